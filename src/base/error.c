@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include "error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+nb_status nb_fail(nb_error *err, nb_status code, const char *format, ...)
+{
+    if (err) {
+        va_list args;
+        memset(err, 0, sizeof *err);
+        err->code = code;
+        va_start(args, format);
+        vsnprintf(err->message, sizeof err->message, format, args);
+        va_end(args);
+    }
+    return code;
+}
+
+nb_status nb_fail_at(nb_error *err, nb_status code, const char *file, long line,
+                     const char *format, ...)
+{
+    if (err) {
+        va_list args;
+        int n;
+        memset(err, 0, sizeof *err);
+        err->code = code;
+        err->line = line;
+        snprintf(err->file, sizeof err->file, "%s", file);
+        if (line > 0)
+            n = snprintf(err->message, sizeof err->message, "%.255s:%ld: ", file, line);
+        else
+            n = snprintf(err->message, sizeof err->message, "%.255s: ", file);
+        va_start(args, format);
+        vsnprintf(err->message + n, sizeof err->message - (size_t)n, format, args);
+        va_end(args);
+    }
+    return code;
+}
+
+nb_status nb_fail_memory(nb_error *err, size_t bytes, const char *what)
+{
+    return nb_fail(err, NB_ERR_NOMEM, "out of memory (%zu bytes for %s)", bytes, what);
+}
+
+const char *nb_status_name(nb_status code)
+{
+    static const char *const names[] = {"ok",           "bad input", "input/output error",
+                                        "out of memory", "unsupported", "device error",
+                                        "cancelled",    "internal error"};
+    return (unsigned)code < sizeof names / sizeof *names ? names[code] : "unknown status";
+}

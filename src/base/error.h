@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/** Filling an nb_error; every function here accepts err == NULL. */
+#ifndef NB_BASE_ERROR_H
+#define NB_BASE_ERROR_H
+
+#include "../nanobragg.h"
+
+/** Set err and return code, so that `return nb_fail(err, NB_ERR_INPUT, "...")` reads well.
+ * The text is one line, printf style; longer texts are cut. */
+nb_status nb_fail(nb_error *err, nb_status code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** As nb_fail, for an error in an input file; line 0 means the whole file.  The message starts
+ * with "FILE:LINE: ". */
+nb_status nb_fail_at(nb_error *err, nb_status code, const char *file, long line,
+                     const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/** "out of memory (N bytes for WHAT)", NB_ERR_NOMEM. */
+nb_status nb_fail_memory(nb_error *err, size_t bytes, const char *what);
+
+#endif

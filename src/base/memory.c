@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "memory.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+
+/* Test hook: the only mutable static in the library, off unless a test arms it. */
+static atomic_long fail_countdown;
+
+void nb_alloc_fail_after(long n)
+{
+    atomic_store(&fail_countdown, n);
+}
+
+static int told_to_fail(void)
+{
+    if (atomic_load_explicit(&fail_countdown, memory_order_relaxed) <= 0)
+        return 0;
+    return atomic_fetch_sub(&fail_countdown, 1) == 1;
+}
+
+int nb_size_mul(size_t a, size_t b, size_t *product)
+{
+    return !__builtin_mul_overflow(a, b, product);
+}
+
+void *nb_alloc_raw(size_t count, size_t size, const char *what, nb_error *err)
+{
+    size_t bytes;
+    void *memory;
+    if (!nb_size_mul(count, size, &bytes) || bytes > SIZE_MAX / 2) {
+        nb_fail(err, NB_ERR_NOMEM, "size overflow (%zu x %zu bytes for %s)", count, size, what);
+        return NULL;
+    }
+    if (bytes == 0)
+        bytes = 1;
+    if (told_to_fail() || posix_memalign(&memory, 64, bytes) != 0) {
+        nb_fail_memory(err, bytes, what);
+        return NULL;
+    }
+    return memory;
+}
+
+void *nb_alloc(size_t count, size_t size, const char *what, nb_error *err)
+{
+    void *memory = nb_alloc_raw(count, size, what, err);
+    if (memory)
+        memset(memory, 0, count * size ? count * size : 1);
+    return memory;
+}
+
+char *nb_strdup(const char *text, nb_error *err)
+{
+    size_t n = strlen(text) + 1;
+    char *copy = nb_alloc_raw(n, 1, "text", err);
+    if (copy)
+        memcpy(copy, text, n);
+    return copy;
+}
+
+void nb_free(void *memory)
+{
+    free(memory);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/** Checked sizes and aligned memory.  Everything here is released with nb_free (free). */
+#ifndef NB_BASE_MEMORY_H
+#define NB_BASE_MEMORY_H
+
+#include "../nanobragg.h"
+
+/** a*b into *product; 0 when it does not fit in size_t. */
+int nb_size_mul(size_t a, size_t b, size_t *product);
+
+/** count*size bytes, 64-byte aligned, zeroed; NULL and err filled (NB_ERR_NOMEM) on overflow or
+ * exhaustion.  count or size 0 gives a valid pointer.  `what` names it in the message. */
+void *nb_alloc(size_t count, size_t size, const char *what, nb_error *err);
+
+/** As nb_alloc, not zeroed. */
+void *nb_alloc_raw(size_t count, size_t size, const char *what, nb_error *err);
+
+/** A copy of a string; NULL and err filled when memory is out. */
+char *nb_strdup(const char *text, nb_error *err);
+
+/** The nth allocation from now (1 = the next) fails, once; 0 switches off.  For tests. */
+void nb_alloc_fail_after(long n);
+
+#endif

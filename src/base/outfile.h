@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/** A file that appears whole or not at all: written beside its name, synced, renamed. */
+#ifndef NB_BASE_OUTFILE_H
+#define NB_BASE_OUTFILE_H
+
+#include "../nanobragg.h"
+
+typedef struct nb_outfile {
+    int fd;                       /* open for reading and writing; -1 when closed */
+    char path[NB_PATH_MAX];       /* the final name */
+    char temp[NB_PATH_MAX + 32];  /* the name while writing; "" for a device such as /dev/null */
+} nb_outfile;
+
+/** Create the temporary file beside `path`.  Errors: NB_ERR_IO (message names path and errno). */
+nb_status nb_outfile_open(nb_outfile *out, const char *path, nb_error *err);
+/** Append bytes, retrying short writes. */
+nb_status nb_outfile_write(nb_outfile *out, const void *data, size_t bytes, nb_error *err);
+/** fsync, close, rename over the final name, sync the folder.  On error the temporary file is
+ * removed and an older file of that name is untouched. */
+nb_status nb_outfile_commit(nb_outfile *out, nb_error *err);
+/** Give up: close and remove the temporary file.  Safe after commit, open failure, twice. */
+void nb_outfile_abort(nb_outfile *out);
+/** Remove every temporary file that is open now; async-signal-safe, for SIGINT/SIGTERM. */
+void nb_outfile_abort_all(void);
+
+/** Read a whole file.  *data (nb_free, one extra NUL byte at the end) and *bytes are the
+ * caller's.  limit: refuse larger files (0: none).  Errors: NB_ERR_INPUT when it cannot be
+ * opened, is a folder or too large; NB_ERR_IO on a read error; NB_ERR_NOMEM.  `flag` names the
+ * option in the message. */
+nb_status nb_read_file(const char *path, const char *flag, size_t limit, char **data,
+                       size_t *bytes, nb_error *err);
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/** nanobragg: absolute-scale X-ray diffraction from nanocrystals.
+ *
+ * The only public header.  The library keeps no global state, prints nothing and never exits:
+ * every fallible function returns an nb_status and fills an nb_error.  Units here are the
+ * users' units (mm, A, deg, um, mrad); they are converted to SI once, in src/model.
+ *
+ * The usual path:
+ *     nb_config cfg;  nb_config_defaults(&cfg);  ... set fields ...
+ *     nb_sim *sim;    nb_sim_create(&cfg, NULL, &sim, &err);
+ *     float *image = malloc(...);  nb_sim_render(sim, image, &stats, &err);
+ *     nb_sim_write(sim, image, &stats, &err);  nb_sim_free(sim);
+ */
+#ifndef NANOBRAGG_H
+#define NANOBRAGG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NB_VERSION "0.1.0"
+#define NB_PATH_MAX 1024
+
+typedef enum nb_status {
+    NB_OK = 0,
+    NB_ERR_INPUT = 1,       /* bad flag, value, file content or combination: exit status 2 */
+    NB_ERR_IO = 2,          /* a file could not be read or written: exit status 1 */
+    NB_ERR_NOMEM = 3,       /* out of memory: exit status 1 */
+    NB_ERR_UNSUPPORTED = 4, /* feature not in this build or on this machine: exit status 2 */
+    NB_ERR_DEVICE = 5,      /* accelerator failed: exit status 1 */
+    NB_ERR_CANCELLED = 6,   /* the progress hook asked to stop: exit status 130 */
+    NB_ERR_INTERNAL = 7     /* a bug of ours: exit status 1 */
+} nb_status;
+
+/** What went wrong.  `message` is one line without newline that names the flag or file, the
+ * value and the mend.  `file`/`line` are set for errors in an input file (line 0: whole file). */
+typedef struct nb_error {
+    nb_status code;
+    long line;
+    char file[256];
+    char message[512];
+} nb_error;
+
+/** Three numbers that may be unset (`set` = 0): a lab vector or three angles. */
+typedef struct nb_opt3 {
+    int set;
+    double v[3];
+} nb_opt3;
+
+typedef enum nb_convention {
+    NB_CONV_UNSET = 0, /* MOSFLM */
+    NB_CONV_MOSFLM,
+    NB_CONV_XDS,
+    NB_CONV_ADXV,
+    NB_CONV_DENZO,
+    NB_CONV_DIALS,
+    NB_CONV_CUSTOM
+} nb_convention;
+typedef enum nb_pivot { NB_PIVOT_UNSET = 0, NB_PIVOT_BEAM, NB_PIVOT_SAMPLE } nb_pivot;
+typedef enum nb_shape {
+    NB_SHAPE_SQUARE = 0,
+    NB_SHAPE_ROUND,
+    NB_SHAPE_GAUSS,
+    NB_SHAPE_TOPHAT
+} nb_shape;
+typedef enum nb_misset_mode {
+    NB_MISSET_NONE = 0,
+    NB_MISSET_FIXED,
+    NB_MISSET_RANDOM
+} nb_misset_mode;
+typedef enum nb_precision {
+    NB_PRECISION_MIXED = 0,
+    NB_PRECISION_SINGLE,
+    NB_PRECISION_DOUBLE
+} nb_precision;
+typedef enum nb_isa {
+    NB_ISA_AUTO = 0,
+    NB_ISA_SCALAR,
+    NB_ISA_SSE2,
+    NB_ISA_AVX2,
+    NB_ISA_AVX512,
+    NB_ISA_NEON
+} nb_isa;
+typedef enum nb_tristate { NB_AUTO = -1, NB_OFF = 0, NB_ON = 1 } nb_tristate;
+
+/** A seed that may be unset. */
+typedef struct nb_seed {
+    int set;
+    int64_t value;
+} nb_seed;
+
+/** Everything that a user can ask for, in users' units.
+ * Unset: NaN for doubles, 0 for counts marked "0 unset", "" for files.  nb_config_defaults fills
+ * it; nb_sim_create resolves what is unset and checks everything.  Plain data: copy it freely. */
+typedef struct nb_config {
+    /* --- crystal --- */
+    int cell_count;             /* how many of cell[] were typed, 0 = none */
+    double cell[6];             /* a b c [A] alpha beta gamma [deg] */
+    char mat_file[NB_PATH_MAX]; /* MOSFLM A matrix */
+    char hkl_file[NB_PATH_MAX]; /* structure factors, text */
+    char dump_file[NB_PATH_MAX]; /* structure-factor cache; "" = Fdump.bin, see docs */
+    double default_F;            /* electrons; NaN unset (0) */
+    int N[3];                    /* unit cells along a, b, c; 0 unset (1) */
+    double xtal_size_mm[3];      /* crystal edge along a, b, c; NaN unset */
+    nb_shape shape;
+    double fudge;                /* shape factor scale, 1 */
+    nb_misset_mode misset_mode;
+    double misset_deg[3];
+    nb_seed misset_seed;
+    double mosaic_spread_deg;    /* NaN unset */
+    int mosaic_domains;          /* 0 unset */
+    nb_seed mosaic_seed;         /* unset: 12345678 */
+    nb_tristate interpolate;
+
+    /* --- beam --- */
+    double lambda_A;             /* NaN unset (1); -lambda and -energy: last one wins */
+    double energy_eV;            /* NaN unset */
+    double fluence;              /* photons/m^2; NaN unset (1/r_e^2) */
+    double flux;                 /* photons/s; 0 off */
+    double exposure_s;           /* 1 */
+    double beamsize_mm;          /* NaN unset: 0.1, clips the crystal only when typed, see docs */
+    int polar_set;
+    double polarization;         /* Kahn factor, 0 */
+    int nopolar;
+    char source_file[NB_PATH_MAX];
+    double hdiv_range_mrad, vdiv_range_mrad; /* NaN unset */
+    double hdiv_step_mrad, vdiv_step_mrad;   /* NaN unset */
+    int hdiv_steps, vdiv_steps;              /* 0 unset */
+    int square_div;              /* 0 = round cut */
+    double dispersion_pct;       /* NaN unset (0) */
+    int dispersion_steps;        /* 0 unset */
+
+    /* --- spindle --- */
+    double phi_deg;              /* NaN unset (0) */
+    double osc_deg, phistep_deg; /* NaN unset */
+    int phi_steps;               /* 0 unset */
+
+    /* --- detector --- */
+    int detpixels[2];            /* fast, slow; 0 unset */
+    double detsize_mm[2];        /* fast, slow; NaN unset (102.4) */
+    double pixel_mm;             /* NaN unset (0.1) */
+    double distance_mm, close_distance_mm; /* NaN unset (distance 100) */
+    double Xbeam_mm, Ybeam_mm;   /* NaN unset; meaning by convention */
+    double Xclose_mm, Yclose_mm; /* NaN unset */
+    double orgx, orgy;           /* pixels, XDS; NaN unset */
+    double rot_deg[3];           /* detector_rotx, roty, rotz; NaN unset (0) */
+    double twotheta_deg;         /* NaN unset (0) */
+    nb_convention convention;    /* last of -mosflm.. or CUSTOM from a vector flag */
+    nb_pivot pivot;              /* explicit -pivot: wins in every convention */
+    nb_pivot pivot_implied;      /* by the last flag that implies one; CUSTOM only */
+    nb_opt3 fdet_vector, sdet_vector, odet_vector, beam_vector, polar_vector, spindle_axis,
+        twotheta_axis;           /* lab vectors, any length > 0; used in CUSTOM */
+    nb_opt3 pix0_m;              /* corner of the first pixel, metres: fixes the origin */
+    int curved;
+    int point_pixel;
+    double thick_um;             /* sensor; NaN unset (0) */
+    double abs_um;               /* attenuation depth; NaN unset; 0 or inf: no absorption */
+    int thick_steps;             /* 0 unset */
+    int oversample;              /* 0 auto */
+    int oversample_thick, oversample_polar, oversample_omega;
+    int roi_set;
+    int roi[4];                  /* fast min, fast max, slow min, slow max; inclusive */
+    char mask_file[NB_PATH_MAX]; /* SMV; 0 = do not render */
+    char img_file[NB_PATH_MAX];  /* SMV; header gives defaults */
+
+    /* --- other physics --- */
+    double water_um;             /* 0 */
+    double dmin_A;               /* 0 off */
+    int compat;                  /* legacy definitions, docs/differences.md */
+
+    /* --- outputs --- */
+    char float_file[NB_PATH_MAX], int_file[NB_PATH_MAX], pgm_file[NB_PATH_MAX],
+        noise_file[NB_PATH_MAX], png_file[NB_PATH_MAX], tiff_file[NB_PATH_MAX];
+    int write_float, write_int, write_pgm, write_noise; /* 1; png and tiff when named */
+    int tiff_bits;               /* 32 (float) or 16 (unsigned) */
+    double adc_offset;           /* ADU, 40 */
+    double scale;                /* int image; 0 auto */
+    double pgm_scale;            /* 0 auto */
+    nb_seed seed;                /* noise (and misset); unset: from the clock, reported */
+
+    /* --- running --- */
+    int threads;                 /* 0 auto */
+    nb_isa isa;
+    nb_precision precision;
+    char device[32];             /* auto | cpu | cuda | cuda:N; "" = auto */
+    char command_line[2048];     /* for file headers; may be empty */
+} nb_config;
+
+/** Callbacks of the caller; every member may be NULL. */
+typedef struct nb_hooks {
+    void *user;
+    /** One line for the user (a default taken, a flag without effect). No newline. */
+    void (*notice)(void *user, const char *line);
+    /** Called from the rendering thread now and then; fraction in 0..1. Non-zero return: stop. */
+    int (*progress)(void *user, double fraction);
+} nb_hooks;
+
+/** Statistics of a float image over its region of interest. */
+typedef struct nb_stats {
+    double max;                  /* first strict maximum */
+    int max_fast, max_slow;      /* its pixel */
+    double sum, mean, rms;       /* over rendered (unmasked) ROI pixels */
+    double rmsd;                 /* about the mean, over all ROI pixels */
+    int64_t rendered;            /* pixels rendered */
+    int64_t roi_pixels;
+    double solid_angle;          /* sum over rendered pixels, sr */
+} nb_stats;
+
+/** Where the time went, seconds.  Filled as the stages run. */
+typedef struct nb_times {
+    double load, scene, start, render, statistics, noise, write;
+} nb_times;
+
+typedef struct nb_sim nb_sim; /* a configuration resolved, its files loaded, its scene built */
+
+/** Every field unset or at its default.  cfg is written whole. */
+void nb_config_defaults(nb_config *cfg);
+
+/** Load the files that cfg names, check everything, build the scene and choose the backend.
+ * *sim is owned by the caller (nb_sim_free) and does not refer to cfg or hooks' memory, save
+ * hooks->user.  hooks may be NULL.  Nothing is written.  Errors: NB_ERR_INPUT, _IO, _NOMEM,
+ * _UNSUPPORTED, _DEVICE; *sim is NULL then. */
+nb_status nb_sim_create(const nb_config *cfg, const nb_hooks *hooks, nb_sim **sim,
+                        nb_error *err);
+void nb_sim_free(nb_sim *sim); /* NULL is fine */
+
+/** Image size in pixels. */
+void nb_sim_size(const nb_sim *sim, int *fast, int *slow);
+
+/** Render into image[slow][fast] (caller's, fast*slow floats, photons per pixel); pixels outside
+ * the region of interest or masked are 0.  stats may be NULL. */
+nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *err);
+
+/** Integer image: floor(scale*v + adc + 0.5) clamped to 0..65535; 0 outside the ROI.
+ * out[slow][fast] is the caller's. */
+nb_status nb_sim_digitize(const nb_sim *sim, const float *image, const nb_stats *stats,
+                          uint16_t *out, nb_error *err);
+
+/** Poisson noise of the image plus the offset; *overloads (may be NULL) counts clipped pixels.
+ * The same seed gives the same pixels on any machine and thread count. */
+nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
+                       int64_t *overloads, nb_error *err);
+
+/** Write every output file that the configuration asks for, each whole or not at all. */
+nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats, nb_error *err);
+
+/** The fully resolved configuration as JSON (SI and users' units). *json: free with nb_free. */
+nb_status nb_sim_config_json(const nb_sim *sim, char **json, nb_error *err);
+
+/** Human-readable report of the resolved simulation (many lines). Free with nb_free. */
+nb_status nb_sim_report(const nb_sim *sim, char **text, nb_error *err);
+
+/** Every intermediate quantity of pixel (fast, slow), 15 digits, line by line to emit(). */
+nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
+                       void (*emit)(void *user, const char *line), void *user, nb_error *err);
+
+/** The legacy -printout text of one pixel (its last sample), line by line to emit(). */
+nb_status nb_sim_printout(const nb_sim *sim, const float *image, int fast, int slow,
+                          void (*emit)(void *user, const char *line), void *user,
+                          nb_error *err);
+
+/** The noise seed in use (reported so that an image can be made again). */
+int64_t nb_sim_seed(const nb_sim *sim);
+/** Name and reason of the backend in use; valid as long as sim. */
+const char *nb_sim_backend(const nb_sim *sim);
+/** Time of the stages run so far. */
+void nb_sim_times(const nb_sim *sim, nb_times *out);
+
+/** One optional part of this build. */
+typedef struct nb_feature {
+    const char *name;   /* libtiff, libpng, OpenMP, CUDA, ... */
+    int present;
+    const char *detail; /* version, or what is off without it */
+} nb_feature;
+/** Optional parts, `*count` of them; static memory. */
+const nb_feature *nb_features(size_t *count);
+const char *nb_version(void);
+const char *nb_status_name(nb_status code);
+void nb_free(void *memory); /* NULL is fine */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/** Functions that both the CPU and the GPU compile. */
+#ifndef NB_PHYSICS_HOSTDEVICE_H
+#define NB_PHYSICS_HOSTDEVICE_H
+
+#ifdef __CUDACC__
+#define NB_HD static __host__ __device__ inline
+#else
+#define NB_HD static inline
+#endif
+
+#define NB_PI 3.14159265358979323846
+#define NB_DEG (NB_PI / 180.0)
+
+#endif
