@@ -121,7 +121,7 @@ typedef struct nb_config {
     double fluence;              /* photons/m^2; NaN unset (1/r_e^2) */
     double flux;                 /* photons/s; 0 off */
     double exposure_s;           /* 1 */
-    double beamsize_mm;          /* NaN unset: 0.1, clips the crystal only when typed, see docs */
+    double beamsize_mm;          /* NaN unset (0.1); also clips the crystal along b and c */
     int polar_set;
     double polarization;         /* Kahn factor, 0 */
     int nopolar;
@@ -131,6 +131,7 @@ typedef struct nb_config {
     int hdiv_steps, vdiv_steps;              /* 0 unset */
     int square_div;              /* 0 = round cut */
     double dispersion_pct;       /* NaN unset (0) */
+    double dispersion_step_pct;  /* NaN unset */
     int dispersion_steps;        /* 0 unset */
 
     /* --- spindle --- */
