@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: MIT
+# nanobragg: one makefile, out of tree.  `make list` names every target.
+#
+#   CC=clang         another compiler (gcc is the default)
+#   FLAVOR=debug     release | debug | asan | ubsan | tsan | fuzz
+#   SET=name         the build folder build/name (default: compiler-flavor)
+#   CUDA=0           no CUDA even if nvcc is here
+#   WERROR=1         warnings are errors (CI)
+#   V=1              show the commands
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules --no-builtin-variables
+SHELL := /bin/sh
+
+ifeq ($(filter-out default undefined,$(origin CC)),)
+CC := gcc
+endif
+AR := $(or $(filter-out ar,$(AR)),ar)
+FLAVOR ?= release
+CUDA ?= auto
+WERROR ?= 0
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 60
+PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
+CLANG_FORMAT ?= clang-format
+SOVERSION := 0
+VERSION := $(shell sed -n 's/^\#define NB_VERSION "\(.*\)"/\1/p' src/nanobragg.h)
+
+# --- flag set -------------------------------------------------------------------------------
+SAN_release :=
+SAN_debug :=
+SAN_asan := -fsanitize=address,undefined -fno-sanitize-recover=all
+SAN_ubsan := -fsanitize=undefined -fno-sanitize-recover=all
+SAN_tsan := -fsanitize=thread
+SAN_fuzz := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+OPT_release := -O2
+OPT_debug := -O0
+OPT_asan := -O1 -fno-omit-frame-pointer
+OPT_ubsan := -O1
+OPT_tsan := -O1
+OPT_fuzz := -O1 -fno-omit-frame-pointer
+ifeq ($(OPT_$(FLAVOR)),)
+$(error FLAVOR=$(FLAVOR) is unknown: release, debug, asan, ubsan, tsan or fuzz)
+endif
+SAN := $(SAN_$(FLAVOR))
+
+SET ?= $(notdir $(firstword $(filter-out ccache,$(CC))))-$(FLAVOR)
+B := build/$(SET)
+
+# --- what this machine has --------------------------------------------------------------------
+# Looked up at every call (a tenth of a second), so an installed library is never missed; the
+# file changes only when the answer does, and then everything is compiled again.
+ifneq ($(if $(MAKECMDGOALS),$(filter-out list help clean format,$(MAKECMDGOALS)),all),)
+$(shell mkdir -p $(B) && sh mk/detect.sh '$(CC)' '$(CUDA)' $(SAN) >$(B)/config.$$PPID && \
+    { cmp -s $(B)/config.$$PPID $(B)/config.mk || mv $(B)/config.$$PPID $(B)/config.mk; }; \
+    rm -f $(B)/config.$$PPID)
+include $(B)/config.mk
+endif
+
+CU_SRC := $(if $(NVCC),$(sort $(wildcard cuda/*.cu)))
+HAVE_CUDA := $(if $(CU_SRC),1)
+CUDA_VERSION := $(NVCC_VERSION)
+FEATURES := TIFF PNG CJSON RANDOM123 OPENMP CUDA
+
+# --- flags ------------------------------------------------------------------------------------
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+    $(if $(filter 1,$(WERROR)),-Werror)
+# Contraction and errno are explicit: the same numbers from every compiler; never fast-math.
+FP := -ffp-contract=off -fno-math-errno
+DEFS := $(foreach f,$(FEATURES),$(if $(HAVE_$f),-DNB_HAVE_$f=1 \
+    -DNB_$f_VERSION='"$($f_VERSION)"'))
+ALL_CFLAGS = -std=gnu11 $(OPT_$(FLAVOR)) -g -fPIC $(FP) $(WARN) $(SAN) \
+    $(if $(HAVE_OPENMP),-fopenmp) $(DEFS) $(LIB_CFLAGS) -MMD -MP $(CFLAGS)
+LIB_CFLAGS := $(TIFF_CFLAGS) $(PNG_CFLAGS) $(CJSON_CFLAGS)
+LIBS := $(TIFF_LIBS) $(PNG_LIBS) $(CJSON_LIBS) -lm
+CUDA_HOME := $(patsubst %/bin/,%,$(dir $(NVCC)))
+ifneq ($(HAVE_CUDA),)
+LIBS += -L$(CUDA_HOME)/lib64 -lcudart_static -lstdc++ -ldl -lrt -lpthread
+endif
+NVCC_ARCH ?= -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=sm_80 \
+    -gencode arch=compute_80,code=compute_80
+NVCC_FLAGS ?= -O3 -std=c++17 -lineinfo
+ALL_LDFLAGS = $(SAN) $(if $(HAVE_OPENMP),-fopenmp) $(LDFLAGS)
+
+# Objects depend on this file, which changes when any flag does.
+ifneq ($(wildcard $B),)
+FLAGS_NOW := $(subst ','\'',$(CC) $(AR) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(NVCC_FLAGS) $(NVCC_ARCH))
+$(shell printf '%s\n' '$(FLAGS_NOW)' | cmp -s - $B/flags || \
+    printf '%s\n' '$(FLAGS_NOW)' >$B/flags)
+endif
+
+# Sources named after an instruction set are compiled for it, and only where it can exist.
+# Nothing in them may run before the processor has been asked (src/render's cpu features).
+ISA_sse2 := -O3 -msse2
+ISA_avx2 := -O3 -mavx2 -mfma
+ISA_avx512 := -O3 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512
+ISA_neon := -O3
+ISAS_x86_64 := sse2 avx2 avx512
+ISAS_aarch64 := neon
+ISAS := $(ISAS_$(MACHINE))
+isa_of = $(strip $(foreach i,sse2 avx2 avx512 neon,$(if $(filter %_$i,$(basename $1)),$i)))
+
+# --- sources ----------------------------------------------------------------------------------
+ROOMS := base io effects model render
+ROOM_SRC := $(foreach r,$(ROOMS),$(sort $(wildcard src/$r/*.c))) $(sort $(wildcard cuda/*.c))
+ISA_SRC := $(foreach i,sse2 avx2 avx512 neon,$(filter %_$i.c,$(ROOM_SRC)))
+LIB_SRC := $(wildcard src/nanobragg.c) $(filter-out $(ISA_SRC),$(ROOM_SRC)) \
+    $(foreach i,$(ISAS),$(filter %_$i.c,$(ISA_SRC)))
+CLI_SRC := $(sort $(wildcard src/cli/*.c))
+LIB_OBJ := $(LIB_SRC:%.c=$B/%.o) $(CU_SRC:%.cu=$B/%.cu.o)
+CLI_OBJ := $(CLI_SRC:%.c=$B/%.o)
+
+# In tests/unit, tests/golden, tests/check and tests/bench a file with main() is a program; the
+# others of its folder are linked into each of them.
+TEST_ROOMS := unit golden check bench
+TEST_SRC := $(foreach r,$(TEST_ROOMS),$(sort $(wildcard tests/$r/*.c)))
+MAIN_SRC := $(if $(TEST_SRC),$(shell grep -lwE '^(int )?main' $(TEST_SRC)))
+HELP_SRC := $(filter-out $(MAIN_SRC),$(TEST_SRC))
+TEST_SUPPORT := $(sort $(wildcard tests/support/*.c))
+NEED_CMOCKA := $(if $(MAIN_SRC),$(shell grep -l 'cmocka\.h' $(MAIN_SRC)))
+programs = $(patsubst %.c,$B/%,$(filter tests/$1/%, \
+    $(if $(HAVE_CMOCKA),$(MAIN_SRC),$(filter-out $(NEED_CMOCKA),$(MAIN_SRC)))))
+UNIT_BIN := $(call programs,unit)
+GOLDEN_BIN := $(call programs,golden)
+CHECK_BIN := $(call programs,check)
+BENCH_BIN := $(call programs,bench)
+FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_NAMES := $(FUZZ_SRC:tests/fuzz/fuzz_%.c=%)
+FUZZ_HELP := $(filter-out tests/fuzz/fuzz_%.c tests/fuzz/replay.c,$(wildcard tests/fuzz/*.c))
+REPLAY_BIN := $(if $(wildcard tests/fuzz/replay.c),$(FUZZ_NAMES:%=$B/tests/fuzz/replay_%))
+TEST_BIN := $(UNIT_BIN) $(GOLDEN_BIN) $(CHECK_BIN) $(REPLAY_BIN)
+OBJ := $(LIB_OBJ) $(CLI_OBJ) $(TEST_SRC:%.c=$B/%.o) $(TEST_SUPPORT:%.c=$B/%.o) \
+    $(patsubst %.c,$B/%.o,$(wildcard tests/fuzz/*.c))
+
+PROG := $(if $(CLI_SRC),$B/nanobragg)
+STATIC := $B/libnanobragg.a
+SHARED := $B/libnanobragg.so.$(SOVERSION)
+
+V ?= 0
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),,@echo '  $1')
+
+# --- main targets -----------------------------------------------------------------------------
+.PHONY: all config lib
+all: config $(STATIC) $(SHARED) $(PROG) link ## the program and both libraries (default)
+
+config: ## what was found on this machine
+	@echo 'nanobragg $(VERSION): $(CC) ($(CC_VERSION)), $(MACHINE), $B'
+	@$(foreach f,$(FEATURES),printf '  %-10s %s\n' '$f' \
+	    '$(if $(HAVE_$f),yes  $($f_VERSION),no   $(WITHOUT_$f))';)
+	@printf '  %-10s %s\n' SIMD '$(or $(ISAS),none)' \
+	    TESTS '$(if $(HAVE_CMOCKA),cmocka $(CMOCKA_VERSION),no cmocka: unit tests are left out)'
+
+WITHOUT_TIFF := (-tifffile is off; libtiff-dev)
+WITHOUT_PNG := (-pngfile is off; libpng-dev)
+WITHOUT_CJSON := (-show_config is off; libcjson-dev)
+WITHOUT_RANDOM123 := (noise is off; librandom123-dev)
+WITHOUT_OPENMP := (one thread; gcc, or libomp-dev for clang)
+WITHOUT_CUDA := $(if $(filter 0,$(CUDA)),(CUDA=0),$(if $(NVCC),(nvcc $(NVCC_VERSION) is \
+    here; no cuda/*.cu),(no nvcc)))
+
+.PHONY: link
+link: $(PROG)
+	@$(if $(and $(PROG),$(filter gcc-release,$(SET))),ln -sfn $(SET)/nanobragg build/nanobragg)
+
+$B/%.o: %.c $B/flags
+	@mkdir -p $(@D)
+	$(call say,CC   $<)
+	$(Q)$(CC) $(ALL_CFLAGS) $(if $(filter tests/%,$<),-Isrc $(CMOCKA_CFLAGS)) \
+	    $(ISA_$(call isa_of,$<)) -c $< -o $@
+
+$B/%.cu.o: %.cu $B/flags
+	@mkdir -p $(@D)
+	$(call say,NVCC $<)
+	$(Q)$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -Xcompiler -fPIC $(subst ",\",$(DEFS)) \
+	    -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+
+$(STATIC): $(LIB_OBJ)
+	$(call say,AR   $@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(SHARED): $(LIB_OBJ) mk/libnanobragg.map
+	$(call say,LD   $@)
+	$(Q)$(CC) -shared -Wl,-soname,libnanobragg.so.$(SOVERSION) \
+	    -Wl,--version-script=mk/libnanobragg.map $(ALL_LDFLAGS) $(LIB_OBJ) $(LIBS) -o $@
+	@ln -sfn $(@F) $B/libnanobragg.so
+
+$B/nanobragg: $(CLI_OBJ) $(STATIC)
+	$(call say,LD   $@)
+	$(Q)$(CC) $(ALL_LDFLAGS) $^ $(LIBS) -o $@
+
+# --- test programs ----------------------------------------------------------------------------
+define test_program
+$1: $(1).o $(patsubst %.c,$B/%.o,$(filter tests/$2/%,$(HELP_SRC)) $(TEST_SUPPORT)) $(STATIC)
+	$$(call say,LD   $$@)
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) $$^ $$(CMOCKA_LIBS) $$(LIBS) -o $$@
+endef
+$(foreach r,$(TEST_ROOMS),$(foreach p,$(call programs,$r),$(eval $(call test_program,$p,$r))))
+
+$(REPLAY_BIN): $B/tests/fuzz/replay_%: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/replay.o \
+    $(FUZZ_HELP:%.c=$B/%.o) $(STATIC)
+	$(call say,LD   $@)
+	$(Q)$(CC) $(ALL_LDFLAGS) $^ $(LIBS) -o $@
+
+.PHONY: test-programs
+test-programs: $(TEST_BIN)
+.PHONY: unit-programs
+unit-programs: $(UNIT_BIN)
+
+.PHONY: list clean
+list: ## every target with its purpose
+	@awk -F '## ' '/^[a-z][a-z -]*:.*## / { split($$1, t, ":"); \
+	    printf "  %-14s %s\n", t[1], $$2 }' Makefile
+
+clean: ## remove build/ and dist/
+	rm -rf build dist
+
+-include $(OBJ:.o=.d)

@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Look at what this machine and compiler have and print it as make assignments.
+# usage: detect.sh CC CUDA SANITIZER-FLAGS...
+set -u
+cc=$1
+cuda=$2
+shift 2
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# package NAME PKG: flags and version of an optional library, through pkg-config.
+package() {
+    if pkg-config --exists "$2" 2>/dev/null; then
+        echo "HAVE_$1 := 1"
+        echo "$1_VERSION := $(pkg-config --modversion "$2")"
+        echo "$1_CFLAGS := $(pkg-config --cflags "$2")"
+        echo "$1_LIBS := $(pkg-config --libs "$2")"
+    fi
+}
+
+echo "CC_VERSION := $($cc --version 2>/dev/null | head -n 1 | tr -d '#$')"
+machine=$($cc -dumpmachine 2>/dev/null)
+echo "MACHINE := ${machine%%-*}"
+
+package TIFF libtiff-4
+package PNG libpng
+package CJSON libcjson
+package CMOCKA cmocka
+
+# Random123 is headers only and has no pkg-config file in every distribution.
+if printf '#include <Random123/philox.h>\n#include <Random123/features/compilerfeatures.h>\n' |
+    $cc -E -dM -x c - >"$work/r123" 2>/dev/null; then
+    echo "HAVE_RANDOM123 := 1"
+    version=$(sed -n 's/.*Version: *//p' /usr/share/doc/librandom123-dev/version 2>/dev/null)
+    [ -n "$version" ] || version=$(dpkg-query -W -f '${Version}' librandom123-dev 2>/dev/null)
+    echo "RANDOM123_VERSION := ${version:-headers}"
+fi
+
+# OpenMP: the compiler may know the flag and still lack omp.h or the run-time library.
+printf '#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n' >"$work/omp.c"
+if $cc "$@" -fopenmp "$work/omp.c" -o "$work/omp" >/dev/null 2>&1; then
+    echo "HAVE_OPENMP := 1"
+    date=$(printf '_OPENMP\n' | $cc -fopenmp -E -P -x c - | tail -n 1)
+    echo "OPENMP_VERSION := $date"
+fi
+
+if [ "$cuda" != 0 ]; then
+    nvcc=$(command -v nvcc || { [ -x /usr/local/cuda/bin/nvcc ] && echo /usr/local/cuda/bin/nvcc; })
+    if [ -n "$nvcc" ]; then
+        echo "NVCC := $nvcc"
+        echo "NVCC_VERSION := $("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')"
+    fi
+fi
+exit 0
