@@ -104,10 +104,10 @@ ISAS := $(ISAS_$(MACHINE))
 isa_of = $(strip $(foreach i,sse2 avx2 avx512 neon,$(if $(filter %_$i,$(basename $1)),$i)))
 
 # --- sources ----------------------------------------------------------------------------------
-ROOMS := base io effects model render
+ROOMS := base io effects model render api
 ROOM_SRC := $(foreach r,$(ROOMS),$(sort $(wildcard src/$r/*.c))) $(sort $(wildcard cuda/*.c))
 ISA_SRC := $(foreach i,sse2 avx2 avx512 neon,$(filter %_$i.c,$(ROOM_SRC)))
-LIB_SRC := $(wildcard src/nanobragg.c) $(filter-out $(ISA_SRC),$(ROOM_SRC)) \
+LIB_SRC := $(sort $(wildcard src/*.c)) $(filter-out $(ISA_SRC),$(ROOM_SRC)) \
     $(foreach i,$(ISAS),$(filter %_$i.c,$(ISA_SRC)))
 CLI_SRC := $(sort $(wildcard src/cli/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$B/%.o) $(CU_SRC:%.cu=$B/%.cu.o)
@@ -205,15 +205,18 @@ $(REPLAY_BIN): $B/tests/fuzz/replay_%: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/repl
 	$(call say,LD   $@)
 	$(Q)$(CC) $(ALL_LDFLAGS) $^ $(LIBS) -o $@
 
-.PHONY: test-programs
-test-programs: $(TEST_BIN)
-.PHONY: unit-programs
+.PHONY: test-programs unit-programs
+test-programs: $(TEST_BIN) ## build every test program, run none
 unit-programs: $(UNIT_BIN)
+
+include mk/test.mk
+include mk/lint.mk
+include mk/install.mk
 
 .PHONY: list clean
 list: ## every target with its purpose
 	@awk -F '## ' '/^[a-z][a-z -]*:.*## / { split($$1, t, ":"); \
-	    printf "  %-14s %s\n", t[1], $$2 }' Makefile
+	    printf "  %-14s %s\n", t[1], $$2 }' $(MAKEFILE_LIST)
 
 clean: ## remove build/ and dist/
 	rm -rf build dist

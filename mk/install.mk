@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+# Install, uninstall, source archive.
+
+BINDIR := $(DESTDIR)$(PREFIX)/bin
+LIBDIR := $(DESTDIR)$(PREFIX)/lib
+INCLUDEDIR := $(DESTDIR)$(PREFIX)/include
+MANDIR := $(DESTDIR)$(PREFIX)/share/man/man1
+COMPDIR := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+
+# Both are written by the program itself, from the one table of options.
+$B/nanobragg.1: $B/nanobragg
+	$(call say,GEN  $@)
+	$(Q)$< -help-man >$@
+$B/nanobragg.bash: $B/nanobragg
+	$(call say,GEN  $@)
+	$(Q)$< -help-bash >$@
+$B/nanobragg.pc: mk/nanobragg.pc.in src/nanobragg.h $B/flags
+	$(Q)sed -e 's|@VERSION@|$(VERSION)|' \
+	    -e 's|@LIBS_PRIVATE@|$(LIBS) $(if $(HAVE_OPENMP),-fopenmp)|' $< >$@
+
+.PHONY: install uninstall dist
+install: all $B/nanobragg.1 $B/nanobragg.bash $B/nanobragg.pc ## to PREFIX (/usr/local), under DESTDIR
+	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR) $(MANDIR) $(COMPDIR)
+	install -m 755 $B/nanobragg $(BINDIR)/nanobragg
+	install -m 644 $(STATIC) $(LIBDIR)/libnanobragg.a
+	install -m 755 $(SHARED) $(LIBDIR)/libnanobragg.so.$(SOVERSION)
+	ln -sfn libnanobragg.so.$(SOVERSION) $(LIBDIR)/libnanobragg.so
+	install -m 644 src/nanobragg.h $(INCLUDEDIR)/nanobragg.h
+	sed 's|@PREFIX@|$(PREFIX)|' $B/nanobragg.pc >$(LIBDIR)/pkgconfig/nanobragg.pc
+	chmod 644 $(LIBDIR)/pkgconfig/nanobragg.pc
+	install -m 644 $B/nanobragg.1 $(MANDIR)/nanobragg.1
+	install -m 644 $B/nanobragg.bash $(COMPDIR)/nanobragg
+
+uninstall: ## remove what install wrote
+	rm -f $(BINDIR)/nanobragg $(LIBDIR)/libnanobragg.a $(LIBDIR)/libnanobragg.so \
+	    $(LIBDIR)/libnanobragg.so.$(SOVERSION) $(LIBDIR)/pkgconfig/nanobragg.pc \
+	    $(INCLUDEDIR)/nanobragg.h $(MANDIR)/nanobragg.1 $(COMPDIR)/nanobragg
+
+dist: ## dist/nanobragg-VERSION.tar.gz of the last commit
+	mkdir -p dist
+	git archive --format=tar.gz --prefix=nanobragg-$(VERSION)/ \
+	    -o dist/nanobragg-$(VERSION).tar.gz HEAD

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+# Style and structure checks; none of them changes a file but `make format`.
+
+OURS := $(sort $(wildcard src/*.[ch] src/*/*.[ch] cuda/*.[ch] cuda/*.cu cuda/*.cuh \
+    tests/*/*.[ch]))
+.PHONY: lint format tidy
+lint: ## formatting, include directions, headers alone, cppcheck, licence lines, exports
+	@CC='$(CC)' NVCC='$(NVCC)' CLANG_FORMAT='$(CLANG_FORMAT)' PYTHON='$(PYTHON)' \
+	    bash tests/lint/run.sh
+
+tidy: ## clang-tidy's bug-prone and analyzer checks (slow)
+	@clang-tidy --quiet $(filter-out %_neon.c,$(LIB_SRC) $(CLI_SRC)) -- \
+	    -std=gnu11 $(DEFS) $(LIB_CFLAGS)
+
+format: ## reformat our sources in place
+	$(CLANG_FORMAT) -i $(OURS)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+# The demo, the tests, the sanitizers, fuzzing and the benchmark.
+
+# --- the demo: lysozyme, from calculated structure factors --------------------------------------
+DEMO_DIR ?= build/demo
+DEMO_PIXELS ?= 1024
+# The detector keeps its size of 102.4 mm whatever the number of pixels.
+DEMO_PIXEL_MM := $(shell awk 'BEGIN { print 102.4 / $(DEMO_PIXELS) }')
+DEMO_FLAGS := -hkl golden_data/lysozyme_P1.hkl -cell 79.1 79.1 37.9 90 90 90 \
+    -misset 10 20 30 -N 20 -mosaic 0.3 -mosaic_domains 10 \
+    -lambda 1 -fluence 1e24 -water 100 \
+    -distance 150 -detpixels $(DEMO_PIXELS) -pixel $(DEMO_PIXEL_MM) -seed 1
+DEMO_FILES := -floatfile $(DEMO_DIR)/lysozyme.bin -intfile $(DEMO_DIR)/lysozyme.img \
+    -noisefile $(DEMO_DIR)/lysozyme_noise.img -pgmfile $(DEMO_DIR)/lysozyme.pgm \
+    -pngfile $(DEMO_DIR)/lysozyme.png -tifffile $(DEMO_DIR)/lysozyme.tif
+
+.PHONY: demo
+demo: all ## render lysozyme into build/demo/
+	@mkdir -p $(DEMO_DIR)
+	$B/nanobragg $(DEMO_FLAGS) $(DEMO_FILES)
+	@ls -l $(DEMO_DIR)
+
+# --- tests --------------------------------------------------------------------------------------
+RUN := bash tests/run.sh
+.PHONY: test check bigtest reduced golden-report bench
+test: all test-programs ## every test (under 5 minutes on 2 cores)
+	@PYTHON=$(PYTHON) $(RUN) $B
+
+check: all $(UNIT_BIN) $(REPLAY_BIN) ## the quick tests: unit, command line, fuzz corpus
+	@PYTHON=$(PYTHON) $(RUN) --quick $B
+
+bigtest: all test-programs ## every test in its long form
+	@PYTHON=$(PYTHON) NB_TEST_TIMEOUT=1800 $(RUN) --big $B
+
+reduced: all $(UNIT_BIN) $(REPLAY_BIN)
+	@PYTHON=$(PYTHON) $(RUN) --reduced $B
+
+golden-report: all $(GOLDEN_BIN) ## the table of all golden images: errors against tolerances
+	@for t in $(GOLDEN_BIN); do NANOBRAGG=$(CURDIR)/$B/nanobragg $$t --report || exit 1; done
+
+bench: all $(BENCH_BIN) ## time the renderers
+	@for t in $(BENCH_BIN); do $$t || exit 1; done
+
+# --- sanitizers: each in its own folder, the reduced tests -----------------------------------------
+.PHONY: asan ubsan tsan valgrind
+asan: ## reduced tests with address and undefined behaviour sanitizers
+	@$(MAKE) --no-print-directory FLAVOR=asan CUDA=0 reduced
+ubsan: ## reduced tests with the undefined behaviour sanitizer alone
+	@$(MAKE) --no-print-directory FLAVOR=ubsan CUDA=0 reduced
+# GCC's OpenMP library is not instrumented and gives false reports; clang's brings its own tool.
+tsan: ## reduced tests with the thread sanitizer (clang)
+	@TSAN_OPTIONS='ignore_noninstrumented_modules=1' \
+	    $(MAKE) --no-print-directory CC=clang FLAVOR=tsan CUDA=0 reduced
+
+VALGRIND := valgrind --quiet --error-exitcode=1 --leak-check=full \
+    --errors-for-leak-kinds=definite
+valgrind: all ## the demo at 64x64 pixels under valgrind
+	@mkdir -p $B/valgrind
+	$(VALGRIND) $B/nanobragg $(subst $(DEMO_DIR),$B/valgrind, \
+	    $(DEMO_FLAGS:$(DEMO_PIXELS)=64) $(DEMO_FILES)) -pixel 1.6 -threads 1 \
+	    >$B/valgrind/report.txt
+	@echo 'valgrind: clean'
+
+# --- fuzzing ------------------------------------------------------------------------------------
+.PHONY: fuzz fuzz-run
+fuzz: ## fuzz every parser for FUZZ_SECONDS (60) each, with clang
+	@$(MAKE) --no-print-directory CC=clang FLAVOR=fuzz CUDA=0 fuzz-run
+
+FUZZ_BIN := $(FUZZ_NAMES:%=$B/tests/fuzz/fuzz_%)
+$(FUZZ_BIN): $B/tests/fuzz/fuzz_%: $B/tests/fuzz/fuzz_%.o $(FUZZ_HELP:%.c=$B/%.o) $(STATIC)
+	$(call say,LD   $@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer $^ $(LIBS) -o $@
+
+# What it finds goes to the build folder; a finding worth keeping is copied to tests/fuzz/corpus.
+fuzz-run: $(FUZZ_BIN)
+	@for name in $(FUZZ_NAMES); do \
+	    mkdir -p $B/corpus/$$name tests/fuzz/corpus/$$name && \
+	    echo "== fuzz_$$name for $(FUZZ_SECONDS) s" && \
+	    $B/tests/fuzz/fuzz_$$name -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \
+	        -rss_limit_mb=2048 -timeout=10 -verbosity=0 -artifact_prefix=$B/corpus/ \
+	        $B/corpus/$$name tests/fuzz/corpus/$$name || exit 1; \
+	done
+	@echo 'fuzz: $(words $(FUZZ_NAMES)) targets, $(FUZZ_SECONDS) s each: clean'

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Every header compiles alone: as C11; the public one and src/physics also as C++17; src/physics
+# also as CUDA C++ where there is nvcc.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+warn="-Wall -Wextra -Wpedantic -Werror"
+failed=0
+
+alone() {
+    local how=$1 header=$2
+    shift 2
+    if ! "$@" >"$work/log" 2>&1; then
+        echo "    $header does not compile alone as $how:"
+        sed 's/^/        /' "$work/log" | head -n 20
+        failed=1
+    fi
+}
+
+for header in $(find src cuda tests -name '*.h' | sort); do
+    printf '#include "%s"\ntypedef int nb_alone;\n' "$header" >"$work/one.c"
+    case $header in
+    tests/*) dialect=gnu11 ;; # cmocka's own prelude comes first there
+    *) dialect=c11 ;;
+    esac
+    alone C11 "$header" ${CC:-gcc} -std=$dialect -D_DEFAULT_SOURCE $warn \
+        -fsyntax-only -I. -Isrc "$work/one.c"
+done
+if command -v "${CXX:-g++}" >/dev/null; then
+    for header in src/nanobragg.h src/physics/*.h; do
+        printf '#include "%s"\n' "$header" >"$work/one.cc"
+        alone C++17 "$header" "${CXX:-g++}" -std=c++17 $warn -fsyntax-only -I. "$work/one.cc"
+    done
+else
+    echo "    no C++ compiler: headers not tried as C++"
+fi
+if [ -n "${NVCC:-}" ]; then
+    for header in src/physics/*.h; do
+        printf '#include "%s"\n' "$header"
+    done >"$work/all.cu"
+    alone "CUDA C++ (all of src/physics)" src/physics "$NVCC" -std=c++17 -cuda -I. \
+        -o "$work/all.ii" "$work/all.cu"
+fi
+exit $failed

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Every structure and style check; prints what is wrong and fails if anything is.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+failed=0
+
+check() {
+    local name=$1
+    shift
+    if "$@"; then
+        echo "ok lint-$name"
+    else
+        echo "not ok lint-$name"
+        failed=1
+    fi
+}
+
+sources() { find src cuda tests -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort; }
+
+format() {
+    local wrong
+    wrong=$(sources | xargs -r "${CLANG_FORMAT:-clang-format}" --dry-run -Werror 2>&1 |
+        grep -oE '^[^ :]+:[0-9]+:[0-9]+: error' | cut -d: -f1 | sort | uniq -c)
+    [ -z "$wrong" ] && return 0
+    echo "$wrong" | sed 's/^ *\([0-9]*\) \(.*\)/    \2: \1 places (make format)/'
+    return 1
+}
+
+# The library may not print or exit; the program may.
+silent() {
+    ! grep -nE '\b(printf|puts|putchar|perror|exit|abort|_exit)\(|\b(stdout|stderr)\b' \
+        src/nanobragg.c src/base/*.[ch] src/io/*.[ch] src/model/*.[ch] src/effects/*.[ch] \
+        src/render/*.[ch] src/physics/*.h 2>/dev/null |
+        grep -vE '^[^:]*:[0-9]+: *(/?\*|//)'
+}
+
+exports() {
+    diff <(grep -oE '\bnb_[a-z_]+\(' src/nanobragg.h | tr -d '(' | sort -u) \
+        <(grep -oE '^ +nb_[a-z_]+;' mk/libnanobragg.map | tr -d ' ;' | sort -u)
+}
+
+static_analysis() {
+    cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
+        --suppress=missingIncludeSystem --suppress=unusedStructMember \
+        --suppressions-list=tests/lint/cppcheck.txt --error-exitcode=1 -j 2 \
+        -DNB_HAVE_TIFF=1 -DNB_HAVE_PNG=1 -DNB_HAVE_CJSON=1 -DNB_HAVE_RANDOM123=1 \
+        -DNB_HAVE_OPENMP=1 src
+}
+
+check format format
+check includes "${PYTHON:-python3}" tests/lint/includes.py
+check headers bash tests/lint/headers.sh
+check text "${PYTHON:-python3}" tests/lint/text.py
+check silent-library silent
+check exports exports
+if command -v cppcheck >/dev/null; then
+    check cppcheck static_analysis
+else
+    echo "skip lint-cppcheck # cppcheck is not installed"
+fi
+exit $failed

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""Text rules: licence line, at most 500 lines, no tabs or trailing blanks, no machine paths."""
+import os
+import re
+import subprocess
+import sys
+
+SOURCE = (".c", ".h", ".cu", ".cuh", ".py", ".sh", ".mk")
+SOURCE_NAMES = ("Makefile", ".ci/run")
+C_SOURCE = (".c", ".h", ".cu", ".cuh")
+MAX_LINES = 500
+# Paths that only exist on one person's machine.
+LOCAL_PATH = re.compile(r"(?<![\w.])/(work|root|home|Users|mnt|tmp/\w+)/\w")
+# Written like a path of a person's machine, and meant as an example.
+DATA = ("golden_data/", "tests/fuzz/corpus/")
+
+
+def tracked():
+    """Committed and new files, as git sees them; without git, all but the build folder."""
+    listing = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"],
+                             capture_output=True, check=False)
+    if listing.returncode == 0:
+        return sorted(n for n in listing.stdout.decode().split("\0") if n)
+    return sorted(os.path.normpath(os.path.join(folder, name))
+                  for folder, _, names in os.walk(".") for name in names
+                  if not folder.startswith(("./build", "./dist")))
+
+
+def faults(name, text):
+    lines = text.split("\n")
+    is_source = name.endswith(SOURCE) or name in SOURCE_NAMES
+    if is_source and not any("SPDX-License-Identifier" in l for l in lines[:3]):
+        yield 1, "no SPDX-License-Identifier in the first lines"
+    if is_source and len(lines) - 1 > MAX_LINES:
+        yield len(lines) - 1, f"more than {MAX_LINES} lines"
+    for number, line in enumerate(lines, 1):
+        if name.endswith(C_SOURCE) and "\t" in line:
+            yield number, "tab"
+        if is_source and line != line.rstrip():
+            yield number, "blanks at the end of the line"
+        if LOCAL_PATH.search(line):
+            yield number, "path of one machine"
+
+
+def main():
+    wrong = files = 0
+    for name in tracked():
+        if name.startswith(DATA) or not os.path.isfile(name):
+            continue
+        with open(name, "rb") as stream:
+            data = stream.read()
+        if b"\0" in data:
+            continue
+        files += 1
+        for number, what in faults(name, data.decode("utf-8", "replace")):
+            print(f"    {name}:{number}: {what}")
+            wrong += 1
+    return 1 if wrong or files == 0 else 0
+
+
+sys.exit(main())

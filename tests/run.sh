@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Run the tests of one build folder and count them.
+#
+# usage: tests/run.sh [--quick | --reduced | --big] [--only ROOM] BUILD-FOLDER
+#   --quick    unit, fuzz replay and command line
+#   --reduced  the same rooms with NB_REDUCED=1 (sanitizer builds: the command line's bad inputs)
+#   --big      everything, with NB_BIG=1 (long forms of the tests that have one)
+#
+# A test is a program BUILD-FOLDER/tests/ROOM/NAME, or a script tests/ROOM/run.sh (it runs the
+# whole room's scripts) or, in a room without run.sh, tests/ROOM/test_*.sh and test_*.py.  It
+# prints lines `ok NAME`, `not ok NAME`, `skip NAME # reason`, or TAP (cmocka's).  Scripts find
+# NANOBRAGG (the program), NB_BUILD and NB_SOURCE in the environment, and TMPDIR to write in.
+# The last line printed is `N passed, N failed, N skipped`.
+set -u
+export LC_ALL=C
+cd "$(dirname "$0")/.." || exit 1
+
+mode=full only=
+while [ $# -gt 1 ]; do
+    case $1 in
+    --quick | --reduced | --big) mode=${1#--} ;;
+    --only) only=$2 && shift ;;
+    *) echo "tests/run.sh: unknown option $1" >&2 && exit 2 ;;
+    esac
+    shift
+done
+build=$(cd "${1:?usage: tests/run.sh [options] BUILD-FOLDER}" && pwd) || exit 2
+
+rooms="golden check cli unit fuzz io model" # the slow ones start first
+required="unit golden cli fuzz"
+case $mode in
+quick) rooms="cli unit fuzz" required=$rooms ;;
+reduced) rooms="cli unit fuzz" required=$rooms && export NB_REDUCED=1 ;;
+big) export NB_BIG=1 ;;
+esac
+[ -z "$only" ] || rooms=$only required=$only
+
+log=$build/test-log
+rm -rf "$log"
+mkdir -p "$log/tmp" || exit 1
+export NANOBRAGG=$build/nanobragg NB_BUILD=$build NB_SOURCE=$PWD
+export CMOCKA_MESSAGE_OUTPUT=TAP OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
+export NB_TEST_LOG=$log NB_TEST_TIMEOUT=${NB_TEST_TIMEOUT:-280}
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+
+# One "ROOM/NAME<tab>command" line for each test of a room.
+list_room() {
+    local room=$1 file name
+    for file in "$build/tests/$room"/*; do
+        [ -f "$file" ] && [ -x "$file" ] || continue
+        name=$(basename "$file")
+        case $room/$name in
+        fuzz/replay_*) printf '%s\t%s %s\n' "$room/$name" "$file" \
+            "tests/fuzz/corpus/${name#replay_}" ;;
+        *) printf '%s\t%s\n' "$room/$name" "$file" ;;
+        esac
+    done
+    if [ -f "tests/$room/run.sh" ]; then
+        printf '%s\tbash tests/%s/run.sh\n' "$room/run.sh" "$room"
+        return
+    fi
+    for file in "tests/$room"/test_*.sh "tests/$room"/test_*.py; do
+        [ -f "$file" ] || continue
+        case $file in
+        *.sh) printf '%s\tbash %s\n' "${file#tests/}" "$file" ;;
+        *.py) printf '%s\t%s %s\n' "${file#tests/}" "${PYTHON:-python3}" "$file" ;;
+        esac
+    done
+}
+
+# Run one test; its output, exit status and seconds go to the log folder.
+run_one() {
+    local name=${1%%$'\t'*} command=${1#*$'\t'} id status started=$SECONDS
+    id=$NB_TEST_LOG/${name//\//.}
+    export TMPDIR=$NB_TEST_LOG/tmp/${name//\//.}
+    mkdir -p "$TMPDIR"
+    { timeout -k 5 "$NB_TEST_TIMEOUT" $command; } </dev/null >"$id.out" 2>&1
+    status=$?
+    [ $status -ne 124 ] || echo "# ran longer than $NB_TEST_TIMEOUT s" >>"$id.out"
+    printf '%s\t%s\t%s\n' "$name" "$status" "$((SECONDS - started))" >"$id.done"
+}
+export -f run_one
+
+# Results of one log as lines "pass|fail|skip<tab>name<tab>reason"; a plan (1..N) must be kept.
+results_of() {
+    awk -v test="$2" -v status="$3" '
+        function out(kind, name, reason) { print kind "\t" name "\t" reason; n[kind]++ }
+        function name_of(s) { sub(/^(not )?ok /, "", s); sub(/^[0-9]+ (- )?/, "", s)
+                              sub(/ *# *([Ss][Kk][Ii][Pp]).*/, "", s); return s }
+        /^1\.\.[0-9]+/ { plan += substr($0, 4); planned = 1; next }
+        /^(not )?ok [0-9]+ # SKIP / { s = $0; sub(/.*# SKIP /, "", s); tap++
+            out("skip", s, note == "" ? "no reason given" : note); note = ""; next }
+        /^ok .*# *[Ss][Kk][Ii][Pp]/ { s = $0; sub(/.*# *[Ss][Kk][Ii][Pp] */, "", s); tap++
+            out("skip", name_of($0), s); note = ""; next }
+        /^skip / { s = substr($0, 6); r = s; if (!sub(/^[^#]*# */, "", r)) r = "no reason given"
+            sub(/ *#.*/, "", s); out("skip", s, r); note = ""; next }
+        /^ok / { if ($0 ~ /^ok [0-9]+/) tap++; out("pass", name_of($0)); note = ""; next }
+        /^not ok / { if ($0 ~ /^not ok [0-9]+/) tap++; out("fail", name_of($0)); note = ""; next }
+        /^# / { note = substr($0, 3) }
+        END {
+            if (planned && tap != plan) out("fail", test, "planned " plan ", ran " tap + 0)
+            else if (status != 0 && !n["fail"]) out("fail", test, "exit status " status)
+            else if (n["pass"] + n["fail"] + n["skip"] == 0) out("fail", test, "ran no test")
+        }' "$1"
+}
+
+for room in $rooms; do list_room "$room"; done >"$log/list"
+tr '\n' '\0' <"$log/list" | xargs -0 -r -P "${NB_TEST_JOBS:-2}" -I {} bash -c 'run_one "$1"' _ {}
+
+passed=0 failed=0 skipped=0
+: >"$log/results"
+while IFS=$'\t' read -r name _; do
+    id=$log/${name//\//.}
+    IFS=$'\t' read -r _ status seconds <"$id.done"
+    results_of "$id.out" "$name" "$status" >"$id.results"
+    p=$(grep -c '^pass' "$id.results")
+    f=$(grep -c '^fail' "$id.results")
+    s=$(grep -c '^skip' "$id.results")
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    word=ok
+    [ "$f" -eq 0 ] || word=FAILED
+    printf '%-8s %-36s %4d passed %3d failed %3d skipped  %3d s\n' \
+        "$word" "$name" "$p" "$f" "$s" "$seconds"
+    sed "s|^|${name%%/*}\t|" "$id.results" >>"$log/results"
+    if [ "$f" -gt 0 ]; then
+        awk -F '\t' '$1 == "fail" { print "    failed: " $2 ($3 == "" ? "" : " (" $3 ")") }' \
+            "$id.results"
+        echo "    ---- output of $name, exit status $status ----"
+        grep -vE '^(ok|skip) ' "$id.out" | sed 's/^/    /'
+        echo "    ---- end of $name ----"
+    fi
+    awk -F '\t' '$1 == "skip" { print "    skipped: " $2 " (" $3 ")" }' "$id.results"
+done <"$log/list"
+
+for room in $required; do
+    if ! grep -qE "^$room	(pass|fail)" "$log/results"; then
+        echo "FAILED   required suite $room ran 0 tests"
+        failed=$((failed + 1))
+    fi
+done
+rm -rf "$log/tmp"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
