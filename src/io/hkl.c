@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "hkl.h"
+
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "text.h"
+
+#define MOST_COLUMNS 6
+#define SHORTEST_LINE 8 /* "0 0 0 1\n" */
+
+/* Indices are at most 10000: 16 bytes a reflection while the limits are not known yet. */
+typedef struct reflection {
+    double F;
+    int16_t index[3];
+} reflection;
+
+typedef struct hkl_reader {
+    const char *p, *end;
+    const char *name;
+    long line;
+    nb_error *err;
+} hkl_reader;
+
+static int at_comment(const hkl_reader *r)
+{
+    return *r->p == '#' || *r->p == '!';
+}
+
+/* To the next token of this line; 0 at the end of the line, of the text or at a comment. */
+static int next_token(hkl_reader *r)
+{
+    while (r->p < r->end && nb_text_blank(*r->p))
+        r->p++;
+    return r->p < r->end && *r->p != '\n' && !at_comment(r);
+}
+
+static void skip_line(hkl_reader *r)
+{
+    const char *newline = r->p < r->end ? memchr(r->p, '\n', (size_t)(r->end - r->p)) : NULL;
+    r->p = newline ? newline + 1 : r->end;
+}
+
+static int token_ends(const hkl_reader *r, const char *p)
+{
+    return p && (p == r->end || nb_text_blank(*p) || *p == '\n' || *p == '#' || *p == '!');
+}
+
+static nb_status bad_token(hkl_reader *r, const char *expected)
+{
+    char token[NB_TEXT_QUOTE];
+    if (r->p == r->end || *r->p == '\n' || at_comment(r))
+        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                          "the line ends where %s should be (h k l F [sigma [phase]])",
+                          expected);
+    nb_text_quote(r->p, r->end, token);
+    return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                      "'%s' is not %s (h k l F [sigma [phase]])", token, expected);
+}
+
+static nb_status extra_columns(hkl_reader *r)
+{
+    int columns;
+    for (columns = 4; next_token(r); columns++) {
+        if (columns == MOST_COLUMNS)
+            return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                              "more than %d columns (h k l F [sigma [phase]])", MOST_COLUMNS);
+        while (!token_ends(r, r->p))
+            r->p++;
+    }
+    return NB_OK;
+}
+
+static nb_status read_reflection(hkl_reader *r, reflection *out)
+{
+    static const char *const letters[] = {"a whole number for h", "a whole number for k",
+                                          "a whole number for l"};
+    const char *after;
+    int i;
+    for (i = 0; i < 3; i++) {
+        int index;
+        next_token(r);
+        after = nb_text_int(r->p, r->end, &index);
+        if (!token_ends(r, after))
+            return bad_token(r, letters[i]);
+        if (index < -NB_SF_MAX_INDEX || index > NB_SF_MAX_INDEX)
+            return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                              "Miller index %d is beyond +-%d", index, NB_SF_MAX_INDEX);
+        out->index[i] = (int16_t)index;
+        r->p = after;
+    }
+    next_token(r);
+    after = nb_text_double(r->p, r->end, &out->F);
+    if (!token_ends(r, after))
+        return bad_token(r, "a finite number for F");
+    r->p = after;
+    return extra_columns(r);
+}
+
+static size_t most_reflections(const char *data, size_t n)
+{
+    size_t lines = 1, i;
+    for (i = 0; i < n; i++)
+        lines += data[i] == '\n';
+    return lines < n / SHORTEST_LINE + 1 ? lines : n / SHORTEST_LINE + 1;
+}
+
+static nb_status read_list(hkl_reader *r, reflection *list, size_t *count)
+{
+    size_t n = 0;
+    nb_status status = NB_OK;
+    for (; r->p < r->end && status == NB_OK; skip_line(r)) {
+        r->line++;
+        if (next_token(r))
+            status = read_reflection(r, &list[n++]);
+    }
+    if (status == NB_OK && n == 0)
+        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, 0,
+                          "no reflections (h k l F [sigma [phase]])");
+    *count = n;
+    return status;
+}
+
+static void find_limits(const reflection *list, size_t n, nb_sf_table *t)
+{
+    int *min[3] = {&t->hmin, &t->kmin, &t->lmin}, *max[3] = {&t->hmax, &t->kmax, &t->lmax};
+    for (int axis = 0; axis < 3; axis++) {
+        int low = list[0].index[axis], high = low;
+        for (size_t i = 1; i < n; i++) {
+            int v = list[i].index[axis];
+            low = v < low ? v : low;
+            high = v > high ? v : high;
+        }
+        *min[axis] = low;
+        *max[axis] = high;
+    }
+}
+
+static void fill_box(const reflection *list, size_t n, double default_F, nb_sf_table *t)
+{
+    int64_t voxels = nb_sf_table_voxels(t);
+    int64_t nk = t->kmax - t->kmin + 1, nl = t->lmax - t->lmin + 1;
+    for (int64_t i = 0; i < voxels; i++)
+        t->F[i] = default_F;
+    for (size_t i = 0; i < n; i++) {
+        const int16_t *hkl = list[i].index;
+        t->F[((hkl[0] - t->hmin) * nk + (hkl[1] - t->kmin)) * nl + (hkl[2] - t->lmin)] =
+            list[i].F;
+    }
+    t->reflections = (int64_t)n;
+}
+
+nb_status nb_hkl_parse(const char *data, size_t n, const char *name, double default_F,
+                       nb_sf_table *out, nb_error *err)
+{
+    hkl_reader r = {nb_text_body(data, data + n), data + n, name, 0, err};
+    size_t count = 0;
+    nb_status status;
+    reflection *list;
+    memset(out, 0, sizeof *out);
+    list = nb_alloc_raw(most_reflections(data, n), sizeof *list, "reflections", err);
+    if (!list)
+        return NB_ERR_NOMEM;
+    status = read_list(&r, list, &count);
+    if (status == NB_OK) {
+        find_limits(list, count, out);
+        status = nb_sf_table_alloc(out, name, err);
+    }
+    if (status == NB_OK)
+        fill_box(list, count, default_F, out);
+    else
+        memset(out, 0, sizeof *out);
+    nb_free(list);
+    return status;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "sources.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "text.h"
+
+#define COLUMNS 5
+#define LONGEST_WAVE 1e-6 /* m; no X-rays beyond: an angstrom figure typed for metres */
+#define FARTHEST 1e100    /* m; keeps squared lengths finite */
+
+static int delimiter(char c)
+{
+    return nb_text_blank(c) || c == ',' || c == ';' || c == ':' || c == '!';
+}
+
+static int line_ends(const char *p, const char *end)
+{
+    return p == end || *p == '\n' || *p == '#';
+}
+
+typedef struct source_reader {
+    const char *p, *end;
+    const char *name;
+    long line;
+    nb_error *err;
+} source_reader;
+
+static nb_status check_row(const source_reader *r, const nb_source_row *s)
+{
+    double longest = fmax(fmax(fabs(s->x), fabs(s->y)), fabs(s->z));
+    if (!(longest > 1 / FARTHEST && longest < FARTHEST))
+        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                          "X Y Z = %g %g %g gives no direction", s->x, s->y, s->z);
+    if (!(s->I >= 0))
+        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                          "intensity %g is negative", s->I);
+    if (!(s->lambda > 0 && s->lambda < LONGEST_WAVE))
+        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                          "wavelength %g m must be above 0 and below %g m (column 5 is in "
+                          "metres)", s->lambda, LONGEST_WAVE);
+    return NB_OK;
+}
+
+/* One line into *s; *columns is what it held, 0 for a blank line. */
+static nb_status read_row(source_reader *r, const nb_source_defaults *d, nb_source_row *s,
+                          int *columns)
+{
+    double v[COLUMNS] = {d->position[0], d->position[1], d->position[2], 1, d->lambda};
+    int n = 0;
+    for (;;) {
+        const char *after;
+        while (r->p < r->end && delimiter(*r->p))
+            r->p++;
+        if (line_ends(r->p, r->end) || n == COLUMNS)
+            break;
+        after = nb_text_double(r->p, r->end, &v[n]);
+        if (!after || !(line_ends(after, r->end) || delimiter(*after))) {
+            char token[NB_TEXT_QUOTE];
+            nb_text_quote(r->p, r->end, token);
+            return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                              "'%s' is not a finite number (X Y Z I lambda)", token);
+        }
+        r->p = after;
+        n++;
+    }
+    *columns = n;
+    *s = (nb_source_row){v[0], v[1], v[2], v[3], v[4]};
+    return n ? check_row(r, s) : NB_OK;
+}
+
+static size_t count_lines(const char *data, size_t n)
+{
+    size_t lines = 1, i;
+    for (i = 0; i < n; i++)
+        lines += data[i] == '\n';
+    return lines;
+}
+
+static nb_status check_list(const source_reader *r, const nb_source_list *list)
+{
+    double sum = 0;
+    if (list->count == 0)
+        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                          "no source in the file (X Y Z I lambda)");
+    for (int i = 0; i < list->count; i++)
+        sum += list->rows[i].I;
+    if (!(sum > 0 && isfinite(sum)))
+        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                          "the intensities (column 4) add up to %g", sum);
+    return NB_OK;
+}
+
+nb_status nb_sources_parse(const char *data, size_t n, const char *name,
+                           const nb_source_defaults *defaults, nb_source_list *out,
+                           nb_error *err)
+{
+    source_reader r = {nb_text_body(data, data + n), data + n, name, 0, err};
+    nb_source_list list = {0};
+    nb_status status = NB_OK;
+    size_t lines = count_lines(data, n);
+    memset(out, 0, sizeof *out);
+    if (lines > INT_MAX)
+        return nb_fail_at(err, NB_ERR_INPUT, name, 0, "%zu lines are too many", lines);
+    list.rows = nb_alloc_raw(lines, sizeof *list.rows, "sources", err);
+    if (!list.rows)
+        return NB_ERR_NOMEM;
+    while (r.p < r.end && status == NB_OK) {
+        const char *newline = memchr(r.p, '\n', (size_t)(r.end - r.p));
+        int columns = 0;
+        r.line++;
+        status = read_row(&r, defaults, &list.rows[list.count], &columns);
+        list.count += columns > 0;
+        r.p = newline ? newline + 1 : r.end;
+    }
+    if (status == NB_OK)
+        status = check_list(&r, &list);
+    if (status == NB_OK)
+        *out = list;
+    else
+        nb_source_list_free(&list);
+    return status;
+}
+
+void nb_source_list_free(nb_source_list *list)
+{
+    if (list) {
+        nb_free(list->rows);
+        memset(list, 0, sizeof *list);
+    }
+}

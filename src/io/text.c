@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "text.h"
+
+#include <float.h>
+#include <limits.h>
+#include <locale.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LONGEST_NUMBER 1000
+#define EXPONENT_CAP 100000 /* larger ones over- or underflow anyway */
+
+static int digit(const char *p, const char *end)
+{
+    return p < end && *p >= '0' && *p <= '9';
+}
+
+/* strtod and snprintf follow the thread's locale: lend it the C locale. */
+static locale_t enter_c_locale(locale_t *previous)
+{
+    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    *previous = c ? uselocale(c) : (locale_t)0;
+    return c;
+}
+
+static void leave_c_locale(locale_t c, locale_t previous)
+{
+    if (c) {
+        uselocale(previous);
+        freelocale(c);
+    }
+}
+
+static const char *exact_double(const char *start, const char *stop, double *value)
+{
+    char copy[LONGEST_NUMBER + 1];
+    size_t n = (size_t)(stop - start);
+    locale_t c, previous;
+    memcpy(copy, start, n);
+    copy[n] = '\0';
+    c = enter_c_locale(&previous);
+    *value = strtod(copy, NULL);
+    leave_c_locale(c, previous);
+    return isfinite(*value) ? stop : NULL;
+}
+
+typedef struct decimal {
+    uint64_t mantissa;
+    int significant; /* digits of the mantissa; above 19 it has overflowed */
+    int digits;      /* all digits seen */
+    int exponent;    /* of ten */
+} decimal;
+
+static const char *scan_digits(const char *p, const char *end, decimal *d, int shift)
+{
+    for (; digit(p, end); p++) {
+        d->mantissa = d->mantissa * 10 + (uint64_t)(*p - '0');
+        d->significant += d->mantissa != 0 && d->significant <= 19;
+        d->digits = 1;
+        d->exponent += shift * (d->exponent > -EXPONENT_CAP);
+    }
+    return p;
+}
+
+static const char *scan_exponent(const char *p, const char *end, decimal *d)
+{
+    const char *q = p + 1;
+    int negative, e = 0;
+    if (p == end || (*p != 'e' && *p != 'E'))
+        return p;
+    negative = q < end && *q == '-';
+    if (q < end && (*q == '-' || *q == '+'))
+        q++;
+    if (!digit(q, end))
+        return p;
+    for (; digit(q, end); q++)
+        e = e < EXPONENT_CAP ? e * 10 + (*q - '0') : e;
+    d->exponent += negative ? -e : e;
+    return q;
+}
+
+/* A mantissa below 2^53 and a power of ten up to 10^22 are both exact doubles, so that one
+ * division or product is correctly rounded (Clinger 1990); the rest is left to strtod. */
+const char *nb_text_double(const char *p, const char *end, double *value)
+{
+    static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                 1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    const char *start = p;
+    decimal d = {0, 0, 0, 0};
+    int negative = p < end && *p == '-';
+    double v;
+    if (p < end && (*p == '-' || *p == '+'))
+        p++;
+    p = scan_digits(p, end, &d, 0);
+    if (p < end && *p == '.')
+        p = scan_digits(p + 1, end, &d, -1);
+    if (!d.digits)
+        return NULL;
+    p = scan_exponent(p, end, &d);
+    if (p - start > LONGEST_NUMBER)
+        return NULL;
+    if (FLT_EVAL_METHOD != 0 || d.significant > 18 || d.mantissa > (UINT64_C(1) << 53) ||
+        d.exponent < -22 || d.exponent > 22)
+        return exact_double(start, p, value);
+    v = (double)d.mantissa;
+    v = d.exponent < 0 ? v / ten[-d.exponent] : v * ten[d.exponent];
+    *value = negative ? -v : v;
+    return p;
+}
+
+const char *nb_text_int(const char *p, const char *end, int *value)
+{
+    const char *start = p;
+    int negative = p < end && *p == '-';
+    int64_t n = 0;
+    double v;
+    if (p < end && (*p == '-' || *p == '+'))
+        p++;
+    if (digit(p, end)) {
+        for (; digit(p, end) && n <= INT_MAX; p++)
+            n = n * 10 + (*p - '0');
+        if (p == end || (*p != '.' && *p != 'e' && *p != 'E' && !digit(p, end))) {
+            if (n > INT_MAX)
+                return NULL;
+            *value = (int)(negative ? -n : n);
+            return p;
+        }
+    }
+    p = nb_text_double(start, end, &v);
+    if (!p || !(fabs(v) <= INT_MAX) || v != trunc(v))
+        return NULL;
+    *value = (int)v;
+    return p;
+}
+
+int nb_text_number(const char *text, double *value)
+{
+    const char *end = text + strlen(text);
+    while (nb_text_blank(*text))
+        text++;
+    text = nb_text_double(text, end, value);
+    while (text && text < end && nb_text_blank(*text))
+        text++;
+    return text == end;
+}
+
+const char *nb_text_body(const char *p, const char *end)
+{
+    return end - p >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0 ? p + 3 : p;
+}
+
+void nb_text_quote(const char *p, const char *end, char out[NB_TEXT_QUOTE])
+{
+    int n = 0;
+    for (; p < end && *p != '\n' && !nb_text_blank(*p); p++) {
+        if (n == NB_TEXT_QUOTE - 4) {
+            memcpy(out + n, "...", 3);
+            n += 3;
+            break;
+        }
+        out[n++] = *p > ' ' && *p < 127 ? *p : '?';
+    }
+    out[n] = '\0';
+}
+
+void nb_text_format(double value, char out[NB_TEXT_NUMBER])
+{
+    locale_t previous, c = enter_c_locale(&previous);
+    int digits = 15;
+    do
+        snprintf(out, NB_TEXT_NUMBER, "%.*g", digits, value);
+    while (digits++ < 17 && strtod(out, NULL) != value);
+    leave_c_locale(c, previous);
+}
