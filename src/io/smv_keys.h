@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/** The NANOBRAGG_* keys of our SMV headers: the geometry as it was typed, with as many digits as
+ * a double needs, so that `-img` restores it exactly.  One table serves writer and reader. */
+#ifndef NB_IO_SMV_KEYS_H
+#define NB_IO_SMV_KEYS_H
+
+#include "smv_read.h"
+
+#define NB_SMV_PREFIX "NANOBRAGG_"
+#define NB_SMV_MARK "NANOBRAGG_CONVENTION" /* present: these keys replace the documented ones */
+
+typedef enum nb_smv_kind {
+    NB_SMV_DOUBLE,     /* double, NaN unset */
+    NB_SMV_INT,        /* int, 0 unset */
+    NB_SMV_FLAG,       /* int, written as 1 when not 0 */
+    NB_SMV_VEC3,       /* nb_opt3, written as x,y,z */
+    NB_SMV_PIXELS,     /* int[2], 0 unset, written as fast,slow */
+    NB_SMV_CONVENTION, /* nb_convention by name; always written */
+    NB_SMV_PIVOT       /* nb_pivot: beam or sample */
+} nb_smv_kind;
+
+/** Ways to say one thing: what was typed in one of them keeps all of them from the header. */
+typedef enum nb_smv_group {
+    NB_SMV_ALONE = 0,
+    NB_SMV_DISTANCES, /* distance, close_distance */
+    NB_SMV_BEAM,      /* lambda, energy */
+    NB_SMV_STEPS,     /* phistep, phisteps */
+    NB_SMV_FAST,      /* detpixels, detsize along fast */
+    NB_SMV_SLOW,
+    NB_SMV_GROUPS
+} nb_smv_group;
+
+typedef struct nb_smv_input {
+    const char *key;     /* whole, with prefix */
+    nb_smv_kind kind;
+    nb_smv_group group;  /* of NB_SMV_PIXELS: each axis its own */
+    size_t offset;       /* in nb_config */
+} nb_smv_input;
+
+/** The table, *count rows; static memory. */
+const nb_smv_input *nb_smv_inputs(size_t *count);
+
+/** Which groups have a member set in cfg: typed[group] is 0 or 1; typed[NB_SMV_ALONE] is 0. */
+void nb_smv_typed_groups(const nb_config *cfg, int typed[NB_SMV_GROUPS]);
+
+/** Hand every key whose field is set (and the mark, always) to emit, in the table's order.
+ * The strings live only during the call. */
+void nb_smv_write_inputs(const nb_config *cfg,
+                         void (*emit)(void *user, const char *key, const char *value),
+                         void *user);
+
+/** Fill the unset fields of cfg from the NANOBRAGG_* keys of a header; see
+ * nb_smv_apply_header, which calls this.  Errors: NB_ERR_INPUT. */
+nb_status nb_smv_read_inputs(const nb_smv_header *header, nb_config *cfg, nb_error *err);
+
+#endif
