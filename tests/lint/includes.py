@@ -33,7 +33,7 @@ def room_of(path):
     parts = path.split("/")
     if parts[0] == "cuda":
         return "cuda"
-    return "glue" if len(parts) == 2 else parts[1]
+    return "glue" if len(parts) == 2 or parts[1] == "api" else parts[1]
 
 
 def check_own(path, target, room):
