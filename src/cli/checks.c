@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Flags that are fine alone and contradict each other. */
+#include <string.h>
+
+#include "options.h"
+#include "values.h"
+
+/** Two flags (canonical names) that say the same thing in two ways. */
+typedef struct contradiction {
+    const char *a, *b, *why;
+} contradiction;
+
+static const char pixels_or_mm[] = "both set the detector's size";
+static const char cells_or_mm[] = "both set the crystal's size";
+
+static const contradiction contradictions[] = {
+    {"detpixels", "detsize", pixels_or_mm},
+    {"detpixels", "detsize_f", pixels_or_mm},
+    {"detpixels", "detsize_s", pixels_or_mm},
+    {"detpixels_f", "detsize", pixels_or_mm},
+    {"detpixels_s", "detsize", pixels_or_mm},
+    {"detpixels_f", "detsize_f", pixels_or_mm},
+    {"detpixels_s", "detsize_s", pixels_or_mm},
+    {"N", "samplesize", cells_or_mm},
+    {"N", "sample_x", cells_or_mm},
+    {"N", "sample_y", cells_or_mm},
+    {"N", "sample_z", cells_or_mm},
+    {"Na", "samplesize", cells_or_mm},
+    {"Nb", "samplesize", cells_or_mm},
+    {"Nc", "samplesize", cells_or_mm},
+    {"Na", "sample_x", cells_or_mm},
+    {"Nb", "sample_y", cells_or_mm},
+    {"Nc", "sample_z", cells_or_mm},
+    {"distance", "close_distance", "both set the detector's place"},
+    {"fluence", "flux", "both set the photons per area"},
+    {"show_config", "trace_pixel", "each prints and stops"},
+    {"printout", "trace_pixel", "the trace stops before there is an image"},
+    {"printout", "show_config", "no image is rendered then"},
+};
+
+/** Where the option of this canonical name was typed, 0 = not. */
+static int place(const nb_cli *cli, const char *name)
+{
+    size_t count;
+    const nb_option *table = nb_option_table(&count);
+    for (size_t i = 0; i < count; i++)
+        if (table[i].kind != NB_OPT_GROUP && !strcmp(table[i].name, name))
+            return cli->typed[i];
+    return 0;
+}
+
+/** The value behind the flag at argv[at], "" for a flag without one. */
+static const char *value_at(char **argv, int at)
+{
+    return nb_option_find(argv[at])->value && argv[at + 1] ? argv[at + 1] : "";
+}
+
+static nb_status check_contradictions(const nb_cli *cli, char **argv, nb_error *err)
+{
+    for (size_t i = 0; i < sizeof contradictions / sizeof *contradictions; i++) {
+        const contradiction *c = &contradictions[i];
+        int a = place(cli, c->a), b = place(cli, c->b);
+        if (!a || !b || (!strcmp(c->b, "flux") && cli->cfg.flux == 0.0))
+            continue;
+        return nb_cli_fail(err,
+                           "%.40s %.60s contradicts %.40s %.60s: %s; give one of them",
+                           argv[a], value_at(argv, a), argv[b], value_at(argv, b), c->why);
+    }
+    return NB_OK;
+}
+
+/** No two outputs in one file, and no output over an input.  Only names that were typed. */
+static nb_status check_files(const nb_cli *cli, char **argv, nb_error *err)
+{
+    static const char *const files[] = {"floatfile",  "intfile",  "noisefile", "pgmfile",
+                                        "pngfile",    "tifffile", "hkl",       "mat",
+                                        "sourcefile", "mask",     "img",       "dump"};
+    enum { OUTPUTS = 6, FILES = sizeof files / sizeof *files };
+
+    for (int i = 0; i < OUTPUTS; i++)
+        for (int j = i + 1; j < FILES; j++) {
+            int a = place(cli, files[i]), b = place(cli, files[j]);
+            if (a && b && !strcmp(argv[a + 1], argv[b + 1]))
+                return nb_cli_fail(err,
+                                   "%.40s %.60s and %.40s %.60s name the same file; "
+                                   "give two names",
+                                   argv[a], argv[a + 1], argv[b], argv[b + 1]);
+        }
+    return NB_OK;
+}
+
+static nb_status check_roi(const nb_cli *cli, nb_error *err)
+{
+    const int *roi = cli->cfg.roi;
+
+    if (cli->cfg.roi_set && (roi[0] > roi[1] || roi[2] > roi[3]))
+        return nb_cli_fail(err,
+                           "-roi %d %d %d %d: a minimum is larger than its maximum; "
+                           "give xmin xmax ymin ymax",
+                           roi[0], roi[1], roi[2], roi[3]);
+    return NB_OK;
+}
+
+nb_status nb_cli_check_pairs(const nb_cli *cli, char **argv, nb_error *err)
+{
+    nb_status status = check_contradictions(cli, argv, err);
+    if (!status)
+        status = check_files(cli, argv, err);
+    if (!status)
+        status = check_roi(cli, err);
+    return status;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "help.h"
+
+#include <string.h>
+
+#include "options.h"
+
+const nb_help_example nb_help_examples[] = {
+    {"nanobragg -detpixels 1024", "a stand-in crystal, to see that all is well"},
+    {"nanobragg -hkl P1.hkl -cell 79.1 79.1 37.9 90 90 90 -N 20 -lambda 1 -detpixels "
+     "1024",
+     "a still of a protein"},
+    {"nanobragg -hkl P1.hkl -mat A.mat -N 50 -osc 1 -phisteps 20 -mosaic 0.3 -mosaic_dom "
+     "20",
+     "a rotation image of a mosaic crystal"},
+    {"nanobragg -default_F 100 -cell 100 -N 5 -trace_pixel 512 512",
+     "how one pixel comes about"},
+    {NULL, NULL}};
+
+void nb_help_usage(FILE *out)
+{
+    fputs("usage: nanobragg FLAGS   (nanobragg -help lists the flags)\n"
+          "Simulates the X-ray diffraction image of a small crystal, in photons per "
+          "pixel.\n"
+          "for example:\n",
+          out);
+    for (const nb_help_example *e = nb_help_examples; e->command; e++)
+        fprintf(out, "  %s\n      %s\n", e->command, e->what);
+}
+
+/** Print text from column `column` on, broken before column 90 and indented by `indent`. */
+static void wrap(FILE *out, const char *text, int column, int indent)
+{
+    while (*text) {
+        int length = (int)strcspn(text, " ");
+        if (column > indent && column + 1 + length > 89) {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            fputc(' ', out);
+            column++;
+        }
+        column += fprintf(out, "%.*s", length, text);
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', out);
+}
+
+/** "-name, -synonym, ... value" */
+static void spell(const nb_option *option, char *text, size_t size)
+{
+    const char *cursor = option->synonyms;
+    char word[64];
+    size_t used = (size_t)snprintf(text, size, "-%s", option->name);
+
+    while (used < size && nb_next_word(&cursor, word, sizeof word))
+        used += (size_t)snprintf(text + used, size - used, ", -%s", word);
+    if (used < size && option->value)
+        snprintf(text + used, size - used, " %s", option->value);
+}
+
+static void print_option(FILE *out, const nb_option *option)
+{
+    enum { INDENT = 26 };
+    char text[512], flags[256];
+    size_t used = (size_t)snprintf(text, sizeof text, "%s", option->help);
+    int column;
+
+    if (option->unit)
+        used += (size_t)snprintf(text + used, sizeof text - used, " [%s]", option->unit);
+    if (option->fallback)
+        snprintf(text + used, sizeof text - used, " (default: %s)", option->fallback);
+    spell(option, flags, sizeof flags);
+    column = fprintf(out, "  %s", flags);
+    if (column > INDENT - 2)
+        column = fprintf(out, "\n") - 1;
+    fprintf(out, "%*s", INDENT - column, "");
+    wrap(out, text, INDENT, INDENT);
+}
+
+void nb_help_options(FILE *out)
+{
+    size_t count;
+    const nb_option *table = nb_option_table(&count);
+
+    nb_help_usage(out);
+    fputs(
+        "\nFlags take one dash or two and match exactly; of a flag typed twice, the last "
+        "holds.\nIn brackets the unit, in parentheses the value without the flag.\n",
+        out);
+    for (size_t i = 0; i < count; i++)
+        if (table[i].kind == NB_OPT_GROUP)
+            fprintf(out, "\n%s\n", table[i].name);
+        else
+            print_option(out, &table[i]);
+    fputs("\nExit status: 0 done, 1 file, memory or device failed, 2 bad input, "
+          "130 interrupted.\n",
+          out);
+}
+
+void nb_help_flags(FILE *out)
+{
+    size_t count;
+    const nb_option *table = nb_option_table(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        const char *cursor = table[i].synonyms;
+        char word[64];
+        if (table[i].kind == NB_OPT_GROUP)
+            continue;
+        fprintf(out, "-%s\n", table[i].name);
+        while (nb_next_word(&cursor, word, sizeof word))
+            fprintf(out, "-%s\n", word);
+    }
+}
+
+void nb_help_version(FILE *out)
+{
+    size_t count;
+    const nb_feature *features = nb_features(&count);
+
+    fprintf(out, "nanobragg %s\n", nb_version());
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "  %-12s %-4s %s\n", features[i].name,
+                features[i].present ? "yes" : "no",
+                features[i].detail ? features[i].detail : "");
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/** Everything that the option table can be printed as. */
+#ifndef NB_CLI_HELP_H
+#define NB_CLI_HELP_H
+
+#include <stdio.h>
+
+#include "option_table.h"
+
+void nb_help_usage(FILE *out);    /* a few lines, for a call without arguments */
+void nb_help_options(FILE *out);  /* -help */
+void nb_help_flags(FILE *out);    /* every spelling, one a line */
+void nb_help_markdown(FILE *out); /* docs/options.md */
+void nb_help_man(FILE *out);      /* nanobragg.1 */
+void nb_help_bash(FILE *out);     /* bash completion */
+void nb_help_version(FILE *out);  /* version and optional parts */
+
+/** One example of use, and what it makes. */
+typedef struct nb_help_example {
+    const char *command, *what;
+} nb_help_example;
+
+/** Examples shown by -help and the man page; ends with a NULL command. */
+extern const nb_help_example nb_help_examples[];
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* nanobragg, the program: flags -> library calls -> text and exit status. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "help.h"
+#include "options.h"
+#include "progress.h"
+#include "report.h"
+
+static int exit_status(nb_status status)
+{
+    switch (status) {
+    case NB_OK:
+        return 0;
+    case NB_ERR_INPUT:
+    case NB_ERR_UNSUPPORTED:
+        return 2;
+    case NB_ERR_CANCELLED:
+        return 130;
+    default:
+        return 1;
+    }
+}
+
+/** One line on standard error, whatever a file name in it contains. */
+static void say(const char *kind, const char *text)
+{
+    char line[1024];
+
+    snprintf(line, sizeof line, "%s", text);
+    for (char *c = line; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+    fprintf(stderr, "nanobragg: %s: %s\n", kind, line);
+}
+
+static void notice(void *user, const char *line)
+{
+    nb_progress_end(user);
+    say("note", line);
+}
+
+static void emit(void *user, const char *line)
+{
+    fprintf(user, "%s\n", line);
+}
+
+static nb_status stopped(nb_error *err)
+{
+    memset(err, 0, sizeof *err);
+    err->code = NB_ERR_CANCELLED;
+    snprintf(err->message, sizeof err->message, "interrupted; no image was written");
+    return err->code;
+}
+
+/** Flags that were typed and have no effect. */
+static void notice_options(const nb_cli *cli, char **argv)
+{
+    size_t count;
+    const nb_option *table = nb_option_table(&count);
+
+    for (size_t i = 0; i < count; i++)
+        if (table[i].note && cli->typed[i]) {
+            char line[256];
+            snprintf(line, sizeof line, "%.40s %s", argv[cli->typed[i]], table[i].note);
+            say("note", line);
+        }
+}
+
+static void print_help(nb_cli_action action)
+{
+    switch (action) {
+    case NB_DO_HELP_MAN:
+        nb_help_man(stdout);
+        break;
+    case NB_DO_HELP_MARKDOWN:
+        nb_help_markdown(stdout);
+        break;
+    case NB_DO_HELP_BASH:
+        nb_help_bash(stdout);
+        break;
+    case NB_DO_HELP_FLAGS:
+        nb_help_flags(stdout);
+        break;
+    case NB_DO_VERSION:
+        nb_help_version(stdout);
+        break;
+    default:
+        nb_help_options(stdout);
+        break;
+    }
+}
+
+static nb_status show_config(const nb_sim *sim, nb_error *err)
+{
+    char *json = NULL;
+    nb_status status = nb_sim_config_json(sim, &json, err);
+    if (!status) {
+        size_t length = strlen(json);
+        printf("%s%s", json, length && json[length - 1] == '\n' ? "" : "\n");
+    }
+    nb_free(json);
+    return status;
+}
+
+static nb_status print_report(const nb_sim *sim, nb_error *err)
+{
+    char *text = NULL;
+    nb_status status = nb_sim_report(sim, &text, err);
+    if (!status) {
+        fputs(text, stdout);
+        fflush(stdout);
+    }
+    nb_free(text);
+    return status;
+}
+
+/** The legacy text of one pixel, or of all of the ROI. */
+static nb_status print_pixels(const nb_cli *cli, const nb_sim *sim, const float *image,
+                              nb_error *err)
+{
+    const int *roi = cli->cfg.roi_set ? cli->cfg.roi : NULL;
+    const int *one = cli->printout_pixel;
+    int fast, slow, last_f, last_s;
+    nb_status status = NB_OK;
+
+    if (cli->printout_one)
+        return nb_sim_printout(sim, image, one[0], one[1], emit, stdout, err);
+    nb_sim_size(sim, &fast, &slow);
+    last_f = roi && roi[1] < fast ? roi[1] : fast - 1;
+    last_s = roi && roi[3] < slow ? roi[3] : slow - 1;
+    for (int s = roi ? roi[2] : 0; s <= last_s && !status; s++)
+        for (int f = roi ? roi[0] : 0; f <= last_f && !status; f++)
+            status = nb_stop_requested()
+                         ? stopped(err)
+                         : nb_sim_printout(sim, image, f, s, emit, stdout, err);
+    return status;
+}
+
+/** Memory for the image.  Refused before the kernel would lend more than there is. */
+static nb_status allocate_image(const nb_sim *sim, float **image, nb_error *err)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    double have = (double)pages * (double)page, need;
+    int fast, slow;
+
+    nb_sim_size(sim, &fast, &slow);
+    need = (double)fast * (double)slow * sizeof(float);
+    *image = pages > 0 && need > have ? NULL
+                                      : calloc((size_t)fast * (size_t)slow, sizeof(float));
+    if (*image)
+        return NB_OK;
+    memset(err, 0, sizeof *err);
+    err->code = NB_ERR_NOMEM;
+    snprintf(err->message, sizeof err->message,
+             "an image of %d x %d pixels needs %.1f GiB of memory, and this machine has "
+             "%.1f; take a smaller -detpixels",
+             fast, slow, need / 0x1p30, have / 0x1p30);
+    return err->code;
+}
+
+static nb_status render(const nb_cli *cli, nb_sim *sim, nb_progress *progress,
+                        nb_error *err)
+{
+    nb_stats stats;
+    float *image = NULL;
+    nb_status status = allocate_image(sim, &image, err);
+
+    memset(&stats, 0, sizeof stats);
+    if (!status && !cli->quiet)
+        status = print_report(sim, err);
+    if (!status) {
+        status = nb_sim_render(sim, image, &stats, err);
+        nb_progress_end(progress);
+    }
+    if (!status && cli->printout)
+        status = print_pixels(cli, sim, image, err);
+    if (nb_stop_requested() && (!status || status == NB_ERR_CANCELLED))
+        status = stopped(err);
+    if (!status)
+        status = nb_sim_write(sim, image, &stats, err);
+    if (!status && !cli->quiet)
+        nb_report_results(cli, sim, &stats);
+    if (!status)
+        nb_report_times(cli, sim);
+    free(image);
+    return status;
+}
+
+static nb_status run(const nb_cli *cli, nb_error *err)
+{
+    nb_progress progress;
+    nb_hooks hooks = {&progress, notice, nb_progress_hook};
+    nb_sim *sim = NULL;
+    nb_status status;
+    int fast, slow;
+
+    nb_progress_init(&progress, cli->progress && !cli->printout);
+    status = nb_sim_create(&cli->cfg, &hooks, &sim, err);
+    if (status)
+        return status;
+    nb_sim_size(sim, &fast, &slow);
+    progress.pixels = (double)fast * (double)slow;
+    if (cli->show_config)
+        status = show_config(sim, err);
+    else if (cli->trace)
+        status = nb_sim_trace(sim, cli->trace_pixel[0], cli->trace_pixel[1], emit, stdout,
+                              err);
+    else
+        status = render(cli, sim, &progress, err);
+    nb_sim_free(sim);
+    return status;
+}
+
+/** Text that could not be written (a full disk) must not look like success. */
+static nb_status check_stdout(nb_error *err)
+{
+    if (!fflush(stdout) && !ferror(stdout))
+        return NB_OK;
+    memset(err, 0, sizeof *err);
+    err->code = NB_ERR_IO;
+    snprintf(err->message, sizeof err->message, "standard output could not be written");
+    return err->code;
+}
+
+int main(int argc, char **argv)
+{
+    nb_cli cli;
+    nb_error err;
+    nb_status status;
+
+    if (argc < 2) {
+        nb_help_usage(stderr);
+        return 2;
+    }
+    memset(&err, 0, sizeof err);
+    nb_stop_on_signals();
+    status = nb_cli_parse(argc, argv, &cli, &err);
+    if (!status && cli.action != NB_DO_RUN)
+        print_help(cli.action);
+    else if (!status) {
+        notice_options(&cli, argv);
+        status = run(&cli, &err);
+    }
+    if (!status)
+        status = check_stdout(&err);
+    if (status)
+        say("error", err.message[0] ? err.message : nb_status_name(status));
+    return exit_status(status);
+}

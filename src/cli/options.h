@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/** Command line -> nb_cli. */
+#ifndef NB_CLI_OPTIONS_H
+#define NB_CLI_OPTIONS_H
+
+#include "option_table.h"
+
+/** Parse argv[1..argc-1] into *cli, which is written whole.  Flags match exactly, with one or
+ * two dashes; the last of equal flags holds.  A help or version flag ends the parsing.
+ * Returns NB_ERR_INPUT with a message that names flag, value and mend. */
+nb_status nb_cli_parse(int argc, char **argv, nb_cli *cli, nb_error *err);
+
+/** The option that this argument (with its dashes) names, or NULL. */
+const nb_option *nb_option_find(const char *argument);
+
+/** The spelling in the table nearest to this argument, written without dashes into
+ * nearest[size]; returns 0 if nothing is near enough. */
+int nb_option_nearest(const char *argument, char *nearest, size_t size);
+
+/** Row of an option in the table. */
+size_t nb_option_index(const nb_option *option);
+
+/** Copy the next of the blank-separated words at *cursor into word[size] and move on;
+ * returns 0 at the end.  *cursor may be NULL. */
+int nb_next_word(const char **cursor, char *word, size_t size);
+
+/** Contradictions between flags that are fine alone. */
+nb_status nb_cli_check_pairs(const nb_cli *cli, char **argv, nb_error *err);
+
+#endif

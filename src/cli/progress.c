@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "progress.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The only thing that a signal handler may touch. */
+static volatile sig_atomic_t stop_signal;
+
+static void on_signal(int number)
+{
+    stop_signal = number;
+}
+
+void nb_stop_on_signals(void)
+{
+    struct sigaction action;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    action.sa_flags = (int)SA_RESETHAND;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+int nb_stop_requested(void)
+{
+    return stop_signal != 0;
+}
+
+double nb_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void nb_progress_init(nb_progress *progress, int wanted)
+{
+    memset(progress, 0, sizeof *progress);
+    progress->visible = wanted && isatty(STDERR_FILENO);
+}
+
+/** "1.2 Mpixel/s" */
+static void rate_text(double rate, char *text, size_t size)
+{
+    if (rate >= 1e6)
+        snprintf(text, size, "%.1f Mpixel/s", rate / 1e6);
+    else if (rate >= 1e3)
+        snprintf(text, size, "%.1f kpixel/s", rate / 1e3);
+    else
+        snprintf(text, size, "%.1f pixel/s", rate);
+}
+
+static void left_text(double seconds, char *text, size_t size)
+{
+    if (!(seconds < 1e7))
+        snprintf(text, size, "?");
+    else if (seconds >= 3600)
+        snprintf(text, size, "%.1f h", seconds / 3600);
+    else if (seconds >= 60)
+        snprintf(text, size, "%d min %02d s", (int)seconds / 60, (int)seconds % 60);
+    else
+        snprintf(text, size, "%d s", (int)ceil(seconds));
+}
+
+static void draw(const nb_progress *progress, double fraction, double elapsed)
+{
+    enum { WIDTH = 30 };
+    char bar[WIDTH + 1], rate[32], left[32];
+    int full = (int)(fraction * WIDTH);
+
+    memset(bar, '.', WIDTH);
+    memset(bar, '#', (size_t)full);
+    bar[WIDTH] = '\0';
+    rate_text(elapsed > 0 ? fraction * progress->pixels / elapsed : 0, rate, sizeof rate);
+    left_text(fraction > 0 ? elapsed * (1 - fraction) / fraction : INFINITY, left,
+              sizeof left);
+    fprintf(stderr, "\r[%s] %3d%%  %s  %s left \033[K", bar, (int)(fraction * 100), rate,
+            left);
+    fflush(stderr);
+}
+
+int nb_progress_hook(void *user, double fraction)
+{
+    nb_progress *progress = user;
+    double now;
+
+    if (!progress->visible)
+        return nb_stop_requested();
+    now = nb_clock();
+    if (progress->start == 0)
+        progress->start = now;
+    if (now - progress->last >= 0.1) {
+        progress->last = now;
+        draw(progress,
+             fraction < 0   ? 0
+             : fraction > 1 ? 1
+                            : fraction,
+             now - progress->start);
+    }
+    return nb_stop_requested();
+}
+
+void nb_progress_end(nb_progress *progress)
+{
+    if (progress->visible && progress->last > 0) {
+        fputs("\r\033[K", stderr);
+        fflush(stderr);
+    }
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/** Progress bar on standard error, and the user's wish to stop. */
+#ifndef NB_CLI_PROGRESS_H
+#define NB_CLI_PROGRESS_H
+
+typedef struct nb_progress {
+    int visible;        /* a bar is wanted and standard error is a terminal */
+    double pixels;      /* of the image, for the rate */
+    double start, last; /* seconds; 0 = not yet */
+} nb_progress;
+
+/** SIGINT and SIGTERM ask for a clean stop; a second one ends the program at once. */
+void nb_stop_on_signals(void);
+/** Did a signal ask to stop? */
+int nb_stop_requested(void);
+
+/** Seconds on a clock that only goes forward. */
+double nb_clock(void);
+
+void nb_progress_init(nb_progress *progress, int wanted);
+/** nb_hooks.progress, with user = nb_progress: draws, and returns nb_stop_requested(). */
+int nb_progress_hook(void *user, double fraction);
+/** Wipe the bar. */
+void nb_progress_end(nb_progress *progress);
+
+#endif

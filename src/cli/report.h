@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/** What the program says on standard output about a run. */
+#ifndef NB_CLI_REPORT_H
+#define NB_CLI_REPORT_H
+
+#include "option_table.h"
+
+/** Statistics of the image, the files written, seed, backend and time. */
+void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *stats);
+
+/** The stage table of -time or -time json; nothing for NB_TIME_BRIEF. */
+void nb_report_times(const nb_cli *cli, const nb_sim *sim);
+
+#endif
