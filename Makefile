@@ -46,6 +46,8 @@ ifeq ($(OPT_$(FLAVOR)),)
 $(error FLAVOR=$(FLAVOR) is unknown: release, debug, asan, ubsan, tsan or fuzz)
 endif
 SAN := $(SAN_$(FLAVOR))
+# Fuzzing looks for crashes, not for out of memory: smaller tables.
+DEFS_fuzz := -DNB_SF_MAX_VOXELS=65536
 
 SET ?= $(notdir $(firstword $(filter-out ccache,$(CC))))-$(FLAVOR)
 B := build/$(SET)
@@ -71,7 +73,7 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 # Contraction and errno are explicit: the same numbers from every compiler; never fast-math.
 FP := -ffp-contract=off -fno-math-errno
 DEFS := $(foreach f,$(FEATURES),$(if $(HAVE_$f),-DNB_HAVE_$f=1 \
-    -DNB_$f_VERSION='"$($f_VERSION)"'))
+    -DNB_$f_VERSION='"$($f_VERSION)"')) $(DEFS_$(FLAVOR))
 ALL_CFLAGS = -std=gnu11 $(OPT_$(FLAVOR)) -g -fPIC $(FP) $(WARN) $(SAN) \
     $(if $(HAVE_OPENMP),-fopenmp) $(DEFS) $(LIB_CFLAGS) -MMD -MP $(CFLAGS)
 LIB_CFLAGS := $(TIFF_CFLAGS) $(PNG_CFLAGS) $(CJSON_CFLAGS)

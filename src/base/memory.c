@@ -49,7 +49,7 @@ void *nb_alloc(size_t count, size_t size, const char *what, nb_error *err)
 {
     void *memory = nb_alloc_raw(count, size, what, err);
     if (memory)
-        memset(memory, 0, count * size ? count * size : 1);
+        memset(memory, 0, count * size);
     return memory;
 }
 

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* -show_config: everything that was resolved, as JSON, in SI and in users' units. */
+#include <math.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "sim.h"
+
+#ifdef NB_HAVE_CJSON
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <string.h>
+
+static void number(cJSON *to, const char *key, double value)
+{
+    char text[40];
+    if (!isfinite(value)) {
+        cJSON_AddNullToObject(to, key);
+        return;
+    }
+    snprintf(text, sizeof text, "%.17g", value);
+    cJSON_AddRawToObject(to, key, text);
+}
+
+static void numbers(cJSON *to, const char *key, const double *v, int n)
+{
+    cJSON *list = cJSON_AddArrayToObject(to, key);
+    char text[40];
+    int i;
+    for (i = 0; i < n; i++) {
+        snprintf(text, sizeof text, "%.17g", v[i]);
+        cJSON_AddItemToArray(list, isfinite(v[i]) ? cJSON_CreateRaw(text) : cJSON_CreateNull());
+    }
+}
+
+static void vector(cJSON *to, const char *key, double scale, nb_vec3 v)
+{
+    double values[3] = {v.x * scale, v.y * scale, v.z * scale};
+    numbers(to, key, values, 3);
+}
+
+static void add_detector(cJSON *root, const nb_model *m)
+{
+    cJSON *d = cJSON_AddObjectToObject(root, "detector");
+    const nb_geometry *g = &m->geometry;
+    const nb_detector *det = &m->scene.det;
+    double roi[4] = {det->roi_fmin, det->roi_fmax, det->roi_smin, det->roi_smax};
+    cJSON_AddStringToObject(d, "convention", nb_convention_name(g->convention));
+    cJSON_AddStringToObject(d, "pivot", g->pivot == NB_PIVOT_BEAM ? "beam" : "sample");
+    number(d, "fpixels", g->fpixels);
+    number(d, "spixels", g->spixels);
+    number(d, "pixel_m", g->pixel);
+    number(d, "pixel_mm", g->pixel * 1e3);
+    number(d, "distance_m", g->distance);
+    number(d, "distance_mm", g->distance * 1e3);
+    number(d, "close_distance_m", g->close_distance);
+    number(d, "close_distance_mm", g->close_distance * 1e3);
+    number(d, "Xbeam_mm", g->Xbeam * 1e3);
+    number(d, "Ybeam_mm", g->Ybeam * 1e3);
+    number(d, "Fbeam_m", g->Fbeam);
+    number(d, "Sbeam_m", g->Sbeam);
+    number(d, "Fbeam_mm", g->Fbeam * 1e3);
+    number(d, "Sbeam_mm", g->Sbeam * 1e3);
+    number(d, "Fclose_m", g->Fclose);
+    number(d, "Sclose_m", g->Sclose);
+    number(d, "ORGX_pixels", g->orgx);
+    number(d, "ORGY_pixels", g->orgy);
+    vector(d, "pix0_vector_m", 1, g->pix0);
+    vector(d, "pix0_vector_mm", 1e3, g->pix0);
+    vector(d, "fdet_vector", 1, g->fast);
+    vector(d, "sdet_vector", 1, g->slow);
+    vector(d, "odet_vector", 1, g->normal);
+    vector(d, "twotheta_axis", 1, g->twotheta_axis);
+    number(d, "twotheta_rad", g->twotheta);
+    number(d, "twotheta_deg", g->twotheta / NB_DEG);
+    number(d, "rotx_deg", g->rotx / NB_DEG);
+    number(d, "roty_deg", g->roty / NB_DEG);
+    number(d, "rotz_deg", g->rotz / NB_DEG);
+    cJSON_AddBoolToObject(d, "curved", det->curved);
+    cJSON_AddBoolToObject(d, "point_pixel", det->point_pixel);
+    number(d, "layers", det->layers);
+    number(d, "layer_step_m", det->layer_step);
+    number(d, "layer_step_um", det->layer_step * 1e6);
+    number(d, "attenuation_per_m", det->mu);
+    numbers(d, "roi", roi, 4);
+    cJSON_AddBoolToObject(d, "mask", det->mask != NULL);
+}
+
+static void add_beam(cJSON *root, const nb_sim *sim)
+{
+    const nb_model *m = &sim->model;
+    const nb_scene *sc = &m->scene;
+    cJSON *b = cJSON_AddObjectToObject(root, "beam"), *list, *one;
+    int i;
+    vector(b, "beam_vector", 1, m->geometry.beam);
+    number(b, "wavelength_m", m->wavelength_A * 1e-10);
+    number(b, "wavelength_A", m->wavelength_A);
+    number(b, "energy_eV", 12398.419843320026 / m->wavelength_A);
+    number(b, "fluence_photons_per_m2", m->fluence);
+    number(b, "polarization", sc->polarization);
+    cJSON_AddBoolToObject(b, "nopolar", sc->nopolar);
+    vector(b, "polar_vector", 1, m->geometry.polar);
+    number(b, "sources", sc->n_sources);
+    list = cJSON_AddArrayToObject(b, "source_list");
+    for (i = 0; i < sc->n_sources && i < 1000; i++) {
+        one = cJSON_CreateObject();
+        vector(one, "incident", 1, sc->sources[i].incident);
+        number(one, "wavelength_m", sc->sources[i].lambda);
+        number(one, "weight", sc->sources[i].weight);
+        cJSON_AddItemToArray(list, one);
+    }
+}
+
+static void add_crystal(cJSON *root, const nb_sim *sim)
+{
+    static const char *const shapes[] = {"square", "round", "gauss", "tophat"};
+    const nb_model *m = &sim->model;
+    const nb_crystal *x = &m->crystal;
+    cJSON *c = cJSON_AddObjectToObject(root, "crystal");
+    double misset[3];
+    int i;
+    for (i = 0; i < 3; i++)
+        misset[i] = x->misset[i] / NB_DEG;
+    vector(c, "a_m", 1, x->a);
+    vector(c, "b_m", 1, x->b);
+    vector(c, "c_m", 1, x->c);
+    vector(c, "a_A", 1e10, x->a);
+    vector(c, "b_A", 1e10, x->b);
+    vector(c, "c_A", 1e10, x->c);
+    vector(c, "a_star_per_A", 1, x->astar);
+    vector(c, "b_star_per_A", 1, x->bstar);
+    vector(c, "c_star_per_A", 1, x->cstar);
+    number(c, "volume_A3", x->volume);
+    numbers(c, "N", x->N, 3);
+    cJSON_AddStringToObject(c, "shape", shapes[m->scene.shape]);
+    number(c, "fudge", m->scene.fudge);
+    numbers(c, "misset_rad", x->misset, 3);
+    numbers(c, "misset_deg", misset, 3);
+    number(c, "misset_seed", (double)x->misset_seed);
+    number(c, "mosaic_domains", m->scene.n_domains);
+    number(c, "mosaic_spread_rad", m->mosaic_spread);
+    number(c, "mosaic_spread_deg", m->mosaic_spread / NB_DEG);
+    number(c, "mosaic_seed", (double)m->mosaic_seed);
+    number(c, "default_F", m->scene.sf.default_F);
+    number(c, "reflections", (double)sim->table.reflections);
+    cJSON_AddBoolToObject(c, "interpolate", m->scene.sf.interpolate);
+    number(c, "dmin_A", m->scene.dmin * 1e10);
+    number(c, "water_um", sim->cfg.water_um);
+}
+
+static void add_running(cJSON *root, const nb_sim *sim)
+{
+    static const char *const precisions[] = {"mixed", "single", "double"};
+    const nb_config *cfg = &sim->cfg;
+    const nb_model *m = &sim->model;
+    cJSON *p = cJSON_AddObjectToObject(root, "spindle"), *s, *o;
+    vector(p, "spindle_axis", 1, m->geometry.spindle);
+    number(p, "phi_rad", m->phi0);
+    number(p, "phi_deg", m->phi0 / NB_DEG);
+    number(p, "osc_deg", m->phi_range / NB_DEG);
+    number(p, "phistep_deg", m->phi_step / NB_DEG);
+    number(p, "phisteps", m->scene.n_phi);
+    s = cJSON_AddObjectToObject(root, "sampling");
+    number(s, "oversample", m->scene.oversample);
+    number(s, "steps_per_pixel", (double)m->scene.steps);
+    cJSON_AddBoolToObject(s, "oversample_thick", cfg->oversample_thick);
+    cJSON_AddBoolToObject(s, "oversample_polar", m->scene.oversample_polar);
+    cJSON_AddBoolToObject(s, "oversample_omega", m->scene.oversample_omega);
+    cJSON_AddStringToObject(s, "precision", precisions[cfg->precision]);
+    cJSON_AddStringToObject(s, "backend", sim->backend->name);
+    number(s, "threads", cfg->threads);
+    o = cJSON_AddObjectToObject(root, "output");
+    cJSON_AddStringToObject(o, "floatfile", cfg->write_float ? cfg->float_file : "");
+    cJSON_AddStringToObject(o, "intfile", cfg->write_int ? cfg->int_file : "");
+    cJSON_AddStringToObject(o, "noisefile", cfg->write_noise ? cfg->noise_file : "");
+    cJSON_AddStringToObject(o, "pgmfile", cfg->write_pgm ? cfg->pgm_file : "");
+    cJSON_AddStringToObject(o, "pngfile", cfg->png_file);
+    cJSON_AddStringToObject(o, "tifffile", cfg->tiff_file);
+    number(o, "tiffbits", cfg->tiff_bits);
+    number(o, "adc", cfg->adc_offset);
+    number(o, "scale", cfg->scale);
+    number(o, "pgmscale", cfg->pgm_scale);
+    number(o, "seed", (double)sim->seed);
+}
+
+nb_status nb_sim_config_json(const nb_sim *sim, char **json, nb_error *err)
+{
+    cJSON *root = cJSON_CreateObject();
+    char *text;
+    *json = NULL;
+    cJSON_AddStringToObject(root, "program", "nanobragg");
+    cJSON_AddStringToObject(root, "version", NB_VERSION);
+    cJSON_AddBoolToObject(root, "compat", sim->cfg.compat);
+    add_detector(root, &sim->model);
+    add_beam(root, sim);
+    add_crystal(root, sim);
+    add_running(root, sim);
+    text = cJSON_Print(root);
+    cJSON_Delete(root);
+    if (!text)
+        return nb_fail_memory(err, 0, "JSON");
+    *json = nb_strdup(text, err);
+    cJSON_free(text);
+    return *json ? NB_OK : NB_ERR_NOMEM;
+}
+#else
+nb_status nb_sim_config_json(const nb_sim *sim, char **json, nb_error *err)
+{
+    (void)sim;
+    *json = NULL;
+    return nb_fail(err, NB_ERR_UNSUPPORTED,
+                   "-show_config: this build has no JSON (install libcjson-dev and rebuild)");
+}
+#endif

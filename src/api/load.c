@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* The input files of a configuration. */
+#include <string.h>
+#include <unistd.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../base/outfile.h"
+#include "../io/fdump.h"
+#include "../io/hkl.h"
+#include "../io/matrix.h"
+#include "../io/smv_read.h"
+#include "../io/sources.h"
+#include "../model/units.h"
+#include "sim.h"
+
+static nb_status load_header(const char *path, const char *flag, nb_config *cfg, nb_error *err)
+{
+    char *data;
+    size_t bytes;
+    nb_smv_header header = {0};
+    nb_status st;
+    if (!path[0])
+        return NB_OK;
+    if ((st = nb_read_file(path, flag, 0, &data, &bytes, err)))
+        return st;
+    if (!(st = nb_smv_parse(data, bytes, path, &header, err)))
+        st = nb_smv_apply_header(&header, cfg, err);
+    nb_smv_header_free(&header);
+    nb_free(data);
+    return st;
+}
+
+nb_status nb_load_headers(nb_sim *sim, nb_error *err)
+{
+    /* -img fills first, so it wins over -mask; what was typed wins over both */
+    nb_status st = load_header(sim->cfg.img_file, "-img", &sim->cfg, err);
+    return st ? st : load_header(sim->cfg.mask_file, "-mask", &sim->cfg, err);
+}
+
+static nb_status load_mask(nb_sim *sim, const nb_geometry *g, nb_error *err)
+{
+    const char *path = sim->cfg.mask_file;
+    char *data;
+    uint16_t *pixels = NULL;
+    size_t bytes, i, n = (size_t)g->fpixels * (size_t)g->spixels;
+    nb_smv_header header = {0};
+    nb_status st;
+    if (!path[0])
+        return NB_OK;
+    if ((st = nb_read_file(path, "-mask", 0, &data, &bytes, err)))
+        return st;
+    st = nb_smv_parse(data, bytes, path, &header, err);
+    if (!st)
+        st = nb_smv_pixels_u16(data, bytes, &header, &pixels, err);
+    if (!st && (header.fast != g->fpixels || header.slow != g->spixels))
+        st = nb_fail_at(err, NB_ERR_INPUT, path, 0,
+                        "-mask has %d x %d pixels but the detector %d x %d",
+                        header.fast, header.slow, g->fpixels, g->spixels);
+    if (!st && !(sim->mask = nb_alloc_raw(n, 1, "mask", err)))
+        st = NB_ERR_NOMEM;
+    for (i = 0; !st && i < n; i++)
+        sim->mask[i] = pixels[i] != 0;
+    nb_free(pixels);
+    nb_smv_header_free(&header);
+    nb_free(data);
+    return st;
+}
+
+static nb_status load_matrix(nb_sim *sim, nb_error *err)
+{
+    const char *path = sim->cfg.mat_file;
+    char *data;
+    size_t bytes;
+    nb_status st;
+    if (!path[0])
+        return NB_OK;
+    if ((st = nb_read_file(path, "-mat", 1 << 20, &data, &bytes, err)))
+        return st;
+    st = nb_matrix_parse(data, bytes, path, sim->matrix, err);
+    sim->has_matrix = !st;
+    nb_free(data);
+    return st;
+}
+
+static nb_status load_sources(nb_sim *sim, const nb_geometry *g, nb_error *err)
+{
+    const char *path = sim->cfg.source_file;
+    nb_vec3 from = nb_scale(-10.0, g->beam);
+    nb_source_defaults standard = {{from.x, from.y, from.z},
+                                   nb_beam_wavelength(&sim->cfg) * NB_ANGSTROM};
+    nb_source_list list = {0};
+    char *data;
+    size_t bytes;
+    nb_status st;
+    int i;
+    if (!path[0])
+        return NB_OK;
+    if ((st = nb_read_file(path, "-sourcefile", 0, &data, &bytes, err)))
+        return st;
+    st = nb_sources_parse(data, bytes, path, &standard, &list, err);
+    nb_free(data);
+    if (st)
+        return st;
+    sim->lines = nb_alloc((size_t)list.count, sizeof *sim->lines, "source list", err);
+    for (i = 0; sim->lines && i < list.count; i++) {
+        const nb_source_row *r = &list.rows[i];
+        sim->lines[i] = (nb_source_line){r->x, r->y, r->z, r->I, r->lambda};
+    }
+    sim->n_lines = list.count;
+    nb_source_list_free(&list);
+    return sim->lines ? NB_OK : NB_ERR_NOMEM;
+}
+
+/** -hkl, else the cache that -dump names, else a cache lying here when nothing else gives F. */
+static nb_status load_factors(nb_sim *sim, nb_error *err)
+{
+    const nb_config *cfg = &sim->cfg;
+    const char *path = cfg->hkl_file[0] ? cfg->hkl_file : nb_dump_name(cfg);
+    const char *flag = cfg->hkl_file[0] ? "-hkl" : "-dump";
+    char *data;
+    size_t bytes;
+    nb_status st;
+    if (!cfg->hkl_file[0] && !cfg->dump_file[0] && !isnan(cfg->default_F))
+        return NB_OK;
+    if ((st = nb_read_file(path, flag, 0, &data, &bytes, err)))
+        return st;
+    if (cfg->hkl_file[0]) {
+        st = nb_hkl_parse(data, bytes, path, nb_or(cfg->default_F, 0), &sim->table, err);
+        sim->table_from_hkl = !st;
+    } else {
+        st = nb_fdump_parse(data, bytes, path, &sim->table, err);
+        if (!st)
+            nb_notice(&sim->hooks, "structure factors read from the cache %s", path);
+    }
+    nb_free(data);
+    return st;
+}
+
+nb_status nb_load_inputs(nb_sim *sim, nb_error *err)
+{
+    nb_geometry g;
+    nb_status st;
+    if ((st = nb_geometry_build(&sim->cfg, &g, err)) || (st = load_mask(sim, &g, err)) ||
+        (st = load_matrix(sim, err)) || (st = load_sources(sim, &g, err)))
+        return st;
+    return load_factors(sim, err);
+}

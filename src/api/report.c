@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* What a run prints for people, and the optional parts of this build. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../model/units.h"
+#include "sim.h"
+
+#ifdef NB_HAVE_TIFF
+#define TIFF_STATE 1, NB_TIFF_VERSION
+#else
+#define TIFF_STATE 0, "-tifffile is off: install libtiff-dev and rebuild"
+#endif
+#ifdef NB_HAVE_PNG
+#define PNG_STATE 1, NB_PNG_VERSION
+#else
+#define PNG_STATE 0, "-pngfile is off: install libpng-dev and rebuild"
+#endif
+#ifdef NB_HAVE_CJSON
+#define CJSON_STATE 1, NB_CJSON_VERSION
+#else
+#define CJSON_STATE 0, "-show_config is off: install libcjson-dev and rebuild"
+#endif
+#ifdef NB_HAVE_OPENMP
+#define OPENMP_STATE 1, "threads"
+#else
+#define OPENMP_STATE 0, "one thread only: build with a compiler that has OpenMP"
+#endif
+#ifdef NB_HAVE_CUDA
+#define CUDA_STATE 1, NB_CUDA_VERSION
+#else
+#define CUDA_STATE 0, "-device cuda is off: install nvcc and rebuild"
+#endif
+
+const nb_feature *nb_features(size_t *count)
+{
+    static const nb_feature features[] = {
+        {"OpenMP", OPENMP_STATE}, {"CUDA", CUDA_STATE},   {"libtiff", TIFF_STATE},
+        {"libpng", PNG_STATE},    {"cJSON", CJSON_STATE},
+    };
+    *count = sizeof features / sizeof *features;
+    return features;
+}
+
+/** A text that grows. */
+typedef struct text {
+    char *data;
+    size_t used, size;
+    int failed;
+} text;
+
+static void put(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void put(text *t, const char *format, ...)
+{
+    char line[512];
+    size_t n;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    n = strlen(line);
+    if (t->used + n + 1 > t->size) {
+        char *more = realloc(t->data, 2 * (t->size + n + 1));
+        if (!more) {
+            t->failed = 1;
+            return;
+        }
+        t->data = more;
+        t->size = 2 * (t->size + n + 1);
+    }
+    memcpy(t->data + t->used, line, n + 1);
+    t->used += n;
+}
+
+static void report_crystal(text *t, const nb_sim *sim)
+{
+    static const char *const shapes[] = {"square", "round", "gauss", "tophat"};
+    const nb_crystal *x = &sim->model.crystal;
+    const nb_scene *sc = &sim->model.scene;
+    const double cos_al = nb_dot(x->b, x->c) / (x->edge[1] * x->edge[2] * 1e-20);
+    const double cos_be = nb_dot(x->a, x->c) / (x->edge[0] * x->edge[2] * 1e-20);
+    const double cos_ga = nb_dot(x->a, x->b) / (x->edge[0] * x->edge[1] * 1e-20);
+    put(t, "crystal   cell %.7g %.7g %.7g A  %.7g %.7g %.7g deg, volume %.7g A^3\n", x->edge[0],
+        x->edge[1], x->edge[2], acos(cos_al) / NB_DEG, acos(cos_be) / NB_DEG,
+        acos(cos_ga) / NB_DEG, x->volume);
+    put(t, "          %gx%gx%g cells, %s, misset %.9g %.9g %.9g deg\n", x->N[0], x->N[1],
+        x->N[2], shapes[sc->shape], x->misset[0] / NB_DEG, x->misset[1] / NB_DEG,
+        x->misset[2] / NB_DEG);
+    if (sim->cfg.misset_mode == NB_MISSET_RANDOM)
+        put(t, "          random orientation of misset seed %lld\n", (long long)x->misset_seed);
+    if (sim->table.F)
+        put(t, "          %lld structure factors, %s\n", (long long)sim->table.reflections,
+            sc->sf.interpolate ? "interpolated" : "nearest reflection");
+    else
+        put(t, "          every structure factor is %g electrons\n", sc->sf.default_F);
+    put(t, "          %d mosaic domain%s, spread %g deg, seed %lld\n", sc->n_domains,
+        sc->n_domains == 1 ? "" : "s", sim->model.mosaic_spread / NB_DEG,
+        (long long)sim->model.mosaic_seed);
+}
+
+nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
+{
+    const nb_model *m = &sim->model;
+    const nb_geometry *g = &m->geometry;
+    const nb_scene *sc = &m->scene;
+    text t = {0};
+    put(&t, "beam      wavelength %.9g A, %d source%s, fluence %g photons/m^2, polarization %g%s\n",
+        m->wavelength_A, sc->n_sources, sc->n_sources == 1 ? "" : "s", m->fluence,
+        sc->polarization, sc->nopolar ? " (off)" : "");
+    report_crystal(&t, sim);
+    put(&t, "spindle   phi %g deg, oscillation %g deg in %d step%s\n", m->phi0 / NB_DEG,
+        m->phi_range / NB_DEG, sc->n_phi, sc->n_phi == 1 ? "" : "s");
+    put(&t, "detector  %d x %d pixels of %g mm, distance %.9g mm, %s convention, %s pivot\n",
+        g->fpixels, g->spixels, g->pixel * 1e3, g->distance * 1e3,
+        nb_convention_name(g->convention), g->pivot == NB_PIVOT_BEAM ? "beam" : "sample");
+    put(&t, "          beam at %.9g %.9g mm along fast, slow; origin %.9g %.9g %.9g mm\n",
+        g->Fbeam * 1e3, g->Sbeam * 1e3, g->pix0.x * 1e3, g->pix0.y * 1e3, g->pix0.z * 1e3);
+    if (sc->det.absorb)
+        put(&t, "          sensor %g um in %d layer%s, attenuation depth %g um\n",
+            sc->det.layer_step * sc->det.layers * 1e6, sc->det.layers,
+            sc->det.layers == 1 ? "" : "s", 1e6 / sc->det.mu);
+    put(&t, "sampling  %d x %d sub-pixels, %lld steps a pixel\n", sc->oversample, sc->oversample,
+        (long long)sc->steps * sc->det.layers);
+    if (t.failed) {
+        free(t.data);
+        return nb_fail_memory(err, t.size, "the report");
+    }
+    *out = t.data;
+    return NB_OK;
+}

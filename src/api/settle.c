@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* Defaults that depend on which flags were given, and checks that need no file. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../base/error.h"
+#include "sim.h"
+
+double nb_monotonic_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void nb_notice(const nb_hooks *hooks, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+    if (!hooks || !hooks->notice)
+        return;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    hooks->notice(hooks->user, line);
+}
+
+const char *nb_dump_name(const nb_config *cfg)
+{
+    return cfg->dump_file[0] ? cfg->dump_file : "Fdump.bin";
+}
+
+/** Whether any flag that describes a crystal's size was given. */
+static int has_size(const nb_config *cfg)
+{
+    int i, any = 0;
+    for (i = 0; i < 3; i++)
+        any |= cfg->N[i] > 0 || !isnan(cfg->xtal_size_mm[i]);
+    return any;
+}
+
+nb_status nb_settle_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *err)
+{
+    int lattice = cfg->cell_count > 0 || cfg->mat_file[0];
+    int factors = cfg->hkl_file[0] || cfg->dump_file[0] || !isnan(cfg->default_F);
+    if (!lattice && !factors && !has_size(cfg)) {
+        int i;
+        nb_notice(hooks, "no crystal given: simulating a cubic one of 100 A, 5x5x5 cells, F = 100 "
+                         "(-cell 100 100 100 90 90 90 -N 5 -default_F 100)");
+        cfg->cell_count = 6;
+        for (i = 0; i < 6; i++)
+            cfg->cell[i] = i < 3 ? 100 : 90;
+        for (i = 0; i < 3; i++)
+            cfg->N[i] = 5;
+        cfg->default_F = 100;
+        return NB_OK;
+    }
+    if (!lattice)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "no unit cell: add -cell a b c alpha beta gamma, or -mat FILE");
+    if (!factors && access(nb_dump_name(cfg), R_OK) != 0)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "no structure factors: add -hkl FILE, or -default_F F for a constant");
+    return NB_OK;
+}
+
+static nb_status in_range(double value, double min, double max, const char *flag, nb_error *err)
+{
+    if (isnan(value) || (value >= min && value <= max))
+        return NB_OK;
+    return nb_fail(err, NB_ERR_INPUT, "%s %g: must be between %g and %g", flag, value, min, max);
+}
+
+nb_status nb_check_config(const nb_config *cfg, nb_error *err)
+{
+    const double tiny = 1e-300, huge = 1e300;
+    nb_status st;
+    if ((st = in_range(cfg->lambda_A, 1e-6, 1e6, "-lambda", err)) ||
+        (st = in_range(cfg->energy_eV, 1e-2, 1e10, "-energy", err)) ||
+        (st = in_range(cfg->fluence, 0, huge, "-fluence", err)) ||
+        (st = in_range(cfg->flux, 0, huge, "-flux", err)) ||
+        (st = in_range(cfg->exposure_s, 0, huge, "-exposure", err)) ||
+        (st = in_range(cfg->beamsize_mm, tiny, huge, "-beamsize", err)) ||
+        (st = in_range(cfg->pixel_mm, tiny, 1e6, "-pixel", err)) ||
+        (st = in_range(cfg->distance_mm, tiny, 1e12, "-distance", err)) ||
+        (st = in_range(cfg->close_distance_mm, tiny, 1e12, "-close_distance", err)) ||
+        (st = in_range(cfg->mosaic_spread_deg, 0, 180, "-mosaic", err)) ||
+        (st = in_range(cfg->osc_deg, 0, 1e6, "-osc", err)) ||
+        (st = in_range(cfg->dispersion_pct, 0, 199, "-dispersion", err)) ||
+        (st = in_range(cfg->thick_um, 0, 1e9, "-detector_thick", err)) ||
+        (st = in_range(cfg->water_um, 0, 1e9, "-water", err)) ||
+        (st = in_range(cfg->dmin_A, 0, huge, "-dmin", err)) ||
+        (st = in_range(cfg->polarization, -1, 1, "-polar", err)) ||
+        (st = in_range(cfg->thick_steps, 0, 100000, "-detector_thicksteps", err)) ||
+        (st = in_range(cfg->oversample, 0, 10000, "-oversample", err)) ||
+        (st = in_range(cfg->threads, 0, 4096, "-threads", err)) ||
+        (st = in_range(cfg->tiff_bits, 16, 32, "-tiffbits", err)))
+        return st;
+    return NB_OK;
+}

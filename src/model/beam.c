@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "beam.h"
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "sampling.h"
+#include "units.h"
+
+enum { MAX_SOURCES = 10000000 };
+
+double nb_beam_wavelength(const nb_config *cfg)
+{
+    if (!isnan(cfg->energy_eV))
+        return (cfg->compat ? NB_HC_EV_ANGSTROM_LEGACY : NB_HC_EV_ANGSTROM) / cfg->energy_eV;
+    return nb_or(cfg->lambda_A, 1.0);
+}
+
+double nb_beam_fluence(const nb_config *cfg)
+{
+    double beam = nb_or(cfg->beamsize_mm, 0.1) * NB_MM;
+    if (cfg->flux != 0 && cfg->exposure_s > 0 && beam > 0)
+        return cfg->flux * cfg->exposure_s / (beam * beam);
+    return nb_or(cfg->fluence, NB_DEFAULT_FLUENCE);
+}
+
+/** Offset of point i from the centre of its range. */
+static double point(const nb_sampling *s, int i)
+{
+    return s->step * (i - (s->count - 1) / 2.0);
+}
+
+/** The share of the ellipse's radius, for one direction of the round cut. */
+static double reach(const nb_sampling *s, double offset)
+{
+    double half = s->count % 2 == 0 ? s->step * s->step / 4 : 0;
+    return (offset * offset - half) / (s->range * s->range);
+}
+
+static int outside_round_beam(const nb_sampling *h, const nb_sampling *v, double dh, double dv)
+{
+    if (h->range == 0 || v->range == 0)
+        return 0; /* a line has no corners */
+    return 4 * (reach(h, dh) + reach(v, dv)) > 1.1;
+}
+
+static nb_status sample_directions(const nb_config *cfg, nb_sampling *h, nb_sampling *v,
+                                   nb_error *err)
+{
+    nb_status st = nb_sample_divergence(cfg->hdiv_range_mrad * NB_MRAD,
+                                        cfg->hdiv_step_mrad * NB_MRAD, cfg->hdiv_steps,
+                                        "-hdivrange", h, err);
+    if (st)
+        return st;
+    return nb_sample_divergence(cfg->vdiv_range_mrad * NB_MRAD, cfg->vdiv_step_mrad * NB_MRAD,
+                                cfg->vdiv_steps, "-vdivrange", v, err);
+}
+
+nb_status nb_beam_grid(const nb_config *cfg, const nb_geometry *g, nb_source **out, int *count,
+                       nb_error *err)
+{
+    nb_sampling h, v, w;
+    double lambda0 = nb_beam_wavelength(cfg) * NB_ANGSTROM;
+    nb_source *sources;
+    nb_status st;
+    int i, j, k, n = 0;
+    *out = NULL;
+    *count = 0;
+    if ((st = sample_directions(cfg, &h, &v, err)))
+        return st;
+    w = nb_sample_dispersion(cfg->dispersion_pct * NB_PERCENT,
+                             cfg->dispersion_step_pct * NB_PERCENT, cfg->dispersion_steps);
+    if ((double)h.count * v.count * w.count > MAX_SOURCES)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "divergence and dispersion make %.0f sources (limit %d): fewer steps, "
+                       "please",
+                       (double)h.count * v.count * w.count, MAX_SOURCES);
+    sources = nb_alloc((size_t)h.count * v.count * w.count, sizeof *sources, "sources", err);
+    if (!sources)
+        return NB_ERR_NOMEM;
+    for (i = 0; i < h.count; i++)
+        for (j = 0; j < v.count; j++) {
+            nb_vec3 position = nb_scale(-10.0, g->beam);
+            if (!cfg->square_div && outside_round_beam(&h, &v, point(&h, i), point(&v, j)))
+                continue;
+            position = nb_rotate_about(position, g->polar, point(&v, j));
+            position = nb_rotate_about(position, g->vertical, point(&h, i));
+            for (k = 0; k < w.count; k++, n++) {
+                sources[n].incident = nb_scale(-1, nb_unit(position));
+                sources[n].lambda = lambda0 * (1 + w.step * k - w.range / 2);
+                sources[n].weight = 1;
+            }
+        }
+    *out = sources;
+    *count = n;
+    return NB_OK;
+}
+
+nb_status nb_beam_from_list(const nb_source_line *lines, int count, int legacy,
+                            nb_source **out, nb_error *err)
+{
+    nb_source *sources = nb_alloc((size_t)count, sizeof *sources, "sources", err);
+    double total = 0;
+    int i;
+    *out = NULL;
+    if (!sources)
+        return NB_ERR_NOMEM;
+    for (i = 0; i < count; i++)
+        total += lines[i].intensity;
+    if (!(total > 0)) {
+        nb_free(sources);
+        return nb_fail(err, NB_ERR_INPUT, "-sourcefile: the intensities sum to %g", total);
+    }
+    for (i = 0; i < count; i++) {
+        sources[i].incident =
+            nb_scale(-1, nb_unit(nb_v3(lines[i].x, lines[i].y, lines[i].z)));
+        sources[i].lambda = lines[i].lambda;
+        sources[i].weight = legacy ? 1 : lines[i].intensity * count / total;
+    }
+    *out = sources;
+    return NB_OK;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/** The beam: wavelength, fluence, and the sources that sample its divergence and spectrum. */
+#ifndef NB_MODEL_BEAM_H
+#define NB_MODEL_BEAM_H
+
+#include "../nanobragg.h"
+#include "../physics/scene.h"
+#include "detector.h"
+
+/** One line of a source list: position [m, any length] of the source, intensity, wavelength. */
+typedef struct nb_source_line {
+    double x, y, z;
+    double intensity;
+    double lambda; /* m */
+} nb_source_line;
+
+/** Central wavelength in A. */
+double nb_beam_wavelength(const nb_config *cfg);
+
+/** Photons/m^2 on the sample. */
+double nb_beam_fluence(const nb_config *cfg);
+
+/** Sources from divergence and dispersion, wavelength innermost.  *sources is the caller's
+ * (nb_free).  Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+nb_status nb_beam_grid(const nb_config *cfg, const nb_geometry *geometry, nb_source **sources,
+                       int *count, nb_error *err);
+
+/** Sources from a list; -compat ignores the intensities.  *sources is the caller's. */
+nb_status nb_beam_from_list(const nb_source_line *lines, int count, int legacy,
+                            nb_source **sources, nb_error *err);
+
+#endif

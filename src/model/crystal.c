@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "crystal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "misset.h"
+#include "units.h"
+
+/** A cell with its angles in radians. */
+typedef struct cell {
+    double a, b, c, alpha, beta, gamma, volume;
+} cell;
+
+static nb_status read_cell(const nb_config *cfg, cell *out, nb_error *err)
+{
+    double v[6], s, square;
+    int i;
+    for (i = 0; i < 6; i++) {
+        v[i] = i < cfg->cell_count ? cfg->cell[i] : 0;
+        if (i < 3 && v[i] <= 0 && i > 0 && i >= cfg->cell_count)
+            v[i] = v[0]; /* missing edges are a */
+        if (i >= 3 && v[i] <= 0)
+            v[i] = 90;
+        if (!(v[i] > 0) || !isfinite(v[i]) || (i >= 3 && v[i] >= 180))
+            return nb_fail(err, NB_ERR_INPUT,
+                           "-cell %g: edges must be above 0 A and angles between 0 and 180 deg",
+                           v[i]);
+    }
+    out->a = v[0];
+    out->b = v[1];
+    out->c = v[2];
+    out->alpha = v[3] * NB_DEG;
+    out->beta = v[4] * NB_DEG;
+    out->gamma = v[5] * NB_DEG;
+    s = (out->alpha + out->beta + out->gamma) / 2;
+    square = sin(s) * sin(s - out->alpha) * sin(s - out->beta) * sin(s - out->gamma);
+    if (!(square > 1e-12))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-cell: angles %g %g %g enclose no volume (each must be less than the "
+                       "sum of the others, all together less than 360)",
+                       v[3], v[4], v[5]);
+    out->volume = 2 * out->a * out->b * out->c * sqrt(square);
+    return NB_OK;
+}
+
+static double clamp_unit(double x)
+{
+    return x > 1 ? 1 : x < -1 ? -1 : x;
+}
+
+/** a* along x, b* in the xy plane (International Tables A, 1.3; Busing & Levy 1967). */
+static void reciprocal_from_cell(const cell *u, int legacy, nb_crystal *x)
+{
+    double V = u->volume, as = u->b * u->c * sin(u->alpha) / V;
+    double bs = u->c * u->a * sin(u->beta) / V, cs = u->a * u->b * sin(u->gamma) / V;
+    double cos_als = (cos(u->beta) * cos(u->gamma) - cos(u->alpha)) /
+                     (sin(u->beta) * sin(u->gamma));
+    double cos_bes = (cos(u->gamma) * cos(u->alpha) - cos(u->beta)) /
+                     (sin(u->gamma) * sin(u->alpha));
+    double cos_gas = (cos(u->alpha) * cos(u->beta) - cos(u->gamma)) /
+                     (sin(u->alpha) * sin(u->beta));
+    double sin_gas = clamp_unit(u->c / (V * as * bs));
+    double cz = 1.0 / u->c;
+    if (legacy) /* the direct cell's factor, wrong unless sin(gamma) = sin(gamma*) */
+        cz = cs * V / (u->a * u->b * u->c * sin_gas);
+    x->astar = nb_v3(as, 0, 0);
+    x->bstar = nb_v3(bs * cos_gas, bs * sin_gas, 0);
+    x->cstar = nb_v3(cs * cos_bes, cs * (cos_als - cos_bes * cos_gas) / sin_gas, cz);
+}
+
+static void reciprocal_from_matrix(const double *m, double lambda_A, nb_crystal *x)
+{
+    double k = 1.0 / lambda_A;
+    x->astar = nb_scale(k, nb_v3(m[0], m[3], m[6]));
+    x->bstar = nb_scale(k, nb_v3(m[1], m[4], m[7]));
+    x->cstar = nb_scale(k, nb_v3(m[2], m[5], m[8]));
+}
+
+/** Real-space vectors; a typed cell fixes their lengths and the volume. */
+static nb_status real_from_reciprocal(const cell *typed, nb_crystal *x, nb_error *err)
+{
+    nb_vec3 bc = nb_cross(x->bstar, x->cstar), ca = nb_cross(x->cstar, x->astar),
+            ab = nb_cross(x->astar, x->bstar), a, b, c;
+    double Vstar = nb_dot(x->astar, bc);
+    if (!isfinite(Vstar) ||
+        !(fabs(Vstar) > 1e-9 * nb_norm(x->astar) * nb_norm(x->bstar) * nb_norm(x->cstar)))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-mat: a*, b* and c* lie in one plane, this is no lattice");
+    if (typed) {
+        bc = nb_scale(typed->a / typed->volume, nb_unit(bc));
+        ca = nb_scale(typed->b / typed->volume, nb_unit(ca));
+        ab = nb_scale(typed->c / typed->volume, nb_unit(ab));
+        Vstar = 1.0 / typed->volume;
+    }
+    x->volume = 1.0 / Vstar;
+    a = nb_scale(x->volume, bc);
+    b = nb_scale(x->volume, ca);
+    c = nb_scale(x->volume, ab);
+    x->astar = nb_scale(Vstar, nb_cross(b, c));
+    x->bstar = nb_scale(Vstar, nb_cross(c, a));
+    x->cstar = nb_scale(Vstar, nb_cross(a, b));
+    x->edge[0] = nb_norm(a);
+    x->edge[1] = nb_norm(b);
+    x->edge[2] = nb_norm(c);
+    x->a = nb_scale(NB_ANGSTROM, a);
+    x->b = nb_scale(NB_ANGSTROM, b);
+    x->c = nb_scale(NB_ANGSTROM, c);
+    return NB_OK;
+}
+
+static void turn_by_misset(const nb_config *cfg, int64_t default_seed, nb_crystal *x)
+{
+    double *m = x->misset;
+    int i;
+    x->misset_seed = cfg->misset_seed.set ? cfg->misset_seed.value : default_seed;
+    for (i = 0; i < 3; i++)
+        m[i] = cfg->misset_mode == NB_MISSET_FIXED ? cfg->misset_deg[i] * NB_DEG : 0;
+    if (cfg->misset_mode == NB_MISSET_RANDOM) {
+        if (cfg->compat)
+            nb_misset_random_legacy(x->misset_seed, m);
+        else
+            nb_misset_random(x->misset_seed, m);
+    }
+    x->astar = nb_rotate_xyz(x->astar, m[0], m[1], m[2]);
+    x->bstar = nb_rotate_xyz(x->bstar, m[0], m[1], m[2]);
+    x->cstar = nb_rotate_xyz(x->cstar, m[0], m[1], m[2]);
+}
+
+static nb_status set_cell_counts(const nb_config *cfg, const nb_hooks *hooks, nb_crystal *x,
+                                 nb_error *err)
+{
+    double beam = nb_or(cfg->beamsize_mm, 0.1), size;
+    char line[160];
+    int i;
+    for (i = 0; i < 3; i++) {
+        x->N[i] = cfg->N[i] > 1 ? cfg->N[i] : 1;
+        size = nb_or(cfg->xtal_size_mm[i], 0);
+        if (!(size > 0))
+            continue;
+        if (i > 0 && size > beam) {
+            snprintf(line, sizeof line,
+                     "crystal of %g mm along %s is wider than the beam: %g mm are lit "
+                     "(-beamsize)",
+                     size, i == 1 ? "b" : "c", beam);
+            if (hooks && hooks->notice)
+                hooks->notice(hooks->user, line);
+            size = beam;
+        }
+        x->N[i] = nb_ceil_ratio(size * NB_MM / (x->edge[i] * NB_ANGSTROM));
+        if (!(x->N[i] > 1))
+            x->N[i] = 1;
+        if (!(x->N[i] <= 1e9))
+            return nb_fail(err, NB_ERR_INPUT, "crystal size of %g mm is %g cells: too many",
+                           size, x->N[i]);
+    }
+    return NB_OK;
+}
+
+nb_status nb_crystal_build(const nb_config *cfg, const nb_crystal_inputs *inputs,
+                           const nb_hooks *hooks, nb_crystal *x, nb_error *err)
+{
+    cell typed;
+    nb_status st;
+    memset(x, 0, sizeof *x);
+    if (cfg->cell_count > 0) {
+        if ((st = read_cell(cfg, &typed, err)))
+            return st;
+        reciprocal_from_cell(&typed, cfg->compat, x);
+    }
+    if (inputs->matrix)
+        reciprocal_from_matrix(inputs->matrix, inputs->lambda_A, x);
+    turn_by_misset(cfg, inputs->default_seed, x);
+    if ((st = real_from_reciprocal(cfg->cell_count > 0 ? &typed : NULL, x, err)))
+        return st;
+    return set_cell_counts(cfg, hooks, x, err);
+}
+
+void nb_crystal_shape_metric(const nb_crystal *x, int legacy, double m[6])
+{
+    double cells = x->N[0] * x->N[1] * x->N[2], k = cells * cells;
+    memset(m, 0, 6 * sizeof *m);
+    if (!legacy) { /* R = |(dh Na, dk Nb, dl Nc)| */
+        m[0] = x->N[0] * x->N[0];
+        m[1] = x->N[1] * x->N[1];
+        m[2] = x->N[2] * x->N[2];
+        return;
+    }
+    m[0] = k * nb_dot(x->astar, x->astar);
+    m[1] = k * nb_dot(x->bstar, x->bstar);
+    m[2] = k * nb_dot(x->cstar, x->cstar);
+    m[3] = 2 * k * nb_dot(x->astar, x->bstar);
+    m[4] = 2 * k * nb_dot(x->astar, x->cstar);
+    m[5] = 2 * k * nb_dot(x->bstar, x->cstar);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/** Unit cell, orientation and size of the crystal. */
+#ifndef NB_MODEL_CRYSTAL_H
+#define NB_MODEL_CRYSTAL_H
+
+#include "../nanobragg.h"
+#include "../physics/scene.h"
+
+typedef struct nb_crystal {
+    nb_vec3 a, b, c;          /* real space, lab frame, phi = 0, mosaic domain 0; m */
+    nb_vec3 astar, bstar, cstar; /* reciprocal, 1/A */
+    double edge[3];           /* |a|, |b|, |c|, A */
+    double volume;            /* A^3 */
+    double N[3];              /* unit cells along a, b, c */
+    double misset[3];         /* applied rotations about lab x, y, z, rad */
+    int64_t misset_seed;      /* of a random misset */
+} nb_crystal;
+
+/** What the crystal needs from elsewhere. */
+typedef struct nb_crystal_inputs {
+    const double *matrix;  /* 9 numbers of -mat, row major, columns a* b* c*; NULL = -cell */
+    double lambda_A;       /* the beam's wavelength: a MOSFLM matrix is in units of 1/lambda */
+    int64_t default_seed;  /* for a random misset without -misset_seed */
+} nb_crystal_inputs;
+
+/** Cell (-cell), matrix (-mat) or both, then misset, then size.
+ * Errors (NB_ERR_INPUT): a cell that cannot be, a singular matrix, too many cells. */
+nb_status nb_crystal_build(const nb_config *cfg, const nb_crystal_inputs *inputs,
+                           const nb_hooks *hooks, nb_crystal *out, nb_error *err);
+
+/** M of R^2 = d.M.d for the GAUSS and TOPHAT shapes (scene.h: radius2). */
+void nb_crystal_shape_metric(const nb_crystal *crystal, int legacy, double metric[6]);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "detector.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "sampling.h"
+#include "units.h"
+
+static nb_status set_roi(const nb_config *cfg, nb_detector *det, nb_error *err)
+{
+    det->roi_fmin = det->roi_smin = 0;
+    det->roi_fmax = det->fpixels - 1;
+    det->roi_smax = det->spixels - 1;
+    if (!cfg->roi_set)
+        return NB_OK;
+    if (cfg->roi[0] < 0 || cfg->roi[1] >= det->fpixels || cfg->roi[2] < 0 ||
+        cfg->roi[3] >= det->spixels || cfg->roi[0] > cfg->roi[1] || cfg->roi[2] > cfg->roi[3])
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-roi %d %d %d %d: must be min <= max, inside 0 %d 0 %d (both ends "
+                       "are rendered)",
+                       cfg->roi[0], cfg->roi[1], cfg->roi[2], cfg->roi[3], det->fpixels - 1,
+                       det->spixels - 1);
+    det->roi_fmin = cfg->roi[0];
+    det->roi_fmax = cfg->roi[1];
+    det->roi_smin = cfg->roi[2];
+    det->roi_smax = cfg->roi[3];
+    return NB_OK;
+}
+
+/** Axes for a detector bent round the sample: across the beam, along fast and slow. */
+static nb_status set_curvature(nb_detector *det, nb_error *err)
+{
+    nb_vec3 f = nb_sub(det->fast, nb_scale(nb_dot(det->fast, det->beam), det->beam)), s;
+    if (nb_norm(f) < 1e-9)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-curved_det: the fast axis is along the beam, no cylinder fits");
+    f = nb_unit(f);
+    s = nb_sub(det->slow, nb_scale(nb_dot(det->slow, det->beam), det->beam));
+    s = nb_sub(s, nb_scale(nb_dot(det->slow, f), f));
+    if (nb_norm(s) < 1e-9)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-curved_det: the slow axis is along the beam, no cylinder fits");
+    if (!(det->distance > 0))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-curved_det: the detector must stand downstream of the sample");
+    det->curved_fast = f;
+    det->curved_slow = nb_unit(s);
+    return NB_OK;
+}
+
+static void set_sensor(const nb_config *cfg, const nb_hooks *hooks, nb_detector *det)
+{
+    double thick = nb_or(cfg->thick_um, 0) * NB_UM;
+    double depth = cfg->abs_um * NB_UM; /* NaN unset */
+    int transparent = depth == 0 || isinf(depth);
+    nb_sampling layers = nb_sample_layers(transparent ? 0 : thick, cfg->thick_steps);
+    det->layers = layers.count;
+    det->layer_step = layers.step;
+    det->absorb = layers.range > 0;
+    if (!det->absorb)
+        return;
+    if (isnan(depth)) {
+        char line[128];
+        depth = thick;
+        snprintf(line, sizeof line,
+                 "no -detector_abs: attenuation depth taken as the thickness, %g um",
+                 depth / NB_UM);
+        if (hooks && hooks->notice)
+            hooks->notice(hooks->user, line);
+    }
+    det->mu = 1.0 / depth;
+}
+
+nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *g, const nb_hooks *hooks,
+                            nb_detector *det, nb_error *err)
+{
+    nb_status st;
+    memset(det, 0, sizeof *det);
+    det->fpixels = g->fpixels;
+    det->spixels = g->spixels;
+    det->pixel = g->pixel;
+    det->fast = g->fast;
+    det->slow = g->slow;
+    det->normal = g->normal;
+    det->beam = g->beam;
+    det->pix0 = g->pix0;
+    det->distance = g->distance;
+    det->close_distance = g->close_distance;
+    det->Fbeam = g->Fbeam;
+    det->Sbeam = g->Sbeam;
+    det->curved = cfg->curved != 0;
+    det->point_pixel = cfg->point_pixel != 0;
+    det->pixel_area = g->pixel * g->pixel;
+    if (cfg->compat && det->point_pixel && !det->curved)
+        det->pixel_area = 1.0; /* legacy: photons per steradian-like unit */
+    if ((st = set_roi(cfg, det, err)))
+        return st;
+    set_sensor(cfg, hooks, det);
+    return det->curved ? set_curvature(det, err) : NB_OK;
+}

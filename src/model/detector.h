@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/** Where the detector stands: conventions, pivots, rotations, origin. */
+#ifndef NB_MODEL_DETECTOR_H
+#define NB_MODEL_DETECTOR_H
+
+#include "../nanobragg.h"
+#include "../physics/scene.h"
+
+/** The resolved geometry, SI, lab frame. */
+typedef struct nb_geometry {
+    nb_convention convention;
+    nb_pivot pivot;
+    int fpixels, spixels;
+    double pixel, detsize_f, detsize_s;       /* m */
+    nb_vec3 beam, fast, slow, normal;         /* unit; the axes after all rotations */
+    nb_vec3 polar, vertical, spindle, twotheta_axis; /* unit */
+    nb_vec3 pix0;                             /* outer corner of pixel (0,0), m */
+    double rotx, roty, rotz, twotheta;        /* rad */
+    double Xbeam, Ybeam;                      /* as typed or defaulted, convention's meaning, m */
+    double Fbeam, Sbeam;                      /* where the beam meets the plane, m */
+    double Fclose, Sclose;                    /* nearest point to the sample, m */
+    double distance, close_distance;          /* m */
+    double orgx, orgy;                        /* XDS, pixels */
+} nb_geometry;
+
+/** Resolve the geometry of cfg (physics: docs/physics.md, "Detector geometry").
+ * Errors (NB_ERR_INPUT): zero vectors, no pixels, the plane runs through the sample,
+ * polarization axis along the beam. */
+nb_status nb_geometry_build(const nb_config *cfg, nb_geometry *out, nb_error *err);
+
+/** Name of a convention as its flag spells it. */
+const char *nb_convention_name(nb_convention convention);
+
+/** Fill det from the geometry and the detector options of cfg, mask not included.
+ * Errors (NB_ERR_INPUT): ROI off the detector, curved detector with an axis along the beam.
+ * A notice goes through hooks when a default depth is taken. */
+nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *geometry,
+                            const nb_hooks *hooks, nb_detector *det, nb_error *err);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* Conventions, pivots and rotations of the detector (docs/physics.md, "Detector geometry"). */
+#include "detector.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "units.h"
+
+/** The axes of one convention before any rotation. */
+typedef struct frame {
+    const char *name;
+    double beam[3], fast[3], slow[3], normal[3], twotheta[3], polar[3], spindle[3];
+    nb_pivot pivot;
+} frame;
+
+static const frame frames[] = {
+    [NB_CONV_MOSFLM] = {"mosflm", {1, 0, 0}, {0, 0, 1}, {0, -1, 0}, {1, 0, 0}, {0, 0, -1},
+                        {0, 0, 1}, {0, 0, 1}, NB_PIVOT_BEAM},
+    [NB_CONV_XDS] = {"xds", {0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 0, 0}, {1, 0, 0},
+                     {1, 0, 0}, NB_PIVOT_SAMPLE},
+    [NB_CONV_ADXV] = {"adxv", {0, 0, 1}, {1, 0, 0}, {0, -1, 0}, {0, 0, 1}, {-1, 0, 0},
+                      {1, 0, 0}, {1, 0, 0}, NB_PIVOT_BEAM},
+    [NB_CONV_DENZO] = {"denzo", {1, 0, 0}, {0, 0, 1}, {0, -1, 0}, {1, 0, 0}, {0, 0, -1},
+                       {0, 0, 1}, {0, 0, 1}, NB_PIVOT_BEAM},
+    [NB_CONV_DIALS] = {"dials", {0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 1, 0},
+                       {0, 1, 0}, {0, 1, 0}, NB_PIVOT_SAMPLE},
+    [NB_CONV_CUSTOM] = {"custom", {1, 0, 0}, {0, 0, 1}, {0, -1, 0}, {1, 0, 0}, {0, 1, 0},
+                        {0, 0, 1}, {0, 0, 1}, NB_PIVOT_UNSET},
+};
+
+const char *nb_convention_name(nb_convention convention)
+{
+    return frames[convention == NB_CONV_UNSET ? NB_CONV_MOSFLM : convention].name;
+}
+
+static nb_vec3 from_array(const double v[3])
+{
+    return nb_v3(v[0], v[1], v[2]);
+}
+
+/** The user's vector in CUSTOM, else the convention's; normalised. */
+static nb_status pick(const nb_config *cfg, const nb_opt3 *typed, const double standard[3],
+                      const char *flag, nb_vec3 *out, nb_error *err)
+{
+    int custom = cfg->convention == NB_CONV_CUSTOM && typed->set;
+    *out = from_array(custom ? typed->v : standard);
+    if (!(nb_norm(*out) > 0) || !isfinite(nb_norm(*out)))
+        return nb_fail(err, NB_ERR_INPUT, "%s %g %g %g: a direction cannot be zero", flag,
+                       out->x, out->y, out->z);
+    *out = nb_unit(*out);
+    return NB_OK;
+}
+
+static nb_status set_axes(const nb_config *cfg, const frame *fr, nb_geometry *g, nb_error *err)
+{
+    nb_status st;
+    nb_vec3 o;
+    if ((st = pick(cfg, &cfg->beam_vector, fr->beam, "-beam_vector", &g->beam, err)) ||
+        (st = pick(cfg, &cfg->fdet_vector, fr->fast, "-fdet_vector", &g->fast, err)) ||
+        (st = pick(cfg, &cfg->sdet_vector, fr->slow, "-sdet_vector", &g->slow, err)) ||
+        (st = pick(cfg, &cfg->odet_vector, fr->normal, "-odet_vector", &g->normal, err)) ||
+        (st = pick(cfg, &cfg->polar_vector, fr->polar, "-polar_vector", &g->polar, err)) ||
+        (st = pick(cfg, &cfg->spindle_axis, fr->spindle, "-spindle_axis", &g->spindle, err)) ||
+        (st = pick(cfg, &cfg->twotheta_axis, fr->twotheta, "-twotheta_axis",
+                   &g->twotheta_axis, err)))
+        return st;
+    if (nb_norm(nb_cross(g->fast, g->slow)) < 1e-9)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-fdet_vector and -sdet_vector are parallel: the detector has no plane");
+    /* a normal that is not of unit length as typed is replaced by the one of the axes */
+    o = from_array(cfg->convention == NB_CONV_CUSTOM && cfg->odet_vector.set
+                       ? cfg->odet_vector.v
+                       : fr->normal);
+    g->normal = nb_norm(o) == 1.0 ? o : nb_unit(nb_cross(g->fast, g->slow));
+    g->vertical = nb_cross(g->beam, g->polar);
+    if (nb_norm(g->vertical) < 1e-9)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-polar_vector is along the beam: polarization is across the beam");
+    g->vertical = nb_unit(g->vertical);
+    return NB_OK;
+}
+
+static nb_status set_size(const nb_config *cfg, nb_geometry *g, nb_error *err)
+{
+    double size[2], pixels[2];
+    int i;
+    g->pixel = nb_or(cfg->pixel_mm, 0.1) * NB_MM;
+    for (i = 0; i < 2; i++) {
+        size[i] = cfg->detpixels[i] > 0 ? g->pixel * cfg->detpixels[i]
+                                        : nb_or(cfg->detsize_mm[i], 102.4) * NB_MM;
+        pixels[i] = ceil(size[i] / g->pixel - 0.5);
+        if (!(pixels[i] >= 1 && pixels[i] <= 1000000))
+            return nb_fail(err, NB_ERR_INPUT,
+                           "detector of %g mm with pixels of %g mm has %.0f pixels: change "
+                           "-detpixels, -detsize or -pixel (1 to 1000000 pixels an edge)",
+                           size[i] / NB_MM, g->pixel / NB_MM, pixels[i]);
+    }
+    g->detsize_f = size[0];
+    g->detsize_s = size[1];
+    g->fpixels = (int)pixels[0];
+    g->spixels = (int)pixels[1];
+    return NB_OK;
+}
+
+/** Beam centre as typed or by the convention's default, and where that is on the detector. */
+static void set_beam_centre(const nb_config *cfg, nb_geometry *g)
+{
+    double p = g->pixel, F = g->detsize_f, S = g->detsize_s, x0, y0;
+    double orgF = isnan(cfg->orgx) ? F / 2 : (cfg->orgx - 0.5) * p;
+    double orgS = isnan(cfg->orgy) ? S / 2 : (cfg->orgy - 0.5) * p;
+    double Xclose = isnan(cfg->Xclose_mm) ? orgF : cfg->Xclose_mm * NB_MM;
+    double Yclose = isnan(cfg->Yclose_mm) ? orgS : cfg->Yclose_mm * NB_MM;
+    nb_convention c = g->convention;
+    x0 = Xclose;
+    y0 = Yclose;
+    if (c == NB_CONV_ADXV) {
+        x0 = (F + p) / 2;
+        y0 = (S - p) / 2;
+    } else if (c == NB_CONV_MOSFLM || c == NB_CONV_DENZO) {
+        x0 = (S + p) / 2;
+        y0 = (F + p) / 2;
+    }
+    g->Xbeam = isnan(cfg->Xbeam_mm) ? x0 : cfg->Xbeam_mm * NB_MM;
+    g->Ybeam = isnan(cfg->Ybeam_mm) ? y0 : cfg->Ybeam_mm * NB_MM;
+    g->Fclose = orgF;
+    g->Sclose = orgS;
+    g->Fbeam = g->Xbeam;
+    g->Sbeam = g->Ybeam;
+    if (c == NB_CONV_ADXV) {
+        g->Sbeam = S - g->Ybeam;
+    } else if (c == NB_CONV_MOSFLM) {
+        g->Fbeam = g->Ybeam + p / 2;
+        g->Sbeam = g->Xbeam + p / 2;
+    } else if (c == NB_CONV_DENZO) {
+        g->Fbeam = g->Ybeam;
+        g->Sbeam = g->Xbeam;
+    } else if (c == NB_CONV_CUSTOM) {
+        g->Fclose = g->Xbeam;
+        g->Sclose = g->Ybeam;
+    }
+}
+
+/** With a typed origin the convention's beam centre follows from it. */
+static void beam_centre_from_plane(nb_geometry *g)
+{
+    double p = g->pixel;
+    g->Xbeam = g->Fbeam;
+    g->Ybeam = g->Sbeam;
+    if (g->convention == NB_CONV_ADXV) {
+        g->Ybeam = g->detsize_s - g->Sbeam;
+    } else if (g->convention == NB_CONV_MOSFLM) {
+        g->Xbeam = g->Sbeam - p / 2;
+        g->Ybeam = g->Fbeam - p / 2;
+    } else if (g->convention == NB_CONV_DENZO) {
+        g->Xbeam = g->Sbeam;
+        g->Ybeam = g->Fbeam;
+    }
+}
+
+static nb_vec3 swing(const nb_geometry *g, nb_vec3 v)
+{
+    v = nb_rotate_xyz(v, g->rotx, g->roty, g->rotz);
+    return nb_rotate_about(v, g->twotheta_axis, g->twotheta);
+}
+
+/** Distances, rotations and the origin, from beam centre and pivot. */
+static void place(const nb_config *cfg, nb_geometry *g)
+{
+    double typed = nb_or(cfg->distance_mm, 100.0) * NB_MM;
+    double ratio = nb_dot(g->beam, nb_rotate_xyz(g->normal, g->rotx, g->roty, g->rotz));
+    nb_vec3 corner;
+    if (ratio == 0)
+        ratio = DBL_MIN;
+    g->close_distance = isnan(cfg->close_distance_mm) ? fabs(ratio * typed)
+                                                      : cfg->close_distance_mm * NB_MM;
+    g->distance = g->close_distance / ratio;
+    corner = nb_add(nb_scale(-g->Fclose, g->fast),
+                    nb_add(nb_scale(-g->Sclose, g->slow), nb_scale(g->close_distance, g->normal)));
+    g->pix0 = swing(g, corner);
+    g->fast = swing(g, g->fast);
+    g->slow = swing(g, g->slow);
+    g->normal = swing(g, g->normal);
+    if (g->pivot == NB_PIVOT_BEAM)
+        g->pix0 = nb_add(nb_scale(-g->Fbeam, g->fast),
+                         nb_add(nb_scale(-g->Sbeam, g->slow), nb_scale(g->distance, g->beam)));
+    if (cfg->pix0_m.set)
+        g->pix0 = from_array(cfg->pix0_m.v);
+}
+
+/** What the placed plane says: nearest point, distance along the beam, where the beam meets it. */
+static nb_status measure(nb_geometry *g, nb_error *err)
+{
+    double ratio;
+    nb_vec3 R;
+    g->Fclose = -nb_dot(g->pix0, g->fast);
+    g->Sclose = -nb_dot(g->pix0, g->slow);
+    g->close_distance = nb_dot(g->pix0, g->normal);
+    if (g->close_distance < 0) {
+        g->close_distance = -g->close_distance;
+        g->normal = nb_scale(-1, g->normal);
+    }
+    if (!(g->close_distance > 0) || !isfinite(g->close_distance))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "the detector plane runs through the sample: change -distance, "
+                       "-close_distance, -pix0_vector or the detector rotations");
+    ratio = nb_dot(g->beam, g->normal);
+    if (ratio == 0)
+        ratio = DBL_MIN;
+    g->distance = g->close_distance / ratio;
+    if (!isfinite(g->distance)) /* beam along the plane: it meets it nowhere */
+        g->distance = g->close_distance;
+    R = nb_sub(nb_scale(g->distance, g->beam), g->pix0);
+    g->Fbeam = nb_dot(g->fast, R);
+    g->Sbeam = nb_dot(g->slow, R);
+    g->orgx = g->Fclose / g->pixel + 0.5;
+    g->orgy = g->Sclose / g->pixel + 0.5;
+    return NB_OK;
+}
+
+nb_status nb_geometry_build(const nb_config *cfg, nb_geometry *g, nb_error *err)
+{
+    const frame *fr;
+    nb_status st;
+    memset(g, 0, sizeof *g);
+    g->convention = cfg->convention == NB_CONV_UNSET ? NB_CONV_MOSFLM : cfg->convention;
+    fr = &frames[g->convention];
+    g->pivot = cfg->pivot ? cfg->pivot : fr->pivot ? fr->pivot : cfg->pivot_implied;
+    if (g->pivot == NB_PIVOT_UNSET)
+        g->pivot = NB_PIVOT_BEAM;
+    if ((st = set_size(cfg, g, err)) || (st = set_axes(cfg, fr, g, err)))
+        return st;
+    g->rotx = nb_or(cfg->rot_deg[0], 0) * NB_DEG;
+    g->roty = nb_or(cfg->rot_deg[1], 0) * NB_DEG;
+    g->rotz = nb_or(cfg->rot_deg[2], 0) * NB_DEG;
+    g->twotheta = nb_or(cfg->twotheta_deg, 0) * NB_DEG;
+    set_beam_centre(cfg, g);
+    place(cfg, g);
+    if ((st = measure(g, err)))
+        return st;
+    if (cfg->pix0_m.set)
+        beam_centre_from_plane(g);
+    return NB_OK;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include "misset.h"
+
+#include "../base/philox.h"
+#include "../base/ran1.h"
+
+nb_mat3 nb_axis_rotation(nb_vec3 u, double angle)
+{
+    double c = cos(angle), s = sin(angle), t = 1.0 - c;
+    nb_mat3 r = {{t * u.x * u.x + c, t * u.x * u.y - s * u.z, t * u.x * u.z + s * u.y,
+                  t * u.x * u.y + s * u.z, t * u.y * u.y + c, t * u.y * u.z - s * u.x,
+                  t * u.x * u.z - s * u.y, t * u.y * u.z + s * u.x, t * u.z * u.z + c}};
+    return r;
+}
+
+void nb_rotation_angles(const nb_mat3 *U, double angles[3])
+{
+    nb_vec3 x = nb_unit(nb_v3(U->m[0], U->m[1], U->m[2]));
+    nb_vec3 y = nb_unit(nb_v3(U->m[3], U->m[4], U->m[5]));
+    nb_vec3 z = nb_unit(nb_v3(U->m[6], U->m[7], U->m[8]));
+    if (z.x * z.x < 1.0) {
+        angles[0] = atan2(z.y, z.z);
+        angles[1] = atan2(-z.x, sqrt(z.y * z.y + z.z * z.z));
+        angles[2] = atan2(y.x, x.x);
+    } else { /* gimbal lock, as the reference resolves it */
+        angles[0] = atan2(1, 1) * 4;
+        angles[1] = atan2(1, 1) * 2;
+        angles[2] = atan2(x.y, -y.y);
+    }
+}
+
+/** A domain's rotation, in the reference's mixture of single and double precision. */
+static nb_mat3 next_mosaic_rotation(nb_ran1 *rng, float spread)
+{
+    double r1 = 2.0 * nb_ran1_next(rng) - 1.0;
+    double r2 = 2.0 * nb_ran1_next(rng) - 1.0;
+    double r3 = 2.0 * nb_ran1_next(rng) - 1.0;
+    double s = sqrt(1.0 - r2 * r2);
+    float angle = spread * powf((float)(1.0 - r3 * r3), (float)(1.0 / 3.0));
+    return nb_axis_rotation(nb_v3(s * sin(NB_PI * r1), s * cos(NB_PI * r1), r2), angle);
+}
+
+void nb_mosaic_rotations(double spread, int64_t seed, int count, nb_mat3 *rotations)
+{
+    static const nb_mat3 identity = {{1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    nb_ran1 rng;
+    int i;
+    nb_ran1_seed(&rng, seed);
+    for (i = 0; i < count; i++)
+        rotations[i] = next_mosaic_rotation(&rng, (float)spread);
+    rotations[0] = identity; /* its three numbers are drawn all the same */
+}
+
+void nb_misset_random_legacy(int64_t seed, double angles[3])
+{
+    nb_ran1 rng;
+    nb_mat3 U;
+    nb_ran1_seed(&rng, seed);
+    U = next_mosaic_rotation(&rng, 90.0f);
+    nb_rotation_angles(&U, angles);
+}
+
+void nb_misset_random(int64_t seed, double angles[3])
+{
+    double u[4];
+    double a, b, x, y, z, w;
+    nb_mat3 U;
+    nb_philox_uniform4(seed, NB_STREAM_MISSET, 0, 0, u);
+    a = sqrt(1.0 - u[0]);
+    b = sqrt(u[0]);
+    x = a * sin(2 * NB_PI * u[1]);
+    y = a * cos(2 * NB_PI * u[1]);
+    z = b * sin(2 * NB_PI * u[2]);
+    w = b * cos(2 * NB_PI * u[2]);
+    U = (nb_mat3){{1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w),
+                   2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w),
+                   2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)}};
+    nb_rotation_angles(&U, angles);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampling.h"
+
+#include <limits.h>
+
+#include "../base/error.h"
+#include "units.h"
+
+static int count_of(double ratio)
+{
+    double n = nb_ceil_ratio(ratio);
+    return n > INT_MAX ? INT_MAX : n < 1 ? 1 : (int)n;
+}
+
+static int at_least_two(int n)
+{
+    return n < 2 ? 2 : n;
+}
+
+static nb_sampling single(void)
+{
+    nb_sampling s = {1, 0, 0};
+    return s;
+}
+
+nb_status nb_sample_divergence(double range, double step, int count, const char *range_flag,
+                               nb_sampling *out, nb_error *err)
+{
+    int has_range = !isnan(range), has_step = !isnan(step);
+    nb_sampling s = {count, range, step};
+    *out = single();
+    if (count > 0 && !has_range)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "%d divergence steps need a range: add %s (mrad) or remove the count",
+                       count, range_flag);
+    if (!has_range && !has_step)
+        return NB_OK;
+    if (!has_range) {
+        s.range = step;
+        s.count = 2;
+    } else if (count <= 0) {
+        s.step = has_step ? step : range;
+        s.count = has_step ? (step > 0 ? count_of(range / step) : 0) : 2;
+    } else if (!has_step) {
+        s.count = at_least_two(count);
+        s.step = range / (s.count - 1);
+    }
+    if (s.range > 0 && s.step > 0 && s.count > 0)
+        *out = s;
+    return NB_OK;
+}
+
+nb_sampling nb_sample_dispersion(double range, double step, int count)
+{
+    nb_sampling s;
+    if (isnan(range) || range <= 0)
+        return single();
+    s.range = range;
+    if (count <= 0 && step > 0)
+        count = count_of(range / step) + 1;
+    s.count = at_least_two(count);
+    s.step = range / (s.count - 1);
+    return s;
+}
+
+nb_sampling nb_sample_layers(double thickness, int count)
+{
+    nb_sampling s;
+    if (!(thickness > 0))
+        return single();
+    s.count = count > 0 ? count : 2;
+    s.range = thickness;
+    s.step = thickness / s.count;
+    return s;
+}
+
+nb_sampling nb_sample_phi(double range, double step, int count, int legacy)
+{
+    int has_range = !isnan(range), has_step = !isnan(step);
+    nb_sampling s = {count, range, step};
+    if (!has_range && !has_step) {
+        if (count <= 0)
+            return single();
+        s.range = NB_DEG; /* a count alone sweeps one degree */
+        s.step = s.range / count;
+    } else if (!has_range) {
+        s.range = step;
+        s.count = 2;
+    } else if (count <= 0) {
+        s.count = has_step && step > 0 ? count_of(range / step) : 2;
+        s.step = has_step ? step : range / s.count;
+    } else if (!has_step) {
+        s.step = range / count;
+    }
+    if (!legacy && s.range > 0) /* the steps tile the sweep */
+        s.step = s.range / s.count;
+    return s;
+}
+
+int nb_mosaic_domains(double spread, int count)
+{
+    if (isnan(spread) || spread <= 0)
+        return 1;
+    return count > 0 ? count : 10;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/** How many points a range is sampled at: the selection tables of nanoBragg's options. */
+#ifndef NB_MODEL_SAMPLING_H
+#define NB_MODEL_SAMPLING_H
+
+#include "../nanobragg.h"
+
+/** A sampled range: `count` points, `step` apart, that stand for `range`. */
+typedef struct nb_sampling {
+    int count;
+    double range, step;
+} nb_sampling;
+
+/** Divergence along one direction; inputs NaN or 0 when unset, any unit.  A count without a
+ * range is an error that names `range_flag`. */
+nb_status nb_sample_divergence(double range, double step, int count, const char *range_flag,
+                               nb_sampling *out, nb_error *err);
+/** Dispersion: range and step as fractions, NaN unset; count 0 unset. */
+nb_sampling nb_sample_dispersion(double range, double step, int count);
+/** Sensor layers: thickness 0 = none; count 0 unset. */
+nb_sampling nb_sample_layers(double thickness, int count);
+/** Spindle rotation [rad]; legacy: -compat keeps a typed step as the distance of the points. */
+nb_sampling nb_sample_phi(double range, double step, int count, int legacy);
+/** Mosaic domains for a spread [rad, NaN unset]. */
+int nb_mosaic_domains(double spread, int count);
+
+#endif

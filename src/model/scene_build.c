@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+#include "scene_build.h"
+
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../physics/ray.h"
+#include "misset.h"
+#include "sampling.h"
+#include "units.h"
+
+enum { DEFAULT_MOSAIC_SEED = 12345678, MAX_ORIENTATIONS = 50000000 };
+
+static nb_status build_sources(const nb_config *cfg, const nb_model_inputs *in, nb_model *m,
+                               nb_error *err)
+{
+    nb_scene *sc = &m->scene;
+    nb_status st;
+    if (in->sources) {
+        sc->n_sources = in->n_sources;
+        st = nb_beam_from_list(in->sources, in->n_sources, cfg->compat, &m->sources, err);
+    } else {
+        st = nb_beam_grid(cfg, &m->geometry, &m->sources, &sc->n_sources, err);
+    }
+    sc->sources = m->sources;
+    return st;
+}
+
+static nb_orientation turn_about(nb_orientation u, nb_vec3 axis, double angle)
+{
+    u.a = nb_rotate_about(u.a, axis, angle);
+    u.b = nb_rotate_about(u.b, axis, angle);
+    u.c = nb_rotate_about(u.c, axis, angle);
+    return u;
+}
+
+static nb_orientation turn_by(nb_orientation u, const nb_mat3 *U)
+{
+    u.a = nb_apply(U, u.a);
+    u.b = nb_apply(U, u.b);
+    u.c = nb_apply(U, u.c);
+    return u;
+}
+
+/** Every phi step of every domain.  Domains turn with the crystal, R_phi U a; the legacy order
+ * U R_phi a leaves them standing in the lab. */
+static void fill_orientations(const nb_config *cfg, nb_model *m, const nb_mat3 *domains)
+{
+    nb_orientation start = {m->crystal.a, m->crystal.b, m->crystal.c};
+    nb_vec3 axis = m->geometry.spindle;
+    double middle = cfg->compat ? 0.0 : 0.5;
+    int i, j, n = m->scene.n_domains;
+    for (i = 0; i < m->scene.n_phi; i++) {
+        double phi = m->phi0 + (m->phi_range > 0 ? (i + middle) * m->phi_step : 0);
+        for (j = 0; j < n; j++) {
+            nb_orientation *u = &m->orientations[(size_t)i * n + j];
+            *u = cfg->compat ? turn_by(turn_about(start, axis, phi), &domains[j])
+                             : turn_about(turn_by(start, &domains[j]), axis, phi);
+        }
+    }
+}
+
+static nb_status build_orientations(const nb_config *cfg, nb_model *m, nb_error *err)
+{
+    nb_scene *sc = &m->scene;
+    nb_sampling phi = nb_sample_phi(cfg->osc_deg * NB_DEG, cfg->phistep_deg * NB_DEG,
+                                    cfg->phi_steps, cfg->compat);
+    double spread = cfg->mosaic_spread_deg * NB_DEG, total;
+    nb_mat3 *domains;
+    m->phi0 = nb_or(cfg->phi_deg, 0) * NB_DEG;
+    m->phi_range = phi.range;
+    m->phi_step = phi.step;
+    m->mosaic_spread = nb_or(spread, 0);
+    m->mosaic_seed = cfg->mosaic_seed.set ? cfg->mosaic_seed.value : DEFAULT_MOSAIC_SEED;
+    sc->n_phi = phi.count;
+    sc->n_domains = nb_mosaic_domains(spread, cfg->mosaic_domains);
+    total = (double)sc->n_phi * sc->n_domains;
+    if (total > MAX_ORIENTATIONS)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "%d phi steps of %d mosaic domains are %.0f orientations (limit %d): "
+                       "fewer -phisteps or -mosaic_dom",
+                       sc->n_phi, sc->n_domains, total, MAX_ORIENTATIONS);
+    sc->n_orientations = sc->n_phi * sc->n_domains;
+    domains = nb_alloc((size_t)sc->n_domains, sizeof *domains, "mosaic domains", err);
+    m->orientations =
+        nb_alloc((size_t)sc->n_orientations, sizeof *m->orientations, "orientations", err);
+    if (domains && m->orientations) {
+        nb_mosaic_rotations(m->mosaic_spread, m->mosaic_seed, sc->n_domains, domains);
+        fill_orientations(cfg, m, domains);
+    }
+    sc->orientations = m->orientations;
+    nb_free(domains);
+    return domains && m->orientations ? NB_OK : NB_ERR_NOMEM;
+}
+
+static double longest(const nb_crystal *x)
+{
+    double l = 0;
+    int i;
+    for (i = 0; i < 3; i++)
+        l = fmax(l, x->N[i] * x->edge[i] * NB_ANGSTROM);
+    return l;
+}
+
+/** Sub-pixels that resolve the crystal's narrowest fringe three times. */
+static int auto_oversample(const nb_model *m)
+{
+    const nb_geometry *g = &m->geometry;
+    double fringe = m->wavelength_A * NB_ANGSTROM * g->distance / g->pixel;
+    double n = nb_ceil_ratio(3.0 * longest(&m->crystal) / fringe);
+    return n >= 1 ? n > 10000 ? 10000 : (int)n : 1;
+}
+
+static void build_crystal_terms(const nb_config *cfg, const nb_model_inputs *in, nb_model *m)
+{
+    nb_scene *sc = &m->scene;
+    const double *N = m->crystal.N;
+    int small = N[0] <= 2 || N[1] <= 2 || N[2] <= 2;
+    memcpy(sc->N, N, sizeof sc->N);
+    sc->shape = (int)cfg->shape;
+    sc->fudge = cfg->fudge;
+    nb_crystal_shape_metric(&m->crystal, cfg->compat, sc->radius2);
+    sc->sf = in->sf;
+    sc->sf.interpolate = sc->sf.nh > 0 && (cfg->interpolate == NB_ON ||
+                                           (cfg->interpolate == NB_AUTO && small));
+    sc->dmin = cfg->dmin_A * NB_ANGSTROM;
+}
+
+/** Background and scale: each step adds F_bg^2 for every water molecule. */
+static void build_scale(const nb_config *cfg, nb_model *m)
+{
+    const double F_water = 2.57; /* electrons, forward scattering of H2O in solution */
+    nb_scene *sc = &m->scene;
+    double w = cfg->water_um * NB_UM;
+    sc->background = F_water * F_water * w * w * w * 1e6 * NB_AVOGADRO / 18.0;
+    sc->steps = (int64_t)sc->n_sources * sc->n_orientations * sc->oversample * sc->oversample;
+    sc->intensity_scale = NB_R_E_SQR * m->fluence / (double)sc->steps;
+}
+
+static nb_status build_scene(const nb_config *cfg, const nb_model_inputs *in,
+                             const nb_hooks *hooks, nb_model *m, nb_error *err)
+{
+    nb_scene *sc = &m->scene;
+    nb_crystal_inputs crystal = {in->matrix, m->wavelength_A, in->default_seed};
+    nb_status st;
+    if ((st = nb_geometry_build(cfg, &m->geometry, err)) ||
+        (st = nb_detector_build(cfg, &m->geometry, hooks, &sc->det, err)) ||
+        (st = nb_crystal_build(cfg, &crystal, hooks, &m->crystal, err)) ||
+        (st = build_sources(cfg, in, m, err)) || (st = build_orientations(cfg, m, err)))
+        return st;
+    sc->det.mask = in->mask;
+    sc->oversample = cfg->oversample > 0 ? cfg->oversample : auto_oversample(m);
+    sc->oversample_polar = cfg->oversample_polar;
+    sc->oversample_omega = cfg->oversample_omega;
+    sc->polarization = cfg->polarization;
+    sc->polar_axis = m->geometry.polar;
+    sc->nopolar = cfg->nopolar;
+    build_crystal_terms(cfg, in, m);
+    build_scale(cfg, m);
+    return NB_OK;
+}
+
+nb_status nb_model_build(const nb_config *cfg, const nb_model_inputs *in, const nb_hooks *hooks,
+                         nb_model *m, nb_error *err)
+{
+    nb_status st;
+    memset(m, 0, sizeof *m);
+    m->wavelength_A = nb_beam_wavelength(cfg);
+    m->fluence = nb_beam_fluence(cfg);
+    st = build_scene(cfg, in, hooks, m, err);
+    if (st)
+        nb_model_free(m);
+    return st;
+}
+
+void nb_model_free(nb_model *m)
+{
+    if (!m)
+        return;
+    nb_free(m->sources);
+    nb_free(m->orientations);
+    memset(m, 0, sizeof *m);
+}
+
+double nb_scene_solid_angle(const nb_scene *sc)
+{
+    const nb_detector *det = &sc->det;
+    double total = 0;
+    int f, s;
+    for (s = det->roi_smin; s <= det->roi_smax; s++) {
+        double row = 0;
+        for (f = det->roi_fmin; f <= det->roi_fmax; f++) {
+            nb_vec3 p = nb_detector_point(det, (f + 0.5) * det->pixel, (s + 0.5) * det->pixel, 0);
+            if (!det->mask || det->mask[(size_t)s * det->fpixels + f])
+                row += nb_solid_angle(det, nb_norm(p));
+        }
+        total += row;
+    }
+    return total;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/** From a configuration and its loaded files to the scene that a renderer sees. */
+#ifndef NB_MODEL_SCENE_BUILD_H
+#define NB_MODEL_SCENE_BUILD_H
+
+#include "../nanobragg.h"
+#include "../physics/scene.h"
+#include "beam.h"
+#include "crystal.h"
+#include "detector.h"
+
+/** Loaded files; the caller keeps them alive as long as the model. */
+typedef struct nb_model_inputs {
+    const double *matrix;         /* 9 numbers, NULL without -mat */
+    const nb_source_line *sources; /* NULL without -sourcefile */
+    int n_sources;
+    const uint8_t *mask;          /* [slow][fast], NULL without -mask */
+    nb_sf_box sf;                 /* nh = 0: constant default_F */
+    int64_t default_seed;         /* where -seed or -misset_seed is unset */
+} nb_model_inputs;
+
+/** The scene, and the values behind it that reports and headers need. */
+typedef struct nb_model {
+    nb_scene scene;               /* points into the arrays below and into the inputs */
+    nb_geometry geometry;
+    nb_crystal crystal;
+    double wavelength_A;          /* central */
+    double fluence;               /* photons/m^2 */
+    double phi0, phi_range, phi_step; /* rad */
+    double mosaic_spread;         /* rad */
+    int64_t mosaic_seed;
+    nb_source *sources;           /* owned */
+    nb_orientation *orientations; /* owned, [phi][domain] */
+} nb_model;
+
+/** Build all of it.  On success the caller frees with nb_model_free; on error nothing is left.
+ * Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+nb_status nb_model_build(const nb_config *cfg, const nb_model_inputs *inputs,
+                         const nb_hooks *hooks, nb_model *model, nb_error *err);
+void nb_model_free(nb_model *model); /* zeroed or built */
+
+/** Solid angle of all pixels that are rendered (centre of each pixel), sr. */
+double nb_scene_solid_angle(const nb_scene *scene);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/** Constants, and the one place where users' units become SI. */
+#ifndef NB_MODEL_UNITS_H
+#define NB_MODEL_UNITS_H
+
+#include <math.h>
+
+#include "../physics/hostdevice.h"
+
+#define NB_MM 1e-3
+#define NB_UM 1e-6
+#define NB_ANGSTROM 1e-10
+#define NB_MRAD 1e-3
+#define NB_PERCENT 1e-2
+
+#define NB_R_E_SQR 7.94079248018965e-30              /* m^2, Thomson */
+#define NB_AVOGADRO 6.02214179e23                    /* as in the reference program */
+#define NB_HC_EV_ANGSTROM 12398.419843320026         /* exact SI */
+#define NB_HC_EV_ANGSTROM_LEGACY 12398.42
+#define NB_DEFAULT_FLUENCE 125932015286227086360700780544.0 /* 1/r_e^2, so that I = F^2 */
+
+/** value, or fallback when value is unset (NaN). */
+static inline double nb_or(double value, double fallback)
+{
+    return isnan(value) ? fallback : value;
+}
+
+/** ceil of a ratio of measured quantities: an exact integer never tips over by rounding. */
+static inline double nb_ceil_ratio(double x)
+{
+    return ceil(x * (1.0 - 1e-9));
+}
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* The library's spine: configuration -> scene -> backend -> image -> effects -> files. */
+#include "nanobragg.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "api/sim.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "effects/noise.h"
+#include "effects/quantize.h"
+#include "effects/statistics.h"
+#include "render/choose.h"
+
+const char *nb_version(void)
+{
+    return NB_VERSION;
+}
+
+static void unset(double *values, int n)
+{
+    while (n-- > 0)
+        values[n] = NAN;
+}
+
+void nb_config_defaults(nb_config *cfg)
+{
+    memset(cfg, 0, sizeof *cfg);
+    cfg->default_F = cfg->mosaic_spread_deg = cfg->lambda_A = cfg->energy_eV = NAN;
+    cfg->fluence = cfg->beamsize_mm = NAN;
+    cfg->hdiv_range_mrad = cfg->vdiv_range_mrad = NAN;
+    cfg->hdiv_step_mrad = cfg->vdiv_step_mrad = NAN;
+    cfg->dispersion_pct = cfg->dispersion_step_pct = NAN;
+    cfg->phi_deg = cfg->osc_deg = cfg->phistep_deg = NAN;
+    cfg->pixel_mm = cfg->distance_mm = cfg->close_distance_mm = NAN;
+    cfg->Xbeam_mm = cfg->Ybeam_mm = cfg->Xclose_mm = cfg->Yclose_mm = NAN;
+    cfg->orgx = cfg->orgy = cfg->twotheta_deg = cfg->thick_um = cfg->abs_um = NAN;
+    unset(cfg->xtal_size_mm, 3);
+    unset(cfg->detsize_mm, 2);
+    unset(cfg->rot_deg, 3);
+    cfg->fudge = cfg->exposure_s = 1;
+    cfg->interpolate = NB_AUTO;
+    cfg->adc_offset = 40;
+    cfg->tiff_bits = 32;
+    cfg->write_float = cfg->write_int = cfg->write_pgm = cfg->write_noise = 1;
+    snprintf(cfg->float_file, sizeof cfg->float_file, "floatimage.bin");
+    snprintf(cfg->int_file, sizeof cfg->int_file, "intimage.img");
+    snprintf(cfg->pgm_file, sizeof cfg->pgm_file, "image.pgm");
+    snprintf(cfg->noise_file, sizeof cfg->noise_file, "noiseimage.img");
+}
+
+/** A seed that nobody typed: from the clock, small enough to be typed again. */
+static int64_t seed_from_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)(((uint64_t)t.tv_sec * 1000003u + (uint64_t)t.tv_nsec) % 1000000000u);
+}
+
+static nb_status check_memory(const nb_geometry *g, nb_error *err)
+{
+    double bytes = (double)g->fpixels * g->spixels * sizeof(float);
+    if (bytes > 64e9)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-detpixels %d x %d: one image would be %.0f GB (limit 64)", g->fpixels,
+                       g->spixels, bytes / 1e9);
+    return NB_OK;
+}
+
+static nb_status build(nb_sim *sim, nb_error *err)
+{
+    const nb_config *cfg = &sim->cfg;
+    nb_sf_table *t = &sim->table;
+    nb_model_inputs in = {0};
+    double start = nb_monotonic_seconds();
+    nb_status st;
+    in.matrix = sim->has_matrix ? sim->matrix : NULL;
+    in.sources = sim->lines;
+    in.n_sources = sim->n_lines;
+    in.mask = sim->mask;
+    in.default_seed = sim->seed;
+    in.sf.default_F = isnan(cfg->default_F) ? 0 : cfg->default_F;
+    if (t->F) {
+        in.sf.F = t->F;
+        in.sf.hmin = t->hmin;
+        in.sf.kmin = t->kmin;
+        in.sf.lmin = t->lmin;
+        in.sf.nh = t->hmax - t->hmin + 1;
+        in.sf.nk = t->kmax - t->kmin + 1;
+        in.sf.nl = t->lmax - t->lmin + 1;
+    }
+    if ((st = nb_model_build(cfg, &in, &sim->hooks, &sim->model, err)) ||
+        (st = check_memory(&sim->model.geometry, err)))
+        return st;
+    sim->options.threads = cfg->threads;
+    sim->options.isa = cfg->isa;
+    sim->options.precision = cfg->precision;
+    sim->options.hooks = sim->hooks;
+    st = nb_backend_choose(&sim->model.scene, cfg->device, &sim->options, &sim->backend,
+                           sim->backend_line, sizeof sim->backend_line, err);
+    sim->times.scene = nb_monotonic_seconds() - start;
+    return st;
+}
+
+static nb_status prepare(nb_sim *sim, nb_error *err)
+{
+    double start = nb_monotonic_seconds();
+    nb_status st;
+    if ((st = nb_load_headers(sim, err)) ||
+        (st = nb_settle_crystal(&sim->cfg, &sim->hooks, err)) ||
+        (st = nb_check_config(&sim->cfg, err)) || (st = nb_load_inputs(sim, err)))
+        return st;
+    sim->times.load = nb_monotonic_seconds() - start;
+    return build(sim, err);
+}
+
+nb_status nb_sim_create(const nb_config *cfg, const nb_hooks *hooks, nb_sim **out,
+                        nb_error *err)
+{
+    nb_sim *sim = nb_alloc(1, sizeof *sim, "simulation", err);
+    nb_status st;
+    *out = NULL;
+    if (!sim)
+        return NB_ERR_NOMEM;
+    sim->cfg = *cfg;
+    if (hooks)
+        sim->hooks = *hooks;
+    sim->seed = cfg->seed.set ? cfg->seed.value : seed_from_clock();
+    st = prepare(sim, err);
+    if (st)
+        nb_sim_free(sim);
+    else
+        *out = sim;
+    return st;
+}
+
+void nb_sim_free(nb_sim *sim)
+{
+    if (!sim)
+        return;
+    if (sim->backend)
+        sim->backend->close(sim->state);
+    nb_model_free(&sim->model);
+    nb_sf_table_free(&sim->table);
+    nb_free(sim->lines);
+    nb_free(sim->mask);
+    nb_free(sim);
+}
+
+void nb_sim_size(const nb_sim *sim, int *fast, int *slow)
+{
+    *fast = sim->model.scene.det.fpixels;
+    *slow = sim->model.scene.det.spixels;
+}
+
+nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *err)
+{
+    const nb_scene *sc = &sim->model.scene;
+    double t0 = nb_monotonic_seconds(), t1, t2;
+    nb_status st = NB_OK;
+    if (!sim->state)
+        st = sim->backend->open(&sim->options, &sim->state, err);
+    t1 = nb_monotonic_seconds();
+    if (!st)
+        st = sim->backend->render(sim->state, sc, image, err);
+    t2 = nb_monotonic_seconds();
+    sim->times.start += t1 - t0;
+    sim->times.render += t2 - t1;
+    if (st)
+        return st;
+    sim->backend->describe(sim->state, sim->backend_line, sizeof sim->backend_line);
+    if (stats) {
+        nb_statistics(image, sc, stats);
+        stats->solid_angle = nb_scene_solid_angle(sc);
+        sim->times.statistics += nb_monotonic_seconds() - t2;
+    }
+    return NB_OK;
+}
+
+int64_t nb_sim_seed(const nb_sim *sim)
+{
+    return sim->seed;
+}
+
+const char *nb_sim_backend(const nb_sim *sim)
+{
+    return sim->backend_line;
+}
+
+void nb_sim_times(const nb_sim *sim, nb_times *out)
+{
+    *out = sim->times;
+}

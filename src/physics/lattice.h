@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/** The lattice transform of one mosaic domain: sum over its unit cells of exp(2 pi i q.r), for
+ * four crystal shapes.  Only its square is used, so signs that depend on h0 are dropped. */
+#ifndef NB_PHYSICS_LATTICE_H
+#define NB_PHYSICS_LATTICE_H
+
+#include "scene.h"
+
+/** Nearest Miller index of a fractional one; halves go down. */
+NB_HD double nb_nearest_index(double h)
+{
+    return ceil(h - 0.5);
+}
+
+/** sin(pi N d)/sin(pi d): the interference function of N points on a line.  d = h - h0 in
+ * [-1/2, 1/2], so that near a reflection no digits cancel. (Warren, X-ray Diffraction, 3.2) */
+NB_HD double nb_interference(double d, double N)
+{
+    return d == 0 ? N : sin(NB_PI * (N * d)) / sin(NB_PI * d);
+}
+
+/** Transform of a uniform sphere, 3 (sin x - x cos x)/x^3, 1 at x = 0.  Below x = 0.05 the
+ * closed form loses digits and the series is exact to double precision. */
+NB_HD double nb_sphere_transform(double x)
+{
+    double x2 = x * x;
+    if (x < 0.05)
+        return 1.0 - x2 / 10.0 * (1.0 - x2 / 28.0 * (1.0 - x2 / 54.0));
+    return 3.0 * (sin(x) / x - cos(x)) / x2;
+}
+
+/** R^2 of the GAUSS and TOPHAT shapes at d = h - h0 (scene.h: radius2). */
+NB_HD double nb_shape_radius2(const double *m, double dh, double dk, double dl)
+{
+    return m[0] * dh * dh + m[1] * dk * dk + m[2] * dl * dl + m[3] * dh * dk + m[4] * dh * dl +
+           m[5] * dk * dl;
+}
+
+/** F_latt at the offset (dh, dk, dl) from the nearest reciprocal-lattice point. */
+NB_HD double nb_lattice_factor(const nb_scene *sc, double dh, double dk, double dl)
+{
+    const double *N = sc->N;
+    double cells = N[0] * N[1] * N[2], r2;
+    switch (sc->shape) {
+    case NB_LATTICE_ROUND:
+        r2 = dh * N[0] * (dh * N[0]) + dk * N[1] * (dk * N[1]) + dl * N[2] * (dl * N[2]);
+        /* the height that gives a sphere's spot the parallelepiped's integral, docs/physics.md */
+        return cells * 0.723601254558268 * nb_sphere_transform(NB_PI * sqrt(sc->fudge * r2));
+    case NB_LATTICE_GAUSS:
+        r2 = nb_shape_radius2(sc->radius2, dh, dk, dl);
+        return cells * exp(-(r2 / 0.63 * sc->fudge));
+    case NB_LATTICE_TOPHAT:
+        r2 = nb_shape_radius2(sc->radius2, dh, dk, dl);
+        return r2 * sc->fudge < 0.3969 ? cells : 0.0;
+    default:
+        r2 = 1.0; /* SQUARE: the product over the axes */
+        if (N[0] > 1)
+            r2 *= nb_interference(dh, N[0]);
+        if (N[1] > 1)
+            r2 *= nb_interference(dk, N[1]);
+        if (N[2] > 1)
+            r2 *= nb_interference(dl, N[2]);
+        return r2;
+    }
+}
+
+#endif

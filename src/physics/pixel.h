@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/** The pixel sum: what one pixel collects, written once for every backend.
+ *
+ *   I = r_e^2 fluence / steps * sum over layers, sub-pixels, sources of
+ *       w_source capture [polar] [omega] * sum over orientations (F_cell^2 F_latt^2 + B)
+ *
+ * with polar and omega of the pixel's first sub-pixel, layer and source unless their
+ * -oversample flag asks for each term's own; B is the water.  Photons per pixel. */
+#ifndef NB_PHYSICS_PIXEL_H
+#define NB_PHYSICS_PIXEL_H
+
+#include "lattice.h"
+#include "ray.h"
+#include "structure_factor.h"
+
+/** One term of the innermost sum, with everything that led to it. */
+typedef struct nb_sample {
+    double h, k, l;    /* fractional Miller indices */
+    double h0, k0, l0; /* nearest reflection */
+    double F_latt, F_cell;
+} nb_sample;
+
+/** Scattering vector q = (d - incident)/lambda, 1/m. */
+NB_HD nb_vec3 nb_scattering_vector(const nb_source *source, nb_vec3 direction)
+{
+    return nb_scale(1.0 / source->lambda, nb_sub(direction, source->incident));
+}
+
+/** Whether -dmin removes the crystal's contribution at q. */
+NB_HD int nb_culled(const nb_scene *sc, nb_vec3 q)
+{
+    double stol = 0.5 * nb_norm(q);
+    return sc->dmin > 0 && stol > 0 && sc->dmin > 0.5 / stol;
+}
+
+NB_HD nb_sample nb_sample_at(const nb_scene *sc, const nb_orientation *cell, nb_vec3 q)
+{
+    nb_sample p;
+    p.h = nb_dot(cell->a, q);
+    p.k = nb_dot(cell->b, q);
+    p.l = nb_dot(cell->c, q);
+    p.h0 = nb_nearest_index(p.h);
+    p.k0 = nb_nearest_index(p.k);
+    p.l0 = nb_nearest_index(p.l);
+    p.F_latt = nb_lattice_factor(sc, p.h - p.h0, p.k - p.k0, p.l - p.l0);
+    p.F_cell = p.F_latt == 0 ? 0 : nb_structure_factor(&sc->sf, p.h, p.k, p.l, p.h0, p.k0, p.l0);
+    return p;
+}
+
+/** Sum over phi steps and mosaic domains of F_cell^2 F_latt^2 at q, electrons^2. */
+NB_HD double nb_crystal_sum(const nb_scene *sc, nb_vec3 q)
+{
+    double sum = 0;
+    int i;
+    for (i = 0; i < sc->n_orientations; i++) {
+        nb_sample p = nb_sample_at(sc, &sc->orientations[i], q);
+        sum += p.F_cell * p.F_cell * p.F_latt * p.F_latt;
+    }
+    return sum;
+}
+
+/** Sum over the sources along one ray: w_source [polar] (crystal + background). */
+NB_HD double nb_source_sum(const nb_scene *sc, const nb_ray *ray)
+{
+    double sum = 0;
+    int i;
+    for (i = 0; i < sc->n_sources; i++) {
+        const nb_source *source = &sc->sources[i];
+        nb_vec3 q = nb_scattering_vector(source, ray->direction);
+        double term = sc->background * sc->n_orientations;
+        if (!nb_culled(sc, q))
+            term += nb_crystal_sum(sc, q);
+        if (sc->oversample_polar && !sc->nopolar)
+            term *= nb_polarization(sc->polarization, source->incident, ray->direction,
+                                    sc->polar_axis);
+        sum += source->weight * term;
+    }
+    return sum;
+}
+
+/** The factors that are taken once a pixel: those of its first sub-pixel, layer and source. */
+NB_HD double nb_cached_factors(const nb_scene *sc, int f, int s)
+{
+    nb_ray ray = nb_ray_to(&sc->det, nb_subpixel(&sc->det, sc->oversample, f, 0),
+                           nb_subpixel(&sc->det, sc->oversample, s, 0), 0);
+    double factor = 1;
+    if (!sc->nopolar && !sc->oversample_polar)
+        factor *= nb_polarization(sc->polarization, sc->sources[0].incident, ray.direction,
+                                  sc->polar_axis);
+    if (!sc->oversample_omega)
+        factor *= ray.omega;
+    return factor;
+}
+
+/** Photons in pixel (f, s). */
+NB_HD double nb_pixel_intensity(const nb_scene *sc, int f, int s)
+{
+    int layer, subf, subs, os = sc->oversample;
+    double sum = 0;
+    for (layer = 0; layer < sc->det.layers; layer++)
+        for (subs = 0; subs < os; subs++)
+            for (subf = 0; subf < os; subf++) {
+                nb_ray ray = nb_ray_to(&sc->det, nb_subpixel(&sc->det, os, f, subf),
+                                       nb_subpixel(&sc->det, os, s, subs), layer);
+                double weight = ray.capture * (sc->oversample_omega ? ray.omega : 1.0);
+                sum += weight * nb_source_sum(sc, &ray);
+            }
+    return sc->intensity_scale * sum * nb_cached_factors(sc, f, s);
+}
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/** From a point of the detector to what its geometry contributes: direction, solid angle,
+ * captured fraction, polarization. */
+#ifndef NB_PHYSICS_RAY_H
+#define NB_PHYSICS_RAY_H
+
+#include "scene.h"
+
+typedef struct nb_ray {
+    nb_vec3 position; /* m, lab */
+    double airpath;   /* |position|, m */
+    nb_vec3 direction;
+    double omega;     /* solid angle of the whole pixel as seen from here, sr */
+    double capture;   /* fraction of the photons that stop in this layer */
+} nb_ray;
+
+/** Centre of sub-pixel `sub` of pixel `p` along one edge, m from the detector's corner. */
+NB_HD double nb_subpixel(const nb_detector *det, int oversample, int p, int sub)
+{
+    double edge = det->pixel / oversample;
+    return edge * ((double)p * oversample + sub) + edge / 2.0;
+}
+
+/** Position of the point (F, S) [m along fast, slow] at depth O [m] behind the front face. */
+NB_HD nb_vec3 nb_detector_point(const nb_detector *det, double F, double S, double O)
+{
+    if (det->curved) { /* every pixel as far from the sample as the plane's centre */
+        double u = (F - det->Fbeam) / det->distance, v = (S - det->Sbeam) / det->distance;
+        double r = det->distance + O;
+        return nb_add(nb_scale(r * cos(u) * cos(v), det->beam),
+                      nb_add(nb_scale(r * cos(u) * sin(v), det->curved_slow),
+                             nb_scale(r * sin(u), det->curved_fast)));
+    }
+    return nb_add(nb_add(nb_scale(F, det->fast), nb_scale(S, det->slow)),
+                  nb_add(nb_scale(O, det->normal), det->pix0));
+}
+
+/** Solid angle of a pixel at distance R [m]: area/R^2 times the obliquity. */
+NB_HD double nb_solid_angle(const nb_detector *det, double R)
+{
+    double omega = det->pixel_area / (R * R);
+    return det->curved || det->point_pixel ? omega : omega * det->close_distance / R;
+}
+
+/** Fraction of photons along `direction` that pass layers 0..layer-1 and stop in `layer`. */
+NB_HD double nb_capture(const nb_detector *det, int layer, nb_vec3 direction)
+{
+    double parallax, depth;
+    if (!det->absorb)
+        return 1.0;
+    parallax = det->curved ? 1.0 : nb_dot(direction, det->normal);
+    depth = det->layer_step * det->mu / parallax;
+    return exp(-layer * depth) - exp(-(layer + 1) * depth);
+}
+
+NB_HD nb_ray nb_ray_to(const nb_detector *det, double F, double S, int layer)
+{
+    nb_ray ray;
+    ray.position = nb_detector_point(det, F, S, layer * det->layer_step);
+    ray.airpath = nb_norm(ray.position);
+    ray.direction = nb_scale(1.0 / ray.airpath, ray.position);
+    ray.omega = nb_solid_angle(det, ray.airpath);
+    ray.capture = nb_capture(det, layer, ray.direction);
+    return ray;
+}
+
+/** Polarization factor for scattering from `incident` into `direction` (unit vectors), K the
+ * Kahn factor, axis the electric field's (Kahn et al., J. Appl. Cryst. 15, 330 (1982)).
+ * cos(2 psi) comes from the components themselves, without an arc tangent. */
+NB_HD double nb_polarization(double K, nb_vec3 incident, nb_vec3 direction, nb_vec3 axis)
+{
+    double c = nb_dot(incident, direction), c2 = c * c, b, e, in_plane;
+    nb_vec3 B, E;
+    if (K == 0)
+        return 0.5 * (1.0 + c2);
+    B = nb_unit(nb_cross(axis, incident));
+    E = nb_unit(nb_cross(incident, B));
+    b = nb_dot(direction, B);
+    e = nb_dot(direction, E);
+    in_plane = b * b + e * e;
+    return 0.5 * (1.0 + c2 - K * (in_plane > 0 ? (e * e - b * b) / in_plane : 1.0) * (1.0 - c2));
+}
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/** Which backend renders a scene. */
+#ifndef NB_RENDER_CHOOSE_H
+#define NB_RENDER_CHOOSE_H
+
+#include "backend.h"
+
+/** Choose for device "auto" (also ""), "cpu", "cuda" or "cuda:N".  On success *backend is
+ * static; reason says in one line why it was taken.  options->device_index is set from "cuda:N".
+ * Errors: NB_ERR_INPUT for an unknown device, NB_ERR_UNSUPPORTED or NB_ERR_DEVICE when the one
+ * that was asked for cannot render here. */
+nb_status nb_backend_choose(const nb_scene *scene, const char *device,
+                            nb_render_options *options, const nb_backend **backend,
+                            char *reason, size_t reason_size, nb_error *err);
+
+#endif

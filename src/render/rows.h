@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/** Rows of an image shared out over threads, with progress and a way to stop. */
+#ifndef NB_RENDER_ROWS_H
+#define NB_RENDER_ROWS_H
+
+#include "backend.h"
+
+/** Threads that a request of `asked` (0: all that there are) gives. */
+int nb_thread_count(int asked);
+
+typedef struct nb_row_job {
+    void *context;
+    /** Fill the rendered pixels of row s; row points at its first pixel, all zero before. */
+    void (*row)(void *context, int s, float *row);
+    float *image;          /* [spixels][fpixels] */
+    int threads;
+    const nb_hooks *hooks; /* progress is called by the calling thread only */
+} nb_row_job;
+
+/** Zero the image, then run job->row for every row of the ROI.  NB_ERR_CANCELLED when the
+ * progress hook asked to stop. */
+nb_status nb_render_rows(const nb_row_job *job, const nb_detector *det, nb_error *err);
+
+#endif

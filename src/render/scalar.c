@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* The reference renderer: double precision, one pixel at a time, straight from src/physics. */
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/memory.h"
+#include "../physics/pixel.h"
+#include "backend.h"
+#include "rows.h"
+
+struct nb_backend_state {
+    nb_render_options options;
+    int threads;
+};
+
+static double estimate(const nb_scene *sc, const nb_render_options *options, char *why,
+                       size_t why_size)
+{
+    double roi = (double)(sc->det.roi_fmax - sc->det.roi_fmin + 1) *
+                 (sc->det.roi_smax - sc->det.roi_smin + 1);
+    snprintf(why, why_size, "every operation in double");
+    return roi * (double)sc->steps * sc->det.layers * 1e-7 / nb_thread_count(options->threads);
+}
+
+static nb_status open_scalar(const nb_render_options *options, nb_backend_state **state,
+                             nb_error *err)
+{
+    *state = nb_alloc(1, sizeof **state, "renderer", err);
+    if (!*state)
+        return NB_ERR_NOMEM;
+    (*state)->options = *options;
+    (*state)->threads = nb_thread_count(options->threads);
+    return NB_OK;
+}
+
+static void render_row(void *context, int s, float *row)
+{
+    const nb_scene *sc = context;
+    const nb_detector *det = &sc->det;
+    const uint8_t *mask = det->mask ? det->mask + (size_t)s * det->fpixels : NULL;
+    int f;
+    for (f = det->roi_fmin; f <= det->roi_fmax; f++)
+        if (!mask || mask[f])
+            row[f] = (float)nb_pixel_intensity(sc, f, s);
+}
+
+static nb_status render(nb_backend_state *state, const nb_scene *sc, float *image,
+                        nb_error *err)
+{
+    nb_scene copy = *sc;
+    nb_row_job job = {&copy, render_row, image, state->threads, &state->options.hooks};
+    return nb_render_rows(&job, &sc->det, err);
+}
+
+static void describe(const nb_backend_state *state, char *line, size_t size)
+{
+    snprintf(line, size, "cpu, scalar double precision, %d thread%s", state->threads,
+             state->threads == 1 ? "" : "s");
+}
+
+static void close_scalar(nb_backend_state *state)
+{
+    nb_free(state);
+}
+
+const nb_backend nb_backend_scalar = {"scalar", estimate, open_scalar,
+                                      render,   describe, close_scalar};
