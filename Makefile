@@ -87,12 +87,11 @@ NVCC_ARCH ?= -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=s
 NVCC_FLAGS ?= -O3 -std=c++17 -lineinfo
 ALL_LDFLAGS = $(SAN) $(if $(HAVE_OPENMP),-fopenmp) $(LDFLAGS)
 
-# Objects depend on this file, which changes when any flag does.
-ifneq ($(wildcard $B),)
-FLAGS_NOW := $(subst ','\'',$(CC) $(AR) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(NVCC_FLAGS) $(NVCC_ARCH))
-$(shell printf '%s\n' '$(FLAGS_NOW)' | cmp -s - $B/flags || \
-    printf '%s\n' '$(FLAGS_NOW)' >$B/flags)
-endif
+# $(call stamp,FILE,TEXT): write TEXT to FILE if it is not there already; what depends on the file
+# is made again when the text changes.
+stamp = $(if $(wildcard $B),$(shell printf '%s\n' '$(subst ','\'',$2)' | cmp -s - $B/$1 || \
+    printf '%s\n' '$(subst ','\'',$2)' >$B/$1))
+$(call stamp,flags,$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(NVCC_FLAGS) $(NVCC_ARCH))
 
 # Sources named after an instruction set are compiled for it, and only where it can exist.
 # Nothing in them may run before the processor has been asked (src/render's cpu features).
@@ -137,6 +136,8 @@ TEST_BIN := $(UNIT_BIN) $(GOLDEN_BIN) $(CHECK_BIN) $(REPLAY_BIN)
 OBJ := $(LIB_OBJ) $(CLI_OBJ) $(TEST_SRC:%.c=$B/%.o) $(TEST_SUPPORT:%.c=$B/%.o) \
     $(patsubst %.c,$B/%.o,$(wildcard tests/fuzz/*.c))
 
+$(call stamp,objects,$(LIB_OBJ))
+
 PROG := $(if $(CLI_SRC),$B/nanobragg)
 STATIC := $B/libnanobragg.a
 SHARED := $B/libnanobragg.so.$(SOVERSION)
@@ -180,11 +181,11 @@ $B/%.cu.o: %.cu $B/flags
 	$(Q)$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -Xcompiler -fPIC $(subst ",\",$(DEFS)) \
 	    -MMD -MP -MF $(@:.o=.d) -c $< -o $@
 
-$(STATIC): $(LIB_OBJ)
+$(STATIC): $(LIB_OBJ) $B/objects
 	$(call say,AR   $@)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
 
-$(SHARED): $(LIB_OBJ) mk/libnanobragg.map
+$(SHARED): $(LIB_OBJ) $B/objects mk/libnanobragg.map
 	$(call say,LD   $@)
 	$(Q)$(CC) -shared -Wl,-soname,libnanobragg.so.$(SOVERSION) \
 	    -Wl,--version-script=mk/libnanobragg.map $(ALL_LDFLAGS) $(LIB_OBJ) $(LIBS) -o $@

@@ -18,7 +18,7 @@ $B/nanobragg.pc: mk/nanobragg.pc.in src/nanobragg.h $B/flags
 	$(Q)sed -e 's|@VERSION@|$(VERSION)|' \
 	    -e 's|@LIBS_PRIVATE@|$(LIBS) $(if $(HAVE_OPENMP),-fopenmp)|' $< >$@
 
-.PHONY: install uninstall dist
+.PHONY: install uninstall docs dist
 install: all $B/nanobragg.1 $B/nanobragg.bash $B/nanobragg.pc ## to PREFIX (/usr/local), under DESTDIR
 	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR) $(MANDIR) $(COMPDIR)
 	install -m 755 $B/nanobragg $(BINDIR)/nanobragg
@@ -35,6 +35,9 @@ uninstall: ## remove what install wrote
 	rm -f $(BINDIR)/nanobragg $(LIBDIR)/libnanobragg.a $(LIBDIR)/libnanobragg.so \
 	    $(LIBDIR)/libnanobragg.so.$(SOVERSION) $(LIBDIR)/pkgconfig/nanobragg.pc \
 	    $(INCLUDEDIR)/nanobragg.h $(MANDIR)/nanobragg.1 $(COMPDIR)/nanobragg
+
+docs: $B/nanobragg ## write docs/options.md from the table of options
+	$< -help-markdown >docs/options.md.new && mv docs/options.md.new docs/options.md
 
 dist: ## dist/nanobragg-VERSION.tar.gz of the last commit
 	mkdir -p dist

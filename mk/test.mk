@@ -35,8 +35,8 @@ bigtest: all test-programs ## every test in its long form
 reduced: all $(UNIT_BIN) $(REPLAY_BIN)
 	@PYTHON=$(PYTHON) $(RUN) --reduced $B
 
-golden-report: all $(GOLDEN_BIN) ## the table of all golden images: errors against tolerances
-	@for t in $(GOLDEN_BIN); do NANOBRAGG=$(CURDIR)/$B/nanobragg $$t --report || exit 1; done
+golden-report: all $B/tests/golden/golden ## the table of all golden images: errors against tolerances
+	@$B/tests/golden/golden $B/nanobragg golden_data --report
 
 bench: all $(BENCH_BIN) ## time the renderers
 	@for t in $(BENCH_BIN); do $$t || exit 1; done

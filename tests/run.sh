@@ -50,10 +50,12 @@ list_room() {
     local room=$1 file name
     for file in "$build/tests/$room"/*; do
         [ -f "$file" ] && [ -x "$file" ] || continue
+        [ -f "tests/$room/$(basename "${file/replay_/fuzz_}").c" ] || continue # of a deleted source
         name=$(basename "$file")
         case $room/$name in
         fuzz/replay_*) printf '%s\t%s %s\n' "$room/$name" "$file" \
             "tests/fuzz/corpus/${name#replay_}" ;;
+        golden/*) printf '%s\t%s %s\n' "$room/$name" "$file" "$build/nanobragg golden_data" ;;
         *) printf '%s\t%s\n' "$room/$name" "$file" ;;
         esac
     done
