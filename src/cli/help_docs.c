@@ -196,7 +196,7 @@ static void bash_words(FILE *out, const nb_option *option)
 {
     fputs("    ", out);
     bash_spellings(out, option);
-    fputs(")\n        COMPREPLY=($(compgen -W '", out);
+    fputs(")\n        mapfile -t COMPREPLY < <(compgen -W '", out);
     switch (option->kind) {
     case NB_OPT_WORD:
         for (const nb_option_word *w = option->words; w->text; w++)
@@ -210,7 +210,7 @@ static void bash_words(FILE *out, const nb_option *option)
         fputs(option->kind == NB_OPT_MISSET ? "random" : "inf", out);
         break;
     }
-    fputs("' -- \"$word\"))\n        ;;\n", out);
+    fputs("' -- \"$word\")\n        ;;\n", out);
 }
 
 static int has_words(const nb_option *option)
@@ -232,20 +232,20 @@ void nb_help_bash(FILE *out)
           "    case $flag in\n    ",
           out);
     bash_case(out, is_path);
-    fputs(
-        ")\n        COMPREPLY=($(compgen -f -- \"$word\"))\n        return\n        ;;\n"
-        "    ",
-        out);
+    fputs(")\n        mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n        "
+          "return\n        ;;\n"
+          "    ",
+          out);
     bash_case(out, is_numeric);
     fputs(")\n        return\n        ;;\n", out);
     for (size_t i = 0; i < count; i++)
         if (has_words(&table[i]))
             bash_words(out, &table[i]);
     fputs("    esac\n    [ ${#COMPREPLY[@]} -gt 0 ] && return\n"
-          "    COMPREPLY=($(compgen -W '",
+          "    mapfile -t COMPREPLY < <(compgen -W '",
           out);
     for (size_t i = 0; i < count; i++)
         if (table[i].kind != NB_OPT_GROUP)
             fprintf(out, " -%s", table[i].name);
-    fputs("' -- \"$word\"))\n}\ncomplete -o filenames -F _nanobragg nanobragg\n", out);
+    fputs("' -- \"$word\")\n}\ncomplete -o filenames -F _nanobragg nanobragg\n", out);
 }

@@ -42,7 +42,7 @@ static const nb_option_word isas[] = {
     {"avx2", NB_ISA_AVX2}, {"avx512", NB_ISA_AVX512}, {"neon", NB_ISA_NEON}, {NULL, 0}};
 static const nb_option_word tiff_bits[] = {{"16", 16}, {"32", 32}, {NULL, 0}};
 
-static const nb_option table[] = {
+static const nb_option rows[] = {
 GROUP("Crystal"),
 {"cell", NULL, .kind = NB_OPT_CELL, CFG(cell), .value = "a [b c al be ga]",
     .unit = "A, deg",
@@ -84,7 +84,7 @@ GROUP("Crystal"),
 {"fudge", NULL, NUMBER(fudge), ABOVE(0), .value = "x", .fallback = "1",
     .help = "scale of the shape function's width (round, gauss, tophat)"},
 {"mosaic", "mosaici mosaicity mosaic_spr mosaic_spread", NUMBER(mosaic_spread_deg),
-    WITHIN(0, 360), .value = "angle", .unit = "deg", .fallback = "0",
+    WITHIN(0, 180), .value = "angle", .unit = "deg", .fallback = "0",
     .help = "largest rotation of a mosaic domain: half-angle of the spherical cap"},
 {"mosaic_dom", "mosaic_domains", WHOLE(mosaic_domains), COUNTED,
     .fallback = "10 with -mosaic, else 1", .help = "number of mosaic domains"},
@@ -368,12 +368,12 @@ GROUP("Help"),
 };
 /* clang-format on */
 
-_Static_assert(sizeof table / sizeof *table <= NB_OPTION_MAX, "raise NB_OPTION_MAX");
+_Static_assert(sizeof rows / sizeof *rows <= NB_OPTION_MAX, "raise NB_OPTION_MAX");
 
 const nb_option *nb_option_table(size_t *count)
 {
-    *count = sizeof table / sizeof *table;
-    return table;
+    *count = sizeof rows / sizeof *rows;
+    return rows;
 }
 
 const char *const *nb_device_words(void)

@@ -75,9 +75,8 @@ static const char *take(parser *p, int needed, int got)
 static nb_status bad_number(parser *p, const char *text, const char *what)
 {
     char unit[64];
-    return nb_cli_fail(p->err, "%.40s %.60s: '%.60s' is not %s; write %.40s %s%s",
-                       p->flag, text, text, what, p->flag, p->option->value,
-                       unit_text(p, unit, sizeof unit));
+    return nb_cli_fail(p->err, "%.40s '%.60s': not %s; write %.40s %s%s", p->flag, text,
+                       what, p->flag, p->option->value, unit_text(p, unit, sizeof unit));
 }
 
 static nb_status bad_range(parser *p, const char *text, const nb_option_range *range)

@@ -8,43 +8,42 @@ static double total(const nb_times *t)
     return t->load + t->scene + t->start + t->render + t->statistics + t->noise + t->write;
 }
 
-static void written(const char *what, const char *file)
+static void written(int wanted, const char *file, int *any)
 {
-    if (file[0])
-        printf("  %-12s %s\n", what, file);
+    if (wanted && file[0])
+        printf("%s%s\n", (*any)++ ? "          " : "files     ", file);
 }
 
 static void files(const nb_config *cfg)
 {
-    puts("files written:");
-    if (cfg->write_float)
-        written("float", cfg->float_file);
-    if (cfg->write_int)
-        written("integer", cfg->int_file);
-    if (cfg->write_noise)
-        written("noise", cfg->noise_file);
-    if (cfg->write_pgm)
-        written("PGM", cfg->pgm_file);
-    written("PNG", cfg->png_file);
-    written("TIFF", cfg->tiff_file);
+    int any = 0;
+
+    written(cfg->write_float, cfg->float_file, &any);
+    written(cfg->write_int, cfg->int_file, &any);
+    written(cfg->write_noise, cfg->noise_file, &any);
+    written(cfg->write_pgm, cfg->pgm_file, &any);
+    written(1, cfg->png_file, &any);
+    written(1, cfg->tiff_file, &any);
+    if (!any)
+        puts("files     none");
 }
 
+/* The look of nb_sim_report, which comes before it. */
 void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *stats)
 {
     nb_times t;
 
     nb_sim_times(sim, &t);
-    puts("image (photons per pixel):");
-    printf("  %-12s %.9g at pixel %d %d (fast slow)\n", "maximum", stats->max,
-           stats->max_fast, stats->max_slow);
-    printf("  %-12s %.9g\n  %-12s %.9g\n  %-12s %.9g\n  %-12s %.9g\n", "sum", stats->sum,
-           "mean", stats->mean, "rms", stats->rms, "rms dev.", stats->rmsd);
-    printf("  %-12s %lld of %lld pixels, %.9g sr\n", "rendered",
+    printf("image     max %.9g at pixel %d %d (fast slow), sum %.9g photons\n",
+           stats->max, stats->max_fast, stats->max_slow, stats->sum);
+    printf("          mean %.9g, rms %.9g, rms deviation %.9g\n", stats->mean, stats->rms,
+           stats->rmsd);
+    printf("          %lld of %lld pixels rendered, %.9g sr\n",
            (long long)stats->rendered, (long long)stats->roi_pixels, stats->solid_angle);
     files(&cli->cfg);
-    printf("seed:          %lld\n", (long long)nb_sim_seed(sim));
-    printf("backend:       %s\n", nb_sim_backend(sim));
-    printf("time:          %.3f s, of it %.3f s rendering\n", total(&t), t.render);
+    printf("seed      %lld\n", (long long)nb_sim_seed(sim));
+    printf("backend   %s\n", nb_sim_backend(sim));
+    printf("time      %.3f s, of it %.3f s rendering\n", total(&t), t.render);
 }
 
 void nb_report_times(const nb_cli *cli, const nb_sim *sim)

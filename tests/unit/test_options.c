@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* The option table and the parser that it drives.  The program's own sources are compiled in:
+ * they are no part of the library. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../src/cli/checks.c"
+#include "../../src/cli/effects.c"
+#include "../../src/cli/find.c"
+#include "../../src/cli/option_table.c"
+#include "../../src/cli/options.c"
+#include "../../src/cli/values.c"
+
+static nb_cli cli;
+static nb_error err;
+
+/** Parse flags typed with single blanks between them. */
+static nb_status parse(const char *flags)
+{
+    static char copy[4096];
+    char *argv[64] = {(char *)"nanobragg"};
+    int argc = 1;
+
+    snprintf(copy, sizeof copy, "%s", flags);
+    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    memset(&err, 0, sizeof err);
+    return nb_cli_parse(argc, argv, &cli, &err);
+}
+
+static void parse_ok(const char *flags)
+{
+    if (parse(flags))
+        fail_msg("%s: %s", flags, err.message);
+}
+
+/** The flags are refused and the message contains each of two texts. */
+static void refused(const char *flags, const char *says, const char *and)
+{
+    if (parse(flags) != NB_ERR_INPUT)
+        fail_msg("accepted: %s", flags);
+    if (!strstr(err.message, says) || !strstr(err.message, and) ||
+        strchr(err.message, '\n'))
+        fail_msg("%s: %s", flags, err.message);
+}
+
+static void table_is_complete(void **state)
+{
+    size_t count;
+    const nb_option *option = nb_option_table(&count);
+    (void)state;
+
+    assert_int_equal(option->kind, NB_OPT_GROUP);
+    for (const nb_option *end = option + count; option < end; option++) {
+        int numeric = option->kind == NB_OPT_INT || option->kind == NB_OPT_NUMBER;
+        assert_non_null(option->name);
+        if (option->kind == NB_OPT_GROUP)
+            continue;
+        assert_non_null(option->help);
+        if (option->kind != NB_OPT_FLAG)
+            assert_non_null(option->value);
+        if (option->kind == NB_OPT_WORD)
+            assert_non_null(option->words);
+        if (numeric && !(option->range.min < option->range.max))
+            fail_msg("-%s has no range", option->name);
+        assert_true(option->offset < sizeof(nb_cli));
+    }
+}
+
+/** Every spelling finds its own row and no other, with one dash and with two. */
+static void every_spelling_is_found(void **state)
+{
+    size_t count, spellings = 0;
+    const nb_option *options = nb_option_table(&count);
+    (void)state;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *cursor = options[i].synonyms;
+        char word[64], typed[80];
+        if (options[i].kind == NB_OPT_GROUP)
+            continue;
+        snprintf(word, sizeof word, "%s", options[i].name);
+        do {
+            snprintf(typed, sizeof typed, "--%s", word);
+            assert_ptr_equal(nb_option_find(typed), &options[i]);
+            assert_ptr_equal(nb_option_find(typed + 1), &options[i]);
+            assert_null(nb_option_find(typed + 2));
+            spellings++;
+        } while (nb_next_word(&cursor, word, sizeof word));
+        assert_true(!cursor || !*cursor);
+    }
+    assert_true(spellings >= 145);
+}
+
+static void numbers_are_strict(void **state)
+{
+    static const char *const bad[] = {"",     " 1",   "1 ",  "1.2x", "nan", "inf",
+                                      "-inf", "0x10", "1e",  "--1",  "1-2", "e5",
+                                      ".",    "+",    "1,5", "1d3"};
+    double x = 0;
+    int64_t n = 0;
+    (void)state;
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (nb_value_number(bad[i], &x) != NB_VALUE_NOT_A_NUMBER)
+            fail_msg("'%s' is taken for a number", bad[i]);
+    assert_int_equal(nb_value_number("1e999", &x), NB_VALUE_TOO_LARGE);
+    assert_int_equal(nb_value_number("-1.5e-3", &x), NB_VALUE_OK);
+    assert_true(x == -1.5e-3);
+    assert_int_equal(nb_value_number("+.5", &x), NB_VALUE_OK);
+    assert_true(x == 0.5);
+    assert_int_equal(nb_value_whole("1.0", &n), NB_VALUE_NOT_A_NUMBER);
+    assert_int_equal(nb_value_whole("1e3", &n), NB_VALUE_NOT_A_NUMBER);
+    assert_int_equal(nb_value_whole("9223372036854775808", &n), NB_VALUE_TOO_LARGE);
+    assert_int_equal(nb_value_whole("-9223372036854775808", &n), NB_VALUE_OK);
+    assert_true(n == INT64_MIN);
+}
+
+static void ranges_exclude_nan_and_open_ends(void **state)
+{
+    nb_option_range closed = {0, 1, 0, 0}, open = {0, 1, 1, 1};
+    (void)state;
+
+    assert_true(nb_value_in_range(0, &closed) && nb_value_in_range(1, &closed));
+    assert_false(nb_value_in_range(0, &open) || nb_value_in_range(1, &open));
+    assert_true(nb_value_in_range(0.5, &open));
+    assert_false(nb_value_in_range(NAN, &closed) || nb_value_in_range(1.5, &closed));
+}
+
+static void nothing_typed_leaves_the_defaults(void **state)
+{
+    static nb_config expected;
+    (void)state;
+
+    nb_config_defaults(&expected);
+    parse_ok("");
+    assert_string_equal(cli.cfg.command_line, "nanobragg");
+    /* Padding and NaN have the same bytes: both were written by the same function. */
+    memset(cli.cfg.command_line, 0, sizeof cli.cfg.command_line);
+    assert_memory_equal(&cli.cfg, &expected, sizeof expected);
+    assert_int_equal(cli.progress, 1);
+}
+
+static void last_one_holds(void **state)
+{
+    (void)state;
+    parse_ok("-N 3 -Nb 7 --wave 2 -lambda 1.5 -Na 4");
+    assert_int_equal(cli.cfg.N[0], 4);
+    assert_int_equal(cli.cfg.N[1], 7);
+    assert_int_equal(cli.cfg.N[2], 3);
+    assert_true(cli.cfg.lambda_A == 1.5);
+    parse_ok("-lambda 2 -energy 12000");
+    assert_true(isnan(cli.cfg.lambda_A) && cli.cfg.energy_eV == 12000);
+    parse_ok("-energy 12000 -lambda 2");
+    assert_true(isnan(cli.cfg.energy_eV) && cli.cfg.lambda_A == 2);
+    parse_ok("-misset random -misset 1 -2 3");
+    assert_int_equal(cli.cfg.misset_mode, NB_MISSET_FIXED);
+    assert_true(cli.cfg.misset_deg[1] == -2);
+    parse_ok("-misset 1 2 3 -misset random");
+    assert_int_equal(cli.cfg.misset_mode, NB_MISSET_RANDOM);
+}
+
+static void cell_takes_what_are_numbers(void **state)
+{
+    (void)state;
+    parse_ok("-cell 10 -N 5");
+    assert_int_equal(cli.cfg.cell_count, 1);
+    parse_ok("-cell 70 80 90 75 85 95 -misset 1 2 3");
+    assert_int_equal(cli.cfg.cell_count, 6);
+    assert_true(cli.cfg.cell[5] == 95);
+    parse_ok("-cell 10 20 30 0");
+    assert_int_equal(cli.cfg.cell_count, 4);
+    assert_true(cli.cfg.cell[3] == 90);
+    refused("-cell 1 2 3 90 90 90 90", "'90'", "after -cell");
+    refused("-cell 10 0", "-cell 0", "greater than 0");
+    refused("-cell 10 10 10 -5", "-cell -5", "at least 0");
+    refused("-cell", "-cell", "needs");
+    refused("-cell abc", "'abc'", "not a number");
+}
+
+static void conventions_and_pivots(void **state)
+{
+    (void)state;
+    parse_ok("-xds");
+    assert_int_equal(cli.cfg.convention, NB_CONV_XDS);
+    assert_int_equal(cli.cfg.pivot_implied, NB_PIVOT_SAMPLE);
+    parse_ok("-xds -fdet_vector 0 0 1");
+    assert_int_equal(cli.cfg.convention, NB_CONV_CUSTOM);
+    assert_int_equal(cli.cfg.pivot_implied, NB_PIVOT_SAMPLE);
+    parse_ok("-fdet_vector 0 0 1 -mosflm");
+    assert_int_equal(cli.cfg.convention, NB_CONV_MOSFLM);
+    parse_ok("-dials -pix0_vector_mm 100 -1 2");
+    assert_int_equal(cli.cfg.convention, NB_CONV_DIALS);
+    assert_true(cli.cfg.pix0_m.set && cli.cfg.pix0_m.v[1] == -0.001);
+    parse_ok("-pix0_vector 0 0 0.1");
+    assert_int_equal(cli.cfg.convention, NB_CONV_UNSET);
+    assert_true(cli.cfg.pix0_m.v[2] == 0.1);
+    parse_ok("-pivot beam -twotheta 5");
+    assert_int_equal(cli.cfg.pivot, NB_PIVOT_BEAM);
+    assert_int_equal(cli.cfg.pivot_implied, NB_PIVOT_SAMPLE);
+    parse_ok("-Xclose 5 -Xbeam 5");
+    assert_int_equal(cli.cfg.pivot_implied, NB_PIVOT_BEAM);
+    assert_int_equal(cli.cfg.pivot, NB_PIVOT_UNSET);
+}
+
+static void side_effects(void **state)
+{
+    (void)state;
+    parse_ok("-nopolar -polar 0.9");
+    assert_true(cli.cfg.polar_set && !cli.cfg.nopolar);
+    parse_ok("-polar 0.9 -nopolar");
+    assert_true(cli.cfg.nopolar);
+    parse_ok("-divergence 2 -vdiv 3 -divsteps 4 -hdivsteps 5");
+    assert_true(cli.cfg.hdiv_range_mrad == 2 && cli.cfg.vdiv_range_mrad == 3);
+    assert_true(cli.cfg.hdiv_steps == 5 && cli.cfg.vdiv_steps == 4);
+    parse_ok("-nonoise -nopgm -nofloat -noint");
+    assert_false(cli.cfg.write_noise || cli.cfg.write_pgm || cli.cfg.write_float ||
+                 cli.cfg.write_int);
+    parse_ok("-nonoise -nopgm -nofloat -noint -noisefile n -pgmscale 2 -floatfile f "
+             "-intfile i");
+    assert_true(cli.cfg.write_noise && cli.cfg.write_pgm && cli.cfg.write_float &&
+                cli.cfg.write_int);
+    parse_ok("-xtalsize 0.5 -xtal_y 0.25");
+    assert_true(cli.cfg.xtal_size_mm[0] == 0.5 && cli.cfg.xtal_size_mm[1] == 0.25 &&
+                cli.cfg.xtal_size_mm[2] == 0.5);
+    parse_ok("-detpixels 8 -detpixels_y 9 -roi 0 3 4 8");
+    assert_true(cli.cfg.detpixels[0] == 8 && cli.cfg.detpixels[1] == 9);
+    assert_true(cli.cfg.roi_set && cli.cfg.roi[3] == 8);
+    parse_ok("-printout_pixel 3 4 -time json -trace_pixel 1 2 -help");
+    assert_true(cli.printout && cli.printout_one && cli.printout_pixel[1] == 4);
+    assert_true(cli.trace && cli.trace_pixel[0] == 1 && cli.time == NB_TIME_JSON);
+    parse_ok("-detector_abs 300 -detector_abs inf -seed -5 -device cuda:3");
+    assert_true(cli.cfg.abs_um == 0 && cli.cfg.seed.set && cli.cfg.seed.value == -5);
+    assert_string_equal(cli.cfg.device, "cuda:3");
+    parse_ok("-dispersion 2 -dispstep 0.5 -hkl some.hkl");
+    assert_true(cli.cfg.dispersion_step_pct == 0.5);
+    assert_string_equal(cli.cfg.hkl_file, "some.hkl");
+}
+
+static void errors_name_flag_value_and_mend(void **state)
+{
+    (void)state;
+    refused("-detpixel 5", "-detpixel'", "did you mean -detpixels");
+    refused("-Lamda 5", "-Lamda", "did you mean -lambda");
+    refused("-nosuchthingatall", "-nosuchthingatall", "-help");
+    refused("stray", "'stray'", "dash");
+    refused("-detpixels=5", "-detpixels=5", "write -detpixels 5");
+    refused("-lambda 1.2x", "-lambda '1.2x'", "write -lambda");
+    refused("-lambda", "-lambda", "needs a value");
+    refused("-misset 1 2", "-misset needs 3 values", "2 given");
+    refused("-hkl -N 5", "-hkl needs", "the flag -N follows");
+    refused("-N 0", "-N 0", "at least 1");
+    refused("-N -3", "-N -3", "at least 1");
+    refused("-N 2.5", "'2.5'", "whole number");
+    refused("-pixel 0", "-pixel 0", "greater than 0");
+    refused("-polar 2", "-polar 2", "at most 1");
+    refused("-roi 5 2 0 0", "-roi 5 2 0 0", "minimum");
+    refused("-device gpu", "'gpu'", "cuda");
+    refused("-device cuda:x", "'cuda:x'", "cuda:N");
+    refused("-precision quad", "'quad'", "single, mixed, double");
+    refused("-beam_vector 0 0 0", "-beam_vector", "zero vector");
+    refused("-stol x.stol", "-stol", "until the amorphous background lands");
+    refused("-detpixels 5 -detsize_f 3", "-detpixels 5", "-detsize_f 3");
+    refused("-distance 5 -close_distance 3", "-distance 5", "-close_distance 3");
+    refused("-fluence 1e9 -flux 3", "-fluence 1e9", "-flux 3");
+    refused("-floatfile a -noisefile a", "-floatfile a", "-noisefile a");
+    parse_ok("-fluence 1e9 -flux 0");
+    parse_ok("-detpixels_f 5 -detsize_s 3");
+    parse_ok("-Na 5 -sample_y 3");
+}
+
+static void long_values_are_cut_or_refused(void **state)
+{
+    static char flags[3600];
+    (void)state;
+
+    snprintf(flags, sizeof flags, "-hkl ");
+    memset(flags + 5, 'x', NB_PATH_MAX);
+    refused(flags, "-hkl", "longer");
+    flags[5 + NB_PATH_MAX - 1] = '\0';
+    parse_ok(flags);
+    assert_int_equal(strlen(cli.cfg.hkl_file), NB_PATH_MAX - 1);
+    snprintf(flags + 5 + NB_PATH_MAX - 1, 2200, " -mat %.1000s -img %.1000s", flags + 5,
+             flags + 5);
+    parse_ok(flags);
+    assert_int_equal(strlen(cli.cfg.command_line), sizeof cli.cfg.command_line - 1);
+    assert_string_equal(cli.cfg.command_line + sizeof cli.cfg.command_line - 5, " ...");
+}
+
+static void command_line_is_quoted(void **state)
+{
+    char *argv[] = {(char *)"./x", (char *)"-hkl", (char *)"my file", (char *)"-pgmfile",
+                    (char *)"a\nb"};
+    (void)state;
+
+    assert_int_equal(nb_cli_parse(5, argv, &cli, &err), NB_OK);
+    assert_string_equal(cli.cfg.command_line, "nanobragg -hkl 'my file' -pgmfile 'a b'");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(table_is_complete),
+        cmocka_unit_test(every_spelling_is_found),
+        cmocka_unit_test(numbers_are_strict),
+        cmocka_unit_test(ranges_exclude_nan_and_open_ends),
+        cmocka_unit_test(nothing_typed_leaves_the_defaults),
+        cmocka_unit_test(last_one_holds),
+        cmocka_unit_test(cell_takes_what_are_numbers),
+        cmocka_unit_test(conventions_and_pivots),
+        cmocka_unit_test(side_effects),
+        cmocka_unit_test(errors_name_flag_value_and_mend),
+        cmocka_unit_test(long_values_are_cut_or_refused),
+        cmocka_unit_test(command_line_is_quoted),
+    };
+    return cmocka_run_group_tests_name("options", tests, NULL, NULL);
+}
