@@ -42,7 +42,8 @@ static int all_finite(const double *v, int n)
 
 static nb_status copy_box(const char *p, const char *name, nb_sf_table *t, nb_error *err)
 {
-    int nh = t->hmax - t->hmin + 1, nk = t->kmax - t->kmin + 1, nl = t->lmax - t->lmin + 1;
+    int nh = t->hmax - t->hmin + 1, nk = t->kmax - t->kmin + 1;
+    int nl = t->lmax - t->lmin + 1;
     double *row = t->F;
     for (int h = 0; h < nh; h++) {
         for (int k = 0; k < nk; k++, row += nl) {
@@ -66,18 +67,20 @@ nb_status nb_fdump_parse(const void *data, size_t n, const char *name, nb_sf_tab
     nb_status status;
     memset(out, 0, sizeof *out);
     if (!values)
-        return nb_fail_at(err, NB_ERR_INPUT, name, 1,
-                          "not a structure-factor dump: six index limits, newline and form "
-                          "feed must come first");
+        return nb_fail_at(
+            err, NB_ERR_INPUT, name, 1,
+            "not a structure-factor dump: six index limits, newline and form "
+            "feed must come first");
     status = nb_sf_table_check(&t, name, err);
     if (status != NB_OK)
         return status;
     if (padded_bytes(&t) != (uint64_t)(end - values))
-        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
-                          "%zu bytes of structure factors, but limits %d..%d %d..%d %d..%d "
-                          "need %llu: cut short or not a dump",
-                          (size_t)(end - values), t.hmin, t.hmax, t.kmin, t.kmax, t.lmin,
-                          t.lmax, (unsigned long long)padded_bytes(&t));
+        return nb_fail_at(
+            err, NB_ERR_INPUT, name, 0,
+            "%zu bytes of structure factors, but limits %d..%d %d..%d %d..%d "
+            "need %llu: cut short or not a dump",
+            (size_t)(end - values), t.hmin, t.hmax, t.kmin, t.kmax, t.lmin, t.lmax,
+            (unsigned long long)padded_bytes(&t));
     status = nb_sf_table_alloc(&t, name, err);
     if (status == NB_OK)
         status = copy_box(values, name, &t, err);
@@ -92,14 +95,17 @@ nb_status nb_fdump_parse(const void *data, size_t n, const char *name, nb_sf_tab
 
 size_t nb_fdump_header(const nb_sf_table *t, char out[NB_FDUMP_HEADER])
 {
-    return (size_t)snprintf(out, NB_FDUMP_HEADER, "%d %d %d %d %d %d\n\f", t->hmin, t->hmax,
-                            t->kmin, t->kmax, t->lmin, t->lmax);
+    return (size_t)snprintf(out, NB_FDUMP_HEADER, "%d %d %d %d %d %d\n\f", t->hmin,
+                            t->hmax, t->kmin, t->kmax, t->lmin, t->lmax);
 }
 
-nb_status nb_fdump_write(const nb_sf_table *t, nb_fdump_sink sink, void *user, nb_error *err)
+nb_status nb_fdump_write(const nb_sf_table *t, nb_fdump_sink sink, void *user,
+                         nb_error *err)
 {
-    int nh = t->hmax - t->hmin + 1, nk = t->kmax - t->kmin + 1, nl = t->lmax - t->lmin + 1;
-    size_t pitch = (size_t)nl + 1, plane_bytes = ((size_t)nk + 1) * pitch * sizeof(double);
+    int nh = t->hmax - t->hmin + 1, nk = t->kmax - t->kmin + 1;
+    int nl = t->lmax - t->lmin + 1;
+    size_t pitch = (size_t)nl + 1;
+    size_t plane_bytes = ((size_t)nk + 1) * pitch * sizeof(double);
     const double *row = t->F;
     char header[NB_FDUMP_HEADER];
     nb_status status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /** The structure-factor cache (Fdump.bin), with nanoBragg's byte layout:
- * ASCII `hmin hmax kmin kmax lmin lmax`, newline (0x0A), form feed (0x0C), then native doubles
- * [hmax-hmin+2][kmax-kmin+2][lmax-lmin+2], l fastest: the box with one more plane of zeros
- * behind the last h, k and l. */
+ * ASCII `hmin hmax kmin kmax lmin lmax`, newline (0x0A), form feed (0x0C), then native
+ * doubles [hmax-hmin+2][kmax-kmin+2][lmax-lmin+2], l fastest: the box with one more plane
+ * of zeros behind the last h, k and l. */
 #ifndef NB_IO_FDUMP_H
 #define NB_IO_FDUMP_H
 
@@ -11,11 +11,12 @@
 #define NB_FDUMP_HEADER 96 /* bytes that hold any header, NUL included */
 
 /** Takes the next bytes of a file; what it returns other than NB_OK stops the writer. */
-typedef nb_status (*nb_fdump_sink)(void *user, const void *data, size_t bytes, nb_error *err);
+typedef nb_status (*nb_fdump_sink)(void *user, const void *data, size_t bytes,
+                                   nb_error *err);
 
-/** Parse n bytes of a dump.  The two separator bytes are taken literally and the length must
- * match exactly; every value in the box must be finite; the extra planes are ignored.
- * *out is the caller's (nb_sf_table_free), zero on error.
+/** Parse n bytes of a dump.  The two separator bytes are taken literally and the length
+ * must match exactly; every value in the box must be finite; the extra planes are
+ * ignored. *out is the caller's (nb_sf_table_free), zero on error.
  * Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_fdump_parse(const void *data, size_t n, const char *name, nb_sf_table *out,
                          nb_error *err);

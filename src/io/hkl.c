@@ -28,7 +28,8 @@ static int at_comment(const hkl_reader *r)
     return *r->p == '#' || *r->p == '!';
 }
 
-/* To the next token of this line; 0 at the end of the line, of the text or at a comment. */
+/* To the next token of this line; 0 at the end of the line, of the text or at a
+ * comment. */
 static int next_token(hkl_reader *r)
 {
     while (r->p < r->end && nb_text_blank(*r->p))
@@ -38,13 +39,15 @@ static int next_token(hkl_reader *r)
 
 static void skip_line(hkl_reader *r)
 {
-    const char *newline = r->p < r->end ? memchr(r->p, '\n', (size_t)(r->end - r->p)) : NULL;
+    const char *newline =
+        r->p < r->end ? memchr(r->p, '\n', (size_t)(r->end - r->p)) : NULL;
     r->p = newline ? newline + 1 : r->end;
 }
 
 static int token_ends(const hkl_reader *r, const char *p)
 {
-    return p && (p == r->end || nb_text_blank(*p) || *p == '\n' || *p == '#' || *p == '!');
+    return p &&
+           (p == r->end || nb_text_blank(*p) || *p == '\n' || *p == '#' || *p == '!');
 }
 
 static nb_status bad_token(hkl_reader *r, const char *expected)
@@ -65,7 +68,8 @@ static nb_status extra_columns(hkl_reader *r)
     for (columns = 4; next_token(r); columns++) {
         if (columns == MOST_COLUMNS)
             return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
-                              "more than %d columns (h k l F [sigma [phase]])", MOST_COLUMNS);
+                              "more than %d columns (h k l F [sigma [phase]])",
+                              MOST_COLUMNS);
         while (!token_ends(r, r->p))
             r->p++;
     }
@@ -124,7 +128,8 @@ static nb_status read_list(hkl_reader *r, reflection *list, size_t *count)
 
 static void find_limits(const reflection *list, size_t n, nb_sf_table *t)
 {
-    int *min[3] = {&t->hmin, &t->kmin, &t->lmin}, *max[3] = {&t->hmax, &t->kmax, &t->lmax};
+    int *min[3] = {&t->hmin, &t->kmin, &t->lmin};
+    int *max[3] = {&t->hmax, &t->kmax, &t->lmax};
     for (int axis = 0; axis < 3; axis++) {
         int low = list[0].index[axis], high = low;
         for (size_t i = 1; i < n; i++) {

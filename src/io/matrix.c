@@ -9,7 +9,8 @@
 
 #define FLATTEST 1e-9 /* |a* x b* . c*| / (|a*| |b*| |c*|) of a usable lattice */
 
-/* Volume of the cell over that of a brick with the same edges: 0 for vectors in one plane. */
+/* Volume of the cell over that of a brick with the same edges: 0 for vectors in one
+ * plane. */
 static double relative_volume(const double m[9])
 {
     double v[9];
@@ -40,14 +41,15 @@ nb_status nb_matrix_parse(const char *data, size_t n, const char *name, double m
             char token[NB_TEXT_QUOTE];
             nb_text_quote(p, end, token);
             return nb_fail_at(err, NB_ERR_INPUT, name, line,
-                              "'%s' is not a finite number (matrix element %d of 9)", token,
-                              i + 1);
+                              "'%s' is not a finite number (matrix element %d of 9)",
+                              token, i + 1);
         }
         p = after;
     }
     if (!(fabs(relative_volume(v)) > FLATTEST))
-        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
-                          "the matrix is singular: its columns a*, b*, c* span no volume");
+        return nb_fail_at(
+            err, NB_ERR_INPUT, name, 0,
+            "the matrix is singular: its columns a*, b*, c* span no volume");
     memcpy(m, v, sizeof v);
     return NB_OK;
 }

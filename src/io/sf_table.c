@@ -7,7 +7,8 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 
-/* Fuzzing builds set a small one, so that two wild indices do not cost gigabytes a run. */
+/* Fuzzing builds set a small one, so that two wild indices do not cost gigabytes a
+ * run. */
 #ifndef NB_SF_MAX_VOXELS
 #define NB_SF_MAX_VOXELS (INT64_C(1) << 31)
 #endif
@@ -34,17 +35,17 @@ nb_status nb_sf_table_check(const nb_sf_table *t, const char *name, nb_error *er
     int64_t voxels;
     if (bad_range(t->hmin, t->hmax) || bad_range(t->kmin, t->kmax) ||
         bad_range(t->lmin, t->lmax))
-        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
-                          "index limits %d..%d %d..%d %d..%d are not ordered or beyond +-%d",
-                          t->hmin, t->hmax, t->kmin, t->kmax, t->lmin, t->lmax,
-                          NB_SF_MAX_INDEX);
+        return nb_fail_at(
+            err, NB_ERR_INPUT, name, 0,
+            "index limits %d..%d %d..%d %d..%d are not ordered or beyond +-%d", t->hmin,
+            t->hmax, t->kmin, t->kmax, t->lmin, t->lmax, NB_SF_MAX_INDEX);
     voxels = nb_sf_table_voxels(t);
     if (voxels > NB_SF_MAX_VOXELS || voxels > physical_memory() / 8)
-        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
-                          "index limits %d..%d %d..%d %d..%d need a table of %.3g GB, more than "
-                          "allowed or than this machine has; is an index mistyped?",
-                          t->hmin, t->hmax, t->kmin, t->kmax, t->lmin, t->lmax,
-                          (double)voxels * 8e-9);
+        return nb_fail_at(
+            err, NB_ERR_INPUT, name, 0,
+            "index limits %d..%d %d..%d %d..%d need a table of %.3g GB, more than "
+            "allowed or than this machine has; is an index mistyped?",
+            t->hmin, t->hmax, t->kmin, t->kmax, t->lmin, t->lmax, (double)voxels * 8e-9);
     return NB_OK;
 }
 
@@ -54,7 +55,8 @@ nb_status nb_sf_table_alloc(nb_sf_table *t, const char *name, nb_error *err)
     t->F = NULL;
     if (status != NB_OK)
         return status;
-    t->F = nb_alloc_raw((size_t)nb_sf_table_voxels(t), sizeof *t->F, "structure factors", err);
+    t->F = nb_alloc_raw((size_t)nb_sf_table_voxels(t), sizeof *t->F, "structure factors",
+                        err);
     return t->F ? NB_OK : NB_ERR_NOMEM;
 }
 

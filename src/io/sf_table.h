@@ -7,8 +7,8 @@
 
 #define NB_SF_MAX_INDEX 10000 /* of |h|, |k|, |l| */
 
-/** F[((h-hmin)*nk + (k-kmin))*nl + (l-lmin)] in electrons, nk = kmax-kmin+1, nl = lmax-lmin+1:
- * l runs fastest.  Limits are inclusive.  The owner of the struct owns F. */
+/** F[((h-hmin)*nk + (k-kmin))*nl + (l-lmin)] in electrons, nk = kmax-kmin+1, nl =
+ * lmax-lmin+1: l runs fastest.  Limits are inclusive.  The owner of the struct owns F. */
 typedef struct nb_sf_table {
     int hmin, hmax, kmin, kmax, lmin, lmax;
     int64_t reflections; /* lines read, or voxels of a dump */
@@ -18,12 +18,13 @@ typedef struct nb_sf_table {
 /** Voxels of the box whose limits are set, (hmax-hmin+1)(kmax-kmin+1)(lmax-lmin+1). */
 int64_t nb_sf_table_voxels(const nb_sf_table *table);
 
-/** Refuse limits that are set in *table but not ordered, beyond NB_SF_MAX_INDEX, or whose box
- * exceeds 2^31 voxels or the machine's memory.  name: the file, for messages.  NB_ERR_INPUT. */
+/** Refuse limits that are set in *table but not ordered, beyond NB_SF_MAX_INDEX, or whose
+ * box exceeds 2^31 voxels or the machine's memory.  name: the file, for messages. 
+ * NB_ERR_INPUT. */
 nb_status nb_sf_table_check(const nb_sf_table *table, const char *name, nb_error *err);
 
-/** nb_sf_table_check, then allocate F, not initialised.  Errors: also NB_ERR_NOMEM; F is NULL
- * then. */
+/** nb_sf_table_check, then allocate F, not initialised.  Errors: also NB_ERR_NOMEM; F is
+ * NULL then. */
 nb_status nb_sf_table_alloc(nb_sf_table *table, const char *name, nb_error *err);
 
 /** Release F and zero the struct; NULL is fine. */

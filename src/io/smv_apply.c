@@ -5,7 +5,8 @@
 #include "smv_keys.h"
 #include "smv_read.h"
 
-/* From one of the documented keys, `key` or else `other` (may be NULL), to a field of cfg. */
+/* From one of the documented keys, `key` or else `other` (may be NULL), to a field of
+ * cfg. */
 typedef struct documented_key {
     const char *key, *other;
     double *field;
@@ -28,8 +29,8 @@ static nb_status take(const nb_smv_header *h, const documented_key *k, nb_error 
     if (!found)
         return NB_OK;
     if (found < 0)
-        return nb_fail_at(err, NB_ERR_INPUT, h->name, 0, "%s=%.60s is not a finite number",
-                          key, nb_smv_find(h, key));
+        return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
+                          "%s=%.60s is not a finite number", key, nb_smv_find(h, key));
     if (k->positive && !(value > 0))
         return nb_fail_at(err, NB_ERR_INPUT, h->name, 0, "%s=%.60s must be above 0", key,
                           nb_smv_find(h, key));

@@ -9,8 +9,10 @@
 #include "text.h"
 
 #define VALUE_BYTES (3 * NB_TEXT_NUMBER + 8)
-#define ROW(key, kind, group, field) \
-    {NB_SMV_PREFIX key, NB_SMV_##kind, NB_SMV_##group, offsetof(nb_config, field)}
+#define ROW(key, kind, group, field)                                                     \
+    {                                                                                    \
+        NB_SMV_PREFIX key, NB_SMV_##kind, NB_SMV_##group, offsetof(nb_config, field)     \
+    }
 
 static const nb_smv_input table[] = {
     ROW("CONVENTION", CONVENTION, ALONE, convention),
@@ -49,8 +51,8 @@ static const nb_smv_input table[] = {
     ROW("PHISTEPS", INT, STEPS, phi_steps),
 };
 
-static const char *const conventions[] = {"", "mosflm", "xds", "adxv",
-                                          "denzo", "dials", "custom"};
+static const char *const conventions[] = {"",      "mosflm", "xds",   "adxv",
+                                          "denzo", "dials",  "custom"};
 static const char *const pivots[] = {"", "beam", "sample"};
 
 const nb_smv_input *nb_smv_inputs(size_t *count)
@@ -117,7 +119,8 @@ static void write_value(const nb_smv_input *row, const void *field, char out[VAL
         return;
     case NB_SMV_CONVENTION:
         snprintf(out, VALUE_BYTES, "%s",
-                 is_set(row, field) ? conventions[*(const nb_convention *)field] : "mosflm");
+                 is_set(row, field) ? conventions[*(const nb_convention *)field]
+                                    : "mosflm");
         return;
     case NB_SMV_PIVOT:
         snprintf(out, VALUE_BYTES, "%s", pivots[*(const nb_pivot *)field]);

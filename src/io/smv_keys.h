@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/** The NANOBRAGG_* keys of our SMV headers: the geometry as it was typed, with as many digits as
- * a double needs, so that `-img` restores it exactly.  One table serves writer and reader. */
+/** The NANOBRAGG_* keys of our SMV headers: the geometry as it was typed, with as many
+ * digits as a double needs, so that `-img` restores it exactly.  One table serves writer
+ * and reader. */
 #ifndef NB_IO_SMV_KEYS_H
 #define NB_IO_SMV_KEYS_H
 
 #include "smv_read.h"
 
 #define NB_SMV_PREFIX "NANOBRAGG_"
-#define NB_SMV_MARK "NANOBRAGG_CONVENTION" /* present: these keys replace the documented ones */
+#define NB_SMV_MARK                                                                      \
+    "NANOBRAGG_CONVENTION" /* present: these keys replace the documented ones */
 
 typedef enum nb_smv_kind {
     NB_SMV_DOUBLE,     /* double, NaN unset */
@@ -19,7 +21,8 @@ typedef enum nb_smv_kind {
     NB_SMV_PIVOT       /* nb_pivot: beam or sample */
 } nb_smv_kind;
 
-/** Ways to say one thing: what was typed in one of them keeps all of them from the header. */
+/** Ways to say one thing: what was typed in one of them keeps all of them from the
+ * header. */
 typedef enum nb_smv_group {
     NB_SMV_ALONE = 0,
     NB_SMV_DISTANCES, /* distance, close_distance */
@@ -31,20 +34,21 @@ typedef enum nb_smv_group {
 } nb_smv_group;
 
 typedef struct nb_smv_input {
-    const char *key;     /* whole, with prefix */
+    const char *key; /* whole, with prefix */
     nb_smv_kind kind;
-    nb_smv_group group;  /* of NB_SMV_PIXELS: each axis its own */
-    size_t offset;       /* in nb_config */
+    nb_smv_group group; /* of NB_SMV_PIXELS: each axis its own */
+    size_t offset;      /* in nb_config */
 } nb_smv_input;
 
 /** The table, *count rows; static memory. */
 const nb_smv_input *nb_smv_inputs(size_t *count);
 
-/** Which groups have a member set in cfg: typed[group] is 0 or 1; typed[NB_SMV_ALONE] is 0. */
+/** Which groups have a member set in cfg: typed[group] is 0 or 1; typed[NB_SMV_ALONE] is
+ * 0. */
 void nb_smv_typed_groups(const nb_config *cfg, int typed[NB_SMV_GROUPS]);
 
-/** Hand every key whose field is set (and the mark, always) to emit, in the table's order.
- * The strings live only during the call. */
+/** Hand every key whose field is set (and the mark, always) to emit, in the table's
+ * order. The strings live only during the call. */
 void nb_smv_write_inputs(const nb_config *cfg,
                          void (*emit)(void *user, const char *key, const char *value),
                          void *user);

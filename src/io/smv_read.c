@@ -28,8 +28,9 @@ static nb_status read_header_bytes(const char *data, size_t n, const char *name,
     const char *end = data + n, *p = data + 2;
     int value = 0;
     if (n < MAGIC_BYTES || memcmp(data, MAGIC, MAGIC_BYTES) != 0)
-        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
-                          "not an SMV image: it must start with '{', newline, HEADER_BYTES=");
+        return nb_fail_at(
+            err, NB_ERR_INPUT, name, 0,
+            "not an SMV image: it must start with '{', newline, HEADER_BYTES=");
     if ((size_t)(end - p) > sizeof key && memcmp(p, key, sizeof key - 1) == 0) {
         p = skip_blanks(p + sizeof key - 1, end);
         if (p < end && *p == '=')
@@ -106,7 +107,8 @@ static nb_status split_text(const char *text, size_t n, nb_smv_header *h, nb_err
     return NB_OK;
 }
 
-static nb_status read_size(const nb_smv_header *h, const char *key, int *size, nb_error *err)
+static nb_status read_size(const nb_smv_header *h, const char *key, int *size,
+                           nb_error *err)
 {
     double value;
     int found = nb_smv_number(h, key, &value);
@@ -114,8 +116,8 @@ static nb_status read_size(const nb_smv_header *h, const char *key, int *size, n
         return NB_OK;
     if (found < 0 || !(value >= 1 && value <= (double)MOST_PIXELS) ||
         value != (double)(int64_t)value)
-        return nb_fail_at(err, NB_ERR_INPUT, h->name, 0, "%s=%.40s is not a number of pixels",
-                          key, nb_smv_find(h, key));
+        return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
+                          "%s=%.40s is not a number of pixels", key, nb_smv_find(h, key));
     *size = value < 1e6 ? (int)value : 1000000; /* a million a side is over MOST_PIXELS */
     return NB_OK;
 }
@@ -135,7 +137,8 @@ static nb_status read_sizes(nb_smv_header *h, nb_error *err)
     if (!h->fast != !h->slow)
         return nb_fail_at(err, NB_ERR_INPUT, h->name, 0, "%s is missing beside %s",
                           h->fast ? "SIZE2" : "SIZE1", h->fast ? "SIZE1" : "SIZE2");
-    if (h->fast >= 1000000 || h->slow >= 1000000 || (int64_t)h->fast * h->slow > MOST_PIXELS)
+    if (h->fast >= 1000000 || h->slow >= 1000000 ||
+        (int64_t)h->fast * h->slow > MOST_PIXELS)
         return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
                           "SIZE1, SIZE2: more pixels than can be handled");
     return NB_OK;
@@ -151,7 +154,8 @@ static nb_status parse_into(const char *data, size_t n, nb_smv_header *h, nb_err
     brace = closing_brace(data + 1, data + h->bytes);
     overrun = !brace;
     if (overrun) {
-        limit = n - h->bytes > LONGEST_OVERRUN ? data + h->bytes + LONGEST_OVERRUN : data + n;
+        limit =
+            n - h->bytes > LONGEST_OVERRUN ? data + h->bytes + LONGEST_OVERRUN : data + n;
         brace = memchr(data + h->bytes, '}', (size_t)(limit - data) - h->bytes);
     }
     if (brace) {
@@ -165,7 +169,8 @@ static nb_status parse_into(const char *data, size_t n, nb_smv_header *h, nb_err
         size_t pixels = (size_t)h->fast * (size_t)h->slow;
         if (!brace || !pixels || (size_t)(brace - data) + 2 + 2 * pixels != n)
             return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
-                              "the header is not closed by '}' within its %zu bytes", h->bytes);
+                              "the header is not closed by '}' within its %zu bytes",
+                              h->bytes);
         h->bytes = (size_t)(brace - data) + 2;
     }
     return NB_OK;
@@ -216,17 +221,20 @@ static nb_status check_pixels(size_t n, const nb_smv_header *h, int *big_endian,
     *big_endian = order && strcmp(order, "big_endian") == 0;
     if (order && !*big_endian && strcmp(order, "little_endian") != 0)
         return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
-                          "BYTE_ORDER=%.40s is neither little_endian nor big_endian", order);
+                          "BYTE_ORDER=%.40s is neither little_endian nor big_endian",
+                          order);
     if (type && !strstr(type, "short") && strcmp(type, "mad") != 0)
-        return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
-                          "TYPE=%.40s, but only 16-bit pixels (unsigned_short) can be read",
-                          type);
+        return nb_fail_at(
+            err, NB_ERR_INPUT, h->name, 0,
+            "TYPE=%.40s, but only 16-bit pixels (unsigned_short) can be read", type);
     if (!wanted)
-        return nb_fail_at(err, NB_ERR_INPUT, h->name, 0, "no SIZE1 and SIZE2 in the header");
-    if (n < h->bytes || n - h->bytes < wanted)
         return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
-                          "the pixels are cut short: %d x %d need %zu bytes behind the header",
-                          h->fast, h->slow, wanted);
+                          "no SIZE1 and SIZE2 in the header");
+    if (n < h->bytes || n - h->bytes < wanted)
+        return nb_fail_at(
+            err, NB_ERR_INPUT, h->name, 0,
+            "the pixels are cut short: %d x %d need %zu bytes behind the header", h->fast,
+            h->slow, wanted);
     return NB_OK;
 }
 

@@ -40,9 +40,11 @@ static nb_status check_row(const source_reader *r, const nb_source_row *s)
         return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
                           "intensity %g is negative", s->I);
     if (!(s->lambda > 0 && s->lambda < LONGEST_WAVE))
-        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
-                          "wavelength %g m must be above 0 and below %g m (column 5 is in "
-                          "metres)", s->lambda, LONGEST_WAVE);
+        return nb_fail_at(
+            r->err, NB_ERR_INPUT, r->name, r->line,
+            "wavelength %g m must be above 0 and below %g m (column 5 is in "
+            "metres)",
+            s->lambda, LONGEST_WAVE);
     return NB_OK;
 }
 

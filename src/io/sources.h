@@ -5,8 +5,8 @@
 
 #include "../nanobragg.h"
 
-/** One source, as typed: its position seen from the sample (lab frame, any length > 0; the
- * beam comes from there), its relative intensity, its wavelength in metres. */
+/** One source, as typed: its position seen from the sample (lab frame, any length > 0;
+ * the beam comes from there), its relative intensity, its wavelength in metres. */
 typedef struct nb_source_row {
     double x, y, z, I, lambda;
 } nb_source_row;
@@ -23,9 +23,9 @@ typedef struct nb_source_list {
     int count;
 } nb_source_list;
 
-/** Parse n bytes of text.  Delimiters: space, tab and , ; : ! ; `#` starts a comment; blank
- * lines, CR LF and a last line without newline are fine; columns after the fifth are ignored.
- * *out is the caller's (nb_source_list_free), zero on error.
+/** Parse n bytes of text.  Delimiters: space, tab and , ; : ! ; `#` starts a comment;
+ * blank lines, CR LF and a last line without newline are fine; columns after the fifth
+ * are ignored. *out is the caller's (nb_source_list_free), zero on error.
  * Errors: NB_ERR_INPUT with the line (not a finite number, no direction, lambda not in
  * 0..1e-6 m, negative intensity, all intensities zero, no source); NB_ERR_NOMEM. */
 nb_status nb_sources_parse(const char *data, size_t n, const char *name,

@@ -82,8 +82,9 @@ static const char *scan_exponent(const char *p, const char *end, decimal *d)
     return q;
 }
 
-/* A mantissa below 2^53 and a power of ten up to 10^22 are both exact doubles, so that one
- * division or product is correctly rounded (Clinger 1990); the rest is left to strtod. */
+/* A mantissa below 2^53 and a power of ten up to 10^22 are both exact doubles, so that
+ * one division or product is correctly rounded (Clinger 1990); the rest is left to
+ * strtod. */
 const char *nb_text_double(const char *p, const char *end, double *value)
 {
     static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,

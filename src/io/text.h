@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Numbers in text, the same in every locale.  A text is the bytes p..end, not NUL-terminated.
- * Grammar of a number: [+-] digits [. digits] [e [+-] digits], at least one digit before the
- * exponent; no hexadecimal, no inf, no nan. */
+/** Numbers in text, the same in every locale.  A text is the bytes p..end, not
+ * NUL-terminated. Grammar of a number: [+-] digits [. digits] [e [+-] digits], at least
+ * one digit before the exponent; no hexadecimal, no inf, no nan. */
 #ifndef NB_IO_TEXT_H
 #define NB_IO_TEXT_H
 
@@ -10,21 +10,24 @@
 #define NB_TEXT_QUOTE 40  /* bytes of a quoted token, NUL included */
 #define NB_TEXT_NUMBER 32 /* bytes of a formatted number, NUL included */
 
-/** White space inside a line; a carriage return counts, so that CR LF ends a line like LF. */
+/** White space inside a line; a carriage return counts, so that CR LF ends a line like
+ * LF. */
 static inline int nb_text_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/** The double nearest to the number that starts at p (round half to even).  Returns the first
- * byte behind it; NULL when there is no number, it overflows or has over 1000 characters. */
+/** The double nearest to the number that starts at p (round half to even).  Returns the
+ * first byte behind it; NULL when there is no number, it overflows or has over 1000
+ * characters. */
 const char *nb_text_double(const char *p, const char *end, double *value);
 
-/** A whole number that fits an int; 1.0 and 1e1 count, 1.5 does not.  Returns as above. */
+/** A whole number that fits an int; 1.0 and 1e1 count, 1.5 does not.  Returns as
+ * above. */
 const char *nb_text_int(const char *p, const char *end, int *value);
 
-/** The number that a NUL-terminated text consists of, blanks round it allowed; 0 when it is
- * something else. */
+/** The number that a NUL-terminated text consists of, blanks round it allowed; 0 when it
+ * is something else. */
 int nb_text_number(const char *text, double *value);
 
 /** The first byte behind a UTF-8 byte order mark, or p. */
