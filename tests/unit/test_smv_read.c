@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/* SMV headers as a source of settings, SMV pixels, and the way of our own keys there and
+ * back. */
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../src/base/memory.h"
+#include "../../src/io/smv_keys.h"
+
+#define DOCUMENTED                                                                       \
+    "DIM=2;\nBYTE_ORDER=little_endian;\nTYPE=unsigned_short;\nSIZE1=3;\nSIZE2=2;\n"      \
+    "PIXEL_SIZE=0.172;\nDISTANCE=123.457;\nWAVELENGTH=0.97935;\nBEAM_CENTER_X=73.1;\n"   \
+    "BEAM_CENTER_Y=67.7;\nADXV_CENTER_X=1;\nDIALS_ORIGIN=1,2,3\nXDS_ORGX=394.1;\n"       \
+    "XDS_ORGY=425.5;\nCLOSE_DISTANCE=116.011;\nPHI=10;\nOSC_START=10;\nOSC_RANGE=0.5;\n" \
+    "TWOTHETA=12.5;\nDETECTOR_SN=000;\nBEAMLINE=fake;\n"
+
+typedef struct image_bytes {
+    char bytes[8192];
+    size_t n;
+} image_bytes;
+
+/* A file: header of `size` bytes with these lines, then six pixels 0x0100 .. 0x0105 (high
+ * byte first when big). */
+static void build(image_bytes *f, size_t size, const char *lines, int big)
+{
+    memset(f, 0, sizeof *f);
+    f->n = (size_t)snprintf(f->bytes, sizeof f->bytes, "{\nHEADER_BYTES=%d;\n%s}\f",
+                            (int)size, lines);
+    while (f->n < size)
+        f->bytes[f->n++] = ' ';
+    for (int i = 0; i < 6; i++) {
+        f->bytes[f->n++] = (char)(big ? 1 : i);
+        f->bytes[f->n++] = (char)(big ? i : 1);
+    }
+}
+
+static void unset(nb_config *cfg)
+{
+    size_t rows;
+    const nb_smv_input *table = nb_smv_inputs(&rows);
+    memset(cfg, 0, sizeof *cfg);
+    for (size_t i = 0; i < rows; i++)
+        if (table[i].kind == NB_SMV_DOUBLE)
+            *(double *)(void *)((char *)cfg + table[i].offset) = NAN;
+}
+
+static void apply(const char *lines, nb_config *cfg)
+{
+    image_bytes f;
+    nb_smv_header h;
+    nb_error err = {0};
+    build(&f, 2048, lines, 0);
+    if (nb_smv_parse(f.bytes, f.n, "a.img", &h, &err) != NB_OK ||
+        nb_smv_apply_header(&h, cfg, &err) != NB_OK)
+        fail_msg("%s", err.message);
+    nb_smv_header_free(&h);
+}
+
+static void keys_are_exact(void **state)
+{
+    image_bytes f;
+    nb_smv_header h;
+    double v = 0;
+    (void)state;
+    build(&f, 1024, DOCUMENTED "TITLE = a = b ;\n;\nEMPTY=;\nPHI=20;\nLAST=7", 0);
+    assert_int_equal(nb_smv_parse(f.bytes, f.n, "a.img", &h, NULL), NB_OK);
+    assert_int_equal(h.bytes, 1024);
+    assert_int_equal(h.fast, 3), assert_int_equal(h.slow, 2);
+    assert_int_equal(nb_smv_number(&h, "DISTANCE", &v), 1);
+    assert_true(v == 123.457);
+    assert_int_equal(nb_smv_number(&h, "CLOSE_DISTANCE", &v), 1);
+    assert_true(v == 116.011);
+    assert_null(nb_smv_find(&h, "ORGX"));
+    assert_null(nb_smv_find(&h, "distance"));
+    assert_string_equal(nb_smv_find(&h, "TITLE"), "a = b");
+    assert_string_equal(nb_smv_find(&h, "DIALS_ORIGIN"), "1,2,3");
+    assert_string_equal(nb_smv_find(&h, "LAST"), "7");
+    assert_int_equal(nb_smv_number(&h, "PHI", &v), 1); /* the last one */
+    assert_true(v == 20);
+    assert_int_equal(nb_smv_number(&h, "TITLE", &v), -1);
+    assert_int_equal(nb_smv_number(&h, "EMPTY", &v), 0);
+    assert_int_equal(nb_smv_number(&h, "NONE", &v), 0);
+    nb_smv_header_free(&h);
+    nb_smv_header_free(NULL);
+}
+
+static void pixels_in_both_orders(void **state)
+{
+    (void)state;
+    for (int big = 0; big < 2; big++) {
+        image_bytes f;
+        nb_smv_header h;
+        uint16_t *pixels;
+        nb_error err;
+        build(&f, 512,
+              big ? "BYTE_ORDER=big_endian;\nSIZE1=3;\nSIZE2=2;\n"
+                  : "BYTE_ORDER=little_endian;\nSIZE1=3;\nSIZE2=2;\n",
+              big);
+        assert_int_equal(nb_smv_parse(f.bytes, f.n, "a.img", &h, NULL), NB_OK);
+        assert_int_equal(nb_smv_pixels_u16(f.bytes, f.n, &h, &pixels, NULL), NB_OK);
+        for (int i = 0; i < 6; i++)
+            assert_int_equal(pixels[i], 0x100 + i);
+        nb_free(pixels);
+        assert_int_equal(nb_smv_pixels_u16(f.bytes, f.n - 1, &h, &pixels, &err),
+                         NB_ERR_INPUT);
+        assert_non_null(strstr(err.message, "cut short"));
+        assert_null(pixels);
+        nb_smv_header_free(&h);
+    }
+}
+
+/* nanoBragg's header of ordinary values is longer than the 512 bytes that it claims. */
+static void header_longer_than_it_says(void **state)
+{
+    image_bytes f;
+    nb_smv_header h;
+    uint16_t *pixels;
+    nb_error err;
+    (void)state;
+    build(&f, 512, DOCUMENTED DOCUMENTED, 0);
+    assert_true(f.n > 512 + 12);
+    assert_int_equal(nb_smv_parse(f.bytes, f.n, "a.img", &h, &err), NB_OK);
+    assert_int_equal(h.bytes, f.n - 12);
+    assert_int_equal(nb_smv_pixels_u16(f.bytes, f.n, &h, &pixels, NULL), NB_OK);
+    assert_int_equal(pixels[5], 0x105);
+    nb_free(pixels);
+    nb_smv_header_free(&h);
+    assert_int_equal(nb_smv_parse(f.bytes, f.n - 1, "a.img", &h, &err), NB_ERR_INPUT);
+    assert_non_null(strstr(err.message, "not closed"));
+}
+
+static void header_errors(void **state)
+{
+    static const struct {
+        const char *lines, *says;
+    } bad[] = {{"SIZE1=0;\nSIZE2=2;\n", "SIZE1=0"},
+               {"SIZE1=3;\n", "SIZE2 is missing"},
+               {"SIZE1=-3;\nSIZE2=2;\n", "SIZE1=-3"},
+               {"SIZE1=3;\nSIZE2=1e300;\n", "SIZE2=1e300"},
+               {"SIZE1=3;\nSIZE2=many;\n", "SIZE2=many"},
+               {"SIZE1=99999;\nSIZE2=99999;\n", "more pixels"},
+               {"DETECTOR_DIMENSIONS=2.5;\n", "DETECTOR_DIMENSIONS=2.5"}};
+    static const char *const starts[] = {"",
+                                         "{",
+                                         "{\r\nHEADER_BYTES=512;\n}",
+                                         "{\nHEADER_BYT=512;\n}",
+                                         "{\nHEADER_BYTES=x;\n}",
+                                         "{\nHEADER_BYTES=99;\n}",
+                                         "{\nHEADER_BYTES=-512;\n}",
+                                         "{\nHEADER_BYTES=20;\nA=1;\n"};
+    image_bytes f;
+    nb_smv_header h;
+    nb_error err;
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        build(&f, 512, bad[i].lines, 0);
+        assert_int_equal(nb_smv_parse(f.bytes, f.n, "a.img", &h, &err), NB_ERR_INPUT);
+        assert_non_null(strstr(err.message, bad[i].says));
+        assert_string_equal(err.file, "a.img");
+        assert_null(h.text);
+    }
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        assert_int_equal(nb_smv_parse(starts[i], strlen(starts[i]), "a.img", &h, &err),
+                         NB_ERR_INPUT);
+}
+
+static void pixel_errors(void **state)
+{
+    static const struct {
+        const char *lines, *says;
+    } bad[] = {{"DIM=2;\n", "no SIZE1"},
+               {"SIZE1=3;\nSIZE2=2;\nTYPE=float;\n", "TYPE=float"},
+               {"SIZE1=3;\nSIZE2=2;\nBYTE_ORDER=native;\n", "BYTE_ORDER=native"},
+               {"SIZE1=3;\nSIZE2=3;\n", "cut short"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        image_bytes f;
+        nb_smv_header h;
+        nb_error err;
+        uint16_t *pixels;
+        build(&f, 512, bad[i].lines, 0);
+        assert_int_equal(nb_smv_parse(f.bytes, f.n, "a.img", &h, &err), NB_OK);
+        assert_int_equal(nb_smv_pixels_u16(f.bytes, f.n, &h, &pixels, &err),
+                         NB_ERR_INPUT);
+        assert_non_null(strstr(err.message, bad[i].says));
+        assert_null(pixels);
+        nb_smv_header_free(&h);
+    }
+}
+
+static void documented_keys_fill_what_is_unset(void **state)
+{
+    nb_config c;
+    (void)state;
+    unset(&c);
+    apply(DOCUMENTED, &c);
+    assert_int_equal(c.detpixels[0], 3), assert_int_equal(c.detpixels[1], 2);
+    assert_true(c.pixel_mm == 0.172 && c.distance_mm == 123.457);
+    assert_true(c.close_distance_mm == 116.011 && c.lambda_A == 0.97935);
+    assert_true(c.Xbeam_mm == 73.1 && c.Ybeam_mm == 67.7);
+    assert_true(c.orgx == 394.1 && c.orgy == 425.5);
+    assert_true(c.phi_deg == 10 && c.osc_deg == 0.5 && c.twotheta_deg == 12.5);
+    assert_true(isnan(c.energy_eV) && isnan(c.Xclose_mm) && isnan(c.detsize_mm[0]));
+    assert_int_equal(c.convention, NB_CONV_UNSET);
+
+    unset(&c);
+    apply(
+        "SIZE1=3;\nSIZE2=2;\nORGX=1;\nXDS_ORGX=2;\nOSC_RANGE=0;\nNANOBRAGG_DISTANCE=1;\n",
+        &c);
+    assert_true(c.orgx == 1 && isnan(c.orgy) && isnan(c.osc_deg) && isnan(c.distance_mm));
+}
+
+static void typed_values_win(void **state)
+{
+    nb_config c;
+    (void)state;
+    unset(&c);
+    c.close_distance_mm = 90;
+    c.energy_eV = 12000;
+    c.detsize_mm[0] = 40;
+    c.Ybeam_mm = 1;
+    c.orgx = 2;
+    c.pixel_mm = 0.1;
+    c.osc_deg = 3;
+    apply(DOCUMENTED, &c);
+    assert_true(isnan(c.distance_mm) && c.close_distance_mm == 90);
+    assert_true(isnan(c.lambda_A) && c.energy_eV == 12000);
+    assert_int_equal(c.detpixels[0], 0), assert_int_equal(c.detpixels[1], 2);
+    assert_true(c.Xbeam_mm == 73.1 && c.Ybeam_mm == 1 && c.orgx == 2 && c.orgy == 425.5);
+    assert_true(c.pixel_mm == 0.1 && c.osc_deg == 3 && c.twotheta_deg == 12.5);
+}
+
+static void bad_values_name_the_key(void **state)
+{
+    static const char *const bad[] = {
+        "DISTANCE=far",
+        "DISTANCE=0",
+        "WAVELENGTH=-1",
+        "PIXEL_SIZE=0.1 mm",
+        "PHI=nan",
+        "NANOBRAGG_CONVENTION=none",
+        "NANOBRAGG_CONVENTION=xds;\nNANOBRAGG_FDET=1,2",
+        "NANOBRAGG_CONVENTION=xds;\nNANOBRAGG_FDET=1,2,3,4",
+        "NANOBRAGG_CONVENTION=xds;\nNANOBRAGG_DETPIXELS=1.5,2",
+        "NANOBRAGG_CONVENTION=xds;\nNANOBRAGG_PIVOT=",
+        "NANOBRAGG_CONVENTION=xds;\nNANOBRAGG_PHISTEPS=-1",
+        "NANOBRAGG_CONVENTION=xds;\nNANOBRAGG_DISTANCE=1e999"};
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        image_bytes f;
+        nb_smv_header h;
+        nb_error err;
+        nb_config c;
+        const char *last = strrchr(bad[i], '\n');
+        unset(&c);
+        build(&f, 512, bad[i], 0);
+        assert_int_equal(nb_smv_parse(f.bytes, f.n, "a.img", &h, &err), NB_OK);
+        assert_int_equal(nb_smv_apply_header(&h, &c, &err), NB_ERR_INPUT);
+        assert_non_null(strstr(err.message, last ? last + 1 : bad[i]));
+        nb_smv_header_free(&h);
+    }
+}
+
+/* --- our own keys --- */
+
+static void add_line(void *user, const char *key, const char *value)
+{
+    char *lines = user;
+    size_t n = strlen(lines);
+    snprintf(lines + n, 4096 - n, "%s=%s;\n", key, value);
+}
+
+/* Every field of the table gets a value with 17 digits of its own; all return
+ * unchanged. */
+static void own_keys_there_and_back(void **state)
+{
+    nb_config typed, back;
+    char lines[4096] = DOCUMENTED;
+    size_t rows;
+    const nb_smv_input *table = nb_smv_inputs(&rows);
+    (void)state;
+    unset(&typed), unset(&back);
+    for (size_t i = 0; i < rows; i++) {
+        void *field = (char *)&typed + table[i].offset;
+        if (table[i].kind == NB_SMV_DOUBLE)
+            *(double *)field =
+                (i % 2 ? -1 : 1) * sqrt((double)i + 2) * pow(10, (double)i - 12);
+        else if (table[i].kind == NB_SMV_VEC3)
+            *(nb_opt3 *)field = (nb_opt3){1, {1.0 / (double)(i + 2), -DBL_MAX, 5e-324}};
+        else if (table[i].kind == NB_SMV_PIXELS)
+            memcpy(field, (const int[2]){4096, 1}, 2 * sizeof(int));
+        else if (table[i].kind == NB_SMV_INT)
+            *(int *)field = 2147483647;
+        else if (table[i].kind == NB_SMV_FLAG)
+            *(int *)field = 1;
+    }
+    typed.convention = NB_CONV_DIALS;
+    typed.pivot = NB_PIVOT_SAMPLE;
+    typed.pivot_implied = NB_PIVOT_BEAM;
+    nb_smv_write_inputs(&typed, add_line, lines);
+    assert_non_null(strstr(lines, "NANOBRAGG_CONVENTION=dials;\nNANOBRAGG_PIVOT=sample;\n"
+                                  "NANOBRAGG_PIVOT_IMPLIED=beam;\n"));
+    assert_non_null(strstr(lines, "NANOBRAGG_DETPIXELS=4096,1;\n"));
+    assert_non_null(strstr(lines, "NANOBRAGG_CURVED=1;\n"));
+    image_bytes f;
+    nb_smv_header h;
+    build(&f, 4096, lines, 0);
+    assert_int_equal(nb_smv_parse(f.bytes, f.n, "a.img", &h, NULL), NB_OK);
+    assert_int_equal(nb_smv_apply_header(&h, &back, NULL), NB_OK);
+    nb_smv_header_free(&h);
+    assert_memory_equal(&typed, &back, sizeof typed);
+}
+
+static void own_keys_replace_the_documented(void **state)
+{
+    nb_config typed, c;
+    char lines[4096] = DOCUMENTED;
+    (void)state;
+    unset(&typed);
+    typed.lambda_A = 1.1;
+    typed.detpixels[0] = 7;
+    nb_smv_write_inputs(&typed, add_line, lines);
+    assert_string_equal(lines + strlen(DOCUMENTED),
+                        "NANOBRAGG_CONVENTION=mosflm;\n"
+                        "NANOBRAGG_DETPIXELS=7,0;\nNANOBRAGG_LAMBDA=1.1;\n");
+    unset(&c);
+    apply(lines, &c);
+    typed.convention = NB_CONV_MOSFLM;
+    assert_memory_equal(&typed, &c, sizeof c);
+}
+
+static void own_keys_and_typed_values(void **state)
+{
+    nb_config c;
+    (void)state;
+    unset(&c);
+    c.convention = NB_CONV_XDS;
+    c.distance_mm = 50;
+    c.lambda_A = 1;
+    c.phi_steps = 4;
+    c.detsize_mm[1] = 30;
+    c.fdet_vector = (nb_opt3){1, {1, 0, 0}};
+    apply("NANOBRAGG_CONVENTION=custom;\nNANOBRAGG_CLOSE_DISTANCE=80;\nNANOBRAGG_ENERGY="
+          "9000;\n"
+          "NANOBRAGG_PHISTEP=0.1;\nNANOBRAGG_OSC=2;\nNANOBRAGG_DETPIXELS=5,6;\n"
+          "NANOBRAGG_FDET=0,0,1;\nNANOBRAGG_SDET=0,-1,0;\nNANOBRAGG_ROTX=3;\n",
+          &c);
+    assert_int_equal(c.convention, NB_CONV_XDS);
+    assert_true(c.distance_mm == 50 && isnan(c.close_distance_mm));
+    assert_true(c.lambda_A == 1 && isnan(c.energy_eV));
+    assert_true(c.phi_steps == 4 && isnan(c.phistep_deg) && c.osc_deg == 2);
+    assert_int_equal(c.detpixels[0], 5), assert_int_equal(c.detpixels[1], 0);
+    assert_true(c.fdet_vector.v[0] == 1 && c.sdet_vector.set && c.sdet_vector.v[1] == -1);
+    assert_true(c.rot_deg[0] == 3 && isnan(c.rot_deg[1]));
+}
+
+static void without_memory(void **state)
+{
+    image_bytes f;
+    nb_smv_header h;
+    nb_error err = {0};
+    uint16_t *pixels;
+    (void)state;
+    build(&f, 512, "SIZE1=3;\nSIZE2=2;\n", 0);
+    for (int n = 1; n <= 2; n++) {
+        nb_alloc_fail_after(n);
+        assert_int_equal(nb_smv_parse(f.bytes, f.n, "a.img", &h, &err), NB_ERR_NOMEM);
+        assert_null(h.text), assert_null(h.entries);
+    }
+    assert_int_equal(nb_smv_parse(f.bytes, f.n, "a.img", &h, &err), NB_OK);
+    nb_alloc_fail_after(1);
+    assert_int_equal(nb_smv_pixels_u16(f.bytes, f.n, &h, &pixels, &err), NB_ERR_NOMEM);
+    assert_null(pixels);
+    nb_smv_header_free(&h);
+    nb_alloc_fail_after(0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_are_exact),
+        cmocka_unit_test(pixels_in_both_orders),
+        cmocka_unit_test(header_longer_than_it_says),
+        cmocka_unit_test(header_errors),
+        cmocka_unit_test(pixel_errors),
+        cmocka_unit_test(documented_keys_fill_what_is_unset),
+        cmocka_unit_test(typed_values_win),
+        cmocka_unit_test(bad_values_name_the_key),
+        cmocka_unit_test(own_keys_there_and_back),
+        cmocka_unit_test(own_keys_replace_the_documented),
+        cmocka_unit_test(own_keys_and_typed_values),
+        cmocka_unit_test(without_memory),
+    };
+    return cmocka_run_group_tests_name("smv_read", tests, NULL, NULL);
+}
