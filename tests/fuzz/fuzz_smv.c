@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* SMV files: header, settings, the settings written again, pixels. */
+#include <math.h>
+#include <string.h>
+
+#include "../../src/io/smv_keys.h"
+#include "../../src/nanobragg.h"
+#include "fuzz.h"
+
+/* The fields that a header can fill, unset; the rest is not looked at. */
+static void unset(nb_config *cfg)
+{
+    size_t rows;
+    const nb_smv_input *table = nb_smv_inputs(&rows);
+    memset(cfg, 0, sizeof *cfg);
+    for (size_t i = 0; i < rows; i++)
+        if (table[i].kind == NB_SMV_DOUBLE)
+            *(double *)(void *)((char *)cfg + table[i].offset) = NAN;
+}
+
+static void count_bytes(void *user, const char *key, const char *value)
+{
+    *(size_t *)user += strlen(key) + strlen(value);
+}
+
+static int use_pixels(const uint8_t *data, size_t size, const nb_smv_header *header)
+{
+    uint16_t *pixels;
+    nb_error err = {0};
+    size_t sum = 0;
+    if (nb_smv_pixels_u16(data, size, header, &pixels, &err) != NB_OK) {
+        NB_FUZZ_CHECK(err.message[0] && !pixels);
+        return 0;
+    }
+    for (size_t i = 0; i < (size_t)header->fast * (size_t)header->slow; i++)
+        sum += pixels[i];
+    nb_free(pixels);
+    return sum <= 65535u * (size_t)header->fast * (size_t)header->slow;
+}
+
+int nb_fuzz_accepts(const uint8_t *data, size_t size)
+{
+    nb_smv_header header;
+    nb_error err = {0};
+    nb_config cfg;
+    size_t written = 0;
+    int good = nb_smv_parse(data, size, "fuzz.img", &header, &err) == NB_OK;
+    if (!good) {
+        NB_FUZZ_CHECK(err.code != NB_OK && err.message[0] && !header.text);
+        return 0;
+    }
+    NB_FUZZ_CHECK(header.bytes <= size);
+    unset(&cfg);
+    good = nb_smv_apply_header(&header, &cfg, &err) == NB_OK;
+    nb_smv_write_inputs(&cfg, count_bytes, &written);
+    NB_FUZZ_CHECK(written > 0);
+    good &= use_pixels(data, size, &header);
+    nb_smv_header_free(&header);
+    return good;
+}
+
+NB_FUZZ_ENTRY
