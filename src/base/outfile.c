@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+#include "outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "memory.h"
+
+/* --- temporary names that a signal handler must be able to remove ---------------------------
+ * The one place with mutable static state: a handler gets no argument.  A slot's name is only
+ * written while its state is FILLING, and only read by the handler when it is LIVE.  When all
+ * slots are taken a file is still written whole or not at all; only a signal would leave it. */
+
+enum { SLOTS = 32, FREE = 0, FILLING, LIVE, REMOVED };
+
+static struct {
+    atomic_int state;
+    char name[sizeof((nb_outfile *)0)->temp];
+} slots[SLOTS];
+
+static void remember(const char *name)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        int expected = FREE;
+        if (atomic_compare_exchange_strong(&slots[i].state, &expected, FILLING)) {
+            snprintf(slots[i].name, sizeof slots[i].name, "%s", name);
+            atomic_store(&slots[i].state, LIVE);
+            return;
+        }
+    }
+}
+
+static void forget(const char *name)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        int state = atomic_load(&slots[i].state);
+        if ((state == LIVE || state == REMOVED) && strcmp(slots[i].name, name) == 0) {
+            atomic_store(&slots[i].state, FREE);
+            return;
+        }
+    }
+}
+
+void nb_outfile_abort_all(void)
+{
+    int saved = errno;
+    for (int i = 0; i < SLOTS; i++) {
+        int expected = LIVE;
+        if (atomic_compare_exchange_strong(&slots[i].state, &expected, REMOVED))
+            unlink(slots[i].name);
+    }
+    errno = saved;
+}
+
+/* --- messages --- */
+
+static nb_status fail_errno(nb_error *err, const char *what, const char *path)
+{
+    char why[128];
+    int number = errno;
+    if (strerror_r(number, why, sizeof why) != 0)
+        snprintf(why, sizeof why, "error %d", number);
+    nb_fail(err, NB_ERR_IO, "cannot %s %.300s: %s", what, path, why);
+    if (err)
+        snprintf(err->file, sizeof err->file, "%.*s", (int)sizeof err->file - 1, path);
+    return NB_ERR_IO;
+}
+
+/* --- opening --- */
+
+/** Where the last component of a path starts. */
+static size_t name_offset(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/** Six characters that no other writer is likely to choose now. */
+static void random_suffix(const nb_outfile *out, unsigned attempt, char suffix[7])
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+    struct timespec now;
+    uint64_t x;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    x = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15u ^ (uint64_t)getpid() << 32 ^
+        (uint64_t)(uintptr_t)out ^ ((uint64_t)attempt << 20);
+    for (int i = 0; i < 6; i++) {
+        x = (x ^ x >> 29) * 0xbf58476d1ce4e5b9u;
+        suffix[i] = letters[(x >> 32) % (sizeof letters - 1)];
+    }
+    suffix[6] = '\0';
+}
+
+/** Create the temporary file.  open with O_EXCL and not mkstemp: the kernel then applies the
+ * umask, which cannot be read without changing it under other threads. */
+static nb_status create_temp(nb_outfile *out, nb_error *err)
+{
+    enum { KEEP = 200 }; /* bytes of the name kept, so that the new one fits in NAME_MAX */
+    size_t start = name_offset(out->path);
+    for (unsigned attempt = 0; attempt < 100; attempt++) {
+        char suffix[7];
+        random_suffix(out, attempt, suffix);
+        snprintf(out->temp, sizeof out->temp, "%.*s.%.*s.%s.part", (int)start, out->path, KEEP,
+                 out->path + start, suffix);
+        remember(out->temp); /* before it exists: no moment in which a signal would leave it */
+        out->fd = open(out->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (out->fd >= 0)
+            return NB_OK;
+        forget(out->temp);
+        if (errno != EEXIST)
+            break;
+    }
+    out->temp[0] = '\0';
+    return fail_errno(err, "create", out->path);
+}
+
+/** Write through a symbolic link, as fopen would, instead of replacing it. */
+static nb_status follow_link(nb_outfile *out, nb_error *err)
+{
+    struct stat st;
+    char *real;
+    size_t length;
+    if (lstat(out->path, &st) != 0 || !S_ISLNK(st.st_mode))
+        return NB_OK;
+    real = realpath(out->path, NULL);
+    if (!real) /* a link to nothing: replaced by the file */
+        return errno == ENOENT ? NB_OK : fail_errno(err, "create", out->path);
+    length = strlen(real);
+    if (length < sizeof out->path)
+        memcpy(out->path, real, length + 1);
+    free(real);
+    if (length >= sizeof out->path)
+        return nb_fail(err, NB_ERR_IO, "cannot create %.300s: its real name is too long",
+                       out->path);
+    return NB_OK;
+}
+
+static nb_status open_device(nb_outfile *out, nb_error *err)
+{
+    out->fd = open(out->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return out->fd >= 0 ? NB_OK : fail_errno(err, "open", out->path);
+}
+
+nb_status nb_outfile_open(nb_outfile *out, const char *path, nb_error *err)
+{
+    struct stat st;
+    size_t length = strlen(path);
+    nb_status status;
+    int exists;
+    memset(out, 0, sizeof *out);
+    out->fd = -1;
+    if (length == 0 || length >= sizeof out->path)
+        return nb_fail(err, NB_ERR_IO, "cannot create %.60s: its name %s", path,
+                       length ? "is too long" : "is empty");
+    memcpy(out->path, path, length + 1);
+    exists = stat(path, &st) == 0;
+    if (exists && S_ISDIR(st.st_mode)) {
+        errno = EISDIR;
+        return fail_errno(err, "create", path);
+    }
+    if (exists && !S_ISREG(st.st_mode))
+        return open_device(out, err);
+    if (exists && access(path, W_OK) != 0) /* rename would not ask */
+        return fail_errno(err, "write", path);
+    if ((status = follow_link(out, err)) || (status = create_temp(out, err)))
+        return status;
+    if (exists && fchmod(out->fd, st.st_mode & 0777) != 0) {
+        status = fail_errno(err, "set permissions of", out->path);
+        nb_outfile_abort(out);
+    }
+    return status;
+}
+
+/* --- writing --- */
+
+nb_status nb_outfile_write(nb_outfile *out, const void *data, size_t bytes, nb_error *err)
+{
+    const char *next = data;
+    while (bytes > 0) {
+        size_t piece = bytes < ((size_t)1 << 30) ? bytes : (size_t)1 << 30;
+        ssize_t n = write(out->fd, next, piece);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail_errno(err, "write", out->path);
+        next += n;
+        bytes -= (size_t)n;
+    }
+    return NB_OK;
+}
+
+/** Make the rename durable.  Nothing is lost if the folder cannot be synced, so no error. */
+static void sync_folder(const char *path)
+{
+    char folder[NB_PATH_MAX];
+    size_t n = name_offset(path);
+    int fd;
+    snprintf(folder, sizeof folder, "%.*s", n ? (int)n : 1, n ? path : ".");
+    fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    (void)fsync(fd);
+    close(fd);
+}
+
+static int close_fd(nb_outfile *out)
+{
+    int fd = out->fd;
+    out->fd = -1;
+    return fd >= 0 ? close(fd) : 0;
+}
+
+nb_status nb_outfile_commit(nb_outfile *out, nb_error *err)
+{
+    int is_file = out->temp[0] != '\0';
+    nb_status status = NB_OK;
+    if (out->fd < 0)
+        return nb_fail(err, NB_ERR_INTERNAL, "commit of %.300s, which is not open", out->path);
+    if (is_file && fsync(out->fd) != 0)
+        status = fail_errno(err, "write", out->path);
+    if (close_fd(out) != 0 && !status)
+        status = fail_errno(err, "write", out->path);
+    if (!is_file)
+        return status;
+    if (!status && rename(out->temp, out->path) != 0)
+        status = fail_errno(err, "create", out->path);
+    if (status) {
+        nb_outfile_abort(out);
+        return status;
+    }
+    forget(out->temp);
+    out->temp[0] = '\0';
+    sync_folder(out->path);
+    return NB_OK;
+}
+
+void nb_outfile_abort(nb_outfile *out)
+{
+    if (!out)
+        return;
+    close_fd(out);
+    if (out->temp[0]) {
+        unlink(out->temp);
+        forget(out->temp);
+        out->temp[0] = '\0';
+    }
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/** Philox4x32-10: 128 random bits as a pure function of a seed and a counter (Salmon, Moraes,
+ * Dror & Shaw, SC11, doi:10.1145/2063384.2063405; the Random123 headers).  The same bits on
+ * host and device. */
+#ifndef NB_BASE_PHILOX_H
+#define NB_BASE_PHILOX_H
+
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define NB_PHILOX_HD static __host__ __device__ inline
+#else
+#define NB_PHILOX_HD static inline
+#endif
+
+#ifdef NB_HAVE_RANDOM123
+#include <Random123/philox.h>
+
+typedef struct nb_philox_words {
+    uint32_t w[4];
+} nb_philox_words;
+
+/** Four words for (seed; item, stream, draw), e.g. pixel, frame, nth draw for that pixel. */
+NB_PHILOX_HD nb_philox_words nb_philox(uint64_t seed, uint64_t item, uint32_t stream,
+                                       uint32_t draw)
+{
+    philox4x32_ctr_t counter;
+    philox4x32_key_t key;
+    nb_philox_words out;
+    int i;
+    counter.v[0] = (uint32_t)item;
+    counter.v[1] = (uint32_t)(item >> 32);
+    counter.v[2] = stream;
+    counter.v[3] = draw;
+    key.v[0] = (uint32_t)seed;
+    key.v[1] = (uint32_t)(seed >> 32);
+    counter = philox4x32(counter, key);
+    for (i = 0; i < 4; i++)
+        out.w[i] = counter.v[i];
+    return out;
+}
+#endif
+
+/** Uniform in (0, 1), both ends excluded, exact: (n + 1/2) / 2^52 of 52 random bits n. */
+NB_PHILOX_HD double nb_uniform52(uint32_t high, uint32_t low)
+{
+    uint64_t n = ((uint64_t)high << 20) | (low >> 12);
+    return ((double)(int64_t)n + 0.5) * (1.0 / 4503599627370496.0);
+}
+
+#endif
