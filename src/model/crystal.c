@@ -110,22 +110,22 @@ static nb_status real_from_reciprocal(const cell *typed, nb_crystal *x, nb_error
     return NB_OK;
 }
 
-static void turn_by_misset(const nb_config *cfg, int64_t default_seed, nb_crystal *x)
+static nb_status turn_by_misset(const nb_config *cfg, int64_t default_seed, nb_crystal *x,
+                                nb_error *err)
 {
     double *m = x->misset;
     int i;
     x->misset_seed = cfg->misset_seed.set ? cfg->misset_seed.value : default_seed;
     for (i = 0; i < 3; i++)
         m[i] = cfg->misset_mode == NB_MISSET_FIXED ? cfg->misset_deg[i] * NB_DEG : 0;
-    if (cfg->misset_mode == NB_MISSET_RANDOM) {
-        if (cfg->compat)
-            nb_misset_random_legacy(x->misset_seed, m);
-        else
-            nb_misset_random(x->misset_seed, m);
-    }
+    if (cfg->misset_mode == NB_MISSET_RANDOM && cfg->compat)
+        nb_misset_random_legacy(x->misset_seed, m);
+    else if (cfg->misset_mode == NB_MISSET_RANDOM && nb_misset_random(x->misset_seed, m, err))
+        return NB_ERR_UNSUPPORTED;
     x->astar = nb_rotate_xyz(x->astar, m[0], m[1], m[2]);
     x->bstar = nb_rotate_xyz(x->bstar, m[0], m[1], m[2]);
     x->cstar = nb_rotate_xyz(x->cstar, m[0], m[1], m[2]);
+    return NB_OK;
 }
 
 static nb_status set_cell_counts(const nb_config *cfg, const nb_hooks *hooks, nb_crystal *x,
@@ -161,7 +161,7 @@ static nb_status set_cell_counts(const nb_config *cfg, const nb_hooks *hooks, nb
 nb_status nb_crystal_build(const nb_config *cfg, const nb_crystal_inputs *inputs,
                            const nb_hooks *hooks, nb_crystal *x, nb_error *err)
 {
-    cell typed;
+    cell typed = {0};
     nb_status st;
     memset(x, 0, sizeof *x);
     if (cfg->cell_count > 0) {
@@ -171,8 +171,8 @@ nb_status nb_crystal_build(const nb_config *cfg, const nb_crystal_inputs *inputs
     }
     if (inputs->matrix)
         reciprocal_from_matrix(inputs->matrix, inputs->lambda_A, x);
-    turn_by_misset(cfg, inputs->default_seed, x);
-    if ((st = real_from_reciprocal(cfg->cell_count > 0 ? &typed : NULL, x, err)))
+    if ((st = turn_by_misset(cfg, inputs->default_seed, x, err)) ||
+        (st = real_from_reciprocal(cfg->cell_count > 0 ? &typed : NULL, x, err)))
         return st;
     return set_cell_counts(cfg, hooks, x, err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "misset.h"
 
+#include "../base/error.h"
 #include "../base/philox.h"
 #include "../base/ran1.h"
 
@@ -60,20 +61,33 @@ void nb_misset_random_legacy(int64_t seed, double angles[3])
     nb_rotation_angles(&U, angles);
 }
 
-void nb_misset_random(int64_t seed, double angles[3])
+#ifdef NB_HAVE_RANDOM123
+/** A noise image of this frame number would share the stream; there is none. */
+enum { MISSET_STREAM = 0x7fffffff };
+
+nb_status nb_misset_random(int64_t seed, double angles[3], nb_error *err)
 {
-    double u[4];
-    double a, b, x, y, z, w;
-    nb_mat3 U;
-    nb_philox_uniform4(seed, NB_STREAM_MISSET, 0, 0, u);
-    a = sqrt(1.0 - u[0]);
-    b = sqrt(u[0]);
-    x = a * sin(2 * NB_PI * u[1]);
-    y = a * cos(2 * NB_PI * u[1]);
-    z = b * sin(2 * NB_PI * u[2]);
-    w = b * cos(2 * NB_PI * u[2]);
-    U = (nb_mat3){{1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w),
-                   2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w),
-                   2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)}};
+    nb_philox_words p = nb_philox((uint64_t)seed, 0, MISSET_STREAM, 0);
+    nb_philox_words r = nb_philox((uint64_t)seed, 0, MISSET_STREAM, 1);
+    double u = nb_uniform52(p.w[0], p.w[1]);
+    double a1 = 2 * NB_PI * nb_uniform52(p.w[2], p.w[3]);
+    double a2 = 2 * NB_PI * nb_uniform52(r.w[0], r.w[1]);
+    double a = sqrt(1.0 - u), b = sqrt(u);
+    double x = a * sin(a1), y = a * cos(a1), z = b * sin(a2), w = b * cos(a2);
+    nb_mat3 U = {{1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w),
+                  2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w),
+                  2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)}};
+    (void)err;
     nb_rotation_angles(&U, angles);
+    return NB_OK;
 }
+#else
+nb_status nb_misset_random(int64_t seed, double angles[3], nb_error *err)
+{
+    (void)seed;
+    (void)angles;
+    return nb_fail(err, NB_ERR_UNSUPPORTED,
+                   "-misset random: this build has no generator (install librandom123-dev and "
+                   "rebuild), or use -compat");
+}
+#endif
