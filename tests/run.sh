@@ -100,7 +100,7 @@ results_of() {
             sub(/ *#.*/, "", s); out("skip", s, r); note = ""; next }
         /^ok / { if ($0 ~ /^ok [0-9]+/) tap++; out("pass", name_of($0)); note = ""; next }
         /^not ok / { if ($0 ~ /^not ok [0-9]+/) tap++; out("fail", name_of($0)); note = ""; next }
-        /^# / { note = substr($0, 3) }
+        /^# / { note = substr($0, 3); sub(/^skipped: */, "", note) }
         END {
             if (planned && tap != plan) out("fail", test, "planned " plan ", ran " tap + 0)
             else if (status != 0 && !n["fail"]) out("fail", test, "exit status " status)
