@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/** cmocka with comparisons that NaN fails, and pictures that must render. */
+#ifndef NB_TESTS_CHECK_H
+#define NB_TESTS_CHECK_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../golden/compare.h"
+#include "peaks.h"
+#include "picture.h"
+
+#define TEST(name) cmocka_unit_test(name)
+#define RUN_TESTS(name, tests) cmocka_run_group_tests_name(name, tests, NULL, NULL)
+
+/** |a - b| <= tolerance */
+#define check_close(a, b, tolerance) \
+    nb_check_close((a), (b), (tolerance), #a " == " #b, __FILE__, __LINE__)
+/** |a/b - 1| <= tolerance */
+#define check_ratio(a, b, tolerance) \
+    nb_check_close((double)(a) / (double)(b), 1, (tolerance), #a " / " #b, __FILE__, __LINE__)
+#define check_below(a, limit) nb_check_below((a), (limit), #a " <= " #limit, __FILE__, __LINE__)
+#define check_above(a, limit) nb_check_below(-(a), -(limit), #a " >= " #limit, __FILE__, __LINE__)
+#define check_vector(v, X, Y, Z, tolerance)                                        \
+    do {                                                                           \
+        nb_check_close((v).x, (X), (tolerance), #v ".x == " #X, __FILE__, __LINE__); \
+        nb_check_close((v).y, (Y), (tolerance), #v ".y == " #Y, __FILE__, __LINE__); \
+        nb_check_close((v).z, (Z), (tolerance), #v ".z == " #Z, __FILE__, __LINE__); \
+    } while (0)
+
+/** Leave the test as skipped; the reason is printed. */
+#define skip_because(reason)         \
+    do {                             \
+        printf("# %s\n", reason);    \
+        fflush(stdout);              \
+        skip();                      \
+    } while (0)
+
+static inline void nb_check_close(double a, double b, double tolerance, const char *what,
+                                  const char *file, int line)
+{
+    if (!(fabs(a - b) <= tolerance)) {
+        print_error("%s: %.15g and %.15g differ by %.3g, more than %.3g\n", what, a, b,
+                    fabs(a - b), tolerance);
+        _fail(file, line);
+    }
+}
+
+static inline void nb_check_below(double a, double limit, const char *what, const char *file,
+                                  int line)
+{
+    if (!(a <= limit)) {
+        print_error("%s: %.15g, limit %.15g\n", what, a, limit);
+        _fail(file, line);
+    }
+}
+
+/** Render or fail the test. */
+static inline nb_picture rendered(const nb_config *cfg)
+{
+    nb_picture picture;
+    nb_error err = {0};
+    if (nb_picture_render(cfg, &picture, &err))
+        fail_msg("render: %s", err.message);
+    return picture;
+}
+
+/** Create or fail the test; the caller's. */
+static inline nb_sim *created(const nb_config *cfg)
+{
+    nb_sim *sim;
+    nb_error err = {0};
+    if (nb_sim_create(cfg, NULL, &sim, &err))
+        fail_msg("create: %s", err.message);
+    return sim;
+}
+
+/** The configuration must be refused with this status and a message that contains `part`. */
+static inline void check_refused(const nb_config *cfg, nb_status status, const char *part)
+{
+    nb_sim *sim = NULL;
+    nb_error err = {0};
+    nb_status st = nb_sim_create(cfg, NULL, &sim, &err);
+    nb_sim_free(sim);
+    if (st != status || !strstr(err.message, part))
+        fail_msg("expected %s about '%s', got %s: %s", nb_status_name(status), part,
+                 nb_status_name(st), err.message);
+    assert_null(st ? sim : NULL);
+}
+
+/** The same pixels to the last bit. */
+static inline void check_same_bits(const nb_picture *a, const nb_picture *b)
+{
+    assert_int_equal(a->n, b->n);
+    assert_memory_equal(a->pixels, b->pixels, a->n * sizeof *a->pixels);
+}
+
+/** max|a - b| <= tolerance * max(b) */
+#define check_same(a, b, tolerance)                                                   \
+    nb_check_below((a).n == (b).n ? nb_max_difference((a).pixels, (b).pixels, (a).n) : NAN, \
+                   (tolerance), #a " ~ " #b, __FILE__, __LINE__)
+
+/** The golden image of this name; the caller's (free). */
+static inline float *golden(const char *id, size_t n)
+{
+    float *image = nb_golden_image(id, n);
+    if (!image)
+        fail_msg("golden_data/%s.bin is missing or has another size", id);
+    return image;
+}
+
+/** Parity: the scalar row of the golden suite's tolerances. */
+static inline void check_parity(const nb_picture *picture, const char *id)
+{
+    float *image = golden(id, picture->n);
+    nb_comparison c = nb_compare(picture->pixels, image, picture->n, 1e-6);
+    free(image);
+    if (!(c.maxrel <= 2e-7) || !(c.rel6 <= 1e-5) || !(c.sum <= 1e-6) || !(c.corr <= 1e-12))
+        fail_msg("%s: maxrel %.2e, rel6 %.2e, sum %.2e, 1-corr %.2e", id, c.maxrel, c.rel6,
+                 c.sum, c.corr);
+}
+
+#endif

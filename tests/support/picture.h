@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/** Configurations, rendered pictures and files for the tests.  Nothing here fails a test by
+ * itself; check.h does. */
+#ifndef NB_TESTS_PICTURE_H
+#define NB_TESTS_PICTURE_H
+
+#include <stddef.h>
+
+#include "nanobragg.h"
+
+/** A rendered image with the simulation behind it; both are owned. */
+typedef struct nb_picture {
+    int fast, slow;
+    size_t n;
+    float *pixels; /* [slow][fast] */
+    nb_stats stats;
+    nb_sim *sim;
+} nb_picture;
+
+/** Defaults of the library, no output files, double precision. */
+nb_config nb_test_config(void);
+
+/** The AT-PARALLEL suite's common setting: F 100, 100 A cubic, pixel 0.1, distance 100, MOSFLM,
+ * oversample 1; with wavelength [A], cells along each axis and pixels along each edge. */
+nb_config nb_suite_config(double lambda_A, int N, int pixels);
+
+void nb_set_N(nb_config *cfg, int N);
+void nb_set_pixels(nb_config *cfg, int fast, int slow);
+void nb_set_cell(nb_config *cfg, double a, double b, double c, double alpha, double beta,
+                 double gamma);
+void nb_set_beam(nb_config *cfg, double Xbeam_mm, double Ybeam_mm);
+void nb_set_misset(nb_config *cfg, double x_deg, double y_deg, double z_deg);
+void nb_set_rotations(nb_config *cfg, double x_deg, double y_deg, double z_deg);
+void nb_set_vector(nb_opt3 *vector, double x, double y, double z);
+
+/** Create and render.  On error the picture is zero. */
+nb_status nb_picture_render(const nb_config *cfg, nb_picture *picture, nb_error *err);
+void nb_picture_free(nb_picture *picture);
+
+/** Pixels of golden_data/ID.bin, n of them (malloc); NULL when it is not there. */
+float *nb_golden_image(const char *id, size_t n);
+/** Path of a file in golden_data. */
+void nb_golden_path(char path[NB_PATH_MAX], const char *name);
+
+/** A path for a scratch file of this process. */
+void nb_scratch_path(char path[NB_PATH_MAX], const char *name);
+/** Write bytes there; 0 when that fails. */
+int nb_scratch_write(const char *path, const void *data, size_t bytes);
+/** The whole file (malloc, NUL added); NULL when it is not there. */
+char *nb_file_bytes(const char *path, size_t *bytes);
+
+#endif
