@@ -7,6 +7,7 @@
 
 #include "help.h"
 #include "options.h"
+#include "outputs.h"
 #include "progress.h"
 #include "report.h"
 
@@ -167,9 +168,11 @@ static nb_status render(const nb_cli *cli, nb_sim *sim, nb_progress *progress,
 {
     nb_stats stats;
     float *image = NULL;
-    nb_status status = allocate_image(sim, &image, err);
+    nb_status status = nb_check_outputs(&cli->cfg, err);
 
     memset(&stats, 0, sizeof stats);
+    if (!status)
+        status = allocate_image(sim, &image, err);
     if (!status && !cli->quiet)
         status = print_report(sim, err);
     if (!status) {

@@ -16,6 +16,14 @@ static void on_signal(int number)
     stop_signal = number;
 }
 
+/** A signal that the caller has the program ignore (nohup, a job in the background) stays so. */
+static void handle(int number, const struct sigaction *action)
+{
+    struct sigaction inherited;
+    if (!sigaction(number, NULL, &inherited) && inherited.sa_handler != SIG_IGN)
+        sigaction(number, action, NULL);
+}
+
 void nb_stop_on_signals(void)
 {
     struct sigaction action;
@@ -24,8 +32,8 @@ void nb_stop_on_signals(void)
     action.sa_handler = on_signal;
     action.sa_flags = (int)SA_RESETHAND;
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    handle(SIGINT, &action);
+    handle(SIGTERM, &action);
 }
 
 int nb_stop_requested(void)

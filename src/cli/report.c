@@ -3,28 +3,21 @@
 
 #include <stdio.h>
 
+#include "outputs.h"
+
 static double total(const nb_times *t)
 {
     return t->load + t->scene + t->start + t->render + t->statistics + t->noise + t->write;
 }
 
-static void written(int wanted, const char *file, int *any)
-{
-    if (wanted && file[0])
-        printf("%s%s\n", (*any)++ ? "          " : "files     ", file);
-}
-
 static void files(const nb_config *cfg)
 {
-    int any = 0;
+    const char *names[NB_OUTPUTS_MAX];
+    int n = nb_outputs(cfg, names);
 
-    written(cfg->write_float, cfg->float_file, &any);
-    written(cfg->write_int, cfg->int_file, &any);
-    written(cfg->write_noise, cfg->noise_file, &any);
-    written(cfg->write_pgm, cfg->pgm_file, &any);
-    written(1, cfg->png_file, &any);
-    written(1, cfg->tiff_file, &any);
-    if (!any)
+    for (int i = 0; i < n; i++)
+        printf("%s%s\n", i ? "          " : "files     ", names[i]);
+    if (!n)
         puts("files     none");
 }
 

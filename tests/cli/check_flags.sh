@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Every flag of the table is typed by some row of flags.tsv (refused ones: of bad_inputs.tsv),
+# every spelling of the contract is in the table, and docs/options.md is what the program prints.
+# usage: NANOBRAGG=program tests/cli/check_flags.sh
+set -u
+export LC_ALL=C
+cd "$(dirname "$0")" || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# expect_empty NAME FILE: ok if the list of offenders is empty.
+expect_empty() {
+    if [ -s "$2" ]; then
+        sed "s/^/# $1: /" "$2"
+        echo "not ok $1"
+        failed=1
+    else
+        echo "ok $1"
+    fi
+}
+
+"$NANOBRAGG" -help-flags | sort -u >"$work/known" || failed=1
+[ "$(wc -l <"$work/known")" -ge 145 ] || { echo "not ok flags-listed" && failed=1; }
+
+# The words of a table's last column that are flags; two dashes count as one.
+typed() {
+    grep -v '^#' "$1" | awk -F '\t' 'NR > 1 { print $NF }' | tr ' ' '\n' | sed 's/^--/-/' |
+        grep '^-' | sort -u
+}
+typed flags.tsv >"$work/typed"
+"$NANOBRAGG" -help-markdown | sed -n 's/^| `-\([^ `]*\).*| refused: .*/-\1/p' | sort >"$work/refused"
+typed bad_inputs.tsv | comm -12 - "$work/refused" >>"$work/typed"
+sort -u "$work/typed" | comm -13 - "$work/known" >"$work/never"
+expect_empty every-flag-is-exercised "$work/never"
+
+grep -v '^#' contract_flags.txt | tr ' ' '\n' | sort -u | comm -23 - "$work/known" >"$work/missing"
+expect_empty every-flag-of-the-contract-exists "$work/missing"
+
+"$NANOBRAGG" -help-markdown | diff - ../../docs/options.md >"$work/diff"
+expect_empty docs-options-md-is-current "$work/diff"
+
+"$NANOBRAGG" -help-bash >"$work/completion" && bash -n "$work/completion" 2>"$work/syntax"
+expect_empty bash-completion-parses "$work/syntax"
+
+# The completion offers file names, words and flags where they belong.
+cat >"$work/complete.sh" <<'EOF'
+. "$1"
+ask() { COMP_WORDS=(nanobragg "$@") COMP_CWORD=$#; _nanobragg; echo "${COMPREPLY[*]}"; }
+[ "$(ask -precision d)" = double ] || echo "-precision d: $(ask -precision d)"
+[ "$(ask --pivot s)" = sample ] || echo "--pivot s: $(ask --pivot s)"
+[ "$(ask -N 5 -detpixels_)" = "-detpixels_f -detpixels_s" ] || echo "$(ask -N 5 -detpixels_)"
+[ "$(ask -N '')" = "" ] || echo "a number got $(ask -N '')"
+[ "$(ask -hkl "$1")" = "$1" ] || echo "-hkl: $(ask -hkl "$1")"
+EOF
+bash "$work/complete.sh" "$work/completion" >"$work/wrong" 2>&1
+expect_empty bash-completion-completes "$work/wrong"
+
+"$NANOBRAGG" -help-man >"$work/nanobragg.1"
+if command -v groff >/dev/null; then
+    groff -man -Tutf8 -ww "$work/nanobragg.1" 2>&1 >/dev/null | head -5 >"$work/troff"
+    expect_empty man-page-formats "$work/troff"
+else
+    echo "skip man-page-formats # no groff"
+fi
+cut -c2- "$work/known" | sed 's/-/\\\\-/g' | while read -r name; do
+    grep -qE -- "-$name([, ]|\$)" "$work/nanobragg.1" || echo "$name"
+done >"$work/undocumented"
+expect_empty man-page-has-every-flag "$work/undocumented"
+exit $failed
