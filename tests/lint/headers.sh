@@ -19,7 +19,11 @@ alone() {
     fi
 }
 
+# Headers that name CUDA's own types are CUDA C++ and nothing else.
+device=$(grep -ls 'cuda_runtime\.h' cuda/*.h)
+
 for header in $(find src cuda tests -name '*.h' | sort); do
+    case " ${device//$'\n'/ } " in *" $header "*) continue ;; esac
     printf '#include "%s"\ntypedef int nb_alone;\n' "$header" >"$work/one.c"
     case $header in
     tests/*) dialect=gnu11 ;; # cmocka's own prelude comes first there
@@ -42,5 +46,9 @@ if [ -n "${NVCC:-}" ]; then
     done >"$work/all.cu"
     alone "CUDA C++ (all of src/physics)" src/physics "$NVCC" -std=c++17 -cuda -I. \
         -o "$work/all.ii" "$work/all.cu"
+    for header in $device; do
+        printf '#include "%s"\n' "$header" >"$work/one.cu"
+        alone "CUDA C++" "$header" "$NVCC" -std=c++17 -cuda -I. -o "$work/one.ii" "$work/one.cu"
+    done
 fi
 exit $failed
