@@ -231,7 +231,7 @@ static nb_status check_stdout(nb_error *err)
 
 int main(int argc, char **argv)
 {
-    nb_cli cli;
+    nb_cli cli = {0};
     nb_error err;
     nb_status status;
 

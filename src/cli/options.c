@@ -367,7 +367,7 @@ static nb_status unknown(nb_error *err, const char *argument, const char *previo
                            "'%.60s' is neither a flag nor the value of one%s%.40s; "
                            "flags start with a dash",
                            argument, previous ? ", after " : "", previous ? previous : "");
-    if (argument[length] && length < sizeof head) {
+    if (length < sizeof head && argument[length]) {
         snprintf(head, sizeof head, "%.*s", (int)length, argument);
         if (nb_option_find(head))
             return nb_cli_fail(err, "unknown flag '%.60s'; write %s %.60s, with a blank",
