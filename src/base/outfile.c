@@ -104,14 +104,17 @@ static void random_suffix(const nb_outfile *out, unsigned attempt, char suffix[7
  * umask, which cannot be read without changing it under other threads. */
 static nb_status create_temp(nb_outfile *out, nb_error *err)
 {
-    enum { KEEP = 200 }; /* bytes of the name kept, so that the new one fits in NAME_MAX */
+    enum {
+        KEEP = 200
+    }; /* bytes of the name kept, so that the new one fits in NAME_MAX */
     size_t start = name_offset(out->path);
     for (unsigned attempt = 0; attempt < 100; attempt++) {
         char suffix[7];
         random_suffix(out, attempt, suffix);
-        snprintf(out->temp, sizeof out->temp, "%.*s.%.*s.%s.part", (int)start, out->path, KEEP,
-                 out->path + start, suffix);
-        remember(out->temp); /* before it exists: no moment in which a signal would leave it */
+        snprintf(out->temp, sizeof out->temp, "%.*s.%.*s.%s.part", (int)start, out->path,
+                 KEEP, out->path + start, suffix);
+        remember(
+            out->temp); /* before it exists: no moment in which a signal would leave it */
         out->fd = open(out->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (out->fd >= 0)
             return NB_OK;
@@ -224,7 +227,8 @@ nb_status nb_outfile_commit(nb_outfile *out, nb_error *err)
     int is_file = out->temp[0] != '\0';
     nb_status status = NB_OK;
     if (out->fd < 0)
-        return nb_fail(err, NB_ERR_INTERNAL, "commit of %.300s, which is not open", out->path);
+        return nb_fail(err, NB_ERR_INTERNAL, "commit of %.300s, which is not open",
+                       out->path);
     if (is_file && fsync(out->fd) != 0)
         status = fail_errno(err, "write", out->path);
     if (close_fd(out) != 0 && !status)

@@ -6,6 +6,7 @@
 #define NB_BASE_PHILOX_H
 
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __CUDACC__
 #define NB_PHILOX_HD static __host__ __device__ inline
@@ -41,11 +42,14 @@ NB_PHILOX_HD nb_philox_words nb_philox(uint64_t seed, uint64_t item, uint32_t st
 }
 #endif
 
-/** Uniform in (0, 1), both ends excluded, exact: (n + 1/2) / 2^52 of 52 random bits n. */
+/** Uniform in (0, 1), both ends excluded, exact: (n + 1/2) / 2^52 of 52 random bits n.  They become
+ * the fraction of a number in [1, 2), as instruction sets without a conversion can do too. */
 NB_PHILOX_HD double nb_uniform52(uint32_t high, uint32_t low)
 {
-    uint64_t n = ((uint64_t)high << 20) | (low >> 12);
-    return ((double)(int64_t)n + 0.5) * (1.0 / 4503599627370496.0);
+    uint64_t bits = 0x3ff0000000000000u | (uint64_t)high << 20 | low >> 12;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x - (1.0 - 0.5 / 4503599627370496.0);
 }
 
 #endif

@@ -28,8 +28,8 @@ static nb_status fail(const input *in, nb_status code, int number, nb_error *err
 
 static nb_status too_large(const input *in, nb_error *err)
 {
-    return nb_fail(err, NB_ERR_INPUT, "%s %.300s: larger than %zu bytes", in->flag, in->path,
-                   in->limit);
+    return nb_fail(err, NB_ERR_INPUT, "%s %.300s: larger than %zu bytes", in->flag,
+                   in->path, in->limit);
 }
 
 /** A buffer of `capacity` bytes and one for the NUL, with the first `used` bytes of *data. */
@@ -46,8 +46,8 @@ static nb_status grow(char **data, size_t used, size_t capacity, nb_error *err)
 }
 
 /** Read to the end of fd; `expected` bytes are likely (a pipe says 0). */
-static nb_status read_all(int fd, const input *in, size_t expected, char **data, size_t *bytes,
-                          nb_error *err)
+static nb_status read_all(int fd, const input *in, size_t expected, char **data,
+                          size_t *bytes, nb_error *err)
 {
     size_t capacity = expected ? expected : 65536, used = 0;
     nb_status st = grow(data, 0, capacity, err);
@@ -95,8 +95,8 @@ nb_status nb_read_file(const char *path, const char *flag, size_t limit, char **
     else if (limit && S_ISREG(st.st_mode) && (uint64_t)st.st_size > limit)
         status = too_large(&in, err);
     else
-        status = read_all(fd, &in, S_ISREG(st.st_mode) ? (size_t)st.st_size : 0, data, bytes,
-                          err);
+        status = read_all(fd, &in, S_ISREG(st.st_mode) ? (size_t)st.st_size : 0, data,
+                          bytes, err);
     close(fd);
     if (status) {
         nb_free(*data);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* The old program's counting noise: after poidev, gaussdev and gammln of Numerical Recipes in C,
+ * 2nd ed., sections 6.1, 7.2 and 7.3, with each rounding to single precision where it was. */
+#include <math.h>
+#include <string.h>
+
+#include "../base/ran1.h"
+#include "../physics/hostdevice.h"
+#include "noise.h"
+
+typedef struct legacy_stream {
+    nb_ran1 uniform;
+    int has_spare;
+    float spare; /* second deviate of the last normal pair */
+} legacy_stream;
+
+/** ln Gamma(x) by Lanczos' formula. */
+static float ln_gamma(float x)
+{
+    static const double c[6] = {76.18009172947146,     -86.50532032941677,
+                                24.01409824083091,     -1.231739572450155,
+                                0.1208650973866179e-2, -0.5395239384953e-5};
+    double tmp = x + 5.5, series = 1.000000000190015, y = x;
+    tmp -= (x + 0.5) * log(tmp);
+    for (int i = 0; i < 6; i++) {
+        y += 1;
+        series += c[i] / y;
+    }
+    return (float)(-tmp + log(2.5066282746310005 * series / x));
+}
+
+static float normal(legacy_stream *st)
+{
+    float v1, v2, r2, factor;
+    if (st->has_spare) {
+        st->has_spare = 0;
+        return st->spare;
+    }
+    do {
+        v1 = (float)(2.0 * nb_ran1_next(&st->uniform) - 1.0);
+        v2 = (float)(2.0 * nb_ran1_next(&st->uniform) - 1.0);
+        r2 = v1 * v1 + v2 * v2;
+    } while (r2 >= 1.0f || r2 == 0.0f);
+    factor = (float)sqrt(-2.0 * log(r2) / r2);
+    st->spare = v1 * factor;
+    st->has_spare = 1;
+    return v2 * factor;
+}
+
+/** Means below 12: how many uniforms are multiplied until the product passes e^-mean. */
+static float product_count(legacy_stream *st, float mean)
+{
+    float limit = (float)exp(-mean), product = 1.0f, count = -1.0f;
+    do {
+        count += 1.0f;
+        product *= nb_ran1_next(&st->uniform);
+    } while (product > limit);
+    return count;
+}
+
+/** Rejection under a Lorentzian. */
+static float rejection(legacy_stream *st, float mean)
+{
+    float root = (float)sqrt(2.0 * mean), ln_mean = (float)log(mean);
+    float g = mean * ln_mean - ln_gamma((float)(mean + 1.0));
+    float y, k, ratio;
+    do {
+        do {
+            y = (float)tan(NB_PI * nb_ran1_next(&st->uniform));
+            k = root * y + mean;
+        } while (k < 0.0f);
+        k = floorf(k);
+        ratio = (float)(0.9 * (1.0 + y * y) *
+                        exp(k * ln_mean - ln_gamma((float)(k + 1.0)) - g));
+    } while (nb_ran1_next(&st->uniform) > ratio);
+    return k;
+}
+
+static float poisson(legacy_stream *st, float mean)
+{
+    if (mean > 1.0e6f)
+        return (float)(mean + sqrt(mean) * normal(st));
+    return mean < 12.0f ? product_count(st, mean) : rejection(st, mean);
+}
+
+nb_status nb_noise_legacy(const float *image, const nb_scene *scene,
+                          const nb_noise_options *options, uint16_t *out,
+                          int64_t *overloads, nb_error *err)
+{
+    const nb_detector *det = &scene->det;
+    legacy_stream stream;
+    int64_t clipped = 0;
+    (void)err;
+    memset(&stream, 0, sizeof stream);
+    nb_ran1_seed(&stream.uniform, options->seed);
+    memset(out, 0, (size_t)det->fpixels * (size_t)det->spixels * sizeof *out);
+    for (int s = det->roi_smin; s <= det->roi_smax; s++) {
+        for (int f = det->roi_fmin; f <= det->roi_fmax; f++) {
+            size_t pixel = (size_t)s * (size_t)det->fpixels + (size_t)f;
+            double adu = poisson(&stream, image[pixel]) + options->adc_offset;
+            int overload = adu > 65535.0;
+            clipped += overload;
+            out[pixel] = (uint16_t)(overload ? 65535.0 : adu > 0 ? adu : 0.0);
+        }
+    }
+    if (overloads)
+        *overloads = clipped;
+    return NB_OK;
+}

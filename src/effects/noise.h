@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/** Counting noise. */
+#ifndef NB_EFFECTS_NOISE_H
+#define NB_EFFECTS_NOISE_H
+
+#include "../nanobragg.h"
+#include "../physics/scene.h"
+
+typedef struct nb_noise_options {
+    int64_t seed;
+    uint32_t frame;    /* images of one seed are independent when their frames differ */
+    double adc_offset; /* ADU */
+    int threads;       /* 0: all; the image does not depend on it */
+} nb_noise_options;
+
+/** out[spixels][fpixels] = a Poisson deviate of each pixel's mean (photons) plus the offset,
+ * rounded half up and clamped to 0..65535; 0 outside the region of interest.  Pixel p of frame f
+ * hangs on (seed, f, p) alone.  *overloads (may be NULL) counts the pixels clipped at 65535.
+ * Errors: NB_ERR_UNSUPPORTED in a build without Random123. */
+nb_status nb_noise(const float *image, const nb_scene *scene,
+                   const nb_noise_options *options, uint16_t *out, int64_t *overloads,
+                   nb_error *err);
+
+/** nanoBragg's noise image (-compat): one serial ran1 stream through the region of interest,
+ * masked pixels included; the sum is truncated.  frame and threads are not used. */
+nb_status nb_noise_legacy(const float *image, const nb_scene *scene,
+                          const nb_noise_options *options, uint16_t *out,
+                          int64_t *overloads, nb_error *err);
+
+#endif

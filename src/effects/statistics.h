@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/** Statistics of a float image. */
+#ifndef NB_EFFECTS_STATISTICS_H
+#define NB_EFFECTS_STATISTICS_H
+
+#include "../nanobragg.h"
+#include "../physics/scene.h"
+
+/** Fill stats from image[spixels][fpixels] over the scene's region of interest; solid_angle is
+ * set to 0, for the caller to fill.  The sums are taken in one fixed order, so every thread
+ * count gives the same bits.  threads: 0 takes all. */
+void nb_statistics_threads(const float *image, const nb_scene *scene, int threads,
+                           nb_stats *stats);
+
+/** The same with all threads. */
+void nb_statistics(const float *image, const nb_scene *scene, nb_stats *stats);
+
+#endif

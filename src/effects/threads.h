@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/** How many threads a pass over an image takes. */
+#ifndef NB_EFFECTS_THREADS_H
+#define NB_EFFECTS_THREADS_H
+
+#include <stdint.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+/** `asked` threads (0: all), but one for an image too small to be worth starting them. */
+static inline int nb_effect_threads(int asked, int64_t pixels)
+{
+#ifdef _OPENMP
+    if (pixels < 65536)
+        return 1;
+    return asked > 0 ? asked : omp_get_max_threads();
+#else
+    (void)asked;
+    (void)pixels;
+    return 1;
+#endif
+}
+
+#endif
