@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdint.h>
+
+#include "../base/error.h"
+#include "writer.h"
+
+#ifdef NB_HAVE_TIFF
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tiffio.h>
+#include <unistd.h>
+
+/* The callbacks keep errno, so that a full disk is reported as such: libtiff would lose it. */
+typedef struct sink {
+    nb_outfile *out;
+    off_t position;
+    int error;         /* errno of the first failure, 0 none */
+    char message[200]; /* libtiff's */
+} sink;
+
+static tmsize_t on_read(thandle_t handle, void *data, tmsize_t bytes)
+{
+    sink *s = handle;
+    ssize_t n = pread(s->out->fd, data, (size_t)bytes, s->position);
+    if (n > 0)
+        s->position += n;
+    return n;
+}
+
+static tmsize_t on_write(thandle_t handle, void *data, tmsize_t bytes)
+{
+    sink *s = handle;
+    tmsize_t done = 0;
+    while (done < bytes) {
+        ssize_t n =
+            pwrite(s->out->fd, (char *)data + done, (size_t)(bytes - done), s->position);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            s->error = s->error ? s->error : errno;
+            return -1;
+        }
+        s->position += n;
+        done += n;
+    }
+    return done;
+}
+
+static toff_t on_size(thandle_t handle)
+{
+    sink *s = handle;
+    struct stat st;
+    return fstat(s->out->fd, &st) == 0 ? (toff_t)st.st_size : 0;
+}
+
+static toff_t on_seek(thandle_t handle, toff_t offset, int whence)
+{
+    sink *s = handle;
+    if (whence == SEEK_SET)
+        s->position = (off_t)offset;
+    else if (whence == SEEK_CUR)
+        s->position += (off_t)offset;
+    else
+        s->position = (off_t)(on_size(handle) + offset);
+    return (toff_t)s->position;
+}
+
+static int on_close(thandle_t handle)
+{
+    (void)handle; /* the outfile closes */
+    return 0;
+}
+
+#if TIFFLIB_VERSION >= 20221213 /* 4.5: messages to the one who asked instead of stderr */
+static int on_error(TIFF *tiff, void *user, const char *module, const char *format,
+                    va_list args)
+{
+    sink *s = user;
+    (void)tiff;
+    (void)module;
+    if (!s->message[0])
+        vsnprintf(s->message, sizeof s->message, format, args);
+    return 1;
+}
+
+static int on_warning(TIFF *tiff, void *user, const char *module, const char *format,
+                      va_list args)
+{
+    (void)tiff;
+    (void)user;
+    (void)module;
+    (void)format;
+    (void)args;
+    return 1;
+}
+
+static TIFF *open_tiff(sink *s, const char *mode)
+{
+    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    TIFF *tiff = NULL;
+    if (!options)
+        return NULL;
+    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, s);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, s);
+    tiff = TIFFClientOpenExt(s->out->path, mode, s, on_read, on_write, on_seek, on_close,
+                             on_size, NULL, NULL, options);
+    TIFFOpenOptionsFree(options);
+    return tiff;
+}
+#else
+static TIFF *open_tiff(sink *s, const char *mode)
+{
+    return TIFFClientOpen(s->out->path, mode, s, on_read, on_write, on_seek, on_close,
+                          on_size, NULL, NULL);
+}
+#endif
+
+/** Uncompressed, which every reader opens; no date, so that equal runs give equal files. */
+static int set_tags(TIFF *tiff, const nb_image_view *image, const nb_image_meta *meta,
+                    uint32_t strip_rows)
+{
+    int is_float = image->type == NB_PIXEL_F32;
+    double per_cm = meta->pixel_mm > 0 ? 10.0 / meta->pixel_mm : 0;
+    int ok = TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, (uint32_t)image->fast) &&
+             TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, (uint32_t)image->slow) &&
+             TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, 1) &&
+             TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, is_float ? 32 : 16) &&
+             TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT,
+                          is_float ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT) &&
+             TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK) &&
+             TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) &&
+             TIFFSetField(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT) &&
+             TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE) &&
+             TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, strip_rows) &&
+             TIFFSetField(tiff, TIFFTAG_SOFTWARE, "nanobragg " NB_VERSION);
+    if (ok && per_cm > 0)
+        ok = TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_CENTIMETER) &&
+             TIFFSetField(tiff, TIFFTAG_XRESOLUTION, per_cm) &&
+             TIFFSetField(tiff, TIFFTAG_YRESOLUTION, per_cm);
+    if (ok && meta->command_line && meta->command_line[0])
+        ok = TIFFSetField(tiff, TIFFTAG_IMAGEDESCRIPTION, meta->command_line);
+    return ok;
+}
+
+static int write_strips(TIFF *tiff, const nb_image_view *image, uint32_t strip_rows)
+{
+    size_t row = (size_t)image->fast * nb_pixel_bytes(image->type);
+    const char *next = image->pixels;
+    uint32_t left = (uint32_t)image->slow, strip = 0;
+    while (left > 0) {
+        uint32_t rows = left < strip_rows ? left : strip_rows;
+        tmsize_t bytes = (tmsize_t)(rows * row);
+        if (TIFFWriteEncodedStrip(tiff, strip++, (void *)(uintptr_t)next, bytes) != bytes)
+            return 0;
+        next += bytes;
+        left -= rows;
+    }
+    return 1;
+}
+
+static nb_status fail(const sink *s, nb_error *err)
+{
+    char why[240];
+    if (!s->error || strerror_r(s->error, why, sizeof why) != 0)
+        snprintf(why, sizeof why, "libtiff: %s", s->message[0] ? s->message : "it failed");
+    return nb_fail(err, NB_ERR_IO, "cannot write %.300s: %s", s->out->path, why);
+}
+
+static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *meta,
+                            nb_outfile *out, nb_error *err)
+{
+    const size_t strip_bytes = (size_t)1 << 20, classic_limit = 4000000000u;
+    size_t row = (size_t)image->fast * nb_pixel_bytes(image->type);
+    uint32_t strip_rows = row < strip_bytes ? (uint32_t)(strip_bytes / row) : 1;
+    sink s = {out, 0, 0, ""};
+    TIFF *tiff = open_tiff(&s, row * (size_t)image->slow > classic_limit ? "w8" : "w");
+    int ok;
+    if (!tiff)
+        return fail(&s, err);
+    ok = set_tags(tiff, image, meta, strip_rows) &&
+         write_strips(tiff, image, strip_rows) && TIFFFlush(tiff);
+    TIFFClose(tiff);
+    return ok && !s.error ? NB_OK : fail(&s, err);
+}
+
+#define MISSING NULL
+
+#else
+
+static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *meta,
+                            nb_outfile *out, nb_error *err)
+{
+    (void)image;
+    (void)meta;
+    (void)out;
+    return nb_fail(err, NB_ERR_UNSUPPORTED, "this build has no libtiff");
+}
+
+#define MISSING "libtiff"
+
+#endif
+
+const nb_writer nb_writer_tiff_f32 = {"TIFF", "tif", NB_PIXEL_F32, MISSING, write_tiff};
+const nb_writer nb_writer_tiff_u16 = {"TIFF", "tif", NB_PIXEL_U16, MISSING, write_tiff};

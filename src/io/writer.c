@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+
+size_t nb_pixel_bytes(nb_pixel_type type)
+{
+    switch (type) {
+    case NB_PIXEL_F32:
+        return sizeof(float);
+    case NB_PIXEL_U16:
+        return sizeof(uint16_t);
+    case NB_PIXEL_U8:
+        return 1;
+    case NB_PIXEL_ANY:
+        break;
+    }
+    return 0;
+}
+
+time_t nb_image_date(void)
+{
+    const char *text = getenv("SOURCE_DATE_EPOCH");
+    const long long last = 253402300799; /* 31 December 9999: the year has four digits */
+    long long seconds;
+    char *end;
+    if (!text || !*text)
+        return 0;
+    errno = 0;
+    seconds = strtoll(text, &end, 10);
+    return errno || *end || seconds < 0 || seconds > last ? 0 : (time_t)seconds;
+}
+
+static nb_status check(const nb_writer *writer, const char *path,
+                       const nb_image_view *image, nb_error *err)
+{
+    size_t bytes;
+    if (writer->missing)
+        return nb_fail(err, NB_ERR_UNSUPPORTED,
+                       "cannot create %.300s: %s needs %s, which this build lacks", path,
+                       writer->name, writer->missing);
+    if (!image->pixels || image->fast < 1 || image->slow < 1 ||
+        (writer->pixel != NB_PIXEL_ANY && writer->pixel != image->type) ||
+        !nb_size_mul((size_t)image->fast, (size_t)image->slow, &bytes) ||
+        !nb_size_mul(bytes, nb_pixel_bytes(image->type), &bytes) || bytes == 0)
+        return nb_fail(err, NB_ERR_INTERNAL,
+                       "%s cannot hold this image (%d x %d, type %d)", writer->name,
+                       image->fast, image->slow, (int)image->type);
+    return NB_OK;
+}
+
+nb_status nb_write_image(const nb_writer *writer, const char *path,
+                         const nb_image_view *image, const nb_image_meta *meta,
+                         nb_error *err)
+{
+    nb_outfile out;
+    nb_status st = check(writer, path ? path : "", image, err);
+    if (st)
+        return st;
+    if (!writer->extension)
+        return writer->write(image, meta, NULL, err);
+    st = nb_outfile_open(&out, path, err);
+    if (!st)
+        st = writer->write(image, meta, &out, err);
+    if (!st)
+        st = nb_outfile_commit(&out, err);
+    if (st)
+        nb_outfile_abort(&out);
+    return st;
+}
