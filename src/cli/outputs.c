@@ -53,8 +53,14 @@ static nb_status check_output(const char *path, nb_error *err)
     char folder[NB_PATH_MAX];
     struct stat there;
 
-    if (!stat(path, &there) && S_ISDIR(there.st_mode))
-        return cannot_write(path, "it is a folder", err);
+    if (!stat(path, &there)) {
+        if (S_ISDIR(there.st_mode))
+            return cannot_write(path, "it is a folder", err);
+        if (!S_ISREG(there.st_mode)) /* a device or a pipe: no file is made beside it */
+            return access(path, W_OK) ? cannot_write(path, strerror(errno), err) : NB_OK;
+    }
+    if (!lstat(path, &there) && S_ISLNK(there.st_mode))
+        return NB_OK; /* its folder is elsewhere; the writer follows it */
     folder_of(path, folder, sizeof folder);
     if (stat(folder, &there))
         return cannot_write(path, "its folder does not exist", err);
