@@ -55,7 +55,8 @@ make_fixtures() {
         { echo "not ok fixtures" && exit 1; }
     head -c 600 good.img >truncated.img
     sed 's/SIZE1=/SOZE1=/' good.img >nosize.img
-    sed 's/WAVELENGTH=./WAVELENGTH=x/' good.img >badvalue.img
+    # Of another program, so that the documented keys count.
+    sed 's/WAVELENGTH=./WAVELENGTH=x/; s/NANOBRAGG_/SOMEONES__/' good.img >badvalue.img
     head -c 60 good.dump >truncated.dump
     cd "$here" || exit 1
 }
