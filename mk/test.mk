@@ -7,9 +7,9 @@ DEMO_PIXELS ?= 1024
 # The detector keeps its size of 102.4 mm whatever the number of pixels.
 DEMO_PIXEL_MM := $(shell awk 'BEGIN { print 102.4 / $(DEMO_PIXELS) }')
 DEMO_FLAGS := -hkl golden_data/lysozyme_P1.hkl -cell 79.1 79.1 37.9 90 90 90 \
-    -misset 10 20 30 -N 20 -mosaic 0.3 -mosaic_domains 10 \
-    -lambda 1 -fluence 1e24 -water 100 \
-    -distance 150 -detpixels $(DEMO_PIXELS) -pixel $(DEMO_PIXEL_MM) -seed 1
+    -misset 10 20 30 -N 30 -mosaic 0.4 -mosaic_domains 20 -osc 1 -phisteps 20 \
+    -lambda 1 -fluence 5e25 -water 0.4 -oversample 1 \
+    -distance 100 -detpixels $(DEMO_PIXELS) -pixel $(DEMO_PIXEL_MM) -seed 1
 DEMO_FILES := -floatfile $(DEMO_DIR)/lysozyme.bin -intfile $(DEMO_DIR)/lysozyme.img \
     -noisefile $(DEMO_DIR)/lysozyme_noise.img -pgmfile $(DEMO_DIR)/lysozyme.pgm \
     -pngfile $(DEMO_DIR)/lysozyme.png -tifffile $(DEMO_DIR)/lysozyme.tif
