@@ -6,7 +6,7 @@
 
 #include "../base/memory.h"
 
-const nb_preview_options nb_preview_default = {NB_PREVIEW_SQRT, 1.0, 99.5, 0};
+const nb_preview_options nb_preview_default = {NB_PREVIEW_SQRT, 1.0, 99.5, 3.0, 0};
 
 /* Positive floats sort as their bits do; the upper 16 bits are bins of less than 1 % width. */
 enum { BINS = 1 << 15, SHIFT = 16 };
@@ -68,12 +68,15 @@ nb_status nb_preview(const float *image, int fast, int slow,
     size_t pixels = (size_t)fast * (size_t)slow;
     uint32_t *count = nb_alloc(BINS, sizeof *count, "preview histogram", err);
     uint64_t total;
-    double low, high, factor;
+    double low = 0, high = 0, factor;
     if (!count)
         return NB_ERR_NOMEM;
     total = fill_histogram(image, pixels, count);
-    low = total ? bend(o, percentile(count, total, o->low)) : 0;
-    high = total ? bend(o, percentile(count, total, o->high)) : 0;
+    if (total) {
+        low = bend(o, percentile(count, total, o->low));
+        high = bend(o, fmax(percentile(count, total, o->high),
+                            o->headroom * percentile(count, total, 50)));
+    }
     nb_free(count);
     factor = high > low ? 255.0 / (high - low) : 0;
     for (size_t i = 0; i < pixels; i++) {

@@ -10,10 +10,12 @@ typedef enum nb_preview_curve { NB_PREVIEW_SQRT = 0, NB_PREVIEW_LOG } nb_preview
 typedef struct nb_preview_options {
     nb_preview_curve curve;
     double low, high; /* percentiles of the positive pixels that become white and black */
+    double headroom; /* black is at least this many medians, so that spots stand out from a
+                         smooth background; 0 off */
     int bright_spots; /* 0: spots are dark on white paper */
 } nb_preview_options;
 
-/** Square root, 1 % to 99.5 %, dark spots. */
+/** Square root, 1 % to 99.5 % or three medians, dark spots. */
 extern const nb_preview_options nb_preview_default;
 
 /** Fill out[slow][fast] from image[slow][fast].  Pixels that are 0 or less (outside the region
