@@ -30,7 +30,7 @@ for header in $(find src cuda tests -name '*.h' | sort); do
     *) dialect=c11 ;;
     esac
     alone C11 "$header" ${CC:-gcc} -std=$dialect -D_DEFAULT_SOURCE $warn \
-        -fsyntax-only -I. -Isrc "$work/one.c"
+        -fsyntax-only -I. -Isrc ${NB_CFLAGS:-} "$work/one.c"
 done
 if command -v "${CXX:-g++}" >/dev/null; then
     for header in src/nanobragg.h src/physics/*.h; do
