@@ -25,6 +25,8 @@ int nb_outputs(const nb_config *cfg, const char **names)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].wanted && all[i].name[0])
             names[n++] = all[i].name;
+    if (cfg->hkl_file[0]) /* the cache of the structure factors that were read */
+        names[n++] = cfg->dump_file[0] ? cfg->dump_file : "Fdump.bin";
     return n;
 }
 
@@ -79,7 +81,5 @@ nb_status nb_check_outputs(const nb_config *cfg, nb_error *err)
 
     for (int i = 0; i < n && !status; i++)
         status = check_output(names[i], err);
-    if (!status && cfg->hkl_file[0] && cfg->dump_file[0])
-        status = check_output(cfg->dump_file, err);
     return status;
 }

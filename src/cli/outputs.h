@@ -7,8 +7,8 @@
 
 #define NB_OUTPUTS_MAX 8
 
-/** Names of the image files that cfg asks for, into names[NB_OUTPUTS_MAX] (they point into
- * cfg); returns how many. */
+/** Names of the files that cfg asks for, into names[NB_OUTPUTS_MAX] (most point into cfg);
+ * returns how many. */
 int nb_outputs(const nb_config *cfg, const char **names);
 
 /** Can each be made?  Asked before the rendering, so that a wrong folder costs no hours and
