@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Compiled with baseline flags: nothing here may need what it asks about. */
+#include "cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/error.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+enum { XCR0_AVX = 0x6, XCR0_AVX512 = 0xe6 }; /* xmm, ymm; opmask and both halves of zmm too */
+
+/** Registers that the operating system saves (Intel SDM vol. 1, 13.3). */
+static unsigned saved_registers(void)
+{
+    unsigned low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return low;
+}
+
+static int has_bits(unsigned value, unsigned bits)
+{
+    return (value & bits) == bits;
+}
+
+static int x86_runs(nb_isa isa)
+{
+    const unsigned avx_fma = bit_AVX | bit_FMA;
+    const unsigned avx512 = bit_AVX512F | bit_AVX512DQ | bit_AVX512BW | bit_AVX512VL;
+    unsigned a, b, c, d, saved = 0;
+    if (!__get_cpuid(1, &a, &b, &c, &d))
+        return 0;
+    if (isa == NB_ISA_SSE2)
+        return has_bits(d, bit_SSE2);
+    if (!has_bits(c, bit_OSXSAVE | avx_fma))
+        return 0;
+    saved = saved_registers();
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
+        return 0;
+    if (isa == NB_ISA_AVX2)
+        return has_bits(saved, XCR0_AVX) && has_bits(b, bit_AVX2);
+    return isa == NB_ISA_AVX512 && has_bits(saved, XCR0_AVX512) &&
+           has_bits(b, avx512 | bit_AVX2);
+}
+#endif
+
+int nb_cpu_runs(nb_isa isa)
+{
+    if (isa == NB_ISA_SCALAR)
+        return 1;
+#if defined(__x86_64__)
+    return x86_runs(isa);
+#else
+    return 0;
+#endif
+}
+
+static const struct {
+    nb_isa isa;
+    const char *name;
+} names[] = {{NB_ISA_AUTO, "auto"}, {NB_ISA_SCALAR, "scalar"}, {NB_ISA_SSE2, "sse2"},
+             {NB_ISA_AVX2, "avx2"}, {NB_ISA_AVX512, "avx512"}, {NB_ISA_NEON, "neon"}};
+enum { NAMES = sizeof names / sizeof names[0] };
+
+const char *nb_isa_name(nb_isa isa)
+{
+    int i;
+    for (i = 0; i < NAMES; i++)
+        if (names[i].isa == isa)
+            return names[i].name;
+    return "unknown";
+}
+
+static nb_status from_environment(nb_isa *isa, nb_error *err)
+{
+    const char *text = getenv("NANOBRAGG_ISA");
+    int i;
+    *isa = NB_ISA_AUTO;
+    if (!text || !text[0])
+        return NB_OK;
+    for (i = 0; i < NAMES; i++)
+        if (strcmp(text, names[i].name) == 0) {
+            *isa = names[i].isa;
+            return NB_OK;
+        }
+    return nb_fail(err, NB_ERR_INPUT,
+                   "NANOBRAGG_ISA=%.40s: must be auto, scalar, sse2, avx2, avx512 or neon", text);
+}
+
+nb_status nb_cpu_choose(nb_isa asked, nb_isa *isa, nb_error *err)
+{
+    static const nb_isa widest_first[] = {NB_ISA_AVX512, NB_ISA_AVX2, NB_ISA_SSE2, NB_ISA_SCALAR};
+    int i = 0;
+    nb_status st;
+    *isa = asked;
+    if (asked == NB_ISA_AUTO && (st = from_environment(isa, err)) != NB_OK)
+        return st;
+    if (*isa == NB_ISA_AUTO) {
+        while (!nb_cpu_runs(widest_first[i]))
+            i++;
+        *isa = widest_first[i];
+    }
+    if (!nb_cpu_runs(*isa))
+        return nb_fail(err, NB_ERR_UNSUPPORTED,
+                       "-isa %s: this processor, or this build, does not have it; use -isa auto",
+                       nb_isa_name(*isa));
+    return NB_OK;
+}

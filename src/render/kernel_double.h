@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/** Sum over orientations for every shape and option, in double (plan.h: DOUBLE): what
+ * src/physics/lattice.h and structure_factor.h say, for NB_H pixels at once. */
+#ifndef NB_RENDER_KERNEL_DOUBLE_H
+#define NB_RENDER_KERNEL_DOUBLE_H
+
+#include "../physics/structure_factor.h"
+#include "kernel_rays.h"
+
+/** Fractional indices and their nearest reflection. */
+typedef struct sample {
+    vd h[3], h0[3], d[3]; /* d = h - h0 */
+} sample;
+
+NB_INLINE vd interference_double(vd d, double N)
+{
+    vd u = N * d, ratio;
+    u = u - vd_round(u);
+    ratio = vd_sinpi(u) / vd_sinpi(d);
+    return vd_pick((vl)(d == 0.0), vd_set(N), ratio);
+}
+
+/** 3 (sin x - x cos x)/x^3 at x = pi z. */
+NB_INLINE vd sphere_transform(vd z)
+{
+    vd x = NB_PI * z, x2 = x * x, n = vd_round(z), f = z - n, odd, near, far;
+    near = 1.0 - x2 / 10.0 * (1.0 - x2 / 28.0 * (1.0 - x2 / 54.0));
+    odd = n - 2.0 * vd_floor(0.5 * n); /* sin and cos change sign together: 1 - 2 odd */
+    far = 3.0 * (1.0 - 2.0 * odd) * (vd_sinpi(f) / x - vd_cospi(f)) / x2;
+    return vd_pick((vl)(x < 0.05), near, far);
+}
+
+NB_INLINE vd shape_radius2(const double *m, const vd d[3])
+{
+    return m[0] * d[0] * d[0] + m[1] * d[1] * d[1] + m[2] * d[2] * d[2] + m[3] * d[0] * d[1] +
+           m[4] * d[0] * d[2] + m[5] * d[1] * d[2];
+}
+
+NB_INLINE vd lattice_factor(const nb_scene *sc, const vd d[3], const int shape)
+{
+    const double *N = sc->N;
+    double cells = N[0] * N[1] * N[2];
+    vd r2, product;
+    int i;
+    switch (shape) {
+    case NB_LATTICE_ROUND:
+        r2 = d[0] * N[0] * (d[0] * N[0]) + d[1] * N[1] * (d[1] * N[1]) +
+             d[2] * N[2] * (d[2] * N[2]);
+        return cells * 0.723601254558268 * sphere_transform(vd_sqrt(sc->fudge * r2));
+    case NB_LATTICE_GAUSS:
+        r2 = shape_radius2(sc->radius2, d);
+        return cells * vd_exp(-(r2 / 0.63 * sc->fudge));
+    case NB_LATTICE_TOPHAT:
+        r2 = shape_radius2(sc->radius2, d);
+        return (vd)((vl)(r2 * sc->fudge < 0.3969) & (vl)vd_set(cells));
+    default:
+        product = vd_set(1.0);
+        for (i = 0; i < 3; i++)
+            if (N[i] > 1)
+                product = product * interference_double(d[i], N[i]);
+        return product;
+    }
+}
+
+NB_INLINE vl inside(vd x, double first, double last)
+{
+    return (vl)(x >= first) & (vl)(x <= last);
+}
+
+NB_INLINE vd box_index(const nb_sf_box *sf, vd i, vd j, vd k)
+{
+    return (i * sf->nk + j) * sf->nl + k;
+}
+
+NB_INLINE vd F_nearest(const nb_sf_box *sf, const vd h0[3])
+{
+    vd i = h0[0] - sf->hmin, j = h0[1] - sf->kmin, k = h0[2] - sf->lmin, index;
+    vl in = inside(i, 0, sf->nh - 1) & inside(j, 0, sf->nk - 1) & inside(k, 0, sf->nl - 1);
+    index = (vd)(in & (vl)box_index(sf, i, j, k));
+    return vd_pick(in, vd_gather(sf->F, index), vd_set(sf->default_F));
+}
+
+NB_INLINE void cubic_weights(vd t, vd w[4])
+{
+    w[0] = -t * (t - 1.0) * (t - 2.0) / 6.0;
+    w[1] = (t + 1.0) * (t - 1.0) * (t - 2.0) / 2.0;
+    w[2] = -(t + 1.0) * t * (t - 2.0) / 2.0;
+    w[3] = (t + 1.0) * t * (t - 1.0) / 6.0;
+}
+
+/** Tricubic where all 64 neighbours are in the box (lanes of `fits`). */
+NB_INLINE vd F_tricubic(const nb_sf_box *sf, const vd h[3], vl fits)
+{
+    vd w[3][4], corner[3], first, sum = {0};
+    const int start[3] = {sf->hmin, sf->kmin, sf->lmin};
+    int axis, i, j, m;
+    for (axis = 0; axis < 3; axis++) {
+        vd below = vd_floor(h[axis]);
+        cubic_weights(h[axis] - below, w[axis]);
+        corner[axis] = below - (start[axis] + 1.0);
+    }
+    first = (vd)(fits & (vl)box_index(sf, corner[0], corner[1], corner[2]));
+    for (i = 0; i < 4; i++)
+        for (j = 0; j < 4; j++) {
+            vd row = first + ((double)i * sf->nk + j) * sf->nl, along_l = {0};
+            for (m = 0; m < 4; m++)
+                along_l = vd_fma(w[2][m], vd_gather(sf->F, row + m), along_l);
+            sum = vd_fma(w[0][i] * w[1][j], along_l, sum);
+        }
+    return sum;
+}
+
+NB_INLINE vd structure_factor(const nb_sf_box *sf, const sample *p)
+{
+    vd F;
+    vl fits;
+    if (sf->nh == 0)
+        return vd_set(sf->default_F);
+    F = F_nearest(sf, p->h0);
+    if (!sf->interpolate)
+        return F;
+    fits = inside(p->h[0], sf->hmin + 2.0, sf->hmin + sf->nh - 3.0) &
+           inside(p->h[1], sf->kmin + 2.0, sf->kmin + sf->nk - 3.0) &
+           inside(p->h[2], sf->lmin + 2.0, sf->lmin + sf->nl - 3.0);
+    return vl_any(fits) ? vd_pick(fits, F_tricubic(sf, p->h, fits), F) : F;
+}
+
+/** Sum over the orientations of F_cell^2 F_latt^2 at q. */
+NB_INLINE vd double_sum(const nb_scene *sc, const vd q[3], const int shape)
+{
+    vd total = {0};
+    int m, i;
+    for (m = 0; m < sc->n_orientations; m++) {
+        const nb_orientation *u = &sc->orientations[m];
+        const nb_vec3 cell[3] = {u->a, u->b, u->c};
+        sample p;
+        vd F;
+        for (i = 0; i < 3; i++) {
+            p.h[i] = vd_fma(q[0], vd_set(cell[i].x),
+                            vd_fma(q[1], vd_set(cell[i].y), q[2] * cell[i].z));
+            p.h0[i] = -vd_floor(0.5 - p.h[i]); /* halves go down */
+            p.d[i] = p.h[i] - p.h0[i];
+        }
+        F = structure_factor(&sc->sf, &p) * lattice_factor(sc, p.d, shape);
+        total = vd_fma(F, F, total);
+    }
+    return total;
+}
+
+#endif

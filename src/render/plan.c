@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "plan.h"
+
+#include <string.h>
+
+#include "../base/memory.h"
+#include "../physics/ray.h"
+
+/* Bounds of the fixed-point kernel: cells along an axis (2^-33 of h is then less than 1e-6 of a
+ * fringe) and of |h| (the magic number's range); and bytes of the table of offsets. */
+#define FIXED_MAX_N 1000.0
+#define FIXED_MAX_H 500000.0
+#define OFFSETS_MAX_BYTES ((size_t)32 << 20)
+
+/** Bound of |h| over the whole sphere of directions: cheap. */
+static double index_bound(const nb_scene *sc)
+{
+    double length = 0, inv_lambda = 0;
+    int i;
+    for (i = 0; i < sc->n_sources; i++)
+        inv_lambda = fmax(inv_lambda, 1.0 / sc->sources[i].lambda);
+    for (i = 0; i < sc->n_orientations; i++) {
+        const nb_orientation *u = &sc->orientations[i];
+        length = fmax(length, fmax(nb_norm(u->a), fmax(nb_norm(u->b), nb_norm(u->c))));
+    }
+    return 2.0 * length * inv_lambda;
+}
+
+const char *nb_simd_reference_reason(const nb_scene *sc)
+{
+    const nb_sf_box *sf = &sc->sf;
+    if (!(index_bound(sc) < 2e9))
+        return "Miller indices do not fit in 32 bits";
+    if ((double)sf->nh * sf->nk * sf->nl >= 2147483647.0)
+        return "the structure-factor table has more than 2^31 entries";
+    return NULL;
+}
+
+static nb_status plan_sources(nb_plan *p, nb_error *err)
+{
+    const nb_scene *sc = &p->scene;
+    int i;
+    p->sources = nb_alloc((size_t)sc->n_sources, sizeof *p->sources, "sources", err);
+    if (!p->sources)
+        return NB_ERR_NOMEM;
+    p->has_factors = sc->dmin > 0 || (sc->oversample_polar && !sc->nopolar);
+    for (i = 0; i < sc->n_sources; i++) {
+        nb_plan_source *to = &p->sources[i];
+        to->incident = sc->sources[i].incident;
+        to->inv_lambda = 1.0 / sc->sources[i].lambda;
+        to->weight = sc->sources[i].weight;
+        to->B = nb_unit(nb_cross(sc->polar_axis, to->incident));
+        to->E = nb_unit(nb_cross(to->incident, to->B));
+        p->has_factors |= to->weight != 1.0;
+    }
+    return NB_OK;
+}
+
+/** Cosine and sine of the curved detector's angle along fast, for every column of sub-pixels. */
+static nb_status plan_columns(nb_plan *p, nb_error *err)
+{
+    const nb_detector *det = &p->scene.det;
+    int os = p->scene.oversample, f, sub;
+    size_t columns = (size_t)(det->roi_fmax - det->roi_fmin + 1) * os;
+    if (!det->curved)
+        return NB_OK;
+    p->cos_u = nb_alloc(columns, sizeof *p->cos_u, "detector columns", err);
+    p->sin_u = nb_alloc(columns, sizeof *p->sin_u, "detector columns", err);
+    if (!p->cos_u || !p->sin_u)
+        return NB_ERR_NOMEM;
+    for (f = det->roi_fmin; f <= det->roi_fmax; f++)
+        for (sub = 0; sub < os; sub++) {
+            double u = (nb_subpixel(det, os, f, sub) - det->Fbeam) / det->distance;
+            size_t i = (size_t)(f - det->roi_fmin) * os + sub;
+            p->cos_u[i] = cos(u);
+            p->sin_u[i] = sin(u);
+        }
+    return NB_OK;
+}
+
+static nb_status plan_offsets(nb_plan *p, nb_error *err)
+{
+    const nb_scene *sc = &p->scene;
+    double half = p->table.kind == NB_F_CONST ? 0.0 : 0.5, bytes;
+    double *to;
+    int m, s;
+    bytes = (double)sc->n_orientations * sc->n_sources * 3 * sizeof(double);
+    if (p->table.kind == NB_F_ZERO || sc->n_sources == 1 || bytes > OFFSETS_MAX_BYTES ||
+        (p->has_factors && sc->n_sources > NB_PLAN_MAX_FACTORS))
+        return NB_OK;
+    to = p->offsets = nb_alloc_raw((size_t)bytes, 1, "table of sources", err);
+    if (!to)
+        return NB_ERR_NOMEM;
+    for (m = 0; m < sc->n_orientations; m++) {
+        const nb_orientation *u = &sc->orientations[m];
+        for (s = 0; s < sc->n_sources; s++) {
+            const nb_plan_source *b = &p->sources[s];
+            *to++ = NB_FIXED_MAGIC + half + nb_dot(u->a, b->incident) * b->inv_lambda;
+            *to++ = NB_FIXED_MAGIC + half + nb_dot(u->b, b->incident) * b->inv_lambda;
+            *to++ = NB_FIXED_MAGIC + half + nb_dot(u->c, b->incident) * b->inv_lambda;
+        }
+    }
+    return NB_OK;
+}
+
+/** Whether the fixed-point kernel cannot, or may not, render the scene. */
+static int wants_double(const nb_scene *sc, nb_precision precision)
+{
+    double most = fmax(sc->N[0], fmax(sc->N[1], sc->N[2]));
+    return precision == NB_PRECISION_DOUBLE || sc->shape != NB_LATTICE_SQUARE ||
+           sc->sf.interpolate || !(most <= FIXED_MAX_N);
+}
+
+static nb_status plan_fixed(nb_plan *p, nb_error *err)
+{
+    const nb_scene *sc = &p->scene;
+    const nb_detector *det = &sc->det;
+    nb_hkl_range range = {{0}, {0}};
+    double work = (double)(det->roi_fmax - det->roi_fmin + 1) *
+                  (det->roi_smax - det->roi_smin + 1) * (double)sc->steps * det->layers;
+    nb_status st;
+    if (!(index_bound(sc) < FIXED_MAX_H)) {
+        p->arithmetic = NB_ARITH_DOUBLE;
+        return NB_OK;
+    }
+    if (sc->sf.nh > 0)
+        range = nb_visible_range(sc);
+    if ((st = nb_f_table_build(&sc->sf, &range, work, &p->table, err)) != NB_OK)
+        return st;
+    return plan_offsets(p, err);
+}
+
+nb_status nb_plan_build(const nb_scene *scene, nb_precision precision, nb_plan *p,
+                        nb_error *err)
+{
+    nb_status st;
+    memset(p, 0, sizeof *p);
+    p->scene = *scene;
+    p->fastest = precision == NB_PRECISION_SINGLE;
+    p->arithmetic = wants_double(scene, precision) ? NB_ARITH_DOUBLE : NB_ARITH_FIXED;
+    if ((st = plan_sources(p, err)) != NB_OK || (st = plan_columns(p, err)) != NB_OK ||
+        (p->arithmetic == NB_ARITH_FIXED && (st = plan_fixed(p, err)) != NB_OK)) {
+        nb_plan_free(p);
+        return st;
+    }
+    return NB_OK;
+}
+
+void nb_plan_free(nb_plan *p)
+{
+    if (!p)
+        return;
+    nb_free(p->table.F2);
+    nb_free(p->sources);
+    nb_free(p->offsets);
+    nb_free(p->cos_u);
+    nb_free(p->sin_u);
+    memset(p, 0, sizeof *p);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Which Miller indices a region of the detector can see. */
+#include "../physics/ray.h"
+#include "plan.h"
+
+/** Directions within an angle of an axis. */
+typedef struct cone {
+    nb_vec3 axis;
+    double cos_angle, sin_angle; /* cos -1: every direction */
+} cone;
+
+/** Directions of the eight corners of the sensor under the region of interest. */
+static void corner_directions(const nb_detector *det, nb_vec3 d[8])
+{
+    double F[2], S[2], O[2];
+    int i;
+    F[0] = det->roi_fmin * det->pixel;
+    F[1] = (det->roi_fmax + 1) * det->pixel;
+    S[0] = det->roi_smin * det->pixel;
+    S[1] = (det->roi_smax + 1) * det->pixel;
+    O[0] = 0;
+    O[1] = det->layers * det->layer_step;
+    for (i = 0; i < 8; i++)
+        d[i] = nb_unit(nb_detector_point(det, F[i & 1], S[i >> 1 & 1], O[i >> 2]));
+}
+
+/** The corners' cone holds all of a flat sensor: a cone narrower than 90 degrees is convex.  A
+ * curved detector, or a very wide flat one, gets every direction. */
+static cone visible_cone(const nb_detector *det)
+{
+    cone all = {{1, 0, 0}, -1, 0}, c = all;
+    nb_vec3 d[8];
+    int i;
+    if (det->curved)
+        return all;
+    corner_directions(det, d);
+    c.axis = nb_v3(0, 0, 0);
+    for (i = 0; i < 8; i++)
+        c.axis = nb_add(c.axis, d[i]);
+    c.axis = nb_unit(c.axis);
+    c.cos_angle = 1;
+    for (i = 0; i < 8; i++)
+        c.cos_angle = fmin(c.cos_angle, nb_dot(c.axis, d[i]));
+    if (!(c.cos_angle > 0.02))
+        return all;
+    c.sin_angle = sqrt(fmax(0, 1 - c.cos_angle * c.cos_angle));
+    return c;
+}
+
+/** Extremes of a.d over the cone: |a| cos of the angle between a and its nearest and farthest
+ * direction. */
+static void cone_extremes(const cone *c, nb_vec3 a, double *low, double *high)
+{
+    double length = nb_norm(a), along, across;
+    if (c->cos_angle < 0) {
+        *low = -length;
+        *high = length;
+        return;
+    }
+    along = nb_dot(a, c->axis);
+    across = sqrt(fmax(0, length * length - along * along));
+    *high = along >= length * c->cos_angle ? length
+                                           : along * c->cos_angle + across * c->sin_angle;
+    *low = -along >= length * c->cos_angle ? -length
+                                           : along * c->cos_angle - across * c->sin_angle;
+}
+
+static void widen(nb_hkl_range *r, int axis, double low, double high)
+{
+    /* !(<=) lets a NaN through, which no table accepts */
+    if (!(r->min[axis] <= low))
+        r->min[axis] = low;
+    if (!(r->max[axis] >= high))
+        r->max[axis] = high;
+}
+
+nb_hkl_range nb_visible_range(const nb_scene *sc)
+{
+    cone c = visible_cone(&sc->det);
+    nb_hkl_range r = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    int m, s, axis;
+    for (m = 0; m < sc->n_orientations; m++) {
+        const nb_vec3 cell[3] = {sc->orientations[m].a, sc->orientations[m].b,
+                                 sc->orientations[m].c};
+        for (axis = 0; axis < 3; axis++) {
+            double low, high;
+            cone_extremes(&c, cell[axis], &low, &high);
+            for (s = 0; s < sc->n_sources; s++) {
+                double beam = nb_dot(cell[axis], sc->sources[s].incident);
+                widen(&r, axis, (low - beam) / sc->sources[s].lambda,
+                      (high - beam) / sc->sources[s].lambda);
+            }
+        }
+    }
+    return r;
+}

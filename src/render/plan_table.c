@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of F^2 that the fixed-point kernel reads. */
+#include "../base/memory.h"
+#include "plan.h"
+
+#include <math.h>
+
+/* Entries of a table over all that is visible: always allowed; and at most, if each entry stands
+ * for WORK_PER_ENTRY look-ups or more. */
+enum { SMALL_TABLE = 1 << 21, LARGE_TABLE = 1 << 25, WORK_PER_ENTRY = 16 };
+
+static int log2_ceil(int64_t n)
+{
+    int shift = 0;
+    while (((int64_t)1 << shift) < n)
+        shift++;
+    return shift;
+}
+
+/** Box of whole reflections [low, high] as a table of negated ones, not yet filled. */
+static void set_box(nb_f_table *t, const int64_t low[3], const int64_t high[3])
+{
+    int axis;
+    for (axis = 0; axis < 3; axis++) {
+        t->low[axis] = (int32_t)-high[axis];
+        t->n[axis] = (int32_t)(high[axis] - low[axis] + 1);
+    }
+    t->shift[2] = 0;
+    t->shift[1] = log2_ceil(t->n[2]);
+    t->shift[0] = t->shift[1] + log2_ceil(t->n[1]);
+}
+
+static double box_entries(const nb_f_table *t)
+{
+    return ldexp(t->n[0], t->shift[0]);
+}
+
+/** The part of the table, as ranges of its indices along one axis, that the file covers. */
+static void overlap(const nb_f_table *t, int axis, int first, int count, int *begin, int *end)
+{
+    int64_t b = -((int64_t)first + count - 1) - t->low[axis], e = -(int64_t)first - t->low[axis];
+    *begin = b < 0 ? 0 : (int)b;
+    *end = e >= t->n[axis] ? t->n[axis] : (int)e + 1;
+}
+
+typedef struct overlap_box {
+    int begin[3], end[3];
+    int partial; /* the table reaches beyond the file: default_F is in it */
+} overlap_box;
+
+static overlap_box overlap_of(const nb_f_table *t, const nb_sf_box *sf)
+{
+    const int first[3] = {sf->hmin, sf->kmin, sf->lmin}, count[3] = {sf->nh, sf->nk, sf->nl};
+    overlap_box o = {{0}, {0}, 0};
+    int axis;
+    for (axis = 0; axis < 3; axis++) {
+        overlap(t, axis, first[axis], count[axis], &o.begin[axis], &o.end[axis]);
+        o.partial |= o.begin[axis] > 0 || o.end[axis] < t->n[axis];
+    }
+    return o;
+}
+
+/** The file's amplitudes F[-k] for the table's row (i, j). */
+static const double *file_row(const nb_f_table *t, const nb_sf_box *sf, int i, int j)
+{
+    int64_t h = -((int64_t)t->low[0] + i) - sf->hmin, k = -((int64_t)t->low[1] + j) - sf->kmin;
+    return sf->F + (h * sf->nk + k) * sf->nl + (-(int64_t)t->low[2] - sf->lmin);
+}
+
+/** Largest |F| of the whole file and default_F, and whether all of them are the same.  Not only
+ * of what is visible: a pixel's bytes must not depend on the region that is rendered. */
+static double largest(const nb_sf_box *sf, int *same)
+{
+    size_t n = (size_t)sf->nh * sf->nk * sf->nl, i;
+    double most = fabs(sf->default_F), least = most;
+    for (i = 0; i < n; i++) {
+        double F = fabs(sf->F[i]);
+        most = F > most ? F : most;
+        least = F < least ? F : least;
+    }
+    *same = most == least;
+    return most;
+}
+
+static float relative_square(double F, double most)
+{
+    return (float)(F / most * (F / most));
+}
+
+static nb_status fill(const nb_sf_box *sf, double most, nb_f_table *t, nb_error *err)
+{
+    overlap_box o = overlap_of(t, sf);
+    size_t entries = (size_t)box_entries(t), e;
+    int i, j, k;
+    t->unit = most * most;
+    t->F2 = nb_alloc(entries, sizeof *t->F2, "structure-factor table", err);
+    if (!t->F2)
+        return NB_ERR_NOMEM;
+    if (o.partial && sf->default_F != 0)
+        for (e = 0; e < entries; e++)
+            t->F2[e] = relative_square(sf->default_F, most);
+    for (i = o.begin[0]; i < o.end[0]; i++)
+        for (j = o.begin[1]; j < o.end[1]; j++) {
+            float *row = t->F2 + ((size_t)i << t->shift[0]) + ((size_t)j << t->shift[1]);
+            const double *F = file_row(t, sf, i, j);
+            for (k = o.begin[2]; k < o.end[2]; k++)
+                row[k] = relative_square(F[-k], most);
+        }
+    return NB_OK;
+}
+
+static void use_constant(nb_f_table *t, double F)
+{
+    t->kind = F == 0 ? NB_F_ZERO : NB_F_CONST;
+    t->unit = F * F;
+}
+
+/** Shrink the visible box to what the file covers and a rim that stands for all outside. */
+static void clamp_box(const nb_sf_box *sf, int64_t low[3], int64_t high[3])
+{
+    const int first[3] = {sf->hmin, sf->kmin, sf->lmin}, count[3] = {sf->nh, sf->nk, sf->nl};
+    int axis;
+    for (axis = 0; axis < 3; axis++) {
+        int64_t rim[2] = {(int64_t)first[axis] - 1, (int64_t)first[axis] + count[axis]};
+        low[axis] = low[axis] < rim[0] ? rim[0] : low[axis] > rim[1] ? rim[1] : low[axis];
+        high[axis] = high[axis] > rim[1] ? rim[1] : high[axis] < rim[0] ? rim[0] : high[axis];
+    }
+}
+
+nb_status nb_f_table_build(const nb_sf_box *sf, const nb_hkl_range *range, double work,
+                           nb_f_table *t, nb_error *err)
+{
+    int64_t low[3], high[3];
+    int axis, same = 1;
+    double most = fabs(sf->default_F);
+    if (sf->nh > 0)
+        most = largest(sf, &same);
+    if (same) {
+        use_constant(t, most);
+        return NB_OK;
+    }
+    for (axis = 0; axis < 3; axis++) { /* a margin of one for rounding */
+        low[axis] = (int64_t)floor(range->min[axis]) - 1;
+        high[axis] = (int64_t)ceil(range->max[axis]) + 1;
+    }
+    set_box(t, low, high);
+    t->kind = NB_F_BOX;
+    if (box_entries(t) > SMALL_TABLE &&
+        (box_entries(t) > LARGE_TABLE || box_entries(t) * WORK_PER_ENTRY > work)) {
+        clamp_box(sf, low, high);
+        set_box(t, low, high);
+        t->kind = NB_F_CLAMPED;
+    }
+    return fill(sf, most, t, err);
+}

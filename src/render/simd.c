@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "simd.h"
+
+#include <stdio.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../physics/pixel.h"
+#include "cpu.h"
+#include "kernel.h"
+#include "rows.h"
+
+struct nb_backend_state {
+    nb_render_options options;
+    nb_isa isa;
+    int threads;
+    nb_row_kernel *row;
+    const char *reference; /* why the last scene went to the reference; NULL */
+    nb_arithmetic arithmetic; /* of the last scene */
+};
+
+static nb_row_kernel *kernel_for(nb_isa isa)
+{
+    switch (isa) {
+#if defined(__x86_64__)
+    case NB_ISA_SSE2:
+        return nb_row_sse2;
+    case NB_ISA_AVX2:
+        return nb_row_avx2;
+    case NB_ISA_AVX512:
+        return nb_row_avx512;
+#endif
+    default:
+        return NULL;
+    }
+}
+
+/** Seconds per step and core, about: measured, reports/cpu. */
+static double step_seconds(const nb_scene *sc, nb_isa isa, nb_precision precision)
+{
+    double fixed = isa == NB_ISA_AVX512 ? 1.1e-9 : isa == NB_ISA_AVX2 ? 1.7e-9 : 6e-9;
+    int in_double = precision == NB_PRECISION_DOUBLE || sc->shape != NB_LATTICE_SQUARE;
+    return nb_simd_reference_reason(sc) ? 1e-7
+           : sc->sf.interpolate         ? 20 * fixed
+           : in_double                  ? 3 * fixed
+                                        : fixed;
+}
+
+static double estimate(const nb_scene *sc, const nb_render_options *options, char *why,
+                       size_t why_size)
+{
+    double roi = (double)(sc->det.roi_fmax - sc->det.roi_fmin + 1) *
+                 (sc->det.roi_smax - sc->det.roi_smin + 1);
+    double steps = roi * (double)sc->steps * sc->det.layers;
+    nb_error err;
+    nb_isa isa;
+    if (nb_cpu_choose(options->isa, &isa, &err) != NB_OK) {
+        snprintf(why, why_size, "%s", err.message);
+        return -1;
+    }
+    if (!kernel_for(isa)) {
+        snprintf(why, why_size, "no vector instructions here");
+        return -1;
+    }
+    snprintf(why, why_size, "vectors of %s", nb_isa_name(isa));
+    return (steps * step_seconds(sc, isa, options->precision) + roi * 1e-9) /
+           nb_thread_count(options->threads);
+}
+
+static nb_status open_simd(const nb_render_options *options, nb_backend_state **state,
+                           nb_error *err)
+{
+    nb_isa isa;
+    nb_status st = nb_cpu_choose(options->isa, &isa, err);
+    *state = NULL;
+    if (st != NB_OK)
+        return st;
+    if (!kernel_for(isa))
+        return nb_fail(err, NB_ERR_UNSUPPORTED, "-isa %s is not a vector instruction set",
+                       nb_isa_name(isa));
+    *state = nb_alloc(1, sizeof **state, "renderer", err);
+    if (!*state)
+        return NB_ERR_NOMEM;
+    (*state)->options = *options;
+    (*state)->isa = isa;
+    (*state)->threads = nb_thread_count(options->threads);
+    (*state)->row = kernel_for(isa);
+    return NB_OK;
+}
+
+typedef struct row_task {
+    const nb_plan *plan;
+    nb_row_kernel *row;
+} row_task;
+
+static void render_row(void *context, int s, float *row)
+{
+    const row_task *task = context;
+    task->row(task->plan, s, row);
+}
+
+/** By the scalar backend, with the same options. */
+static nb_status render_reference(const nb_render_options *options, const nb_scene *sc,
+                                  float *image, nb_error *err)
+{
+    nb_backend_state *scalar;
+    nb_status st = nb_backend_scalar.open(options, &scalar, err);
+    if (st != NB_OK)
+        return st;
+    st = nb_backend_scalar.render(scalar, sc, image, err);
+    nb_backend_scalar.close(scalar);
+    return st;
+}
+
+static nb_status render(nb_backend_state *state, const nb_scene *sc, float *image,
+                        nb_error *err)
+{
+    nb_plan plan;
+    row_task task = {&plan, state->row};
+    nb_row_job job = {&task, render_row, image, state->threads, &state->options.hooks};
+    nb_status st;
+    state->reference = nb_simd_reference_reason(sc);
+    if (state->reference)
+        return render_reference(&state->options, sc, image, err);
+    st = nb_plan_build(sc, state->options.precision, &plan, err);
+    if (st != NB_OK)
+        return st;
+    state->arithmetic = plan.arithmetic;
+    st = nb_render_rows(&job, &sc->det, err);
+    nb_plan_free(&plan);
+    return st;
+}
+
+static void describe(const nb_backend_state *state, char *line, size_t size)
+{
+    static const char *const precision[] = {"mixed", "single", "double"};
+    snprintf(line, size, "cpu, %s, %s precision, %d thread%s%s%s", nb_isa_name(state->isa),
+             precision[state->options.precision], state->threads,
+             state->threads == 1 ? "" : "s", state->reference ? "; reference renderer: " : "",
+             state->reference ? state->reference : "");
+}
+
+static void close_simd(nb_backend_state *state)
+{
+    nb_free(state);
+}
+
+const nb_backend nb_backend_simd = {"simd", estimate, open_simd, render, describe, close_simd};

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cases.h"
+#include "render/cpu.h"
+#include "render/simd.h"
+
+enum { REPEATS = 7 };
+
+typedef struct scene_kind {
+    const char *name;
+    nb_shape shape;
+    int N, table, interpolate, dispersion, domains;
+} scene_kind;
+
+static const scene_kind kinds[] = {
+    {"square, F const, 10 sources x 10 domains", NB_SHAPE_SQUARE, 20, 0, 0, 10, 10},
+    {"square, F table, 10 sources x 10 domains", NB_SHAPE_SQUARE, 20, 1, 0, 10, 10},
+    {"square, F const, 100 domains", NB_SHAPE_SQUARE, 20, 0, 0, 1, 100},
+    {"square, F table, 100 domains", NB_SHAPE_SQUARE, 20, 1, 0, 1, 100},
+    {"square, F const, 1 step", NB_SHAPE_SQUARE, 5, 0, 0, 1, 1},
+    {"square, F interpolated, 10 domains", NB_SHAPE_SQUARE, 20, 1, 1, 1, 10},
+    {"square, N 2000, F const, 100 domains", NB_SHAPE_SQUARE, 2000, 0, 0, 1, 100},
+    {"round, 100 domains", NB_SHAPE_ROUND, 20, 0, 0, 1, 100},
+    {"gauss, 100 domains", NB_SHAPE_GAUSS, 20, 0, 0, 1, 100},
+    {"tophat, 100 domains", NB_SHAPE_TOPHAT, 20, 0, 0, 1, 100}};
+
+static void make(check_case *c, const scene_kind *k)
+{
+    static const double cell[6] = {70, 80, 90, 75, 85, 95};
+    const int low[3] = {-64, -64, -64}, count[3] = {128, 128, 128};
+    check_rng r = {1};
+    memset(c, 0, sizeof *c);
+    nb_config_defaults(&c->cfg);
+    c->cfg.cell_count = 6;
+    memcpy(c->cfg.cell, cell, sizeof cell);
+    c->cfg.N[0] = c->cfg.N[1] = c->cfg.N[2] = k->N;
+    c->cfg.misset_mode = NB_MISSET_FIXED;
+    c->cfg.misset_deg[0] = 10;
+    c->cfg.misset_deg[1] = 20;
+    c->cfg.misset_deg[2] = 30;
+    c->cfg.shape = k->shape;
+    c->cfg.detpixels[0] = c->cfg.detpixels[1] = 256;
+    c->cfg.pixel_mm = 0.8;
+    c->cfg.oversample = 1;
+    if (k->domains > 1) {
+        c->cfg.mosaic_spread_deg = 0.5;
+        c->cfg.mosaic_domains = k->domains;
+    }
+    if (k->dispersion > 1) {
+        c->cfg.dispersion_pct = 1;
+        c->cfg.dispersion_steps = k->dispersion;
+    }
+    c->cfg.interpolate = k->interpolate ? NB_ON : NB_OFF;
+    c->inputs.sf.default_F = c->cfg.default_F = 100;
+    if (k->table)
+        check_fill_table(c, &r, low, count);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/** Fastest of some renders, ns per step; NaN when it does not render. */
+static double time_steps(const nb_backend *backend, nb_isa isa, nb_precision precision,
+                         const nb_scene *sc, int repeats)
+{
+    nb_render_options options = {1, isa, precision, -1, {NULL, NULL, NULL}};
+    nb_detector d = sc->det;
+    double best = INFINITY, steps = (double)sc->steps * (d.roi_fmax - d.roi_fmin + 1) *
+                                    (d.roi_smax - d.roi_smin + 1);
+    float *image = malloc((size_t)d.fpixels * d.spixels * sizeof *image);
+    nb_backend_state *state;
+    nb_error err;
+    int i;
+    if (!image || backend->open(&options, &state, &err) != NB_OK) {
+        free(image);
+        return NAN;
+    }
+    for (i = 0; i < repeats; i++) {
+        double start = now();
+        if (backend->render(state, sc, image, &err) != NB_OK)
+            best = NAN;
+        best = fmin(best, now() - start);
+    }
+    backend->close(state);
+    free(image);
+    return best * 1e9 / steps;
+}
+
+static void one_kind(const scene_kind *kind, const char *only)
+{
+    static const nb_isa sets[] = {NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512};
+    check_case c;
+    nb_model model;
+    nb_scene small;
+    nb_error err;
+    int i, p;
+    make(&c, kind);
+    if (nb_model_build(&c.cfg, &c.inputs, NULL, &model, &err) != NB_OK) {
+        printf("%s: %s\n", kind->name, err.message);
+        check_free_case(&c);
+        return;
+    }
+    small = model.scene;
+    small.det.roi_smax = small.det.roi_smin + 7;
+    printf("| %s | %.1f |", kind->name,
+           time_steps(&nb_backend_scalar, NB_ISA_SCALAR, NB_PRECISION_DOUBLE, &small, 2));
+    for (i = 0; i < 3; i++)
+        if (nb_cpu_runs(sets[i]) && (!only || strcmp(only, nb_isa_name(sets[i])) == 0))
+            for (p = 0; p < 3; p++)
+                printf(" %.2f |", time_steps(&nb_backend_simd, sets[i], (nb_precision)p,
+                                             &model.scene, REPEATS));
+    printf("\n");
+    fflush(stdout);
+    nb_model_free(&model);
+    check_free_case(&c);
+}
+
+void check_bench(const char *only)
+{
+    size_t i;
+    printf("ns per step, one core: scalar, then mixed, single, double of %s\n",
+           only ? only : "sse2, avx2, avx512 where they run");
+    for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        one_kind(&kinds[i], only);
+}

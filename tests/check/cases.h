@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/** Configurations for comparing backends: random ones from a seed, and hand-picked cruel ones. */
+#ifndef NB_TESTS_CHECK_CASES_H
+#define NB_TESTS_CHECK_CASES_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "model/scene_build.h"
+
+/** A configuration with what files would have given.  Everything is owned. */
+typedef struct check_case {
+    char name[80];
+    nb_config cfg;
+    nb_model_inputs inputs; /* points into the arrays below */
+    double *F;
+    nb_source_line *sources;
+    uint8_t *mask;
+    double steps_limit;     /* of pixels x steps x layers, for random cases */
+} check_case;
+
+/** Deterministic random numbers (splitmix64), so that a case can be made again. */
+typedef struct check_rng {
+    uint64_t state;
+} check_rng;
+double check_uniform(check_rng *rng, double low, double high);
+int check_below(check_rng *rng, int n); /* 0..n-1 */
+
+/** Random case `index` of `seed`, across every option; not yet known to be valid. */
+void check_random_case(check_case *c, uint64_t seed, int index);
+
+/** Cruel case i; 0 when there is none. */
+int check_cruel_case(check_case *c, int i);
+
+/** Random amplitudes over the box; an eighth of them 0. */
+void check_fill_table(check_case *c, check_rng *rng, const int low[3], const int count[3]);
+
+void check_free_case(check_case *c);
+
+/** The case as flags of the program; what files would hold is named in angle brackets. */
+void check_print_case(FILE *out, const check_case *c);
+
+#endif

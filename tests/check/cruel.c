@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* Hand-picked cases where a vector renderer could go wrong. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases.h"
+
+static void start(check_case *c, const char *name, double cell, int N, int pixels)
+{
+    int i;
+    memset(c, 0, sizeof *c);
+    snprintf(c->name, sizeof c->name, "%s", name);
+    nb_config_defaults(&c->cfg);
+    c->cfg.cell_count = 6;
+    for (i = 0; i < 3; i++) {
+        c->cfg.cell[i] = cell;
+        c->cfg.cell[3 + i] = 90;
+        c->cfg.N[i] = N;
+    }
+    c->cfg.detpixels[0] = c->cfg.detpixels[1] = pixels;
+    c->cfg.pixel_mm = 0.1;
+    c->cfg.distance_mm = 100;
+    c->cfg.lambda_A = 1;
+    c->cfg.oversample = 1;
+    c->cfg.convention = NB_CONV_MOSFLM;
+    c->cfg.default_F = c->inputs.sf.default_F = 100;
+}
+
+static void turn(check_case *c, double x, double y, double z)
+{
+    c->cfg.misset_mode = NB_MISSET_FIXED;
+    c->cfg.misset_deg[0] = x;
+    c->cfg.misset_deg[1] = y;
+    c->cfg.misset_deg[2] = z;
+}
+
+static void at_pixel_one(check_case *c) /* the beam meets the middle of pixel (0,0) */
+{
+    c->cfg.convention = NB_CONV_XDS;
+    c->cfg.orgx = c->cfg.orgy = 1;
+}
+
+/** Aligned cell, whole indices on pixels, h = k = l = 0 at the first. */
+static void whole_indices(check_case *c)
+{
+    start(c, "whole-indices", 100, 21, 33);
+    at_pixel_one(c);
+    c->cfg.pixel_mm = 1;
+    c->cfg.distance_mm = 80;
+}
+
+static void zero_everywhere(check_case *c)
+{
+    start(c, "zero-index-everywhere", 10, 7, 19);
+    at_pixel_one(c);
+    c->cfg.pixel_mm = 1e-9;
+}
+
+static void zero_with_table(check_case *c)
+{
+    const int low[3] = {-3, -3, -3}, count[3] = {7, 6, 5};
+    check_rng r = {5};
+    start(c, "zero-index-table-many-sources", 30, 6, 19);
+    at_pixel_one(c);
+    c->cfg.pixel_mm = 0.5;
+    c->cfg.dispersion_pct = 2;
+    c->cfg.dispersion_steps = 5;
+    check_fill_table(c, &r, low, count);
+}
+
+static void half_indices(check_case *c) /* N 1: the tie itself decides which F counts */
+{
+    const int low[3] = {-9, -9, -9}, count[3] = {19, 19, 19};
+    check_rng r = {6};
+    start(c, "index-zero-plane-N1-table", 40, 1, 33);
+    at_pixel_one(c);
+    c->cfg.interpolate = NB_OFF;
+    c->cfg.pixel_mm = 2;
+    check_fill_table(c, &r, low, count);
+}
+
+static void large_index(check_case *c)
+{
+    start(c, "index-10000", 4000, 5, 24);
+    turn(c, 11, 22, 33);
+    c->cfg.lambda_A = 0.5;
+    c->cfg.pixel_mm = 20;
+    c->cfg.distance_mm = 100;
+}
+
+static void larger_index(check_case *c)
+{
+    start(c, "index-beyond-fixed-point", 300000, 3, 17);
+    turn(c, 11, 22, 33);
+    c->cfg.lambda_A = 0.5;
+    c->cfg.pixel_mm = 20;
+}
+
+static void too_large_index(check_case *c)
+{
+    start(c, "index-beyond-32-bits", 1e10, 3, 9);
+    turn(c, 11, 22, 33);
+    c->cfg.pixel_mm = 20;
+}
+
+static void large_index_table(check_case *c)
+{
+    const int low[3] = {-100, -60, -7}, count[3] = {230, 90, 77};
+    check_rng r = {7};
+    start(c, "clamped-table", 2000, 4, 21);
+    turn(c, 11, 22, 33);
+    c->cfg.pixel_mm = 1;
+    c->cfg.mosaic_spread_deg = 90;
+    c->cfg.mosaic_domains = 40;
+    check_fill_table(c, &r, low, count);
+}
+
+static void table_out_of_sight(check_case *c)
+{
+    const int low[3] = {900, 900, 900}, count[3] = {3, 3, 3};
+    check_rng r = {8};
+    start(c, "table-out-of-sight", 50, 4, 21);
+    check_fill_table(c, &r, low, count);
+}
+
+static void sized(check_case *c, int N)
+{
+    char name[32];
+    snprintf(name, sizeof name, "N-%d", N);
+    start(c, name, 70, N, 47);
+    turn(c, 10, 20, 30);
+    c->cfg.cell[1] = 80;
+    c->cfg.cell[2] = 90;
+    c->cfg.dispersion_pct = 1;
+    c->cfg.dispersion_steps = 4;
+    c->cfg.mosaic_spread_deg = 0.5;
+    c->cfg.mosaic_domains = 9;
+}
+static void N1(check_case *c) { sized(c, 1); }
+static void N2(check_case *c) { sized(c, 2); }
+static void N5(check_case *c) { sized(c, 5); }
+static void N64(check_case *c) { sized(c, 64); }
+static void N1000(check_case *c) { sized(c, 1000); }
+static void N1001(check_case *c) { sized(c, 1001); }
+static void N10000(check_case *c) { sized(c, 10000); }
+
+/** A sharp peak and nothing else: what the fixed point's 2^-32 does to it. */
+static void sharp_peak(check_case *c)
+{
+    start(c, "sharp-peak-N1000", 100, 1000, 63);
+    at_pixel_one(c);
+    c->cfg.pixel_mm = 0.00001;
+    c->cfg.orgx = c->cfg.orgy = 32;
+}
+
+static void powder(check_case *c)
+{
+    start(c, "powder", 100, 4, 25);
+    c->cfg.pixel_mm = 1.6;
+    c->cfg.mosaic_spread_deg = 90;
+    c->cfg.mosaic_domains = 500;
+}
+
+static void many_sources(check_case *c)
+{
+    int i, n = NB_PATH_MAX / 2;
+    start(c, "512-weighted-sources", 60, 6, 13);
+    turn(c, 1, 2, 3);
+    c->sources = calloc((size_t)n, sizeof *c->sources);
+    for (i = 0; c->sources && i < n; i++) {
+        c->sources[i].x = -1;
+        c->sources[i].y = 1e-4 * i;
+        c->sources[i].intensity = 1 + i % 7;
+        c->sources[i].lambda = (1 + 1e-5 * i) * 1e-10;
+    }
+    c->inputs.sources = c->sources;
+    c->inputs.n_sources = c->sources ? n : 0;
+    c->cfg.dmin_A = 2;
+}
+
+static void all_zero(check_case *c)
+{
+    start(c, "nothing-scatters", 60, 6, 13);
+    c->cfg.default_F = c->inputs.sf.default_F = 0;
+}
+
+static void water_only(check_case *c)
+{
+    all_zero(c);
+    snprintf(c->name, sizeof c->name, "water-only");
+    c->cfg.water_um = 1;
+    c->cfg.dispersion_pct = 1;
+    c->cfg.dispersion_steps = 3;
+}
+
+static void negative_F(check_case *c)
+{
+    const int low[3] = {-2, -2, -2}, count[3] = {5, 5, 5};
+    check_rng r = {9};
+    int i;
+    start(c, "negative-amplitudes", 40, 3, 31);
+    turn(c, 3, 2, 1);
+    check_fill_table(c, &r, low, count);
+    for (i = 0; i < 125; i++)
+        c->F[i] = -c->F[i];
+}
+
+static void one_pixel(check_case *c)
+{
+    start(c, "one-pixel", 100, 5, 1);
+    turn(c, 3, 2, 1);
+}
+
+static void one_row(check_case *c)
+{
+    start(c, "one-row", 100, 5, 1);
+    c->cfg.detpixels[0] = 1003;
+    turn(c, 3, 2, 1);
+}
+
+static void one_column(check_case *c)
+{
+    start(c, "one-column", 100, 5, 1);
+    c->cfg.detpixels[1] = 101;
+    turn(c, 3, 2, 1);
+}
+
+static void many_lines(check_case *c)
+{
+    start(c, "70-layer-lines", 100, 5, 11);
+    c->cfg.oversample = 5;
+    c->cfg.thick_um = 300;
+    c->cfg.abs_um = 200;
+    c->cfg.thick_steps = 14;
+}
+
+static void round_centre(check_case *c)
+{
+    start(c, "round-centre", 100, 12, 31);
+    at_pixel_one(c);
+    c->cfg.shape = NB_SHAPE_ROUND;
+    c->cfg.pixel_mm = 1e-7;
+}
+
+static void wide_angle(check_case *c)
+{
+    const int low[3] = {-30, -30, -30}, count[3] = {61, 61, 61};
+    check_rng r = {10};
+    start(c, "89-degrees", 30, 4, 31);
+    turn(c, 3, 2, 1);
+    c->cfg.pixel_mm = 300;
+    c->cfg.distance_mm = 10;
+    check_fill_table(c, &r, low, count);
+}
+
+int check_cruel_case(check_case *c, int i)
+{
+    static void (*const cases[])(check_case *) = {
+        whole_indices, zero_everywhere,  zero_with_table,    half_indices, large_index,
+        larger_index,  too_large_index,  large_index_table,  table_out_of_sight,
+        N1,            N2,               N5,                 N64,          N1000,
+        N1001,         N10000,           sharp_peak,         powder,       many_sources,
+        all_zero,      water_only,       negative_F,         one_pixel,    one_row,
+        one_column,    many_lines,       round_centre,       wide_angle};
+    if (i < 0 || i >= (int)(sizeof cases / sizeof cases[0]))
+        return 0;
+    cases[i](c);
+    return 1;
+}
