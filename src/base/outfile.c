@@ -172,7 +172,8 @@ nb_status nb_outfile_open(nb_outfile *out, const char *path, nb_error *err)
     }
     if (exists && !S_ISREG(st.st_mode))
         return open_device(out, err);
-    if (exists && access(path, W_OK) != 0) /* rename would not ask */
+    if (exists &&
+        faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0) /* rename would not ask */
         return fail_errno(err, "write", path);
     if ((status = follow_link(out, err)) || (status = create_temp(out, err)))
         return status;
