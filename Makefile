@@ -69,7 +69,7 @@ FEATURES := TIFF PNG CJSON RANDOM123 OPENMP CUDA
 
 # --- flags ------------------------------------------------------------------------------------
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
-    $(if $(filter 1,$(WERROR)),-Werror)
+    $(if $(IS_CLANG),-Wno-pass-failed) $(if $(filter 1,$(WERROR)),-Werror)
 # Contraction and errno are explicit: the same numbers from every compiler; never fast-math.
 FP := -ffp-contract=off -fno-math-errno
 DEFS := $(foreach f,$(FEATURES),$(if $(HAVE_$f),-DNB_HAVE_$f=1 \

@@ -20,6 +20,7 @@ package() {
 }
 
 echo "CC_VERSION := $($cc --version 2>/dev/null | head -n 1 | tr -d '#$')"
+! $cc -dM -E -x c /dev/null 2>/dev/null | grep -q __clang__ || echo "IS_CLANG := 1"
 machine=$($cc -dumpmachine 2>/dev/null)
 echo "MACHINE := ${machine%%-*}"
 

@@ -12,7 +12,8 @@ DEMO_FLAGS := -hkl golden_data/lysozyme_P1.hkl -cell 79.1 79.1 37.9 90 90 90 \
     -distance 100 -detpixels $(DEMO_PIXELS) -pixel $(DEMO_PIXEL_MM) -seed 1
 DEMO_FILES := -floatfile $(DEMO_DIR)/lysozyme.bin -intfile $(DEMO_DIR)/lysozyme.img \
     -noisefile $(DEMO_DIR)/lysozyme_noise.img -pgmfile $(DEMO_DIR)/lysozyme.pgm \
-    -pngfile $(DEMO_DIR)/lysozyme.png -tifffile $(DEMO_DIR)/lysozyme.tif
+    -pngfile $(DEMO_DIR)/lysozyme.png -tifffile $(DEMO_DIR)/lysozyme.tif \
+    -dump $(DEMO_DIR)/Fdump.bin
 
 .PHONY: demo
 demo: all ## render lysozyme into build/demo/
