@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* The CUDA backend: its entry in the table of backends, and one render from start to end. */
+#include "state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "parallel.h"
+#include "timing.h"
+
+/** Rows of pixels, and parts of the steps, that one launch takes. */
+typedef struct band_plan {
+    int rows, bands, parts;
+} band_plan;
+
+/** Steps a second that the kernel of a path reaches on this device, from measurements on an
+ * H200 (132 multiprocessors at 1.98 GHz, FP64 at half the FP32 rate). */
+static double step_rate(nb_cuda_path path, const nb_cuda_device *d)
+{
+    double size =
+        d->multiprocessors * (d->clock_ghz > 0 ? d->clock_ghz : 1.5) / (132 * 1.98);
+    double fp64 = 2.0 / d->fp64_ratio;
+    switch (path) {
+    case NB_PATH_TENSOR:
+        return 450e9 * size;
+    case NB_PATH_DIRECT:
+        return 300e9 * size * (fp64 > 0.5 ? 1.0 : fmin(1.0, 4 * fp64));
+    case NB_PATH_RESIDUAL:
+        return 350e9 * size;
+    default:
+        return 50e9 * size * fp64;
+    }
+}
+
+static double steps_of_pixel(const nb_scene *sc)
+{
+    return (double)sc->steps * sc->det.layers;
+}
+
+/** Launches of a third of a second at the most: display watchdogs, progress and SIGINT. */
+static band_plan plan_bands(const nb_scene *sc, nb_cuda_path path,
+                            const nb_cuda_device *d, int max_parts)
+{
+    const double seconds = 0.3;
+    const int quantum = 4;
+    const nb_detector *det = &sc->det;
+    double width = det->roi_fmax - det->roi_fmin + 1,
+           height = det->roi_smax - det->roi_smin + 1;
+    double rows = seconds * step_rate(path, d) / (width * steps_of_pixel(sc));
+    band_plan plan = {quantum, 0, 1};
+    if (rows >= height)
+        plan.rows = (int)height;
+    else if (rows > quantum)
+        plan.rows = (int)(rows / quantum) * quantum;
+    else
+        plan.parts = (int)fmin(ceil(quantum / rows), (double)max_parts);
+    plan.bands = (int)ceil(height / plan.rows);
+    return plan;
+}
+
+typedef struct render_job {
+    nb_backend_state *state;
+    const nb_scene *scene; /* host */
+    nb_cuda_launch launch;
+    nb_cuda_steps steps;
+    band_plan plan;
+} render_job;
+
+static void submit_double(render_job *job, int part)
+{
+    int n = job->scene->n_orientations, parts = job->plan.parts;
+    nb_cuda_part p = {(int)((int64_t)n * part / parts), 0, NULL, part == 0,
+                      part == parts - 1};
+    p.count = (int)((int64_t)n * (part + 1) / parts) - p.first;
+    if (parts > 1)
+        p.sums = (double *)job->state->sums.at;
+    nb_cuda_launch_double(&job->launch, &p);
+}
+
+static void submit_tensor(render_job *job, int part)
+{
+    int64_t n = job->steps.octets, parts = job->plan.parts;
+    const double *N = job->scene->N;
+    double smallest = fmin(N[0], fmin(N[1], N[2]));
+    nb_precision precision = job->state->options.precision;
+    nb_cuda_octets octets = {(int)(n * part / parts), (int)(n * (part + 1) / parts),
+                             part > 0, 4, smallest < 12 ? 4 : 3};
+    if (precision == NB_PRECISION_SINGLE)
+        octets.numerator_degree = octets.denominator_degree = 3;
+    nb_cuda_launch_tensor(&job->launch, &job->steps, &octets);
+    if (part == parts - 1)
+        nb_cuda_launch_repair(&job->launch);
+}
+
+static void submit(render_job *job, int band, int part)
+{
+    const nb_detector *det = &job->scene->det;
+    nb_cuda_window *w = &job->launch.window;
+    w->f0 = det->roi_fmin;
+    w->f1 = det->roi_fmax + 1;
+    w->s0 = det->roi_smin + band * job->plan.rows;
+    w->s1 = w->s0 + job->plan.rows;
+    if (w->s1 > det->roi_smax + 1)
+        w->s1 = det->roi_smax + 1;
+    if (job->state->path == NB_PATH_TENSOR)
+        submit_tensor(job, part);
+    else if (job->state->path == NB_PATH_DIRECT)
+        nb_cuda_launch_direct(&job->launch, &job->steps);
+    else
+        submit_double(job, part);
+}
+
+/** Wait for launch i; ask the caller whether to go on. */
+static nb_status finish_launch(render_job *job, int i, int total, nb_error *err)
+{
+    const nb_hooks *hooks = &job->state->options.hooks;
+    nb_status st =
+        nb_cuda_check(err, cudaEventSynchronize(job->state->bands[i % 2]), "rendering");
+    if (!st && hooks->progress && hooks->progress(hooks->user, (i + 1.0) / total))
+        st = nb_fail(err, NB_ERR_CANCELLED, "stopped before the image was finished");
+    return st;
+}
+
+/** All launches, one ahead of the one that is waited for. */
+static nb_status run_bands(render_job *job, nb_error *err)
+{
+    int total = job->plan.bands * job->plan.parts, i;
+    nb_backend_state *state = job->state;
+    nb_status st =
+        nb_cuda_check(err, cudaEventRecord(state->began, state->stream), "rendering");
+    for (i = 0; i < total && !st; i++) {
+        submit(job, i / job->plan.parts, i % job->plan.parts);
+        st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
+        if (!st)
+            st = nb_cuda_check(err, cudaEventRecord(state->bands[i % 2], state->stream),
+                               "rendering");
+        if (!st && i > 0)
+            st = finish_launch(job, i - 1, total, err);
+    }
+    if (!st)
+        st = nb_cuda_check(err, cudaEventRecord(state->ended, state->stream), "rendering");
+    if (!st && (total > 1 || state->options.hooks.progress))
+        st = finish_launch(job, total - 1, total, err);
+    return st;
+}
+
+static int covers_image(const nb_detector *det)
+{
+    return !det->mask && det->roi_fmin == 0 && det->roi_smin == 0 &&
+           det->roi_fmax == det->fpixels - 1 && det->roi_smax == det->spixels - 1;
+}
+
+/** Pixels that no kernel writes are 0. */
+static nb_status clear(render_job *job, nb_error *err)
+{
+    const nb_detector *det = &job->scene->det;
+    cudaError_t code =
+        cudaMemsetAsync(job->launch.repair, 0, sizeof(int), job->state->stream);
+    if (code == cudaSuccess && !covers_image(det))
+        code = cudaMemsetAsync(job->launch.image, 0,
+                               (size_t)det->fpixels * det->spixels * sizeof(float),
+                               job->state->stream);
+    return nb_cuda_check(err, code, "clearing the image");
+}
+
+/** Tables and launches for the path that the scene allows. */
+static nb_status plan_render(render_job *job, nb_error *err)
+{
+    nb_backend_state *state = job->state;
+    const nb_scene *sc = job->scene;
+    const char *why;
+    int fits = 1, max_parts;
+    nb_status st = NB_OK;
+    state->path = nb_cuda_choose_path(sc, &state->options, &state->device, &why);
+    if (state->path != NB_PATH_DOUBLE)
+        st = nb_cuda_prepare_steps(state, sc, &job->launch, state->path, &job->steps,
+                                   &fits, err);
+    if (!fits)
+        state->path = NB_PATH_DOUBLE;
+    max_parts = state->path == NB_PATH_DIRECT   ? 1
+                : state->path == NB_PATH_TENSOR ? job->steps.octets
+                                                : sc->n_orientations;
+    job->plan = plan_bands(sc, state->path, &state->device, max_parts);
+    if (!st && state->path == NB_PATH_DOUBLE && job->plan.parts > 1)
+        st = nb_cuda_reserve(&state->sums,
+                             (size_t)sc->det.fpixels * sc->det.spixels * sizeof(double),
+                             "partial sums", err);
+    return st;
+}
+
+static nb_status render(nb_backend_state *state, const nb_scene *sc, float *image,
+                        nb_error *err)
+{
+    render_job job = {state, sc, {}, {}, {}};
+    nb_status st =
+        nb_cuda_check(err, cudaSetDevice(state->device.index), "choosing the device");
+    if (!st)
+        st = nb_cuda_upload(state, sc, &job.launch, err);
+    if (!st)
+        st = plan_render(&job, err);
+    if (!st)
+        st = clear(&job, err);
+    if (!st)
+        st = run_bands(&job, err);
+    if (!st)
+        st = nb_cuda_download(state->ring, image, job.launch.image,
+                              (size_t)sc->det.fpixels * sc->det.spixels, state->stream,
+                              err);
+    if (st)
+        cudaStreamSynchronize(state->stream);
+    return st;
+}
+
+/** Start-up of a process's first context, transfer over PCIe, and the kernel. */
+static double estimate(const nb_scene *sc, const nb_render_options *options, char *why,
+                       size_t why_size)
+{
+    const double start = 0.25, bytes_per_second = 10e9;
+    nb_cuda_device device;
+    const char *reason;
+    nb_cuda_path path;
+    double pixels = (double)(sc->det.roi_fmax - sc->det.roi_fmin + 1) *
+                    (sc->det.roi_smax - sc->det.roi_smin + 1);
+    double table = sc->sf.nh > 0 ? 8.0 * sc->sf.nh * sc->sf.nk * sc->sf.nl : 0;
+    double image = 4.0 * sc->det.fpixels * sc->det.spixels;
+    if (!nb_cuda_probe(options->device_index, &device, why, why_size))
+        return -1;
+    path = nb_cuda_choose_path(sc, options, &device, &reason);
+    snprintf(why, why_size, "compute capability %d.%d, %s%s%s", device.major,
+             device.minor, nb_cuda_path_name(path), *reason ? ": " : "", reason);
+    return start + (table + image) / bytes_per_second +
+           pixels * steps_of_pixel(sc) / step_rate(path, &device);
+}
+
+static void close_cuda(nb_backend_state *state)
+{
+    int i;
+    if (!state)
+        return;
+    cudaSetDevice(state->device.index);
+    nb_cuda_buffer *const buffers[] = {
+        &state->image, &state->sources, &state->orientations, &state->F,  &state->mask,
+        &state->sums,  &state->steps,   &state->weights,      &state->F2, &state->small};
+    for (nb_cuda_buffer *buffer : buffers)
+        nb_cuda_release(buffer);
+    nb_cuda_ring_free(state->ring);
+    for (i = 0; i < 2; i++)
+        if (state->bands[i])
+            cudaEventDestroy(state->bands[i]);
+    if (state->began)
+        cudaEventDestroy(state->began);
+    if (state->ended)
+        cudaEventDestroy(state->ended);
+    if (state->stream)
+        cudaStreamDestroy(state->stream);
+    nb_free(state->sources_sent);
+    nb_free(state->orientations_sent);
+    nb_free(state);
+}
+
+/** The first calls that need a context: most of the start-up time is here. */
+static nb_status start_device(nb_backend_state *state, nb_error *err)
+{
+    nb_cuda_device *d = &state->device;
+    cudaDeviceProp properties;
+    int threads =
+            state->options.threads > 0 ? state->options.threads : nb_cuda_thread_limit(),
+        i;
+    nb_status st;
+    if ((st = nb_cuda_check(err, cudaSetDevice(d->index), "choosing the device")) ||
+        (st = nb_cuda_check(err, cudaFree(NULL), "starting the device")) ||
+        (st = nb_cuda_check(err, cudaGetDeviceProperties(&properties, d->index),
+                            "asking for the device's properties")) ||
+        (st = nb_cuda_check(
+             err, cudaStreamCreateWithFlags(&state->stream, cudaStreamNonBlocking),
+             "creating a stream")))
+        return st;
+    snprintf(d->name, sizeof d->name, "%s", properties.name);
+    d->has_tensor = d->has_tensor && nb_cuda_has_tensor_code();
+    for (i = 0; i < 2 && !st; i++)
+        st = nb_cuda_check(
+            err, cudaEventCreateWithFlags(&state->bands[i], cudaEventDisableTiming),
+            "creating an event");
+    if (!st)
+        st = nb_cuda_check(err, cudaEventCreate(&state->began), "creating an event");
+    if (!st)
+        st = nb_cuda_check(err, cudaEventCreate(&state->ended), "creating an event");
+    return st ? st : nb_cuda_ring_create(d->index, threads, &state->ring, err);
+}
+
+static nb_status open_cuda(const nb_render_options *options, nb_backend_state **state,
+                           nb_error *err)
+{
+    nb_backend_state *s = (nb_backend_state *)nb_alloc(1, sizeof *s, "renderer", err);
+    char why[200];
+    nb_status st;
+    *state = NULL;
+    if (!s)
+        return NB_ERR_NOMEM;
+    s->options = *options;
+    if (!nb_cuda_probe(options->device_index, &s->device, why, sizeof why)) {
+        nb_free(s);
+        return nb_fail(err, NB_ERR_DEVICE, "cuda: %s", why);
+    }
+    st = start_device(s, err);
+    if (st)
+        close_cuda(s);
+    else
+        *state = s;
+    return st;
+}
+
+static void describe(const nb_backend_state *state, char *line, size_t size)
+{
+    snprintf(line, size, "cuda:%d, %s, %s", state->device.index, state->device.name,
+             nb_cuda_path_name(state->path));
+}
+
+double nb_cuda_kernel_seconds(const nb_backend_state *state)
+{
+    float ms = 0;
+    cudaSetDevice(state->device.index);
+    return cudaEventElapsedTime(&ms, state->began, state->ended) == cudaSuccess ? ms * 1e-3
+                                                                                : NAN;
+}
+
+extern "C" const nb_backend nb_backend_cuda = {"cuda", estimate, open_cuda,
+                                               render, describe, close_cuda};

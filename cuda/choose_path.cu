@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Which kernel renders a scene. */
+#include "state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIRECT_STEPS = 24 }; /* fewer steps a ray than this: the direct kernel */
+
+const char *nb_cuda_path_name(nb_cuda_path path)
+{
+    switch (path) {
+    case NB_PATH_DIRECT:
+        return "indices in double, lattice in float";
+    case NB_PATH_TENSOR:
+        return "indices on FP64 tensor cores, lattice in float";
+    case NB_PATH_RESIDUAL:
+        return "double centres, float residuals";
+    default:
+        return "every operation in double";
+    }
+}
+
+static int one_direction(const nb_scene *sc)
+{
+    int i;
+    for (i = 1; i < sc->n_sources; i++)
+        if (memcmp(&sc->sources[i].incident, &sc->sources[0].incident, sizeof(nb_vec3)) !=
+            0)
+            return 0;
+    return 1;
+}
+
+/** Largest |h| that any pixel can have: |a| |d - i|/lambda <= 2 |a|/lambda. */
+static double index_limit(const nb_scene *sc)
+{
+    const nb_orientation *u = &sc->orientations[0];
+    double edge = fmax(nb_norm(u->a), fmax(nb_norm(u->b), nb_norm(u->c)));
+    double lambda = sc->sources[0].lambda;
+    int i;
+    for (i = 1; i < sc->n_sources; i++)
+        lambda = fmin(lambda, sc->sources[i].lambda);
+    return 2.0 * edge / lambda;
+}
+
+/** Why only the general kernel will do, or NULL. */
+static const char *needs_double(const nb_scene *sc, const nb_render_options *options)
+{
+    double N = fmax(sc->N[0], fmax(sc->N[1], sc->N[2]));
+    if (options->precision == NB_PRECISION_DOUBLE)
+        return "double precision was asked for";
+    if (sc->shape != NB_LATTICE_SQUARE)
+        return "only the parallelepiped has a fast kernel";
+    if (sc->sf.nh > 0 && sc->sf.interpolate)
+        return "structure factors are interpolated";
+    if (sc->dmin > 0)
+        return "dmin culls by source";
+    if (sc->det.curved)
+        return "the detector is curved";
+    /* the fractions have 32 bits: an error of 6e-10 N of the peak */
+    if (N > (options->precision == NB_PRECISION_SINGLE ? 8000 : 1500))
+        return "the crystal is too large for 32-bit fractions";
+    if (!(index_limit(sc) < 262144))
+        return "Miller indices are too large for fixed point";
+    if (sc->oversample_polar && !sc->nopolar && !one_direction(sc))
+        return "polarization is by source";
+    if ((double)sc->n_sources * sc->n_orientations > 1e8)
+        return "the table of steps would be too large";
+    return NULL;
+}
+
+nb_cuda_path nb_cuda_choose_path(const nb_scene *sc, const nb_render_options *options,
+                                 const nb_cuda_device *device, const char **why)
+{
+    const char *forced = getenv("NANOBRAGG_CUDA_PATH");
+    double steps = (double)sc->n_sources * sc->n_orientations;
+    *why = needs_double(sc, options);
+    if (*why)
+        return NB_PATH_DOUBLE;
+    if (forced && strcmp(forced, "double") == 0) {
+        *why = "NANOBRAGG_CUDA_PATH=double";
+        return NB_PATH_DOUBLE;
+    }
+    *why = "";
+    if (forced && strcmp(forced, "direct") == 0)
+        return NB_PATH_DIRECT;
+    if (forced && strcmp(forced, "mma") == 0 && device->has_tensor)
+        return NB_PATH_TENSOR;
+    if (steps < DIRECT_STEPS || (sc->sf.nh == 0 && sc->sf.default_F == 0))
+        return NB_PATH_DIRECT;
+    return device->has_tensor ? NB_PATH_TENSOR : NB_PATH_DIRECT;
+}

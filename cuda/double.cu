@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* The general kernels: src/physics in double precision, every feature. */
+#include "internal.h"
+
+#include <float.h>
+
+#include "../src/physics/pixel.h"
+
+typedef struct double_job {
+    nb_scene scene; /* of the whole pixel */
+    nb_cuda_window window;
+    float *image;
+    nb_cuda_part part;
+} double_job;
+
+/** nb_pixel_intensity's sum for a scene that may hold only some of the orientations. */
+static __device__ double ray_sum(const nb_scene *sc, int f, int s)
+{
+    int os = sc->oversample, layer, subf, subs;
+    double sum = 0;
+    for (layer = 0; layer < sc->det.layers; layer++)
+        for (subs = 0; subs < os; subs++)
+            for (subf = 0; subf < os; subf++) {
+                nb_ray ray = nb_ray_to(&sc->det, nb_subpixel(&sc->det, os, f, subf),
+                                       nb_subpixel(&sc->det, os, s, subs), layer);
+                double weight = ray.capture * (sc->oversample_omega ? ray.omega : 1.0);
+                sum += weight * nb_source_sum(sc, &ray);
+            }
+    return sum;
+}
+
+/** One thread a pixel. */
+__global__ void __launch_bounds__(128) k_double(const __grid_constant__ double_job p)
+{
+    int f = p.window.f0 + (int)(blockIdx.x * 32 + threadIdx.x);
+    int s = p.window.s0 + (int)(blockIdx.y * 4 + threadIdx.y);
+    size_t pixel = (size_t)s * p.scene.det.fpixels + f;
+    double sum;
+    if (f >= p.window.f1 || s >= p.window.s1 ||
+        (p.scene.det.mask && !p.scene.det.mask[pixel]))
+        return;
+    sum = ray_sum(&p.scene, f, s);
+    if (p.part.sums) {
+        sum += p.part.is_first ? 0 : p.part.sums[pixel];
+        p.part.sums[pixel] = sum;
+    }
+    if (p.part.is_last)
+        p.image[pixel] =
+            (float)(p.scene.intensity_scale * sum * nb_cached_factors(&p.scene, f, s));
+}
+
+void nb_cuda_launch_double(const nb_cuda_launch *launch, const nb_cuda_part *part)
+{
+    const nb_cuda_window *w = &launch->window;
+    dim3 grid((unsigned)(w->f1 - w->f0 + 31) / 32, (unsigned)(w->s1 - w->s0 + 3) / 4);
+    double_job job = {launch->scene, *w, launch->image, *part};
+    job.scene.orientations += part->first;
+    job.scene.n_orientations = part->count;
+    k_double<<<grid, dim3(32, 4), 0, launch->stream>>>(job);
+}
+
+/** The terms of one ray that fall to this lane: every 32nd of sources times orientations. */
+static __device__ double lane_sum(const nb_scene *sc, const nb_ray *ray, int lane)
+{
+    int64_t steps = (int64_t)sc->n_sources * sc->n_orientations, i;
+    double sum = 0;
+    for (i = lane; i < steps; i += 32) {
+        const nb_source *source = &sc->sources[i % sc->n_sources];
+        nb_vec3 q = nb_scattering_vector(source, ray->direction);
+        double term = sc->background;
+        if (!nb_culled(sc, q)) {
+            nb_sample p = nb_sample_at(sc, &sc->orientations[i / sc->n_sources], q);
+            term += p.F_cell * p.F_cell * p.F_latt * p.F_latt;
+        }
+        if (sc->oversample_polar && !sc->nopolar)
+            term *= nb_polarization(sc->polarization, source->incident, ray->direction,
+                                    sc->polar_axis);
+        sum += source->weight * term;
+    }
+    return sum;
+}
+
+/** One warp a pixel; the value is lane 0's. */
+static __device__ double warp_pixel(const nb_scene *sc, int f, int s, int lane)
+{
+    int os = sc->oversample, layer, subf, subs, half;
+    double sum = 0;
+    for (layer = 0; layer < sc->det.layers; layer++)
+        for (subs = 0; subs < os; subs++)
+            for (subf = 0; subf < os; subf++) {
+                nb_ray ray = nb_ray_to(&sc->det, nb_subpixel(&sc->det, os, f, subf),
+                                       nb_subpixel(&sc->det, os, s, subs), layer);
+                double weight = ray.capture * (sc->oversample_omega ? ray.omega : 1.0);
+                sum += weight * lane_sum(sc, &ray, lane);
+            }
+    for (half = 16; half > 0; half /= 2)
+        sum += __shfl_xor_sync(0xffffffffu, sum, half);
+    return sc->intensity_scale * sum * nb_cached_factors(sc, f, s);
+}
+
+typedef struct repair_job {
+    nb_scene scene;
+    nb_cuda_window window;
+    float *image;
+    const int *wanted;
+} repair_job;
+
+/** The fast kernels let 0/0 through (a Miller index that is a whole number to 32 bits, a few in
+ * 1e9 steps) and set *wanted; here a whole warp computes each such pixel again. */
+__global__ void __launch_bounds__(128) k_repair(const __grid_constant__ repair_job p)
+{
+    int lane = threadIdx.x, columns = (p.window.f1 - p.window.f0 + 31) / 32;
+    int64_t rows = p.window.s1 - p.window.s0, i;
+    if (!*p.wanted)
+        return;
+    for (i = blockIdx.x * 4 + threadIdx.y; i < rows * columns; i += gridDim.x * 4) {
+        int f = p.window.f0 + (int)(i % columns) * 32 + lane;
+        int s = p.window.s0 + (int)(i / columns), bad_lane;
+        float *row = p.image + (size_t)s * p.scene.det.fpixels;
+        unsigned bad =
+            __ballot_sync(0xffffffffu, f < p.window.f1 && !(fabsf(row[f]) <= FLT_MAX));
+        for (; bad; bad &= bad - 1) {
+            bad_lane = __ffs((int)bad) - 1;
+            double value = warp_pixel(&p.scene, f - lane + bad_lane, s, lane);
+            if (lane == 0)
+                row[f + bad_lane] = (float)value;
+        }
+    }
+}
+
+void nb_cuda_launch_repair(const nb_cuda_launch *launch)
+{
+    repair_job job = {launch->scene, launch->window, launch->image, launch->repair};
+    k_repair<<<(unsigned)launch->multiprocessors * 8, dim3(32, 4), 0, launch->stream>>>(
+        job);
+}

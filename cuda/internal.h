@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/** What the files of the CUDA backend share: device memory, the scene as the device sees it, and
+ * the kernels' entries. */
+#ifndef NB_CUDA_INTERNAL_H
+#define NB_CUDA_INTERNAL_H
+
+#include <cuda_runtime.h>
+
+extern "C" {
+#include "../src/base/error.h"
+#include "../src/base/memory.h"
+#include "../src/physics/scene.h"
+#include "../src/render/backend.h"
+}
+
+/** Device memory that grows on demand and lives as long as the renderer. */
+typedef struct nb_cuda_buffer {
+    void *at; /* device address, NULL when empty */
+    size_t bytes;
+} nb_cuda_buffer;
+
+/** The device, as far as choices depend on it. */
+typedef struct nb_cuda_device {
+    int index;
+    char name[256];
+    int major, minor, multiprocessors;
+    double clock_ghz;
+    int fp64_ratio; /* FP32 operations in the time of one FP64 operation */
+    int has_tensor; /* this build has FP64 tensor-core kernels that pay on it */
+} nb_cuda_device;
+
+/** Which kernel renders a scene. */
+typedef enum nb_cuda_path {
+    NB_PATH_DOUBLE,  /* src/physics in double, everything */
+    NB_PATH_DIRECT,  /* few steps a pixel: Miller indices in double, lattice in float */
+    NB_PATH_TENSOR,  /* many steps: Miller indices on the FP64 tensor cores */
+    NB_PATH_RESIDUAL /* many steps, slow FP64: double centres and float residuals */
+} nb_cuda_path;
+
+/** F^2 on the device: a float box that covers every reflection the image can touch, or one
+ * number.  By negative indices: at[((-h-low[0])*size[1] + -k-low[1])*size[2] + -l-low[2]]. */
+typedef struct nb_cuda_F2 {
+    const float *at; /* NULL: constant */
+    float constant;
+    int low[3], size[3];
+} nb_cuda_F2;
+
+/** A rectangle of pixels, first inclusive, end exclusive. */
+typedef struct nb_cuda_window {
+    int f0, f1, s0, s1;
+} nb_cuda_window;
+
+/** What every launch needs. */
+typedef struct nb_cuda_launch {
+    nb_scene scene; /* arrays are device addresses */
+    nb_cuda_window window;
+    float *image; /* device, [spixels][fpixels] */
+    int *repair;  /* device: set when a pixel came out as NaN and must be redone */
+    cudaStream_t stream;
+    int multiprocessors;
+    nb_vec3 first_incident; /* of the first source, for the host */
+} nb_cuda_launch;
+
+/** A few of the steps of a pixel: those of orientations first..first+count-1. */
+typedef struct nb_cuda_part {
+    int first, count;
+    double *sums; /* device, [spixels][fpixels]: the sum so far; NULL when only one part */
+    int is_first, is_last;
+} nb_cuda_part;
+
+/** One step for the direct kernel.  On each axis the Miller index at P = base + F fast is
+ * (vector.base + F slope)/|P| + constant, where the constant holds the magic number. */
+typedef struct nb_cuda_direct_step {
+    struct {
+        nb_vec3 vector; /* -a/lambda */
+        double slope, constant;
+    } axis[3]; /* of -h: see steps.cu */
+    float weight;
+} nb_cuda_direct_step;
+
+/** The tables of the fast kernels. */
+typedef struct nb_cuda_steps {
+    int count;               /* sources * orientations */
+    int octets;              /* of 8 steps, for the tensor cores */
+    const double *fragments; /* [octets + 1][3 axes][32 lanes]: one more, for prefetching */
+    const float *weights;    /* [8*(octets + 1)]; NULL when every step weighs 1 */
+    const nb_cuda_direct_step *direct; /* [count] */
+    nb_cuda_F2 F2;
+    double weight_sum; /* of all steps */
+} nb_cuda_steps;
+
+/* --- device.cu --- */
+nb_status nb_cuda_check(nb_error *err, cudaError_t code, const char *doing);
+/** At least `bytes` on the device, content undefined when it had to grow. */
+nb_status nb_cuda_reserve(nb_cuda_buffer *buffer, size_t bytes, const char *what,
+                          nb_error *err);
+void nb_cuda_release(nb_cuda_buffer *buffer);
+/** Find a device that can render; -1: the first.  0 and a reason in `why` when there is none. */
+int nb_cuda_probe(int index, nb_cuda_device *device, char *why, size_t why_size);
+
+/* --- download.cu --- */
+typedef struct nb_cuda_ring nb_cuda_ring; /* pinned memory between device and caller's memory */
+nb_status nb_cuda_ring_create(int device, int threads, nb_cuda_ring **ring, nb_error *err);
+void nb_cuda_ring_free(nb_cuda_ring *ring);
+/** Copy count floats to `to` after what `stream` holds now; returns when they are there. */
+nb_status nb_cuda_download(nb_cuda_ring *ring, float *to, const float *from, size_t count,
+                           cudaStream_t stream, nb_error *err);
+
+/* --- double.cu --- */
+void nb_cuda_launch_double(const nb_cuda_launch *launch, const nb_cuda_part *part);
+/** Compute every pixel of the window that is not finite again, if *launch->repair is set. */
+void nb_cuda_launch_repair(const nb_cuda_launch *launch);
+
+/* --- steps.cu --- */
+/** Bounds of every Miller index for directions inside boxes[n_boxes][6] (device; x, y, z minima,
+ * then maxima) -> bounds[6] (device): minima of h, k, l, then maxima. */
+void nb_cuda_launch_bounds(const nb_scene *scene, const double *boxes, int n_boxes,
+                           int *bounds, cudaStream_t stream);
+void nb_cuda_launch_fill_F2(const nb_sf_box *sf, const nb_cuda_F2 *F2, float *out,
+                            cudaStream_t stream);
+/** fragments and weights (may be NULL) as in nb_cuda_steps. */
+void nb_cuda_launch_fragments(const nb_scene *scene, const nb_cuda_F2 *F2, int octets,
+                              double *fragments, float *weights, cudaStream_t stream);
+void nb_cuda_launch_direct_steps(const nb_scene *scene, int table,
+                                 nb_cuda_direct_step *steps, cudaStream_t stream);
+
+/* --- tensor.cu --- */
+/** Whether the code that this device would run has the FP64 tensor-core kernels. */
+int nb_cuda_has_tensor_code(void);
+/** Octets first..end-1 of the window's pixels; added to the image when `add`.  numerator_degree
+ * and denominator_degree: 4,4 4,3 or 3,3. */
+typedef struct nb_cuda_octets {
+    int first, end, add;
+    int numerator_degree, denominator_degree;
+} nb_cuda_octets;
+void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_steps *steps,
+                           const nb_cuda_octets *octets);
+
+/* --- direct.cu --- */
+void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_steps *steps);
+
+#endif

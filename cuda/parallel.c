@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#include "parallel.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+int nb_cuda_thread_limit(void)
+{
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
+void nb_cuda_parallel(int threads, void (*work)(void *context, int thread, int threads),
+                      void *context)
+{
+#ifdef _OPENMP
+#pragma omp parallel num_threads(threads)
+    work(context, omp_get_thread_num(), omp_get_num_threads());
+#else
+    (void)threads;
+    work(context, 0, 1);
+#endif
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* The scene's arrays and the fast kernels' tables, on the device. */
+#include "state.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "../src/physics/ray.h"
+
+enum {
+    SIDE = 4,           /* boxes of directions along each edge of the window */
+    SAMPLES = 8,        /* intervals of a box along each edge */
+    MAX_CELLS = 1 << 28 /* of F^2: 1 GiB */
+};
+
+static nb_status upload(nb_cuda_buffer *buffer, const void *from, size_t bytes,
+                        const char *what, cudaStream_t stream, nb_error *err)
+{
+    nb_status st = nb_cuda_reserve(buffer, bytes ? bytes : 1, what, err);
+    if (st)
+        return st;
+    return nb_cuda_check(
+        err, cudaMemcpyAsync(buffer->at, from, bytes, cudaMemcpyHostToDevice, stream),
+        what);
+}
+
+/** As upload, unless the same bytes are there already. */
+static nb_status upload_changed(nb_cuda_buffer *buffer, const void *from, size_t bytes,
+                                const char *what, void **sent, size_t *sent_bytes,
+                                cudaStream_t stream, nb_error *err)
+{
+    nb_status st;
+    if (*sent && *sent_bytes == bytes && memcmp(*sent, from, bytes) == 0)
+        return NB_OK;
+    nb_free(*sent);
+    *sent = nb_alloc_raw(bytes, 1, what, err);
+    *sent_bytes = 0;
+    if (!*sent)
+        return NB_ERR_NOMEM;
+    memcpy(*sent, from, bytes);
+    st = upload(buffer, *sent, bytes, what, stream, err);
+    if (!st)
+        *sent_bytes = bytes;
+    return st;
+}
+
+nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
+                         nb_cuda_launch *launch, nb_error *err)
+{
+    size_t pixels = (size_t)sc->det.fpixels * sc->det.spixels;
+    size_t sources = (size_t)sc->n_sources * sizeof *sc->sources;
+    size_t orientations = (size_t)sc->n_orientations * sizeof *sc->orientations;
+    nb_status st;
+    if ((st = nb_cuda_reserve(&state->image, pixels * sizeof(float), "the image", err)) ||
+        (st = nb_cuda_reserve(&state->small, NB_SMALL_BYTES, "counters", err)) ||
+        (st = upload_changed(&state->sources, sc->sources, sources, "the sources",
+                             &state->sources_sent, &state->sources_bytes, state->stream,
+                             err)) ||
+        (st = upload_changed(&state->orientations, sc->orientations, orientations,
+                             "the orientations", &state->orientations_sent,
+                             &state->orientations_bytes, state->stream, err)))
+        return st;
+    if (sc->sf.nh > 0 &&
+        (st = upload(&state->F, sc->sf.F,
+                     (size_t)sc->sf.nh * sc->sf.nk * sc->sf.nl * sizeof(double),
+                     "the structure factors", state->stream, err)))
+        return st;
+    if (sc->det.mask &&
+        (st = upload(&state->mask, sc->det.mask, pixels, "the mask", state->stream, err)))
+        return st;
+    launch->scene = *sc;
+    launch->scene.sources = (const nb_source *)state->sources.at;
+    launch->scene.orientations = (const nb_orientation *)state->orientations.at;
+    launch->scene.sf.F = (const double *)state->F.at;
+    launch->scene.det.mask = sc->det.mask ? (const uint8_t *)state->mask.at : NULL;
+    launch->image = (float *)state->image.at;
+    launch->repair = (int *)((char *)state->small.at + NB_SMALL_REPAIR);
+    launch->stream = state->stream;
+    launch->multiprocessors = state->device.multiprocessors;
+    launch->first_incident = sc->sources[0].incident;
+    return NB_OK;
+}
+
+/** Widen box by the direction to (f, s), in pixels from the corner, at the depth of a layer. */
+static void add_direction(double box[6], const nb_detector *det, double f, double s,
+                          int layer)
+{
+    nb_vec3 d = nb_unit(
+        nb_detector_point(det, f * det->pixel, s * det->pixel, layer * det->layer_step));
+    box[0] = fmin(box[0], d.x);
+    box[1] = fmin(box[1], d.y);
+    box[2] = fmin(box[2], d.z);
+    box[3] = fmax(box[3], d.x);
+    box[4] = fmax(box[4], d.y);
+    box[5] = fmax(box[5], d.z);
+}
+
+/** How far a direction can be from the nearest sampled one: a step dx at distance R turns it by
+ * dx/R at the most, and the plane is nowhere nearer than close_distance. */
+static double sampling_margin(const nb_detector *det)
+{
+    double cells = SIDE * SAMPLES;
+    double df = (det->roi_fmax - det->roi_fmin + 1) * det->pixel / cells;
+    double ds = (det->roi_smax - det->roi_smin + 1) * det->pixel / cells;
+    double depth = det->layers > 1 ? det->layers * det->layer_step : 0;
+    return (0.5 * sqrt(df * df + ds * ds) + depth) / fabs(det->close_distance);
+}
+
+/** Boxes that hold every direction from the sample to the window's pixels. */
+static void direction_boxes(const nb_detector *det, double boxes[SIDE * SIDE][6])
+{
+    double margin = sampling_margin(det);
+    double df = (det->roi_fmax - det->roi_fmin + 1) / (double)(SIDE * SAMPLES);
+    double ds = (det->roi_smax - det->roi_smin + 1) / (double)(SIDE * SAMPLES);
+    int b, i, j;
+    for (b = 0; b < SIDE * SIDE; b++) {
+        double *box = boxes[b];
+        for (i = 0; i < 3; i++) {
+            box[i] = 2;
+            box[i + 3] = -2;
+        }
+        for (i = 0; i <= SAMPLES; i++)
+            for (j = 0; j <= SAMPLES; j++)
+                add_direction(box, det, det->roi_fmin + (b % SIDE * SAMPLES + i) * df,
+                              det->roi_smin + (b / SIDE * SAMPLES + j) * ds, 0);
+        for (i = 0; i < 3; i++) {
+            box[i] = fmax(box[i] - margin, -1.0);
+            box[i + 3] = fmin(box[i + 3] + margin, 1.0);
+        }
+    }
+}
+
+/** The box of reflections that the window can see, and its F^2. */
+static nb_status prepare_F2(nb_backend_state *state, const nb_scene *sc,
+                            const nb_cuda_launch *launch, nb_cuda_F2 *F2, int *fits,
+                            nb_error *err)
+{
+    double boxes[SIDE * SIDE][6], cells = 1;
+    char *small = (char *)state->small.at;
+    int bounds[6], i;
+    nb_status st;
+    direction_boxes(&sc->det, boxes);
+    if ((st = nb_cuda_check(err,
+                            cudaMemcpyAsync(small + NB_SMALL_BOXES, boxes, sizeof boxes,
+                                            cudaMemcpyHostToDevice, state->stream),
+                            "sending directions")))
+        return st;
+    nb_cuda_launch_bounds(&launch->scene, (const double *)(small + NB_SMALL_BOXES),
+                          SIDE * SIDE, (int *)(small + NB_SMALL_BOUNDS), state->stream);
+    if ((st = nb_cuda_check(err,
+                            cudaMemcpyAsync(bounds, small + NB_SMALL_BOUNDS, sizeof bounds,
+                                            cudaMemcpyDeviceToHost, state->stream),
+                            "finding the visible reflections")) ||
+        (st = nb_cuda_check(err, cudaStreamSynchronize(state->stream),
+                            "finding the visible reflections")))
+        return st;
+    for (i = 0; i < 3; i++) { /* of negative indices, one more on each side for rounding */
+        F2->low[i] = -bounds[i + 3] - 1;
+        F2->size[i] = bounds[i + 3] - bounds[i] + 3;
+        cells *= F2->size[i];
+    }
+    *fits = cells <= MAX_CELLS;
+    if (!*fits)
+        return NB_OK;
+    if ((st = nb_cuda_reserve(&state->F2, (size_t)cells * sizeof(float),
+                              "the table of structure factors", err)))
+        return st;
+    F2->at = (const float *)state->F2.at;
+    nb_cuda_launch_fill_F2(&launch->scene.sf, F2, (float *)state->F2.at, state->stream);
+    return NB_OK;
+}
+
+static int equal_weights(const nb_scene *sc, double *sum)
+{
+    int i, equal = sc->N[0] > 1 || sc->N[1] > 1 || sc->N[2] > 1; /* idle steps add 0 */
+    *sum = 0;
+    for (i = 0; i < sc->n_sources; i++) {
+        *sum += sc->sources[i].weight * sc->n_orientations;
+        equal = equal && (float)sc->sources[i].weight == 1.0f;
+    }
+    return equal;
+}
+
+static nb_status prepare_fragments(nb_backend_state *state, const nb_cuda_launch *launch,
+                                   int equal, nb_cuda_steps *steps, nb_error *err)
+{
+    size_t octets = ((size_t)steps->count + 7) / 8;
+    nb_status st;
+    steps->octets = (int)octets;
+    if ((st = nb_cuda_reserve(&state->steps, (octets + 1) * 96 * sizeof(double),
+                              "the steps", err)) ||
+        (!equal && (st = nb_cuda_reserve(&state->weights, (octets + 1) * 8 * sizeof(float),
+                                         "the weights", err))))
+        return st;
+    steps->fragments = (const double *)state->steps.at;
+    steps->weights = equal ? NULL : (const float *)state->weights.at;
+    nb_cuda_launch_fragments(&launch->scene, &steps->F2, steps->octets,
+                             (double *)state->steps.at,
+                             equal ? NULL : (float *)state->weights.at, state->stream);
+    return NB_OK;
+}
+
+nb_status nb_cuda_prepare_steps(nb_backend_state *state, const nb_scene *sc,
+                                const nb_cuda_launch *launch, nb_cuda_path path,
+                                nb_cuda_steps *steps, int *fits, nb_error *err)
+{
+    int equal = equal_weights(sc, &steps->weight_sum);
+    nb_status st;
+    *fits = 1;
+    steps->count = sc->n_sources * sc->n_orientations;
+    steps->F2.constant = (float)(sc->sf.default_F * sc->sf.default_F);
+    if (sc->sf.nh > 0 &&
+        ((st = prepare_F2(state, sc, launch, &steps->F2, fits, err)) || !*fits))
+        return st;
+    if (path == NB_PATH_TENSOR)
+        return prepare_fragments(state, launch, equal, steps, err);
+    st = nb_cuda_reserve(&state->steps, (size_t)steps->count * sizeof *steps->direct,
+                         "the steps", err);
+    if (st)
+        return st;
+    steps->direct = (const nb_cuda_direct_step *)state->steps.at;
+    nb_cuda_launch_direct_steps(&launch->scene, steps->F2.at != NULL,
+                                (nb_cuda_direct_step *)state->steps.at, state->stream);
+    return NB_OK;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/** The renderer's state: what stays on the device between renders. */
+#ifndef NB_CUDA_STATE_H
+#define NB_CUDA_STATE_H
+
+#include "internal.h"
+
+struct nb_backend_state {
+    nb_render_options options;
+    nb_cuda_device device;
+    cudaStream_t stream;
+    cudaEvent_t bands[2];     /* the last two launches */
+    cudaEvent_t began, ended; /* of the kernels of the last render */
+    nb_cuda_ring *ring;       /* owned */
+    nb_cuda_path path;        /* of the last render */
+    /* device memory, owned */
+    nb_cuda_buffer image, sources, orientations, F, mask, sums, steps, weights, F2, small;
+    /* host copies of what was uploaded, so that an unchanged scene is not sent again; owned */
+    void *sources_sent, *orientations_sent;
+    size_t sources_bytes, orientations_bytes;
+};
+
+/** Integers and direction boxes at the start of state->small. */
+enum {
+    NB_SMALL_REPAIR = 0,
+    NB_SMALL_BOUNDS = 64,
+    NB_SMALL_BOXES = 128,
+    NB_SMALL_BYTES = 8192
+};
+
+/** scene's arrays to the device; launch->scene refers to them afterwards.  F only when wanted. */
+nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *scene,
+                         nb_cuda_launch *launch, nb_error *err);
+
+/** The kernel for this scene, whether it fits the fast ones and what was asked for; `why` one
+ * line.  Looks at the host scene only. */
+nb_cuda_path nb_cuda_choose_path(const nb_scene *scene, const nb_render_options *options,
+                                 const nb_cuda_device *device, const char **why);
+const char *nb_cuda_path_name(nb_cuda_path path);
+
+/** Build the tables of the fast kernels.  *fits = 0: the table of F^2 would be too large. */
+nb_status nb_cuda_prepare_steps(nb_backend_state *state, const nb_scene *scene,
+                                const nb_cuda_launch *launch, nb_cuda_path path,
+                                nb_cuda_steps *steps, int *fits, nb_error *err);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables for the fast kernels: the steps' coefficients and the box of F^2.
+ *
+ * A Miller index is h = a.(d - i)/lambda.  In 1.5*2^20 - h the last bit is 2^-32, so that its low
+ * word is the fraction of -h as a 32-bit fixed-point number, reduced modulo 1 by itself, and its
+ * high word counts whole numbers.  Negative, so that rounding down sends halves of h down, as
+ * nb_nearest_index does; the interference function is even. */
+#include "internal.h"
+
+#include <limits.h>
+
+#include "../src/physics/pixel.h"
+
+#define MAGIC 1572864.0
+
+/** With half a step more, the high word counts nearest whole numbers. */
+static __device__ double magic(int table)
+{
+    return table ? MAGIC + 0.5 : MAGIC;
+}
+
+static __device__ nb_vec3 axis_of(const nb_orientation *u, int axis)
+{
+    return axis == 0 ? u->a : axis == 1 ? u->b : u->c;
+}
+
+typedef struct fragment_job {
+    nb_scene scene;
+    nb_cuda_F2 F2;
+    int64_t count;
+    double *fragments;
+    float *weights;
+} fragment_job;
+
+/** The negative index of a step that is not there: inside the box of F^2, at a zero of the interference
+ * function (a fraction 1/N), so that it adds next to nothing and needs no mask. */
+static __device__ double idle_index(const fragment_job *p, int axis)
+{
+    double N = p->scene.N[axis];
+    return p->F2.low[axis] + (N > 1 ? 1.0 / N : 0.25);
+}
+
+/** Lane 4*i+k holds component k of step i of the octet; the constant is component 3. */
+__global__ void k_fragments(const __grid_constant__ fragment_job p)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, step;
+    int axis = (int)(i % 96) / 32, row = (int)(i % 32) / 4, k = (int)(i % 4);
+    int table = p.F2.at != NULL;
+    if (i >= p.count)
+        return;
+    step = i / 96 * 8 + row;
+    if (step < (int64_t)p.scene.n_sources * p.scene.n_orientations) {
+        const nb_source *source = &p.scene.sources[step % p.scene.n_sources];
+        nb_vec3 v = axis_of(&p.scene.orientations[step / p.scene.n_sources], axis);
+        double along = k == 0 ? v.x : k == 1 ? v.y : v.z;
+        p.fragments[i] =
+            k < 3 ? -along / source->lambda
+                  : magic(table) + nb_dot(v, source->incident) / source->lambda;
+        if (p.weights && axis == 0 && k == 0)
+            p.weights[step] = (float)source->weight;
+    } else {
+        p.fragments[i] = k < 3 ? 0.0 : magic(table) + idle_index(&p, axis);
+        if (p.weights && axis == 0 && k == 0)
+            p.weights[step] = 0;
+    }
+}
+
+void nb_cuda_launch_fragments(const nb_scene *scene, const nb_cuda_F2 *F2, int octets,
+                              double *fragments, float *weights, cudaStream_t stream)
+{
+    fragment_job job = {*scene, *F2, ((int64_t)octets + 1) * 96, fragments, weights};
+    k_fragments<<<(unsigned)((job.count + 255) / 256), 256, 0, stream>>>(job);
+}
+
+__global__ void k_direct_steps(const __grid_constant__ nb_scene sc, int table,
+                               nb_cuda_direct_step *steps)
+{
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), axis;
+    const nb_source *source = &sc.sources[i % sc.n_sources];
+    if (i >= sc.n_sources * sc.n_orientations)
+        return;
+    for (axis = 0; axis < 3; axis++) {
+        nb_vec3 v = axis_of(&sc.orientations[i / sc.n_sources], axis);
+        v = nb_scale(-1.0 / source->lambda, v);
+        steps[i].axis[axis].vector = v;
+        steps[i].axis[axis].slope = nb_dot(v, sc.det.fast);
+        steps[i].axis[axis].constant = magic(table) - nb_dot(v, source->incident);
+    }
+    steps[i].weight = (float)source->weight;
+}
+
+void nb_cuda_launch_direct_steps(const nb_scene *scene, int table,
+                                 nb_cuda_direct_step *steps, cudaStream_t stream)
+{
+    unsigned count = (unsigned)(scene->n_sources * scene->n_orientations);
+    k_direct_steps<<<(count + 63) / 64, 64, 0, stream>>>(*scene, table, steps);
+}
+
+/** Interval of v.(d - i) for directions d inside a box. */
+static __device__ void interval(nb_vec3 v, const double *box, nb_vec3 incident,
+                                double out[2])
+{
+    const double c[3] = {v.x, v.y, v.z};
+    int i;
+    out[0] = out[1] = -nb_dot(v, incident);
+    for (i = 0; i < 3; i++) {
+        out[0] += c[i] * box[c[i] > 0 ? i : i + 3];
+        out[1] += c[i] * box[c[i] > 0 ? i + 3 : i];
+    }
+}
+
+/** Thread: one box of directions (x, y, z minima, then maxima) with one step. */
+__global__ void k_bounds(const __grid_constant__ nb_scene sc, const double *boxes,
+                         int n_boxes, int *bounds)
+{
+    int64_t steps = (int64_t)sc.n_sources * sc.n_orientations, i;
+    int low[3] = {INT_MAX, INT_MAX, INT_MAX}, high[3] = {INT_MIN, INT_MIN, INT_MIN}, axis;
+    for (i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < steps * n_boxes;
+         i += (int64_t)gridDim.x * blockDim.x) {
+        int64_t step = i / n_boxes;
+        const nb_source *source = &sc.sources[step % sc.n_sources];
+        for (axis = 0; axis < 3; axis++) {
+            double at[2];
+            interval(axis_of(&sc.orientations[step / sc.n_sources], axis),
+                     boxes + i % n_boxes * 6, source->incident, at);
+            low[axis] = min(low[axis], (int)floor(at[0] / source->lambda));
+            high[axis] = max(high[axis], (int)ceil(at[1] / source->lambda));
+        }
+    }
+    for (axis = 0; axis < 3; axis++) {
+        atomicMin(&bounds[axis], low[axis]);
+        atomicMax(&bounds[axis + 3], high[axis]);
+    }
+}
+
+__global__ void k_reset_bounds(int *bounds)
+{
+    bounds[threadIdx.x] = threadIdx.x < 3 ? INT_MAX : INT_MIN;
+}
+
+void nb_cuda_launch_bounds(const nb_scene *scene, const double *boxes, int n_boxes,
+                           int *bounds, cudaStream_t stream)
+{
+    k_reset_bounds<<<1, 6, 0, stream>>>(bounds);
+    k_bounds<<<256, 128, 0, stream>>>(*scene, boxes, n_boxes, bounds);
+}
+
+__global__ void k_fill_F2(const __grid_constant__ nb_sf_box sf,
+                          const __grid_constant__ nb_cuda_F2 F2, float *out)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    int64_t slab = (int64_t)F2.size[1] * F2.size[2];
+    double F;
+    if (i >= slab * F2.size[0])
+        return;
+    F = nb_F_nearest(&sf, -(double)(F2.low[0] + i / slab),
+                     -(double)(F2.low[1] + i % slab / F2.size[2]),
+                     -(double)(F2.low[2] + i % F2.size[2]));
+    out[i] = (float)(F * F);
+}
+
+void nb_cuda_launch_fill_F2(const nb_sf_box *sf, const nb_cuda_F2 *F2, float *out,
+                            cudaStream_t stream)
+{
+    int64_t cells = (int64_t)F2->size[0] * F2->size[1] * F2->size[2];
+    k_fill_F2<<<(unsigned)((cells + 255) / 256), 256, 0, stream>>>(*sf, *F2, out);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* The CUDA backend of a build without nvcc: it only says so. */
+#include "../src/render/backend.h"
+
+#ifdef NB_HAVE_CUDA
+typedef int nb_cuda_stub_is_empty; /* a file needs a declaration */
+#else
+
+#include <stdio.h>
+
+#include <math.h>
+
+#include "../src/base/error.h"
+#include "timing.h"
+
+#define REASON "built without CUDA (nvcc was not found)"
+
+static double estimate(const nb_scene *scene, const nb_render_options *options, char *why,
+                       size_t why_size)
+{
+    (void)scene;
+    (void)options;
+    snprintf(why, why_size, "%s", REASON);
+    return -1;
+}
+
+static nb_status open_nothing(const nb_render_options *options, nb_backend_state **state,
+                              nb_error *err)
+{
+    (void)options;
+    *state = NULL;
+    return nb_fail(err, NB_ERR_UNSUPPORTED, "cuda: %s", REASON);
+}
+
+static nb_status render(nb_backend_state *state, const nb_scene *scene, float *image,
+                        nb_error *err)
+{
+    (void)state;
+    (void)scene;
+    (void)image;
+    return nb_fail(err, NB_ERR_UNSUPPORTED, "cuda: %s", REASON);
+}
+
+static void describe(const nb_backend_state *state, char *line, size_t size)
+{
+    (void)state;
+    snprintf(line, size, "%s", REASON);
+}
+
+static void close_nothing(nb_backend_state *state)
+{
+    (void)state;
+}
+
+double nb_cuda_kernel_seconds(const nb_backend_state *state)
+{
+    (void)state;
+    return NAN;
+}
+
+const nb_backend nb_backend_cuda = {"cuda", estimate, open_nothing,
+                                    render, describe, close_nothing};
+
+#endif

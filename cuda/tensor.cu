@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* Many steps a pixel on the FP64 tensor cores (compute capability 8.0, 9.0, 10.0).
+ *
+ * One m8n8k4 product gives a Miller index of 8 steps for 8 pixels: rows of A are the steps'
+ * vectors a/lambda and, as the fourth column, magic number - a.i/lambda; columns of B are the
+ * pixels' directions and 1.  A warp owns 8 x 4 pixels. */
+#include "internal.h"
+
+#include <float.h>
+
+#include "../src/physics/pixel.h"
+#include "interference.cuh"
+
+#if defined(__CUDA_ARCH__) &&                                                            \
+    (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
+#define HAS_TENSOR_CODE 1
+#endif
+
+enum {
+    WARPS = 8, /* of a block */
+    ROWS = 4,  /* of pixels, of a warp's tile */
+    COLUMNS = 8,
+    RUN = 64 /* octets summed in one float before they join the total */
+};
+
+typedef struct tensor_job {
+    nb_scene scene;
+    nb_cuda_window window;
+    float *image; /* or partial images, `plane` floats apart, one for each gridDim.y */
+    size_t plane;
+    int *repair;
+    const double *fragments;
+    const float *weights;
+    const float *F2;
+    nb_F2_index index;
+    int N[3];
+    int first, end, add; /* octets */
+    double term;         /* F^2 when constant, else 1 */
+    double background;   /* of one ray, when this launch is the one to add it */
+} tensor_job;
+
+/** What a warp keeps beside the registers of the inner loop. */
+typedef struct warp_memory {
+    float total[2 * ROWS][32];    /* per lane: steps of its row, pixels of its columns */
+    float weight[ROWS * COLUMNS]; /* of the ray at each pixel */
+} warp_memory;
+
+#ifdef HAS_TENSOR_CODE
+static __device__ __forceinline__ void multiply(double d[2], double a, double b)
+{
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%4, %4};"
+        : "=d"(d[0]), "=d"(d[1])
+        : "d"(a), "d"(b), "d"(0.0));
+}
+
+/** Intensity of this lane's step at its two pixels of one row; b: the row's B fragment. */
+template <int NUM, int DEN, bool TABLE, bool WEIGHTED>
+static __device__ __forceinline__ void add_octet(const tensor_job &p, const double a[3],
+                                                 double b, float weight, float sum[2])
+{
+    double t[3][2];
+    int c, axis;
+    for (axis = 0; axis < 3; axis++)
+        multiply(t[axis], a[axis], b);
+#pragma unroll
+    for (c = 0; c < 2; c++) {
+        const int flip = TABLE ? (int)0x80000000 : 0; /* undo the half step */
+        int w[3] = {__double2loint(t[0][c]) ^ flip, __double2loint(t[1][c]) ^ flip,
+                    __double2loint(t[2][c]) ^ flip};
+        float r = nb_interference_product<NUM, DEN>(w, p.N);
+        float scale = WEIGHTED ? weight : 1.0f;
+        if (TABLE) {
+            int at = __double2hiint(t[0][c]) * p.index.stride_h +
+                     __double2hiint(t[1][c]) * p.index.stride_k +
+                     __double2hiint(t[2][c]) + p.index.offset;
+            scale = WEIGHTED ? scale * __ldg(p.F2 + at) : __ldg(p.F2 + at);
+        }
+        sum[c] = TABLE || WEIGHTED ? fmaf(r * r, scale, sum[c]) : fmaf(r, r, sum[c]);
+    }
+}
+
+/** Sum of the octets [first, end) into memory->total. */
+template <int NUM, int DEN, bool TABLE, bool WEIGHTED>
+static __device__ __forceinline__ void sum_octets(const tensor_job &p, int first, int end,
+                                                  const double b[ROWS], int lane,
+                                                  warp_memory *memory)
+{
+    const double *at = p.fragments + (size_t)first * 96 + lane;
+    double a[3] = {__ldg(at), __ldg(at + 32), __ldg(at + 64)};
+    int i, g, c;
+    while (first < end) {
+        int stop = min(first + RUN, end);
+        float sum[ROWS][2] = {};
+#pragma unroll 1
+        for (i = first; i < stop; i++) {
+            float weight =
+                WEIGHTED ? __ldg(p.weights + (size_t)i * 8 + (lane >> 2)) : 1.0f;
+            at += 96;
+            double next[3] = {__ldg(at), __ldg(at + 32), __ldg(at + 64)};
+#pragma unroll
+            for (g = 0; g < ROWS; g++)
+                add_octet<NUM, DEN, TABLE, WEIGHTED>(p, a, b[g], weight, sum[g]);
+            a[0] = next[0];
+            a[1] = next[1];
+            a[2] = next[2];
+        }
+        for (g = 0; g < ROWS; g++)
+            for (c = 0; c < 2; c++)
+                memory->total[2 * g + c][lane] += sum[g][c];
+        first = stop;
+    }
+}
+
+/** Direction to a sub-pixel and the weight of its ray; the fast path has flat detectors only. */
+static __device__ __forceinline__ nb_vec3 aim(const nb_scene &sc, int ray_index, int f,
+                                              int s, float *weight)
+{
+    nb_detector det = sc.det;
+    int os = sc.oversample, sub = ray_index % (os * os), layer = ray_index / (os * os);
+    double w;
+    det.curved = 0;
+    nb_ray ray = nb_ray_to(&det, nb_subpixel(&det, os, f, sub % os),
+                           nb_subpixel(&det, os, s, sub / os), layer);
+    w = ray.capture;
+    if (sc.oversample_omega)
+        w *= ray.omega;
+    if (sc.oversample_polar && !sc.nopolar)
+        w *= nb_polarization(sc.polarization, sc.sources[0].incident, ray.direction,
+                             sc.polar_axis);
+    *weight = (float)w;
+    return ray.direction;
+}
+
+/** Fill B and the weights of the tile whose first pixel is (f, s). */
+static __device__ __forceinline__ void aim_tile(const tensor_job &p, int ray, int f,
+                                                int s, int lane, double b[ROWS],
+                                                warp_memory *memory)
+{
+    int g, k = lane & 3, column = lane >> 2;
+    f = min(f + column, p.window.f1 - 1);
+#pragma unroll 1
+    for (g = 0; g < ROWS; g++) {
+        float weight;
+        nb_vec3 d = aim(p.scene, ray, f, min(s + g, p.window.s1 - 1), &weight);
+        double component = k == 0 ? d.x : k == 1 ? d.y : k == 2 ? d.z : 1.0;
+#pragma unroll
+        for (int j = 0; j < ROWS; j++) /* b stays in registers */
+            b[j] = j == g ? component : b[j];
+        if (k == 0)
+            memory->weight[g * COLUMNS + column] = weight;
+    }
+    for (g = 0; g < 2 * ROWS; g++)
+        memory->total[g][lane] = 0;
+    __syncwarp();
+}
+
+/** Weighted sum over the ray at the pixel of this lane: row lane/8, column lane%8. */
+static __device__ __forceinline__ double collect(const tensor_job &p, int lane,
+                                                 const warp_memory *memory)
+{
+    int g = lane >> 3, column = lane & 7, row;
+    float sum = 0;
+    __syncwarp();
+    for (row = 0; row < 8; row++)
+        sum += memory->total[2 * g + (column & 1)][row * 4 + (column >> 1)];
+    double result = (sum * p.term + p.background) * memory->weight[lane];
+    __syncwarp();
+    return result;
+}
+#endif
+
+template <int NUM, int DEN, bool TABLE, bool WEIGHTED>
+__global__ void __launch_bounds__(32 * WARPS, TABLE || WEIGHTED ? 3 : 4)
+    k_tensor(const __grid_constant__ tensor_job p)
+{
+#ifdef HAS_TENSOR_CODE
+    __shared__ warp_memory memories[WARPS];
+    warp_memory *memory = &memories[threadIdx.x >> 5];
+    int lane = (int)(threadIdx.x & 31), ray;
+    int across = (p.window.f1 - p.window.f0 + COLUMNS - 1) / COLUMNS;
+    int tile = (int)(blockIdx.x * WARPS + (threadIdx.x >> 5));
+    int f0 = p.window.f0 + tile % across * COLUMNS,
+        s0 = p.window.s0 + tile / across * ROWS;
+    int f = f0 + (lane & 7), s = s0 + (lane >> 3);
+    int first = p.first + (int)((int64_t)(p.end - p.first) * blockIdx.y / gridDim.y);
+    int end = p.first + (int)((int64_t)(p.end - p.first) * (blockIdx.y + 1) / gridDim.y);
+    int rays = p.scene.oversample * p.scene.oversample * p.scene.det.layers;
+    size_t pixel = (size_t)s * p.scene.det.fpixels + f;
+    bool mine = f < p.window.f1 && s < p.window.s1;
+    double sum = 0, b[ROWS] = {};
+    if (mine && p.scene.det.mask)
+        mine = p.scene.det.mask[pixel] != 0;
+    if (!__any_sync(0xffffffffu, mine))
+        return;
+    for (ray = 0; ray < rays; ray++) {
+        aim_tile(p, ray, f0, s0, lane, b, memory);
+        sum_octets<NUM, DEN, TABLE, WEIGHTED>(p, first, end, b, lane, memory);
+        sum += collect(p, lane, memory);
+    }
+    if (!mine)
+        return;
+    nb_scene flat = p.scene;
+    flat.det.curved = 0;
+    float value = (float)(p.scene.intensity_scale * sum * nb_cached_factors(&flat, f, s));
+    float *out = p.image + blockIdx.y * p.plane + pixel;
+    *out = p.add ? *out + value : value;
+    if (!(fabsf(value) <= FLT_MAX))
+        *p.repair = 1;
+#endif
+}
+
+typedef void (*tensor_kernel)(tensor_job);
+
+static tensor_kernel choose_kernel(const nb_cuda_octets *octets, bool table, bool weighted)
+{
+    static const tensor_kernel kernels[3][4] = {
+        {k_tensor<4, 4, false, false>, k_tensor<4, 4, false, true>,
+         k_tensor<4, 4, true, false>, k_tensor<4, 4, true, true>},
+        {k_tensor<4, 3, false, false>, k_tensor<4, 4, false, true>,
+         k_tensor<4, 3, true, false>, k_tensor<4, 4, true, true>},
+        {k_tensor<3, 3, false, false>, k_tensor<4, 4, false, true>,
+         k_tensor<3, 3, true, false>, k_tensor<4, 4, true, true>},
+    };
+    int degree = octets->denominator_degree == 4 ? 0
+                 : octets->numerator_degree == 4 ? 1
+                                                 : 2;
+    return kernels[degree][2 * table + weighted];
+}
+
+int nb_cuda_has_tensor_code(void)
+{
+    cudaFuncAttributes code;
+    if (cudaFuncGetAttributes(&code, (const void *)k_tensor<4, 3, false, false>) !=
+        cudaSuccess)
+        return 0;
+    return code.ptxVersion == 80 || code.ptxVersion == 90 || code.ptxVersion == 100;
+}
+
+void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_steps *steps,
+                           const nb_cuda_octets *octets)
+{
+    const nb_scene *sc = &launch->scene;
+    const nb_cuda_window *w = &launch->window;
+    int across = (w->f1 - w->f0 + COLUMNS - 1) / COLUMNS, i;
+    int tiles = across * ((w->s1 - w->s0 + ROWS - 1) / ROWS);
+    tensor_job job = {};
+    job.scene = *sc;
+    job.window = *w;
+    job.image = launch->image;
+    job.repair = launch->repair;
+    job.fragments = steps->fragments;
+    job.weights = steps->weights;
+    job.F2 = steps->F2.at;
+    job.index = nb_make_F2_index(&steps->F2);
+    for (i = 0; i < 3; i++)
+        job.N[i] = (int)sc->N[i];
+    job.first = octets->first;
+    job.end = octets->end;
+    job.add = octets->add;
+    job.term = steps->F2.at ? 1.0 : steps->F2.constant;
+    job.background = octets->add ? 0.0 : sc->background * steps->weight_sum;
+    choose_kernel(
+        octets, job.F2 != NULL,
+        job.weights !=
+            NULL)<<<(unsigned)((tiles + WARPS - 1) / WARPS), 32 * WARPS, 0, launch->stream>>>(
+        job);
+}

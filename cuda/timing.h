@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/** For benchmarks: what the vtable does not tell. */
+#ifndef NB_CUDA_TIMING_H
+#define NB_CUDA_TIMING_H
+
+#include "../src/render/backend.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Time on the device between the first and the last kernel of the last render, seconds; NaN
+ * when there was none.  Tables of steps and transfers are not in it. */
+double nb_cuda_kernel_seconds(const nb_backend_state *state);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
