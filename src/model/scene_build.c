@@ -183,19 +183,44 @@ void nb_model_free(nb_model *m)
     memset(m, 0, sizeof *m);
 }
 
+/** Solid angle of the rectangle from the nearest point's corner (0,0) to (x,y) [m] at distance z
+ * (the pyramid's, e.g. Khadjavi, J. Opt. Soc. Am. 58, 1417 (1968)). */
+static double corner_angle(double x, double y, double z)
+{
+    return atan2(x * y, z * sqrt(x * x + y * y + z * z));
+}
+
+static double flat_solid_angle(const nb_detector *det)
+{
+    double close_f = -nb_dot(det->pix0, det->fast), close_s = -nb_dot(det->pix0, det->slow);
+    double f0 = det->roi_fmin * det->pixel - close_f, z = det->close_distance;
+    double f1 = (det->roi_fmax + 1) * det->pixel - close_f;
+    double s0 = det->roi_smin * det->pixel - close_s;
+    double s1 = (det->roi_smax + 1) * det->pixel - close_s;
+    return corner_angle(f1, s1, z) - corner_angle(f0, s1, z) - corner_angle(f1, s0, z) +
+           corner_angle(f0, s0, z);
+}
+
+static double row_solid_angle(const nb_detector *det, int s)
+{
+    const uint8_t *mask = det->mask ? det->mask + (size_t)s * det->fpixels : NULL;
+    double sum = 0;
+    int f;
+    for (f = det->roi_fmin; f <= det->roi_fmax; f++)
+        if (!mask || mask[f])
+            sum += nb_solid_angle(det, nb_norm(nb_detector_point(det, (f + 0.5) * det->pixel,
+                                                                 (s + 0.5) * det->pixel, 0)));
+    return sum;
+}
+
 double nb_scene_solid_angle(const nb_scene *sc)
 {
     const nb_detector *det = &sc->det;
     double total = 0;
-    int f, s;
-    for (s = det->roi_smin; s <= det->roi_smax; s++) {
-        double row = 0;
-        for (f = det->roi_fmin; f <= det->roi_fmax; f++) {
-            nb_vec3 p = nb_detector_point(det, (f + 0.5) * det->pixel, (s + 0.5) * det->pixel, 0);
-            if (!det->mask || det->mask[(size_t)s * det->fpixels + f])
-                row += nb_solid_angle(det, nb_norm(p));
-        }
-        total += row;
-    }
+    int s, square = fabs(nb_dot(det->fast, det->slow)) < 1e-9;
+    if (!det->mask && !det->curved && !det->point_pixel && square)
+        return flat_solid_angle(det);
+    for (s = det->roi_smin; s <= det->roi_smax; s++)
+        total += row_solid_angle(det, s);
     return total;
 }

@@ -39,7 +39,8 @@ nb_status nb_model_build(const nb_config *cfg, const nb_model_inputs *inputs,
                          const nb_hooks *hooks, nb_model *model, nb_error *err);
 void nb_model_free(nb_model *model); /* zeroed or built */
 
-/** Solid angle of all pixels that are rendered (centre of each pixel), sr. */
+/** Solid angle of all pixels that are rendered, sr: of their area as a whole on a flat detector
+ * without mask, else the sum of the pixels' own at their centres. */
 double nb_scene_solid_angle(const nb_scene *scene);
 
 #endif
