@@ -18,7 +18,7 @@ $B/nanobragg.pc: mk/nanobragg.pc.in src/nanobragg.h $B/flags
 	$(Q)sed -e 's|@VERSION@|$(VERSION)|' \
 	    -e 's|@LIBS_PRIVATE@|$(LIBS) $(if $(HAVE_OPENMP),-fopenmp)|' $< >$@
 
-.PHONY: install uninstall docs dist
+.PHONY: install uninstall installcheck docs dist
 install: all $B/nanobragg.1 $B/nanobragg.bash $B/nanobragg.pc ## to PREFIX (/usr/local), under DESTDIR
 	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR) $(MANDIR) $(COMPDIR)
 	install -m 755 $B/nanobragg $(BINDIR)/nanobragg
@@ -35,6 +35,12 @@ uninstall: ## remove what install wrote
 	rm -f $(BINDIR)/nanobragg $(LIBDIR)/libnanobragg.a $(LIBDIR)/libnanobragg.so \
 	    $(LIBDIR)/libnanobragg.so.$(SOVERSION) $(LIBDIR)/pkgconfig/nanobragg.pc \
 	    $(INCLUDEDIR)/nanobragg.h $(MANDIR)/nanobragg.1 $(COMPDIR)/nanobragg
+
+installcheck: all ## install under build/, build a program against it, uninstall
+	@rm -rf $B/stage
+	@$(MAKE) --no-print-directory install DESTDIR=$(CURDIR)/$B/stage PREFIX=/usr >/dev/null
+	@CC='$(CC)' bash tests/lint/install.sh $(CURDIR)/$B/stage /usr \
+	    $(MAKE) --no-print-directory uninstall DESTDIR=$(CURDIR)/$B/stage PREFIX=/usr
 
 docs: $B/nanobragg ## write docs/options.md from the table of options
 	$< -help-markdown >docs/options.md.new && mv docs/options.md.new docs/options.md

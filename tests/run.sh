@@ -45,6 +45,41 @@ export NB_TEST_LOG=$log NB_TEST_TIMEOUT=${NB_TEST_TIMEOUT:-280}
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 
+# The golden images once for each renderer, against that renderer's row of tolerances.
+list_golden() {
+    local isa
+    printf 'golden/scalar\t%s --limits scalar -- -device cpu -isa scalar\n' "$1"
+    printf 'golden/double\t%s --limits scalar -- -device cpu -precision double\n' "$1"
+    printf 'golden/single\t%s --limits single -- -device cpu -precision single\n' "$1"
+    for isa in sse2 avx2 avx512 neon; do
+        if must_render "$isa" "-device cpu -isa $isa"; then
+            printf 'golden/%s\t%s --limits mixed -- -device cpu -isa %s\n' "$isa" "$1" "$isa"
+        else
+            printf 'golden/%s\techo skip golden-%s # not on this processor or in this build\n' \
+                "$isa" "$isa"
+        fi
+    done
+    if must_render cuda "-device cuda"; then
+        printf 'golden/cuda\t%s --limits mixed -- -device cuda\n' "$1"
+    else
+        printf 'golden/cuda\techo skip golden-cuda # no CUDA device or not in this build\n'
+    fi
+}
+
+# Skipped only if the program says that it cannot (status 2) and the machine says so too: a
+# renderer that broke must fail, not be skipped.
+must_render() {
+    (cd "$log/tmp" && "$build/nanobragg" -cell 50 -N 2 -default_F 1 -detpixels 8 -nofloat -noint \
+        -nonoise -nopgm $2 >/dev/null 2>&1)
+    [ $? -eq 2 ] || return 0
+    case $1 in
+    avx512) grep -qw avx512f /proc/cpuinfo && grep -qw avx512vl /proc/cpuinfo ;;
+    sse2 | avx2) grep -qw "$1" /proc/cpuinfo ;;
+    neon) [ "$(uname -m)" = aarch64 ] ;;
+    cuda) [ -e /dev/nvidiactl ] && grep -q '^NVCC :=' "$build/config.mk" ;;
+    esac
+}
+
 # One "ROOM/NAME<tab>command" line for each test of a room.
 list_room() {
     local room=$1 file name
@@ -55,7 +90,7 @@ list_room() {
         case $room/$name in
         fuzz/replay_*) printf '%s\t%s %s\n' "$room/$name" "$file" \
             "tests/fuzz/corpus/${name#replay_}" ;;
-        golden/*) printf '%s\t%s %s\n' "$room/$name" "$file" "$build/nanobragg golden_data" ;;
+        golden/golden) list_golden "$file $build/nanobragg golden_data" ;;
         *) printf '%s\t%s\n' "$room/$name" "$file" ;;
         esac
     done

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What `make install` laid down is enough for somebody else's program: compile and run one
+# against the shared and the static library, look at the page and the completion, then check
+# that uninstall leaves no file.
+# usage: install.sh STAGE PREFIX UNINSTALL-COMMAND...
+set -eu
+stage=$1 prefix=$2
+shift 2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cat >"$work/user.c" <<'CODE'
+#include <nanobragg.h>
+#include <stdio.h>
+int main(void)
+{
+    nb_config config;
+    nb_sim *sim;
+    nb_error error;
+    nb_config_defaults(&config);
+    config.detpixels[0] = config.detpixels[1] = 8;
+    config.N[0] = config.N[1] = config.N[2] = 2;
+    config.default_F = 1;
+    config.cell_count = 1;
+    config.cell[0] = 50;
+    if (nb_sim_create(&config, NULL, &sim, &error)) {
+        puts(error.message);
+        return 1;
+    }
+    float image[64];
+    nb_status status = nb_sim_render(sim, image, NULL, &error);
+    nb_sim_free(sim);
+    return status != NB_OK;
+}
+CODE
+export PKG_CONFIG_PATH=$stage$prefix/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=
+flags="-I$stage$prefix/include -L$stage$prefix/lib"
+pkg-config --exists nanobragg
+# shellcheck disable=SC2046
+${CC:-gcc} "$work/user.c" $flags $(pkg-config --libs nanobragg) -o "$work/shared"
+LD_LIBRARY_PATH=$stage$prefix/lib "$work/shared"
+# shellcheck disable=SC2046
+${CC:-gcc} "$work/user.c" $flags -Wl,-Bstatic $(pkg-config --libs nanobragg) -Wl,-Bdynamic \
+    $(pkg-config --static --libs nanobragg | sed 's/-lnanobragg//') -o "$work/static"
+"$work/static"
+
+"$stage$prefix/bin/nanobragg" -version >/dev/null
+bash -n "$stage$prefix/share/bash-completion/completions/nanobragg"
+grep -q '^\.SH' "$stage$prefix/share/man/man1/nanobragg.1"
+
+"$@" >/dev/null
+left=$(find "$stage" -type f -o -type l)
+[ -z "$left" ] || { echo "uninstall left: $left" >&2 && exit 1; }
+echo "installcheck: passed"
