@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* AT-STR-001 to 004: structure factors and crystal shapes. */
+#include "../support/check.h"
+
+#include "api/sim.h"
+#include "physics/pixel.h"
+
+enum { N = 7 }; /* a box of 7^3 reflections from -2, 1, -5 */
+
+static double F_of(int h, int k, int l)
+{
+    return 100 + 10 * h + k - 0.5 * l + 0.25 * h * k * l;
+}
+
+static nb_sf_box filled(double *F, double (*f)(double, double, double))
+{
+    nb_sf_box box = {-2, 1, -5, N, N, N, F, 3.5, 0};
+    for (int h = 0; h < N; h++)
+        for (int k = 0; k < N; k++)
+            for (int l = 0; l < N; l++)
+                F[(h * N + k) * N + l] =
+                    f ? f(h - 2, k + 1, l - 5) : F_of(h - 2, k + 1, l - 5);
+    return box;
+}
+
+static double lookup(const nb_sf_box *box, double h, double k, double l)
+{
+    return nb_structure_factor(box, h, k, l, nb_nearest_index(h), nb_nearest_index(k),
+                               nb_nearest_index(l));
+}
+
+static void at_str_001_lookup(void **state)
+{
+    static const double halves[][2] = {{0.5, 0}, {-0.5, -1}, {1.5, 1}, {0.4999, 0},
+                                       {0.5001, 1}, {-0.4999, 0}, {3, 3}, {-2, -2}};
+    double F[N * N * N];
+    nb_sf_box box = filled(F, NULL), constant = {.default_F = 7};
+    (void)state;
+    for (int i = 0; i < 8; i++)
+        check_close(nb_nearest_index(halves[i][0]), halves[i][1], 0);
+    for (int h = -4; h < 7; h++)
+        for (int k = -1; k < 10; k++)
+            for (int l = -7; l < 4; l++) {
+                int in = h >= -2 && h <= 4 && k >= 1 && k <= 7 && l >= -5 && l <= 1;
+                check_close(lookup(&box, h + 0.3, k - 0.4, l + 0.1), in ? F_of(h, k, l) : 3.5,
+                            0);
+            }
+    check_close(lookup(&constant, 1e9, -1e9, 0), 7, 0);
+    check_close(lookup(&box, 1e300, 0, 0), 3.5, 0);
+    check_close(lookup(&box, NAN, 2, -2), 3.5, 0);
+}
+
+/** A cubic in each index: what four points determine exactly. */
+static double cubic(double h, double k, double l)
+{
+    return 5 + h - 2 * h * h + 0.3 * h * h * h + (k * k * k - 4 * k) * (1 + 0.1 * l * l * l) -
+           0.7 * h * k * l * l;
+}
+
+static void at_str_002_tricubic(void **state)
+{
+    double F[N * N * N];
+    nb_sf_box box = filled(F, cubic);
+    (void)state;
+    box.interpolate = 1;
+    for (double h = 0; h <= 2; h += 0.25) /* two points inside every face */
+        for (double k = 3; k <= 5; k += 0.1)
+            for (double l = -3; l <= -1; l += 0.125)
+                check_close(lookup(&box, h, k, l), cubic(h, k, l), 1e-10);
+    for (int h = 0; h <= 2; h++) /* through the points themselves */
+        check_close(lookup(&box, h, 4, -2), cubic(h, 4, -2), 1e-12);
+    /* nearer the faces: the nearest reflection; outside: default_F; each sample for itself */
+    check_close(lookup(&box, -0.2, 4, -2), cubic(0, 4, -2), 1e-12);
+    check_close(lookup(&box, 1.2, 2.9, -2), cubic(1, 3, -2), 1e-12);
+    check_close(lookup(&box, 1.2, 4.2, -0.9), cubic(1, 4, -1), 1e-12);
+    check_close(lookup(&box, 1.2, 9, -2), 3.5, 0);
+    check_close(lookup(&box, 1.2, 4.2, -2.1), cubic(1.2, 4.2, -2.1), 1e-10);
+}
+
+/* The switch: as asked, else on where an axis has two cells or fewer, never without a table. */
+static void at_str_002_choice(void **state)
+{
+    const struct {
+        nb_tristate asked;
+        int N, table, expected;
+    } rows[] = {{NB_AUTO, 1, 1, 1}, {NB_AUTO, 2, 1, 1}, {NB_AUTO, 3, 1, 0}, {NB_ON, 9, 1, 1},
+                {NB_OFF, 1, 1, 0},  {NB_AUTO, 1, 0, 0}, {NB_ON, 9, 0, 0}};
+    (void)state;
+    for (int i = 0; i < 7; i++) {
+        nb_config cfg = nb_suite_config(1, 9, 8);
+        double F[N * N * N];
+        nb_sf_box box = filled(F, NULL);
+        nb_model_inputs in = {.sf = box};
+        nb_model model;
+        nb_error err;
+        cfg.interpolate = rows[i].asked;
+        cfg.N[1] = rows[i].N;
+        if (!rows[i].table)
+            in.sf = (nb_sf_box){.default_F = 1};
+        assert_int_equal(nb_model_build(&cfg, &in, NULL, &model, &err), NB_OK);
+        assert_int_equal(model.scene.sf.interpolate, rows[i].expected);
+        nb_model_free(&model);
+    }
+}
+
+static nb_scene shaped(int shape, double Na, double Nb, double Nc)
+{
+    nb_scene sc = {.shape = shape, .N = {Na, Nb, Nc}, .fudge = 1};
+    sc.radius2[0] = Na * Na;
+    sc.radius2[1] = Nb * Nb;
+    sc.radius2[2] = Nc * Nc;
+    return sc;
+}
+
+/** Integral of F_latt^2 over one cell of reciprocal space, midpoint rule. */
+static double integral(const nb_scene *sc, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int k = 0; k < n; k++) {
+                double F = nb_lattice_factor(sc, (i + 0.5) / n - 0.5, (j + 0.5) / n - 0.5,
+                                             (k + 0.5) / n - 0.5);
+                sum += F * F;
+            }
+    return sum / ((double)n * n * n);
+}
+
+/** The same for ROUND by shells, to R = 300 and behind it the mean of its oscillating tail. */
+static double round_integral(const nb_scene *sc)
+{
+    const double top = 300, step = 0.01, height = 0.723601254558268;
+    double sum = 0;
+    for (double R = step / 2; R < top; R += step) {
+        double F = nb_lattice_factor(sc, R / sc->N[0], 0, 0) / (12 * 12 * 12);
+        sum += 4 * NB_PI * R * R * F * F * step;
+    }
+    sum += 4 * NB_PI * 4.5 / pow(NB_PI, 4) / top * height * height;
+    return sum * 12 * 12 * 12;
+}
+
+static void at_str_003_shapes(void **state)
+{
+    nb_scene square = shaped(NB_LATTICE_SQUARE, 4, 6, 5);
+    nb_scene round = shaped(NB_LATTICE_ROUND, 12, 12, 12);
+    nb_scene gauss = shaped(NB_LATTICE_GAUSS, 4, 6, 5);
+    nb_scene tophat = shaped(NB_LATTICE_TOPHAT, 4, 6, 5);
+    (void)state;
+    check_close(nb_lattice_factor(&square, 0, 0, 0), 120, 1e-12);
+    check_close(nb_lattice_factor(&round, 0, 0, 0), 1728 * 0.723601254558268, 1e-9);
+    check_close(nb_lattice_factor(&gauss, 0, 0, 0), 120, 1e-12);
+    check_close(nb_lattice_factor(&tophat, 0, 0, 0), 120, 1e-12);
+    /* SQUARE: zeros at i/N, and Parseval's Na Nb Nc over a cell */
+    for (int i = -2; i <= 2; i++)
+        if (i != 0)
+            check_close(nb_lattice_factor(&square, i / 4.0, 0.1, 0.1), 0, 1e-12);
+    check_ratio(integral(&square, 24), 120, 1e-12);
+    /* the others carry about that integral too, which is what their heights are for */
+    check_ratio(round_integral(&round), 1728, 1e-4);
+    check_ratio(integral(&gauss, 40), 120 * pow(0.63 * NB_PI / 2, 1.5), 0.01);
+    check_ratio(integral(&tophat, 80), 120 * 4 * NB_PI / 3 * pow(0.3969, 1.5), 0.03);
+    /* GAUSS: exp(-1) where R^2 = 0.63; TOPHAT: the edge at R = 0.63 */
+    check_ratio(nb_lattice_factor(&gauss, 0, sqrt(0.63) / 6, 0), 120 * exp(-1), 1e-12);
+    check_close(nb_lattice_factor(&tophat, 0.62999 / 4, 0, 0), 120, 0);
+    check_close(nb_lattice_factor(&tophat, 0.63001 / 4, 0, 0), 0, 0);
+    gauss.fudge = 2;
+    check_ratio(nb_lattice_factor(&gauss, 0, sqrt(0.315) / 6, 0), 120 * exp(-1), 1e-12);
+}
+
+/* Near a reflection, where closed forms lose their digits, the functions stay smooth. */
+static void at_str_003_smooth(void **state)
+{
+    (void)state;
+    for (double x = 1e-10; x < 0.2; x *= 1.7) {
+        double x2 = x * x, series = 0, term = 3; /* sum of 3 (-1)^k (2k+2) x^2k/(2k+3)! */
+        for (int k = 0; k < 12; k++) {
+            double factorial = 1;
+            for (int i = 2; i <= 2 * k + 3; i++)
+                factorial *= i;
+            series += term * (2 * k + 2) / factorial;
+            term *= -x2;
+        }
+        check_ratio(nb_sphere_transform(x), series, 2e-12);
+        check_ratio(nb_interference(x / 100, 50), 50 * (1 - pow(NB_PI * x / 100, 2) *
+                                                            (2500 - 1) / 6), 3 * pow(x, 4) + 1e-14);
+    }
+    check_close(nb_interference(0, 50), 50, 0);
+    check_close(nb_sphere_transform(0), 1, 0);
+}
+
+/* A factor of 1 for an axis of one cell. */
+static void one_cell_has_no_factor(void **state)
+{
+    nb_scene thin = shaped(NB_LATTICE_SQUARE, 7, 1, 3);
+    (void)state;
+    for (double k = -0.5; k <= 0.5; k += 0.05)
+        check_ratio(nb_lattice_factor(&thin, 0.03, k, -0.02),
+                    sin(7 * NB_PI * 0.03) / sin(NB_PI * 0.03) * sin(3 * NB_PI * 0.02) /
+                        sin(NB_PI * 0.02),
+                    1e-12);
+}
+
+/* -hkl with holes: the reflections listed, default_F for all the others. */
+static void at_str_004_sparse(void **state)
+{
+    static const char text[] = "# sparse\n0 2 0 7\n0 -1 3 40 0.5\n\n0 4 -2 9 1 90\n";
+    nb_config cfg = nb_suite_config(1, 5, 128), flat;
+    char path[NB_PATH_MAX];
+    nb_picture p, q;
+    int seen[4] = {0};
+    (void)state;
+    nb_scratch_path(path, "sparse.hkl");
+    assert_true(nb_scratch_write(path, text, sizeof text - 1));
+    snprintf(cfg.hkl_file, sizeof cfg.hkl_file, "%s", path);
+    cfg.interpolate = NB_OFF;
+    cfg.default_F = 2;
+    flat = cfg;
+    flat.hkl_file[0] = 0;
+    flat.default_F = 1;
+    p = rendered(&cfg);
+    q = rendered(&flat);
+    for (int i = 0; i < 128 * 128; i++) {
+        const nb_scene *sc = &p.sim->model.scene;
+        nb_ray ray = nb_ray_to(&sc->det, (i % 128 + 0.5) * 1e-4, (i / 128 + 0.5) * 1e-4, 0);
+        nb_sample m = nb_sample_at(sc, sc->orientations,
+                                   nb_scattering_vector(sc->sources, ray.direction));
+        int which = m.h0 == 0 && m.k0 == 2 && m.l0 == 0    ? 1
+                    : m.h0 == 0 && m.k0 == -1 && m.l0 == 3 ? 2
+                    : m.h0 == 0 && m.k0 == 4 && m.l0 == -2 ? 3
+                                                           : 0;
+        static const double F[] = {2, 7, 40, 9};
+        seen[which]++;
+        check_close(p.pixels[i], F[which] * F[which] * q.pixels[i],
+                    1e-6 * F[which] * F[which] * q.pixels[i]);
+    }
+    for (int i = 0; i < 4; i++)
+        assert_true(seen[i] > 20);
+    nb_picture_free(&p);
+    nb_picture_free(&q);
+    remove(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(at_str_001_lookup),
+        TEST(at_str_002_tricubic),
+        TEST(at_str_002_choice),
+        TEST(at_str_003_shapes),
+        TEST(at_str_003_smooth),
+        TEST(one_cell_has_no_factor),
+        TEST(at_str_004_sparse),
+    };
+    return RUN_TESTS("structure factors and shapes", tests);
+}
