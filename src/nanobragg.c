@@ -156,26 +156,51 @@ void nb_sim_size(const nb_sim *sim, int *fast, int *slow)
     *slow = sim->model.scene.det.spixels;
 }
 
-nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *err)
+static int device_is_automatic(const nb_config *cfg)
 {
-    const nb_scene *sc = &sim->model.scene;
-    double t0 = nb_monotonic_seconds(), t1, t2;
+    return cfg->device[0] == 0 || strcmp(cfg->device, "auto") == 0;
+}
+
+static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
+{
+    double t0 = nb_monotonic_seconds(), t1;
     nb_status st = NB_OK;
     if (!sim->state)
         st = sim->backend->open(&sim->options, &sim->state, err);
     t1 = nb_monotonic_seconds();
     if (!st)
-        st = sim->backend->render(sim->state, sc, image, err);
-    t2 = nb_monotonic_seconds();
+        st = sim->backend->render(sim->state, &sim->model.scene, image, err);
     sim->times.start += t1 - t0;
-    sim->times.render += t2 - t1;
+    sim->times.render += nb_monotonic_seconds() - t1;
+    return st;
+}
+
+/** An accelerator that nobody asked for by name may fail: the CPU renders instead. */
+static nb_status retry_on_cpu(nb_sim *sim, float *image, nb_error *err)
+{
+    nb_notice(&sim->hooks, "%s; rendering on the CPU", err ? err->message : "device failed");
+    sim->backend->close(sim->state);
+    sim->state = NULL;
+    sim->backend = nb_backend_cpu(&sim->options);
+    return open_and_render(sim, image, err);
+}
+
+nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *err)
+{
+    const nb_scene *sc = &sim->model.scene;
+    nb_error local = {0};
+    double start;
+    nb_status st = open_and_render(sim, image, err ? err : &local);
+    if (st == NB_ERR_DEVICE && device_is_automatic(&sim->cfg))
+        st = retry_on_cpu(sim, image, err ? err : &local);
     if (st)
         return st;
     sim->backend->describe(sim->state, sim->backend_line, sizeof sim->backend_line);
     if (stats) {
-        nb_statistics(image, sc, stats);
+        start = nb_monotonic_seconds();
+        nb_statistics_threads(image, sc, sim->options.threads, stats);
         stats->solid_angle = nb_scene_solid_angle(sc);
-        sim->times.statistics += nb_monotonic_seconds() - t2;
+        sim->times.statistics += nb_monotonic_seconds() - start;
     }
     return NB_OK;
 }

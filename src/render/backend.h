@@ -33,5 +33,6 @@ typedef struct nb_backend {
 } nb_backend;
 
 extern const nb_backend nb_backend_scalar; /* double precision, the readable truth */
+extern const nb_backend nb_backend_cuda;   /* cuda/, or a stub that says why it is not there */
 
 #endif

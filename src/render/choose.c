@@ -6,29 +6,66 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "simd.h"
 
-/** -isa scalar and -precision double both mean the reference. */
-static const nb_backend *cpu_backend(const nb_render_options *options)
+/* The vector renderer, unless the reference was asked for by name. */
+const nb_backend *nb_backend_cpu(const nb_render_options *options)
 {
-    (void)options;
-    return &nb_backend_scalar;
+    return options->isa == NB_ISA_SCALAR ? &nb_backend_scalar : &nb_backend_simd;
+}
+
+/** The index after "cuda:", -1 for plain "cuda", -2 for anything else. */
+static int cuda_index(const char *device)
+{
+    char *end;
+    long index;
+    if (strcmp(device, "cuda") == 0)
+        return -1;
+    if (strncmp(device, "cuda:", 5) != 0 || device[5] < '0' || device[5] > '9')
+        return -2;
+    index = strtol(device + 5, &end, 10);
+    return *end == 0 && index < 1024 ? (int)index : -2;
+}
+
+static nb_status take_cuda(const nb_scene *scene, const nb_render_options *options,
+                           const char *device, const nb_backend **backend, char *reason,
+                           size_t reason_size, nb_error *err)
+{
+    char why[200] = "";
+    if (nb_backend_cuda.estimate(scene, options, why, sizeof why) < 0)
+        return nb_fail(err, NB_ERR_UNSUPPORTED, "-device %s: %s; use -device cpu", device, why);
+    *backend = &nb_backend_cuda;
+    snprintf(reason, reason_size, "%s", why);
+    return NB_OK;
 }
 
 nb_status nb_backend_choose(const nb_scene *scene, const char *device,
                             nb_render_options *options, const nb_backend **backend,
                             char *reason, size_t reason_size, nb_error *err)
 {
-    char why[200] = "";
+    int automatic = device[0] == 0 || strcmp(device, "auto") == 0;
+    char why_cpu[200] = "", why_cuda[200] = "";
+    double cpu, cuda = -1;
     options->device_index = -1;
-    *backend = cpu_backend(options);
-    if (device[0] == 0 || strcmp(device, "auto") == 0 || strcmp(device, "cpu") == 0) {
-        if ((*backend)->estimate(scene, options, why, sizeof why) < 0)
-            return nb_fail(err, NB_ERR_UNSUPPORTED, "-device cpu: %s", why);
-        snprintf(reason, reason_size, "%s", why);
+    if (!automatic && strcmp(device, "cpu") != 0) {
+        options->device_index = cuda_index(device);
+        if (options->device_index == -2)
+            return nb_fail(err, NB_ERR_INPUT,
+                           "-device %s: must be auto, cpu, cuda or cuda:N", device);
+        return take_cuda(scene, options, device, backend, reason, reason_size, err);
+    }
+    *backend = nb_backend_cpu(options);
+    cpu = (*backend)->estimate(scene, options, why_cpu, sizeof why_cpu);
+    if (automatic && options->isa == NB_ISA_AUTO)
+        cuda = nb_backend_cuda.estimate(scene, options, why_cuda, sizeof why_cuda);
+    if (cuda >= 0 && (cpu < 0 || cuda < cpu)) {
+        *backend = &nb_backend_cuda;
+        snprintf(reason, reason_size, "%s: about %.2g s against %.2g s on the CPU", why_cuda,
+                 cuda, cpu);
         return NB_OK;
     }
-    if (strcmp(device, "cuda") == 0 || strncmp(device, "cuda:", 5) == 0)
-        return nb_fail(err, NB_ERR_UNSUPPORTED,
-                       "-device %s: this build has no CUDA backend; use -device cpu", device);
-    return nb_fail(err, NB_ERR_INPUT, "-device %s: must be auto, cpu, cuda or cuda:N", device);
+    if (cpu < 0)
+        return nb_fail(err, NB_ERR_UNSUPPORTED, "-device cpu: %s", why_cpu);
+    snprintf(reason, reason_size, "%s", why_cpu);
+    return NB_OK;
 }

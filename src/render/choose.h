@@ -13,4 +13,7 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *device,
                             nb_render_options *options, const nb_backend **backend,
                             char *reason, size_t reason_size, nb_error *err);
 
+/** The CPU's backend for these options: what is left when a device fails. */
+const nb_backend *nb_backend_cpu(const nb_render_options *options);
+
 #endif
