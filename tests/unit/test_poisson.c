@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/* Counting noise: its arithmetic, its distribution, and that it hangs on nothing but seed, frame
+ * and pixel. */
+#include "../support/check.h"
+
+#include "../../src/effects/noise.h"
+#include "../../src/effects/noise_block.h"
+
+#ifdef NB_HAVE_RANDOM123
+
+/* --- arithmetic --- */
+
+static void exact_exp(void **state)
+{
+    (void)state;
+    for (int i = -70000; i <= 70000; i++) {
+        double x = i * 0.00999, want = exp(x);
+        check_below(fabs(nb_exact_exp(x) / want - 1), 1e-15);
+    }
+    assert_true(nb_exact_exp(0) == 1.0);
+}
+
+static void exact_log(void **state)
+{
+    (void)state;
+    for (int i = -3000; i <= 3000; i++) {
+        double x = pow(10, i * 0.1), near = 1 + i * 1e-7;
+        double want = (double)logl(x), want_near = (double)logl(near);
+        check_below(fabs(nb_exact_log(x) - want), 1e-15 * fabs(want));
+        check_below(fabs(nb_exact_log(near) - want_near), 1e-15 * fabs(want_near));
+    }
+    assert_true(nb_exact_log(1) == 0.0);
+}
+
+static void stirling_rest(void **state)
+{
+    const long double half_ln_2pi = 0.91893853320467274178L;
+    (void)state;
+    for (int k = 1; k < 2000; k++) {
+        long double want =
+            lgammal(k + 1.0L) - (k * logl(k) - k + half_ln_2pi + logl(k) / 2);
+        check_close(nb_stirling_rest(k), (double)want, 5e-14);
+    }
+}
+
+/* Philox4x32-10's published known answers (Random123, kat_vectors). */
+static void philox_answers(void **state)
+{
+    static const uint32_t want[2][4] = {{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
+                                        {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}};
+    nb_philox_words zero = nb_philox(0, 0, 0, 0);
+    nb_philox_words pi =
+        nb_philox(0x299f31d0a4093822, 0x85a308d3243f6a88, 0x13198a2e, 0x03707344);
+    (void)state;
+    assert_memory_equal(zero.w, want[0], sizeof zero.w);
+    assert_memory_equal(pi.w, want[1], sizeof pi.w);
+}
+
+static void uniform_is_open(void **state)
+{
+    (void)state;
+    assert_true(nb_uniform52(0, 0) == ldexp(1, -53));
+    assert_true(nb_uniform52(UINT32_MAX, UINT32_MAX) == 1 - ldexp(1, -53));
+    assert_true(nb_uniform52(0x80000000, 0) == 0.5 + ldexp(1, -53));
+    assert_true(nb_uniform52(0, 1 << 12) == 3 * ldexp(1, -53));
+}
+
+/* --- distribution --- */
+
+static double ln_probability(double mean, double k)
+{
+    return (double)(-(long double)mean + k * logl(mean) - lgammal(k + 1.0L));
+}
+
+/** Chi-square of `draws` deviates against exact probabilities, as a normal deviate (Wilson and
+ * Hilferty); neighbouring k share a bin until 25 are expected there. */
+static double chi_square_z(double mean, int draws, uint64_t seed)
+{
+    int width = (int)(mean + 12 * sqrt(mean) + 40), bins = 0, observed = 0;
+    int *count = calloc((size_t)width, sizeof *count);
+    double chi = 0, expected = 0, left = draws, cube;
+    assert_non_null(count);
+    for (int i = 0; i < draws; i++) {
+        nb_poisson_key key = {seed, (uint64_t)i, 0};
+        double k = nb_poisson(mean, &key);
+        assert_true(k >= 0 && k < width && k == floor(k));
+        count[(int)k]++;
+    }
+    for (int k = 0; k < width; k++) {
+        expected += draws * exp(ln_probability(mean, k));
+        observed += count[k];
+        if ((expected >= 25 && left - expected >= 25) || k == width - 1) {
+            if (k == width - 1)
+                expected = left;
+            if (expected > 0)
+                chi += (observed - expected) * (observed - expected) / expected;
+            left -= expected;
+            expected = 0;
+            observed = 0;
+            bins++;
+        }
+    }
+    free(count);
+    if (bins < 2)
+        return 0;
+    cube = cbrt(chi / (bins - 1));
+    return (cube - (1 - 2.0 / (9.0 * (bins - 1)))) / sqrt(2.0 / (9.0 * (bins - 1)));
+}
+
+static void chi_square(void **state)
+{
+    static const double means[] = {0.01, 0.1,  0.5, 1,  2,  3.7, 5,   8,   11,   11.999,
+                                   12,   12.5, 14,  17, 25, 50,  100, 500, 1000, 10000};
+    (void)state;
+    for (size_t i = 0; i < sizeof means / sizeof *means; i++) {
+        double z = chi_square_z(means[i], 200000, 1000 + i);
+        if (!(fabs(z) < 4)) /* 20 tests: by chance once in 800 choices of seeds */
+            fail_msg("mean %g: chi-square is %.2f standard deviations off", means[i], z);
+    }
+}
+
+/** Mean and variance against the exact ones, in standard errors. */
+static void moments_of(double mean, int draws)
+{
+    double sum = 0, sum2 = 0, shift = floor(mean), m, var;
+    for (int i = 0; i < draws; i++) {
+        nb_poisson_key key = {77, (uint64_t)i, 3};
+        double d = nb_poisson(mean, &key) - shift;
+        sum += d;
+        sum2 += d * d;
+    }
+    m = sum / draws;
+    var = sum2 / draws - m * m;
+    if (!(fabs(m - (mean - shift)) < 4 * sqrt(mean / draws)))
+        fail_msg("mean %g: off by %g", mean, m - (mean - shift));
+    if (!(fabs(var / mean - 1) < 4 * sqrt((2 + 1 / mean) / draws)))
+        fail_msg("variance of mean %g: ratio %g", mean, var / mean);
+}
+
+static void moments(void **state)
+{
+    (void)state;
+    for (double mean = 0.001; mean < 2e10; mean *= 10)
+        moments_of(mean, 100000);
+    moments_of(1e9, 100000);
+    moments_of(1.0001e9, 100000);
+}
+
+static void unusual_means(void **state)
+{
+    const nb_poisson_key key = {1, 2, 3};
+    (void)state;
+    assert_true(nb_poisson(0, &key) == 0);
+    assert_true(nb_poisson(-5, &key) == 0);
+    assert_true(nb_poisson(NAN, &key) == 0);
+    assert_true(isinf(nb_poisson(INFINITY, &key)));
+    check_ratio(nb_poisson(1e38, &key), 1e38, 1e-15);
+    assert_true(nb_poisson(5e-324, &key) == 0);
+    assert_true(nb_poisson(1e-30, &key) == 0);
+}
+
+/* --- images --- */
+
+enum { FAST = 203, SLOW = 330 };
+
+static nb_scene scene_of(int fast, int slow)
+{
+    nb_scene sc;
+    memset(&sc, 0, sizeof sc);
+    sc.det.fpixels = fast;
+    sc.det.spixels = slow;
+    sc.det.roi_fmax = fast - 1;
+    sc.det.roi_smax = slow - 1;
+    return sc;
+}
+
+/** Means of every kind side by side. */
+static void fill_means(float *image, int pixels)
+{
+    static const float sizes[] = {0, 1e-3f, 1, 5, 12, 30, 1e3f, 1e5f, 3e9f, 11.9999f, 12};
+    for (int i = 0; i < pixels; i++)
+        image[i] = sizes[i % 11] * (i % 7 < 3 ? 1.0f : 1.0f + (float)(i % 1000) / 1000);
+}
+
+static uint16_t expected_adu(float mean, int64_t seed, uint32_t frame, int pixel,
+                             double adc)
+{
+    nb_poisson_key key = {(uint64_t)seed, (uint64_t)pixel, frame};
+    double v = floor(nb_poisson(mean, &key) + adc + 0.5);
+    return (uint16_t)(v > 65535 ? 65535 : v < 0 ? 0 : v);
+}
+
+static void block_equals_single(nb_noise_block_fn *block)
+{
+    float mean[64];
+    for (int trial = 0; trial < 200; trial++) {
+        nb_poisson_key first = {5, ((uint64_t)trial << 31) + 17, 9};
+        uint16_t adu[64];
+        for (int i = 0; i < 64; i++)
+            mean[i] = trial % 4 == 0 ? 0 : (float)(trial % 13) + (float)i / 64;
+        mean[trial % 64] = trial % 3 ? 1e4f : NAN;
+        block(mean, &first, 0, adu);
+        for (int i = 0; i < 64; i++) {
+            nb_poisson_key key = {5, first.pixel + (uint64_t)i, 9};
+            assert_int_equal(adu[i], nb_poisson(mean[i], &key));
+        }
+    }
+}
+
+static void block_base(void **state)
+{
+    (void)state;
+    block_equals_single(nb_noise_block_base);
+}
+
+#ifdef __x86_64__
+static void block_avx2(void **state)
+{
+    (void)state;
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+        skip_because("this processor has no AVX2");
+    block_equals_single(nb_noise_block_avx2);
+}
+
+static void block_avx512(void **state)
+{
+    (void)state;
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512dq") ||
+        !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512vl"))
+        skip_because("this processor has no AVX-512");
+    block_equals_single(nb_noise_block_avx512);
+}
+#endif
+
+static void keyed_by_seed_frame_pixel(void **state)
+{
+    nb_scene sc = scene_of(FAST, SLOW);
+    const nb_noise_options options = {-12345, 6, 40, 1};
+    static float image[FAST * SLOW];
+    static uint16_t out[FAST * SLOW];
+    int64_t overloads, want = 0;
+    (void)state;
+    fill_means(image, FAST * SLOW);
+    assert_int_equal(nb_noise(image, &sc, &options, out, &overloads, NULL), NB_OK);
+    for (int i = 0; i < FAST * SLOW; i++) {
+        assert_int_equal(out[i], expected_adu(image[i], -12345, 6, i, 40));
+        want += out[i] == 65535; /* no mean here is near the limit */
+    }
+    assert_int_equal(overloads, want);
+    assert_true(want > 1000);
+}
+
+static void any_thread_count(void **state)
+{
+    nb_scene sc = scene_of(FAST, SLOW);
+    nb_noise_options options = {8, 0, 40, 1};
+    static float image[FAST * SLOW];
+    static uint16_t one[FAST * SLOW], more[FAST * SLOW];
+    (void)state;
+    fill_means(image, FAST * SLOW);
+    assert_int_equal(nb_noise(image, &sc, &options, one, NULL, NULL), NB_OK);
+    for (options.threads = 0; options.threads < 6; options.threads++) {
+        memset(more, 0xff, sizeof more);
+        assert_int_equal(nb_noise(image, &sc, &options, more, NULL, NULL), NB_OK);
+        assert_memory_equal(one, more, sizeof one);
+    }
+}
+
+/* A region of interest crops: the same pixels inside, 0 and not the offset outside. */
+static void roi_crops(void **state)
+{
+    nb_scene sc = scene_of(FAST, SLOW);
+    const nb_noise_options options = {8, 0, 40, 2};
+    static float image[FAST * SLOW];
+    static uint16_t whole[FAST * SLOW], part[FAST * SLOW];
+    (void)state;
+    fill_means(image, FAST * SLOW);
+    assert_int_equal(nb_noise(image, &sc, &options, whole, NULL, NULL), NB_OK);
+    sc.det.roi_fmin = 5;
+    sc.det.roi_fmax = 131;
+    sc.det.roi_smin = 9;
+    sc.det.roi_smax = 200;
+    assert_int_equal(nb_noise(image, &sc, &options, part, NULL, NULL), NB_OK);
+    for (int i = 0; i < FAST * SLOW; i++) {
+        int f = i % FAST, s = i / FAST, inside = f >= 5 && f <= 131 && s >= 9 && s <= 200;
+        assert_int_equal(part[i], inside ? whole[i] : 0);
+    }
+}
+
+static void seeds_and_frames_differ(void **state)
+{
+    nb_scene sc = scene_of(100, 100);
+    nb_noise_options options = {8, 0, 0, 1};
+    static float image[10000];
+    static uint16_t a[10000], b[10000], c[10000];
+    int same_seed = 0, same_frame = 0;
+    (void)state;
+    for (int i = 0; i < 10000; i++)
+        image[i] = 100;
+    nb_noise(image, &sc, &options, a, NULL, NULL);
+    options.frame = 1;
+    nb_noise(image, &sc, &options, b, NULL, NULL);
+    options.frame = 0;
+    options.seed += (int64_t)1 << 32;
+    nb_noise(image, &sc, &options, c, NULL, NULL);
+    for (int i = 0; i < 10000; i++) {
+        same_frame += a[i] == b[i];
+        same_seed += a[i] == c[i];
+    }
+    /* two independent deviates of mean 100 agree with probability 0.028 */
+    assert_in_range(same_frame, 200, 370);
+    assert_in_range(same_seed, 200, 370);
+}
+
+/* Pixels side by side are independent: mean of the products of neighbours' deviations. */
+static void neighbours_uncorrelated(void **state)
+{
+    nb_scene sc = scene_of(300, 300);
+    nb_noise_options options = {99, 0, 0, 1};
+    static float image[90000];
+    static uint16_t out[90000];
+    (void)state;
+    for (int step = 0; step < 2; step++) {
+        int by = step ? 300 : 1, n = 90000 - by;
+        double sum = 0, mean = 7;
+        for (int i = 0; i < 90000; i++)
+            image[i] = (float)mean;
+        nb_noise(image, &sc, &options, out, NULL, NULL);
+        for (int i = 0; i < n; i++)
+            sum += (out[i] - mean) * (out[i + by] - mean);
+        check_below(fabs(sum / n) / mean, 4 / sqrt(n));
+    }
+}
+
+static void offset_and_limits(void **state)
+{
+    int overload;
+    (void)state;
+    assert_int_equal(nb_noise_adu(7, 40, &overload), 47);
+    assert_int_equal(nb_noise_adu(7, 40.5, &overload), 48); /* half up */
+    assert_int_equal(nb_noise_adu(7, 40.4999, &overload), 47);
+    assert_int_equal(nb_noise_adu(7, -40, &overload), 0);
+    assert_int_equal(nb_noise_adu(65495, 40, &overload), 65535);
+    assert_int_equal(overload, 0);
+    assert_int_equal(nb_noise_adu(65496, 40, &overload), 65535);
+    assert_int_equal(overload, 1);
+    assert_int_equal(nb_noise_adu(INFINITY, 40, &overload), 65535);
+    assert_int_equal(overload, 1);
+}
+
+static void clipped_tail_is_counted_once(void **state)
+{
+    nb_scene sc = scene_of(70, 3);
+    const nb_noise_options options = {1, 0, 70000, 1};
+    static float image[210];
+    static uint16_t out[210];
+    int64_t overloads;
+    (void)state;
+    nb_noise(image, &sc, &options, out, &overloads, NULL);
+    assert_int_equal(overloads, 210);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(exact_exp),
+        TEST(exact_log),
+        TEST(stirling_rest),
+        TEST(philox_answers),
+        TEST(uniform_is_open),
+        TEST(chi_square),
+        TEST(moments),
+        TEST(unusual_means),
+        TEST(block_base),
+#ifdef __x86_64__
+        TEST(block_avx2),
+        TEST(block_avx512),
+#endif
+        TEST(keyed_by_seed_frame_pixel),
+        TEST(any_thread_count),
+        TEST(roi_crops),
+        TEST(seeds_and_frames_differ),
+        TEST(neighbours_uncorrelated),
+        TEST(offset_and_limits),
+        TEST(clipped_tail_is_counted_once),
+    };
+    return RUN_TESTS("poisson", tests);
+}
+
+#else
+
+static void refused(void **state)
+{
+    nb_scene sc;
+    const nb_noise_options options = {1, 0, 40, 1};
+    nb_error err;
+    float image = 0;
+    uint16_t out;
+    (void)state;
+    memset(&sc, 0, sizeof sc);
+    assert_int_equal(nb_noise(&image, &sc, &options, &out, NULL, &err),
+                     NB_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "Random123"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(refused)};
+    return RUN_TESTS("poisson", tests);
+}
+
+#endif
