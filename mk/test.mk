@@ -37,9 +37,11 @@ reduced: all $(UNIT_BIN) $(REPLAY_BIN)
 	@PYTHON=$(PYTHON) $(RUN) --reduced $B
 
 golden-report: all $B/tests/golden/golden ## the table of all golden images: errors against tolerances
-	@$B/tests/golden/golden $B/nanobragg golden_data --report
+	@$B/tests/golden/golden $B/nanobragg golden_data --report --limits scalar \
+	    -- -device cpu -isa scalar
 
-bench: all $(BENCH_BIN) ## time the renderers
+bench: all $(CHECK_BIN) $(BENCH_BIN) ## time the renderers
+	@$B/tests/check/check --bench
 	@for t in $(BENCH_BIN); do $$t || exit 1; done
 
 # --- sanitizers: each in its own folder, the reduced tests -----------------------------------------
