@@ -19,8 +19,13 @@ alone() {
     fi
 }
 
-# Headers that name CUDA's own types are CUDA C++ and nothing else.
+# Headers that name CUDA's own types, or include one that does, are CUDA C++ and nothing else.
 device=$(grep -ls 'cuda_runtime\.h' cuda/*.h)
+for _ in 1 2 3; do
+    for header in $device; do
+        device=$(printf '%s\n' $device $(grep -ls "\"${header#cuda/}\"" cuda/*.h) | sort -u)
+    done
+done
 
 for header in $(find src cuda tests -name '*.h' | sort); do
     case " ${device//$'\n'/ } " in *" $header "*) continue ;; esac
