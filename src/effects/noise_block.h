@@ -7,6 +7,8 @@
 
 #include "poisson.h"
 
+#ifdef NB_HAVE_RANDOM123
+
 #ifdef _OPENMP
 #define NB_SIMD(clauses) _Pragma(clauses)
 #else
@@ -24,8 +26,6 @@ nb_noise_block_fn nb_noise_block_base;
 #ifdef __x86_64__
 nb_noise_block_fn nb_noise_block_avx2, nb_noise_block_avx512;
 #endif
-
-#ifdef NB_HAVE_RANDOM123
 
 /** u[i]: the first uniform deviate of pixel i. */
 static inline void nb_block_uniforms(const nb_poisson_key *first, double *restrict u)

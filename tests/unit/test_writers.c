@@ -102,7 +102,7 @@ static void smv_header(void **state)
                                         "GAIN=1",
                                         "AXIS=phi",
                                         "CCD_IMAGE_SATURATION=65535",
-                                        "NANOBRAGG_VERSION=" NB_VERSION,
+                                        ("NANOBRAGG_VERSION=" NB_VERSION),
                                         "NANOBRAGG_SEED=1234567890123",
                                         "NANOBRAGG_SCALE=1",
                                         "NANOBRAGG_CONVENTION=xds",
