@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* Random numbers and the rotations made from them. */
+#include "../support/check.h"
+
+#include "base/ran1.h"
+#include "model/misset.h"
+
+/** R R^T = 1 and det R = 1. */
+static void check_rotation(const nb_mat3 *R)
+{
+    const double *m = R->m;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            check_close(m[3 * i] * m[3 * j] + m[3 * i + 1] * m[3 * j + 1] +
+                            m[3 * i + 2] * m[3 * j + 2],
+                        i == j, 1e-13);
+    check_close(nb_dot(nb_v3(m[0], m[1], m[2]),
+                       nb_cross(nb_v3(m[3], m[4], m[5]), nb_v3(m[6], m[7], m[8]))),
+                1, 1e-13);
+}
+
+static double rotation_angle(const nb_mat3 *R)
+{
+    double c = (R->m[0] + R->m[4] + R->m[8] - 1) / 2;
+    return acos(c > 1 ? 1 : c < -1 ? -1 : c);
+}
+
+/** The rotation about x, then y, then z. */
+static nb_mat3 from_angles(const double a[3])
+{
+    nb_vec3 x = nb_rotate_xyz(nb_v3(1, 0, 0), a[0], a[1], a[2]);
+    nb_vec3 y = nb_rotate_xyz(nb_v3(0, 1, 0), a[0], a[1], a[2]);
+    nb_vec3 z = nb_rotate_xyz(nb_v3(0, 0, 1), a[0], a[1], a[2]);
+    return (nb_mat3){{x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z}};
+}
+
+/* Park & Miller's own check: from seed 1 the 10000th number is 1043618065.  ran1's shuffle
+ * delays each number by some calls, so its generator's state is looked at. */
+static void minimal_standard(void **state)
+{
+    nb_ran1 rng;
+    (void)state;
+    nb_ran1_seed(&rng, 1); /* 8 + 32 numbers */
+    for (int i = 40; i < 10000; i++)
+        nb_ran1_next(&rng);
+    assert_int_equal(rng.seed, 1043618065);
+}
+
+/* The shuffle written out once more with plain arrays, over many draws and seeds. */
+static void ran1_sequence(void **state)
+{
+    static const int64_t seeds[] = {1, 0, -5, 2, 12345, 12345678, 2147483646};
+    (void)state;
+    for (int k = 0; k < 7; k++) {
+        int64_t x = seeds[k] > 0 ? seeds[k] : 1, table[32], y;
+        nb_ran1 rng;
+        nb_ran1_seed(&rng, seeds[k]);
+        for (int i = 39; i >= 0; i--) {
+            x = x * 16807 % 2147483647;
+            if (i < 32)
+                table[i] = x;
+        }
+        y = table[0];
+        for (int i = 0; i < 500; i++) {
+            float expected, got = nb_ran1_next(&rng);
+            int j;
+            x = x * 16807 % 2147483647;
+            j = (int)(y / 67108864); /* 1 + (2^31 - 2)/32 */
+            y = table[j];
+            table[j] = x;
+            expected = (float)((double)y * (1.0 / 2147483647));
+            expected = expected > 1 - 1.2e-7f ? 1 - 1.2e-7f : expected;
+            check_close(got, expected, 0);
+            assert_true(got > 0 && got < 1);
+        }
+    }
+}
+
+static void ran1_is_uniform(void **state)
+{
+    enum { BINS = 50, DRAWS = 50000 };
+    int counts[BINS] = {0};
+    double chi2 = 0;
+    nb_ran1 rng;
+    (void)state;
+    nb_ran1_seed(&rng, 42);
+    for (int i = 0; i < DRAWS; i++)
+        counts[(int)(nb_ran1_next(&rng) * BINS)]++;
+    for (int i = 0; i < BINS; i++)
+        chi2 += pow(counts[i] - DRAWS / BINS, 2) / (DRAWS / BINS);
+    check_below(chi2, nb_chi2_limit(BINS - 1));
+}
+
+static void mosaic_domains(void **state)
+{
+    enum { COUNT = 5000 };
+    static nb_mat3 U[COUNT], again[COUNT];
+    const double spread = 2 * NB_DEG;
+    double cube = 0;
+    nb_vec3 mean = {0, 0, 0};
+    (void)state;
+    nb_mosaic_rotations(spread, 12345678, COUNT, U);
+    for (int i = 0; i < COUNT; i++) {
+        double angle = rotation_angle(&U[i]);
+        nb_vec3 axis = nb_unit(nb_v3(U[i].m[7] - U[i].m[5], U[i].m[2] - U[i].m[6],
+                                     U[i].m[3] - U[i].m[1]));
+        check_rotation(&U[i]);
+        check_below(angle, spread * (1 + 1e-6));
+        cube += pow(angle / spread, 3) / COUNT; /* 1 - r^2, r uniform: mean 2/3 */
+        mean = nb_add(mean, nb_scale(1.0 / COUNT, axis));
+    }
+    for (int i = 0; i < 9; i++)
+        check_close(U[0].m[i], i % 4 == 0, 0);
+    check_close(cube, 2.0 / 3, 4 * 0.298 / sqrt(COUNT));
+    check_below(nb_norm(mean), 4 / sqrt(COUNT));
+    /* the sequence hangs on the seed alone; fewer domains are its first ones */
+    nb_mosaic_rotations(spread, 12345678, 7, again);
+    assert_memory_equal(again, U, 7 * sizeof *U);
+    nb_mosaic_rotations(spread, 99, 7, again);
+    assert_memory_not_equal(again + 1, U + 1, 6 * sizeof *U);
+    nb_mosaic_rotations(spread, 1, 1, again);
+    assert_memory_equal(again, U, sizeof *U);
+}
+
+/* Domain 1 from the fourth to sixth number of ran1, with the reference's single precision. */
+static void first_domain_by_hand(void **state)
+{
+    nb_ran1 rng;
+    nb_mat3 U[2], expected;
+    double r[6], s;
+    float angle;
+    (void)state;
+    nb_ran1_seed(&rng, 12345);
+    for (int i = 0; i < 6; i++)
+        r[i] = 2.0 * nb_ran1_next(&rng) - 1.0;
+    s = sqrt(1 - r[4] * r[4]);
+    angle = (float)(0.5 * NB_DEG) * powf((float)(1 - r[5] * r[5]), (float)(1.0 / 3));
+    expected = nb_axis_rotation(nb_v3(s * sin(NB_PI * r[3]), s * cos(NB_PI * r[3]), r[4]), angle);
+    nb_mosaic_rotations(0.5 * NB_DEG, 12345, 2, U);
+    for (int i = 0; i < 9; i++)
+        check_close(U[1].m[i], expected.m[i], 1e-16);
+}
+
+static void angles_there_and_back(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 500; i++) {
+        double a[3] = {fmod(i * 0.7, 6.2) - 3.1, fmod(i * 0.31, 3.0) - 1.5,
+                       fmod(i * 1.3, 6.2) - 3.1};
+        double b[3];
+        nb_mat3 U = from_angles(a);
+        check_rotation(&U);
+        nb_rotation_angles(&U, b);
+        for (int k = 0; k < 3; k++)
+            check_close(b[k], a[k], 1e-12);
+    }
+}
+
+static void axis_rotation(void **state)
+{
+    nb_mat3 R = nb_axis_rotation(nb_v3(0, 0, 1), NB_PI / 2);
+    nb_vec3 v = nb_apply(&R, nb_v3(1, 0, 0)), axis = nb_unit(nb_v3(1, 2, 3)), w;
+    (void)state;
+    check_vector(v, 0, 1, 0, 1e-15); /* right-handed */
+    R = nb_axis_rotation(axis, 0.7);
+    check_rotation(&R);
+    check_close(rotation_angle(&R), 0.7, 1e-14);
+    v = nb_apply(&R, axis);
+    check_vector(v, axis.x, axis.y, axis.z, 1e-15);
+    v = nb_apply(&R, nb_v3(0.3, -1, 2));
+    w = nb_rotate_about(nb_v3(0.3, -1, 2), axis, 0.7);
+    check_vector(v, w.x, w.y, w.z, 1e-15);
+    v = nb_rotate_xyz(nb_v3(0, 0, 1), NB_PI / 2, 0, 0);
+    check_vector(v, 0, -1, 0, 1e-15);
+    v = nb_rotate_xyz(nb_v3(0, 0, 1), 0, NB_PI / 2, 0);
+    check_vector(v, 1, 0, 0, 1e-15);
+    v = nb_rotate_xyz(nb_v3(1, 0, 0), 0, 0, NB_PI / 2);
+    check_vector(v, 0, 1, 0, 1e-15);
+}
+
+enum { SEEDS = 20000, CELLS = 20 };
+
+static double chi2_of(const int *counts, int cells)
+{
+    double chi2 = 0, expected = (double)SEEDS / cells;
+    for (int i = 0; i < cells; i++)
+        chi2 += pow(counts[i] - expected, 2) / expected;
+    return chi2;
+}
+
+static int cell_of(double u, int cells)
+{
+    return u >= 1 ? cells - 1 : u <= 0 ? 0 : (int)(u * cells);
+}
+
+/* Uniform over SO(3): the rotation angle has the density (1 - cos t)/pi, and a fixed vector goes
+ * anywhere on the sphere, as does the rotation's axis. */
+static void random_misset_is_uniform(void **state)
+{
+    int angle[CELLS] = {0}, height[3][CELLS] = {{0}}, azimuth[3][CELLS] = {{0}}, axis[CELLS] = {0};
+    int joint[64] = {0};
+    (void)state;
+#ifndef NB_HAVE_RANDOM123
+    skip_because("built without Random123: no random misset");
+#endif
+    for (int seed = 0; seed < SEEDS; seed++) {
+        double a[3], t;
+        nb_mat3 U;
+        assert_int_equal(nb_misset_random(seed, a, NULL), NB_OK);
+        U = from_angles(a);
+        check_rotation(&U);
+        t = rotation_angle(&U);
+        angle[cell_of((t - sin(t)) / NB_PI, CELLS)]++;
+        for (int k = 0; k < 3; k++) { /* column k: where the axis k goes */
+            height[k][cell_of((U.m[6 + k] + 1) / 2, CELLS)]++;
+            azimuth[k][cell_of(atan2(U.m[3 + k], U.m[k]) / (2 * NB_PI) + 0.5, CELLS)]++;
+        }
+        axis[cell_of((U.m[3] - U.m[1]) / (2 * sin(t)) / 2 + 0.5, CELLS)]++;
+        /* two columns together: z of one, and the turn about it of the other */
+        joint[8 * cell_of((U.m[8] + 1) / 2, 8) +
+              cell_of(atan2(U.m[7], U.m[6]) / (2 * NB_PI) + 0.5, 8)]++;
+    }
+    check_below(chi2_of(angle, CELLS), nb_chi2_limit(CELLS - 1));
+    check_below(chi2_of(axis, CELLS), nb_chi2_limit(CELLS - 1));
+    check_below(chi2_of(joint, 64), nb_chi2_limit(63));
+    for (int k = 0; k < 3; k++) {
+        check_below(chi2_of(height[k], CELLS), nb_chi2_limit(CELLS - 1));
+        check_below(chi2_of(azimuth[k], CELLS), nb_chi2_limit(CELLS - 1));
+    }
+}
+
+/* The legacy draw is a deterministic rotation too, and no uniform one (AT-PARALLEL-024 has its
+ * images). */
+static void legacy_misset(void **state)
+{
+    int angle[CELLS] = {0};
+    double a[3], b[3];
+    (void)state;
+    for (int seed = 1; seed <= SEEDS; seed++) {
+        double t;
+        nb_mat3 U;
+        nb_misset_random_legacy(seed, a);
+        U = from_angles(a);
+        t = rotation_angle(&U);
+        angle[cell_of((t - sin(t)) / NB_PI, CELLS)]++;
+    }
+    assert_true(chi2_of(angle, CELLS) > nb_chi2_limit(CELLS - 1));
+    nb_misset_random_legacy(12345, a);
+    nb_misset_random_legacy(12345, b);
+    assert_memory_equal(a, b, sizeof a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(minimal_standard),
+        TEST(ran1_sequence),
+        TEST(ran1_is_uniform),
+        TEST(mosaic_domains),
+        TEST(first_domain_by_hand),
+        TEST(angles_there_and_back),
+        TEST(axis_rotation),
+        TEST(random_misset_is_uniform),
+        TEST(legacy_misset),
+    };
+    return RUN_TESTS("random orientations", tests);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts, ranges and steps: every row of the selection tables, and the round beam. */
+#include "../support/check.h"
+
+#include "model/beam.h"
+#include "model/sampling.h"
+#include "physics/hostdevice.h"
+
+static void check_sampling(const nb_sampling *s, int count, double range, double step)
+{
+    assert_int_equal(s->count, count);
+    check_close(s->range, range, 1e-12 * fabs(range));
+    check_close(s->step, step, 1e-12 * fabs(step));
+}
+
+static void divergence(void **state)
+{
+    const struct {
+        double R, d;
+        int n, count;
+        double range, step;
+    } rows[] = {
+        {NAN, NAN, 0, 1, 0, 0},    /* nothing */
+        {NAN, 2, 0, 2, 2, 2},      /* d only */
+        {3, NAN, 0, 2, 3, 3},      /* R only */
+        {7, 2, 0, 4, 7, 2},        /* R, d: ceil */
+        {6, 2, 0, 3, 6, 2},        /* exactly */
+        {0.6, 0.2, 0, 3, 0.6, 0.2}, /* 2.9999999999999996 or 3.0000000000000004 */
+        {4, NAN, 5, 5, 4, 1},      /* n, R */
+        {4, NAN, 1, 2, 4, 4},      /* n, R: at least two */
+        {4, 0.5, 3, 3, 4, 0.5},    /* all */
+        {0, NAN, 5, 1, 0, 0},      /* nothing to cover */
+        {-1, NAN, 0, 1, 0, 0},
+        {4, 0, 0, 1, 0, 0},
+        {4, -1, 3, 1, 0, 0},
+    };
+    nb_sampling s;
+    nb_error err;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(nb_sample_divergence(rows[i].R, rows[i].d, rows[i].n, "-hdivrange", &s,
+                                              &err),
+                         NB_OK);
+        check_sampling(&s, rows[i].count, rows[i].range, rows[i].step);
+    }
+    for (int with_step = 0; with_step < 2; with_step++) { /* n without R: which range? */
+        assert_int_equal(nb_sample_divergence(NAN, with_step ? 1 : NAN, 3, "-hdivrange", &s, &err),
+                         NB_ERR_INPUT);
+        assert_non_null(strstr(err.message, "-hdivrange"));
+    }
+}
+
+static void dispersion(void **state)
+{
+    nb_sampling s;
+    (void)state;
+    s = nb_sample_dispersion(NAN, NAN, 0);
+    check_sampling(&s, 1, 0, 0);
+    s = nb_sample_dispersion(0.02, NAN, 0); /* R only: its two ends */
+    check_sampling(&s, 2, 0.02, 0.02);
+    s = nb_sample_dispersion(NAN, NAN, 5); /* a count of nothing */
+    check_sampling(&s, 1, 0, 0);
+    s = nb_sample_dispersion(0.02, NAN, 5);
+    check_sampling(&s, 5, 0.02, 0.005);
+    s = nb_sample_dispersion(0.02, NAN, 1);
+    check_sampling(&s, 2, 0.02, 0.02);
+    s = nb_sample_dispersion(0.02, 0.005, 0); /* our -dispstep */
+    check_sampling(&s, 5, 0.02, 0.005);
+}
+
+static void layers(void **state)
+{
+    static const struct {
+        double T;
+        int n, count;
+    } rows[] = {{0, 0, 1}, {0, 5, 1}, {-1, 5, 1}, {NAN, 2, 1}, {4e-4, 0, 2}, {4e-4, 1, 1},
+                {4e-4, 7, 7}};
+    (void)state;
+    for (int i = 0; i < 7; i++) {
+        nb_sampling s = nb_sample_layers(rows[i].T, rows[i].n);
+        int sensor = rows[i].T > 0;
+        check_sampling(&s, rows[i].count, sensor ? rows[i].T : 0,
+                       sensor ? rows[i].T / rows[i].count : 0);
+    }
+}
+
+static void spindle(void **state)
+{
+    const double deg = NB_PI / 180;
+    const struct {
+        double osc, d;
+        int n, count;
+        double range, step, legacy_step;
+    } rows[] = {
+        {NAN, NAN, 0, 1, 0, 0, 0},         {NAN, 0.1, 0, 2, 0.1, 0.05, 0.1},
+        {1, NAN, 0, 2, 1, 0.5, 0.5},       {1, 0.3, 0, 4, 1, 0.25, 0.3},
+        {0.3, 0.1, 0, 3, 0.3, 0.1, 0.1},   {NAN, NAN, 4, 4, deg, deg / 4, deg / 4},
+        {NAN, 0.1, 9, 2, 0.1, 0.05, 0.1},  {1, NAN, 5, 5, 1, 0.2, 0.2},
+        {1, 0.3, 5, 5, 1, 0.2, 0.3},       {0, NAN, 0, 2, 0, 0, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int legacy = 0; legacy < 2; legacy++) {
+            nb_sampling s = nb_sample_phi(rows[i].osc, rows[i].d, rows[i].n, legacy);
+            check_sampling(&s, rows[i].count, rows[i].range,
+                           legacy ? rows[i].legacy_step : rows[i].step);
+        }
+}
+
+static void domains(void **state)
+{
+    (void)state;
+    assert_int_equal(nb_mosaic_domains(NAN, 0), 1);
+    assert_int_equal(nb_mosaic_domains(NAN, 50), 1);
+    assert_int_equal(nb_mosaic_domains(0, 50), 1);
+    assert_int_equal(nb_mosaic_domains(0.01, 0), 10);
+    assert_int_equal(nb_mosaic_domains(0.01, 1), 1);
+    assert_int_equal(nb_mosaic_domains(0.01, 50), 50);
+}
+
+static int grid_count(double hR, int hn, double vR, int vn, int square)
+{
+    nb_config cfg = nb_suite_config(1, 5, 8);
+    nb_geometry g;
+    nb_source *sources;
+    nb_error err;
+    int count;
+    cfg.hdiv_range_mrad = hR;
+    cfg.hdiv_steps = hn;
+    cfg.vdiv_range_mrad = vR;
+    cfg.vdiv_steps = vn;
+    cfg.square_div = square;
+    assert_int_equal(nb_geometry_build(&cfg, &g, &err), NB_OK);
+    assert_int_equal(nb_beam_grid(&cfg, &g, &sources, &count, &err), NB_OK);
+    for (int i = 0; i < count; i++) {
+        check_close(nb_norm(sources[i].incident), 1, 1e-14);
+        check_close(sources[i].weight, 1, 0);
+    }
+    nb_free(sources);
+    return count;
+}
+
+/* Counted by hand.  n odd, points i = -m..m, m = (n-1)/2: (i^2 + j^2)/m^2 <= 1.1.
+ * n even, x = i + 1/2: 4 (x^2 + y^2 - 1/2)/(n-1)^2 <= 1.1. */
+static void round_beam(void **state)
+{
+    (void)state;
+    assert_int_equal(grid_count(4, 3, 4, 3, 0), 5);    /* centre and four ends */
+    assert_int_equal(grid_count(4, 5, 4, 5, 0), 13);   /* i^2 + j^2 <= 4.4 */
+    assert_int_equal(grid_count(4, 7, 4, 7, 0), 29);   /* <= 9.9: 10 is out */
+    assert_int_equal(grid_count(4, 9, 4, 9, 0), 57);   /* <= 17.6: (4, 1) is in thanks to the 1.1 */
+    assert_int_equal(grid_count(4, 2, 4, 2, 0), 4);
+    assert_int_equal(grid_count(4, 4, 4, 4, 0), 12);   /* corners (1.5, 1.5) are out */
+    assert_int_equal(grid_count(5, 6, 5, 6, 0), 24);   /* x^2 + y^2 - 1/2 <= 6.875 */
+    assert_int_equal(grid_count(4, 5, 1, 3, 0), 7);    /* i^2/4 + j^2 <= 1.1: 5 + 2 x 1 */
+    assert_int_equal(grid_count(4, 9, 4, 9, 1), 81);   /* square: all of them */
+    assert_int_equal(grid_count(4, 9, 0, 0, 0), 9);    /* a line has no corners */
+    assert_int_equal(grid_count(0, 0, 4, 9, 0), 9);
+}
+
+/* Divergence turns about the polarization axis (v), then the vertical (h); wavelengths run
+ * innermost. */
+static void grid_directions(void **state)
+{
+    nb_config cfg = nb_suite_config(2, 5, 8);
+    nb_geometry g;
+    nb_source *sources;
+    nb_error err;
+    int count;
+    (void)state;
+    cfg.hdiv_range_mrad = 20;
+    cfg.hdiv_steps = 2;
+    cfg.vdiv_range_mrad = 8;
+    cfg.vdiv_steps = 3;
+    cfg.square_div = 1;
+    cfg.dispersion_pct = 1;
+    cfg.dispersion_steps = 2;
+    assert_int_equal(nb_geometry_build(&cfg, &g, &err), NB_OK);
+    assert_int_equal(nb_beam_grid(&cfg, &g, &sources, &count, &err), NB_OK);
+    assert_int_equal(count, 12);
+    for (int i = 0; i < 12; i++) { /* beam +x, polarization +z, vertical x cross z = -y */
+        double h = i < 6 ? -0.010 : 0.010, v = (i / 2 % 3 - 1) * 0.004;
+        check_vector(sources[i].incident, cos(v) * cos(h), sin(v), cos(v) * sin(h), 1e-15);
+        check_close(sources[i].lambda, i % 2 ? 2.01e-10 : 1.99e-10, 1e-22);
+    }
+    nb_free(sources);
+    cfg.hdiv_steps = 1000000;
+    cfg.vdiv_steps = 1000000;
+    assert_int_equal(nb_beam_grid(&cfg, &g, &sources, &count, &err), NB_ERR_INPUT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(divergence), TEST(dispersion), TEST(layers),          TEST(spindle),
+        TEST(domains),    TEST(round_beam), TEST(grid_directions),
+    };
+    return RUN_TESTS("sampling", tests);
+}
