@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* The library from its public header: life cycle, hooks, refusals, failing memory. */
+#include "../support/check.h"
+
+#include "base/memory.h"
+
+static void scratch(char path[NB_PATH_MAX], const char *name, const char *text)
+{
+    nb_scratch_path(path, name);
+    assert_true(nb_scratch_write(path, text, strlen(text)));
+}
+
+/** A configuration that loads every kind of file; the mask covers 16 x 12 pixels. */
+static nb_config with_files(void)
+{
+    nb_config cfg = nb_suite_config(1, 3, 0);
+    char mask[512 + 2 * 16 * 12];
+    nb_set_pixels(&cfg, 16, 12);
+    cfg.pixel_mm = 1;
+    scratch(cfg.hkl_file, "lib.hkl", "0 0 0 10\n0 1 0 20\n0 0 -1 30\n0 1 1 7\n");
+    scratch(cfg.mat_file, "lib.mat", "0.01 0 0\n0 0.01 0\n0 0 0.01\n");
+    scratch(cfg.source_file, "lib.src", "-10 0 0 1 1e-10\n-10 0.1 0 2 1e-10\n");
+    memset(mask, ' ', 512);
+    memset(mask + 512, 1, sizeof mask - 512);
+    memcpy(mask, "{\nHEADER_BYTES=512;\nSIZE1=16;\nSIZE2=12;\n}", 42);
+    nb_scratch_path(cfg.mask_file, "lib.img");
+    assert_true(nb_scratch_write(cfg.mask_file, mask, sizeof mask));
+    nb_scratch_path(cfg.dump_file, "lib.dump");
+    cfg.mosaic_spread_deg = 1;
+    cfg.mosaic_domains = 3;
+    cfg.seed = (nb_seed){1, 3};
+    cfg.threads = 1;
+    return cfg;
+}
+
+static void remove_files(const nb_config *cfg)
+{
+    remove(cfg->hkl_file);
+    remove(cfg->mat_file);
+    remove(cfg->source_file);
+    remove(cfg->mask_file);
+    remove(cfg->dump_file);
+}
+
+/** Everything a caller may do with one simulation. */
+static nb_status whole_run(const nb_config *cfg, nb_error *err)
+{
+    static float image[16 * 12];
+    static uint16_t counts[16 * 12];
+    nb_sim *sim;
+    nb_stats stats;
+    char *text = NULL;
+    nb_status st = nb_sim_create(cfg, NULL, &sim, err);
+    if (st) {
+        assert_null(sim);
+        return st;
+    }
+    st = nb_sim_render(sim, image, &stats, err);
+    if (!st)
+        st = nb_sim_digitize(sim, image, &stats, counts, err);
+#ifdef NB_HAVE_RANDOM123
+    if (!st)
+        st = nb_sim_noise(sim, image, counts, NULL, err);
+#endif
+    if (!st)
+        st = nb_sim_write(sim, image, &stats, err);
+    if (!st && (st = nb_sim_report(sim, &text, err)) == NB_OK)
+        nb_free(text);
+    nb_sim_free(sim);
+    return st;
+}
+
+/* The nth allocation fails, for every n until all succeed: a clean error each time, and no leak
+ * (which the sanitizers see). */
+static void every_allocation_may_fail(void **state)
+{
+    nb_config cfg = with_files();
+    nb_error err;
+    long n;
+    (void)state;
+    nb_scratch_path(cfg.int_file, "lib-int.img");
+    nb_scratch_path(cfg.pgm_file, "lib.pgm");
+    cfg.write_int = cfg.write_pgm = 1;
+    for (n = 1; n < 1000; n++) {
+        nb_status st;
+        memset(&err, 0, sizeof err);
+        nb_alloc_fail_after(n);
+        st = whole_run(&cfg, &err);
+        nb_alloc_fail_after(0);
+        if (st == NB_OK)
+            break;
+        if (st != NB_ERR_NOMEM || err.code != NB_ERR_NOMEM || !strstr(err.message, "memory"))
+            fail_msg("allocation %ld: %s, %s", n, nb_status_name(st), err.message);
+    }
+    printf("# %ld allocations\n", n - 1);
+    assert_in_range(n, 10, 200);
+    remove(cfg.int_file);
+    remove(cfg.pgm_file);
+    remove_files(&cfg);
+}
+
+static void nothing_is_freed_twice(void **state)
+{
+    nb_config cfg = nb_suite_config(1, 3, 8);
+    (void)state;
+    nb_sim_free(NULL);
+    nb_free(NULL);
+    nb_sim_free(created(&cfg)); /* never rendered */
+}
+
+/* The simulation keeps nothing of the caller's configuration; simulations do not touch. */
+static void simulations_are_independent(void **state)
+{
+    nb_config cfg = nb_suite_config(1, 3, 16), other = nb_suite_config(2, 4, 20);
+    nb_config expected = cfg;
+    static float a[256], b[256], c[400];
+    nb_error err;
+    nb_sim *first = created(&cfg), *second = created(&other);
+    (void)state;
+    assert_memory_equal(&cfg, &expected, sizeof cfg);
+    assert_int_equal(nb_sim_render(first, a, NULL, &err), NB_OK);
+    memset(&cfg, 0x5a, sizeof cfg);
+    assert_int_equal(nb_sim_render(second, c, NULL, &err), NB_OK);
+    nb_sim_free(second);
+    assert_int_equal(nb_sim_render(first, b, NULL, &err), NB_OK);
+    assert_memory_equal(a, b, sizeof a);
+    nb_sim_free(first);
+}
+
+typedef struct listener {
+    int notices, calls, stop_at;
+    double last;
+    char text[512];
+} listener;
+
+static void take_notice(void *user, const char *line)
+{
+    listener *l = user;
+    assert_null(strchr(line, '\n'));
+    snprintf(l->text, sizeof l->text, "%s", line);
+    l->notices++;
+}
+
+static int take_progress(void *user, double fraction)
+{
+    listener *l = user;
+    assert_true(fraction >= l->last && fraction <= 1);
+    l->last = fraction;
+    return ++l->calls == l->stop_at;
+}
+
+static void progress_and_stopping(void **state)
+{
+    nb_config cfg = nb_suite_config(1, 5, 64);
+    listener l = {0};
+    const nb_hooks hooks = {&l, take_notice, take_progress};
+    static float image[64 * 64];
+    nb_error err = {0};
+    nb_sim *sim;
+    (void)state;
+    cfg.threads = 1;
+    assert_int_equal(nb_sim_create(&cfg, &hooks, &sim, &err), NB_OK);
+    assert_int_equal(nb_sim_render(sim, image, NULL, &err), NB_OK);
+    assert_true(l.calls > 0);
+    l = (listener){.stop_at = 1};
+    assert_int_equal(nb_sim_render(sim, image, NULL, &err), NB_ERR_CANCELLED);
+    assert_int_equal(err.code, NB_ERR_CANCELLED);
+    l = (listener){0}; /* and again to the end */
+    assert_int_equal(nb_sim_render(sim, image, NULL, &err), NB_OK);
+    nb_sim_free(sim);
+}
+
+/* No crystal at all: the suite's cubic one, with a notice. */
+static void stand_in_crystal(void **state)
+{
+    nb_config cfg = nb_test_config(), spelled = nb_suite_config(1, 5, 32);
+    listener l = {0};
+    const nb_hooks hooks = {&l, take_notice, NULL};
+    static float image[32 * 32];
+    nb_picture p;
+    nb_error err = {0};
+    nb_sim *sim;
+    (void)state;
+    nb_set_pixels(&cfg, 32, 32);
+    cfg.oversample = 1;
+    assert_int_equal(nb_sim_create(&cfg, &hooks, &sim, &err), NB_OK);
+    assert_int_equal(l.notices, 1);
+    assert_non_null(strstr(l.text, "no crystal"));
+    assert_int_equal(nb_sim_render(sim, image, NULL, &err), NB_OK);
+    p = rendered(&spelled);
+    assert_memory_equal(image, p.pixels, sizeof image);
+    nb_picture_free(&p);
+    nb_sim_free(sim);
+}
+
+static void refusals(void **state)
+{
+    nb_config cfg = nb_test_config();
+    (void)state;
+    nb_set_pixels(&cfg, 8, 8);
+    cfg.default_F = 10;
+    check_refused(&cfg, NB_ERR_INPUT, "-cell");
+    cfg.default_F = NAN;
+    nb_set_N(&cfg, 5);
+    check_refused(&cfg, NB_ERR_INPUT, "-cell");
+    nb_set_cell(&cfg, 10, 10, 10, 90, 90, 90);
+    nb_scratch_path(cfg.dump_file, "none.bin");
+    check_refused(&cfg, NB_ERR_INPUT, "none.bin");
+    cfg = nb_suite_config(1, 5, 8);
+    snprintf(cfg.device, sizeof cfg.device, "abacus");
+    check_refused(&cfg, NB_ERR_INPUT, "-device");
+    cfg = nb_suite_config(1, 5, 8);
+    cfg.lambda_A = -1;
+    check_refused(&cfg, NB_ERR_INPUT, "-lambda");
+    cfg = nb_suite_config(1, 5, 8);
+    cfg.detpixels[0] = 2000000;
+    check_refused(&cfg, NB_ERR_INPUT, "pixels");
+    cfg = nb_suite_config(1, 5, 8);
+    cfg.mosaic_spread_deg = 1;
+    cfg.mosaic_domains = 100000000;
+    check_refused(&cfg, NB_ERR_INPUT, "-mosaic_dom");
+    cfg = nb_suite_config(1, 5, 8);
+    snprintf(cfg.mat_file, sizeof cfg.mat_file, "%s", "no/such/file.mat");
+    check_refused(&cfg, NB_ERR_INPUT, "-mat");
+    snprintf(cfg.mat_file, sizeof cfg.mat_file, "%s", "/");
+    check_refused(&cfg, NB_ERR_INPUT, "-mat");
+}
+
+typedef struct lines {
+    int count;
+    double intensity, printed;
+} lines;
+
+static void take_line(void *user, const char *line)
+{
+    lines *l = user;
+    l->count++;
+    sscanf(line, "intensity (photons): %lf", &l->intensity);
+    sscanf(line, " pixel= %lf", &l->printed);
+}
+
+/* What the trace adds up is the pixel. */
+static void trace_is_the_pixel(void **state)
+{
+    nb_config cfg = nb_suite_config(1, 5, 24);
+    lines l = {0};
+    nb_error err;
+    nb_picture p;
+    (void)state;
+    cfg.oversample = 2;
+    cfg.osc_deg = 1;
+    cfg.phi_steps = 2;
+    cfg.thick_um = 100;
+    cfg.abs_um = 100;
+    cfg.polarization = 0.5;
+    cfg.oversample_polar = cfg.oversample_omega = 1;
+    p = rendered(&cfg);
+    for (int i = 0; i < 24 * 24; i += 17) {
+        l = (lines){0};
+        assert_int_equal(nb_sim_trace(p.sim, i % 24, i / 24, take_line, &l, &err), NB_OK);
+        assert_true(l.count > 10);
+        check_ratio(l.intensity, p.pixels[i], 1e-7);
+        assert_int_equal(nb_sim_printout(p.sim, p.pixels, i % 24, i / 24, take_line, &l, &err),
+                         NB_OK);
+        check_ratio(l.printed, p.pixels[i], 1e-14);
+    }
+    assert_int_equal(nb_sim_trace(p.sim, 24, 0, take_line, &l, &err), NB_ERR_INPUT);
+    assert_int_equal(nb_sim_trace(p.sim, 0, -1, take_line, &l, &err), NB_ERR_INPUT);
+    assert_int_equal(nb_sim_printout(p.sim, p.pixels, 0, 24, take_line, &l, &err), NB_ERR_INPUT);
+    nb_picture_free(&p);
+}
+
+static void descriptions(void **state)
+{
+    nb_config cfg = nb_suite_config(1, 5, 8);
+    const nb_feature *features;
+    nb_times times;
+    nb_error err;
+    nb_sim *sim;
+    size_t n;
+    char *text;
+    (void)state;
+    assert_string_equal(nb_version(), NB_VERSION);
+    for (int i = 0; i <= NB_ERR_INTERNAL; i++)
+        assert_true(strlen(nb_status_name((nb_status)i)) > 1);
+    assert_non_null(nb_status_name((nb_status)99));
+    features = nb_features(&n);
+    assert_true(n >= 4);
+    for (size_t i = 0; i < n; i++)
+        assert_true(features[i].name[0] && features[i].detail[0]);
+    cfg.seed = (nb_seed){1, 4242};
+    sim = created(&cfg);
+    assert_int_equal(nb_sim_seed(sim), 4242);
+    assert_true(strlen(nb_sim_backend(sim)) > 3);
+    nb_sim_times(sim, &times);
+    assert_true(times.load >= 0 && times.scene >= 0 && times.render == 0);
+    assert_int_equal(nb_sim_report(sim, &text, &err), NB_OK);
+    assert_true(strlen(text) > 200);
+    nb_free(text);
+    if (nb_sim_config_json(sim, &text, &err) == NB_OK) {
+        assert_non_null(strstr(text, "distance_mm"));
+        nb_free(text);
+    } else {
+        assert_int_equal(err.code, NB_ERR_UNSUPPORTED);
+    }
+    nb_sim_free(sim);
+    cfg.seed.set = 0; /* from the clock, small enough to type */
+    sim = created(&cfg);
+    assert_true(nb_sim_seed(sim) >= 0 && nb_sim_seed(sim) < 1000000000);
+    nb_sim_free(sim);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(every_allocation_may_fail), TEST(nothing_is_freed_twice),
+        TEST(simulations_are_independent), TEST(progress_and_stopping),
+        TEST(stand_in_crystal), TEST(refusals), TEST(trace_is_the_pixel), TEST(descriptions),
+    };
+    return RUN_TESTS("library", tests);
+}
