@@ -9,7 +9,7 @@ lint: ## formatting, include directions, headers alone, cppcheck, licence lines,
 	    bash tests/lint/run.sh
 
 tidy: ## clang-tidy's bug-prone and analyzer checks (slow)
-	@clang-tidy --quiet $(filter-out %_neon.c,$(LIB_SRC) $(CLI_SRC)) -- \
+	@clang-tidy --quiet $(filter-out $(ISA_SRC),$(LIB_SRC) $(CLI_SRC)) -- \
 	    -std=gnu11 $(DEFS) $(LIB_CFLAGS)
 
 format: ## reformat our sources in place
