@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The examples of the documents work as typed: every ```sh block of docs/guide.md runs, in one
+# temporary folder in the order of the text, with `nanobragg` on the PATH and golden_data beside;
+# the C program of docs/library.md compiles against the build folder and runs.
+# usage: NANOBRAGG=program [NB_BUILD=folder] tests/cli/check_docs.sh
+set -u
+export LC_ALL=C
+: "${NANOBRAGG:?the program to test}"
+case $NANOBRAGG in /*) ;; *) NANOBRAGG=$PWD/$NANOBRAGG ;; esac
+source=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
+build=$(cd "${NB_BUILD:-$(dirname "$(readlink -f "$NANOBRAGG")")}" && pwd) || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# blocks LANGUAGE FILE FOLDER: block N of a markdown file becomes FOLDER/N.
+blocks() {
+    awk -v start="\`\`\`$1" -v folder="$3" '
+        $0 == start { n++; inside = 1; next }
+        /^```/ { inside = 0 }
+        inside { print > (folder "/" n) }
+    ' "$2"
+}
+
+run_guide() {
+    local n=0 file
+    mkdir -p "$work/bin" "$work/blocks" "$work/run"
+    ln -s "$NANOBRAGG" "$work/bin/nanobragg"
+    ln -s "$source/golden_data" "$work/run/golden_data"
+    blocks sh "$source/docs/guide.md" "$work/blocks"
+    while [ -f "$work/blocks/$((n + 1))" ]; do
+        n=$((n + 1)) file=$work/blocks/$n
+        if (cd "$work/run" && PATH=$work/bin:$PATH timeout 60 bash -e "$file") \
+            >"$work/out" 2>&1 </dev/null; then
+            echo "ok docs/guide.md block $n"
+        else
+            sed 's/^/# /' "$file" "$work/out"
+            echo "not ok docs/guide.md block $n"
+            failed=1
+        fi
+    done
+    [ "$n" -gt 0 ] || { echo "not ok docs/guide.md # no sh block found" && failed=1; }
+}
+
+run_library() {
+    mkdir -p "$work/c" "$work/library"
+    blocks c "$source/docs/library.md" "$work/c"
+    if [ ! -f "$build/libnanobragg.so" ]; then
+        echo "skip docs/library.md # $(basename "$build") has no libnanobragg.so"
+        return
+    fi
+    [ -f "$work/c/1" ] && mv "$work/c/1" "$work/library/example.c"
+    if (cd "$work/library" && "${CC:-cc}" -std=c11 -Wall -Wextra -Werror example.c \
+        -I"$source/src" -L"$build" -lnanobragg -Wl,-rpath,"$build" -o example &&
+        timeout 60 ./example && [ "$(wc -c <floatimage.bin)" -eq 262144 ]) \
+        >"$work/out" 2>&1; then
+        echo "ok docs/library.md"
+    else
+        sed 's/^/# /' "$work/out"
+        echo "not ok docs/library.md"
+        failed=1
+    fi
+}
+
+run_guide
+run_library
+exit $failed
