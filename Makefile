@@ -82,9 +82,7 @@ CUDA_HOME := $(patsubst %/bin/,%,$(dir $(NVCC)))
 ifneq ($(HAVE_CUDA),)
 LIBS += -L$(CUDA_HOME)/lib64 -lcudart_static -lstdc++ -ldl -lrt -lpthread
 endif
-NVCC_ARCH ?= -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=sm_80 \
-    -gencode arch=compute_80,code=compute_80
-NVCC_FLAGS ?= -O3 -std=c++17 -lineinfo
+include cuda/cuda.mk
 ALL_LDFLAGS = $(SAN) $(if $(HAVE_OPENMP),-fopenmp) $(LDFLAGS)
 
 # $(call stamp,FILE,TEXT): write TEXT to FILE if it is not there already; what depends on the file
@@ -105,7 +103,7 @@ ISAS := $(ISAS_$(MACHINE))
 isa_of = $(strip $(foreach i,sse2 avx2 avx512 neon,$(if $(filter %_$i,$(basename $1)),$i)))
 
 # --- sources ----------------------------------------------------------------------------------
-ROOMS := base io effects model render api
+ROOMS := base io effects analysis model render api
 ROOM_SRC := $(foreach r,$(ROOMS),$(sort $(wildcard src/$r/*.c))) $(sort $(wildcard cuda/*.c))
 ISA_SRC := $(foreach i,sse2 avx2 avx512 neon,$(filter %_$i.c,$(ROOM_SRC)))
 LIB_SRC := $(sort $(wildcard src/*.c)) $(filter-out $(ISA_SRC),$(ROOM_SRC)) \

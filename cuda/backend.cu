@@ -80,16 +80,22 @@ static void submit_double(render_job *job, int part)
 static void submit_tensor(render_job *job, int part)
 {
     int64_t n = job->steps.octets, parts = job->plan.parts;
-    const double *N = job->scene->N;
-    double smallest = fmin(N[0], fmin(N[1], N[2]));
-    nb_precision precision = job->state->options.precision;
+    int degree = job->state->options.precision == NB_PRECISION_SINGLE ? 3 : 4;
     nb_cuda_octets octets = {(int)(n * part / parts), (int)(n * (part + 1) / parts),
-                             part > 0, 4, smallest < 12 ? 4 : 3};
-    if (precision == NB_PRECISION_SINGLE)
-        octets.numerator_degree = octets.denominator_degree = 3;
+                             part > 0, degree};
     nb_cuda_launch_tensor(&job->launch, &job->steps, &octets);
     if (part == parts - 1)
         nb_cuda_launch_repair(&job->launch);
+}
+
+/** The kernels that give a thread four pixels. */
+static void submit_rows(render_job *job)
+{
+    if (job->state->path == NB_PATH_RESIDUAL)
+        nb_cuda_launch_residual(&job->launch, &job->steps);
+    else
+        nb_cuda_launch_direct(&job->launch, &job->steps);
+    nb_cuda_launch_repair(&job->launch);
 }
 
 static void submit(render_job *job, int band, int part)
@@ -104,8 +110,8 @@ static void submit(render_job *job, int band, int part)
         w->s1 = det->roi_smax + 1;
     if (job->state->path == NB_PATH_TENSOR)
         submit_tensor(job, part);
-    else if (job->state->path == NB_PATH_DIRECT)
-        nb_cuda_launch_direct(&job->launch, &job->steps);
+    else if (job->state->path != NB_PATH_DOUBLE)
+        submit_rows(job);
     else
         submit_double(job, part);
 }
@@ -177,9 +183,11 @@ static nb_status plan_render(render_job *job, nb_error *err)
                                    &fits, err);
     if (!fits)
         state->path = NB_PATH_DOUBLE;
-    max_parts = state->path == NB_PATH_DIRECT   ? 1
-                : state->path == NB_PATH_TENSOR ? job->steps.octets
-                                                : sc->n_orientations;
+    max_parts = 1; /* the other two cannot take a part of a pixel's steps */
+    if (state->path == NB_PATH_TENSOR)
+        max_parts = job->steps.octets;
+    if (state->path == NB_PATH_DOUBLE)
+        max_parts = sc->n_orientations;
     job->plan = plan_bands(sc, state->path, &state->device, max_parts);
     if (!st && state->path == NB_PATH_DOUBLE && job->plan.parts > 1)
         st = nb_cuda_reserve(&state->sums,

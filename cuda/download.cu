@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { MAX_THREADS = 8, SLOTS = 2, CHUNK = 512 * 1024, SMALL = 64 * 1024 };
+enum { MAX_THREADS = 16, SLOTS = 2, CHUNK = 512 * 1024, SMALL = 128 * 1024 };
 
 struct nb_cuda_ring {
     int device, threads;
@@ -22,6 +22,7 @@ typedef struct copy_job {
     char *to;
     const char *from;
     size_t bytes, chunk;
+    int slots; /* of each thread, 1 or SLOTS */
     cudaError_t failed[MAX_THREADS];
 } copy_job;
 
@@ -81,7 +82,7 @@ static size_t chunk_bytes(const copy_job *job, size_t i)
 
 static char *slot_of(const copy_job *job, int thread, int slot)
 {
-    return job->ring->pinned + (size_t)(slot * job->ring->threads + thread) * CHUNK;
+    return job->ring->pinned + (size_t)(slot * job->ring->threads + thread) * job->chunk;
 }
 
 static cudaError_t start_chunk(const copy_job *job, size_t i, int thread, int slot)
@@ -102,16 +103,17 @@ static void move_chunks(void *context, int thread, int threads)
     size_t n = (job->bytes + job->chunk - 1) / job->chunk, i, T = (size_t)threads;
     cudaError_t code = cudaSetDevice(job->ring->device);
     int slot;
-    for (slot = 0, i = (size_t)thread; slot < SLOTS && i < n; slot++, i += T)
+    for (slot = 0, i = (size_t)thread; slot < job->slots && i < n; slot++, i += T)
         if (code == cudaSuccess)
             code = start_chunk(job, i, thread, slot);
-    for (slot = 0, i = (size_t)thread; i < n && code == cudaSuccess; slot ^= 1, i += T) {
+    for (slot = 0, i = (size_t)thread; i < n && code == cudaSuccess;
+         slot = (slot + 1) % job->slots, i += T) {
         code = cudaEventSynchronize(job->ring->arrived[thread][slot]);
         if (code != cudaSuccess)
             break;
         memcpy(job->to + i * job->chunk, slot_of(job, thread, slot), chunk_bytes(job, i));
-        if (i + SLOTS * T < n)
-            code = start_chunk(job, i + SLOTS * T, thread, slot);
+        if (i + job->slots * T < n)
+            code = start_chunk(job, i + job->slots * T, thread, slot);
     }
     job->failed[thread] = code;
 }
@@ -135,10 +137,16 @@ static nb_status reserve_pinned(nb_cuda_ring *ring, size_t bytes, nb_error *err)
 nb_status nb_cuda_download(nb_cuda_ring *ring, float *to, const float *from, size_t count,
                            cudaStream_t stream, nb_error *err)
 {
-    copy_job job = {ring, (char *)to, (const char *)from, count * sizeof *to, CHUNK, {}};
+    copy_job job = {ring,  (char *)to, (const char *)from, count * sizeof *to, CHUNK,
+                    SLOTS, {}};
     int threads = job.bytes <= SMALL ? 1 : ring->threads, t;
-    int slots = job.bytes <= (size_t)threads * CHUNK ? 1 : (int)SLOTS;
-    nb_status st = reserve_pinned(ring, (size_t)slots * ring->threads * CHUNK, err);
+    size_t share = (job.bytes / (size_t)threads + SMALL) / SMALL * SMALL;
+    nb_status st;
+    if (share < CHUNK) {
+        job.chunk = share;
+        job.slots = 1;
+    }
+    st = reserve_pinned(ring, (size_t)job.slots * ring->threads * job.chunk, err);
     if (!st)
         st = nb_cuda_check(err, cudaEventRecord(ring->ready, stream), "rendering");
     if (!st)

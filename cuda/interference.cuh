@@ -38,18 +38,15 @@ static __device__ __forceinline__ float nb_reciprocal(float x)
 }
 
 /** Product over the axes.  NaN when a fraction is 0 (see double.cu: k_repair). */
-template <int NUMERATOR, int DENOMINATOR>
+template <int DEGREE>
 static __device__ __forceinline__ float nb_interference_product(const int w[3],
                                                                 const int N[3])
 {
     float x = (float)w[0], y = (float)w[1], z = (float)w[2];
     float u = (float)(w[0] * N[0]), v = (float)(w[1] * N[1]), t = (float)(w[2] * N[2]);
-    float a = nb_scaled_sine<NUMERATOR>(u * u) *
-              nb_reciprocal(nb_scaled_sine<DENOMINATOR>(x * x));
-    float b = nb_scaled_sine<NUMERATOR>(v * v) *
-              nb_reciprocal(nb_scaled_sine<DENOMINATOR>(y * y));
-    float c = nb_scaled_sine<NUMERATOR>(t * t) *
-              nb_reciprocal(nb_scaled_sine<DENOMINATOR>(z * z));
+    float a = nb_scaled_sine<DEGREE>(u * u) * nb_reciprocal(nb_scaled_sine<DEGREE>(x * x));
+    float b = nb_scaled_sine<DEGREE>(v * v) * nb_reciprocal(nb_scaled_sine<DEGREE>(y * y));
+    float c = nb_scaled_sine<DEGREE>(t * t) * nb_reciprocal(nb_scaled_sine<DEGREE>(z * z));
     return (u * v * t) * nb_reciprocal(x * y * z) * (a * b * c);
 }
 

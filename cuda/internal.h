@@ -76,6 +76,8 @@ typedef struct nb_cuda_direct_step {
         double slope, constant;
     } axis[3]; /* of -h: see steps.cu */
     float weight;
+    float shift[3]; /* first source's direction - this one's; residual kernel only, as the next */
+    float wavenumber; /* 1/lambda */
 } nb_cuda_direct_step;
 
 /** The tables of the fast kernels. */
@@ -84,7 +86,8 @@ typedef struct nb_cuda_steps {
     int octets;              /* of 8 steps, for the tensor cores */
     const double *fragments; /* [octets + 1][3 axes][32 lanes]: one more, for prefetching */
     const float *weights;    /* [8*(octets + 1)]; NULL when every step weighs 1 */
-    const nb_cuda_direct_step *direct; /* [count] */
+    const nb_cuda_direct_step *direct; /* [count]; residual kernel: [n_sources] */
+    const void *residuals; /* [n_orientations][3] float4: a, b, c less the mean's, m */
     nb_cuda_F2 F2;
     double weight_sum; /* of all steps */
 } nb_cuda_steps;
@@ -123,20 +126,25 @@ void nb_cuda_launch_fragments(const nb_scene *scene, const nb_cuda_F2 *F2, int o
                               double *fragments, float *weights, cudaStream_t stream);
 void nb_cuda_launch_direct_steps(const nb_scene *scene, int table,
                                  nb_cuda_direct_step *steps, cudaStream_t stream);
+/** As nb_cuda_steps.residuals says. */
+void nb_cuda_launch_residuals(const nb_scene *scene, const nb_orientation *mean,
+                              void *residuals, cudaStream_t stream);
 
 /* --- tensor.cu --- */
 /** Whether the code that this device would run has the FP64 tensor-core kernels. */
 int nb_cuda_has_tensor_code(void);
-/** Octets first..end-1 of the window's pixels; added to the image when `add`.  numerator_degree
- * and denominator_degree: 4,4 4,3 or 3,3. */
+/** Octets first..end-1 of the window's pixels; added to the image when `add`.  degree: of the
+ * polynomials, 4 or 3. */
 typedef struct nb_cuda_octets {
-    int first, end, add;
-    int numerator_degree, denominator_degree;
+    int first, end, add, degree;
 } nb_cuda_octets;
 void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_steps *steps,
                            const nb_cuda_octets *octets);
 
 /* --- direct.cu --- */
 void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_steps *steps);
+
+/* --- residual.cu --- */
+void nb_cuda_launch_residual(const nb_cuda_launch *launch, const nb_cuda_steps *steps);
 
 #endif

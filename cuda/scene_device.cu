@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "../src/physics/ray.h"
+#include "parallel.h"
 
 enum {
-    SIDE = 4,           /* boxes of directions along each edge of the window */
-    SAMPLES = 8,        /* intervals of a box along each edge */
-    MAX_CELLS = 1 << 28 /* of F^2: 1 GiB */
+    SIDE = 4,            /* boxes of directions along each edge of the window */
+    SAMPLES = 8,         /* intervals of a box along each edge */
+    MAX_CELLS = 1 << 28, /* of F^2: 1 GiB */
+    HASH_THREADS = 16
 };
 
 static nb_status upload(nb_cuda_buffer *buffer, const void *from, size_t bytes,
@@ -44,6 +46,60 @@ static nb_status upload_changed(nb_cuda_buffer *buffer, const void *from, size_t
     return st;
 }
 
+typedef struct hash_job {
+    const uint64_t *words;
+    size_t count;
+    uint64_t sums[HASH_THREADS];
+} hash_job;
+
+static void hash_slice(void *context, int thread, int threads)
+{
+    hash_job *job = (hash_job *)context;
+    size_t first = job->count * (size_t)thread / (size_t)threads, i, k;
+    size_t end = job->count * ((size_t)thread + 1) / (size_t)threads;
+    uint64_t h[4] = {first + 1, first + 2, first + 3, first + 4};
+    for (i = first; i + 4 <= end; i += 4)
+        for (k = 0; k < 4; k++)
+            h[k] = (h[k] ^ job->words[i + k]) * 0x9e3779b97f4a7c15u + (h[k] >> 29);
+    for (; i < end; i++)
+        h[0] = (h[0] ^ job->words[i]) * 0x9e3779b97f4a7c15u + (h[0] >> 29);
+    job->sums[thread] = h[0] ^ (h[1] << 1) ^ (h[2] << 2) ^ (h[3] << 3);
+}
+
+/** A fingerprint of the table, for it is worth a tenth of the time to send it. */
+static uint64_t hash_table(const double *F, size_t count)
+{
+    hash_job job = {(const uint64_t *)F, count, {}};
+    uint64_t sum = count;
+    int t, threads = nb_cuda_thread_limit();
+    threads = threads > HASH_THREADS ? (int)HASH_THREADS : threads;
+    nb_cuda_parallel(threads, hash_slice, &job);
+    for (t = 0; t < threads; t++)
+        sum = (sum ^ job.sums[t]) * 0xff51afd7ed558ccdu + (sum >> 31);
+    return sum;
+}
+
+/** The structure factors, unless the same ones are there already. */
+static nb_status upload_table(nb_backend_state *state, const nb_sf_box *sf, nb_error *err)
+{
+    size_t count = (size_t)sf->nh * sf->nk * sf->nl;
+    uint64_t hash;
+    nb_status st;
+    if (sf->nh == 0)
+        return NB_OK;
+    hash = hash_table(sf->F, count);
+    if (state->F.at && state->F_count == count && state->F_hash == hash)
+        return NB_OK;
+    state->F_count = 0;
+    st = upload(&state->F, sf->F, count * sizeof *sf->F, "the structure factors",
+                state->stream, err);
+    if (st)
+        return st;
+    state->F_count = count;
+    state->F_hash = hash;
+    return NB_OK;
+}
+
 nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
                          nb_cuda_launch *launch, nb_error *err)
 {
@@ -60,10 +116,7 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
                              "the orientations", &state->orientations_sent,
                              &state->orientations_bytes, state->stream, err)))
         return st;
-    if (sc->sf.nh > 0 &&
-        (st = upload(&state->F, sc->sf.F,
-                     (size_t)sc->sf.nh * sc->sf.nk * sc->sf.nl * sizeof(double),
-                     "the structure factors", state->stream, err)))
+    if ((st = upload_table(state, &sc->sf, err)))
         return st;
     if (sc->det.mask &&
         (st = upload(&state->mask, sc->det.mask, pixels, "the mask", state->stream, err)))
@@ -200,6 +253,55 @@ static nb_status prepare_fragments(nb_backend_state *state, const nb_cuda_launch
     return NB_OK;
 }
 
+nb_orientation nb_cuda_mean_orientation(const nb_scene *sc)
+{
+    nb_orientation mean = sc->orientations[0];
+    double share = 1.0 / sc->n_orientations;
+    int i;
+    for (i = 1; i < sc->n_orientations; i++) {
+        mean.a = nb_add(mean.a, sc->orientations[i].a);
+        mean.b = nb_add(mean.b, sc->orientations[i].b);
+        mean.c = nb_add(mean.c, sc->orientations[i].c);
+    }
+    mean.a = nb_scale(share, mean.a);
+    mean.b = nb_scale(share, mean.b);
+    mean.c = nb_scale(share, mean.c);
+    return mean;
+}
+
+/** Steps of the mean orientation, one for each source, and the orientations' residuals. */
+static nb_status prepare_residuals(nb_backend_state *state, const nb_scene *sc,
+                                   const nb_cuda_launch *launch, nb_cuda_steps *steps,
+                                   nb_error *err)
+{
+    nb_orientation mean = nb_cuda_mean_orientation(sc);
+    nb_scene centre = launch->scene;
+    char *at;
+    size_t bytes = (size_t)sc->n_orientations * 3 * 4 * sizeof(float);
+    nb_status st = nb_cuda_reserve(&state->steps,
+                                   bytes + sizeof mean +
+                                       (size_t)sc->n_sources * sizeof *steps->direct + 64,
+                                   "the steps", err);
+    if (st)
+        return st;
+    at = (char *)state->steps.at; /* residuals, the mean, the steps */
+    st = nb_cuda_check(err,
+                       cudaMemcpyAsync(at + bytes, &mean, sizeof mean,
+                                       cudaMemcpyHostToDevice, state->stream),
+                       "sending the mean orientation");
+    if (st)
+        return st;
+    centre.orientations = (const nb_orientation *)(at + bytes);
+    centre.n_orientations = 1;
+    steps->residuals = at;
+    steps->direct = (const nb_cuda_direct_step *)(at + bytes + sizeof mean);
+    nb_cuda_launch_residuals(&launch->scene, &mean, at, state->stream);
+    nb_cuda_launch_direct_steps(&centre, steps->F2.at != NULL,
+                                (nb_cuda_direct_step *)(at + bytes + sizeof mean),
+                                state->stream);
+    return NB_OK;
+}
+
 nb_status nb_cuda_prepare_steps(nb_backend_state *state, const nb_scene *sc,
                                 const nb_cuda_launch *launch, nb_cuda_path path,
                                 nb_cuda_steps *steps, int *fits, nb_error *err)
@@ -214,6 +316,8 @@ nb_status nb_cuda_prepare_steps(nb_backend_state *state, const nb_scene *sc,
         return st;
     if (path == NB_PATH_TENSOR)
         return prepare_fragments(state, launch, equal, steps, err);
+    if (path == NB_PATH_RESIDUAL)
+        return prepare_residuals(state, sc, launch, steps, err);
     st = nb_cuda_reserve(&state->steps, (size_t)steps->count * sizeof *steps->direct,
                          "the steps", err);
     if (st)

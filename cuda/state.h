@@ -18,6 +18,8 @@ struct nb_backend_state {
     /* host copies of what was uploaded, so that an unchanged scene is not sent again; owned */
     void *sources_sent, *orientations_sent;
     size_t sources_bytes, orientations_bytes;
+    size_t F_count; /* of the table that was sent, and its fingerprint */
+    uint64_t F_hash;
 };
 
 /** Integers and direction boxes at the start of state->small. */
@@ -36,6 +38,8 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *scene,
  * line.  Looks at the host scene only. */
 nb_cuda_path nb_cuda_choose_path(const nb_scene *scene, const nb_render_options *options,
                                  const nb_cuda_device *device, const char **why);
+/** Mean of a, b, c over the orientations. */
+nb_orientation nb_cuda_mean_orientation(const nb_scene *scene);
 const char *nb_cuda_path_name(nb_cuda_path path);
 
 /** Build the tables of the fast kernels.  *fits = 0: the table of F^2 would be too large. */

@@ -87,6 +87,10 @@ __global__ void k_direct_steps(const __grid_constant__ nb_scene sc, int table,
         steps[i].axis[axis].constant = magic(table) - nb_dot(v, source->incident);
     }
     steps[i].weight = (float)source->weight;
+    steps[i].shift[0] = (float)(sc.sources[0].incident.x - source->incident.x);
+    steps[i].shift[1] = (float)(sc.sources[0].incident.y - source->incident.y);
+    steps[i].shift[2] = (float)(sc.sources[0].incident.z - source->incident.z);
+    steps[i].wavenumber = (float)(1.0 / source->lambda);
 }
 
 void nb_cuda_launch_direct_steps(const nb_scene *scene, int table,
@@ -94,6 +98,26 @@ void nb_cuda_launch_direct_steps(const nb_scene *scene, int table,
 {
     unsigned count = (unsigned)(scene->n_sources * scene->n_orientations);
     k_direct_steps<<<(count + 63) / 64, 64, 0, stream>>>(*scene, table, steps);
+}
+
+/** Negative, as the indices are. */
+__global__ void k_residuals(const __grid_constant__ nb_scene sc,
+                            const __grid_constant__ nb_orientation mean, float4 *residuals)
+{
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), axis;
+    if (i >= sc.n_orientations)
+        return;
+    for (axis = 0; axis < 3; axis++) {
+        nb_vec3 v = nb_sub(axis_of(&mean, axis), axis_of(&sc.orientations[i], axis));
+        residuals[3 * i + axis] = make_float4((float)v.x, (float)v.y, (float)v.z, 0.0f);
+    }
+}
+
+void nb_cuda_launch_residuals(const nb_scene *scene, const nb_orientation *mean,
+                              void *residuals, cudaStream_t stream)
+{
+    unsigned blocks = (unsigned)(scene->n_orientations + 63) / 64;
+    k_residuals<<<blocks, 64, 0, stream>>>(*scene, *mean, (float4 *)residuals);
 }
 
 /** Interval of v.(d - i) for directions d inside a box. */

@@ -26,8 +26,7 @@ enum {
 typedef struct tensor_job {
     nb_scene scene;
     nb_cuda_window window;
-    float *image; /* or partial images, `plane` floats apart, one for each gridDim.y */
-    size_t plane;
+    float *image;
     int *repair;
     const double *fragments;
     const float *weights;
@@ -41,7 +40,9 @@ typedef struct tensor_job {
 
 /** What a warp keeps beside the registers of the inner loop. */
 typedef struct warp_memory {
-    float total[2 * ROWS][32];    /* per lane: steps of its row, pixels of its columns */
+    double total[2 * ROWS][32]; /* per lane: steps of its row, pixels of its columns */
+    double sum[ROWS * COLUMNS]; /* of the rays so far, at each pixel */
+    double direction[ROWS * COLUMNS][4];
     float weight[ROWS * COLUMNS]; /* of the ray at each pixel */
 } warp_memory;
 
@@ -54,7 +55,7 @@ static __device__ __forceinline__ void multiply(double d[2], double a, double b)
 }
 
 /** Intensity of this lane's step at its two pixels of one row; b: the row's B fragment. */
-template <int NUM, int DEN, bool TABLE, bool WEIGHTED>
+template <int DEGREE, bool TABLE, bool WEIGHTED>
 static __device__ __forceinline__ void add_octet(const tensor_job &p, const double a[3],
                                                  double b, float weight, float sum[2])
 {
@@ -67,7 +68,7 @@ static __device__ __forceinline__ void add_octet(const tensor_job &p, const doub
         const int flip = TABLE ? (int)0x80000000 : 0; /* undo the half step */
         int w[3] = {__double2loint(t[0][c]) ^ flip, __double2loint(t[1][c]) ^ flip,
                     __double2loint(t[2][c]) ^ flip};
-        float r = nb_interference_product<NUM, DEN>(w, p.N);
+        float r = nb_interference_product<DEGREE>(w, p.N);
         float scale = WEIGHTED ? weight : 1.0f;
         if (TABLE) {
             int at = __double2hiint(t[0][c]) * p.index.stride_h +
@@ -80,7 +81,7 @@ static __device__ __forceinline__ void add_octet(const tensor_job &p, const doub
 }
 
 /** Sum of the octets [first, end) into memory->total. */
-template <int NUM, int DEN, bool TABLE, bool WEIGHTED>
+template <int DEGREE, bool TABLE, bool WEIGHTED>
 static __device__ __forceinline__ void sum_octets(const tensor_job &p, int first, int end,
                                                   const double b[ROWS], int lane,
                                                   warp_memory *memory)
@@ -99,7 +100,7 @@ static __device__ __forceinline__ void sum_octets(const tensor_job &p, int first
             double next[3] = {__ldg(at), __ldg(at + 32), __ldg(at + 64)};
 #pragma unroll
             for (g = 0; g < ROWS; g++)
-                add_octet<NUM, DEN, TABLE, WEIGHTED>(p, a, b[g], weight, sum[g]);
+                add_octet<DEGREE, TABLE, WEIGHTED>(p, a, b[g], weight, sum[g]);
             a[0] = next[0];
             a[1] = next[1];
             a[2] = next[2];
@@ -131,45 +132,42 @@ static __device__ __forceinline__ nb_vec3 aim(const nb_scene &sc, int ray_index,
     return ray.direction;
 }
 
-/** Fill B and the weights of the tile whose first pixel is (f, s). */
+/** Each lane aims at its pixel, row lane/8 and column lane%8; then b is what the products take:
+ * component lane%4 of the direction to column lane/4 of each row. */
 static __device__ __forceinline__ void aim_tile(const tensor_job &p, int ray, int f,
                                                 int s, int lane, double b[ROWS],
                                                 warp_memory *memory)
 {
-    int g, k = lane & 3, column = lane >> 2;
-    f = min(f + column, p.window.f1 - 1);
-#pragma unroll 1
-    for (g = 0; g < ROWS; g++) {
-        float weight;
-        nb_vec3 d = aim(p.scene, ray, f, min(s + g, p.window.s1 - 1), &weight);
-        double component = k == 0 ? d.x : k == 1 ? d.y : k == 2 ? d.z : 1.0;
-#pragma unroll
-        for (int j = 0; j < ROWS; j++) /* b stays in registers */
-            b[j] = j == g ? component : b[j];
-        if (k == 0)
-            memory->weight[g * COLUMNS + column] = weight;
-    }
+    int g;
+    nb_vec3 d = aim(p.scene, ray, min(f, p.window.f1 - 1), min(s, p.window.s1 - 1),
+                    &memory->weight[lane]);
+    memory->direction[lane][0] = d.x;
+    memory->direction[lane][1] = d.y;
+    memory->direction[lane][2] = d.z;
+    memory->direction[lane][3] = 1.0;
     for (g = 0; g < 2 * ROWS; g++)
         memory->total[g][lane] = 0;
     __syncwarp();
+#pragma unroll
+    for (g = 0; g < ROWS; g++)
+        b[g] = memory->direction[g * COLUMNS + (lane >> 2)][lane & 3];
 }
 
-/** Weighted sum over the ray at the pixel of this lane: row lane/8, column lane%8. */
-static __device__ __forceinline__ double collect(const tensor_job &p, int lane,
-                                                 const warp_memory *memory)
+/** Add the ray's weighted sum at the pixel of this lane: row lane/8, column lane%8. */
+static __device__ __forceinline__ void collect(const tensor_job &p, int lane,
+                                               warp_memory *memory)
 {
     int g = lane >> 3, column = lane & 7, row;
-    float sum = 0;
+    double sum = 0;
     __syncwarp();
     for (row = 0; row < 8; row++)
         sum += memory->total[2 * g + (column & 1)][row * 4 + (column >> 1)];
-    double result = (sum * p.term + p.background) * memory->weight[lane];
+    memory->sum[lane] += (sum * p.term + p.background) * memory->weight[lane];
     __syncwarp();
-    return result;
 }
 #endif
 
-template <int NUM, int DEN, bool TABLE, bool WEIGHTED>
+template <int DEGREE, bool TABLE, bool WEIGHTED>
 __global__ void __launch_bounds__(32 * WARPS, TABLE || WEIGHTED ? 3 : 4)
     k_tensor(const __grid_constant__ tensor_job p)
 {
@@ -179,30 +177,29 @@ __global__ void __launch_bounds__(32 * WARPS, TABLE || WEIGHTED ? 3 : 4)
     int lane = (int)(threadIdx.x & 31), ray;
     int across = (p.window.f1 - p.window.f0 + COLUMNS - 1) / COLUMNS;
     int tile = (int)(blockIdx.x * WARPS + (threadIdx.x >> 5));
-    int f0 = p.window.f0 + tile % across * COLUMNS,
-        s0 = p.window.s0 + tile / across * ROWS;
-    int f = f0 + (lane & 7), s = s0 + (lane >> 3);
-    int first = p.first + (int)((int64_t)(p.end - p.first) * blockIdx.y / gridDim.y);
-    int end = p.first + (int)((int64_t)(p.end - p.first) * (blockIdx.y + 1) / gridDim.y);
+    int f = p.window.f0 + tile % across * COLUMNS + (lane & 7);
+    int s = p.window.s0 + tile / across * ROWS + (lane >> 3);
     int rays = p.scene.oversample * p.scene.oversample * p.scene.det.layers;
     size_t pixel = (size_t)s * p.scene.det.fpixels + f;
     bool mine = f < p.window.f1 && s < p.window.s1;
-    double sum = 0, b[ROWS] = {};
+    double b[ROWS] = {};
     if (mine && p.scene.det.mask)
         mine = p.scene.det.mask[pixel] != 0;
     if (!__any_sync(0xffffffffu, mine))
         return;
+    memory->sum[lane] = 0;
     for (ray = 0; ray < rays; ray++) {
-        aim_tile(p, ray, f0, s0, lane, b, memory);
-        sum_octets<NUM, DEN, TABLE, WEIGHTED>(p, first, end, b, lane, memory);
-        sum += collect(p, lane, memory);
+        aim_tile(p, ray, f, s, lane, b, memory);
+        sum_octets<DEGREE, TABLE, WEIGHTED>(p, p.first, p.end, b, lane, memory);
+        collect(p, lane, memory);
     }
     if (!mine)
         return;
     nb_scene flat = p.scene;
     flat.det.curved = 0;
-    float value = (float)(p.scene.intensity_scale * sum * nb_cached_factors(&flat, f, s));
-    float *out = p.image + blockIdx.y * p.plane + pixel;
+    float value = (float)(p.scene.intensity_scale * memory->sum[lane] *
+                          nb_cached_factors(&flat, f, s));
+    float *out = p.image + pixel;
     *out = p.add ? *out + value : value;
     if (!(fabsf(value) <= FLT_MAX))
         *p.repair = 1;
@@ -211,26 +208,20 @@ __global__ void __launch_bounds__(32 * WARPS, TABLE || WEIGHTED ? 3 : 4)
 
 typedef void (*tensor_kernel)(tensor_job);
 
-static tensor_kernel choose_kernel(const nb_cuda_octets *octets, bool table, bool weighted)
+/** Weighted sources are rare: one degree does for them. */
+static tensor_kernel choose_kernel(int degree, bool table, bool weighted)
 {
-    static const tensor_kernel kernels[3][4] = {
-        {k_tensor<4, 4, false, false>, k_tensor<4, 4, false, true>,
-         k_tensor<4, 4, true, false>, k_tensor<4, 4, true, true>},
-        {k_tensor<4, 3, false, false>, k_tensor<4, 4, false, true>,
-         k_tensor<4, 3, true, false>, k_tensor<4, 4, true, true>},
-        {k_tensor<3, 3, false, false>, k_tensor<4, 4, false, true>,
-         k_tensor<3, 3, true, false>, k_tensor<4, 4, true, true>},
-    };
-    int degree = octets->denominator_degree == 4 ? 0
-                 : octets->numerator_degree == 4 ? 1
-                                                 : 2;
-    return kernels[degree][2 * table + weighted];
+    if (weighted)
+        return table ? k_tensor<4, true, true> : k_tensor<4, false, true>;
+    if (degree == 3)
+        return table ? k_tensor<3, true, false> : k_tensor<3, false, false>;
+    return table ? k_tensor<4, true, false> : k_tensor<4, false, false>;
 }
 
 int nb_cuda_has_tensor_code(void)
 {
     cudaFuncAttributes code;
-    if (cudaFuncGetAttributes(&code, (const void *)k_tensor<4, 3, false, false>) !=
+    if (cudaFuncGetAttributes(&code, (const void *)k_tensor<4, false, false>) !=
         cudaSuccess)
         return 0;
     return code.ptxVersion == 80 || code.ptxVersion == 90 || code.ptxVersion == 100;
@@ -259,9 +250,8 @@ void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_steps *st
     job.add = octets->add;
     job.term = steps->F2.at ? 1.0 : steps->F2.constant;
     job.background = octets->add ? 0.0 : sc->background * steps->weight_sum;
-    choose_kernel(
-        octets, job.F2 != NULL,
-        job.weights !=
-            NULL)<<<(unsigned)((tiles + WARPS - 1) / WARPS), 32 * WARPS, 0, launch->stream>>>(
-        job);
+    tensor_kernel kernel =
+        choose_kernel(octets->degree, job.F2 != NULL, job.weights != NULL);
+    unsigned blocks = (unsigned)((tiles + WARPS - 1) / WARPS);
+    kernel<<<blocks, 32 * WARPS, 0, launch->stream>>>(job);
 }

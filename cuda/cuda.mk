@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+# How the CUDA files are compiled, and what needs a device.
+#
+#   CUDA_ARCH=90       these architectures only (quick); default: all of them, and PTX for later ones
+
+CUDA_ARCHES := 75 80 86 89 90 100 120
+CUDA_ARCH ?= $(CUDA_ARCHES)
+comma := ,
+NVCC_ARCH ?= $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$a$(comma)code=sm_$a) \
+    $(if $(filter 120,$(CUDA_ARCH)),-gencode arch=compute_120$(comma)code=compute_120)
+# No contraction: fma() where it is meant, as on the CPU.  Never -ftz or fast-math (interference.cuh).
+NVCC_FLAGS ?= -O3 -std=c++17 -fmad=false -lineinfo -Xcompiler -Wall$(comma)-Wextra
+
+# Files without kernels need no more than one architecture.
+CUDA_HOST_ONLY := backend choose_path device download scene_device
+$(CUDA_HOST_ONLY:%=$B/cuda/%.cu.o): NVCC_ARCH := $(firstword \
+    $(foreach a,$(CUDA_ARCH),-arch=sm_$a))
+
+.PHONY: test-cuda bench-cuda
+test-cuda: ## the checks that need an NVIDIA device (skipped, with the reason, where there is none)
+	@bash tests/bench/gpu.sh build check golden faults
+bench-cuda: ## the measurements on an NVIDIA device
+	@bash tests/bench/gpu.sh build time process

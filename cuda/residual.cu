@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Many orientations a pixel where FP64 is slow (compute capability 7.5, 8.6, 8.9, 12.0): the
+ * Miller indices of the mean orientation in double, once for each source, and what an orientation
+ * adds to them, (a - mean a).q, in float. */
+#include "row.cuh"
+
+enum {
+    BLOCK_X = 32,
+    BLOCK_Y = 4,
+    RUN = 128 /* orientations summed in one float before they join the total */
+};
+
+#define ROUNDING                                                                         \
+    12582912.0f /* 1.5*2^23: adding and subtracting it rounds to whole numbers */
+#define FRACTION 2.3283064e-10f /* 2^-32 */
+
+/** sin(pi x) for |x| <= 1/2 as x P(x^2), see interference.cuh. */
+static __device__ __forceinline__ float sine(float x)
+{
+    float y = x * x;
+    return x *
+           fmaf(fmaf(fmaf(fmaf(0.0776759750483f, y, -0.598308095473f), y, 2.55008230601f),
+                     y, -5.16771057357f),
+                y, 3.14159265359f);
+}
+
+/** sin(pi N d) for whole N. */
+static __device__ __forceinline__ float fringe_sine(float d, float N)
+{
+    float n = __fsub_rn(fmaf(N, d, ROUNDING), ROUNDING);
+    return sine(fmaf(N, d, -n));
+}
+
+/** One pixel and source: where the mean orientation stands. */
+typedef struct centre {
+    float fraction[3]; /* of the negative Miller indices */
+    float q[3];        /* scattering vector, 1/m */
+    int cell;          /* of F^2 */
+} centre;
+
+template <bool TABLE>
+static __device__ __forceinline__ centre aim_centre(const row_job &p, const line lines[3],
+                                                    const nb_cuda_direct_step &step,
+                                                    double F, double r, const float d[3])
+{
+    const int flip = TABLE ? (int)0x80000000 : 0;
+    centre c;
+    c.cell = p.index.offset;
+#pragma unroll
+    for (int axis = 0; axis < 3; axis++) {
+        double t = fma(at(lines[axis], F), r, step.axis[axis].constant);
+        c.fraction[axis] = (float)(__double2loint(t) ^ flip) * FRACTION;
+        c.q[axis] = (d[axis] + step.shift[axis]) * step.wavenumber;
+        c.cell += __double2hiint(t) * (axis == 0   ? p.index.stride_h
+                                       : axis == 1 ? p.index.stride_k
+                                                   : 1);
+    }
+    return c;
+}
+
+/** One orientation, by its residuals (rows a, b, c). */
+template <bool TABLE>
+static __device__ __forceinline__ float intensity(const row_job &p, const centre &c,
+                                                  const float4 rows[3])
+{
+    float num = 1, den = 1, whole[3];
+#pragma unroll
+    for (int axis = 0; axis < 3; axis++) {
+        float t =
+            fmaf(rows[axis].x, c.q[0],
+                 fmaf(rows[axis].y, c.q[1], fmaf(rows[axis].z, c.q[2], c.fraction[axis])));
+        whole[axis] = __fsub_rn(__fadd_rn(t, ROUNDING), ROUNDING);
+        float d = t - whole[axis];
+        num *= fringe_sine(d, p.real_N[axis]);
+        den *= sine(d);
+    }
+    float ratio = num * nb_reciprocal(den);
+    if (!TABLE)
+        return ratio * ratio;
+    float offset = fmaf(whole[0], (float)p.index.stride_h,
+                        fmaf(whole[1], (float)p.index.stride_k, whole[2]));
+    int cell = c.cell + __float_as_int(__fadd_rn(offset, ROUNDING)) - 0x4B400000;
+    return ratio * ratio * __ldg(p.F2 + cell);
+}
+
+/** Add the orientations' intensities for one source. */
+template <bool TABLE>
+static __device__ __forceinline__ void add_source(const row_job &p,
+                                                  const nb_cuda_direct_step &step,
+                                                  const centre c[PIXELS],
+                                                  float sum[PIXELS], float lost[PIXELS])
+{
+    const float4 *rows = p.residuals;
+    for (int first = 0; first < p.scene.n_orientations; first += RUN) {
+        int end = min(first + RUN, p.scene.n_orientations);
+        float run[PIXELS] = {};
+#pragma unroll 2
+        for (int m = first; m < end; m++) {
+            float4 turned[3] = {__ldg(rows + 3 * m), __ldg(rows + 3 * m + 1),
+                                __ldg(rows + 3 * m + 2)};
+#pragma unroll
+            for (int i = 0; i < PIXELS; i++)
+                run[i] += intensity<TABLE>(p, c[i], turned);
+        }
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            add_compensated(sum[i], lost[i], run[i] * step.weight);
+    }
+}
+
+/** d - incident of the first source, from doubles. */
+static __device__ __forceinline__ void relative_direction(const row_job &p,
+                                                          const row_points &row, double F,
+                                                          double r, float d[3])
+{
+    const nb_vec3 &fast = p.scene.det.fast;
+    d[0] = (float)fma(fma(F, fast.x, row.base.x), r, -p.incident.x);
+    d[1] = (float)fma(fma(F, fast.y, row.base.y), r, -p.incident.y);
+    d[2] = (float)fma(fma(F, fast.z, row.base.z), r, -p.incident.z);
+}
+
+template <bool TABLE>
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE ? 3 : 4)
+    k_residual(const __grid_constant__ row_job p)
+{
+    int f = (p.window.f0 & ~(PIXELS - 1)) +
+            (int)(blockIdx.x * BLOCK_X + threadIdx.x) * PIXELS;
+    int s = p.window.s0 + (int)(blockIdx.y * BLOCK_Y + threadIdx.y);
+    int os = p.scene.oversample;
+    float value[PIXELS] = {}, lost[PIXELS] = {}, factor[PIXELS];
+    if (f >= p.window.f1 || s >= p.window.s1)
+        return;
+    for (int ray = 0; ray < os * os * p.scene.det.layers; ray++) {
+        int sub = ray % (os * os), layer = ray / (os * os);
+        row_points row = aim_row(p, s, sub / os, sub % os, layer);
+        double F[PIXELS], r[PIXELS];
+        float d[PIXELS][3], sum[PIXELS] = {}, sum_lost[PIXELS] = {};
+        aim_pixels(p, row, f, F, r);
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            relative_direction(p, row, F[i], r[i], d[i]);
+        for (int k = 0; k < p.scene.n_sources; k++) {
+            line lines[3];
+            double constants[3];
+            centre c[PIXELS];
+            step_lines(p.steps[k], row, lines, constants);
+#pragma unroll
+            for (int i = 0; i < PIXELS; i++)
+                c[i] = aim_centre<TABLE>(p, lines, p.steps[k], F[i], r[i], d[i]);
+            add_source<TABLE>(p, p.steps[k], c, sum, sum_lost);
+        }
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++) {
+            if (ray == 0)
+                factor[i] = cached(p, row, F[i], r[i]);
+            add_compensated(value[i], lost[i],
+                            (sum[i] + p.background) *
+                                ray_weight(p, row, F[i], r[i], layer));
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < PIXELS; i++)
+        value[i] *= factor[i];
+    store(p, f, s, value);
+}
+
+void nb_cuda_launch_residual(const nb_cuda_launch *launch, const nb_cuda_steps *steps)
+{
+    const nb_cuda_window *w = &launch->window;
+    row_job job = make_row_job(launch, steps);
+    int width = w->f1 - (w->f0 & ~(PIXELS - 1));
+    dim3 grid((unsigned)((width + PIXELS * BLOCK_X - 1) / (PIXELS * BLOCK_X)),
+              (unsigned)(w->s1 - w->s0 + BLOCK_Y - 1) / BLOCK_Y);
+    job.residuals = (const float4 *)steps->residuals;
+    for (int i = 0; i < 3; i++)
+        job.real_N[i] = (float)launch->scene.N[i];
+    if (job.F2)
+        k_residual<true><<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
+    else
+        k_residual<false><<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
+}

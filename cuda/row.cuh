@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/** Rows of pixels for the kernels that give a thread four neighbouring pixels of a row: geometry
+ * in double, linear along the row; factors of a pixel and of a ray. */
+#ifndef NB_CUDA_ROW_CUH
+#define NB_CUDA_ROW_CUH
+
+#include "internal.h"
+
+#include <float.h>
+
+#include "../src/physics/pixel.h"
+#include "interference.cuh"
+
+enum { PIXELS = 4 };
+enum { POLAR_NONE, POLAR_PLAIN, POLAR_KAHN };
+
+/** v.P along a row: base + F slope. */
+typedef struct line {
+    double base, slope;
+} line;
+
+typedef struct row_job {
+    nb_scene scene;
+    nb_cuda_window window;
+    float *image;
+    int *repair;
+    const nb_cuda_direct_step *steps;
+    int n_steps;
+    const float *F2;
+    nb_F2_index index;
+    int N[3];
+    float real_N[3];         /* residual kernel only, as the next */
+    const float4 *residuals; /* [n_orientations][3] */
+    int chunks;              /* of neighbouring blocks of pixels, for each thread */
+    int aligned;             /* rows start on 16 bytes and have no mask */
+    double edge;             /* of a sub-pixel, m */
+    double scale;            /* of the image */
+    float background;        /* of one ray */
+    int polar, polar_oversampled;
+    double K;
+    nb_vec3 incident, B, E; /* of the first source: nb_polarization's frame */
+} row_job;
+
+/** A row of points at one sub-pixel and layer: P = base + F fast. */
+typedef struct row_points {
+    nb_vec3 base;
+    double along, square; /* |P|^2 = square + F (along + F) */
+    double first;         /* F of pixel 0 */
+    line incident, B, E;  /* only what the polarization needs */
+} row_points;
+
+static __device__ __forceinline__ double dot(nb_vec3 a, nb_vec3 b)
+{
+    return fma(a.x, b.x, fma(a.y, b.y, a.z * b.z));
+}
+
+static __device__ __forceinline__ line line_of(const row_job &p, nb_vec3 v, nb_vec3 base)
+{
+    line l = {dot(v, base), dot(v, p.scene.det.fast)};
+    return l;
+}
+
+static __device__ __forceinline__ double at(line l, double F)
+{
+    return fma(F, l.slope, l.base);
+}
+
+/** 1/sqrt to double precision: float, then one third-order Newton step. */
+static __device__ __forceinline__ double inverse_root(double x)
+{
+    float start;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(start) : "f"((float)x));
+    double r = start, e = fma(-x, r * r, 1.0);
+    return fma(r * e, fma(e, 0.375, 0.5), r);
+}
+
+static __device__ __forceinline__ row_points aim_row(const row_job &p, int s, int subs,
+                                                     int subf, int layer)
+{
+    const nb_detector &det = p.scene.det;
+    double S = fma(p.edge, (double)(s * p.scene.oversample + subs), 0.5 * p.edge);
+    double O = layer * det.layer_step;
+    row_points row;
+    row.base.x = fma(S, det.slow.x, fma(O, det.normal.x, det.pix0.x));
+    row.base.y = fma(S, det.slow.y, fma(O, det.normal.y, det.pix0.y));
+    row.base.z = fma(S, det.slow.z, fma(O, det.normal.z, det.pix0.z));
+    row.along = 2.0 * dot(row.base, det.fast);
+    row.square = dot(row.base, row.base);
+    row.first = p.edge * (subf + 0.5);
+    if (p.polar != POLAR_NONE)
+        row.incident = line_of(p, p.incident, row.base);
+    if (p.polar == POLAR_KAHN) {
+        row.B = line_of(p, p.B, row.base);
+        row.E = line_of(p, p.E, row.base);
+    }
+    return row;
+}
+
+/** nb_polarization at F, r = 1/|P|. */
+static __device__ __forceinline__ double polarize(const row_job &p, const row_points &row,
+                                                  double F, double r)
+{
+    double c = at(row.incident, F) * r, c2 = c * c, b, e, in_plane;
+    float cosine;
+    if (p.polar == POLAR_PLAIN)
+        return fma(0.5, c2, 0.5);
+    b = at(row.B, F);
+    e = at(row.E, F);
+    in_plane = fma(b, b, e * e);
+    cosine =
+        (float)((e - b) * (e + b) * (r * r)) * nb_reciprocal((float)(in_plane * (r * r)));
+    if (!(in_plane > 0))
+        cosine = 1.0f;
+    return 0.5 * (1.0 + c2 - p.K * cosine * (1.0 - c2));
+}
+
+static __device__ __forceinline__ double solid_angle(const row_job &p, double r)
+{
+    double omega = p.scene.det.pixel_area * (r * r);
+    return p.scene.det.point_pixel ? omega : omega * (p.scene.det.close_distance * r);
+}
+
+/** What is taken from the pixel's first ray. */
+static __device__ __forceinline__ float cached(const row_job &p, const row_points &row,
+                                               double F, double r)
+{
+    double factor = p.scale;
+    if (p.polar != POLAR_NONE && !p.polar_oversampled)
+        factor *= polarize(p, row, F, r);
+    if (!p.scene.oversample_omega)
+        factor *= solid_angle(p, r);
+    return (float)factor;
+}
+
+/** What is taken from every ray. */
+static __device__ __forceinline__ float ray_weight(const row_job &p, const row_points &row,
+                                                   double F, double r, int layer)
+{
+    double weight = 1;
+    if (p.scene.det.absorb) {
+        nb_detector det = p.scene.det;
+        det.curved = 0;
+        weight =
+            nb_capture(&det, layer, nb_scale(r, nb_add(row.base, nb_scale(F, det.fast))));
+    }
+    if (p.scene.oversample_omega)
+        weight *= solid_angle(p, r);
+    if (p.polar_oversampled)
+        weight *= polarize(p, row, F, r);
+    return (float)weight;
+}
+
+static __device__ __forceinline__ void store(const row_job &p, int f, int s,
+                                             const float value[PIXELS])
+{
+    const nb_detector &det = p.scene.det;
+    size_t pixel = (size_t)s * det.fpixels + f;
+    bool finite = true;
+    int i;
+#pragma unroll
+    for (i = 0; i < PIXELS; i++)
+        finite = finite && fabsf(value[i]) <= FLT_MAX;
+    if (!finite)
+        *p.repair = 1;
+    if (p.aligned && f >= p.window.f0 && f + PIXELS <= p.window.f1) {
+        *(float4 *)(p.image + pixel) = make_float4(value[0], value[1], value[2], value[3]);
+        return;
+    }
+#pragma unroll
+    for (i = 0; i < PIXELS; i++)
+        if (f + i >= p.window.f0 && f + i < p.window.f1 &&
+            (!det.mask || det.mask[pixel + i]))
+            p.image[pixel + i] = value[i];
+}
+
+/** The lines and constants of one step along a row. */
+static __device__ __forceinline__ void step_lines(const nb_cuda_direct_step &step,
+                                                  const row_points &row, line lines[3],
+                                                  double constants[3])
+{
+#pragma unroll
+    for (int axis = 0; axis < 3; axis++) {
+        lines[axis].base = dot(step.axis[axis].vector, row.base);
+        lines[axis].slope = step.axis[axis].slope;
+        constants[axis] = step.axis[axis].constant;
+    }
+}
+
+/** Positions along the row and 1/distances of four pixels. */
+static __device__ __forceinline__ void aim_pixels(const row_job &p, const row_points &row,
+                                                  int f, double F[PIXELS],
+                                                  double r[PIXELS])
+{
+#pragma unroll
+    for (int i = 0; i < PIXELS; i++) {
+        F[i] = fma((double)(f + i), p.scene.det.pixel, row.first);
+        r[i] = inverse_root(fma(F[i], row.along + F[i], row.square));
+    }
+}
+
+/** sum += x without losing what rounding drops (Kahan). */
+static __device__ __forceinline__ void add_compensated(float &sum, float &lost, float x)
+{
+    float y = __fsub_rn(x, lost), t = __fadd_rn(sum, y);
+    lost = __fsub_rn(__fsub_rn(t, sum), y);
+    sum = t;
+}
+
+/** nb_polarization's frame, worked out once for the first source. */
+static void set_polarization(row_job *job, const nb_cuda_launch *launch)
+{
+    const nb_scene *sc = &launch->scene;
+    job->K = sc->polarization;
+    job->incident = launch->first_incident;
+    job->B = nb_unit(nb_cross(sc->polar_axis, job->incident));
+    job->E = nb_unit(nb_cross(job->incident, job->B));
+    job->polar = sc->nopolar ? POLAR_NONE : job->K == 0 ? POLAR_PLAIN : POLAR_KAHN;
+    job->polar_oversampled = sc->oversample_polar && !sc->nopolar;
+}
+
+/** Everything but the launch's own fields. */
+static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_steps *steps)
+{
+    const nb_scene *sc = &launch->scene;
+    int dark = !steps->F2.at && steps->F2.constant == 0; /* water at the most */
+    double term = steps->F2.at || dark ? 1.0 : steps->F2.constant;
+    row_job job = {};
+    job.scene = *sc;
+    job.window = launch->window;
+    job.image = launch->image;
+    job.repair = launch->repair;
+    job.steps = steps->direct;
+    job.n_steps = dark ? 0 : steps->count;
+    job.F2 = steps->F2.at;
+    job.index = nb_make_F2_index(&steps->F2);
+    for (int i = 0; i < 3; i++)
+        job.N[i] = (int)sc->N[i];
+    job.aligned = sc->det.fpixels % PIXELS == 0 && !sc->det.mask;
+    job.edge = sc->det.pixel / sc->oversample;
+    job.scale = sc->intensity_scale * term;
+    job.background = (float)(sc->background * steps->weight_sum / term);
+    set_polarization(&job, launch);
+    return job;
+}
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* Times of the CUDA backend: kernels by device events, warm calls through the library by the
+ * wall clock, and each image's distance from the same scene in double.  One line a case:
+ *   NAME kernel_ms wall_ms rate_Gsteps maxrel 1-corr
+ * Prints `skip` with the reason where there is no device. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../../cuda/timing.h"
+#include "../golden/compare.h"
+#include "model/scene_build.h"
+
+enum { REPEATS = 9, BOX = 100 };
+
+typedef struct bench_case {
+    const char *name;
+    int heavy, pixels, N, table;
+    nb_precision precision;
+    const char *path; /* forced, or NULL */
+} bench_case;
+
+static const bench_case cases[] = {
+    {"heavy-2048-N20-const", 1, 2048, 20, 0, NB_PRECISION_MIXED, NULL},
+    {"heavy-2048-N1000-const", 1, 2048, 1000, 0, NB_PRECISION_MIXED, NULL},
+    {"heavy-2048-N20-table", 1, 2048, 20, 1, NB_PRECISION_MIXED, NULL},
+    {"heavy-2048-N1000-table", 1, 2048, 1000, 1, NB_PRECISION_MIXED, NULL},
+    {"heavy-2048-N5-const", 1, 2048, 5, 0, NB_PRECISION_MIXED, NULL},
+    {"heavy-2048-N20-const-single", 1, 2048, 20, 0, NB_PRECISION_SINGLE, NULL},
+    {"heavy-2048-N20-table-single", 1, 2048, 20, 1, NB_PRECISION_SINGLE, NULL},
+    {"heavy-2048-N20-const-direct", 1, 2048, 20, 0, NB_PRECISION_MIXED, "direct"},
+    {"heavy-2048-N20-const-residual", 1, 2048, 20, 0, NB_PRECISION_MIXED, "residual"},
+    {"heavy-2048-N20-table-residual", 1, 2048, 20, 1, NB_PRECISION_MIXED, "residual"},
+    {"heavy-2048-N20-const-double", 1, 2048, 20, 0, NB_PRECISION_DOUBLE, NULL},
+    {"heavy-256-N20-const", 1, 256, 20, 0, NB_PRECISION_MIXED, NULL},
+    {"heavy-1024-N20-const", 1, 1024, 20, 0, NB_PRECISION_MIXED, NULL},
+    {"simple-256", 0, 256, 5, 0, NB_PRECISION_MIXED, NULL},
+    {"simple-1024", 0, 1024, 5, 0, NB_PRECISION_MIXED, NULL},
+    {"simple-1024-table", 0, 1024, 5, 1, NB_PRECISION_MIXED, NULL},
+    {"simple-2048", 0, 2048, 5, 0, NB_PRECISION_MIXED, NULL},
+    {"simple-4096", 0, 4096, 5, 0, NB_PRECISION_MIXED, NULL},
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *x, int n)
+{
+    qsort(x, (size_t)n, sizeof *x, by_value);
+    return x[n / 2];
+}
+
+/** The heavy and simple cases. */
+static void configure(const bench_case *b, nb_config *cfg)
+{
+    static const double cell[6] = {70, 80, 90, 75, 85, 95};
+    int i;
+    nb_config_defaults(cfg);
+    cfg->cell_count = 6;
+    cfg->detpixels[0] = cfg->detpixels[1] = b->pixels;
+    cfg->pixel_mm = b->heavy ? 204.8 / b->pixels : 0.1;
+    cfg->distance_mm = 100;
+    cfg->oversample = 1;
+    cfg->default_F = 100;
+    cfg->misset_mode = NB_MISSET_FIXED;
+    for (i = 0; i < 3; i++) {
+        cfg->N[i] = b->N;
+        cfg->cell[i] = b->heavy ? cell[i] : 100;
+        cfg->cell[i + 3] = b->heavy ? cell[i + 3] : 90;
+        cfg->misset_deg[i] = 10 * (i + 1);
+    }
+    cfg->lambda_A = b->heavy ? 1 : 6.2;
+    if (b->heavy) {
+        cfg->mosaic_spread_deg = 0.5;
+        cfg->mosaic_domains = 100;
+        cfg->dispersion_pct = 1;
+        cfg->dispersion_steps = 10;
+    }
+}
+
+/** Random amplitudes over a box that the image stays in: 8e6 cells. */
+static double *make_table(nb_sf_box *sf)
+{
+    const int n = 2 * BOX + 1;
+    double *F = malloc((size_t)n * n * n * sizeof *F);
+    uint64_t z = 88172645463325252u;
+    size_t i;
+    for (i = 0; F && i < (size_t)n * n * n; i++) {
+        z ^= z << 13;
+        z ^= z >> 7;
+        z ^= z << 17;
+        F[i] = 200.0 * (double)(z >> 11) * 0x1p-53;
+    }
+    sf->hmin = sf->kmin = sf->lmin = -BOX;
+    sf->nh = sf->nk = sf->nl = n;
+    sf->F = F;
+    return F;
+}
+
+/** Median kernel and wall times of warm renders into image. */
+static int time_renders(const bench_case *b, const nb_scene *sc, float *image, double *kernel,
+                        double *wall, nb_error *err)
+{
+    nb_render_options options = {0, NB_ISA_AUTO, b->precision, -1, {NULL, NULL, NULL}};
+    nb_backend_state *state = NULL;
+    double k[REPEATS], w[REPEATS];
+    int i;
+    nb_status st = nb_backend_cuda.open(&options, &state, err);
+    if (b->path)
+        setenv("NANOBRAGG_CUDA_PATH", b->path, 1);
+    for (i = -2; i < REPEATS && st == NB_OK; i++) {
+        double start = now();
+        st = nb_backend_cuda.render(state, sc, image, err);
+        if (i >= 0) {
+            w[i] = now() - start;
+            k[i] = nb_cuda_kernel_seconds(state);
+        }
+    }
+    unsetenv("NANOBRAGG_CUDA_PATH");
+    nb_backend_cuda.close(state);
+    if (st != NB_OK)
+        return 0;
+    *kernel = median(k, REPEATS);
+    *wall = median(w, REPEATS);
+    return 1;
+}
+
+/** The same scene in double, on the device. */
+static int render_double(const nb_scene *sc, float *image, nb_error *err)
+{
+    nb_render_options options = {0, NB_ISA_AUTO, NB_PRECISION_DOUBLE, -1, {NULL, NULL, NULL}};
+    nb_backend_state *state = NULL;
+    int ok = nb_backend_cuda.open(&options, &state, err) == NB_OK &&
+             nb_backend_cuda.render(state, sc, image, err) == NB_OK;
+    nb_backend_cuda.close(state);
+    return ok;
+}
+
+static int run(const bench_case *b)
+{
+    nb_model_inputs inputs;
+    nb_config cfg;
+    nb_model model;
+    nb_error err;
+    nb_comparison c;
+    double kernel, wall, *F;
+    size_t n = (size_t)b->pixels * b->pixels;
+    float *image = malloc(n * sizeof *image), *truth = malloc(n * sizeof *truth);
+    int ok = 0;
+    memset(&inputs, 0, sizeof inputs);
+    inputs.sf.default_F = 100;
+    F = b->table ? make_table(&inputs.sf) : NULL;
+    configure(b, &cfg);
+    if (image && truth && nb_model_build(&cfg, &inputs, NULL, &model, &err) == NB_OK) {
+        ok = time_renders(b, &model.scene, image, &kernel, &wall, &err) &&
+             render_double(&model.scene, truth, &err);
+        if (ok) {
+            c = nb_compare(image, truth, n, 1e-6);
+            printf("%-30s %9.4f %9.4f %7.1f %8.1e %8.1e %8.1e\n", b->name, kernel * 1e3,
+                   wall * 1e3, (double)model.scene.steps * (double)n / kernel * 1e-9, c.maxrel,
+                   c.rel6, c.corr);
+        }
+        nb_model_free(&model);
+    }
+    if (!ok)
+        printf("%-30s failed: %s\n", b->name, err.message);
+    fflush(stdout);
+    free(image);
+    free(truth);
+    free(F);
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    nb_render_options options = {0, NB_ISA_AUTO, NB_PRECISION_MIXED, -1, {NULL, NULL, NULL}};
+    nb_backend_state *state;
+    nb_error err;
+    size_t i;
+    int failed = 0;
+    double start = now();
+    if (nb_backend_cuda.open(&options, &state, &err) != NB_OK) {
+        printf("skip gpu-time # %s\n", err.message);
+        return 0;
+    }
+    printf("# first start of the device: %.1f ms\n", (now() - start) * 1e3);
+    printf("%-30s %9s %9s %7s %8s %8s %8s\n", "case", "kernel_ms", "wall_ms", "Gstep/s",
+           "maxrel", "rel6", "1-corr");
+    for (i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (argc < 2 || strstr(cases[i].name, argv[1]))
+            failed += !run(&cases[i]);
+    nb_backend_cuda.close(state);
+    return failed != 0;
+}
