@@ -44,7 +44,8 @@ static void trace_sample(const printer *out, int i, const nb_scene *sc, const nb
     say(out, "  orientation %d (phi step %d, mosaic domain %d)", i, i / sc->n_domains,
         i % sc->n_domains);
     say(out, "    hkl_fractional: %.15g %.15g %.15g", p->h, p->k, p->l);
-    say(out, "    hkl_nearest: %.0f %.0f %.0f", p->h0, p->k0, p->l0);
+    say(out, "    hkl_nearest: %.0f %.0f %.0f", p->h0 + 0.0, p->k0 + 0.0,
+        p->l0 + 0.0); /* no minus zero */
     say(out, "    F_latt: %.15g", p->F_latt);
     say(out, "    F_cell (electrons): %.15g", p->F_cell);
     say(out, "    term F_cell^2 F_latt^2: %.15g",
@@ -61,7 +62,7 @@ static double trace_source(const printer *out, const nb_scene *sc, const nb_ray 
     int i, culled = nb_culled(sc, q);
     say(out, " source %d: lambda (A): %.15g weight: %.15g", index, source->lambda * 1e10,
         source->weight);
-    say_vector(out, "  incident_direction", "unit", source->incident);
+    say_vector(out, "  incident_direction", "unit", nb_add(source->incident, nb_v3(0, 0, 0)));
     say_vector(out, "  scattering_vector", "1/A", nb_scale(1e-10, q));
     say(out, "  sin(theta)/lambda (1/A): %.15g%s", 0.5e-10 * nb_norm(q),
         culled ? " beyond -dmin: crystal culled" : "");
