@@ -86,6 +86,29 @@ typedef enum nb_isa {
 } nb_isa;
 typedef enum nb_tristate { NB_AUTO = -1, NB_OFF = 0, NB_ON = 1 } nb_tristate;
 
+/** How a picture for the eye is made of a float image; all zero: the default. */
+typedef enum nb_colormap {
+    NB_MAP_GREY = 0, /* dark spots on white paper */
+    NB_MAP_INVERSE,  /* bright spots on black */
+    NB_MAP_VIRIDIS,  /* dark blue, green, yellow */
+    NB_MAP_HEAT      /* black, red, yellow, white */
+} nb_colormap;
+typedef enum nb_png_scale {
+    NB_PNG_AUTO = 0,   /* 1 % to 99.5 % of the positive pixels, or three medians */
+    NB_PNG_PERCENTILE, /* 0 to a percentile of the positive pixels */
+    NB_PNG_RANGE       /* two values of the image */
+} nb_png_scale;
+#define NB_RINGS_MAX 16
+typedef struct nb_png_options {
+    nb_colormap colormap;
+    nb_png_scale scale;
+    double percentile, low, high;
+    double gamma;                /* colour = value^gamma; 0 unset (0.5) */
+    int log;                     /* colour = log(value), instead of gamma */
+    int rings;                   /* circles of equal resolution, and the beam centre */
+    double ring_A[NB_RINGS_MAX]; /* d of each, A */
+} nb_png_options;
+
 /** A seed that may be unset. */
 typedef struct nb_seed {
     int set;
@@ -177,6 +200,7 @@ typedef struct nb_config {
         noise_file[NB_PATH_MAX], png_file[NB_PATH_MAX], tiff_file[NB_PATH_MAX];
     int write_float, write_int, write_pgm, write_noise; /* 1; png and tiff when named */
     int tiff_bits;               /* 32 (float) or 16 (unsigned) */
+    nb_png_options png;          /* of png_file */
     double adc_offset;           /* ADU, 40 */
     double scale;                /* int image; 0 auto */
     double pgm_scale;            /* 0 auto */
@@ -269,6 +293,92 @@ int64_t nb_sim_seed(const nb_sim *sim);
 const char *nb_sim_backend(const nb_sim *sim);
 /** Time of the stages run so far. */
 void nb_sim_times(const nb_sim *sim, nb_times *out);
+
+/** An image read from a file. */
+typedef struct nb_image {
+    int fast, slow;
+    float *pixels;       /* [slow][fast]; owned.  Integers above 2^24 are rounded */
+    char format[8];      /* float, SMV, TIFF or PGM */
+    nb_config *geometry; /* owned; what is known of detector and beam, NULL: nothing */
+    double centre[2];    /* where the beam meets the detector, pixels from the outer corner of
+                            the first pixel along fast and slow; NaN unknown */
+} nb_image;
+
+/** Read SMV, TIFF (one channel, float or integer), PGM (P5), all known by their first bytes,
+ * or a headerless file of float32 in this machine's byte order.  fast, slow: the size of a
+ * headerless file; 0, 0: square.  What a file's header says of the geometry completes `typed`
+ * (may be NULL), as -img does.  *out is the caller's (nb_image_free), zero on error.
+ * Errors: NB_ERR_INPUT, _IO, _NOMEM, _UNSUPPORTED (this build has no libtiff). */
+nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *typed,
+                        nb_image *out, nb_error *err);
+void nb_image_free(nb_image *image); /* what it owns; NULL is fine */
+
+/** Write a PNG of an image.  options may be NULL.  Rings need image->geometry with distance
+ * and wavelength.  Errors: NB_ERR_INPUT, _IO, _NOMEM, _UNSUPPORTED (no libpng). */
+nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
+                           const char *path, nb_error *err);
+
+#define NB_RELATIVE_COUNT 5
+#define NB_RELATIVE_PERCENTS {50, 90, 99, 99.9, 100}
+
+/** What nb_image_compare looks at; nb_compare_defaults fills it. */
+typedef struct nb_compare_options {
+    int roi_set;
+    int roi[4];             /* fast min, fast max, slow min, slow max; inclusive */
+    double floor;           /* relative errors: where B > floor * max(B); 1e-6 */
+    double peak_percentile; /* peaks are brighter than this percentile; 99 */
+    int peak_exclusion;     /* and than all within so many pixels along both axes; 3 */
+    int peak_count;         /* the brightest so many; 100, 0 all */
+    double gate_px;         /* peaks further apart are not paired; 2 */
+    double centre[2];       /* of the radial profile, pixels as nb_image.centre; NaN: B's, or
+                               A's, or the middle of the image */
+} nb_compare_options;
+
+/** How an image A differs from a reference B of its size, over a region of interest.  When a
+ * pixel is not finite, every figure but the counts is NaN. */
+typedef struct nb_difference {
+    int fast, slow, roi[4];
+    int64_t pixels;                   /* of the ROI */
+    int64_t nonfinite_a, nonfinite_b; /* NaN or infinite */
+    int nonfinite_fast, nonfinite_slow; /* the first of them */
+    double sum_a, sum_b, max_a, max_b;
+    double correlation;               /* Pearson's; 1 if equal, else NaN if one is flat */
+    double rmse;                      /* sqrt(mean((A - B)^2)) */
+    double max_difference;            /* the largest in size of A - B, with its sign */
+    int max_fast, max_slow;           /* its pixel */
+    double maxrel;                    /* max |A - B| / max(B) */
+    double sum_ratio;                 /* sum(A)/sum(B) */
+    int64_t relative_pixels;          /* pixels with B > floor * max(B) */
+    double relative[NB_RELATIVE_COUNT]; /* percentiles of |A - B|/B over them */
+    double scale, scaled_rmse;        /* least squares A = scale B, and what it leaves */
+    int peaks_a, peaks_b, peaks_matched;
+    double peaks_fraction;            /* matched / the larger count; 1 if there are none */
+    double peaks_rms_shift;           /* pixels, over matched pairs */
+    double peaks_mean_shift[2];       /* A - B along fast and slow, pixels */
+    int radial_rings;                 /* one pixel wide */
+    double radial_centre[2];
+    double radial_difference; /* sqrt(sum n (<A> - <B>)^2 / sum n <B>^2), <>: ring means */
+    double radial_worst;              /* the largest <A> - <B>, over the largest <B> */
+    double radial_worst_radius;       /* pixels */
+    double transposed_correlation;    /* with B's axes swapped; NaN: not looked at */
+    char verdict[160];                /* what the difference looks like, in words; or "" */
+} nb_difference;
+
+void nb_compare_defaults(nb_compare_options *options);
+
+/** Compare a with the reference b.  options may be NULL.  *out is written whole.
+ * Errors: NB_ERR_INPUT (sizes differ, ROI off the image), NB_ERR_NOMEM. */
+nb_status nb_image_compare(const nb_image *a, const nb_image *b,
+                           const nb_compare_options *options, nb_difference *out,
+                           nb_error *err);
+
+/** Write a PNG of three panels: a and b in the same colours, and a - b, red above and blue
+ * below zero, with scales.  Both options may be NULL; rings are not drawn.  Errors as for
+ * nb_image_picture, and NB_ERR_INPUT when sizes differ. */
+nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
+                                const nb_compare_options *options,
+                                const nb_png_options *colours, const char *path,
+                                nb_error *err);
 
 /** One optional part of this build. */
 typedef struct nb_feature {

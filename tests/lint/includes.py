@@ -6,10 +6,11 @@ import sys
 
 ALLOWED = {
     "cli": {"cli"},
-    "glue": {"effects", "io", "render", "model", "base", "physics", "glue"},
+    "glue": {"effects", "analysis", "io", "render", "model", "base", "physics", "glue"},
     "render": {"render", "model", "physics", "base"},
     "cuda": {"cuda", "render/backend.h", "model", "physics", "base"},
     "effects": {"effects", "model", "base", "physics"},
+    "analysis": {"analysis", "io", "model", "base"},
     "io": {"io", "model", "base"},
     "model": {"model", "physics", "base"},
     "physics": {"physics"},

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "peaks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/memory.h"
+
+/** The part of an image in which peaks are looked for. */
+typedef struct field {
+    const float *image;
+    int fast;
+    const int *roi;
+    int reach;
+} field;
+
+static float pixel(const field *w, int f, int s)
+{
+    return w->image[(size_t)s * (size_t)w->fast + (size_t)f];
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int most(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static int is_peak(const field *w, int f, int s)
+{
+    float v = pixel(w, f, s);
+    int last_s = least(s + w->reach, w->roi[3]), last_f = least(f + w->reach, w->roi[1]);
+    for (int y = most(s - w->reach, w->roi[2]); y <= last_s; y++)
+        for (int x = most(f - w->reach, w->roi[0]); x <= last_f; x++) {
+            float other = pixel(w, x, y);
+            if (other > v || (other == v && (y < s || (y == s && x < f))))
+                return 0;
+        }
+    return 1;
+}
+
+/** Where the parabola through three values has its top; 0 is the middle one. */
+static double top(double left, double middle, double right)
+{
+    double curvature = left - 2 * middle + right;
+    return curvature < 0 ? 0.5 * (left - right) / curvature : 0;
+}
+
+static nb_spot spot_at(const field *w, int f, int s)
+{
+    float v = pixel(w, f, s);
+    nb_spot spot = {f, s, v, f + top(pixel(w, f - 1, s), v, pixel(w, f + 1, s)),
+                    s + top(pixel(w, f, s - 1), v, pixel(w, f, s + 1))};
+    return spot;
+}
+
+static int brightest_first(const void *a, const void *b)
+{
+    const nb_spot *x = a, *y = b;
+    if (x->value != y->value)
+        return x->value > y->value ? -1 : 1;
+    if (x->slow != y->slow)
+        return x->slow < y->slow ? -1 : 1;
+    return x->fast < y->fast ? -1 : x->fast > y->fast;
+}
+
+/** The percentile of the rectangle's values. */
+static nb_status level(const field *w, double percent, double *out, nb_error *err)
+{
+    size_t width = (size_t)(w->roi[1] - w->roi[0] + 1), n = 0;
+    double *values = nb_alloc_raw(width * (size_t)(w->roi[3] - w->roi[2] + 1),
+                                  sizeof *values, "peak threshold", err);
+    if (!values)
+        return NB_ERR_NOMEM;
+    for (int s = w->roi[2]; s <= w->roi[3]; s++)
+        for (int f = w->roi[0]; f <= w->roi[1]; f++)
+            values[n++] = pixel(w, f, s);
+    *out = nb_percentile_of(values, n, percent);
+    nb_free(values);
+    return NB_OK;
+}
+
+static nb_status append(nb_spot_list *list, int *room, nb_spot spot, nb_error *err)
+{
+    if (list->count == *room) {
+        nb_spot *larger =
+            nb_alloc_raw((size_t)*room * 2 + 64, sizeof *larger, "peaks", err);
+        if (!larger)
+            return NB_ERR_NOMEM;
+        if (list->count)
+            memcpy(larger, list->spots, (size_t)list->count * sizeof *larger);
+        nb_free(list->spots);
+        list->spots = larger;
+        *room = *room * 2 + 64;
+    }
+    list->spots[list->count++] = spot;
+    return NB_OK;
+}
+
+static void keep_brightest(nb_spot_list *list, int wanted)
+{
+    float last;
+    if (wanted <= 0 || list->count <= wanted)
+        return;
+    last = list->spots[wanted - 1].value;
+    while (wanted < list->count && list->spots[wanted].value >= last - 1e-3f * fabsf(last))
+        wanted++;
+    list->count = wanted;
+}
+
+nb_status nb_spots_find(const float *image, int fast, const int roi[4],
+                        const nb_compare_options *options, nb_spot_list *out,
+                        nb_error *err)
+{
+    field w = {image, fast, roi, options->peak_exclusion};
+    double threshold;
+    int room = 0;
+    nb_status st = level(&w, options->peak_percentile, &threshold, err);
+    memset(out, 0, sizeof *out);
+    for (int s = roi[2] + 1; s < roi[3] && !st; s++)
+        for (int f = roi[0] + 1; f < roi[1] && !st; f++)
+            if (pixel(&w, f, s) > threshold && is_peak(&w, f, s))
+                st = append(out, &room, spot_at(&w, f, s), err);
+    if (st) {
+        nb_free(out->spots);
+        memset(out, 0, sizeof *out);
+        return st;
+    }
+    if (out->count)
+        qsort(out->spots, (size_t)out->count, sizeof *out->spots, brightest_first);
+    keep_brightest(out, options->peak_count);
+    return NB_OK;
+}
+
+/** Count, fraction and shifts of a pairing. */
+static void measure(const nb_spot_list *a, const nb_spot_list *b, const int *partner,
+                    nb_difference *d)
+{
+    double squares = 0, x = 0, y = 0, n;
+    for (int i = 0; i < a->count; i++) {
+        double dx, dy;
+        if (partner[i] < 0)
+            continue;
+        dx = a->spots[i].x - b->spots[partner[i]].x;
+        dy = a->spots[i].y - b->spots[partner[i]].y;
+        squares += dx * dx + dy * dy;
+        x += dx;
+        y += dy;
+        d->peaks_matched++;
+    }
+    n = d->peaks_matched;
+    if (a->count || b->count)
+        d->peaks_fraction = n / most(a->count, b->count);
+    else
+        d->peaks_fraction = 1;
+    d->peaks_rms_shift = n > 0 ? sqrt(squares / n) : a->count || b->count ? NAN : 0;
+    d->peaks_mean_shift[0] = n > 0 ? x / n : d->peaks_rms_shift;
+    d->peaks_mean_shift[1] = n > 0 ? y / n : d->peaks_rms_shift;
+}
+
+nb_status nb_compare_peaks(const nb_pair *p, const nb_compare_options *options,
+                           nb_difference *d, nb_error *err)
+{
+    nb_spot_list a = {0}, b = {0};
+    int *partner = NULL;
+    nb_status st = nb_spots_find(p->a, p->fast, p->roi, options, &a, err);
+    if (!st)
+        st = nb_spots_find(p->b, p->fast, p->roi, options, &b, err);
+    if (!st && !(partner = nb_alloc((size_t)a.count, sizeof *partner, "peak pairs", err)))
+        st = NB_ERR_NOMEM;
+    if (!st)
+        st = nb_spots_match(&a, &b, options->gate_px, partner, err);
+    d->peaks_a = a.count;
+    d->peaks_b = b.count;
+    if (!st)
+        measure(&a, &b, partner, d);
+    nb_free(partner);
+    nb_free(a.spots);
+    nb_free(b.spots);
+    return st;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+#include "pixels.h"
+
+#include <math.h>
+
+#include "../base/memory.h"
+
+/** One row of the rectangle. */
+typedef struct row {
+    const float *a, *b;
+    int n;
+} row;
+
+static row row_of(const nb_pair *p, int s)
+{
+    size_t start = (size_t)s * (size_t)p->fast + (size_t)p->roi[0];
+    row r = {p->a + start, p->b + start, p->roi[1] - p->roi[0] + 1};
+    return r;
+}
+
+static void note_bad(nb_difference *d, int f, int s)
+{
+    if (d->nonfinite_a + d->nonfinite_b > 0)
+        return;
+    d->nonfinite_fast = f;
+    d->nonfinite_slow = s;
+}
+
+/** Sums, maxima, differences, and what is not finite. */
+static void first_pass(const nb_pair *p, nb_difference *d)
+{
+    double squares = 0;
+    d->max_a = d->max_b = -INFINITY;
+    for (int s = p->roi[2]; s <= p->roi[3]; s++) {
+        row r = row_of(p, s);
+        for (int f = 0; f < r.n; f++) {
+            double a = r.a[f], b = r.b[f], diff = a - b;
+            if (!isfinite(a) || !isfinite(b)) {
+                note_bad(d, p->roi[0] + f, s);
+                d->nonfinite_a += !isfinite(a);
+                d->nonfinite_b += !isfinite(b);
+                continue;
+            }
+            d->sum_a += a;
+            d->sum_b += b;
+            d->max_a = a > d->max_a ? a : d->max_a;
+            d->max_b = b > d->max_b ? b : d->max_b;
+            squares += diff * diff;
+            if (fabs(diff) > fabs(d->max_difference)) {
+                d->max_difference = diff;
+                d->max_fast = p->roi[0] + f;
+                d->max_slow = s;
+            }
+        }
+    }
+    d->rmse = sqrt(squares / (double)d->pixels);
+}
+
+/** Pearson's correlation about the means; 1 for equal images, NaN when one is flat. */
+static double correlation(double aa, double bb, double ab, int equal)
+{
+    return equal ? 1 : aa > 0 && bb > 0 ? ab / (sqrt(aa) * sqrt(bb)) : NAN;
+}
+
+/** Correlation, and the factor k with the smallest sum of (A - k B)^2. */
+static void second_pass(const nb_pair *p, nb_difference *d)
+{
+    double n = (double)d->pixels, mean_a = d->sum_a / n, mean_b = d->sum_b / n;
+    double aa = 0, bb = 0, ab = 0, raw_bb = 0, raw_ab = 0, left = 0;
+    for (int s = p->roi[2]; s <= p->roi[3]; s++) {
+        row r = row_of(p, s);
+        for (int f = 0; f < r.n; f++) {
+            double a = r.a[f] - mean_a, b = r.b[f] - mean_b;
+            aa += a * a;
+            bb += b * b;
+            ab += a * b;
+            raw_bb += (double)r.b[f] * r.b[f];
+            raw_ab += (double)r.a[f] * r.b[f];
+        }
+    }
+    d->correlation = correlation(aa, bb, ab, d->max_difference == 0);
+    d->scale = raw_bb > 0 ? raw_ab / raw_bb : NAN;
+    for (int s = p->roi[2]; s <= p->roi[3]; s++) {
+        row r = row_of(p, s);
+        for (int f = 0; f < r.n; f++) {
+            double rest = r.a[f] - d->scale * r.b[f];
+            left += rest * rest;
+        }
+    }
+    d->scaled_rmse = sqrt(left / n);
+}
+
+/** The correlation of A with B's transpose; only for a square rectangle. */
+static double transposed_correlation(const nb_pair *p, const nb_difference *d)
+{
+    double n = (double)d->pixels, mean_a = d->sum_a / n, mean_b = d->sum_b / n;
+    double aa = 0, bb = 0, ab = 0;
+    int side = p->roi[1] - p->roi[0] + 1;
+    if (p->roi[3] - p->roi[2] + 1 != side)
+        return NAN;
+    for (int s = 0; s < side; s++) {
+        row r = row_of(p, p->roi[2] + s);
+        for (int f = 0; f < side; f++) {
+            double a = r.a[f] - mean_a, b = row_of(p, p->roi[2] + f).b[s] - mean_b;
+            aa += a * a;
+            bb += b * b;
+            ab += a * b;
+        }
+    }
+    return correlation(aa, bb, ab, 0);
+}
+
+static void no_relative_errors(nb_difference *d, double value)
+{
+    for (int i = 0; i < NB_RELATIVE_COUNT; i++)
+        d->relative[i] = value;
+}
+
+static const double percents[NB_RELATIVE_COUNT] = NB_RELATIVE_PERCENTS;
+
+static nb_status relative_errors(const nb_pair *p, double floor, nb_difference *d,
+                                 nb_error *err)
+{
+    double *errors, limit = floor * d->max_b;
+    size_t n = 0;
+    no_relative_errors(d, d->max_difference == 0 ? 0 : NAN);
+    if (!(d->max_b > 0))
+        return NB_OK;
+    errors = nb_alloc_raw((size_t)d->pixels, sizeof *errors, "relative errors", err);
+    if (!errors)
+        return NB_ERR_NOMEM;
+    for (int s = p->roi[2]; s <= p->roi[3]; s++) {
+        row r = row_of(p, s);
+        for (int f = 0; f < r.n; f++)
+            if (r.b[f] > limit)
+                errors[n++] = fabs((double)r.a[f] - r.b[f]) / r.b[f];
+    }
+    d->relative_pixels = (int64_t)n;
+    for (int i = 0; n > 0 && i < NB_RELATIVE_COUNT; i++)
+        d->relative[i] = nb_percentile_of(errors, n, percents[i]);
+    nb_free(errors);
+    return NB_OK;
+}
+
+static void nothing_known(nb_difference *d)
+{
+    d->sum_a = d->sum_b = d->max_a = d->max_b = d->max_difference = NAN;
+    d->correlation = d->rmse = d->maxrel = d->sum_ratio = NAN;
+    d->scale = d->scaled_rmse = NAN;
+    no_relative_errors(d, NAN);
+}
+
+nb_status nb_compare_pixels(const nb_pair *p, double floor, nb_difference *d,
+                            nb_error *err)
+{
+    d->pixels = (int64_t)(p->roi[1] - p->roi[0] + 1) * (p->roi[3] - p->roi[2] + 1);
+    d->transposed_correlation = NAN;
+    first_pass(p, d);
+    if (d->nonfinite_a || d->nonfinite_b) {
+        nothing_known(d);
+        return NB_OK;
+    }
+    second_pass(p, d);
+    d->maxrel = d->max_difference == 0 ? 0 : fabs(d->max_difference) / d->max_b;
+    d->sum_ratio = d->sum_a == d->sum_b ? 1 : d->sum_a / d->sum_b;
+    if (!(d->correlation >= 0.99))
+        d->transposed_correlation = transposed_correlation(p, d);
+    return relative_errors(p, floor, d, err);
+}

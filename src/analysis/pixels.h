@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/** Two images pixel by pixel: correlation, differences, relative errors. */
+#ifndef NB_ANALYSIS_PIXELS_H
+#define NB_ANALYSIS_PIXELS_H
+
+#include "../nanobragg.h"
+
+/** A rectangle of two images of one size; the pixels are somebody else's. */
+typedef struct nb_pair {
+    const float *a, *b; /* [slow][fast]; b is the reference */
+    int fast, slow;
+    int roi[4]; /* fast min, fast max, slow min, slow max, inclusive, inside */
+} nb_pair;
+
+/** Fill the pixel figures of *d: sums, maxima, counts of pixels that are not finite, and,
+ * when there are none of these, correlation, rmse, largest difference, relative errors over
+ * B > floor max(B), scale and, for a square ROI, the correlation with the axes swapped.
+ * Errors: NB_ERR_NOMEM. */
+nb_status nb_compare_pixels(const nb_pair *pair, double floor, nb_difference *d,
+                            nb_error *err);
+
+/** The value below which `percent` (0..100) of values[n] lie, between two of them by linear
+ * interpolation; values are reordered.  NaN for n = 0. No value may be NaN. */
+double nb_percentile_of(double *values, size_t n, double percent);
+
+#endif
