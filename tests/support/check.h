@@ -22,26 +22,29 @@
 #define RUN_TESTS(name, tests) cmocka_run_group_tests_name(name, tests, NULL, NULL)
 
 /** |a - b| <= tolerance */
-#define check_close(a, b, tolerance) \
+#define check_close(a, b, tolerance)                                                     \
     nb_check_close((a), (b), (tolerance), #a " == " #b, __FILE__, __LINE__)
 /** |a/b - 1| <= tolerance */
-#define check_ratio(a, b, tolerance) \
-    nb_check_close((double)(a) / (double)(b), 1, (tolerance), #a " / " #b, __FILE__, __LINE__)
-#define check_below(a, limit) nb_check_below((a), (limit), #a " <= " #limit, __FILE__, __LINE__)
-#define check_above(a, limit) nb_check_below(-(a), -(limit), #a " >= " #limit, __FILE__, __LINE__)
-#define check_vector(v, X, Y, Z, tolerance)                                        \
-    do {                                                                           \
-        nb_check_close((v).x, (X), (tolerance), #v ".x == " #X, __FILE__, __LINE__); \
-        nb_check_close((v).y, (Y), (tolerance), #v ".y == " #Y, __FILE__, __LINE__); \
-        nb_check_close((v).z, (Z), (tolerance), #v ".z == " #Z, __FILE__, __LINE__); \
+#define check_ratio(a, b, tolerance)                                                     \
+    nb_check_close((double)(a) / (double)(b), 1, (tolerance), #a " / " #b, __FILE__,     \
+                   __LINE__)
+#define check_below(a, limit)                                                            \
+    nb_check_below((a), (limit), #a " <= " #limit, __FILE__, __LINE__)
+#define check_above(a, limit)                                                            \
+    nb_check_below(-(a), -(limit), #a " >= " #limit, __FILE__, __LINE__)
+#define check_vector(v, X, Y, Z, tolerance)                                              \
+    do {                                                                                 \
+        nb_check_close((v).x, (X), (tolerance), #v ".x == " #X, __FILE__, __LINE__);     \
+        nb_check_close((v).y, (Y), (tolerance), #v ".y == " #Y, __FILE__, __LINE__);     \
+        nb_check_close((v).z, (Z), (tolerance), #v ".z == " #Z, __FILE__, __LINE__);     \
     } while (0)
 
 /** Leave the test as skipped; the reason is printed. */
-#define skip_because(reason)         \
-    do {                             \
-        printf("# %s\n", reason);    \
-        fflush(stdout);              \
-        skip();                      \
+#define skip_because(reason)                                                             \
+    do {                                                                                 \
+        printf("# %s\n", reason);                                                        \
+        fflush(stdout);                                                                  \
+        skip();                                                                          \
     } while (0)
 
 static inline void nb_check_close(double a, double b, double tolerance, const char *what,
@@ -54,8 +57,8 @@ static inline void nb_check_close(double a, double b, double tolerance, const ch
     }
 }
 
-static inline void nb_check_below(double a, double limit, const char *what, const char *file,
-                                  int line)
+static inline void nb_check_below(double a, double limit, const char *what,
+                                  const char *file, int line)
 {
     if (!(a <= limit)) {
         print_error("%s: %.15g, limit %.15g\n", what, a, limit);
@@ -104,8 +107,9 @@ static inline void check_same_bits(const nb_picture *a, const nb_picture *b)
 }
 
 /** max|a - b| <= tolerance * max(b) */
-#define check_same(a, b, tolerance)                                                   \
-    nb_check_below((a).n == (b).n ? nb_max_difference((a).pixels, (b).pixels, (a).n) : NAN, \
+#define check_same(a, b, tolerance)                                                      \
+    nb_check_below((a).n == (b).n ? nb_max_difference((a).pixels, (b).pixels, (a).n)     \
+                                  : NAN,                                                 \
                    (tolerance), #a " ~ " #b, __FILE__, __LINE__)
 
 /** The golden image of this name; the caller's (free). */
@@ -124,8 +128,8 @@ static inline void check_parity(const nb_picture *picture, const char *id)
     nb_comparison c = nb_compare(picture->pixels, image, picture->n, 1e-6);
     free(image);
     if (!(c.maxrel <= 2e-7) || !(c.rel6 <= 1e-5) || !(c.sum <= 1e-6) || !(c.corr <= 1e-12))
-        fail_msg("%s: maxrel %.2e, rel6 %.2e, sum %.2e, 1-corr %.2e", id, c.maxrel, c.rel6,
-                 c.sum, c.corr);
+        fail_msg("%s: maxrel %.2e, rel6 %.2e, sum %.2e, 1-corr %.2e", id, c.maxrel,
+                 c.rel6, c.sum, c.corr);
 }
 
 #endif

@@ -58,8 +58,8 @@ static nb_peak peak_at(const float *image, int fast, int f, int s)
     return peak;
 }
 
-int nb_find_peaks(const float *image, int fast, int slow, double percentile, int exclusion,
-                  nb_peak *peaks, int max)
+int nb_find_peaks(const float *image, int fast, int slow, double percentile,
+                  int exclusion, nb_peak *peaks, int max)
 {
     double floor = percentile_of(image, (size_t)fast * slow, percentile);
     nb_peak *all = malloc((size_t)fast * slow * sizeof *all);

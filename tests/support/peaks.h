@@ -6,16 +6,17 @@
 #include <stddef.h>
 
 typedef struct nb_peak {
-    int f, s;     /* brightest pixel */
+    int f, s; /* brightest pixel */
     double value;
-    double x, y;  /* refined by a parabola through 3 pixels along each axis, pixel indices */
+    double x,
+        y; /* refined by a parabola through 3 pixels along each axis, pixel indices */
 } nb_peak;
 
 /** Local maxima (brightest within `exclusion` pixels along both axes) above the given
  * percentile of all pixels, not on the image's edge; the brightest `max` of them, brightest
  * first.  Returns how many. */
-int nb_find_peaks(const float *image, int fast, int slow, double percentile, int exclusion,
-                  nb_peak *peaks, int max);
+int nb_find_peaks(const float *image, int fast, int slow, double percentile,
+                  int exclusion, nb_peak *peaks, int max);
 
 /** How many of a's peaks have one of b's within `radius` pixels. */
 int nb_match_peaks(const nb_peak *a, int na, const nb_peak *b, int n_b, double radius);

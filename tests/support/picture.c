@@ -89,8 +89,9 @@ nb_status nb_picture_render(const nb_config *cfg, nb_picture *picture, nb_error 
     nb_sim_size(picture->sim, &picture->fast, &picture->slow);
     picture->n = (size_t)picture->fast * (size_t)picture->slow;
     picture->pixels = malloc(picture->n * sizeof *picture->pixels);
-    st = picture->pixels ? nb_sim_render(picture->sim, picture->pixels, &picture->stats, err)
-                         : NB_ERR_NOMEM;
+    st = picture->pixels
+             ? nb_sim_render(picture->sim, picture->pixels, &picture->stats, err)
+             : NB_ERR_NOMEM;
     if (st)
         nb_picture_free(picture);
     return st;
@@ -127,8 +128,8 @@ float *nb_golden_image(const char *id, size_t n)
 void nb_scratch_path(char path[NB_PATH_MAX], const char *name)
 {
     const char *folder = getenv("TMPDIR");
-    snprintf(path, NB_PATH_MAX, "%s/nb-test-%ld-%s", folder ? folder : "/tmp", (long)getpid(),
-             name);
+    snprintf(path, NB_PATH_MAX, "%s/nb-test-%ld-%s", folder ? folder : "/tmp",
+             (long)getpid(), name);
 }
 
 int nb_scratch_write(const char *path, const void *data, size_t bytes)

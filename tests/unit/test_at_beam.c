@@ -21,7 +21,8 @@ static void at_src_001(void **state)
     cfg.dispersion_pct = 5; /* a file overrides divergence and dispersion */
     cfg.dispersion_steps = 4;
     cfg.hdiv_range_mrad = 10;
-    source_file(&cfg, "# X Y Z I lambda\n-10 0 0 1 1e-10\n\n0,-2;0 3 2e-10\r\n -3 : -4\n-1");
+    source_file(&cfg,
+                "# X Y Z I lambda\n-10 0 0 1 1e-10\n\n0,-2;0 3 2e-10\r\n -3 : -4\n-1");
     sim = created(&cfg);
     assert_int_equal(sim->model.scene.n_sources, 4);
     s = sim->model.scene.sources;
@@ -88,7 +89,7 @@ static void at_src_003(void **state)
         double range, step;
         int count, expected;
     } rows[] = {{NAN, NAN, 0, 1}, {NAN, 2, 0, 2}, {3, NAN, 0, 2}, {4, 1, 0, 4},
-                {4, NAN, 5, 5},   {4, NAN, 1, 2}, {4, 1, 7, 7}, {4, 1.5, 0, 3}};
+                {4, NAN, 5, 5},   {4, NAN, 1, 2}, {4, 1, 7, 7},   {4, 1.5, 0, 3}};
     nb_config cfg = nb_suite_config(1, 5, 8);
     nb_sim *sim;
     (void)state;
@@ -173,7 +174,7 @@ static void at_flu_001(void **state)
     check_ratio(fluence_of(&cfg) * 7.94079248018965e-30, 1, 1e-12); /* so that I = F^2 */
     cfg.fluence = 3e20;
     check_close(fluence_of(&cfg), 3e20, 0);
-    cfg.flux = 1e12; /* wins over the fluence */
+    cfg.flux = 1e12;                                   /* wins over the fluence */
     check_ratio(fluence_of(&cfg), 1e12 / 1e-8, 1e-14); /* 1 s, 0.1 mm */
     cfg.exposure_s = 0.25;
     cfg.beamsize_mm = 0.02;
@@ -245,7 +246,8 @@ static void at_sta_001(void **state)
 /* Both ends are rendered; outside is 0; inside is the same as without. */
 static void at_roi_001(void **state)
 {
-    static const int rois[][4] = {{0, 63, 0, 63}, {5, 5, 7, 7}, {0, 0, 0, 63}, {10, 50, 60, 63}};
+    static const int rois[][4] = {
+        {0, 63, 0, 63}, {5, 5, 7, 7}, {0, 0, 0, 63}, {10, 50, 60, 63}};
     nb_config cfg = nb_suite_config(1, 5, 64);
     nb_picture all = rendered(&cfg), p;
     (void)state;
@@ -382,7 +384,7 @@ static void at_pre_002(void **state)
         for (int typed = NB_PIVOT_UNSET; typed <= NB_PIVOT_SAMPLE; typed++)
             for (int hint = NB_PIVOT_UNSET; hint <= NB_PIVOT_SAMPLE; hint++) {
                 nb_config cfg = nb_suite_config(1, 5, 8);
-                nb_pivot expected = typed  ? (nb_pivot)typed
+                nb_pivot expected = typed    ? (nb_pivot)typed
                                     : own[i] ? own[i]
                                     : hint   ? (nb_pivot)hint
                                              : NB_PIVOT_BEAM;
@@ -399,16 +401,11 @@ static void at_pre_002(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(at_src_001),
-        TEST(at_src_002),
-        TEST(at_src_003),
-        TEST(polarization_of_a_culled_first_source),
-        TEST(at_flu_001),
-        TEST(beam_clips_crystal),
-        TEST(at_sta_001),
-        TEST(at_roi_001),
-        TEST(at_noise_001),
-        TEST(noise_is_reproducible),
+        TEST(at_src_001),   TEST(at_src_002),
+        TEST(at_src_003),   TEST(polarization_of_a_culled_first_source),
+        TEST(at_flu_001),   TEST(beam_clips_crystal),
+        TEST(at_sta_001),   TEST(at_roi_001),
+        TEST(at_noise_001), TEST(noise_is_reproducible),
         TEST(at_pre_002),
     };
     return RUN_TESTS("beam, statistics, region, noise", tests);

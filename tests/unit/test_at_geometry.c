@@ -56,7 +56,7 @@ static void at_geo_002(void **state)
 
 static void at_geo_003(void **state)
 {
-    static const double turns[][4] = {{0, 0, 0, 0}, {10, 0, 0, 0},  {0, 20, 0, 0},
+    static const double turns[][4] = {{0, 0, 0, 0},  {10, 0, 0, 0}, {0, 20, 0, 0},
                                       {0, 0, 30, 0}, {0, 0, 0, 25}, {5, 10, 15, 20}};
     (void)state;
     for (int i = 0; i < 6; i++) {
@@ -80,8 +80,9 @@ static void at_geo_004(void **state)
         nb_convention convention;
         nb_vec3 normal;
     } rows[] = {
-        {NB_CONV_MOSFLM, {c, -s, 0}}, {NB_CONV_DENZO, {c, -s, 0}}, {NB_CONV_XDS, {0, -s, c}},
-        {NB_CONV_ADXV, {0, s, c}},    {NB_CONV_DIALS, {s, 0, c}},  {NB_CONV_CUSTOM, {c, 0, -s}},
+        {NB_CONV_MOSFLM, {c, -s, 0}}, {NB_CONV_DENZO, {c, -s, 0}},
+        {NB_CONV_XDS, {0, -s, c}},    {NB_CONV_ADXV, {0, s, c}},
+        {NB_CONV_DIALS, {s, 0, c}},   {NB_CONV_CUSTOM, {c, 0, -s}},
     };
     (void)state;
     for (int i = 0; i < 6; i++) {
@@ -91,13 +92,14 @@ static void at_geo_004(void **state)
         cfg.pivot = NB_PIVOT_SAMPLE;
         cfg.twotheta_deg = 20;
         g = geometry_of(&cfg);
-        check_vector(g.normal, rows[i].normal.x, rows[i].normal.y, rows[i].normal.z, 1e-15);
+        check_vector(g.normal, rows[i].normal.x, rows[i].normal.y, rows[i].normal.z,
+                     1e-15);
         check_close(g.close_distance, 0.1, 1e-12);
         check_close(nb_dot(g.pix0, g.normal), 0.1, 1e-12);
         check_close(nb_dot(g.fast, g.slow), 0, 1e-15);
-        check_vector(nb_cross(g.fast, g.slow),
-                     (i == 3 ? -1 : 1) * g.normal.x, (i == 3 ? -1 : 1) * g.normal.y,
-                     (i == 3 ? -1 : 1) * g.normal.z, 1e-15); /* ADXV is left-handed */
+        check_vector(nb_cross(g.fast, g.slow), (i == 3 ? -1 : 1) * g.normal.x,
+                     (i == 3 ? -1 : 1) * g.normal.y, (i == 3 ? -1 : 1) * g.normal.z,
+                     1e-15); /* ADXV is left-handed */
     }
 }
 
@@ -146,12 +148,13 @@ static void at_geo_005(void **state)
     cfg.convention = NB_CONV_XDS;
     cfg.pixel_mm = 1;
     sim = created(&cfg);
-    check_vector(nb_detector_point(&sim->model.scene.det, 0.09, 0.05, 0), 0.1 * sin(0.4), 0,
-                 0.1 * cos(0.4), 1e-12);
-    check_vector(nb_detector_point(&sim->model.scene.det, 0.05, 0.09, 0), 0, 0.1 * sin(0.4),
-                 0.1 * cos(0.4), 1e-12);
-    check_vector(nb_detector_point(&sim->model.scene.det, 0.07, 0.02, 0.001), 0.101 * sin(0.2),
-                 -0.101 * cos(0.2) * sin(0.3), 0.101 * cos(0.2) * cos(0.3), 1e-12);
+    check_vector(nb_detector_point(&sim->model.scene.det, 0.09, 0.05, 0), 0.1 * sin(0.4),
+                 0, 0.1 * cos(0.4), 1e-12);
+    check_vector(nb_detector_point(&sim->model.scene.det, 0.05, 0.09, 0), 0,
+                 0.1 * sin(0.4), 0.1 * cos(0.4), 1e-12);
+    check_vector(nb_detector_point(&sim->model.scene.det, 0.07, 0.02, 0.001),
+                 0.101 * sin(0.2), -0.101 * cos(0.2) * sin(0.3),
+                 0.101 * cos(0.2) * cos(0.3), 1e-12);
     nb_sim_free(sim);
 }
 
@@ -160,9 +163,10 @@ static double integrate(const nb_detector *det, int f, int s, int n)
 {
     double sum = 0, edge = det->pixel / n;
     for (int i = 0; i < n * n; i++) {
-        nb_vec3 x = nb_add(det->pix0,
-                           nb_add(nb_scale(f * det->pixel + (i % n + 0.5) * edge, det->fast),
-                                  nb_scale(s * det->pixel + (i / n + 0.5) * edge, det->slow)));
+        nb_vec3 x =
+            nb_add(det->pix0,
+                   nb_add(nb_scale(f * det->pixel + (i % n + 0.5) * edge, det->fast),
+                          nb_scale(s * det->pixel + (i / n + 0.5) * edge, det->slow)));
         double R = nb_norm(x);
         sum += edge * edge * fabs(nb_dot(x, nb_cross(det->fast, det->slow))) / (R * R * R);
     }
@@ -183,7 +187,8 @@ static void at_geo_006(void **state)
         p = rendered(&cfg);
         for (int k = 0; k < 64 * 64; k++) {
             double truth = integrate(&p.sim->model.scene.det, k % 64, k / 64, 8);
-            check_ratio(p.pixels[k], 1e4 * truth, 3e-5); /* the pixel's centre for its area */
+            check_ratio(p.pixels[k], 1e4 * truth,
+                        3e-5); /* the pixel's centre for its area */
             total += truth;
         }
         check_ratio(p.stats.solid_angle, total, 1e-5);
@@ -325,8 +330,8 @@ static void curved_with_point_pixel_and_layers(void **state)
     r = rendered(&thick);
     for (int i = 0; i < (int)r.n; i++) /* no parallax anywhere */
         check_ratio(r.pixels[i], q.pixels[i] * (1 - exp(-mu_T)), 1e-6);
-    check_close(nb_ray_to(&r.sim->model.scene.det, 0.001, 0.002, 3).airpath, 0.1 + 3 * 80e-6,
-                1e-12);
+    check_close(nb_ray_to(&r.sim->model.scene.det, 0.001, 0.002, 3).airpath,
+                0.1 + 3 * 80e-6, 1e-12);
     nb_picture_free(&p);
     nb_picture_free(&q);
     nb_picture_free(&r);

@@ -232,9 +232,9 @@ static void at_io_004_hkl_variants(void **state)
         "0.0 1.0 0 50\n0 0 1e0 20\n! comment\n0 -1 0 70\n"};
     static const struct {
         const char *text, *part;
-    } wrong[] = {{"", "test.hkl"},          {"# nothing\n", "test.hkl"},
-                 {"0 1 0\n", ":1:"},        {"0 1 0 50\n0 0.5 1 20\n", ":2:"},
-                 {"0 1 0 fifty\n", ":1:"},  {"0 1 0 nan\n", ":1:"},
+    } wrong[] = {{"", "test.hkl"},           {"# nothing\n", "test.hkl"},
+                 {"0 1 0\n", ":1:"},         {"0 1 0 50\n0 0.5 1 20\n", ":2:"},
+                 {"0 1 0 fifty\n", ":1:"},   {"0 1 0 nan\n", ":1:"},
                  {"1 2 3 4 5 6 7\n", ":1:"}, {"0 1 99999999 5\n", ":1:"}};
     nb_config cfg = small_config();
     nb_picture p, q;
@@ -330,10 +330,11 @@ static void at_pre_001(void **state)
     (void)state;
     for (int i = 0; i < 64; i++)
         ones[i] = 1;
-    write_image(cfg.img_file, "a.img",
-                "BYTE_ORDER=little_endian;\nSIZE1=8;\nSIZE2=8;\nPIXEL_SIZE=0.2;\n"
-                "DISTANCE=150;\nWAVELENGTH=1.1;\nBEAM_CENTER_X=0.5;\nBEAM_CENTER_Y=0.7;\n",
-                ones, 64);
+    write_image(
+        cfg.img_file, "a.img",
+        "BYTE_ORDER=little_endian;\nSIZE1=8;\nSIZE2=8;\nPIXEL_SIZE=0.2;\n"
+        "DISTANCE=150;\nWAVELENGTH=1.1;\nBEAM_CENTER_X=0.5;\nBEAM_CENTER_Y=0.7;\n",
+        ones, 64);
     write_image(cfg.mask_file, "m.img",
                 "BYTE_ORDER=little_endian;\nSIZE1=8;\nSIZE2=8;\nPIXEL_SIZE=0.3;\n"
                 "DISTANCE=250;\nCLOSE_DISTANCE=11;\nWAVELENGTH=1.2;\nPHI=17;\n",
@@ -394,14 +395,9 @@ static void mask_is_a_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(at_io_001_smv),
-        TEST(at_io_001_scale),
-        TEST(at_io_002_pgm),
-        TEST(at_io_003_dump),
-        TEST(at_io_004_hkl_variants),
-        TEST(img_round_trip),
-        TEST(at_pre_001),
-        TEST(mask_is_a_cut),
+        TEST(at_io_001_smv),  TEST(at_io_001_scale),        TEST(at_io_002_pgm),
+        TEST(at_io_003_dump), TEST(at_io_004_hkl_variants), TEST(img_round_trip),
+        TEST(at_pre_001),     TEST(mask_is_a_cut),
     };
     return RUN_TESTS("files", tests);
 }

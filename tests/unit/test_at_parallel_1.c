@@ -46,8 +46,8 @@ static void at_parallel_001(void **state)
 static void at_parallel_002(void **state)
 {
     static const double pixels[] = {0.05, 0.1, 0.2, 0.4};
-    static const char *const ids[] = {"AT-PARALLEL-002-p0.05", NULL, "AT-PARALLEL-002-p0.2",
-                                      "AT-PARALLEL-002-p0.4"};
+    static const char *const ids[] = {"AT-PARALLEL-002-p0.05", NULL,
+                                      "AT-PARALLEL-002-p0.2", "AT-PARALLEL-002-p0.4"};
     nb_peak coarse[40], fine[40];
     int n_coarse = 0, compared = 0;
     (void)state;
@@ -59,8 +59,10 @@ static void at_parallel_002(void **state)
         nb_set_beam(&cfg, 25.6, 25.6);
         p = rendered(&cfg);
         check_close(geometry(&p)->Xbeam / geometry(&p)->pixel, 25.6 / pixels[i], 0.1);
-        check_close(geometry(&p)->Fbeam / geometry(&p)->pixel - 0.5, 25.6 / pixels[i], 0.1);
-        check_close(geometry(&p)->Sbeam / geometry(&p)->pixel - 0.5, 25.6 / pixels[i], 0.1);
+        check_close(geometry(&p)->Fbeam / geometry(&p)->pixel - 0.5, 25.6 / pixels[i],
+                    0.1);
+        check_close(geometry(&p)->Sbeam / geometry(&p)->pixel - 0.5, 25.6 / pixels[i],
+                    0.1);
         if (ids[i])
             check_parity(&p, ids[i]);
         n = nb_find_peaks(p.pixels, 256, 256, 90, 3, fine, 40);
@@ -105,7 +107,8 @@ static void at_parallel_003(void **state)
             check_close(geometry(&p)->Sbeam / 1e-4 - 0.5, slow, 1e-6);
             top = nb_brightest(p.pixels, p.n);
             if (fast < sizes[j] && slow < sizes[j]) {
-                double f = (double)(top % (size_t)p.fast), s = (double)(top / (size_t)p.fast);
+                double f = (double)(top % (size_t)p.fast),
+                       s = (double)(top / (size_t)p.fast);
                 check_close(f, fast, 1);
                 check_close(s, slow, 1);
                 check_ratio(f, fast, 0.02);
@@ -299,12 +302,13 @@ static void at_parallel_006(void **state)
 }
 
 /** Both images' brightest `top` spots: at least 95 % of the golden ones matched. */
-static void check_spots(const nb_picture *p, const char *id, double percentile, int exclusion,
-                        int top, double radius)
+static void check_spots(const nb_picture *p, const char *id, double percentile,
+                        int exclusion, int top, double radius)
 {
     float *image = golden(id, p->n);
     nb_peak *ours = malloc(3 * (size_t)top * sizeof *ours), *theirs = ours + 2 * top;
-    int n = nb_find_peaks(p->pixels, p->fast, p->slow, percentile, exclusion, ours, 2 * top);
+    int n =
+        nb_find_peaks(p->pixels, p->fast, p->slow, percentile, exclusion, ours, 2 * top);
     int m = nb_find_peaks(image, p->fast, p->slow, percentile, exclusion, theirs, top);
     assert_true(m >= 3);
     check_above(nb_match_peaks(theirs, m, ours, n, radius), 0.95 * m);
@@ -315,8 +319,8 @@ static void check_spots(const nb_picture *p, const char *id, double percentile, 
 static void at_parallel_007(void **state)
 {
     static const double turns[][4] = {{0, 0, 0, 0}, {5, 3, 2, 10}, {10, 5, 3, 0}};
-    static const char *const ids[] = {"AT-PARALLEL-007-0-0-0", "AT-PARALLEL-007-5-3-2-tt10",
-                                      "AT-PARALLEL-007-10-5-3"};
+    static const char *const ids[] = {
+        "AT-PARALLEL-007-0-0-0", "AT-PARALLEL-007-5-3-2-tt10", "AT-PARALLEL-007-10-5-3"};
     (void)state;
     for (int i = 0; i < 3; i++) {
         nb_config cfg = auto_config(1, 5, 256);

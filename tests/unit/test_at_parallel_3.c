@@ -144,7 +144,8 @@ static void at_parallel_024(void **state)
     (void)state;
     for (int compat = 1; compat >= 0; compat--) {
         double a_deg[3], b_deg[3], again[3];
-        nb_picture a = random_misset(12345, compat, a_deg), b = random_misset(54321, compat, b_deg),
+        nb_picture a = random_misset(12345, compat, a_deg),
+                   b = random_misset(54321, compat, b_deg),
                    c = random_misset(12345, compat, again);
         nb_config cfg = nb_suite_config(1, 5, 256);
         nb_picture d;
@@ -237,7 +238,8 @@ static void at_parallel_027(void **state)
     q = rendered(&flat);
     for (int i = 0; i < (int)p.n; i++) {
         const nb_scene *sc = &p.sim->model.scene;
-        nb_ray ray = nb_ray_to(&sc->det, (i % 320 + 0.5) * 1e-4, (i / 320 + 0.5) * 1e-4, 0);
+        nb_ray ray =
+            nb_ray_to(&sc->det, (i % 320 + 0.5) * 1e-4, (i / 320 + 0.5) * 1e-4, 0);
         nb_vec3 v = nb_scattering_vector(&sc->sources[0], ray.direction);
         nb_sample m = nb_sample_at(sc, &sc->orientations[0], v);
         int listed = m.h0 >= 0 && m.h0 <= 2 && m.k0 >= 0 && m.k0 <= 2 && m.l0 == 0;
@@ -355,7 +357,8 @@ static void at_parallel_029(void **state)
         for (int k = 0; i == 2 && k < 10; k++) {
             int at = nb_nearest_peak(&peaks[3][k], near, n, &d);
             check_below(d, 0.5);
-            stable += fabs(width(&p[2], &near[at]) / width(&p[3], &peaks[3][k]) - 1) <= 0.05;
+            stable +=
+                fabs(width(&p[2], &near[at]) / width(&p[3], &peaks[3][k]) - 1) <= 0.05;
         }
     }
     assert_int_equal(stable, 10);

@@ -151,12 +151,14 @@ static void at_abs_001(void **state)
             assert_int_equal(p.sim->model.scene.det.layers, layers[i] ? layers[i] : 2);
             for (int k = 0; k < 32 * 32; k++) {
                 const nb_geometry *g = &p.sim->model.geometry;
-                nb_vec3 x = nb_add(g->pix0, nb_add(nb_scale((k % 32 + 0.5) * 1e-3, g->fast),
-                                                   nb_scale((k / 32 + 0.5) * 1e-3, g->slow)));
+                nb_vec3 x =
+                    nb_add(g->pix0, nb_add(nb_scale((k % 32 + 0.5) * 1e-3, g->fast),
+                                           nb_scale((k / 32 + 0.5) * 1e-3, g->slow)));
                 double cosine = nb_dot(x, g->normal) / nb_norm(x);
                 double worst = layers[i] == 1 ? 1e-6 : 3e-4;
                 /* deeper layers see the pixel under a slightly other angle */
-                check_ratio(p.pixels[k] / q.pixels[k], 1 - exp(-450.0 / 300 / cosine), worst);
+                check_ratio(p.pixels[k] / q.pixels[k], 1 - exp(-450.0 / 300 / cosine),
+                            worst);
             }
             nb_picture_free(&p);
             nb_picture_free(&q);
@@ -218,7 +220,8 @@ static void at_pol_001(void **state)
             double truth = 1 - (1 + K[i]) / 2 * pow(nb_dot(d, electric), 2) -
                            (1 - K[i]) / 2 * pow(nb_dot(d, magnetic), 2);
             /* Kahn's form, written out with the angles */
-            double c = nb_dot(d, beam), psi = atan2(nb_dot(d, magnetic), nb_dot(d, electric));
+            double c = nb_dot(d, beam),
+                   psi = atan2(nb_dot(d, magnetic), nb_dot(d, electric));
             double kahn = 0.5 * (1 + c * c - K[i] * cos(2 * psi) * (1 - c * c));
             check_close(nb_polarization(K[i], beam, d, axis), truth, 1e-14);
             check_close(kahn, truth, 1e-14);
@@ -262,7 +265,8 @@ static void at_bkg_001(void **state)
     (void)state;
     for (int i = 0; i < 256; i++) {
         const nb_detector *det = &p.sim->model.scene.det;
-        double omega = nb_ray_to(det, (i % 16 + 0.5) * 1e-3, (i / 16 + 0.5) * 1e-3, 0).omega;
+        double omega =
+            nb_ray_to(det, (i % 16 + 0.5) * 1e-3, (i / 16 + 0.5) * 1e-3, 0).omega;
         check_ratio(p.pixels[i], 2.57 * 2.57 * molecules * omega, 1e-6);
         check_ratio(q.pixels[i], 1e-3 * p.pixels[i], 1e-6);
         check_ratio(r.pixels[i], p.pixels[i], 1e-4);

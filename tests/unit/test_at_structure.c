@@ -31,8 +31,8 @@ static double lookup(const nb_sf_box *box, double h, double k, double l)
 
 static void at_str_001_lookup(void **state)
 {
-    static const double halves[][2] = {{0.5, 0}, {-0.5, -1}, {1.5, 1}, {0.4999, 0},
-                                       {0.5001, 1}, {-0.4999, 0}, {3, 3}, {-2, -2}};
+    static const double halves[][2] = {{0.5, 0},    {-0.5, -1},   {1.5, 1}, {0.4999, 0},
+                                       {0.5001, 1}, {-0.4999, 0}, {3, 3},   {-2, -2}};
     double F[N * N * N];
     nb_sf_box box = filled(F, NULL), constant = {.default_F = 7};
     (void)state;
@@ -42,8 +42,8 @@ static void at_str_001_lookup(void **state)
         for (int k = -1; k < 10; k++)
             for (int l = -7; l < 4; l++) {
                 int in = h >= -2 && h <= 4 && k >= 1 && k <= 7 && l >= -5 && l <= 1;
-                check_close(lookup(&box, h + 0.3, k - 0.4, l + 0.1), in ? F_of(h, k, l) : 3.5,
-                            0);
+                check_close(lookup(&box, h + 0.3, k - 0.4, l + 0.1),
+                            in ? F_of(h, k, l) : 3.5, 0);
             }
     check_close(lookup(&constant, 1e9, -1e9, 0), 7, 0);
     check_close(lookup(&box, 1e300, 0, 0), 3.5, 0);
@@ -53,8 +53,8 @@ static void at_str_001_lookup(void **state)
 /** A cubic in each index: what four points determine exactly. */
 static double cubic(double h, double k, double l)
 {
-    return 5 + h - 2 * h * h + 0.3 * h * h * h + (k * k * k - 4 * k) * (1 + 0.1 * l * l * l) -
-           0.7 * h * k * l * l;
+    return 5 + h - 2 * h * h + 0.3 * h * h * h +
+           (k * k * k - 4 * k) * (1 + 0.1 * l * l * l) - 0.7 * h * k * l * l;
 }
 
 static void at_str_002_tricubic(void **state)
@@ -83,8 +83,9 @@ static void at_str_002_choice(void **state)
     const struct {
         nb_tristate asked;
         int N, table, expected;
-    } rows[] = {{NB_AUTO, 1, 1, 1}, {NB_AUTO, 2, 1, 1}, {NB_AUTO, 3, 1, 0}, {NB_ON, 9, 1, 1},
-                {NB_OFF, 1, 1, 0},  {NB_AUTO, 1, 0, 0}, {NB_ON, 9, 0, 0}};
+    } rows[] = {{NB_AUTO, 1, 1, 1}, {NB_AUTO, 2, 1, 1}, {NB_AUTO, 3, 1, 0},
+                {NB_ON, 9, 1, 1},   {NB_OFF, 1, 1, 0},  {NB_AUTO, 1, 0, 0},
+                {NB_ON, 9, 0, 0}};
     (void)state;
     for (int i = 0; i < 7; i++) {
         nb_config cfg = nb_suite_config(1, 9, 8);
@@ -181,8 +182,9 @@ static void at_str_003_smooth(void **state)
             term *= -x2;
         }
         check_ratio(nb_sphere_transform(x), series, 2e-12);
-        check_ratio(nb_interference(x / 100, 50), 50 * (1 - pow(NB_PI * x / 100, 2) *
-                                                            (2500 - 1) / 6), 3 * pow(x, 4) + 1e-14);
+        check_ratio(nb_interference(x / 100, 50),
+                    50 * (1 - pow(NB_PI * x / 100, 2) * (2500 - 1) / 6),
+                    3 * pow(x, 4) + 1e-14);
     }
     check_close(nb_interference(0, 50), 50, 0);
     check_close(nb_sphere_transform(0), 1, 0);
@@ -221,7 +223,8 @@ static void at_str_004_sparse(void **state)
     q = rendered(&flat);
     for (int i = 0; i < 128 * 128; i++) {
         const nb_scene *sc = &p.sim->model.scene;
-        nb_ray ray = nb_ray_to(&sc->det, (i % 128 + 0.5) * 1e-4, (i / 128 + 0.5) * 1e-4, 0);
+        nb_ray ray =
+            nb_ray_to(&sc->det, (i % 128 + 0.5) * 1e-4, (i / 128 + 0.5) * 1e-4, 0);
         nb_sample m = nb_sample_at(sc, sc->orientations,
                                    nb_scattering_vector(sc->sources, ray.direction));
         int which = m.h0 == 0 && m.k0 == 2 && m.l0 == 0    ? 1
@@ -243,12 +246,8 @@ static void at_str_004_sparse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(at_str_001_lookup),
-        TEST(at_str_002_tricubic),
-        TEST(at_str_002_choice),
-        TEST(at_str_003_shapes),
-        TEST(at_str_003_smooth),
-        TEST(one_cell_has_no_factor),
+        TEST(at_str_001_lookup), TEST(at_str_002_tricubic), TEST(at_str_002_choice),
+        TEST(at_str_003_shapes), TEST(at_str_003_smooth),   TEST(one_cell_has_no_factor),
         TEST(at_str_004_sparse),
     };
     return RUN_TESTS("structure factors and shapes", tests);

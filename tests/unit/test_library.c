@@ -89,7 +89,8 @@ static void every_allocation_may_fail(void **state)
         nb_alloc_fail_after(0);
         if (st == NB_OK)
             break;
-        if (st != NB_ERR_NOMEM || err.code != NB_ERR_NOMEM || !strstr(err.message, "memory"))
+        if (st != NB_ERR_NOMEM || err.code != NB_ERR_NOMEM ||
+            !strstr(err.message, "memory"))
             fail_msg("allocation %ld: %s, %s", n, nb_status_name(st), err.message);
     }
     printf("# %ld allocations\n", n - 1);
@@ -260,13 +261,14 @@ static void trace_is_the_pixel(void **state)
         assert_int_equal(nb_sim_trace(p.sim, i % 24, i / 24, take_line, &l, &err), NB_OK);
         assert_true(l.count > 10);
         check_ratio(l.intensity, p.pixels[i], 1e-7);
-        assert_int_equal(nb_sim_printout(p.sim, p.pixels, i % 24, i / 24, take_line, &l, &err),
-                         NB_OK);
+        assert_int_equal(
+            nb_sim_printout(p.sim, p.pixels, i % 24, i / 24, take_line, &l, &err), NB_OK);
         check_ratio(l.printed, p.pixels[i], 1e-14);
     }
     assert_int_equal(nb_sim_trace(p.sim, 24, 0, take_line, &l, &err), NB_ERR_INPUT);
     assert_int_equal(nb_sim_trace(p.sim, 0, -1, take_line, &l, &err), NB_ERR_INPUT);
-    assert_int_equal(nb_sim_printout(p.sim, p.pixels, 0, 24, take_line, &l, &err), NB_ERR_INPUT);
+    assert_int_equal(nb_sim_printout(p.sim, p.pixels, 0, 24, take_line, &l, &err),
+                     NB_ERR_INPUT);
     nb_picture_free(&p);
 }
 
@@ -313,9 +315,14 @@ static void descriptions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(every_allocation_may_fail), TEST(nothing_is_freed_twice),
-        TEST(simulations_are_independent), TEST(progress_and_stopping),
-        TEST(stand_in_crystal), TEST(refusals), TEST(trace_is_the_pixel), TEST(descriptions),
+        TEST(every_allocation_may_fail),
+        TEST(nothing_is_freed_twice),
+        TEST(simulations_are_independent),
+        TEST(progress_and_stopping),
+        TEST(stand_in_crystal),
+        TEST(refusals),
+        TEST(trace_is_the_pixel),
+        TEST(descriptions),
     };
     return RUN_TESTS("library", tests);
 }

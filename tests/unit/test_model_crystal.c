@@ -79,7 +79,8 @@ static void typed_cells(void **state)
  * contract's numbers: 60 60 60 60 60 60 becomes 57.85 57.85 58.53. */
 static void legacy_cells(void **state)
 {
-    static const double expected[][4] = {{5, 57.85, 57.85, 58.53}, {7, 75.04, 85.01, 95.01}};
+    static const double expected[][4] = {{5, 57.85, 57.85, 58.53},
+                                         {7, 75.04, 85.01, 95.01}};
     (void)state;
     for (int i = 0; i < CELLS; i++) {
         nb_config cfg = cell_config(cells[i]);
@@ -96,15 +97,19 @@ static void legacy_cells(void **state)
         nb_crystal x;
         cfg.compat = 1;
         x = built(&cfg, NULL);
-        check_close(acos(nb_dot(nb_unit(x.b), nb_unit(x.c))) / NB_DEG, expected[i][1], 0.006);
-        check_close(acos(nb_dot(nb_unit(x.c), nb_unit(x.a))) / NB_DEG, expected[i][2], 0.006);
-        check_close(acos(nb_dot(nb_unit(x.a), nb_unit(x.b))) / NB_DEG, expected[i][3], 0.006);
+        check_close(acos(nb_dot(nb_unit(x.b), nb_unit(x.c))) / NB_DEG, expected[i][1],
+                    0.006);
+        check_close(acos(nb_dot(nb_unit(x.c), nb_unit(x.a))) / NB_DEG, expected[i][2],
+                    0.006);
+        check_close(acos(nb_dot(nb_unit(x.a), nb_unit(x.b))) / NB_DEG, expected[i][3],
+                    0.006);
     }
 }
 
 static void short_cells(void **state)
 {
-    static const double cube[6] = {50, 50, 50, 90, 90, 90}, tall[6] = {50, 60, 50, 90, 90, 90};
+    static const double cube[6] = {50, 50, 50, 90, 90, 90},
+                        tall[6] = {50, 60, 50, 90, 90, 90};
     nb_config cfg = nb_test_config();
     nb_crystal x;
     (void)state;
@@ -125,9 +130,11 @@ static void short_cells(void **state)
 static void impossible_cells(void **state)
 {
     static const double wrong[][6] = {
-        {0, 10, 10, 90, 90, 90},     {10, -5, 10, 90, 90, 90},  {10, 10, 10, 120, 120, 120},
-        {10, 10, 10, 30, 40, 100},   {10, 10, 10, 180, 90, 90}, {10, 10, 10, 150, 150, 150},
-        {NAN, 10, 10, 90, 90, 90},   {10, 10, INFINITY, 90, 90, 90}, {10, 10, 10, 90, 200, 90},
+        {0, 10, 10, 90, 90, 90},     {10, -5, 10, 90, 90, 90},
+        {10, 10, 10, 120, 120, 120}, {10, 10, 10, 30, 40, 100},
+        {10, 10, 10, 180, 90, 90},   {10, 10, 10, 150, 150, 150},
+        {NAN, 10, 10, 90, 90, 90},   {10, 10, INFINITY, 90, 90, 90},
+        {10, 10, 10, 90, 200, 90},
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -254,9 +261,9 @@ static void random_misset_seeds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(typed_cells),      TEST(legacy_cells),       TEST(short_cells),
-        TEST(impossible_cells), TEST(matrix),             TEST(matrix_and_cell),
-        TEST(cells_in_a_crystal), TEST(shape_metrics),    TEST(random_misset_seeds),
+        TEST(typed_cells),        TEST(legacy_cells),  TEST(short_cells),
+        TEST(impossible_cells),   TEST(matrix),        TEST(matrix_and_cell),
+        TEST(cells_in_a_crystal), TEST(shape_metrics), TEST(random_misset_seeds),
     };
     return RUN_TESTS("crystal", tests);
 }

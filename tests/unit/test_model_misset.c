@@ -102,8 +102,8 @@ static void mosaic_domains(void **state)
     nb_mosaic_rotations(spread, 12345678, COUNT, U);
     for (int i = 0; i < COUNT; i++) {
         double angle = rotation_angle(&U[i]);
-        nb_vec3 axis = nb_unit(nb_v3(U[i].m[7] - U[i].m[5], U[i].m[2] - U[i].m[6],
-                                     U[i].m[3] - U[i].m[1]));
+        nb_vec3 axis = nb_unit(
+            nb_v3(U[i].m[7] - U[i].m[5], U[i].m[2] - U[i].m[6], U[i].m[3] - U[i].m[1]));
         check_rotation(&U[i]);
         check_below(angle, spread * (1 + 1e-6));
         cube += pow(angle / spread, 3) / COUNT; /* 1 - r^2, r uniform: mean 2/3 */
@@ -135,7 +135,8 @@ static void first_domain_by_hand(void **state)
         r[i] = 2.0 * nb_ran1_next(&rng) - 1.0;
     s = sqrt(1 - r[4] * r[4]);
     angle = (float)(0.5 * NB_DEG) * powf((float)(1 - r[5] * r[5]), (float)(1.0 / 3));
-    expected = nb_axis_rotation(nb_v3(s * sin(NB_PI * r[3]), s * cos(NB_PI * r[3]), r[4]), angle);
+    expected = nb_axis_rotation(nb_v3(s * sin(NB_PI * r[3]), s * cos(NB_PI * r[3]), r[4]),
+                                angle);
     nb_mosaic_rotations(0.5 * NB_DEG, 12345, 2, U);
     for (int i = 0; i < 9; i++)
         check_close(U[1].m[i], expected.m[i], 1e-16);
@@ -197,7 +198,8 @@ static int cell_of(double u, int cells)
  * anywhere on the sphere, as does the rotation's axis. */
 static void random_misset_is_uniform(void **state)
 {
-    int angle[CELLS] = {0}, height[3][CELLS] = {{0}}, azimuth[3][CELLS] = {{0}}, axis[CELLS] = {0};
+    int angle[CELLS] = {0}, height[3][CELLS] = {{0}}, azimuth[3][CELLS] = {{0}},
+        axis[CELLS] = {0};
     int joint[64] = {0};
     (void)state;
 #ifndef NB_HAVE_RANDOM123
@@ -253,14 +255,10 @@ static void legacy_misset(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(minimal_standard),
-        TEST(ran1_sequence),
-        TEST(ran1_is_uniform),
-        TEST(mosaic_domains),
-        TEST(first_domain_by_hand),
-        TEST(angles_there_and_back),
-        TEST(axis_rotation),
-        TEST(random_misset_is_uniform),
+        TEST(minimal_standard),     TEST(ran1_sequence),
+        TEST(ran1_is_uniform),      TEST(mosaic_domains),
+        TEST(first_domain_by_hand), TEST(angles_there_and_back),
+        TEST(axis_rotation),        TEST(random_misset_is_uniform),
         TEST(legacy_misset),
     };
     return RUN_TESTS("random orientations", tests);

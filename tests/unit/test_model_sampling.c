@@ -20,32 +20,31 @@ static void divergence(void **state)
         int n, count;
         double range, step;
     } rows[] = {
-        {NAN, NAN, 0, 1, 0, 0},    /* nothing */
-        {NAN, 2, 0, 2, 2, 2},      /* d only */
-        {3, NAN, 0, 2, 3, 3},      /* R only */
-        {7, 2, 0, 4, 7, 2},        /* R, d: ceil */
-        {6, 2, 0, 3, 6, 2},        /* exactly */
+        {NAN, NAN, 0, 1, 0, 0},     /* nothing */
+        {NAN, 2, 0, 2, 2, 2},       /* d only */
+        {3, NAN, 0, 2, 3, 3},       /* R only */
+        {7, 2, 0, 4, 7, 2},         /* R, d: ceil */
+        {6, 2, 0, 3, 6, 2},         /* exactly */
         {0.6, 0.2, 0, 3, 0.6, 0.2}, /* 2.9999999999999996 or 3.0000000000000004 */
-        {4, NAN, 5, 5, 4, 1},      /* n, R */
-        {4, NAN, 1, 2, 4, 4},      /* n, R: at least two */
-        {4, 0.5, 3, 3, 4, 0.5},    /* all */
-        {0, NAN, 5, 1, 0, 0},      /* nothing to cover */
-        {-1, NAN, 0, 1, 0, 0},
-        {4, 0, 0, 1, 0, 0},
-        {4, -1, 3, 1, 0, 0},
+        {4, NAN, 5, 5, 4, 1},       /* n, R */
+        {4, NAN, 1, 2, 4, 4},       /* n, R: at least two */
+        {4, 0.5, 3, 3, 4, 0.5},     /* all */
+        {0, NAN, 5, 1, 0, 0},       /* nothing to cover */
+        {-1, NAN, 0, 1, 0, 0},      {4, 0, 0, 1, 0, 0}, {4, -1, 3, 1, 0, 0},
     };
     nb_sampling s;
     nb_error err;
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_int_equal(nb_sample_divergence(rows[i].R, rows[i].d, rows[i].n, "-hdivrange", &s,
-                                              &err),
-                         NB_OK);
+        assert_int_equal(
+            nb_sample_divergence(rows[i].R, rows[i].d, rows[i].n, "-hdivrange", &s, &err),
+            NB_OK);
         check_sampling(&s, rows[i].count, rows[i].range, rows[i].step);
     }
     for (int with_step = 0; with_step < 2; with_step++) { /* n without R: which range? */
-        assert_int_equal(nb_sample_divergence(NAN, with_step ? 1 : NAN, 3, "-hdivrange", &s, &err),
-                         NB_ERR_INPUT);
+        assert_int_equal(
+            nb_sample_divergence(NAN, with_step ? 1 : NAN, 3, "-hdivrange", &s, &err),
+            NB_ERR_INPUT);
         assert_non_null(strstr(err.message, "-hdivrange"));
     }
 }
@@ -73,8 +72,8 @@ static void layers(void **state)
     static const struct {
         double T;
         int n, count;
-    } rows[] = {{0, 0, 1}, {0, 5, 1}, {-1, 5, 1}, {NAN, 2, 1}, {4e-4, 0, 2}, {4e-4, 1, 1},
-                {4e-4, 7, 7}};
+    } rows[] = {{0, 0, 1},    {0, 5, 1},    {-1, 5, 1},  {NAN, 2, 1},
+                {4e-4, 0, 2}, {4e-4, 1, 1}, {4e-4, 7, 7}};
     (void)state;
     for (int i = 0; i < 7; i++) {
         nb_sampling s = nb_sample_layers(rows[i].T, rows[i].n);
@@ -92,11 +91,11 @@ static void spindle(void **state)
         int n, count;
         double range, step, legacy_step;
     } rows[] = {
-        {NAN, NAN, 0, 1, 0, 0, 0},         {NAN, 0.1, 0, 2, 0.1, 0.05, 0.1},
-        {1, NAN, 0, 2, 1, 0.5, 0.5},       {1, 0.3, 0, 4, 1, 0.25, 0.3},
-        {0.3, 0.1, 0, 3, 0.3, 0.1, 0.1},   {NAN, NAN, 4, 4, deg, deg / 4, deg / 4},
-        {NAN, 0.1, 9, 2, 0.1, 0.05, 0.1},  {1, NAN, 5, 5, 1, 0.2, 0.2},
-        {1, 0.3, 5, 5, 1, 0.2, 0.3},       {0, NAN, 0, 2, 0, 0, 0},
+        {NAN, NAN, 0, 1, 0, 0, 0},        {NAN, 0.1, 0, 2, 0.1, 0.05, 0.1},
+        {1, NAN, 0, 2, 1, 0.5, 0.5},      {1, 0.3, 0, 4, 1, 0.25, 0.3},
+        {0.3, 0.1, 0, 3, 0.3, 0.1, 0.1},  {NAN, NAN, 4, 4, deg, deg / 4, deg / 4},
+        {NAN, 0.1, 9, 2, 0.1, 0.05, 0.1}, {1, NAN, 5, 5, 1, 0.2, 0.2},
+        {1, 0.3, 5, 5, 1, 0.2, 0.3},      {0, NAN, 0, 2, 0, 0, 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -145,16 +144,17 @@ static int grid_count(double hR, int hn, double vR, int vn, int square)
 static void round_beam(void **state)
 {
     (void)state;
-    assert_int_equal(grid_count(4, 3, 4, 3, 0), 5);    /* centre and four ends */
-    assert_int_equal(grid_count(4, 5, 4, 5, 0), 13);   /* i^2 + j^2 <= 4.4 */
-    assert_int_equal(grid_count(4, 7, 4, 7, 0), 29);   /* <= 9.9: 10 is out */
-    assert_int_equal(grid_count(4, 9, 4, 9, 0), 57);   /* <= 17.6: (4, 1) is in thanks to the 1.1 */
+    assert_int_equal(grid_count(4, 3, 4, 3, 0), 5);  /* centre and four ends */
+    assert_int_equal(grid_count(4, 5, 4, 5, 0), 13); /* i^2 + j^2 <= 4.4 */
+    assert_int_equal(grid_count(4, 7, 4, 7, 0), 29); /* <= 9.9: 10 is out */
+    assert_int_equal(grid_count(4, 9, 4, 9, 0),
+                     57); /* <= 17.6: (4, 1) is in thanks to the 1.1 */
     assert_int_equal(grid_count(4, 2, 4, 2, 0), 4);
-    assert_int_equal(grid_count(4, 4, 4, 4, 0), 12);   /* corners (1.5, 1.5) are out */
-    assert_int_equal(grid_count(5, 6, 5, 6, 0), 24);   /* x^2 + y^2 - 1/2 <= 6.875 */
-    assert_int_equal(grid_count(4, 5, 1, 3, 0), 7);    /* i^2/4 + j^2 <= 1.1: 5 + 2 x 1 */
-    assert_int_equal(grid_count(4, 9, 4, 9, 1), 81);   /* square: all of them */
-    assert_int_equal(grid_count(4, 9, 0, 0, 0), 9);    /* a line has no corners */
+    assert_int_equal(grid_count(4, 4, 4, 4, 0), 12); /* corners (1.5, 1.5) are out */
+    assert_int_equal(grid_count(5, 6, 5, 6, 0), 24); /* x^2 + y^2 - 1/2 <= 6.875 */
+    assert_int_equal(grid_count(4, 5, 1, 3, 0), 7);  /* i^2/4 + j^2 <= 1.1: 5 + 2 x 1 */
+    assert_int_equal(grid_count(4, 9, 4, 9, 1), 81); /* square: all of them */
+    assert_int_equal(grid_count(4, 9, 0, 0, 0), 9);  /* a line has no corners */
     assert_int_equal(grid_count(0, 0, 4, 9, 0), 9);
 }
 

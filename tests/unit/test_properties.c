@@ -41,8 +41,8 @@ static void turn_misset(double deg[3], const nb_mat3 *R)
     double angles[3];
     for (int i = 0; i < 3; i++) {
         nb_vec3 e = nb_v3(i == 0, i == 1, i == 2);
-        column[i] = nb_apply(R, nb_rotate_xyz(e, deg[0] * NB_DEG, deg[1] * NB_DEG,
-                                              deg[2] * NB_DEG));
+        column[i] = nb_apply(
+            R, nb_rotate_xyz(e, deg[0] * NB_DEG, deg[1] * NB_DEG, deg[2] * NB_DEG));
     }
     U = (nb_mat3){{column[0].x, column[1].x, column[2].x, column[0].y, column[1].y,
                    column[2].y, column[0].z, column[1].z, column[2].z}};
@@ -53,7 +53,8 @@ static void turn_misset(double deg[3], const nb_mat3 *R)
 
 static void rotating_everything_changes_nothing(void **state)
 {
-    static const double axes[][4] = {{1, 0, 0, 90}, {0, 0, 1, 180}, {1, 2, 3, 77}, {-3, 1, 1, 200}};
+    static const double axes[][4] = {
+        {1, 0, 0, 90}, {0, 0, 1, 180}, {1, 2, 3, 77}, {-3, 1, 1, 200}};
     nb_config cfg = busy_config(96);
     nb_picture p, q;
     (void)state;
@@ -80,7 +81,8 @@ static void rotating_everything_changes_nothing(void **state)
         for (int k = 0; k < 7; k++)
             turn(vectors[k], &R);
         q = rendered(&other);
-        assert_true(nb_max_difference(q.pixels, p.pixels, p.n) > 0.01); /* crystal left behind */
+        assert_true(nb_max_difference(q.pixels, p.pixels, p.n) >
+                    0.01); /* crystal left behind */
         nb_picture_free(&q);
         turn_misset(other.misset_deg, &R);
         q = rendered(&other);

@@ -26,7 +26,8 @@ static double coherent_sum(const nb_vec3 cell[3], const int N[3], nb_vec3 q)
  * plane means c along z, b in the yz plane. */
 static void cell_vectors(const double cell[6], nb_vec3 out[3])
 {
-    double ca = cos(cell[3] * NB_DEG), cb = cos(cell[4] * NB_DEG), cg = cos(cell[5] * NB_DEG);
+    double ca = cos(cell[3] * NB_DEG), cb = cos(cell[4] * NB_DEG),
+           cg = cos(cell[5] * NB_DEG);
     double sa = sin(cell[3] * NB_DEG), ay;
     out[2] = nb_v3(0, 0, cell[2]);
     out[1] = nb_v3(0, cell[1] * sa, cell[1] * ca);
@@ -45,11 +46,12 @@ static void check_image(const nb_config *cfg, const nb_vec3 cell[3])
             g->pix0,
             nb_add(nb_scale(((double)(i % (size_t)p.fast) + 0.5) * g->pixel, g->fast),
                    nb_scale(((double)(i / (size_t)p.fast) + 0.5) * g->pixel, g->slow)));
-        double R = nb_norm(x), omega = g->pixel * g->pixel * fabs(nb_dot(x, g->normal)) / pow(R, 3);
+        double R = nb_norm(x),
+               omega = g->pixel * g->pixel * fabs(nb_dot(x, g->normal)) / pow(R, 3);
         nb_vec3 q = nb_scale(1 / lambda, nb_sub(nb_scale(1 / R, x), g->beam));
         double c = nb_dot(x, g->beam) / R;
-        double truth = cfg->default_F * cfg->default_F * coherent_sum(cell, cfg->N, q) * omega *
-                       0.5 * (1 + c * c);
+        double truth = cfg->default_F * cfg->default_F * coherent_sum(cell, cfg->N, q) *
+                       omega * 0.5 * (1 + c * c);
         worst = fmax(worst, fabs(p.pixels[i] - truth));
     }
     check_below(worst, 3e-7 * p.stats.max);
@@ -58,10 +60,12 @@ static void check_image(const nb_config *cfg, const nb_vec3 cell[3])
 
 static void still_crystals(void **state)
 {
-    static const double cells[][6] = {{100, 100, 100, 90, 90, 90}, {30, 40, 50, 90, 100, 90},
-                                      {60, 60, 60, 60, 60, 60},    {70, 80, 90, 75, 85, 95},
-                                      {40, 40, 70, 90, 90, 120},   {25, 35, 45, 110, 95, 70}};
-    static const int Ns[][3] = {{5, 5, 5}, {3, 4, 2}, {4, 4, 4}, {1, 6, 3}, {2, 2, 7}, {5, 1, 1}};
+    static const double cells[][6] = {
+        {100, 100, 100, 90, 90, 90}, {30, 40, 50, 90, 100, 90},
+        {60, 60, 60, 60, 60, 60},    {70, 80, 90, 75, 85, 95},
+        {40, 40, 70, 90, 90, 120},   {25, 35, 45, 110, 95, 70}};
+    static const int Ns[][3] = {{5, 5, 5}, {3, 4, 2}, {4, 4, 4},
+                                {1, 6, 3}, {2, 2, 7}, {5, 1, 1}};
     (void)state;
     for (int i = 0; i < 6; i++) {
         nb_config cfg = nb_suite_config(1.3, 1, 48);
