@@ -3,13 +3,16 @@
 # The README's two commands on a bare system: a minimal root made by debootstrap, git, and a
 # clone of the last commit.  Needs root, network and debootstrap; not part of CI.
 # usage: sudo tests/lint/chroot.sh [SUITE]      (bookworm by default; KEEP=1 leaves the root)
+# For a suite that is not this machine's own: APT_MIRROR=url, for Ubuntu also
+# APT_COMPONENTS=main,universe, and
+# DEBOOTSTRAP_FLAGS (say --no-check-gpg where its keyring is missing).
 set -eu
 suite=${1:-bookworm}
 repo=$(cd "$(dirname "$0")/../.." && pwd)
 root=$(mktemp -d "${TMPDIR:-/tmp}/nanobragg-chroot.XXXXXX")
 
 finish() {
-    for mount in dev proc; do
+    for mount in dev/pts dev proc; do
         umount "$root/$mount" 2>/dev/null || true
     done
     if [ "${KEEP:-0}" = 1 ]; then
@@ -28,20 +31,26 @@ list_repos() {
         sort -u | awk -v s="$suite" '$2 == s || $2 == s "-updates" || $2 == s "-security"'
 }
 mirror=$(list_repos | awk -v s="$suite" '$2 == s { print $1; exit }')
-[ -n "$mirror" ] || mirror=${MIRROR:?this machine has no $suite source: set MIRROR}
+[ -n "$mirror" ] || mirror=${APT_MIRROR:?this machine has no $suite source: set APT_MIRROR}
 
 echo "== debootstrap $suite"
-debootstrap --variant=minbase --include=ca-certificates "$suite" "$root" "$mirror" >"$root.log" ||
+components=${APT_COMPONENTS:-main}
+recipe=/usr/share/debootstrap/scripts/$suite
+[ -e "$recipe" ] || recipe=/usr/share/debootstrap/scripts/gutsy # every later Ubuntu
+# shellcheck disable=SC2086
+debootstrap --variant=minbase --include=ca-certificates \
+    ${DEBOOTSTRAP_FLAGS:-} "$suite" "$root" "$mirror" "$recipe" >"$root.log" ||
     { tail -n 20 "$root.log" && exit 1; }
 rm -f "$root.log"
 list_repos | sed 's/^/deb /' >"$root/etc/apt/sources.list"
-[ -s "$root/etc/apt/sources.list" ] || echo "deb $mirror $suite main" >"$root/etc/apt/sources.list"
+[ -s "$root/etc/apt/sources.list" ] || echo "deb $mirror $suite ${components//,/ }" >"$root/etc/apt/sources.list"
 grep -ls 'Acquire' /etc/apt/apt.conf.d/* /etc/apt/apt.conf 2>/dev/null |
     xargs -r -I {} cp {} "$root/etc/apt/apt.conf.d/" || true
 cp /usr/local/share/ca-certificates/*.crt "$root/usr/local/share/ca-certificates/" 2>/dev/null || true
 cp /etc/resolv.conf /etc/hosts "$root/etc/"
 mount -t proc proc "$root/proc"
 mount --bind /dev "$root/dev"
+[ ! -d /dev/pts ] || mount --bind /dev/pts "$root/dev/pts"
 
 inside() {
     chroot "$root" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
