@@ -3,7 +3,11 @@
  *
  * t = magic - h in double, magic = 1.5 2^20, so that t's steps are 2^-32: the low word w of t is
  * (minus) the fractional index times 2^32 and wraps modulo 1 by itself; w*N as an int is N times
- * it, again modulo 1, exactly.  With a table, half is added and the high word is the reflection. */
+ * it, again modulo 1, exactly.  With a table, half is added and the high word is the reflection.
+ *
+ * For many cells (NB_FIXED_FRINGES) steps of 2^-32 of an index are too coarse a part of a fringe:
+ * then N h is taken apart in the same way, and N (h - h0) is its whole part, less N h0, plus its
+ * fraction. */
 #ifndef NB_RENDER_KERNEL_FIXED_H
 #define NB_RENDER_KERNEL_FIXED_H
 
@@ -13,6 +17,7 @@
 typedef struct fixed_case {
     int kind;    /* nb_f_kind */
     int fastest; /* polynomials of degree 3 */
+    int mode;    /* nb_fixed_mode */
     int factors; /* per-source factors in an array (structured sum only) */
 } fixed_case;
 
@@ -23,7 +28,9 @@ typedef struct fixed_case {
 
 typedef struct fixed_constants {
     vi N[3];
-    vf tiny[3];  /* N 2^-40 */
+    vf tiny[3];     /* N 2^-40 */
+    vf inv_N[3];
+    double cells[3]; /* N */
 } fixed_constants;
 
 NB_INLINE fixed_constants fixed_constants_of(const nb_scene *sc)
@@ -33,28 +40,68 @@ NB_INLINE fixed_constants fixed_constants_of(const nb_scene *sc)
     for (i = 0; i < 3; i++) {
         c.N[i] = vi_set((int32_t)sc->N[i]);
         c.tiny[i] = vf_set((float)sc->N[i] * NB_TINY);
+        c.inv_N[i] = vf_set((float)(1.0 / sc->N[i]));
+        c.cells[i] = sc->N[i];
     }
     return c;
 }
 
-NB_INLINE vf sinpi_float(vf x, const int fastest)
+/** Arguments of a step's six sines: x[0..2] = N d, x[3..5] = d, in turns of pi. */
+typedef struct sine_args {
+    vf x[6];
+} sine_args;
+
+/** F_latt^2: product over the axes of (sin(pi N d)/sin(pi d))^2.  Sines: relative error 6e-9, or
+ * 1.1e-6 when fastest, before rounding; the constant terms are held at pi, so that the ratio is
+ * exact at the top of a peak.  The six go in step, so that their chains of dependent operations
+ * overlap. */
+NB_INLINE vf interference(sine_args s, const int fastest)
 {
-    vf y = x * x;
-    return x * (fastest ? vf_sinpi_over_x3(y) : vf_sinpi_over_x4(y));
+    static const float degree4[] = {3.14159265359f, -5.16771057357f, 2.55008230601f,
+                                    -0.598308095473f, 0.0776759750483f};
+    static const float degree3[] = {3.14159265359f, -5.16746057102f, 2.54433174016f,
+                                    -0.560029511451f};
+    const float *c = fastest ? degree3 : degree4;
+    int degree = fastest ? 3 : 4, i, k;
+    vf y[6], p[6], g;
+    for (i = 0; i < 6; i++)
+        y[i] = s.x[i] * s.x[i];
+    for (i = 0; i < 6; i++)
+        p[i] = vf_fma(y[i], vf_set(c[degree]), vf_set(c[degree - 1]));
+    for (k = degree - 2; k >= 0; k--)
+        for (i = 0; i < 6; i++)
+            p[i] = vf_fma(p[i], y[i], vf_set(c[k]));
+    for (i = 0; i < 6; i++)
+        p[i] = p[i] * s.x[i];
+    g = p[0] * p[1] * p[2] / (p[3] * p[4] * p[5]);
+    return g * g;
 }
 
-/** Product over the axes of sin(pi N d)/sin(pi d), d = w 2^-32. */
-NB_INLINE vf interference(const vi w[3], const fixed_constants *c, const int fastest)
+/** Arguments from the fractional indices, d = w 2^-32. */
+NB_INLINE sine_args args_of_words(const vi w[3], const fixed_constants *c)
 {
-    vf num[3], den[3];
+    sine_args s;
+    vi u[3];
     int i;
-    for (i = 0; i < 3; i++) {
-        vf d = vf_fma(vf_from_int(w[i]), vf_set(NB_ULP), vf_set(NB_TINY));
-        vf u = vf_fma(vf_from_int(vi_mul(w[i], c->N[i])), vf_set(NB_ULP), c->tiny[i]);
-        num[i] = sinpi_float(u, fastest);
-        den[i] = sinpi_float(d, fastest);
-    }
-    return num[0] * num[1] * num[2] / (den[0] * den[1] * den[2]);
+    for (i = 0; i < 3; i++)
+        u[i] = vi_mul(w[i], c->N[i]);
+    for (i = 0; i < 3; i++)
+        s.x[3 + i] = vf_fma(vf_from_int(w[i]), vf_set(NB_ULP), vf_set(NB_TINY));
+    for (i = 0; i < 3; i++)
+        s.x[i] = vf_fma(vf_from_int(u[i]), vf_set(NB_ULP), c->tiny[i]);
+    return s;
+}
+
+/** The same from N h: whole fringes in the high words, their fraction in the low ones. */
+NB_INLINE void args_of_fringes(pair h, vi high, const fixed_constants *c, int axis, sine_args *s)
+{
+    const vd N = vd_set(c->cells[axis]), start = vd_set(NB_FIXED_MAGIC + 0.5);
+    const int32_t shift = (int32_t)((uint32_t)NB_FIXED_HIGH * ((uint32_t)c->cells[axis] - 1u));
+    vd t0 = vd_fma(h.a, N, start), t1 = vd_fma(h.b, N, start);
+    vi fringe = high_words(t0, t1) - vi_mul(high, c->N[axis]) + vi_set(shift);
+    vf u = vf_fma(vf_from_int(low_words(t0, t1) ^ INT32_MIN), vf_set(NB_ULP), c->tiny[axis]);
+    s->x[axis] = u;
+    s->x[3 + axis] = (vf_from_int(fringe) + u) * c->inv_N[axis];
 }
 
 /** Index into the table along one axis, from the high words. */
@@ -74,42 +121,44 @@ NB_INLINE int32_t table_start(const nb_f_table *t)
     return (int32_t)start;
 }
 
-/** F^2 F_latt^2 of one step; t[axis] holds magic - h for the block. */
-NB_INLINE vf fixed_step(const nb_f_table *table, const fixed_constants *c, const pair t[3],
+/** F^2 F_latt^2 of one step; h[axis] holds magic - h (fringes: -h) for the block. */
+NB_INLINE vf fixed_step(const nb_f_table *table, const fixed_constants *c, const pair h[3],
                         const fixed_case how)
 {
-    vi w[3], index = {0};
-    vf g;
+    const vd start = vd_set(NB_FIXED_MAGIC + 0.5);
+    sine_args args;
+    vi w[3], high[3], index = {0};
+    vf latt2;
     int i;
-    for (i = 0; i < 3; i++) {
-        w[i] = low_words(t[i].v[0], t[i].v[1]);
-        if (how.kind != NB_F_CONST) {
-            vi high = high_words(t[i].v[0], t[i].v[1]);
-            w[i] ^= INT32_MIN; /* takes the half back off */
-            index += table_axis(table, i, high, how.kind);
-        }
-    }
-    g = interference(w, c, how.fastest);
-    if (how.kind == NB_F_CONST)
-        return g * g;
+    for (i = 0; i < 3; i++)
+        if (how.mode == NB_FIXED_FRINGES)
+            high[i] = high_words(h[i].a + start, h[i].b + start);
+        else if (how.kind != NB_F_CONST)
+            high[i] = high_words(h[i].a, h[i].b);
+    for (i = 0; i < 3; i++)
+        if (how.mode == NB_FIXED_FRINGES)
+            args_of_fringes(h[i], high[i], c, i, &args);
+        else if (how.kind == NB_F_CONST)
+            w[i] = low_words(h[i].a, h[i].b);
+        else
+            w[i] = low_words(h[i].a, h[i].b) ^ INT32_MIN; /* takes the half back off */
+    if (how.mode == NB_FIXED_INDEX)
+        args = args_of_words(w, c);
+    if (how.kind != NB_F_CONST)
+        index = table_axis(table, 0, high[0], how.kind) +
+                table_axis(table, 1, high[1], how.kind) +
+                table_axis(table, 2, high[2], how.kind);
     if (how.kind == NB_F_BOX)
         index += table_start(table);
-    return g * g * vf_gather(table->F2, index);
+    latt2 = interference(args, how.fastest);
+    return how.kind == NB_F_CONST ? latt2 : latt2 * vf_gather(table->F2, index);
 }
 
 NB_INLINE void flush(pair *total, vf *run)
 {
-    total->v[0] += vf_unpack(*run, 0);
-    total->v[1] += vf_unpack(*run, 1);
+    total->a += vf_unpack(*run, 0);
+    total->b += vf_unpack(*run, 1);
     *run = vf_set(0.0f);
-}
-
-NB_INLINE pair plain_dot(const rays *r, nb_vec3 a)
-{
-    pair p;
-    p.v[0] = dot_ray(r, 0, a);
-    p.v[1] = dot_ray(r, 1, a);
-    return p;
 }
 
 /** Many sources: h = a.d/lambda - a.i/lambda, the first part a product of what the pixel and
@@ -120,20 +169,18 @@ NB_INLINE pair fixed_structured(const nb_plan *p, const rays *r, const vf *facto
     const nb_scene *sc = &p->scene;
     const fixed_constants c = fixed_constants_of(sc);
     const double *offset = p->offsets;
-    pair total = {{{0}, {0}}};
+    pair total = pair_set(0);
     vf run = {0};
     int m, s, i, terms = 0, n = sc->n_sources;
     for (m = 0; m < sc->n_orientations; m++) {
         const nb_orientation *u = &sc->orientations[m];
-        const pair A[3] = {plain_dot(r, u->a), plain_dot(r, u->b), plain_dot(r, u->c)};
+        const pair A[3] = {dot_ray(r, u->a), dot_ray(r, u->b), dot_ray(r, u->c)};
         for (s = 0; s < n; s++, offset += 3) {
-            vd kappa = vd_set(-p->sources[s].inv_lambda);
+            double kappa = -p->sources[s].inv_lambda;
             pair t[3];
             vf term;
-            for (i = 0; i < 3; i++) {
-                t[i].v[0] = vd_fma(kappa, A[i].v[0], vd_set(offset[i]));
-                t[i].v[1] = vd_fma(kappa, A[i].v[1], vd_set(offset[i]));
-            }
+            for (i = 0; i < 3; i++)
+                t[i] = pair_scale_add(A[i], kappa, pair_set(offset[i]));
             term = fixed_step(&p->table, &c, t, how);
             run = how.factors ? vf_fma(term, factors[s], run) : run + term;
             if (++terms == NB_PLAN_SUM_RUN) {
@@ -146,39 +193,40 @@ NB_INLINE pair fixed_structured(const nb_plan *p, const rays *r, const vf *facto
     return total;
 }
 
-/** One source: h = a.q for each orientation. */
-NB_INLINE pair fixed_direct(const nb_plan *p, const rays *r, const nb_plan_source *source,
-                            const fixed_case how)
+/** One source: h = a.q for each orientation; sum[i] of n blocks. */
+NB_INLINE void fixed_direct(const nb_plan *p, const rays *r, int n, const nb_plan_source *source,
+                            const fixed_case how, pair *sum)
 {
-    const nb_scene *sc = &p->scene;
-    const fixed_constants c = fixed_constants_of(sc);
-    const vd start = vd_set(NB_FIXED_MAGIC + (how.kind == NB_F_CONST ? 0.0 : 0.5));
+    const fixed_constants c = fixed_constants_of(&p->scene);
+    const nb_orientation *cells = p->scene.orientations;
+    const int n_cells = p->scene.n_orientations;
     const double k = source->inv_lambda;
-    pair total = {{{0}, {0}}}, q[3]; /* -q */
-    vf run = {0};
-    int m, i, h, terms = 0;
-    for (h = 0; h < 2; h++) {
-        q[0].v[h] = (source->incident.x - r->x.v[h]) * k;
-        q[1].v[h] = (source->incident.y - r->y.v[h]) * k;
-        q[2].v[h] = (source->incident.z - r->z.v[h]) * k;
-    }
-    for (m = 0; m < sc->n_orientations; m++) {
-        const nb_orientation *u = &sc->orientations[m];
-        const nb_vec3 cell[3] = {u->a, u->b, u->c};
-        pair t[3];
-        for (i = 0; i < 3; i++)
-            for (h = 0; h < 2; h++) /* the magic number last: one rounding to 2^-32 */
-                t[i].v[h] = start + vd_fma(q[0].v[h], vd_set(cell[i].x),
-                                           vd_fma(q[1].v[h], vd_set(cell[i].y),
-                                                  q[2].v[h] * cell[i].z));
-        run += fixed_step(&p->table, &c, t, how);
-        if (++terms == NB_PLAN_SUM_RUN) {
-            flush(&total, &run);
-            terms = 0;
+    const pair start = pair_set(nb_fixed_start(how.kind, how.mode));
+    const nb_vec3 beam = nb_scale(k, source->incident);
+    int block, m, i;
+    for (block = 0; block < n; block++, r++) {
+        const pair x = pair_scale_add(r->x, -k, pair_set(beam.x)); /* -q */
+        const pair y = pair_scale_add(r->y, -k, pair_set(beam.y));
+        const pair z = pair_scale_add(r->z, -k, pair_set(beam.z));
+        pair total = pair_set(0);
+        vf run = {0};
+        int terms = 0;
+        for (m = 0; m < n_cells; m++) {
+            const nb_vec3 cell[3] = {cells[m].a, cells[m].b, cells[m].c};
+            pair t[3];
+            for (i = 0; i < 3; i++)
+                t[i] = pair_scale_add(x, cell[i].x,
+                                      pair_scale_add(y, cell[i].y,
+                                                     pair_scale_add(z, cell[i].z, start)));
+            run += fixed_step(&p->table, &c, t, how);
+            if (++terms == NB_PLAN_SUM_RUN) {
+                flush(&total, &run);
+                terms = 0;
+            }
         }
+        flush(&total, &run);
+        sum[block] = total;
     }
-    flush(&total, &run);
-    return total;
 }
 
 #endif

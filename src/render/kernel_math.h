@@ -1,27 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/** Sines and exponentials of vectors.  Coefficients: Chebyshev and minimax fits of our own with
- * the constant term held, so that a ratio of two is exact where both arguments vanish. */
+/** Sines and exponentials of vectors of doubles.  Coefficients: Chebyshev fits of our own with the
+ * constant term held, so that a ratio of two is exact where both arguments vanish. */
 #ifndef NB_RENDER_KERNEL_MATH_H
 #define NB_RENDER_KERNEL_MATH_H
 
 #include "simd_ops.h"
-
-/** sin(pi x)/x at y = x^2, |x| <= 1/2: relative error 6e-9, before rounding. */
-NB_INLINE vf vf_sinpi_over_x4(vf y)
-{
-    vf p = vf_fma(vf_set(0.0776759750483f), y, vf_set(-0.598308095473f));
-    p = vf_fma(p, y, vf_set(2.55008230601f));
-    p = vf_fma(p, y, vf_set(-5.16771057357f));
-    return vf_fma(p, y, vf_set(3.14159265359f));
-}
-
-/** As above, one degree less: relative error 1.1e-6. */
-NB_INLINE vf vf_sinpi_over_x3(vf y)
-{
-    vf p = vf_fma(vf_set(-0.560029511451f), y, vf_set(2.54433174016f));
-    p = vf_fma(p, y, vf_set(-5.16746057102f));
-    return vf_fma(p, y, vf_set(3.14159265359f));
-}
 
 NB_INLINE vd vd_horner(const double *c, int degree, vd y)
 {

@@ -9,8 +9,40 @@
 
 /** One value for each pixel of a block. */
 typedef struct pair {
-    vd v[2];
+    vd a, b;
 } pair;
+
+NB_INLINE pair pair_set(double x)
+{
+    return (pair){vd_set(x), vd_set(x)};
+}
+NB_INLINE pair pair_add(pair x, pair y)
+{
+    return (pair){x.a + y.a, x.b + y.b};
+}
+NB_INLINE pair pair_mul(pair x, pair y)
+{
+    return (pair){x.a * y.a, x.b * y.b};
+}
+NB_INLINE pair pair_scale(pair x, double k)
+{
+    return (pair){x.a * k, x.b * k};
+}
+/** x y + z */
+NB_INLINE pair pair_fma(pair x, pair y, pair z)
+{
+    return (pair){vd_fma(x.a, y.a, z.a), vd_fma(x.b, y.b, z.b)};
+}
+/** x k + z */
+NB_INLINE pair pair_scale_add(pair x, double k, pair z)
+{
+    return pair_fma(x, pair_set(k), z);
+}
+
+NB_INLINE pair pair_rsqrt(pair x)
+{
+    return (pair){vd_rsqrt(x.a), vd_rsqrt(x.b)};
+}
 
 /** A ray from the sample to a sub-pixel and layer of each pixel. */
 typedef struct rays {
@@ -40,92 +72,103 @@ NB_INLINE row_line line_of(const nb_scene *sc, int s, int subs, int layer)
     return line;
 }
 
-/** Pixels of the block's two halves, as whole numbers; those past the region repeat its last. */
+/** Numbers along fast of the block's pixels; those past the region repeat its last. */
 NB_INLINE pair block_pixels(const nb_detector *det, int f0)
 {
-    pair f;
-    int half, i;
-    for (half = 0; half < 2; half++) {
-        vd lane = {0};
-        for (i = 0; i < NB_H; i++)
-            lane[i] = nb_lane[half][i];
-        f.v[half] = vd_min(lane + vd_set(f0), vd_set(det->roi_fmax));
-    }
-    return f;
+    vd first = vd_set(f0), last = vd_set(det->roi_fmax);
+    return (pair){vd_min(nb_lane[0] + first, last), vd_min(nb_lane[1] + first, last)};
 }
 
-/** Column coordinates of sub-pixel subf: see row_line. */
-NB_INLINE void columns(const nb_plan *p, vd f, int subf, vd *alpha, vd *beta)
+/** Cosine and sine of the curved detector's angle at sub-pixel subf. */
+NB_INLINE void curved_columns(const nb_plan *p, vd f, int subf, vd *cosine, vd *sine)
 {
-    const nb_detector *det = &p->scene.det;
-    int os = p->scene.oversample;
-    if (det->curved) {
-        int i;
-        for (i = 0; i < NB_H; i++) {
-            size_t at = (size_t)((int)f[i] - det->roi_fmin) * os + subf;
-            (*alpha)[i] = p->cos_u[at];
-            (*beta)[i] = p->sin_u[at];
-        }
-    } else {
-        double edge = det->pixel / os;
-        *alpha = vd_set(1.0);
-        *beta = edge * (f * os + subf) + edge / 2.0;
+    int i;
+    for (i = 0; i < NB_H; i++) {
+        size_t at = (size_t)((int)f[i] - p->scene.det.roi_fmin) * p->scene.oversample + subf;
+        (*cosine)[i] = p->cos_u[at];
+        (*sine)[i] = p->sin_u[at];
     }
 }
 
-NB_INLINE rays rays_to(const nb_plan *p, const pair *f, const row_line *line, int subf)
+NB_INLINE rays rays_to(const nb_plan *p, pair f, const row_line *line, int subf)
 {
+    const nb_vec3 U = line->U, V = line->V;
     rays r;
-    int h;
-    for (h = 0; h < 2; h++) {
-        vd a = {0}, b = {0}, x, y, z, inv;
-        columns(p, f->v[h], subf, &a, &b);
-        x = vd_fma(b, vd_set(line->V.x), a * line->U.x);
-        y = vd_fma(b, vd_set(line->V.y), a * line->U.y);
-        z = vd_fma(b, vd_set(line->V.z), a * line->U.z);
-        inv = vd_rsqrt(vd_fma(x, x, vd_fma(y, y, z * z)));
-        r.x.v[h] = x * inv;
-        r.y.v[h] = y * inv;
-        r.z.v[h] = z * inv;
-        r.inv_r.v[h] = inv;
+    pair r2;
+    if (p->scene.det.curved) {
+        pair c = pair_set(0), s = pair_set(0);
+        curved_columns(p, f.a, subf, &c.a, &s.a);
+        curved_columns(p, f.b, subf, &c.b, &s.b);
+        r.x = pair_scale_add(s, V.x, pair_scale(c, U.x));
+        r.y = pair_scale_add(s, V.y, pair_scale(c, U.y));
+        r.z = pair_scale_add(s, V.z, pair_scale(c, U.z));
+    } else {
+        pair F = pair_scale_add(f, p->scene.det.pixel, pair_set(p->edge * (subf + 0.5)));
+        r.x = pair_scale_add(F, V.x, pair_set(U.x));
+        r.y = pair_scale_add(F, V.y, pair_set(U.y));
+        r.z = pair_scale_add(F, V.z, pair_set(U.z));
     }
+    r2 = pair_fma(r.x, r.x, pair_fma(r.y, r.y, pair_mul(r.z, r.z)));
+    r.inv_r = pair_rsqrt(r2);
+    r.x = pair_mul(r.x, r.inv_r);
+    r.y = pair_mul(r.y, r.inv_r);
+    r.z = pair_mul(r.z, r.inv_r);
     return r;
 }
 
-NB_INLINE vd dot_ray(const rays *r, int h, nb_vec3 a)
+NB_INLINE pair dot_ray(const rays *r, nb_vec3 a)
 {
-    return vd_fma(r->x.v[h], vd_set(a.x),
-                  vd_fma(r->y.v[h], vd_set(a.y), r->z.v[h] * a.z));
+    return pair_scale_add(r->x, a.x, pair_scale_add(r->y, a.y, pair_scale(r->z, a.z)));
 }
 
-NB_INLINE vd solid_angle(const nb_detector *det, const rays *r, int h)
+NB_INLINE pair solid_angle(const nb_detector *det, const rays *r)
 {
-    vd inv = r->inv_r.v[h], omega = det->pixel_area * (inv * inv);
-    return det->curved || det->point_pixel ? omega : omega * (det->close_distance * inv);
+    pair omega = pair_scale(pair_mul(r->inv_r, r->inv_r), det->pixel_area);
+    return det->curved || det->point_pixel
+               ? omega
+               : pair_mul(omega, pair_scale(r->inv_r, det->close_distance));
 }
 
-NB_INLINE vd capture(const nb_detector *det, const rays *r, int h, int layer)
+NB_INLINE vd capture_at(vd depth, int layer)
 {
-    vd depth, one = vd_set(1.0);
-    if (!det->absorb)
-        return one;
-    depth = vd_set(det->layer_step * det->mu);
-    if (!det->curved)
-        depth = depth / dot_ray(r, h, det->normal);
     return vd_exp(-layer * depth) - vd_exp(-(layer + 1) * depth);
 }
 
-/** Kahn's polarization factor, as nb_polarization. */
-NB_INLINE vd polarization(double K, const nb_plan_source *source, const rays *r, int h)
+/** Fraction of the photons that stop in the layer; called when the sensor absorbs. */
+NB_INLINE pair capture(const nb_detector *det, const rays *r, int layer)
 {
-    vd c = dot_ray(r, h, source->incident), c2 = c * c, b, e, in_plane, turn;
-    if (K == 0)
-        return 0.5 * (1.0 + c2);
-    b = dot_ray(r, h, source->B);
-    e = dot_ray(r, h, source->E);
-    in_plane = vd_fma(b, b, e * e);
-    turn = vd_pick((vl)(in_plane > 0.0), (e * e - b * b) / in_plane, vd_set(1.0));
-    return 0.5 * (1.0 + c2 - K * turn * (1.0 - c2));
+    pair parallax = det->curved ? pair_set(1.0) : dot_ray(r, det->normal);
+    double depth = det->layer_step * det->mu;
+    return (pair){capture_at(depth / parallax.a, layer), capture_at(depth / parallax.b, layer)};
+}
+
+/** (e^2 - b^2)/(e^2 + b^2), 1 where both are 0. */
+NB_INLINE vd cos_two_psi(vd e, vd b)
+{
+    vd in_plane = vd_fma(b, b, e * e);
+    return vd_pick((vl)(in_plane > 0.0), (e * e - b * b) / in_plane, vd_set(1.0));
+}
+
+/** Polarization factor of an unpolarized beam; c2 = cos^2 of the scattering angle. */
+NB_INLINE pair unpolarized(pair c2)
+{
+    return pair_scale_add(c2, 0.5, pair_set(0.5));
+}
+
+/** Kahn's polarization factor: e, b the ray along and across the electric field. */
+NB_INLINE pair polarized(double K, pair c2, pair e, pair b)
+{
+    pair turn = {cos_two_psi(e.a, b.a), cos_two_psi(e.b, b.b)};
+    pair odd = pair_scale_add(c2, -0.5, pair_set(0.5));
+    return pair_fma(pair_scale(turn, -K), odd, unpolarized(c2));
+}
+
+/** As nb_polarization. */
+NB_INLINE pair polarization(double K, const nb_plan_source *source, const rays *r)
+{
+    pair c = dot_ray(r, source->incident), c2 = pair_mul(c, c);
+    return K == 0 ? unpolarized(c2)
+                  : polarized(K, c2, dot_ray(r, source->E), dot_ray(r, source->B));
 }
 
 #endif

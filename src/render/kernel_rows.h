@@ -8,100 +8,120 @@
 #include "kernel.h"
 #include "kernel_double.h"
 #include "kernel_fixed.h"
+#include "kernel_simple.h"
 
 #define NB_PASTE2(a, b) a##b
 #define NB_PASTE(a, b) NB_PASTE2(a, b)
 #define NB_ROW_KERNEL NB_PASTE(nb_row_, NB_KERNEL_ISA)
 
-enum { MAX_LINES = 64 };
+/* Blocks go through each stage (rays, crystal, factors) some at a time: the stages' chains of
+ * dependent operations then overlap, and each stage keeps its constants in registers. */
+enum { CHUNK = 256 / NB_W, SIMPLE_CHUNK = 1024 / NB_W, MAX_LINES = 64 };
 
-/** -q of the rays for one source. */
-NB_INLINE void scattering_vector(const nb_plan_source *b, const rays *r, int h, vd q[3])
+/** Scattering vector of the rays from one source. */
+typedef struct q_pair {
+    pair x, y, z;
+} q_pair;
+
+NB_INLINE q_pair scattering_vector(const nb_plan_source *b, const rays *r)
 {
-    q[0] = (r->x.v[h] - b->incident.x) * b->inv_lambda;
-    q[1] = (r->y.v[h] - b->incident.y) * b->inv_lambda;
-    q[2] = (r->z.v[h] - b->incident.z) * b->inv_lambda;
+    q_pair q;
+    q.x = pair_scale(pair_add(r->x, pair_set(-b->incident.x)), b->inv_lambda);
+    q.y = pair_scale(pair_add(r->y, pair_set(-b->incident.y)), b->inv_lambda);
+    q.z = pair_scale(pair_add(r->z, pair_set(-b->incident.z)), b->inv_lambda);
+    return q;
 }
 
 /** w_source [polar] of one source. */
-NB_INLINE vd source_factor(const nb_plan *p, const nb_plan_source *b, const rays *r, int h)
+NB_INLINE pair source_factor(const nb_plan *p, const nb_plan_source *b, const rays *r)
 {
     const nb_scene *sc = &p->scene;
-    vd factor = vd_set(b->weight);
-    if (sc->oversample_polar && !sc->nopolar)
-        factor = factor * polarization(sc->polarization, b, r, h);
-    return factor;
+    if (!sc->oversample_polar || sc->nopolar)
+        return pair_set(b->weight);
+    return pair_scale(polarization(sc->polarization, b, r), b->weight);
+}
+
+/** Lanes where dmin removes the crystal's part. */
+NB_INLINE vl culled(double dmin, vd x, vd y, vd z)
+{
+    vd stol = 0.5 * vd_sqrt(vd_fma(x, x, vd_fma(y, y, z * z)));
+    return (vl)(stol > 0.0) & (vl)(dmin > 0.5 / stol);
 }
 
 /** The factor of the crystal's part: 0 where dmin culls it. */
-NB_INLINE vd unculled(const nb_plan *p, const nb_plan_source *b, const rays *r, int h, vd factor)
+NB_INLINE pair unculled(const nb_plan *p, const nb_plan_source *b, const rays *r, pair factor)
 {
-    vd q[3], stol;
-    if (!(p->scene.dmin > 0))
+    double dmin = p->scene.dmin;
+    q_pair q;
+    if (!(dmin > 0))
         return factor;
-    scattering_vector(b, r, h, q);
-    stol = 0.5 * vd_sqrt(vd_fma(q[0], q[0], vd_fma(q[1], q[1], q[2] * q[2])));
-    return (vd)(~((vl)(stol > 0.0) & (vl)(p->scene.dmin > 0.5 / stol)) & (vl)factor);
+    q = scattering_vector(b, r);
+    return (pair){(vd)(~culled(dmin, q.x.a, q.y.a, q.z.a) & (vl)factor.a),
+                  (vd)(~culled(dmin, q.x.b, q.y.b, q.z.b) & (vl)factor.b)};
 }
 
-NB_INLINE pair structured(const nb_plan *p, const rays *r, const vf *factors,
-                          const fixed_case how)
-{
-    fixed_case with = how, without = how;
-    with.factors = 1;
-    without.factors = 0;
-    return p->has_factors ? fixed_structured(p, r, factors, with)
-                          : fixed_structured(p, r, factors, without);
-}
+/** Every case that the loops are compiled for: DO(kind, fastest, mode). */
+#define NB_FIXED_CASES_OF(DO, kind)   \
+    DO(kind, 0, NB_FIXED_INDEX)       \
+    DO(kind, 0, NB_FIXED_FRINGES)     \
+    DO(kind, 1, NB_FIXED_INDEX)       \
+    DO(kind, 1, NB_FIXED_FRINGES)
+#define NB_FIXED_CASES(DO)            \
+    NB_FIXED_CASES_OF(DO, NB_F_CONST) \
+    NB_FIXED_CASES_OF(DO, NB_F_BOX)   \
+    NB_FIXED_CASES_OF(DO, NB_F_CLAMPED)
+#define NB_CASE_NUMBER(kind, fastest, mode) (4 * (int)(kind) + 2 * (fastest) + (int)(mode))
 
-/** All sources at once; the loops are compiled for each case. */
-static pair fixed_all_sources(const nb_plan *p, const rays *r, const vf *factors)
+/** All sources at once. */
+NB_STAGE pair fixed_all_sources(const nb_plan *p, const rays *r, const vf *factors)
 {
-    if (p->fastest)
-        switch (p->table.kind) {
-        case NB_F_BOX:
-            return structured(p, r, factors, (fixed_case){NB_F_BOX, 1, 0});
-        case NB_F_CLAMPED:
-            return structured(p, r, factors, (fixed_case){NB_F_CLAMPED, 1, 0});
-        default:
-            return structured(p, r, factors, (fixed_case){NB_F_CONST, 1, 0});
-        }
-    switch (p->table.kind) {
-    case NB_F_BOX:
-        return structured(p, r, factors, (fixed_case){NB_F_BOX, 0, 0});
-    case NB_F_CLAMPED:
-        return structured(p, r, factors, (fixed_case){NB_F_CLAMPED, 0, 0});
+    const pair none = pair_set(0);
+    switch (NB_CASE_NUMBER(p->table.kind, p->fastest, p->mode)) {
+#define NB_DO(kind, fastest, mode)                                                   \
+    case NB_CASE_NUMBER(kind, fastest, mode):                                        \
+        return p->has_factors                                                           \
+                   ? fixed_structured(p, r, factors, (fixed_case){kind, fastest, mode, 1}) \
+                   : fixed_structured(p, r, factors, (fixed_case){kind, fastest, mode, 0});
+        NB_FIXED_CASES(NB_DO)
+#undef NB_DO
     default:
-        return structured(p, r, factors, (fixed_case){NB_F_CONST, 0, 0});
+        return none;
     }
 }
 
-static pair fixed_one_source(const nb_plan *p, const rays *r, const nb_plan_source *b)
+NB_STAGE void fixed_one_source(const nb_plan *p, const rays *r, int n, const nb_plan_source *b,
+                             pair *sum)
 {
-    if (p->fastest)
-        switch (p->table.kind) {
-        case NB_F_BOX:
-            return fixed_direct(p, r, b, (fixed_case){NB_F_BOX, 1, 0});
-        case NB_F_CLAMPED:
-            return fixed_direct(p, r, b, (fixed_case){NB_F_CLAMPED, 1, 0});
-        default:
-            return fixed_direct(p, r, b, (fixed_case){NB_F_CONST, 1, 0});
-        }
-    switch (p->table.kind) {
-    case NB_F_BOX:
-        return fixed_direct(p, r, b, (fixed_case){NB_F_BOX, 0, 0});
-    case NB_F_CLAMPED:
-        return fixed_direct(p, r, b, (fixed_case){NB_F_CLAMPED, 0, 0});
+    switch (NB_CASE_NUMBER(p->table.kind, p->fastest, p->mode)) {
+#define NB_DO(kind, fastest, mode)                                               \
+    case NB_CASE_NUMBER(kind, fastest, mode):                                    \
+        fixed_direct(p, r, n, b, (fixed_case){kind, fastest, mode, 0}, sum);     \
+        break;
+        NB_FIXED_CASES(NB_DO)
+#undef NB_DO
     default:
-        return fixed_direct(p, r, b, (fixed_case){NB_F_CONST, 0, 0});
+        memset(sum, 0, (size_t)n * sizeof *sum);
     }
 }
 
-static vd double_one_source(const nb_plan *p, const rays *r, const nb_plan_source *b, int h)
+NB_STAGE void simple_intensity(const nb_plan *p, const int *f0, int n, const row_line *line,
+                               vf *value)
 {
-    const nb_scene *sc = &p->scene;
-    vd q[3];
-    scattering_vector(b, r, h, q);
+    const simple_row row = simple_row_of(p, line);
+    switch (NB_CASE_NUMBER(p->table.kind, p->fastest, p->mode)) {
+#define NB_DO(kind, fastest, mode)                                                    \
+    case NB_CASE_NUMBER(kind, fastest, mode):                                         \
+        simple_blocks(p, &row, f0, n, (fixed_case){kind, fastest, mode, 0}, value);   \
+        break;
+        NB_FIXED_CASES(NB_DO)
+#undef NB_DO
+    }
+}
+
+/** One half of a block. */
+NB_STAGE vd double_half(const nb_scene *sc, vd x, vd y, vd z)
+{
+    const vd q[3] = {x, y, z};
     switch (sc->shape) {
     case NB_LATTICE_ROUND:
         return double_sum(sc, q, NB_LATTICE_ROUND);
@@ -114,120 +134,153 @@ static vd double_one_source(const nb_plan *p, const rays *r, const nb_plan_sourc
     }
 }
 
+static pair double_one_source(const nb_plan *p, const rays *r, const nb_plan_source *b)
+{
+    const q_pair q = scattering_vector(b, r);
+    return (pair){double_half(&p->scene, q.x.a, q.y.a, q.z.a),
+                  double_half(&p->scene, q.x.b, q.y.b, q.z.b)};
+}
+
 /** Crystal and background of one source after another. */
-NB_INLINE pair source_by_source(const nb_plan *p, const rays *r)
+NB_STAGE void source_by_source(const nb_plan *p, const rays *r, int n, pair *sum)
 {
     const nb_scene *sc = &p->scene;
     const int fixed = p->arithmetic == NB_ARITH_FIXED;
     const double background = sc->background * sc->n_orientations;
-    pair sum = {{{0}, {0}}};
-    int s, h;
+    const double unit = fixed ? p->table.unit : 1.0;
+    pair crystal[CHUNK];
+    int s, i;
+    for (i = 0; i < n; i++)
+        sum[i] = pair_set(0);
     for (s = 0; s < sc->n_sources; s++) {
         const nb_plan_source *b = &p->sources[s];
-        pair crystal = {{{0}, {0}}};
-        if (fixed && p->table.kind != NB_F_ZERO)
-            crystal = fixed_one_source(p, r, b);
-        for (h = 0; h < 2; h++) {
-            vd factor = source_factor(p, b, r, h);
-            vd x = fixed ? crystal.v[h] * p->table.unit : double_one_source(p, r, b, h);
-            x = x * unculled(p, b, r, h, factor);
-            sum.v[h] = vd_fma(factor, vd_set(background), sum.v[h] + x);
+        if (fixed)
+            fixed_one_source(p, r, n, b, crystal);
+        else
+            for (i = 0; i < n; i++)
+                crystal[i] = double_one_source(p, &r[i], b);
+        for (i = 0; i < n; i++) {
+            pair factor = source_factor(p, b, &r[i]);
+            pair x = pair_mul(crystal[i], unculled(p, b, &r[i], factor));
+            sum[i] = pair_scale_add(x, unit, sum[i]);
+            sum[i] = pair_scale_add(factor, background, sum[i]);
         }
     }
-    return sum;
 }
 
 /** Crystal and background of all sources, their factors in an array. */
-static pair sources_together(const nb_plan *p, const rays *r)
+NB_STAGE pair sources_together(const nb_plan *p, const rays *r)
 {
     const nb_scene *sc = &p->scene;
     const double background = sc->background * sc->n_orientations;
     vf factors[NB_PLAN_MAX_FACTORS];
-    pair sum, all = {{vd_set(sc->n_sources), vd_set(sc->n_sources)}};
-    int s, h;
+    pair all = pair_set(sc->n_sources);
+    int s;
     if (p->has_factors) {
-        all.v[0] = all.v[1] = vd_set(0.0);
+        all = pair_set(0);
         for (s = 0; s < sc->n_sources; s++) {
             const nb_plan_source *b = &p->sources[s];
-            vd crystal[2];
-            for (h = 0; h < 2; h++) {
-                vd factor = source_factor(p, b, r, h);
-                all.v[h] += factor;
-                crystal[h] = unculled(p, b, r, h, factor);
-            }
-            factors[s] = vf_pack(crystal[0], crystal[1]);
+            pair factor = source_factor(p, b, r), crystal = unculled(p, b, r, factor);
+            all = pair_add(all, factor);
+            factors[s] = vf_pack(crystal.a, crystal.b);
         }
     }
-    sum = fixed_all_sources(p, r, factors);
-    for (h = 0; h < 2; h++)
-        sum.v[h] = sum.v[h] * p->table.unit + all.v[h] * background;
-    return sum;
+    return pair_scale_add(fixed_all_sources(p, r, factors), p->table.unit,
+                          pair_scale(all, background));
 }
 
 /** Factors taken once a pixel, from its first ray. */
-NB_INLINE pair cached_factors(const nb_plan *p, const rays *r)
+NB_STAGE void cached_factors(const nb_plan *p, const rays *r, int n, pair *factor)
 {
     const nb_scene *sc = &p->scene;
-    pair factor;
-    int h;
-    for (h = 0; h < 2; h++) {
-        factor.v[h] = vd_set(sc->intensity_scale);
+    int i;
+    for (i = 0; i < n; i++) {
+        pair x = pair_set(sc->intensity_scale);
         if (!sc->nopolar && !sc->oversample_polar)
-            factor.v[h] = factor.v[h] * polarization(sc->polarization, p->sources, r, h);
+            x = pair_mul(x, polarization(sc->polarization, p->sources, &r[i]));
         if (!sc->oversample_omega)
-            factor.v[h] = factor.v[h] * solid_angle(&sc->det, r, h);
+            x = pair_mul(x, solid_angle(&sc->det, &r[i]));
+        factor[i] = x;
     }
-    return factor;
 }
 
-NB_INLINE pair one_ray(const nb_plan *p, const rays *r, int layer)
+/** Add to total what the rays of one sub-pixel and layer collect. */
+NB_STAGE void add_rays(const nb_plan *p, const rays *r, int n, int layer, pair *total)
 {
     const nb_scene *sc = &p->scene;
-    pair sum;
-    int h;
-    if (p->offsets && p->table.kind != NB_F_ZERO)
-        sum = sources_together(p, r);
+    pair sum[CHUNK];
+    int i;
+    if (p->offsets)
+        for (i = 0; i < n; i++)
+            sum[i] = sources_together(p, &r[i]);
     else
-        sum = source_by_source(p, r);
-    for (h = 0; h < 2; h++) {
+        source_by_source(p, r, n, sum);
+    for (i = 0; i < n; i++) {
+        pair x = sum[i];
         if (sc->det.absorb)
-            sum.v[h] = sum.v[h] * capture(&sc->det, r, h, layer);
+            x = pair_mul(x, capture(&sc->det, &r[i], layer));
         if (sc->oversample_omega)
-            sum.v[h] = sum.v[h] * solid_angle(&sc->det, r, h);
+            x = pair_mul(x, solid_angle(&sc->det, &r[i]));
+        total[i] = pair_add(total[i], x);
     }
-    return sum;
 }
 
-/** Photons in the block of pixels that starts at f0. */
-NB_INLINE vf block_intensity(const nb_plan *p, int f0, int s, const row_line *lines)
+NB_STAGE void chunk_rays(const nb_plan *p, const int *f0, int n, const row_line *line, int subf,
+                       rays *r)
+{
+    int i;
+    for (i = 0; i < n; i++)
+        r[i] = rays_to(p, block_pixels(&p->scene.det, f0[i]), line, subf);
+}
+
+/** Photons in the n blocks of pixels of row s that start at f0[]. */
+static void chunk_intensity(const nb_plan *p, const int *f0, int n, int s, const row_line *lines,
+                            vf *value)
 {
     const nb_scene *sc = &p->scene;
-    const pair f = block_pixels(&sc->det, f0);
-    pair total = {{{0}, {0}}}, cached = {{{0}, {0}}};
-    int layer, subf, subs, h, os = sc->oversample;
+    rays r[CHUNK];
+    pair total[CHUNK], cached[CHUNK];
+    int i, layer, subf, subs, os = sc->oversample;
+    for (i = 0; i < n; i++)
+        total[i] = pair_set(0);
     for (layer = 0; layer < sc->det.layers; layer++)
         for (subs = 0; subs < os; subs++) {
             int at = layer * os + subs;
             row_line line = at < MAX_LINES ? lines[at] : line_of(sc, s, subs, layer);
             for (subf = 0; subf < os; subf++) {
-                rays r = rays_to(p, &f, &line, subf);
-                pair sum = one_ray(p, &r, layer);
+                chunk_rays(p, f0, n, &line, subf, r);
+                add_rays(p, r, n, layer, total);
                 if (at + subf == 0)
-                    cached = cached_factors(p, &r);
-                for (h = 0; h < 2; h++)
-                    total.v[h] += sum.v[h];
+                    cached_factors(p, r, n, cached);
             }
         }
-    return vf_pack(total.v[0] * cached.v[0], total.v[1] * cached.v[1]);
+    for (i = 0; i < n; i++) {
+        pair x = pair_mul(total[i], cached[i]);
+        value[i] = vf_pack(x.a, x.b);
+    }
 }
 
 static int any_rendered(const uint8_t *mask, int n)
 {
-    int i;
-    for (i = 0; i < n; i++)
-        if (mask[i])
+    while (n > 0)
+        if (mask[--n])
             return 1;
     return 0;
+}
+
+/** Copy the block's rendered pixels, `left` of them inside the region. */
+NB_INLINE void store(float *row, const uint8_t *mask, int left, vf v)
+{
+    float value[NB_W];
+    int i;
+    if (!mask && left >= NB_W) {
+        memcpy(row, &v, sizeof v);
+        return;
+    }
+    memcpy(value, &v, sizeof value);
+    for (i = 0; i < NB_W && i < left; i++)
+        if (!mask || mask[i])
+            row[i] = value[i];
 }
 
 void NB_ROW_KERNEL(const nb_plan *p, int s, float *row)
@@ -235,25 +288,24 @@ void NB_ROW_KERNEL(const nb_plan *p, int s, float *row)
     const nb_scene *sc = &p->scene;
     const nb_detector *det = &sc->det;
     const uint8_t *mask = det->mask ? det->mask + (size_t)s * det->fpixels : NULL;
+    const int end = det->roi_fmax + 1, most = p->simple ? SIMPLE_CHUNK : CHUNK;
     row_line lines[MAX_LINES];
-    int i, f0;
+    int i, n = 0, f, f0[SIMPLE_CHUNK];
+    vf value[SIMPLE_CHUNK];
     for (i = 0; i < MAX_LINES && i < det->layers * sc->oversample; i++)
         lines[i] = line_of(sc, s, i % sc->oversample, i / sc->oversample);
-    for (f0 = det->roi_fmin; f0 <= det->roi_fmax; f0 += NB_W) {
-        int left = det->roi_fmax - f0 + 1, n = left < NB_W ? left : NB_W;
-        float value[NB_W];
-        vf v;
-        if (mask && !any_rendered(mask + f0, n))
+    for (f = det->roi_fmin; f < end; f += NB_W) {
+        if (!mask || any_rendered(mask + f, end - f < NB_W ? end - f : NB_W))
+            f0[n++] = f;
+        if (n < most && (f + NB_W < end || n == 0))
             continue;
-        v = block_intensity(p, f0, s, lines);
-        if (!mask && n == NB_W) {
-            memcpy(row + f0, &v, sizeof v);
-            continue;
-        }
-        memcpy(value, &v, sizeof value);
+        if (p->simple)
+            simple_intensity(p, f0, n, lines, value);
+        else
+            chunk_intensity(p, f0, n, s, lines, value);
         for (i = 0; i < n; i++)
-            if (!mask || mask[f0 + i])
-                row[f0 + i] = value[i];
+            store(row + f0[i], mask ? mask + f0[i] : NULL, end - f0[i], value[i]);
+        n = 0;
     }
 }
 

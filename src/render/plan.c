@@ -6,9 +6,9 @@
 #include "../base/memory.h"
 #include "../physics/ray.h"
 
-/* Bounds of the fixed-point kernel: cells along an axis (2^-33 of h is then less than 1e-6 of a
- * fringe) and of |h| (the magic number's range); and bytes of the table of offsets. */
-#define FIXED_MAX_N 1000.0
+/* Bounds of the fixed-point kernel: cells along an axis up to which steps of 2^-32 of an index
+ * are fine enough; |h|, or N |h|, that the magic number holds; bytes of the table of offsets. */
+#define FIXED_MAX_N 100.0
 #define FIXED_MAX_H 500000.0
 #define OFFSETS_MAX_BYTES ((size_t)32 << 20)
 
@@ -81,7 +81,7 @@ static nb_status plan_columns(nb_plan *p, nb_error *err)
 static nb_status plan_offsets(nb_plan *p, nb_error *err)
 {
     const nb_scene *sc = &p->scene;
-    double half = p->table.kind == NB_F_CONST ? 0.0 : 0.5, bytes;
+    double start = nb_fixed_start(p->table.kind, p->mode), bytes;
     double *to;
     int m, s;
     bytes = (double)sc->n_orientations * sc->n_sources * 3 * sizeof(double);
@@ -95,20 +95,23 @@ static nb_status plan_offsets(nb_plan *p, nb_error *err)
         const nb_orientation *u = &sc->orientations[m];
         for (s = 0; s < sc->n_sources; s++) {
             const nb_plan_source *b = &p->sources[s];
-            *to++ = NB_FIXED_MAGIC + half + nb_dot(u->a, b->incident) * b->inv_lambda;
-            *to++ = NB_FIXED_MAGIC + half + nb_dot(u->b, b->incident) * b->inv_lambda;
-            *to++ = NB_FIXED_MAGIC + half + nb_dot(u->c, b->incident) * b->inv_lambda;
+            *to++ = start + nb_dot(u->a, b->incident) * b->inv_lambda;
+            *to++ = start + nb_dot(u->b, b->incident) * b->inv_lambda;
+            *to++ = start + nb_dot(u->c, b->incident) * b->inv_lambda;
         }
     }
     return NB_OK;
 }
 
-/** Whether the fixed-point kernel cannot, or may not, render the scene. */
-static int wants_double(const nb_scene *sc, nb_precision precision)
+static nb_arithmetic choose_arithmetic(const nb_scene *sc, nb_precision precision,
+                                       nb_fixed_mode *mode)
 {
-    double most = fmax(sc->N[0], fmax(sc->N[1], sc->N[2]));
-    return precision == NB_PRECISION_DOUBLE || sc->shape != NB_LATTICE_SQUARE ||
-           sc->sf.interpolate || !(most <= FIXED_MAX_N);
+    double cells = fmax(sc->N[0], fmax(sc->N[1], sc->N[2]));
+    *mode = cells > FIXED_MAX_N ? NB_FIXED_FRINGES : NB_FIXED_INDEX;
+    if (precision == NB_PRECISION_DOUBLE || sc->shape != NB_LATTICE_SQUARE || sc->sf.interpolate ||
+        !(index_bound(sc) * (*mode == NB_FIXED_FRINGES ? cells : 1) < FIXED_MAX_H))
+        return NB_ARITH_DOUBLE;
+    return NB_ARITH_FIXED;
 }
 
 static nb_status plan_fixed(nb_plan *p, nb_error *err)
@@ -119,15 +122,18 @@ static nb_status plan_fixed(nb_plan *p, nb_error *err)
     double work = (double)(det->roi_fmax - det->roi_fmin + 1) *
                   (det->roi_smax - det->roi_smin + 1) * (double)sc->steps * det->layers;
     nb_status st;
-    if (!(index_bound(sc) < FIXED_MAX_H)) {
-        p->arithmetic = NB_ARITH_DOUBLE;
-        return NB_OK;
-    }
     if (sc->sf.nh > 0)
         range = nb_visible_range(sc);
     if ((st = nb_f_table_build(&sc->sf, &range, work, &p->table, err)) != NB_OK)
         return st;
     return plan_offsets(p, err);
+}
+
+static int is_simple(const nb_plan *p)
+{
+    const nb_scene *sc = &p->scene;
+    return p->arithmetic == NB_ARITH_FIXED && p->table.kind != NB_F_ZERO && sc->steps == 1 &&
+           sc->det.layers == 1 && !sc->det.absorb && !sc->det.curved && !(sc->dmin > 0);
 }
 
 nb_status nb_plan_build(const nb_scene *scene, nb_precision precision, nb_plan *p,
@@ -136,13 +142,15 @@ nb_status nb_plan_build(const nb_scene *scene, nb_precision precision, nb_plan *
     nb_status st;
     memset(p, 0, sizeof *p);
     p->scene = *scene;
+    p->edge = scene->det.pixel / scene->oversample;
     p->fastest = precision == NB_PRECISION_SINGLE;
-    p->arithmetic = wants_double(scene, precision) ? NB_ARITH_DOUBLE : NB_ARITH_FIXED;
+    p->arithmetic = choose_arithmetic(scene, precision, &p->mode);
     if ((st = plan_sources(p, err)) != NB_OK || (st = plan_columns(p, err)) != NB_OK ||
         (p->arithmetic == NB_ARITH_FIXED && (st = plan_fixed(p, err)) != NB_OK)) {
         nb_plan_free(p);
         return st;
     }
+    p->simple = is_simple(p);
     return NB_OK;
 }
 

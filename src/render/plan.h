@@ -19,6 +19,12 @@ enum {
 
 typedef enum nb_arithmetic { NB_ARITH_FIXED, NB_ARITH_DOUBLE } nb_arithmetic;
 
+/** How the fixed-point kernel gets an axis' interference function. */
+typedef enum nb_fixed_mode {
+    NB_FIXED_INDEX,   /* a ratio of sines, the index in steps of 2^-32 */
+    NB_FIXED_FRINGES  /* many cells: N h in steps of 2^-32 too */
+} nb_fixed_mode;
+
 /** Where F^2 comes from. */
 typedef enum nb_f_kind {
     NB_F_ZERO,    /* nothing visible scatters */
@@ -48,10 +54,13 @@ typedef struct nb_plan {
     nb_scene scene;         /* a copy; its arrays are the caller's */
     nb_arithmetic arithmetic;
     int fastest;            /* FIXED: polynomials of degree 3 */
+    nb_fixed_mode mode;     /* FIXED */
     nb_f_table table;       /* FIXED only */
     nb_plan_source *sources;   /* owned */
-    double *offsets;        /* owned, FIXED: [orientation][source][3] magic + a.i/lambda, or NULL
+    double *offsets;        /* owned, FIXED: [orientation][source][3] start + a.i/lambda, or NULL
                                when there is one source or they would not fit */
+    int simple;             /* FIXED: flat detector, one ray a pixel, one step a ray */
+    double edge;            /* of a sub-pixel, m */
     int has_factors;        /* the sources' factors differ between sources or pixels */
     double *cos_u, *sin_u;  /* owned; curved detector: [roi fast][sub-pixel] */
 } nb_plan;
@@ -60,6 +69,13 @@ typedef struct nb_plan {
 #define NB_FIXED_MAGIC 1572864.0
 /** high word of NB_FIXED_MAGIC */
 #define NB_FIXED_HIGH 0x41380000
+
+/** What is added to -h before it is taken apart: the magic number, half a step of the high word
+ * when that is needed; nothing yet when N h is wanted too. */
+static inline double nb_fixed_start(int kind, int mode)
+{
+    return mode == NB_FIXED_FRINGES ? 0.0 : NB_FIXED_MAGIC + (kind == NB_F_CONST ? 0.0 : 0.5);
+}
 
 /** Why this scene cannot be rendered by the vector kernels and goes to the reference, or NULL.
  * The only such scenes: Miller indices or tables beyond 32 bits. */

@@ -82,15 +82,16 @@ static double largest(const nb_sf_box *sf, int *same)
     return most;
 }
 
-static float relative_square(double F, double most)
+static float relative_square(double F, double inv_most)
 {
-    return (float)(F / most * (F / most));
+    return (float)(F * inv_most * (F * inv_most));
 }
 
 static nb_status fill(const nb_sf_box *sf, double most, nb_f_table *t, nb_error *err)
 {
     overlap_box o = overlap_of(t, sf);
     size_t entries = (size_t)box_entries(t), e;
+    double inv_most = 1.0 / most;
     int i, j, k;
     t->unit = most * most;
     t->F2 = nb_alloc(entries, sizeof *t->F2, "structure-factor table", err);
@@ -98,13 +99,13 @@ static nb_status fill(const nb_sf_box *sf, double most, nb_f_table *t, nb_error 
         return NB_ERR_NOMEM;
     if (o.partial && sf->default_F != 0)
         for (e = 0; e < entries; e++)
-            t->F2[e] = relative_square(sf->default_F, most);
+            t->F2[e] = relative_square(sf->default_F, inv_most);
     for (i = o.begin[0]; i < o.end[0]; i++)
         for (j = o.begin[1]; j < o.end[1]; j++) {
             float *row = t->F2 + ((size_t)i << t->shift[0]) + ((size_t)j << t->shift[1]);
             const double *F = file_row(t, sf, i, j);
             for (k = o.begin[2]; k < o.end[2]; k++)
-                row[k] = relative_square(F[-k], most);
+                row[k] = relative_square(F[-k], inv_most);
         }
     return NB_OK;
 }
