@@ -4,15 +4,17 @@
 #include <math.h>
 #include <string.h>
 
+#include "../base/memory.h"
 #include "../base/ran1.h"
 #include "../physics/hostdevice.h"
 #include "noise.h"
 
-typedef struct legacy_stream {
+struct nb_legacy_noise {
     nb_ran1 uniform;
     int has_spare;
     float spare; /* second deviate of the last normal pair */
-} legacy_stream;
+    double adc_offset;
+};
 
 /** ln Gamma(x) by Lanczos' formula. */
 static float ln_gamma(float x)
@@ -29,7 +31,7 @@ static float ln_gamma(float x)
     return (float)(-tmp + log(2.5066282746310005 * series / x));
 }
 
-static float normal(legacy_stream *st)
+static float normal(nb_legacy_noise *st)
 {
     float v1, v2, r2, factor;
     if (st->has_spare) {
@@ -48,7 +50,7 @@ static float normal(legacy_stream *st)
 }
 
 /** Means below 12: how many uniforms are multiplied until the product passes e^-mean. */
-static float product_count(legacy_stream *st, float mean)
+static float product_count(nb_legacy_noise *st, float mean)
 {
     float limit = (float)exp(-mean), product = 1.0f, count = -1.0f;
     do {
@@ -59,7 +61,7 @@ static float product_count(legacy_stream *st, float mean)
 }
 
 /** Rejection under a Lorentzian. */
-static float rejection(legacy_stream *st, float mean)
+static float rejection(nb_legacy_noise *st, float mean)
 {
     float root = (float)sqrt(2.0 * mean), ln_mean = (float)log(mean);
     float g = mean * ln_mean - ln_gamma((float)(mean + 1.0));
@@ -76,34 +78,55 @@ static float rejection(legacy_stream *st, float mean)
     return k;
 }
 
-static float poisson(legacy_stream *st, float mean)
+static float poisson(nb_legacy_noise *st, float mean)
 {
     if (mean > 1.0e6f)
         return (float)(mean + sqrt(mean) * normal(st));
     return mean < 12.0f ? product_count(st, mean) : rejection(st, mean);
 }
 
+nb_legacy_noise *nb_noise_legacy_start(const nb_noise_options *options, nb_error *err)
+{
+    nb_legacy_noise *stream = nb_alloc(1, sizeof *stream, "noise", err);
+    if (stream) {
+        nb_ran1_seed(&stream->uniform, options->seed);
+        stream->adc_offset = options->adc_offset;
+    }
+    return stream;
+}
+
+int64_t nb_noise_legacy_rows(nb_legacy_noise *stream, const float *image,
+                             const nb_scene *scene, int first, int rows, uint16_t *out)
+{
+    const nb_detector *det = &scene->det;
+    size_t stride = (size_t)det->fpixels;
+    int64_t clipped = 0;
+    memset(out, 0, (size_t)rows * stride * sizeof *out);
+    for (int s = first; s < first + rows; s++, out += stride) {
+        if (s < det->roi_smin || s > det->roi_smax)
+            continue;
+        for (int f = det->roi_fmin; f <= det->roi_fmax; f++) {
+            double adu =
+                poisson(stream, image[(size_t)s * stride + (size_t)f]) + stream->adc_offset;
+            int overload = adu > 65535.0;
+            clipped += overload;
+            out[f] = (uint16_t)(overload ? 65535.0 : adu > 0 ? adu : 0.0);
+        }
+    }
+    return clipped;
+}
+
 nb_status nb_noise_legacy(const float *image, const nb_scene *scene,
                           const nb_noise_options *options, uint16_t *out,
                           int64_t *overloads, nb_error *err)
 {
-    const nb_detector *det = &scene->det;
-    legacy_stream stream;
-    int64_t clipped = 0;
-    (void)err;
-    memset(&stream, 0, sizeof stream);
-    nb_ran1_seed(&stream.uniform, options->seed);
-    memset(out, 0, (size_t)det->fpixels * (size_t)det->spixels * sizeof *out);
-    for (int s = det->roi_smin; s <= det->roi_smax; s++) {
-        for (int f = det->roi_fmin; f <= det->roi_fmax; f++) {
-            size_t pixel = (size_t)s * (size_t)det->fpixels + (size_t)f;
-            double adu = poisson(&stream, image[pixel]) + options->adc_offset;
-            int overload = adu > 65535.0;
-            clipped += overload;
-            out[pixel] = (uint16_t)(overload ? 65535.0 : adu > 0 ? adu : 0.0);
-        }
-    }
+    nb_legacy_noise *stream = nb_noise_legacy_start(options, err);
+    int64_t clipped;
+    if (!stream)
+        return NB_ERR_NOMEM;
+    clipped = nb_noise_legacy_rows(stream, image, scene, 0, scene->det.spixels, out);
     if (overloads)
         *overloads = clipped;
+    nb_free(stream);
     return NB_OK;
 }

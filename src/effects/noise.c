@@ -7,20 +7,9 @@
 
 #ifdef NB_HAVE_RANDOM123
 
+#include "kernels.h"
 #include "noise_block.h"
 #include "threads.h"
-
-static nb_noise_block_fn *widest_block(void)
-{
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
-        return nb_noise_block_avx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return nb_noise_block_avx2;
-#endif
-    return nb_noise_block_base;
-}
 
 /** Noise of `count` (<= 64) pixels from `first` on; returns how many were clipped. */
 static int noisy_run(nb_noise_block_fn *block, const float *mean, int count,
@@ -38,13 +27,41 @@ static int noisy_run(nb_noise_block_fn *block, const float *mean, int count,
     return clipped < count ? clipped : count;
 }
 
+nb_status nb_noise_check(nb_error *err)
+{
+    (void)err;
+    return NB_OK;
+}
+
+int64_t nb_noise_rows(const float *image, const nb_scene *scene,
+                      const nb_noise_options *options, int first, int rows, uint16_t *out)
+{
+    const nb_detector *det = &scene->det;
+    nb_noise_block_fn *block = nb_effect_kernels_widest()->noise;
+    size_t stride = (size_t)det->fpixels;
+    int64_t clipped = 0;
+    for (int s = first; s < first + rows; s++, out += stride) {
+        int whole = det->roi_fmin == 0 && det->roi_fmax == det->fpixels - 1;
+        int inside = s >= det->roi_smin && s <= det->roi_smax;
+        if (!inside || !whole)
+            memset(out, 0, stride * sizeof *out);
+        for (int f = det->roi_fmin; inside && f <= det->roi_fmax; f += NB_NOISE_BLOCK) {
+            size_t pixel = (size_t)s * stride + (size_t)f;
+            int left = det->roi_fmax - f + 1;
+            nb_poisson_key key = {(uint64_t)options->seed, pixel, options->frame};
+            clipped += noisy_run(block, image + pixel,
+                                 left < NB_NOISE_BLOCK ? left : NB_NOISE_BLOCK, &key,
+                                 options->adc_offset, out + f);
+        }
+    }
+    return clipped;
+}
+
 nb_status nb_noise(const float *image, const nb_scene *scene,
                    const nb_noise_options *options, uint16_t *out, int64_t *overloads,
                    nb_error *err)
 {
     const nb_detector *det = &scene->det;
-    nb_noise_block_fn *block = widest_block();
-    size_t stride = (size_t)det->fpixels;
     int64_t clipped = 0;
     int threads =
         nb_effect_threads(options->threads, (int64_t)det->fpixels * det->spixels);
@@ -52,19 +69,9 @@ nb_status nb_noise(const float *image, const nb_scene *scene,
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 16) num_threads(threads) reduction(+ : clipped)
 #endif
-    for (int s = 0; s < det->spixels; s++) {
-        memset(out + (size_t)s * stride, 0, stride * sizeof *out);
-        if (s < det->roi_smin || s > det->roi_smax)
-            continue;
-        for (int f = det->roi_fmin; f <= det->roi_fmax; f += NB_NOISE_BLOCK) {
-            size_t pixel = (size_t)s * stride + (size_t)f;
-            int left = det->roi_fmax - f + 1;
-            nb_poisson_key first = {(uint64_t)options->seed, pixel, options->frame};
-            clipped += noisy_run(block, image + pixel,
-                                 left < NB_NOISE_BLOCK ? left : NB_NOISE_BLOCK, &first,
-                                 options->adc_offset, out + pixel);
-        }
-    }
+    for (int s = 0; s < det->spixels; s++)
+        clipped += nb_noise_rows(image, scene, options, s, 1,
+                                 out + (size_t)s * (size_t)det->fpixels);
     (void)threads;
     if (overloads)
         *overloads = clipped;
@@ -72,6 +79,22 @@ nb_status nb_noise(const float *image, const nb_scene *scene,
 }
 
 #else
+
+nb_status nb_noise_check(nb_error *err)
+{
+    return nb_fail(err, NB_ERR_UNSUPPORTED,
+                   "a noise image needs Random123, which this build lacks (-nonoise)");
+}
+
+int64_t nb_noise_rows(const float *image, const nb_scene *scene,
+                      const nb_noise_options *options, int first, int rows, uint16_t *out)
+{
+    (void)image;
+    (void)options;
+    (void)first;
+    memset(out, 0, (size_t)rows * (size_t)scene->det.fpixels * sizeof *out);
+    return 0;
+}
 
 nb_status nb_noise(const float *image, const nb_scene *scene,
                    const nb_noise_options *options, uint16_t *out, int64_t *overloads,
@@ -83,8 +106,7 @@ nb_status nb_noise(const float *image, const nb_scene *scene,
     (void)out;
     if (overloads)
         *overloads = 0;
-    return nb_fail(err, NB_ERR_UNSUPPORTED,
-                   "a noise image needs Random123, which this build lacks (-nonoise)");
+    return nb_noise_check(err);
 }
 
 #endif

@@ -21,10 +21,27 @@ nb_status nb_noise(const float *image, const nb_scene *scene,
                    const nb_noise_options *options, uint16_t *out, int64_t *overloads,
                    nb_error *err);
 
+/** Can this build do it?  Errors: NB_ERR_UNSUPPORTED. */
+nb_status nb_noise_check(nb_error *err);
+
+/** The rows first ... first + rows - 1 of that, to out[rows][fpixels], by one thread; nb_noise_check
+ * comes before.  Returns how many of their pixels were clipped. */
+int64_t nb_noise_rows(const float *image, const nb_scene *scene,
+                      const nb_noise_options *options, int first, int rows, uint16_t *out);
+
 /** nanoBragg's noise image (-compat): one serial ran1 stream through the region of interest,
  * masked pixels included; the sum is truncated.  frame and threads are not used. */
 nb_status nb_noise_legacy(const float *image, const nb_scene *scene,
                           const nb_noise_options *options, uint16_t *out,
                           int64_t *overloads, nb_error *err);
+
+/** Where that stream stands; nb_free. */
+typedef struct nb_legacy_noise nb_legacy_noise;
+nb_legacy_noise *nb_noise_legacy_start(const nb_noise_options *options, nb_error *err);
+
+/** The next `rows` rows, from `first` on; all rows must be asked for in order.  As
+ * nb_noise_rows. */
+int64_t nb_noise_legacy_rows(nb_legacy_noise *stream, const float *image,
+                             const nb_scene *scene, int first, int rows, uint16_t *out);
 
 #endif

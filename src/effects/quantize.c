@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "quantize.h"
 
-#include <math.h>
 #include <string.h>
 
+#include "kernels.h"
 #include "threads.h"
 
 double nb_int_scale(double asked, const nb_stats *stats)
@@ -20,44 +20,44 @@ double nb_pgm_scale(double asked, const nb_stats *stats, double int_scale)
     return stats->rmsd > 0 ? 250.0 / (5.0 * stats->rmsd) : int_scale;
 }
 
-/** NaN gives 0: no number is no count. */
-static uint16_t to_adu(float value, double scale, double adc_offset)
+void nb_quantize_u16_rows(const float *image, const nb_scene *scene,
+                          const nb_int_levels *levels, int first, int rows, uint16_t *out)
 {
-    double v = value * scale + adc_offset;
-    if (!(v > 0))
-        return 0;
-    if (v > 65535.0)
-        v = 65535.0;
-    return (uint16_t)floorf((float)(v + 0.5));
+    const nb_detector *det = &scene->det;
+    const nb_effect_kernels *kernels = nb_effect_kernels_widest();
+    size_t columns = (size_t)det->fpixels;
+    int width = det->roi_fmax - det->roi_fmin + 1;
+    for (int s = first; s < first + rows; s++, out += columns) {
+        size_t at = (size_t)s * columns + (size_t)det->roi_fmin;
+        int lit = s >= det->roi_smin && s <= det->roi_smax && width > 0;
+        if (!lit || width < det->fpixels)
+            memset(out, 0, columns * sizeof *out);
+        if (lit)
+            kernels->u16(image + at, det->mask ? det->mask + at : NULL, width,
+                         levels->scale, levels->adc_offset, out + det->roi_fmin);
+    }
 }
 
 void nb_quantize_u16(const float *image, const nb_scene *scene, double scale,
                      double adc_offset, uint16_t *out)
 {
     const nb_detector *det = &scene->det;
-    size_t columns = (size_t)det->fpixels;
+    const nb_int_levels levels = {scale, adc_offset};
     int threads = nb_effect_threads(0, (int64_t)det->fpixels * det->spixels);
 #ifdef _OPENMP
 #pragma omp parallel for schedule(static) num_threads(threads)
 #endif
-    for (int s = 0; s < det->spixels; s++) {
-        const float *from = image + (size_t)s * columns;
-        uint16_t *to = out + (size_t)s * columns;
-        memset(to, 0, columns * sizeof *to);
-        if (s < det->roi_smin || s > det->roi_smax)
-            continue;
-        for (int f = det->roi_fmin; f <= det->roi_fmax; f++) {
-            int dark = det->mask && !det->mask[(size_t)s * columns + (size_t)f];
-            to[f] = to_adu(dark ? 0.0f : from[f], scale, adc_offset);
-        }
-    }
+    for (int s = 0; s < det->spixels; s++)
+        nb_quantize_u16_rows(image, scene, &levels, s, 1,
+                             out + (size_t)s * (size_t)det->fpixels);
     (void)threads;
 }
 
 void nb_quantize_u8(const float *image, size_t pixels, double scale, uint8_t *out)
 {
-    for (size_t i = 0; i < pixels; i++) {
-        double v = image[i] * scale;
-        out[i] = !(v > 0) ? 0 : v > 255.0 ? 255 : (uint8_t)v;
-    }
+    const nb_effect_kernels *kernels = nb_effect_kernels_widest();
+    const size_t piece = (size_t)1 << 20;
+    for (size_t i = 0; i < pixels; i += piece)
+        kernels->u8(image + i, (int)(pixels - i < piece ? pixels - i : piece), scale,
+                    out + i);
 }

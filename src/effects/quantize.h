@@ -19,6 +19,15 @@ double nb_pgm_scale(double asked, const nb_stats *stats, double int_scale);
 void nb_quantize_u16(const float *image, const nb_scene *scene, double scale,
                      double adc_offset, uint16_t *out);
 
+/** What turns photons into the integers of a detector. */
+typedef struct nb_int_levels {
+    double scale, adc_offset;
+} nb_int_levels;
+
+/** The rows first ... first + rows - 1 of that, to out[rows][fpixels], by one thread. */
+void nb_quantize_u16_rows(const float *image, const nb_scene *scene,
+                          const nb_int_levels *levels, int first, int rows, uint16_t *out);
+
 /** out[i] = scale*image[i] truncated and clamped to 0..255, i < pixels. */
 void nb_quantize_u8(const float *image, size_t pixels, double scale, uint8_t *out);
 

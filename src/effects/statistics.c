@@ -4,11 +4,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels.h"
 #include "threads.h"
 
 /* Order of every sum: eight lanes along a row, lanes in order, rows of a stripe in order, stripes
  * in order.  The stripes hang on the region's height alone, never on the threads. */
-enum { STRIPES = 128, LANES = 8 };
+enum { STRIPES = 128 };
 
 typedef struct region {
     const float *image;
@@ -18,20 +19,36 @@ typedef struct region {
 } region;
 
 typedef struct partial {
-    double sum, sum2; /* of values and squares; second pass: sum2 of deviations */
-    int64_t rendered;
-    float max;
+    double sum, sum2;     /* of lit pixels: values and squares */
+    double all, squares;  /* of all pixels: values and squared deviations from their mean */
+    int64_t pixels, rendered;
+    double max;
     int max_fast, max_slow; /* max_fast < 0: no pixel yet */
 } partial;
 
-static double add_lanes(const double *lane)
+/** Add the pixels of b, which come after those of a (Chan, Golub & LeVeque, Am. Stat. 37, 242
+ * (1983)). */
+static void merge(partial *a, const partial *b)
 {
-    double sum = 0;
-    for (int i = 0; i < LANES; i++)
-        sum += lane[i];
-    return sum;
+    if (a->pixels && b->pixels) {
+        double na = (double)a->pixels, nb = (double)b->pixels;
+        double apart = b->all / nb - a->all / na;
+        a->squares += apart * apart * (na * nb / (na + nb));
+    }
+    a->squares += b->squares;
+    a->all += b->all;
+    a->pixels += b->pixels;
+    a->rendered += b->rendered;
+    a->sum += b->sum;
+    a->sum2 += b->sum2;
+    if (b->max_fast >= 0 && (a->max_fast < 0 || b->max > a->max)) {
+        a->max = b->max;
+        a->max_fast = b->max_fast;
+        a->max_slow = b->max_slow;
+    }
 }
 
+/** The first lit pixel that is above what was found before; NaN never is. */
 static void find_max(const float *row, const uint8_t *mask, const region *r, int slow,
                      partial *p)
 {
@@ -44,79 +61,76 @@ static void find_max(const float *row, const uint8_t *mask, const region *r, int
     }
 }
 
-static void add_row(const region *r, int slow, partial *p)
+static void find_value(const float *row, const uint8_t *mask, const region *r, int slow,
+                       double value, partial *p)
+{
+    int i = 0;
+    while (i < r->columns - 1 && (row[i] != value || (mask && !mask[i])))
+        i++;
+    p->max = value;
+    p->max_fast = r->fmin + i;
+    p->max_slow = slow;
+}
+
+static void add_row(const nb_effect_kernels *kernels, const region *r, int slow,
+                    partial *total)
 {
     const float *row = r->image + (size_t)slow * r->stride + r->fmin;
     const uint8_t *mask = r->mask ? r->mask + (size_t)slow * r->stride + r->fmin : NULL;
-    double sum[LANES] = {0}, sum2[LANES] = {0};
-    int64_t rendered = r->columns;
-    for (int i = 0; i < r->columns; i++) {
-        double x = row[i];
-        if (mask && !mask[i]) {
-            rendered--;
-            continue;
-        }
-        sum[i % LANES] += x;
-        sum2[i % LANES] += x * x;
-    }
-    p->sum += add_lanes(sum);
-    p->sum2 += add_lanes(sum2);
-    p->rendered += rendered;
-    find_max(row, mask, r, slow, p);
+    nb_row_sums s;
+    partial p = {0};
+    kernels->sums(row, mask, r->columns, &s);
+    p.sum = s.sum;
+    p.sum2 = s.sum2;
+    p.all = s.all;
+    p.squares = s.squares;
+    p.pixels = r->columns;
+    p.rendered = s.rendered;
+    p.max_fast = -1;
+    if (s.max == -INFINITY) /* nothing but that and NaN */
+        find_max(row, mask, r, slow, &p);
+    else if (total->max_fast < 0 || s.max > total->max)
+        find_value(row, mask, r, slow, s.max, &p);
+    merge(total, &p);
 }
 
-static void add_row_deviations(const region *r, int slow, double mean, partial *p)
+/** Fill part[STRIPES]. */
+static void sum_stripes(const region *r, int threads, partial *part)
 {
-    const float *row = r->image + (size_t)slow * r->stride + r->fmin;
-    double sum2[LANES] = {0};
-    for (int i = 0; i < r->columns; i++) {
-        double d = row[i] - mean;
-        sum2[i % LANES] += d * d;
-    }
-    p->sum2 += add_lanes(sum2);
-}
-
-/** Fill part[STRIPES]; mean NULL: sums and maximum, else squared deviations from *mean. */
-static void sum_stripes(const region *r, const double *mean, int threads, partial *part)
-{
+    const nb_effect_kernels *kernels = nb_effect_kernels_widest();
 #ifdef _OPENMP
-#pragma omp parallel for schedule(static) num_threads(threads)
+#pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
 #endif
     for (int stripe = 0; stripe < STRIPES; stripe++) {
         int from = (int)((int64_t)r->rows * stripe / STRIPES);
         int to = (int)((int64_t)r->rows * (stripe + 1) / STRIPES);
         partial p = {0};
         p.max_fast = -1;
-        for (int row = from; row < to; row++) {
-            if (mean)
-                add_row_deviations(r, r->smin + row, *mean, &p);
-            else
-                add_row(r, r->smin + row, &p);
-        }
+        for (int row = from; row < to; row++)
+            add_row(kernels, r, r->smin + row, &p);
         part[stripe] = p;
     }
     (void)threads;
 }
 
-static void merge(const partial *part, nb_stats *stats)
+static void conclude(const partial *total, nb_stats *stats)
 {
-    double sum2 = 0;
-    int found = 0;
-    for (int i = 0; i < STRIPES; i++) {
-        stats->sum += part[i].sum;
-        sum2 += part[i].sum2;
-        stats->rendered += part[i].rendered;
-        if (part[i].max_fast >= 0 && (!found || part[i].max > stats->max)) {
-            stats->max = part[i].max;
-            stats->max_fast = part[i].max_fast;
-            stats->max_slow = part[i].max_slow;
-            found = 1;
-        }
+    double n = (double)total->pixels, apart;
+    stats->sum = total->sum;
+    stats->rendered = total->rendered;
+    if (total->max_fast >= 0) {
+        stats->max = total->max;
+        stats->max_fast = total->max_fast;
+        stats->max_slow = total->max_slow;
     }
-    if (stats->rendered > 0) {
-        stats->mean = stats->sum / (double)stats->rendered;
-        stats->rms = sqrt(sum2 / (double)stats->rendered);
+    if (total->rendered > 0) {
+        stats->mean = total->sum / (double)total->rendered;
+        stats->rms = sqrt(total->sum2 / (double)total->rendered);
     }
+    if (total->pixels < 2)
+        return;
+    apart = total->rendered == total->pixels ? 0 : total->all / n - stats->mean;
+    stats->rmsd = sqrt((total->squares + n * apart * apart) / (n - 1));
 }
 
 void nb_statistics_threads(const float *image, const nb_scene *scene, int threads,
@@ -130,21 +144,16 @@ void nb_statistics_threads(const float *image, const nb_scene *scene, int thread
                       det->roi_fmax - det->roi_fmin + 1,
                       det->roi_smin,
                       det->roi_smax - det->roi_smin + 1};
-    partial part[STRIPES];
-    double deviations = 0;
+    partial part[STRIPES], total = {0};
     memset(stats, 0, sizeof *stats);
     if (r.columns <= 0 || r.rows <= 0)
         return;
     stats->roi_pixels = (int64_t)r.columns * r.rows;
-    threads = nb_effect_threads(threads, stats->roi_pixels);
-    sum_stripes(&r, NULL, threads, part);
-    merge(part, stats);
-    if (stats->roi_pixels < 2)
-        return;
-    sum_stripes(&r, &stats->mean, threads, part);
+    sum_stripes(&r, nb_effect_threads(threads, stats->roi_pixels), part);
+    total.max_fast = -1;
     for (int i = 0; i < STRIPES; i++)
-        deviations += part[i].sum2;
-    stats->rmsd = sqrt(deviations / (double)(stats->roi_pixels - 1));
+        merge(&total, &part[i]);
+    conclude(&total, stats);
 }
 
 void nb_statistics(const float *image, const nb_scene *scene, nb_stats *stats)

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/** The passes over pixels that are compiled once for each instruction set.  All sets give the
+ * same bits. */
+#ifndef NB_EFFECTS_KERNELS_H
+#define NB_EFFECTS_KERNELS_H
+
+#include <stdint.h>
+
+struct nb_poisson_key;
+
+/** Sums over one row; `lit` pixels are the unmasked ones. */
+typedef struct nb_row_sums {
+    double all;       /* values of all pixels */
+    double squares;   /* squared deviations of all pixels from the row's mean */
+    double sum, sum2; /* values and squares of the lit pixels */
+    double max;       /* of the lit pixels; -inf when none is above it */
+    int64_t rendered; /* lit pixels */
+} nb_row_sums;
+
+typedef struct nb_effect_kernels {
+    /** mask NULL: all lit. */
+    void (*sums)(const float *row, const uint8_t *mask, int n, nb_row_sums *out);
+    /** As nb_quantize_u16. */
+    void (*u16)(const float *row, const uint8_t *mask, int n, double scale,
+                double adc_offset, uint16_t *out);
+    /** As nb_quantize_u8. */
+    void (*u8)(const float *row, int n, double scale, uint8_t *out);
+    /** nb_noise_block_fn of noise_block.h; NULL without Random123. */
+    int (*noise)(const float *mean, const struct nb_poisson_key *first, double adc_offset,
+                 uint16_t *adu);
+} nb_effect_kernels;
+
+extern const nb_effect_kernels nb_effect_kernels_base;
+#ifdef __x86_64__
+extern const nb_effect_kernels nb_effect_kernels_avx2, nb_effect_kernels_avx512;
+#endif
+
+/** The widest that this processor runs. */
+const nb_effect_kernels *nb_effect_kernels_widest(void);
+
+#endif

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+#define NB_KERNELS avx512
+#include "kernels_of.h"

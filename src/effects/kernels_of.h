@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/** The table of kernels of one instruction set; NB_KERNELS is its name. */
+#ifndef NB_EFFECTS_KERNELS_OF_H
+#define NB_EFFECTS_KERNELS_OF_H
+
+#include "kernels.h"
+#include "noise_block.h"
+#include "row_pass.h"
+
+#ifndef NB_KERNELS
+#define NB_KERNELS base
+#endif
+#define NB_JOIN_(a, b) a##b
+#define NB_JOIN(a, b) NB_JOIN_(a, b)
+
+static void sums(const float *row, const uint8_t *mask, int n, nb_row_sums *out)
+{
+    if (mask)
+        nb_row_sums_of(row, mask, n, out);
+    else
+        nb_row_sums_of(row, NULL, n, out);
+}
+
+static void u16(const float *row, const uint8_t *mask, int n, double scale,
+                double adc_offset, uint16_t *out)
+{
+    if (mask)
+        nb_row_u16(row, mask, n, scale, adc_offset, out);
+    else
+        nb_row_u16(row, NULL, n, scale, adc_offset, out);
+}
+
+static void u8(const float *row, int n, double scale, uint8_t *out)
+{
+    nb_row_u8(row, n, scale, out);
+}
+
+#ifdef NB_HAVE_RANDOM123
+int NB_JOIN(nb_noise_block_, NB_KERNELS)(const float *mean, const nb_poisson_key *first,
+                                         double adc_offset, uint16_t *adu)
+{
+    return nb_noise_block(mean, first, adc_offset, adu);
+}
+#define NB_NOISE NB_JOIN(nb_noise_block_, NB_KERNELS)
+#else
+#define NB_NOISE NULL
+#endif
+
+const nb_effect_kernels NB_JOIN(nb_effect_kernels_, NB_KERNELS) = {sums, u16, u8, NB_NOISE};
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/** Passes over one row of a float image, compiled by kernels_*.c for each instruction set. */
+#ifndef NB_EFFECTS_ROW_PASS_H
+#define NB_EFFECTS_ROW_PASS_H
+
+#include "kernels.h"
+#include "vector.h"
+
+/** The next NB_LANES floats of a row, or what is left of it and `fill`. */
+static inline void nb_v_take(const float *from, int left, float fill, nb_vf *v)
+{
+    if (left >= NB_LANES) {
+        nb_v_load(from, v);
+        return;
+    }
+    for (int i = 0; i < NB_LANES; i++)
+        (*v)[i] = i < left ? from[i] : fill;
+}
+
+/** A mask's bytes as true and false. */
+static inline void nb_v_take_mask(const uint8_t *from, int left, nb_vi *v)
+{
+    for (int i = 0; i < NB_LANES; i++)
+        (*v)[i] = i < left && from[i] ? -1 : 0;
+}
+
+/* --- sums: eight lanes along the row whatever the vectors are, added in order --- */
+
+#define NB_SUM_VECTORS (8 / NB_LANES)
+
+static inline double nb_add_lanes(const nb_vd *v)
+{
+    double sum = 0;
+    for (int i = 0; i < 8; i++)
+        sum += v[i / NB_LANES][i % NB_LANES];
+    return sum;
+}
+
+/** One vector of the row into the sums. */
+static inline void nb_sum_vector(const nb_vf *values, const nb_vi *lit, nb_vd *all,
+                                 nb_vd *sum, nb_vd *sum2, nb_vd *max)
+{
+    nb_vd x = __builtin_convertvector(*values, nb_vd), y = NB_V_WHERE(*lit, x);
+    *all += x;
+    *sum += y;
+    *sum2 += y * y;
+    *max = NB_V_CHOOSE((x > *max) & *lit, x, *max);
+}
+
+static inline double nb_row_squares(const float *row, int n, double mean)
+{
+    nb_vd square[NB_SUM_VECTORS], off[NB_SUM_VECTORS];
+    double residue;
+    memset(square, 0, sizeof square);
+    memset(off, 0, sizeof off);
+    for (int f = 0; f < n; f += 8) {
+        for (int j = 0; j < NB_SUM_VECTORS; j++) {
+            int left = n - f - j * NB_LANES;
+            nb_vf values;
+            nb_vd d;
+            if (left <= 0)
+                break;
+            nb_v_take(row + f + j * NB_LANES, left, 0, &values);
+            d = __builtin_convertvector(values, nb_vd) - mean;
+            for (int i = left; i < NB_LANES; i++)
+                d[i] = 0;
+            off[j] += d;
+            square[j] += d * d;
+        }
+    }
+    residue = nb_add_lanes(off); /* not quite 0, because the mean is rounded */
+    return nb_add_lanes(square) - residue * residue / n;
+}
+
+static inline void nb_row_sums_of(const float *row, const uint8_t *mask, int n,
+                                  nb_row_sums *out)
+{
+    nb_vd all[NB_SUM_VECTORS], sum[NB_SUM_VECTORS], sum2[NB_SUM_VECTORS],
+        max[NB_SUM_VECTORS];
+    nb_vi lit;
+    int64_t rendered = n;
+    memset(all, 0, sizeof all);
+    memset(sum, 0, sizeof sum);
+    memset(sum2, 0, sizeof sum2);
+    memset(&lit, 0xff, sizeof lit);
+    for (int j = 0; j < NB_SUM_VECTORS; j++)
+        max[j] = sum[j] - (double)INFINITY;
+    for (int f = 0; f < n; f += 8) {
+        for (int j = 0; j < NB_SUM_VECTORS; j++) {
+            int at = f + j * NB_LANES;
+            nb_vf values;
+            if (at >= n)
+                break;
+            nb_v_take(row + at, n - at, 0, &values);
+            if (mask)
+                nb_v_take_mask(mask + at, n - at, &lit);
+            for (int i = n - at; i < NB_LANES; i++)
+                lit[i] = 0;
+            nb_sum_vector(&values, &lit, &all[j], &sum[j], &sum2[j], &max[j]);
+        }
+    }
+    for (int f = 0; mask && f < n; f++)
+        rendered -= !mask[f];
+    out->rendered = rendered;
+    out->all = nb_add_lanes(all);
+    out->sum = nb_add_lanes(sum);
+    out->sum2 = nb_add_lanes(sum2);
+    out->squares = nb_row_squares(row, n, out->all / n);
+    out->max = -(double)INFINITY;
+    for (int i = 0; i < 8; i++)
+        out->max = fmax(out->max, max[i / NB_LANES][i % NB_LANES]);
+}
+
+/* --- integers --- */
+
+/** NaN gives 0: no number is no count. */
+static inline void nb_row_u16(const float *row, const uint8_t *mask, int n, double scale,
+                              double adc_offset, uint16_t *out)
+{
+    const nb_vd zero = {0};
+    for (int f = 0; f < n; f += NB_LANES) {
+        nb_vf values, single;
+        nb_vd v;
+        nb_vi lit;
+        nb_vw whole;
+        nb_vh narrow;
+        int left = n - f;
+        nb_v_take(row + f, left, 0, &values);
+        v = __builtin_convertvector(values, nb_vd);
+        if (mask) {
+            nb_v_take_mask(mask + f, left, &lit);
+            v = NB_V_WHERE(lit, v);
+        }
+        v = v * scale + adc_offset;
+        v = NB_V_CHOOSE(v > 65535.0, zero + 65535.0, v);
+        v = NB_V_WHERE(v > zero, v + 0.5);
+        single = __builtin_convertvector(v, nb_vf);
+        whole = __builtin_convertvector(single, nb_vw); /* positive: truncation is floor */
+        narrow = __builtin_convertvector(whole, nb_vh);
+        memcpy(out + f, &narrow, left < NB_LANES ? (size_t)left * 2 : sizeof narrow);
+    }
+}
+
+static inline void nb_row_u8(const float *row, int n, double scale, uint8_t *out)
+{
+    const nb_vd zero = {0};
+    for (int f = 0; f < n; f += NB_LANES) {
+        nb_vf values;
+        nb_vd v;
+        nb_vw whole;
+        nb_vb narrow;
+        int left = n - f;
+        nb_v_take(row + f, left, 0, &values);
+        v = __builtin_convertvector(values, nb_vd) * scale;
+        v = NB_V_CHOOSE(v > 255.0, zero + 255.0, v);
+        v = NB_V_WHERE(v > zero, v);
+        whole = __builtin_convertvector(v, nb_vw);
+        narrow = __builtin_convertvector(whole, nb_vb);
+        memcpy(out + f, &narrow, left < NB_LANES ? (size_t)left : sizeof narrow);
+    }
+}
+
+#endif
