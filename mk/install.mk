@@ -18,8 +18,10 @@ $B/nanobragg.pc: mk/nanobragg.pc.in src/nanobragg.h $B/flags
 	$(Q)sed -e 's|@VERSION@|$(VERSION)|' \
 	    -e 's|@LIBS_PRIVATE@|$(LIBS) $(if $(HAVE_OPENMP),-fopenmp)|' $< >$@
 
-.PHONY: install uninstall installcheck docs dist
-install: all $B/nanobragg.1 $B/nanobragg.bash $B/nanobragg.pc ## to PREFIX (/usr/local), under DESTDIR
+install-texts: $B/nanobragg.1 $B/nanobragg.bash $B/nanobragg.pc
+
+.PHONY: install install-texts uninstall installcheck docs dist
+install: all install-texts ## to PREFIX (/usr/local), under DESTDIR
 	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR) $(MANDIR) $(COMPDIR)
 	install -m 755 $B/nanobragg $(BINDIR)/nanobragg
 	install -m 644 $(STATIC) $(LIBDIR)/libnanobragg.a

@@ -5,7 +5,8 @@ OURS := $(sort $(wildcard src/*.[ch] src/*/*.[ch] cuda/*.[ch] cuda/*.cu cuda/*.c
     tests/*/*.[ch]))
 .PHONY: lint format tidy
 lint: ## formatting, include directions, headers alone, cppcheck, licence lines, exports
-	@CC='$(CC)' NB_CFLAGS='$(filter -DNB_HAVE_%,$(DEFS)) $(LIB_CFLAGS)' NVCC='$(NVCC)' CLANG_FORMAT='$(CLANG_FORMAT)' PYTHON='$(PYTHON)' \
+	@CC='$(CC)' NVCC='$(NVCC)' CLANG_FORMAT='$(CLANG_FORMAT)' PYTHON='$(PYTHON)' \
+	    NB_CFLAGS='$(filter -DNB_HAVE_%,$(DEFS)) $(LIB_CFLAGS)' \
 	    bash tests/lint/run.sh
 
 tidy: ## clang-tidy's bug-prone and analyzer checks (slow)

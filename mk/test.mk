@@ -36,7 +36,7 @@ bigtest: all test-programs ## every test in its long form
 reduced: all $(UNIT_BIN) $(REPLAY_BIN)
 	@PYTHON=$(PYTHON) $(RUN) --reduced $B
 
-golden-report: all $B/tests/golden/golden ## the table of all golden images: errors against tolerances
+golden-report: all $B/tests/golden/golden ## errors of every golden image, as a table
 	@$B/tests/golden/golden $B/nanobragg golden_data --report --limits scalar \
 	    -- -device cpu -isa scalar
 
@@ -44,7 +44,7 @@ bench: all $(CHECK_BIN) $(BENCH_BIN) ## time the renderers
 	@$B/tests/check/check --bench
 	@for t in $(BENCH_BIN); do $$t || exit 1; done
 
-# --- sanitizers: each in its own folder, the reduced tests -----------------------------------------
+# --- sanitizers: each in its own folder, the reduced tests --------------------------------------
 .PHONY: asan ubsan tsan valgrind
 asan: ## reduced tests with address and undefined behaviour sanitizers
 	@$(MAKE) --no-print-directory FLAVOR=asan CUDA=0 reduced

@@ -43,10 +43,12 @@ debootstrap --variant=minbase --include=ca-certificates \
     { tail -n 20 "$root.log" && exit 1; }
 rm -f "$root.log"
 list_repos | sed 's/^/deb /' >"$root/etc/apt/sources.list"
-[ -s "$root/etc/apt/sources.list" ] || echo "deb $mirror $suite ${components//,/ }" >"$root/etc/apt/sources.list"
+[ -s "$root/etc/apt/sources.list" ] ||
+    echo "deb $mirror $suite ${components//,/ }" >"$root/etc/apt/sources.list"
 grep -ls 'Acquire' /etc/apt/apt.conf.d/* /etc/apt/apt.conf 2>/dev/null |
     xargs -r -I {} cp {} "$root/etc/apt/apt.conf.d/" || true
-cp /usr/local/share/ca-certificates/*.crt "$root/usr/local/share/ca-certificates/" 2>/dev/null || true
+cp /usr/local/share/ca-certificates/*.crt "$root/usr/local/share/ca-certificates/" \
+    2>/dev/null || true
 cp /etc/resolv.conf /etc/hosts "$root/etc/"
 mount -t proc proc "$root/proc"
 mount --bind /dev "$root/dev"
