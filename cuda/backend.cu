@@ -137,7 +137,7 @@ static nb_status run_bands(render_job *job, nb_error *err)
     for (i = 0; i < total && !st; i++) {
         submit(job, i / job->plan.parts, i % job->plan.parts);
         st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
-        if (!st)
+        if (!st && (total > 1 || state->options.hooks.progress))
             st = nb_cuda_check(err, cudaEventRecord(state->bands[i % 2], state->stream),
                                "rendering");
         if (!st && i > 0)
@@ -169,6 +169,30 @@ static nb_status clear(render_job *job, nb_error *err)
     return nb_cuda_check(err, code, "clearing the image");
 }
 
+/** The tables of the fast kernels, or the ones of the last render if nothing has changed.
+ * *fits as in nb_cuda_prepare_steps. */
+static nb_status prepare(render_job *job, int *fits, nb_error *err)
+{
+    nb_backend_state *state = job->state;
+    const nb_scene *sc = &job->launch.scene;
+    nb_status st;
+    if (state->is_prepared && state->prepared_path == state->path &&
+        memcmp(&state->prepared_scene, sc, sizeof *sc) == 0) {
+        job->steps = state->prepared;
+        return NB_OK;
+    }
+    state->is_prepared = 0;
+    st = nb_cuda_prepare_steps(state, job->scene, &job->launch, state->path, &job->steps,
+                               fits, err);
+    if (st || !*fits)
+        return st;
+    state->prepared = job->steps;
+    state->prepared_path = state->path;
+    memcpy(&state->prepared_scene, sc, sizeof *sc);
+    state->is_prepared = 1;
+    return NB_OK;
+}
+
 /** Tables and launches for the path that the scene allows. */
 static nb_status plan_render(render_job *job, nb_error *err)
 {
@@ -179,8 +203,7 @@ static nb_status plan_render(render_job *job, nb_error *err)
     nb_status st = NB_OK;
     state->path = nb_cuda_choose_path(sc, &state->options, &state->device, &why);
     if (state->path != NB_PATH_DOUBLE)
-        st = nb_cuda_prepare_steps(state, sc, &job->launch, state->path, &job->steps,
-                                   &fits, err);
+        st = prepare(job, &fits, err);
     if (!fits)
         state->path = NB_PATH_DOUBLE;
     max_parts = 1; /* the other two cannot take a part of a pixel's steps */
@@ -247,8 +270,10 @@ static void close_cuda(nb_backend_state *state)
         return;
     cudaSetDevice(state->device.index);
     nb_cuda_buffer *const buffers[] = {
-        &state->image, &state->sources, &state->orientations, &state->F,  &state->mask,
-        &state->sums,  &state->steps,   &state->weights,      &state->F2, &state->small};
+        &state->image, &state->sources.device, &state->orientations.device,
+        &state->F,     &state->mask,           &state->sums,
+        &state->steps, &state->weights,        &state->F2,
+        &state->small};
     for (nb_cuda_buffer *buffer : buffers)
         nb_cuda_release(buffer);
     nb_cuda_ring_free(state->ring);
@@ -261,8 +286,8 @@ static void close_cuda(nb_backend_state *state)
         cudaEventDestroy(state->ended);
     if (state->stream)
         cudaStreamDestroy(state->stream);
-    nb_free(state->sources_sent);
-    nb_free(state->orientations_sent);
+    nb_free(state->sources.sent);
+    nb_free(state->orientations.sent);
     nb_free(state);
 }
 

@@ -98,7 +98,7 @@ static int residual_fits(const nb_scene *sc)
     if (sc->n_orientations < 8)
         return 0;
     residual = largest_residual(sc);
-    return N * fmax(residual, 0.5) < 2.0 * sqrt(steps) && residual * cells < 4e6;
+    return N * fmax(residual, 0.5) < 1.5 * sqrt(steps) && residual * cells < 4e6;
 }
 
 nb_cuda_path nb_cuda_choose_path(const nb_scene *sc, const nb_render_options *options,

@@ -3,10 +3,22 @@
  * row the position is linear, so an index costs two multiply-adds. */
 #include "row.cuh"
 
-enum { BLOCK_X = 32, BLOCK_Y = 4, STRIDE = PIXELS * BLOCK_X };
+enum {
+    BLOCK_X = 32,
+    BLOCK_Y = 4,
+    STRIDE = PIXELS * BLOCK_X,
+    RUN = 64 /* steps summed in one float before they join the total */
+};
+
+/** This thread's first pixel; a row's first group of four starts on 16 bytes. */
+static __device__ __forceinline__ int first_pixel(const row_job &p)
+{
+    int block = (int)blockIdx.x * p.chunks * STRIDE;
+    return (p.window.f0 & ~(PIXELS - 1)) + block + (int)threadIdx.x * PIXELS;
+}
 
 /** One step for four pixels; lines: of the three axes. */
-template <bool TABLE>
+template <bool TABLE, bool ONE>
 static __device__ __forceinline__ void add_step(const row_job &p, const line lines[3],
                                                 const double constants[3], float weight,
                                                 const double F[PIXELS],
@@ -24,15 +36,21 @@ static __device__ __forceinline__ void add_step(const row_job &p, const line lin
                                          : axis == 1 ? p.index.stride_k
                                                      : 1);
         }
-        float x = nb_interference_product<4>(w, p.N);
+        float x =
+            ONE ? nb_interference_quotient(w, p.N) : nb_interference_product<4>(w, p.N);
         sum[i] = fmaf(x * x, TABLE ? weight * __ldg(p.F2 + cell) : weight, sum[i]);
     }
 }
 
-/** One ray and one step a pixel: what does not change along the row is worked out once. */
+/** One ray and one step a pixel, and no factor but a plain polarization and the solid angle:
+ * the common quick picture.  What does not change along the row is worked out once. */
 template <bool TABLE>
-static __device__ __forceinline__ void one_step(const row_job &p, int f, int s)
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 6)
+    k_one(const __grid_constant__ row_job p)
 {
+    int f = first_pixel(p), s = p.window.s0 + (int)(blockIdx.y * BLOCK_Y + threadIdx.y);
+    if (f >= p.window.f1 || s >= p.window.s1)
+        return;
     row_points row = aim_row(p, s, 0, 0, 0);
     line lines[3];
     double constants[3];
@@ -43,35 +61,57 @@ static __device__ __forceinline__ void one_step(const row_job &p, int f, int s)
         double F[PIXELS], r[PIXELS];
         float value[PIXELS] = {};
         aim_pixels(p, row, f, F, r);
-        add_step<TABLE>(p, lines, constants, weight, F, r, value);
+        add_step<TABLE, true>(p, lines, constants, weight, F, r, value);
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
-            value[i] = (value[i] + p.background) * cached(p, row, F[i], r[i]);
-            if (p.scene.det.absorb || p.scene.oversample_omega || p.polar_oversampled)
-                value[i] *= ray_weight(p, row, F[i], r[i], 0);
+            double cosine = at(row.incident, F[i]) * r[i];
+            double polar = fma(cosine * cosine, p.plain_polar[1], p.plain_polar[0]);
+            double omega = r[i] * r[i] * fma(r[i], p.plain_omega[1], p.plain_omega[0]);
+            value[i] = (value[i] + p.background) * (float)(polar * omega);
         }
         store(p, f, s, value);
     }
 }
 
-/** Several rays or steps a pixel. */
+/** The sum over the steps for four pixels. */
 template <bool TABLE>
-static __device__ __forceinline__ void many_steps(const row_job &p, int f, int s)
+static __device__ __forceinline__ void add_steps(const row_job &p, const row_points &row,
+                                                 const double F[PIXELS],
+                                                 const double r[PIXELS], float sum[PIXELS])
 {
+    float lost[PIXELS] = {};
+    for (int first = 0; first < p.n_steps; first += RUN) {
+        int end = min(first + RUN, p.n_steps);
+        float run[PIXELS] = {};
+        for (int k = first; k < end; k++) {
+            line lines[3];
+            double constants[3];
+            step_lines(p.steps[k], row, lines, constants);
+            add_step<TABLE, false>(p, lines, constants, p.steps[k].weight, F, r, run);
+        }
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            add_compensated(sum[i], lost[i], run[i]);
+    }
+}
+
+/** Any number of rays and steps a pixel. */
+template <bool TABLE>
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 4)
+    k_direct(const __grid_constant__ row_job p)
+{
+    int f = first_pixel(p), s = p.window.s0 + (int)(blockIdx.y * BLOCK_Y + threadIdx.y);
     int os = p.scene.oversample;
     float value[PIXELS] = {}, lost[PIXELS] = {}, factor[PIXELS];
+    if (f >= p.window.f1 || s >= p.window.s1)
+        return;
     for (int layer = 0; layer < p.scene.det.layers; layer++)
         for (int sub = 0; sub < os * os; sub++) {
             row_points row = aim_row(p, s, sub / os, sub % os, layer);
             double F[PIXELS], r[PIXELS];
             float sum[PIXELS] = {};
             aim_pixels(p, row, f, F, r);
-            for (int k = 0; k < p.n_steps; k++) {
-                line lines[3];
-                double constants[3];
-                step_lines(p.steps[k], row, lines, constants);
-                add_step<TABLE>(p, lines, constants, p.steps[k].weight, F, r, sum);
-            }
+            add_steps<TABLE>(p, row, F, r, sum);
 #pragma unroll
             for (int i = 0; i < PIXELS; i++) {
                 if (layer == 0 && sub == 0)
@@ -87,33 +127,32 @@ static __device__ __forceinline__ void many_steps(const row_job &p, int f, int s
     store(p, f, s, value);
 }
 
-template <bool TABLE, bool ONE>
-__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 4)
-    k_direct(const __grid_constant__ row_job p)
+/** Whether k_one will do; fills its factors. */
+static int is_plain(row_job *job)
 {
-    int block = (int)blockIdx.x * p.chunks * STRIDE;
-    int f = (p.window.f0 & ~(PIXELS - 1)) + block + (int)threadIdx.x * PIXELS;
-    int s = p.window.s0 + (int)(blockIdx.y * BLOCK_Y + threadIdx.y);
-    if (f >= p.window.f1 || s >= p.window.s1)
-        return;
-    if (ONE)
-        one_step<TABLE>(p, f, s);
-    else
-        many_steps<TABLE>(p, f, s);
+    const nb_detector *det = &job->scene.det;
+    double omega = job->scale * det->pixel_area;
+    job->plain_polar[0] = job->polar == POLAR_NONE ? 1.0 : 0.5;
+    job->plain_polar[1] = job->polar == POLAR_NONE ? 0.0 : 0.5;
+    job->plain_omega[0] = det->point_pixel ? omega : 0.0;
+    job->plain_omega[1] = det->point_pixel ? 0.0 : omega * det->close_distance;
+    return job->n_steps == 1 && job->scene.oversample == 1 && det->layers == 1 &&
+           job->polar != POLAR_KAHN && !job->polar_oversampled &&
+           !job->scene.oversample_omega && !det->absorb;
 }
 
 void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_steps *steps)
 {
-    static void (*const kernels[2][2])(row_job) = {
-        {k_direct<false, false>, k_direct<false, true>},
-        {k_direct<true, false>, k_direct<true, true>}};
+    static void (*const kernels[2][2])(row_job) = {{k_direct<false>, k_one<false>},
+                                                   {k_direct<true>, k_one<true>}};
     const nb_cuda_window *w = &launch->window;
     row_job job = make_row_job(launch, steps);
     int width = w->f1 - (w->f0 & ~(PIXELS - 1)), height = w->s1 - w->s0;
-    int one = job.n_steps == 1 && job.scene.oversample == 1 && job.scene.det.layers == 1;
-    int64_t blocks = (int64_t)(width + STRIDE - 1) / STRIDE * height / BLOCK_Y;
-    job.chunks = one && blocks >= 32 * launch->multiprocessors ? 4 : 1;
+    int plain = is_plain(&job);
+    int64_t blocks = (int64_t)((width + STRIDE - 1) / STRIDE) * height / BLOCK_Y;
+    job.chunks = plain && blocks >= 64 * launch->multiprocessors ? 4 : 1;
     dim3 grid((unsigned)((width + job.chunks * STRIDE - 1) / (job.chunks * STRIDE)),
               (unsigned)(height + BLOCK_Y - 1) / BLOCK_Y);
-    kernels[job.F2 != NULL][one]<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
+    kernels[job.F2 != NULL][plain]<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(
+        job);
 }

@@ -1,121 +1,146 @@
 /* SPDX-License-Identifier: MIT */
 /* Device to caller's memory through a small pinned ring: pinning the caller's memory costs more
- * than the copy, and several threads share the page faults of fresh memory. */
+ * than the copy.  The first thread starts the transfers and says what has arrived; all threads
+ * copy a slice of each chunk on, and so share the page faults of fresh memory. */
 #include "internal.h"
 #include "parallel.h"
 
+#include <atomic>
+#include <sched.h>
 #include <string.h>
 
-enum { MAX_THREADS = 16, SLOTS = 2, CHUNK = 512 * 1024, SMALL = 128 * 1024 };
+enum {
+    MAX_THREADS = 16,
+    SLOTS = 8,
+    CHUNK = 1024 * 1024,
+    SLICE = 4096,
+    SMALL = 256 * 1024
+};
 
 struct nb_cuda_ring {
     int device, threads;
-    char *pinned; /* up to [SLOTS][threads] chunks; owned */
+    char *pinned; /* SLOTS chunks; owned */
     size_t pinned_bytes;
-    cudaStream_t stream;
-    cudaEvent_t ready; /* what is to be copied has been computed */
-    cudaEvent_t arrived[MAX_THREADS][SLOTS];
+    cudaEvent_t arrived[SLOTS];
 };
 
 typedef struct copy_job {
     nb_cuda_ring *ring;
+    cudaStream_t stream;
     char *to;
     const char *from;
-    size_t bytes, chunk;
-    int slots; /* of each thread, 1 or SLOTS */
-    cudaError_t failed[MAX_THREADS];
+    size_t bytes, chunks;
+    std::atomic<size_t> arrived;  /* chunks that are in the ring */
+    std::atomic<int> left[SLOTS]; /* threads that still copy from a slot */
+    std::atomic<int> failed;      /* a cudaError_t */
 } copy_job;
-
-static nb_status create_events(nb_cuda_ring *ring, nb_error *err)
-{
-    cudaError_t code = cudaEventCreateWithFlags(&ring->ready, cudaEventDisableTiming);
-    int t, k;
-    for (t = 0; t < ring->threads; t++)
-        for (k = 0; k < SLOTS && code == cudaSuccess; k++)
-            code = cudaEventCreateWithFlags(&ring->arrived[t][k], cudaEventDisableTiming);
-    return nb_cuda_check(err, code, "creating events");
-}
 
 nb_status nb_cuda_ring_create(int device, int threads, nb_cuda_ring **ring, nb_error *err)
 {
     nb_cuda_ring *r = (nb_cuda_ring *)nb_alloc(1, sizeof *r, "download ring", err);
-    nb_status st;
+    cudaError_t code = cudaSuccess;
+    int k;
     *ring = NULL;
     if (!r)
         return NB_ERR_NOMEM;
     r->device = device;
     r->threads = threads > MAX_THREADS ? (int)MAX_THREADS : threads < 1 ? 1 : threads;
-    st = nb_cuda_check(err, cudaStreamCreateWithFlags(&r->stream, cudaStreamNonBlocking),
-                       "creating a stream");
-    if (!st)
-        st = create_events(r, err);
-    if (st)
+    for (k = 0; k < SLOTS && code == cudaSuccess; k++)
+        code = cudaEventCreateWithFlags(&r->arrived[k], cudaEventDisableTiming);
+    if (code != cudaSuccess)
         nb_cuda_ring_free(r);
     else
         *ring = r;
-    return st;
+    return nb_cuda_check(err, code, "creating events");
 }
 
 void nb_cuda_ring_free(nb_cuda_ring *ring)
 {
-    int t, k;
+    int k;
     if (!ring)
         return;
     if (ring->pinned)
         cudaFreeHost(ring->pinned);
-    for (t = 0; t < ring->threads; t++)
-        for (k = 0; k < SLOTS; k++)
-            if (ring->arrived[t][k])
-                cudaEventDestroy(ring->arrived[t][k]);
-    if (ring->ready)
-        cudaEventDestroy(ring->ready);
-    if (ring->stream)
-        cudaStreamDestroy(ring->stream);
+    for (k = 0; k < SLOTS; k++)
+        if (ring->arrived[k])
+            cudaEventDestroy(ring->arrived[k]);
     nb_free(ring);
 }
 
 static size_t chunk_bytes(const copy_job *job, size_t i)
 {
-    size_t left = job->bytes - i * job->chunk;
-    return left < job->chunk ? left : job->chunk;
+    size_t left = job->bytes - i * CHUNK;
+    return left < CHUNK ? left : (size_t)CHUNK;
 }
 
-static char *slot_of(const copy_job *job, int thread, int slot)
+static cudaError_t start_chunk(const copy_job *job, size_t i)
 {
-    return job->ring->pinned + (size_t)(slot * job->ring->threads + thread) * job->chunk;
-}
-
-static cudaError_t start_chunk(const copy_job *job, size_t i, int thread, int slot)
-{
-    nb_cuda_ring *ring = job->ring;
+    size_t slot = i % SLOTS;
     cudaError_t code =
-        cudaMemcpyAsync(slot_of(job, thread, slot), job->from + i * job->chunk,
-                        chunk_bytes(job, i), cudaMemcpyDeviceToHost, ring->stream);
+        cudaMemcpyAsync(job->ring->pinned + slot * CHUNK, job->from + i * CHUNK,
+                        chunk_bytes(job, i), cudaMemcpyDeviceToHost, job->stream);
     if (code == cudaSuccess)
-        code = cudaEventRecord(ring->arrived[thread][slot], ring->stream);
+        code = cudaEventRecord(job->ring->arrived[slot], job->stream);
     return code;
 }
 
-/** Thread t of T moves the chunks t, t + T, ... through its own slots. */
-static void move_chunks(void *context, int thread, int threads)
+/** Wait until ready() is true or the job has failed; 0 then. */
+template <class Ready> static int wait_for(const copy_job *job, Ready ready)
+{
+    int spins;
+    for (spins = 0; !ready(); spins++) {
+        if (job->failed.load(std::memory_order_relaxed) != cudaSuccess)
+            return 0;
+        if (spins > 2000)
+            sched_yield();
+    }
+    return 1;
+}
+
+/** This thread's share of chunk i, which has arrived. */
+static void copy_slice(copy_job *job, size_t i, int thread, int threads)
+{
+    size_t bytes = chunk_bytes(job, i), T = (size_t)threads;
+    size_t share = (bytes / T + SLICE) / SLICE * SLICE, first = share * (size_t)thread;
+    if (first < bytes)
+        memcpy(job->to + i * CHUNK + first, job->ring->pinned + i % SLOTS * CHUNK + first,
+               bytes - first < share ? bytes - first : share);
+    job->left[i % SLOTS].fetch_sub(1, std::memory_order_release);
+}
+
+/** The first thread: let chunk i in, and start the one that takes the place of the chunk before
+ * it as soon as nobody copies from there. */
+static int let_in(copy_job *job, size_t i, int threads)
+{
+    cudaError_t code;
+    if (i > 0 && i - 1 + SLOTS < job->chunks) {
+        std::atomic<int> *left = &job->left[(i - 1) % SLOTS];
+        if (!wait_for(job, [=] { return left->load(std::memory_order_acquire) == 0; }))
+            return 0;
+        code = start_chunk(job, i - 1 + SLOTS);
+        if (code != cudaSuccess)
+            job->failed = code;
+    }
+    code = cudaEventSynchronize(job->ring->arrived[i % SLOTS]);
+    if (code != cudaSuccess)
+        job->failed = code;
+    job->left[i % SLOTS].store(threads, std::memory_order_relaxed);
+    job->arrived.store(i + 1, std::memory_order_release);
+    return job->failed == cudaSuccess;
+}
+
+static void copy_chunks(void *context, int thread, int threads)
 {
     copy_job *job = (copy_job *)context;
-    size_t n = (job->bytes + job->chunk - 1) / job->chunk, i, T = (size_t)threads;
-    cudaError_t code = cudaSetDevice(job->ring->device);
-    int slot;
-    for (slot = 0, i = (size_t)thread; slot < job->slots && i < n; slot++, i += T)
-        if (code == cudaSuccess)
-            code = start_chunk(job, i, thread, slot);
-    for (slot = 0, i = (size_t)thread; i < n && code == cudaSuccess;
-         slot = (slot + 1) % job->slots, i += T) {
-        code = cudaEventSynchronize(job->ring->arrived[thread][slot]);
-        if (code != cudaSuccess)
-            break;
-        memcpy(job->to + i * job->chunk, slot_of(job, thread, slot), chunk_bytes(job, i));
-        if (i + job->slots * T < n)
-            code = start_chunk(job, i + job->slots * T, thread, slot);
+    size_t i;
+    for (i = 0; i < job->chunks; i++) {
+        if (thread == 0 && !let_in(job, i, threads))
+            return;
+        if (!wait_for(job,
+                      [=] { return job->arrived.load(std::memory_order_acquire) > i; }))
+            return;
+        copy_slice(job, i, thread, threads);
     }
-    job->failed[thread] = code;
 }
 
 static nb_status reserve_pinned(nb_cuda_ring *ring, size_t bytes, nb_error *err)
@@ -137,28 +162,28 @@ static nb_status reserve_pinned(nb_cuda_ring *ring, size_t bytes, nb_error *err)
 nb_status nb_cuda_download(nb_cuda_ring *ring, float *to, const float *from, size_t count,
                            cudaStream_t stream, nb_error *err)
 {
-    copy_job job = {ring,  (char *)to, (const char *)from, count * sizeof *to, CHUNK,
-                    SLOTS, {}};
-    int threads = job.bytes <= SMALL ? 1 : ring->threads, t;
-    size_t share = (job.bytes / (size_t)threads + SMALL) / SMALL * SMALL;
+    copy_job job = {};
+    cudaError_t code = cudaSuccess;
+    size_t i, slots;
     nb_status st;
-    if (share < CHUNK) {
-        job.chunk = share;
-        job.slots = 1;
-    }
-    st = reserve_pinned(ring, (size_t)job.slots * ring->threads * job.chunk, err);
-    if (!st)
-        st = nb_cuda_check(err, cudaEventRecord(ring->ready, stream), "rendering");
-    if (!st)
-        st = nb_cuda_check(err, cudaStreamWaitEvent(ring->stream, ring->ready, 0),
-                           "waiting for the image");
+    job.ring = ring;
+    job.stream = stream;
+    job.to = (char *)to;
+    job.from = (const char *)from;
+    job.bytes = count * sizeof *to;
+    job.chunks = (job.bytes + CHUNK - 1) / CHUNK;
+    slots = job.chunks < SLOTS ? job.chunks : (size_t)SLOTS;
+    st = reserve_pinned(ring, slots * CHUNK, err);
     if (st)
         return st;
-    nb_cuda_parallel(threads, move_chunks, &job);
-    for (t = 0; t < threads && !st; t++)
-        st = nb_cuda_check(err, job.failed[t], "copying the image");
-    /* what move_chunks left in flight after an error must not outlive the slots */
-    if (st)
-        cudaStreamSynchronize(ring->stream);
+    for (i = 0; i < slots && code == cudaSuccess; i++)
+        code = start_chunk(&job, i);
+    st = nb_cuda_check(err, code, "rendering");
+    if (!st) {
+        nb_cuda_parallel(job.bytes <= SMALL ? 1 : ring->threads, copy_chunks, &job);
+        st = nb_cuda_check(err, (cudaError_t)job.failed.load(), "rendering");
+    }
+    if (st) /* what is in flight must not outlive the slots */
+        cudaStreamSynchronize(stream);
     return st;
 }

@@ -50,6 +50,27 @@ static __device__ __forceinline__ float nb_interference_product(const int w[3],
     return (u * v * t) * nb_reciprocal(x * y * z) * (a * b * c);
 }
 
+/** sin(pi x) of a fixed-point fraction, degree 4. */
+static __device__ __forceinline__ float nb_fixed_sine(int w)
+{
+    float x = (float)w * 2.3283064365386963e-10f, y = x * x;
+    return x *
+           fmaf(fmaf(fmaf(fmaf(0.0776759750483f, y, -0.598308095473f), y, 2.55008230601f),
+                     y, -5.16771057357f),
+                y, 3.14159265359f);
+}
+
+/** nb_interference_product with one reciprocal, for kernels that have many conversions from
+ * double, which go through the same unit. */
+static __device__ __forceinline__ float nb_interference_quotient(const int w[3],
+                                                                 const int N[3])
+{
+    float num = nb_fixed_sine(w[0] * N[0]) * nb_fixed_sine(w[1] * N[1]) *
+                nb_fixed_sine(w[2] * N[2]);
+    float den = nb_fixed_sine(w[0]) * nb_fixed_sine(w[1]) * nb_fixed_sine(w[2]);
+    return num * nb_reciprocal(den);
+}
+
 /** Parts of F^2's index that do not change: see nb_cuda_F2. */
 struct nb_F2_index {
     int stride_h, stride_k, offset;

@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE ? 3 : 4)
             (int)(blockIdx.x * BLOCK_X + threadIdx.x) * PIXELS;
     int s = p.window.s0 + (int)(blockIdx.y * BLOCK_Y + threadIdx.y);
     int os = p.scene.oversample;
-    float value[PIXELS] = {}, lost[PIXELS] = {}, factor[PIXELS];
+    float value[PIXELS] = {}, lost[PIXELS] = {};
     if (f >= p.window.f1 || s >= p.window.s1)
         return;
     for (int ray = 0; ray < os * os * p.scene.det.layers; ray++) {
@@ -151,16 +151,17 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE ? 3 : 4)
         }
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
-            if (ray == 0)
-                factor[i] = cached(p, row, F[i], r[i]);
             add_compensated(value[i], lost[i],
                             (sum[i] + p.background) *
                                 ray_weight(p, row, F[i], r[i], layer));
         }
     }
+    row_points row = aim_row(p, s, 0, 0, 0);
+    double F[PIXELS], r[PIXELS];
+    aim_pixels(p, row, f, F, r);
 #pragma unroll
     for (int i = 0; i < PIXELS; i++)
-        value[i] *= factor[i];
+        value[i] *= cached(p, row, F[i], r[i]);
     store(p, f, s, value);
 }
 

@@ -35,7 +35,9 @@ typedef struct row_job {
     int aligned;             /* rows start on 16 bytes and have no mask */
     double edge;             /* of a sub-pixel, m */
     double scale;            /* of the image */
-    float background;        /* of one ray */
+    double plain_polar[2]; /* k_one: polar = [0] + [1] cos^2, omega = r^2 ([0] + [1] r) */
+    double plain_omega[2]; /* with the scale */
+    float background;      /* of one ray */
     int polar, polar_oversampled;
     double K;
     nb_vec3 incident, B, E; /* of the first source: nb_polarization's frame */
@@ -87,8 +89,7 @@ static __device__ __forceinline__ row_points aim_row(const row_job &p, int s, in
     row.along = 2.0 * dot(row.base, det.fast);
     row.square = dot(row.base, row.base);
     row.first = p.edge * (subf + 0.5);
-    if (p.polar != POLAR_NONE)
-        row.incident = line_of(p, p.incident, row.base);
+    row.incident = line_of(p, p.incident, row.base);
     if (p.polar == POLAR_KAHN) {
         row.B = line_of(p, p.B, row.base);
         row.E = line_of(p, p.E, row.base);
@@ -191,9 +192,10 @@ static __device__ __forceinline__ void aim_pixels(const row_job &p, const row_po
                                                   int f, double F[PIXELS],
                                                   double r[PIXELS])
 {
+    double first = fma((double)f, p.scene.det.pixel, row.first);
 #pragma unroll
     for (int i = 0; i < PIXELS; i++) {
-        F[i] = fma((double)(f + i), p.scene.det.pixel, row.first);
+        F[i] = fma((double)i, p.scene.det.pixel, first);
         r[i] = inverse_root(fma(F[i], row.along + F[i], row.square));
     }
 }

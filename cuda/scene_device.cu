@@ -27,22 +27,23 @@ static nb_status upload(nb_cuda_buffer *buffer, const void *from, size_t bytes,
 }
 
 /** As upload, unless the same bytes are there already. */
-static nb_status upload_changed(nb_cuda_buffer *buffer, const void *from, size_t bytes,
-                                const char *what, void **sent, size_t *sent_bytes,
-                                cudaStream_t stream, nb_error *err)
+static nb_status upload_mirror(nb_backend_state *state, nb_cuda_mirror *mirror,
+                               const void *from, size_t bytes, const char *what,
+                               nb_error *err)
 {
     nb_status st;
-    if (*sent && *sent_bytes == bytes && memcmp(*sent, from, bytes) == 0)
+    if (mirror->bytes == bytes && memcmp(mirror->sent, from, bytes) == 0)
         return NB_OK;
-    nb_free(*sent);
-    *sent = nb_alloc_raw(bytes, 1, what, err);
-    *sent_bytes = 0;
-    if (!*sent)
+    state->is_prepared = 0;
+    mirror->bytes = 0;
+    nb_free(mirror->sent);
+    mirror->sent = nb_alloc_raw(bytes, 1, what, err);
+    if (!mirror->sent)
         return NB_ERR_NOMEM;
-    memcpy(*sent, from, bytes);
-    st = upload(buffer, *sent, bytes, what, stream, err);
+    memcpy(mirror->sent, from, bytes);
+    st = upload(&mirror->device, mirror->sent, bytes, what, state->stream, err);
     if (!st)
-        *sent_bytes = bytes;
+        mirror->bytes = bytes;
     return st;
 }
 
@@ -91,6 +92,7 @@ static nb_status upload_table(nb_backend_state *state, const nb_sf_box *sf, nb_e
     if (state->F.at && state->F_count == count && state->F_hash == hash)
         return NB_OK;
     state->F_count = 0;
+    state->is_prepared = 0;
     st = upload(&state->F, sf->F, count * sizeof *sf->F, "the structure factors",
                 state->stream, err);
     if (st)
@@ -109,12 +111,10 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
     nb_status st;
     if ((st = nb_cuda_reserve(&state->image, pixels * sizeof(float), "the image", err)) ||
         (st = nb_cuda_reserve(&state->small, NB_SMALL_BYTES, "counters", err)) ||
-        (st = upload_changed(&state->sources, sc->sources, sources, "the sources",
-                             &state->sources_sent, &state->sources_bytes, state->stream,
-                             err)) ||
-        (st = upload_changed(&state->orientations, sc->orientations, orientations,
-                             "the orientations", &state->orientations_sent,
-                             &state->orientations_bytes, state->stream, err)))
+        (st = upload_mirror(state, &state->sources, sc->sources, sources, "the sources",
+                            err)) ||
+        (st = upload_mirror(state, &state->orientations, sc->orientations, orientations,
+                            "the orientations", err)))
         return st;
     if ((st = upload_table(state, &sc->sf, err)))
         return st;
@@ -122,8 +122,8 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
         (st = upload(&state->mask, sc->det.mask, pixels, "the mask", state->stream, err)))
         return st;
     launch->scene = *sc;
-    launch->scene.sources = (const nb_source *)state->sources.at;
-    launch->scene.orientations = (const nb_orientation *)state->orientations.at;
+    launch->scene.sources = (const nb_source *)state->sources.device.at;
+    launch->scene.orientations = (const nb_orientation *)state->orientations.device.at;
     launch->scene.sf.F = (const double *)state->F.at;
     launch->scene.det.mask = sc->det.mask ? (const uint8_t *)state->mask.at : NULL;
     launch->image = (float *)state->image.at;

@@ -5,6 +5,13 @@
 
 #include "internal.h"
 
+/** An array on the device with a host copy of what was sent, so that the same is not sent again. */
+typedef struct nb_cuda_mirror {
+    nb_cuda_buffer device; /* owned */
+    void *sent;            /* owned */
+    size_t bytes;          /* of sent, 0: not valid */
+} nb_cuda_mirror;
+
 struct nb_backend_state {
     nb_render_options options;
     nb_cuda_device device;
@@ -14,12 +21,15 @@ struct nb_backend_state {
     nb_cuda_ring *ring;       /* owned */
     nb_cuda_path path;        /* of the last render */
     /* device memory, owned */
-    nb_cuda_buffer image, sources, orientations, F, mask, sums, steps, weights, F2, small;
-    /* host copies of what was uploaded, so that an unchanged scene is not sent again; owned */
-    void *sources_sent, *orientations_sent;
-    size_t sources_bytes, orientations_bytes;
+    nb_cuda_buffer image, F, mask, sums, steps, weights, F2, small;
+    nb_cuda_mirror sources, orientations;
     size_t F_count; /* of the table that was sent, and its fingerprint */
     uint64_t F_hash;
+    /* the tables for the last scene, still good if the same one comes again */
+    nb_scene prepared_scene; /* with device addresses */
+    nb_cuda_steps prepared;
+    nb_cuda_path prepared_path;
+    int is_prepared;
 };
 
 /** Integers and direction boxes at the start of state->small. */

@@ -168,7 +168,9 @@ static __device__ __forceinline__ void collect(const tensor_job &p, int lane,
 #endif
 
 template <int DEGREE, bool TABLE, bool WEIGHTED>
-__global__ void __launch_bounds__(32 * WARPS, TABLE || WEIGHTED ? 3 : 4)
+__global__ void __launch_bounds__(32 * WARPS, WEIGHTED ? 2
+                                              : TABLE  ? 3
+                                                       : 4)
     k_tensor(const __grid_constant__ tensor_job p)
 {
 #ifdef HAS_TENSOR_CODE

@@ -18,19 +18,21 @@ export NB_CUDA_BENCH=1
 note() { printf '%s\n' "$*" | tee -a "$out/summary.txt"; }
 wanted() { case " $stages " in *" $1 "*) return 0 ;; *) return 1 ;; esac; }
 now() { date +%s.%N; }
+since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.3f", b - a }'; }
 
 build() {
     local t
     t=$(now)
     make -j"$(nproc)" ${CC:+CC="$CC"} SET=$set_name CUDA_ARCH="$arch" \
-        NVCC_ARCH="-gencode arch=compute_$arch,code=sm_$arch" NVCC_FLAGS="-O3 -std=c++17 -lineinfo -Xptxas=-v" \
+        NVCC_FLAGS="-O3 -std=c++17 -fmad=false -lineinfo -Xptxas=-v" \
         all "$B/tests/check/cuda_check" "$B/tests/bench/gpu_time" "$B/tests/golden/golden" \
         >"$out/build.log" 2>&1 || {
         tail -n 30 "$out/build.log"
         note "build FAILED"
         exit 1
     }
-    note "build: $(echo "$(now) - $t" | bc) s, sm_$arch"
+    note "build: $(since "$t") s, sm_$arch; kernels that spill: $(grep -cE \
+        '[1-9][0-9]* bytes spill' "$out/build.log")"
 }
 
 check() {
@@ -38,20 +40,30 @@ check() {
     grep -E '^(ok|not ok|skip|# [0-9]+ cases)' "$out/check.txt" | tee -a "$out/summary.txt"
     grep -E '^# (random|cruel|[a-z0-9-]+) .*: (maxrel|rel6|sum|corr|wrote|a pixel|not black|cuda)' \
         "$out/check.txt" | head -n 30
-    # every case through the tensor cores, also those with few steps
-    NANOBRAGG_CUDA_PATH=mma "$B/tests/check/cuda_check" --count "${COUNT:-300}" --seed 7 \
-        --precision mixed >"$out/check-mma.txt" 2>&1 || failed=1
-    grep -E '^(ok|not ok|skip|# [0-9]+ cases)' "$out/check-mma.txt" | tee -a "$out/summary.txt"
+    # the other paths, also where another would be chosen
+    local path
+    for path in mma residual; do
+        NANOBRAGG_CUDA_PATH=$path "$B/tests/check/cuda_check" --count "${COUNT:-300}" \
+            --seed 7 --precision mixed >"$out/check-$path.txt" 2>&1 || failed=1
+        note "path $path forced:"
+        grep -E '^(ok|not ok|skip|# [0-9]+ cases)' "$out/check-$path.txt" |
+            tee -a "$out/summary.txt"
+        grep -E '^# .*: (maxrel|rel6|sum|corr|cuda)' "$out/check-$path.txt" | head -n 8
+        cat "$out/check-$path.txt" >>"$out/check.txt"
+        rm "$out/check-$path.txt"
+    done
 }
 
 golden() {
     local limits
     for limits in mixed single; do
         "$B/tests/golden/golden" "$B/nanobragg" golden_data --limits $limits \
-            -- -device cuda -precision $limits >"$out/golden-$limits.txt" 2>&1 || failed=1
-        note "golden $limits: $(grep -c '^ok' "$out/golden-$limits.txt") ok," \
-            "$(grep -c '^not ok' "$out/golden-$limits.txt") not ok"
-        grep '^not ok' "$out/golden-$limits.txt" | head -n 12
+            -- -device cuda -precision $limits >"$out/golden-$limits" 2>&1 || failed=1
+        note "golden $limits: $(grep -c '^ok' "$out/golden-$limits") ok," \
+            "$(grep -c '^not ok' "$out/golden-$limits") not ok"
+        grep '^not ok' "$out/golden-$limits" | head -n 12
+        cat "$out/golden-$limits" >>"$out/golden.txt"
+        rm "$out/golden-$limits"
     done
 }
 
@@ -66,13 +78,18 @@ median_wall() {
     for i in 1 2 3 4 5 6 7; do
         t=$(now)
         "$@" >/dev/null 2>&1 || return 1
-        echo "$(now) - $t" | bc
+        since "$t"
+        echo
     done | sort -n | sed -n 4p
 }
 
 process() {
     local scratch n
     scratch=$(mktemp -d)
+    # what any CUDA process costs on this machine: a context and nothing else
+    echo 'int main() { return cudaFree(0) != cudaSuccess; }' >"$scratch/floor.cu"
+    nvcc -arch=sm_"$arch" -o "$scratch/floor" "$scratch/floor.cu" &&
+        note "process that only starts the device: $(median_wall "$scratch/floor") s"
     for n in 1024 4096; do
         note "process $n^2, four files: $(cd "$scratch" && median_wall \
             "$OLDPWD/$B/nanobragg" -cell 100 100 100 90 90 90 -default_F 100 -N 5 \
@@ -82,7 +99,7 @@ process() {
             -lambda 6.2 -detpixels $n -device cuda -seed 1 -noint -nopgm -nonoise) s"
         (cd "$scratch" && "$OLDPWD/$B/nanobragg" -cell 100 100 100 90 90 90 -default_F 100 \
             -N 5 -lambda 6.2 -detpixels $n -device cuda -seed 1 -time 2>&1) |
-            grep -iE '[0-9] *(s|ms)( |$)|cuda' >>"$out/process-$n.txt"
+            grep -vE '^ *-' >>"$out/process.txt"
     done
     rm -rf "$scratch"
 }
@@ -108,8 +125,23 @@ faults() {
     {
         must_fail hidden 2 'CUDA_VISIBLE_DEVICES' env CUDA_VISIBLE_DEVICES= \
             "$B/nanobragg" $tiny -device cuda
+        # all but 2 GiB of the device taken by somebody else; the image needs 4 GiB
+        if python3 -c 'import torch' 2>/dev/null; then
+            python3 -c 'import sys, torch; n = torch.cuda.mem_get_info()[0] - 2 * 2**30
+x = torch.empty(n, dtype=torch.uint8, device="cuda"); print("held", flush=True)
+sys.stdin.read()' < <(sleep 40) >"$out/held" &
+            local holder=$! i
+            for i in $(seq 100); do grep -q held "$out/held" && break; sleep 0.2; done
+            must_fail no-memory 1 'out of device memory: the image needs' \
+                "$B/nanobragg" $tiny -detpixels 32768 -oversample 1 -device cuda
+            kill $holder
+            wait $holder 2>/dev/null
+            rm -f "$out/held"
+        else
+            note "skip fault-no-memory # no PyTorch here to take the memory"
+        fi
         must_fail no-such-device 2 'no device 77' "$B/nanobragg" $tiny -device cuda:77
-        must_fail killed 130 '' timeout -s INT 3 "$B/nanobragg" $tiny -detpixels 4096 \
+        must_fail killed 130 '' timeout --preserve-status -s INT 3 "$B/nanobragg" $tiny -detpixels 4096 \
             -precision double -mosaic 1 -mosaic_domains 3000 -phisteps 100 -osc 1 \
             -device cuda
     }
@@ -124,18 +156,23 @@ wanted time && times
 if wanted sanitize; then
     for tool in memcheck racecheck initcheck; do
         compute-sanitizer --tool $tool --error-exitcode 9 "$B/tests/check/cuda_check" \
-            --count 12 --precision mixed >"$out/$tool.txt" 2>&1
+            --count 12 --precision mixed >"$out/sanitize.$tool" 2>&1
         note "compute-sanitizer $tool: status $?, $(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' \
-            "$out/$tool.txt" | tail -n 1)"
+            "$out/sanitize.$tool" | tail -n 1)"
+        cat "$out/sanitize.$tool" >>"$out/sanitize.txt"
+        rm "$out/sanitize.$tool"
     done
 fi
 if wanted ncu; then
-    for name in heavy-2048-N20-const heavy-2048-N20-table; do
-        ncu --clock-control none --set full -k 'regex:k_tensor' -c 1 \
-            "$B/tests/bench/gpu_time" $name >"$out/ncu-$name.txt" 2>&1
+    for name in heavy-2048-N20-const heavy-2048-N20-table heavy-2048-N20-const-residual \
+        simple-4096; do
+        ncu --clock-control none --set full -k 'regex:k_(tensor|residual|one)' -c 1 \
+            "$B/tests/bench/gpu_time" $name >"$out/ncu" 2>&1
         note "ncu $name"
         grep -E 'Duration|Registers Per|Issue Slots Busy|Executed Ipc Active|Achieved Occ|Theoretical Occ|highest-utilized|Local|FP64|FMA' \
-            "$out/ncu-$name.txt" | head -n 20 | tee -a "$out/summary.txt"
+            "$out/ncu" | head -n 20 | tee -a "$out/summary.txt"
+        cat "$out/ncu" >>"$out/ncu.txt"
+        rm "$out/ncu"
     done
 fi
 exit $failed
