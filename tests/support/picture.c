@@ -8,10 +8,12 @@
 
 nb_config nb_test_config(void)
 {
+    const char *isa = getenv("NB_TEST_ISA");
     nb_config cfg;
     nb_config_defaults(&cfg);
     cfg.write_float = cfg.write_int = cfg.write_pgm = cfg.write_noise = 0;
     cfg.precision = NB_PRECISION_DOUBLE;
+    cfg.isa = isa && strcmp(isa, "auto") == 0 ? NB_ISA_AUTO : NB_ISA_SCALAR;
     snprintf(cfg.device, sizeof cfg.device, "cpu");
     return cfg;
 }

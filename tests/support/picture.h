@@ -17,7 +17,8 @@ typedef struct nb_picture {
     nb_sim *sim;
 } nb_picture;
 
-/** Defaults of the library, no output files, double precision. */
+/** Defaults of the library, no output files, the scalar reference (with NB_TEST_ISA=auto in the
+ * environment the vector renderer in double precision, which must give the same). */
 nb_config nb_test_config(void);
 
 /** The AT-PARALLEL suite's common setting: F 100, 100 A cubic, pixel 0.1, distance 100, MOSFLM,

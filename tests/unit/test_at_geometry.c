@@ -337,6 +337,22 @@ static void curved_with_point_pixel_and_layers(void **state)
     nb_picture_free(&r);
 }
 
+/* Point pixels: area over R^2; in -compat the area is left out. */
+static void legacy_point_pixels(void **state)
+{
+    nb_config cfg = nb_suite_config(1, 5, 32);
+    nb_picture p, q;
+    (void)state;
+    cfg.point_pixel = 1;
+    p = rendered(&cfg);
+    cfg.compat = 1;
+    q = rendered(&cfg);
+    for (size_t i = 0; i < p.n; i++)
+        check_ratio(q.pixels[i], p.pixels[i] / 1e-8, 2e-7);
+    nb_picture_free(&p);
+    nb_picture_free(&q);
+}
+
 /* A detector behind the sample, seen from its other face. */
 static void normal_turned_to_the_sample(void **state)
 {
@@ -365,6 +381,7 @@ int main(void)
         TEST(vectors_of_any_length),
         TEST(impossible_detectors),
         TEST(curved_with_point_pixel_and_layers),
+        TEST(legacy_point_pixels),
         TEST(normal_turned_to_the_sample),
     };
     return RUN_TESTS("detector geometry", tests);
