@@ -89,8 +89,8 @@ ALL_LDFLAGS = $(SAN) $(if $(HAVE_OPENMP),-fopenmp) $(LDFLAGS)
 # is made again when the text changes.
 stamp = $(if $(wildcard $B),$(shell printf '%s\n' '$(subst ','\'',$2)' | cmp -s - $B/$1 || \
     printf '%s\n' '$(subst ','\'',$2)' >$B/$1))
-$(call stamp,flags,$(CC) $(filter-out -Werror,$(ALL_CFLAGS)) $(ALL_LDFLAGS) $(NVCC_FLAGS) \
-    $(NVCC_ARCH))
+$(call stamp,flags,$(CC) $(filter-out -Werror,$(ALL_CFLAGS)) $(ALL_LDFLAGS))
+$(call stamp,cuda-flags,$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) $(DEFS))
 
 # Sources named after an instruction set are compiled for it, and only where it can exist.
 # Nothing in them may run before the processor has been asked (src/render's cpu features).
@@ -174,7 +174,7 @@ $B/%.o: %.c $B/flags
 	$(Q)$(CC) $(ALL_CFLAGS) $(if $(filter tests/%,$<),-Isrc $(CMOCKA_CFLAGS)) \
 	    $(ISA_$(call isa_of,$<)) -c $< -o $@
 
-$B/%.cu.o: %.cu $B/flags
+$B/%.cu.o: %.cu $B/cuda-flags
 	@mkdir -p $(@D)
 	$(call say,NVCC $<)
 	$(Q)$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -Xcompiler -fPIC $(subst ",\",$(DEFS)) \

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 # How the CUDA files are compiled, and what needs a device.
 #
-#   CUDA_ARCH=90       these architectures only (quick); default: all of them, and PTX for later ones
+#   CUDA_ARCH=90       these architectures only (quick); default: all of them
+#                      that this nvcc knows, and PTX for later ones
 
-CUDA_ARCHES := 75 80 86 89 90 100 120
+CUDA_ARCHES := $(filter $(NVCC_KNOWS),75 80 86 89 90 100 120)
 CUDA_ARCH ?= $(CUDA_ARCHES)
 comma := ,
 NVCC_ARCH ?= $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$a$(comma)code=sm_$a) \
-    $(if $(filter 120,$(CUDA_ARCH)),-gencode arch=compute_120$(comma)code=compute_120)
+    $(foreach a,$(filter $(CUDA_ARCH),$(lastword $(CUDA_ARCHES))),\
+        -gencode arch=compute_$a$(comma)code=compute_$a)
 # No contraction: fma() where it is meant, as on the CPU.  Never -ftz or fast-math (interference.cuh).
 NVCC_FLAGS ?= -O3 -std=c++17 -fmad=false -lineinfo -Xcompiler -Wall$(comma)-Wextra
 

@@ -51,6 +51,7 @@ if [ "$cuda" != 0 ]; then
     if [ -n "$nvcc" ]; then
         echo "NVCC := $nvcc"
         echo "NVCC_VERSION := $("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')"
+        echo "NVCC_KNOWS := $("$nvcc" --list-gpu-arch 2>/dev/null | sed 's/compute_//' | tr '\n' ' ')"
     fi
 fi
 exit 0
