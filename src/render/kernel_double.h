@@ -20,13 +20,13 @@ NB_INLINE vd interference_double(vd d, double N)
     return vd_pick((vl)(d == 0.0), vd_set(N), ratio);
 }
 
-/** 3 (sin x - x cos x)/x^3 at x = pi z. */
+/** 3 (sin x - x cos x)/x^3 at x = pi z, but for a sign where z is beyond 1/2: only its square
+ * is used. */
 NB_INLINE vd sphere_transform(vd z)
 {
-    vd x = NB_PI * z, x2 = x * x, n = vd_round(z), f = z - n, odd, near, far;
+    vd x = NB_PI * z, x2 = x * x, f = z - vd_round(z), near, far;
     near = 1.0 - x2 / 10.0 * (1.0 - x2 / 28.0 * (1.0 - x2 / 54.0));
-    odd = n - 2.0 * vd_floor(0.5 * n); /* sin and cos change sign together: 1 - 2 odd */
-    far = 3.0 * (1.0 - 2.0 * odd) * (vd_sinpi(f) / x - vd_cospi(f)) / x2;
+    far = 3.0 * (vd_sinpi(f) / x - vd_cospi(f)) / x2;
     return vd_pick((vl)(x < 0.05), near, far);
 }
 

@@ -16,7 +16,7 @@
 /** What the compiler is to specialise for. */
 typedef struct fixed_case {
     int kind;    /* nb_f_kind */
-    int fastest; /* polynomials of degree 3 */
+    int fastest; /* polynomials of degree 3 in the denominators */
     int mode;    /* nb_fixed_mode */
     int factors; /* per-source factors in an array (structured sum only) */
 } fixed_case;
@@ -51,8 +51,9 @@ typedef struct sine_args {
     vf x[6];
 } sine_args;
 
-/** F_latt^2: product over the axes of (sin(pi N d)/sin(pi d))^2.  Sines: relative error 6e-9, or
- * 1.1e-6 when fastest, before rounding; the constant terms are held at pi, so that the ratio is
+/** F_latt^2: product over the axes of (sin(pi N d)/sin(pi d))^2.  sin(pi x) = x P(x^2): relative
+ * error 6e-9 with degree 4, 1.1e-6 with degree 3, which the denominators get when fastest (a
+ * peak's d is small), before rounding.  The constant terms are held at pi, so that the ratio is
  * exact at the top of a peak.  The six go in step, so that their chains of dependent operations
  * overlap. */
 NB_INLINE vf interference(sine_args s, const int fastest)
@@ -61,16 +62,20 @@ NB_INLINE vf interference(sine_args s, const int fastest)
                                     -0.598308095473f, 0.0776759750483f};
     static const float degree3[] = {3.14159265359f, -5.16746057102f, 2.54433174016f,
                                     -0.560029511451f};
-    const float *c = fastest ? degree3 : degree4;
-    int degree = fastest ? 3 : 4, i, k;
+    const float *den = fastest ? degree3 : degree4;
     vf y[6], p[6], g;
+    int i, k;
     for (i = 0; i < 6; i++)
         y[i] = s.x[i] * s.x[i];
     for (i = 0; i < 6; i++)
-        p[i] = vf_fma(y[i], vf_set(c[degree]), vf_set(c[degree - 1]));
-    for (k = degree - 2; k >= 0; k--)
+        p[i] = i >= 3 && fastest ? vf_set(den[3])
+                                 : vf_fma(y[i], vf_set(degree4[4]), vf_set(degree4[3]));
+    for (k = 2; k > 0; k--)
         for (i = 0; i < 6; i++)
-            p[i] = vf_fma(p[i], y[i], vf_set(c[k]));
+            p[i] = vf_fma(p[i], y[i], vf_set(i < 3 ? degree4[k] : den[k]));
+    for (i = 0; i < 6; i++)
+        p[i] = fastest ? vf_fma(p[i], y[i], vf_set(degree4[0]))
+                       : vf_fma_once(p[i], y[i], vf_set(degree4[0]));
     for (i = 0; i < 6; i++)
         p[i] = p[i] * s.x[i];
     g = p[0] * p[1] * p[2] / (p[3] * p[4] * p[5]);

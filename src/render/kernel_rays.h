@@ -79,6 +79,28 @@ NB_INLINE pair block_pixels(const nb_detector *det, int f0)
     return (pair){vd_min(nb_lane[0] + first, last), vd_min(nb_lane[1] + first, last)};
 }
 
+/** Where a row of the image goes. */
+typedef struct row_output {
+    float *row;          /* its first pixel */
+    const uint8_t *mask; /* of its first pixel; NULL: all are rendered */
+    int end;             /* one past the region's last pixel */
+} row_output;
+
+/** Write the rendered pixels of the block at f0. */
+NB_INLINE void store_block(const row_output *out, int f0, vf v)
+{
+    float value[NB_W];
+    int i;
+    if (!out->mask && f0 + NB_W <= out->end) {
+        memcpy(out->row + f0, &v, sizeof v);
+        return;
+    }
+    memcpy(value, &v, sizeof value);
+    for (i = 0; i < NB_W && f0 + i < out->end; i++)
+        if (!out->mask || out->mask[f0 + i])
+            out->row[f0 + i] = value[i];
+}
+
 /** Cosine and sine of the curved detector's angle at sub-pixel subf. */
 NB_INLINE void curved_columns(const nb_plan *p, vd f, int subf, vd *cosine, vd *sine)
 {

@@ -16,7 +16,7 @@
 
 /* Blocks go through each stage (rays, crystal, factors) some at a time: the stages' chains of
  * dependent operations then overlap, and each stage keeps its constants in registers. */
-enum { CHUNK = 256 / NB_W, SIMPLE_CHUNK = 1024 / NB_W, MAX_LINES = 64 };
+enum { CHUNK = 256 / NB_W, SIMPLE_CHUNK = 512 / NB_W, MAX_LINES = 64 };
 
 /** Scattering vector of the rays from one source. */
 typedef struct q_pair {
@@ -104,18 +104,31 @@ NB_STAGE void fixed_one_source(const nb_plan *p, const rays *r, int n, const nb_
     }
 }
 
-NB_STAGE void simple_intensity(const nb_plan *p, const int *f0, int n, const row_line *line,
-                               vf *value)
+NB_STAGE void simple_first(const nb_plan *p, const simple_row *row, const int *f0, int n,
+                           simple_block *to)
 {
-    const simple_row row = simple_row_of(p, line);
+    simple_geometry(p, row, f0, n, to);
+}
+
+NB_STAGE void simple_second(const nb_plan *p, const simple_row *row, const simple_block *from,
+                            const int *f0, int n, const row_output *out)
+{
     switch (NB_CASE_NUMBER(p->table.kind, p->fastest, p->mode)) {
-#define NB_DO(kind, fastest, mode)                                                    \
-    case NB_CASE_NUMBER(kind, fastest, mode):                                         \
-        simple_blocks(p, &row, f0, n, (fixed_case){kind, fastest, mode, 0}, value);   \
+#define NB_DO(kind, fastest, mode)                                                       \
+    case NB_CASE_NUMBER(kind, fastest, mode):                                            \
+        simple_photons(p, row, from, f0, n, (fixed_case){kind, fastest, mode, 0}, out);  \
         break;
         NB_FIXED_CASES(NB_DO)
 #undef NB_DO
     }
+}
+
+static void simple_intensity(const nb_plan *p, const int *f0, int n, const simple_row *row,
+                             const row_output *out)
+{
+    simple_block blocks[SIMPLE_CHUNK];
+    simple_first(p, row, f0, n, blocks);
+    simple_second(p, row, blocks, f0, n, out);
 }
 
 /** One half of a block. */
@@ -235,7 +248,7 @@ NB_STAGE void chunk_rays(const nb_plan *p, const int *f0, int n, const row_line 
 
 /** Photons in the n blocks of pixels of row s that start at f0[]. */
 static void chunk_intensity(const nb_plan *p, const int *f0, int n, int s, const row_line *lines,
-                            vf *value)
+                            const row_output *out)
 {
     const nb_scene *sc = &p->scene;
     rays r[CHUNK];
@@ -256,7 +269,7 @@ static void chunk_intensity(const nb_plan *p, const int *f0, int n, int s, const
         }
     for (i = 0; i < n; i++) {
         pair x = pair_mul(total[i], cached[i]);
-        value[i] = vf_pack(x.a, x.b);
+        store_block(out, f0[i], vf_pack(x.a, x.b));
     }
 }
 
@@ -268,43 +281,30 @@ static int any_rendered(const uint8_t *mask, int n)
     return 0;
 }
 
-/** Copy the block's rendered pixels, `left` of them inside the region. */
-NB_INLINE void store(float *row, const uint8_t *mask, int left, vf v)
-{
-    float value[NB_W];
-    int i;
-    if (!mask && left >= NB_W) {
-        memcpy(row, &v, sizeof v);
-        return;
-    }
-    memcpy(value, &v, sizeof value);
-    for (i = 0; i < NB_W && i < left; i++)
-        if (!mask || mask[i])
-            row[i] = value[i];
-}
-
 void NB_ROW_KERNEL(const nb_plan *p, int s, float *row)
 {
     const nb_scene *sc = &p->scene;
     const nb_detector *det = &sc->det;
     const uint8_t *mask = det->mask ? det->mask + (size_t)s * det->fpixels : NULL;
-    const int end = det->roi_fmax + 1, most = p->simple ? SIMPLE_CHUNK : CHUNK;
+    const row_output out = {row, mask, det->roi_fmax + 1};
+    const int most = p->simple ? SIMPLE_CHUNK : CHUNK;
     row_line lines[MAX_LINES];
+    simple_row simple = {0};
     int i, n = 0, f, f0[SIMPLE_CHUNK];
-    vf value[SIMPLE_CHUNK];
     for (i = 0; i < MAX_LINES && i < det->layers * sc->oversample; i++)
         lines[i] = line_of(sc, s, i % sc->oversample, i / sc->oversample);
-    for (f = det->roi_fmin; f < end; f += NB_W) {
-        if (!mask || any_rendered(mask + f, end - f < NB_W ? end - f : NB_W))
+    if (p->simple)
+        simple = simple_row_of(p, lines);
+    for (f = det->roi_fmin; f < out.end; f += NB_W) {
+        int left = out.end - f;
+        if (!mask || any_rendered(mask + f, left < NB_W ? left : NB_W))
             f0[n++] = f;
-        if (n < most && (f + NB_W < end || n == 0))
+        if (n == 0 || (n < most && left > NB_W))
             continue;
         if (p->simple)
-            simple_intensity(p, f0, n, lines, value);
+            simple_intensity(p, f0, n, &simple, &out);
         else
-            chunk_intensity(p, f0, n, s, lines, value);
-        for (i = 0; i < n; i++)
-            store(row + f0[i], mask ? mask + f0[i] : NULL, end - f0[i], value[i]);
+            chunk_intensity(p, f0, n, s, lines, &out);
         n = 0;
     }
 }

@@ -53,7 +53,7 @@ typedef struct nb_plan_source {
 typedef struct nb_plan {
     nb_scene scene;         /* a copy; its arrays are the caller's */
     nb_arithmetic arithmetic;
-    int fastest;            /* FIXED: polynomials of degree 3 */
+    int fastest;            /* FIXED: cheaper polynomials */
     nb_fixed_mode mode;     /* FIXED */
     nb_f_table table;       /* FIXED only */
     nb_plan_source *sources;   /* owned */

@@ -31,16 +31,22 @@ static int first_thread(void)
 nb_status nb_render_rows(const nb_row_job *job, const nb_detector *det, nb_error *err)
 {
     int first = det->roi_smin, last = det->roi_smax, s;
+    const size_t row_bytes = (size_t)det->fpixels * sizeof *job->image;
     atomic_int done = 0, stop = 0;
-    memset(job->image, 0, (size_t)det->fpixels * det->spixels * sizeof *job->image);
+    /* the rows that are rendered are cleared by the thread that fills them, into its cache */
+    memset(job->image, 0, (size_t)first * row_bytes);
+    memset(job->image + (size_t)(last + 1) * det->fpixels, 0,
+           (size_t)(det->spixels - 1 - last) * row_bytes);
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(job->threads)
 #endif
     for (s = first; s <= last; s++) {
+        float *row = job->image + (size_t)s * det->fpixels;
         int count;
         if (atomic_load_explicit(&stop, memory_order_relaxed))
             continue;
-        job->row(job->context, s, job->image + (size_t)s * det->fpixels);
+        memset(row, 0, row_bytes);
+        job->row(job->context, s, row);
         count = atomic_fetch_add_explicit(&done, 1, memory_order_relaxed) + 1;
         if (first_thread() && job->hooks->progress &&
             job->hooks->progress(job->hooks->user, (double)count / (last - first + 1)))

@@ -62,6 +62,10 @@ NB_INLINE vf vf_fma(vf a, vf b, vf c)
 {
     return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
 }
+NB_INLINE vf vf_fma_once(vf a, vf b, vf c)
+{
+    return vf_fma(a, b, c);
+}
 NB_INLINE vd vd_fma(vd a, vd b, vd c)
 {
     return (vd)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
@@ -153,6 +157,10 @@ NB_INLINE vf vf_fma(vf a, vf b, vf c)
 {
     return (vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
 }
+NB_INLINE vf vf_fma_once(vf a, vf b, vf c)
+{
+    return vf_fma(a, b, c);
+}
 NB_INLINE vd vd_fma(vd a, vd b, vd c)
 {
     return (vd)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
@@ -212,15 +220,9 @@ NB_INLINE vd vd_sqrt(vd a)
 {
     return (vd)_mm256_sqrt_pd((__m256d)a);
 }
-/** 1/sqrt(a), a a normal float > 0: the 12-bit estimate and two cubic steps; within 2 ulp.  The
- * divider would take longer. */
-NB_INLINE vd vd_rsqrt(vd a)
+NB_INLINE vd vd_rsqrt(vd a) /* the divider works beside the multipliers */
 {
-    vd r = (vd)_mm256_cvtps_pd(_mm_rsqrt_ps(_mm256_cvtpd_ps((__m256d)a)));
-    vd e = vd_fnma(a * r, r, vd_set(1.0));
-    r = vd_fma(r * e, vd_fma(e, vd_set(0.375), vd_set(0.5)), r);
-    e = vd_fnma(a * r, r, vd_set(1.0));
-    return vd_fma(r * e, vd_fma(e, vd_set(0.375), vd_set(0.5)), r);
+    return 1.0 / vd_sqrt(a);
 }
 NB_INLINE vd vd_round(vd a)
 {
@@ -242,6 +244,16 @@ static const vd nb_lane[2] = {{0, 1}, {2, 3}};
 NB_INLINE vf vf_fma(vf a, vf b, vf c) /* two roundings: there is no other */
 {
     return a * b + c;
+}
+/** As vf_fma, rounded to a float once: by way of doubles. */
+NB_INLINE vf vf_fma_once(vf a, vf b, vf c)
+{
+    __m128d low = (__m128d)((vd)_mm_cvtps_pd((__m128)a) * (vd)_mm_cvtps_pd((__m128)b) +
+                            (vd)_mm_cvtps_pd((__m128)c));
+    __m128 ah = _mm_movehl_ps((__m128)a, (__m128)a), bh = _mm_movehl_ps((__m128)b, (__m128)b),
+           ch = _mm_movehl_ps((__m128)c, (__m128)c);
+    __m128d high = (__m128d)((vd)_mm_cvtps_pd(ah) * (vd)_mm_cvtps_pd(bh) + (vd)_mm_cvtps_pd(ch));
+    return (vf)_mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
 }
 NB_INLINE vd vd_fma(vd a, vd b, vd c)
 {
