@@ -202,6 +202,24 @@ nb_status nb_outfile_write(nb_outfile *out, const void *data, size_t bytes, nb_e
     return NB_OK;
 }
 
+nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes, uint64_t offset,
+                              nb_error *err)
+{
+    const char *next = data;
+    while (bytes > 0) {
+        size_t piece = bytes < ((size_t)1 << 30) ? bytes : (size_t)1 << 30;
+        ssize_t n = pwrite(out->fd, next, piece, (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail_errno(err, "write", out->path);
+        next += n;
+        offset += (uint64_t)n;
+        bytes -= (size_t)n;
+    }
+    return NB_OK;
+}
+
 /** Make the rename durable.  Nothing is lost if the folder cannot be synced, so no error. */
 static void sync_folder(const char *path)
 {

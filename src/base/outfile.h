@@ -15,6 +15,10 @@ typedef struct nb_outfile {
 nb_status nb_outfile_open(nb_outfile *out, const char *path, nb_error *err);
 /** Append bytes, retrying short writes. */
 nb_status nb_outfile_write(nb_outfile *out, const void *data, size_t bytes, nb_error *err);
+/** Write bytes at an offset, from any thread; not for devices.  Other offsets may follow in any
+ * order, but none may be left out. */
+nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes, uint64_t offset,
+                              nb_error *err);
 /** fsync, close, rename over the final name, sync the folder.  On error the temporary file is
  * removed and an older file of that name is untouched. */
 nb_status nb_outfile_commit(nb_outfile *out, nb_error *err);

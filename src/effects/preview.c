@@ -6,7 +6,8 @@
 
 #include "../base/memory.h"
 
-const nb_preview_options nb_preview_default = {NB_PREVIEW_SQRT, 1.0, 99.5, 3.0, 0};
+const nb_preview_options nb_preview_default = {NB_PREVIEW_SQRT, 1.0, 99.5, 3.0, 0, 0.5,
+                                               NB_PREVIEW_AUTO};
 
 /* Positive floats sort as their bits do; the upper 16 bits are bins of less than 1 % width. */
 enum { BINS = 1 << 15, SHIFT = 16 };
@@ -56,33 +57,105 @@ static double percentile(const uint32_t *count, uint64_t total, double percent)
     return bin_start(last);
 }
 
+nb_preview_options nb_preview_of(const nb_png_options *png)
+{
+    nb_preview_options o = nb_preview_default;
+    if (!png)
+        return o;
+    if (png->log)
+        o.curve = NB_PREVIEW_LOG;
+    else if (png->gamma > 0 && png->gamma != 0.5)
+        o.curve = NB_PREVIEW_POWER;
+    o.gamma = png->gamma > 0 ? png->gamma : 0.5;
+    o.bright_spots = png->colormap != NB_MAP_GREY;
+    if (png->scale == NB_PNG_PERCENTILE) {
+        o.range = NB_PREVIEW_PERCENTILE;
+        o.high = png->percentile;
+    } else if (png->scale == NB_PNG_RANGE) {
+        o.range = NB_PREVIEW_FIXED;
+        o.low = png->low;
+        o.high = png->high;
+    }
+    return o;
+}
+
 static double bend(const nb_preview_options *o, double x)
 {
-    return o->curve == NB_PREVIEW_LOG ? log(x) : sqrt(x);
+    return o->curve == NB_PREVIEW_LOG     ? log(x)
+           : o->curve == NB_PREVIEW_POWER ? pow(x, o->gamma)
+                                          : sqrt(x);
+}
+
+static void set_between(nb_preview_levels *l, double low, double high)
+{
+    l->low = low;
+    l->factor = high > low ? 1.0 / (high - low) : 0;
+    l->by_fraction = 1;
+}
+
+nb_status nb_preview_choose(const float *image, size_t pixels,
+                            const nb_preview_options *options, nb_preview_levels *out,
+                            nb_error *err)
+{
+    const nb_preview_options *o = options ? options : &nb_preview_default;
+    uint32_t *count;
+    uint64_t total;
+    double low, high;
+    out->options = *o;
+    set_between(out, o->low, o->high);
+    if (o->range == NB_PREVIEW_FIXED)
+        return NB_OK;
+    count = nb_alloc(BINS, sizeof *count, "preview histogram", err);
+    if (!count)
+        return NB_ERR_NOMEM;
+    total = fill_histogram(image, pixels, count);
+    set_between(out, 0, 0);
+    if (total && o->range == NB_PREVIEW_PERCENTILE) {
+        set_between(out, 0, percentile(count, total, o->high));
+    } else if (total) {
+        low = bend(o, percentile(count, total, o->low));
+        high = bend(o, fmax(percentile(count, total, o->high),
+                            o->headroom * percentile(count, total, 50)));
+        out->low = low;
+        out->factor = high > low ? 255.0 / (high - low) : 0;
+        out->by_fraction = 0;
+    }
+    nb_free(count);
+    return NB_OK;
+}
+
+static double level_of(const nb_preview_options *o, const nb_preview_levels *l,
+                       float value)
+{
+    const double decades = 999; /* three of them */
+    double x = (value - l->low) * l->factor;
+    if (!l->by_fraction)
+        return value > 0 ? (bend(o, value) - l->low) * l->factor : 0;
+    if (!(x > 0))
+        return 0;
+    return 255.0 * (o->curve == NB_PREVIEW_LOG
+                        ? log1p(decades * fmin(x, 1)) / log1p(decades)
+                        : bend(o, fmin(x, 1)));
+}
+
+void nb_preview_apply(const nb_preview_levels *levels, const float *image, size_t pixels,
+                      uint8_t *out)
+{
+    const nb_preview_options *o = &levels->options;
+    for (size_t i = 0; i < pixels; i++) {
+        double level = level_of(o, levels, image[i]);
+        uint8_t grey = !(level > 0) ? 0 : level > 255.0 ? 255 : (uint8_t)(level + 0.5);
+        out[i] = o->bright_spots ? grey : (uint8_t)(255 - grey);
+    }
 }
 
 nb_status nb_preview(const float *image, int fast, int slow,
                      const nb_preview_options *options, uint8_t *out, nb_error *err)
 {
-    const nb_preview_options *o = options ? options : &nb_preview_default;
     size_t pixels = (size_t)fast * (size_t)slow;
-    uint32_t *count = nb_alloc(BINS, sizeof *count, "preview histogram", err);
-    uint64_t total;
-    double low = 0, high = 0, factor;
-    if (!count)
-        return NB_ERR_NOMEM;
-    total = fill_histogram(image, pixels, count);
-    if (total) {
-        low = bend(o, percentile(count, total, o->low));
-        high = bend(o, fmax(percentile(count, total, o->high),
-                            o->headroom * percentile(count, total, 50)));
-    }
-    nb_free(count);
-    factor = high > low ? 255.0 / (high - low) : 0;
-    for (size_t i = 0; i < pixels; i++) {
-        double level = image[i] > 0 ? (bend(o, image[i]) - low) * factor : 0;
-        uint8_t grey = !(level > 0) ? 0 : level > 255.0 ? 255 : (uint8_t)(level + 0.5);
-        out[i] = o->bright_spots ? grey : (uint8_t)(255 - grey);
-    }
-    return NB_OK;
+    nb_preview_levels levels;
+    nb_status st = nb_preview_choose(image, pixels, options, &levels, err);
+    if (!st)
+        nb_preview_apply(&levels, image, pixels, out);
+    return st;
 }

@@ -5,7 +5,17 @@
 
 #include "../nanobragg.h"
 
-typedef enum nb_preview_curve { NB_PREVIEW_SQRT = 0, NB_PREVIEW_LOG } nb_preview_curve;
+typedef enum nb_preview_curve {
+    NB_PREVIEW_SQRT = 0,
+    NB_PREVIEW_LOG,
+    NB_PREVIEW_POWER /* value^gamma */
+} nb_preview_curve;
+
+typedef enum nb_preview_range {
+    NB_PREVIEW_AUTO = 0,   /* the percentiles low and high, and headroom */
+    NB_PREVIEW_PERCENTILE, /* 0 to the percentile high */
+    NB_PREVIEW_FIXED       /* the values low and high */
+} nb_preview_range;
 
 typedef struct nb_preview_options {
     nb_preview_curve curve;
@@ -13,13 +23,38 @@ typedef struct nb_preview_options {
     double headroom; /* black is at least this many medians, so that spots stand out from a
                          smooth background; 0 off */
     int bright_spots; /* 0: spots are dark on white paper */
+    double gamma;
+    nb_preview_range range;
 } nb_preview_options;
 
 /** Square root, 1 % to 99.5 % or three medians, dark spots. */
 extern const nb_preview_options nb_preview_default;
 
+/** The same said in the public way; options may be NULL. */
+nb_preview_options nb_preview_of(const nb_png_options *options);
+
+/** How values become greys, chosen from an image and applied to its rows: (bent value - low)
+ * factor, or the bent fraction of the way between two values. */
+typedef struct nb_preview_levels {
+    nb_preview_options options;
+    double low, factor;
+    int by_fraction;
+} nb_preview_levels;
+
+/** The levels for an image of `pixels` pixels; options may be NULL (the default).
+ * Errors: NB_ERR_NOMEM. */
+nb_status nb_preview_choose(const float *image, size_t pixels,
+                            const nb_preview_options *options, nb_preview_levels *out,
+                            nb_error *err);
+
+/** Greys of `pixels` values. */
+void nb_preview_apply(const nb_preview_levels *levels, const float *image, size_t pixels,
+                      uint8_t *out);
+
 /** Fill out[slow][fast] from image[slow][fast].  Pixels that are 0 or less (outside the region
- * of interest, masked) look like the faintest ones.  options may be NULL (the default).
+ * of interest, masked) look like the faintest ones, save with NB_PREVIEW_FIXED.  Between fixed
+ * ends the curve bends the fraction of the way from low to high: its power, or three decades of
+ * its logarithm.  options may be NULL (the default).
  * Errors: NB_ERR_NOMEM. */
 nb_status nb_preview(const float *image, int fast, int slow,
                      const nb_preview_options *options, uint8_t *out, nb_error *err);

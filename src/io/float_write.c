@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "writer.h"
 
-static nb_status write_float(const nb_image_view *image, const nb_image_meta *meta,
-                             nb_outfile *out, nb_error *err)
+static nb_status float_header(const nb_image_view *image, const nb_image_meta *meta,
+                              nb_image_header *header, nb_error *err)
 {
-    size_t pixels = (size_t)image->fast * (size_t)image->slow;
+    (void)image;
     (void)meta;
-    return nb_outfile_write(out, image->pixels, pixels * sizeof(float), err);
+    (void)header;
+    (void)err;
+    return NB_OK;
 }
 
-const nb_writer nb_writer_float = {"float image", "bin", NB_PIXEL_F32, NULL, write_float};
+const nb_writer nb_writer_float = {"float image", "bin", NB_PIXEL_F32,
+                                   NULL,          float_header, NULL};

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../base/error.h"
 #include "writer.h"
 
 /** FNV-1a's step, on a word instead of a byte. */
@@ -35,10 +36,13 @@ static nb_status write_hash(const nb_image_view *image, const nb_image_meta *met
 {
     static const char *const types[] = {"any", "float32", "uint16", "uint8"};
     char line[80];
-    int n = snprintf(line, sizeof line, "%016" PRIx64 " %s %d %d\n", nb_image_hash(image),
+    int n;
+    if (!image->pixels)
+        return nb_fail(err, NB_ERR_INTERNAL, "the hash needs all pixels at once");
+    n = snprintf(line, sizeof line, "%016" PRIx64 " %s %d %d\n", nb_image_hash(image),
                      types[image->type], image->fast, image->slow);
     (void)meta;
     return nb_outfile_write(out, line, (size_t)n, err);
 }
 
-const nb_writer nb_writer_hash = {"hash", "hash", NB_PIXEL_ANY, NULL, write_hash};
+const nb_writer nb_writer_hash = {"hash", "hash", NB_PIXEL_ANY, NULL, NULL, write_hash};

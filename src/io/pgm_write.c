@@ -4,17 +4,15 @@
 
 #include "writer.h"
 
-static nb_status write_pgm(const nb_image_view *image, const nb_image_meta *meta,
-                           nb_outfile *out, nb_error *err)
+static nb_status pgm_header(const nb_image_view *image, const nb_image_meta *meta,
+                            nb_image_header *header, nb_error *err)
 {
-    char header[128];
-    int n = snprintf(header, sizeof header, "P5\n%d %d\n# pixels scaled by %g\n255\n",
-                     image->fast, image->slow, image->scale);
-    nb_status st = nb_outfile_write(out, header, (size_t)n, err);
     (void)meta;
-    return st ? st
-              : nb_outfile_write(out, image->pixels,
-                                 (size_t)image->fast * (size_t)image->slow, err);
+    (void)err;
+    header->used = (size_t)snprintf(header->text, sizeof header->text,
+                                    "P5\n%d %d\n# pixels scaled by %g\n255\n", image->fast,
+                                    image->slow, image->scale);
+    return NB_OK;
 }
 
-const nb_writer nb_writer_pgm = {"PGM", "pgm", NB_PIXEL_U8, NULL, write_pgm};
+const nb_writer nb_writer_pgm = {"PGM", "pgm", NB_PIXEL_U8, NULL, pgm_header, NULL};

@@ -2,6 +2,7 @@
 #include <stdint.h>
 
 #include "../base/error.h"
+#include "../base/memory.h"
 #include "writer.h"
 
 #ifdef NB_HAVE_PNG
@@ -58,22 +59,28 @@ static void set_text(png_structp png, png_infop info, const nb_image_meta *meta)
     png_set_text(png, info, text, meta->command_line && meta->command_line[0] ? 2 : 1);
 }
 
-/** May leave by longjmp: nothing here owns memory. */
+/** May leave by longjmp: nothing here owns memory.  buffer: one row. */
 static void write_all(png_structp png, png_infop info, const nb_image_view *image,
-                      const nb_image_meta *meta)
+                      const nb_image_meta *meta, void *buffer)
 {
+    sink *out = png_get_io_ptr(png);
     double per_metre = meta->pixel_mm > 0 ? 1000.0 / meta->pixel_mm : 0;
-    const png_byte *row = image->pixels;
     png_set_IHDR(png, info, (png_uint_32)image->fast, (png_uint_32)image->slow, 8,
-                 PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+                 image->type == NB_PIXEL_RGB ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY,
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                  PNG_FILTER_TYPE_DEFAULT);
     if (per_metre > 0 && per_metre < 2147483647.0)
         png_set_pHYs(png, info, (png_uint_32)(per_metre + 0.5),
                      (png_uint_32)(per_metre + 0.5), PNG_RESOLUTION_METER);
     set_text(png, info, meta);
     png_write_info(png, info);
-    for (int s = 0; s < image->slow; s++, row += image->fast)
+    for (int s = 0; s < image->slow; s++) {
+        const void *row;
+        out->status = nb_image_rows(image, s, 1, buffer, &row, out->err);
+        if (out->status)
+            png_longjmp(png, 1);
         png_write_row(png, row);
+    }
     png_write_end(png, NULL);
 }
 
@@ -84,20 +91,25 @@ static nb_status write_png(const nb_image_view *image, const nb_image_meta *meta
     png_structp png =
         png_create_write_struct(PNG_LIBPNG_VER_STRING, &s, on_error, on_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;
-    if (!info) {
-        png_destroy_write_struct(&png, NULL);
+    void *buffer = nb_alloc_raw((size_t)image->fast, nb_pixel_bytes(image->type),
+                                "PNG row", NULL);
+    if (!info || !buffer) {
+        png_destroy_write_struct(&png, &info);
+        nb_free(buffer);
         return nb_fail(err, NB_ERR_NOMEM, "out of memory (libpng)");
     }
     if (setjmp(png_jmpbuf(png)) == 0) {
         png_set_write_fn(png, &s, on_write, on_flush);
         png_set_user_limits(png, 0x7fffffff, 0x7fffffff);
-        write_all(png, info, image, meta);
+        write_all(png, info, image, meta, buffer);
     }
     png_destroy_write_struct(&png, &info);
+    nb_free(buffer);
     return s.status;
 }
 
-const nb_writer nb_writer_png = {"PNG", "png", NB_PIXEL_U8, NULL, write_png};
+const nb_writer nb_writer_png = {"PNG", "png", NB_PIXEL_U8, NULL, NULL, write_png};
+const nb_writer nb_writer_png_rgb = {"PNG", "png", NB_PIXEL_RGB, NULL, NULL, write_png};
 
 #else
 
@@ -110,6 +122,7 @@ static nb_status write_png(const nb_image_view *image, const nb_image_meta *meta
     return nb_fail(err, NB_ERR_UNSUPPORTED, "this build has no libpng");
 }
 
-const nb_writer nb_writer_png = {"PNG", "png", NB_PIXEL_U8, "libpng", write_png};
+const nb_writer nb_writer_png = {"PNG", "png", NB_PIXEL_U8, "libpng", NULL, write_png};
+const nb_writer nb_writer_png_rgb = {"PNG", "png", NB_PIXEL_RGB, "libpng", NULL, write_png};
 
 #endif

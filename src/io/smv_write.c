@@ -11,7 +11,7 @@
 #include "smv_keys.h"
 #include "writer.h"
 
-enum { HEADER_MAX = 16384, HEADER_UNIT = 512 };
+enum { HEADER_UNIT = 512 };
 
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define BYTE_ORDER_NAME "big_endian"
@@ -22,10 +22,7 @@ enum { HEADER_MAX = 16384, HEADER_UNIT = 512 };
 /* "HEADER_BYTES=" has a value of fixed width, filled in when the header is complete. */
 #define OPENING "{\nHEADER_BYTES=%5d;\n"
 
-typedef struct header {
-    char text[HEADER_MAX];
-    size_t used; /* HEADER_MAX: did not fit */
-} header;
+typedef nb_image_header header; /* used = sizeof text: did not fit */
 
 /** One line.  A value with what would end it (`;`, `=`, braces, line ends) has blanks there. */
 static void put(header *h, const char *key, const char *value)
@@ -168,8 +165,8 @@ static nb_status finish(header *h, nb_error *err)
     size_t bytes = (h->used + 2 + HEADER_UNIT - 1) / HEADER_UNIT * HEADER_UNIT;
     int n;
     if (bytes > sizeof h->text)
-        return nb_fail(err, NB_ERR_INTERNAL, "SMV header longer than %d bytes",
-                       HEADER_MAX);
+        return nb_fail(err, NB_ERR_INTERNAL, "SMV header longer than %zu bytes",
+                       sizeof h->text);
     memset(h->text + h->used, ' ', bytes - h->used);
     memcpy(h->text + h->used, "}\f", 2);
     n = snprintf(opening, sizeof opening, OPENING, (int)bytes);
@@ -178,25 +175,19 @@ static nb_status finish(header *h, nb_error *err)
     return NB_OK;
 }
 
-static nb_status write_smv(const nb_image_view *image, const nb_image_meta *meta,
-                           nb_outfile *out, nb_error *err)
+static nb_status smv_header(const nb_image_view *image, const nb_image_meta *meta,
+                            nb_image_header *h, nb_error *err)
 {
-    header h;
-    nb_status st;
-    h.used = (size_t)snprintf(h.text, sizeof h.text, OPENING, 0);
-    put(&h, "DIM", "2");
-    put(&h, "BYTE_ORDER", BYTE_ORDER_NAME);
-    put(&h, "TYPE", "unsigned_short");
-    put_int(&h, "SIZE1", image->fast);
-    put_int(&h, "SIZE2", image->slow);
-    put_geometry(&h, meta);
-    put_reader_keys(&h, meta);
-    put_own_keys(&h, image, meta);
-    if ((st = finish(&h, err)) || (st = nb_outfile_write(out, h.text, h.used, err)))
-        return st;
-    return nb_outfile_write(out, image->pixels,
-                            (size_t)image->fast * (size_t)image->slow * sizeof(uint16_t),
-                            err);
+    h->used = (size_t)snprintf(h->text, sizeof h->text, OPENING, 0);
+    put(h, "DIM", "2");
+    put(h, "BYTE_ORDER", BYTE_ORDER_NAME);
+    put(h, "TYPE", "unsigned_short");
+    put_int(h, "SIZE1", image->fast);
+    put_int(h, "SIZE2", image->slow);
+    put_geometry(h, meta);
+    put_reader_keys(h, meta);
+    put_own_keys(h, image, meta);
+    return finish(h, err);
 }
 
-const nb_writer nb_writer_smv = {"SMV", "img", NB_PIXEL_U16, NULL, write_smv};
+const nb_writer nb_writer_smv = {"SMV", "img", NB_PIXEL_U16, NULL, smv_header, NULL};

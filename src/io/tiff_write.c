@@ -2,6 +2,7 @@
 #include <stdint.h>
 
 #include "../base/error.h"
+#include "../base/memory.h"
 #include "writer.h"
 
 #ifdef NB_HAVE_TIFF
@@ -145,28 +146,33 @@ static int set_tags(TIFF *tiff, const nb_image_view *image, const nb_image_meta 
     return ok;
 }
 
-static int write_strips(TIFF *tiff, const nb_image_view *image, uint32_t strip_rows)
-{
-    size_t row = (size_t)image->fast * nb_pixel_bytes(image->type);
-    const char *next = image->pixels;
-    uint32_t left = (uint32_t)image->slow, strip = 0;
-    while (left > 0) {
-        uint32_t rows = left < strip_rows ? left : strip_rows;
-        tmsize_t bytes = (tmsize_t)(rows * row);
-        if (TIFFWriteEncodedStrip(tiff, strip++, (void *)(uintptr_t)next, bytes) != bytes)
-            return 0;
-        next += bytes;
-        left -= rows;
-    }
-    return 1;
-}
-
 static nb_status fail(const sink *s, nb_error *err)
 {
     char why[240];
     if (!s->error || strerror_r(s->error, why, sizeof why) != 0)
         snprintf(why, sizeof why, "libtiff: %s", s->message[0] ? s->message : "it failed");
     return nb_fail(err, NB_ERR_IO, "cannot write %.300s: %s", s->out->path, why);
+}
+
+static nb_status write_strips(TIFF *tiff, const nb_image_view *image, uint32_t strip_rows,
+                              sink *s, nb_error *err)
+{
+    size_t row = (size_t)image->fast * nb_pixel_bytes(image->type);
+    void *buffer = image->pixels ? NULL : nb_alloc_raw(strip_rows, row, "TIFF strip", err);
+    nb_status st = image->pixels || buffer ? NB_OK : NB_ERR_NOMEM;
+    uint32_t strip = 0;
+    for (int first = 0; first < image->slow && !st; first += (int)strip_rows) {
+        int left = image->slow - first;
+        int rows = left < (int)strip_rows ? left : (int)strip_rows;
+        tmsize_t bytes = (tmsize_t)((size_t)rows * row);
+        const void *from;
+        st = nb_image_rows(image, first, rows, buffer, &from, err);
+        if (!st &&
+            TIFFWriteEncodedStrip(tiff, strip++, (void *)(uintptr_t)from, bytes) != bytes)
+            st = fail(s, err);
+    }
+    nb_free(buffer);
+    return st;
 }
 
 static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *meta,
@@ -177,13 +183,16 @@ static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *met
     uint32_t strip_rows = row < strip_bytes ? (uint32_t)(strip_bytes / row) : 1;
     sink s = {out, 0, 0, ""};
     TIFF *tiff = open_tiff(&s, row * (size_t)image->slow > classic_limit ? "w8" : "w");
-    int ok;
+    nb_status st;
     if (!tiff)
         return fail(&s, err);
-    ok = set_tags(tiff, image, meta, strip_rows) &&
-         write_strips(tiff, image, strip_rows) && TIFFFlush(tiff);
+    st = set_tags(tiff, image, meta, strip_rows)
+             ? write_strips(tiff, image, strip_rows, &s, err)
+             : fail(&s, err);
+    if (!st && !TIFFFlush(tiff))
+        st = fail(&s, err);
     TIFFClose(tiff);
-    return ok && !s.error ? NB_OK : fail(&s, err);
+    return !st && s.error ? fail(&s, err) : st;
 }
 
 #define MISSING NULL
@@ -203,5 +212,5 @@ static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *met
 
 #endif
 
-const nb_writer nb_writer_tiff_f32 = {"TIFF", "tif", NB_PIXEL_F32, MISSING, write_tiff};
-const nb_writer nb_writer_tiff_u16 = {"TIFF", "tif", NB_PIXEL_U16, MISSING, write_tiff};
+const nb_writer nb_writer_tiff_f32 = {"TIFF", "tif", NB_PIXEL_F32, MISSING, NULL, write_tiff};
+const nb_writer nb_writer_tiff_u16 = {"TIFF", "tif", NB_PIXEL_U16, MISSING, NULL, write_tiff};

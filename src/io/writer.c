@@ -17,6 +17,8 @@ size_t nb_pixel_bytes(nb_pixel_type type)
         return sizeof(uint16_t);
     case NB_PIXEL_U8:
         return 1;
+    case NB_PIXEL_RGB:
+        return 3;
     case NB_PIXEL_ANY:
         break;
     }
@@ -36,15 +38,15 @@ time_t nb_image_date(void)
     return errno || *end || seconds < 0 || seconds > last ? 0 : (time_t)seconds;
 }
 
-static nb_status check(const nb_writer *writer, const char *path,
-                       const nb_image_view *image, nb_error *err)
+nb_status nb_image_check(const nb_writer *writer, const char *path,
+                         const nb_image_view *image, nb_error *err)
 {
     size_t bytes;
     if (writer->missing)
         return nb_fail(err, NB_ERR_UNSUPPORTED,
                        "cannot create %.300s: %s needs %s, which this build lacks", path,
                        writer->name, writer->missing);
-    if (!image->pixels || image->fast < 1 || image->slow < 1 ||
+    if ((!image->pixels && !image->make_rows) || image->fast < 1 || image->slow < 1 ||
         (writer->pixel != NB_PIXEL_ANY && writer->pixel != image->type) ||
         !nb_size_mul((size_t)image->fast, (size_t)image->slow, &bytes) ||
         !nb_size_mul(bytes, nb_pixel_bytes(image->type), &bytes) || bytes == 0)
@@ -54,22 +56,22 @@ static nb_status check(const nb_writer *writer, const char *path,
     return NB_OK;
 }
 
+nb_status nb_image_rows(const nb_image_view *image, int first, int count, void *buffer,
+                        const void **rows, nb_error *err)
+{
+    size_t row = (size_t)image->fast * nb_pixel_bytes(image->type);
+    if (image->pixels) {
+        *rows = (const char *)image->pixels + (size_t)first * row;
+        return NB_OK;
+    }
+    *rows = buffer;
+    return image->make_rows(image->user, first, count, buffer, err);
+}
+
 nb_status nb_write_image(const nb_writer *writer, const char *path,
                          const nb_image_view *image, const nb_image_meta *meta,
                          nb_error *err)
 {
-    nb_outfile out;
-    nb_status st = check(writer, path ? path : "", image, err);
-    if (st)
-        return st;
-    if (!writer->extension)
-        return writer->write(image, meta, NULL, err);
-    st = nb_outfile_open(&out, path, err);
-    if (!st)
-        st = writer->write(image, meta, &out, err);
-    if (!st)
-        st = nb_outfile_commit(&out, err);
-    if (st)
-        nb_outfile_abort(&out);
-    return st;
+    nb_write_job job = {writer, path, *image, meta, 0, 0};
+    return nb_write_images(&job, 1, 1, err);
 }

@@ -59,7 +59,7 @@ static inline samples make_samples(void)
 
 static inline nb_image_view view_of(const samples *a, nb_pixel_type type)
 {
-    nb_image_view v = {FAST, SLOW, type, a->f32, 1};
+    nb_image_view v = {.fast = FAST, .slow = SLOW, .type = type, .scale = 1};
     v.pixels = type == NB_PIXEL_U16  ? (const void *)a->u16
                : type == NB_PIXEL_U8 ? (const void *)a->u8
                                      : (const void *)a->f32;

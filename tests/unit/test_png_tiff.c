@@ -97,7 +97,8 @@ static void tiff_strips(void **state)
     samples a = make_samples();
     float *image = malloc(sizeof(float) * WIDE * HIGH);
     float row[WIDE];
-    nb_image_view v = {WIDE, HIGH, NB_PIXEL_F32, image, 1};
+    nb_image_view v = {
+        .fast = WIDE, .slow = HIGH, .type = NB_PIXEL_F32, .pixels = image, .scale = 1};
     nb_error err = {0};
     TIFF *t;
     for (int i = 0; i < WIDE * HIGH; i++)
