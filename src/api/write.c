@@ -9,9 +9,13 @@
 #include "../effects/noise.h"
 #include "../effects/preview.h"
 #include "../effects/quantize.h"
+#include "../effects/threads.h"
 #include "../io/fdump.h"
 #include "../io/writer.h"
+#include "picture.h"
 #include "sim.h"
+
+enum { NB_JOBS = 8 }; /* more than there are kinds of output */
 
 static void copy_vector(double out[3], double scale, nb_vec3 v)
 {
@@ -78,83 +82,136 @@ nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out, int
     return nb_noise(image, &sim->model.scene, &options, out, overloads, err);
 }
 
-/** Everything that the writers of one run share. */
+/** Everything that the files of one run are made from.  Its rows are made by several threads. */
 typedef struct outputs {
     nb_sim *sim;
     const float *image;
-    const nb_stats *stats;
     nb_image_meta meta;
-    nb_image_view view;
+    nb_int_levels levels;      /* of the integer image */
+    double pgm_scale;
+    nb_preview_levels preview;
+    void *picture;             /* owned; colours of the PNG, else NULL */
+    nb_noise_options noise;
+    nb_legacy_noise *legacy;   /* owned; -compat's noise, else NULL */
+    _Atomic int64_t overloads;
+    nb_write_job jobs[NB_JOBS];
+    int n;
+    int noise_job;             /* its place in jobs, or -1 */
 } outputs;
 
-static nb_status write_as(outputs *o, const nb_writer *writer, const char *path,
-                          nb_pixel_type type, const void *pixels, nb_error *err)
+static nb_status int_rows(void *user, int first, int rows, void *out, nb_error *err)
 {
-    o->view.type = type;
-    o->view.pixels = pixels;
-    return nb_write_image(writer, path, &o->view, &o->meta, err);
+    const outputs *o = user;
+    (void)err;
+    nb_quantize_u16_rows(o->image, &o->sim->model.scene, &o->levels, first, rows, out);
+    return NB_OK;
 }
 
-static nb_status write_float(outputs *o, nb_error *err)
+static nb_status noise_rows(void *user, int first, int rows, void *out, nb_error *err)
+{
+    outputs *o = user;
+    const nb_scene *scene = &o->sim->model.scene;
+    (void)err;
+    o->overloads +=
+        o->legacy ? nb_noise_legacy_rows(o->legacy, o->image, scene, first, rows, out)
+                  : nb_noise_rows(o->image, scene, &o->noise, first, rows, out);
+    return NB_OK;
+}
+
+static nb_status pgm_rows(void *user, int first, int rows, void *out, nb_error *err)
+{
+    const outputs *o = user;
+    size_t fast = (size_t)o->meta.fast;
+    (void)err;
+    nb_quantize_u8(o->image + (size_t)first * fast, (size_t)rows * fast, o->pgm_scale, out);
+    return NB_OK;
+}
+
+static nb_status png_rows(void *user, int first, int rows, void *out, nb_error *err)
+{
+    const outputs *o = user;
+    size_t fast = (size_t)o->meta.fast;
+    (void)err;
+    nb_preview_apply(&o->preview, o->image + (size_t)first * fast, (size_t)rows * fast,
+                     out);
+    return NB_OK;
+}
+
+/** One more file; returns its image, which has the float pixels until a function is set. */
+static nb_image_view *add_job(outputs *o, const nb_writer *writer, const char *path,
+                              double scale)
+{
+    nb_write_job *job = &o->jobs[o->n++];
+    job->writer = writer;
+    job->path = path;
+    job->meta = &o->meta;
+    job->view.fast = o->meta.fast;
+    job->view.slow = o->meta.slow;
+    job->view.type = writer->pixel;
+    job->view.scale = scale;
+    job->view.user = o;
+    if (writer->pixel == NB_PIXEL_F32)
+        job->view.pixels = o->image;
+    return &job->view;
+}
+
+static nb_status add_noise(outputs *o, nb_error *err)
+{
+    const nb_config *cfg = &o->sim->cfg;
+    nb_image_view *view;
+    nb_status st = cfg->compat ? NB_OK : nb_noise_check(err);
+    if (st)
+        return st;
+    if (cfg->compat && !(o->legacy = nb_noise_legacy_start(&o->noise, err)))
+        return NB_ERR_NOMEM;
+    o->noise_job = o->n;
+    view = add_job(o, &nb_writer_smv, cfg->noise_file, 1);
+    view->make_rows = noise_rows;
+    view->in_order = cfg->compat;
+    return NB_OK;
+}
+
+/** Greys row by row; colours and rings need the whole picture. */
+static nb_status add_png(outputs *o, nb_error *err)
+{
+    const nb_config *cfg = &o->sim->cfg;
+    const nb_model *m = &o->sim->model;
+    nb_picture_job job = {o->image,         o->meta.fast,    o->meta.slow, &cfg->png,
+                          &m->scene.det, m->wavelength_A * 1e-10};
+    nb_preview_options preview = nb_preview_of(&cfg->png);
+    nb_status st;
+    if (nb_picture_is_grey(&cfg->png)) {
+        st = nb_preview_choose(o->image, (size_t)job.fast * (size_t)job.slow, &preview,
+                               &o->preview, err);
+        if (!st)
+            add_job(o, &nb_writer_png, cfg->png_file, 0)->make_rows = png_rows;
+        return st;
+    }
+    st = nb_picture_colours(&job, &o->picture, err);
+    if (!st)
+        add_job(o, &nb_writer_png_rgb, cfg->png_file, 0)->pixels = o->picture;
+    return st;
+}
+
+static nb_status list_files(outputs *o, nb_error *err)
 {
     const nb_config *cfg = &o->sim->cfg;
     nb_status st = NB_OK;
-    o->view.scale = 1;
     if (cfg->write_float)
-        st = write_as(o, &nb_writer_float, cfg->float_file, NB_PIXEL_F32, o->image, err);
-    if (!st && cfg->tiff_file[0] && cfg->tiff_bits == 32)
-        st = write_as(o, &nb_writer_tiff_f32, cfg->tiff_file, NB_PIXEL_F32, o->image, err);
-    return st;
-}
-
-/** The scaled integer image, and the noise image in the same buffer after it. */
-static nb_status write_u16(outputs *o, nb_error *err)
-{
-    const nb_config *cfg = &o->sim->cfg;
-    int tiff16 = cfg->tiff_file[0] && cfg->tiff_bits == 16;
-    size_t pixels = (size_t)o->meta.fast * (size_t)o->meta.slow;
-    uint16_t *buffer = nb_alloc_raw(pixels, sizeof *buffer, "integer image", err);
-    nb_status st = buffer ? NB_OK : NB_ERR_NOMEM;
-    double start;
-    o->view.scale = nb_int_scale(cfg->scale, o->stats);
-    if (!st && (cfg->write_int || tiff16))
-        st = nb_sim_digitize(o->sim, o->image, o->stats, buffer, err);
-    if (!st && cfg->write_int)
-        st = write_as(o, &nb_writer_smv, cfg->int_file, NB_PIXEL_U16, buffer, err);
-    if (!st && tiff16)
-        st = write_as(o, &nb_writer_tiff_u16, cfg->tiff_file, NB_PIXEL_U16, buffer, err);
-    if (!st && cfg->write_noise) {
-        start = nb_monotonic_seconds();
-        st = nb_sim_noise(o->sim, o->image, buffer, &o->sim->overloads, err);
-        o->sim->times.noise += nb_monotonic_seconds() - start;
-        o->meta.overloads = o->sim->overloads;
-        o->view.scale = 1;
-        if (!st)
-            st = write_as(o, &nb_writer_smv, cfg->noise_file, NB_PIXEL_U16, buffer, err);
-    }
-    nb_free(buffer);
-    return st;
-}
-
-static nb_status write_u8(outputs *o, nb_error *err)
-{
-    const nb_config *cfg = &o->sim->cfg;
-    size_t pixels = (size_t)o->meta.fast * (size_t)o->meta.slow;
-    uint8_t *buffer = nb_alloc_raw(pixels, 1, "8-bit image", err);
-    nb_status st = buffer ? NB_OK : NB_ERR_NOMEM;
-    if (!st && cfg->write_pgm) {
-        o->view.scale =
-            nb_pgm_scale(cfg->pgm_scale, o->stats, nb_int_scale(cfg->scale, o->stats));
-        nb_quantize_u8(o->image, pixels, o->view.scale, buffer);
-        st = write_as(o, &nb_writer_pgm, cfg->pgm_file, NB_PIXEL_U8, buffer, err);
-    }
-    o->view.scale = 0;
-    if (!st && cfg->png_file[0]) {
-        st = nb_preview(o->image, o->meta.fast, o->meta.slow, NULL, buffer, err);
-        if (!st)
-            st = write_as(o, &nb_writer_png, cfg->png_file, NB_PIXEL_U8, buffer, err);
-    }
-    nb_free(buffer);
+        add_job(o, &nb_writer_float, cfg->float_file, 1);
+    if (cfg->tiff_file[0] && cfg->tiff_bits == 32)
+        add_job(o, &nb_writer_tiff_f32, cfg->tiff_file, 1);
+    if (cfg->write_int)
+        add_job(o, &nb_writer_smv, cfg->int_file, o->levels.scale)->make_rows = int_rows;
+    if (cfg->tiff_file[0] && cfg->tiff_bits == 16)
+        add_job(o, &nb_writer_tiff_u16, cfg->tiff_file, o->levels.scale)->make_rows =
+            int_rows;
+    if (cfg->write_noise)
+        st = add_noise(o, err);
+    if (cfg->write_pgm)
+        add_job(o, &nb_writer_pgm, cfg->pgm_file, o->pgm_scale)->make_rows = pgm_rows;
+    if (!st && cfg->png_file[0])
+        st = add_png(o, err);
     return st;
 }
 
@@ -177,22 +234,43 @@ static nb_status write_dump(const nb_sim *sim, nb_error *err)
     return st;
 }
 
+/** The wall time of the files, divided as their threads' time was. */
+static void divide_time(outputs *o, double wall)
+{
+    double noise = 0, all = 0;
+    for (int i = 0; i < o->n; i++) {
+        all += o->jobs[i].make_seconds + o->jobs[i].write_seconds;
+        if (i == o->noise_job)
+            noise = o->jobs[i].make_seconds;
+    }
+    noise = all > 0 ? wall * noise / all : 0;
+    o->sim->times.noise += noise;
+    o->sim->times.write += wall - noise;
+}
+
 nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats, nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
-    outputs o = {sim, image, stats, describe_image(sim), {0}};
-    double start = nb_monotonic_seconds(), noise = sim->times.noise;
+    double start = nb_monotonic_seconds();
+    outputs o = {0};
     nb_status st = NB_OK;
-    o.view.fast = o.meta.fast;
-    o.view.slow = o.meta.slow;
+    o.sim = sim;
+    o.image = image;
+    o.meta = describe_image(sim);
+    o.levels = (nb_int_levels){nb_int_scale(cfg->scale, stats), cfg->adc_offset};
+    o.pgm_scale = nb_pgm_scale(cfg->pgm_scale, stats, o.levels.scale);
+    o.noise = (nb_noise_options){sim->seed, 0, cfg->adc_offset, cfg->threads};
+    o.noise_job = -1;
     if (sim->table_from_hkl)
         st = write_dump(sim, err);
     if (!st)
-        st = write_float(&o, err);
-    if (!st && (cfg->write_int || cfg->write_noise || (cfg->tiff_file[0] && cfg->tiff_bits == 16)))
-        st = write_u16(&o, err);
-    if (!st && (cfg->write_pgm || cfg->png_file[0]))
-        st = write_u8(&o, err);
-    sim->times.write += nb_monotonic_seconds() - start - (sim->times.noise - noise);
+        st = list_files(&o, err);
+    if (!st)
+        st = nb_write_images(o.jobs, o.n, nb_effect_threads(cfg->threads, stats->roi_pixels),
+                             err);
+    sim->overloads = o.overloads;
+    nb_free(o.legacy);
+    nb_free(o.picture);
+    divide_time(&o, nb_monotonic_seconds() - start);
     return st;
 }

@@ -33,6 +33,7 @@ static const contradiction contradictions[] = {
     {"Nc", "sample_z", cells_or_mm},
     {"distance", "close_distance", "both set the detector's place"},
     {"fluence", "flux", "both set the photons per area"},
+    {"pnggamma", "pnglog", "both bend the colours of the picture"},
     {"show_config", "trace_pixel", "each prints and stops"},
     {"printout", "trace_pixel", "the trace stops before there is an image"},
     {"printout", "show_config", "no image is rendered then"},

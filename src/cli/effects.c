@@ -2,6 +2,10 @@
 #include "effects.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "values.h"
 
 void nb_effect_pivot_beam(nb_cli *cli)
 {
@@ -84,4 +88,51 @@ void nb_effect_printout_pixel(nb_cli *cli)
 {
     cli->printout = 1;
     cli->printout_one = 1;
+}
+
+/** The number that the first `length` characters of a text are; 0: they are none. */
+static int number_of(const char *text, size_t length, double *out)
+{
+    char word[64];
+
+    if (length >= sizeof word)
+        return 0;
+    snprintf(word, sizeof word, "%.*s", (int)length, text);
+    return nb_value_number(word, out) == NB_VALUE_OK;
+}
+
+int nb_convert_png_scale(nb_cli *cli, const char *text)
+{
+    nb_png_options *png = &cli->cfg.png;
+    size_t colon = strcspn(text, ":");
+
+    if (!strcmp(text, "auto")) {
+        png->scale = NB_PNG_AUTO;
+        return 1;
+    }
+    if (text[colon]) {
+        png->scale = NB_PNG_RANGE;
+        return number_of(text, colon, &png->low) &&
+               number_of(text + colon + 1, strlen(text + colon + 1), &png->high) &&
+               png->low < png->high;
+    }
+    png->scale = NB_PNG_PERCENTILE;
+    return number_of(text, colon, &png->percentile) && png->percentile > 0 &&
+           png->percentile <= 100;
+}
+
+int nb_convert_png_rings(nb_cli *cli, const char *text)
+{
+    nb_png_options *png = &cli->cfg.png;
+
+    for (png->rings = 0; png->rings < NB_RINGS_MAX;) {
+        size_t length = strcspn(text, ",");
+        double *d = &png->ring_A[png->rings++];
+        if (!number_of(text, length, d) || !(*d > 0))
+            return 0;
+        if (!text[length])
+            return 1;
+        text += length + 1;
+    }
+    return 0;
 }

@@ -22,4 +22,8 @@ void nb_effect_roi(nb_cli *cli);
 void nb_effect_trace(nb_cli *cli);
 void nb_effect_printout_pixel(nb_cli *cli); /* turns printing on */
 
+/** Texts of their own form; 0 when they are wrong. */
+int nb_convert_png_scale(nb_cli *cli, const char *text); /* auto, P or lo:hi */
+int nb_convert_png_rings(nb_cli *cli, const char *text); /* d,d,... in A */
+
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "sub.h"
 
 const nb_help_example nb_help_examples[] = {
     {"nanobragg -detpixels 1024", "a stand-in crystal, to see that all is well"},
@@ -15,6 +16,8 @@ const nb_help_example nb_help_examples[] = {
      "a rotation image of a mosaic crystal"},
     {"nanobragg -default_F 100 -cell 100 -N 5 -trace_pixel 512 512",
      "how one pixel comes about"},
+    {"nanobragg compare new.bin reference.bin -diff difference.png",
+     "how two images differ"},
     {NULL, NULL}};
 
 void nb_help_usage(FILE *out)
@@ -94,6 +97,7 @@ void nb_help_options(FILE *out)
             fprintf(out, "\n%s\n", table[i].name);
         else
             print_option(out, &table[i]);
+    nb_sub_help_list(out);
     fputs("\nExit status: 0 done, 1 file, memory or device failed, 2 bad input, "
           "130 interrupted.\n",
           out);

@@ -4,6 +4,7 @@
 
 #include "help.h"
 #include "options.h"
+#include "sub.h"
 
 /** Print text with each character of `special` behind a backslash. */
 static void escaped(FILE *out, const char *text, const char *special)
@@ -69,6 +70,7 @@ void nb_help_markdown(FILE *out)
                 "| --- | --- | --- | --- | --- |\n",
                 table[i].name);
     }
+    nb_sub_help_markdown(out);
 }
 
 /* --- man page --- */
@@ -137,6 +139,7 @@ void nb_help_man(FILE *out)
             fprintf(out, ".SS %s\n", table[i].name);
         else
             man_option(out, &table[i]);
+    nb_sub_help_man(out);
     man_examples(out);
     fputs(".SH EXIT STATUS\n.TP\n.B 0\nthe image was made\n"
           ".TP\n.B 1\na file, the memory or the device failed\n"
@@ -213,6 +216,15 @@ static void bash_words(FILE *out, const nb_option *option)
     fputs("' -- \"$word\")\n        ;;\n", out);
 }
 
+static void bash_subcommands(FILE *out)
+{
+    size_t count;
+    const nb_sub_command *const *all = nb_sub_commands(&count);
+
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "%s%s", i ? " " : "", all[i]->name);
+}
+
 static int has_words(const nb_option *option)
 {
     return option->kind == NB_OPT_WORD || option->kind == NB_OPT_DEVICE ||
@@ -229,6 +241,11 @@ void nb_help_bash(FILE *out)
           "    local word=${COMP_WORDS[COMP_CWORD]} flag=${COMP_WORDS[COMP_CWORD - 1]}\n"
           "    flag=${flag#-}\n    flag=-${flag#-}\n"
           "    COMPREPLY=()\n"
+          "    if [ \"$COMP_CWORD\" -eq 1 ] && [ -n \"$word\" ] && [ \"${word#-}\" = \"$word\" ]; "
+          "then\n        mapfile -t COMPREPLY < <(compgen -W '",
+          out);
+    bash_subcommands(out);
+    fputs("' -- \"$word\")\n        return\n    fi\n"
           "    case $flag in\n    ",
           out);
     bash_case(out, is_path);

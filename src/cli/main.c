@@ -5,43 +5,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common.h"
 #include "help.h"
 #include "options.h"
 #include "outputs.h"
 #include "progress.h"
 #include "report.h"
-
-static int exit_status(nb_status status)
-{
-    switch (status) {
-    case NB_OK:
-        return 0;
-    case NB_ERR_INPUT:
-    case NB_ERR_UNSUPPORTED:
-        return 2;
-    case NB_ERR_CANCELLED:
-        return 130;
-    default:
-        return 1;
-    }
-}
-
-/** One line on standard error, whatever a file name in it contains. */
-static void say(const char *kind, const char *text)
-{
-    char line[1024];
-
-    snprintf(line, sizeof line, "%s", text);
-    for (char *c = line; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
-    fprintf(stderr, "nanobragg: %s: %s\n", kind, line);
-}
+#include "sub.h"
 
 static void notice(void *user, const char *line)
 {
     nb_progress_end(user);
-    say("note", line);
+    nb_cli_say("note", line);
 }
 
 static void emit(void *user, const char *line)
@@ -67,7 +42,7 @@ static void notice_options(const nb_cli *cli, char **argv)
         if (table[i].note && cli->typed[i]) {
             char line[256];
             snprintf(line, sizeof line, "%.40s %s", argv[cli->typed[i]], table[i].note);
-            say("note", line);
+            nb_cli_say("note", line);
         }
 }
 
@@ -218,27 +193,19 @@ static nb_status run(const nb_cli *cli, nb_error *err)
     return status;
 }
 
-/** Text that could not be written (a full disk) must not look like success. */
-static nb_status check_stdout(nb_error *err)
-{
-    if (!fflush(stdout) && !ferror(stdout))
-        return NB_OK;
-    memset(err, 0, sizeof *err);
-    err->code = NB_ERR_IO;
-    snprintf(err->message, sizeof err->message, "standard output could not be written");
-    return err->code;
-}
-
 int main(int argc, char **argv)
 {
     nb_cli cli = {0};
     nb_error err;
     nb_status status;
+    int exit_status;
 
     if (argc < 2) {
         nb_help_usage(stderr);
         return 2;
     }
+    if (nb_sub_dispatch(argc, argv, &exit_status))
+        return exit_status;
     memset(&err, 0, sizeof err);
     nb_stop_on_signals();
     status = nb_cli_parse(argc, argv, &cli, &err);
@@ -249,8 +216,8 @@ int main(int argc, char **argv)
         status = run(&cli, &err);
     }
     if (!status)
-        status = check_stdout(&err);
+        status = nb_cli_check_stdout(&err);
     if (status)
-        say("error", err.message[0] ? err.message : nb_status_name(status));
-    return exit_status(status);
+        nb_cli_say("error", err.message[0] ? err.message : nb_status_name(status));
+    return nb_cli_exit_status(status);
 }

@@ -40,6 +40,9 @@ static const nb_option_word precisions[] = {
 static const nb_option_word isas[] = {
     {"auto", NB_ISA_AUTO}, {"scalar", NB_ISA_SCALAR}, {"sse2", NB_ISA_SSE2},
     {"avx2", NB_ISA_AVX2}, {"avx512", NB_ISA_AVX512}, {"neon", NB_ISA_NEON}, {NULL, 0}};
+static const nb_option_word colormaps[] = {
+    {"grey", NB_MAP_GREY}, {"inverse", NB_MAP_INVERSE}, {"viridis", NB_MAP_VIRIDIS},
+    {"heat", NB_MAP_HEAT}, {NULL, 0}};
 static const nb_option_word tiff_bits[] = {{"16", 16}, {"32", 32}, {NULL, 0}};
 
 static const nb_option rows[] = {
@@ -326,6 +329,19 @@ GROUP("Files written"),
     .value = "x", .fallback = "0 (50 / rms deviation)",
     .help = "factor of the PGM picture; switches it on"},
 {"pngfile", "pngimage", PATH(png_file), .help = "picture to look at, PNG"},
+{"colormap", NULL, WORD(png.colormap, colormaps),
+    .value = "grey | inverse | viridis | heat", .fallback = "grey (dark on white)",
+    .help = "colours of the PNG picture"},
+{"pngscale", NULL, .kind = NB_OPT_TEXT, .convert = nb_convert_png_scale,
+    .value = "auto | P | lo:hi", .fallback = "auto",
+    .help = "values from white to black: 1 % to 99.5 % of the pixels, 0 to the percentile P, "
+        "or from lo to hi photons"},
+{"pnggamma", NULL, NUMBER(png.gamma), .range = {0.01, 100, 0, 0}, .value = "g",
+    .fallback = "0.5", .help = "colour = value^g; 1 is linear"},
+{"pnglog", NULL, FLAG(cfg.png.log, 1), .help = "colour = logarithm of the value"},
+{"pngrings", NULL, .kind = NB_OPT_TEXT, .convert = nb_convert_png_rings,
+    .value = "d,d,...", .unit = "A",
+    .help = "circles of these resolutions (up to 16) and a cross at the beam centre"},
 {"tifffile", "tiffimage", PATH(tiff_file), .help = "image as TIFF"},
 {"tiffbits", NULL, WORD(tiff_bits, tiff_bits), .value = "16 | 32", .fallback = "32",
     .help = "TIFF samples: 32-bit photons or 16-bit integers"},

@@ -61,6 +61,7 @@ typedef enum nb_option_kind {
     NB_OPT_DEPTH,  /* a number, or a word with `inf` in it */
     NB_OPT_DEVICE, /* auto, cpu, cuda, cuda:N */
     NB_OPT_TIME,   /* may be followed by `json` */
+    NB_OPT_TEXT,   /* one argument, for `convert` */
     NB_OPT_REFUSED /* known and not there: an error that says `note` */
 } nb_option_kind;
 
@@ -87,6 +88,8 @@ typedef struct nb_option {
     nb_option_range range;
     const nb_option_word *words;
     void (*effect)(nb_cli *cli); /* after storing; NULL for none */
+    /** TEXT: store it; 0 when it is wrong, and then help's `value` is said. */
+    int (*convert)(nb_cli *cli, const char *text);
     const char *value;           /* how help shows the value, NULL for none */
     const char *unit;            /* NULL for none */
     const char *fallback;        /* default, in words; NULL for off or none */

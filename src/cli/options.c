@@ -320,6 +320,19 @@ static nb_status parse_time(parser *p)
     return NB_OK;
 }
 
+static nb_status parse_text(parser *p)
+{
+    const char *text = take(p, 1, 0);
+    char unit[64];
+
+    if (!text)
+        return NB_ERR_INPUT;
+    if (p->option->convert(p->cli, text))
+        return NB_OK;
+    return nb_cli_fail(p->err, "%.40s '%.60s': must be %s%s", p->flag, text,
+                       p->option->value, unit_text(p, unit, sizeof unit));
+}
+
 static nb_status parse_option(parser *p)
 {
     switch (p->option->kind) {
@@ -349,6 +362,8 @@ static nb_status parse_option(parser *p)
         return parse_device(p);
     case NB_OPT_TIME:
         return parse_time(p);
+    case NB_OPT_TEXT:
+        return parse_text(p);
     case NB_OPT_REFUSED:
     case NB_OPT_GROUP:
         break;

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* Pictures for the eye: of simulations, of image files, of differences. */
+#include "picture.h"
+
+#include <math.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../effects/panels.h"
+#include "../effects/preview.h"
+#include "../effects/rings.h"
+#include "../io/writer.h"
+#include "../model/beam.h"
+#include "../model/detector.h"
+#include "../model/units.h"
+#include "pair.h"
+
+int nb_picture_is_grey(const nb_png_options *o)
+{
+    return !o->rings && (o->colormap == NB_MAP_GREY || o->colormap == NB_MAP_INVERSE);
+}
+
+/** Greys of the preview, which are ink already for the grey map, to colours. */
+static nb_status colour(const nb_picture_job *job, const uint8_t *levels,
+                        nb_canvas *canvas, nb_error *err)
+{
+    const nb_rgb paper = {255, 255, 255};
+    nb_colormap map =
+        job->options->colormap == NB_MAP_GREY ? NB_MAP_INVERSE : job->options->colormap;
+    size_t n = (size_t)job->fast * (size_t)job->slow;
+    nb_rgb table[256];
+    nb_status st = nb_canvas_create(canvas, job->fast, job->slow, paper, err);
+    for (int i = 0; i < 256; i++)
+        table[i] = nb_colormap_at(map, i);
+    for (size_t i = 0; !st && i < n; i++)
+        canvas->pixels[i] = table[levels[i]];
+    return st;
+}
+
+nb_status nb_picture_colours(const nb_picture_job *job, void **pixels, nb_error *err)
+{
+    nb_preview_options preview = nb_preview_of(job->options);
+    nb_canvas canvas = {0};
+    uint8_t *levels;
+    nb_status st;
+    *pixels = NULL;
+    if (job->options->rings && !job->det)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-pngrings: distance, pixel size or wavelength of this image are "
+                       "unknown; give -distance, -pixel and -lambda");
+    levels = nb_alloc_raw((size_t)job->fast * (size_t)job->slow, 1, "picture", err);
+    if (!levels)
+        return NB_ERR_NOMEM;
+    st = nb_preview(job->image, job->fast, job->slow, &preview, levels, err);
+    if (!st)
+        st = colour(job, levels, &canvas, err);
+    nb_free(levels);
+    if (!st && job->options->rings)
+        st = nb_draw_rings(&canvas, job->det, job->wavelength, job->options, err);
+    if (st)
+        nb_free(canvas.pixels);
+    else
+        *pixels = canvas.pixels;
+    return st;
+}
+
+static nb_status grey(const nb_picture_job *job, void **pixels, nb_error *err)
+{
+    nb_preview_options preview = nb_preview_of(job->options);
+    nb_status st;
+    *pixels = nb_alloc_raw((size_t)job->fast * (size_t)job->slow, 1, "picture", err);
+    st = *pixels ? NB_OK : NB_ERR_NOMEM;
+    return st ? st : nb_preview(job->image, job->fast, job->slow, &preview, *pixels, err);
+}
+
+/** The detector of an image whose geometry is known. */
+static nb_status detector_of(const nb_config *cfg, nb_detector *det, double *wavelength,
+                             nb_error *err)
+{
+    nb_geometry g;
+    nb_status st = nb_geometry_build(cfg, &g, err);
+    *wavelength = nb_beam_wavelength(cfg) * NB_ANGSTROM;
+    return st ? st : nb_detector_build(cfg, &g, NULL, det, err);
+}
+
+nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
+                           const char *path, nb_error *err)
+{
+    static const nb_png_options standard;
+    nb_picture_job job = {
+        image->pixels, image->fast, image->slow, options ? options : &standard, NULL, 0};
+    const nb_config *cfg = image->geometry;
+    nb_image_meta meta = {0};
+    nb_image_view view = {0};
+    int is_grey = nb_picture_is_grey(job.options);
+    nb_detector det;
+    void *pixels = NULL;
+    nb_status st = NB_OK;
+    if (cfg && job.options->rings && (!isnan(cfg->lambda_A) || !isnan(cfg->energy_eV))) {
+        st = detector_of(cfg, &det, &job.wavelength, err);
+        job.det = &det;
+    }
+    if (!st)
+        st = is_grey ? grey(&job, &pixels, err) : nb_picture_colours(&job, &pixels, err);
+    view.fast = job.fast;
+    view.slow = job.slow;
+    view.type = is_grey ? NB_PIXEL_U8 : NB_PIXEL_RGB;
+    view.pixels = pixels;
+    if (!st)
+        st = nb_write_image(is_grey ? &nb_writer_png : &nb_writer_png_rgb, path, &view,
+                            &meta, err);
+    nb_free(pixels);
+    return st;
+}
+
+nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
+                                const nb_compare_options *options,
+                                const nb_png_options *colours, const char *path,
+                                nb_error *err)
+{
+    nb_compare_options standard;
+    nb_image_meta meta = {0};
+    nb_image_view view = {0};
+    nb_panels panels;
+    nb_canvas canvas;
+    nb_pair pair;
+    size_t first;
+    nb_status st;
+    nb_compare_defaults(&standard);
+    if ((st = nb_pair_of(a, b, options ? options : &standard, &pair, err)))
+        return st;
+    first = (size_t)pair.roi[2] * (size_t)pair.fast + (size_t)pair.roi[0];
+    panels = (nb_panels){pair.a + first,
+                         pair.b + first,
+                         pair.fast,
+                         pair.roi[1] - pair.roi[0] + 1,
+                         pair.roi[3] - pair.roi[2] + 1,
+                         colours};
+    if ((st = nb_draw_panels(&panels, &canvas, err)))
+        return st;
+    view.fast = canvas.width;
+    view.slow = canvas.height;
+    view.type = NB_PIXEL_RGB;
+    view.pixels = canvas.pixels;
+    st = nb_write_image(&nb_writer_png_rgb, path, &view, &meta, err);
+    nb_free(canvas.pixels);
+    return st;
+}

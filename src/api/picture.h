@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/** A float image as a picture of bytes or of colours. */
+#ifndef NB_API_PICTURE_H
+#define NB_API_PICTURE_H
+
+#include "../nanobragg.h"
+#include "../physics/scene.h"
+
+/** What to draw; the pointers are somebody else's. */
+typedef struct nb_picture_job {
+    const float *image; /* [slow][fast] */
+    int fast, slow;
+    const nb_png_options *options;
+    const nb_detector *det; /* of the image, for rings; may be NULL without them */
+    double wavelength;      /* m */
+} nb_picture_job;
+
+/** Is a byte a pixel enough (nb_preview), without colours and rings? */
+int nb_picture_is_grey(const nb_png_options *options);
+
+/** The picture as NB_PIXEL_RGB; *pixels [slow][fast] is the caller's: nb_free.
+ * Errors: NB_ERR_NOMEM, NB_ERR_INPUT (rings without a detector). */
+nb_status nb_picture_colours(const nb_picture_job *job, void **pixels, nb_error *err);
+
+#endif

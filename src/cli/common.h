@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/** What the program and its subcommands share: messages and exit statuses. */
+#ifndef NB_CLI_COMMON_H
+#define NB_CLI_COMMON_H
+
+#include "../nanobragg.h"
+
+/** Exit status of a library status. */
+int nb_cli_exit_status(nb_status status);
+
+/** "nanobragg: KIND: TEXT" on standard error, one line whatever a file name contains. */
+void nb_cli_say(const char *kind, const char *text);
+
+/** Text that could not be written (a full disk) must not look like success. */
+nb_status nb_cli_check_stdout(nb_error *err);
+
+#endif

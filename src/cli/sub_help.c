@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Help of the subcommands: text, markdown, man page. */
+#include <string.h>
+
+#include "options.h"
+#include "sub.h"
+
+/** The borrowed flags with their dashes, in a line. */
+static void print_borrowed(FILE *out, const nb_sub_command *c, const char *before,
+                           const char *after)
+{
+    const char *cursor = c->borrowed;
+    char word[64];
+    int any = 0;
+
+    while (nb_next_word(&cursor, word, sizeof word))
+        fprintf(out, "%s%s-%s%s", any++ ? " " : "", before, word, after);
+}
+
+void nb_sub_help(FILE *out, const nb_sub_command *c)
+{
+    fprintf(out, "usage: nanobragg %s %s\n%s.\n\n", c->name, c->usage, c->what);
+    for (const nb_sub_option *o = c->options; o->name; o++) {
+        char text[96];
+        snprintf(text, sizeof text, "-%s%s%s", o->name, o->value ? " " : "",
+                 o->value ? o->value : "");
+        fprintf(out, "  %-26s %s%s\n", text,
+                strlen(text) > 26 ? "\n                 "
+                                    "            "
+                                  : "",
+                o->help);
+    }
+    if (c->borrowed) {
+        fputs("\nand, as in nanobragg -help:\n  ", out);
+        print_borrowed(out, c, "", "");
+        fputc('\n', out);
+    }
+    fprintf(out, "\nExit status: %s.\n", c->statuses);
+}
+
+void nb_sub_help_list(FILE *out)
+{
+    size_t count;
+    const nb_sub_command *const *all = nb_sub_commands(&count);
+
+    fputs("\nSubcommands (nanobragg NAME -help)\n", out);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "  %-23s %s\n", all[i]->name, all[i]->what);
+}
+
+static void cell(FILE *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '|')
+            fputc('\\', out);
+        fputc(*text, out);
+    }
+}
+
+void nb_sub_help_markdown(FILE *out)
+{
+    size_t count;
+    const nb_sub_command *const *all = nb_sub_commands(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        const nb_sub_command *c = all[i];
+        fprintf(out,
+                "\n## nanobragg %s\n\n`nanobragg %s %s`\n\n%s; see "
+                "[compare.md](compare.md).\n\n| flag | meaning |\n| --- | --- |\n",
+                c->name, c->name, c->usage, c->what);
+        for (const nb_sub_option *o = c->options; o->name; o++) {
+            fprintf(out, "| `-%s", o->name);
+            if (o->value) {
+                fputc(' ', out);
+                cell(out, o->value);
+            }
+            fputs("` | ", out);
+            cell(out, o->help);
+            fputs(" |\n", out);
+        }
+        if (c->borrowed) {
+            fputs("\nAlso, as above: ", out);
+            print_borrowed(out, c, "`", "`");
+            fputs(".\n", out);
+        }
+        fprintf(out, "\nExit status: %s.\n", c->statuses);
+    }
+}
+
+static void man_text(FILE *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '-' || *text == '\\')
+            fputc('\\', out);
+        fputc(*text, out);
+    }
+}
+
+void nb_sub_help_man(FILE *out)
+{
+    size_t count;
+    const nb_sub_command *const *all = nb_sub_commands(&count);
+
+    fputs(".SH SUBCOMMANDS\n", out);
+    for (size_t i = 0; i < count; i++) {
+        const nb_sub_command *c = all[i];
+        fputs(".SS nanobragg ", out);
+        man_text(out, c->name);
+        fputc(' ', out);
+        man_text(out, c->usage);
+        fputc('\n', out);
+        man_text(out, c->what);
+        fputs(".\n", out);
+        for (const nb_sub_option *o = c->options; o->name; o++) {
+            fputs(".TP\n.B \\-", out);
+            man_text(out, o->name);
+            if (o->value) {
+                fputs(" \\fI", out);
+                man_text(out, o->value);
+                fputs("\\fR", out);
+            }
+            fputc('\n', out);
+            man_text(out, o->help);
+            fputc('\n', out);
+        }
+        fputs(".PP\nExit status: ", out);
+        man_text(out, c->statuses);
+        fputs(".\n", out);
+    }
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/** Every subcommand's row, from its own file. */
+#ifndef NB_CLI_SUBCOMMANDS_H
+#define NB_CLI_SUBCOMMANDS_H
+
+#include "sub.h"
+
+extern const nb_sub_command nb_command_compare;
+extern const nb_sub_command nb_command_run_compare;
+extern const nb_sub_command nb_command_view;
+
+#endif

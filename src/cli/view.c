@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* nanobragg view FILE out.png */
+#include <string.h>
+
+#include "common.h"
+#include "subcommands.h"
+
+typedef struct view {
+    int size[2];
+} view;
+
+static nb_status take_size(void *target, char **v, nb_error *err)
+{
+    view *c = target;
+    nb_status st = nb_sub_whole("-size", v[0], 1, 1000000, &c->size[0], err);
+    return st ? st : nb_sub_whole("-size", v[1], 1, 1000000, &c->size[1], err);
+}
+
+static const nb_sub_option options[] = {
+    {"size", 2, "fast slow", "pixels of a headerless float image (else: square)",
+     take_size},
+    {NULL, 0, NULL, NULL, NULL}};
+
+static void defaults(void *target)
+{
+    memset(target, 0, sizeof(view));
+}
+
+static int run(void *target, const nb_sub_line *line)
+{
+    const view *c = target;
+    nb_image image;
+    nb_error err;
+    nb_status st;
+    memset(&err, 0, sizeof err);
+    st = nb_image_read(line->operands[0], c->size[0], c->size[1], &line->cli.cfg, &image,
+                       &err);
+    if (!st)
+        st = nb_image_picture(&image, &line->cli.cfg.png, line->operands[1], &err);
+    nb_image_free(&image);
+    if (st)
+        nb_cli_say("error", err.message);
+    return nb_cli_exit_status(st);
+}
+
+const nb_sub_command nb_command_view = {
+    .name = "view",
+    .usage = "FILE OUT.png [flags]",
+    .what = "Makes a picture of an image file",
+    .options = options,
+    .borrowed = "colormap pngscale pnggamma pnglog pngrings lambda energy distance "
+                "close_distance pixel mosflm xds adxv denzo dials Xbeam Ybeam ORGX ORGY "
+                "detector_rotx detector_roty detector_rotz twotheta pivot curved_det",
+    .operands = 2,
+    .statuses = "0 done, 1 a file or the memory failed, 2 bad input",
+    .defaults = defaults,
+    .run = run,
+};
