@@ -120,7 +120,8 @@ static void at_parallel_022_sum(void **state)
     nb_picture_free(&p);
     nb_picture_free(&q);
     check_ratio(ratio, 128272.228 / 151181.732, 1e-6);
-    skip_because("the suite asks 15 %, the golden nine-step image is 15.15 % from one step");
+    skip_because(
+        "the suite asks 15 %, the golden nine-step image is 15.15 % from one step");
 }
 
 static void at_parallel_023(void **state)
@@ -381,10 +382,10 @@ static void at_parallel_029(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(at_parallel_020), TEST(at_parallel_021), TEST(at_parallel_022),
+        TEST(at_parallel_020),     TEST(at_parallel_021), TEST(at_parallel_022),
         TEST(at_parallel_022_sum), TEST(at_parallel_023), TEST(at_parallel_024),
-        TEST(at_parallel_025), TEST(at_parallel_026), TEST(at_parallel_027),
-        TEST(at_parallel_028), TEST(at_parallel_029),
+        TEST(at_parallel_025),     TEST(at_parallel_026), TEST(at_parallel_027),
+        TEST(at_parallel_028),     TEST(at_parallel_029),
     };
     return RUN_TESTS("AT-PARALLEL 020-029", tests);
 }
