@@ -19,6 +19,9 @@ nb_status nb_outfile_write(nb_outfile *out, const void *data, size_t bytes, nb_e
  * order, but none may be left out. */
 nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes, uint64_t offset,
                               nb_error *err);
+/** Let the disk begin with bytes that were written, so that commit has less to wait for; does not
+ * wait and has no errors, and nothing happens where the system cannot. */
+void nb_outfile_start_sync(nb_outfile *out, uint64_t offset, uint64_t bytes);
 /** fsync, close, rename over the final name, sync the folder.  On error the temporary file is
  * removed and an older file of that name is untouched. */
 nb_status nb_outfile_commit(nb_outfile *out, nb_error *err);

@@ -10,7 +10,7 @@
 #include "../base/memory.h"
 #include "writer.h"
 
-enum { BAND_PIXELS = 65536 };
+enum { BAND_PIXELS = 65536, SYNC_BYTES = 2 << 20 };
 
 typedef struct one_file {
     nb_write_job *job;
@@ -42,6 +42,18 @@ static void fail_file(one_file *f, const nb_error *error)
         f->error = *error;
 }
 
+/** Write at an offset.  The disk is told to begin whenever a piece of SYNC_BYTES has been passed;
+ * commit waits for what other threads have not written yet. */
+static nb_status put_at(one_file *f, const void *from, size_t bytes, uint64_t offset,
+                        nb_error *err)
+{
+    uint64_t end = (offset + bytes) / SYNC_BYTES * SYNC_BYTES;
+    nb_status st = nb_outfile_write_at(&f->out, from, bytes, offset, err);
+    if (!st && end > offset && end >= SYNC_BYTES)
+        nb_outfile_start_sync(&f->out, end - SYNC_BYTES, SYNC_BYTES);
+    return st;
+}
+
 /** Make and write rows; in order when the file is not in_bands. */
 static nb_status put_rows(one_file *f, int first, int rows, void *buffer, nb_error *err)
 {
@@ -52,8 +64,7 @@ static nb_status put_rows(one_file *f, int first, int rows, void *buffer, nb_err
     nb_status st = nb_image_rows(image, first, rows, buffer, &from, err);
     made = now_ns();
     if (!st && f->in_bands)
-        st = nb_outfile_write_at(&f->out, from, (size_t)rows * row,
-                                 f->start + (uint64_t)first * row, err);
+        st = put_at(f, from, (size_t)rows * row, f->start + (uint64_t)first * row, err);
     else if (!st)
         st = nb_outfile_write(&f->out, from, (size_t)rows * row, err);
     atomic_fetch_add_explicit(&f->make_ns, made - start, memory_order_relaxed);
@@ -153,20 +164,32 @@ static void open_files(many_files *m, nb_write_job *jobs)
     m->pieces = (int)(swap - m->files);
 }
 
-/** Give every file its name, or remove it; the first job's error is reported. */
-static nb_status close_files(many_files *m, nb_error *err)
+/** Give the file its name, or remove it. */
+static void close_file(one_file *f)
+{
+    int64_t start = now_ns();
+    nb_error error = {0};
+    if (!f->failed && f->job->writer->extension && nb_outfile_commit(&f->out, &error))
+        fail_file(f, &error);
+    if (f->failed)
+        nb_outfile_abort(&f->out);
+    f->job->make_seconds = (double)f->make_ns * 1e-9;
+    f->job->write_seconds = (double)(f->write_ns + now_ns() - start) * 1e-9;
+}
+
+/** All of them at the same time, because that is waiting for the disk; the first job's error is
+ * reported. */
+static nb_status close_files(many_files *m, int threads, nb_error *err)
 {
     const one_file *first = NULL;
+    (void)threads;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static, 1) num_threads(m->n) if (threads > 1)
+#endif
+    for (int i = 0; i < m->n; i++)
+        close_file(&m->files[i]);
     for (int i = 0; i < m->n; i++) {
-        one_file *f = &m->files[i];
-        int64_t start = now_ns();
-        nb_error error = {0};
-        if (!f->failed && f->job->writer->extension && nb_outfile_commit(&f->out, &error))
-            fail_file(f, &error);
-        if (f->failed)
-            nb_outfile_abort(&f->out);
-        f->job->make_seconds = (double)f->make_ns * 1e-9;
-        f->job->write_seconds = (double)(f->write_ns + now_ns() - start) * 1e-9;
+        const one_file *f = &m->files[i];
         if (f->failed && (!first || f->job < first->job))
             first = f;
     }
@@ -214,7 +237,7 @@ nb_status nb_write_images(nb_write_job *jobs, int n, int threads, nb_error *err)
 #pragma omp parallel num_threads(threads) if (threads > 1)
 #endif
     work(&m, buffer_bytes);
-    st = close_files(&m, err);
+    st = close_files(&m, threads, err);
     nb_free(m.files);
     return st;
 }
