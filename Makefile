@@ -65,7 +65,7 @@ endif
 CU_SRC := $(if $(NVCC),$(sort $(wildcard cuda/*.cu)))
 HAVE_CUDA := $(if $(CU_SRC),1)
 CUDA_VERSION := $(NVCC_VERSION)
-FEATURES := TIFF PNG CJSON RANDOM123 OPENMP CUDA
+FEATURES := TIFF PNG CJSON RANDOM123 HDF5 LIBDEFLATE ZLIB LZ4 OPENMP CUDA
 
 # --- flags ------------------------------------------------------------------------------------
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -76,8 +76,10 @@ DEFS := $(foreach f,$(FEATURES),$(if $(HAVE_$f),-DNB_HAVE_$f=1 \
     -DNB_$f_VERSION='"$($f_VERSION)"')) $(DEFS_$(FLAVOR))
 ALL_CFLAGS = -std=gnu11 $(OPT_$(FLAVOR)) -g -fPIC $(FP) $(WARN) $(SAN) \
     $(if $(HAVE_OPENMP),-fopenmp) $(DEFS) $(LIB_CFLAGS) -MMD -MP $(CFLAGS)
-LIB_CFLAGS := $(TIFF_CFLAGS) $(PNG_CFLAGS) $(CJSON_CFLAGS)
-LIBS := $(TIFF_LIBS) $(PNG_LIBS) $(CJSON_LIBS) -lm
+LIB_CFLAGS := $(TIFF_CFLAGS) $(PNG_CFLAGS) $(CJSON_CFLAGS) $(HDF5_CFLAGS) \
+    $(LIBDEFLATE_CFLAGS) $(ZLIB_CFLAGS) $(LZ4_CFLAGS)
+LIBS := $(TIFF_LIBS) $(PNG_LIBS) $(CJSON_LIBS) $(HDF5_LIBS) $(LIBDEFLATE_LIBS) $(ZLIB_LIBS) \
+    $(LZ4_LIBS) -pthread -lm
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(NVCC)))
 ifneq ($(HAVE_CUDA),)
 LIBS += -L$(CUDA_HOME)/lib64 -lcudart_static -lstdc++ -ldl -lrt -lpthread
@@ -104,7 +106,7 @@ ISAS := $(ISAS_$(MACHINE))
 isa_of = $(strip $(foreach i,sse2 avx2 avx512 neon,$(if $(filter %_$i,$(basename $1)),$i)))
 
 # --- sources ----------------------------------------------------------------------------------
-ROOMS := base io effects analysis model render api
+ROOMS := base io effects analysis model render api series
 ROOM_SRC := $(foreach r,$(ROOMS),$(sort $(wildcard src/$r/*.c))) $(sort $(wildcard cuda/*.c))
 ISA_SRC := $(foreach i,sse2 avx2 avx512 neon,$(filter %_$i.c,$(ROOM_SRC)))
 LIB_SRC := $(sort $(wildcard src/*.c)) $(filter-out $(ISA_SRC),$(ROOM_SRC)) \
@@ -120,10 +122,8 @@ TEST_SRC := $(foreach r,$(TEST_ROOMS),$(sort $(wildcard tests/$r/*.c)))
 MAIN_SRC := $(if $(TEST_SRC),$(shell grep -lwE '^(int )?main' $(TEST_SRC)))
 HELP_SRC := $(filter-out $(MAIN_SRC),$(TEST_SRC))
 TEST_SUPPORT := $(sort $(wildcard tests/support/*.c))
-NEED_CMOCKA := $(if $(MAIN_SRC),$(shell grep -l 'cmocka\.h' $(MAIN_SRC)))
-programs = $(patsubst %.c,$B/%,$(filter tests/$1/%, \
-    $(if $(HAVE_CMOCKA),$(MAIN_SRC),$(filter-out $(NEED_CMOCKA),$(MAIN_SRC)))))
-UNIT_BIN := $(call programs,unit)
+programs = $(patsubst %.c,$B/%,$(filter tests/$1/%,$(MAIN_SRC)))
+UNIT_BIN := $(if $(HAVE_CMOCKA),$(call programs,unit))
 GOLDEN_BIN := $(call programs,golden)
 CHECK_BIN := $(call programs,check)
 BENCH_BIN := $(call programs,bench)
@@ -160,6 +160,10 @@ WITHOUT_TIFF := (-tifffile is off; libtiff-dev)
 WITHOUT_PNG := (-pngfile is off; libpng-dev)
 WITHOUT_CJSON := (-show_config is off; libcjson-dev)
 WITHOUT_RANDOM123 := (noise is off; librandom123-dev)
+WITHOUT_HDF5 := (-hdf5 is off; libhdf5-dev)
+WITHOUT_LIBDEFLATE := (-compress gzip takes zlib, slower; libdeflate-dev)
+WITHOUT_ZLIB := (-compress gzip needs libdeflate or it; zlib1g-dev)
+WITHOUT_LZ4 := (-compress bslz4 is off; liblz4-dev)
 WITHOUT_OPENMP := (one thread; gcc, or libomp-dev for clang)
 WITHOUT_CUDA := $(if $(filter 0,$(CUDA)),(CUDA=0),$(if $(NVCC),(nvcc $(NVCC_VERSION) is \
     here; no cuda/*.cu),(no nvcc)))
