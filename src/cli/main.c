@@ -12,6 +12,7 @@
 #include "outputs.h"
 #include "progress.h"
 #include "report.h"
+#include "series.h"
 #include "sub.h"
 
 static void notice(void *user, const char *line)
@@ -195,6 +196,8 @@ static nb_status run(const nb_cli *cli, nb_error *err)
     int fast, slow;
 
     nb_progress_init(&progress, cli->progress && !cli->printout);
+    if (nb_cli_is_series(cli) && !cli->show_config && !cli->trace)
+        return nb_cli_run_series(cli, &progress, notice, err);
     status = nb_sim_create(&cli->cfg, &hooks, &sim, err);
     if (status)
         return status;

@@ -43,6 +43,11 @@ static const nb_option_word isas[] = {
 static const nb_option_word colormaps[] = {
     {"grey", NB_MAP_GREY}, {"inverse", NB_MAP_INVERSE}, {"viridis", NB_MAP_VIRIDIS},
     {"heat", NB_MAP_HEAT}, {NULL, 0}};
+static const nb_option_word hdf5_types[] = {
+    {"uint16", NB_HDF5_U16}, {"int32", NB_HDF5_I32}, {"float32", NB_HDF5_F32}, {NULL, 0}};
+static const nb_option_word compressions[] = {
+    {"none", NB_COMPRESS_NONE}, {"gzip", NB_COMPRESS_GZIP}, {"bslz4", NB_COMPRESS_BSLZ4},
+    {NULL, 0}};
 static const nb_option_word tiff_bits[] = {{"16", 16}, {"32", 32}, {NULL, 0}};
 
 static const nb_option rows[] = {
@@ -345,6 +350,46 @@ GROUP("Files written"),
 {"tifffile", "tiffimage", PATH(tiff_file), .help = "image as TIFF"},
 {"tiffbits", NULL, WORD(tiff_bits, tiff_bits), .value = "16 | 32", .fallback = "32",
     .help = "TIFF samples: 32-bit photons or 16-bit integers"},
+
+GROUP("Series"),
+{"frames", NULL, .kind = NB_OPT_INT, CLI(series.frames), COUNTED, .value = "n",
+    .help = "rotation series: so many frames, each of the width -osc"},
+{"stills", NULL, .kind = NB_OPT_INT, CLI(series.stills), COUNTED, .value = "n",
+    .help = "so many shots, each with its own seed"},
+{"jobs", NULL, .kind = NB_OPT_PATH, CLI(jobs_file), .value = "file",
+    .help = "one JSON object a line and frame; its members are flags of that frame"},
+{"output", NULL, .kind = NB_OPT_PATH, CLI(series.output), .value = "img_%05d.cbf",
+    .help = "a file for each frame: .img .cbf .tif .png or .bin, numbered from 1"},
+{"hdf5", NULL, .kind = NB_OPT_PATH, CLI(series.hdf5_file), .value = "file",
+    .help = "NXmx master of the series; data files go beside it"},
+{"hdf5type", NULL, .kind = NB_OPT_WORD, CLI(series.hdf5_type), .words = hdf5_types,
+    .value = "uint16 | int32 | float32", .fallback = "uint16",
+    .help = "pixels in HDF5: photons with noise, or float32 without"},
+{"compress", NULL, .kind = NB_OPT_WORD, CLI(series.compress), .words = compressions,
+    .value = "none | gzip | bslz4", .fallback = "gzip",
+    .help = "of HDF5: shuffle and deflate, or bitshuffle and LZ4"},
+{"frames_per_file", NULL, .kind = NB_OPT_INT, CLI(series.frames_per_file), COUNTED,
+    .value = "n", .fallback = "100", .help = "frames in an HDF5 data file"},
+{"orientations", NULL, .kind = NB_OPT_PATH, CLI(series.orientations),
+    .value = "random | file", .fallback = "that of -misset",
+    .help = "of stills: uniform over all rotations, or misset angles or matrices of a file"},
+{"jitter_fluence", NULL, .kind = NB_OPT_NUMBER, CLI(series.jitter_fluence_pct), WITHIN(0, 1000),
+    .value = "x", .unit = "%", .fallback = "0",
+    .help = "standard deviation from still to still"},
+{"jitter_lambda", NULL, .kind = NB_OPT_NUMBER, CLI(series.jitter_lambda_pct), WITHIN(0, 20),
+    .value = "x", .unit = "%", .fallback = "0",
+    .help = "standard deviation of the wavelength"},
+{"jitter_cell", NULL, .kind = NB_OPT_NUMBER, CLI(series.jitter_cell_pct), WITHIN(0, 20),
+    .value = "x", .unit = "%", .fallback = "0",
+    .help = "standard deviation of the cell's edges, all by one factor"},
+{"jitter_mosaic", NULL, .kind = NB_OPT_NUMBER, CLI(series.jitter_mosaic_pct), WITHIN(0, 1000),
+    .value = "x", .unit = "%", .fallback = "0",
+    .help = "standard deviation of the mosaic spread"},
+{"jitter_beam", NULL, .kind = NB_OPT_NUMBER, CLI(series.jitter_beam_mm), AT_LEAST(0),
+    .value = "x", .unit = "mm", .fallback = "0",
+    .help = "standard deviation of the beam centre, along fast and slow"},
+{"resume", NULL, FLAG(series.resume, 1),
+    .help = "keep the frames that the same command finished before it was stopped"},
 
 GROUP("Running"),
 {"device", NULL, .kind = NB_OPT_DEVICE, CFG(device),

@@ -44,6 +44,8 @@ typedef struct nb_cli {
     char no_effect_file[NB_PATH_MAX]; /* likewise */
     /** Where each option of the table was last typed: index into argv, 0 = never. */
     int typed[NB_OPTION_MAX];
+    nb_series series;
+    char jobs_file[NB_PATH_MAX];
 } nb_cli;
 
 typedef enum nb_option_kind {

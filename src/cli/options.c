@@ -422,12 +422,10 @@ static void defaults(nb_cli *cli)
     cli->progress = 1;
 }
 
-nb_status nb_cli_parse(int argc, char **argv, nb_cli *cli, nb_error *err)
+nb_status nb_cli_apply(int argc, char **argv, nb_cli *cli, nb_error *err)
 {
     parser p = {cli, err, argv, argc, 1, NULL, NULL};
 
-    defaults(cli);
-    join(argc, argv, cli->cfg.command_line, sizeof cli->cfg.command_line);
     while (p.at < argc) {
         const char *argument = argv[p.at];
         nb_status status;
@@ -444,5 +442,17 @@ nb_status nb_cli_parse(int argc, char **argv, nb_cli *cli, nb_error *err)
         if (cli->action != NB_DO_RUN)
             return NB_OK;
     }
+    return NB_OK;
+}
+
+nb_status nb_cli_parse(int argc, char **argv, nb_cli *cli, nb_error *err)
+{
+    nb_status status;
+
+    defaults(cli);
+    join(argc, argv, cli->cfg.command_line, sizeof cli->cfg.command_line);
+    status = nb_cli_apply(argc, argv, cli, err);
+    if (status || cli->action != NB_DO_RUN)
+        return status;
     return nb_cli_check_pairs(cli, argv, err);
 }

@@ -10,6 +10,9 @@
  * Returns NB_ERR_INPUT with a message that names flag, value and mend. */
 nb_status nb_cli_parse(int argc, char **argv, nb_cli *cli, nb_error *err);
 
+/** As above over what *cli holds, without the checks of flags against each other. */
+nb_status nb_cli_apply(int argc, char **argv, nb_cli *cli, nb_error *err);
+
 /** The option that this argument (with its dashes) names, or NULL. */
 const nb_option *nb_option_find(const char *argument);
 

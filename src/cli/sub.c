@@ -25,7 +25,8 @@ typedef struct parser {
 
 const nb_sub_command *const *nb_sub_commands(size_t *count)
 {
-    static const nb_sub_command *const all[] = {&nb_command_compare, &nb_command_view};
+    static const nb_sub_command *const all[] = {
+        &nb_command_compare, &nb_command_run_compare, &nb_command_view};
     *count = sizeof all / sizeof *all;
     return all;
 }

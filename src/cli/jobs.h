@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/** -jobs FILE: JSON lines, each an object whose members are flags of one frame, e.g.
+ * {"misset": [10, 20, 30], "fluence": 1e24, "nopolar": true}. */
+#ifndef NB_CLI_JOBS_H
+#define NB_CLI_JOBS_H
+
+#include "option_table.h"
+
+typedef struct nb_jobs nb_jobs;
+
+/** Read and check every line of cli->jobs_file.  *jobs: free with nb_jobs_free. */
+nb_status nb_jobs_load(const nb_cli *cli, nb_jobs **jobs, nb_error *err);
+void nb_jobs_free(nb_jobs *jobs); /* NULL is fine */
+
+int nb_jobs_count(const nb_jobs *jobs);
+/** A number that differs when the file differs. */
+uint64_t nb_jobs_tag(const nb_jobs *jobs);
+
+/** Let line `frame` (0..) change cfg.  Thread-safe. */
+nb_status nb_jobs_apply(const nb_jobs *jobs, int frame, nb_config *cfg, nb_error *err);
+
+#endif

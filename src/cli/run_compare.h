@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/** One run-compare, step by step. */
+#ifndef NB_CLI_RUN_COMPARE_H
+#define NB_CLI_RUN_COMPARE_H
+
+#include "child.h"
+#include "run_flags.h"
+#include "thresholds.h"
+
+/** Exit statuses beside those of the program. */
+typedef enum nb_run_outcome {
+    NB_RUN_PASSED = 0,
+    NB_RUN_FAILED = 3,
+    NB_RUN_MISSING = 4,
+    NB_RUN_CRASHED = 5,
+    NB_RUN_STATUS = 6,
+    NB_RUN_SIZE = 7
+} nb_run_outcome;
+
+typedef struct nb_run_side {
+    const char *name; /* ref, ours: the folder */
+    char program[NB_PATH_MAX];
+    int ran;
+    nb_child_end end;
+    int64_t image_bytes; /* of floatimage.bin; -1 without one */
+} nb_run_side;
+
+typedef struct nb_run {
+    const char *out; /* folder; relative to where we started */
+    nb_thresholds thresholds;
+    nb_run_flags flags;
+    nb_run_side ref, ours;
+    int fast, slow; /* as -show_config says */
+    nb_run_outcome outcome;
+    char message[512]; /* why it did not pass */
+    int compared;
+    nb_difference difference;
+} nb_run;
+
+/** Write DIR/summary.json.  Errors: NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
+nb_status nb_run_summary(const nb_run *run, nb_error *err);
+
+/** The image's size from what -show_config printed into the file.  0: not found. */
+int nb_run_size(const char *config, int *fast, int *slow);
+
+/** DIR/NAME into path; 0 when it is too long. */
+int nb_run_path(const nb_run *run, const char *folder, const char *name,
+                char path[NB_PATH_MAX]);
+
+#endif

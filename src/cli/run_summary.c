@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "difference_report.h"
+#include "run_compare.h"
+
+#ifdef NB_HAVE_CJSON
+#include <cjson/cJSON.h>
+
+static const char *outcome_name(nb_run_outcome outcome)
+{
+    switch (outcome) {
+    case NB_RUN_PASSED:
+        return "passed";
+    case NB_RUN_FAILED:
+        return "comparison failed";
+    case NB_RUN_MISSING:
+        return "program missing";
+    case NB_RUN_CRASHED:
+        return "program crashed";
+    case NB_RUN_STATUS:
+        return "program failed";
+    case NB_RUN_SIZE:
+        return "sizes differ";
+    }
+    return "unknown";
+}
+
+static void add_side(cJSON *root, const nb_run_side *s)
+{
+    cJSON *one = cJSON_AddObjectToObject(root, s->name);
+
+    cJSON_AddStringToObject(one, "program", s->program);
+    cJSON_AddBoolToObject(one, "ran", s->ran);
+    if (!s->ran)
+        return;
+    cJSON_AddNumberToObject(one, "exit_status", s->end.exit_status);
+    cJSON_AddNumberToObject(one, "signal", s->end.signal);
+    cJSON_AddNumberToObject(one, "seconds", s->end.seconds);
+    cJSON_AddNumberToObject(one, "user_seconds", s->end.user_seconds);
+    cJSON_AddNumberToObject(one, "system_seconds", s->end.system_seconds);
+    cJSON_AddNumberToObject(one, "peak_mib", s->end.peak_mib);
+    cJSON_AddNumberToObject(one, "image_bytes", (double)s->image_bytes);
+}
+
+static void add_comparison(cJSON *root, const nb_run *run)
+{
+    nb_compared what = {"ours/floatimage.bin",
+                        "ref/floatimage.bin",
+                        "float",
+                        "float",
+                        &run->difference,
+                        &run->thresholds,
+                        run->outcome == NB_RUN_PASSED};
+    if (run->compared)
+        cJSON_AddItemToObject(root, "comparison", nb_difference_object(&what));
+    else
+        cJSON_AddNullToObject(root, "comparison");
+}
+
+static char *print_summary(const nb_run *run)
+{
+    cJSON *root = cJSON_CreateObject(), *flags = cJSON_AddArrayToObject(root, "flags");
+    char *text;
+
+    for (int i = 1; i < run->flags.count; i++)
+        cJSON_AddItemToArray(flags, cJSON_CreateString(run->flags.argv[i]));
+    cJSON_AddStringToObject(root, "version", nb_version());
+    cJSON_AddStringToObject(root, "outcome", outcome_name(run->outcome));
+    cJSON_AddNumberToObject(root, "status", run->outcome);
+    cJSON_AddStringToObject(root, "message", run->message);
+    cJSON_AddNumberToObject(root, "fast", run->fast);
+    cJSON_AddNumberToObject(root, "slow", run->slow);
+    add_side(root, &run->ref);
+    add_side(root, &run->ours);
+    add_comparison(root, run);
+    text = cJSON_Print(root);
+    cJSON_Delete(root);
+    return text;
+}
+
+nb_status nb_run_summary(const nb_run *run, nb_error *err)
+{
+    char path[NB_PATH_MAX], *text = print_summary(run);
+    FILE *file = nb_run_path(run, NULL, "summary.json", path) ? fopen(path, "w") : NULL;
+    int ok = text && file && fprintf(file, "%s\n", text) > 0;
+
+    ok = (!file || !fclose(file)) && ok;
+    free(text);
+    if (ok)
+        return NB_OK;
+    memset(err, 0, sizeof *err);
+    err->code = NB_ERR_IO;
+    snprintf(err->message, sizeof err->message, "%.300s cannot be written", path);
+    return err->code;
+}
+
+int nb_run_size(const char *config, int *fast, int *slow)
+{
+    enum { MOST = 1 << 20 };
+    FILE *file = fopen(config, "r");
+    char *text = file ? calloc(MOST, 1) : NULL;
+    const cJSON *detector, *f, *s;
+    cJSON *root = NULL;
+    int found = 0;
+
+    if (text && fread(text, 1, MOST - 1, file) > 0)
+        root = cJSON_Parse(text);
+    detector = cJSON_GetObjectItem(root, "detector");
+    f = cJSON_GetObjectItem(detector, "fpixels");
+    s = cJSON_GetObjectItem(detector, "spixels");
+    if (cJSON_IsNumber(f) && cJSON_IsNumber(s)) {
+        *fast = f->valueint;
+        *slow = s->valueint;
+        found = *fast > 0 && *slow > 0;
+    }
+    cJSON_Delete(root);
+    free(text);
+    if (file)
+        fclose(file);
+    return found;
+}
+
+#else
+
+nb_status nb_run_summary(const nb_run *run, nb_error *err)
+{
+    (void)run;
+    memset(err, 0, sizeof *err);
+    err->code = NB_ERR_UNSUPPORTED;
+    snprintf(err->message, sizeof err->message,
+             "run-compare needs cJSON, which this build lacks");
+    return err->code;
+}
+
+int nb_run_size(const char *config, int *fast, int *slow)
+{
+    (void)config;
+    (void)fast;
+    (void)slow;
+    return 0;
+}
+
+#endif

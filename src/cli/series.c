@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "series.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "jobs.h"
+#include "values.h"
+
+int nb_cli_is_series(const nb_cli *cli)
+{
+    return cli->series.frames > 0 || cli->series.stills > 0 || cli->jobs_file[0] ||
+           cli->series.output[0] || cli->series.hdf5_file[0];
+}
+
+/** What the callbacks of a running series share. */
+typedef struct series_run {
+    nb_progress *progress;
+    void (*notice)(void *user, const char *line);
+    nb_jobs *jobs;
+} series_run;
+
+static int on_progress(void *user, const nb_series_progress *p)
+{
+    const series_run *run = user;
+    double now = nb_clock(), rate, left;
+
+    if (!run->progress->visible || (now - run->progress->last < 0.1 && p->done < p->frames))
+        return nb_stop_requested();
+    run->progress->last = now;
+    rate = p->done > p->kept && p->seconds > 0 ? (p->done - p->kept) / p->seconds : 0;
+    left = rate > 0 ? (p->frames - p->done) / rate : 0;
+    fprintf(stderr, "\r\033[K%d of %d frames, %.3g frames/s, %.1f MB, %.0f s left", p->done,
+            p->frames, rate, (double)p->bytes / 1e6, left);
+    fflush(stderr);
+    return nb_stop_requested();
+}
+
+static int on_render(void *user, double fraction)
+{
+    (void)user;
+    (void)fraction;
+    return nb_stop_requested();
+}
+
+static void on_notice(void *user, const char *line)
+{
+    const series_run *run = user;
+    run->notice(run->progress, line);
+}
+
+static nb_status on_frame(void *user, int frame, nb_config *cfg, nb_error *err)
+{
+    const series_run *run = user;
+    return nb_jobs_apply(run->jobs, frame, cfg, err);
+}
+
+static void report(const nb_cli *cli, const nb_series_progress *p)
+{
+    int made = p->done - p->kept;
+
+    printf("series    %d frames in %.3f s, %.4g frames/s, %.3f MB of images\n", p->done,
+           p->seconds, p->seconds > 0 ? made / p->seconds : 0, (double)p->bytes / 1e6);
+    if (p->kept)
+        printf("          %d of them kept from before\n", p->kept);
+    if (cli->series.output[0])
+        printf("files     %s\n", cli->series.output);
+    if (cli->series.hdf5_file[0])
+        printf("files     %s\n", cli->series.hdf5_file);
+    printf("seed      %lld\n", (long long)p->seed);
+    printf("backend   %s\n", p->backend);
+}
+
+static nb_status use_jobs(const nb_cli *cli, nb_series *series, series_run *run, nb_error *err)
+{
+    int frames = series->frames + series->stills, lines;
+    nb_status status = nb_jobs_load(cli, &run->jobs, err);
+
+    if (status)
+        return status;
+    lines = nb_jobs_count(run->jobs);
+    if (!frames)
+        series->stills = lines;
+    else if (frames != lines)
+        return nb_cli_fail(err, "-jobs %.200s has %d lines, and %d frames are asked for",
+                           cli->jobs_file, lines, frames);
+    series->override = on_frame;
+    series->override_tag = nb_jobs_tag(run->jobs);
+    return NB_OK;
+}
+
+nb_status nb_cli_run_series(const nb_cli *cli, nb_progress *progress,
+                            void (*notice)(void *user, const char *line), nb_error *err)
+{
+    series_run run = {progress, notice, NULL};
+    nb_hooks hooks = {&run, on_notice, on_render};
+    nb_series series = cli->series;
+    nb_series_progress result = {0};
+    nb_status status = NB_OK;
+
+    series.user = &run;
+    series.progress = on_progress;
+    if (cli->jobs_file[0])
+        status = use_jobs(cli, &series, &run, err);
+    if (!status)
+        status = nb_series_run(&cli->cfg, &series, &hooks, &result, err);
+    nb_progress_end(progress);
+    if (!status && !cli->quiet)
+        report(cli, &result);
+    nb_jobs_free(run.jobs);
+    return status;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/** -frames, -stills, -jobs: many images. */
+#ifndef NB_CLI_SERIES_H
+#define NB_CLI_SERIES_H
+
+#include "option_table.h"
+#include "progress.h"
+
+int nb_cli_is_series(const nb_cli *cli);
+
+/** Run it, with a progress line and a report.  notice gets progress as its user. */
+nb_status nb_cli_run_series(const nb_cli *cli, nb_progress *progress,
+                            void (*notice)(void *user, const char *line), nb_error *err);
+
+#endif
