@@ -28,6 +28,10 @@ package TIFF libtiff-4
 package PNG libpng
 package CJSON libcjson
 package CMOCKA cmocka
+package HDF5 hdf5
+package LIBDEFLATE libdeflate
+package ZLIB zlib
+package LZ4 liblz4
 
 # Random123 is headers only and has no pkg-config file in every distribution.
 if printf '#include <Random123/philox.h>\n#include <Random123/features/compilerfeatures.h>\n' |

@@ -70,12 +70,11 @@ static nb_status check_memory(const nb_geometry *g, nb_error *err)
     return NB_OK;
 }
 
-static nb_status build(nb_sim *sim, nb_error *err)
+nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
-    nb_sf_table *t = &sim->table;
+    const nb_sf_table *t = &sim->table;
     nb_model_inputs in = {0};
-    double start = nb_monotonic_seconds();
     nb_status st;
     in.matrix = sim->has_matrix ? sim->matrix : NULL;
     in.sources = sim->lines;
@@ -92,8 +91,16 @@ static nb_status build(nb_sim *sim, nb_error *err)
         in.sf.nk = t->kmax - t->kmin + 1;
         in.sf.nl = t->lmax - t->lmin + 1;
     }
-    if ((st = nb_model_build(cfg, &in, &sim->hooks, &sim->model, err)) ||
-        (st = check_memory(&sim->model.geometry, err)))
+    st = nb_model_build(cfg, &in, &sim->hooks, &sim->model, err);
+    return st ? st : check_memory(&sim->model.geometry, err);
+}
+
+static nb_status build(nb_sim *sim, nb_error *err)
+{
+    const nb_config *cfg = &sim->cfg;
+    double start = nb_monotonic_seconds();
+    nb_status st = nb_sim_build_model(sim, err);
+    if (st)
         return st;
     sim->options.threads = cfg->threads;
     sim->options.isa = cfg->isa;
@@ -144,9 +151,11 @@ void nb_sim_free(nb_sim *sim)
     if (sim->backend)
         sim->backend->close(sim->state);
     nb_model_free(&sim->model);
-    nb_sf_table_free(&sim->table);
-    nb_free(sim->lines);
-    nb_free(sim->mask);
+    if (!sim->borrows) {
+        nb_sf_table_free(&sim->table);
+        nb_free(sim->lines);
+        nb_free(sim->mask);
+    }
     nb_free(sim);
 }
 

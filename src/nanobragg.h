@@ -234,7 +234,8 @@ typedef struct nb_stats {
     double solid_angle;          /* sum over rendered pixels, sr */
 } nb_stats;
 
-/** Where the time went, seconds.  Filled as the stages run. */
+/** Where the time went, seconds.  Filled as the stages run.  nb_sim_write makes the noise while it
+ * writes: `noise` and `write` divide its wall time as their threads' time was divided. */
 typedef struct nb_times {
     double load, scene, start, render, statistics, noise, write;
 } nb_times;
@@ -286,6 +287,59 @@ nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
 nb_status nb_sim_printout(const nb_sim *sim, const float *image, int fast, int slow,
                           void (*emit)(void *user, const char *line), void *user,
                           nb_error *err);
+
+/* --- series of images ----------------------------------------------------------------------- */
+
+typedef enum nb_hdf5_type { NB_HDF5_U16 = 0, NB_HDF5_I32, NB_HDF5_F32 } nb_hdf5_type;
+typedef enum nb_compression {
+    NB_COMPRESS_GZIP = 0, /* shuffle and deflate */
+    NB_COMPRESS_NONE,
+    NB_COMPRESS_BSLZ4 /* bitshuffle and LZ4, HDF5 filter 32008 */
+} nb_compression;
+
+/** How far a running series is. */
+typedef struct nb_series_progress {
+    int frames;    /* in all */
+    int done;      /* finished, those of an earlier run included */
+    int kept;      /* of an earlier run */
+    int64_t bytes; /* written by this run */
+    double seconds;
+    int64_t seed;  /* of the series */
+    char backend[256];
+} nb_series_progress;
+
+/** Many images from one configuration; docs/series.md.  Zero-initialised: nothing asked for.
+ * Plain data but for the callbacks. */
+typedef struct nb_series {
+    int frames; /* a rotation: frame k (0..) at phi + k*osc */
+    int stills; /* or so many shots */
+    char output[NB_PATH_MAX];    /* file names with one %d; the extension chooses the format */
+    char hdf5_file[NB_PATH_MAX]; /* NXmx master */
+    nb_hdf5_type hdf5_type;
+    nb_compression compress;
+    int frames_per_file;          /* of the HDF5 data files; 0: 100 */
+    char orientations[NB_PATH_MAX]; /* stills: "random" or a file; "" the configuration's own */
+    double jitter_fluence_pct, jitter_lambda_pct, jitter_cell_pct, jitter_mosaic_pct;
+    double jitter_beam_mm;        /* standard deviations from shot to shot; 0 none */
+    int resume;                   /* keep the frames that an earlier, interrupted run finished */
+    void *user;
+    /** Last word on the configuration of a frame; may be NULL.  Called from several threads. */
+    nb_status (*override)(void *user, int frame, nb_config *cfg, nb_error *err);
+    uint64_t override_tag; /* another one for another override: `resume` compares it */
+    /** After every frame, one call at a time; non-zero return: stop.  May be NULL. */
+    int (*progress)(void *user, const nb_series_progress *progress);
+} nb_series;
+
+/** Render and write a series; the single-image outputs of cfg are not written.  hooks->notice is
+ * called from this thread, hooks->progress (with a fraction of the series) from any, one call at
+ * a time.  Frame k has the pixels of a single image of the same configuration with its own phi
+ * (orientation, ...) and seed.  *result (may be NULL) is filled on errors too: frames finished
+ * until then are kept on disk for `resume`. */
+nb_status nb_series_run(const nb_config *cfg, const nb_series *series, const nb_hooks *hooks,
+                        nb_series_progress *result, nb_error *err);
+
+/** Seed of frame k of a series of this seed; that of frame 0 is the seed itself. */
+int64_t nb_series_seed(int64_t seed, int frame);
 
 /** The noise seed in use (reported so that an image can be made again). */
 int64_t nb_sim_seed(const nb_sim *sim);

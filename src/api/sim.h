@@ -3,6 +3,7 @@
 #ifndef NB_API_SIM_H
 #define NB_API_SIM_H
 
+#include "../io/meta.h"
 #include "../io/sf_table.h"
 #include "../model/scene_build.h"
 #include "../nanobragg.h"
@@ -19,6 +20,7 @@ struct nb_sim {
     nb_source_line *lines; /* owned */
     int n_lines;
     uint8_t *mask;         /* owned, [slow][fast] */
+    int borrows;           /* table, lines and mask belong to another nb_sim */
     nb_model model;
     const nb_backend *backend;
     nb_backend_state *state; /* owned; opened by the first render */
@@ -46,6 +48,24 @@ nb_status nb_check_config(const nb_config *cfg, nb_error *err);
 /** Read -img, -mask, -mat, -hkl or the cache, and -sourcefile into sim. */
 nb_status nb_load_headers(nb_sim *sim, nb_error *err);
 nb_status nb_load_inputs(nb_sim *sim, nb_error *err);
+
+/** The model of sim->cfg from the loaded files.  sim->model is written whole: an older one must
+ * have been freed. */
+nb_status nb_sim_build_model(nb_sim *sim, nb_error *err);
+
+/** Another simulation over the loaded files of `from`, which must outlive it; with a backend of
+ * its own.  hooks may be NULL. */
+nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads, nb_sim **clone,
+                       nb_error *err);
+
+/** Give sim another configuration that names the same files, and build its model. */
+nb_status nb_sim_rebuild(nb_sim *sim, const nb_config *cfg, nb_error *err);
+
+/** What the headers of image files say. */
+nb_image_meta nb_sim_describe(const nb_sim *sim);
+
+/** Write the cache of structure factors. */
+nb_status nb_sim_write_dump(const nb_sim *sim, nb_error *err);
 
 /** The cache's file name. */
 const char *nb_dump_name(const nb_config *cfg);

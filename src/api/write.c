@@ -24,7 +24,7 @@ static void copy_vector(double out[3], double scale, nb_vec3 v)
     out[2] = v.z * scale;
 }
 
-static nb_image_meta describe_image(const nb_sim *sim)
+nb_image_meta nb_sim_describe(const nb_sim *sim)
 {
     const nb_model *m = &sim->model;
     const nb_geometry *g = &m->geometry;
@@ -221,7 +221,7 @@ static nb_status dump_sink(void *user, const void *data, size_t bytes, nb_error 
 }
 
 /** The cache of structure factors, for the next run without -hkl. */
-static nb_status write_dump(const nb_sim *sim, nb_error *err)
+nb_status nb_sim_write_dump(const nb_sim *sim, nb_error *err)
 {
     nb_outfile out;
     nb_status st = nb_outfile_open(&out, nb_dump_name(&sim->cfg), err);
@@ -256,13 +256,13 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats, n
     nb_status st = NB_OK;
     o.sim = sim;
     o.image = image;
-    o.meta = describe_image(sim);
+    o.meta = nb_sim_describe(sim);
     o.levels = (nb_int_levels){nb_int_scale(cfg->scale, stats), cfg->adc_offset};
     o.pgm_scale = nb_pgm_scale(cfg->pgm_scale, stats, o.levels.scale);
     o.noise = (nb_noise_options){sim->seed, 0, cfg->adc_offset, cfg->threads};
     o.noise_job = -1;
     if (sim->table_from_hkl)
-        st = write_dump(sim, err);
+        st = nb_sim_write_dump(sim, err);
     if (!st)
         st = list_files(&o, err);
     if (!st)

@@ -34,7 +34,7 @@ uint64_t nb_image_hash(const nb_image_view *image)
 static nb_status write_hash(const nb_image_view *image, const nb_image_meta *meta,
                             nb_outfile *out, nb_error *err)
 {
-    static const char *const types[] = {"any", "float32", "uint16", "uint8"};
+    static const char *const types[] = {"any", "float32", "uint16", "uint8", "rgb", "int32"};
     char line[80];
     int n;
     if (!image->pixels)

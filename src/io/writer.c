@@ -13,6 +13,8 @@ size_t nb_pixel_bytes(nb_pixel_type type)
     switch (type) {
     case NB_PIXEL_F32:
         return sizeof(float);
+    case NB_PIXEL_I32:
+        return sizeof(int32_t);
     case NB_PIXEL_U16:
         return sizeof(uint16_t);
     case NB_PIXEL_U8:

@@ -12,7 +12,8 @@ typedef enum nb_pixel_type {
     NB_PIXEL_F32,
     NB_PIXEL_U16,
     NB_PIXEL_U8,
-    NB_PIXEL_RGB /* three bytes */
+    NB_PIXEL_RGB, /* three bytes */
+    NB_PIXEL_I32
 } nb_pixel_type;
 
 /** An image [slow][fast], native byte order: pixels of somebody else, or a function that makes
@@ -56,6 +57,7 @@ extern const nb_writer nb_writer_png;      /* 8-bit grey */
 extern const nb_writer nb_writer_png_rgb;  /* 8-bit colours */
 extern const nb_writer nb_writer_tiff_f32; /* float32 TIFF */
 extern const nb_writer nb_writer_tiff_u16; /* uint16 TIFF */
+extern const nb_writer nb_writer_cbf;      /* int32 mini-CBF, byte-offset compression */
 extern const nb_writer nb_writer_null;     /* discards, for timing */
 extern const nb_writer nb_writer_hash;     /* one line: nb_image_hash, type, fast, slow */
 

@@ -47,6 +47,12 @@ make_fixtures() {
     printf -- '-10 0 0 1 0\n' >dark.src
     printf -- '-10 0 0 -1 1e-10\n' >negative.src
     printf -- '-10 0 0 nan 1e-10\n' >nan.src
+    printf '# misset angles, then a matrix\n10 20 30\n0 -1 0 1 0 0 0 0 1\n' >good.rot
+    printf '10 20 30\n2 0 0 0 1 0 0 0 1\n' >stretched.rot
+    printf '{"phi": 3}\n\n{"misset": [1, 2, 3], "nopolar": true}\n' >good.jobs
+    printf '{"phi": 3}\n{"phi": "x"}\n' >word.jobs
+    printf 'phi 3\n' >text.jobs
+    printf '{"frames": 3}\n' >series.jobs
     : >empty.hkl && : >empty.mat && : >empty.src && : >empty.img
     echo 'this is no image' >text.img
     "$NANOBRAGG" $X -quiet $NOFILES -intfile good.img -adc 0 -distance 90 -scale 1e9 &&

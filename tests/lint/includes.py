@@ -7,6 +7,7 @@ import sys
 ALLOWED = {
     "cli": {"cli"},
     "glue": {"effects", "analysis", "io", "render", "model", "base", "physics", "glue"},
+    "series": {"glue", "effects", "io", "render", "model", "base", "physics", "series"},
     "render": {"render", "model", "physics", "base"},
     "cuda": {"cuda", "render/backend.h", "model", "physics", "base"},
     "effects": {"effects", "model", "base", "physics"},
@@ -24,7 +25,11 @@ LIBRARIES = {
     "cJSON.h": {"glue", "io", "model", "cli"},
     "cjson/cJSON.h": {"glue", "io", "model", "cli"},
     "Random123/": {"base", "effects"},
-    "omp.h": {"render", "glue", "effects", "cuda"},
+    "omp.h": {"render", "glue", "effects", "cuda", "series"},
+    "hdf5.h": {"io"},
+    "libdeflate.h": {"io"},
+    "lz4.h": {"io"},
+    "pthread.h": {"series"},
     "cuda": {"cuda"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* Data files: frames that are compressed already, one chunk each. */
+#include "../base/error.h"
+#include "../base/hash.h"
+#include "../base/memory.h"
+#include "../base/outfile.h"
+#include "hdf5_file.h"
+#include "hdf5_put.h"
+
+#ifdef NB_HAVE_HDF5
+
+static const char data_path[] = "/entry/data/data";
+enum { BITSHUFFLE_ID = 32008, BITSHUFFLE_LZ4 = 2 };
+
+nb_status nb_hdf5_check(const nb_hdf5_layout *layout, nb_error *err)
+{
+    return nb_hdf5_chunk_check(layout, err);
+}
+
+static size_t never_called(unsigned flags, size_t n_values, const unsigned values[],
+                           size_t bytes, size_t *room, void **buffer)
+{
+    (void)flags;
+    (void)n_values;
+    (void)values;
+    (void)bytes;
+    (void)room;
+    (void)buffer;
+    return 0; /* failure */
+}
+
+/** The library asks for the filter when the data set is made, and would look for a plugin; the
+ * chunks come filtered, so a name is enough. */
+static const H5Z_class2_t bitshuffle_name = {
+    H5Z_CLASS_T_VERS, BITSHUFFLE_ID, 1, 0, "bitshuffle; see https://github.com/kiyo-masui/bitshuffle",
+    NULL, NULL, never_called};
+
+static hid_t pixel_type(nb_hdf5_type type)
+{
+    return type == NB_HDF5_U16   ? H5T_NATIVE_UINT16
+           : type == NB_HDF5_I32 ? H5T_NATIVE_INT32
+                                 : H5T_NATIVE_FLOAT;
+}
+
+/** Chunks of one frame; the filters are named for readers, the chunks come filtered. */
+static hid_t creation_list(const nb_hdf5_layout *layout)
+{
+    hsize_t chunk[3] = {1, (hsize_t)layout->slow, (hsize_t)layout->fast};
+    unsigned bytes = (unsigned)nb_hdf5_pixel_bytes(layout);
+    unsigned bitshuffle[5] = {0, 4, bytes, 0, BITSHUFFLE_LZ4};
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(list, 3, chunk);
+    H5Pset_fill_time(list, H5D_FILL_TIME_NEVER);
+    if (layout->compress == NB_COMPRESS_GZIP) {
+        H5Pset_shuffle(list);
+        H5Pset_deflate(list, 1);
+    } else if (layout->compress == NB_COMPRESS_BSLZ4) {
+        H5Pset_filter(list, BITSHUFFLE_ID, H5Z_FLAG_OPTIONAL, 5, bitshuffle);
+    }
+    return list;
+}
+
+static hid_t create_data(nb_h5 *h, const nb_hdf5_data *data)
+{
+    hsize_t dims[3] = {(hsize_t)data->frames, (hsize_t)data->layout.slow,
+                       (hsize_t)data->layout.fast};
+    hid_t list = creation_list(&data->layout), space = H5Screate_simple(3, dims, NULL);
+    hid_t set = H5Dcreate2(h->file, data_path, pixel_type(data->layout.type), space,
+                           H5P_DEFAULT, list, H5P_DEFAULT);
+    H5Sclose(space);
+    H5Pclose(list);
+    h->ok &= set >= 0;
+    return set;
+}
+
+static nb_status put_chunks(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next *next, void *user,
+                            nb_error *err)
+{
+    hid_t set = create_data(h, data);
+    uint64_t *hashes = nb_alloc((size_t)data->frames, sizeof *hashes, "hashes", err);
+    nb_status st = hashes ? NB_OK : NB_ERR_NOMEM;
+    hsize_t count = (hsize_t)data->frames;
+    for (int i = 0; !st && h->ok && i < data->frames; i++) {
+        hsize_t at[3] = {(hsize_t)i, 0, 0};
+        const void *chunk;
+        size_t bytes;
+        st = next(user, i, &chunk, &bytes, err);
+        if (st)
+            break;
+        hashes[i] = nb_hash_bytes(NB_HASH_START, chunk, bytes);
+        h->ok &= H5Dwrite_chunk(set, H5P_DEFAULT, 0, at, bytes, chunk) >= 0;
+    }
+    if (!st && h->ok)
+        nb_h5_array(h, "/entry/data/chunk_hash", H5T_NATIVE_UINT64, hashes, 1, &count);
+    if (set >= 0 && H5Dclose(set) < 0)
+        h->ok = 0;
+    nb_free(hashes);
+    return st;
+}
+
+static nb_status fill(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next *next, void *user,
+                      nb_error *err)
+{
+    int64_t range[2] = {data->first + 1, data->first + data->frames};
+    nb_status st;
+    nb_h5_group(h, "/entry", "NXentry");
+    nb_h5_group(h, "/entry/data", "NXdata");
+    nb_h5_attr_text(h, "/entry/data", "signal", "data");
+    st = put_chunks(h, data, next, user, err);
+    nb_h5_attr_array(h, data_path, "image_nr_low", H5T_NATIVE_INT64, &range[0], 1);
+    nb_h5_attr_array(h, data_path, "image_nr_high", H5T_NATIVE_INT64, &range[1], 1);
+    nb_h5_attr_array(h, "/entry", "fingerprint", H5T_NATIVE_UINT64, &data->fingerprint, 1);
+    nb_h5_attr_array(h, "/entry", "seed", H5T_NATIVE_INT64, &data->seed, 1);
+    return st;
+}
+
+nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data, nb_hdf5_next *next,
+                             void *user, nb_error *err)
+{
+    nb_h5 h = {-1, 1};
+    nb_h5_quiet quiet;
+    nb_outfile out;
+    nb_status st = nb_outfile_open(&out, path, err);
+    if (st)
+        return st;
+    nb_h5_hush(&quiet);
+    if (data->layout.compress == NB_COMPRESS_BSLZ4)
+        H5Zregister(&bitshuffle_name);
+    h.file = H5Fcreate(out.temp, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    h.ok = h.file >= 0;
+    if (h.ok)
+        st = fill(&h, data, next, user, err);
+    if (h.file >= 0 && H5Fclose(h.file) < 0)
+        h.ok = 0;
+    if (data->layout.compress == NB_COMPRESS_BSLZ4)
+        H5Zunregister(BITSHUFFLE_ID);
+    nb_h5_unhush(&quiet);
+    if (!st && !h.ok)
+        st = nb_fail(err, NB_ERR_IO,
+                     "cannot write %.300s: HDF5 failed (is the disk full?)", path);
+    if (!st)
+        st = nb_outfile_commit(&out, err);
+    if (st)
+        nb_outfile_abort(&out);
+    return st;
+}
+
+/* --- reading back --- */
+
+static int read_attr(hid_t file, const char *name, hid_t type, void *value)
+{
+    hid_t attr = H5Aopen_by_name(file, "/entry", name, H5P_DEFAULT, H5P_DEFAULT);
+    int ok = attr >= 0 && H5Aread(attr, type, value) >= 0;
+    if (attr >= 0)
+        H5Aclose(attr);
+    return ok;
+}
+
+static int has_shape(hid_t set, const nb_hdf5_data *data)
+{
+    hsize_t dims[3] = {0};
+    hid_t space = H5Dget_space(set);
+    int ok = H5Sget_simple_extent_ndims(space) == 3 &&
+             H5Sget_simple_extent_dims(space, dims, NULL) == 3 &&
+             dims[0] == (hsize_t)data->frames && dims[1] == (hsize_t)data->layout.slow &&
+             dims[2] == (hsize_t)data->layout.fast;
+    H5Sclose(space);
+    return ok;
+}
+
+static int chunk_is(hid_t set, int i, void *buffer, size_t room, uint64_t hash)
+{
+    hsize_t at[3] = {(hsize_t)i, 0, 0}, bytes = 0;
+    uint32_t mask = 0;
+    return H5Dget_chunk_storage_size(set, at, &bytes) >= 0 && bytes > 0 && bytes <= room &&
+           H5Dread_chunk(set, H5P_DEFAULT, at, &mask, buffer) >= 0 &&
+           nb_hash_bytes(NB_HASH_START, buffer, (size_t)bytes) == hash;
+}
+
+static int chunks_are_whole(hid_t file, hid_t set, const nb_hdf5_data *data)
+{
+    size_t room = nb_hdf5_chunk_bound(&data->layout);
+    void *buffer = nb_alloc_raw(room, 1, "chunk", NULL);
+    uint64_t *hashes = nb_alloc((size_t)data->frames, sizeof *hashes, "hashes", NULL);
+    hid_t list = H5Dopen2(file, "/entry/data/chunk_hash", H5P_DEFAULT);
+    hid_t space = list >= 0 ? H5Dget_space(list) : -1;
+    int ok = buffer && hashes && list >= 0 &&
+             H5Sget_simple_extent_npoints(space) == data->frames &&
+             H5Dread(list, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, hashes) >= 0;
+    for (int i = 0; ok && i < data->frames; i++)
+        ok = chunk_is(set, i, buffer, room, hashes[i]);
+    if (space >= 0)
+        H5Sclose(space);
+    if (list >= 0)
+        H5Dclose(list);
+    nb_free(hashes);
+    nb_free(buffer);
+    return ok;
+}
+
+int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data)
+{
+    uint64_t fingerprint = 0;
+    nb_h5_quiet quiet;
+    hid_t file, set = -1;
+    int ok;
+    nb_h5_hush(&quiet);
+    file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    ok = file >= 0 && read_attr(file, "fingerprint", H5T_NATIVE_UINT64, &fingerprint) &&
+         fingerprint == data->fingerprint;
+    if (ok)
+        set = H5Dopen2(file, data_path, H5P_DEFAULT);
+    ok = ok && set >= 0 && has_shape(set, data) && chunks_are_whole(file, set, data);
+    if (set >= 0)
+        H5Dclose(set);
+    if (file >= 0)
+        H5Fclose(file);
+    nb_h5_unhush(&quiet);
+    return ok;
+}
+
+int nb_hdf5_data_key(const char *path, uint64_t *fingerprint, int64_t *seed)
+{
+    nb_h5_quiet quiet;
+    hid_t file;
+    int ok;
+    nb_h5_hush(&quiet);
+    file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    ok = file >= 0 && read_attr(file, "fingerprint", H5T_NATIVE_UINT64, fingerprint) &&
+         read_attr(file, "seed", H5T_NATIVE_INT64, seed);
+    if (file >= 0)
+        H5Fclose(file);
+    nb_h5_unhush(&quiet);
+    return ok;
+}
+
+#else
+
+static nb_status missing(nb_error *err)
+{
+    return nb_fail(err, NB_ERR_UNSUPPORTED,
+                   "-hdf5: this build has no HDF5 (install libhdf5-dev and rebuild)");
+}
+
+nb_status nb_hdf5_check(const nb_hdf5_layout *layout, nb_error *err)
+{
+    (void)layout;
+    return missing(err);
+}
+
+nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data, nb_hdf5_next *next,
+                             void *user, nb_error *err)
+{
+    (void)path;
+    (void)data;
+    (void)next;
+    (void)user;
+    return missing(err);
+}
+
+int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data)
+{
+    (void)path;
+    (void)data;
+    return 0;
+}
+
+int nb_hdf5_data_key(const char *path, uint64_t *fingerprint, int64_t *seed)
+{
+    (void)path;
+    (void)fingerprint;
+    (void)seed;
+    return 0;
+}
+
+nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master, nb_error *err)
+{
+    (void)path;
+    (void)master;
+    return missing(err);
+}
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* The NXmx master: geometry, beam, goniometer and truth, and the frames of the data files under
+ * one name (NeXus NXmx; Bernstein et al., IUCrJ 7, 784 (2020)). */
+#include "../base/outfile.h"
+#include "hdf5_file.h"
+#include "hdf5_put.h"
+
+#ifdef NB_HAVE_HDF5
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "hdf5_truth.h"
+
+#define DETECTOR "/entry/instrument/detector"
+#define MODULE DETECTOR "/module"
+#define TRANSFORM "/entry/sample/transformations"
+
+/** Rows of the rotation from our lab frame to NeXus': z along the beam, x against the fast axis. */
+typedef struct lab_frame {
+    double x[3], y[3], z[3];
+} lab_frame;
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static lab_frame find_frame(const nb_image_meta *m)
+{
+    lab_frame f;
+    double along = dot(m->fast_axis, m->beam), length;
+    const double *axis = m->fast_axis;
+    if (fabs(along) > 0.999) { /* a detector seen from its edge */
+        axis = m->slow_axis;
+        along = dot(axis, m->beam);
+    }
+    memcpy(f.z, m->beam, sizeof f.z);
+    for (int i = 0; i < 3; i++)
+        f.x[i] = along * m->beam[i] - axis[i];
+    length = sqrt(dot(f.x, f.x));
+    for (int i = 0; i < 3; i++)
+        f.x[i] /= length;
+    for (int i = 0; i < 3; i++)
+        f.y[i] = f.z[(i + 1) % 3] * f.x[(i + 2) % 3] - f.z[(i + 2) % 3] * f.x[(i + 1) % 3];
+    return f;
+}
+
+static void turn(const lab_frame *f, const double v[3], double out[3])
+{
+    out[0] = dot(f->x, v);
+    out[1] = dot(f->y, v);
+    out[2] = dot(f->z, v);
+    for (int i = 0; i < 3; i++)
+        out[i] = fabs(out[i]) < 1e-15 ? 0 : out[i];
+}
+
+/** What makes a value an axis of a dependency chain. */
+static void make_axis(nb_h5 *h, const char *path, const char *kind, const double v[3],
+                      const char *depends_on)
+{
+    nb_h5_attr_text(h, path, "transformation_type", kind);
+    nb_h5_attr_array(h, path, "vector", H5T_NATIVE_DOUBLE, v, 3);
+    nb_h5_attr_text(h, path, "depends_on", depends_on);
+}
+
+static void put_module(nb_h5 *h, const nb_image_meta *m, const lab_frame *f)
+{
+    const int64_t origin[2] = {0, 0}, size[2] = {m->slow, m->fast};
+    const hsize_t two = 2;
+    double v[3], length;
+    nb_h5_group(h, MODULE, "NXdetector_module");
+    nb_h5_array(h, MODULE "/data_origin", H5T_NATIVE_INT64, origin, 1, &two);
+    nb_h5_array(h, MODULE "/data_size", H5T_NATIVE_INT64, size, 1, &two);
+    turn(f, m->pix0_mm, v);
+    length = sqrt(dot(v, v));
+    for (int i = 0; i < 3; i++)
+        v[i] /= length;
+    nb_h5_number(h, MODULE "/module_offset", length, "mm");
+    make_axis(h, MODULE "/module_offset", "translation", v, ".");
+    nb_h5_number(h, MODULE "/fast_pixel_direction", m->pixel_mm, "mm");
+    turn(f, m->fast_axis, v);
+    make_axis(h, MODULE "/fast_pixel_direction", "translation", v, MODULE "/module_offset");
+    nb_h5_number(h, MODULE "/slow_pixel_direction", m->pixel_mm, "mm");
+    turn(f, m->slow_axis, v);
+    make_axis(h, MODULE "/slow_pixel_direction", "translation", v, MODULE "/module_offset");
+}
+
+static void put_pixel_mask(nb_h5 *h, const nb_hdf5_master *master)
+{
+    const nb_hdf5_layout *l = &master->layout;
+    hsize_t dims[2] = {(hsize_t)l->slow, (hsize_t)l->fast};
+    size_t n = (size_t)l->slow * (size_t)l->fast;
+    uint32_t *mask = nb_alloc(n, sizeof *mask, "pixel mask", NULL);
+    h->ok &= mask != NULL;
+    for (size_t i = 0; mask && i < n; i++)
+        mask[i] = master->bad[i];
+    if (mask)
+        nb_h5_array(h, DETECTOR "/pixel_mask", H5T_NATIVE_UINT32, mask, 2, dims);
+    nb_free(mask);
+}
+
+static void put_detector(nb_h5 *h, const nb_hdf5_master *master, const lab_frame *f)
+{
+    const nb_image_meta *m = master->meta;
+    nb_h5_group(h, DETECTOR, "NXdetector");
+    nb_h5_text(h, DETECTOR "/description", "simulated by nanobragg");
+    nb_h5_text(h, DETECTOR "/sensor_material", "Si");
+    nb_h5_number(h, DETECTOR "/sensor_thickness", m->thick_mm > 0 ? m->thick_mm : 1e-6, "mm");
+    nb_h5_number(h, DETECTOR "/distance", m->distance_mm, "mm");
+    nb_h5_number(h, DETECTOR "/beam_center_x", m->Fbeam_mm / m->pixel_mm, "pixel");
+    nb_h5_number(h, DETECTOR "/beam_center_y", m->Sbeam_mm / m->pixel_mm, "pixel");
+    nb_h5_number(h, DETECTOR "/x_pixel_size", m->pixel_mm, "mm");
+    nb_h5_number(h, DETECTOR "/y_pixel_size", m->pixel_mm, "mm");
+    nb_h5_number(h, DETECTOR "/frame_time", m->exposure_s, "s");
+    nb_h5_number(h, DETECTOR "/count_time", m->exposure_s, "s");
+    if (master->layout.type != NB_HDF5_F32) {
+        nb_h5_integer(h, DETECTOR "/saturation_value",
+                      master->layout.type == NB_HDF5_U16 ? 65534 : 2147483646);
+        nb_h5_integer(h, DETECTOR "/underload_value", 0);
+    }
+    if (master->bad)
+        put_pixel_mask(h, master);
+    put_module(h, m, f);
+}
+
+static void put_beam(nb_h5 *h, const nb_image_meta *m)
+{
+    nb_h5_group(h, "/entry/instrument/beam", "NXbeam");
+    nb_h5_number(h, "/entry/instrument/beam/incident_wavelength", m->wavelength_A, "angstrom");
+    nb_h5_number(h, "/entry/instrument/beam/incident_polarization_factor", m->polarization,
+                 NULL);
+}
+
+/** The goniometer of a rotation; a still has none. */
+static void put_sample(nb_h5 *h, const nb_hdf5_master *master, const lab_frame *f)
+{
+    hsize_t n = (hsize_t)master->frames;
+    double *start = nb_alloc((size_t)n, 2 * sizeof *start, "angles", NULL);
+    double axis[3];
+    nb_h5_group(h, "/entry/sample", "NXsample");
+    nb_h5_text(h, "/entry/sample/name", "simulated crystal");
+    h->ok &= start != NULL;
+    if (h->ok && master->rotation) {
+        for (hsize_t i = 0; i < n; i++) {
+            start[i] = master->truth[i].phi_deg;
+            start[n + i] = start[i] + master->truth[i].osc_deg;
+        }
+        nb_h5_group(h, TRANSFORM, "NXtransformations");
+        turn(f, master->meta->spindle, axis);
+        nb_h5_array(h, TRANSFORM "/omega", H5T_NATIVE_DOUBLE, start, 1, &n);
+        nb_h5_attr_text(h, TRANSFORM "/omega", "units", "deg");
+        make_axis(h, TRANSFORM "/omega", "rotation", axis, ".");
+        nb_h5_array(h, TRANSFORM "/omega_end", H5T_NATIVE_DOUBLE, start + n, 1, &n);
+        nb_h5_attr_text(h, TRANSFORM "/omega_end", "units", "deg");
+        nb_h5_number(h, TRANSFORM "/omega_range_average", master->truth[0].osc_deg, "deg");
+        nb_h5_text(h, "/entry/sample/depends_on", TRANSFORM "/omega");
+    }
+    nb_free(start);
+}
+
+static int file_count(const nb_hdf5_master *master)
+{
+    return (master->frames + master->frames_per_file - 1) / master->frames_per_file;
+}
+
+static void link_files(nb_h5 *h, const nb_hdf5_master *master)
+{
+    char name[NB_PATH_MAX], path[64];
+    for (int i = 0; h->ok && i < file_count(master); i++) {
+        master->data_name(master->user, i, name);
+        snprintf(path, sizeof path, "/entry/data/data_%06d", i + 1);
+        h->ok &= H5Lcreate_external(name, "/entry/data/data", h->file, path, H5P_DEFAULT,
+                                    H5P_DEFAULT) >= 0;
+    }
+}
+
+/** All frames under one name: a virtual data set over the files. */
+static void put_virtual(nb_h5 *h, const nb_hdf5_master *master)
+{
+    const nb_hdf5_layout *l = &master->layout;
+    hsize_t dims[3] = {(hsize_t)master->frames, (hsize_t)l->slow, (hsize_t)l->fast};
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE), all = H5Screate_simple(3, dims, NULL), set;
+    char name[NB_PATH_MAX];
+    for (int i = 0; h->ok && i < file_count(master); i++) {
+        int first = i * master->frames_per_file, left = master->frames - first;
+        hsize_t at[3] = {(hsize_t)first, 0, 0}, part[3] = {0, dims[1], dims[2]};
+        hid_t source;
+        part[0] = (hsize_t)(left < master->frames_per_file ? left : master->frames_per_file);
+        source = H5Screate_simple(3, part, NULL);
+        master->data_name(master->user, i, name);
+        h->ok &= H5Sselect_hyperslab(all, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
+                 H5Pset_virtual(list, all, name, "/entry/data/data", source) >= 0;
+        H5Sclose(source);
+    }
+    H5Sselect_all(all);
+    set = H5Dcreate2(h->file, "/entry/data/data",
+                     l->type == NB_HDF5_U16   ? H5T_NATIVE_UINT16
+                     : l->type == NB_HDF5_I32 ? H5T_NATIVE_INT32
+                                              : H5T_NATIVE_FLOAT,
+                     all, H5P_DEFAULT, list, H5P_DEFAULT);
+    h->ok &= set >= 0;
+    if (set >= 0)
+        H5Dclose(set);
+    H5Sclose(all);
+    H5Pclose(list);
+}
+
+static void put_data(nb_h5 *h, const nb_hdf5_master *master)
+{
+    char name[NB_PATH_MAX];
+    nb_h5_group(h, "/entry/data", "NXdata");
+    nb_h5_attr_text(h, "/entry/data", "signal", "data");
+    link_files(h, master);
+    if (file_count(master) == 1) {
+        master->data_name(master->user, 0, name);
+        h->ok &= H5Lcreate_external(name, "/entry/data/data", h->file, "/entry/data/data",
+                                    H5P_DEFAULT, H5P_DEFAULT) >= 0;
+    } else {
+        put_virtual(h, master);
+    }
+}
+
+static void fill(nb_h5 *h, const nb_hdf5_master *master)
+{
+    lab_frame f = find_frame(master->meta);
+    nb_h5_attr_text(h, "/", "default", "entry");
+    nb_h5_group(h, "/entry", "NXentry");
+    nb_h5_attr_text(h, "/entry", "default", "data");
+    nb_h5_text(h, "/entry/definition", "NXmx");
+    nb_h5_text(h, "/entry/program_name", "nanobragg " NB_VERSION);
+    put_data(h, master);
+    nb_h5_group(h, "/entry/instrument", "NXinstrument");
+    nb_h5_text(h, "/entry/instrument/name", "nanobragg");
+    put_beam(h, master->meta);
+    put_detector(h, master, &f);
+    put_sample(h, master, &f);
+    nb_hdf5_put_truth(h, master);
+}
+
+nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master, nb_error *err)
+{
+    nb_h5 h = {-1, 1};
+    nb_h5_quiet quiet;
+    nb_outfile out;
+    nb_status st = nb_outfile_open(&out, path, err);
+    if (st)
+        return st;
+    nb_h5_hush(&quiet);
+    h.file = H5Fcreate(out.temp, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    h.ok = h.file >= 0;
+    if (h.ok)
+        fill(&h, master);
+    if (h.file >= 0 && H5Fclose(h.file) < 0)
+        h.ok = 0;
+    nb_h5_unhush(&quiet);
+    if (!h.ok)
+        st = nb_fail(err, NB_ERR_IO,
+                     "cannot write %.300s: HDF5 failed (is the disk full?)", path);
+    if (!st)
+        st = nb_outfile_commit(&out, err);
+    if (st)
+        nb_outfile_abort(&out);
+    return st;
+}
+
+#else
+typedef int nb_hdf5_nexus_is_not_in_this_build;
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "hdf5_put.h"
+
+#ifdef NB_HAVE_HDF5
+#include <string.h>
+
+void nb_h5_hush(nb_h5_quiet *quiet)
+{
+    H5Eget_auto2(H5E_DEFAULT, &quiet->print, &quiet->data);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+}
+
+void nb_h5_unhush(const nb_h5_quiet *quiet)
+{
+    H5Eset_auto2(H5E_DEFAULT, quiet->print, quiet->data);
+}
+
+static hid_t text_type(const char *text)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, text[0] ? strlen(text) : 1);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    return type;
+}
+
+static void put(nb_h5 *h, const char *path, hid_t type, hid_t space, const void *values)
+{
+    hid_t set = h->ok ? H5Dcreate2(h->file, path, type, space, H5P_DEFAULT, H5P_DEFAULT,
+                                   H5P_DEFAULT)
+                      : -1;
+    if (set < 0 || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
+        h->ok = 0;
+    if (set >= 0 && H5Dclose(set) < 0)
+        h->ok = 0;
+    H5Sclose(space);
+}
+
+static void put_attr(nb_h5 *h, const char *path, const char *name, hid_t type, hid_t space,
+                     const void *values)
+{
+    hid_t attr = h->ok ? H5Acreate_by_name(h->file, path, name, type, space, H5P_DEFAULT,
+                                           H5P_DEFAULT, H5P_DEFAULT)
+                       : -1;
+    if (attr < 0 || H5Awrite(attr, type, values) < 0)
+        h->ok = 0;
+    if (attr >= 0)
+        H5Aclose(attr);
+    H5Sclose(space);
+}
+
+void nb_h5_attr_text(nb_h5 *h, const char *path, const char *name, const char *text)
+{
+    hid_t type = text_type(text);
+    put_attr(h, path, name, type, H5Screate(H5S_SCALAR), text);
+    H5Tclose(type);
+}
+
+void nb_h5_attr_array(nb_h5 *h, const char *path, const char *name, hid_t type,
+                      const void *values, hsize_t count)
+{
+    put_attr(h, path, name, type, H5Screate_simple(1, &count, NULL), values);
+}
+
+void nb_h5_group(nb_h5 *h, const char *path, const char *nx_class)
+{
+    hid_t group =
+        h->ok ? H5Gcreate2(h->file, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT) : -1;
+    if (group < 0)
+        h->ok = 0;
+    else
+        H5Gclose(group);
+    nb_h5_attr_text(h, path, "NX_class", nx_class);
+}
+
+void nb_h5_text(nb_h5 *h, const char *path, const char *text)
+{
+    hid_t type = text_type(text);
+    put(h, path, type, H5Screate(H5S_SCALAR), text);
+    H5Tclose(type);
+}
+
+void nb_h5_number(nb_h5 *h, const char *path, double value, const char *units)
+{
+    put(h, path, H5T_NATIVE_DOUBLE, H5Screate(H5S_SCALAR), &value);
+    if (units)
+        nb_h5_attr_text(h, path, "units", units);
+}
+
+void nb_h5_integer(nb_h5 *h, const char *path, int64_t value)
+{
+    put(h, path, H5T_NATIVE_INT64, H5Screate(H5S_SCALAR), &value);
+}
+
+void nb_h5_array(nb_h5 *h, const char *path, hid_t type, const void *values, int rank,
+                 const hsize_t *dims)
+{
+    put(h, path, type, H5Screate_simple(rank, dims, NULL), values);
+}
+
+#else
+typedef int nb_h5_is_not_in_this_build;
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/** Short ways to put groups, values and attributes into an HDF5 file.  All take part in one
+ * `ok` flag: after a failure the rest does nothing. */
+#ifndef NB_IO_HDF5_PUT_H
+#define NB_IO_HDF5_PUT_H
+
+#ifdef NB_HAVE_HDF5
+#include <hdf5.h>
+
+#include "../nanobragg.h"
+
+/** A file being written. */
+typedef struct nb_h5 {
+    hid_t file;
+    int ok;
+} nb_h5;
+
+/** The library prints its errors by default; this and its undoing keep it quiet meanwhile. */
+typedef struct nb_h5_quiet {
+    H5E_auto2_t print;
+    void *data;
+} nb_h5_quiet;
+void nb_h5_hush(nb_h5_quiet *quiet);
+void nb_h5_unhush(const nb_h5_quiet *quiet);
+
+/** A group of this NX_class; path like "/entry/data". */
+void nb_h5_group(nb_h5 *h, const char *path, const char *nx_class);
+void nb_h5_text(nb_h5 *h, const char *path, const char *text);
+void nb_h5_number(nb_h5 *h, const char *path, double value, const char *units);
+void nb_h5_integer(nb_h5 *h, const char *path, int64_t value);
+/** An array of rank 1..3. */
+void nb_h5_array(nb_h5 *h, const char *path, hid_t type, const void *values, int rank,
+                 const hsize_t *dims);
+void nb_h5_attr_text(nb_h5 *h, const char *path, const char *name, const char *text);
+void nb_h5_attr_array(nb_h5 *h, const char *path, const char *name, hid_t type,
+                      const void *values, hsize_t count);
+
+#endif
+#endif

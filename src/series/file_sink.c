@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbered files. */
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/hash.h"
+#include "../base/memory.h"
+#include "sinks.h"
+
+enum { FIRST_NUMBER = 1 }; /* as beamlines count */
+
+static nb_status hash_file(const char *path, uint64_t *hash, int64_t *bytes, nb_error *err)
+{
+    char *data;
+    size_t n;
+    nb_status st = nb_read_file(path, "-output", 0, &data, &n, err);
+    if (st)
+        return st;
+    *hash = nb_hash_bytes(NB_HASH_START, data, n);
+    *bytes = (int64_t)n;
+    nb_free(data);
+    return NB_OK;
+}
+
+/** What the scan of the record fills. */
+typedef struct found_list {
+    nb_file_sink *sink;
+    int64_t *offset; /* [frames], 0: no record */
+} found_list;
+
+static void on_found(void *user, int frame, int64_t offset, size_t bytes)
+{
+    found_list *list = user;
+    if (frame < list->sink->frames && bytes == sizeof(uint64_t))
+        list->offset[frame] = offset;
+}
+
+/** A frame is finished if its file is as the record says. */
+static void verify(nb_file_sink *s, const int64_t *offset)
+{
+    char name[NB_PATH_MAX];
+    uint64_t recorded, hash;
+    int64_t bytes;
+    for (int k = 0; k < s->frames; k++)
+        s->done[k] = offset[k] > 0 &&
+                     !nb_journal_read(&s->record, offset[k], &recorded, sizeof recorded, NULL) &&
+                     !nb_template_name(&s->name, k + FIRST_NUMBER, name, NULL) &&
+                     !hash_file(name, &hash, &bytes, NULL) && hash == recorded;
+}
+
+static nb_status open_record(nb_file_sink *s, int resume, const nb_journal_key *key,
+                             nb_error *err)
+{
+    char path[NB_PATH_MAX];
+    found_list list = {s, NULL};
+    nb_status st = nb_template_record(&s->name, path, err);
+    if (st || !resume)
+        return st ? st : nb_journal_create(&s->record, path, key, err);
+    list.offset = nb_alloc((size_t)s->frames, sizeof *list.offset, "record", err);
+    st = list.offset ? nb_journal_resume(&s->record, path, key, on_found, &list, err)
+                     : NB_ERR_NOMEM;
+    if (!st)
+        verify(s, list.offset);
+    nb_free(list.offset);
+    return st;
+}
+
+nb_status nb_file_sink_open(nb_file_sink *s, const nb_series *series, int frames,
+                            const nb_journal_key *key, nb_error *err)
+{
+    nb_status st = nb_template_parse(series->output, &s->name, err);
+    if (st)
+        return st;
+    s->frames = frames;
+    s->done = nb_alloc((size_t)frames, 1, "frames", err);
+    return s->done ? open_record(s, series->resume, key, err) : NB_ERR_NOMEM;
+}
+
+nb_status nb_file_sink_make(const nb_file_sink *s, nb_frame *frame, int k, nb_slot *slot,
+                            nb_error *err)
+{
+    char name[NB_PATH_MAX];
+    nb_status st = nb_template_name(&s->name, k + FIRST_NUMBER, name, err);
+    if (!st)
+        st = nb_frame_write(frame, s->name.format, name, err);
+    return st ? st : hash_file(name, &slot->file_hash, &slot->file_bytes, err);
+}
+
+nb_status nb_file_sink_commit(nb_file_sink *s, int k, const nb_slot *slot, nb_error *err)
+{
+    if (s->done[k])
+        return NB_OK;
+    return nb_journal_append(&s->record, k, &slot->file_hash, sizeof slot->file_hash, NULL, err);
+}
+
+void nb_file_sink_close(nb_file_sink *s, int complete)
+{
+    if (complete)
+        nb_journal_remove(&s->record);
+    else
+        nb_journal_close(&s->record);
+    nb_free(s->done);
+    s->done = NULL;
+}
+
+int nb_file_sink_seed(const nb_series *series, int64_t *seed)
+{
+    char path[NB_PATH_MAX];
+    nb_template t;
+    return !nb_template_parse(series->output, &t, NULL) &&
+           !nb_template_record(&t, path, NULL) && nb_journal_seed(path, seed);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include "frame.h"
+
+#include <math.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../effects/noise.h"
+#include "../effects/preview.h"
+#include "../effects/quantize.h"
+#ifdef NB_HAVE_RANDOM123
+#include "../effects/poisson.h"
+#endif
+
+void nb_frame_free(nb_frame *f)
+{
+    nb_sim_free(f->sim);
+    nb_free(f->image);
+    nb_free(f->u16);
+    nb_free(f->i32);
+    nb_free(f->u8);
+    nb_free(f->scratch);
+}
+
+nb_hdf5_frame nb_frame_truth(const nb_frame *f)
+{
+    const nb_model *m = &f->sim->model;
+    const nb_geometry *g = &m->geometry;
+    const nb_vec3 columns[3] = {m->crystal.astar, m->crystal.bstar, m->crystal.cstar};
+    nb_hdf5_frame t = {0};
+    for (int c = 0; c < 3; c++) {
+        t.A[c] = columns[c].x;
+        t.A[3 + c] = columns[c].y;
+        t.A[6 + c] = columns[c].z;
+    }
+    t.phi_deg = isnan(f->sim->cfg.phi_deg) ? 0 : f->sim->cfg.phi_deg;
+    t.osc_deg = m->phi_range / NB_DEG;
+    t.wavelength_A = m->wavelength_A;
+    t.fluence = m->fluence;
+    t.mosaic_deg = m->mosaic_spread / NB_DEG;
+    t.beam_px[0] = g->Fbeam / g->pixel;
+    t.beam_px[1] = g->Sbeam / g->pixel;
+    t.seed = f->sim->seed;
+    return t;
+}
+
+/** Memory that stays from frame to frame. */
+static nb_status keep(void **buffer, size_t count, size_t size, nb_error *err)
+{
+    if (!*buffer)
+        *buffer = nb_alloc_raw(count, size, "frame", err);
+    return *buffer ? NB_OK : NB_ERR_NOMEM;
+}
+
+/** 16-bit pixels with this offset: with counting noise, or rounded under -nonoise. */
+static nb_status fill_u16(nb_frame *f, double adc_offset, nb_error *err)
+{
+    nb_sim *sim = f->sim;
+    double typed = sim->cfg.adc_offset;
+    void *buffer = f->u16;
+    nb_status st = keep(&buffer, f->pixels, sizeof *f->u16, err);
+    f->u16 = buffer;
+    if (st)
+        return st;
+    sim->cfg.adc_offset = adc_offset;
+    f->overloads = 0;
+    st = sim->cfg.write_noise ? nb_sim_noise(sim, f->image, f->u16, &f->overloads, err)
+                              : nb_sim_digitize(sim, f->image, NULL, f->u16, err);
+    sim->cfg.adc_offset = typed;
+    return st;
+}
+
+/** The count of a pixel that 16 bits cannot hold. */
+static int32_t large_count(const nb_frame *f, size_t pixel)
+{
+    const double limit = 2147483646.0;
+    double n = floor(f->image[pixel] * f->sim->cfg.scale + 0.5);
+#ifdef NB_HAVE_RANDOM123
+    if (f->sim->cfg.write_noise) {
+        nb_poisson_key key = {(uint64_t)f->sim->seed, pixel, 0};
+        n = nb_poisson(f->image[pixel], &key);
+    }
+#endif
+    return n < limit ? (int32_t)n : (int32_t)limit;
+}
+
+/** Photons in 32 bits. */
+static nb_status fill_i32(nb_frame *f, nb_error *err)
+{
+    void *buffer = f->i32;
+    nb_status st = fill_u16(f, 0, err);
+    if (!st)
+        st = keep(&buffer, f->pixels, sizeof *f->i32, err);
+    f->i32 = buffer;
+    for (size_t i = 0; !st && i < f->pixels; i++)
+        f->i32[i] = f->u16[i] < 65535 || f->sim->cfg.compat ? f->u16[i] : large_count(f, i);
+    if (!f->sim->cfg.compat)
+        f->overloads = 0;
+    return st;
+}
+
+static nb_status fill_u8(nb_frame *f, nb_error *err)
+{
+    const nb_geometry *g = &f->sim->model.geometry;
+    void *buffer = f->u8;
+    nb_status st = keep(&buffer, f->pixels, 1, err);
+    f->u8 = buffer;
+    return st ? st : nb_preview(f->image, g->fpixels, g->spixels, NULL, f->u8, err);
+}
+
+nb_status nb_frame_write(nb_frame *f, nb_frame_format format, const char *path, nb_error *err)
+{
+    nb_image_meta meta = nb_sim_describe(f->sim);
+    nb_image_view view = {0};
+    const nb_writer *writer = &nb_writer_float;
+    int tiff16 = format == NB_FRAME_TIFF && f->sim->cfg.tiff_bits == 16;
+    nb_status st = NB_OK;
+    view.fast = meta.fast;
+    view.slow = meta.slow;
+    view.type = NB_PIXEL_F32;
+    view.pixels = f->image;
+    view.scale = 1;
+    if (format == NB_FRAME_SMV || tiff16) {
+        st = fill_u16(f, f->sim->cfg.adc_offset, err);
+        writer = tiff16 ? &nb_writer_tiff_u16 : &nb_writer_smv;
+        view.type = NB_PIXEL_U16;
+        view.pixels = f->u16;
+        view.scale = f->sim->cfg.write_noise ? 1 : f->sim->cfg.scale;
+        meta.overloads = f->overloads;
+    } else if (format == NB_FRAME_CBF) {
+        st = fill_i32(f, err);
+        writer = &nb_writer_cbf;
+        view.type = NB_PIXEL_I32;
+        view.pixels = f->i32;
+    } else if (format == NB_FRAME_PNG) {
+        st = fill_u8(f, err);
+        writer = &nb_writer_png;
+        view.type = NB_PIXEL_U8;
+        view.pixels = f->u8;
+        view.scale = 0;
+    } else if (format == NB_FRAME_TIFF) {
+        writer = &nb_writer_tiff_f32;
+    }
+    return st ? st : nb_write_image(writer, path, &view, &meta, err);
+}
+
+nb_status nb_frame_encode(nb_frame *f, const nb_hdf5_layout *layout, void *chunk, size_t *bytes,
+                          nb_error *err)
+{
+    const void *pixels = f->image;
+    nb_status st = keep(&f->scratch, 1, nb_hdf5_frame_bytes(layout) + 16384, err);
+    if (!st && layout->type == NB_HDF5_U16) {
+        st = fill_u16(f, 0, err);
+        pixels = f->u16;
+    } else if (!st && layout->type == NB_HDF5_I32) {
+        st = fill_i32(f, err);
+        pixels = f->i32;
+    }
+    return st ? st : nb_hdf5_chunk_encode(layout, pixels, f->scratch, chunk, bytes, err);
+}

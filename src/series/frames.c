@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "frames.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../base/philox.h"
+#include "../model/units.h"
+#include "orientations.h"
+
+int64_t nb_series_seed(int64_t seed, int frame)
+{
+    uint64_t x = (uint64_t)seed + (uint64_t)frame * 0x9e3779b97f4a7c15u; /* splitmix64 */
+    if (frame == 0)
+        return seed;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return (int64_t)((x ^ x >> 31) >> 11); /* 53 bits: exact in every reader's numbers */
+}
+
+/** To twelve digits, so that the number can be typed and gives the same image. */
+static double typeable(double x)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.12g", x);
+    return strtod(text, NULL);
+}
+
+static int has_jitter(const nb_series *s)
+{
+    return s->jitter_fluence_pct > 0 || s->jitter_lambda_pct > 0 || s->jitter_cell_pct > 0 ||
+           s->jitter_mosaic_pct > 0 || s->jitter_beam_mm > 0;
+}
+
+static nb_status check_jitter(const nb_series *s, const nb_config *cfg, nb_error *err)
+{
+    if (!has_jitter(s))
+        return NB_OK;
+#ifndef NB_HAVE_RANDOM123
+    return nb_fail(err, NB_ERR_UNSUPPORTED,
+                   "-jitter_*: this build has no generator (install librandom123-dev)");
+#endif
+    if (!s->stills)
+        return nb_fail(err, NB_ERR_INPUT, "-jitter_*: only with -stills or -jobs");
+    if (s->jitter_lambda_pct > 0 && cfg->mat_file[0])
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-jitter_lambda with -mat: the matrix is in units of 1/wavelength and "
+                       "the crystal would change too; give -cell and -misset");
+    if (s->jitter_cell_pct > 0 && !cfg->cell_count)
+        return nb_fail(err, NB_ERR_INPUT, "-jitter_cell: needs -cell");
+    if (s->jitter_beam_mm > 0 && cfg->pix0_m.set)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-jitter_beam with -pix0_vector: the origin fixes the beam centre");
+    return NB_OK;
+}
+
+static nb_status check(const nb_series *s, const nb_sim *base, nb_error *err)
+{
+    if (s->frames > 0 && s->stills > 0)
+        return nb_fail(err, NB_ERR_INPUT, "-frames and -stills: give one of them");
+    if (s->frames < 0 || s->stills < 0 || s->frames + s->stills < 1)
+        return nb_fail(err, NB_ERR_INPUT, "a series needs -frames n or -stills n");
+    if (s->frames > 1 && !(base->model.phi_range > 0) && !s->override)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-frames %d needs -osc: the angle that one frame turns", s->frames);
+    if (!s->output[0] && !s->hdf5_file[0])
+        return nb_fail(err, NB_ERR_INPUT,
+                       "a series needs -output 'img_%%05d.cbf' or -hdf5 FILE");
+    if (s->orientations[0] && !s->stills)
+        return nb_fail(err, NB_ERR_INPUT, "-orientations: only with -stills or -jobs");
+    return check_jitter(s, &base->cfg, err);
+}
+
+nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *base,
+                         nb_error *err)
+{
+    const nb_geometry *g = &base->model.geometry;
+    nb_convention c = g->convention;
+    nb_status st;
+    memset(f, 0, sizeof *f);
+    if ((st = check(series, base, err)))
+        return st;
+    f->base = base->cfg;
+    f->base.seed.set = 1;
+    f->base.seed.value = base->seed;
+    if (f->base.misset_mode == NB_MISSET_RANDOM && !f->base.misset_seed.set)
+        f->base.misset_seed = f->base.seed; /* one crystal through the whole series */
+    if (!(f->base.scale > 0))
+        f->base.scale = 1; /* one scale for all frames: photons */
+    f->series = series;
+    f->rotation = series->frames > 0;
+    f->count = f->rotation ? series->frames : series->stills;
+    f->phi_deg = nb_or(base->cfg.phi_deg, 0);
+    f->osc_deg = isnan(base->cfg.osc_deg) ? base->model.phi_range / NB_DEG : base->cfg.osc_deg;
+    f->wavelength_A = base->model.wavelength_A;
+    f->fluence = base->model.fluence;
+    f->mosaic_deg = nb_or(base->cfg.mosaic_spread_deg, 0);
+    f->Xbeam_mm = g->Xbeam * 1e3;
+    f->Ybeam_mm = g->Ybeam * 1e3;
+    f->beam_swapped = c == NB_CONV_MOSFLM || c == NB_CONV_DENZO;
+    f->beam_down = c == NB_CONV_ADXV;
+    if (series->orientations[0] && strcmp(series->orientations, "random") != 0)
+        st = nb_orientations_load(series->orientations, f->count, &f->missets, &f->n_missets,
+                                  err);
+    return st;
+}
+
+void nb_frames_free(nb_frames *f)
+{
+    nb_free(f->missets);
+    f->missets = NULL;
+}
+
+#ifdef NB_HAVE_RANDOM123
+/** The misset and the noise of one seed use other streams. */
+enum { JITTER_STREAM = 0x7ffffffe };
+
+/** Deviate n of this seed: mean 0, standard deviation 1 (Box and Muller 1958). */
+static double normal(int64_t seed, uint32_t n)
+{
+    nb_philox_words p = nb_philox((uint64_t)seed, n, JITTER_STREAM, 0);
+    return sqrt(-2 * log(nb_uniform52(p.w[0], p.w[1]))) *
+           cos(2 * NB_PI * nb_uniform52(p.w[2], p.w[3]));
+}
+
+/** A mean changed by a deviate of so many percent, never below 0. */
+static double jittered(double mean, double percent, int64_t seed, uint32_t n)
+{
+    return typeable(fmax(0, mean * (1 + 0.01 * percent * normal(seed, n))));
+}
+
+static void apply_jitter(const nb_frames *f, int64_t seed, nb_config *cfg)
+{
+    const nb_series *s = f->series;
+    if (s->jitter_fluence_pct > 0) {
+        cfg->fluence = jittered(f->fluence, s->jitter_fluence_pct, seed, 0);
+        cfg->flux = 0;
+    }
+    if (s->jitter_lambda_pct > 0) {
+        cfg->lambda_A = jittered(f->wavelength_A, s->jitter_lambda_pct, seed, 1);
+        cfg->energy_eV = NAN;
+    }
+    if (s->jitter_cell_pct > 0) /* all edges alike: the lattice keeps its symmetry */
+        for (int i = 0; i < 3 && i < cfg->cell_count; i++)
+            cfg->cell[i] = jittered(f->base.cell[i], s->jitter_cell_pct, seed, 2);
+    if (s->jitter_mosaic_pct > 0)
+        cfg->mosaic_spread_deg = jittered(f->mosaic_deg, s->jitter_mosaic_pct, seed, 3);
+    if (s->jitter_beam_mm > 0) {
+        double fast = s->jitter_beam_mm * normal(seed, 4);
+        double slow = s->jitter_beam_mm * normal(seed, 5);
+        cfg->Xbeam_mm = typeable(f->Xbeam_mm + (f->beam_swapped ? slow : fast));
+        cfg->Ybeam_mm = typeable(f->Ybeam_mm + (f->beam_swapped ? fast
+                                                : f->beam_down  ? -slow
+                                                                : slow));
+    }
+}
+#else
+static void apply_jitter(const nb_frames *f, int64_t seed, nb_config *cfg)
+{
+    (void)f;
+    (void)seed;
+    (void)cfg; /* refused by check_jitter */
+}
+#endif
+
+static void apply_orientation(const nb_frames *f, int k, nb_config *cfg)
+{
+    if (f->missets) {
+        cfg->misset_mode = NB_MISSET_FIXED;
+        memcpy(cfg->misset_deg, f->missets[k], sizeof cfg->misset_deg);
+    } else if (f->series->orientations[0]) {
+        cfg->misset_mode = NB_MISSET_RANDOM;
+        cfg->misset_seed = cfg->seed;
+    }
+}
+
+nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err)
+{
+    *cfg = f->base;
+    cfg->seed.value = nb_series_seed(f->base.seed.value, k);
+    if (f->rotation) {
+        cfg->phi_deg = typeable(f->phi_deg + k * f->osc_deg);
+    } else {
+        apply_orientation(f, k, cfg);
+        apply_jitter(f, cfg->seed.value, cfg);
+    }
+    return f->series->override ? f->series->override(f->series->user, k, cfg, err) : NB_OK;
+}

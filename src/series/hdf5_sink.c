@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* HDF5 data files. */
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "sinks.h"
+
+enum { DEFAULT_PER_FILE = 100, SUFFIX = 32 };
+
+/** "folder/run_master.h5" -> "folder/run". */
+static nb_status make_stem(const char *master, char stem[NB_PATH_MAX], nb_error *err)
+{
+    const char *slash = strrchr(master, '/'), *dot = strrchr(master, '.');
+    size_t n = strlen(master);
+    if (dot && (!slash || dot > slash + 1) && dot != master)
+        n = (size_t)(dot - master);
+    if (n > 7 && strncmp(master + n - 7, "_master", 7) == 0)
+        n -= 7;
+    if (n + SUFFIX >= NB_PATH_MAX)
+        return nb_fail(err, NB_ERR_INPUT, "-hdf5 %.60s...: the file name is too long", master);
+    memcpy(stem, master, n);
+    stem[n] = '\0';
+    return NB_OK;
+}
+
+static void data_path(const char *stem, int block, char path[NB_PATH_MAX])
+{
+    snprintf(path, NB_PATH_MAX, "%.*s_data_%06d.h5", NB_PATH_MAX - SUFFIX, stem, block + 1);
+}
+
+static void journal_path(const char *stem, int block, char path[NB_PATH_MAX])
+{
+    snprintf(path, NB_PATH_MAX, "%.*s_data_%06d.h5.resume", NB_PATH_MAX - SUFFIX, stem,
+             block + 1);
+}
+
+void nb_hdf5_sink_link(void *user, int n, char *name)
+{
+    const nb_hdf5_sink *s = user;
+    const char *slash = strrchr(s->stem, '/');
+    data_path(slash ? slash + 1 : s->stem, n, name);
+}
+
+static int frames_in(const nb_hdf5_sink *s, int block)
+{
+    int left = s->frames - block * s->per_file;
+    return left < s->per_file ? left : s->per_file;
+}
+
+static nb_hdf5_data describe(const nb_hdf5_sink *s, int block)
+{
+    nb_hdf5_data data = {s->layout, frames_in(s, block), s->key.fingerprint, s->key.seed,
+                         block * s->per_file};
+    return data;
+}
+
+static void on_found(void *user, int frame, int64_t offset, size_t bytes)
+{
+    nb_hdf5_sink *s = user;
+    int i = frame - s->block * s->per_file;
+    if (i < 0 || i >= frames_in(s, s->block) || bytes > nb_hdf5_chunk_bound(&s->layout))
+        return;
+    s->offset[i] = offset;
+    s->bytes[i] = bytes;
+    s->done[frame] = 1;
+}
+
+/** Open the journal of a block, with what an earlier run left in it if that is asked for. */
+static nb_status open_block(nb_hdf5_sink *s, int block, nb_error *err)
+{
+    char path[NB_PATH_MAX];
+    s->block = block;
+    memset(s->offset, 0, (size_t)s->per_file * sizeof *s->offset);
+    journal_path(s->stem, block, path);
+    return s->resume ? nb_journal_resume(&s->journal, path, &s->key, on_found, s, err)
+                     : nb_journal_create(&s->journal, path, &s->key, err);
+}
+
+/** Frames of an earlier run: whole data files, and journals. */
+static nb_status find_finished(nb_hdf5_sink *s, nb_error *err)
+{
+    char path[NB_PATH_MAX];
+    uint64_t fingerprint;
+    int64_t seed;
+    nb_status st = NB_OK;
+    for (int b = 0; !st && b * s->per_file < s->frames; b++) {
+        nb_hdf5_data data = describe(s, b);
+        data_path(s->stem, b, path);
+        if (nb_hdf5_verify_data(path, &data)) {
+            memset(s->done + data.first, 2, (size_t)data.frames);
+            continue;
+        }
+        if (nb_hdf5_data_key(path, &fingerprint, &seed) && fingerprint != s->key.fingerprint)
+            return nb_fail(err, NB_ERR_INPUT,
+                           "-resume: %.300s was made with other flags or files; give the "
+                           "same, or leave -resume out to start again",
+                           path);
+        journal_path(s->stem, b, path);
+        if (nb_journal_seed(path, &seed)) {
+            st = open_block(s, b, err);
+            nb_journal_close(&s->journal);
+        }
+    }
+    s->block = -1;
+    return st;
+}
+
+nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames,
+                            const nb_hdf5_layout *layout, const nb_journal_key *key,
+                            nb_error *err)
+{
+    nb_status st = nb_hdf5_check(layout, err);
+    s->layout = *layout;
+    s->key = *key;
+    s->frames = frames;
+    s->resume = series->resume;
+    s->per_file = series->frames_per_file > 0 ? series->frames_per_file : DEFAULT_PER_FILE;
+    if (s->per_file > frames)
+        s->per_file = frames;
+    s->block = -1;
+    if (st || (st = make_stem(series->hdf5_file, s->stem, err)))
+        return st;
+    s->offset = nb_alloc((size_t)s->per_file, sizeof *s->offset, "frames", err);
+    s->bytes = nb_alloc((size_t)s->per_file, sizeof *s->bytes, "frames", err);
+    s->chunk = nb_alloc_raw(nb_hdf5_chunk_bound(layout), 1, "frame", err);
+    s->done = nb_alloc((size_t)frames, 1, "frames", err);
+    if (!s->offset || !s->bytes || !s->chunk || !s->done)
+        return NB_ERR_NOMEM;
+    return s->resume ? find_finished(s, err) : NB_OK;
+}
+
+static nb_status next_chunk(void *user, int i, const void **chunk, size_t *bytes, nb_error *err)
+{
+    nb_hdf5_sink *s = user;
+    *chunk = s->chunk;
+    *bytes = s->bytes[i];
+    if (!s->offset[i])
+        return nb_fail(err, NB_ERR_INTERNAL, "frame %d of %.200s is missing", i,
+                       s->journal.path);
+    return nb_journal_read(&s->journal, s->offset[i], s->chunk, s->bytes[i], err);
+}
+
+/** The journal's frames become the data file. */
+static nb_status assemble(nb_hdf5_sink *s, int frames, nb_error *err)
+{
+    nb_hdf5_data data = describe(s, s->block);
+    char path[NB_PATH_MAX];
+    data.frames = frames;
+    data_path(s->stem, s->block, path);
+    return nb_hdf5_write_data(path, &data, next_chunk, s, err);
+}
+
+nb_status nb_hdf5_sink_commit(nb_hdf5_sink *s, int k, const nb_slot *slot, nb_error *err)
+{
+    int block = k / s->per_file, i = k % s->per_file;
+    nb_status st = NB_OK;
+    if (s->done[k] == 2) /* its data file is there */
+        return NB_OK;
+    if (s->block != block)
+        st = open_block(s, block, err);
+    if (!st && !s->offset[i]) {
+        st = nb_journal_append(&s->journal, k, slot->chunk, slot->chunk_bytes, &s->offset[i],
+                               err);
+        if (st)
+            s->offset[i] = 0;
+        else
+            s->bytes[i] = slot->chunk_bytes;
+    }
+    if (st || i + 1 < frames_in(s, block))
+        return st;
+    st = assemble(s, frames_in(s, block), err);
+    if (!st) {
+        nb_journal_remove(&s->journal);
+        s->block = -1;
+    }
+    return st;
+}
+
+nb_status nb_hdf5_sink_partial(nb_hdf5_sink *s, int frames, nb_error *err)
+{
+    int in_block = s->block >= 0 ? frames - s->block * s->per_file : 0;
+    return in_block > 0 ? assemble(s, in_block, err) : NB_OK;
+}
+
+void nb_hdf5_sink_close(nb_hdf5_sink *s)
+{
+    nb_journal_close(&s->journal);
+    nb_free(s->offset);
+    nb_free(s->bytes);
+    nb_free(s->chunk);
+    nb_free(s->done);
+    s->offset = NULL;
+    s->bytes = NULL;
+    s->chunk = NULL;
+    s->done = NULL;
+}
+
+int nb_hdf5_sink_seed(const nb_series *series, int64_t *seed)
+{
+    char stem[NB_PATH_MAX], path[NB_PATH_MAX];
+    uint64_t fingerprint;
+    if (make_stem(series->hdf5_file, stem, NULL))
+        return 0;
+    journal_path(stem, 0, path);
+    if (nb_journal_seed(path, seed))
+        return 1;
+    data_path(stem, 0, path);
+    return nb_hdf5_data_key(path, &fingerprint, seed);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/** A file that finished frames are appended to, each with a hash, so that a run that was killed
+ * at any moment can go on: what is behind the last whole record is cut off. */
+#ifndef NB_SERIES_JOURNAL_H
+#define NB_SERIES_JOURNAL_H
+
+#include "../nanobragg.h"
+
+/** What a journal belongs to. */
+typedef struct nb_journal_key {
+    uint64_t fingerprint; /* of the configuration */
+    int64_t seed;
+} nb_journal_key;
+
+typedef struct nb_journal {
+    int fd; /* -1: closed */
+    int64_t end;
+    char path[NB_PATH_MAX];
+} nb_journal;
+
+/** A record that was found: frame, where its data are, how long they are. */
+typedef void nb_journal_found(void *user, int frame, int64_t offset, size_t bytes);
+
+/** Create an empty journal, over one that may lie there. */
+nb_status nb_journal_create(nb_journal *j, const char *path, const nb_journal_key *key,
+                            nb_error *err);
+
+/** Open the journal that lies there, report its whole records in their order, and go on behind
+ * them.  No such file: creates one.  NB_ERR_INPUT when it belongs to another key. */
+nb_status nb_journal_resume(nb_journal *j, const char *path, const nb_journal_key *key,
+                            nb_journal_found *found, void *user, nb_error *err);
+
+/** The seed that a journal was begun with; 0 if there is no readable journal. */
+int nb_journal_seed(const char *path, int64_t *seed);
+
+/** Append a frame; *offset (may be NULL) is where its data are. */
+nb_status nb_journal_append(nb_journal *j, int frame, const void *data, size_t bytes,
+                            int64_t *offset, nb_error *err);
+nb_status nb_journal_read(const nb_journal *j, int64_t offset, void *data, size_t bytes,
+                          nb_error *err);
+void nb_journal_close(nb_journal *j);  /* the file stays; NULL and closed are fine */
+void nb_journal_remove(nb_journal *j); /* close and remove the file */
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* nb_series_run: set up, run, write the master, tidy. */
+#include <string.h>
+#include <unistd.h>
+
+#include "../base/error.h"
+#include "../base/hash.h"
+#include "../base/memory.h"
+#include "../render/choose.h"
+#include "run.h"
+
+/** What two runs must have in common for one to go on with the other's frames: the
+ * configuration but for what does not change pixels, and the contents of the input files. */
+static uint64_t fingerprint(const nb_run *run)
+{
+    const nb_sim *sim = run->base;
+    const nb_series *s = run->series;
+    const nb_sf_table *t = &sim->table;
+    const int numbers[] = {s->frames, s->stills, (int)s->hdf5_type, (int)s->compress,
+                           s->frames_per_file};
+    const double spreads[] = {s->jitter_fluence_pct, s->jitter_lambda_pct, s->jitter_cell_pct,
+                              s->jitter_mosaic_pct, s->jitter_beam_mm};
+    uint64_t h = nb_hash_bytes(NB_HASH_START, NB_VERSION, strlen(NB_VERSION));
+    nb_config cfg = run->frames.base;
+    memset(cfg.command_line, 0, sizeof cfg.command_line);
+    cfg.threads = 0;
+    h = nb_hash_bytes(h, &cfg, sizeof cfg);
+    h = nb_hash_bytes(h, numbers, sizeof numbers);
+    h = nb_hash_bytes(h, spreads, sizeof spreads);
+    h = nb_hash_bytes(h, &s->override_tag, sizeof s->override_tag);
+    h = nb_hash_bytes(h, s->orientations, strlen(s->orientations));
+    h = nb_hash_bytes(h, run->frames.missets,
+                      (size_t)run->frames.n_missets * sizeof *run->frames.missets);
+    h = nb_hash_bytes(h, sim->matrix, sizeof sim->matrix);
+    h = nb_hash_bytes(h, sim->lines, (size_t)sim->n_lines * sizeof *sim->lines);
+    if (sim->mask)
+        h = nb_hash_bytes(h, sim->mask, (size_t)run->layout.fast * (size_t)run->layout.slow);
+    if (t->F)
+        h = nb_hash_bytes(h, t->F,
+                          (size_t)(t->hmax - t->hmin + 1) * (size_t)(t->kmax - t->kmin + 1) *
+                              (size_t)(t->lmax - t->lmin + 1) * sizeof *t->F);
+    return h;
+}
+
+static nb_status create_base(nb_run *run, const nb_config *cfg, nb_error *err)
+{
+    nb_config first = *cfg;
+    int64_t seed;
+    nb_status st;
+    if (run->series->resume && !cfg->seed.set &&
+        ((run->series->hdf5_file[0] && nb_hdf5_sink_seed(run->series, &seed)) ||
+         (run->series->output[0] && nb_file_sink_seed(run->series, &seed)))) {
+        first.seed.set = 1;
+        first.seed.value = seed;
+    }
+    st = nb_sim_create(&first, &run->hooks, &run->base, err);
+    return st ? st : nb_frames_init(&run->frames, run->series, run->base, err);
+}
+
+/** One thread for each processor, but no more than there are frames, or memory for. */
+static void choose_threads(nb_run *run)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES);
+    int asked = run->base->cfg.threads;
+    int all = asked > 0 ? asked : processors > 0 ? (int)processors : 1;
+    double pixels = (double)run->layout.fast * run->layout.slow;
+    double room = (double)pages * (double)sysconf(_SC_PAGESIZE) / 2 / (pixels * 32);
+    run->threads = all < run->frames.count ? all : run->frames.count;
+    if (pages > 0 && run->threads > room)
+        run->threads = room > 1 ? (int)room : 1;
+    run->threads_each = all / run->threads;
+    run->window = 2 * run->threads + 2;
+}
+
+static nb_status open_lanes(nb_run *run, nb_error *err)
+{
+    nb_sim *base = run->base;
+    int accelerator = base->backend == &nb_backend_cuda;
+    if (accelerator) /* an image that failed there is an error, not another renderer's */
+        strcpy(base->cfg.device, "cuda");
+    return nb_lanes_open(&run->lanes, base->backend, accelerator ? 1 : run->threads,
+                         base->options.device_index, err);
+}
+
+static nb_status open_sinks(nb_run *run, nb_error *err)
+{
+    const nb_series *s = run->series;
+    nb_journal_key key = {fingerprint(run), run->frames.base.seed.value};
+    nb_status st = NB_OK;
+    if (s->output[0])
+        st = nb_file_sink_open(&run->files, s, run->frames.count, &key, err);
+    if (!st && s->hdf5_file[0])
+        st = nb_hdf5_sink_open(&run->hdf5, s, run->frames.count, &run->layout, &key, err);
+    return st;
+}
+
+static nb_status allocate(nb_run *run, nb_error *err)
+{
+    nb_status st = NB_OK;
+    run->truth = nb_alloc((size_t)run->frames.count, sizeof *run->truth, "frames", err);
+    run->slots = nb_alloc((size_t)run->window, sizeof *run->slots, "frames", err);
+    if (!run->truth || !run->slots)
+        return NB_ERR_NOMEM;
+    for (int i = 0; !st && run->hdf5.done && i < run->window; i++) {
+        run->slots[i].chunk = nb_alloc_raw(nb_hdf5_chunk_bound(&run->layout), 1, "frame", err);
+        st = run->slots[i].chunk ? NB_OK : NB_ERR_NOMEM;
+    }
+    return st;
+}
+
+static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
+{
+    nb_status st = create_base(run, cfg, err);
+    if (st)
+        return st;
+    nb_sim_size(run->base, &run->layout.fast, &run->layout.slow);
+    run->layout.type = run->series->hdf5_type;
+    run->layout.compress = run->series->compress;
+    run->progress.frames = run->frames.count;
+    run->progress.seed = run->frames.base.seed.value;
+    memcpy(run->progress.backend, run->base->backend_line, sizeof run->progress.backend);
+    choose_threads(run);
+    if ((st = open_lanes(run, err)) || (st = open_sinks(run, err)))
+        return st;
+    if (run->base->table_from_hkl && cfg->dump_file[0])
+        st = nb_sim_write_dump(run->base, err);
+    return st ? st : allocate(run, err);
+}
+
+/** 1 where no pixel is rendered; NULL when all are, or out of memory. */
+static uint8_t *bad_pixels(const nb_detector *det)
+{
+    int whole = det->roi_fmin <= 0 && det->roi_smin <= 0 &&
+                det->roi_fmax >= det->fpixels - 1 && det->roi_smax >= det->spixels - 1;
+    size_t fast = (size_t)det->fpixels, n = fast * (size_t)det->spixels;
+    uint8_t *bad = whole && !det->mask ? NULL : nb_alloc(n, 1, "pixel mask", NULL);
+    for (size_t i = 0; bad && i < n; i++) {
+        int f = (int)(i % fast), s = (int)(i / fast);
+        bad[i] = f < det->roi_fmin || f > det->roi_fmax || s < det->roi_smin ||
+                 s > det->roi_smax || (det->mask && !det->mask[i]);
+    }
+    return bad;
+}
+
+static nb_status write_master(nb_run *run, int frames, nb_error *err)
+{
+    nb_image_meta meta = nb_sim_describe(run->base);
+    uint8_t *bad = bad_pixels(&run->base->model.scene.det);
+    char *config = NULL;
+    nb_hdf5_master master = {0};
+    nb_status st;
+    (void)nb_sim_config_json(run->base, &config, NULL); /* left out without a JSON library */
+    master.layout = run->layout;
+    master.frames = frames;
+    master.frames_per_file = run->hdf5.per_file;
+    master.rotation = run->frames.rotation;
+    master.meta = &meta;
+    master.truth = run->truth;
+    master.bad = bad;
+    master.config = config;
+    master.data_name = nb_hdf5_sink_link;
+    master.user = &run->hdf5;
+    st = nb_hdf5_write_master(run->series->hdf5_file, &master, err);
+    nb_free(config);
+    nb_free(bad);
+    return st;
+}
+
+/** The master over what is finished.  After an error the frames so far are made readable too, and
+ * what cannot be done for that is not another error. */
+static nb_status finish(nb_run *run, nb_status st, nb_error *err)
+{
+    if (!run->hdf5.done)
+        return st;
+    if (!st)
+        return write_master(run, run->frames.count, err);
+    if (run->written > 0 && st != NB_ERR_IO && !nb_hdf5_sink_partial(&run->hdf5, run->written, NULL))
+        (void)write_master(run, run->written, NULL);
+    return st;
+}
+
+static void tear_down(nb_run *run, int complete)
+{
+    for (int i = 0; run->slots && i < run->window; i++)
+        nb_free(run->slots[i].chunk);
+    nb_free(run->slots);
+    nb_free(run->truth);
+    nb_file_sink_close(&run->files, complete);
+    nb_hdf5_sink_close(&run->hdf5);
+    nb_lanes_close(&run->lanes);
+    nb_frames_free(&run->frames);
+    nb_sim_free(run->base);
+    pthread_mutex_destroy(&run->lock);
+    pthread_mutex_destroy(&run->hook_lock);
+    pthread_cond_destroy(&run->moved);
+}
+
+nb_status nb_series_run(const nb_config *cfg, const nb_series *series, const nb_hooks *hooks,
+                        nb_series_progress *result, nb_error *err)
+{
+    nb_run run;
+    nb_status st;
+    memset(&run, 0, sizeof run);
+    run.series = series;
+    if (hooks)
+        run.hooks = *hooks;
+    run.files.record.fd = run.hdf5.journal.fd = -1;
+    pthread_mutex_init(&run.lock, NULL);
+    pthread_mutex_init(&run.hook_lock, NULL);
+    pthread_cond_init(&run.moved, NULL);
+    run.start = nb_monotonic_seconds();
+    st = set_up(&run, cfg, err);
+    if (!st)
+        st = finish(&run, nb_run_frames(&run, err), err);
+    run.progress.seconds = nb_monotonic_seconds() - run.start;
+    if (result)
+        *result = run.progress;
+    tear_down(&run, !st);
+    return st;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/** Where finished frames go: numbered files, or HDF5.  `make` is called by many threads, all
+ * else by one at a time. */
+#ifndef NB_SERIES_SINKS_H
+#define NB_SERIES_SINKS_H
+
+#include "frame.h"
+#include "journal.h"
+#include "template.h"
+
+/** A frame on its way from the thread that made it to the files. */
+typedef struct nb_slot {
+    nb_hdf5_frame truth;
+    void *chunk;         /* owned; compressed pixels */
+    size_t chunk_bytes;
+    uint64_t file_hash;  /* of the numbered file */
+    int64_t file_bytes;
+    int ready, kept;
+} nb_slot;
+
+/** Numbered files, and the record of those that are finished. */
+typedef struct nb_file_sink {
+    nb_template name;
+    nb_journal record;
+    int frames;
+    uint8_t *done; /* owned; [frames], found finished by `resume` */
+} nb_file_sink;
+
+nb_status nb_file_sink_open(nb_file_sink *s, const nb_series *series, int frames,
+                            const nb_journal_key *key, nb_error *err);
+nb_status nb_file_sink_make(const nb_file_sink *s, nb_frame *frame, int k, nb_slot *slot,
+                            nb_error *err);
+nb_status nb_file_sink_commit(nb_file_sink *s, int k, const nb_slot *slot, nb_error *err);
+/** complete: the record is no longer needed. */
+void nb_file_sink_close(nb_file_sink *s, int complete);
+/** The seed of the run to be resumed; 0 if there is none. */
+int nb_file_sink_seed(const nb_series *series, int64_t *seed);
+
+/** HDF5: the frames of one data file gather in a journal, which becomes the data file. */
+typedef struct nb_hdf5_sink {
+    char stem[NB_PATH_MAX]; /* of data file names */
+    nb_hdf5_layout layout;
+    nb_journal_key key;
+    int frames, per_file, resume;
+    int block;              /* the data file that `journal` is for; -1: none */
+    nb_journal journal;
+    int64_t *offset;        /* owned; [per_file], where the frames of the block are, 0: not */
+    size_t *bytes;          /* owned */
+    void *chunk;            /* owned; for reading back */
+    uint8_t *done;          /* owned; [frames] */
+    int64_t written;        /* bytes of chunks */
+} nb_hdf5_sink;
+
+nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames,
+                            const nb_hdf5_layout *layout, const nb_journal_key *key,
+                            nb_error *err);
+nb_status nb_hdf5_sink_commit(nb_hdf5_sink *s, int k, const nb_slot *slot, nb_error *err);
+/** Turn what is finished of the last data file into one that can be read; its journal stays. */
+nb_status nb_hdf5_sink_partial(nb_hdf5_sink *s, int frames, nb_error *err);
+void nb_hdf5_sink_close(nb_hdf5_sink *s);
+/** Name of data file n beside the master, for its links; user: the sink. */
+void nb_hdf5_sink_link(void *user, int n, char *name);
+int nb_hdf5_sink_seed(const nb_series *series, int64_t *seed);
+
+#endif

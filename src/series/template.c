@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "template.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "../base/error.h"
+
+static const struct {
+    const char *extension;
+    nb_frame_format format;
+} formats[] = {{".img", NB_FRAME_SMV},   {".cbf", NB_FRAME_CBF},  {".tif", NB_FRAME_TIFF},
+               {".tiff", NB_FRAME_TIFF}, {".png", NB_FRAME_PNG},  {".bin", NB_FRAME_FLOAT}};
+
+static nb_status choose_format(const char *text, nb_template *t, nb_error *err)
+{
+    const char *dot = strrchr(text, '.');
+    for (size_t i = 0; dot && i < sizeof formats / sizeof *formats; i++)
+        if (strcasecmp(dot, formats[i].extension) == 0) {
+            t->format = formats[i].format;
+            return NB_OK;
+        }
+    if (dot && (!strcasecmp(dot, ".h5") || !strcasecmp(dot, ".nxs")))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-output %.200s: HDF5 holds all frames in one master; use -hdf5 FILE",
+                       text);
+    return nb_fail(err, NB_ERR_INPUT,
+                   "-output %.200s: the extension chooses the format and must be .img, .cbf, "
+                   ".tif, .png or .bin",
+                   text);
+}
+
+/** The conversion at p ("%05d"): its end, or NULL if it is none of ours. */
+static const char *parse_number(const char *p, int *digits)
+{
+    char *end;
+    long width = 0;
+    p++;
+    if (*p >= '0' && *p <= '9')
+        width = strtol(p, &end, 10), p = end;
+    if (*p != 'd' || width > 20)
+        return NULL;
+    *digits = (int)width;
+    return p + 1;
+}
+
+nb_status nb_template_parse(const char *text, nb_template *t, nb_error *err)
+{
+    const char *p = text;
+    char *to = t->before;
+    int numbers = 0;
+    memset(t, 0, sizeof *t);
+    if (strlen(text) >= NB_PATH_MAX)
+        return nb_fail(err, NB_ERR_INPUT, "-output %.60s...: longer than %d bytes", text,
+                       NB_PATH_MAX - 1);
+    while (*p) {
+        if (*p == '%' && p[1] == '%') {
+            *to++ = '%';
+            p += 2;
+        } else if (*p == '%') {
+            p = parse_number(p, &t->digits);
+            if (!p || ++numbers > 1)
+                return nb_fail(err, NB_ERR_INPUT,
+                               "-output %.200s: write one %%d or %%05d for the frame's number",
+                               text);
+            to = t->after;
+        } else {
+            *to++ = *p++;
+        }
+    }
+    if (!numbers)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-output %.200s: no place for the frame's number; write it as %%05d",
+                       text);
+    return choose_format(text, t, err);
+}
+
+nb_status nb_template_name(const nb_template *t, int number, char *name, nb_error *err)
+{
+    int n = snprintf(name, NB_PATH_MAX, "%s%0*d%s", t->before, t->digits, number, t->after);
+    if (n < 0 || n >= NB_PATH_MAX)
+        return nb_fail(err, NB_ERR_INPUT, "-output %.200s...: the file name is too long",
+                       t->before);
+    return NB_OK;
+}
+
+nb_status nb_template_record(const nb_template *t, char *name, nb_error *err)
+{
+    int n = snprintf(name, NB_PATH_MAX, "%sseries%s.resume", t->before, t->after);
+    if (n < 0 || n >= NB_PATH_MAX)
+        return nb_fail(err, NB_ERR_INPUT, "-output %.200s...: the file name is too long",
+                       t->before);
+    return NB_OK;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/** Numbered file names: -output 'img_%05d.cbf'. */
+#ifndef NB_SERIES_TEMPLATE_H
+#define NB_SERIES_TEMPLATE_H
+
+#include "../nanobragg.h"
+
+typedef enum nb_frame_format {
+    NB_FRAME_SMV = 0,
+    NB_FRAME_CBF,
+    NB_FRAME_TIFF,
+    NB_FRAME_PNG,
+    NB_FRAME_FLOAT
+} nb_frame_format;
+
+typedef struct nb_template {
+    char before[NB_PATH_MAX], after[NB_PATH_MAX];
+    int digits; /* at least so many, zeros in front */
+    nb_frame_format format;
+} nb_template;
+
+/** Understand a template with one %d or %0Nd (%% is a percent sign).  NB_ERR_INPUT if there is
+ * none, another conversion, or an extension of no format. */
+nb_status nb_template_parse(const char *text, nb_template *out, nb_error *err);
+
+/** The file name of a number, into name[NB_PATH_MAX].  NB_ERR_INPUT when it is too long. */
+nb_status nb_template_name(const nb_template *t, int number, char *name, nb_error *err);
+
+/** The name of the record of finished frames: the number replaced by "series", and ".resume". */
+nb_status nb_template_record(const nb_template *t, char *name, nb_error *err);
+
+#endif

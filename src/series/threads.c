@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* Each thread makes whole frames: render, noise, compression.  Whoever finishes the next frame in
+ * order writes it and those behind it that are ready, while the others go on; at most `window`
+ * frames are between the first unwritten and the last begun, so memory does not grow. */
+#include <string.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "run.h"
+
+typedef struct worker {
+    nb_run *run;
+    nb_frame frame;
+    pthread_t thread;
+    int started;
+} worker;
+
+static void stop_with(nb_run *run, int frame, nb_status st, const nb_error *err)
+{
+    if (!run->status || frame < run->error_frame) {
+        run->status = st;
+        run->error = *err;
+        run->error_frame = frame;
+    }
+    atomic_store(&run->stop, 1);
+    pthread_cond_broadcast(&run->moved);
+}
+
+/** The renderer asks whether to go on. */
+static int on_render(void *user, double fraction)
+{
+    nb_run *run = user;
+    int stop = atomic_load(&run->stop);
+    double whole;
+    (void)fraction;
+    if (stop || !run->hooks.progress || pthread_mutex_trylock(&run->hook_lock) != 0)
+        return stop;
+    whole = run->progress.frames ? (double)run->written / run->progress.frames : 0;
+    stop = run->hooks.progress(run->hooks.user, whole);
+    if (stop)
+        atomic_store(&run->stop, 1);
+    pthread_mutex_unlock(&run->hook_lock);
+    return stop;
+}
+
+/** The number of the next frame to make, or -1. */
+static int take(nb_run *run)
+{
+    int k = -1;
+    pthread_mutex_lock(&run->lock);
+    while (!atomic_load(&run->stop) && run->next < run->frames.count &&
+           run->next >= run->written + run->window)
+        pthread_cond_wait(&run->moved, &run->lock);
+    if (!atomic_load(&run->stop) && run->next < run->frames.count)
+        k = run->next++;
+    pthread_mutex_unlock(&run->lock);
+    return k;
+}
+
+static int finished_before(const nb_run *run, int k)
+{
+    return (!run->files.done || run->files.done[k]) && (!run->hdf5.done || run->hdf5.done[k]);
+}
+
+static int same_files(const nb_config *a, const nb_config *b)
+{
+    return !strcmp(a->hkl_file, b->hkl_file) && !strcmp(a->dump_file, b->dump_file) &&
+           !strcmp(a->mat_file, b->mat_file) && !strcmp(a->source_file, b->source_file) &&
+           !strcmp(a->mask_file, b->mask_file) && !strcmp(a->img_file, b->img_file);
+}
+
+/** Give the thread's simulation the frame's configuration; load files only if they differ from
+ * those that it has. */
+static nb_status prepare(nb_run *run, nb_frame *f, const nb_config *cfg, nb_error *err)
+{
+    nb_hooks hooks = {run, NULL, on_render};
+    nb_sim *fresh = NULL;
+    int fast, slow;
+    nb_status st;
+    if (f->sim && same_files(cfg, &f->sim->cfg)) {
+        st = nb_sim_rebuild(f->sim, cfg, err);
+    } else if (same_files(cfg, &run->frames.base)) {
+        nb_sim_free(f->sim);
+        f->sim = NULL;
+        st = nb_sim_clone(run->base, &hooks, run->threads_each, &f->sim, err);
+        if (!st)
+            st = nb_sim_rebuild(f->sim, cfg, err);
+    } else {
+        st = nb_sim_create(cfg, &hooks, &fresh, err);
+        if (st)
+            return st;
+        nb_sim_free(f->sim);
+        f->sim = fresh;
+        fresh->backend = run->base->backend; /* the lanes' */
+        fresh->options.threads = fresh->cfg.threads = run->threads_each;
+    }
+    if (st)
+        return st;
+    nb_sim_size(f->sim, &fast, &slow);
+    if (fast != run->layout.fast || slow != run->layout.slow)
+        return nb_fail(err, NB_ERR_INPUT, "-jobs: a frame of %d x %d pixels among those of %d x %d",
+                       fast, slow, run->layout.fast, run->layout.slow);
+    return NB_OK;
+}
+
+static nb_status render(nb_run *run, nb_frame *f, nb_error *err)
+{
+    if (!f->image) {
+        f->pixels = (size_t)run->layout.fast * (size_t)run->layout.slow;
+        f->image = nb_alloc_raw(f->pixels, sizeof *f->image, "image", err);
+    }
+    return f->image ? nb_lanes_render(&run->lanes, f->sim, f->image, err) : NB_ERR_NOMEM;
+}
+
+static nb_status make(nb_run *run, nb_frame *f, int k, nb_slot *slot, nb_error *err)
+{
+    nb_config cfg;
+    nb_status st = nb_frames_config(&run->frames, k, &cfg, err);
+    slot->kept = finished_before(run, k);
+    if (st || (st = prepare(run, f, &cfg, err)))
+        return st;
+    slot->truth = nb_frame_truth(f);
+    if (slot->kept)
+        return NB_OK;
+    st = render(run, f, err);
+    if (!st && run->files.done && !run->files.done[k])
+        st = nb_file_sink_make(&run->files, f, k, slot, err);
+    if (!st && run->hdf5.done && !run->hdf5.done[k])
+        st = nb_frame_encode(f, &run->layout, slot->chunk, &slot->chunk_bytes, err);
+    return st;
+}
+
+static nb_status commit(nb_run *run, int k, nb_slot *slot, nb_error *err)
+{
+    nb_status st = NB_OK;
+    int bytes = 0;
+    if (run->files.done)
+        st = nb_file_sink_commit(&run->files, k, slot, err);
+    if (!st && run->hdf5.done)
+        st = nb_hdf5_sink_commit(&run->hdf5, k, slot, err);
+    (void)bytes;
+    run->truth[k] = slot->truth;
+    return st;
+}
+
+static int tell(nb_run *run)
+{
+    int stop = 0;
+    if (!run->series->progress)
+        return 0;
+    pthread_mutex_lock(&run->hook_lock);
+    stop = run->series->progress(run->series->user, &run->progress);
+    pthread_mutex_unlock(&run->hook_lock);
+    return stop;
+}
+
+/** Write what is ready, in order.  Called and left with the lock held. */
+static void drain(nb_run *run)
+{
+    run->draining = 1;
+    for (;;) {
+        int k = run->written;
+        nb_slot *slot = &run->slots[k % run->window];
+        nb_error err = {0};
+        nb_status st;
+        if (k >= run->frames.count || !slot->ready)
+            break;
+        pthread_mutex_unlock(&run->lock);
+        st = commit(run, k, slot, &err);
+        pthread_mutex_lock(&run->lock);
+        if (st) {
+            stop_with(run, k, st, &err);
+            break;
+        }
+        slot->ready = 0;
+        run->written = run->progress.done = k + 1;
+        run->progress.kept += slot->kept;
+        if (!slot->kept)
+            run->progress.bytes += (int64_t)slot->chunk_bytes + slot->file_bytes;
+        run->progress.seconds = nb_monotonic_seconds() - run->start;
+        pthread_cond_broadcast(&run->moved);
+        if (tell(run)) {
+            atomic_store(&run->stop, 1);
+            pthread_cond_broadcast(&run->moved);
+        }
+    }
+    run->draining = 0;
+}
+
+static void *work(void *user)
+{
+    worker *w = user;
+    nb_run *run = w->run;
+    int k;
+#ifdef _OPENMP
+    omp_set_num_threads(run->threads_each); /* of this thread's loops */
+#endif
+    while ((k = take(run)) >= 0) {
+        nb_slot *slot = &run->slots[k % run->window];
+        nb_error err = {0};
+        nb_status st = make(run, &w->frame, k, slot, &err);
+        pthread_mutex_lock(&run->lock);
+        if (st)
+            stop_with(run, k, st, &err);
+        else
+            slot->ready = 1;
+        if (!run->draining)
+            drain(run);
+        pthread_mutex_unlock(&run->lock);
+    }
+    nb_frame_free(&w->frame);
+    return NULL;
+}
+
+nb_status nb_run_frames(nb_run *run, nb_error *err)
+{
+    worker *workers = nb_alloc((size_t)run->threads, sizeof *workers, "threads", err);
+    int started = 0;
+    if (!workers)
+        return NB_ERR_NOMEM;
+    for (int i = 0; i < run->threads; i++) {
+        workers[i].run = run;
+        workers[i].started = !pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+        started += workers[i].started;
+    }
+    for (int i = 0; i < run->threads; i++)
+        if (workers[i].started)
+            pthread_join(workers[i].thread, NULL);
+    nb_free(workers);
+    if (!started)
+        return nb_fail(err, NB_ERR_NOMEM, "no thread could be started");
+    if (run->status && err)
+        *err = run->error;
+    if (run->status && run->status != NB_ERR_CANCELLED)
+        return run->status;
+    if (run->written < run->frames.count)
+        return nb_fail(err, NB_ERR_CANCELLED,
+                       "interrupted: %d of %d frames are finished; the same flags with -resume "
+                       "go on from there",
+                       run->written, run->frames.count);
+    return NB_OK;
+}
