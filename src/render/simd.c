@@ -14,7 +14,7 @@ struct nb_backend_state {
     nb_render_options options;
     nb_isa isa;
     int threads;
-    nb_row_kernel *row;
+    nb_row_kernel *row;    /* NULL: none for isa */
     const char *reference; /* why the last scene went to the reference; NULL */
     nb_arithmetic arithmetic; /* of the last scene */
 };
@@ -35,15 +35,24 @@ static nb_row_kernel *kernel_for(nb_isa isa)
     }
 }
 
+/** Why the scalar reference renders instead of a kernel, or NULL. */
+static const char *reference_reason(nb_isa isa, const nb_scene *sc)
+{
+    if (!kernel_for(isa))
+        return isa == NB_ISA_SCALAR ? "no vector instructions were asked for, or are here"
+                                    : "this build has no kernel for the instruction set";
+    return nb_simd_reference_reason(sc);
+}
+
 /** Seconds per step and core, about: measured, reports/cpu. */
 static double step_seconds(const nb_scene *sc, nb_isa isa, nb_precision precision)
 {
-    double fixed = isa == NB_ISA_AVX512 ? 1.1e-9 : isa == NB_ISA_AVX2 ? 1.7e-9 : 6e-9;
+    double fixed = isa == NB_ISA_AVX512 ? 1.1e-9 : isa == NB_ISA_AVX2 ? 1.7e-9 : 8e-9;
     int in_double = precision == NB_PRECISION_DOUBLE || sc->shape != NB_LATTICE_SQUARE;
-    return nb_simd_reference_reason(sc) ? 1e-7
-           : sc->sf.interpolate         ? 20 * fixed
-           : in_double                  ? 3 * fixed
-                                        : fixed;
+    return reference_reason(isa, sc) ? 1e-7
+           : sc->sf.interpolate      ? 20 * fixed
+           : in_double               ? 3 * fixed
+                                     : fixed;
 }
 
 static double estimate(const nb_scene *sc, const nb_render_options *options, char *why,
@@ -52,17 +61,18 @@ static double estimate(const nb_scene *sc, const nb_render_options *options, cha
     double roi = (double)(sc->det.roi_fmax - sc->det.roi_fmin + 1) *
                  (sc->det.roi_smax - sc->det.roi_smin + 1);
     double steps = roi * (double)sc->steps * sc->det.layers;
+    const char *reference;
     nb_error err;
     nb_isa isa;
     if (nb_cpu_choose(options->isa, &isa, &err) != NB_OK) {
         snprintf(why, why_size, "%s", err.message);
         return -1;
     }
-    if (!kernel_for(isa)) {
-        snprintf(why, why_size, "no vector instructions here");
-        return -1;
-    }
-    snprintf(why, why_size, "vectors of %s", nb_isa_name(isa));
+    reference = reference_reason(isa, sc);
+    if (reference)
+        snprintf(why, why_size, "reference renderer: %s", reference);
+    else
+        snprintf(why, why_size, "vectors of %s", nb_isa_name(isa));
     return (steps * step_seconds(sc, isa, options->precision) + roi * 1e-9) /
            nb_thread_count(options->threads);
 }
@@ -75,9 +85,6 @@ static nb_status open_simd(const nb_render_options *options, nb_backend_state **
     *state = NULL;
     if (st != NB_OK)
         return st;
-    if (!kernel_for(isa))
-        return nb_fail(err, NB_ERR_UNSUPPORTED, "-isa %s is not a vector instruction set",
-                       nb_isa_name(isa));
     *state = nb_alloc(1, sizeof **state, "renderer", err);
     if (!*state)
         return NB_ERR_NOMEM;
@@ -90,7 +97,7 @@ static nb_status open_simd(const nb_render_options *options, nb_backend_state **
 
 typedef struct row_task {
     const nb_plan *plan;
-    nb_row_kernel *row;
+    nb_row_kernel *row;    /* NULL: none for isa */
 } row_task;
 
 static void render_row(void *context, int s, float *row)
@@ -119,7 +126,7 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc, float *imag
     row_task task = {&plan, state->row};
     nb_row_job job = {&task, render_row, image, state->threads, &state->options.hooks};
     nb_status st;
-    state->reference = nb_simd_reference_reason(sc);
+    state->reference = reference_reason(state->isa, sc);
     if (state->reference)
         return render_reference(&state->options, sc, image, err);
     st = nb_plan_build(sc, state->options.precision, &plan, err);

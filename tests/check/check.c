@@ -392,6 +392,14 @@ static int choice(void)
         failures += one_test("environment-chooses", opened && strstr(line, "sse2"));
         nb_backend_simd.close(state);
     }
+    setenv("NANOBRAGG_ISA", "scalar", 1);
+    if (nb_backend_simd.open(&options, &state, &err) == NB_OK) {
+        nb_backend_simd.describe(state, line, sizeof line);
+        nb_backend_simd.close(state);
+        failures += one_test("environment-chooses-the-reference", strstr(line, "scalar") != NULL);
+    } else {
+        failures += one_test("environment-chooses-the-reference", 0);
+    }
     unsetenv("NANOBRAGG_ISA");
     nb_backend_simd.close(NULL);
     return failures;

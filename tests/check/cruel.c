@@ -145,6 +145,25 @@ static void N1000(check_case *c) { sized(c, 1000); }
 static void N1001(check_case *c) { sized(c, 1001); }
 static void N10000(check_case *c) { sized(c, 10000); }
 
+/** One step: between the peaks too, every digit of the fringes counts. */
+static void N150(check_case *c)
+{
+    sized(c, 150);
+    snprintf(c->name, sizeof c->name, "one-step-N-150");
+    c->cfg.dispersion_steps = c->cfg.mosaic_domains = 0;
+    c->cfg.dispersion_pct = c->cfg.mosaic_spread_deg = NAN;
+}
+
+static void interpolated(check_case *c)
+{
+    const int low[3] = {-6, -6, -6}, count[3] = {12, 13, 11};
+    check_rng r = {11};
+    start(c, "interpolated", 40, 2, 47);
+    turn(c, 3, 2, 1);
+    c->cfg.interpolate = NB_ON;
+    check_fill_table(c, &r, low, count);
+}
+
 /** A sharp peak and nothing else: what the fixed point's 2^-32 does to it. */
 static void sharp_peak(check_case *c)
 {
@@ -260,7 +279,7 @@ int check_cruel_case(check_case *c, int i)
         whole_indices, zero_everywhere,  zero_with_table,    half_indices, large_index,
         larger_index,  too_large_index,  large_index_table,  table_out_of_sight,
         N1,            N2,               N5,                 N64,          N1000,
-        N1001,         N10000,           sharp_peak,         powder,       many_sources,
+        N1001,         N10000,           N150,         interpolated,  sharp_peak,         powder,       many_sources,
         all_zero,      water_only,       negative_F,         one_pixel,    one_row,
         one_column,    many_lines,       round_centre,       wide_angle};
     if (i < 0 || i >= (int)(sizeof cases / sizeof cases[0]))
