@@ -88,14 +88,17 @@ static void submit_tensor(render_job *job, int part)
         nb_cuda_launch_repair(&job->launch);
 }
 
-/** The kernels that give a thread four pixels. */
-static void submit_rows(render_job *job)
+static void submit_residual(render_job *job)
 {
-    if (job->state->path == NB_PATH_RESIDUAL)
-        nb_cuda_launch_residual(&job->launch, &job->steps);
-    else
-        nb_cuda_launch_direct(&job->launch, &job->steps);
+    nb_cuda_launch_residual(&job->launch, &job->steps);
     nb_cuda_launch_repair(&job->launch);
+}
+
+/** With few steps a repair is rare, so it is the host that looks, after the download. */
+static void submit_direct(render_job *job)
+{
+    job->launch.repair = job->state->repair;
+    nb_cuda_launch_direct(&job->launch, &job->steps);
 }
 
 static void submit(render_job *job, int band, int part)
@@ -108,12 +111,19 @@ static void submit(render_job *job, int band, int part)
     w->s1 = w->s0 + job->plan.rows;
     if (w->s1 > det->roi_smax + 1)
         w->s1 = det->roi_smax + 1;
-    if (job->state->path == NB_PATH_TENSOR)
+    switch (job->state->path) {
+    case NB_PATH_TENSOR:
         submit_tensor(job, part);
-    else if (job->state->path != NB_PATH_DOUBLE)
-        submit_rows(job);
-    else
+        break;
+    case NB_PATH_RESIDUAL:
+        submit_residual(job);
+        break;
+    case NB_PATH_DIRECT:
+        submit_direct(job);
+        break;
+    default:
         submit_double(job, part);
+    }
 }
 
 /** Wait for launch i; ask the caller whether to go on. */
@@ -156,12 +166,14 @@ static int covers_image(const nb_detector *det)
            det->roi_fmax == det->fpixels - 1 && det->roi_smax == det->spixels - 1;
 }
 
-/** Pixels that no kernel writes are 0. */
+/** Nothing to repair yet, and pixels that no kernel writes are 0. */
 static nb_status clear(render_job *job, nb_error *err)
 {
     const nb_detector *det = &job->scene->det;
-    cudaError_t code =
-        cudaMemsetAsync(job->launch.repair, 0, sizeof(int), job->state->stream);
+    cudaError_t code = cudaSuccess;
+    *job->state->repair = 0;
+    if (job->state->path == NB_PATH_TENSOR || job->state->path == NB_PATH_RESIDUAL)
+        code = cudaMemsetAsync(job->launch.repair, 0, sizeof(int), job->state->stream);
     if (code == cudaSuccess && !covers_image(det))
         code = cudaMemsetAsync(job->launch.image, 0,
                                (size_t)det->fpixels * det->spixels * sizeof(float),
@@ -219,6 +231,22 @@ static nb_status plan_render(render_job *job, nb_error *err)
     return st;
 }
 
+/** What submit_direct left undone. */
+static nb_status repair(render_job *job, float *image, nb_error *err)
+{
+    const nb_detector *det = &job->scene->det;
+    nb_cuda_window all = {det->roi_fmin, det->roi_fmax + 1, det->roi_smin,
+                          det->roi_smax + 1};
+    nb_status st;
+    job->launch.window = all;
+    nb_cuda_launch_repair(&job->launch);
+    st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
+    if (st)
+        return st;
+    return nb_cuda_download(job->state->ring, image, job->launch.image,
+                            (size_t)det->fpixels * det->spixels, job->state->stream, err);
+}
+
 static nb_status render(nb_backend_state *state, const nb_scene *sc, float *image,
                         nb_error *err)
 {
@@ -237,6 +265,8 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc, float *imag
         st = nb_cuda_download(state->ring, image, job.launch.image,
                               (size_t)sc->det.fpixels * sc->det.spixels, state->stream,
                               err);
+    if (!st && *state->repair)
+        st = repair(&job, image, err);
     if (st)
         cudaStreamSynchronize(state->stream);
     return st;
@@ -277,6 +307,8 @@ static void close_cuda(nb_backend_state *state)
     for (nb_cuda_buffer *buffer : buffers)
         nb_cuda_release(buffer);
     nb_cuda_ring_free(state->ring);
+    if (state->repair)
+        cudaFreeHost(state->repair);
     for (i = 0; i < 2; i++)
         if (state->bands[i])
             cudaEventDestroy(state->bands[i]);
@@ -318,6 +350,9 @@ static nb_status start_device(nb_backend_state *state, nb_error *err)
         st = nb_cuda_check(err, cudaEventCreate(&state->began), "creating an event");
     if (!st)
         st = nb_cuda_check(err, cudaEventCreate(&state->ended), "creating an event");
+    if (!st)
+        st = nb_cuda_check(err, cudaMallocHost((void **)&state->repair, sizeof(int)),
+                           "reserving pinned memory");
     return st ? st : nb_cuda_ring_create(d->index, threads, &state->ring, err);
 }
 
@@ -355,6 +390,18 @@ double nb_cuda_kernel_seconds(const nb_backend_state *state)
     cudaSetDevice(state->device.index);
     return cudaEventElapsedTime(&ms, state->began, state->ended) == cudaSuccess ? ms * 1e-3
                                                                                 : NAN;
+}
+
+void *nb_cuda_pinned(size_t bytes)
+{
+    void *memory = NULL;
+    return cudaMallocHost(&memory, bytes) == cudaSuccess ? memory : NULL;
+}
+
+void nb_cuda_pinned_free(void *memory)
+{
+    if (memory)
+        cudaFreeHost(memory);
 }
 
 extern "C" const nb_backend nb_backend_cuda = {"cuda", estimate, open_cuda,

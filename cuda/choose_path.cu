@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which kernel renders a scene. */
+#include "../src/physics/ray.h"
 #include "state.h"
 
 #include <stdlib.h>
@@ -43,10 +44,24 @@ static double index_limit(const nb_scene *sc)
     return 2.0 * edge / lambda;
 }
 
+static double largest_N(const nb_scene *sc)
+{
+    return fmax(sc->N[0], fmax(sc->N[1], sc->N[2]));
+}
+
+/** N up to which fractions of 32 bits will do: their rounding shifts a peak's flank by 4e-10 N of
+ * it, some times more in the tails; over many steps the errors average. */
+static double fraction_limit(const nb_scene *sc, const nb_render_options *options)
+{
+    double steps = (double)sc->n_sources * sc->n_orientations;
+    if (options->precision == NB_PRECISION_SINGLE)
+        return 4000;
+    return 300 * fmin(fmax(sqrt(steps) / 4, 1), 5);
+}
+
 /** Why only the general kernel will do, or NULL. */
 static const char *needs_double(const nb_scene *sc, const nb_render_options *options)
 {
-    double N = fmax(sc->N[0], fmax(sc->N[1], sc->N[2]));
     if (options->precision == NB_PRECISION_DOUBLE)
         return "double precision was asked for";
     if (sc->shape != NB_LATTICE_SQUARE)
@@ -59,8 +74,7 @@ static const char *needs_double(const nb_scene *sc, const nb_render_options *opt
         return "dmin culls by source";
     if (sc->det.curved)
         return "the detector is curved";
-    /* the fractions have 32 bits: an error of 6e-10 N of the peak */
-    if (N > (options->precision == NB_PRECISION_SINGLE ? 8000 : 1500))
+    if (largest_N(sc) > fraction_limit(sc, options))
         return "the crystal is too large for 32-bit fractions";
     if (!(index_limit(sc) < 262144))
         return "Miller indices are too large for fixed point";
@@ -71,11 +85,29 @@ static const char *needs_double(const nb_scene *sc, const nb_render_options *opt
     return NULL;
 }
 
+/** Largest scattering vector, 1/m: at a corner of a flat detector. */
+static double largest_q(const nb_scene *sc)
+{
+    const nb_detector *det = &sc->det;
+    double largest = 0;
+    int i, corner;
+    for (corner = 0; corner < 4; corner++) {
+        double F = (corner & 1 ? det->roi_fmax + 1 : det->roi_fmin) * det->pixel;
+        double S = (corner & 2 ? det->roi_smax + 1 : det->roi_smin) * det->pixel;
+        nb_vec3 d = nb_unit(nb_detector_point(det, F, S, 0));
+        for (i = 0; i < sc->n_sources; i++) {
+            nb_vec3 turn = nb_sub(d, sc->sources[i].incident);
+            largest = fmax(largest, nb_norm(turn) / sc->sources[i].lambda);
+        }
+    }
+    return largest;
+}
+
 /** Largest |(a - mean a).q| that an orientation can add to the mean's Miller indices. */
 static double largest_residual(const nb_scene *sc)
 {
     nb_orientation mean = nb_cuda_mean_orientation(sc);
-    double largest = 0, lambda = sc->sources[0].lambda;
+    double largest = 0;
     int i;
     for (i = 0; i < sc->n_orientations; i++) {
         const nb_orientation *u = &sc->orientations[i];
@@ -83,22 +115,19 @@ static double largest_residual(const nb_scene *sc)
         largest = fmax(largest, nb_norm(nb_sub(u->b, mean.b)));
         largest = fmax(largest, nb_norm(nb_sub(u->c, mean.c)));
     }
-    for (i = 1; i < sc->n_sources; i++)
-        lambda = fmin(lambda, sc->sources[i].lambda);
-    return largest * 2.0 / lambda;
+    return largest * largest_q(sc);
 }
 
 /** Float residuals x are wrong by 6e-8 x, hence peaks' flanks by 4e-7 N x; over many steps the
  * errors average. */
 static int residual_fits(const nb_scene *sc)
 {
-    double N = fmax(sc->N[0], fmax(sc->N[1], sc->N[2])), residual;
-    double steps = (double)sc->n_sources * sc->n_orientations;
+    double residual, steps = (double)sc->n_sources * sc->n_orientations;
     double cells = sc->sf.nh > 0 ? index_limit(sc) * index_limit(sc) * 4 : 1;
     if (sc->n_orientations < 8)
         return 0;
     residual = largest_residual(sc);
-    return N * fmax(residual, 0.5) < 1.5 * sqrt(steps) && residual * cells < 4e6;
+    return largest_N(sc) * residual < sqrt(steps) && residual * cells < 4e6;
 }
 
 nb_cuda_path nb_cuda_choose_path(const nb_scene *sc, const nb_render_options *options,

@@ -129,17 +129,21 @@ static int let_in(copy_job *job, size_t i, int threads)
     return job->failed == cudaSuccess;
 }
 
+/** With three threads or more, the first only minds the transfers. */
 static void copy_chunks(void *context, int thread, int threads)
 {
     copy_job *job = (copy_job *)context;
+    int idle = threads > 2, copiers = threads - idle;
     size_t i;
     for (i = 0; i < job->chunks; i++) {
-        if (thread == 0 && !let_in(job, i, threads))
+        if (thread == 0 && !let_in(job, i, copiers))
             return;
+        if (thread == 0 && idle)
+            continue;
         if (!wait_for(job,
                       [=] { return job->arrived.load(std::memory_order_acquire) > i; }))
             return;
-        copy_slice(job, i, thread, threads);
+        copy_slice(job, i, thread - idle, copiers);
     }
 }
 
@@ -159,6 +163,16 @@ static nb_status reserve_pinned(nb_cuda_ring *ring, size_t bytes, nb_error *err)
     return NB_OK;
 }
 
+/** Whether the caller's memory can take a transfer itself: pinned with CUDA. */
+static int is_pinned(const void *memory)
+{
+    cudaPointerAttributes about;
+    if (cudaPointerGetAttributes(&about, memory) == cudaSuccess)
+        return about.type == cudaMemoryTypeHost;
+    cudaGetLastError();
+    return 0;
+}
+
 nb_status nb_cuda_download(nb_cuda_ring *ring, float *to, const float *from, size_t count,
                            cudaStream_t stream, nb_error *err)
 {
@@ -166,6 +180,12 @@ nb_status nb_cuda_download(nb_cuda_ring *ring, float *to, const float *from, siz
     cudaError_t code = cudaSuccess;
     size_t i, slots;
     nb_status st;
+    if (is_pinned(to)) {
+        code =
+            cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyDeviceToHost, stream);
+        return nb_cuda_check(
+            err, code == cudaSuccess ? cudaStreamSynchronize(stream) : code, "rendering");
+    }
     job.ring = ring;
     job.stream = stream;
     job.to = (char *)to;

@@ -33,7 +33,8 @@ static __device__ __forceinline__ float fringe_sine(float d, float N)
 
 /** One pixel and source: where the mean orientation stands. */
 typedef struct centre {
-    float fraction[3]; /* of the negative Miller indices */
+    float fraction[3]; /* of the negative Miller indices, 25 bits, */
+    float rest[3];     /* and the 7 that are left */
     float q[3];        /* scattering vector, 1/m */
     int cell;          /* of F^2 */
 } centre;
@@ -49,7 +50,9 @@ static __device__ __forceinline__ centre aim_centre(const row_job &p, const line
 #pragma unroll
     for (int axis = 0; axis < 3; axis++) {
         double t = fma(at(lines[axis], F), r, step.axis[axis].constant);
-        c.fraction[axis] = (float)(__double2loint(t) ^ flip) * FRACTION;
+        int w = __double2loint(t) ^ flip, upper = w & ~127;
+        c.fraction[axis] = (float)upper * FRACTION;
+        c.rest[axis] = (float)(w - upper) * FRACTION;
         c.q[axis] = (d[axis] + step.shift[axis]) * step.wavenumber;
         c.cell += __double2hiint(t) * (axis == 0   ? p.index.stride_h
                                        : axis == 1 ? p.index.stride_k
@@ -66,11 +69,11 @@ static __device__ __forceinline__ float intensity(const row_job &p, const centre
     float num = 1, den = 1, whole[3];
 #pragma unroll
     for (int axis = 0; axis < 3; axis++) {
-        float t =
+        float turn =
             fmaf(rows[axis].x, c.q[0],
-                 fmaf(rows[axis].y, c.q[1], fmaf(rows[axis].z, c.q[2], c.fraction[axis])));
-        whole[axis] = __fsub_rn(__fadd_rn(t, ROUNDING), ROUNDING);
-        float d = t - whole[axis];
+                 fmaf(rows[axis].y, c.q[1], fmaf(rows[axis].z, c.q[2], c.rest[axis])));
+        whole[axis] = __fsub_rn(__fadd_rn(c.fraction[axis] + turn, ROUNDING), ROUNDING);
+        float d = __fadd_rn(c.fraction[axis] - whole[axis], turn); /* the first is exact */
         num *= fringe_sine(d, p.real_N[axis]);
         den *= sine(d);
     }

@@ -19,6 +19,7 @@ struct nb_backend_state {
     cudaEvent_t bands[2];     /* the last two launches */
     cudaEvent_t began, ended; /* of the kernels of the last render */
     nb_cuda_ring *ring;       /* owned */
+    int *repair;              /* pinned, owned: set by kernels, see nb_cuda_launch */
     nb_cuda_path path;        /* of the last render */
     /* device memory, owned */
     nb_cuda_buffer image, F, mask, sums, steps, weights, F2, small;

@@ -58,6 +58,17 @@ double nb_cuda_kernel_seconds(const nb_backend_state *state)
     return NAN;
 }
 
+void *nb_cuda_pinned(size_t bytes)
+{
+    (void)bytes;
+    return NULL;
+}
+
+void nb_cuda_pinned_free(void *memory)
+{
+    (void)memory;
+}
+
 const nb_backend nb_backend_cuda = {"cuda", estimate, open_nothing,
                                     render, describe, close_nothing};
 

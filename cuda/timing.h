@@ -13,6 +13,10 @@ extern "C" {
  * when there was none.  Tables of steps and transfers are not in it. */
 double nb_cuda_kernel_seconds(const nb_backend_state *state);
 
+/** Memory that the device writes without a copy in between; NULL when there is none. */
+void *nb_cuda_pinned(size_t bytes);
+void nb_cuda_pinned_free(void *memory); /* NULL is fine */
+
 #ifdef __cplusplus
 }
 #endif
