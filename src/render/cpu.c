@@ -10,7 +10,10 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 
-enum { XCR0_AVX = 0x6, XCR0_AVX512 = 0xe6 }; /* xmm, ymm; opmask and both halves of zmm too */
+enum {
+    XCR0_AVX = 0x6,
+    XCR0_AVX512 = 0xe6
+}; /* xmm, ymm; opmask and both halves of zmm too */
 
 /** Registers that the operating system saves (Intel SDM vol. 1, 13.3). */
 static unsigned saved_registers(void)
@@ -85,13 +88,15 @@ static nb_status from_environment(nb_isa *isa, nb_error *err)
             *isa = names[i].isa;
             return NB_OK;
         }
-    return nb_fail(err, NB_ERR_INPUT,
-                   "NANOBRAGG_ISA=%.40s: must be auto, scalar, sse2, avx2, avx512 or neon", text);
+    return nb_fail(
+        err, NB_ERR_INPUT,
+        "NANOBRAGG_ISA=%.40s: must be auto, scalar, sse2, avx2, avx512 or neon", text);
 }
 
 nb_status nb_cpu_choose(nb_isa asked, nb_isa *isa, nb_error *err)
 {
-    static const nb_isa widest_first[] = {NB_ISA_AVX512, NB_ISA_AVX2, NB_ISA_SSE2, NB_ISA_SCALAR};
+    static const nb_isa widest_first[] = {NB_ISA_AVX512, NB_ISA_AVX2, NB_ISA_SSE2,
+                                          NB_ISA_SCALAR};
     int i = 0;
     nb_status st;
     *isa = asked;
@@ -103,8 +108,9 @@ nb_status nb_cpu_choose(nb_isa asked, nb_isa *isa, nb_error *err)
         *isa = widest_first[i];
     }
     if (!nb_cpu_runs(*isa))
-        return nb_fail(err, NB_ERR_UNSUPPORTED,
-                       "-isa %s: this processor, or this build, does not have it; use -isa auto",
-                       nb_isa_name(*isa));
+        return nb_fail(
+            err, NB_ERR_UNSUPPORTED,
+            "-isa %s: this processor, or this build, does not have it; use -isa auto",
+            nb_isa_name(*isa));
     return NB_OK;
 }

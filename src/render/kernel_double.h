@@ -20,8 +20,8 @@ NB_INLINE vd interference_double(vd d, double N)
     return vd_pick((vl)(d == 0.0), vd_set(N), ratio);
 }
 
-/** 3 (sin x - x cos x)/x^3 at x = pi z, but for a sign where z is beyond 1/2: only its square
- * is used. */
+/** 3 (sin x - x cos x)/x^3 at x = pi z, but for a sign where z is beyond 1/2: only its
+ * square is used. */
 NB_INLINE vd sphere_transform(vd z)
 {
     vd x = NB_PI * z, x2 = x * x, f = z - vd_round(z), near, far;
@@ -32,8 +32,8 @@ NB_INLINE vd sphere_transform(vd z)
 
 NB_INLINE vd shape_radius2(const double *m, const vd d[3])
 {
-    return m[0] * d[0] * d[0] + m[1] * d[1] * d[1] + m[2] * d[2] * d[2] + m[3] * d[0] * d[1] +
-           m[4] * d[0] * d[2] + m[5] * d[1] * d[2];
+    return m[0] * d[0] * d[0] + m[1] * d[1] * d[1] + m[2] * d[2] * d[2] +
+           m[3] * d[0] * d[1] + m[4] * d[0] * d[2] + m[5] * d[1] * d[2];
 }
 
 NB_INLINE vd lattice_factor(const nb_scene *sc, const vd d[3], const int shape)

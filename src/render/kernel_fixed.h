@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/** Sum over sources and orientations for SQUARE crystals in fixed point (plan.h: FIXED).
+/** Sum over sources and orientations for SQUARE crystals in fixed point (plan.h:
+ * FIXED).
  *
- * t = magic - h in double, magic = 1.5 2^20, so that t's steps are 2^-32: the low word w of t is
- * (minus) the fractional index times 2^32 and wraps modulo 1 by itself; w*N as an int is N times
- * it, again modulo 1, exactly.  With a table, half is added and the high word is the reflection.
+ * t = magic - h in double, magic = 1.5 2^20, so that t's steps are 2^-32: the low word
+ * w of t is (minus) the fractional index times 2^32 and wraps modulo 1 by itself; w*N
+ * as an int is N times it, again modulo 1, exactly.  With a table, half is added and
+ * the high word is the reflection.
  *
- * For many cells (NB_FIXED_FRINGES) steps of 2^-32 of an index are too coarse a part of a fringe:
- * then N h is taken apart in the same way, and N (h - h0) is its whole part, less N h0, plus its
- * fraction. */
+ * For many cells (NB_FIXED_FRINGES) steps of 2^-32 of an index are too coarse a part
+ * of a fringe: then N h is taken apart in the same way, and N (h - h0) is its whole
+ * part, less N h0, plus its fraction. */
 #ifndef NB_RENDER_KERNEL_FIXED_H
 #define NB_RENDER_KERNEL_FIXED_H
 
@@ -28,7 +30,7 @@ typedef struct fixed_case {
 
 typedef struct fixed_constants {
     vi N[3];
-    vf tiny[3];     /* N 2^-40 */
+    vf tiny[3]; /* N 2^-40 */
     vf inv_N[3];
     double cells[3]; /* N */
 } fixed_constants;
@@ -51,11 +53,11 @@ typedef struct sine_args {
     vf x[6];
 } sine_args;
 
-/** F_latt^2: product over the axes of (sin(pi N d)/sin(pi d))^2.  sin(pi x) = x P(x^2): relative
- * error 6e-9 with degree 4, 1.1e-6 with degree 3, which the denominators get when fastest (a
- * peak's d is small), before rounding.  The constant terms are held at pi, so that the ratio is
- * exact at the top of a peak.  The six go in step, so that their chains of dependent operations
- * overlap. */
+/** F_latt^2: product over the axes of (sin(pi N d)/sin(pi d))^2.  sin(pi x) = x P(x^2):
+ * relative error 6e-9 with degree 4, 1.1e-6 with degree 3, which the denominators get
+ * when fastest (a peak's d is small), before rounding.  The constant terms are held at
+ * pi, so that the ratio is exact at the top of a peak.  The six go in step, so that
+ * their chains of dependent operations overlap. */
 NB_INLINE vf interference(sine_args s, const int fastest)
 {
     static const float degree4[] = {3.14159265359f, -5.16771057357f, 2.55008230601f,
@@ -98,13 +100,16 @@ NB_INLINE sine_args args_of_words(const vi w[3], const fixed_constants *c)
 }
 
 /** The same from N h: whole fringes in the high words, their fraction in the low ones. */
-NB_INLINE void args_of_fringes(pair h, vi high, const fixed_constants *c, int axis, sine_args *s)
+NB_INLINE void args_of_fringes(pair h, vi high, const fixed_constants *c, int axis,
+                               sine_args *s)
 {
     const vd N = vd_set(c->cells[axis]), start = vd_set(NB_FIXED_MAGIC + 0.5);
-    const int32_t shift = (int32_t)((uint32_t)NB_FIXED_HIGH * ((uint32_t)c->cells[axis] - 1u));
+    const int32_t shift =
+        (int32_t)((uint32_t)NB_FIXED_HIGH * ((uint32_t)c->cells[axis] - 1u));
     vd t0 = vd_fma(h.a, N, start), t1 = vd_fma(h.b, N, start);
     vi fringe = high_words(t0, t1) - vi_mul(high, c->N[axis]) + vi_set(shift);
-    vf u = vf_fma(vf_from_int(low_words(t0, t1) ^ INT32_MIN), vf_set(NB_ULP), c->tiny[axis]);
+    vf u =
+        vf_fma(vf_from_int(low_words(t0, t1) ^ INT32_MIN), vf_set(NB_ULP), c->tiny[axis]);
     s->x[axis] = u;
     s->x[3 + axis] = (vf_from_int(fringe) + u) * c->inv_N[axis];
 }
@@ -127,8 +132,8 @@ NB_INLINE int32_t table_start(const nb_f_table *t)
 }
 
 /** F^2 F_latt^2 of one step; h[axis] holds magic - h (fringes: -h) for the block. */
-NB_INLINE vf fixed_step(const nb_f_table *table, const fixed_constants *c, const pair h[3],
-                        const fixed_case how)
+NB_INLINE vf fixed_step(const nb_f_table *table, const fixed_constants *c,
+                        const pair h[3], const fixed_case how)
 {
     const vd start = vd_set(NB_FIXED_MAGIC + 0.5);
     sine_args args;
@@ -166,8 +171,9 @@ NB_INLINE void flush(pair *total, vf *run)
     *run = vf_set(0.0f);
 }
 
-/** Many sources: h = a.d/lambda - a.i/lambda, the first part a product of what the pixel and
- * orientation have and what the source has, the second from the plan's table. */
+/** Many sources: h = a.d/lambda - a.i/lambda, the first part a product of what the
+ * pixel and orientation have and what the source has, the second from the plan's
+ * table. */
 NB_INLINE pair fixed_structured(const nb_plan *p, const rays *r, const vf *factors,
                                 const fixed_case how)
 {
@@ -199,8 +205,8 @@ NB_INLINE pair fixed_structured(const nb_plan *p, const rays *r, const vf *facto
 }
 
 /** One source: h = a.q for each orientation; sum[i] of n blocks. */
-NB_INLINE void fixed_direct(const nb_plan *p, const rays *r, int n, const nb_plan_source *source,
-                            const fixed_case how, pair *sum)
+NB_INLINE void fixed_direct(const nb_plan *p, const rays *r, int n,
+                            const nb_plan_source *source, const fixed_case how, pair *sum)
 {
     const fixed_constants c = fixed_constants_of(&p->scene);
     const nb_orientation *cells = p->scene.orientations;
@@ -220,9 +226,9 @@ NB_INLINE void fixed_direct(const nb_plan *p, const rays *r, int n, const nb_pla
             const nb_vec3 cell[3] = {cells[m].a, cells[m].b, cells[m].c};
             pair t[3];
             for (i = 0; i < 3; i++)
-                t[i] = pair_scale_add(x, cell[i].x,
-                                      pair_scale_add(y, cell[i].y,
-                                                     pair_scale_add(z, cell[i].z, start)));
+                t[i] = pair_scale_add(
+                    x, cell[i].x,
+                    pair_scale_add(y, cell[i].y, pair_scale_add(z, cell[i].z, start)));
             run += fixed_step(&p->table, &c, t, how);
             if (++terms == NB_PLAN_SUM_RUN) {
                 flush(&total, &run);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Sines and exponentials of vectors of doubles.  Coefficients: Chebyshev fits of our own with the
- * constant term held, so that a ratio of two is exact where both arguments vanish. */
+/** Sines and exponentials of vectors of doubles.  Coefficients: Chebyshev fits of our
+ * own with the constant term held, so that a ratio of two is exact where both
+ * arguments vanish. */
 #ifndef NB_RENDER_KERNEL_MATH_H
 #define NB_RENDER_KERNEL_MATH_H
 
@@ -19,8 +20,8 @@ NB_INLINE vd vd_horner(const double *c, int degree, vd y)
 NB_INLINE vd vd_sinpi(vd x)
 {
     static const double c[9] = {
-        3.1415926535897931,    -5.1677127800499703,    2.5501640398773402,
-        -0.59926452932034302,  0.082145886596752316,   -0.0073704307196345862,
+        3.1415926535897931,     -5.1677127800499703,     2.5501640398773402,
+        -0.59926452932034302,   0.082145886596752316,    -0.0073704307196345862,
         0.00046630087411496363, -2.1906201655131958e-05, 7.725743030789876e-07};
     return x * vd_horner(c, 8, x * x);
 }
@@ -28,25 +29,42 @@ NB_INLINE vd vd_sinpi(vd x)
 /** cos(pi x), |x| <= 1/2: absolute error 2e-16. */
 NB_INLINE vd vd_cospi(vd x)
 {
-    static const double c[9] = {
-        1.0,                   -4.934802200544679,    4.0587121264167356,
-        -1.3352627688518803,   0.2353306302721577,    -0.025806890025875391,
-        0.001929562652479866,  -0.00010458286368326585, 4.1663994627269487e-06};
+    static const double c[9] = {1.0,
+                                -4.934802200544679,
+                                4.0587121264167356,
+                                -1.3352627688518803,
+                                0.2353306302721577,
+                                -0.025806890025875391,
+                                0.001929562652479866,
+                                -0.00010458286368326585,
+                                4.1663994627269487e-06};
     return vd_horner(c, 8, x * x);
 }
 
 /** e^x, x <= 709; 0 below -700.  Taylor's series around the nearest multiple of ln 2. */
 NB_INLINE vd vd_exp(vd x)
 {
-    static const double c[13] = {1.0,         1.0,         1.0 / 2,      1.0 / 6,     1.0 / 24,
-                                 1.0 / 120,   1.0 / 720,   1.0 / 5040,   1.0 / 40320, 1.0 / 362880,
-                                 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600};
+    static const double c[13] = {1.0,
+                                 1.0,
+                                 1.0 / 2,
+                                 1.0 / 6,
+                                 1.0 / 24,
+                                 1.0 / 120,
+                                 1.0 / 720,
+                                 1.0 / 5040,
+                                 1.0 / 40320,
+                                 1.0 / 362880,
+                                 1.0 / 3628800,
+                                 1.0 / 39916800,
+                                 1.0 / 479001600};
     vl dark = (vl)(x < -700.0);
     vd n, r;
     x = vd_max(x, vd_set(-700.0));
     n = vd_round(x * 1.4426950408889634);
-    r = vd_fma(n, vd_set(-6.93147180369123816490e-01), x); /* ln 2 in two parts, the first with */
-    r = vd_fma(n, vd_set(-1.90821492927058770002e-10), r); /* 21 zero bits: n times it is exact */
+    r = vd_fma(n, vd_set(-6.93147180369123816490e-01),
+               x); /* ln 2 in two parts, the first with */
+    r = vd_fma(n, vd_set(-1.90821492927058770002e-10),
+               r); /* 21 zero bits: n times it is exact */
     return (vd)(~dark & (vl)(vd_horner(c, 12, r) * vd_exp2_whole(n)));
 }
 

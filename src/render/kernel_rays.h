@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Geometry of a block of pixels, in double: what src/physics/ray.h says, for NB_W at once. */
+/** Geometry of a block of pixels, in double: what src/physics/ray.h says, for NB_W at
+ * once. */
 #ifndef NB_RENDER_KERNEL_RAYS_H
 #define NB_RENDER_KERNEL_RAYS_H
 
@@ -46,12 +47,12 @@ NB_INLINE pair pair_rsqrt(pair x)
 
 /** A ray from the sample to a sub-pixel and layer of each pixel. */
 typedef struct rays {
-    pair x, y, z;  /* direction, unit */
-    pair inv_r;    /* 1/m */
+    pair x, y, z; /* direction, unit */
+    pair inv_r;   /* 1/m */
 } rays;
 
-/** Positions along one row of sub-pixels: U alpha + V beta, (alpha, beta) = (1, metres along
- * fast) on a flat detector, (cos, sin) of the angle along fast on a curved one. */
+/** Positions along one row of sub-pixels: U alpha + V beta, (alpha, beta) = (1, metres
+ * along fast) on a flat detector, (cos, sin) of the angle along fast on a curved one. */
 typedef struct row_line {
     nb_vec3 U, V;
 } row_line;
@@ -63,10 +64,12 @@ NB_INLINE row_line line_of(const nb_scene *sc, int s, int subs, int layer)
     row_line line;
     if (det->curved) {
         double v = (S - det->Sbeam) / det->distance, r = det->distance + O;
-        line.U = nb_add(nb_scale(r * cos(v), det->beam), nb_scale(r * sin(v), det->curved_slow));
+        line.U = nb_add(nb_scale(r * cos(v), det->beam),
+                        nb_scale(r * sin(v), det->curved_slow));
         line.V = nb_scale(r, det->curved_fast);
     } else {
-        line.U = nb_add(nb_scale(S, det->slow), nb_add(nb_scale(O, det->normal), det->pix0));
+        line.U =
+            nb_add(nb_scale(S, det->slow), nb_add(nb_scale(O, det->normal), det->pix0));
         line.V = det->fast;
     }
     return line;
@@ -106,7 +109,8 @@ NB_INLINE void curved_columns(const nb_plan *p, vd f, int subf, vd *cosine, vd *
 {
     int i;
     for (i = 0; i < NB_H; i++) {
-        size_t at = (size_t)((int)f[i] - p->scene.det.roi_fmin) * p->scene.oversample + subf;
+        size_t at =
+            (size_t)((int)f[i] - p->scene.det.roi_fmin) * p->scene.oversample + subf;
         (*cosine)[i] = p->cos_u[at];
         (*sine)[i] = p->sin_u[at];
     }
@@ -161,7 +165,8 @@ NB_INLINE pair capture(const nb_detector *det, const rays *r, int layer)
 {
     pair parallax = det->curved ? pair_set(1.0) : dot_ray(r, det->normal);
     double depth = det->layer_step * det->mu;
-    return (pair){capture_at(depth / parallax.a, layer), capture_at(depth / parallax.b, layer)};
+    return (pair){capture_at(depth / parallax.a, layer),
+                  capture_at(depth / parallax.b, layer)};
 }
 
 /** (e^2 - b^2)/(e^2 + b^2), 1 where both are 0. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The pixel sum of src/physics/pixel.h, a row of the image at a time, for the instruction set
- * that this file is compiled for.  Defines that set's nb_row_kernel. */
+/** The pixel sum of src/physics/pixel.h, a row of the image at a time, for the
+ * instruction set that this file is compiled for.  Defines that set's nb_row_kernel. */
 #ifndef NB_RENDER_KERNEL_ROWS_H
 #define NB_RENDER_KERNEL_ROWS_H
 
@@ -14,8 +14,9 @@
 #define NB_PASTE(a, b) NB_PASTE2(a, b)
 #define NB_ROW_KERNEL NB_PASTE(nb_row_, NB_KERNEL_ISA)
 
-/* Blocks go through each stage (rays, crystal, factors) some at a time: the stages' chains of
- * dependent operations then overlap, and each stage keeps its constants in registers. */
+/* Blocks go through each stage (rays, crystal, factors) some at a time: the stages'
+ * chains of dependent operations then overlap, and each stage keeps its constants in
+ * registers. */
 enum { CHUNK = 256 / NB_W, SIMPLE_CHUNK = 512 / NB_W, MAX_LINES = 64 };
 
 /** Scattering vector of the rays from one source. */
@@ -49,7 +50,8 @@ NB_INLINE vl culled(double dmin, vd x, vd y, vd z)
 }
 
 /** The factor of the crystal's part: 0 where dmin culls it. */
-NB_INLINE pair unculled(const nb_plan *p, const nb_plan_source *b, const rays *r, pair factor)
+NB_INLINE pair unculled(const nb_plan *p, const nb_plan_source *b, const rays *r,
+                        pair factor)
 {
     double dmin = p->scene.dmin;
     q_pair q;
@@ -61,27 +63,29 @@ NB_INLINE pair unculled(const nb_plan *p, const nb_plan_source *b, const rays *r
 }
 
 /** Every case that the loops are compiled for: DO(kind, fastest, mode). */
-#define NB_FIXED_CASES_OF(DO, kind)   \
-    DO(kind, 0, NB_FIXED_INDEX)       \
-    DO(kind, 0, NB_FIXED_FRINGES)     \
-    DO(kind, 1, NB_FIXED_INDEX)       \
+#define NB_FIXED_CASES_OF(DO, kind)                                                      \
+    DO(kind, 0, NB_FIXED_INDEX)                                                          \
+    DO(kind, 0, NB_FIXED_FRINGES)                                                        \
+    DO(kind, 1, NB_FIXED_INDEX)                                                          \
     DO(kind, 1, NB_FIXED_FRINGES)
-#define NB_FIXED_CASES(DO)            \
-    NB_FIXED_CASES_OF(DO, NB_F_CONST) \
-    NB_FIXED_CASES_OF(DO, NB_F_BOX)   \
+#define NB_FIXED_CASES(DO)                                                               \
+    NB_FIXED_CASES_OF(DO, NB_F_CONST)                                                    \
+    NB_FIXED_CASES_OF(DO, NB_F_BOX)                                                      \
     NB_FIXED_CASES_OF(DO, NB_F_CLAMPED)
-#define NB_CASE_NUMBER(kind, fastest, mode) (4 * (int)(kind) + 2 * (fastest) + (int)(mode))
+#define NB_CASE_NUMBER(kind, fastest, mode)                                              \
+    (4 * (int)(kind) + 2 * (fastest) + (int)(mode))
 
 /** All sources at once. */
 NB_STAGE pair fixed_all_sources(const nb_plan *p, const rays *r, const vf *factors)
 {
     const pair none = pair_set(0);
     switch (NB_CASE_NUMBER(p->table.kind, p->fastest, p->mode)) {
-#define NB_DO(kind, fastest, mode)                                                   \
-    case NB_CASE_NUMBER(kind, fastest, mode):                                        \
-        return p->has_factors                                                           \
-                   ? fixed_structured(p, r, factors, (fixed_case){kind, fastest, mode, 1}) \
-                   : fixed_structured(p, r, factors, (fixed_case){kind, fastest, mode, 0});
+#define NB_DO(kind, fastest, mode)                                                       \
+    case NB_CASE_NUMBER(kind, fastest, mode):                                            \
+        return p->has_factors ? fixed_structured(p, r, factors,                          \
+                                                 (fixed_case){kind, fastest, mode, 1})   \
+                              : fixed_structured(p, r, factors,                          \
+                                                 (fixed_case){kind, fastest, mode, 0});
         NB_FIXED_CASES(NB_DO)
 #undef NB_DO
     default:
@@ -89,13 +93,13 @@ NB_STAGE pair fixed_all_sources(const nb_plan *p, const rays *r, const vf *facto
     }
 }
 
-NB_STAGE void fixed_one_source(const nb_plan *p, const rays *r, int n, const nb_plan_source *b,
-                             pair *sum)
+NB_STAGE void fixed_one_source(const nb_plan *p, const rays *r, int n,
+                               const nb_plan_source *b, pair *sum)
 {
     switch (NB_CASE_NUMBER(p->table.kind, p->fastest, p->mode)) {
-#define NB_DO(kind, fastest, mode)                                               \
-    case NB_CASE_NUMBER(kind, fastest, mode):                                    \
-        fixed_direct(p, r, n, b, (fixed_case){kind, fastest, mode, 0}, sum);     \
+#define NB_DO(kind, fastest, mode)                                                       \
+    case NB_CASE_NUMBER(kind, fastest, mode):                                            \
+        fixed_direct(p, r, n, b, (fixed_case){kind, fastest, mode, 0}, sum);             \
         break;
         NB_FIXED_CASES(NB_DO)
 #undef NB_DO
@@ -110,8 +114,9 @@ NB_STAGE void simple_first(const nb_plan *p, const simple_row *row, const int *f
     simple_geometry(p, row, f0, n, to);
 }
 
-NB_STAGE void simple_second(const nb_plan *p, const simple_row *row, const simple_block *from,
-                            const int *f0, int n, const row_output *out)
+NB_STAGE void simple_second(const nb_plan *p, const simple_row *row,
+                            const simple_block *from, const int *f0, int n,
+                            const row_output *out)
 {
     switch (NB_CASE_NUMBER(p->table.kind, p->fastest, p->mode)) {
 #define NB_DO(kind, fastest, mode)                                                       \
@@ -123,8 +128,8 @@ NB_STAGE void simple_second(const nb_plan *p, const simple_row *row, const simpl
     }
 }
 
-static void simple_intensity(const nb_plan *p, const int *f0, int n, const simple_row *row,
-                             const row_output *out)
+static void simple_intensity(const nb_plan *p, const int *f0, int n,
+                             const simple_row *row, const row_output *out)
 {
     simple_block blocks[SIMPLE_CHUNK];
     simple_first(p, row, f0, n, blocks);
@@ -238,8 +243,8 @@ NB_STAGE void add_rays(const nb_plan *p, const rays *r, int n, int layer, pair *
     }
 }
 
-NB_STAGE void chunk_rays(const nb_plan *p, const int *f0, int n, const row_line *line, int subf,
-                       rays *r)
+NB_STAGE void chunk_rays(const nb_plan *p, const int *f0, int n, const row_line *line,
+                         int subf, rays *r)
 {
     int i;
     for (i = 0; i < n; i++)
@@ -247,8 +252,8 @@ NB_STAGE void chunk_rays(const nb_plan *p, const int *f0, int n, const row_line 
 }
 
 /** Photons in the n blocks of pixels of row s that start at f0[]. */
-static void chunk_intensity(const nb_plan *p, const int *f0, int n, int s, const row_line *lines,
-                            const row_output *out)
+static void chunk_intensity(const nb_plan *p, const int *f0, int n, int s,
+                            const row_line *lines, const row_output *out)
 {
     const nb_scene *sc = &p->scene;
     rays r[CHUNK];

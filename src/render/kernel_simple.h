@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** The plainest pictures: a flat detector, one ray a pixel, one source, one orientation, in fixed
- * point (plan.h: simple).  Along a row everything is linear: with P the
- * row's point nearest to the sample and x the way from it along the row V,
+/** The plainest pictures: a flat detector, one ray a pixel, one source, one
+ * orientation, in fixed point (plan.h: simple).  Along a row everything is linear:
+ * with P the row's point nearest to the sample and x the way from it along the row V,
  *   R^2 = |P|^2 + x^2   and   a.d = (a.P + x a.V)/R   for any vector a. */
 #ifndef NB_RENDER_KERNEL_SIMPLE_H
 #define NB_RENDER_KERNEL_SIMPLE_H
@@ -14,13 +14,14 @@ typedef struct row_dot {
 } row_dot;
 
 typedef struct simple_row {
-    double pixel, start;   /* x = pixel f + start, m */
-    double P2;             /* |P|^2 */
-    row_dot cell[3];       /* -a/lambda .. -c/lambda */
-    double offset[3];      /* what fixed_step wants added */
+    double pixel, start; /* x = pixel f + start, m */
+    double P2;           /* |P|^2 */
+    row_dot cell[3];     /* -a/lambda .. -c/lambda */
+    double offset[3];    /* what fixed_step wants added */
     row_dot incident, B, E;
-    int oblique;           /* the solid angle goes with 1/R^3, not 1/R^2 */
-    double crystal, background; /* photons per F_latt^2, and without it, at R = 1 m and, where
+    int oblique; /* the solid angle goes with 1/R^3, not 1/R^2 */
+    double crystal,
+        background; /* photons per F_latt^2, and without it, at R = 1 m and, where
                                    polarization counts, half of it */
 } simple_row;
 
@@ -69,14 +70,15 @@ NB_INLINE pair component(row_dot a, pair x, pair inv_r)
 }
 
 /** Twice the polarization factor. */
-NB_INLINE pair row_polarization(const simple_row *row, double K, pair x, pair inv_r, pair inv2)
+NB_INLINE pair row_polarization(const simple_row *row, double K, pair x, pair inv_r,
+                                pair inv2)
 {
     pair c = pair_scale_add(x, row->incident.along, pair_set(row->incident.at));
     pair c2 = pair_mul(pair_mul(c, c), inv2);
     if (K == 0)
         return pair_add(c2, pair_set(1.0));
-    return pair_scale(polarized(K, c2, component(row->E, x, inv_r),
-                                component(row->B, x, inv_r)), 2.0);
+    return pair_scale(
+        polarized(K, c2, component(row->E, x, inv_r), component(row->B, x, inv_r)), 2.0);
 }
 
 /** What the first loop hands to the second. */
@@ -85,8 +87,8 @@ typedef struct simple_block {
     pair factor; /* photons at 1 m to photons here */
 } simple_block;
 
-NB_INLINE void simple_geometry(const nb_plan *p, const simple_row *row, const int *f0, int n,
-                               simple_block *to)
+NB_INLINE void simple_geometry(const nb_plan *p, const simple_row *row, const int *f0,
+                               int n, simple_block *to)
 {
     const double K = p->scene.polarization;
     const int polar = !p->scene.nopolar, oblique = row->oblique;
@@ -98,8 +100,8 @@ NB_INLINE void simple_geometry(const nb_plan *p, const simple_row *row, const in
         pair inv2 = pair_mul(inv_r, inv_r), factor = inv2;
         for (axis = 0; axis < 3; axis++)
             to[i].t[axis] = pair_fma(
-                pair_scale_add(x, row->cell[axis].along, pair_set(row->cell[axis].at)), inv_r,
-                pair_set(row->offset[axis]));
+                pair_scale_add(x, row->cell[axis].along, pair_set(row->cell[axis].at)),
+                inv_r, pair_set(row->offset[axis]));
         if (oblique)
             factor = pair_mul(factor, inv_r);
         if (polar)
@@ -108,9 +110,9 @@ NB_INLINE void simple_geometry(const nb_plan *p, const simple_row *row, const in
     }
 }
 
-NB_INLINE void simple_photons(const nb_plan *p, const simple_row *row, const simple_block *from,
-                              const int *f0, int n, const fixed_case how,
-                              const row_output *out)
+NB_INLINE void simple_photons(const nb_plan *p, const simple_row *row,
+                              const simple_block *from, const int *f0, int n,
+                              const fixed_case how, const row_output *out)
 {
     const fixed_constants c = fixed_constants_of(&p->scene);
     int i;

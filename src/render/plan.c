@@ -6,8 +6,9 @@
 #include "../base/memory.h"
 #include "../physics/ray.h"
 
-/* Bounds of the fixed-point kernel: cells along an axis up to which steps of 2^-32 of an index
- * are fine enough; |h|, or N |h|, that the magic number holds; bytes of the table of offsets. */
+/* Bounds of the fixed-point kernel: cells along an axis up to which steps of 2^-32 of
+ * an index are fine enough; |h|, or N |h|, that the magic number holds; bytes of the
+ * table of offsets. */
 #define FIXED_MAX_N 100.0
 #define FIXED_MAX_H 500000.0
 #define OFFSETS_MAX_BYTES ((size_t)32 << 20)
@@ -56,7 +57,8 @@ static nb_status plan_sources(nb_plan *p, nb_error *err)
     return NB_OK;
 }
 
-/** Cosine and sine of the curved detector's angle along fast, for every column of sub-pixels. */
+/** Cosine and sine of the curved detector's angle along fast, for every column of sub-
+ * pixels. */
 static nb_status plan_columns(nb_plan *p, nb_error *err)
 {
     const nb_detector *det = &p->scene.det;
@@ -108,7 +110,8 @@ static nb_arithmetic choose_arithmetic(const nb_scene *sc, nb_precision precisio
 {
     double cells = fmax(sc->N[0], fmax(sc->N[1], sc->N[2]));
     *mode = cells > FIXED_MAX_N ? NB_FIXED_FRINGES : NB_FIXED_INDEX;
-    if (precision == NB_PRECISION_DOUBLE || sc->shape != NB_LATTICE_SQUARE || sc->sf.interpolate ||
+    if (precision == NB_PRECISION_DOUBLE || sc->shape != NB_LATTICE_SQUARE ||
+        sc->sf.interpolate ||
         !(index_bound(sc) * (*mode == NB_FIXED_FRINGES ? cells : 1) < FIXED_MAX_H))
         return NB_ARITH_DOUBLE;
     return NB_ARITH_FIXED;
@@ -132,8 +135,9 @@ static nb_status plan_fixed(nb_plan *p, nb_error *err)
 static int is_simple(const nb_plan *p)
 {
     const nb_scene *sc = &p->scene;
-    return p->arithmetic == NB_ARITH_FIXED && p->table.kind != NB_F_ZERO && sc->steps == 1 &&
-           sc->det.layers == 1 && !sc->det.absorb && !sc->det.curved && !(sc->dmin > 0);
+    return p->arithmetic == NB_ARITH_FIXED && p->table.kind != NB_F_ZERO &&
+           sc->steps == 1 && sc->det.layers == 1 && !sc->det.absorb && !sc->det.curved &&
+           !(sc->dmin > 0);
 }
 
 nb_status nb_plan_build(const nb_scene *scene, nb_precision precision, nb_plan *p,
@@ -143,7 +147,9 @@ nb_status nb_plan_build(const nb_scene *scene, nb_precision precision, nb_plan *
     memset(p, 0, sizeof *p);
     p->scene = *scene;
     p->edge = scene->det.pixel / scene->oversample;
-    p->fastest = precision == NB_PRECISION_SINGLE;
+    /* not where N is 1: there the two polynomials are to cancel */
+    p->fastest = precision == NB_PRECISION_SINGLE && scene->N[0] > 1 && scene->N[1] > 1 &&
+                 scene->N[2] > 1;
     p->arithmetic = choose_arithmetic(scene, precision, &p->mode);
     if ((st = plan_sources(p, err)) != NB_OK || (st = plan_columns(p, err)) != NB_OK ||
         (p->arithmetic == NB_ARITH_FIXED && (st = plan_fixed(p, err)) != NB_OK)) {

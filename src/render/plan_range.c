@@ -24,8 +24,8 @@ static void corner_directions(const nb_detector *det, nb_vec3 d[8])
         d[i] = nb_unit(nb_detector_point(det, F[i & 1], S[i >> 1 & 1], O[i >> 2]));
 }
 
-/** The corners' cone holds all of a flat sensor: a cone narrower than 90 degrees is convex.  A
- * curved detector, or a very wide flat one, gets every direction. */
+/** The corners' cone holds all of a flat sensor: a cone narrower than 90 degrees is
+ * convex.  A curved detector, or a very wide flat one, gets every direction. */
 static cone visible_cone(const nb_detector *det)
 {
     cone all = {{1, 0, 0}, -1, 0}, c = all;
@@ -47,8 +47,8 @@ static cone visible_cone(const nb_detector *det)
     return c;
 }
 
-/** Extremes of a.d over the cone: |a| cos of the angle between a and its nearest and farthest
- * direction. */
+/** Extremes of a.d over the cone: |a| cos of the angle between a and its nearest and
+ * farthest direction. */
 static void cone_extremes(const cone *c, nb_vec3 a, double *low, double *high)
 {
     double length = nb_norm(a), along, across;

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-/* Entries of a table over all that is visible: always allowed; and at most, if each entry stands
- * for WORK_PER_ENTRY look-ups or more. */
+/* Entries of a table over all that is visible: always allowed; and at most, if each
+ * entry stands for WORK_PER_ENTRY look-ups or more. */
 enum { SMALL_TABLE = 1 << 21, LARGE_TABLE = 1 << 25, WORK_PER_ENTRY = 16 };
 
 static int log2_ceil(int64_t n)
@@ -35,10 +35,13 @@ static double box_entries(const nb_f_table *t)
     return ldexp(t->n[0], t->shift[0]);
 }
 
-/** The part of the table, as ranges of its indices along one axis, that the file covers. */
-static void overlap(const nb_f_table *t, int axis, int first, int count, int *begin, int *end)
+/** The part of the table, as ranges of its indices along one axis, that the file
+ * covers. */
+static void overlap(const nb_f_table *t, int axis, int first, int count, int *begin,
+                    int *end)
 {
-    int64_t b = -((int64_t)first + count - 1) - t->low[axis], e = -(int64_t)first - t->low[axis];
+    int64_t b = -((int64_t)first + count - 1) - t->low[axis],
+            e = -(int64_t)first - t->low[axis];
     *begin = b < 0 ? 0 : (int)b;
     *end = e >= t->n[axis] ? t->n[axis] : (int)e + 1;
 }
@@ -50,7 +53,8 @@ typedef struct overlap_box {
 
 static overlap_box overlap_of(const nb_f_table *t, const nb_sf_box *sf)
 {
-    const int first[3] = {sf->hmin, sf->kmin, sf->lmin}, count[3] = {sf->nh, sf->nk, sf->nl};
+    const int first[3] = {sf->hmin, sf->kmin, sf->lmin},
+              count[3] = {sf->nh, sf->nk, sf->nl};
     overlap_box o = {{0}, {0}, 0};
     int axis;
     for (axis = 0; axis < 3; axis++) {
@@ -63,12 +67,14 @@ static overlap_box overlap_of(const nb_f_table *t, const nb_sf_box *sf)
 /** The file's amplitudes F[-k] for the table's row (i, j). */
 static const double *file_row(const nb_f_table *t, const nb_sf_box *sf, int i, int j)
 {
-    int64_t h = -((int64_t)t->low[0] + i) - sf->hmin, k = -((int64_t)t->low[1] + j) - sf->kmin;
+    int64_t h = -((int64_t)t->low[0] + i) - sf->hmin,
+            k = -((int64_t)t->low[1] + j) - sf->kmin;
     return sf->F + (h * sf->nk + k) * sf->nl + (-(int64_t)t->low[2] - sf->lmin);
 }
 
-/** Largest |F| of the whole file and default_F, and whether all of them are the same.  Not only
- * of what is visible: a pixel's bytes must not depend on the region that is rendered. */
+/** Largest |F| of the whole file and default_F, and whether all of them are the same.
+ * Not only of what is visible: a pixel's bytes must not depend on the region that is
+ * rendered. */
 static double largest(const nb_sf_box *sf, int *same)
 {
     size_t n = (size_t)sf->nh * sf->nk * sf->nl, i;
@@ -116,15 +122,19 @@ static void use_constant(nb_f_table *t, double F)
     t->unit = F * F;
 }
 
-/** Shrink the visible box to what the file covers and a rim that stands for all outside. */
+/** Shrink the visible box to what the file covers and a rim that stands for all
+ * outside. */
 static void clamp_box(const nb_sf_box *sf, int64_t low[3], int64_t high[3])
 {
-    const int first[3] = {sf->hmin, sf->kmin, sf->lmin}, count[3] = {sf->nh, sf->nk, sf->nl};
+    const int first[3] = {sf->hmin, sf->kmin, sf->lmin},
+              count[3] = {sf->nh, sf->nk, sf->nl};
     int axis;
     for (axis = 0; axis < 3; axis++) {
         int64_t rim[2] = {(int64_t)first[axis] - 1, (int64_t)first[axis] + count[axis]};
         low[axis] = low[axis] < rim[0] ? rim[0] : low[axis] > rim[1] ? rim[1] : low[axis];
-        high[axis] = high[axis] > rim[1] ? rim[1] : high[axis] < rim[0] ? rim[0] : high[axis];
+        high[axis] = high[axis] > rim[1]   ? rim[1]
+                     : high[axis] < rim[0] ? rim[0]
+                                           : high[axis];
     }
 }
 

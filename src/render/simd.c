@@ -14,8 +14,8 @@ struct nb_backend_state {
     nb_render_options options;
     nb_isa isa;
     int threads;
-    nb_row_kernel *row;    /* NULL: none for isa */
-    const char *reference; /* why the last scene went to the reference; NULL */
+    nb_row_kernel *row;       /* NULL: none for isa */
+    const char *reference;    /* why the last scene went to the reference; NULL */
     nb_arithmetic arithmetic; /* of the last scene */
 };
 
@@ -97,7 +97,7 @@ static nb_status open_simd(const nb_render_options *options, nb_backend_state **
 
 typedef struct row_task {
     const nb_plan *plan;
-    nb_row_kernel *row;    /* NULL: none for isa */
+    nb_row_kernel *row; /* NULL: none for isa */
 } row_task;
 
 static void render_row(void *context, int s, float *row)
@@ -141,9 +141,10 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc, float *imag
 static void describe(const nb_backend_state *state, char *line, size_t size)
 {
     static const char *const precision[] = {"mixed", "single", "double"};
-    snprintf(line, size, "cpu, %s, %s precision, %d thread%s%s%s", nb_isa_name(state->isa),
-             precision[state->options.precision], state->threads,
-             state->threads == 1 ? "" : "s", state->reference ? "; reference renderer: " : "",
+    snprintf(line, size, "cpu, %s, %s precision, %d thread%s%s%s",
+             nb_isa_name(state->isa), precision[state->options.precision], state->threads,
+             state->threads == 1 ? "" : "s",
+             state->reference ? "; reference renderer: " : "",
              state->reference ? state->reference : "");
 }
 
@@ -152,4 +153,5 @@ static void close_simd(nb_backend_state *state)
     nb_free(state);
 }
 
-const nb_backend nb_backend_simd = {"simd", estimate, open_simd, render, describe, close_simd};
+const nb_backend nb_backend_simd = {"simd", estimate, open_simd,
+                                    render, describe, close_simd};

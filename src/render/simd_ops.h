@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/** The few vector operations that the kernels need, for the instruction set that this file is
- * compiled for.  A block is NB_W pixels: one vector of floats (vf) or of 32-bit integers (vi),
- * or two of doubles (vd).  Which pixel of a block lies in which lane of the two vectors of
- * doubles is the instruction set's choice, nb_lane: packing two vectors into one is then a
- * single instruction.  + - * / on vectors are the compiler's own. */
+/** The few vector operations that the kernels need, for the instruction set that this
+ * file is compiled for.  A block is NB_W pixels: one vector of floats (vf) or of
+ * 32-bit integers (vi), or two of doubles (vd).  Which pixel of a block lies in which
+ * lane of the two vectors of doubles is the instruction set's choice, nb_lane: packing
+ * two vectors into one is then a single instruction.  + - * / on vectors are the
+ * compiler's own. */
 #ifndef NB_RENDER_SIMD_OPS_H
 #define NB_RENDER_SIMD_OPS_H
 
@@ -54,7 +55,8 @@ NB_INLINE vd vd_pick(vl mask, vd yes, vd no)
 {
     return (vd)((mask & (vl)yes) | (~mask & (vl)no));
 }
-#if NB_W == 16 /* ---- AVX-512 ------------------------------------------------------------- */
+#if NB_W ==                                                                              \
+    16 /* ---- AVX-512 ------------------------------------------------------------- */
 
 static const vd nb_lane[2] = {{0, 1, 2, 3, 4, 5, 6, 7}, {8, 9, 10, 11, 12, 13, 14, 15}};
 
@@ -138,7 +140,8 @@ NB_INLINE vd vd_rsqrt(vd a)
 }
 NB_INLINE vd vd_round(vd a) /* to even */
 {
-    return (vd)_mm512_roundscale_pd((__m512d)a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    return (vd)_mm512_roundscale_pd((__m512d)a,
+                                    _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 NB_INLINE vd vd_floor(vd a)
 {
@@ -149,7 +152,8 @@ NB_INLINE vd vd_gather(const double *table, vd index)
     return (vd)_mm512_i32gather_pd(_mm512_cvtpd_epi32((__m512d)index), table, 8);
 }
 
-#elif NB_W == 8 /* ---- AVX2 and FMA ------------------------------------------------------- */
+#elif NB_W ==                                                                            \
+    8 /* ---- AVX2 and FMA ------------------------------------------------------- */
 
 static const vd nb_lane[2] = {{0, 1, 4, 5}, {2, 3, 6, 7}};
 
@@ -205,7 +209,8 @@ NB_INLINE vf vf_pack(vd a, vd b)
 }
 NB_INLINE vd vf_unpack(vf a, int half)
 {
-    __m128 low = _mm256_castps256_ps128((__m256)a), high = _mm256_extractf128_ps((__m256)a, 1);
+    __m128 low = _mm256_castps256_ps128((__m256)a),
+           high = _mm256_extractf128_ps((__m256)a, 1);
     return (vd)_mm256_cvtps_pd(half ? _mm_movehl_ps(high, low) : _mm_movelh_ps(low, high));
 }
 NB_INLINE vd vd_min(vd a, vd b)
@@ -250,9 +255,11 @@ NB_INLINE vf vf_fma_once(vf a, vf b, vf c)
 {
     __m128d low = (__m128d)((vd)_mm_cvtps_pd((__m128)a) * (vd)_mm_cvtps_pd((__m128)b) +
                             (vd)_mm_cvtps_pd((__m128)c));
-    __m128 ah = _mm_movehl_ps((__m128)a, (__m128)a), bh = _mm_movehl_ps((__m128)b, (__m128)b),
+    __m128 ah = _mm_movehl_ps((__m128)a, (__m128)a),
+           bh = _mm_movehl_ps((__m128)b, (__m128)b),
            ch = _mm_movehl_ps((__m128)c, (__m128)c);
-    __m128d high = (__m128d)((vd)_mm_cvtps_pd(ah) * (vd)_mm_cvtps_pd(bh) + (vd)_mm_cvtps_pd(ch));
+    __m128d high =
+        (__m128d)((vd)_mm_cvtps_pd(ah) * (vd)_mm_cvtps_pd(bh) + (vd)_mm_cvtps_pd(ch));
     return (vf)_mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
 }
 NB_INLINE vd vd_fma(vd a, vd b, vd c)
@@ -274,8 +281,10 @@ NB_INLINE vi high_words(vd a, vd b)
 NB_INLINE vi vi_mul(vi a, vi b)
 {
     __m128i even = _mm_mul_epu32((__m128i)a, (__m128i)b);
-    __m128i odd = _mm_mul_epu32(_mm_srli_epi64((__m128i)a, 32), _mm_srli_epi64((__m128i)b, 32));
-    return (vi)_mm_unpacklo_epi32(_mm_shuffle_epi32(even, 0x08), _mm_shuffle_epi32(odd, 0x08));
+    __m128i odd =
+        _mm_mul_epu32(_mm_srli_epi64((__m128i)a, 32), _mm_srli_epi64((__m128i)b, 32));
+    return (vi)_mm_unpacklo_epi32(_mm_shuffle_epi32(even, 0x08),
+                                  _mm_shuffle_epi32(odd, 0x08));
 }
 NB_INLINE vi vi_shl(vi a, int32_t n)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The CPU kernel laboratory: the scalar reference and each version of the vector renderer on the
- * heavy and the simple case (plans: performance), checked first, then timed.
+/* The CPU kernel laboratory: the scalar reference and each version of the vector
+ * renderer on the heavy and the simple case (plans: performance), checked first, then
+ * timed.
  *
  *   cpu_lab [--repeats N] [--isa NAME]
  *
@@ -8,8 +9,9 @@
  *   -detpixels 2048 -oversample 1 -N 20 -mosaic 0.5 -mosaic_domains 100 -dispersion 1
  *   -dispsteps 10 -default_F 100, 1000 steps a pixel; every 32nd row of it is rendered,
  *   the table's making (some 20 ms) included.
- * Simple: -cell 100 -N 5 -lambda 6.2 -default_F 100 -detpixels 1024 -oversample 1, one step.
- * Times are CPU time of one thread, repeats of all versions interleaved; a markdown table. */
+ * Simple: -cell 100 -N 5 -lambda 6.2 -default_F 100 -detpixels 1024 -oversample 1, one
+ * step. Times are CPU time of one thread, repeats of all versions interleaved; a
+ * markdown table. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,10 +160,12 @@ static void build(lab_case *c, const char *name, const nb_config *cfg, const dou
 }
 
 /** One render; seconds of CPU time.  threads 1. */
-static double render(const version *v, const lab_case *c, const uint8_t *mask, float *image)
+static double render(const version *v, const lab_case *c, const uint8_t *mask,
+                     float *image)
 {
     nb_render_options options = {1, v->isa, v->precision, -1, {NULL, NULL, NULL}};
-    const nb_backend *backend = v->isa == NB_ISA_SCALAR ? &nb_backend_scalar : &nb_backend_simd;
+    const nb_backend *backend =
+        v->isa == NB_ISA_SCALAR ? &nb_backend_scalar : &nb_backend_simd;
     nb_scene scene = c->model.scene;
     nb_backend_state *state;
     nb_error err;
@@ -232,19 +236,21 @@ static void run(lab_case *c, double N, int repeats, const char *only)
             double ns;
             for (j = 0; j < all; j++)
                 m += c->sampled[j];
-            ns = render(v, c, c->sampled, image) * 1e9 / (double)m / (double)c->model.scene.steps;
+            ns = render(v, c, c->sampled, image) * 1e9 / (double)m /
+                 (double)c->model.scene.steps;
             printf("| %s | scalar double | %.1f | %.1f | 0 | 0 | %s |\n", c->name, ns, ns,
                    v->intent);
             continue;
         }
         qsort(t[i], (size_t)repeats, sizeof t[i][0], by_value);
         k = errors(v, c, N);
-        printf("| %s | %s %s | %.3f | %.3f | %.1e | %.1e | %s |\n", c->name, nb_isa_name(v->isa),
+        printf("| %s | %s %s | %.3f | %.3f | %.1e | %.1e | %s |\n", c->name,
+               nb_isa_name(v->isa),
                v->precision == NB_PRECISION_MIXED    ? "mixed"
                : v->precision == NB_PRECISION_SINGLE ? "single"
                                                      : "double",
-               t[i][repeats / 2] * 1e9 / c->timed_steps, t[i][0] * 1e9 / c->timed_steps, k.maxrel,
-               k.rel6, v->intent);
+               t[i][repeats / 2] * 1e9 / c->timed_steps, t[i][0] * 1e9 / c->timed_steps,
+               k.maxrel, k.rel6, v->intent);
         fflush(stdout);
     }
     free(image);
@@ -301,7 +307,8 @@ int main(int argc, char **argv)
     for (table = 0; table < 2; table++)
         for (i = 0; i < 3; i++) {
             heavy_config(&cfg, sizes[i]);
-            snprintf(name, sizeof name, "heavy N %d, F %s", sizes[i], table ? "table" : "const");
+            snprintf(name, sizeof name, "heavy N %d, F %s", sizes[i],
+                     table ? "table" : "const");
             build(&c, name, &cfg, table ? F : NULL, ROW_STRIDE);
             run(&c, sizes[i], repeats, only);
             finish(&c);

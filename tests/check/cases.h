@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Configurations for comparing backends: random ones from a seed, and hand-picked cruel ones. */
+/** Configurations for comparing backends: random ones from a seed, and hand-picked
+ * cruel ones. */
 #ifndef NB_TESTS_CHECK_CASES_H
 #define NB_TESTS_CHECK_CASES_H
 
@@ -16,7 +17,7 @@ typedef struct check_case {
     double *F;
     nb_source_line *sources;
     uint8_t *mask;
-    double steps_limit;     /* of pixels x steps x layers, for random cases */
+    double steps_limit; /* of pixels x steps x layers, for random cases */
 } check_case;
 
 /** Deterministic random numbers (splitmix64), so that a case can be made again. */

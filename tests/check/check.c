@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Every instruction set and precision of the vector renderer against the scalar reference, on
- * random valid configurations and on cruel ones; also times them.
+/* Every instruction set and precision of the vector renderer against the scalar
+ * reference, on random valid configurations and on cruel ones; also times them.
  *
  *   check [--seed N] [--count N] [--only K] [--isa NAME] [--precision NAME] [--bench] [-v]
  *
- * Lines `ok NAME` and `not ok NAME`; a failing case is printed as flags, and `--seed N --only K`
- * runs it again. */
+ * Lines `ok NAME` and `not ok NAME`; a failing case is printed as flags, and `--seed N
+ * --only K` runs it again. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +22,10 @@ typedef struct tolerances {
     double maxrel, rel6, sum, corr;
 } tolerances;
 
-/* plans/acceptance, section 1; of double only what a float can tell, and the order of sums */
-static const tolerances allowed[] = {{1e-6, 1e-4, 1e-6, 1e-11},
-                                     {1e-5, INFINITY, 1e-5, 1e-10},
-                                     {2e-7, 1e-5, 1e-6, 1e-12}};
+/* plans/acceptance, section 1; of double only what a float can tell, and the order of
+ * sums */
+static const tolerances allowed[] = {
+    {1e-6, 1e-4, 1e-6, 1e-11}, {1e-5, INFINITY, 1e-5, 1e-10}, {2e-7, 1e-5, 1e-6, 1e-12}};
 static const char *const precision_names[] = {"mixed", "single", "double"};
 static const nb_isa sets[] = {NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512, NB_ISA_NEON};
 enum { SETS = 4, PRECISIONS = 3, GUARD = 64 };
@@ -138,8 +138,8 @@ static int varies(const float *b, size_t n)
 }
 
 /** NULL, or what is wrong. */
-static const char *judge(const float *a, const float *b, size_t n, double N, nb_precision p,
-                         nb_comparison *c)
+static const char *judge(const float *a, const float *b, size_t n, double N,
+                         nb_precision p, nb_comparison *c)
 {
     const tolerances *t = &allowed[p];
     double max = 0;
@@ -167,7 +167,8 @@ static double largest_N(const nb_scene *sc)
 }
 
 /** The same bytes from two threads, and from a smaller region of interest. */
-static const char *same_bytes(const nb_scene *sc, const nb_render_options *one, const float *image)
+static const char *same_bytes(const nb_scene *sc, const nb_render_options *one,
+                              const float *image)
 {
     nb_render_options options = *one;
     nb_scene part = *sc;
@@ -259,8 +260,8 @@ static void report(const session *ss, const check_case *c, const char *set, int 
            precision_names[precision], wrong ? wrong : "fine", k->maxrel, k->rel6, k->sum,
            k->corr);
     if (wrong && ss->opt.seed && strncmp(c->name, "random-", 7) == 0)
-        printf("#   again: check --seed %llu --only %s\n", (unsigned long long)ss->opt.seed,
-               c->name + 7);
+        printf("#   again: check --seed %llu --only %s\n",
+               (unsigned long long)ss->opt.seed, c->name + 7);
     if (wrong)
         check_print_case(stdout, c);
     fflush(stdout);
@@ -269,8 +270,8 @@ static void report(const session *ss, const check_case *c, const char *set, int 
 /** 0 when the configuration is not valid. */
 static int run_case(session *ss, check_case *c)
 {
-    const nb_render_options scalar = {1, NB_ISA_SCALAR, NB_PRECISION_DOUBLE, -1,
-                                      {NULL, NULL, NULL}};
+    const nb_render_options scalar = {
+        1, NB_ISA_SCALAR, NB_PRECISION_DOUBLE, -1, {NULL, NULL, NULL}};
     nb_model model;
     nb_error err;
     guarded truth;
@@ -311,17 +312,19 @@ static int summarise(session *ss, const char *group)
         for (p = 0; p < PRECISIONS; p++) {
             tally *t = &ss->all[i][p];
             const char *set = nb_isa_name(sets[i]);
-            if (!wanted(ss->opt.isa, set) || !wanted(ss->opt.precision, precision_names[p]))
+            if (!wanted(ss->opt.isa, set) ||
+                !wanted(ss->opt.precision, precision_names[p]))
                 continue;
             if (!nb_cpu_runs(sets[i])) {
-                printf("skip %s-%s-%s # not on this processor or in this build\n", group, set,
-                       precision_names[p]);
+                printf("skip %s-%s-%s # not on this processor or in this build\n", group,
+                       set, precision_names[p]);
                 continue;
             }
-            printf("# %s: %d cases, worst maxrel %.2e rel6 %.2e sum %.2e 1-corr %.2e\n", set,
-                   t->cases, t->worst.maxrel, t->worst.rel6, t->worst.sum, t->worst.corr);
-            printf("%s %s-%s-%s\n", t->failures || !t->cases ? "not ok" : "ok", group, set,
-                   precision_names[p]);
+            printf("# %s: %d cases, worst maxrel %.2e rel6 %.2e sum %.2e 1-corr %.2e\n",
+                   set, t->cases, t->worst.maxrel, t->worst.rel6, t->worst.sum,
+                   t->worst.corr);
+            printf("%s %s-%s-%s\n", t->failures || !t->cases ? "not ok" : "ok", group,
+                   set, precision_names[p]);
             failures += t->failures + !t->cases;
             memset(t, 0, sizeof *t);
         }
@@ -340,7 +343,8 @@ static int random_cases(session *ss)
         if (ss->opt.only >= 0)
             break;
     }
-    printf("# seed %llu: %d random configurations, %d drawn and not valid, %d for the reference\n",
+    printf("# seed %llu: %d random configurations, %d drawn and not valid, %d for the "
+           "reference\n",
            (unsigned long long)ss->opt.seed, valid, ss->invalid, ss->reference_only);
     return summarise(ss, "random");
 }
@@ -368,7 +372,8 @@ static int one_test(const char *name, int passed)
 /** Choosing an instruction set: by request, by the environment, and what is not here. */
 static int choice(void)
 {
-    nb_render_options options = {1, NB_ISA_AUTO, NB_PRECISION_MIXED, -1, {NULL, NULL, NULL}};
+    nb_render_options options = {
+        1, NB_ISA_AUTO, NB_PRECISION_MIXED, -1, {NULL, NULL, NULL}};
     nb_backend_state *state = NULL;
     char line[200];
     nb_error err;
@@ -377,9 +382,10 @@ static int choice(void)
     unsetenv("NANOBRAGG_ISA");
     failures += one_test("isa-auto", nb_cpu_choose(NB_ISA_AUTO, &isa, &err) == NB_OK);
     options.isa = nb_cpu_runs(NB_ISA_NEON) ? NB_ISA_AVX2 : NB_ISA_NEON;
-    failures += one_test("isa-not-here-is-refused",
-                         nb_backend_simd.open(&options, &state, &err) == NB_ERR_UNSUPPORTED &&
-                             strstr(err.message, nb_isa_name(options.isa)) && !state);
+    failures +=
+        one_test("isa-not-here-is-refused",
+                 nb_backend_simd.open(&options, &state, &err) == NB_ERR_UNSUPPORTED &&
+                     strstr(err.message, nb_isa_name(options.isa)) && !state);
     setenv("NANOBRAGG_ISA", "no-such", 1);
     failures += one_test("environment-nonsense-is-refused",
                          nb_cpu_choose(NB_ISA_AUTO, &isa, &err) == NB_ERR_INPUT);
@@ -396,7 +402,8 @@ static int choice(void)
     if (nb_backend_simd.open(&options, &state, &err) == NB_OK) {
         nb_backend_simd.describe(state, line, sizeof line);
         nb_backend_simd.close(state);
-        failures += one_test("environment-chooses-the-reference", strstr(line, "scalar") != NULL);
+        failures +=
+            one_test("environment-chooses-the-reference", strstr(line, "scalar") != NULL);
     } else {
         failures += one_test("environment-chooses-the-reference", 0);
     }

@@ -137,13 +137,34 @@ static void sized(check_case *c, int N)
     c->cfg.mosaic_spread_deg = 0.5;
     c->cfg.mosaic_domains = 9;
 }
-static void N1(check_case *c) { sized(c, 1); }
-static void N2(check_case *c) { sized(c, 2); }
-static void N5(check_case *c) { sized(c, 5); }
-static void N64(check_case *c) { sized(c, 64); }
-static void N1000(check_case *c) { sized(c, 1000); }
-static void N1001(check_case *c) { sized(c, 1001); }
-static void N10000(check_case *c) { sized(c, 10000); }
+static void N1(check_case *c)
+{
+    sized(c, 1);
+}
+static void N2(check_case *c)
+{
+    sized(c, 2);
+}
+static void N5(check_case *c)
+{
+    sized(c, 5);
+}
+static void N64(check_case *c)
+{
+    sized(c, 64);
+}
+static void N1000(check_case *c)
+{
+    sized(c, 1000);
+}
+static void N1001(check_case *c)
+{
+    sized(c, 1001);
+}
+static void N10000(check_case *c)
+{
+    sized(c, 10000);
+}
 
 /** One step: between the peaks too, every digit of the fringes counts. */
 static void N150(check_case *c)
@@ -275,13 +296,36 @@ static void wide_angle(check_case *c)
 
 int check_cruel_case(check_case *c, int i)
 {
-    static void (*const cases[])(check_case *) = {
-        whole_indices, zero_everywhere,  zero_with_table,    half_indices, large_index,
-        larger_index,  too_large_index,  large_index_table,  table_out_of_sight,
-        N1,            N2,               N5,                 N64,          N1000,
-        N1001,         N10000,           N150,         interpolated,  sharp_peak,         powder,       many_sources,
-        all_zero,      water_only,       negative_F,         one_pixel,    one_row,
-        one_column,    many_lines,       round_centre,       wide_angle};
+    static void (*const cases[])(check_case *) = {whole_indices,
+                                                  zero_everywhere,
+                                                  zero_with_table,
+                                                  half_indices,
+                                                  large_index,
+                                                  larger_index,
+                                                  too_large_index,
+                                                  large_index_table,
+                                                  table_out_of_sight,
+                                                  N1,
+                                                  N2,
+                                                  N5,
+                                                  N64,
+                                                  N1000,
+                                                  N1001,
+                                                  N10000,
+                                                  N150,
+                                                  interpolated,
+                                                  sharp_peak,
+                                                  powder,
+                                                  many_sources,
+                                                  all_zero,
+                                                  water_only,
+                                                  negative_F,
+                                                  one_pixel,
+                                                  one_row,
+                                                  one_column,
+                                                  many_lines,
+                                                  round_centre,
+                                                  wide_angle};
     if (i < 0 || i >= (int)(sizeof cases / sizeof cases[0]))
         return 0;
     cases[i](c);

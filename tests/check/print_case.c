@@ -27,8 +27,8 @@ static void print_crystal(FILE *out, const nb_config *cfg)
                                          "tophat_spots"};
     fprintf(out, " -cell %.17g %.17g %.17g %.17g %.17g %.17g", cfg->cell[0], cfg->cell[1],
             cfg->cell[2], cfg->cell[3], cfg->cell[4], cfg->cell[5]);
-    fprintf(out, " -Na %d -Nb %d -Nc %d -%s -fudge %.17g", cfg->N[0], cfg->N[1], cfg->N[2],
-            shapes[cfg->shape], cfg->fudge);
+    fprintf(out, " -Na %d -Nb %d -Nc %d -%s -fudge %.17g", cfg->N[0], cfg->N[1],
+            cfg->N[2], shapes[cfg->shape], cfg->fudge);
     if (cfg->misset_mode == NB_MISSET_FIXED)
         fprintf(out, " -misset %.17g %.17g %.17g", cfg->misset_deg[0], cfg->misset_deg[1],
                 cfg->misset_deg[2]);
@@ -61,8 +61,8 @@ static void print_beam(FILE *out, const nb_config *cfg)
 
 static void print_detector(FILE *out, const nb_config *cfg)
 {
-    static const char *const conventions[] = {"mosflm", "mosflm", "xds", "adxv", "denzo",
-                                              "dials"};
+    static const char *const conventions[] = {"mosflm", "mosflm", "xds",
+                                              "adxv",   "denzo",  "dials"};
     if (cfg->convention < NB_CONV_CUSTOM)
         fprintf(out, " -%s", conventions[cfg->convention]);
     fprintf(out, " -detpixels_x %d -detpixels_y %d", cfg->detpixels[0], cfg->detpixels[1]);
@@ -89,7 +89,8 @@ static void print_detector(FILE *out, const nb_config *cfg)
     flag_if(out, "oversample_polar", cfg->oversample_polar);
     flag_if(out, "oversample_omega", cfg->oversample_omega);
     if (cfg->roi_set)
-        fprintf(out, " -roi %d %d %d %d", cfg->roi[0], cfg->roi[1], cfg->roi[2], cfg->roi[3]);
+        fprintf(out, " -roi %d %d %d %d", cfg->roi[0], cfg->roi[1], cfg->roi[2],
+                cfg->roi[3]);
 }
 
 void check_print_case(FILE *out, const check_case *c)
@@ -97,8 +98,9 @@ void check_print_case(FILE *out, const check_case *c)
     const nb_sf_box *sf = &c->inputs.sf;
     fprintf(out, "#   nanobragg -default_F %.17g", sf->default_F);
     if (sf->nh)
-        fprintf(out, " -hkl <random, %d..%d %d..%d %d..%d>", sf->hmin, sf->hmin + sf->nh - 1,
-                sf->kmin, sf->kmin + sf->nk - 1, sf->lmin, sf->lmin + sf->nl - 1);
+        fprintf(out, " -hkl <random, %d..%d %d..%d %d..%d>", sf->hmin,
+                sf->hmin + sf->nh - 1, sf->kmin, sf->kmin + sf->nk - 1, sf->lmin,
+                sf->lmin + sf->nl - 1);
     print_crystal(out, &c->cfg);
     print_beam(out, &c->cfg);
     print_detector(out, &c->cfg);
