@@ -7,8 +7,11 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../io/image_read.h"
+#include "../io/smv_keys.h"
 #include "../io/smv_read.h"
+#include "../model/beam.h"
 #include "../model/detector.h"
+#include "../model/units.h"
 
 /** Do we know where the detector stands? */
 static int is_located(const nb_config *c)
@@ -17,12 +20,24 @@ static int is_located(const nb_config *c)
            !isnan(c->pixel_mm);
 }
 
+/** Our own files leave out what was not typed: the defaults hold then. */
+static void fill_defaults(nb_config *c)
+{
+    c->lambda_A = nb_beam_wavelength(c);
+    c->energy_eV = NAN;
+    c->pixel_mm = nb_or(c->pixel_mm, 0.1);
+    if (isnan(c->close_distance_mm))
+        c->distance_mm = nb_or(c->distance_mm, 100);
+}
+
 static nb_status apply_header(const nb_image_file *file, nb_config *cfg, nb_error *err)
 {
     nb_smv_header header = {0};
     nb_status st = nb_smv_parse(file->data, file->bytes, file->name, &header, err);
     if (!st)
         st = nb_smv_apply_header(&header, cfg, err);
+    if (!st && nb_smv_find(&header, NB_SMV_MARK))
+        fill_defaults(cfg);
     nb_smv_header_free(&header);
     return st;
 }

@@ -31,8 +31,7 @@ void nb_help_usage(FILE *out)
         fprintf(out, "  %s\n      %s\n", e->command, e->what);
 }
 
-/** Print text from column `column` on, broken before column 90 and indented by `indent`. */
-static void wrap(FILE *out, const char *text, int column, int indent)
+void nb_help_wrap(FILE *out, const char *text, int column, int indent)
 {
     while (*text) {
         int length = (int)strcspn(text, " ");
@@ -79,7 +78,7 @@ static void print_option(FILE *out, const nb_option *option)
     if (column > INDENT - 2)
         column = fprintf(out, "\n") - 1;
     fprintf(out, "%*s", INDENT - column, "");
-    wrap(out, text, INDENT, INDENT);
+    nb_help_wrap(out, text, INDENT, INDENT);
 }
 
 void nb_help_options(FILE *out)

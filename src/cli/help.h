@@ -15,6 +15,9 @@ void nb_help_man(FILE *out);      /* nanobragg.1 */
 void nb_help_bash(FILE *out);     /* bash completion */
 void nb_help_version(FILE *out);  /* version and optional parts */
 
+/** Print text from column `column` on, broken before column 90 and indented by `indent`. */
+void nb_help_wrap(FILE *out, const char *text, int column, int indent);
+
 /** One example of use, and what it makes. */
 typedef struct nb_help_example {
     const char *command, *what;

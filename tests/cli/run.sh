@@ -122,6 +122,8 @@ fi
 . ./flags.sh
 bash ./check_flags.sh || failed=1
 bash ./check_docs.sh || failed=1
+bash ./compare_check.sh || failed=1
+"${PYTHON:-python3}" ./compare_check.py || failed=1
 "${PYTHON:-python3}" ./progress_check.py || failed=1
 if [ -f fabio_check.py ]; then
     "${PYTHON:-python3}" ./fabio_check.py || failed=1
