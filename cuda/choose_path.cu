@@ -118,16 +118,17 @@ static double largest_residual(const nb_scene *sc)
     return largest * largest_q(sc);
 }
 
-/** Float residuals x are wrong by 6e-8 x, hence peaks' flanks by 4e-7 N x; over many steps the
- * errors average. */
+/** Float residuals x are wrong by 6e-8 x, hence a peak's flanks by 4e-7 N x of it; over many
+ * steps the errors average. */
 static int residual_fits(const nb_scene *sc)
 {
     double residual, steps = (double)sc->n_sources * sc->n_orientations;
     double cells = sc->sf.nh > 0 ? index_limit(sc) * index_limit(sc) * 4 : 1;
+    double limit = steps >= 500 ? 0.5 * sqrt(steps) : 0.5;
     if (sc->n_orientations < 8)
         return 0;
     residual = largest_residual(sc);
-    return largest_N(sc) * residual < sqrt(steps) && residual * cells < 4e6;
+    return largest_N(sc) * residual <= limit && residual * cells < 4e6;
 }
 
 nb_cuda_path nb_cuda_choose_path(const nb_scene *sc, const nb_render_options *options,

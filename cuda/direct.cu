@@ -17,12 +17,14 @@ static __device__ __forceinline__ int first_pixel(const row_job &p)
     return (p.window.f0 & ~(PIXELS - 1)) + block + (int)threadIdx.x * PIXELS;
 }
 
-/** One step for four pixels; lines: of the three axes. */
-template <bool TABLE, bool ONE>
-static __device__ __forceinline__ void add_step(const row_job &p, const line lines[3],
-                                                const double constants[3], float weight,
+/** One step for four pixels: their lattice factors and, from a table, F^2.  lines: of the three
+ * axes.  QUOTIENT: see nb_interference_quotient. */
+template <bool TABLE, bool QUOTIENT>
+static __device__ __forceinline__ void aim_step(const row_job &p, const line lines[3],
+                                                const double constants[3],
                                                 const double F[PIXELS],
-                                                const double r[PIXELS], float sum[PIXELS])
+                                                const double r[PIXELS],
+                                                float lattice[PIXELS], float F2[PIXELS])
 {
 #pragma unroll
     for (int i = 0; i < PIXELS; i++) {
@@ -36,16 +38,16 @@ static __device__ __forceinline__ void add_step(const row_job &p, const line lin
                                          : axis == 1 ? p.index.stride_k
                                                      : 1);
         }
-        float x =
-            ONE ? nb_interference_quotient(w, p.N) : nb_interference_product<4>(w, p.N);
-        sum[i] = fmaf(x * x, TABLE ? weight * __ldg(p.F2 + cell) : weight, sum[i]);
+        lattice[i] = QUOTIENT ? nb_interference_quotient(w, p.N)
+                              : nb_interference_product<4>(w, p.N);
+        F2[i] = TABLE ? __ldg(p.F2 + cell) : 1.0f;
     }
 }
 
-/** One ray and one step a pixel, and no factor but a plain polarization and the solid angle:
+/** One ray and one step (of weight 1) a pixel, and no factor but a plain polarization and the solid angle:
  * the common quick picture.  What does not change along the row is worked out once. */
 template <bool TABLE>
-__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 6)
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 8)
     k_one(const __grid_constant__ row_job p)
 {
     int f = first_pixel(p), s = p.window.s0 + (int)(blockIdx.y * BLOCK_Y + threadIdx.y);
@@ -55,19 +57,19 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 6)
     line lines[3];
     double constants[3];
     step_lines(p.steps[0], row, lines, constants);
-    float weight = p.steps[0].weight;
 #pragma unroll 1
     for (int c = 0; c < p.chunks && f < p.window.f1; c++, f += STRIDE) {
         double F[PIXELS], r[PIXELS];
-        float value[PIXELS] = {};
+        float value[PIXELS], F2[PIXELS];
         aim_pixels(p, row, f, F, r);
-        add_step<TABLE, true>(p, lines, constants, weight, F, r, value);
+        aim_step<TABLE, true>(p, lines, constants, F, r, value, F2);
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
             double cosine = at(row.incident, F[i]) * r[i];
             double polar = fma(cosine * cosine, p.plain_polar[1], p.plain_polar[0]);
             double omega = r[i] * r[i] * fma(r[i], p.plain_omega[1], p.plain_omega[0]);
-            value[i] = (value[i] + p.background) * (float)(polar * omega);
+            value[i] = fmaf(TABLE ? value[i] * F2[i] : value[i], value[i], p.background) *
+                       (float)(polar * omega);
         }
         store(p, f, s, value);
     }
@@ -86,8 +88,12 @@ static __device__ __forceinline__ void add_steps(const row_job &p, const row_poi
         for (int k = first; k < end; k++) {
             line lines[3];
             double constants[3];
+            float lattice[PIXELS], F2[PIXELS];
             step_lines(p.steps[k], row, lines, constants);
-            add_step<TABLE, false>(p, lines, constants, p.steps[k].weight, F, r, run);
+            aim_step<TABLE, false>(p, lines, constants, F, r, lattice, F2);
+#pragma unroll
+            for (int i = 0; i < PIXELS; i++)
+                run[i] = fmaf(lattice[i] * lattice[i], p.steps[k].weight * F2[i], run[i]);
         }
 #pragma unroll
         for (int i = 0; i < PIXELS; i++)

@@ -145,6 +145,8 @@ void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_steps *st
 void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_steps *steps);
 
 /* --- residual.cu --- */
-void nb_cuda_launch_residual(const nb_cuda_launch *launch, const nb_cuda_steps *steps);
+/** exact: keep all bits of the centres' fractions, for few sources. */
+void nb_cuda_launch_residual(const nb_cuda_launch *launch, const nb_cuda_steps *steps,
+                             int exact);
 
 #endif

@@ -33,13 +33,13 @@ static __device__ __forceinline__ float fringe_sine(float d, float N)
 
 /** One pixel and source: where the mean orientation stands. */
 typedef struct centre {
-    float fraction[3]; /* of the negative Miller indices, 25 bits, */
+    float fraction[3]; /* of the negative Miller indices; EXACT: its 25 first bits, */
     float rest[3];     /* and the 7 that are left */
     float q[3];        /* scattering vector, 1/m */
     int cell;          /* of F^2 */
 } centre;
 
-template <bool TABLE>
+template <bool TABLE, bool EXACT>
 static __device__ __forceinline__ centre aim_centre(const row_job &p, const line lines[3],
                                                     const nb_cuda_direct_step &step,
                                                     double F, double r, const float d[3])
@@ -50,9 +50,9 @@ static __device__ __forceinline__ centre aim_centre(const row_job &p, const line
 #pragma unroll
     for (int axis = 0; axis < 3; axis++) {
         double t = fma(at(lines[axis], F), r, step.axis[axis].constant);
-        int w = __double2loint(t) ^ flip, upper = w & ~127;
+        int w = __double2loint(t) ^ flip, upper = EXACT ? w & ~127 : w;
         c.fraction[axis] = (float)upper * FRACTION;
-        c.rest[axis] = (float)(w - upper) * FRACTION;
+        c.rest[axis] = EXACT ? (float)(w - upper) * FRACTION : 0.0f;
         c.q[axis] = (d[axis] + step.shift[axis]) * step.wavenumber;
         c.cell += __double2hiint(t) * (axis == 0   ? p.index.stride_h
                                        : axis == 1 ? p.index.stride_k
@@ -61,19 +61,21 @@ static __device__ __forceinline__ centre aim_centre(const row_job &p, const line
     return c;
 }
 
-/** One orientation, by its residuals (rows a, b, c). */
-template <bool TABLE>
+/** One orientation, by its residuals (rows a, b, c).  EXACT keeps the fractions' last 7 bits, at
+ * a sixth of the time. */
+template <bool TABLE, bool EXACT>
 static __device__ __forceinline__ float intensity(const row_job &p, const centre &c,
                                                   const float4 rows[3])
 {
     float num = 1, den = 1, whole[3];
 #pragma unroll
     for (int axis = 0; axis < 3; axis++) {
-        float turn =
-            fmaf(rows[axis].x, c.q[0],
-                 fmaf(rows[axis].y, c.q[1], fmaf(rows[axis].z, c.q[2], c.rest[axis])));
-        whole[axis] = __fsub_rn(__fadd_rn(c.fraction[axis] + turn, ROUNDING), ROUNDING);
-        float d = __fadd_rn(c.fraction[axis] - whole[axis], turn); /* the first is exact */
+        float last = EXACT ? c.rest[axis] : c.fraction[axis];
+        float turn = fmaf(rows[axis].x, c.q[0],
+                          fmaf(rows[axis].y, c.q[1], fmaf(rows[axis].z, c.q[2], last)));
+        float t = EXACT ? __fadd_rn(c.fraction[axis], turn) : turn, d;
+        whole[axis] = __fsub_rn(__fadd_rn(t, ROUNDING), ROUNDING);
+        d = EXACT ? __fadd_rn(c.fraction[axis] - whole[axis], turn) : t - whole[axis];
         num *= fringe_sine(d, p.real_N[axis]);
         den *= sine(d);
     }
@@ -87,7 +89,7 @@ static __device__ __forceinline__ float intensity(const row_job &p, const centre
 }
 
 /** Add the orientations' intensities for one source. */
-template <bool TABLE>
+template <bool TABLE, bool EXACT>
 static __device__ __forceinline__ void add_source(const row_job &p,
                                                   const nb_cuda_direct_step &step,
                                                   const centre c[PIXELS],
@@ -103,7 +105,7 @@ static __device__ __forceinline__ void add_source(const row_job &p,
                                 __ldg(rows + 3 * m + 2)};
 #pragma unroll
             for (int i = 0; i < PIXELS; i++)
-                run[i] += intensity<TABLE>(p, c[i], turned);
+                run[i] += intensity<TABLE, EXACT>(p, c[i], turned);
         }
 #pragma unroll
         for (int i = 0; i < PIXELS; i++)
@@ -122,8 +124,8 @@ static __device__ __forceinline__ void relative_direction(const row_job &p,
     d[2] = (float)fma(fma(F, fast.z, row.base.z), r, -p.incident.z);
 }
 
-template <bool TABLE>
-__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE ? 3 : 4)
+template <bool TABLE, bool EXACT>
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE || EXACT ? 3 : 4)
     k_residual(const __grid_constant__ row_job p)
 {
     int f = (p.window.f0 & ~(PIXELS - 1)) +
@@ -149,8 +151,8 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE ? 3 : 4)
             step_lines(p.steps[k], row, lines, constants);
 #pragma unroll
             for (int i = 0; i < PIXELS; i++)
-                c[i] = aim_centre<TABLE>(p, lines, p.steps[k], F[i], r[i], d[i]);
-            add_source<TABLE>(p, p.steps[k], c, sum, sum_lost);
+                c[i] = aim_centre<TABLE, EXACT>(p, lines, p.steps[k], F[i], r[i], d[i]);
+            add_source<TABLE, EXACT>(p, p.steps[k], c, sum, sum_lost);
         }
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
@@ -168,7 +170,8 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE ? 3 : 4)
     store(p, f, s, value);
 }
 
-void nb_cuda_launch_residual(const nb_cuda_launch *launch, const nb_cuda_steps *steps)
+void nb_cuda_launch_residual(const nb_cuda_launch *launch, const nb_cuda_steps *steps,
+                             int exact)
 {
     const nb_cuda_window *w = &launch->window;
     row_job job = make_row_job(launch, steps);
@@ -178,8 +181,8 @@ void nb_cuda_launch_residual(const nb_cuda_launch *launch, const nb_cuda_steps *
     job.residuals = (const float4 *)steps->residuals;
     for (int i = 0; i < 3; i++)
         job.real_N[i] = (float)launch->scene.N[i];
-    if (job.F2)
-        k_residual<true><<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
-    else
-        k_residual<false><<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
+    void (*kernel)(row_job) = job.F2 ? k_residual<true, true> : k_residual<false, true>;
+    if (!exact)
+        kernel = job.F2 ? k_residual<true, false> : k_residual<false, false>;
+    kernel<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
 }

@@ -156,12 +156,8 @@ static __device__ __forceinline__ void store(const row_job &p, int f, int s,
 {
     const nb_detector &det = p.scene.det;
     size_t pixel = (size_t)s * det.fpixels + f;
-    bool finite = true;
     int i;
-#pragma unroll
-    for (i = 0; i < PIXELS; i++)
-        finite = finite && fabsf(value[i]) <= FLT_MAX;
-    if (!finite)
+    if (!(fabsf((value[0] + value[1]) + (value[2] + value[3])) <= FLT_MAX))
         *p.repair = 1;
     if (p.aligned && f >= p.window.f0 && f + PIXELS <= p.window.f1) {
         *(float4 *)(p.image + pixel) = make_float4(value[0], value[1], value[2], value[3]);
@@ -187,17 +183,24 @@ static __device__ __forceinline__ void step_lines(const nb_cuda_direct_step &ste
     }
 }
 
-/** Positions along the row and 1/distances of four pixels. */
+/** Positions along the row and 1/distances of four pixels.  Those outside the window stand at
+ * its edge: the table of F^2 goes no farther. */
 static __device__ __forceinline__ void aim_pixels(const row_job &p, const row_points &row,
                                                   int f, double F[PIXELS],
                                                   double r[PIXELS])
 {
-    double first = fma((double)f, p.scene.det.pixel, row.first);
+    double pixel = p.scene.det.pixel, first = fma((double)f, pixel, row.first);
+    int i;
 #pragma unroll
-    for (int i = 0; i < PIXELS; i++) {
-        F[i] = fma((double)i, p.scene.det.pixel, first);
+    for (i = 0; i < PIXELS; i++)
+        F[i] = fma((double)i, pixel, first);
+    if (f < p.window.f0 || f + PIXELS > p.window.f1)
+        for (i = 0; i < PIXELS; i++)
+            F[i] = fmin(fmax(F[i], fma((double)p.window.f0, pixel, row.first)),
+                        fma((double)(p.window.f1 - 1), pixel, row.first));
+#pragma unroll
+    for (i = 0; i < PIXELS; i++)
         r[i] = inverse_root(fma(F[i], row.along + F[i], row.square));
-    }
 }
 
 /** sum += x without losing what rounding drops (Kahan). */

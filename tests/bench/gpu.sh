@@ -166,7 +166,7 @@ fi
 if wanted ncu; then
     for name in heavy-2048-N20-const heavy-2048-N20-table heavy-2048-N20-const-residual \
         simple-4096; do
-        ncu --clock-control none --set full -k 'regex:k_(tensor|residual|one)' -c 1 \
+        ncu --clock-control none --set full -k 'regex:^k_(tensor|residual|one)$' -c 1 \
             "$B/tests/bench/gpu_time" $name >"$out/ncu" 2>&1
         note "ncu $name"
         grep -E 'Duration|Registers Per|Issue Slots Busy|Executed Ipc Active|Achieved Occ|Theoretical Occ|highest-utilized|Local|FP64|FMA' \
