@@ -14,7 +14,7 @@ static void print_thresholds(FILE *out, const nb_compared *c)
     for (int k = 0; k < NB_THRESHOLD_KEYS; k++) {
         if (!nb_thresholds_result(c->thresholds, c->difference, k, &r))
             continue;
-        fprintf(out, "%-12s%-6s %.9g, %s %.9g: %s\n", any++ ? "" : "thresholds", r.key,
+        fprintf(out, "%-12s%-6s %.12g, %s %.9g: %s\n", any++ ? "" : "thresholds", r.key,
                 r.value, r.at_least ? "at least" : "at most", r.limit,
                 r.passed ? "passed" : "FAILED");
     }
