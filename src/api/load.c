@@ -112,27 +112,35 @@ static nb_status load_sources(nb_sim *sim, const nb_geometry *g, nb_error *err)
     return sim->lines ? NB_OK : NB_ERR_NOMEM;
 }
 
+/** The cache may be large, and is replaced whole by those who write it: mapped. */
+static nb_status load_dump(nb_sim *sim, nb_error *err)
+{
+    const char *path = nb_dump_name(&sim->cfg);
+    nb_file_view file;
+    nb_status st = nb_file_open(path, "-dump", &file, err);
+    if (st)
+        return st;
+    st = nb_fdump_parse(file.data, file.bytes, path, &sim->table, err);
+    nb_file_close(&file);
+    if (!st)
+        nb_notice(&sim->hooks, "structure factors read from the cache %s", path);
+    return st;
+}
+
 /** -hkl, else the cache that -dump names, else a cache lying here when nothing else gives F. */
 static nb_status load_factors(nb_sim *sim, nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
-    const char *path = cfg->hkl_file[0] ? cfg->hkl_file : nb_dump_name(cfg);
-    const char *flag = cfg->hkl_file[0] ? "-hkl" : "-dump";
     char *data;
     size_t bytes;
     nb_status st;
-    if (!cfg->hkl_file[0] && !cfg->dump_file[0] && !isnan(cfg->default_F))
-        return NB_OK;
-    if ((st = nb_read_file(path, flag, 0, &data, &bytes, err)))
+    if (!cfg->hkl_file[0])
+        return !cfg->dump_file[0] && !isnan(cfg->default_F) ? NB_OK : load_dump(sim, err);
+    if ((st = nb_read_file(cfg->hkl_file, "-hkl", 0, &data, &bytes, err)))
         return st;
-    if (cfg->hkl_file[0]) {
-        st = nb_hkl_parse(data, bytes, path, nb_or(cfg->default_F, 0), &sim->table, err);
-        sim->table_from_hkl = !st;
-    } else {
-        st = nb_fdump_parse(data, bytes, path, &sim->table, err);
-        if (!st)
-            nb_notice(&sim->hooks, "structure factors read from the cache %s", path);
-    }
+    st = nb_hkl_parse(data, bytes, cfg->hkl_file, nb_or(cfg->default_F, 0), &sim->table,
+                      err);
+    sim->table_from_hkl = !st;
     nb_free(data);
     return st;
 }

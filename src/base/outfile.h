@@ -37,4 +37,16 @@ void nb_outfile_abort_all(void);
 nb_status nb_read_file(const char *path, const char *flag, size_t limit, char **data,
                        size_t *bytes, nb_error *err);
 
+/** The content of a file, mapped where that is possible.  Not for files that others change in
+ * place: a mapped file must not become shorter. */
+typedef struct nb_file_view {
+    const char *data;
+    size_t bytes;
+    int mapped;
+} nb_file_view;
+
+/** As nb_read_file without a limit and without the NUL; nb_file_close ends it. */
+nb_status nb_file_open(const char *path, const char *flag, nb_file_view *view, nb_error *err);
+void nb_file_close(nb_file_view *view); /* a zeroed or closed view is fine */
+
 #endif
