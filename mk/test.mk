@@ -23,7 +23,7 @@ demo: all ## render lysozyme into build/demo/
 
 # --- tests --------------------------------------------------------------------------------------
 RUN := bash tests/run.sh
-.PHONY: test check bigtest reduced golden-report bench
+.PHONY: test test-dials check bigtest reduced golden-report bench
 test: all test-programs ## every test (under 5 minutes on 2 cores)
 	@PYTHON=$(PYTHON) $(RUN) $B
 
@@ -32,6 +32,9 @@ check: all $(UNIT_BIN) $(REPLAY_BIN) ## the quick tests: unit, command line, fuz
 
 bigtest: all test-programs ## every test in its long form
 	@PYTHON=$(PYTHON) NB_TEST_TIMEOUT=1800 $(RUN) --big $B
+
+test-dials: all ## DIALS imports, finds spots and indexes our series (packages: dials, python3-h5py)
+	@NANOBRAGG=$(CURDIR)/$B/nanobragg $(PYTHON) tests/dials/dials_check.py
 
 reduced: all $(UNIT_BIN) $(REPLAY_BIN)
 	@PYTHON=$(PYTHON) $(RUN) --reduced $B

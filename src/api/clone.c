@@ -6,8 +6,8 @@
 #include "../base/memory.h"
 #include "sim.h"
 
-nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads, nb_sim **clone,
-                       nb_error *err)
+nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
+                       nb_sim **clone, nb_error *err)
 {
     nb_sim *sim = nb_alloc(1, sizeof *sim, "simulation", err);
     nb_status st;

@@ -77,7 +77,8 @@ static int add_member(arguments *a, const cJSON *member)
 
 static nb_status fail(const nb_jobs *jobs, int frame, nb_error *err, const char *why)
 {
-    return nb_cli_fail(err, "-jobs %.120s:%d: %.300s", jobs->path, jobs->list[frame].line, why);
+    return nb_cli_fail(err, "-jobs %.120s:%d: %.300s", jobs->path, jobs->list[frame].line,
+                       why);
 }
 
 static nb_status parse_line(const nb_jobs *jobs, int frame, arguments *a, nb_error *err)
@@ -90,7 +91,8 @@ static nb_status parse_line(const nb_jobs *jobs, int frame, arguments *a, nb_err
         status = fail(jobs, frame, err, "not a JSON object like {\"phi\": 10}");
     else
         cJSON_ArrayForEach(member, object) if (!status && !add_member(a, member)) status =
-            fail(jobs, frame, err, "a member must be a number, text, a list, true or false");
+            fail(jobs, frame, err,
+                 "a member must be a number, text, a list, true or false");
     cJSON_Delete(object);
     return status;
 }
@@ -107,9 +109,11 @@ nb_status nb_jobs_apply(const nb_jobs *jobs, int frame, nb_config *cfg, nb_error
     a.list[0] = NULL;
     if (!status && nb_cli_apply(a.count, a.list, &cli, &why))
         status = fail(jobs, frame, err, why.message);
-    if (!status && (memcmp(&none, &cli.series, sizeof none) != 0 || cli.jobs_file[0] ||
-                    cli.action != NB_DO_RUN || cli.show_config || cli.trace || cli.printout))
-        status = fail(jobs, frame, err, "a flag of the whole series cannot change by frame");
+    if (!status &&
+        (memcmp(&none, &cli.series, sizeof none) != 0 || cli.jobs_file[0] ||
+         cli.action != NB_DO_RUN || cli.show_config || cli.trace || cli.printout))
+        status =
+            fail(jobs, frame, err, "a flag of the whole series cannot change by frame");
     if (!status)
         *cfg = cli.cfg;
     for (int i = 1; i < a.count; i++)

@@ -25,13 +25,14 @@ static int on_progress(void *user, const nb_series_progress *p)
     const series_run *run = user;
     double now = nb_clock(), rate, left;
 
-    if (!run->progress->visible || (now - run->progress->last < 0.1 && p->done < p->frames))
+    if (!run->progress->visible ||
+        (now - run->progress->last < 0.1 && p->done < p->frames))
         return nb_stop_requested();
     run->progress->last = now;
     rate = p->done > p->kept && p->seconds > 0 ? (p->done - p->kept) / p->seconds : 0;
     left = rate > 0 ? (p->frames - p->done) / rate : 0;
-    fprintf(stderr, "\r\033[K%d of %d frames, %.3g frames/s, %.1f MB, %.0f s left", p->done,
-            p->frames, rate, (double)p->bytes / 1e6, left);
+    fprintf(stderr, "\r\033[K%d of %d frames, %.3g frames/s, %.1f MB, %.0f s left",
+            p->done, p->frames, rate, (double)p->bytes / 1e6, left);
     fflush(stderr);
     return nb_stop_requested();
 }
@@ -71,7 +72,8 @@ static void report(const nb_cli *cli, const nb_series_progress *p)
     printf("backend   %s\n", p->backend);
 }
 
-static nb_status use_jobs(const nb_cli *cli, nb_series *series, series_run *run, nb_error *err)
+static nb_status use_jobs(const nb_cli *cli, nb_series *series, series_run *run,
+                          nb_error *err)
 {
     int frames = series->frames + series->stills, lines;
     nb_status status = nb_jobs_load(cli, &run->jobs, err);

@@ -33,8 +33,8 @@ static uint64_t gather(const unsigned char *in, size_t value_bytes, size_t byte)
     return x;
 }
 
-static void shuffle_some(const unsigned char *in, size_t first, size_t count, size_t value_bytes,
-                         unsigned char *out)
+static void shuffle_some(const unsigned char *in, size_t first, size_t count,
+                         size_t value_bytes, unsigned char *out)
 {
     size_t row = count / 8; /* bytes of one bit plane */
     for (size_t i = first; i < count; i += 8)
@@ -65,8 +65,8 @@ static size_t shuffle_u16(const unsigned char *in, size_t count, unsigned char *
     for (i = 0; i + 16 <= count; i += 16) {
         __m128i a = _mm_loadu_si128((const __m128i *)(const void *)(in + 2 * i));
         __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(in + 2 * i + 16));
-        put_planes(_mm_packus_epi16(_mm_and_si128(a, low), _mm_and_si128(b, low)), out + i / 8,
-                   row);
+        put_planes(_mm_packus_epi16(_mm_and_si128(a, low), _mm_and_si128(b, low)),
+                   out + i / 8, row);
         put_planes(_mm_packus_epi16(_mm_srli_epi16(a, 8), _mm_srli_epi16(b, 8)),
                    out + 8 * row + i / 8, row);
     }

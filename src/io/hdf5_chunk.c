@@ -36,14 +36,16 @@ nb_status nb_hdf5_chunk_check(const nb_hdf5_layout *layout, nb_error *err)
 {
 #ifndef NB_HAVE_LZ4
     if (layout->compress == NB_COMPRESS_BSLZ4)
-        return nb_fail(err, NB_ERR_UNSUPPORTED,
-                       "-compress bslz4: this build has no LZ4 (install liblz4-dev and rebuild)");
+        return nb_fail(
+            err, NB_ERR_UNSUPPORTED,
+            "-compress bslz4: this build has no LZ4 (install liblz4-dev and rebuild)");
 #endif
 #if !defined NB_HAVE_LIBDEFLATE && !defined NB_HAVE_ZLIB
     if (layout->compress == NB_COMPRESS_GZIP)
-        return nb_fail(err, NB_ERR_UNSUPPORTED,
-                       "-compress gzip: this build has no deflate (install libdeflate-dev or "
-                       "zlib1g-dev and rebuild)");
+        return nb_fail(
+            err, NB_ERR_UNSUPPORTED,
+            "-compress gzip: this build has no deflate (install libdeflate-dev or "
+            "zlib1g-dev and rebuild)");
 #endif
     (void)layout;
     (void)err;
@@ -52,7 +54,8 @@ nb_status nb_hdf5_chunk_check(const nb_hdf5_layout *layout, nb_error *err)
 
 #if defined NB_HAVE_LIBDEFLATE || defined NB_HAVE_ZLIB
 /** HDF5's shuffle filter: first bytes of all values, then second ones, ... */
-static void shuffle_bytes(const unsigned char *in, size_t count, size_t size, unsigned char *out)
+static void shuffle_bytes(const unsigned char *in, size_t count, size_t size,
+                          unsigned char *out)
 {
     if (size == 2) {
         for (size_t i = 0; i < count; i++) {
@@ -115,8 +118,8 @@ static size_t bitshuffle_lz4(const unsigned char *in, size_t count, size_t size,
 }
 #endif
 
-nb_status nb_hdf5_chunk_encode(const nb_hdf5_layout *layout, const void *pixels, void *scratch,
-                               void *chunk, size_t *bytes, nb_error *err)
+nb_status nb_hdf5_chunk_encode(const nb_hdf5_layout *layout, const void *pixels,
+                               void *scratch, void *chunk, size_t *bytes, nb_error *err)
 {
     size_t size = nb_hdf5_pixel_bytes(layout), n = nb_hdf5_frame_bytes(layout);
     nb_status st = nb_hdf5_chunk_check(layout, err);

@@ -23,8 +23,8 @@ nb_status nb_hdf5_chunk_check(const nb_hdf5_layout *layout, nb_error *err);
 
 /** Compress a frame of pixels into chunk[nb_hdf5_chunk_bound]; *bytes is what it takes.
  * scratch[nb_hdf5_frame_bytes] is for the shuffled bytes.  Thread-safe. */
-nb_status nb_hdf5_chunk_encode(const nb_hdf5_layout *layout, const void *pixels, void *scratch,
-                               void *chunk, size_t *bytes, nb_error *err);
+nb_status nb_hdf5_chunk_encode(const nb_hdf5_layout *layout, const void *pixels,
+                               void *scratch, void *chunk, size_t *bytes, nb_error *err);
 
 /** Values of a block of the bitshuffle filter (8 KiB, a multiple of eight values). */
 size_t nb_bitshuffle_block(size_t value_bytes);

@@ -3,7 +3,6 @@
 #include "../base/error.h"
 #include "../base/hash.h"
 #include "../base/memory.h"
-#include "../base/outfile.h"
 #include "hdf5_file.h"
 #include "hdf5_put.h"
 
@@ -32,8 +31,14 @@ static size_t never_called(unsigned flags, size_t n_values, const unsigned value
 /** The library asks for the filter when the data set is made, and would look for a plugin; the
  * chunks come filtered, so a name is enough. */
 static const H5Z_class2_t bitshuffle_name = {
-    H5Z_CLASS_T_VERS, BITSHUFFLE_ID, 1, 0, "bitshuffle; see https://github.com/kiyo-masui/bitshuffle",
-    NULL, NULL, never_called};
+    H5Z_CLASS_T_VERS,
+    BITSHUFFLE_ID,
+    1,
+    0,
+    "bitshuffle; see https://github.com/kiyo-masui/bitshuffle",
+    NULL,
+    NULL,
+    never_called};
 
 static hid_t pixel_type(nb_hdf5_type type)
 {
@@ -73,8 +78,8 @@ static hid_t create_data(nb_h5 *h, const nb_hdf5_data *data)
     return set;
 }
 
-static nb_status put_chunks(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next *next, void *user,
-                            nb_error *err)
+static nb_status put_chunks(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next *next,
+                            void *user, nb_error *err)
 {
     hid_t set = create_data(h, data);
     uint64_t *hashes = nb_alloc((size_t)data->frames, sizeof *hashes, "hashes", err);
@@ -92,6 +97,8 @@ static nb_status put_chunks(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next *ne
     }
     if (!st && h->ok)
         nb_h5_array(h, "/entry/data/chunk_hash", H5T_NATIVE_UINT64, hashes, 1, &count);
+    if (st || !h->ok)
+        nb_h5_give_up(h);
     if (set >= 0 && H5Dclose(set) < 0)
         h->ok = 0;
     nb_free(hashes);
@@ -114,34 +121,22 @@ static nb_status fill(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next *next, vo
     return st;
 }
 
-nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data, nb_hdf5_next *next,
-                             void *user, nb_error *err)
+nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data,
+                             nb_hdf5_next *next, void *user, nb_error *err)
 {
-    nb_h5 h = {-1, 1};
+    nb_h5 h;
     nb_h5_quiet quiet;
-    nb_outfile out;
-    nb_status st = nb_outfile_open(&out, path, err);
-    if (st)
-        return st;
+    nb_status st;
     nb_h5_hush(&quiet);
-    if (data->layout.compress == NB_COMPRESS_BSLZ4)
-        H5Zregister(&bitshuffle_name);
-    h.file = H5Fcreate(out.temp, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    h.ok = h.file >= 0;
-    if (h.ok)
-        st = fill(&h, data, next, user, err);
-    if (h.file >= 0 && H5Fclose(h.file) < 0)
-        h.ok = 0;
-    if (data->layout.compress == NB_COMPRESS_BSLZ4)
-        H5Zunregister(BITSHUFFLE_ID);
+    st = nb_h5_create(&h, path, (double)data->bytes + 256.0 * data->frames, err);
+    if (!st) {
+        if (data->layout.compress == NB_COMPRESS_BSLZ4)
+            H5Zregister(&bitshuffle_name);
+        st = nb_h5_finish(&h, fill(&h, data, next, user, err), err);
+        if (data->layout.compress == NB_COMPRESS_BSLZ4)
+            H5Zunregister(BITSHUFFLE_ID);
+    }
     nb_h5_unhush(&quiet);
-    if (!st && !h.ok)
-        st = nb_fail(err, NB_ERR_IO,
-                     "cannot write %.300s: HDF5 failed (is the disk full?)", path);
-    if (!st)
-        st = nb_outfile_commit(&out, err);
-    if (st)
-        nb_outfile_abort(&out);
     return st;
 }
 
@@ -172,8 +167,8 @@ static int chunk_is(hid_t set, int i, void *buffer, size_t room, uint64_t hash)
 {
     hsize_t at[3] = {(hsize_t)i, 0, 0}, bytes = 0;
     uint32_t mask = 0;
-    return H5Dget_chunk_storage_size(set, at, &bytes) >= 0 && bytes > 0 && bytes <= room &&
-           H5Dread_chunk(set, H5P_DEFAULT, at, &mask, buffer) >= 0 &&
+    return H5Dget_chunk_storage_size(set, at, &bytes) >= 0 && bytes > 0 &&
+           bytes <= room && H5Dread_chunk(set, H5P_DEFAULT, at, &mask, buffer) >= 0 &&
            nb_hash_bytes(NB_HASH_START, buffer, (size_t)bytes) == hash;
 }
 
@@ -248,8 +243,8 @@ nb_status nb_hdf5_check(const nb_hdf5_layout *layout, nb_error *err)
     return missing(err);
 }
 
-nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data, nb_hdf5_next *next,
-                             void *user, nb_error *err)
+nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data,
+                             nb_hdf5_next *next, void *user, nb_error *err)
 {
     (void)path;
     (void)data;
@@ -273,7 +268,8 @@ int nb_hdf5_data_key(const char *path, uint64_t *fingerprint, int64_t *seed)
     return 0;
 }
 
-nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master, nb_error *err)
+nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
+                               nb_error *err)
 {
     (void)path;
     (void)master;

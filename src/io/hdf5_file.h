@@ -14,7 +14,8 @@ typedef struct nb_hdf5_data {
     int frames;
     uint64_t fingerprint; /* of the configuration */
     int64_t seed;
-    int first; /* number of its first frame in the series */
+    uint64_t bytes; /* of its chunks, about: is there room on the disk? */
+    int first;      /* number of its first frame in the series */
 } nb_hdf5_data;
 
 /** Gives frame i (0..frames-1) of a data file, compressed; the memory stays the giver's until
@@ -26,8 +27,8 @@ typedef nb_status nb_hdf5_next(void *user, int i, const void **chunk, size_t *by
 nb_status nb_hdf5_check(const nb_hdf5_layout *layout, nb_error *err);
 
 /** Write a data file (/entry/data/data), whole or not at all. */
-nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data, nb_hdf5_next *next,
-                             void *user, nb_error *err);
+nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data,
+                             nb_hdf5_next *next, void *user, nb_error *err);
 
 /** Whether the file at path is this data file, with every frame as it was written. */
 int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data);
@@ -36,7 +37,7 @@ int nb_hdf5_data_key(const char *path, uint64_t *fingerprint, int64_t *seed);
 
 /** The truth behind one frame. */
 typedef struct nb_hdf5_frame {
-    double A[9];   /* 1/Angstrom, row major, columns a* b* c*; lab, phi = 0 */
+    double A[9]; /* 1/Angstrom, row major, columns a* b* c*; lab, phi = 0 */
     double phi_deg, osc_deg;
     double wavelength_A, fluence, mosaic_deg;
     double beam_px[2]; /* fast, slow */
@@ -47,16 +48,17 @@ typedef struct nb_hdf5_frame {
 typedef struct nb_hdf5_master {
     nb_hdf5_layout layout;
     int frames, frames_per_file;
-    int rotation;                /* else stills */
-    const nb_image_meta *meta;   /* of the base configuration */
-    const nb_hdf5_frame *truth;  /* [frames] */
-    const uint8_t *bad;          /* [slow][fast], 1: pixel not rendered; NULL: all good */
-    const char *config;          /* JSON, may be NULL */
+    int rotation;               /* else stills */
+    const nb_image_meta *meta;  /* of the base configuration */
+    const nb_hdf5_frame *truth; /* [frames] */
+    const uint8_t *bad;         /* [slow][fast], 1: pixel not rendered; NULL: all good */
+    const char *config;         /* JSON, may be NULL */
     /** Name of data file n (0..) relative to the master, into name[NB_PATH_MAX]. */
     void (*data_name)(void *user, int n, char *name);
     void *user;
 } nb_hdf5_master;
 
-nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master, nb_error *err);
+nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
+                               nb_error *err);
 
 #endif

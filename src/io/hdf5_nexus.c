@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The NXmx master: geometry, beam, goniometer and truth, and the frames of the data files under
  * one name (NeXus NXmx; Bernstein et al., IUCrJ 7, 784 (2020)). */
-#include "../base/outfile.h"
 #include "hdf5_file.h"
 #include "hdf5_put.h"
 
@@ -82,10 +81,12 @@ static void put_module(nb_h5 *h, const nb_image_meta *m, const lab_frame *f)
     make_axis(h, MODULE "/module_offset", "translation", v, ".");
     nb_h5_number(h, MODULE "/fast_pixel_direction", m->pixel_mm, "mm");
     turn(f, m->fast_axis, v);
-    make_axis(h, MODULE "/fast_pixel_direction", "translation", v, MODULE "/module_offset");
+    make_axis(h, MODULE "/fast_pixel_direction", "translation", v,
+              MODULE "/module_offset");
     nb_h5_number(h, MODULE "/slow_pixel_direction", m->pixel_mm, "mm");
     turn(f, m->slow_axis, v);
-    make_axis(h, MODULE "/slow_pixel_direction", "translation", v, MODULE "/module_offset");
+    make_axis(h, MODULE "/slow_pixel_direction", "translation", v,
+              MODULE "/module_offset");
 }
 
 static void put_pixel_mask(nb_h5 *h, const nb_hdf5_master *master)
@@ -108,7 +109,8 @@ static void put_detector(nb_h5 *h, const nb_hdf5_master *master, const lab_frame
     nb_h5_group(h, DETECTOR, "NXdetector");
     nb_h5_text(h, DETECTOR "/description", "simulated by nanobragg");
     nb_h5_text(h, DETECTOR "/sensor_material", "Si");
-    nb_h5_number(h, DETECTOR "/sensor_thickness", m->thick_mm > 0 ? m->thick_mm : 1e-6, "mm");
+    nb_h5_number(h, DETECTOR "/sensor_thickness", m->thick_mm > 0 ? m->thick_mm : 1e-6,
+                 "mm");
     nb_h5_number(h, DETECTOR "/distance", m->distance_mm, "mm");
     nb_h5_number(h, DETECTOR "/beam_center_x", m->Fbeam_mm / m->pixel_mm, "pixel");
     nb_h5_number(h, DETECTOR "/beam_center_y", m->Sbeam_mm / m->pixel_mm, "pixel");
@@ -129,9 +131,10 @@ static void put_detector(nb_h5 *h, const nb_hdf5_master *master, const lab_frame
 static void put_beam(nb_h5 *h, const nb_image_meta *m)
 {
     nb_h5_group(h, "/entry/instrument/beam", "NXbeam");
-    nb_h5_number(h, "/entry/instrument/beam/incident_wavelength", m->wavelength_A, "angstrom");
-    nb_h5_number(h, "/entry/instrument/beam/incident_polarization_factor", m->polarization,
-                 NULL);
+    nb_h5_number(h, "/entry/instrument/beam/incident_wavelength", m->wavelength_A,
+                 "angstrom");
+    nb_h5_number(h, "/entry/instrument/beam/incident_polarization_factor",
+                 m->polarization, NULL);
 }
 
 /** The goniometer of a rotation; a still has none. */
@@ -188,7 +191,8 @@ static void put_virtual(nb_h5 *h, const nb_hdf5_master *master)
         int first = i * master->frames_per_file, left = master->frames - first;
         hsize_t at[3] = {(hsize_t)first, 0, 0}, part[3] = {0, dims[1], dims[2]};
         hid_t source;
-        part[0] = (hsize_t)(left < master->frames_per_file ? left : master->frames_per_file);
+        part[0] =
+            (hsize_t)(left < master->frames_per_file ? left : master->frames_per_file);
         source = H5Screate_simple(3, part, NULL);
         master->data_name(master->user, i, name);
         h->ok &= H5Sselect_hyperslab(all, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
@@ -240,29 +244,21 @@ static void fill(nb_h5 *h, const nb_hdf5_master *master)
     nb_hdf5_put_truth(h, master);
 }
 
-nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master, nb_error *err)
+nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
+                               nb_error *err)
 {
-    nb_h5 h = {-1, 1};
+    double pixels = (double)master->layout.fast * master->layout.slow;
+    nb_h5 h;
     nb_h5_quiet quiet;
-    nb_outfile out;
-    nb_status st = nb_outfile_open(&out, path, err);
-    if (st)
-        return st;
+    nb_status st;
     nb_h5_hush(&quiet);
-    h.file = H5Fcreate(out.temp, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    h.ok = h.file >= 0;
-    if (h.ok)
+    st = nb_h5_create(&h, path, 400.0 * master->frames + (master->bad ? 4 * pixels : 0),
+                      err);
+    if (!st) {
         fill(&h, master);
-    if (h.file >= 0 && H5Fclose(h.file) < 0)
-        h.ok = 0;
+        st = nb_h5_finish(&h, NB_OK, err);
+    }
     nb_h5_unhush(&quiet);
-    if (!h.ok)
-        st = nb_fail(err, NB_ERR_IO,
-                     "cannot write %.300s: HDF5 failed (is the disk full?)", path);
-    if (!st)
-        st = nb_outfile_commit(&out, err);
-    if (st)
-        nb_outfile_abort(&out);
     return st;
 }
 

@@ -3,6 +3,60 @@
 
 #ifdef NB_HAVE_HDF5
 #include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "../base/error.h"
+
+nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err)
+{
+    struct statvfs disk;
+    nb_status st;
+    memset(h, 0, sizeof *h);
+    h->file = -1;
+    if ((st = nb_outfile_open(&h->out, path, err)))
+        return st;
+    if (!h->out.temp[0])
+        st = nb_fail(err, NB_ERR_IO, "cannot write HDF5 to %.300s: not a regular file",
+                     path);
+    else if (!fstatvfs(h->out.fd, &disk) &&
+             (double)disk.f_bavail * (double)disk.f_frsize < bytes + (1 << 16))
+        st = nb_fail(
+            err, NB_ERR_IO,
+            "cannot write %.300s: %.1f MB are needed and the disk has %.1f MB left", path,
+            bytes / 1e6, (double)disk.f_bavail * (double)disk.f_frsize / 1e6);
+    if (!st) {
+        h->file = H5Fcreate(h->out.temp, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+        if (h->file < 0)
+            st = nb_fail(err, NB_ERR_IO, "cannot create %.300s: HDF5 failed", path);
+    }
+    h->ok = !st;
+    if (st)
+        nb_outfile_abort(&h->out);
+    return st;
+}
+
+void nb_h5_give_up(nb_h5 *h)
+{
+    h->ok = 0;
+    (void)!ftruncate(h->out.fd, 0);
+}
+
+nb_status nb_h5_finish(nb_h5 *h, nb_status st, nb_error *err)
+{
+    if (st || !h->ok || H5Fflush(h->file, H5F_SCOPE_GLOBAL) < 0)
+        nb_h5_give_up(h);
+    if (H5Fclose(h->file) < 0)
+        h->ok = 0;
+    if (!st && !h->ok)
+        st = nb_fail(err, NB_ERR_IO,
+                     "cannot write %.300s: HDF5 failed (is the disk full?)", h->out.path);
+    if (!st)
+        st = nb_outfile_commit(&h->out, err);
+    if (st)
+        nb_outfile_abort(&h->out);
+    return st;
+}
 
 void nb_h5_hush(nb_h5_quiet *quiet)
 {
@@ -35,8 +89,8 @@ static void put(nb_h5 *h, const char *path, hid_t type, hid_t space, const void 
     H5Sclose(space);
 }
 
-static void put_attr(nb_h5 *h, const char *path, const char *name, hid_t type, hid_t space,
-                     const void *values)
+static void put_attr(nb_h5 *h, const char *path, const char *name, hid_t type,
+                     hid_t space, const void *values)
 {
     hid_t attr = h->ok ? H5Acreate_by_name(h->file, path, name, type, space, H5P_DEFAULT,
                                            H5P_DEFAULT, H5P_DEFAULT)

@@ -7,13 +7,23 @@
 #ifdef NB_HAVE_HDF5
 #include <hdf5.h>
 
-#include "../nanobragg.h"
+#include "../base/outfile.h"
 
 /** A file being written. */
 typedef struct nb_h5 {
     hid_t file;
     int ok;
+    nb_outfile out;
 } nb_h5;
+
+/** Create the file beside its name, if there is room for about so many bytes.  A library that runs
+ * out of disk cannot close its file and crashes at the program's end: better not to begin. */
+nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err);
+/** Something failed: empty the file, so that the library has room to close it. */
+void nb_h5_give_up(nb_h5 *h);
+/** Close the file, and rename it to its name if st and h->ok say so.  Returns st, or what went
+ * wrong. */
+nb_status nb_h5_finish(nb_h5 *h, nb_status st, nb_error *err);
 
 /** The library prints its errors by default; this and its undoing keep it quiet meanwhile. */
 typedef struct nb_h5_quiet {

@@ -68,8 +68,8 @@ static void put_matrices(nb_h5 *h, const nb_hdf5_master *master)
 }
 
 /** One double of each frame's truth. */
-static void put_column(nb_h5 *h, const nb_hdf5_master *master, const char *path, size_t offset,
-                       const char *units)
+static void put_column(nb_h5 *h, const nb_hdf5_master *master, const char *path,
+                       size_t offset, const char *units)
 {
     hsize_t n = (hsize_t)master->frames;
     double *values = nb_alloc((size_t)n, sizeof *values, "truth", NULL);

@@ -42,10 +42,11 @@ static void verify(nb_file_sink *s, const int64_t *offset)
     uint64_t recorded, hash;
     int64_t bytes;
     for (int k = 0; k < s->frames; k++)
-        s->done[k] = offset[k] > 0 &&
-                     !nb_journal_read(&s->record, offset[k], &recorded, sizeof recorded, NULL) &&
-                     !nb_template_name(&s->name, k + FIRST_NUMBER, name, NULL) &&
-                     !hash_file(name, &hash, &bytes, NULL) && hash == recorded;
+        s->done[k] =
+            offset[k] > 0 &&
+            !nb_journal_read(&s->record, offset[k], &recorded, sizeof recorded, NULL) &&
+            !nb_template_name(&s->name, k + FIRST_NUMBER, name, NULL) &&
+            !hash_file(name, &hash, &bytes, NULL) && hash == recorded;
 }
 
 static nb_status open_record(nb_file_sink *s, int resume, const nb_journal_key *key,
@@ -90,7 +91,8 @@ nb_status nb_file_sink_commit(nb_file_sink *s, int k, const nb_slot *slot, nb_er
 {
     if (s->done[k])
         return NB_OK;
-    return nb_journal_append(&s->record, k, &slot->file_hash, sizeof slot->file_hash, NULL, err);
+    return nb_journal_append(&s->record, k, &slot->file_hash, sizeof slot->file_hash,
+                             NULL, err);
 }
 
 void nb_file_sink_close(nb_file_sink *s, int complete)

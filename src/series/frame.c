@@ -93,7 +93,8 @@ static nb_status fill_i32(nb_frame *f, nb_error *err)
         st = keep(&buffer, f->pixels, sizeof *f->i32, err);
     f->i32 = buffer;
     for (size_t i = 0; !st && i < f->pixels; i++)
-        f->i32[i] = f->u16[i] < 65535 || f->sim->cfg.compat ? f->u16[i] : large_count(f, i);
+        f->i32[i] =
+            f->u16[i] < 65535 || f->sim->cfg.compat ? f->u16[i] : large_count(f, i);
     if (!f->sim->cfg.compat)
         f->overloads = 0;
     return st;
@@ -108,7 +109,8 @@ static nb_status fill_u8(nb_frame *f, nb_error *err)
     return st ? st : nb_preview(f->image, g->fpixels, g->spixels, NULL, f->u8, err);
 }
 
-nb_status nb_frame_write(nb_frame *f, nb_frame_format format, const char *path, nb_error *err)
+nb_status nb_frame_write(nb_frame *f, nb_frame_format format, const char *path,
+                         nb_error *err)
 {
     nb_image_meta meta = nb_sim_describe(f->sim);
     nb_image_view view = {0};
@@ -144,8 +146,8 @@ nb_status nb_frame_write(nb_frame *f, nb_frame_format format, const char *path, 
     return st ? st : nb_write_image(writer, path, &view, &meta, err);
 }
 
-nb_status nb_frame_encode(nb_frame *f, const nb_hdf5_layout *layout, void *chunk, size_t *bytes,
-                          nb_error *err)
+nb_status nb_frame_encode(nb_frame *f, const nb_hdf5_layout *layout, void *chunk,
+                          size_t *bytes, nb_error *err)
 {
     const void *pixels = f->image;
     nb_status st = keep(&f->scratch, 1, nb_hdf5_frame_bytes(layout) + 16384, err);

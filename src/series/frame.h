@@ -9,13 +9,13 @@
 #include "template.h"
 
 typedef struct nb_frame {
-    nb_sim *sim;     /* owned; rebuilt for every frame */
+    nb_sim *sim; /* owned; rebuilt for every frame */
     size_t pixels;
-    float *image;    /* owned, as all below; allocated when first needed */
+    float *image; /* owned, as all below; allocated when first needed */
     uint16_t *u16;
     int32_t *i32;
     uint8_t *u8;
-    void *scratch;   /* of the compression */
+    void *scratch; /* of the compression */
     int64_t overloads;
 } nb_frame;
 

@@ -32,8 +32,8 @@ static double typeable(double x)
 
 static int has_jitter(const nb_series *s)
 {
-    return s->jitter_fluence_pct > 0 || s->jitter_lambda_pct > 0 || s->jitter_cell_pct > 0 ||
-           s->jitter_mosaic_pct > 0 || s->jitter_beam_mm > 0;
+    return s->jitter_fluence_pct > 0 || s->jitter_lambda_pct > 0 ||
+           s->jitter_cell_pct > 0 || s->jitter_mosaic_pct > 0 || s->jitter_beam_mm > 0;
 }
 
 static nb_status check_jitter(const nb_series *s, const nb_config *cfg, nb_error *err)
@@ -47,14 +47,16 @@ static nb_status check_jitter(const nb_series *s, const nb_config *cfg, nb_error
     if (!s->stills)
         return nb_fail(err, NB_ERR_INPUT, "-jitter_*: only with -stills or -jobs");
     if (s->jitter_lambda_pct > 0 && cfg->mat_file[0])
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-jitter_lambda with -mat: the matrix is in units of 1/wavelength and "
-                       "the crystal would change too; give -cell and -misset");
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-jitter_lambda with -mat: the matrix is in units of 1/wavelength and "
+            "the crystal would change too; give -cell and -misset");
     if (s->jitter_cell_pct > 0 && !cfg->cell_count)
         return nb_fail(err, NB_ERR_INPUT, "-jitter_cell: needs -cell");
     if (s->jitter_beam_mm > 0 && cfg->pix0_m.set)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-jitter_beam with -pix0_vector: the origin fixes the beam centre");
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-jitter_beam with -pix0_vector: the origin fixes the beam centre");
     return NB_OK;
 }
 
@@ -95,7 +97,8 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     f->rotation = series->frames > 0;
     f->count = f->rotation ? series->frames : series->stills;
     f->phi_deg = nb_or(base->cfg.phi_deg, 0);
-    f->osc_deg = isnan(base->cfg.osc_deg) ? base->model.phi_range / NB_DEG : base->cfg.osc_deg;
+    f->osc_deg =
+        isnan(base->cfg.osc_deg) ? base->model.phi_range / NB_DEG : base->cfg.osc_deg;
     f->wavelength_A = base->model.wavelength_A;
     f->fluence = base->model.fluence;
     f->mosaic_deg = nb_or(base->cfg.mosaic_spread_deg, 0);
@@ -104,8 +107,8 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     f->beam_swapped = c == NB_CONV_MOSFLM || c == NB_CONV_DENZO;
     f->beam_down = c == NB_CONV_ADXV;
     if (series->orientations[0] && strcmp(series->orientations, "random") != 0)
-        st = nb_orientations_load(series->orientations, f->count, &f->missets, &f->n_missets,
-                                  err);
+        st = nb_orientations_load(series->orientations, f->count, &f->missets,
+                                  &f->n_missets, err);
     return st;
 }
 

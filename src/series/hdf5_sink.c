@@ -19,7 +19,8 @@ static nb_status make_stem(const char *master, char stem[NB_PATH_MAX], nb_error 
     if (n > 7 && strncmp(master + n - 7, "_master", 7) == 0)
         n -= 7;
     if (n + SUFFIX >= NB_PATH_MAX)
-        return nb_fail(err, NB_ERR_INPUT, "-hdf5 %.60s...: the file name is too long", master);
+        return nb_fail(err, NB_ERR_INPUT, "-hdf5 %.60s...: the file name is too long",
+                       master);
     memcpy(stem, master, n);
     stem[n] = '\0';
     return NB_OK;
@@ -27,7 +28,8 @@ static nb_status make_stem(const char *master, char stem[NB_PATH_MAX], nb_error 
 
 static void data_path(const char *stem, int block, char path[NB_PATH_MAX])
 {
-    snprintf(path, NB_PATH_MAX, "%.*s_data_%06d.h5", NB_PATH_MAX - SUFFIX, stem, block + 1);
+    snprintf(path, NB_PATH_MAX, "%.*s_data_%06d.h5", NB_PATH_MAX - SUFFIX, stem,
+             block + 1);
 }
 
 static void journal_path(const char *stem, int block, char path[NB_PATH_MAX])
@@ -51,8 +53,12 @@ static int frames_in(const nb_hdf5_sink *s, int block)
 
 static nb_hdf5_data describe(const nb_hdf5_sink *s, int block)
 {
-    nb_hdf5_data data = {s->layout, frames_in(s, block), s->key.fingerprint, s->key.seed,
-                         block * s->per_file};
+    nb_hdf5_data data = {0};
+    data.layout = s->layout;
+    data.frames = frames_in(s, block);
+    data.fingerprint = s->key.fingerprint;
+    data.seed = s->key.seed;
+    data.first = block * s->per_file;
     return data;
 }
 
@@ -92,7 +98,8 @@ static nb_status find_finished(nb_hdf5_sink *s, nb_error *err)
             memset(s->done + data.first, 2, (size_t)data.frames);
             continue;
         }
-        if (nb_hdf5_data_key(path, &fingerprint, &seed) && fingerprint != s->key.fingerprint)
+        if (nb_hdf5_data_key(path, &fingerprint, &seed) &&
+            fingerprint != s->key.fingerprint)
             return nb_fail(err, NB_ERR_INPUT,
                            "-resume: %.300s was made with other flags or files; give the "
                            "same, or leave -resume out to start again",
@@ -131,7 +138,8 @@ nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames
     return s->resume ? find_finished(s, err) : NB_OK;
 }
 
-static nb_status next_chunk(void *user, int i, const void **chunk, size_t *bytes, nb_error *err)
+static nb_status next_chunk(void *user, int i, const void **chunk, size_t *bytes,
+                            nb_error *err)
 {
     nb_hdf5_sink *s = user;
     *chunk = s->chunk;
@@ -148,6 +156,8 @@ static nb_status assemble(nb_hdf5_sink *s, int frames, nb_error *err)
     nb_hdf5_data data = describe(s, s->block);
     char path[NB_PATH_MAX];
     data.frames = frames;
+    for (int i = 0; i < frames; i++)
+        data.bytes += s->bytes[i];
     data_path(s->stem, s->block, path);
     return nb_hdf5_write_data(path, &data, next_chunk, s, err);
 }
@@ -161,8 +171,8 @@ nb_status nb_hdf5_sink_commit(nb_hdf5_sink *s, int k, const nb_slot *slot, nb_er
     if (s->block != block)
         st = open_block(s, block, err);
     if (!st && !s->offset[i]) {
-        st = nb_journal_append(&s->journal, k, slot->chunk, slot->chunk_bytes, &s->offset[i],
-                               err);
+        st = nb_journal_append(&s->journal, k, slot->chunk, slot->chunk_bytes,
+                               &s->offset[i], err);
         if (st)
             s->offset[i] = 0;
         else

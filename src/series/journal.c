@@ -146,12 +146,14 @@ nb_status nb_journal_resume(nb_journal *j, const char *path, const nb_journal_ke
     else if (file.st_size < (int64_t)sizeof h) /* killed before it had begun */
         st = begin(j, key, err);
     else if (!get(j->fd, 0, &h, sizeof h) || memcmp(h.magic, magic, sizeof magic) != 0)
-        st = nb_fail(err, NB_ERR_INPUT, "-resume: %.300s is not a record of a series", path);
-    else if (h.fingerprint != key->fingerprint || h.seed != key->seed)
-        st = nb_fail(err, NB_ERR_INPUT,
-                     "-resume: %.300s was begun with other flags or files; give the same, or "
-                     "leave -resume out to start again",
+        st = nb_fail(err, NB_ERR_INPUT, "-resume: %.300s is not a record of a series",
                      path);
+    else if (h.fingerprint != key->fingerprint || h.seed != key->seed)
+        st = nb_fail(
+            err, NB_ERR_INPUT,
+            "-resume: %.300s was begun with other flags or files; give the same, or "
+            "leave -resume out to start again",
+            path);
     else
         st = scan(j, file.st_size, found, user, err);
     if (st)

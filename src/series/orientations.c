@@ -53,8 +53,8 @@ static int to_misset(const double *values, int n, double misset[3])
     return 1;
 }
 
-static nb_status parse(const char *data, const char *path, int needed, double (*missets)[3],
-                       int *count, nb_error *err)
+static nb_status parse(const char *data, const char *path, int needed,
+                       double (*missets)[3], int *count, nb_error *err)
 {
     double values[10];
     long line = 0;
@@ -77,8 +77,8 @@ static nb_status parse(const char *data, const char *path, int needed, double (*
     return NB_OK;
 }
 
-nb_status nb_orientations_load(const char *path, int needed, double (**missets)[3], int *count,
-                               nb_error *err)
+nb_status nb_orientations_load(const char *path, int needed, double (**missets)[3],
+                               int *count, nb_error *err)
 {
     char *data;
     size_t bytes;
@@ -91,7 +91,7 @@ nb_status nb_orientations_load(const char *path, int needed, double (**missets)[
     st = *missets ? parse(data, path, needed, *missets, count, err) : NB_ERR_NOMEM;
     nb_free(data);
     if (!st && *count < needed)
-        st = nb_fail_at(err, NB_ERR_INPUT, path, 0, "%d orientations for %d stills", *count,
-                        needed);
+        st = nb_fail_at(err, NB_ERR_INPUT, path, 0, "%d orientations for %d stills",
+                        *count, needed);
     return st;
 }

@@ -12,19 +12,19 @@
 
 typedef struct nb_run {
     const nb_series *series;
-    nb_hooks hooks;         /* the caller's */
-    nb_sim *base;           /* owned; loaded files, configuration of the whole */
+    nb_hooks hooks; /* the caller's */
+    nb_sim *base;   /* owned; loaded files, configuration of the whole */
     nb_frames frames;
     nb_lanes lanes;
     nb_hdf5_layout layout;
-    nb_file_sink files;     /* when series->output */
-    nb_hdf5_sink hdf5;      /* when series->hdf5_file */
-    nb_hdf5_frame *truth;   /* owned; [frames] */
+    nb_file_sink files;   /* when series->output */
+    nb_hdf5_sink hdf5;    /* when series->hdf5_file */
+    nb_hdf5_frame *truth; /* owned; [frames] */
     int threads, threads_each;
 
-    pthread_mutex_t lock;   /* of all below */
-    pthread_cond_t moved;   /* a frame was written, or stop */
-    nb_slot *slots;         /* owned; frame k is in k % window */
+    pthread_mutex_t lock; /* of all below */
+    pthread_cond_t moved; /* a frame was written, or stop */
+    nb_slot *slots;       /* owned; frame k is in k % window */
     int window, next, written, draining;
     nb_series_progress progress;
     double start;

@@ -18,8 +18,8 @@ static uint64_t fingerprint(const nb_run *run)
     const nb_sf_table *t = &sim->table;
     const int numbers[] = {s->frames, s->stills, (int)s->hdf5_type, (int)s->compress,
                            s->frames_per_file};
-    const double spreads[] = {s->jitter_fluence_pct, s->jitter_lambda_pct, s->jitter_cell_pct,
-                              s->jitter_mosaic_pct, s->jitter_beam_mm};
+    const double spreads[] = {s->jitter_fluence_pct, s->jitter_lambda_pct,
+                              s->jitter_cell_pct, s->jitter_mosaic_pct, s->jitter_beam_mm};
     uint64_t h = nb_hash_bytes(NB_HASH_START, NB_VERSION, strlen(NB_VERSION));
     nb_config cfg = run->frames.base;
     memset(cfg.command_line, 0, sizeof cfg.command_line);
@@ -34,10 +34,12 @@ static uint64_t fingerprint(const nb_run *run)
     h = nb_hash_bytes(h, sim->matrix, sizeof sim->matrix);
     h = nb_hash_bytes(h, sim->lines, (size_t)sim->n_lines * sizeof *sim->lines);
     if (sim->mask)
-        h = nb_hash_bytes(h, sim->mask, (size_t)run->layout.fast * (size_t)run->layout.slow);
+        h = nb_hash_bytes(h, sim->mask,
+                          (size_t)run->layout.fast * (size_t)run->layout.slow);
     if (t->F)
         h = nb_hash_bytes(h, t->F,
-                          (size_t)(t->hmax - t->hmin + 1) * (size_t)(t->kmax - t->kmin + 1) *
+                          (size_t)(t->hmax - t->hmin + 1) *
+                              (size_t)(t->kmax - t->kmin + 1) *
                               (size_t)(t->lmax - t->lmin + 1) * sizeof *t->F);
     return h;
 }
@@ -102,7 +104,8 @@ static nb_status allocate(nb_run *run, nb_error *err)
     if (!run->truth || !run->slots)
         return NB_ERR_NOMEM;
     for (int i = 0; !st && run->hdf5.done && i < run->window; i++) {
-        run->slots[i].chunk = nb_alloc_raw(nb_hdf5_chunk_bound(&run->layout), 1, "frame", err);
+        run->slots[i].chunk =
+            nb_alloc_raw(nb_hdf5_chunk_bound(&run->layout), 1, "frame", err);
         st = run->slots[i].chunk ? NB_OK : NB_ERR_NOMEM;
     }
     return st;
@@ -149,7 +152,8 @@ static nb_status write_master(nb_run *run, int frames, nb_error *err)
     char *config = NULL;
     nb_hdf5_master master = {0};
     nb_status st;
-    (void)nb_sim_config_json(run->base, &config, NULL); /* left out without a JSON library */
+    (void)nb_sim_config_json(run->base, &config,
+                             NULL); /* left out without a JSON library */
     master.layout = run->layout;
     master.frames = frames;
     master.frames_per_file = run->hdf5.per_file;
@@ -174,7 +178,8 @@ static nb_status finish(nb_run *run, nb_status st, nb_error *err)
         return st;
     if (!st)
         return write_master(run, run->frames.count, err);
-    if (run->written > 0 && st != NB_ERR_IO && !nb_hdf5_sink_partial(&run->hdf5, run->written, NULL))
+    if (run->written > 0 && st != NB_ERR_IO &&
+        !nb_hdf5_sink_partial(&run->hdf5, run->written, NULL))
         (void)write_master(run, run->written, NULL);
     return st;
 }
@@ -195,8 +200,8 @@ static void tear_down(nb_run *run, int complete)
     pthread_cond_destroy(&run->moved);
 }
 
-nb_status nb_series_run(const nb_config *cfg, const nb_series *series, const nb_hooks *hooks,
-                        nb_series_progress *result, nb_error *err)
+nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
+                        const nb_hooks *hooks, nb_series_progress *result, nb_error *err)
 {
     nb_run run;
     nb_status st;

@@ -11,9 +11,9 @@
 /** A frame on its way from the thread that made it to the files. */
 typedef struct nb_slot {
     nb_hdf5_frame truth;
-    void *chunk;         /* owned; compressed pixels */
+    void *chunk; /* owned; compressed pixels */
     size_t chunk_bytes;
-    uint64_t file_hash;  /* of the numbered file */
+    uint64_t file_hash; /* of the numbered file */
     int64_t file_bytes;
     int ready, kept;
 } nb_slot;
@@ -42,13 +42,13 @@ typedef struct nb_hdf5_sink {
     nb_hdf5_layout layout;
     nb_journal_key key;
     int frames, per_file, resume;
-    int block;              /* the data file that `journal` is for; -1: none */
+    int block; /* the data file that `journal` is for; -1: none */
     nb_journal journal;
-    int64_t *offset;        /* owned; [per_file], where the frames of the block are, 0: not */
-    size_t *bytes;          /* owned */
-    void *chunk;            /* owned; for reading back */
-    uint8_t *done;          /* owned; [frames] */
-    int64_t written;        /* bytes of chunks */
+    int64_t *offset; /* owned; [per_file], where the frames of the block are, 0: not */
+    size_t *bytes;   /* owned */
+    void *chunk;     /* owned; for reading back */
+    uint8_t *done;   /* owned; [frames] */
+    int64_t written; /* bytes of chunks */
 } nb_hdf5_sink;
 
 nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames,

@@ -11,8 +11,9 @@
 static const struct {
     const char *extension;
     nb_frame_format format;
-} formats[] = {{".img", NB_FRAME_SMV},   {".cbf", NB_FRAME_CBF},  {".tif", NB_FRAME_TIFF},
-               {".tiff", NB_FRAME_TIFF}, {".png", NB_FRAME_PNG},  {".bin", NB_FRAME_FLOAT}};
+} formats[] = {{".img", NB_FRAME_SMV},  {".cbf", NB_FRAME_CBF},
+               {".tif", NB_FRAME_TIFF}, {".tiff", NB_FRAME_TIFF},
+               {".png", NB_FRAME_PNG},  {".bin", NB_FRAME_FLOAT}};
 
 static nb_status choose_format(const char *text, nb_template *t, nb_error *err)
 {
@@ -23,13 +24,14 @@ static nb_status choose_format(const char *text, nb_template *t, nb_error *err)
             return NB_OK;
         }
     if (dot && (!strcasecmp(dot, ".h5") || !strcasecmp(dot, ".nxs")))
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-output %.200s: HDF5 holds all frames in one master; use -hdf5 FILE",
-                       text);
-    return nb_fail(err, NB_ERR_INPUT,
-                   "-output %.200s: the extension chooses the format and must be .img, .cbf, "
-                   ".tif, .png or .bin",
-                   text);
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-output %.200s: HDF5 holds all frames in one master; use -hdf5 FILE", text);
+    return nb_fail(
+        err, NB_ERR_INPUT,
+        "-output %.200s: the extension chooses the format and must be .img, .cbf, "
+        ".tif, .png or .bin",
+        text);
 }
 
 /** The conversion at p ("%05d"): its end, or NULL if it is none of ours. */
@@ -62,24 +64,25 @@ nb_status nb_template_parse(const char *text, nb_template *t, nb_error *err)
         } else if (*p == '%') {
             p = parse_number(p, &t->digits);
             if (!p || ++numbers > 1)
-                return nb_fail(err, NB_ERR_INPUT,
-                               "-output %.200s: write one %%d or %%05d for the frame's number",
-                               text);
+                return nb_fail(
+                    err, NB_ERR_INPUT,
+                    "-output %.200s: write one %%d or %%05d for the frame's number", text);
             to = t->after;
         } else {
             *to++ = *p++;
         }
     }
     if (!numbers)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-output %.200s: no place for the frame's number; write it as %%05d",
-                       text);
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-output %.200s: no place for the frame's number; write it as %%05d", text);
     return choose_format(text, t, err);
 }
 
 nb_status nb_template_name(const nb_template *t, int number, char *name, nb_error *err)
 {
-    int n = snprintf(name, NB_PATH_MAX, "%s%0*d%s", t->before, t->digits, number, t->after);
+    int n =
+        snprintf(name, NB_PATH_MAX, "%s%0*d%s", t->before, t->digits, number, t->after);
     if (n < 0 || n >= NB_PATH_MAX)
         return nb_fail(err, NB_ERR_INPUT, "-output %.200s...: the file name is too long",
                        t->before);

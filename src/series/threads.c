@@ -63,7 +63,8 @@ static int take(nb_run *run)
 
 static int finished_before(const nb_run *run, int k)
 {
-    return (!run->files.done || run->files.done[k]) && (!run->hdf5.done || run->hdf5.done[k]);
+    return (!run->files.done || run->files.done[k]) &&
+           (!run->hdf5.done || run->hdf5.done[k]);
 }
 
 static int same_files(const nb_config *a, const nb_config *b)
@@ -102,8 +103,9 @@ static nb_status prepare(nb_run *run, nb_frame *f, const nb_config *cfg, nb_erro
         return st;
     nb_sim_size(f->sim, &fast, &slow);
     if (fast != run->layout.fast || slow != run->layout.slow)
-        return nb_fail(err, NB_ERR_INPUT, "-jobs: a frame of %d x %d pixels among those of %d x %d",
-                       fast, slow, run->layout.fast, run->layout.slow);
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-jobs: a frame of %d x %d pixels among those of %d x %d", fast,
+                       slow, run->layout.fast, run->layout.slow);
     return NB_OK;
 }
 
@@ -238,9 +240,10 @@ nb_status nb_run_frames(nb_run *run, nb_error *err)
     if (run->status && run->status != NB_ERR_CANCELLED)
         return run->status;
     if (run->written < run->frames.count)
-        return nb_fail(err, NB_ERR_CANCELLED,
-                       "interrupted: %d of %d frames are finished; the same flags with -resume "
-                       "go on from there",
-                       run->written, run->frames.count);
+        return nb_fail(
+            err, NB_ERR_CANCELLED,
+            "interrupted: %d of %d frames are finished; the same flags with -resume "
+            "go on from there",
+            run->written, run->frames.count);
     return NB_OK;
 }

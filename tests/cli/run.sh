@@ -125,6 +125,7 @@ bash ./check_docs.sh || failed=1
 bash ./compare_check.sh || failed=1
 "${PYTHON:-python3}" ./compare_check.py || failed=1
 "${PYTHON:-python3}" ./progress_check.py || failed=1
+"${PYTHON:-python3}" ./series_check.py || failed=1
 if [ -f fabio_check.py ]; then
     "${PYTHON:-python3}" ./fabio_check.py || failed=1
 else

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: MIT
+"""Series: a frame equals the single image; formats agree; a run that was killed goes on.
+
+usage: NANOBRAGG=program python3 tests/cli/series_check.py
+"""
+import glob
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+PROGRAM = os.path.abspath(os.environ["NANOBRAGG"])
+FAILED = []
+X = ["-default_F", "100", "-cell", "70", "80", "90", "-N", "8", "-detpixels", "96", "-pixel", "0.5",
+     "-fluence", "3e28", "-distance", "100", "-mosaic", "0.5", "-seed", "7", "-quiet"]
+ROTATION = X + ["-phi", "10", "-osc", "0.3", "-phisteps", "2"]
+
+
+def ok(name, good, why=""):
+    if not good:
+        print(f"# {name}: {why}")
+        FAILED.append(name)
+    print(("ok " if good else "not ok ") + "series " + name)
+
+
+def run(*args, status=0):
+    done = subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, check=False)
+    if done.returncode != status:
+        raise AssertionError(f"exit status {done.returncode}, not {status}: {done.stderr[-300:]}")
+    return done.stdout, done.stderr
+
+
+def read(path):
+    with open(path, "rb") as stream:
+        return stream.read()
+
+
+def frames_equal_single_images():
+    """Float and noise images, file for file; the seed from the frame's header."""
+    run(*ROTATION, "-frames", 4, "-output", "r_%d.img")
+    run(*ROTATION, "-frames", 4, "-output", "r_%d.bin", "-threads", 1)
+    same = []
+    for k, phi in enumerate(("10", "10.3", "10.6", "10.9")):
+        head = read(f"r_{k + 1}.img")[:8192].decode("latin-1")
+        seed = head.split("NANOBRAGG_SEED=")[1].split(";")[0]
+        run(*ROTATION, "-phi", phi, "-seed", seed, "-noint", "-nopgm")
+        same.append(read("floatimage.bin") == read(f"r_{k + 1}.bin"))
+        same.append(read("noiseimage.img") == read(f"r_{k + 1}.img"))
+    ok("frame-is-the-single-image", all(same) and len({read(f"r_{k}.bin") for k in (1, 2, 3)}) == 3,
+       same)
+    ok("seed-of-frame-0", seed != "7" and "NANOBRAGG_SEED=7;" in
+       read("r_1.img")[:8192].decode("latin-1"))
+    ok("no-record-left", not glob.glob("*.resume"), glob.glob("*.resume"))
+
+
+def stills_equal_single_images(h5py, numpy):
+    """What /entry/simulation says of a shot makes that shot."""
+    run(*X, "-stills", 3, "-orientations", "random", "-jitter_fluence", 20, "-jitter_lambda", 0.5,
+        "-jitter_cell", 0.3, "-jitter_mosaic", 10, "-jitter_beam", 0.4, "-hdf5", "s.h5",
+        "-output", "s_%d.bin")
+    with h5py.File("s.h5") as h5:
+        truth = {key: h5["/entry/simulation/" + key][...] for key in
+                 ("seed", "fluence", "wavelength", "mosaic", "B", "A", "U", "beam_fast",
+                  "beam_slow")}
+        still = "depends_on" not in h5["/entry/sample"]
+    seed = int(truth["seed"][2])
+    factor = 1 / (truth["B"][2][0][0] * 70)  # a* = 1/a of a right-angled cell
+    beam = [f"{round((v - 0.5) * 0.5, 9)}" for v in (truth["beam_slow"][2], truth["beam_fast"][2])]
+    run(*X, "-misset", "random", "-misset_seed", seed, "-seed", seed,
+        "-fluence", repr(truth["fluence"][2]), "-lambda", repr(truth["wavelength"][2]),
+        "-cell", *(repr(v * factor) for v in (70, 80, 90)), "-mosaic", repr(truth["mosaic"][2]),
+        "-Xbeam", beam[0], "-Ybeam", beam[1], "-noint", "-nonoise", "-nopgm")
+    one, shot = (numpy.fromfile(f, "f4") for f in ("floatimage.bin", "s_3.bin"))
+    error = float(numpy.max(numpy.abs(one - shot)) / numpy.max(shot))
+    ok("truth-makes-the-shot", error < 1e-4, f"largest difference {error} of the maximum")
+    ok("shots-differ", all(len(set(truth[key].tolist())) == 3 for key in
+                           ("fluence", "wavelength", "mosaic", "beam_fast", "beam_slow"))
+       and abs(numpy.linalg.det(truth["U"][1]) - 1) < 1e-9)
+    ok("A-is-U-B", bool(numpy.allclose(truth["U"] @ truth["B"], truth["A"], atol=1e-12)))
+    ok("stills-have-no-scan", still)
+
+
+def orientations_and_jobs():
+    with open("o.txt", "w", encoding="ascii") as out:
+        out.write("# two shots\n10 20 30\n0 -1 0 1 0 0 0 0 1\n")
+    run(*X, "-stills", 2, "-orientations", "o.txt", "-output", "o_%d.bin")
+    run(*X, "-misset", 10, 20, 30, "-noint", "-nonoise", "-nopgm")
+    same = read("floatimage.bin") == read("o_1.bin")
+    run(*X, "-misset", 0, 0, 90, "-noint", "-nonoise", "-nopgm")
+    ok("orientations-of-a-file", same and read("floatimage.bin") == read("o_2.bin"))
+    jobs = [{"misset": [1, 2, 3], "nopolar": True}, {"lambda": 1.1, "water": 2, "cell": 75}]
+    with open("j.jsonl", "w", encoding="ascii") as out:
+        out.write("\n".join(map(json.dumps, jobs)))
+    run(*X, "-jobs", "j.jsonl", "-output", "j_%d.bin")
+    run(*X, "-misset", 1, 2, 3, "-nopolar", "-noint", "-nonoise", "-nopgm")
+    same = read("floatimage.bin") == read("j_1.bin")
+    run(*X, "-lambda", 1.1, "-water", 2, "-cell", 75, "-noint", "-nonoise", "-nopgm")
+    ok("jobs", same and read("floatimage.bin") == read("j_2.bin"))
+
+
+def formats_agree(h5py, numpy, fabio):
+    """The same photons from every file that can be read here."""
+    flags = ROTATION + ["-frames", 5, "-frames_per_file", 2]
+    run(*flags, "-output", "f_%02d.cbf", "-hdf5", "f_master.h5")
+    run(*flags, "-output", "f_%02d.img", "-hdf5", "g.h5", "-hdf5type", "int32", "-compress", "none")
+    run(*flags, "-output", "f_%02d.bin", "-hdf5", "h.h5", "-hdf5type", "float32")
+    with h5py.File("f_master.h5") as f, h5py.File("g.h5") as g, h5py.File("h.h5") as h:
+        data = f["/entry/data/data"][...]
+        types = [x["/entry/data/data"].dtype for x in (f, g, h)]
+        ok("hdf5-types", types == ["uint16", "int32", "float32"], types)
+        ok("hdf5-compressions-agree", (data == g["/entry/data/data"][...]).all())
+        raw = numpy.array([numpy.fromfile(f"f_{k:02d}.bin", "f4") for k in range(1, 6)])
+        ok("hdf5-float", (h["/entry/data/data"][...].reshape(raw.shape) == raw).all())
+        omega = f["/entry/sample/transformations/omega"][...]
+        ok("hdf5-scan", numpy.allclose(omega, 10 + 0.3 * numpy.arange(5), atol=1e-9), omega)
+        ok("hdf5-config", json.loads(f["/entry/simulation/config"][()])["output"]["seed"] == 7)
+    ok("data-files", len(glob.glob("f_data_*.h5")) == 3)
+    ok("photons", 0 < data.max() < 60000 and data.std() > 1, data.max())
+    if fabio is None:
+        print("skip series fabio # python3-fabio is not installed")
+        return
+    cbf = [fabio.open(f"f_{k:02d}.cbf").data for k in range(1, 6)]
+    img = [fabio.open(f"f_{k:02d}.img").data.astype(int) - 40 for k in range(1, 6)]
+    ok("fabio-cbf", (numpy.array(cbf) == data).all() and cbf[0].dtype == numpy.int32)
+    ok("fabio-smv", (numpy.array(img) == data).all())
+
+
+def bslz4(h5py):
+    plugins = glob.glob("/usr/lib/*/hdf5/serial/plugins/libh5bshuf.so")
+    if not plugins:
+        print("skip series bslz4 # Debian's package bitshuffle is not installed")
+        return
+    for kind in ("uint16", "int32", "float32"):
+        for name in ("none", "bslz4"):
+            run(*ROTATION, "-detpixels", "70", "-frames", 2, "-hdf5", f"{name}.h5", "-hdf5type",
+                kind, "-compress", name)
+        code = "import h5py,sys; a,b=(h5py.File(f)['/entry/data/data'][...] for f in sys.argv[1:]);" \
+               "sys.exit(not (a == b).all())"
+        done = subprocess.run([sys.executable, "-c", code, "none.h5", "bslz4.h5"], check=False,
+                              env={**os.environ, "HDF5_PLUGIN_PATH": os.path.dirname(plugins[0])})
+        ok(f"bslz4-{kind}", done.returncode == 0)
+
+
+def large_counts(h5py, fabio):
+    """int32 goes on where 16 bits end."""
+    flags = X + ["-stills", 1, "-fluence", "1e32", "-detpixels", 32]
+    run(*flags, "-hdf5", "l32.h5", "-hdf5type", "int32", "-output", "l_%d.cbf")
+    run(*flags, "-hdf5", "l16.h5")
+    run(*flags, "-nonoise", "-hdf5", "lf.h5", "-hdf5type", "float32")
+    a, b, f = (h5py.File(n)["/entry/data/data"][0].astype(float) for n in
+               ("l32.h5", "l16.h5", "lf.h5"))
+    big = f > 1e5
+    ok("int32-above-16-bits", big.any() and (b[big] == 65535).all() and
+       (abs(a - f) < 8 * f ** 0.5 + 8).all(), f"{big.sum()} pixels, maximum {a.max()}")
+    if fabio is not None:
+        ok("cbf-above-16-bits", (fabio.open("l_1.cbf").data == a).all())
+
+
+def contents(h5py, name):
+    """What must be equal after a resumed run."""
+    with h5py.File(name) as h5:
+        return (h5["/entry/data/data"][...].tobytes(),
+                [h5["/entry/simulation/" + key][...].tobytes() for key in ("A", "seed", "phi")])
+
+
+def killed_runs_go_on(h5py):
+    flags = ROTATION + ["-frames", 40, "-frames_per_file", 7, "-hdf5", "k_master.h5",
+                        "-output", "k_%02d.cbf", "-oversample", 3]
+    start = time.monotonic()
+    run(*flags)
+    seconds = time.monotonic() - start
+    whole = contents(h5py, "k_master.h5"), [read(f) for f in sorted(glob.glob("k_*.cbf"))]
+    generator = random.Random(1)
+    good = kept = 0
+    for _ in range(10):
+        for name in glob.glob("k_*"):
+            os.remove(name)
+        process = subprocess.Popen([PROGRAM, *map(str, flags)], stderr=subprocess.DEVNULL)
+        time.sleep(generator.uniform(0.1, 0.9) * seconds)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        for name in glob.glob("k_*.h5"):
+            with h5py.File(name) as h5:
+                h5["/entry/data/data"][0]
+        text = run(*[f for f in flags if f != "-quiet"], "-resume")[0]
+        kept += "kept from before" in text
+        good += (contents(h5py, "k_master.h5"),
+                 [read(f) for f in sorted(glob.glob("k_*.cbf"))]) == whole
+    ok("killed-and-resumed", good == 10, f"{good} of 10 as uninterrupted")
+    ok("resume-keeps-frames", kept >= 5, f"only {kept} of 10 runs kept any")
+    with open("k_07.cbf", "r+b") as damaged:
+        damaged.seek(3000)
+        damaged.write(b"damage")
+    os.remove("k_master.h5")
+    run(*flags, "-resume")
+    ok("damaged-file-is-made-again",
+       [read(f) for f in sorted(glob.glob("k_*.cbf"))] == whole[1])
+    error = run(*flags, "-resume", "-fluence", "1e20", status=2)[1]
+    ok("other-flags-refused", "-resume" in error, error)
+
+
+def interrupted(h5py):
+    """Ctrl-C: status 130, and what is finished can be read."""
+    flags = ROTATION + ["-frames", "400", "-hdf5", "i.h5", "-oversample", "4"]
+    process = subprocess.Popen([PROGRAM, *map(str, flags)], stderr=subprocess.PIPE, text=True)
+    time.sleep(0.7)
+    process.send_signal(signal.SIGINT)
+    error = process.communicate()[1]
+    frames = 0
+    if os.path.exists("i.h5"):
+        with h5py.File("i.h5") as h5:
+            frames = len(h5["/entry/data/data"])
+    ok("interrupted", process.returncode == 130 and "-resume" in error and 0 < frames < 400,
+       f"status {process.returncode}, {frames} frames: {error}")
+
+
+def full_disk(h5py):
+    if os.geteuid() != 0:
+        print("skip series full-disk # needs root for a small tmpfs")
+        return
+    os.mkdir("small")
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", "small"], check=False,
+                      stderr=subprocess.DEVNULL).returncode:
+        print("skip series full-disk # no tmpfs can be mounted here")
+        return
+    try:
+        flags = ROTATION + ["-frames", 40, "-frames_per_file", 3]
+        for what, path in (("-hdf5", "small/d.h5"), ("-output", "small/d_%03d.img")):
+            error = run(*flags, what, path, status=1)[1]
+            ok(f"full-disk{what}", "space" in error or "disk" in error, error)
+            for name in glob.glob("small/*.h5"):
+                with h5py.File(name) as h5:
+                    h5["/entry/data/data"][...]
+            ok(f"full-disk{what}-leaves-whole-files",
+               all(os.path.getsize(f) == os.path.getsize("r_1.img")
+                   for f in glob.glob("small/*.img")) and not glob.glob("small/*.part"))
+            for name in glob.glob("small/*"):
+                os.remove(name)
+        subprocess.run(["mount", "-o", "remount,ro", "small"], check=True)
+        error = run(*flags, "-hdf5", "small/d.h5", status=1)[1]
+        ok("read-only-folder", "small/d" in error and "Read-only" in error, error)
+    finally:
+        subprocess.run(["umount", "small"], check=False)
+
+
+def memory_is_flat():
+    def peak(frames):
+        done = subprocess.Popen([PROGRAM, *map(str, ROTATION), "-detpixels", "512", "-frames",
+                                 str(frames), "-threads", "2", "-hdf5", "m.h5", "-N", "2"])
+        _, status, usage = os.wait4(done.pid, 0)
+        return usage.ru_maxrss if status == 0 else 0
+    few, many = peak(30), peak(300)
+    ok("memory-is-flat", few and many <= 1.1 * few, f"{few} kB with 30 frames, {many} with 300")
+
+
+def main():
+    folder = tempfile.mkdtemp()
+    os.chdir(folder)
+    try:
+        import h5py
+        import numpy
+    except ImportError as missing:
+        h5py = numpy = None
+        print(f"skip series hdf5 # {missing}")
+    try:
+        import fabio
+    except ImportError:
+        fabio = None
+    if subprocess.run([PROGRAM, *X, "-stills", "1", "-hdf5", "t.h5"], capture_output=True,
+                      check=False).returncode == 2:
+        print("skip series hdf5 # not in this build")
+        h5py = None
+    frames_equal_single_images()
+    orientations_and_jobs()
+    if h5py:
+        stills_equal_single_images(h5py, numpy)
+        formats_agree(h5py, numpy, fabio)
+        bslz4(h5py)
+        large_counts(h5py, fabio)
+        interrupted(h5py)
+        full_disk(h5py)
+        killed_runs_go_on(h5py)
+        memory_is_flat()
+    os.chdir("/")
+    shutil.rmtree(folder)
+    return 1 if FAILED else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
