@@ -88,26 +88,41 @@ NB_INLINE void cubic_weights(vd t, vd w[4])
     w[3] = (t + 1.0) * t * (t - 1.0) / 6.0;
 }
 
-/** Tricubic where all 64 neighbours are in the box (lanes of `fits`). */
+/** Four amplitudes that lie side by side. */
+typedef double four __attribute__((vector_size(4 * sizeof(double))));
+
+/** Tricubic for the lanes of `fits`, where all 64 neighbours are in the box; 0 elsewhere.  A
+ * pixel at a time, four neighbours at once: they are contiguous, and a gather's cost is in the
+ * number of addresses. */
 NB_INLINE vd F_tricubic(const nb_sf_box *sf, const vd h[3], vl fits)
 {
-    vd w[3][4], corner[3], first, sum = {0};
     const int start[3] = {sf->hmin, sf->kmin, sf->lmin};
-    int axis, i, j, m;
+    vd w[3][4], corner[3], result = {0};
+    int axis, i, j, lane;
     for (axis = 0; axis < 3; axis++) {
         vd below = vd_floor(h[axis]);
         cubic_weights(h[axis] - below, w[axis]);
         corner[axis] = below - (start[axis] + 1.0);
     }
-    first = (vd)(fits & (vl)box_index(sf, corner[0], corner[1], corner[2]));
-    for (i = 0; i < 4; i++)
-        for (j = 0; j < 4; j++) {
-            vd row = first + ((double)i * sf->nk + j) * sf->nl, along_l = {0};
-            for (m = 0; m < 4; m++)
-                along_l = vd_fma(w[2][m], vd_gather(sf->F, row + m), along_l);
-            sum = vd_fma(w[0][i] * w[1][j], along_l, sum);
+    corner[0] = box_index(sf, corner[0], corner[1], corner[2]);
+    for (lane = 0; lane < NB_H; lane++) {
+        const double *first;
+        four sum = {0}, l = {w[2][0][lane], w[2][1][lane], w[2][2][lane], w[2][3][lane]};
+        if (!fits[lane])
+            continue;
+        first = sf->F + (int64_t)corner[0][lane];
+        for (i = 0; i < 4; i++) {
+            four plane = {0}, row;
+            for (j = 0; j < 4; j++) {
+                memcpy(&row, first + ((int64_t)i * sf->nk + j) * sf->nl, sizeof row);
+                plane += w[1][j][lane] * row;
+            }
+            sum += w[0][i][lane] * plane;
         }
-    return sum;
+        sum *= l;
+        result[lane] = sum[0] + sum[1] + sum[2] + sum[3];
+    }
+    return result;
 }
 
 NB_INLINE vd structure_factor(const nb_sf_box *sf, const sample *p)

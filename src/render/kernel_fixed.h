@@ -107,7 +107,8 @@ NB_INLINE void args_of_fringes(pair h, vi high, const fixed_constants *c, int ax
     const int32_t shift =
         (int32_t)((uint32_t)NB_FIXED_HIGH * ((uint32_t)c->cells[axis] - 1u));
     vd t0 = vd_fma(h.a, N, start), t1 = vd_fma(h.b, N, start);
-    vi fringe = high_words(t0, t1) - vi_mul(high, c->N[axis]) + vi_set(shift);
+    vi fringe =
+        vi_add(vi_sub(high_words(t0, t1), vi_mul(high, c->N[axis])), vi_set(shift));
     vf u =
         vf_fma(vf_from_int(low_words(t0, t1) ^ INT32_MIN), vf_set(NB_ULP), c->tiny[axis]);
     s->x[axis] = u;
@@ -118,7 +119,8 @@ NB_INLINE void args_of_fringes(pair h, vi high, const fixed_constants *c, int ax
 NB_INLINE vi table_axis(const nb_f_table *t, int axis, vi high, const int kind)
 {
     if (kind == NB_F_CLAMPED)
-        high = vi_clamp(high - vi_set(NB_FIXED_HIGH + t->low[axis]), t->n[axis] - 1);
+        high =
+            vi_clamp(vi_sub(high, vi_set(NB_FIXED_HIGH + t->low[axis])), t->n[axis] - 1);
     return axis < 2 ? vi_shl(high, t->shift[axis]) : high;
 }
 
@@ -155,11 +157,11 @@ NB_INLINE vf fixed_step(const nb_f_table *table, const fixed_constants *c,
     if (how.mode == NB_FIXED_INDEX)
         args = args_of_words(w, c);
     if (how.kind != NB_F_CONST)
-        index = table_axis(table, 0, high[0], how.kind) +
-                table_axis(table, 1, high[1], how.kind) +
-                table_axis(table, 2, high[2], how.kind);
+        index = vi_add(vi_add(table_axis(table, 0, high[0], how.kind),
+                              table_axis(table, 1, high[1], how.kind)),
+                       table_axis(table, 2, high[2], how.kind));
     if (how.kind == NB_F_BOX)
-        index += table_start(table);
+        index = vi_add(index, vi_set(table_start(table)));
     latt2 = interference(args, how.fastest);
     return how.kind == NB_F_CONST ? latt2 : latt2 * vf_gather(table->F2, index);
 }

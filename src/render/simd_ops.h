@@ -34,6 +34,7 @@
 
 typedef float vf __attribute__((vector_size(4 * NB_W)));
 typedef int32_t vi __attribute__((vector_size(4 * NB_W)));
+typedef uint32_t vu __attribute__((vector_size(4 * NB_W)));
 typedef double vd __attribute__((vector_size(4 * NB_W)));
 typedef int64_t vl __attribute__((vector_size(4 * NB_W))); /* masks of vd: 0 or -1 */
 
@@ -46,6 +47,14 @@ NB_INLINE vf vf_set(float x)
 NB_INLINE vi vi_set(int32_t x)
 {
     return x - (vi){0};
+}
+NB_INLINE vi vi_add(vi a, vi b) /* modulo 2^32 */
+{
+    return (vi)((vu)a + (vu)b);
+}
+NB_INLINE vi vi_sub(vi a, vi b) /* modulo 2^32 */
+{
+    return (vi)((vu)a - (vu)b);
 }
 NB_INLINE vd vd_set(double x)
 {
