@@ -4,6 +4,7 @@
  * timed.
  *
  *   cpu_lab [--repeats N] [--isa NAME]
+ *   cpu_lab --errors 1      errors by the number of cells instead
  *
  * Heavy: -cell 70 80 90 75 85 95 -misset 10 20 30 -lambda 1 -distance 100 -pixel 0.1
  *   -detpixels 2048 -oversample 1 -N 20 -mosaic 0.5 -mosaic_domains 100 -dispersion 1
@@ -262,6 +263,33 @@ static void run(lab_case *c, double N, int repeats, const char *only)
     free(image);
 }
 
+/** Errors against the reference, by the number of cells. */
+static void error_table(const double *F)
+{
+    static const int sizes[] = {1, 2, 5, 10, 20, 50, 100, 101, 300, 1000, 3000, 10000};
+    static const version mixed = {NB_ISA_AUTO, NB_PRECISION_MIXED, ""},
+                         single = {NB_ISA_AUTO, NB_PRECISION_SINGLE, ""};
+    size_t i;
+    printf("| N | mixed maxrel | rel6 | sum | 1-corr | single maxrel | rel6 | sum | "
+           "1-corr |\n"
+           "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        nb_config cfg;
+        lab_case c;
+        nb_comparison m, k;
+        heavy_config(&cfg, sizes[i]);
+        build(&c, "", &cfg, F, ROW_STRIDE);
+        m = errors(&mixed, &c, sizes[i]);
+        k = errors(&single, &c, sizes[i]);
+        printf("| %d | %.1e | %.1e | %.1e | %.1e | %.1e | %.1e | %.1e | %.1e |\n",
+               sizes[i], m.maxrel, m.rel6, m.sum, m.corr, k.maxrel, k.rel6, k.sum, k.corr);
+        fflush(stdout);
+        free(c.timed);
+        free(c.sampled);
+        nb_model_free(&c.model);
+    }
+}
+
 /** Wall time of one thread and of two, the fastest of interleaved repeats. */
 static void run_threads(const lab_case *c, int repeats)
 {
@@ -319,15 +347,22 @@ int main(int argc, char **argv)
     nb_config cfg;
     lab_case c;
     char name[64];
-    int i, table, repeats = 7;
+    int i, table, repeats = 7, errors_only = 0;
     for (i = 1; i + 1 < argc; i += 2)
         if (strcmp(argv[i], "--repeats") == 0)
             repeats = atoi(argv[i + 1]);
         else if (strcmp(argv[i], "--isa") == 0)
             only = argv[i + 1];
+        else if (strcmp(argv[i], "--errors") == 0)
+            errors_only = 1;
     if (i < argc || repeats < 1 || repeats > MAX_REPEATS)
         stop("usage: cpu_lab [--repeats 1..101] [--isa NAME]");
     print_machine(argc, argv);
+    if (errors_only) {
+        error_table(F);
+        free((void *)(uintptr_t)F);
+        return 0;
+    }
     printf("| case | version | ns/step median | fastest | maxrel | rel6 | intent |\n"
            "| --- | --- | --- | --- | --- | --- | --- |\n");
     for (table = 0; table < 2; table++)
