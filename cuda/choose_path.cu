@@ -49,13 +49,19 @@ static double largest_N(const nb_scene *sc)
     return fmax(sc->N[0], fmax(sc->N[1], sc->N[2]));
 }
 
-/** N up to which fractions of 32 bits will do: their rounding shifts a peak's flank by 4e-10 N of
- * it, some times more in the tails; over many steps the errors average. */
+/** N up to which fractions of 32 bits will do.  Their rounding shifts a peak's flank by 4e-10 N
+ * of it, some times more in the tails.  Over many steps the errors average, and the brightest of
+ * many pixels stands on a peak's top, where a shift does not show. */
 static double fraction_limit(const nb_scene *sc, const nb_render_options *options)
 {
+    const nb_detector *det = &sc->det;
     double steps = (double)sc->n_sources * sc->n_orientations;
+    double rays = (double)(det->roi_fmax - det->roi_fmin + 1) *
+                  (det->roi_smax - det->roi_smin + 1) * sc->oversample * sc->oversample;
     if (options->precision == NB_PRECISION_SINGLE)
-        return 4000;
+        return 2000;
+    if (rays < 1e5)
+        return 100;
     return 300 * fmin(fmax(sqrt(steps) / 4, 1), 5);
 }
 
@@ -146,11 +152,13 @@ nb_cuda_path nb_cuda_choose_path(const nb_scene *sc, const nb_render_options *op
     *why = "";
     if (forced && strcmp(forced, "direct") == 0)
         return NB_PATH_DIRECT;
+    if (sc->sf.nh == 0 && sc->sf.default_F == 0)
+        return NB_PATH_DIRECT; /* it knows that there is no crystal to sum */
     if (forced && strcmp(forced, "mma") == 0 && device->has_tensor)
         return NB_PATH_TENSOR;
     if (forced && strcmp(forced, "residual") == 0)
         return residual_fits(sc) ? NB_PATH_RESIDUAL : NB_PATH_DIRECT;
-    if (steps < DIRECT_STEPS || (sc->sf.nh == 0 && sc->sf.default_F == 0))
+    if (steps < DIRECT_STEPS)
         return NB_PATH_DIRECT;
     if (device->has_tensor)
         return NB_PATH_TENSOR;

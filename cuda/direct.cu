@@ -47,7 +47,7 @@ static __device__ __forceinline__ void aim_step(const row_job &p, const line lin
 /** One ray and one step (of weight 1) a pixel, and no factor but a plain polarization and the solid angle:
  * the common quick picture.  What does not change along the row is worked out once. */
 template <bool TABLE>
-__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 8)
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE ? 6 : 8)
     k_one(const __grid_constant__ row_job p)
 {
     int f = first_pixel(p), s = p.window.s0 + (int)(blockIdx.y * BLOCK_Y + threadIdx.y);
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 8)
     for (int c = 0; c < p.chunks && f < p.window.f1; c++, f += STRIDE) {
         double F[PIXELS], r[PIXELS];
         float value[PIXELS], F2[PIXELS];
-        aim_pixels(p, row, f, F, r);
+        aim_pixels<TABLE>(p, row, f, F, r);
         aim_step<TABLE, true>(p, lines, constants, F, r, value, F2);
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 4)
             row_points row = aim_row(p, s, sub / os, sub % os, layer);
             double F[PIXELS], r[PIXELS];
             float sum[PIXELS] = {};
-            aim_pixels(p, row, f, F, r);
+            aim_pixels<TABLE>(p, row, f, F, r);
             add_steps<TABLE>(p, row, F, r, sum);
 #pragma unroll
             for (int i = 0; i < PIXELS; i++) {

@@ -30,9 +30,12 @@ typedef struct copy_job {
     char *to;
     const char *from;
     size_t bytes, chunks;
-    std::atomic<size_t> arrived;  /* chunks that are in the ring */
-    std::atomic<int> left[SLOTS]; /* threads that still copy from a slot */
-    std::atomic<int> failed;      /* a cudaError_t */
+    /* each on its own cache line, for all threads watch the first */
+    alignas(64) std::atomic<size_t> arrived; /* chunks that are in the ring */
+    alignas(64) std::atomic<int> failed;     /* a cudaError_t */
+    struct {
+        alignas(64) std::atomic<int> left; /* threads that still copy from this slot */
+    } slot[SLOTS];
 } copy_job;
 
 nb_status nb_cuda_ring_create(int device, int threads, nb_cuda_ring **ring, nb_error *err)
@@ -105,7 +108,7 @@ static void copy_slice(copy_job *job, size_t i, int thread, int threads)
     if (first < bytes)
         memcpy(job->to + i * CHUNK + first, job->ring->pinned + i % SLOTS * CHUNK + first,
                bytes - first < share ? bytes - first : share);
-    job->left[i % SLOTS].fetch_sub(1, std::memory_order_release);
+    job->slot[i % SLOTS].left.fetch_sub(1, std::memory_order_release);
 }
 
 /** The first thread: let chunk i in, and start the one that takes the place of the chunk before
@@ -114,7 +117,7 @@ static int let_in(copy_job *job, size_t i, int threads)
 {
     cudaError_t code;
     if (i > 0 && i - 1 + SLOTS < job->chunks) {
-        std::atomic<int> *left = &job->left[(i - 1) % SLOTS];
+        std::atomic<int> *left = &job->slot[(i - 1) % SLOTS].left;
         if (!wait_for(job, [=] { return left->load(std::memory_order_acquire) == 0; }))
             return 0;
         code = start_chunk(job, i - 1 + SLOTS);
@@ -124,7 +127,7 @@ static int let_in(copy_job *job, size_t i, int threads)
     code = cudaEventSynchronize(job->ring->arrived[i % SLOTS]);
     if (code != cudaSuccess)
         job->failed = code;
-    job->left[i % SLOTS].store(threads, std::memory_order_relaxed);
+    job->slot[i % SLOTS].left.store(threads, std::memory_order_relaxed);
     job->arrived.store(i + 1, std::memory_order_release);
     return job->failed == cudaSuccess;
 }

@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE || EXACT ? 3 : 4)
         row_points row = aim_row(p, s, sub / os, sub % os, layer);
         double F[PIXELS], r[PIXELS];
         float d[PIXELS][3], sum[PIXELS] = {}, sum_lost[PIXELS] = {};
-        aim_pixels(p, row, f, F, r);
+        aim_pixels<TABLE>(p, row, f, F, r);
 #pragma unroll
         for (int i = 0; i < PIXELS; i++)
             relative_direction(p, row, F[i], r[i], d[i]);
@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE || EXACT ? 3 : 4)
     }
     row_points row = aim_row(p, s, 0, 0, 0);
     double F[PIXELS], r[PIXELS];
-    aim_pixels(p, row, f, F, r);
+    aim_pixels<TABLE>(p, row, f, F, r);
 #pragma unroll
     for (int i = 0; i < PIXELS; i++)
         value[i] *= cached(p, row, F[i], r[i]);

@@ -183,8 +183,9 @@ static __device__ __forceinline__ void step_lines(const nb_cuda_direct_step &ste
     }
 }
 
-/** Positions along the row and 1/distances of four pixels.  Those outside the window stand at
- * its edge: the table of F^2 goes no farther. */
+/** Positions along the row and 1/distances of four pixels.  With a table, those outside the
+ * window stand at its edge: F^2 goes no farther. */
+template <bool TABLE>
 static __device__ __forceinline__ void aim_pixels(const row_job &p, const row_points &row,
                                                   int f, double F[PIXELS],
                                                   double r[PIXELS])
@@ -194,7 +195,7 @@ static __device__ __forceinline__ void aim_pixels(const row_job &p, const row_po
 #pragma unroll
     for (i = 0; i < PIXELS; i++)
         F[i] = fma((double)i, pixel, first);
-    if (f < p.window.f0 || f + PIXELS > p.window.f1)
+    if (TABLE && (f < p.window.f0 || f + PIXELS > p.window.f1))
         for (i = 0; i < PIXELS; i++)
             F[i] = fmin(fmax(F[i], fma((double)p.window.f0, pixel, row.first)),
                         fma((double)(p.window.f1 - 1), pixel, row.first));
