@@ -241,7 +241,8 @@ void nb_help_bash(FILE *out)
           "    local word=${COMP_WORDS[COMP_CWORD]} flag=${COMP_WORDS[COMP_CWORD - 1]}\n"
           "    flag=${flag#-}\n    flag=-${flag#-}\n"
           "    COMPREPLY=()\n"
-          "    if [ \"$COMP_CWORD\" -eq 1 ] && [ -n \"$word\" ] && [ \"${word#-}\" = \"$word\" ]; "
+          "    if [ \"$COMP_CWORD\" -eq 1 ] && [ -n \"$word\" ] && [ \"${word#-}\" = "
+          "\"$word\" ]; "
           "then\n        mapfile -t COMPREPLY < <(compgen -W '",
           out);
     bash_subcommands(out);

@@ -92,10 +92,10 @@ typedef struct nb_option {
     void (*effect)(nb_cli *cli); /* after storing; NULL for none */
     /** TEXT: store it; 0 when it is wrong, and then help's `value` is said. */
     int (*convert)(nb_cli *cli, const char *text);
-    const char *value;           /* how help shows the value, NULL for none */
-    const char *unit;            /* NULL for none */
-    const char *fallback;        /* default, in words; NULL for off or none */
-    const char *help;            /* one line, no full stop */
+    const char *value;    /* how help shows the value, NULL for none */
+    const char *unit;     /* NULL for none */
+    const char *fallback; /* default, in words; NULL for off or none */
+    const char *help;     /* one line, no full stop */
     const char *note; /* said when the flag is used: why it has no effect or is refused */
 } nb_option;
 
