@@ -65,8 +65,8 @@ static nb_status check_memory(const nb_geometry *g, nb_error *err)
     double bytes = (double)g->fpixels * g->spixels * sizeof(float);
     if (bytes > 64e9)
         return nb_fail(err, NB_ERR_INPUT,
-                       "-detpixels %d x %d: one image would be %.0f GB (limit 64)", g->fpixels,
-                       g->spixels, bytes / 1e9);
+                       "-detpixels %d x %d: one image would be %.0f GB (limit 64)",
+                       g->fpixels, g->spixels, bytes / 1e9);
     return NB_OK;
 }
 
@@ -187,7 +187,8 @@ static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
 /** An accelerator that nobody asked for by name may fail: the CPU renders instead. */
 static nb_status retry_on_cpu(nb_sim *sim, float *image, nb_error *err)
 {
-    nb_notice(&sim->hooks, "%s; rendering on the CPU", err ? err->message : "device failed");
+    nb_notice(&sim->hooks, "%s; rendering on the CPU",
+              err ? err->message : "device failed");
     sim->backend->close(sim->state);
     sim->state = NULL;
     sim->backend = nb_backend_cpu(&sim->options);

@@ -26,10 +26,10 @@ extern "C" {
 
 typedef enum nb_status {
     NB_OK = 0,
-    NB_ERR_INPUT = 1,       /* bad flag, value, file content or combination: exit status 2 */
-    NB_ERR_IO = 2,          /* a file could not be read or written: exit status 1 */
-    NB_ERR_NOMEM = 3,       /* out of memory: exit status 1 */
-    NB_ERR_UNSUPPORTED = 4, /* feature not in this build or on this machine: exit status 2 */
+    NB_ERR_INPUT = 1, /* bad flag, value, file content or combination: exit status 2 */
+    NB_ERR_IO = 2,    /* a file could not be read or written: exit status 1 */
+    NB_ERR_NOMEM = 3, /* out of memory: exit status 1 */
+    NB_ERR_UNSUPPORTED = 4, /* not in this build or on this machine: exit status 2 */
     NB_ERR_DEVICE = 5,      /* accelerator failed: exit status 1 */
     NB_ERR_CANCELLED = 6,   /* the progress hook asked to stop: exit status 130 */
     NB_ERR_INTERNAL = 7     /* a bug of ours: exit status 1 */
@@ -120,42 +120,42 @@ typedef struct nb_seed {
  * it; nb_sim_create resolves what is unset and checks everything.  Plain data: copy it freely. */
 typedef struct nb_config {
     /* --- crystal --- */
-    int cell_count;             /* how many of cell[] were typed, 0 = none */
-    double cell[6];             /* a b c [A] alpha beta gamma [deg] */
-    char mat_file[NB_PATH_MAX]; /* MOSFLM A matrix */
-    char hkl_file[NB_PATH_MAX]; /* structure factors, text */
+    int cell_count;              /* how many of cell[] were typed, 0 = none */
+    double cell[6];              /* a b c [A] alpha beta gamma [deg] */
+    char mat_file[NB_PATH_MAX];  /* MOSFLM A matrix */
+    char hkl_file[NB_PATH_MAX];  /* structure factors, text */
     char dump_file[NB_PATH_MAX]; /* structure-factor cache; "" = Fdump.bin, see docs */
     double default_F;            /* electrons; NaN unset (0) */
     int N[3];                    /* unit cells along a, b, c; 0 unset (1) */
     double xtal_size_mm[3];      /* crystal edge along a, b, c; NaN unset */
     nb_shape shape;
-    double fudge;                /* shape factor scale, 1 */
+    double fudge; /* shape factor scale, 1 */
     nb_misset_mode misset_mode;
     double misset_deg[3];
     nb_seed misset_seed;
-    double mosaic_spread_deg;    /* NaN unset */
-    int mosaic_domains;          /* 0 unset */
-    nb_seed mosaic_seed;         /* unset: 12345678 */
+    double mosaic_spread_deg; /* NaN unset */
+    int mosaic_domains;       /* 0 unset */
+    nb_seed mosaic_seed;      /* unset: 12345678 */
     nb_tristate interpolate;
 
     /* --- beam --- */
-    double lambda_A;             /* NaN unset (1); -lambda and -energy: last one wins */
-    double energy_eV;            /* NaN unset */
-    double fluence;              /* photons/m^2; NaN unset (1/r_e^2) */
-    double flux;                 /* photons/s; 0 off */
-    double exposure_s;           /* 1 */
-    double beamsize_mm;          /* NaN unset (0.1); also clips the crystal along b and c */
+    double lambda_A;    /* NaN unset (1); -lambda and -energy: last one wins */
+    double energy_eV;   /* NaN unset */
+    double fluence;     /* photons/m^2; NaN unset (1/r_e^2) */
+    double flux;        /* photons/s; 0 off */
+    double exposure_s;  /* 1 */
+    double beamsize_mm; /* NaN unset (0.1); also clips the crystal along b and c */
     int polar_set;
-    double polarization;         /* Kahn factor, 0 */
+    double polarization; /* Kahn factor, 0 */
     int nopolar;
     char source_file[NB_PATH_MAX];
     double hdiv_range_mrad, vdiv_range_mrad; /* NaN unset */
     double hdiv_step_mrad, vdiv_step_mrad;   /* NaN unset */
     int hdiv_steps, vdiv_steps;              /* 0 unset */
-    int square_div;              /* 0 = round cut */
-    double dispersion_pct;       /* NaN unset (0) */
-    double dispersion_step_pct;  /* NaN unset */
-    int dispersion_steps;        /* 0 unset */
+    int square_div;                          /* 0 = round cut */
+    double dispersion_pct;                   /* NaN unset (0) */
+    double dispersion_step_pct;              /* NaN unset */
+    int dispersion_steps;                    /* 0 unset */
 
     /* --- spindle --- */
     double phi_deg;              /* NaN unset (0) */
@@ -163,27 +163,27 @@ typedef struct nb_config {
     int phi_steps;               /* 0 unset */
 
     /* --- detector --- */
-    int detpixels[2];            /* fast, slow; 0 unset */
-    double detsize_mm[2];        /* fast, slow; NaN unset (102.4) */
-    double pixel_mm;             /* NaN unset (0.1) */
+    int detpixels[2];                      /* fast, slow; 0 unset */
+    double detsize_mm[2];                  /* fast, slow; NaN unset (102.4) */
+    double pixel_mm;                       /* NaN unset (0.1) */
     double distance_mm, close_distance_mm; /* NaN unset (distance 100) */
-    double Xbeam_mm, Ybeam_mm;   /* NaN unset; meaning by convention */
-    double Xclose_mm, Yclose_mm; /* NaN unset */
-    double orgx, orgy;           /* pixels, XDS; NaN unset */
-    double rot_deg[3];           /* detector_rotx, roty, rotz; NaN unset (0) */
-    double twotheta_deg;         /* NaN unset (0) */
-    nb_convention convention;    /* last of -mosflm.. or CUSTOM from a vector flag */
-    nb_pivot pivot;              /* explicit -pivot: wins in every convention */
-    nb_pivot pivot_implied;      /* by the last flag that implies one; CUSTOM only */
-    nb_opt3 fdet_vector, sdet_vector, odet_vector, beam_vector, polar_vector, spindle_axis,
-        twotheta_axis;           /* lab vectors, any length > 0; used in CUSTOM */
-    nb_opt3 pix0_m;              /* corner of the first pixel, metres: fixes the origin */
+    double Xbeam_mm, Ybeam_mm;             /* NaN unset; meaning by convention */
+    double Xclose_mm, Yclose_mm;           /* NaN unset */
+    double orgx, orgy;                     /* pixels, XDS; NaN unset */
+    double rot_deg[3];                     /* detector_rotx, roty, rotz; NaN unset (0) */
+    double twotheta_deg;                   /* NaN unset (0) */
+    nb_convention convention; /* last of -mosflm.. or CUSTOM from a vector flag */
+    nb_pivot pivot;           /* explicit -pivot: wins in every convention */
+    nb_pivot pivot_implied;   /* by the last flag that implies one; CUSTOM only */
+    nb_opt3 fdet_vector, sdet_vector, odet_vector, beam_vector, polar_vector,
+        spindle_axis, twotheta_axis; /* lab vectors, any length > 0; used in CUSTOM */
+    nb_opt3 pix0_m; /* corner of the first pixel, metres: fixes the origin */
     int curved;
     int point_pixel;
-    double thick_um;             /* sensor; NaN unset (0) */
-    double abs_um;               /* attenuation depth; NaN unset; 0 or inf: no absorption */
-    int thick_steps;             /* 0 unset */
-    int oversample;              /* 0 auto */
+    double thick_um; /* sensor; NaN unset (0) */
+    double abs_um;   /* attenuation depth; NaN unset; 0 or inf: no absorption */
+    int thick_steps; /* 0 unset */
+    int oversample;  /* 0 auto */
     int oversample_thick, oversample_polar, oversample_omega;
     int roi_set;
     int roi[4];                  /* fast min, fast max, slow min, slow max; inclusive */
@@ -191,27 +191,27 @@ typedef struct nb_config {
     char img_file[NB_PATH_MAX];  /* SMV; header gives defaults */
 
     /* --- other physics --- */
-    double water_um;             /* 0 */
-    double dmin_A;               /* 0 off */
-    int compat;                  /* legacy definitions, docs/differences.md */
+    double water_um; /* 0 */
+    double dmin_A;   /* 0 off */
+    int compat;      /* legacy definitions, docs/differences.md */
 
     /* --- outputs --- */
     char float_file[NB_PATH_MAX], int_file[NB_PATH_MAX], pgm_file[NB_PATH_MAX],
         noise_file[NB_PATH_MAX], png_file[NB_PATH_MAX], tiff_file[NB_PATH_MAX];
     int write_float, write_int, write_pgm, write_noise; /* 1; png and tiff when named */
-    int tiff_bits;               /* 32 (float) or 16 (unsigned) */
-    nb_png_options png;          /* of png_file */
-    double adc_offset;           /* ADU, 40 */
-    double scale;                /* int image; 0 auto */
-    double pgm_scale;            /* 0 auto */
-    nb_seed seed;                /* noise (and misset); unset: from the clock, reported */
+    int tiff_bits;                                      /* 32 (float) or 16 (unsigned) */
+    nb_png_options png;                                 /* of png_file */
+    double adc_offset;                                  /* ADU, 40 */
+    double scale;                                       /* int image; 0 auto */
+    double pgm_scale;                                   /* 0 auto */
+    nb_seed seed; /* noise (and misset); unset: from the clock, reported */
 
     /* --- running --- */
-    int threads;                 /* 0 auto */
+    int threads; /* 0 auto */
     nb_isa isa;
     nb_precision precision;
-    char device[32];             /* auto | cpu | cuda | cuda:N; "" = auto */
-    char command_line[2048];     /* for file headers; may be empty */
+    char device[32];         /* auto | cpu | cuda | cuda:N; "" = auto */
+    char command_line[2048]; /* for file headers; may be empty */
 } nb_config;
 
 /** Callbacks of the caller; every member may be NULL. */
@@ -225,13 +225,13 @@ typedef struct nb_hooks {
 
 /** Statistics of a float image over its region of interest. */
 typedef struct nb_stats {
-    double max;                  /* first strict maximum */
-    int max_fast, max_slow;      /* its pixel */
-    double sum, mean, rms;       /* over rendered (unmasked) ROI pixels */
-    double rmsd;                 /* about the mean, over all ROI pixels */
-    int64_t rendered;            /* pixels rendered */
+    double max;             /* first strict maximum */
+    int max_fast, max_slow; /* its pixel */
+    double sum, mean, rms;  /* over rendered (unmasked) ROI pixels */
+    double rmsd;            /* about the mean, over all ROI pixels */
+    int64_t rendered;       /* pixels rendered */
     int64_t roi_pixels;
-    double solid_angle;          /* sum over rendered pixels, sr */
+    double solid_angle; /* sum over rendered pixels, sr */
 } nb_stats;
 
 /** Where the time went, seconds.  Filled as the stages run.  nb_sim_write makes the noise while it
@@ -271,7 +271,8 @@ nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
                        int64_t *overloads, nb_error *err);
 
 /** Write every output file that the configuration asks for, each whole or not at all. */
-nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats, nb_error *err);
+nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
+                       nb_error *err);
 
 /** The fully resolved configuration as JSON (SI and users' units). *json: free with nb_free. */
 nb_status nb_sim_config_json(const nb_sim *sim, char **json, nb_error *err);
@@ -281,7 +282,8 @@ nb_status nb_sim_report(const nb_sim *sim, char **text, nb_error *err);
 
 /** Every intermediate quantity of pixel (fast, slow), 15 digits, line by line to emit(). */
 nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
-                       void (*emit)(void *user, const char *line), void *user, nb_error *err);
+                       void (*emit)(void *user, const char *line), void *user,
+                       nb_error *err);
 
 /** The legacy -printout text of one pixel (its last sample), line by line to emit(). */
 nb_status nb_sim_printout(const nb_sim *sim, const float *image, int fast, int slow,
@@ -304,24 +306,24 @@ typedef struct nb_series_progress {
     int kept;      /* of an earlier run */
     int64_t bytes; /* written by this run */
     double seconds;
-    int64_t seed;  /* of the series */
+    int64_t seed; /* of the series */
     char backend[256];
 } nb_series_progress;
 
 /** Many images from one configuration; docs/series.md.  Zero-initialised: nothing asked for.
  * Plain data but for the callbacks. */
 typedef struct nb_series {
-    int frames; /* a rotation: frame k (0..) at phi + k*osc */
-    int stills; /* or so many shots */
-    char output[NB_PATH_MAX];    /* file names with one %d; the extension chooses the format */
+    int frames;               /* a rotation: frame k (0..) at phi + k*osc */
+    int stills;               /* or so many shots */
+    char output[NB_PATH_MAX]; /* file names with one %d; the extension chooses the format */
     char hdf5_file[NB_PATH_MAX]; /* NXmx master */
     nb_hdf5_type hdf5_type;
     nb_compression compress;
-    int frames_per_file;          /* of the HDF5 data files; 0: 100 */
+    int frames_per_file;            /* of the HDF5 data files; 0: 100 */
     char orientations[NB_PATH_MAX]; /* stills: "random" or a file; "" the configuration's own */
     double jitter_fluence_pct, jitter_lambda_pct, jitter_cell_pct, jitter_mosaic_pct;
-    double jitter_beam_mm;        /* standard deviations from shot to shot; 0 none */
-    int resume;                   /* keep the frames that an earlier, interrupted run finished */
+    double jitter_beam_mm; /* standard deviations from shot to shot; 0 none */
+    int resume;            /* keep the frames that an earlier, interrupted run finished */
     void *user;
     /** Last word on the configuration of a frame; may be NULL.  Called from several threads. */
     nb_status (*override)(void *user, int frame, nb_config *cfg, nb_error *err);
@@ -335,8 +337,8 @@ typedef struct nb_series {
  * a time.  Frame k has the pixels of a single image of the same configuration with its own phi
  * (orientation, ...) and seed.  *result (may be NULL) is filled on errors too: frames finished
  * until then are kept on disk for `resume`. */
-nb_status nb_series_run(const nb_config *cfg, const nb_series *series, const nb_hooks *hooks,
-                        nb_series_progress *result, nb_error *err);
+nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
+                        const nb_hooks *hooks, nb_series_progress *result, nb_error *err);
 
 /** Seed of frame k of a series of this seed; that of frame 0 is the seed itself. */
 int64_t nb_series_seed(int64_t seed, int frame);
@@ -354,7 +356,7 @@ typedef struct nb_image {
     float *pixels;       /* [slow][fast]; owned.  Integers above 2^24 are rounded */
     char format[8];      /* float, SMV, TIFF or PGM */
     nb_config *geometry; /* owned; what is known of detector and beam, NULL: nothing */
-    double centre[2];    /* where the beam meets the detector, pixels from the outer corner of
+    double centre[2]; /* where the beam meets the detector, pixels from the outer corner of
                             the first pixel along fast and slow; NaN unknown */
 } nb_image;
 
@@ -373,7 +375,10 @@ nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
                            const char *path, nb_error *err);
 
 #define NB_RELATIVE_COUNT 5
-#define NB_RELATIVE_PERCENTS {50, 90, 99, 99.9, 100}
+#define NB_RELATIVE_PERCENTS                                                             \
+    {                                                                                    \
+        50, 90, 99, 99.9, 100                                                            \
+    }
 
 /** What nb_image_compare looks at; nb_compare_defaults fills it. */
 typedef struct nb_compare_options {
@@ -384,7 +389,7 @@ typedef struct nb_compare_options {
     int peak_exclusion;     /* and than all within so many pixels along both axes; 3 */
     int peak_count;         /* the brightest so many; 100, 0 all */
     double gate_px;         /* peaks further apart are not paired; 2 */
-    double centre[2];       /* of the radial profile, pixels as nb_image.centre; NaN: B's, or
+    double centre[2]; /* of the radial profile, pixels as nb_image.centre; NaN: B's, or
                                A's, or the middle of the image */
 } nb_compare_options;
 
@@ -392,30 +397,30 @@ typedef struct nb_compare_options {
  * pixel is not finite, every figure but the counts is NaN. */
 typedef struct nb_difference {
     int fast, slow, roi[4];
-    int64_t pixels;                   /* of the ROI */
-    int64_t nonfinite_a, nonfinite_b; /* NaN or infinite */
+    int64_t pixels;                     /* of the ROI */
+    int64_t nonfinite_a, nonfinite_b;   /* NaN or infinite */
     int nonfinite_fast, nonfinite_slow; /* the first of them */
     double sum_a, sum_b, max_a, max_b;
-    double correlation;               /* Pearson's; 1 if equal, else NaN if one is flat */
-    double rmse;                      /* sqrt(mean((A - B)^2)) */
-    double max_difference;            /* the largest in size of A - B, with its sign */
-    int max_fast, max_slow;           /* its pixel */
-    double maxrel;                    /* max |A - B| / max(B) */
-    double sum_ratio;                 /* sum(A)/sum(B) */
-    int64_t relative_pixels;          /* pixels with B > floor * max(B) */
+    double correlation;      /* Pearson's; 1 if equal, else NaN if one is flat */
+    double rmse;             /* sqrt(mean((A - B)^2)) */
+    double max_difference;   /* the largest in size of A - B, with its sign */
+    int max_fast, max_slow;  /* its pixel */
+    double maxrel;           /* max |A - B| / max(B) */
+    double sum_ratio;        /* sum(A)/sum(B) */
+    int64_t relative_pixels; /* pixels with B > floor * max(B) */
     double relative[NB_RELATIVE_COUNT]; /* percentiles of |A - B|/B over them */
-    double scale, scaled_rmse;        /* least squares A = scale B, and what it leaves */
+    double scale, scaled_rmse; /* least squares A = scale B, and what it leaves */
     int peaks_a, peaks_b, peaks_matched;
-    double peaks_fraction;            /* matched / the larger count; 1 if there are none */
-    double peaks_rms_shift;           /* pixels, over matched pairs */
-    double peaks_mean_shift[2];       /* A - B along fast and slow, pixels */
-    int radial_rings;                 /* one pixel wide */
+    double peaks_fraction;      /* matched / the larger count; 1 if there are none */
+    double peaks_rms_shift;     /* pixels, over matched pairs */
+    double peaks_mean_shift[2]; /* A - B along fast and slow, pixels */
+    int radial_rings;           /* one pixel wide */
     double radial_centre[2];
     double radial_difference; /* sqrt(sum n (<A> - <B>)^2 / sum n <B>^2), <>: ring means */
-    double radial_worst;              /* the largest <A> - <B>, over the largest <B> */
-    double radial_worst_radius;       /* pixels */
-    double transposed_correlation;    /* with B's axes swapped; NaN: not looked at */
-    char verdict[160];                /* what the difference looks like, in words; or "" */
+    double radial_worst;      /* the largest <A> - <B>, over the largest <B> */
+    double radial_worst_radius;    /* pixels */
+    double transposed_correlation; /* with B's axes swapped; NaN: not looked at */
+    char verdict[160];             /* what the difference looks like, in words; or "" */
 } nb_difference;
 
 void nb_compare_defaults(nb_compare_options *options);
@@ -436,7 +441,7 @@ nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
 
 /** One optional part of this build. */
 typedef struct nb_feature {
-    const char *name;   /* libtiff, libpng, OpenMP, CUDA, ... */
+    const char *name; /* libtiff, libpng, OpenMP, CUDA, ... */
     int present;
     const char *detail; /* version, or what is off without it */
 } nb_feature;

@@ -29,7 +29,8 @@ static void numbers(cJSON *to, const char *key, const double *v, int n)
     int i;
     for (i = 0; i < n; i++) {
         snprintf(text, sizeof text, "%.17g", v[i]);
-        cJSON_AddItemToArray(list, isfinite(v[i]) ? cJSON_CreateRaw(text) : cJSON_CreateNull());
+        cJSON_AddItemToArray(list,
+                             isfinite(v[i]) ? cJSON_CreateRaw(text) : cJSON_CreateNull());
     }
 }
 
@@ -208,7 +209,8 @@ nb_status nb_sim_config_json(const nb_sim *sim, char **json, nb_error *err)
 {
     (void)sim;
     *json = NULL;
-    return nb_fail(err, NB_ERR_UNSUPPORTED,
-                   "-show_config: this build has no JSON (install libcjson-dev and rebuild)");
+    return nb_fail(
+        err, NB_ERR_UNSUPPORTED,
+        "-show_config: this build has no JSON (install libcjson-dev and rebuild)");
 }
 #endif

@@ -14,7 +14,8 @@
 #include "../model/units.h"
 #include "sim.h"
 
-static nb_status load_header(const char *path, const char *flag, nb_config *cfg, nb_error *err)
+static nb_status load_header(const char *path, const char *flag, nb_config *cfg,
+                             nb_error *err)
 {
     char *data;
     size_t bytes;
@@ -55,8 +56,8 @@ static nb_status load_mask(nb_sim *sim, const nb_geometry *g, nb_error *err)
         st = nb_smv_pixels_u16(data, bytes, &header, &pixels, err);
     if (!st && (header.fast != g->fpixels || header.slow != g->spixels))
         st = nb_fail_at(err, NB_ERR_INPUT, path, 0,
-                        "-mask has %d x %d pixels but the detector %d x %d",
-                        header.fast, header.slow, g->fpixels, g->spixels);
+                        "-mask has %d x %d pixels but the detector %d x %d", header.fast,
+                        header.slow, g->fpixels, g->spixels);
     if (!st && !(sim->mask = nb_alloc_raw(n, 1, "mask", err)))
         st = NB_ERR_NOMEM;
     for (i = 0; !st && i < n; i++)

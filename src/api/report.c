@@ -85,14 +85,15 @@ static void report_crystal(text *t, const nb_sim *sim)
     const double cos_al = nb_dot(x->b, x->c) / (x->edge[1] * x->edge[2] * 1e-20);
     const double cos_be = nb_dot(x->a, x->c) / (x->edge[0] * x->edge[2] * 1e-20);
     const double cos_ga = nb_dot(x->a, x->b) / (x->edge[0] * x->edge[1] * 1e-20);
-    put(t, "crystal   cell %.7g %.7g %.7g A  %.7g %.7g %.7g deg, volume %.7g A^3\n", x->edge[0],
-        x->edge[1], x->edge[2], acos(cos_al) / NB_DEG, acos(cos_be) / NB_DEG,
+    put(t, "crystal   cell %.7g %.7g %.7g A  %.7g %.7g %.7g deg, volume %.7g A^3\n",
+        x->edge[0], x->edge[1], x->edge[2], acos(cos_al) / NB_DEG, acos(cos_be) / NB_DEG,
         acos(cos_ga) / NB_DEG, x->volume);
     put(t, "          %gx%gx%g cells, %s, misset %.9g %.9g %.9g deg\n", x->N[0], x->N[1],
         x->N[2], shapes[sc->shape], x->misset[0] / NB_DEG, x->misset[1] / NB_DEG,
         x->misset[2] / NB_DEG);
     if (sim->cfg.misset_mode == NB_MISSET_RANDOM)
-        put(t, "          random orientation of misset seed %lld\n", (long long)x->misset_seed);
+        put(t, "          random orientation of misset seed %lld\n",
+            (long long)x->misset_seed);
     if (sim->table.F)
         put(t, "          %lld structure factors, %s\n", (long long)sim->table.reflections,
             sc->sf.interpolate ? "interpolated" : "nearest reflection");
@@ -115,7 +116,8 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
     report_crystal(&t, sim);
     put(&t, "spindle   phi %g deg, oscillation %g deg in %d step%s\n", m->phi0 / NB_DEG,
         m->phi_range / NB_DEG, sc->n_phi, sc->n_phi == 1 ? "" : "s");
-    put(&t, "detector  %d x %d pixels of %g mm, distance %.9g mm, %s convention, %s pivot\n",
+    put(&t,
+        "detector  %d x %d pixels of %g mm, distance %.9g mm, %s convention, %s pivot\n",
         g->fpixels, g->spixels, g->pixel * 1e3, g->distance * 1e3,
         nb_convention_name(g->convention), g->pivot == NB_PIVOT_BEAM ? "beam" : "sample");
     put(&t, "          beam at %.9g %.9g mm along fast, slow; origin %.9g %.9g %.9g mm\n",
@@ -124,8 +126,8 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
         put(&t, "          sensor %g um in %d layer%s, attenuation depth %g um\n",
             sc->det.layer_step * sc->det.layers * 1e6, sc->det.layers,
             sc->det.layers == 1 ? "" : "s", 1e6 / sc->det.mu);
-    put(&t, "sampling  %d x %d sub-pixels, %lld steps a pixel\n", sc->oversample, sc->oversample,
-        (long long)sc->steps * sc->det.layers);
+    put(&t, "sampling  %d x %d sub-pixels, %lld steps a pixel\n", sc->oversample,
+        sc->oversample, (long long)sc->steps * sc->det.layers);
     if (t.failed) {
         free(t.data);
         return nb_fail_memory(err, t.size, "the report");

@@ -48,8 +48,10 @@ nb_status nb_settle_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *err
     int factors = cfg->hkl_file[0] || cfg->dump_file[0] || !isnan(cfg->default_F);
     if (!lattice && !factors && !has_size(cfg)) {
         int i;
-        nb_notice(hooks, "no crystal given: simulating a cubic one of 100 A, 5x5x5 cells, F = 100 "
-                         "(-cell 100 100 100 90 90 90 -N 5 -default_F 100)");
+        nb_notice(
+            hooks,
+            "no crystal given: simulating a cubic one of 100 A, 5x5x5 cells, F = 100 "
+            "(-cell 100 100 100 90 90 90 -N 5 -default_F 100)");
         cfg->cell_count = 6;
         for (i = 0; i < 6; i++)
             cfg->cell[i] = i < 3 ? 100 : 90;
@@ -62,16 +64,19 @@ nb_status nb_settle_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *err
         return nb_fail(err, NB_ERR_INPUT,
                        "no unit cell: add -cell a b c alpha beta gamma, or -mat FILE");
     if (!factors && access(nb_dump_name(cfg), R_OK) != 0)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "no structure factors: add -hkl FILE, or -default_F F for a constant");
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "no structure factors: add -hkl FILE, or -default_F F for a constant");
     return NB_OK;
 }
 
-static nb_status in_range(double value, double min, double max, const char *flag, nb_error *err)
+static nb_status in_range(double value, double min, double max, const char *flag,
+                          nb_error *err)
 {
     if (isnan(value) || (value >= min && value <= max))
         return NB_OK;
-    return nb_fail(err, NB_ERR_INPUT, "%s %g: must be between %g and %g", flag, value, min, max);
+    return nb_fail(err, NB_ERR_INPUT, "%s %g: must be between %g and %g", flag, value,
+                   min, max);
 }
 
 nb_status nb_check_config(const nb_config *cfg, nb_error *err)

@@ -10,24 +10,24 @@
 #include "../render/backend.h"
 
 struct nb_sim {
-    nb_config cfg;         /* as typed, then completed from -img and -mask headers */
+    nb_config cfg; /* as typed, then completed from -img and -mask headers */
     nb_hooks hooks;
-    int64_t seed;          /* noise */
-    nb_sf_table table;     /* owned; F = NULL without one */
-    int table_from_hkl;    /* read from -hkl, so the cache is written */
+    int64_t seed;       /* noise */
+    nb_sf_table table;  /* owned; F = NULL without one */
+    int table_from_hkl; /* read from -hkl, so the cache is written */
     double matrix[9];
     int has_matrix;
     nb_source_line *lines; /* owned */
     int n_lines;
-    uint8_t *mask;         /* owned, [slow][fast] */
-    int borrows;           /* table, lines and mask belong to another nb_sim */
+    uint8_t *mask; /* owned, [slow][fast] */
+    int borrows;   /* table, lines and mask belong to another nb_sim */
     nb_model model;
     const nb_backend *backend;
     nb_backend_state *state; /* owned; opened by the first render */
     nb_render_options options;
-    char backend_line[256];  /* for nb_sim_backend */
-    int64_t overloads;       /* of the last noise image */
-    double int_scale;        /* of the last integer image */
+    char backend_line[256]; /* for nb_sim_backend */
+    int64_t overloads;      /* of the last noise image */
+    double int_scale;       /* of the last integer image */
     nb_times times;
 };
 
@@ -55,8 +55,8 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err);
 
 /** Another simulation over the loaded files of `from`, which must outlive it; with a backend of
  * its own.  hooks may be NULL. */
-nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads, nb_sim **clone,
-                       nb_error *err);
+nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
+                       nb_sim **clone, nb_error *err);
 
 /** Give sim another configuration that names the same files, and build its model. */
 nb_status nb_sim_rebuild(nb_sim *sim, const nb_config *cfg, nb_error *err);

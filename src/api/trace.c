@@ -52,7 +52,8 @@ static void trace_sample(const printer *out, int i, const nb_scene *sc, const nb
         p->F_cell * p->F_cell * p->F_latt * p->F_latt);
 }
 
-static double trace_source(const printer *out, const nb_scene *sc, const nb_ray *ray, int index)
+static double trace_source(const printer *out, const nb_scene *sc, const nb_ray *ray,
+                           int index)
 {
     const nb_source *source = &sc->sources[index];
     nb_vec3 q = nb_scattering_vector(source, ray->direction);
@@ -62,7 +63,8 @@ static double trace_source(const printer *out, const nb_scene *sc, const nb_ray 
     int i, culled = nb_culled(sc, q);
     say(out, " source %d: lambda (A): %.15g weight: %.15g", index, source->lambda * 1e10,
         source->weight);
-    say_vector(out, "  incident_direction", "unit", nb_add(source->incident, nb_v3(0, 0, 0)));
+    say_vector(out, "  incident_direction", "unit",
+               nb_add(source->incident, nb_v3(0, 0, 0)));
     say_vector(out, "  scattering_vector", "1/A", nb_scale(1e-10, q));
     say(out, "  sin(theta)/lambda (1/A): %.15g%s", 0.5e-10 * nb_norm(q),
         culled ? " beyond -dmin: crystal culled" : "");
@@ -82,13 +84,15 @@ static nb_status check_pixel(const nb_sim *sim, int fast, int slow, const char *
 {
     const nb_detector *det = &sim->model.scene.det;
     if (fast < 0 || slow < 0 || fast >= det->fpixels || slow >= det->spixels)
-        return nb_fail(err, NB_ERR_INPUT, "%s %d %d: the detector has pixels 0..%d and 0..%d",
-                       flag, fast, slow, det->fpixels - 1, det->spixels - 1);
+        return nb_fail(err, NB_ERR_INPUT,
+                       "%s %d %d: the detector has pixels 0..%d and 0..%d", flag, fast,
+                       slow, det->fpixels - 1, det->spixels - 1);
     return NB_OK;
 }
 
 nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
-                       void (*emit)(void *user, const char *line), void *user, nb_error *err)
+                       void (*emit)(void *user, const char *line), void *user,
+                       nb_error *err)
 {
     const nb_scene *sc = &sim->model.scene;
     printer out = {emit, user};
@@ -101,9 +105,9 @@ nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
     for (layer = 0; layer < sc->det.layers; layer++)
         for (subs = 0; subs < sc->oversample; subs++)
             for (subf = 0; subf < sc->oversample; subf++) {
-                nb_ray ray = nb_ray_to(&sc->det,
-                                       nb_subpixel(&sc->det, sc->oversample, fast, subf),
-                                       nb_subpixel(&sc->det, sc->oversample, slow, subs), layer);
+                nb_ray ray =
+                    nb_ray_to(&sc->det, nb_subpixel(&sc->det, sc->oversample, fast, subf),
+                              nb_subpixel(&sc->det, sc->oversample, slow, subs), layer);
                 say(&out, "layer %d sub-pixel %d %d", layer, subf, subs);
                 trace_ray(&out, &ray);
                 ray_sum = 0;
@@ -112,7 +116,8 @@ nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
                 sum += ray_sum * ray.capture * (sc->oversample_omega ? ray.omega : 1.0);
             }
     say(&out, "sum_of_terms: %.15g", sum);
-    say(&out, "cached_polarization_and_solid_angle: %.15g", nb_cached_factors(sc, fast, slow));
+    say(&out, "cached_polarization_and_solid_angle: %.15g",
+        nb_cached_factors(sc, fast, slow));
     say(&out, "steps: %lld", (long long)sc->steps);
     say(&out, "r_e^2*fluence/steps: %.15g", sc->intensity_scale);
     say(&out, "intensity (photons): %.15g", nb_pixel_intensity(sc, fast, slow));
@@ -137,8 +142,8 @@ nb_status nb_sim_printout(const nb_sim *sim, const float *image, int fast, int s
     ray = nb_ray_to(det, nb_subpixel(det, sc->oversample, fast, last),
                     nb_subpixel(det, sc->oversample, slow, last), det->layers - 1);
     p = nb_sample_at(sc, cell, nb_scattering_vector(source, ray.direction));
-    say(&out, "%4d %4d : hkl= %g %g %g  F_cell= %g  F_latt= %g  I= %g", fast, slow, p.h, p.k,
-        p.l, p.F_cell, p.F_latt, p.F_cell * p.F_cell * p.F_latt * p.F_latt);
+    say(&out, "%4d %4d : hkl= %g %g %g  F_cell= %g  F_latt= %g  I= %g", fast, slow, p.h,
+        p.k, p.l, p.F_cell, p.F_latt, p.F_cell * p.F_cell * p.F_latt * p.F_latt);
     say(&out, "     polar= %.15g omega= %.15g capfrac= %.15g",
         sc->nopolar ? 1.0
                     : nb_polarization(sc->polarization, source->incident, ray.direction,

@@ -73,8 +73,8 @@ nb_status nb_sim_digitize(const nb_sim *sim, const float *image, const nb_stats 
     return NB_OK;
 }
 
-nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out, int64_t *overloads,
-                       nb_error *err)
+nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
+                       int64_t *overloads, nb_error *err)
 {
     nb_noise_options options = {sim->seed, 0, sim->cfg.adc_offset, sim->cfg.threads};
     if (sim->cfg.compat)
@@ -87,16 +87,16 @@ typedef struct outputs {
     nb_sim *sim;
     const float *image;
     nb_image_meta meta;
-    nb_int_levels levels;      /* of the integer image */
+    nb_int_levels levels; /* of the integer image */
     double pgm_scale;
     nb_preview_levels preview;
-    void *picture;             /* owned; colours of the PNG, else NULL */
+    void *picture; /* owned; colours of the PNG, else NULL */
     nb_noise_options noise;
-    nb_legacy_noise *legacy;   /* owned; -compat's noise, else NULL */
+    nb_legacy_noise *legacy; /* owned; -compat's noise, else NULL */
     _Atomic int64_t overloads;
     nb_write_job jobs[NB_JOBS];
     int n;
-    int noise_job;             /* its place in jobs, or -1 */
+    int noise_job; /* its place in jobs, or -1 */
 } outputs;
 
 static nb_status int_rows(void *user, int first, int rows, void *out, nb_error *err)
@@ -123,7 +123,8 @@ static nb_status pgm_rows(void *user, int first, int rows, void *out, nb_error *
     const outputs *o = user;
     size_t fast = (size_t)o->meta.fast;
     (void)err;
-    nb_quantize_u8(o->image + (size_t)first * fast, (size_t)rows * fast, o->pgm_scale, out);
+    nb_quantize_u8(o->image + (size_t)first * fast, (size_t)rows * fast, o->pgm_scale,
+                   out);
     return NB_OK;
 }
 
@@ -176,8 +177,8 @@ static nb_status add_png(outputs *o, nb_error *err)
 {
     const nb_config *cfg = &o->sim->cfg;
     const nb_model *m = &o->sim->model;
-    nb_picture_job job = {o->image,         o->meta.fast,    o->meta.slow, &cfg->png,
-                          &m->scene.det, m->wavelength_A * 1e-10};
+    nb_picture_job job = {o->image,  o->meta.fast,  o->meta.slow,
+                          &cfg->png, &m->scene.det, m->wavelength_A * 1e-10};
     nb_preview_options preview = nb_preview_of(&cfg->png);
     nb_status st;
     if (nb_picture_is_grey(&cfg->png)) {
@@ -248,7 +249,8 @@ static void divide_time(outputs *o, double wall)
     o->sim->times.write += wall - noise;
 }
 
-nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats, nb_error *err)
+nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
+                       nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
     double start = nb_monotonic_seconds();
@@ -266,8 +268,8 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats, n
     if (!st)
         st = list_files(&o, err);
     if (!st)
-        st = nb_write_images(o.jobs, o.n, nb_effect_threads(cfg->threads, stats->roi_pixels),
-                             err);
+        st = nb_write_images(o.jobs, o.n,
+                             nb_effect_threads(cfg->threads, stats->roi_pixels), err);
     sim->overloads = o.overloads;
     nb_free(o.legacy);
     nb_free(o.picture);

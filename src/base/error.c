@@ -46,8 +46,8 @@ nb_status nb_fail_memory(nb_error *err, size_t bytes, const char *what)
 
 const char *nb_status_name(nb_status code)
 {
-    static const char *const names[] = {"ok",           "bad input", "input/output error",
-                                        "out of memory", "unsupported", "device error",
-                                        "cancelled",    "internal error"};
+    static const char *const names[] = {
+        "ok",          "bad input",    "input/output error", "out of memory",
+        "unsupported", "device error", "cancelled",          "internal error"};
     return (unsigned)code < sizeof names / sizeof *names ? names[code] : "unknown status";
 }

@@ -33,7 +33,8 @@ void *nb_alloc_raw(size_t count, size_t size, const char *what, nb_error *err)
     size_t bytes;
     void *memory;
     if (!nb_size_mul(count, size, &bytes) || bytes > SIZE_MAX / 2) {
-        nb_fail(err, NB_ERR_NOMEM, "size overflow (%zu x %zu bytes for %s)", count, size, what);
+        nb_fail(err, NB_ERR_NOMEM, "size overflow (%zu x %zu bytes for %s)", count, size,
+                what);
         return NULL;
     }
     if (bytes == 0)

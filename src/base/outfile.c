@@ -202,8 +202,8 @@ nb_status nb_outfile_write(nb_outfile *out, const void *data, size_t bytes, nb_e
     return NB_OK;
 }
 
-nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes, uint64_t offset,
-                              nb_error *err)
+nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes,
+                              uint64_t offset, nb_error *err)
 {
     const char *next = data;
     while (bytes > 0) {

@@ -6,9 +6,9 @@
 #include "../nanobragg.h"
 
 typedef struct nb_outfile {
-    int fd;                       /* open for reading and writing; -1 when closed */
-    char path[NB_PATH_MAX];       /* the final name */
-    char temp[NB_PATH_MAX + 32];  /* the name while writing; "" for a device such as /dev/null */
+    int fd;                 /* open for reading and writing; -1 when closed */
+    char path[NB_PATH_MAX]; /* the final name */
+    char temp[NB_PATH_MAX + 32]; /* the name while writing; "" for a device such as /dev/null */
 } nb_outfile;
 
 /** Create the temporary file beside `path`.  Errors: NB_ERR_IO (message names path and errno). */
@@ -17,8 +17,8 @@ nb_status nb_outfile_open(nb_outfile *out, const char *path, nb_error *err);
 nb_status nb_outfile_write(nb_outfile *out, const void *data, size_t bytes, nb_error *err);
 /** Write bytes at an offset, from any thread; not for devices.  Other offsets may follow in any
  * order, but none may be left out. */
-nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes, uint64_t offset,
-                              nb_error *err);
+nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes,
+                              uint64_t offset, nb_error *err);
 /** Let the disk begin with bytes that were written, so that commit has less to wait for; does not
  * wait and has no errors, and nothing happens where the system cannot. */
 void nb_outfile_start_sync(nb_outfile *out, uint64_t offset, uint64_t bytes);
@@ -46,7 +46,8 @@ typedef struct nb_file_view {
 } nb_file_view;
 
 /** As nb_read_file without a limit and without the NUL; nb_file_close ends it. */
-nb_status nb_file_open(const char *path, const char *flag, nb_file_view *view, nb_error *err);
+nb_status nb_file_open(const char *path, const char *flag, nb_file_view *view,
+                       nb_error *err);
 void nb_file_close(nb_file_view *view); /* a zeroed or closed view is fine */
 
 #endif

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 typedef struct nb_ran1 {
-    int32_t seed;      /* the LCG's state, > 0 */
-    int32_t last;      /* the shuffle's last output */
+    int32_t seed; /* the LCG's state, > 0 */
+    int32_t last; /* the shuffle's last output */
     int32_t table[32];
 } nb_ran1;
 

@@ -46,6 +46,7 @@ int NB_JOIN(nb_noise_block_, NB_KERNELS)(const float *mean, const nb_poisson_key
 #define NB_NOISE NULL
 #endif
 
-const nb_effect_kernels NB_JOIN(nb_effect_kernels_, NB_KERNELS) = {sums, u16, u8, NB_NOISE};
+const nb_effect_kernels NB_JOIN(nb_effect_kernels_, NB_KERNELS) = {sums, u16, u8,
+                                                                   NB_NOISE};
 
 #endif

@@ -106,8 +106,8 @@ int64_t nb_noise_legacy_rows(nb_legacy_noise *stream, const float *image,
         if (s < det->roi_smin || s > det->roi_smax)
             continue;
         for (int f = det->roi_fmin; f <= det->roi_fmax; f++) {
-            double adu =
-                poisson(stream, image[(size_t)s * stride + (size_t)f]) + stream->adc_offset;
+            double adu = poisson(stream, image[(size_t)s * stride + (size_t)f]) +
+                         stream->adc_offset;
             int overload = adu > 65535.0;
             clipped += overload;
             out[f] = (uint16_t)(overload ? 65535.0 : adu > 0 ? adu : 0.0);

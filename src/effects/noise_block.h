@@ -57,8 +57,8 @@ static inline void nb_v_philox(const nb_poisson_key *first, uint64_t offset, int
 /** nb_uniform52 of the low halves. */
 static inline void nb_v_uniform52(const nb_vu *high, const nb_vu *low, nb_vd *u)
 {
-    nb_vu bits = 0x3ff0000000000000u | (*high & 0xffffffffu) << 20 |
-                  (*low & 0xffffffffu) >> 12;
+    nb_vu bits =
+        0x3ff0000000000000u | (*high & 0xffffffffu) << 20 | (*low & 0xffffffffu) >> 12;
     *u = (nb_vd)bits - (1.0 - 0.5 / 4503599627370496.0);
 }
 
@@ -72,7 +72,7 @@ static inline void nb_v_exact_exp(const nb_vd *of, nb_vd *power)
     nb_vd a = (0.5 + r * (1.0 / 6)) + r2 * (1.0 / 24 + r * (1.0 / 120));
     nb_vd b = (1.0 / 720 + r * (1.0 / 5040)) + r2 * (1.0 / 40320 + r * (1.0 / 362880));
     nb_vd c = (1.0 / 3628800 + r * (1.0 / 39916800)) +
-               r2 * (1.0 / 479001600 + r * (1.0 / 6227020800.0));
+              r2 * (1.0 / 479001600 + r * (1.0 / 6227020800.0));
     nb_vd tail = r2 * ((a + r4 * b) + r8 * c);
     nb_vu bits = ((nb_vu)shifted << 52) + 0x3ff0000000000000u;
     *power = (1.0 + (r + tail)) * (nb_vd)bits;
@@ -102,7 +102,7 @@ static inline void nb_v_inversion(const nb_vd *mean, const nb_vd *u, nb_vd *phot
 /** nb_poisson_rejection as far as its first pair of deviates, for lanes of NB_POISSON_SMALL to
  * NB_POISSON_HUGE; returns the lanes which that decides without the second test, six of seven. */
 static inline void nb_v_rejection(const nb_vd *mean, const nb_vu *w, nb_vd *photons,
-                                   nb_vi *certain)
+                                  nb_vi *certain)
 {
     const nb_vd zero = {0};
     nb_vd root, b, a, v_certain, u, v, us, x, k;
@@ -123,7 +123,7 @@ static inline void nb_v_rejection(const nb_vd *mean, const nb_vu *w, nb_vd *phot
 
 /** The lanes of NB_POISSON_SMALL and more. */
 static inline void nb_v_large(const float *mean, const nb_poisson_key *first,
-                               uint64_t offset, nb_vd *photons)
+                              uint64_t offset, nb_vd *photons)
 {
     const nb_vd zero = {0};
     nb_vf narrow;

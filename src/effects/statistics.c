@@ -19,8 +19,8 @@ typedef struct region {
 } region;
 
 typedef struct partial {
-    double sum, sum2;     /* of lit pixels: values and squares */
-    double all, squares;  /* of all pixels: values and squared deviations from their mean */
+    double sum, sum2;    /* of lit pixels: values and squares */
+    double all, squares; /* of all pixels: values and squared deviations from their mean */
     int64_t pixels, rendered;
     double max;
     int max_fast, max_slow; /* max_fast < 0: no pixel yet */

@@ -35,7 +35,7 @@ typedef uint8_t nb_vb __attribute__((vector_size(NB_LANES)));
 /** Where the condition's lanes are true (all bits) x, else 0. */
 #define NB_V_WHERE(condition, x) ((nb_vd)((nb_vi)(condition) & (nb_vi)(x)))
 /** Lanes of x where the condition is true, else of y. */
-#define NB_V_CHOOSE(condition, x, y)                                                    \
+#define NB_V_CHOOSE(condition, x, y)                                                     \
     ((nb_vd)(((nb_vi)(condition) & (nb_vi)(x)) | (~(nb_vi)(condition) & (nb_vi)(y))))
 
 /** A bit for each lane, set where the mask is true. */

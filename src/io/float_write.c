@@ -11,5 +11,5 @@ static nb_status float_header(const nb_image_view *image, const nb_image_meta *m
     return NB_OK;
 }
 
-const nb_writer nb_writer_float = {"float image", "bin", NB_PIXEL_F32,
+const nb_writer nb_writer_float = {"float image", "bin",        NB_PIXEL_F32,
                                    NULL,          float_header, NULL};

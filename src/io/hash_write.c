@@ -34,13 +34,14 @@ uint64_t nb_image_hash(const nb_image_view *image)
 static nb_status write_hash(const nb_image_view *image, const nb_image_meta *meta,
                             nb_outfile *out, nb_error *err)
 {
-    static const char *const types[] = {"any", "float32", "uint16", "uint8", "rgb", "int32"};
+    static const char *const types[] = {"any",   "float32", "uint16",
+                                        "uint8", "rgb",     "int32"};
     char line[80];
     int n;
     if (!image->pixels)
         return nb_fail(err, NB_ERR_INTERNAL, "the hash needs all pixels at once");
     n = snprintf(line, sizeof line, "%016" PRIx64 " %s %d %d\n", nb_image_hash(image),
-                     types[image->type], image->fast, image->slow);
+                 types[image->type], image->fast, image->slow);
     (void)meta;
     return nb_outfile_write(out, line, (size_t)n, err);
 }

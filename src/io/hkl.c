@@ -46,8 +46,7 @@ static void skip_line(hkl_reader *r)
 
 static int token_ends(const hkl_reader *r, const char *p)
 {
-    return p &&
-           (p == r->end || nb_text_blank(*p) || *p == '\n' || *p == '#' || *p == '!');
+    return p && (p == r->end || nb_text_blank(*p) || *p == '\n' || *p == '#' || *p == '!');
 }
 
 static nb_status bad_token(hkl_reader *r, const char *expected)

@@ -9,26 +9,28 @@
 #include "../nanobragg.h"
 
 typedef struct nb_image_meta {
-    int fast, slow;                  /* pixels */
+    int fast, slow; /* pixels */
     double pixel_mm;
     double distance_mm, close_distance_mm;
     double wavelength_A;
-    double Xbeam_mm, Ybeam_mm;       /* as typed, convention's meaning */
-    double Fbeam_mm, Sbeam_mm;       /* beam spot along fast, slow from the outer corner of pixel (0,0) */
+    double Xbeam_mm, Ybeam_mm; /* as typed, convention's meaning */
+    double Fbeam_mm,
+        Sbeam_mm; /* beam spot along fast, slow from the outer corner of pixel (0,0) */
     double detsize_f_mm, detsize_s_mm;
-    double orgx, orgy;               /* XDS, pixels */
-    double pix0_mm[3];               /* outer corner of pixel (0,0), lab frame */
-    double fast_axis[3], slow_axis[3], normal[3], beam[3], spindle[3], polar_axis[3]; /* unit, lab */
+    double orgx, orgy; /* XDS, pixels */
+    double pix0_mm[3]; /* outer corner of pixel (0,0), lab frame */
+    double fast_axis[3], slow_axis[3], normal[3], beam[3], spindle[3],
+        polar_axis[3]; /* unit, lab */
     double phi_deg, osc_deg, twotheta_deg;
     double exposure_s;
     double adc_offset;
     double polarization;
-    double thick_mm;                 /* sensor, 0 none */
+    double thick_mm; /* sensor, 0 none */
     int64_t seed;
     int64_t overloads;
-    time_t date;                     /* of writing */
-    const char *command_line;        /* may be "" */
-    const nb_config *inputs;         /* the configuration as typed, for the NANOBRAGG_* keys */
+    time_t date;              /* of writing */
+    const char *command_line; /* may be "" */
+    const nb_config *inputs;  /* the configuration as typed, for the NANOBRAGG_* keys */
 } nb_image_meta;
 
 #endif

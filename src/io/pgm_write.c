@@ -10,8 +10,8 @@ static nb_status pgm_header(const nb_image_view *image, const nb_image_meta *met
     (void)meta;
     (void)err;
     header->used = (size_t)snprintf(header->text, sizeof header->text,
-                                    "P5\n%d %d\n# pixels scaled by %g\n255\n", image->fast,
-                                    image->slow, image->scale);
+                                    "P5\n%d %d\n# pixels scaled by %g\n255\n",
+                                    image->fast, image->slow, image->scale);
     return NB_OK;
 }
 

@@ -91,8 +91,8 @@ static nb_status write_png(const nb_image_view *image, const nb_image_meta *meta
     png_structp png =
         png_create_write_struct(PNG_LIBPNG_VER_STRING, &s, on_error, on_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;
-    void *buffer = nb_alloc_raw((size_t)image->fast, nb_pixel_bytes(image->type),
-                                "PNG row", NULL);
+    void *buffer =
+        nb_alloc_raw((size_t)image->fast, nb_pixel_bytes(image->type), "PNG row", NULL);
     if (!info || !buffer) {
         png_destroy_write_struct(&png, &info);
         nb_free(buffer);
@@ -123,6 +123,7 @@ static nb_status write_png(const nb_image_view *image, const nb_image_meta *meta
 }
 
 const nb_writer nb_writer_png = {"PNG", "png", NB_PIXEL_U8, "libpng", NULL, write_png};
-const nb_writer nb_writer_png_rgb = {"PNG", "png", NB_PIXEL_RGB, "libpng", NULL, write_png};
+const nb_writer nb_writer_png_rgb = {"PNG",    "png", NB_PIXEL_RGB,
+                                     "libpng", NULL,  write_png};
 
 #endif

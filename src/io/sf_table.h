@@ -19,7 +19,7 @@ typedef struct nb_sf_table {
 int64_t nb_sf_table_voxels(const nb_sf_table *table);
 
 /** Refuse limits that are set in *table but not ordered, beyond NB_SF_MAX_INDEX, or whose
- * box exceeds 2^31 voxels or the machine's memory.  name: the file, for messages. 
+ * box exceeds 2^31 voxels or the machine's memory.  name: the file, for messages.
  * NB_ERR_INPUT. */
 nb_status nb_sf_table_check(const nb_sf_table *table, const char *name, nb_error *err);
 

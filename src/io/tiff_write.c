@@ -212,5 +212,7 @@ static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *met
 
 #endif
 
-const nb_writer nb_writer_tiff_f32 = {"TIFF", "tif", NB_PIXEL_F32, MISSING, NULL, write_tiff};
-const nb_writer nb_writer_tiff_u16 = {"TIFF", "tif", NB_PIXEL_U16, MISSING, NULL, write_tiff};
+const nb_writer nb_writer_tiff_f32 = {"TIFF",  "tif", NB_PIXEL_F32,
+                                      MISSING, NULL,  write_tiff};
+const nb_writer nb_writer_tiff_u16 = {"TIFF",  "tif", NB_PIXEL_U16,
+                                      MISSING, NULL,  write_tiff};

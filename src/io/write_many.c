@@ -15,10 +15,10 @@ enum { BAND_PIXELS = 65536, SYNC_BYTES = 2 << 20 };
 typedef struct one_file {
     nb_write_job *job;
     nb_outfile out;
-    uint64_t start;    /* where the pixels begin */
-    int in_bands;      /* may be written in any order */
+    uint64_t start; /* where the pixels begin */
+    int in_bands;   /* may be written in any order */
     atomic_int failed;
-    nb_error error;    /* of the one who set failed */
+    nb_error error; /* of the one who set failed */
     _Atomic int64_t make_ns, write_ns;
 } one_file;
 
@@ -129,7 +129,8 @@ static void work(many_files *m, size_t buffer_bytes)
 static nb_status open_file(one_file *f, nb_write_job *job, nb_error *err)
 {
     nb_image_header header;
-    nb_status st = nb_image_check(job->writer, job->path ? job->path : "", &job->view, err);
+    nb_status st =
+        nb_image_check(job->writer, job->path ? job->path : "", &job->view, err);
     f->job = job;
     f->out.fd = -1;
     if (st || !job->writer->extension)

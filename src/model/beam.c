@@ -11,7 +11,8 @@ enum { MAX_SOURCES = 10000000 };
 double nb_beam_wavelength(const nb_config *cfg)
 {
     if (!isnan(cfg->energy_eV))
-        return (cfg->compat ? NB_HC_EV_ANGSTROM_LEGACY : NB_HC_EV_ANGSTROM) / cfg->energy_eV;
+        return (cfg->compat ? NB_HC_EV_ANGSTROM_LEGACY : NB_HC_EV_ANGSTROM) /
+               cfg->energy_eV;
     return nb_or(cfg->lambda_A, 1.0);
 }
 
@@ -36,7 +37,8 @@ static double reach(const nb_sampling *s, double offset)
     return (offset * offset - half) / (s->range * s->range);
 }
 
-static int outside_round_beam(const nb_sampling *h, const nb_sampling *v, double dh, double dv)
+static int outside_round_beam(const nb_sampling *h, const nb_sampling *v, double dh,
+                              double dv)
 {
     if (h->range == 0 || v->range == 0)
         return 0; /* a line has no corners */
@@ -51,12 +53,13 @@ static nb_status sample_directions(const nb_config *cfg, nb_sampling *h, nb_samp
                                         "-hdivrange", h, err);
     if (st)
         return st;
-    return nb_sample_divergence(cfg->vdiv_range_mrad * NB_MRAD, cfg->vdiv_step_mrad * NB_MRAD,
-                                cfg->vdiv_steps, "-vdivrange", v, err);
+    return nb_sample_divergence(cfg->vdiv_range_mrad * NB_MRAD,
+                                cfg->vdiv_step_mrad * NB_MRAD, cfg->vdiv_steps,
+                                "-vdivrange", v, err);
 }
 
-nb_status nb_beam_grid(const nb_config *cfg, const nb_geometry *g, nb_source **out, int *count,
-                       nb_error *err)
+nb_status nb_beam_grid(const nb_config *cfg, const nb_geometry *g, nb_source **out,
+                       int *count, nb_error *err)
 {
     nb_sampling h, v, w;
     double lambda0 = nb_beam_wavelength(cfg) * NB_ANGSTROM;
@@ -70,11 +73,13 @@ nb_status nb_beam_grid(const nb_config *cfg, const nb_geometry *g, nb_source **o
     w = nb_sample_dispersion(cfg->dispersion_pct * NB_PERCENT,
                              cfg->dispersion_step_pct * NB_PERCENT, cfg->dispersion_steps);
     if ((double)h.count * v.count * w.count > MAX_SOURCES)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "divergence and dispersion make %.0f sources (limit %d): fewer steps, "
-                       "please",
-                       (double)h.count * v.count * w.count, MAX_SOURCES);
-    sources = nb_alloc((size_t)h.count * v.count * w.count, sizeof *sources, "sources", err);
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "divergence and dispersion make %.0f sources (limit %d): fewer steps, "
+            "please",
+            (double)h.count * v.count * w.count, MAX_SOURCES);
+    sources =
+        nb_alloc((size_t)h.count * v.count * w.count, sizeof *sources, "sources", err);
     if (!sources)
         return NB_ERR_NOMEM;
     for (i = 0; i < h.count; i++)

@@ -24,9 +24,10 @@ static nb_status read_cell(const nb_config *cfg, cell *out, nb_error *err)
         if (i >= 3 && v[i] <= 0)
             v[i] = 90;
         if (!(v[i] > 0) || !isfinite(v[i]) || (i >= 3 && v[i] >= 180))
-            return nb_fail(err, NB_ERR_INPUT,
-                           "-cell %g: edges must be above 0 A and angles between 0 and 180 deg",
-                           v[i]);
+            return nb_fail(
+                err, NB_ERR_INPUT,
+                "-cell %g: edges must be above 0 A and angles between 0 and 180 deg",
+                v[i]);
     }
     out->a = v[0];
     out->b = v[1];
@@ -37,10 +38,11 @@ static nb_status read_cell(const nb_config *cfg, cell *out, nb_error *err)
     s = (out->alpha + out->beta + out->gamma) / 2;
     square = sin(s) * sin(s - out->alpha) * sin(s - out->beta) * sin(s - out->gamma);
     if (!(square > 1e-12))
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-cell: angles %g %g %g enclose no volume (each must be less than the "
-                       "sum of the others, all together less than 360)",
-                       v[3], v[4], v[5]);
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-cell: angles %g %g %g enclose no volume (each must be less than the "
+            "sum of the others, all together less than 360)",
+            v[3], v[4], v[5]);
     out->volume = 2 * out->a * out->b * out->c * sqrt(square);
     return NB_OK;
 }
@@ -55,12 +57,12 @@ static void reciprocal_from_cell(const cell *u, int legacy, nb_crystal *x)
 {
     double V = u->volume, as = u->b * u->c * sin(u->alpha) / V;
     double bs = u->c * u->a * sin(u->beta) / V, cs = u->a * u->b * sin(u->gamma) / V;
-    double cos_als = (cos(u->beta) * cos(u->gamma) - cos(u->alpha)) /
-                     (sin(u->beta) * sin(u->gamma));
-    double cos_bes = (cos(u->gamma) * cos(u->alpha) - cos(u->beta)) /
-                     (sin(u->gamma) * sin(u->alpha));
-    double cos_gas = (cos(u->alpha) * cos(u->beta) - cos(u->gamma)) /
-                     (sin(u->alpha) * sin(u->beta));
+    double cos_als =
+        (cos(u->beta) * cos(u->gamma) - cos(u->alpha)) / (sin(u->beta) * sin(u->gamma));
+    double cos_bes =
+        (cos(u->gamma) * cos(u->alpha) - cos(u->beta)) / (sin(u->gamma) * sin(u->alpha));
+    double cos_gas =
+        (cos(u->alpha) * cos(u->beta) - cos(u->gamma)) / (sin(u->alpha) * sin(u->beta));
     double sin_gas = clamp_unit(u->c / (V * as * bs));
     double cz = 1.0 / u->c;
     if (legacy) /* the direct cell's factor, wrong unless sin(gamma) = sin(gamma*) */
@@ -120,7 +122,8 @@ static nb_status turn_by_misset(const nb_config *cfg, int64_t default_seed, nb_c
         m[i] = cfg->misset_mode == NB_MISSET_FIXED ? cfg->misset_deg[i] * NB_DEG : 0;
     if (cfg->misset_mode == NB_MISSET_RANDOM && cfg->compat)
         nb_misset_random_legacy(x->misset_seed, m);
-    else if (cfg->misset_mode == NB_MISSET_RANDOM && nb_misset_random(x->misset_seed, m, err))
+    else if (cfg->misset_mode == NB_MISSET_RANDOM &&
+             nb_misset_random(x->misset_seed, m, err))
         return NB_ERR_UNSUPPORTED;
     x->astar = nb_rotate_xyz(x->astar, m[0], m[1], m[2]);
     x->bstar = nb_rotate_xyz(x->bstar, m[0], m[1], m[2]);
@@ -128,8 +131,8 @@ static nb_status turn_by_misset(const nb_config *cfg, int64_t default_seed, nb_c
     return NB_OK;
 }
 
-static nb_status set_cell_counts(const nb_config *cfg, const nb_hooks *hooks, nb_crystal *x,
-                                 nb_error *err)
+static nb_status set_cell_counts(const nb_config *cfg, const nb_hooks *hooks,
+                                 nb_crystal *x, nb_error *err)
 {
     double beam = nb_or(cfg->beamsize_mm, 0.1), size;
     char line[160];
@@ -152,8 +155,8 @@ static nb_status set_cell_counts(const nb_config *cfg, const nb_hooks *hooks, nb
         if (!(x->N[i] > 1))
             x->N[i] = 1;
         if (!(x->N[i] <= 1e9))
-            return nb_fail(err, NB_ERR_INPUT, "crystal size of %g mm is %g cells: too many",
-                           size, x->N[i]);
+            return nb_fail(err, NB_ERR_INPUT,
+                           "crystal size of %g mm is %g cells: too many", size, x->N[i]);
     }
     return NB_OK;
 }

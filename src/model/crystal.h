@@ -7,20 +7,20 @@
 #include "../physics/scene.h"
 
 typedef struct nb_crystal {
-    nb_vec3 a, b, c;          /* real space, lab frame, phi = 0, mosaic domain 0; m */
+    nb_vec3 a, b, c;             /* real space, lab frame, phi = 0, mosaic domain 0; m */
     nb_vec3 astar, bstar, cstar; /* reciprocal, 1/A */
-    double edge[3];           /* |a|, |b|, |c|, A */
-    double volume;            /* A^3 */
-    double N[3];              /* unit cells along a, b, c */
-    double misset[3];         /* applied rotations about lab x, y, z, rad */
-    int64_t misset_seed;      /* of a random misset */
+    double edge[3];              /* |a|, |b|, |c|, A */
+    double volume;               /* A^3 */
+    double N[3];                 /* unit cells along a, b, c */
+    double misset[3];            /* applied rotations about lab x, y, z, rad */
+    int64_t misset_seed;         /* of a random misset */
 } nb_crystal;
 
 /** What the crystal needs from elsewhere. */
 typedef struct nb_crystal_inputs {
-    const double *matrix;  /* 9 numbers of -mat, row major, columns a* b* c*; NULL = -cell */
-    double lambda_A;       /* the beam's wavelength: a MOSFLM matrix is in units of 1/lambda */
-    int64_t default_seed;  /* for a random misset without -misset_seed */
+    const double *matrix; /* 9 numbers of -mat, row major, columns a* b* c*; NULL = -cell */
+    double lambda_A; /* the beam's wavelength: a MOSFLM matrix is in units of 1/lambda */
+    int64_t default_seed; /* for a random misset without -misset_seed */
 } nb_crystal_inputs;
 
 /** Cell (-cell), matrix (-mat) or both, then misset, then size.

@@ -16,12 +16,14 @@ static nb_status set_roi(const nb_config *cfg, nb_detector *det, nb_error *err)
     if (!cfg->roi_set)
         return NB_OK;
     if (cfg->roi[0] < 0 || cfg->roi[1] >= det->fpixels || cfg->roi[2] < 0 ||
-        cfg->roi[3] >= det->spixels || cfg->roi[0] > cfg->roi[1] || cfg->roi[2] > cfg->roi[3])
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-roi %d %d %d %d: must be min <= max, inside 0 %d 0 %d (both ends "
-                       "are rendered)",
-                       cfg->roi[0], cfg->roi[1], cfg->roi[2], cfg->roi[3], det->fpixels - 1,
-                       det->spixels - 1);
+        cfg->roi[3] >= det->spixels || cfg->roi[0] > cfg->roi[1] ||
+        cfg->roi[2] > cfg->roi[3])
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-roi %d %d %d %d: must be min <= max, inside 0 %d 0 %d (both ends "
+            "are rendered)",
+            cfg->roi[0], cfg->roi[1], cfg->roi[2], cfg->roi[3], det->fpixels - 1,
+            det->spixels - 1);
     det->roi_fmin = cfg->roi[0];
     det->roi_fmax = cfg->roi[1];
     det->roi_smin = cfg->roi[2];
@@ -73,8 +75,8 @@ static void set_sensor(const nb_config *cfg, const nb_hooks *hooks, nb_detector 
     det->mu = 1.0 / depth;
 }
 
-nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *g, const nb_hooks *hooks,
-                            nb_detector *det, nb_error *err)
+nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *g,
+                            const nb_hooks *hooks, nb_detector *det, nb_error *err)
 {
     nb_status st;
     memset(det, 0, sizeof *det);

@@ -11,16 +11,16 @@ typedef struct nb_geometry {
     nb_convention convention;
     nb_pivot pivot;
     int fpixels, spixels;
-    double pixel, detsize_f, detsize_s;       /* m */
-    nb_vec3 beam, fast, slow, normal;         /* unit; the axes after all rotations */
+    double pixel, detsize_f, detsize_s; /* m */
+    nb_vec3 beam, fast, slow, normal;   /* unit; the axes after all rotations */
     nb_vec3 polar, vertical, spindle, twotheta_axis; /* unit */
-    nb_vec3 pix0;                             /* outer corner of pixel (0,0), m */
-    double rotx, roty, rotz, twotheta;        /* rad */
-    double Xbeam, Ybeam;                      /* as typed or defaulted, convention's meaning, m */
-    double Fbeam, Sbeam;                      /* where the beam meets the plane, m */
-    double Fclose, Sclose;                    /* nearest point to the sample, m */
-    double distance, close_distance;          /* m */
-    double orgx, orgy;                        /* XDS, pixels */
+    nb_vec3 pix0;                                    /* outer corner of pixel (0,0), m */
+    double rotx, roty, rotz, twotheta;               /* rad */
+    double Xbeam, Ybeam;             /* as typed or defaulted, convention's meaning, m */
+    double Fbeam, Sbeam;             /* where the beam meets the plane, m */
+    double Fclose, Sclose;           /* nearest point to the sample, m */
+    double distance, close_distance; /* m */
+    double orgx, orgy;               /* XDS, pixels */
 } nb_geometry;
 
 /** Resolve the geometry of cfg (physics: docs/physics.md, "Detector geometry").

@@ -15,20 +15,66 @@ typedef struct frame {
     nb_pivot pivot;
 } frame;
 
+/* clang-format off: one row a convention, columns as in the structure */
 static const frame frames[] = {
-    [NB_CONV_MOSFLM] = {"mosflm", {1, 0, 0}, {0, 0, 1}, {0, -1, 0}, {1, 0, 0}, {0, 0, -1},
-                        {0, 0, 1}, {0, 0, 1}, NB_PIVOT_BEAM},
-    [NB_CONV_XDS] = {"xds", {0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 0, 0}, {1, 0, 0},
-                     {1, 0, 0}, NB_PIVOT_SAMPLE},
-    [NB_CONV_ADXV] = {"adxv", {0, 0, 1}, {1, 0, 0}, {0, -1, 0}, {0, 0, 1}, {-1, 0, 0},
-                      {1, 0, 0}, {1, 0, 0}, NB_PIVOT_BEAM},
-    [NB_CONV_DENZO] = {"denzo", {1, 0, 0}, {0, 0, 1}, {0, -1, 0}, {1, 0, 0}, {0, 0, -1},
-                       {0, 0, 1}, {0, 0, 1}, NB_PIVOT_BEAM},
-    [NB_CONV_DIALS] = {"dials", {0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 1, 0},
-                       {0, 1, 0}, {0, 1, 0}, NB_PIVOT_SAMPLE},
-    [NB_CONV_CUSTOM] = {"custom", {1, 0, 0}, {0, 0, 1}, {0, -1, 0}, {1, 0, 0}, {0, 1, 0},
-                        {0, 0, 1}, {0, 0, 1}, NB_PIVOT_UNSET},
+    /*                             beam       fast       slow        normal     two-theta
+     *                             polarization, spindle, pivot */
+    [NB_CONV_MOSFLM] = {"mosflm",
+                        {1, 0, 0},
+                        {0, 0, 1},
+                        {0, -1, 0},
+                        {1, 0, 0},
+                        {0, 0, -1},
+                        {0, 0, 1},
+                        {0, 0, 1},
+                        NB_PIVOT_BEAM},
+    [NB_CONV_XDS] = {"xds",
+                     {0, 0, 1},
+                     {1, 0, 0},
+                     {0, 1, 0},
+                     {0, 0, 1},
+                     {1, 0, 0},
+                     {1, 0, 0},
+                     {1, 0, 0},
+                     NB_PIVOT_SAMPLE},
+    [NB_CONV_ADXV] = {"adxv",
+                      {0, 0, 1},
+                      {1, 0, 0},
+                      {0, -1, 0},
+                      {0, 0, 1},
+                      {-1, 0, 0},
+                      {1, 0, 0},
+                      {1, 0, 0},
+                      NB_PIVOT_BEAM},
+    [NB_CONV_DENZO] = {"denzo",
+                       {1, 0, 0},
+                       {0, 0, 1},
+                       {0, -1, 0},
+                       {1, 0, 0},
+                       {0, 0, -1},
+                       {0, 0, 1},
+                       {0, 0, 1},
+                       NB_PIVOT_BEAM},
+    [NB_CONV_DIALS] = {"dials",
+                       {0, 0, 1},
+                       {1, 0, 0},
+                       {0, 1, 0},
+                       {0, 0, 1},
+                       {0, 1, 0},
+                       {0, 1, 0},
+                       {0, 1, 0},
+                       NB_PIVOT_SAMPLE},
+    [NB_CONV_CUSTOM] = {"custom",
+                        {1, 0, 0},
+                        {0, 0, 1},
+                        {0, -1, 0},
+                        {1, 0, 0},
+                        {0, 1, 0},
+                        {0, 0, 1},
+                        {0, 0, 1},
+                        NB_PIVOT_UNSET},
 };
+/* clang-format on */
 
 const char *nb_convention_name(nb_convention convention)
 {
@@ -53,7 +99,8 @@ static nb_status pick(const nb_config *cfg, const nb_opt3 *typed, const double s
     return NB_OK;
 }
 
-static nb_status set_axes(const nb_config *cfg, const frame *fr, nb_geometry *g, nb_error *err)
+static nb_status set_axes(const nb_config *cfg, const frame *fr, nb_geometry *g,
+                          nb_error *err)
 {
     nb_status st;
     nb_vec3 o;
@@ -62,13 +109,15 @@ static nb_status set_axes(const nb_config *cfg, const frame *fr, nb_geometry *g,
         (st = pick(cfg, &cfg->sdet_vector, fr->slow, "-sdet_vector", &g->slow, err)) ||
         (st = pick(cfg, &cfg->odet_vector, fr->normal, "-odet_vector", &g->normal, err)) ||
         (st = pick(cfg, &cfg->polar_vector, fr->polar, "-polar_vector", &g->polar, err)) ||
-        (st = pick(cfg, &cfg->spindle_axis, fr->spindle, "-spindle_axis", &g->spindle, err)) ||
+        (st = pick(cfg, &cfg->spindle_axis, fr->spindle, "-spindle_axis", &g->spindle,
+                   err)) ||
         (st = pick(cfg, &cfg->twotheta_axis, fr->twotheta, "-twotheta_axis",
                    &g->twotheta_axis, err)))
         return st;
     if (nb_norm(nb_cross(g->fast, g->slow)) < 1e-9)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-fdet_vector and -sdet_vector are parallel: the detector has no plane");
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-fdet_vector and -sdet_vector are parallel: the detector has no plane");
     /* a normal that is not of unit length as typed is replaced by the one of the axes */
     o = from_array(cfg->convention == NB_CONV_CUSTOM && cfg->odet_vector.set
                        ? cfg->odet_vector.v
@@ -76,8 +125,9 @@ static nb_status set_axes(const nb_config *cfg, const frame *fr, nb_geometry *g,
     g->normal = nb_norm(o) == 1.0 ? o : nb_unit(nb_cross(g->fast, g->slow));
     g->vertical = nb_cross(g->beam, g->polar);
     if (nb_norm(g->vertical) < 1e-9)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-polar_vector is along the beam: polarization is across the beam");
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-polar_vector is along the beam: polarization is across the beam");
     g->vertical = nb_unit(g->vertical);
     return NB_OK;
 }
@@ -92,10 +142,11 @@ static nb_status set_size(const nb_config *cfg, nb_geometry *g, nb_error *err)
                                         : nb_or(cfg->detsize_mm[i], 102.4) * NB_MM;
         pixels[i] = ceil(size[i] / g->pixel - 0.5);
         if (!(pixels[i] >= 1 && pixels[i] <= 1000000))
-            return nb_fail(err, NB_ERR_INPUT,
-                           "detector of %g mm with pixels of %g mm has %.0f pixels: change "
-                           "-detpixels, -detsize or -pixel (1 to 1000000 pixels an edge)",
-                           size[i] / NB_MM, g->pixel / NB_MM, pixels[i]);
+            return nb_fail(
+                err, NB_ERR_INPUT,
+                "detector of %g mm with pixels of %g mm has %.0f pixels: change "
+                "-detpixels, -detsize or -pixel (1 to 1000000 pixels an edge)",
+                size[i] / NB_MM, g->pixel / NB_MM, pixels[i]);
     }
     g->detsize_f = size[0];
     g->detsize_s = size[1];
@@ -176,15 +227,17 @@ static void place(const nb_config *cfg, nb_geometry *g)
     g->close_distance = isnan(cfg->close_distance_mm) ? fabs(ratio * typed)
                                                       : cfg->close_distance_mm * NB_MM;
     g->distance = g->close_distance / ratio;
-    corner = nb_add(nb_scale(-g->Fclose, g->fast),
-                    nb_add(nb_scale(-g->Sclose, g->slow), nb_scale(g->close_distance, g->normal)));
+    corner = nb_add(
+        nb_scale(-g->Fclose, g->fast),
+        nb_add(nb_scale(-g->Sclose, g->slow), nb_scale(g->close_distance, g->normal)));
     g->pix0 = swing(g, corner);
     g->fast = swing(g, g->fast);
     g->slow = swing(g, g->slow);
     g->normal = swing(g, g->normal);
     if (g->pivot == NB_PIVOT_BEAM)
-        g->pix0 = nb_add(nb_scale(-g->Fbeam, g->fast),
-                         nb_add(nb_scale(-g->Sbeam, g->slow), nb_scale(g->distance, g->beam)));
+        g->pix0 =
+            nb_add(nb_scale(-g->Fbeam, g->fast),
+                   nb_add(nb_scale(-g->Sbeam, g->slow), nb_scale(g->distance, g->beam)));
     if (cfg->pix0_m.set)
         g->pix0 = from_array(cfg->pix0_m.v);
 }

@@ -86,8 +86,9 @@ nb_status nb_misset_random(int64_t seed, double angles[3], nb_error *err)
 {
     (void)seed;
     (void)angles;
-    return nb_fail(err, NB_ERR_UNSUPPORTED,
-                   "-misset random: this build has no generator (install librandom123-dev and "
-                   "rebuild), or use -compat");
+    return nb_fail(
+        err, NB_ERR_UNSUPPORTED,
+        "-misset random: this build has no generator (install librandom123-dev and "
+        "rebuild), or use -compat");
 }
 #endif

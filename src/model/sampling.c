@@ -23,16 +23,17 @@ static nb_sampling single(void)
     return s;
 }
 
-nb_status nb_sample_divergence(double range, double step, int count, const char *range_flag,
-                               nb_sampling *out, nb_error *err)
+nb_status nb_sample_divergence(double range, double step, int count,
+                               const char *range_flag, nb_sampling *out, nb_error *err)
 {
     int has_range = !isnan(range), has_step = !isnan(step);
     nb_sampling s = {count, range, step};
     *out = single();
     if (count > 0 && !has_range)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "%d divergence steps need a range: add %s (mrad) or remove the count",
-                       count, range_flag);
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "%d divergence steps need a range: add %s (mrad) or remove the count", count,
+            range_flag);
     if (!has_range && !has_step)
         return NB_OK;
     if (!has_range) {

@@ -13,8 +13,8 @@ typedef struct nb_sampling {
 
 /** Divergence along one direction; inputs NaN or 0 when unset, any unit.  A count without a
  * range is an error that names `range_flag`. */
-nb_status nb_sample_divergence(double range, double step, int count, const char *range_flag,
-                               nb_sampling *out, nb_error *err);
+nb_status nb_sample_divergence(double range, double step, int count,
+                               const char *range_flag, nb_sampling *out, nb_error *err);
 /** Dispersion: range and step as fractions, NaN unset; count 0 unset. */
 nb_sampling nb_sample_dispersion(double range, double step, int count);
 /** Sensor layers: thickness 0 = none; count 0 unset. */

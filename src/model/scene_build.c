@@ -12,8 +12,8 @@
 
 enum { DEFAULT_MOSAIC_SEED = 12345678, MAX_ORIENTATIONS = 50000000 };
 
-static nb_status build_sources(const nb_config *cfg, const nb_model_inputs *in, nb_model *m,
-                               nb_error *err)
+static nb_status build_sources(const nb_config *cfg, const nb_model_inputs *in,
+                               nb_model *m, nb_error *err)
 {
     nb_scene *sc = &m->scene;
     nb_status st;
@@ -77,14 +77,15 @@ static nb_status build_orientations(const nb_config *cfg, nb_model *m, nb_error 
     sc->n_domains = nb_mosaic_domains(spread, cfg->mosaic_domains);
     total = (double)sc->n_phi * sc->n_domains;
     if (total > MAX_ORIENTATIONS)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "%d phi steps of %d mosaic domains are %.0f orientations (limit %d): "
-                       "fewer -phisteps or -mosaic_dom",
-                       sc->n_phi, sc->n_domains, total, MAX_ORIENTATIONS);
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "%d phi steps of %d mosaic domains are %.0f orientations (limit %d): "
+            "fewer -phisteps or -mosaic_dom",
+            sc->n_phi, sc->n_domains, total, MAX_ORIENTATIONS);
     sc->n_orientations = sc->n_phi * sc->n_domains;
     domains = nb_alloc((size_t)sc->n_domains, sizeof *domains, "mosaic domains", err);
-    m->orientations =
-        nb_alloc((size_t)sc->n_orientations, sizeof *m->orientations, "orientations", err);
+    m->orientations = nb_alloc((size_t)sc->n_orientations, sizeof *m->orientations,
+                               "orientations", err);
     if (domains && m->orientations) {
         nb_mosaic_rotations(m->mosaic_spread, m->mosaic_seed, sc->n_domains, domains);
         fill_orientations(cfg, m, domains);
@@ -112,7 +113,8 @@ static int auto_oversample(const nb_model *m)
     return n >= 1 ? n > 10000 ? 10000 : (int)n : 1;
 }
 
-static void build_crystal_terms(const nb_config *cfg, const nb_model_inputs *in, nb_model *m)
+static void build_crystal_terms(const nb_config *cfg, const nb_model_inputs *in,
+                                nb_model *m)
 {
     nb_scene *sc = &m->scene;
     const double *N = m->crystal.N;
@@ -134,7 +136,8 @@ static void build_scale(const nb_config *cfg, nb_model *m)
     nb_scene *sc = &m->scene;
     double w = cfg->water_um * NB_UM;
     sc->background = F_water * F_water * w * w * w * 1e6 * NB_AVOGADRO / 18.0;
-    sc->steps = (int64_t)sc->n_sources * sc->n_orientations * sc->oversample * sc->oversample;
+    sc->steps =
+        (int64_t)sc->n_sources * sc->n_orientations * sc->oversample * sc->oversample;
     sc->intensity_scale = NB_R_E_SQR * m->fluence / (double)sc->steps;
 }
 
@@ -161,8 +164,8 @@ static nb_status build_scene(const nb_config *cfg, const nb_model_inputs *in,
     return NB_OK;
 }
 
-nb_status nb_model_build(const nb_config *cfg, const nb_model_inputs *in, const nb_hooks *hooks,
-                         nb_model *m, nb_error *err)
+nb_status nb_model_build(const nb_config *cfg, const nb_model_inputs *in,
+                         const nb_hooks *hooks, nb_model *m, nb_error *err)
 {
     nb_status st;
     memset(m, 0, sizeof *m);
@@ -192,7 +195,8 @@ static double corner_angle(double x, double y, double z)
 
 static double flat_solid_angle(const nb_detector *det)
 {
-    double close_f = -nb_dot(det->pix0, det->fast), close_s = -nb_dot(det->pix0, det->slow);
+    double close_f = -nb_dot(det->pix0, det->fast),
+           close_s = -nb_dot(det->pix0, det->slow);
     double f0 = det->roi_fmin * det->pixel - close_f, z = det->close_distance;
     double f1 = (det->roi_fmax + 1) * det->pixel - close_f;
     double s0 = det->roi_smin * det->pixel - close_s;
@@ -208,8 +212,9 @@ static double row_solid_angle(const nb_detector *det, int s)
     int f;
     for (f = det->roi_fmin; f <= det->roi_fmax; f++)
         if (!mask || mask[f])
-            sum += nb_solid_angle(det, nb_norm(nb_detector_point(det, (f + 0.5) * det->pixel,
-                                                                 (s + 0.5) * det->pixel, 0)));
+            sum += nb_solid_angle(det,
+                                  nb_norm(nb_detector_point(det, (f + 0.5) * det->pixel,
+                                                            (s + 0.5) * det->pixel, 0)));
     return sum;
 }
 

@@ -11,23 +11,23 @@
 
 /** Loaded files; the caller keeps them alive as long as the model. */
 typedef struct nb_model_inputs {
-    const double *matrix;         /* 9 numbers, NULL without -mat */
+    const double *matrix;          /* 9 numbers, NULL without -mat */
     const nb_source_line *sources; /* NULL without -sourcefile */
     int n_sources;
-    const uint8_t *mask;          /* [slow][fast], NULL without -mask */
-    nb_sf_box sf;                 /* nh = 0: constant default_F */
-    int64_t default_seed;         /* where -seed or -misset_seed is unset */
+    const uint8_t *mask;  /* [slow][fast], NULL without -mask */
+    nb_sf_box sf;         /* nh = 0: constant default_F */
+    int64_t default_seed; /* where -seed or -misset_seed is unset */
 } nb_model_inputs;
 
 /** The scene, and the values behind it that reports and headers need. */
 typedef struct nb_model {
-    nb_scene scene;               /* points into the arrays below and into the inputs */
+    nb_scene scene; /* points into the arrays below and into the inputs */
     nb_geometry geometry;
     nb_crystal crystal;
-    double wavelength_A;          /* central */
-    double fluence;               /* photons/m^2 */
+    double wavelength_A;              /* central */
+    double fluence;                   /* photons/m^2 */
     double phi0, phi_range, phi_step; /* rad */
-    double mosaic_spread;         /* rad */
+    double mosaic_spread;             /* rad */
     int64_t mosaic_seed;
     nb_source *sources;           /* owned */
     nb_orientation *orientations; /* owned, [phi][domain] */

@@ -32,8 +32,8 @@ NB_HD double nb_sphere_transform(double x)
 /** R^2 of the GAUSS and TOPHAT shapes at d = h - h0 (scene.h: radius2). */
 NB_HD double nb_shape_radius2(const double *m, double dh, double dk, double dl)
 {
-    return m[0] * dh * dh + m[1] * dk * dk + m[2] * dl * dl + m[3] * dh * dk + m[4] * dh * dl +
-           m[5] * dk * dl;
+    return m[0] * dh * dh + m[1] * dk * dk + m[2] * dl * dl + m[3] * dh * dk +
+           m[4] * dh * dl + m[5] * dk * dl;
 }
 
 /** F_latt at the offset (dh, dk, dl) from the nearest reciprocal-lattice point. */
@@ -45,7 +45,8 @@ NB_HD double nb_lattice_factor(const nb_scene *sc, double dh, double dk, double 
     case NB_LATTICE_ROUND:
         r2 = dh * N[0] * (dh * N[0]) + dk * N[1] * (dk * N[1]) + dl * N[2] * (dl * N[2]);
         /* the height that gives a sphere's spot the parallelepiped's integral, docs/physics.md */
-        return cells * 0.723601254558268 * nb_sphere_transform(NB_PI * sqrt(sc->fudge * r2));
+        return cells * 0.723601254558268 *
+               nb_sphere_transform(NB_PI * sqrt(sc->fudge * r2));
     case NB_LATTICE_GAUSS:
         r2 = nb_shape_radius2(sc->radius2, dh, dk, dl);
         return cells * exp(-(r2 / 0.63 * sc->fudge));

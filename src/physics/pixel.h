@@ -43,7 +43,8 @@ NB_HD nb_sample nb_sample_at(const nb_scene *sc, const nb_orientation *cell, nb_
     p.k0 = nb_nearest_index(p.k);
     p.l0 = nb_nearest_index(p.l);
     p.F_latt = nb_lattice_factor(sc, p.h - p.h0, p.k - p.k0, p.l - p.l0);
-    p.F_cell = p.F_latt == 0 ? 0 : nb_structure_factor(&sc->sf, p.h, p.k, p.l, p.h0, p.k0, p.l0);
+    p.F_cell =
+        p.F_latt == 0 ? 0 : nb_structure_factor(&sc->sf, p.h, p.k, p.l, p.h0, p.k0, p.l0);
     return p;
 }
 
@@ -85,8 +86,8 @@ NB_HD double nb_cached_factors(const nb_scene *sc, int f, int s)
                            nb_subpixel(&sc->det, sc->oversample, s, 0), 0);
     double factor = 1;
     if (!sc->nopolar && !sc->oversample_polar)
-        factor *= nb_polarization(sc->polarization, sc->sources[0].incident, ray.direction,
-                                  sc->polar_axis);
+        factor *= nb_polarization(sc->polarization, sc->sources[0].incident,
+                                  ray.direction, sc->polar_axis);
     if (!sc->oversample_omega)
         factor *= ray.omega;
     return factor;

@@ -10,8 +10,8 @@ typedef struct nb_ray {
     nb_vec3 position; /* m, lab */
     double airpath;   /* |position|, m */
     nb_vec3 direction;
-    double omega;     /* solid angle of the whole pixel as seen from here, sr */
-    double capture;   /* fraction of the photons that stop in this layer */
+    double omega;   /* solid angle of the whole pixel as seen from here, sr */
+    double capture; /* fraction of the photons that stop in this layer */
 } nb_ray;
 
 /** Centre of sub-pixel `sub` of pixel `p` along one edge, m from the detector's corner. */
@@ -78,7 +78,8 @@ NB_HD double nb_polarization(double K, nb_vec3 incident, nb_vec3 direction, nb_v
     b = nb_dot(direction, B);
     e = nb_dot(direction, E);
     in_plane = b * b + e * e;
-    return 0.5 * (1.0 + c2 - K * (in_plane > 0 ? (e * e - b * b) / in_plane : 1.0) * (1.0 - c2));
+    return 0.5 * (1.0 + c2 -
+                  K * (in_plane > 0 ? (e * e - b * b) / in_plane : 1.0) * (1.0 - c2));
 }
 
 #endif

@@ -40,45 +40,45 @@ typedef struct nb_detector {
     const uint8_t *mask; /* [spixels][fpixels], 0 = not rendered; NULL = all rendered */
     double pixel;        /* edge, m */
     nb_vec3 fast, slow, normal, beam; /* unit */
-    nb_vec3 pix0;        /* outer corner of pixel (0,0), m */
-    double distance;     /* along the beam to the detector plane, m */
-    double close_distance; /* shortest sample-to-plane distance, m */
+    nb_vec3 pix0;                     /* outer corner of pixel (0,0), m */
+    double distance;                  /* along the beam to the detector plane, m */
+    double close_distance;            /* shortest sample-to-plane distance, m */
     int curved;
     nb_vec3 curved_fast, curved_slow; /* unit, perpendicular to beam and to each other */
-    double Fbeam, Sbeam; /* beam spot from the corner of pixel (0,0), m */
-    int point_pixel;     /* no obliquity */
-    double pixel_area;   /* numerator of the solid angle, m^2 (1 for -compat point pixels) */
-    int layers;          /* of the sensor, >= 1 */
-    double layer_step;   /* m */
-    double mu;           /* attenuation coefficient, 1/m; capture is 1 when absorb = 0 */
-    int absorb;          /* the sensor has thickness and attenuates */
+    double Fbeam, Sbeam;              /* beam spot from the corner of pixel (0,0), m */
+    int point_pixel;                  /* no obliquity */
+    double pixel_area; /* numerator of the solid angle, m^2 (1 for -compat point pixels) */
+    int layers;        /* of the sensor, >= 1 */
+    double layer_step; /* m */
+    double mu;         /* attenuation coefficient, 1/m; capture is 1 when absorb = 0 */
+    int absorb;        /* the sensor has thickness and attenuates */
 } nb_detector;
 
 typedef struct nb_scene {
     nb_detector det;
-    int oversample;                    /* sub-pixels along each edge */
+    int oversample; /* sub-pixels along each edge */
     int oversample_polar, oversample_omega;
     /* beam */
     int n_sources;
     const nb_source *sources;
-    double polarization;               /* Kahn's K */
-    nb_vec3 polar_axis;                /* unit, as typed */
+    double polarization; /* Kahn's K */
+    nb_vec3 polar_axis;  /* unit, as typed */
     int nopolar;
     /* crystal */
-    int n_orientations;                /* phi steps * mosaic domains, phi outer */
+    int n_orientations; /* phi steps * mosaic domains, phi outer */
     int n_phi, n_domains;
     const nb_orientation *orientations;
-    int shape;                         /* NB_LATTICE_* */
-    double N[3];                       /* unit cells along a, b, c; whole numbers >= 1 */
+    int shape;   /* NB_LATTICE_* */
+    double N[3]; /* unit cells along a, b, c; whole numbers >= 1 */
     double fudge;
-    double radius2[6];                 /* GAUSS, TOPHAT: R^2 = d.M.d with M = xx yy zz xy xz yz
+    double radius2[6]; /* GAUSS, TOPHAT: R^2 = d.M.d with M = xx yy zz xy xz yz
                                           (factors 2 of the mixed terms included), d = h - h0 */
     nb_sf_box sf;
-    double dmin;                       /* m; 0 off */
+    double dmin; /* m; 0 off */
     /* scale */
-    double background;                 /* F_bg^2 N_mol of the water, electrons^2 a step */
-    double intensity_scale;            /* r_e^2 * fluence / steps */
-    int64_t steps;                     /* sources * orientations * oversample^2 */
+    double background;      /* F_bg^2 N_mol of the water, electrons^2 a step */
+    double intensity_scale; /* r_e^2 * fluence / steps */
+    int64_t steps;          /* sources * orientations * oversample^2 */
 } nb_scene;
 
 #endif

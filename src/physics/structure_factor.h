@@ -51,8 +51,8 @@ NB_HD double nb_F_tricubic(const nb_sf_box *sf, double h, double k, double l)
 }
 
 /** F_cell for the sample (h, k, l) whose nearest reflection is (h0, k0, l0). */
-NB_HD double nb_structure_factor(const nb_sf_box *sf, double h, double k, double l, double h0,
-                                 double k0, double l0)
+NB_HD double nb_structure_factor(const nb_sf_box *sf, double h, double k, double l,
+                                 double h0, double k0, double l0)
 {
     if (sf->nh == 0)
         return sf->default_F;

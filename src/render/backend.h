@@ -7,10 +7,10 @@
 #include "../physics/scene.h"
 
 typedef struct nb_render_options {
-    int threads;            /* 0: all that the machine offers */
-    nb_isa isa;             /* AUTO: the widest that this CPU runs */
+    int threads; /* 0: all that the machine offers */
+    nb_isa isa;  /* AUTO: the widest that this CPU runs */
     nb_precision precision;
-    int device_index;       /* -1: any */
+    int device_index; /* -1: any */
     nb_hooks hooks;
 } nb_render_options;
 
@@ -33,6 +33,6 @@ typedef struct nb_backend {
 } nb_backend;
 
 extern const nb_backend nb_backend_scalar; /* double precision, the readable truth */
-extern const nb_backend nb_backend_cuda;   /* cuda/, or a stub that says why it is not there */
+extern const nb_backend nb_backend_cuda; /* cuda/, or a stub that says why it is not there */
 
 #endif

@@ -33,7 +33,8 @@ static nb_status take_cuda(const nb_scene *scene, const nb_render_options *optio
 {
     char why[200] = "";
     if (nb_backend_cuda.estimate(scene, options, why, sizeof why) < 0)
-        return nb_fail(err, NB_ERR_UNSUPPORTED, "-device %s: %s; use -device cpu", device, why);
+        return nb_fail(err, NB_ERR_UNSUPPORTED, "-device %s: %s; use -device cpu", device,
+                       why);
     *backend = &nb_backend_cuda;
     snprintf(reason, reason_size, "%s", why);
     return NB_OK;
@@ -60,8 +61,8 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *device,
         cuda = nb_backend_cuda.estimate(scene, options, why_cuda, sizeof why_cuda);
     if (cuda >= 0 && (cpu < 0 || cuda < cpu)) {
         *backend = &nb_backend_cuda;
-        snprintf(reason, reason_size, "%s: about %.2g s against %.2g s on the CPU", why_cuda,
-                 cuda, cpu);
+        snprintf(reason, reason_size, "%s: about %.2g s against %.2g s on the CPU",
+                 why_cuda, cuda, cpu);
         return NB_OK;
     }
     if (cpu < 0)

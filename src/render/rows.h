@@ -12,7 +12,7 @@ typedef struct nb_row_job {
     void *context;
     /** Fill the rendered pixels of row s; row points at its first pixel, all zero before. */
     void (*row)(void *context, int s, float *row);
-    float *image;          /* [spixels][fpixels] */
+    float *image; /* [spixels][fpixels] */
     int threads;
     const nb_hooks *hooks; /* progress is called by the calling thread only */
 } nb_row_job;

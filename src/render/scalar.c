@@ -19,7 +19,8 @@ static double estimate(const nb_scene *sc, const nb_render_options *options, cha
     double roi = (double)(sc->det.roi_fmax - sc->det.roi_fmin + 1) *
                  (sc->det.roi_smax - sc->det.roi_smin + 1);
     snprintf(why, why_size, "every operation in double");
-    return roi * (double)sc->steps * sc->det.layers * 1e-7 / nb_thread_count(options->threads);
+    return roi * (double)sc->steps * sc->det.layers * 1e-7 /
+           nb_thread_count(options->threads);
 }
 
 static nb_status open_scalar(const nb_render_options *options, nb_backend_state **state,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of the CUDA backend: kernels by device events, warm calls through the library by the
- * wall clock, and each image's distance from the same scene in double.  One line a case:
+/* Times of the CUDA backend: kernels by device events, warm calls through the library
+ * by the wall clock, and each image's distance from the same scene in double.  One
+ * line a case:
  *   NAME kernel_ms wall_ms rate_Gsteps maxrel 1-corr
  * Prints `skip` with the reason where there is no device. */
 #include <math.h>
@@ -113,8 +114,8 @@ static double *make_table(nb_sf_box *sf)
 }
 
 /** Median kernel and wall times of warm renders into image. */
-static int time_renders(const bench_case *b, const nb_scene *sc, float *image, double *kernel,
-                        double *wall, nb_error *err)
+static int time_renders(const bench_case *b, const nb_scene *sc, float *image,
+                        double *kernel, double *wall, nb_error *err)
 {
     nb_render_options options = {0, NB_ISA_AUTO, b->precision, -1, {NULL, NULL, NULL}};
     nb_backend_state *state = NULL;
@@ -143,7 +144,8 @@ static int time_renders(const bench_case *b, const nb_scene *sc, float *image, d
 /** The same scene in double, on the device. */
 static int render_double(const nb_scene *sc, float *image, nb_error *err)
 {
-    nb_render_options options = {0, NB_ISA_AUTO, NB_PRECISION_DOUBLE, -1, {NULL, NULL, NULL}};
+    nb_render_options options = {
+        0, NB_ISA_AUTO, NB_PRECISION_DOUBLE, -1, {NULL, NULL, NULL}};
     nb_backend_state *state = NULL;
     int ok = nb_backend_cuda.open(&options, &state, err) == NB_OK &&
              nb_backend_cuda.render(state, sc, image, err) == NB_OK;
@@ -160,7 +162,8 @@ static int run(const bench_case *b)
     nb_comparison c;
     double kernel, wall, *F;
     size_t n = (size_t)b->pixels * b->pixels;
-    float *image = b->pinned ? nb_cuda_pinned(n * sizeof *image) : malloc(n * sizeof *image);
+    float *image =
+        b->pinned ? nb_cuda_pinned(n * sizeof *image) : malloc(n * sizeof *image);
     float *truth = malloc(n * sizeof *truth);
     int ok = 0;
     memset(&inputs, 0, sizeof inputs);
@@ -173,8 +176,8 @@ static int run(const bench_case *b)
         if (ok) {
             c = nb_compare(image, truth, n, 1e-6);
             printf("%-30s %9.4f %9.4f %7.1f %8.1e %8.1e %8.1e\n", b->name, kernel * 1e3,
-                   wall * 1e3, (double)model.scene.steps * (double)n / kernel * 1e-9, c.maxrel,
-                   c.rel6, c.corr);
+                   wall * 1e3, (double)model.scene.steps * (double)n / kernel * 1e-9,
+                   c.maxrel, c.rel6, c.corr);
         }
         nb_model_free(&model);
     }
@@ -192,7 +195,8 @@ static int run(const bench_case *b)
 
 int main(int argc, char **argv)
 {
-    nb_render_options options = {0, NB_ISA_AUTO, NB_PRECISION_MIXED, -1, {NULL, NULL, NULL}};
+    nb_render_options options = {
+        0, NB_ISA_AUTO, NB_PRECISION_MIXED, -1, {NULL, NULL, NULL}};
     nb_backend_state *state;
     nb_error err;
     size_t i;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA backend against the scalar reference on random valid configurations and on cruel
- * ones, in every precision; prints `skip` with the reason where there is no device.
+/* The CUDA backend against the scalar reference on random valid configurations and on
+ * cruel ones, in every precision; prints `skip` with the reason where there is no
+ * device.
  *
  *   cuda_check [--seed N] [--count N] [--only K] [--precision NAME] [-v]
  *
@@ -88,8 +89,8 @@ static int varies(const float *b, size_t n)
     return n > 1 && squares > 0.01 * sum * sum / (double)n;
 }
 
-static const char *judge(const float *a, const float *b, size_t n, const nb_scene *sc, int p,
-                         nb_comparison *c)
+static const char *judge(const float *a, const float *b, size_t n, const nb_scene *sc,
+                         int p, nb_comparison *c)
 {
     const tolerances *t = &allowed[p];
     double N = fmax(sc->N[0], fmax(sc->N[1], sc->N[2])), max = 0;
@@ -110,8 +111,8 @@ static const char *judge(const float *a, const float *b, size_t n, const nb_scen
     return c->corr <= t->corr ? NULL : "correlation";
 }
 
-static const char *check_one(session *ss, const nb_scene *sc, const float *truth, int precision,
-                             nb_comparison *c, nb_error *err)
+static const char *check_one(session *ss, const nb_scene *sc, const float *truth,
+                             int precision, nb_comparison *c, nb_error *err)
 {
     size_t n = pixels_of(&sc->det);
     float *memory = poisoned(n), *image = memory + GUARD;
@@ -147,8 +148,8 @@ static void shrink(nb_scene *sc, double limit)
 
 static float *reference(const nb_scene *sc)
 {
-    const nb_render_options options = {0, NB_ISA_SCALAR, NB_PRECISION_DOUBLE, -1,
-                                       {NULL, NULL, NULL}};
+    const nb_render_options options = {
+        0, NB_ISA_SCALAR, NB_PRECISION_DOUBLE, -1, {NULL, NULL, NULL}};
     float *image = malloc((pixels_of(&sc->det) + 1) * sizeof *image);
     nb_backend_state *state = NULL;
     nb_error err;
@@ -170,10 +171,11 @@ static void report(const session *ss, const check_case *c, int p, const char *wr
         return;
     nb_backend_cuda.describe(ss->state[p], line, sizeof line);
     printf("# %s %s: %s (maxrel %.2e rel6 %.2e sum %.2e 1-corr %.2e) %s\n", c->name,
-           allowed[p].name, wrong ? wrong : "fine", k->maxrel, k->rel6, k->sum, k->corr, line);
+           allowed[p].name, wrong ? wrong : "fine", k->maxrel, k->rel6, k->sum, k->corr,
+           line);
     if (wrong && strncmp(c->name, "random-", 7) == 0)
-        printf("#   again: cuda_check --seed %llu --only %s\n", (unsigned long long)ss->seed,
-               c->name + 7);
+        printf("#   again: cuda_check --seed %llu --only %s\n",
+               (unsigned long long)ss->seed, c->name + 7);
     if (wrong)
         check_print_case(stdout, c);
     fflush(stdout);
@@ -217,8 +219,9 @@ static int summarise(session *ss, const char *group)
         int bad = ss->failures[p] || !ss->cases[p];
         if (ss->precision && strcmp(ss->precision, allowed[p].name) != 0)
             continue;
-        printf("# %d cases, %d failed, worst maxrel %.2e rel6 %.2e sum %.2e 1-corr %.2e\n",
-               ss->cases[p], ss->failures[p], w->maxrel, w->rel6, w->sum, w->corr);
+        printf(
+            "# %d cases, %d failed, worst maxrel %.2e rel6 %.2e sum %.2e 1-corr %.2e\n",
+            ss->cases[p], ss->failures[p], w->maxrel, w->rel6, w->sum, w->corr);
         printf("%s cuda-%s-%s\n", bad ? "not ok" : "ok", group, allowed[p].name);
         failures += bad;
     }
@@ -289,7 +292,8 @@ int main(int argc, char **argv)
         return 2;
     }
     for (p = 0; p < PRECISIONS; p++) {
-        nb_render_options options = {0, NB_ISA_AUTO, (nb_precision)p, -1, {NULL, NULL, NULL}};
+        nb_render_options options = {
+            0, NB_ISA_AUTO, (nb_precision)p, -1, {NULL, NULL, NULL}};
         if (nb_backend_cuda.open(&options, &ss.state[p], &err) != NB_OK) {
             printf("skip cuda-check # %s\n", err.message);
             return 0;

@@ -9,8 +9,7 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
 {
     nb_sf_table table;
     nb_error err = {0};
-    nb_status status =
-        nb_hkl_parse((const char *)data, size, "fuzz.hkl", 1, &table, &err);
+    nb_status status = nb_hkl_parse((const char *)data, size, "fuzz.hkl", 1, &table, &err);
     if (status != NB_OK) {
         NB_FUZZ_CHECK(err.code == status && err.message[0] && !table.F);
         return 0;

@@ -14,7 +14,8 @@ typedef struct nb_comparison {
 } nb_comparison;
 
 /** Every figure is NaN when a pixel of A is not finite, so that `!(x <= tol)` fails. */
-static inline nb_comparison nb_compare(const float *a, const float *b, size_t n, double floor)
+static inline nb_comparison nb_compare(const float *a, const float *b, size_t n,
+                                       double floor)
 {
     nb_comparison c = {0, 0, 0, 0};
     double max = 0, sa = 0, sb = 0, ma, mb, aa = 0, bb = 0, ab = 0;

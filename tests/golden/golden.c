@@ -85,7 +85,8 @@ static int run_program(const suite *s, char *args)
     int n = 0, i, status = -1;
     pid_t child;
     argv[n++] = (char *)s->program;
-    for (token = strtok(args, " \n"); token && n < MAX_ARGS - 40; token = strtok(NULL, " \n"))
+    for (token = strtok(args, " \n"); token && n < MAX_ARGS - 40;
+         token = strtok(NULL, " \n"))
         argv[n++] = token;
     for (i = 0; i < s->n_extra && n < MAX_ARGS - 8; i++)
         argv[n++] = s->extra[i];
@@ -143,11 +144,11 @@ static void judge(suite *s, const golden_case *g, const nb_comparison *c)
             s->worst[i] = figures[i];
     *(ok ? &s->passed : &s->failed) += 1;
     if (s->report)
-        printf("| %s | %dx%d | %.1e | %.1e | %.1e | %.1e | %s |\n", g->id, g->fast, g->slow,
-               c->maxrel, c->rel6, c->sum, c->corr, ok ? "pass" : "FAIL");
+        printf("| %s | %dx%d | %.1e | %.1e | %.1e | %.1e | %s |\n", g->id, g->fast,
+               g->slow, c->maxrel, c->rel6, c->sum, c->corr, ok ? "pass" : "FAIL");
     else
-        printf("%s golden/%s maxrel %.1e rel6 %.1e sum %.1e corr %.1e\n", ok ? "ok" : "not ok",
-               g->id, c->maxrel, c->rel6, c->sum, c->corr);
+        printf("%s golden/%s maxrel %.1e rel6 %.1e sum %.1e corr %.1e\n",
+               ok ? "ok" : "not ok", g->id, c->maxrel, c->rel6, c->sum, c->corr);
 }
 
 static void run_case(suite *s, const golden_case *g)
@@ -238,8 +239,9 @@ int main(int argc, char **argv)
     char path[2 * PATH_MAX], line[LINE_SIZE];
     FILE *cases;
     if (!parse_arguments(&s, argc, argv)) {
-        fprintf(stderr, "usage: golden PROGRAM GOLDEN_DIR [--report] [--limits scalar|mixed|"
-                        "single] [--only ID] [-- FLAGS]\n");
+        fprintf(stderr,
+                "usage: golden PROGRAM GOLDEN_DIR [--report] [--limits scalar|mixed|"
+                "single] [--only ID] [-- FLAGS]\n");
         return 2;
     }
     snprintf(path, sizeof path, "%s/cases.tsv", s.data);

@@ -371,18 +371,12 @@ static void normal_turned_to_the_sample(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(at_geo_001),
-        TEST(at_geo_002),
-        TEST(at_geo_003),
-        TEST(at_geo_004),
-        TEST(at_geo_005),
-        TEST(at_geo_006),
-        TEST(pix0_vector),
-        TEST(vectors_of_any_length),
-        TEST(impossible_detectors),
-        TEST(curved_with_point_pixel_and_layers),
-        TEST(legacy_point_pixels),
-        TEST(normal_turned_to_the_sample),
+        TEST(at_geo_001),           TEST(at_geo_002),
+        TEST(at_geo_003),           TEST(at_geo_004),
+        TEST(at_geo_005),           TEST(at_geo_006),
+        TEST(pix0_vector),          TEST(vectors_of_any_length),
+        TEST(impossible_detectors), TEST(curved_with_point_pixel_and_layers),
+        TEST(legacy_point_pixels),  TEST(normal_turned_to_the_sample),
     };
     return RUN_TESTS("detector geometry", tests);
 }

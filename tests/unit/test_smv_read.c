@@ -189,8 +189,7 @@ static void pixel_errors(void **state)
         uint16_t *pixels;
         build(&f, 512, bad[i].lines, 0);
         assert_int_equal(nb_smv_parse(f.bytes, f.n, "a.img", &h, &err), NB_OK);
-        assert_int_equal(nb_smv_pixels_u16(f.bytes, f.n, &h, &pixels, &err),
-                         NB_ERR_INPUT);
+        assert_int_equal(nb_smv_pixels_u16(f.bytes, f.n, &h, &pixels, &err), NB_ERR_INPUT);
         assert_non_null(strstr(err.message, bad[i].says));
         assert_null(pixels);
         nb_smv_header_free(&h);

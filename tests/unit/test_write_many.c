@@ -5,12 +5,16 @@
 
 #include "../../src/io/writer.h"
 
-enum { WIDE = 517, HIGH = 601, FILES = 5 }; /* some bands of 126 rows, the last one short */
+enum {
+    WIDE = 517,
+    HIGH = 601,
+    FILES = 5
+}; /* some bands of 126 rows, the last one short */
 
 /** What the tests' images are made from. */
 typedef struct maker {
-    int next_row;    /* of the one in order */
-    int fail_at;     /* a row whose making fails; -1 none */
+    int next_row; /* of the one in order */
+    int fail_at;  /* a row whose making fails; -1 none */
     nb_image_meta meta;
     nb_write_job jobs[FILES];
     char paths[FILES][600];
