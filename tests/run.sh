@@ -178,5 +178,5 @@ for room in $required; do
     fi
 done
 rm -rf "$log/tmp"
-echo "$passed passed, $failed failed, $skipped skipped"
+echo "$passed passed, $failed failed, $skipped skipped" | tee "$log/count"
 [ "$failed" -eq 0 ]
