@@ -70,7 +70,8 @@ static void on_found(void *user, int frame, int64_t offset, size_t bytes)
         return;
     s->offset[i] = offset;
     s->bytes[i] = bytes;
-    s->done[frame] = 1;
+    if (!s->done[frame]) /* other threads read it once the series runs */
+        s->done[frame] = 1;
 }
 
 /** Open the journal of a block, with what an earlier run left in it if that is asked for. */

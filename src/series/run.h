@@ -32,7 +32,9 @@ typedef struct nb_run {
     nb_error error;
     int error_frame;
 
-    atomic_int stop;
+    atomic_int stop;           /* begin no more frames */
+    atomic_int cancel;         /* the caller wants to stop: leave frames unfinished */
+    atomic_int committed;      /* as written */
     pthread_mutex_t hook_lock; /* one call of the caller's hooks at a time */
 } nb_run;
 

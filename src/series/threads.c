@@ -30,19 +30,24 @@ static void stop_with(nb_run *run, int frame, nb_status st, const nb_error *err)
     pthread_cond_broadcast(&run->moved);
 }
 
-/** The renderer asks whether to go on. */
+static void cancel(nb_run *run)
+{
+    atomic_store(&run->cancel, 1);
+    atomic_store(&run->stop, 1);
+}
+
+/** The renderer asks whether to go on.  After an error the frames that were begun are finished. */
 static int on_render(void *user, double fraction)
 {
     nb_run *run = user;
-    int stop = atomic_load(&run->stop);
-    double whole;
+    int stop = atomic_load(&run->cancel);
     (void)fraction;
     if (stop || !run->hooks.progress || pthread_mutex_trylock(&run->hook_lock) != 0)
         return stop;
-    whole = run->progress.frames ? (double)run->written / run->progress.frames : 0;
-    stop = run->hooks.progress(run->hooks.user, whole);
+    stop = run->hooks.progress(run->hooks.user,
+                               (double)atomic_load(&run->committed) / run->frames.count);
     if (stop)
-        atomic_store(&run->stop, 1);
+        cancel(run);
     pthread_mutex_unlock(&run->hook_lock);
     return stop;
 }
@@ -139,12 +144,10 @@ static nb_status make(nb_run *run, nb_frame *f, int k, nb_slot *slot, nb_error *
 static nb_status commit(nb_run *run, int k, nb_slot *slot, nb_error *err)
 {
     nb_status st = NB_OK;
-    int bytes = 0;
     if (run->files.done)
         st = nb_file_sink_commit(&run->files, k, slot, err);
     if (!st && run->hdf5.done)
         st = nb_hdf5_sink_commit(&run->hdf5, k, slot, err);
-    (void)bytes;
     run->truth[k] = slot->truth;
     return st;
 }
@@ -185,8 +188,9 @@ static void drain(nb_run *run)
             run->progress.bytes += (int64_t)slot->chunk_bytes + slot->file_bytes;
         run->progress.seconds = nb_monotonic_seconds() - run->start;
         pthread_cond_broadcast(&run->moved);
+        atomic_store(&run->committed, k + 1);
         if (tell(run)) {
-            atomic_store(&run->stop, 1);
+            cancel(run);
             pthread_cond_broadcast(&run->moved);
         }
     }

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* Series through the library, and the parts that the program cannot reach. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "io/hdf5_chunk.h"
+#include "nanobragg.h"
+#include "scratch.h"
+#include "series/journal.h"
+#include "series/template.h"
+
+static nb_config small(void)
+{
+    nb_config cfg;
+    nb_config_defaults(&cfg);
+    cfg.cell_count = 1;
+    cfg.cell[0] = 80;
+    cfg.default_F = 100;
+    cfg.N[0] = cfg.N[1] = cfg.N[2] = 5;
+    cfg.detpixels[0] = 24;
+    cfg.detpixels[1] = 16;
+    cfg.pixel_mm = 2;
+    cfg.osc_deg = 0.5;
+    cfg.seed = (nb_seed){1, 3};
+    cfg.threads = 3;
+    return cfg;
+}
+
+/** What the callbacks saw. */
+typedef struct watcher {
+    int calls, last, stop_at, fail_at;
+} watcher;
+
+static int watch(void *user, const nb_series_progress *p)
+{
+    watcher *w = user;
+    assert_int_equal(p->done, w->last + 1); /* each frame once, in order */
+    w->last = p->done;
+    w->calls++;
+    return p->done == w->stop_at;
+}
+
+static nb_status change(void *user, int frame, nb_config *cfg, nb_error *err)
+{
+    const watcher *w = user;
+    (void)err;
+    if (w->fail_at && frame == w->fail_at)
+        cfg->fluence = -1; /* refused */
+    return NB_OK;
+}
+
+static nb_series to_floats(void **state, watcher *w, int frames)
+{
+    nb_series series = {0};
+    series.frames = frames;
+    series.user = w;
+    series.progress = watch;
+    series.override = change;
+    snprintf(series.output, sizeof series.output, "%s", scratch_path(*state, "f_%d.bin"));
+    return series;
+}
+
+static void every_frame_is_told(void **state)
+{
+    nb_config cfg = small();
+    watcher w = {0};
+    nb_series series = to_floats(state, &w, 20);
+    nb_series_progress result;
+    nb_error err = {0};
+    assert_int_equal(nb_series_run(&cfg, &series, NULL, &result, &err), NB_OK);
+    assert_int_equal(w.calls, 20);
+    assert_int_equal(result.done, 20);
+    assert_int_equal(result.kept, 0);
+    assert_int_equal(result.bytes, 20 * 24 * 16 * 4);
+    assert_int_equal(result.seed, 3);
+    assert_int_equal(scratch_count(*state, 0), 20);
+}
+
+static void a_stopped_series_goes_on(void **state)
+{
+    nb_config cfg = small();
+    watcher w = {0};
+    nb_series series = to_floats(state, &w, 20);
+    nb_series_progress result;
+    nb_error err = {0};
+    w.stop_at = 5;
+    assert_int_equal(nb_series_run(&cfg, &series, NULL, &result, &err), NB_ERR_CANCELLED);
+    assert_non_null(strstr(err.message, "-resume"));
+    assert_true(result.done >= 5 && result.done < 20);
+    memset(&w, 0, sizeof w);
+    series.resume = 1;
+    assert_int_equal(nb_series_run(&cfg, &series, NULL, &result, &err), NB_OK);
+    assert_true(result.kept >= 5 && result.kept < 20);
+    assert_int_equal(result.done, 20);
+    assert_int_equal(scratch_count(*state, 0), 20);
+}
+
+static void a_frame_that_fails_stops_the_series(void **state)
+{
+    nb_config cfg = small();
+    watcher w = {0};
+    nb_series series = to_floats(state, &w, 20);
+    nb_series_progress result;
+    nb_error err = {0};
+    w.fail_at = 7;
+    assert_int_equal(nb_series_run(&cfg, &series, NULL, &result, &err), NB_ERR_INPUT);
+    assert_non_null(strstr(err.message, "-fluence"));
+    assert_int_equal(result.done, 7); /* those before it are there */
+}
+
+static void seeds_are_distinct(void **state)
+{
+    (void)state;
+    assert_int_equal(nb_series_seed(11, 0), 11);
+    for (int i = 0; i < 300; i++) {
+        assert_true(nb_series_seed(11, i) >= 0 && nb_series_seed(11, i) < (int64_t)1
+                                                                              << 53);
+        assert_true(nb_series_seed(11, i + 1) != nb_series_seed(12, i));
+        for (int j = 0; j < i; j++)
+            assert_true(nb_series_seed(11, i) != nb_series_seed(11, j));
+    }
+}
+
+static void templates(void **state)
+{
+    char name[NB_PATH_MAX];
+    nb_template t;
+    (void)state;
+    assert_int_equal(nb_template_parse("a%%b/x_%04d.v1.CBF", &t, NULL), NB_OK);
+    assert_int_equal(t.format, NB_FRAME_CBF);
+    assert_int_equal(nb_template_name(&t, 37, name, NULL), NB_OK);
+    assert_string_equal(name, "a%b/x_0037.v1.CBF");
+    assert_int_equal(nb_template_name(&t, 123456, name, NULL), NB_OK);
+    assert_string_equal(name, "a%b/x_123456.v1.CBF");
+    assert_int_equal(nb_template_parse("x_%n.img", &t, NULL), NB_ERR_INPUT);
+    assert_int_equal(nb_template_parse("x_%5s.img", &t, NULL), NB_ERR_INPUT);
+    assert_int_equal(nb_template_parse("x_%999d.img", &t, NULL), NB_ERR_INPUT);
+    assert_int_equal(nb_template_parse("x_%", &t, NULL), NB_ERR_INPUT);
+    assert_int_equal(nb_template_parse("%d", &t, NULL), NB_ERR_INPUT);
+}
+
+static void note_frame(void *user, int frame, int64_t offset, size_t bytes)
+{
+    int *seen = user;
+    (void)offset;
+    assert_int_equal(frame, *seen);
+    assert_int_equal(bytes, 10 + frame);
+    ++*seen;
+}
+
+/** Whatever is cut off or changed, the whole records before it are found. */
+static void journals_survive_damage(void **state)
+{
+    char path[NB_PATH_MAX], data[16] = "some pixels";
+    const nb_journal_key key = {5, 6}, other = {5, 7};
+    nb_error err = {0};
+    int64_t seed = 0;
+    snprintf(path, sizeof path, "%s", scratch_path(*state, "j"));
+    for (int cut = 0; cut < 190; cut++) {
+        nb_journal j;
+        FILE *file;
+        int seen = 0, whole = cut < 24         ? 0
+                              : cut < 24 + 42  ? 0
+                              : cut < 24 + 85  ? 1
+                              : cut < 24 + 129 ? 2
+                                               : 3;
+        assert_int_equal(nb_journal_create(&j, path, &key, &err), NB_OK);
+        for (int k = 0; k < 3; k++)
+            assert_int_equal(nb_journal_append(&j, k, data, (size_t)(10 + k), NULL, &err),
+                             NB_OK);
+        nb_journal_close(&j);
+        assert_int_equal(nb_journal_seed(path, &seed), 1);
+        assert_int_equal(seed, 6);
+        if (cut < 24 + 129)
+            assert_int_equal(truncate(path, cut), 0);
+        else if ((file = fopen(path, "ab"))) { /* half a record behind */
+            fwrite(data, 1, 7, file);
+            fclose(file);
+        }
+        assert_int_equal(nb_journal_resume(&j, path, &key, note_frame, &seen, &err),
+                         NB_OK);
+        assert_int_equal(seen, whole);
+        assert_int_equal(
+            nb_journal_append(&j, seen, data, (size_t)(10 + seen), NULL, &err), NB_OK);
+        nb_journal_close(&j);
+        assert_int_equal(nb_journal_resume(&j, path, &other, NULL, NULL, &err),
+                         NB_ERR_INPUT);
+        seen = 0;
+        assert_int_equal(nb_journal_resume(&j, path, &key, note_frame, &seen, &err),
+                         NB_OK);
+        assert_int_equal(seen, whole + 1);
+        nb_journal_remove(&j);
+    }
+}
+
+/** Bit b of value v is bit v%8 of byte v/8 of plane b. */
+static void bitshuffle_is_a_transposition(void **state)
+{
+    enum { COUNT = 40 };
+    unsigned char in[COUNT * 4], out[COUNT * 4];
+    (void)state;
+    for (size_t i = 0; i < sizeof in; i++)
+        in[i] = (unsigned char)(i * 37 + i * i * 11 + 5);
+    for (size_t size = 1; size <= 4; size *= 2) {
+        nb_bitshuffle(in, COUNT, size, out);
+        for (size_t v = 0; v < COUNT; v++)
+            for (size_t b = 0; b < 8 * size; b++)
+                assert_int_equal(in[v * size + b / 8] >> b % 8 & 1,
+                                 out[b * (COUNT / 8) + v / 8] >> v % 8 & 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_frame_is_told, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_stopped_series_goes_on, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_frame_that_fails_stops_the_series,
+                                        scratch_setup, scratch_teardown),
+        cmocka_unit_test(seeds_are_distinct),
+        cmocka_unit_test(templates),
+        cmocka_unit_test_setup_teardown(journals_survive_damage, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test(bitshuffle_is_a_transposition),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
