@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA backend: its entry in the table of backends, and one render from start to end. */
+/* The CUDA backend: its entry in the table of backends, and one render from start to
+ * end. */
 #include "state.h"
 
 #include <stdio.h>
@@ -13,8 +14,8 @@ typedef struct band_plan {
     int rows, bands, parts;
 } band_plan;
 
-/** Steps a second that the kernel of a path reaches on this device, from measurements on an
- * H200 (132 multiprocessors at 1.98 GHz, FP64 at half the FP32 rate). */
+/** Steps a second that the kernel of a path reaches on this device, from measurements
+ * on an H200 (132 multiprocessors at 1.98 GHz, FP64 at half the FP32 rate). */
 static double step_rate(nb_cuda_path path, const nb_cuda_device *d)
 {
     double size =
@@ -37,7 +38,7 @@ static double steps_of_pixel(const nb_scene *sc)
     return (double)sc->steps * sc->det.layers;
 }
 
-/** Launches of a third of a second at the most: display watchdogs, progress and SIGINT. */
+/** Launches of a third of a second at most: display watchdogs, progress and SIGINT. */
 static band_plan plan_bands(const nb_scene *sc, nb_cuda_path path,
                             const nb_cuda_device *d, int max_parts)
 {
@@ -92,7 +93,8 @@ static void submit_residual(render_job *job)
 {
     const nb_scene *sc = job->scene;
     double N = fmax(sc->N[0], fmax(sc->N[1], sc->N[2]));
-    /* a float fraction shifts flanks by 6e-8 N, the same for every orientation of a source */
+    /* a float fraction shifts flanks by 6e-8 N, the same for every orientation of a
+     * source */
     int exact = N > 7 * sqrt((double)sc->n_sources) || sc->n_orientations < 50;
     nb_cuda_launch_residual(&job->launch, &job->steps, exact);
     nb_cuda_launch_repair(&job->launch);
@@ -280,7 +282,7 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc, float *imag
 static double estimate(const nb_scene *sc, const nb_render_options *options, char *why,
                        size_t why_size)
 {
-    const double start = 0.25, bytes_per_second = 10e9;
+    const double start = 0.27, bytes_per_second = 10e9;
     nb_cuda_device device;
     const char *reason;
     nb_cuda_path path;

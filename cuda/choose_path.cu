@@ -49,9 +49,10 @@ static double largest_N(const nb_scene *sc)
     return fmax(sc->N[0], fmax(sc->N[1], sc->N[2]));
 }
 
-/** N up to which fractions of 32 bits will do.  Their rounding shifts a peak's flank by 4e-10 N
- * of it, some times more in the tails.  Over many steps the errors average, and the brightest of
- * many pixels stands on a peak's top, where a shift does not show. */
+/** N up to which fractions of 32 bits will do.  Their rounding shifts a peak's flank by
+ * 4e-10 N of it, some times more in the tails.  Over many steps the errors average,
+ * and the brightest of many pixels stands on a peak's top, where a shift does not
+ * show. */
 static double fraction_limit(const nb_scene *sc, const nb_render_options *options)
 {
     const nb_detector *det = &sc->det;
@@ -124,8 +125,8 @@ static double largest_residual(const nb_scene *sc)
     return largest * largest_q(sc);
 }
 
-/** Float residuals x are wrong by 6e-8 x, hence a peak's flanks by 4e-7 N x of it; over many
- * steps the errors average. */
+/** Float residuals x are wrong by 6e-8 x, hence a peak's flanks by 4e-7 N x of it; over
+ * many steps the errors average. */
 static int residual_fits(const nb_scene *sc)
 {
     double residual, steps = (double)sc->n_sources * sc->n_orientations;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Few steps a pixel: distances and Miller indices in double and the lattice in float.  Along a
- * row the position is linear, so an index costs two multiply-adds. */
+/* Few steps a pixel: distances and Miller indices in double and the lattice in float.
+ * Along a row the position is linear, so an index costs two multiply-adds. */
 #include "row.cuh"
 
 enum {
@@ -17,8 +17,8 @@ static __device__ __forceinline__ int first_pixel(const row_job &p)
     return (p.window.f0 & ~(PIXELS - 1)) + block + (int)threadIdx.x * PIXELS;
 }
 
-/** One step for four pixels: their lattice factors and, from a table, F^2.  lines: of the three
- * axes.  QUOTIENT: see nb_interference_quotient. */
+/** One step for four pixels: their lattice factors and, from a table, F^2.  lines: of
+ * the three axes.  QUOTIENT: see nb_interference_quotient. */
 template <bool TABLE, bool QUOTIENT>
 static __device__ __forceinline__ void aim_step(const row_job &p, const line lines[3],
                                                 const double constants[3],
@@ -44,10 +44,11 @@ static __device__ __forceinline__ void aim_step(const row_job &p, const line lin
     }
 }
 
-/** One ray and one step (of weight 1) a pixel, and no factor but a plain polarization and the solid angle:
- * the common quick picture.  What does not change along the row is worked out once. */
+/** One ray and one step (of weight 1) a pixel, and no factor but a plain polarization
+ * and the solid angle: the common quick picture.  What does not change along the row
+ * is worked out once. */
 template <bool TABLE>
-__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE ? 6 : 8)
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE ? 6 : 7)
     k_one(const __grid_constant__ row_job p)
 {
     int f = first_pixel(p), s = p.window.s0 + (int)(blockIdx.y * BLOCK_Y + threadIdx.y);

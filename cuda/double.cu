@@ -59,7 +59,8 @@ void nb_cuda_launch_double(const nb_cuda_launch *launch, const nb_cuda_part *par
     k_double<<<grid, dim3(32, 4), 0, launch->stream>>>(job);
 }
 
-/** The terms of one ray that fall to this lane: every 32nd of sources times orientations. */
+/** The terms of one ray that fall to this lane: every 32nd of sources times
+ * orientations. */
 static __device__ double lane_sum(const nb_scene *sc, const nb_ray *ray, int lane)
 {
     int64_t steps = (int64_t)sc->n_sources * sc->n_orientations, i;
@@ -105,8 +106,9 @@ typedef struct repair_job {
     const int *wanted;
 } repair_job;
 
-/** The fast kernels let 0/0 through (a Miller index that is a whole number to 32 bits, a few in
- * 1e9 steps) and set *wanted; here a whole warp computes each such pixel again. */
+/** The fast kernels let 0/0 through (a Miller index that is a whole number to 32 bits,
+ * a few in 1e9 steps) and set *wanted; here a whole warp computes each such pixel
+ * again. */
 __global__ void __launch_bounds__(128) k_repair(const __grid_constant__ repair_job p)
 {
     int lane = threadIdx.x, columns = (p.window.f1 - p.window.f0 + 31) / 32;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Device to caller's memory through a small pinned ring: pinning the caller's memory costs more
- * than the copy.  The first thread starts the transfers and says what has arrived; all threads
- * copy a slice of each chunk on, and so share the page faults of fresh memory. */
+/* Device to caller's memory through a small pinned ring: pinning the caller's memory
+ * costs more than the copy.  The first thread starts the transfers and says what has
+ * arrived; all threads copy a slice of each chunk on, and so share the page faults of
+ * fresh memory. */
 #include "internal.h"
 #include "parallel.h"
 
@@ -111,8 +112,8 @@ static void copy_slice(copy_job *job, size_t i, int thread, int threads)
     job->slot[i % SLOTS].left.fetch_sub(1, std::memory_order_release);
 }
 
-/** The first thread: let chunk i in, and start the one that takes the place of the chunk before
- * it as soon as nobody copies from there. */
+/** The first thread: let chunk i in, and start the one that takes the place of the
+ * chunk before it as soon as nobody copies from there. */
 static int let_in(copy_job *job, size_t i, int threads)
 {
     cudaError_t code;

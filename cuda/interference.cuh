@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/** The interference function of a parallelepiped, sin(pi N d)/sin(pi d) on three axes, in single
- * precision from the fractions of the Miller indices as 32-bit fixed-point numbers.
+/** The interference function of a parallelepiped, sin(pi N d)/sin(pi d) on three axes,
+ * in single precision from the fractions of the Miller indices as 32-bit fixed-point
+ * numbers.
  *
- * N d reduces modulo 1 in the integer product, exactly for any whole N.  sin(pi x) = x P(x^2) for
- * |x| <= 1/2, with P's constant term pinned to pi so that the quotient is exact at peak tops.
- * The arguments keep their scale of 2^32 (x^2 its 2^64): the coefficients take it up, times a
- * common 2^124 that the quotient drops.  The last coefficient of degree 4 is a denormal number,
- * hence never compile this with -ftz=true or -use_fast_math. */
+ * N d reduces modulo 1 in the integer product, exactly for any whole N.  sin(pi x) = x
+ * P(x^2) for |x| <= 1/2, with P's constant term pinned to pi so that the quotient is
+ * exact at peak tops. The arguments keep their scale of 2^32 (x^2 its 2^64): the
+ * coefficients take it up, times a common 2^124 that the quotient drops.  The last
+ * coefficient of degree 4 is a denormal number, hence never compile this with
+ * -ftz=true or -use_fast_math. */
 #ifndef NB_CUDA_INTERFERENCE_CUH
 #define NB_CUDA_INTERFERENCE_CUH
+
+#include "internal.h"
 
 /** 2^124 P(y 2^-64): relative error 6e-9 (degree 4), 1.1e-6 (degree 3). */
 template <int DEGREE> static __device__ __forceinline__ float nb_scaled_sine(float y)
@@ -60,8 +64,8 @@ static __device__ __forceinline__ float nb_fixed_sine(int w)
                 y, 3.14159265359f);
 }
 
-/** nb_interference_product with one reciprocal, for kernels that have many conversions from
- * double, which go through the same unit. */
+/** nb_interference_product with one reciprocal, for kernels that have many conversions
+ * from double, which go through the same unit. */
 static __device__ __forceinline__ float nb_interference_quotient(const int w[3],
                                                                  const int N[3])
 {

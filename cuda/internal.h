@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** What the files of the CUDA backend share: device memory, the scene as the device sees it, and
- * the kernels' entries. */
+/** What the files of the CUDA backend share: device memory, the scene as the device
+ * sees it, and the kernels' entries. */
 #ifndef NB_CUDA_INTERNAL_H
 #define NB_CUDA_INTERNAL_H
 
@@ -37,8 +37,9 @@ typedef enum nb_cuda_path {
     NB_PATH_RESIDUAL /* many steps, slow FP64: double centres and float residuals */
 } nb_cuda_path;
 
-/** F^2 on the device: a float box that covers every reflection the image can touch, or one
- * number.  By negative indices: at[((-h-low[0])*size[1] + -k-low[1])*size[2] + -l-low[2]]. */
+/** F^2 on the device: a float box that covers every reflection the image can touch, or
+ * one number.  By negative indices: at[((-h-low[0])*size[1] + -k-low[1])*size[2] +
+ * -l-low[2]]. */
 typedef struct nb_cuda_F2 {
     const float *at; /* NULL: constant */
     float constant;
@@ -76,8 +77,8 @@ typedef struct nb_cuda_direct_step {
         double slope, constant;
     } axis[3]; /* of -h: see steps.cu */
     float weight;
-    float shift[3]; /* first source's direction - this one's; residual kernel only, as the next */
-    float wavenumber; /* 1/lambda */
+    float shift[3];   /* residual kernel: first source's direction less this one's */
+    float wavenumber; /* residual kernel: 1/lambda */
 } nb_cuda_direct_step;
 
 /** The tables of the fast kernels. */
@@ -98,25 +99,29 @@ nb_status nb_cuda_check(nb_error *err, cudaError_t code, const char *doing);
 nb_status nb_cuda_reserve(nb_cuda_buffer *buffer, size_t bytes, const char *what,
                           nb_error *err);
 void nb_cuda_release(nb_cuda_buffer *buffer);
-/** Find a device that can render; -1: the first.  0 and a reason in `why` when there is none. */
+/** Find a device that can render; -1: the first.  0 and a reason in `why` when there is
+ * none. */
 int nb_cuda_probe(int index, nb_cuda_device *device, char *why, size_t why_size);
 
 /* --- download.cu --- */
-typedef struct nb_cuda_ring nb_cuda_ring; /* pinned memory between device and caller's memory */
+/** Pinned memory between the device and the caller's memory. */
+typedef struct nb_cuda_ring nb_cuda_ring;
 nb_status nb_cuda_ring_create(int device, int threads, nb_cuda_ring **ring, nb_error *err);
 void nb_cuda_ring_free(nb_cuda_ring *ring);
-/** Copy count floats to `to` after what `stream` holds now; returns when they are there. */
+/** Copy count floats to `to` after what `stream` holds now; returns when they are
+ * there. */
 nb_status nb_cuda_download(nb_cuda_ring *ring, float *to, const float *from, size_t count,
                            cudaStream_t stream, nb_error *err);
 
 /* --- double.cu --- */
 void nb_cuda_launch_double(const nb_cuda_launch *launch, const nb_cuda_part *part);
-/** Compute every pixel of the window that is not finite again, if *launch->repair is set. */
+/** Compute every pixel of the window that is not finite again, if *launch->repair is
+ * set. */
 void nb_cuda_launch_repair(const nb_cuda_launch *launch);
 
 /* --- steps.cu --- */
-/** Bounds of every Miller index for directions inside boxes[n_boxes][6] (device; x, y, z minima,
- * then maxima) -> bounds[6] (device): minima of h, k, l, then maxima. */
+/** Bounds of every Miller index for directions inside boxes[n_boxes][6] (device; x, y,
+ * z minima, then maxima) -> bounds[6] (device): minima of h, k, l, then maxima. */
 void nb_cuda_launch_bounds(const nb_scene *scene, const double *boxes, int n_boxes,
                            int *bounds, cudaStream_t stream);
 void nb_cuda_launch_fill_F2(const nb_sf_box *sf, const nb_cuda_F2 *F2, float *out,
@@ -133,8 +138,8 @@ void nb_cuda_launch_residuals(const nb_scene *scene, const nb_orientation *mean,
 /* --- tensor.cu --- */
 /** Whether the code that this device would run has the FP64 tensor-core kernels. */
 int nb_cuda_has_tensor_code(void);
-/** Octets first..end-1 of the window's pixels; added to the image when `add`.  degree: of the
- * polynomials, 4 or 3. */
+/** Octets first..end-1 of the window's pixels; added to the image when `add`.  degree:
+ * of the polynomials, 4 or 3. */
 typedef struct nb_cuda_octets {
     int first, end, add, degree;
 } nb_cuda_octets;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Many orientations a pixel where FP64 is slow (compute capability 7.5, 8.6, 8.9, 12.0): the
- * Miller indices of the mean orientation in double, once for each source, and what an orientation
- * adds to them, (a - mean a).q, in float. */
+/* Many orientations a pixel where FP64 is slow (compute capability 7.5, 8.6, 8.9,
+ * 12.0): the Miller indices of the mean orientation in double, once for each source,
+ * and what an orientation adds to them, (a - mean a).q, in float. */
 #include "row.cuh"
 
 enum {
@@ -61,8 +61,8 @@ static __device__ __forceinline__ centre aim_centre(const row_job &p, const line
     return c;
 }
 
-/** One orientation, by its residuals (rows a, b, c).  EXACT keeps the fractions' last 7 bits, at
- * a sixth of the time. */
+/** One orientation, by its residuals (rows a, b, c).  EXACT keeps the fractions' last 7
+ * bits, at a sixth of the time. */
 template <bool TABLE, bool EXACT>
 static __device__ __forceinline__ float intensity(const row_job &p, const centre &c,
                                                   const float4 rows[3])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Rows of pixels for the kernels that give a thread four neighbouring pixels of a row: geometry
- * in double, linear along the row; factors of a pixel and of a ray. */
+/** Rows of pixels for the kernels that give a thread four neighbouring pixels of a row:
+ * geometry in double, linear along the row; factors of a pixel and of a ray. */
 #ifndef NB_CUDA_ROW_CUH
 #define NB_CUDA_ROW_CUH
 
@@ -183,8 +183,8 @@ static __device__ __forceinline__ void step_lines(const nb_cuda_direct_step &ste
     }
 }
 
-/** Positions along the row and 1/distances of four pixels.  With a table, those outside the
- * window stand at its edge: F^2 goes no farther. */
+/** Positions along the row and 1/distances of four pixels.  With a table, those outside
+ * the window stand at its edge: F^2 goes no farther. */
 template <bool TABLE>
 static __device__ __forceinline__ void aim_pixels(const row_job &p, const row_points &row,
                                                   int f, double F[PIXELS],

@@ -134,7 +134,8 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
     return NB_OK;
 }
 
-/** Widen box by the direction to (f, s), in pixels from the corner, at the depth of a layer. */
+/** Widen box by the direction to (f, s), in pixels from the corner, at the depth of a
+ * layer. */
 static void add_direction(double box[6], const nb_detector *det, double f, double s,
                           int layer)
 {
@@ -148,8 +149,8 @@ static void add_direction(double box[6], const nb_detector *det, double f, doubl
     box[5] = fmax(box[5], d.z);
 }
 
-/** How far a direction can be from the nearest sampled one: a step dx at distance R turns it by
- * dx/R at the most, and the plane is nowhere nearer than close_distance. */
+/** How far a direction can be from the nearest sampled one: a step dx at distance R
+ * turns it by dx/R at the most, and the plane is nowhere nearer than close_distance. */
 static double sampling_margin(const nb_detector *det)
 {
     double cells = SIDE * SAMPLES;
@@ -207,7 +208,7 @@ static nb_status prepare_F2(nb_backend_state *state, const nb_scene *sc,
         (st = nb_cuda_check(err, cudaStreamSynchronize(state->stream),
                             "finding the visible reflections")))
         return st;
-    for (i = 0; i < 3; i++) { /* of negative indices, one more on each side for rounding */
+    for (i = 0; i < 3; i++) { /* negative, one more on each side for rounding */
         F2->low[i] = -bounds[i + 3] - 1;
         F2->size[i] = bounds[i + 3] - bounds[i] + 3;
         cells *= F2->size[i];
@@ -269,7 +270,7 @@ nb_orientation nb_cuda_mean_orientation(const nb_scene *sc)
     return mean;
 }
 
-/** Steps of the mean orientation, one for each source, and the orientations' residuals. */
+/** Steps of the mean orientation, one a source, and the orientations' residuals. */
 static nb_status prepare_residuals(nb_backend_state *state, const nb_scene *sc,
                                    const nb_cuda_launch *launch, nb_cuda_steps *steps,
                                    nb_error *err)

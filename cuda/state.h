@@ -5,7 +5,8 @@
 
 #include "internal.h"
 
-/** An array on the device with a host copy of what was sent, so that the same is not sent again. */
+/** An array on the device with a host copy of what was sent, so that the same is not
+ * sent again. */
 typedef struct nb_cuda_mirror {
     nb_cuda_buffer device; /* owned */
     void *sent;            /* owned */
@@ -41,19 +42,21 @@ enum {
     NB_SMALL_BYTES = 8192
 };
 
-/** scene's arrays to the device; launch->scene refers to them afterwards.  F only when wanted. */
+/** scene's arrays to the device; launch->scene refers to them afterwards.  F only when
+ * wanted. */
 nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *scene,
                          nb_cuda_launch *launch, nb_error *err);
 
-/** The kernel for this scene, whether it fits the fast ones and what was asked for; `why` one
- * line.  Looks at the host scene only. */
+/** The kernel for this scene, whether it fits the fast ones and what was asked for;
+ * `why` one line.  Looks at the host scene only. */
 nb_cuda_path nb_cuda_choose_path(const nb_scene *scene, const nb_render_options *options,
                                  const nb_cuda_device *device, const char **why);
 /** Mean of a, b, c over the orientations. */
 nb_orientation nb_cuda_mean_orientation(const nb_scene *scene);
 const char *nb_cuda_path_name(nb_cuda_path path);
 
-/** Build the tables of the fast kernels.  *fits = 0: the table of F^2 would be too large. */
+/** Build the tables of the fast kernels.  *fits = 0: the table of F^2 would be too
+ * large. */
 nb_status nb_cuda_prepare_steps(nb_backend_state *state, const nb_scene *scene,
                                 const nb_cuda_launch *launch, nb_cuda_path path,
                                 nb_cuda_steps *steps, int *fits, nb_error *err);

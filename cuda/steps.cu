@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables for the fast kernels: the steps' coefficients and the box of F^2.
  *
- * A Miller index is h = a.(d - i)/lambda.  In 1.5*2^20 - h the last bit is 2^-32, so that its low
- * word is the fraction of -h as a 32-bit fixed-point number, reduced modulo 1 by itself, and its
- * high word counts whole numbers.  Negative, so that rounding down sends halves of h down, as
- * nb_nearest_index does; the interference function is even. */
+ * A Miller index is h = a.(d - i)/lambda.  In 1.5*2^20 - h the last bit is 2^-32, so
+ * that its low word is the fraction of -h as a 32-bit fixed-point number, reduced
+ * modulo 1 by itself, and its high word counts whole numbers.  Negative, so that
+ * rounding down sends halves of h down, as nb_nearest_index does; the interference
+ * function is even. */
 #include "internal.h"
 
 #include <limits.h>
@@ -32,8 +33,9 @@ typedef struct fragment_job {
     float *weights;
 } fragment_job;
 
-/** The negative index of a step that is not there: inside the box of F^2, at a zero of the interference
- * function (a fraction 1/N), so that it adds next to nothing and needs no mask. */
+/** The negative index of a step that is not there: inside the box of F^2, at a zero of
+ * the interference function (a fraction 1/N), so that it adds next to nothing and
+ * needs no mask. */
 static __device__ double idle_index(const fragment_job *p, int axis)
 {
     double N = p->scene.N[axis];

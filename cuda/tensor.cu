@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Many steps a pixel on the FP64 tensor cores (compute capability 8.0, 9.0, 10.0).
  *
- * One m8n8k4 product gives a Miller index of 8 steps for 8 pixels: rows of A are the steps'
- * vectors a/lambda and, as the fourth column, magic number - a.i/lambda; columns of B are the
- * pixels' directions and 1.  A warp owns 8 x 4 pixels. */
+ * One m8n8k4 product gives a Miller index of 8 steps for 8 pixels: rows of A are the
+ * steps' vectors a/lambda and, as the fourth column, magic number - a.i/lambda;
+ * columns of B are the pixels' directions and 1.  A warp owns 8 x 4 pixels. */
 #include "internal.h"
 
 #include <float.h>
@@ -112,7 +112,8 @@ static __device__ __forceinline__ void sum_octets(const tensor_job &p, int first
     }
 }
 
-/** Direction to a sub-pixel and the weight of its ray; the fast path has flat detectors only. */
+/** Direction to a sub-pixel and the weight of its ray; the fast path has flat detectors
+ * only. */
 static __device__ __forceinline__ nb_vec3 aim(const nb_scene &sc, int ray_index, int f,
                                               int s, float *weight)
 {
@@ -132,8 +133,8 @@ static __device__ __forceinline__ nb_vec3 aim(const nb_scene &sc, int ray_index,
     return ray.direction;
 }
 
-/** Each lane aims at its pixel, row lane/8 and column lane%8; then b is what the products take:
- * component lane%4 of the direction to column lane/4 of each row. */
+/** Each lane aims at its pixel, row lane/8 and column lane%8; then b is what the
+ * products take: component lane%4 of the direction to column lane/4 of each row. */
 static __device__ __forceinline__ void aim_tile(const tensor_job &p, int ray, int f,
                                                 int s, int lane, double b[ROWS],
                                                 warp_memory *memory)

@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/** Time on the device between the first and the last kernel of the last render, seconds; NaN
- * when there was none.  Tables of steps and transfers are not in it. */
+/** Time on the device between the first and the last kernel of the last render,
+ * seconds; NaN when there was none.  Tables of steps and transfers are not in it. */
 double nb_cuda_kernel_seconds(const nb_backend_state *state);
 
 /** Memory that the device writes without a copy in between; NULL when there is none. */
