@@ -38,10 +38,10 @@ static const version versions[] = {
     {NB_ISA_SSE2, NB_PRECISION_MIXED, "fixed point, degree 4, without FMA or gather"},
     {NB_ISA_AVX2, NB_PRECISION_DOUBLE, "all in double, 4 at once, polynomials for libm"},
     {NB_ISA_AVX2, NB_PRECISION_MIXED, "fixed point through the low word, degree 4"},
-    {NB_ISA_AVX2, NB_PRECISION_SINGLE, "the same with degree 3"},
+    {NB_ISA_AVX2, NB_PRECISION_SINGLE, "degree 3 in the denominators"},
     {NB_ISA_AVX512, NB_PRECISION_DOUBLE, "all in double, 8 at once"},
     {NB_ISA_AVX512, NB_PRECISION_MIXED, "fixed point, degree 4, 16 at once"},
-    {NB_ISA_AVX512, NB_PRECISION_SINGLE, "the same with degree 3"}};
+    {NB_ISA_AVX512, NB_PRECISION_SINGLE, "degree 3 in the denominators"}};
 enum { VERSIONS = sizeof versions / sizeof versions[0] };
 
 typedef struct lab_case {
