@@ -48,7 +48,7 @@ static __device__ __forceinline__ void aim_step(const row_job &p, const line lin
  * and the solid angle: the common quick picture.  What does not change along the row
  * is worked out once. */
 template <bool TABLE>
-__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE ? 6 : 7)
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 6)
     k_one(const __grid_constant__ row_job p)
 {
     int f = first_pixel(p), s = p.window.s0 + (int)(blockIdx.y * BLOCK_Y + threadIdx.y);
