@@ -95,9 +95,9 @@ nb_status nb_file_sink_commit(nb_file_sink *s, int k, const nb_slot *slot, nb_er
                              NULL, err);
 }
 
-void nb_file_sink_close(nb_file_sink *s, int complete)
+void nb_file_sink_close(nb_file_sink *s, int done)
 {
-    if (complete)
+    if (done)
         nb_journal_remove(&s->record);
     else
         nb_journal_close(&s->record);

@@ -195,9 +195,12 @@ nb_status nb_hdf5_sink_partial(nb_hdf5_sink *s, int frames, nb_error *err)
     return in_block > 0 ? assemble(s, in_block, err) : NB_OK;
 }
 
-void nb_hdf5_sink_close(nb_hdf5_sink *s)
+void nb_hdf5_sink_close(nb_hdf5_sink *s, int done)
 {
-    nb_journal_close(&s->journal);
+    if (done)
+        nb_journal_remove(&s->journal);
+    else
+        nb_journal_close(&s->journal);
     nb_free(s->offset);
     nb_free(s->bytes);
     nb_free(s->chunk);

@@ -184,14 +184,15 @@ static nb_status finish(nb_run *run, nb_status st, nb_error *err)
     return st;
 }
 
-static void tear_down(nb_run *run, int complete)
+/** done: the records of finished frames are no longer needed, or there are none. */
+static void tear_down(nb_run *run, int done)
 {
     for (int i = 0; run->slots && i < run->window; i++)
         nb_free(run->slots[i].chunk);
     nb_free(run->slots);
     nb_free(run->truth);
-    nb_file_sink_close(&run->files, complete);
-    nb_hdf5_sink_close(&run->hdf5);
+    nb_file_sink_close(&run->files, done);
+    nb_hdf5_sink_close(&run->hdf5, done);
     nb_lanes_close(&run->lanes);
     nb_frames_free(&run->frames);
     nb_sim_free(run->base);
@@ -220,6 +221,6 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
     run.progress.seconds = nb_monotonic_seconds() - run.start;
     if (result)
         *result = run.progress;
-    tear_down(&run, !st);
+    tear_down(&run, !st || (run.written == 0 && !series->resume));
     return st;
 }

@@ -31,8 +31,8 @@ nb_status nb_file_sink_open(nb_file_sink *s, const nb_series *series, int frames
 nb_status nb_file_sink_make(const nb_file_sink *s, nb_frame *frame, int k, nb_slot *slot,
                             nb_error *err);
 nb_status nb_file_sink_commit(nb_file_sink *s, int k, const nb_slot *slot, nb_error *err);
-/** complete: the record is no longer needed. */
-void nb_file_sink_close(nb_file_sink *s, int complete);
+/** done: the record is no longer needed. */
+void nb_file_sink_close(nb_file_sink *s, int done);
 /** The seed of the run to be resumed; 0 if there is none. */
 int nb_file_sink_seed(const nb_series *series, int64_t *seed);
 
@@ -57,7 +57,7 @@ nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames
 nb_status nb_hdf5_sink_commit(nb_hdf5_sink *s, int k, const nb_slot *slot, nb_error *err);
 /** Turn what is finished of the last data file into one that can be read; its journal stays. */
 nb_status nb_hdf5_sink_partial(nb_hdf5_sink *s, int frames, nb_error *err);
-void nb_hdf5_sink_close(nb_hdf5_sink *s);
+void nb_hdf5_sink_close(nb_hdf5_sink *s, int done);
 /** Name of data file n beside the master, for its links; user: the sink. */
 void nb_hdf5_sink_link(void *user, int n, char *name);
 int nb_hdf5_sink_seed(const nb_series *series, int64_t *seed);
