@@ -136,6 +136,7 @@ OBJ := $(LIB_OBJ) $(CLI_OBJ) $(TEST_SRC:%.c=$B/%.o) $(TEST_SUPPORT:%.c=$B/%.o) \
     $(patsubst %.c,$B/%.o,$(wildcard tests/fuzz/*.c))
 
 $(call stamp,objects,$(LIB_OBJ))
+$(call stamp,libs,$(LIBS)) # for those who link by themselves (tests/check/test_mutate.sh)
 
 PROG := $(if $(CLI_SRC),$B/nanobragg)
 STATIC := $B/libnanobragg.a

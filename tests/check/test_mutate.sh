@@ -34,8 +34,8 @@ done
 link() {
     "$cc" -std=gnu11 -O1 -ffp-contract=off -fno-math-errno $flags \
         -c "$work/src/render/kernel_$isa.c" -o "$work/kernel.o" &&
-        "$cc" -fopenmp $objects "$work/kernel.o" "$build/libnanobragg.a" -lm \
-            -Wl,--unresolved-symbols=ignore-all -o "$work/check"
+        "$cc" -fopenmp $objects "$work/kernel.o" "$build/libnanobragg.a" \
+            $(cat "$build/libs") -o "$work/check"
 }
 
 fresh() {
