@@ -8,6 +8,9 @@
 #include "../base/error.h"
 #include "simd.h"
 
+/* Seconds that starting any device takes (reports/cuda): below it there is nothing to ask. */
+#define DEVICE_START 0.2
+
 /* The vector renderer, unless the reference was asked for by name. */
 const nb_backend *nb_backend_cpu(const nb_render_options *options)
 {
@@ -57,7 +60,7 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *device,
     }
     *backend = nb_backend_cpu(options);
     cpu = (*backend)->estimate(scene, options, why_cpu, sizeof why_cpu);
-    if (automatic && options->isa == NB_ISA_AUTO)
+    if (automatic && options->isa == NB_ISA_AUTO && (cpu < 0 || cpu > DEVICE_START))
         cuda = nb_backend_cuda.estimate(scene, options, why_cuda, sizeof why_cuda);
     if (cuda >= 0 && (cpu < 0 || cuda < cpu)) {
         *backend = &nb_backend_cuda;
