@@ -73,13 +73,14 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 # Contraction and errno are explicit: the same numbers from every compiler; never fast-math.
 FP := -ffp-contract=off -fno-math-errno
 DEFS := $(foreach f,$(FEATURES),$(if $(HAVE_$f),-DNB_HAVE_$f=1 \
-    -DNB_$f_VERSION='"$($f_VERSION)"')) $(DEFS_$(FLAVOR))
+    -DNB_$f_VERSION='"$($f_VERSION)"')) $(DEFS_$(FLAVOR)) \
+    $(if $(HAVE_HDF5),-DNB_HDF5_SONAME='"$(HDF5_SONAME)"')
 ALL_CFLAGS = -std=gnu11 $(OPT_$(FLAVOR)) -g -fPIC $(FP) $(WARN) $(SAN) \
     $(if $(HAVE_OPENMP),-fopenmp) $(DEFS) $(LIB_CFLAGS) -MMD -MP $(CFLAGS)
 LIB_CFLAGS := $(TIFF_CFLAGS) $(PNG_CFLAGS) $(CJSON_CFLAGS) $(HDF5_CFLAGS) \
     $(LIBDEFLATE_CFLAGS) $(ZLIB_CFLAGS) $(LZ4_CFLAGS)
-LIBS := $(TIFF_LIBS) $(PNG_LIBS) $(CJSON_LIBS) $(HDF5_LIBS) $(LIBDEFLATE_LIBS) $(ZLIB_LIBS) \
-    $(LZ4_LIBS) -pthread -lm
+LIBS := $(TIFF_LIBS) $(PNG_LIBS) $(CJSON_LIBS) $(LIBDEFLATE_LIBS) $(ZLIB_LIBS) \
+    $(LZ4_LIBS) -ldl -pthread -lm
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(NVCC)))
 ifneq ($(HAVE_CUDA),)
 LIBS += -L$(CUDA_HOME)/lib64 -lcudart_static -lstdc++ -ldl -lrt -lpthread

@@ -29,6 +29,14 @@ package PNG libpng
 package CJSON libcjson
 package CMOCKA cmocka
 package HDF5 hdf5
+# Loaded when it is needed (src/io/hdf5_lib.h), so by the name that its own file gives it.
+hdf5_file=$(for dir in $(pkg-config --libs-only-L hdf5 2>/dev/null | sed 's/-L//g') \
+    "$(pkg-config --variable=libdir hdf5 2>/dev/null)"; do
+    ls "$dir"/libhdf5.so 2>/dev/null
+done | head -n 1)
+hdf5_name=$(readelf -d "${hdf5_file:-/dev/null}" 2>/dev/null |
+    sed -n 's/.*SONAME.*\[\(.*\)\].*/\1/p')
+echo "HDF5_SONAME := ${hdf5_name:-libhdf5.so}"
 package LIBDEFLATE libdeflate
 package ZLIB zlib
 package LZ4 liblz4

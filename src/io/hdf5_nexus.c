@@ -250,7 +250,9 @@ nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
     double pixels = (double)master->layout.fast * master->layout.slow;
     nb_h5 h;
     nb_h5_quiet quiet;
-    nb_status st;
+    nb_status st = nb_hdf5_load(err);
+    if (st)
+        return st;
     nb_h5_hush(&quiet);
     st = nb_h5_create(&h, path, 400.0 * master->frames + (master->bad ? 4 * pixels : 0),
                       err);

@@ -5,9 +5,8 @@
 #define NB_IO_HDF5_PUT_H
 
 #ifdef NB_HAVE_HDF5
-#include <hdf5.h>
-
 #include "../base/outfile.h"
+#include "hdf5_lib.h"
 
 /** A file being written. */
 typedef struct nb_h5 {

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/** HDF5, loaded when a run first needs it.  Linked directly it brings some thirty libraries into
+ * every start of the program, which then takes three times as long. Include this instead of
+ * <hdf5.h>; the functions are called by their own names. */
+#ifndef NB_IO_HDF5_LIB_H
+#define NB_IO_HDF5_LIB_H
+
+#ifdef NB_HAVE_HDF5
+#include <hdf5.h>
+
+#include "../nanobragg.h"
+
+/* Every function and type of the library that we call. */
+#define NB_HDF5_FUNCTIONS(X)                                                             \
+    X(H5Aclose)                                                                          \
+    X(H5Acreate_by_name) X(H5Aopen_by_name) X(H5Aread) X(H5Awrite) X(H5Dclose) X(        \
+        H5Dcreate2) X(H5Dget_chunk_storage_size) X(H5Dget_space) X(H5Dopen2) X(H5Dread)  \
+        X(H5Dread_chunk) X(H5Dwrite) X(H5Dwrite_chunk) X(H5Eget_auto2) X(H5Eset_auto2)   \
+            X(H5Fclose) X(H5Fcreate) X(H5Fflush) X(H5Fopen) X(H5Gclose) X(H5Gcreate2)    \
+                X(H5Lcreate_external) X(H5Pclose) X(H5Pcreate) X(H5Pset_chunk)           \
+                    X(H5Pset_deflate) X(H5Pset_fill_time) X(H5Pset_filter)               \
+                        X(H5Pset_shuffle) X(H5Pset_virtual) X(H5Sclose) X(H5Screate)     \
+                            X(H5Screate_simple) X(H5Sget_simple_extent_dims)             \
+                                X(H5Sget_simple_extent_ndims)                            \
+                                    X(H5Sget_simple_extent_npoints) X(H5Sselect_all)     \
+                                        X(H5Sselect_hyperslab) X(H5Tclose) X(H5Tcopy)    \
+                                            X(H5Tset_cset) X(H5Tset_size) X(H5Zregister) \
+                                                X(H5Zunregister) X(H5check_version)      \
+                                                    X(H5open)
+#define NB_HDF5_VARIABLES(X)                                                             \
+    X(H5P_CLS_DATASET_CREATE_ID_g)                                                       \
+    X(H5T_C_S1_g) X(H5T_NATIVE_DOUBLE_g) X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT32_g)     \
+        X(H5T_NATIVE_INT64_g) X(H5T_NATIVE_UINT16_g) X(H5T_NATIVE_UINT32_g)              \
+            X(H5T_NATIVE_UINT64_g)
+
+typedef struct nb_hdf5_lib {
+#define NB_HDF5_MEMBER(name) __typeof__(name) *name##_;
+    NB_HDF5_FUNCTIONS(NB_HDF5_MEMBER)
+    NB_HDF5_VARIABLES(NB_HDF5_MEMBER)
+#undef NB_HDF5_MEMBER
+} nb_hdf5_lib;
+
+/** Load the library, once; before any of its functions.  Errors: NB_ERR_UNSUPPORTED. */
+nb_status nb_hdf5_load(nb_error *err);
+
+/** The loaded library; nb_hdf5_load has succeeded. */
+const nb_hdf5_lib *nb_hdf5(void);
+
+#ifndef NB_HDF5_LIB_ITSELF
+#define H5Aclose (nb_hdf5()->H5Aclose_)
+#define H5Acreate_by_name (nb_hdf5()->H5Acreate_by_name_)
+#define H5Aopen_by_name (nb_hdf5()->H5Aopen_by_name_)
+#define H5Aread (nb_hdf5()->H5Aread_)
+#define H5Awrite (nb_hdf5()->H5Awrite_)
+#define H5Dclose (nb_hdf5()->H5Dclose_)
+#define H5Dcreate2 (nb_hdf5()->H5Dcreate2_)
+#define H5Dget_chunk_storage_size (nb_hdf5()->H5Dget_chunk_storage_size_)
+#define H5Dget_space (nb_hdf5()->H5Dget_space_)
+#define H5Dopen2 (nb_hdf5()->H5Dopen2_)
+#define H5Dread (nb_hdf5()->H5Dread_)
+#define H5Dread_chunk (nb_hdf5()->H5Dread_chunk_)
+#define H5Dwrite (nb_hdf5()->H5Dwrite_)
+#define H5Dwrite_chunk (nb_hdf5()->H5Dwrite_chunk_)
+#define H5Eget_auto2 (nb_hdf5()->H5Eget_auto2_)
+#define H5Eset_auto2 (nb_hdf5()->H5Eset_auto2_)
+#define H5Fclose (nb_hdf5()->H5Fclose_)
+#define H5Fcreate (nb_hdf5()->H5Fcreate_)
+#define H5Fflush (nb_hdf5()->H5Fflush_)
+#define H5Fopen (nb_hdf5()->H5Fopen_)
+#define H5Gclose (nb_hdf5()->H5Gclose_)
+#define H5Gcreate2 (nb_hdf5()->H5Gcreate2_)
+#define H5Lcreate_external (nb_hdf5()->H5Lcreate_external_)
+#define H5Pclose (nb_hdf5()->H5Pclose_)
+#define H5Pcreate (nb_hdf5()->H5Pcreate_)
+#define H5Pset_chunk (nb_hdf5()->H5Pset_chunk_)
+#define H5Pset_deflate (nb_hdf5()->H5Pset_deflate_)
+#define H5Pset_fill_time (nb_hdf5()->H5Pset_fill_time_)
+#define H5Pset_filter (nb_hdf5()->H5Pset_filter_)
+#define H5Pset_shuffle (nb_hdf5()->H5Pset_shuffle_)
+#define H5Pset_virtual (nb_hdf5()->H5Pset_virtual_)
+#define H5Sclose (nb_hdf5()->H5Sclose_)
+#define H5Screate (nb_hdf5()->H5Screate_)
+#define H5Screate_simple (nb_hdf5()->H5Screate_simple_)
+#define H5Sget_simple_extent_dims (nb_hdf5()->H5Sget_simple_extent_dims_)
+#define H5Sget_simple_extent_ndims (nb_hdf5()->H5Sget_simple_extent_ndims_)
+#define H5Sget_simple_extent_npoints (nb_hdf5()->H5Sget_simple_extent_npoints_)
+#define H5Sselect_all (nb_hdf5()->H5Sselect_all_)
+#define H5Sselect_hyperslab (nb_hdf5()->H5Sselect_hyperslab_)
+#define H5Tclose (nb_hdf5()->H5Tclose_)
+#define H5Tcopy (nb_hdf5()->H5Tcopy_)
+#define H5Tset_cset (nb_hdf5()->H5Tset_cset_)
+#define H5Tset_size (nb_hdf5()->H5Tset_size_)
+#define H5Zregister (nb_hdf5()->H5Zregister_)
+#define H5Zunregister (nb_hdf5()->H5Zunregister_)
+#define H5check_version (nb_hdf5()->H5check_version_)
+#define H5open (nb_hdf5()->H5open_)
+#define H5P_CLS_DATASET_CREATE_ID_g (*nb_hdf5()->H5P_CLS_DATASET_CREATE_ID_g_)
+#define H5T_C_S1_g (*nb_hdf5()->H5T_C_S1_g_)
+#define H5T_NATIVE_DOUBLE_g (*nb_hdf5()->H5T_NATIVE_DOUBLE_g_)
+#define H5T_NATIVE_FLOAT_g (*nb_hdf5()->H5T_NATIVE_FLOAT_g_)
+#define H5T_NATIVE_INT32_g (*nb_hdf5()->H5T_NATIVE_INT32_g_)
+#define H5T_NATIVE_INT64_g (*nb_hdf5()->H5T_NATIVE_INT64_g_)
+#define H5T_NATIVE_UINT16_g (*nb_hdf5()->H5T_NATIVE_UINT16_g_)
+#define H5T_NATIVE_UINT32_g (*nb_hdf5()->H5T_NATIVE_UINT32_g_)
+#define H5T_NATIVE_UINT64_g (*nb_hdf5()->H5T_NATIVE_UINT64_g_)
+#endif
+#endif
+#endif
