@@ -2,12 +2,12 @@
 #define NB_HDF5_LIB_ITSELF
 #include "hdf5_lib.h"
 
+#include "../base/error.h"
+
 #ifdef NB_HAVE_HDF5
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
-
-#include "../base/error.h"
 
 /* Written once, under pthread_once: which library this process has. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -13,9 +13,10 @@
 /* Every function and type of the library that we call. */
 #define NB_HDF5_FUNCTIONS(X)                                                             \
     X(H5Aclose)                                                                          \
-    X(H5Acreate_by_name) X(H5Aopen_by_name) X(H5Aread) X(H5Awrite) X(H5Dclose) X(        \
-        H5Dcreate2) X(H5Dget_chunk_storage_size) X(H5Dget_space) X(H5Dopen2) X(H5Dread)  \
-        X(H5Dread_chunk) X(H5Dwrite) X(H5Dwrite_chunk) X(H5Eget_auto2) X(H5Eset_auto2)   \
+    X(H5Acreate_by_name)                                                                 \
+    X(H5Aopen_by_name) X(H5Aread) X(H5Awrite) X(H5Dclose) X(H5Dcreate2)                  \
+        X(H5Dget_chunk_storage_size) X(H5Dget_space) X(H5Dopen2) X(H5Dread) X(           \
+            H5Dread_chunk) X(H5Dwrite) X(H5Dwrite_chunk) X(H5Eget_auto2) X(H5Eset_auto2) \
             X(H5Fclose) X(H5Fcreate) X(H5Fflush) X(H5Fopen) X(H5Gclose) X(H5Gcreate2)    \
                 X(H5Lcreate_external) X(H5Pclose) X(H5Pcreate) X(H5Pset_chunk)           \
                     X(H5Pset_deflate) X(H5Pset_fill_time) X(H5Pset_filter)               \
@@ -29,7 +30,8 @@
                                                     X(H5open)
 #define NB_HDF5_VARIABLES(X)                                                             \
     X(H5P_CLS_DATASET_CREATE_ID_g)                                                       \
-    X(H5T_C_S1_g) X(H5T_NATIVE_DOUBLE_g) X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT32_g)     \
+    X(H5T_C_S1_g)                                                                        \
+    X(H5T_NATIVE_DOUBLE_g) X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT32_g)                   \
         X(H5T_NATIVE_INT64_g) X(H5T_NATIVE_UINT16_g) X(H5T_NATIVE_UINT32_g)              \
             X(H5T_NATIVE_UINT64_g)
 

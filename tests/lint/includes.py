@@ -29,7 +29,7 @@ LIBRARIES = {
     "hdf5.h": {"io"},
     "libdeflate.h": {"io"},
     "lz4.h": {"io"},
-    "pthread.h": {"series"},
+    "pthread.h": {"series", "io"},
     "cuda": {"cuda"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
