@@ -11,29 +11,24 @@
 #include "../nanobragg.h"
 
 /* Every function and type of the library that we call. */
-#define NB_HDF5_FUNCTIONS(X)                                                             \
-    X(H5Aclose)                                                                          \
-    X(H5Acreate_by_name)                                                                 \
-    X(H5Aopen_by_name) X(H5Aread) X(H5Awrite) X(H5Dclose) X(H5Dcreate2)                  \
-        X(H5Dget_chunk_storage_size) X(H5Dget_space) X(H5Dopen2) X(H5Dread) X(           \
-            H5Dread_chunk) X(H5Dwrite) X(H5Dwrite_chunk) X(H5Eget_auto2) X(H5Eset_auto2) \
-            X(H5Fclose) X(H5Fcreate) X(H5Fflush) X(H5Fopen) X(H5Gclose) X(H5Gcreate2)    \
-                X(H5Lcreate_external) X(H5Pclose) X(H5Pcreate) X(H5Pset_chunk)           \
-                    X(H5Pset_deflate) X(H5Pset_fill_time) X(H5Pset_filter)               \
-                        X(H5Pset_shuffle) X(H5Pset_virtual) X(H5Sclose) X(H5Screate)     \
-                            X(H5Screate_simple) X(H5Sget_simple_extent_dims)             \
-                                X(H5Sget_simple_extent_ndims)                            \
-                                    X(H5Sget_simple_extent_npoints) X(H5Sselect_all)     \
-                                        X(H5Sselect_hyperslab) X(H5Tclose) X(H5Tcopy)    \
-                                            X(H5Tset_cset) X(H5Tset_size) X(H5Zregister) \
-                                                X(H5Zunregister) X(H5check_version)      \
-                                                    X(H5open)
-#define NB_HDF5_VARIABLES(X)                                                             \
-    X(H5P_CLS_DATASET_CREATE_ID_g)                                                       \
-    X(H5T_C_S1_g)                                                                        \
-    X(H5T_NATIVE_DOUBLE_g) X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT32_g)                   \
-        X(H5T_NATIVE_INT64_g) X(H5T_NATIVE_UINT16_g) X(H5T_NATIVE_UINT32_g)              \
-            X(H5T_NATIVE_UINT64_g)
+/* clang-format off */
+#define NB_HDF5_FUNCTIONS(X) \
+    X(H5Aclose) X(H5Acreate_by_name) X(H5Aopen_by_name) X(H5Aread) X(H5Awrite) \
+    X(H5Dclose) X(H5Dcreate2) X(H5Dget_chunk_storage_size) X(H5Dget_space) X(H5Dopen2) \
+    X(H5Dread) X(H5Dread_chunk) X(H5Dwrite) X(H5Dwrite_chunk) X(H5Eget_auto2) \
+    X(H5Eset_auto2) X(H5Fclose) X(H5Fcreate) X(H5Fflush) X(H5Fopen) X(H5Gclose) \
+    X(H5Gcreate2) X(H5Lcreate_external) X(H5Pclose) X(H5Pcreate) X(H5Pset_chunk) \
+    X(H5Pset_deflate) X(H5Pset_fill_time) X(H5Pset_filter) X(H5Pset_shuffle) \
+    X(H5Pset_virtual) X(H5Sclose) X(H5Screate) X(H5Screate_simple) \
+    X(H5Sget_simple_extent_dims) X(H5Sget_simple_extent_ndims) \
+    X(H5Sget_simple_extent_npoints) X(H5Sselect_all) X(H5Sselect_hyperslab) \
+    X(H5Tclose) X(H5Tcopy) X(H5Tset_cset) X(H5Tset_size) X(H5Zregister) \
+    X(H5Zunregister) X(H5check_version) X(H5open)
+#define NB_HDF5_VARIABLES(X) \
+    X(H5P_CLS_DATASET_CREATE_ID_g) X(H5T_C_S1_g) X(H5T_NATIVE_DOUBLE_g) \
+    X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT32_g) X(H5T_NATIVE_INT64_g) \
+    X(H5T_NATIVE_UINT16_g) X(H5T_NATIVE_UINT32_g) X(H5T_NATIVE_UINT64_g)
+/* clang-format on */
 
 typedef struct nb_hdf5_lib {
 #define NB_HDF5_MEMBER(name) __typeof__(name) *name##_;
