@@ -13,22 +13,6 @@ typedef struct double_job {
     nb_cuda_part part;
 } double_job;
 
-/** nb_pixel_intensity's sum for a scene that may hold only some of the orientations. */
-static __device__ double ray_sum(const nb_scene *sc, int f, int s)
-{
-    int os = sc->oversample, layer, subf, subs;
-    double sum = 0;
-    for (layer = 0; layer < sc->det.layers; layer++)
-        for (subs = 0; subs < os; subs++)
-            for (subf = 0; subf < os; subf++) {
-                nb_ray ray = nb_ray_to(&sc->det, nb_subpixel(&sc->det, os, f, subf),
-                                       nb_subpixel(&sc->det, os, s, subs), layer);
-                double weight = ray.capture * (sc->oversample_omega ? ray.omega : 1.0);
-                sum += weight * nb_source_sum(sc, &ray);
-            }
-    return sum;
-}
-
 /** One thread a pixel. */
 __global__ void __launch_bounds__(128) k_double(const __grid_constant__ double_job p)
 {
@@ -39,7 +23,7 @@ __global__ void __launch_bounds__(128) k_double(const __grid_constant__ double_j
     if (f >= p.window.f1 || s >= p.window.s1 ||
         (p.scene.det.mask && !p.scene.det.mask[pixel]))
         return;
-    sum = ray_sum(&p.scene, f, s);
+    sum = nb_pixel_sum(&p.scene, f, s);
     if (p.part.sums) {
         sum += p.part.is_first ? 0 : p.part.sums[pixel];
         p.part.sums[pixel] = sum;

@@ -93,8 +93,9 @@ NB_HD double nb_cached_factors(const nb_scene *sc, int f, int s)
     return factor;
 }
 
-/** Photons in pixel (f, s). */
-NB_HD double nb_pixel_intensity(const nb_scene *sc, int f, int s)
+/** The pixel's sum over layers, sub-pixels and sources of this scene's orientations, before
+ * the scale and the cached factors. */
+NB_HD double nb_pixel_sum(const nb_scene *sc, int f, int s)
 {
     int layer, subf, subs, os = sc->oversample;
     double sum = 0;
@@ -106,7 +107,13 @@ NB_HD double nb_pixel_intensity(const nb_scene *sc, int f, int s)
                 double weight = ray.capture * (sc->oversample_omega ? ray.omega : 1.0);
                 sum += weight * nb_source_sum(sc, &ray);
             }
-    return sc->intensity_scale * sum * nb_cached_factors(sc, f, s);
+    return sum;
+}
+
+/** Photons in pixel (f, s). */
+NB_HD double nb_pixel_intensity(const nb_scene *sc, int f, int s)
+{
+    return sc->intensity_scale * nb_pixel_sum(sc, f, s) * nb_cached_factors(sc, f, s);
 }
 
 #endif
