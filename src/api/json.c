@@ -114,7 +114,6 @@ static void add_beam(cJSON *root, const nb_sim *sim)
 
 static void add_crystal(cJSON *root, const nb_sim *sim)
 {
-    static const char *const shapes[] = {"square", "round", "gauss", "tophat"};
     const nb_model *m = &sim->model;
     const nb_crystal *x = &m->crystal;
     cJSON *c = cJSON_AddObjectToObject(root, "crystal");
@@ -133,7 +132,7 @@ static void add_crystal(cJSON *root, const nb_sim *sim)
     vector(c, "c_star_per_A", 1, x->cstar);
     number(c, "volume_A3", x->volume);
     numbers(c, "N", x->N, 3);
-    cJSON_AddStringToObject(c, "shape", shapes[m->scene.shape]);
+    cJSON_AddStringToObject(c, "shape", nb_shape_name(m->scene.shape));
     number(c, "fudge", m->scene.fudge);
     numbers(c, "misset_rad", x->misset, 3);
     numbers(c, "misset_deg", misset, 3);

@@ -79,7 +79,6 @@ static void put(text *t, const char *format, ...)
 
 static void report_crystal(text *t, const nb_sim *sim)
 {
-    static const char *const shapes[] = {"square", "round", "gauss", "tophat"};
     const nb_crystal *x = &sim->model.crystal;
     const nb_scene *sc = &sim->model.scene;
     const double cos_al = nb_dot(x->b, x->c) / (x->edge[1] * x->edge[2] * 1e-20);
@@ -89,7 +88,7 @@ static void report_crystal(text *t, const nb_sim *sim)
         x->edge[0], x->edge[1], x->edge[2], acos(cos_al) / NB_DEG, acos(cos_be) / NB_DEG,
         acos(cos_ga) / NB_DEG, x->volume);
     put(t, "          %gx%gx%g cells, %s, misset %.9g %.9g %.9g deg\n", x->N[0], x->N[1],
-        x->N[2], shapes[sc->shape], x->misset[0] / NB_DEG, x->misset[1] / NB_DEG,
+        x->N[2], nb_shape_name(sc->shape), x->misset[0] / NB_DEG, x->misset[1] / NB_DEG,
         x->misset[2] / NB_DEG);
     if (sim->cfg.misset_mode == NB_MISSET_RANDOM)
         put(t, "          random orientation of misset seed %lld\n",

@@ -28,6 +28,9 @@ typedef struct nb_crystal_inputs {
 nb_status nb_crystal_build(const nb_config *cfg, const nb_crystal_inputs *inputs,
                            const nb_hooks *hooks, nb_crystal *out, nb_error *err);
 
+/** Name of a crystal shape (nb_shape, NB_LATTICE_*), as reports and JSON say it. */
+const char *nb_shape_name(int shape);
+
 /** M of R^2 = d.M.d for the GAUSS and TOPHAT shapes (scene.h: radius2). */
 void nb_crystal_shape_metric(const nb_crystal *crystal, int legacy, double metric[6]);
 
