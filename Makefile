@@ -74,12 +74,13 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 FP := -ffp-contract=off -fno-math-errno
 DEFS := $(foreach f,$(FEATURES),$(if $(HAVE_$f),-DNB_HAVE_$f=1 \
     -DNB_$f_VERSION='"$($f_VERSION)"')) $(DEFS_$(FLAVOR)) \
-    $(if $(HAVE_HDF5),-DNB_HDF5_SONAME='"$(HDF5_SONAME)"')
+    $(foreach f,TIFF PNG HDF5,$(if $(HAVE_$f),-DNB_$f_SONAME='"$($f_SONAME)"'))
 ALL_CFLAGS = -std=gnu11 $(OPT_$(FLAVOR)) -g -fPIC $(FP) $(WARN) $(SAN) \
     $(if $(HAVE_OPENMP),-fopenmp) $(DEFS) $(LIB_CFLAGS) -MMD -MP $(CFLAGS)
 LIB_CFLAGS := $(TIFF_CFLAGS) $(PNG_CFLAGS) $(CJSON_CFLAGS) $(HDF5_CFLAGS) \
     $(LIBDEFLATE_CFLAGS) $(ZLIB_CFLAGS) $(LZ4_CFLAGS)
-LIBS := $(TIFF_LIBS) $(PNG_LIBS) $(CJSON_LIBS) $(LIBDEFLATE_LIBS) $(ZLIB_LIBS) \
+# libtiff, libpng and libhdf5 are not here: src/io/late_load.h.
+LIBS := $(CJSON_LIBS) $(LIBDEFLATE_LIBS) $(ZLIB_LIBS) \
     $(LZ4_LIBS) -ldl -pthread -lm
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(NVCC)))
 ifneq ($(HAVE_CUDA),)
@@ -204,7 +205,7 @@ $B/nanobragg: $(CLI_OBJ) $(STATIC)
 define test_program
 $1: $(1).o $(patsubst %.c,$B/%.o,$(filter tests/$2/%,$(HELP_SRC)) $(TEST_SUPPORT)) $(STATIC)
 	$$(call say,LD   $$@)
-	$$(Q)$$(CC) $$(ALL_LDFLAGS) $$^ $$(CMOCKA_LIBS) $$(LIBS) -o $$@
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) $$^ $$(CMOCKA_LIBS) $$(TIFF_LIBS) $$(PNG_LIBS) $$(LIBS) -o $$@
 endef
 $(foreach r,$(TEST_ROOMS),$(foreach p,$(call programs,$r),$(eval $(call test_program,$p,$r))))
 

@@ -29,14 +29,19 @@ package PNG libpng
 package CJSON libcjson
 package CMOCKA cmocka
 package HDF5 hdf5
-# Loaded when it is needed (src/io/hdf5_lib.h), so by the name that its own file gives it.
-hdf5_file=$(for dir in $(pkg-config --libs-only-L hdf5 2>/dev/null | sed 's/-L//g') \
-    "$(pkg-config --variable=libdir hdf5 2>/dev/null)"; do
-    ls "$dir"/libhdf5.so 2>/dev/null
-done | head -n 1)
-hdf5_name=$(readelf -d "${hdf5_file:-/dev/null}" 2>/dev/null |
-    sed -n 's/.*SONAME.*\[\(.*\)\].*/\1/p')
-echo "HDF5_SONAME := ${hdf5_name:-libhdf5.so}"
+# Loaded when they are needed (src/io/late_load.h), so by the names that their own files give.
+soname() {
+    file=$(for dir in $(pkg-config --libs-only-L "$2" 2>/dev/null | sed 's/-L//g') \
+        "$(pkg-config --variable=libdir "$2" 2>/dev/null)" \
+        "/usr/lib/$($cc -print-multiarch 2>/dev/null)"; do
+        ls "$dir/$3.so" 2>/dev/null
+    done | head -n 1)
+    name=$(readelf -d "${file:-/dev/null}" 2>/dev/null | sed -n 's/.*SONAME.*\[\(.*\)\].*/\1/p')
+    echo "$1_SONAME := ${name:-$3.so}"
+}
+soname TIFF libtiff-4 libtiff
+soname PNG libpng libpng16
+soname HDF5 hdf5 libhdf5
 package LIBDEFLATE libdeflate
 package ZLIB zlib
 package LZ4 liblz4

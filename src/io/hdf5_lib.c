@@ -5,35 +5,21 @@
 #include "../base/error.h"
 
 #ifdef NB_HAVE_HDF5
-#include <dlfcn.h>
 #include <pthread.h>
-#include <string.h>
+
+#include "late_load.h"
 
 /* Written once, under pthread_once: which library this process has. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static nb_hdf5_lib library;
-static char failure[256];
-
-/** dlsym's object pointer into a pointer of any type, as POSIX has it. */
-static void find(void *handle, const char *name, void *slot)
-{
-    void *symbol = dlsym(handle, name);
-    if (!symbol && !failure[0])
-        strncat(strcat(failure, "it has no "), name, 100);
-    memcpy(slot, &symbol, sizeof symbol);
-}
+static char failure[NB_LATE_FAILURE];
 
 static void load(void)
 {
-    void *handle = dlopen(NB_HDF5_SONAME, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-        const char *why = dlerror();
-        strncat(failure, why ? why : "dlopen failed", sizeof failure - 1);
-        return;
-    }
-#define NB_HDF5_FIND(name) find(handle, #name, &library.name##_);
-    NB_HDF5_FUNCTIONS(NB_HDF5_FIND)
-    NB_HDF5_VARIABLES(NB_HDF5_FIND)
+#define NB_HDF5_NAME(name) #name,
+    static const char *const names[] = {NB_HDF5_FUNCTIONS(NB_HDF5_NAME)
+                                            NB_HDF5_VARIABLES(NB_HDF5_NAME)};
+    nb_late_load(NB_HDF5_SONAME, names, sizeof names / sizeof *names, &library, failure);
 }
 
 nb_status nb_hdf5_load(nb_error *err)

@@ -7,10 +7,11 @@
 
 #ifdef NB_HAVE_PNG
 
-#include <png.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "png_lib.h"
 
 typedef struct sink {
     nb_outfile *out;
@@ -87,11 +88,15 @@ static void write_all(png_structp png, png_infop info, const nb_image_view *imag
 static nb_status write_png(const nb_image_view *image, const nb_image_meta *meta,
                            nb_outfile *out, nb_error *err)
 {
-    sink s = {out, err, NB_OK};
-    png_structp png =
-        png_create_write_struct(PNG_LIBPNG_VER_STRING, &s, on_error, on_warning);
-    png_infop info = png ? png_create_info_struct(png) : NULL;
-    void *buffer =
+    sink s = {out, err, nb_png_load(err)};
+    png_structp png;
+    png_infop info;
+    void *buffer;
+    if (s.status)
+        return s.status;
+    png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &s, on_error, on_warning);
+    info = png ? png_create_info_struct(png) : NULL;
+    buffer =
         nb_alloc_raw((size_t)image->fast, nb_pixel_bytes(image->type), "PNG row", NULL);
     if (!info || !buffer) {
         png_destroy_write_struct(&png, &info);

@@ -6,9 +6,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <tiffio.h>
 
 #include "../base/memory.h"
+#include "tiff_lib.h"
 
 typedef struct source {
     const nb_image_file *file;
@@ -183,8 +183,11 @@ static nb_status parse(TIFF *tiff, source *s, nb_image *out, nb_error *err)
 nb_status nb_tiff_parse(const nb_image_file *file, nb_image *out, nb_error *err)
 {
     source s = {file, 0, ""};
-    TIFF *tiff = open_tiff(&s);
-    nb_status st;
+    nb_status st = nb_tiff_load(err);
+    TIFF *tiff;
+    if (st)
+        return st;
+    tiff = open_tiff(&s);
     if (!tiff)
         return unreadable(&s, err);
     st = parse(tiff, &s, out, err);

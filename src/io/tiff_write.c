@@ -11,8 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <tiffio.h>
 #include <unistd.h>
+
+#include "tiff_lib.h"
 
 /* The callbacks keep errno, so that a full disk is reported as such: libtiff would lose it. */
 typedef struct sink {
@@ -182,8 +183,11 @@ static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *met
     size_t row = (size_t)image->fast * nb_pixel_bytes(image->type);
     uint32_t strip_rows = row < strip_bytes ? (uint32_t)(strip_bytes / row) : 1;
     sink s = {out, 0, 0, ""};
-    TIFF *tiff = open_tiff(&s, row * (size_t)image->slow > classic_limit ? "w8" : "w");
-    nb_status st;
+    nb_status st = nb_tiff_load(err);
+    TIFF *tiff;
+    if (st)
+        return st;
+    tiff = open_tiff(&s, row * (size_t)image->slow > classic_limit ? "w8" : "w");
     if (!tiff)
         return fail(&s, err);
     st = set_tags(tiff, image, meta, strip_rows)

@@ -29,6 +29,7 @@ LIBRARIES = {
     "hdf5.h": {"io"},
     "libdeflate.h": {"io"},
     "lz4.h": {"io"},
+    "dlfcn.h": {"io"},
     "pthread.h": {"series", "io"},
     "cuda": {"cuda"},
 }

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/** libtiff, loaded when a run first needs it (late_load.h).  Include this instead of <tiffio.h>;
+ * the functions are called by their own names. */
+#ifndef NB_IO_TIFF_LIB_H
+#define NB_IO_TIFF_LIB_H
+
+#ifdef NB_HAVE_TIFF
+#include <tiffio.h>
+
+#include "../nanobragg.h"
+
+/* Every function of the library that we call. */
+/* clang-format off */
+#if TIFFLIB_VERSION >= 20221213 /* 4.5 */
+#define NB_TIFF_OPENING(X) \
+    X(TIFFClientOpenExt) X(TIFFOpenOptionsAlloc) X(TIFFOpenOptionsFree) \
+    X(TIFFOpenOptionsSetErrorHandlerExtR) X(TIFFOpenOptionsSetWarningHandlerExtR)
+#else
+#define NB_TIFF_OPENING(X) X(TIFFClientOpen)
+#endif
+#define NB_TIFF_FUNCTIONS(X) \
+    NB_TIFF_OPENING(X) \
+    X(TIFFClose) X(TIFFFlush) X(TIFFGetField) X(TIFFGetFieldDefaulted) \
+    X(TIFFIsTiled) X(TIFFReadScanline) X(TIFFScanlineSize) X(TIFFSetField) \
+    X(TIFFWriteEncodedStrip)
+/* clang-format on */
+
+typedef struct nb_tiff_lib {
+#define NB_TIFF_MEMBER(name) __typeof__(name) *name##_;
+    NB_TIFF_FUNCTIONS(NB_TIFF_MEMBER)
+#undef NB_TIFF_MEMBER
+} nb_tiff_lib;
+
+/** Load the library, once; before any of its functions.  Errors: NB_ERR_UNSUPPORTED. */
+nb_status nb_tiff_load(nb_error *err);
+
+/** The loaded library; nb_tiff_load has succeeded. */
+const nb_tiff_lib *nb_tiff(void);
+
+#ifndef NB_TIFF_LIB_ITSELF
+#define TIFFClientOpen (nb_tiff()->TIFFClientOpen_)
+#define TIFFClientOpenExt (nb_tiff()->TIFFClientOpenExt_)
+#define TIFFOpenOptionsAlloc (nb_tiff()->TIFFOpenOptionsAlloc_)
+#define TIFFOpenOptionsFree (nb_tiff()->TIFFOpenOptionsFree_)
+#define TIFFOpenOptionsSetErrorHandlerExtR                                               \
+    (nb_tiff()->TIFFOpenOptionsSetErrorHandlerExtR_)
+#define TIFFOpenOptionsSetWarningHandlerExtR                                             \
+    (nb_tiff()->TIFFOpenOptionsSetWarningHandlerExtR_)
+#define TIFFClose (nb_tiff()->TIFFClose_)
+#define TIFFFlush (nb_tiff()->TIFFFlush_)
+#define TIFFGetField (nb_tiff()->TIFFGetField_)
+#define TIFFGetFieldDefaulted (nb_tiff()->TIFFGetFieldDefaulted_)
+#define TIFFIsTiled (nb_tiff()->TIFFIsTiled_)
+#define TIFFReadScanline (nb_tiff()->TIFFReadScanline_)
+#define TIFFScanlineSize (nb_tiff()->TIFFScanlineSize_)
+#define TIFFSetField (nb_tiff()->TIFFSetField_)
+#define TIFFWriteEncodedStrip (nb_tiff()->TIFFWriteEncodedStrip_)
+#endif
+#endif
+#endif
