@@ -45,11 +45,13 @@ void nb_config_defaults(nb_config *cfg)
     cfg->interpolate = NB_AUTO;
     cfg->adc_offset = 40;
     cfg->tiff_bits = 32;
+    cfg->truth_min = 1;
     cfg->write_float = cfg->write_int = cfg->write_pgm = cfg->write_noise = 1;
     snprintf(cfg->float_file, sizeof cfg->float_file, "floatimage.bin");
     snprintf(cfg->int_file, sizeof cfg->int_file, "intimage.img");
     snprintf(cfg->pgm_file, sizeof cfg->pgm_file, "image.pgm");
     snprintf(cfg->noise_file, sizeof cfg->noise_file, "noiseimage.img");
+    snprintf(cfg->truth_file, sizeof cfg->truth_file, "spots.tsv");
 }
 
 /** A seed that nobody typed: from the clock, small enough to be typed again. */

@@ -84,6 +84,8 @@ typedef enum nb_isa {
     NB_ISA_AVX512,
     NB_ISA_NEON
 } nb_isa;
+/** What is written beside an image. */
+typedef enum nb_truth { NB_TRUTH_NONE = 0, NB_TRUTH_SPOTS } nb_truth;
 typedef enum nb_tristate { NB_AUTO = -1, NB_OFF = 0, NB_ON = 1 } nb_tristate;
 
 /** How a picture for the eye is made of a float image; all zero: the default. */
@@ -204,6 +206,9 @@ typedef struct nb_config {
     double adc_offset;                                  /* ADU, 40 */
     double scale;                                       /* int image; 0 auto */
     double pgm_scale;                                   /* 0 auto */
+    nb_truth truth;               /* SPOTS: the reflections of the image */
+    char truth_file[NB_PATH_MAX]; /* of a single image; a series has them in -hdf5 */
+    double truth_min;             /* photons of the weakest one listed, 1 */
     nb_seed seed; /* noise (and misset); unset: from the clock, reported */
 
     /* --- running --- */
@@ -269,6 +274,37 @@ nb_status nb_sim_digitize(const nb_sim *sim, const float *image, const nb_stats 
  * The same seed gives the same pixels on any machine and thread count. */
 nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
                        int64_t *overloads, nb_error *err);
+
+/** One reflection of an image. */
+typedef struct nb_reflection {
+    int32_t frame; /* of a series, from 0 */
+    int32_t h, k, l;
+    double fast,
+        slow; /* centre of its photons, pixels from the outer corner of the first */
+    double intensity; /* photons, without background and noise, outside of masks excluded */
+    double peak;      /* photons in its brightest pixel */
+    double phi_deg;   /* mean over its photons of the spindle angle */
+    double wavelength_A; /* likewise */
+    double excitation; /* how far the lattice point is outside of the Ewald sphere of the mean
+                          wavelength and beam, at the middle of the rotation; 1/A */
+    double F;          /* of the nearest table entry, electrons */
+} nb_reflection;
+
+typedef struct nb_reflections {
+    nb_reflection *list; /* owned; by h, k, l */
+    size_t count;
+    double background; /* photons of the water in the image */
+    double unassigned; /* the image's sum without background and the listed intensities */
+} nb_reflections;
+
+/** The reflections that a rendered image holds.  Each sample of a pixel belongs to its nearest
+ * Miller index; the pixel's photons are divided as its samples divide, to 1e-6.  Reflections below
+ * cfg.truth_min photons and pixels below a thousandth of that go to `unassigned`.  Takes a
+ * double-precision pass over the pixels that are not dark, on the CPU.  *out is the caller's
+ * (nb_reflections_free), zero on error.  Errors: NB_ERR_NOMEM, NB_ERR_CANCELLED. */
+nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflections *out,
+                             nb_error *err);
+void nb_reflections_free(nb_reflections *list); /* what it owns; NULL is fine */
 
 /** Write every output file that the configuration asks for, each whole or not at all. */
 nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,

@@ -177,6 +177,8 @@ static void add_running(cJSON *root, const nb_sim *sim)
     cJSON_AddStringToObject(o, "pngfile", cfg->png_file);
     cJSON_AddStringToObject(o, "tifffile", cfg->tiff_file);
     number(o, "tiffbits", cfg->tiff_bits);
+    cJSON_AddStringToObject(o, "truth", cfg->truth == NB_TRUTH_SPOTS ? "spots" : "none");
+    number(o, "truth_min", cfg->truth_min);
     number(o, "adc", cfg->adc_offset);
     number(o, "scale", cfg->scale);
     number(o, "pgmscale", cfg->pgm_scale);

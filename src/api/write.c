@@ -11,6 +11,7 @@
 #include "../effects/quantize.h"
 #include "../effects/threads.h"
 #include "../io/fdump.h"
+#include "../io/reflections_write.h"
 #include "../io/writer.h"
 #include "picture.h"
 #include "sim.h"
@@ -235,6 +236,17 @@ nb_status nb_sim_write_dump(const nb_sim *sim, nb_error *err)
     return st;
 }
 
+/** The list of reflections. */
+static nb_status write_spots(const nb_sim *sim, const float *image, nb_error *err)
+{
+    nb_reflections list;
+    nb_status st = nb_sim_reflections(sim, image, &list, err);
+    if (!st)
+        st = nb_reflections_write(sim->cfg.truth_file, &list, err);
+    nb_reflections_free(&list);
+    return st;
+}
+
 /** The wall time of the files, divided as their threads' time was. */
 static void divide_time(outputs *o, double wall)
 {
@@ -270,6 +282,8 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     if (!st)
         st = nb_write_images(o.jobs, o.n,
                              nb_effect_threads(cfg->threads, stats->roi_pixels), err);
+    if (!st && cfg->truth == NB_TRUTH_SPOTS)
+        st = write_spots(sim, image, err);
     sim->overloads = o.overloads;
     nb_free(o.legacy);
     nb_free(o.picture);

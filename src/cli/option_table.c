@@ -48,6 +48,8 @@ static const nb_option_word hdf5_types[] = {
 static const nb_option_word compressions[] = {
     {"none", NB_COMPRESS_NONE}, {"gzip", NB_COMPRESS_GZIP}, {"bslz4", NB_COMPRESS_BSLZ4},
     {NULL, 0}};
+static const nb_option_word truths[] = {
+    {"none", NB_TRUTH_NONE}, {"spots", NB_TRUTH_SPOTS}, {NULL, 0}};
 static const nb_option_word tiff_bits[] = {{"16", 16}, {"32", 32}, {NULL, 0}};
 
 static const nb_option rows[] = {
@@ -350,6 +352,12 @@ GROUP("Files written"),
 {"tifffile", "tiffimage", PATH(tiff_file), .help = "image as TIFF"},
 {"tiffbits", NULL, WORD(tiff_bits, tiff_bits), .value = "16 | 32", .fallback = "32",
     .help = "TIFF samples: 32-bit photons or 16-bit integers"},
+{"truth", NULL, WORD(truth, truths), .value = "none | spots", .fallback = "none",
+    .help = "list the reflections in the image: h k l, place, photons; of a series in -hdf5"},
+{"truthfile", NULL, PATH(truth_file), .fallback = "spots.tsv",
+    .help = "where -truth spots of a single image goes, as text"},
+{"truth_min", NULL, NUMBER(truth_min), AT_LEAST(0), .value = "n", .unit = "photons",
+    .fallback = "1", .help = "weakest reflection that -truth lists"},
 
 GROUP("Series"),
 {"frames", NULL, .kind = NB_OPT_INT, CLI(series.frames), COUNTED, .value = "n",

@@ -19,6 +19,7 @@ int nb_outputs(const nb_config *cfg, const char **names)
         {cfg->write_pgm, cfg->pgm_file},
         {1, cfg->png_file},
         {1, cfg->tiff_file},
+        {cfg->truth == NB_TRUTH_SPOTS, cfg->truth_file},
     };
     int n = 0;
 

@@ -40,8 +40,9 @@ void nb_run_flags_free(nb_run_flags *f)
 
 static int is_output(const char *name)
 {
-    static const char *const names[] = {"floatfile", "intfile",  "noisefile", "pgmfile",
-                                        "pngfile",   "tifffile", "stolout"};
+    static const char *const names[] = {"floatfile", "intfile",  "noisefile",
+                                        "pgmfile",   "pngfile",  "tifffile",
+                                        "stolout",   "truthfile"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(name, names[i]))
             return 1;

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* The reflections of an image. */
+#include "../render/reflections.h"
+
+#include <string.h>
+
+#include "sim.h"
+
+/** Distance of the lattice point from the Ewald sphere of the central beam, 1/A: above 0
+ * outside. */
+static double excitation(const nb_model *m, const nb_reflection *s)
+{
+    const nb_crystal *x = &m->crystal;
+    double phi = m->phi0 + m->phi_range / 2, k = 1 / m->wavelength_A;
+    nb_vec3 g = nb_add(nb_add(nb_scale(s->h, x->astar), nb_scale(s->k, x->bstar)),
+                       nb_scale(s->l, x->cstar));
+    g = nb_rotate_about(g, m->geometry.spindle, phi);
+    return nb_norm(nb_add(nb_scale(k, m->geometry.beam), g)) - k;
+}
+
+nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflections *out,
+                             nb_error *err)
+{
+    const nb_model *m = &sim->model;
+    double middle = sim->cfg.compat ? 0.0 : 0.5;
+    double step = m->phi_range > 0 ? m->phi_step : 0;
+    nb_reflection_job job = {&m->scene,
+                             image,
+                             sim->cfg.truth_min,
+                             m->phi0 + middle * step,
+                             step,
+                             sim->options.threads,
+                             &sim->hooks};
+    nb_status st = nb_reflections_find(&job, out, err);
+    for (size_t i = 0; i < out->count; i++)
+        out->list[i].excitation = excitation(m, &out->list[i]);
+    return st;
+}
+
+void nb_reflections_free(nb_reflections *list)
+{
+    if (!list)
+        return;
+    nb_free(list->list);
+    memset(list, 0, sizeof *list);
+}

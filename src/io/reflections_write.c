@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#include "reflections_write.h"
+
+#include <stdio.h>
+
+#include "../base/memory.h"
+#include "../base/outfile.h"
+
+enum { LINE = 320 }; /* the longest: 3 integers, 8 numbers of 12 digits */
+
+static int format_head(const nb_reflections *list, char *text)
+{
+    return snprintf(
+        text, LINE,
+        "# nanobragg " NB_VERSION ": %zu reflections; photons of the "
+        "background %.9g, not listed %.9g\n"
+        "h\tk\tl\tfast\tslow\tintensity\tpeak\tphi\twavelength\texcitation\tF\n",
+        list->count, list->background, list->unassigned);
+}
+
+static int format_one(const nb_reflection *s, char *text)
+{
+    return snprintf(text, LINE,
+                    "%d\t%d\t%d\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.6g\t%.9g\n", s->h,
+                    s->k, s->l, s->fast, s->slow, s->intensity, s->peak, s->phi_deg,
+                    s->wavelength_A, s->excitation, s->F);
+}
+
+nb_status nb_reflections_write(const char *path, const nb_reflections *list, nb_error *err)
+{
+    char *text = nb_alloc_raw(list->count + 1, LINE, "list of spots", err);
+    size_t used;
+    nb_outfile out;
+    nb_status st;
+    if (!text)
+        return NB_ERR_NOMEM;
+    used = (size_t)format_head(list, text);
+    for (size_t i = 0; i < list->count; i++)
+        used += (size_t)format_one(&list->list[i], text + used);
+    st = nb_outfile_open(&out, path, err);
+    if (!st)
+        st = nb_outfile_write(&out, text, used, err);
+    if (!st)
+        st = nb_outfile_commit(&out, err);
+    if (st)
+        nb_outfile_abort(&out);
+    nb_free(text);
+    return st;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/** The list of reflections as text. */
+#ifndef NB_IO_REFLECTIONS_WRITE_H
+#define NB_IO_REFLECTIONS_WRITE_H
+
+#include "../nanobragg.h"
+
+/** A comment line with what is not listed, a line of column names, then a line for each
+ * reflection, separated by tabs; whole or not at all.  Errors: NB_ERR_IO, NB_ERR_NOMEM. */
+nb_status nb_reflections_write(const char *path, const nb_reflections *list,
+                               nb_error *err);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "reflection_table.h"
+
+#include <string.h>
+
+#include "../base/memory.h"
+
+enum { FIRST_ROOM = 64 };
+
+static unsigned hash(int h, int k, int l)
+{
+    unsigned x =
+        (unsigned)h * 0x9e3779b1u ^ (unsigned)k * 0x85ebca77u ^ (unsigned)l * 0xc2b2ae3du;
+    return x ^ x >> 15;
+}
+
+/** The slot of h, k, l: where it is, or the empty one where it belongs. */
+static int *find_slot(const nb_reflection_table *t, int h, int k, int l)
+{
+    unsigned mask = (unsigned)t->n_slots - 1, i = hash(h, k, l) & mask;
+    for (;; i = (i + 1) & mask) {
+        const nb_reflection_entry *e = t->slots[i] ? &t->list[t->slots[i] - 1] : NULL;
+        if (!e || (e->h == h && e->k == k && e->l == l))
+            return &t->slots[i];
+    }
+}
+
+static int grow(nb_reflection_table *t)
+{
+    int room = t->room ? 2 * t->room : FIRST_ROOM;
+    nb_reflection_entry *list = nb_alloc_raw((size_t)room, sizeof *list, "spots", NULL);
+    int *slots = nb_alloc(2 * (size_t)room, sizeof *slots, "spots", NULL);
+    int *touched = nb_alloc_raw((size_t)room, sizeof *touched, "spots", NULL);
+    if (!list || !slots || !touched || room > 0x1fffffff) {
+        nb_free(list);
+        nb_free(slots);
+        nb_free(touched);
+        return 0;
+    }
+    if (t->count) {
+        memcpy(list, t->list, (size_t)t->count * sizeof *list);
+        memcpy(touched, t->touched, (size_t)t->n_touched * sizeof *touched);
+    }
+    nb_free(t->list);
+    nb_free(t->slots);
+    nb_free(t->touched);
+    t->list = list;
+    t->slots = slots;
+    t->touched = touched;
+    t->room = room;
+    t->n_slots = 2 * room;
+    for (int i = 0; i < t->count; i++)
+        *find_slot(t, list[i].h, list[i].k, list[i].l) = i + 1;
+    return 1;
+}
+
+nb_reflection_entry *nb_reflection_entry_of(nb_reflection_table *t, int h, int k, int l)
+{
+    nb_reflection_entry *e = t->count ? &t->list[t->last] : NULL;
+    int *slot;
+    if (e && e->h == h && e->k == k && e->l == l)
+        return e;
+    if (t->count == t->room && !grow(t))
+        return NULL;
+    slot = find_slot(t, h, k, l);
+    if (!*slot) {
+        e = &t->list[t->count];
+        memset(e, 0, sizeof *e);
+        e->h = h;
+        e->k = k;
+        e->l = l;
+        *slot = ++t->count;
+    }
+    t->last = *slot - 1;
+    return &t->list[t->last];
+}
+
+int nb_reflection_add(nb_reflection_table *t, const int hkl[3], const double sums[NB_SUMS])
+{
+    nb_reflection_entry *e = nb_reflection_entry_of(t, hkl[0], hkl[1], hkl[2]);
+    if (!e)
+        return 0;
+    if (e->pixel[NB_SUM_WEIGHT] == 0 && sums[NB_SUM_WEIGHT] > 0)
+        t->touched[t->n_touched++] = t->last;
+    for (int i = 0; i < NB_SUMS; i++)
+        e->pixel[i] += sums[i];
+    return 1;
+}
+
+void nb_reflection_end_pixel(nb_reflection_table *t, double photons)
+{
+    double total = 0;
+    for (int i = 0; i < t->n_touched; i++)
+        total += t->list[t->touched[i]].pixel[NB_SUM_WEIGHT];
+    for (int i = 0; i < t->n_touched; i++) {
+        nb_reflection_entry *e = &t->list[t->touched[i]];
+        double share = photons / total, here = e->pixel[NB_SUM_WEIGHT] * share;
+        for (int j = 0; j < NB_SUMS; j++)
+            e->sum[j] += share * e->pixel[j];
+        e->peak = here > e->peak ? here : e->peak;
+        memset(e->pixel, 0, sizeof e->pixel);
+    }
+    t->n_touched = 0;
+}
+
+int nb_reflection_merge(nb_reflection_table *t, const nb_reflection_table *from)
+{
+    for (int i = 0; i < from->count; i++) {
+        const nb_reflection_entry *e = &from->list[i];
+        nb_reflection_entry *to = nb_reflection_entry_of(t, e->h, e->k, e->l);
+        if (!to)
+            return 0;
+        for (int j = 0; j < NB_SUMS; j++)
+            to->sum[j] += e->sum[j];
+        to->peak = e->peak > to->peak ? e->peak : to->peak;
+    }
+    return 1;
+}
+
+void nb_reflection_table_free(nb_reflection_table *t)
+{
+    nb_free(t->list);
+    nb_free(t->slots);
+    nb_free(t->touched);
+    memset(t, 0, sizeof *t);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/** Sums by Miller index, and the division of one pixel among them. */
+#ifndef NB_RENDER_REFLECTION_TABLE_H
+#define NB_RENDER_REFLECTION_TABLE_H
+
+#include "../nanobragg.h"
+
+enum { NB_SUM_WEIGHT = 0, NB_SUM_FAST, NB_SUM_SLOW, NB_SUM_PHI, NB_SUM_LAMBDA, NB_SUMS };
+
+typedef struct nb_reflection_entry {
+    int h, k, l;
+    double pixel[NB_SUMS]; /* of the pixel at hand: weight, weight times ... */
+    double sum[NB_SUMS];   /* of the pixels before it, in photons */
+    double peak;           /* photons of its brightest pixel */
+} nb_reflection_entry;
+
+/** Zero-initialised: empty. */
+typedef struct nb_reflection_table {
+    nb_reflection_entry *list; /* owned, in the order of first appearance */
+    int count, room;
+    int *slots; /* owned; hash of h, k, l to 1 + place in the list */
+    int n_slots;
+    int *touched; /* owned; places that the pixel at hand has added to */
+    int n_touched;
+    int last; /* place of the last find: the next sample is likely of the same reflection */
+} nb_reflection_table;
+
+/** Entry of h, k, l, made if it is not there; NULL: out of memory. */
+nb_reflection_entry *nb_reflection_entry_of(nb_reflection_table *t, int h, int k, int l);
+
+/** One sample of the pixel at hand.  0: out of memory. */
+int nb_reflection_add(nb_reflection_table *t, const int hkl[3],
+                      const double sums[NB_SUMS]);
+
+/** Divide the pixel's photons among the reflections that have samples in it, and begin another. */
+void nb_reflection_end_pixel(nb_reflection_table *t, double photons);
+
+/** Add the sums of `from`; 0: out of memory. */
+int nb_reflection_merge(nb_reflection_table *t, const nb_reflection_table *from);
+void nb_reflection_table_free(nb_reflection_table *t);
+
+#endif

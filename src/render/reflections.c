@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+#include "reflections.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../physics/pixel.h"
+#include "rows.h"
+#include "reflection_table.h"
+
+/** Rows that are divided at the same time, and then added in their order. */
+enum { BLOCK = 32 };
+
+/** Of a pixel's photons, the samples that may be left out carry at most this part. */
+#define OMITTED 1e-6
+
+/** Water and crystal of a pixel are told apart to this part of the water: the image is float. */
+#define TOLD_APART 1e-5
+
+/** A row of the image. */
+typedef struct image_row {
+    nb_reflection_table table;
+    double photons, background;
+    int failed;
+} image_row;
+
+typedef struct finder {
+    const nb_reflection_job *job;
+    nb_scene dark; /* the scene without its crystal */
+    double cut;    /* pixels with fewer photons of the crystal are not divided */
+    int plain;     /* a pixel's water is `water` times the cached factors */
+    double water;
+} finder;
+
+static finder prepare(const nb_reflection_job *job)
+{
+    const nb_scene *sc = job->scene;
+    finder f = {job, *sc, job->minimum / 1000, 0, 0};
+    double weights = 0;
+    f.dark.dmin = DBL_MAX;
+    f.plain = !sc->det.absorb && !sc->oversample_omega &&
+              (sc->nopolar || !sc->oversample_polar);
+    for (int i = 0; i < sc->n_sources; i++)
+        weights += sc->sources[i].weight;
+    f.water = sc->intensity_scale * sc->background * sc->n_orientations * weights *
+              sc->det.layers * sc->oversample * sc->oversample;
+    return f;
+}
+
+static double water_in(const finder *f, int fast, int slow)
+{
+    if (f->water == 0)
+        return 0;
+    return f->plain ? f->water * nb_cached_factors(f->job->scene, fast, slow)
+                    : nb_pixel_intensity(&f->dark, fast, slow);
+}
+
+/** A sample's place, and how much less than `least` it may count: then it is left out. */
+typedef struct sample_place {
+    double fast, slow, weight, least;
+    const nb_source *source;
+    nb_vec3 q;
+} sample_place;
+
+/** No more than F_latt^2 of the parallelepiped: |sin(pi N d)/sin(pi d)| <= min(N, 1/(2|d|)). */
+static double most(double d, double N)
+{
+    double limit = 0.25 / (d * d), top = N * N;
+    return N > 1 ? limit < top ? limit : top : 1;
+}
+
+static int is_small(const nb_scene *sc, const nb_orientation *cell, const sample_place *at)
+{
+    double h, k, l, h0, k0, l0, F;
+    if (sc->shape != NB_LATTICE_SQUARE || sc->sf.interpolate)
+        return 0;
+    h = nb_dot(cell->a, at->q);
+    k = nb_dot(cell->b, at->q);
+    l = nb_dot(cell->c, at->q);
+    h0 = nb_nearest_index(h);
+    k0 = nb_nearest_index(k);
+    l0 = nb_nearest_index(l);
+    F = nb_F_nearest(&sc->sf, h0, k0, l0);
+    return F * F * most(h - h0, sc->N[0]) * most(k - k0, sc->N[1]) *
+               most(l - l0, sc->N[2]) * at->weight <
+           at->least;
+}
+
+/** Every orientation's contribution at one place of the pixel, from one source. */
+static int add_orientations(const finder *f, const sample_place *at,
+                            nb_reflection_table *t)
+{
+    const nb_scene *sc = f->job->scene;
+    for (int i = 0; i < sc->n_orientations; i++) {
+        double phi = f->job->phi_first + i / sc->n_domains * f->job->phi_step, w;
+        nb_sample p;
+        int hkl[3];
+        if (is_small(sc, &sc->orientations[i], at))
+            continue;
+        p = nb_sample_at(sc, &sc->orientations[i], at->q);
+        w = p.F_cell * p.F_cell * p.F_latt * p.F_latt * at->weight;
+        if (!(w > 0) || w < at->least)
+            continue;
+        hkl[0] = (int)p.h0;
+        hkl[1] = (int)p.k0;
+        hkl[2] = (int)p.l0;
+        if (!nb_reflection_add(t, hkl,
+                               (const double[NB_SUMS]){w, w * at->fast, w * at->slow,
+                                                       w * phi, w * at->source->lambda}))
+            return 0;
+    }
+    return 1;
+}
+
+/** Every sample of the ray to one sub-pixel. */
+static int add_sources(const finder *f, const nb_ray *ray, sample_place at,
+                       nb_reflection_table *t)
+{
+    const nb_scene *sc = f->job->scene;
+    double weight = at.weight;
+    for (int i = 0; i < sc->n_sources; i++) {
+        const nb_source *source = &sc->sources[i];
+        at.source = source;
+        at.q = nb_scattering_vector(source, ray->direction);
+        at.weight = weight * source->weight;
+        if (nb_culled(sc, at.q))
+            continue;
+        if (sc->oversample_polar && !sc->nopolar)
+            at.weight *= nb_polarization(sc->polarization, source->incident,
+                                         ray->direction, sc->polar_axis);
+        if (!add_orientations(f, &at, t))
+            return 0;
+    }
+    return 1;
+}
+
+static int divide_pixel(const finder *f, int fast, int slow, double photons,
+                        nb_reflection_table *t)
+{
+    const nb_scene *sc = f->job->scene;
+    const nb_detector *det = &sc->det;
+    int os = sc->oversample;
+    double scale = sc->intensity_scale * nb_cached_factors(sc, fast, slow);
+    double terms = (double)sc->steps * det->layers;
+    for (int layer = 0; layer < det->layers; layer++)
+        for (int s = 0; s < os; s++)
+            for (int i = 0; i < os; i++) {
+                nb_ray ray = nb_ray_to(det, nb_subpixel(det, os, fast, i),
+                                       nb_subpixel(det, os, slow, s), layer);
+                sample_place at = {fast + (i + 0.5) / os,
+                                   slow + (s + 0.5) / os,
+                                   ray.capture,
+                                   OMITTED * photons / (scale * terms),
+                                   NULL,
+                                   ray.direction};
+                if (sc->oversample_omega)
+                    at.weight *= ray.omega;
+                if (!add_sources(f, &ray, at, t))
+                    return 0;
+            }
+    nb_reflection_end_pixel(t, photons);
+    return 1;
+}
+
+static void divide_row(const finder *f, int s, image_row *row)
+{
+    const nb_detector *det = &f->job->scene->det;
+    const float *image = f->job->image + (size_t)s * det->fpixels;
+    const uint8_t *mask = det->mask ? det->mask + (size_t)s * det->fpixels : NULL;
+    for (int i = det->roi_fmin; i <= det->roi_fmax && !row->failed; i++) {
+        double water, photons;
+        if (mask && !mask[i])
+            continue;
+        water = water_in(f, i, s);
+        photons = image[i] - water;
+        row->photons += image[i];
+        row->background += water;
+        if (photons > 0 && photons >= f->cut && photons > TOLD_APART * water)
+            row->failed = !divide_pixel(f, i, s, photons, &row->table);
+    }
+}
+
+/** Add a block's rows in their order, and empty them; 0: out of memory. */
+static int collect(image_row *rows, int n, image_row *all)
+{
+    int ok = 1;
+    for (int i = 0; i < n; i++) {
+        ok = ok && !rows[i].failed && nb_reflection_merge(&all->table, &rows[i].table);
+        all->photons += rows[i].photons;
+        all->background += rows[i].background;
+        nb_reflection_table_free(&rows[i].table);
+        memset(&rows[i], 0, sizeof rows[i]);
+    }
+    return ok;
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const nb_reflection *x = a, *y = b;
+    if (x->h != y->h)
+        return x->h < y->h ? -1 : 1;
+    if (x->k != y->k)
+        return x->k < y->k ? -1 : 1;
+    return (x->l > y->l) - (x->l < y->l);
+}
+
+static nb_reflection reflection_of(const nb_scene *sc, const nb_reflection_entry *e)
+{
+    double n = e->sum[NB_SUM_WEIGHT];
+    nb_reflection spot = {0};
+    spot.h = e->h;
+    spot.k = e->k;
+    spot.l = e->l;
+    spot.fast = e->sum[NB_SUM_FAST] / n;
+    spot.slow = e->sum[NB_SUM_SLOW] / n;
+    spot.intensity = n;
+    spot.peak = e->peak;
+    spot.phi_deg = e->sum[NB_SUM_PHI] / n / NB_DEG;
+    spot.wavelength_A = e->sum[NB_SUM_LAMBDA] / n * 1e10;
+    spot.F = nb_F_nearest(&sc->sf, e->h, e->k, e->l);
+    return spot;
+}
+
+static nb_status make_list(const nb_reflection_job *job, const image_row *all,
+                           nb_reflections *out, nb_error *err)
+{
+    const nb_reflection_table *t = &all->table;
+    double listed = 0;
+    out->list = nb_alloc((size_t)t->count, sizeof *out->list, "spots", err);
+    if (!out->list)
+        return NB_ERR_NOMEM;
+    for (int i = 0; i < t->count; i++) {
+        double n = t->list[i].sum[NB_SUM_WEIGHT];
+        if (n > 0 && n >= job->minimum)
+            out->list[out->count++] = reflection_of(job->scene, &t->list[i]);
+    }
+    if (out->count)
+        qsort(out->list, out->count, sizeof *out->list, by_index);
+    for (size_t i = 0; i < out->count; i++)
+        listed += out->list[i].intensity;
+    out->background = all->background;
+    out->unassigned = all->photons - all->background - listed;
+    return NB_OK;
+}
+
+/** Divide the rows of the region of interest, a block at a time. */
+static nb_status divide_image(const finder *f, image_row *rows, image_row *all,
+                              nb_error *err)
+{
+    const nb_detector *det = &f->job->scene->det;
+    const nb_hooks *hooks = f->job->hooks;
+    int threads = nb_thread_count(f->job->threads),
+        height = det->roi_smax - det->roi_smin + 1;
+    (void)threads;
+    for (int first = det->roi_smin; first <= det->roi_smax; first += BLOCK) {
+        int n = det->roi_smax - first + 1 < BLOCK ? det->roi_smax - first + 1 : BLOCK;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+#endif
+        for (int i = 0; i < n; i++)
+            divide_row(f, first + i, &rows[i]);
+        if (!collect(rows, n, all))
+            return nb_fail_memory(err, 0, "spots");
+        if (hooks && hooks->progress &&
+            hooks->progress(hooks->user, (double)(first + n - det->roi_smin) / height))
+            return nb_fail(err, NB_ERR_CANCELLED, "stopped before the spots were listed");
+    }
+    return NB_OK;
+}
+
+nb_status nb_reflections_find(const nb_reflection_job *job, nb_reflections *out,
+                              nb_error *err)
+{
+    finder f = prepare(job);
+    image_row *rows = nb_alloc(BLOCK, sizeof *rows, "spots", err), all = {0};
+    nb_status st = rows ? divide_image(&f, rows, &all, err) : NB_ERR_NOMEM;
+    memset(out, 0, sizeof *out);
+    if (!st)
+        st = make_list(job, &all, out, err);
+    nb_reflection_table_free(&all.table);
+    nb_free(rows);
+    return st;
+}
