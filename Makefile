@@ -199,7 +199,8 @@ $(SHARED): $(LIB_OBJ) $B/objects mk/libnanobragg.map
 
 $B/nanobragg: $(CLI_OBJ) $(STATIC)
 	$(call say,LD   $@)
-	$(Q)$(CC) $(ALL_LDFLAGS) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(if $(OPENMP_ARCHIVE),$(filter-out -fopenmp,$(ALL_LDFLAGS)),$(ALL_LDFLAGS)) \
+	    $^ $(OPENMP_ARCHIVE) $(LIBS) -o $@
 
 # --- test programs ----------------------------------------------------------------------------
 define test_program

@@ -56,11 +56,18 @@ if printf '#include <Random123/philox.h>\n#include <Random123/features/compilerf
 fi
 
 # OpenMP: the compiler may know the flag and still lack omp.h or the run-time library.
-printf '#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n' >"$work/omp.c"
+printf '#include <omp.h>\nint main(int n, char **v)\n{\n#pragma omp parallel\n    n += !v;\n%s' \
+    '    return omp_get_max_threads() < n; }' >"$work/omp.c"
 if $cc "$@" -fopenmp "$work/omp.c" -o "$work/omp" >/dev/null 2>&1; then
     echo "HAVE_OPENMP := 1"
     date=$(printf '_OPENMP\n' | $cc -fopenmp -E -P -x c - | tail -n 1)
     echo "OPENMP_VERSION := $date"
+    # gcc's library as an archive, for the program: src/cli/wait_policy.c says why
+    archive=$($cc -print-file-name=libgomp.a 2>/dev/null)
+    if [ -f "$archive" ] && $cc "$@" -fopenmp -c "$work/omp.c" -o "$work/omp.o" 2>/dev/null &&
+        $cc "$@" "$work/omp.o" "$archive" -pthread -ldl -o "$work/omp" >/dev/null 2>&1; then
+        echo "OPENMP_ARCHIVE := $archive"
+    fi
 fi
 
 if [ "$cuda" != 0 ]; then

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "wait_policy.h"
+
 static double now(void)
 {
     struct timespec t;
@@ -82,6 +84,7 @@ static nb_status start(char *const argv[], const char *folder, const int files[3
     nb_status st;
     if (pipe2(ends, O_CLOEXEC))
         return fail(err, "cannot run", argv[0]);
+    nb_wait_policy_forget();
     fflush(NULL);
     began = now();
     child = fork();

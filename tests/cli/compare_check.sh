@@ -118,6 +118,7 @@ if has cJSON; then
     program crashing 'kill -SEGV $$'
     program failing 'echo woe; exit 9'
     program silent 'exit 0'
+    program policy "echo \"policy \${OMP_WAIT_POLICY-none}\"; exec '$ours' \"\$@\""
     program larger "exec '$ours' \"\$@\" -detpixels 65"
     printf 'not a program\n' >text
     printf '0 0 0 100\n1 0 0 50\n' >my.hkl
@@ -147,6 +148,10 @@ if has cJSON; then
     says 0 'passed' run-relative-input run-compare -ref "$ours" -- -hkl my.hkl -cell 50 \
         -detpixels 16 -intfile sub/x.img
     holds run-outputs-stay test -s run-compare.out/ours/x.img
+    (unset OMP_WAIT_POLICY && "$NANOBRAGG" run-compare -ref ./policy $F >/dev/null)
+    holds run-environment-untouched grep -q '^policy none' run-compare.out/ref/log.txt
+    OMP_WAIT_POLICY=passive "$NANOBRAGG" run-compare -ref ./policy $F >/dev/null
+    holds run-environment-of-user grep -q '^policy passive' run-compare.out/ref/log.txt
     says 2 '-ref is missing' run-no-ref run-compare $F
     says 2 'behind --' run-no-flags run-compare -ref "$ours"
     says 1 'cannot make' run-no-folder run-compare -ref "$ours" -out no/such/folder $F

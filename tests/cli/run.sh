@@ -119,6 +119,7 @@ fi
 [ -n "${NB_REDUCED:-}" ] && exit $failed
 
 . ./signals.sh
+. ./threads.sh
 . ./flags.sh
 bash ./check_flags.sh || failed=1
 bash ./check_docs.sh || failed=1
