@@ -109,9 +109,9 @@ nb_status nb_jobs_apply(const nb_jobs *jobs, int frame, nb_config *cfg, nb_error
     a.list[0] = NULL;
     if (!status && nb_cli_apply(a.count, a.list, &cli, &why))
         status = fail(jobs, frame, err, why.message);
-    if (!status &&
-        (memcmp(&none, &cli.series, sizeof none) != 0 || cli.jobs_file[0] ||
-         cli.action != NB_DO_RUN || cli.show_config || cli.trace || cli.printout))
+    if (!status && (memcmp(&none, &cli.series, sizeof none) != 0 || cli.jobs_file[0] ||
+                    cli.cfg.truth != cfg->truth || cli.action != NB_DO_RUN ||
+                    cli.show_config || cli.trace || cli.printout))
         status =
             fail(jobs, frame, err, "a flag of the whole series cannot change by frame");
     if (!status)

@@ -10,6 +10,7 @@ typedef struct nb_hdf5_layout {
     int fast, slow;
     nb_hdf5_type type;
     nb_compression compress;
+    int reflections; /* a list of them goes with every frame */
 } nb_hdf5_layout;
 
 /** Bytes of one pixel, of one frame. */

@@ -4,6 +4,7 @@
 #include "../base/hash.h"
 #include "../base/memory.h"
 #include "hdf5_file.h"
+#include "hdf5_lists.h"
 #include "hdf5_put.h"
 
 #ifdef NB_HAVE_HDF5
@@ -106,8 +107,8 @@ static nb_status put_chunks(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next *ne
     return st;
 }
 
-static nb_status fill(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next *next, void *user,
-                      nb_error *err)
+static nb_status fill(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next *next,
+                      nb_hdf5_next_list *next_list, void *user, nb_error *err)
 {
     int64_t range[2] = {data->first + 1, data->first + data->frames};
     nb_status st;
@@ -115,6 +116,8 @@ static nb_status fill(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next *next, vo
     nb_h5_group(h, "/entry/data", "NXdata");
     nb_h5_attr_text(h, "/entry/data", "signal", "data");
     st = put_chunks(h, data, next, user, err);
+    if (!st && data->layout.reflections)
+        st = nb_hdf5_put_lists(h, data, next_list, user, err);
     nb_h5_attr_array(h, data_path, "image_nr_low", H5T_NATIVE_INT64, &range[0], 1);
     nb_h5_attr_array(h, data_path, "image_nr_high", H5T_NATIVE_INT64, &range[1], 1);
     nb_h5_attr_array(h, "/entry", "fingerprint", H5T_NATIVE_UINT64, &data->fingerprint, 1);
@@ -123,7 +126,8 @@ static nb_status fill(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next *next, vo
 }
 
 nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data,
-                             nb_hdf5_next *next, void *user, nb_error *err)
+                             nb_hdf5_next *next, nb_hdf5_next_list *next_list, void *user,
+                             nb_error *err)
 {
     nb_h5 h;
     nb_h5_quiet quiet;
@@ -135,7 +139,7 @@ nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data,
     if (!st) {
         if (data->layout.compress == NB_COMPRESS_BSLZ4)
             H5Zregister(&bitshuffle_name);
-        st = nb_h5_finish(&h, fill(&h, data, next, user, err), err);
+        st = nb_h5_finish(&h, fill(&h, data, next, next_list, user, err), err);
         if (data->layout.compress == NB_COMPRESS_BSLZ4)
             H5Zunregister(BITSHUFFLE_ID);
     }
@@ -196,7 +200,7 @@ static int chunks_are_whole(hid_t file, hid_t set, const nb_hdf5_data *data)
     return ok;
 }
 
-int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data)
+int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists)
 {
     uint64_t fingerprint = 0;
     nb_h5_quiet quiet;
@@ -213,6 +217,8 @@ int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data)
     ok = ok && set >= 0 && has_shape(set, data) && chunks_are_whole(file, set, data);
     if (set >= 0)
         H5Dclose(set);
+    if (ok && data->layout.reflections)
+        ok = nb_hdf5_read_lists(file, data->frames, lists);
     if (file >= 0)
         H5Fclose(file);
     nb_h5_unhush(&quiet);
@@ -251,17 +257,20 @@ nb_status nb_hdf5_check(const nb_hdf5_layout *layout, nb_error *err)
 }
 
 nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data,
-                             nb_hdf5_next *next, void *user, nb_error *err)
+                             nb_hdf5_next *next, nb_hdf5_next_list *next_list, void *user,
+                             nb_error *err)
 {
     (void)path;
     (void)data;
     (void)next;
+    (void)next_list;
     (void)user;
     return missing(err);
 }
 
-int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data)
+int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists)
 {
+    (void)lists;
     (void)path;
     (void)data;
     return 0;

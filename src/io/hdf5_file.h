@@ -14,8 +14,9 @@ typedef struct nb_hdf5_data {
     int frames;
     uint64_t fingerprint; /* of the configuration */
     int64_t seed;
-    uint64_t bytes; /* of its chunks, about: is there room on the disk? */
-    int first;      /* number of its first frame in the series */
+    uint64_t bytes;             /* of its chunks, about: is there room on the disk? */
+    int first;                  /* number of its first frame in the series */
+    const int64_t *reflections; /* [frames], how many; with layout.reflections */
 } nb_hdf5_data;
 
 /** Gives frame i (0..frames-1) of a data file, compressed; the memory stays the giver's until
@@ -23,15 +24,27 @@ typedef struct nb_hdf5_data {
 typedef nb_status nb_hdf5_next(void *user, int i, const void **chunk, size_t *bytes,
                                nb_error *err);
 
+/** Gives the reflections of frame i likewise. */
+typedef nb_status nb_hdf5_next_list(void *user, int i, nb_reflections *list,
+                                    nb_error *err);
+
 /** Is HDF5 in this build, with this compression? */
 nb_status nb_hdf5_check(const nb_hdf5_layout *layout, nb_error *err);
 
 /** Write a data file (/entry/data/data), whole or not at all. */
 nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data,
-                             nb_hdf5_next *next, void *user, nb_error *err);
+                             nb_hdf5_next *next, nb_hdf5_next_list *next_list, void *user,
+                             nb_error *err);
 
-/** Whether the file at path is this data file, with every frame as it was written. */
-int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data);
+/** What is known of a frame's reflections beside the list. */
+typedef struct nb_hdf5_list {
+    int64_t count;
+    double background, unassigned; /* photons, as nb_reflections */
+} nb_hdf5_list;
+
+/** Whether the file at path is this data file, with every frame as it was written.
+ * lists[frames] is filled with layout.reflections. */
+int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists);
 /** What a data file belongs to; 0 if there is none. */
 int nb_hdf5_data_key(const char *path, uint64_t *fingerprint, int64_t *seed);
 
@@ -42,6 +55,7 @@ typedef struct nb_hdf5_frame {
     double wavelength_A, fluence, mosaic_deg;
     double beam_px[2]; /* fast, slow */
     int64_t seed;
+    nb_hdf5_list list; /* with layout.reflections */
 } nb_hdf5_frame;
 
 /** A master file. */

@@ -22,8 +22,8 @@
     X(H5Pset_virtual) X(H5Sclose) X(H5Screate) X(H5Screate_simple) \
     X(H5Sget_simple_extent_dims) X(H5Sget_simple_extent_ndims) \
     X(H5Sget_simple_extent_npoints) X(H5Sselect_all) X(H5Sselect_hyperslab) \
-    X(H5Tclose) X(H5Tcopy) X(H5Tset_cset) X(H5Tset_size) X(H5Zregister) \
-    X(H5Zunregister) X(H5check_version) X(H5open)
+    X(H5Tclose) X(H5Tcopy) X(H5Tcreate) X(H5Tinsert) X(H5Tset_cset) X(H5Tset_size) \
+    X(H5Zfilter_avail) X(H5Zregister) X(H5Zunregister) X(H5check_version) X(H5open)
 #define NB_HDF5_VARIABLES(X) \
     X(H5P_CLS_DATASET_CREATE_ID_g) X(H5T_C_S1_g) X(H5T_NATIVE_DOUBLE_g) \
     X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT32_g) X(H5T_NATIVE_INT64_g) \
@@ -85,8 +85,11 @@ const nb_hdf5_lib *nb_hdf5(void);
 #define H5Sselect_hyperslab (nb_hdf5()->H5Sselect_hyperslab_)
 #define H5Tclose (nb_hdf5()->H5Tclose_)
 #define H5Tcopy (nb_hdf5()->H5Tcopy_)
+#define H5Tcreate (nb_hdf5()->H5Tcreate_)
+#define H5Tinsert (nb_hdf5()->H5Tinsert_)
 #define H5Tset_cset (nb_hdf5()->H5Tset_cset_)
 #define H5Tset_size (nb_hdf5()->H5Tset_size_)
+#define H5Zfilter_avail (nb_hdf5()->H5Zfilter_avail_)
 #define H5Zregister (nb_hdf5()->H5Zregister_)
 #define H5Zunregister (nb_hdf5()->H5Zunregister_)
 #define H5check_version (nb_hdf5()->H5check_version_)

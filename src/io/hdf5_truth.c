@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../base/memory.h"
+#include "hdf5_lists.h"
 
 #define SIMULATION "/entry/simulation"
 
@@ -128,6 +129,8 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
     COLUMN("beam_fast", beam_px[0], "pixel");
     COLUMN("beam_slow", beam_px[1], "pixel");
 #undef COLUMN
+    if (master->layout.reflections)
+        nb_hdf5_link_lists(h, master);
 }
 
 #else

@@ -72,6 +72,9 @@ static nb_status check(const nb_series *s, const nb_sim *base, nb_error *err)
     if (!s->output[0] && !s->hdf5_file[0])
         return nb_fail(err, NB_ERR_INPUT,
                        "a series needs -output 'img_%%05d.cbf' or -hdf5 FILE");
+    if (base->cfg.truth == NB_TRUTH_SPOTS && !s->hdf5_file[0])
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-truth spots of a series goes into HDF5: add -hdf5 FILE");
     if (s->orientations[0] && !s->stills)
         return nb_fail(err, NB_ERR_INPUT, "-orientations: only with -stills or -jobs");
     return check_jitter(s, &base->cfg, err);

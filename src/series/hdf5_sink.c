@@ -5,6 +5,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "record.h"
 #include "sinks.h"
 
 enum { DEFAULT_PER_FILE = 100, SUFFIX = 32 };
@@ -62,16 +63,32 @@ static nb_hdf5_data describe(const nb_hdf5_sink *s, int block)
     return data;
 }
 
+/** The tail of a record with reflections; 0 if it has none. */
+static int read_tail(const nb_hdf5_sink *s, int64_t offset, size_t bytes,
+                     nb_record_tail *tail)
+{
+    return bytes >= sizeof *tail &&
+           !nb_journal_read(&s->journal, offset + (int64_t)(bytes - sizeof *tail), tail,
+                            sizeof *tail, NULL) &&
+           nb_record_check(tail, bytes);
+}
+
 static void on_found(void *user, int frame, int64_t offset, size_t bytes)
 {
     nb_hdf5_sink *s = user;
+    nb_record_tail tail = {0};
     int i = frame - s->block * s->per_file;
-    if (i < 0 || i >= frames_in(s, s->block) || bytes > nb_hdf5_chunk_bound(&s->layout))
+    if (i < 0 || i >= frames_in(s, s->block) ||
+        (!s->lists && bytes > nb_hdf5_chunk_bound(&s->layout)) ||
+        (s->lists && !read_tail(s, offset, bytes, &tail)))
         return;
     s->offset[i] = offset;
     s->bytes[i] = bytes;
-    if (!s->done[frame]) /* other threads read it once the series runs */
+    if (!s->done[frame]) { /* other threads read it once the series runs */
         s->done[frame] = 1;
+        if (s->lists)
+            s->lists[frame] = tail.list;
+    }
 }
 
 /** Open the journal of a block, with what an earlier run left in it if that is asked for. */
@@ -95,7 +112,7 @@ static nb_status find_finished(nb_hdf5_sink *s, nb_error *err)
     for (int b = 0; !st && b * s->per_file < s->frames; b++) {
         nb_hdf5_data data = describe(s, b);
         data_path(s->stem, b, path);
-        if (nb_hdf5_verify_data(path, &data)) {
+        if (nb_hdf5_verify_data(path, &data, s->lists ? s->lists + data.first : NULL)) {
             memset(s->done + data.first, 2, (size_t)data.frames);
             continue;
         }
@@ -132,23 +149,77 @@ nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames
         return st;
     s->offset = nb_alloc((size_t)s->per_file, sizeof *s->offset, "frames", err);
     s->bytes = nb_alloc((size_t)s->per_file, sizeof *s->bytes, "frames", err);
-    s->chunk = nb_alloc_raw(nb_hdf5_chunk_bound(layout), 1, "frame", err);
+    s->room = nb_hdf5_chunk_bound(layout);
+    s->chunk = nb_alloc_raw(s->room, 1, "frame", err);
     s->done = nb_alloc((size_t)frames, 1, "frames", err);
+    if (layout->reflections &&
+        !(s->lists = nb_alloc((size_t)frames, sizeof *s->lists, "frames", err)))
+        return NB_ERR_NOMEM;
     if (!s->offset || !s->bytes || !s->chunk || !s->done)
         return NB_ERR_NOMEM;
     return s->resume ? find_finished(s, err) : NB_OK;
+}
+
+/** Frame i of the block into s->chunk. */
+static nb_status read_record(nb_hdf5_sink *s, int i, nb_error *err)
+{
+    if (!s->offset[i])
+        return nb_fail(err, NB_ERR_INTERNAL, "frame %d of %.200s is missing", i,
+                       s->journal.path);
+    if (s->bytes[i] > s->room) {
+        nb_free(s->chunk);
+        s->room = s->bytes[i];
+        if (!(s->chunk = nb_alloc_raw(s->room, 1, "frame", err))) {
+            s->room = 0;
+            return NB_ERR_NOMEM;
+        }
+    }
+    return nb_journal_read(&s->journal, s->offset[i], s->chunk, s->bytes[i], err);
+}
+
+static nb_status tail_of(const nb_hdf5_sink *s, int i, nb_record_tail *tail, nb_error *err)
+{
+    if (read_tail(s, s->offset[i], s->bytes[i], tail))
+        return NB_OK;
+    return nb_fail(err, NB_ERR_INTERNAL, "frame %d of %.200s has no list", i,
+                   s->journal.path);
 }
 
 static nb_status next_chunk(void *user, int i, const void **chunk, size_t *bytes,
                             nb_error *err)
 {
     nb_hdf5_sink *s = user;
+    nb_record_tail tail;
+    nb_status st = read_record(s, i, err);
     *chunk = s->chunk;
     *bytes = s->bytes[i];
-    if (!s->offset[i])
-        return nb_fail(err, NB_ERR_INTERNAL, "frame %d of %.200s is missing", i,
-                       s->journal.path);
-    return nb_journal_read(&s->journal, s->offset[i], s->chunk, s->bytes[i], err);
+    if (!st && s->lists && !(st = tail_of(s, i, &tail, err)))
+        *bytes = (size_t)tail.chunk_bytes;
+    return st;
+}
+
+static nb_status next_list(void *user, int i, nb_reflections *list, nb_error *err)
+{
+    nb_hdf5_sink *s = user;
+    nb_record_tail tail;
+    nb_status st = read_record(s, i, err);
+    if (!st && !(st = tail_of(s, i, &tail, err)))
+        *list = nb_record_list(s->chunk, &tail);
+    return st;
+}
+
+/** How many reflections each frame of the block has; *counts is the caller's. */
+static nb_status count_lists(const nb_hdf5_sink *s, int frames, int64_t **counts,
+                             nb_error *err)
+{
+    nb_status st = NB_OK;
+    nb_record_tail tail;
+    if (!(*counts = nb_alloc((size_t)frames, sizeof **counts, "lists", err)))
+        return NB_ERR_NOMEM;
+    for (int i = 0; !st && i < frames; i++)
+        if (!(st = tail_of(s, i, &tail, err)))
+            (*counts)[i] = tail.list.count;
+    return st;
 }
 
 /** The journal's frames become the data file. */
@@ -156,11 +227,23 @@ static nb_status assemble(nb_hdf5_sink *s, int frames, nb_error *err)
 {
     nb_hdf5_data data = describe(s, s->block);
     char path[NB_PATH_MAX];
+    int64_t *counts = NULL;
+    nb_status st = s->lists ? count_lists(s, frames, &counts, err) : NB_OK;
     data.frames = frames;
+    data.reflections = counts;
     for (int i = 0; i < frames; i++)
         data.bytes += s->bytes[i];
     data_path(s->stem, s->block, path);
-    return nb_hdf5_write_data(path, &data, next_chunk, s, err);
+    if (!st)
+        st = nb_hdf5_write_data(path, &data, next_chunk, next_list, s, err);
+    nb_free(counts);
+    return st;
+}
+
+void nb_hdf5_sink_recall(const nb_hdf5_sink *s, int k, nb_hdf5_frame *truth)
+{
+    if (s->lists && s->done[k])
+        truth->list = s->lists[k];
 }
 
 nb_status nb_hdf5_sink_commit(nb_hdf5_sink *s, int k, const nb_slot *slot, nb_error *err)
@@ -205,6 +288,8 @@ void nb_hdf5_sink_close(nb_hdf5_sink *s, int done)
     nb_free(s->bytes);
     nb_free(s->chunk);
     nb_free(s->done);
+    nb_free(s->lists);
+    s->lists = NULL;
     s->offset = NULL;
     s->bytes = NULL;
     s->chunk = NULL;

@@ -106,6 +106,7 @@ static nb_status allocate(nb_run *run, nb_error *err)
     for (int i = 0; !st && run->hdf5.done && i < run->window; i++) {
         run->slots[i].chunk =
             nb_alloc_raw(nb_hdf5_chunk_bound(&run->layout), 1, "frame", err);
+        run->slots[i].room = nb_hdf5_chunk_bound(&run->layout);
         st = run->slots[i].chunk ? NB_OK : NB_ERR_NOMEM;
     }
     return st;
@@ -119,6 +120,7 @@ static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
     nb_sim_size(run->base, &run->layout.fast, &run->layout.slow);
     run->layout.type = run->series->hdf5_type;
     run->layout.compress = run->series->compress;
+    run->layout.reflections = run->frames.base.truth == NB_TRUTH_SPOTS;
     run->progress.frames = run->frames.count;
     run->progress.seed = run->frames.base.seed.value;
     memcpy(run->progress.backend, run->base->backend_line, sizeof run->progress.backend);

@@ -11,8 +11,8 @@
 /** A frame on its way from the thread that made it to the files. */
 typedef struct nb_slot {
     nb_hdf5_frame truth;
-    void *chunk; /* owned; compressed pixels */
-    size_t chunk_bytes;
+    void *chunk; /* owned; the frame's record: record.h */
+    size_t chunk_bytes, room;
     uint64_t file_hash; /* of the numbered file */
     int64_t file_bytes;
     int ready, kept;
@@ -47,14 +47,18 @@ typedef struct nb_hdf5_sink {
     int64_t *offset; /* owned; [per_file], where the frames of the block are, 0: not */
     size_t *bytes;   /* owned */
     void *chunk;     /* owned; for reading back */
-    uint8_t *done;   /* owned; [frames] */
-    int64_t written; /* bytes of chunks */
+    size_t room;     /* of it */
+    nb_hdf5_list *lists; /* owned; [frames], of those found finished; or NULL */
+    uint8_t *done;       /* owned; [frames] */
+    int64_t written;     /* bytes of chunks */
 } nb_hdf5_sink;
 
 nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames,
                             const nb_hdf5_layout *layout, const nb_journal_key *key,
                             nb_error *err);
 nb_status nb_hdf5_sink_commit(nb_hdf5_sink *s, int k, const nb_slot *slot, nb_error *err);
+/** What the truth of a frame that was found finished says of its reflections. */
+void nb_hdf5_sink_recall(const nb_hdf5_sink *s, int k, nb_hdf5_frame *truth);
 /** Turn what is finished of the last data file into one that can be read; its journal stays. */
 nb_status nb_hdf5_sink_partial(nb_hdf5_sink *s, int frames, nb_error *err);
 void nb_hdf5_sink_close(nb_hdf5_sink *s, int done);

@@ -10,6 +10,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "record.h"
 #include "run.h"
 
 typedef struct worker {
@@ -123,6 +124,22 @@ static nb_status render(nb_run *run, nb_frame *f, nb_error *err)
     return f->image ? nb_lanes_render(&run->lanes, f->sim, f->image, err) : NB_ERR_NOMEM;
 }
 
+/** The frame for HDF5: its pixels, and its reflections if they are wanted. */
+static nb_status encode(nb_run *run, nb_frame *f, int k, nb_slot *slot, nb_error *err)
+{
+    nb_reflections list;
+    nb_status st = nb_frame_encode(f, &run->layout, slot->chunk, &slot->chunk_bytes, err);
+    if (st || !run->layout.reflections)
+        return st;
+    st = nb_sim_reflections(f->sim, f->image, &list, err);
+    for (size_t i = 0; i < list.count; i++)
+        list.list[i].frame = k;
+    if (!st)
+        st = nb_record_add(slot, &list, err);
+    nb_reflections_free(&list);
+    return st;
+}
+
 static nb_status make(nb_run *run, nb_frame *f, int k, nb_slot *slot, nb_error *err)
 {
     nb_config cfg;
@@ -131,13 +148,14 @@ static nb_status make(nb_run *run, nb_frame *f, int k, nb_slot *slot, nb_error *
     if (st || (st = prepare(run, f, &cfg, err)))
         return st;
     slot->truth = nb_frame_truth(f);
+    nb_hdf5_sink_recall(&run->hdf5, k, &slot->truth);
     if (slot->kept)
         return NB_OK;
     st = render(run, f, err);
     if (!st && run->files.done && !run->files.done[k])
         st = nb_file_sink_make(&run->files, f, k, slot, err);
     if (!st && run->hdf5.done && !run->hdf5.done[k])
-        st = nb_frame_encode(f, &run->layout, slot->chunk, &slot->chunk_bytes, err);
+        st = encode(run, f, k, slot, err);
     return st;
 }
 

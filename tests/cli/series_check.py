@@ -161,16 +161,107 @@ def large_counts(h5py, fabio):
         ok("cbf-above-16-bits", (fabio.open("l_1.cbf").data == a).all())
 
 
+def add_up(numpy, h5, images):
+    """Largest relative difference between an image's sum and what the file says of it."""
+    lists = h5["/entry/simulation/reflections"]
+    table, first, count = lists["table"][...], lists["first"][...], lists["count"][...]
+    worst = 0
+    for k, image in enumerate(images):
+        rows = table[first[k]:first[k] + count[k]]
+        if not (rows["frame"] == k).all() or len(rows) == 0:
+            return float("nan")
+        parts = rows["intensity"].sum() + lists["background"][k] + lists["unassigned"][k]
+        worst = max(worst, abs(parts / image.sum(dtype=float) - 1))
+    return worst
+
+
+def reflections(h5py, numpy):
+    """The list against the images: sums, centres, and where the A matrix puts them."""
+    with open("truth.jsonl", "w", encoding="ascii") as out:
+        out.write('{"truth": "spots"}')
+    flags = ROTATION + ["-mosaic", "0.05", "-N", "30", "-gauss_xtal", "-oversample", "1", "-frames",
+                        5, "-frames_per_file", 2, "-water", "0.1", "-truth", "spots",
+                        "-fluence", "3e25", "-detpixels", 240, "-pixel", "0.2"]
+    run(*flags, "-hdf5", "t_master.h5", "-hdf5type", "float32")
+    with h5py.File("t_master.h5") as h5:
+        data = h5["/entry/data/data"][...]
+        worst = add_up(numpy, h5, data)
+        ok("reflections-add-up", worst < 1e-9, worst)
+        lists = h5["/entry/simulation/reflections"]
+        share = lists["unassigned"][...] / (data.sum(axis=(1, 2)) - lists["background"][...])
+        ok("reflections-hold-the-crystal", (numpy.abs(share) < 0.02).all(), share)
+        table, water = lists["table"][...], lists["background"][0] / data[0].size
+        truth = {key: h5["/entry/simulation/" + key][...] for key in
+                 ("A", "beam_vector", "fdet_vector", "sdet_vector", "pix0_vector",
+                  "spindle_axis")}
+    centres_and_places(numpy, table, data, water, truth)
+    run(*flags, "-hdf5", "u_master.h5", "-hdf5type", "float32", "-threads", 1)
+    run(*flags, "-frames", 1, "-phi", "10.6", "-noint", "-nonoise", "-nopgm",
+        "-hdf5", "one.h5")
+    with h5py.File("u_master.h5") as h5, h5py.File("one.h5") as one:
+        again = h5["/entry/simulation/reflections/table"][...]
+        single = one["/entry/simulation/reflections/table"][...]
+        single["frame"] = 2
+    ok("reflections-any-threads", again.tobytes() == table.tobytes())
+    ok("reflections-of-one-frame", single.tobytes() == table[table["frame"] == 2].tobytes())
+    # and as text beside a single image
+    single_flags = list(flags)
+    for name in ("-frames", "-frames_per_file"):
+        at = single_flags.index(name)
+        del single_flags[at:at + 2]
+    run(*single_flags, "-phi", "10.6", "-noint", "-nonoise", "-nopgm")
+    text = numpy.genfromtxt("spots.tsv", names=True, skip_header=1)
+    ok("reflections-as-text", all(numpy.allclose(text[key], single[key], rtol=1e-6, atol=1e-9)
+                                  for key in text.dtype.names) and len(text) == len(single))
+    error = run(*ROTATION, "-frames", 2, "-output", "n_%d.img", "-truth", "spots", status=2)[1]
+    ok("reflections-need-hdf5", "-hdf5" in error, error)
+    error = run(*X, "-jobs", "truth.jsonl", "-hdf5", "n.h5", status=2)[1]
+    ok("reflections-not-by-job", "whole series" in error, error)
+
+
+def centres_and_places(numpy, table, images, water, truth):
+    """Of spots that stand alone: the centre in the image; the place from A, phi and wavelength."""
+    off, far, alone = [], [], 0
+    for spot in table[table["intensity"] > 50]:
+        near = (numpy.hypot(table["fast"] - spot["fast"], table["slow"] - spot["slow"]) < 12) \
+            & (table["frame"] == spot["frame"])
+        f, s = int(spot["fast"]), int(spot["slow"])
+        if near.sum() > 1 or not (4 <= f < 236 and 4 <= s < 236):
+            continue
+        alone += 1
+        box = images[spot["frame"], s - 4:s + 5, f - 4:f + 5] - water
+        grid = numpy.arange(9) + 0.5
+        centre = (f - 4 + (box * grid).sum() / box.sum(),
+                  s - 4 + (box * grid[:, None]).sum() / box.sum())
+        off.append(max(abs(centre[0] - spot["fast"]), abs(centre[1] - spot["slow"]),
+                       abs(box.sum() / spot["intensity"] - 1)))
+        # (k + rotated A h) meets the detector there
+        phi, axis = numpy.radians(spot["phi"]), truth["spindle_axis"]
+        g = truth["A"][spot["frame"]] @ numpy.array([spot["h"], spot["k"], spot["l"]], float)
+        g = g * numpy.cos(phi) + numpy.cross(axis, g) * numpy.sin(phi) \
+            + axis * (axis @ g) * (1 - numpy.cos(phi))
+        out = truth["beam_vector"] / spot["wavelength"] + g
+        basis = numpy.array([out, -truth["fdet_vector"], -truth["sdet_vector"]]).T
+        _, fast, slow = numpy.linalg.solve(basis, truth["pix0_vector"]) / 0.2
+        far.append(numpy.hypot(fast - spot["fast"], slow - spot["slow"]))
+    ok("reflections-are-where-the-image-has-them", alone >= 20 and max(off) < 0.05,
+       f"{alone} alone, {off}")
+    ok("reflections-are-where-A-puts-them", alone >= 20 and max(far) < 0.5, far)
+
+
 def contents(h5py, name):
     """What must be equal after a resumed run."""
     with h5py.File(name) as h5:
         return (h5["/entry/data/data"][...].tobytes(),
-                [h5["/entry/simulation/" + key][...].tobytes() for key in ("A", "seed", "phi")])
+                [h5["/entry/simulation/" + key][...].tobytes() for key in ("A", "seed", "phi")],
+                [h5["/entry/simulation/reflections/" + key][...].tobytes() for key in
+                 ("table", "first", "count", "background", "unassigned")])
 
 
 def killed_runs_go_on(h5py):
     flags = ROTATION + ["-frames", 40, "-frames_per_file", 7, "-hdf5", "k_master.h5",
-                        "-output", "k_%02d.cbf", "-oversample", 3]
+                        "-output", "k_%02d.cbf", "-oversample", 3, "-truth", "spots",
+                        "-gauss_xtal", "-truth_min", "1e4"]
     start = time.monotonic()
     run(*flags)
     seconds = time.monotonic() - start
@@ -282,6 +373,7 @@ def main():
         formats_agree(h5py, numpy, fabio)
         bslz4(h5py)
         large_counts(h5py, fabio)
+        reflections(h5py, numpy)
         interrupted(h5py)
         full_disk(h5py)
         killed_runs_go_on(h5py)

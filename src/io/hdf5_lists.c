@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "hdf5_lists.h"
+
+#ifdef NB_HAVE_HDF5
+#include "../base/error.h"
+#include "../base/hash.h"
+#include "../base/memory.h"
+
+#define GROUP "/entry/simulation/reflections"
+#define TABLE GROUP "/table"
+
+enum { CHUNK_ROWS = 4096 };
+
+_Static_assert(offsetof(nb_reflection, l) == 3 * sizeof(int32_t) &&
+                   offsetof(nb_reflection, F) ==
+                       offsetof(nb_reflection, fast) + 7 * sizeof(double),
+               "the table's columns are the members in their order");
+
+/** A row of the table. */
+static hid_t row_type(void)
+{
+    static const char *const whole[] = {"frame", "h", "k", "l"};
+    static const char *const real[] = {"fast", "slow",       "intensity",  "peak",
+                                       "phi",  "wavelength", "excitation", "F"};
+    hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(nb_reflection));
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        H5Tinsert(type, whole[i], offsetof(nb_reflection, frame) + i * sizeof(int32_t),
+                  H5T_NATIVE_INT32);
+    for (size_t i = 0; i < sizeof real / sizeof *real; i++)
+        H5Tinsert(type, real[i], offsetof(nb_reflection, fast) + i * sizeof(double),
+                  H5T_NATIVE_DOUBLE);
+    return type;
+}
+
+static hid_t create_table(nb_h5 *h, hid_t type, hsize_t rows)
+{
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(1, &rows, NULL);
+    hsize_t chunk = rows < CHUNK_ROWS ? rows : CHUNK_ROWS;
+    hid_t set;
+    if (rows > 0 && H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0) {
+        H5Pset_chunk(list, 1, &chunk);
+        H5Pset_shuffle(list);
+        H5Pset_deflate(list, 1);
+    }
+    set = H5Dcreate2(h->file, TABLE, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    H5Sclose(space);
+    H5Pclose(list);
+    h->ok &= set >= 0;
+    return set;
+}
+
+/** Rows first.. of the table. */
+static int put_rows(hid_t set, hid_t type, hsize_t first, const nb_reflections *list)
+{
+    hsize_t n = list->count;
+    hid_t to = H5Dget_space(set), from = H5Screate_simple(1, &n, NULL);
+    int ok =
+        n == 0 || (H5Sselect_hyperslab(to, H5S_SELECT_SET, &first, NULL, &n, NULL) >= 0 &&
+                   H5Dwrite(set, type, from, to, H5P_DEFAULT, list->list) >= 0);
+    H5Sclose(from);
+    H5Sclose(to);
+    return ok;
+}
+
+/** Columns by frame: how many, from which row on, what is not listed. */
+static void put_columns(nb_h5 *h, int frames, const nb_hdf5_list *lists)
+{
+    const hsize_t n = (hsize_t)frames;
+    int64_t *count = nb_alloc(2 * (size_t)frames, sizeof *count, "lists", NULL);
+    double *photons = nb_alloc(2 * (size_t)frames, sizeof *photons, "lists", NULL);
+    h->ok &= count && photons;
+    if (h->ok) {
+        for (int i = 0; i < frames; i++) {
+            count[i] = lists[i].count;
+            count[frames + i] = i ? count[frames + i - 1] + count[i - 1] : 0;
+            photons[i] = lists[i].background;
+            photons[frames + i] = lists[i].unassigned;
+        }
+        nb_h5_array(h, GROUP "/count", H5T_NATIVE_INT64, count, 1, &n);
+        nb_h5_array(h, GROUP "/first", H5T_NATIVE_INT64, count + frames, 1, &n);
+        nb_h5_array(h, GROUP "/background", H5T_NATIVE_DOUBLE, photons, 1, &n);
+        nb_h5_array(h, GROUP "/unassigned", H5T_NATIVE_DOUBLE, photons + frames, 1, &n);
+        nb_h5_attr_text(h, GROUP "/background", "units", "photon");
+        nb_h5_attr_text(h, GROUP "/unassigned", "units", "photon");
+    }
+    nb_free(count);
+    nb_free(photons);
+}
+
+static void put_units(nb_h5 *h)
+{
+    nb_h5_attr_text(h, GROUP, "units",
+                    "fast, slow: pixel from the outer corner of the first; intensity, "
+                    "peak: photon; phi: deg; wavelength: angstrom; excitation: "
+                    "1/angstrom; F: electron");
+}
+
+nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_list *next,
+                            void *user, nb_error *err)
+{
+    nb_hdf5_list *lists = nb_alloc((size_t)data->frames, sizeof *lists, "lists", err);
+    hid_t type = row_type(), set;
+    uint64_t hash = NB_HASH_START;
+    hsize_t rows = 0, row = 0;
+    nb_status st = lists ? NB_OK : NB_ERR_NOMEM;
+    for (int i = 0; i < data->frames; i++)
+        rows += (hsize_t)data->reflections[i];
+    nb_h5_group(h, "/entry/simulation", "NXcollection");
+    nb_h5_group(h, GROUP, "NXcollection");
+    put_units(h);
+    set = h->ok ? create_table(h, type, rows) : -1;
+    for (int i = 0; !st && h->ok && i < data->frames; i++) {
+        nb_reflections list;
+        if ((st = next(user, i, &list, err)))
+            break;
+        h->ok &= put_rows(set, type, row, &list);
+        hash = nb_hash_bytes(hash, list.list, list.count * sizeof *list.list);
+        row += list.count;
+        lists[i] = (nb_hdf5_list){(int64_t)list.count, list.background, list.unassigned};
+    }
+    if (set >= 0 && H5Dclose(set) < 0)
+        h->ok = 0;
+    H5Tclose(type);
+    if (!st) {
+        put_columns(h, data->frames, lists);
+        nb_h5_attr_array(h, GROUP, "hash", H5T_NATIVE_UINT64, &hash, 1);
+    }
+    nb_free(lists);
+    return st;
+}
+
+/* --- reading back --- */
+
+static int read_column(hid_t file, const char *path, hid_t type, int frames, void *values)
+{
+    hid_t set = H5Dopen2(file, path, H5P_DEFAULT),
+          space = set >= 0 ? H5Dget_space(set) : -1;
+    int ok = space >= 0 && H5Sget_simple_extent_npoints(space) == frames &&
+             H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
+    if (space >= 0)
+        H5Sclose(space);
+    if (set >= 0)
+        H5Dclose(set);
+    return ok;
+}
+
+static int table_is_whole(hid_t file, int64_t rows)
+{
+    nb_reflection *all =
+        rows < 0 ? NULL : nb_alloc((size_t)rows, sizeof *all, "reflections", NULL);
+    hid_t type = row_type();
+    hid_t attr = H5Aopen_by_name(file, GROUP, "hash", H5P_DEFAULT, H5P_DEFAULT);
+    uint64_t hash;
+    int ok = all && attr >= 0 && rows <= 0x7fffffff &&
+             H5Aread(attr, H5T_NATIVE_UINT64, &hash) >= 0 &&
+             read_column(file, TABLE, type, (int)rows, all) &&
+             nb_hash_bytes(NB_HASH_START, all, (size_t)rows * sizeof *all) == hash;
+    if (attr >= 0)
+        H5Aclose(attr);
+    H5Tclose(type);
+    nb_free(all);
+    return ok;
+}
+
+int nb_hdf5_read_lists(hid_t file, int frames, nb_hdf5_list *lists)
+{
+    size_t n = (size_t)frames;
+    int64_t *count = nb_alloc(n, sizeof *count, "lists", NULL), rows = 0;
+    double *photons = nb_alloc(2 * n, sizeof *photons, "lists", NULL);
+    int ok =
+        count && photons &&
+        read_column(file, GROUP "/count", H5T_NATIVE_INT64, frames, count) &&
+        read_column(file, GROUP "/background", H5T_NATIVE_DOUBLE, frames, photons) &&
+        read_column(file, GROUP "/unassigned", H5T_NATIVE_DOUBLE, frames, photons + n);
+    for (size_t i = 0; ok && i < n; i++) {
+        lists[i] = (nb_hdf5_list){count[i], photons[i], photons[n + i]};
+        ok = count[i] >= 0 && count[i] < 0x7fffffff;
+        rows += count[i];
+    }
+    ok = ok && table_is_whole(file, rows);
+    nb_free(count);
+    nb_free(photons);
+    return ok;
+}
+
+/* --- the master --- */
+
+static void link_tables(nb_h5 *h, const nb_hdf5_master *master, hsize_t rows)
+{
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE), all = H5Screate_simple(1, &rows, NULL);
+    hid_t type = row_type(), set;
+    hsize_t at = 0;
+    char name[NB_PATH_MAX];
+    for (int first = 0, file = 0; h->ok && first < master->frames; file++) {
+        hsize_t n = 0;
+        hid_t source;
+        for (int i = 0; i < master->frames_per_file && first < master->frames; i++)
+            n += (hsize_t)master->truth[first++].list.count;
+        if (n == 0)
+            continue;
+        source = H5Screate_simple(1, &n, NULL);
+        master->data_name(master->user, file, name);
+        h->ok &= H5Sselect_hyperslab(all, H5S_SELECT_SET, &at, NULL, &n, NULL) >= 0 &&
+                 H5Pset_virtual(list, all, name, TABLE, source) >= 0;
+        H5Sclose(source);
+        at += n;
+    }
+    H5Sselect_all(all);
+    set = H5Dcreate2(h->file, TABLE, type, all, H5P_DEFAULT, list, H5P_DEFAULT);
+    h->ok &= set >= 0;
+    if (set >= 0)
+        H5Dclose(set);
+    H5Tclose(type);
+    H5Sclose(all);
+    H5Pclose(list);
+}
+
+void nb_hdf5_link_lists(nb_h5 *h, const nb_hdf5_master *master)
+{
+    size_t n = (size_t)master->frames;
+    nb_hdf5_list *lists = nb_alloc(n, sizeof *lists, "lists", NULL);
+    hsize_t rows = 0;
+    h->ok &= lists != NULL;
+    if (!lists)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        lists[i] = master->truth[i].list;
+        rows += (hsize_t)lists[i].count;
+    }
+    nb_h5_group(h, GROUP, "NXcollection");
+    put_units(h);
+    put_columns(h, master->frames, lists);
+    link_tables(h, master, rows);
+    nb_free(lists);
+}
+
+#else
+typedef int nb_hdf5_lists_are_not_in_this_build;
+#endif

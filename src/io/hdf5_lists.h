@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/** /entry/simulation/reflections: the lists of all frames in one table. */
+#ifndef NB_IO_HDF5_LISTS_H
+#define NB_IO_HDF5_LISTS_H
+
+#ifdef NB_HAVE_HDF5
+#include "hdf5_file.h"
+#include "hdf5_put.h"
+
+/** Into a data file; data->reflections says how many there are. */
+nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_list *next,
+                            void *user, nb_error *err);
+
+/** What a data file's lists are, if they are as they were written; 0 otherwise. */
+int nb_hdf5_read_lists(hid_t file, int frames, nb_hdf5_list *lists);
+
+/** Into the master, where /entry/simulation is: the tables of the data files as one. */
+void nb_hdf5_link_lists(nb_h5 *h, const nb_hdf5_master *master);
+
+#endif
+#endif

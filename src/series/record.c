@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "record.h"
+
+#include <string.h>
+
+#include "../base/memory.h"
+
+enum { ALIGN = 16 };
+
+/** Where the list begins. */
+static size_t list_at(size_t chunk_bytes)
+{
+    return (chunk_bytes + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+nb_status nb_record_add(nb_slot *slot, const nb_reflections *list, nb_error *err)
+{
+    size_t at = list_at(slot->chunk_bytes), bytes = list->count * sizeof *list->list;
+    size_t all = at + bytes + sizeof(nb_record_tail);
+    nb_record_tail tail = {slot->chunk_bytes,
+                           {(int64_t)list->count, list->background, list->unassigned}};
+    char *record = slot->chunk;
+    if (all > slot->room) {
+        if (!(record = nb_alloc_raw(all, 1, "frame", err)))
+            return NB_ERR_NOMEM;
+        memcpy(record, slot->chunk, slot->chunk_bytes);
+        nb_free(slot->chunk);
+        slot->chunk = record;
+        slot->room = all;
+    }
+    memset(record + slot->chunk_bytes, 0, at - slot->chunk_bytes);
+    memcpy(record + at, list->list, bytes);
+    memcpy(record + at + bytes, &tail, sizeof tail);
+    slot->chunk_bytes = all;
+    slot->truth.list = tail.list;
+    return NB_OK;
+}
+
+int nb_record_check(const nb_record_tail *tail, size_t bytes)
+{
+    return tail->list.count >= 0 && tail->chunk_bytes <= bytes &&
+           (uint64_t)tail->list.count <= bytes / sizeof(nb_reflection) &&
+           list_at(tail->chunk_bytes) + (size_t)tail->list.count * sizeof(nb_reflection) +
+                   sizeof *tail ==
+               bytes;
+}
+
+nb_reflections nb_record_list(void *record, const nb_record_tail *tail)
+{
+    nb_reflections list = {0};
+    list.list = (void *)((char *)record + list_at(tail->chunk_bytes));
+    list.count = (size_t)tail->list.count;
+    list.background = tail->list.background;
+    list.unassigned = tail->list.unassigned;
+    return list;
+}
