@@ -184,7 +184,8 @@ $B/%.o: %.c $B/flags
 $B/%.cu.o: %.cu $B/cuda-flags
 	@mkdir -p $(@D)
 	$(call say,NVCC $<)
-	$(Q)$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -Xcompiler -fPIC $(subst ",\",$(DEFS)) \
+	$(Q)$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -Xcompiler -fPIC $(filter -I%,$(CC)) \
+	    $(subst ",\",$(DEFS)) \
 	    -MMD -MP -MF $(@:.o=.d) -c $< -o $@
 
 $(STATIC): $(LIB_OBJ) $B/objects

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The CUDA backend: its entry in the table of backends, and one render from start to
  * end. */
-#include "state.h"
+#include "made.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -65,6 +65,7 @@ typedef struct render_job {
     nb_cuda_launch launch;
     nb_cuda_steps steps;
     band_plan plan;
+    int stays; /* the image is left on the device */
 } render_job;
 
 static void submit_double(render_job *job, int part)
@@ -100,11 +101,14 @@ static void submit_residual(render_job *job)
     nb_cuda_launch_repair(&job->launch);
 }
 
-/** With few steps a repair is rare, so it is the host that looks, after the download. */
+/** With few steps a repair is rare, so it is the host that looks, after a download. */
 static void submit_direct(render_job *job)
 {
-    job->launch.repair = job->state->repair;
+    if (!job->stays)
+        job->launch.repair = job->state->repair;
     nb_cuda_launch_direct(&job->launch, &job->steps);
+    if (job->stays)
+        nb_cuda_launch_repair(&job->launch);
 }
 
 static void submit(render_job *job, int band, int part)
@@ -178,7 +182,8 @@ static nb_status clear(render_job *job, nb_error *err)
     const nb_detector *det = &job->scene->det;
     cudaError_t code = cudaSuccess;
     *job->state->repair = 0;
-    if (job->state->path == NB_PATH_TENSOR || job->state->path == NB_PATH_RESIDUAL)
+    if (job->stays || job->state->path == NB_PATH_TENSOR ||
+        job->state->path == NB_PATH_RESIDUAL)
         code = cudaMemsetAsync(job->launch.repair, 0, sizeof(int), job->state->stream);
     if (code == cudaSuccess && !covers_image(det))
         code = cudaMemsetAsync(job->launch.image, 0,
@@ -250,15 +255,18 @@ static nb_status repair(render_job *job, float *image, nb_error *err)
     if (st)
         return st;
     return nb_cuda_download(job->state->ring, image, job->launch.image,
-                            (size_t)det->fpixels * det->spixels, job->state->stream, err);
+                            (size_t)det->fpixels * det->spixels * sizeof *image,
+                            job->state->stream, err);
 }
 
 static nb_status render(nb_backend_state *state, const nb_scene *sc, float *image,
                         nb_error *err)
 {
-    render_job job = {state, sc, {}, {}, {}};
+    render_job job = {state, sc, {}, {}, {}, image == NULL};
     nb_status st =
         nb_cuda_check(err, cudaSetDevice(state->device.index), "choosing the device");
+    state->made.columns = (size_t)sc->det.fpixels;
+    state->made.rows = sc->det.spixels;
     if (!st)
         st = nb_cuda_upload(state, sc, &job.launch, err);
     if (!st)
@@ -267,11 +275,11 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc, float *imag
         st = clear(&job, err);
     if (!st)
         st = run_bands(&job, err);
-    if (!st)
+    if (!st && image)
         st = nb_cuda_download(state->ring, image, job.launch.image,
-                              (size_t)sc->det.fpixels * sc->det.spixels, state->stream,
-                              err);
-    if (!st && *state->repair)
+                              (size_t)sc->det.fpixels * sc->det.spixels * sizeof *image,
+                              state->stream, err);
+    if (!st && image && *state->repair)
         st = repair(&job, image, err);
     if (st)
         cudaStreamSynchronize(state->stream);
@@ -305,6 +313,7 @@ static void close_cuda(nb_backend_state *state)
     if (!state)
         return;
     cudaSetDevice(state->device.index);
+    nb_cuda_made_close(&state->made);
     nb_cuda_buffer *const buffers[] = {
         &state->image, &state->sources.device, &state->orientations.device,
         &state->F,     &state->mask,           &state->sums,
@@ -324,6 +333,8 @@ static void close_cuda(nb_backend_state *state)
         cudaEventDestroy(state->ended);
     if (state->stream)
         cudaStreamDestroy(state->stream);
+    if (state->options.device_alone)
+        cudaDeviceReset();
     nb_free(state->sources.sent);
     nb_free(state->orientations.sent);
     nb_free(state);
@@ -359,6 +370,8 @@ static nb_status start_device(nb_backend_state *state, nb_error *err)
     if (!st)
         st = nb_cuda_check(err, cudaMallocHost((void **)&state->repair, sizeof(int)),
                            "reserving pinned memory");
+    if (!st)
+        st = nb_cuda_made_open(&state->made, err);
     return st ? st : nb_cuda_ring_create(d->index, threads, &state->ring, err);
 }
 
@@ -410,5 +423,5 @@ void nb_cuda_pinned_free(void *memory)
         cudaFreeHost(memory);
 }
 
-extern "C" const nb_backend nb_backend_cuda = {"cuda", estimate, open_cuda,
-                                               render, describe, close_cuda};
+extern "C" const nb_backend nb_backend_cuda = {
+    "cuda", estimate, open_cuda, render, describe, close_cuda, &nb_cuda_device_entries};

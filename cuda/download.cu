@@ -13,8 +13,10 @@
 enum {
     MAX_THREADS = 16,
     SLOTS = 8,
-    CHUNK = 1024 * 1024,
+    CHUNK = 1024 * 1024, /* at most: a small image is cut into SLOTS pieces */
+    LEAST = 256 * 1024,
     SLICE = 4096,
+    PIECE = 256 * 1024, /* a band of 65536 floats */
     SMALL = 256 * 1024
 };
 
@@ -30,7 +32,7 @@ typedef struct copy_job {
     cudaStream_t stream;
     char *to;
     const char *from;
-    size_t bytes, chunks;
+    size_t bytes, chunk, chunks;
     /* each on its own cache line, for all threads watch the first */
     alignas(64) std::atomic<size_t> arrived; /* chunks that are in the ring */
     alignas(64) std::atomic<int> failed;     /* a cudaError_t */
@@ -73,15 +75,15 @@ void nb_cuda_ring_free(nb_cuda_ring *ring)
 
 static size_t chunk_bytes(const copy_job *job, size_t i)
 {
-    size_t left = job->bytes - i * CHUNK;
-    return left < CHUNK ? left : (size_t)CHUNK;
+    size_t left = job->bytes - i * job->chunk;
+    return left < job->chunk ? left : job->chunk;
 }
 
 static cudaError_t start_chunk(const copy_job *job, size_t i)
 {
     size_t slot = i % SLOTS;
     cudaError_t code =
-        cudaMemcpyAsync(job->ring->pinned + slot * CHUNK, job->from + i * CHUNK,
+        cudaMemcpyAsync(job->ring->pinned + slot * CHUNK, job->from + i * job->chunk,
                         chunk_bytes(job, i), cudaMemcpyDeviceToHost, job->stream);
     if (code == cudaSuccess)
         code = cudaEventRecord(job->ring->arrived[slot], job->stream);
@@ -107,7 +109,8 @@ static void copy_slice(copy_job *job, size_t i, int thread, int threads)
     size_t bytes = chunk_bytes(job, i), T = (size_t)threads;
     size_t share = (bytes / T + SLICE) / SLICE * SLICE, first = share * (size_t)thread;
     if (first < bytes)
-        memcpy(job->to + i * CHUNK + first, job->ring->pinned + i % SLOTS * CHUNK + first,
+        memcpy(job->to + i * job->chunk + first,
+               job->ring->pinned + i % SLOTS * CHUNK + first,
                bytes - first < share ? bytes - first : share);
     job->slot[i % SLOTS].left.fetch_sub(1, std::memory_order_release);
 }
@@ -177,7 +180,18 @@ static int is_pinned(const void *memory)
     return 0;
 }
 
-nb_status nb_cuda_download(nb_cuda_ring *ring, float *to, const float *from, size_t count,
+nb_status nb_cuda_ring_pieces(nb_cuda_ring *ring, nb_cuda_pieces *pieces, nb_error *err)
+{
+    const int most = SLOTS * CHUNK / PIECE;
+    int count = ring->threads < most ? ring->threads : most;
+    nb_status st = reserve_pinned(ring, (size_t)count * PIECE, err);
+    pieces->at = st ? NULL : ring->pinned;
+    pieces->bytes = PIECE;
+    pieces->count = st ? 0 : count;
+    return st;
+}
+
+nb_status nb_cuda_download(nb_cuda_ring *ring, void *to, const void *from, size_t bytes,
                            cudaStream_t stream, nb_error *err)
 {
     copy_job job = {};
@@ -185,8 +199,7 @@ nb_status nb_cuda_download(nb_cuda_ring *ring, float *to, const float *from, siz
     size_t i, slots;
     nb_status st;
     if (is_pinned(to)) {
-        code =
-            cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyDeviceToHost, stream);
+        code = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream);
         return nb_cuda_check(
             err, code == cudaSuccess ? cudaStreamSynchronize(stream) : code, "rendering");
     }
@@ -194,8 +207,12 @@ nb_status nb_cuda_download(nb_cuda_ring *ring, float *to, const float *from, siz
     job.stream = stream;
     job.to = (char *)to;
     job.from = (const char *)from;
-    job.bytes = count * sizeof *to;
-    job.chunks = (job.bytes + CHUNK - 1) / CHUNK;
+    job.bytes = bytes;
+    job.chunk = (job.bytes / SLOTS + SLICE) / SLICE * SLICE;
+    job.chunk = job.chunk > CHUNK   ? (size_t)CHUNK
+                : job.chunk < LEAST ? (size_t)LEAST
+                                    : job.chunk;
+    job.chunks = (job.bytes + job.chunk - 1) / job.chunk;
     slots = job.chunks < SLOTS ? job.chunks : (size_t)SLOTS;
     st = reserve_pinned(ring, slots * CHUNK, err);
     if (st)

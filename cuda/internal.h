@@ -108,10 +108,16 @@ int nb_cuda_probe(int index, nb_cuda_device *device, char *why, size_t why_size)
 typedef struct nb_cuda_ring nb_cuda_ring;
 nb_status nb_cuda_ring_create(int device, int threads, nb_cuda_ring **ring, nb_error *err);
 void nb_cuda_ring_free(nb_cuda_ring *ring);
-/** Copy count floats to `to` after what `stream` holds now; returns when they are
- * there. */
-nb_status nb_cuda_download(nb_cuda_ring *ring, float *to, const float *from, size_t count,
+/** Copy bytes to `to` after what `stream` holds now; returns when they are there. */
+nb_status nb_cuda_download(nb_cuda_ring *ring, void *to, const void *from, size_t bytes,
                            cudaStream_t stream, nb_error *err);
+/** The ring's memory between downloads, in pieces: as many as there are threads, 32 at most. */
+typedef struct nb_cuda_pieces {
+    char *at; /* the ring's; pinned */
+    size_t bytes;
+    int count;
+} nb_cuda_pieces;
+nb_status nb_cuda_ring_pieces(nb_cuda_ring *ring, nb_cuda_pieces *pieces, nb_error *err);
 
 /* --- double.cu --- */
 void nb_cuda_launch_double(const nb_cuda_launch *launch, const nb_cuda_part *part);

@@ -69,7 +69,7 @@ void nb_cuda_pinned_free(void *memory)
     (void)memory;
 }
 
-const nb_backend nb_backend_cuda = {"cuda", estimate, open_nothing,
-                                    render, describe, close_nothing};
+const nb_backend nb_backend_cuda = {"cuda",   estimate,      open_nothing, render,
+                                    describe, close_nothing, NULL};
 
 #endif

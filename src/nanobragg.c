@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -108,8 +109,11 @@ static nb_status build(nb_sim *sim, nb_error *err)
     sim->options.isa = cfg->isa;
     sim->options.precision = cfg->precision;
     sim->options.hooks = sim->hooks;
+    sim->options.device_alone = cfg->device_alone;
     st = nb_backend_choose(&sim->model.scene, cfg->device, &sim->options, &sim->backend,
                            sim->backend_line, sizeof sim->backend_line, err);
+    if (!st)
+        nb_sim_device_warm(sim, sim->backend);
     sim->times.scene = nb_monotonic_seconds() - start;
     return st;
 }
@@ -118,6 +122,8 @@ static nb_status prepare(nb_sim *sim, nb_error *err)
 {
     double start = nb_monotonic_seconds();
     nb_status st;
+    if (strncmp(sim->cfg.device, "cuda", 4) == 0)
+        nb_sim_device_warm(sim, &nb_backend_cuda);
     if ((st = nb_load_headers(sim, err)) ||
         (st = nb_settle_crystal(&sim->cfg, &sim->hooks, err)) ||
         (st = nb_check_config(&sim->cfg, err)) || (st = nb_load_inputs(sim, err)))
@@ -150,8 +156,10 @@ void nb_sim_free(nb_sim *sim)
 {
     if (!sim)
         return;
+    nb_sim_device_join(sim);
     if (sim->backend)
         sim->backend->close(sim->state);
+    free(sim->own);
     nb_model_free(&sim->model);
     if (!sim->borrows) {
         nb_sf_table_free(&sim->table);
@@ -172,15 +180,35 @@ static int device_is_automatic(const nb_config *cfg)
     return cfg->device[0] == 0 || strcmp(cfg->device, "auto") == 0;
 }
 
+/** Where the next image goes: to the caller, stays on the device, or to our own memory. */
+static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
+{
+    nb_status st = NB_OK;
+    sim->own_has = sim->device_has = 0;
+    if (*image)
+        return NB_OK;
+    if (sim->backend->device) {
+        sim->device_has = 1;
+        return NB_OK;
+    }
+    st = nb_sim_own_image(sim, err);
+    sim->own_has = !st;
+    *image = sim->own;
+    return st;
+}
+
 static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
 {
     double t0 = nb_monotonic_seconds(), t1;
-    nb_status st = NB_OK;
-    if (!sim->state)
+    nb_status st = choose_home(sim, &image, err);
+    nb_sim_device_join(sim);
+    if (!st && !sim->state)
         st = sim->backend->open(&sim->options, &sim->state, err);
     t1 = nb_monotonic_seconds();
     if (!st)
         st = sim->backend->render(sim->state, &sim->model.scene, image, err);
+    if (st)
+        sim->own_has = sim->device_has = 0;
     sim->times.start += t1 - t0;
     sim->times.render += nb_monotonic_seconds() - t1;
     return st;
@@ -197,24 +225,39 @@ static nb_status retry_on_cpu(nb_sim *sim, float *image, nb_error *err)
     return open_and_render(sim, image, err);
 }
 
-nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *err)
+/** On the device, if the image is still there; the rows' sums are merged here. */
+static nb_status statistics(nb_sim *sim, const float *image, nb_stats *stats,
+                            nb_error *err)
 {
     const nb_scene *sc = &sim->model.scene;
+    int rows = sc->det.roi_smax - sc->det.roi_smin + 1;
+    double start = nb_monotonic_seconds();
+    nb_row_sums *sums = NULL;
+    nb_status st = NB_OK;
+    if (sim->backend->device && rows > 0 && sc->det.roi_fmax >= sc->det.roi_fmin) {
+        sums = nb_alloc_raw((size_t)rows, sizeof *sums, "sums of rows", err);
+        st = sums ? sim->backend->device->sums(sim->state, sc, sums, err) : NB_ERR_NOMEM;
+        if (!st)
+            nb_statistics_of_rows(sums, sc, stats);
+        nb_free(sums);
+    } else {
+        nb_statistics_threads(image ? image : sim->own, sc, sim->options.threads, stats);
+    }
+    stats->solid_angle = nb_scene_solid_angle(sc);
+    sim->times.statistics += nb_monotonic_seconds() - start;
+    return st;
+}
+
+nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *err)
+{
     nb_error local = {0};
-    double start;
     nb_status st = open_and_render(sim, image, err ? err : &local);
     if (st == NB_ERR_DEVICE && device_is_automatic(&sim->cfg))
         st = retry_on_cpu(sim, image, err ? err : &local);
     if (st)
         return st;
     sim->backend->describe(sim->state, sim->backend_line, sizeof sim->backend_line);
-    if (stats) {
-        start = nb_monotonic_seconds();
-        nb_statistics_threads(image, sc, sim->options.threads, stats);
-        stats->solid_angle = nb_scene_solid_angle(sc);
-        sim->times.statistics += nb_monotonic_seconds() - start;
-    }
-    return NB_OK;
+    return stats ? statistics(sim, image, stats, err) : NB_OK;
 }
 
 int64_t nb_sim_seed(const nb_sim *sim)
@@ -229,5 +272,12 @@ const char *nb_sim_backend(const nb_sim *sim)
 
 void nb_sim_times(const nb_sim *sim, nb_times *out)
 {
+    nb_device_times device = {0};
     *out = sim->times;
+    if (!sim->state || !sim->backend->device)
+        return;
+    sim->backend->device->times(sim->state, &device);
+    out->device_render = device.kernels;
+    out->device_effects = device.effects;
+    out->device_download = device.download;
 }

@@ -215,7 +215,9 @@ typedef struct nb_config {
     int threads; /* 0 auto */
     nb_isa isa;
     nb_precision precision;
-    char device[32];         /* auto | cpu | cuda | cuda:N; "" = auto */
+    char device[32];  /* auto | cpu | cuda | cuda:N; "" = auto */
+    int device_alone; /* nothing else in this process uses the device: nb_sim_write shuts
+                                it down while the files are written */
     char command_line[2048]; /* for file headers; may be empty */
 } nb_config;
 
@@ -240,9 +242,12 @@ typedef struct nb_stats {
 } nb_stats;
 
 /** Where the time went, seconds.  Filled as the stages run.  nb_sim_write makes the noise while it
- * writes: `noise` and `write` divide its wall time as their threads' time was divided. */
+ * writes: `noise` and `write` divide its wall time as their threads' time was divided.  The last
+ * three are parts of the others, of an image on a device: its kernels for rendering, its kernels
+ * for statistics and integers, and waiting for pixels to come down, summed over threads. */
 typedef struct nb_times {
     double load, scene, start, render, statistics, noise, write;
+    double device_render, device_effects, device_download;
 } nb_times;
 
 typedef struct nb_sim nb_sim; /* a configuration resolved, its files loaded, its scene built */
@@ -262,8 +267,15 @@ void nb_sim_free(nb_sim *sim); /* NULL is fine */
 void nb_sim_size(const nb_sim *sim, int *fast, int *slow);
 
 /** Render into image[slow][fast] (caller's, fast*slow floats, photons per pixel); pixels outside
- * the region of interest or masked are 0.  stats may be NULL. */
+ * the region of interest or masked are 0.  image NULL: into memory of the simulation's own, or a
+ * device's, where it stays for nb_sim_write and nb_sim_image until the next call.  stats may be
+ * NULL. */
 nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *err);
+
+/** The image that nb_sim_render(sim, NULL, ...) made: *image is the simulation's, until the next
+ * nb_sim_render or nb_sim_free.  Errors: NB_ERR_INTERNAL without such an image, NB_ERR_NOMEM,
+ * NB_ERR_DEVICE. */
+nb_status nb_sim_image(nb_sim *sim, const float **image, nb_error *err);
 
 /** Integer image: floor(scale*v + adc + 0.5) clamped to 0..65535; 0 outside the ROI.
  * out[slow][fast] is the caller's. */
@@ -306,7 +318,8 @@ nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflectio
                              nb_error *err);
 void nb_reflections_free(nb_reflections *list); /* what it owns; NULL is fine */
 
-/** Write every output file that the configuration asks for, each whole or not at all. */
+/** Write every output file that the configuration asks for, each whole or not at all.  image NULL:
+ * that of nb_sim_render(sim, NULL, ...), whose integers a device makes if it is there. */
 nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
                        nb_error *err);
 

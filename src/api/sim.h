@@ -25,9 +25,12 @@ struct nb_sim {
     const nb_backend *backend;
     nb_backend_state *state; /* owned; opened by the first render */
     nb_render_options options;
-    char backend_line[256]; /* for nb_sim_backend */
-    int64_t overloads;      /* of the last noise image */
-    double int_scale;       /* of the last integer image */
+    float *own;              /* owned; the image of nb_sim_render(sim, NULL, ...) */
+    int own_has, device_has; /* the last image is in own; is where `state` rendered it */
+    struct nb_warming *warming; /* owned; a device that is being started, or NULL */
+    char backend_line[256];     /* for nb_sim_backend */
+    int64_t overloads;          /* of the last noise image */
+    double int_scale;           /* of the last integer image */
     nb_times times;
 };
 
@@ -37,6 +40,27 @@ double nb_monotonic_seconds(void);
 /** Pass one line to the caller's notice hook. */
 void nb_notice(const nb_hooks *hooks, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/** Start, in a thread of its own, the device that the configuration names; joined by
+ * nb_sim_device_join, which nb_sim_free and the first render call. */
+void nb_sim_device_warm(nb_sim *sim, const nb_backend *backend);
+void nb_sim_device_join(nb_sim *sim);
+
+/** The simulation's own memory for an image.  Errors: NB_ERR_NOMEM, before the system would lend
+ * more than there is. */
+nb_status nb_sim_own_image(nb_sim *sim, nb_error *err);
+
+/** The image that was left on the device and what is made of it there, in the order of `made`.
+ * integers[i] NULL: not brought down.  image and integers[i] are [slow][fast] of their type. */
+typedef struct nb_sim_targets {
+    float *image; /* NULL: not wanted */
+    nb_made made[NB_MADE_MOST];
+    void *integers[NB_MADE_MOST];
+    int n;
+} nb_sim_targets;
+
+/** nb_sim_render for a renderer whose backend has a device; targets are filled. */
+nb_status nb_sim_render_targets(nb_sim *sim, nb_sim_targets *targets, nb_error *err);
 
 /** Decide where crystal and structure factors come from (the stand-in included), and check that
  * they fit together.  cfg is completed. */

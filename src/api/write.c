@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The output files of a run. */
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "../base/error.h"
@@ -83,10 +84,18 @@ nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
     return nb_noise(image, &sim->model.scene, &options, out, overloads, err);
 }
 
+struct outputs;
+
+/** A file whose rows come from the device: of made image `made`, or -1 the floats. */
+typedef struct device_file {
+    struct outputs *o;
+    int made;
+} device_file;
+
 /** Everything that the files of one run are made from.  Its rows are made by several threads. */
 typedef struct outputs {
     nb_sim *sim;
-    const float *image;
+    const float *image; /* NULL: on the device */
     nb_image_meta meta;
     nb_int_levels levels; /* of the integer image */
     double pgm_scale;
@@ -97,7 +106,13 @@ typedef struct outputs {
     _Atomic int64_t overloads;
     nb_write_job jobs[NB_JOBS];
     int n;
-    int noise_job; /* its place in jobs, or -1 */
+    int noise_job;                   /* its place in jobs, or -1 */
+    const nb_backend_device *device; /* NULL: all is made here */
+    nb_made made[NB_MADE_MOST];
+    device_file from_device[NB_JOBS];
+    int n_made;
+    pthread_t closer; /* shuts the device down while files are completed */
+    int closing;
 } outputs;
 
 static nb_status int_rows(void *user, int first, int rows, void *out, nb_error *err)
@@ -217,6 +232,114 @@ static nb_status list_files(outputs *o, nb_error *err)
     return st;
 }
 
+/* --- from the device --- */
+
+static nb_status device_rows(void *user, int first, int rows, void *out, nb_error *err)
+{
+    const device_file *f = user;
+    return f->o->device->fetch(f->o->sim->state, f->made, first, rows, out, err);
+}
+
+/** What the device has to make for a file: its number, a new one if it is the first of its
+ * kind. */
+static int number_of(outputs *o, nb_made_kind kind, double scale)
+{
+    const nb_made made = {kind,          scale,          o->noise.adc_offset,
+                          o->noise.seed, o->noise.frame, 0};
+    int i = 0;
+    while (i < o->n_made && o->made[i].kind != kind)
+        i++;
+    if (i == o->n_made)
+        o->made[o->n_made++] = made;
+    return i;
+}
+
+/** Take the rows of every file that can be had there from the device. */
+static nb_status use_device(outputs *o, nb_error *err)
+{
+    for (int i = 0; i < o->n; i++) {
+        nb_image_view *view = &o->jobs[i].view;
+        device_file *f = &o->from_device[i];
+        f->o = o;
+        if (view->make_rows == int_rows)
+            f->made = number_of(o, NB_MADE_INT_U16, o->levels.scale);
+        else if (view->make_rows == pgm_rows)
+            f->made = number_of(o, NB_MADE_GREY_U8, o->pgm_scale);
+        else if (view->make_rows == noise_rows && !o->legacy)
+            f->made = number_of(o, NB_MADE_NOISE_U16, 1);
+        else if (!view->pixels && !view->make_rows)
+            f->made = -1;
+        else
+            continue;
+        view->make_rows = device_rows;
+        view->user = f;
+    }
+    return o->device->make(o->sim->state, &o->sim->model.scene, o->made, o->n_made, err);
+}
+
+static void *take_piece(void *user, size_t bytes)
+{
+    const outputs *o = user;
+    return o->device->take(o->sim->state, bytes);
+}
+
+static void give_piece(void *user, void *memory)
+{
+    const outputs *o = user;
+    o->device->give(o->sim->state, memory);
+}
+
+static void *close_device(void *user)
+{
+    nb_sim *sim = user;
+    sim->backend->close(sim->state);
+    return NULL;
+}
+
+static void all_made(void *user)
+{
+    outputs *o = user;
+    nb_sim *sim = o->sim;
+    if (!sim->cfg.device_alone)
+        return;
+    nb_sim_times(sim, &sim->times);
+    o->closing = !pthread_create(&o->closer, NULL, close_device, sim);
+    if (o->closing)
+        sim->device_has = 0;
+}
+
+static nb_status write_files(outputs *o, int threads, nb_error *err)
+{
+    const nb_write_memory memory = {o, take_piece, give_piece, all_made};
+    nb_status st = o->device ? use_device(o, err) : NB_OK;
+    if (st)
+        return st;
+    st = nb_write_images(o->jobs, o->n, threads, o->device ? &memory : NULL, err);
+    for (int i = 0; i < o->n_made; i++)
+        o->overloads += o->made[i].overloads;
+    if (o->closing) {
+        pthread_join(o->closer, NULL);
+        o->sim->state = NULL;
+    }
+    return st;
+}
+
+/** The floats, or NULL when they can stay on the device. */
+static nb_status find_image(outputs *o, const float *image, nb_error *err)
+{
+    nb_sim *sim = o->sim;
+    const nb_config *cfg = &sim->cfg;
+    int here = cfg->png_file[0] || (cfg->compat && cfg->write_noise) ||
+               cfg->truth == NB_TRUTH_SPOTS;
+    o->image = image;
+    if (image)
+        return NB_OK;
+    o->device = sim->device_has ? sim->backend->device : NULL;
+    if (o->device && !here && !sim->own_has)
+        return NB_OK;
+    return nb_sim_image(sim, &o->image, err);
+}
+
 static nb_status dump_sink(void *user, const void *data, size_t bytes, nb_error *err)
 {
     return nb_outfile_write(user, data, bytes, err);
@@ -269,7 +392,6 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     outputs o = {0};
     nb_status st = NB_OK;
     o.sim = sim;
-    o.image = image;
     o.meta = nb_sim_describe(sim);
     o.levels = (nb_int_levels){nb_int_scale(cfg->scale, stats), cfg->adc_offset};
     o.pgm_scale = nb_pgm_scale(cfg->pgm_scale, stats, o.levels.scale);
@@ -278,12 +400,13 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     if (sim->table_from_hkl)
         st = nb_sim_write_dump(sim, err);
     if (!st)
+        st = find_image(&o, image, err);
+    if (!st)
         st = list_files(&o, err);
     if (!st)
-        st = nb_write_images(o.jobs, o.n,
-                             nb_effect_threads(cfg->threads, stats->roi_pixels), err);
+        st = write_files(&o, nb_effect_threads(cfg->threads, stats->roi_pixels), err);
     if (!st && cfg->truth == NB_TRUTH_SPOTS)
-        st = write_spots(sim, image, err);
+        st = write_spots(sim, o.image, err);
     sim->overloads = o.overloads;
     nb_free(o.legacy);
     nb_free(o.picture);

@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "common.h"
 #include "help.h"
@@ -118,72 +116,30 @@ static nb_status print_pixels(const nb_cli *cli, const nb_sim *sim, const float 
     return status;
 }
 
-/** In large pages where the system has them: the first touch of 16384 small ones takes longer than
- * the picture. */
-static float *image_memory(size_t bytes)
-{
-    const size_t large = (size_t)2 << 20;
-    void *memory;
-
-    if (bytes < 2 * large)
-        return calloc(bytes, 1);
-    if (posix_memalign(&memory, large, bytes))
-        return NULL;
-#ifdef MADV_HUGEPAGE
-    (void)madvise(memory, bytes, MADV_HUGEPAGE);
-#endif
-    return memory;
-}
-
-/** Memory for the image, which the renderer fills.  Refused before the kernel would lend more
- * than there is. */
-static nb_status allocate_image(const nb_sim *sim, float **image, nb_error *err)
-{
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    double have = (double)pages * (double)page, need;
-    int fast, slow;
-
-    nb_sim_size(sim, &fast, &slow);
-    need = (double)fast * (double)slow * sizeof(float);
-    *image = pages > 0 && need > have ? NULL : image_memory((size_t)need);
-    if (*image)
-        return NB_OK;
-    memset(err, 0, sizeof *err);
-    err->code = NB_ERR_NOMEM;
-    snprintf(err->message, sizeof err->message,
-             "an image of %d x %d pixels needs %.1f GiB of memory, and this machine has "
-             "%.1f; take a smaller -detpixels",
-             fast, slow, need / 0x1p30, have / 0x1p30);
-    return err->code;
-}
-
 static nb_status render(const nb_cli *cli, nb_sim *sim, nb_progress *progress,
                         nb_error *err)
 {
     nb_stats stats;
-    float *image = NULL;
+    const float *image;
     nb_status status = nb_check_outputs(&cli->cfg, err);
 
     memset(&stats, 0, sizeof stats);
-    if (!status)
-        status = allocate_image(sim, &image, err);
     if (!status && !cli->quiet)
         status = print_report(sim, err);
     if (!status) {
-        status = nb_sim_render(sim, image, &stats, err);
+        status = nb_sim_render(sim, NULL, &stats, err);
         nb_progress_end(progress);
     }
-    if (!status && cli->printout)
+    if (!status && cli->printout && !(status = nb_sim_image(sim, &image, err)))
         status = print_pixels(cli, sim, image, err);
     if (nb_stop_requested() && (!status || status == NB_ERR_CANCELLED))
         status = stopped(err);
     if (!status)
-        status = nb_sim_write(sim, image, &stats, err);
+        status = nb_sim_write(sim, NULL, &stats, err);
     if (!status && !cli->quiet)
         nb_report_results(cli, sim, &stats);
     if (!status)
         nb_report_times(cli, sim);
-    free(image);
     return status;
 }
 

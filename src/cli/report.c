@@ -62,9 +62,19 @@ void nb_report_times(const nb_cli *cli, const nb_sim *sim)
             printf("  %-12s %.6f%s\n", names[i], seconds[i],
                    i < NOISE ? "" : " (overlapped: its share)");
         printf("  %-12s %.6f\n", "total", total(&t));
+        if (t.device_render > 0)
+            printf("of these, on the device\n  %-12s %.6f\n  %-12s %.6f (statistics and "
+                   "integers)\n  %-12s %.6f (threads' waiting)\n",
+                   "render", t.device_render, "effects", t.device_effects, "download",
+                   t.device_download);
     } else if (cli->time == NB_TIME_JSON) {
         for (int i = 0; i < STAGES; i++)
             printf("%s\"%s\": %.6f", i ? ", " : "{", names[i], seconds[i]);
-        printf(", \"total\": %.6f, \"overlapped\": [\"noise\", \"write\"]}\n", total(&t));
+        printf(", \"total\": %.6f, \"overlapped\": [\"noise\", \"write\"]", total(&t));
+        if (t.device_render > 0)
+            printf(
+                ", \"device\": {\"render\": %.6f, \"effects\": %.6f, \"download\": %.6f}",
+                t.device_render, t.device_effects, t.device_download);
+        puts("}");
     }
 }

@@ -6,19 +6,12 @@
 
 #include <stdint.h>
 
+#include "../base/row_sums.h"
+
 struct nb_poisson_key;
 
-/** Sums over one row; `lit` pixels are the unmasked ones. */
-typedef struct nb_row_sums {
-    double all;       /* values of all pixels */
-    double squares;   /* squared deviations of all pixels from the row's mean */
-    double sum, sum2; /* values and squares of the lit pixels */
-    double max;       /* of the lit pixels; -inf when none is above it */
-    int64_t rendered; /* lit pixels */
-} nb_row_sums;
-
 typedef struct nb_effect_kernels {
-    /** mask NULL: all lit. */
+    /** All but max_at.  mask NULL: all lit. */
     void (*sums)(const float *row, const uint8_t *mask, int n, nb_row_sums *out);
     /** As nb_quantize_u16. */
     void (*u16)(const float *row, const uint8_t *mask, int n, double scale,

@@ -113,7 +113,7 @@ static inline void nb_row_sums_of(const float *row, const uint8_t *mask, int n,
 
 /* --- integers --- */
 
-/** NaN gives 0: no number is no count. */
+/** nb_int_adu side by side. */
 static inline void nb_row_u16(const float *row, const uint8_t *mask, int n, double scale,
                               double adc_offset, uint16_t *out)
 {
@@ -141,6 +141,7 @@ static inline void nb_row_u16(const float *row, const uint8_t *mask, int n, doub
     }
 }
 
+/** nb_pgm_grey side by side. */
 static inline void nb_row_u8(const float *row, int n, double scale, uint8_t *out)
 {
     const nb_vd zero = {0};

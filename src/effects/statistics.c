@@ -16,6 +16,7 @@ typedef struct region {
     const uint8_t *mask; /* or NULL */
     size_t stride;
     int fmin, columns, smin, rows;
+    const nb_row_sums *made; /* [rows], or NULL: add the image up */
 } region;
 
 typedef struct partial {
@@ -72,25 +73,44 @@ static void find_value(const float *row, const uint8_t *mask, const region *r, i
     p->max_slow = slow;
 }
 
+static partial partial_of(const nb_row_sums *s, int columns)
+{
+    partial p = {0};
+    p.sum = s->sum;
+    p.sum2 = s->sum2;
+    p.all = s->all;
+    p.squares = s->squares;
+    p.pixels = columns;
+    p.rendered = s->rendered;
+    p.max_fast = -1;
+    return p;
+}
+
 static void add_row(const nb_effect_kernels *kernels, const region *r, int slow,
                     partial *total)
 {
     const float *row = r->image + (size_t)slow * r->stride + r->fmin;
     const uint8_t *mask = r->mask ? r->mask + (size_t)slow * r->stride + r->fmin : NULL;
     nb_row_sums s;
-    partial p = {0};
+    partial p;
     kernels->sums(row, mask, r->columns, &s);
-    p.sum = s.sum;
-    p.sum2 = s.sum2;
-    p.all = s.all;
-    p.squares = s.squares;
-    p.pixels = r->columns;
-    p.rendered = s.rendered;
-    p.max_fast = -1;
+    p = partial_of(&s, r->columns);
     if (s.max == -INFINITY) /* nothing but that and NaN */
         find_max(row, mask, r, slow, &p);
     else if (total->max_fast < 0 || s.max > total->max)
         find_value(row, mask, r, slow, s.max, &p);
+    merge(total, &p);
+}
+
+static void add_made_row(const region *r, int slow, partial *total)
+{
+    const nb_row_sums *s = &r->made[slow - r->smin];
+    partial p = partial_of(s, r->columns);
+    if (s->max > -INFINITY) {
+        p.max = s->max;
+        p.max_fast = r->fmin + s->max_at;
+        p.max_slow = slow;
+    }
     merge(total, &p);
 }
 
@@ -106,8 +126,12 @@ static void sum_stripes(const region *r, int threads, partial *part)
         int to = (int)((int64_t)r->rows * (stripe + 1) / STRIPES);
         partial p = {0};
         p.max_fast = -1;
-        for (int row = from; row < to; row++)
-            add_row(kernels, r, r->smin + row, &p);
+        for (int row = from; row < to; row++) {
+            if (r->made)
+                add_made_row(r, r->smin + row, &p);
+            else
+                add_row(kernels, r, r->smin + row, &p);
+        }
         part[stripe] = p;
     }
     (void)threads;
@@ -133,30 +157,50 @@ static void conclude(const partial *total, nb_stats *stats)
     stats->rmsd = sqrt((total->squares + n * apart * apart) / (n - 1));
 }
 
-void nb_statistics_threads(const float *image, const nb_scene *scene, int threads,
-                           nb_stats *stats)
+static void summarise(const region *r, int threads, nb_stats *stats)
 {
-    const nb_detector *det = &scene->det;
-    const region r = {image,
-                      det->mask,
-                      (size_t)det->fpixels,
-                      det->roi_fmin,
-                      det->roi_fmax - det->roi_fmin + 1,
-                      det->roi_smin,
-                      det->roi_smax - det->roi_smin + 1};
     partial part[STRIPES], total = {0};
     memset(stats, 0, sizeof *stats);
-    if (r.columns <= 0 || r.rows <= 0)
+    if (r->columns <= 0 || r->rows <= 0)
         return;
-    stats->roi_pixels = (int64_t)r.columns * r.rows;
-    sum_stripes(&r, nb_effect_threads(threads, stats->roi_pixels), part);
+    stats->roi_pixels = (int64_t)r->columns * r->rows;
+    sum_stripes(r, nb_effect_threads(threads, stats->roi_pixels), part);
     total.max_fast = -1;
     for (int i = 0; i < STRIPES; i++)
         merge(&total, &part[i]);
     conclude(&total, stats);
 }
 
+static region region_of(const nb_scene *scene)
+{
+    const nb_detector *det = &scene->det;
+    const region r = {NULL,
+                      det->mask,
+                      (size_t)det->fpixels,
+                      det->roi_fmin,
+                      det->roi_fmax - det->roi_fmin + 1,
+                      det->roi_smin,
+                      det->roi_smax - det->roi_smin + 1,
+                      NULL};
+    return r;
+}
+
+void nb_statistics_threads(const float *image, const nb_scene *scene, int threads,
+                           nb_stats *stats)
+{
+    region r = region_of(scene);
+    r.image = image;
+    summarise(&r, threads, stats);
+}
+
 void nb_statistics(const float *image, const nb_scene *scene, nb_stats *stats)
 {
     nb_statistics_threads(image, scene, 0, stats);
+}
+
+void nb_statistics_of_rows(const nb_row_sums *rows, const nb_scene *scene, nb_stats *stats)
+{
+    region r = region_of(scene);
+    r.made = rows;
+    summarise(&r, 1, stats);
 }

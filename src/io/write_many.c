@@ -26,7 +26,8 @@ typedef struct many_files {
     one_file *files; /* those that are one piece each come first */
     int n, pieces;
     int band_rows, bands;
-    atomic_int next; /* piece or band */
+    atomic_int next;               /* piece or band */
+    const nb_write_memory *memory; /* or NULL */
 } many_files;
 
 static int64_t now_ns(void)
@@ -112,8 +113,10 @@ static void put_band(many_files *m, int band, void *buffer)
 /** What each thread does. */
 static void work(many_files *m, size_t buffer_bytes)
 {
+    const nb_write_memory *memory = m->memory;
     nb_error error = {0};
-    void *buffer = nb_alloc_raw(buffer_bytes, 1, "rows of an image", &error);
+    void *lent = memory ? memory->take(memory->user, buffer_bytes) : NULL;
+    void *buffer = lent ? lent : nb_alloc_raw(buffer_bytes, 1, "rows of an image", &error);
     int todo;
     for (int i = 0; !buffer && i < m->n; i++)
         fail_file(&m->files[i], &error);
@@ -123,7 +126,10 @@ static void work(many_files *m, size_t buffer_bytes)
         else if (!atomic_load(&m->files[todo].failed))
             put_piece(&m->files[todo], m->band_rows, buffer);
     }
-    nb_free(buffer);
+    if (lent)
+        memory->give(memory->user, lent);
+    else
+        nb_free(buffer);
 }
 
 static nb_status open_file(one_file *f, nb_write_job *job, nb_error *err)
@@ -221,12 +227,14 @@ static size_t cut_bands(many_files *m)
     return most * (size_t)m->band_rows;
 }
 
-nb_status nb_write_images(nb_write_job *jobs, int n, int threads, nb_error *err)
+nb_status nb_write_images(nb_write_job *jobs, int n, int threads,
+                          const nb_write_memory *memory, nb_error *err)
 {
     many_files m = {0};
     size_t buffer_bytes;
     nb_status st;
     m.n = n;
+    m.memory = memory;
     m.files = nb_alloc((size_t)n, sizeof *m.files, "list of files", err);
     if (!m.files)
         return NB_ERR_NOMEM;
@@ -238,6 +246,8 @@ nb_status nb_write_images(nb_write_job *jobs, int n, int threads, nb_error *err)
 #pragma omp parallel num_threads(threads) if (threads > 1)
 #endif
     work(&m, buffer_bytes);
+    if (memory)
+        memory->all_made(memory->user);
     st = close_files(&m, threads, err);
     nb_free(m.files);
     return st;

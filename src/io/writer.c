@@ -75,5 +75,5 @@ nb_status nb_write_image(const nb_writer *writer, const char *path,
                          nb_error *err)
 {
     nb_write_job job = {writer, path, *image, meta, 0, 0};
-    return nb_write_images(&job, 1, 1, err);
+    return nb_write_images(&job, 1, 1, NULL, err);
 }

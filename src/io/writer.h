@@ -77,10 +77,20 @@ typedef struct nb_write_job {
     double make_seconds, write_seconds; /* out: summed over the threads */
 } nb_write_job;
 
+/** Where the threads' rows are made, instead of ordinary memory: what a device can write itself. */
+typedef struct nb_write_memory {
+    void *user;
+    void *(*take)(void *user, size_t bytes); /* NULL: none; ordinary memory then */
+    void (*give)(void *user, void *memory);
+    /** No more rows will be asked for; files are still being completed.  Called once. */
+    void (*all_made)(void *user);
+} nb_write_memory;
+
 /** Write n images at the same time with up to `threads` threads.  Each file is whole or not at
- * all; one that fails does not stop the others.  Errors: as nb_write_image, of the first job that
- * failed. */
-nb_status nb_write_images(nb_write_job *jobs, int n, int threads, nb_error *err);
+ * all; one that fails does not stop the others.  memory may be NULL.  Errors: as nb_write_image,
+ * of the first job that failed. */
+nb_status nb_write_images(nb_write_job *jobs, int n, int threads,
+                          const nb_write_memory *memory, nb_error *err);
 
 /** Can this writer take this image?  Errors: NB_ERR_UNSUPPORTED, NB_ERR_INTERNAL. */
 nb_status nb_image_check(const nb_writer *writer, const char *path,

@@ -3,6 +3,7 @@
 #ifndef NB_RENDER_BACKEND_H
 #define NB_RENDER_BACKEND_H
 
+#include "../base/row_sums.h"
 #include "../nanobragg.h"
 #include "../physics/scene.h"
 
@@ -12,10 +13,66 @@ typedef struct nb_render_options {
     nb_precision precision;
     int device_index; /* -1: any */
     nb_hooks hooks;
+    int device_alone; /* nobody else in this process uses the device: close shuts it down */
 } nb_render_options;
 
 /** What a backend may take along; opaque to others. */
 typedef struct nb_backend_state nb_backend_state;
+
+/** What can be made of the image that was rendered last, where it lies. */
+typedef enum nb_made_kind {
+    NB_MADE_FLOAT = 0, /* the image itself */
+    NB_MADE_INT_U16,   /* nb_int_adu */
+    NB_MADE_INT_I32,   /* scaled photons rounded to 32 bits, without offset */
+    NB_MADE_NOISE_U16, /* nb_noise */
+    NB_MADE_NOISE_I32, /* its photons in 32 bits, without offset */
+    NB_MADE_GREY_U8    /* nb_pgm_grey */
+} nb_made_kind;
+
+enum { NB_MADE_MOST = 4 };
+
+/** One such image, [spixels][fpixels]; the same integers as src/effects makes of the same
+ * floats. */
+typedef struct nb_made {
+    nb_made_kind kind;
+    double scale, adc_offset;
+    int64_t seed; /* of the noise, as the next */
+    uint32_t frame;
+    int64_t overloads; /* out: NOISE_U16's clipped pixels */
+} nb_made;
+
+/** Where the device's time went, seconds. */
+typedef struct nb_device_times {
+    double kernels;  /* rendering, by the device's clock */
+    double effects;  /* statistics and integers, by the device's clock */
+    double download; /* waiting for pixels, summed over threads */
+} nb_device_times;
+
+/** What a backend adds whose image is made in memory of its own: render may then be called with
+ * image NULL, and leaves the image there. */
+typedef struct nb_backend_device {
+    /** Start the device, so that the first open waits less; nothing is kept and an error is left
+     * for open to report.  From any thread. */
+    void (*warm)(int device_index);
+    /** Fill sums[rows of the region] of the image rendered last. */
+    nb_status (*sums)(nb_backend_state *state, const nb_scene *scene, nb_row_sums *sums,
+                      nb_error *err);
+    /** Make n <= NB_MADE_MOST images of it, which stay until the next make or render. */
+    nb_status (*make)(nb_backend_state *state, const nb_scene *scene, nb_made *made,
+                      int n, nb_error *err);
+    /** Rows first ... first + rows - 1 of made image i, or of the floats (i = -1), to out.  Several
+     * threads may ask at once for different rows. */
+    nb_status (*fetch)(nb_backend_state *state, int i, int first, int rows, void *out,
+                       nb_error *err);
+    /** Memory that the device writes by itself, for fetch: one of few pieces of the renderer's own
+     * (NULL: none left, or too small), back with give. */
+    void *(*take)(nb_backend_state *state, size_t bytes);
+    void (*give)(nb_backend_state *state, void *memory);
+    /** The same that outlives the renderer; NULL: there is none. */
+    void *(*allocate)(int device_index, size_t bytes);
+    void (*release)(void *memory); /* NULL is fine */
+    void (*times)(const nb_backend_state *state, nb_device_times *times);
+} nb_backend_device;
 
 typedef struct nb_backend {
     const char *name;
@@ -24,12 +81,13 @@ typedef struct nb_backend {
                        size_t why_size);
     nb_status (*open)(const nb_render_options *options, nb_backend_state **state,
                       nb_error *err);
-    /** Fill image[spixels][fpixels] whole (0 where not rendered). */
+    /** Fill image[spixels][fpixels] whole (0 where not rendered).  NULL: see device. */
     nb_status (*render)(nb_backend_state *state, const nb_scene *scene, float *image,
                         nb_error *err);
     /** One line for the user: instruction set or device, threads, precision. */
     void (*describe)(const nb_backend_state *state, char *line, size_t size);
     void (*close)(nb_backend_state *state); /* NULL is fine */
+    const nb_backend_device *device; /* NULL: images are in the caller's memory only */
 } nb_backend;
 
 extern const nb_backend nb_backend_scalar; /* double precision, the readable truth */

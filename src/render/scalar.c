@@ -64,5 +64,5 @@ static void close_scalar(nb_backend_state *state)
     nb_free(state);
 }
 
-const nb_backend nb_backend_scalar = {"scalar", estimate, open_scalar,
-                                      render,   describe, close_scalar};
+const nb_backend nb_backend_scalar = {"scalar", estimate,     open_scalar, render,
+                                      describe, close_scalar, NULL};

@@ -153,5 +153,5 @@ static void close_simd(nb_backend_state *state)
     nb_free(state);
 }
 
-const nb_backend nb_backend_simd = {"simd", estimate, open_simd,
-                                    render, describe, close_simd};
+const nb_backend nb_backend_simd = {"simd",   estimate,   open_simd, render,
+                                    describe, close_simd, NULL};

@@ -49,6 +49,7 @@ static nb_status create_base(nb_run *run, const nb_config *cfg, nb_error *err)
     nb_config first = *cfg;
     int64_t seed;
     nb_status st;
+    first.device_alone = 0; /* its renderers are several */
     if (run->series->resume && !cfg->seed.set &&
         ((run->series->hdf5_file[0] && nb_hdf5_sink_seed(run->series, &seed)) ||
          (run->series->output[0] && nb_file_sink_seed(run->series, &seed)))) {

@@ -164,7 +164,8 @@ static void build(lab_case *c, const char *name, const nb_config *cfg, const dou
 static double render_with(const version *v, const lab_case *c, const uint8_t *mask,
                           float *image, int threads, clockid_t clock)
 {
-    nb_render_options options = {threads, v->isa, v->precision, -1, {NULL, NULL, NULL}};
+    nb_render_options options = {threads, v->isa, v->precision, -1, {NULL, NULL, NULL},
+                                 0};
     const nb_backend *backend =
         v->isa == NB_ISA_SCALAR ? &nb_backend_scalar : &nb_backend_simd;
     nb_scene scene = c->model.scene;

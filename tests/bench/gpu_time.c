@@ -117,7 +117,7 @@ static double *make_table(nb_sf_box *sf)
 static int time_renders(const bench_case *b, const nb_scene *sc, float *image,
                         double *kernel, double *wall, nb_error *err)
 {
-    nb_render_options options = {0, NB_ISA_AUTO, b->precision, -1, {NULL, NULL, NULL}};
+    nb_render_options options = {0, NB_ISA_AUTO, b->precision, -1, {NULL, NULL, NULL}, 0};
     nb_backend_state *state = NULL;
     double k[REPEATS], w[REPEATS];
     int i;
@@ -144,8 +144,8 @@ static int time_renders(const bench_case *b, const nb_scene *sc, float *image,
 /** The same scene in double, on the device. */
 static int render_double(const nb_scene *sc, float *image, nb_error *err)
 {
-    nb_render_options options = {
-        0, NB_ISA_AUTO, NB_PRECISION_DOUBLE, -1, {NULL, NULL, NULL}};
+    nb_render_options options = {0,  NB_ISA_AUTO,        NB_PRECISION_DOUBLE,
+                                 -1, {NULL, NULL, NULL}, 0};
     nb_backend_state *state = NULL;
     int ok = nb_backend_cuda.open(&options, &state, err) == NB_OK &&
              nb_backend_cuda.render(state, sc, image, err) == NB_OK;
@@ -195,8 +195,8 @@ static int run(const bench_case *b)
 
 int main(int argc, char **argv)
 {
-    nb_render_options options = {
-        0, NB_ISA_AUTO, NB_PRECISION_MIXED, -1, {NULL, NULL, NULL}};
+    nb_render_options options = {0,  NB_ISA_AUTO,        NB_PRECISION_MIXED,
+                                 -1, {NULL, NULL, NULL}, 0};
     nb_backend_state *state;
     nb_error err;
     size_t i;

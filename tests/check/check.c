@@ -205,7 +205,7 @@ static void remember_worst(nb_comparison *worst, const nb_comparison *c)
 static const char *check_one(const nb_scene *sc, const float *truth, nb_isa isa,
                              nb_precision precision, nb_comparison *c)
 {
-    nb_render_options options = {1, isa, precision, -1, {NULL, NULL, NULL}};
+    nb_render_options options = {1, isa, precision, -1, {NULL, NULL, NULL}, 0};
     nb_error err;
     guarded g = {NULL, NULL, 0};
     size_t n, m;
@@ -270,8 +270,8 @@ static void report(const session *ss, const check_case *c, const char *set, int 
 /** 0 when the configuration is not valid. */
 static int run_case(session *ss, check_case *c)
 {
-    const nb_render_options scalar = {
-        1, NB_ISA_SCALAR, NB_PRECISION_DOUBLE, -1, {NULL, NULL, NULL}};
+    const nb_render_options scalar = {1,  NB_ISA_SCALAR,      NB_PRECISION_DOUBLE,
+                                      -1, {NULL, NULL, NULL}, 0};
     nb_model model;
     nb_error err;
     guarded truth;
@@ -372,8 +372,8 @@ static int one_test(const char *name, int passed)
 /** Choosing an instruction set: by request, by the environment, and what is not here. */
 static int choice(void)
 {
-    nb_render_options options = {
-        1, NB_ISA_AUTO, NB_PRECISION_MIXED, -1, {NULL, NULL, NULL}};
+    nb_render_options options = {1,  NB_ISA_AUTO,        NB_PRECISION_MIXED,
+                                 -1, {NULL, NULL, NULL}, 0};
     nb_backend_state *state = NULL;
     char line[200];
     nb_error err;

@@ -148,8 +148,8 @@ static void shrink(nb_scene *sc, double limit)
 
 static float *reference(const nb_scene *sc)
 {
-    const nb_render_options options = {
-        0, NB_ISA_SCALAR, NB_PRECISION_DOUBLE, -1, {NULL, NULL, NULL}};
+    const nb_render_options options = {0,  NB_ISA_SCALAR,      NB_PRECISION_DOUBLE,
+                                       -1, {NULL, NULL, NULL}, 0};
     float *image = malloc((pixels_of(&sc->det) + 1) * sizeof *image);
     nb_backend_state *state = NULL;
     nb_error err;
@@ -292,8 +292,8 @@ int main(int argc, char **argv)
         return 2;
     }
     for (p = 0; p < PRECISIONS; p++) {
-        nb_render_options options = {
-            0, NB_ISA_AUTO, (nb_precision)p, -1, {NULL, NULL, NULL}};
+        nb_render_options options = {0,  NB_ISA_AUTO,        (nb_precision)p,
+                                     -1, {NULL, NULL, NULL}, 0};
         if (nb_backend_cuda.open(&options, &ss.state[p], &err) != NB_OK) {
             printf("skip cuda-check # %s\n", err.message);
             return 0;

@@ -9,7 +9,8 @@ ALLOWED = {
     "glue": {"effects", "analysis", "io", "render", "model", "base", "physics", "glue"},
     "series": {"glue", "effects", "io", "render", "model", "base", "physics", "series"},
     "render": {"render", "model", "physics", "base"},
-    "cuda": {"cuda", "render/backend.h", "model", "physics", "base"},
+    "cuda": {"cuda", "render/backend.h", "effects/adu.h", "effects/poisson.h", "model", "physics",
+             "base"},
     "effects": {"effects", "model", "base", "physics"},
     "analysis": {"analysis", "io", "model", "base"},
     "io": {"io", "model", "base"},
@@ -30,7 +31,7 @@ LIBRARIES = {
     "libdeflate.h": {"io"},
     "lz4.h": {"io"},
     "dlfcn.h": {"io"},
-    "pthread.h": {"series", "io"},
+    "pthread.h": {"series", "io", "glue"},
     "cuda": {"cuda"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')

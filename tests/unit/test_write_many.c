@@ -120,7 +120,7 @@ static void any_number_of_threads(void **state)
     for (int threads = 1; threads < 6; threads++) {
         nb_error err = {0};
         m->next_row = 0;
-        if (nb_write_images(m->jobs, FILES, threads, &err))
+        if (nb_write_images(m->jobs, FILES, threads, NULL, &err))
             fail_msg("%s", err.message);
         assert_int_equal(m->next_row, HIGH);
         for (int i = 0; i < FILES - 1; i++)
@@ -143,14 +143,14 @@ static void one_fails(void **state)
     m->jobs[2].view.type = NB_PIXEL_U8;
     m->jobs[2].writer = &nb_writer_pgm;
     m->fail_at = 300;
-    assert_int_equal(nb_write_images(m->jobs, FILES, 2, &err), NB_ERR_NOMEM);
+    assert_int_equal(nb_write_images(m->jobs, FILES, 2, NULL, &err), NB_ERR_NOMEM);
     assert_string_equal(err.message, "row 300");
     assert_file_is(m->paths[1], "old");
     m->fail_at = -1;
     check_pixels(m->paths[0], &m->jobs[0], m);
     check_pixels(m->paths[2], &m->jobs[2], m);
     assert_int_equal(scratch_count(s, 0), 3);
-    assert_int_equal(nb_write_images(m->jobs, FILES, 2, &err), NB_ERR_IO);
+    assert_int_equal(nb_write_images(m->jobs, FILES, 2, NULL, &err), NB_ERR_IO);
     assert_non_null(strstr(err.message, "none/d.pgm"));
     check_pixels(m->paths[1], &m->jobs[1], m);
     free_maker(m);
@@ -159,7 +159,7 @@ static void one_fails(void **state)
 static void no_files(void **state)
 {
     (void)state;
-    assert_int_equal(nb_write_images(NULL, 0, 2, NULL), NB_OK);
+    assert_int_equal(nb_write_images(NULL, 0, 2, NULL, NULL), NB_OK);
 }
 
 int main(void)

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* What is made of the image on the device: noise, integers, greys, and the rows' sums.  The
+ * operations are those of src/effects, pixel by pixel, and in the sums their order too: the same
+ * bits as on the CPU.  They must not be contracted (nvcc -fmad=false). */
+#include "effects.h"
+
+#include <math.h>
+
+#include "../src/effects/adu.h"
+#include "../src/effects/poisson.h"
+
+enum { BLOCK = 256, LANES = 8, ROWS = 16 /* rows of sums in a block */ };
+
+typedef struct made_job {
+    const float *image;
+    const uint8_t *mask; /* or NULL */
+    nb_cuda_window roi;
+    int64_t pixels;
+    int columns;
+    nb_made made;
+    void *out;
+    unsigned long long *overloads;
+} made_job;
+
+template <nb_made_kind KIND> struct made_type {
+    typedef uint16_t type;
+};
+template <> struct made_type<NB_MADE_INT_I32> {
+    typedef int32_t type;
+};
+template <> struct made_type<NB_MADE_NOISE_I32> {
+    typedef int32_t type;
+};
+template <> struct made_type<NB_MADE_GREY_U8> {
+    typedef uint8_t type;
+};
+
+static __device__ double photons_of(const made_job &p, int64_t pixel)
+{
+#ifdef NB_HAVE_RANDOM123
+    nb_poisson_key key = {(uint64_t)p.made.seed, (uint64_t)pixel, p.made.frame};
+    return nb_poisson(p.image[pixel], &key);
+#else
+    return 0 * p.image[pixel]; /* refused by nb_cuda_launch_made */
+#endif
+}
+
+/** Value of one pixel of the region; *overload as nb_noise_adu's. */
+template <nb_made_kind KIND>
+static __device__ typename made_type<KIND>::type make_pixel(const made_job &p,
+                                                            int64_t pixel, int *overload)
+{
+    int lit = !p.mask || p.mask[pixel];
+    float value = lit ? p.image[pixel] : 0.0f;
+    switch (KIND) {
+    case NB_MADE_INT_U16:
+        return nb_int_adu(value, p.made.scale, p.made.adc_offset);
+    case NB_MADE_INT_I32: {
+        uint16_t adu = nb_int_adu(value, p.made.scale, 0);
+        return adu < 65535 ? adu : nb_large_count(floor(value * p.made.scale + 0.5));
+    }
+#ifdef NB_HAVE_RANDOM123
+    case NB_MADE_NOISE_U16:
+        return nb_noise_adu(photons_of(p, pixel), p.made.adc_offset, overload);
+#endif
+    case NB_MADE_NOISE_I32:
+        return nb_large_count(photons_of(p, pixel));
+    default:
+        return 0;
+    }
+}
+
+template <nb_made_kind KIND>
+__global__ void __launch_bounds__(BLOCK) k_made(const __grid_constant__ made_job p)
+{
+    typedef typename made_type<KIND>::type pixel_type;
+    pixel_type *out = (pixel_type *)p.out;
+    int64_t pixel = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+    int s = (int)(pixel / p.columns), f = (int)(pixel % p.columns), overload = 0;
+    if (pixel < p.pixels) {
+        int lit = f >= p.roi.f0 && f < p.roi.f1 && s >= p.roi.s0 && s < p.roi.s1;
+        if (KIND == NB_MADE_GREY_U8)
+            out[pixel] = (pixel_type)nb_pgm_grey(p.image[pixel], p.made.scale);
+        else
+            out[pixel] = lit ? make_pixel<KIND>(p, pixel, &overload) : (pixel_type)0;
+    }
+    if (KIND == NB_MADE_NOISE_U16) {
+        overload = __syncthreads_count(overload);
+        if (threadIdx.x == 0 && overload)
+            atomicAdd(p.overloads, (unsigned long long)overload);
+    }
+}
+
+size_t nb_cuda_made_bytes(nb_made_kind kind)
+{
+    switch (kind) {
+    case NB_MADE_GREY_U8:
+        return 1;
+    case NB_MADE_INT_U16:
+    case NB_MADE_NOISE_U16:
+        return 2;
+    default:
+        return 4;
+    }
+}
+
+int nb_cuda_launch_made(const nb_scene *sc, const float *image, const nb_made *made,
+                        void *out, unsigned long long *overloads, cudaStream_t stream)
+{
+    const nb_detector *det = &sc->det;
+    made_job job = {image,
+                    det->mask,
+                    {det->roi_fmin, det->roi_fmax + 1, det->roi_smin, det->roi_smax + 1},
+                    (int64_t)det->fpixels * det->spixels,
+                    det->fpixels,
+                    *made,
+                    out,
+                    overloads};
+    unsigned blocks = (unsigned)((job.pixels + BLOCK - 1) / BLOCK);
+    switch (made->kind) {
+    case NB_MADE_INT_U16:
+        k_made<NB_MADE_INT_U16><<<blocks, BLOCK, 0, stream>>>(job);
+        return 1;
+    case NB_MADE_INT_I32:
+        k_made<NB_MADE_INT_I32><<<blocks, BLOCK, 0, stream>>>(job);
+        return 1;
+    case NB_MADE_GREY_U8:
+        k_made<NB_MADE_GREY_U8><<<blocks, BLOCK, 0, stream>>>(job);
+        return 1;
+#ifdef NB_HAVE_RANDOM123
+    case NB_MADE_NOISE_U16:
+        k_made<NB_MADE_NOISE_U16><<<blocks, BLOCK, 0, stream>>>(job);
+        return 1;
+    case NB_MADE_NOISE_I32:
+        k_made<NB_MADE_NOISE_I32><<<blocks, BLOCK, 0, stream>>>(job);
+        return 1;
+#endif
+    default:
+        return 0;
+    }
+}
+
+/* --- sums of rows: eight threads are the eight lanes of nb_row_sums --- */
+
+typedef struct sums_job {
+    const float *image; /* the region's first pixel, as mask */
+    const uint8_t *mask;
+    size_t stride;
+    int columns, rows;
+    nb_row_sums *out;
+} sums_job;
+
+/** 0 + v of lane 0 + v of lane 1 ..., in every lane. */
+static __device__ double add_lanes(double v)
+{
+    double sum = 0;
+    for (int i = 0; i < LANES; i++)
+        sum += __shfl_sync(0xffffffffu, v, i, LANES);
+    return sum;
+}
+
+/** nb_row_squares. */
+static __device__ double squares_of(const sums_job &p, const float *row, int lane,
+                                    double mean)
+{
+    double square = 0, off = 0;
+#pragma unroll 8
+    for (int f = lane; f < p.columns; f += LANES) {
+        double d = row[f] - mean;
+        off += d;
+        square += d * d;
+    }
+    off = add_lanes(off);
+    return add_lanes(square) - off * off / p.columns;
+}
+
+/** The largest of the lanes' maxima; of equal ones the leftmost. */
+static __device__ void first_max(double *max, int *at)
+{
+    for (int apart = LANES / 2; apart > 0; apart /= 2) {
+        double other = __shfl_xor_sync(0xffffffffu, *max, apart, LANES);
+        int there = __shfl_xor_sync(0xffffffffu, *at, apart, LANES);
+        if (other > *max || (other == *max && there < *at)) {
+            *max = other;
+            *at = there;
+        }
+    }
+}
+
+__global__ void __launch_bounds__(LANES *ROWS) k_sums(const __grid_constant__ sums_job p)
+{
+    int lane = (int)threadIdx.x % LANES,
+        s = (int)(blockIdx.x * ROWS + threadIdx.x / LANES);
+    int row_at = min(s, p.rows - 1); /* no lane may be missing in the exchanges */
+    const float *row = p.image + row_at * p.stride;
+    const uint8_t *mask = p.mask ? p.mask + row_at * p.stride : NULL;
+    nb_row_sums sums = {};
+    int at = p.columns;
+    double rendered = 0;
+    sums.max = -INFINITY;
+#pragma unroll 8
+    for (int f = lane; f < p.columns; f += LANES) {
+        int lit = !mask || mask[f];
+        double x = row[f], y = lit ? x : 0;
+        sums.all += x;
+        sums.sum += y;
+        sums.sum2 += y * y;
+        rendered += lit;
+        if (lit && x > sums.max) {
+            sums.max = x;
+            at = f;
+        }
+    }
+    first_max(&sums.max, &at);
+    sums.max_at = at;
+    sums.all = add_lanes(sums.all);
+    sums.sum = add_lanes(sums.sum);
+    sums.sum2 = add_lanes(sums.sum2);
+    sums.rendered = (int64_t)add_lanes(rendered);
+    sums.squares = squares_of(p, row, lane, sums.all / p.columns);
+    if (lane == 0 && s < p.rows)
+        p.out[s] = sums;
+}
+
+void nb_cuda_launch_sums(const nb_scene *sc, const float *image, nb_row_sums *out,
+                         cudaStream_t stream)
+{
+    const nb_detector *det = &sc->det;
+    size_t first = (size_t)det->roi_smin * det->fpixels + det->roi_fmin;
+    sums_job job = {image + first,
+                    det->mask ? det->mask + first : NULL,
+                    (size_t)det->fpixels,
+                    det->roi_fmax - det->roi_fmin + 1,
+                    det->roi_smax - det->roi_smin + 1,
+                    out};
+    k_sums<<<(unsigned)(job.rows + ROWS - 1) / ROWS, LANES * ROWS, 0, stream>>>(job);
+}

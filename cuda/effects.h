@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/** Integers and sums of the image on the device: launches. */
+#ifndef NB_CUDA_EFFECTS_H
+#define NB_CUDA_EFFECTS_H
+
+#include "internal.h"
+
+/** Bytes of a pixel. */
+size_t nb_cuda_made_bytes(nb_made_kind kind);
+
+/** out[spixels][fpixels] from image; *overloads is added to.  All are device addresses, the mask
+ * of scene too.  0: this build cannot make it. */
+int nb_cuda_launch_made(const nb_scene *scene, const float *image, const nb_made *made,
+                        void *out, unsigned long long *overloads, cudaStream_t stream);
+
+/** out[rows of the region]. */
+void nb_cuda_launch_sums(const nb_scene *scene, const float *image, nb_row_sums *out,
+                         cudaStream_t stream);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* The image that stays on the device: sums, integers and rows of it, asked for by the host. */
+#include "made.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "effects.h"
+#include "parallel.h"
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/** The scene with the mask where the device has it: that of the last render. */
+static nb_scene on_device(const nb_backend_state *state, const nb_scene *sc)
+{
+    nb_scene there = *sc;
+    there.det.mask = sc->det.mask ? (const uint8_t *)state->mask.at : NULL;
+    return there;
+}
+
+/** Wait for what was launched and add its time. */
+static nb_status finish(nb_backend_state *state, const char *doing, nb_error *err)
+{
+    float ms = 0;
+    nb_status st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
+    if (!st)
+        st = nb_cuda_check(err, cudaEventRecord(state->made.ended, state->stream), doing);
+    if (!st)
+        st = nb_cuda_check(err, cudaStreamSynchronize(state->stream), doing);
+    if (!st &&
+        cudaEventElapsedTime(&ms, state->made.began, state->made.ended) == cudaSuccess)
+        state->made.seconds += ms * 1e-3;
+    return st;
+}
+
+static nb_status begin(nb_backend_state *state, nb_error *err)
+{
+    nb_status st =
+        nb_cuda_check(err, cudaSetDevice(state->device.index), "choosing the device");
+    return st ? st
+              : nb_cuda_check(err, cudaEventRecord(state->made.began, state->stream),
+                              "starting a kernel");
+}
+
+static nb_status sum_rows(nb_backend_state *state, const nb_scene *sc, nb_row_sums *sums,
+                          nb_error *err)
+{
+    nb_scene there = on_device(state, sc);
+    size_t bytes = (size_t)(sc->det.roi_smax - sc->det.roi_smin + 1) * sizeof *sums;
+    nb_status st = nb_cuda_reserve(&state->made.sums, bytes, "the sums of the rows", err);
+    if (st || (st = begin(state, err)))
+        return st;
+    nb_cuda_launch_sums(&there, (const float *)state->image.at,
+                        (nb_row_sums *)state->made.sums.at, state->stream);
+    if ((st = nb_cuda_check(err,
+                            cudaMemcpyAsync(sums, state->made.sums.at, bytes,
+                                            cudaMemcpyDeviceToHost, state->stream),
+                            "adding up the image")))
+        return st;
+    return finish(state, "adding up the image", err);
+}
+
+static nb_status launch_one(nb_backend_state *state, const nb_scene *there,
+                            const nb_made *made, int i, nb_error *err)
+{
+    size_t pixels = (size_t)there->det.fpixels * there->det.spixels;
+    size_t size = nb_cuda_made_bytes(made->kind);
+    unsigned long long *counter =
+        (unsigned long long *)((char *)state->small.at + NB_SMALL_OVERLOADS) + i;
+    nb_status st =
+        nb_cuda_reserve(&state->made.image[i], pixels * size, "an integer image", err);
+    if (st)
+        return st;
+    state->made.pixel_bytes[i] = size;
+    if (!nb_cuda_launch_made(there, (const float *)state->image.at, made,
+                             state->made.image[i].at, counter, state->stream))
+        return nb_fail(err, NB_ERR_UNSUPPORTED,
+                       "cuda: a noise image needs Random123, which this build lacks");
+    return NB_OK;
+}
+
+static nb_status make(nb_backend_state *state, const nb_scene *sc, nb_made *made, int n,
+                      nb_error *err)
+{
+    nb_scene there = on_device(state, sc);
+    unsigned long long overloads[NB_MADE_MOST] = {};
+    char *counters = (char *)state->small.at + NB_SMALL_OVERLOADS;
+    int i;
+    nb_status st = nb_cuda_ring_pieces(state->ring, &state->made.pieces, err);
+    if (st || (st = begin(state, err)) ||
+        (st = nb_cuda_check(err,
+                            cudaMemsetAsync(counters, 0, sizeof overloads, state->stream),
+                            "making integers")))
+        return st;
+    for (i = 0; i < n && !st; i++)
+        st = launch_one(state, &there, &made[i], i, err);
+    if (!st)
+        st = nb_cuda_check(err,
+                           cudaMemcpyAsync(overloads, counters, sizeof overloads,
+                                           cudaMemcpyDeviceToHost, state->stream),
+                           "making integers");
+    if (!st)
+        st = finish(state, "making integers", err);
+    for (i = 0; i < n && !st; i++)
+        made[i].overloads = (int64_t)overloads[i];
+    return st;
+}
+
+/** The number of the renderer's own piece of memory, or -1. */
+static int piece_at(const nb_backend_state *state, const void *memory)
+{
+    const nb_cuda_pieces *p = &state->made.pieces;
+    const char *at = (const char *)memory;
+    if (!p->at || at < p->at || at >= p->at + p->bytes * (size_t)p->count)
+        return -1;
+    return (int)((size_t)(at - p->at) / p->bytes);
+}
+
+static nb_status fetch(nb_backend_state *state, int i, int first, int rows, void *out,
+                       nb_error *err)
+{
+    const char *from = (const char *)(i < 0 ? state->image.at : state->made.image[i].at);
+    size_t size = i < 0 ? sizeof(float) : state->made.pixel_bytes[i];
+    size_t row = state->made.columns * size;
+    int piece = piece_at(state, out);
+    int64_t start = now_ns();
+    nb_status st =
+        nb_cuda_check(err, cudaSetDevice(state->device.index), "choosing the device");
+    from += (size_t)first * row;
+    if (!st && piece < 0 && rows == state->made.rows) {
+        st = nb_cuda_download(state->ring, out, from, (size_t)rows * row, state->stream,
+                              err);
+    } else if (!st) {
+        cudaStream_t stream =
+            piece < 0 ? state->stream : state->made.streams[piece % NB_CUDA_STREAMS];
+        st = nb_cuda_check(err,
+                           cudaMemcpyAsync(out, from, (size_t)rows * row,
+                                           cudaMemcpyDeviceToHost, stream),
+                           "downloading");
+        if (!st)
+            st = nb_cuda_check(err, cudaStreamSynchronize(stream), "downloading");
+    }
+    __atomic_fetch_add(&state->made.download_ns, now_ns() - start, __ATOMIC_RELAXED);
+    return st;
+}
+
+static void *take(nb_backend_state *state, size_t bytes)
+{
+    nb_cuda_pieces *p = &state->made.pieces;
+    uint32_t taken = __atomic_load_n(&state->made.taken, __ATOMIC_ACQUIRE);
+    int k;
+    if (bytes > p->bytes)
+        return NULL;
+    for (k = 0; k < p->count; k++)
+        if (!(taken >> k & 1) &&
+            !(__atomic_fetch_or(&state->made.taken, 1u << k, __ATOMIC_ACQ_REL) >> k & 1))
+            return p->at + (size_t)k * p->bytes;
+    return NULL;
+}
+
+static void give(nb_backend_state *state, void *memory)
+{
+    int k = piece_at(state, memory);
+    if (k >= 0)
+        __atomic_fetch_and(&state->made.taken, ~(1u << k), __ATOMIC_ACQ_REL);
+}
+
+static void *allocate(int device_index, size_t bytes)
+{
+    void *memory = NULL;
+    if (cudaSetDevice(device_index < 0 ? 0 : device_index) == cudaSuccess &&
+        cudaHostAlloc(&memory, bytes, cudaHostAllocPortable) == cudaSuccess)
+        return memory;
+    cudaGetLastError();
+    return NULL;
+}
+
+static void release(void *memory)
+{
+    if (memory)
+        cudaFreeHost(memory);
+}
+
+static void warm(int device_index)
+{
+    if (cudaSetDevice(device_index < 0 ? 0 : device_index) == cudaSuccess)
+        cudaFree(NULL);
+    cudaGetLastError();
+}
+
+static void times(const nb_backend_state *state, nb_device_times *out)
+{
+    double kernels = nb_cuda_kernel_seconds(state);
+    out->kernels = kernels == kernels ? kernels : 0;
+    out->effects = state->made.seconds;
+    out->download = (double)state->made.download_ns * 1e-9;
+}
+
+nb_status nb_cuda_made_open(nb_cuda_made *made, nb_error *err)
+{
+    int i;
+    nb_status st = nb_cuda_check(err, cudaEventCreate(&made->began), "creating an event");
+    if (!st)
+        st = nb_cuda_check(err, cudaEventCreate(&made->ended), "creating an event");
+    for (i = 0; i < NB_CUDA_STREAMS && !st; i++)
+        st = nb_cuda_check(
+            err, cudaStreamCreateWithFlags(&made->streams[i], cudaStreamNonBlocking),
+            "creating a stream");
+    return st;
+}
+
+void nb_cuda_made_close(nb_cuda_made *made)
+{
+    int i;
+    for (i = 0; i < NB_MADE_MOST; i++)
+        nb_cuda_release(&made->image[i]);
+    nb_cuda_release(&made->sums);
+    for (i = 0; i < NB_CUDA_STREAMS; i++)
+        if (made->streams[i])
+            cudaStreamDestroy(made->streams[i]);
+    if (made->began)
+        cudaEventDestroy(made->began);
+    if (made->ended)
+        cudaEventDestroy(made->ended);
+}
+
+extern const nb_backend_device nb_cuda_device_entries = {
+    warm, sum_rows, make, fetch, take, give, allocate, release, times};

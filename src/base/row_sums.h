@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/** What the statistics of an image are put together from, whoever adds up its rows. */
+#ifndef NB_BASE_ROW_SUMS_H
+#define NB_BASE_ROW_SUMS_H
+
+#include <stdint.h>
+
+/** Sums over one row of the region of interest; `lit` pixels are the unmasked ones.  Order of
+ * every sum: pixel f of the region's row belongs to lane f modulo 8, a lane adds its pixels from
+ * left to right, and the eight lanes are added in order. */
+typedef struct nb_row_sums {
+    double all;       /* values of all pixels */
+    double squares;   /* squared deviations of all pixels from the row's mean */
+    double sum, sum2; /* values and squares of the lit pixels */
+    double max;       /* of the lit pixels; -inf when none is above it */
+    int64_t rendered; /* lit pixels */
+    int max_at; /* first pixel of the region's row that has it; not known to all who fill
+                         this (statistics.c looks then) */
+} nb_row_sums;
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/** Photons of one pixel to the integers of files, the same on host and device.  No operation may
+ * be contracted, as in poisson.h.  row_pass.h does the same to several pixels at a time. */
+#ifndef NB_EFFECTS_ADU_H
+#define NB_EFFECTS_ADU_H
+
+#include <math.h>
+#include <stdint.h>
+
+#include "../physics/hostdevice.h"
+
+/** Pixel of the 16-bit image: nb_quantize_u16.  NaN gives 0. */
+NB_HD uint16_t nb_int_adu(float photons, double scale, double adc_offset)
+{
+    double v = photons * scale + adc_offset;
+    v = v > 65535.0 ? 65535.0 : v;
+    v = v > 0 ? v + 0.5 : 0;
+    return (uint16_t)(int32_t)(float)v; /* positive: truncation is floor */
+}
+
+/** Pixel of the PGM: nb_quantize_u8. */
+NB_HD uint8_t nb_pgm_grey(float photons, double scale)
+{
+    double v = photons * scale;
+    v = v > 255.0 ? 255.0 : v;
+    return (uint8_t)(v > 0 ? (int32_t)v : 0);
+}
+
+/** Photons in 32 bits where 16 would not hold them. */
+NB_HD int32_t nb_large_count(double photons)
+{
+    const double limit = 2147483646.0;
+    return photons < limit ? (int32_t)photons : (int32_t)limit;
+}
+
+#endif
