@@ -14,8 +14,7 @@ typedef struct nb_row_sums {
     double sum, sum2; /* values and squares of the lit pixels */
     double max;       /* of the lit pixels; -inf when none is above it */
     int64_t rendered; /* lit pixels */
-    int max_at; /* first pixel of the region's row that has it; not known to all who fill
-                         this (statistics.c looks then) */
+    int64_t max_at; /* first pixel of the region's row that has max; -1: not looked for */
 } nb_row_sums;
 
 #endif

@@ -190,6 +190,7 @@ int main(int argc, char **argv)
         print_help(cli.action);
     else if (!status) {
         notice_options(&cli, argv);
+        cli.cfg.device_alone = 1;
         status = run(&cli, &err);
     }
     if (!status)

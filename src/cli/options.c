@@ -419,7 +419,6 @@ static void defaults(nb_cli *cli)
 {
     memset(cli, 0, sizeof *cli);
     nb_config_defaults(&cli->cfg);
-    cli->cfg.device_alone = 1; /* a program of its own */
     cli->progress = 1;
 }
 

@@ -11,7 +11,7 @@
 struct nb_poisson_key;
 
 typedef struct nb_effect_kernels {
-    /** All but max_at.  mask NULL: all lit. */
+    /** max_at is -1.  mask NULL: all lit. */
     void (*sums)(const float *row, const uint8_t *mask, int n, nb_row_sums *out);
     /** As nb_quantize_u16. */
     void (*u16)(const float *row, const uint8_t *mask, int n, double scale,

@@ -106,6 +106,7 @@ static inline void nb_row_sums_of(const float *row, const uint8_t *mask, int n,
     out->sum = nb_add_lanes(sum);
     out->sum2 = nb_add_lanes(sum2);
     out->squares = nb_row_squares(row, n, out->all / n);
+    out->max_at = -1;
     out->max = -(double)INFINITY;
     for (int i = 0; i < 8; i++)
         out->max = fmax(out->max, max[i / NB_LANES][i % NB_LANES]);

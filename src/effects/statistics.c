@@ -108,7 +108,7 @@ static void add_made_row(const region *r, int slow, partial *total)
     partial p = partial_of(s, r->columns);
     if (s->max > -INFINITY) {
         p.max = s->max;
-        p.max_fast = r->fmin + s->max_at;
+        p.max_fast = r->fmin + (int)s->max_at;
         p.max_slow = slow;
     }
     merge(total, &p);
