@@ -22,43 +22,83 @@ nb_noise_block_fn nb_noise_block_base;
 nb_noise_block_fn nb_noise_block_avx2, nb_noise_block_avx512;
 #endif
 
-/** nb_philox of the pixels first.pixel + offset, offset + 1, ... for `vectors` vectors of them;
- * w[4 * i] ... w[4 * i + 3] are the words of vector i, in the low 32 bits of each lane.  Several
- * at once, because one is a long chain of operations. */
-static inline void nb_v_philox(const nb_poisson_key *first, uint64_t offset, int vectors,
-                               nb_vu *w)
+/** One full round of the four words c with the keys k0 and k1. */
+static inline void nb_v_philox_round(nb_vu *c, uint32_t k0, uint32_t k1)
 {
-    uint32_t k0 = (uint32_t)first->seed, k1 = (uint32_t)(first->seed >> 32);
+    nb_vu p0, p1;
+    nb_v_mul32(&c[0], PHILOX_M4x32_0, &p0);
+    nb_v_mul32(&c[2], PHILOX_M4x32_1, &p1);
+    c[0] = (p1 >> 32) ^ c[1] ^ k0;
+    c[1] = p1;
+    c[2] = (p0 >> 32) ^ c[3] ^ k1;
+    c[3] = p0;
+}
+
+/** nb_philox, the given draw, of NB_LANES pixels from first.pixel + offset on; the words are in
+ * the low 32 bits of each lane. */
+static inline void nb_v_philox(const nb_poisson_key *first, uint64_t offset,
+                               uint32_t draw, nb_vu w[4])
+{
+    const uint32_t k0 = (uint32_t)first->seed, k1 = (uint32_t)(first->seed >> 32);
+    const nb_vu zero = {0};
+    for (unsigned i = 0; i < NB_LANES; i++)
+        w[0][i] = i;
+    w[0] += first->pixel + offset;
+    w[1] = w[0] >> 32;
+    w[2] = zero + first->frame;
+    w[3] = zero + draw;
+    for (uint32_t round = 0; round < 10; round++)
+        nb_v_philox_round(w, k0 + round * PHILOX_W32_0, k1 + round * PHILOX_W32_1);
+}
+
+/** As nb_v_philox, draw 0, but only the first two words, w[4 * i] and w[4 * i + 1] of vector i, of
+ * several vectors, because one is a long chain of operations.  The pixels have the same high word:
+ * what all lanes share in the first rounds is done once, and what would only reach the other two
+ * words is left out of the last. */
+static inline void nb_v_philox_two(const nb_poisson_key *first, uint64_t offset,
+                                   int vectors, nb_vu *w)
+{
+    const uint32_t k0 = (uint32_t)first->seed, k1 = (uint32_t)(first->seed >> 32);
+    const uint64_t of_frame = (uint64_t)first->frame * PHILOX_M4x32_1;
+    const uint32_t first_0 =
+        (uint32_t)(of_frame >> 32) ^ (uint32_t)(first->pixel >> 32) ^ k0;
+    const uint64_t of_first = (uint64_t)first_0 * PHILOX_M4x32_0;
+    const uint32_t second_0 = (uint32_t)of_frame ^ (k0 + PHILOX_W32_0);
+    const uint32_t second_2 = (uint32_t)(of_first >> 32) ^ (k1 + PHILOX_W32_1);
     const nb_vu zero = {0};
     nb_vu lane = zero;
     for (unsigned i = 0; i < NB_LANES; i++)
         lane[i] = i;
-    for (int i = 0; i < vectors; i++) {
-        w[4 * i] = lane + (first->pixel + offset + (uint64_t)(i * NB_LANES));
-        w[4 * i + 1] = w[4 * i] >> 32;
-        w[4 * i + 2] = zero + first->frame;
-        w[4 * i + 3] = zero;
+    for (int i = 0; i < vectors; i++) { /* rounds 1 and 2 */
+        nb_vu *c = w + 4 * i, p;
+        c[0] = lane + (first->pixel + offset + (uint64_t)(i * NB_LANES));
+        nb_v_mul32(&c[0], PHILOX_M4x32_0, &c[3]);
+        c[2] = (c[3] >> 32) ^ k1;
+        nb_v_mul32(&c[2], PHILOX_M4x32_1, &p);
+        c[0] = (p >> 32) ^ second_0;
+        c[1] = p;
+        c[2] = c[3] ^ second_2;
+        c[3] = zero + (uint32_t)of_first;
     }
-    for (int round = 0; round < 10; round++) {
-        for (int i = 0; i < vectors; i++) {
-            nb_vu *c = w + 4 * i, p0, p1;
-            nb_v_mul32(&c[0], PHILOX_M4x32_0, &p0);
-            nb_v_mul32(&c[2], PHILOX_M4x32_1, &p1);
-            c[0] = (p1 >> 32) ^ c[1] ^ k0;
-            c[1] = p1;
-            c[2] = (p0 >> 32) ^ c[3] ^ k1;
-            c[3] = p0;
-        }
-        k0 += PHILOX_W32_0;
-        k1 += PHILOX_W32_1;
+    for (uint32_t round = 2; round < 8; round++)
+        for (int i = 0; i < vectors; i++)
+            nb_v_philox_round(w + 4 * i, k0 + round * PHILOX_W32_0,
+                              k1 + round * PHILOX_W32_1);
+    for (int i = 0; i < vectors; i++) { /* rounds 9 and 10 */
+        nb_vu *c = w + 4 * i, p, q;
+        nb_v_mul32(&c[0], PHILOX_M4x32_0, &p);
+        nb_v_mul32(&c[2], PHILOX_M4x32_1, &q);
+        c[2] = (p >> 32) ^ c[3] ^ (k1 + 8 * PHILOX_W32_1);
+        nb_v_mul32(&c[2], PHILOX_M4x32_1, &p);
+        c[0] = (p >> 32) ^ q ^ (k0 + 9 * PHILOX_W32_0);
+        c[1] = p;
     }
 }
 
 /** nb_uniform52 of the low halves. */
 static inline void nb_v_uniform52(const nb_vu *high, const nb_vu *low, nb_vd *u)
 {
-    nb_vu bits =
-        0x3ff0000000000000u | (*high & 0xffffffffu) << 20 | (*low & 0xffffffffu) >> 12;
+    nb_vu bits = 0x3ff0000000000000u | ((*high << 32) | (*low & 0xffffffffu)) >> 12;
     *u = (nb_vd)bits - (1.0 - 0.5 / 4503599627370496.0);
 }
 
@@ -78,71 +118,179 @@ static inline void nb_v_exact_exp(const nb_vd *of, nb_vd *power)
     *power = (1.0 + (r + tail)) * (nb_vd)bits;
 }
 
-/** nb_poisson_inversion.  Most pixels of most images are empty, and stay so without e^-mean:
- * it is at least 1 - mean. */
-static inline void nb_v_inversion(const nb_vd *mean, const nb_vd *u, nb_vd *photons)
+enum {
+    NB_TOGETHER = NB_LANES >= 4 ? 4 : 2
+}; /* vectors at a time, as the registers allow */
+
+/** Is a lane of one of the vectors true? */
+static inline int nb_v_any(const nb_vi *mask)
 {
-    nb_vd p, sum, count = {0}, one = count + 1.0;
-    nb_vi open = *u > (1.0 - *mean) - 1e-12;
-    if (nb_v_bits(&open)) {
-        nb_vd minus = -*mean;
-        nb_v_exact_exp(&minus, &p);
-        sum = p;
-        open = *u > sum;
-        for (int k = 1; k <= NB_POISSON_LONGEST && nb_v_bits(&open); k++) {
-            count += NB_V_WHERE(open, one);
-            p = p * (*mean * (1.0 / k));
-            sum += p;
-            open = *u > sum;
-        }
-    }
-    *photons = count;
+    nb_vi any = mask[0];
+    for (int i = 1; i < NB_TOGETHER; i++)
+        any |= mask[i];
+    return nb_v_bits(&any) != 0;
 }
 
-/** nb_poisson_rejection as far as its first pair of deviates, for lanes of NB_POISSON_SMALL to
- * NB_POISSON_HUGE; returns the lanes which that decides without the second test, six of seven. */
-static inline void nb_v_rejection(const nb_vd *mean, const nb_vu *w, nb_vd *photons,
-                                  nb_vi *certain)
+/** nb_poisson_inversion of NB_TOGETHER vectors, whose chains of operations overlap; they end
+ * together, because a mispredicted end costs more than some idle steps.  Most pixels of most
+ * images are empty, and stay so without e^-mean: it is at least 1 - mean. */
+static inline void nb_v_inversion(const nb_vd *mean, const nb_vd *u, nb_vd *photons)
+{
+    const nb_vd zero = {0}, one = zero + 1.0;
+    nb_vd p[NB_TOGETHER], sum[NB_TOGETHER];
+    nb_vi open[NB_TOGETHER];
+    for (int i = 0; i < NB_TOGETHER; i++) {
+        photons[i] = zero;
+        open[i] = u[i] > (1.0 - mean[i]) - 1e-12;
+    }
+    if (!nb_v_any(open))
+        return;
+    for (int i = 0; i < NB_TOGETHER; i++) {
+        nb_vd minus = -mean[i];
+        nb_v_exact_exp(&minus, &p[i]);
+        sum[i] = p[i];
+        open[i] = u[i] > sum[i];
+    }
+    for (int k = 1; k <= NB_POISSON_LONGEST && nb_v_any(open); k++) {
+        for (int i = 0; i < NB_TOGETHER; i++) {
+            photons[i] += NB_V_WHERE(open[i], one);
+            p[i] = p[i] * (mean[i] * (1.0 / k));
+            sum[i] += p[i];
+            open[i] = u[i] > sum[i];
+        }
+    }
+}
+
+/** nb_exact_log of normal numbers > 0. */
+static inline void nb_v_exact_log(const nb_vd *of, nb_vd *log)
 {
     const nb_vd zero = {0};
-    nb_vd root, b, a, v_certain, u, v, us, x, k;
+    nb_vu bits = (nb_vu)*of;
+    nb_vd n = (nb_vd)(bits >> 52 | 0x4330000000000000u) - (4503599627370496.0 + 1023.0);
+    nb_vd m = (nb_vd)((bits & 0x000fffffffffffffu) | 0x3ff0000000000000u), f, s, z;
+    nb_vd series = zero + 2.0 / 25;
+    nb_vi upper = m > 1.41421356237309505;
+    m = NB_V_CHOOSE(upper, m * 0.5, m);
+    n += NB_V_WHERE(upper, zero + 1.0);
+    f = m - 1.0;
+    s = f / (m + 1.0);
+    z = s * s;
+    for (int i = 23; i >= 3; i -= 2)
+        series = series * z + 2.0 / i;
+    *log = n * NB_LN2_HIGH + (n * NB_LN2_LOW + (f - s * (f - z * series)));
+}
+
+/** nb_stirling_rest of whole k >= 1. */
+static inline void nb_v_stirling_rest(const nb_vd *of, nb_vd *rest)
+{
+    static const double small[16] = {0, /* nb_stirling_rest(0 to 15) */
+                                     0.081061466795312911,
+                                     0.041340695955395038,
+                                     0.027677925684983961,
+                                     0.020790672103750973,
+                                     0.016644691189807059,
+                                     0.013876128823056898,
+                                     0.011896709945877559,
+                                     0.010411265261958357,
+                                     0.0092554621826990251,
+                                     0.0083305634333486027,
+                                     0.0075736754879367598,
+                                     0.0069428401071953806,
+                                     0.0064089941879910241,
+                                     0.0059513701127462794,
+                                     0.005554733551950586};
+    nb_vd k = *of, k2 = k * k;
+    nb_vi few = k < 16.0;
+    *rest = (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - 1.0 / (1680 * k2)) / k2) / k2) / k;
+    if (nb_v_bits(&few))
+        for (int i = 0; i < NB_LANES; i++)
+            if (few[i])
+                (*rest)[i] = small[(int)k[i]];
+}
+
+/** nb_poisson_accept of k >= 0. */
+static inline void nb_v_accept(const nb_vd *mean, const nb_vd *of, const nb_vd *of_ratio,
+                               nb_vi *accepted)
+{
+    const nb_vd zero = {0}, one = zero + 1.0;
+    nb_vi none = *of < 1.0;
+    nb_vd k = NB_V_CHOOSE(none, one, *of), root = 2 * NB_PI * k, quotient = k / *mean,
+          ratio;
+    nb_vd log_ratio, log_quotient, rest, limit;
+    nb_v_sqrt(&root, &root);
+    ratio = NB_V_CHOOSE(none, *of_ratio, *of_ratio * root);
+    nb_v_exact_log(&ratio, &log_ratio);
+    nb_v_exact_log(&quotient, &log_quotient);
+    nb_v_stirling_rest(&k, &rest);
+    limit = (k - *mean) - k * log_quotient - rest;
+    *accepted = log_ratio <= NB_V_CHOOSE(none, -*mean, limit);
+}
+
+/** nb_poisson_rejection's constants. */
+typedef struct nb_v_hat {
+    nb_vd a, b, inverse_alpha, v_certain;
+} nb_v_hat;
+
+static inline void nb_v_hat_of(const nb_vd *mean, nb_v_hat *hat)
+{
+    nb_vd root;
     nb_v_sqrt(mean, &root);
-    b = 0.931 + 2.53 * root;
-    a = -0.059 + 0.02483 * b;
-    v_certain = 0.9277 - 3.6224 / (b - 2.0);
+    hat->b = 0.931 + 2.53 * root;
+    hat->a = -0.059 + 0.02483 * hat->b;
+    hat->inverse_alpha = 1.1239 + 1.1328 / (hat->b - 3.4);
+    hat->v_certain = 0.9277 - 3.6224 / (hat->b - 2.0);
+}
+
+/** One draw of nb_poisson_rejection for the lanes that are open; *accepted: those that have their
+ * k by it. */
+static inline void nb_v_rejection(const nb_vd *mean, const nb_v_hat *hat, const nb_vu w[4],
+                                  const nb_vi *open, nb_vd *of_k, nb_vi *accepted)
+{
+    const nb_vd zero = {0};
+    nb_vd u, v, us, x, k, ratio;
+    nb_vi certain, possible;
     nb_v_uniform52(&w[0], &w[1], &u);
     nb_v_uniform52(&w[2], &w[3], &v);
     u -= 0.5;
     us = 0.5 - NB_V_CHOOSE(u < zero, -u, u);
-    x = (2.0 * a / us + b) * u + *mean + 0.43;
+    x = (2.0 * hat->a / us + hat->b) * u + *mean + 0.43;
     k = (x + 6755399441055744.0) - 6755399441055744.0; /* nearest, then down: floor */
     k -= NB_V_WHERE(k > x, zero + 1.0);
-    *photons = k;
-    *certain = (us >= 0.07) & (v <= v_certain);
+    certain = *open & (us >= 0.07) & (v <= hat->v_certain);
+    possible = *open & ~certain & (k >= zero) & ~((us < 0.013) & (v > us));
+    *of_k = k;
+    *accepted = certain;
+    if (!nb_v_bits(&possible))
+        return;
+    ratio = v * hat->inverse_alpha / (hat->a / (us * us) + hat->b);
+    k = NB_V_WHERE(possible, k);
+    nb_v_accept(mean, &k, &ratio, accepted);
+    *accepted = certain | (possible & *accepted);
 }
 
-/** The lanes of NB_POISSON_SMALL and more. */
+/** nb_poisson of the lanes of NB_POISSON_SMALL and more. */
 static inline void nb_v_large(const float *mean, const nb_poisson_key *first,
                               uint64_t offset, nb_vd *photons)
 {
     const nb_vd zero = {0};
     nb_vf narrow;
-    nb_vd m, quick;
-    nb_vi large, done;
-    nb_vu w[4];
+    nb_vd m, k;
+    nb_vi large, open, accepted;
+    nb_v_hat hat;
     nb_v_load(mean, &narrow);
     m = __builtin_convertvector(narrow, nb_vd);
     large = m >= NB_POISSON_SMALL;
-    nb_v_philox(first, offset, 1, w);
-    done = large & (m <= NB_POISSON_HUGE);
-    m = NB_V_CHOOSE(done, m, zero + 100.0); /* a tame number elsewhere */
-    {
-        nb_vi certain;
-        nb_v_rejection(&m, w, &quick, &certain);
-        done &= certain;
+    open = large & (m <= NB_POISSON_HUGE);
+    large &= ~open;
+    m = NB_V_CHOOSE(open, m, zero + 100.0); /* a tame number elsewhere */
+    nb_v_hat_of(&m, &hat);
+    for (uint32_t draw = 0; nb_v_bits(&open); draw++) {
+        nb_vu w[4];
+        nb_v_philox(first, offset, draw, w);
+        nb_v_rejection(&m, &hat, w, &open, &k, &accepted);
+        *photons = NB_V_CHOOSE(accepted, k, *photons);
+        open &= ~accepted;
     }
-    *photons = NB_V_CHOOSE(done, quick, *photons);
-    large &= ~done;
     for (int i = 0; i < NB_LANES && nb_v_bits(&large); i++) {
         if (large[i]) {
             nb_poisson_key key = *first;
@@ -165,35 +313,48 @@ static inline int nb_v_digitize(const nb_vd *photons, double adc_offset, uint16_
     whole = __builtin_convertvector(x, nb_vw);
     narrow = __builtin_convertvector(whole, nb_vh);
     memcpy(adu, &narrow, sizeof narrow);
-    return __builtin_popcount(nb_v_bits(&overload));
+    return nb_v_bits(&overload) ? __builtin_popcount(nb_v_bits(&overload)) : 0;
+}
+
+/** Noise of NB_TOGETHER vectors from first.pixel + offset on; returns how many were clipped. */
+static inline int nb_noise_vectors(const float *mean, const nb_poisson_key *first,
+                                   uint64_t offset, double adc_offset, uint16_t *adu)
+{
+    const nb_vd zero = {0};
+    nb_vu w[4 * NB_TOGETHER];
+    nb_vd u[NB_TOGETHER], small[NB_TOGETHER], photons[NB_TOGETHER];
+    nb_vi large[NB_TOGETHER];
+    int clipped = 0;
+    if ((first->pixel >> 32) == ((first->pixel + NB_NOISE_BLOCK) >> 32))
+        nb_v_philox_two(first, offset, NB_TOGETHER, w);
+    else
+        for (int i = 0; i < NB_TOGETHER; i++)
+            nb_v_philox(first, offset + (uint64_t)(i * NB_LANES), 0, w + 4 * i);
+    for (int i = 0; i < NB_TOGETHER; i++) {
+        nb_vf narrow;
+        nb_vd m;
+        nb_v_uniform52(&w[4 * i], &w[4 * i + 1], &u[i]);
+        nb_v_load(mean + i * NB_LANES, &narrow);
+        m = __builtin_convertvector(narrow, nb_vd);
+        small[i] = NB_V_WHERE((m > zero) & (m < NB_POISSON_SMALL), m);
+        large[i] = m >= NB_POISSON_SMALL;
+    }
+    nb_v_inversion(small, u, photons); /* mean 0 gives 0 */
+    for (int i = 0; i < NB_TOGETHER; i++) {
+        if (nb_v_bits(&large[i]))
+            nb_v_large(mean + i * NB_LANES, first, offset + (uint64_t)(i * NB_LANES),
+                       &photons[i]);
+        clipped += nb_v_digitize(&photons[i], adc_offset, adu + i * NB_LANES);
+    }
+    return clipped;
 }
 
 static inline int nb_noise_block(const float *mean, const nb_poisson_key *first,
                                  double adc_offset, uint16_t *adu)
 {
-    enum { TOGETHER = NB_LANES >= 8 ? 4 : 2 }; /* as the registers allow */
-    const nb_vd zero = {0};
-    nb_vd u[NB_NOISE_BLOCK / NB_LANES];
     int clipped = 0;
-    for (int i = 0; i < NB_NOISE_BLOCK / NB_LANES; i += TOGETHER) {
-        nb_vu w[4 * TOGETHER];
-        nb_v_philox(first, (uint64_t)i * NB_LANES, TOGETHER, w);
-        for (int j = 0; j < TOGETHER; j++)
-            nb_v_uniform52(&w[4 * j], &w[4 * j + 1], &u[i + j]);
-    }
-    for (int i = 0; i < NB_NOISE_BLOCK; i += NB_LANES) {
-        nb_vf narrow;
-        nb_vd m, small, photons;
-        nb_vi large;
-        nb_v_load(mean + i, &narrow);
-        m = __builtin_convertvector(narrow, nb_vd);
-        small = NB_V_WHERE((m > zero) & (m < NB_POISSON_SMALL), m);
-        large = m >= NB_POISSON_SMALL;
-        nb_v_inversion(&small, &u[i / NB_LANES], &photons); /* mean 0 gives 0 */
-        if (nb_v_bits(&large))
-            nb_v_large(mean + i, first, (uint64_t)i, &photons);
-        clipped += nb_v_digitize(&photons, adc_offset, adu + i);
-    }
+    for (int i = 0; i < NB_NOISE_BLOCK; i += NB_TOGETHER * NB_LANES)
+        clipped += nb_noise_vectors(mean + i, first, (uint64_t)i, adc_offset, adu + i);
     return clipped;
 }
 

@@ -192,6 +192,27 @@ static uint16_t expected_adu(float mean, int64_t seed, uint32_t frame, int pixel
     return (uint16_t)(v > 65535 ? 65535 : v < 0 ? 0 : v);
 }
 
+/** Rejection: several draws, few and many photons, pixels on both sides of 2^32, and what is above
+ * every limit. */
+static void bright_block_equals_single(nb_noise_block_fn *block)
+{
+    float mean[64];
+    for (int trial = 0; trial < 300; trial++) {
+        nb_poisson_key first = {
+            7, 4294967296u - 32 + (trial % 3 ? (uint64_t)trial << 7 : 0), (uint32_t)trial};
+        uint16_t adu[64];
+        for (int i = 0; i < 64; i++)
+            mean[i] = 12 * powf(2500, (float)((i * 37 + trial) % 64) / 64);
+        mean[trial % 64] = trial % 2 ? 2e9f : INFINITY;
+        block(mean, &first, 0, adu);
+        for (int i = 0; i < 64; i++) {
+            nb_poisson_key key = {7, first.pixel + (uint64_t)i, (uint32_t)trial};
+            double want = nb_poisson(mean[i], &key);
+            assert_int_equal(adu[i], want < 65535 ? want : 65535);
+        }
+    }
+}
+
 static void block_equals_single(nb_noise_block_fn *block)
 {
     float mean[64];
@@ -207,6 +228,7 @@ static void block_equals_single(nb_noise_block_fn *block)
             assert_int_equal(adu[i], nb_poisson(mean[i], &key));
         }
     }
+    bright_block_equals_single(block);
 }
 
 static void block_base(void **state)
