@@ -5,11 +5,8 @@
  * every fallible function returns an nb_status and fills an nb_error.  Units here are the
  * users' units (mm, A, deg, um, mrad); they are converted to SI once, in src/model.
  *
- * The usual path:
- *     nb_config cfg;  nb_config_defaults(&cfg);  ... set fields ...
- *     nb_sim *sim;    nb_sim_create(&cfg, NULL, &sim, &err);
- *     float *image = malloc(...);  nb_sim_render(sim, image, &stats, &err);
- *     nb_sim_write(sim, image, &stats, &err);  nb_sim_free(sim);
+ * The usual path, as in docs/library.md: nb_config_defaults, fields, nb_sim_create, nb_sim_render,
+ * nb_sim_write, nb_sim_free.
  */
 #ifndef NANOBRAGG_H
 #define NANOBRAGG_H
@@ -215,9 +212,8 @@ typedef struct nb_config {
     int threads; /* 0 auto */
     nb_isa isa;
     nb_precision precision;
-    char device[32];  /* auto | cpu | cuda | cuda:N; "" = auto */
-    int device_alone; /* nothing else in this process uses the device: nb_sim_write shuts
-                                it down while the files are written */
+    char device[32];         /* auto | cpu | cuda | cuda:N; "" = auto */
+    int device_alone;        /* nobody else here uses it: nb_sim_write shuts it down */
     char command_line[2048]; /* for file headers; may be empty */
 } nb_config;
 
@@ -243,8 +239,8 @@ typedef struct nb_stats {
 
 /** Where the time went, seconds.  Filled as the stages run.  nb_sim_write makes the noise while it
  * writes: `noise` and `write` divide its wall time as their threads' time was divided.  The last
- * three are parts of the others, of an image on a device: its kernels for rendering, its kernels
- * for statistics and integers, and waiting for pixels to come down, summed over threads. */
+ * three are within the others: a device's kernels for the image, for statistics and integers, and
+ * waiting for its pixels, summed over threads. */
 typedef struct nb_times {
     double load, scene, start, render, statistics, noise, write;
     double device_render, device_effects, device_download;
@@ -268,8 +264,7 @@ void nb_sim_size(const nb_sim *sim, int *fast, int *slow);
 
 /** Render into image[slow][fast] (caller's, fast*slow floats, photons per pixel); pixels outside
  * the region of interest or masked are 0.  image NULL: into memory of the simulation's own, or a
- * device's, where it stays for nb_sim_write and nb_sim_image until the next call.  stats may be
- * NULL. */
+ * device's, for nb_sim_write and nb_sim_image until the next call.  stats may be NULL. */
 nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *err);
 
 /** The image that nb_sim_render(sim, NULL, ...) made: *image is the simulation's, until the next
@@ -291,8 +286,7 @@ nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
 typedef struct nb_reflection {
     int32_t frame; /* of a series, from 0 */
     int32_t h, k, l;
-    double fast,
-        slow; /* centre of its photons, pixels from the outer corner of the first */
+    double fast, slow; /* centre of its photons, pixels from the image's outer corner */
     double intensity; /* photons, without background and noise, outside of masks excluded */
     double peak;      /* photons in its brightest pixel */
     double phi_deg;   /* mean over its photons of the spindle angle */
