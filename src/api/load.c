@@ -94,7 +94,6 @@ static nb_status load_sources(nb_sim *sim, const nb_geometry *g, nb_error *err)
     char *data;
     size_t bytes;
     nb_status st;
-    int i;
     if (!path[0])
         return NB_OK;
     if ((st = nb_read_file(path, "-sourcefile", 0, &data, &bytes, err)))
@@ -103,14 +102,9 @@ static nb_status load_sources(nb_sim *sim, const nb_geometry *g, nb_error *err)
     nb_free(data);
     if (st)
         return st;
-    sim->lines = nb_alloc((size_t)list.count, sizeof *sim->lines, "source list", err);
-    for (i = 0; sim->lines && i < list.count; i++) {
-        const nb_source_row *r = &list.rows[i];
-        sim->lines[i] = (nb_source_line){r->x, r->y, r->z, r->I, r->lambda};
-    }
+    sim->lines = list.rows;
     sim->n_lines = list.count;
-    nb_source_list_free(&list);
-    return sim->lines ? NB_OK : NB_ERR_NOMEM;
+    return NB_OK;
 }
 
 /** The cache may be large, and is replaced whole by those who write it: mapped. */

@@ -30,15 +30,15 @@ typedef struct source_reader {
     nb_error *err;
 } source_reader;
 
-static nb_status check_row(const source_reader *r, const nb_source_row *s)
+static nb_status check_row(const source_reader *r, const nb_source_line *s)
 {
     double longest = fmax(fmax(fabs(s->x), fabs(s->y)), fabs(s->z));
     if (!(longest > 1 / FARTHEST && longest < FARTHEST))
         return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
                           "X Y Z = %g %g %g gives no direction", s->x, s->y, s->z);
-    if (!(s->I >= 0))
+    if (!(s->intensity >= 0))
         return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
-                          "intensity %g is negative", s->I);
+                          "intensity %g is negative", s->intensity);
     if (!(s->lambda > 0 && s->lambda < LONGEST_WAVE))
         return nb_fail_at(
             r->err, NB_ERR_INPUT, r->name, r->line,
@@ -49,8 +49,8 @@ static nb_status check_row(const source_reader *r, const nb_source_row *s)
 }
 
 /* One line into *s; *columns is what it held, 0 for a blank line. */
-static nb_status read_row(source_reader *r, const nb_source_defaults *d, nb_source_row *s,
-                          int *columns)
+static nb_status read_row(source_reader *r, const nb_source_defaults *d,
+                          nb_source_line *s, int *columns)
 {
     double v[COLUMNS] = {d->position[0], d->position[1], d->position[2], 1, d->lambda};
     int n = 0;
@@ -71,7 +71,7 @@ static nb_status read_row(source_reader *r, const nb_source_defaults *d, nb_sour
         n++;
     }
     *columns = n;
-    *s = (nb_source_row){v[0], v[1], v[2], v[3], v[4]};
+    *s = (nb_source_line){v[0], v[1], v[2], v[3], v[4]};
     return n ? check_row(r, s) : NB_OK;
 }
 
@@ -90,7 +90,7 @@ static nb_status check_list(const source_reader *r, const nb_source_list *list)
         return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
                           "no source in the file (X Y Z I lambda)");
     for (int i = 0; i < list->count; i++)
-        sum += list->rows[i].I;
+        sum += list->rows[i].intensity;
     if (!(sum > 0 && isfinite(sum)))
         return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
                           "the intensities (column 4) add up to %g", sum);

@@ -3,15 +3,10 @@
 #ifndef NB_IO_SOURCES_H
 #define NB_IO_SOURCES_H
 
+#include "../model/beam.h"
 #include "../nanobragg.h"
 
-/** One source, as typed: its position seen from the sample (lab frame, any length > 0;
- * the beam comes from there), its relative intensity, its wavelength in metres. */
-typedef struct nb_source_row {
-    double x, y, z, I, lambda;
-} nb_source_row;
-
-/** What a missing column means.  I is 1. */
+/** What a missing column means; the intensity is 1. */
 typedef struct nb_source_defaults {
     double position[3]; /* -10 times the unit beam vector, m */
     double lambda;      /* m */
@@ -19,7 +14,7 @@ typedef struct nb_source_defaults {
 
 /** The rows in file order; the owner of the struct owns them. */
 typedef struct nb_source_list {
-    nb_source_row *rows;
+    nb_source_line *rows;
     int count;
 } nb_source_list;
 

@@ -7,11 +7,11 @@
 #include "../physics/scene.h"
 #include "detector.h"
 
-/** One line of a source list: position [m, any length] of the source, intensity, wavelength. */
+/** One line of a source list. */
 typedef struct nb_source_line {
-    double x, y, z;
-    double intensity;
-    double lambda; /* m */
+    double x, y, z;   /* m, lab; position seen from the sample, any length > 0 */
+    double intensity; /* relative */
+    double lambda;    /* m */
 } nb_source_line;
 
 /** Central wavelength in A. */

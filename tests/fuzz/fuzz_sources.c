@@ -18,9 +18,10 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
     }
     NB_FUZZ_CHECK(list.count > 0);
     for (int i = 0; i < list.count; i++) {
-        const nb_source_row *s = &list.rows[i];
+        const nb_source_line *s = &list.rows[i];
         double length2 = s->x * s->x + s->y * s->y + s->z * s->z;
-        NB_FUZZ_CHECK(length2 > 0 && isfinite(length2) && s->I >= 0 && s->lambda > 0);
+        NB_FUZZ_CHECK(length2 > 0 && isfinite(length2) && s->intensity >= 0 &&
+                      s->lambda > 0);
     }
     nb_source_list_free(&list);
     return 1;

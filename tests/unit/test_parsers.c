@@ -359,7 +359,7 @@ static void source_columns(void **state)
     static const char text[] =
         "# X Y Z I lambda\r\n-10,0;0.01:2!1e-10\r\n\n , \n-9 1 2 0.5\n"
         "\t-8 3\n-7 0 0 1 1e-10 a sixth column # c\n-6 # only x\r\n-5";
-    static const nb_source_row expected[] = {
+    static const nb_source_line expected[] = {
         {-10, 0, 0.01, 2, 1e-10},    {-9, 1, 2, 0.5, 1.5e-10},
         {-8, 3, 0.25, 1, 1.5e-10},   {-7, 0, 0, 1, 1e-10},
         {-6, 0.5, 0.25, 1, 1.5e-10}, {-5, 0.5, 0.25, 1, 1.5e-10}};
