@@ -80,8 +80,8 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     nb_model_inputs in = {0};
     nb_status st;
     in.matrix = sim->has_matrix ? sim->matrix : NULL;
-    in.sources = sim->lines;
-    in.n_sources = sim->n_lines;
+    in.sources = sim->spectrum ? sim->spectrum : sim->lines;
+    in.n_sources = sim->spectrum ? sim->n_spectrum : sim->n_lines;
     in.mask = sim->mask;
     in.default_seed = sim->seed;
     in.sf.default_F = isnan(cfg->default_F) ? 0 : cfg->default_F;

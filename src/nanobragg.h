@@ -364,6 +364,7 @@ typedef struct nb_series {
     nb_compression compress;
     int frames_per_file;            /* of the HDF5 data files; 0: 100 */
     char orientations[NB_PATH_MAX]; /* stills: "random" or a file; "" the configuration's own */
+    char spectra[NB_PATH_MAX]; /* stills: a file with a spectrum for each shot */
     double jitter_fluence_pct, jitter_lambda_pct, jitter_cell_pct, jitter_mosaic_pct;
     double jitter_beam_mm; /* standard deviations from shot to shot; 0 none */
     int resume;            /* keep the frames that an earlier, interrupted run finished */

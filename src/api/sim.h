@@ -19,6 +19,8 @@ struct nb_sim {
     int has_matrix;
     nb_source_line *lines; /* owned */
     int n_lines;
+    const nb_source_line *spectrum; /* instead of lines; another's */
+    int n_spectrum;
     uint8_t *mask; /* owned, [slow][fast] */
     int borrows;   /* table, lines and mask belong to another nb_sim */
     nb_model model;
@@ -84,6 +86,9 @@ nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
 
 /** Give sim another configuration that names the same files, and build its model. */
 nb_status nb_sim_rebuild(nb_sim *sim, const nb_config *cfg, nb_error *err);
+
+/** Central wavelength, A; of a spectrum its weighted mean. */
+double nb_sim_wavelength(const nb_sim *sim);
 
 /** What the headers of image files say. */
 nb_image_meta nb_sim_describe(const nb_sim *sim);

@@ -26,6 +26,19 @@ static void copy_vector(double out[3], double scale, nb_vec3 v)
     out[2] = v.z * scale;
 }
 
+double nb_sim_wavelength(const nb_sim *sim)
+{
+    const nb_scene *sc = &sim->model.scene;
+    double weight = 0, sum = 0;
+    if (!sim->spectrum)
+        return sim->model.wavelength_A;
+    for (int i = 0; i < sc->n_sources; i++) {
+        weight += sc->sources[i].weight;
+        sum += sc->sources[i].weight * sc->sources[i].lambda;
+    }
+    return sum / weight * 1e10;
+}
+
 nb_image_meta nb_sim_describe(const nb_sim *sim)
 {
     const nb_model *m = &sim->model;
@@ -36,7 +49,7 @@ nb_image_meta nb_sim_describe(const nb_sim *sim)
     meta.pixel_mm = g->pixel * 1e3;
     meta.distance_mm = g->distance * 1e3;
     meta.close_distance_mm = g->close_distance * 1e3;
-    meta.wavelength_A = m->wavelength_A;
+    meta.wavelength_A = nb_sim_wavelength(sim);
     meta.Xbeam_mm = g->Xbeam * 1e3;
     meta.Ybeam_mm = g->Ybeam * 1e3;
     meta.Fbeam_mm = g->Fbeam * 1e3;

@@ -7,6 +7,7 @@
 
 #include "hdf5_chunk.h"
 #include "meta.h"
+#include "spectra.h"
 
 /** What a data file belongs to, and its frames. */
 typedef struct nb_hdf5_data {
@@ -67,6 +68,7 @@ typedef struct nb_hdf5_master {
     const nb_hdf5_frame *truth; /* [frames] */
     const uint8_t *bad;         /* [slow][fast], 1: pixel not rendered; NULL: all good */
     const char *config;         /* JSON, may be NULL */
+    const nb_spectra *spectra;  /* frame k has spectrum k; NULL: none */
     /** Name of data file n (0..) relative to the master, into name[NB_PATH_MAX]. */
     void (*data_name)(void *user, int n, char *name);
     void *user;

@@ -11,6 +11,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "hdf5_beam.h"
 #include "hdf5_truth.h"
 
 #define DETECTOR "/entry/instrument/detector"
@@ -128,15 +129,6 @@ static void put_detector(nb_h5 *h, const nb_hdf5_master *master, const lab_frame
     put_module(h, m, f);
 }
 
-static void put_beam(nb_h5 *h, const nb_image_meta *m)
-{
-    nb_h5_group(h, "/entry/instrument/beam", "NXbeam");
-    nb_h5_number(h, "/entry/instrument/beam/incident_wavelength", m->wavelength_A,
-                 "angstrom");
-    nb_h5_number(h, "/entry/instrument/beam/incident_polarization_factor",
-                 m->polarization, NULL);
-}
-
 /** The goniometer of a rotation; a still has none. */
 static void put_sample(nb_h5 *h, const nb_hdf5_master *master, const lab_frame *f)
 {
@@ -238,7 +230,7 @@ static void fill(nb_h5 *h, const nb_hdf5_master *master)
     put_data(h, master);
     nb_h5_group(h, "/entry/instrument", "NXinstrument");
     nb_h5_text(h, "/entry/instrument/name", "nanobragg");
-    put_beam(h, master->meta);
+    nb_hdf5_put_beam(h, master);
     put_detector(h, master, &f);
     put_sample(h, master, &f);
     nb_hdf5_put_truth(h, master);

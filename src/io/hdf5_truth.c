@@ -96,6 +96,19 @@ static void put_seeds(nb_h5 *h, const nb_hdf5_master *master)
     nb_free(seeds);
 }
 
+/** Which line of -spectra each shot has, from 0. */
+static void put_spectrum_numbers(nb_h5 *h, int frames)
+{
+    hsize_t n = (hsize_t)frames;
+    int64_t *numbers = nb_alloc((size_t)n, sizeof *numbers, "truth", NULL);
+    h->ok &= numbers != NULL;
+    for (hsize_t i = 0; numbers && i < n; i++)
+        numbers[i] = (int64_t)i;
+    if (numbers)
+        nb_h5_array(h, SIMULATION "/spectrum", H5T_NATIVE_INT64, numbers, 1, &n);
+    nb_free(numbers);
+}
+
 static void put_lab(nb_h5 *h, const nb_image_meta *m)
 {
     const hsize_t three = 3;
@@ -129,6 +142,8 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
     COLUMN("beam_fast", beam_px[0], "pixel");
     COLUMN("beam_slow", beam_px[1], "pixel");
 #undef COLUMN
+    if (master->spectra)
+        put_spectrum_numbers(h, master->frames);
     if (master->layout.reflections)
         nb_hdf5_link_lists(h, master);
 }

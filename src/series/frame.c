@@ -35,7 +35,7 @@ nb_hdf5_frame nb_frame_truth(const nb_frame *f)
     }
     t.phi_deg = isnan(f->sim->cfg.phi_deg) ? 0 : f->sim->cfg.phi_deg;
     t.osc_deg = m->phi_range / NB_DEG;
-    t.wavelength_A = m->wavelength_A;
+    t.wavelength_A = nb_sim_wavelength(f->sim);
     t.fluence = m->fluence;
     t.mosaic_deg = m->mosaic_spread / NB_DEG;
     t.beam_px[0] = g->Fbeam / g->pixel;

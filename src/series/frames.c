@@ -8,6 +8,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/outfile.h"
 #include "../base/philox.h"
 #include "../model/units.h"
 #include "orientations.h"
@@ -60,8 +61,31 @@ static nb_status check_jitter(const nb_series *s, const nb_config *cfg, nb_error
     return NB_OK;
 }
 
+/** A spectrum is the whole beam of its shot. */
+static nb_status check_spectra(const nb_series *s, const nb_config *cfg, nb_error *err)
+{
+    if (!s->spectra[0])
+        return NB_OK;
+    if (!s->stills)
+        return nb_fail(err, NB_ERR_INPUT, "-spectra: only with -stills or -jobs");
+    if (cfg->source_file[0])
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-spectra and -sourcefile: give one of them, both say the beam");
+    if (cfg->hdiv_range_mrad > 0 || cfg->vdiv_range_mrad > 0 || cfg->dispersion_pct > 0)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-spectra with -divergence or -dispersion: the spectra say every "
+                       "source; leave the ranges out");
+    if (s->jitter_lambda_pct > 0)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-spectra with -jitter_lambda: the spectra say the wavelengths");
+    return NB_OK;
+}
+
 static nb_status check(const nb_series *s, const nb_sim *base, nb_error *err)
 {
+    nb_status st = check_spectra(s, &base->cfg, err);
+    if (st)
+        return st;
     if (s->frames > 0 && s->stills > 0)
         return nb_fail(err, NB_ERR_INPUT, "-frames and -stills: give one of them");
     if (s->frames < 0 || s->stills < 0 || s->frames + s->stills < 1)
@@ -78,6 +102,31 @@ static nb_status check(const nb_series *s, const nb_sim *base, nb_error *err)
     if (s->orientations[0] && !s->stills)
         return nb_fail(err, NB_ERR_INPUT, "-orientations: only with -stills or -jobs");
     return check_jitter(s, &base->cfg, err);
+}
+
+static nb_status load_spectra(nb_frames *f, const nb_geometry *g, nb_error *err)
+{
+    const char *path = f->series->spectra;
+    char *data;
+    size_t bytes;
+    nb_status st;
+    if (!path[0])
+        return NB_OK;
+    if ((st = nb_read_file(path, "-spectra", 0, &data, &bytes, err)))
+        return st;
+    st = nb_spectra_parse(data, bytes, path, nb_scale(-10, g->beam), f->count,
+                          &f->spectra, err);
+    nb_free(data);
+    return st;
+}
+
+void nb_frames_give_spectrum(const nb_frames *f, int k, nb_sim *sim)
+{
+    const nb_spectra *s = &f->spectra;
+    if (!s->count)
+        return;
+    sim->spectrum = s->lines + s->first[k];
+    sim->n_spectrum = (int)(s->first[k + 1] - s->first[k]);
 }
 
 nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *base,
@@ -112,13 +161,14 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     if (series->orientations[0] && strcmp(series->orientations, "random") != 0)
         st = nb_orientations_load(series->orientations, f->count, &f->missets,
                                   &f->n_missets, err);
-    return st;
+    return st ? st : load_spectra(f, g, err);
 }
 
 void nb_frames_free(nb_frames *f)
 {
     nb_free(f->missets);
     f->missets = NULL;
+    nb_spectra_free(&f->spectra);
 }
 
 #ifdef NB_HAVE_RANDOM123

@@ -31,6 +31,12 @@ static uint64_t fingerprint(const nb_run *run)
     h = nb_hash_bytes(h, s->orientations, strlen(s->orientations));
     h = nb_hash_bytes(h, run->frames.missets,
                       (size_t)run->frames.n_missets * sizeof *run->frames.missets);
+    if (run->frames.spectra.count) {
+        const nb_spectra *spectra = &run->frames.spectra;
+        size_t n = (size_t)spectra->count;
+        h = nb_hash_bytes(h, spectra->first, (n + 1) * sizeof *spectra->first);
+        h = nb_hash_bytes(h, spectra->lines, spectra->first[n] * sizeof *spectra->lines);
+    }
     h = nb_hash_bytes(h, sim->matrix, sizeof sim->matrix);
     h = nb_hash_bytes(h, sim->lines, (size_t)sim->n_lines * sizeof *sim->lines);
     if (sim->mask)
@@ -165,6 +171,7 @@ static nb_status write_master(nb_run *run, int frames, nb_error *err)
     master.truth = run->truth;
     master.bad = bad;
     master.config = config;
+    master.spectra = run->frames.spectra.count ? &run->frames.spectra : NULL;
     master.data_name = nb_hdf5_sink_link;
     master.user = &run->hdf5;
     st = nb_hdf5_write_master(run->series->hdf5_file, &master, err);

@@ -80,22 +80,37 @@ static int same_files(const nb_config *a, const nb_config *b)
            !strcmp(a->mask_file, b->mask_file) && !strcmp(a->img_file, b->img_file);
 }
 
+/** The sources of the spectra stand along the beam of the series. */
+static nb_status check_beam(const nb_run *run, const nb_sim *sim, nb_error *err)
+{
+    nb_vec3 a = sim->model.geometry.beam, b = run->base->model.geometry.beam;
+    if (sim->cfg.source_file[0] || a.x != b.x || a.y != b.y || a.z != b.z)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-jobs with -spectra: the beam's direction and sources cannot "
+                       "change by frame");
+    return NB_OK;
+}
+
 /** Give the thread's simulation the frame's configuration; load files only if they differ from
  * those that it has. */
-static nb_status prepare(nb_run *run, nb_frame *f, const nb_config *cfg, nb_error *err)
+static nb_status prepare(nb_run *run, nb_frame *f, int k, const nb_config *cfg,
+                         nb_error *err)
 {
     nb_hooks hooks = {run, NULL, on_render};
     nb_sim *fresh = NULL;
     int fast, slow;
     nb_status st;
     if (f->sim && same_files(cfg, &f->sim->cfg)) {
+        nb_frames_give_spectrum(&run->frames, k, f->sim);
         st = nb_sim_rebuild(f->sim, cfg, err);
     } else if (same_files(cfg, &run->frames.base)) {
         nb_sim_free(f->sim);
         f->sim = NULL;
         st = nb_sim_clone(run->base, &hooks, run->threads_each, &f->sim, err);
-        if (!st)
+        if (!st) {
+            nb_frames_give_spectrum(&run->frames, k, f->sim);
             st = nb_sim_rebuild(f->sim, cfg, err);
+        }
     } else {
         st = nb_sim_create(cfg, &hooks, &fresh, err);
         if (st)
@@ -104,7 +119,13 @@ static nb_status prepare(nb_run *run, nb_frame *f, const nb_config *cfg, nb_erro
         f->sim = fresh;
         fresh->backend = run->base->backend; /* the lanes' */
         fresh->options.threads = fresh->cfg.threads = run->threads_each;
+        if (run->frames.spectra.count) {
+            nb_frames_give_spectrum(&run->frames, k, fresh);
+            st = nb_sim_rebuild(fresh, cfg, err);
+        }
     }
+    if (!st && run->frames.spectra.count)
+        st = check_beam(run, f->sim, err);
     if (st)
         return st;
     nb_sim_size(f->sim, &fast, &slow);
@@ -145,7 +166,7 @@ static nb_status make(nb_run *run, nb_frame *f, int k, nb_slot *slot, nb_error *
     nb_config cfg;
     nb_status st = nb_frames_config(&run->frames, k, &cfg, err);
     slot->kept = finished_before(run, k);
-    if (st || (st = prepare(run, f, &cfg, err)))
+    if (st || (st = prepare(run, f, k, &cfg, err)))
         return st;
     slot->truth = nb_frame_truth(f);
     nb_hdf5_sink_recall(&run->hdf5, k, &slot->truth);

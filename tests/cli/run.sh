@@ -49,6 +49,8 @@ make_fixtures() {
     printf -- '-10 0 0 nan 1e-10\n' >nan.src
     printf '# misset angles, then a matrix\n10 20 30\n0 -1 0 1 0 0 0 0 1\n' >good.rot
     printf '10 20 30\n2 0 0 0 1 0 0 0 1\n' >stretched.rot
+    printf '# wavelength weight\n1 1 1.01 2\n\n0.99:1;1:3\n' >good.spectra
+    printf '1 1\n1 1 1.01\n' >bad.spectra
     printf '{"phi": 3}\n\n{"misset": [1, 2, 3], "nopolar": true}\n' >good.jobs
     printf '{"phi": 3}\n{"phi": "x"}\n' >word.jobs
     printf 'phi 3\n' >text.jobs

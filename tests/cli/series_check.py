@@ -68,6 +68,7 @@ def stills_equal_single_images(h5py, numpy):
                  ("seed", "fluence", "wavelength", "mosaic", "B", "A", "U", "beam_fast",
                   "beam_slow")}
         still = "depends_on" not in h5["/entry/sample"]
+        listed = h5["/entry/instrument/beam/incident_wavelength"][...]
     seed = int(truth["seed"][2])
     factor = 1 / (truth["B"][2][0][0] * 70)  # a* = 1/a of a right-angled cell
     beam = [f"{round((v - 0.5) * 0.5, 9)}" for v in (truth["beam_slow"][2], truth["beam_fast"][2])]
@@ -83,6 +84,7 @@ def stills_equal_single_images(h5py, numpy):
        and abs(numpy.linalg.det(truth["U"][1]) - 1) < 1e-9)
     ok("A-is-U-B", bool(numpy.allclose(truth["U"] @ truth["B"], truth["A"], atol=1e-12)))
     ok("stills-have-no-scan", still)
+    ok("wavelength-by-shot", listed.tolist() == truth["wavelength"].tolist())
 
 
 def orientations_and_jobs():
@@ -101,6 +103,51 @@ def orientations_and_jobs():
     same = read("floatimage.bin") == read("j_1.bin")
     run(*X, "-lambda", 1.1, "-water", 2, "-cell", 75, "-noint", "-nonoise", "-nopgm")
     ok("jobs", same and read("floatimage.bin") == read("j_2.bin"))
+
+
+def spectra(h5py, numpy):
+    """A shot with a spectrum is the single image with the same list of sources."""
+    generator = random.Random(3)
+    shots = [[(f"{generator.uniform(0.98, 1.02):.6f}", f"{generator.uniform(0, 5):.4g}")
+              for _ in range(size)] for size in (3, 1, 7, 4)]
+    with open("spectra.txt", "w", encoding="ascii") as out:
+        out.write("# wavelength weight ...\n\n")
+        for shot in shots:
+            out.write("  ".join(f"{a} {w}" for a, w in shot) + "\n")
+    flags = X + ["-stills", 4, "-orientations", "random", "-spectra", "spectra.txt"]
+    run(*flags, "-output", "c_%d.bin", "-hdf5", "c_master.h5", "-hdf5type", "float32")
+    same = []
+    with h5py.File("c_master.h5") as h5:
+        beam = h5["/entry/instrument/beam"]
+        data, seeds = h5["/entry/data/data"][...], h5["/entry/simulation/seed"][...]
+        numbers = h5["/entry/simulation/spectrum"][...].tolist()
+        means = beam["incident_wavelength"][...]
+        name = beam["incident_wavelength"].attrs["variant"]
+        name = name.decode() if isinstance(name, bytes) else name
+        A, weights = beam[name][...], beam[name + "_weights"][...]
+    for k, shot in enumerate(shots):
+        with open("sources.txt", "w", encoding="ascii") as out:
+            out.writelines(f"-10 0 0 {w} {a}e-10\n" for a, w in shot)
+        run(*X, "-misset", "random", "-misset_seed", seeds[k], "-sourcefile", "sources.txt",
+            "-noint", "-nonoise", "-nopgm")
+        same.append(read("floatimage.bin") == read(f"c_{k + 1}.bin") == data[k].tobytes())
+        a, w = numpy.array(shot, float).T
+        same.append(abs(means[k] - (a * w).sum() / w.sum()) < 1e-12)
+        same.append(numpy.allclose(A[k][:len(a)], a, rtol=1e-14) and
+                    (weights[k] == numpy.append(w, numpy.zeros(7 - len(w)))).all())
+    ok("spectra-are-source-lists", all(same) and numbers == [0, 1, 2, 3], same)
+    error = run(*flags, "-stills", 5, "-hdf5", "d.h5", status=2)[1]
+    ok("too-few-spectra", "4 spectra for 5 stills" in error, error)
+    run(*flags, "-hdf5", "e_master.h5")
+    with open("spectra.txt", "a", encoding="ascii") as out:
+        out.write("5 5\n")
+    run(*flags, "-hdf5", "e_master.h5", "-resume")  # what is not used may change
+    with open("spectra.txt", encoding="ascii") as text:
+        other = text.read().replace(shots[1][0][0], "1.0001")
+    with open("spectra.txt", "w", encoding="ascii") as out:
+        out.write(other)
+    error = run(*flags, "-hdf5", "e_master.h5", "-resume", status=2)[1]
+    ok("other-spectra-refused", "-resume" in error, error)
 
 
 def formats_agree(h5py, numpy, fabio):
@@ -370,6 +417,7 @@ def main():
     orientations_and_jobs()
     if h5py:
         stills_equal_single_images(h5py, numpy)
+        spectra(h5py, numpy)
         formats_agree(h5py, numpy, fabio)
         bslz4(h5py)
         large_counts(h5py, fabio)

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "spectra.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "text.h"
+
+#define LONGEST_A 1e4 /* as in a source list */
+
+typedef struct reader {
+    const char *p, *end; /* of the line */
+    const char *name;
+    long line;
+    nb_vec3 position;
+    nb_error *err;
+} reader;
+
+static int delimiter(char c)
+{
+    return nb_text_blank(c) || c == ',' || c == ';' || c == ':';
+}
+
+/** The metres of a length typed in A, as if it had been typed in metres: the decimal point moves,
+ * which a product of doubles does not do. */
+static double to_metres(double angstrom)
+{
+    char text[64], *e;
+    snprintf(text, sizeof text, "%.14e", angstrom);
+    e = strchr(text, 'e');
+    snprintf(e, sizeof text - (size_t)(e - text), "e%d", atoi(e + 1) - 10);
+    return strtod(text, NULL);
+}
+
+/** The next number of the line; 0: there is none, -1: it is wrong. */
+static int next_number(reader *r, double *value)
+{
+    const char *after;
+    while (r->p < r->end && delimiter(*r->p))
+        r->p++;
+    if (r->p == r->end)
+        return 0;
+    after = nb_text_double(r->p, r->end, value);
+    if (!after || (after < r->end && !delimiter(*after))) {
+        char token[NB_TEXT_QUOTE];
+        nb_text_quote(r->p, r->end, token);
+        nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                   "'%s' is not a number (wavelength weight wavelength weight ...)",
+                   token);
+        return -1;
+    }
+    r->p = after;
+    return 1;
+}
+
+/** The next pair; *there says whether the line had one. */
+static nb_status next_pair(reader *r, nb_source_line *out, int *there)
+{
+    double A, weight;
+    int got = *there = next_number(r, &A);
+    if (got < 0)
+        return NB_ERR_INPUT;
+    if (got == 0)
+        return NB_OK;
+    if (!(A > 0 && A < LONGEST_A))
+        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                          "wavelength %g A must be above 0 and below %g", A, LONGEST_A);
+    if ((got = next_number(r, &weight)) < 0)
+        return NB_ERR_INPUT;
+    if (got == 0)
+        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                          "the wavelength %g has no weight behind it", A);
+    if (!(weight >= 0))
+        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line, "weight %g is negative",
+                          weight);
+    *out = (nb_source_line){r->position.x, r->position.y, r->position.z, weight,
+                            to_metres(A)};
+    return NB_OK;
+}
+
+/** The pairs of one line behind those of *used others. */
+static nb_status read_line(reader *r, nb_spectra *s, size_t *used)
+{
+    double sum = 0;
+    size_t begin = *used;
+    int there;
+    nb_status st;
+    while (!(st = next_pair(r, &s->lines[*used], &there)) && there)
+        sum += s->lines[(*used)++].intensity;
+    if (st || *used == begin)
+        return st;
+    if (!(sum > 0 && isfinite(sum)))
+        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                          "the weights add up to %g", sum);
+    s->first[++s->count] = *used;
+    return NB_OK;
+}
+
+static nb_status read_lines(reader *r, const char *data, const char *end, int needed,
+                            nb_spectra *s)
+{
+    size_t used = 0;
+    nb_status st = NB_OK;
+    while (!st && data < end && s->count < needed) {
+        const char *newline = memchr(data, '\n', (size_t)(end - data)), *hash;
+        r->p = data;
+        r->end = newline ? newline : end;
+        hash = memchr(r->p, '#', (size_t)(r->end - r->p));
+        r->end = hash ? hash : r->end;
+        r->line++;
+        st = read_line(r, s, &used);
+        data = newline ? newline + 1 : end;
+    }
+    if (!st && s->count < needed)
+        st = nb_fail_at(r->err, NB_ERR_INPUT, r->name, 0, "%d spectra for %d stills",
+                        s->count, needed);
+    return st;
+}
+
+nb_status nb_spectra_parse(const char *data, size_t n, const char *name, nb_vec3 position,
+                           int needed, nb_spectra *out, nb_error *err)
+{
+    reader r = {NULL, NULL, name, 0, position, err};
+    nb_spectra s = {0};
+    nb_status st = NB_ERR_NOMEM;
+    memset(out, 0, sizeof *out);
+    s.lines = nb_alloc_raw(n / 4 + 1, sizeof *s.lines, "spectra", err); /* "1 1 " */
+    s.first = nb_alloc((size_t)needed + 1, sizeof *s.first, "spectra", err);
+    if (s.lines && s.first)
+        st = read_lines(&r, nb_text_body(data, data + n), data + n, needed, &s);
+    if (st)
+        nb_spectra_free(&s);
+    else
+        *out = s;
+    return st;
+}
+
+void nb_spectra_free(nb_spectra *spectra)
+{
+    if (!spectra)
+        return;
+    nb_free(spectra->lines);
+    nb_free(spectra->first);
+    memset(spectra, 0, sizeof *spectra);
+}
