@@ -7,20 +7,11 @@
 #include "../base/memory.h"
 #include "../effects/noise.h"
 #include "../effects/preview.h"
+#include "../effects/adu.h"
 #include "../effects/quantize.h"
 #ifdef NB_HAVE_RANDOM123
 #include "../effects/poisson.h"
 #endif
-
-void nb_frame_free(nb_frame *f)
-{
-    nb_sim_free(f->sim);
-    nb_free(f->image);
-    nb_free(f->u16);
-    nb_free(f->i32);
-    nb_free(f->u8);
-    nb_free(f->scratch);
-}
 
 nb_hdf5_frame nb_frame_truth(const nb_frame *f)
 {
@@ -58,7 +49,12 @@ static nb_status fill_u16(nb_frame *f, double adc_offset, nb_error *err)
     nb_sim *sim = f->sim;
     double typed = sim->cfg.adc_offset;
     void *buffer = f->u16;
-    nb_status st = keep(&buffer, f->pixels, sizeof *f->u16, err);
+    nb_status st;
+    if (f->targets.n > 0 && f->targets.integers[0] == f->u16) {
+        f->overloads = f->targets.made[0].overloads; /* the device made them */
+        return NB_OK;
+    }
+    st = keep(&buffer, f->pixels, sizeof *f->u16, err);
     f->u16 = buffer;
     if (st)
         return st;
@@ -73,7 +69,6 @@ static nb_status fill_u16(nb_frame *f, double adc_offset, nb_error *err)
 /** The count of a pixel that 16 bits cannot hold. */
 static int32_t large_count(const nb_frame *f, size_t pixel)
 {
-    const double limit = 2147483646.0;
     double n = floor(f->image[pixel] * f->sim->cfg.scale + 0.5);
 #ifdef NB_HAVE_RANDOM123
     if (f->sim->cfg.write_noise) {
@@ -81,14 +76,19 @@ static int32_t large_count(const nb_frame *f, size_t pixel)
         n = nb_poisson(f->image[pixel], &key);
     }
 #endif
-    return n < limit ? (int32_t)n : (int32_t)limit;
+    return nb_large_count(n);
 }
 
 /** Photons in 32 bits. */
 static nb_status fill_i32(nb_frame *f, nb_error *err)
 {
     void *buffer = f->i32;
-    nb_status st = fill_u16(f, 0, err);
+    nb_status st;
+    if (f->targets.n > 0 && f->targets.integers[0] == f->i32) {
+        f->overloads = 0;
+        return NB_OK;
+    }
+    st = fill_u16(f, 0, err);
     if (!st)
         st = keep(&buffer, f->pixels, sizeof *f->i32, err);
     f->i32 = buffer;

@@ -17,9 +17,27 @@ typedef struct nb_frame {
     uint8_t *u8;
     void *scratch; /* of the compression */
     int64_t overloads;
+    nb_sim_targets targets; /* of the last rendering */
+    /* what u16 and i32 were allocated by; NULL: ordinary memory */
+    const nb_backend_device *u16_lender, *i32_lender;
 } nb_frame;
 
 void nb_frame_free(nb_frame *frame); /* what it holds; zeroed is fine */
+
+/** What the outputs of a frame will ask for. */
+typedef struct nb_frame_wants {
+    int floats, u16, i32;
+    double adc_offset; /* of u16 */
+} nb_frame_wants;
+
+void nb_frame_want_file(const nb_frame *frame, nb_frame_format format,
+                        nb_frame_wants *wants);
+void nb_frame_want_hdf5(nb_hdf5_type type, nb_frame_wants *wants);
+
+/** Fill frame->targets: the floats, or integers that the device makes.  Outputs then find either.
+ * pixels: of the image. */
+nb_status nb_frame_prepare(nb_frame *frame, const nb_frame_wants *wants, size_t pixels,
+                           nb_error *err);
 
 /** What is true of the frame whose model the simulation has now. */
 nb_hdf5_frame nb_frame_truth(const nb_frame *frame);

@@ -57,13 +57,13 @@ static void give_back(nb_lanes *l, nb_lane *lane)
     pthread_mutex_unlock(&l->lock);
 }
 
-nb_status nb_lanes_render(nb_lanes *l, nb_sim *sim, float *image, nb_error *err)
+nb_status nb_lanes_render(nb_lanes *l, nb_sim *sim, nb_sim_targets *targets, nb_error *err)
 {
     nb_lane *lane = take(l);
     nb_status st;
     sim->options.device_index = lane->device;
     sim->state = lane->state;
-    st = nb_sim_render(sim, image, NULL, err);
+    st = nb_sim_render_targets(sim, targets, err);
     lane->state = sim->state;
     sim->state = NULL;
     give_back(l, lane);

@@ -27,6 +27,7 @@ nb_status nb_lanes_open(nb_lanes *lanes, const nb_backend *backend, int count, i
 void nb_lanes_close(nb_lanes *lanes);
 
 /** Render the simulation's scene on the next free lane. */
-nb_status nb_lanes_render(nb_lanes *lanes, nb_sim *sim, float *image, nb_error *err);
+nb_status nb_lanes_render(nb_lanes *lanes, nb_sim *sim, nb_sim_targets *targets,
+                          nb_error *err);
 
 #endif

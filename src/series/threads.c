@@ -136,13 +136,19 @@ static nb_status prepare(nb_run *run, nb_frame *f, int k, const nb_config *cfg,
     return NB_OK;
 }
 
-static nb_status render(nb_run *run, nb_frame *f, nb_error *err)
+static nb_status render(nb_run *run, nb_frame *f, int k, nb_error *err)
 {
-    if (!f->image) {
-        f->pixels = (size_t)run->layout.fast * (size_t)run->layout.slow;
-        f->image = nb_alloc_raw(f->pixels, sizeof *f->image, "image", err);
+    nb_frame_wants wants = {0};
+    size_t pixels = (size_t)run->layout.fast * (size_t)run->layout.slow;
+    nb_status st;
+    if (run->files.done && !run->files.done[k])
+        nb_frame_want_file(f, run->files.name.format, &wants);
+    if (run->hdf5.done && !run->hdf5.done[k]) {
+        nb_frame_want_hdf5(run->layout.type, &wants);
+        wants.floats |= run->layout.reflections;
     }
-    return f->image ? nb_lanes_render(&run->lanes, f->sim, f->image, err) : NB_ERR_NOMEM;
+    st = nb_frame_prepare(f, &wants, pixels, err);
+    return st ? st : nb_lanes_render(&run->lanes, f->sim, &f->targets, err);
 }
 
 /** The frame for HDF5: its pixels, and its reflections if they are wanted. */
@@ -172,7 +178,7 @@ static nb_status make(nb_run *run, nb_frame *f, int k, nb_slot *slot, nb_error *
     nb_hdf5_sink_recall(&run->hdf5, k, &slot->truth);
     if (slot->kept)
         return NB_OK;
-    st = render(run, f, err);
+    st = render(run, f, k, err);
     if (!st && run->files.done && !run->files.done[k])
         st = nb_file_sink_make(&run->files, f, k, slot, err);
     if (!st && run->hdf5.done && !run->hdf5.done[k])

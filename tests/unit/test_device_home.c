@@ -14,6 +14,7 @@
 #include "effects/statistics.h"
 #include "render/choose.h"
 #include "scratch.h"
+#include "series/frame.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -138,9 +139,12 @@ static void make_i32(const fake_state *f, const nb_made *made, int32_t *out)
     size_t n = (size_t)det->fpixels * (size_t)det->spixels;
     for (size_t i = 0; i < n; i++) {
         nb_poisson_key key = {(uint64_t)made->seed, i, made->frame};
-        out[i] = nb_large_count(made->kind == NB_MADE_NOISE_I32
-                                    ? nb_poisson(f->image[i], &key)
-                                    : (double)nb_int_adu(f->image[i], made->scale, 0));
+        double counts = nb_int_adu(f->image[i], made->scale, 0);
+        if (made->kind == NB_MADE_NOISE_I32)
+            counts = nb_poisson(f->image[i], &key);
+        else if (counts == 65535)
+            counts = floor(f->image[i] * made->scale + 0.5);
+        out[i] = nb_large_count(counts);
     }
 }
 
@@ -348,6 +352,74 @@ static void image_is_lent(void **state)
     }
 }
 
+/** A frame of a series in one form, as a file or encoded for HDF5. */
+static size_t make_frame(const nb_config *cfg, const nb_backend *backend,
+                         nb_frame_format format, int type, void *out, const char *path)
+{
+    nb_hdf5_layout layout = {0};
+    nb_frame f = {0};
+    nb_frame_wants wants = {0};
+    nb_error err = {0};
+    size_t n = 0;
+    assert_int_equal(nb_sim_create(cfg, NULL, &f.sim, &err), NB_OK);
+    if (backend)
+        f.sim->backend = backend;
+    nb_sim_size(f.sim, &layout.fast, &layout.slow);
+    layout.type = type < 0 ? NB_HDF5_U16 : (nb_hdf5_type)type;
+    layout.compress = NB_COMPRESS_NONE;
+    if (type < 0)
+        nb_frame_want_file(&f, format, &wants);
+    else
+        nb_frame_want_hdf5(layout.type, &wants);
+    assert_int_equal(
+        nb_frame_prepare(&f, &wants, (size_t)layout.fast * (size_t)layout.slow, &err),
+        NB_OK);
+    assert_int_equal(nb_sim_render_targets(f.sim, &f.targets, &err), NB_OK);
+    if (type < 0)
+        assert_int_equal(nb_frame_write(&f, format, path, &err), NB_OK);
+    else
+        assert_int_equal(nb_frame_encode(&f, &layout, out, &n, &err), NB_OK);
+    assert_int_equal(f.image == NULL, backend && !cfg->compat && wants.floats == 0);
+    nb_frame_free(&f);
+    return n;
+}
+
+static void frames_are_the_same(void **state)
+{
+    enum { MOST = 301 * 260 * 4 + 65536 };
+    static char a[MOST], b[MOST];
+    nb_config cfg;
+    configure(&cfg);
+    cfg.scale = 1;
+    for (int k = 0; k < 8; k++) {
+        cfg.write_noise = k & 1;
+        cfg.compat = k >> 1 & 1;
+        cfg.fluence = k & 4 ? 1e37 : 1e31; /* counts beyond 16 bits */
+        for (int type = 0; type < 3; type++) {
+            size_t n = make_frame(&cfg, NULL, NB_FRAME_SMV, type, a, NULL);
+            assert_int_equal(n, make_frame(&cfg, &fake, NB_FRAME_SMV, type, b, NULL));
+            assert_memory_equal(a, b, n);
+        }
+        for (int i = 0; i < 3; i++) {
+            const nb_frame_format form[] = {NB_FRAME_SMV, NB_FRAME_CBF, NB_FRAME_FLOAT};
+            char path[2][NB_PATH_MAX];
+            char *data[2];
+            size_t bytes[2];
+            for (int j = 0; j < 2; j++) {
+                snprintf(path[j], sizeof path[j], "%s/%s-%s", ((scratch *)*state)->folder,
+                         j ? "b" : "a", names[i]);
+                make_frame(&cfg, j ? &fake : NULL, form[i], -1, NULL, path[j]);
+                assert_int_equal(
+                    nb_read_file(path[j], "test", 0, &data[j], &bytes[j], NULL), 0);
+            }
+            assert_int_equal(bytes[0], bytes[1]);
+            assert_memory_equal(data[0], data[1], bytes[0]);
+            nb_free(data[0]);
+            nb_free(data[1]);
+        }
+    }
+}
+
 static void sums_with_masks(void **state)
 {
     enum { FAST = 37, SLOW = 9 };
@@ -404,6 +476,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(pictures_take_the_floats, scratch_setup,
                                         scratch_teardown),
 #endif
+        cmocka_unit_test_setup_teardown(frames_are_the_same, scratch_setup,
+                                        scratch_teardown),
         cmocka_unit_test(image_is_lent),
         cmocka_unit_test(sums_with_masks),
         cmocka_unit_test(one_pixel_as_many),
