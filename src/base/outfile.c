@@ -220,13 +220,12 @@ nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes,
     return NB_OK;
 }
 
-/** Make the rename durable.  Nothing is lost if the folder cannot be synced, so no error. */
-static void sync_folder(const char *path)
+void nb_outfile_sync_folder(const nb_outfile *out)
 {
     char folder[NB_PATH_MAX];
-    size_t n = name_offset(path);
+    size_t n = name_offset(out->path);
     int fd;
-    snprintf(folder, sizeof folder, "%.*s", n ? (int)n : 1, n ? path : ".");
+    snprintf(folder, sizeof folder, "%.*s", n ? (int)n : 1, n ? out->path : ".");
     fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return;
@@ -241,7 +240,13 @@ static int close_fd(nb_outfile *out)
     return fd >= 0 ? close(fd) : 0;
 }
 
-nb_status nb_outfile_commit(nb_outfile *out, nb_error *err)
+int nb_outfile_same_folder(const nb_outfile *a, const nb_outfile *b)
+{
+    size_t n = name_offset(a->path);
+    return n == name_offset(b->path) && memcmp(a->path, b->path, n) == 0;
+}
+
+nb_status nb_outfile_name(nb_outfile *out, nb_error *err)
 {
     int is_file = out->temp[0] != '\0';
     nb_status status = NB_OK;
@@ -262,8 +267,16 @@ nb_status nb_outfile_commit(nb_outfile *out, nb_error *err)
     }
     forget(out->temp);
     out->temp[0] = '\0';
-    sync_folder(out->path);
     return NB_OK;
+}
+
+nb_status nb_outfile_commit(nb_outfile *out, nb_error *err)
+{
+    int is_file = out->temp[0] != '\0';
+    nb_status status = nb_outfile_name(out, err);
+    if (!status && is_file)
+        nb_outfile_sync_folder(out);
+    return status;
 }
 
 void nb_outfile_abort(nb_outfile *out)

@@ -19,12 +19,21 @@ nb_status nb_outfile_write(nb_outfile *out, const void *data, size_t bytes, nb_e
  * order, but none may be left out. */
 nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes,
                               uint64_t offset, nb_error *err);
-/** Let the disk begin with bytes that were written, so that commit has less to wait for; does not
- * wait and has no errors, and nothing happens where the system cannot. */
+/** Let the disk begin with bytes that were written (bytes 0: all from offset on), so that commit
+ * has less to wait for; does not wait and has no errors, and nothing happens where the system
+ * cannot. */
 void nb_outfile_start_sync(nb_outfile *out, uint64_t offset, uint64_t bytes);
 /** fsync, close, rename over the final name, sync the folder.  On error the temporary file is
  * removed and an older file of that name is untouched. */
 nb_status nb_outfile_commit(nb_outfile *out, nb_error *err);
+/** As commit without its last step, for several files of one folder: it is synced once, when all
+ * have their names. */
+nb_status nb_outfile_name(nb_outfile *out, nb_error *err);
+/** Make the names in the file's folder durable.  Nothing is lost where the folder cannot be
+ * synced, so no error. */
+void nb_outfile_sync_folder(const nb_outfile *out);
+/** Are both names typed with the same folder? */
+int nb_outfile_same_folder(const nb_outfile *a, const nb_outfile *b);
 /** Give up: close and remove the temporary file.  Safe after commit, open failure, twice. */
 void nb_outfile_abort(nb_outfile *out);
 /** Remove every temporary file that is open now; async-signal-safe, for SIGINT/SIGTERM. */

@@ -10,12 +10,13 @@
 #include "../base/memory.h"
 #include "writer.h"
 
-enum { BAND_PIXELS = 65536, SYNC_BYTES = 2 << 20 };
+enum { BAND_PIXELS = 65536, SYNC_BYTES = 1 << 19 };
 
 typedef struct one_file {
     nb_write_job *job;
     nb_outfile out;
     uint64_t start; /* where the pixels begin */
+    int is_file;    /* not a device, nor a format without a file */
     int in_bands;   /* may be written in any order */
     atomic_int failed;
     nb_error error; /* of the one who set failed */
@@ -26,7 +27,9 @@ typedef struct many_files {
     one_file *files; /* those that are one piece each come first */
     int n, pieces;
     int band_rows, bands;
-    atomic_int next;               /* piece or band */
+    atomic_int next;    /* piece or band */
+    atomic_int workers; /* that have begun */
+    int threads;
     const nb_write_memory *memory; /* or NULL */
 } many_files;
 
@@ -44,14 +47,15 @@ static void fail_file(one_file *f, const nb_error *error)
 }
 
 /** Write at an offset.  The disk is told to begin whenever a piece of SYNC_BYTES has been passed;
- * commit waits for what other threads have not written yet. */
+ * what other threads have not written yet is left for commit. */
 static nb_status put_at(one_file *f, const void *from, size_t bytes, uint64_t offset,
                         nb_error *err)
 {
+    uint64_t start = offset / SYNC_BYTES * SYNC_BYTES;
     uint64_t end = (offset + bytes) / SYNC_BYTES * SYNC_BYTES;
     nb_status st = nb_outfile_write_at(&f->out, from, bytes, offset, err);
-    if (!st && end > offset && end >= SYNC_BYTES)
-        nb_outfile_start_sync(&f->out, end - SYNC_BYTES, SYNC_BYTES);
+    if (!st && end > start)
+        nb_outfile_start_sync(&f->out, start, end - start);
     return st;
 }
 
@@ -94,13 +98,14 @@ static void put_piece(one_file *f, int band_rows, void *buffer)
         fail_file(f, &error);
 }
 
-/** One band of every file that is written in bands; threads start at different files, so that
- * they seldom wait for each other at one. */
-static void put_band(many_files *m, int band, void *buffer)
+/** One band of every file that is written in bands; each thread starts at another file, as far
+ * from the others' as can be, so that they seldom wait for each other at one. */
+static void put_band(many_files *m, int band, int worker, void *buffer)
 {
     int files = m->n - m->pieces, first = band * m->band_rows;
+    int offset = (int)((int64_t)files * worker / m->threads);
     for (int i = 0; i < files; i++) {
-        one_file *f = &m->files[m->pieces + (band + i) % files];
+        one_file *f = &m->files[m->pieces + (offset + i) % files];
         int left = f->job->view.slow - first;
         nb_error error = {0};
         if (atomic_load_explicit(&f->failed, memory_order_relaxed) || left <= 0)
@@ -117,12 +122,12 @@ static void work(many_files *m, size_t buffer_bytes)
     nb_error error = {0};
     void *lent = memory ? memory->take(memory->user, buffer_bytes) : NULL;
     void *buffer = lent ? lent : nb_alloc_raw(buffer_bytes, 1, "rows of an image", &error);
-    int todo;
+    int worker = atomic_fetch_add(&m->workers, 1), todo;
     for (int i = 0; !buffer && i < m->n; i++)
         fail_file(&m->files[i], &error);
     while (buffer && (todo = atomic_fetch_add(&m->next, 1)) < m->pieces + m->bands) {
         if (todo >= m->pieces)
-            put_band(m, todo - m->pieces, buffer);
+            put_band(m, todo - m->pieces, worker, buffer);
         else if (!atomic_load(&m->files[todo].failed))
             put_piece(&m->files[todo], m->band_rows, buffer);
     }
@@ -141,13 +146,15 @@ static nb_status open_file(one_file *f, nb_write_job *job, nb_error *err)
     f->out.fd = -1;
     if (st || !job->writer->extension)
         return st;
-    if ((st = nb_outfile_open(&f->out, job->path, err)) || !job->writer->header)
+    st = nb_outfile_open(&f->out, job->path, err);
+    f->is_file = !st && f->out.temp[0];
+    if (st || !job->writer->header)
         return st;
     header.used = 0;
     if (!(st = job->writer->header(&job->view, job->meta, &header, err)))
         st = nb_outfile_write(&f->out, header.text, header.used, err);
     f->start = header.used;
-    f->in_bands = !job->view.in_order && f->out.temp[0];
+    f->in_bands = !job->view.in_order && f->is_file;
     return st;
 }
 
@@ -176,7 +183,7 @@ static void close_file(one_file *f)
 {
     int64_t start = now_ns();
     nb_error error = {0};
-    if (!f->failed && f->job->writer->extension && nb_outfile_commit(&f->out, &error))
+    if (!f->failed && f->job->writer->extension && nb_outfile_name(&f->out, &error))
         fail_file(f, &error);
     if (f->failed)
         nb_outfile_abort(&f->out);
@@ -184,17 +191,33 @@ static void close_file(one_file *f)
     f->job->write_seconds = (double)(f->write_ns + now_ns() - start) * 1e-9;
 }
 
-/** All of them at the same time, because that is waiting for the disk; the first job's error is
- * reported. */
-static nb_status close_files(many_files *m, int threads, nb_error *err)
+/** Each folder once. */
+static void sync_folders(many_files *m)
+{
+    for (int i = 0; i < m->n; i++) {
+        int done = !m->files[i].is_file || m->files[i].failed;
+        for (int j = 0; j < i && !done; j++)
+            done = m->files[j].is_file && !m->files[j].failed &&
+                   nb_outfile_same_folder(&m->files[i].out, &m->files[j].out);
+        if (!done)
+            nb_outfile_sync_folder(&m->files[i].out);
+    }
+}
+
+/** The disk is told of all that it has not begun before anyone waits for it: the first file then
+ * waits for all of them.  The first job's error is reported. */
+static nb_status close_files(many_files *m, nb_error *err)
 {
     const one_file *first = NULL;
-    (void)threads;
+    for (int i = 0; i < m->n; i++)
+        if (m->files[i].is_file && !m->files[i].failed)
+            nb_outfile_start_sync(&m->files[i].out, 0, 0);
 #ifdef _OPENMP
-#pragma omp parallel for schedule(static, 1) num_threads(m->n) if (threads > 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(m->threads) if (m->threads > 1)
 #endif
     for (int i = 0; i < m->n; i++)
         close_file(&m->files[i]);
+    sync_folders(m);
     for (int i = 0; i < m->n; i++) {
         const one_file *f = &m->files[i];
         if (f->failed && (!first || f->job < first->job))
@@ -240,15 +263,15 @@ nb_status nb_write_images(nb_write_job *jobs, int n, int threads,
         return NB_ERR_NOMEM;
     open_files(&m, jobs);
     buffer_bytes = cut_bands(&m);
-    if (threads > m.pieces + m.bands)
-        threads = m.pieces + m.bands;
+    m.threads = threads < m.pieces + m.bands ? threads : m.pieces + m.bands;
+    m.threads = m.threads > 1 ? m.threads : 1;
 #ifdef _OPENMP
-#pragma omp parallel num_threads(threads) if (threads > 1)
+#pragma omp parallel num_threads(m.threads) if (m.threads > 1)
 #endif
     work(&m, buffer_bytes);
     if (memory)
         memory->all_made(memory->user);
-    st = close_files(&m, threads, err);
+    st = close_files(&m, err);
     nb_free(m.files);
     return st;
 }

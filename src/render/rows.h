@@ -10,7 +10,8 @@ int nb_thread_count(int asked);
 
 typedef struct nb_row_job {
     void *context;
-    /** Fill the rendered pixels of row s; row points at its first pixel, all zero before. */
+    /** Fill the rendered pixels of row s; row points at its first pixel; those that are not
+     * rendered are zero before. */
     void (*row)(void *context, int s, float *row);
     float *image; /* [spixels][fpixels] */
     int threads;
