@@ -73,6 +73,23 @@ static nb_status grey(const nb_picture_job *job, void **pixels, nb_error *err)
     return st ? st : nb_preview(job->image, job->fast, job->slow, &preview, *pixels, err);
 }
 
+nb_status nb_picture_view(const nb_picture_job *job, nb_image_view *view, void **pixels,
+                          nb_error *err)
+{
+    int is_grey = nb_picture_is_grey(job->options);
+    nb_status st = is_grey ? grey(job, pixels, err) : nb_picture_colours(job, pixels, err);
+    view->fast = job->fast;
+    view->slow = job->slow;
+    view->type = is_grey ? NB_PIXEL_U8 : NB_PIXEL_RGB;
+    view->pixels = *pixels;
+    return st;
+}
+
+const nb_writer *nb_picture_writer(const nb_png_options *options)
+{
+    return nb_picture_is_grey(options) ? &nb_writer_png : &nb_writer_png_rgb;
+}
+
 /** The detector of an image whose geometry is known. */
 static nb_status detector_of(const nb_config *cfg, nb_detector *det, double *wavelength,
                              nb_error *err)
@@ -92,7 +109,6 @@ nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
     const nb_config *cfg = image->geometry;
     nb_image_meta meta = {0};
     nb_image_view view = {0};
-    int is_grey = nb_picture_is_grey(job.options);
     nb_detector det;
     void *pixels = NULL;
     nb_status st = NB_OK;
@@ -101,14 +117,9 @@ nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
         job.det = &det;
     }
     if (!st)
-        st = is_grey ? grey(&job, &pixels, err) : nb_picture_colours(&job, &pixels, err);
-    view.fast = job.fast;
-    view.slow = job.slow;
-    view.type = is_grey ? NB_PIXEL_U8 : NB_PIXEL_RGB;
-    view.pixels = pixels;
+        st = nb_picture_view(&job, &view, &pixels, err);
     if (!st)
-        st = nb_write_image(is_grey ? &nb_writer_png : &nb_writer_png_rgb, path, &view,
-                            &meta, err);
+        st = nb_write_image(nb_picture_writer(job.options), path, &view, &meta, err);
     nb_free(pixels);
     return st;
 }

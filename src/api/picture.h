@@ -3,6 +3,7 @@
 #ifndef NB_API_PICTURE_H
 #define NB_API_PICTURE_H
 
+#include "../io/writer.h"
 #include "../nanobragg.h"
 #include "../physics/scene.h"
 
@@ -21,5 +22,12 @@ int nb_picture_is_grey(const nb_png_options *options);
 /** The picture as NB_PIXEL_RGB; *pixels [slow][fast] is the caller's: nb_free.
  * Errors: NB_ERR_NOMEM, NB_ERR_INPUT (rings without a detector). */
 nb_status nb_picture_colours(const nb_picture_job *job, void **pixels, nb_error *err);
+
+/** The picture, grey or coloured; *view gets its size, type and pixels, which are the caller's:
+ * nb_free.  Errors likewise. */
+nb_status nb_picture_view(const nb_picture_job *job, nb_image_view *view, void **pixels,
+                          nb_error *err);
+/** The writer for it. */
+const nb_writer *nb_picture_writer(const nb_png_options *options);
 
 #endif

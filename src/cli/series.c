@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common.h"
 #include "jobs.h"
+#include "options.h"
 #include "values.h"
 
 int nb_cli_is_series(const nb_cli *cli)
@@ -72,6 +74,29 @@ static void report(const nb_cli *cli, const nb_series_progress *p)
     printf("backend   %s\n", p->backend);
 }
 
+/** Say which of the typed flags are of a single image and do nothing here. */
+static void notice_ignored(const nb_cli *cli)
+{
+    static const char *const names[] = {
+        "floatfile", "nofloat",  "intfile",        "noint",   "noisefile",
+        "pgmfile",   "nopgm",    "pgmscale",       "pngfile", "tifffile",
+        "truthfile", "printout", "printout_pixel", "time"};
+    size_t rows, used = 0;
+    const nb_option *table = nb_option_table(&rows);
+    char line[320] = "";
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (size_t row = 0; row < rows; row++)
+            if (cli->typed[row] && !strcmp(table[row].name, names[i]))
+                used += (size_t)snprintf(line + used, sizeof line - used, "%s-%s",
+                                         used ? ", " : "", names[i]);
+    if (used) {
+        snprintf(line + used, sizeof line - used,
+                 " do nothing in a series, which writes -output and -hdf5");
+        nb_cli_say("note", line);
+    }
+}
+
 static nb_status use_jobs(const nb_cli *cli, nb_series *series, series_run *run,
                           nb_error *err)
 {
@@ -100,6 +125,7 @@ nb_status nb_cli_run_series(const nb_cli *cli, nb_progress *progress,
     nb_series_progress result = {0};
     nb_status status = NB_OK;
 
+    notice_ignored(cli);
     series.user = &run;
     series.progress = on_progress;
     if (cli->jobs_file[0])

@@ -3,10 +3,10 @@
 
 #include <math.h>
 
+#include "../api/picture.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../effects/noise.h"
-#include "../effects/preview.h"
 #include "../effects/adu.h"
 #include "../effects/quantize.h"
 #ifdef NB_HAVE_RANDOM123
@@ -100,13 +100,24 @@ static nb_status fill_i32(nb_frame *f, nb_error *err)
     return st;
 }
 
-static nb_status fill_u8(nb_frame *f, nb_error *err)
+/** The picture that -pngfile makes of a single image. */
+static nb_status write_picture(nb_frame *f, const char *path, const nb_image_meta *meta,
+                               nb_error *err)
 {
-    const nb_geometry *g = &f->sim->model.geometry;
-    void *buffer = f->u8;
-    nb_status st = keep(&buffer, f->pixels, 1, err);
-    f->u8 = buffer;
-    return st ? st : nb_preview(f->image, g->fpixels, g->spixels, NULL, f->u8, err);
+    const nb_png_options *options = &f->sim->cfg.png;
+    nb_picture_job job = {f->image,
+                          meta->fast,
+                          meta->slow,
+                          options,
+                          &f->sim->model.scene.det,
+                          f->sim->model.wavelength_A * 1e-10};
+    nb_image_view view = {0};
+    void *pixels = NULL;
+    nb_status st = nb_picture_view(&job, &view, &pixels, err);
+    if (!st)
+        st = nb_write_image(nb_picture_writer(options), path, &view, meta, err);
+    nb_free(pixels);
+    return st;
 }
 
 nb_status nb_frame_write(nb_frame *f, nb_frame_format format, const char *path,
@@ -117,6 +128,8 @@ nb_status nb_frame_write(nb_frame *f, nb_frame_format format, const char *path,
     const nb_writer *writer = &nb_writer_float;
     int tiff16 = format == NB_FRAME_TIFF && f->sim->cfg.tiff_bits == 16;
     nb_status st = NB_OK;
+    if (format == NB_FRAME_PNG)
+        return write_picture(f, path, &meta, err);
     view.fast = meta.fast;
     view.slow = meta.slow;
     view.type = NB_PIXEL_F32;
@@ -134,12 +147,6 @@ nb_status nb_frame_write(nb_frame *f, nb_frame_format format, const char *path,
         writer = &nb_writer_cbf;
         view.type = NB_PIXEL_I32;
         view.pixels = f->i32;
-    } else if (format == NB_FRAME_PNG) {
-        st = fill_u8(f, err);
-        writer = &nb_writer_png;
-        view.type = NB_PIXEL_U8;
-        view.pixels = f->u8;
-        view.scale = 0;
     } else if (format == NB_FRAME_TIFF) {
         writer = &nb_writer_tiff_f32;
     }

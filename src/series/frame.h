@@ -14,7 +14,6 @@ typedef struct nb_frame {
     float *image; /* owned, as all below; allocated when first needed */
     uint16_t *u16;
     int32_t *i32;
-    uint8_t *u8;
     void *scratch; /* of the compression */
     int64_t overloads;
     nb_sim_targets targets; /* of the last rendering */

@@ -19,7 +19,6 @@ void nb_frame_free(nb_frame *f)
         f->i32_lender->release(f->i32);
     else
         nb_free(f->i32);
-    nb_free(f->u8);
     nb_free(f->scratch);
 }
 
