@@ -65,7 +65,7 @@ endif
 CU_SRC := $(if $(NVCC),$(sort $(wildcard cuda/*.cu)))
 HAVE_CUDA := $(if $(CU_SRC),1)
 CUDA_VERSION := $(NVCC_VERSION)
-FEATURES := TIFF PNG CJSON RANDOM123 HDF5 LIBDEFLATE ZLIB LZ4 OPENMP CUDA
+FEATURES := TIFF PNG CJSON RANDOM123 HDF5 LIBDEFLATE ZLIB LZ4 CAIRO OPENMP CUDA
 
 # --- flags ------------------------------------------------------------------------------------
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -74,12 +74,12 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 FP := -ffp-contract=off -fno-math-errno
 DEFS := $(foreach f,$(FEATURES),$(if $(HAVE_$f),-DNB_HAVE_$f=1 \
     -DNB_$f_VERSION='"$($f_VERSION)"')) $(DEFS_$(FLAVOR)) \
-    $(foreach f,TIFF PNG HDF5,$(if $(HAVE_$f),-DNB_$f_SONAME='"$($f_SONAME)"'))
+    $(foreach f,TIFF PNG HDF5 CAIRO,$(if $(HAVE_$f),-DNB_$f_SONAME='"$($f_SONAME)"'))
 ALL_CFLAGS = -std=gnu11 $(OPT_$(FLAVOR)) -g -fPIC $(FP) $(WARN) $(SAN) \
     $(if $(HAVE_OPENMP),-fopenmp) $(DEFS) $(LIB_CFLAGS) -MMD -MP $(CFLAGS)
 LIB_CFLAGS := $(TIFF_CFLAGS) $(PNG_CFLAGS) $(CJSON_CFLAGS) $(HDF5_CFLAGS) \
-    $(LIBDEFLATE_CFLAGS) $(ZLIB_CFLAGS) $(LZ4_CFLAGS)
-# libtiff, libpng and libhdf5 are not here: src/io/late_load.h.
+    $(LIBDEFLATE_CFLAGS) $(ZLIB_CFLAGS) $(LZ4_CFLAGS) $(CAIRO_CFLAGS)
+# libtiff, libpng, libhdf5 (src/io/late_load.h) and cairo (src/bench/cairo_lib.h) are not here.
 LIBS := $(CJSON_LIBS) $(LIBDEFLATE_LIBS) $(ZLIB_LIBS) \
     $(LZ4_LIBS) -ldl -pthread -lm
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(NVCC)))
@@ -113,7 +113,10 @@ ROOM_SRC := $(foreach r,$(ROOMS),$(sort $(wildcard src/$r/*.c))) $(sort $(wildca
 ISA_SRC := $(foreach i,sse2 avx2 avx512 neon,$(filter %_$i.c,$(ROOM_SRC)))
 LIB_SRC := $(sort $(wildcard src/*.c)) $(filter-out $(ISA_SRC),$(ROOM_SRC)) \
     $(foreach i,$(ISAS),$(filter %_$i.c,$(ISA_SRC)))
-CLI_SRC := $(sort $(wildcard src/cli/*.c))
+# Without cJSON `nanobragg bench` only says so.
+BENCH_SRC := $(if $(HAVE_CJSON),$(sort $(wildcard src/bench/*.c)),$(wildcard \
+    src/bench/command.c src/bench/options.c src/bench/job.c))
+CLI_SRC := $(sort $(wildcard src/cli/*.c)) $(BENCH_SRC)
 LIB_OBJ := $(LIB_SRC:%.c=$B/%.o) $(CU_SRC:%.cu=$B/%.cu.o)
 CLI_OBJ := $(CLI_SRC:%.c=$B/%.o)
 
@@ -167,6 +170,7 @@ WITHOUT_HDF5 := (-hdf5 is off; libhdf5-dev)
 WITHOUT_LIBDEFLATE := (-compress gzip takes zlib, slower; libdeflate-dev)
 WITHOUT_ZLIB := (-compress gzip needs libdeflate or it; zlib1g-dev)
 WITHOUT_LZ4 := (-compress bslz4 is off; liblz4-dev)
+WITHOUT_CAIRO := (reports of bench have no plots; libcairo2-dev)
 WITHOUT_OPENMP := (one thread; gcc, or libomp-dev for clang)
 WITHOUT_CUDA := $(if $(filter 0,$(CUDA)),(CUDA=0),$(if $(NVCC),(nvcc $(NVCC_VERSION) is \
     here; no cuda/*.cu),(no nvcc)))
@@ -174,6 +178,14 @@ WITHOUT_CUDA := $(if $(filter 0,$(CUDA)),(CUDA=0),$(if $(NVCC),(nvcc $(NVCC_VERS
 .PHONY: link
 link: $(PROG)
 	@$(if $(and $(PROG),$(filter gcc-release,$(SET))),ln -sfn $(SET)/nanobragg build/nanobragg)
+
+# What a report says of the build; only the file that says it is compiled again.
+COMMIT ?= $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
+BUILD_FLAGS = -std=gnu11 $(OPT_$(FLAVOR)) $(FP) $(SAN) $(if $(HAVE_OPENMP),-fopenmp) $(CFLAGS)
+$(call stamp,commit,$(COMMIT))
+$B/src/bench/machine.o: $B/commit
+$B/src/bench/machine.o: DEFS += -DNB_BUILD_COMMIT='"$(COMMIT)"' \
+    -DNB_BUILD_COMPILER='"$(CC_VERSION)"' -DNB_BUILD_FLAGS='"$(strip $(BUILD_FLAGS))"'
 
 $B/%.o: %.c $B/flags
 	@mkdir -p $(@D)
@@ -204,8 +216,12 @@ $B/nanobragg: $(CLI_OBJ) $(STATIC)
 	    $^ $(OPENMP_ARCHIVE) $(LIBS) -o $@
 
 # --- test programs ----------------------------------------------------------------------------
+# The program's own parts are no library: the tests of some are linked with its objects.
+MORE_test_bench := $(filter-out $B/src/cli/main.o,$(CLI_OBJ))
+
 define test_program
-$1: $(1).o $(patsubst %.c,$B/%.o,$(filter tests/$2/%,$(HELP_SRC)) $(TEST_SUPPORT)) $(STATIC)
+$1: $(1).o $(MORE_$(notdir $1)) $(patsubst %.c,$B/%.o,$(filter tests/$2/%,$(HELP_SRC)) \
+    $(TEST_SUPPORT)) $(STATIC)
 	$$(call say,LD   $$@)
 	$$(Q)$$(CC) $$(ALL_LDFLAGS) $$^ $$(CMOCKA_LIBS) $$(TIFF_LIBS) $$(PNG_LIBS) $$(LIBS) -o $$@
 endef

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "progress.h"
 #include "wait_policy.h"
 
 static double now(void)
@@ -62,9 +63,12 @@ static nb_status await(pid_t child, int pipe_end, double start, nb_child_end *en
     ssize_t n;
     while ((n = read(pipe_end, &number, sizeof number)) < 0 && errno == EINTR)
         ;
-    while (wait4(child, &state, 0, &used) < 0)
+    while (wait4(child, &state, 0, &used) < 0) {
         if (errno != EINTR)
             return fail(err, "cannot wait for", "the program");
+        if (nb_stop_requested()) /* the signal may have been for us alone */
+            kill(child, SIGTERM);
+    }
     end->seconds = now() - start;
     end->user_seconds = seconds_of(used.ru_utime);
     end->system_seconds = seconds_of(used.ru_stime);

@@ -186,6 +186,7 @@ const nb_sub_command nb_command_compare = {
     .name = "compare",
     .usage = "A B [flags]",
     .what = "Measures how the image A differs from the reference B",
+    .see = "compare.md",
     .options = options,
     .borrowed = "colormap pngscale pnggamma pnglog",
     .operands = 2,

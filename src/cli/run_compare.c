@@ -340,6 +340,7 @@ const nb_sub_command nb_command_run_compare = {
     .usage = "-ref PROGRAM [flags] -- FLAGS OF BOTH PROGRAMS",
     .what =
         "Runs another program and this one with the same flags and compares their images",
+    .see = "compare.md",
     .options = options,
     .operands = 0,
     .takes_rest = 1,

@@ -25,8 +25,8 @@ typedef struct parser {
 
 const nb_sub_command *const *nb_sub_commands(size_t *count)
 {
-    static const nb_sub_command *const all[] = {
-        &nb_command_compare, &nb_command_run_compare, &nb_command_view};
+    static const nb_sub_command *const all[] = {&nb_command_bench, &nb_command_compare,
+                                                &nb_command_run_compare, &nb_command_view};
     *count = sizeof all / sizeof *all;
     return all;
 }
@@ -164,6 +164,8 @@ nb_status nb_sub_parse(const nb_sub_command *command, int argc, char **argv, voi
     nb_status status = NB_OK;
 
     memset(line, 0, sizeof *line);
+    line->words = argv + 2;
+    line->word_count = argc - 2;
     *help = 0;
     command->defaults(target);
     while (p.at < argc && !status && !*help) {

@@ -25,6 +25,8 @@ typedef struct nb_sub_line {
     int operand_count;
     char **rest; /* what stands behind `--` */
     int rest_count;
+    char **words; /* everything behind the command's name, for a report */
+    int word_count;
     nb_cli cli; /* the borrowed flags, over the defaults */
 } nb_sub_line;
 
@@ -32,6 +34,7 @@ typedef struct nb_sub_command {
     const char *name;
     const char *usage; /* behind "nanobragg NAME " */
     const char *what;  /* one line */
+    const char *see;   /* its page in docs/ */
     const nb_sub_option *options;
     const char *borrowed; /* flags of the main table, separated by blanks; NULL for none */
     int operands;         /* exactly so many */

@@ -80,8 +80,8 @@ void nb_sub_help_markdown(FILE *out)
         const nb_sub_command *c = all[i];
         fprintf(out,
                 "\n## nanobragg %s\n\n`nanobragg %s %s`\n\n%s; see "
-                "[compare.md](compare.md).\n\n| flag | meaning |\n| --- | --- |\n",
-                c->name, c->name, c->usage, c->what);
+                "[%s](%s).\n\n| flag | meaning |\n| --- | --- |\n",
+                c->name, c->name, c->usage, c->what, c->see, c->see);
         for (const nb_sub_option *o = c->options; o->name; o++) {
             fprintf(out, "| `-%s", o->name);
             if (o->value) {

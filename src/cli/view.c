@@ -47,6 +47,7 @@ const nb_sub_command nb_command_view = {
     .name = "view",
     .usage = "FILE OUT.png [flags]",
     .what = "Makes a picture of an image file",
+    .see = "compare.md",
     .options = options,
     .borrowed = "colormap pngscale pnggamma pnglog pngrings lambda energy distance "
                 "close_distance pixel mosflm xds adxv denzo dials Xbeam Ybeam ORGX ORGY "

@@ -126,7 +126,9 @@ fi
 bash ./check_flags.sh || failed=1
 bash ./check_docs.sh || failed=1
 bash ./compare_check.sh || failed=1
+bash ./bench_check.sh || failed=1
 "${PYTHON:-python3}" ./compare_check.py || failed=1
+"${PYTHON:-python3}" ./bench_check.py || failed=1
 "${PYTHON:-python3}" ./progress_check.py || failed=1
 "${PYTHON:-python3}" ./series_check.py || failed=1
 if [ -f fabio_check.py ]; then

@@ -6,6 +6,7 @@ import sys
 
 ALLOWED = {
     "cli": {"cli"},
+    "bench": {"bench", "cli"},
     "glue": {"effects", "analysis", "io", "render", "model", "base", "physics", "glue"},
     "series": {"glue", "effects", "io", "render", "model", "base", "physics", "series"},
     "render": {"render", "model", "physics", "base"},
@@ -23,11 +24,12 @@ PHYSICS_SYSTEM = {"math.h", "stddef.h", "stdint.h", "float.h", "limits.h"}
 LIBRARIES = {
     "tiffio.h": {"io"},
     "png.h": {"io"},
-    "cJSON.h": {"glue", "io", "model", "cli"},
-    "cjson/cJSON.h": {"glue", "io", "model", "cli"},
+    "cJSON.h": {"glue", "io", "model", "cli", "bench"},
+    "cjson/cJSON.h": {"glue", "io", "model", "cli", "bench"},
     "Random123/": {"base", "effects"},
     "omp.h": {"render", "glue", "effects", "cuda", "series"},
     "hdf5.h": {"io"},
+    "cairo": {"bench"},
     "libdeflate.h": {"io"},
     "lz4.h": {"io"},
     "dlfcn.h": {"io"},

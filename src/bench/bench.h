@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/** One benchmark: what was asked for, what was measured. */
+#ifndef NB_BENCH_BENCH_H
+#define NB_BENCH_BENCH_H
+
+#include "folder.h"
+#include "job.h"
+#include "options.h"
+#include "reference.h"
+#include "stats.h"
+
+#define NB_BENCH_WRONG_IMAGE 3 /* exit status */
+
+/** One program, one picture.  Times only of images that were found right. */
+typedef struct nb_bench_point {
+    const char *sweep;   /* size, precision, threads, oversample, domains */
+    const char *program; /* nanobragg, or the name of -vs */
+    int peer;            /* index of -vs, -1: ours */
+    int wants_cold;      /* in fresh processes too */
+    nb_bench_job job;
+    double steps; /* a pixel */
+    nb_bench_series cold, warm;
+    double tried_cold,
+        tried_warm;         /* seconds of the one try of a point that takes too long */
+    double peak_mib;        /* of a fresh process */
+    char backend[256];      /* what rendered, in words */
+    nb_bench_figures worst; /* over the images */
+    int images;             /* timed and checked */
+    int rows, of_rows;      /* of each that were checked */
+    char left_out[160];     /* why it has no times; or "" */
+} nb_bench_point;
+
+/** nb_series_run with so many frames. */
+typedef struct nb_bench_batch {
+    nb_bench_job job;
+    int frames;
+    nb_bench_series seconds;
+    nb_bench_figures worst;
+    int images, rows;
+    char left_out[160];
+} nb_bench_batch;
+
+#define NB_BENCH_STAGES_MAX 24
+
+/** Where the time of one process went. */
+typedef struct nb_bench_breakdown {
+    nb_bench_job job;
+    int stages;
+    char names[NB_BENCH_STAGES_MAX][32];
+    nb_bench_series seconds[NB_BENCH_STAGES_MAX]; /* the last: the whole process */
+    nb_bench_figures figures;
+} nb_bench_breakdown;
+
+typedef struct nb_bench {
+    const nb_bench_options *opt;
+    nb_bench_folder folder;
+    char program[NB_PATH_MAX];                   /* this one */
+    char peers[NB_BENCH_PEERS_MAX][NB_PATH_MAX]; /* programs of -vs */
+    const char *peer_names[NB_BENCH_PEERS_MAX];
+    char command[2048]; /* for the report */
+    int device_count;
+    char devices[NB_BENCH_DEVICES_MAX][32];
+    int isa_count;
+    nb_isa isas[NB_BENCH_ISAS_MAX];
+    nb_bench_point *points;
+    int point_count;
+    nb_bench_batch *batches;
+    int batch_count;
+    nb_bench_breakdown *breakdowns;
+    int breakdown_count;
+    int done, total; /* for the progress */
+    int wrong;       /* a wrong image was seen */
+    double reference_steps;
+} nb_bench;
+
+/** Fill points, batches and breakdowns with what is to be measured.  Errors: NB_ERR_NOMEM. */
+nb_status nb_bench_plan(nb_bench *b, nb_error *err);
+void nb_bench_free(nb_bench *b);
+
+/** Fresh processes, in alternation.  The images stay in scratch until they are checked. */
+nb_status nb_bench_run_cold(nb_bench *b, nb_error *err);
+/** Whole processes by stages. */
+nb_status nb_bench_run_breakdowns(nb_bench *b, nb_error *err);
+/** Renders in this process; checks the images of the fresh ones too. */
+nb_status nb_bench_run_warm(nb_bench *b, nb_error *err);
+nb_status nb_bench_run_batches(nb_bench *b, nb_error *err);
+
+/** Image `variant` that the cold runs of a point left; how many there are by those that exist. */
+void nb_bench_cold_image(const nb_bench *b, const nb_bench_point *p, int variant,
+                         char *path);
+
+/** Take up the figures of an image, or fail: b->wrong is set then. */
+nb_status nb_bench_judge(nb_bench *b, const char *what, nb_bench_bounds bounds,
+                         const nb_bench_figures *figures, nb_bench_figures *worst,
+                         nb_error *err);
+
+/** Hooks that end a render when the user asks for it. */
+nb_hooks nb_bench_hooks(void);
+/** NB_ERR_CANCELLED when the user asked for it. */
+nb_status nb_bench_stopped(nb_error *err);
+/** Draw what is being measured, on a terminal; `what` NULL: wipe it. */
+void nb_bench_show(const nb_bench *b, const char *what);
+nb_status nb_bench_no_memory(nb_error *err);
+
+/** Seconds that a render of p will take by what was measured of smaller ones, cold or warm; 0:
+ * unknown. */
+double nb_bench_expected(const nb_bench *b, const nb_bench_point *p, int cold);
+
+#endif

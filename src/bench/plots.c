@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* Which charts a report has. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart.h"
+#include "json.h"
+#include "query.h"
+#include "report.h"
+
+#ifdef NB_HAVE_CAIRO
+
+typedef struct drawing {
+    const nb_bench_folder *folder;
+    const cJSON *root;
+    const nb_cairo *lib;
+    nb_bench_plots *made;
+    nb_chart *chart;
+    nb_error *err;
+} drawing;
+
+static void begin(const drawing *d, const char *title, const char *x, const char *y)
+{
+    const cJSON *m = cJSON_GetObjectItem(d->root, "machine");
+    nb_chart *c = d->chart;
+    memset(c, 0, sizeof *c);
+    snprintf(c->title, sizeof c->title, "%s", title);
+    snprintf(c->x_title, sizeof c->x_title, "%s", x);
+    snprintf(c->y_title, sizeof c->y_title, "%s", y);
+    snprintf(c->subtitle, sizeof c->subtitle, "%.70s, %.0f cores; %.40s, %.12s",
+             nb_bench_text(m, "processor"), nb_bench_get(m, "cores", 0),
+             nb_bench_text(d->root, "name"), nb_bench_text(d->root, "date"));
+}
+
+/** Axes round what is there, and the files. */
+static nb_status finish(const drawing *d, const char *name, const double *x, int count,
+                        nb_axis_unit unit)
+{
+    nb_bench_plots *made = d->made;
+    nb_chart *c = d->chart;
+    char path[NB_PATH_MAX];
+    double low, high;
+    nb_status st;
+    if (!nb_chart_tidy(c) || made->count == NB_BENCH_PLOTS_MAX)
+        return NB_OK;
+    nb_chart_range(c, &low, &high);
+    nb_axis_span(&c->y, low * 0.9, high * 1.1, unit);
+    nb_axis_at(&c->x, x, count, NB_UNIT_PLAIN);
+    nb_bench_path(d->folder->part, name, path);
+    st = nb_chart_draw(d->lib, c, path, d->err);
+    if (st)
+        return st;
+    snprintf(made->names[made->count], sizeof made->names[0], "%s", name);
+    snprintf(made->captions[made->count], sizeof made->captions[0], "%s", c->title);
+    made->count++;
+    return NB_OK;
+}
+
+/** Colours by program and device, the same in every chart. */
+static nb_chart_colour colour_of(const drawing *d, const cJSON *point)
+{
+    static const nb_chart_colour theirs[] = {NB_COLOUR_ORANGE, NB_COLOUR_PURPLE,
+                                             NB_COLOUR_RED, NB_COLOUR_SKY};
+    nb_query all = {"size", NULL, NULL, NULL, NULL, NULL, 0};
+    const char *programs[NB_QUERY_MAX];
+    int n, k = 0;
+    if (nb_bench_is(point, "program", "nanobragg")) {
+        if (nb_bench_is(point, "isa", "scalar"))
+            return NB_COLOUR_GREY;
+        return nb_bench_is(point, "device", "cpu") ? NB_COLOUR_BLUE : NB_COLOUR_GREEN;
+    }
+    n = nb_query_texts(d->root, &all, "program", programs);
+    for (int i = 0; i < n && !nb_bench_is(point, "program", programs[i]); i++)
+        k += strcmp(programs[i], "nanobragg") != 0;
+    return theirs[k % 4];
+}
+
+/** Who a point is, in the legend. */
+static void name_of(const cJSON *point, const char *how, char *label, size_t size)
+{
+    int is_ours = nb_bench_is(point, "program", "nanobragg");
+    const char *device = nb_bench_text(point, "device");
+    if (is_ours && nb_bench_is(point, "isa", "scalar"))
+        snprintf(label, size, "scalar renderer, warm");
+    else if (!is_ours && !cJSON_GetObjectItem(point, "warm"))
+        snprintf(label, size, "%s, process", nb_bench_text(point, "program"));
+    else
+        snprintf(label, size, "%s%s%s, %s", nb_bench_text(point, "program"),
+                 device[0] ? " " : "", device, how);
+}
+
+static int same_line(const cJSON *a, const cJSON *b)
+{
+    static const char *const keys[] = {"program", "device", "isa"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (!nb_bench_is(a, keys[i], nb_bench_text(b, keys[i])))
+            return 0;
+    return 1;
+}
+
+/** Is it the first of its line? */
+static int leads(const cJSON *root, const nb_query *q, const cJSON *point)
+{
+    const cJSON *p = nb_query_first(root, q);
+    while (p != point && !same_line(p, point))
+        p = nb_query_next(root, q, p);
+    return p == point;
+}
+
+static void add_times(const drawing *d, const nb_query *q, const cJSON *first,
+                      const char *how)
+{
+    nb_chart_line *line =
+        nb_chart_add(d->chart, colour_of(d, first), strcmp(how, "cold") == 0);
+    name_of(first, how, line->label, sizeof line->label);
+    for (const cJSON *p = first; p; p = nb_query_next(d->root, q, p))
+        if (same_line(p, first))
+            nb_chart_point(line, nb_bench_get(p, "size", 0), nb_query_median(p, how));
+}
+
+static nb_status draw_times(const drawing *d, const char *which)
+{
+    nb_query q = {"size", which, NULL, NULL, NULL, NULL, 0};
+    double sizes[NB_QUERY_MAX];
+    int count = nb_query_numbers(d->root, &q, "size", sizes);
+    char title[128], name[64];
+    snprintf(title, sizeof title, "Time of an image against its size, %s case", which);
+    snprintf(name, sizeof name, "time-%s", which);
+    begin(d, title, "detector size, pixels along an edge", "time of an image (median)");
+    for (const cJSON *p = nb_query_first(d->root, &q); p;
+         p = nb_query_next(d->root, &q, p))
+        if (leads(d->root, &q, p)) {
+            add_times(d, &q, p, "warm");
+            add_times(d, &q, p, "cold");
+        }
+    return finish(d, name, sizes, count, NB_UNIT_SECONDS);
+}
+
+/** How many times longer another's points take than ours on a device. */
+static void add_ratios(const drawing *d, const nb_query *q, const cJSON *other,
+                       const char *device, const char *how)
+{
+    int warm = !strcmp(how, "warm");
+    nb_chart_line *line = nb_chart_add(d->chart, colour_of(d, other), !warm);
+    snprintf(line->label, sizeof line->label, "%s%s / ours %s, %s",
+             nb_bench_is(other, "isa", "scalar") ? "scalar renderer"
+                                                 : nb_bench_text(other, "program"),
+             nb_bench_is(other, "isa", "scalar") || !nb_bench_text(other, "device")[0]
+                 ? ""
+                 : " same device",
+             device, how);
+    for (const cJSON *p = other; p; p = nb_query_next(d->root, q, p)) {
+        nb_query own = {"size",
+                        q->which,
+                        "nanobragg",
+                        device,
+                        "auto",
+                        NULL,
+                        nb_bench_get(p, "size", 0)};
+        const cJSON *mine = nb_query_first(d->root, &own);
+        double ours = nb_query_median(mine, how);
+        double theirs = warm ? nb_query_best(p) : nb_query_median(p, "cold");
+        if (same_line(p, other) && ours > 0)
+            nb_chart_point(line, own.size, theirs / ours);
+    }
+}
+
+static nb_status draw_ratios(const drawing *d, const char *which)
+{
+    nb_query q = {"size", which, NULL, NULL, NULL, NULL, 0};
+    nb_query own = {"size", which, "nanobragg", NULL, "auto", NULL, 0};
+    const char *devices[NB_QUERY_MAX];
+    double sizes[NB_QUERY_MAX];
+    int n = nb_query_texts(d->root, &own, "device", devices);
+    int count = nb_query_numbers(d->root, &q, "size", sizes);
+    char title[128], name[64];
+    snprintf(title, sizeof title, "Speed-up against size, %s case", which);
+    snprintf(name, sizeof name, "speedup-%s", which);
+    begin(d, title, "detector size, pixels along an edge", "their time / our time");
+    for (int k = 0; k < n; k++)
+        for (const cJSON *p = nb_query_first(d->root, &q); p;
+             p = nb_query_next(d->root, &q, p)) {
+            const char *device = nb_bench_text(p, "device");
+            int is_ours = nb_bench_is(p, "program", "nanobragg");
+            int belongs = is_ours ? nb_bench_is(p, "isa", "scalar")
+                                  : !device[0] || !strncmp(device, devices[k], 4);
+            if (!belongs || !leads(d->root, &q, p))
+                continue;
+            add_ratios(d, &q, p, devices[k], "warm");
+            if (!is_ours)
+                add_ratios(d, &q, p, devices[k], "cold");
+        }
+    return finish(d, name, sizes, count, NB_UNIT_TIMES);
+}
+
+static nb_status draw_threads(const drawing *d)
+{
+    nb_query q = {"threads", NULL, NULL, NULL, NULL, NULL, 0};
+    const char *cases[NB_QUERY_MAX];
+    double threads[NB_QUERY_MAX];
+    int n = nb_query_texts(d->root, &q, "case", cases);
+    int count = nb_query_numbers(d->root, &q, "threads", threads);
+    const cJSON *any = nb_query_first(d->root, &q);
+    nb_chart_line *ideal;
+    char title[128];
+    snprintf(title, sizeof title, "Scaling with threads, %.0f \xc3\x97 %.0f pixels",
+             nb_bench_get(any, "size", 0), nb_bench_get(any, "size", 0));
+    begin(d, title, "threads", "speed over that of the fewest threads");
+    for (int i = 0; i < n; i++) {
+        nb_chart_line *line =
+            nb_chart_add(d->chart, i ? NB_COLOUR_ORANGE : NB_COLOUR_BLUE, 0);
+        const cJSON *first;
+        q.which = cases[i];
+        first = nb_query_first(d->root, &q);
+        snprintf(line->label, sizeof line->label, "%s case", cases[i]);
+        for (const cJSON *p = first; p; p = nb_query_next(d->root, &q, p))
+            nb_chart_point(line, nb_bench_get(p, "threads", 0),
+                           nb_query_median(first, "warm") / nb_query_median(p, "warm"));
+    }
+    ideal = nb_chart_add(d->chart, NB_COLOUR_GREY, 1);
+    ideal->plain = 1;
+    snprintf(ideal->label, sizeof ideal->label, "every thread a full share");
+    for (int i = 0; i < count; i++)
+        nb_chart_point(ideal, threads[i], threads[i] / threads[0]);
+    return finish(d, "threads", threads, count, NB_UNIT_TIMES);
+}
+
+static nb_status draw_batches(const drawing *d)
+{
+    const cJSON *list = cJSON_GetObjectItem(d->root, "batches"), *p;
+    const cJSON *first = list ? list->child : NULL;
+    nb_chart_line *line = NULL;
+    double frames[NB_CHART_POINTS_MAX];
+    const char *device = "";
+    char title[128];
+    int count = 0;
+    snprintf(title, sizeof title,
+             "Throughput against frames in a series, %.0f \xc3\x97 %.0f "
+             "pixels, %s case",
+             nb_bench_get(first, "size", 0), nb_bench_get(first, "size", 0),
+             nb_bench_text(first, "case"));
+    begin(d, title, "frames in one call", "frames a second");
+    for (p = nb_bench_child(list); p; p = p->next) {
+        double n = nb_bench_get(p, "frames", 0);
+        int known = 0;
+        if (!line || strcmp(device, nb_bench_text(p, "device")) != 0) {
+            device = nb_bench_text(p, "device");
+            line = nb_chart_add(d->chart, colour_of(d, p), 0);
+            line->colour = strcmp(device, "cpu") ? NB_COLOUR_GREEN : NB_COLOUR_BLUE;
+            snprintf(line->label, sizeof line->label, "%s", device);
+        }
+        nb_chart_point(line, n, nb_bench_get(p, "frames_per_s", 0));
+        for (int i = 0; i < count; i++)
+            known |= frames[i] == n;
+        if (!known && count < NB_CHART_POINTS_MAX)
+            frames[count++] = n;
+    }
+    return finish(d, "batches", frames, count, NB_UNIT_PLAIN);
+}
+
+static nb_status draw_every(const drawing *d)
+{
+    nb_query q = {"size", NULL, NULL, NULL, NULL, NULL, 0};
+    const char *cases[NB_QUERY_MAX];
+    int n = nb_query_texts(d->root, &q, "case", cases);
+    nb_status st = NB_OK;
+    for (int i = 0; i < n && !st; i++) {
+        st = draw_times(d, cases[i]);
+        if (!st)
+            st = draw_ratios(d, cases[i]);
+    }
+    if (!st)
+        st = draw_threads(d);
+    return st ? st : draw_batches(d);
+}
+
+nb_status nb_bench_draw_plots(const nb_bench_folder *f, const cJSON *root,
+                              nb_bench_plots *made, nb_error *err)
+{
+    nb_cairo lib;
+    drawing d = {f, root, &lib, made, calloc(1, sizeof(nb_chart)), err};
+    nb_status st = nb_cairo_load(&lib, err);
+    if (!st && !d.chart) {
+        memset(err, 0, sizeof *err);
+        err->code = NB_ERR_NOMEM;
+        snprintf(err->message, sizeof err->message, "out of memory (plots)");
+        st = NB_ERR_NOMEM;
+    }
+    if (!st)
+        st = draw_every(&d);
+    free(d.chart);
+    return st;
+}
+#else
+nb_status nb_bench_draw_plots(const nb_bench_folder *f, const cJSON *root,
+                              nb_bench_plots *made, nb_error *err)
+{
+    (void)f;
+    (void)root;
+    (void)made;
+    memset(err, 0, sizeof *err);
+    err->code = NB_ERR_UNSUPPORTED;
+    snprintf(err->message, sizeof err->message,
+             "no plots: this build has no cairo (install libcairo2-dev and rebuild)");
+    return NB_ERR_UNSUPPORTED;
+}
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/** What an image must look like: bands of rows by the scalar renderer in double precision. */
+#ifndef NB_BENCH_REFERENCE_H
+#define NB_BENCH_REFERENCE_H
+
+#include <stdint.h>
+
+#include "check.h"
+#include "job.h"
+
+#define NB_BENCH_BANDS_MAX 64
+
+/** Whole rows, spread evenly over the image from the first to the last. */
+typedef struct nb_bench_reference {
+    int fast, slow;
+    int64_t steps; /* a pixel */
+    int bands, band_rows;
+    int first[NB_BENCH_BANDS_MAX]; /* row of each band */
+    double seconds;                /* that it took */
+    float *pixels;                 /* [bands][band_rows][fast], owned */
+} nb_bench_reference;
+
+/** Spread so many steps of work over rows of the image; fills bands, band_rows and first.  All
+ * rows in one band when they are few enough, else at least four rows. */
+void nb_bench_bands(nb_bench_reference *r, double budget_steps);
+
+/** Render the reference of a job, about budget_steps of it; phi_deg is the job's frame's.  Free
+ * with nb_bench_reference_free. */
+nb_status nb_bench_reference_make(const nb_bench_job *job, double phi_deg,
+                                  double budget_steps, const nb_hooks *hooks,
+                                  nb_bench_reference *out, nb_error *err);
+void nb_bench_reference_free(nb_bench_reference *r);
+
+/** Rows of the image that were looked at. */
+int nb_bench_reference_rows(const nb_bench_reference *r);
+
+/** image[slow][fast] against the reference. */
+nb_bench_figures nb_bench_reference_check(const nb_bench_reference *r, const float *image);
+
+#endif

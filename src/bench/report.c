@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#include "report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../cli/common.h"
+#include "bench.h"
+#include "json.h"
+
+const char *nb_bench_digits(double value, char text[32])
+{
+    int decimals;
+    if (!(value > 0)) {
+        snprintf(text, 32, "-");
+        return text;
+    }
+    decimals = 2 - (int)floor(log10(value));
+    snprintf(text, 32, "%.*f", decimals < 0 ? 0 : decimals > 9 ? 9 : decimals, value);
+    return text;
+}
+
+static nb_status write_json(const nb_bench_folder *f, const cJSON *root, nb_error *err)
+{
+    char *text = cJSON_Print(root);
+    nb_status st = text ? nb_bench_write_text(f, "results.json", text, err)
+                        : nb_bench_no_memory(err);
+    free(text);
+    return st;
+}
+
+static nb_status write_summary(const nb_bench_folder *f, const cJSON *root,
+                               const nb_bench_plots *plots, nb_error *err)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    nb_status st;
+    if (!out)
+        return nb_bench_no_memory(err);
+    nb_bench_summary_md(out, root, plots);
+    fclose(out);
+    st = text ? nb_bench_write_text(f, "summary.md", text, err) : nb_bench_no_memory(err);
+    free(text);
+    return st;
+}
+
+nb_status nb_bench_report(const nb_bench_folder *f, const cJSON *root, nb_error *err)
+{
+    nb_bench_plots plots;
+    nb_status st = write_json(f, root, err);
+    memset(&plots, 0, sizeof plots);
+    if (!st)
+        st = nb_bench_draw_plots(f, root, &plots, err);
+    if (st == NB_ERR_UNSUPPORTED) {
+        nb_cli_say("note", err->message);
+        st = NB_OK;
+    }
+    return st ? st : write_summary(f, root, &plots, err);
+}

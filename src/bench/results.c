@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "results.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../cli/values.h"
+#include "json.h"
+#include "machine.h"
+
+static void add_job(cJSON *to, const nb_bench_job *job)
+{
+    cJSON_AddStringToObject(to, "case", nb_bench_case_name(job->which));
+    nb_bench_add(to, "size", job->size);
+    nb_bench_add(to, "pixels", (double)job->size * job->size);
+    if (job->oversample)
+        nb_bench_add(to, "oversample", job->oversample);
+    if (job->domains)
+        nb_bench_add(to, "domains", job->domains);
+}
+
+static void add_engine(cJSON *to, const nb_bench_job *job)
+{
+    cJSON_AddStringToObject(to, "device", job->device);
+    cJSON_AddStringToObject(to, "isa", nb_bench_isa_name(job->isa));
+    cJSON_AddStringToObject(to, "precision", nb_bench_precision_name(job->precision));
+    nb_bench_add(to, "threads", job->threads);
+}
+
+static void add_point(cJSON *list, const nb_bench_point *p)
+{
+    cJSON *o = cJSON_CreateObject();
+    double warm = nb_bench_summarize(&p->warm).median;
+    double pixels = (double)p->job.size * p->job.size;
+    cJSON_AddItemToArray(list, o);
+    cJSON_AddStringToObject(o, "sweep", p->sweep);
+    cJSON_AddStringToObject(o, "program", p->program);
+    add_job(o, &p->job);
+    nb_bench_add(o, "steps_per_pixel", p->steps);
+    if (p->peer < 0) {
+        add_engine(o, &p->job);
+        cJSON_AddStringToObject(o, "backend", p->backend);
+    }
+    if (p->cold.count) {
+        nb_bench_add_times(o, "cold", &p->cold);
+        nb_bench_add(o, "peak_mib", p->peak_mib);
+    }
+    if (p->warm.count) {
+        nb_bench_add_times(o, "warm", &p->warm);
+        nb_bench_add(o, "pixels_per_s", pixels / warm);
+        nb_bench_add(o, "steps_per_s", pixels * p->steps / warm);
+    }
+    nb_bench_add_check(o, &p->worst, p->images, p->rows, p->of_rows);
+}
+
+static void add_left_out(cJSON *list, const char *sweep, const nb_bench_job *job,
+                         const char *program, const char *why)
+{
+    char text[200];
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddItemToArray(list, o);
+    if (strcmp(program, "nanobragg"))
+        snprintf(text, sizeof text, "%s %dx%d", nb_bench_case_name(job->which), job->size,
+                 job->size);
+    else
+        nb_bench_job_text(job, text, sizeof text);
+    cJSON_AddStringToObject(o, "sweep", sweep);
+    cJSON_AddStringToObject(o, "program", program);
+    cJSON_AddStringToObject(o, "what", text);
+    cJSON_AddStringToObject(o, "why", why);
+}
+
+static void add_batch(cJSON *list, const nb_bench_batch *batch)
+{
+    cJSON *o = cJSON_CreateObject();
+    double median = nb_bench_summarize(&batch->seconds).median;
+    cJSON_AddItemToArray(list, o);
+    add_job(o, &batch->job);
+    add_engine(o, &batch->job);
+    nb_bench_add(o, "frames", batch->frames);
+    nb_bench_add_times(o, "seconds", &batch->seconds);
+    nb_bench_add(o, "frames_per_s", batch->frames / median);
+    nb_bench_add_check(o, &batch->worst, batch->images, batch->rows, batch->job.size);
+}
+
+static void add_breakdown(cJSON *list, const nb_bench_breakdown *d)
+{
+    cJSON *o = cJSON_CreateObject(), *stages;
+    cJSON_AddItemToArray(list, o);
+    add_job(o, &d->job);
+    add_engine(o, &d->job);
+    stages = cJSON_AddArrayToObject(o, "stages");
+    for (int i = 0; i < d->stages; i++) {
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddItemToArray(stages, one);
+        cJSON_AddStringToObject(one, "name", d->names[i]);
+        nb_bench_add_times(one, "seconds", &d->seconds[i]);
+    }
+    nb_bench_add_check(o, &d->figures, d->seconds[0].count, d->job.size, d->job.size);
+}
+
+static void add_cases(const nb_bench *b, cJSON *root)
+{
+    cJSON *cases = cJSON_AddObjectToObject(root, "cases");
+    char text[2048];
+    for (int i = 0; i < b->opt->cases.count; i++) {
+        nb_bench_case which = (nb_bench_case)b->opt->cases.v[i];
+        nb_bench_case_text(which, &b->opt->own, text, sizeof text);
+        cJSON_AddStringToObject(cases, nb_bench_case_name(which), text);
+    }
+}
+
+cJSON *nb_bench_results(const nb_bench *b, const char *name)
+{
+    cJSON *root = cJSON_CreateObject(), *points, *list, *left_out;
+    cJSON_AddStringToObject(root, "format", NB_BENCH_FORMAT);
+    cJSON_AddStringToObject(root, "name", name);
+    cJSON_AddStringToObject(root, "command", b->command);
+    nb_bench_add_machine(root);
+    add_cases(b, root);
+    points = cJSON_AddArrayToObject(root, "points");
+    left_out = cJSON_AddArrayToObject(root, "left_out");
+    for (int i = 0; i < b->point_count; i++) {
+        const nb_bench_point *p = &b->points[i];
+        if (p->left_out[0])
+            add_left_out(left_out, p->sweep, &p->job, p->program, p->left_out);
+        else
+            add_point(points, p);
+    }
+    list = cJSON_AddArrayToObject(root, "batches");
+    for (int i = 0; i < b->batch_count; i++) {
+        const nb_bench_batch *batch = &b->batches[i];
+        if (batch->left_out[0])
+            add_left_out(left_out, "batch", &batch->job, "nanobragg", batch->left_out);
+        else
+            add_batch(list, batch);
+    }
+    list = cJSON_AddArrayToObject(root, "breakdowns");
+    for (int i = 0; i < b->breakdown_count; i++)
+        add_breakdown(list, &b->breakdowns[i]);
+    return root;
+}
+
+nb_status nb_bench_read_json(const char *flag, const char *path, cJSON **root,
+                             nb_error *err)
+{
+    enum { MOST = 1 << 26 };
+    FILE *file = fopen(path, "rb");
+    char *text = file ? malloc(MOST) : NULL;
+    size_t n = text ? fread(text, 1, MOST - 1, file) : 0;
+    *root = NULL;
+    if (text) {
+        text[n] = 0;
+        *root = cJSON_Parse(text);
+    }
+    free(text);
+    if (file)
+        fclose(file);
+    if (*root)
+        return NB_OK;
+    return nb_cli_fail(err, "%s %.300s: %s", flag, path,
+                       file ? "it is no JSON" : "cannot be read");
+}
+
+nb_status nb_bench_read_results(const char *path, cJSON **root, nb_error *err)
+{
+    nb_status st = nb_bench_read_json("-from", path, root, err);
+    if (!st && !nb_bench_is(*root, "format", NB_BENCH_FORMAT)) {
+        cJSON_Delete(*root);
+        *root = NULL;
+        st = nb_cli_fail(err, "-from %.300s: its \"format\" is not " NB_BENCH_FORMAT,
+                         path);
+    }
+    return st;
+}

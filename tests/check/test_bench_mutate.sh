@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A wrong kernel makes `nanobragg bench` fail with the correlation that it saw, and no report is
+# left: the vector kernel is broken on purpose and the program linked with it.
+# NB_BUILD and NB_SOURCE come from tests/run.sh; by hand:
+# NB_BUILD=build/gcc-release bash tests/check/test_bench_mutate.sh
+set -u
+cd "${NB_SOURCE:-$(dirname "$0")/../..}" || exit 1
+build=$(cd "${NB_BUILD:?}" && pwd) cc=${CC:-gcc}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+if [ -n "${NB_REDUCED:-}" ]; then
+    echo "skip bench-mutations # a reduced run"
+    exit 0
+fi
+if [ "$(uname -m)" != x86_64 ]; then
+    echo "skip bench-mutations # written for x86-64"
+    exit 0
+fi
+if ! "$build/nanobragg" -version | grep -qE '^  cJSON +yes'; then
+    echo "skip bench-mutations # this build has no cJSON"
+    exit 0
+fi
+
+failed=0
+# mutate FILE FROM TO: fixed strings of src/render/FILE; the program is $work/nanobragg
+mutate() {
+    local file=render/$1
+    rm -rf "$work/src" "$work/nanobragg"
+    mkdir -p "$work/src" && cp -r src/render src/physics src/base src/nanobragg.h "$work/src/"
+    grep -qF -- "$2" "src/$file" || return 1
+    FROM=$2 TO=$3 awk '{ at = index($0, ENVIRON["FROM"])
+        if (at) $0 = substr($0, 1, at - 1) ENVIRON["TO"] substr($0, at + length(ENVIRON["FROM"])) } 1' \
+        "src/$file" >"$work/src/$file"
+    "$cc" -std=gnu11 -O1 -ffp-contract=off -fno-math-errno -msse2 \
+        -c "$work/src/render/kernel_sse2.c" -o "$work/kernel.o" &&
+        "$cc" -fopenmp "$build"/src/cli/*.o "$build"/src/bench/*.o "$work/kernel.o" \
+            "$build/libnanobragg.a" $(cat "$build/libs") -o "$work/nanobragg"
+}
+
+# bench NAME: run it; prints its exit status
+bench() {
+    (cd "$work" && rm -rf report && timeout 120 ./nanobragg bench -quick -at 49 \
+        -sweeps precision -isas sse2 -precisions mixed -devices cpu -o report) \
+        >"$work/out" 2>"$work/err"
+    echo $?
+}
+
+mutate kernel_fixed.h '#define' '#define' >"$work/log" 2>&1
+status=$(bench)
+if [ "$status" -eq 0 ] && [ -s "$work/report/results.json" ]; then
+    echo "ok bench-unbroken-kernel"
+else
+    echo "not ok bench-unbroken-kernel # status $status"
+    cat "$work/log" "$work/err" | sed 's/^/# /' | head -n 10
+    failed=1
+fi
+
+# wrong NAME FILE FROM TO
+wrong() {
+    local name=bench-wrong-$1 status
+    shift
+    if ! mutate "$@" >"$work/log" 2>&1; then
+        echo "not ok $name # it could not be broken or built"
+        sed 's/^/# /' "$work/log" | head -n 10
+        failed=1
+        return
+    fi
+    status=$(bench)
+    if [ "$status" -eq 3 ] && [ ! -e "$work/report" ] && [ ! -s "$work/out" ] &&
+        grep -q 'wrong image, no time is reported: .*: correlation [0-9.n-]' "$work/err"; then
+        echo "ok $name"
+    else
+        echo "not ok $name # status $status: $(cat "$work/out" "$work/err")"
+        failed=1
+    fi
+}
+
+wrong polynomial-coefficient kernel_fixed.h '-5.16771057357f' '-5.16781057357f'
+wrong last-column-skipped kernel_rays.h 'f0 + i < out->end' 'f0 + i < out->end - 1'
+wrong sum-counted-twice kernel_fixed.h '*run = vf_set(0.0f);' ''
+exit $failed

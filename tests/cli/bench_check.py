@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: MIT
+"""nanobragg bench -quick: the report is whole, every figure in it finite, every plot a picture."""
+import json
+import math
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import xml.dom.minidom
+import zlib
+
+PROGRAM = os.environ["NANOBRAGG"]
+FAILED = []
+
+
+def check(name, good, why=""):
+    print(f"ok {name}" if good else f"# {name}: {why}\nnot ok {name}")
+    if not good:
+        FAILED.append(name)
+
+
+def numbers(tree, path=""):
+    """Every leaf of a JSON tree that is no text, with its path."""
+    if isinstance(tree, dict):
+        for key, value in tree.items():
+            yield from numbers(value, f"{path}/{key}")
+    elif isinstance(tree, list):
+        for i, value in enumerate(tree):
+            yield from numbers(value, f"{path}/{i}")
+    elif not isinstance(tree, (str, bool)):
+        yield path, tree
+
+
+def times_are_right(times, repeats):
+    values = sorted(times["values"])
+    return (len(values) == times["repeats"] >= repeats and values[0] == times["min"] > 0
+            and values[-1] == times["max"]
+            and times["min"] <= times["q1"] <= times["median"] <= times["q3"] <= times["max"])
+
+
+def is_png(path):
+    """A PNG whose pixels unpack, with more than one colour."""
+    with open(path, "rb") as stream:
+        data = stream.read()
+    if data[:8] != b"\x89PNG\r\n\x1a\n":
+        return False
+    at, pixels, size = 8, b"", (0, 0)
+    while at < len(data):
+        length, kind = struct.unpack(">I4s", data[at:at + 8])
+        body = data[at + 8:at + 8 + length]
+        if zlib.crc32(kind + body) != struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0]:
+            return False
+        if kind == b"IHDR":
+            size = struct.unpack(">II", body[:8])
+        pixels += body if kind == b"IDAT" else b""
+        at += 12 + length
+    raw = zlib.decompress(pixels)
+    return size[0] > 600 and size[1] > 400 and len(set(raw)) > 20
+
+
+def check_results(root, has_peer):
+    check("bench-json-format", root["format"] == "nanobragg-bench-1")
+    bad = [p for p, v in numbers(root) if not isinstance(v, (int, float)) or not math.isfinite(v)]
+    check("bench-json-finite", not bad, bad[:5])
+    machine, build = root["machine"], root["build"]
+    check("bench-json-machine", machine["cores"] >= 1 and machine["processor"]
+          and build["commit"] and build["compiler"] != "unknown" and "-std=" in build["flags"]
+          and root["command"].startswith("nanobragg bench -quick") and root["cases"]["simple"])
+    points = root["points"]
+    check("bench-json-sweeps", {p["sweep"] for p in points} >=
+          {"size", "precision", "threads", "oversample", "domains"})
+    measured = [p for p in points if p["program"] != "port"]
+    check("bench-json-times", all(times_are_right(p[k], 5) for p in measured
+                                  for k in ("cold", "warm") if k in p))
+    ours = [p for p in points if p["program"] == "nanobragg"]
+    check("bench-json-all-timed", all("warm" in p and p["pixels_per_s"] > 0 and p["steps_per_s"] > 0
+                                      for p in ours))
+    check("bench-json-cold", any("cold" in p and p["peak_mib"] > 1 for p in ours))
+    check("bench-json-checked", all(p["check"]["correlation"] > 1 - 1e-4 and p["check"]["rows"] >= 4
+                                    and p["check"]["images"] >= 5 for p in measured))
+    check("bench-json-rate", all(math.isclose(p["steps_per_s"] * p["warm"]["median"],
+                                              p["pixels"] * p["steps_per_pixel"], rel_tol=1e-6)
+                                 for p in ours))
+    check("bench-json-heavy-steps", any(p["steps_per_pixel"] == 1000 for p in ours))
+    check("bench-json-batches", [b["frames"] for b in root["batches"]] == [1, 3]
+          and all(b["check"]["images"] == 6 * b["frames"] and times_are_right(b["seconds"], 5)
+                  for b in root["batches"]))
+    stages = [s["name"] for s in root["breakdowns"][0]["stages"]]
+    check("bench-json-stages", {"load", "render", "write", "whole process"} <= set(stages), stages)
+    if has_peer:
+        peers = {p["program"] for p in points} - {"nanobragg"}
+        check("bench-json-peers", peers == {"other", "port"}, peers)
+
+
+def check_report(folder, plots):
+    with open(os.path.join(folder, "summary.md"), encoding="utf-8") as stream:
+        text = stream.read()
+    check("bench-summary", all(t in text for t in ("Command: `nanobragg bench", "## Time against size",
+          "other s", "port warm s", "ours warm s", "correlation", "## Threads", "mean relative error",
+          "## Frames of a series", "## One process by its stages")))
+    rows = [line.count("|") for line in text.split("\n") if line.startswith("|")]
+    heads = [i for i, line in enumerate(text.split("\n")) if line.startswith("| ---")]
+    lines = text.split("\n")
+    check("bench-tables-are-square", heads and rows and all(
+        lines[i].count("|") == lines[i - 1].count("|") == lines[i + 1].count("|") for i in heads))
+    names = sorted(n for n in os.listdir(folder) if n.endswith((".svg", ".png")))
+    if not plots:
+        check("bench-no-plots", not names, names)
+        return
+    want = ["batches", "speedup-heavy", "speedup-simple", "threads", "time-heavy", "time-simple"]
+    check("bench-plots", names == sorted(f"{w}.{e}" for w in want for e in ("svg", "png")), names)
+    for name in names:
+        path = os.path.join(folder, name)
+        if name.endswith(".png"):
+            check(f"bench-{name}", is_png(path))
+        else:
+            root = xml.dom.minidom.parse(path).documentElement
+            check(f"bench-{name}", root.tagName == "svg" and len(root.getElementsByTagName("path")) > 5)
+
+
+def main():
+    version = subprocess.run([PROGRAM, "-version"], capture_output=True, text=True, check=True).stdout
+    has = {line.split()[0]: line.split()[1] == "yes" for line in version.split("\n")
+           if line.startswith("  ") and len(line.split()) > 1}
+    if not has.get("cJSON"):
+        print("skip bench-report # this build has no cJSON")
+        return
+    work = tempfile.mkdtemp()
+    os.chdir(work)
+    with open("port.json", "w", encoding="utf-8") as stream:
+        json.dump({"program": "port", "note": "made up", "points": [
+            {"case": "simple", "size": size, "device": "cpu", "cold": 2.5, "warm": [0.1, 0.2, 0.3],
+             "correlation": 0.99999, "max_error": 1e-4} for size in (32, 64)]}, stream)
+    with open("other", "w", encoding="utf-8") as stream:
+        stream.write(f"#!/bin/sh\nexec '{PROGRAM}' \"$@\" -compat\n")
+    os.chmod("other", 0o755)
+    command = [PROGRAM, "bench", "-quick", "-sizes", "32,64", "-at", "32", "-batches", "1,3",
+               "-domains", "1,10", "-devices", "cpu", "-limit", "30", "-isas",
+               "scalar,auto", "-threads", "1,2", "-vs", "other=./other",
+               "-peer-results", "port.json", "-outdir", "report", "-name", "test"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    check("bench-runs", done.returncode == 0, done.stderr)
+    check("bench-is-silent", "\r" not in done.stderr and done.stdout == "report      report\n",
+          done.stdout + done.stderr)
+    if done.returncode == 0:
+        with open("report/results.json", encoding="utf-8") as stream:
+            check_results(json.load(stream), True)
+        plots = "no plots" not in done.stderr
+        check_report("report", plots)
+        again = subprocess.run([PROGRAM, "bench", "-from", "report/results.json", "-o", "again"],
+                               capture_output=True, text=True, check=False)
+        check("bench-from", again.returncode == 0 and sorted(os.listdir("again"))
+              == sorted(os.listdir("report")), again.stderr)
+        with open("report/summary.md", "rb") as one, open("again/summary.md", "rb") as two:
+            check("bench-from-same-tables", one.read() == two.read())
+    check("bench-leaves-nothing", not [n for n in os.listdir(".") if ".part" in n], os.listdir("."))
+    os.chdir("/")
+    shutil.rmtree(work)
+
+
+main()
+sys.exit(1 if FAILED else 0)

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of `nanobragg bench` that measure nothing: statistics, the gate, axes, arguments, the
+ * rows of a reference.  The program's own objects are linked in (Makefile). */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/axis.h"
+#include "bench/chart.h"
+#include "bench/check.h"
+#include "bench/job.h"
+#include "bench/options.h"
+#include "bench/stats.h"
+#include "cli/subcommands.h"
+
+/* --- statistics --- */
+
+static nb_bench_summary summary_of(int n, const double *values)
+{
+    nb_bench_series s = {0};
+    for (int i = 0; i < n; i++)
+        nb_bench_series_add(&s, values[i]);
+    return nb_bench_summarize(&s);
+}
+
+static void test_statistics(void **state)
+{
+    const double odd[] = {5, 1, 4, 2, 3}, even[] = {4, 1, 3, 2}, one[] = {7};
+    nb_bench_summary m = summary_of(5, odd);
+    (void)state;
+    assert_true(m.count == 5 && m.median == 3 && m.low == 1 && m.high == 5);
+    assert_true(m.q1 == 2 && m.q3 == 4);
+    assert_true(fabs(nb_bench_spread(&m) - 2.0 / 3) < 1e-15);
+    m = summary_of(4, even);
+    assert_true(m.median == 2.5 && m.q1 == 1.75 && m.q3 == 3.25);
+    m = summary_of(1, one);
+    assert_true(m.median == 7 && m.q1 == 7 && m.q3 == 7 && nb_bench_spread(&m) == 0);
+    m = summary_of(0, one);
+    assert_true(m.count == 0 && m.median == 0 && nb_bench_spread(&m) == 0);
+}
+
+static void test_series_is_bounded(void **state)
+{
+    nb_bench_series s = {0};
+    (void)state;
+    for (int i = 0; i < 2 * NB_BENCH_REPEATS_MAX; i++)
+        nb_bench_series_add(&s, i);
+    assert_int_equal(s.count, NB_BENCH_REPEATS_MAX);
+}
+
+/* --- the gate --- */
+
+static void test_gate(void **state)
+{
+    const float b[] = {1, 2, 4, 8}, near[] = {1, 2, 4, 8.0000038f};
+    const float far[] = {1, 2, 4, 8.01f}, hole[] = {1, NAN, 4, 8}, flat[] = {3, 3, 3, 3};
+    nb_bench_bounds mixed = nb_bench_bounds_of(NB_PRECISION_MIXED);
+    nb_bench_figures f = nb_bench_measure(b, b, 4);
+    (void)state;
+    assert_true(f.correlation == 1 && f.max_error == 0 && f.mean_relative == 0);
+    assert_true(nb_bench_is_right(&f, &mixed));
+    f = nb_bench_measure(near, b, 4);
+    assert_true(nb_bench_is_right(&f, &mixed));
+    f = nb_bench_measure(far, b, 4);
+    assert_true(fabs(f.max_error - 0.01 / 8) < 1e-6 &&
+                fabs(f.mean_relative - 0.01 / 32) < 1e-6);
+    assert_false(nb_bench_is_right(&f, &mixed));
+    f = nb_bench_measure(hole, b, 4);
+    assert_true(isnan(f.correlation));
+    assert_false(nb_bench_is_right(&f, &mixed));
+    f = nb_bench_measure(flat, b, 4);
+    assert_false(nb_bench_is_right(&f, &mixed));
+    f = nb_bench_measure(b, b, 0);
+    assert_false(nb_bench_is_right(&f, &mixed));
+}
+
+static void test_worse(void **state)
+{
+    nb_bench_figures a = {1, 1e-7, 0}, b = {0.5, 1e-8, 3}, c = {NAN, 0, 0};
+    nb_bench_figures w = nb_bench_worse(a, b);
+    (void)state;
+    assert_true(w.correlation == 0.5 && w.max_error == 1e-7 && w.mean_relative == 3);
+    w = nb_bench_worse(a, c);
+    assert_true(isnan(w.correlation));
+}
+
+#ifdef NB_HAVE_CJSON
+#include "bench/reference.h"
+
+static void test_rows_of_a_reference(void **state)
+{
+    nb_bench_reference r = {0};
+    (void)state;
+    r.fast = 100;
+    r.slow = 50;
+    r.steps = 10;
+    nb_bench_bands(&r, 1e9); /* all rows */
+    assert_true(r.bands == 1 && r.band_rows == 50 && r.first[0] == 0);
+    nb_bench_bands(&r, 5100); /* five */
+    assert_true(r.bands == 5 && r.band_rows == 1 && r.first[0] == 0 && r.first[4] == 49);
+    nb_bench_bands(&r, 0); /* never less than four */
+    assert_true(r.bands == 4 && r.first[3] == 49);
+    r.slow = 4000;
+    nb_bench_bands(&r, 1e6); /* a thousand, in blocks */
+    assert_true(r.bands == NB_BENCH_BANDS_MAX && r.band_rows == 15 &&
+                r.first[r.bands - 1] == 4000 - 15);
+    assert_int_equal(nb_bench_reference_rows(&r), 64 * 15);
+}
+#endif
+
+/* --- axes --- */
+
+static void test_axis_of_powers(void **state)
+{
+    nb_axis a;
+    (void)state;
+    nb_axis_span(&a, 0.00032, 2.3, NB_UNIT_SECONDS);
+    assert_true(fabs(a.low - 0.0002) < 1e-12 && fabs(a.high - 5) < 1e-9);
+    assert_int_equal(a.count, 4);
+    assert_string_equal(a.label[0], "1 ms");
+    assert_string_equal(a.label[3], "1 s");
+    assert_true(fabs(nb_axis_place(&a, a.low)) < 1e-12);
+    assert_true(fabs(nb_axis_place(&a, a.high) - 1) < 1e-12);
+    assert_true(fabs(nb_axis_place(&a, sqrt(a.low * a.high)) - 0.5) < 1e-12);
+    assert_true(a.minor_count > 20);
+}
+
+static void test_axis_of_few_powers(void **state)
+{
+    nb_axis a;
+    (void)state;
+    nb_axis_span(&a, 12e-6, 170e-6, NB_UNIT_SECONDS);
+    assert_true(fabs(a.low - 10e-6) < 1e-15 && fabs(a.high - 200e-6) < 1e-15);
+    assert_int_equal(a.count, 5);
+    assert_string_equal(a.label[0], "10 \xc2\xb5s");
+    assert_string_equal(a.label[4], "200 \xc2\xb5s");
+    nb_axis_span(&a, 3, 3, NB_UNIT_TIMES); /* one value has a range too */
+    assert_true(a.low < 3 && a.high > 3 && a.count >= 1);
+}
+
+static void test_axis_at_values(void **state)
+{
+    const double sizes[] = {256, 512, 1024};
+    nb_axis a;
+    (void)state;
+    nb_axis_at(&a, sizes, 3, NB_UNIT_PLAIN);
+    assert_int_equal(a.count, 3);
+    assert_string_equal(a.label[2], "1024");
+    assert_true(a.low < 256 && a.high > 1024 && nb_axis_place(&a, 512) > 0.49 &&
+                nb_axis_place(&a, 512) < 0.51);
+    nb_axis_at(&a, sizes, 1, NB_UNIT_PLAIN);
+    assert_true(a.low < 256 && a.high > 256);
+    nb_axis_at(&a, sizes, 0, NB_UNIT_PLAIN);
+    assert_true(a.low > 0 && a.high > a.low);
+}
+
+static void test_chart_lines(void **state)
+{
+    nb_chart *c = calloc(1, sizeof *c);
+    double low, high;
+    (void)state;
+    assert_non_null(c);
+    nb_chart_add(c, NB_COLOUR_BLUE, 0); /* stays empty */
+    for (int i = 0; i < 2 * NB_CHART_LINES_MAX; i++)
+        nb_chart_point(nb_chart_add(c, NB_COLOUR_GREEN, 0), 1, 2 + i);
+    nb_chart_point(&c->lines[1], 2, 0);   /* no logarithm */
+    nb_chart_point(&c->lines[1], NAN, 1); /* nor here */
+    assert_int_equal(c->lines[1].count, 1);
+    assert_true(nb_chart_tidy(c));
+    assert_int_equal(c->count, NB_CHART_LINES_MAX - 1);
+    nb_chart_range(c, &low, &high);
+    assert_true(low == 2 && high >= NB_CHART_LINES_MAX);
+    memset(c, 0, sizeof *c);
+    nb_chart_add(c, NB_COLOUR_BLUE, 0)->plain = 1;
+    nb_chart_point(&c->lines[0], 1, 1);
+    assert_false(nb_chart_tidy(c)); /* a guide alone is no chart */
+    free(c);
+}
+
+/* --- arguments --- */
+
+static nb_bench_options typed;
+
+static nb_status parse(const char *flags, nb_error *err)
+{
+    static char copy[1024];
+    static nb_sub_line line;
+    char *argv[64] = {(char *)"nanobragg", (char *)"bench"};
+    int argc = 2, help;
+    snprintf(copy, sizeof copy, "%s", flags);
+    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    memset(err, 0, sizeof *err);
+    return nb_sub_parse(&nb_command_bench, argc, argv, &typed, &line, &help, err);
+}
+
+static void test_arguments(void **state)
+{
+    nb_error err;
+    (void)state;
+    assert_int_equal(
+        parse("-sizes 64,128 --repeats 7 -devices cpu,cuda:1 -isas avx2,scalar "
+              "-precisions single -limit 0.5 -vs a=b -vs c=d -quick",
+              &err),
+        NB_OK);
+    assert_int_equal(nb_bench_settle(&typed, 6, &err), NB_OK);
+    assert_true(typed.sizes.count == 2 && typed.sizes.v[1] == 128 && typed.repeats == 7);
+    assert_string_equal(typed.devices[1], "cuda:1");
+    assert_true(typed.isas.v[0] == NB_ISA_AVX2 && typed.isas.v[1] == NB_ISA_SCALAR);
+    assert_true(typed.precisions.count == 1 && typed.limit == 0.5 && typed.peer_count == 2);
+    assert_true(typed.threads.count == 4 && typed.threads.v[2] == 4 &&
+                typed.threads.v[3] == 6);
+    assert_true(typed.cases.count == 2 && nb_bench_wants(&typed, NB_SWEEP_BATCH));
+    assert_int_equal(parse("-sweeps size,batch", &err), NB_OK);
+    assert_int_equal(nb_bench_settle(&typed, 1, &err), NB_OK);
+    assert_true(nb_bench_wants(&typed, NB_SWEEP_SIZE) &&
+                !nb_bench_wants(&typed, NB_SWEEP_THREADS));
+    assert_true(typed.threads.count == 1 && typed.sizes.count == 5 &&
+                typed.sizes.v[4] == 4096 && typed.batches.v[9] == 512);
+}
+
+static void refuses(const char *flags, const char *message)
+{
+    nb_error err;
+    nb_status st = parse(flags, &err);
+    if (!st)
+        st = nb_bench_settle(&typed, 2, &err);
+    if (st != NB_ERR_INPUT || !strstr(err.message, message))
+        fail_msg("%s: %s", flags, err.message);
+}
+
+static void test_arguments_refused(void **state)
+{
+    (void)state;
+    refuses("-sizes 64,", "whole numbers from 8");
+    refuses("-sizes ,64", "whole numbers from 8");
+    refuses("-sizes 4", "whole numbers from 8");
+    refuses("-sizes 64,64,64,64,64,64,64,64,64,64,64,64,64,64,64,64,64", "at most 16");
+    refuses("-repeats 4", "at least 5");
+    refuses("-devices gpu", "cpu, cuda, cuda:N");
+    refuses("-devices cuda:", "cpu, cuda, cuda:N");
+    refuses("-isas mmx", "avx512");
+    refuses("-precisions half", "double, mixed or single");
+    refuses("-cases own", "behind --");
+    refuses("-sweeps all", "breakdown");
+    refuses("-limit 0", "at least 0.01");
+    refuses("-vs program", "NAME=PROGRAM");
+    refuses("-vs =program", "NAME=PROGRAM");
+    refuses("-vs a=", "NAME=PROGRAM");
+    refuses("-vs a=b -vs a=b -vs a=b -vs a=b -vs a=b", "at most 4");
+    refuses("-name a/b", "without /");
+    refuses("-threads 0", "from 1 to 4096");
+}
+
+static void test_jobs(void **state)
+{
+    nb_bench_job job = {NB_BENCH_HEAVY,      NULL, 64, 0, 30, 2, "cpu", NB_ISA_AVX2,
+                        NB_PRECISION_SINGLE, NULL, 0,  0};
+    nb_run_flags flags;
+    nb_config cfg;
+    nb_error err;
+    char text[200];
+    int physics_only = 1;
+    (void)state;
+    assert_int_equal(nb_bench_config(&job, &cfg, &err), NB_OK);
+    assert_true(cfg.detpixels[0] == 64 && cfg.mosaic_domains == 30 && cfg.threads == 2 &&
+                cfg.compat && cfg.isa == NB_ISA_AVX2 && !cfg.write_float &&
+                !cfg.write_int);
+    nb_bench_job_text(&job, text, sizeof text);
+    assert_string_equal(text, "heavy 64x64 on cpu avx2 single, 30 domains, 2 threads");
+    assert_int_equal(nb_bench_command(&job, "other", 0, &flags, &err), NB_OK);
+    assert_string_equal(flags.argv[0], "other");
+    for (int i = 0; i < flags.count; i++)
+        physics_only &= strcmp(flags.argv[i], "-device") &&
+                        strcmp(flags.argv[i], "-compat") &&
+                        strcmp(flags.argv[i], "-threads");
+    assert_true(physics_only);
+    nb_run_flags_free(&flags);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_series_is_bounded),
+        cmocka_unit_test(test_gate),
+        cmocka_unit_test(test_worse),
+        cmocka_unit_test(test_axis_of_powers),
+        cmocka_unit_test(test_axis_of_few_powers),
+        cmocka_unit_test(test_axis_at_values),
+        cmocka_unit_test(test_chart_lines),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_arguments_refused),
+        cmocka_unit_test(test_jobs),
+#ifdef NB_HAVE_CJSON
+        cmocka_unit_test(test_rows_of_a_reference),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
