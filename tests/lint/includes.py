@@ -32,7 +32,7 @@ LIBRARIES = {
     "cairo": {"bench"},
     "libdeflate.h": {"io"},
     "lz4.h": {"io"},
-    "dlfcn.h": {"io"},
+    "dlfcn.h": {"io", "bench"},
     "pthread.h": {"series", "io", "glue"},
     "cuda": {"cuda"},
 }
