@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 """DIALS opens our series and finds the crystal that we simulated.
 
-usage: NANOBRAGG=program dials_check.py [nxmx] [smv] [cbf] [stills]      (default: all but
-stills, which take over ten minutes)
+usage: NANOBRAGG=program dials_check.py [nxmx] [smv] [cbf] [stills]      (default: all)
 
 A lysozyme series is rendered, imported, its spots found and indexed with an unknown cell (stills:
 with the known one) and refined; cell, orientation, rotation axis, beam centre and distance must be
@@ -139,20 +138,25 @@ def rotation(name, images, A_true):
 
 
 def stills(A_true):
+    # Debian's DIALS lacks the extension of the stills indexer.  The search on a grid of
+    # directions, which needs the cell, is three times faster than by Fourier transform.
     flags = ["stills.indexer=sequences", "joint_indexing=False", "beam.fix=all",
-             "detector.fix=all", "unit_cell=79.1,79.1,37.9,90,90,90", "space_group=P43212"]
+             "detector.fix=all", "unit_cell=79.1,79.1,37.9,90,90,90", "space_group=P43212",
+             "indexing.method=real_space_grid_search", "refinement_protocol.n_macro_cycles=2"]
     found = find_and_index("stills", ["stills_master.h5"], flags)
     if not found:
         return
-    close = set()
+    errors = {}
     for one in found[0]:
         frame = one.imageset.indices()[0]
-        errors = [compare(np.array(one.crystal.get_A()).reshape(3, 3), A_true[frame])]
-        if errors[0] and errors[0][1] <= 0.3:
-            close.add(frame)
+        result = compare(np.array(one.crystal.get_A()).reshape(3, 3), A_true[frame])
+        if result and result[1] <= 0.3:
+            errors[frame] = result
     n = len(A_true)
-    check("stills indexed", len(close) >= 0.8 * n,
-          f"{len(close)} of {n} within 0.3 deg of the truth")
+    check("stills indexed", len(errors) >= 0.8 * n,
+          f"{len(errors)} of {n} within 0.3 deg of the truth, median "
+          f"{np.median([e[1] for e in errors.values()]):.3f} deg, cell off by at most "
+          f"{100 * max(e[0] for e in errors.values()):.2f} %")
 
 
 def main(kinds):
@@ -176,13 +180,10 @@ def main(kinds):
     if "stills" in kinds:
         subprocess.run([program, *COMMON, *STILLS, "-hdf5", "stills_master.h5"], check=True)
         stills(truth("stills_master.h5"))
-    else:
-        print("skip dials stills # indexing 50 stills takes over ten minutes: "
-              "tests/dials/dials_check.py stills")
     if "KEEP" not in os.environ:
         os.chdir("/")
         shutil.rmtree(folder)
     return 1 if FAILED else 0
 
 
-sys.exit(main(sys.argv[1:] or ["nxmx", "smv", "cbf"]))
+sys.exit(main(sys.argv[1:] or ["nxmx", "smv", "cbf", "stills"]))
