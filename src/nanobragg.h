@@ -398,17 +398,18 @@ void nb_sim_times(const nb_sim *sim, nb_times *out);
 typedef struct nb_image {
     int fast, slow;
     float *pixels;       /* [slow][fast]; owned.  Integers above 2^24 are rounded */
-    char format[8];      /* float, SMV, TIFF or PGM */
+    char format[8];      /* float, SMV, TIFF, PGM, CBF or HDF5 */
     nb_config *geometry; /* owned; what is known of detector and beam, NULL: nothing */
     double centre[2]; /* where the beam meets the detector, pixels from the outer corner of
                             the first pixel along fast and slow; NaN unknown */
 } nb_image;
 
-/** Read SMV, TIFF (one channel, float or integer), PGM (P5), all known by their first bytes,
- * or a headerless file of float32 in this machine's byte order.  fast, slow: the size of a
+/** Read SMV, TIFF (one channel, float or integer), PGM (P5), mini-CBF (byte-offset compression),
+ * HDF5 (NXmx master or data file; "file.h5:k" is its frame k from 0), all known by their first
+ * bytes, or a headerless file of float32 in this machine's byte order.  fast, slow: the size of a
  * headerless file; 0, 0: square.  What a file's header says of the geometry completes `typed`
  * (may be NULL), as -img does.  *out is the caller's (nb_image_free), zero on error.
- * Errors: NB_ERR_INPUT, _IO, _NOMEM, _UNSUPPORTED (this build has no libtiff). */
+ * Errors: NB_ERR_INPUT, _IO, _NOMEM, _UNSUPPORTED (this build has no libtiff, no HDF5). */
 nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *typed,
                         nb_image *out, nb_error *err);
 void nb_image_free(nb_image *image); /* what it owns; NULL is fine */

@@ -6,6 +6,8 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
+#include "../io/cbf_read.h"
+#include "../io/hdf5_read.h"
 #include "../io/image_read.h"
 #include "../io/smv_keys.h"
 #include "../io/smv_read.h"
@@ -42,8 +44,33 @@ static nb_status apply_header(const nb_image_file *file, nb_config *cfg, nb_erro
     return st;
 }
 
-static nb_status locate(const nb_image_file *file, const nb_config *typed,
-                        nb_image *image, nb_error *err)
+/** What a file says of pixel, wavelength, distance and beam centre (pixels from the outer corner of
+ * the first, fast and slow), where nothing was typed.  The DENZO convention has no half pixel. */
+static void complete(nb_config *cfg, double pixel_mm, double wavelength_A,
+                     double distance_mm, const double beam_px[2])
+{
+    cfg->pixel_mm = nb_or(cfg->pixel_mm, pixel_mm);
+    if (isnan(cfg->energy_eV))
+        cfg->lambda_A = nb_or(cfg->lambda_A, wavelength_A);
+    if (isnan(cfg->close_distance_mm))
+        cfg->distance_mm = nb_or(cfg->distance_mm, distance_mm);
+    if (cfg->convention == NB_CONV_UNSET && isnan(cfg->Xbeam_mm) &&
+        isnan(cfg->Ybeam_mm) && !isnan(beam_px[0] + beam_px[1] + cfg->pixel_mm)) {
+        cfg->convention = NB_CONV_DENZO;
+        cfg->Xbeam_mm = beam_px[1] * cfg->pixel_mm;
+        cfg->Ybeam_mm = beam_px[0] * cfg->pixel_mm;
+    }
+}
+
+static void apply_cbf(const nb_image_file *file, nb_config *cfg)
+{
+    nb_cbf_header h;
+    nb_cbf_read_header(file, &h);
+    complete(cfg, h.pixel_m * 1e3, h.wavelength_A, h.distance_m * 1e3, h.beam_px);
+}
+
+static nb_status locate(const nb_image_file *file, const nb_hdf5_geometry *said,
+                        const nb_config *typed, nb_image *image, nb_error *err)
 {
     nb_config *cfg = nb_alloc(1, sizeof *cfg, "geometry of an image", err);
     nb_geometry g;
@@ -54,7 +81,12 @@ static nb_status locate(const nb_image_file *file, const nb_config *typed,
         *cfg = *typed;
     else
         nb_config_defaults(cfg);
-    if (nb_image_format_of(file) == NB_FORMAT_SMV)
+    if (said)
+        complete(cfg, said->pixel_mm, said->wavelength_A, said->distance_mm,
+                 said->beam_px);
+    else if (nb_image_format_of(file) == NB_FORMAT_CBF)
+        apply_cbf(file, cfg);
+    else if (nb_image_format_of(file) == NB_FORMAT_SMV)
         st = apply_header(file, cfg, err);
     cfg->detpixels[0] = image->fast;
     cfg->detpixels[1] = image->slow;
@@ -68,20 +100,40 @@ static nb_status locate(const nb_image_file *file, const nb_config *typed,
     return st;
 }
 
+static nb_status read_bytes(nb_image_file *file, const nb_config *typed, nb_image *out,
+                            nb_error *err)
+{
+    char *data = NULL;
+    nb_status st = nb_read_file(file->name, "image", 0, &data, &file->bytes, err);
+    file->data = data;
+    if (!st)
+        st = nb_image_parse(file, out, err);
+    if (!st)
+        st = locate(file, NULL, typed, out, err);
+    nb_free(data);
+    return st;
+}
+
+static nb_status read_frame(const nb_image_file *file, int frame, const nb_config *typed,
+                            nb_image *out, nb_error *err)
+{
+    nb_hdf5_geometry said;
+    nb_status st = nb_hdf5_read_image(file->name, frame, out, &said, err);
+    return st ? st : locate(file, &said, typed, out, err);
+}
+
 nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *typed,
                         nb_image *out, nb_error *err)
 {
     nb_image_file file = {NULL, 0, path, fast, slow};
-    char *data = NULL;
+    char name[NB_PATH_MAX];
+    int frame = -1;
     nb_status st;
     memset(out, 0, sizeof *out);
-    st = nb_read_file(path, "image", 0, &data, &file.bytes, err);
-    file.data = data;
-    if (!st)
-        st = nb_image_parse(&file, out, err);
-    if (!st)
-        st = locate(&file, typed, out, err);
-    nb_free(data);
+    if (nb_hdf5_frame_of(path, name, &frame))
+        file.name = name;
+    st = frame >= 0 ? read_frame(&file, frame, typed, out, err)
+                    : read_bytes(&file, typed, out, err);
     if (st)
         nb_image_free(out);
     return st;

@@ -83,3 +83,19 @@ void nb_bitshuffle(const void *in, size_t count, size_t value_bytes, void *out)
 #endif
     shuffle_some(in, done, count, value_bytes, out);
 }
+
+void nb_bitunshuffle(const void *in, size_t count, size_t value_bytes, void *out)
+{
+    const unsigned char *planes = in;
+    unsigned char *values = out;
+    size_t row = count / 8;
+    for (size_t i = 0; i < count; i += 8)
+        for (size_t byte = 0; byte < value_bytes; byte++) {
+            uint64_t x = 0;
+            for (size_t bit = 8; bit-- > 0;)
+                x = x << 8 | planes[(byte * 8 + bit) * row + i / 8];
+            x = transpose_8x8(x);
+            for (size_t j = 0; j < 8; j++)
+                values[(i + j) * value_bytes + byte] = (unsigned char)(x >> (8 * j));
+        }
+}

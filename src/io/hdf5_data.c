@@ -3,6 +3,7 @@
 #include "../base/error.h"
 #include "../base/hash.h"
 #include "../base/memory.h"
+#include "hdf5_bitshuffle.h"
 #include "hdf5_file.h"
 #include "hdf5_lists.h"
 #include "hdf5_put.h"
@@ -10,37 +11,12 @@
 #ifdef NB_HAVE_HDF5
 
 static const char data_path[] = "/entry/data/data";
-enum { BITSHUFFLE_ID = 32008, BITSHUFFLE_LZ4 = 2 };
 
 nb_status nb_hdf5_check(const nb_hdf5_layout *layout, nb_error *err)
 {
     nb_status st = nb_hdf5_load(err);
     return st ? st : nb_hdf5_chunk_check(layout, err);
 }
-
-static size_t never_called(unsigned flags, size_t n_values, const unsigned values[],
-                           size_t bytes, size_t *room, void **buffer)
-{
-    (void)flags;
-    (void)n_values;
-    (void)values;
-    (void)bytes;
-    (void)room;
-    (void)buffer;
-    return 0; /* failure */
-}
-
-/** The library asks for the filter when the data set is made, and would look for a plugin; the
- * chunks come filtered, so a name is enough. */
-static const H5Z_class2_t bitshuffle_name = {
-    H5Z_CLASS_T_VERS,
-    BITSHUFFLE_ID,
-    1,
-    0,
-    "bitshuffle; see https://github.com/kiyo-masui/bitshuffle",
-    NULL,
-    NULL,
-    never_called};
 
 static hid_t pixel_type(nb_hdf5_type type)
 {
@@ -54,7 +30,7 @@ static hid_t creation_list(const nb_hdf5_layout *layout)
 {
     hsize_t chunk[3] = {1, (hsize_t)layout->slow, (hsize_t)layout->fast};
     unsigned bytes = (unsigned)nb_hdf5_pixel_bytes(layout);
-    unsigned bitshuffle[5] = {0, 4, bytes, 0, BITSHUFFLE_LZ4};
+    unsigned bitshuffle[5] = {0, 4, bytes, 0, NB_H5_BITSHUFFLE_LZ4};
     hid_t list = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_chunk(list, 3, chunk);
     H5Pset_fill_time(list, H5D_FILL_TIME_NEVER);
@@ -62,7 +38,7 @@ static hid_t creation_list(const nb_hdf5_layout *layout)
         H5Pset_shuffle(list);
         H5Pset_deflate(list, 1);
     } else if (layout->compress == NB_COMPRESS_BSLZ4) {
-        H5Pset_filter(list, BITSHUFFLE_ID, H5Z_FLAG_OPTIONAL, 5, bitshuffle);
+        H5Pset_filter(list, NB_H5_BITSHUFFLE, H5Z_FLAG_OPTIONAL, 5, bitshuffle);
     }
     return list;
 }
@@ -138,10 +114,10 @@ nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data,
     st = nb_h5_create(&h, path, (double)data->bytes + 256.0 * data->frames, err);
     if (!st) {
         if (data->layout.compress == NB_COMPRESS_BSLZ4)
-            H5Zregister(&bitshuffle_name);
+            nb_h5_bitshuffle_begin();
         st = nb_h5_finish(&h, fill(&h, data, next, next_list, user, err), err);
         if (data->layout.compress == NB_COMPRESS_BSLZ4)
-            H5Zunregister(BITSHUFFLE_ID);
+            nb_h5_bitshuffle_end();
     }
     nb_h5_unhush(&quiet);
     return st;

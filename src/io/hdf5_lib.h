@@ -23,7 +23,8 @@
     X(H5Sget_simple_extent_dims) X(H5Sget_simple_extent_ndims) \
     X(H5Sget_simple_extent_npoints) X(H5Sselect_all) X(H5Sselect_hyperslab) \
     X(H5Tclose) X(H5Tcopy) X(H5Tcreate) X(H5Tinsert) X(H5Tset_cset) X(H5Tset_size) \
-    X(H5Zfilter_avail) X(H5Zregister) X(H5Zunregister) X(H5check_version) X(H5open)
+    X(H5Zfilter_avail) X(H5Zregister) X(H5Zunregister) X(H5Dget_type) X(H5Lexists) \
+    X(H5Tget_class) X(H5allocate_memory) X(H5free_memory) X(H5check_version) X(H5open)
 #define NB_HDF5_VARIABLES(X) \
     X(H5P_CLS_DATASET_CREATE_ID_g) X(H5T_C_S1_g) X(H5T_NATIVE_DOUBLE_g) \
     X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT32_g) X(H5T_NATIVE_INT64_g) \
@@ -92,6 +93,11 @@ const nb_hdf5_lib *nb_hdf5(void);
 #define H5Zfilter_avail (nb_hdf5()->H5Zfilter_avail_)
 #define H5Zregister (nb_hdf5()->H5Zregister_)
 #define H5Zunregister (nb_hdf5()->H5Zunregister_)
+#define H5Dget_type (nb_hdf5()->H5Dget_type_)
+#define H5Lexists (nb_hdf5()->H5Lexists_)
+#define H5Tget_class (nb_hdf5()->H5Tget_class_)
+#define H5allocate_memory (nb_hdf5()->H5allocate_memory_)
+#define H5free_memory (nb_hdf5()->H5free_memory_)
 #define H5check_version (nb_hdf5()->H5check_version_)
 #define H5open (nb_hdf5()->H5open_)
 #define H5P_CLS_DATASET_CREATE_ID_g (*nb_hdf5()->H5P_CLS_DATASET_CREATE_ID_g_)

@@ -32,12 +32,16 @@ nb_image_format nb_image_format_of(const nb_image_file *file)
     if (starts(file, "P5", 2) && file->bytes > 2 &&
         strchr(" \t\r\n#", ((const char *)file->data)[2]))
         return NB_FORMAT_PGM;
+    if (starts(file, "###CBF", 6))
+        return NB_FORMAT_CBF;
+    if (starts(file, "\x89HDF\r\n\x1a\n", 8))
+        return NB_FORMAT_HDF5;
     return NB_FORMAT_FLOAT;
 }
 
 const char *nb_image_format_name(nb_image_format format)
 {
-    static const char *const names[] = {"float", "SMV", "TIFF", "PGM"};
+    static const char *const names[] = {"float", "SMV", "TIFF", "PGM", "CBF", "HDF5"};
     return names[format];
 }
 
@@ -66,10 +70,11 @@ static nb_status float_size(const nb_image_file *file, nb_image *out, nb_error *
                           file->slow);
     if (!pixels || file->bytes % sizeof(float) || side > 32768 ||
         (size_t)side * (size_t)side != pixels)
-        return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
-                          "no SMV, TIFF or PGM image, and its %zu bytes are no square of "
-                          "floats; give the size of a float image with -size fast slow",
-                          file->bytes);
+        return nb_fail_at(
+            err, NB_ERR_INPUT, file->name, 0,
+            "no SMV, TIFF, PGM, CBF or HDF5 image, and its %zu bytes are no square of "
+            "floats; give the size of a float image with -size fast slow",
+            file->bytes);
     out->fast = out->slow = (int)side;
     return NB_OK;
 }
@@ -124,6 +129,12 @@ nb_status nb_image_parse(const nb_image_file *file, nb_image *out, nb_error *err
         break;
     case NB_FORMAT_PGM:
         st = nb_pgm_parse(file, out, err);
+        break;
+    case NB_FORMAT_CBF:
+        st = nb_cbf_parse(file, out, err);
+        break;
+    case NB_FORMAT_HDF5:
+        st = nb_fail_at(err, NB_ERR_INPUT, file->name, 0, "HDF5 is not read from memory");
         break;
     default:
         st = float_parse(file, out, err);

@@ -19,7 +19,9 @@ typedef enum nb_image_format {
     NB_FORMAT_FLOAT = 0, /* headerless */
     NB_FORMAT_SMV,
     NB_FORMAT_TIFF,
-    NB_FORMAT_PGM
+    NB_FORMAT_PGM,
+    NB_FORMAT_CBF,
+    NB_FORMAT_HDF5 /* read by nb_hdf5_read_image, from the file */
 } nb_image_format;
 
 /** By the first bytes; a file of exactly fast*slow floats is headerless whatever they are. */
@@ -32,6 +34,7 @@ nb_status nb_image_parse(const nb_image_file *file, nb_image *out, nb_error *err
 
 /** The readers behind it; each allocates out->pixels last. */
 nb_status nb_pgm_parse(const nb_image_file *file, nb_image *out, nb_error *err);
+nb_status nb_cbf_parse(const nb_image_file *file, nb_image *out, nb_error *err);
 nb_status nb_tiff_parse(const nb_image_file *file, nb_image *out, nb_error *err);
 
 /** Memory for out->fast x out->slow pixels, after a check of their number. */

@@ -319,6 +319,93 @@ def formats(folder):
                [] if status == 2 and len(lines) == 1 and name in err else [f"{status}: {err}"])
 
 
+def equal(a, b):
+    status, out, err = run("compare", a, b, "-json")
+    same = status == 0 and json.loads(out)["verdict"] == "the images are equal"
+    return [] if same else [f"{a} {b}: {status}: {out[-200:]}{err}"]
+
+
+def refused(path, other, text):
+    status, _, err = run("compare", path, other)
+    good = status == 2 and len(err.strip().splitlines()) == 1 and text in err
+    return [] if good else [f"{path}: {status}: {err}"]
+
+
+def cut_short(folder, name, other, lengths):
+    """Every piece of the file is refused in one line, whatever is missing."""
+    with open(f"{folder}/{name}", "rb") as whole:
+        data = whole.read()
+    faults = []
+    for n in lengths(len(data)):
+        with open(f"{folder}/cut_{name}", "wb") as out:
+            out.write(data[:n])
+        faults += refused(f"{folder}/cut_{name}", other, f"cut_{name}")
+    result(f"compare-refuses-cut-{name}", faults)
+
+
+def frames(folder):
+    """CBF and HDF5 of a series hold what its SMV files hold."""
+    flags = ["-default_F", 100, "-cell", 70, 80, 90, "-N", 8, "-detpixels_f", 60, "-detpixels_s", 50,
+             "-pixel", 0.7, "-fluence", "3e28", "-seed", 7, "-osc", 0.3, "-frames", 5, "-quiet",
+             "-adc", 0, "-Xbeam", 16, "-Ybeam", 20, "-distance", 90]
+    status, _, err = run(*flags, "-output", f"{folder}/f_%d.img")
+    status |= run(*flags, "-output", f"{folder}/f_%d.cbf")[0]
+    result("compare-reads-cbf", ([f"{status}: {err}"] if status else []) +
+           equal(f"{folder}/f_3.cbf", f"{folder}/f_3.img"))
+    faults = []
+    for name in ("f_1.img", "f_1.cbf"):
+        _, out, _ = run("compare", f"{folder}/{name}", f"{folder}/{name}")
+        faults += [] if "about 29.07 23.36" in out else [out]
+    result("compare-finds-centre-in-cbf", faults)
+    cut_short(folder, "f_1.cbf", f"{folder}/f_1.img", lambda n: (40, 600, 1200, n // 2, n - 300))
+    if run(*flags, "-hdf5", f"{folder}/gzip.h5", "-frames_per_file", 2)[0] == 2:
+        print("skip compare-reads-hdf5 # this build has no HDF5")
+        return
+    for kind in ("none", "bslz4"):
+        for pixels in ("uint16", "int32", "float32"):
+            run(*flags, "-hdf5", f"{folder}/{kind}_{pixels}.h5", "-compress", kind,
+                "-hdf5type", pixels, *(["-nonoise"] if pixels == "float32" else []))
+    run(*flags, "-output", f"{folder}/f_%d.bin")
+    faults = equal(f"{folder}/gzip.h5", f"{folder}/f_1.img")
+    faults += equal(f"{folder}/gzip.h5:4", f"{folder}/f_5.img")
+    faults += equal(f"{folder}/gzip_data_000002.h5:1", f"{folder}/f_4.img")
+    for pixels in ("uint16", "int32"):
+        faults += equal(f"{folder}/bslz4_{pixels}.h5:2", f"{folder}/f_3.cbf")
+        faults += equal(f"{folder}/none_{pixels}.h5:2", f"{folder}/f_3.cbf")
+    for kind in ("none", "bslz4"):
+        status, out, err = run("compare", f"{folder}/{kind}_float32.h5:3", f"{folder}/f_4.bin",
+                               "-size", 60, 50, "-json")
+        if status or json.loads(out)["verdict"] != "the images are equal":
+            faults.append(f"{status} {out} {err}")
+    result("compare-reads-hdf5", faults)
+    _, out, _ = run("compare", f"{folder}/gzip.h5", f"{folder}/gzip.h5:0")
+    result("compare-finds-centre-in-hdf5", [] if "about 29.07 23.36" in out else [out])
+    other = f"{folder}/f_1.img"
+    faults = refused(f"{folder}/gzip.h5:5", other, "there are 5, counted from 0")
+    faults += refused(f"{folder}/gzip.h5:x", other, "gzip.h5:x")
+    os.rename(f"{folder}/gzip_data_000002.h5", f"{folder}/moved.h5")
+    faults += refused(f"{folder}/gzip.h5:3", other, "data_000002")
+    result("compare-refuses-missing-frames", faults)
+    cut_short(folder, "moved.h5", other, lambda n: (9, 100, 1000, n // 2, n - 1))
+    cut_short(folder, "gzip.h5", other, lambda n: (9, 100, 1000, n // 2, n - 1))
+    # bytes changed at random places of compressed pixels: a message or other pixels, no crash
+    with open(f"{folder}/bslz4_uint16_data_000001.h5", "rb") as whole:
+        data = bytearray(whole.read())
+    rng = np.random.default_rng(5)
+    at = data.find(b"\0\0\0\0\0\0\x17\x70")  # the first chunk: 6000 bytes
+    faults = [] if at > 0 else ["no chunk found"]
+    for _ in range(30):
+        bad = bytearray(data)
+        for place in rng.integers(at, at + 1500, 3):
+            bad[place] = rng.integers(0, 256)
+        with open(f"{folder}/bad.h5", "wb") as out:
+            out.write(bad)
+        status, _, err = run("compare", f"{folder}/bad.h5", other)
+        if status not in (0, 2, 3) or (status == 2 and len(err.strip().splitlines()) != 1):
+            faults.append(f"{status}: {err}")
+    result("compare-survives-damaged-chunks", faults)
+
+
 def main():
     if run("-show_config", "-detpixels", 4, "-quiet")[0]:
         print("skip compare-against-scipy # this build has no cJSON")
@@ -327,6 +414,7 @@ def main():
         against_scipy(folder)
         told_apart(folder)
         formats(folder)
+        frames(folder)
     return int(failed)
 
 

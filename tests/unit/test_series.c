@@ -204,7 +204,7 @@ static void journals_survive_damage(void **state)
 static void bitshuffle_is_a_transposition(void **state)
 {
     enum { COUNT = 40 };
-    unsigned char in[COUNT * 4], out[COUNT * 4];
+    unsigned char in[COUNT * 4], out[COUNT * 4], again[COUNT * 4];
     (void)state;
     for (size_t i = 0; i < sizeof in; i++)
         in[i] = (unsigned char)(i * 37 + i * i * 11 + 5);
@@ -214,6 +214,8 @@ static void bitshuffle_is_a_transposition(void **state)
             for (size_t b = 0; b < 8 * size; b++)
                 assert_int_equal(in[v * size + b / 8] >> b % 8 & 1,
                                  out[b * (COUNT / 8) + v / 8] >> v % 8 & 1);
+        nb_bitunshuffle(out, COUNT, size, again);
+        assert_memory_equal(again, in, COUNT * size);
     }
 }
 

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/** Filter 32008, bitshuffle and LZ4, for the HDF5 library: its name for writing, where chunks come
+ * filtered, and its undoing for reading, so that no plugin is needed. */
+#ifndef NB_IO_HDF5_BITSHUFFLE_H
+#define NB_IO_HDF5_BITSHUFFLE_H
+
+#ifdef NB_HAVE_HDF5
+#include "hdf5_lib.h"
+
+enum { NB_H5_BITSHUFFLE = 32008, NB_H5_BITSHUFFLE_LZ4 = 2 };
+
+/** The library knows the filter from begin to end.  nb_hdf5_load has succeeded. */
+void nb_h5_bitshuffle_begin(void);
+void nb_h5_bitshuffle_end(void);
+
+#endif
+#endif

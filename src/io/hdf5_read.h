@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/** A frame of an HDF5 file: NXmx master, its data files, or any /entry/data/data. */
+#ifndef NB_IO_HDF5_READ_H
+#define NB_IO_HDF5_READ_H
+
+#include "../nanobragg.h"
+
+/** What the file says of the geometry; NaN where it is silent. */
+typedef struct nb_hdf5_geometry {
+    double pixel_mm, wavelength_A, distance_mm;
+    double beam_px[2]; /* fast, slow, from the outer corner of the first pixel */
+} nb_hdf5_geometry;
+
+/** Does the path name an HDF5 file, or a frame of one ("file.h5:12")?  Then its name goes into
+ * name[NB_PATH_MAX] and the frame, 0 without one, into *frame. */
+int nb_hdf5_frame_of(const char *path, char *name, int *frame);
+
+/** Fill fast, slow, pixels (caller's, nb_free), format and centre (NaN) of *out, which is zeroed
+ * first, from frame `frame` of /entry/data/data_000001, ... or /entry/data/data: integers or
+ * floats of two or three dimensions, uncompressed, or compressed by what the library can undo or by
+ * bitshuffle and LZ4.  Not for several threads at once.
+ * Errors: NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no HDF5 in this build). */
+nb_status nb_hdf5_read_image(const char *path, int frame, nb_image *out,
+                             nb_hdf5_geometry *said, nb_error *err);
+
+#endif
