@@ -78,8 +78,11 @@ NB_INLINE row_line line_of(const nb_scene *sc, int s, int subs, int layer)
 /** Numbers along fast of the block's pixels; those past the region repeat its last. */
 NB_INLINE pair block_pixels(const nb_detector *det, int f0)
 {
-    vd first = vd_set(f0), last = vd_set(det->roi_fmax);
-    return (pair){vd_min(nb_lane[0] + first, last), vd_min(nb_lane[1] + first, last)};
+    const vd last = vd_set(det->roi_fmax);
+    pair f = {nb_lane[0] + (double)f0, nb_lane[1] + (double)f0};
+    if (f0 + NB_W - 1 > det->roi_fmax)
+        f = (pair){vd_min(f.a, last), vd_min(f.b, last)};
+    return f;
 }
 
 /** Where a row of the image goes. */

@@ -20,9 +20,9 @@ typedef struct simple_row {
     double offset[3];    /* what fixed_step wants added */
     row_dot incident, B, E;
     int oblique; /* the solid angle goes with 1/R^3, not 1/R^2 */
-    double crystal,
-        background; /* photons per F_latt^2, and without it, at R = 1 m and, where
-                                   polarization counts, half of it */
+    double crystal; /* photons per F_latt^2 at R = 1 m and, where polarization counts, half of
+                         them; `incident` has its square root when they are unpolarized */
+    float background; /* in units of F_latt^2 */
 } simple_row;
 
 NB_INLINE row_dot row_dot_of(nb_vec3 a, nb_vec3 P, nb_vec3 V)
@@ -59,54 +59,58 @@ static simple_row simple_row_of(const nb_plan *p, const row_line *line)
     scale = sc->intensity_scale * b->weight * sc->det.pixel_area *
             (r.oblique ? sc->det.close_distance : 1.0) * (sc->nopolar ? 1.0 : 0.5);
     r.crystal = scale * p->table.unit;
-    r.background = scale * sc->background;
+    r.background = (float)(sc->background / p->table.unit);
+    if (sc->polarization == 0) {
+        r.incident.at *= sqrt(r.crystal);
+        r.incident.along *= sqrt(r.crystal);
+    }
     return r;
 }
 
-/** Component of the rays, from x and 1/R. */
-NB_INLINE pair component(row_dot a, pair x, pair inv_r)
+/** R times a component of the rays. */
+NB_INLINE pair component(row_dot a, pair x)
 {
-    return pair_mul(pair_scale_add(x, a.along, pair_set(a.at)), inv_r);
+    return pair_scale_add(x, a.along, pair_set(a.at));
 }
 
-/** Twice the polarization factor. */
-NB_INLINE pair row_polarization(const simple_row *row, double K, pair x, pair inv_r,
-                                pair inv2)
+/** Photons per F_latt^2 at R = 1 m. */
+NB_INLINE pair row_polarization(const simple_row *row, double K, pair x, pair inv2)
 {
-    pair c = pair_scale_add(x, row->incident.along, pair_set(row->incident.at));
-    pair c2 = pair_mul(pair_mul(c, c), inv2);
+    pair c = component(row->incident, x), c2 = pair_mul(c, c);
     if (K == 0)
-        return pair_add(c2, pair_set(1.0));
+        return pair_fma(c2, inv2, pair_set(row->crystal));
+    /* the angle is that of a ratio of two components: R cancels */
     return pair_scale(
-        polarized(K, c2, component(row->E, x, inv_r), component(row->B, x, inv_r)), 2.0);
+        polarized(K, pair_mul(c2, inv2), component(row->E, x), component(row->B, x)),
+        2.0 * row->crystal);
 }
 
 /** What the first loop hands to the second. */
 typedef struct simple_block {
-    pair t[3];   /* for fixed_step */
-    pair factor; /* photons at 1 m to photons here */
+    pair t[3]; /* for fixed_step */
+    vf factor; /* photons per F_latt^2 */
 } simple_block;
 
 NB_INLINE void simple_geometry(const nb_plan *p, const simple_row *row, const int *f0,
                                int n, simple_block *to)
 {
+    const nb_detector *det = &p->scene.det;
     const double K = p->scene.polarization;
     const int polar = !p->scene.nopolar, oblique = row->oblique;
     int i, axis;
     for (i = 0; i < n; i++) {
-        pair x = pair_scale_add(block_pixels(&p->scene.det, f0[i]), row->pixel,
-                                pair_set(row->start));
+        pair x =
+            pair_scale_add(block_pixels(det, f0[i]), row->pixel, pair_set(row->start));
         pair inv_r = pair_rsqrt(pair_fma(x, x, pair_set(row->P2)));
         pair inv2 = pair_mul(inv_r, inv_r), factor = inv2;
         for (axis = 0; axis < 3; axis++)
-            to[i].t[axis] = pair_fma(
-                pair_scale_add(x, row->cell[axis].along, pair_set(row->cell[axis].at)),
-                inv_r, pair_set(row->offset[axis]));
+            to[i].t[axis] = pair_fma(component(row->cell[axis], x), inv_r,
+                                     pair_set(row->offset[axis]));
         if (oblique)
             factor = pair_mul(factor, inv_r);
-        if (polar)
-            factor = pair_mul(factor, row_polarization(row, K, x, inv_r, inv2));
-        to[i].factor = factor;
+        factor = polar ? pair_mul(factor, row_polarization(row, K, x, inv2))
+                       : pair_scale(factor, row->crystal);
+        to[i].factor = vf_pack(factor.a, factor.b);
     }
 }
 
@@ -118,10 +122,7 @@ NB_INLINE void simple_photons(const nb_plan *p, const simple_row *row,
     int i;
     for (i = 0; i < n; i++) {
         vf term = fixed_step(&p->table, &c, from[i].t, how);
-        pair photons = pair_scale_add((pair){vf_unpack(term, 0), vf_unpack(term, 1)},
-                                      row->crystal, pair_set(row->background));
-        photons = pair_mul(photons, from[i].factor);
-        store_block(out, f0[i], vf_pack(photons.a, photons.b));
+        store_block(out, f0[i], (term + vf_set(row->background)) * from[i].factor);
     }
 }
 

@@ -132,12 +132,24 @@ static nb_status plan_fixed(nb_plan *p, nb_error *err)
     return plan_offsets(p, err);
 }
 
+/** Are the numbers that kernel_simple.h keeps as floats far from a float's limits? */
+static int floats_suffice(const nb_plan *p)
+{
+    const nb_scene *sc = &p->scene;
+    const nb_detector *det = &sc->det;
+    double photons = sc->intensity_scale * sc->sources[0].weight * det->pixel_area *
+                     p->table.unit; /* per F_latt^2 at 1 m, about */
+    double size = det->pixel * fmax(det->fpixels, det->spixels);
+    return photons > 1e-18 && photons < 1e18 && det->close_distance > 1e-4 &&
+           fmax(size, det->distance) < 1e4 && sc->background < 1e18 * p->table.unit;
+}
+
 static int is_simple(const nb_plan *p)
 {
     const nb_scene *sc = &p->scene;
     return p->arithmetic == NB_ARITH_FIXED && p->table.kind != NB_F_ZERO &&
            sc->steps == 1 && sc->det.layers == 1 && !sc->det.absorb && !sc->det.curved &&
-           !(sc->dmin > 0);
+           !(sc->dmin > 0) && floats_suffice(p);
 }
 
 nb_status nb_plan_build(const nb_scene *scene, nb_precision precision, nb_plan *p,

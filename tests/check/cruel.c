@@ -234,6 +234,25 @@ static void water_only(check_case *c)
     c->cfg.dispersion_steps = 3;
 }
 
+/** The plainest picture, with as much water as crystal. */
+static void crystal_in_water(check_case *c)
+{
+    start(c, "crystal-in-water", 100, 5, 45);
+    turn(c, 3, 5, 7);
+    c->cfg.water_um = 10;
+    c->cfg.pixel_mm = 1;
+    c->cfg.polarization = 0.5;
+    c->cfg.polar_set = 1;
+}
+
+/** The same where a float holds little of what it takes to get there. */
+static void faint(check_case *c)
+{
+    start(c, "faint", 100, 5, 33);
+    turn(c, 3, 5, 7);
+    c->cfg.fluence = 1e-3;
+}
+
 static void negative_F(check_case *c)
 {
     const int low[3] = {-2, -2, -2}, count[3] = {5, 5, 5};
@@ -319,6 +338,8 @@ int check_cruel_case(check_case *c, int i)
                                                   many_sources,
                                                   all_zero,
                                                   water_only,
+                                                  crystal_in_water,
+                                                  faint,
                                                   negative_F,
                                                   one_pixel,
                                                   one_row,

@@ -93,5 +93,8 @@ mutate no-guard-at-zero kernel_fixed.h '#define NB_TINY 9.094947017729282e-13f' 
 mutate sum-counted-twice kernel_fixed.h '*run = vf_set(0.0f);' ''
 mutate cubic-weight kernel_double.h '(t - 2.0) / 6.0' '(t - 2.0) / 6.01'
 mutate layer-capture kernel_rays.h 'vd_exp(-(layer + 1) * depth)' 'vd_exp(-(layer + 1.001) * depth)'
+mutate row-solid-angle kernel_simple.h 'factor = pair_mul(factor, inv_r);' ''
+mutate row-background kernel_simple.h '(term + vf_set(row->background))' 'term'
+mutate row-polarization kernel_simple.h 'sqrt(r.crystal)' 'r.crystal'
 mutate factors-of-last-ray kernel_rows.h 'if (at + subf == 0)' 'if (subf == 0)'
 exit $failed
