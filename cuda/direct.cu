@@ -9,6 +9,12 @@ enum {
     STRIDE = PIXELS * BLOCK_X,
     RUN = 64 /* steps summed in one float before they join the total */
 };
+#ifndef ONE_BLOCKS
+#define ONE_BLOCKS 6
+#endif
+#ifndef ONE_CHUNKS
+#define ONE_CHUNKS 4
+#endif
 
 /** This thread's first pixel; a row's first group of four starts on 16 bytes. */
 static __device__ __forceinline__ int first_pixel(const row_job &p)
@@ -44,33 +50,65 @@ static __device__ __forceinline__ void aim_step(const row_job &p, const line lin
     }
 }
 
+/** A row for k_one: |P|^2 = square + F^2, F measured from the point nearest to the sample. */
+typedef struct plain_row {
+    double nearest, square;
+    line beam, lines[3];
+    double constants[3];
+} plain_row;
+
+static __device__ __forceinline__ line from_nearest(double base, double slope,
+                                                    double nearest)
+{
+    line l = {fma(-nearest, slope, base), slope};
+    return l;
+}
+
+static __device__ __forceinline__ plain_row aim_plain_row(const row_job &p, int s)
+{
+    double S = fma(p.edge, (double)s, 0.5 * p.edge);
+    plain_row row;
+    row.nearest = 0.5 * line_at_row(p.along, S);
+    row.square = fma(S, fma(S, p.square[2], p.square[1]), p.square[0]);
+    row.square = fma(-row.nearest, row.nearest, row.square);
+    row.beam = from_nearest(line_at_row(p.beam, S), p.beam_slope, row.nearest);
+#pragma unroll
+    for (int axis = 0; axis < 3; axis++) {
+        row.lines[axis] = from_nearest(line_at_row(p.steps[0].axis[axis].column, S),
+                                       p.steps[0].axis[axis].slope, row.nearest);
+        row.constants[axis] = p.steps[0].axis[axis].constant;
+    }
+    return row;
+}
+
 /** One ray and one step (of weight 1) a pixel, and no factor but a plain polarization
  * and the solid angle: the common quick picture.  What does not change along the row
  * is worked out once. */
-template <bool TABLE>
-__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 6)
+template <bool TABLE, bool POINT>
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
     k_one(const __grid_constant__ row_job p)
 {
     int f = first_pixel(p), s = p.window.s0 + (int)(blockIdx.y * BLOCK_Y + threadIdx.y);
     if (f >= p.window.f1 || s >= p.window.s1)
         return;
-    row_points row = aim_row(p, s, 0, 0, 0);
-    line lines[3];
-    double constants[3];
-    step_lines(p.steps[0], row, lines, constants);
+    plain_row row = aim_plain_row(p, s);
+    double first = fma(0.5, p.edge, row.nearest);
 #pragma unroll 1
     for (int c = 0; c < p.chunks && f < p.window.f1; c++, f += STRIDE) {
         double F[PIXELS], r[PIXELS];
         float value[PIXELS], F2[PIXELS];
-        aim_pixels<TABLE>(p, row, f, F, r);
-        aim_step<TABLE, true>(p, lines, constants, F, r, value, F2);
+        stand<TABLE>(p, first, f, F);
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            r[i] = inverse_root(fma(F[i], F[i], row.square));
+        aim_step<TABLE, true>(p, row.lines, row.constants, F, r, value, F2);
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
-            double cosine = at(row.incident, F[i]) * r[i];
-            double polar = fma(cosine * cosine, p.plain_polar[1], p.plain_polar[0]);
-            double omega = r[i] * r[i] * fma(r[i], p.plain_omega[1], p.plain_omega[0]);
+            double cosine = at(row.beam, F[i]) * r[i], r2 = r[i] * r[i];
+            double factor = fma(cosine * cosine, p.plain_polar[1], p.plain_polar[0]) *
+                            (POINT ? r2 : r2 * r[i]);
             value[i] = fmaf(TABLE ? value[i] * F2[i] : value[i], value[i], p.background) *
-                       (float)(polar * omega);
+                       (float)factor;
         }
         store(p, f, s, value);
     }
@@ -134,15 +172,22 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 4)
     store(p, f, s, value);
 }
 
-/** Whether k_one will do; fills its factors. */
+/** Whether k_one will do; fills what is for it alone. */
 static int is_plain(row_job *job)
 {
     const nb_detector *det = &job->scene.det;
-    double omega = job->scale * det->pixel_area;
-    job->plain_polar[0] = job->polar == POLAR_NONE ? 1.0 : 0.5;
-    job->plain_polar[1] = job->polar == POLAR_NONE ? 0.0 : 0.5;
-    job->plain_omega[0] = det->point_pixel ? omega : 0.0;
-    job->plain_omega[1] = det->point_pixel ? 0.0 : omega * det->close_distance;
+    double omega =
+        job->scale * det->pixel_area * (det->point_pixel ? 1.0 : det->close_distance);
+    job->plain_polar[0] = (job->polar == POLAR_NONE ? 1.0 : 0.5) * omega;
+    job->plain_polar[1] = (job->polar == POLAR_NONE ? 0.0 : 0.5) * omega;
+    job->along[0] = 2 * nb_dot(det->pix0, det->fast);
+    job->along[1] = 2 * nb_dot(det->slow, det->fast);
+    job->square[0] = nb_dot(det->pix0, det->pix0);
+    job->square[1] = 2 * nb_dot(det->pix0, det->slow);
+    job->square[2] = nb_dot(det->slow, det->slow);
+    job->beam[0] = nb_dot(job->incident, det->pix0);
+    job->beam[1] = nb_dot(job->incident, det->slow);
+    job->beam_slope = nb_dot(job->incident, det->fast);
     return job->n_steps == 1 && job->scene.oversample == 1 && det->layers == 1 &&
            job->polar != POLAR_KAHN && !job->polar_oversampled &&
            !job->scene.oversample_omega && !det->absorb;
@@ -150,16 +195,17 @@ static int is_plain(row_job *job)
 
 void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_steps *steps)
 {
-    static void (*const kernels[2][2])(row_job) = {{k_direct<false>, k_one<false>},
-                                                   {k_direct<true>, k_one<true>}};
+    static void (*const general[2])(row_job) = {k_direct<false>, k_direct<true>};
+    static void (*const plain[2][2])(row_job) = {{k_one<false, false>, k_one<false, true>},
+                                                 {k_one<true, false>, k_one<true, true>}};
     const nb_cuda_window *w = &launch->window;
     row_job job = make_row_job(launch, steps);
     int width = w->f1 - (w->f0 & ~(PIXELS - 1)), height = w->s1 - w->s0;
-    int plain = is_plain(&job);
+    int one = is_plain(&job), table = job.F2 != NULL;
     int64_t blocks = (int64_t)((width + STRIDE - 1) / STRIDE) * height / BLOCK_Y;
-    job.chunks = plain && blocks >= 64 * launch->multiprocessors ? 4 : 1;
+    job.chunks = one && blocks >= 64 * launch->multiprocessors ? ONE_CHUNKS : 1;
     dim3 grid((unsigned)((width + job.chunks * STRIDE - 1) / (job.chunks * STRIDE)),
               (unsigned)(height + BLOCK_Y - 1) / BLOCK_Y);
-    kernels[job.F2 != NULL][plain]<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(
-        job);
+    (one ? plain[table][launch->scene.det.point_pixel != 0]
+         : general[table])<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
 }

@@ -35,9 +35,10 @@ typedef struct row_job {
     int aligned;             /* rows start on 16 bytes and have no mask */
     double edge;             /* of a sub-pixel, m */
     double scale;            /* of the image */
-    double plain_polar[2]; /* k_one: polar = [0] + [1] cos^2, omega = r^2 ([0] + [1] r) */
-    double plain_omega[2]; /* with the scale */
-    float background;      /* of one ray */
+    double plain_polar[2]; /* k_one: [0] + [1] cos^2, with the scale and omega's constants */
+    double along[2], square[3], beam[2],
+        beam_slope;   /* k_one: plain_row's, polynomials in S */
+    float background; /* of one ray */
     int polar, polar_oversampled;
     double K;
     nb_vec3 incident, B, E; /* of the first source: nb_polarization's frame */
@@ -67,12 +68,13 @@ static __device__ __forceinline__ double at(line l, double F)
     return fma(F, l.slope, l.base);
 }
 
-/** 1/sqrt to double precision: float, then one third-order Newton step. */
+/** 1/sqrt to double precision: the approximation of the upper word, then one third-order Newton
+ * step. */
 static __device__ __forceinline__ double inverse_root(double x)
 {
-    float start;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(start) : "f"((float)x));
-    double r = start, e = fma(-x, r * r, 1.0);
+    double r, e;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+    e = fma(-x, r * r, 1.0);
     return fma(r * e, fma(e, 0.375, 0.5), r);
 }
 
@@ -160,7 +162,12 @@ static __device__ __forceinline__ void store(const row_job &p, int f, int s,
     if (!(fabsf((value[0] + value[1]) + (value[2] + value[3])) <= FLT_MAX))
         *p.repair = 1;
     if (p.aligned && f >= p.window.f0 && f + PIXELS <= p.window.f1) {
+#ifdef ONE_STREAM
+        __stcs((float4 *)(p.image + pixel),
+               make_float4(value[0], value[1], value[2], value[3]));
+#else
         *(float4 *)(p.image + pixel) = make_float4(value[0], value[1], value[2], value[3]);
+#endif
         return;
     }
 #pragma unroll
@@ -168,6 +175,11 @@ static __device__ __forceinline__ void store(const row_job &p, int f, int s,
         if (f + i >= p.window.f0 && f + i < p.window.f1 &&
             (!det.mask || det.mask[pixel + i]))
             p.image[pixel + i] = value[i];
+}
+
+static __device__ __forceinline__ double line_at_row(const double a[2], double S)
+{
+    return fma(S, a[1], a[0]);
 }
 
 /** The lines and constants of one step along a row. */
@@ -183,24 +195,32 @@ static __device__ __forceinline__ void step_lines(const nb_cuda_direct_step &ste
     }
 }
 
-/** Positions along the row and 1/distances of four pixels.  With a table, those outside
- * the window stand at its edge: F^2 goes no farther. */
+/** Positions of four pixels along the row, that of pixel 0 being `first`.  With a table, those
+ * outside the window stand at its edge: F^2 goes no farther. */
+template <bool TABLE>
+static __device__ __forceinline__ void stand(const row_job &p, double first, int f,
+                                             double F[PIXELS])
+{
+    double pixel = p.scene.det.pixel, here = fma((double)f, pixel, first);
+    int i;
+#pragma unroll
+    for (i = 0; i < PIXELS; i++)
+        F[i] = fma((double)i, pixel, here);
+    if (TABLE && (f < p.window.f0 || f + PIXELS > p.window.f1))
+        for (i = 0; i < PIXELS; i++)
+            F[i] = fmin(fmax(F[i], fma((double)p.window.f0, pixel, first)),
+                        fma((double)(p.window.f1 - 1), pixel, first));
+}
+
+/** Positions and 1/distances. */
 template <bool TABLE>
 static __device__ __forceinline__ void aim_pixels(const row_job &p, const row_points &row,
                                                   int f, double F[PIXELS],
                                                   double r[PIXELS])
 {
-    double pixel = p.scene.det.pixel, first = fma((double)f, pixel, row.first);
-    int i;
+    stand<TABLE>(p, row.first, f, F);
 #pragma unroll
-    for (i = 0; i < PIXELS; i++)
-        F[i] = fma((double)i, pixel, first);
-    if (TABLE && (f < p.window.f0 || f + PIXELS > p.window.f1))
-        for (i = 0; i < PIXELS; i++)
-            F[i] = fmin(fmax(F[i], fma((double)p.window.f0, pixel, row.first)),
-                        fma((double)(p.window.f1 - 1), pixel, row.first));
-#pragma unroll
-    for (i = 0; i < PIXELS; i++)
+    for (int i = 0; i < PIXELS; i++)
         r[i] = inverse_root(fma(F[i], row.along + F[i], row.square));
 }
 

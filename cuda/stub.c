@@ -58,6 +58,12 @@ double nb_cuda_kernel_seconds(const nb_backend_state *state)
     return NAN;
 }
 
+void nb_cuda_hold(const nb_backend_state *state, double seconds)
+{
+    (void)state;
+    (void)seconds;
+}
+
 void *nb_cuda_pinned(size_t bytes)
 {
     (void)bytes;

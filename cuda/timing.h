@@ -13,6 +13,10 @@ extern "C" {
  * seconds; NaN when there was none.  Tables of steps and transfers are not in it. */
 double nb_cuda_kernel_seconds(const nb_backend_state *state);
 
+/** Keep the device busy for so long before what comes next: queued work then follows without
+ * the host's launching in between. */
+void nb_cuda_hold(const nb_backend_state *state, double seconds);
+
 /** Memory that the device writes without a copy in between; NULL when there is none. */
 void *nb_cuda_pinned(size_t bytes);
 void nb_cuda_pinned_free(void *memory); /* NULL is fine */

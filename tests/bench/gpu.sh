@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Everything that needs an NVIDIA GPU, on a machine with one: build, check, time.
-# usage: bash tests/bench/gpu.sh [build] [check] [golden] [time] [process] [faults] [sanitize] [ncu]
-#   (no argument: build check golden time process faults).  Logs go to $OUT (build/gpu-report).
-#   CUDA_ARCH=90 chooses the architecture, COUNT=2000 the random configurations.
+# usage: bash tests/bench/gpu.sh [build] [check] [made] [golden] [noise] [time] [process] [peer]
+#     [series] [faults] [sanitize] [ncu]
+#   (no argument: build check made golden noise time process faults).  Logs go to $OUT
+#   (build/gpu-report).  CUDA_ARCH=90 chooses the architecture, COUNT=2000 the random
+#   configurations, PEER another program of the same flags, measured beside this one.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 out=${OUT:-build/gpu-report}
 arch=${CUDA_ARCH:-90}
 set_name=gpu
 B=build/$set_name
-stages=${*:-build check golden time process faults}
+stages=${*:-build check made golden noise time process faults}
 mkdir -p "$out"
 failed=0
 export NB_CUDA_BENCH=1
@@ -25,7 +27,7 @@ build() {
     t=$(now)
     make -j"$(nproc)" ${CC:+CC="$CC"} SET=$set_name CUDA_ARCH="$arch" \
         NVCC_FLAGS="-O3 -std=c++17 -fmad=false -lineinfo -Xptxas=-v" \
-        all "$B/tests/check/cuda_check" "$B/tests/bench/gpu_time" "$B/tests/golden/golden" \
+        all "$B/tests/check/cuda_check" "$B/tests/check/cuda_made" "$B/tests/bench/gpu_time" "$B/tests/golden/golden" \
         >"$out/build.log" 2>&1 || {
         tail -n 30 "$out/build.log"
         note "build FAILED"
@@ -67,6 +69,22 @@ golden() {
     done
 }
 
+made() {
+    "$B/tests/check/cuda_made" --count "${COUNT:-300}" >"$out/made.txt" 2>&1 || failed=1
+    tail -n 3 "$out/made.txt" | tee -a "$out/summary.txt"
+}
+
+noise() {
+    JOBS=$(nproc) bash tests/golden/cuda_each.sh noise "$B/nanobragg" golden_data \
+        >"$out/noise.txt" 2>&1 || failed=1
+    note "golden noise, double against the scalar CPU: $(grep -c '^ok' "$out/noise.txt") equal," \
+        "$(grep -c '^not ok' "$out/noise.txt") not"
+    note "golden noise, mixed against the CPU's mixed: $(awk '/mixed: / {
+        d += $(NF - 2); n += $NF; if ($(NF - 2) > 0) cases++ }
+        END { printf "%d of %d pixels differ, in %d cases", d, n, cases }' "$out/noise.txt")"
+    grep '^not ok' "$out/noise.txt" | head -n 5
+}
+
 times() {
     "$B/tests/bench/gpu_time" >"$out/times.txt" 2>&1 || failed=1
     cat "$out/times.txt" | tee -a "$out/summary.txt"
@@ -83,25 +101,95 @@ median_wall() {
     done | sort -n | sed -n 4p
 }
 
+simple_flags="-cell 100 100 100 90 90 90 -default_F 100 -N 5 -lambda 6.2 -seed 1"
+heavy_flags="-cell 70 80 90 75 85 95 -misset 10 20 30 -default_F 100 -N 20 -lambda 1 -distance 100
+    -pixel 0.1 -detpixels 2048 -oversample 1 -mosaic 0.5 -mosaic_domains 100 -dispersion 1
+    -dispsteps 10 -noint -nopgm -nonoise"
+
+# Seconds of one run, appended to a file: lap FILE COMMAND...
+lap() {
+    local file=$1 t
+    shift
+    t=$(now)
+    "$@" >/dev/null 2>&1 || echo failed >>"$file"
+    since "$t" >>"$file"
+    echo >>"$file"
+}
+
+# Median, least and most of such a file.
+spread() { sort -n "$1" | awk '{ t[NR] = $1 } END { printf "%s (%s to %s)", t[int((NR + 1) / 2)], t[1], t[NR] }'; }
+
+# Wall times in alternation: a program that only starts the device, ours, and PEER's.
 process() {
-    local scratch n
-    scratch=$(mktemp -d)
+    local scratch n i place
     # what any CUDA process costs on this machine: a context and nothing else
-    echo 'int main() { return cudaFree(0) != cudaSuccess; }' >"$scratch/floor.cu"
-    nvcc -arch=sm_"$arch" -o "$scratch/floor" "$scratch/floor.cu" &&
-        note "process that only starts the device: $(median_wall "$scratch/floor") s"
-    for n in 1024 4096; do
-        note "process $n^2, four files: $(cd "$scratch" && median_wall \
-            "$OLDPWD/$B/nanobragg" -cell 100 100 100 90 90 90 -default_F 100 -N 5 \
-            -lambda 6.2 -detpixels $n -device cuda -seed 1) s"
-        note "process $n^2, float file:  $(cd "$scratch" && median_wall \
-            "$OLDPWD/$B/nanobragg" -cell 100 100 100 90 90 90 -default_F 100 -N 5 \
-            -lambda 6.2 -detpixels $n -device cuda -seed 1 -noint -nopgm -nonoise) s"
-        (cd "$scratch" && "$OLDPWD/$B/nanobragg" -cell 100 100 100 90 90 90 -default_F 100 \
-            -N 5 -lambda 6.2 -detpixels $n -device cuda -seed 1 -time 2>&1) |
-            grep -vE '^ *-' >>"$out/process.txt"
+    echo 'int main() { return cudaFree(0) != cudaSuccess; }' >"$out/floor.cu"
+    nvcc -arch=sm_"$arch" -o "$out/floor" "$out/floor.cu"
+    for place in "${TMPDIR:-/tmp}" /dev/shm; do
+        scratch=$(mktemp -d "$place/nb-XXXXXX")
+        for i in 1 2 3 4 5 6 7; do
+            lap "$scratch/floor" "$out/floor"
+            for n in 1024 4096; do
+                # shellcheck disable=SC2086
+                (cd "$scratch" && {
+                    lap "$scratch/ours-$n" "$OLDPWD/$B/nanobragg" $simple_flags -detpixels $n -device cuda
+                    lap "$scratch/ours-$n-float" "$OLDPWD/$B/nanobragg" $simple_flags -detpixels $n \
+                        -device cuda -noint -nopgm -nonoise
+                    [ -z "${PEER:-}" ] || lap "$scratch/peer-$n" "$PEER" $simple_flags -detpixels $n
+                })
+            done
+        done
+        note "process in $place, s, median (least to most) of 7:"
+        note "  only starts the device: $(spread "$scratch/floor")"
+        for n in 1024 4096; do
+            note "  $n^2, four files: $(spread "$scratch/ours-$n"); float file: $(spread "$scratch/ours-$n-float")"
+            [ -z "${PEER:-}" ] || note "  $n^2, four files, PEER: $(spread "$scratch/peer-$n")"
+            # shellcheck disable=SC2086
+            (cd "$scratch" && "$OLDPWD/$B/nanobragg" $simple_flags -detpixels $n -device cuda -time 2>&1) |
+                sed -n '/^stage/,$p' >>"$out/process.txt"
+        done
+        rm -rf "$scratch"
     done
-    rm -rf "$scratch"
+    rm -f "$out/floor" "$out/floor.cu"
+    cat "$out/process.txt"
+}
+
+# Longest kernel of a command, by ncu.
+longest_kernel() {
+    (cd "$peer_scratch" && ncu --clock-control none --metrics gpu__time_duration.sum "$@" 2>&1) |
+        awk '/gpu__time_duration.sum/ { t = $NF; if ($2 == "us") t /= 1000; if ($2 == "ns") t /= 1e6
+            if ($2 == "s") t *= 1000; if (t > most) most = t } END { printf "%.3f ms", most }'
+}
+
+peer() {
+    [ -x "${PEER:-}" ] || {
+        note "peer: PEER names no program"
+        return
+    }
+    local here=$PWD
+    peer_scratch=$(mktemp -d)
+    # shellcheck disable=SC2086
+    {
+        note "kernel by ncu, heavy N = 20 constant F: PEER $(longest_kernel "$PEER" $heavy_flags)," \
+            "ours $(longest_kernel "$here/$B/nanobragg" $heavy_flags -device cuda)"
+        note "kernel by ncu, simple 4096: PEER $(longest_kernel "$PEER" $simple_flags -detpixels 4096)," \
+            "ours $(longest_kernel "$here/$B/nanobragg" $simple_flags -detpixels 4096 -device cuda -noint -nopgm -nonoise)"
+    }
+    rm -rf "$peer_scratch"
+}
+
+# Frames a second into HDF5 and into nothing.
+series() {
+    local scratch n=1000
+    scratch=$(mktemp -d)
+    # shellcheck disable=SC2086
+    for kind in "-compress bslz4" "-compress none" "-compress gzip"; do
+        (cd "$scratch" && "$OLDPWD/$B/nanobragg" $simple_flags -detpixels 1024 -fluence 1e31 \
+            -stills $n -orientations random -hdf5 run.h5 $kind -device cuda -noprogress) >"$out/series.log" 2>&1
+        note "series, $n frames of 1024^2 with noise, $kind: $(grep -E 'frames' "$out/series.log" | tail -n 1)"
+        rm -rf "${scratch:?}"/*
+    done
+    rmdir "$scratch"
 }
 
 # A command that must fail with this status and one line that matches.
@@ -149,16 +237,30 @@ sys.stdin.read()' < <(sleep 40) >"$out/held" &
 
 wanted build && build
 wanted check && check
+wanted made && made
 wanted golden && golden
+wanted noise && noise
 wanted faults && faults
 wanted process && process
+wanted peer && peer
+wanted series && series
 wanted time && times
 if wanted sanitize; then
     for tool in memcheck racecheck initcheck; do
-        compute-sanitizer --tool $tool --error-exitcode 9 "$B/tests/check/cuda_check" \
-            --count 12 --precision mixed >"$out/sanitize.$tool" 2>&1
-        note "compute-sanitizer $tool: status $?, $(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' \
-            "$out/sanitize.$tool" | tail -n 1)"
+        JOBS=$(nproc) bash tests/golden/cuda_each.sh $tool "$B/nanobragg" golden_data \
+            >"$out/sanitize.$tool" 2>&1 || failed=1
+        note "compute-sanitizer $tool, golden suite with all files:" \
+            "$(grep -c '^ok' "$out/sanitize.$tool") clean, $(grep -c '^not ok' "$out/sanitize.$tool") not"
+        grep -A 6 '^not ok' "$out/sanitize.$tool" | head -n 20
+        for program in "cuda_check --precision mixed" cuda_made; do
+            # shellcheck disable=SC2086
+            compute-sanitizer --tool $tool --error-exitcode 9 "$B/tests/check/"$program \
+                --count 12 >"$out/sanitize.log" 2>&1
+            note "compute-sanitizer $tool, $program: status $?, $(grep -E \
+                'ERROR SUMMARY|RACECHECK SUMMARY' "$out/sanitize.log" | tail -n 1)"
+            cat "$out/sanitize.log" >>"$out/sanitize.$tool"
+            rm "$out/sanitize.log"
+        done
         cat "$out/sanitize.$tool" >>"$out/sanitize.txt"
         rm "$out/sanitize.$tool"
     done

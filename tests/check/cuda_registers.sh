@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Compile the kernels and hold the compiler's own figures against limits: next to no spills, and no more
-# registers than the occupancy that was measured needs.  Needs nvcc, no device.
-# usage: bash tests/check/cuda_registers.sh [ARCH...]      (default: 90)
+# Compile the kernels and hold the compiler's own figures against limits: no warnings, next to no
+# spills, and no more registers than the occupancy that was measured needs.  Needs nvcc, no device.
+# usage: bash tests/check/cuda_registers.sh [ARCH...]      (default: all that the build has)
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
-[ -x "$nvcc" ] || {
+export NVCC=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+[ -x "$NVCC" ] || {
     echo "skip cuda-registers # nvcc was not found"
     exit 0
 }
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-failed=0
+export work
 
 # kernel's mangled name contains ...: most registers, most spilled bytes (8 outside the inner loop
 # of one kernel on compute capability 10.0)
-limits='k_tensorILi[34]ELb0ELb0E 64 8
+export limits='k_tensorILi[34]ELb0ELb0E 64 8
 k_tensorILi[34]ELb1ELb0E 80
 k_tensor 128
 k_one 80
@@ -25,20 +25,27 @@ k_residualILb0ELb0E 128
 k_residual 168
 k_double 168
 k_repair 168
+k_made 80
 k_ 64'
 
-for arch in "${@:-90}"; do
-    for file in tensor direct residual double steps; do
-        "$nvcc" -O3 -std=c++17 -fmad=false -Xcompiler -Wall,-Wextra -Xptxas -v \
-            -gencode "arch=compute_$arch,code=sm_$arch" -c cuda/$file.cu -o "$work/o" \
-            >>"$work/$arch" 2>&1 || {
-            echo "not ok cuda-registers-sm_$arch: $file.cu does not compile"
-            exit 1
-        }
-    done
+# The kernels' files; noise only where its generator is installed.
+export files='tensor direct residual double steps effects hold'
+export random=
+! printf '#include <Random123/philox.h>\n' | ${CC:-gcc} -E -x c - >/dev/null 2>&1 ||
+    random="-DNB_HAVE_RANDOM123=1 $(tr ' ' '\n' <<<"${CC:-gcc}" | grep '^-I')"
+
+compile() {
+    local arch=${1%.*} file=${1#*.}
+    "$NVCC" -O3 -std=c++17 -fmad=false -Xcompiler -Wall,-Wextra -Xptxas -v $random \
+        -gencode "arch=compute_$arch,code=sm_$arch" -c "cuda/$file.cu" -o "$work/$1.o" \
+        >"$work/$1" 2>&1 || echo "error: $file.cu does not compile" >>"$work/$1"
+}
+export -f compile
+
+judge() {
     awk -v limits="$limits" '
         BEGIN { n = split(limits, rule, "\n") }
-        /warning/ { print "#   " $0; bad = 1 }
+        /warning|error:/ { print "#   " $0; bad = 1 }
         /Compiling entry function/ { split($0, q, "\047"); name = q[2] }
         /bytes spill stores/ { match($0, /[0-9]+ bytes spill stores/)
             spill = substr($0, RSTART, RLENGTH) + 0 }
@@ -54,9 +61,22 @@ for arch in "${@:-90}"; do
                 bad = 1
             }
         }
-        END { exit bad || kernels == 0 }' "$work/$arch" && echo "ok cuda-registers-sm_$arch" || {
+        END { print "# " kernels + 0 " kernels"; exit bad || kernels == 0 }' "$@"
+}
+
+arches=${*:-$(for a in 75 80 86 89 90 100 120; do
+    "$NVCC" --list-gpu-arch | grep -qx "compute_$a" && echo $a
+done)}
+for arch in $arches; do
+    for file in $files; do echo "$arch.$file"; done
+done | xargs -P "$(nproc)" -I {} bash -c 'compile {}'
+failed=0
+for arch in $arches; do
+    if judge $(printf "$work/$arch.%s " $files); then
+        echo "ok cuda-registers-sm_$arch"
+    else
         echo "not ok cuda-registers-sm_$arch"
         failed=1
-    }
+    fi
 done
 exit $failed

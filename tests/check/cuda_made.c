@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* Noise, integers, greys and statistics that the device makes of an image against those that
+ * src/effects makes of the same floats: every pixel and every bit.  Random and cruel scenes, with
+ * means from 1e-3 to 1e11; prints `skip` with the reason where there is no device.
+ *
+ *   cuda_made [--seed N] [--count N] [-v] */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases.h"
+#include "effects/adu.h"
+#include "effects/noise.h"
+#include "effects/poisson.h"
+#include "effects/quantize.h"
+#include "effects/statistics.h"
+#include "render/backend.h"
+
+enum { DECADES = 15, LOWEST = -3 };
+
+typedef struct session {
+    uint64_t seed;
+    int count, verbose;
+    nb_backend_state *state;
+    int images, wrong;
+    int64_t pixels;
+    int64_t decades[DECADES]; /* compared noise pixels by their mean */
+} session;
+
+static size_t pixels_of(const nb_scene *sc)
+{
+    return (size_t)sc->det.fpixels * (size_t)sc->det.spixels;
+}
+
+static size_t bytes_of(nb_made_kind kind)
+{
+    return kind == NB_MADE_GREY_U8                                ? 1
+           : kind == NB_MADE_INT_U16 || kind == NB_MADE_NOISE_U16 ? 2
+                                                                  : 4;
+}
+
+static int lit(const nb_detector *det, size_t i)
+{
+    int f = (int)(i % (size_t)det->fpixels), s = (int)(i / (size_t)det->fpixels);
+    return f >= det->roi_fmin && f <= det->roi_fmax && s >= det->roi_smin &&
+           s <= det->roi_smax;
+}
+
+/** What the CPU makes; returns its clipped pixels. */
+static int64_t expected(const nb_scene *sc, const float *image, const nb_made *m,
+                        void *out)
+{
+    const nb_noise_options noise = {m->seed, m->frame, m->adc_offset, 0};
+    size_t n = pixels_of(sc), i;
+    int64_t overloads = 0;
+    int32_t *counts = out;
+    nb_error err;
+    switch (m->kind) {
+    case NB_MADE_GREY_U8:
+        nb_quantize_u8(image, n, m->scale, out);
+        break;
+    case NB_MADE_INT_U16:
+        nb_quantize_u16(image, sc, m->scale, m->adc_offset, out);
+        break;
+    case NB_MADE_NOISE_U16:
+        if (nb_noise(image, sc, &noise, out, &overloads, &err) != NB_OK) {
+            printf("# %s\n", err.message);
+            exit(1);
+        }
+        break;
+    default:
+        for (i = 0; i < n; i++) {
+            nb_poisson_key key = {(uint64_t)m->seed, i, m->frame};
+            double k = nb_int_adu(image[i], m->scale, 0);
+            if (m->kind == NB_MADE_NOISE_I32)
+                k = nb_poisson(image[i], &key);
+            else if (k == 65535)
+                k = floor(image[i] * m->scale + 0.5);
+            counts[i] = lit(&sc->det, i) ? nb_large_count(k) : 0;
+        }
+    }
+    return overloads;
+}
+
+static void wrong(session *ss, const check_case *c, const char *what, size_t at)
+{
+    if (ss->wrong++ < 10) {
+        printf("# %s: %s differ, first at %zu\n", c->name, what, at);
+        check_print_case(stdout, c);
+    }
+}
+
+static void compare(session *ss, const check_case *c, const char *what, const char *a,
+                    const char *b, size_t bytes)
+{
+    size_t i;
+    for (i = 0; i < bytes; i++)
+        if (a[i] != b[i]) {
+            wrong(ss, c, what, i);
+            return;
+        }
+}
+
+/** Down in one piece, or in bands through the renderer's own memory. */
+static int fetch(session *ss, const nb_scene *sc, int i, size_t row, int band, char *out,
+                 nb_error *err)
+{
+    const nb_backend_device *device = nb_backend_cuda.device;
+    int rows = sc->det.spixels, s;
+    if (band <= 0)
+        return device->fetch(ss->state, i, 0, rows, out, err) == NB_OK;
+    for (s = 0; s < rows; s += band) {
+        int count = rows - s < band ? rows - s : band;
+        char *lent = device->take(ss->state, row * (size_t)count);
+        if (device->fetch(ss->state, i, s, count, lent ? lent : out + (size_t)s * row,
+                          err) != NB_OK)
+            return 0;
+        if (lent) {
+            memcpy(out + (size_t)s * row, lent, row * (size_t)count);
+            device->give(ss->state, lent);
+        }
+    }
+    return 1;
+}
+
+static void choose(check_rng *rng, double brightest, nb_made made[NB_MADE_MOST])
+{
+    static const double offsets[] = {40, 0, 0.4999, -7.3, 65000, 1e9};
+    static const nb_made_kind kinds[2][NB_MADE_MOST] = {
+        {NB_MADE_NOISE_U16, NB_MADE_INT_U16, NB_MADE_GREY_U8, NB_MADE_NOISE_I32},
+        {NB_MADE_NOISE_I32, NB_MADE_INT_I32, NB_MADE_INT_U16, NB_MADE_NOISE_U16}};
+    int which = check_below(rng, 2), i;
+    for (i = 0; i < NB_MADE_MOST; i++) {
+        double range = kinds[which][i] == NB_MADE_GREY_U8 ? 250 : 55000;
+        made[i].kind = kinds[which][i];
+        made[i].scale = check_below(rng, 2) ? range / brightest : 1;
+        made[i].adc_offset = offsets[check_below(rng, 6)];
+        made[i].seed = check_below(rng, 4) ? check_below(rng, 1 << 30) : -3;
+        made[i].frame = (uint32_t)check_below(rng, 3);
+        made[i].overloads = -1;
+    }
+}
+
+static void count_decades(session *ss, const nb_scene *sc, const float *image)
+{
+    size_t n = pixels_of(sc), i;
+    for (i = 0; i < n; i++) {
+        int d = image[i] > 0 ? (int)floor(log10(image[i])) - LOWEST : 0;
+        ss->decades[d < 0 ? 0 : d >= DECADES ? DECADES - 1 : d] += lit(&sc->det, i);
+    }
+}
+
+static void check_sums(session *ss, const check_case *c, const nb_scene *sc,
+                       const float *image, nb_error *err)
+{
+    int rows = sc->det.roi_smax - sc->det.roi_smin + 1;
+    nb_row_sums *sums = calloc((size_t)rows + 1, sizeof *sums);
+    nb_stats here, there;
+    if (nb_backend_cuda.device->sums(ss->state, sc, sums, err) != NB_OK) {
+        wrong(ss, c, err->message, 0);
+    } else {
+        nb_statistics(image, sc, &here);
+        nb_statistics_of_rows(sums, sc, &there);
+        compare(ss, c, "statistics", (char *)&here, (char *)&there, sizeof here);
+    }
+    free(sums);
+}
+
+static void check_made(session *ss, const check_case *c, const nb_scene *sc,
+                       const float *image, check_rng *rng, nb_error *err)
+{
+    static const char *const names[] = {"floats",  "int16",   "int32",
+                                        "noise16", "noise32", "greys"};
+    nb_made made[NB_MADE_MOST];
+    size_t n = pixels_of(sc), i;
+    char *ours = malloc(4 * n + 1), *cpu = malloc(4 * n + 1);
+    double brightest = 1e-300;
+    int k;
+    for (i = 0; i < n; i++)
+        brightest = image[i] > brightest ? image[i] : brightest;
+    choose(rng, brightest, made);
+    if (nb_backend_cuda.device->make(ss->state, sc, made, NB_MADE_MOST, err) != NB_OK)
+        wrong(ss, c, err->message, 0);
+    for (k = 0; k < NB_MADE_MOST; k++) {
+        size_t size = bytes_of(made[k].kind);
+        int64_t overloads = expected(sc, image, &made[k], cpu);
+        if (!fetch(ss, sc, k, size * (size_t)sc->det.fpixels, check_below(rng, 4) * 3,
+                   ours, err))
+            wrong(ss, c, err->message, 0);
+        compare(ss, c, names[made[k].kind], ours, cpu, n * size);
+        if (made[k].overloads != overloads)
+            wrong(ss, c, "overloads", 0);
+        ss->images++;
+        ss->pixels += (int64_t)n;
+        if (made[k].kind == NB_MADE_NOISE_U16)
+            count_decades(ss, sc, image);
+    }
+    free(ours);
+    free(cpu);
+}
+
+/** Small enough that rendering takes no time. */
+static void shrink(nb_scene *sc)
+{
+    nb_detector *d = &sc->det;
+    double a_pixel = (double)sc->steps * d->layers, limit = 2e9;
+    int rows = (int)fmax(1, limit / a_pixel / (d->roi_fmax - d->roi_fmin + 1));
+    if (d->roi_smax - d->roi_smin + 1 > rows)
+        d->roi_smax = d->roi_smin + rows - 1;
+}
+
+static void run_case(session *ss, const check_case *c, int index)
+{
+    check_rng rng = {ss->seed * 1000003u + (uint64_t)index};
+    nb_model model;
+    nb_error err = {0};
+    nb_scene *sc = &model.scene;
+    float *image;
+    if (nb_model_build(&c->cfg, &c->inputs, NULL, &model, &err) != NB_OK)
+        return;
+    shrink(sc);
+    image = malloc((pixels_of(sc) + 1) * sizeof *image);
+    /* once to know how bright it is, then as bright as it should be */
+    if (nb_backend_cuda.render(ss->state, sc, image, &err) != NB_OK) {
+        wrong(ss, c, err.message, 0);
+    } else {
+        nb_stats s;
+        double target = pow(10, check_uniform(&rng, LOWEST, LOWEST + DECADES - 1));
+        nb_statistics(image, sc, &s);
+        sc->intensity_scale *= s.max > 0 ? target / s.max : 1;
+        if (nb_backend_cuda.render(ss->state, sc, NULL, &err) != NB_OK ||
+            !fetch(ss, sc, -1, 0, 0, (char *)image, &err)) {
+            wrong(ss, c, err.message, 0);
+        } else {
+            check_made(ss, c, sc, image, &rng, &err);
+            check_sums(ss, c, sc, image, &err);
+        }
+    }
+    free(image);
+    nb_model_free(&model);
+}
+
+static int parse(session *o, int argc, char **argv)
+{
+    int i;
+    o->count = getenv("NB_BIG") ? 2000 : 200;
+    o->seed = 1;
+    for (i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
+        if (strcmp(argv[i], "-v") == 0)
+            o->verbose = 1;
+        else if (strcmp(argv[i], "--seed") == 0 && ++i)
+            o->seed = strtoull(value, NULL, 10);
+        else if (strcmp(argv[i], "--count") == 0 && ++i)
+            o->count = atoi(value);
+        else
+            return 0;
+    }
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    static session ss;
+    const nb_render_options options = {0,  NB_ISA_AUTO,        NB_PRECISION_MIXED,
+                                       -1, {NULL, NULL, NULL}, 0};
+    check_case c;
+    nb_error err;
+    int i;
+    if (!parse(&ss, argc, argv)) {
+        fprintf(stderr, "usage: cuda_made [--seed N] [--count N] [-v]\n");
+        return 2;
+    }
+    if (nb_noise_check(&err) != NB_OK ||
+        nb_backend_cuda.open(&options, &ss.state, &err) != NB_OK) {
+        printf("skip cuda-made # %s\n", err.message);
+        return 0;
+    }
+    for (i = 0; check_cruel_case(&c, i); i++) {
+        run_case(&ss, &c, -1 - i);
+        check_free_case(&c);
+    }
+    for (i = 0; i < ss.count; i++) {
+        check_random_case(&c, ss.seed, i);
+        run_case(&ss, &c, i);
+        check_free_case(&c);
+    }
+    nb_backend_cuda.close(ss.state);
+    printf("# noise pixels by the decade of their mean, from 1e%d:", LOWEST);
+    for (i = 0; i < DECADES; i++)
+        printf(" %lld", (long long)ss.decades[i]);
+    printf("\n# %d images, %lld pixels, %d differ\n", ss.images, (long long)ss.pixels,
+           ss.wrong);
+    printf("%s cuda-made\n", ss.wrong || !ss.images ? "not ok" : "ok");
+    return ss.wrong || !ss.images;
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Every golden configuration on the device, once more:
+#   noise       -precision double makes the scalar CPU's noise and integer files, byte for byte; and
+#               how many pixels of the noise differ between the CPU's and the device's `mixed`
+#   memcheck | racecheck | initcheck    under compute-sanitizer, with all files written
+# usage: bash tests/golden/cuda_each.sh MODE PROGRAM GOLDEN_DIR      (JOBS=8 at a time)
+# Lines `ok NAME` and `not ok NAME ...`; exit status 1 when one fails.
+set -u
+[ $# -eq 3 ] || { grep '^# usage' "$0" && exit 2; }
+export mode=$1 program data
+program=$(realpath "$2") || exit 2
+data=$(realpath "$3") || exit 2
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+export work
+
+# Run the program in a folder of its own: render NAME FLAGS...
+render() {
+    local name=$1
+    shift
+    "$@" $args -seed 7 -floatfile "$name.bin" -intfile "$name.int" -noisefile "$name.noise" \
+        -pgmfile "$name.pgm" >"$name.log" 2>&1
+}
+
+# Pixels of 16 bits that differ, after headers of any length: differ A B PIXELS
+differ() {
+    cmp -l <(tail -c $(($3 * 2)) "$1") <(tail -c $(($3 * 2)) "$2") 2>/dev/null |
+        awk '{ p = int(($1 - 1) / 2); if (p != last || NR == 1) n++; last = p } END { print n + 0 }'
+}
+
+noise() {
+    local d i
+    render a "$program" -device cpu -isa scalar && render b "$program" -device cuda -precision double &&
+        render c "$program" -device cpu && render d "$program" -device cuda || {
+        echo "not ok noise/$id: $(cat ./*.log | grep -m 1 error)"
+        return
+    }
+    d=$(differ a.noise b.noise $pixels) i=$(differ a.int b.int $pixels)
+    if [ "$d" = 0 ] && [ "$i" = 0 ] && cmp -s a.bin b.bin && cmp -s a.pgm b.pgm; then
+        printf 'ok '
+    else
+        printf 'not ok '
+    fi
+    echo "noise/$id double: $d noise $i integer pixels differ;" \
+        "mixed: $(differ c.noise d.noise $pixels) of $pixels"
+}
+
+sanitize() {
+    render a compute-sanitizer --tool "$mode" --error-exitcode 9 "$program" -device cuda
+    local status=$?
+    if [ $status -eq 0 ]; then
+        echo "ok $mode/$id"
+    else
+        echo "not ok $mode/$id: status $status"
+        grep -m 12 '=========' a.log | sed 's/^/#   /'
+    fi
+}
+
+one() {
+    local line=$1 rest
+    export id=${line%%$'\t'*} args=${line##*$'\t'}
+    IFS=$'\t' read -r _ fast slow rest <<<"$line"
+    [ "$id" != id ] || return 0 # the heading
+    pixels=$((fast * slow))
+    mkdir -p "$work/$id" && cd "$work/$id" || return
+    ln -s "$data"/*.hkl "$data"/*.mat "$data"/*.txt . 2>/dev/null
+    if [ "$mode" = noise ]; then noise; else sanitize; fi
+    rm -rf "${work:?}/$id"
+}
+export -f one noise sanitize differ render
+
+tr '\n' '\0' <"$data/cases.tsv" | xargs -0 -P "${JOBS:-8}" -I {} bash -c 'one "$1"' _ {} \
+    >"$work/results"
+sort "$work/results"
+grep -q '^ok' "$work/results" && ! grep -q '^not ok' "$work/results"
