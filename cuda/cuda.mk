@@ -18,8 +18,10 @@ CUDA_HOST_ONLY := backend choose_path device download made scene_device
 $(CUDA_HOST_ONLY:%=$B/cuda/%.cu.o): NVCC_ARCH := $(firstword \
     $(foreach a,$(CUDA_ARCH),-arch=sm_$a))
 
-.PHONY: test-cuda bench-cuda
+.PHONY: test-cuda bench-cuda cuda-registers
 test-cuda: ## the checks that need an NVIDIA device (skipped, with the reason, where there is none)
-	@bash tests/bench/gpu.sh build check golden faults
+	@bash tests/bench/gpu.sh build check made golden noise faults
 bench-cuda: ## the measurements on an NVIDIA device
-	@bash tests/bench/gpu.sh build time process
+	@bash tests/bench/gpu.sh build time process series
+cuda-registers: ## compile the kernels for every architecture: warnings, registers, spills
+	@CC='$(CC)' NVCC='$(NVCC)' bash tests/check/cuda_registers.sh

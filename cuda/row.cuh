@@ -162,12 +162,7 @@ static __device__ __forceinline__ void store(const row_job &p, int f, int s,
     if (!(fabsf((value[0] + value[1]) + (value[2] + value[3])) <= FLT_MAX))
         *p.repair = 1;
     if (p.aligned && f >= p.window.f0 && f + PIXELS <= p.window.f1) {
-#ifdef ONE_STREAM
-        __stcs((float4 *)(p.image + pixel),
-               make_float4(value[0], value[1], value[2], value[3]));
-#else
         *(float4 *)(p.image + pixel) = make_float4(value[0], value[1], value[2], value[3]);
-#endif
         return;
     }
 #pragma unroll
