@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "../base/memory.h"
-#include "tiff_lib.h"
+#include "tiff_open.h"
 
 typedef struct source {
     const nb_image_file *file;
     toff_t position;
-    char message[200]; /* libtiff's first */
+    char message[NB_TIFF_MESSAGE]; /* libtiff's first */
 } source;
 
 static tmsize_t on_read(thandle_t handle, void *data, tmsize_t bytes)
@@ -54,49 +54,7 @@ static toff_t on_size(thandle_t handle)
     return ((source *)handle)->file->bytes;
 }
 
-#if TIFFLIB_VERSION >= 20221213 /* 4.5: messages to the one who asked instead of stderr */
-static int on_error(TIFF *tiff, void *user, const char *module, const char *format,
-                    va_list args)
-{
-    source *s = user;
-    (void)tiff;
-    (void)module;
-    if (!s->message[0])
-        vsnprintf(s->message, sizeof s->message, format, args);
-    return 1;
-}
-
-static int on_warning(TIFF *tiff, void *user, const char *module, const char *format,
-                      va_list args)
-{
-    (void)tiff;
-    (void)user;
-    (void)module;
-    (void)format;
-    (void)args;
-    return 1;
-}
-
-static TIFF *open_tiff(source *s)
-{
-    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
-    TIFF *tiff = NULL;
-    if (!options)
-        return NULL;
-    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, s);
-    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, s);
-    tiff = TIFFClientOpenExt(s->file->name, "rm", s, on_read, on_write, on_seek, on_close,
-                             on_size, NULL, NULL, options);
-    TIFFOpenOptionsFree(options);
-    return tiff;
-}
-#else
-static TIFF *open_tiff(source *s)
-{
-    return TIFFClientOpen(s->file->name, "rm", s, on_read, on_write, on_seek, on_close,
-                          on_size, NULL, NULL);
-}
-#endif
+static const nb_tiff_io io = {on_read, on_write, on_seek, on_close, on_size};
 
 /** What one sample is; the tags' defaults when they are missing. */
 typedef struct sample {
@@ -187,7 +145,7 @@ nb_status nb_tiff_parse(const nb_image_file *file, nb_image *out, nb_error *err)
     TIFF *tiff;
     if (st)
         return st;
-    tiff = open_tiff(&s);
+    tiff = nb_tiff_open(file->name, "rm", &s, &io, s.message);
     if (!tiff)
         return unreadable(&s, err);
     st = parse(tiff, &s, out, err);

@@ -13,14 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tiff_lib.h"
+#include "tiff_open.h"
 
 /* The callbacks keep errno, so that a full disk is reported as such: libtiff would lose it. */
 typedef struct sink {
     nb_outfile *out;
     off_t position;
-    int error;         /* errno of the first failure, 0 none */
-    char message[200]; /* libtiff's */
+    int error;                     /* errno of the first failure, 0 none */
+    char message[NB_TIFF_MESSAGE]; /* libtiff's */
 } sink;
 
 static tmsize_t on_read(thandle_t handle, void *data, tmsize_t bytes)
@@ -76,49 +76,7 @@ static int on_close(thandle_t handle)
     return 0;
 }
 
-#if TIFFLIB_VERSION >= 20221213 /* 4.5: messages to the one who asked instead of stderr */
-static int on_error(TIFF *tiff, void *user, const char *module, const char *format,
-                    va_list args)
-{
-    sink *s = user;
-    (void)tiff;
-    (void)module;
-    if (!s->message[0])
-        vsnprintf(s->message, sizeof s->message, format, args);
-    return 1;
-}
-
-static int on_warning(TIFF *tiff, void *user, const char *module, const char *format,
-                      va_list args)
-{
-    (void)tiff;
-    (void)user;
-    (void)module;
-    (void)format;
-    (void)args;
-    return 1;
-}
-
-static TIFF *open_tiff(sink *s, const char *mode)
-{
-    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
-    TIFF *tiff = NULL;
-    if (!options)
-        return NULL;
-    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, s);
-    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, s);
-    tiff = TIFFClientOpenExt(s->out->path, mode, s, on_read, on_write, on_seek, on_close,
-                             on_size, NULL, NULL, options);
-    TIFFOpenOptionsFree(options);
-    return tiff;
-}
-#else
-static TIFF *open_tiff(sink *s, const char *mode)
-{
-    return TIFFClientOpen(s->out->path, mode, s, on_read, on_write, on_seek, on_close,
-                          on_size, NULL, NULL);
-}
-#endif
+static const nb_tiff_io io = {on_read, on_write, on_seek, on_close, on_size};
 
 /** Uncompressed, which every reader opens; no date, so that equal runs give equal files. */
 static int set_tags(TIFF *tiff, const nb_image_view *image, const nb_image_meta *meta,
@@ -187,7 +145,8 @@ static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *met
     TIFF *tiff;
     if (st)
         return st;
-    tiff = open_tiff(&s, row * (size_t)image->slow > classic_limit ? "w8" : "w");
+    tiff = nb_tiff_open(out->path, row * (size_t)image->slow > classic_limit ? "w8" : "w",
+                        &s, &io, s.message);
     if (!tiff)
         return fail(&s, err);
     st = set_tags(tiff, image, meta, strip_rows)

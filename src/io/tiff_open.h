@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/** A TIFF over somebody's bytes, with libtiff's first message kept instead of printed. */
+#ifndef NB_IO_TIFF_OPEN_H
+#define NB_IO_TIFF_OPEN_H
+
+#ifdef NB_HAVE_TIFF
+#include "tiff_lib.h"
+
+enum { NB_TIFF_MESSAGE = 200 };
+
+/** Where the bytes are; each is called with the handle of nb_tiff_open. */
+typedef struct nb_tiff_io {
+    TIFFReadWriteProc read, write;
+    TIFFSeekProc seek;
+    TIFFCloseProc close;
+    TIFFSizeProc size;
+} nb_tiff_io;
+
+/** NULL on failure.  message, which must be "" and outlive the TIFF, gets what libtiff says first
+ * (libtiff before 4.5 prints it on standard error). */
+TIFF *nb_tiff_open(const char *name, const char *mode, void *handle, const nb_tiff_io *io,
+                   char message[NB_TIFF_MESSAGE]);
+
+#endif
+#endif
