@@ -14,6 +14,7 @@
 #include "effects/noise.h"
 #include "effects/quantize.h"
 #include "effects/statistics.h"
+#include "io/writer.h"
 #include "render/choose.h"
 
 const char *nb_version(void)
@@ -118,13 +119,20 @@ static nb_status build(nb_sim *sim, nb_error *err)
     return st;
 }
 
+/** Before anything is rendered: can the pictures be written? */
+static nb_status check_libraries(const nb_config *cfg, nb_error *err)
+{
+    nb_status st = cfg->png_file[0] ? nb_png_ready("-pngfile", err) : NB_OK;
+    return st || !cfg->tiff_file[0] ? st : nb_tiff_ready("-tifffile", err);
+}
+
 static nb_status prepare(nb_sim *sim, nb_error *err)
 {
     double start = nb_monotonic_seconds();
     nb_status st;
     if (strncmp(sim->cfg.device, "cuda", 4) == 0)
         nb_sim_device_warm(sim, &nb_backend_cuda);
-    if ((st = nb_load_headers(sim, err)) ||
+    if ((st = check_libraries(&sim->cfg, err)) || (st = nb_load_headers(sim, err)) ||
         (st = nb_settle_crystal(&sim->cfg, &sim->hooks, err)) ||
         (st = nb_check_config(&sim->cfg, err)) || (st = nb_load_inputs(sim, err)))
         return st;

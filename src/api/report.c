@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run prints for people, and the optional parts of this build. */
+/* What a run prints for people. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,42 +9,6 @@
 #include "../base/memory.h"
 #include "../model/units.h"
 #include "sim.h"
-
-#ifdef NB_HAVE_TIFF
-#define TIFF_STATE 1, NB_TIFF_VERSION
-#else
-#define TIFF_STATE 0, "-tifffile is off: install libtiff-dev and rebuild"
-#endif
-#ifdef NB_HAVE_PNG
-#define PNG_STATE 1, NB_PNG_VERSION
-#else
-#define PNG_STATE 0, "-pngfile is off: install libpng-dev and rebuild"
-#endif
-#ifdef NB_HAVE_CJSON
-#define CJSON_STATE 1, NB_CJSON_VERSION
-#else
-#define CJSON_STATE 0, "-show_config is off: install libcjson-dev and rebuild"
-#endif
-#ifdef NB_HAVE_OPENMP
-#define OPENMP_STATE 1, "threads"
-#else
-#define OPENMP_STATE 0, "one thread only: build with a compiler that has OpenMP"
-#endif
-#ifdef NB_HAVE_CUDA
-#define CUDA_STATE 1, NB_CUDA_VERSION
-#else
-#define CUDA_STATE 0, "-device cuda is off: install nvcc and rebuild"
-#endif
-
-const nb_feature *nb_features(size_t *count)
-{
-    static const nb_feature features[] = {
-        {"OpenMP", OPENMP_STATE}, {"CUDA", CUDA_STATE},   {"libtiff", TIFF_STATE},
-        {"libpng", PNG_STATE},    {"cJSON", CJSON_STATE},
-    };
-    *count = sizeof features / sizeof *features;
-    return features;
-}
 
 /** A text that grows. */
 typedef struct text {

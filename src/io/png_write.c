@@ -113,6 +113,12 @@ static nb_status write_png(const nb_image_view *image, const nb_image_meta *meta
     return s.status;
 }
 
+nb_status nb_png_ready(const char *flag, nb_error *err)
+{
+    (void)flag; /* the message names the library */
+    return nb_png_load(err);
+}
+
 const nb_writer nb_writer_png = {"PNG", "png", NB_PIXEL_U8, NULL, NULL, write_png};
 const nb_writer nb_writer_png_rgb = {"PNG", "png", NB_PIXEL_RGB, NULL, NULL, write_png};
 
@@ -125,6 +131,12 @@ static nb_status write_png(const nb_image_view *image, const nb_image_meta *meta
     (void)meta;
     (void)out;
     return nb_fail(err, NB_ERR_UNSUPPORTED, "this build has no libpng");
+}
+
+nb_status nb_png_ready(const char *flag, nb_error *err)
+{
+    return nb_fail(err, NB_ERR_UNSUPPORTED,
+                   "%s: this build has no libpng (install libpng-dev and rebuild)", flag);
 }
 
 const nb_writer nb_writer_png = {"PNG", "png", NB_PIXEL_U8, "libpng", NULL, write_png};

@@ -158,6 +158,12 @@ static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *met
     return !st && s.error ? fail(&s, err) : st;
 }
 
+nb_status nb_tiff_ready(const char *flag, nb_error *err)
+{
+    (void)flag; /* the message names the library */
+    return nb_tiff_load(err);
+}
+
 #define MISSING NULL
 
 #else
@@ -169,6 +175,13 @@ static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *met
     (void)meta;
     (void)out;
     return nb_fail(err, NB_ERR_UNSUPPORTED, "this build has no libtiff");
+}
+
+nb_status nb_tiff_ready(const char *flag, nb_error *err)
+{
+    return nb_fail(err, NB_ERR_UNSUPPORTED,
+                   "%s: this build has no libtiff (install libtiff-dev and rebuild)",
+                   flag);
 }
 
 #define MISSING "libtiff"

@@ -92,6 +92,11 @@ typedef struct nb_write_memory {
 nb_status nb_write_images(nb_write_job *jobs, int n, int threads,
                           const nb_write_memory *memory, nb_error *err);
 
+/** Can PNG, TIFF be written here?  NB_ERR_UNSUPPORTED names the flag that asks for it and the
+ * library. */
+nb_status nb_png_ready(const char *flag, nb_error *err);
+nb_status nb_tiff_ready(const char *flag, nb_error *err);
+
 /** Can this writer take this image?  Errors: NB_ERR_UNSUPPORTED, NB_ERR_INTERNAL. */
 nb_status nb_image_check(const nb_writer *writer, const char *path,
                          const nb_image_view *image, nb_error *err);

@@ -70,6 +70,10 @@ nb_status nb_file_sink_open(nb_file_sink *s, const nb_series *series, int frames
                             const nb_journal_key *key, nb_error *err)
 {
     nb_status st = nb_template_parse(series->output, &s->name, err);
+    if (!st && s->name.format == NB_FRAME_PNG)
+        st = nb_png_ready("-output", err);
+    if (!st && s->name.format == NB_FRAME_TIFF)
+        st = nb_tiff_ready("-output", err);
     if (st)
         return st;
     s->frames = frames;

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* The optional parts of this build. */
+#include "../nanobragg.h"
+
+#ifdef NB_HAVE_OPENMP
+#define OPENMP_STATE 1, "threads"
+#else
+#define OPENMP_STATE 0, "one thread only: build with a compiler that has OpenMP"
+#endif
+#ifdef NB_HAVE_CUDA
+#define CUDA_STATE 1, NB_CUDA_VERSION
+#else
+#define CUDA_STATE 0, "-device cuda is off: install nvcc and rebuild"
+#endif
+#ifdef NB_HAVE_RANDOM123
+#define RANDOM123_STATE 1, NB_RANDOM123_VERSION
+#else
+#define RANDOM123_STATE                                                                  \
+    0, "noise and random orientations are off: install librandom123-dev and rebuild"
+#endif
+#ifdef NB_HAVE_TIFF
+#define TIFF_STATE 1, NB_TIFF_VERSION
+#else
+#define TIFF_STATE 0, "-tifffile is off: install libtiff-dev and rebuild"
+#endif
+#ifdef NB_HAVE_PNG
+#define PNG_STATE 1, NB_PNG_VERSION
+#else
+#define PNG_STATE 0, "-pngfile is off: install libpng-dev and rebuild"
+#endif
+#ifdef NB_HAVE_CJSON
+#define CJSON_STATE 1, NB_CJSON_VERSION
+#else
+#define CJSON_STATE 0, "-show_config and -jobs are off: install libcjson-dev and rebuild"
+#endif
+#ifdef NB_HAVE_HDF5
+#define HDF5_STATE 1, NB_HDF5_VERSION
+#else
+#define HDF5_STATE 0, "-hdf5 is off: install libhdf5-dev and rebuild"
+#endif
+#ifdef NB_HAVE_LIBDEFLATE
+#define LIBDEFLATE_STATE 1, NB_LIBDEFLATE_VERSION
+#else
+#define LIBDEFLATE_STATE                                                                 \
+    0, "-compress gzip takes zlib, slower: install libdeflate-dev and rebuild"
+#endif
+#ifdef NB_HAVE_ZLIB
+#define ZLIB_STATE 1, NB_ZLIB_VERSION
+#else
+#define ZLIB_STATE                                                                       \
+    0, "-compress gzip needs libdeflate or zlib: install zlib1g-dev and rebuild"
+#endif
+#ifdef NB_HAVE_LZ4
+#define LZ4_STATE 1, NB_LZ4_VERSION
+#else
+#define LZ4_STATE 0, "-compress bslz4 is off: install liblz4-dev and rebuild"
+#endif
+#ifdef NB_HAVE_CAIRO
+#define CAIRO_STATE 1, NB_CAIRO_VERSION
+#else
+#define CAIRO_STATE 0, "reports of bench have no plots: install libcairo2-dev and rebuild"
+#endif
+
+const nb_feature *nb_features(size_t *count)
+{
+    static const nb_feature features[] = {
+        {"OpenMP", OPENMP_STATE},       {"CUDA", CUDA_STATE},
+        {"Random123", RANDOM123_STATE}, {"libtiff", TIFF_STATE},
+        {"libpng", PNG_STATE},          {"cJSON", CJSON_STATE},
+        {"HDF5", HDF5_STATE},           {"libdeflate", LIBDEFLATE_STATE},
+        {"zlib", ZLIB_STATE},           {"LZ4", LZ4_STATE},
+        {"cairo", CAIRO_STATE},
+    };
+    *count = sizeof features / sizeof *features;
+    return features;
+}
