@@ -11,30 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../golden/compare.h"
 #include "bench.h"
-#include "cases.h"
+#include "common.h"
 #include "render/cpu.h"
 #include "render/plan.h"
 #include "render/simd.h"
 
-typedef struct tolerances {
-    double maxrel, rel6, sum, corr;
-} tolerances;
-
-/* plans/acceptance, section 1; of double only what a float can tell, and the order of
- * sums */
-static const tolerances allowed[] = {
-    {1e-6, 1e-4, 1e-6, 1e-11}, {1e-5, INFINITY, 1e-5, 1e-10}, {2e-7, 1e-5, 1e-6, 1e-12}};
-static const char *const precision_names[] = {"mixed", "single", "double"};
 static const nb_isa sets[] = {NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512, NB_ISA_NEON};
-enum { SETS = 4, PRECISIONS = 3, GUARD = 64 };
-
-typedef struct settings {
-    uint64_t seed;
-    int count, only, verbose, bench;
-    const char *isa, *precision;
-} settings;
+enum { SETS = 4, PRECISIONS = CHECK_PRECISIONS };
 
 typedef struct tally {
     int cases, failures;
@@ -42,128 +26,23 @@ typedef struct tally {
 } tally;
 
 typedef struct session {
-    settings opt;
+    check_settings opt;
     tally all[SETS][PRECISIONS];
     int invalid, reference_only;
 } session;
 
-/** An image between guard words, all of it poisoned with NaN. */
-typedef struct guarded {
-    float *memory, *image;
-    size_t n;
-} guarded;
-
-static const uint32_t guard_word = 0x7fc0dead; /* a NaN of ours */
-
-static guarded guarded_new(size_t n)
-{
-    guarded g = {NULL, NULL, n};
-    size_t i;
-    g.memory = malloc((n + 2 * GUARD) * sizeof *g.memory);
-    if (!g.memory) {
-        fprintf(stderr, "out of memory\n");
-        exit(1);
-    }
-    for (i = 0; i < n + 2 * GUARD; i++)
-        memcpy(&g.memory[i], &guard_word, sizeof guard_word);
-    g.image = g.memory + GUARD;
-    return g;
-}
-
-static int guards_intact(const guarded *g)
-{
-    size_t i;
-    for (i = 0; i < GUARD; i++)
-        if (memcmp(&g->memory[i], &guard_word, 4) != 0 ||
-            memcmp(&g->memory[GUARD + g->n + i], &guard_word, 4) != 0)
-            return 0;
-    return 1;
-}
-
-static size_t pixels_of(const nb_scene *sc)
-{
-    return (size_t)sc->det.fpixels * sc->det.spixels;
-}
-
-/** Whether pixel i is one that a renderer fills. */
-static int rendered(const nb_detector *det, size_t i)
-{
-    int f = (int)(i % det->fpixels), s = (int)(i / det->fpixels);
-    return f >= det->roi_fmin && f <= det->roi_fmax && s >= det->roi_smin &&
-           s <= det->roi_smax && (!det->mask || det->mask[i]);
-}
-
 static nb_status render(const nb_backend *backend, const nb_scene *sc,
-                        const nb_render_options *options, guarded *g, nb_error *err)
+                        const nb_render_options *options, check_image *g, nb_error *err)
 {
     nb_backend_state *state;
     nb_status st;
-    *g = guarded_new(pixels_of(sc));
+    *g = check_image_new(check_pixels(sc));
     st = backend->open(options, &state, err);
     if (st != NB_OK)
         return st;
     st = backend->render(state, sc, g->image, err);
     backend->close(state);
     return st;
-}
-
-/** Keep only the rendered pixels, in place; *n of them. */
-static void squeeze(const nb_detector *det, float *image, size_t *n)
-{
-    size_t i, total = (size_t)det->fpixels * det->spixels;
-    for (i = *n = 0; i < total; i++)
-        if (rendered(det, i))
-            image[(*n)++] = image[i];
-}
-
-static int dark_stays_dark(const nb_detector *det, const float *image)
-{
-    size_t i, total = (size_t)det->fpixels * det->spixels;
-    for (i = 0; i < total; i++)
-        if (!rendered(det, i) && image[i] != 0)
-            return 0;
-    return 1;
-}
-
-/** Worth a correlation: the picture varies by more than rounding could hide. */
-static int varies(const float *b, size_t n)
-{
-    double sum = 0, squares = 0;
-    size_t i;
-    for (i = 0; i < n; i++)
-        sum += b[i];
-    for (i = 0; i < n; i++)
-        squares += (b[i] - sum / (double)n) * (b[i] - sum / (double)n);
-    return n > 1 && squares > 0.01 * sum * sum / (double)n;
-}
-
-/** NULL, or what is wrong. */
-static const char *judge(const float *a, const float *b, size_t n, double N,
-                         nb_precision p, nb_comparison *c)
-{
-    const tolerances *t = &allowed[p];
-    double max = 0;
-    size_t i;
-    for (i = 0; i < n; i++)
-        max = b[i] > max ? b[i] : max;
-    memset(c, 0, sizeof *c);
-    if (max == 0)
-        return n == 0 || memcmp(a, b, n * sizeof *a) == 0 ? NULL : "not black";
-    *c = nb_compare(a, b, n, N >= 300 && p != NB_PRECISION_DOUBLE ? 1e-4 : 1e-6);
-    if (!varies(b, n) && c->maxrel == c->maxrel)
-        c->corr = 0;
-    if (!(c->maxrel <= t->maxrel))
-        return "maxrel";
-    if (!(c->rel6 <= t->rel6))
-        return "rel6";
-    if (!(c->sum <= t->sum))
-        return "sum";
-    return c->corr <= t->corr ? NULL : "correlation";
-}
-
-static double largest_N(const nb_scene *sc)
-{
-    return fmax(sc->N[0], fmax(sc->N[1], sc->N[2]));
 }
 
 /** The same bytes from two threads, and from a smaller region of interest. */
@@ -173,8 +52,8 @@ static const char *same_bytes(const nb_scene *sc, const nb_render_options *one,
     nb_render_options options = *one;
     nb_scene part = *sc;
     nb_error err;
-    guarded two, crop;
-    size_t i, n = pixels_of(sc);
+    check_image two, crop;
+    size_t i, n = check_pixels(sc);
     const char *wrong = NULL;
     nb_detector *d = &part.det;
     options.threads = 2;
@@ -187,19 +66,11 @@ static const char *same_bytes(const nb_scene *sc, const nb_render_options *one,
     if (render(&nb_backend_simd, &part, one, &crop, &err) != NB_OK)
         wrong = "cropped region does not render";
     for (i = 0; i < n && !wrong; i++)
-        if (rendered(d, i) && memcmp(&crop.image[i], &image[i], sizeof *image) != 0)
+        if (check_rendered(d, i) && memcmp(&crop.image[i], &image[i], sizeof *image) != 0)
             wrong = "a cropped region gives other bytes";
     free(two.memory);
     free(crop.memory);
     return wrong;
-}
-
-static void remember_worst(nb_comparison *worst, const nb_comparison *c)
-{
-    worst->maxrel = fmax(worst->maxrel, c->maxrel);
-    worst->rel6 = fmax(worst->rel6, c->rel6);
-    worst->sum = fmax(worst->sum, c->sum);
-    worst->corr = fmax(worst->corr, c->corr);
 }
 
 static const char *check_one(const nb_scene *sc, const float *truth, nb_isa isa,
@@ -207,48 +78,27 @@ static const char *check_one(const nb_scene *sc, const float *truth, nb_isa isa,
 {
     nb_render_options options = {1, isa, precision, -1, {NULL, NULL, NULL}, 0};
     nb_error err;
-    guarded g = {NULL, NULL, 0};
-    size_t n, m;
+    check_image g = {NULL, NULL, 0};
     const char *wrong = NULL;
-    float *b = malloc((pixels_of(sc) + 1) * sizeof *b);
+    long n;
+    float *b = malloc((check_pixels(sc) + 1) * sizeof *b);
     memset(c, 0, sizeof *c);
     if (!b || render(&nb_backend_simd, sc, &options, &g, &err) != NB_OK)
         wrong = "does not render";
-    else if (!guards_intact(&g))
+    else if (!check_guards_intact(&g))
         wrong = "wrote outside the image";
-    else if (!dark_stays_dark(&sc->det, g.image))
-        wrong = "a pixel that is not rendered is not 0";
     else if (precision != NB_PRECISION_DOUBLE)
         wrong = same_bytes(sc, &options, g.image);
     if (!wrong) {
-        memcpy(b, truth, pixels_of(sc) * sizeof *b);
-        squeeze(&sc->det, b, &n);
-        squeeze(&sc->det, g.image, &m);
-        wrong = judge(g.image, b, n, largest_N(sc), precision, c);
+        memcpy(b, truth, check_pixels(sc) * sizeof *b);
+        check_squeeze(&sc->det, b);
+        n = check_squeeze(&sc->det, g.image);
+        wrong = n < 0 ? "a pixel that is not rendered is not 0"
+                      : check_judge(g.image, b, (size_t)n, sc, precision, c);
     }
     free(g.memory);
     free(b);
     return wrong;
-}
-
-static int wanted(const char *filter, const char *name)
-{
-    return !filter || strcmp(filter, name) == 0;
-}
-
-/** Fewer pixels, so that the reference stays quick. */
-static void shrink(nb_scene *sc, double limit)
-{
-    nb_detector *d = &sc->det;
-    double a_pixel = (double)sc->steps * d->layers * (sc->sf.interpolate ? 5 : 1);
-    int rows;
-    if (limit <= 0)
-        return;
-    if ((d->roi_fmax - d->roi_fmin + 1) * a_pixel > limit)
-        d->roi_fmax = d->roi_fmin + (int)fmin(limit / a_pixel, d->roi_fmax - d->roi_fmin);
-    rows = (int)fmax(1, limit / a_pixel / (d->roi_fmax - d->roi_fmin + 1));
-    if (d->roi_smax - d->roi_smin + 1 > rows)
-        d->roi_smax = d->roi_smin + rows - 1;
 }
 
 static void report(const session *ss, const check_case *c, const char *set, int precision,
@@ -257,8 +107,8 @@ static void report(const session *ss, const check_case *c, const char *set, int 
     if (!wrong && !ss->opt.verbose)
         return;
     printf("# %s %s %s: %s (maxrel %.2e rel6 %.2e sum %.2e 1-corr %.2e)\n", c->name, set,
-           precision_names[precision], wrong ? wrong : "fine", k->maxrel, k->rel6, k->sum,
-           k->corr);
+           check_allowed[precision].name, wrong ? wrong : "fine", k->maxrel, k->rel6,
+           k->sum, k->corr);
     if (wrong && ss->opt.seed && strncmp(c->name, "random-", 7) == 0)
         printf("#   again: check --seed %llu --only %s\n",
                (unsigned long long)ss->opt.seed, c->name + 7);
@@ -274,7 +124,7 @@ static int run_case(session *ss, check_case *c)
                                       -1, {NULL, NULL, NULL}, 0};
     nb_model model;
     nb_error err;
-    guarded truth;
+    check_image truth;
     int i, p;
     if (nb_model_build(&c->cfg, &c->inputs, NULL, &model, &err) != NB_OK) {
         if (ss->opt.verbose)
@@ -282,7 +132,7 @@ static int run_case(session *ss, check_case *c)
         ss->invalid++;
         return 0;
     }
-    shrink(&model.scene, c->steps_limit);
+    check_shrink(&model.scene, c->steps_limit);
     if (nb_simd_reference_reason(&model.scene))
         ss->reference_only++;
     if (render(&nb_backend_scalar, &model.scene, &scalar, &truth, &err) == NB_OK)
@@ -290,13 +140,13 @@ static int run_case(session *ss, check_case *c)
             for (p = 0; p < PRECISIONS; p++) {
                 const char *set = nb_isa_name(sets[i]), *wrong;
                 nb_comparison k;
-                if (!nb_cpu_runs(sets[i]) || !wanted(ss->opt.isa, set) ||
-                    !wanted(ss->opt.precision, precision_names[p]))
+                if (!nb_cpu_runs(sets[i]) || !check_wanted(ss->opt.isa, set) ||
+                    !check_wanted(ss->opt.precision, check_allowed[p].name))
                     continue;
                 wrong = check_one(&model.scene, truth.image, sets[i], (nb_precision)p, &k);
                 ss->all[i][p].cases++;
                 ss->all[i][p].failures += wrong != NULL;
-                remember_worst(&ss->all[i][p].worst, &k);
+                check_remember_worst(&ss->all[i][p].worst, &k);
                 report(ss, c, set, p, wrong, &k);
             }
     free(truth.memory);
@@ -312,19 +162,19 @@ static int summarise(session *ss, const char *group)
         for (p = 0; p < PRECISIONS; p++) {
             tally *t = &ss->all[i][p];
             const char *set = nb_isa_name(sets[i]);
-            if (!wanted(ss->opt.isa, set) ||
-                !wanted(ss->opt.precision, precision_names[p]))
+            if (!check_wanted(ss->opt.isa, set) ||
+                !check_wanted(ss->opt.precision, check_allowed[p].name))
                 continue;
             if (!nb_cpu_runs(sets[i])) {
                 printf("skip %s-%s-%s # not on this processor or in this build\n", group,
-                       set, precision_names[p]);
+                       set, check_allowed[p].name);
                 continue;
             }
             printf("# %s: %d cases, worst maxrel %.2e rel6 %.2e sum %.2e 1-corr %.2e\n",
                    set, t->cases, t->worst.maxrel, t->worst.rel6, t->worst.sum,
                    t->worst.corr);
             printf("%s %s-%s-%s\n", t->failures || !t->cases ? "not ok" : "ok", group,
-                   set, precision_names[p]);
+                   set, check_allowed[p].name);
             failures += t->failures + !t->cases;
             memset(t, 0, sizeof *t);
         }
@@ -412,39 +262,11 @@ static int choice(void)
     return failures;
 }
 
-static int parse(settings *o, int argc, char **argv)
-{
-    int i;
-    o->count = getenv("NB_BIG") ? 2000 : getenv("NB_REDUCED") ? 30 : 200;
-    o->seed = 1;
-    o->only = -1;
-    for (i = 1; i < argc; i++) {
-        const char *value = i + 1 < argc ? argv[i + 1] : "";
-        if (strcmp(argv[i], "-v") == 0)
-            o->verbose = 1;
-        else if (strcmp(argv[i], "--bench") == 0)
-            o->bench = 1;
-        else if (strcmp(argv[i], "--seed") == 0 && ++i)
-            o->seed = strtoull(value, NULL, 10);
-        else if (strcmp(argv[i], "--count") == 0 && ++i)
-            o->count = atoi(value);
-        else if (strcmp(argv[i], "--only") == 0 && ++i)
-            o->only = atoi(value);
-        else if (strcmp(argv[i], "--isa") == 0 && ++i)
-            o->isa = value;
-        else if (strcmp(argv[i], "--precision") == 0 && ++i)
-            o->precision = value;
-        else
-            return 0;
-    }
-    return 1;
-}
-
 int main(int argc, char **argv)
 {
     static session ss;
     int failures = 0;
-    if (!parse(&ss.opt, argc, argv)) {
+    if (!check_parse(&ss.opt, argc, argv, 1)) {
         fprintf(stderr, "usage: check [--seed N] [--count N] [--only K] [--isa NAME] "
                         "[--precision NAME] [--bench] [-v]\n");
         return 2;

@@ -26,7 +26,7 @@ else
 fi
 
 objects=
-for name in check bench cases cruel print_case; do
+for name in check common bench cases cruel print_case; do
     objects="$objects $build/tests/check/$name.o"
 done
 

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "common.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GUARD = 64 };
+
+/* plans/acceptance, section 1; of double only what a float can tell, and the order of
+ * sums */
+const check_tolerances check_allowed[CHECK_PRECISIONS] = {
+    {"mixed", 1e-6, 1e-4, 1e-6, 1e-11},
+    {"single", 1e-5, INFINITY, 1e-5, 1e-10},
+    {"double", 2e-7, 1e-5, 1e-6, 1e-12}};
+
+int check_parse(check_settings *o, int argc, char **argv, int with_isa)
+{
+    o->count = getenv("NB_BIG") ? 2000 : getenv("NB_REDUCED") ? 30 : 200;
+    o->seed = 1;
+    o->only = -1;
+    for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
+        if (strcmp(argv[i], "-v") == 0)
+            o->verbose = 1;
+        else if (with_isa && strcmp(argv[i], "--bench") == 0)
+            o->bench = 1;
+        else if (strcmp(argv[i], "--seed") == 0 && ++i)
+            o->seed = strtoull(value, NULL, 10);
+        else if (strcmp(argv[i], "--count") == 0 && ++i)
+            o->count = atoi(value);
+        else if (strcmp(argv[i], "--only") == 0 && ++i)
+            o->only = atoi(value);
+        else if (with_isa && strcmp(argv[i], "--isa") == 0 && ++i)
+            o->isa = value;
+        else if (strcmp(argv[i], "--precision") == 0 && ++i)
+            o->precision = value;
+        else
+            return 0;
+    }
+    return 1;
+}
+
+int check_wanted(const char *filter, const char *name)
+{
+    return !filter || strcmp(filter, name) == 0;
+}
+
+size_t check_pixels(const nb_scene *sc)
+{
+    return (size_t)sc->det.fpixels * sc->det.spixels;
+}
+
+int check_rendered(const nb_detector *det, size_t i)
+{
+    int f = (int)(i % det->fpixels), s = (int)(i / det->fpixels);
+    return f >= det->roi_fmin && f <= det->roi_fmax && s >= det->roi_smin &&
+           s <= det->roi_smax && (!det->mask || det->mask[i]);
+}
+
+static const uint32_t guard_word = 0x7fc0dead; /* a NaN of ours */
+
+check_image check_image_new(size_t n)
+{
+    check_image g = {NULL, NULL, n};
+    g.memory = malloc((n + 2 * GUARD) * sizeof *g.memory);
+    if (!g.memory) {
+        fprintf(stderr, "out of memory\n");
+        exit(1);
+    }
+    for (size_t i = 0; i < n + 2 * GUARD; i++)
+        memcpy(&g.memory[i], &guard_word, sizeof guard_word);
+    g.image = g.memory + GUARD;
+    return g;
+}
+
+int check_guards_intact(const check_image *g)
+{
+    for (size_t i = 0; i < GUARD; i++)
+        if (memcmp(&g->memory[i], &guard_word, 4) != 0 ||
+            memcmp(&g->memory[GUARD + g->n + i], &guard_word, 4) != 0)
+            return 0;
+    return 1;
+}
+
+long check_squeeze(const nb_detector *det, float *image)
+{
+    size_t total = (size_t)det->fpixels * det->spixels;
+    long n = 0;
+    for (size_t i = 0; i < total; i++)
+        if (check_rendered(det, i))
+            image[n++] = image[i];
+        else if (image[i] != 0)
+            return -1;
+    return n;
+}
+
+/** Worth a correlation: the picture varies by more than rounding could hide. */
+static int varies(const float *b, size_t n)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += b[i];
+    for (size_t i = 0; i < n; i++)
+        squares += (b[i] - sum / (double)n) * (b[i] - sum / (double)n);
+    return n > 1 && squares > 0.01 * sum * sum / (double)n;
+}
+
+const char *check_judge(const float *a, const float *b, size_t n, const nb_scene *sc,
+                        nb_precision p, nb_comparison *c)
+{
+    const check_tolerances *t = &check_allowed[p];
+    double N = fmax(sc->N[0], fmax(sc->N[1], sc->N[2])), max = 0;
+    for (size_t i = 0; i < n; i++)
+        max = b[i] > max ? b[i] : max;
+    memset(c, 0, sizeof *c);
+    if (max == 0)
+        return n == 0 || memcmp(a, b, n * sizeof *a) == 0 ? NULL : "not black";
+    *c = nb_compare(a, b, n, N >= 300 && p != NB_PRECISION_DOUBLE ? 1e-4 : 1e-6);
+    if (!varies(b, n) && c->maxrel == c->maxrel)
+        c->corr = 0;
+    if (!(c->maxrel <= t->maxrel))
+        return "maxrel";
+    if (!(c->rel6 <= t->rel6))
+        return "rel6";
+    if (!(c->sum <= t->sum))
+        return "sum";
+    return c->corr <= t->corr ? NULL : "correlation";
+}
+
+void check_remember_worst(nb_comparison *worst, const nb_comparison *c)
+{
+    worst->maxrel = fmax(worst->maxrel, c->maxrel);
+    worst->rel6 = fmax(worst->rel6, c->rel6);
+    worst->sum = fmax(worst->sum, c->sum);
+    worst->corr = fmax(worst->corr, c->corr);
+}
+
+void check_shrink(nb_scene *sc, double limit)
+{
+    nb_detector *d = &sc->det;
+    double a_pixel = (double)sc->steps * d->layers * (sc->sf.interpolate ? 5 : 1);
+    int rows;
+    if (limit <= 0)
+        return;
+    if ((d->roi_fmax - d->roi_fmin + 1) * a_pixel > limit)
+        d->roi_fmax = d->roi_fmin + (int)fmin(limit / a_pixel, d->roi_fmax - d->roi_fmin);
+    rows = (int)fmax(1, limit / a_pixel / (d->roi_fmax - d->roi_fmin + 1));
+    if (d->roi_smax - d->roi_smin + 1 > rows)
+        d->roi_smax = d->roi_smin + rows - 1;
+}
