@@ -47,6 +47,29 @@ bench: all $(CHECK_BIN) $(BENCH_BIN) ## time the renderers
 	@$B/tests/check/check --bench
 	@for t in $(BENCH_BIN); do $$t || exit 1; done
 
+# --- NEON, on a machine of another kind ---------------------------------------------------------
+# Packages: gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static.  No library of this
+# machine fits, so none is looked for; qemu needs none of the other's when the program is static.
+NEON_CC ?= aarch64-linux-gnu-gcc
+NEON_RUN ?= qemu-aarch64-static
+NEON_COUNT ?= 100
+.PHONY: neon-check
+neon-check: ## cross-build for 64-bit Arm; golden images and NEON_COUNT (100) random ones under qemu
+	@if command -v $(NEON_CC) >/dev/null && command -v $(NEON_RUN) >/dev/null; then \
+	    PKG_CONFIG_LIBDIR=/nonexistent $(MAKE) --no-print-directory CC='$(NEON_CC)' SET=neon \
+	        CUDA=0 LDFLAGS=-static neon-run; \
+	else \
+	    echo 'skip neon-check # needs $(NEON_CC) and $(NEON_RUN)'; \
+	fi
+
+.PHONY: neon-run
+neon-run: $B/nanobragg $B/tests/golden/golden $B/tests/check/check
+	@printf '#!/bin/sh\nexec $(NEON_RUN) $(CURDIR)/$B/nanobragg "$$@"\n' >$B/run && chmod +x $B/run
+	@$(NEON_RUN) $B/tests/check/check --isa neon --count $(NEON_COUNT)
+	@$(NEON_RUN) $B/tests/golden/golden $B/run golden_data --limits mixed \
+	    -- -device cpu -isa neon >$B/golden.log || { cat $B/golden.log && exit 1; }
+	@echo "golden images: $$(grep -c ^ok $B/golden.log) within the tolerances"
+
 # --- sanitizers: each in its own folder, the reduced tests --------------------------------------
 .PHONY: asan ubsan tsan valgrind
 asan: ## reduced tests with address and undefined behaviour sanitizers

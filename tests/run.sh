@@ -55,8 +55,8 @@ list_golden() {
         if must_render "$isa" "-device cpu -isa $isa"; then
             printf 'golden/%s\t%s --limits mixed -- -device cpu -isa %s\n' "$isa" "$1" "$isa"
         else
-            printf 'golden/%s\techo skip golden-%s # not on this processor or in this build\n' \
-                "$isa" "$isa"
+            printf 'golden/%s\techo skip golden-%s # not on this processor or in this build%s\n' \
+                "$isa" "$isa" "$([ "$isa" != neon ] || echo '; make neon-check runs it')"
         fi
     done
     if must_render cuda "-device cuda"; then

@@ -55,6 +55,8 @@ int nb_cpu_runs(nb_isa isa)
         return 1;
 #if defined(__x86_64__)
     return x86_runs(isa);
+#elif defined(__aarch64__)
+    return isa == NB_ISA_NEON; /* part of the architecture */
 #else
     return 0;
 #endif
@@ -96,7 +98,7 @@ static nb_status from_environment(nb_isa *isa, nb_error *err)
 nb_status nb_cpu_choose(nb_isa asked, nb_isa *isa, nb_error *err)
 {
     static const nb_isa widest_first[] = {NB_ISA_AVX512, NB_ISA_AVX2, NB_ISA_SSE2,
-                                          NB_ISA_SCALAR};
+                                          NB_ISA_NEON, NB_ISA_SCALAR};
     int i = 0;
     nb_status st;
     *isa = asked;

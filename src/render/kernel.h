@@ -10,6 +10,6 @@
  * bytes depend on the plan and the instruction set alone, not on its neighbours. */
 typedef void nb_row_kernel(const nb_plan *plan, int s, float *row);
 
-nb_row_kernel nb_row_sse2, nb_row_avx2, nb_row_avx512;
+nb_row_kernel nb_row_sse2, nb_row_avx2, nb_row_avx512, nb_row_neon;
 
 #endif

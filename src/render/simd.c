@@ -29,6 +29,9 @@ static nb_row_kernel *kernel_for(nb_isa isa)
         return nb_row_avx2;
     case NB_ISA_AVX512:
         return nb_row_avx512;
+#elif defined(__aarch64__)
+    case NB_ISA_NEON:
+        return nb_row_neon;
 #endif
     default:
         return NULL;

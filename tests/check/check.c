@@ -166,8 +166,9 @@ static int summarise(session *ss, const char *group)
                 !check_wanted(ss->opt.precision, check_allowed[p].name))
                 continue;
             if (!nb_cpu_runs(sets[i])) {
-                printf("skip %s-%s-%s # not on this processor or in this build\n", group,
-                       set, check_allowed[p].name);
+                printf("skip %s-%s-%s # not on this processor or in this build%s\n",
+                       group, set, check_allowed[p].name,
+                       sets[i] == NB_ISA_NEON ? "; make neon-check runs it" : "");
                 continue;
             }
             printf("# %s: %d cases, worst maxrel %.2e rel6 %.2e sum %.2e 1-corr %.2e\n",
