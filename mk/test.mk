@@ -47,6 +47,10 @@ bench: all $(CHECK_BIN) $(BENCH_BIN) ## time the renderers
 	@$B/tests/check/check --bench
 	@for t in $(BENCH_BIN); do $$t || exit 1; done
 
+.PHONY: bench-cpu
+bench-cpu: all ## time the program on this CPU as markdown tables (PEER=nanoBragg: beside it)
+	@$(PYTHON) tests/bench/cpu.py --program $B/nanobragg $(if $(PEER),--peer $(PEER)) $(BENCH_ARGS)
+
 # --- NEON, on a machine of another kind ---------------------------------------------------------
 # Packages: gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static.  No library of this
 # machine fits, so none is looked for; qemu needs none of the other's when the program is static.
