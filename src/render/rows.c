@@ -13,6 +13,8 @@
 
 #include "../base/error.h"
 
+enum { PAGES_AHEAD = 8 << 20 }; /* bytes a thread */
+
 int nb_thread_count(int asked)
 {
 #ifdef _OPENMP
@@ -32,18 +34,38 @@ static int first_thread(void)
 #endif
 }
 
-/** Pages that nobody has touched come from the system zeroed, in the render's time.  Each thread
- * has a share of them brought: left to the first touch, two threads in one large page would both
- * zero it.  What cannot be brought so is touched later. */
-static void bring_pages(char *image, size_t bytes, int threads)
+void nb_threads_start(int threads)
+{
+    atomic_int started = 0;
+    (void)threads;
+#ifdef _OPENMP
+#pragma omp parallel num_threads(threads)
+#endif
+    atomic_fetch_add_explicit(&started, 1, memory_order_relaxed);
+}
+
+typedef struct row_run {
+    const nb_row_job *job;
+    const nb_detector *det;
+    int whole; /* every pixel of a row is rendered */
+    atomic_int done, stop;
+} row_run;
+
+/** Called by every thread of a team, to share the pages of n rows out.  Pages that nobody has touched
+ * come from the system zeroed: here a large one at a time, because left to the first touch two
+ * threads in one large page would both zero it.  What cannot be brought so is touched later. */
+static void bring_pages(const row_run *run, int row, int n)
 {
 #ifdef MADV_POPULATE_WRITE
     const uintptr_t large = (uintptr_t)2 << 20, page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const size_t fast = (size_t)run->det->fpixels;
+    char *image = (char *)(run->job->image + (size_t)row * fast);
     uintptr_t first = ((uintptr_t)image + page - 1) / page * page;
-    uintptr_t end = ((uintptr_t)image + bytes) / page * page;
+    uintptr_t end =
+        ((uintptr_t)image + (size_t)n * fast * sizeof *run->job->image) / page * page;
     int pieces = end > first ? (int)((end - 1) / large - first / large) + 1 : 0, i;
 #ifdef _OPENMP
-#pragma omp parallel for schedule(static) num_threads(threads)
+#pragma omp for schedule(static) nowait
 #endif
     for (i = 0; i < pieces; i++) {
         uintptr_t from = (first / large + (uintptr_t)i) * large, to = from + large;
@@ -52,40 +74,61 @@ static void bring_pages(char *image, size_t bytes, int threads)
         (void)madvise(image + (from - (uintptr_t)image), to - from, MADV_POPULATE_WRITE);
     }
 #endif
-    (void)image;
-    (void)bytes;
-    (void)threads;
+    (void)run;
+    (void)row;
+    (void)n;
+}
+
+static void run_row(row_run *run, int s)
+{
+    const nb_row_job *job = run->job;
+    const nb_detector *det = run->det;
+    float *row = job->image + (size_t)s * (size_t)det->fpixels;
+    int count, all = det->roi_smax - det->roi_smin + 1;
+    if (atomic_load_explicit(&run->stop, memory_order_relaxed))
+        return;
+    if (!run->whole) /* by the thread that fills it, into its cache */
+        memset(row, 0, (size_t)det->fpixels * sizeof *row);
+    job->row(job->context, s, row);
+    count = atomic_fetch_add_explicit(&run->done, 1, memory_order_relaxed) + 1;
+    if (first_thread() && job->hooks->progress &&
+        job->hooks->progress(job->hooks->user, (double)count / all))
+        atomic_store(&run->stop, 1);
+}
+
+/** Called by every thread of a team.  Pages are brought a few megabytes ahead of the rows, so that
+ * they are still in the caches when they are filled; nobody waits for anybody. */
+static void run_rows(row_run *run)
+{
+    const int first = run->det->roi_smin, last = run->det->roi_smax;
+    const size_t row_bytes = (size_t)run->det->fpixels * sizeof *run->job->image;
+    size_t ahead = (size_t)run->job->threads * PAGES_AHEAD / row_bytes + 1;
+    int from, s;
+    for (from = first; from <= last;) {
+        int n = ahead < (size_t)(last - from + 1) ? (int)ahead : last - from + 1;
+        bring_pages(run, from, n);
+#ifdef _OPENMP
+#pragma omp for schedule(dynamic, 1) nowait
+#endif
+        for (s = from; s < from + n; s++)
+            run_row(run, s);
+        from += n;
+    }
 }
 
 nb_status nb_render_rows(const nb_row_job *job, const nb_detector *det, nb_error *err)
 {
-    int first = det->roi_smin, last = det->roi_smax, s;
     const size_t row_bytes = (size_t)det->fpixels * sizeof *job->image;
-    const int whole =
-        !det->mask && det->roi_fmin == 0 && det->roi_fmax == det->fpixels - 1;
-    atomic_int done = 0, stop = 0;
-    bring_pages((char *)job->image, (size_t)det->spixels * row_bytes, job->threads);
-    /* the rows that are rendered are cleared by the thread that fills them, into its cache */
-    memset(job->image, 0, (size_t)first * row_bytes);
-    memset(job->image + (size_t)(last + 1) * det->fpixels, 0,
-           (size_t)(det->spixels - 1 - last) * row_bytes);
+    row_run run = {.job = job, .det = det};
+    run.whole = !det->mask && det->roi_fmin == 0 && det->roi_fmax == det->fpixels - 1;
+    memset(job->image, 0, (size_t)det->roi_smin * row_bytes);
+    memset(job->image + (size_t)(det->roi_smax + 1) * det->fpixels, 0,
+           (size_t)(det->spixels - 1 - det->roi_smax) * row_bytes);
 #ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 1) num_threads(job->threads)
+#pragma omp parallel num_threads(job->threads)
 #endif
-    for (s = first; s <= last; s++) {
-        float *row = job->image + (size_t)s * det->fpixels;
-        int count;
-        if (atomic_load_explicit(&stop, memory_order_relaxed))
-            continue;
-        if (!whole)
-            memset(row, 0, row_bytes);
-        job->row(job->context, s, row);
-        count = atomic_fetch_add_explicit(&done, 1, memory_order_relaxed) + 1;
-        if (first_thread() && job->hooks->progress &&
-            job->hooks->progress(job->hooks->user, (double)count / (last - first + 1)))
-            atomic_store(&stop, 1);
-    }
-    if (atomic_load(&stop))
+    run_rows(&run);
+    if (atomic_load(&run.stop))
         return nb_fail(err, NB_ERR_CANCELLED, "stopped before the image was finished");
     return NB_OK;
 }

@@ -8,6 +8,9 @@
 /** Threads that a request of `asked` (0: all that there are) gives. */
 int nb_thread_count(int asked);
 
+/** Start the threads that later calls from this thread will use. */
+void nb_threads_start(int threads);
+
 typedef struct nb_row_job {
     void *context;
     /** Fill the rendered pixels of row s; row points at its first pixel; those that are not

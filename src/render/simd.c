@@ -95,6 +95,7 @@ static nb_status open_simd(const nb_render_options *options, nb_backend_state **
     (*state)->isa = isa;
     (*state)->threads = nb_thread_count(options->threads);
     (*state)->row = kernel_for(isa);
+    nb_threads_start((*state)->threads);
     return NB_OK;
 }
 
