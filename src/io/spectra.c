@@ -139,6 +139,62 @@ nb_status nb_spectra_parse(const char *data, size_t n, const char *name, nb_vec3
     return st;
 }
 
+/** Columns of a row up to the last that has a weight. */
+static size_t row_length(const nb_spectra_table *t, size_t row)
+{
+    size_t n = t->columns;
+    while (n > 0 && t->weight[row * t->columns + n - 1] == 0)
+        n--;
+    return n;
+}
+
+static nb_status add_row(const nb_spectra_table *t, size_t row, const char *name,
+                         nb_vec3 position, nb_spectra *s, nb_error *err)
+{
+    const double *A = t->A + (t->one_axis ? 0 : row * t->columns);
+    const double *weight = t->weight + row * t->columns;
+    size_t used = s->first[s->count], n = row_length(t, row);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++, used++) {
+        if (!(A[i] > 0 && A[i] < LONGEST_A) || !(weight[i] >= 0))
+            return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                              "spectrum %zu: wavelength %g A, weight %g", row, A[i],
+                              weight[i]);
+        sum += weight[i];
+        s->lines[used] = (nb_source_line){position.x, position.y, position.z, weight[i],
+                                          to_metres(A[i])};
+    }
+    if (!(sum > 0 && isfinite(sum)))
+        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                          "spectrum %zu: the weights add up to %g", row, sum);
+    s->first[++s->count] = used;
+    return NB_OK;
+}
+
+nb_status nb_spectra_from_table(const nb_spectra_table *table, const char *name,
+                                nb_vec3 position, int needed, nb_spectra *out,
+                                nb_error *err)
+{
+    nb_spectra s = {0};
+    nb_status st = NB_OK;
+    memset(out, 0, sizeof *out);
+    if (table->rows < (size_t)needed)
+        return nb_fail_at(err, NB_ERR_INPUT, name, 0, "%zu spectra for %d stills",
+                          table->rows, needed);
+    s.lines =
+        nb_alloc_raw((size_t)needed * table->columns, sizeof *s.lines, "spectra", err);
+    s.first = nb_alloc((size_t)needed + 1, sizeof *s.first, "spectra", err);
+    if (!s.lines || !s.first)
+        st = NB_ERR_NOMEM;
+    for (int row = 0; !st && row < needed; row++)
+        st = add_row(table, (size_t)row, name, position, &s, err);
+    if (st)
+        nb_spectra_free(&s);
+    else
+        *out = s;
+    return st;
+}
+
 void nb_spectra_free(nb_spectra *spectra)
 {
     if (!spectra)

@@ -21,6 +21,24 @@ typedef struct nb_spectra {
  * 0..10000 A, a negative weight, weights all zero, too few spectra); NB_ERR_NOMEM. */
 nb_status nb_spectra_parse(const char *data, size_t n, const char *name, nb_vec3 position,
                            int needed, nb_spectra *out, nb_error *err);
+
+/** The same from a table of wavelengths, [columns] for all spectra or [rows][columns], and weights,
+ * [rows][columns]; what has weight 0 at the end of a row is left out.  Errors name the spectrum,
+ * counted from 0. */
+typedef struct nb_spectra_table {
+    const double *A, *weight;
+    size_t rows, columns;
+    int one_axis; /* A is [columns] */
+} nb_spectra_table;
+nb_status nb_spectra_from_table(const nb_spectra_table *table, const char *name,
+                                nb_vec3 position, int needed, nb_spectra *out,
+                                nb_error *err);
+
+/** The same from an HDF5 file: /entry/instrument/beam/incident_wavelength_1Dspectrum and
+ * ..._weights, as our own masters have them, or /wavelength and /weight; A.
+ * Errors: as nb_spectra_parse, NB_ERR_UNSUPPORTED. */
+nb_status nb_hdf5_read_spectra(const char *path, nb_vec3 position, int needed,
+                               nb_spectra *out, nb_error *err);
 void nb_spectra_free(nb_spectra *spectra); /* NULL is fine */
 
 #endif

@@ -107,6 +107,7 @@ static nb_status check(const nb_series *s, const nb_sim *base, nb_error *err)
 static nb_status load_spectra(nb_frames *f, const nb_geometry *g, nb_error *err)
 {
     const char *path = f->series->spectra;
+    nb_vec3 from = nb_scale(-10, g->beam);
     char *data;
     size_t bytes;
     nb_status st;
@@ -114,8 +115,9 @@ static nb_status load_spectra(nb_frames *f, const nb_geometry *g, nb_error *err)
         return NB_OK;
     if ((st = nb_read_file(path, "-spectra", 0, &data, &bytes, err)))
         return st;
-    st = nb_spectra_parse(data, bytes, path, nb_scale(-10, g->beam), f->count,
-                          &f->spectra, err);
+    st = bytes >= 8 && memcmp(data, "\x89HDF\r\n\x1a\n", 8) == 0
+             ? nb_hdf5_read_spectra(path, from, f->count, &f->spectra, err)
+             : nb_spectra_parse(data, bytes, path, from, f->count, &f->spectra, err);
     nb_free(data);
     return st;
 }

@@ -163,6 +163,21 @@ def spectra(h5py, numpy):
         same.append(abs(means[k] - (a * w).sum() / w.sum()) < 1e-12)
         same.append(numpy.allclose(A[k][:len(a)], a, rtol=1e-14) and
                     (weights[k] == numpy.append(w, numpy.zeros(7 - len(w)))).all())
+    # a master that was written, and a table of another's making
+    pictures_of_shots = [read(f"c_{k}.bin") for k in range(1, 5)]
+    with h5py.File("table.h5", "w") as h5:
+        h5["wavelength"], h5["weight"] = A, weights
+    for name in ("c_master.h5", "table.h5"):
+        run(*flags[:-1], name, "-output", "d_%d.bin")
+        same.append([read(f"d_{k}.bin") for k in range(1, 5)] == pictures_of_shots)
+    with h5py.File("table.h5", "w") as h5:
+        h5["wavelength"], h5["weight"] = A[2], weights * 0
+    error = run(*flags[:-1], "table.h5", "-output", "d_%d.bin", status=2)[1]
+    ok("dark-spectra", "spectrum 0: the weights add up to 0" in error, error)
+    with h5py.File("table.h5", "w") as h5:
+        h5["weight"] = weights
+    error = run(*flags[:-1], "table.h5", "-output", "d_%d.bin", status=2)[1]
+    ok("no-spectra-in-hdf5", "table.h5" in error and "/wavelength" in error, error)
     ok("spectra-are-source-lists", all(same) and numbers == [0, 1, 2, 3], same)
     error = run(*flags, "-stills", 5, "-hdf5", "d.h5", status=2)[1]
     ok("too-few-spectra", "4 spectra for 5 stills" in error, error)
