@@ -21,7 +21,7 @@ static void tick_text(double value, nb_axis_unit unit, char *text, size_t size)
     if (unit == NB_UNIT_PLAIN)
         plain_text(value, text, size);
     else if (unit == NB_UNIT_TIMES)
-        snprintf(text, size, "%.4g\xc3\x97", value);
+        snprintf(text, size, value >= 1000 ? "%.0f\xc3\x97" : "%.4g\xc3\x97", value);
     else if (value < 0.9995e-3)
         snprintf(text, size, "%.4g \xc2\xb5s", value * 1e6);
     else if (value < 0.9995)

@@ -57,39 +57,6 @@ static nb_status finish(const drawing *d, const char *name, const double *x, int
     return NB_OK;
 }
 
-/** Colours by program and device, the same in every chart. */
-static nb_chart_colour colour_of(const drawing *d, const cJSON *point)
-{
-    static const nb_chart_colour theirs[] = {NB_COLOUR_ORANGE, NB_COLOUR_PURPLE,
-                                             NB_COLOUR_RED, NB_COLOUR_SKY};
-    nb_query all = {"size", NULL, NULL, NULL, NULL, NULL, 0};
-    const char *programs[NB_QUERY_MAX];
-    int n, k = 0;
-    if (nb_bench_is(point, "program", "nanobragg")) {
-        if (nb_bench_is(point, "isa", "scalar"))
-            return NB_COLOUR_GREY;
-        return nb_bench_is(point, "device", "cpu") ? NB_COLOUR_BLUE : NB_COLOUR_GREEN;
-    }
-    n = nb_query_texts(d->root, &all, "program", programs);
-    for (int i = 0; i < n && !nb_bench_is(point, "program", programs[i]); i++)
-        k += strcmp(programs[i], "nanobragg") != 0;
-    return theirs[k % 4];
-}
-
-/** Who a point is, in the legend. */
-static void name_of(const cJSON *point, const char *how, char *label, size_t size)
-{
-    int is_ours = nb_bench_is(point, "program", "nanobragg");
-    const char *device = nb_bench_text(point, "device");
-    if (is_ours && nb_bench_is(point, "isa", "scalar"))
-        snprintf(label, size, "scalar renderer, warm");
-    else if (!is_ours && !cJSON_GetObjectItem(point, "warm"))
-        snprintf(label, size, "%s, process", nb_bench_text(point, "program"));
-    else
-        snprintf(label, size, "%s%s%s, %s", nb_bench_text(point, "program"),
-                 device[0] ? " " : "", device, how);
-}
-
 static int same_line(const cJSON *a, const cJSON *b)
 {
     static const char *const keys[] = {"program", "device", "isa"};
@@ -106,6 +73,38 @@ static int leads(const cJSON *root, const nb_query *q, const cJSON *point)
     while (p != point && !same_line(p, point))
         p = nb_query_next(root, q, p);
     return p == point;
+}
+
+/** Colours by program and device, the same in every chart. */
+static nb_chart_colour colour_of(const drawing *d, const cJSON *point)
+{
+    static const nb_chart_colour theirs[] = {NB_COLOUR_ORANGE, NB_COLOUR_PURPLE,
+                                             NB_COLOUR_RED, NB_COLOUR_SKY};
+    nb_query all = {"size", NULL, NULL, NULL, NULL, NULL, 0};
+    int k = 0;
+    if (nb_bench_is(point, "program", "nanobragg")) {
+        if (nb_bench_is(point, "isa", "scalar"))
+            return NB_COLOUR_GREY;
+        return nb_bench_is(point, "device", "cpu") ? NB_COLOUR_BLUE : NB_COLOUR_GREEN;
+    }
+    for (const cJSON *p = nb_query_first(d->root, &all); p && !same_line(p, point);
+         p = nb_query_next(d->root, &all, p))
+        k += !nb_bench_is(p, "program", "nanobragg") && leads(d->root, &all, p);
+    return theirs[k % 4];
+}
+
+/** Who a point is, in the legend. */
+static void name_of(const cJSON *point, const char *how, char *label, size_t size)
+{
+    int is_ours = nb_bench_is(point, "program", "nanobragg");
+    const char *device = nb_bench_text(point, "device");
+    if (is_ours && nb_bench_is(point, "isa", "scalar"))
+        snprintf(label, size, "scalar renderer, warm");
+    else if (!is_ours && !cJSON_GetObjectItem(point, "warm"))
+        snprintf(label, size, "%s, process", nb_bench_text(point, "program"));
+    else
+        snprintf(label, size, "%s%s%s, %s", nb_bench_text(point, "program"),
+                 device[0] ? " " : "", device, how);
 }
 
 static void add_times(const drawing *d, const nb_query *q, const cJSON *first,
@@ -142,14 +141,12 @@ static void add_ratios(const drawing *d, const nb_query *q, const cJSON *other,
                        const char *device, const char *how)
 {
     int warm = !strcmp(how, "warm");
+    const char *theirs = cJSON_GetObjectItem(other, "warm") ? how : "process";
     nb_chart_line *line = nb_chart_add(d->chart, colour_of(d, other), !warm);
-    snprintf(line->label, sizeof line->label, "%s%s / ours %s, %s",
+    snprintf(line->label, sizeof line->label, "%s %s / ours %s",
              nb_bench_is(other, "isa", "scalar") ? "scalar renderer"
                                                  : nb_bench_text(other, "program"),
-             nb_bench_is(other, "isa", "scalar") || !nb_bench_text(other, "device")[0]
-                 ? ""
-                 : " same device",
-             device, how);
+             theirs, how);
     for (const cJSON *p = other; p; p = nb_query_next(d->root, q, p)) {
         nb_query own = {"size",
                         q->which,
@@ -158,39 +155,34 @@ static void add_ratios(const drawing *d, const nb_query *q, const cJSON *other,
                         "auto",
                         NULL,
                         nb_bench_get(p, "size", 0)};
-        const cJSON *mine = nb_query_first(d->root, &own);
-        double ours = nb_query_median(mine, how);
-        double theirs = warm ? nb_query_best(p) : nb_query_median(p, "cold");
+        double ours = nb_query_median(nb_query_first(d->root, &own), how);
+        double time = warm ? nb_query_best(p) : nb_query_median(p, "cold");
         if (same_line(p, other) && ours > 0)
-            nb_chart_point(line, own.size, theirs / ours);
+            nb_chart_point(line, own.size, time / ours);
     }
 }
 
-static nb_status draw_ratios(const drawing *d, const char *which)
+static nb_status draw_ratios(const drawing *d, const char *which, const char *ours)
 {
     nb_query q = {"size", which, NULL, NULL, NULL, NULL, 0};
-    nb_query own = {"size", which, "nanobragg", NULL, "auto", NULL, 0};
-    const char *devices[NB_QUERY_MAX];
     double sizes[NB_QUERY_MAX];
-    int n = nb_query_texts(d->root, &own, "device", devices);
     int count = nb_query_numbers(d->root, &q, "size", sizes);
     char title[128], name[64];
-    snprintf(title, sizeof title, "Speed-up against size, %s case", which);
-    snprintf(name, sizeof name, "speedup-%s", which);
+    snprintf(title, sizeof title, "Speed-up against size, %s case on %s", which, ours);
+    snprintf(name, sizeof name, "speedup-%s-%.4s", which, ours);
     begin(d, title, "detector size, pixels along an edge", "their time / our time");
-    for (int k = 0; k < n; k++)
-        for (const cJSON *p = nb_query_first(d->root, &q); p;
-             p = nb_query_next(d->root, &q, p)) {
-            const char *device = nb_bench_text(p, "device");
-            int is_ours = nb_bench_is(p, "program", "nanobragg");
-            int belongs = is_ours ? nb_bench_is(p, "isa", "scalar")
-                                  : !device[0] || !strncmp(device, devices[k], 4);
-            if (!belongs || !leads(d->root, &q, p))
-                continue;
-            add_ratios(d, &q, p, devices[k], "warm");
-            if (!is_ours)
-                add_ratios(d, &q, p, devices[k], "cold");
-        }
+    for (const cJSON *p = nb_query_first(d->root, &q); p;
+         p = nb_query_next(d->root, &q, p)) {
+        const char *device = nb_bench_text(p, "device");
+        int is_ours = nb_bench_is(p, "program", "nanobragg");
+        int belongs = is_ours ? nb_bench_is(p, "isa", "scalar")
+                              : !device[0] || !strncmp(device, ours, 4);
+        if (!belongs || !leads(d->root, &q, p))
+            continue;
+        add_ratios(d, &q, p, ours, "warm");
+        if (!is_ours)
+            add_ratios(d, &q, p, ours, "cold");
+    }
     return finish(d, name, sizes, count, NB_UNIT_TIMES);
 }
 
@@ -262,13 +254,15 @@ static nb_status draw_batches(const drawing *d)
 static nb_status draw_every(const drawing *d)
 {
     nb_query q = {"size", NULL, NULL, NULL, NULL, NULL, 0};
-    const char *cases[NB_QUERY_MAX];
+    nb_query own = {"size", NULL, "nanobragg", NULL, "auto", NULL, 0};
+    const char *cases[NB_QUERY_MAX], *devices[NB_QUERY_MAX];
     int n = nb_query_texts(d->root, &q, "case", cases);
+    int n_devices = nb_query_texts(d->root, &own, "device", devices);
     nb_status st = NB_OK;
     for (int i = 0; i < n && !st; i++) {
         st = draw_times(d, cases[i]);
-        if (!st)
-            st = draw_ratios(d, cases[i]);
+        for (int k = 0; k < n_devices && !st; k++)
+            st = draw_ratios(d, cases[i], devices[k]);
     }
     if (!st)
         st = draw_threads(d);

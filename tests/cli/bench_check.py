@@ -109,7 +109,7 @@ def check_report(folder, plots):
     if not plots:
         check("bench-no-plots", not names, names)
         return
-    want = ["batches", "speedup-heavy", "speedup-simple", "threads", "time-heavy", "time-simple"]
+    want = ["batches", "speedup-heavy-cpu", "speedup-simple-cpu", "threads", "time-heavy", "time-simple"]
     check("bench-plots", names == sorted(f"{w}.{e}" for w in want for e in ("svg", "png")), names)
     for name in names:
         path = os.path.join(folder, name)
