@@ -72,7 +72,7 @@ void nb_axis_span(nb_axis *a, double low, double high, nb_axis_unit unit)
     for (double p = first; p <= a->high * 1.001; p *= 10)
         for (int k = 1; k < 10; k++) {
             double value = p * k;
-            int labelled = k == 1 || (powers < 2.2 && (k == 2 || k == 5));
+            int labelled = k == 1 || (powers < 3.3 && (k == 2 || k == 5));
             if (value < a->low * 0.999 || value > a->high * 1.001)
                 continue;
             if (labelled)
