@@ -99,6 +99,19 @@ static int too_long(const nb_bench *b, double seconds)
     return seconds * b->opt->repeats > b->opt->limit;
 }
 
+/** A program that has rendered before and cannot do this picture is left out with its reason. */
+static int forgive(nb_bench *b, nb_bench_point *p, nb_status st, const nb_error *err)
+{
+    int rendered = 0;
+    for (const nb_bench_point *q = b->points; q < p; q++)
+        rendered |= q->peer == p->peer && q->cold.count > 0;
+    if (st != NB_ERR_IO || p->peer < 0 || !rendered)
+        return 0;
+    leave_out(b, p, 0);
+    snprintf(p->left_out, sizeof p->left_out, "%.150s", err->message);
+    return 1;
+}
+
 static nb_status run_group(nb_bench *b, nb_bench_point **group, int count, nb_error *err)
 {
     nb_status st = NB_OK;
@@ -117,7 +130,9 @@ static nb_status run_group(nb_bench *b, nb_bench_point **group, int count, nb_er
             snprintf(what, sizeof what, "%s, fresh process: %s", p->program, text);
             nb_bench_show(b, what);
             st = run_once(b, p, err);
-            if (!st && k == 0 && too_long(b, p->cold.v[0])) {
+            if (st && forgive(b, p, st, err))
+                st = NB_OK;
+            else if (!st && k == 0 && too_long(b, p->cold.v[0])) {
                 p->tried_cold = p->cold.v[0];
                 leave_out(b, p, p->tried_cold);
             }

@@ -66,9 +66,9 @@ nb_status nb_bench_ended_well(const char *name, const char *log, const nb_child_
         snprintf(err->message, sizeof err->message, "%.200s cannot be run: %s", name,
                  strerror(end->missing));
     else
-        snprintf(err->message, sizeof err->message, "%.200s ended with %s %d: %s", name,
+        snprintf(err->message, sizeof err->message, "%.200s ended with %s %d%s%s", name,
                  end->signal ? "signal" : "status",
-                 end->signal ? end->signal : end->exit_status, last);
+                 end->signal ? end->signal : end->exit_status, last[0] ? ": " : "", last);
     return err->code;
 }
 
