@@ -45,6 +45,38 @@ soname PNG libpng libpng16
 soname HDF5 hdf5 libhdf5
 package CAIRO cairo
 soname CAIRO cairo libcairo
+# MPI, loaded when mpirun started the program (src/series/mpi_lib.h).
+for mpi in mpich ompi-c ompi mpi; do
+    ! pkg-config --exists $mpi 2>/dev/null || break
+done
+mpicc=${MPICC:-mpicc}
+mpi_flags=$(pkg-config --cflags-only-I $mpi 2>/dev/null || $mpicc -show 2>/dev/null)
+mpi_dirs=$(for word in $mpi_flags; do
+    case $word in -I*) echo "$word" ;; esac
+done | sed 's/^-I/-isystem /' | tr '\n' ' ')
+if printf '#include <mpi.h>\n' | $cc $mpi_dirs -E -dM -x c - >"$work/mpi" 2>/dev/null; then
+    mpi_libs=$(pkg-config --libs-only-L $mpi 2>/dev/null || $mpicc -show 2>/dev/null)
+    number() { sed -n "s/^#define $1 \"*\([^\"]*\)\"*$/\1/p" "$work/mpi"; }
+    if grep -q '#define OPEN_MPI ' "$work/mpi"; then
+        mpi_file=libmpi.so
+        mpi_version="Open MPI $(number OMPI_MAJOR_VERSION).$(number OMPI_MINOR_VERSION)"
+    else
+        mpi_file=libmpich.so
+        mpi_version="MPICH $(number MPICH_VERSION)"
+    fi
+    mpi_name=$(for dir in $(for w in $mpi_libs; do
+        case $w in -L*) echo "${w#-L}" ;; esac
+    done) "$(pkg-config --variable=libdir $mpi 2>/dev/null)" \
+        "/usr/lib/$($cc -print-multiarch 2>/dev/null)"; do
+        readelf -d "$dir/$mpi_file" 2>/dev/null
+    done | sed -n 's/.*SONAME.*\[\(.*\)\].*/\1/p' | head -n 1)
+    if [ -n "$mpi_name" ]; then
+        echo "HAVE_MPI := 1"
+        echo "MPI_VERSION := $mpi_version"
+        echo "MPI_CFLAGS := $mpi_dirs"
+        echo "MPI_SONAME := $mpi_name"
+    fi
+fi
 package LIBDEFLATE libdeflate
 package ZLIB zlib
 package LZ4 liblz4

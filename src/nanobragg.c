@@ -56,8 +56,7 @@ void nb_config_defaults(nb_config *cfg)
     snprintf(cfg->truth_file, sizeof cfg->truth_file, "spots.tsv");
 }
 
-/** A seed that nobody typed: from the clock, small enough to be typed again. */
-static int64_t seed_from_clock(void)
+int64_t nb_seed_from_clock(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
@@ -151,7 +150,7 @@ nb_status nb_sim_create(const nb_config *cfg, const nb_hooks *hooks, nb_sim **ou
     sim->cfg = *cfg;
     if (hooks)
         sim->hooks = *hooks;
-    sim->seed = cfg->seed.set ? cfg->seed.value : seed_from_clock();
+    sim->seed = cfg->seed.set ? cfg->seed.value : nb_seed_from_clock();
     st = prepare(sim, err);
     if (st)
         nb_sim_free(sim);

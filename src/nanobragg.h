@@ -353,6 +353,22 @@ typedef struct nb_series_progress {
     char backend[256];
 } nb_series_progress;
 
+/** Processes that mpirun started to share a series (MPI). */
+typedef struct nb_ranks nb_ranks;
+
+/** Join them, before nb_series_run; *ranks is the caller's (nb_ranks_leave), and NULL for a process
+ * alone.  Calls MPI_Init unless that was done; everything with `ranks` from this thread.
+ * Errors: NB_ERR_UNSUPPORTED when mpirun started several and this build or this machine has no
+ * MPI that sees them: each would write the same files. */
+nb_status nb_ranks_join(nb_ranks **ranks, nb_error *err);
+void nb_ranks_leave(nb_ranks *ranks); /* NULL is fine */
+/** NB_OK if all processes call it with that, else the status of the first that has another: rank
+ * 0 gets its message, the others an empty one. */
+nb_status nb_ranks_agree(nb_ranks *ranks, nb_status status, nb_error *err);
+/** How many processes mpirun started, by the environment alone, and the number of this one (from
+ * 0; rank may be NULL); 1 and 0 without mpirun. */
+int nb_ranks_launched(int *rank);
+
 /** Many images from one configuration; docs/series.md.  Zero-initialised: nothing asked for.
  * Plain data but for the callbacks. */
 typedef struct nb_series {
@@ -362,12 +378,13 @@ typedef struct nb_series {
     char hdf5_file[NB_PATH_MAX]; /* NXmx master */
     nb_hdf5_type hdf5_type;
     nb_compression compress;
-    int frames_per_file;            /* of the HDF5 data files; 0: 100 */
+    int frames_per_file; /* of the HDF5 data files; 0: 100, fewer for many processes */
     char orientations[NB_PATH_MAX]; /* stills: "random" or a file; "" the configuration's own */
     char spectra[NB_PATH_MAX]; /* stills: a file with a spectrum for each shot */
     double jitter_fluence_pct, jitter_lambda_pct, jitter_cell_pct, jitter_mosaic_pct;
     double jitter_beam_mm; /* standard deviations from shot to shot; 0 none */
     int resume;            /* keep the frames that an earlier, interrupted run finished */
+    nb_ranks *ranks; /* share the frames with other processes; NULL: all are made here */
     void *user;
     /** Last word on the configuration of a frame; may be NULL.  Called from several threads. */
     nb_status (*override)(void *user, int frame, nb_config *cfg, nb_error *err);
@@ -378,7 +395,9 @@ typedef struct nb_series {
 
 /** Render and write a series; the single-image outputs of cfg are not written.  hooks->notice is
  * called from this thread, hooks->progress (with a fraction of the series) from any, one call at
- * a time.  Frame k has the pixels of a single image of the same configuration with its own phi
+ * a time.  With several processes all call this and end together; on an error of the series those
+ * but rank 0 have the status and an empty message.
+ * Frame k has the pixels of a single image of the same configuration with its own phi
  * (orientation, ...) and seed.  *result (may be NULL) is filled on errors too: frames finished
  * until then are kept on disk for `resume`. */
 nb_status nb_series_run(const nb_config *cfg, const nb_series *series,

@@ -60,6 +60,11 @@
 #else
 #define CAIRO_STATE 0, "reports of bench have no plots: install libcairo2-dev and rebuild"
 #endif
+#ifdef NB_HAVE_MPI
+#define MPI_STATE 1, NB_MPI_VERSION
+#else
+#define MPI_STATE 0, "a series under mpirun is off: install libmpich-dev and rebuild"
+#endif
 
 const nb_feature *nb_features(size_t *count)
 {
@@ -69,7 +74,7 @@ const nb_feature *nb_features(size_t *count)
         {"libpng", PNG_STATE},          {"cJSON", CJSON_STATE},
         {"HDF5", HDF5_STATE},           {"libdeflate", LIBDEFLATE_STATE},
         {"zlib", ZLIB_STATE},           {"LZ4", LZ4_STATE},
-        {"cairo", CAIRO_STATE},
+        {"cairo", CAIRO_STATE},         {"MPI", MPI_STATE},
     };
     *count = sizeof features / sizeof *features;
     return features;

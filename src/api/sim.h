@@ -39,6 +39,9 @@ struct nb_sim {
 /** Seconds on a clock that only goes forward. */
 double nb_monotonic_seconds(void);
 
+/** A seed that nobody typed: from the clock, small enough to be typed again. */
+int64_t nb_seed_from_clock(void);
+
 /** Pass one line to the caller's notice hook. */
 void nb_notice(const nb_hooks *hooks, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

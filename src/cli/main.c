@@ -37,8 +37,10 @@ static void notice_options(const nb_cli *cli, char **argv)
 {
     size_t count;
     const nb_option *table = nb_option_table(&count);
+    int rank;
 
-    for (size_t i = 0; i < count; i++)
+    nb_ranks_launched(&rank);
+    for (size_t i = 0; i < count && rank == 0; i++)
         if (table[i].note && cli->typed[i]) {
             char line[256];
             snprintf(line, sizeof line, "%.40s %s", argv[cli->typed[i]], table[i].note);
@@ -143,7 +145,30 @@ static nb_status render(const nb_cli *cli, nb_sim *sim, nb_progress *progress,
     return status;
 }
 
-static nb_status run(const nb_cli *cli, nb_error *err)
+/** One image is made by one process; several would write the same files. */
+static nb_status check_alone(nb_error *err)
+{
+    int count = nb_ranks_launched(NULL);
+    if (count == 1)
+        return NB_OK;
+    memset(err, 0, sizeof *err);
+    err->code = NB_ERR_INPUT;
+    snprintf(
+        err->message, sizeof err->message,
+        "mpirun started %d processes, and one image is made by one: start it without "
+        "mpirun, or a series with -frames or -stills",
+        count);
+    return err->code;
+}
+
+static nb_status run_series(const nb_cli *cli, nb_progress *progress, nb_ranks **ranks,
+                            nb_error *err)
+{
+    nb_status status = nb_ranks_join(ranks, err);
+    return status ? status : nb_cli_run_series(cli, *ranks, progress, notice, err);
+}
+
+static nb_status run(const nb_cli *cli, nb_ranks **ranks, nb_error *err)
 {
     nb_progress progress;
     nb_hooks hooks = {&progress, notice, nb_progress_hook};
@@ -153,8 +178,10 @@ static nb_status run(const nb_cli *cli, nb_error *err)
 
     nb_progress_init(&progress, cli->progress && !cli->printout);
     if (nb_cli_is_series(cli) && !cli->show_config && !cli->trace)
-        return nb_cli_run_series(cli, &progress, notice, err);
-    status = nb_sim_create(&cli->cfg, &hooks, &sim, err);
+        return run_series(cli, &progress, ranks, err);
+    status = cli->show_config || cli->trace ? NB_OK : check_alone(err);
+    if (!status)
+        status = nb_sim_create(&cli->cfg, &hooks, &sim, err);
     if (status)
         return status;
     nb_sim_size(sim, &fast, &slow);
@@ -170,9 +197,20 @@ static nb_status run(const nb_cli *cli, nb_error *err)
     return status;
 }
 
+/** Of several processes rank 0 tells of errors, the others only of what it cannot: that it is
+ * lost. */
+static void say_error(nb_status status, const nb_ranks *ranks, const nb_error *err)
+{
+    int rank;
+    nb_ranks_launched(&rank);
+    if (rank == 0 || (ranks && err->message[0]))
+        nb_cli_say("error", err->message[0] ? err->message : nb_status_name(status));
+}
+
 int main(int argc, char **argv)
 {
     nb_cli cli = {0};
+    nb_ranks *ranks = NULL;
     nb_error err;
     nb_status status;
     int exit_status;
@@ -191,11 +229,12 @@ int main(int argc, char **argv)
     else if (!status) {
         notice_options(&cli, argv);
         cli.cfg.device_alone = 1;
-        status = run(&cli, &err);
+        status = run(&cli, &ranks, &err);
     }
     if (!status)
         status = nb_cli_check_stdout(&err);
     if (status)
-        nb_cli_say("error", err.message[0] ? err.message : nb_status_name(status));
+        say_error(status, ranks, &err);
+    nb_ranks_leave(ranks);
     return nb_cli_exit_status(status);
 }

@@ -70,6 +70,8 @@ static void report(const nb_cli *cli, const nb_series_progress *p)
         printf("files     %s\n", cli->series.output);
     if (cli->series.hdf5_file[0])
         printf("files     %s\n", cli->series.hdf5_file);
+    if (nb_ranks_launched(NULL) > 1)
+        printf("processes %d\n", nb_ranks_launched(NULL));
     printf("seed      %lld\n", (long long)p->seed);
     printf("backend   %s\n", p->backend);
 }
@@ -116,7 +118,7 @@ static nb_status use_jobs(const nb_cli *cli, nb_series *series, series_run *run,
     return NB_OK;
 }
 
-nb_status nb_cli_run_series(const nb_cli *cli, nb_progress *progress,
+nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *progress,
                             void (*notice)(void *user, const char *line), nb_error *err)
 {
     series_run run = {progress, notice, NULL};
@@ -124,16 +126,25 @@ nb_status nb_cli_run_series(const nb_cli *cli, nb_progress *progress,
     nb_series series = cli->series;
     nb_series_progress result = {0};
     nb_status status = NB_OK;
+    int rank;
 
-    notice_ignored(cli);
+    nb_ranks_launched(&rank);
+    if (rank > 0) { /* rank 0 speaks for all */
+        progress->visible = 0;
+        hooks.notice = NULL;
+    }
+    if (rank == 0)
+        notice_ignored(cli);
     series.user = &run;
     series.progress = on_progress;
+    series.ranks = ranks;
     if (cli->jobs_file[0])
         status = use_jobs(cli, &series, &run, err);
+    status = nb_ranks_agree(ranks, status, err);
     if (!status)
         status = nb_series_run(&cli->cfg, &series, &hooks, &result, err);
     nb_progress_end(progress);
-    if (!status && !cli->quiet)
+    if (!status && !cli->quiet && rank == 0)
         report(cli, &result);
     nb_jobs_free(run.jobs);
     return status;

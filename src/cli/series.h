@@ -8,8 +8,9 @@
 
 int nb_cli_is_series(const nb_cli *cli);
 
-/** Run it, with a progress line and a report.  notice gets progress as its user. */
-nb_status nb_cli_run_series(const nb_cli *cli, nb_progress *progress,
+/** Run it, with a progress line and a report.  ranks: the processes that share it, NULL for one
+ * alone.  notice gets progress as its user. */
+nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *progress,
                             void (*notice)(void *user, const char *line), nb_error *err);
 
 #endif

@@ -3,6 +3,7 @@
 
 #ifdef NB_HAVE_HDF5
 #include "../base/memory.h"
+#include "hdf5_truth.h"
 
 #define BEAM "/entry/instrument/beam"
 #define WAVELENGTH BEAM "/incident_wavelength"
@@ -11,23 +12,21 @@
 
 static int wavelength_varies(const nb_hdf5_master *master)
 {
-    for (int i = 1; i < master->frames; i++)
-        if (master->truth[i].wavelength_A != master->truth[0].wavelength_A)
-            return 1;
-    return 0;
+    nb_hdf5_frame first, other;
+    int differ = 0,
+        failed = master->truth(master->truth_user, 0, 1, &first, NULL) != NB_OK;
+    for (int i = 1; i < master->frames && !differ && !failed; i++) {
+        failed = master->truth(master->truth_user, i, 1, &other, NULL) != NB_OK;
+        differ = !failed && first.wavelength_A != other.wavelength_A;
+    }
+    return differ; /* what fails here fails again where it is put */
 }
 
 static void put_wavelengths(nb_h5 *h, const nb_hdf5_master *master)
 {
-    const hsize_t n = (hsize_t)master->frames;
-    double *A = nb_alloc((size_t)n, sizeof *A, "wavelengths", NULL);
-    h->ok &= A != NULL;
-    for (hsize_t i = 0; A && i < n; i++)
-        A[i] = master->truth[i].wavelength_A;
-    if (A)
-        nb_h5_array(h, WAVELENGTH, H5T_NATIVE_DOUBLE, A, 1, &n);
+    nb_hdf5_put_rows(h, master, WAVELENGTH, H5T_NATIVE_DOUBLE, 0, nb_hdf5_member,
+                     offsetof(nb_hdf5_frame, wavelength_A));
     nb_h5_attr_text(h, WAVELENGTH, "units", "angstrom");
-    nb_free(A);
 }
 
 /** The longest of the first n spectra. */

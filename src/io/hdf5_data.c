@@ -98,6 +98,7 @@ static nb_status fill(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next *next,
     nb_h5_attr_array(h, data_path, "image_nr_high", H5T_NATIVE_INT64, &range[1], 1);
     nb_h5_attr_array(h, "/entry", "fingerprint", H5T_NATIVE_UINT64, &data->fingerprint, 1);
     nb_h5_attr_array(h, "/entry", "seed", H5T_NATIVE_INT64, &data->seed, 1);
+    nb_h5_attr_array(h, "/entry", "frames_per_file", H5T_NATIVE_INT64, &data->per_file, 1);
     return st;
 }
 
@@ -201,7 +202,7 @@ int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list
     return ok;
 }
 
-int nb_hdf5_data_key(const char *path, uint64_t *fingerprint, int64_t *seed)
+int nb_hdf5_data_key(const char *path, nb_hdf5_data *key)
 {
     nb_h5_quiet quiet;
     hid_t file;
@@ -210,8 +211,10 @@ int nb_hdf5_data_key(const char *path, uint64_t *fingerprint, int64_t *seed)
         return 0;
     nb_h5_hush(&quiet);
     file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    ok = file >= 0 && read_attr(file, "fingerprint", H5T_NATIVE_UINT64, fingerprint) &&
-         read_attr(file, "seed", H5T_NATIVE_INT64, seed);
+    ok = file >= 0 &&
+         read_attr(file, "fingerprint", H5T_NATIVE_UINT64, &key->fingerprint) &&
+         read_attr(file, "seed", H5T_NATIVE_INT64, &key->seed) &&
+         read_attr(file, "frames_per_file", H5T_NATIVE_INT64, &key->per_file);
     if (file >= 0)
         H5Fclose(file);
     nb_h5_unhush(&quiet);
@@ -252,11 +255,10 @@ int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list
     return 0;
 }
 
-int nb_hdf5_data_key(const char *path, uint64_t *fingerprint, int64_t *seed)
+int nb_hdf5_data_key(const char *path, nb_hdf5_data *key)
 {
     (void)path;
-    (void)fingerprint;
-    (void)seed;
+    (void)key;
     return 0;
 }
 

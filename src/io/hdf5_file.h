@@ -15,6 +15,7 @@ typedef struct nb_hdf5_data {
     int frames;
     uint64_t fingerprint; /* of the configuration */
     int64_t seed;
+    int64_t per_file;           /* frames of every data file but the last */
     uint64_t bytes;             /* of its chunks, about: is there room on the disk? */
     int first;                  /* number of its first frame in the series */
     const int64_t *reflections; /* [frames], how many; with layout.reflections */
@@ -46,8 +47,8 @@ typedef struct nb_hdf5_list {
 /** Whether the file at path is this data file, with every frame as it was written.
  * lists[frames] is filled with layout.reflections. */
 int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists);
-/** What a data file belongs to; 0 if there is none. */
-int nb_hdf5_data_key(const char *path, uint64_t *fingerprint, int64_t *seed);
+/** What the data file at path belongs to: fingerprint, seed and per_file; 0 if there is none. */
+int nb_hdf5_data_key(const char *path, nb_hdf5_data *key);
 
 /** The truth behind one frame. */
 typedef struct nb_hdf5_frame {
@@ -63,12 +64,15 @@ typedef struct nb_hdf5_frame {
 typedef struct nb_hdf5_master {
     nb_hdf5_layout layout;
     int frames, frames_per_file;
-    int rotation;               /* else stills */
-    const nb_image_meta *meta;  /* of the base configuration */
-    const nb_hdf5_frame *truth; /* [frames] */
-    const uint8_t *bad;         /* [slow][fast], 1: pixel not rendered; NULL: all good */
-    const char *config;         /* JSON, may be NULL */
-    const nb_spectra *spectra;  /* frame k has spectrum k; NULL: none */
+    int rotation;              /* else stills */
+    const nb_image_meta *meta; /* of the base configuration */
+    /** What is true of frames first..first+count-1. */
+    nb_status (*truth)(void *user, int first, int count, nb_hdf5_frame *out,
+                       nb_error *err);
+    void *truth_user;
+    const uint8_t *bad;        /* [slow][fast], 1: pixel not rendered; NULL: all good */
+    const char *config;        /* JSON, may be NULL */
+    const nb_spectra *spectra; /* frame k has spectrum k; NULL: none */
     /** Name of data file n (0..) relative to the master, into name[NB_PATH_MAX]. */
     void (*data_name)(void *user, int n, char *name);
     void *user;

@@ -185,7 +185,8 @@ int nb_hdf5_read_lists(hid_t file, int frames, nb_hdf5_list *lists)
 
 /* --- the master --- */
 
-static void link_tables(nb_h5 *h, const nb_hdf5_master *master, hsize_t rows)
+static void link_tables(nb_h5 *h, const nb_hdf5_master *master, const nb_hdf5_list *lists,
+                        hsize_t rows)
 {
     hid_t list = H5Pcreate(H5P_DATASET_CREATE), all = H5Screate_simple(1, &rows, NULL);
     hid_t type = row_type(), set;
@@ -195,7 +196,7 @@ static void link_tables(nb_h5 *h, const nb_hdf5_master *master, hsize_t rows)
         hsize_t n = 0;
         hid_t source;
         for (int i = 0; i < master->frames_per_file && first < master->frames; i++)
-            n += (hsize_t)master->truth[first++].list.count;
+            n += (hsize_t)lists[first++].count;
         if (n == 0)
             continue;
         source = H5Screate_simple(1, &n, NULL);
@@ -215,22 +216,34 @@ static void link_tables(nb_h5 *h, const nb_hdf5_master *master, hsize_t rows)
     H5Pclose(list);
 }
 
+/** What the truth of every frame says of its list. */
+static int gather(const nb_hdf5_master *master, nb_hdf5_list *lists)
+{
+    nb_hdf5_frame truth;
+    for (int i = 0; i < master->frames; i++) {
+        if (master->truth(master->truth_user, i, 1, &truth, NULL))
+            return 0;
+        lists[i] = truth.list;
+    }
+    return 1;
+}
+
 void nb_hdf5_link_lists(nb_h5 *h, const nb_hdf5_master *master)
 {
     size_t n = (size_t)master->frames;
     nb_hdf5_list *lists = nb_alloc(n, sizeof *lists, "lists", NULL);
     hsize_t rows = 0;
-    h->ok &= lists != NULL;
-    if (!lists)
-        return;
-    for (size_t i = 0; i < n; i++) {
-        lists[i] = master->truth[i].list;
+    h->ok &= lists && gather(master, lists);
+    for (size_t i = 0; h->ok && i < n; i++)
         rows += (hsize_t)lists[i].count;
+    if (!h->ok) {
+        nb_free(lists);
+        return;
     }
     nb_h5_group(h, GROUP, "NXcollection");
     put_units(h);
     put_columns(h, master->frames, lists);
-    link_tables(h, master, rows);
+    link_tables(h, master, lists, rows);
     nb_free(lists);
 }
 

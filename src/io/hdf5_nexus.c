@@ -129,31 +129,35 @@ static void put_detector(nb_h5 *h, const nb_hdf5_master *master, const lab_frame
     put_module(h, m, f);
 }
 
+/** The scan angle at the end of a frame. */
+static void end_angle(const nb_hdf5_frame *frame, size_t offset, void *row)
+{
+    double end = frame->phi_deg + frame->osc_deg;
+    (void)offset;
+    memcpy(row, &end, sizeof end);
+}
+
 /** The goniometer of a rotation; a still has none. */
 static void put_sample(nb_h5 *h, const nb_hdf5_master *master, const lab_frame *f)
 {
-    hsize_t n = (hsize_t)master->frames;
-    double *start = nb_alloc((size_t)n, 2 * sizeof *start, "angles", NULL);
+    nb_hdf5_frame first;
     double axis[3];
     nb_h5_group(h, "/entry/sample", "NXsample");
     nb_h5_text(h, "/entry/sample/name", "simulated crystal");
-    h->ok &= start != NULL;
-    if (h->ok && master->rotation) {
-        for (hsize_t i = 0; i < n; i++) {
-            start[i] = master->truth[i].phi_deg;
-            start[n + i] = start[i] + master->truth[i].osc_deg;
-        }
-        nb_h5_group(h, TRANSFORM, "NXtransformations");
-        turn(f, master->meta->spindle, axis);
-        nb_h5_array(h, TRANSFORM "/omega", H5T_NATIVE_DOUBLE, start, 1, &n);
-        nb_h5_attr_text(h, TRANSFORM "/omega", "units", "deg");
-        make_axis(h, TRANSFORM "/omega", "rotation", axis, ".");
-        nb_h5_array(h, TRANSFORM "/omega_end", H5T_NATIVE_DOUBLE, start + n, 1, &n);
-        nb_h5_attr_text(h, TRANSFORM "/omega_end", "units", "deg");
-        nb_h5_number(h, TRANSFORM "/omega_range_average", master->truth[0].osc_deg, "deg");
-        nb_h5_text(h, "/entry/sample/depends_on", TRANSFORM "/omega");
-    }
-    nb_free(start);
+    h->ok &= !master->truth(master->truth_user, 0, 1, &first, NULL);
+    if (!h->ok || !master->rotation)
+        return;
+    nb_h5_group(h, TRANSFORM, "NXtransformations");
+    turn(f, master->meta->spindle, axis);
+    nb_hdf5_put_rows(h, master, TRANSFORM "/omega", H5T_NATIVE_DOUBLE, 0, nb_hdf5_member,
+                     offsetof(nb_hdf5_frame, phi_deg));
+    nb_h5_attr_text(h, TRANSFORM "/omega", "units", "deg");
+    make_axis(h, TRANSFORM "/omega", "rotation", axis, ".");
+    nb_hdf5_put_rows(h, master, TRANSFORM "/omega_end", H5T_NATIVE_DOUBLE, 0, end_angle,
+                     0);
+    nb_h5_attr_text(h, TRANSFORM "/omega_end", "units", "deg");
+    nb_h5_number(h, TRANSFORM "/omega_range_average", first.osc_deg, "deg");
+    nb_h5_text(h, "/entry/sample/depends_on", TRANSFORM "/omega");
 }
 
 static int file_count(const nb_hdf5_master *master)

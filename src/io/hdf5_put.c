@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../base/error.h"
+#include "../base/memory.h"
 
 nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err)
 {
@@ -149,6 +150,38 @@ void nb_h5_array(nb_h5 *h, const char *path, hid_t type, const void *values, int
                  const hsize_t *dims)
 {
     put(h, path, type, H5Screate_simple(rank, dims, NULL), values);
+}
+
+/** Rows first..first+count-1 of an open data set. */
+static int put_piece(hid_t set, hid_t space, const nb_h5_stream *s, hsize_t first,
+                     hsize_t count, const void *rows)
+{
+    hsize_t at[3] = {first, 0, 0}, part[3] = {count, s->dims[1], s->dims[2]};
+    hid_t memory = H5Screate_simple(s->rank, part, NULL);
+    int ok = H5Sselect_hyperslab(space, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
+             H5Dwrite(set, s->type, memory, space, H5P_DEFAULT, rows) >= 0;
+    H5Sclose(memory);
+    return ok;
+}
+
+void nb_h5_put_stream(nb_h5 *h, const nb_h5_stream *s)
+{
+    enum { ROWS = 256 };
+    hid_t space = H5Screate_simple(s->rank, s->dims, NULL);
+    hid_t set = h->ok ? H5Dcreate2(h->file, s->path, s->type, space, H5P_DEFAULT,
+                                   H5P_DEFAULT, H5P_DEFAULT)
+                      : -1;
+    void *rows = nb_alloc_raw(ROWS, s->row_bytes, "rows", NULL);
+    h->ok &= set >= 0 && rows != NULL;
+    for (hsize_t first = 0; h->ok && first < s->dims[0]; first += ROWS) {
+        hsize_t n = s->dims[0] - first < ROWS ? s->dims[0] - first : ROWS;
+        h->ok &= !s->rows(s->user, (int)first, (int)n, rows, NULL) &&
+                 put_piece(set, space, s, first, n, rows);
+    }
+    if (set >= 0 && H5Dclose(set) < 0)
+        h->ok = 0;
+    H5Sclose(space);
+    nb_free(rows);
 }
 
 #else

@@ -40,6 +40,19 @@ void nb_h5_integer(nb_h5 *h, const char *path, int64_t value);
 /** An array of rank 1..3. */
 void nb_h5_array(nb_h5 *h, const char *path, hid_t type, const void *values, int rank,
                  const hsize_t *dims);
+/** Gives rows first..first+count-1 of an array, one behind the other. */
+typedef nb_status nb_h5_rows(void *user, int first, int count, void *rows, nb_error *err);
+/** An array that is not in memory at once. */
+typedef struct nb_h5_stream {
+    const char *path;
+    hid_t type;
+    int rank; /* 1..3 */
+    hsize_t dims[3];
+    size_t row_bytes; /* of dims[0] rows */
+    nb_h5_rows *rows;
+    void *user;
+} nb_h5_stream;
+void nb_h5_put_stream(nb_h5 *h, const nb_h5_stream *stream);
 void nb_h5_attr_text(nb_h5 *h, const char *path, const char *name, const char *text);
 void nb_h5_attr_array(nb_h5 *h, const char *path, const char *name, hid_t type,
                       const void *values, hsize_t count);

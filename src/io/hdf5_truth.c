@@ -45,55 +45,67 @@ static void split(const double A[9], double U[9], double B[9])
         }
 }
 
+typedef struct row_maker {
+    const nb_hdf5_master *master;
+    size_t bytes;
+    nb_hdf5_row *row;
+    size_t offset;
+} row_maker;
+
+static nb_status make_rows(void *user, int first, int count, void *rows, nb_error *err)
+{
+    const row_maker *m = user;
+    nb_hdf5_frame *truth = nb_alloc_raw((size_t)count, sizeof *truth, "truth", err);
+    nb_status st = truth
+                       ? m->master->truth(m->master->truth_user, first, count, truth, err)
+                       : NB_ERR_NOMEM;
+    for (int i = 0; !st && i < count; i++)
+        m->row(&truth[i], m->offset, (char *)rows + (size_t)i * m->bytes);
+    nb_free(truth);
+    return st;
+}
+
+void nb_hdf5_put_rows(nb_h5 *h, const nb_hdf5_master *master, const char *path,
+                      hid_t type, int matrices, nb_hdf5_row *row, size_t offset)
+{
+    row_maker maker = {master, matrices ? 72 : 8, row, offset};
+    nb_h5_stream s = {path,      type,  matrices ? 3 : 1, {0, 3, 3}, maker.bytes,
+                      make_rows, &maker};
+    s.dims[0] = (hsize_t)master->frames;
+    nb_h5_put_stream(h, &s);
+}
+
+void nb_hdf5_member(const nb_hdf5_frame *frame, size_t offset, void *row)
+{
+    memcpy(row, (const char *)frame + offset, 8);
+}
+
+/** The nth of A, U and B. */
+static void matrix(const nb_hdf5_frame *frame, size_t n, void *row)
+{
+    double all[3][9];
+    memcpy(all[0], frame->A, sizeof all[0]);
+    split(frame->A, all[1], all[2]);
+    memcpy(row, all[n], sizeof all[n]);
+}
+
 static void put_matrices(nb_h5 *h, const nb_hdf5_master *master)
 {
-    size_t n = (size_t)master->frames;
-    hsize_t dims[3] = {(hsize_t)n, 3, 3};
-    double *all = nb_alloc(n, 27 * sizeof *all, "matrices", NULL);
-    double *A = all, *U = all + 9 * n, *B = all + 18 * n;
-    h->ok &= all != NULL;
-    for (size_t i = 0; all && i < n; i++) {
-        memcpy(A + 9 * i, master->truth[i].A, 9 * sizeof *A);
-        split(A + 9 * i, U + 9 * i, B + 9 * i);
-    }
-    if (all) {
-        nb_h5_array(h, SIMULATION "/A", H5T_NATIVE_DOUBLE, A, 3, dims);
-        nb_h5_attr_text(h, SIMULATION "/A", "units", "1/angstrom");
-        nb_h5_attr_text(h, SIMULATION "/A", "about",
-                        "columns a* b* c* at phi 0 in the program's lab frame; A = U B");
-        nb_h5_array(h, SIMULATION "/U", H5T_NATIVE_DOUBLE, U, 3, dims);
-        nb_h5_array(h, SIMULATION "/B", H5T_NATIVE_DOUBLE, B, 3, dims);
-        nb_h5_attr_text(h, SIMULATION "/B", "units", "1/angstrom");
-    }
-    nb_free(all);
+    nb_hdf5_put_rows(h, master, SIMULATION "/A", H5T_NATIVE_DOUBLE, 1, matrix, 0);
+    nb_h5_attr_text(h, SIMULATION "/A", "units", "1/angstrom");
+    nb_h5_attr_text(h, SIMULATION "/A", "about",
+                    "columns a* b* c* at phi 0 in the program's lab frame; A = U B");
+    nb_hdf5_put_rows(h, master, SIMULATION "/U", H5T_NATIVE_DOUBLE, 1, matrix, 1);
+    nb_hdf5_put_rows(h, master, SIMULATION "/B", H5T_NATIVE_DOUBLE, 1, matrix, 2);
+    nb_h5_attr_text(h, SIMULATION "/B", "units", "1/angstrom");
 }
 
 /** One double of each frame's truth. */
 static void put_column(nb_h5 *h, const nb_hdf5_master *master, const char *path,
                        size_t offset, const char *units)
 {
-    hsize_t n = (hsize_t)master->frames;
-    double *values = nb_alloc((size_t)n, sizeof *values, "truth", NULL);
-    h->ok &= values != NULL;
-    for (hsize_t i = 0; values && i < n; i++)
-        memcpy(&values[i], (const char *)&master->truth[i] + offset, sizeof *values);
-    if (values)
-        nb_h5_array(h, path, H5T_NATIVE_DOUBLE, values, 1, &n);
-    if (values && units)
-        nb_h5_attr_text(h, path, "units", units);
-    nb_free(values);
-}
-
-static void put_seeds(nb_h5 *h, const nb_hdf5_master *master)
-{
-    hsize_t n = (hsize_t)master->frames;
-    int64_t *seeds = nb_alloc((size_t)n, sizeof *seeds, "seeds", NULL);
-    h->ok &= seeds != NULL;
-    for (hsize_t i = 0; seeds && i < n; i++)
-        seeds[i] = master->truth[i].seed;
-    if (seeds)
-        nb_h5_array(h, SIMULATION "/seed", H5T_NATIVE_INT64, seeds, 1, &n);
-    nb_free(seeds);
+    nb_hdf5_put_rows(h, master, path, H5T_NATIVE_DOUBLE, 0, nb_hdf5_member, offset);
+    nb_h5_attr_text(h, path, "units", units);
 }
 
 /** Which line of -spectra each shot has, from 0. */
@@ -131,7 +143,8 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
         nb_h5_text(h, SIMULATION "/config", master->config);
     put_lab(h, m);
     put_matrices(h, master);
-    put_seeds(h, master);
+    nb_hdf5_put_rows(h, master, SIMULATION "/seed", H5T_NATIVE_INT64, 0, nb_hdf5_member,
+                     offsetof(nb_hdf5_frame, seed));
 #define COLUMN(name, member, units)                                                      \
     put_column(h, master, SIMULATION "/" name, offsetof(nb_hdf5_frame, member), units)
     COLUMN("phi", phi_deg, "deg");

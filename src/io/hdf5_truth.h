@@ -9,5 +9,14 @@
 
 void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master);
 
+/** What a row of an array is made of: a frame's truth. */
+typedef void nb_hdf5_row(const nb_hdf5_frame *frame, size_t offset, void *row);
+/** An array with a row for each frame; offset is for the function.  Rows are numbers of the type,
+ * or matrices[3][3] of double. */
+void nb_hdf5_put_rows(nb_h5 *h, const nb_hdf5_master *master, const char *path,
+                      hid_t type, int matrices, nb_hdf5_row *row, size_t offset);
+/** The 8 bytes at that offset in nb_hdf5_frame. */
+void nb_hdf5_member(const nb_hdf5_frame *frame, size_t offset, void *row);
+
 #endif
 #endif

@@ -78,7 +78,9 @@ nb_status nb_file_sink_open(nb_file_sink *s, const nb_series *series, int frames
         return st;
     s->frames = frames;
     s->done = nb_alloc((size_t)frames, 1, "frames", err);
-    return s->done ? open_record(s, series->resume, key, err) : NB_ERR_NOMEM;
+    if (!s->done)
+        return NB_ERR_NOMEM;
+    return key ? open_record(s, series->resume, key, err) : NB_OK;
 }
 
 nb_status nb_file_sink_make(const nb_file_sink *s, nb_frame *frame, int k, nb_slot *slot,
@@ -91,12 +93,11 @@ nb_status nb_file_sink_make(const nb_file_sink *s, nb_frame *frame, int k, nb_sl
     return st ? st : hash_file(name, &slot->file_hash, &slot->file_bytes, err);
 }
 
-nb_status nb_file_sink_commit(nb_file_sink *s, int k, const nb_slot *slot, nb_error *err)
+nb_status nb_file_sink_commit(nb_file_sink *s, int k, uint64_t file_hash, nb_error *err)
 {
     if (s->done[k])
         return NB_OK;
-    return nb_journal_append(&s->record, k, &slot->file_hash, sizeof slot->file_hash,
-                             NULL, err);
+    return nb_journal_append(&s->record, k, &file_hash, sizeof file_hash, NULL, err);
 }
 
 void nb_file_sink_close(nb_file_sink *s, int done)
@@ -109,10 +110,10 @@ void nb_file_sink_close(nb_file_sink *s, int done)
     s->done = NULL;
 }
 
-int nb_file_sink_seed(const nb_series *series, int64_t *seed)
+int nb_file_sink_key(const nb_series *series, nb_journal_key *key)
 {
     char path[NB_PATH_MAX];
     nb_template t;
     return !nb_template_parse(series->output, &t, NULL) &&
-           !nb_template_record(&t, path, NULL) && nb_journal_seed(path, seed);
+           !nb_template_record(&t, path, NULL) && nb_journal_key_of(path, key);
 }

@@ -2,13 +2,14 @@
 /* HDF5 data files. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "record.h"
 #include "sinks.h"
 
-enum { DEFAULT_PER_FILE = 100, SUFFIX = 32 };
+enum { SUFFIX = 32 };
 
 /** "folder/run_master.h5" -> "folder/run". */
 static nb_status make_stem(const char *master, char stem[NB_PATH_MAX], nb_error *err)
@@ -59,6 +60,7 @@ static nb_hdf5_data describe(const nb_hdf5_sink *s, int block)
     data.frames = frames_in(s, block);
     data.fingerprint = s->key.fingerprint;
     data.seed = s->key.seed;
+    data.per_file = s->key.per_file;
     data.first = block * s->per_file;
     return data;
 }
@@ -106,24 +108,24 @@ static nb_status open_block(nb_hdf5_sink *s, int block, nb_error *err)
 static nb_status find_finished(nb_hdf5_sink *s, nb_error *err)
 {
     char path[NB_PATH_MAX];
-    uint64_t fingerprint;
-    int64_t seed;
+    nb_hdf5_data there;
+    nb_journal_key key;
     nb_status st = NB_OK;
-    for (int b = 0; !st && b * s->per_file < s->frames; b++) {
+    for (int b = s->part; !st && b < (s->frames + s->per_file - 1) / s->per_file;
+         b += s->parts) {
         nb_hdf5_data data = describe(s, b);
         data_path(s->stem, b, path);
         if (nb_hdf5_verify_data(path, &data, s->lists ? s->lists + data.first : NULL)) {
             memset(s->done + data.first, 2, (size_t)data.frames);
             continue;
         }
-        if (nb_hdf5_data_key(path, &fingerprint, &seed) &&
-            fingerprint != s->key.fingerprint)
+        if (nb_hdf5_data_key(path, &there) && there.fingerprint != s->key.fingerprint)
             return nb_fail(err, NB_ERR_INPUT,
                            "-resume: %.300s was made with other flags or files; give the "
                            "same, or leave -resume out to start again",
                            path);
         journal_path(s->stem, b, path);
-        if (nb_journal_seed(path, &seed)) {
+        if (nb_journal_key_of(path, &key)) {
             st = open_block(s, b, err);
             nb_journal_close(&s->journal);
         }
@@ -141,9 +143,7 @@ nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames
     s->key = *key;
     s->frames = frames;
     s->resume = series->resume;
-    s->per_file = series->frames_per_file > 0 ? series->frames_per_file : DEFAULT_PER_FILE;
-    if (s->per_file > frames)
-        s->per_file = frames;
+    s->per_file = (int)key->per_file;
     s->block = -1;
     if (st || (st = make_stem(series->hdf5_file, s->stem, err)))
         return st;
@@ -272,10 +272,12 @@ nb_status nb_hdf5_sink_commit(nb_hdf5_sink *s, int k, const nb_slot *slot, nb_er
     return st;
 }
 
-nb_status nb_hdf5_sink_partial(nb_hdf5_sink *s, int frames, nb_error *err)
+int nb_hdf5_sink_partial(nb_hdf5_sink *s)
 {
-    int in_block = s->block >= 0 ? frames - s->block * s->per_file : 0;
-    return in_block > 0 ? assemble(s, in_block, err) : NB_OK;
+    int n = 0;
+    while (s->block >= 0 && n < frames_in(s, s->block) && s->offset[n])
+        n++;
+    return n > 0 && !assemble(s, n, NULL) ? n : 0;
 }
 
 void nb_hdf5_sink_close(nb_hdf5_sink *s, int done)
@@ -296,15 +298,23 @@ void nb_hdf5_sink_close(nb_hdf5_sink *s, int done)
     s->done = NULL;
 }
 
-int nb_hdf5_sink_seed(const nb_series *series, int64_t *seed)
+int nb_hdf5_sink_key(const nb_series *series, int frames, nb_journal_key *key)
 {
     char stem[NB_PATH_MAX], path[NB_PATH_MAX];
-    uint64_t fingerprint;
+    nb_hdf5_data data = {0};
     if (make_stem(series->hdf5_file, stem, NULL))
         return 0;
-    journal_path(stem, 0, path);
-    if (nb_journal_seed(path, seed))
-        return 1;
-    data_path(stem, 0, path);
-    return nb_hdf5_data_key(path, &fingerprint, seed);
+    for (int b = 0; b < frames; b++) { /* any: several processes begin anywhere */
+        journal_path(stem, b, path);
+        if (nb_journal_key_of(path, key))
+            return 1;
+        data_path(stem, b, path);
+        if (access(path, F_OK) == 0 && nb_hdf5_data_key(path, &data)) {
+            key->fingerprint = data.fingerprint;
+            key->seed = data.seed;
+            key->per_file = data.per_file;
+            return 1;
+        }
+    }
+    return 0;
 }

@@ -15,15 +15,14 @@
 /* Native byte order: a journal is continued where it was begun. */
 typedef struct head {
     char magic[8];
-    uint64_t fingerprint;
-    int64_t seed;
+    nb_journal_key key;
 } head;
 
 typedef struct record {
     uint64_t mark, frame, bytes, hash;
 } record;
 
-static const char magic[8] = {'N', 'B', 'S', 'E', 'R', 'I', 'E', '1'};
+static const char magic[8] = {'N', 'B', 'S', 'E', 'R', 'I', 'E', '2'};
 static const uint64_t mark = 0x656d617266626e00u;
 
 static nb_status fail_errno(nb_error *err, const char *what, const char *path)
@@ -79,8 +78,7 @@ static nb_status begin(nb_journal *j, const nb_journal_key *key, nb_error *err)
 {
     head h;
     memcpy(h.magic, magic, sizeof h.magic);
-    h.fingerprint = key->fingerprint;
-    h.seed = key->seed;
+    h.key = *key;
     if (ftruncate(j->fd, 0) != 0)
         return fail_errno(err, "write", j->path);
     j->end = 0;
@@ -148,7 +146,7 @@ nb_status nb_journal_resume(nb_journal *j, const char *path, const nb_journal_ke
     else if (!get(j->fd, 0, &h, sizeof h) || memcmp(h.magic, magic, sizeof magic) != 0)
         st = nb_fail(err, NB_ERR_INPUT, "-resume: %.300s is not a record of a series",
                      path);
-    else if (h.fingerprint != key->fingerprint || h.seed != key->seed)
+    else if (memcmp(&h.key, key, sizeof *key) != 0)
         st = nb_fail(
             err, NB_ERR_INPUT,
             "-resume: %.300s was begun with other flags or files; give the same, or "
@@ -161,7 +159,7 @@ nb_status nb_journal_resume(nb_journal *j, const char *path, const nb_journal_ke
     return st;
 }
 
-int nb_journal_seed(const char *path, int64_t *seed)
+int nb_journal_key_of(const char *path, nb_journal_key *key)
 {
     head h;
     int fd = open(path, O_RDONLY | O_CLOEXEC), there;
@@ -170,7 +168,7 @@ int nb_journal_seed(const char *path, int64_t *seed)
     there = get(fd, 0, &h, sizeof h) && memcmp(h.magic, magic, sizeof magic) == 0;
     close(fd);
     if (there)
-        *seed = h.seed;
+        *key = h.key;
     return there;
 }
 

@@ -10,6 +10,7 @@
 typedef struct nb_journal_key {
     uint64_t fingerprint; /* of the configuration */
     int64_t seed;
+    int64_t per_file; /* frames of a data file; 0: it is no data file's */
 } nb_journal_key;
 
 typedef struct nb_journal {
@@ -30,8 +31,8 @@ nb_status nb_journal_create(nb_journal *j, const char *path, const nb_journal_ke
 nb_status nb_journal_resume(nb_journal *j, const char *path, const nb_journal_key *key,
                             nb_journal_found *found, void *user, nb_error *err);
 
-/** The seed that a journal was begun with; 0 if there is no readable journal. */
-int nb_journal_seed(const char *path, int64_t *seed);
+/** What the journal at path belongs to; 0 if there is no readable one. */
+int nb_journal_key_of(const char *path, nb_journal_key *key);
 
 /** Append a frame; *offset (may be NULL) is where its data are. */
 nb_status nb_journal_append(nb_journal *j, int frame, const void *data, size_t bytes,

@@ -8,38 +8,59 @@
 
 #include "frames.h"
 #include "lanes.h"
+#include "share.h"
 #include "sinks.h"
+#include "spool.h"
 
 typedef struct nb_run {
     const nb_series *series;
-    nb_hooks hooks; /* the caller's */
-    nb_sim *base;   /* owned; loaded files, configuration of the whole */
+    nb_hooks hooks;  /* the caller's */
+    nb_ranks *ranks; /* the caller's; NULL: this process is alone */
+    nb_sim *base;    /* owned; loaded files, configuration of the whole */
     nb_frames frames;
     nb_lanes lanes;
     nb_hdf5_layout layout;
-    nb_file_sink files;   /* when series->output */
-    nb_hdf5_sink hdf5;    /* when series->hdf5_file */
-    nb_hdf5_frame *truth; /* owned; [frames] */
+    nb_file_sink files; /* when series->output */
+    nb_hdf5_sink hdf5;  /* when series->hdf5_file */
+    nb_spool truth;
     int threads, threads_each;
 
     pthread_mutex_t lock; /* of all below */
-    pthread_cond_t moved; /* a frame was written, or stop */
-    nb_slot *slots;       /* owned; frame k is in k % window */
+    pthread_cond_t moved; /* a frame was written, frames to make have come, or stop */
+    nb_share share;
+    nb_slot *slots; /* owned; the nth frame that this process makes is in n % window */
     int window, next, written, draining;
     nb_series_progress progress;
     double start;
     nb_status status;
     nb_error error;
     int error_frame;
+    double last_tick; /* of the talk with other processes */
 
     atomic_int stop;           /* begin no more frames */
     atomic_int cancel;         /* the caller wants to stop: leave frames unfinished */
-    atomic_int committed;      /* as written */
+    atomic_int committed;      /* frames that are finished */
+    atomic_int working;        /* threads that make frames */
     pthread_mutex_t hook_lock; /* one call of the caller's hooks at a time */
+    pthread_mutex_t book_lock; /* of the record of files, and of truth */
 } nb_run;
 
-/** Make and write every frame; returns the first error.  Everything but the threads' own is
- * set up. */
+/** Make and write this process' share of the frames.  Everything but the threads' own is set up.
+ * Errors: NB_ERR_NOMEM when no thread could be started; those of frames are in run->status. */
 nb_status nb_run_frames(nb_run *run, nb_error *err);
+
+/** What became of the series, once all processes have ended. */
+nb_status nb_run_outcome(const nb_run *run, nb_error *err);
+
+/** Begin no more frames because of this error; of several, that of the first frame counts.  With
+ * the lock held. */
+void nb_run_stop_with(nb_run *run, int frame, nb_status st, const nb_error *err);
+/** Begin none and leave unfinished what was begun. */
+void nb_run_cancel(nb_run *run);
+
+/** Call the caller's hooks: does one want to stop?  nb_run_ask: from any thread, nothing when
+ * another is asking.  nb_run_tell: of progress, with the lock held. */
+int nb_run_ask(nb_run *run);
+int nb_run_tell(nb_run *run);
 
 #endif

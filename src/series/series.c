@@ -50,30 +50,64 @@ static uint64_t fingerprint(const nb_run *run)
     return h;
 }
 
-static nb_status create_base(nb_run *run, const nb_config *cfg, nb_error *err)
+enum { PER_FILE = 100 };
+
+/** What is settled before anything else, by rank 0. */
+typedef struct beginning {
+    int64_t seed;
+    int per_block; /* frames of a data file, or of a share of numbered files */
+} beginning;
+
+/** As many blocks for each process, of PER_FILE frames at most. */
+static int fair_block(const nb_series *s, int frames, int ranks)
+{
+    int each = (frames + ranks - 1) / ranks, rounds = (each + PER_FILE - 1) / PER_FILE;
+    if (ranks == 1)
+        return frames < PER_FILE ? frames : PER_FILE;
+    if (!s->hdf5_file[0]) /* nothing speaks for large ones */
+        rounds *= 4;
+    return (frames + ranks * rounds - 1) / (ranks * rounds);
+}
+
+/** As the run to be resumed began; else as is asked for. */
+static beginning settle(const nb_run *run, const nb_config *cfg)
+{
+    const nb_series *s = run->series;
+    int frames = s->frames + s->stills, ranks = nb_ranks_count(run->ranks);
+    nb_journal_key key = {0};
+    beginning b;
+    int earlier = s->resume && ((s->hdf5_file[0] && nb_hdf5_sink_key(s, frames, &key)) ||
+                                (s->output[0] && nb_file_sink_key(s, &key)));
+    b.seed = cfg->seed.set ? cfg->seed.value : earlier ? key.seed : nb_seed_from_clock();
+    b.per_block = frames > 0 ? fair_block(s, frames, ranks) : 1; /* 0: refused later */
+    if (earlier && key.per_file > 0 && key.per_file <= frames)
+        b.per_block = (int)key.per_file;
+    if (s->frames_per_file > 0)
+        b.per_block = s->frames_per_file < frames ? s->frames_per_file : frames;
+    return b;
+}
+
+static nb_status create_base(nb_run *run, const nb_config *cfg, const beginning *b,
+                             nb_error *err)
 {
     nb_config first = *cfg;
-    int64_t seed;
     nb_status st;
     first.device_alone = 0; /* its renderers are several */
-    if (run->series->resume && !cfg->seed.set &&
-        ((run->series->hdf5_file[0] && nb_hdf5_sink_seed(run->series, &seed)) ||
-         (run->series->output[0] && nb_file_sink_seed(run->series, &seed)))) {
-        first.seed.set = 1;
-        first.seed.value = seed;
-    }
+    first.seed.set = 1;
+    first.seed.value = b->seed;
     st = nb_sim_create(&first, &run->hooks, &run->base, err);
     return st ? st : nb_frames_init(&run->frames, run->series, run->base, err);
 }
 
-/** One thread for each processor, but no more than there are frames, or memory for. */
+/** One thread for each processor, which the processes of a host divide, but no more than there
+ * are frames, or memory for. */
 static void choose_threads(nb_run *run)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES);
-    int asked = run->base->cfg.threads;
-    int all = asked > 0 ? asked : processors > 0 ? (int)processors : 1;
+    int asked = run->base->cfg.threads, here = nb_ranks_local_count(run->ranks);
+    int all = asked > 0 ? asked : processors > here ? (int)processors / here : 1;
     double pixels = (double)run->layout.fast * run->layout.slow;
-    double room = (double)pages * (double)sysconf(_SC_PAGESIZE) / 2 / (pixels * 32);
+    double room = (double)pages * (double)sysconf(_SC_PAGESIZE) / 2 / (pixels * 32) / here;
     run->threads = all < run->frames.count ? all : run->frames.count;
     if (pages > 0 && run->threads > room)
         run->threads = room > 1 ? (int)room : 1;
@@ -91,24 +125,43 @@ static nb_status open_lanes(nb_run *run, nb_error *err)
                          base->options.device_index, err);
 }
 
-static nb_status open_sinks(nb_run *run, nb_error *err)
+static nb_status open_sinks(nb_run *run, int per_block, nb_error *err)
 {
     const nb_series *s = run->series;
-    nb_journal_key key = {fingerprint(run), run->frames.base.seed.value};
+    int first = nb_ranks_rank(run->ranks) == 0;
+    nb_journal_key key = {fingerprint(run), run->frames.base.seed.value, 0};
     nb_status st = NB_OK;
     if (s->output[0])
-        st = nb_file_sink_open(&run->files, s, run->frames.count, &key, err);
+        st = nb_file_sink_open(&run->files, s, run->frames.count, first ? &key : NULL,
+                               err);
+    key.per_file = per_block;
+    run->hdf5.part = nb_ranks_rank(run->ranks);
+    run->hdf5.parts = nb_ranks_count(run->ranks);
     if (!st && s->hdf5_file[0])
         st = nb_hdf5_sink_open(&run->hdf5, s, run->frames.count, &run->layout, &key, err);
+    if (!st && s->hdf5_file[0] && first)
+        st = nb_spool_open(&run->truth, s->hdf5_file, err);
     return st;
+}
+
+/** What any process found finished. */
+static void merge_finished(nb_run *run)
+{
+    size_t n = (size_t)run->frames.count;
+    if (run->files.done)
+        nb_ranks_merge(run->ranks, run->files.done, n);
+    if (run->hdf5.done)
+        nb_ranks_merge(run->ranks, run->hdf5.done, n);
+    if (run->hdf5.lists) /* bytes that are 0 but in one process */
+        nb_ranks_merge(run->ranks, (uint8_t *)run->hdf5.lists,
+                       n * sizeof *run->hdf5.lists);
 }
 
 static nb_status allocate(nb_run *run, nb_error *err)
 {
     nb_status st = NB_OK;
-    run->truth = nb_alloc((size_t)run->frames.count, sizeof *run->truth, "frames", err);
     run->slots = nb_alloc((size_t)run->window, sizeof *run->slots, "frames", err);
-    if (!run->truth || !run->slots)
+    if (!run->slots)
         return NB_ERR_NOMEM;
     for (int i = 0; !st && run->hdf5.done && i < run->window; i++) {
         run->slots[i].chunk =
@@ -119,9 +172,11 @@ static nb_status allocate(nb_run *run, nb_error *err)
     return st;
 }
 
-static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
+/** Everything that touches no file. */
+static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
+                         nb_error *err)
 {
-    nb_status st = create_base(run, cfg, err);
+    nb_status st = create_base(run, cfg, b, err);
     if (st)
         return st;
     nb_sim_size(run->base, &run->layout.fast, &run->layout.slow);
@@ -132,11 +187,29 @@ static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
     run->progress.seed = run->frames.base.seed.value;
     memcpy(run->progress.backend, run->base->backend_line, sizeof run->progress.backend);
     choose_threads(run);
-    if ((st = open_lanes(run, err)) || (st = open_sinks(run, err)))
+    st = open_lanes(run, err);
+    return st ? st : nb_share_open(run, b->per_block, err);
+}
+
+static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
+{
+    beginning b = {0};
+    nb_status st;
+    if (nb_ranks_rank(run->ranks) == 0)
+        b = settle(run, cfg);
+    nb_ranks_share(run->ranks, &b, sizeof b);
+    if ((st = nb_ranks_agree(run->ranks, prepare(run, cfg, &b, err), err)))
         return st;
-    if (run->base->table_from_hkl && cfg->dump_file[0])
+    st = open_sinks(run, b.per_block, err);
+    if (!st)
+        st = allocate(run, err);
+    if (!st && nb_ranks_rank(run->ranks) == 0 && run->base->table_from_hkl &&
+        cfg->dump_file[0])
         st = nb_sim_write_dump(run->base, err);
-    return st ? st : allocate(run, err);
+    if ((st = nb_ranks_agree(run->ranks, st, err)))
+        return st;
+    merge_finished(run);
+    return NB_OK;
 }
 
 /** 1 where no pixel is rendered; NULL when all are, or out of memory. */
@@ -168,7 +241,8 @@ static nb_status write_master(nb_run *run, int frames, nb_error *err)
     master.frames_per_file = run->hdf5.per_file;
     master.rotation = run->frames.rotation;
     master.meta = &meta;
-    master.truth = run->truth;
+    master.truth = nb_spool_get;
+    master.truth_user = &run->truth;
     master.bad = bad;
     master.config = config;
     master.spectra = run->frames.spectra.count ? &run->frames.spectra : NULL;
@@ -180,18 +254,40 @@ static nb_status write_master(nb_run *run, int frames, nb_error *err)
     return st;
 }
 
-/** The master over what is finished.  After an error the frames so far are made readable too, and
- * what cannot be done for that is not another error. */
+/** The master over what is finished, by rank 0.  After an error the frames so far are made readable
+ * too, and what cannot be done for that is not another error. */
 static nb_status finish(nb_run *run, nb_status st, nb_error *err)
 {
+    int readable;
     if (!run->hdf5.done)
         return st;
     if (!st)
         return write_master(run, run->frames.count, err);
-    if (run->written > 0 && st != NB_ERR_IO &&
-        !nb_hdf5_sink_partial(&run->hdf5, run->written, NULL))
-        (void)write_master(run, run->written, NULL);
+    readable = nb_share_readable(run);
+    if (readable > 0)
+        (void)write_master(run, readable, NULL);
     return st;
+}
+
+/** Make the frames, end together with the other processes. */
+static nb_status run_all(nb_run *run, nb_error *err)
+{
+    nb_error own = {0};
+    nb_status st = nb_run_frames(run, &own);
+    int block, partial = 0;
+    if (st) {
+        pthread_mutex_lock(&run->lock);
+        nb_run_stop_with(run, 0, st, &own);
+        pthread_mutex_unlock(&run->lock);
+    }
+    block = run->hdf5.block;
+    if (run->hdf5.done && atomic_load(&run->stop))
+        partial = nb_hdf5_sink_partial(&run->hdf5);
+    nb_share_end(run, block, partial);
+    st = nb_run_outcome(run, err);
+    if (nb_ranks_rank(run->ranks) == 0)
+        st = finish(run, st, err);
+    return nb_share_result(run, st, err);
 }
 
 /** done: the records of finished frames are no longer needed, or there are none. */
@@ -200,7 +296,8 @@ static void tear_down(nb_run *run, int done)
     for (int i = 0; run->slots && i < run->window; i++)
         nb_free(run->slots[i].chunk);
     nb_free(run->slots);
-    nb_free(run->truth);
+    nb_spool_close(&run->truth);
+    nb_share_close(run);
     nb_file_sink_close(&run->files, done);
     nb_hdf5_sink_close(&run->hdf5, done);
     nb_lanes_close(&run->lanes);
@@ -208,6 +305,7 @@ static void tear_down(nb_run *run, int done)
     nb_sim_free(run->base);
     pthread_mutex_destroy(&run->lock);
     pthread_mutex_destroy(&run->hook_lock);
+    pthread_mutex_destroy(&run->book_lock);
     pthread_cond_destroy(&run->moved);
 }
 
@@ -218,16 +316,18 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
     nb_status st;
     memset(&run, 0, sizeof run);
     run.series = series;
+    run.ranks = series->ranks;
     if (hooks)
         run.hooks = *hooks;
-    run.files.record.fd = run.hdf5.journal.fd = -1;
+    run.files.record.fd = run.hdf5.journal.fd = run.truth.fd = -1;
     pthread_mutex_init(&run.lock, NULL);
     pthread_mutex_init(&run.hook_lock, NULL);
+    pthread_mutex_init(&run.book_lock, NULL);
     pthread_cond_init(&run.moved, NULL);
     run.start = nb_monotonic_seconds();
     st = set_up(&run, cfg, err);
     if (!st)
-        st = finish(&run, nb_run_frames(&run, err), err);
+        st = run_all(&run, err);
     run.progress.seconds = nb_monotonic_seconds() - run.start;
     if (result)
         *result = run.progress;

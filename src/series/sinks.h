@@ -10,6 +10,7 @@
 
 /** A frame on its way from the thread that made it to the files. */
 typedef struct nb_slot {
+    int frame;
     nb_hdf5_frame truth;
     void *chunk; /* owned; the frame's record: record.h */
     size_t chunk_bytes, room;
@@ -18,7 +19,7 @@ typedef struct nb_slot {
     int ready, kept;
 } nb_slot;
 
-/** Numbered files, and the record of those that are finished. */
+/** Numbered files, and the record of those that are finished, which rank 0 has. */
 typedef struct nb_file_sink {
     nb_template name;
     nb_journal record;
@@ -26,15 +27,16 @@ typedef struct nb_file_sink {
     uint8_t *done; /* owned; [frames], found finished by `resume` */
 } nb_file_sink;
 
+/** key NULL: without the record. */
 nb_status nb_file_sink_open(nb_file_sink *s, const nb_series *series, int frames,
                             const nb_journal_key *key, nb_error *err);
 nb_status nb_file_sink_make(const nb_file_sink *s, nb_frame *frame, int k, nb_slot *slot,
                             nb_error *err);
-nb_status nb_file_sink_commit(nb_file_sink *s, int k, const nb_slot *slot, nb_error *err);
+nb_status nb_file_sink_commit(nb_file_sink *s, int k, uint64_t file_hash, nb_error *err);
 /** done: the record is no longer needed. */
 void nb_file_sink_close(nb_file_sink *s, int done);
-/** The seed of the run to be resumed; 0 if there is none. */
-int nb_file_sink_seed(const nb_series *series, int64_t *seed);
+/** What the run to be resumed was begun with; 0 if there is none. */
+int nb_file_sink_key(const nb_series *series, nb_journal_key *key);
 
 /** HDF5: the frames of one data file gather in a journal, which becomes the data file. */
 typedef struct nb_hdf5_sink {
@@ -42,7 +44,8 @@ typedef struct nb_hdf5_sink {
     nb_hdf5_layout layout;
     nb_journal_key key;
     int frames, per_file, resume;
-    int block; /* the data file that `journal` is for; -1: none */
+    int part, parts; /* of several processes' sinks for the same files */
+    int block;       /* the data file that `journal` is for; -1: none */
     nb_journal journal;
     int64_t *offset; /* owned; [per_file], where the frames of the block are, 0: not */
     size_t *bytes;   /* owned */
@@ -53,17 +56,21 @@ typedef struct nb_hdf5_sink {
     int64_t written;     /* bytes of chunks */
 } nb_hdf5_sink;
 
+/** part and parts are set: of the files of an earlier run this sink looks at every parts-th, and
+ * the union of all parts' `done` holds. */
 nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames,
                             const nb_hdf5_layout *layout, const nb_journal_key *key,
                             nb_error *err);
 nb_status nb_hdf5_sink_commit(nb_hdf5_sink *s, int k, const nb_slot *slot, nb_error *err);
 /** What the truth of a frame that was found finished says of its reflections. */
 void nb_hdf5_sink_recall(const nb_hdf5_sink *s, int k, nb_hdf5_frame *truth);
-/** Turn what is finished of the last data file into one that can be read; its journal stays. */
-nb_status nb_hdf5_sink_partial(nb_hdf5_sink *s, int frames, nb_error *err);
+/** Turn what is finished of the last data file into one that can be read; its journal stays.
+ * Returns its frames from the first on; 0: none could be made readable. */
+int nb_hdf5_sink_partial(nb_hdf5_sink *s);
 void nb_hdf5_sink_close(nb_hdf5_sink *s, int done);
 /** Name of data file n beside the master, for its links; user: the sink. */
 void nb_hdf5_sink_link(void *user, int n, char *name);
-int nb_hdf5_sink_seed(const nb_series *series, int64_t *seed);
+/** What the run to be resumed was begun with; 0 if there is none. */
+int nb_hdf5_sink_key(const nb_series *series, int frames, nb_journal_key *key);
 
 #endif

@@ -20,7 +20,7 @@ typedef struct worker {
     int started;
 } worker;
 
-static void stop_with(nb_run *run, int frame, nb_status st, const nb_error *err)
+void nb_run_stop_with(nb_run *run, int frame, nb_status st, const nb_error *err)
 {
     if (!run->status || frame < run->error_frame) {
         run->status = st;
@@ -31,40 +31,50 @@ static void stop_with(nb_run *run, int frame, nb_status st, const nb_error *err)
     pthread_cond_broadcast(&run->moved);
 }
 
-static void cancel(nb_run *run)
+void nb_run_cancel(nb_run *run)
 {
     atomic_store(&run->cancel, 1);
     atomic_store(&run->stop, 1);
 }
 
-/** The renderer asks whether to go on.  After an error the frames that were begun are finished. */
-static int on_render(void *user, double fraction)
+int nb_run_ask(nb_run *run)
 {
-    nb_run *run = user;
     int stop = atomic_load(&run->cancel);
-    (void)fraction;
     if (stop || !run->hooks.progress || pthread_mutex_trylock(&run->hook_lock) != 0)
         return stop;
     stop = run->hooks.progress(run->hooks.user,
                                (double)atomic_load(&run->committed) / run->frames.count);
     if (stop)
-        cancel(run);
+        nb_run_cancel(run);
     pthread_mutex_unlock(&run->hook_lock);
     return stop;
 }
 
-/** The number of the next frame to make, or -1. */
-static int take(nb_run *run)
+/** The renderer asks whether to go on.  After an error the frames that were begun are finished. */
+static int on_render(void *user, double fraction)
 {
-    int k = -1;
+    (void)fraction;
+    return nb_run_ask(user);
+}
+
+/** A slot for the next frame to make; NULL: there is none. */
+static nb_slot *take(nb_run *run)
+{
+    nb_slot *slot = NULL;
     pthread_mutex_lock(&run->lock);
-    while (!atomic_load(&run->stop) && run->next < run->frames.count &&
-           run->next >= run->written + run->window)
-        pthread_cond_wait(&run->moved, &run->lock);
-    if (!atomic_load(&run->stop) && run->next < run->frames.count)
-        k = run->next++;
+    while (!slot && !atomic_load(&run->stop)) {
+        int k = run->next < run->written + run->window ? nb_share_take(run) : -1;
+        if (k >= 0) {
+            slot = &run->slots[run->next++ % run->window];
+            slot->frame = k;
+        } else if (run->share.over && !run->share.left) {
+            break;
+        } else {
+            pthread_cond_wait(&run->moved, &run->lock);
+        }
+    }
     pthread_mutex_unlock(&run->lock);
-    return k;
+    return slot;
 }
 
 static int finished_before(const nb_run *run, int k)
@@ -152,7 +162,7 @@ static nb_status render(nb_run *run, nb_frame *f, int k, nb_error *err)
 }
 
 /** The frame for HDF5: its pixels, and its reflections if they are wanted. */
-static nb_status encode(nb_run *run, nb_frame *f, int k, nb_slot *slot, nb_error *err)
+static nb_status encode(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
 {
     nb_reflections list;
     nb_status st = nb_frame_encode(f, &run->layout, slot->chunk, &slot->chunk_bytes, err);
@@ -160,16 +170,17 @@ static nb_status encode(nb_run *run, nb_frame *f, int k, nb_slot *slot, nb_error
         return st;
     st = nb_sim_reflections(f->sim, f->image, &list, err);
     for (size_t i = 0; i < list.count; i++)
-        list.list[i].frame = k;
+        list.list[i].frame = slot->frame;
     if (!st)
         st = nb_record_add(slot, &list, err);
     nb_reflections_free(&list);
     return st;
 }
 
-static nb_status make(nb_run *run, nb_frame *f, int k, nb_slot *slot, nb_error *err)
+static nb_status make(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
 {
     nb_config cfg;
+    int k = slot->frame;
     nb_status st = nb_frames_config(&run->frames, k, &cfg, err);
     slot->kept = finished_before(run, k);
     if (st || (st = prepare(run, f, k, &cfg, err)))
@@ -182,22 +193,22 @@ static nb_status make(nb_run *run, nb_frame *f, int k, nb_slot *slot, nb_error *
     if (!st && run->files.done && !run->files.done[k])
         st = nb_file_sink_make(&run->files, f, k, slot, err);
     if (!st && run->hdf5.done && !run->hdf5.done[k])
-        st = encode(run, f, k, slot, err);
+        st = encode(run, f, slot, err);
     return st;
 }
 
-static nb_status commit(nb_run *run, int k, nb_slot *slot, nb_error *err)
+static nb_status commit(nb_run *run, const nb_slot *slot, nb_error *err)
 {
+    nb_finished f = {slot->frame, slot->kept, 0, slot->file_hash, slot->truth};
     nb_status st = NB_OK;
-    if (run->files.done)
-        st = nb_file_sink_commit(&run->files, k, slot, err);
-    if (!st && run->hdf5.done)
-        st = nb_hdf5_sink_commit(&run->hdf5, k, slot, err);
-    run->truth[k] = slot->truth;
-    return st;
+    if (!slot->kept)
+        f.bytes = (int64_t)slot->chunk_bytes + slot->file_bytes;
+    if (run->hdf5.done)
+        st = nb_hdf5_sink_commit(&run->hdf5, slot->frame, slot, err);
+    return st ? st : nb_share_finished(run, &f, err);
 }
 
-static int tell(nb_run *run)
+int nb_run_tell(nb_run *run)
 {
     int stop = 0;
     if (!run->series->progress)
@@ -211,31 +222,23 @@ static int tell(nb_run *run)
 /** Write what is ready, in order.  Called and left with the lock held. */
 static void drain(nb_run *run)
 {
+    nb_slot *slot = &run->slots[run->written % run->window];
     run->draining = 1;
-    for (;;) {
-        int k = run->written;
-        nb_slot *slot = &run->slots[k % run->window];
+    while (slot->ready) {
         nb_error err = {0};
         nb_status st;
-        if (k >= run->frames.count || !slot->ready)
-            break;
         pthread_mutex_unlock(&run->lock);
-        st = commit(run, k, slot, &err);
+        st = commit(run, slot, &err);
         pthread_mutex_lock(&run->lock);
         if (st) {
-            stop_with(run, k, st, &err);
+            nb_run_stop_with(run, slot->frame, st, &err);
             break;
         }
         slot->ready = 0;
-        run->written = run->progress.done = k + 1;
-        run->progress.kept += slot->kept;
-        if (!slot->kept)
-            run->progress.bytes += (int64_t)slot->chunk_bytes + slot->file_bytes;
-        run->progress.seconds = nb_monotonic_seconds() - run->start;
+        slot = &run->slots[++run->written % run->window];
         pthread_cond_broadcast(&run->moved);
-        atomic_store(&run->committed, k + 1);
-        if (tell(run)) {
-            cancel(run);
+        if (nb_run_tell(run)) {
+            nb_run_cancel(run);
             pthread_cond_broadcast(&run->moved);
         }
     }
@@ -246,17 +249,16 @@ static void *work(void *user)
 {
     worker *w = user;
     nb_run *run = w->run;
-    int k;
+    nb_slot *slot;
 #ifdef _OPENMP
     omp_set_num_threads(run->threads_each); /* of this thread's loops */
 #endif
-    while ((k = take(run)) >= 0) {
-        nb_slot *slot = &run->slots[k % run->window];
+    while ((slot = take(run)) != NULL) {
         nb_error err = {0};
-        nb_status st = make(run, &w->frame, k, slot, &err);
+        nb_status st = make(run, &w->frame, slot, &err);
         pthread_mutex_lock(&run->lock);
         if (st)
-            stop_with(run, k, st, &err);
+            nb_run_stop_with(run, slot->frame, st, &err);
         else
             slot->ready = 1;
         if (!run->draining)
@@ -264,6 +266,7 @@ static void *work(void *user)
         pthread_mutex_unlock(&run->lock);
     }
     nb_frame_free(&w->frame);
+    atomic_fetch_sub(&run->working, 1);
     return NULL;
 }
 
@@ -275,24 +278,32 @@ nb_status nb_run_frames(nb_run *run, nb_error *err)
         return NB_ERR_NOMEM;
     for (int i = 0; i < run->threads; i++) {
         workers[i].run = run;
+        atomic_fetch_add(&run->working, 1);
         workers[i].started = !pthread_create(&workers[i].thread, NULL, work, &workers[i]);
         started += workers[i].started;
+        if (!workers[i].started)
+            atomic_fetch_sub(&run->working, 1);
     }
+    nb_share_talk(run);
     for (int i = 0; i < run->threads; i++)
         if (workers[i].started)
             pthread_join(workers[i].thread, NULL);
     nb_free(workers);
-    if (!started)
-        return nb_fail(err, NB_ERR_NOMEM, "no thread could be started");
+    return started ? NB_OK : nb_fail(err, NB_ERR_NOMEM, "no thread could be started");
+}
+
+nb_status nb_run_outcome(const nb_run *run, nb_error *err)
+{
     if (run->status && err)
         *err = run->error;
     if (run->status && run->status != NB_ERR_CANCELLED)
         return run->status;
-    if (run->written < run->frames.count)
+    if (nb_ranks_rank(run->ranks) == 0 ? run->progress.done < run->frames.count
+                                       : atomic_load(&run->stop))
         return nb_fail(
             err, NB_ERR_CANCELLED,
             "interrupted: %d of %d frames are finished; the same flags with -resume "
             "go on from there",
-            run->written, run->frames.count);
+            run->progress.done, run->frames.count);
     return NB_OK;
 }

@@ -30,9 +30,10 @@ LIBRARIES = {
     "omp.h": {"render", "glue", "effects", "cuda", "series"},
     "hdf5.h": {"io"},
     "cairo": {"bench"},
+    "mpi.h": {"series"},
     "libdeflate.h": {"io"},
     "lz4.h": {"io"},
-    "dlfcn.h": {"io", "bench"},
+    "dlfcn.h": {"io", "bench", "series"},
     "pthread.h": {"series", "io", "glue"},
     "cuda": {"cuda"},
 }

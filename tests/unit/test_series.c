@@ -159,26 +159,26 @@ static void note_frame(void *user, int frame, int64_t offset, size_t bytes)
 static void journals_survive_damage(void **state)
 {
     char path[NB_PATH_MAX], data[16] = "some pixels";
-    const nb_journal_key key = {5, 6}, other = {5, 7};
+    const nb_journal_key key = {5, 6, 4}, other = {5, 7, 4};
     nb_error err = {0};
-    int64_t seed = 0;
+    nb_journal_key found = {0};
     snprintf(path, sizeof path, "%s", scratch_path(*state, "j"));
-    for (int cut = 0; cut < 190; cut++) {
+    for (int cut = 0; cut < 198; cut++) {
         nb_journal j;
         FILE *file;
-        int seen = 0, whole = cut < 24         ? 0
-                              : cut < 24 + 42  ? 0
-                              : cut < 24 + 85  ? 1
-                              : cut < 24 + 129 ? 2
+        int seen = 0, whole = cut < 32         ? 0
+                              : cut < 32 + 42  ? 0
+                              : cut < 32 + 85  ? 1
+                              : cut < 32 + 129 ? 2
                                                : 3;
         assert_int_equal(nb_journal_create(&j, path, &key, &err), NB_OK);
         for (int k = 0; k < 3; k++)
             assert_int_equal(nb_journal_append(&j, k, data, (size_t)(10 + k), NULL, &err),
                              NB_OK);
         nb_journal_close(&j);
-        assert_int_equal(nb_journal_seed(path, &seed), 1);
-        assert_int_equal(seed, 6);
-        if (cut < 24 + 129)
+        assert_int_equal(nb_journal_key_of(path, &found), 1);
+        assert_memory_equal(&found, &key, sizeof key);
+        if (cut < 32 + 129)
             assert_int_equal(truncate(path, cut), 0);
         else if ((file = fopen(path, "ab"))) { /* half a record behind */
             fwrite(data, 1, 7, file);

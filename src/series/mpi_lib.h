@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/** MPI, loaded when mpirun started this process with others.  Linked directly it costs every
+ * start of the program thirty milliseconds.  Include this instead of <mpi.h>; the functions are
+ * called by their own names.  The types are those of the implementation that the program was
+ * built with (MPICH and its kin: numbers; Open MPI: addresses of its variables). */
+#ifndef NB_SERIES_MPI_LIB_H
+#define NB_SERIES_MPI_LIB_H
+
+#ifdef NB_HAVE_MPI
+#include <mpi.h>
+
+#include "../nanobragg.h"
+
+/* Every function of the library that we call, and the variables behind its constants. */
+/* clang-format off */
+#define NB_MPI_FUNCTIONS(X) \
+    X(MPI_Abort) X(MPI_Allgather) X(MPI_Allreduce) X(MPI_Bcast) X(MPI_Comm_free) \
+    X(MPI_Comm_rank) X(MPI_Comm_set_errhandler) X(MPI_Comm_size) X(MPI_Comm_split_type) \
+    X(MPI_Finalize) X(MPI_Init_thread) X(MPI_Initialized) X(MPI_Iprobe) X(MPI_Isend) \
+    X(MPI_Recv) X(MPI_Test)
+#ifdef OPEN_MPI
+#define NB_MPI_VARIABLES(X) \
+    X(ompi_mpi_byte) X(ompi_mpi_comm_world) X(ompi_mpi_errors_return) X(ompi_mpi_info_null) \
+    X(ompi_mpi_op_max) X(ompi_mpi_unsigned_char)
+#else
+#define NB_MPI_VARIABLES(X)
+#endif
+/* clang-format on */
+
+typedef struct nb_mpi_lib {
+#define NB_MPI_MEMBER(name) __typeof__(name) *name##_;
+    NB_MPI_FUNCTIONS(NB_MPI_MEMBER)
+    NB_MPI_VARIABLES(NB_MPI_MEMBER)
+#undef NB_MPI_MEMBER
+} nb_mpi_lib;
+
+/** Load the library, once; before any of its functions.  Errors: NB_ERR_UNSUPPORTED. */
+nb_status nb_mpi_load(nb_error *err);
+
+/** The loaded library; nb_mpi_load has succeeded. */
+const nb_mpi_lib *nb_mpi(void);
+
+#ifndef NB_MPI_LIB_ITSELF
+#define MPI_Abort (nb_mpi()->MPI_Abort_)
+#define MPI_Allgather (nb_mpi()->MPI_Allgather_)
+#define MPI_Allreduce (nb_mpi()->MPI_Allreduce_)
+#define MPI_Bcast (nb_mpi()->MPI_Bcast_)
+#define MPI_Comm_free (nb_mpi()->MPI_Comm_free_)
+#define MPI_Comm_rank (nb_mpi()->MPI_Comm_rank_)
+#define MPI_Comm_set_errhandler (nb_mpi()->MPI_Comm_set_errhandler_)
+#define MPI_Comm_size (nb_mpi()->MPI_Comm_size_)
+#define MPI_Comm_split_type (nb_mpi()->MPI_Comm_split_type_)
+#define MPI_Finalize (nb_mpi()->MPI_Finalize_)
+#define MPI_Init_thread (nb_mpi()->MPI_Init_thread_)
+#define MPI_Initialized (nb_mpi()->MPI_Initialized_)
+#define MPI_Iprobe (nb_mpi()->MPI_Iprobe_)
+#define MPI_Isend (nb_mpi()->MPI_Isend_)
+#define MPI_Recv (nb_mpi()->MPI_Recv_)
+#define MPI_Test (nb_mpi()->MPI_Test_)
+#ifdef OPEN_MPI
+#define ompi_mpi_byte (*nb_mpi()->ompi_mpi_byte_)
+#define ompi_mpi_comm_world (*nb_mpi()->ompi_mpi_comm_world_)
+#define ompi_mpi_errors_return (*nb_mpi()->ompi_mpi_errors_return_)
+#define ompi_mpi_info_null (*nb_mpi()->ompi_mpi_info_null_)
+#define ompi_mpi_op_max (*nb_mpi()->ompi_mpi_op_max_)
+#define ompi_mpi_unsigned_char (*nb_mpi()->ompi_mpi_unsigned_char_)
+#endif
+#endif
+#endif
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+#include "ranks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "mpi_lib.h"
+
+/** A number of the environment that is not negative; -1: none. */
+static int number(const char *name)
+{
+    const char *text = getenv(name);
+    char *end;
+    long n = text && *text ? strtol(text, &end, 10) : -1;
+    return n >= 0 && n < 1 << 24 && *end == '\0' ? (int)n : -1;
+}
+
+static int first_of(const char *const names[], size_t count)
+{
+    int n = -1;
+    for (size_t i = 0; i < count && n < 0; i++)
+        n = number(names[i]);
+    return n;
+}
+
+int nb_ranks_launched(int *rank)
+{
+    /* Hydra (MPICH, Intel MPI, MVAPICH) and Slurm's PMI; Open MPI; PMIx under Slurm, which says
+     * the number of a step's processes elsewhere. */
+    static const char *const ranks[] = {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"};
+    static const char *const sizes[] = {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE",
+                                        "SLURM_STEP_NUM_TASKS"};
+    int here = first_of(ranks, 3), count = here >= 0 ? first_of(sizes, 3) : -1;
+    if (here >= 0 && count < 1)
+        count = here + 1;
+    if (rank)
+        *rank = here > 0 ? here : 0;
+    return count > 1 ? count : 1;
+}
+
+#ifdef NB_HAVE_MPI
+
+enum { TAG = 1 };
+
+/** A message on its way. */
+typedef struct letter {
+    struct letter *next;
+    MPI_Request request;
+    char data[];
+} letter;
+
+struct nb_ranks {
+    int rank, count, local_rank, local_count;
+    int initialized; /* by us */
+    int lost;        /* -1: none */
+    letter *letters; /* owned, like those behind it */
+};
+
+static nb_status find_places(nb_ranks *r, nb_error *err)
+{
+    MPI_Comm host;
+    int ok = MPI_Comm_rank(MPI_COMM_WORLD, &r->rank) == MPI_SUCCESS &&
+             MPI_Comm_size(MPI_COMM_WORLD, &r->count) == MPI_SUCCESS &&
+             MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
+                                 &host) == MPI_SUCCESS;
+    if (!ok)
+        return nb_fail(err, NB_ERR_UNSUPPORTED, "MPI cannot number the processes");
+    MPI_Comm_rank(host, &r->local_rank);
+    MPI_Comm_size(host, &r->local_count);
+    MPI_Comm_free(&host);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    return NB_OK;
+}
+
+static nb_status begin(nb_ranks *r, int launched, nb_error *err)
+{
+    int was = 0, level;
+    nb_status st = nb_mpi_load(err);
+    if (st)
+        return st;
+    MPI_Initialized(&was);
+    if (!was && MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
+        return nb_fail(err, NB_ERR_UNSUPPORTED, "MPI cannot be started");
+    r->initialized = !was;
+    st = find_places(r, err);
+    if (!st && r->count < launched)
+        st = nb_fail(err, NB_ERR_UNSUPPORTED,
+                     "%d processes were started, and the MPI of this build (%s) does not "
+                     "see the others: start them with its own mpirun",
+                     launched, NB_MPI_VERSION);
+    return st;
+}
+
+nb_status nb_ranks_join(nb_ranks **ranks, nb_error *err)
+{
+    int launched = nb_ranks_launched(NULL);
+    nb_status st;
+    *ranks = NULL;
+    if (launched < 2)
+        return NB_OK;
+    *ranks = nb_alloc(1, sizeof **ranks, "MPI", err);
+    if (!*ranks)
+        return NB_ERR_NOMEM;
+    (*ranks)->lost = -1;
+    st = begin(*ranks, launched, err);
+    if (st) {
+        nb_ranks_leave(*ranks);
+        *ranks = NULL;
+    }
+    return st;
+}
+
+/** Forget what was delivered. */
+static void sweep(nb_ranks *r)
+{
+    letter **at = &r->letters;
+    while (*at) {
+        letter *l = *at;
+        int done = 0;
+        if (MPI_Test(&l->request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
+            at = &l->next;
+        } else {
+            *at = l->next;
+            nb_free(l);
+        }
+    }
+}
+
+void nb_ranks_leave(nb_ranks *r)
+{
+    const struct timespec turn = {5, 0};
+    if (!r)
+        return;
+    if (r->lost >= 0) {
+        if (r->rank != (r->lost == 0))
+            nanosleep(&turn, NULL);
+        MPI_Abort(MPI_COMM_WORLD, 1); /* does not come back */
+    }
+    if (r->initialized)
+        MPI_Finalize();
+    while (r->letters) {
+        letter *l = r->letters;
+        r->letters = l->next;
+        nb_free(l);
+    }
+    nb_free(r);
+}
+
+void nb_ranks_broken(nb_ranks *r, int lost)
+{
+    r->lost = lost;
+}
+
+int nb_ranks_lost(const nb_ranks *r)
+{
+    return r ? r->lost : -1;
+}
+
+int nb_ranks_count(const nb_ranks *r)
+{
+    return r ? r->count : 1;
+}
+
+int nb_ranks_rank(const nb_ranks *r)
+{
+    return r ? r->rank : 0;
+}
+
+int nb_ranks_local_count(const nb_ranks *r)
+{
+    return r ? r->local_count : 1;
+}
+
+int nb_ranks_local_rank(const nb_ranks *r)
+{
+    return r ? r->local_rank : 0;
+}
+
+void nb_ranks_share(nb_ranks *r, void *data, size_t bytes)
+{
+    if (r)
+        MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+void nb_ranks_merge(nb_ranks *r, uint8_t *flags, size_t count)
+{
+    if (r)
+        MPI_Allreduce(MPI_IN_PLACE, flags, (int)count, MPI_UNSIGNED_CHAR, MPI_MAX,
+                      MPI_COMM_WORLD);
+}
+
+static const char *rank_name(int rank, char name[32])
+{
+    snprintf(name, 32, "rank %d: ", rank);
+    return name;
+}
+
+nb_status nb_ranks_agree(nb_ranks *r, nb_status status, nb_error *err)
+{
+    nb_error mine = {0}, *all;
+    char place[32];
+    if (!r)
+        return status;
+    if (status) {
+        mine = *err;
+        mine.code = status;
+    }
+    all = nb_alloc((size_t)r->count, sizeof *all, "errors", NULL);
+    if (!all) { /* the others wait: nothing can be agreed on any more */
+        nb_ranks_broken(r, r->rank);
+        return nb_fail_memory(err, sizeof *all, "errors");
+    }
+    MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE,
+                  MPI_COMM_WORLD);
+    for (int i = r->count - 1; i >= 0; i--)
+        if (all[i].code) {
+            status = all[i].code;
+            nb_fail(err, status, "%s%.500s", i ? rank_name(i, place) : "", all[i].message);
+        }
+    if (status && r->rank > 0) /* rank 0 speaks */
+        memset(err, 0, sizeof *err);
+    nb_free(all);
+    return status;
+}
+
+void nb_ranks_send(nb_ranks *r, int to, const void *data, size_t bytes)
+{
+    letter *l = nb_alloc_raw(1, sizeof *l + bytes, "message", NULL);
+    sweep(r);
+    if (!l)
+        return;
+    memcpy(l->data, data, bytes);
+    if (MPI_Isend(l->data, (int)bytes, MPI_BYTE, to, TAG, MPI_COMM_WORLD, &l->request) !=
+        MPI_SUCCESS) { /* to a lost process */
+        nb_free(l);
+        return;
+    }
+    l->next = r->letters;
+    r->letters = l;
+}
+
+int nb_ranks_receive(nb_ranks *r, void *data, size_t bytes, int *from)
+{
+    MPI_Status status;
+    int there = 0;
+    (void)r;
+    if (MPI_Iprobe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &status) != MPI_SUCCESS ||
+        !there)
+        return 0;
+    *from = status.MPI_SOURCE;
+    return MPI_Recv(data, (int)bytes, MPI_BYTE, *from, TAG, MPI_COMM_WORLD, &status) ==
+           MPI_SUCCESS;
+}
+
+int nb_ranks_pending(nb_ranks *r)
+{
+    sweep(r);
+    return r->letters != NULL;
+}
+
+#else
+
+struct nb_ranks {
+    int rank;
+};
+
+nb_status nb_ranks_join(nb_ranks **ranks, nb_error *err)
+{
+    int launched = nb_ranks_launched(NULL);
+    *ranks = NULL;
+    if (launched < 2)
+        return NB_OK;
+    return nb_fail(
+        err, NB_ERR_UNSUPPORTED,
+        "mpirun started %d processes, and this build has no MPI: each would "
+        "write the same files (install libmpich-dev and rebuild, or start one)",
+        launched);
+}
+
+void nb_ranks_leave(nb_ranks *ranks)
+{
+    nb_free(ranks);
+}
+
+int nb_ranks_count(const nb_ranks *ranks)
+{
+    (void)ranks;
+    return 1;
+}
+
+int nb_ranks_rank(const nb_ranks *ranks)
+{
+    (void)ranks;
+    return 0;
+}
+
+int nb_ranks_local_count(const nb_ranks *ranks)
+{
+    (void)ranks;
+    return 1;
+}
+
+int nb_ranks_local_rank(const nb_ranks *ranks)
+{
+    (void)ranks;
+    return 0;
+}
+
+void nb_ranks_share(nb_ranks *ranks, void *data, size_t bytes)
+{
+    (void)ranks;
+    (void)data;
+    (void)bytes;
+}
+
+void nb_ranks_merge(nb_ranks *ranks, uint8_t *flags, size_t count)
+{
+    (void)ranks;
+    (void)flags;
+    (void)count;
+}
+
+nb_status nb_ranks_agree(nb_ranks *ranks, nb_status status, nb_error *err)
+{
+    (void)ranks;
+    (void)err;
+    return status;
+}
+
+void nb_ranks_send(nb_ranks *ranks, int to, const void *data, size_t bytes)
+{
+    (void)ranks;
+    (void)to;
+    (void)data;
+    (void)bytes;
+}
+
+int nb_ranks_receive(nb_ranks *ranks, void *data, size_t bytes, int *from)
+{
+    (void)ranks;
+    (void)data;
+    (void)bytes;
+    (void)from;
+    return 0;
+}
+
+int nb_ranks_pending(nb_ranks *ranks)
+{
+    (void)ranks;
+    return 0;
+}
+
+void nb_ranks_broken(nb_ranks *ranks, int lost)
+{
+    (void)ranks;
+    (void)lost;
+}
+
+int nb_ranks_lost(const nb_ranks *ranks)
+{
+    (void)ranks;
+    return -1;
+}
+
+#endif

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: MIT
+"""A series shared by the processes of mpirun: the same images; nothing is lost.
+
+usage: NANOBRAGG=program python3 tests/cli/mpi_check.py
+"""
+import glob
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+PROGRAM = os.path.abspath(os.environ["NANOBRAGG"])
+FAILED = []
+ROTATION = ["-default_F", "100", "-cell", "70", "80", "90", "-N", "8", "-detpixels", "96",
+            "-pixel", "0.5", "-fluence", "3e28", "-distance", "100", "-mosaic", "0.5", "-seed", "7",
+            "-phi", "10", "-osc", "0.3", "-phisteps", "2", "-threads", "1", "-quiet"]
+OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+
+
+def ok(name, good, why=""):
+    if not good:
+        print(f"# {name}: {why}")
+        FAILED.append(name)
+    print(("ok " if good else "not ok ") + "mpi " + name)
+
+
+def start(ranks, args, env=None, program=(PROGRAM,)):
+    words = [*program, *map(str, args)]
+    if ranks:
+        words = ["mpirun", "-n", str(ranks), *words]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            env={**os.environ, **OPEN_MPI, **(env or {})})
+
+
+def run(ranks, *args, status=0, **rest):
+    process = start(ranks, args, **rest)
+    out, error = process.communicate(timeout=120)
+    if (process.returncode != 0) != bool(status) or (status > 0 and process.returncode != status):
+        raise AssertionError(f"exit status {process.returncode}, not {status}: {error[-400:]}")
+    return out, error
+
+
+def ours(error):
+    return [line for line in error.splitlines() if line.startswith("nanobragg: ")]
+
+
+def read(path):
+    with open(path, "rb") as stream:
+        return stream.read()
+
+
+def images(h5py, stem):
+    """Pixels and truth through the master, and the numbered files."""
+    with h5py.File(stem + "_master.h5") as h5:
+        return (h5["/entry/data/data"][...].tobytes(),
+                [h5["/entry/simulation/" + key][...].tobytes() for key in ("A", "seed", "phi")],
+                [read(f) for f in sorted(glob.glob(stem + "_*.cbf"))])
+
+
+def clear(stem):
+    for name in glob.glob(stem + "_*"):
+        os.remove(name)
+
+
+def readable(h5py, stem):
+    """Frames in whole files; anything that cannot be read raises."""
+    frames = 0
+    for name in glob.glob(stem + "_data_*.h5"):
+        with h5py.File(name) as h5:
+            frames += len(h5["/entry/data/data"][...])
+    if os.path.exists(stem + "_master.h5"):
+        with h5py.File(stem + "_master.h5") as h5:
+            data = h5["/entry/data/data"][...]
+            if not all(frame.any() for frame in data):
+                raise AssertionError("the master has frames that are not there")
+    return frames
+
+
+def equality(h5py, numpy):
+    series = {"rotation": ["-frames", 11],
+              "stills": ["-stills", 9, "-orientations", "random", "-jitter_fluence", 20],
+              "jobs": ["-jobs", "j.jsonl"]}
+    with open("j.jsonl", "w", encoding="ascii") as out:
+        out.write("\n".join(json.dumps({"misset": [i, 2, 3]}) for i in range(7)))
+    for name, flags in series.items():
+        files = ["-hdf5", f"{name}_master.h5", "-output", f"{name}_%02d.cbf"]
+        run(0, *ROTATION, *flags, *files)
+        one = images(h5py, name)
+        for ranks in (2, 3):
+            clear(name)
+            error = run(ranks, *ROTATION, *flags, *files)[1]
+            ok(f"{name}-{ranks}-ranks", images(h5py, name) == one and not ours(error) and
+               len(glob.glob(f"{name}_data_*.h5")) >= ranks and not glob.glob("*.resume"), error)
+    run(3, *ROTATION, "-frames", 2, "-output", "few_%d.bin")  # fewer frames than processes
+    raw = numpy.fromfile("few_2.bin", "f4")
+    ok("fewer-frames-than-ranks", raw.size == 96 * 96 and raw.max() > 0)
+
+
+def reports():
+    flags = [f for f in ROTATION if f not in ("-quiet", "-seed", "7")]
+    out, error = run(2, *flags, "-frames", 4, "-output", "p_%d.cbf", "-nopgm")
+    ok("rank-0-reports", out.count("processes 2") == 1 and out.count("series ") == 1 and
+       len(ours(error)) == 1 and "-nopgm do nothing" in error, out + error)
+    error = run(2, *ROTATION, "-nopgm", status=2)[1]
+    ok("one-image-refused", len(ours(error)) == 1 and "mpirun" in error, error)
+    error = run(3, *ROTATION, "-frames", "x", status=2)[1]
+    ok("one-line-for-all", len(ours(error)) == 1 and "-frames" in error, error)
+    error = run(3, *ROTATION, "-frames", 3, "-hdf5", "no/folder.h5", status=1)[1]
+    ok("no-folder", len(ours(error)) == 1 and "no/folder" in error, error)
+
+
+def stranger():
+    """Started by an mpirun that this build's MPI does not know, or in a build without one."""
+    for size, rank in (("PMI_SIZE", "PMI_RANK"), ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK")):
+        error = run(0, *ROTATION, "-frames", 2, "-output", "n_%d.bin", status=2,
+                    env={size: "2", rank: "0"})[1]
+        ok(f"refused-{size}", len(ours(error)) == 1 and "processes" in error and
+           not glob.glob("n_*"), error)
+
+
+def failing_frame(h5py):
+    with open("f.jsonl", "w", encoding="ascii") as out:
+        for i in range(24):
+            job = {"misset": [i, 2, 3]} if i != 17 else {"sourcefile": "absent.src"}
+            out.write(json.dumps(job) + "\n")
+    flags = ROTATION + ["-jobs", "f.jsonl", "-hdf5", "f_master.h5", "-frames_per_file", 4,
+                        "-output", "f_%02d.cbf"]
+    error = run(3, *flags, status=2)[1]
+    frames = readable(h5py, "f")
+    ok("failing-frame", len(ours(error)) == 1 and "absent.src" in error and 0 < frames < 24,
+       f"{frames} frames: {error}")
+    with open("absent.src", "w", encoding="ascii") as out:
+        out.write("-10 0 0 1 1e-10\n")
+    run(2, *flags, "-resume")
+    two = images(h5py, "f")
+    clear("f")
+    run(0, *flags)
+    ok("failing-frame-resumed", images(h5py, "f") == two)
+
+
+def members(mpirun):
+    """The processes of a run: rank -> process."""
+    found = {}
+    for folder in glob.glob("/proc/[0-9]*"):
+        try:
+            if read(folder + "/cmdline").split(b"\0")[0].decode() != PROGRAM or \
+                    os.readlink(folder + "/cwd") != os.getcwd():
+                continue
+            for word in read(folder + "/environ").decode().split("\0"):
+                name, _, value = word.partition("=")
+                if name in ("PMI_RANK", "OMPI_COMM_WORLD_RANK"):
+                    found[int(value)] = int(os.path.basename(folder))
+        except OSError:
+            pass
+    return found if mpirun.poll() is None else {}
+
+
+LONG = ROTATION + ["-frames", 30, "-frames_per_file", 4, "-hdf5", "k_master.h5", "-output",
+                   "k_%02d.cbf", "-oversample", 4]
+
+
+def wait_for(pattern, count, process):
+    end = time.monotonic() + 30
+    while len(glob.glob(pattern)) < count and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.005)
+
+
+def killed(h5py, times):
+    """One process is killed at a random moment; mpirun ends the others; any number goes on."""
+    run(2, *LONG)
+    whole = images(h5py, "k")
+    generator = random.Random(3)
+    good = kept = hit = 0
+    for _ in range(times):
+        clear("k")
+        ranks = generator.choice((2, 3))
+        process = start(ranks, LONG)
+        wait_for("k_*.cbf", generator.randrange(1, 25), process)
+        victim = members(process).get(generator.randrange(ranks))
+        if victim:
+            hit += 1
+            os.kill(victim, signal.SIGKILL)
+        process.communicate(timeout=60)
+        readable(h5py, "k")
+        again = generator.choice((0, 2, 3))
+        text = run(again, *[f for f in LONG if f != "-quiet"], "-resume")[0]
+        kept += "kept from before" in text
+        good += images(h5py, "k") == whole and (process.returncode != 0 or not victim)
+    ok("killed-and-resumed", good == times, f"{good} of {times} as uninterrupted")
+    ok("killed-in-time", hit > 0 and kept > 0, f"{hit} of {times} were hit, {kept} kept frames")
+
+
+def lost(h5py, rank):
+    """A process is lost and mpirun does not notice (its shell lives on): the others end."""
+    clear("k")
+    process = start(3, LONG, env={"NANOBRAGG_RANK_TIMEOUT": "3"},
+                    program=("sh", "-c", '"$0" "$@" || sleep 60', PROGRAM))
+    wait_for("k_data_*.h5", 1, process)
+    victim = members(process).get(rank)
+    if victim:
+        os.kill(victim, signal.SIGKILL)
+    error = process.communicate(timeout=100)[1]
+    frames = readable(h5py, "k")
+    ok(f"lost-rank-{rank}", victim and process.returncode != 0 and frames > 0 and
+       f"rank {rank} of 3 was lost" in error, f"{frames} frames, {process.returncode}: {error}")
+
+
+def interrupted(h5py):
+    clear("k")
+    process = start(2, LONG)
+    wait_for("k_*.cbf", 1, process)
+    process.send_signal(signal.SIGINT)
+    error = process.communicate(timeout=60)[1]
+    # MPICH's mpirun now and then says 0 although every process has said 130
+    ok("interrupted", process.returncode in (0, 130) and len(ours(error)) == 1 and
+       "-resume" in error and 0 < readable(h5py, "k") < 30, f"{process.returncode}: {error}")
+
+
+def full_disk(h5py):
+    if os.geteuid() != 0:
+        print("skip mpi full-disk # needs root for a small tmpfs")
+        return
+    os.mkdir("small")
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", "small"], check=False,
+                      stderr=subprocess.DEVNULL).returncode:
+        print("skip mpi full-disk # no tmpfs can be mounted here")
+        return
+    try:
+        flags = ROTATION + ["-frames", 40, "-frames_per_file", 3]
+        error = run(3, *flags, "-hdf5", "small/d_master.h5", status=1)[1]
+        frames = readable(h5py, "small/d")
+        ok("full-disk", len(ours(error)) == 1 and ("space" in error or "disk" in error) and
+           frames > 0, f"{frames} frames: {error}")
+    finally:
+        subprocess.run(["umount", "small"], check=False)
+
+
+def main():
+    folder = tempfile.mkdtemp()
+    os.chdir(folder)
+    stranger()
+    version = subprocess.run([PROGRAM, "-version"], capture_output=True, text=True, check=False)
+    if not shutil.which("mpirun"):
+        print("skip mpi # there is no mpirun (package mpich)")
+    elif not any(line.split()[:2] == ["MPI", "yes"] for line in version.stdout.splitlines()):
+        print("skip mpi # not in this build")
+    else:
+        try:
+            import h5py
+            import numpy
+            reports()
+            equality(h5py, numpy)
+            failing_frame(h5py)
+            killed(h5py, 10 if os.environ.get("NB_BIG") else 4)
+            interrupted(h5py)
+            full_disk(h5py)
+            lost(h5py, 1)
+            lost(h5py, 0)
+        except ImportError as missing:
+            print(f"skip mpi # {missing}")
+    os.chdir("/")
+    shutil.rmtree(folder)
+    return 1 if FAILED else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
