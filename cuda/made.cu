@@ -201,6 +201,15 @@ static void times(const nb_backend_state *state, nb_device_times *out)
     out->download = (double)state->made.download_ns * 1e-9;
 }
 
+static int count_devices(void)
+{
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess)
+        count = 0;
+    cudaGetLastError();
+    return count;
+}
+
 nb_status nb_cuda_made_open(nb_cuda_made *made, nb_error *err)
 {
     int i;
@@ -230,4 +239,4 @@ void nb_cuda_made_close(nb_cuda_made *made)
 }
 
 extern const nb_backend_device nb_cuda_device_entries = {
-    warm, sum_rows, make, fetch, take, give, allocate, release, times};
+    warm, sum_rows, make, fetch, take, give, allocate, release, times, count_devices};

@@ -212,7 +212,8 @@ typedef struct nb_config {
     int threads; /* 0 auto */
     nb_isa isa;
     nb_precision precision;
-    char device[32];         /* auto | cpu | cuda | cuda:N; "" = auto */
+    char device[32]; /* auto | cpu | cuda | cuda:N | cuda:all (series: frames on every GPU; one
+                        image: the first); "" = auto */
     int device_alone;        /* nobody else here uses it: nb_sim_write shuts it down */
     char command_line[2048]; /* for file headers; may be empty */
 } nb_config;

@@ -403,7 +403,8 @@ GROUP("Series"),
 
 GROUP("Running"),
 {"device", NULL, .kind = NB_OPT_DEVICE, CFG(device),
-    .value = "auto | cpu | cuda | cuda:N", .fallback = "auto", .help = "where to render"},
+    .value = "auto | cpu | cuda | cuda:N | cuda:all", .fallback = "auto",
+     .help = "where to render; all: the frames of a series on every GPU"},
 {"threads", NULL, WHOLE(threads), WITHIN(0, 4096), .fallback = "0 (every processor)",
     .help = "processor threads"},
 {"isa", NULL, WORD(isa, isas), .value = "name", .fallback = "auto",
@@ -449,6 +450,6 @@ const nb_option *nb_option_table(size_t *count)
 
 const char *const *nb_device_words(void)
 {
-    static const char *const words[] = {"auto", "cpu", "cuda", NULL};
+    static const char *const words[] = {"auto", "cpu", "cuda", "cuda:all", NULL};
     return words;
 }

@@ -296,7 +296,7 @@ static nb_status parse_device(parser *p)
 
     if (!text)
         return NB_ERR_INPUT;
-    digits = strncmp(text, "cuda:", 5) ? NULL : text + 5;
+    digits = strncmp(text, "cuda:", 5) || !strcmp(text, "cuda:all") ? NULL : text + 5;
     if (digits) {
         size_t length = strlen(digits);
         if (length < 1 || length > 3 || strspn(digits, "0123456789") != length)

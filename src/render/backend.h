@@ -72,6 +72,7 @@ typedef struct nb_backend_device {
     void *(*allocate)(int device_index, size_t bytes);
     void (*release)(void *memory); /* NULL is fine */
     void (*times)(const nb_backend_state *state, nb_device_times *times);
+    int (*count)(void); /* devices of this host */
 } nb_backend_device;
 
 typedef struct nb_backend {

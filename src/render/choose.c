@@ -17,12 +17,13 @@ const nb_backend *nb_backend_cpu(const nb_render_options *options)
     return options->isa == NB_ISA_SCALAR ? &nb_backend_scalar : &nb_backend_simd;
 }
 
-/** The index after "cuda:", -1 for plain "cuda", -2 for anything else. */
+/** The index after "cuda:", -1 for plain "cuda" and for "cuda:all", of which a series makes more,
+ * -2 for anything else. */
 static int cuda_index(const char *device)
 {
     char *end;
     long index;
-    if (strcmp(device, "cuda") == 0)
+    if (strcmp(device, "cuda") == 0 || strcmp(device, "cuda:all") == 0)
         return -1;
     if (strncmp(device, "cuda:", 5) != 0 || device[5] < '0' || device[5] > '9')
         return -2;
@@ -55,7 +56,8 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *device,
         options->device_index = cuda_index(device);
         if (options->device_index == -2)
             return nb_fail(err, NB_ERR_INPUT,
-                           "-device %s: must be auto, cpu, cuda or cuda:N", device);
+                           "-device %s: must be auto, cpu, cuda, cuda:N or cuda:all",
+                           device);
         return take_cuda(scene, options, device, backend, reason, reason_size, err);
     }
     *backend = nb_backend_cpu(options);

@@ -5,7 +5,7 @@
 
 #include "backend.h"
 
-/** Choose for device "auto" (also ""), "cpu", "cuda" or "cuda:N".  On success *backend is
+/** Choose for device "auto" (also ""), "cpu", "cuda", "cuda:N" or "cuda:all".  On success *backend is
  * static; reason says in one line why it was taken.  options->device_index is set from "cuda:N".
  * Errors: NB_ERR_INPUT for an unknown device, NB_ERR_UNSUPPORTED or NB_ERR_DEVICE when the one
  * that was asked for cannot render here. */

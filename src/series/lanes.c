@@ -1,21 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 #include "lanes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "../base/memory.h"
 
-nb_status nb_lanes_open(nb_lanes *l, const nb_backend *backend, int count, int device,
+nb_lane_devices nb_lane_devices_of(const char *device, int there, int n, int processes)
+{
+    nb_lane_devices d = {-1, 0, 1};
+    if (device[0] && strncmp(device, "cuda:", 5) == 0 && strcmp(device, "cuda:all") != 0) {
+        d.first = atoi(device + 5);
+    } else if (strcmp(device, "cuda:all") == 0 && n < there) {
+        d.first = n;
+        d.step = processes;
+        d.count = (there - 1 - n) / processes + 1;
+    } else if (processes > 1 && there > 0) {
+        d.first = n % there;
+    }
+    return d;
+}
+
+nb_status nb_lanes_open(nb_lanes *l, const nb_backend *backend, nb_lane_devices devices,
                         nb_error *err)
 {
     memset(l, 0, sizeof *l);
-    l->lane = nb_alloc((size_t)count, sizeof *l->lane, "renderers", err);
+    l->lane = nb_alloc((size_t)devices.count, sizeof *l->lane, "renderers", err);
     if (!l->lane)
         return NB_ERR_NOMEM;
-    l->count = count;
+    l->count = devices.count;
     l->backend = backend;
-    for (int i = 0; i < count; i++)
-        l->lane[i].device = device;
+    for (int i = 0; i < l->count; i++)
+        l->lane[i].device = devices.first + i * devices.step;
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->freed, NULL);
     return NB_OK;

@@ -21,9 +21,17 @@ typedef struct nb_lanes {
     const nb_backend *backend;
 } nb_lanes;
 
-/** `count` renderers of this backend. */
-nb_status nb_lanes_open(nb_lanes *lanes, const nb_backend *backend, int count, int device,
-                        nb_error *err);
+/** The accelerators of a process: `count` of them, first, first + step, ... */
+typedef struct nb_lane_devices {
+    int first, step, count;
+} nb_lane_devices;
+
+/** Those of this -device, out of `there` of the host, for the nth of `processes` on it. */
+nb_lane_devices nb_lane_devices_of(const char *device, int there, int n, int processes);
+
+/** Renderers of this backend, one for each device. */
+nb_status nb_lanes_open(nb_lanes *lanes, const nb_backend *backend,
+                        nb_lane_devices devices, nb_error *err);
 void nb_lanes_close(nb_lanes *lanes);
 
 /** Render the simulation's scene on the next free lane. */

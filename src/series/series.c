@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* nb_series_run: set up, run, write the master, tidy. */
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,6 +24,8 @@ static uint64_t fingerprint(const nb_run *run)
     uint64_t h = nb_hash_bytes(NB_HASH_START, NB_VERSION, strlen(NB_VERSION));
     nb_config cfg = run->frames.base;
     memset(cfg.command_line, 0, sizeof cfg.command_line);
+    if (strncmp(cfg.device, "cuda", 4) == 0) /* any: they give the same pixels */
+        memset(cfg.device + 4, 0, sizeof cfg.device - 4);
     cfg.threads = 0;
     h = nb_hash_bytes(h, &cfg, sizeof cfg);
     h = nb_hash_bytes(h, numbers, sizeof numbers);
@@ -118,11 +121,21 @@ static void choose_threads(nb_run *run)
 static nb_status open_lanes(nb_run *run, nb_error *err)
 {
     nb_sim *base = run->base;
-    int accelerator = base->backend == &nb_backend_cuda;
-    if (accelerator) /* an image that failed there is an error, not another renderer's */
+    nb_lane_devices devices = {-1, 0, run->threads};
+    char more[32];
+    if (base->backend == &nb_backend_cuda) {
+        devices = nb_lane_devices_of(base->cfg.device, base->backend->device->count(),
+                                     nb_ranks_local_rank(run->ranks),
+                                     nb_ranks_local_count(run->ranks));
+        /* an image that failed there is an error, not another renderer's */
         strcpy(base->cfg.device, "cuda");
-    return nb_lanes_open(&run->lanes, base->backend, accelerator ? 1 : run->threads,
-                         base->options.device_index, err);
+        if (devices.count > 1) {
+            snprintf(more, sizeof more, "; %d devices", devices.count);
+            strncat(run->progress.backend, more,
+                    sizeof run->progress.backend - strlen(run->progress.backend) - 1);
+        }
+    }
+    return nb_lanes_open(&run->lanes, base->backend, devices, err);
 }
 
 static nb_status open_sinks(nb_run *run, int per_block, nb_error *err)

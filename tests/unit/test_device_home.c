@@ -214,9 +214,14 @@ static void fake_times(const nb_backend_state *state, nb_device_times *times)
     times->kernels = 1;
 }
 
-static const nb_backend_device fake_device = {fake_warm,     fake_sums, fake_make,
-                                              fake_fetch,    fake_take, fake_give,
-                                              fake_allocate, free,      fake_times};
+static int fake_count(void)
+{
+    return 1;
+}
+
+static const nb_backend_device fake_device = {
+    fake_warm, fake_sums,     fake_make, fake_fetch, fake_take,
+    fake_give, fake_allocate, free,      fake_times, fake_count};
 static const nb_backend fake = {"fake",        fake_estimate, fake_open,   fake_render,
                                 fake_describe, fake_close,    &fake_device};
 

@@ -13,7 +13,9 @@
 #include "io/hdf5_chunk.h"
 #include "nanobragg.h"
 #include "scratch.h"
+#include "render/backend.h"
 #include "series/journal.h"
+#include "series/lanes.h"
 #include "series/template.h"
 
 static nb_config small(void)
@@ -113,6 +115,32 @@ static void a_frame_that_fails_stops_the_series(void **state)
     assert_int_equal(nb_series_run(&cfg, &series, NULL, &result, &err), NB_ERR_INPUT);
     assert_non_null(strstr(err.message, "-fluence"));
     assert_int_equal(result.done, 7); /* those before it are there */
+}
+
+/** Every device of a host is used, by one process or by several. */
+static void devices_are_shared(void **state)
+{
+    nb_lane_devices d = nb_lane_devices_of("cuda:all", 4, 0, 1);
+    nb_lanes lanes;
+    nb_error err = {0};
+    (void)state;
+    assert_true(d.first == 0 && d.step == 1 && d.count == 4);
+    d = nb_lane_devices_of("cuda:all", 5, 1, 2);
+    assert_int_equal(nb_lanes_open(&lanes, &nb_backend_scalar, d, &err), NB_OK);
+    assert_int_equal(lanes.count, 2);
+    assert_int_equal(lanes.lane[0].device, 1);
+    assert_int_equal(lanes.lane[1].device, 3);
+    nb_lanes_close(&lanes);
+    d = nb_lane_devices_of("cuda:all", 1, 0, 1);
+    assert_true(d.first == 0 && d.count == 1);
+    d = nb_lane_devices_of("cuda:all", 2, 2, 3);
+    assert_true(d.first == 0 && d.count == 1);
+    d = nb_lane_devices_of("cuda", 2, 3, 4);
+    assert_true(d.first == 1 && d.count == 1);
+    d = nb_lane_devices_of("cuda", 2, 0, 1);
+    assert_true(d.first == -1 && d.count == 1);
+    d = nb_lane_devices_of("cuda:1", 2, 0, 4);
+    assert_true(d.first == 1 && d.count == 1);
 }
 
 static void seeds_are_distinct(void **state)
@@ -228,6 +256,7 @@ int main(void)
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(a_frame_that_fails_stops_the_series,
                                         scratch_setup, scratch_teardown),
+        cmocka_unit_test(devices_are_shared),
         cmocka_unit_test(seeds_are_distinct),
         cmocka_unit_test(templates),
         cmocka_unit_test_setup_teardown(journals_survive_damage, scratch_setup,
