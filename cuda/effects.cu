@@ -187,20 +187,21 @@ static __device__ void first_max(double *max, int *at)
     }
 }
 
+template <bool MASKED>
 __global__ void __launch_bounds__(LANES *ROWS) k_sums(const __grid_constant__ sums_job p)
 {
     int lane = (int)threadIdx.x % LANES,
         s = (int)(blockIdx.x * ROWS + threadIdx.x / LANES);
     int row_at = min(s, p.rows - 1); /* no lane may be missing in the exchanges */
     const float *row = p.image + row_at * p.stride;
-    const uint8_t *mask = p.mask ? p.mask + row_at * p.stride : NULL;
+    const uint8_t *mask = MASKED ? p.mask + row_at * p.stride : NULL;
     nb_row_sums sums = {};
     int at = p.columns;
     double rendered = 0;
     sums.max = -INFINITY;
 #pragma unroll 8
     for (int f = lane; f < p.columns; f += LANES) {
-        int lit = !mask || mask[f];
+        int lit = !MASKED || mask[f];
         double x = row[f], y = lit ? x : 0;
         sums.all += x;
         sums.sum += y;
@@ -233,5 +234,8 @@ void nb_cuda_launch_sums(const nb_scene *sc, const float *image, nb_row_sums *ou
                     det->roi_fmax - det->roi_fmin + 1,
                     det->roi_smax - det->roi_smin + 1,
                     out};
-    k_sums<<<(unsigned)(job.rows + ROWS - 1) / ROWS, LANES * ROWS, 0, stream>>>(job);
+    (job.mask
+         ? k_sums<true>
+         : k_sums<false>)<<<(unsigned)(job.rows + ROWS - 1) / ROWS, LANES * ROWS, 0, stream>>>(
+        job);
 }

@@ -214,7 +214,7 @@ typedef struct nb_config {
     nb_precision precision;
     char device[32]; /* auto | cpu | cuda | cuda:N | cuda:all (series: frames on every GPU; one
                         image: the first); "" = auto */
-    int device_alone;        /* nobody else here uses it: nb_sim_write shuts it down */
+    int device_alone;        /* of this process: nb_sim_write may shut it down */
     char command_line[2048]; /* for file headers; may be empty */
 } nb_config;
 
@@ -268,9 +268,8 @@ void nb_sim_size(const nb_sim *sim, int *fast, int *slow);
  * device's, for nb_sim_write and nb_sim_image until the next call.  stats may be NULL. */
 nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *err);
 
-/** The image that nb_sim_render(sim, NULL, ...) made: *image is the simulation's, until the next
- * nb_sim_render or nb_sim_free.  Errors: NB_ERR_INTERNAL without such an image, NB_ERR_NOMEM,
- * NB_ERR_DEVICE. */
+/** That image: the simulation's, until the next nb_sim_render or nb_sim_free.  Errors:
+ * NB_ERR_INTERNAL without one, NB_ERR_NOMEM, NB_ERR_DEVICE. */
 nb_status nb_sim_image(nb_sim *sim, const float **image, nb_error *err);
 
 /** Integer image: floor(scale*v + adc + 0.5) clamped to 0..65535; 0 outside the ROI.

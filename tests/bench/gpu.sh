@@ -79,9 +79,10 @@ noise() {
         >"$out/noise.txt" 2>&1 || failed=1
     note "golden noise, double against the scalar CPU: $(grep -c '^ok' "$out/noise.txt") equal," \
         "$(grep -c '^not ok' "$out/noise.txt") not"
-    note "golden noise, mixed against the CPU's mixed: $(awk '/mixed: / {
-        d += $(NF - 2); n += $NF; if ($(NF - 2) > 0) cases++ }
-        END { printf "%d of %d pixels differ, in %d cases", d, n, cases }' "$out/noise.txt")"
+    # -compat's generator is serial: one count that differs shifts all that follow
+    note "golden noise, mixed against the CPU's mixed: $(sed -n '/serial/d; s/.*mixed: //p' "$out/noise.txt" |
+        awk '{ d += $1; n += $3; if ($1 > 0) cases++ }
+            END { printf "%d of %d pixels differ, in %d of %d cases", d, n, cases, NR }')"
     grep '^not ok' "$out/noise.txt" | head -n 5
 }
 
@@ -178,12 +179,12 @@ peer() {
     rm -rf "$peer_scratch"
 }
 
-# Frames a second into HDF5 and into nothing.
+# Frames a second into HDF5 on a memory file system.
 series() {
-    local scratch n=1000
-    scratch=$(mktemp -d)
+    local scratch n=1000 kind
+    scratch=$(mktemp -d /dev/shm/nb-XXXXXX)
     # shellcheck disable=SC2086
-    for kind in "-compress bslz4" "-compress none" "-compress gzip"; do
+    for kind in "-compress bslz4" "-compress none" "-compress gzip" "-compress none -hdf5type float32"; do
         (cd "$scratch" && "$OLDPWD/$B/nanobragg" $simple_flags -detpixels 1024 -fluence 1e31 \
             -stills $n -orientations random -hdf5 run.h5 $kind -device cuda -noprogress) >"$out/series.log" 2>&1
         note "series, $n frames of 1024^2 with noise, $kind: $(grep -E 'frames' "$out/series.log" | tail -n 1)"

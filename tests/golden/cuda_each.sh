@@ -30,7 +30,7 @@ differ() {
 }
 
 noise() {
-    local d i
+    local d i word='not ok'
     render a "$program" -device cpu -isa scalar && render b "$program" -device cuda -precision double &&
         render c "$program" -device cpu && render d "$program" -device cuda || {
         echo "not ok noise/$id: $(cat ./*.log | grep -m 1 error)"
@@ -38,12 +38,11 @@ noise() {
     }
     d=$(differ a.noise b.noise $pixels) i=$(differ a.int b.int $pixels)
     if [ "$d" = 0 ] && [ "$i" = 0 ] && cmp -s a.bin b.bin && cmp -s a.pgm b.pgm; then
-        printf 'ok '
-    else
-        printf 'not ok '
+        word=ok
     fi
-    echo "noise/$id double: $d noise $i integer pixels differ;" \
-        "mixed: $(differ c.noise d.noise $pixels) of $pixels"
+    echo "$word noise/$id double: $d noise $i integer pixels differ;" \
+        "mixed: $(differ c.noise d.noise $pixels) of $pixels$(
+            grep -qe '-compat' <<<"$args" && echo ' in a serial stream')"
 }
 
 sanitize() {

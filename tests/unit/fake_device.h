@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/** A backend that plays a device: it renders on the CPU into memory of its own and makes integers
+ * with src/effects. */
+#ifndef NB_TESTS_FAKE_DEVICE_H
+#define NB_TESTS_FAKE_DEVICE_H
+
+#include <stdatomic.h>
+
+#include "render/backend.h"
+
+extern const nb_backend fake_backend;
+extern atomic_int fake_fetches, fake_closed;
+
+/** Sums of the region's rows, as the device makes them. */
+void fake_row_sums(const float *image, const nb_scene *scene, nb_row_sums *sums);
+
+#endif
