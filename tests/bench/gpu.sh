@@ -88,7 +88,8 @@ noise() {
 
 times() {
     "$B/tests/bench/gpu_time" >"$out/times.txt" 2>&1 || failed=1
-    cat "$out/times.txt" | tee -a "$out/summary.txt"
+    "$B/tests/bench/gpu_time" --errors >>"$out/times.txt" 2>&1 || failed=1
+    tee -a "$out/summary.txt" <"$out/times.txt"
 }
 
 # Wall time of a command, the median of seven, seconds.

@@ -2,7 +2,8 @@
 /* Times of the CUDA backend: kernels by device events, warm calls through the library
  * by the wall clock, and each image's distance from the same scene in double.  One
  * line a case:
- *   NAME kernel_ms wall_ms rate_Gsteps maxrel 1-corr
+ *   NAME kernel_ms wall_ms rate_Gsteps maxrel rel6 1-corr
+ * gpu_time NAME: the cases that contain it; gpu_time --errors: the errors by the crystal's size.
  * Prints `skip` with the reason where there is no device. */
 #include <math.h>
 #include <stdio.h>
@@ -146,11 +147,10 @@ static int time_renders(const bench_case *b, const nb_scene *sc, float *image,
     return 1;
 }
 
-/** The same scene in double, on the device. */
-static int render_double(const nb_scene *sc, float *image, nb_error *err)
+/** Once, on the device. */
+static int render(const nb_scene *sc, nb_precision precision, float *image, nb_error *err)
 {
-    nb_render_options options = {0,  NB_ISA_AUTO,        NB_PRECISION_DOUBLE,
-                                 -1, {NULL, NULL, NULL}, 0};
+    nb_render_options options = {0, NB_ISA_AUTO, precision, -1, {NULL, NULL, NULL}, 0};
     nb_backend_state *state = NULL;
     int ok = nb_backend_cuda.open(&options, &state, err) == NB_OK &&
              nb_backend_cuda.render(state, sc, image, err) == NB_OK;
@@ -177,7 +177,7 @@ static int run(const bench_case *b)
     configure(b, &cfg);
     if (image && truth && nb_model_build(&cfg, &inputs, NULL, &model, &err) == NB_OK) {
         ok = time_renders(b, &model.scene, image, &kernel, &wall, &err) &&
-             render_double(&model.scene, truth, &err);
+             render(&model.scene, NB_PRECISION_DOUBLE, truth, &err);
         if (ok) {
             c = nb_compare(image, truth, n, 1e-6);
             printf("%-30s %9.4f %9.4f %7.1f %8.1e %8.1e %8.1e\n", b->name, kernel * 1e3,
@@ -198,6 +198,57 @@ static int run(const bench_case *b)
     return ok;
 }
 
+/** A row of the table of errors: the heavy case with a table, in mixed, single and on the path of
+ * cards with slow double precision. */
+static int errors_at(int N)
+{
+    const bench_case b = {"errors", 1, 512, N, 1, NB_PRECISION_MIXED, NULL, 0};
+    const size_t n = (size_t)b.pixels * b.pixels;
+    float *image = malloc(n * sizeof *image), *truth = malloc(n * sizeof *truth);
+    nb_model_inputs inputs;
+    nb_config cfg;
+    nb_model model;
+    nb_error err;
+    double *F;
+    int k, ok = 0;
+    memset(&inputs, 0, sizeof inputs);
+    F = make_table(&inputs.sf);
+    configure(&b, &cfg);
+    printf("| %d |", N);
+    if (image && truth && nb_model_build(&cfg, &inputs, NULL, &model, &err) == NB_OK) {
+        ok = render(&model.scene, NB_PRECISION_DOUBLE, truth, &err);
+        for (k = 0; k < 3 && ok; k++) {
+            nb_comparison c;
+            if (k == 2)
+                setenv("NANOBRAGG_CUDA_PATH", "residual", 1);
+            ok = render(&model.scene, k == 1 ? NB_PRECISION_SINGLE : NB_PRECISION_MIXED,
+                        image, &err);
+            unsetenv("NANOBRAGG_CUDA_PATH");
+            c = nb_compare(image, truth, n, N >= 300 ? 1e-4 : 1e-6);
+            printf(" %.1e | %.1e | %.1e |", c.maxrel, c.rel6, c.sum);
+        }
+        nb_model_free(&model);
+    }
+    puts(ok ? "" : " failed");
+    free(image);
+    free(truth);
+    free(F);
+    return ok;
+}
+
+static int errors(void)
+{
+    static const int sizes[] = {1, 2, 5, 10, 20, 50, 100, 101, 300, 1000, 3000, 10000};
+    size_t i;
+    int failed = 0;
+    puts("| N | mixed: maxrel | rel6 | sum | single: maxrel | rel6 | sum | residual: "
+         "maxrel "
+         "| rel6 | sum |");
+    for (i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        failed += !errors_at(sizes[i]);
+    return failed;
+}
+
 int main(int argc, char **argv)
 {
     nb_render_options options = {0,  NB_ISA_AUTO,        NB_PRECISION_MIXED,
@@ -211,6 +262,8 @@ int main(int argc, char **argv)
         printf("skip gpu-time # %s\n", err.message);
         return 0;
     }
+    if (argc > 1 && strcmp(argv[1], "--errors") == 0)
+        return errors() != 0;
     printf("# first start of the device: %.1f ms\n", (now() - start) * 1e3);
     printf("%-30s %9s %9s %7s %8s %8s %8s\n", "case", "kernel_ms", "wall_ms", "Gstep/s",
            "maxrel", "rel6", "1-corr");
