@@ -333,10 +333,31 @@ static void all_made(void *user)
         sim->device_has = 0;
 }
 
+/** The device could not make them (its memory is full): the floats come down, all else is made
+ * here.  The list is written anew. */
+static nb_status do_without_device(outputs *o, nb_error *err)
+{
+    nb_status st;
+    nb_notice(&o->sim->hooks, "%s; integers are made on the CPU", err->message);
+    nb_free(o->legacy);
+    nb_free(o->picture);
+    o->legacy = NULL;
+    o->picture = NULL;
+    o->device = NULL;
+    o->n = o->n_made = 0;
+    o->noise_job = -1;
+    st = nb_sim_image(o->sim, &o->image, err);
+    return st ? st : list_files(o, err);
+}
+
 static nb_status write_files(outputs *o, int threads, nb_error *err)
 {
     const nb_write_memory memory = {o, take_piece, give_piece, all_made};
-    nb_status st = o->device ? use_device(o, err) : NB_OK;
+    nb_error local = {0};
+    nb_error *say = err ? err : &local;
+    nb_status st = o->device ? use_device(o, say) : NB_OK;
+    if (st == NB_ERR_DEVICE)
+        st = do_without_device(o, say);
     if (st)
         return st;
     st = nb_write_images(o->jobs, o->n, threads, o->device ? &memory : NULL, err);

@@ -32,7 +32,7 @@ typedef struct fake_state {
     atomic_int taken[PIECES];
 } fake_state;
 
-atomic_int fake_fetches, fake_closed;
+atomic_int fake_fetches, fake_closed, fake_is_full;
 
 static fake_state *fake_of(const nb_backend_state *state)
 {
@@ -156,6 +156,8 @@ static nb_status fake_make(nb_backend_state *state, const nb_scene *scene, nb_ma
     size_t pixels = (size_t)scene->det.fpixels * (size_t)scene->det.spixels;
     nb_status st = NB_OK;
     forget(f);
+    if (fake_is_full)
+        return nb_fail(err, NB_ERR_DEVICE, "fake: out of memory");
     for (f->n = 0; f->n < n && !st; f->n++) {
         nb_made *m = &made[f->n];
         const nb_noise_options noise = {m->seed, m->frame, m->adc_offset, 1};

@@ -121,6 +121,20 @@ static void pictures_take_the_floats(void **state)
 }
 #endif
 
+static void full_device_leaves_it_to_the_cpu(void **state)
+{
+    nb_config cfg;
+    nb_stats a, b;
+    configure(&cfg);
+    for (cfg.compat = 0; cfg.compat < 2; cfg.compat++) {
+        run(&cfg, *state, "a", 0, &a);
+        fake_is_full = 1;
+        run(&cfg, *state, "b", 0, &b);
+        fake_is_full = 0;
+        same_files(*state, 4);
+    }
+}
+
 static void large_files_close_the_device(void **state)
 {
     nb_config cfg;
@@ -299,6 +313,8 @@ int main(void)
                                         scratch_teardown),
 #endif
         cmocka_unit_test_setup_teardown(frames_are_the_same, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(full_device_leaves_it_to_the_cpu, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(large_files_close_the_device, scratch_setup,
                                         scratch_teardown),
