@@ -65,7 +65,7 @@ golden() {
             "$(grep -c '^not ok' "$out/golden-$limits") not ok"
         grep '^not ok' "$out/golden-$limits" | head -n 12
         cat "$out/golden-$limits" >>"$out/golden.txt"
-        rm "$out/golden-$limits"
+        rm -f "$out/golden-$limits"
     done
 }
 

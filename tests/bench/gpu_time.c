@@ -249,6 +249,47 @@ static int errors(void)
     return failed;
 }
 
+/** Frames with noise a second, as a series asks for them: every scene is another one. */
+static int frames(void)
+{
+    enum { FRAMES = 2000 };
+    const bench_case b = {"frames", 0, 1024, 5, 0, NB_PRECISION_MIXED, NULL, 1};
+    const size_t bytes = (size_t)b.pixels * b.pixels * sizeof(uint16_t);
+    const nb_backend_device *device = nb_backend_cuda.device;
+    nb_render_options options = {0, NB_ISA_AUTO, b.precision, -1, {NULL, NULL, NULL}, 0};
+    nb_made made = {NB_MADE_NOISE_U16, 1, 0, 1, 0, 0};
+    nb_backend_state *state = NULL;
+    uint16_t *image = nb_cuda_pinned(bytes);
+    nb_model_inputs inputs;
+    nb_config cfg;
+    nb_model model;
+    nb_error err;
+    int k, ok;
+    memset(&inputs, 0, sizeof inputs);
+    inputs.sf.default_F = 100;
+    configure(&b, &cfg);
+    cfg.fluence = 1e31;
+    ok = image && nb_model_build(&cfg, &inputs, NULL, &model, &err) == NB_OK;
+    if (ok) {
+        double start = now();
+        ok = nb_backend_cuda.open(&options, &state, &err) == NB_OK;
+        for (k = -20; k < FRAMES && ok; k++) {
+            start = k == 0 ? now() : start;
+            made.seed++;
+            model.scene.intensity_scale *= 1 + 1e-6;
+            ok = nb_backend_cuda.render(state, &model.scene, NULL, &err) == NB_OK &&
+                 device->make(state, &model.scene, &made, 1, &err) == NB_OK &&
+                 device->fetch(state, 0, 0, b.pixels, image, &err) == NB_OK;
+        }
+        printf("frames of 1024x1024 with noise, in the host's memory: %.0f a second%s\n",
+               FRAMES / (now() - start), ok ? "" : " (failed)");
+        nb_backend_cuda.close(state);
+        nb_model_free(&model);
+    }
+    nb_cuda_pinned_free(image);
+    return ok;
+}
+
 int main(int argc, char **argv)
 {
     nb_render_options options = {0,  NB_ISA_AUTO,        NB_PRECISION_MIXED,
@@ -270,6 +311,8 @@ int main(int argc, char **argv)
     for (i = 0; i < sizeof cases / sizeof *cases; i++)
         if (argc < 2 || strstr(cases[i].name, argv[1]))
             failed += !run(&cases[i]);
+    if (argc < 2 || strstr("frames", argv[1]))
+        failed += !frames();
     nb_backend_cuda.close(state);
     return failed != 0;
 }
