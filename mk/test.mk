@@ -43,6 +43,10 @@ golden-report: all $B/tests/golden/golden ## errors of every golden image, as a 
 	@$B/tests/golden/golden $B/nanobragg golden_data --report --limits scalar \
 	    -- -device cpu -isa scalar
 
+.PHONY: bench-series
+bench-series: all ## frames a second of series, and their memory; PEER=program: beside a loop over it
+	@NANOBRAGG=$(CURDIR)/$B/nanobragg $(PYTHON) tests/bench/series.py --memory 10000
+
 bench: all $(CHECK_BIN) $(BENCH_BIN) ## time the renderers
 	@$B/tests/check/check --bench
 	@for t in $(BENCH_BIN); do $$t || exit 1; done

@@ -168,9 +168,11 @@ void nb_h5_put_stream(nb_h5 *h, const nb_h5_stream *s)
 {
     enum { ROWS = 256 };
     hid_t space = H5Screate_simple(s->rank, s->dims, NULL);
-    hid_t set = h->ok ? H5Dcreate2(h->file, s->path, s->type, space, H5P_DEFAULT,
-                                   H5P_DEFAULT, H5P_DEFAULT)
-                      : -1;
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t set =
+        h->ok && H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) >= 0
+            ? H5Dcreate2(h->file, s->path, s->type, space, H5P_DEFAULT, list, H5P_DEFAULT)
+            : -1;
     void *rows = nb_alloc_raw(ROWS, s->row_bytes, "rows", NULL);
     h->ok &= set >= 0 && rows != NULL;
     for (hsize_t first = 0; h->ok && first < s->dims[0]; first += ROWS) {
@@ -181,6 +183,7 @@ void nb_h5_put_stream(nb_h5 *h, const nb_h5_stream *s)
     if (set >= 0 && H5Dclose(set) < 0)
         h->ok = 0;
     H5Sclose(space);
+    H5Pclose(list);
     nb_free(rows);
 }
 

@@ -430,13 +430,16 @@ def full_disk(h5py):
 
 
 def memory_is_flat():
-    def peak(frames):
-        done = subprocess.Popen([PROGRAM, *map(str, ROTATION), "-detpixels", "512", "-frames",
+    def peak(frames, pixels=512):
+        done = subprocess.Popen([PROGRAM, *map(str, ROTATION), "-detpixels", str(pixels), "-frames",
                                  str(frames), "-threads", "2", "-hdf5", "m.h5", "-N", "2"])
         _, status, usage = os.wait4(done.pid, 0)
         return usage.ru_maxrss if status == 0 else 0
     few, many = peak(30), peak(300)
     ok("memory-is-flat", few and many <= 1.1 * few, f"{few} kB with 30 frames, {many} with 300")
+    few, many = peak(100, 64), peak(3000, 64)  # the master of many takes HDF5 some MiB
+    ok("memory-of-many-frames", few and many <= few + 5 * 1024,
+       f"{few} kB with 100 frames, {many} with 3000")
 
 
 def main():
