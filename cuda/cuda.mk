@@ -20,7 +20,7 @@ $(CUDA_HOST_ONLY:%=$B/cuda/%.cu.o): NVCC_ARCH := $(firstword \
 
 .PHONY: test-cuda bench-cuda cuda-registers
 test-cuda: ## the checks that need an NVIDIA device (skipped, with the reason, where there is none)
-	@bash tests/bench/gpu.sh build check made golden noise faults
+	@bash tests/bench/gpu.sh build check made golden noise frames faults
 bench-cuda: ## the measurements on an NVIDIA device
 	@bash tests/bench/gpu.sh build time process series
 cuda-registers: ## compile the kernels for every architecture: warnings, registers, spills

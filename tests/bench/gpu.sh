@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Everything that needs an NVIDIA GPU, on a machine with one: build, check, time.
-# usage: bash tests/bench/gpu.sh [build] [check] [made] [golden] [noise] [time] [process] [peer]
+# usage: bash tests/bench/gpu.sh [build] [check] [made] [golden] [noise] [frames] [time] [process] [peer]
 #     [series] [faults] [sanitize] [ncu]
-#   (no argument: build check made golden noise time process faults).  Logs go to $OUT
+#   (no argument: build check made golden noise frames time process faults).  Logs go to $OUT
 #   (build/gpu-report).  CUDA_ARCH=90 chooses the architecture, COUNT=2000 the random
 #   configurations, PEER another program of the same flags, measured beside this one.
 set -u
@@ -12,7 +12,7 @@ out=${OUT:-build/gpu-report}
 arch=${CUDA_ARCH:-90}
 set_name=gpu
 B=build/$set_name
-stages=${*:-build check made golden noise time process faults}
+stages=${*:-build check made golden noise frames time process faults}
 mkdir -p "$out"
 failed=0
 export NB_CUDA_BENCH=1
@@ -72,6 +72,14 @@ golden() {
 made() {
     "$B/tests/check/cuda_made" --count "${COUNT:-300}" >"$out/made.txt" 2>&1 || failed=1
     tail -n 3 "$out/made.txt" | tee -a "$out/summary.txt"
+}
+
+# A series' frames are single images, also under load.
+frames() {
+    bash tests/golden/series_equal.sh "$B/nanobragg" cuda 5 >"$out/frames.txt" 2>&1 || failed=1
+    note "frames of a series against single images: $(grep -c '^ok' "$out/frames.txt") equal," \
+        "$(grep -c '^not ok' "$out/frames.txt") not"
+    grep '^not ok' "$out/frames.txt" | head -n 5
 }
 
 noise() {
@@ -242,6 +250,7 @@ wanted check && check
 wanted made && made
 wanted golden && golden
 wanted noise && noise
+wanted frames && frames
 wanted faults && faults
 wanted process && process
 wanted peer && peer

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Frame k of a series is the single image of the same flags, bit for bit, on one device: float, noise
+# and mini-CBF files, one thread and many, again and again (a race shows now and then).
+# usage: bash tests/golden/series_equal.sh PROGRAM DEVICE [ROUNDS]
+# Lines `ok NAME` and `not ok NAME ...`; exit status 1 when one fails.
+set -u
+[ $# -ge 2 ] || { grep '^# usage' "$0" && exit 2; }
+program=$(realpath "$1") || exit 2
+device=$2 rounds=${3:-3} frames=6 failed=0
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+
+# Memory that is not written shows: every byte that is allocated is 0xfe.
+export MALLOC_PERTURB_=1
+simple='-cell 100 100 100 90 90 90 -default_F 100 -N 5 -lambda 6.2 -distance 100 -oversample 1'
+heavy='-cell 70 80 90 75 85 95 -default_F 100 -N 20 -distance 100 -oversample 1 -mosaic 0.5 -mosaic_domains 50'
+
+# One scene: scene NAME FLAGS...
+scene() {
+    local name=$1 k round threads kind bad
+    shift
+    for k in $(seq 0 $((frames - 1))); do
+        "$program" "$@" -device "$device" -quiet -seed $((5 + k)) -osc 0.1 -phisteps 1 \
+            -phi "$(awk -v k="$k" 'BEGIN { printf "%.12g", k * 0.1 }')" -noint -nopgm \
+            -floatfile "one_$((k + 1)).bin" -noisefile "one_$((k + 1)).img" || {
+            echo "not ok series-equal/$name: a single image failed"
+            failed=1
+            return
+        }
+    done
+    for threads in 1 2 16; do
+        for kind in bin img cbf; do
+            bad=
+            for round in $(seq "$rounds"); do
+                rm -f f_*
+                "$program" "$@" -device "$device" -quiet -seed 5 -osc 0.1 -phisteps 1 -phi 0 \
+                    -frames $frames -threads $threads -output "f_%d.$kind" || bad="$bad exit-status"
+                for k in $(seq $frames); do
+                    if [ $kind = cbf ]; then # against the first round: no single image makes one
+                        [ -f "one_$k.cbf" ] || cp "f_$k.cbf" "one_$k.cbf"
+                    fi
+                    # a frame's header and pixels; the header of an SMV file names no file
+                    cmp -s "one_$k.$kind" "f_$k.$kind" || bad="$bad $round:$k"
+                done
+            done
+            if [ -z "$bad" ]; then
+                echo "ok series-equal/$name/$kind, $threads threads"
+            else
+                echo "not ok series-equal/$name/$kind, $threads threads: round:frame$bad"
+                failed=1
+            fi
+        done
+    done
+    rm -f one_*
+}
+
+for n in 256 1024; do
+    # shellcheck disable=SC2086
+    scene "simple-$n" $simple -detpixels $n
+done
+# shellcheck disable=SC2086
+scene heavy-256 $heavy -detpixels 256
+exit $failed
