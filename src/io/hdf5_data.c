@@ -31,7 +31,7 @@ static hid_t creation_list(const nb_hdf5_layout *layout)
     hsize_t chunk[3] = {1, (hsize_t)layout->slow, (hsize_t)layout->fast};
     unsigned bytes = (unsigned)nb_hdf5_pixel_bytes(layout);
     unsigned bitshuffle[5] = {0, 4, bytes, 0, NB_H5_BITSHUFFLE_LZ4};
-    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t list = nb_h5_creation();
     H5Pset_chunk(list, 3, chunk);
     H5Pset_fill_time(list, H5D_FILL_TIME_NEVER);
     if (layout->compress == NB_COMPRESS_GZIP) {

@@ -34,7 +34,7 @@ static hid_t row_type(void)
 
 static hid_t create_table(nb_h5 *h, hid_t type, hsize_t rows)
 {
-    hid_t list = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(1, &rows, NULL);
+    hid_t list = nb_h5_creation(), space = H5Screate_simple(1, &rows, NULL);
     hsize_t chunk = rows < CHUNK_ROWS ? rows : CHUNK_ROWS;
     hid_t set;
     if (rows > 0 && H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0) {
@@ -188,7 +188,7 @@ int nb_hdf5_read_lists(hid_t file, int frames, nb_hdf5_list *lists)
 static void link_tables(nb_h5 *h, const nb_hdf5_master *master, const nb_hdf5_list *lists,
                         hsize_t rows)
 {
-    hid_t list = H5Pcreate(H5P_DATASET_CREATE), all = H5Screate_simple(1, &rows, NULL);
+    hid_t list = nb_h5_creation(), all = H5Screate_simple(1, &rows, NULL);
     hid_t type = row_type(), set;
     hsize_t at = 0;
     char name[NB_PATH_MAX];

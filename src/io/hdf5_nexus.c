@@ -181,7 +181,7 @@ static void put_virtual(nb_h5 *h, const nb_hdf5_master *master)
 {
     const nb_hdf5_layout *l = &master->layout;
     hsize_t dims[3] = {(hsize_t)master->frames, (hsize_t)l->slow, (hsize_t)l->fast};
-    hid_t list = H5Pcreate(H5P_DATASET_CREATE), all = H5Screate_simple(3, dims, NULL), set;
+    hid_t list = nb_h5_creation(), all = H5Screate_simple(3, dims, NULL), set;
     char name[NB_PATH_MAX];
     for (int i = 0; h->ok && i < file_count(master); i++) {
         int first = i * master->frames_per_file, left = master->frames - first;

@@ -70,6 +70,13 @@ void nb_h5_unhush(const nb_h5_quiet *quiet)
     H5Eset_auto2(H5E_DEFAULT, quiet->print, quiet->data);
 }
 
+hid_t nb_h5_creation(void)
+{
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_obj_track_times(list, 0);
+    return list;
+}
+
 static hid_t text_type(const char *text)
 {
     hid_t type = H5Tcopy(H5T_C_S1);
@@ -80,13 +87,15 @@ static hid_t text_type(const char *text)
 
 static void put(nb_h5 *h, const char *path, hid_t type, hid_t space, const void *values)
 {
-    hid_t set = h->ok ? H5Dcreate2(h->file, path, type, space, H5P_DEFAULT, H5P_DEFAULT,
-                                   H5P_DEFAULT)
-                      : -1;
+    hid_t list = nb_h5_creation();
+    hid_t set =
+        h->ok ? H5Dcreate2(h->file, path, type, space, H5P_DEFAULT, list, H5P_DEFAULT)
+              : -1;
     if (set < 0 || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
         h->ok = 0;
     if (set >= 0 && H5Dclose(set) < 0)
         h->ok = 0;
+    H5Pclose(list);
     H5Sclose(space);
 }
 
@@ -168,7 +177,7 @@ void nb_h5_put_stream(nb_h5 *h, const nb_h5_stream *s)
 {
     enum { ROWS = 256 };
     hid_t space = H5Screate_simple(s->rank, s->dims, NULL);
-    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t list = nb_h5_creation();
     hid_t set =
         h->ok && H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) >= 0
             ? H5Dcreate2(h->file, s->path, s->type, space, H5P_DEFAULT, list, H5P_DEFAULT)

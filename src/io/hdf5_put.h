@@ -32,6 +32,10 @@ typedef struct nb_h5_quiet {
 void nb_h5_hush(nb_h5_quiet *quiet);
 void nb_h5_unhush(const nb_h5_quiet *quiet);
 
+/** How data sets are created: without the time of day, so that the same run makes the same bytes.
+ * The caller closes it. */
+hid_t nb_h5_creation(void);
+
 /** A group of this NX_class; path like "/entry/data". */
 void nb_h5_group(nb_h5 *h, const char *path, const char *nx_class);
 void nb_h5_text(nb_h5 *h, const char *path, const char *text);
