@@ -18,13 +18,6 @@ nb_status nb_hdf5_check(const nb_hdf5_layout *layout, nb_error *err)
     return st ? st : nb_hdf5_chunk_check(layout, err);
 }
 
-static hid_t pixel_type(nb_hdf5_type type)
-{
-    return type == NB_HDF5_U16   ? H5T_NATIVE_UINT16
-           : type == NB_HDF5_I32 ? H5T_NATIVE_INT32
-                                 : H5T_NATIVE_FLOAT;
-}
-
 /** Chunks of one frame; the filters are named for readers, the chunks come filtered. */
 static hid_t creation_list(const nb_hdf5_layout *layout)
 {
@@ -48,7 +41,7 @@ static hid_t create_data(nb_h5 *h, const nb_hdf5_data *data)
     hsize_t dims[3] = {(hsize_t)data->frames, (hsize_t)data->layout.slow,
                        (hsize_t)data->layout.fast};
     hid_t list = creation_list(&data->layout), space = H5Screate_simple(3, dims, NULL);
-    hid_t set = H5Dcreate2(h->file, data_path, pixel_type(data->layout.type), space,
+    hid_t set = H5Dcreate2(h->file, data_path, nb_h5_pixel_type(data->layout.type), space,
                            H5P_DEFAULT, list, H5P_DEFAULT);
     H5Sclose(space);
     H5Pclose(list);

@@ -196,11 +196,8 @@ static void put_virtual(nb_h5 *h, const nb_hdf5_master *master)
         H5Sclose(source);
     }
     H5Sselect_all(all);
-    set = H5Dcreate2(h->file, "/entry/data/data",
-                     l->type == NB_HDF5_U16   ? H5T_NATIVE_UINT16
-                     : l->type == NB_HDF5_I32 ? H5T_NATIVE_INT32
-                                              : H5T_NATIVE_FLOAT,
-                     all, H5P_DEFAULT, list, H5P_DEFAULT);
+    set = H5Dcreate2(h->file, "/entry/data/data", nb_h5_pixel_type(l->type), all,
+                     H5P_DEFAULT, list, H5P_DEFAULT);
     h->ok &= set >= 0;
     if (set >= 0)
         H5Dclose(set);

@@ -77,6 +77,13 @@ hid_t nb_h5_creation(void)
     return list;
 }
 
+hid_t nb_h5_pixel_type(nb_hdf5_type type)
+{
+    return type == NB_HDF5_U16   ? H5T_NATIVE_UINT16
+           : type == NB_HDF5_I32 ? H5T_NATIVE_INT32
+                                 : H5T_NATIVE_FLOAT;
+}
+
 static hid_t text_type(const char *text)
 {
     hid_t type = H5Tcopy(H5T_C_S1);

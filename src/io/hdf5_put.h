@@ -36,6 +36,9 @@ void nb_h5_unhush(const nb_h5_quiet *quiet);
  * The caller closes it. */
 hid_t nb_h5_creation(void);
 
+/** The library's own type for such pixels; nobody closes it. */
+hid_t nb_h5_pixel_type(nb_hdf5_type type);
+
 /** A group of this NX_class; path like "/entry/data". */
 void nb_h5_group(nb_h5 *h, const char *path, const char *nx_class);
 void nb_h5_text(nb_h5 *h, const char *path, const char *text);
