@@ -17,14 +17,24 @@ export MALLOC_PERTURB_=1
 simple='-cell 100 100 100 90 90 90 -default_F 100 -N 5 -lambda 6.2 -distance 100 -oversample 1'
 heavy='-cell 70 80 90 75 85 95 -default_F 100 -N 20 -distance 100 -oversample 1 -mosaic 0.5 -mosaic_domains 50'
 
+series() {
+    "$program" "$@" -device "$device" -quiet -seed 5 -osc 0.1 -phisteps 1 -phi 0 -frames $frames
+}
+
 # One scene: scene NAME FLAGS...
 scene() {
-    local name=$1 k round threads kind bad
+    local name=$1 k round threads kind bad seed
     shift
-    for k in $(seq 0 $((frames - 1))); do
-        "$program" "$@" -device "$device" -quiet -seed $((5 + k)) -osc 0.1 -phisteps 1 \
-            -phi "$(awk -v k="$k" 'BEGIN { printf "%.12g", k * 0.1 }')" -noint -nopgm \
-            -floatfile "one_$((k + 1)).bin" -noisefile "one_$((k + 1)).img" || {
+    series "$@" -output 'seed_%d.img' || {
+        echo "not ok series-equal/$name: a series failed"
+        failed=1
+        return
+    }
+    for k in $(seq $frames); do
+        seed=$(head -c 4096 "seed_$k.img" | sed -n 's/^NANOBRAGG_SEED=\(.*\);$/\1/p')
+        "$program" "$@" -device "$device" -quiet -seed "$seed" -osc 0.1 -phisteps 1 \
+            -phi "$(awk -v k="$k" 'BEGIN { printf "%.12g", (k - 1) * 0.1 }')" -noint -nopgm \
+            -floatfile "one_$k.bin" -noisefile "one_$k.img" || {
             echo "not ok series-equal/$name: a single image failed"
             failed=1
             return
@@ -35,8 +45,7 @@ scene() {
             bad=
             for round in $(seq "$rounds"); do
                 rm -f f_*
-                "$program" "$@" -device "$device" -quiet -seed 5 -osc 0.1 -phisteps 1 -phi 0 \
-                    -frames $frames -threads $threads -output "f_%d.$kind" || bad="$bad exit-status"
+                series "$@" -threads $threads -output "f_%d.$kind" || bad="$bad exit-status"
                 for k in $(seq $frames); do
                     if [ $kind = cbf ]; then # against the first round: no single image makes one
                         [ -f "one_$k.cbf" ] || cp "f_$k.cbf" "one_$k.cbf"
@@ -53,7 +62,7 @@ scene() {
             fi
         done
     done
-    rm -f one_*
+    rm -f one_* seed_*
 }
 
 for n in 256 1024; do
