@@ -59,10 +59,11 @@ nb_bench_bounds nb_bench_bounds_of(nb_precision precision)
     }
 }
 
-/* Other programs may round as they like, but must have made the same picture. */
+/* Other programs may round as they like, but must have made the same picture: one in float32 is off by
+ * 0.08 of the brightest pixel at a peak's edge. */
 nb_bench_bounds nb_bench_bounds_of_peer(void)
 {
-    return (nb_bench_bounds){1e-4, 0.05};
+    return (nb_bench_bounds){1e-4, 0.1};
 }
 
 int nb_bench_is_right(const nb_bench_figures *f, const nb_bench_bounds *bounds)
