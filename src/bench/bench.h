@@ -20,6 +20,7 @@ typedef struct nb_bench_point {
     nb_bench_job job;
     double steps; /* a pixel */
     nb_bench_series cold, warm;
+    nb_bench_series resident; /* warm, the picture left on the GPU */
     double tried_cold,
         tried_warm;         /* seconds of the one try of a point that takes too long */
     double peak_mib;        /* of a fresh process */

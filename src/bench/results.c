@@ -51,6 +51,8 @@ static void add_point(cJSON *list, const nb_bench_point *p)
         nb_bench_add(o, "pixels_per_s", pixels / warm);
         nb_bench_add(o, "steps_per_s", pixels * p->steps / warm);
     }
+    if (p->resident.count)
+        nb_bench_add_times(o, "resident", &p->resident);
     nb_bench_add_check(o, &p->worst, p->images, p->rows, p->of_rows);
 }
 

@@ -18,6 +18,7 @@ typedef struct beside {
 typedef struct table {
     const cJSON *root;
     const char *which, *device;
+    int resident; /* there are times of pictures that stay on the GPU */
     int count;
     beside others[PROGRAMS_MAX];
 } table;
@@ -90,10 +91,13 @@ static void times_header(FILE *out, const table *t)
             cell(line, " %s warm s |", t->others[i].program);
     }
     cell(line, " ours cold s | ours warm s | spread |%s", "");
+    cell(line, t->resident ? " ours, left there s |%s" : "%s", "");
     for (int i = 0; i < t->count; i++) {
         cell(line, " %s / ours cold |", t->others[i].program);
         cell(line, t->others[i].has_warm ? " %s warm / ours warm |" : " %s / ours warm |",
              t->others[i].program);
+        if (t->resident && t->others[i].has_warm)
+            cell(line, " %s warm / ours, left there |", t->others[i].program);
     }
     cell(line, " correlation |%s", "");
     nb_bench_header(out, line);
@@ -114,6 +118,7 @@ static void times_row(FILE *out, const table *t, double size)
 {
     const cJSON *own = ours(t, size, 0);
     double cold = nb_query_median(own, "cold"), warm = nb_query_median(own, "warm");
+    double resident = nb_query_median(own, "resident");
     double q1 = nb_bench_get_in(own, "warm", "q1", 0),
            q3 = nb_bench_get_in(own, "warm", "q3", 0);
     fprintf(out, "| %.0f | %.0f |", size, size * size);
@@ -126,10 +131,14 @@ static void times_row(FILE *out, const table *t, double size)
     seconds(out, cold);
     seconds(out, warm);
     fprintf(out, warm > 0 ? " %.0f %% |" : " - |", warm > 0 ? 100 * (q3 - q1) / warm : 0);
+    if (t->resident)
+        seconds(out, resident);
     for (int i = 0; i < t->count; i++) {
         const cJSON *p = theirs(t, &t->others[i], size);
         ratio(out, nb_query_median(p, "cold"), cold);
         ratio(out, nb_query_best(p), warm);
+        if (t->resident && t->others[i].has_warm)
+            ratio(out, nb_query_median(p, "warm"), resident);
     }
     if (own)
         fprintf(out, " %.12f |\n", nb_bench_get_in(own, "check", "correlation", 0));
@@ -199,6 +208,8 @@ static void one_table(FILE *out, table *t)
         any = ours(t, sizes[i], 0);
     if (!any)
         return;
+    for (int i = 0; i < count; i++)
+        t->resident |= nb_query_median(ours(t, sizes[i], 0), "resident") > 0;
     fprintf(out, "### %s case, %s\n\n%s.\n\n", t->which, t->device,
             nb_bench_text(any, "backend"));
     times_header(out, t);
@@ -224,7 +235,7 @@ void nb_bench_size_tables(FILE *out, const cJSON *root)
             "render into memory of a process that has rendered. Medians;\nspread: the "
             "middle "
             "half of the repeats over the median. \"X / ours\": how many times longer X "
-            "takes.\n\n",
+            "takes.\nLeft there: warm, the picture stays in the GPU's memory.\n\n",
             out);
     for (int c = 0; c < n_cases; c++)
         for (int d = 0; d < n_devices; d++) {

@@ -89,25 +89,35 @@ static int leave_out(const nb_bench *b, nb_bench_point *p, double seconds)
     return 1;
 }
 
-/** One render; a pixel that it does not write stays NaN. */
-static nb_status render(nb_sim *sim, float *image, size_t pixels, double *seconds,
+/** How a point is rendered again and again. */
+typedef struct repetition {
+    nb_sim *sim;
+    float *image; /* pixels of them; NULL: the picture stays where it is rendered */
+    size_t pixels;
+    nb_bench_series *times;
+} repetition;
+
+/** One render; a pixel that it does not write stays NaN.  *made: the picture, brought here after the
+ * clock has stopped if it stayed on a device. */
+static nb_status render(const repetition *r, const float **made, double *seconds,
                         nb_error *err)
 {
     double start;
     nb_status st;
-    memset(image, 0xff, pixels * sizeof *image);
+    if (r->image)
+        memset(r->image, 0xff, r->pixels * sizeof *r->image);
     start = nb_clock();
-    st = nb_sim_render(sim, image, NULL, err);
+    st = nb_sim_render(r->sim, r->image, NULL, err);
     *seconds = nb_clock() - start;
-    return st;
+    *made = r->image;
+    return st || r->image ? st : nb_sim_image(r->sim, made, err);
 }
 
 /** Renders of one point, each checked; the first is not timed. */
-static nb_status repeat(nb_bench *b, nb_bench_point *p, nb_sim *sim,
-                        const known_picture *picture, float *image, nb_error *err)
+static nb_status repeat(nb_bench *b, nb_bench_point *p, const repetition *r,
+                        const known_picture *picture, nb_error *err)
 {
     const int repeats = b->opt->repeats;
-    size_t pixels = (size_t)p->job.size * (size_t)p->job.size;
     nb_bench_bounds bounds = nb_bench_bounds_of(p->job.precision);
     double seconds, sum = 0;
     char what[260];
@@ -116,9 +126,10 @@ static nb_status repeat(nb_bench *b, nb_bench_point *p, nb_sim *sim,
     for (int k = -1; k < repeats || (sum < SHORT_SECONDS && k < repeats * MORE_REPEATS);
          k++) {
         nb_bench_figures f;
-        if ((st = render(sim, image, pixels, &seconds, err)))
+        const float *made;
+        if ((st = render(r, &made, &seconds, err)))
             return st;
-        f = nb_bench_reference_check(&picture->reference, image);
+        f = nb_bench_reference_check(&picture->reference, made);
         st = nb_bench_judge(b, what, bounds, &f, &p->worst, err);
         if (st || (st = nb_bench_stopped(err)))
             return st;
@@ -127,7 +138,7 @@ static nb_status repeat(nb_bench *b, nb_bench_point *p, nb_sim *sim,
             return NB_OK;
         }
         if (k >= 0) {
-            nb_bench_series_add(&p->warm, seconds);
+            nb_bench_series_add(r->times, seconds);
             sum += seconds;
             p->images++;
         }
@@ -135,21 +146,37 @@ static nb_status repeat(nb_bench *b, nb_bench_point *p, nb_sim *sim,
     return NB_OK;
 }
 
+/** Into memory here; a GPU of the size sweep leaves it there once more, as programs do that go on
+ * there with the picture. */
+static nb_status repeat_both(nb_bench *b, nb_bench_point *p, repetition *r,
+                             const known_picture *picture, nb_error *err)
+{
+    nb_status st = repeat(b, p, r, picture, err);
+    if (st || p->left_out[0] || strncmp(p->job.device, "cuda", 4) ||
+        strcmp(p->sweep, "size"))
+        return st;
+    r->image = NULL;
+    r->times = &p->resident;
+    return repeat(b, p, r, picture, err);
+}
+
 static nb_status render_point(nb_bench *b, nb_bench_point *p,
                               const known_picture *picture, nb_error *err)
 {
-    nb_hooks hooks = nb_bench_hooks();
-    nb_sim *sim = NULL;
+    nb_hooks hooks =
+        nb_bench_hooks(); /* with them a render ends when its picture is made */
+    size_t pixels = (size_t)p->job.size * (size_t)p->job.size;
+    float *image = malloc(pixels * sizeof *image);
+    repetition r = {NULL, image, pixels, &p->warm};
     nb_config cfg;
-    float *image = malloc((size_t)p->job.size * (size_t)p->job.size * sizeof *image);
     nb_status st = image ? nb_bench_config(&p->job, &cfg, err) : nb_bench_no_memory(err);
     if (!st)
-        st = nb_sim_create(&cfg, &hooks, &sim, err);
+        st = nb_sim_create(&cfg, &hooks, &r.sim, err);
     if (!st)
-        st = repeat(b, p, sim, picture, image, err);
+        st = repeat_both(b, p, &r, picture, err);
     if (!st)
-        snprintf(p->backend, sizeof p->backend, "%s", nb_sim_backend(sim));
-    nb_sim_free(sim);
+        snprintf(p->backend, sizeof p->backend, "%s", nb_sim_backend(r.sim));
+    nb_sim_free(r.sim);
     free(image);
     return st;
 }
