@@ -246,6 +246,19 @@ int nb_outfile_same_folder(const nb_outfile *a, const nb_outfile *b)
     return n == name_offset(b->path) && memcmp(a->path, b->path, n) == 0;
 }
 
+/** Rename over an older file.  That one is held until then: freed inside the rename it would keep the
+ * folder locked, which makes the other threads' renames wait (4 to 20 ms for 64 MB). */
+static int replace(const nb_outfile *out)
+{
+    int old = open(out->path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    int failed = rename(out->temp, out->path);
+    int number = errno;
+    if (old >= 0)
+        close(old);
+    errno = number;
+    return failed;
+}
+
 nb_status nb_outfile_name(nb_outfile *out, nb_error *err)
 {
     int is_file = out->temp[0] != '\0';
@@ -259,7 +272,7 @@ nb_status nb_outfile_name(nb_outfile *out, nb_error *err)
         status = fail_errno(err, "write", out->path);
     if (!is_file)
         return status;
-    if (!status && rename(out->temp, out->path) != 0)
+    if (!status && replace(out) != 0)
         status = fail_errno(err, "create", out->path);
     if (status) {
         nb_outfile_abort(out);

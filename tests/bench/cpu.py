@@ -5,8 +5,10 @@
 usage: cpu.py [--peer PROGRAM] [--program build/nanobragg] [--repeats 15] [--folders A,B]
               [--only process,simple,heavy,threads]
 
-Runs of both programs alternate, in an empty folder of each file system.  Tables:
-  process  the whole process with its default files, simple case, two threads: wall and processor time
+Runs of both programs alternate, each in a folder of its own on each file system.  Tables:
+  process  the whole process with its default files, simple case, two threads: wall and processor time,
+           in an empty folder and over the files of the run before; what either wrote earlier is on
+           the disk before the clock starts
   simple   the render stage of the simple case in a new process, ns per pixel and core
   heavy    the heavy case on 512 x 512 pixels of 0.4 mm (2.6e8 steps), ns per step and core
   threads  the heavy case with one and two threads
@@ -71,28 +73,46 @@ def least_and_median(values, scale=1e3):
     return f"{min(values) * scale:.1f} / {statistics.median(values) * scale:.1f}"
 
 
+def settle(folder, keep):
+    """An empty folder, or one with the last run's files; what others wrote is on the disk."""
+    if not keep:
+        shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder, exist_ok=True)
+    os.sync()
+
+
+def alternate(arguments, flags, folder, repeats):
+    """{(program, over older files): ([wall], [processor time])}."""
+    programs = [arguments.program] + ([arguments.peer] if arguments.peer else [])
+    times = {(p, old): ([], []) for p in programs for old in (False, True)}
+    for _ in range(repeats):
+        for old in (False, True):
+            for p in programs:
+                own = os.path.join(folder, "ours" if p == arguments.program else "theirs")
+                settle(own, old)
+                wall, cpu, _ = run(p, flags, own, 2)
+                times[p, old][0].append(wall)
+                times[p, old][1].append(cpu)
+    return times
+
+
 def process(arguments, folders):
     rows = []
     for pixels, repeats in ((1024, arguments.repeats), (4096, max(5, arguments.repeats // 3))):
         for folder in folders:
-            flags = [*SIMPLE, "-detpixels", str(pixels)]
-            programs = [arguments.program] + ([arguments.peer] if arguments.peer else [])
-            times = {p: [] for p in programs}
-            for _ in range(repeats):
-                for p in programs:
-                    times[p].append(run(p, flags, folder, 2))
-            wall = {p: [t[0] for t in times[p]] for p in programs}
-            cpu = {p: [t[1] for t in times[p]] for p in programs}
-            ours = arguments.program
-            row = [f"{pixels}", file_system(folder), str(repeats), least_and_median(wall[ours]),
-                   least_and_median(cpu[ours])]
-            if arguments.peer:
-                peer = arguments.peer
-                row += [least_and_median(wall[peer]), least_and_median(cpu[peer]),
-                        f"{min(wall[peer]) / min(wall[ours]):.1f} / "
-                        f"{statistics.median(wall[peer]) / statistics.median(wall[ours]):.1f}"]
-            rows.append(row)
-    columns = ["pixels", "files on", "runs", "nanobragg wall, ms: least / median", "processor"]
+            times = alternate(arguments, [*SIMPLE, "-detpixels", str(pixels)], folder, repeats)
+            for old in (False, True):
+                wall, cpu = times[arguments.program, old]
+                row = [f"{pixels}", file_system(folder), "older" if old else "none",
+                       str(repeats), least_and_median(wall), least_and_median(cpu)]
+                if arguments.peer:
+                    theirs, their_cpu = times[arguments.peer, old]
+                    row += [least_and_median(theirs), least_and_median(their_cpu),
+                            f"{min(theirs) / min(wall):.1f} / "
+                            f"{statistics.median(theirs) / statistics.median(wall):.1f}"]
+                rows.append(row)
+    columns = ["pixels", "files on", "files there", "runs", "nanobragg wall, ms: least / median",
+               "processor"]
     if arguments.peer:
         columns += ["nanoBragg wall", "processor", "wall ratio, least / median"]
     table("Whole process, default files, two threads:", columns, rows)
