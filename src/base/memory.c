@@ -5,6 +5,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "error.h"
 
@@ -61,6 +64,13 @@ char *nb_strdup(const char *text, nb_error *err)
     if (copy)
         memcpy(copy, text, n);
     return copy;
+}
+
+void nb_memory_trim(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 void nb_free(void *memory)

@@ -18,6 +18,10 @@ void *nb_alloc_raw(size_t count, size_t size, const char *what, nb_error *err);
 /** A copy of a string; NULL and err filled when memory is out. */
 char *nb_strdup(const char *text, nb_error *err);
 
+/** Hand back to the system what was freed, where the C library can (glibc); it may take a
+ * millisecond.  For memory that comes in bursts far apart. */
+void nb_memory_trim(void);
+
 /** The nth allocation from now (1 = the next) fails, once; 0 switches off.  For tests. */
 void nb_alloc_fail_after(long n);
 

@@ -38,6 +38,11 @@ nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data,
                              nb_hdf5_next *next, nb_hdf5_next_list *next_list, void *user,
                              nb_error *err);
 
+/** Write such a data file with one tiny frame beside `path` and remove it: what the library, the
+ * folder or its file system refuses is known before the first frame and not behind the
+ * hundredth. */
+nb_status nb_hdf5_try_data(const char *path, const nb_hdf5_layout *layout, nb_error *err);
+
 /** What is known of a frame's reflections beside the list. */
 typedef struct nb_hdf5_list {
     int64_t count;

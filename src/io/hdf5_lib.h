@@ -25,7 +25,8 @@
     X(H5Sget_simple_extent_npoints) X(H5Sselect_all) X(H5Sselect_hyperslab) \
     X(H5Tclose) X(H5Tcopy) X(H5Tcreate) X(H5Tinsert) X(H5Tset_cset) X(H5Tset_size) \
     X(H5Zfilter_avail) X(H5Zregister) X(H5Zunregister) X(H5Dget_type) X(H5Lexists) \
-    X(H5Tget_class) X(H5allocate_memory) X(H5free_memory) X(H5check_version) X(H5open)
+    X(H5Tget_class) X(H5allocate_memory) X(H5free_memory) X(H5check_version) X(H5open) \
+    X(H5garbage_collect) X(H5Ewalk2)
 #define NB_HDF5_VARIABLES(X) \
     X(H5P_CLS_DATASET_CREATE_ID_g) X(H5T_C_S1_g) X(H5T_NATIVE_DOUBLE_g) \
     X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT32_g) X(H5T_NATIVE_INT64_g) \
@@ -102,6 +103,8 @@ const nb_hdf5_lib *nb_hdf5(void);
 #define H5free_memory (nb_hdf5()->H5free_memory_)
 #define H5check_version (nb_hdf5()->H5check_version_)
 #define H5open (nb_hdf5()->H5open_)
+#define H5garbage_collect (nb_hdf5()->H5garbage_collect_)
+#define H5Ewalk2 (nb_hdf5()->H5Ewalk2_)
 #define H5P_CLS_DATASET_CREATE_ID_g (*nb_hdf5()->H5P_CLS_DATASET_CREATE_ID_g_)
 #define H5T_C_S1_g (*nb_hdf5()->H5T_C_S1_g_)
 #define H5T_NATIVE_DOUBLE_g (*nb_hdf5()->H5T_NATIVE_DOUBLE_g_)

@@ -203,6 +203,7 @@ static void put_virtual(nb_h5 *h, const nb_hdf5_master *master)
         H5Dclose(set);
     H5Sclose(all);
     H5Pclose(list);
+    nb_h5_tidy(); /* four copies of the mapping, ten kilobytes a file */
 }
 
 static void put_data(nb_h5 *h, const nb_hdf5_master *master)
@@ -246,6 +247,7 @@ nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
     nb_status st = nb_hdf5_load(err);
     if (st)
         return st;
+    nb_h5_tidy(); /* what the frames' threads left */
     nb_h5_hush(&quiet);
     st = nb_h5_create(&h, path, 400.0 * master->frames + (master->bad ? 4 * pixels : 0),
                       err);

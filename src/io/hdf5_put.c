@@ -2,6 +2,7 @@
 #include "hdf5_put.h"
 
 #ifdef NB_HAVE_HDF5
+#include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -9,9 +10,19 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 
+enum { WHY = 200 };
+
+static herr_t take_reason(unsigned n, const H5E_error2_t *error, void *why)
+{
+    (void)n;
+    snprintf(why, WHY, "%s", error->desc ? error->desc : "no reason given");
+    return 1; /* the innermost says what happened, the others which function failed */
+}
+
 nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err)
 {
     struct statvfs disk;
+    char why[WHY] = "no reason given";
     nb_status st;
     memset(h, 0, sizeof *h);
     h->file = -1;
@@ -28,8 +39,10 @@ nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err)
             bytes / 1e6, (double)disk.f_bavail * (double)disk.f_frsize / 1e6);
     if (!st) {
         h->file = H5Fcreate(h->out.temp, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-        if (h->file < 0)
-            st = nb_fail(err, NB_ERR_IO, "cannot create %.300s: HDF5 failed", path);
+        if (h->file < 0) {
+            H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, why);
+            st = nb_fail(err, NB_ERR_IO, "cannot create %.200s: HDF5: %s", path, why);
+        }
     }
     h->ok = !st;
     if (st)
@@ -43,7 +56,14 @@ void nb_h5_give_up(nb_h5 *h)
     (void)!ftruncate(h->out.fd, 0);
 }
 
-nb_status nb_h5_finish(nb_h5 *h, nb_status st, nb_error *err)
+void nb_h5_tidy(void)
+{
+    H5garbage_collect();
+    nb_memory_trim();
+}
+
+/** Close the file, without its name yet. */
+static nb_status close_file(nb_h5 *h, nb_status st, nb_error *err)
 {
     if (st || !h->ok || H5Fflush(h->file, H5F_SCOPE_GLOBAL) < 0)
         nb_h5_give_up(h);
@@ -52,10 +72,24 @@ nb_status nb_h5_finish(nb_h5 *h, nb_status st, nb_error *err)
     if (!st && !h->ok)
         st = nb_fail(err, NB_ERR_IO,
                      "cannot write %.300s: HDF5 failed (is the disk full?)", h->out.path);
+    nb_h5_tidy();
+    return st;
+}
+
+nb_status nb_h5_finish(nb_h5 *h, nb_status st, nb_error *err)
+{
+    st = close_file(h, st, err);
     if (!st)
         st = nb_outfile_commit(&h->out, err);
     if (st)
         nb_outfile_abort(&h->out);
+    return st;
+}
+
+nb_status nb_h5_discard(nb_h5 *h, nb_status st, nb_error *err)
+{
+    st = close_file(h, st, err);
+    nb_outfile_abort(&h->out);
     return st;
 }
 
@@ -201,6 +235,7 @@ void nb_h5_put_stream(nb_h5 *h, const nb_h5_stream *s)
     H5Sclose(space);
     H5Pclose(list);
     nb_free(rows);
+    nb_h5_tidy();
 }
 
 #else

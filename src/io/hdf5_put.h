@@ -23,6 +23,12 @@ void nb_h5_give_up(nb_h5 *h);
 /** Close the file, and rename it to its name if st and h->ok say so.  Returns st, or what went
  * wrong. */
 nb_status nb_h5_finish(nb_h5 *h, nb_status st, nb_error *err);
+/** As nb_h5_finish, of a file that was written to see whether it can be: it is removed. */
+nb_status nb_h5_discard(nb_h5 *h, nb_status st, nb_error *err);
+
+/** Give memory back after much was written.  The library keeps what it freed for its next use, a
+ * megabyte or two, and its small blocks among others keep the C library from reusing theirs. */
+void nb_h5_tidy(void);
 
 /** The library prints its errors by default; this and its undoing keep it quiet meanwhile. */
 typedef struct nb_h5_quiet {

@@ -138,6 +138,7 @@ nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames
                             const nb_hdf5_layout *layout, const nb_journal_key *key,
                             nb_error *err)
 {
+    char path[NB_PATH_MAX];
     nb_status st = nb_hdf5_check(layout, err);
     s->layout = *layout;
     s->key = *key;
@@ -149,14 +150,15 @@ nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames
         return st;
     s->offset = nb_alloc((size_t)s->per_file, sizeof *s->offset, "frames", err);
     s->bytes = nb_alloc((size_t)s->per_file, sizeof *s->bytes, "frames", err);
-    s->room = nb_hdf5_chunk_bound(layout);
-    s->chunk = nb_alloc_raw(s->room, 1, "frame", err);
     s->done = nb_alloc((size_t)frames, 1, "frames", err);
     if (layout->reflections &&
         !(s->lists = nb_alloc((size_t)frames, sizeof *s->lists, "frames", err)))
         return NB_ERR_NOMEM;
-    if (!s->offset || !s->bytes || !s->chunk || !s->done)
+    if (!s->offset || !s->bytes || !s->done)
         return NB_ERR_NOMEM;
+    data_path(s->stem, 0, path);
+    if ((st = nb_hdf5_try_data(path, layout, err)))
+        return st;
     return s->resume ? find_finished(s, err) : NB_OK;
 }
 
@@ -246,7 +248,17 @@ void nb_hdf5_sink_recall(const nb_hdf5_sink *s, int k, nb_hdf5_frame *truth)
         truth->list = s->lists[k];
 }
 
-nb_status nb_hdf5_sink_commit(nb_hdf5_sink *s, int k, const nb_slot *slot, nb_error *err)
+static void swap_chunks(nb_hdf5_sink *s, nb_slot *slot)
+{
+    void *chunk = s->chunk;
+    size_t room = s->room;
+    s->chunk = slot->chunk;
+    s->room = slot->room;
+    slot->chunk = chunk;
+    slot->room = room;
+}
+
+nb_status nb_hdf5_sink_commit(nb_hdf5_sink *s, int k, nb_slot *slot, nb_error *err)
 {
     int block = k / s->per_file, i = k % s->per_file;
     nb_status st = NB_OK;
@@ -264,7 +276,9 @@ nb_status nb_hdf5_sink_commit(nb_hdf5_sink *s, int k, const nb_slot *slot, nb_er
     }
     if (st || i + 1 < frames_in(s, block))
         return st;
+    swap_chunks(s, slot); /* its frame is in the journal: the memory serves for reading */
     st = assemble(s, frames_in(s, block), err);
+    swap_chunks(s, slot);
     if (!st) {
         nb_journal_remove(&s->journal);
         s->block = -1;

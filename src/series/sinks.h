@@ -49,7 +49,7 @@ typedef struct nb_hdf5_sink {
     nb_journal journal;
     int64_t *offset; /* owned; [per_file], where the frames of the block are, 0: not */
     size_t *bytes;   /* owned */
-    void *chunk;     /* owned; for reading back */
+    void *chunk;     /* owned, or lent by a slot; for reading back, grows */
     size_t room;     /* of it */
     nb_hdf5_list *lists; /* owned; [frames], of those found finished; or NULL */
     uint8_t *done;       /* owned; [frames] */
@@ -61,7 +61,8 @@ typedef struct nb_hdf5_sink {
 nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames,
                             const nb_hdf5_layout *layout, const nb_journal_key *key,
                             nb_error *err);
-nb_status nb_hdf5_sink_commit(nb_hdf5_sink *s, int k, const nb_slot *slot, nb_error *err);
+/** The slot's memory is used for reading back, and may be another afterwards. */
+nb_status nb_hdf5_sink_commit(nb_hdf5_sink *s, int k, nb_slot *slot, nb_error *err);
 /** What the truth of a frame that was found finished says of its reflections. */
 void nb_hdf5_sink_recall(const nb_hdf5_sink *s, int k, nb_hdf5_frame *truth);
 /** Turn what is finished of the last data file into one that can be read; its journal stays.

@@ -197,7 +197,7 @@ static nb_status make(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
     return st;
 }
 
-static nb_status commit(nb_run *run, const nb_slot *slot, nb_error *err)
+static nb_status commit(nb_run *run, nb_slot *slot, nb_error *err)
 {
     nb_finished f = {slot->frame, slot->kept, 0, slot->file_hash, slot->truth};
     nb_status st = NB_OK;

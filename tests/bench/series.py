@@ -3,7 +3,7 @@
 """Frames a second of a series against a loop over another program, as a table in markdown.
 
 usage: NANOBRAGG=program [PEER=program] python3 tests/bench/series.py [--frames 1000] [--repeats 3]
-           [--memory 10000] [--device cpu] [--folder DIR]
+           [--memory 10000 [--pixels 256 1024]] [--device cpu] [--folder DIR]
 
 Frames of 1024 x 1024 pixels, one step each, with noise, into HDF5 in a folder of their own.  PEER
 has nanoBragg's command line; it makes one noise image a process, ten for each of our runs, in
@@ -13,23 +13,15 @@ import argparse
 import os
 import shutil
 import statistics
-import subprocess
+import sys
 import tempfile
-import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from peak import measure  # noqa: E402
 
 IMAGE = "-cell 100 100 100 90 90 90 -N 5 -lambda 6.2 -distance 100 -oversample 1 -default_F 100".split()
 PEER_FLAGS = ["-nopgm", "-floatfile", "/dev/null", "-intfile", "/dev/null"]
 PEER_FRAMES = 10
-
-
-def run(words, folder):
-    """Seconds, processor seconds and peak memory (MiB) of a program."""
-    start = time.monotonic()
-    child = subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(child.pid, 0)
-    if status:
-        raise SystemExit(f"{words[0]}: status {status}")
-    return time.monotonic() - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
 def series(args, frames, compress, pixels=1024, files=()):
@@ -38,7 +30,7 @@ def series(args, frames, compress, pixels=1024, files=()):
         words = [os.path.abspath(os.environ["NANOBRAGG"]), *IMAGE, "-detpixels", str(pixels),
                  "-frames", str(frames), "-osc", "0.01", "-seed", "1", "-quiet", "-device",
                  args.device, "-hdf5", "run_master.h5", "-compress", compress, *files]
-        return run(words, folder)
+        return measure(words, folder)
     finally:
         shutil.rmtree(folder)
 
@@ -47,7 +39,7 @@ def peer(args):
     folder = tempfile.mkdtemp(dir=args.folder)
     words = [os.path.abspath(os.environ["PEER"]), *IMAGE, "-detpixels", "1024", *PEER_FLAGS]
     try:
-        return sum(run(words, folder)[0] for _ in range(PEER_FRAMES)) / PEER_FRAMES
+        return sum(measure(words, folder)[0] for _ in range(PEER_FRAMES)) / PEER_FRAMES
     finally:
         shutil.rmtree(folder)
 
@@ -72,15 +64,15 @@ def throughput(args):
         cost = statistics.median(used for _, used, _ in row) / args.frames * 1e3
         factor = f"{rate * one:.1f}" if one else ""
         print(f"| {compress} | {rate:.1f} | {' '.join(f'{r:.1f}' for r in rates)} | {cost:.2f} | "
-              f"{max(peak for _, _, peak in row):.1f} | {factor} |")
+              f"{max(peak for _, _, peak in row) / 1024:.1f} | {factor} |")
 
 
 def memory(args):
     print("\n| pixels | MiB with 100 frames | frames | MiB | ratio |")
     print("| --- | --- | --- | --- | --- |")
-    for pixels in (64, 1024):
-        few = series(args, 100, "bslz4", pixels)[2]
-        many = series(args, args.memory, "bslz4", pixels)[2]
+    for pixels in args.pixels:
+        few = series(args, 100, "bslz4", pixels)[2] / 1024
+        many = series(args, args.memory, "bslz4", pixels)[2] / 1024
         print(f"| {pixels} x {pixels} | {few:.2f} | {args.memory} | {many:.2f} | {many / few:.3f} |")
 
 
@@ -89,6 +81,7 @@ def main():
     parser.add_argument("--frames", type=int, default=1000)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--memory", type=int, default=0)
+    parser.add_argument("--pixels", type=int, nargs="*", default=[256, 1024])
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--folder", default=None)
     args = parser.parse_args()

@@ -131,6 +131,7 @@ bash ./bench_check.sh || failed=1
 "${PYTHON:-python3}" ./bench_check.py || failed=1
 "${PYTHON:-python3}" ./progress_check.py || failed=1
 "${PYTHON:-python3}" ./series_check.py || failed=1
+"${PYTHON:-python3}" ./memory_check.py || failed=1
 "${PYTHON:-python3}" ./mpi_check.py || failed=1
 if [ -f fabio_check.py ]; then
     "${PYTHON:-python3}" ./fabio_check.py || failed=1
