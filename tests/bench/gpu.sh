@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 # Everything that needs an NVIDIA GPU, on a machine with one: build, check, time.
 # usage: bash tests/bench/gpu.sh [build] [check] [made] [golden] [noise] [frames] [time] [process] [peer]
-#     [series] [faults] [sanitize] [ncu]
+#     [series] [shared] [faults] [sanitize] [ncu]
 #   (no argument: build check made golden noise frames time process faults).  Logs go to $OUT
 #   (build/gpu-report).  CUDA_ARCH=90 chooses the architecture, COUNT=2000 the random
-#   configurations, PEER another program of the same flags, measured beside this one.
+#   configurations, PEER another program of the same flags, measured beside this one, NANOBRAGG a
+#   program that was built elsewhere.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 out=${OUT:-build/gpu-report}
@@ -202,6 +203,36 @@ series() {
     rmdir "$scratch"
 }
 
+# Frames a minute of one GPU and of several: frames that cost much more than their files.
+shared_rate() {
+    local scratch n=48 way t
+    local flags="$heavy_flags -mosaic_domains 2000 -quiet -osc 0.1 -frames $n -frames_per_file 6
+        -hdf5 r_master.h5 -compress bslz4"
+    flags=${flags// -noint -nopgm -nonoise/}
+    scratch=$(mktemp -d /dev/shm/nb-XXXXXX)
+    for way in "cuda:0|" "cuda:all|" "cuda:0|" "cuda:all|" "cuda:all|mpirun -n 2"; do
+        t=$(now)
+        # shellcheck disable=SC2086
+        (cd "$scratch" && ${way#*|} "$program" $flags -device "${way%|*}") >"$out/shared.log" 2>&1 || failed=1
+        t=$(since "$t")
+        note "shared, $n frames of 2048^2, 20000 steps a pixel, ${way/|/ }: $t s," \
+            "$(awk -v n=$n -v t="$t" 'BEGIN { printf "%.0f", 60 * n / t }') frames a minute"
+        rm -rf "${scratch:?}"/*
+    done
+    rmdir "$scratch"
+}
+
+# A series is the same bytes on one GPU, on all, and with mpirun.
+shared() {
+    local program
+    program=$(realpath "${NANOBRAGG:-$B/nanobragg}")
+    SCRATCH=/dev/shm bash tests/golden/series_shared.sh "$program" >"$out/shared.txt" 2>&1 || failed=1
+    note "series shared among GPUs and processes: $(grep -c '^ok' "$out/shared.txt") equal," \
+        "$(grep -c '^not ok' "$out/shared.txt") not"
+    grep -E '^(not ok|skip)' "$out/shared.txt" | head -n 20
+    grep -q '^skip series-shared/cuda' "$out/shared.txt" || shared_rate
+}
+
 # A command that must fail with this status and one line that matches.
 must_fail() {
     local name=$1 status=$2 pattern=$3 text got
@@ -255,6 +286,7 @@ wanted faults && faults
 wanted process && process
 wanted peer && peer
 wanted series && series
+wanted shared && shared
 wanted time && times
 if wanted sanitize; then
     for tool in memcheck racecheck initcheck; do
