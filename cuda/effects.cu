@@ -8,6 +8,7 @@
 
 #include "../src/effects/adu.h"
 #include "../src/effects/poisson.h"
+#include "warp_pixel.cuh"
 
 enum { BLOCK = 256, LANES = 8, ROWS = 16 /* rows of sums in a block */ };
 
@@ -20,6 +21,7 @@ typedef struct made_job {
     nb_made made;
     void *out;
     unsigned long long *overloads;
+    unsigned *doubts; /* noise with an error: [pixels / 32, rounded up], a bit for each pixel */
 } made_job;
 
 template <nb_made_kind KIND> struct made_type {
@@ -35,20 +37,25 @@ template <> struct made_type<NB_MADE_GREY_U8> {
     typedef uint8_t type;
 };
 
-static __device__ double photons_of(const made_job &p, int64_t pixel)
+/** *doubt as nb_poisson_doubt's. */
+static __device__ double photons_of(const made_job &p, int64_t pixel, float mean,
+                                    int *doubt)
 {
 #ifdef NB_HAVE_RANDOM123
     nb_poisson_key key = {(uint64_t)p.made.seed, (uint64_t)pixel, p.made.frame};
-    return nb_poisson(p.image[pixel], &key);
+    return nb_poisson_doubt(mean, &key, p.made.error, doubt);
 #else
-    return 0 * p.image[pixel]; /* refused by nb_cuda_launch_made */
+    *doubt = 0;
+    return 0 * mean; /* refused by nb_cuda_launch_made */
 #endif
 }
 
-/** Value of one pixel of the region; *overload as nb_noise_adu's. */
+/** Value of one pixel of the region; *overload as nb_noise_adu's, *doubt as
+ * nb_poisson_doubt's. */
 template <nb_made_kind KIND>
 static __device__ typename made_type<KIND>::type make_pixel(const made_job &p,
-                                                            int64_t pixel, int *overload)
+                                                            int64_t pixel, int *overload,
+                                                            int *doubt)
 {
     int lit = !p.mask || p.mask[pixel];
     float value = lit ? p.image[pixel] : 0.0f;
@@ -61,10 +68,11 @@ static __device__ typename made_type<KIND>::type make_pixel(const made_job &p,
     }
 #ifdef NB_HAVE_RANDOM123
     case NB_MADE_NOISE_U16:
-        return nb_noise_adu(photons_of(p, pixel), p.made.adc_offset, overload);
+        return nb_noise_adu(photons_of(p, pixel, p.image[pixel], doubt),
+                            p.made.adc_offset, overload);
 #endif
     case NB_MADE_NOISE_I32:
-        return nb_large_count(photons_of(p, pixel));
+        return nb_large_count(photons_of(p, pixel, p.image[pixel], doubt));
     default:
         return 0;
     }
@@ -76,13 +84,20 @@ __global__ void __launch_bounds__(BLOCK) k_made(const __grid_constant__ made_job
     typedef typename made_type<KIND>::type pixel_type;
     pixel_type *out = (pixel_type *)p.out;
     int64_t pixel = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
-    int s = (int)(pixel / p.columns), f = (int)(pixel % p.columns), overload = 0;
+    int s = (int)(pixel / p.columns), f = (int)(pixel % p.columns), overload = 0,
+        doubt = 0;
     if (pixel < p.pixels) {
         int lit = f >= p.roi.f0 && f < p.roi.f1 && s >= p.roi.s0 && s < p.roi.s1;
         if (KIND == NB_MADE_GREY_U8)
             out[pixel] = (pixel_type)nb_pgm_grey(p.image[pixel], p.made.scale);
         else
-            out[pixel] = lit ? make_pixel<KIND>(p, pixel, &overload) : (pixel_type)0;
+            out[pixel] =
+                lit ? make_pixel<KIND>(p, pixel, &overload, &doubt) : (pixel_type)0;
+    }
+    if ((KIND == NB_MADE_NOISE_U16 || KIND == NB_MADE_NOISE_I32) && p.doubts) {
+        unsigned doubts = __ballot_sync(0xffffffffu, doubt);
+        if (pixel < p.pixels && pixel % 32 == 0)
+            p.doubts[pixel / 32] = doubts;
     }
     if (KIND == NB_MADE_NOISE_U16) {
         overload = __syncthreads_count(overload);
@@ -90,6 +105,74 @@ __global__ void __launch_bounds__(BLOCK) k_made(const __grid_constant__ made_job
             atomicAdd(p.overloads, (unsigned long long)overload);
     }
 }
+
+#ifdef NB_HAVE_RANDOM123
+/* --- pixels whose noise is in doubt: as settle in src/effects/noise.c --- */
+
+typedef struct settle_job {
+    nb_scene scene; /* arrays are device addresses */
+    made_job made;
+    int64_t first, end; /* words of made.doubts */
+} settle_job;
+
+static __device__ uint16_t digitize(const made_job &p, double photons, int *overload,
+                                    uint16_t)
+{
+    return nb_noise_adu(photons, p.made.adc_offset, overload);
+}
+
+static __device__ int32_t digitize(const made_job &, double photons, int *, int32_t)
+{
+    return nb_large_count(photons);
+}
+
+/** One warp a pixel: its value in double, and the noise of that. */
+template <nb_made_kind KIND>
+__global__ void __launch_bounds__(128) k_settle(const __grid_constant__ settle_job p)
+{
+    typedef typename made_type<KIND>::type pixel_type;
+    const made_job &made = p.made;
+    pixel_type *out = (pixel_type *)made.out;
+    int lane = (int)threadIdx.x;
+    for (int64_t i = p.first + blockIdx.x * 4 + threadIdx.y; i < p.end; i += gridDim.x * 4)
+        for (unsigned doubts = made.doubts[i]; doubts; doubts &= doubts - 1) {
+            int64_t pixel = i * 32 + __ffs((int)doubts) - 1;
+            float mean = made.image[pixel], exact;
+            int before = 0, after = 0, doubt;
+            if (made.mask && !made.mask[pixel])
+                continue;
+            exact = (float)warp_pixel(&p.scene, (int)(pixel % made.columns),
+                                      (int)(pixel / made.columns), lane);
+            if (lane != 0 || exact == mean || !nb_noise_same(mean, exact))
+                continue;
+            digitize(made, photons_of(made, pixel, mean, &doubt), &before, pixel_type());
+            out[pixel] = digitize(made, photons_of(made, pixel, exact, &doubt), &after,
+                                  pixel_type());
+            if (after != before)
+                atomicAdd(made.overloads, (unsigned long long)(int64_t)(after - before));
+        }
+}
+
+/** Launches short enough for a display's watchdog: at most a tenth of the pixels is in doubt. */
+template <nb_made_kind KIND>
+static void make_noise(const nb_scene *sc, const made_job &job, cudaStream_t stream)
+{
+    const double steps_of_a_launch = 2e10;
+    unsigned blocks = (unsigned)((job.pixels + BLOCK - 1) / BLOCK);
+    int64_t words = (job.pixels + 31) / 32;
+    double steps = (double)job.pixels * sc->steps * sc->det.layers;
+    int64_t pieces = (int64_t)fmin(ceil(steps / steps_of_a_launch), 4096.0), i;
+    k_made<KIND><<<blocks, BLOCK, 0, stream>>>(job);
+    for (i = 0; i < pieces && job.doubts; i++) {
+        settle_job part = {*sc, job, words * i / pieces, words * (i + 1) / pieces};
+        int64_t wanted = (part.end - part.first + 3) / 4;
+        if (wanted > 0)
+            k_settle<KIND>
+                <<<(unsigned)(wanted < 4096 ? wanted : 4096), dim3(32, 4), 0, stream>>>(
+                    part);
+    }
+}
+#endif
 
 size_t nb_cuda_made_bytes(nb_made_kind kind)
 {
@@ -105,7 +188,8 @@ size_t nb_cuda_made_bytes(nb_made_kind kind)
 }
 
 int nb_cuda_launch_made(const nb_scene *sc, const float *image, const nb_made *made,
-                        void *out, unsigned long long *overloads, cudaStream_t stream)
+                        void *out, unsigned *doubts, unsigned long long *overloads,
+                        cudaStream_t stream)
 {
     const nb_detector *det = &sc->det;
     made_job job = {image,
@@ -115,7 +199,8 @@ int nb_cuda_launch_made(const nb_scene *sc, const float *image, const nb_made *m
                     det->fpixels,
                     *made,
                     out,
-                    overloads};
+                    overloads,
+                    doubts};
     unsigned blocks = (unsigned)((job.pixels + BLOCK - 1) / BLOCK);
     switch (made->kind) {
     case NB_MADE_INT_U16:
@@ -129,10 +214,10 @@ int nb_cuda_launch_made(const nb_scene *sc, const float *image, const nb_made *m
         return 1;
 #ifdef NB_HAVE_RANDOM123
     case NB_MADE_NOISE_U16:
-        k_made<NB_MADE_NOISE_U16><<<blocks, BLOCK, 0, stream>>>(job);
+        make_noise<NB_MADE_NOISE_U16>(sc, job, stream);
         return 1;
     case NB_MADE_NOISE_I32:
-        k_made<NB_MADE_NOISE_I32><<<blocks, BLOCK, 0, stream>>>(job);
+        make_noise<NB_MADE_NOISE_I32>(sc, job, stream);
         return 1;
 #endif
     default:

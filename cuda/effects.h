@@ -8,10 +8,12 @@
 /** Bytes of a pixel. */
 size_t nb_cuda_made_bytes(nb_made_kind kind);
 
-/** out[spixels][fpixels] from image; *overloads is added to.  All are device addresses, the mask
- * of scene too.  0: this build cannot make it. */
+/** out[spixels][fpixels] from image; *overloads is added to.  doubts[pixels / 32, rounded up] is
+ * for noise with an error, else NULL.  All are device addresses, scene's arrays too.  0: this build
+ * cannot make it. */
 int nb_cuda_launch_made(const nb_scene *scene, const float *image, const nb_made *made,
-                        void *out, unsigned long long *overloads, cudaStream_t stream);
+                        void *out, unsigned *doubts, unsigned long long *overloads,
+                        cudaStream_t stream);
 
 /** out[rows of the region]. */
 void nb_cuda_launch_sums(const nb_scene *scene, const float *image, nb_row_sums *out,

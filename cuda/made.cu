@@ -15,10 +15,13 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/** The scene with the mask where the device has it: that of the last render. */
+/** The scene with its arrays where the device has them: those of the last render. */
 static nb_scene on_device(const nb_backend_state *state, const nb_scene *sc)
 {
     nb_scene there = *sc;
+    there.sources = (const nb_source *)state->sources.device.at;
+    there.orientations = (const nb_orientation *)state->orientations.device.at;
+    there.sf.F = (const double *)state->F.at;
     there.det.mask = sc->det.mask ? (const uint8_t *)state->mask.at : NULL;
     return there;
 }
@@ -65,20 +68,32 @@ static nb_status sum_rows(nb_backend_state *state, const nb_scene *sc, nb_row_su
     return finish(state, "adding up the image", err);
 }
 
+/** Is it noise, of floats that are not the double kernel's? */
+static int has_doubts(const nb_backend_state *state, const nb_made *made)
+{
+    return (made->kind == NB_MADE_NOISE_U16 || made->kind == NB_MADE_NOISE_I32) &&
+           made->error > 0 && state->path != NB_PATH_DOUBLE;
+}
+
 static nb_status launch_one(nb_backend_state *state, const nb_scene *there,
                             const nb_made *made, int i, nb_error *err)
 {
+    int doubtful = has_doubts(state, made);
     size_t pixels = (size_t)there->det.fpixels * there->det.spixels;
     size_t size = nb_cuda_made_bytes(made->kind);
     unsigned long long *counter =
         (unsigned long long *)((char *)state->small.at + NB_SMALL_OVERLOADS) + i;
     nb_status st =
         nb_cuda_reserve(&state->made.image[i], pixels * size, "an integer image", err);
+    if (!st && doubtful)
+        st = nb_cuda_reserve(&state->made.doubts, (pixels + 31) / 32 * sizeof(unsigned),
+                             "noise in doubt", err);
     if (st)
         return st;
     state->made.pixel_bytes[i] = size;
-    if (!nb_cuda_launch_made(there, (const float *)state->image.at, made,
-                             state->made.image[i].at, counter, state->stream))
+    if (!nb_cuda_launch_made(
+            there, (const float *)state->image.at, made, state->made.image[i].at,
+            doubtful ? (unsigned *)state->made.doubts.at : NULL, counter, state->stream))
         return nb_fail(err, NB_ERR_UNSUPPORTED,
                        "cuda: a noise image needs Random123, which this build lacks");
     return NB_OK;
@@ -229,6 +244,7 @@ void nb_cuda_made_close(nb_cuda_made *made)
     for (i = 0; i < NB_MADE_MOST; i++)
         nb_cuda_release(&made->image[i]);
     nb_cuda_release(&made->sums);
+    nb_cuda_release(&made->doubts);
     for (i = 0; i < NB_CUDA_STREAMS; i++)
         if (made->streams[i])
             cudaStreamDestroy(made->streams[i]);

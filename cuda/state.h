@@ -17,7 +17,7 @@ enum { NB_CUDA_STREAMS = 4 };
 
 /** What was made of the last image, and its way to the host. */
 typedef struct nb_cuda_made {
-    nb_cuda_buffer image[NB_MADE_MOST], sums; /* owned */
+    nb_cuda_buffer image[NB_MADE_MOST], sums, doubts; /* owned */
     size_t pixel_bytes[NB_MADE_MOST];
     size_t columns; /* of the last image, as the next */
     int rows;

@@ -3,6 +3,7 @@
 #ifndef NB_API_SIM_H
 #define NB_API_SIM_H
 
+#include "../effects/noise.h"
 #include "../io/meta.h"
 #include "../io/sf_table.h"
 #include "../model/scene_build.h"
@@ -92,6 +93,9 @@ nb_status nb_sim_rebuild(nb_sim *sim, const nb_config *cfg, nb_error *err);
 
 /** Central wavelength, A; of a spectrum its weighted mean. */
 double nb_sim_wavelength(const nb_sim *sim);
+
+/** How the noise of its image is made. */
+nb_noise_options nb_sim_noise_options(const nb_sim *sim);
 
 /** What the headers of image files say. */
 nb_image_meta nb_sim_describe(const nb_sim *sim);

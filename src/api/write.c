@@ -8,6 +8,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../effects/noise.h"
+#include "../effects/poisson.h"
 #include "../effects/preview.h"
 #include "../effects/quantize.h"
 #include "../effects/threads.h"
@@ -88,10 +89,18 @@ nb_status nb_sim_digitize(const nb_sim *sim, const float *image, const nb_stats 
     return NB_OK;
 }
 
+nb_noise_options nb_sim_noise_options(const nb_sim *sim)
+{
+    const nb_config *cfg = &sim->cfg;
+    int mixed = cfg->precision == NB_PRECISION_MIXED && !cfg->compat;
+    return (nb_noise_options){sim->seed, 0, cfg->adc_offset, cfg->threads,
+                              mixed ? NB_NOISE_ERROR : 0};
+}
+
 nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
                        int64_t *overloads, nb_error *err)
 {
-    nb_noise_options options = {sim->seed, 0, sim->cfg.adc_offset, sim->cfg.threads};
+    const nb_noise_options options = nb_sim_noise_options(sim);
     if (sim->cfg.compat)
         return nb_noise_legacy(image, &sim->model.scene, &options, out, overloads, err);
     return nb_noise(image, &sim->model.scene, &options, out, overloads, err);
@@ -257,8 +266,9 @@ static nb_status device_rows(void *user, int first, int rows, void *out, nb_erro
  * kind. */
 static int number_of(outputs *o, nb_made_kind kind, double scale)
 {
-    const nb_made made = {kind,          scale,          o->noise.adc_offset,
-                          o->noise.seed, o->noise.frame, 0};
+    const nb_made made = {
+        kind,           scale, o->noise.adc_offset, o->noise.seed, o->noise.frame,
+        o->noise.error, 0};
     int i = 0;
     while (i < o->n_made && o->made[i].kind != kind)
         i++;
@@ -441,7 +451,7 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     o.meta = nb_sim_describe(sim);
     o.levels = (nb_int_levels){nb_int_scale(cfg->scale, stats), cfg->adc_offset};
     o.pgm_scale = nb_pgm_scale(cfg->pgm_scale, stats, o.levels.scale);
-    o.noise = (nb_noise_options){sim->seed, 0, cfg->adc_offset, cfg->threads};
+    o.noise = nb_sim_noise_options(sim);
     o.noise_job = -1;
     if (sim->table_from_hkl)
         st = nb_sim_write_dump(sim, err);

@@ -20,7 +20,7 @@ typedef struct nb_effect_kernels {
     void (*u8)(const float *row, int n, double scale, uint8_t *out);
     /** nb_noise_block_fn of noise_block.h; NULL without Random123. */
     int (*noise)(const float *mean, const struct nb_poisson_key *first, double adc_offset,
-                 uint16_t *adu);
+                 double error, uint16_t *adu, uint64_t *doubts);
 } nb_effect_kernels;
 
 extern const nb_effect_kernels nb_effect_kernels_base;

@@ -37,9 +37,10 @@ static void u8(const float *row, int n, double scale, uint8_t *out)
 
 #ifdef NB_HAVE_RANDOM123
 int NB_JOIN(nb_noise_block_, NB_KERNELS)(const float *mean, const nb_poisson_key *first,
-                                         double adc_offset, uint16_t *adu)
+                                         double adc_offset, double error, uint16_t *adu,
+                                         uint64_t *doubts)
 {
-    return nb_noise_block(mean, first, adc_offset, adu);
+    return nb_noise_block(mean, first, adc_offset, error, adu, doubts);
 }
 #define NB_NOISE NB_JOIN(nb_noise_block_, NB_KERNELS)
 #else

@@ -13,9 +13,11 @@
 enum { NB_NOISE_BLOCK = 64 };
 
 /** Fill adu[64] for the pixels first.pixel ... first.pixel + 63 with these means; returns how many
- * were clipped. */
+ * were clipped.  Bit i of *doubts is set where nb_poisson_doubt finds mean[i] within `error`
+ * doubtful, and for some more. */
 typedef int nb_noise_block_fn(const float *mean, const nb_poisson_key *first,
-                              double adc_offset, uint16_t *adu);
+                              double adc_offset, double error, uint16_t *adu,
+                              uint64_t *doubts);
 
 nb_noise_block_fn nb_noise_block_base;
 #ifdef __x86_64__
@@ -133,32 +135,47 @@ static inline int nb_v_any(const nb_vi *mask)
 
 /** nb_poisson_inversion of NB_TOGETHER vectors, whose chains of operations overlap; they end
  * together, because a mispredicted end costs more than some idle steps.  Most pixels of most
- * images are empty, and stay so without e^-mean: it is at least 1 - mean. */
-static inline void nb_v_inversion(const nb_vd *mean, const nb_vd *u, nb_vd *photons)
+ * images are empty, and stay so without e^-mean: it is at least 1 - mean.  Returns a bit for each
+ * doubtful lane, where the steps' probabilities are taken as 1: quick, and finds all. */
+static inline uint64_t nb_v_inversion(const nb_vd *mean, const nb_vd *u, double error,
+                                      nb_vd *photons)
 {
     const nb_vd zero = {0}, one = zero + 1.0;
-    nb_vd p[NB_TOGETHER], sum[NB_TOGETHER];
+    nb_vd p[NB_TOGETHER], sum[NB_TOGETHER], near[NB_TOGETHER];
     nb_vi open[NB_TOGETHER];
+    uint64_t doubts = 0;
     for (int i = 0; i < NB_TOGETHER; i++) {
         photons[i] = zero;
-        open[i] = u[i] > (1.0 - mean[i]) - 1e-12;
+        open[i] = u[i] > (1.0 - mean[i] * (1.0 + error)) - 1e-12;
     }
     if (!nb_v_any(open))
-        return;
+        return 0;
     for (int i = 0; i < NB_TOGETHER; i++) {
-        nb_vd minus = -mean[i];
+        nb_vd minus = -mean[i], left;
         nb_v_exact_exp(&minus, &p[i]);
         sum[i] = p[i];
-        open[i] = u[i] > sum[i];
+        left = u[i] - sum[i];
+        open[i] = left > zero;
+        nb_v_abs(&left, &near[i]);
     }
     for (int k = 1; k <= NB_POISSON_LONGEST && nb_v_any(open); k++) {
         for (int i = 0; i < NB_TOGETHER; i++) {
+            nb_vd left;
             photons[i] += NB_V_WHERE(open[i], one);
             p[i] = p[i] * (mean[i] * (1.0 / k));
             sum[i] += p[i];
-            open[i] = u[i] > sum[i];
+            left = u[i] - sum[i];
+            open[i] = left > zero;
+            nb_v_abs(&left, &left);
+            nb_v_min(&near[i], &left, &near[i]);
         }
     }
+    for (int i = 0; i < NB_TOGETHER; i++) {
+        nb_vi doubt = (near[i] <= mean[i] * error + 2e-15) |
+                      (mean[i] >= NB_POISSON_SMALL * (1.0 - error));
+        doubts |= (uint64_t)nb_v_bits(&doubt) << (i * NB_LANES);
+    }
+    return doubts;
 }
 
 /** nb_exact_log of normal numbers > 0. */
@@ -210,20 +227,24 @@ static inline void nb_v_stirling_rest(const nb_vd *of, nb_vd *rest)
 
 /** nb_poisson_accept of k >= 0. */
 static inline void nb_v_accept(const nb_vd *mean, const nb_vd *of, const nb_vd *of_ratio,
-                               nb_vi *accepted)
+                               double error, nb_vi *accepted, nb_vi *doubt)
 {
     const nb_vd zero = {0}, one = zero + 1.0;
     nb_vi none = *of < 1.0;
     nb_vd k = NB_V_CHOOSE(none, one, *of), root = 2 * NB_PI * k, quotient = k / *mean,
           ratio;
-    nb_vd log_ratio, log_quotient, rest, limit;
+    nb_vd log_ratio, log_quotient, rest, excess, off = *of - *mean;
     nb_v_sqrt(&root, &root);
     ratio = NB_V_CHOOSE(none, *of_ratio, *of_ratio * root);
     nb_v_exact_log(&ratio, &log_ratio);
     nb_v_exact_log(&quotient, &log_quotient);
     nb_v_stirling_rest(&k, &rest);
-    limit = (k - *mean) - k * log_quotient - rest;
-    *accepted = log_ratio <= NB_V_CHOOSE(none, -*mean, limit);
+    excess = (k - *mean) - k * log_quotient - rest;
+    excess = log_ratio - NB_V_CHOOSE(none, -*mean, excess);
+    *accepted = excess <= zero;
+    nb_v_abs(&excess, &excess);
+    nb_v_abs(&off, &off);
+    *doubt = excess <= error * (off + 1.0);
 }
 
 /** nb_poisson_rejection's constants. */
@@ -242,20 +263,30 @@ static inline void nb_v_hat_of(const nb_vd *mean, nb_v_hat *hat)
 }
 
 /** One draw of nb_poisson_rejection for the lanes that are open; *accepted: those that have their
- * k by it. */
-static inline void nb_v_rejection(const nb_vd *mean, const nb_v_hat *hat, const nb_vu w[4],
-                                  const nb_vi *open, nb_vd *of_k, nb_vi *accepted)
+ * k by it.  Of *doubt, the open lanes matter. */
+static inline void nb_v_rejection(const nb_vd *mean, const nb_v_hat *hat,
+                                  const nb_vu w[4], const nb_vi *open, double error,
+                                  nb_vd *of_k, nb_vi *accepted, nb_vi *doubt)
 {
     const nb_vd zero = {0};
-    nb_vd u, v, us, x, k, ratio;
-    nb_vi certain, possible;
+    nb_vd u, v, us, x, k, ratio, off;
+    nb_vi certain, possible, close;
     nb_v_uniform52(&w[0], &w[1], &u);
     nb_v_uniform52(&w[2], &w[3], &v);
     u -= 0.5;
-    us = 0.5 - NB_V_CHOOSE(u < zero, -u, u);
+    nb_v_abs(&u, &us);
+    us = 0.5 - us;
     x = (2.0 * hat->a / us + hat->b) * u + *mean + 0.43;
     k = (x + 6755399441055744.0) - 6755399441055744.0; /* nearest, then down: floor */
+    off = x - *mean;
+    nb_v_abs(&off, &off);
+    ratio = x - k;
+    nb_v_abs(&ratio, &ratio);
+    *doubt = ratio <= error * (*mean + off);
     k -= NB_V_WHERE(k > x, zero + 1.0);
+    off = v - hat->v_certain;
+    nb_v_abs(&off, &off);
+    *doubt |= off <= error;
     certain = *open & (us >= 0.07) & (v <= hat->v_certain);
     possible = *open & ~certain & (k >= zero) & ~((us < 0.013) & (v > us));
     *of_k = k;
@@ -264,30 +295,33 @@ static inline void nb_v_rejection(const nb_vd *mean, const nb_v_hat *hat, const 
         return;
     ratio = v * hat->inverse_alpha / (hat->a / (us * us) + hat->b);
     k = NB_V_WHERE(possible, k);
-    nb_v_accept(mean, &k, &ratio, accepted);
+    nb_v_accept(mean, &k, &ratio, error, accepted, &close);
     *accepted = certain | (possible & *accepted);
+    *doubt |= possible & close;
 }
 
-/** nb_poisson of the lanes of NB_POISSON_SMALL and more. */
-static inline void nb_v_large(const float *mean, const nb_poisson_key *first,
-                              uint64_t offset, nb_vd *photons)
+/** nb_poisson of the lanes of NB_POISSON_SMALL and more; returns a bit for each doubtful one. */
+static inline uint64_t nb_v_large(const float *mean, const nb_poisson_key *first,
+                                  uint64_t offset, double error, nb_vd *photons)
 {
     const nb_vd zero = {0};
     nb_vf narrow;
     nb_vd m, k;
-    nb_vi large, open, accepted;
+    nb_vi large, open, accepted, close, doubt;
     nb_v_hat hat;
     nb_v_load(mean, &narrow);
     m = __builtin_convertvector(narrow, nb_vd);
     large = m >= NB_POISSON_SMALL;
     open = large & (m <= NB_POISSON_HUGE);
+    doubt = large & (m <= NB_POISSON_SMALL * (1.0 + error));
     large &= ~open;
     m = NB_V_CHOOSE(open, m, zero + 100.0); /* a tame number elsewhere */
     nb_v_hat_of(&m, &hat);
     for (uint32_t draw = 0; nb_v_bits(&open); draw++) {
         nb_vu w[4];
         nb_v_philox(first, offset, draw, w);
-        nb_v_rejection(&m, &hat, w, &open, &k, &accepted);
+        nb_v_rejection(&m, &hat, w, &open, error, &k, &accepted, &close);
+        doubt |= open & close;
         *photons = NB_V_CHOOSE(accepted, k, *photons);
         open &= ~accepted;
     }
@@ -298,6 +332,7 @@ static inline void nb_v_large(const float *mean, const nb_poisson_key *first,
             (*photons)[i] = nb_poisson(mean[i], &key);
         }
     }
+    return nb_v_bits(&doubt);
 }
 
 /** nb_noise_adu; returns how many lanes were clipped. */
@@ -316,9 +351,11 @@ static inline int nb_v_digitize(const nb_vd *photons, double adc_offset, uint16_
     return nb_v_bits(&overload) ? __builtin_popcount(nb_v_bits(&overload)) : 0;
 }
 
-/** Noise of NB_TOGETHER vectors from first.pixel + offset on; returns how many were clipped. */
+/** Noise of NB_TOGETHER vectors from first.pixel + offset on; returns how many were clipped.
+ * *doubts: a bit for each pixel. */
 static inline int nb_noise_vectors(const float *mean, const nb_poisson_key *first,
-                                   uint64_t offset, double adc_offset, uint16_t *adu)
+                                   uint64_t offset, double adc_offset, double error,
+                                   uint16_t *adu, uint64_t *doubts)
 {
     const nb_vd zero = {0};
     nb_vu w[4 * NB_TOGETHER];
@@ -339,22 +376,31 @@ static inline int nb_noise_vectors(const float *mean, const nb_poisson_key *firs
         small[i] = NB_V_WHERE((m > zero) & (m < NB_POISSON_SMALL), m);
         large[i] = m >= NB_POISSON_SMALL;
     }
-    nb_v_inversion(small, u, photons); /* mean 0 gives 0 */
+    *doubts = nb_v_inversion(small, u, error, photons); /* mean 0 gives 0 */
     for (int i = 0; i < NB_TOGETHER; i++) {
         if (nb_v_bits(&large[i]))
-            nb_v_large(mean + i * NB_LANES, first, offset + (uint64_t)(i * NB_LANES),
-                       &photons[i]);
+            *doubts |= nb_v_large(mean + i * NB_LANES, first,
+                                  offset + (uint64_t)(i * NB_LANES), error, &photons[i])
+                       << (i * NB_LANES);
         clipped += nb_v_digitize(&photons[i], adc_offset, adu + i * NB_LANES);
     }
     return clipped;
 }
 
+/** nb_noise_block_fn. */
 static inline int nb_noise_block(const float *mean, const nb_poisson_key *first,
-                                 double adc_offset, uint16_t *adu)
+                                 double adc_offset, double error, uint16_t *adu,
+                                 uint64_t *doubts)
 {
+    const double wide = 1.05 * error; /* as nb_poisson_doubt */
     int clipped = 0;
-    for (int i = 0; i < NB_NOISE_BLOCK; i += NB_TOGETHER * NB_LANES)
-        clipped += nb_noise_vectors(mean + i, first, (uint64_t)i, adc_offset, adu + i);
+    *doubts = 0;
+    for (int i = 0; i < NB_NOISE_BLOCK; i += NB_TOGETHER * NB_LANES) {
+        uint64_t some;
+        clipped += nb_noise_vectors(mean + i, first, (uint64_t)i, adc_offset, wide,
+                                    adu + i, &some);
+        *doubts |= some << i;
+    }
     return clipped;
 }
 

@@ -86,6 +86,14 @@ NB_HD double nb_stirling_rest(double k)
            (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - 1.0 / (1680 * k2)) / k2) / k2) / k;
 }
 
+/* Doubt: docs/physics.md, section 20. */
+/** Relative error of a `mixed` float. */
+#define NB_NOISE_ERROR 1e-6
+/** Further from the exact value than this, a float is not the renderer's. */
+#define NB_NOISE_OTHER 1e-5
+/** No doubt above: 16 bits hold no such count. */
+#define NB_NOISE_MOST 70000.0
+
 #ifdef NB_HAVE_RANDOM123
 
 /** Who asks: the nth block of random words for this pixel follows from it. */
@@ -102,32 +110,43 @@ NB_HD void nb_poisson_draw(const nb_poisson_key *key, uint32_t nth, double *u, d
     *v = nb_uniform52(r.w[2], r.w[3]);
 }
 
+/* The next three functions set *doubt when one of their decisions could fall otherwise for a mean
+ * within mean (1 +- error); they never clear it.  The margins are the decisions' derivatives,
+ * rounded up (docs/physics.md, section 20). */
+
 /** Smallest k whose cumulative probability reaches u, for 0 <= mean < NB_POISSON_SMALL.
  * Noise over a block of pixels (noise_block.h) does the same operations side by side. */
-NB_HD double nb_poisson_inversion(double mean, double u)
+NB_HD double nb_poisson_inversion(double mean, double u, double error, int *doubt)
 {
-    double p = nb_exact_exp(-mean), sum = p;
+    double p = nb_exact_exp(-mean), sum = p, width = error * mean;
     int k = 0;
+    /* d sum / d mean = -p; 2e-15: the sum's own rounding */
+    *doubt |= fabs(u - sum) <= width * p + 2e-15;
     while (u > sum && k < NB_POISSON_LONGEST) {
         k++;
         p = p * (mean * (1.0 / k));
         sum += p;
+        *doubt |= fabs(u - sum) <= width * p + 2e-15;
     }
     return k;
 }
 
 /** PTRS's second test, ln(v / (b + a/us^2) * inv_alpha) <= -mean + k ln mean - ln k!, with
  * ln k! by Stirling's formula: the large terms cancel in k ln(k/mean). */
-NB_HD int nb_poisson_accept(double mean, double k, double ratio)
+NB_HD int nb_poisson_accept(double mean, double k, double ratio, double error, int *doubt)
 {
+    double excess; /* its derivative times the mean: k - mean, and below 1 by the ratio's */
     if (k < 1)
-        return nb_exact_log(ratio) <= -mean;
-    ratio *= sqrt(2 * NB_PI * k);
-    return nb_exact_log(ratio) <=
-           (k - mean) - k * nb_exact_log(k / mean) - nb_stirling_rest(k);
+        excess = nb_exact_log(ratio) + mean;
+    else
+        excess = nb_exact_log(ratio * sqrt(2 * NB_PI * k)) -
+                 ((k - mean) - k * nb_exact_log(k / mean) - nb_stirling_rest(k));
+    *doubt |= fabs(excess) <= error * (fabs(k - mean) + 1.0);
+    return excess <= 0;
 }
 
-NB_HD double nb_poisson_rejection(double mean, const nb_poisson_key *key)
+NB_HD double nb_poisson_rejection(double mean, const nb_poisson_key *key, double error,
+                                  int *doubt)
 {
     double b = 0.931 + 2.53 * sqrt(mean);
     double a = -0.059 + 0.02483 * b;
@@ -135,16 +154,20 @@ NB_HD double nb_poisson_rejection(double mean, const nb_poisson_key *key)
     double v_certain = 0.9277 - 3.6224 / (b - 2.0);
     uint32_t nth;
     for (nth = 0;; nth++) {
-        double u, v, us, k;
+        double u, v, us, x, k;
         nb_poisson_draw(key, nth, &u, &v);
         u -= 0.5;
         us = 0.5 - fabs(u);
-        k = floor((2.0 * a / us + b) * u + mean + 0.43);
+        x = (2.0 * a / us + b) * u + mean + 0.43;
+        k = floor(x);
+        *doubt |= fabs(x - floor(x + 0.5)) <= error * (mean + fabs(x - mean));
+        *doubt |= fabs(v - v_certain) <= error;
         if (us >= 0.07 && v <= v_certain)
             return k;
         if (k < 0 || (us < 0.013 && v > us))
             continue;
-        if (nb_poisson_accept(mean, k, v * inverse_alpha / (a / (us * us) + b)))
+        if (nb_poisson_accept(mean, k, v * inverse_alpha / (a / (us * us) + b), error,
+                              doubt))
             return k;
     }
 }
@@ -166,19 +189,39 @@ NB_HD double nb_poisson_normal(double mean, const nb_poisson_key *key)
 }
 
 /** A Poisson deviate, a whole number >= 0.  A mean that is not positive (or NaN) gives 0, an
- * infinite one itself. */
-NB_HD double nb_poisson(double mean, const nb_poisson_key *key)
+ * infinite one itself.  *doubt: 1 if some mean within mean (1 +- error) gives another deviate, and
+ * seldom without need; 0 above NB_NOISE_MOST. */
+NB_HD double nb_poisson_doubt(double mean, const nb_poisson_key *key, double error,
+                              int *doubt)
 {
-    double u, v;
+    const double wide = 1.05 * error; /* for what the derivatives leave out */
+    double u, v, k;
+    *doubt = 0;
     if (!(mean > 0))
         return 0;
     if (mean >= NB_POISSON_SMALL) {
-        if (mean <= NB_POISSON_HUGE)
-            return nb_poisson_rejection(mean, key);
-        return mean * 0.5 == mean ? mean : nb_poisson_normal(mean, key);
+        if (mean > NB_POISSON_HUGE)
+            return mean * 0.5 == mean ? mean : nb_poisson_normal(mean, key);
+        k = nb_poisson_rejection(mean, key, wide, doubt);
+    } else {
+        nb_poisson_draw(key, 0, &u, &v);
+        k = nb_poisson_inversion(mean, u, wide, doubt);
     }
-    nb_poisson_draw(key, 0, &u, &v);
-    return nb_poisson_inversion(mean, u);
+    *doubt |= fabs(mean - NB_POISSON_SMALL) <= wide * NB_POISSON_SMALL;
+    *doubt &= mean <= NB_NOISE_MOST;
+    return k;
+}
+
+NB_HD double nb_poisson(double mean, const nb_poisson_key *key)
+{
+    int doubt;
+    return nb_poisson_doubt(mean, key, 0, &doubt);
+}
+
+/** Is `exact` the value that the float `mean` stands for, but for the renderer's errors? */
+NB_HD int nb_noise_same(float mean, float exact)
+{
+    return fabs((double)exact - mean) <= NB_NOISE_OTHER * mean;
 }
 
 /** The noise image's value of a pixel: photons and offset, rounded half up, clamped;

@@ -38,6 +38,7 @@ typedef struct nb_made {
     double scale, adc_offset;
     int64_t seed; /* of the noise, as the next */
     uint32_t frame;
+    double error;      /* as nb_noise_options */
     int64_t overloads; /* out: NOISE_U16's clipped pixels */
 } nb_made;
 

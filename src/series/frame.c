@@ -9,9 +9,6 @@
 #include "../effects/noise.h"
 #include "../effects/adu.h"
 #include "../effects/quantize.h"
-#ifdef NB_HAVE_RANDOM123
-#include "../effects/poisson.h"
-#endif
 
 nb_hdf5_frame nb_frame_truth(const nb_frame *f)
 {
@@ -69,13 +66,10 @@ static nb_status fill_u16(nb_frame *f, double adc_offset, nb_error *err)
 /** The count of a pixel that 16 bits cannot hold. */
 static int32_t large_count(const nb_frame *f, size_t pixel)
 {
+    const nb_noise_options noise = nb_sim_noise_options(f->sim);
     double n = floor(f->image[pixel] * f->sim->cfg.scale + 0.5);
-#ifdef NB_HAVE_RANDOM123
-    if (f->sim->cfg.write_noise) {
-        nb_poisson_key key = {(uint64_t)f->sim->seed, pixel, 0};
-        n = nb_poisson(f->image[pixel], &key);
-    }
-#endif
+    if (f->sim->cfg.write_noise)
+        n = nb_noise_photons(f->image, &f->sim->model.scene, &noise, pixel);
     return nb_large_count(n);
 }
 

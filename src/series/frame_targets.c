@@ -88,6 +88,7 @@ static nb_status prepare_integers(nb_frame *f, const nb_frame_wants *w, nb_error
     made->scale = cfg->scale; /* set for every series */
     made->adc_offset = w->adc_offset;
     made->seed = f->sim->seed;
+    made->error = nb_sim_noise_options(f->sim).error;
     f->targets.integers[0] = w->u16 ? (void *)f->u16 : f->i32;
     f->targets.n = 1;
     return NB_OK;

@@ -26,6 +26,7 @@ k_residual 168
 k_double 168
 k_repair 168
 k_made 80
+k_settle 168
 k_ 64'
 
 # The kernels' files; noise only where its generator is installed.

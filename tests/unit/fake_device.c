@@ -13,7 +13,6 @@
 #include "effects/adu.h"
 #include "effects/kernels.h"
 #include "effects/noise.h"
-#include "effects/poisson.h"
 #include "effects/quantize.h"
 #include "render/choose.h"
 
@@ -137,12 +136,12 @@ static size_t bytes_of(nb_made_kind kind)
 static void make_i32(const fake_state *f, const nb_made *made, int32_t *out)
 {
     const nb_detector *det = &f->scene.det;
+    const nb_noise_options noise = {made->seed, made->frame, 0, 1, made->error};
     size_t n = (size_t)det->fpixels * (size_t)det->spixels;
     for (size_t i = 0; i < n; i++) {
-        nb_poisson_key key = {(uint64_t)made->seed, i, made->frame};
         double counts = nb_int_adu(f->image[i], made->scale, 0);
         if (made->kind == NB_MADE_NOISE_I32)
-            counts = nb_poisson(f->image[i], &key);
+            counts = nb_noise_photons(f->image, &f->scene, &noise, i);
         else if (counts == 65535)
             counts = floor(f->image[i] * made->scale + 0.5);
         out[i] = nb_large_count(counts);
@@ -156,11 +155,12 @@ static nb_status fake_make(nb_backend_state *state, const nb_scene *scene, nb_ma
     size_t pixels = (size_t)scene->det.fpixels * (size_t)scene->det.spixels;
     nb_status st = NB_OK;
     forget(f);
+    f->scene = *scene;
     if (fake_is_full)
         return nb_fail(err, NB_ERR_DEVICE, "fake: out of memory");
     for (f->n = 0; f->n < n && !st; f->n++) {
         nb_made *m = &made[f->n];
-        const nb_noise_options noise = {m->seed, m->frame, m->adc_offset, 1};
+        const nb_noise_options noise = {m->seed, m->frame, m->adc_offset, 1, m->error};
         void *out = f->made[f->n] = nb_alloc(pixels, bytes_of(m->kind), "fake", err);
         f->kind[f->n] = m->kind;
         if (m->kind == NB_MADE_GREY_U8)

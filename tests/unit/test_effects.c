@@ -199,7 +199,7 @@ static const uint16_t legacy_bright_noise[64] = {
 static void legacy_noise(void **state)
 {
     nb_scene sc = scene_of(8, 8);
-    const nb_noise_options options = {42, 0, 40, 0};
+    const nb_noise_options options = {42, 0, 40, 0, 0};
     uint16_t out[64];
     int64_t overloads;
     (void)state;
@@ -216,7 +216,7 @@ static void legacy_noise(void **state)
 static void legacy_noise_order(void **state)
 {
     nb_scene sc = scene_of(8, 8);
-    const nb_noise_options options = {42, 0, 40, 0};
+    const nb_noise_options options = {42, 0, 40, 0, 0};
     float shifted[64] = {0};
     uint16_t out[64];
     (void)state;
