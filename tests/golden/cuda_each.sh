@@ -88,7 +88,7 @@ one() {
 }
 export -f one noise bright sanitize differ render
 
-tr '\n' '\0' <"$data/cases.tsv" | xargs -0 -P "${JOBS:-8}" -I {} bash -c 'one "$1"' _ {} \
-    >"$work/results"
-sort "$work/results"
+# as they come, so that an end that is not awaited leaves some
+tr '\n' '\0' <"$data/cases.tsv" | OMP_NUM_THREADS=${OMP_NUM_THREADS:-2} xargs -0 -P "${JOBS:-8}" -I {} \
+    bash -c 'one "$1"' _ {} | tee "$work/results"
 grep -q '^ok' "$work/results" && ! grep -q '^not ok' "$work/results"
