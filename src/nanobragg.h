@@ -278,7 +278,9 @@ nb_status nb_sim_digitize(const nb_sim *sim, const float *image, const nb_stats 
                           uint16_t *out, nb_error *err);
 
 /** Poisson noise of the image plus the offset; *overloads (may be NULL) counts clipped pixels.
- * The same seed gives the same pixels on any machine and thread count. */
+ * The same seed gives the same pixels on any machine, device and thread count; with precision MIXED,
+ * because pixels of this simulation's image are drawn from their values in double where it matters
+ * (docs/physics.md, section 20).  What the caller changed by more than 1e-5 is taken as it is. */
 nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
                        int64_t *overloads, nb_error *err);
 
