@@ -80,7 +80,7 @@ ALL_CFLAGS = -std=gnu11 $(OPT_$(FLAVOR)) -g -fPIC $(FP) $(WARN) $(SAN) \
 LIB_CFLAGS := $(TIFF_CFLAGS) $(PNG_CFLAGS) $(CJSON_CFLAGS) $(HDF5_CFLAGS) \
     $(LIBDEFLATE_CFLAGS) $(ZLIB_CFLAGS) $(LZ4_CFLAGS) $(CAIRO_CFLAGS) \
     $(MPI_CFLAGS)
-# libtiff, libpng, libhdf5 (src/io/late_load.h), cairo (src/bench/cairo_lib.h) and MPI
+# libtiff, libpng, libhdf5 (src/base/late_library.h), cairo (src/bench/cairo_lib.h) and MPI
 # (src/series/mpi_lib.h) are not here.
 LIBS := $(CJSON_LIBS) $(LIBDEFLATE_LIBS) $(ZLIB_LIBS) \
     $(LZ4_LIBS) -ldl -pthread -lm

@@ -29,7 +29,7 @@ package PNG libpng
 package CJSON libcjson
 package CMOCKA cmocka
 package HDF5 hdf5
-# Loaded when they are needed (src/io/late_load.h, src/bench/cairo_lib.h), so by the names that
+# Loaded when they are needed (src/base/late_library.h), so by the names that
 # their own files give.
 soname() {
     file=$(for dir in $(pkg-config --libs-only-L "$2" 2>/dev/null | sed 's/-L//g') \

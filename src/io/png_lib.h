@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** libpng, loaded when a run first needs it (late_load.h).  Include this instead of <png.h>;
+/** libpng, loaded when a run first needs it (base/late_library.h).  Include this instead of <png.h>;
  * the functions are called by their own names. */
 #ifndef NB_IO_PNG_LIB_H
 #define NB_IO_PNG_LIB_H
