@@ -2,9 +2,9 @@
 #define NB_HDF5_LIB_ITSELF
 #include "hdf5_lib.h"
 
-#ifdef NB_HAVE_HDF5
 #include "../base/late_library.h"
 
+#ifdef NB_HAVE_HDF5
 #define NB_HDF5_NAME(name) #name,
 static const char *const names[] = {NB_HDF5_FUNCTIONS(NB_HDF5_NAME)
                                         NB_HDF5_VARIABLES(NB_HDF5_NAME)};

@@ -2,9 +2,9 @@
 #define NB_PNG_LIB_ITSELF
 #include "png_lib.h"
 
-#ifdef NB_HAVE_PNG
 #include "../base/late_library.h"
 
+#ifdef NB_HAVE_PNG
 #define NB_PNG_NAME(name) #name,
 static const char *const names[] = {NB_PNG_FUNCTIONS(NB_PNG_NAME)};
 

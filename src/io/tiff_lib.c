@@ -2,9 +2,9 @@
 #define NB_TIFF_LIB_ITSELF
 #include "tiff_lib.h"
 
-#ifdef NB_HAVE_TIFF
 #include "../base/late_library.h"
 
+#ifdef NB_HAVE_TIFF
 #define NB_TIFF_NAME(name) #name,
 static const char *const names[] = {NB_TIFF_FUNCTIONS(NB_TIFF_NAME)};
 
