@@ -17,10 +17,16 @@ nb_chart_line *nb_chart_add(nb_chart *c, nb_chart_colour colour, int dashed)
 
 void nb_chart_point(nb_chart_line *line, double x, double y)
 {
-    if (!(x > 0 && y > 0) || line->count == NB_CHART_POINTS_MAX)
+    int k = line->count;
+    if (!(x > 0 && y > 0) || k == NB_CHART_POINTS_MAX)
         return;
-    line->x[line->count] = x;
-    line->y[line->count++] = y;
+    for (; k > 0 && line->x[k - 1] > x; k--) {
+        line->x[k] = line->x[k - 1];
+        line->y[k] = line->y[k - 1];
+    }
+    line->x[k] = x;
+    line->y[k] = y;
+    line->count++;
 }
 
 int nb_chart_tidy(nb_chart *c)
@@ -71,7 +77,7 @@ typedef struct pen {
 static const double colours[NB_COLOURS][3] = {
     {0.000, 0.447, 0.698}, {0.902, 0.624, 0.000}, {0.000, 0.620, 0.451},
     {0.835, 0.369, 0.000}, {0.800, 0.475, 0.655}, {0.337, 0.706, 0.914},
-    {0.35, 0.35, 0.35}};
+    {0.35, 0.35, 0.35},    {0.000, 0.000, 0.000}};
 
 static void ink(const pen *p, double grey)
 {
@@ -174,9 +180,10 @@ static void draw_titles(const pen *p, const nb_chart *c)
 /** A shape for each colour, so that no one needs to see colours. */
 static void outline(const pen *p, nb_chart_colour shape, double x, double y)
 {
-    static const int corners[NB_COLOURS] = {0, 4, 3, 4, 5, 3, 6};
-    static const double turn[NB_COLOURS] = {0, PI / 4, PI / 6, 0, -PI / 2, -PI / 6, 0};
-    static const double radius[NB_COLOURS] = {4.6, 5.8, 6.0, 6.2, 5.8, 6.0, 5.4};
+    static const int corners[NB_COLOURS] = {0, 4, 3, 4, 5, 3, 6, 6};
+    static const double turn[NB_COLOURS] = {0,       PI / 4,  PI / 6, 0,
+                                            -PI / 2, -PI / 6, 0,      PI / 6};
+    static const double radius[NB_COLOURS] = {4.6, 5.8, 6.0, 6.2, 5.8, 6.0, 5.4, 5.4};
     int n = corners[shape];
     if (!n)
         p->c->arc(p->cr, x, y, radius[shape], 0, 2 * PI);

@@ -17,6 +17,7 @@ typedef enum nb_chart_colour {
     NB_COLOUR_PURPLE,
     NB_COLOUR_SKY,
     NB_COLOUR_GREY,
+    NB_COLOUR_BLACK,
     NB_COLOURS
 } nb_chart_colour;
 
@@ -38,7 +39,7 @@ typedef struct nb_chart {
 
 /** The next line, empty; the last one again when there are too many. */
 nb_chart_line *nb_chart_add(nb_chart *c, nb_chart_colour colour, int dashed);
-/** A point of a line, if both are above 0. */
+/** A point of a line, in order of x, if both are above 0. */
 void nb_chart_point(nb_chart_line *line, double x, double y);
 /** Lines without points go; 0 when none is left. */
 int nb_chart_tidy(nb_chart *c);

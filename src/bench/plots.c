@@ -110,9 +110,11 @@ static void name_of(const cJSON *point, const char *how, char *label, size_t siz
 static void add_times(const drawing *d, const nb_query *q, const cJSON *first,
                       const char *how)
 {
+    int stays = strcmp(how, "resident") == 0;
     nb_chart_line *line =
-        nb_chart_add(d->chart, colour_of(d, first), strcmp(how, "cold") == 0);
-    name_of(first, how, line->label, sizeof line->label);
+        nb_chart_add(d->chart, stays ? NB_COLOUR_BLACK : colour_of(d, first),
+                     strcmp(how, "cold") == 0);
+    name_of(first, stays ? "left there" : how, line->label, sizeof line->label);
     for (const cJSON *p = first; p; p = nb_query_next(d->root, q, p))
         if (same_line(p, first))
             nb_chart_point(line, nb_bench_get(p, "size", 0), nb_query_median(p, how));
@@ -130,6 +132,8 @@ static nb_status draw_times(const drawing *d, const char *which)
     for (const cJSON *p = nb_query_first(d->root, &q); p;
          p = nb_query_next(d->root, &q, p))
         if (leads(d->root, &q, p)) {
+            if (cJSON_GetObjectItem(p, "resident"))
+                add_times(d, &q, p, "resident");
             add_times(d, &q, p, "warm");
             add_times(d, &q, p, "cold");
         }
