@@ -9,6 +9,7 @@
 # Lines `ok NAME` and `not ok NAME ...`; exit status 1 when one fails.
 set -u
 [ $# -eq 3 ] || { grep '^# usage' "$0" && exit 2; }
+. "$(dirname "$0")/noise_files.sh" || exit 2
 export mode=$1 program data
 program=$(realpath "$2") || exit 2
 data=$(realpath "$3") || exit 2
@@ -24,21 +25,6 @@ render() {
         -pgmfile "$name.pgm" >"$name.log" 2>&1
 }
 
-# Pixels of 16 bits that differ, after headers of any length: differ A B PIXELS
-differ() {
-    cmp -l <(tail -c $(($3 * 2)) "$1") <(tail -c $(($3 * 2)) "$2") 2>/dev/null |
-        awk '{ p = int(($1 - 1) / 2); if (p != last || NR == 1) n++; last = p } END { print n + 0 }'
-}
-
-# The fluence that gives the brightest pixel 60000 photons; nothing where it is not the flags'.
-bright() {
-    awk -v max="$max" -v flags="$args" 'BEGIN {
-        if (flags ~ /-flux|-beamsize|-exposure/) exit
-        fluence = 125932015286227086360700780544
-        if (match(flags, /-fluence [^ ]+/)) fluence = substr(flags, RSTART + 9, RLENGTH - 9)
-        printf "-fluence %.15g\n", fluence * 60000 / max }'
-}
-
 noise() {
     local d i m c b=0 more word='not ok'
     render a "$program" -device cpu -isa scalar -precision double &&
@@ -49,7 +35,7 @@ noise() {
     }
     d=$(differ a.noise b.noise $pixels) i=$(differ a.int b.int $pixels)
     m=$(differ a.noise d.noise $pixels) c=$(differ a.noise c.noise $pixels)
-    more=$(bright)
+    more=$(bright "$max" "$args")
     [ -z "$more" ] || { # the last of two fluences holds
         args="$args $more"
         render e "$program" -device cpu -isa scalar -precision double && render f "$program" -device cuda

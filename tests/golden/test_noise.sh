@@ -6,6 +6,7 @@
 # usage: bash tests/golden/test_noise.sh        (NANOBRAGG: the program; NB_SOURCE: the source)
 # Lines `ok NAME`, `not ok NAME ...`, `skip NAME # reason`; exit status 1 when one fails.
 set -u
+. "$(dirname "$0")/noise_files.sh" || exit 2
 program=$(realpath "${NANOBRAGG:?the program}") || exit 2
 data=$(realpath "${NB_SOURCE:-.}/golden_data") || exit 2
 work=$(mktemp -d) || exit 2
@@ -18,22 +19,6 @@ noise() {
     local file=$1
     shift
     "$program" "$@" -device cpu -seed 7 -noisefile "$file" -nofloat -noint -nopgm -quiet >log 2>&1
-}
-
-# Pixels of 16 bits that differ, after headers of any length: differ A B PIXELS
-differ() {
-    cmp -s <(tail -c $(($3 * 2)) "$1") <(tail -c $(($3 * 2)) "$2") && echo 0 && return
-    cmp -l <(tail -c $(($3 * 2)) "$1") <(tail -c $(($3 * 2)) "$2") 2>/dev/null |
-        awk '{ p = int(($1 - 1) / 2); if (p != last || NR == 1) n++; last = p } END { print n + 0 }'
-}
-
-# The fluence that gives the brightest pixel 60000 photons; nothing where it is not the flags'.
-bright() {
-    awk -v max="$1" -v flags="$2" 'BEGIN {
-        if (flags ~ /-flux|-beamsize|-exposure/) exit
-        fluence = 125932015286227086360700780544
-        if (match(flags, /-fluence [^ ]+/)) fluence = substr(flags, RSTART + 9, RLENGTH - 9)
-        printf "-fluence %.15g\n", fluence * 60000 / max }'
 }
 
 if ! noise probe.img -cell 50 -N 2 -default_F 1 -detpixels 8; then
