@@ -210,8 +210,10 @@ static void one_table(FILE *out, table *t)
         return;
     for (int i = 0; i < count; i++)
         t->resident |= nb_query_median(ours(t, sizes[i], 0), "resident") > 0;
-    fprintf(out, "### %s case, %s\n\n%s.\n\n", t->which, t->device,
-            nb_bench_text(any, "backend"));
+    fprintf(out, "### %s case, %s\n\n%s.%s\n\n", t->which, t->device,
+            nb_bench_text(any, "backend"),
+            t->resident ? "  Left there: warm, the picture stays in the GPU's memory."
+                        : "");
     times_header(out, t);
     for (int i = 0; i < count; i++)
         times_row(out, t, sizes[i]);
@@ -235,7 +237,7 @@ void nb_bench_size_tables(FILE *out, const cJSON *root)
             "render into memory of a process that has rendered. Medians;\nspread: the "
             "middle "
             "half of the repeats over the median. \"X / ours\": how many times longer X "
-            "takes.\nLeft there: warm, the picture stays in the GPU's memory.\n\n",
+            "takes.\n\n",
             out);
     for (int c = 0; c < n_cases; c++)
         for (int d = 0; d < n_devices; d++) {
