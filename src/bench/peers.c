@@ -118,8 +118,10 @@ nb_status nb_bench_check_peers(const nb_bench_options *o, nb_error *err)
 nb_status nb_bench_add_peers(const nb_bench_options *o, cJSON *root, nb_error *err)
 {
     cJSON *points = cJSON_GetObjectItem(root, "points");
-    cJSON *sources = cJSON_AddArrayToObject(root, "peer_results");
+    cJSON *sources = cJSON_GetObjectItem(root, "peer_results"); /* of -from */
     nb_status st = NB_OK;
+    if (!sources)
+        sources = cJSON_AddArrayToObject(root, "peer_results");
     for (int i = 0; i < o->peer_results_count && !st; i++)
         st = take_file(o->peer_results[i], points, sources, err);
     return st;

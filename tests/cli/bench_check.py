@@ -155,6 +155,8 @@ def main():
               == sorted(os.listdir("report")), again.stderr)
         with open("report/summary.md", "rb") as one, open("again/summary.md", "rb") as two:
             check("bench-from-same-tables", one.read() == two.read())
+        with open("report/results.json", "rb") as one, open("again/results.json", "rb") as two:
+            check("bench-from-same-results", one.read() == two.read())
     check("bench-leaves-nothing", not [n for n in os.listdir(".") if ".part" in n], os.listdir("."))
     os.chdir("/")
     shutil.rmtree(work)

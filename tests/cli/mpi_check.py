@@ -14,6 +14,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from small_disk import small_disk  # noqa: E402
+
 PROGRAM = os.path.abspath(os.environ["NANOBRAGG"])
 FAILED = []
 ROTATION = ["-default_F", "100", "-cell", "70", "80", "90", "-N", "8", "-detpixels", "96",
@@ -223,22 +226,14 @@ def interrupted(h5py):
 
 
 def full_disk(h5py):
-    if os.geteuid() != 0:
-        print("skip mpi full-disk # needs root for a small tmpfs")
-        return
-    os.mkdir("small")
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", "small"], check=False,
-                      stderr=subprocess.DEVNULL).returncode:
-        print("skip mpi full-disk # no tmpfs can be mounted here")
-        return
-    try:
+    with small_disk("mpi") as disk:
+        if not disk:
+            return
         flags = ROTATION + ["-frames", 40, "-frames_per_file", 3]
         error = run(3, *flags, "-hdf5", "small/d_master.h5", status=1)[1]
         frames = readable(h5py, "small/d")
         ok("full-disk", len(ours(error)) == 1 and ("space" in error or "disk" in error) and
            frames > 0, f"{frames} frames: {error}")
-    finally:
-        subprocess.run(["umount", "small"], check=False)
 
 
 def main():

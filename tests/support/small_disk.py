@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""A disk that is soon full."""
+import contextlib
+import os
+import subprocess
+
+
+@contextlib.contextmanager
+def small_disk(test):
+    """The name of a folder with 400 kB, gone afterwards; None, and a line of why, where there can be none."""
+    if os.geteuid() != 0:
+        print(f"skip {test} full-disk # needs root for a small tmpfs")
+        yield None
+        return
+    os.mkdir("small")
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", "small"], check=False,
+                      stderr=subprocess.DEVNULL).returncode:
+        print(f"skip {test} full-disk # no tmpfs can be mounted here")
+        yield None
+        return
+    try:
+        yield "small"
+    finally:
+        subprocess.run(["umount", "small"], check=False)
