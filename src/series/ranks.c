@@ -42,6 +42,44 @@ int nb_ranks_launched(int *rank)
     return count > 1 ? count : 1;
 }
 
+struct nb_ranks { /* without MPI there is none */
+    int rank, count, local_rank, local_count;
+    int initialized;        /* by us */
+    int lost;               /* -1: none */
+    struct letter *letters; /* owned, like those behind it */
+};
+
+void nb_ranks_broken(nb_ranks *r, int lost)
+{
+    if (r)
+        r->lost = lost;
+}
+
+int nb_ranks_lost(const nb_ranks *r)
+{
+    return r ? r->lost : -1;
+}
+
+int nb_ranks_count(const nb_ranks *r)
+{
+    return r ? r->count : 1;
+}
+
+int nb_ranks_rank(const nb_ranks *r)
+{
+    return r ? r->rank : 0;
+}
+
+int nb_ranks_local_count(const nb_ranks *r)
+{
+    return r ? r->local_count : 1;
+}
+
+int nb_ranks_local_rank(const nb_ranks *r)
+{
+    return r ? r->local_rank : 0;
+}
+
 #ifdef NB_HAVE_MPI
 
 enum { TAG = 1 };
@@ -52,13 +90,6 @@ typedef struct letter {
     MPI_Request request;
     char data[];
 } letter;
-
-struct nb_ranks {
-    int rank, count, local_rank, local_count;
-    int initialized; /* by us */
-    int lost;        /* -1: none */
-    letter *letters; /* owned, like those behind it */
-};
 
 static nb_status find_places(nb_ranks *r, nb_error *err)
 {
@@ -150,36 +181,6 @@ void nb_ranks_leave(nb_ranks *r)
     nb_free(r);
 }
 
-void nb_ranks_broken(nb_ranks *r, int lost)
-{
-    r->lost = lost;
-}
-
-int nb_ranks_lost(const nb_ranks *r)
-{
-    return r ? r->lost : -1;
-}
-
-int nb_ranks_count(const nb_ranks *r)
-{
-    return r ? r->count : 1;
-}
-
-int nb_ranks_rank(const nb_ranks *r)
-{
-    return r ? r->rank : 0;
-}
-
-int nb_ranks_local_count(const nb_ranks *r)
-{
-    return r ? r->local_count : 1;
-}
-
-int nb_ranks_local_rank(const nb_ranks *r)
-{
-    return r ? r->local_rank : 0;
-}
-
 void nb_ranks_share(nb_ranks *r, void *data, size_t bytes)
 {
     if (r)
@@ -264,10 +265,6 @@ int nb_ranks_pending(nb_ranks *r)
 
 #else
 
-struct nb_ranks {
-    int rank;
-};
-
 nb_status nb_ranks_join(nb_ranks **ranks, nb_error *err)
 {
     int launched = nb_ranks_launched(NULL);
@@ -284,30 +281,6 @@ nb_status nb_ranks_join(nb_ranks **ranks, nb_error *err)
 void nb_ranks_leave(nb_ranks *ranks)
 {
     nb_free(ranks);
-}
-
-int nb_ranks_count(const nb_ranks *ranks)
-{
-    (void)ranks;
-    return 1;
-}
-
-int nb_ranks_rank(const nb_ranks *ranks)
-{
-    (void)ranks;
-    return 0;
-}
-
-int nb_ranks_local_count(const nb_ranks *ranks)
-{
-    (void)ranks;
-    return 1;
-}
-
-int nb_ranks_local_rank(const nb_ranks *ranks)
-{
-    (void)ranks;
-    return 0;
 }
 
 void nb_ranks_share(nb_ranks *ranks, void *data, size_t bytes)
@@ -352,18 +325,6 @@ int nb_ranks_pending(nb_ranks *ranks)
 {
     (void)ranks;
     return 0;
-}
-
-void nb_ranks_broken(nb_ranks *ranks, int lost)
-{
-    (void)ranks;
-    (void)lost;
-}
-
-int nb_ranks_lost(const nb_ranks *ranks)
-{
-    (void)ranks;
-    return -1;
 }
 
 #endif

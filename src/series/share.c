@@ -77,6 +77,15 @@ static void post_to_all(nb_run *run, const message *m)
             post(run, r, m);
 }
 
+/** From rank 0 to all, from another to rank 0. */
+static void post_on(nb_run *run, const message *m)
+{
+    if (nb_ranks_rank(run->ranks) == 0)
+        post_to_all(run, m);
+    else
+        post(run, 0, m);
+}
+
 nb_status nb_share_open(nb_run *run, int per_block, nb_error *err)
 {
     nb_share *s = &run->share;
@@ -320,20 +329,14 @@ static void tell_stop(nb_run *run)
     if (run->status)
         m.error = run->error;
     m.error.code = run->status ? run->status : NB_ERR_CANCELLED;
-    if (first)
-        post_to_all(run, &m);
-    else
-        post(run, 0, &m);
+    post_on(run, &m);
 }
 
 static void say_alive(nb_run *run)
 {
     message m = {0};
     m.word = ALIVE;
-    if (nb_ranks_rank(run->ranks) == 0)
-        post_to_all(run, &m);
-    else
-        post(run, 0, &m);
+    post_on(run, &m);
 }
 
 /** Whom have we not heard for too long?  A process that closes its files may take its time. */
