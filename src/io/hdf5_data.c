@@ -8,7 +8,7 @@
 #include "hdf5_bitshuffle.h"
 #include "hdf5_file.h"
 #include "hdf5_lists.h"
-#include "hdf5_put.h"
+#include "hdf5_open.h"
 
 #ifdef NB_HAVE_HDF5
 
@@ -227,44 +227,34 @@ static int chunks_are_whole(hid_t file, hid_t set, const nb_hdf5_data *data)
 int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists)
 {
     uint64_t fingerprint = 0;
-    nb_h5_quiet quiet;
-    hid_t file, set = -1;
+    nb_h5_input in;
+    hid_t set = -1;
     int ok;
-    if (nb_hdf5_load(NULL))
+    if (nb_h5_open(&in, path, NULL))
         return 0;
-    nb_h5_hush(&quiet);
-    file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    ok = file >= 0 && read_attr(file, "fingerprint", H5T_NATIVE_UINT64, &fingerprint) &&
+    ok = read_attr(in.file, "fingerprint", H5T_NATIVE_UINT64, &fingerprint) &&
          fingerprint == data->fingerprint;
     if (ok)
-        set = H5Dopen2(file, data_path, H5P_DEFAULT);
-    ok = ok && set >= 0 && has_shape(set, data) && chunks_are_whole(file, set, data);
+        set = H5Dopen2(in.file, data_path, H5P_DEFAULT);
+    ok = ok && set >= 0 && has_shape(set, data) && chunks_are_whole(in.file, set, data);
     if (set >= 0)
         H5Dclose(set);
     if (ok && data->layout.reflections)
-        ok = nb_hdf5_read_lists(file, data->frames, lists);
-    if (file >= 0)
-        H5Fclose(file);
-    nb_h5_unhush(&quiet);
+        ok = nb_hdf5_read_lists(in.file, data->frames, lists);
+    nb_h5_close(&in);
     return ok;
 }
 
 int nb_hdf5_data_key(const char *path, nb_hdf5_data *key)
 {
-    nb_h5_quiet quiet;
-    hid_t file;
+    nb_h5_input in;
     int ok;
-    if (nb_hdf5_load(NULL))
+    if (nb_h5_open(&in, path, NULL))
         return 0;
-    nb_h5_hush(&quiet);
-    file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    ok = file >= 0 &&
-         read_attr(file, "fingerprint", H5T_NATIVE_UINT64, &key->fingerprint) &&
-         read_attr(file, "seed", H5T_NATIVE_INT64, &key->seed) &&
-         read_attr(file, "frames_per_file", H5T_NATIVE_INT64, &key->per_file);
-    if (file >= 0)
-        H5Fclose(file);
-    nb_h5_unhush(&quiet);
+    ok = read_attr(in.file, "fingerprint", H5T_NATIVE_UINT64, &key->fingerprint) &&
+         read_attr(in.file, "seed", H5T_NATIVE_INT64, &key->seed) &&
+         read_attr(in.file, "frames_per_file", H5T_NATIVE_INT64, &key->per_file);
+    nb_h5_close(&in);
     return ok;
 }
 

@@ -10,7 +10,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "hdf5_bitshuffle.h"
-#include "hdf5_put.h"
+#include "hdf5_open.h"
 #include "image_read.h"
 
 static int is_hdf5(const char *path)
@@ -206,24 +206,17 @@ static nb_status read_file(hid_t file, const char *path, int frame, nb_image *ou
 nb_status nb_hdf5_read_image(const char *path, int frame, nb_image *out,
                              nb_hdf5_geometry *said, nb_error *err)
 {
-    nb_h5_quiet quiet;
-    hid_t file;
-    nb_status st = nb_hdf5_load(err);
+    nb_h5_input in;
+    nb_status st = nb_h5_open(&in, path, err);
     memset(out, 0, sizeof *out);
     out->centre[0] = out->centre[1] = NAN;
     snprintf(out->format, sizeof out->format, "HDF5");
     if (st)
         return st;
-    nb_h5_hush(&quiet);
     nb_h5_bitshuffle_begin();
-    file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    st = file >= 0 ? read_file(file, path, frame, out, said, err)
-                   : nb_fail_at(err, NB_ERR_INPUT, path, 0,
-                                "cannot be opened as HDF5: damaged or cut short");
-    if (file >= 0)
-        H5Fclose(file);
+    st = read_file(in.file, path, frame, out, said, err);
     nb_h5_bitshuffle_end();
-    nb_h5_unhush(&quiet);
+    nb_h5_close(&in);
     return st;
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../base/memory.h"
-#include "hdf5_put.h"
+#include "hdf5_open.h"
 
 #define SPECTRUM "/entry/instrument/beam/incident_wavelength_1Dspectrum"
 
@@ -74,20 +74,13 @@ static nb_status read_file(hid_t file, const char *path, nb_vec3 position, int n
 nb_status nb_hdf5_read_spectra(const char *path, nb_vec3 position, int needed,
                                nb_spectra *out, nb_error *err)
 {
-    nb_h5_quiet quiet;
-    hid_t file;
-    nb_status st = nb_hdf5_load(err);
+    nb_h5_input in;
+    nb_status st = nb_h5_open(&in, path, err);
     memset(out, 0, sizeof *out);
     if (st)
         return st;
-    nb_h5_hush(&quiet);
-    file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    st = file >= 0 ? read_file(file, path, position, needed, out, err)
-                   : nb_fail_at(err, NB_ERR_INPUT, path, 0,
-                                "cannot be opened as HDF5: damaged or cut short");
-    if (file >= 0)
-        H5Fclose(file);
-    nb_h5_unhush(&quiet);
+    st = read_file(in.file, path, position, needed, out, err);
+    nb_h5_close(&in);
     return st;
 }
 
