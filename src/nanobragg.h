@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define NB_VERSION "0.1.0"
+#define NB_VERSION "0.2.0"
 #define NB_PATH_MAX 1024
 
 typedef enum nb_status {
