@@ -9,7 +9,6 @@ export LC_ALL=C
 case $NANOBRAGG in /*) ;; *) NANOBRAGG=$PWD/$NANOBRAGG ;; esac
 export NANOBRAGG
 cd "$(dirname "$0")" || exit 1
-here=$PWD
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 failed=0
@@ -21,53 +20,7 @@ miss() {
     failed=1
 }
 
-# A small valid simulation, and one without output files.
-X="-default_F 100 -cell 100 -N 5 -detpixels 8"
-NOFILES="-nofloat -noint -nonoise -nopgm"
-export X NOFILES
-
-# The input files that the tables name.
-make_fixtures() {
-    mkdir -p "$1/folder" && cd "$1" || exit 1
-    printf '0 0 0 100\n1 0 0 50\n0 1 0 20\n0 0 1 30\n' >good.hkl
-    printf '1 0 0 5\nx y z 1\n' >word.hkl
-    printf '1 0\n' >short.hkl
-    printf '1.5 0 0 10\n' >fraction.hkl
-    printf '0 0 0 1\n1 0 0 nan\n' >nan.hkl
-    printf '0 0 0 1\n100000 100000 100000 1\n' >huge.hkl
-    printf '# nothing\n# at all\n' >comments.hkl
-    printf '0.01 0 0\n0 0.01 0\n0 0 0.01\n' >good.mat
-    printf '0.01 0 0\n0 zwei 0\n0 0 0.01\n' >word.mat
-    printf '0.01 0 0\n0 0.01 0\n' >short.mat
-    printf '0.01 0 0\n0 nan 0\n0 0 0.01\n' >nan.mat
-    printf '0.01 0 0\n0.01 0 0\n0 0 0.01\n' >flat.mat
-    printf -- '-10 0 0 1 1e-10\n-10 0.01 0 3 1.1e-10\n' >good.src
-    printf -- '-10 0 0 1 1e-10\n-10 zero 0 1 1e-10\n' >word.src
-    printf '0 0 0 1 1e-10\n' >zero.src
-    printf -- '-10 0 0 1 0\n' >dark.src
-    printf -- '-10 0 0 -1 1e-10\n' >negative.src
-    printf -- '-10 0 0 nan 1e-10\n' >nan.src
-    printf '# misset angles, then a matrix\n10 20 30\n0 -1 0 1 0 0 0 0 1\n' >good.rot
-    printf '10 20 30\n2 0 0 0 1 0 0 0 1\n' >stretched.rot
-    printf '# wavelength weight\n1 1 1.01 2\n\n0.99:1;1:3\n' >good.spectra
-    printf '1 1\n1 1 1.01\n' >bad.spectra
-    printf '{"phi": 3}\n\n{"misset": [1, 2, 3], "nopolar": true}\n' >good.jobs
-    printf '{"phi": 3}\n{"phi": "x"}\n' >word.jobs
-    printf 'phi 3\n' >text.jobs
-    printf '{"frames": 3}\n' >series.jobs
-    : >empty.hkl && : >empty.mat && : >empty.src && : >empty.img
-    echo 'this is no image' >text.img
-    "$NANOBRAGG" $X -quiet $NOFILES -intfile good.img -adc 0 -distance 90 -scale 1e9 &&
-        "$NANOBRAGG" $X -quiet $NOFILES -intfile small.img -detpixels 4 &&
-        "$NANOBRAGG" -hkl good.hkl -cell 10 -detpixels 4 -quiet $NOFILES -dump good.dump ||
-        { echo "not ok fixtures" && exit 1; }
-    head -c 600 good.img >truncated.img
-    sed 's/SIZE1=/SOZE1=/' good.img >nosize.img
-    # Of another program, so that the documented keys count.
-    sed 's/WAVELENGTH=./WAVELENGTH=x/; s/NANOBRAGG_/SOMEONES__/' good.img >badvalue.img
-    head -c 60 good.dump >truncated.dump
-    cd "$here" || exit 1
-}
+. ./fixtures.sh
 
 # Names, sizes and contents of a folder.
 snapshot() { (cd "$1" && find . -print0 | sort -z && find . -type f -exec cksum {} + | sort); }
@@ -98,7 +51,7 @@ refuses() {
     fi
 }
 
-make_fixtures "$work/fixtures"
+make_fixtures "$work/fixtures" || { echo "not ok fixtures" && exit 1; }
 snapshot "$work/fixtures" >"$work/before"
 while IFS=$'\t' read -r id expected text args; do
     case $id in \#* | id) continue ;; esac
