@@ -37,3 +37,13 @@ nb_status nb_late_library_load(nb_late_library *l, nb_error *err)
                    l->soname, l->failure, l->package ? " (install " : "",
                    l->package ? l->package : "", l->package ? ")" : "");
 }
+
+void nb_late_library_enter(nb_late_library *l)
+{
+    pthread_mutex_lock(&l->use);
+}
+
+void nb_late_library_leave(nb_late_library *l)
+{
+    pthread_mutex_unlock(&l->use);
+}

@@ -13,6 +13,7 @@
 /** What is loaded; static, or used by one thread.  NB_LATE_LIBRARY begins it. */
 typedef struct nb_late_library {
     pthread_mutex_t lock; /* of what `load` finds out */
+    pthread_mutex_t use;  /* nb_late_library_enter holds it */
     const char *what;     /* begins the message: "PNG: the library" */
     const char *soname;
     const char *package;      /* to install; NULL: the message names none */
@@ -26,12 +27,17 @@ typedef struct nb_late_library {
 
 /** The first members: what, soname, package, an array of names and the struct for them. */
 #define NB_LATE_LIBRARY(what_, soname_, package_, names_, slots_)                        \
-    .lock = PTHREAD_MUTEX_INITIALIZER, .what = (what_), .soname = (soname_),             \
-    .package = (package_), .names = (names_),                                            \
+    .lock = PTHREAD_MUTEX_INITIALIZER, .use = PTHREAD_MUTEX_INITIALIZER,                 \
+    .what = (what_), .soname = (soname_), .package = (package_), .names = (names_),      \
     .count = sizeof(names_) / sizeof *(names_), .slots = (slots_)
 
 /** Load it and fill the slots, once; it stays.  From any thread.  Errors: NB_ERR_UNSUPPORTED, the
  * same at each call. */
 nb_status nb_late_library_load(nb_late_library *library, nb_error *err);
+
+/** Keep other threads out of a library that only one thread may use at a time.  The same thread
+ * must not enter twice. */
+void nb_late_library_enter(nb_late_library *library);
+void nb_late_library_leave(nb_late_library *library);
 
 #endif

@@ -104,20 +104,15 @@ static nb_status write_data(const char *path, const nb_hdf5_data *data, int keep
 {
     nb_h5 h;
     nb_h5_quiet quiet;
-    nb_status st = nb_hdf5_load(err);
+    nb_status st = nb_h5_begin(&quiet, err);
     if (st)
         return st;
-    nb_h5_hush(&quiet);
     st = nb_h5_create(&h, path, (double)data->bytes + 256.0 * data->frames, err);
     if (!st) {
-        if (data->layout.compress == NB_COMPRESS_BSLZ4)
-            nb_h5_bitshuffle_begin();
         st = fill(&h, data, next, next_list, user, err);
         st = keep ? nb_h5_finish(&h, st, err) : nb_h5_discard(&h, st, err);
-        if (data->layout.compress == NB_COMPRESS_BSLZ4)
-            nb_h5_bitshuffle_end();
     }
-    nb_h5_unhush(&quiet);
+    nb_h5_end(&quiet);
     return st;
 }
 

@@ -19,6 +19,16 @@ nb_status nb_hdf5_load(nb_error *err)
     return nb_late_library_load(&late, err);
 }
 
+void nb_hdf5_enter(void)
+{
+    nb_late_library_enter(&late);
+}
+
+void nb_hdf5_leave(void)
+{
+    nb_late_library_leave(&late);
+}
+
 const nb_hdf5_lib *nb_hdf5(void)
 {
     return &library;

@@ -43,6 +43,11 @@ typedef struct nb_hdf5_lib {
 /** Load the library, once; before any of its functions.  Errors: NB_ERR_UNSUPPORTED. */
 nb_status nb_hdf5_load(nb_error *err);
 
+/** Keep other threads of ours out of the library, which is rarely built for several.  Everything
+ * but nb_hdf5_load happens between these two (hdf5_open.h calls them); not to be nested. */
+void nb_hdf5_enter(void);
+void nb_hdf5_leave(void);
+
 /** The loaded library; nb_hdf5_load has succeeded. */
 const nb_hdf5_lib *nb_hdf5(void);
 

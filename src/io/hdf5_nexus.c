@@ -12,6 +12,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "hdf5_beam.h"
+#include "hdf5_open.h"
 #include "hdf5_truth.h"
 
 #define DETECTOR "/entry/instrument/detector"
@@ -244,18 +245,17 @@ nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
     double pixels = (double)master->layout.fast * master->layout.slow;
     nb_h5 h;
     nb_h5_quiet quiet;
-    nb_status st = nb_hdf5_load(err);
+    nb_status st = nb_h5_begin(&quiet, err);
     if (st)
         return st;
     nb_h5_tidy(); /* what the frames' threads left */
-    nb_h5_hush(&quiet);
     st = nb_h5_create(&h, path, 400.0 * master->frames + (master->bad ? 4 * pixels : 0),
                       err);
     if (!st) {
         fill(&h, master);
         st = nb_h5_finish(&h, NB_OK, err);
     }
-    nb_h5_unhush(&quiet);
+    nb_h5_end(&quiet);
     return st;
 }
 

@@ -3,17 +3,36 @@
 
 #ifdef NB_HAVE_HDF5
 #include "../base/error.h"
+#include "hdf5_bitshuffle.h"
 
-nb_status nb_h5_open(nb_h5_input *in, const char *path, nb_error *err)
+nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err)
 {
     nb_status st = nb_hdf5_load(err);
     if (st)
         return st;
-    nb_h5_hush(&in->quiet);
+    nb_hdf5_enter();
+    H5Eget_auto2(H5E_DEFAULT, &quiet->print, &quiet->data);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    nb_h5_bitshuffle_begin();
+    return NB_OK;
+}
+
+void nb_h5_end(const nb_h5_quiet *quiet)
+{
+    nb_h5_bitshuffle_end();
+    H5Eset_auto2(H5E_DEFAULT, quiet->print, quiet->data);
+    nb_hdf5_leave();
+}
+
+nb_status nb_h5_open(nb_h5_input *in, const char *path, nb_error *err)
+{
+    nb_status st = nb_h5_begin(&in->quiet, err);
+    if (st)
+        return st;
     in->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (in->file >= 0)
         return NB_OK;
-    nb_h5_unhush(&in->quiet);
+    nb_h5_end(&in->quiet);
     return nb_fail_at(err, NB_ERR_INPUT, path, 0,
                       "cannot be opened as HDF5: damaged or cut short");
 }
@@ -21,7 +40,7 @@ nb_status nb_h5_open(nb_h5_input *in, const char *path, nb_error *err)
 void nb_h5_close(nb_h5_input *in)
 {
     H5Fclose(in->file);
-    nb_h5_unhush(&in->quiet);
+    nb_h5_end(&in->quiet);
 }
 #else
 typedef int nb_h5_open_is_absent; /* a file must not be empty */

@@ -93,17 +93,6 @@ nb_status nb_h5_discard(nb_h5 *h, nb_status st, nb_error *err)
     return st;
 }
 
-void nb_h5_hush(nb_h5_quiet *quiet)
-{
-    H5Eget_auto2(H5E_DEFAULT, &quiet->print, &quiet->data);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-}
-
-void nb_h5_unhush(const nb_h5_quiet *quiet)
-{
-    H5Eset_auto2(H5E_DEFAULT, quiet->print, quiet->data);
-}
-
 hid_t nb_h5_creation(void)
 {
     hid_t list = H5Pcreate(H5P_DATASET_CREATE);

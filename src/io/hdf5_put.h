@@ -30,14 +30,6 @@ nb_status nb_h5_discard(nb_h5 *h, nb_status st, nb_error *err);
  * megabyte or two, and its small blocks among others keep the C library from reusing theirs. */
 void nb_h5_tidy(void);
 
-/** The library prints its errors by default; this and its undoing keep it quiet meanwhile. */
-typedef struct nb_h5_quiet {
-    H5E_auto2_t print;
-    void *data;
-} nb_h5_quiet;
-void nb_h5_hush(nb_h5_quiet *quiet);
-void nb_h5_unhush(const nb_h5_quiet *quiet);
-
 /** How data sets are created: without the time of day, so that the same run makes the same bytes.
  * The caller closes it. */
 hid_t nb_h5_creation(void);

@@ -9,7 +9,6 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
-#include "hdf5_bitshuffle.h"
 #include "hdf5_open.h"
 #include "image_read.h"
 
@@ -213,9 +212,7 @@ nb_status nb_hdf5_read_image(const char *path, int frame, nb_image *out,
     snprintf(out->format, sizeof out->format, "HDF5");
     if (st)
         return st;
-    nb_h5_bitshuffle_begin();
     st = read_file(in.file, path, frame, out, said, err);
-    nb_h5_bitshuffle_end();
     nb_h5_close(&in);
     return st;
 }
