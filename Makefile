@@ -221,6 +221,7 @@ $B/nanobragg: $(CLI_OBJ) $(STATIC)
 # --- test programs ----------------------------------------------------------------------------
 # The program's own parts are no library: the tests of some are linked with its objects.
 MORE_test_bench := $(filter-out $B/src/cli/main.o,$(CLI_OBJ))
+MORE_test_options := $(MORE_test_bench)
 
 define test_program
 $1: $(1).o $(MORE_$(notdir $1)) $(patsubst %.c,$B/%.o,$(filter tests/$2/%,$(HELP_SRC)) \

@@ -97,8 +97,13 @@ typedef enum nb_png_scale {
     NB_PNG_PERCENTILE, /* 0 to a percentile of the positive pixels */
     NB_PNG_RANGE       /* two values of the image */
 } nb_png_scale;
+typedef enum nb_png_show {
+    NB_PNG_EXPECTED = 0, /* the expected photons */
+    NB_PNG_NOISE         /* the counts of the noise image */
+} nb_png_show;
 #define NB_RINGS_MAX 16
 typedef struct nb_png_options {
+    nb_png_show show; /* of a simulation; the picture of a file shows what it holds */
     nb_colormap colormap;
     nb_png_scale scale;
     double percentile, low, high;
@@ -423,6 +428,7 @@ typedef struct nb_image {
     nb_config *geometry; /* owned; what is known of detector and beam, NULL: nothing */
     double centre[2]; /* where the beam meets the detector, pixels from the outer corner of
                             the first pixel along fast and slow; NaN unknown */
+    double pedestal;  /* value of a pixel without light, as the header says; 0 unknown */
 } nb_image;
 
 /** Read SMV, TIFF (one channel, float or integer), PGM (P5), mini-CBF (byte-offset compression),

@@ -32,10 +32,21 @@ static void fill_defaults(nb_config *c)
         c->distance_mm = nb_or(c->distance_mm, 100);
 }
 
-static nb_status apply_header(const nb_image_file *file, nb_config *cfg, nb_error *err)
+/** What SMV headers say: ours has IMAGE_PEDESTAL, as ADSC's detectors do. */
+static double pedestal_of(const nb_smv_header *header)
+{
+    double value = 0;
+    if (nb_smv_number(header, "IMAGE_PEDESTAL", &value) != 1)
+        return 0;
+    return value;
+}
+
+static nb_status apply_header(const nb_image_file *file, nb_config *cfg, double *pedestal,
+                              nb_error *err)
 {
     nb_smv_header header = {0};
     nb_status st = nb_smv_parse(file->data, file->bytes, file->name, &header, err);
+    *pedestal = st ? 0 : pedestal_of(&header);
     if (!st)
         st = nb_smv_apply_header(&header, cfg, err);
     if (!st && nb_smv_find(&header, NB_SMV_MARK))
@@ -87,7 +98,7 @@ static nb_status locate(const nb_image_file *file, const nb_hdf5_geometry *said,
     else if (nb_image_format_of(file) == NB_FORMAT_CBF)
         apply_cbf(file, cfg);
     else if (nb_image_format_of(file) == NB_FORMAT_SMV)
-        st = apply_header(file, cfg, err);
+        st = apply_header(file, cfg, &image->pedestal, err);
     cfg->detpixels[0] = image->fast;
     cfg->detpixels[1] = image->slow;
     if (!st && is_located(cfg) && !(st = nb_geometry_build(cfg, &g, err))) {

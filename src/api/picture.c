@@ -20,6 +20,13 @@ int nb_picture_is_grey(const nb_png_options *o)
     return !o->rings && (o->colormap == NB_MAP_GREY || o->colormap == NB_MAP_INVERSE);
 }
 
+static nb_preview_options preview_of(const nb_picture_job *job)
+{
+    nb_preview_options o = nb_preview_of(job->options);
+    o.pedestal = job->pedestal;
+    return o;
+}
+
 /** Greys of the preview, which are ink already for the grey map, to colours. */
 static nb_status colour(const nb_picture_job *job, const uint8_t *levels,
                         nb_canvas *canvas, nb_error *err)
@@ -39,7 +46,7 @@ static nb_status colour(const nb_picture_job *job, const uint8_t *levels,
 
 nb_status nb_picture_colours(const nb_picture_job *job, void **pixels, nb_error *err)
 {
-    nb_preview_options preview = nb_preview_of(job->options);
+    nb_preview_options preview = preview_of(job);
     nb_canvas canvas = {0};
     uint8_t *levels;
     nb_status st;
@@ -66,7 +73,7 @@ nb_status nb_picture_colours(const nb_picture_job *job, void **pixels, nb_error 
 
 static nb_status grey(const nb_picture_job *job, void **pixels, nb_error *err)
 {
-    nb_preview_options preview = nb_preview_of(job->options);
+    nb_preview_options preview = preview_of(job);
     nb_status st;
     *pixels = nb_alloc_raw((size_t)job->fast * (size_t)job->slow, 1, "picture", err);
     st = *pixels ? NB_OK : NB_ERR_NOMEM;
@@ -82,6 +89,26 @@ nb_status nb_picture_view(const nb_picture_job *job, nb_image_view *view, void *
     view->slow = job->slow;
     view->type = is_grey ? NB_PIXEL_U8 : NB_PIXEL_RGB;
     view->pixels = *pixels;
+    return st;
+}
+
+nb_status nb_picture_noise(const nb_sim *sim, const float *image, float **shown,
+                           nb_error *err)
+{
+    int fast, slow;
+    size_t n;
+    uint16_t *counts;
+    nb_status st;
+    nb_sim_size(sim, &fast, &slow);
+    n = (size_t)fast * (size_t)slow;
+    *shown = NULL;
+    counts = nb_alloc_raw(n, sizeof *counts, "noise of a picture", err);
+    st = counts ? nb_sim_noise(sim, image, counts, NULL, err) : NB_ERR_NOMEM;
+    if (!st && !(*shown = nb_alloc_raw(n, sizeof **shown, "picture", err)))
+        st = NB_ERR_NOMEM;
+    for (size_t i = 0; !st && i < n; i++)
+        (*shown)[i] = counts[i];
+    nb_free(counts);
     return st;
 }
 
@@ -105,7 +132,8 @@ nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
 {
     static const nb_png_options standard;
     nb_picture_job job = {
-        image->pixels, image->fast, image->slow, options ? options : &standard, NULL, 0};
+        image->pixels, image->fast, image->slow,    options ? options : &standard,
+        NULL,          0,           image->pedestal};
     const nb_config *cfg = image->geometry;
     nb_image_meta meta = {0};
     nb_image_view view = {0};
@@ -146,7 +174,8 @@ nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
                          pair.fast,
                          pair.roi[1] - pair.roi[0] + 1,
                          pair.roi[3] - pair.roi[2] + 1,
-                         colours};
+                         colours,
+                         a->pedestal < b->pedestal ? a->pedestal : b->pedestal};
     if ((st = nb_draw_panels(&panels, &canvas, err)))
         return st;
     view.fast = canvas.width;

@@ -14,6 +14,7 @@ typedef struct nb_picture_job {
     const nb_png_options *options;
     const nb_detector *det; /* of the image, for rings; may be NULL without them */
     double wavelength;      /* m */
+    double pedestal;        /* of the image; 0 none */
 } nb_picture_job;
 
 /** Is a byte a pixel enough (nb_preview), without colours and rings? */
@@ -27,6 +28,11 @@ nb_status nb_picture_colours(const nb_picture_job *job, void **pixels, nb_error 
  * nb_free.  Errors likewise. */
 nb_status nb_picture_view(const nb_picture_job *job, nb_image_view *view, void **pixels,
                           nb_error *err);
+/** The counts of a noise image with this offset as floats to draw; 0 where nothing is rendered.
+ * *shown [slow][fast] is the caller's: nb_free.  Errors: NB_ERR_NOMEM, those of nb_sim_noise. */
+nb_status nb_picture_noise(const nb_sim *sim, const float *image, float **shown,
+                           nb_error *err);
+
 /** The writer for it. */
 const nb_writer *nb_picture_writer(const nb_png_options *options);
 

@@ -122,7 +122,9 @@ typedef struct outputs {
     nb_int_levels levels; /* of the integer image */
     double pgm_scale;
     nb_preview_levels preview;
-    void *picture; /* owned; colours of the PNG, else NULL */
+    const float *shown; /* what the PNG shows: the image, or noise */
+    float *noise_shown; /* owned; NULL without */
+    void *picture;      /* owned; colours of the PNG, else NULL */
     nb_noise_options noise;
     nb_legacy_noise *legacy; /* owned; -compat's noise, else NULL */
     _Atomic int64_t overloads;
@@ -171,7 +173,7 @@ static nb_status png_rows(void *user, int first, int rows, void *out, nb_error *
     const outputs *o = user;
     size_t fast = (size_t)o->meta.fast;
     (void)err;
-    nb_preview_apply(&o->preview, o->image + (size_t)first * fast, (size_t)rows * fast,
+    nb_preview_apply(&o->preview, o->shown + (size_t)first * fast, (size_t)rows * fast,
                      out);
     return NB_OK;
 }
@@ -215,12 +217,23 @@ static nb_status add_png(outputs *o, nb_error *err)
 {
     const nb_config *cfg = &o->sim->cfg;
     const nb_model *m = &o->sim->model;
-    nb_picture_job job = {o->image,  o->meta.fast,  o->meta.slow,
-                          &cfg->png, &m->scene.det, m->wavelength_A * 1e-10};
+    nb_picture_job job = {o->image,
+                          o->meta.fast,
+                          o->meta.slow,
+                          &cfg->png,
+                          &m->scene.det,
+                          m->wavelength_A * 1e-10,
+                          cfg->png.show ? cfg->adc_offset : 0};
     nb_preview_options preview = nb_preview_of(&cfg->png);
-    nb_status st;
+    nb_status st = NB_OK;
+    if (cfg->png.show == NB_PNG_NOISE)
+        st = nb_picture_noise(o->sim, o->image, &o->noise_shown, err);
+    if (st)
+        return st;
+    o->shown = job.image = o->noise_shown ? o->noise_shown : o->image;
+    preview.pedestal = job.pedestal;
     if (nb_picture_is_grey(&cfg->png)) {
-        st = nb_preview_choose(o->image, (size_t)job.fast * (size_t)job.slow, &preview,
+        st = nb_preview_choose(o->shown, (size_t)job.fast * (size_t)job.slow, &preview,
                                &o->preview, err);
         if (!st)
             add_job(o, &nb_writer_png, cfg->png_file, 0)->make_rows = png_rows;
@@ -351,8 +364,10 @@ static nb_status do_without_device(outputs *o, nb_error *err)
     nb_notice(&o->sim->hooks, "%s; integers are made on the CPU", err->message);
     nb_free(o->legacy);
     nb_free(o->picture);
+    nb_free(o->noise_shown);
     o->legacy = NULL;
     o->picture = NULL;
+    o->noise_shown = NULL;
     o->device = NULL;
     o->n = o->n_made = 0;
     o->noise_job = -1;
@@ -466,6 +481,7 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     sim->overloads = o.overloads;
     nb_free(o.legacy);
     nb_free(o.picture);
+    nb_free(o.noise_shown);
     divide_time(&o, nb_monotonic_seconds() - start);
     return st;
 }

@@ -62,7 +62,7 @@ static void spell(const nb_option *option, char *text, size_t size)
         snprintf(text + used, size - used, " %s", option->value);
 }
 
-static void print_option(FILE *out, const nb_option *option)
+void nb_help_option(FILE *out, const nb_option *option)
 {
     enum { INDENT = 26 };
     char text[512], flags[256];
@@ -95,7 +95,7 @@ void nb_help_options(FILE *out)
         if (table[i].kind == NB_OPT_GROUP)
             fprintf(out, "\n%s\n", table[i].name);
         else
-            print_option(out, &table[i]);
+            nb_help_option(out, &table[i]);
     nb_sub_help_list(out);
     fputs("\nExit status: 0 done, 1 file, memory or device failed, 2 bad input, "
           "130 interrupted.\n",

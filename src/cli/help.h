@@ -7,13 +7,21 @@
 
 #include "option_table.h"
 
-void nb_help_usage(FILE *out);    /* a few lines, for a call without arguments */
-void nb_help_options(FILE *out);  /* -help */
+void nb_help_usage(FILE *out);   /* a few lines, for a call without arguments */
+void nb_help_options(FILE *out); /* -help */
+/** -help TOPIC: the groups whose title begins with a word of it, else the flags with that name, else
+ * those with that word in their name or help.  NB_ERR_INPUT if there are none. */
+nb_status nb_help_topic(FILE *out, const char *topic, nb_error *err);
+/** Whether -help WORD would print something. */
+int nb_help_knows(const char *word);
 void nb_help_flags(FILE *out);    /* every spelling, one a line */
 void nb_help_markdown(FILE *out); /* docs/options.md */
 void nb_help_man(FILE *out);      /* nanobragg.1 */
 void nb_help_bash(FILE *out);     /* bash completion */
 void nb_help_version(FILE *out);  /* version and optional parts */
+
+/** One flag as in -help. */
+void nb_help_option(FILE *out, const nb_option *option);
 
 /** Print text from column `column` on, broken before column 90 and indented by `indent`. */
 void nb_help_wrap(FILE *out, const char *text, int column, int indent);

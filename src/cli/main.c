@@ -224,7 +224,9 @@ int main(int argc, char **argv)
     memset(&err, 0, sizeof err);
     nb_stop_on_signals();
     status = nb_cli_parse(argc, argv, &cli, &err);
-    if (!status && cli.action != NB_DO_RUN)
+    if (!status && cli.action == NB_DO_HELP_TOPIC)
+        status = nb_help_topic(stdout, cli.topic, &err);
+    else if (!status && cli.action != NB_DO_RUN)
         print_help(cli.action);
     else if (!status) {
         notice_options(&cli, argv);

@@ -43,6 +43,8 @@ static const nb_option_word isas[] = {
 static const nb_option_word colormaps[] = {
     {"grey", NB_MAP_GREY}, {"inverse", NB_MAP_INVERSE}, {"viridis", NB_MAP_VIRIDIS},
     {"heat", NB_MAP_HEAT}, {NULL, 0}};
+static const nb_option_word png_shows[] = {
+    {"expected", NB_PNG_EXPECTED}, {"noise", NB_PNG_NOISE}, {NULL, 0}};
 static const nb_option_word hdf5_types[] = {
     {"uint16", NB_HDF5_U16}, {"int32", NB_HDF5_I32}, {"float32", NB_HDF5_F32}, {NULL, 0}};
 static const nb_option_word compressions[] = {
@@ -336,6 +338,9 @@ GROUP("Files written"),
     .value = "x", .fallback = "0 (50 / rms deviation)",
     .help = "factor of the PGM picture; switches it on"},
 {"pngfile", "pngimage", PATH(png_file), .help = "picture to look at, PNG"},
+{"pngshow", NULL, WORD(png.show, png_shows), .value = "expected | noise",
+    .fallback = "expected", .help = "what the PNG picture shows: expected photons or the counts "
+        "of the noise image"},
 {"colormap", NULL, WORD(png.colormap, colormaps),
     .value = "grey | inverse | viridis | heat", .fallback = "grey (dark on white)",
     .help = "colours of the PNG picture"},
@@ -428,7 +433,8 @@ GROUP("Running"),
     .help = "print the time of each stage, as a table or as JSON"},
 
 GROUP("Help"),
-{"help", "h", FLAG(action, NB_DO_HELP), .help = "print this"},
+{"help", "h", .kind = NB_OPT_HELP, CLI(action), .value = "[group | flag | word]",
+    .help = "print this, or only a group (-help detector), a flag or what has a word in it"},
 {"help-man", NULL, FLAG(action, NB_DO_HELP_MAN), .help = "print the man page (troff)"},
 {"help-markdown", NULL, FLAG(action, NB_DO_HELP_MARKDOWN),
     .help = "print docs/options.md"},

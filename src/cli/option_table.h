@@ -13,6 +13,7 @@
 typedef enum nb_cli_action {
     NB_DO_RUN = 0,
     NB_DO_HELP,
+    NB_DO_HELP_TOPIC,
     NB_DO_HELP_MAN,
     NB_DO_HELP_MARKDOWN,
     NB_DO_HELP_BASH,
@@ -30,6 +31,7 @@ typedef enum nb_time_report {
 typedef struct nb_cli {
     nb_config cfg;
     nb_cli_action action;
+    const char *topic; /* of NB_DO_HELP_TOPIC; an argument */
     int show_config;
     int trace; /* -trace_pixel was given */
     int trace_pixel[2];
@@ -63,6 +65,7 @@ typedef enum nb_option_kind {
     NB_OPT_DEPTH,  /* a number, or a word with `inf` in it */
     NB_OPT_DEVICE, /* auto, cpu, cuda, cuda:N */
     NB_OPT_TIME,   /* may be followed by `json` */
+    NB_OPT_HELP,   /* may be followed by a group, a flag or a word */
     NB_OPT_TEXT,   /* one argument, for `convert` */
     NB_OPT_REFUSED /* known and not there: an error that says `note` */
 } nb_option_kind;

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "effects.h"
+#include "help.h"
 #include "values.h"
 
 /** Where the parser stands: argv[at] is the next argument to take. */
@@ -320,6 +322,15 @@ static nb_status parse_time(parser *p)
     return NB_OK;
 }
 
+static nb_status parse_help(parser *p)
+{
+    int topic = p->at < p->argc;
+    if (topic)
+        p->cli->topic = p->argv[p->at++];
+    store_int(p, 0, topic ? NB_DO_HELP_TOPIC : NB_DO_HELP);
+    return NB_OK;
+}
+
 static nb_status parse_text(parser *p)
 {
     const char *text = take(p, 1, 0);
@@ -362,6 +373,8 @@ static nb_status parse_option(parser *p)
         return parse_device(p);
     case NB_OPT_TIME:
         return parse_time(p);
+    case NB_OPT_HELP:
+        return parse_help(p);
     case NB_OPT_TEXT:
         return parse_text(p);
     case NB_OPT_REFUSED:
@@ -390,6 +403,9 @@ static nb_status unknown(nb_error *err, const char *argument, const char *previo
     }
     if (nb_option_nearest(argument, near, sizeof near))
         return nb_cli_fail(err, "unknown flag '%.60s'; did you mean -%s?", argument, near);
+    if (nb_bare_name(argument) && nb_help_knows(nb_bare_name(argument)))
+        return nb_cli_fail(err, "unknown flag '%.60s'; see nanobragg -help %.40s",
+                           argument, nb_bare_name(argument));
     return nb_cli_fail(err, "unknown flag '%.60s'; nanobragg -help lists all", argument);
 }
 

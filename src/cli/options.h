@@ -16,8 +16,12 @@ nb_status nb_cli_apply(int argc, char **argv, nb_cli *cli, nb_error *err);
 /** The option that this argument (with its dashes) names, or NULL. */
 const nb_option *nb_option_find(const char *argument);
 
-/** The spelling in the table nearest to this argument, written without dashes into
- * nearest[size]; returns 0 if nothing is near enough. */
+/** The name behind one or two dashes, or NULL. */
+const char *nb_bare_name(const char *argument);
+
+/** A flag that the user of this unknown one may have meant: the same thing in other words, or a
+ * slip of a letter or two.  It is written without dashes into nearest[size]; returns 0 if there is
+ * none. */
 int nb_option_nearest(const char *argument, char *nearest, size_t size);
 
 /** Row of an option in the table. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* nanobragg view FILE out.png */
+#include <math.h>
 #include <string.h>
 
 #include "common.h"
@@ -7,6 +8,7 @@
 
 typedef struct view {
     int size[2];
+    double pedestal; /* NaN: that of the header */
 } view;
 
 static nb_status take_size(void *target, char **v, nb_error *err)
@@ -16,14 +18,22 @@ static nb_status take_size(void *target, char **v, nb_error *err)
     return st ? st : nb_sub_whole("-size", v[1], 1, 1000000, &c->size[1], err);
 }
 
+static nb_status take_pedestal(void *target, char **v, nb_error *err)
+{
+    return nb_sub_number("-pedestal", v[0], -1e9, 1e9, &((view *)target)->pedestal, err);
+}
+
 static const nb_sub_option options[] = {
     {"size", 2, "fast slow", "pixels of a headerless float image (else: square)",
      take_size},
+    {"pedestal", 1, "x", "value of a pixel without light (else: as the header says)",
+     take_pedestal},
     {NULL, 0, NULL, NULL, NULL}};
 
 static void defaults(void *target)
 {
     memset(target, 0, sizeof(view));
+    ((view *)target)->pedestal = NAN;
 }
 
 static int run(void *target, const nb_sub_line *line)
@@ -35,6 +45,8 @@ static int run(void *target, const nb_sub_line *line)
     memset(&err, 0, sizeof err);
     st = nb_image_read(line->operands[0], c->size[0], c->size[1], &line->cli.cfg, &image,
                        &err);
+    if (!isnan(c->pedestal))
+        image.pedestal = c->pedestal;
     if (!st)
         st = nb_image_picture(&image, &line->cli.cfg.png, line->operands[1], &err);
     nb_image_free(&image);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../base/memory.h"
@@ -22,7 +23,8 @@ typedef struct shown {
     float *dots;       /* owned: a, b, each [height][width] */
     float *difference; /* within dots: a - b */
     uint8_t *levels;   /* owned: of a, b */
-    double limit;      /* the largest |a - b| */
+    double limit;      /* end of the scale of a - b: a percentile of |a - b| */
+    double largest;    /* |a - b| */
     float max[2];
 } shown;
 
@@ -55,11 +57,38 @@ static void reduce(const nb_panels *p, const layout *l, int x, int y, float out[
     out[2] = d;
 }
 
+static int by_value(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/** The scale of a - b ends where 99.8 % of the dots that differ lie within it: one bad pixel must not
+ * hide all others. */
+static nb_status find_limit(shown *s, size_t n, nb_error *err)
+{
+    float *sizes = nb_alloc_raw(n, sizeof *sizes, "picture", err);
+    size_t differ = 0;
+    if (!sizes)
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        if (s->difference[i] != 0)
+            sizes[differ++] = fabsf(s->difference[i]);
+    qsort(sizes, differ, sizeof *sizes, by_value);
+    if (differ) {
+        s->limit = sizes[(size_t)(0.998 * (double)(differ - 1))];
+        s->largest = sizes[differ - 1];
+    }
+    nb_free(sizes);
+    return NB_OK;
+}
+
 static nb_status fill(const nb_panels *p, const layout *l, shown *s, nb_error *err)
 {
     size_t n = (size_t)l->width * (size_t)l->height, at = 0;
     nb_png_options colours = {0};
     nb_preview_options o;
+    nb_status st;
     memset(s, 0, sizeof *s);
     s->max[0] = s->max[1] = -INFINITY;
     if (!(s->dots = nb_alloc_raw(3 * n, sizeof *s->dots, "picture", err)) ||
@@ -73,7 +102,6 @@ static nb_status fill(const nb_panels *p, const layout *l, shown *s, nb_error *e
             s->dots[at] = dot[0];
             s->dots[n + at] = dot[1];
             s->difference[at] = dot[2];
-            s->limit = fmax(s->limit, fabs(dot[2]));
             s->max[0] = fmaxf(s->max[0], dot[0]);
             s->max[1] = fmaxf(s->max[1], dot[1]);
         }
@@ -81,7 +109,9 @@ static nb_status fill(const nb_panels *p, const layout *l, shown *s, nb_error *e
         colours = *p->colours;
     o = nb_preview_of(&colours);
     o.bright_spots = 1; /* levels; the colour map turns them */
-    return nb_preview(s->dots, l->width, 2 * l->height, &o, s->levels, err);
+    o.pedestal = p->pedestal;
+    st = find_limit(s, n, err);
+    return st ? st : nb_preview(s->dots, l->width, 2 * l->height, &o, s->levels, err);
 }
 
 static int left_of(const layout *l, int panel)
@@ -143,11 +173,15 @@ static void draw_words(const layout *l, const shown *s, nb_canvas *c, nb_rgb ink
     for (int panel = 0; panel < 3; panel++) {
         int x = left_of(l, panel);
         nb_canvas_text(c, x, MARGIN, TEXT, ink, titles[panel]);
+        char text[48];
         frame(c, x, panel_top(), l->width * l->grow, l->height * l->grow, ink);
         if (panel < 2) {
-            char text[32];
             snprintf(text, sizeof text, "max %.4g", (double)s->max[panel]);
             nb_canvas_text(c, x, below, TEXT, ink, text);
+        } else if (s->largest > s->limit) {
+            snprintf(text, sizeof text, "largest %.3g", s->largest);
+            nb_canvas_text(c, x + l->cell - nb_text_width(text, TEXT), MARGIN, TEXT, ink,
+                           text);
         }
     }
 }

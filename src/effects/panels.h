@@ -10,10 +10,12 @@ typedef struct nb_panels {
     const float *a, *b; /* the rectangle's first pixel */
     int stride, fast, slow;
     const nb_png_options *colours; /* NULL: the default */
+    double pedestal;               /* of both images; 0 none */
 } nb_panels;
 
 /** Draw a, b in the same colours, and a - b with its scale.  Large images shrink: each dot shows
- * the largest of its pixels, small ones grow.  *canvas is the caller's (pixels: nb_free).
+ * the largest of its pixels, small ones grow.  The scale of a - b ends at a percentile of its
+ * size; the largest is written beside it.  *canvas is the caller's (pixels: nb_free).
  * Errors: NB_ERR_NOMEM. */
 nb_status nb_draw_panels(const nb_panels *panels, nb_canvas *canvas, nb_error *err);
 

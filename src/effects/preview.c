@@ -7,7 +7,7 @@
 #include "../base/memory.h"
 
 const nb_preview_options nb_preview_default = {NB_PREVIEW_SQRT, 1.0, 99.5, 3.0, 0, 0.5,
-                                               NB_PREVIEW_AUTO};
+                                               NB_PREVIEW_AUTO, 0};
 
 /* Positive floats sort as their bits do; the upper 16 bits are bins of less than 1 % width. */
 enum { BINS = 1 << 15, SHIFT = 16 };
@@ -27,13 +27,18 @@ static float bin_start(unsigned bin)
     return value;
 }
 
-/** Fill count[BINS] with the positive, finite pixels; returns how many. */
-static uint64_t fill_histogram(const float *image, size_t pixels, uint32_t *count)
+/** Count the finite pixels above the pedestal into count[BINS]; returns how many there are.  *whole:
+ * all of them are whole numbers, so the image holds counts. */
+static uint64_t fill_histogram(const float *image, size_t pixels, float pedestal,
+                               uint32_t *count, int *whole)
 {
     uint64_t total = 0;
+    *whole = 1;
     for (size_t i = 0; i < pixels; i++) {
-        if (image[i] > 0 && isfinite(image[i])) {
-            count[bin_of(image[i])]++;
+        float value = image[i] - pedestal;
+        if (value > 0 && isfinite(value)) {
+            count[bin_of(value)]++;
+            *whole &= value == floorf(value);
             total++;
         }
     }
@@ -86,6 +91,12 @@ static double bend(const nb_preview_options *o, double x)
                                           : sqrt(x);
 }
 
+/** Of counts, white is no photon: a single one must be seen. */
+static double faintest_count(const nb_preview_options *o)
+{
+    return o->curve == NB_PREVIEW_LOG ? bend(o, 0.5) : 0;
+}
+
 static void set_between(nb_preview_levels *l, double low, double high)
 {
     l->low = low;
@@ -101,6 +112,7 @@ nb_status nb_preview_choose(const float *image, size_t pixels,
     uint32_t *count;
     uint64_t total;
     double low, high;
+    int whole;
     out->options = *o;
     set_between(out, o->low, o->high);
     if (o->range == NB_PREVIEW_FIXED)
@@ -108,12 +120,12 @@ nb_status nb_preview_choose(const float *image, size_t pixels,
     count = nb_alloc(BINS, sizeof *count, "preview histogram", err);
     if (!count)
         return NB_ERR_NOMEM;
-    total = fill_histogram(image, pixels, count);
+    total = fill_histogram(image, pixels, (float)o->pedestal, count, &whole);
     set_between(out, 0, 0);
     if (total && o->range == NB_PREVIEW_PERCENTILE) {
         set_between(out, 0, percentile(count, total, o->high));
     } else if (total) {
-        low = bend(o, percentile(count, total, o->low));
+        low = whole ? faintest_count(o) : bend(o, percentile(count, total, o->low));
         high = bend(o, fmax(percentile(count, total, o->high),
                             o->headroom * percentile(count, total, 50)));
         out->low = low;
@@ -142,8 +154,9 @@ void nb_preview_apply(const nb_preview_levels *levels, const float *image, size_
                       uint8_t *out)
 {
     const nb_preview_options *o = &levels->options;
+    float pedestal = o->range == NB_PREVIEW_FIXED ? 0 : (float)o->pedestal;
     for (size_t i = 0; i < pixels; i++) {
-        double level = level_of(o, levels, image[i]);
+        double level = level_of(o, levels, image[i] - pedestal);
         uint8_t grey = !(level > 0) ? 0 : level > 255.0 ? 255 : (uint8_t)(level + 0.5);
         out[i] = o->bright_spots ? grey : (uint8_t)(255 - grey);
     }

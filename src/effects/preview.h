@@ -19,15 +19,17 @@ typedef enum nb_preview_range {
 
 typedef struct nb_preview_options {
     nb_preview_curve curve;
-    double low, high; /* percentiles of the positive pixels that become white and black */
+    double low, high; /* percentiles of the positive pixels that become white and black;
+                         white is 0 in an image of counts */
     double headroom; /* black is at least this many medians, so that spots stand out from a
                          smooth background; 0 off */
     int bright_spots; /* 0: spots are dark on white paper */
     double gamma;
     nb_preview_range range;
+    double pedestal; /* the value of a pixel without light; not with NB_PREVIEW_FIXED */
 } nb_preview_options;
 
-/** Square root, 1 % to 99.5 % or three medians, dark spots. */
+/** Square root, 1 % to 99.5 % or three medians, dark spots, no pedestal. */
 extern const nb_preview_options nb_preview_default;
 
 /** The same said in the public way; options may be NULL. */
@@ -51,8 +53,9 @@ nb_status nb_preview_choose(const float *image, size_t pixels,
 void nb_preview_apply(const nb_preview_levels *levels, const float *image, size_t pixels,
                       uint8_t *out);
 
-/** Fill out[slow][fast] from image[slow][fast].  Pixels that are 0 or less (outside the region
- * of interest, masked) look like the faintest ones, save with NB_PREVIEW_FIXED.  Between fixed
+/** Fill out[slow][fast] from image[slow][fast].  The pedestal is subtracted first.  Pixels that are
+ * 0 or less then (outside the region of interest, masked) look like the faintest ones, except with
+ * NB_PREVIEW_FIXED.  Between fixed
  * ends the curve bends the fraction of the way from low to high: its power, or three decades of
  * its logarithm.  options may be NULL (the default).
  * Errors: NB_ERR_NOMEM. */

@@ -104,13 +104,22 @@ static nb_status write_picture(nb_frame *f, const char *path, const nb_image_met
                           meta->slow,
                           options,
                           &f->sim->model.scene.det,
-                          f->sim->model.wavelength_A * 1e-10};
+                          f->sim->model.wavelength_A * 1e-10,
+                          options->show ? f->sim->cfg.adc_offset : 0};
     nb_image_view view = {0};
     void *pixels = NULL;
-    nb_status st = nb_picture_view(&job, &view, &pixels, err);
+    float *noise = NULL;
+    nb_status st = NB_OK;
+    if (options->show == NB_PNG_NOISE)
+        st = nb_picture_noise(f->sim, f->image, &noise, err);
+    if (noise)
+        job.image = noise;
+    if (!st)
+        st = nb_picture_view(&job, &view, &pixels, err);
     if (!st)
         st = nb_write_image(nb_picture_writer(options), path, &view, meta, err);
     nb_free(pixels);
+    nb_free(noise);
     return st;
 }
 

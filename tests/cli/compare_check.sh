@@ -92,6 +92,7 @@ if has libpng; then
     holds view-size is "$(size_of v.png) $(colours_of v.png)" "64x64 0"
     says 0 '' view-size view wide.bin w.png -size 64 48
     holds view-wide is "$(size_of w.png)" 64x48
+    says 0 '' view-pedestal view a.img ped.png -pedestal 3
     says 0 '' view-inverse view a.pgm inverse.png -colormap inverse -pngscale auto
     says 0 '' view-colours view a.img c.png -colormap viridis -pngscale 99 -pnglog
     holds view-colours-are-colours is "$(colours_of c.png)" 2

@@ -82,6 +82,7 @@ bash ./compare_check.sh || failed=1
 bash ./bench_check.sh || failed=1
 "${PYTHON:-python3}" ./compare_check.py || failed=1
 "${PYTHON:-python3}" ./bench_check.py || failed=1
+"${PYTHON:-python3}" ./pictures_check.py || failed=1
 "${PYTHON:-python3}" ./progress_check.py || failed=1
 "${PYTHON:-python3}" ./series_check.py || failed=1
 "${PYTHON:-python3}" ./memory_check.py || failed=1

@@ -182,7 +182,7 @@ static void peaks_of_a_plateau(void **state)
 
 static nb_image image_of(float *pixels, int fast, int slow)
 {
-    nb_image image = {fast, slow, pixels, "float", NULL, {NAN, NAN}};
+    nb_image image = {fast, slow, pixels, "float", NULL, {NAN, NAN}, 0};
     return image;
 }
 

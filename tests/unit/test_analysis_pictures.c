@@ -181,7 +181,7 @@ static void panels_of_any_shape(void **state)
         int fast = sizes[i][0], slow = sizes[i][1], reds = 0;
         size_t n = (size_t)fast * (size_t)slow;
         float *a = calloc(n, sizeof *a), *b = calloc(n, sizeof *b);
-        nb_panels p = {a, b, fast, fast, slow, NULL};
+        nb_panels p = {a, b, fast, fast, slow, NULL, 0};
         nb_canvas c;
         nb_error err = {0};
         assert_non_null(a);
@@ -200,6 +200,28 @@ static void panels_of_any_shape(void **state)
         free(a);
         free(b);
     }
+}
+
+/** The scale of A - B follows the many differences, not the one bad pixel. */
+static void one_bad_pixel_hides_nothing(void **state)
+{
+    enum { SIZE = 100 };
+    static float a[SIZE * SIZE], b[SIZE * SIZE];
+    nb_panels p = {a, b, SIZE, SIZE, SIZE, NULL, 0};
+    nb_rgb faint = nb_signed_colour(0.01);
+    nb_canvas c;
+    nb_error err = {0};
+    int coloured = 0;
+    (void)state;
+    for (int i = 0; i < SIZE * SIZE; i++)
+        a[i] = (float)(i % 7) - 3; /* from -3 to 3 */
+    a[5050] = 1e9f;
+    assert_int_equal(nb_draw_panels(&p, &c, &err), NB_OK);
+    for (int y = 60; y < 300; y++)
+        for (int x = c.width - 300; x < c.width - 60; x++)
+            coloured += c.pixels[y * c.width + x].g < faint.g - 40;
+    check_above(coloured, 240 * 240 / 2);
+    nb_free(c.pixels);
 }
 
 /* --- files --- */
@@ -271,6 +293,7 @@ int main(void)
         TEST(text_stays_inside),
         TEST(rings_have_their_radius),
         TEST(panels_of_any_shape),
+        TEST(one_bad_pixel_hides_nothing),
         SCRATCH_TEST(geometry_of_a_header),
     };
     return RUN_TESTS("pictures", tests);

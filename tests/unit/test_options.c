@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The option table and the parser that it drives.  The program's own sources are compiled in:
- * they are no part of the library. */
+/* The option table and the parser that it drives. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,12 +8,12 @@
 
 #include <cmocka.h>
 
-#include "../../src/cli/checks.c"
-#include "../../src/cli/effects.c"
-#include "../../src/cli/find.c"
-#include "../../src/cli/option_table.c"
-#include "../../src/cli/options.c"
-#include "../../src/cli/values.c"
+#include <float.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../../src/cli/options.h"
+#include "../../src/cli/values.h"
 
 static nb_cli cli;
 static nb_error err;
