@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which kernel renders a scene. */
+#include "../src/physics/limits.h"
 #include "../src/physics/ray.h"
 #include "state.h"
 
@@ -68,6 +69,22 @@ static double fraction_limit(const nb_scene *sc, const nb_render_options *option
     return 300 * fmin(fmax(sqrt(steps) / 4, 1), 5);
 }
 
+/** Do floats hold F^2 (of a table as it stands, a constant apart from the sum), the sums of all
+ * steps, the water, and the factor that makes photons of them? */
+static int floats_hold_sums(const nb_scene *sc)
+{
+    const nb_sf_box *sf = &sc->sf;
+    double F2 = sf->default_F * sf->default_F, unit = sf->nh > 0 || F2 == 0 ? 1 : F2;
+    double terms = (double)sc->steps * sc->det.layers, weight = 1, photons;
+    int i;
+    for (i = 0; i < sc->n_sources; i++)
+        weight = fmax(weight, fabs(sc->sources[i].weight));
+    photons = sc->intensity_scale * unit * nb_largest_solid_angle(&sc->det);
+    return nb_floats_carry(sc, unit, terms, weight) && unit < NB_FLOAT_TOP &&
+           unit > NB_FLOAT_LOW && sc->background / unit * terms < NB_FLOAT_TOP &&
+           photons < NB_FLOAT_TOP && photons > NB_FLOAT_LOW;
+}
+
 /** Why only the general kernel will do, or NULL. */
 static const char *needs_double(const nb_scene *sc, const nb_render_options *options)
 {
@@ -91,6 +108,8 @@ static const char *needs_double(const nb_scene *sc, const nb_render_options *opt
         return "polarization is by source";
     if ((double)sc->n_sources * sc->n_orientations > 1e8)
         return "the table of steps would be too large";
+    if (!floats_hold_sums(sc))
+        return "single precision cannot hold the numbers";
     return NULL;
 }
 

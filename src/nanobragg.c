@@ -76,7 +76,6 @@ static nb_status check_memory(const nb_geometry *g, nb_error *err)
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
-    const nb_sf_table *t = &sim->table;
     nb_model_inputs in = {0};
     nb_status st;
     in.matrix = sim->has_matrix ? sim->matrix : NULL;
@@ -84,16 +83,8 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     in.n_sources = sim->spectrum ? sim->n_spectrum : sim->n_lines;
     in.mask = sim->mask;
     in.default_seed = sim->seed;
+    in.sf = sim->factors;
     in.sf.default_F = isnan(cfg->default_F) ? 0 : cfg->default_F;
-    if (t->F) {
-        in.sf.F = t->F;
-        in.sf.hmin = t->hmin;
-        in.sf.kmin = t->kmin;
-        in.sf.lmin = t->lmin;
-        in.sf.nh = t->hmax - t->hmin + 1;
-        in.sf.nk = t->kmax - t->kmin + 1;
-        in.sf.nl = t->lmax - t->lmin + 1;
-    }
     st = nb_model_build(cfg, &in, &sim->hooks, &sim->model, err);
     return st ? st : check_memory(&sim->model.geometry, err);
 }
@@ -258,13 +249,21 @@ static nb_status statistics(nb_sim *sim, const float *image, nb_stats *stats,
 nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *err)
 {
     nb_error local = {0};
+    nb_stats own;
     nb_status st = open_and_render(sim, image, err ? err : &local);
     if (st == NB_ERR_DEVICE && device_is_automatic(&sim->cfg))
         st = retry_on_cpu(sim, image, err ? err : &local);
     if (st)
         return st;
     sim->backend->describe(sim->state, sim->backend_line, sizeof sim->backend_line);
-    return stats ? statistics(sim, image, stats, err) : NB_OK;
+    if (!stats && !nb_sim_may_overflow(sim))
+        return NB_OK;
+    st = statistics(sim, image, stats ? stats : &own, err);
+    if (!st)
+        st = nb_sim_check_finite(sim, stats ? stats : &own, err);
+    if (st)
+        sim->own_has = sim->device_has = 0;
+    return st;
 }
 
 int64_t nb_sim_seed(const nb_sim *sim)

@@ -270,7 +270,9 @@ void nb_sim_size(const nb_sim *sim, int *fast, int *slow);
 
 /** Render into image[slow][fast] (caller's, fast*slow floats, photons per pixel); pixels outside
  * the region of interest or masked are 0.  image NULL: into memory of the simulation's own, or a
- * device's, for nb_sim_write and nb_sim_image until the next call.  stats may be NULL. */
+ * device's, for nb_sim_write and nb_sim_image until the next call.  stats may be NULL.
+ * Errors: NB_ERR_INPUT when a pixel would be more than a float holds (the message names the factor
+ * that is too large), NB_ERR_NOMEM, NB_ERR_CANCELLED, NB_ERR_DEVICE. */
 nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *err);
 
 /** That image: the simulation's, until the next nb_sim_render or nb_sim_free.  Errors:

@@ -12,6 +12,7 @@
 #include "../io/smv_read.h"
 #include "../io/sources.h"
 #include "../model/units.h"
+#include "../physics/limits.h"
 #include "sim.h"
 
 static nb_status load_header(const char *path, const char *flag, nb_config *cfg,
@@ -140,6 +141,23 @@ static nb_status load_factors(nb_sim *sim, nb_error *err)
     return st;
 }
 
+/** The table as a scene has it; its extremes are looked for once, not for every image. */
+static void describe_factors(nb_sim *sim)
+{
+    const nb_sf_table *t = &sim->table;
+    nb_sf_box *box = &sim->factors;
+    if (!t->F)
+        return;
+    box->F = t->F;
+    box->hmin = t->hmin;
+    box->kmin = t->kmin;
+    box->lmin = t->lmin;
+    box->nh = t->hmax - t->hmin + 1;
+    box->nk = t->kmax - t->kmin + 1;
+    box->nl = t->lmax - t->lmin + 1;
+    nb_sf_measure(box);
+}
+
 nb_status nb_load_inputs(nb_sim *sim, nb_error *err)
 {
     nb_geometry g;
@@ -147,5 +165,7 @@ nb_status nb_load_inputs(nb_sim *sim, nb_error *err)
     if ((st = nb_geometry_build(&sim->cfg, &g, err)) || (st = load_mask(sim, &g, err)) ||
         (st = load_matrix(sim, err)) || (st = load_sources(sim, &g, err)))
         return st;
-    return load_factors(sim, err);
+    if (!(st = load_factors(sim, err)))
+        describe_factors(sim);
+    return st;
 }

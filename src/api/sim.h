@@ -15,6 +15,7 @@ struct nb_sim {
     nb_hooks hooks;
     int64_t seed;       /* noise */
     nb_sf_table table;  /* owned; F = NULL without one */
+    nb_sf_box factors;  /* the table, without default_F; nh = 0 without one */
     int table_from_hkl; /* read from -hkl, so the cache is written */
     double matrix[9];
     int has_matrix;
@@ -90,6 +91,13 @@ nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
 
 /** Give sim another configuration that names the same files, and build its model. */
 nb_status nb_sim_rebuild(nb_sim *sim, const nb_config *cfg, nb_error *err);
+
+/** Could a pixel be more than a float holds?  Then nb_sim_render looks at every pixel. */
+int nb_sim_may_overflow(const nb_sim *sim);
+
+/** Refuse an image with these statistics if a pixel is not finite.  Errors: NB_ERR_INPUT, whose
+ * message names the factor that is too large; NB_ERR_INTERNAL when none is. */
+nb_status nb_sim_check_finite(const nb_sim *sim, const nb_stats *stats, nb_error *err);
 
 /** Central wavelength, A; of a spectrum its weighted mean. */
 double nb_sim_wavelength(const nb_sim *sim);

@@ -5,6 +5,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../physics/limits.h"
 #include "../physics/ray.h"
 #include "misset.h"
 #include "sampling.h"
@@ -124,6 +125,8 @@ static void build_crystal_terms(const nb_config *cfg, const nb_model_inputs *in,
     sc->fudge = cfg->fudge;
     nb_crystal_shape_metric(&m->crystal, cfg->compat, sc->radius2);
     sc->sf = in->sf;
+    if (sc->sf.nh > 0 && !sc->sf.measured)
+        nb_sf_measure(&sc->sf);
     sc->sf.interpolate = sc->sf.nh > 0 && (cfg->interpolate == NB_ON ||
                                            (cfg->interpolate == NB_AUTO && small));
     sc->dmin = cfg->dmin_A * NB_ANGSTROM;

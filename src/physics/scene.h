@@ -32,6 +32,8 @@ typedef struct nb_sf_box {
     const double *F; /* nh*nk*nl */
     double default_F;
     int interpolate; /* tricubic, where the 4x4x4 neighbourhood is inside the box */
+    int measured;    /* the next three are filled: nb_sf_measure in limits.h */
+    double most, least, dimmest; /* of |F| in the table; dimmest: the least but 0 */
 } nb_sf_box;
 
 typedef struct nb_detector {

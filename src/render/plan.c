@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../base/memory.h"
+#include "../physics/limits.h"
 #include "../physics/ray.h"
 
 /* Bounds of the fixed-point kernel: cells along an axis up to which steps of 2^-32 of
@@ -105,13 +106,23 @@ static nb_status plan_offsets(nb_plan *p, nb_error *err)
     return NB_OK;
 }
 
+/** Do floats hold F^2 relative to the largest, F_latt^2 and a run of their sums? */
+static int floats_hold_terms(const nb_scene *sc)
+{
+    double most = nb_largest_F(&sc->sf), weight = 1;
+    int i;
+    for (i = 0; i < sc->n_sources; i++)
+        weight = fmax(weight, fabs(sc->sources[i].weight));
+    return nb_floats_carry(sc, most * most, NB_PLAN_SUM_RUN, weight);
+}
+
 static nb_arithmetic choose_arithmetic(const nb_scene *sc, nb_precision precision,
                                        nb_fixed_mode *mode)
 {
     double cells = fmax(sc->N[0], fmax(sc->N[1], sc->N[2]));
     *mode = cells > FIXED_MAX_N ? NB_FIXED_FRINGES : NB_FIXED_INDEX;
     if (precision == NB_PRECISION_DOUBLE || sc->shape != NB_LATTICE_SQUARE ||
-        sc->sf.interpolate ||
+        sc->sf.interpolate || !floats_hold_terms(sc) ||
         !(index_bound(sc) * (*mode == NB_FIXED_FRINGES ? cells : 1) < FIXED_MAX_H))
         return NB_ARITH_DOUBLE;
     return NB_ARITH_FIXED;

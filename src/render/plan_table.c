@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of F^2 that the fixed-point kernel reads. */
 #include "../base/memory.h"
+#include "../physics/limits.h"
 #include "plan.h"
 
 #include <math.h>
@@ -72,22 +73,6 @@ static const double *file_row(const nb_f_table *t, const nb_sf_box *sf, int i, i
     return sf->F + (h * sf->nk + k) * sf->nl + (-(int64_t)t->low[2] - sf->lmin);
 }
 
-/** Largest |F| of the whole file and default_F, and whether all of them are the same.
- * Not only of what is visible: a pixel's bytes must not depend on the region that is
- * rendered. */
-static double largest(const nb_sf_box *sf, int *same)
-{
-    size_t n = (size_t)sf->nh * sf->nk * sf->nl, i;
-    double most = fabs(sf->default_F), least = most;
-    for (i = 0; i < n; i++) {
-        double F = fabs(sf->F[i]);
-        most = F > most ? F : most;
-        least = F < least ? F : least;
-    }
-    *same = most == least;
-    return most;
-}
-
 static float relative_square(double F, double inv_most)
 {
     return (float)(F * inv_most * (F * inv_most));
@@ -142,11 +127,11 @@ nb_status nb_f_table_build(const nb_sf_box *sf, const nb_hkl_range *range, doubl
                            nb_f_table *t, nb_error *err)
 {
     int64_t low[3], high[3];
-    int axis, same = 1;
-    double most = fabs(sf->default_F);
-    if (sf->nh > 0)
-        most = largest(sf, &same);
-    if (same) {
+    int axis;
+    /* of the whole file, not only of what is visible: a pixel's bytes must not depend on the
+     * region that is rendered */
+    double most = nb_largest_F(sf);
+    if (sf->nh == 0 || fmin(fabs(sf->default_F), sf->least) == most) {
         use_constant(t, most);
         return NB_OK;
     }

@@ -13,6 +13,7 @@
 
 #include "bench.h"
 #include "common.h"
+#include "physics/limits.h"
 #include "render/cpu.h"
 #include "render/plan.h"
 #include "render/simd.h"
@@ -73,6 +74,17 @@ static const char *same_bytes(const nb_scene *sc, const nb_render_options *one,
     return wrong;
 }
 
+/** nb_sim_render relies on the bound to leave images unlooked at. */
+static int exceeds_bound(const nb_scene *sc, const float *truth)
+{
+    double bound = nb_photon_bound(sc) * (1 + 1e-6);
+    size_t i, n = check_pixels(sc);
+    for (i = 0; i < n; i++)
+        if (check_rendered(&sc->det, i) && !(truth[i] <= bound))
+            return 1;
+    return 0;
+}
+
 static const char *check_one(const nb_scene *sc, const float *truth, nb_isa isa,
                              nb_precision precision, nb_comparison *c)
 {
@@ -89,6 +101,8 @@ static const char *check_one(const nb_scene *sc, const float *truth, nb_isa isa,
         wrong = "wrote outside the image";
     else if (precision != NB_PRECISION_DOUBLE)
         wrong = same_bytes(sc, &options, g.image);
+    if (!wrong && exceeds_bound(sc, truth))
+        wrong = "a pixel is brighter than nb_photon_bound";
     if (!wrong) {
         memcpy(b, truth, check_pixels(sc) * sizeof *b);
         check_squeeze(&sc->det, b);

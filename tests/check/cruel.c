@@ -265,6 +265,57 @@ static void negative_F(check_case *c)
         c->F[i] = -c->F[i];
 }
 
+/** Factors that no float holds beside each other: one reflection, of which nothing is seen, is
+ * `most`, and the others are about 100. */
+static void one_large(check_case *c, const char *name, double most)
+{
+    const int low[3] = {-4, -4, -4}, count[3] = {40, 9, 9};
+    check_rng r = {12};
+    start(c, name, 60, 5, 33);
+    turn(c, 3, 5, 7);
+    c->cfg.mosaic_spread_deg = 0.5;
+    c->cfg.mosaic_domains = 5;
+    check_fill_table(c, &r, low, count);
+    if (c->F)
+        c->F[40 * 9 * 9 - 1] = most; /* h = 35 */
+}
+
+static void one_F_of_1e25(check_case *c)
+{
+    one_large(c, "one-F-of-1e25", 1e25);
+}
+
+/** Every reflection counts, down to 1e-12 of the largest. */
+static void one_F_of_1e12(check_case *c)
+{
+    one_large(c, "one-F-of-1e12", 1e12);
+}
+
+static void large_F(check_case *c)
+{
+    start(c, "F-of-1e25", 100, 5, 21);
+    turn(c, 3, 5, 7);
+    c->cfg.default_F = c->inputs.sf.default_F = 1e25;
+    c->cfg.fluence = 1;
+    c->cfg.water_um = 1;
+}
+
+static void small_F(check_case *c)
+{
+    start(c, "F-of-1e-25", 100, 5, 21);
+    turn(c, 3, 5, 7);
+    c->cfg.default_F = c->inputs.sf.default_F = 1e-25;
+    c->cfg.fluence = 1e75;
+}
+
+/** (N^3)^2 is beyond a float. */
+static void many_cells(check_case *c)
+{
+    start(c, "N-10000000", 1, 10000000, 21);
+    c->cfg.lambda_A = 5000;
+    c->cfg.fluence = 1e10;
+}
+
 static void one_pixel(check_case *c)
 {
     start(c, "one-pixel", 100, 5, 1);
@@ -341,6 +392,11 @@ int check_cruel_case(check_case *c, int i)
                                                   crystal_in_water,
                                                   faint,
                                                   negative_F,
+                                                  one_F_of_1e25,
+                                                  one_F_of_1e12,
+                                                  large_F,
+                                                  small_F,
+                                                  many_cells,
                                                   one_pixel,
                                                   one_row,
                                                   one_column,

@@ -14,7 +14,14 @@ static double F_of(int h, int k, int l)
 
 static nb_sf_box filled(double *F, double (*f)(double, double, double))
 {
-    nb_sf_box box = {-2, 1, -5, N, N, N, F, 3.5, 0};
+    nb_sf_box box = {.hmin = -2,
+                     .kmin = 1,
+                     .lmin = -5,
+                     .nh = N,
+                     .nk = N,
+                     .nl = N,
+                     .F = F,
+                     .default_F = 3.5};
     for (int h = 0; h < N; h++)
         for (int k = 0; k < N; k++)
             for (int l = 0; l < N; l++)

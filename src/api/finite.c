@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* An image whose pixels a float cannot hold is an error that names the cause. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "../base/error.h"
+#include "../physics/limits.h"
+#include "sim.h"
+
+/** One factor of the photons. */
+typedef struct suspect {
+    double excess; /* the factor over that of a generous value */
+    const char *what, *unit;
+    double value;
+    const char *mend;
+} suspect;
+
+/** Not a number: it is the cause. */
+static double excess_of(double factor, double generous)
+{
+    return isnan(factor) ? INFINITY : factor / generous;
+}
+
+static suspect find_cause(const nb_sim *sim)
+{
+    const nb_scene *sc = &sim->model.scene;
+    double F = nb_largest_F(&sc->sf), cells = sc->N[0] * sc->N[1] * sc->N[2];
+    double omega = nb_largest_solid_angle(&sc->det), fluence = sim->model.fluence;
+    const suspect all[] = {
+        {excess_of(fluence, 1e36), "a fluence", "photons/m^2", fluence,
+         sim->cfg.flux != 0 ? "take a smaller -flux or -exposure, or a larger -beamsize"
+                            : "take a smaller -fluence"},
+        {excess_of(F * F, 1e12), "a structure factor", "electrons", F,
+         "check -hkl and -default_F"},
+        {excess_of(cells * cells, 1e30), "a crystal", "unit cells", cells,
+         "take a smaller -N or -samplesize"},
+        {excess_of(sc->background, 1e26), "a cube of water", "um", sim->cfg.water_um,
+         "take a smaller -water"},
+        {excess_of(omega, 10), "a pixel", "sr", omega,
+         "take a smaller -pixel or a larger -distance"},
+        {sc->fudge > 0 ? 0 : INFINITY, "-fudge", "", sc->fudge, "it must be above 0"}};
+    suspect worst = all[0];
+    for (size_t i = 1; i < sizeof all / sizeof *all; i++)
+        if (all[i].excess > worst.excess)
+            worst = all[i];
+    return worst;
+}
+
+int nb_sim_may_overflow(const nb_sim *sim)
+{
+    return !(nb_photon_bound(&sim->model.scene) < FLT_MAX);
+}
+
+nb_status nb_sim_check_finite(const nb_sim *sim, const nb_stats *stats, nb_error *err)
+{
+    suspect cause;
+    if (isfinite(stats->sum))
+        return NB_OK;
+    if (!nb_sim_may_overflow(sim))
+        return nb_fail(err, NB_ERR_INTERNAL,
+                       "a pixel is not a finite number; please report it with this "
+                       "command, and try -isa scalar -device cpu");
+    cause = find_cause(sim);
+    return nb_fail(
+        err, NB_ERR_INPUT,
+        "the image overflows, a pixel would have more than %.1e photons: %s of "
+        "%.3g %s is too large; %s",
+        (double)FLT_MAX, cause.what, cause.value, cause.unit, cause.mend);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/** How large a scene's numbers can become: what a float holds of them, and the brightest pixel.
+ * Host code. */
+#ifndef NB_PHYSICS_LIMITS_H
+#define NB_PHYSICS_LIMITS_H
+
+#include <float.h>
+#include <math.h>
+
+#include "scene.h"
+
+/* Sums in single precision stay between these: a factor of 100 below FLT_MAX, and 1e6 above
+ * FLT_MIN, so that a weak term keeps its digits. */
+#define NB_FLOAT_TOP 1e36
+#define NB_FLOAT_LOW 1e-32
+
+/** Fill box->most, least and dimmest from the table. */
+static inline void nb_sf_measure(nb_sf_box *box)
+{
+    size_t n = (size_t)box->nh * (size_t)box->nk * (size_t)box->nl, i;
+    box->most = box->dimmest = 0;
+    box->least = n > 0 ? INFINITY : 0;
+    for (i = 0; i < n; i++) {
+        double F = fabs(box->F[i]);
+        box->most = F > box->most ? F : box->most;
+        box->least = F < box->least ? F : box->least;
+        if (F > 0 && (F < box->dimmest || box->dimmest == 0))
+            box->dimmest = F;
+    }
+    box->measured = 1;
+}
+
+/** Largest |F| of table and default_F. */
+static inline double nb_largest_F(const nb_sf_box *box)
+{
+    return box->nh > 0 ? fmax(fabs(box->default_F), box->most) : fabs(box->default_F);
+}
+
+/** Smallest |F| of table and default_F that is not 0; 0 when all are. */
+static inline double nb_dimmest_F(const nb_sf_box *box)
+{
+    double F = fabs(box->default_F);
+    if (box->nh == 0 || box->dimmest == 0)
+        return F;
+    return F > 0 ? fmin(F, box->dimmest) : box->dimmest;
+}
+
+/** Largest F_latt^2. */
+static inline double nb_largest_lattice(const nb_scene *sc)
+{
+    double cells = sc->N[0] * sc->N[1] * sc->N[2];
+    return sc->shape != NB_LATTICE_SQUARE && !(sc->fudge > 0) ? INFINITY : cells * cells;
+}
+
+/** Can single precision sum the scene?  F^2 is taken relative to `unit` [electrons^2] (0: nothing
+ * scatters), and `terms` of weight up to `weight` are added.  When it cannot, the sum is taken in
+ * double precision. */
+static inline int nb_floats_carry(const nb_scene *sc, double unit, double terms,
+                                  double weight)
+{
+    double most = nb_largest_F(&sc->sf), dimmest = nb_dimmest_F(&sc->sf);
+    if (most == 0 || !(unit > 0))
+        return most == 0;
+    return most * most / unit * nb_largest_lattice(sc) * terms * weight < NB_FLOAT_TOP &&
+           dimmest / sqrt(unit) * (dimmest / sqrt(unit)) > NB_FLOAT_LOW;
+}
+
+/** Largest solid angle of a pixel. */
+static inline double nb_largest_solid_angle(const nb_detector *det)
+{
+    double nearest = det->curved ? det->distance : det->close_distance;
+    return nearest > 0 ? det->pixel_area / (nearest * nearest) : INFINITY;
+}
+
+/** Photons that no pixel exceeds; not finite when there is no such number. */
+static inline double nb_photon_bound(const nb_scene *sc)
+{
+    const double between = 4; /* a tricubic overshoots its points by 1.25^3 at the most */
+    double F = nb_largest_F(&sc->sf), weights = 0, layers, crystal;
+    int i;
+    for (i = 0; i < sc->n_sources; i++)
+        weights += fabs(sc->sources[i].weight);
+    layers = sc->det.absorb ? 1 : sc->det.layers; /* absorbed at most once */
+    crystal = F * F * nb_largest_lattice(sc) * (sc->sf.interpolate ? between : 1);
+    return sc->intensity_scale * layers * sc->oversample * sc->oversample * weights *
+           sc->n_orientations * (crystal + sc->background) *
+           nb_largest_solid_angle(&sc->det);
+}
+
+#endif
