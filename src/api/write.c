@@ -72,6 +72,7 @@ nb_image_meta nb_sim_describe(const nb_sim *sim)
     meta.exposure_s = sim->cfg.exposure_s;
     meta.adc_offset = sim->cfg.adc_offset;
     meta.polarization = m->scene.polarization;
+    meta.nopolar = m->scene.nopolar;
     meta.thick_mm = m->scene.det.layer_step * m->scene.det.layers * 1e3;
     meta.seed = sim->seed;
     meta.date = nb_image_date();

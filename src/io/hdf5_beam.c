@@ -10,21 +10,9 @@
 #define SPECTRUM_NAME "incident_wavelength_1Dspectrum"
 #define SPECTRUM BEAM "/" SPECTRUM_NAME
 
-static int wavelength_varies(const nb_hdf5_master *master)
-{
-    nb_hdf5_frame first, other;
-    int differ = 0,
-        failed = master->truth(master->truth_user, 0, 1, &first, NULL) != NB_OK;
-    for (int i = 1; i < master->frames && !differ && !failed; i++) {
-        failed = master->truth(master->truth_user, i, 1, &other, NULL) != NB_OK;
-        differ = !failed && first.wavelength_A != other.wavelength_A;
-    }
-    return differ; /* what fails here fails again where it is put */
-}
-
 static void put_wavelengths(nb_h5 *h, const nb_hdf5_master *master)
 {
-    nb_hdf5_put_rows(h, master, WAVELENGTH, H5T_NATIVE_DOUBLE, 0, nb_hdf5_member,
+    nb_hdf5_put_rows(h, master, WAVELENGTH, H5T_NATIVE_DOUBLE, 1, nb_hdf5_member,
                      offsetof(nb_hdf5_frame, wavelength_A));
     nb_h5_attr_text(h, WAVELENGTH, "units", "angstrom");
 }
@@ -64,15 +52,124 @@ static void put_spectra(nb_h5 *h, const nb_hdf5_master *master)
     nb_free(A);
 }
 
-void nb_hdf5_put_beam(nb_h5 *h, const nb_hdf5_master *master)
+/** Photons per second: through a square metre, and through the beam.  A typed fluence has no beam:
+ * then it is one of the default size. */
+static void flux(const nb_hdf5_frame *frame, size_t offset, void *row)
+{
+    (void)offset;
+    *(double *)row = frame->fluence / frame->exposure_s;
+}
+
+static void total_flux(const nb_hdf5_frame *frame, size_t offset, void *row)
+{
+    double side = frame->beamsize_mm * 1e-3;
+    (void)offset;
+    *(double *)row = frame->fluence / frame->exposure_s * side * side;
+}
+
+/** One number, or one for each frame if they differ. */
+static void put_maybe_rows(nb_h5 *h, const nb_hdf5_master *master, const char *path,
+                           nb_hdf5_row *row, const char *units)
+{
+    const size_t parts[] = {offsetof(nb_hdf5_frame, fluence),
+                            offsetof(nb_hdf5_frame, exposure_s),
+                            offsetof(nb_hdf5_frame, beamsize_mm)};
+    nb_hdf5_frame first;
+    double value;
+    int differ = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        differ |= nb_hdf5_varies(master, parts[i], sizeof(double));
+    h->ok &= !master->truth(master->truth_user, 0, 1, &first, NULL);
+    if (!h->ok || !(first.exposure_s > 0))
+        return;
+    row(&first, 0, &value);
+    if (differ)
+        nb_hdf5_put_rows(h, master, path, H5T_NATIVE_DOUBLE, 1, row, 0);
+    else
+        nb_h5_number(h, path, value, NULL);
+    nb_h5_attr_text(h, path, "units", units);
+}
+
+static void put_flux(nb_h5 *h, const nb_hdf5_master *master)
+{
+    const hsize_t two = 2;
+    nb_hdf5_frame first;
+    put_maybe_rows(h, master, BEAM "/flux", flux, "1/m^2/s");
+    put_maybe_rows(h, master, BEAM "/total_flux", total_flux, "Hz");
+    h->ok &= !master->truth(master->truth_user, 0, 1, &first, NULL);
+    if (h->ok) {
+        const double size[2] = {first.beamsize_mm, first.beamsize_mm};
+        nb_h5_array(h, BEAM "/incident_beam_size", H5T_NATIVE_DOUBLE, size, 1, &two);
+        nb_h5_attr_text(h, BEAM "/incident_beam_size", "units", "mm");
+        nb_h5_text(h, BEAM "/profile", "rectangular");
+    }
+}
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/** What the rows of Stokes parameters need beside a frame's truth: axes across the beam. */
+typedef struct stokes_maker {
+    const nb_hdf5_master *master;
+    const double *x, *y;
+} stokes_maker;
+
+/** I, Q, U, V of rows of frames: Kahn's factor is the degree of linear polarization, along the
+ * polarization vector. */
+static nb_status stokes(void *user, int first, int count, void *rows, nb_error *err)
+{
+    const stokes_maker *m = user;
+    double(*out)[4] = rows;
+    for (int i = 0; i < count; i++) {
+        nb_hdf5_frame t;
+        double ex, ey, square;
+        nb_status st = m->master->truth(m->master->truth_user, first + i, 1, &t, err);
+        if (st)
+            return st;
+        ex = dot(m->x, t.polar_axis);
+        ey = dot(m->y, t.polar_axis);
+        square = ex * ex + ey * ey;
+        out[i][0] = 1; /* + 0.0: never -0 */
+        out[i][1] = square > 0 ? t.polarization * (ex * ex - ey * ey) / square + 0.0 : 0;
+        out[i][2] = square > 0 ? t.polarization * 2 * ex * ey / square + 0.0 : 0;
+        out[i][3] = 0;
+    }
+    return NB_OK;
+}
+
+/** A beam without a polarization factor has no such parameters: they are left out. */
+static void put_polarization(nb_h5 *h, const nb_hdf5_master *master, const double x[3],
+                             const double y[3])
+{
+    stokes_maker maker = {master, x, y};
+    nb_h5_stream s = {BEAM "/incident_polarization_stokes",
+                      H5T_NATIVE_DOUBLE,
+                      2,
+                      {(hsize_t)master->frames, 4, 0},
+                      4 * sizeof(double),
+                      stokes,
+                      &maker};
+    nb_h5_number(h, BEAM "/incident_polarization_factor", master->meta->polarization,
+                 NULL);
+    if (!master->meta->nopolar)
+        nb_h5_put_stream(h, &s);
+}
+
+void nb_hdf5_put_beam(nb_h5 *h, const nb_hdf5_master *master, const double x[3],
+                      const double y[3])
 {
     const nb_image_meta *m = master->meta;
     nb_h5_group(h, BEAM, "NXbeam");
-    if (!master->rotation && (master->spectra || wavelength_varies(master)))
+    if (!master->rotation &&
+        (master->spectra ||
+         nb_hdf5_varies(master, offsetof(nb_hdf5_frame, wavelength_A), sizeof(double))))
         put_wavelengths(h, master);
     else
         nb_h5_number(h, WAVELENGTH, m->wavelength_A, "angstrom");
-    nb_h5_number(h, BEAM "/incident_polarization_factor", m->polarization, NULL);
+    put_polarization(h, master, x, y);
+    put_flux(h, master);
     if (master->spectra)
         put_spectra(h, master);
 }

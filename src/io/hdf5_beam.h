@@ -7,7 +7,9 @@
 #include "hdf5_file.h"
 #include "hdf5_put.h"
 
-void nb_hdf5_put_beam(nb_h5 *h, const nb_hdf5_master *master);
+/** x and y: of NeXus' frame, in the lab. */
+void nb_hdf5_put_beam(nb_h5 *h, const nb_hdf5_master *master, const double x[3],
+                      const double y[3]);
 
 #endif
 #endif

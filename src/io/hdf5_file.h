@@ -9,6 +9,9 @@
 #include "meta.h"
 #include "spectra.h"
 
+/** Group of a master with an external link data_000001, ... to the frames of each data file. */
+#define NB_HDF5_LINKS "/entry/files"
+
 /** What a data file belongs to, and its frames. */
 typedef struct nb_hdf5_data {
     nb_hdf5_layout layout;
@@ -58,9 +61,15 @@ int nb_hdf5_data_key(const char *path, nb_hdf5_data *key);
 /** The truth behind one frame. */
 typedef struct nb_hdf5_frame {
     double A[9]; /* 1/Angstrom, row major, columns a* b* c*; lab, phi = 0 */
+    double N[3]; /* cells along a, b, c */
     double phi_deg, osc_deg;
     double wavelength_A, fluence, mosaic_deg;
+    double exposure_s, beamsize_mm;
+    double polarization; /* Kahn factor */
+    double distance_mm;
     double beam_px[2]; /* fast, slow */
+    /* lab; the first pixel's outer corner and unit vectors, as in nb_image_meta */
+    double pix0_mm[3], fast_axis[3], slow_axis[3], beam[3], spindle[3], polar_axis[3];
     int64_t seed;
     nb_hdf5_list list; /* with layout.reflections */
 } nb_hdf5_frame;

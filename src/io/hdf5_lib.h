@@ -19,7 +19,7 @@
     X(H5Eset_auto2) X(H5Fclose) X(H5Fcreate) X(H5Fflush) X(H5Fopen) X(H5Gclose) \
     X(H5Gcreate2) X(H5Lcreate_external) X(H5Pclose) X(H5Pcreate) X(H5Pset_chunk) \
     X(H5Pset_deflate) X(H5Pset_fill_time) X(H5Pset_filter) X(H5Pset_obj_track_times) \
-    X(H5Pset_shuffle) \
+    X(H5Pset_fill_value) X(H5Pset_shuffle) \
     X(H5Pset_virtual) X(H5Sclose) X(H5Screate) X(H5Screate_simple) \
     X(H5Sget_simple_extent_dims) X(H5Sget_simple_extent_ndims) \
     X(H5Sget_simple_extent_npoints) X(H5Sselect_all) X(H5Sselect_hyperslab) \
@@ -80,6 +80,7 @@ const nb_hdf5_lib *nb_hdf5(void);
 #define H5Pset_chunk (nb_hdf5()->H5Pset_chunk_)
 #define H5Pset_deflate (nb_hdf5()->H5Pset_deflate_)
 #define H5Pset_fill_time (nb_hdf5()->H5Pset_fill_time_)
+#define H5Pset_fill_value (nb_hdf5()->H5Pset_fill_value_)
 #define H5Pset_filter (nb_hdf5()->H5Pset_filter_)
 #define H5Pset_obj_track_times (nb_hdf5()->H5Pset_obj_track_times_)
 #define H5Pset_shuffle (nb_hdf5()->H5Pset_shuffle_)

@@ -8,10 +8,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "hdf5_beam.h"
+#include "hdf5_frames.h"
 #include "hdf5_open.h"
 #include "hdf5_truth.h"
 
@@ -62,8 +64,11 @@ static void turn(const lab_frame *f, const double v[3], double out[3])
 static void make_axis(nb_h5 *h, const char *path, const char *kind, const double v[3],
                       const char *depends_on)
 {
+    const double zero[3] = {0, 0, 0};
     nb_h5_attr_text(h, path, "transformation_type", kind);
     nb_h5_attr_array(h, path, "vector", H5T_NATIVE_DOUBLE, v, 3);
+    nb_h5_attr_array(h, path, "offset", H5T_NATIVE_DOUBLE, zero, 3);
+    nb_h5_attr_text(h, path, "offset_units", "mm");
     nb_h5_attr_text(h, path, "depends_on", depends_on);
 }
 
@@ -146,80 +151,43 @@ static void put_sample(nb_h5 *h, const nb_hdf5_master *master, const lab_frame *
     nb_h5_group(h, "/entry/sample", "NXsample");
     nb_h5_text(h, "/entry/sample/name", "simulated crystal");
     h->ok &= !master->truth(master->truth_user, 0, 1, &first, NULL);
+    if (!master->rotation)
+        nb_h5_text(h, "/entry/sample/depends_on", "."); /* no goniometer */
     if (!h->ok || !master->rotation)
         return;
     nb_h5_group(h, TRANSFORM, "NXtransformations");
     turn(f, master->meta->spindle, axis);
-    nb_hdf5_put_rows(h, master, TRANSFORM "/omega", H5T_NATIVE_DOUBLE, 0, nb_hdf5_member,
+    nb_hdf5_put_rows(h, master, TRANSFORM "/omega", H5T_NATIVE_DOUBLE, 1, nb_hdf5_member,
                      offsetof(nb_hdf5_frame, phi_deg));
     nb_h5_attr_text(h, TRANSFORM "/omega", "units", "deg");
     make_axis(h, TRANSFORM "/omega", "rotation", axis, ".");
-    nb_hdf5_put_rows(h, master, TRANSFORM "/omega_end", H5T_NATIVE_DOUBLE, 0, end_angle,
+    nb_hdf5_put_rows(h, master, TRANSFORM "/omega_end", H5T_NATIVE_DOUBLE, 1, end_angle,
                      0);
     nb_h5_attr_text(h, TRANSFORM "/omega_end", "units", "deg");
     nb_h5_number(h, TRANSFORM "/omega_range_average", first.osc_deg, "deg");
     nb_h5_text(h, "/entry/sample/depends_on", TRANSFORM "/omega");
 }
 
-static int file_count(const nb_hdf5_master *master)
+/** A time of day as NeXus wants it; left out when the calendar ends before it. */
+static void put_time(nb_h5 *h, const char *path, time_t t)
 {
-    return (master->frames + master->frames_per_file - 1) / master->frames_per_file;
+    char text[40];
+    struct tm parts;
+    if (gmtime_r(&t, &parts) &&
+        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts) > 0)
+        nb_h5_text(h, path, text);
 }
 
-static void link_files(nb_h5 *h, const nb_hdf5_master *master)
+/** When the frames began and ended, if one followed the other from the header's date on. */
+static void put_times(nb_h5 *h, const nb_hdf5_master *master)
 {
-    char name[NB_PATH_MAX], path[64];
-    for (int i = 0; h->ok && i < file_count(master); i++) {
-        master->data_name(master->user, i, name);
-        snprintf(path, sizeof path, "/entry/data/data_%06d", i + 1);
-        h->ok &= H5Lcreate_external(name, "/entry/data/data", h->file, path, H5P_DEFAULT,
-                                    H5P_DEFAULT) >= 0;
-    }
-}
-
-/** All frames under one name: a virtual data set over the files. */
-static void put_virtual(nb_h5 *h, const nb_hdf5_master *master)
-{
-    const nb_hdf5_layout *l = &master->layout;
-    hsize_t dims[3] = {(hsize_t)master->frames, (hsize_t)l->slow, (hsize_t)l->fast};
-    hid_t list = nb_h5_creation(), all = H5Screate_simple(3, dims, NULL), set;
-    char name[NB_PATH_MAX];
-    for (int i = 0; h->ok && i < file_count(master); i++) {
-        int first = i * master->frames_per_file, left = master->frames - first;
-        hsize_t at[3] = {(hsize_t)first, 0, 0}, part[3] = {0, dims[1], dims[2]};
-        hid_t source;
-        part[0] =
-            (hsize_t)(left < master->frames_per_file ? left : master->frames_per_file);
-        source = H5Screate_simple(3, part, NULL);
-        master->data_name(master->user, i, name);
-        h->ok &= H5Sselect_hyperslab(all, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
-                 H5Pset_virtual(list, all, name, "/entry/data/data", source) >= 0;
-        H5Sclose(source);
-    }
-    H5Sselect_all(all);
-    set = H5Dcreate2(h->file, "/entry/data/data", nb_h5_pixel_type(l->type), all,
-                     H5P_DEFAULT, list, H5P_DEFAULT);
-    h->ok &= set >= 0;
-    if (set >= 0)
-        H5Dclose(set);
-    H5Sclose(all);
-    H5Pclose(list);
-    nb_h5_tidy(); /* four copies of the mapping, ten kilobytes a file */
-}
-
-static void put_data(nb_h5 *h, const nb_hdf5_master *master)
-{
-    char name[NB_PATH_MAX];
-    nb_h5_group(h, "/entry/data", "NXdata");
-    nb_h5_attr_text(h, "/entry/data", "signal", "data");
-    link_files(h, master);
-    if (file_count(master) == 1) {
-        master->data_name(master->user, 0, name);
-        h->ok &= H5Lcreate_external(name, "/entry/data/data", h->file, "/entry/data/data",
-                                    H5P_DEFAULT, H5P_DEFAULT) >= 0;
-    } else {
-        put_virtual(h, master);
-    }
+    const double most = 1e11; /* a calendar of four digits ends at 2.5e11 s */
+    double seconds = ceil(master->frames * master->meta->exposure_s);
+    time_t start = master->meta->date;
+    time_t end = start + (time_t)(seconds > 0 && seconds < most ? seconds : 0);
+    put_time(h, "/entry/start_time", start);
+    put_time(h, "/entry/end_time", end);
+    put_time(h, "/entry/end_time_estimated", end);
 }
 
 static void fill(nb_h5 *h, const nb_hdf5_master *master)
@@ -229,11 +197,17 @@ static void fill(nb_h5 *h, const nb_hdf5_master *master)
     nb_h5_group(h, "/entry", "NXentry");
     nb_h5_attr_text(h, "/entry", "default", "data");
     nb_h5_text(h, "/entry/definition", "NXmx");
+    nb_h5_text(h, "/entry/title", "simulated diffraction images");
+    put_times(h, master);
     nb_h5_text(h, "/entry/program_name", "nanobragg " NB_VERSION);
-    put_data(h, master);
+    nb_hdf5_put_frames(h, master);
     nb_h5_group(h, "/entry/instrument", "NXinstrument");
     nb_h5_text(h, "/entry/instrument/name", "nanobragg");
-    nb_hdf5_put_beam(h, master);
+    nb_hdf5_put_beam(h, master, f.x, f.y);
+    nb_h5_group(h, "/entry/source", "NXsource");
+    nb_h5_text(h, "/entry/source/name", "nanobragg simulation");
+    nb_h5_attr_text(h, "/entry/source/name", "short_name", "nanobragg");
+    nb_h5_text(h, "/entry/source/probe", "x-ray");
     put_detector(h, master, &f);
     put_sample(h, master, &f);
     nb_hdf5_put_truth(h, master);
@@ -249,7 +223,7 @@ nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
     if (st)
         return st;
     nb_h5_tidy(); /* what the frames' threads left */
-    st = nb_h5_create(&h, path, 400.0 * master->frames + (master->bad ? 4 * pixels : 0),
+    st = nb_h5_create(&h, path, 900.0 * master->frames + (master->bad ? 4 * pixels : 0),
                       err);
     if (!st) {
         fill(&h, master);

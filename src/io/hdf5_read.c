@@ -9,6 +9,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
+#include "hdf5_file.h"
 #include "hdf5_open.h"
 #include "image_read.h"
 
@@ -133,23 +134,37 @@ static int open_frames(hid_t file, const char *path, frames *f)
     return ok;
 }
 
+/** Where the links to the data files stand: here, and until version 0.1.0 beside the frames (as
+ * detectors write them).  NULL: there are none. */
+static const char *links_of(hid_t file)
+{
+    static const char *const groups[] = {NB_HDF5_LINKS, "/entry/data"};
+    char path[40];
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        snprintf(path, sizeof path, "%s/data_000001", groups[i]);
+        if (H5Lexists(file, "/entry", H5P_DEFAULT) > 0 &&
+            H5Lexists(file, groups[i], H5P_DEFAULT) > 0 &&
+            H5Lexists(file, path, H5P_DEFAULT) > 0)
+            return groups[i];
+    }
+    return NULL;
+}
+
 /** The set that holds the frame; *frame becomes its number there.  The links to data files are
- * followed one by one: a virtual data set would give zeros for a file that is not there. */
+ * followed one by one: a virtual data set does not tell which file is missing. */
 static nb_status find_frames(hid_t file, const char *name, int *frame, frames *f,
                              nb_error *err)
 {
-    char path[40] = "/entry/data/data_000001";
-    int linked = H5Lexists(file, "/entry", H5P_DEFAULT) > 0 &&
-                 H5Lexists(file, "/entry/data", H5P_DEFAULT) > 0 &&
-                 H5Lexists(file, path, H5P_DEFAULT) > 0;
+    const char *links = links_of(file);
+    char path[40];
     long long before = 0;
-    if (!linked)
-        snprintf(path, sizeof path, "/entry/data/data");
-    for (int i = 1; i == 1 || (linked && H5Lexists(file, path, H5P_DEFAULT) > 0);) {
+    snprintf(path, sizeof path, "%s/data%s", links ? links : "/entry/data",
+             links ? "_000001" : "");
+    for (int i = 1; i == 1 || (links && H5Lexists(file, path, H5P_DEFAULT) > 0);) {
         if (!open_frames(file, path, f))
             return nb_fail_at(err, NB_ERR_INPUT, name, 0,
-                              linked ? "%s, a link to a data file, cannot be opened"
-                                     : "%s is not there, or no set of images",
+                              links ? "%s, a link to a data file, cannot be opened"
+                                    : "%s is not there, or no set of images",
                               path);
         if (*frame - before < (long long)f->dims[0]) {
             *frame -= (int)before;
@@ -157,7 +172,7 @@ static nb_status find_frames(hid_t file, const char *name, int *frame, frames *f
         }
         before += (long long)f->dims[0];
         close_frames(f);
-        snprintf(path, sizeof path, "/entry/data/data_%06d", ++i);
+        snprintf(path, sizeof path, "%s/data_%06d", links ? links : "", ++i);
     }
     return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                       "frame %d: there are %lld, counted from 0", *frame, before);

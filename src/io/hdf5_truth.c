@@ -66,18 +66,38 @@ static nb_status make_rows(void *user, int first, int count, void *rows, nb_erro
 }
 
 void nb_hdf5_put_rows(nb_h5 *h, const nb_hdf5_master *master, const char *path,
-                      hid_t type, int matrices, nb_hdf5_row *row, size_t offset)
+                      hid_t type, int values, nb_hdf5_row *row, size_t offset)
 {
-    row_maker maker = {master, matrices ? 72 : 8, row, offset};
-    nb_h5_stream s = {path,      type,  matrices ? 3 : 1, {0, 3, 3}, maker.bytes,
-                      make_rows, &maker};
+    row_maker maker = {master, (size_t)values * 8, row, offset};
+    nb_h5_stream s = {path, type, 1, {0, 0, 0}, maker.bytes, make_rows, &maker};
+    s.rank = values == 9 ? 3 : values > 1 ? 2 : 1;
     s.dims[0] = (hsize_t)master->frames;
+    s.dims[1] = values == 9 ? 3 : (hsize_t)values;
+    s.dims[2] = 3;
     nb_h5_put_stream(h, &s);
 }
 
 void nb_hdf5_member(const nb_hdf5_frame *frame, size_t offset, void *row)
 {
     memcpy(row, (const char *)frame + offset, 8);
+}
+
+void nb_hdf5_vector(const nb_hdf5_frame *frame, size_t offset, void *row)
+{
+    memcpy(row, (const char *)frame + offset, 3 * sizeof(double));
+}
+
+int nb_hdf5_varies(const nb_hdf5_master *master, size_t offset, size_t bytes)
+{
+    nb_hdf5_frame first, other;
+    int differ = 0,
+        failed = master->truth(master->truth_user, 0, 1, &first, NULL) != NB_OK;
+    for (int i = 1; i < master->frames && !differ && !failed; i++) {
+        failed = master->truth(master->truth_user, i, 1, &other, NULL) != NB_OK;
+        differ = !failed && memcmp((const char *)&first + offset,
+                                   (const char *)&other + offset, bytes) != 0;
+    }
+    return differ;
 }
 
 /** The nth of A, U and B. */
@@ -91,12 +111,12 @@ static void matrix(const nb_hdf5_frame *frame, size_t n, void *row)
 
 static void put_matrices(nb_h5 *h, const nb_hdf5_master *master)
 {
-    nb_hdf5_put_rows(h, master, SIMULATION "/A", H5T_NATIVE_DOUBLE, 1, matrix, 0);
+    nb_hdf5_put_rows(h, master, SIMULATION "/A", H5T_NATIVE_DOUBLE, 9, matrix, 0);
     nb_h5_attr_text(h, SIMULATION "/A", "units", "1/angstrom");
     nb_h5_attr_text(h, SIMULATION "/A", "about",
                     "columns a* b* c* at phi 0 in the program's lab frame; A = U B");
-    nb_hdf5_put_rows(h, master, SIMULATION "/U", H5T_NATIVE_DOUBLE, 1, matrix, 1);
-    nb_hdf5_put_rows(h, master, SIMULATION "/B", H5T_NATIVE_DOUBLE, 1, matrix, 2);
+    nb_hdf5_put_rows(h, master, SIMULATION "/U", H5T_NATIVE_DOUBLE, 9, matrix, 1);
+    nb_hdf5_put_rows(h, master, SIMULATION "/B", H5T_NATIVE_DOUBLE, 9, matrix, 2);
     nb_h5_attr_text(h, SIMULATION "/B", "units", "1/angstrom");
 }
 
@@ -104,8 +124,9 @@ static void put_matrices(nb_h5 *h, const nb_hdf5_master *master)
 static void put_column(nb_h5 *h, const nb_hdf5_master *master, const char *path,
                        size_t offset, const char *units)
 {
-    nb_hdf5_put_rows(h, master, path, H5T_NATIVE_DOUBLE, 0, nb_hdf5_member, offset);
-    nb_h5_attr_text(h, path, "units", units);
+    nb_hdf5_put_rows(h, master, path, H5T_NATIVE_DOUBLE, 1, nb_hdf5_member, offset);
+    if (units[0])
+        nb_h5_attr_text(h, path, "units", units);
 }
 
 /** Which line of -spectra each shot has, from 0. */
@@ -121,14 +142,24 @@ static void put_spectrum_numbers(nb_h5 *h, int frames)
     nb_free(numbers);
 }
 
-static void put_lab(nb_h5 *h, const nb_image_meta *m)
+/** The lab frame, and where the detector stands in it, of each frame. */
+static void put_lab(nb_h5 *h, const nb_hdf5_master *master)
 {
-    const hsize_t three = 3;
-    nb_h5_array(h, SIMULATION "/beam_vector", H5T_NATIVE_DOUBLE, m->beam, 1, &three);
-    nb_h5_array(h, SIMULATION "/fdet_vector", H5T_NATIVE_DOUBLE, m->fast_axis, 1, &three);
-    nb_h5_array(h, SIMULATION "/sdet_vector", H5T_NATIVE_DOUBLE, m->slow_axis, 1, &three);
-    nb_h5_array(h, SIMULATION "/spindle_axis", H5T_NATIVE_DOUBLE, m->spindle, 1, &three);
-    nb_h5_array(h, SIMULATION "/pix0_vector", H5T_NATIVE_DOUBLE, m->pix0_mm, 1, &three);
+    static const struct {
+        const char *path;
+        size_t offset;
+    } vectors[] = {
+        {SIMULATION "/beam_vector", offsetof(nb_hdf5_frame, beam)},
+        {SIMULATION "/fdet_vector", offsetof(nb_hdf5_frame, fast_axis)},
+        {SIMULATION "/sdet_vector", offsetof(nb_hdf5_frame, slow_axis)},
+        {SIMULATION "/spindle_axis", offsetof(nb_hdf5_frame, spindle)},
+        {SIMULATION "/polar_vector", offsetof(nb_hdf5_frame, polar_axis)},
+        {SIMULATION "/N", offsetof(nb_hdf5_frame, N)},
+        {SIMULATION "/pix0_vector", offsetof(nb_hdf5_frame, pix0_mm)},
+    };
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        nb_hdf5_put_rows(h, master, vectors[i].path, H5T_NATIVE_DOUBLE, 3, nb_hdf5_vector,
+                         vectors[i].offset);
     nb_h5_attr_text(h, SIMULATION "/pix0_vector", "units", "mm");
 }
 
@@ -141,9 +172,9 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
     nb_h5_text(h, SIMULATION "/command_line", m->command_line ? m->command_line : "");
     if (master->config)
         nb_h5_text(h, SIMULATION "/config", master->config);
-    put_lab(h, m);
+    put_lab(h, master);
     put_matrices(h, master);
-    nb_hdf5_put_rows(h, master, SIMULATION "/seed", H5T_NATIVE_INT64, 0, nb_hdf5_member,
+    nb_hdf5_put_rows(h, master, SIMULATION "/seed", H5T_NATIVE_INT64, 1, nb_hdf5_member,
                      offsetof(nb_hdf5_frame, seed));
 #define COLUMN(name, member, units)                                                      \
     put_column(h, master, SIMULATION "/" name, offsetof(nb_hdf5_frame, member), units)
@@ -152,6 +183,9 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
     COLUMN("wavelength", wavelength_A, "angstrom");
     COLUMN("fluence", fluence, "1/m^2");
     COLUMN("mosaic", mosaic_deg, "deg");
+    COLUMN("exposure", exposure_s, "s");
+    COLUMN("distance", distance_mm, "mm");
+    COLUMN("polarization", polarization, "");
     COLUMN("beam_fast", beam_px[0], "pixel");
     COLUMN("beam_slow", beam_px[1], "pixel");
 #undef COLUMN

@@ -24,8 +24,9 @@ typedef struct nb_image_meta {
     double phi_deg, osc_deg, twotheta_deg;
     double exposure_s;
     double adc_offset;
-    double polarization;
-    double thick_mm; /* sensor, 0 none */
+    double polarization; /* Kahn factor */
+    int nopolar;         /* images without a polarization factor */
+    double thick_mm;     /* sensor, 0 none */
     int64_t seed;
     int64_t overloads;
     time_t date;              /* of writing */

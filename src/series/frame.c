@@ -2,6 +2,7 @@
 #include "frame.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "../api/picture.h"
 #include "../base/error.h"
@@ -9,25 +10,46 @@
 #include "../effects/noise.h"
 #include "../effects/adu.h"
 #include "../effects/quantize.h"
+#include "../model/units.h"
+
+/** Where the detector stands and how the beam is polarized. */
+static void put_geometry(const nb_sim *sim, nb_hdf5_frame *t)
+{
+    const nb_geometry *g = &sim->model.geometry;
+    const nb_image_meta m = nb_sim_describe(sim);
+    const struct {
+        double *to;
+        const double *from;
+    } vectors[] = {{t->pix0_mm, m.pix0_mm},     {t->fast_axis, m.fast_axis},
+                   {t->slow_axis, m.slow_axis}, {t->beam, m.beam},
+                   {t->spindle, m.spindle},     {t->polar_axis, m.polar_axis}};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        memcpy(vectors[i].to, vectors[i].from, 3 * sizeof(double));
+    t->distance_mm = m.distance_mm;
+    t->beam_px[0] = g->Fbeam / g->pixel;
+    t->beam_px[1] = g->Sbeam / g->pixel;
+    t->polarization = m.polarization;
+}
 
 nb_hdf5_frame nb_frame_truth(const nb_frame *f)
 {
     const nb_model *m = &f->sim->model;
-    const nb_geometry *g = &m->geometry;
     const nb_vec3 columns[3] = {m->crystal.astar, m->crystal.bstar, m->crystal.cstar};
     nb_hdf5_frame t = {0};
+    put_geometry(f->sim, &t);
     for (int c = 0; c < 3; c++) {
         t.A[c] = columns[c].x;
         t.A[3 + c] = columns[c].y;
         t.A[6 + c] = columns[c].z;
+        t.N[c] = m->crystal.N[c];
     }
     t.phi_deg = isnan(f->sim->cfg.phi_deg) ? 0 : f->sim->cfg.phi_deg;
     t.osc_deg = m->phi_range / NB_DEG;
     t.wavelength_A = nb_sim_wavelength(f->sim);
     t.fluence = m->fluence;
     t.mosaic_deg = m->mosaic_spread / NB_DEG;
-    t.beam_px[0] = g->Fbeam / g->pixel;
-    t.beam_px[1] = g->Sbeam / g->pixel;
+    t.exposure_s = f->sim->cfg.exposure_s;
+    t.beamsize_mm = nb_or(f->sim->cfg.beamsize_mm, 0.1);
     t.seed = f->sim->seed;
     return t;
 }

@@ -110,9 +110,61 @@ def run_and_check():
                                   ("float32.tif", "floatimage.bin"), ("float16.tif", "int.raw")])
 
 
+def count_frames(master, numpy_frames):
+    """Why fabio does not see each frame of a master once, or None."""
+    image = fabio.open(master)
+    if image.nframes != len(numpy_frames):
+        return f"{image.nframes} frames, not {len(numpy_frames)}"
+    for k, want in enumerate(numpy_frames):
+        if not numpy.array_equal(image.getframe(k).data if k else image.data, want):
+            return f"frame {k} differs"
+    return None
+
+
+def silx_count(master):
+    """The number of frames that silx shows of a master by default."""
+    import silx.io
+    from silx.io.nxdata import get_default
+    with silx.io.open(master) as h5:
+        return len(get_default(h5).signal)
+
+
+def run_and_check_series():
+    """Masters over one and over several data files: fabio and silx count each frame once."""
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for files, each in (("one", "5"), ("several", "2")):
+            made = subprocess.run(
+                [os.environ["NANOBRAGG"], "-default_F", "100", "-cell", "100", "-N", "5", "-quiet",
+                 "-detpixels", "40", "-pixel", "2", "-seed", "1", "-osc", "1", "-frames", "5",
+                 "-frames_per_file", each, "-hdf5", f"{files}_master.h5", "-output", "f_%d.cbf"],
+                capture_output=True, text=True, check=False)
+            if made.returncode == 2 and "HDF5" in made.stderr:
+                print("skip fabio master # this build has no HDF5")
+                break
+            frames = [fabio.open(f"f_{k}.cbf").data for k in range(1, 6)]
+            try:
+                why = count_frames(f"{files}_master.h5", frames)
+            except Exception as error:
+                why = repr(error)
+            name = f"fabio master of {files} data files"
+            print(f"# {why}\nnot ok {name}" if why else f"ok {name}")
+            failed += why is not None
+            try:
+                seen = silx_count(f"{files}_master.h5")
+            except ImportError as missing:
+                print(f"skip silx master # {missing}")
+                continue
+            print(("ok" if seen == 5 else "not ok") + f" silx master of {files} data files")
+            failed += seen != 5
+        os.chdir("/")
+    return failed
+
+
 def main(args):
     if not args and "NANOBRAGG" in os.environ:
-        return 1 if run_and_check() else 0
+        return 1 if run_and_check() + run_and_check_series() else 0
     if len(args) < 3 or not all("=" in pair for pair in args[2:]):
         print(__doc__.split("\n\n")[1], file=sys.stderr)
         return 2

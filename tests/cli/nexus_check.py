@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""NXmx masters, CBF and SMV files: what they say of geometry and beam is what was simulated.
+
+usage: NANOBRAGG=program python3 tests/cli/nexus_check.py
+"""
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = os.path.abspath(os.environ["NANOBRAGG"])
+FAILED = []
+X = ["-default_F", "100", "-cell", "70", "80", "90", "-N", "8", "-detpixels", "40", "-pixel", "1",
+     "-fluence", "3e28", "-distance", "100", "-seed", "7", "-quiet"]
+NO_FLUENCE = [word for word in X if word not in ("-fluence", "3e28")]
+# What NXmx (NeXus definitions of June 2026) and DIALS require, below /entry.
+REQUIRED = """definition start_time end_time_estimated data/data sample/name sample/depends_on
+    instrument/name instrument/detector/module/data_origin instrument/detector/module/data_size
+    instrument/detector/module/fast_pixel_direction instrument/detector/module/slow_pixel_direction
+    instrument/detector/sensor_material instrument/detector/sensor_thickness
+    instrument/detector/distance instrument/detector/count_time instrument/detector/beam_center_x
+    instrument/beam/incident_wavelength instrument/beam/incident_beam_size
+    instrument/beam/profile instrument/beam/total_flux
+    instrument/beam/incident_polarization_stokes source/name""".split()
+
+
+def ok(name, good, why=""):
+    if not good:
+        print(f"# {name}: {why}")
+        FAILED.append(name)
+    print(("ok " if good else "not ok ") + "nexus " + name)
+
+
+def run(*args, status=0, env=None):
+    done = subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, check=False,
+                          env={**os.environ, **(env or {})})
+    if done.returncode != status:
+        raise AssertionError(f"exit status {done.returncode}, not {status}: {done.stderr[-300:]}")
+    return done.stdout, done.stderr
+
+
+def read(path):
+    with open(path, "rb") as stream:
+        return stream.read()
+
+
+def required_fields(h5py):
+    """Everything that NXmx requires, for rotations and stills; times that are reproducible."""
+    for kind, flags in (("rotation", ["-osc", 1, "-frames", 3, "-frames_per_file", 2]),
+                        ("stills", ["-stills", 3, "-jitter_fluence", 10])):
+        run(*NO_FLUENCE, *flags, "-flux", 1e12, "-exposure", 2.5, "-beamsize", 0.05, "-hdf5", "a.h5",
+            env={"SOURCE_DATE_EPOCH": "86400"})
+        with h5py.File("a.h5") as h5:
+            entry = h5["/entry"]
+            missing = [name for name in REQUIRED if name not in entry]
+            ok(f"required-fields-{kind}", not missing, missing)
+            module = entry["instrument/detector/module"]
+            axes = [module[name].attrs for name in ("fast_pixel_direction", "slow_pixel_direction",
+                                                    "module_offset")]
+            ok(f"axes-{kind}", all(key in axis for axis in axes for key in
+                                   ("transformation_type", "vector", "offset", "depends_on")))
+            times = [entry[name][()].decode() for name in ("start_time", "end_time_estimated")]
+            ok(f"times-{kind}", times == ["1970-01-02T00:00:00Z", "1970-01-02T00:00:08Z"], times)
+            flux = entry["instrument/beam/total_flux"]
+            good = flux.attrs["units"] in ("Hz", b"Hz") and (
+                abs(flux[()] / 1e12 - 1) < 1e-12 if kind == "rotation" else
+                flux.shape == (3,) and len(set(flux[...])) == 3)
+            ok(f"total-flux-{kind}", good, flux[...])
+            if kind == "stills":
+                ok("stills-have-no-goniometer", entry["sample/depends_on"][()] == b".")
+
+
+def one_set_of_frames(h5py):
+    """Nothing beside the frames begins with "data", which fabio would count again; a data file
+    that is missing does not read as zeros."""
+    for kind, empty in (("uint16", 65535), ("int32", -2147483648), ("float32", math.nan)):
+        run(*X, "-osc", 1, "-frames", 4, "-frames_per_file", 2, "-hdf5", "b_master.h5",
+            "-hdf5type", kind)
+        with h5py.File("b_master.h5") as h5:
+            ok(f"one-set-{kind}", list(h5["/entry/data"]) == ["data"] and
+               h5["/entry/data/data"].shape[0] == 4, list(h5["/entry/data"]))
+        os.remove("b_data_000002.h5")
+        with h5py.File("b_master.h5") as h5:
+            value = h5["/entry/data/data"][3, 5, 5]
+            ok(f"missing-file-{kind}", value == empty or value != value, value)
+        error = run("view", "b_master.h5:3", "b.png", status=2)[1]
+        ok(f"view-names-missing-file-{kind}", "/entry/files/data_000002" in error, error)
+
+
+def old_masters(h5py):
+    """Masters of version 0.1.0 had the links beside the frames, and one vector for all frames."""
+    run(*X, "-osc", 1, "-frames", 3, "-frames_per_file", 2, "-hdf5", "o_master.h5", "-output",
+        "o_%d.cbf")
+    with h5py.File("o_master.h5", "a") as h5:
+        for number in ("data_000001", "data_000002"):
+            h5[f"/entry/data/{number}"] = h5py.ExternalLink(f"o_{number}.h5", "/entry/data/data")
+        del h5["/entry/files"]
+        for name in ("fdet_vector", "sdet_vector", "beam_vector", "pix0_vector", "spindle_axis"):
+            row = h5[f"/entry/simulation/{name}"][0]
+            del h5[f"/entry/simulation/{name}"]
+            h5[f"/entry/simulation/{name}"] = row
+    for frame in range(3):
+        out = run("compare", f"o_master.h5:{frame}", f"o_{frame + 1}.cbf")[0]
+        ok(f"old-master-frame-{frame}", "images are equal" in out, out)
+    os.remove("o_data_000002.h5")
+    error = run("view", "o_master.h5:2", "o.png", status=2)[1]
+    ok("old-master-names-missing-file", "/entry/data/data_000002" in error, error)
+
+
+def stokes(h5py, numpy):
+    """Q and U of a beam polarized along a vector; no parameters without a polarization factor."""
+    run(*X, "-polar", 0.8, "-stills", 2, "-hdf5", "s.h5")
+    run(*X, "-polar", 0.8, "-polar_vector", 0, 1, 1, "-stills", 2, "-hdf5", "t.h5")
+    run(*X, "-nopolar", "-stills", 2, "-hdf5", "u.h5")
+    path = "/entry/instrument/beam/incident_polarization_stokes"
+    with h5py.File("s.h5") as s, h5py.File("t.h5") as t, h5py.File("u.h5") as u:
+        ok("stokes-along-fast", numpy.allclose(s[path], [[1, 0.8, 0, 0]] * 2), s[path][...])
+        ok("stokes-tilted", numpy.allclose(numpy.abs(t[path]), [[1, 0, 0.8, 0]] * 2), t[path][...])
+        ok("stokes-left-out", path not in u)
+
+
+def main():
+    folder = tempfile.mkdtemp()
+    os.chdir(folder)
+    try:
+        import h5py
+        import numpy
+    except ImportError as missing:
+        print(f"skip nexus # {missing}")
+        return 0
+    if subprocess.run([PROGRAM, *X, "-stills", "1", "-hdf5", "t.h5"], capture_output=True,
+                      check=False).returncode == 2:
+        print("skip nexus # no HDF5 in this build")
+        return 0
+    required_fields(h5py)
+    one_set_of_frames(h5py)
+    old_masters(h5py)
+    stokes(h5py, numpy)
+    os.chdir("/")
+    shutil.rmtree(folder)
+    return 1 if FAILED else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
