@@ -286,7 +286,8 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc, float *imag
     return st;
 }
 
-/** Start-up of a process's first context, transfer over PCIe, and the kernel. */
+/** Start-up of a process's first context and the table once; of each image the transfer over PCIe and
+ * the kernel. */
 static double estimate(const nb_scene *sc, const nb_render_options *options, char *why,
                        size_t why_size)
 {
@@ -303,8 +304,10 @@ static double estimate(const nb_scene *sc, const nb_render_options *options, cha
     path = nb_cuda_choose_path(sc, options, &device, &reason);
     snprintf(why, why_size, "compute capability %d.%d, %s%s%s", device.major,
              device.minor, nb_cuda_path_name(path), *reason ? ": " : "", reason);
-    return start + (table + image) / bytes_per_second +
-           pixels * steps_of_pixel(sc) / step_rate(path, &device);
+    return start + table / bytes_per_second +
+           (image / bytes_per_second +
+            pixels * steps_of_pixel(sc) / step_rate(path, &device)) *
+               (options->images > 1 ? options->images : 1);
 }
 
 static void close_cuda(nb_backend_state *state)

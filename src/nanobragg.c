@@ -133,6 +133,12 @@ static nb_status prepare(nb_sim *sim, nb_error *err)
 nb_status nb_sim_create(const nb_config *cfg, const nb_hooks *hooks, nb_sim **out,
                         nb_error *err)
 {
+    return nb_sim_create_for(cfg, 1, hooks, out, err);
+}
+
+nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *hooks,
+                            nb_sim **out, nb_error *err)
+{
     nb_sim *sim = nb_alloc(1, sizeof *sim, "simulation", err);
     nb_status st;
     *out = NULL;
@@ -141,6 +147,7 @@ nb_status nb_sim_create(const nb_config *cfg, const nb_hooks *hooks, nb_sim **ou
     sim->cfg = *cfg;
     if (hooks)
         sim->hooks = *hooks;
+    sim->options.images = images;
     sim->seed = cfg->seed.set ? cfg->seed.value : nb_seed_from_clock();
     st = prepare(sim, err);
     if (st)

@@ -9,13 +9,6 @@
 #include "../base/error.h"
 #include "sim.h"
 
-double nb_monotonic_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void nb_notice(const nb_hooks *hooks, const char *format, ...)
 {
     char line[512];

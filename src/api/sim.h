@@ -3,6 +3,7 @@
 #ifndef NB_API_SIM_H
 #define NB_API_SIM_H
 
+#include "../base/clock.h"
 #include "../effects/noise.h"
 #include "../io/meta.h"
 #include "../io/sf_table.h"
@@ -38,8 +39,9 @@ struct nb_sim {
     nb_times times;
 };
 
-/** Seconds on a clock that only goes forward. */
-double nb_monotonic_seconds(void);
+/** nb_sim_create for a simulation that makes so many images: what `-device auto` chooses hangs on it. */
+nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *hooks,
+                            nb_sim **sim, nb_error *err);
 
 /** A seed that nobody typed: from the clock, small enough to be typed again. */
 int64_t nb_seed_from_clock(void);

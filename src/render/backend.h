@@ -14,6 +14,7 @@ typedef struct nb_render_options {
     int device_index; /* -1: any */
     nb_hooks hooks;
     int device_alone; /* nobody else in this process uses the device: close shuts it down */
+    int images;       /* how many will be rendered, for the choice of a backend; 0: one */
 } nb_render_options;
 
 /** What a backend may take along; opaque to others. */
@@ -78,7 +79,8 @@ typedef struct nb_backend_device {
 
 typedef struct nb_backend {
     const char *name;
-    /** Estimated seconds for this scene, or < 0 with the reason why it cannot (why: one line). */
+    /** Estimated seconds for options->images of this scene, start-up included, or < 0 with the reason
+     * why it cannot (why: one line). */
     double (*estimate)(const nb_scene *scene, const nb_render_options *options, char *why,
                        size_t why_size);
     nb_status (*open)(const nb_render_options *options, nb_backend_state **state,

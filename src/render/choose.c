@@ -6,10 +6,14 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "pilot.h"
 #include "simd.h"
 
-/* Seconds that starting any device takes (reports/cuda): below it there is nothing to ask. */
-#define DEVICE_START 0.2
+/* Starting any device takes 0.2 s and more (reports/cuda), and the first guess of the CPU's time may
+ * be wrong by a factor of a few: below this there is nothing to ask. */
+#define WORTH_ASKING 0.07
+/* Guesses that differ by less than this factor are not trusted: a few rows are timed. */
+#define DOUBT 6
 
 /* The vector renderer, unless the reference was asked for by name. */
 const nb_backend *nb_backend_cpu(const nb_render_options *options)
@@ -50,7 +54,8 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *device,
 {
     int automatic = device[0] == 0 || strcmp(device, "auto") == 0;
     char why_cpu[200] = "", why_cuda[200] = "";
-    double cpu, cuda = -1;
+    int images = options->images > 1 ? options->images : 1;
+    double cpu, cuda = -1, measured;
     options->device_index = -1;
     if (!automatic && strcmp(device, "cpu") != 0) {
         options->device_index = cuda_index(device);
@@ -62,8 +67,12 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *device,
     }
     *backend = nb_backend_cpu(options);
     cpu = (*backend)->estimate(scene, options, why_cpu, sizeof why_cpu);
-    if (automatic && options->isa == NB_ISA_AUTO && (cpu < 0 || cpu > DEVICE_START))
+    if (automatic && options->isa == NB_ISA_AUTO && (cpu < 0 || cpu > WORTH_ASKING))
         cuda = nb_backend_cuda.estimate(scene, options, why_cuda, sizeof why_cuda);
+    if (cuda >= 0 && cpu > 0 && cpu < DOUBT * cuda && cuda < DOUBT * cpu) {
+        measured = nb_pilot_seconds(*backend, scene, options, cpu / images);
+        cpu = measured < 0 ? cpu : measured * images;
+    }
     if (cuda >= 0 && (cpu < 0 || cuda < cpu)) {
         *backend = &nb_backend_cuda;
         snprintf(reason, reason_size, "%s: about %.2g s against %.2g s on the CPU",

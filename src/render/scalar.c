@@ -20,7 +20,7 @@ static double estimate(const nb_scene *sc, const nb_render_options *options, cha
                  (sc->det.roi_smax - sc->det.roi_smin + 1);
     snprintf(why, why_size, "every operation in double");
     return roi * (double)sc->steps * sc->det.layers * 1e-7 /
-           nb_thread_count(options->threads);
+           nb_thread_count(options->threads) * (options->images > 1 ? options->images : 1);
 }
 
 static nb_status open_scalar(const nb_render_options *options, nb_backend_state **state,

@@ -77,7 +77,7 @@ static double estimate(const nb_scene *sc, const nb_render_options *options, cha
     else
         snprintf(why, why_size, "vectors of %s", nb_isa_name(isa));
     return (steps * step_seconds(sc, isa, options->precision) + roi * 1e-9) /
-           nb_thread_count(options->threads);
+           nb_thread_count(options->threads) * (options->images > 1 ? options->images : 1);
 }
 
 static nb_status open_simd(const nb_render_options *options, nb_backend_state **state,

@@ -94,11 +94,13 @@ static nb_status create_base(nb_run *run, const nb_config *cfg, const beginning 
                              nb_error *err)
 {
     nb_config first = *cfg;
+    int frames = run->series->frames + run->series->stills;
     nb_status st;
     first.device_alone = 0; /* its renderers are several */
     first.seed.set = 1;
     first.seed.value = b->seed;
-    st = nb_sim_create(&first, &run->hooks, &run->base, err);
+    st = nb_sim_create_for(&first, frames / nb_ranks_count(run->ranks), &run->hooks,
+                           &run->base, err);
     return st ? st : nb_frames_init(&run->frames, run->series, run->base, err);
 }
 

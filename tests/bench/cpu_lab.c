@@ -165,7 +165,7 @@ static double render_with(const version *v, const lab_case *c, const uint8_t *ma
                           float *image, int threads, clockid_t clock)
 {
     nb_render_options options = {threads, v->isa, v->precision, -1, {NULL, NULL, NULL},
-                                 0};
+                                 0,       0};
     const nb_backend *backend =
         v->isa == NB_ISA_SCALAR ? &nb_backend_scalar : &nb_backend_simd;
     nb_scene scene = c->model.scene;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Everything that needs an NVIDIA GPU, on a machine with one: build, check, time.
 # usage: bash tests/bench/gpu.sh [build] [check] [made] [golden] [noise] [frames] [time] [process] [peer]
-#     [series] [shared] [faults] [sanitize] [ncu]
+#     [series] [shared] [auto] [faults] [sanitize] [ncu]
 #   (no argument: build check made golden noise frames time process faults).  Logs go to $OUT
 #   (build/gpu-report).  CUDA_ARCH=90 chooses the architecture, COUNT=2000 the random
 #   configurations, PEER another program of the same flags, measured beside this one, NANOBRAGG a
@@ -233,6 +233,12 @@ shared() {
     grep -q '^skip series-shared/cuda' "$out/shared.txt" || shared_rate
 }
 
+# Whether -device auto takes the faster device.
+automatic() {
+    python3 tests/bench/auto.py "$B/nanobragg" >"$out/auto.md" 2>&1 || failed=1
+    tee -a "$out/summary.txt" <"$out/auto.md"
+}
+
 # A command that must fail with this status and one line that matches.
 must_fail() {
     local name=$1 status=$2 pattern=$3 text got
@@ -286,6 +292,7 @@ wanted faults && faults
 wanted process && process
 wanted peer && peer
 wanted series && series
+wanted auto && automatic
 wanted shared && shared
 wanted time && times
 if wanted sanitize; then

@@ -119,7 +119,8 @@ static double *make_table(nb_sf_box *sf)
 static int time_renders(const bench_case *b, const nb_scene *sc, float *image,
                         double *kernel, double *wall, nb_error *err)
 {
-    nb_render_options options = {0, NB_ISA_AUTO, b->precision, -1, {NULL, NULL, NULL}, 0};
+    nb_render_options options = {0, NB_ISA_AUTO, b->precision, -1, {NULL, NULL, NULL}, 0,
+                                 0};
     nb_backend_state *state = NULL;
     double k[REPEATS], w[REPEATS];
     int i;
@@ -151,7 +152,7 @@ static int time_renders(const bench_case *b, const nb_scene *sc, float *image,
 /** Once, on the device. */
 static int render(const nb_scene *sc, nb_precision precision, float *image, nb_error *err)
 {
-    nb_render_options options = {0, NB_ISA_AUTO, precision, -1, {NULL, NULL, NULL}, 0};
+    nb_render_options options = {0, NB_ISA_AUTO, precision, -1, {NULL, NULL, NULL}, 0, 0};
     nb_backend_state *state = NULL;
     int ok = nb_backend_cuda.open(&options, &state, err) == NB_OK &&
              nb_backend_cuda.render(state, sc, image, err) == NB_OK;
@@ -257,7 +258,8 @@ static int frames(void)
     const bench_case b = {"frames", 0, 1024, 5, 0, NB_PRECISION_MIXED, NULL, 1};
     const size_t bytes = (size_t)b.pixels * b.pixels * sizeof(uint16_t);
     const nb_backend_device *device = nb_backend_cuda.device;
-    nb_render_options options = {0, NB_ISA_AUTO, b.precision, -1, {NULL, NULL, NULL}, 0};
+    nb_render_options options = {0, NB_ISA_AUTO, b.precision, -1, {NULL, NULL, NULL}, 0,
+                                 0};
     nb_made made = {NB_MADE_NOISE_U16, 1, 0, 1, 0, NB_NOISE_ERROR, 0};
     nb_backend_state *state = NULL;
     uint16_t *image = nb_cuda_pinned(bytes);
@@ -293,8 +295,8 @@ static int frames(void)
 
 int main(int argc, char **argv)
 {
-    nb_render_options options = {0,  NB_ISA_AUTO,        NB_PRECISION_MIXED,
-                                 -1, {NULL, NULL, NULL}, 0};
+    nb_render_options options = {
+        0, NB_ISA_AUTO, NB_PRECISION_MIXED, -1, {NULL, NULL, NULL}, 0, 0};
     nb_backend_state *state;
     nb_error err;
     size_t i;

@@ -75,7 +75,7 @@ static double now(void)
 static double time_steps(const nb_backend *backend, nb_isa isa, nb_precision precision,
                          const nb_scene *sc, int repeats)
 {
-    nb_render_options options = {1, isa, precision, -1, {NULL, NULL, NULL}, 0};
+    nb_render_options options = {1, isa, precision, -1, {NULL, NULL, NULL}, 0, 0};
     nb_detector d = sc->det;
     double best = INFINITY, steps = (double)sc->steps * (d.roi_fmax - d.roi_fmin + 1) *
                                     (d.roi_smax - d.roi_smin + 1);

@@ -293,8 +293,8 @@ static int parse(session *o, int argc, char **argv)
 int main(int argc, char **argv)
 {
     static session ss;
-    nb_render_options options = {0,  NB_ISA_AUTO,        NB_PRECISION_MIXED,
-                                 -1, {NULL, NULL, NULL}, 0};
+    nb_render_options options = {
+        0, NB_ISA_AUTO, NB_PRECISION_MIXED, -1, {NULL, NULL, NULL}, 0, 0};
     check_case c;
     nb_error err;
     int i, failed;

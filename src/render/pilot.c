@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "pilot.h"
+
+#include <math.h>
+
+#include "../base/clock.h"
+#include "../base/memory.h"
+#include "rows.h"
+
+#define STRIP_SECONDS 0.008 /* of the larger strip */
+
+/** The scene of `rows` rows from the middle of the region of interest: a shorter detector. */
+static nb_scene strip_of(const nb_scene *scene, int rows)
+{
+    nb_scene strip = *scene;
+    nb_detector *det = &strip.det;
+    int first = (det->roi_smin + det->roi_smax + 1 - rows) / 2;
+    first = first > det->roi_smin ? first : det->roi_smin;
+    det->pix0 = nb_add(det->pix0, nb_scale(first * det->pixel, det->slow));
+    det->Sbeam -= first * det->pixel;
+    if (det->mask)
+        det->mask += (size_t)first * (size_t)det->fpixels;
+    det->spixels = rows;
+    det->roi_smin = 0;
+    det->roi_smax = rows - 1;
+    return strip;
+}
+
+/** Seconds of one rendering of so many rows; < 0: it failed. */
+static double time_strip(const nb_backend *backend, nb_backend_state *state,
+                         const nb_scene *scene, int rows, float *image)
+{
+    nb_scene strip = strip_of(scene, rows);
+    double start = nb_monotonic_seconds();
+    nb_error err;
+    if (backend->render(state, &strip, image, &err) != NB_OK)
+        return -1;
+    return nb_monotonic_seconds() - start;
+}
+
+/** Rows in multiples of the threads, so that none of them waits. */
+static int rows_for(double seconds, double row_seconds, int threads, int most)
+{
+    double rounds = fmax(ceil(seconds / row_seconds / threads), 1);
+    double rows = fmin(rounds * threads, most);
+    return (int)rows;
+}
+
+static double extrapolate(const nb_backend *backend, nb_backend_state *state,
+                          const nb_scene *scene, const int strips[2], float *image)
+{
+    int height = scene->det.roi_smax - scene->det.roi_smin + 1;
+    double small, large, row;
+    if (time_strip(backend, state, scene, strips[0], image) < 0) /* wakes the threads */
+        return -1;
+    small = time_strip(backend, state, scene, strips[0], image);
+    large = time_strip(backend, state, scene, strips[1], image);
+    if (small < 0 || large < 0)
+        return -1;
+    row = strips[1] > strips[0] ? (large - small) / (strips[1] - strips[0]) : 0;
+    if (!(row > 0))
+        row = large / strips[1];
+    return large + row * (height - strips[1]);
+}
+
+double nb_pilot_seconds(const nb_backend *backend, const nb_scene *scene,
+                        const nb_render_options *options, double expected)
+{
+    int height = scene->det.roi_smax - scene->det.roi_smin + 1;
+    int threads = nb_thread_count(options->threads);
+    nb_render_options quiet = *options;
+    nb_backend_state *state = NULL;
+    double seconds = -1, row = fmax(expected, 1e-6) / height;
+    int strips[2] = {rows_for(STRIP_SECONDS / 4, row, threads, height),
+                     rows_for(STRIP_SECONDS, row, threads, height)};
+    nb_error err;
+    float *image;
+    quiet.hooks = (nb_hooks){0};
+    image = nb_alloc((size_t)strips[1] * (size_t)scene->det.fpixels, sizeof *image,
+                     "pilot rows", &err);
+    if (image && backend->open(&quiet, &state, &err) == NB_OK)
+        seconds = extrapolate(backend, state, scene, strips, image);
+    backend->close(state);
+    nb_free(image);
+    return seconds;
+}

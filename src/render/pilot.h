@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/** How long this machine takes for a scene: measured on a few of its rows. */
+#ifndef NB_RENDER_PILOT_H
+#define NB_RENDER_PILOT_H
+
+#include "backend.h"
+
+/** Seconds that the backend needs for the whole scene, from two strips of rows in its middle: the
+ * larger strip less the smaller one is the time of a row, what is left is paid once.  `expected` is a
+ * first guess (seconds, within a factor of ten or so) that keeps the pilot near 20 ms.  For backends
+ * that render into the caller's memory.  < 0: it could not be measured. */
+double nb_pilot_seconds(const nb_backend *backend, const nb_scene *scene,
+                        const nb_render_options *options, double expected);
+
+#endif

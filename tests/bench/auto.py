@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""Does -device auto take the faster device?  For a machine with a GPU.
+
+usage: python3 tests/bench/auto.py PROGRAM [REPEATS]
+
+Scenes from well below to well above the place where CPU and GPU take equally long, in several
+kinds.  Each runs as a process with -device cpu, cuda and auto, by turns; the table has the least
+time of each, what auto chose, and its time over the better one's.  Exit status 1 when auto is
+more than 10 % and 20 ms slower than the better device.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+BASE = "-cell 70 80 90 75 85 95 -misset 10 20 30 -default_F 100 -N 20 -lambda 1 -distance 100 " \
+    "-oversample 1 -noint -nopgm -nonoise -seed 1 -quiet"
+KINDS = {
+    "square": "",
+    "gauss": "-gauss_xtal",
+    "round": "-round_xtal",
+    "thick": "-detector_thick 300 -detector_abs 200 -thicksteps 4",
+    "double": "-precision double",
+}
+DOMAINS = (10, 40, 100, 300, 1000)
+WAYS = ("cpu", "cuda", "auto")
+
+
+def one(program, words, folder):
+    start = time.perf_counter()
+    done = subprocess.run([program, *words], cwd=folder, capture_output=True, text=True, check=False)
+    seconds = time.perf_counter() - start
+    if done.returncode:
+        raise SystemExit(f"{' '.join(words)}: {done.stderr}")
+    return seconds
+
+
+def chosen(program, words, folder):
+    done = subprocess.run([program, *[w for w in words if w != "-quiet"]], cwd=folder,
+                          capture_output=True, text=True, check=False)
+    line = [text for text in done.stdout.splitlines() if text.startswith("backend")]
+    return "cuda" if line and "cuda" in line[0] else "cpu"
+
+
+def main(words):
+    program, repeats = os.path.abspath(words[0]), int(words[1]) if len(words) > 1 else 3
+    wrong = 0
+    print("| scene | domains | cpu, s | cuda, s | auto, s | takes | over the better |\n|" + " --- |" * 7)
+    with tempfile.TemporaryDirectory() as folder:
+        for kind, flags in KINDS.items():
+            for domains in DOMAINS:
+                scene = f"{BASE} {flags} -detpixels 1024 -mosaic 0.5 -mosaic_domains {domains}".split()
+                best = dict.fromkeys(WAYS, 1e9)
+                for _ in range(repeats):
+                    for way in WAYS:
+                        if way == "cpu" and best["cpu"] < 1e9 and best["cpu"] > 3:
+                            continue  # far beyond
+                        best[way] = min(best[way], one(program, [*scene, "-device", way], folder))
+                ratio = best["auto"] / min(best["cpu"], best["cuda"])
+                late = best["auto"] - min(best["cpu"], best["cuda"])
+                wrong += ratio > 1.1 and late > 0.02
+                print(f"| {kind} | {domains} | {best['cpu']:.3f} | {best['cuda']:.3f} | {best['auto']:.3f} | "
+                      f"{chosen(program, scene, folder)} | {ratio:.2f} |", flush=True)
+    print(f"\n{wrong} of {len(KINDS) * len(DOMAINS)} more than 10 % and 20 ms behind the better device")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* The pilot: what a scene will take on this machine, from a few of its rows. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "../support/check.h"
+#include "base/memory.h"
+#include "render/pilot.h"
+
+/** A renderer that takes 3 ms, and 0.5 ms a row. */
+struct nb_backend_state {
+    int renders, rows;
+};
+static struct nb_backend_state the_state;
+
+static nb_status open_slow(const nb_render_options *options, nb_backend_state **state,
+                           nb_error *err)
+{
+    (void)err;
+    assert_null(options->hooks.progress); /* the user sees no pilot */
+    *state = &the_state;
+    return NB_OK;
+}
+
+static nb_status render_slow(nb_backend_state *state, const nb_scene *scene, float *image,
+                             nb_error *err)
+{
+    int rows = scene->det.roi_smax - scene->det.roi_smin + 1;
+    long ns = 3000000L + 500000L * rows;
+    struct timespec t = {ns / 1000000000L, ns % 1000000000L};
+    (void)err;
+    memset(image, 1,
+           (size_t)scene->det.spixels * (size_t)scene->det.fpixels * sizeof *image);
+    state->renders++;
+    state->rows += rows;
+    nanosleep(&t, NULL);
+    return NB_OK;
+}
+
+static void close_slow(nb_backend_state *state)
+{
+    (void)state;
+}
+
+static const nb_backend slow = {"slow", NULL,       open_slow, render_slow,
+                                NULL,   close_slow, NULL};
+
+static int progress(void *user, double fraction)
+{
+    (void)user;
+    (void)fraction;
+    return 1;
+}
+
+static void extrapolates_from_a_few_rows(void **state)
+{
+    nb_scene scene = {0};
+    nb_render_options options = {.threads = 1, .hooks = {NULL, NULL, progress}};
+    double seconds;
+    (void)state;
+    scene.det.fpixels = 7;
+    scene.det.spixels = 3000;
+    scene.det.roi_smin = 1000;
+    scene.det.roi_smax = 2999;
+    memset(&the_state, 0, sizeof the_state);
+    seconds = nb_pilot_seconds(&slow, &scene, &options, 1.0);
+    check_above(seconds, 0.6); /* 3 ms + 2000 rows of 0.5 ms, and what sleeping adds */
+    check_below(seconds, 2.5);
+    check_below(the_state.rows, 60);
+}
+
+/** Fewer rows than threads: each strip is all of them. */
+static void short_scenes_are_measured_whole(void **state)
+{
+    nb_scene scene = {0};
+    nb_render_options options = {.threads = 4};
+    (void)state;
+    scene.det.fpixels = 5;
+    scene.det.spixels = 3;
+    scene.det.roi_smax = 2;
+    memset(&the_state, 0, sizeof the_state);
+    check_above(nb_pilot_seconds(&slow, &scene, &options, 1e-3), 0.003);
+    assert_int_equal(the_state.renders, 3);
+    assert_int_equal(the_state.rows, 9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(extrapolates_from_a_few_rows),
+        cmocka_unit_test(short_scenes_are_measured_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
