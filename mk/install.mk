@@ -7,6 +7,10 @@ INCLUDEDIR := $(DESTDIR)$(PREFIX)/include
 MANDIR := $(DESTDIR)$(PREFIX)/share/man/man1
 COMPDIR := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 
+# The loader looks into /usr and /usr/local by itself (after ldconfig, which install runs for root);
+# programs that use a library elsewhere must remember where it is.
+RPATH := $(if $(filter /usr /usr/local,$(PREFIX)),, -Wl,-rpath,$${libdir})
+
 # Both are written by the program itself, from the one table of options.
 $B/nanobragg.1: $B/nanobragg
 	$(call say,GEN  $@)
@@ -28,10 +32,12 @@ install: all install-texts ## to PREFIX (/usr/local), under DESTDIR
 	install -m 755 $(SHARED) $(LIBDIR)/libnanobragg.so.$(SOVERSION)
 	ln -sfn libnanobragg.so.$(SOVERSION) $(LIBDIR)/libnanobragg.so
 	install -m 644 src/nanobragg.h $(INCLUDEDIR)/nanobragg.h
-	sed 's|@PREFIX@|$(PREFIX)|' $B/nanobragg.pc >$(LIBDIR)/pkgconfig/nanobragg.pc
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@RPATH@|$(RPATH)|' $B/nanobragg.pc \
+	    >$(LIBDIR)/pkgconfig/nanobragg.pc
 	chmod 644 $(LIBDIR)/pkgconfig/nanobragg.pc
 	install -m 644 $B/nanobragg.1 $(MANDIR)/nanobragg.1
 	install -m 644 $B/nanobragg.bash $(COMPDIR)/nanobragg
+	$(if $(DESTDIR)$(RPATH),,-[ "$$(id -u)" -ne 0 ] || ldconfig)
 
 uninstall: ## remove what install wrote
 	rm -f $(BINDIR)/nanobragg $(LIBDIR)/libnanobragg.a $(LIBDIR)/libnanobragg.so \
@@ -43,6 +49,10 @@ installcheck: all ## install under build/, build a program against it, uninstall
 	@$(MAKE) --no-print-directory install DESTDIR=$(CURDIR)/$B/stage PREFIX=/usr >/dev/null
 	@CC='$(CC)' bash tests/lint/install.sh $(CURDIR)/$B/stage /usr \
 	    $(MAKE) --no-print-directory uninstall DESTDIR=$(CURDIR)/$B/stage PREFIX=/usr
+	@rm -rf $B/home
+	@$(MAKE) --no-print-directory install PREFIX=$(CURDIR)/$B/home >/dev/null
+	@CC='$(CC)' bash tests/lint/install.sh '' $(CURDIR)/$B/home \
+	    $(MAKE) --no-print-directory uninstall PREFIX=$(CURDIR)/$B/home
 
 docs: $B/nanobragg ## write docs/options.md from the table of options
 	$< -help-markdown >docs/options.md.new && mv docs/options.md.new docs/options.md

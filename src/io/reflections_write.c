@@ -6,14 +6,16 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 
-enum { LINE = 320 }; /* the longest: 3 integers, 8 numbers of 12 digits */
+enum { LINE = 400 }; /* the longest: the head with its three numbers */
 
 static int format_head(const nb_reflections *list, char *text)
 {
     return snprintf(
         text, LINE,
         "# nanobragg " NB_VERSION ": %zu reflections; photons of the "
-        "background %.9g, not listed %.9g\n"
+        "background %.9g, not listed %.9g; units: fast, slow pixel; intensity, peak "
+        "photon; "
+        "phi deg; wavelength A; excitation 1/A; F electron\n"
         "h\tk\tl\tfast\tslow\tintensity\tpeak\tphi\twavelength\texcitation\tF\n",
         list->count, list->background, list->unassigned);
 }

@@ -3,7 +3,7 @@
 # What `make install` laid down is enough for somebody else's program: compile and run one
 # against the shared and the static library, look at the page and the completion, then check
 # that uninstall leaves no file.
-# usage: install.sh STAGE PREFIX UNINSTALL-COMMAND...
+# usage: install.sh STAGE PREFIX UNINSTALL-COMMAND...   (STAGE empty: installed where it will stay)
 set -eu
 stage=$1 prefix=$2
 shift 2
@@ -38,8 +38,13 @@ export PKG_CONFIG_PATH=$stage$prefix/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=
 flags="-I$stage$prefix/include -L$stage$prefix/lib"
 pkg-config --exists nanobragg
 # shellcheck disable=SC2046
-${CC:-gcc} "$work/user.c" $flags $(pkg-config --libs nanobragg) -o "$work/shared"
-LD_LIBRARY_PATH=$stage$prefix/lib "$work/shared"
+if [ -z "$stage" ]; then # as docs/library.md has it, and the program finds the library by itself
+    ${CC:-gcc} "$work/user.c" $(pkg-config --cflags --libs nanobragg) -o "$work/shared"
+    "$work/shared"
+else
+    ${CC:-gcc} "$work/user.c" $flags $(pkg-config --libs nanobragg) -o "$work/shared"
+    LD_LIBRARY_PATH=$stage$prefix/lib "$work/shared"
+fi
 # shellcheck disable=SC2046
 ${CC:-gcc} "$work/user.c" $flags -Wl,-Bstatic $(pkg-config --libs nanobragg) -Wl,-Bdynamic \
     $(pkg-config --static --libs nanobragg | sed 's/-lnanobragg//') -o "$work/static"
@@ -50,6 +55,6 @@ bash -n "$stage$prefix/share/bash-completion/completions/nanobragg"
 grep -q '^\.SH' "$stage$prefix/share/man/man1/nanobragg.1"
 
 "$@" >/dev/null
-left=$(find "$stage" -type f -o -type l)
+left=$(find "$stage$prefix" -type f -o -type l)
 [ -z "$left" ] || { echo "uninstall left: $left" >&2 && exit 1; }
 echo "installcheck: passed"
