@@ -170,6 +170,7 @@ void nb_sim_free(nb_sim *sim)
         nb_sf_table_free(&sim->table);
         nb_free(sim->lines);
         nb_free(sim->mask);
+        nb_image_free(&sim->mask_image);
     }
     nb_free(sim);
 }

@@ -191,8 +191,8 @@ typedef struct nb_config {
     int oversample_thick, oversample_polar, oversample_omega;
     int roi_set;
     int roi[4];                  /* fast min, fast max, slow min, slow max; inclusive */
-    char mask_file[NB_PATH_MAX]; /* SMV; 0 = do not render */
-    char img_file[NB_PATH_MAX];  /* SMV; header gives defaults */
+    char mask_file[NB_PATH_MAX]; /* any image; not above 0 = do not render */
+    char img_file[NB_PATH_MAX];  /* any image; header gives defaults */
 
     /* --- other physics --- */
     double water_um; /* 0 */
@@ -321,8 +321,32 @@ nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflectio
                              nb_error *err);
 void nb_reflections_free(nb_reflections *list); /* what it owns; NULL is fine */
 
+/** A file of a run and the flag that names it. */
+typedef struct nb_file_use {
+    const char *flag, *path;
+    int written; /* 0: read */
+} nb_file_use;
+#define NB_FILES_MOST 16
+
+/** The files of a single image of this configuration, defaults included: those that are written
+ * come first.  Fills list[NB_FILES_MOST], whose paths point into cfg or are static, and returns
+ * how many. */
+int nb_config_files(const nb_config *cfg, nb_file_use *list);
+
+/** Refuse to write a file that is also read, or one file twice: the files of a single image of cfg
+ * (NULL: none) and n more (may be NULL).  Links are followed; "-" is standard output.
+ * nb_sim_write and nb_series_run ask it themselves.  Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+nb_status nb_check_files(const nb_config *cfg, const nb_file_use *more, int n,
+                         nb_error *err);
+
+/** Remove the temporary files of outputs that are being written, in all threads.  For handlers of
+ * signals that end the process: async-signal-safe. */
+void nb_remove_temporary_files(void);
+
 /** Write every output file that the configuration asks for, each whole or not at all.  image NULL:
- * that of nb_sim_render(sim, NULL, ...), whose integers a device makes if it is there. */
+ * that of nb_sim_render(sim, NULL, ...), whose integers a device makes if it is there.  One file
+ * may be "-", standard output.  Errors: NB_ERR_INPUT (nb_check_files, before anything is
+ * written), NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_DEVICE. */
 nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
                        nb_error *err);
 
@@ -394,6 +418,8 @@ typedef struct nb_series {
     double jitter_beam_mm; /* standard deviations from shot to shot; 0 none */
     int resume;            /* keep the frames that an earlier, interrupted run finished */
     nb_ranks *ranks; /* share the frames with other processes; NULL: all are made here */
+    const nb_file_use *also; /* n_also files of the caller's, for nb_check_files */
+    int n_also;
     void *user;
     /** Last word on the configuration of a frame; may be NULL.  Called from several threads. */
     nb_status (*override)(void *user, int frame, nb_config *cfg, nb_error *err);

@@ -14,6 +14,8 @@
 #include "../model/beam.h"
 #include "../model/detector.h"
 #include "../model/units.h"
+#include "image.h"
+#include "sim.h"
 
 /** Do we know where the detector stands? */
 static int is_located(const nb_config *c)
@@ -41,18 +43,24 @@ static double pedestal_of(const nb_smv_header *header)
     return value;
 }
 
-static nb_status apply_header(const nb_image_file *file, nb_config *cfg, double *pedestal,
-                              nb_error *err)
+/** *own: it is a file of ours. */
+static nb_status apply_smv(const nb_image_file *file, nb_config *cfg, int *own,
+                           double *pedestal, nb_error *err)
 {
     nb_smv_header header = {0};
     nb_status st = nb_smv_parse(file->data, file->bytes, file->name, &header, err);
     *pedestal = st ? 0 : pedestal_of(&header);
     if (!st)
         st = nb_smv_apply_header(&header, cfg, err);
-    if (!st && nb_smv_find(&header, NB_SMV_MARK))
-        fill_defaults(cfg);
+    *own = !st && nb_smv_find(&header, NB_SMV_MARK);
     nb_smv_header_free(&header);
     return st;
+}
+
+static int has_centre(const nb_config *c)
+{
+    return !isnan(c->Xbeam_mm) || !isnan(c->Ybeam_mm) || !isnan(c->Xclose_mm) ||
+           !isnan(c->Yclose_mm) || !isnan(c->orgx) || !isnan(c->orgy) || c->pix0_m.set;
 }
 
 /** What a file says of pixel, wavelength, distance and beam centre (pixels from the outer corner of
@@ -65,8 +73,8 @@ static void complete(nb_config *cfg, double pixel_mm, double wavelength_A,
         cfg->lambda_A = nb_or(cfg->lambda_A, wavelength_A);
     if (isnan(cfg->close_distance_mm))
         cfg->distance_mm = nb_or(cfg->distance_mm, distance_mm);
-    if (cfg->convention == NB_CONV_UNSET && isnan(cfg->Xbeam_mm) &&
-        isnan(cfg->Ybeam_mm) && !isnan(beam_px[0] + beam_px[1] + cfg->pixel_mm)) {
+    if (cfg->convention == NB_CONV_UNSET && !has_centre(cfg) &&
+        !isnan(beam_px[0] + beam_px[1] + cfg->pixel_mm)) {
         cfg->convention = NB_CONV_DENZO;
         cfg->Xbeam_mm = beam_px[1] * cfg->pixel_mm;
         cfg->Ybeam_mm = beam_px[0] * cfg->pixel_mm;
@@ -80,11 +88,56 @@ static void apply_cbf(const nb_image_file *file, nb_config *cfg)
     complete(cfg, h.pixel_m * 1e3, h.wavelength_A, h.distance_m * 1e3, h.beam_px);
 }
 
-static nb_status locate(const nb_image_file *file, const nb_hdf5_geometry *said,
-                        const nb_config *typed, nb_image *image, nb_error *err)
+/** A file that is being read. */
+typedef struct opened {
+    nb_image_file file;
+    char name[NB_PATH_MAX];
+    nb_image_format format;
+    char *data;            /* owned; NULL: HDF5 */
+    nb_hdf5_geometry said; /* by HDF5 */
+} opened;
+
+/** Read it once: an HDF5 frame into *out, of other formats the bytes. */
+static nb_status open_image(opened *in, const char *path, const char *flag, nb_image *out,
+                            nb_error *err)
+{
+    int frame = -1;
+    nb_status st;
+    memset(in, 0, sizeof *in);
+    in->file.name = path;
+    in->format = NB_FORMAT_HDF5;
+    if (nb_hdf5_frame_of(path, in->name, &frame))
+        in->file.name = in->name;
+    if (frame >= 0)
+        return nb_hdf5_read_image(in->name, frame, out, &in->said, err);
+    st = nb_read_file(path, flag, 0, &in->data, &in->file.bytes, err);
+    in->file.data = in->data;
+    if (!st)
+        in->format = nb_image_format_of(&in->file);
+    return st;
+}
+
+/** What the file says of the geometry; own and pedestal as above. */
+static nb_status apply(const opened *in, nb_config *cfg, int *own, double *pedestal,
+                       nb_error *err)
+{
+    const nb_hdf5_geometry *g = &in->said;
+    *own = 0;
+    if (in->format == NB_FORMAT_SMV)
+        return apply_smv(&in->file, cfg, own, pedestal, err);
+    if (in->format == NB_FORMAT_HDF5)
+        complete(cfg, g->pixel_mm, g->wavelength_A, g->distance_mm, g->beam_px);
+    else if (in->format == NB_FORMAT_CBF)
+        apply_cbf(&in->file, cfg);
+    return NB_OK;
+}
+
+static nb_status locate(const opened *in, const nb_config *typed, nb_image *image,
+                        nb_error *err)
 {
     nb_config *cfg = nb_alloc(1, sizeof *cfg, "geometry of an image", err);
     nb_geometry g;
+    int own;
     nb_status st = cfg ? NB_OK : NB_ERR_NOMEM;
     if (st)
         return st;
@@ -92,13 +145,9 @@ static nb_status locate(const nb_image_file *file, const nb_hdf5_geometry *said,
         *cfg = *typed;
     else
         nb_config_defaults(cfg);
-    if (said)
-        complete(cfg, said->pixel_mm, said->wavelength_A, said->distance_mm,
-                 said->beam_px);
-    else if (nb_image_format_of(file) == NB_FORMAT_CBF)
-        apply_cbf(file, cfg);
-    else if (nb_image_format_of(file) == NB_FORMAT_SMV)
-        st = apply_header(file, cfg, &image->pedestal, err);
+    st = apply(in, cfg, &own, &image->pedestal, err);
+    if (!st && own)
+        fill_defaults(cfg);
     cfg->detpixels[0] = image->fast;
     cfg->detpixels[1] = image->slow;
     if (!st && is_located(cfg) && !(st = nb_geometry_build(cfg, &g, err))) {
@@ -111,40 +160,98 @@ static nb_status locate(const nb_image_file *file, const nb_hdf5_geometry *said,
     return st;
 }
 
-static nb_status read_bytes(nb_image_file *file, const nb_config *typed, nb_image *out,
-                            nb_error *err)
+/** The size of a headerless image: what was typed, else the parser takes a square. */
+static nb_status settle_floats(opened *in, const nb_config *cfg, nb_error *err)
 {
-    char *data = NULL;
-    nb_status st = nb_read_file(file->name, "image", 0, &data, &file->bytes, err);
-    file->data = data;
-    if (!st)
-        st = nb_image_parse(file, out, err);
-    if (!st)
-        st = locate(file, NULL, typed, out, err);
-    nb_free(data);
-    return st;
+    double side = floor(sqrt((double)(in->file.bytes / sizeof(float))) + 0.5);
+    double pixels = (double)cfg->detpixels[0] * cfg->detpixels[1];
+    if (pixels > 0) {
+        in->file.fast = cfg->detpixels[0];
+        in->file.slow = cfg->detpixels[1];
+    }
+    if (in->file.bytes &&
+        (pixels > 0 ? pixels : side * side) * sizeof(float) == (double)in->file.bytes)
+        return NB_OK;
+    return nb_fail_at(
+        err, NB_ERR_INPUT, in->file.name, 0,
+        "no SMV, CBF, TIFF, PGM or HDF5 image, and its %zu bytes are neither "
+        "a square of floats nor those of -detpixels",
+        in->file.bytes);
 }
 
-static nb_status read_frame(const nb_image_file *file, int frame, const nb_config *typed,
-                            nb_image *out, nb_error *err)
+/** Its size is the detector's, as far as none was typed (SMV has done that). */
+static void take_size(const nb_image *image, nb_config *cfg)
 {
-    nb_hdf5_geometry said;
-    nb_status st = nb_hdf5_read_image(file->name, frame, out, &said, err);
-    return st ? st : locate(file, &said, typed, out, err);
+    int typed[NB_SMV_GROUPS];
+    nb_smv_typed_groups(cfg, typed);
+    if (!typed[NB_SMV_FAST])
+        cfg->detpixels[0] = image->fast;
+    if (!typed[NB_SMV_SLOW])
+        cfg->detpixels[1] = image->slow;
+}
+
+/** What was guessed, and what a user of -img would expect and does not get. */
+static void tell(const opened *in, const nb_image *image, int is_mask, const char *flag,
+                 const nb_hooks *hooks, const nb_config *cfg)
+{
+    const char *name = in->file.name;
+    int plain = in->format == NB_FORMAT_TIFF || in->format == NB_FORMAT_PGM ||
+                in->format == NB_FORMAT_FLOAT;
+    if (in->format == NB_FORMAT_FLOAT && !in->file.fast)
+        nb_notice(hooks, "%s %s has no header that we know: taken as %d x %d floats",
+                  flag, name, image->fast, image->slow);
+    else if (plain && !is_mask)
+        nb_notice(hooks, "%s %s is a %s image: only its size is used", flag, name,
+                  nb_image_format_name(in->format));
+    else if (!plain && !is_mask && in->format != NB_FORMAT_SMV &&
+             (cfg->convention || has_centre(cfg)))
+        nb_notice(hooks,
+                  "%s %s: its beam centre is not used, because a convention or a centre "
+                  "was typed",
+                  flag, name);
+}
+
+nb_status nb_image_load(const char *path, const char *flag, const nb_hooks *hooks,
+                        nb_config *cfg, nb_image *pixels, nb_error *err)
+{
+    nb_image image = {0};
+    opened in;
+    int own;
+    nb_status st = open_image(&in, path, flag, &image, err);
+    if (!st && in.format == NB_FORMAT_FLOAT)
+        st = settle_floats(&in, cfg, err);
+    if (!st && in.data && (pixels || in.format != NB_FORMAT_SMV))
+        st = nb_image_parse(&in.file, &image, err);
+    if (!st)
+        tell(&in, &image, pixels != NULL, flag, hooks, cfg);
+    if (!st)
+        st = apply(&in, cfg, &own, &image.pedestal, err);
+    if (!st && in.format != NB_FORMAT_SMV)
+        take_size(&image, cfg);
+    nb_free(in.data);
+    if (!st && pixels)
+        *pixels = image;
+    else
+        nb_image_free(&image);
+    return st;
 }
 
 nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *typed,
                         nb_image *out, nb_error *err)
 {
-    nb_image_file file = {NULL, 0, path, fast, slow};
-    char name[NB_PATH_MAX];
-    int frame = -1;
+    opened in;
     nb_status st;
     memset(out, 0, sizeof *out);
-    if (nb_hdf5_frame_of(path, name, &frame))
-        file.name = name;
-    st = frame >= 0 ? read_frame(&file, frame, typed, out, err)
-                    : read_bytes(&file, typed, out, err);
+    st = open_image(&in, path, "image", out, err);
+    in.file.fast = fast;
+    in.file.slow = slow;
+    if (!st && in.data)
+        st = nb_image_parse(&in.file, out, err);
+    if (!st && in.data)
+        in.format = nb_image_format_of(&in.file); /* the size tells a headerless one */
+    if (!st)
+        st = locate(&in, typed, out, err);
+    nb_free(in.data);
     if (st)
         nb_image_free(out);
     return st;

@@ -9,64 +9,42 @@
 #include "../io/fdump.h"
 #include "../io/hkl.h"
 #include "../io/matrix.h"
-#include "../io/smv_read.h"
 #include "../io/sources.h"
 #include "../model/units.h"
 #include "../physics/limits.h"
+#include "image.h"
 #include "sim.h"
-
-static nb_status load_header(const char *path, const char *flag, nb_config *cfg,
-                             nb_error *err)
-{
-    char *data;
-    size_t bytes;
-    nb_smv_header header = {0};
-    nb_status st;
-    if (!path[0])
-        return NB_OK;
-    if ((st = nb_read_file(path, flag, 0, &data, &bytes, err)))
-        return st;
-    if (!(st = nb_smv_parse(data, bytes, path, &header, err)))
-        st = nb_smv_apply_header(&header, cfg, err);
-    nb_smv_header_free(&header);
-    nb_free(data);
-    return st;
-}
 
 nb_status nb_load_headers(nb_sim *sim, nb_error *err)
 {
     /* -img fills first, so it wins over -mask; what was typed wins over both */
-    nb_status st = load_header(sim->cfg.img_file, "-img", &sim->cfg, err);
-    return st ? st : load_header(sim->cfg.mask_file, "-mask", &sim->cfg, err);
+    nb_config *cfg = &sim->cfg;
+    nb_status st = NB_OK;
+    if (cfg->img_file[0])
+        st = nb_image_load(cfg->img_file, "-img", &sim->hooks, cfg, NULL, err);
+    if (!st && cfg->mask_file[0])
+        st = nb_image_load(cfg->mask_file, "-mask", &sim->hooks, cfg, &sim->mask_image,
+                           err);
+    return st;
 }
 
-static nb_status load_mask(nb_sim *sim, const nb_geometry *g, nb_error *err)
+/** 1 where the mask's pixel is above 0. */
+static nb_status make_mask(nb_sim *sim, const nb_geometry *g, nb_error *err)
 {
-    const char *path = sim->cfg.mask_file;
-    char *data;
-    uint16_t *pixels = NULL;
-    size_t bytes, i, n = (size_t)g->fpixels * (size_t)g->spixels;
-    nb_smv_header header = {0};
-    nb_status st;
-    if (!path[0])
+    const nb_image *image = &sim->mask_image;
+    size_t n = (size_t)g->fpixels * (size_t)g->spixels;
+    if (!image->pixels)
         return NB_OK;
-    if ((st = nb_read_file(path, "-mask", 0, &data, &bytes, err)))
-        return st;
-    st = nb_smv_parse(data, bytes, path, &header, err);
-    if (!st)
-        st = nb_smv_pixels_u16(data, bytes, &header, &pixels, err);
-    if (!st && (header.fast != g->fpixels || header.slow != g->spixels))
-        st = nb_fail_at(err, NB_ERR_INPUT, path, 0,
-                        "-mask has %d x %d pixels but the detector %d x %d", header.fast,
-                        header.slow, g->fpixels, g->spixels);
-    if (!st && !(sim->mask = nb_alloc_raw(n, 1, "mask", err)))
-        st = NB_ERR_NOMEM;
-    for (i = 0; !st && i < n; i++)
-        sim->mask[i] = pixels[i] != 0;
-    nb_free(pixels);
-    nb_smv_header_free(&header);
-    nb_free(data);
-    return st;
+    if (image->fast != g->fpixels || image->slow != g->spixels)
+        return nb_fail_at(err, NB_ERR_INPUT, sim->cfg.mask_file, 0,
+                          "-mask has %d x %d pixels but the detector %d x %d",
+                          image->fast, image->slow, g->fpixels, g->spixels);
+    if (!(sim->mask = nb_alloc_raw(n, 1, "mask", err)))
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        sim->mask[i] = image->pixels[i] > 0;
+    nb_image_free(&sim->mask_image);
+    return NB_OK;
 }
 
 static nb_status load_matrix(nb_sim *sim, nb_error *err)
@@ -108,16 +86,20 @@ static nb_status load_sources(nb_sim *sim, const nb_geometry *g, nb_error *err)
     return NB_OK;
 }
 
-/** The cache may be large, and is replaced whole by those who write it: mapped. */
+static nb_status dump_source(void *user, uint64_t offset, void *out, size_t bytes,
+                             nb_error *err)
+{
+    return nb_input_read(user, offset, out, bytes, err);
+}
+
 static nb_status load_dump(nb_sim *sim, nb_error *err)
 {
     const char *path = nb_dump_name(&sim->cfg);
-    nb_file_view file;
-    nb_status st = nb_file_open(path, "-dump", &file, err);
-    if (st)
-        return st;
-    st = nb_fdump_parse(file.data, file.bytes, path, &sim->table, err);
-    nb_file_close(&file);
+    nb_input file;
+    nb_status st = nb_input_open(&file, path, "-dump", err);
+    if (!st)
+        st = nb_fdump_read(dump_source, &file, file.bytes, path, &sim->table, err);
+    nb_input_close(&file);
     if (!st)
         nb_notice(&sim->hooks, "structure factors read from the cache %s", path);
     return st;
@@ -162,7 +144,7 @@ nb_status nb_load_inputs(nb_sim *sim, nb_error *err)
 {
     nb_geometry g;
     nb_status st;
-    if ((st = nb_geometry_build(&sim->cfg, &g, err)) || (st = load_mask(sim, &g, err)) ||
+    if ((st = nb_geometry_build(&sim->cfg, &g, err)) || (st = make_mask(sim, &g, err)) ||
         (st = load_matrix(sim, err)) || (st = load_sources(sim, &g, err)))
         return st;
     if (!(st = load_factors(sim, err)))

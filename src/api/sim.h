@@ -24,8 +24,9 @@ struct nb_sim {
     int n_lines;
     const nb_source_line *spectrum; /* instead of lines; another's */
     int n_spectrum;
-    uint8_t *mask; /* owned, [slow][fast] */
-    int borrows;   /* table, lines and mask belong to another nb_sim */
+    nb_image mask_image; /* owned; -mask, until the size of the detector is known */
+    uint8_t *mask;       /* owned, [slow][fast] */
+    int borrows;         /* table, lines and mask belong to another nb_sim */
     nb_model model;
     const nb_backend *backend;
     nb_backend_state *state; /* owned; opened by the first render */

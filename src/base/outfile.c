@@ -153,6 +153,33 @@ static nb_status open_device(nb_outfile *out, nb_error *err)
     return out->fd >= 0 ? NB_OK : fail_errno(err, "open", out->path);
 }
 
+int nb_outfile_is_stdout(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+static nb_status open_stdout(nb_outfile *out, nb_error *err)
+{
+    snprintf(out->path, sizeof out->path, "standard output"); /* for messages */
+    out->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    return out->fd >= 0 ? NB_OK : fail_errno(err, "open", out->path);
+}
+
+/** Mode and owner of the file that will be replaced.  Another's file cannot be given back to him
+ * but by root: then it keeps the group, if it may. */
+static nb_status keep_rights(nb_outfile *out, const struct stat *old, nb_error *err)
+{
+    nb_status status = NB_OK;
+    if (fchown(out->fd, old->st_uid, old->st_gid) != 0 &&
+        fchown(out->fd, (uid_t)-1, old->st_gid) != 0)
+        errno = 0; /* not ours to keep */
+    if (fchmod(out->fd, old->st_mode & 0777) != 0) {
+        status = fail_errno(err, "set permissions of", out->path);
+        nb_outfile_abort(out);
+    }
+    return status;
+}
+
 nb_status nb_outfile_open(nb_outfile *out, const char *path, nb_error *err)
 {
     struct stat st;
@@ -161,6 +188,8 @@ nb_status nb_outfile_open(nb_outfile *out, const char *path, nb_error *err)
     int exists;
     memset(out, 0, sizeof *out);
     out->fd = -1;
+    if (nb_outfile_is_stdout(path))
+        return open_stdout(out, err);
     if (length == 0 || length >= sizeof out->path)
         return nb_fail(err, NB_ERR_IO, "cannot create %.60s: its name %s", path,
                        length ? "is too long" : "is empty");
@@ -177,11 +206,38 @@ nb_status nb_outfile_open(nb_outfile *out, const char *path, nb_error *err)
         return fail_errno(err, "write", path);
     if ((status = follow_link(out, err)) || (status = create_temp(out, err)))
         return status;
-    if (exists && fchmod(out->fd, st.st_mode & 0777) != 0) {
-        status = fail_errno(err, "set permissions of", out->path);
-        nb_outfile_abort(out);
+    return exists ? keep_rights(out, &st, err) : NB_OK;
+}
+
+/** A file without a name; -1 and errno when there is no room for one. */
+static int open_nameless(void)
+{
+    const char *folder = getenv("TMPDIR");
+    char name[NB_PATH_MAX];
+    int fd;
+    snprintf(name, sizeof name, "%.900s/nanobragg.XXXXXX",
+             folder && *folder ? folder : "/tmp");
+    fd = mkstemp(name);
+    if (fd >= 0) {
+        unlink(name);
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
     }
-    return status;
+    return fd;
+}
+
+nb_status nb_outfile_need_seek(nb_outfile *out, nb_error *err)
+{
+    struct stat st;
+    int is_null = fstat(out->fd, &st) == 0 && S_ISCHR(st.st_mode), fd;
+    if (out->temp[0] || (is_null && lseek(out->fd, 0, SEEK_CUR) >= 0))
+        return NB_OK;
+    fd = open_nameless();
+    if (fd < 0)
+        return fail_errno(err, "create a temporary file for", out->path);
+    out->device = out->fd;
+    out->is_copied = 1;
+    out->fd = fd;
+    return NB_OK;
 }
 
 /* --- writing --- */
@@ -235,9 +291,30 @@ void nb_outfile_sync_folder(const nb_outfile *out)
 
 static int close_fd(nb_outfile *out)
 {
-    int fd = out->fd;
+    int fd = out->fd, failed = out->is_copied ? close(out->device) : 0;
     out->fd = -1;
-    return fd >= 0 ? close(fd) : 0;
+    out->is_copied = 0;
+    return fd >= 0 ? close(fd) | failed : 0;
+}
+
+/** What was written to the file without a name goes where it belongs. */
+static nb_status copy_to_device(nb_outfile *out, nb_error *err)
+{
+    char piece[65536];
+    int from = out->fd;
+    off_t offset = 0;
+    ssize_t n;
+    nb_status st = NB_OK;
+    out->fd = out->device;
+    while (!st && (n = pread(from, piece, sizeof piece, offset)) != 0) {
+        if (n < 0 && errno != EINTR)
+            st = fail_errno(err, "read what was written for", out->path);
+        else if (n > 0)
+            st = nb_outfile_write(out, piece, (size_t)n, err);
+        offset += n > 0 ? n : 0;
+    }
+    out->fd = from;
+    return st;
 }
 
 int nb_outfile_same_folder(const nb_outfile *a, const nb_outfile *b)
@@ -268,6 +345,8 @@ nb_status nb_outfile_name(nb_outfile *out, nb_error *err)
                        out->path);
     if (is_file && fsync(out->fd) != 0)
         status = fail_errno(err, "write", out->path);
+    if (out->is_copied)
+        status = copy_to_device(out, err);
     if (close_fd(out) != 0 && !status)
         status = fail_errno(err, "write", out->path);
     if (!is_file)

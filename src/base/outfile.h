@@ -6,13 +6,23 @@
 #include "../nanobragg.h"
 
 typedef struct nb_outfile {
-    int fd;                 /* open for reading and writing; -1 when closed */
-    char path[NB_PATH_MAX]; /* the final name */
-    char temp[NB_PATH_MAX + 32]; /* the name while writing; "" for a device such as /dev/null */
+    int fd;                      /* open for reading and writing; -1 when closed */
+    char path[NB_PATH_MAX];      /* the final name */
+    char temp[NB_PATH_MAX + 32]; /* the name while writing; "" for a device such as /dev/null,
+                                    a pipe or standard output */
+    int is_copied,
+        device; /* fd is a file without a name, and commit copies it to device */
 } nb_outfile;
 
-/** Create the temporary file beside `path`.  Errors: NB_ERR_IO (message names path and errno). */
+/** Is this name of an output standard output ("-")? */
+int nb_outfile_is_stdout(const char *path);
+/** Create the temporary file beside `path`.  It gets the mode of the file that it will replace,
+ * and its owner as far as the system allows.  Devices, pipes and standard output ("-") are
+ * opened as they are.  Errors: NB_ERR_IO (message names path and errno). */
 nb_status nb_outfile_open(nb_outfile *out, const char *path, nb_error *err);
+/** Before the first byte of a format that seeks: where `path` cannot (a pipe, standard output), fd
+ * becomes a file without a name in $TMPDIR or /tmp, and commit copies it.  Errors: NB_ERR_IO. */
+nb_status nb_outfile_need_seek(nb_outfile *out, nb_error *err);
 /** Append bytes, retrying short writes. */
 nb_status nb_outfile_write(nb_outfile *out, const void *data, size_t bytes, nb_error *err);
 /** Write bytes at an offset, from any thread; not for devices.  Other offsets may follow in any
@@ -36,7 +46,8 @@ void nb_outfile_sync_folder(const nb_outfile *out);
 int nb_outfile_same_folder(const nb_outfile *a, const nb_outfile *b);
 /** Give up: close and remove the temporary file.  Safe after commit, open failure, twice. */
 void nb_outfile_abort(nb_outfile *out);
-/** Remove every temporary file that is open now; async-signal-safe, for SIGINT/SIGTERM. */
+/** Remove every temporary file that is open now; async-signal-safe, for handlers of
+ * signals that end the process. */
 void nb_outfile_abort_all(void);
 
 /** Read a whole file.  *data (nb_free, one extra NUL byte at the end) and *bytes are the
@@ -46,17 +57,23 @@ void nb_outfile_abort_all(void);
 nb_status nb_read_file(const char *path, const char *flag, size_t limit, char **data,
                        size_t *bytes, nb_error *err);
 
-/** The content of a file, mapped where that is possible.  Not for files that others change in
- * place: a mapped file must not become shorter. */
-typedef struct nb_file_view {
-    const char *data;
-    size_t bytes;
-    int mapped;
-} nb_file_view;
+/** A file that is read in pieces.  Not mapped: a mapped file that becomes shorter would end the
+ * process. */
+typedef struct nb_input {
+    const char *path, *flag; /* the caller's, for messages */
+    uint64_t bytes;
+    int fd;
+    char *data; /* owned; the content of a pipe, else NULL */
+} nb_input;
 
-/** As nb_read_file without a limit and without the NUL; nb_file_close ends it. */
-nb_status nb_file_open(const char *path, const char *flag, nb_file_view *view,
-                       nb_error *err);
-void nb_file_close(nb_file_view *view); /* a zeroed or closed view is fine */
+/** Errors as those of nb_read_file.  nb_input_close ends it, after an error too. */
+nb_status nb_input_open(nb_input *in, const char *path, const char *flag, nb_error *err);
+/** Exactly these bytes of it, from any thread.  Errors: NB_ERR_IO, also when they are not there. */
+nb_status nb_input_read(const nb_input *in, uint64_t offset, void *out, size_t bytes,
+                        nb_error *err);
+void nb_input_close(nb_input *in); /* twice is fine */
+
+/** Can it be opened twice, and sought in?  A pipe cannot. */
+int nb_is_regular_file(const char *path);
 
 #endif

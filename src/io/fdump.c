@@ -40,57 +40,106 @@ static int all_finite(const double *v, int n)
     return finite;
 }
 
-static nb_status copy_box(const char *p, const char *name, nb_sf_table *t, nb_error *err)
+typedef struct origin {
+    nb_fdump_source source;
+    void *user;
+    uint64_t bytes;
+    const char *name;
+} origin;
+
+/** One plane of h, whose rows are one value longer than the table's. */
+static nb_status copy_plane(const double *plane, int h, const char *name, nb_sf_table *t,
+                            nb_error *err)
 {
-    int nh = t->hmax - t->hmin + 1, nk = t->kmax - t->kmin + 1;
-    int nl = t->lmax - t->lmin + 1;
-    double *row = t->F;
-    for (int h = 0; h < nh; h++) {
-        for (int k = 0; k < nk; k++, row += nl) {
-            memcpy(row, p, (size_t)nl * sizeof *row);
-            p += ((size_t)nl + 1) * sizeof *row;
-            if (!all_finite(row, nl))
-                return nb_fail_at(err, NB_ERR_INPUT, name, 0,
-                                  "a structure factor with h = %d, k = %d is not finite",
-                                  t->hmin + h, t->kmin + k);
-        }
-        p += ((size_t)nl + 1) * sizeof *row;
+    int nk = t->kmax - t->kmin + 1, nl = t->lmax - t->lmin + 1;
+    double *row = t->F + (size_t)h * (size_t)nk * (size_t)nl;
+    for (int k = 0; k < nk; k++, row += nl, plane += nl + 1) {
+        memcpy(row, plane, (size_t)nl * sizeof *row);
+        if (!all_finite(row, nl))
+            return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                              "a structure factor with h = %d, k = %d is not finite",
+                              t->hmin + h, t->kmin + k);
     }
+    return NB_OK;
+}
+
+static nb_status read_box(const origin *from, uint64_t offset, nb_sf_table *t,
+                          nb_error *err)
+{
+    int nh = t->hmax - t->hmin + 1;
+    size_t rows = (size_t)(t->kmax - t->kmin + 2);
+    size_t bytes = rows * (size_t)(t->lmax - t->lmin + 2) * sizeof(double);
+    double *plane = nb_alloc_raw(bytes, 1, "one plane of structure factors", err);
+    nb_status st = plane ? NB_OK : NB_ERR_NOMEM;
+    for (int h = 0; !st && h < nh; h++, offset += bytes)
+        if (!(st = from->source(from->user, offset, plane, bytes, err)))
+            st = copy_plane(plane, h, from->name, t, err);
+    nb_free(plane);
+    return st;
+}
+
+/** The limits into *t, and where the values begin. */
+static nb_status read_limits(const origin *from, nb_sf_table *t, uint64_t *values,
+                             nb_error *err)
+{
+    char head[NB_FDUMP_HEADER];
+    size_t n = from->bytes < sizeof head ? (size_t)from->bytes : sizeof head;
+    nb_status st = from->source(from->user, 0, head, n, err);
+    const char *end = st ? NULL : read_header(head, head + n, t);
+    if (st)
+        return st;
+    if (!end)
+        return nb_fail_at(
+            err, NB_ERR_INPUT, from->name, 1,
+            "not a structure-factor dump: six index limits, newline and form "
+            "feed must come first");
+    *values = (uint64_t)(end - head);
+    if ((st = nb_sf_table_check(t, from->name, err)))
+        return st;
+    if (padded_bytes(t) == from->bytes - *values)
+        return NB_OK;
+    return nb_fail_at(err, NB_ERR_INPUT, from->name, 0,
+                      "%llu bytes of structure factors, but limits %d..%d %d..%d %d..%d "
+                      "need %llu: cut short or not a dump",
+                      (unsigned long long)(from->bytes - *values), t->hmin, t->hmax,
+                      t->kmin, t->kmax, t->lmin, t->lmax,
+                      (unsigned long long)padded_bytes(t));
+}
+
+nb_status nb_fdump_read(nb_fdump_source source, void *user, uint64_t bytes,
+                        const char *name, nb_sf_table *out, nb_error *err)
+{
+    const origin from = {source, user, bytes, name};
+    nb_sf_table t = {0};
+    uint64_t values = 0;
+    nb_status status = read_limits(&from, &t, &values, err);
+    memset(out, 0, sizeof *out);
+    if (status == NB_OK)
+        status = nb_sf_table_alloc(&t, name, err);
+    if (status == NB_OK)
+        status = read_box(&from, values, &t, err);
+    if (status != NB_OK) {
+        nb_free(t.F);
+        return status;
+    }
+    t.reflections = nb_sf_table_voxels(&t);
+    *out = t;
+    return NB_OK;
+}
+
+static nb_status from_memory(void *user, uint64_t offset, void *out, size_t bytes,
+                             nb_error *err)
+{
+    (void)err; /* nb_fdump_read asks for nothing behind the end */
+    if (bytes > 0)
+        memcpy(out, (const char *)user + offset, bytes);
     return NB_OK;
 }
 
 nb_status nb_fdump_parse(const void *data, size_t n, const char *name, nb_sf_table *out,
                          nb_error *err)
 {
-    nb_sf_table t = {0};
-    const char *end = (const char *)data + n, *values = read_header(data, end, &t);
-    nb_status status;
-    memset(out, 0, sizeof *out);
-    if (!values)
-        return nb_fail_at(
-            err, NB_ERR_INPUT, name, 1,
-            "not a structure-factor dump: six index limits, newline and form "
-            "feed must come first");
-    status = nb_sf_table_check(&t, name, err);
-    if (status != NB_OK)
-        return status;
-    if (padded_bytes(&t) != (uint64_t)(end - values))
-        return nb_fail_at(
-            err, NB_ERR_INPUT, name, 0,
-            "%zu bytes of structure factors, but limits %d..%d %d..%d %d..%d "
-            "need %llu: cut short or not a dump",
-            (size_t)(end - values), t.hmin, t.hmax, t.kmin, t.kmax, t.lmin, t.lmax,
-            (unsigned long long)padded_bytes(&t));
-    status = nb_sf_table_alloc(&t, name, err);
-    if (status == NB_OK)
-        status = copy_box(values, name, &t, err);
-    if (status != NB_OK) {
-        nb_sf_table_free(&t);
-        return status;
-    }
-    t.reflections = nb_sf_table_voxels(&t);
-    *out = t;
-    return NB_OK;
+    return nb_fdump_read(from_memory, (void *)(uintptr_t)data, n, name, out, err);
 }
 
 size_t nb_fdump_header(const nb_sf_table *t, char out[NB_FDUMP_HEADER])

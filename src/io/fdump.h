@@ -14,10 +14,18 @@
 typedef nb_status (*nb_fdump_sink)(void *user, const void *data, size_t bytes,
                                    nb_error *err);
 
-/** Parse n bytes of a dump.  The two separator bytes are taken literally and the length
- * must match exactly; every value in the box must be finite; the extra planes are
- * ignored. *out is the caller's (nb_sf_table_free), zero on error.
- * Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+/** Hands out exactly these bytes of a file. */
+typedef nb_status (*nb_fdump_source)(void *user, uint64_t offset, void *out, size_t bytes,
+                                     nb_error *err);
+
+/** Read a dump of `bytes` bytes, plane by plane.  The two separator bytes are taken literally and
+ * the length must match exactly; every value in the box must be finite; the extra planes are
+ * ignored.  *out is the caller's (nb_sf_table_free), zero on error.
+ * Errors: NB_ERR_INPUT, NB_ERR_NOMEM, the source's. */
+nb_status nb_fdump_read(nb_fdump_source source, void *user, uint64_t bytes,
+                        const char *name, nb_sf_table *out, nb_error *err);
+
+/** As nb_fdump_read, from n bytes in memory. */
 nb_status nb_fdump_parse(const void *data, size_t n, const char *name, nb_sf_table *out,
                          nb_error *err);
 

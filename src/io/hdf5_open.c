@@ -2,7 +2,10 @@
 #include "hdf5_open.h"
 
 #ifdef NB_HAVE_HDF5
+#include <unistd.h>
+
 #include "../base/error.h"
+#include "../base/outfile.h"
 #include "hdf5_bitshuffle.h"
 
 nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err)
@@ -26,8 +29,11 @@ void nb_h5_end(const nb_h5_quiet *quiet)
 
 nb_status nb_h5_open(nb_h5_input *in, const char *path, nb_error *err)
 {
-    nb_status st = nb_h5_begin(&in->quiet, err);
-    if (st)
+    nb_status st;
+    if (access(path, F_OK) == 0 && !nb_is_regular_file(path))
+        return nb_fail_at(err, NB_ERR_INPUT, path, 0,
+                          "HDF5 cannot be read from a pipe; give a file");
+    if ((st = nb_h5_begin(&in->quiet, err)))
         return st;
     in->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (in->file >= 0)

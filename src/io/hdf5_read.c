@@ -13,17 +13,18 @@
 #include "hdf5_open.h"
 #include "image_read.h"
 
+/** By its first bytes.  A pipe is none: what was read from it would be lost for others. */
 static int is_hdf5(const char *path)
 {
-    nb_file_view view;
-    nb_image_file file = {0};
+    char first[8];
+    nb_image_file file = {first, sizeof first, path, 0, 0};
+    nb_input in;
     int yes;
-    if (nb_file_open(path, "image", &view, NULL))
+    if (!nb_is_regular_file(path) || nb_input_open(&in, path, "image", NULL))
         return 0;
-    file.data = view.data;
-    file.bytes = view.bytes < 8 ? view.bytes : 8; /* enough to know it */
-    yes = nb_image_format_of(&file) == NB_FORMAT_HDF5;
-    nb_file_close(&view);
+    yes = !nb_input_read(&in, 0, first, sizeof first, NULL) &&
+          nb_image_format_of(&file) == NB_FORMAT_HDF5;
+    nb_input_close(&in);
     return yes;
 }
 

@@ -134,7 +134,8 @@ nb_status nb_image_parse(const nb_image_file *file, nb_image *out, nb_error *err
         st = nb_cbf_parse(file, out, err);
         break;
     case NB_FORMAT_HDF5:
-        st = nb_fail_at(err, NB_ERR_INPUT, file->name, 0, "HDF5 is not read from memory");
+        st = nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
+                        "HDF5 cannot be read from a pipe; give a file");
         break;
     default:
         st = float_parse(file, out, err);

@@ -143,7 +143,7 @@ static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *met
     sink s = {out, 0, 0, ""};
     nb_status st = nb_tiff_load(err);
     TIFF *tiff;
-    if (st)
+    if (st || (st = nb_outfile_need_seek(out, err)))
         return st;
     tiff = nb_tiff_open(out->path, row * (size_t)image->slow > classic_limit ? "w8" : "w",
                         &s, &io, s.message);

@@ -89,6 +89,27 @@ static void keeps_permissions(void **state)
     assert_int_equal(mode_of(path), 0604);
 }
 
+/** Root gives a replaced file back to its owner. */
+static void keeps_owner(void **state)
+{
+    scratch *s = *state;
+    const char *path = scratch_path(s, "a.img");
+    struct stat st;
+    if (geteuid() != 0) {
+        print_message("# keeps_owner: only root may give a file away\n");
+        skip();
+    }
+    scratch_write(path, "old");
+    assert_int_equal(chown(path, 1234, 2345), 0);
+    chmod(path, 0640);
+    assert_int_equal(write_text(path, "new", NULL), NB_OK);
+    assert_file_is(path, "new");
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_uid, 1234);
+    assert_int_equal(st.st_gid, 2345);
+    assert_int_equal(mode_of(path), 0640);
+}
+
 static void assert_refused(const char *path, const char *named, const char *why)
 {
     nb_error err = {0};
@@ -382,6 +403,30 @@ static void read_pipe(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
 }
 
+/** A file that others cut while we read it is an error, not a signal. */
+static void shrinking_input(void **state)
+{
+    scratch *s = *state;
+    const char *path = scratch_path(s, "cache");
+    char bytes[6];
+    nb_input in;
+    nb_error err = {0};
+    scratch_write(path, "0123456789");
+    assert_int_equal(nb_input_open(&in, path, "-dump", &err), NB_OK);
+    assert_int_equal(in.bytes, 10);
+    assert_int_equal(nb_input_read(&in, 4, bytes, 6, &err), NB_OK);
+    assert_memory_equal(bytes, "456789", 6);
+    assert_int_equal(truncate(path, 5), 0);
+    assert_int_equal(nb_input_read(&in, 0, bytes, 5, &err), NB_OK);
+    assert_int_equal(nb_input_read(&in, 4, bytes, 6, &err), NB_ERR_IO);
+    assert_non_null(strstr(err.message, "-dump "));
+    assert_non_null(strstr(err.message, "shorter"));
+    nb_input_close(&in);
+    nb_input_close(&in);
+    assert_int_equal(nb_input_open(&in, "/nowhere/x", "-dump", &err), NB_ERR_INPUT);
+    nb_input_close(&in);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +434,7 @@ int main(void)
         SCRATCH_TEST(appears_at_commit),
         SCRATCH_TEST(abort_keeps_the_old_file),
         SCRATCH_TEST(keeps_permissions),
+        SCRATCH_TEST(keeps_owner),
         SCRATCH_TEST(refusals),
         SCRATCH_TEST(read_only),
         SCRATCH_TEST(long_name),
@@ -402,6 +448,7 @@ int main(void)
         SCRATCH_TEST(read_whole),
         SCRATCH_TEST(read_refusals),
         SCRATCH_TEST(read_pipe),
+        SCRATCH_TEST(shrinking_input),
     };
     return RUN_TESTS("outfile", tests);
 }
