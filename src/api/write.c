@@ -462,14 +462,14 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     const nb_config *cfg = &sim->cfg;
     double start = nb_monotonic_seconds();
     outputs o = {0};
-    nb_status st = NB_OK;
+    nb_status st = nb_check_files(cfg, NULL, 0, err);
     o.sim = sim;
     o.meta = nb_sim_describe(sim);
     o.levels = (nb_int_levels){nb_int_scale(cfg->scale, stats), cfg->adc_offset};
     o.pgm_scale = nb_pgm_scale(cfg->pgm_scale, stats, o.levels.scale);
     o.noise = nb_sim_noise_options(sim);
     o.noise_job = -1;
-    if (sim->table_from_hkl)
+    if (!st && sim->table_from_hkl)
         st = nb_sim_write_dump(sim, err);
     if (!st)
         st = find_image(&o, image, err);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "series.h"
 #include "values.h"
 
 /** Two flags (canonical names) that say the same thing in two ways. */
@@ -70,24 +71,22 @@ static nb_status check_contradictions(const nb_cli *cli, char **argv, nb_error *
     return NB_OK;
 }
 
-/** No two outputs in one file, and no output over an input.  Only names that were typed. */
-static nb_status check_files(const nb_cli *cli, char **argv, nb_error *err)
+static int names_a_file(const nb_cli *cli)
 {
-    static const char *const files[] = {"floatfile",  "intfile",  "noisefile", "pgmfile",
-                                        "pngfile",    "tifffile", "hkl",       "mat",
-                                        "sourcefile", "mask",     "img",       "dump"};
-    enum { OUTPUTS = 6, FILES = sizeof files / sizeof *files };
+    size_t count;
+    const nb_option *table = nb_option_table(&count);
+    for (size_t i = 0; i < count; i++)
+        if (cli->typed[i] && table[i].kind == NB_OPT_PATH)
+            return 1;
+    return 0;
+}
 
-    for (int i = 0; i < OUTPUTS; i++)
-        for (int j = i + 1; j < FILES; j++) {
-            int a = place(cli, files[i]), b = place(cli, files[j]);
-            if (a && b && !strcmp(argv[a + 1], argv[b + 1]))
-                return nb_cli_fail(err,
-                                   "%.40s %.60s and %.40s %.60s name the same file; "
-                                   "give two names",
-                                   argv[a], argv[a + 1], argv[b], argv[b + 1]);
-        }
-    return NB_OK;
+nb_status nb_cli_check_files(const nb_cli *cli, nb_error *err)
+{
+    /* A series asks for itself.  Where nothing is written nothing is in danger. */
+    if (nb_cli_is_series(cli) || cli->show_config || cli->trace)
+        return NB_OK;
+    return nb_check_files(&cli->cfg, NULL, 0, err);
 }
 
 static nb_status check_roi(const nb_cli *cli, nb_error *err)
@@ -106,8 +105,6 @@ nb_status nb_cli_check_pairs(const nb_cli *cli, char **argv, nb_error *err)
 {
     nb_status status = check_contradictions(cli, argv, err);
     if (!status)
-        status = check_files(cli, argv, err);
-    if (!status)
         status = check_roi(cli, err);
-    return status;
+    return status || !names_a_file(cli) ? status : nb_cli_check_files(cli, err);
 }

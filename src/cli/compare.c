@@ -5,6 +5,7 @@
 
 #include "common.h"
 #include "difference_report.h"
+#include "outputs.h"
 #include "subcommands.h"
 #include "values.h"
 
@@ -124,15 +125,16 @@ static void defaults(void *target)
 
 static nb_status report(const compare *c, const nb_compared *what, nb_error *err)
 {
+    FILE *out = c->picture && nb_is_stdout(c->picture) ? stderr : stdout;
     char *json = NULL;
     nb_status st;
     if (!c->json) {
-        nb_difference_text(stdout, what);
+        nb_difference_text(out, what);
         return NB_OK;
     }
     st = nb_difference_json(what, &json, err);
     if (!st)
-        puts(json);
+        fprintf(out, "%s\n", json);
     nb_free(json);
     return st;
 }
@@ -143,7 +145,10 @@ static nb_status both(const compare *c, const nb_sub_line *line, nb_image images
     nb_difference d;
     nb_compared what = {
         line->operands[0], line->operands[1], NULL, NULL, &d, &c->thresholds, 0};
-    nb_status st = NB_OK;
+    const nb_file_use files[] = {{"A", line->operands[0], 0},
+                                 {"B", line->operands[1], 0},
+                                 {"-diff", c->picture, 1}};
+    nb_status st = nb_check_files(NULL, files, c->picture ? 3 : 2, err);
     for (int i = 0; i < 2 && !st; i++)
         st = nb_image_read(line->operands[i], c->size[0], c->size[1], NULL, &images[i],
                            err);

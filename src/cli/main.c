@@ -84,13 +84,13 @@ static nb_status show_config(const nb_sim *sim, nb_error *err)
     return status;
 }
 
-static nb_status print_report(const nb_sim *sim, nb_error *err)
+static nb_status print_report(const nb_cli *cli, const nb_sim *sim, nb_error *err)
 {
     char *text = NULL;
     nb_status status = nb_sim_report(sim, &text, err);
     if (!status) {
-        fputs(text, stdout);
-        fflush(stdout);
+        fputs(text, cli->text);
+        fflush(cli->text);
     }
     nb_free(text);
     return status;
@@ -106,7 +106,7 @@ static nb_status print_pixels(const nb_cli *cli, const nb_sim *sim, const float 
     nb_status status = NB_OK;
 
     if (cli->printout_one)
-        return nb_sim_printout(sim, image, one[0], one[1], emit, stdout, err);
+        return nb_sim_printout(sim, image, one[0], one[1], emit, cli->text, err);
     nb_sim_size(sim, &fast, &slow);
     last_f = roi && roi[1] < fast ? roi[1] : fast - 1;
     last_s = roi && roi[3] < slow ? roi[3] : slow - 1;
@@ -114,7 +114,7 @@ static nb_status print_pixels(const nb_cli *cli, const nb_sim *sim, const float 
         for (int f = roi ? roi[0] : 0; f <= last_f && !status; f++)
             status = nb_stop_requested()
                          ? stopped(err)
-                         : nb_sim_printout(sim, image, f, s, emit, stdout, err);
+                         : nb_sim_printout(sim, image, f, s, emit, cli->text, err);
     return status;
 }
 
@@ -127,7 +127,7 @@ static nb_status render(const nb_cli *cli, nb_sim *sim, nb_progress *progress,
 
     memset(&stats, 0, sizeof stats);
     if (!status && !cli->quiet)
-        status = print_report(sim, err);
+        status = print_report(cli, sim, err);
     if (!status) {
         status = nb_sim_render(sim, NULL, &stats, err);
         nb_progress_end(progress);
@@ -143,6 +143,17 @@ static nb_status render(const nb_cli *cli, nb_sim *sim, nb_progress *progress,
     if (!status)
         nb_report_times(cli, sim);
     return status;
+}
+
+/** An image that goes to standard output has it alone.  A reader that leaves is then an error
+ * of the file, with a line, and not a signal that would leave temporary files. */
+static void share_stdout(nb_cli *cli)
+{
+    if (!nb_outputs_to_stdout(&cli->cfg) || nb_cli_is_series(cli) || cli->show_config ||
+        cli->trace)
+        return;
+    cli->text = stderr;
+    nb_ignore_broken_pipes();
 }
 
 /** One image is made by one process; several would write the same files. */
@@ -180,6 +191,8 @@ static nb_status run(const nb_cli *cli, nb_ranks **ranks, nb_error *err)
     if (nb_cli_is_series(cli) && !cli->show_config && !cli->trace)
         return run_series(cli, &progress, ranks, err);
     status = cli->show_config || cli->trace ? NB_OK : check_alone(err);
+    if (!status)
+        status = nb_cli_check_files(cli, err);
     if (!status)
         status = nb_sim_create(&cli->cfg, &hooks, &sim, err);
     if (status)
@@ -231,6 +244,7 @@ int main(int argc, char **argv)
     else if (!status) {
         notice_options(&cli, argv);
         cli.cfg.device_alone = 1;
+        share_stdout(&cli);
         status = run(&cli, &ranks, &err);
     }
     if (!status)

@@ -5,6 +5,7 @@
 #define NB_CLI_OPTION_TABLE_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "../nanobragg.h"
 
@@ -32,6 +33,7 @@ typedef struct nb_cli {
     nb_config cfg;
     nb_cli_action action;
     const char *topic; /* of NB_DO_HELP_TOPIC; an argument */
+    FILE *text; /* where a run's text goes: stdout, or stderr when an image goes to stdout */
     int show_config;
     int trace; /* -trace_pixel was given */
     int trace_pixel[2];

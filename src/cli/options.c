@@ -435,6 +435,7 @@ static void defaults(nb_cli *cli)
 {
     memset(cli, 0, sizeof *cli);
     nb_config_defaults(&cli->cfg);
+    cli->text = stdout;
     cli->progress = 1;
 }
 

@@ -34,4 +34,8 @@ int nb_next_word(const char **cursor, char *word, size_t size);
 /** Contradictions between flags that are fine alone. */
 nb_status nb_cli_check_pairs(const nb_cli *cli, char **argv, nb_error *err);
 
+/** Would the run write over one of its inputs, or one file twice?  nb_cli_parse asks it when a flag
+ * named a file, and a run before it reads anything. */
+nb_status nb_cli_check_files(const nb_cli *cli, nb_error *err);
+
 #endif

@@ -2,33 +2,37 @@
 #include "outputs.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+int nb_is_stdout(const char *path)
+{
+    return !strcmp(path, "-");
+}
+
 int nb_outputs(const nb_config *cfg, const char **names)
 {
-    const struct {
-        int wanted;
-        const char *name;
-    } all[] = {
-        {cfg->write_float, cfg->float_file},
-        {cfg->write_int, cfg->int_file},
-        {cfg->write_noise, cfg->noise_file},
-        {cfg->write_pgm, cfg->pgm_file},
-        {1, cfg->png_file},
-        {1, cfg->tiff_file},
-        {cfg->truth == NB_TRUTH_SPOTS, cfg->truth_file},
-    };
-    int n = 0;
+    nb_file_use files[NB_FILES_MOST];
+    int all = nb_config_files(cfg, files), n = 0;
 
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].wanted && all[i].name[0])
-            names[n++] = all[i].name;
-    if (cfg->hkl_file[0]) /* the cache of the structure factors that were read */
-        names[n++] = cfg->dump_file[0] ? cfg->dump_file : "Fdump.bin";
+    while (n < all && files[n].written) {
+        names[n] = files[n].path;
+        n++;
+    }
     return n;
+}
+
+int nb_outputs_to_stdout(const nb_config *cfg)
+{
+    const char *names[NB_OUTPUTS_MAX];
+    int n = nb_outputs(cfg, names), any = 0;
+
+    for (int i = 0; i < n; i++)
+        any |= nb_is_stdout(names[i]);
+    return any;
 }
 
 /** The folder part of a path, "." if it has none. */
@@ -56,6 +60,10 @@ static nb_status check_output(const char *path, nb_error *err)
     char folder[NB_PATH_MAX];
     struct stat there;
 
+    if (nb_is_stdout(path))
+        return fcntl(STDOUT_FILENO, F_GETFD) < 0
+                   ? cannot_write("standard output", "it is closed", err)
+                   : NB_OK;
     if (!stat(path, &there)) {
         if (S_ISDIR(there.st_mode))
             return cannot_write(path, "it is a folder", err);

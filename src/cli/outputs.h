@@ -5,11 +5,17 @@
 
 #include "../nanobragg.h"
 
-#define NB_OUTPUTS_MAX 8
+#define NB_OUTPUTS_MAX NB_FILES_MOST
 
-/** Names of the files that cfg asks for, into names[NB_OUTPUTS_MAX] (most point into cfg);
+/** Is this name of an output standard output ("-")? */
+int nb_is_stdout(const char *path);
+
+/** Names of the files that cfg asks for, into names[NB_OUTPUTS_MAX] (they point into cfg or are static);
  * returns how many. */
 int nb_outputs(const nb_config *cfg, const char **names);
+
+/** Does one of them go to standard output? */
+int nb_outputs_to_stdout(const nb_config *cfg);
 
 /** Can each be made?  Asked before the rendering, so that a wrong folder costs no hours and
  * leaves no half of the files.  NB_ERR_IO if not. */

@@ -8,32 +8,68 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../nanobragg.h"
+
 /* The only thing that a signal handler may touch. */
 static volatile sig_atomic_t stop_signal;
 
+/** The end at once, as if there were no handler, but for the temporary files. */
+static void end_now(int number)
+{
+    nb_remove_temporary_files();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/** The first asks to stop, the same again does not wait.  A terminal that hangs up sends SIGHUP more
+ * than once. */
 static void on_signal(int number)
 {
+    if (stop_signal == number && number != SIGHUP)
+        end_now(number);
     stop_signal = number;
 }
 
-/** A signal that the caller has the program ignore (nohup, a job in the background) stays so. */
-static void handle(int number, const struct sigaction *action)
+/** The call that met the signal fails and says why.  Not SIG_IGN: programs that we start would
+ * inherit that. */
+static void on_failed_write(int number)
 {
-    struct sigaction inherited;
+    (void)number;
+}
+
+/** A signal that the caller has the program ignore (nohup, a job in the background) stays so. */
+static void handle(int number, void (*handler)(int))
+{
+    struct sigaction action, inherited;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    sigemptyset(&action.sa_mask);
     if (!sigaction(number, NULL, &inherited) && inherited.sa_handler != SIG_IGN)
-        sigaction(number, action, NULL);
+        sigaction(number, &action, NULL);
+}
+
+static void handle_all(void (*handler)(int))
+{
+    handle(SIGINT, handler);
+    handle(SIGTERM, handler);
+    handle(SIGHUP, handler);
+    handle(SIGXFSZ, on_failed_write);
 }
 
 void nb_stop_on_signals(void)
 {
-    struct sigaction action;
+    handle_all(on_signal);
+}
 
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_signal;
-    action.sa_flags = (int)SA_RESETHAND;
-    sigemptyset(&action.sa_mask);
-    handle(SIGINT, &action);
-    handle(SIGTERM, &action);
+void nb_end_on_signals(void)
+{
+    handle_all(end_now);
+}
+
+void nb_ignore_broken_pipes(void)
+{
+    handle(SIGPIPE, on_failed_write);
 }
 
 int nb_stop_requested(void)

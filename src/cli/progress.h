@@ -9,8 +9,13 @@ typedef struct nb_progress {
     double start, last; /* seconds; 0 = not yet */
 } nb_progress;
 
-/** SIGINT and SIGTERM ask for a clean stop; a second one ends the program at once. */
+/** SIGINT, SIGTERM and SIGHUP ask for a clean stop; the same again (not SIGHUP) ends the program at
+ * once, without leaving temporary files.  SIGXFSZ (a file reached its size limit) is an error of that write. */
 void nb_stop_on_signals(void);
+/** The same signals end the program at once, without leaving temporary files. */
+void nb_end_on_signals(void);
+/** A reader of a pipe that leaves (SIGPIPE) is an error of the write. */
+void nb_ignore_broken_pipes(void);
 /** Did a signal ask to stop? */
 int nb_stop_requested(void);
 

@@ -10,33 +10,35 @@ static double total(const nb_times *t)
     return t->load + t->scene + t->start + t->render + t->statistics + t->noise + t->write;
 }
 
-static void files(const nb_config *cfg)
+static void files(FILE *out, const nb_config *cfg)
 {
     const char *names[NB_OUTPUTS_MAX];
     int n = nb_outputs(cfg, names);
 
     for (int i = 0; i < n; i++)
-        printf("%s%s\n", i ? "          " : "files     ", names[i]);
+        fprintf(out, "%s%s\n", i ? "          " : "files     ",
+                nb_is_stdout(names[i]) ? "standard output" : names[i]);
     if (!n)
-        puts("files     none");
+        fputs("files     none\n", out);
 }
 
 /* The look of nb_sim_report, which comes before it. */
 void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *stats)
 {
+    FILE *out = cli->text;
     nb_times t;
 
     nb_sim_times(sim, &t);
-    printf("image     max %.9g at pixel %d %d (fast slow), sum %.9g photons\n",
-           stats->max, stats->max_fast, stats->max_slow, stats->sum);
-    printf("          mean %.9g, rms %.9g, rms deviation %.9g\n", stats->mean, stats->rms,
-           stats->rmsd);
-    printf("          %lld of %lld pixels rendered, %.9g sr\n",
-           (long long)stats->rendered, (long long)stats->roi_pixels, stats->solid_angle);
-    files(&cli->cfg);
-    printf("seed      %lld\n", (long long)nb_sim_seed(sim));
-    printf("backend   %s\n", nb_sim_backend(sim));
-    printf("time      %.3f s, of it %.3f s rendering\n", total(&t), t.render);
+    fprintf(out, "image     max %.9g at pixel %d %d (fast slow), sum %.9g photons\n",
+            stats->max, stats->max_fast, stats->max_slow, stats->sum);
+    fprintf(out, "          mean %.9g, rms %.9g, rms deviation %.9g\n", stats->mean,
+            stats->rms, stats->rmsd);
+    fprintf(out, "          %lld of %lld pixels rendered, %.9g sr\n",
+            (long long)stats->rendered, (long long)stats->roi_pixels, stats->solid_angle);
+    files(out, &cli->cfg);
+    fprintf(out, "seed      %lld\n", (long long)nb_sim_seed(sim));
+    fprintf(out, "backend   %s\n", nb_sim_backend(sim));
+    fprintf(out, "time      %.3f s, of it %.3f s rendering\n", total(&t), t.render);
 }
 
 void nb_report_times(const nb_cli *cli, const nb_sim *sim)
@@ -46,6 +48,7 @@ void nb_report_times(const nb_cli *cli, const nb_sim *sim)
     /* from noise on the stages run side by side and share one wall time */
     enum { STAGES = sizeof names / sizeof *names, NOISE = 5 };
     double seconds[STAGES];
+    FILE *out = cli->text;
     nb_times t;
 
     nb_sim_times(sim, &t);
@@ -57,24 +60,27 @@ void nb_report_times(const nb_cli *cli, const nb_sim *sim)
     seconds[5] = t.noise;
     seconds[6] = t.write;
     if (cli->time == NB_TIME_TABLE) {
-        puts("stage          seconds");
+        fputs("stage          seconds\n", out);
         for (int i = 0; i < STAGES; i++)
-            printf("  %-12s %.6f%s\n", names[i], seconds[i],
-                   i < NOISE ? "" : " (overlapped: its share)");
-        printf("  %-12s %.6f\n", "total", total(&t));
+            fprintf(out, "  %-12s %.6f%s\n", names[i], seconds[i],
+                    i < NOISE ? "" : " (overlapped: its share)");
+        fprintf(out, "  %-12s %.6f\n", "total", total(&t));
         if (t.device_render > 0)
-            printf("of these, on the device\n  %-12s %.6f\n  %-12s %.6f (statistics and "
-                   "integers)\n  %-12s %.6f (threads' waiting)\n",
-                   "render", t.device_render, "effects", t.device_effects, "download",
-                   t.device_download);
+            fprintf(out,
+                    "of these, on the device\n  %-12s %.6f\n  %-12s %.6f (statistics and "
+                    "integers)\n  %-12s %.6f (threads' waiting)\n",
+                    "render", t.device_render, "effects", t.device_effects, "download",
+                    t.device_download);
     } else if (cli->time == NB_TIME_JSON) {
         for (int i = 0; i < STAGES; i++)
-            printf("%s\"%s\": %.6f", i ? ", " : "{", names[i], seconds[i]);
-        printf(", \"total\": %.6f, \"overlapped\": [\"noise\", \"write\"]", total(&t));
+            fprintf(out, "%s\"%s\": %.6f", i ? ", " : "{", names[i], seconds[i]);
+        fprintf(out, ", \"total\": %.6f, \"overlapped\": [\"noise\", \"write\"]",
+                total(&t));
         if (t.device_render > 0)
-            printf(
+            fprintf(
+                out,
                 ", \"device\": {\"render\": %.6f, \"effects\": %.6f, \"download\": %.6f}",
                 t.device_render, t.device_effects, t.device_download);
-        puts("}");
+        fputs("}\n", out);
     }
 }

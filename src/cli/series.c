@@ -122,6 +122,7 @@ nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *pro
                             void (*notice)(void *user, const char *line), nb_error *err)
 {
     series_run run = {progress, notice, NULL};
+    const nb_file_use jobs = {"-jobs", cli->jobs_file, 0};
     nb_hooks hooks = {&run, on_notice, on_render};
     nb_series series = cli->series;
     nb_series_progress result = {0};
@@ -138,6 +139,8 @@ nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *pro
     series.user = &run;
     series.progress = on_progress;
     series.ranks = ranks;
+    series.also = &jobs;
+    series.n_also = cli->jobs_file[0] != 0;
     if (cli->jobs_file[0])
         status = use_jobs(cli, &series, &run, err);
     status = nb_ranks_agree(ranks, status, err);

@@ -6,6 +6,7 @@
 
 #include "common.h"
 #include "options.h"
+#include "progress.h"
 #include "subcommands.h"
 #include "values.h"
 
@@ -204,6 +205,7 @@ static int run(const nb_sub_command *command, int argc, char **argv)
         nb_cli_say("error", err.message);
         return 2;
     }
+    nb_end_on_signals();
     if (help)
         nb_sub_help(stdout, command);
     status = help ? 0 : command->run(&target, &line);

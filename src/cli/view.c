@@ -39,12 +39,17 @@ static void defaults(void *target)
 static int run(void *target, const nb_sub_line *line)
 {
     const view *c = target;
+    const nb_file_use files[] = {{"the picture", line->operands[1], 1},
+                                 {"the image", line->operands[0], 0}};
     nb_image image;
     nb_error err;
     nb_status st;
     memset(&err, 0, sizeof err);
-    st = nb_image_read(line->operands[0], c->size[0], c->size[1], &line->cli.cfg, &image,
-                       &err);
+    memset(&image, 0, sizeof image);
+    st = nb_check_files(NULL, files, 2, &err);
+    if (!st)
+        st = nb_image_read(line->operands[0], c->size[0], c->size[1], &line->cli.cfg,
+                           &image, &err);
     if (!isnan(c->pedestal))
         image.pedestal = c->pedestal;
     if (!st)

@@ -11,8 +11,7 @@
 
 enum { SUFFIX = 32 };
 
-/** "folder/run_master.h5" -> "folder/run". */
-static nb_status make_stem(const char *master, char stem[NB_PATH_MAX], nb_error *err)
+nb_status nb_hdf5_sink_stem(const char *master, char stem[NB_PATH_MAX], nb_error *err)
 {
     const char *slash = strrchr(master, '/'), *dot = strrchr(master, '.');
     size_t n = strlen(master);
@@ -28,13 +27,13 @@ static nb_status make_stem(const char *master, char stem[NB_PATH_MAX], nb_error 
     return NB_OK;
 }
 
-static void data_path(const char *stem, int block, char path[NB_PATH_MAX])
+void nb_hdf5_sink_data_path(const char *stem, int block, char path[NB_PATH_MAX])
 {
     snprintf(path, NB_PATH_MAX, "%.*s_data_%06d.h5", NB_PATH_MAX - SUFFIX, stem,
              block + 1);
 }
 
-static void journal_path(const char *stem, int block, char path[NB_PATH_MAX])
+void nb_hdf5_sink_record_path(const char *stem, int block, char path[NB_PATH_MAX])
 {
     snprintf(path, NB_PATH_MAX, "%.*s_data_%06d.h5.resume", NB_PATH_MAX - SUFFIX, stem,
              block + 1);
@@ -44,7 +43,7 @@ void nb_hdf5_sink_link(void *user, int n, char *name)
 {
     const nb_hdf5_sink *s = user;
     const char *slash = strrchr(s->stem, '/');
-    data_path(slash ? slash + 1 : s->stem, n, name);
+    nb_hdf5_sink_data_path(slash ? slash + 1 : s->stem, n, name);
 }
 
 static int frames_in(const nb_hdf5_sink *s, int block)
@@ -99,7 +98,7 @@ static nb_status open_block(nb_hdf5_sink *s, int block, nb_error *err)
     char path[NB_PATH_MAX];
     s->block = block;
     memset(s->offset, 0, (size_t)s->per_file * sizeof *s->offset);
-    journal_path(s->stem, block, path);
+    nb_hdf5_sink_record_path(s->stem, block, path);
     return s->resume ? nb_journal_resume(&s->journal, path, &s->key, on_found, s, err)
                      : nb_journal_create(&s->journal, path, &s->key, err);
 }
@@ -114,7 +113,7 @@ static nb_status find_finished(nb_hdf5_sink *s, nb_error *err)
     for (int b = s->part; !st && b < (s->frames + s->per_file - 1) / s->per_file;
          b += s->parts) {
         nb_hdf5_data data = describe(s, b);
-        data_path(s->stem, b, path);
+        nb_hdf5_sink_data_path(s->stem, b, path);
         if (nb_hdf5_verify_data(path, &data, s->lists ? s->lists + data.first : NULL)) {
             memset(s->done + data.first, 2, (size_t)data.frames);
             continue;
@@ -124,7 +123,7 @@ static nb_status find_finished(nb_hdf5_sink *s, nb_error *err)
                            "-resume: %.300s was made with other flags or files; give the "
                            "same, or leave -resume out to start again",
                            path);
-        journal_path(s->stem, b, path);
+        nb_hdf5_sink_record_path(s->stem, b, path);
         if (nb_journal_key_of(path, &key)) {
             st = open_block(s, b, err);
             nb_journal_close(&s->journal);
@@ -146,7 +145,7 @@ nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames
     s->resume = series->resume;
     s->per_file = (int)key->per_file;
     s->block = -1;
-    if (st || (st = make_stem(series->hdf5_file, s->stem, err)))
+    if (st || (st = nb_hdf5_sink_stem(series->hdf5_file, s->stem, err)))
         return st;
     s->offset = nb_alloc((size_t)s->per_file, sizeof *s->offset, "frames", err);
     s->bytes = nb_alloc((size_t)s->per_file, sizeof *s->bytes, "frames", err);
@@ -156,7 +155,7 @@ nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames
         return NB_ERR_NOMEM;
     if (!s->offset || !s->bytes || !s->done)
         return NB_ERR_NOMEM;
-    data_path(s->stem, 0, path);
+    nb_hdf5_sink_data_path(s->stem, 0, path);
     if ((st = nb_hdf5_try_data(path, layout, err)))
         return st;
     return s->resume ? find_finished(s, err) : NB_OK;
@@ -235,7 +234,7 @@ static nb_status assemble(nb_hdf5_sink *s, int frames, nb_error *err)
     data.reflections = counts;
     for (int i = 0; i < frames; i++)
         data.bytes += s->bytes[i];
-    data_path(s->stem, s->block, path);
+    nb_hdf5_sink_data_path(s->stem, s->block, path);
     if (!st)
         st = nb_hdf5_write_data(path, &data, next_chunk, next_list, s, err);
     nb_free(counts);
@@ -316,13 +315,13 @@ int nb_hdf5_sink_key(const nb_series *series, int frames, nb_journal_key *key)
 {
     char stem[NB_PATH_MAX], path[NB_PATH_MAX];
     nb_hdf5_data data = {0};
-    if (make_stem(series->hdf5_file, stem, NULL))
+    if (nb_hdf5_sink_stem(series->hdf5_file, stem, NULL))
         return 0;
     for (int b = 0; b < frames; b++) { /* any: several processes begin anywhere */
-        journal_path(stem, b, path);
+        nb_hdf5_sink_record_path(stem, b, path);
         if (nb_journal_key_of(path, key))
             return 1;
-        data_path(stem, b, path);
+        nb_hdf5_sink_data_path(stem, b, path);
         if (access(path, F_OK) == 0 && nb_hdf5_data_key(path, &data)) {
             key->fingerprint = data.fingerprint;
             key->seed = data.seed;

@@ -8,6 +8,7 @@
 #include "../base/hash.h"
 #include "../base/memory.h"
 #include "../render/choose.h"
+#include "files.h"
 #include "run.h"
 
 /** What two runs must have in common for one to go on with the other's frames: the
@@ -209,9 +210,13 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
 static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
 {
     beginning b = {0};
-    nb_status st;
-    if (nb_ranks_rank(run->ranks) == 0)
+    nb_status st = NB_OK;
+    if (nb_ranks_rank(run->ranks) == 0) {
         b = settle(run, cfg);
+        st = nb_series_check_files(cfg, run->series, b.per_block, err);
+    }
+    if ((st = nb_ranks_agree(run->ranks, st, err)))
+        return st;
     nb_ranks_share(run->ranks, &b, sizeof b);
     if ((st = nb_ranks_agree(run->ranks, prepare(run, cfg, &b, err), err)))
         return st;

@@ -56,6 +56,13 @@ typedef struct nb_hdf5_sink {
     int64_t written;     /* bytes of chunks */
 } nb_hdf5_sink;
 
+/** "folder/run_master.h5" -> "folder/run", with which the names of the data files begin.
+ * Errors: NB_ERR_INPUT, too long. */
+nb_status nb_hdf5_sink_stem(const char *master, char stem[NB_PATH_MAX], nb_error *err);
+/** The names of data file `block`, from 0, and of the record of its frames. */
+void nb_hdf5_sink_data_path(const char *stem, int block, char path[NB_PATH_MAX]);
+void nb_hdf5_sink_record_path(const char *stem, int block, char path[NB_PATH_MAX]);
+
 /** part and parts are set: of the files of an earlier run this sink looks at every parts-th, and
  * the union of all parts' `done` holds. */
 nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The library from its public header: life cycle, hooks, refusals, failing memory. */
+#include <unistd.h>
+
 #include "../support/check.h"
 
 #include "base/memory.h"
@@ -312,6 +314,31 @@ static void descriptions(void **state)
     nb_sim_free(sim);
 }
 
+/** nb_sim_write and nb_series_run refuse to write over what they read. */
+static void inputs_are_not_overwritten(void **state)
+{
+    nb_config cfg = with_files();
+    nb_series series = {.stills = 2};
+    nb_error err = {0};
+    nb_stats stats;
+    nb_sim *sim;
+    (void)state;
+    cfg.write_float = 1;
+    cfg.write_int = cfg.write_noise = cfg.write_pgm = 0;
+    memcpy(cfg.float_file, cfg.hkl_file, sizeof cfg.float_file);
+    sim = created(&cfg);
+    assert_int_equal(nb_sim_render(sim, NULL, &stats, &err), NB_OK);
+    assert_int_equal(nb_sim_write(sim, NULL, &stats, &err), NB_ERR_INPUT);
+    assert_non_null(strstr(err.message, "-floatfile"));
+    assert_non_null(strstr(err.message, "-hkl"));
+    nb_sim_free(sim);
+    memcpy(series.hdf5_file, cfg.mask_file, sizeof series.hdf5_file);
+    assert_int_equal(nb_series_run(&cfg, &series, NULL, NULL, &err), NB_ERR_INPUT);
+    assert_non_null(strstr(err.message, "-hdf5"));
+    assert_int_not_equal(access(cfg.dump_file, F_OK), 0); /* nothing was written */
+    remove_files(&cfg);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +348,7 @@ int main(void)
         TEST(progress_and_stopping),
         TEST(stand_in_crystal),
         TEST(refusals),
+        TEST(inputs_are_not_overwritten),
         TEST(trace_is_the_pixel),
         TEST(descriptions),
     };

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#include "files.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../base/outfile.h"
+#include "../base/same_file.h"
+#include "sim.h"
+
+static int add(nb_file_use *list, int n, int wanted, nb_file_use use)
+{
+    if (!wanted || !use.path[0])
+        return n;
+    list[n] = use;
+    return n + 1;
+}
+
+/** Is the cache of structure factors read?  As in nb_load_inputs. */
+static int reads_cache(const nb_config *cfg)
+{
+    return !cfg->hkl_file[0] && (cfg->dump_file[0] || isnan(cfg->default_F));
+}
+
+static int add_inputs(const nb_config *cfg, nb_file_use *list, int n)
+{
+    n = add(list, n, 1, (nb_file_use){"-hkl", cfg->hkl_file, 0});
+    n = add(list, n, reads_cache(cfg), (nb_file_use){"-dump", nb_dump_name(cfg), 0});
+    n = add(list, n, 1, (nb_file_use){"-mat", cfg->mat_file, 0});
+    n = add(list, n, 1, (nb_file_use){"-sourcefile", cfg->source_file, 0});
+    n = add(list, n, 1, (nb_file_use){"-mask", cfg->mask_file, 0});
+    return add(list, n, 1, (nb_file_use){"-img", cfg->img_file, 0});
+}
+
+int nb_config_files(const nb_config *cfg, nb_file_use *list)
+{
+    int n = 0;
+    n = add(list, n, cfg->write_float, (nb_file_use){"-floatfile", cfg->float_file, 1});
+    n = add(list, n, cfg->write_int, (nb_file_use){"-intfile", cfg->int_file, 1});
+    n = add(list, n, cfg->write_noise, (nb_file_use){"-noisefile", cfg->noise_file, 1});
+    n = add(list, n, cfg->write_pgm, (nb_file_use){"-pgmfile", cfg->pgm_file, 1});
+    n = add(list, n, 1, (nb_file_use){"-pngfile", cfg->png_file, 1});
+    n = add(list, n, 1, (nb_file_use){"-tifffile", cfg->tiff_file, 1});
+    n = add(list, n, cfg->truth == NB_TRUTH_SPOTS,
+            (nb_file_use){"-truthfile", cfg->truth_file, 1});
+    n = add(list, n, cfg->hkl_file[0], (nb_file_use){"-dump", nb_dump_name(cfg), 1});
+    return add_inputs(cfg, list, n);
+}
+
+int nb_series_config_files(const nb_config *cfg, nb_file_use *list)
+{
+    int n = add(list, 0, cfg->hkl_file[0], (nb_file_use){"-dump", cfg->dump_file, 1});
+    return add_inputs(cfg, list, n);
+}
+
+nb_status nb_check_files(const nb_config *cfg, const nb_file_use *more, int n,
+                         nb_error *err)
+{
+    nb_file_use *list =
+        nb_alloc((size_t)n + NB_FILES_MOST, sizeof *list, "names of files", err);
+    int own = list && cfg ? nb_config_files(cfg, list) : 0;
+    nb_status st = list ? NB_OK : NB_ERR_NOMEM;
+    if (!st && n > 0)
+        memcpy(list + own, more, (size_t)n * sizeof *list);
+    if (!st)
+        st = nb_refuse_same_files(list, own + n, NULL, 0, err);
+    nb_free(list);
+    return st;
+}
+
+void nb_remove_temporary_files(void)
+{
+    nb_outfile_abort_all();
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "files.h"
+
+#include <string.h>
+
+#include "../api/files.h"
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../base/outfile.h"
+#include "../base/same_file.h"
+#include "sinks.h"
+
+enum { OWN = NB_FILES_MOST + 4, FAMILIES = 3, FIRST_NUMBER = 1 };
+
+typedef struct names {
+    nb_template frames;
+    char record[NB_PATH_MAX];
+    char stem[NB_PATH_MAX]; /* of the HDF5 data files */
+    nb_file_use *uses;
+    int n_uses;
+    nb_file_family families[FAMILIES];
+    int n_families;
+} names;
+
+static void frame_name(const void *user, int i, char *path)
+{
+    path[0] = '\0';
+    (void)nb_template_name(user, i + FIRST_NUMBER, path, NULL);
+}
+
+static void data_name(const void *user, int i, char *path)
+{
+    nb_hdf5_sink_data_path(user, i, path);
+}
+
+static void data_record_name(const void *user, int i, char *path)
+{
+    nb_hdf5_sink_record_path(user, i, path);
+}
+
+static void add(names *n, const char *flag, const char *path, int written)
+{
+    if (path[0])
+        n->uses[n->n_uses++] = (nb_file_use){flag, path, written};
+}
+
+/** A template that cannot be understood is refused later. */
+static void add_frames(names *n, const nb_series *s)
+{
+    int count = s->frames + s->stills;
+    if (!s->output[0] || nb_template_parse(s->output, &n->frames, NULL) ||
+        nb_template_record(&n->frames, n->record, NULL))
+        return;
+    add(n, "-output", n->record, 1);
+    n->families[n->n_families++] =
+        (nb_file_family){"-output", count > 0 ? count : 0, frame_name, &n->frames};
+}
+
+static void add_hdf5(names *n, const nb_series *s, int per_file)
+{
+    int frames = s->frames + s->stills;
+    int count = frames > 0 ? (frames - 1) / per_file + 1 : 0;
+    add(n, "-hdf5", s->hdf5_file, 1);
+    if (!s->hdf5_file[0] || nb_hdf5_sink_stem(s->hdf5_file, n->stem, NULL))
+        return;
+    n->families[n->n_families++] = (nb_file_family){"-hdf5", count, data_name, n->stem};
+    n->families[n->n_families++] =
+        (nb_file_family){"-hdf5", count, data_record_name, n->stem};
+}
+
+nb_status nb_series_check_files(const nb_config *cfg, const nb_series *s, int per_file,
+                                nb_error *err)
+{
+    names *n = nb_alloc(1, sizeof *n, "names of files", err);
+    nb_status st = n ? NB_OK : NB_ERR_NOMEM;
+    if (nb_outfile_is_stdout(s->hdf5_file))
+        st = nb_fail(
+            err, NB_ERR_INPUT,
+            "-hdf5 -: a series is several HDF5 files, which cannot go to standard "
+            "output; give a file name");
+    if (!st && !(n->uses = nb_alloc((size_t)s->n_also + OWN, sizeof *n->uses,
+                                    "names of files", err)))
+        st = NB_ERR_NOMEM;
+    if (!st) {
+        add_frames(n, s);
+        add_hdf5(n, s, per_file > 0 ? per_file : 1);
+        n->n_uses += nb_series_config_files(cfg, n->uses + n->n_uses);
+        if (strcmp(s->orientations, "random") != 0)
+            add(n, "-orientations", s->orientations, 0);
+        add(n, "-spectra", s->spectra, 0);
+        for (int i = 0; i < s->n_also; i++)
+            add(n, s->also[i].flag, s->also[i].path, s->also[i].written);
+        st = nb_refuse_same_files(n->uses, n->n_uses, n->families, n->n_families, err);
+    }
+    if (n)
+        nb_free(n->uses);
+    nb_free(n);
+    return st;
+}

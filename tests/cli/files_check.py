@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: MIT
+"""Files: none is overwritten by mistake, pipes are read, "-" is standard output, signals leave none.
+
+usage: NANOBRAGG=program python3 tests/cli/files_check.py
+"""
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+PROGRAM = os.path.abspath(os.environ["NANOBRAGG"])
+FAILED = []
+X = ["-cell", "70", "80", "90", "-N", "3", "-detpixels", "16", "-pixel", "3", "-fluence", "1e28",
+     "-seed", "7"]
+F = [*X, "-default_F", "100"]
+NONE = ["-nofloat", "-noint", "-nonoise", "-nopgm"]
+HKL = "0 0 0 100\n1 0 0 50\n0 1 0 70\n0 0 1 20\n"
+
+
+def ok(name, good, why=""):
+    if not good:
+        print(f"# {name}: {why}")
+        FAILED.append(name)
+    print(("ok " if good else "not ok ") + "files " + name)
+
+
+def run(*args, **more):
+    return subprocess.run([PROGRAM, *map(str, args)], stdout=more.pop("stdout", subprocess.PIPE),
+                          stderr=subprocess.PIPE, check=False, **more)
+
+
+def write(path, text):
+    with open(path, "w", encoding="ascii") as stream:
+        stream.write(text)
+
+
+def read(path):
+    with open(path, "rb") as stream:
+        return stream.read()
+
+
+def folder_state():
+    """Every name with its content or target."""
+    return {name: os.readlink(name) if os.path.islink(name) else
+            None if os.path.isdir(name) else read(name) for name in os.listdir(".")}
+
+
+def has_hdf5():
+    good = run(*F, "-stills", 1, "-hdf5", "probe.h5").returncode == 0
+    for name in os.listdir("."):
+        os.remove(name)
+    return good
+
+
+def collisions():
+    """(what is there, arguments, text of the message); all are refused and change nothing."""
+    for name in ("a", "b", "x", "y", "Fdump.bin", "intimage.img", "data_data_000002.h5",
+                 "s_2.img", "s_series.img.resume"):
+        write(name, HKL)
+    write("j_00001.img", '{"phi": 1}\n{"phi": 2}\n')
+    os.link("a", "hard")
+    os.symlink("a", "soft")
+    os.symlink(".", "loop")
+    H = [*X, "-quiet", "-hkl"]
+    D = [*F, "-quiet"]
+    cases = [
+        ("cache-over-hkl", [*H, "a", "-dump", "a"]),
+        ("default-cache-over-hkl", [*H, "Fdump.bin"]),
+        ("same-name-spelt-twice", [*H, "b", "-floatfile", "./b"]),
+        ("master-over-hkl", [*H, "x", "-stills", 2, "-hdf5", "x"]),
+        ("frame-over-jobs", [*D, "-jobs", "j_00001.img", "-output", "j_%05d.img"]),
+        ("two-outputs-one-by-default", [*D, "-floatfile", "intimage.img"]),
+        ("two-outputs", [*D, "-truth", "spots", "-truthfile", "y", "-floatfile", "y"]),
+        ("two-new-outputs", [*D, "-intfile", "new", "-floatfile", "loop/new"]),
+        ("default-output-over-input", [*D, "-img", "intimage.img"]),
+        ("master-and-frame", [*D, "-stills", 2, "-hdf5", "1.bin", "-output", "%d.bin"]),
+        ("hard-link", [*H, "a", "-intfile", "hard"]),
+        ("symbolic-link", [*H, "soft", "-intfile", "a"]),
+        ("data-file-over-input", [*H, "data_data_000002.h5", "-stills", 3, "-frames_per_file", 1,
+                                  "-hdf5", "data_master.h5"]),
+        ("record-over-spectra", [*D, "-stills", 1, "-output", "s_%d.img", "-spectra",
+                                 "s_series.img.resume"]),
+        ("record-and-master", [*D, "-stills", 1, "-output", "s_%d.img", "-hdf5",
+                               "s_series.img.resume"]),
+        ("frame-over-orientations", [*D, "-stills", 2, "-output", "s_%d.img", "-orientations",
+                                     "s_2.img"]),
+        ("frame-over-mask", [*D, "-stills", 2, "-output", "s_%d.img", "-mask", "loop/s_2.img"]),
+        ("cache-of-a-series", [*H, "a", "-stills", 2, "-output", "n_%d.img", "-dump", "hard"]),
+        ("view", ["view", "a", "hard"]),
+        ("view-of-a-frame", ["view", "a:1", "a"]),
+        ("compare", ["compare", "a", "b", "-diff", "loop/b"]),
+    ]
+    before = folder_state()
+    for name, args in cases:
+        done = run(*args)
+        lines = done.stderr.decode().splitlines()
+        ok("refused-" + name, done.returncode == 2 and len(lines) == 1 and
+           "name the same file; give two names" in lines[0] and folder_state() == before,
+           (done.returncode, lines, sorted(set(folder_state()) ^ set(before))))
+    for name in os.listdir("."):
+        os.remove(name)
+    done = run(*F, "-quiet", "-floatfile", "/dev/null", "-intfile", "/dev/null", "-nonoise", "-nopgm")
+    ok("devices-may-be-shared", done.returncode == 0 and not os.listdir("."), done.stderr)
+    done = run(*F, "-trace_pixel", 1, 1, "-intfile", "y", "-floatfile", "y")
+    ok("nothing-refused-where-nothing-is-written", done.returncode == 0, done.stderr)
+
+
+def through_pipe(args, path):
+    """Run with PATH in args replaced by a pipe that holds the file's content."""
+    content, (end, start) = read(path), os.pipe()
+
+    def feed():
+        try:
+            with os.fdopen(start, "wb") as stream:
+                stream.write(content)
+        except BrokenPipeError:
+            pass
+    thread = threading.Thread(target=feed)
+    thread.start()
+    done = run(*[f"/dev/fd/{end}" if a == path else a for a in args], pass_fds=[end])
+    os.close(end)
+    thread.join()
+    return done
+
+
+def pipes(hdf5):
+    """What comes through a pipe gives the bytes that the file gives."""
+    write("in.hkl", HKL)
+    write("in.mat", "0.01 0 0\n0 0.01 0\n0 0 0.01\n")
+    write("in.src", "-10 0 0 1 1e-10\n-10 0.01 0 3 1.1e-10\n")
+    write("in.rot", "10 20 30\n0 -1 0 1 0 0 0 0 1\n")
+    write("in.spectra", "1 1 1.01 2\n0.99 1\n")
+    write("in.jobs", '{"phi": 3}\n{"phi": 4}\n')
+    run(*F, "-quiet", *NONE, "-intfile", "in.img", "-adc", 0, "-distance", 90, "-scale", 1e9)
+    run(*X, "-quiet", *NONE, "-hkl", "in.hkl", "-dump", "in.dump")
+    one = ["-quiet", *NONE, "-floatfile", "out"]
+    two = [*F, "-quiet", "-stills", 2, "-output", "out%d.bin"]
+    cases = [("in.hkl", [*X, *one, "-hkl", "in.hkl"], "out"),
+             ("in.dump", [*X, *one, "-dump", "in.dump"], "out"),
+             ("in.mat", [*F[4:], *one, "-mat", "in.mat"], "out"),
+             ("in.src", [*F, *one, "-sourcefile", "in.src"], "out"),
+             ("in.img", [*F, *one, "-img", "in.img"], "out"),
+             ("in.img", [*F, *one, "-mask", "in.img"], "out"),
+             ("in.rot", [*two, "-orientations", "in.rot"], "out2.bin"),
+             ("in.spectra", [*two, "-spectra", "in.spectra"], "out2.bin"),
+             ("in.jobs", [*F, "-quiet", "-jobs", "in.jobs", "-output", "out%d.bin"], "out2.bin"),
+             ("in.img", ["view", "in.img", "out"], "out")]
+    for path, args, out in cases:
+        name = "pipe" + next(a for a in args[::-1] if str(a) in
+                             ("-hkl", "-dump", "-mat", "-sourcefile", "-img", "-mask",
+                              "-orientations", "-spectra", "-jobs", "view")).join("-\n").strip()
+        done = run(*args)
+        if done.returncode == 2 and b"build" in done.stderr:
+            print(f"skip files {name} # not in this build")
+            continue
+        wanted = read(out) if os.path.exists(out) else b"no file"
+        for other in ("out", "out1.bin", "out2.bin"):
+            if os.path.exists(other):
+                os.remove(other)
+        piped = through_pipe(args, path)
+        good = done.returncode == piped.returncode == 0 and os.path.exists(out) and \
+            read(out) == wanted
+        ok(name, good, piped.stderr)
+    done = through_pipe(["compare", "in.img", "./in.img"], "in.img")
+    ok("pipe-compare", done.returncode == 0 and b"passed" in done.stdout, done.stderr)
+    if hdf5:
+        run(*F, "-stills", 1, "-hdf5", "in.h5", "-quiet")
+        done = through_pipe(["view", "in.h5", "out.png"], "in.h5")
+        ok("pipe-hdf5-refused", done.returncode == 2 and b"pipe" in done.stderr and
+           done.stderr.count(b"\n") == 1, done.stderr)
+
+
+def formats(hdf5):
+    """-mask gives the same pixels from every format; -img takes what CBF and HDF5 say."""
+    crystal = ["-cell", "70", "80", "90", "-N", 1, "-default_F", 100, "-fluence", 1e30, "-seed", 3,
+               "-quiet"]
+    camera = ["-detpixels_f", 24, "-detpixels_s", 16, "-pixel", 2, "-distance", 90, "-lambda", 1.1,
+              "-Xbeam", 14, "-Ybeam", 20]
+    roi = ["-roi", 4, 19, 2, 9]
+    run(*crystal, *camera, *roi, "-floatfile", "m.bin", "-intfile", "m.img", "-pgmfile", "m.pgm",
+        "-nonoise", "-adc", 0)
+    tiff = run(*crystal, *camera, *roi, *NONE, "-tifffile", "m.tif").returncode == 0
+    run(*crystal, *camera, *roi, "-stills", 1, "-output", "m_%d.cbf")
+    if hdf5:
+        run(*crystal, *camera, *roi, "-stills", 1, "-hdf5", "m.h5")
+    masks = {"m.bin": True, "m.img": True, "m.pgm": True, "m.tif": tiff, "m_1.cbf": True,
+             "m.h5": hdf5, "m.h5:0": hdf5}
+    for mask, present in masks.items():
+        if not present:
+            print(f"skip files mask-{mask} # not in this build")
+            continue
+        done = run(*crystal, *camera, *NONE, "-floatfile", "out", "-mask", mask)
+        ok("mask-" + mask, done.returncode == 0 and not done.stderr and
+           read("out") == read("m.bin"), done.stderr)
+        if os.path.exists("out"):
+            os.remove("out")
+    wanted = {"fpixels": 24, "spixels": 16, "pixel_mm": 2, "distance_mm": 90, "Fbeam_mm": 21,
+              "Sbeam_mm": 15, "wavelength_A": 1.1}
+    for image, keys in (("m.img", wanted), ("m_1.cbf", wanted), ("m.h5", wanted),
+                        ("m.tif", ("fpixels", "spixels")), ("m.pgm", ("fpixels", "spixels"))):
+        if not masks[image]:
+            print(f"skip files img-{image} # not in this build")
+            continue
+        done = run(*crystal, "-img", image, "-show_config")
+        if done.returncode == 2 and b"cJSON" in done.stderr:
+            print(f"skip files img-{image} # no cJSON in this build")
+            continue
+        said = json.loads(done.stdout or b"{}")
+        found = {k: said.get("detector", {}).get(k, said.get("beam", {}).get(k)) for k in keys}
+        ok("img-" + image, all(found[k] is not None and abs(found[k] - wanted[k]) < 1e-6
+                               for k in keys) and
+           (b"only its size" in done.stderr) == (keys is not wanted), (found, done.stderr))
+    write("junk", "12345")
+    for flag in ("-img", "-mask"):
+        done = run(*crystal, flag, "junk")
+        ok("no-image" + flag, done.returncode == 2 and done.stderr.count(b"\n") == 1 and
+           b"junk: no SMV, CBF" in done.stderr, done.stderr)
+
+
+def standard_output():
+    """"-": the bytes of the file on standard output, all text on standard error."""
+    flags = {"-floatfile": [], "-intfile": [], "-noisefile": [], "-pgmfile": [], "-pngfile": [],
+             "-tifffile": [], "-truthfile": ["-truth", "spots"], "-dump": []}
+    write("in.hkl", HKL)
+    for flag, more in flags.items():
+        args = [*X, "-hkl", "in.hkl", *NONE, *more, *(["-dump", "D"] if flag != "-dump" else [])]
+        done = run(*args, flag, "x")
+        if done.returncode == 2:
+            print(f"skip files stdout{flag} # not in this build")
+            continue
+        wanted = read("x").replace(f"{flag} x".encode(), f"{flag} -".encode())
+        piped = run(*args, flag, "-")
+        pixels = wanted.find(b"IDAT") if flag == "-pngfile" else 0  # its texts have checksums
+        ok("stdout" + flag, piped.returncode == 0 and len(piped.stdout) == len(wanted) and
+           piped.stdout[pixels:] == wanted[pixels:] and
+           b"standard output" in piped.stderr and not os.path.exists("-"),
+           (piped.returncode, len(piped.stdout), len(wanted), piped.stderr[-200:]))
+        os.remove("x")
+    with open("appended", "wb") as stream:
+        stream.write(b"before")
+        stream.flush()
+        done = run(*F, *NONE, "-floatfile", "-", "-quiet", stdout=stream)
+    ok("stdout-appends", done.returncode == 0 and len(read("appended")) == 6 + 16 * 16 * 4)
+    done = run(*F, "-floatfile", "-", "-intfile", "-")
+    ok("stdout-one-file", done.returncode == 2 and not done.stdout and
+       b"only one file can go to standard output" in done.stderr, done.stderr)
+    done = run(*F, "-stills", 2, "-hdf5", "-")
+    ok("stdout-no-series", done.returncode == 2 and b"-hdf5 -" in done.stderr, done.stderr)
+    left = set(os.listdir("."))
+    end, start = os.pipe()
+    os.close(end)
+    done = run(*F, "-detpixels", 256, "-floatfile", "-", "-quiet", *NONE[1:], "-tifffile", "t",
+               stdout=start)
+    os.close(start)
+    ok("stdout-reader-left", done.returncode == 1 and b"Broken pipe" in done.stderr and
+       not any(".part" in name for name in os.listdir(".")),
+       (done.returncode, done.stderr, set(os.listdir(".")) - left))
+    run(*F, *NONE, "-quiet", "-intfile", "in.img")
+    if run("view", "in.img", "x").returncode == 2:
+        print("skip files stdout-view # no libpng in this build")
+        return
+    ok("stdout-view", run("view", "in.img", "-").stdout == read("x"))
+    done = run("compare", "in.img", "in.img", "-diff", "-")
+    ok("stdout-compare", done.stdout.startswith(b"\x89PNG") and b"passed" in done.stderr, done.stderr)
+
+
+def default_signals(limit=None):
+    for number in (signal.SIGHUP, signal.SIGXFSZ, signal.SIGTERM, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+    if limit:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+
+def signals():
+    """A hung-up terminal, a file-size limit, impatience: no temporary file stays."""
+    slow = [*F, "-quiet", "-detpixels", 3000, "-oversample", 60]
+    with subprocess.Popen([PROGRAM, *map(str, slow)], stderr=subprocess.PIPE,
+                          preexec_fn=default_signals) as child:
+        time.sleep(0.5)
+        child.send_signal(signal.SIGHUP)
+        said = child.communicate()[1]
+    ok("SIGHUP", child.returncode == 130 and b"interrupted" in said and not os.listdir("."),
+       (child.returncode, said, os.listdir(".")))
+
+    limited = {"preexec_fn": lambda: default_signals(100000)}
+    done = run(*F, "-quiet", "-detpixels", 512, **limited)
+    ok("SIGXFSZ", done.returncode == 1 and b"File too large" in done.stderr and
+       not any(n.endswith(".part") for n in os.listdir(".")), (done.returncode, done.stderr))
+    for name in os.listdir("."):
+        os.remove(name)
+
+    os.mkfifo("pipe")
+    end = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+    args = [*F, "-quiet", "-detpixels", 512, "-floatfile", "pipe"]
+    with subprocess.Popen([PROGRAM, *map(str, args)], preexec_fn=default_signals,
+                          stderr=subprocess.DEVNULL) as child:
+        wait_until(lambda: any(n.endswith(".part") for n in os.listdir(".")))
+        time.sleep(0.2)  # the pipe is full now, and the writer waits
+        child.send_signal(signal.SIGTERM)
+        time.sleep(0.1)
+        child.send_signal(signal.SIGTERM)
+        child.wait()
+    os.close(end)
+    ok("second-signal", child.returncode == -signal.SIGTERM and
+       not any(n.endswith(".part") for n in os.listdir(".")), (child.returncode, os.listdir(".")))
+
+
+def wait_until(condition):
+    end = time.monotonic() + 20
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def main():
+    top = tempfile.mkdtemp()
+    for number, check in enumerate((collisions, lambda: pipes(hdf5), lambda: formats(hdf5),
+                                    standard_output, signals)):
+        folder = os.path.join(top, str(number))
+        os.mkdir(folder)
+        os.chdir(folder)
+        hdf5 = has_hdf5()
+        check()
+    os.chdir("/")
+    shutil.rmtree(top)
+    return 1 if FAILED else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
