@@ -61,18 +61,24 @@ static __device__ typename made_type<KIND>::type make_pixel(const made_job &p,
     float value = lit ? p.image[pixel] : 0.0f;
     switch (KIND) {
     case NB_MADE_INT_U16:
+        *overload = nb_int_clips(value, p.made.scale, p.made.adc_offset);
         return nb_int_adu(value, p.made.scale, p.made.adc_offset);
     case NB_MADE_INT_I32: {
         uint16_t adu = nb_int_adu(value, p.made.scale, 0);
-        return adu < 65535 ? adu : nb_large_count(floor(value * p.made.scale + 0.5));
+        double count = floor(value * p.made.scale + 0.5);
+        *overload = adu == 65535 && nb_large_clips(count);
+        return adu < 65535 ? adu : nb_large_count(count);
     }
 #ifdef NB_HAVE_RANDOM123
     case NB_MADE_NOISE_U16:
         return nb_noise_adu(photons_of(p, pixel, p.image[pixel], doubt),
                             p.made.adc_offset, overload);
 #endif
-    case NB_MADE_NOISE_I32:
-        return nb_large_count(photons_of(p, pixel, p.image[pixel], doubt));
+    case NB_MADE_NOISE_I32: {
+        double count = photons_of(p, pixel, p.image[pixel], doubt);
+        *overload = nb_large_clips(count);
+        return nb_large_count(count);
+    }
     default:
         return 0;
     }
@@ -99,7 +105,7 @@ __global__ void __launch_bounds__(BLOCK) k_made(const __grid_constant__ made_job
         if (pixel < p.pixels && pixel % 32 == 0)
             p.doubts[pixel / 32] = doubts;
     }
-    if (KIND == NB_MADE_NOISE_U16) {
+    if (KIND != NB_MADE_GREY_U8) {
         overload = __syncthreads_count(overload);
         if (threadIdx.x == 0 && overload)
             atomicAdd(p.overloads, (unsigned long long)overload);

@@ -231,8 +231,7 @@ static nb_status retry_on_cpu(nb_sim *sim, float *image, nb_error *err)
     return open_and_render(sim, image, err);
 }
 
-/** On the device, if the image is still there; the rows' sums are merged here. */
-static nb_status statistics(nb_sim *sim, const float *image, nb_stats *stats,
+nb_status nb_sim_statistics(nb_sim *sim, const float *image, nb_stats *stats,
                             nb_error *err)
 {
     const nb_scene *sc = &sim->model.scene;
@@ -249,7 +248,6 @@ static nb_status statistics(nb_sim *sim, const float *image, nb_stats *stats,
     } else {
         nb_statistics_threads(image ? image : sim->own, sc, sim->options.threads, stats);
     }
-    stats->solid_angle = nb_scene_solid_angle(sc);
     sim->times.statistics += nb_monotonic_seconds() - start;
     return st;
 }
@@ -266,11 +264,13 @@ nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *er
     sim->backend->describe(sim->state, sim->backend_line, sizeof sim->backend_line);
     if (!stats && !nb_sim_may_overflow(sim))
         return NB_OK;
-    st = statistics(sim, image, stats ? stats : &own, err);
+    st = nb_sim_statistics(sim, image, stats ? stats : &own, err);
     if (!st)
         st = nb_sim_check_finite(sim, stats ? stats : &own, err);
     if (st)
         sim->own_has = sim->device_has = 0;
+    else if (stats)
+        stats->solid_angle = nb_scene_solid_angle(&sim->model.scene);
     return st;
 }
 

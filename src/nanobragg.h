@@ -350,6 +350,10 @@ void nb_remove_temporary_files(void);
 nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
                        nb_error *err);
 
+/** How many pixels the files of the last nb_sim_write cut at 65535: those of the integer image
+ * (SMV, 16-bit TIFF) and of the noise image.  Either pointer may be NULL. */
+void nb_sim_clipped(const nb_sim *sim, int64_t *integer, int64_t *noise);
+
 /** The fully resolved configuration as JSON (SI and users' units). *json: free with nb_free. */
 nb_status nb_sim_config_json(const nb_sim *sim, char **json, nb_error *err);
 
@@ -375,6 +379,14 @@ typedef enum nb_compression {
     NB_COMPRESS_BSLZ4 /* bitshuffle and LZ4, HDF5 filter 32008 */
 } nb_compression;
 
+/** Pixels of a series that were cut to fit an output's type. */
+typedef struct nb_clipped {
+    int64_t pixels;
+    int frames;   /* that have some */
+    int worst;    /* the frame with most of them, from 0 */
+    int64_t most; /* and how many */
+} nb_clipped;
+
 /** How far a running series is. */
 typedef struct nb_series_progress {
     int frames;    /* in all */
@@ -384,6 +396,10 @@ typedef struct nb_series_progress {
     double seconds;
     int64_t seed; /* of the series */
     char backend[256];
+    /* over the frames that are done */
+    double max;                        /* photons in the brightest pixel, before noise */
+    int max_frame, max_fast, max_slow; /* its frame from 0, and place */
+    nb_clipped clipped_output, clipped_hdf5;
 } nb_series_progress;
 
 /** Processes that mpirun started to share a series (MPI). */

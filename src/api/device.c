@@ -109,6 +109,8 @@ nb_status nb_sim_render_targets(nb_sim *sim, nb_sim_targets *t, nb_error *err)
     const nb_scene *sc = &sim->model.scene;
     int rows = sc->det.spixels;
     nb_status st = nb_sim_render(sim, t->n > 0 ? NULL : t->image, NULL, err);
+    if (!st)
+        st = nb_sim_statistics(sim, t->image, &t->stats, err);
     if (st || t->n == 0)
         return st;
     st = device->make(sim->state, sc, t->made, t->n, err);

@@ -35,8 +35,7 @@ struct nb_sim {
     int own_has, device_has; /* the last image is in own; is where `state` rendered it */
     struct nb_warming *warming; /* owned; a device that is being started, or NULL */
     char backend_line[256];     /* for nb_sim_backend */
-    int64_t overloads;          /* of the last noise image */
-    double int_scale;           /* of the last integer image */
+    int64_t clipped_noise, clipped_int; /* of the last files */
     nb_times times;
 };
 
@@ -67,7 +66,13 @@ typedef struct nb_sim_targets {
     nb_made made[NB_MADE_MOST];
     void *integers[NB_MADE_MOST];
     int n;
+    nb_stats stats; /* out: of the image; without the solid angle */
 } nb_sim_targets;
+
+/** Statistics of the image that was rendered last, on the device if it is still there; image NULL:
+ * the simulation's own.  solid_angle is 0. */
+nb_status nb_sim_statistics(nb_sim *sim, const float *image, nb_stats *stats,
+                            nb_error *err);
 
 /** nb_sim_render for a renderer whose backend has a device; targets are filled. */
 nb_status nb_sim_render_targets(nb_sim *sim, nb_sim_targets *targets, nb_error *err);

@@ -7,6 +7,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
+#include "../effects/adu.h"
 #include "../effects/noise.h"
 #include "../effects/poisson.h"
 #include "../effects/preview.h"
@@ -19,67 +20,6 @@
 #include "sim.h"
 
 enum { NB_JOBS = 8 }; /* more than there are kinds of output */
-
-static void copy_vector(double out[3], double scale, nb_vec3 v)
-{
-    out[0] = v.x * scale;
-    out[1] = v.y * scale;
-    out[2] = v.z * scale;
-}
-
-double nb_sim_wavelength(const nb_sim *sim)
-{
-    const nb_scene *sc = &sim->model.scene;
-    double weight = 0, sum = 0;
-    if (!sim->spectrum)
-        return sim->model.wavelength_A;
-    for (int i = 0; i < sc->n_sources; i++) {
-        weight += sc->sources[i].weight;
-        sum += sc->sources[i].weight * sc->sources[i].lambda;
-    }
-    return sum / weight * 1e10;
-}
-
-nb_image_meta nb_sim_describe(const nb_sim *sim)
-{
-    const nb_model *m = &sim->model;
-    const nb_geometry *g = &m->geometry;
-    nb_image_meta meta = {0};
-    meta.fast = g->fpixels;
-    meta.slow = g->spixels;
-    meta.pixel_mm = g->pixel * 1e3;
-    meta.distance_mm = g->distance * 1e3;
-    meta.close_distance_mm = g->close_distance * 1e3;
-    meta.wavelength_A = nb_sim_wavelength(sim);
-    meta.Xbeam_mm = g->Xbeam * 1e3;
-    meta.Ybeam_mm = g->Ybeam * 1e3;
-    meta.Fbeam_mm = g->Fbeam * 1e3;
-    meta.Sbeam_mm = g->Sbeam * 1e3;
-    meta.detsize_f_mm = g->detsize_f * 1e3;
-    meta.detsize_s_mm = g->detsize_s * 1e3;
-    meta.orgx = g->orgx;
-    meta.orgy = g->orgy;
-    copy_vector(meta.pix0_mm, 1e3, g->pix0);
-    copy_vector(meta.fast_axis, 1, g->fast);
-    copy_vector(meta.slow_axis, 1, g->slow);
-    copy_vector(meta.normal, 1, g->normal);
-    copy_vector(meta.beam, 1, g->beam);
-    copy_vector(meta.spindle, 1, g->spindle);
-    copy_vector(meta.polar_axis, 1, g->polar);
-    meta.phi_deg = m->phi0 / NB_DEG;
-    meta.osc_deg = m->phi_range / NB_DEG;
-    meta.twotheta_deg = g->twotheta / NB_DEG;
-    meta.exposure_s = sim->cfg.exposure_s;
-    meta.adc_offset = sim->cfg.adc_offset;
-    meta.polarization = m->scene.polarization;
-    meta.nopolar = m->scene.nopolar;
-    meta.thick_mm = m->scene.det.layer_step * m->scene.det.layers * 1e3;
-    meta.seed = sim->seed;
-    meta.date = nb_image_date();
-    meta.command_line = sim->cfg.command_line;
-    meta.inputs = &sim->cfg;
-    return meta;
-}
 
 nb_status nb_sim_digitize(const nb_sim *sim, const float *image, const nb_stats *stats,
                           uint16_t *out, nb_error *err)
@@ -128,7 +68,8 @@ typedef struct outputs {
     void *picture;      /* owned; colours of the PNG, else NULL */
     nb_noise_options noise;
     nb_legacy_noise *legacy; /* owned; -compat's noise, else NULL */
-    _Atomic int64_t overloads;
+    _Atomic int64_t clipped_noise;
+    int64_t clipped_int;
     nb_write_job jobs[NB_JOBS];
     int n;
     int noise_job;                   /* its place in jobs, or -1 */
@@ -153,7 +94,7 @@ static nb_status noise_rows(void *user, int first, int rows, void *out, nb_error
     outputs *o = user;
     const nb_scene *scene = &o->sim->model.scene;
     (void)err;
-    o->overloads +=
+    o->clipped_noise +=
         o->legacy ? nb_noise_legacy_rows(o->legacy, o->image, scene, first, rows, out)
                   : nb_noise_rows(o->image, scene, &o->noise, first, rows, out);
     return NB_OK;
@@ -388,7 +329,10 @@ static nb_status write_files(outputs *o, int threads, nb_error *err)
         return st;
     st = nb_write_images(o->jobs, o->n, threads, o->device ? &memory : NULL, err);
     for (int i = 0; i < o->n_made; i++)
-        o->overloads += o->made[i].overloads;
+        if (o->made[i].kind == NB_MADE_NOISE_U16)
+            o->clipped_noise += o->made[i].overloads;
+        else if (o->made[i].kind == NB_MADE_INT_U16)
+            o->clipped_int = o->made[i].overloads;
     if (o->closing) {
         pthread_join(o->closer, NULL);
         o->sim->state = NULL;
@@ -442,6 +386,24 @@ static nb_status write_spots(const nb_sim *sim, const float *image, nb_error *er
     return st;
 }
 
+/** Of the integer image, when it was made here and is bright enough to need a look. */
+static void count_clipped(outputs *o, const nb_stats *stats)
+{
+    const nb_config *cfg = &o->sim->cfg;
+    int wanted = cfg->write_int || (cfg->tiff_file[0] && cfg->tiff_bits == 16);
+    if (wanted && !o->device &&
+        nb_int_clips((float)stats->max, o->levels.scale, o->levels.adc_offset))
+        o->clipped_int = nb_count_clipped(o->image, &o->sim->model.scene, &o->levels);
+}
+
+void nb_sim_clipped(const nb_sim *sim, int64_t *integer, int64_t *noise)
+{
+    if (integer)
+        *integer = sim->clipped_int;
+    if (noise)
+        *noise = sim->clipped_noise;
+}
+
 /** The wall time of the files, divided as their threads' time was. */
 static void divide_time(outputs *o, double wall)
 {
@@ -477,9 +439,12 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
         st = list_files(&o, err);
     if (!st)
         st = write_files(&o, nb_effect_threads(cfg->threads, stats->roi_pixels), err);
+    if (!st)
+        count_clipped(&o, stats);
     if (!st && cfg->truth == NB_TRUTH_SPOTS)
         st = write_spots(sim, o.image, err);
-    sim->overloads = o.overloads;
+    sim->clipped_noise = o.clipped_noise;
+    sim->clipped_int = o.clipped_int;
     nb_free(o.legacy);
     nb_free(o.picture);
     nb_free(o.noise_shown);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "clipped.h"
 #include "outputs.h"
 
 static double total(const nb_times *t)
@@ -35,6 +36,7 @@ void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *sta
             stats->rms, stats->rmsd);
     fprintf(out, "          %lld of %lld pixels rendered, %.9g sr\n",
             (long long)stats->rendered, (long long)stats->roi_pixels, stats->solid_angle);
+    nb_report_clipped(out, &cli->cfg, sim, stats);
     files(out, &cli->cfg);
     fprintf(out, "seed      %lld\n", (long long)nb_sim_seed(sim));
     fprintf(out, "backend   %s\n", nb_sim_backend(sim));

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "clipped.h"
 #include "common.h"
 #include "jobs.h"
 #include "options.h"
@@ -66,6 +67,9 @@ static void report(const nb_cli *cli, const nb_series_progress *p)
            p->seconds, p->seconds > 0 ? made / p->seconds : 0, (double)p->bytes / 1e6);
     if (p->kept)
         printf("          %d of them kept from before\n", p->kept);
+    printf("brightest %.9g photons at pixel %d %d (fast slow) of frame %d\n", p->max,
+           p->max_fast, p->max_slow, p->max_frame + 1);
+    nb_report_clipped_series(stdout, cli, p);
     if (cli->series.output[0])
         printf("files     %s\n", cli->series.output);
     if (cli->series.hdf5_file[0])

@@ -18,6 +18,12 @@ NB_HD uint16_t nb_int_adu(float photons, double scale, double adc_offset)
     return (uint16_t)(int32_t)(float)v; /* positive: truncation is floor */
 }
 
+/** Is that pixel above 65535, so that the 16-bit image cuts it? */
+NB_HD int nb_int_clips(float photons, double scale, double adc_offset)
+{
+    return photons * scale + adc_offset >= 65535.5;
+}
+
 /** Pixel of the PGM: nb_quantize_u8. */
 NB_HD uint8_t nb_pgm_grey(float photons, double scale)
 {
@@ -31,6 +37,12 @@ NB_HD int32_t nb_large_count(double photons)
 {
     const double limit = 2147483646.0;
     return photons < limit ? (int32_t)photons : (int32_t)limit;
+}
+
+/** Are there more photons than nb_large_count can say? */
+NB_HD int nb_large_clips(double photons)
+{
+    return photons >= 2147483647.0;
 }
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "adu.h"
 #include "kernels.h"
 #include "threads.h"
 
@@ -51,6 +52,37 @@ void nb_quantize_u16(const float *image, const nb_scene *scene, double scale,
         nb_quantize_u16_rows(image, scene, &levels, s, 1,
                              out + (size_t)s * (size_t)det->fpixels);
     (void)threads;
+}
+
+/** Of the row whose region begins at pixel `at`. */
+static int64_t clipped_of_row(const float *image, const nb_scene *scene,
+                              const nb_int_levels *levels, size_t at)
+{
+    const nb_detector *det = &scene->det;
+    size_t width = (size_t)(det->roi_fmax - det->roi_fmin + 1);
+    int64_t n = 0;
+    for (size_t i = at; i < at + width; i++)
+        n += nb_int_clips(image[i], levels->scale, levels->adc_offset) &&
+             (!det->mask || det->mask[i]);
+    return n;
+}
+
+int64_t nb_count_clipped(const float *image, const nb_scene *scene,
+                         const nb_int_levels *levels)
+{
+    const nb_detector *det = &scene->det;
+    int threads = nb_effect_threads(0, (int64_t)det->fpixels * det->spixels);
+    int64_t n = 0;
+    if (det->roi_fmax < det->roi_fmin)
+        return 0;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(+ : n)
+#endif
+    for (int s = det->roi_smin; s <= det->roi_smax; s++)
+        n += clipped_of_row(image, scene, levels,
+                            (size_t)s * (size_t)det->fpixels + (size_t)det->roi_fmin);
+    (void)threads;
+    return n;
 }
 
 void nb_quantize_u8(const float *image, size_t pixels, double scale, uint8_t *out)

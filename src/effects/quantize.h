@@ -28,6 +28,10 @@ typedef struct nb_int_levels {
 void nb_quantize_u16_rows(const float *image, const nb_scene *scene,
                           const nb_int_levels *levels, int first, int rows, uint16_t *out);
 
+/** How many of all pixels are above 65535 there, and so are cut. */
+int64_t nb_count_clipped(const float *image, const nb_scene *scene,
+                         const nb_int_levels *levels);
+
 /** out[i] = scale*image[i] truncated and clamped to 0..255, i < pixels. */
 void nb_quantize_u8(const float *image, size_t pixels, double scale, uint8_t *out);
 

@@ -6,6 +6,7 @@
 #include "../base/hash.h"
 #include "../base/memory.h"
 #include "hdf5_bitshuffle.h"
+#include "hdf5_facts.h"
 #include "hdf5_file.h"
 #include "hdf5_lists.h"
 #include "hdf5_open.h"
@@ -87,6 +88,8 @@ static nb_status fill(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next *next,
     nb_h5_group(h, "/entry/data", "NXdata");
     nb_h5_attr_text(h, "/entry/data", "signal", "data");
     st = put_chunks(h, data, next, user, err);
+    if (!st)
+        nb_hdf5_put_facts(h, data);
     if (!st && data->layout.reflections)
         st = nb_hdf5_put_lists(h, data, next_list, user, err);
     nb_h5_attr_array(h, data_path, "image_nr_low", H5T_NATIVE_INT64, &range[0], 1);
@@ -154,6 +157,7 @@ nb_status nb_hdf5_try_data(const char *path, const nb_hdf5_layout *layout, nb_er
     enum { EDGE = 8 };
     const uint32_t pixels[EDGE * EDGE] = {0};
     const int64_t none = 0;
+    const nb_hdf5_facts facts = {0};
     uint32_t scratch[EDGE * EDGE];
     nb_hdf5_data data = {0};
     trial t;
@@ -162,6 +166,7 @@ nb_status nb_hdf5_try_data(const char *path, const nb_hdf5_layout *layout, nb_er
     data.layout.fast = data.layout.slow = EDGE;
     data.frames = 1;
     data.reflections = &none;
+    data.facts = &facts;
     st = nb_hdf5_chunk_encode(&data.layout, pixels, scratch, t.chunk, &t.bytes, err);
     return st ? st : write_data(path, &data, 0, trial_chunk, trial_list, &t, err);
 }

@@ -12,6 +12,15 @@
 /** Group of a master with an external link data_000001, ... to the frames of each data file. */
 #define NB_HDF5_LINKS "/entry/files"
 
+/** What the image of a frame is like; numbers of their own kind are stored as doubles, so that a
+ * file holds them in one table. */
+typedef struct nb_hdf5_facts {
+    double clipped;            /* pixels that the file's type could not hold */
+    double max;                /* photons of the brightest pixel before noise */
+    double max_fast, max_slow; /* its place */
+    double sum;                /* photons */
+} nb_hdf5_facts;
+
 /** What a data file belongs to, and its frames. */
 typedef struct nb_hdf5_data {
     nb_hdf5_layout layout;
@@ -22,6 +31,7 @@ typedef struct nb_hdf5_data {
     uint64_t bytes;             /* of its chunks, about: is there room on the disk? */
     int first;                  /* number of its first frame in the series */
     const int64_t *reflections; /* [frames], how many; with layout.reflections */
+    const nb_hdf5_facts *facts; /* [frames] */
 } nb_hdf5_data;
 
 /** Gives frame i (0..frames-1) of a data file, compressed; the memory stays the giver's until
@@ -72,6 +82,7 @@ typedef struct nb_hdf5_frame {
     double pix0_mm[3], fast_axis[3], slow_axis[3], beam[3], spindle[3], polar_axis[3];
     int64_t seed;
     nb_hdf5_list list; /* with layout.reflections */
+    nb_hdf5_facts facts;
 } nb_hdf5_frame;
 
 /** A master file. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../base/memory.h"
+#include "hdf5_facts.h"
 #include "hdf5_lists.h"
 
 #define SIMULATION "/entry/simulation"
@@ -189,6 +190,7 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
     COLUMN("beam_fast", beam_px[0], "pixel");
     COLUMN("beam_slow", beam_px[1], "pixel");
 #undef COLUMN
+    nb_hdf5_put_facts_columns(h, master);
     if (master->spectra)
         put_spectrum_numbers(h, master->frames);
     if (master->layout.reflections)

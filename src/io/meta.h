@@ -28,7 +28,6 @@ typedef struct nb_image_meta {
     int nopolar;         /* images without a polarization factor */
     double thick_mm;     /* sensor, 0 none */
     int64_t seed;
-    int64_t overloads;
     time_t date;              /* of writing */
     const char *command_line; /* may be "" */
     const nb_config *inputs;  /* the configuration as typed, for the NANOBRAGG_* keys */

@@ -40,7 +40,7 @@ typedef struct nb_made {
     int64_t seed; /* of the noise, as the next */
     uint32_t frame;
     double error;      /* as nb_noise_options */
-    int64_t overloads; /* out: NOISE_U16's clipped pixels */
+    int64_t overloads; /* out: pixels that were cut to fit the type; not of FLOAT, GREY_U8 */
 } nb_made;
 
 /** Where the device's time went, seconds. */

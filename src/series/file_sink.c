@@ -22,6 +22,12 @@ static nb_status hash_file(const char *path, uint64_t *hash, int64_t *bytes, nb_
     return NB_OK;
 }
 
+/** What the record says of a finished file. */
+typedef struct entry {
+    uint64_t hash;
+    nb_hdf5_facts facts;
+} entry;
+
 /** What the scan of the record fills. */
 typedef struct found_list {
     nb_file_sink *sink;
@@ -31,7 +37,7 @@ typedef struct found_list {
 static void on_found(void *user, int frame, int64_t offset, size_t bytes)
 {
     found_list *list = user;
-    if (frame < list->sink->frames && bytes == sizeof(uint64_t))
+    if (frame < list->sink->frames && bytes == sizeof(entry))
         list->offset[frame] = offset;
 }
 
@@ -39,14 +45,17 @@ static void on_found(void *user, int frame, int64_t offset, size_t bytes)
 static void verify(nb_file_sink *s, const int64_t *offset)
 {
     char name[NB_PATH_MAX];
-    uint64_t recorded, hash;
+    uint64_t hash;
+    entry e;
     int64_t bytes;
-    for (int k = 0; k < s->frames; k++)
-        s->done[k] =
-            offset[k] > 0 &&
-            !nb_journal_read(&s->record, offset[k], &recorded, sizeof recorded, NULL) &&
-            !nb_template_name(&s->name, k + FIRST_NUMBER, name, NULL) &&
-            !hash_file(name, &hash, &bytes, NULL) && hash == recorded;
+    for (int k = 0; k < s->frames; k++) {
+        s->done[k] = offset[k] > 0 &&
+                     !nb_journal_read(&s->record, offset[k], &e, sizeof e, NULL) &&
+                     !nb_template_name(&s->name, k + FIRST_NUMBER, name, NULL) &&
+                     !hash_file(name, &hash, &bytes, NULL) && hash == e.hash;
+        if (s->done[k])
+            s->facts[k] = e.facts;
+    }
 }
 
 static nb_status open_record(nb_file_sink *s, int resume, const nb_journal_key *key,
@@ -78,7 +87,9 @@ nb_status nb_file_sink_open(nb_file_sink *s, const nb_series *series, int frames
         return st;
     s->frames = frames;
     s->done = nb_alloc((size_t)frames, 1, "frames", err);
-    if (!s->done)
+    if (series->resume)
+        s->facts = nb_alloc((size_t)frames, sizeof *s->facts, "frames", err);
+    if (!s->done || (series->resume && !s->facts))
         return NB_ERR_NOMEM;
     return key ? open_record(s, series->resume, key, err) : NB_OK;
 }
@@ -90,14 +101,17 @@ nb_status nb_file_sink_make(const nb_file_sink *s, nb_frame *frame, int k, nb_sl
     nb_status st = nb_template_name(&s->name, k + FIRST_NUMBER, name, err);
     if (!st)
         st = nb_frame_write(frame, s->name.format, name, err);
+    slot->file_clipped = frame->overloads;
     return st ? st : hash_file(name, &slot->file_hash, &slot->file_bytes, err);
 }
 
-nb_status nb_file_sink_commit(nb_file_sink *s, int k, uint64_t file_hash, nb_error *err)
+nb_status nb_file_sink_commit(nb_file_sink *s, int k, uint64_t file_hash,
+                              const nb_hdf5_facts *facts, nb_error *err)
 {
+    const entry e = {file_hash, *facts};
     if (s->done[k])
         return NB_OK;
-    return nb_journal_append(&s->record, k, &file_hash, sizeof file_hash, NULL, err);
+    return nb_journal_append(&s->record, k, &e, sizeof e, NULL, err);
 }
 
 void nb_file_sink_close(nb_file_sink *s, int done)
@@ -107,7 +121,9 @@ void nb_file_sink_close(nb_file_sink *s, int done)
     else
         nb_journal_close(&s->record);
     nb_free(s->done);
+    nb_free(s->facts);
     s->done = NULL;
+    s->facts = NULL;
 }
 
 int nb_file_sink_key(const nb_series *series, nb_journal_key *key)

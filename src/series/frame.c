@@ -78,20 +78,25 @@ static nb_status fill_u16(nb_frame *f, double adc_offset, nb_error *err)
     if (st)
         return st;
     sim->cfg.adc_offset = adc_offset;
-    f->overloads = 0;
-    st = sim->cfg.write_noise ? nb_sim_noise(sim, f->image, f->u16, &f->overloads, err)
-                              : nb_sim_digitize(sim, f->image, NULL, f->u16, err);
+    if (sim->cfg.write_noise) {
+        st = nb_sim_noise(sim, f->image, f->u16, &f->overloads, err);
+    } else {
+        const nb_int_levels levels = {sim->cfg.scale, adc_offset};
+        st = nb_sim_digitize(sim, f->image, NULL, f->u16, err);
+        f->overloads = nb_count_clipped(f->image, &sim->model.scene, &levels);
+    }
     sim->cfg.adc_offset = typed;
     return st;
 }
 
 /** The count of a pixel that 16 bits cannot hold. */
-static int32_t large_count(const nb_frame *f, size_t pixel)
+static int32_t large_count(nb_frame *f, size_t pixel)
 {
     const nb_noise_options noise = nb_sim_noise_options(f->sim);
     double n = floor(f->image[pixel] * f->sim->cfg.scale + 0.5);
     if (f->sim->cfg.write_noise)
         n = nb_noise_photons(f->image, &f->sim->model.scene, &noise, pixel);
+    f->overloads += nb_large_clips(n);
     return nb_large_count(n);
 }
 
@@ -99,20 +104,20 @@ static int32_t large_count(const nb_frame *f, size_t pixel)
 static nb_status fill_i32(nb_frame *f, nb_error *err)
 {
     void *buffer = f->i32;
+    int cut = f->sim->cfg.compat; /* its noise ends at 65535 */
     nb_status st;
     if (f->targets.n > 0 && f->targets.integers[0] == f->i32) {
-        f->overloads = 0;
+        f->overloads = f->targets.made[0].overloads;
         return NB_OK;
     }
     st = fill_u16(f, 0, err);
     if (!st)
         st = keep(&buffer, f->pixels, sizeof *f->i32, err);
     f->i32 = buffer;
-    for (size_t i = 0; !st && i < f->pixels; i++)
-        f->i32[i] =
-            f->u16[i] < 65535 || f->sim->cfg.compat ? f->u16[i] : large_count(f, i);
-    if (!f->sim->cfg.compat)
+    if (!cut)
         f->overloads = 0;
+    for (size_t i = 0; !st && i < f->pixels; i++)
+        f->i32[i] = f->u16[i] < 65535 || cut ? f->u16[i] : large_count(f, i);
     return st;
 }
 
@@ -153,6 +158,7 @@ nb_status nb_frame_write(nb_frame *f, nb_frame_format format, const char *path,
     const nb_writer *writer = &nb_writer_float;
     int tiff16 = format == NB_FRAME_TIFF && f->sim->cfg.tiff_bits == 16;
     nb_status st = NB_OK;
+    f->overloads = 0;
     if (format == NB_FRAME_PNG)
         return write_picture(f, path, &meta, err);
     view.fast = meta.fast;
@@ -166,7 +172,6 @@ nb_status nb_frame_write(nb_frame *f, nb_frame_format format, const char *path,
         view.type = NB_PIXEL_U16;
         view.pixels = f->u16;
         view.scale = f->sim->cfg.write_noise ? 1 : f->sim->cfg.scale;
-        meta.overloads = f->overloads;
     } else if (format == NB_FRAME_CBF) {
         st = fill_i32(f, err);
         writer = &nb_writer_cbf;
@@ -183,6 +188,7 @@ nb_status nb_frame_encode(nb_frame *f, const nb_hdf5_layout *layout, void *chunk
 {
     const void *pixels = f->image;
     nb_status st = keep(&f->scratch, 1, nb_hdf5_frame_bytes(layout) + 16384, err);
+    f->overloads = 0;
     if (!st && layout->type == NB_HDF5_U16) {
         st = fill_u16(f, 0, err);
         pixels = f->u16;

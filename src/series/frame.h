@@ -14,8 +14,8 @@ typedef struct nb_frame {
     float *image; /* owned, as all below; allocated when first needed */
     uint16_t *u16;
     int32_t *i32;
-    void *scratch; /* of the compression */
-    int64_t overloads;
+    void *scratch;          /* of the compression */
+    int64_t overloads;      /* pixels that the last integers could not hold */
     nb_sim_targets targets; /* of the last rendering */
     /* what u16 and i32 were allocated by; NULL: ordinary memory */
     const nb_backend_device *u16_lender, *i32_lender;

@@ -6,6 +6,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../io/hdf5_facts.h"
 #include "record.h"
 #include "sinks.h"
 
@@ -64,7 +65,7 @@ static nb_hdf5_data describe(const nb_hdf5_sink *s, int block)
     return data;
 }
 
-/** The tail of a record with reflections; 0 if it has none. */
+/** The tail of a record; 0 if it is none. */
 static int read_tail(const nb_hdf5_sink *s, int64_t offset, size_t bytes,
                      nb_record_tail *tail)
 {
@@ -79,9 +80,8 @@ static void on_found(void *user, int frame, int64_t offset, size_t bytes)
     nb_hdf5_sink *s = user;
     nb_record_tail tail = {0};
     int i = frame - s->block * s->per_file;
-    if (i < 0 || i >= frames_in(s, s->block) ||
-        (!s->lists && bytes > nb_hdf5_chunk_bound(&s->layout)) ||
-        (s->lists && !read_tail(s, offset, bytes, &tail)))
+    if (i < 0 || i >= frames_in(s, s->block) || !read_tail(s, offset, bytes, &tail) ||
+        tail.chunk_bytes > nb_hdf5_chunk_bound(&s->layout))
         return;
     s->offset[i] = offset;
     s->bytes[i] = bytes;
@@ -89,6 +89,8 @@ static void on_found(void *user, int frame, int64_t offset, size_t bytes)
         s->done[frame] = 1;
         if (s->lists)
             s->lists[frame] = tail.list;
+        if (s->facts)
+            s->facts[frame] = tail.facts;
     }
 }
 
@@ -116,6 +118,7 @@ static nb_status find_finished(nb_hdf5_sink *s, nb_error *err)
         nb_hdf5_sink_data_path(s->stem, b, path);
         if (nb_hdf5_verify_data(path, &data, s->lists ? s->lists + data.first : NULL)) {
             memset(s->done + data.first, 2, (size_t)data.frames);
+            nb_hdf5_read_facts(path, data.frames, s->facts + data.first);
             continue;
         }
         if (nb_hdf5_data_key(path, &there) && there.fingerprint != s->key.fingerprint)
@@ -153,7 +156,9 @@ nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames
     if (layout->reflections &&
         !(s->lists = nb_alloc((size_t)frames, sizeof *s->lists, "frames", err)))
         return NB_ERR_NOMEM;
-    if (!s->offset || !s->bytes || !s->done)
+    if (s->resume)
+        s->facts = nb_alloc((size_t)frames, sizeof *s->facts, "frames", err);
+    if (!s->offset || !s->bytes || !s->done || (s->resume && !s->facts))
         return NB_ERR_NOMEM;
     nb_hdf5_sink_data_path(s->stem, 0, path);
     if ((st = nb_hdf5_try_data(path, layout, err)))
@@ -182,7 +187,7 @@ static nb_status tail_of(const nb_hdf5_sink *s, int i, nb_record_tail *tail, nb_
 {
     if (read_tail(s, s->offset[i], s->bytes[i], tail))
         return NB_OK;
-    return nb_fail(err, NB_ERR_INTERNAL, "frame %d of %.200s has no list", i,
+    return nb_fail(err, NB_ERR_INTERNAL, "frame %d of %.200s is not whole", i,
                    s->journal.path);
 }
 
@@ -193,8 +198,8 @@ static nb_status next_chunk(void *user, int i, const void **chunk, size_t *bytes
     nb_record_tail tail;
     nb_status st = read_record(s, i, err);
     *chunk = s->chunk;
-    *bytes = s->bytes[i];
-    if (!st && s->lists && !(st = tail_of(s, i, &tail, err)))
+    *bytes = 0;
+    if (!st && !(st = tail_of(s, i, &tail, err)))
         *bytes = (size_t)tail.chunk_bytes;
     return st;
 }
@@ -209,17 +214,17 @@ static nb_status next_list(void *user, int i, nb_reflections *list, nb_error *er
     return st;
 }
 
-/** How many reflections each frame of the block has; *counts is the caller's. */
-static nb_status count_lists(const nb_hdf5_sink *s, int frames, int64_t **counts,
-                             nb_error *err)
+/** What the tails of the block's frames say: how many reflections, what the images are like. */
+static nb_status gather(const nb_hdf5_sink *s, int frames, int64_t *counts,
+                        nb_hdf5_facts *facts, nb_error *err)
 {
     nb_status st = NB_OK;
     nb_record_tail tail;
-    if (!(*counts = nb_alloc((size_t)frames, sizeof **counts, "lists", err)))
-        return NB_ERR_NOMEM;
     for (int i = 0; !st && i < frames; i++)
-        if (!(st = tail_of(s, i, &tail, err)))
-            (*counts)[i] = tail.list.count;
+        if (!(st = tail_of(s, i, &tail, err))) {
+            counts[i] = tail.list.count;
+            facts[i] = tail.facts;
+        }
     return st;
 }
 
@@ -228,16 +233,19 @@ static nb_status assemble(nb_hdf5_sink *s, int frames, nb_error *err)
 {
     nb_hdf5_data data = describe(s, s->block);
     char path[NB_PATH_MAX];
-    int64_t *counts = NULL;
-    nb_status st = s->lists ? count_lists(s, frames, &counts, err) : NB_OK;
+    int64_t *counts = nb_alloc((size_t)frames, sizeof *counts, "lists", err);
+    nb_hdf5_facts *facts = nb_alloc((size_t)frames, sizeof *facts, "lists", err);
+    nb_status st = counts && facts ? gather(s, frames, counts, facts, err) : NB_ERR_NOMEM;
     data.frames = frames;
     data.reflections = counts;
+    data.facts = facts;
     for (int i = 0; i < frames; i++)
         data.bytes += s->bytes[i];
     nb_hdf5_sink_data_path(s->stem, s->block, path);
     if (!st)
         st = nb_hdf5_write_data(path, &data, next_chunk, next_list, s, err);
     nb_free(counts);
+    nb_free(facts);
     return st;
 }
 
@@ -245,6 +253,8 @@ void nb_hdf5_sink_recall(const nb_hdf5_sink *s, int k, nb_hdf5_frame *truth)
 {
     if (s->lists && s->done[k])
         truth->list = s->lists[k];
+    if (s->facts && s->done[k])
+        truth->facts = s->facts[k];
 }
 
 static void swap_chunks(nb_hdf5_sink *s, nb_slot *slot)
@@ -304,7 +314,9 @@ void nb_hdf5_sink_close(nb_hdf5_sink *s, int done)
     nb_free(s->chunk);
     nb_free(s->done);
     nb_free(s->lists);
+    nb_free(s->facts);
     s->lists = NULL;
+    s->facts = NULL;
     s->offset = NULL;
     s->bytes = NULL;
     s->chunk = NULL;

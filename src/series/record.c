@@ -18,7 +18,8 @@ nb_status nb_record_add(nb_slot *slot, const nb_reflections *list, nb_error *err
     size_t at = list_at(slot->chunk_bytes), bytes = list->count * sizeof *list->list;
     size_t all = at + bytes + sizeof(nb_record_tail);
     nb_record_tail tail = {slot->chunk_bytes,
-                           {(int64_t)list->count, list->background, list->unassigned}};
+                           {(int64_t)list->count, list->background, list->unassigned},
+                           slot->truth.facts};
     char *record = slot->chunk;
     if (all > slot->room) {
         if (!(record = nb_alloc_raw(all, 1, "frame", err)))
@@ -29,7 +30,8 @@ nb_status nb_record_add(nb_slot *slot, const nb_reflections *list, nb_error *err
         slot->room = all;
     }
     memset(record + slot->chunk_bytes, 0, at - slot->chunk_bytes);
-    memcpy(record + at, list->list, bytes);
+    if (bytes)
+        memcpy(record + at, list->list, bytes);
     memcpy(record + at + bytes, &tail, sizeof tail);
     slot->chunk_bytes = all;
     slot->truth.list = tail.list;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/** A frame's record in the journal of an HDF5 file: the compressed pixels, and with -truth spots
- * its reflections behind them. */
+/** A frame's record in the journal of an HDF5 file: the compressed pixels, with -truth spots its
+ * reflections, and what the image is like. */
 #ifndef NB_SERIES_RECORD_H
 #define NB_SERIES_RECORD_H
 
 #include "../io/hdf5_file.h"
 #include "sinks.h"
 
-/** The end of a record with reflections; native byte order, as the journal. */
+/** The end of a record; native byte order, as the journal. */
 typedef struct nb_record_tail {
     uint64_t chunk_bytes;
     nb_hdf5_list list;
+    nb_hdf5_facts facts;
 } nb_record_tail;
 
-/** Put the reflections behind the chunk of the slot, which grows; they become part of what its
- * truth says. */
+/** Complete the record in the slot, which grows: put the reflections (zeroed: none) and the facts of
+ * its truth behind the chunk.  The reflections become part of what its truth says. */
 nb_status nb_record_add(nb_slot *slot, const nb_reflections *list, nb_error *err);
 
 /** Understand a record's tail, which are its last bytes; 0 if it is none of a record of so many. */

@@ -168,9 +168,16 @@ static void merge_finished(nb_run *run)
         nb_ranks_merge(run->ranks, run->files.done, n);
     if (run->hdf5.done)
         nb_ranks_merge(run->ranks, run->hdf5.done, n);
-    if (run->hdf5.lists) /* bytes that are 0 but in one process */
+    /* bytes that are 0 but in one process */
+    if (run->hdf5.lists)
         nb_ranks_merge(run->ranks, (uint8_t *)run->hdf5.lists,
                        n * sizeof *run->hdf5.lists);
+    if (run->hdf5.facts)
+        nb_ranks_merge(run->ranks, (uint8_t *)run->hdf5.facts,
+                       n * sizeof *run->hdf5.facts);
+    if (run->files.facts)
+        nb_ranks_merge(run->ranks, (uint8_t *)run->files.facts,
+                       n * sizeof *run->files.facts);
 }
 
 static nb_status allocate(nb_run *run, nb_error *err)

@@ -164,18 +164,45 @@ int nb_share_take(nb_run *run)
 /** Rank 0's books. */
 static nb_status record(nb_run *run, const nb_finished *f, nb_error *err)
 {
+    nb_hdf5_facts facts = f->truth.facts;
     nb_status st = NB_OK;
+    facts.clipped = (double)f->file_clipped;
     pthread_mutex_lock(&run->book_lock);
     if (run->files.done)
-        st = nb_file_sink_commit(&run->files, f->frame, f->file_hash, err);
+        st = nb_file_sink_commit(&run->files, f->frame, f->file_hash, &facts, err);
     if (!st && run->hdf5.done)
         st = nb_spool_put(&run->truth, f->frame, &f->truth, err);
     pthread_mutex_unlock(&run->book_lock);
     return st;
 }
 
+static void add_clipped(nb_clipped *c, int frame, int64_t pixels)
+{
+    c->pixels += pixels;
+    c->frames += pixels > 0;
+    if (pixels > c->most || (pixels > 0 && pixels == c->most && frame < c->worst)) {
+        c->most = pixels;
+        c->worst = frame;
+    }
+}
+
+/** What the frames are like, whatever order they come in. */
+static void add_facts(nb_series_progress *p, const nb_finished *f)
+{
+    const nb_hdf5_facts *facts = &f->truth.facts;
+    add_clipped(&p->clipped_output, f->frame, f->file_clipped);
+    add_clipped(&p->clipped_hdf5, f->frame, (int64_t)facts->clipped);
+    if (facts->max < p->max || (facts->max == p->max && f->frame > p->max_frame))
+        return;
+    p->max = facts->max;
+    p->max_frame = f->frame;
+    p->max_fast = (int)facts->max_fast;
+    p->max_slow = (int)facts->max_slow;
+}
+
 static void count(nb_run *run, const nb_finished *f)
 {
+    add_facts(&run->progress, f);
     run->share.finished[f->frame] = 1;
     run->progress.done++;
     run->progress.kept += f->kept;

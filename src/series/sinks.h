@@ -16,6 +16,7 @@ typedef struct nb_slot {
     size_t chunk_bytes, room;
     uint64_t file_hash; /* of the numbered file */
     int64_t file_bytes;
+    int64_t file_clipped; /* pixels that its type could not hold; truth has HDF5's */
     int ready, kept;
 } nb_slot;
 
@@ -24,7 +25,8 @@ typedef struct nb_file_sink {
     nb_template name;
     nb_journal record;
     int frames;
-    uint8_t *done; /* owned; [frames], found finished by `resume` */
+    uint8_t *done;        /* owned; [frames], found finished by `resume` */
+    nb_hdf5_facts *facts; /* owned; [frames], of those; NULL: nothing is to be resumed */
 } nb_file_sink;
 
 /** key NULL: without the record. */
@@ -32,7 +34,9 @@ nb_status nb_file_sink_open(nb_file_sink *s, const nb_series *series, int frames
                             const nb_journal_key *key, nb_error *err);
 nb_status nb_file_sink_make(const nb_file_sink *s, nb_frame *frame, int k, nb_slot *slot,
                             nb_error *err);
-nb_status nb_file_sink_commit(nb_file_sink *s, int k, uint64_t file_hash, nb_error *err);
+/** facts: with the file's clipped pixels. */
+nb_status nb_file_sink_commit(nb_file_sink *s, int k, uint64_t file_hash,
+                              const nb_hdf5_facts *facts, nb_error *err);
 /** done: the record is no longer needed. */
 void nb_file_sink_close(nb_file_sink *s, int done);
 /** What the run to be resumed was begun with; 0 if there is none. */
@@ -51,9 +55,10 @@ typedef struct nb_hdf5_sink {
     size_t *bytes;   /* owned */
     void *chunk;     /* owned, or lent by a slot; for reading back, grows */
     size_t room;     /* of it */
-    nb_hdf5_list *lists; /* owned; [frames], of those found finished; or NULL */
-    uint8_t *done;       /* owned; [frames] */
-    int64_t written;     /* bytes of chunks */
+    nb_hdf5_list *lists;  /* owned; [frames], of those found finished; or NULL */
+    nb_hdf5_facts *facts; /* owned; likewise; NULL: nothing is to be resumed */
+    uint8_t *done;        /* owned; [frames] */
+    int64_t written;      /* bytes of chunks */
 } nb_hdf5_sink;
 
 /** "folder/run_master.h5" -> "folder/run", with which the names of the data files begin.
@@ -70,7 +75,7 @@ nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames
                             nb_error *err);
 /** The slot's memory is used for reading back, and may be another afterwards. */
 nb_status nb_hdf5_sink_commit(nb_hdf5_sink *s, int k, nb_slot *slot, nb_error *err);
-/** What the truth of a frame that was found finished says of its reflections. */
+/** What the truth of a frame that was found finished says of its reflections and its image. */
 void nb_hdf5_sink_recall(const nb_hdf5_sink *s, int k, nb_hdf5_frame *truth);
 /** Turn what is finished of the last data file into one that can be read; its journal stays.
  * Returns its frames from the first on; 0: none could be made readable. */

@@ -161,14 +161,38 @@ static nb_status render(nb_run *run, nb_frame *f, int k, nb_error *err)
     return st ? st : nb_lanes_render(&run->lanes, f->sim, &f->targets, err);
 }
 
+/** What an earlier run knew of the frame. */
+static void recall(const nb_run *run, int k, nb_slot *slot)
+{
+    int in_hdf5 = run->hdf5.facts && run->hdf5.done[k];
+    nb_hdf5_sink_recall(&run->hdf5, k, &slot->truth);
+    slot->file_clipped = 0;
+    if (!run->files.facts || !run->files.done[k])
+        return;
+    slot->file_clipped = (int64_t)run->files.facts[k].clipped;
+    if (!in_hdf5) {
+        slot->truth.facts = run->files.facts[k];
+        slot->truth.facts.clipped = 0;
+    }
+}
+
+/** What the image that was rendered is like. */
+static void look_at(const nb_stats *stats, nb_hdf5_facts *facts)
+{
+    facts->max = stats->max;
+    facts->max_fast = stats->max_fast;
+    facts->max_slow = stats->max_slow;
+    facts->sum = stats->sum;
+}
+
 /** The frame for HDF5: its pixels, and its reflections if they are wanted. */
 static nb_status encode(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
 {
-    nb_reflections list;
+    nb_reflections list = {0};
     nb_status st = nb_frame_encode(f, &run->layout, slot->chunk, &slot->chunk_bytes, err);
-    if (st || !run->layout.reflections)
-        return st;
-    st = nb_sim_reflections(f->sim, f->image, &list, err);
+    slot->truth.facts.clipped = (double)f->overloads;
+    if (!st && run->layout.reflections)
+        st = nb_sim_reflections(f->sim, f->image, &list, err);
     for (size_t i = 0; i < list.count; i++)
         list.list[i].frame = slot->frame;
     if (!st)
@@ -186,10 +210,11 @@ static nb_status make(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
     if (st || (st = prepare(run, f, k, &cfg, err)))
         return st;
     slot->truth = nb_frame_truth(f);
-    nb_hdf5_sink_recall(&run->hdf5, k, &slot->truth);
+    recall(run, k, slot);
     if (slot->kept)
         return NB_OK;
     st = render(run, f, k, err);
+    look_at(&f->targets.stats, &slot->truth.facts);
     if (!st && run->files.done && !run->files.done[k])
         st = nb_file_sink_make(&run->files, f, k, slot, err);
     if (!st && run->hdf5.done && !run->hdf5.done[k])
@@ -199,7 +224,8 @@ static nb_status make(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
 
 static nb_status commit(nb_run *run, nb_slot *slot, nb_error *err)
 {
-    nb_finished f = {slot->frame, slot->kept, 0, slot->file_hash, slot->truth};
+    nb_finished f = {slot->frame,     slot->kept,         0,
+                     slot->file_hash, slot->file_clipped, slot->truth};
     nb_status st = NB_OK;
     if (!slot->kept)
         f.bytes = (int64_t)slot->chunk_bytes + slot->file_bytes;

@@ -55,6 +55,7 @@ static int64_t expected(const nb_scene *sc, const float *image, const nb_made *m
 {
     const nb_noise_options noise = {m->seed, m->frame, m->adc_offset, 0, m->error};
     size_t n = pixels_of(sc), i;
+    const nb_int_levels levels = {m->scale, m->adc_offset};
     int64_t overloads = 0;
     int32_t *counts = out;
     nb_error err;
@@ -64,6 +65,7 @@ static int64_t expected(const nb_scene *sc, const float *image, const nb_made *m
         break;
     case NB_MADE_INT_U16:
         nb_quantize_u16(image, sc, m->scale, m->adc_offset, out);
+        overloads = nb_count_clipped(image, sc, &levels);
         break;
     case NB_MADE_NOISE_U16:
         if (nb_noise(image, sc, &noise, out, &overloads, &err) != NB_OK) {
@@ -79,6 +81,7 @@ static int64_t expected(const nb_scene *sc, const float *image, const nb_made *m
             else if (k == 65535)
                 k = floor(image[i] * m->scale + 0.5);
             counts[i] = lit(&sc->det, i) ? nb_large_count(k) : 0;
+            overloads += lit(&sc->det, i) && nb_large_clips(k);
         }
     }
     return overloads;

@@ -348,7 +348,8 @@ def contents(h5py, name):
     """What must be equal after a resumed run."""
     with h5py.File(name) as h5:
         return (h5["/entry/data/data"][...].tobytes(),
-                [h5["/entry/simulation/" + key][...].tobytes() for key in ("A", "seed", "phi")],
+                [h5["/entry/simulation/" + key][...].tobytes() for key in
+                 ("A", "seed", "phi", "clipped_pixels", "brightest", "brightest_fast", "photons")],
                 [h5["/entry/simulation/reflections/" + key][...].tobytes() for key in
                  ("table", "first", "count", "background", "unassigned")])
 

@@ -133,11 +133,12 @@ static size_t bytes_of(nb_made_kind kind)
                                                                   : 4;
 }
 
-static void make_i32(const fake_state *f, const nb_made *made, int32_t *out)
+static void make_i32(const fake_state *f, nb_made *made, int32_t *out)
 {
     const nb_detector *det = &f->scene.det;
     const nb_noise_options noise = {made->seed, made->frame, 0, 1, made->error};
     size_t n = (size_t)det->fpixels * (size_t)det->spixels;
+    made->overloads = 0;
     for (size_t i = 0; i < n; i++) {
         double counts = nb_int_adu(f->image[i], made->scale, 0);
         if (made->kind == NB_MADE_NOISE_I32)
@@ -145,6 +146,7 @@ static void make_i32(const fake_state *f, const nb_made *made, int32_t *out)
         else if (counts == 65535)
             counts = floor(f->image[i] * made->scale + 0.5);
         out[i] = nb_large_count(counts);
+        made->overloads += nb_large_clips(counts);
     }
 }
 
@@ -165,9 +167,11 @@ static nb_status fake_make(nb_backend_state *state, const nb_scene *scene, nb_ma
         f->kind[f->n] = m->kind;
         if (m->kind == NB_MADE_GREY_U8)
             nb_quantize_u8(f->image, pixels, m->scale, out);
-        else if (m->kind == NB_MADE_INT_U16)
+        else if (m->kind == NB_MADE_INT_U16) {
+            const nb_int_levels levels = {m->scale, m->adc_offset};
             nb_quantize_u16(f->image, scene, m->scale, m->adc_offset, out);
-        else if (m->kind == NB_MADE_NOISE_U16)
+            m->overloads = nb_count_clipped(f->image, scene, &levels);
+        } else if (m->kind == NB_MADE_NOISE_U16)
             st = nb_noise(f->image, scene, &noise, out, &m->overloads, err);
         else
             make_i32(f, m, out);

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "clipped.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const char pixels_of[] = "clipped   %" PRId64 " pixel%s of ";
+
+/** The largest scale of two digits that keeps the brightest pixel below 65535; 0: none. */
+static double fitting_scale(const nb_config *cfg, const nb_stats *stats)
+{
+    double most = (65535 - cfg->adc_offset) / stats->max;
+    double digit = pow(10, floor(log10(most)) - 1);
+    return most > 0 ? floor(most / digit) * digit : 0;
+}
+
+static void report_integers(FILE *out, const nb_config *cfg, const nb_stats *stats,
+                            int64_t n)
+{
+    int tiff = cfg->tiff_file[0] && cfg->tiff_bits == 16;
+    double scale = fitting_scale(cfg, stats);
+    if (n == 0)
+        return;
+    fprintf(out, pixels_of, n, n == 1 ? "" : "s");
+    fprintf(out, "%s%s%s at 65535: ", cfg->write_int ? cfg->int_file : "",
+            cfg->write_int && tiff ? ", " : "", tiff ? cfg->tiff_file : "");
+    if (cfg->scale > 0 && scale > 0)
+        fprintf(out, "-scale %.2g holds them", scale);
+    else
+        fprintf(out, "-adc 0 holds them");
+    fprintf(out, "%s\n", tiff ? ", or -tiffbits 32" : "");
+}
+
+static void report_noise(FILE *out, const nb_config *cfg, int64_t n)
+{
+    if (n == 0)
+        return;
+    fprintf(out, pixels_of, n, n == 1 ? "" : "s");
+    fprintf(out, "%s at 65535: ", cfg->noise_file);
+    fprintf(out, "%s\n",
+            cfg->compat
+                ? "a .cbf of -stills 1 -output 'x_%d.cbf', without -compat, holds them"
+                : "a .cbf of -stills 1 -output 'x_%d.cbf' holds them");
+}
+
+void nb_report_clipped(FILE *out, const nb_config *cfg, const nb_sim *sim,
+                       const nb_stats *stats)
+{
+    int64_t integer, noise;
+    nb_sim_clipped(sim, &integer, &noise);
+    report_integers(out, cfg, stats, integer);
+    report_noise(out, cfg, noise);
+}
+
+static void report_frames(FILE *out, const nb_series_progress *p, const nb_clipped *c,
+                          const char *name, const char *limit, const char *mend)
+{
+    if (c->pixels == 0)
+        return;
+    fprintf(out, pixels_of, c->pixels, c->pixels == 1 ? "" : "s");
+    fprintf(out, "%s at %s, in %d of %d frames, most in frame %d (%" PRId64 "): %s\n",
+            name, limit, c->frames, p->done, c->worst + 1, c->most, mend);
+}
+
+static int ends_in(const char *name, const char *extension)
+{
+    size_t n = strlen(name), m = strlen(extension);
+    return n >= m && !strcasecmp(name + n - m, extension);
+}
+
+void nb_report_clipped_series(FILE *out, const nb_cli *cli, const nb_series_progress *p)
+{
+    static const char small[] = "65535", large[] = "2147483646";
+    const nb_series *s = &cli->series;
+    int compat = cli->cfg.compat; /* its noise ends at 65535 */
+    int cbf = ends_in(s->output, ".cbf"), i32 = s->hdf5_type == NB_HDF5_I32;
+    report_frames(out, p, &p->clipped_output, s->output, cbf && !compat ? large : small,
+                  cbf || compat ? ".bin, photons without noise, holds them"
+                                : ".cbf holds them");
+    report_frames(out, p, &p->clipped_hdf5, s->hdf5_file, i32 && !compat ? large : small,
+                  i32 || compat ? "-hdf5type float32, photons without noise, holds them"
+                                : "-hdf5type int32 holds them");
+}

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""What a run says about itself: pixels that were cut, the brightest pixel.
+
+usage: NANOBRAGG=program python3 tests/cli/report_check.py
+"""
+import array
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = os.path.abspath(os.environ["NANOBRAGG"])
+FAILED = []
+X = ["-default_F", "100", "-cell", "80", "-N", "8", "-detpixels", "48", "-pixel", "1", "-seed", "7"]
+BRIGHT = X + ["-fluence", "1e31"]
+
+
+def ok(name, good, why=""):
+    if not good:
+        print(f"# {name}: {why}")
+        FAILED.append(name)
+    print(("ok " if good else "not ok ") + "report " + name)
+
+
+def run(*args, status=0):
+    done = subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, check=False)
+    if done.returncode != status:
+        raise AssertionError(f"exit status {done.returncode}, not {status}: {done.stderr[-300:]}")
+    return done.stdout, done.stderr
+
+
+def floats(path):
+    image = array.array("f")
+    with open(path, "rb") as stream:
+        image.frombytes(stream.read())
+    return image
+
+
+def clipped(text):
+    """(pixels, rest of the line) of each line about cut pixels."""
+    return [(int(n), line) for n, line in re.findall(r"^clipped +(\d+) pixels? of (.*)$", text, re.M)]
+
+
+def single_images():
+    text = run(*X)[0]
+    ok("silent-when-nothing-is-cut", "clipped" not in text, text)
+    text = run(*X, "-scale", 50, "-adc", 100, "-nonoise", "-tifffile", "t.tif", "-tiffbits", 16,
+               "-roi", 3, 40, 5, 47)[0]
+    image = floats("floatimage.bin")
+    want = sum(math.floor(v * 50 + 100.5) > 65535 for v in image)
+    lines = clipped(text)
+    ok("integer-image", want > 5 and len(lines) == 1 and lines[0][0] == want and
+       "intimage.img, t.tif at 65535" in lines[0][1], (want, text))
+    scale = re.search(r"-scale (\S+) holds", text)
+    good = scale and not clipped(run(*X, "-scale", scale[1], "-adc", 100, "-nonoise")[0])
+    ok("the-scale-it-names-holds-them", good, text)
+    text = run(*BRIGHT, "-noint")[0]
+    lines = clipped(text)
+    ok("noise-image", len(lines) == 1 and "noiseimage.img at 65535: " in lines[0][1] and
+       ".cbf" in lines[0][1], text)
+    return lines[0][0] if lines else 0
+
+
+def series(h5py, noise_of_one):
+    """Each output against the counts of int32."""
+    text = run(*BRIGHT, "-stills", 3, "-orientations", "random", "-hdf5", "w.h5", "-hdf5type",
+               "int32", "-output", "w_%d.cbf")[0]
+    ok("int32-holds-them", not clipped(text), text)
+    with h5py.File("w.h5") as h5:
+        counts = h5["/entry/data/data"][...]
+        bright = h5["/entry/simulation/brightest"][...]
+        ok("hdf5-says-none", not h5["/entry/simulation/clipped_pixels"][...].any())
+    for extension, flags in (("img", ()), ("tif", ("-tiffbits", 16))):
+        text = run(*BRIGHT, "-stills", 3, "-orientations", "random", "-hdf5", "n.h5", *flags,
+                   "-output", f"n_%d.{extension}")[0]
+        each = [int((c + 40 > 65535).sum()) for c in counts]
+        want = [sum(each), f"in {sum(n > 0 for n in each)} of 3 frames, most in frame "
+                f"{each.index(max(each)) + 1} ({max(each)})"]
+        lines = clipped(text)
+        ok(f"series-{extension}", len(lines) == 2 and lines[0][0] == want[0] and
+           want[1] in lines[0][1] and ".cbf holds" in lines[0][1], (want, text))
+    each = [int((c > 65535).sum()) for c in counts]
+    ok("series-hdf5", lines[1][0] == sum(each) and "-hdf5type int32 holds" in lines[1][1],
+       (each, text))
+    with h5py.File("n.h5") as h5:
+        there = h5["/entry/simulation/clipped_pixels"][...].tolist()
+        ok("hdf5-clipped-pixels", there == each and h5["/entry/data/data"].dtype == "uint16",
+           (there, each))
+    line = re.search(r"^brightest (\S+) photons at pixel (\d+) (\d+) .* of frame (\d)$", text, re.M)
+    run(*BRIGHT, "-stills", 3, "-orientations", "random", "-output", "f_%d.bin")
+    best = max((v, k, i) for k in (1, 2, 3) for i, v in enumerate(floats(f"f_{k}.bin")))
+    ok("brightest-pixel", line and math.isclose(float(line[1]), best[0], rel_tol=1e-6) and
+       (int(line[4]), int(line[2]) + 48 * int(line[3])) == best[1:] and
+       math.isclose(bright.max(), best[0], rel_tol=1e-6), (best, text))
+    text = run(*BRIGHT, "-stills", 1, "-output", "one_%d.img")[0]
+    ok("series-as-single", clipped(text)[0][0] == noise_of_one, text)
+    cut_at_int32(h5py)
+
+
+def cut_at_int32(h5py):
+    text = run(*X, "-fluence", "3e37", "-stills", 1, "-output", "l_%d.cbf", "-hdf5", "l.h5", "-hdf5type",
+               "int32")[0]
+    with h5py.File("l.h5") as h5:
+        want = int((h5["/entry/data/data"][...] >= 2147483646).sum())
+    lines = clipped(text)
+    ok("series-int32", want > 5 and len(lines) == 2 and lines[0][0] == want == lines[1][0] and
+       "2147483646" in lines[0][1] and "float32" in lines[1][1] and ".bin" in lines[0][1],
+       (want, text))
+    text = run(*X, "-scale", "3e9", "-nonoise", "-stills", 1, "-output", "m_%d.cbf", "-hdf5", "m.h5")[0]
+    ok("series-without-noise", len(clipped(text)) == 2 and "uint16" not in text and
+       clipped(text)[1][0] > clipped(text)[0][0] > 0, text)
+
+
+def main():
+    folder = tempfile.mkdtemp()
+    os.chdir(folder)
+    try:
+        import h5py
+    except ImportError as missing:
+        h5py = None
+        print(f"skip report hdf5 # {missing}")
+    if h5py and subprocess.run([PROGRAM, *X, "-stills", "1", "-hdf5", "t.h5"], capture_output=True,
+                               check=False).returncode == 2:
+        print("skip report hdf5 # not in this build")
+        h5py = None
+    noise = single_images()
+    if h5py:
+        series(h5py, noise)
+    os.chdir("/")
+    shutil.rmtree(folder)
+    return 1 if FAILED else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
