@@ -43,8 +43,6 @@ soname() {
 soname TIFF libtiff-4 libtiff
 soname PNG libpng libpng16
 soname HDF5 hdf5 libhdf5
-package CAIRO cairo
-soname CAIRO cairo libcairo
 # MPI, loaded when mpirun started the program (src/series/mpi_lib.h).
 for mpi in mpich ompi-c ompi mpi; do
     ! pkg-config --exists $mpi 2>/dev/null || break

@@ -55,11 +55,6 @@
 #else
 #define LZ4_STATE 0, "-compress bslz4 is off: install liblz4-dev and rebuild"
 #endif
-#ifdef NB_HAVE_CAIRO
-#define CAIRO_STATE 1, NB_CAIRO_VERSION
-#else
-#define CAIRO_STATE 0, "reports of bench have no plots: install libcairo2-dev and rebuild"
-#endif
 #ifdef NB_HAVE_MPI
 #define MPI_STATE 1, NB_MPI_VERSION
 #else
@@ -69,12 +64,17 @@
 const nb_feature *nb_features(size_t *count)
 {
     static const nb_feature features[] = {
-        {"OpenMP", OPENMP_STATE},       {"CUDA", CUDA_STATE},
-        {"Random123", RANDOM123_STATE}, {"libtiff", TIFF_STATE},
-        {"libpng", PNG_STATE},          {"cJSON", CJSON_STATE},
-        {"HDF5", HDF5_STATE},           {"libdeflate", LIBDEFLATE_STATE},
-        {"zlib", ZLIB_STATE},           {"LZ4", LZ4_STATE},
-        {"cairo", CAIRO_STATE},         {"MPI", MPI_STATE},
+        {"OpenMP", OPENMP_STATE},
+        {"CUDA", CUDA_STATE},
+        {"Random123", RANDOM123_STATE},
+        {"libtiff", TIFF_STATE},
+        {"libpng", PNG_STATE},
+        {"cJSON", CJSON_STATE},
+        {"HDF5", HDF5_STATE},
+        {"libdeflate", LIBDEFLATE_STATE},
+        {"zlib", ZLIB_STATE},
+        {"LZ4", LZ4_STATE},
+        {"MPI", MPI_STATE},
     };
     *count = sizeof features / sizeof *features;
     return features;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/** A chart of lines with markers, as SVG and PNG from the same drawing. */
+/** A chart of lines with markers, as commands of gnuplot. */
 #ifndef NB_BENCH_CHART_H
 #define NB_BENCH_CHART_H
 
-#include "axis.h"
+#include <stdio.h>
 
 #define NB_CHART_POINTS_MAX 32
 #define NB_CHART_LINES_MAX 14
@@ -24,15 +24,15 @@ typedef enum nb_chart_colour {
 typedef struct nb_chart_line {
     char label[96];
     nb_chart_colour colour; /* chooses the marker too */
-    int dashed;             /* and hollow markers */
-    int plain;              /* a guide: no markers */
+    int dashed;
+    int plain; /* a guide: no markers */
     int count;
     double x[NB_CHART_POINTS_MAX], y[NB_CHART_POINTS_MAX];
 } nb_chart_line;
 
 typedef struct nb_chart {
     char title[128], subtitle[160], x_title[96], y_title[96];
-    nb_axis x, y;
+    const char *y_format; /* of gnuplot's numbers */
     int count;
     nb_chart_line lines[NB_CHART_LINES_MAX];
 } nb_chart;
@@ -43,14 +43,10 @@ nb_chart_line *nb_chart_add(nb_chart *c, nb_chart_colour colour, int dashed);
 void nb_chart_point(nb_chart_line *line, double x, double y);
 /** Lines without points go; 0 when none is left. */
 int nb_chart_tidy(nb_chart *c);
-/** Range of y over all lines. */
-void nb_chart_range(const nb_chart *c, double *low, double *high);
 
-#ifdef NB_HAVE_CAIRO
-#include "cairo_lib.h"
-/** Write PATH.svg and PATH.png.  Errors: NB_ERR_IO. */
-nb_status nb_chart_draw(const nb_cairo *lib, const nb_chart *c, const char *path,
-                        nb_error *err);
-#endif
+/** Write the commands that draw NAME.svg and NAME.png: both axes logarithmic, labels at the `count`
+ * values x. */
+void nb_chart_write(FILE *out, const nb_chart *c, const char *name, const double *x,
+                    int count);
 
 #endif

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Which charts a report has. */
+/* Which charts a report has; gnuplot draws them from plots.gp. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench.h"
 #include "chart.h"
 #include "json.h"
+#include "process.h"
 #include "query.h"
 #include "report.h"
 
-#ifdef NB_HAVE_CAIRO
-
 typedef struct drawing {
-    const nb_bench_folder *folder;
     const cJSON *root;
-    const nb_cairo *lib;
     nb_bench_plots *made;
     nb_chart *chart;
-    nb_error *err;
+    FILE *out; /* plots.gp */
 } drawing;
 
 static void begin(const drawing *d, const char *title, const char *x, const char *y)
@@ -33,28 +31,19 @@ static void begin(const drawing *d, const char *title, const char *x, const char
              nb_bench_text(d->root, "name"), nb_bench_text(d->root, "date"));
 }
 
-/** Axes round what is there, and the files. */
-static nb_status finish(const drawing *d, const char *name, const double *x, int count,
-                        nb_axis_unit unit)
+/** Its commands, if there is anything to draw. */
+static void finish(const drawing *d, const char *name, const double *x, int count,
+                   const char *y_format)
 {
     nb_bench_plots *made = d->made;
     nb_chart *c = d->chart;
-    char path[NB_PATH_MAX];
-    double low, high;
-    nb_status st;
     if (!nb_chart_tidy(c) || made->count == NB_BENCH_PLOTS_MAX)
-        return NB_OK;
-    nb_chart_range(c, &low, &high);
-    nb_axis_span(&c->y, low * 0.9, high * 1.1, unit);
-    nb_axis_at(&c->x, x, count, NB_UNIT_PLAIN);
-    nb_bench_path(d->folder->part, name, path);
-    st = nb_chart_draw(d->lib, c, path, d->err);
-    if (st)
-        return st;
+        return;
+    c->y_format = y_format;
+    nb_chart_write(d->out, c, name, x, count);
     snprintf(made->names[made->count], sizeof made->names[0], "%s", name);
     snprintf(made->captions[made->count], sizeof made->captions[0], "%s", c->title);
     made->count++;
-    return NB_OK;
 }
 
 static int same_line(const cJSON *a, const cJSON *b)
@@ -120,7 +109,7 @@ static void add_times(const drawing *d, const nb_query *q, const cJSON *first,
             nb_chart_point(line, nb_bench_get(p, "size", 0), nb_query_median(p, how));
 }
 
-static nb_status draw_times(const drawing *d, const char *which)
+static void draw_times(const drawing *d, const char *which)
 {
     nb_query q = {"size", which, NULL, NULL, NULL, NULL, 0};
     double sizes[NB_QUERY_MAX];
@@ -137,7 +126,7 @@ static nb_status draw_times(const drawing *d, const char *which)
             add_times(d, &q, p, "warm");
             add_times(d, &q, p, "cold");
         }
-    return finish(d, name, sizes, count, NB_UNIT_SECONDS);
+    finish(d, name, sizes, count, "%.0s %cs");
 }
 
 /** How many times longer another's points take than ours on a device. */
@@ -166,7 +155,7 @@ static void add_ratios(const drawing *d, const nb_query *q, const cJSON *other,
     }
 }
 
-static nb_status draw_ratios(const drawing *d, const char *which, const char *ours)
+static void draw_ratios(const drawing *d, const char *which, const char *ours)
 {
     nb_query q = {"size", which, NULL, NULL, NULL, NULL, 0};
     double sizes[NB_QUERY_MAX];
@@ -187,10 +176,10 @@ static nb_status draw_ratios(const drawing *d, const char *which, const char *ou
         if (!is_ours)
             add_ratios(d, &q, p, ours, "cold");
     }
-    return finish(d, name, sizes, count, NB_UNIT_TIMES);
+    finish(d, name, sizes, count, "%g \xc3\x97");
 }
 
-static nb_status draw_threads(const drawing *d)
+static void draw_threads(const drawing *d)
 {
     nb_query q = {"threads", NULL, NULL, NULL, NULL, NULL, 0};
     const char *cases[NB_QUERY_MAX];
@@ -219,10 +208,10 @@ static nb_status draw_threads(const drawing *d)
     snprintf(ideal->label, sizeof ideal->label, "every thread a full share");
     for (int i = 0; i < count; i++)
         nb_chart_point(ideal, threads[i], threads[i] / threads[0]);
-    return finish(d, "threads", threads, count, NB_UNIT_TIMES);
+    finish(d, "threads", threads, count, "%g \xc3\x97");
 }
 
-static nb_status draw_batches(const drawing *d)
+static void draw_batches(const drawing *d)
 {
     const cJSON *list = cJSON_GetObjectItem(d->root, "batches"), *p;
     const cJSON *first = list ? list->child : NULL;
@@ -252,55 +241,63 @@ static nb_status draw_batches(const drawing *d)
         if (!known && count < NB_CHART_POINTS_MAX)
             frames[count++] = n;
     }
-    return finish(d, "batches", frames, count, NB_UNIT_PLAIN);
+    finish(d, "batches", frames, count, "%g");
 }
 
-static nb_status draw_every(const drawing *d)
+static void draw_every(const drawing *d)
 {
     nb_query q = {"size", NULL, NULL, NULL, NULL, NULL, 0};
     nb_query own = {"size", NULL, "nanobragg", NULL, "auto", NULL, 0};
     const char *cases[NB_QUERY_MAX], *devices[NB_QUERY_MAX];
     int n = nb_query_texts(d->root, &q, "case", cases);
     int n_devices = nb_query_texts(d->root, &own, "device", devices);
-    nb_status st = NB_OK;
-    for (int i = 0; i < n && !st; i++) {
-        st = draw_times(d, cases[i]);
-        for (int k = 0; k < n_devices && !st; k++)
-            st = draw_ratios(d, cases[i], devices[k]);
+    for (int i = 0; i < n; i++) {
+        draw_times(d, cases[i]);
+        for (int k = 0; k < n_devices; k++)
+            draw_ratios(d, cases[i], devices[k]);
     }
-    if (!st)
-        st = draw_threads(d);
-    return st ? st : draw_batches(d);
+    draw_threads(d);
+    draw_batches(d);
+}
+
+static nb_status run_gnuplot(const nb_bench_folder *f, nb_error *err)
+{
+    char *argv[] = {(char *)"gnuplot", (char *)"plots.gp", NULL};
+    char log[NB_PATH_MAX];
+    nb_child_end end;
+    nb_status st;
+    nb_bench_path(f->scratch, "gnuplot.log", log);
+    st = nb_child_run(argv, f->part, log, log, &end, err);
+    if (st || !end.missing)
+        return st ? st : nb_bench_ended_well("gnuplot", log, &end, err);
+    memset(err, 0, sizeof *err);
+    err->code = NB_ERR_UNSUPPORTED;
+    snprintf(err->message, sizeof err->message,
+             "no plots: gnuplot is not installed (package gnuplot-nox); it draws them "
+             "from plots.gp");
+    return err->code;
 }
 
 nb_status nb_bench_draw_plots(const nb_bench_folder *f, const cJSON *root,
                               nb_bench_plots *made, nb_error *err)
 {
-    nb_cairo lib;
-    drawing d = {f, root, &lib, made, calloc(1, sizeof(nb_chart)), err};
-    nb_status st = nb_cairo_load(&lib, err);
-    if (!st && !d.chart) {
-        memset(err, 0, sizeof *err);
-        err->code = NB_ERR_NOMEM;
-        snprintf(err->message, sizeof err->message, "out of memory (plots)");
-        st = NB_ERR_NOMEM;
+    char *text = NULL;
+    size_t size;
+    nb_chart *chart = calloc(1, sizeof *chart);
+    drawing d = {root, made, chart, chart ? open_memstream(&text, &size) : NULL};
+    nb_status st;
+    if (!d.out) {
+        free(chart);
+        return nb_bench_no_memory(err);
     }
-    if (!st)
-        st = draw_every(&d);
-    free(d.chart);
+    draw_every(&d);
+    fclose(d.out);
+    st = text ? nb_bench_write_text(f, "plots.gp", text, err) : nb_bench_no_memory(err);
+    if (!st && made->count)
+        st = run_gnuplot(f, err);
+    if (st)
+        made->count = 0;
+    free(text);
+    free(chart);
     return st;
 }
-#else
-nb_status nb_bench_draw_plots(const nb_bench_folder *f, const cJSON *root,
-                              nb_bench_plots *made, nb_error *err)
-{
-    (void)f;
-    (void)root;
-    (void)made;
-    memset(err, 0, sizeof *err);
-    err->code = NB_ERR_UNSUPPORTED;
-    snprintf(err->message, sizeof err->message,
-             "no plots: this build has no cairo (install libcairo2-dev and rebuild)");
-    return NB_ERR_UNSUPPORTED;
-}
-#endif

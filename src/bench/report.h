@@ -8,8 +8,8 @@
 
 #include "folder.h"
 
-/** Write all of it into f->part.  Errors: NB_ERR_IO, NB_ERR_NOMEM.  A build or a machine without
- * cairo makes no plots and says so. */
+/** Write all of it into f->part.  Errors: NB_ERR_IO, NB_ERR_NOMEM.  A machine without gnuplot
+ * makes no plots and says so. */
 nb_status nb_bench_report(const nb_bench_folder *f, const cJSON *root, nb_error *err);
 
 #define NB_BENCH_PLOTS_MAX 16
@@ -21,7 +21,7 @@ typedef struct nb_bench_plots {
     char captions[NB_BENCH_PLOTS_MAX][160];
 } nb_bench_plots;
 
-/** Draw what there is data for.  Errors: NB_ERR_IO, NB_ERR_UNSUPPORTED (no cairo). */
+/** Draw what there is data for.  Errors: NB_ERR_IO, NB_ERR_UNSUPPORTED (no gnuplot). */
 nb_status nb_bench_draw_plots(const nb_bench_folder *f, const cJSON *root,
                               nb_bench_plots *made, nb_error *err);
 

@@ -6,7 +6,7 @@ import sys
 
 ALLOWED = {
     "cli": {"cli"},
-    "bench": {"bench", "cli", "base/late_library.h"},
+    "bench": {"bench", "cli"},
     "glue": {"effects", "analysis", "io", "render", "model", "base", "physics", "glue"},
     "series": {"glue", "effects", "io", "render", "model", "base", "physics", "series"},
     "render": {"render", "model", "physics", "base"},
@@ -29,7 +29,6 @@ LIBRARIES = {
     "Random123/": {"base", "effects"},
     "omp.h": {"render", "glue", "effects", "cuda", "series"},
     "hdf5.h": {"io"},
-    "cairo": {"bench"},
     "mpi.h": {"series"},
     "libdeflate.h": {"io"},
     "lz4.h": {"io"},

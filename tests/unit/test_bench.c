@@ -12,7 +12,6 @@
 
 #include <cmocka.h>
 
-#include "bench/axis.h"
 #include "bench/chart.h"
 #include "bench/check.h"
 #include "bench/job.h"
@@ -117,54 +116,9 @@ static void test_rows_of_a_reference(void **state)
 
 /* --- axes --- */
 
-static void test_axis_of_powers(void **state)
-{
-    nb_axis a;
-    (void)state;
-    nb_axis_span(&a, 0.00032, 2.3, NB_UNIT_SECONDS);
-    assert_true(fabs(a.low - 0.0002) < 1e-12 && fabs(a.high - 5) < 1e-9);
-    assert_int_equal(a.count, 4);
-    assert_string_equal(a.label[0], "1 ms");
-    assert_string_equal(a.label[3], "1 s");
-    assert_true(fabs(nb_axis_place(&a, a.low)) < 1e-12);
-    assert_true(fabs(nb_axis_place(&a, a.high) - 1) < 1e-12);
-    assert_true(fabs(nb_axis_place(&a, sqrt(a.low * a.high)) - 0.5) < 1e-12);
-    assert_true(a.minor_count > 20);
-}
-
-static void test_axis_of_few_powers(void **state)
-{
-    nb_axis a;
-    (void)state;
-    nb_axis_span(&a, 12e-6, 170e-6, NB_UNIT_SECONDS);
-    assert_true(fabs(a.low - 10e-6) < 1e-15 && fabs(a.high - 200e-6) < 1e-15);
-    assert_int_equal(a.count, 5);
-    assert_string_equal(a.label[0], "10 \xc2\xb5s");
-    assert_string_equal(a.label[4], "200 \xc2\xb5s");
-    nb_axis_span(&a, 3, 3, NB_UNIT_TIMES); /* one value has a range too */
-    assert_true(a.low < 3 && a.high > 3 && a.count >= 1);
-}
-
-static void test_axis_at_values(void **state)
-{
-    const double sizes[] = {256, 512, 1024};
-    nb_axis a;
-    (void)state;
-    nb_axis_at(&a, sizes, 3, NB_UNIT_PLAIN);
-    assert_int_equal(a.count, 3);
-    assert_string_equal(a.label[2], "1024");
-    assert_true(a.low < 256 && a.high > 1024 && nb_axis_place(&a, 512) > 0.49 &&
-                nb_axis_place(&a, 512) < 0.51);
-    nb_axis_at(&a, sizes, 1, NB_UNIT_PLAIN);
-    assert_true(a.low < 256 && a.high > 256);
-    nb_axis_at(&a, sizes, 0, NB_UNIT_PLAIN);
-    assert_true(a.low > 0 && a.high > a.low);
-}
-
 static void test_chart_lines(void **state)
 {
     nb_chart *c = calloc(1, sizeof *c);
-    double low, high;
     (void)state;
     assert_non_null(c);
     nb_chart_add(c, NB_COLOUR_BLUE, 0); /* stays empty */
@@ -175,8 +129,6 @@ static void test_chart_lines(void **state)
     assert_int_equal(c->lines[1].count, 1);
     assert_true(nb_chart_tidy(c));
     assert_int_equal(c->count, NB_CHART_LINES_MAX - 1);
-    nb_chart_range(c, &low, &high);
-    assert_true(low == 2 && high >= NB_CHART_LINES_MAX);
     memset(c, 0, sizeof *c);
     nb_chart_add(c, NB_COLOUR_BLUE, 0)->plain = 1;
     nb_chart_point(&c->lines[0], 1, 1);
@@ -292,9 +244,6 @@ int main(void)
         cmocka_unit_test(test_series_is_bounded),
         cmocka_unit_test(test_gate),
         cmocka_unit_test(test_worse),
-        cmocka_unit_test(test_axis_of_powers),
-        cmocka_unit_test(test_axis_of_few_powers),
-        cmocka_unit_test(test_axis_at_values),
         cmocka_unit_test(test_chart_lines),
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_arguments_refused),
