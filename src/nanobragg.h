@@ -440,6 +440,7 @@ typedef struct nb_series {
     /** Last word on the configuration of a frame; may be NULL.  Called from several threads. */
     nb_status (*override)(void *user, int frame, nb_config *cfg, nb_error *err);
     uint64_t override_tag; /* another one for another override: `resume` compares it */
+    const char *override_text; /* what it does, a line a frame, for the master; may be NULL */
     /** After every frame, one call at a time; non-zero return: stop.  May be NULL. */
     int (*progress)(void *user, const nb_series_progress *progress);
 } nb_series;

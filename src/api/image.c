@@ -81,6 +81,50 @@ static void complete(nb_config *cfg, double pixel_mm, double wavelength_A,
     }
 }
 
+/** Was nothing typed that says where the detector stands? */
+static int is_unplaced(const nb_config *c)
+{
+    const double typed[] = {
+        c->distance_mm, c->close_distance_mm, c->Xbeam_mm,   c->Ybeam_mm,
+        c->Xclose_mm,   c->Yclose_mm,         c->orgx,       c->orgy,
+        c->rot_deg[0],  c->rot_deg[1],        c->rot_deg[2], c->twotheta_deg,
+        c->pixel_mm};
+    for (size_t i = 0; i < sizeof typed / sizeof *typed; i++)
+        if (!isnan(typed[i]))
+            return 0;
+    return c->convention == NB_CONV_UNSET && !c->pix0_m.set;
+}
+
+static nb_opt3 vector(const double v[3], double scale)
+{
+    return (nb_opt3){1, {v[0] * scale, v[1] * scale, v[2] * scale}};
+}
+
+/** Masters of ours say the place in vectors, which hold a tilt too; of others there is distance and
+ * beam centre. */
+static void apply_hdf5(const nb_hdf5_geometry *said, nb_config *cfg)
+{
+    const double *f = said->fast_axis, *s = said->slow_axis;
+    double sum = 0;
+    for (int i = 0; i < 3; i++)
+        sum += said->pix0_mm[i] + f[i] + s[i] + said->beam[i] + said->spindle[i];
+    if (is_unplaced(cfg) && isfinite(sum)) {
+        const double normal[3] = {f[1] * s[2] - f[2] * s[1], f[2] * s[0] - f[0] * s[2],
+                                  f[0] * s[1] - f[1] * s[0]};
+        cfg->convention = NB_CONV_CUSTOM;
+        cfg->pix0_m = vector(said->pix0_mm, 1e-3);
+        cfg->fdet_vector = vector(f, 1);
+        cfg->sdet_vector = vector(s, 1);
+        cfg->odet_vector = vector(normal, 1);
+        cfg->beam_vector = vector(said->beam, 1);
+        cfg->spindle_axis = vector(said->spindle, 1);
+        if (isfinite(said->polar_axis[0]))
+            cfg->polar_vector = vector(said->polar_axis, 1);
+    }
+    complete(cfg, said->pixel_mm, said->wavelength_A,
+             cfg->pix0_m.set ? NAN : said->distance_mm, said->beam_px);
+}
+
 static void apply_cbf(const nb_image_file *file, nb_config *cfg)
 {
     nb_cbf_header h;
@@ -121,12 +165,11 @@ static nb_status open_image(opened *in, const char *path, const char *flag, nb_i
 static nb_status apply(const opened *in, nb_config *cfg, int *own, double *pedestal,
                        nb_error *err)
 {
-    const nb_hdf5_geometry *g = &in->said;
     *own = 0;
     if (in->format == NB_FORMAT_SMV)
         return apply_smv(&in->file, cfg, own, pedestal, err);
     if (in->format == NB_FORMAT_HDF5)
-        complete(cfg, g->pixel_mm, g->wavelength_A, g->distance_mm, g->beam_px);
+        apply_hdf5(&in->said, cfg);
     else if (in->format == NB_FORMAT_CBF)
         apply_cbf(&in->file, cfg);
     return NB_OK;

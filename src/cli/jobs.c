@@ -19,7 +19,8 @@ typedef struct job {
 } job;
 
 struct nb_jobs {
-    char *data;
+    char *data; /* cut into lines */
+    char *text; /* as it was */
     job *list;
     int count;
     uint64_t tag;
@@ -185,7 +186,8 @@ nb_status nb_jobs_load(const nb_cli *cli, nb_jobs **out, nb_error *err)
     jobs->tag = 0xcbf29ce484222325u;
     for (size_t i = 0; i < bytes; i++)
         jobs->tag = (jobs->tag ^ (unsigned char)jobs->data[i]) * 0x100000001b3u;
-    if (!split(jobs))
+    jobs->text = strdup(jobs->data);
+    if (!jobs->text || !split(jobs))
         return nb_cli_fail(err, "-jobs: out of memory");
     if (!jobs->count)
         return nb_cli_fail(err, "-jobs %.300s: no line with a JSON object", jobs->path);
@@ -201,6 +203,7 @@ void nb_jobs_free(nb_jobs *jobs)
     if (!jobs)
         return;
     free(jobs->data);
+    free(jobs->text);
     free(jobs->list);
     free(jobs);
 }
@@ -213,6 +216,11 @@ int nb_jobs_count(const nb_jobs *jobs)
 uint64_t nb_jobs_tag(const nb_jobs *jobs)
 {
     return jobs->tag;
+}
+
+const char *nb_jobs_text(const nb_jobs *jobs)
+{
+    return jobs->text;
 }
 
 #else
@@ -241,6 +249,12 @@ uint64_t nb_jobs_tag(const nb_jobs *jobs)
 {
     (void)jobs;
     return 0;
+}
+
+const char *nb_jobs_text(const nb_jobs *jobs)
+{
+    (void)jobs;
+    return NULL;
 }
 
 nb_status nb_jobs_apply(const nb_jobs *jobs, int frame, nb_config *cfg, nb_error *err)

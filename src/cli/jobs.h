@@ -16,6 +16,9 @@ int nb_jobs_count(const nb_jobs *jobs);
 /** A number that differs when the file differs. */
 uint64_t nb_jobs_tag(const nb_jobs *jobs);
 
+/** The file's text; valid as long as jobs. */
+const char *nb_jobs_text(const nb_jobs *jobs);
+
 /** Let line `frame` (0..) change cfg.  Thread-safe. */
 nb_status nb_jobs_apply(const nb_jobs *jobs, int frame, nb_config *cfg, nb_error *err);
 

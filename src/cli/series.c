@@ -119,6 +119,7 @@ static nb_status use_jobs(const nb_cli *cli, nb_series *series, series_run *run,
                            cli->jobs_file, lines, frames);
     series->override = on_frame;
     series->override_tag = nb_jobs_tag(run->jobs);
+    series->override_text = nb_jobs_text(run->jobs);
     return NB_OK;
 }
 

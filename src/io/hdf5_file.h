@@ -90,6 +90,7 @@ typedef struct nb_hdf5_master {
     nb_hdf5_layout layout;
     int frames, frames_per_file;
     int rotation;              /* else stills */
+    int moving;                /* the detector's place is each frame's own, not meta's */
     const nb_image_meta *meta; /* of the base configuration */
     /** What is true of frames first..first+count-1. */
     nb_status (*truth)(void *user, int first, int count, nb_hdf5_frame *out,
@@ -97,6 +98,7 @@ typedef struct nb_hdf5_master {
     void *truth_user;
     const uint8_t *bad;        /* [slow][fast], 1: pixel not rendered; NULL: all good */
     const char *config;        /* JSON, may be NULL */
+    const char *jobs;          /* what changes the frames, a line each; may be NULL */
     const nb_spectra *spectra; /* frame k has spectrum k; NULL: none */
     /** Name of data file n (0..) relative to the master, into name[NB_PATH_MAX]. */
     void (*data_name)(void *user, int n, char *name);

@@ -14,87 +14,12 @@
 #include "../base/memory.h"
 #include "hdf5_beam.h"
 #include "hdf5_frames.h"
+#include "hdf5_place.h"
 #include "hdf5_open.h"
 #include "hdf5_truth.h"
 
-#define DETECTOR "/entry/instrument/detector"
-#define MODULE DETECTOR "/module"
+#define DETECTOR NB_HDF5_DETECTOR
 #define TRANSFORM "/entry/sample/transformations"
-
-/** Rows of the rotation from our lab frame to NeXus': z along the beam, x against the fast axis. */
-typedef struct lab_frame {
-    double x[3], y[3], z[3];
-} lab_frame;
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static lab_frame find_frame(const nb_image_meta *m)
-{
-    lab_frame f;
-    double along = dot(m->fast_axis, m->beam), length;
-    const double *axis = m->fast_axis;
-    if (fabs(along) > 0.999) { /* a detector seen from its edge */
-        axis = m->slow_axis;
-        along = dot(axis, m->beam);
-    }
-    memcpy(f.z, m->beam, sizeof f.z);
-    for (int i = 0; i < 3; i++)
-        f.x[i] = along * m->beam[i] - axis[i];
-    length = sqrt(dot(f.x, f.x));
-    for (int i = 0; i < 3; i++)
-        f.x[i] /= length;
-    for (int i = 0; i < 3; i++)
-        f.y[i] = f.z[(i + 1) % 3] * f.x[(i + 2) % 3] - f.z[(i + 2) % 3] * f.x[(i + 1) % 3];
-    return f;
-}
-
-static void turn(const lab_frame *f, const double v[3], double out[3])
-{
-    out[0] = dot(f->x, v);
-    out[1] = dot(f->y, v);
-    out[2] = dot(f->z, v);
-    for (int i = 0; i < 3; i++)
-        out[i] = fabs(out[i]) < 1e-15 ? 0 : out[i];
-}
-
-/** What makes a value an axis of a dependency chain. */
-static void make_axis(nb_h5 *h, const char *path, const char *kind, const double v[3],
-                      const char *depends_on)
-{
-    const double zero[3] = {0, 0, 0};
-    nb_h5_attr_text(h, path, "transformation_type", kind);
-    nb_h5_attr_array(h, path, "vector", H5T_NATIVE_DOUBLE, v, 3);
-    nb_h5_attr_array(h, path, "offset", H5T_NATIVE_DOUBLE, zero, 3);
-    nb_h5_attr_text(h, path, "offset_units", "mm");
-    nb_h5_attr_text(h, path, "depends_on", depends_on);
-}
-
-static void put_module(nb_h5 *h, const nb_image_meta *m, const lab_frame *f)
-{
-    const int64_t origin[2] = {0, 0}, size[2] = {m->slow, m->fast};
-    const hsize_t two = 2;
-    double v[3], length;
-    nb_h5_group(h, MODULE, "NXdetector_module");
-    nb_h5_array(h, MODULE "/data_origin", H5T_NATIVE_INT64, origin, 1, &two);
-    nb_h5_array(h, MODULE "/data_size", H5T_NATIVE_INT64, size, 1, &two);
-    turn(f, m->pix0_mm, v);
-    length = sqrt(dot(v, v));
-    for (int i = 0; i < 3; i++)
-        v[i] /= length;
-    nb_h5_number(h, MODULE "/module_offset", length, "mm");
-    make_axis(h, MODULE "/module_offset", "translation", v, ".");
-    nb_h5_number(h, MODULE "/fast_pixel_direction", m->pixel_mm, "mm");
-    turn(f, m->fast_axis, v);
-    make_axis(h, MODULE "/fast_pixel_direction", "translation", v,
-              MODULE "/module_offset");
-    nb_h5_number(h, MODULE "/slow_pixel_direction", m->pixel_mm, "mm");
-    turn(f, m->slow_axis, v);
-    make_axis(h, MODULE "/slow_pixel_direction", "translation", v,
-              MODULE "/module_offset");
-}
 
 static void put_pixel_mask(nb_h5 *h, const nb_hdf5_master *master)
 {
@@ -110,7 +35,7 @@ static void put_pixel_mask(nb_h5 *h, const nb_hdf5_master *master)
     nb_free(mask);
 }
 
-static void put_detector(nb_h5 *h, const nb_hdf5_master *master, const lab_frame *f)
+static void put_detector(nb_h5 *h, const nb_hdf5_master *master, const nb_nexus_frame *f)
 {
     const nb_image_meta *m = master->meta;
     nb_h5_group(h, DETECTOR, "NXdetector");
@@ -118,9 +43,6 @@ static void put_detector(nb_h5 *h, const nb_hdf5_master *master, const lab_frame
     nb_h5_text(h, DETECTOR "/sensor_material", "Si");
     nb_h5_number(h, DETECTOR "/sensor_thickness", m->thick_mm > 0 ? m->thick_mm : 1e-6,
                  "mm");
-    nb_h5_number(h, DETECTOR "/distance", m->distance_mm, "mm");
-    nb_h5_number(h, DETECTOR "/beam_center_x", m->Fbeam_mm / m->pixel_mm, "pixel");
-    nb_h5_number(h, DETECTOR "/beam_center_y", m->Sbeam_mm / m->pixel_mm, "pixel");
     nb_h5_number(h, DETECTOR "/x_pixel_size", m->pixel_mm, "mm");
     nb_h5_number(h, DETECTOR "/y_pixel_size", m->pixel_mm, "mm");
     nb_h5_number(h, DETECTOR "/frame_time", m->exposure_s, "s");
@@ -132,7 +54,7 @@ static void put_detector(nb_h5 *h, const nb_hdf5_master *master, const lab_frame
     }
     if (master->bad)
         put_pixel_mask(h, master);
-    put_module(h, m, f);
+    nb_hdf5_put_place(h, master, f);
 }
 
 /** The scan angle at the end of a frame. */
@@ -144,7 +66,7 @@ static void end_angle(const nb_hdf5_frame *frame, size_t offset, void *row)
 }
 
 /** The goniometer of a rotation; a still has none. */
-static void put_sample(nb_h5 *h, const nb_hdf5_master *master, const lab_frame *f)
+static void put_sample(nb_h5 *h, const nb_hdf5_master *master, const nb_nexus_frame *f)
 {
     nb_hdf5_frame first;
     double axis[3];
@@ -156,11 +78,11 @@ static void put_sample(nb_h5 *h, const nb_hdf5_master *master, const lab_frame *
     if (!h->ok || !master->rotation)
         return;
     nb_h5_group(h, TRANSFORM, "NXtransformations");
-    turn(f, master->meta->spindle, axis);
+    nb_nexus_turn(f, master->meta->spindle, axis);
     nb_hdf5_put_rows(h, master, TRANSFORM "/omega", H5T_NATIVE_DOUBLE, 1, nb_hdf5_member,
                      offsetof(nb_hdf5_frame, phi_deg));
     nb_h5_attr_text(h, TRANSFORM "/omega", "units", "deg");
-    make_axis(h, TRANSFORM "/omega", "rotation", axis, ".");
+    nb_hdf5_make_axis(h, TRANSFORM "/omega", "rotation", axis, ".");
     nb_hdf5_put_rows(h, master, TRANSFORM "/omega_end", H5T_NATIVE_DOUBLE, 1, end_angle,
                      0);
     nb_h5_attr_text(h, TRANSFORM "/omega_end", "units", "deg");
@@ -192,7 +114,8 @@ static void put_times(nb_h5 *h, const nb_hdf5_master *master)
 
 static void fill(nb_h5 *h, const nb_hdf5_master *master)
 {
-    lab_frame f = find_frame(master->meta);
+    nb_nexus_frame f = nb_nexus_frame_of(master->meta->fast_axis, master->meta->slow_axis,
+                                         master->meta->beam);
     nb_h5_attr_text(h, "/", "default", "entry");
     nb_h5_group(h, "/entry", "NXentry");
     nb_h5_attr_text(h, "/entry", "default", "data");

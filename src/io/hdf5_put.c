@@ -173,6 +173,15 @@ void nb_h5_text(nb_h5 *h, const char *path, const char *text)
     H5Tclose(type);
 }
 
+void nb_h5_texts(nb_h5 *h, const char *path, const char *const *texts, hsize_t count)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, H5T_VARIABLE);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    put(h, path, type, H5Screate_simple(1, &count, NULL), texts);
+    H5Tclose(type);
+}
+
 void nb_h5_number(nb_h5 *h, const char *path, double value, const char *units)
 {
     put(h, path, H5T_NATIVE_DOUBLE, H5Screate(H5S_SCALAR), &value);

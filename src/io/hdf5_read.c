@@ -50,8 +50,9 @@ int nb_hdf5_frame_of(const char *path, char *name, int *frame)
 
 #ifdef NB_HAVE_HDF5
 
-/** Number `at` of a small data set, or its only one; NaN: it is not there. */
-static double read_number(hid_t file, const char *path, int at)
+/** Number `at` of a small data set with a row of `width` for each frame, or with one row for all;
+ * NaN: it is not there. */
+static double read_number(hid_t file, const char *path, long long at, int width)
 {
     hid_t set = H5Dopen2(file, path, H5P_DEFAULT);
     hid_t space = set >= 0 ? H5Dget_space(set) : -1;
@@ -60,7 +61,7 @@ static double read_number(hid_t file, const char *path, int at)
         n > 0 && n < 100000000 ? nb_alloc((size_t)n, sizeof *all, "numbers", NULL) : NULL;
     double value = NAN;
     if (all && H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, all) >= 0)
-        value = all[at < n ? at : 0];
+        value = all[at < n ? at : n >= width ? at % width : 0];
     nb_free(all);
     if (space >= 0)
         H5Sclose(space);
@@ -83,20 +84,38 @@ static double unit_mm(hid_t file, const char *path)
     return ok && !strcmp(text, "mm") ? 1 : ok && !strcmp(text, "m") ? 1e3 : NAN;
 }
 
-static double read_length(hid_t file, const char *path)
+static double read_length(hid_t file, const char *path, int frame)
 {
-    return read_number(file, path, 0) * unit_mm(file, path);
+    return read_number(file, path, frame, 1) * unit_mm(file, path);
+}
+
+/** The frame's vectors, which only our own masters have. */
+static void read_vectors(hid_t file, int frame, nb_hdf5_geometry *g)
+{
+#define SIMULATION "/entry/simulation/"
+    double mm = unit_mm(file, SIMULATION "pix0_vector");
+    for (int i = 0; i < 3; i++) {
+        long long at = 3LL * frame + i;
+        g->pix0_mm[i] = read_number(file, SIMULATION "pix0_vector", at, 3) * mm;
+        g->fast_axis[i] = read_number(file, SIMULATION "fdet_vector", at, 3);
+        g->slow_axis[i] = read_number(file, SIMULATION "sdet_vector", at, 3);
+        g->beam[i] = read_number(file, SIMULATION "beam_vector", at, 3);
+        g->spindle[i] = read_number(file, SIMULATION "spindle_axis", at, 3);
+        g->polar_axis[i] = read_number(file, SIMULATION "polar_vector", at, 3);
+    }
+#undef SIMULATION
 }
 
 static void read_geometry(hid_t file, int frame, nb_hdf5_geometry *g)
 {
 #define DETECTOR "/entry/instrument/detector/"
-    g->pixel_mm = read_length(file, DETECTOR "x_pixel_size");
-    g->distance_mm = read_length(file, DETECTOR "distance");
-    g->beam_px[0] = read_number(file, DETECTOR "beam_center_x", 0);
-    g->beam_px[1] = read_number(file, DETECTOR "beam_center_y", 0);
+    g->pixel_mm = read_length(file, DETECTOR "x_pixel_size", 0);
+    g->distance_mm = read_length(file, DETECTOR "distance", frame);
+    g->beam_px[0] = read_number(file, DETECTOR "beam_center_x", frame, 1);
+    g->beam_px[1] = read_number(file, DETECTOR "beam_center_y", frame, 1);
     g->wavelength_A =
-        read_number(file, "/entry/instrument/beam/incident_wavelength", frame);
+        read_number(file, "/entry/instrument/beam/incident_wavelength", frame, 1);
+    read_vectors(file, frame, g);
 #undef DETECTOR
 }
 

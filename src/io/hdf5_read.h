@@ -9,6 +9,9 @@
 typedef struct nb_hdf5_geometry {
     double pixel_mm, wavelength_A, distance_mm;
     double beam_px[2]; /* fast, slow, from the outer corner of the first pixel */
+    /* lab; of a master of ours: the first pixel's outer corner, unit vectors */
+    double pix0_mm[3], fast_axis[3], slow_axis[3], beam[3], spindle[3];
+    double polar_axis[3]; /* NaN in files of version 0.1.0 */
 } nb_hdf5_geometry;
 
 /** Does the path name an HDF5 file, or a frame of one ("file.h5:12")?  Then its name goes into

@@ -164,6 +164,26 @@ static void put_lab(nb_h5 *h, const nb_hdf5_master *master)
     nb_h5_attr_text(h, SIMULATION "/pix0_vector", "units", "mm");
 }
 
+/** The text of -jobs, and the line of each frame (blank ones are no frame's). */
+static void put_jobs(nb_h5 *h, const nb_hdf5_master *master)
+{
+    size_t n = (size_t)master->frames, size = strlen(master->jobs) + 1, found = 0;
+    char *copy = nb_alloc_raw(size, 1, "jobs", NULL), *rest = copy, *line;
+    const char **lines = nb_alloc(n, sizeof *lines, "jobs", NULL);
+    h->ok &= copy && lines;
+    if (h->ok) {
+        memcpy(copy, master->jobs, size);
+        while (found < n && (line = strsep(&rest, "\n")))
+            if (line[strspn(line, " \t\r")])
+                lines[found++] = line;
+        nb_h5_text(h, SIMULATION "/jobs_file", master->jobs);
+    }
+    if (h->ok && found == n)
+        nb_h5_texts(h, SIMULATION "/job", lines, n);
+    nb_free(lines);
+    nb_free(copy);
+}
+
 void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
 {
     const nb_image_meta *m = master->meta;
@@ -173,6 +193,8 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
     nb_h5_text(h, SIMULATION "/command_line", m->command_line ? m->command_line : "");
     if (master->config)
         nb_h5_text(h, SIMULATION "/config", master->config);
+    if (master->jobs)
+        put_jobs(h, master);
     put_lab(h, master);
     put_matrices(h, master);
     nb_hdf5_put_rows(h, master, SIMULATION "/seed", H5T_NATIVE_INT64, 1, nb_hdf5_member,

@@ -150,6 +150,8 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     f->series = series;
     f->rotation = series->frames > 0;
     f->count = f->rotation ? series->frames : series->stills;
+    f->geometry = *g;
+    f->thick_um = nb_or(base->cfg.thick_um, 0);
     f->phi_deg = nb_or(base->cfg.phi_deg, 0);
     f->osc_deg =
         isnan(base->cfg.osc_deg) ? base->model.phi_range / NB_DEG : base->cfg.osc_deg;
@@ -236,7 +238,8 @@ static void apply_orientation(const nb_frames *f, int k, nb_config *cfg)
     }
 }
 
-nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err)
+/** The configuration of frame k before the override. */
+static void plain_config(const nb_frames *f, int k, nb_config *cfg)
 {
     *cfg = f->base;
     cfg->seed.value = nb_series_seed(f->base.seed.value, k);
@@ -246,5 +249,82 @@ nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *
         apply_orientation(f, k, cfg);
         apply_jitter(f, cfg->seed.value, cfg);
     }
+}
+
+nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err)
+{
+    plain_config(f, k, cfg);
     return f->series->override ? f->series->override(f->series->user, k, cfg, err) : NB_OK;
+}
+
+static int same_direction(nb_vec3 a, nb_vec3 b)
+{
+    return nb_norm(nb_sub(a, b)) < 1e-12;
+}
+
+/** What a master cannot hold two of; NULL: nothing of that differs. */
+static const char *two_in_a_master(const nb_frames *f, const nb_geometry *g,
+                                   const nb_config *cfg)
+{
+    if (g->pixel != f->geometry.pixel)
+        return "another pixel size";
+    if (nb_or(cfg->thick_um, 0) != f->thick_um)
+        return "another sensor thickness";
+    if (cfg->curved != f->base.curved)
+        return "a detector of another curvature";
+    if (f->rotation && !same_direction(g->spindle, f->geometry.spindle))
+        return "another spindle axis";
+    if (f->rotation && !same_direction(g->beam, f->geometry.beam))
+        return "another direction of the beam";
+    return NULL;
+}
+
+nb_status nb_frames_check(const nb_frames *f, int k, const nb_geometry *g,
+                          const nb_config *cfg, nb_error *err)
+{
+    const char *what = f->series->hdf5_file[0] ? two_in_a_master(f, g, cfg) : NULL;
+    if (g->fpixels != f->geometry.fpixels || g->spixels != f->geometry.spixels)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-jobs: a frame of %d x %d pixels among those of %d x %d",
+                       g->fpixels, g->spixels, f->geometry.fpixels, f->geometry.spixels);
+    if (what)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-jobs: frame %d (from 0) has %s than the series, and an -hdf5 "
+                       "master holds one; write -output files, or one series for each",
+                       k, what);
+    return NB_OK;
+}
+
+/** Does the override move the detector from g to h? */
+static int moves(const nb_geometry *g, const nb_geometry *h)
+{
+    const nb_vec3 a[] = {g->beam, g->fast, g->slow, g->pix0};
+    const nb_vec3 b[] = {h->beam, h->fast, h->slow, h->pix0};
+    return memcmp(a, b, sizeof a) != 0;
+}
+
+nb_status nb_frames_survey(nb_frames *f, nb_error *err)
+{
+    nb_config before, cfg;
+    nb_geometry g, h, first = f->geometry;
+    nb_status st = NB_OK;
+    for (int k = 0; !st && f->series->override && f->series->hdf5_file[0] && k < f->count;
+         k++) {
+        plain_config(f, k, &before);
+        if ((st = nb_frames_config(f, k, &cfg, err)))
+            return st;
+        if (strcmp(cfg.img_file, before.img_file) != 0 ||
+            strcmp(cfg.mask_file, before.mask_file) != 0) {
+            f->moving = f->places_differ = 1; /* a header may say anything */
+            continue;
+        }
+        if (!(st = nb_geometry_build(&before, &g, err)) &&
+            !(st = nb_geometry_build(&cfg, &h, err)) &&
+            !(st = nb_frames_check(f, k, &h, &cfg, err))) {
+            f->moving |= moves(&g, &h);
+            first = k ? first : h;
+            f->places_differ |= moves(&first, &h);
+        }
+    }
+    return st;
 }

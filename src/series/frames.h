@@ -11,6 +11,10 @@ typedef struct nb_frames {
     const nb_series *series;
     int count;
     int rotation;
+    nb_geometry geometry; /* of the base */
+    double thick_um;
+    int moving;        /* the override moves the detector of some frame */
+    int places_differ; /* not of all to the same place */
     double phi_deg, osc_deg;
     double wavelength_A, fluence, Fbeam_mm, Sbeam_mm, mosaic_deg; /* of the base */
     double Xbeam_mm, Ybeam_mm;
@@ -32,5 +36,14 @@ void nb_frames_give_spectrum(const nb_frames *f, int k, nb_sim *sim);
 
 /** The configuration of frame k, as a single image would be asked for. */
 nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err);
+
+/** Can a frame of this geometry and configuration stand among the others?  All have the same number
+ * of pixels, and a master has one pixel size, sensor, and rotation axis.  Errors: NB_ERR_INPUT. */
+nb_status nb_frames_check(const nb_frames *f, int k, const nb_geometry *g,
+                          const nb_config *cfg, nb_error *err);
+
+/** Before the first frame: look at what the override makes of the geometry of all frames, as far as
+ * no file must be read for it, and set `moving` and `places_differ`.  Errors: as nb_frames_check, and the override's. */
+nb_status nb_frames_survey(nb_frames *f, nb_error *err);
 
 #endif

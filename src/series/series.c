@@ -210,6 +210,13 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
     run->progress.seed = run->frames.base.seed.value;
     memcpy(run->progress.backend, run->base->backend_line, sizeof run->progress.backend);
     choose_threads(run);
+    if (nb_ranks_rank(run->ranks) == 0 && (st = nb_frames_survey(&run->frames, err)))
+        return st;
+    if (run->frames.moving && run->frames.places_differ)
+        nb_notice(&run->hooks,
+                  "-jobs moves the detector: the master has the geometry of each frame, "
+                  "but DIALS takes that of the first for all; numbered files "
+                  "(-output 'img_%%05d.cbf') carry each its own");
     st = open_lanes(run, err);
     return st ? st : nb_share_open(run, b->per_block, err);
 }
@@ -267,6 +274,8 @@ static nb_status write_master(nb_run *run, int frames, nb_error *err)
     master.frames = frames;
     master.frames_per_file = run->hdf5.per_file;
     master.rotation = run->frames.rotation;
+    master.moving = run->frames.moving;
+    master.jobs = run->series->override_text;
     master.meta = &meta;
     master.truth = nb_spool_get;
     master.truth_user = &run->truth;

@@ -108,7 +108,6 @@ static nb_status prepare(nb_run *run, nb_frame *f, int k, const nb_config *cfg,
 {
     nb_hooks hooks = {run, NULL, on_render};
     nb_sim *fresh = NULL;
-    int fast, slow;
     nb_status st;
     if (f->sim && same_files(cfg, &f->sim->cfg)) {
         nb_frames_give_spectrum(&run->frames, k, f->sim);
@@ -138,12 +137,7 @@ static nb_status prepare(nb_run *run, nb_frame *f, int k, const nb_config *cfg,
         st = check_beam(run, f->sim, err);
     if (st)
         return st;
-    nb_sim_size(f->sim, &fast, &slow);
-    if (fast != run->layout.fast || slow != run->layout.slow)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-jobs: a frame of %d x %d pixels among those of %d x %d", fast,
-                       slow, run->layout.fast, run->layout.slow);
-    return NB_OK;
+    return nb_frames_check(&run->frames, k, &f->sim->model.geometry, &f->sim->cfg, err);
 }
 
 static nb_status render(nb_run *run, nb_frame *f, int k, nb_error *err)

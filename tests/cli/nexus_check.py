@@ -3,12 +3,16 @@
 
 usage: NANOBRAGG=program python3 tests/cli/nexus_check.py
 """
+import json
 import math
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from series_check import png_pixels  # noqa: E402
 
 PROGRAM = os.path.abspath(os.environ["NANOBRAGG"])
 FAILED = []
@@ -89,6 +93,97 @@ def one_set_of_frames(h5py):
         ok(f"view-names-missing-file-{kind}", "/entry/files/data_000002" in error, error)
 
 
+def unit(v):
+    return v / math.sqrt(v @ v)
+
+
+def nexus_frame(numpy, fast, beam):
+    """Rows x, y, z of NeXus' frame in our lab: z along the beam, x against the fast axis."""
+    x = unit((fast @ beam) * beam - fast)
+    return numpy.array([x, numpy.cross(beam, x), beam])
+
+
+def turn_about(numpy, axis, degrees):
+    """Rodrigues' rotation matrix."""
+    angle = math.radians(degrees)
+    K = numpy.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
+    return numpy.eye(3) + math.sin(angle) * K + (1 - math.cos(angle)) * K @ K
+
+
+def place_of(numpy, h5, frame, pixel):
+    """Where the chain of axes puts pixel (fast, slow), mm in NeXus' frame."""
+    axis = h5["/entry/instrument/detector/module/fast_pixel_direction"]
+    slow = h5["/entry/instrument/detector/module/slow_pixel_direction"]
+    point = axis[()] * pixel[0] * axis.attrs["vector"] + slow[()] * pixel[1] * slow.attrs["vector"]
+    name = axis.attrs["depends_on"]
+    while name not in (".", b"."):
+        axis = h5[name]
+        value = numpy.broadcast_to(axis[()], (len(h5["/entry/data/data"]),))[frame]
+        if axis.attrs["transformation_type"] in ("rotation", b"rotation"):
+            point = turn_about(numpy, axis.attrs["vector"], value) @ point
+        else:
+            point = point + value * axis.attrs["vector"]
+        name = axis.attrs["depends_on"]
+    return point
+
+
+def moving_detector(h5py, numpy):
+    """-jobs with a geometry for each frame: axes, distance, truth and the jobs' own text."""
+    lines = ['{"distance": 110}', '{"distance": 120, "twotheta": 10}',
+             '{"detector_rotx": 5, "detector_roty": -70, "detector_rotz": 4, "N": 7, "Xbeam": 9}']
+    with open("move.jsonl", "w", encoding="ascii") as out:
+        out.write("\n\n".join(lines) + "\n")
+    _, err = run(*X, "-jobs", "move.jsonl", "-hdf5", "m.h5", "-hdf5type", "float32", "-nonoise")
+    ok("moving-is-said-once", err.count("DIALS takes that of the first") == 1, err)
+    with h5py.File("m.h5") as h5:
+        truth = h5["/entry/simulation"]
+        ok("jobs-are-kept", [x.decode() for x in truth["job"][...]] == lines and
+           truth["jobs_file"][()] == read("move.jsonl"), truth["job"][...])
+        ok("N-by-frame", truth["N"][...].tolist() == [[8] * 3, [8] * 3, [7] * 3])
+        ok("distance-by-frame", numpy.allclose(h5["/entry/instrument/detector/distance"][:2],
+                                               [110, 120]))
+        axes = nexus_frame(numpy, numpy.array([0., 0, 1]), numpy.array([1., 0, 0]))
+        off = [abs(place_of(numpy, h5, k, pixel) - axes @ (
+            truth["pix0_vector"][k] + truth["fdet_vector"][k] * pixel[0]
+            + truth["sdet_vector"][k] * pixel[1])).max() for k in range(3)
+            for pixel in ((0, 0), (40, 0), (3, 40))]
+        ok("chain-puts-each-frame", max(off) < 1e-10, off)
+        ok("frames-differ", len({tuple(row) for row in truth["pix0_vector"][...]}) == 3)
+    run(*X, "-jobs", "move.jsonl", "-hdf5", "n.h5", "-hdf5type", "float32", "-nonoise")
+    ok("moving-same-bytes", read("m.h5").replace(b"m_data", b"n_data").replace(b"m.h5", b"n.h5")
+       == read("n.h5"))
+    with open("same.jsonl", "w", encoding="ascii") as out:
+        out.write('{"distance": 110}\n{"distance": 110, "N": 3}\n')
+    _, err = run(*X, "-jobs", "same.jsonl", "-hdf5", "m.h5")
+    ok("one-place-is-no-notice", "DIALS" not in err, err)
+
+
+def two_in_a_master():
+    """What one master cannot hold two of is refused before anything is written."""
+    rotation = ["-frames", 2, "-osc", 1]
+    for name, line, more in (("pixel size", {"pixel": 2, "detpixels": 40}, []),
+                             ("sensor thickness", {"detector_thick": 300}, []),
+                             ("curvature", {"curved_det": True}, []),
+                             ("spindle", {"spindle_axis": [0, 1, 0]}, rotation),
+                             ("direction of the beam", {"beam_vector": [1, 0.1, 0]}, rotation)):
+        with open("two.jsonl", "w", encoding="ascii") as out:
+            out.write("{}\n" + json.dumps(line) + "\n")
+        _, err = run(*X, *more, "-jobs", "two.jsonl", "-hdf5", "two.h5", status=2)
+        ok("refused-" + name.replace(" ", "-"), name in err and "frame 1" in err and
+           not os.path.exists("two_data_000001.h5") and not os.path.exists("two.h5"), err)
+    run(*X, "-jobs", "two.jsonl", "-output", "two_%d.cbf")
+
+
+def rings_of_a_tilt():
+    """view draws the rings of a tilted detector where the run that made the image does."""
+    tilt = ["-twotheta", 20, "-detector_rotx", 25, "-stills", 1, "-nonoise", "-detpixels", 150,
+            "-pixel", 0.7]
+    rings = ["-pngrings", "3,5"]
+    run(*X, *tilt, *rings, "-hdf5", "v.h5", "-hdf5type", "float32", "-output", "v_%d.png")
+    run("view", "v.h5", "seen.png", *rings)
+    ok("rings-of-a-tilt", png_pixels("v_1.png") == png_pixels("seen.png"))
+
+
 def old_masters(h5py):
     """Masters of version 0.1.0 had the links beside the frames, and one vector for all frames."""
     run(*X, "-osc", 1, "-frames", 3, "-frames_per_file", 2, "-hdf5", "o_master.h5", "-output",
@@ -136,6 +231,9 @@ def main():
         return 0
     required_fields(h5py)
     one_set_of_frames(h5py)
+    moving_detector(h5py, numpy)
+    two_in_a_master()
+    rings_of_a_tilt()
     old_masters(h5py)
     stokes(h5py, numpy)
     os.chdir("/")
