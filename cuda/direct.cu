@@ -21,11 +21,9 @@ static __device__ __forceinline__ int first_pixel(const row_job &p)
 
 /** One step for four pixels: their lattice factors and, from a table, F^2.  lines: of
  * the three axes.  QUOTIENT: see nb_interference_quotient. */
-template <bool TABLE, bool QUOTIENT>
+template <bool TABLE, bool QUOTIENT, bool DEEP>
 static __device__ __forceinline__ void aim_step(const row_job &p, const line lines[3],
-                                                const double constants[3],
-                                                const double F[PIXELS],
-                                                const double r[PIXELS],
+                                                const double constants[3], const four &x,
                                                 float lattice[PIXELS], float F2[PIXELS])
 {
 #pragma unroll
@@ -34,7 +32,7 @@ static __device__ __forceinline__ void aim_step(const row_job &p, const line lin
         int w[3], cell = p.index.offset;
 #pragma unroll
         for (int axis = 0; axis < 3; axis++) {
-            double t = fma(at(lines[axis], F[i]), r[i], constants[axis]);
+            double t = fma(at_pixel<DEEP>(lines[axis], x, i), x.r[i], constants[axis]);
             w[axis] = __double2loint(t) ^ flip;
             cell += __double2hiint(t) * (axis == 0   ? p.index.stride_h
                                          : axis == 1 ? p.index.stride_k
@@ -56,7 +54,7 @@ typedef struct plain_row {
 static __device__ __forceinline__ line from_nearest(double base, double slope,
                                                     double nearest)
 {
-    line l = {fma(-nearest, slope, base), slope};
+    line l = {fma(-nearest, slope, base), slope, 0};
     return l;
 }
 
@@ -91,18 +89,18 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
     double first = fma(0.5, p.edge, row.nearest);
 #pragma unroll 1
     for (int c = 0; c < p.chunks && f < p.window.f1; c++, f += STRIDE) {
-        double F[PIXELS], r[PIXELS];
+        four x;
         float value[PIXELS], F2[PIXELS];
-        stand<TABLE>(p, first, f, F);
+        stand<TABLE>(p, first, f, x.F);
 #pragma unroll
         for (int i = 0; i < PIXELS; i++)
-            r[i] = inverse_root(fma(F[i], F[i], row.square));
-        aim_step<TABLE, true>(p, row.lines, row.constants, F, r, value, F2);
+            x.r[i] = inverse_root(fma(x.F[i], x.F[i], row.square));
+        aim_step<TABLE, true, false>(p, row.lines, row.constants, x, value, F2);
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
-            double cosine = at(row.beam, F[i]) * r[i], r2 = r[i] * r[i];
+            double cosine = at(row.beam, x.F[i]) * x.r[i], r2 = x.r[i] * x.r[i];
             double factor = fma(cosine * cosine, p.plain_polar[1], p.plain_polar[0]) *
-                            (POINT ? r2 : r2 * r[i]);
+                            (POINT ? r2 : r2 * x.r[i]);
             value[i] = fmaf(TABLE ? value[i] * F2[i] : value[i], value[i], p.background) *
                        (float)factor;
         }
@@ -111,10 +109,9 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
 }
 
 /** The sum over the steps for four pixels. */
-template <bool TABLE>
+template <bool TABLE, bool DEEP>
 static __device__ __forceinline__ void add_steps(const row_job &p, const row_points &row,
-                                                 const double F[PIXELS],
-                                                 const double r[PIXELS], float sum[PIXELS])
+                                                 const four &x, float sum[PIXELS])
 {
     float lost[PIXELS] = {};
     for (int first = 0; first < p.n_steps; first += RUN) {
@@ -125,7 +122,7 @@ static __device__ __forceinline__ void add_steps(const row_job &p, const row_poi
             double constants[3];
             float lattice[PIXELS], F2[PIXELS];
             step_lines(p.steps[k], row, lines, constants);
-            aim_step<TABLE, false>(p, lines, constants, F, r, lattice, F2);
+            aim_step<TABLE, false, DEEP>(p, lines, constants, x, lattice, F2);
 #pragma unroll
             for (int i = 0; i < PIXELS; i++)
                 run[i] = fmaf(lattice[i] * lattice[i], p.steps[k].weight * F2[i], run[i]);
@@ -136,8 +133,8 @@ static __device__ __forceinline__ void add_steps(const row_job &p, const row_poi
     }
 }
 
-/** Any number of rays and steps a pixel. */
-template <bool TABLE>
+/** Any number of rays and steps a pixel.  DEEP: layers at their mean depth. */
+template <bool TABLE, bool DEEP>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 4)
     k_direct(const __grid_constant__ row_job p)
 {
@@ -149,17 +146,16 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 4)
     for (int layer = 0; layer < p.scene.det.layers; layer++)
         for (int sub = 0; sub < os * os; sub++) {
             row_points row = aim_row(p, s, sub / os, sub % os, layer);
-            double F[PIXELS], r[PIXELS];
+            four x = aim_pixels<TABLE, DEEP>(p, row, f, layer);
             float sum[PIXELS] = {};
-            aim_pixels<TABLE>(p, row, f, F, r);
-            add_steps<TABLE>(p, row, F, r, sum);
+            add_steps<TABLE, DEEP>(p, row, x, sum);
 #pragma unroll
             for (int i = 0; i < PIXELS; i++) {
                 if (layer == 0 && sub == 0)
-                    factor[i] = cached(p, row, F[i], r[i]);
+                    factor[i] = cached<DEEP>(p, row, x, i);
                 add_compensated(value[i], lost[i],
                                 (sum[i] + p.background) *
-                                    ray_weight(p, row, F[i], r[i], layer));
+                                    ray_weight<DEEP>(p, row, x, i, layer));
             }
         }
 #pragma unroll
@@ -191,7 +187,9 @@ static int is_plain(row_job *job)
 
 void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_steps *steps)
 {
-    static void (*const general[2])(row_job) = {k_direct<false>, k_direct<true>};
+    static void (*const general[2][2])(row_job) = {
+        {k_direct<false, false>, k_direct<false, true>},
+        {k_direct<true, false>, k_direct<true, true>}};
     static void (*const plain[2][2])(row_job) = {{k_one<false, false>, k_one<false, true>},
                                                  {k_one<true, false>, k_one<true, true>}};
     const nb_cuda_window *w = &launch->window;
@@ -203,5 +201,6 @@ void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_steps *st
     dim3 grid((unsigned)((width + job.chunks * STRIDE - 1) / (job.chunks * STRIDE)),
               (unsigned)(height + BLOCK_Y - 1) / BLOCK_Y);
     (one ? plain[table][launch->scene.det.point_pixel != 0]
-         : general[table])<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
+         : general[table][launch->scene.det.mean_depth !=
+                          0])<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
 }

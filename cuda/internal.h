@@ -75,6 +75,7 @@ typedef struct nb_cuda_direct_step {
     struct {
         nb_vec3 vector; /* -a/lambda */
         double slope, constant;
+        double depth;     /* vector.normal: what a metre behind the front face adds */
         double column[2]; /* vector.base of layer 0 is [0] + [1] S, S metres along slow */
     } axis[3];            /* of -h: see steps.cu */
     float weight;

@@ -39,17 +39,18 @@ typedef struct centre {
     int cell;          /* of F^2 */
 } centre;
 
-template <bool TABLE, bool EXACT>
+template <bool TABLE, bool EXACT, bool DEEP>
 static __device__ __forceinline__ centre aim_centre(const row_job &p, const line lines[3],
                                                     const nb_cuda_direct_step &step,
-                                                    double F, double r, const float d[3])
+                                                    const four &x, int i, const float d[3])
 {
     const int flip = TABLE ? (int)0x80000000 : 0;
     centre c;
     c.cell = p.index.offset;
 #pragma unroll
     for (int axis = 0; axis < 3; axis++) {
-        double t = fma(at(lines[axis], F), r, step.axis[axis].constant);
+        double t =
+            fma(at_pixel<DEEP>(lines[axis], x, i), x.r[i], step.axis[axis].constant);
         int w = __double2loint(t) ^ flip, upper = EXACT ? w & ~127 : w;
         c.fraction[axis] = (float)upper * FRACTION;
         c.rest[axis] = EXACT ? (float)(w - upper) * FRACTION : 0.0f;
@@ -114,18 +115,22 @@ static __device__ __forceinline__ void add_source(const row_job &p,
 }
 
 /** d - incident of the first source, from doubles. */
+template <bool DEEP>
 static __device__ __forceinline__ void relative_direction(const row_job &p,
-                                                          const row_points &row, double F,
-                                                          double r, float d[3])
+                                                          const row_points &row,
+                                                          const four &x, int i, float d[3])
 {
-    const nb_vec3 &fast = p.scene.det.fast;
-    d[0] = (float)fma(fma(F, fast.x, row.base.x), r, -p.incident.x);
-    d[1] = (float)fma(fma(F, fast.y, row.base.y), r, -p.incident.y);
-    d[2] = (float)fma(fma(F, fast.z, row.base.z), r, -p.incident.z);
+    const nb_vec3 &fast = p.scene.det.fast, &normal = p.scene.det.normal;
+    line lines[3] = {{row.base.x, fast.x, normal.x},
+                     {row.base.y, fast.y, normal.y},
+                     {row.base.z, fast.z, normal.z}};
+    d[0] = (float)fma(at_pixel<DEEP>(lines[0], x, i), x.r[i], -p.incident.x);
+    d[1] = (float)fma(at_pixel<DEEP>(lines[1], x, i), x.r[i], -p.incident.y);
+    d[2] = (float)fma(at_pixel<DEEP>(lines[2], x, i), x.r[i], -p.incident.z);
 }
 
-template <bool TABLE, bool EXACT>
-__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE || EXACT ? 3 : 4)
+template <bool TABLE, bool EXACT, bool DEEP>
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE || EXACT || DEEP ? 3 : 4)
     k_residual(const __grid_constant__ row_job p)
 {
     int f = (p.window.f0 & ~(PIXELS - 1)) +
@@ -138,12 +143,11 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE || EXACT ? 3 : 4)
     for (int ray = 0; ray < os * os * p.scene.det.layers; ray++) {
         int sub = ray % (os * os), layer = ray / (os * os);
         row_points row = aim_row(p, s, sub / os, sub % os, layer);
-        double F[PIXELS], r[PIXELS];
+        four x = aim_pixels<TABLE, DEEP>(p, row, f, layer);
         float d[PIXELS][3], sum[PIXELS] = {}, sum_lost[PIXELS] = {};
-        aim_pixels<TABLE>(p, row, f, F, r);
 #pragma unroll
         for (int i = 0; i < PIXELS; i++)
-            relative_direction(p, row, F[i], r[i], d[i]);
+            relative_direction<DEEP>(p, row, x, i, d[i]);
         for (int k = 0; k < p.scene.n_sources; k++) {
             line lines[3];
             double constants[3];
@@ -151,22 +155,21 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE || EXACT ? 3 : 4)
             step_lines(p.steps[k], row, lines, constants);
 #pragma unroll
             for (int i = 0; i < PIXELS; i++)
-                c[i] = aim_centre<TABLE, EXACT>(p, lines, p.steps[k], F[i], r[i], d[i]);
+                c[i] = aim_centre<TABLE, EXACT, DEEP>(p, lines, p.steps[k], x, i, d[i]);
             add_source<TABLE, EXACT>(p, p.steps[k], c, sum, sum_lost);
         }
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
             add_compensated(value[i], lost[i],
                             (sum[i] + p.background) *
-                                ray_weight(p, row, F[i], r[i], layer));
+                                ray_weight<DEEP>(p, row, x, i, layer));
         }
     }
     row_points row = aim_row(p, s, 0, 0, 0);
-    double F[PIXELS], r[PIXELS];
-    aim_pixels<TABLE>(p, row, f, F, r);
+    four x = aim_pixels<TABLE, DEEP>(p, row, f, 0);
 #pragma unroll
     for (int i = 0; i < PIXELS; i++)
-        value[i] *= cached(p, row, F[i], r[i]);
+        value[i] *= cached<DEEP>(p, row, x, i);
     store(p, f, s, value);
 }
 
@@ -181,8 +184,12 @@ void nb_cuda_launch_residual(const nb_cuda_launch *launch, const nb_cuda_steps *
     job.residuals = (const float4 *)steps->residuals;
     for (int i = 0; i < 3; i++)
         job.real_N[i] = (float)launch->scene.N[i];
-    void (*kernel)(row_job) = job.F2 ? k_residual<true, true> : k_residual<false, true>;
-    if (!exact)
-        kernel = job.F2 ? k_residual<true, false> : k_residual<false, false>;
+    static void (*const kernels[2][2][2])(row_job) = {
+        {{k_residual<false, false, false>, k_residual<false, false, true>},
+         {k_residual<false, true, false>, k_residual<false, true, true>}},
+        {{k_residual<true, false, false>, k_residual<true, false, true>},
+         {k_residual<true, true, false>, k_residual<true, true, true>}}};
+    void (*kernel)(row_job) =
+        kernels[job.F2 != NULL][exact != 0][launch->scene.det.mean_depth != 0];
     kernel<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
 }

@@ -14,9 +14,9 @@
 enum { PIXELS = 4 };
 enum { POLAR_NONE, POLAR_PLAIN, POLAR_KAHN };
 
-/** v.P along a row: base + F slope. */
+/** v.P along a row, O behind the layer's front face: base + F slope + O depth. */
 typedef struct line {
-    double base, slope;
+    double base, slope, depth;
 } line;
 
 typedef struct row_job {
@@ -34,6 +34,7 @@ typedef struct row_job {
     int chunks;              /* of neighbouring blocks of pixels, for each thread */
     int aligned;             /* rows start on 16 bytes and have no mask */
     double edge;             /* of a sub-pixel, m */
+    double path;             /* of a layer, attenuation lengths */
     double scale;            /* of the image */
     double plain_polar[2]; /* k_one: [0] + [1] cos^2, with the scale and omega's constants */
     double along[2], square[3], beam[2],
@@ -50,7 +51,17 @@ typedef struct row_points {
     double along, square; /* |P|^2 = square + F (along + F) */
     double first;         /* F of pixel 0 */
     line incident, B, E;  /* only what the polarization needs */
+    line height; /* above the sample, along the normal; for layers at their depth */
 } row_points;
+
+/** Four pixels of a row of points. */
+typedef struct four {
+    double F[PIXELS], r[PIXELS]; /* along the row, and 1/|P| */
+    /* layers at their mean depth (DEEP) only: how far behind the front face, m, and what they
+     * capture */
+    double O[PIXELS];
+    float captured[PIXELS];
+} four;
 
 static __device__ __forceinline__ double dot(nb_vec3 a, nb_vec3 b)
 {
@@ -59,13 +70,19 @@ static __device__ __forceinline__ double dot(nb_vec3 a, nb_vec3 b)
 
 static __device__ __forceinline__ line line_of(const row_job &p, nb_vec3 v, nb_vec3 base)
 {
-    line l = {dot(v, base), dot(v, p.scene.det.fast)};
+    line l = {dot(v, base), dot(v, p.scene.det.fast), dot(v, p.scene.det.normal)};
     return l;
 }
 
 static __device__ __forceinline__ double at(line l, double F)
 {
     return fma(F, l.slope, l.base);
+}
+
+template <bool DEEP>
+static __device__ __forceinline__ double at_pixel(line l, const four &x, int i)
+{
+    return DEEP ? fma(x.O[i], l.depth, at(l, x.F[i])) : at(l, x.F[i]);
 }
 
 /** 1/sqrt to double precision: the approximation of the upper word, then one third-order Newton
@@ -91,6 +108,7 @@ static __device__ __forceinline__ row_points aim_row(const row_job &p, int s, in
     row.along = 2.0 * dot(row.base, det.fast);
     row.square = dot(row.base, row.base);
     row.first = p.edge * (subf + 0.5);
+    row.height = line_of(p, det.normal, row.base);
     row.incident = line_of(p, p.incident, row.base);
     if (p.polar == POLAR_KAHN) {
         row.B = line_of(p, p.B, row.base);
@@ -99,16 +117,18 @@ static __device__ __forceinline__ row_points aim_row(const row_job &p, int s, in
     return row;
 }
 
-/** nb_polarization at F, r = 1/|P|. */
+/** nb_polarization. */
+template <bool DEEP>
 static __device__ __forceinline__ double polarize(const row_job &p, const row_points &row,
-                                                  double F, double r)
+                                                  const four &x, int i)
 {
-    double c = at(row.incident, F) * r, c2 = c * c, b, e, in_plane;
+    double r = x.r[i], c = at_pixel<DEEP>(row.incident, x, i) * r, c2 = c * c, b, e,
+           in_plane;
     float cosine;
     if (p.polar == POLAR_PLAIN)
         return fma(0.5, c2, 0.5);
-    b = at(row.B, F);
-    e = at(row.E, F);
+    b = at_pixel<DEEP>(row.B, x, i);
+    e = at_pixel<DEEP>(row.E, x, i);
     in_plane = fma(b, b, e * e);
     cosine =
         (float)((e - b) * (e + b) * (r * r)) * nb_reciprocal((float)(in_plane * (r * r)));
@@ -124,32 +144,34 @@ static __device__ __forceinline__ double solid_angle(const row_job &p, double r)
 }
 
 /** What is taken from the pixel's first ray. */
+template <bool DEEP>
 static __device__ __forceinline__ float cached(const row_job &p, const row_points &row,
-                                               double F, double r)
+                                               const four &x, int i)
 {
     double factor = p.scale;
     if (p.polar != POLAR_NONE && !p.polar_oversampled)
-        factor *= polarize(p, row, F, r);
+        factor *= polarize<DEEP>(p, row, x, i);
     if (!p.scene.oversample_omega)
-        factor *= solid_angle(p, r);
+        factor *= solid_angle(p, x.r[i]);
     return (float)factor;
 }
 
 /** What is taken from every ray. */
+template <bool DEEP>
 static __device__ __forceinline__ float ray_weight(const row_job &p, const row_points &row,
-                                                   double F, double r, int layer)
+                                                   const four &x, int i, int layer)
 {
-    double weight = 1;
-    if (p.scene.det.absorb) {
+    double weight = DEEP ? x.captured[i] : 1;
+    if (!DEEP && p.scene.det.absorb) {
         nb_detector det = p.scene.det;
         det.curved = 0;
-        weight =
-            nb_capture(&det, layer, nb_scale(r, nb_add(row.base, nb_scale(F, det.fast))));
+        weight = nb_capture(
+            &det, layer, nb_scale(x.r[i], nb_add(row.base, nb_scale(x.F[i], det.fast))));
     }
     if (p.scene.oversample_omega)
-        weight *= solid_angle(p, r);
+        weight *= solid_angle(p, x.r[i]);
     if (p.polar_oversampled)
-        weight *= polarize(p, row, F, r);
+        weight *= polarize<DEEP>(p, row, x, i);
     return (float)weight;
 }
 
@@ -186,6 +208,7 @@ static __device__ __forceinline__ void step_lines(const nb_cuda_direct_step &ste
     for (int axis = 0; axis < 3; axis++) {
         lines[axis].base = dot(step.axis[axis].vector, row.base);
         lines[axis].slope = step.axis[axis].slope;
+        lines[axis].depth = step.axis[axis].depth;
         constants[axis] = step.axis[axis].constant;
     }
 }
@@ -207,16 +230,37 @@ static __device__ __forceinline__ void stand(const row_job &p, double first, int
                         fma((double)(p.window.f1 - 1), pixel, first));
 }
 
-/** Positions and 1/distances. */
-template <bool TABLE>
-static __device__ __forceinline__ void aim_pixels(const row_job &p, const row_points &row,
-                                                  int f, double F[PIXELS],
-                                                  double r[PIXELS])
+/** nb_mean_depth and nb_capture by one exponential (two behind other layers); path = 1/inverse
+ * attenuation lengths. */
+static __device__ __forceinline__ double mean_depth(double path, double inverse,
+                                                    int layer, float *captured)
 {
-    stand<TABLE>(p, row.first, f, F);
+    double stopped = -expm1(-path);
+    *captured = (float)(layer > 0 ? exp(-layer * path) * stopped : stopped);
+    return fabs(path) < 1e-3 ? fma(path, -1.0 / 12.0, 0.5)
+                             : inverse + (1.0 - 1.0 / stopped);
+}
+
+/** Positions and 1/distances, with DEEP those of the layer's mean depth. */
+template <bool TABLE, bool DEEP>
+static __device__ __forceinline__ four aim_pixels(const row_job &p, const row_points &row,
+                                                  int f, int layer)
+{
+    four x;
+    stand<TABLE>(p, row.first, f, x.F);
 #pragma unroll
-    for (int i = 0; i < PIXELS; i++)
-        r[i] = inverse_root(fma(F[i], row.along + F[i], row.square));
+    for (int i = 0; i < PIXELS; i++) {
+        double square = fma(x.F[i], row.along + x.F[i], row.square);
+        x.r[i] = inverse_root(square);
+        if (DEEP) {
+            double height = at(row.height, x.F[i]), parallax = height * x.r[i];
+            x.O[i] =
+                p.scene.det.layer_step *
+                mean_depth(p.path / parallax, parallax / p.path, layer, &x.captured[i]);
+            x.r[i] = inverse_root(fma(x.O[i], fma(2.0, height, x.O[i]), square));
+        }
+    }
+    return x;
 }
 
 /** sum += x without losing what rounding drops (Kahan). */
@@ -258,6 +302,7 @@ static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_steps *s
         job.N[i] = (int)sc->N[i];
     job.aligned = sc->det.fpixels % PIXELS == 0 && !sc->det.mask;
     job.edge = sc->det.pixel / sc->oversample;
+    job.path = sc->det.layer_step * sc->det.mu;
     job.scale = sc->intensity_scale * term;
     job.background = (float)(sc->background * steps->weight_sum / term);
     set_polarization(&job, launch);

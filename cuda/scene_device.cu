@@ -156,7 +156,7 @@ static double sampling_margin(const nb_detector *det)
     double cells = SIDE * SAMPLES;
     double df = (det->roi_fmax - det->roi_fmin + 1) * det->pixel / cells;
     double ds = (det->roi_smax - det->roi_smin + 1) * det->pixel / cells;
-    double depth = det->layers > 1 ? det->layers * det->layer_step : 0;
+    double depth = det->layers > 1 || det->mean_depth ? det->layers * det->layer_step : 0;
     return (0.5 * sqrt(df * df + ds * ds) + depth) / fabs(det->close_distance);
 }
 

@@ -81,6 +81,18 @@ typedef enum nb_isa {
     NB_ISA_AVX512,
     NB_ISA_NEON
 } nb_isa;
+/** Where in its thickness a layer of the sensor stands. */
+typedef enum nb_layer_depth {
+    NB_LAYER_UNSET = 0, /* NB_LAYER_MEAN; with compat NB_LAYER_FRONT */
+    NB_LAYER_MEAN,      /* mean depth of the photons that stop in it */
+    NB_LAYER_FRONT      /* front face */
+} nb_layer_depth;
+/** Solid angle of the pixels of a curved detector. */
+typedef enum nb_curved_omega {
+    NB_OMEGA_UNSET = 0, /* NB_OMEGA_SQUARE */
+    NB_OMEGA_SQUARE, /* pixel^2/R^2: every pixel as if it were a square on the sphere */
+    NB_OMEGA_EXACT   /* of the pixel's area on the sphere */
+} nb_curved_omega;
 /** What is written beside an image. */
 typedef enum nb_truth { NB_TRUTH_NONE = 0, NB_TRUTH_SPOTS } nb_truth;
 typedef enum nb_tristate { NB_AUTO = -1, NB_OFF = 0, NB_ON = 1 } nb_tristate;
@@ -183,11 +195,13 @@ typedef struct nb_config {
         spindle_axis, twotheta_axis; /* lab vectors, any length > 0; used in CUSTOM */
     nb_opt3 pix0_m; /* corner of the first pixel, metres: fixes the origin */
     int curved;
+    nb_curved_omega curved_omega;
     int point_pixel;
     double thick_um; /* sensor; NaN unset (0) */
     double abs_um;   /* attenuation depth; NaN unset; 0 or inf: no absorption */
     int thick_steps; /* 0 unset */
-    int oversample;  /* 0 auto */
+    nb_layer_depth layer_depth;
+    int oversample; /* 0 auto */
     int oversample_thick, oversample_polar, oversample_omega;
     int roi_set;
     int roi[4];                  /* fast min, fast max, slow min, slow max; inclusive */

@@ -79,7 +79,9 @@ static void add_detector(cJSON *root, const nb_model *m)
     number(d, "rotz_deg", g->rotz / NB_DEG);
     cJSON_AddBoolToObject(d, "curved", det->curved);
     cJSON_AddBoolToObject(d, "point_pixel", det->point_pixel);
+    cJSON_AddStringToObject(d, "curved_omega", det->exact_omega ? "exact" : "square");
     number(d, "layers", det->layers);
+    cJSON_AddStringToObject(d, "layer_depth", det->mean_depth ? "mean" : "front");
     number(d, "layer_step_m", det->layer_step);
     number(d, "layer_step_um", det->layer_step * 1e6);
     number(d, "attenuation_per_m", det->mu);

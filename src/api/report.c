@@ -85,10 +85,14 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
         nb_convention_name(g->convention), g->pivot == NB_PIVOT_BEAM ? "beam" : "sample");
     put(&t, "          beam at %.9g %.9g mm along fast, slow; origin %.9g %.9g %.9g mm\n",
         g->Fbeam * 1e3, g->Sbeam * 1e3, g->pix0.x * 1e3, g->pix0.y * 1e3, g->pix0.z * 1e3);
+    if (sc->det.curved)
+        put(&t, "          curved about the sample, solid angles %s\n",
+            sc->det.exact_omega ? "exact" : "pixel^2/R^2");
     if (sc->det.absorb)
-        put(&t, "          sensor %g um in %d layer%s, attenuation depth %g um\n",
+        put(&t, "          sensor %g um in %d layer%s %s, attenuation depth %g um\n",
             sc->det.layer_step * sc->det.layers * 1e6, sc->det.layers,
-            sc->det.layers == 1 ? "" : "s", 1e6 / sc->det.mu);
+            sc->det.layers == 1 ? "" : "s",
+            sc->det.mean_depth ? "at mean depth" : "at the front", 1e6 / sc->det.mu);
     put(&t, "sampling  %d x %d sub-pixels, %lld steps a pixel\n", sc->oversample,
         sc->oversample, (long long)sc->steps * sc->det.layers);
     if (t.failed) {

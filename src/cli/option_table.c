@@ -52,6 +52,10 @@ static const nb_option_word compressions[] = {
     {NULL, 0}};
 static const nb_option_word truths[] = {
     {"none", NB_TRUTH_NONE}, {"spots", NB_TRUTH_SPOTS}, {NULL, 0}};
+static const nb_option_word layer_depths[] = {
+    {"mean", NB_LAYER_MEAN}, {"front", NB_LAYER_FRONT}, {NULL, 0}};
+static const nb_option_word curved_omegas[] = {
+    {"square", NB_OMEGA_SQUARE}, {"exact", NB_OMEGA_EXACT}, {NULL, 0}};
 static const nb_option_word tiff_bits[] = {{"16", 16}, {"32", 32}, {NULL, 0}};
 
 static const nb_option rows[] = {
@@ -220,7 +224,14 @@ GROUP("Detector"),
     .help = "attenuation depth of the sensor; inf or 0: no absorption"},
 {"detector_thicksteps", "thicksteps", WHOLE(thick_steps), COUNTED,
     .fallback = "2 with a thickness, else 1", .help = "layers of the sensor"},
+{"layer_depth", NULL, WORD(layer_depth, layer_depths), .value = "mean | front",
+    .fallback = "mean; front with -compat",
+    .help = "where a layer stands: at the mean depth of the photons that stop in it, or at its "
+        "front face"},
 {"curved_det", NULL, FLAG(cfg.curved, 1), .help = "every pixel at the same distance"},
+{"curved_omega", NULL, WORD(curved_omega, curved_omegas), .value = "square | exact",
+    .fallback = "square",
+    .help = "solid angle with -curved_det: pixel^2/R^2, or the pixel's area on the sphere"},
 {"point_pixel", NULL, FLAG(cfg.point_pixel, 1), .help = "solid angle without obliquity"},
 {"roi", NULL, .kind = NB_OPT_INT, CFG(roi), .count = 4, PIXEL_INDEX, .effect = nb_effect_roi,
     .value = "xmin xmax ymin ymax", .unit = "pixels", .fallback = "whole image",

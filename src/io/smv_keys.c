@@ -11,13 +11,25 @@
 #define VALUE_BYTES (3 * NB_TEXT_NUMBER + 8)
 #define ROW(key, kind, group, field)                                                     \
     {                                                                                    \
-        NB_SMV_PREFIX key, NB_SMV_##kind, NB_SMV_##group, offsetof(nb_config, field)     \
+        NB_SMV_PREFIX key, NB_SMV_##kind, NB_SMV_##group, offsetof(nb_config, field),    \
+            NULL                                                                         \
+    }
+#define WORDS(key, list, field)                                                          \
+    {                                                                                    \
+        NB_SMV_PREFIX key, NB_SMV_WORD, NB_SMV_ALONE, offsetof(nb_config, field), list   \
     }
 
+/* The first word is how the unset value is written. */
+static const char *const conventions[] = {"mosflm", "mosflm", "xds",    "adxv",
+                                          "denzo",  "dials",  "custom", NULL};
+static const char *const pivots[] = {"", "beam", "sample", NULL};
+static const char *const layer_depths[] = {"", "mean", "front", NULL};
+static const char *const curved_omegas[] = {"", "square", "exact", NULL};
+
 static const nb_smv_input table[] = {
-    ROW("CONVENTION", CONVENTION, ALONE, convention),
-    ROW("PIVOT", PIVOT, ALONE, pivot),
-    ROW("PIVOT_IMPLIED", PIVOT, ALONE, pivot_implied),
+    WORDS("CONVENTION", conventions, convention),
+    WORDS("PIVOT", pivots, pivot),
+    WORDS("PIVOT_IMPLIED", pivots, pivot_implied),
     ROW("DETPIXELS", PIXELS, ALONE, detpixels),
     ROW("DETSIZE_F", DOUBLE, FAST, detsize_mm[0]),
     ROW("DETSIZE_S", DOUBLE, SLOW, detsize_mm[1]),
@@ -43,6 +55,8 @@ static const nb_smv_input table[] = {
     ROW("TWOTHETA_AXIS", VEC3, ALONE, twotheta_axis),
     ROW("PIX0", VEC3, ALONE, pix0_m),
     ROW("CURVED", FLAG, ALONE, curved),
+    WORDS("CURVED_OMEGA", curved_omegas, curved_omega),
+    WORDS("LAYER_DEPTH", layer_depths, layer_depth),
     ROW("LAMBDA", DOUBLE, BEAM, lambda_A),
     ROW("ENERGY", DOUBLE, BEAM, energy_eV),
     ROW("PHI", DOUBLE, ALONE, phi_deg),
@@ -50,10 +64,6 @@ static const nb_smv_input table[] = {
     ROW("PHISTEP", DOUBLE, STEPS, phistep_deg),
     ROW("PHISTEPS", INT, STEPS, phi_steps),
 };
-
-static const char *const conventions[] = {"",      "mosflm", "xds",   "adxv",
-                                          "denzo", "dials",  "custom"};
-static const char *const pivots[] = {"", "beam", "sample"};
 
 const nb_smv_input *nb_smv_inputs(size_t *count)
 {
@@ -68,15 +78,12 @@ static int is_set(const nb_smv_input *row, const void *field)
         return !isnan(*(const double *)field);
     case NB_SMV_INT:
     case NB_SMV_FLAG:
+    case NB_SMV_WORD:
         return *(const int *)field != 0;
     case NB_SMV_VEC3:
         return ((const nb_opt3 *)field)->set;
     case NB_SMV_PIXELS:
         return ((const int *)field)[0] || ((const int *)field)[1];
-    case NB_SMV_CONVENTION:
-        return *(const nb_convention *)field != NB_CONV_UNSET;
-    case NB_SMV_PIVOT:
-        return *(const nb_pivot *)field != NB_PIVOT_UNSET;
     }
     return 0;
 }
@@ -117,13 +124,8 @@ static void write_value(const nb_smv_input *row, const void *field, char out[VAL
     case NB_SMV_PIXELS:
         snprintf(out, VALUE_BYTES, "%d,%d", pair[0], pair[1]);
         return;
-    case NB_SMV_CONVENTION:
-        snprintf(out, VALUE_BYTES, "%s",
-                 is_set(row, field) ? conventions[*(const nb_convention *)field]
-                                    : "mosflm");
-        return;
-    case NB_SMV_PIVOT:
-        snprintf(out, VALUE_BYTES, "%s", pivots[*(const nb_pivot *)field]);
+    case NB_SMV_WORD:
+        snprintf(out, VALUE_BYTES, "%s", row->words[*pair]);
         return;
     }
 }
@@ -135,7 +137,7 @@ void nb_smv_write_inputs(const nb_config *cfg,
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const void *field = (const char *)cfg + table[i].offset;
         char value[VALUE_BYTES];
-        if (table[i].kind != NB_SMV_CONVENTION && !is_set(&table[i], field))
+        if (strcmp(table[i].key, NB_SMV_MARK) != 0 && !is_set(&table[i], field))
             continue;
         write_value(&table[i], field, value);
         emit(user, table[i].key, value);
@@ -163,11 +165,11 @@ static int read_int(const char *text, int *value)
     return nb_text_int(text, end, value) == end && *value >= 0;
 }
 
-static int read_name(const char *text, const char *const *names, int count)
+static int read_word(const char *text, const char *const *words, int *value)
 {
-    for (int i = 1; i < count; i++)
-        if (strcmp(text, names[i]) == 0)
-            return i;
+    for (int i = 1; words[i]; i++)
+        if (strcmp(text, words[i]) == 0)
+            return *value = i;
     return 0;
 }
 
@@ -189,7 +191,6 @@ static int read_value(const nb_smv_input *row, const char *text,
                       const int typed[NB_SMV_GROUPS], void *field)
 {
     nb_opt3 *v = field;
-    int code;
     switch (row->kind) {
     case NB_SMV_DOUBLE:
         return read_list(text, 1, field);
@@ -200,14 +201,8 @@ static int read_value(const nb_smv_input *row, const char *text,
         return v->set = read_list(text, 3, v->v);
     case NB_SMV_PIXELS:
         return read_pixels(text, typed, field);
-    case NB_SMV_CONVENTION:
-        code = read_name(text, conventions, sizeof conventions / sizeof *conventions);
-        *(nb_convention *)field = (nb_convention)code;
-        return code;
-    case NB_SMV_PIVOT:
-        code = read_name(text, pivots, sizeof pivots / sizeof *pivots);
-        *(nb_pivot *)field = (nb_pivot)code;
-        return code;
+    case NB_SMV_WORD:
+        return read_word(text, row->words, field);
     }
     return 0;
 }

@@ -12,13 +12,12 @@
     "NANOBRAGG_CONVENTION" /* present: these keys replace the documented ones */
 
 typedef enum nb_smv_kind {
-    NB_SMV_DOUBLE,     /* double, NaN unset */
-    NB_SMV_INT,        /* int, 0 unset */
-    NB_SMV_FLAG,       /* int, written as 1 when not 0 */
-    NB_SMV_VEC3,       /* nb_opt3, written as x,y,z */
-    NB_SMV_PIXELS,     /* int[2], 0 unset, written as fast,slow */
-    NB_SMV_CONVENTION, /* nb_convention by name; always written */
-    NB_SMV_PIVOT       /* nb_pivot: beam or sample */
+    NB_SMV_DOUBLE, /* double, NaN unset */
+    NB_SMV_INT,    /* int, 0 unset */
+    NB_SMV_FLAG,   /* int, written as 1 when not 0 */
+    NB_SMV_VEC3,   /* nb_opt3, written as x,y,z */
+    NB_SMV_PIXELS, /* int[2], 0 unset, written as fast,slow */
+    NB_SMV_WORD    /* an enum by name, 0 unset; the convention is always written */
 } nb_smv_kind;
 
 /** Ways to say one thing: what was typed in one of them keeps all of them from the
@@ -36,8 +35,10 @@ typedef enum nb_smv_group {
 typedef struct nb_smv_input {
     const char *key; /* whole, with prefix */
     nb_smv_kind kind;
-    nb_smv_group group; /* of NB_SMV_PIXELS: each axis its own */
-    size_t offset;      /* in nb_config */
+    nb_smv_group group;       /* of NB_SMV_PIXELS: each axis its own */
+    size_t offset;            /* in nb_config */
+    const char *const *words; /* NB_SMV_WORD: names of the values from 0 on, NULL after the
+                                 last; else NULL */
 } nb_smv_input;
 
 /** The table, *count rows; static memory. */

@@ -73,6 +73,9 @@ static void set_sensor(const nb_config *cfg, const nb_hooks *hooks, nb_detector 
             hooks->notice(hooks->user, line);
     }
     det->mu = 1.0 / depth;
+    det->mean_depth = cfg->layer_depth == NB_LAYER_UNSET
+                          ? !cfg->compat
+                          : cfg->layer_depth == NB_LAYER_MEAN;
 }
 
 nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *g,
@@ -93,6 +96,9 @@ nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *g,
     det->Fbeam = g->Fbeam;
     det->Sbeam = g->Sbeam;
     det->curved = cfg->curved != 0;
+    det->exact_omega = det->curved && cfg->curved_omega == NB_OMEGA_EXACT;
+    if (cfg->curved_omega == NB_OMEGA_EXACT && !det->curved && hooks && hooks->notice)
+        hooks->notice(hooks->user, "-curved_omega has no effect without -curved_det");
     det->point_pixel = cfg->point_pixel != 0;
     det->pixel_area = g->pixel * g->pixel;
     if (cfg->compat && det->point_pixel && !det->curved)

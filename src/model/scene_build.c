@@ -214,10 +214,11 @@ static double row_solid_angle(const nb_detector *det, int s)
     double sum = 0;
     int f;
     for (f = det->roi_fmin; f <= det->roi_fmax; f++)
-        if (!mask || mask[f])
-            sum += nb_solid_angle(det,
-                                  nb_norm(nb_detector_point(det, (f + 0.5) * det->pixel,
-                                                            (s + 0.5) * det->pixel, 0)));
+        if (!mask || mask[f]) {
+            nb_ray ray = nb_ray_along(nb_detector_point(det, (f + 0.5) * det->pixel,
+                                                        (s + 0.5) * det->pixel, 0));
+            sum += nb_solid_angle(det, &ray);
+        }
     return sum;
 }
 

@@ -35,32 +35,69 @@ NB_HD nb_vec3 nb_detector_point(const nb_detector *det, double F, double S, doub
                   nb_add(nb_scale(O, det->normal), det->pix0));
 }
 
-/** Solid angle of a pixel at distance R [m]: area/R^2 times the obliquity. */
-NB_HD double nb_solid_angle(const nb_detector *det, double R)
+/** The ray to a position; omega and capture are left 0. */
+NB_HD nb_ray nb_ray_along(nb_vec3 position)
 {
-    double omega = det->pixel_area / (R * R);
-    return det->curved || det->point_pixel ? omega : omega * det->close_distance / R;
+    nb_ray ray;
+    ray.position = position;
+    ray.airpath = nb_norm(position);
+    ray.direction = nb_scale(1.0 / ray.airpath, position);
+    ray.omega = ray.capture = 0;
+    return ray;
+}
+
+/** Solid angle of a pixel, sr.  Flat: area/R^2 times the obliquity.  Curved: area/R^2, or with
+ * exact_omega cos u du dv, the pixel's part of the sphere, the same at every depth. */
+NB_HD double nb_solid_angle(const nb_detector *det, const nb_ray *ray)
+{
+    double R = ray->airpath, omega = det->pixel_area / (R * R), sine;
+    if (!det->curved)
+        return det->point_pixel ? omega : omega * det->close_distance / R;
+    if (!det->exact_omega)
+        return omega;
+    sine = nb_dot(ray->direction, det->curved_fast);
+    return det->pixel_area / (det->distance * det->distance) *
+           sqrt(fmax(0.0, 1.0 - sine * sine));
+}
+
+/** A layer's thickness along `direction`, in attenuation lengths. */
+NB_HD double nb_layer_path(const nb_detector *det, nb_vec3 direction)
+{
+    double parallax = det->curved ? 1.0 : nb_dot(direction, det->normal);
+    return det->layer_step * det->mu / parallax;
 }
 
 /** Fraction of photons along `direction` that pass layers 0..layer-1 and stop in `layer`. */
 NB_HD double nb_capture(const nb_detector *det, int layer, nb_vec3 direction)
 {
-    double parallax, depth;
+    double path;
     if (!det->absorb)
         return 1.0;
-    parallax = det->curved ? 1.0 : nb_dot(direction, det->normal);
-    depth = det->layer_step * det->mu / parallax;
-    return exp(-layer * depth) - exp(-(layer + 1) * depth);
+    path = nb_layer_path(det, direction);
+    return exp(-layer * path) - exp(-(layer + 1) * path);
 }
 
+/** Mean depth of the photons that stop in a layer of `path` attenuation lengths, as a fraction
+ * of its thickness: the mean of x in 0..1 with density exp(-path x).  1/2 for a thin layer,
+ * 1/path for a thick one. */
+NB_HD double nb_mean_depth(double path)
+{
+    return fabs(path) < 1e-3 ? 0.5 - path / 12.0 : 1.0 / path - 1.0 / expm1(path);
+}
+
+/** The ray to the point (F, S) of a layer.  Capture and mean depth are those along the ray to the
+ * layer's front face; position, direction and omega are of the place where the layer stands. */
 NB_HD nb_ray nb_ray_to(const nb_detector *det, double F, double S, int layer)
 {
-    nb_ray ray;
-    ray.position = nb_detector_point(det, F, S, layer * det->layer_step);
-    ray.airpath = nb_norm(ray.position);
-    ray.direction = nb_scale(1.0 / ray.airpath, ray.position);
-    ray.omega = nb_solid_angle(det, ray.airpath);
-    ray.capture = nb_capture(det, layer, ray.direction);
+    nb_ray ray = nb_ray_along(nb_detector_point(det, F, S, layer * det->layer_step));
+    double capture = nb_capture(det, layer, ray.direction);
+    if (det->mean_depth) {
+        double depth = nb_mean_depth(nb_layer_path(det, ray.direction)) * det->layer_step;
+        ray = nb_ray_along(nb_add(
+            ray.position, nb_scale(depth, det->curved ? ray.direction : det->normal)));
+    }
+    ray.capture = capture;
+    ray.omega = nb_solid_angle(det, &ray);
     return ray;
 }
 

@@ -46,6 +46,7 @@ typedef struct nb_detector {
     double distance;                  /* along the beam to the detector plane, m */
     double close_distance;            /* shortest sample-to-plane distance, m */
     int curved;
+    int exact_omega; /* curved: solid angle on the sphere, not pixel^2/R^2 */
     nb_vec3 curved_fast, curved_slow; /* unit, perpendicular to beam and to each other */
     double Fbeam, Sbeam;              /* beam spot from the corner of pixel (0,0), m */
     int point_pixel;                  /* no obliquity */
@@ -54,6 +55,7 @@ typedef struct nb_detector {
     double layer_step; /* m */
     double mu;         /* attenuation coefficient, 1/m; capture is 1 when absorb = 0 */
     int absorb;        /* the sensor has thickness and attenuates */
+    int mean_depth;    /* layers stand at their photons' mean depth, not at their front */
 } nb_detector;
 
 typedef struct nb_scene {

@@ -68,4 +68,32 @@ NB_INLINE vd vd_exp(vd x)
     return (vd)(~dark & (vl)(vd_horner(c, 12, r) * vd_exp2_whole(n)));
 }
 
+/** 1 - e^-x to the last digits, however small x is, and *left = e^-x; -700 <= x.  As vd_exp. */
+NB_INLINE vd vd_decay(vd x, vd *left)
+{
+    static const double c[12] = {1.0,           1.0 / 2,        1.0 / 6,
+                                 1.0 / 24,      1.0 / 120,      1.0 / 720,
+                                 1.0 / 5040,    1.0 / 40320,    1.0 / 362880,
+                                 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600};
+    vd n, r, whole, part;
+    x = vd_max(-x, vd_set(-700.0));
+    n = vd_round(x * 1.4426950408889634);
+    r = vd_fma(n, vd_set(-6.93147180369123816490e-01), x);
+    r = vd_fma(n, vd_set(-1.90821492927058770002e-10), r);
+    whole = vd_exp2_whole(n);
+    part = whole * (r * vd_horner(c, 11, r)); /* 2^n (e^r - 1) */
+    *left = whole + part;
+    return (1.0 - whole) - part;
+}
+
+/** x^n, n >= 0 */
+NB_INLINE vd vd_power(vd x, int n)
+{
+    vd p = vd_set(1.0);
+    for (; n > 0; n /= 2, x *= x)
+        if (n % 2)
+            p *= x;
+    return p;
+}
+
 #endif

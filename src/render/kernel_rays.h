@@ -63,6 +63,8 @@ NB_INLINE row_line line_of(const nb_scene *sc, int s, int subs, int layer)
     double S = nb_subpixel(det, sc->oversample, s, subs), O = layer * det->layer_step;
     row_line line;
     if (det->curved) {
+        if (det->mean_depth) /* straight through: the same everywhere */
+            O += nb_mean_depth(det->layer_step * det->mu) * det->layer_step;
         double v = (S - det->Sbeam) / det->distance, r = det->distance + O;
         line.U = nb_add(nb_scale(r * cos(v), det->beam),
                         nb_scale(r * sin(v), det->curved_slow));
@@ -119,11 +121,17 @@ NB_INLINE void curved_columns(const nb_plan *p, vd f, int subf, vd *cosine, vd *
     }
 }
 
-NB_INLINE rays rays_to(const nb_plan *p, pair f, const row_line *line, int subf)
+/** Metres along fast of a sub-pixel of each pixel. */
+NB_INLINE pair along_row(const nb_plan *p, pair f, int subf)
+{
+    return pair_scale_add(f, p->scene.det.pixel, pair_set(p->edge * (subf + 0.5)));
+}
+
+/** Positions, m; inv_r is left for `aim`. */
+NB_INLINE rays points_at(const nb_plan *p, pair f, const row_line *line, int subf)
 {
     const nb_vec3 U = line->U, V = line->V;
     rays r;
-    pair r2;
     if (p->scene.det.curved) {
         pair c = pair_set(0), s = pair_set(0);
         curved_columns(p, f.a, subf, &c.a, &s.a);
@@ -132,16 +140,32 @@ NB_INLINE rays rays_to(const nb_plan *p, pair f, const row_line *line, int subf)
         r.y = pair_scale_add(s, V.y, pair_scale(c, U.y));
         r.z = pair_scale_add(s, V.z, pair_scale(c, U.z));
     } else {
-        pair F = pair_scale_add(f, p->scene.det.pixel, pair_set(p->edge * (subf + 0.5)));
+        pair F = along_row(p, f, subf);
         r.x = pair_scale_add(F, V.x, pair_set(U.x));
         r.y = pair_scale_add(F, V.y, pair_set(U.y));
         r.z = pair_scale_add(F, V.z, pair_set(U.z));
     }
-    r2 = pair_fma(r.x, r.x, pair_fma(r.y, r.y, pair_mul(r.z, r.z)));
-    r.inv_r = pair_rsqrt(r2);
-    r.x = pair_mul(r.x, r.inv_r);
-    r.y = pair_mul(r.y, r.inv_r);
-    r.z = pair_mul(r.z, r.inv_r);
+    return r;
+}
+
+NB_INLINE pair square_of(const rays *r)
+{
+    return pair_fma(r->x, r->x, pair_fma(r->y, r->y, pair_mul(r->z, r->z)));
+}
+
+/** From positions to directions. */
+NB_INLINE void aim(rays *r)
+{
+    r->inv_r = pair_rsqrt(square_of(r));
+    r->x = pair_mul(r->x, r->inv_r);
+    r->y = pair_mul(r->y, r->inv_r);
+    r->z = pair_mul(r->z, r->inv_r);
+}
+
+NB_INLINE rays rays_to(const nb_plan *p, pair f, const row_line *line, int subf)
+{
+    rays r = points_at(p, f, line, subf);
+    aim(&r);
     return r;
 }
 
@@ -150,12 +174,21 @@ NB_INLINE pair dot_ray(const rays *r, nb_vec3 a)
     return pair_scale_add(r->x, a.x, pair_scale_add(r->y, a.y, pair_scale(r->z, a.z)));
 }
 
+/** As nb_solid_angle. */
 NB_INLINE pair solid_angle(const nb_detector *det, const rays *r)
 {
-    pair omega = pair_scale(pair_mul(r->inv_r, r->inv_r), det->pixel_area);
-    return det->curved || det->point_pixel
-               ? omega
-               : pair_mul(omega, pair_scale(r->inv_r, det->close_distance));
+    pair omega = pair_scale(pair_mul(r->inv_r, r->inv_r), det->pixel_area), sine;
+    if (!det->curved)
+        return det->point_pixel
+                   ? omega
+                   : pair_mul(omega, pair_scale(r->inv_r, det->close_distance));
+    if (!det->exact_omega)
+        return omega;
+    sine = dot_ray(r, det->curved_fast);
+    omega = pair_scale_add(pair_mul(sine, sine), -1.0, pair_set(1.0));
+    omega =
+        (pair){vd_sqrt(vd_max(omega.a, vd_set(0))), vd_sqrt(vd_max(omega.b, vd_set(0)))};
+    return pair_scale(omega, det->pixel_area / (det->distance * det->distance));
 }
 
 NB_INLINE vd capture_at(vd depth, int layer)
@@ -170,6 +203,89 @@ NB_INLINE pair capture(const nb_detector *det, const rays *r, int layer)
     double depth = det->layer_step * det->mu;
     return (pair){capture_at(depth / parallax.a, layer),
                   capture_at(depth / parallax.b, layer)};
+}
+
+/** A row of points on a layer's front face. */
+typedef struct layer_row {
+    int layer;
+    int plain; /* level (slope 0) and far away: the layer is thin beside the height */
+    double step, path;    /* the layer's thickness, m and attenuation lengths */
+    double height, slope; /* above the sample along the normal: height + F slope, m */
+} layer_row;
+
+/** |P + depth o|^2 / |P|^2 - 1 up to which a series will do for its root. */
+#define NB_SERIES_LIMIT 0.02
+
+NB_INLINE layer_row layer_row_of(const nb_detector *det, const row_line *line, int layer)
+{
+    layer_row row = {layer,
+                     0,
+                     det->layer_step,
+                     det->layer_step * det->mu,
+                     nb_dot(line->U, det->normal),
+                     nb_dot(line->V, det->normal)};
+    double most = row.step / fabs(row.height);
+    row.plain = fabs(row.slope) < 1e-15 && most * (2.0 + most) < NB_SERIES_LIMIT;
+    return row;
+}
+
+/** As nb_capture and nb_mean_depth, by one exponential; path = 1/inverse attenuation lengths. */
+NB_INLINE vd mean_depth_at(vd path, vd inverse, int layer, int thin, vd *capture)
+{
+    vd left, stopped = vd_decay(path, &left), depth = inverse + (1.0 - 1.0 / stopped);
+    *capture = stopped * vd_power(left, layer);
+    return thin ? vd_pick((vl)(path * path < 1e-6),
+                          vd_fma(path, vd_set(-1.0 / 12), vd_set(0.5)), depth)
+                : depth;
+}
+
+/** 1/sqrt(1 + e), |e| <= NB_SERIES_LIMIT. */
+NB_INLINE vd inverse_root_near_one(vd e)
+{
+    static const double c[9] = {1.0,          -1.0 / 2,      3.0 / 8,
+                                -5.0 / 16,    35.0 / 128,    -63.0 / 256,
+                                231.0 / 1024, -429.0 / 2048, 6435.0 / 32768};
+    return vd_horner(c, 8, e);
+}
+
+/** The layer's mean depth, m, and what it captures, for rays of this length and 1/length to its
+ * front face. */
+NB_INLINE pair depth_of(const layer_row *row, pair F, pair length, pair inv_r,
+                        pair *captured)
+{
+    const int thin = row->path < 1e-3; /* else no path is: a ray is no shorter */
+    pair inverse, path, depth;
+    if (row->plain) {
+        inverse = pair_scale(inv_r, row->height / row->path);
+        path = pair_scale(length, row->path / row->height);
+    } else {
+        pair height = pair_scale_add(F, row->slope, pair_set(row->height));
+        inverse = pair_scale(pair_mul(height, inv_r), 1.0 / row->path);
+        path = (pair){1.0 / inverse.a, 1.0 / inverse.b};
+    }
+    depth.a = mean_depth_at(path.a, inverse.a, row->layer, thin, &captured->a);
+    depth.b = mean_depth_at(path.b, inverse.b, row->layer, thin, &captured->b);
+    return pair_scale(depth, row->step);
+}
+
+/** From points on the front face, with their 1/distance, to the rays to `depth` behind them. */
+NB_INLINE void go_deep(rays *r, const layer_row *row, nb_vec3 normal, pair depth)
+{
+    pair e;
+    r->x = pair_scale_add(depth, normal.x, r->x);
+    r->y = pair_scale_add(depth, normal.y, r->y);
+    r->z = pair_scale_add(depth, normal.z, r->z);
+    if (!row->plain) {
+        aim(r);
+        return;
+    }
+    e = pair_mul(depth, pair_scale_add(depth, 1.0, pair_set(2.0 * row->height)));
+    e = pair_mul(e, pair_mul(r->inv_r, r->inv_r));
+    e = (pair){inverse_root_near_one(e.a), inverse_root_near_one(e.b)};
+    r->inv_r = pair_mul(r->inv_r, e);
+    r->x = pair_mul(r->x, r->inv_r);
+    r->y = pair_mul(r->y, r->inv_r);
+    r->z = pair_mul(r->z, r->inv_r);
 }
 
 /** (e^2 - b^2)/(e^2 + b^2), 1 where both are 0. */

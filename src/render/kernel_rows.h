@@ -223,7 +223,8 @@ NB_STAGE void cached_factors(const nb_plan *p, const rays *r, int n, pair *facto
 }
 
 /** Add to total what the rays of one sub-pixel and layer collect. */
-NB_STAGE void add_rays(const nb_plan *p, const rays *r, int n, int layer, pair *total)
+NB_STAGE void add_rays(const nb_plan *p, const rays *r, const pair *captured, int n,
+                       pair *total)
 {
     const nb_scene *sc = &p->scene;
     pair sum[CHUNK];
@@ -236,7 +237,7 @@ NB_STAGE void add_rays(const nb_plan *p, const rays *r, int n, int layer, pair *
     for (i = 0; i < n; i++) {
         pair x = sum[i];
         if (sc->det.absorb)
-            x = pair_mul(x, capture(&sc->det, &r[i], layer));
+            x = pair_mul(x, captured[i]);
         if (sc->oversample_omega)
             x = pair_mul(x, solid_angle(&sc->det, &r[i]));
         total[i] = pair_add(total[i], x);
@@ -251,14 +252,69 @@ NB_STAGE void chunk_rays(const nb_plan *p, const int *f0, int n, const row_line 
         r[i] = rays_to(p, block_pixels(&p->scene.det, f0[i]), line, subf);
 }
 
+/** Points on a layer's front face, their distances and 1/distances. */
+NB_STAGE void chunk_points(const nb_plan *p, const int *f0, int n, const row_line *line,
+                           int subf, rays *r, pair *length)
+{
+    int i;
+    for (i = 0; i < n; i++) {
+        pair r2;
+        r[i] = points_at(p, block_pixels(&p->scene.det, f0[i]), line, subf);
+        r2 = square_of(&r[i]);
+        r[i].inv_r = pair_rsqrt(r2);
+        length[i] = pair_mul(r2, r[i].inv_r);
+    }
+}
+
+/** Depths in the place of the lengths. */
+NB_STAGE void chunk_depths(const nb_plan *p, const int *f0, int n, int subf,
+                           const layer_row *row, const rays *r, pair *depth,
+                           pair *captured)
+{
+    int i;
+    for (i = 0; i < n; i++) {
+        pair F = along_row(p, block_pixels(&p->scene.det, f0[i]), subf);
+        depth[i] = depth_of(row, F, depth[i], r[i].inv_r, &captured[i]);
+    }
+}
+
+NB_STAGE void chunk_deep(const nb_plan *p, int n, const layer_row *row, const pair *depth,
+                         rays *r)
+{
+    int i;
+    for (i = 0; i < n; i++)
+        go_deep(&r[i], row, p->scene.det.normal, depth[i]);
+}
+
+/** As chunk_rays for layers at their mean depth, with what they capture. */
+static void chunk_deep_rays(const nb_plan *p, const int *f0, int n, const row_line *line,
+                            int subf, int layer, rays *r, pair *captured)
+{
+    const layer_row row = layer_row_of(&p->scene.det, line, layer);
+    pair depth[CHUNK];
+    chunk_points(p, f0, n, line, subf, r, depth);
+    chunk_depths(p, f0, n, subf, &row, r, depth, captured);
+    chunk_deep(p, n, &row, depth, r);
+}
+
+/** What the layer captures of the rays to its front face, or straight through a curved sensor. */
+NB_STAGE void capture_rays(const nb_plan *p, const rays *r, int n, int layer,
+                           pair *captured)
+{
+    int i;
+    for (i = 0; i < n; i++)
+        captured[i] = capture(&p->scene.det, &r[i], layer);
+}
+
 /** Photons in the n blocks of pixels of row s that start at f0[]. */
 static void chunk_intensity(const nb_plan *p, const int *f0, int n, int s,
                             const row_line *lines, const row_output *out)
 {
     const nb_scene *sc = &p->scene;
     rays r[CHUNK];
-    pair total[CHUNK], cached[CHUNK];
+    pair total[CHUNK], cached[CHUNK], captured[CHUNK];
     int i, layer, subf, subs, os = sc->oversample;
+    int deep = sc->det.mean_depth && !sc->det.curved;
     for (i = 0; i < n; i++)
         total[i] = pair_set(0);
     for (layer = 0; layer < sc->det.layers; layer++)
@@ -266,8 +322,13 @@ static void chunk_intensity(const nb_plan *p, const int *f0, int n, int s,
             int at = layer * os + subs;
             row_line line = at < MAX_LINES ? lines[at] : line_of(sc, s, subs, layer);
             for (subf = 0; subf < os; subf++) {
-                chunk_rays(p, f0, n, &line, subf, r);
-                add_rays(p, r, n, layer, total);
+                if (deep)
+                    chunk_deep_rays(p, f0, n, &line, subf, layer, r, captured);
+                else
+                    chunk_rays(p, f0, n, &line, subf, r);
+                if (sc->det.absorb && !deep)
+                    capture_rays(p, r, n, layer, captured);
+                add_rays(p, r, captured, n, total);
                 if (at + subf == 0)
                     cached_factors(p, r, n, cached);
             }

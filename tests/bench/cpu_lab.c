@@ -5,6 +5,7 @@
  *
  *   cpu_lab [--repeats N] [--isa NAME]
  *   cpu_lab --errors 1      errors by the number of cells instead
+ *   cpu_lab --sensor 1      layers at their mean depth beside layers at their front instead
  *
  * Heavy: -cell 70 80 90 75 85 95 -misset 10 20 30 -lambda 1 -distance 100 -pixel 0.1
  *   -detpixels 2048 -oversample 1 -N 20 -mosaic 0.5 -mosaic_domains 100 -dispersion 1
@@ -311,6 +312,69 @@ static void run_threads(const lab_case *c, int repeats)
     free(image);
 }
 
+/** The heavy crystal in a thick sensor, with `domains` orientations and one wavelength. */
+static void sensor_config(nb_config *cfg, int domains, nb_layer_depth depth)
+{
+    heavy_config(cfg, 20);
+    cfg->mosaic_domains = domains;
+    cfg->mosaic_spread_deg = domains > 1 ? 0.5 : NAN;
+    cfg->dispersion_steps = 0;
+    cfg->dispersion_pct = NAN;
+    cfg->thick_um = 500;
+    cfg->abs_um = 300;
+    cfg->thick_steps = 4;
+    cfg->layer_depth = depth;
+}
+
+/** What standing at the mean depth costs: both rules in turn, median times of a thread. */
+static void run_sensor(int domains, int repeats, const char *only)
+{
+    static double t[2][MAX_REPEATS];
+    static const nb_layer_depth depths[2] = {NB_LAYER_FRONT, NB_LAYER_MEAN};
+    lab_case c[2];
+    float *image = malloc((size_t)2048 * 2048 * sizeof *image);
+    int i, r, k;
+    if (!image)
+        stop("out of memory");
+    for (k = 0; k < 2; k++) {
+        nb_config cfg;
+        sensor_config(&cfg, domains, depths[k]);
+        build(&c[k], "", &cfg, NULL, ROW_STRIDE);
+    }
+    for (i = 1; i < VERSIONS; i++) {
+        double steps = 1e-9 * c[0].timed_steps * c[0].model.scene.det.layers;
+        if (!is_wanted(&versions[i], only))
+            continue;
+        for (r = 0; r < repeats; r++)
+            for (k = 0; k < 2; k++)
+                t[k][r] = render(&versions[i], &c[k], c[k].timed, image);
+        for (k = 0; k < 2; k++)
+            qsort(t[k], (size_t)repeats, sizeof t[k][0], by_value);
+        printf("| %d | %s, precision %d | %.3f | %.3f | %+.1f %% | %+.1f %% |\n", domains,
+               nb_isa_name(versions[i].isa), versions[i].precision,
+               t[0][repeats / 2] / steps, t[1][repeats / 2] / steps,
+               100 * (t[1][repeats / 2] / t[0][repeats / 2] - 1),
+               100 * (t[1][0] / t[0][0] - 1));
+        fflush(stdout);
+    }
+    for (k = 0; k < 2; k++) {
+        free(c[k].timed);
+        free(c[k].sampled);
+        nb_model_free(&c[k].model);
+    }
+    free(image);
+}
+
+static void sensor_table(int repeats, const char *only)
+{
+    static const int domains[] = {1, 4, 20, 100};
+    printf("| orientations | version | front, ns/step | mean depth | difference | of the "
+           "fastest "
+           "|\n| --- | --- | --- | --- | --- | --- |\n");
+    for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++)
+        run_sensor(domains[i], repeats, only);
+}
+
 static void finish(lab_case *c)
 {
     free(c->timed);
@@ -348,7 +412,7 @@ int main(int argc, char **argv)
     nb_config cfg;
     lab_case c;
     char name[64];
-    int i, table, repeats = 7, errors_only = 0;
+    int i, table, repeats = 7, errors_only = 0, sensor_only = 0;
     for (i = 1; i + 1 < argc; i += 2)
         if (strcmp(argv[i], "--repeats") == 0)
             repeats = atoi(argv[i + 1]);
@@ -356,11 +420,16 @@ int main(int argc, char **argv)
             only = argv[i + 1];
         else if (strcmp(argv[i], "--errors") == 0)
             errors_only = 1;
+        else if (strcmp(argv[i], "--sensor") == 0)
+            sensor_only = 1;
     if (i < argc || repeats < 1 || repeats > MAX_REPEATS)
         stop("usage: cpu_lab [--repeats 1..101] [--isa NAME]");
     print_machine(argc, argv);
-    if (errors_only) {
-        error_table(F);
+    if (errors_only || sensor_only) {
+        if (errors_only)
+            error_table(F);
+        else
+            sensor_table(repeats, only);
         free((void *)(uintptr_t)F);
         return 0;
     }

@@ -222,6 +222,8 @@ void check_random_case(check_case *c, uint64_t seed, int index)
         c->cfg.water_um = log_uniform(&r, 0.001, 0.1);
     if (chance(&r, 15))
         c->cfg.dmin_A = log_uniform(&r, 0.5, 20);
+    c->cfg.layer_depth = (nb_layer_depth)check_below(&r, 3);
+    c->cfg.curved_omega = (nb_curved_omega)check_below(&r, 3);
 }
 
 void check_free_case(check_case *c)

@@ -345,6 +345,23 @@ static void many_lines(check_case *c)
     c->cfg.thick_steps = 14;
 }
 
+static void many_lines_at_the_front(check_case *c)
+{
+    many_lines(c);
+    snprintf(c->name, sizeof c->name, "70-layer-lines-at-the-front");
+    c->cfg.layer_depth = NB_LAYER_FRONT;
+}
+
+/** Layers that stop next to nothing: the series of the mean depth. */
+static void thin_layers(check_case *c)
+{
+    start(c, "thin-layers", 100, 5, 45);
+    turn(c, 3, 5, 7);
+    c->cfg.thick_um = 500;
+    c->cfg.abs_um = 1e8;
+    c->cfg.thick_steps = 3;
+}
+
 static void round_centre(check_case *c)
 {
     start(c, "round-centre", 100, 12, 31);
@@ -362,6 +379,33 @@ static void wide_angle(check_case *c)
     c->cfg.pixel_mm = 300;
     c->cfg.distance_mm = 10;
     check_fill_table(c, &r, low, count);
+}
+
+/** Layers of thousands of attenuation lengths along the ray. */
+static void grazing_layers(check_case *c)
+{
+    start(c, "89-degrees-layers", 100, 4, 31);
+    turn(c, 3, 2, 1);
+    c->cfg.pixel_mm = 300;
+    c->cfg.distance_mm = 10;
+    c->cfg.thick_um = 3000;
+    c->cfg.abs_um = 30;
+    c->cfg.thick_steps = 2;
+}
+
+/** A detector bent over a quarter of the sphere, and the area of its pixels. */
+static void bent_detector(check_case *c)
+{
+    start(c, "curved-to-90-degrees", 100, 4, 41);
+    turn(c, 3, 2, 1);
+    c->cfg.curved = 1;
+    c->cfg.curved_omega = NB_OMEGA_EXACT;
+    c->cfg.oversample_omega = 1;
+    c->cfg.oversample = 2;
+    c->cfg.pixel_mm = 7.66;
+    c->cfg.thick_um = 900;
+    c->cfg.abs_um = 300;
+    c->cfg.thick_steps = 3;
 }
 
 int check_cruel_case(check_case *c, int i)
@@ -401,8 +445,12 @@ int check_cruel_case(check_case *c, int i)
                                                   one_row,
                                                   one_column,
                                                   many_lines,
+                                                  many_lines_at_the_front,
+                                                  thin_layers,
                                                   round_centre,
-                                                  wide_angle};
+                                                  wide_angle,
+                                                  grazing_layers,
+                                                  bent_detector};
     if (i < 0 || i >= (int)(sizeof cases / sizeof cases[0]))
         return 0;
     cases[i](c);

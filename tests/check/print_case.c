@@ -80,10 +80,13 @@ static void print_detector(FILE *out, const nb_config *cfg)
     flag_if(out, "pivot beam", cfg->pivot == NB_PIVOT_BEAM);
     flag_if(out, "pivot sample", cfg->pivot == NB_PIVOT_SAMPLE);
     flag_if(out, "curved_det", cfg->curved);
+    flag_if(out, "curved_omega exact", cfg->curved_omega == NB_OMEGA_EXACT);
     flag_if(out, "point_pixel", cfg->point_pixel);
     number(out, "detector_thick", cfg->thick_um);
     number(out, "detector_abs", cfg->abs_um);
     count(out, "detector_thicksteps", cfg->thick_steps);
+    flag_if(out, "layer_depth mean", cfg->layer_depth == NB_LAYER_MEAN);
+    flag_if(out, "layer_depth front", cfg->layer_depth == NB_LAYER_FRONT);
     count(out, "oversample", cfg->oversample);
     flag_if(out, "oversample_thick", cfg->oversample_thick);
     flag_if(out, "oversample_polar", cfg->oversample_polar);

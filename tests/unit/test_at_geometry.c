@@ -327,6 +327,8 @@ static void curved_with_point_pixel_and_layers(void **state)
     thick.abs_um = 300;
     thick.thick_um = 400;
     thick.thick_steps = 5;
+    thick.layer_depth =
+        NB_LAYER_FRONT; /* the pixel's cached omega is that of its first layer */
     r = rendered(&thick);
     for (int i = 0; i < (int)r.n; i++) /* no parallax anywhere */
         check_ratio(r.pixels[i], q.pixels[i] * (1 - exp(-mu_T)), 1e-6);

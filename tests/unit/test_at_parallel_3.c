@@ -41,6 +41,7 @@ static void at_parallel_020(void **state)
     cfg.abs_um = 500;
     cfg.thick_um = 450;
     cfg.thick_steps = 5;
+    cfg.layer_depth = NB_LAYER_FRONT;
     cfg.polar_set = 1;
     cfg.polarization = 0.95;
     cfg.pixel_mm = 0.2;

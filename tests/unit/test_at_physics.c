@@ -146,6 +146,7 @@ static void at_abs_001(void **state)
             cfg.thick_um = 450;
             cfg.abs_um = 300;
             cfg.thick_steps = layers[i];
+            cfg.layer_depth = NB_LAYER_FRONT;
             p = rendered(&cfg);
             q = rendered(&bare);
             assert_int_equal(p.sim->model.scene.det.layers, layers[i] ? layers[i] : 2);

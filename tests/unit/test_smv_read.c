@@ -301,6 +301,8 @@ static void own_keys_there_and_back(void **state)
             *(int *)field = 2147483647;
         else if (table[i].kind == NB_SMV_FLAG)
             *(int *)field = 1;
+        else if (table[i].kind == NB_SMV_WORD)
+            *(int *)field = 2;
     }
     typed.convention = NB_CONV_DIALS;
     typed.pivot = NB_PIVOT_SAMPLE;
@@ -309,7 +311,8 @@ static void own_keys_there_and_back(void **state)
     assert_non_null(strstr(lines, "NANOBRAGG_CONVENTION=dials;\nNANOBRAGG_PIVOT=sample;\n"
                                   "NANOBRAGG_PIVOT_IMPLIED=beam;\n"));
     assert_non_null(strstr(lines, "NANOBRAGG_DETPIXELS=4096,1;\n"));
-    assert_non_null(strstr(lines, "NANOBRAGG_CURVED=1;\n"));
+    assert_non_null(strstr(lines, "NANOBRAGG_CURVED=1;\nNANOBRAGG_CURVED_OMEGA=exact;\n"
+                                  "NANOBRAGG_LAYER_DEPTH=front;\n"));
     image_bytes f;
     nb_smv_header h;
     build(&f, 4096, lines, 0);

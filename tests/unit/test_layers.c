@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the layers of a sensor stand, and the solid angle of a curved detector, against Lambert and
+ * Beer and against the sphere. */
+#include "../support/check.h"
+
+#include "api/sim.h"
+#include "physics/ray.h"
+
+/** A flat detector with a sensor, tilted by a degrees about fast and b about slow. */
+static nb_detector sensor(double distance, double a, double b, double T, double mu, int n)
+{
+    nb_detector det = {.pixel = 1e-4, .pixel_area = 1e-8, .absorb = 1, .mean_depth = 1};
+    const nb_vec3 x = nb_v3(1, 0, 0), y = nb_v3(0, 1, 0), z = nb_v3(0, 0, 1);
+    nb_vec3 slow = nb_rotate_about(y, x, a * M_PI / 180);
+    nb_vec3 normal = nb_rotate_about(z, x, a * M_PI / 180);
+    det.slow = slow;
+    det.fast = nb_rotate_about(x, slow, b * M_PI / 180);
+    det.normal = nb_rotate_about(normal, slow, b * M_PI / 180);
+    det.beam = z;
+    det.pix0 = nb_scale(distance, z);
+    det.distance = distance;
+    det.close_distance = nb_dot(det.pix0, det.normal);
+    det.mu = mu;
+    det.layers = n;
+    det.layer_step = T / n;
+    return det;
+}
+
+/** Mean depth of what stops in a sensor of mu T = y along the ray, over its thickness; by the
+ * midpoint rule, which knows nothing of the formula. */
+static double lambert_beer_depth(double y)
+{
+    const int n = 200000;
+    double sum = 0, weight = 0;
+    for (int i = 0; i < n; i++) {
+        double x = (i + 0.5) / n, w = exp(-y * x);
+        sum += w * x;
+        weight += w;
+    }
+    return sum / weight;
+}
+
+/** Where the plane at this depth meets direction d: metres along fast and slow. */
+static void meet(const nb_detector *det, nb_vec3 d, double depth, double at[2])
+{
+    double along = (nb_dot(det->pix0, det->normal) + depth) / nb_dot(d, det->normal);
+    nb_vec3 x = nb_sub(nb_scale(along, d), det->pix0);
+    at[0] = nb_dot(x, det->fast);
+    at[1] = nb_dot(x, det->slow);
+}
+
+/** Where a layer records the spot of direction d: the place whose ray has this direction. */
+static nb_ray record(const nb_detector *det, nb_vec3 d, int layer, double at[2])
+{
+    nb_ray ray = {0};
+    meet(det, d, layer * det->layer_step, at);
+    for (int i = 0; i < 20; i++) {
+        ray = nb_ray_to(det, at[0], at[1], layer);
+        meet(det, d, nb_dot(nb_sub(ray.position, det->pix0), det->normal), at);
+    }
+    return ray;
+}
+
+/** How far the photon-weighted place of a spot is from Lambert and Beer's, in pixels. */
+static double misplaced(const nb_detector *det, nb_vec3 d)
+{
+    double sum[2] = {0}, weight = 0, at[2];
+    double y = det->layers * det->layer_step * det->mu / nb_dot(d, det->normal);
+    for (int layer = 0; layer < det->layers; layer++) {
+        double capture = record(det, d, layer, at).capture;
+        sum[0] += capture * at[0];
+        sum[1] += capture * at[1];
+        weight += capture;
+    }
+    check_ratio(weight, 1 - exp(-y), 1e-8 + 5e-4 / det->distance);
+    meet(det, d, lambert_beer_depth(y) * det->layers * det->layer_step, at);
+    return hypot(sum[0] / weight - at[0], sum[1] / weight - at[1]) / det->pixel;
+}
+
+static const int counts[] = {1, 2, 5};
+static const double tilts[][2] = {{0, 0}, {35, 0}, {-20, 50}, {10, -65}};
+/* thickness and attenuation depth, um */
+static const double sensors[][2] = {{500, 200}, {320, 2000}, {1000, 30}, {100, 1e7}};
+
+/** The worst place over directions, tilts, sensors and numbers of layers. */
+static double worst_place(double distance, int mean_depth)
+{
+    double worst = 0;
+    for (int i = 0; i < 3 * 4 * 4 * 5; i++) {
+        const double *tilt = tilts[i / 3 % 4], *s = sensors[i / 12 % 4];
+        double angle = (i / 48 - 2) * 0.35;
+        nb_detector det =
+            sensor(distance, tilt[0], tilt[1], s[0] * 1e-6, 1e6 / s[1], counts[i % 3]);
+        nb_vec3 d = nb_v3(sin(angle) * 0.8, sin(angle) * 0.6, cos(angle));
+        det.mean_depth = mean_depth;
+        if (nb_dot(d, det.normal) > 0.2)
+            worst = fmax(worst, misplaced(&det, d));
+    }
+    return worst;
+}
+
+/* One direction through every layer: the mean depth is exact for any number of layers, and so is
+ * the place of the spot.  The detector is far away because a layer takes the parallax of its front
+ * face, and that changes with depth like thickness over distance. */
+static void spots_stand_where_photons_stop(void **state)
+{
+    (void)state;
+    check_below(worst_place(1e4, 1), 1e-6);
+    check_below(worst_place(0.1, 1), 5e-3); /* at 100 mm, oblique to 78 degrees */
+    check_above(worst_place(1e4, 0), 1);    /* the front face is off by pixels */
+}
+
+static void mean_depth_of_any_path(void **state)
+{
+    (void)state;
+    for (double y = 1e-8; y < 40; y *= 1.9)
+        check_close(nb_mean_depth(y), lambert_beer_depth(y), 1e-8);
+    for (double y = 0.99e-3; y < 1.01e-3;
+         y += 1e-7) { /* series on either side of the seam */
+        double exact = 0.5 - y / 12 + y * y * y / 720;
+        check_close(nb_mean_depth(y), exact, 2e-12);
+    }
+    assert_true(nb_mean_depth(0) == 0.5);
+    check_ratio(nb_mean_depth(1e4), 1e-4, 1e-15);
+    check_ratio(nb_mean_depth(1e300), 1e-300, 1e-15);
+}
+
+/* -layer_depth, -compat and the sensor decide together. */
+static void who_decides(void **state)
+{
+    static const struct {
+        int compat;
+        nb_layer_depth typed;
+        int mean;
+    } rows[] = {{0, NB_LAYER_UNSET, 1}, {0, NB_LAYER_MEAN, 1}, {0, NB_LAYER_FRONT, 0},
+                {1, NB_LAYER_UNSET, 0}, {1, NB_LAYER_MEAN, 1}, {1, NB_LAYER_FRONT, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int thick = 0; thick < 2; thick++) {
+            nb_config cfg = nb_suite_config(1, 5, 8);
+            nb_sim *sim;
+            cfg.compat = rows[i].compat;
+            cfg.layer_depth = rows[i].typed;
+            cfg.thick_um = thick ? 300 : NAN;
+            sim = created(&cfg);
+            assert_int_equal(sim->model.scene.det.mean_depth, thick && rows[i].mean);
+            nb_sim_free(sim);
+        }
+}
+
+/* A curved detector: straight through, so deeper by the same everywhere. */
+static void curved_layers(void **state)
+{
+    nb_config cfg = nb_suite_config(1, 5, 64);
+    nb_sim *sim;
+    (void)state;
+    cfg.curved = 1;
+    cfg.pixel_mm = 1;
+    cfg.abs_um = 300;
+    cfg.thick_um = 400;
+    cfg.thick_steps = 5;
+    sim = created(&cfg);
+    for (int i = 0; i < 64; i++) {
+        nb_ray ray = nb_ray_to(&sim->model.scene.det, i * 1e-3, (63 - i) * 5e-4, 3);
+        check_close(ray.airpath, 0.1 + (3 + lambert_beer_depth(80.0 / 300)) * 80e-6,
+                    1e-12);
+    }
+    nb_sim_free(sim);
+}
+
+/** Sum of the pixels' solid angles in a layer over that of their part of the sphere. */
+static double covered(const nb_sim *sim, int layer)
+{
+    const nb_detector *det = &sim->model.scene.det;
+    double sum = 0, u0 = -det->Fbeam / det->distance,
+           u1 = (det->fpixels * det->pixel - det->Fbeam) / det->distance,
+           v = det->spixels * det->pixel / det->distance;
+    for (int i = 0; i < det->fpixels * det->spixels; i++)
+        sum += nb_ray_to(det, (i % det->fpixels + 0.5) * det->pixel,
+                         (i / det->fpixels + 0.5) * det->pixel, layer)
+                   .omega;
+    return sum / ((sin(u1) - sin(u0)) * v);
+}
+
+/* Half-widths 0.16 and 0.64 rad: the default counts 0.4 % and 7 % too much, `exact` nothing, and
+ * nothing at any depth. */
+static void solid_angle_of_the_sphere(void **state)
+{
+    static const double pixel_mm[] = {0.25, 1}, excess[] = {1.0043, 1.0718};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        nb_config cfg = nb_suite_config(1, 5, 128);
+        nb_sim *sim;
+        cfg.curved = 1;
+        cfg.pixel_mm = pixel_mm[i];
+        cfg.thick_um = 500;
+        cfg.thick_steps = 2;
+        cfg.layer_depth = NB_LAYER_FRONT;
+        sim = created(&cfg);
+        check_close(covered(sim, 0), excess[i], 2e-4);
+        nb_sim_free(sim);
+        cfg.curved_omega = NB_OMEGA_SQUARE;
+        sim = created(&cfg);
+        check_close(covered(sim, 0), excess[i], 2e-4);
+        nb_sim_free(sim);
+        cfg.curved_omega = NB_OMEGA_EXACT;
+        cfg.layer_depth = NB_LAYER_UNSET;
+        sim = created(&cfg);
+        check_close(covered(sim, 0), 1, 1e-5);
+        check_close(covered(sim, 1), 1, 1e-5);
+        nb_sim_free(sim);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(spots_stand_where_photons_stop), TEST(mean_depth_of_any_path),
+        TEST(who_decides), TEST(curved_layers), TEST(solid_angle_of_the_sphere)};
+    return RUN_TESTS("sensor layers and curved detectors", tests);
+}
