@@ -78,14 +78,14 @@ static void whole(const nb_hdf5_frame *frame, size_t offset, void *row)
 static void put_whole(nb_h5 *h, const nb_hdf5_master *master, const char *path,
                       size_t offset)
 {
-    nb_hdf5_put_rows(h, master, path, H5T_NATIVE_INT64, 0, whole, offset);
+    nb_hdf5_put_rows(h, master, path, H5T_NATIVE_INT64, 1, whole, offset);
     nb_h5_attr_text(h, path, "units", "pixel");
 }
 
 static void put_photons(nb_h5 *h, const nb_hdf5_master *master, const char *path,
                         size_t offset)
 {
-    nb_hdf5_put_rows(h, master, path, H5T_NATIVE_DOUBLE, 0, nb_hdf5_member, offset);
+    nb_hdf5_put_rows(h, master, path, H5T_NATIVE_DOUBLE, 1, nb_hdf5_member, offset);
     nb_h5_attr_text(h, path, "units", "photon");
 }
 
