@@ -7,6 +7,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../io/dials_frame.h"
 #include "../model/units.h"
 #include "sim.h"
 
@@ -67,6 +68,29 @@ static void report_crystal(text *t, const nb_sim *sim)
         (long long)sim->model.mosaic_seed);
 }
 
+/** DIALS 3.12 reads the polarization from no file of ours: what to tell it, unless it is what it
+ * assumes. */
+static void report_polarization(text *t, const nb_sim *sim)
+{
+    const nb_image_meta m = nb_sim_describe(sim);
+    double p, n[3];
+    if (m.nopolar) {
+        put(t, "          no polarization factor in the image; DIALS always corrects for "
+               "one\n");
+        return;
+    }
+    nb_dials_polarization(&m, &p, n);
+    if (fabs(p - 0.999) < 0.0015 && fabs(n[1]) > 0.999999)
+        return;
+    put(t,
+        "          for DIALS, which assumes 0.999 whatever a file says: "
+        "geometry.beam.polarization_fraction=%.6g",
+        p);
+    if (m.polarization != 0 && fabs(n[1]) < 0.999999)
+        put(t, " geometry.beam.polarization_normal=%.6g,%.6g,%.6g", n[0], n[1], n[2]);
+    put(t, "\n");
+}
+
 nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
 {
     const nb_model *m = &sim->model;
@@ -76,6 +100,7 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
     put(&t, "beam      wavelength %.9g A, %d source%s, fluence %g photons/m^2, polarization %g%s\n",
         m->wavelength_A, sc->n_sources, sc->n_sources == 1 ? "" : "s", m->fluence,
         sc->polarization, sc->nopolar ? " (off)" : "");
+    report_polarization(&t, sim);
     report_crystal(&t, sim);
     put(&t, "spindle   phi %g deg, oscillation %g deg in %d step%s\n", m->phi0 / NB_DEG,
         m->phi_range / NB_DEG, sc->n_phi, sc->n_phi == 1 ? "" : "s");

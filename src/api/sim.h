@@ -116,6 +116,9 @@ nb_noise_options nb_sim_noise_options(const nb_sim *sim);
 /** What the headers of image files say. */
 nb_image_meta nb_sim_describe(const nb_sim *sim);
 
+/** Say once what of the geometry SMV files (or those of mini-CBF) do not tell DIALS. */
+void nb_notice_lost(const nb_sim *sim, const nb_hooks *hooks, int cbf);
+
 /** Write the cache of structure factors. */
 nb_status nb_sim_write_dump(const nb_sim *sim, nb_error *err);
 

@@ -431,6 +431,8 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     o.pgm_scale = nb_pgm_scale(cfg->pgm_scale, stats, o.levels.scale);
     o.noise = nb_sim_noise_options(sim);
     o.noise_job = -1;
+    if (!st && (cfg->write_int || cfg->write_noise))
+        nb_notice_lost(sim, &sim->hooks, 0);
     if (!st && sim->table_from_hkl)
         st = nb_sim_write_dump(sim, err);
     if (!st)

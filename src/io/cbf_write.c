@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* mini-CBF: a text header of "# " lines and int32 pixels, byte-offset compressed (CBFlib manual,
- * "x-CBF_BYTE_OFFSET"; the lines are those of the GENERIC_MINI convention). */
+ * "x-CBF_BYTE_OFFSET"; the lines are those of the GENERIC_MINI convention).  A geometry that these
+ * lines cannot say gets the categories of a full CBF before them. */
 #include <stdio.h>
 #include <string.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "cbf_full.h"
+#include "dials_frame.h"
 #include "writer.h"
 
-enum { TEXT_MAX = 4096, LONGEST_PIXEL = 1 + 2 + 4 + 8 };
+enum { TEXT_MAX = 16384, LONGEST_PIXEL = 1 + 2 + 4 + 8 };
 
 static unsigned char *put_little_endian(unsigned char *to, int64_t value, int bytes)
 {
@@ -62,16 +65,14 @@ static void date_text(time_t date, char *text, size_t size)
         text[0] = '\0';
 }
 
-static int put_header(char *text, const nb_image_meta *m)
+/** The lines of a mini-CBF. */
+static int put_lines(char *text, size_t size, const nb_image_meta *m, const char *date)
 {
-    char date[40], sensor[80] = "";
-    date_text(m->date, date, sizeof date);
+    char sensor[80] = "";
     if (m->thick_mm > 0)
         snprintf(sensor, sizeof sensor, "# Silicon sensor, thickness %.9g m\r\n",
                  m->thick_mm * 1e-3);
-    return snprintf(text, TEXT_MAX,
-                    "###CBF: VERSION 1.5, nanobragg " NB_VERSION "\r\n\r\n"
-                    "data_image\r\n\r\n"
+    return snprintf(text, size,
                     "_array_data.header_convention \"GENERIC_MINI\"\r\n"
                     "_array_data.header_contents\r\n;\r\n"
                     "# Detector: nanobragg, S/N 000\r\n"
@@ -93,6 +94,18 @@ static int put_header(char *text, const nb_image_meta *m)
                     m->exposure_s, m->wavelength_A, m->distance_mm * 1e-3,
                     m->Fbeam_mm / m->pixel_mm, m->Sbeam_mm / m->pixel_mm, m->phi_deg,
                     m->osc_deg, m->twotheta_deg, m->polarization, (long long)m->seed);
+}
+
+static int put_header(char *text, const nb_image_meta *m)
+{
+    char date[40];
+    int n = snprintf(text, TEXT_MAX,
+                     "###CBF: VERSION 1.5, nanobragg " NB_VERSION "\r\n\r\n"
+                     "data_image\r\n\r\n");
+    date_text(m->date, date, sizeof date);
+    if (nb_simple_header_loses(m))
+        n += nb_cbf_full_header(text + n, (size_t)(TEXT_MAX - n), m, date[0] ? date : "?");
+    return n + put_lines(text + n, (size_t)(TEXT_MAX - n), m, date);
 }
 
 static int put_section(char *text, const nb_image_view *image, size_t bytes)

@@ -175,11 +175,21 @@ void nb_h5_text(nb_h5 *h, const char *path, const char *text)
 
 void nb_h5_texts(nb_h5 *h, const char *path, const char *const *texts, hsize_t count)
 {
+    size_t longest = 1, length;
+    char *all;
     hid_t type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, H5T_VARIABLE);
+    for (hsize_t i = 0; i < count; i++)
+        if ((length = strlen(texts[i])) > longest)
+            longest = length;
+    all = nb_alloc((size_t)count, longest, "texts", NULL); /* zeros */
+    h->ok &= all != NULL;
+    for (hsize_t i = 0; all && i < count; i++)
+        memcpy(all + i * longest, texts[i], strlen(texts[i]));
+    H5Tset_size(type, longest);
     H5Tset_cset(type, H5T_CSET_UTF8);
-    put(h, path, type, H5Screate_simple(1, &count, NULL), texts);
+    put(h, path, type, H5Screate_simple(1, &count, NULL), all);
     H5Tclose(type);
+    nb_free(all);
 }
 
 void nb_h5_number(nb_h5 *h, const char *path, double value, const char *units)

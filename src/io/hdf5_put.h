@@ -45,7 +45,8 @@ void nb_h5_integer(nb_h5 *h, const char *path, int64_t value);
 /** An array of rank 1..3. */
 void nb_h5_array(nb_h5 *h, const char *path, hid_t type, const void *values, int rank,
                  const hsize_t *dims);
-/** `count` texts of any length. */
+/** `count` texts, each in the room of the longest.  (Texts of variable length would leave bytes
+ * undefined in the file.) */
 void nb_h5_texts(nb_h5 *h, const char *path, const char *const *texts, hsize_t count);
 /** Gives rows first..first+count-1 of an array, one behind the other. */
 typedef nb_status nb_h5_rows(void *user, int first, int count, void *rows, nb_error *err);

@@ -164,21 +164,25 @@ static void put_lab(nb_h5 *h, const nb_hdf5_master *master)
     nb_h5_attr_text(h, SIMULATION "/pix0_vector", "units", "mm");
 }
 
-/** The text of -jobs, and the line of each frame (blank ones are no frame's). */
+/** The text of -jobs, and the line of each frame (blank ones are no frame's).  Where one long line
+ * would make the table of lines much larger than the text, the text alone is there. */
 static void put_jobs(nb_h5 *h, const nb_hdf5_master *master)
 {
-    size_t n = (size_t)master->frames, size = strlen(master->jobs) + 1, found = 0;
+    size_t n = (size_t)master->frames, size = strlen(master->jobs) + 1;
+    size_t found = 0, longest = 0, most = 8 * size + (1 << 20);
     char *copy = nb_alloc_raw(size, 1, "jobs", NULL), *rest = copy, *line;
     const char **lines = nb_alloc(n, sizeof *lines, "jobs", NULL);
     h->ok &= copy && lines;
     if (h->ok) {
         memcpy(copy, master->jobs, size);
         while (found < n && (line = strsep(&rest, "\n")))
-            if (line[strspn(line, " \t\r")])
+            if (line[strspn(line, " \t\r")]) {
                 lines[found++] = line;
+                longest = strlen(line) > longest ? strlen(line) : longest;
+            }
         nb_h5_text(h, SIMULATION "/jobs_file", master->jobs);
     }
-    if (h->ok && found == n)
+    if (h->ok && found == n && longest <= most / n)
         nb_h5_texts(h, SIMULATION "/job", lines, n);
     nb_free(lines);
     nb_free(copy);

@@ -195,6 +195,15 @@ static nb_status allocate(nb_run *run, nb_error *err)
     return st;
 }
 
+/** What the numbered files do not tell DIALS of the geometry. */
+static void notice_lost(const nb_run *run)
+{
+    nb_template name;
+    if (run->series->output[0] && !nb_template_parse(run->series->output, &name, NULL) &&
+        (name.format == NB_FRAME_SMV || name.format == NB_FRAME_CBF))
+        nb_notice_lost(run->base, &run->hooks, name.format == NB_FRAME_CBF);
+}
+
 /** Everything that touches no file. */
 static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
                          nb_error *err)
@@ -217,6 +226,7 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
                   "-jobs moves the detector: the master has the geometry of each frame, "
                   "but DIALS takes that of the first for all; numbered files "
                   "(-output 'img_%%05d.cbf') carry each its own");
+    notice_lost(run);
     st = open_lanes(run, err);
     return st ? st : nb_share_open(run, b->per_block, err);
 }

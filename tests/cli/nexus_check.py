@@ -184,6 +184,77 @@ def rings_of_a_tilt():
     ok("rings-of-a-tilt", png_pixels("v_1.png") == png_pixels("seen.png"))
 
 
+def cbf_axes(path):
+    """The axes of a CBF's full header: name -> (vector, offset)."""
+    axes = {}
+    for line in read(path).split(b"--CIF-BINARY")[0].decode("ascii").splitlines():
+        words = line.split()
+        if len(words) == 10 and words[1] in ("rotation", "translation"):
+            axes[words[0]] = [float(x) for x in words[4:]]
+    return axes
+
+
+def tilted_cbf(h5py, numpy):
+    """A tilt and a spindle are in the CBF's header, as in the master; an upright one is plain."""
+    tilt = ["-twotheta", 20, "-detector_rotx", 5, "-spindle_axis", 0, 1, 0, "-phi", 10]
+    rotation = ["-frames", 2, "-osc", 0.5]
+    _, err = run(*X, *tilt, *rotation, "-output", "c_%d.cbf", "-hdf5", "c.h5")
+    ok("cbf-needs-no-notice", "DIALS" not in err, err)
+    axes = cbf_axes("c_2.cbf")
+    flip = numpy.array([-1., 1, -1])  # NeXus' frame -> imgCIF's
+    with h5py.File("c.h5") as h5:
+        corner = flip * place_of(numpy, h5, 1, (0, 0))
+        module = h5["/entry/instrument/detector/module"]
+        fast, slow = (flip * module[name].attrs["vector"] for name in
+                      ("fast_pixel_direction", "slow_pixel_direction"))
+        spindle = flip * h5["/entry/sample/transformations/omega"].attrs["vector"]
+    want = [*fast, *corner, *slow, 0, 0, 0, *spindle, 0, 0, 0]
+    have = axes["element_fast"] + axes["element_slow"] + axes["phi"]
+    ok("cbf-has-the-tilt", numpy.allclose(have, want, atol=1e-9), f"{have} {want}")
+    out = run("compare", "c_2.cbf", "c.h5:1")[0]
+    ok("cbf-with-tilt-is-read", "images are equal" in out, out)
+    try:
+        import fabio
+        with h5py.File("c.h5") as h5:
+            ok("fabio-cbf-with-tilt", (fabio.open("c_1.cbf").data ==
+                                       h5["/entry/data/data"][0]).all())
+    except ImportError as missing:
+        print(f"skip nexus fabio-cbf-with-tilt # {missing}")
+    run(*X, *rotation, "-output", "u_%d.cbf")
+    ok("upright-cbf-is-plain", b"_diffrn" not in read("u_1.cbf"))
+
+
+def lost_in_smv():
+    """What SMV does not tell DIALS is said once, and only then."""
+    for name, flags, words in (("upright", [], None),
+                               ("tilted", ["-twotheta", 10], "the detector's tilt;"),
+                               ("spindle", ["-spindle_axis", 0, 1, 0], "the spindle axis;")):
+        for kind, more in (("single", []), ("series", ["-frames", 2, "-output", "l_%d.img"])):
+            _, err = run(*X, *flags, *more, "-osc", 0.5)
+            good = err.count("DIALS " + words) == 1 if words else "DIALS" not in err
+            ok(f"lost-{name}-{kind}", good, err)
+    _, err = run(*X, "-twotheta", 10, "-noint", "-nonoise")
+    ok("lost-only-with-smv", "DIALS" not in err, err)
+    _, err = run(*X, "-twotheta", 10, "-detector_thick", 300, "-detector_abs", 200, "-stills", 1,
+                 "-output", "t_%d.cbf")
+    ok("lost-thickness-of-cbf", err.count("sensor's thickness") == 1, err)
+
+
+def polarization_line():
+    """The report says what DIALS must be told, unless it is what DIALS assumes."""
+    loud = [word for word in X if word != "-quiet"]
+    line = "geometry.beam.polarization_fraction="
+    for flags, want in ((["-polar", "0.5"], line + "0.75"),
+                        (["-polar", "0"], line + "0.5"),
+                        (["-polar", "0.9", "-polar_vector", "0", "1", "0"],
+                         line + "0.95 geometry.beam.polarization_normal=1,0,0"),
+                        (["-polar", "0.998"], None), (["-nopolar"], "no polarization factor")):
+        out = run(*loud, *flags, "-noint", "-nonoise", "-nofloat", "-nopgm")[0]
+        good = (want + "\n" in out or want + ";" in out or want + " in" in out) if want \
+            else "DIALS" not in out
+        ok("polarization-line" + "".join(flags).replace(" ", ""), good, out[:500])
+
+
 def old_masters(h5py):
     """Masters of version 0.1.0 had the links beside the frames, and one vector for all frames."""
     run(*X, "-osc", 1, "-frames", 3, "-frames_per_file", 2, "-hdf5", "o_master.h5", "-output",
@@ -234,6 +305,9 @@ def main():
     moving_detector(h5py, numpy)
     two_in_a_master()
     rings_of_a_tilt()
+    tilted_cbf(h5py, numpy)
+    lost_in_smv()
+    polarization_line()
     old_masters(h5py)
     stokes(h5py, numpy)
     os.chdir("/")

@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: MIT
 """DIALS opens our series and finds the crystal that we simulated.
 
-usage: NANOBRAGG=program dials_check.py [nxmx] [smv] [cbf] [stills]      (default: all)
+usage: NANOBRAGG=program dials_check.py [nxmx] [smv] [cbf] [stills] [polarization] [tilt]
+(default: all)
 
 A lysozyme series is rendered, imported, its spots found and indexed with an unknown cell (stills:
 with the known one) and refined; cell, orientation, rotation axis, beam centre and distance must be
-those of the simulation.  The Debian package dials is needed.  KEEP=folder keeps the files.
+those of the simulation.  polarization: intensities that are all equal are so after integration and
+DIALS' correction, whatever their azimuth.  tilt: a tilted detector and another spindle arrive, from
+NXmx and CBF alike.  The Debian package dials is needed.  KEEP=folder keeps the files; punx (from
+PyPI) on the PATH checks the master too.
 """
 import math
 import os
@@ -159,6 +163,95 @@ def stills(A_true):
           f"{100 * max(e[0] for e in errors.values()):.2f} %")
 
 
+def reported(program, flags):
+    """What the report says that dials.import must be told of the polarization."""
+    out = subprocess.run([program, *flags, "-stills", "1", "-hdf5", "told.h5"], check=True,
+                         capture_output=True, text=True).stdout
+    if "geometry.beam" not in out:  # a series that prints no beam: as a single image says it
+        out = subprocess.run([program, *flags, "-nofloat", "-noint", "-nonoise", "-nopgm"],
+                             check=True, capture_output=True, text=True).stdout
+    return [word for word in out.split() if word.startswith("geometry.beam.")]
+
+
+def polarization(program):
+    """Equal structure factors, a half polarized beam: I lp near 26 degrees does not depend on the
+    azimuth.  With the 0.999 that DIALS assumes it varies by 5 %."""
+    flags = ["-default_F", "120", "-cell", "60", "60", "60", "90", "90", "90", "-lambda", "1",
+             "-distance", "100", "-pixel", "0.2", "-detpixels_f", "560", "-detpixels_s", "540",
+             "-Xbeam", "55", "-Ybeam", "53", "-N", "8", "-fluence", "1e28", "-seed", "1",
+             "-oversample", "2", "-gauss_xtal", "-polar", "0.5", "-misset", "20", "35", "50"]
+    told = reported(program, flags)
+    check("polarization report", told == ["geometry.beam.polarization_fraction=0.75"], told)
+    subprocess.run([program, *flags, "-phi", "10", "-osc", "0.5", "-phisteps", "5", "-frames", "20",
+                    "-hdf5", "polar_master.h5", "-quiet"], check=True)
+    steps = (["dials.import", "polar_master.h5", *told, "output.experiments=polar.expt"],
+             ["dials.find_spots", "polar.expt", "nproc=2", "output.reflections=polar.strong"],
+             ["dials.index", "polar.expt", "polar.strong", "space_group=P432",
+              "unit_cell=60,60,60,90,90,90", "indexing.method=real_space_grid_search",
+              "refinement_protocol.n_macro_cycles=1", "detector.fix=all", "beam.fix=all",
+              "output.experiments=polar_indexed.expt", "output.reflections=polar_indexed.refl"],
+             ["dials.integrate", "polar_indexed.expt", "polar_indexed.refl", "nproc=1",
+              "prediction.d_min=2.1", "profile.fitting=False",
+              "output.experiments=polar_integrated.expt",
+              "output.reflections=polar_integrated.refl"])
+    for step in steps:
+        if not run(f"polar.{step[0]}.log", *step):
+            check("polarization", False, f"{step[0]} failed")
+            return
+    one = ExperimentListFactory.from_json_file("polar_integrated.expt")[0]
+    table = flex.reflection_table.from_file("polar_integrated.refl")
+    table = table.select(table.get_flags(table.flags.integrated_sum))
+    wave = np.array(table["s1"].as_double()).reshape(-1, 3)
+    twotheta = np.degrees(np.arctan2(np.hypot(wave[:, 0], wave[:, 1]), -wave[:, 2]))
+    take = (abs(twotheta - 26) < 1) & (np.abs(np.array(table["zeta"])) > 0.3) \
+        & (np.array(table["partiality"]) > 0.99)
+    azimuth = np.arctan2(wave[take, 1], wave[take, 0])
+    raw = np.array(table["intensity.sum.value"])[take]
+    terms = np.c_[np.ones(take.sum()), np.cos(2 * azimuth), np.sin(2 * azimuth)]
+
+    def variation(intensity):
+        fit = np.linalg.lstsq(terms, intensity, rcond=None)[0]
+        return float(np.hypot(fit[1], fit[2]) / fit[0])
+    corrected = variation(raw * np.array(table["lp"])[take] / np.array(table["qe"])[take])
+    # the same with what DIALS would have assumed
+    c2 = np.cos(np.radians(twotheta[take])) ** 2
+    normal = wave[take, 1] ** 2 * one.beam.get_wavelength() ** 2
+    factor = [(1 - 2 * p) * (1 - normal) + p * (1 + c2) for p in (0.75, 0.999)]
+    assumed = variation(raw * np.array(table["lp"])[take] * factor[0] / factor[1])
+    check("polarization", take.sum() > 500 and corrected < 0.01,
+          f"azimuthal variation {100 * corrected:.2f} % of {take.sum()} intensities "
+          f"({100 * assumed:.1f} % with the fraction that DIALS assumes)")
+    check("polarization is seen", assumed > 0.03, f"{100 * assumed:.1f} %")
+
+
+def tilt(program):
+    """DIALS has the same tilted detector, spindle and scan from a CBF as from the master."""
+    flags = [*COMMON, "-twotheta", "15", "-detector_rotx", "4", "-spindle_axis", "0", "1", "0",
+             "-phi", "10", "-osc", "0.5", "-frames", "2"]
+    subprocess.run([program, *flags, "-hdf5", "tilt_master.h5", "-output", "tilt_%05d.cbf"],
+                   check=True)
+    models = []
+    for names in (["tilt_master.h5"], ["tilt_00001.cbf", "tilt_00002.cbf"]):
+        one = ExperimentListFactory.from_filenames(names)[0]
+        panel = one.detector[0]
+        models.append([*panel.get_origin(), *panel.get_fast_axis(), *panel.get_slow_axis(),
+                       *one.goniometer.get_rotation_axis(), *one.scan.get_oscillation(),
+                       *one.scan.get_image_range(), one.beam.get_wavelength()])
+    off = float(np.max(np.abs(np.subtract(*models))))
+    check("tilt", off < 1e-6 and abs(models[0][5]) > 0.1, f"CBF and NXmx differ by {off:.1g}")
+
+
+def checkers():
+    """What DIALS and the NeXus community have to check a master."""
+    if not shutil.which("punx"):
+        print("skip dials punx # no punx on the PATH (pip install punx)")
+        return
+    out = subprocess.run(["punx", "validate", "run_master.h5", "--report", "ERROR"], check=False,
+                         capture_output=True, text=True).stdout
+    errors = [line for line in out.splitlines() if line.startswith("ERROR")]
+    check("punx", len(errors) == 1 and errors[0].split()[1] == "0", out[-1500:])
+
+
 def main(kinds):
     if not shutil.which("dials.import"):
         print("skip dials # no dials.import on the PATH")
@@ -180,10 +273,16 @@ def main(kinds):
     if "stills" in kinds:
         subprocess.run([program, *COMMON, *STILLS, "-hdf5", "stills_master.h5"], check=True)
         stills(truth("stills_master.h5"))
+    checkers()
+    if "polarization" in kinds:
+        polarization(program)
+    if "tilt" in kinds:
+        tilt(program)
     if "KEEP" not in os.environ:
         os.chdir("/")
         shutil.rmtree(folder)
     return 1 if FAILED else 0
 
 
-sys.exit(main(sys.argv[1:] or ["nxmx", "smv", "cbf", "stills"]))
+sys.exit(main(sys.argv[1:] or ["nxmx", "smv", "cbf", "stills", "polarization",
+                               "tilt"]))

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* What of the geometry an image file does not tell DIALS. */
+#include "../io/dials_frame.h"
+#include "sim.h"
+
+static const char *names(int lost)
+{
+    return lost == NB_LOST_TILT      ? "the detector's tilt"
+           : lost == NB_LOST_SPINDLE ? "the spindle axis"
+                                     : "the detector's tilt and the spindle axis";
+}
+
+void nb_notice_lost(const nb_sim *sim, const nb_hooks *hooks, int cbf)
+{
+    const nb_image_meta m = nb_sim_describe(sim);
+    int lost = nb_simple_header_loses(&m);
+    if (lost && !cbf)
+        nb_notice(hooks,
+                  "SMV does not tell DIALS %s; a series does: -hdf5 FILE or -output "
+                  "'img_%%05d.cbf' (for one image with -stills 1 or -frames 1)",
+                  names(lost));
+    else if (lost && m.thick_mm > 0)
+        nb_notice(hooks,
+                  "CBF with a tilted detector or another spindle does not tell DIALS the "
+                  "sensor's thickness; -hdf5 does");
+}
