@@ -249,7 +249,8 @@ def checkers():
     out = subprocess.run(["punx", "validate", "run_master.h5", "--report", "ERROR"], check=False,
                          capture_output=True, text=True).stdout
     errors = [line for line in out.splitlines() if line.startswith("ERROR")]
-    check("punx", len(errors) == 1 and errors[0].split()[1] == "0", out[-1500:])
+    # only the line of the summary, which counts them
+    check("punx", len(errors) == 1 and errors[0].split()[1] == "0", "; ".join(errors))
 
 
 def main(kinds):
