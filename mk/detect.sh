@@ -28,7 +28,7 @@ package TIFF libtiff-4
 package PNG libpng
 package CJSON libcjson
 package CMOCKA cmocka
-package HDF5 hdf5
+package HDF5 'hdf5 >= 1.10.5' # H5Dget_chunk_info_by_coord
 # Loaded when they are needed (src/base/late_library.h), so by the names that
 # their own files give.
 soname() {

@@ -233,6 +233,8 @@ typedef struct nb_config {
     nb_precision precision;
     char device[32]; /* auto | cpu | cuda | cuda:N | cuda:all (series: frames on every GPU; one
                         image: the first); "" = auto */
+    double max_read_MB; /* memory for what a small input file declares; 0: 500.  Ten times the
+                           file's own size is always allowed */
     int device_alone;        /* of this process: nb_sim_write may shut it down */
     char command_line[2048]; /* for file headers; may be empty */
 } nb_config;
@@ -495,6 +497,7 @@ typedef struct nb_image {
  * bytes, or a headerless file of float32 in this machine's byte order.  fast, slow: the size of a
  * headerless file; 0, 0: square.  What a file's header says of the geometry completes `typed`
  * (may be NULL), as -img does.  *out is the caller's (nb_image_free), zero on error.
+ * An image that is much larger than its file is refused: typed->max_read_MB says from where on.
  * Errors: NB_ERR_INPUT, _IO, _NOMEM, _UNSUPPORTED (this build has no libtiff, no HDF5). */
 nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *typed,
                         nb_image *out, nb_error *err);

@@ -141,19 +141,20 @@ typedef struct opened {
     nb_hdf5_geometry said; /* by HDF5 */
 } opened;
 
-/** Read it once: an HDF5 frame into *out, of other formats the bytes. */
-static nb_status open_image(opened *in, const char *path, const char *flag, nb_image *out,
-                            nb_error *err)
+/** Read it once: an HDF5 frame into *out, of other formats the bytes.  most_MB: -max_read. */
+static nb_status open_image(opened *in, const char *path, const char *flag,
+                            double most_MB, nb_image *out, nb_error *err)
 {
     int frame = -1;
     nb_status st;
     memset(in, 0, sizeof *in);
     in->file.name = path;
+    in->file.most_MB = most_MB;
     in->format = NB_FORMAT_HDF5;
     if (nb_hdf5_frame_of(path, in->name, &frame))
         in->file.name = in->name;
     if (frame >= 0)
-        return nb_hdf5_read_image(in->name, frame, out, &in->said, err);
+        return nb_hdf5_read_image(in->name, frame, most_MB, out, &in->said, err);
     st = nb_read_file(path, flag, 0, &in->data, &in->file.bytes, err);
     in->file.data = in->data;
     if (!st)
@@ -260,7 +261,7 @@ nb_status nb_image_load(const char *path, const char *flag, const nb_hooks *hook
     nb_image image = {0};
     opened in;
     int own;
-    nb_status st = open_image(&in, path, flag, &image, err);
+    nb_status st = open_image(&in, path, flag, cfg->max_read_MB, &image, err);
     if (!st && in.format == NB_FORMAT_FLOAT)
         st = settle_floats(&in, cfg, err);
     if (!st && in.data && (pixels || in.format != NB_FORMAT_SMV))
@@ -285,7 +286,7 @@ nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *t
     opened in;
     nb_status st;
     memset(out, 0, sizeof *out);
-    st = open_image(&in, path, "image", out, err);
+    st = open_image(&in, path, "image", typed ? typed->max_read_MB : 0, out, err);
     in.file.fast = fast;
     in.file.slow = slow;
     if (!st && in.data)

@@ -95,6 +95,7 @@ nb_status nb_check_config(const nb_config *cfg, nb_error *err)
         (st = in_range(cfg->thick_steps, 0, 100000, "-detector_thicksteps", err)) ||
         (st = in_range(cfg->oversample, 0, 10000, "-oversample", err)) ||
         (st = in_range(cfg->threads, 0, 4096, "-threads", err)) ||
+        (st = in_range(cfg->max_read_MB, 0, 1e9, "-max_read", err)) ||
         (st = in_range(cfg->tiff_bits, 16, 32, "-tiffbits", err)))
         return st;
     return NB_OK;

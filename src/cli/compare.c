@@ -150,8 +150,8 @@ static nb_status both(const compare *c, const nb_sub_line *line, nb_image images
                                  {"-diff", c->picture, 1}};
     nb_status st = nb_check_files(NULL, files, c->picture ? 3 : 2, err);
     for (int i = 0; i < 2 && !st; i++)
-        st = nb_image_read(line->operands[i], c->size[0], c->size[1], NULL, &images[i],
-                           err);
+        st = nb_image_read(line->operands[i], c->size[0], c->size[1], &line->cli.cfg,
+                           &images[i], err);
     if (!st)
         st = nb_image_compare(&images[0], &images[1], &c->options, &d, err);
     if (st)
@@ -193,7 +193,7 @@ const nb_sub_command nb_command_compare = {
     .what = "Measures how the image A differs from the reference B",
     .see = "compare.md",
     .options = options,
-    .borrowed = "colormap pngscale pnggamma pnglog",
+    .borrowed = "colormap pngscale pnggamma pnglog max_read",
     .operands = 2,
     .statuses = "0 passed, 3 failed, 2 bad input, 1 a file or the memory failed",
     .defaults = defaults,

@@ -68,7 +68,8 @@ const nb_sub_command nb_command_view = {
     .options = options,
     .borrowed = "colormap pngscale pnggamma pnglog pngrings lambda energy distance "
                 "close_distance pixel mosflm xds adxv denzo dials Xbeam Ybeam ORGX ORGY "
-                "detector_rotx detector_roty detector_rotz twotheta pivot curved_det",
+                "detector_rotx detector_roty detector_rotz twotheta pivot curved_det "
+                "max_read",
     .operands = 2,
     .statuses = "0 done, 1 a file or the memory failed, 2 bad input",
     .defaults = defaults,

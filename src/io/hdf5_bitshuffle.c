@@ -42,18 +42,19 @@ static int unpack(const unsigned char *p, const unsigned char *end, size_t value
     return 1;
 }
 
-static size_t undo(size_t value, size_t have, size_t *room, void **buffer)
+/** most: bytes that the chunk may have. */
+static size_t undo(size_t value, size_t most, size_t have, size_t *room, void **buffer)
 {
     const unsigned char *in = *buffer;
     uint64_t bytes = have >= HEAD ? big_endian(in, 8) : 0;
     uint64_t block = have >= HEAD ? big_endian(in + 8, 4) : 0;
     unsigned char *out, *scratch;
     int ok;
-    if (!value || value > 8 || !bytes || bytes > LARGEST || bytes % value || !block ||
+    if (!value || value > 8 || !bytes || bytes > most || bytes % value || !block ||
         block > LARGEST || block % (8 * value) || bytes / 250 > have)
         return 0;
     out = H5allocate_memory((size_t)bytes, 0);
-    scratch = nb_alloc_raw((size_t)block, 1, "bitshuffle", NULL);
+    scratch = nb_alloc_raw((size_t)(block < bytes ? block : bytes), 1, "bitshuffle", NULL);
     ok = out && scratch &&
          unpack(in + HEAD, in + have, value, (size_t)block, scratch, out, (size_t)bytes);
     nb_free(scratch);
@@ -74,7 +75,8 @@ static size_t filter(unsigned flags, size_t n_values, const unsigned values[],
 {
 #ifdef NB_HAVE_LZ4
     if ((flags & H5Z_FLAG_REVERSE) && n_values >= 5 && values[4] == NB_H5_BITSHUFFLE_LZ4)
-        return undo(values[2], bytes, room, buffer);
+        return undo(values[2], n_values == 6 && values[5] < LARGEST ? values[5] : LARGEST,
+                    bytes, room, buffer);
 #endif
     (void)flags;
     (void)n_values;

@@ -8,8 +8,8 @@
 #include "hdf5_bitshuffle.h"
 #include "hdf5_facts.h"
 #include "hdf5_file.h"
+#include "hdf5_get.h"
 #include "hdf5_lists.h"
-#include "hdf5_open.h"
 
 #ifdef NB_HAVE_HDF5
 
@@ -173,87 +173,73 @@ nb_status nb_hdf5_try_data(const char *path, const nb_hdf5_layout *layout, nb_er
 
 /* --- reading back --- */
 
-static int read_attr(hid_t file, const char *name, hid_t type, void *value)
+static int has_shape(const nb_h5_set *set, const nb_hdf5_data *data)
 {
-    hid_t attr = H5Aopen_by_name(file, "/entry", name, H5P_DEFAULT, H5P_DEFAULT);
-    int ok = attr >= 0 && H5Aread(attr, type, value) >= 0;
-    if (attr >= 0)
-        H5Aclose(attr);
-    return ok;
+    return set->rank == 3 && set->dims[0] == (hsize_t)data->frames &&
+           set->dims[1] == (hsize_t)data->layout.slow &&
+           set->dims[2] == (hsize_t)data->layout.fast;
 }
 
-static int has_shape(hid_t set, const nb_hdf5_data *data)
+static int chunk_is(const nb_h5_set *set, int i, void *buffer, size_t room, uint64_t hash)
 {
-    hsize_t dims[3] = {0};
-    hid_t space = H5Dget_space(set);
-    int ok = H5Sget_simple_extent_ndims(space) == 3 &&
-             H5Sget_simple_extent_dims(space, dims, NULL) == 3 &&
-             dims[0] == (hsize_t)data->frames && dims[1] == (hsize_t)data->layout.slow &&
-             dims[2] == (hsize_t)data->layout.fast;
-    H5Sclose(space);
-    return ok;
+    hsize_t at[3] = {(hsize_t)i, 0, 0};
+    unsigned mask = 0;
+    size_t bytes = nb_h5_get_chunk(set, at, buffer, room, &mask);
+    return bytes && nb_hash_bytes(NB_HASH_START, buffer, bytes) == hash;
 }
 
-static int chunk_is(hid_t set, int i, void *buffer, size_t room, uint64_t hash)
+static int chunks_are_whole(const nb_h5_set *set, const nb_hdf5_data *data)
 {
-    hsize_t at[3] = {(hsize_t)i, 0, 0}, bytes = 0;
-    uint32_t mask = 0;
-    return H5Dget_chunk_storage_size(set, at, &bytes) >= 0 && bytes > 0 &&
-           bytes <= room && H5Dread_chunk(set, H5P_DEFAULT, at, &mask, buffer) >= 0 &&
-           nb_hash_bytes(NB_HASH_START, buffer, (size_t)bytes) == hash;
-}
-
-static int chunks_are_whole(hid_t file, hid_t set, const nb_hdf5_data *data)
-{
-    size_t room = nb_hdf5_chunk_bound(&data->layout);
+    size_t room = nb_hdf5_chunk_bound(&data->layout), n = (size_t)data->frames;
     void *buffer = nb_alloc_raw(room, 1, "chunk", NULL);
-    uint64_t *hashes = nb_alloc((size_t)data->frames, sizeof *hashes, "hashes", NULL);
-    hid_t list = H5Dopen2(file, "/entry/data/chunk_hash", H5P_DEFAULT);
-    hid_t space = list >= 0 ? H5Dget_space(list) : -1;
-    int ok = buffer && hashes && list >= 0 &&
-             H5Sget_simple_extent_npoints(space) == data->frames &&
-             H5Dread(list, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, hashes) >= 0;
+    uint64_t *hashes = nb_alloc(n, sizeof *hashes, "hashes", NULL);
+    int ok = buffer && hashes &&
+             nb_h5_get_column(set->in, "/entry/data/chunk_hash", H5T_NATIVE_UINT64,
+                              sizeof *hashes, n, hashes);
     for (int i = 0; ok && i < data->frames; i++)
         ok = chunk_is(set, i, buffer, room, hashes[i]);
-    if (space >= 0)
-        H5Sclose(space);
-    if (list >= 0)
-        H5Dclose(list);
     nb_free(hashes);
     nb_free(buffer);
     return ok;
 }
 
-int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists)
+static int verify(const nb_h5_input *in, const nb_hdf5_data *data, nb_hdf5_list *lists)
 {
     uint64_t fingerprint = 0;
+    nb_h5_set set;
+    int ok;
+    if (!nb_h5_get_integer(in, "/entry", "fingerprint", H5T_NATIVE_UINT64, &fingerprint) ||
+        fingerprint != data->fingerprint || !nb_h5_set_open(in, data_path, -1, &set))
+        return 0;
+    ok = has_shape(&set, data) && chunks_are_whole(&set, data);
+    nb_h5_set_close(&set);
+    return ok &&
+           (!data->layout.reflections || nb_hdf5_read_lists(in, data->frames, lists));
+}
+
+int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists)
+{
     nb_h5_input in;
-    hid_t set = -1;
     int ok;
     if (nb_h5_open(&in, path, NULL))
         return 0;
-    ok = read_attr(in.file, "fingerprint", H5T_NATIVE_UINT64, &fingerprint) &&
-         fingerprint == data->fingerprint;
-    if (ok)
-        set = H5Dopen2(in.file, data_path, H5P_DEFAULT);
-    ok = ok && set >= 0 && has_shape(set, data) && chunks_are_whole(in.file, set, data);
-    if (set >= 0)
-        H5Dclose(set);
-    if (ok && data->layout.reflections)
-        ok = nb_hdf5_read_lists(in.file, data->frames, lists);
+    ok = verify(&in, data, lists);
     nb_h5_close(&in);
     return ok;
 }
 
 int nb_hdf5_data_key(const char *path, nb_hdf5_data *key)
 {
+    static const char where[] = "/entry";
     nb_h5_input in;
     int ok;
     if (nb_h5_open(&in, path, NULL))
         return 0;
-    ok = read_attr(in.file, "fingerprint", H5T_NATIVE_UINT64, &key->fingerprint) &&
-         read_attr(in.file, "seed", H5T_NATIVE_INT64, &key->seed) &&
-         read_attr(in.file, "frames_per_file", H5T_NATIVE_INT64, &key->per_file);
+    ok = nb_h5_get_integer(&in, where, "fingerprint", H5T_NATIVE_UINT64,
+                           &key->fingerprint) &&
+         nb_h5_get_integer(&in, where, "seed", H5T_NATIVE_INT64, &key->seed) &&
+         nb_h5_get_integer(&in, where, "frames_per_file", H5T_NATIVE_INT64,
+                           &key->per_file);
     nb_h5_close(&in);
     return ok;
 }

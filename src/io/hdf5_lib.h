@@ -14,23 +14,31 @@
 /* clang-format off */
 #define NB_HDF5_FUNCTIONS(X) \
     X(H5Aclose) X(H5Acreate_by_name) X(H5Aopen_by_name) X(H5Aread) X(H5Awrite) \
-    X(H5Dclose) X(H5Dcreate2) X(H5Dget_chunk_storage_size) X(H5Dget_space) X(H5Dopen2) \
-    X(H5Dread) X(H5Dread_chunk) X(H5Dwrite) X(H5Dwrite_chunk) X(H5Eget_auto2) \
-    X(H5Eset_auto2) X(H5Fclose) X(H5Fcreate) X(H5Fflush) X(H5Fopen) X(H5Gclose) \
-    X(H5Gcreate2) X(H5Lcreate_external) X(H5Pclose) X(H5Pcreate) X(H5Pset_chunk) \
-    X(H5Pset_deflate) X(H5Pset_fill_time) X(H5Pset_filter) X(H5Pset_obj_track_times) \
-    X(H5Pset_fill_value) X(H5Pset_shuffle) \
+    X(H5Dclose) X(H5Dcreate2) X(H5Dget_space) X(H5Dopen2) X(H5Dread) X(H5Dread_chunk) \
+    X(H5Dwrite) X(H5Dwrite_chunk) X(H5Eget_auto2) X(H5Eset_auto2) X(H5Fclose) \
+    X(H5Fcreate) X(H5Fflush) X(H5Fopen) X(H5Gclose) X(H5Gcreate2) X(H5Lcreate_external) \
+    X(H5Pclose) X(H5Pcreate) X(H5Pset_chunk) X(H5Pset_deflate) X(H5Pset_fill_time) \
+    X(H5Pset_fill_value) X(H5Pset_filter) X(H5Pset_obj_track_times) X(H5Pset_shuffle) \
     X(H5Pset_virtual) X(H5Sclose) X(H5Screate) X(H5Screate_simple) \
     X(H5Sget_simple_extent_dims) X(H5Sget_simple_extent_ndims) \
-    X(H5Sget_simple_extent_npoints) X(H5Sselect_all) X(H5Sselect_hyperslab) \
-    X(H5Tclose) X(H5Tcopy) X(H5Tcreate) X(H5Tinsert) X(H5Tset_cset) X(H5Tset_size) \
+    X(H5Sget_simple_extent_npoints) X(H5Sselect_all) X(H5Sselect_hyperslab) X(H5Tclose) \
+    X(H5Tcopy) X(H5Tcreate) X(H5Tinsert) X(H5Tset_cset) X(H5Tset_size) \
     X(H5Zfilter_avail) X(H5Zregister) X(H5Zunregister) X(H5Dget_type) X(H5Lexists) \
     X(H5Tget_class) X(H5allocate_memory) X(H5free_memory) X(H5check_version) X(H5open) \
-    X(H5garbage_collect) X(H5Ewalk2)
+    X(H5garbage_collect) X(H5Ewalk2) X(H5Aget_space) X(H5Aget_type) \
+    X(H5Dget_chunk_info_by_coord) X(H5Dget_create_plist) X(H5Dget_storage_size) \
+    X(H5Fget_filesize) X(H5Fget_name) X(H5Iget_file_id) X(H5Pget_chunk) \
+    X(H5Pget_external_count) X(H5Pget_fill_value) X(H5Pget_filter2) X(H5Pget_layout) \
+    X(H5Pget_nfilters) X(H5Pget_virtual_count) X(H5Pget_virtual_dsetname) \
+    X(H5Pget_virtual_filename) X(H5Pget_virtual_srcspace) X(H5Pget_virtual_vspace) \
+    X(H5Pset_fapl_core) X(H5Sget_regular_hyperslab) X(H5Sget_select_type) \
+    X(H5Sis_regular_hyperslab) X(H5Tequal) X(H5Tget_cset) X(H5Tget_size) \
+    X(H5Tis_variable_str)
 #define NB_HDF5_VARIABLES(X) \
-    X(H5P_CLS_DATASET_CREATE_ID_g) X(H5T_C_S1_g) X(H5T_NATIVE_DOUBLE_g) \
-    X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT32_g) X(H5T_NATIVE_INT64_g) \
-    X(H5T_NATIVE_UINT16_g) X(H5T_NATIVE_UINT32_g) X(H5T_NATIVE_UINT64_g)
+    X(H5P_CLS_FILE_ACCESS_ID_g) X(H5P_CLS_DATASET_CREATE_ID_g) X(H5T_C_S1_g) \
+    X(H5T_NATIVE_DOUBLE_g) X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT32_g) \
+    X(H5T_NATIVE_INT64_g) X(H5T_NATIVE_UINT16_g) X(H5T_NATIVE_UINT32_g) \
+    X(H5T_NATIVE_UINT64_g)
 /* clang-format on */
 
 typedef struct nb_hdf5_lib {
@@ -59,7 +67,6 @@ const nb_hdf5_lib *nb_hdf5(void);
 #define H5Awrite (nb_hdf5()->H5Awrite_)
 #define H5Dclose (nb_hdf5()->H5Dclose_)
 #define H5Dcreate2 (nb_hdf5()->H5Dcreate2_)
-#define H5Dget_chunk_storage_size (nb_hdf5()->H5Dget_chunk_storage_size_)
 #define H5Dget_space (nb_hdf5()->H5Dget_space_)
 #define H5Dopen2 (nb_hdf5()->H5Dopen2_)
 #define H5Dread (nb_hdf5()->H5Dread_)
@@ -111,6 +118,34 @@ const nb_hdf5_lib *nb_hdf5(void);
 #define H5open (nb_hdf5()->H5open_)
 #define H5garbage_collect (nb_hdf5()->H5garbage_collect_)
 #define H5Ewalk2 (nb_hdf5()->H5Ewalk2_)
+#define H5Aget_space (nb_hdf5()->H5Aget_space_)
+#define H5Aget_type (nb_hdf5()->H5Aget_type_)
+#define H5Dget_chunk_info_by_coord (nb_hdf5()->H5Dget_chunk_info_by_coord_)
+#define H5Dget_storage_size (nb_hdf5()->H5Dget_storage_size_)
+#define H5Dget_create_plist (nb_hdf5()->H5Dget_create_plist_)
+#define H5Fget_filesize (nb_hdf5()->H5Fget_filesize_)
+#define H5Fget_name (nb_hdf5()->H5Fget_name_)
+#define H5Iget_file_id (nb_hdf5()->H5Iget_file_id_)
+#define H5Pget_chunk (nb_hdf5()->H5Pget_chunk_)
+#define H5Pget_external_count (nb_hdf5()->H5Pget_external_count_)
+#define H5Pget_fill_value (nb_hdf5()->H5Pget_fill_value_)
+#define H5Pget_filter2 (nb_hdf5()->H5Pget_filter2_)
+#define H5Pget_layout (nb_hdf5()->H5Pget_layout_)
+#define H5Pget_nfilters (nb_hdf5()->H5Pget_nfilters_)
+#define H5Pget_virtual_count (nb_hdf5()->H5Pget_virtual_count_)
+#define H5Pget_virtual_dsetname (nb_hdf5()->H5Pget_virtual_dsetname_)
+#define H5Pget_virtual_filename (nb_hdf5()->H5Pget_virtual_filename_)
+#define H5Pget_virtual_srcspace (nb_hdf5()->H5Pget_virtual_srcspace_)
+#define H5Pget_virtual_vspace (nb_hdf5()->H5Pget_virtual_vspace_)
+#define H5Pset_fapl_core (nb_hdf5()->H5Pset_fapl_core_)
+#define H5Sget_regular_hyperslab (nb_hdf5()->H5Sget_regular_hyperslab_)
+#define H5Sget_select_type (nb_hdf5()->H5Sget_select_type_)
+#define H5Sis_regular_hyperslab (nb_hdf5()->H5Sis_regular_hyperslab_)
+#define H5Tequal (nb_hdf5()->H5Tequal_)
+#define H5Tget_cset (nb_hdf5()->H5Tget_cset_)
+#define H5Tget_size (nb_hdf5()->H5Tget_size_)
+#define H5Tis_variable_str (nb_hdf5()->H5Tis_variable_str_)
+#define H5P_CLS_FILE_ACCESS_ID_g (*nb_hdf5()->H5P_CLS_FILE_ACCESS_ID_g_)
 #define H5P_CLS_DATASET_CREATE_ID_g (*nb_hdf5()->H5P_CLS_DATASET_CREATE_ID_g_)
 #define H5T_C_S1_g (*nb_hdf5()->H5T_C_S1_g_)
 #define H5T_NATIVE_DOUBLE_g (*nb_hdf5()->H5T_NATIVE_DOUBLE_g_)

@@ -131,53 +131,42 @@ nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_lis
 
 /* --- reading back --- */
 
-static int read_column(hid_t file, const char *path, hid_t type, int frames, void *values)
+static int table_is_whole(const nb_h5_input *in, int64_t rows)
 {
-    hid_t set = H5Dopen2(file, path, H5P_DEFAULT),
-          space = set >= 0 ? H5Dget_space(set) : -1;
-    int ok = space >= 0 && H5Sget_simple_extent_npoints(space) == frames &&
-             H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
-    if (space >= 0)
-        H5Sclose(space);
-    if (set >= 0)
-        H5Dclose(set);
-    return ok;
-}
-
-static int table_is_whole(hid_t file, int64_t rows)
-{
-    nb_reflection *all =
-        rows < 0 ? NULL : nb_alloc((size_t)rows, sizeof *all, "reflections", NULL);
     hid_t type = row_type();
-    hid_t attr = H5Aopen_by_name(file, GROUP, "hash", H5P_DEFAULT, H5P_DEFAULT);
-    uint64_t hash;
-    int ok = all && attr >= 0 && rows <= 0x7fffffff &&
-             H5Aread(attr, H5T_NATIVE_UINT64, &hash) >= 0 &&
-             read_column(file, TABLE, type, (int)rows, all) &&
-             nb_hash_bytes(NB_HASH_START, all, (size_t)rows * sizeof *all) == hash;
-    if (attr >= 0)
-        H5Aclose(attr);
+    uint64_t hash = 0;
+    void *all = NULL;
+    int ok = rows >= 0 && rows <= 0x7fffffff &&
+             nb_h5_get_integer(in, GROUP, "hash", H5T_NATIVE_UINT64, &hash) &&
+             nb_h5_get_rows(in, TABLE, type, sizeof(nb_reflection), (size_t)rows, &all);
+    ok = ok &&
+         nb_hash_bytes(NB_HASH_START, all, (size_t)rows * sizeof(nb_reflection)) == hash;
     H5Tclose(type);
     nb_free(all);
     return ok;
 }
 
-int nb_hdf5_read_lists(hid_t file, int frames, nb_hdf5_list *lists)
+static int read_column(const nb_h5_input *in, const char *path, hid_t type, int frames,
+                       void *values)
+{
+    return nb_h5_get_column(in, path, type, sizeof(double), (size_t)frames, values);
+}
+
+int nb_hdf5_read_lists(const nb_h5_input *in, int frames, nb_hdf5_list *lists)
 {
     size_t n = (size_t)frames;
     int64_t *count = nb_alloc(n, sizeof *count, "lists", NULL), rows = 0;
     double *photons = nb_alloc(2 * n, sizeof *photons, "lists", NULL);
-    int ok =
-        count && photons &&
-        read_column(file, GROUP "/count", H5T_NATIVE_INT64, frames, count) &&
-        read_column(file, GROUP "/background", H5T_NATIVE_DOUBLE, frames, photons) &&
-        read_column(file, GROUP "/unassigned", H5T_NATIVE_DOUBLE, frames, photons + n);
+    int ok = count && photons &&
+             read_column(in, GROUP "/count", H5T_NATIVE_INT64, frames, count) &&
+             read_column(in, GROUP "/background", H5T_NATIVE_DOUBLE, frames, photons) &&
+             read_column(in, GROUP "/unassigned", H5T_NATIVE_DOUBLE, frames, photons + n);
     for (size_t i = 0; ok && i < n; i++) {
         lists[i] = (nb_hdf5_list){count[i], photons[i], photons[n + i]};
         ok = count[i] >= 0 && count[i] < 0x7fffffff;
         rows += count[i];
     }
-    ok = ok && table_is_whole(file, rows);
+    ok = ok && table_is_whole(in, rows);
     nb_free(count);
     nb_free(photons);
     return ok;

@@ -5,6 +5,7 @@
 
 #ifdef NB_HAVE_HDF5
 #include "hdf5_file.h"
+#include "hdf5_get.h"
 #include "hdf5_put.h"
 
 /** Into a data file; data->reflections says how many there are. */
@@ -12,7 +13,7 @@ nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_lis
                             void *user, nb_error *err);
 
 /** What a data file's lists are, if they are as they were written; 0 otherwise. */
-int nb_hdf5_read_lists(hid_t file, int frames, nb_hdf5_list *lists);
+int nb_hdf5_read_lists(const nb_h5_input *in, int frames, nb_hdf5_list *lists);
 
 /** Into the master, where /entry/simulation is: the tables of the data files as one. */
 void nb_hdf5_link_lists(nb_h5 *h, const nb_hdf5_master *master);

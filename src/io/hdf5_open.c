@@ -2,11 +2,12 @@
 #include "hdf5_open.h"
 
 #ifdef NB_HAVE_HDF5
+#include <string.h>
 #include <unistd.h>
 
 #include "../base/error.h"
 #include "../base/outfile.h"
-#include "hdf5_bitshuffle.h"
+#include "hdf5_filters.h"
 
 nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err)
 {
@@ -16,13 +17,13 @@ nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err)
     nb_hdf5_enter();
     H5Eget_auto2(H5E_DEFAULT, &quiet->print, &quiet->data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    nb_h5_bitshuffle_begin();
+    nb_h5_filters_begin();
     return NB_OK;
 }
 
 void nb_h5_end(const nb_h5_quiet *quiet)
 {
-    nb_h5_bitshuffle_end();
+    nb_h5_filters_end();
     H5Eset_auto2(H5E_DEFAULT, quiet->print, quiet->data);
     nb_hdf5_leave();
 }
@@ -30,11 +31,13 @@ void nb_h5_end(const nb_h5_quiet *quiet)
 nb_status nb_h5_open(nb_h5_input *in, const char *path, nb_error *err)
 {
     nb_status st;
+    memset(in, 0, sizeof *in);
     if (access(path, F_OK) == 0 && !nb_is_regular_file(path))
         return nb_fail_at(err, NB_ERR_INPUT, path, 0,
                           "HDF5 cannot be read from a pipe; give a file");
     if ((st = nb_h5_begin(&in->quiet, err)))
         return st;
+    in->name = path;
     in->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (in->file >= 0)
         return NB_OK;

@@ -21,6 +21,9 @@ void nb_h5_end(const nb_h5_quiet *quiet);
 /** An HDF5 file being read. */
 typedef struct nb_h5_input {
     hid_t file;
+    const char *name; /* the caller's */
+    double most_MB;   /* for nb_declared_check; nb_h5_open sets 0 */
+    int depth;        /* 1: the source of a virtual data set of another, and so on */
     nb_h5_quiet quiet;
 } nb_h5_input;
 

@@ -20,10 +20,11 @@ int nb_hdf5_frame_of(const char *path, char *name, int *frame);
 
 /** Fill fast, slow, pixels (caller's, nb_free), format and centre (NaN) of *out, which is zeroed
  * first, from frame `frame` of /entry/data/data_000001, ... or /entry/data/data: integers or
- * floats of two or three dimensions, uncompressed, or compressed by what the library can undo or by
- * bitshuffle and LZ4.  Not for several threads at once.
+ * floats of two or three dimensions, uncompressed, or compressed by gzip (with shuffle, Fletcher32),
+ * bitshuffle and LZ4, or a plugin that is installed; virtual sets too.  most_MB: how much memory a
+ * small file may make us take, 0 for the default (declared.h).
  * Errors: NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no HDF5 in this build). */
-nb_status nb_hdf5_read_image(const char *path, int frame, nb_image *out,
+nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_image *out,
                              nb_hdf5_geometry *said, nb_error *err);
 
 #endif

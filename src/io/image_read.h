@@ -13,6 +13,7 @@ typedef struct nb_image_file {
     size_t bytes;
     const char *name;
     int fast, slow; /* of a headerless file; 0, 0: square */
+    double most_MB; /* for nb_declared_check; 0: the default */
 } nb_image_file;
 
 typedef enum nb_image_format {
@@ -37,7 +38,7 @@ nb_status nb_pgm_parse(const nb_image_file *file, nb_image *out, nb_error *err);
 nb_status nb_cbf_parse(const nb_image_file *file, nb_image *out, nb_error *err);
 nb_status nb_tiff_parse(const nb_image_file *file, nb_image *out, nb_error *err);
 
-/** Memory for out->fast x out->slow pixels, after a check of their number. */
+/** Memory for out->fast x out->slow pixels, after a check of their number and nb_declared_check. */
 nb_status nb_image_allocate(const nb_image_file *file, nb_image *out, nb_error *err);
 
 #endif

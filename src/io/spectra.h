@@ -35,10 +35,11 @@ nb_status nb_spectra_from_table(const nb_spectra_table *table, const char *name,
                                 nb_error *err);
 
 /** The same from an HDF5 file: /entry/instrument/beam/incident_wavelength_1Dspectrum and
- * ..._weights, as our own masters have them, or /wavelength and /weight; A.
+ * ..._weights, as our own masters have them, or /wavelength and /weight; A.  most_MB: how much
+ * memory a small file may make us take, 0 for the default (declared.h).
  * Errors: as nb_spectra_parse, NB_ERR_UNSUPPORTED. */
-nb_status nb_hdf5_read_spectra(const char *path, nb_vec3 position, int needed,
-                               nb_spectra *out, nb_error *err);
+nb_status nb_hdf5_read_spectra(const char *path, double most_MB, nb_vec3 position,
+                               int needed, nb_spectra *out, nb_error *err);
 void nb_spectra_free(nb_spectra *spectra); /* NULL is fine */
 
 #endif

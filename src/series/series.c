@@ -28,6 +28,7 @@ static uint64_t fingerprint(const nb_run *run)
     if (strncmp(cfg.device, "cuda", 4) == 0) /* any: they give the same pixels */
         memset(cfg.device + 4, 0, sizeof cfg.device - 4);
     cfg.threads = 0;
+    cfg.max_read_MB = 0;
     h = nb_hash_bytes(h, &cfg, sizeof cfg);
     h = nb_hash_bytes(h, numbers, sizeof numbers);
     h = nb_hash_bytes(h, spreads, sizeof spreads);

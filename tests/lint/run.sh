@@ -38,6 +38,12 @@ silent() {
     return $found
 }
 
+# One file reads HDF5: it checks type, size and number of points of everything.
+hdf5_reads() {
+    ! grep -nE '\bH5[AD]read(_chunk)?\b' src/*.[ch] src/*/*.[ch] cuda/* |
+        grep -vE '^src/io/hdf5_(get\.c|lib\.h):' | sed 's/^/    /' | grep .
+}
+
 exports() {
     diff <(grep -oE '\bnb_[a-z_]+\(' src/nanobragg.h | tr -d '(' | sort -u) \
         <(grep -oE '^ +nb_[a-z_]+;' mk/libnanobragg.map | tr -d ' ;' | sort -u)
@@ -56,6 +62,7 @@ check includes "${PYTHON:-python3}" tests/lint/includes.py
 check headers bash tests/lint/headers.sh
 check text "${PYTHON:-python3}" tests/lint/text.py
 check silent-library silent
+check hdf5-reads hdf5_reads
 check exports exports
 if command -v cppcheck >/dev/null; then
     check cppcheck static_analysis

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "hdf5_filters.h"
+
+#ifdef NB_HAVE_HDF5
+#include "hdf5_bitshuffle.h"
+
+#if defined NB_HAVE_LIBDEFLATE
+#include <libdeflate.h>
+#elif defined NB_HAVE_ZLIB
+#include <zlib.h>
+#endif
+
+/* Numbers of our own; 256 to 511 are for those who do not publish their filter. */
+enum { SIZE_CHECK = 433, INFLATE, MOST_VALUES = 32, FLETCHER_BYTES = 4 };
+
+/** Between values[0] and values[1] bytes have come out of the filters before. */
+static size_t size_check(unsigned flags, size_t n_values, const unsigned values[],
+                         size_t bytes, size_t *room, void **buffer)
+{
+    (void)buffer;
+    return (flags & H5Z_FLAG_REVERSE) && n_values == 2 && bytes >= values[0] &&
+                   bytes <= values[1] && bytes <= *room
+               ? bytes
+               : 0;
+}
+
+#if defined NB_HAVE_LIBDEFLATE
+static size_t inflate_bytes(const void *in, size_t n, void *out, size_t room)
+{
+    struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
+    size_t made = 0;
+    if (!d || libdeflate_zlib_decompress(d, in, n, out, room, &made))
+        made = 0;
+    libdeflate_free_decompressor(d);
+    return made;
+}
+#elif defined NB_HAVE_ZLIB
+static size_t inflate_bytes(const void *in, size_t n, void *out, size_t room)
+{
+    uLongf made = (uLongf)room;
+    return uncompress(out, &made, in, (uLong)n) == Z_OK ? (size_t)made : 0;
+}
+#endif
+
+#if defined NB_HAVE_LIBDEFLATE || defined NB_HAVE_ZLIB
+/** Deflate, to between values[0] and values[1] bytes. */
+static size_t bounded_inflate(unsigned flags, size_t n_values, const unsigned values[],
+                              size_t bytes, size_t *room, void **buffer)
+{
+    void *out;
+    size_t made;
+    if (!(flags & H5Z_FLAG_REVERSE) || n_values != 2)
+        return 0;
+    out = H5allocate_memory(values[1], 0);
+    made = out ? inflate_bytes(*buffer, bytes, out, values[1]) : 0;
+    if (made < values[0]) {
+        H5free_memory(out);
+        return 0;
+    }
+    H5free_memory(*buffer);
+    *buffer = out;
+    *room = values[1];
+    return made;
+}
+#define HAVE_INFLATE 1
+static const H5Z_class2_t inflate_class = {
+    H5Z_CLASS_T_VERS, INFLATE, 1, 1, "bounded deflate", NULL, NULL, bounded_inflate};
+#else
+#define HAVE_INFLATE 0
+#endif
+
+static const H5Z_class2_t size_check_class = {
+    H5Z_CLASS_T_VERS, SIZE_CHECK, 1, 1, "size of a chunk", NULL, NULL, size_check};
+
+void nb_h5_filters_begin(void)
+{
+    nb_h5_bitshuffle_begin();
+    H5Zregister(&size_check_class);
+#if HAVE_INFLATE
+    H5Zregister(&inflate_class);
+#endif
+}
+
+void nb_h5_filters_end(void)
+{
+#if HAVE_INFLATE
+    H5Zunregister(INFLATE);
+#endif
+    H5Zunregister(SIZE_CHECK);
+    nb_h5_bitshuffle_end();
+}
+
+/** One filter of a file and its parameters. */
+typedef struct filter {
+    H5Z_filter_t id;
+    unsigned flags, values[MOST_VALUES + 1];
+    size_t count;
+} filter;
+
+static int put_check(hid_t list, unsigned least, unsigned most)
+{
+    const unsigned bounds[2] = {least, most};
+    return H5Pset_filter(list, SIZE_CHECK, H5Z_FLAG_MANDATORY, 2, bounds) >= 0;
+}
+
+/** Our form of a filter whose output is between the bounds; 0: we do not read it. */
+static int put_one(hid_t list, filter *f, unsigned least, unsigned most)
+{
+    const unsigned bounds[2] = {least, most};
+    switch (f->id) {
+    case H5Z_FILTER_DEFLATE:
+        if (HAVE_INFLATE)
+            return H5Pset_filter(list, INFLATE, H5Z_FLAG_MANDATORY, 2, bounds) >= 0;
+        break;
+    case H5Z_FILTER_SHUFFLE:
+    case H5Z_FILTER_FLETCHER32:
+        break;
+    case NB_H5_BITSHUFFLE:
+        f->count = f->count < 5 ? f->count : 5;
+        f->values[f->count++] = most; /* hdf5_bitshuffle.c */
+        break;
+    default:
+        if (f->id < H5Z_FILTER_RESERVED) /* the rest are plugins that the user installed */
+            return 0;
+    }
+    return H5Pset_filter(list, f->id, f->flags, f->count, f->values) >= 0;
+}
+
+int nb_h5_put_filters(hid_t list, hid_t creation, unsigned chunk_bytes,
+                      nb_h5_filter_map *map)
+{
+    int n = H5Pget_nfilters(creation), put = 1;
+    unsigned most = chunk_bytes + NB_H5_MOST_FILTERS * FLETCHER_BYTES;
+    if (n < 0 || n > NB_H5_MOST_FILTERS || most < chunk_bytes ||
+        !put_check(list, chunk_bytes, chunk_bytes))
+        return 0;
+    map->count = n;
+    for (int i = 0; i < n; i++) {
+        filter f = {0};
+        f.count = MOST_VALUES;
+        f.id = H5Pget_filter2(creation, (unsigned)i, &f.flags, &f.count, f.values, 0,
+                              NULL, NULL);
+        map->at[i] = put++;
+        if (f.id < 0 || f.count > MOST_VALUES || !put_one(list, &f, chunk_bytes, most))
+            return 0;
+        if (f.id == H5Z_FILTER_FLETCHER32) { /* it takes the bytes of its sum for granted */
+            if (!put_check(list, FLETCHER_BYTES, most))
+                return 0;
+            put++;
+        }
+    }
+    return 1;
+}
+
+uint32_t nb_h5_filter_mask(const nb_h5_filter_map *map, uint32_t mask)
+{
+    uint32_t ours = 0;
+    for (int i = 0; i < map->count; i++)
+        if (mask >> i & 1)
+            ours |= UINT32_C(1) << map->at[i];
+    return ours;
+}
+
+#else
+typedef int nb_hdf5_filters_are_not_in_this_build;
+#endif

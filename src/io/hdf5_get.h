@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/** Reading an HDF5 file of which nothing is believed: type, size and number of points of whatever is
+ * read are checked first.  Nothing else in src/ reads attributes or data sets (make lint). */
+#ifndef NB_IO_HDF5_GET_H
+#define NB_IO_HDF5_GET_H
+
+#ifdef NB_HAVE_HDF5
+#include "hdf5_open.h"
+
+enum { NB_H5_RANK = 3 };
+
+/** An attribute of one integer, as `type`; 0: there is none, or it is something else. */
+int nb_h5_get_integer(const nb_h5_input *in, const char *path, const char *name,
+                      hid_t type, void *value);
+/** An attribute of one text of fixed length, below `size`; 0 likewise, and text is "".  Texts of
+ * variable length are not read: libhdf5 1.10 trusts the lengths that the file gives for them. */
+int nb_h5_get_text(const nb_h5_input *in, const char *path, const char *name, char *text,
+                   size_t size);
+
+/** A data set of numbers, or of rows of one compound type; a view of an open file. */
+typedef struct nb_h5_set {
+    const nb_h5_input *in;
+    const char *path;
+    hid_t id;                 /* -1: closed */
+    hid_t creation;           /* how it was created */
+    int rank;                 /* 0..NB_H5_RANK */
+    hsize_t dims[NB_H5_RANK]; /* behind 1s for a smaller rank */
+    double file_bytes;        /* of the file that it is in, which a link may name */
+    size_t value_bytes;       /* of one number or row in the file */
+} nb_h5_set;
+
+/** Open the set at path; row -1: numbers, otherwise the one type it may have.  in and path must
+ * outlive it.  0: there is none, or one that we do not read (other type, more dimensions, kept in a
+ * foreign file); the set is closed then. */
+int nb_h5_set_open(const nb_h5_input *in, const char *path, hid_t row, nb_h5_set *set);
+void nb_h5_set_close(nb_h5_set *set); /* of a closed set is fine */
+
+/** A box of a set; all NB_H5_RANK dimensions, as in nb_h5_set. */
+typedef struct nb_h5_box {
+    hsize_t first[NB_H5_RANK], count[NB_H5_RANK];
+} nb_h5_box;
+
+/** All of a set. */
+nb_h5_box nb_h5_whole(const nb_h5_set *set);
+
+/** Read a box into values, which has room for it as `type`, of type_bytes each.  What the file does
+ * not hold is an error and never zeros: a missing chunk, a missing file of a virtual set.
+ * Errors: NB_ERR_INPUT (damaged, a filter that is not here, too large), NB_ERR_NOMEM. */
+nb_status nb_h5_set_read(const nb_h5_set *set, const nb_h5_box *box, hid_t type,
+                         size_t type_bytes, void *values, nb_error *err);
+
+/** All of a set as doubles; *values is the caller's (nb_free), NULL on error.  The size is checked
+ * before memory is taken.  Errors: as nb_h5_set_read. */
+nb_status nb_h5_set_doubles(const nb_h5_set *set, double **values, nb_error *err);
+
+/** Number `at` of a set, counted through its rows of `width` numbers; where there are fewer, the same
+ * of its first row, which then is for all.  NaN: there is none. */
+double nb_h5_get_number(const nb_h5_input *in, const char *path, long long at, int width);
+
+/** All of a one-dimensional set of exactly n numbers, as `type` of type_bytes each, into values[n].
+ * 0: there is no such set, or it cannot be read. */
+int nb_h5_get_column(const nb_h5_input *in, const char *path, hid_t type,
+                     size_t type_bytes, size_t n, void *values);
+
+/** All of a one-dimensional set of exactly n rows of this type; *rows is the caller's (nb_free), not
+ * NULL for n = 0 either.  0: there is no such set, it cannot be read, or there is no memory. */
+int nb_h5_get_rows(const nb_h5_input *in, const char *path, hid_t type, size_t type_bytes,
+                   size_t n, void **rows);
+
+/** The stored bytes of the chunk at these coordinates (set->rank of them), not decompressed, into
+ * buffer[room]; their number, 0: it is not there, or does not fit.  *mask: the filters left out. */
+size_t nb_h5_get_chunk(const nb_h5_set *set, const hsize_t *at, void *buffer, size_t room,
+                       unsigned *mask);
+
+#endif
+#endif

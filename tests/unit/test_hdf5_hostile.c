@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/* HDF5 files that lie: about numbers of points, sizes of chunks, sizes of images, other files. */
+#include "scratch.h"
+
+#ifdef NB_HAVE_HDF5
+#include "base/hash.h"
+#include "io/hdf5_bitshuffle.h"
+#include "io/hdf5_file.h"
+#include "io/hdf5_lib.h"
+#include "io/spectra.h"
+#include "nanobragg.h"
+
+#define IMAGES "/entry/data/data"
+#define LISTS "/entry/simulation/reflections"
+
+enum { EDGE = 64, PIXELS = EDGE * EDGE, MANY = 4096 };
+
+/* --- making files --- */
+
+static hid_t create(const char *path)
+{
+    static const char *const groups[] = {"/entry",
+                                         "/entry/data",
+                                         "/entry/instrument",
+                                         "/entry/instrument/detector",
+                                         "/entry/simulation",
+                                         LISTS};
+    hid_t file;
+    assert_int_equal(nb_hdf5_load(NULL), NB_OK);
+    file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(file >= 0);
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+        H5Gclose(H5Gcreate2(file, groups[i], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    return file;
+}
+
+static hid_t put_set(hid_t file, const char *name, hid_t type, int rank,
+                     const hsize_t *dims, hid_t list)
+{
+    hid_t space = H5Screate_simple(rank, dims, NULL);
+    hid_t set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    assert_true(set >= 0);
+    H5Sclose(space);
+    return set;
+}
+
+static void put(hid_t file, const char *name, hid_t type, int rank, const hsize_t *dims,
+                const void *values)
+{
+    hid_t set = put_set(file, name, type, rank, dims, H5P_DEFAULT);
+    assert_true(H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    H5Dclose(set);
+}
+
+static void put_attr(hid_t file, const char *path, const char *name, hid_t type,
+                     hsize_t points, const void *values)
+{
+    hid_t space = H5Screate_simple(1, &points, NULL);
+    hid_t attr = H5Acreate_by_name(file, path, name, type, space, H5P_DEFAULT,
+                                   H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(attr >= 0 && H5Awrite(attr, type, values) >= 0);
+    H5Aclose(attr);
+    H5Sclose(space);
+}
+
+/** A compressed set of frames of EDGE x EDGE uint16. */
+static hid_t create_frames(hid_t file, hsize_t frames, nb_compression compress)
+{
+    const hsize_t dims[3] = {frames, EDGE, EDGE}, chunk[3] = {1, EDGE, EDGE};
+    const unsigned bitshuffle[5] = {0, 4, 2, 0, NB_H5_BITSHUFFLE_LZ4};
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE), set;
+    H5Pset_chunk(list, 3, chunk);
+    if (compress == NB_COMPRESS_GZIP) {
+        H5Pset_shuffle(list);
+        H5Pset_deflate(list, 1);
+    } else if (compress == NB_COMPRESS_BSLZ4) {
+        H5Pset_filter(list, NB_H5_BITSHUFFLE, H5Z_FLAG_OPTIONAL, 5, bitshuffle);
+    }
+    set = put_set(file, IMAGES, H5T_NATIVE_UINT16, 3, dims, list);
+    H5Pclose(list);
+    return set;
+}
+
+/** A frame of edge x edge pixels, compressed; the memory is static. */
+static const void *encode(int edge, nb_compression compress, size_t *bytes)
+{
+    static uint16_t pixels[4 * PIXELS], room[4 * PIXELS];
+    static unsigned char chunk[16 * PIXELS];
+    nb_hdf5_layout layout = {edge, edge, NB_HDF5_U16, compress, 0};
+    for (int i = 0; i < edge * edge; i++)
+        pixels[i] = (uint16_t)(i % 251);
+    assert_int_equal(nb_hdf5_chunk_encode(&layout, pixels, room, chunk, bytes, NULL),
+                     NB_OK);
+    return chunk;
+}
+
+/** One frame whose chunk holds edge x edge pixels. */
+static void put_frame(hid_t file, int edge, nb_compression compress)
+{
+    const hsize_t at[3] = {0, 0, 0};
+    size_t bytes;
+    const void *chunk = encode(edge, compress, &bytes);
+    hid_t set;
+    nb_h5_bitshuffle_begin(); /* ours, not one that is installed */
+    set = create_frames(file, 1, compress);
+    nb_h5_bitshuffle_end();
+    assert_true(H5Dwrite_chunk(set, H5P_DEFAULT, 0, at, bytes, chunk) >= 0);
+    H5Dclose(set);
+}
+
+/** An uncompressed frame of a set that another file can use. */
+static void put_plain(const char *path, uint16_t value)
+{
+    const hsize_t dims[3] = {2, EDGE, EDGE};
+    uint16_t pixels[2 * PIXELS];
+    hid_t file = create(path);
+    for (int i = 0; i < 2 * PIXELS; i++)
+        pixels[i] = (uint16_t)(value + i / PIXELS);
+    put(file, IMAGES, H5T_NATIVE_UINT16, 3, dims, pixels);
+    H5Fclose(file);
+}
+
+/* --- what becomes of them --- */
+
+static nb_status read_frame(const char *path, int frame, double most_MB, nb_image *image,
+                            nb_error *err)
+{
+    nb_config cfg;
+    char name[600];
+    nb_config_defaults(&cfg);
+    cfg.max_read_MB = most_MB;
+    snprintf(name, sizeof name, "%s:%d", path, frame);
+    return nb_image_read(name, 0, 0, &cfg, image, err);
+}
+
+static void check_bad(const char *path, const char *word)
+{
+    nb_image image;
+    nb_error err = {0};
+    assert_int_equal(read_frame(path, 0, 0, &image, &err), NB_ERR_INPUT);
+    if (!strstr(err.message, word))
+        fail_msg("'%s' is not in '%s'", word, err.message);
+    assert_null(image.pixels);
+}
+
+static void check_read(const char *path, int frame, double first_pixel)
+{
+    nb_image image;
+    nb_error err = {0};
+    if (read_frame(path, frame, 0, &image, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(image.fast, EDGE);
+    assert_int_equal(image.slow, EDGE);
+    check_close(image.pixels[0], first_pixel, 0);
+    nb_image_free(&image);
+}
+
+static void units_of_many_points(void **state)
+{
+    static char text[MANY][15];
+    const char *path = scratch_path(*state, "a.h5");
+    const hsize_t one = 1;
+    const double size = 0.1;
+    hid_t file = create(path), type = H5Tcopy(H5T_C_S1);
+    memset(text, 'm', sizeof text);
+    H5Tset_size(type, sizeof *text);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    put_frame(file, EDGE, NB_COMPRESS_NONE);
+    put(file, "/entry/instrument/detector/x_pixel_size", H5T_NATIVE_DOUBLE, 1, &one,
+        &size);
+    put_attr(file, "/entry/instrument/detector/x_pixel_size", "units", type, MANY, text);
+    H5Tclose(type);
+    H5Fclose(file);
+    check_read(path, 0, 0);
+}
+
+static void key_of_many_points(void **state)
+{
+    static const uint64_t many[MANY] = {7};
+    const char *path = scratch_path(*state, "a.h5");
+    hid_t file = create(path);
+    nb_hdf5_data key = {0};
+    put_attr(file, "/entry", "fingerprint", H5T_NATIVE_UINT64, MANY, many);
+    put_attr(file, "/entry", "seed", H5T_NATIVE_UINT64, 1, many);
+    put_attr(file, "/entry", "frames_per_file", H5T_NATIVE_UINT64, 1, many);
+    H5Fclose(file);
+    assert_false(nb_hdf5_data_key(path, &key));
+}
+
+/** A data file of one frame whose table is empty, and the hash of that table is not one number. */
+static void hash_of_many_points(void **state)
+{
+    static const uint64_t many[MANY] = {NB_HASH_START};
+    static const char *const columns[] = {LISTS "/count", LISTS "/background",
+                                          LISTS "/unassigned"};
+    const char *path = scratch_path(*state, "a.h5");
+    const hsize_t one = 1, none = 0;
+    hid_t file = create(path);
+    nb_hdf5_data data = {.layout = {EDGE, EDGE, NB_HDF5_U16, NB_COMPRESS_BSLZ4, 1},
+                         .frames = 1};
+    nb_hdf5_list list;
+    const void *chunk;
+    size_t bytes;
+    uint64_t hash;
+    put_frame(file, EDGE, NB_COMPRESS_BSLZ4);
+    chunk = encode(EDGE, NB_COMPRESS_BSLZ4, &bytes);
+    hash = nb_hash_bytes(NB_HASH_START, chunk, bytes);
+    put(file, "/entry/data/chunk_hash", H5T_NATIVE_UINT64, 1, &one, &hash);
+    put_attr(file, "/entry", "fingerprint", H5T_NATIVE_UINT64, 1, &data.fingerprint);
+    for (int i = 0; i < 3; i++)
+        put(file, columns[i], H5T_NATIVE_INT64, 1, &one, &data.seed);
+    H5Dclose(put_set(file, LISTS "/table", H5T_NATIVE_DOUBLE, 1, &none, H5P_DEFAULT));
+    put_attr(file, LISTS, "hash", H5T_NATIVE_UINT64, MANY, many);
+    H5Fclose(file);
+    assert_false(nb_hdf5_verify_data(path, &data, &list));
+}
+
+static void chunks_of_another_size(void **state)
+{
+    static const nb_compression kinds[] = {NB_COMPRESS_GZIP, NB_COMPRESS_BSLZ4,
+                                           NB_COMPRESS_NONE};
+    const char *path = scratch_path(*state, "a.h5");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (int edge = 8; edge <= 2 * EDGE; edge += 8) {
+            hid_t file = create(path);
+            put_frame(file, edge, kinds[i]);
+            H5Fclose(file);
+            if (edge == EDGE)
+                check_read(path, 0, 0);
+            else
+                check_bad(path, "cannot be read: damaged");
+        }
+}
+
+/** A chunk that holds the pixels as they are, says the file, and holds 16 bytes of them. */
+static void filters_left_out(void **state)
+{
+    static const unsigned char pixels[2 * PIXELS];
+    const hsize_t at[3] = {0, 0, 0};
+    const char *path = scratch_path(*state, "a.h5");
+    for (size_t bytes = 16; bytes <= sizeof pixels; bytes = sizeof pixels + bytes - 16) {
+        hid_t file = create(path), set = create_frames(file, 1, NB_COMPRESS_GZIP);
+        assert_true(H5Dwrite_chunk(set, H5P_DEFAULT, 3, at, bytes, pixels) >= 0);
+        H5Dclose(set);
+        H5Fclose(file);
+        if (bytes == 16)
+            check_bad(path, "damaged");
+        else
+            check_read(path, 0, 0);
+    }
+}
+
+static void frames_never_written(void **state)
+{
+    const char *path = scratch_path(*state, "a.h5");
+    const hsize_t dims[3] = {1, EDGE, EDGE};
+    hid_t file = create(path);
+    H5Dclose(create_frames(file, 2, NB_COMPRESS_GZIP));
+    H5Fclose(file);
+    check_bad(path, "never written");
+    file = create(path);
+    H5Dclose(put_set(file, IMAGES, H5T_NATIVE_UINT16, 3, dims, H5P_DEFAULT));
+    H5Fclose(file);
+    check_bad(path, "never written");
+}
+
+/** A few bytes that declare side x side pixels in a chunk of chunk x chunk. */
+static void put_large(const char *path, hsize_t side, hsize_t chunk)
+{
+    const hsize_t dims[2] = {side, side}, size[2] = {chunk, chunk}, at[2] = {0, 0};
+    hid_t file = create(path), list = H5Pcreate(H5P_DATASET_CREATE), set;
+    size_t bytes;
+    const void *data = encode(EDGE, NB_COMPRESS_GZIP, &bytes);
+    H5Pset_chunk(list, 2, size);
+    H5Pset_shuffle(list);
+    H5Pset_deflate(list, 1);
+    set = put_set(file, IMAGES, H5T_NATIVE_UINT16, 2, dims, list);
+    assert_true(H5Dwrite_chunk(set, H5P_DEFAULT, 0, at, bytes, data) >= 0);
+    H5Pclose(list);
+    H5Dclose(set);
+    H5Fclose(file);
+}
+
+static void sizes_that_a_small_file_declares(void **state)
+{
+    const char *path = scratch_path(*state, "a.h5");
+    nb_image image;
+    nb_error err = {0};
+    put_large(path, 30000, 30000);
+    check_bad(path, "-max_read 3600 ");
+    put_large(path, 512, 64); /* the other 63 chunks are not there */
+    check_bad(path, "never written");
+    put_large(path, 512, 512);
+    assert_int_equal(read_frame(path, 0, 1, &image, &err), NB_ERR_INPUT);
+    assert_non_null(strstr(err.message, "-max_read 2 "));
+    assert_int_equal(read_frame(path, 0, 2, &image, &err), NB_ERR_INPUT);
+    assert_non_null(strstr(err.message, "damaged"));
+}
+
+static void spectra_that_a_small_file_declares(void **state)
+{
+    const char *path = scratch_path(*state, "a.h5");
+    const hsize_t dims[2] = {20000, 10000}, chunk[2] = {1, 10000};
+    hid_t file = create(path), list = H5Pcreate(H5P_DATASET_CREATE);
+    nb_spectra spectra;
+    nb_error err = {0};
+    H5Pset_chunk(list, 2, chunk);
+    H5Pset_deflate(list, 1);
+    H5Dclose(put_set(file, "/wavelength", H5T_NATIVE_DOUBLE, 2, dims, list));
+    H5Dclose(put_set(file, "/weight", H5T_NATIVE_DOUBLE, 2, dims, list));
+    H5Pclose(list);
+    H5Fclose(file);
+    assert_int_equal(nb_hdf5_read_spectra(path, 0, nb_v3(0, 0, 0), 2, &spectra, &err),
+                     NB_ERR_INPUT);
+    assert_non_null(strstr(err.message, "-max_read 1600 "));
+}
+
+/** Frames first, first + stride, ... of a virtual set are those of the source. */
+static void map_frames(hid_t list, hid_t space, hsize_t first, hsize_t stride,
+                       const char *source)
+{
+    const hsize_t dims[3] = {2, EDGE, EDGE}, start[3] = {first, 0, 0};
+    const hsize_t step[3] = {stride, 1, 1}, block[3] = {1, EDGE, EDGE};
+    const hsize_t count[3] = {2, 1, 1};
+    hid_t there = H5Screate_simple(3, dims, NULL);
+    assert_true(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, step, count, block) >= 0);
+    assert_true(H5Pset_virtual(list, space, source, IMAGES, there) >= 0);
+    H5Sclose(there);
+}
+
+/** A virtual set of six frames: 0, 2 of one file, 1, 3 of another, 4 and 5 of a third. */
+static void put_virtual(const char *path, const char *third)
+{
+    const hsize_t dims[3] = {6, EDGE, EDGE};
+    hid_t file = create(path), list = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t space = H5Screate_simple(3, dims, NULL);
+    map_frames(list, space, 0, 2, "first.h5");
+    map_frames(list, space, 1, 2, "second.h5");
+    map_frames(list, space, 4, 1, third);
+    H5Dclose(H5Dcreate2(file, IMAGES, H5T_NATIVE_UINT16, space, H5P_DEFAULT, list,
+                        H5P_DEFAULT));
+    H5Sclose(space);
+    H5Pclose(list);
+    H5Fclose(file);
+}
+
+static void virtual_sets(void **state)
+{
+    char path[600], other[600];
+    snprintf(path, sizeof path, "%s", scratch_path(*state, "a.h5"));
+    snprintf(other, sizeof other, "%s", scratch_path(*state, "b.h5"));
+    put_plain(scratch_path(*state, "first.h5"), 10);
+    put_plain(scratch_path(*state, "second.h5"), 20);
+    put_virtual(path, "not_there.h5");
+    check_read(path, 0, 10);
+    check_read(path, 1, 20);
+    check_read(path, 2, 11);
+    check_read(path, 3, 21);
+    put_virtual(other, "a.h5"); /* a virtual set of a virtual one */
+    check_read(other, 4, 10);
+    check_read(other, 5, 20);
+    put_virtual(path, "a.h5"); /* a set of itself, and round a corner */
+    check_read(path, 4, 10);
+    check_read(other, 4, 10);
+}
+
+static void virtual_sets_without_end(void **state)
+{
+    char path[600];
+    const hsize_t dims[3] = {6, EDGE, EDGE};
+    hid_t file, list = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t space = H5Screate_simple(3, dims, NULL);
+    snprintf(path, sizeof path, "%s", scratch_path(*state, "a.h5"));
+    file = create(path);
+    map_frames(list, space, 0, 1, ".");
+    H5Dclose(H5Dcreate2(file, IMAGES, H5T_NATIVE_UINT16, space, H5P_DEFAULT, list,
+                        H5P_DEFAULT));
+    H5Sclose(space);
+    H5Pclose(list);
+    H5Fclose(file);
+    check_bad(path, "is virtual, and so are its parts' parts");
+}
+
+static void virtual_files_that_are_missing(void **state)
+{
+    nb_image image;
+    nb_error err = {0};
+    const char *path;
+    put_plain(scratch_path(*state, "second.h5"), 20);
+    path = scratch_path(*state, "a.h5");
+    put_virtual(path, "not_there.h5");
+    check_bad(path, "first.h5");
+    check_read(path, 1, 20);
+    assert_int_equal(read_frame(path, 4, 0, &image, &err), NB_ERR_INPUT);
+    assert_non_null(strstr(err.message, "not_there.h5"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCRATCH_TEST(units_of_many_points),
+        SCRATCH_TEST(key_of_many_points),
+        SCRATCH_TEST(hash_of_many_points),
+        SCRATCH_TEST(chunks_of_another_size),
+        SCRATCH_TEST(filters_left_out),
+        SCRATCH_TEST(frames_never_written),
+        SCRATCH_TEST(sizes_that_a_small_file_declares),
+        SCRATCH_TEST(spectra_that_a_small_file_declares),
+        SCRATCH_TEST(virtual_sets),
+        SCRATCH_TEST(virtual_sets_without_end),
+        SCRATCH_TEST(virtual_files_that_are_missing),
+    };
+    return RUN_TESTS("hdf5_hostile", tests);
+}
+
+#else
+
+static void no_hdf5(void **state)
+{
+    (void)state;
+    skip_because("skipped: this build has no HDF5");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(no_hdf5)};
+    return RUN_TESTS("hdf5_hostile", tests);
+}
+#endif
