@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/** HDF5 files made from a fuzzer's bytes.  The bytes choose shapes, types, numbers of points, chunks,
+ * filters, payloads, links and virtual mappings; libhdf5 writes the file, so it can always be
+ * opened, and what a byte changes is the structure and not a checksum. */
+#ifndef NB_TESTS_FUZZ_HDF5_BUILD_H
+#define NB_TESTS_FUZZ_HDF5_BUILD_H
+
+#ifdef NB_HAVE_HDF5
+#include "../../src/io/hdf5_open.h"
+#include "fuzz.h"
+
+/** The bytes that are left; 0s when they are used up. */
+typedef struct fuzz_bytes {
+    const uint8_t *p, *end;
+} fuzz_bytes;
+
+unsigned take(fuzz_bytes *b);
+unsigned take_below(fuzz_bytes *b, unsigned n); /* 0 .. n - 1 */
+
+/** A data set, or an attribute of `path`, that the reader looks at. */
+typedef struct object {
+    const char *path, *attr; /* attr NULL: a data set */
+} object;
+
+/** Writes a good file at the path; called once. */
+typedef void base_file(const char *path);
+
+/** Create such a file with groups (the list ends with NULL); end_file closes it. */
+hid_t begin_file(const char *path, const char *const *groups);
+void end_file(hid_t file);
+void put_array(hid_t file, const char *path, hid_t type, int rank, const hsize_t *dims,
+               const void *values);
+
+/** Write a good file; each object (the list ends with a NULL path) whose byte is 128 or more is then
+ * replaced by what further bytes say, or removed.  Returns the path, which stays the builder's. */
+const char *build_hdf5(fuzz_bytes *b, base_file *base, const object *objects);
+
+#endif
+#endif
