@@ -13,6 +13,7 @@ static const char *const groups[] = {
 static const object objects[] = {{"/entry/data/data", NULL},
                                  {"/entry/data/data_000001", NULL},
                                  {"/entry/data/data_000002", NULL},
+                                 {"/entry/files/data_000001", NULL},
                                  {DETECTOR "/x_pixel_size", "units"},
                                  {DETECTOR "/x_pixel_size", NULL},
                                  {DETECTOR "/distance", "units"},
