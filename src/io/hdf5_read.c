@@ -16,7 +16,7 @@
 static int is_hdf5(const char *path)
 {
     char first[8];
-    nb_image_file file = {first, sizeof first, path, 0, 0};
+    nb_image_file file = {first, sizeof first, path, 0, 0, 0};
     nb_input in;
     int yes;
     if (!nb_is_regular_file(path) || nb_input_open(&in, path, "image", NULL))
