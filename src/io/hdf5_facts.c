@@ -6,7 +6,7 @@
 #ifdef NB_HAVE_HDF5
 #include <math.h>
 
-#include "hdf5_open.h"
+#include "hdf5_get.h"
 #include "hdf5_truth.h"
 
 #define TABLE "/entry/data/statistics"
@@ -34,21 +34,19 @@ static int make_sense(const nb_hdf5_facts *f)
            f->max_fast >= 0 && f->max_fast < 1e9 && f->max_slow >= 0 && f->max_slow < 1e9;
 }
 
-static int read_table(hid_t file, int frames, nb_hdf5_facts *facts)
+static int read_table(const nb_h5_input *in, int frames, nb_hdf5_facts *facts)
 {
-    hsize_t dims[2] = {0};
-    hid_t set = H5Dopen2(file, TABLE, H5P_DEFAULT);
-    hid_t space = set >= 0 ? H5Dget_space(set) : -1;
-    int ok = space >= 0 && H5Sget_simple_extent_ndims(space) == 2 &&
-             H5Sget_simple_extent_dims(space, dims, NULL) == 2 &&
-             dims[0] == (hsize_t)frames && dims[1] == COLUMNS &&
-             H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, facts) >= 0;
+    nb_h5_set set;
+    nb_h5_box all;
+    int ok;
+    if (!nb_h5_set_open(in, TABLE, -1, &set))
+        return 0;
+    all = nb_h5_whole(&set);
+    ok = set.rank == 2 && set.dims[1] == (hsize_t)frames && set.dims[2] == COLUMNS &&
+         !nb_h5_set_read(&set, &all, H5T_NATIVE_DOUBLE, sizeof(double), facts, NULL);
+    nb_h5_set_close(&set);
     for (int i = 0; ok && i < frames; i++)
         ok = make_sense(&facts[i]);
-    if (space >= 0)
-        H5Sclose(space);
-    if (set >= 0)
-        H5Dclose(set);
     return ok;
 }
 
@@ -57,7 +55,7 @@ int nb_hdf5_read_facts(const char *path, int frames, nb_hdf5_facts *facts)
     nb_h5_input in;
     int ok = 0;
     if (!nb_h5_open(&in, path, NULL)) {
-        ok = read_table(in.file, frames, facts);
+        ok = read_table(&in, frames, facts);
         nb_h5_close(&in);
     }
     if (!ok)

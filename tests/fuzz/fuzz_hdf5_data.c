@@ -2,6 +2,7 @@
 /* Data files and lists of reflections that -resume finds: kept whole, or not kept. */
 #include <string.h>
 
+#include "../../src/io/hdf5_facts.h"
 #include "../../src/io/hdf5_file.h"
 #include "hdf5_build.h"
 
@@ -39,15 +40,18 @@ static const nb_hdf5_data wanted = {
 static void base(const char *path)
 {
     static const int64_t counts[FRAMES] = {1, 1};
+    static const nb_hdf5_facts none[FRAMES];
     nb_hdf5_data data = wanted;
     nb_error err;
     data.reflections = counts;
+    data.facts = none;
     NB_FUZZ_CHECK(nb_hdf5_write_data(path, &data, next_frame, next_list, &data, &err) ==
                   NB_OK);
 }
 
 static const object objects[] = {{"/entry/data/data", NULL},
                                  {"/entry/data/chunk_hash", NULL},
+                                 {"/entry/data/statistics", NULL},
                                  {"/entry", "fingerprint"},
                                  {"/entry", "seed"},
                                  {"/entry", "frames_per_file"},
@@ -64,7 +68,9 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
     const char *path = build_hdf5(&b, base, objects);
     nb_hdf5_data key = {0};
     nb_hdf5_list lists[FRAMES];
+    nb_hdf5_facts facts[FRAMES];
     nb_hdf5_data_key(path, &key);
+    nb_hdf5_read_facts(path, FRAMES, facts);
     if (!nb_hdf5_verify_data(path, &wanted, lists))
         return 0;
     for (int i = 0; i < FRAMES; i++)
