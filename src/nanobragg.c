@@ -37,7 +37,8 @@ void nb_config_defaults(nb_config *cfg)
     cfg->hdiv_step_mrad = cfg->vdiv_step_mrad = NAN;
     cfg->dispersion_pct = cfg->dispersion_step_pct = NAN;
     cfg->phi_deg = cfg->osc_deg = cfg->phistep_deg = NAN;
-    cfg->pixel_mm = cfg->distance_mm = cfg->close_distance_mm = NAN;
+    cfg->pixel_mm = cfg->distance_mm = cfg->close_distance_mm = cfg->close_twotheta_deg =
+        NAN;
     cfg->Xbeam_mm = cfg->Ybeam_mm = cfg->Xclose_mm = cfg->Yclose_mm = NAN;
     cfg->orgx = cfg->orgy = cfg->twotheta_deg = cfg->thick_um = cfg->abs_um = NAN;
     unset(cfg->xtal_size_mm, 3);

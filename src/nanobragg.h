@@ -68,6 +68,12 @@ typedef enum nb_misset_mode {
     NB_MISSET_FIXED,
     NB_MISSET_RANDOM
 } nb_misset_mode;
+/** How the rotations of mosaic domains are distributed (docs/physics.md, section 9). */
+typedef enum nb_mosaic_model {
+    NB_MOSAIC_NANOBRAGG = 0, /* nanoBragg's own draw, up to the spread */
+    NB_MOSAIC_UNIFORM,       /* uniform among all rotations up to the spread */
+    NB_MOSAIC_GAUSS          /* normal, the spread is the standard deviation */
+} nb_mosaic_model;
 typedef enum nb_precision {
     NB_PRECISION_MIXED = 0,
     NB_PRECISION_SINGLE,
@@ -150,8 +156,11 @@ typedef struct nb_config {
     double misset_deg[3];
     nb_seed misset_seed;
     double mosaic_spread_deg; /* NaN unset */
-    int mosaic_domains;       /* 0 unset */
-    nb_seed mosaic_seed;      /* unset: 12345678 */
+    nb_mosaic_model mosaic_model;
+    nb_opt3 mosaic_aniso_deg; /* GAUSS: standard deviations about a*, c x a* and c, instead of the
+                                 spread */
+    int mosaic_domains;  /* 0 unset */
+    nb_seed mosaic_seed; /* unset: 12345678 */
     nb_tristate interpolate;
 
     /* --- beam --- */
@@ -182,15 +191,18 @@ typedef struct nb_config {
     int detpixels[2];                      /* fast, slow; 0 unset */
     double detsize_mm[2];                  /* fast, slow; NaN unset (102.4) */
     double pixel_mm;                       /* NaN unset (0.1) */
-    double distance_mm, close_distance_mm; /* NaN unset (distance 100) */
-    double Xbeam_mm, Ybeam_mm;             /* NaN unset; meaning by convention */
-    double Xclose_mm, Yclose_mm;           /* NaN unset */
-    double orgx, orgy;                     /* pixels, XDS; NaN unset */
-    double rot_deg[3];                     /* detector_rotx, roty, rotz; NaN unset (0) */
-    double twotheta_deg;                   /* NaN unset (0) */
-    nb_convention convention; /* last of -mosflm.. or CUSTOM from a vector flag */
-    nb_pivot pivot;           /* explicit -pivot: wins in every convention */
-    nb_pivot pivot_implied;   /* by the last flag that implies one; CUSTOM only */
+    double distance_mm, close_distance_mm; /* before the two-theta swing; NaN unset
+                                              (distance 100) */
+    double close_twotheta_deg; /* two-theta at which close_distance_mm was measured, as a header
+                                  gives it; NaN unset (0: before the swing) */
+    double Xbeam_mm, Ybeam_mm;   /* NaN unset; meaning by convention */
+    double Xclose_mm, Yclose_mm; /* NaN unset */
+    double orgx, orgy;           /* pixels, XDS; NaN unset */
+    double rot_deg[3];           /* detector_rotx, roty, rotz; NaN unset (0) */
+    double twotheta_deg;         /* NaN unset (0) */
+    nb_convention convention;    /* last of -mosflm.. or CUSTOM from a vector flag */
+    nb_pivot pivot;              /* explicit -pivot: wins in every convention */
+    nb_pivot pivot_implied;      /* by the last flag that implies one; CUSTOM only */
     nb_opt3 fdet_vector, sdet_vector, odet_vector, beam_vector, polar_vector,
         spindle_axis, twotheta_axis; /* lab vectors, any length > 0; used in CUSTOM */
     nb_opt3 pix0_m; /* corner of the first pixel, metres: fixes the origin */

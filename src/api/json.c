@@ -140,9 +140,12 @@ static void add_crystal(cJSON *root, const nb_sim *sim)
     numbers(c, "misset_deg", misset, 3);
     number(c, "misset_seed", (double)x->misset_seed);
     number(c, "mosaic_domains", m->scene.n_domains);
-    number(c, "mosaic_spread_rad", m->mosaic_spread);
-    number(c, "mosaic_spread_deg", m->mosaic_spread / NB_DEG);
-    number(c, "mosaic_seed", (double)m->mosaic_seed);
+    cJSON_AddStringToObject(c, "mosaic_model", nb_mosaic_model_name(m->mosaic.model));
+    if (sim->cfg.mosaic_aniso_deg.set)
+        numbers(c, "mosaic_aniso_deg", sim->cfg.mosaic_aniso_deg.v, 3);
+    number(c, "mosaic_spread_rad", m->mosaic.spread);
+    number(c, "mosaic_spread_deg", m->mosaic.spread / NB_DEG);
+    number(c, "mosaic_seed", (double)m->mosaic.seed);
     number(c, "default_F", m->scene.sf.default_F);
     number(c, "reflections", (double)sim->table.reflections);
     cJSON_AddBoolToObject(c, "interpolate", m->scene.sf.interpolate);

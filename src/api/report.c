@@ -42,6 +42,21 @@ static void put(text *t, const char *format, ...)
     t->used += n;
 }
 
+/** nanoBragg's own draw has no name here: the line is as it was. */
+static void report_mosaic(text *t, const nb_sim *sim)
+{
+    const nb_mosaic *m = &sim->model.mosaic;
+    const double *three = sim->cfg.mosaic_aniso_deg.v;
+    int n = sim->model.scene.n_domains, named = m->model != NB_MOSAIC_NANOBRAGG;
+    put(t, "          %d mosaic domain%s%s%s, ", n, n == 1 ? "" : "s", named ? ", " : "",
+        named ? nb_mosaic_model_name(m->model) : "");
+    if (sim->cfg.mosaic_aniso_deg.set)
+        put(t, "spread %g %g %g deg", three[0], three[1], three[2]);
+    else
+        put(t, "spread %g deg", m->spread / NB_DEG);
+    put(t, ", seed %lld\n", (long long)m->seed);
+}
+
 static void report_crystal(text *t, const nb_sim *sim)
 {
     const nb_crystal *x = &sim->model.crystal;
@@ -63,9 +78,7 @@ static void report_crystal(text *t, const nb_sim *sim)
             sc->sf.interpolate ? "interpolated" : "nearest reflection");
     else
         put(t, "          every structure factor is %g electrons\n", sc->sf.default_F);
-    put(t, "          %d mosaic domain%s, spread %g deg, seed %lld\n", sc->n_domains,
-        sc->n_domains == 1 ? "" : "s", sim->model.mosaic_spread / NB_DEG,
-        (long long)sim->model.mosaic_seed);
+    report_mosaic(t, sim);
 }
 
 /** DIALS 3.12 reads the polarization from no file of ours: what to tell it, unless it is what it

@@ -1,25 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Defaults that depend on which flags were given, and checks that need no file. */
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../base/error.h"
 #include "sim.h"
-
-void nb_notice(const nb_hooks *hooks, const char *format, ...)
-{
-    char line[512];
-    va_list args;
-    if (!hooks || !hooks->notice)
-        return;
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    hooks->notice(hooks->user, line);
-}
 
 const char *nb_dump_name(const nb_config *cfg)
 {
@@ -72,6 +57,21 @@ static nb_status in_range(double value, double min, double max, const char *flag
                    min, max);
 }
 
+static nb_status check_mosaic(const nb_config *cfg, nb_error *err)
+{
+    const nb_opt3 *three = &cfg->mosaic_aniso_deg;
+    nb_status st = in_range(cfg->mosaic_spread_deg, 0, 180, "-mosaic", err);
+    if (!st && (unsigned)cfg->mosaic_model > NB_MOSAIC_GAUSS)
+        st = nb_fail(err, NB_ERR_INPUT,
+                     "-mosaic_model %d: must be nanobragg, uniform or gauss",
+                     (int)cfg->mosaic_model);
+    for (int i = 0; !st && three->set && i < 3; i++)
+        if (!(three->v[i] >= 0 && three->v[i] <= 180))
+            st = nb_fail(err, NB_ERR_INPUT, "-mosaic_aniso %g: must be between 0 and 180",
+                         three->v[i]);
+    return st;
+}
+
 nb_status nb_check_config(const nb_config *cfg, nb_error *err)
 {
     const double tiny = 1e-300, huge = 1e300;
@@ -85,7 +85,7 @@ nb_status nb_check_config(const nb_config *cfg, nb_error *err)
         (st = in_range(cfg->pixel_mm, tiny, 1e6, "-pixel", err)) ||
         (st = in_range(cfg->distance_mm, tiny, 1e12, "-distance", err)) ||
         (st = in_range(cfg->close_distance_mm, tiny, 1e12, "-close_distance", err)) ||
-        (st = in_range(cfg->mosaic_spread_deg, 0, 180, "-mosaic", err)) ||
+        (st = check_mosaic(cfg, err)) ||
         (st = in_range(cfg->osc_deg, 0, 1e6, "-osc", err)) ||
         (st = in_range(cfg->dispersion_pct, 0, 199, "-dispersion", err)) ||
         (st = in_range(cfg->thick_um, 0, 1e9, "-detector_thick", err)) ||

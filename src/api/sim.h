@@ -4,6 +4,7 @@
 #define NB_API_SIM_H
 
 #include "../base/clock.h"
+#include "../base/error.h"
 #include "../effects/noise.h"
 #include "../io/meta.h"
 #include "../io/sf_table.h"
@@ -45,10 +46,6 @@ nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *ho
 
 /** A seed that nobody typed: from the clock, small enough to be typed again. */
 int64_t nb_seed_from_clock(void);
-
-/** Pass one line to the caller's notice hook. */
-void nb_notice(const nb_hooks *hooks, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /** Start, in a thread of its own, the device that the configuration names; joined by
  * nb_sim_device_join, which nb_sim_free and the first render call. */

@@ -44,6 +44,18 @@ nb_status nb_fail_memory(nb_error *err, size_t bytes, const char *what)
     return nb_fail(err, NB_ERR_NOMEM, "out of memory (%zu bytes for %s)", bytes, what);
 }
 
+void nb_notice(const nb_hooks *hooks, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+    if (!hooks || !hooks->notice)
+        return;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    hooks->notice(hooks->user, line);
+}
+
 const char *nb_status_name(nb_status code)
 {
     static const char *const names[] = {

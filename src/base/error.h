@@ -18,4 +18,8 @@ nb_status nb_fail_at(nb_error *err, nb_status code, const char *file, long line,
 /** "out of memory (N bytes for WHAT)", NB_ERR_NOMEM. */
 nb_status nb_fail_memory(nb_error *err, size_t bytes, const char *what);
 
+/** One line for the user, through hooks->notice; hooks and its members may be NULL. */
+void nb_notice(const nb_hooks *hooks, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 #endif

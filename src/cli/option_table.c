@@ -34,6 +34,9 @@
 /* clang-format off */
 static const nb_option_word pivots[] = {
     {"beam", NB_PIVOT_BEAM}, {"sample", NB_PIVOT_SAMPLE}, {NULL, 0}};
+static const nb_option_word mosaic_models[] = {
+    {"nanobragg", NB_MOSAIC_NANOBRAGG}, {"uniform", NB_MOSAIC_UNIFORM},
+    {"gauss", NB_MOSAIC_GAUSS}, {NULL, 0}};
 static const nb_option_word precisions[] = {
     {"single", NB_PRECISION_SINGLE}, {"mixed", NB_PRECISION_MIXED},
     {"double", NB_PRECISION_DOUBLE}, {NULL, 0}};
@@ -101,7 +104,16 @@ GROUP("Crystal"),
     .help = "scale of the shape function's width (round, gauss, tophat)"},
 {"mosaic", "mosaici mosaicity mosaic_spr mosaic_spread", NUMBER(mosaic_spread_deg),
     WITHIN(0, 180), .value = "angle", .unit = "deg", .fallback = "0",
-    .help = "largest rotation of a mosaic domain: half-angle of the spherical cap"},
+    .help = "mosaic spread: largest rotation of a domain; with -mosaic_model gauss the "
+        "standard deviation"},
+{"mosaic_model", NULL, WORD(mosaic_model, mosaic_models),
+    .value = "nanobragg | uniform | gauss", .fallback = "nanobragg",
+    .help = "distribution of the domains' rotations: the old program's draw, uniform (180 deg "
+        "is a powder), or normal"},
+{"mosaic_aniso", NULL, .kind = NB_OPT_POINT, CFG(mosaic_aniso_deg), WITHIN(0, 180),
+    .value = "a b c", .unit = "deg",
+    .help = "with -mosaic_model gauss, instead of -mosaic: standard deviations about the "
+        "crystal's a*, c x a* and c"},
 {"mosaic_dom", "mosaic_domains", WHOLE(mosaic_domains), COUNTED,
     .fallback = "10 with -mosaic, else 1", .help = "number of mosaic domains"},
 {"mosaic_seed", NULL, SEED(mosaic_seed), .fallback = "12345678",
@@ -189,9 +201,9 @@ GROUP("Spindle"),
 {"osc", NULL, NUMBER(osc_deg), AT_LEAST(0), .value = "angle", .unit = "deg",
     .fallback = "0 (still)", .help = "rotation during the exposure"},
 {"phistep", NULL, NUMBER(phistep_deg), AT_LEAST(0), .value = "angle", .unit = "deg",
-    .fallback = "from -osc and -phisteps", .help = "rotation between two steps"},
+    .fallback = "from -osc and -phisteps", .help = "rotation between two steps; 0 is unset"},
 {"phisteps", NULL, WHOLE(phi_steps), COUNTED, .fallback = "2 with -osc, else 1",
-    .help = "spindle angles in the exposure; alone it implies -osc 1"},
+    .help = "spindle angles in the exposure; without -osc all are at -phi"},
 {"spindle_axis", NULL, VECTOR(spindle_axis), .effect = nb_effect_custom,
     .fallback = "by convention", .help = "spindle direction; convention CUSTOM"},
 
@@ -212,11 +224,13 @@ GROUP("Detector"),
     .help = "side of a pixel"},
 {"distance", NULL, NUMBER(distance_mm), ABOVE(0), .effect = nb_effect_pivot_beam,
     .value = "d", .unit = "mm", .fallback = "100",
-    .help = "crystal to detector along the beam"},
+    .help = "crystal to detector along the beam, before the -twotheta swing; -pivot beam keeps "
+        "it, -pivot sample keeps the close distance that follows from it"},
 {"close_distance", NULL, NUMBER(close_distance_mm), ABOVE(0),
     .effect = nb_effect_pivot_sample, .value = "d", .unit = "mm",
     .fallback = "from -distance",
-    .help = "crystal to the nearest point of the detector plane"},
+    .help = "crystal to the nearest point of the detector plane, before the -twotheta swing; "
+        "-pivot sample keeps it, -pivot beam keeps the distance that follows from it"},
 {"detector_thick", NULL, NUMBER(thick_um), AT_LEAST(0), .value = "t", .unit = "um",
     .fallback = "0", .help = "thickness of the sensor"},
 {"detector_abs", "detector_absorb", .kind = NB_OPT_DEPTH, CFG(abs_um), AT_LEAST(0),
@@ -286,7 +300,7 @@ GROUP("Beam centre and orientation of the detector"),
     .fallback = "by convention", .help = "direction of the slow axis; convention CUSTOM"},
 {"odet_vector", NULL, VECTOR(odet_vector), .effect = nb_effect_custom,
     .fallback = "by convention",
-    .help = "direction of the detector's normal; convention CUSTOM"},
+    .help = "direction of the detector's normal, any length; convention CUSTOM"},
 {"beam_vector", NULL, VECTOR(beam_vector), .effect = nb_effect_custom,
     .fallback = "by convention", .help = "direction of the beam; convention CUSTOM"},
 {"polar_vector", NULL, VECTOR(polar_vector), .effect = nb_effect_custom,

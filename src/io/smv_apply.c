@@ -43,10 +43,13 @@ static nb_status apply_documented(const nb_smv_header *h, nb_config *cfg, nb_err
     int typed[NB_SMV_GROUPS], osc_unset = isnan(cfg->osc_deg);
     nb_status status = NB_OK;
     nb_smv_typed_groups(cfg, typed);
+    /* a header's CLOSE_DISTANCE is that of the detector as it stood, at its two-theta */
+    int final_close = !typed[NB_SMV_DISTANCES] && nb_smv_find(h, "CLOSE_DISTANCE");
     const documented_key keys[] = {
         {"PIXEL_SIZE", NULL, &cfg->pixel_mm, 0, 1},
         {"DISTANCE", NULL, &cfg->distance_mm, typed[NB_SMV_DISTANCES], 1},
         {"CLOSE_DISTANCE", NULL, &cfg->close_distance_mm, typed[NB_SMV_DISTANCES], 1},
+        {"TWOTHETA", NULL, &cfg->close_twotheta_deg, !final_close, 0},
         {"WAVELENGTH", NULL, &cfg->lambda_A, typed[NB_SMV_BEAM], 1},
         {"BEAM_CENTER_X", NULL, &cfg->Xbeam_mm, 0, 0},
         {"BEAM_CENTER_Y", NULL, &cfg->Ybeam_mm, 0, 0},
@@ -60,6 +63,8 @@ static nb_status apply_documented(const nb_smv_header *h, nb_config *cfg, nb_err
         status = take(h, &keys[i], err);
     if (osc_unset && cfg->osc_deg == 0)
         cfg->osc_deg = NAN;
+    if (cfg->close_twotheta_deg == 0)
+        cfg->close_twotheta_deg = NAN;
     if (!typed[NB_SMV_FAST])
         cfg->detpixels[0] = h->fast;
     if (!typed[NB_SMV_SLOW])

@@ -36,6 +36,7 @@ static const nb_smv_input table[] = {
     ROW("PIXEL", DOUBLE, ALONE, pixel_mm),
     ROW("DISTANCE", DOUBLE, DISTANCES, distance_mm),
     ROW("CLOSE_DISTANCE", DOUBLE, DISTANCES, close_distance_mm),
+    ROW("CLOSE_TWOTHETA", DOUBLE, DISTANCES, close_twotheta_deg),
     ROW("XBEAM", DOUBLE, ALONE, Xbeam_mm),
     ROW("YBEAM", DOUBLE, ALONE, Ybeam_mm),
     ROW("XCLOSE", DOUBLE, ALONE, Xclose_mm),

@@ -78,6 +78,18 @@ static void set_sensor(const nb_config *cfg, const nb_hooks *hooks, nb_detector 
                           : cfg->layer_depth == NB_LAYER_MEAN;
 }
 
+/** A typed normal that points upstream puts the detector there, unless -pix0_vector does not. */
+static void say_upstream(const nb_config *cfg, const nb_geometry *g, const nb_hooks *hooks)
+{
+    const double *o = cfg->odet_vector.v;
+    int used = cfg->convention == NB_CONV_CUSTOM && cfg->odet_vector.set;
+    if (used && nb_dot(nb_v3(o[0], o[1], o[2]), g->beam) < 0)
+        nb_notice(hooks, "-odet_vector %g %g %g points upstream: %s", o[0], o[1], o[2],
+                  g->distance < 0
+                      ? "the detector stands on the source's side of the crystal"
+                      : "its opposite is the detector's normal");
+}
+
 nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *g,
                             const nb_hooks *hooks, nb_detector *det, nb_error *err)
 {
@@ -105,6 +117,7 @@ nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *g,
         det->pixel_area = 1.0; /* legacy: photons per steradian-like unit */
     if ((st = set_roi(cfg, det, err)))
         return st;
+    say_upstream(cfg, g, hooks);
     set_sensor(cfg, hooks, det);
     return det->curved ? set_curvature(det, err) : NB_OK;
 }

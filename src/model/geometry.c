@@ -60,7 +60,6 @@ static nb_status set_axes(const nb_config *cfg, const frame *fr, nb_geometry *g,
                           nb_error *err)
 {
     nb_status st;
-    nb_vec3 o;
     if ((st = pick(cfg, &cfg->beam_vector, fr->beam, "-beam_vector", &g->beam, err)) ||
         (st = pick(cfg, &cfg->fdet_vector, fr->fast, "-fdet_vector", &g->fast, err)) ||
         (st = pick(cfg, &cfg->sdet_vector, fr->slow, "-sdet_vector", &g->slow, err)) ||
@@ -75,11 +74,6 @@ static nb_status set_axes(const nb_config *cfg, const frame *fr, nb_geometry *g,
         return nb_fail(
             err, NB_ERR_INPUT,
             "-fdet_vector and -sdet_vector are parallel: the detector has no plane");
-    /* a normal that is not of unit length as typed is replaced by the one of the axes */
-    o = from_array(cfg->convention == NB_CONV_CUSTOM && cfg->odet_vector.set
-                       ? cfg->odet_vector.v
-                       : fr->normal);
-    g->normal = nb_norm(o) == 1.0 ? o : nb_unit(nb_cross(g->fast, g->slow));
     g->vertical = nb_cross(g->beam, g->polar);
     if (nb_norm(g->vertical) < 1e-9)
         return nb_fail(
@@ -173,14 +167,21 @@ static nb_vec3 swing(const nb_geometry *g, nb_vec3 v)
     return nb_rotate_about(v, g->twotheta_axis, g->twotheta);
 }
 
-/** Distances, rotations and the origin, from beam centre and pivot. */
+/** Close distance over distance, for the detector at this two-theta [rad]. */
+static double obliquity(const nb_geometry *g, double twotheta)
+{
+    nb_vec3 normal = nb_rotate_xyz(g->normal, g->rotx, g->roty, g->rotz);
+    double ratio = nb_dot(g->beam, nb_rotate_about(normal, g->twotheta_axis, twotheta));
+    return ratio == 0 ? DBL_MIN : ratio;
+}
+
+/** Distances, rotations and the origin, from beam centre and pivot.  Typed distances are those
+ * before the two-theta swing; a header's close distance is that of its own two-theta. */
 static void place(const nb_config *cfg, nb_geometry *g)
 {
     double typed = nb_or(cfg->distance_mm, 100.0) * NB_MM;
-    double ratio = nb_dot(g->beam, nb_rotate_xyz(g->normal, g->rotx, g->roty, g->rotz));
+    double ratio = obliquity(g, nb_or(cfg->close_twotheta_deg, 0) * NB_DEG);
     nb_vec3 corner;
-    if (ratio == 0)
-        ratio = DBL_MIN;
     g->close_distance = isnan(cfg->close_distance_mm) ? fabs(ratio * typed)
                                                       : cfg->close_distance_mm * NB_MM;
     g->distance = g->close_distance / ratio;

@@ -77,18 +77,18 @@ nb_sampling nb_sample_layers(double thickness, int count)
 
 nb_sampling nb_sample_phi(double range, double step, int count, int legacy)
 {
-    int has_range = !isnan(range), has_step = !isnan(step);
+    int has_range = !isnan(range), has_step = step > 0;
     nb_sampling s = {count, range, step};
-    if (!has_range && !has_step) {
-        if (count <= 0)
-            return single();
-        s.range = NB_DEG; /* a count alone sweeps one degree */
-        s.step = s.range / count;
-    } else if (!has_range) {
+    if (has_range ? !(range > 0) : !has_step) { /* a still: every step at the same angle */
+        s = single();
+        s.count = count > 0 ? count : 1;
+        return s;
+    }
+    if (!has_range) {
         s.range = step;
         s.count = 2;
     } else if (count <= 0) {
-        s.count = has_step && step > 0 ? count_of(range / step) : 2;
+        s.count = has_step ? count_of(range / step) : 2;
         s.step = has_step ? step : range / s.count;
     } else if (!has_step) {
         s.step = range / count;

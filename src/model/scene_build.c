@@ -11,7 +11,7 @@
 #include "sampling.h"
 #include "units.h"
 
-enum { DEFAULT_MOSAIC_SEED = 12345678, MAX_ORIENTATIONS = 50000000 };
+enum { MAX_ORIENTATIONS = 50000000 };
 
 static nb_status build_sources(const nb_config *cfg, const nb_model_inputs *in,
                                nb_model *m, nb_error *err)
@@ -62,20 +62,27 @@ static void fill_orientations(const nb_config *cfg, nb_model *m, const nb_mat3 *
     }
 }
 
-static nb_status build_orientations(const nb_config *cfg, nb_model *m, nb_error *err)
+static nb_status build_orientations(const nb_config *cfg, const nb_hooks *hooks,
+                                    nb_model *m, nb_error *err)
 {
     nb_scene *sc = &m->scene;
     nb_sampling phi = nb_sample_phi(cfg->osc_deg * NB_DEG, cfg->phistep_deg * NB_DEG,
                                     cfg->phi_steps, cfg->compat);
-    double spread = cfg->mosaic_spread_deg * NB_DEG, total;
     nb_mat3 *domains;
+    nb_status st;
+    double total;
+    if ((st = nb_mosaic_settle(cfg, m->crystal.astar, m->crystal.c, &m->mosaic, err)))
+        return st;
+    if (phi.count > 1 && !(phi.range > 0))
+        nb_notice(
+            hooks,
+            "%d phi steps without a rotation: a still, all at the same angle (add -osc)",
+            phi.count);
     m->phi0 = nb_or(cfg->phi_deg, 0) * NB_DEG;
     m->phi_range = phi.range;
     m->phi_step = phi.step;
-    m->mosaic_spread = nb_or(spread, 0);
-    m->mosaic_seed = cfg->mosaic_seed.set ? cfg->mosaic_seed.value : DEFAULT_MOSAIC_SEED;
     sc->n_phi = phi.count;
-    sc->n_domains = nb_mosaic_domains(spread, cfg->mosaic_domains);
+    sc->n_domains = nb_mosaic_domains(m->mosaic.spread, cfg->mosaic_domains);
     total = (double)sc->n_phi * sc->n_domains;
     if (total > MAX_ORIENTATIONS)
         return nb_fail(
@@ -87,13 +94,12 @@ static nb_status build_orientations(const nb_config *cfg, nb_model *m, nb_error 
     domains = nb_alloc((size_t)sc->n_domains, sizeof *domains, "mosaic domains", err);
     m->orientations = nb_alloc((size_t)sc->n_orientations, sizeof *m->orientations,
                                "orientations", err);
-    if (domains && m->orientations) {
-        nb_mosaic_rotations(m->mosaic_spread, m->mosaic_seed, sc->n_domains, domains);
+    st = domains && m->orientations ? NB_OK : NB_ERR_NOMEM;
+    if (!st && !(st = nb_mosaic_draw(&m->mosaic, sc->n_domains, domains, err)))
         fill_orientations(cfg, m, domains);
-    }
     sc->orientations = m->orientations;
     nb_free(domains);
-    return domains && m->orientations ? NB_OK : NB_ERR_NOMEM;
+    return st;
 }
 
 static double longest(const nb_crystal *x)
@@ -153,7 +159,8 @@ static nb_status build_scene(const nb_config *cfg, const nb_model_inputs *in,
     if ((st = nb_geometry_build(cfg, &m->geometry, err)) ||
         (st = nb_detector_build(cfg, &m->geometry, hooks, &sc->det, err)) ||
         (st = nb_crystal_build(cfg, &crystal, hooks, &m->crystal, err)) ||
-        (st = build_sources(cfg, in, m, err)) || (st = build_orientations(cfg, m, err)))
+        (st = build_sources(cfg, in, m, err)) ||
+        (st = build_orientations(cfg, hooks, m, err)))
         return st;
     sc->det.mask = in->mask;
     sc->oversample = cfg->oversample > 0 ? cfg->oversample : auto_oversample(m);

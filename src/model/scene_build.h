@@ -8,6 +8,7 @@
 #include "beam.h"
 #include "crystal.h"
 #include "detector.h"
+#include "mosaic.h"
 
 /** Loaded files; the caller keeps them alive as long as the model. */
 typedef struct nb_model_inputs {
@@ -27,8 +28,7 @@ typedef struct nb_model {
     double wavelength_A;              /* central */
     double fluence;                   /* photons/m^2 */
     double phi0, phi_range, phi_step; /* rad */
-    double mosaic_spread;             /* rad */
-    int64_t mosaic_seed;
+    nb_mosaic mosaic;
     nb_source *sources;           /* owned */
     nb_orientation *orientations; /* owned, [phi][domain] */
 } nb_model;

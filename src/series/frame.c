@@ -47,7 +47,7 @@ nb_hdf5_frame nb_frame_truth(const nb_frame *f)
     t.osc_deg = m->phi_range / NB_DEG;
     t.wavelength_A = nb_sim_wavelength(f->sim);
     t.fluence = m->fluence;
-    t.mosaic_deg = m->mosaic_spread / NB_DEG;
+    t.mosaic_deg = m->mosaic.spread / NB_DEG;
     t.exposure_s = f->sim->cfg.exposure_s;
     t.beamsize_mm = nb_or(f->sim->cfg.beamsize_mm, 0.1);
     t.seed = f->sim->seed;

@@ -194,6 +194,17 @@ static double jittered(double mean, double percent, int64_t seed, uint32_t n)
     return typeable(fmax(0, mean * (1 + 0.01 * percent * normal(seed, n))));
 }
 
+/** One factor for all axes. */
+static void jitter_mosaic(const nb_frames *f, int64_t seed, nb_config *cfg)
+{
+    double percent = f->series->jitter_mosaic_pct, *v = cfg->mosaic_aniso_deg.v;
+    int i;
+    if (!cfg->mosaic_aniso_deg.set)
+        cfg->mosaic_spread_deg = jittered(f->mosaic_deg, percent, seed, 3);
+    for (i = 0; cfg->mosaic_aniso_deg.set && i < 3; i++)
+        v[i] = jittered(v[i], percent, seed, 3);
+}
+
 static void apply_jitter(const nb_frames *f, int64_t seed, nb_config *cfg)
 {
     const nb_series *s = f->series;
@@ -209,7 +220,7 @@ static void apply_jitter(const nb_frames *f, int64_t seed, nb_config *cfg)
         for (int i = 0; i < 3 && i < cfg->cell_count; i++)
             cfg->cell[i] = jittered(f->base.cell[i], s->jitter_cell_pct, seed, 2);
     if (s->jitter_mosaic_pct > 0)
-        cfg->mosaic_spread_deg = jittered(f->mosaic_deg, s->jitter_mosaic_pct, seed, 3);
+        jitter_mosaic(f, seed, cfg);
     if (s->jitter_beam_mm > 0) {
         double fast = s->jitter_beam_mm * normal(seed, 4);
         double slow = s->jitter_beam_mm * normal(seed, 5);

@@ -358,6 +358,48 @@ static void at_pre_001(void **state)
     remove(cfg.mask_file);
 }
 
+/* The close distance of another program's header is that of the detector as it stood: it is not
+ * swung once more, and our own header of that picture says the same. */
+static void close_distance_of_a_header(void **state)
+{
+    static uint16_t zeros[64];
+    (void)state;
+    for (int pivot = NB_PIVOT_BEAM; pivot <= NB_PIVOT_SAMPLE; pivot++) {
+        nb_config cfg = small_config(), other = small_config();
+        nb_picture p, q;
+        char keys[256];
+        nb_set_pixels(&cfg, 8, 8);
+        cfg.pivot = other.pivot = (nb_pivot)pivot;
+        cfg.twotheta_deg = 25;
+        cfg.distance_mm = 120;
+        p = rendered(&cfg);
+        snprintf(keys, sizeof keys,
+                 "BYTE_ORDER=little_endian;\nSIZE1=8;\nSIZE2=8;\nPIXEL_SIZE=%.15g;\n"
+                 "DISTANCE=1;\nCLOSE_DISTANCE=%.15g;\nTWOTHETA=25;\n",
+                 p.sim->model.geometry.pixel * 1e3,
+                 p.sim->model.geometry.close_distance * 1e3);
+        write_image(other.img_file, "swung.img", keys, zeros, 64);
+        other.distance_mm = other.pixel_mm = NAN;
+        other.detpixels[0] = other.detpixels[1] = 0;
+        name_outputs(&other);
+        other.dump_file[0] = 0;
+        q = written(&other);
+        check_same(q, p, 1e-6);
+        check_ratio(q.sim->model.geometry.distance, p.sim->model.geometry.distance, 1e-9);
+        check_ratio(q.sim->model.geometry.close_distance,
+                    p.sim->model.geometry.close_distance, 1e-9);
+        nb_picture_free(&p);
+        remove(other.img_file);
+        snprintf(cfg.img_file, sizeof cfg.img_file, "%s", other.int_file);
+        cfg.twotheta_deg = cfg.distance_mm = NAN; /* now from our own header */
+        cfg.pivot = NB_PIVOT_UNSET;
+        p = rendered(&cfg);
+        check_same_bits(&p, &q);
+        nb_picture_free(&p);
+        nb_picture_free(&q);
+    }
+}
+
 static void mask_is_a_cut(void **state)
 {
     static uint16_t mask[64 * 48], swapped[64 * 48];
@@ -395,9 +437,15 @@ static void mask_is_a_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(at_io_001_smv),  TEST(at_io_001_scale),        TEST(at_io_002_pgm),
-        TEST(at_io_003_dump), TEST(at_io_004_hkl_variants), TEST(img_round_trip),
-        TEST(at_pre_001),     TEST(mask_is_a_cut),
+        TEST(at_io_001_smv),
+        TEST(at_io_001_scale),
+        TEST(at_io_002_pgm),
+        TEST(at_io_003_dump),
+        TEST(at_io_004_hkl_variants),
+        TEST(img_round_trip),
+        TEST(at_pre_001),
+        TEST(close_distance_of_a_header),
+        TEST(mask_is_a_cut),
     };
     return RUN_TESTS("files", tests);
 }

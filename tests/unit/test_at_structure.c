@@ -175,6 +175,23 @@ static void at_str_003_shapes(void **state)
     check_ratio(nb_lattice_factor(&gauss, 0, sqrt(0.315) / 6, 0), 120 * exp(-1), 1e-12);
 }
 
+/* The part of the round shape's integral that one cell of reciprocal space holds: the table of
+ * docs/physics.md, section 12. */
+static void round_shape_loses(void **state)
+{
+    static const struct {
+        double N[3], part;
+    } rows[] = {{{2, 2, 2}, 0.765},    {{3, 3, 3}, 0.823},  {{4, 4, 4}, 0.875},
+                {{6, 6, 6}, 0.916},    {{8, 8, 8}, 0.937},  {{12, 12, 12}, 0.958},
+                {{20, 20, 20}, 0.975}, {{5, 10, 20}, 0.931}};
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        const double *n = rows[i].N;
+        nb_scene sc = shaped(NB_LATTICE_ROUND, n[0], n[1], n[2]);
+        check_close(integral(&sc, 80) / (n[0] * n[1] * n[2]), rows[i].part, 0.0015);
+    }
+}
+
 /* Near a reflection, where closed forms lose their digits, the functions stay smooth. */
 static void at_str_003_smooth(void **state)
 {
@@ -253,9 +270,9 @@ static void at_str_004_sparse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(at_str_001_lookup), TEST(at_str_002_tricubic), TEST(at_str_002_choice),
-        TEST(at_str_003_shapes), TEST(at_str_003_smooth),   TEST(one_cell_has_no_factor),
-        TEST(at_str_004_sparse),
+        TEST(at_str_001_lookup),      TEST(at_str_002_tricubic), TEST(at_str_002_choice),
+        TEST(at_str_003_shapes),      TEST(round_shape_loses),   TEST(at_str_003_smooth),
+        TEST(one_cell_has_no_factor), TEST(at_str_004_sparse),
     };
     return RUN_TESTS("structure factors and shapes", tests);
 }

@@ -85,17 +85,27 @@ static void layers(void **state)
 
 static void spindle(void **state)
 {
-    const double deg = NB_PI / 180;
-    const struct {
+    static const struct {
         double osc, d;
         int n, count;
         double range, step, legacy_step;
     } rows[] = {
-        {NAN, NAN, 0, 1, 0, 0, 0},        {NAN, 0.1, 0, 2, 0.1, 0.05, 0.1},
-        {1, NAN, 0, 2, 1, 0.5, 0.5},      {1, 0.3, 0, 4, 1, 0.25, 0.3},
-        {0.3, 0.1, 0, 3, 0.3, 0.1, 0.1},  {NAN, NAN, 4, 4, deg, deg / 4, deg / 4},
-        {NAN, 0.1, 9, 2, 0.1, 0.05, 0.1}, {1, NAN, 5, 5, 1, 0.2, 0.2},
-        {1, 0.3, 5, 5, 1, 0.2, 0.3},      {0, NAN, 0, 2, 0, 0, 0},
+        {NAN, NAN, 0, 1, 0, 0, 0},
+        {NAN, 0.1, 0, 2, 0.1, 0.05, 0.1},
+        {1, NAN, 0, 2, 1, 0.5, 0.5},
+        {1, 0.3, 0, 4, 1, 0.25, 0.3},
+        {0.3, 0.1, 0, 3, 0.3, 0.1, 0.1},
+        {NAN, 0.1, 9, 2, 0.1, 0.05, 0.1},
+        {1, NAN, 5, 5, 1, 0.2, 0.2},
+        {1, 0.3, 5, 5, 1, 0.2, 0.3},
+        {NAN, NAN, 4, 4, 0, 0, 0}, /* no range: a still of four steps */
+        {0, NAN, 4, 4, 0, 0, 0},
+        {0, 0.1, 4, 4, 0, 0, 0},
+        {0, NAN, 0, 1, 0, 0, 0},
+        {NAN, 0, 0, 1, 0, 0, 0}, /* a step of 0 is none */
+        {NAN, 0, 4, 4, 0, 0, 0},
+        {1, 0, 0, 2, 1, 0.5, 0.5},
+        {1, 0, 5, 5, 1, 0.2, 0.2},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

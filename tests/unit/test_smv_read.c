@@ -209,7 +209,16 @@ static void documented_keys_fill_what_is_unset(void **state)
     assert_true(c.orgx == 394.1 && c.orgy == 425.5);
     assert_true(c.phi_deg == 10 && c.osc_deg == 0.5 && c.twotheta_deg == 12.5);
     assert_true(isnan(c.energy_eV) && isnan(c.Xclose_mm) && isnan(c.detsize_mm[0]));
+    assert_true(c.close_twotheta_deg == 12.5);
     assert_int_equal(c.convention, NB_CONV_UNSET);
+
+    unset(&c); /* a typed swing does not change when the header's distance was measured */
+    c.twotheta_deg = 3;
+    apply("CLOSE_DISTANCE=90;\nTWOTHETA=20;\n", &c);
+    assert_true(c.twotheta_deg == 3 && c.close_twotheta_deg == 20);
+    unset(&c);
+    apply("DISTANCE=90;\nTWOTHETA=20;\n", &c);
+    assert_true(c.twotheta_deg == 20 && isnan(c.close_twotheta_deg));
 
     unset(&c);
     apply(
@@ -232,6 +241,7 @@ static void typed_values_win(void **state)
     c.osc_deg = 3;
     apply(DOCUMENTED, &c);
     assert_true(isnan(c.distance_mm) && c.close_distance_mm == 90);
+    assert_true(isnan(c.close_twotheta_deg));
     assert_true(isnan(c.lambda_A) && c.energy_eV == 12000);
     assert_int_equal(c.detpixels[0], 0), assert_int_equal(c.detpixels[1], 2);
     assert_true(c.Xbeam_mm == 73.1 && c.Ybeam_mm == 1 && c.orgx == 2 && c.orgy == 425.5);

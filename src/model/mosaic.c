@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "mosaic.h"
+
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/philox.h"
+#include "misset.h"
+#include "units.h"
+
+enum { DEFAULT_MOSAIC_SEED = 12345678 };
+
+const char *nb_mosaic_model_name(nb_mosaic_model model)
+{
+    static const char *const names[] = {"nanobragg", "uniform", "gauss"};
+    return names[model];
+}
+
+/** Standard deviations: one for all axes from -mosaic, or three from -mosaic_aniso. */
+static nb_status set_spreads(const nb_config *cfg, nb_mosaic *m, nb_error *err)
+{
+    const double *v = cfg->mosaic_aniso_deg.v;
+    double square = 0;
+    int i;
+    m->spread = nb_or(cfg->mosaic_spread_deg, 0) * NB_DEG;
+    for (i = 0; i < 3; i++)
+        m->sigma[i] = m->spread;
+    if (m->model == NB_MOSAIC_UNIFORM) /* no rotation is larger */
+        m->spread = fmin(m->spread, NB_PI);
+    if (!cfg->mosaic_aniso_deg.set)
+        return NB_OK;
+    if (cfg->mosaic_model != NB_MOSAIC_GAUSS)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-mosaic_aniso %g %g %g: needs -mosaic_model gauss", v[0], v[1],
+                       v[2]);
+    if (!isnan(cfg->mosaic_spread_deg))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-mosaic %g and -mosaic_aniso %g %g %g: give one of them",
+                       cfg->mosaic_spread_deg, v[0], v[1], v[2]);
+    for (i = 0; i < 3; i++) {
+        m->sigma[i] = v[i] * NB_DEG;
+        square += m->sigma[i] * m->sigma[i] / 3;
+    }
+    m->spread = sqrt(square);
+    return NB_OK;
+}
+
+nb_status nb_mosaic_settle(const nb_config *cfg, nb_vec3 astar, nb_vec3 c, nb_mosaic *out,
+                           nb_error *err)
+{
+    memset(out, 0, sizeof *out);
+    out->model = cfg->mosaic_model;
+    out->seed = cfg->mosaic_seed.set ? cfg->mosaic_seed.value : DEFAULT_MOSAIC_SEED;
+    out->axes[0] = nb_unit(astar);
+    out->axes[1] = nb_unit(nb_cross(c, astar));
+    out->axes[2] = nb_unit(c);
+    return set_spreads(cfg, out, err);
+}
+
+#ifdef NB_HAVE_RANDOM123
+/** A noise image of this frame number would share the stream; there is none. */
+enum { MOSAIC_STREAM = 0x7ffffffd };
+
+/** Uniform deviates 2 n and 2 n + 1 of a domain. */
+static void two_uniforms(const nb_mosaic *m, int domain, uint32_t n, double u[2])
+{
+    nb_philox_words p = nb_philox((uint64_t)m->seed, (uint64_t)domain, MOSAIC_STREAM, n);
+    u[0] = nb_uniform52(p.w[0], p.w[1]);
+    u[1] = nb_uniform52(p.w[2], p.w[3]);
+}
+
+/** x - sin x, without cancellation. */
+static double volume_within(double x)
+{
+    double y = x * x;
+    if (x > 0.5)
+        return x - sin(x);
+    return x * y / 6 *
+           (1 - y / 20 * (1 - y / 42 * (1 - y / 72 * (1 - y / 110 * (1 - y / 156)))));
+}
+
+/** The angle t with t - sin t = u (eta - sin eta): by Newton's method from above, where the
+ * function is convex. */
+static double angle_within(double eta, double u)
+{
+    double target = u * volume_within(eta), t = eta * cbrt(u), half;
+    int i;
+    for (i = 0; i < 20; i++) {
+        double step;
+        half = sin(t / 2);
+        step = (volume_within(t) - target) / (2 * half * half);
+        t -= step;
+        if (!(fabs(step) > 1e-15 * t))
+            break;
+    }
+    return t;
+}
+
+/** Uniform by the invariant measure among the rotations of angle up to the spread. */
+static nb_mat3 uniform_rotation(const nb_mosaic *m, int domain)
+{
+    double u[2], v[2], z, r;
+    two_uniforms(m, domain, 0, u);
+    two_uniforms(m, domain, 1, v);
+    z = 2 * u[0] - 1;
+    r = sqrt(1 - z * z);
+    return nb_axis_rotation(nb_v3(r * cos(2 * NB_PI * u[1]), r * sin(2 * NB_PI * u[1]), z),
+                            angle_within(m->spread, v[0]));
+}
+
+/** A rotation vector of independent normal components (Box and Muller 1958). */
+static nb_mat3 normal_rotation(const nb_mosaic *m, int domain)
+{
+    double u[2], v[2], r, n[3];
+    nb_vec3 w = {0, 0, 0};
+    int i;
+    two_uniforms(m, domain, 0, u);
+    two_uniforms(m, domain, 1, v);
+    r = sqrt(-2 * log(u[0]));
+    n[0] = r * cos(2 * NB_PI * u[1]);
+    n[1] = r * sin(2 * NB_PI * u[1]);
+    n[2] = sqrt(-2 * log(v[0])) * cos(2 * NB_PI * v[1]);
+    for (i = 0; i < 3; i++)
+        w = nb_add(w, nb_scale(m->sigma[i] * n[i], m->axes[i]));
+    return nb_axis_rotation(nb_unit(w), nb_norm(w));
+}
+
+static nb_status draw_philox(const nb_mosaic *m, int count, nb_mat3 *rotations,
+                             nb_error *err)
+{
+    int i;
+    (void)err;
+    for (i = 0; i < count; i++)
+        rotations[i] = m->model == NB_MOSAIC_UNIFORM ? uniform_rotation(m, i)
+                                                     : normal_rotation(m, i);
+    return NB_OK;
+}
+#else
+static nb_status draw_philox(const nb_mosaic *m, int count, nb_mat3 *rotations,
+                             nb_error *err)
+{
+    (void)count;
+    (void)rotations;
+    return nb_fail(err, NB_ERR_UNSUPPORTED,
+                   "-mosaic_model %s: this build has no generator (install "
+                   "librandom123-dev and rebuild), or use nanobragg",
+                   nb_mosaic_model_name(m->model));
+}
+#endif
+
+nb_status nb_mosaic_draw(const nb_mosaic *m, int count, nb_mat3 *rotations, nb_error *err)
+{
+    if (m->model != NB_MOSAIC_NANOBRAGG && m->spread > 0)
+        return draw_philox(m, count, rotations, err);
+    nb_mosaic_rotations(m->spread, m->seed, count, rotations);
+    return NB_OK;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/** How the mosaic domains are turned against the crystal. */
+#ifndef NB_MODEL_MOSAIC_H
+#define NB_MODEL_MOSAIC_H
+
+#include "../nanobragg.h"
+#include "../physics/vec3.h"
+
+/** A distribution of rotations. */
+typedef struct nb_mosaic {
+    nb_mosaic_model model;
+    double spread;   /* rad; of gauss the root mean square of sigma */
+    double sigma[3]; /* rad; gauss: standard deviations about the three axes */
+    nb_vec3 axes[3]; /* unit, at right angles: a*, c x a*, c of the crystal at phi 0, lab frame */
+    int64_t seed;
+} nb_mosaic;
+
+/** Spreads and seed from cfg, axes from the crystal's a* and c (any length).
+ * Errors: NB_ERR_INPUT where -mosaic, -mosaic_model and -mosaic_aniso do not fit together. */
+nb_status nb_mosaic_settle(const nb_config *cfg, nb_vec3 astar, nb_vec3 c, nb_mosaic *out,
+                           nb_error *err);
+
+/** Rotations [count] of the domains, in the lab frame at phi 0 (docs/physics.md, section 9).
+ * Domain 0 is the identity for NB_MOSAIC_NANOBRAGG only.
+ * Errors: NB_ERR_UNSUPPORTED for the other models in a build without Random123. */
+nb_status nb_mosaic_draw(const nb_mosaic *mosaic, int count, nb_mat3 *rotations,
+                         nb_error *err);
+
+/** Name of a model as -mosaic_model spells it. */
+const char *nb_mosaic_model_name(nb_mosaic_model model);
+
+#endif

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* The distributions of mosaic domains: against their exact laws, and as powders. */
+#include "../support/check.h"
+
+#include "api/sim.h"
+#include "model/mosaic.h"
+#include "series/frames.h"
+
+enum { COUNT = 100000 };
+
+static nb_mat3 drawn[COUNT];
+static double sample[COUNT];
+
+static void needs_random123(void)
+{
+#ifndef NB_HAVE_RANDOM123
+    skip_because("built without Random123: -mosaic_model nanobragg only");
+#endif
+}
+
+static nb_mosaic isotropic(nb_mosaic_model model, double spread, int64_t seed)
+{
+    nb_mosaic m = {
+        model, spread, {spread, spread, spread}, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, seed};
+    return m;
+}
+
+static void draw(nb_mosaic_model model, double spread, int64_t seed)
+{
+    nb_mosaic m = isotropic(model, spread, seed);
+    assert_int_equal(nb_mosaic_draw(&m, COUNT, drawn, NULL), NB_OK);
+}
+
+/** Rotation vector [rad]: axis times angle in 0 to pi. */
+static nb_vec3 rotation_vector(const nb_mat3 *R)
+{
+    const double *m = R->m;
+    nb_vec3 w =
+        nb_v3(m[7] - m[5], m[2] - m[6], m[3] - m[1]); /* 2 sin(angle) times the axis */
+    return nb_scale(atan2(nb_norm(w), m[0] + m[4] + m[8] - 1), nb_unit(w));
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/** Kolmogorov's distance of sample[] from `law`, in units of 1/sqrt(COUNT). */
+static double distance_from(double (*law)(double x, double spread), double spread)
+{
+    double worst = 0;
+    qsort(sample, COUNT, sizeof *sample, ascending);
+    for (int i = 0; i < COUNT; i++) {
+        double p = law(sample[i], spread);
+        worst = fmax(worst, fmax(p - (double)i / COUNT, (i + 1.0) / COUNT - p));
+    }
+    return worst * sqrt(COUNT);
+}
+
+/* P(distance > 2.2) = 2 exp(-2 * 2.2^2) = 1e-4; the seeds are fixed. */
+static const double kolmogorov = 2.2;
+
+static double ball_law(double angle, double spread)
+{
+    return (angle - sin(angle)) / (spread - sin(spread));
+}
+static double flat_law(double x, double half)
+{
+    return (x + half) / (2 * half);
+}
+static double normal_law(double x, double sigma)
+{
+    return 0.5 * erfc(-x / (sigma * sqrt(2)));
+}
+
+static void uniform_fills_the_ball(void **state)
+{
+    static const double spreads[] = {2e-4, 0.5, 60, 180};
+    (void)state;
+    needs_random123();
+    for (int k = 0; k < 4; k++) {
+        double spread = spreads[k] * NB_DEG;
+        draw(NB_MOSAIC_UNIFORM, spread, 17 + k);
+        for (int i = 0; i < COUNT; i++) {
+            sample[i] = nb_norm(rotation_vector(&drawn[i]));
+            assert_true(sample[i] <= spread * (1 + 1e-9));
+        }
+        if (k > 0) { /* below, x - sin x has no digits left here: the cube is the law */
+            check_below(distance_from(ball_law, spread), kolmogorov);
+        } else {
+            for (int i = 0; i < COUNT; i++)
+                sample[i] = pow(sample[i] / spread, 3) - 0.5;
+            check_below(distance_from(flat_law, 0.5), kolmogorov);
+        }
+        for (int axis = 0; axis < 2; axis++) {
+            for (int i = 0; i < COUNT; i++) {
+                nb_vec3 w = nb_unit(rotation_vector(&drawn[i]));
+                sample[i] = axis ? w.z : atan2(w.y, w.x);
+            }
+            check_below(distance_from(flat_law, axis ? 1 : NB_PI), kolmogorov);
+        }
+    }
+}
+
+/* At 180 degrees every direction is as likely as any other: a powder.  nanoBragg's draw is not:
+ * it leaves directions near the opposite pole too often. */
+static void uniform_is_a_powder(void **state)
+{
+    (void)state;
+    needs_random123();
+    for (int k = 0; k < 9; k++) {
+        draw(NB_MOSAIC_UNIFORM, NB_PI, 100 + k);
+        for (int i = 0; i < COUNT; i++)
+            sample[i] = drawn[i].m[k]; /* a component of a turned axis */
+        check_below(distance_from(flat_law, 1), kolmogorov);
+    }
+    draw(NB_MOSAIC_NANOBRAGG, NB_PI, 12345678);
+    for (int i = 0; i < COUNT; i++)
+        sample[i] = drawn[i].m[8];
+    check_above(distance_from(flat_law, 1), 10 * kolmogorov);
+}
+
+static void gauss_is_normal(void **state)
+{
+    static const double spreads[] = {1e-3, 0.3, 20};
+    (void)state;
+    needs_random123();
+    for (int k = 0; k < 3; k++)
+        for (int axis = 0; axis < 3; axis++) {
+            double sigma = spreads[k] * NB_DEG;
+            draw(NB_MOSAIC_GAUSS, sigma, 7 * k + axis);
+            for (int i = 0; i < COUNT; i++) {
+                nb_vec3 w = rotation_vector(&drawn[i]);
+                sample[i] = axis == 0 ? w.x : axis == 1 ? w.y : w.z;
+            }
+            check_below(distance_from(normal_law, sigma), kolmogorov);
+        }
+}
+
+/* Three spreads belong to a*, c x a* and c of the crystal as it is turned. */
+static void gauss_by_axis(void **state)
+{
+    nb_config cfg = nb_test_config();
+    nb_sim *sim;
+    nb_mosaic m;
+    (void)state;
+    needs_random123();
+    nb_set_cell(&cfg, 70, 80, 90, 75, 85, 95);
+    nb_set_N(&cfg, 5);
+    nb_set_misset(&cfg, 40, -50, 60);
+    nb_set_pixels(&cfg, 4, 4);
+    cfg.default_F = 1;
+    cfg.mosaic_model = NB_MOSAIC_GAUSS;
+    nb_set_vector(&cfg.mosaic_aniso_deg, 0.1, 0.4, 2);
+    sim = created(&cfg);
+    m = sim->model.mosaic;
+    assert_int_equal(sim->model.scene.n_domains, 10);
+    check_close(m.spread / NB_DEG, sqrt((0.01 + 0.16 + 4) / 3), 1e-12);
+    assert_int_equal(nb_mosaic_draw(&m, COUNT, drawn, NULL), NB_OK);
+    for (int axis = 0; axis < 3; axis++) {
+        nb_vec3 x = nb_unit(sim->model.crystal.astar), z = nb_unit(sim->model.crystal.c);
+        nb_vec3 e = axis == 0 ? x : axis == 1 ? nb_cross(z, x) : z;
+        for (int i = 0; i < COUNT; i++)
+            sample[i] = nb_dot(rotation_vector(&drawn[i]), e);
+        check_below(distance_from(normal_law, cfg.mosaic_aniso_deg.v[axis] * NB_DEG),
+                    kolmogorov);
+    }
+    nb_sim_free(sim);
+}
+
+/* A domain depends on the seed and its own number alone; only the old draw starts unturned. */
+static void sequences(void **state)
+{
+    static nb_mat3 few[5];
+    (void)state;
+    needs_random123();
+    for (int model = NB_MOSAIC_NANOBRAGG; model <= NB_MOSAIC_GAUSS; model++) {
+        nb_mosaic m = isotropic((nb_mosaic_model)model, 0.1, 5);
+        draw((nb_mosaic_model)model, 0.1, 5);
+        assert_int_equal(nb_mosaic_draw(&m, 5, few, NULL), NB_OK);
+        assert_memory_equal(few, drawn, sizeof few);
+        assert_true((nb_norm(rotation_vector(&few[0])) == 0) ==
+                    (model == NB_MOSAIC_NANOBRAGG));
+        m.seed = 6;
+        assert_int_equal(nb_mosaic_draw(&m, 5, few, NULL), NB_OK);
+        assert_memory_not_equal(few + 1, drawn + 1, 4 * sizeof *few);
+    }
+}
+
+/** |F_latt|^2 of N^3 cells at q = k n (k = |q| a), averaged over all directions n. */
+static double powder_lattice(double k, int N)
+{
+    enum { STEPS = 90 };
+    double sum = 0;
+    for (int i = 0; i < STEPS; i++)
+        for (int j = 0; j < STEPS; j++) { /* an octant is enough: the cell is cubic */
+            double polar = (i + 0.5) / STEPS * NB_PI / 2, product = 1;
+            double azimuth = (j + 0.5) / STEPS * NB_PI / 2, r = sin(polar);
+            double h[3] = {k * r * cos(azimuth), k * r * sin(azimuth), k * cos(polar)};
+            for (int a = 0; a < 3; a++)
+                product *= sin(NB_PI * N * h[a]) / sin(NB_PI * h[a]);
+            sum += product * product * r * NB_PI / 2;
+        }
+    return sum / (STEPS * STEPS);
+}
+
+/* Photons of the rings 100, 110 and 111 of a cubic powder: each total within 1 % of the average
+ * over all orientations, for the draw of 180 degrees. */
+static void powder_rings(void **state)
+{
+    enum { PIXELS = 32, RINGS = 3 };
+    nb_config cfg = nb_suite_config(1, 5, PIXELS);
+    double total[RINGS] = {0}, expected[RINGS] = {0};
+    nb_picture p;
+    (void)state;
+    needs_random123();
+    nb_set_cell(&cfg, 20, 20, 20, 90, 90, 90);
+    cfg.convention = NB_CONV_DENZO; /* the beam between four pixels: eightfold symmetry */
+    nb_set_beam(&cfg, 9.6, 9.6);
+    cfg.pixel_mm = 0.6;
+    cfg.nopolar = cfg.point_pixel = 1;
+    cfg.isa = NB_ISA_AUTO;
+    cfg.mosaic_model = NB_MOSAIC_UNIFORM;
+    cfg.mosaic_spread_deg = 180;
+    cfg.mosaic_domains = COUNT;
+    p = rendered(&cfg);
+    for (int s = 0; s < PIXELS / 2; s++)
+        for (int f = 0; f <= s; f++) {
+            double y = (f + 0.5 - PIXELS / 2) * 0.6, z = (s + 0.5 - PIXELS / 2) * 0.6;
+            double R = sqrt(1e4 + y * y + z * z), k = 40 * sqrt((1 - 100 / R) / 2),
+                   sum = 0;
+            int ring = (int)floor(k * k + 0.5) - 1, copies = f == s ? 4 : 8;
+            int F = PIXELS - 1 - f, S = PIXELS - 1 - s;
+            const int at[8][2] = {{f, s}, {F, s}, {f, S}, {F, S},
+                                  {s, f}, {S, f}, {s, F}, {S, F}};
+            if (ring < 0 || ring >= RINGS)
+                continue;
+            for (int i = 0; i < copies; i++)
+                sum += p.pixels[at[i][1] * PIXELS + at[i][0]];
+            total[ring] += sum;
+            expected[ring] += copies * 1e4 * 0.36 / (R * R) * powder_lattice(k, 5);
+        }
+    for (int ring = 0; ring < RINGS; ring++)
+        check_ratio(total[ring], expected[ring], 0.01);
+    nb_picture_free(&p);
+}
+
+/* Jitter of the spread: one factor for the three. */
+static void jitter(void **state)
+{
+    nb_config cfg = nb_suite_config(1, 5, 8), shot;
+    nb_series series = {0};
+    nb_frames frames;
+    nb_sim *sim;
+    nb_error err;
+    (void)state;
+    needs_random123();
+    cfg.mosaic_model = NB_MOSAIC_GAUSS;
+    nb_set_vector(&cfg.mosaic_aniso_deg, 1, 2, 4);
+    cfg.seed = (nb_seed){1, 3};
+    sim = created(&cfg);
+    series.stills = 2;
+    series.jitter_mosaic_pct = 20;
+    snprintf(series.output, sizeof series.output, "x_%%d.img");
+    assert_int_equal(nb_frames_init(&frames, &series, sim, &err), NB_OK);
+    assert_int_equal(nb_frames_config(&frames, 1, &shot, &err), NB_OK);
+    assert_true(isnan(shot.mosaic_spread_deg) && shot.mosaic_aniso_deg.set);
+    check_above(fabs(shot.mosaic_aniso_deg.v[0] - 1), 1e-6);
+    check_ratio(shot.mosaic_aniso_deg.v[1], 2 * shot.mosaic_aniso_deg.v[0], 1e-8);
+    check_ratio(shot.mosaic_aniso_deg.v[2], 4 * shot.mosaic_aniso_deg.v[0], 1e-8);
+    nb_frames_free(&frames);
+    nb_sim_free(sim);
+}
+
+static void wrong_models(void **state)
+{
+    nb_config cfg = nb_suite_config(1, 5, 8);
+    (void)state;
+    cfg.mosaic_model = (nb_mosaic_model)3;
+    check_refused(&cfg, NB_ERR_INPUT, "-mosaic_model");
+    cfg.mosaic_model = (nb_mosaic_model)-1;
+    check_refused(&cfg, NB_ERR_INPUT, "-mosaic_model");
+    cfg.mosaic_model = NB_MOSAIC_UNIFORM;
+    nb_set_vector(&cfg.mosaic_aniso_deg, 1, 2, 3);
+    check_refused(&cfg, NB_ERR_INPUT, "needs -mosaic_model gauss");
+    cfg.mosaic_model = NB_MOSAIC_GAUSS;
+    cfg.mosaic_spread_deg = 1;
+    check_refused(&cfg, NB_ERR_INPUT, "give one of them");
+    cfg.mosaic_spread_deg = NAN;
+    nb_set_vector(&cfg.mosaic_aniso_deg, 1, NAN, 3);
+    check_refused(&cfg, NB_ERR_INPUT, "-mosaic_aniso");
+    nb_set_vector(&cfg.mosaic_aniso_deg, 1, 2, -3);
+    check_refused(&cfg, NB_ERR_INPUT, "-mosaic_aniso");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(uniform_fills_the_ball),
+        TEST(uniform_is_a_powder),
+        TEST(gauss_is_normal),
+        TEST(gauss_by_axis),
+        TEST(sequences),
+        TEST(powder_rings),
+        TEST(jitter),
+        TEST(wrong_models),
+    };
+    return RUN_TESTS("mosaic models", tests);
+}
