@@ -36,6 +36,11 @@ bigtest: all test-programs ## every test in its long form
 test-dials: all ## DIALS imports, finds spots and indexes our series (packages: dials, python3-h5py)
 	@NANOBRAGG=$(CURDIR)/$B/nanobragg $(PYTHON) tests/dials/dials_check.py
 
+.PHONY: differential
+differential: all ## COUNT (1000) random command lines against a nanoBragg binary: PEER=program
+	@NANOBRAGG=$(CURDIR)/$B/nanobragg PEER='$(PEER)' $(PYTHON) tests/golden/differential.py \
+	    --count $(or $(COUNT),1000)
+
 reduced: all $(UNIT_BIN) $(REPLAY_BIN)
 	@PYTHON=$(PYTHON) $(RUN) --reduced $B
 

@@ -40,7 +40,7 @@ static nb_status take(const nb_smv_header *h, const documented_key *k, nb_error 
 
 static nb_status apply_documented(const nb_smv_header *h, nb_config *cfg, nb_error *err)
 {
-    int typed[NB_SMV_GROUPS], osc_unset = isnan(cfg->osc_deg);
+    int typed[NB_SMV_GROUPS];
     nb_status status = NB_OK;
     nb_smv_typed_groups(cfg, typed);
     /* a header's CLOSE_DISTANCE is that of the detector as it stood, at its two-theta */
@@ -61,8 +61,6 @@ static nb_status apply_documented(const nb_smv_header *h, nb_config *cfg, nb_err
     };
     for (size_t i = 0; i < sizeof keys / sizeof *keys && status == NB_OK; i++)
         status = take(h, &keys[i], err);
-    if (osc_unset && cfg->osc_deg == 0)
-        cfg->osc_deg = NAN;
     if (cfg->close_twotheta_deg == 0)
         cfg->close_twotheta_deg = NAN;
     if (!typed[NB_SMV_FAST])
@@ -74,7 +72,10 @@ static nb_status apply_documented(const nb_smv_header *h, nb_config *cfg, nb_err
 
 nb_status nb_smv_apply_header(const nb_smv_header *h, nb_config *cfg, nb_error *err)
 {
-    if (nb_smv_find(h, NB_SMV_MARK))
-        return nb_smv_read_inputs(h, cfg, err);
-    return apply_documented(h, cfg, err);
+    int osc_unset = isnan(cfg->osc_deg);
+    nb_status status = nb_smv_find(h, NB_SMV_MARK) ? nb_smv_read_inputs(h, cfg, err)
+                                                   : apply_documented(h, cfg, err);
+    if (osc_unset && cfg->osc_deg == 0) /* a header's still is no typed -osc 0 */
+        cfg->osc_deg = NAN;
+    return status;
 }

@@ -212,6 +212,9 @@ static void documented_keys_fill_what_is_unset(void **state)
     assert_true(c.close_twotheta_deg == 12.5);
     assert_int_equal(c.convention, NB_CONV_UNSET);
 
+    unset(&c); /* a still's range is as one that is not there, in our own header too */
+    apply("NANOBRAGG_CONVENTION=xds;\nNANOBRAGG_OSC=0;\n", &c);
+    assert_true(isnan(c.osc_deg));
     unset(&c); /* a typed swing does not change when the header's distance was measured */
     c.twotheta_deg = 3;
     apply("CLOSE_DISTANCE=90;\nTWOTHETA=20;\n", &c);

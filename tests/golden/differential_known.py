@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""The known differences of docs/differences.md, as changes of a command line that take them out.
+
+RULES are (name, applies(options, facts), rule(options)): `applies` asks whether the command line
+touches the difference; `rule` returns the command line without it.  `facts` is -show_config's JSON,
+{} for a command line that nanobragg refuses.  REFUSALS are (name, pattern) of error messages."""
+import re
+
+
+def has(options, *flags):
+    return any(option[0] in flags for option in options)
+
+
+def last(options, *flags):
+    """The values of the last of these flags, [] without one."""
+    found = [option[1:] for option in options if option[0] in flags]
+    return found[-1] if found else []
+
+
+def drop(options, *flags):
+    return [option for option in options if option[0] not in flags]
+
+
+def put(options, *option):
+    """This option instead of all others of its flag, at the end."""
+    return drop(options, option[0]) + [list(option)]
+
+
+def dropping(*flags):
+    return lambda options, facts: has(options, *flags), lambda options: drop(options, *flags)
+
+
+def angles(facts):
+    spindle = facts.get("spindle", {})
+    n, start, step = (spindle.get(k, 0) for k in ("phisteps", "phi_deg", "phistep_deg"))
+    return [start + i * step for i in range(int(n))]
+
+
+def shift_phi(options):
+    """No step at exactly 0 degrees."""
+    start = float((last(options, "-phi") or ["0"])[0])
+    return put(drop(options, "-phi"), "-phi", f"{start + 0.0137:.6g}")
+
+
+def steps_without_range(options, _):
+    osc = last(options, "-osc")
+    return has(options, "-phisteps") and (not osc or float(osc[0]) <= 0)
+
+
+def step_of_a_still(options, _):
+    osc = last(options, "-osc")
+    still = osc == ["0"] or not osc and any(o[-1] == "still.img" for o in options)
+    return still and has(options, "-phistep")
+
+
+def order_missets(options):
+    """-misset_seed first: nanoBragg takes three words behind it for angles."""
+    rest = drop(options, "-misset_seed", "-misset")
+    misset = last(options, "-misset")
+    if not misset:
+        return rest
+    seed = last(options, "-misset_seed") or ["7"]
+    return [["-misset_seed", seed[0].lstrip("-")]] + rest + [["-misset"] + misset]
+
+
+def positive_seeds(options):
+    return [[o[0], o[1].lstrip("-")] if o[0].endswith("seed") else o for o in options]
+
+
+def unit_normal(options):
+    """nanoBragg takes only a normal of exactly unit length."""
+    return put(options, "-odet_vector", "1", "0", "0")
+
+
+def swing_last(options):
+    """-twotheta behind the axis, which must be of unit length."""
+    angle = last(options, "-twotheta") or ["0"]
+    rest = drop(options, "-twotheta", "-twotheta_axis")
+    return rest + [["-twotheta_axis", "0", "1", "0"], ["-twotheta", angle[0]]]
+
+
+def is_size(option):
+    return re.match(r"-(sample|xtal)_?(size|thick|width|heigh|[xyz])|-(width|heigh)", option[0])
+
+
+def smaller_sizes(options):
+    """A whole number of cells must not hang on the last digit."""
+    return [[o[0], f"{float(o[1]) * 0.999:.6g}"] if is_size(o) else o for o in options]
+
+
+def fix_oversampling(options):
+    return put(options, "-oversample", "2")
+
+
+def nearest(options):
+    return drop(options, "-interpolate", "-nointerpolate") + [["-nointerpolate"]]
+
+
+def typed_against_header(options, _):
+    sizes = ("-distance", "-close_distance", "-detsize", "-detsize_f", "-detsize_s")
+    return has(options, "-img", "-mask") and has(options, *sizes)
+
+
+def header_alone(options):
+    return drop(options, "-distance", "-close_distance", "-detsize", "-detsize_f", "-detsize_s")
+
+
+def other_header(options, old, new):
+    return [[o[0], new] if o[-1] == old else o for o in options]
+
+
+def file_named(name):
+    return lambda options, _: any(o[-1] == name for o in options)
+
+
+DIV_STEP = ("-hdivstep", "-vdivstep")
+SENSOR = ("-detector_thick", "-detector_abs", "-detector_thicksteps", "-thicksteps")
+TERMS = ("-oversample_thick", "-oversample_polar", "-oversample_omega")
+
+RULES = [
+    ("misset_seed", lambda o, _: has(o, "-misset_seed", "-misset"), order_missets),
+    ("negative seeds", lambda o, _: positive_seeds(o) != o, positive_seeds),
+    ("twotheta_axis", lambda o, _: has(o, "-twotheta_axis"), swing_last),
+    ("odet_vector", lambda o, _: has(o, "-odet_vector"), unit_normal),
+    ("pivot", *dropping("-pivot")),
+    ("D12 pix0_vector", *dropping("-pix0_vector")),
+    ("D2 D3 D24 oversample_*", *dropping(*TERMS)),
+    ("D4 D5 layers", *dropping(*SENSOR)),
+    ("D6 D7 water", *dropping("-water")),
+    ("D7 dmin and polarization", lambda o, _: has(o, "-dmin"),
+     lambda o: drop(o, "-polar", "-nopolar") + [["-nopolar"]]),
+    ("D8 curved_det", *dropping("-curved_det")),
+    ("D13 interpolation", lambda o, _: has(o, "-hkl"), nearest),
+    ("divergence off centre", *dropping(*DIV_STEP)),
+    ("phisteps without osc", steps_without_range,
+     lambda o: drop(o, "-phisteps", "-phistep")),
+    ("osc 0 with a phistep", step_of_a_still, lambda o: drop(o, "-phistep")),
+    ("D1 phi 0", lambda o, f: 0 in angles(f) and len(angles(f)) > 1, shift_phi),
+    ("automatic oversampling", lambda o, _: not has(o, "-oversample"), fix_oversampling),
+    ("whole number of cells", lambda o, _: any(map(is_size, o)), smaller_sizes),
+    ("typed against a header", typed_against_header, header_alone),
+    ("TWOTHETA of a header", file_named("swung.img"),
+     lambda o: other_header(o, "swung.img", "close.img")),
+    ("beam centre of a mask", file_named("centred-mask.img"),
+     lambda o: other_header(o, "centred-mask.img", "mask.img")),
+]
+
+STEPS = ("-hdivsteps", "-vdivsteps", "-divsteps") + DIV_STEP
+COUNTS = ("-N", "-Na", "-Nb", "-Nc")
+SIZES = ("-detsize", "-detsize_f", "-detsize_s")
+PIXELS = ("-detpixels", "-detpixels_f", "-detpixels_s", "-detpixels_x", "-detpixels_y")
+
+# name, pattern of the message, flags to drop
+REFUSALS = [
+    ("stol", r"is refused until the amorphous", ("-stol", "-4stol", "-Q")),
+    ("N 0", r" -N 0: ", ("-N",)),
+    ("negative osc", r" -osc -", ("-osc",)),
+    ("divergence steps without a range", r"divergence steps need a range", STEPS),
+    ("region of interest off the detector", r" -roi ", ("-roi",)),
+    ("mask of another size", r"-mask has", PIXELS + SIZES),
+    ("contradicting flags", r" -N\w* \d+ contradicts -\w*(sample|xtal|width|heigh)", COUNTS),
+    ("contradicting flags", r" -detpixels\w* \d+ contradicts -detsize", SIZES),
+    ("contradicting flags", r" -distance .* contradicts -close_distance", ("-distance",)),
+    ("a cache that is not there", r" -dump .*cannot read", ("-dump",)),
+    ("contradicting flags", r" -fluence .* contradicts -flux", ("-fluence",)),
+]
+
+
+def refusal(message):
+    """(name, flags to drop) of a refusal, None of one that no table knows."""
+    for name, pattern, flags in REFUSALS:
+        if re.search(pattern, message):
+            return name, flags
+    return None
