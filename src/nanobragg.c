@@ -42,6 +42,7 @@ void nb_config_defaults(nb_config *cfg)
     cfg->Xbeam_mm = cfg->Ybeam_mm = cfg->Xclose_mm = cfg->Yclose_mm = NAN;
     cfg->orgx = cfg->orgy = cfg->twotheta_deg = cfg->thick_um = cfg->abs_um = NAN;
     unset(cfg->xtal_size_mm, 3);
+    cfg->blocks = cfg->crystal_volume_um3 = NAN;
     unset(cfg->detsize_mm, 2);
     unset(cfg->rot_deg, 3);
     cfg->fudge = cfg->exposure_s = 1;

@@ -58,6 +58,7 @@ nb_image_meta nb_sim_describe(const nb_sim *sim)
     meta.polarization = m->scene.polarization;
     meta.nopolar = m->scene.nopolar;
     meta.thick_mm = m->scene.det.layer_step * m->scene.det.layers * 1e3;
+    meta.blocks = m->blocks;
     meta.seed = sim->seed;
     meta.date = nb_image_date();
     meta.command_line = sim->cfg.command_line;

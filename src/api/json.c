@@ -134,6 +134,8 @@ static void add_crystal(cJSON *root, const nb_sim *sim)
     vector(c, "c_star_per_A", 1, x->cstar);
     number(c, "volume_A3", x->volume);
     numbers(c, "N", x->N, 3);
+    number(c, "blocks", m->blocks);
+    number(c, "volume_um3", m->blocks * nb_crystal_block_um3(x));
     cJSON_AddStringToObject(c, "shape", nb_shape_name(m->scene.shape));
     number(c, "fudge", m->scene.fudge);
     numbers(c, "misset_rad", x->misset, 3);

@@ -70,6 +70,9 @@ static void report_crystal(text *t, const nb_sim *sim)
     put(t, "          %gx%gx%g cells, %s, misset %.9g %.9g %.9g deg\n", x->N[0], x->N[1],
         x->N[2], nb_shape_name(sc->shape), x->misset[0] / NB_DEG, x->misset[1] / NB_DEG,
         x->misset[2] / NB_DEG);
+    if (sim->model.blocks != 1)
+        put(t, "          %g blocks of that, %g um^3 in the beam\n", sim->model.blocks,
+            sim->model.blocks * nb_crystal_block_um3(x));
     if (sim->cfg.misset_mode == NB_MISSET_RANDOM)
         put(t, "          random orientation of misset seed %lld\n",
             (long long)x->misset_seed);

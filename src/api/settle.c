@@ -76,6 +76,12 @@ nb_status nb_check_config(const nb_config *cfg, nb_error *err)
 {
     const double tiny = 1e-300, huge = 1e300;
     nb_status st;
+    if (!isnan(cfg->blocks) && !isnan(cfg->crystal_volume_um3))
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-blocks %g and -crystal_volume %g: both say how many blocks of the "
+            "crystal are lit; give one of them",
+            cfg->blocks, cfg->crystal_volume_um3);
     if ((st = in_range(cfg->lambda_A, 1e-6, 1e6, "-lambda", err)) ||
         (st = in_range(cfg->energy_eV, 1e-2, 1e10, "-energy", err)) ||
         (st = in_range(cfg->fluence, 0, huge, "-fluence", err)) ||
@@ -89,6 +95,8 @@ nb_status nb_check_config(const nb_config *cfg, nb_error *err)
         (st = in_range(cfg->osc_deg, 0, 1e6, "-osc", err)) ||
         (st = in_range(cfg->dispersion_pct, 0, 199, "-dispersion", err)) ||
         (st = in_range(cfg->thick_um, 0, 1e9, "-detector_thick", err)) ||
+        (st = in_range(cfg->blocks, tiny, huge, "-blocks", err)) ||
+        (st = in_range(cfg->crystal_volume_um3, tiny, huge, "-crystal_volume", err)) ||
         (st = in_range(cfg->water_um, 0, 1e9, "-water", err)) ||
         (st = in_range(cfg->dmin_A, 0, huge, "-dmin", err)) ||
         (st = in_range(cfg->polarization, -1, 1, "-polar", err)) ||

@@ -119,7 +119,8 @@ nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
     say(&out, "cached_polarization_and_solid_angle: %.15g",
         nb_cached_factors(sc, fast, slow));
     say(&out, "steps: %lld", (long long)sc->steps);
-    say(&out, "r_e^2*fluence/steps: %.15g", sc->intensity_scale);
+    say(&out, "r_e^2*fluence%s/steps: %.15g", sim->model.blocks == 1 ? "" : "*blocks",
+        sc->intensity_scale);
     say(&out, "intensity (photons): %.15g", nb_pixel_intensity(sc, fast, slow));
     return NB_OK;
 }

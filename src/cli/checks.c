@@ -32,6 +32,7 @@ static const contradiction contradictions[] = {
     {"Na", "sample_x", cells_or_mm},
     {"Nb", "sample_y", cells_or_mm},
     {"Nc", "sample_z", cells_or_mm},
+    {"crystal_volume", "blocks", "both say how many blocks are lit"},
     {"distance", "close_distance", "both set the detector's place"},
     {"fluence", "flux", "both set the photons per area"},
     {"pnggamma", "pnglog", "both bend the colours of the picture"},

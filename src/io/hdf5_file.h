@@ -72,6 +72,7 @@ int nb_hdf5_data_key(const char *path, nb_hdf5_data *key);
 typedef struct nb_hdf5_frame {
     double A[9]; /* 1/Angstrom, row major, columns a* b* c*; lab, phi = 0 */
     double N[3]; /* cells along a, b, c */
+    double blocks;
     double phi_deg, osc_deg;
     double wavelength_A, fluence, mosaic_deg;
     double exposure_s, beamsize_mm;

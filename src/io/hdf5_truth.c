@@ -205,6 +205,7 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
                      offsetof(nb_hdf5_frame, seed));
 #define COLUMN(name, member, units)                                                      \
     put_column(h, master, SIMULATION "/" name, offsetof(nb_hdf5_frame, member), units)
+    COLUMN("blocks", blocks, "");
     COLUMN("phi", phi_deg, "deg");
     COLUMN("osc", osc_deg, "deg");
     COLUMN("wavelength", wavelength_A, "angstrom");

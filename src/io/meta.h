@@ -27,6 +27,7 @@ typedef struct nb_image_meta {
     double polarization; /* Kahn factor */
     int nopolar;         /* images without a polarization factor */
     double thick_mm;     /* sensor, 0 none */
+    double blocks;       /* of the crystal */
     int64_t seed;
     time_t date;              /* of writing */
     const char *command_line; /* may be "" */

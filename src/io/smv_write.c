@@ -154,6 +154,8 @@ static void put_own_keys(header *h, const nb_image_view *image, const nb_image_m
     put_int(h, NB_SMV_PREFIX "SEED", m->seed);
     if (image->scale > 0)
         put_number(h, NB_SMV_PREFIX "SCALE", image->scale);
+    if (m->blocks > 0 && m->blocks != 1)
+        put_number(h, NB_SMV_PREFIX "BLOCKS", m->blocks);
     if (m->inputs)
         nb_smv_write_inputs(m->inputs, put_input, h);
 }

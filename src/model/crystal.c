@@ -203,3 +203,15 @@ void nb_crystal_shape_metric(const nb_crystal *x, int legacy, double m[6])
     m[4] = 2 * k * nb_dot(x->astar, x->cstar);
     m[5] = 2 * k * nb_dot(x->bstar, x->cstar);
 }
+
+double nb_crystal_block_um3(const nb_crystal *x)
+{
+    return fabs(x->volume) * x->N[0] * x->N[1] * x->N[2] * 1e-12;
+}
+
+double nb_crystal_blocks(const nb_config *cfg, const nb_crystal *x)
+{
+    if (!isnan(cfg->crystal_volume_um3))
+        return cfg->crystal_volume_um3 / nb_crystal_block_um3(x);
+    return nb_or(cfg->blocks, 1);
+}

@@ -28,6 +28,11 @@ typedef struct nb_crystal_inputs {
 nb_status nb_crystal_build(const nb_config *cfg, const nb_crystal_inputs *inputs,
                            const nb_hooks *hooks, nb_crystal *out, nb_error *err);
 
+/** How many blocks of N cells the beam lights: as typed, or the lit volume over a block's; 1. */
+double nb_crystal_blocks(const nb_config *cfg, const nb_crystal *crystal);
+/** Volume of a block, um^3. */
+double nb_crystal_block_um3(const nb_crystal *crystal);
+
 /** Name of a crystal shape (nb_shape, NB_LATTICE_*), as reports and JSON say it. */
 const char *nb_shape_name(int shape);
 

@@ -138,16 +138,18 @@ static void build_crystal_terms(const nb_config *cfg, const nb_model_inputs *in,
     sc->dmin = cfg->dmin_A * NB_ANGSTROM;
 }
 
-/** Background and scale: each step adds F_bg^2 for every water molecule. */
+/** Background and scale: each step adds F_bg^2 for every water molecule.  The blocks multiply the
+ * scale, and with it the crystal; the water is what it is, and so is divided by them. */
 static void build_scale(const nb_config *cfg, nb_model *m)
 {
     const double F_water = 2.57; /* electrons, forward scattering of H2O in solution */
     nb_scene *sc = &m->scene;
     double w = cfg->water_um * NB_UM;
-    sc->background = F_water * F_water * w * w * w * 1e6 * NB_AVOGADRO / 18.0;
+    m->blocks = nb_crystal_blocks(cfg, &m->crystal);
+    sc->background = F_water * F_water * w * w * w * 1e6 * NB_AVOGADRO / 18.0 / m->blocks;
     sc->steps =
         (int64_t)sc->n_sources * sc->n_orientations * sc->oversample * sc->oversample;
-    sc->intensity_scale = NB_R_E_SQR * m->fluence / (double)sc->steps;
+    sc->intensity_scale = NB_R_E_SQR * m->fluence / (double)sc->steps * m->blocks;
 }
 
 static nb_status build_scene(const nb_config *cfg, const nb_model_inputs *in,

@@ -27,6 +27,7 @@ typedef struct nb_model {
     nb_crystal crystal;
     double wavelength_A;              /* central */
     double fluence;                   /* photons/m^2 */
+    double blocks;                    /* of the crystal */
     double phi0, phi_range, phi_step; /* rad */
     nb_mosaic mosaic;
     nb_source *sources;           /* owned */

@@ -80,8 +80,8 @@ typedef struct nb_scene {
     nb_sf_box sf;
     double dmin; /* m; 0 off */
     /* scale */
-    double background;      /* F_bg^2 N_mol of the water, electrons^2 a step */
-    double intensity_scale; /* r_e^2 * fluence / steps */
+    double background;      /* F_bg^2 N_mol / blocks of the water, electrons^2 a step */
+    double intensity_scale; /* r_e^2 * fluence * blocks / steps */
     int64_t steps;          /* sources * orientations * oversample^2 */
 } nb_scene;
 

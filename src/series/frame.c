@@ -43,6 +43,7 @@ nb_hdf5_frame nb_frame_truth(const nb_frame *f)
         t.A[6 + c] = columns[c].z;
         t.N[c] = m->crystal.N[c];
     }
+    t.blocks = m->blocks;
     t.phi_deg = isnan(f->sim->cfg.phi_deg) ? 0 : f->sim->cfg.phi_deg;
     t.osc_deg = m->phi_range / NB_DEG;
     t.wavelength_A = nb_sim_wavelength(f->sim);

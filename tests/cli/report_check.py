@@ -4,6 +4,7 @@
 usage: NANOBRAGG=program python3 tests/cli/report_check.py
 """
 import array
+import json
 import math
 import os
 import re
@@ -114,6 +115,42 @@ def cut_at_int32(h5py):
        clipped(text)[1][0] > clipped(text)[0][0] > 0, text)
 
 
+def blocks(h5py):
+    """They multiply the crystal and not the water."""
+    water = ["-water", 3]
+
+    def image(*flags):
+        run(*X, "-noint", "-nonoise", "-nopgm", "-quiet", *flags)
+        return floats("floatimage.bin")
+
+    for name, flags in (("scalar", ["-isa", "scalar"]), ("vectors", []),
+                        ("double", ["-precision", "double"]), ("gauss", ["-gauss_xtal"])):
+        one, wet = image(*flags), image(*flags, *water, "-default_F", 0)
+        many = image(*flags, *water, "-blocks", 2e6)
+        worst = max(abs(m - (2e6 * a + w)) / (2e6 * a + w) for m, a, w in zip(many, one, wet))
+        volume = image(*flags, *water, "-crystal_volume", 2e6 * 512 * 80 ** 3 * 1e-12)
+        apart = max(abs(m - v) / m for m, v in zip(many, volume))
+        ok(f"blocks-{name}", max(wet) > 0 and worst < 3e-6 and apart < 3e-7, (worst, apart))
+    text = run(*X, "-crystal_volume", 512 * 80 ** 3 * 1e-12 * 250, "-noint")[0]
+    with open("noiseimage.img", "rb") as stream:
+        header = stream.read(4096)
+    config = json.loads(run(*X, "-blocks", 250, "-show_config")[0])["crystal"]
+    ok("blocks-are-said", "250 blocks of that, 0.065536 um^3" in text and
+       b"NANOBRAGG_BLOCKS=250;" in header and config["blocks"] == 250 and
+       math.isclose(config["volume_um3"], 0.065536), (text, config))
+    error = run(*X, "-crystal_volume", 1, "-blocks", 2, status=2)[1]
+    ok("blocks-and-volume-refused", "both" in error, error)
+    if h5py:
+        with open("jobs", "w", encoding="ascii") as stream:
+            stream.write('{"blocks": 10}\n{}\n')
+        run(*X, "-jobs", "jobs", "-hdf5", "b.h5")
+        with h5py.File("b.h5") as h5:
+            there = h5["/entry/simulation/blocks"][...].tolist()
+            bright = h5["/entry/simulation/brightest"][...]
+        ok("blocks-by-frame", there == [10, 1] and
+           math.isclose(bright[0], 10 * bright[1], rel_tol=1e-6), (there, bright))
+
+
 def main():
     folder = tempfile.mkdtemp()
     os.chdir(folder)
@@ -129,6 +166,7 @@ def main():
     noise = single_images()
     if h5py:
         series(h5py, noise)
+    blocks(h5py)
     os.chdir("/")
     shutil.rmtree(folder)
     return 1 if FAILED else 0
