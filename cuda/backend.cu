@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "parallel.h"
 #include "timing.h"
@@ -426,5 +427,17 @@ void nb_cuda_pinned_free(void *memory)
         cudaFreeHost(memory);
 }
 
-extern "C" const nb_backend nb_backend_cuda = {
-    "cuda", estimate, open_cuda, render, describe, close_cuda, &nb_cuda_device_entries};
+/** The driver's device files: Linux, and Windows' subsystem for it. */
+static int may_be_present(void)
+{
+    return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
+}
+
+extern "C" const nb_backend nb_backend_cuda = {"cuda",
+                                               estimate,
+                                               open_cuda,
+                                               render,
+                                               describe,
+                                               close_cuda,
+                                               &nb_cuda_device_entries,
+                                               may_be_present};

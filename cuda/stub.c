@@ -75,7 +75,12 @@ void nb_cuda_pinned_free(void *memory)
     (void)memory;
 }
 
+static int never(void)
+{
+    return 0;
+}
+
 const nb_backend nb_backend_cuda = {"cuda",   estimate,      open_nothing, render,
-                                    describe, close_nothing, NULL};
+                                    describe, close_nothing, NULL,         never};
 
 #endif

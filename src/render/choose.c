@@ -9,11 +9,13 @@
 #include "pilot.h"
 #include "simd.h"
 
-/* Starting any device takes 0.2 s and more (reports/cuda), and the first guess of the CPU's time may
- * be wrong by a factor of a few: below this there is nothing to ask. */
-#define WORTH_ASKING 0.07
-/* Guesses that differ by less than this factor are not trusted: a few rows are timed. */
-#define DOUBT 6
+/* Seconds.  A first guess of the CPU's time may be wrong by a factor of three: from here on a few rows
+ * are timed. */
+#define WORTH_TIMING 0.1
+/* No process with a device takes less (reports/cuda): below it there is nothing to ask. */
+#define DEVICE_LEAST 0.3
+/* Of a device's start, asking what it is takes so much: spent already when the answer is there. */
+#define ASKING 0.15
 
 /* The vector renderer, unless the reference was asked for by name. */
 const nb_backend *nb_backend_cpu(const nb_render_options *options)
@@ -48,14 +50,22 @@ static nb_status take_cuda(const nb_scene *scene, const nb_render_options *optio
     return NB_OK;
 }
 
+/** Seconds of all images, by a few rows of one. */
+static double time_cpu(const nb_backend *backend, const nb_scene *scene,
+                       const nb_render_options *options, double guess)
+{
+    int images = options->images > 1 ? options->images : 1;
+    double measured = nb_pilot_seconds(backend, scene, options, guess / images);
+    return measured < 0 ? guess : measured * images;
+}
+
 nb_status nb_backend_choose(const nb_scene *scene, const char *device,
                             nb_render_options *options, const nb_backend **backend,
                             char *reason, size_t reason_size, nb_error *err)
 {
     int automatic = device[0] == 0 || strcmp(device, "auto") == 0;
     char why_cpu[200] = "", why_cuda[200] = "";
-    int images = options->images > 1 ? options->images : 1;
-    double cpu, cuda = -1, measured;
+    double cpu, cuda = -1;
     options->device_index = -1;
     if (!automatic && strcmp(device, "cpu") != 0) {
         options->device_index = cuda_index(device);
@@ -67,11 +77,12 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *device,
     }
     *backend = nb_backend_cpu(options);
     cpu = (*backend)->estimate(scene, options, why_cpu, sizeof why_cpu);
-    if (automatic && options->isa == NB_ISA_AUTO && (cpu < 0 || cpu > WORTH_ASKING))
-        cuda = nb_backend_cuda.estimate(scene, options, why_cuda, sizeof why_cuda);
-    if (cuda >= 0 && cpu > 0 && cpu < DOUBT * cuda && cuda < DOUBT * cpu) {
-        measured = nb_pilot_seconds(*backend, scene, options, cpu / images);
-        cpu = measured < 0 ? cpu : measured * images;
+    if (automatic && options->isa == NB_ISA_AUTO && nb_backend_cuda.present()) {
+        cpu = cpu > WORTH_TIMING ? time_cpu(*backend, scene, options, cpu) : cpu;
+        if (cpu < 0 || cpu > DEVICE_LEAST)
+            cuda = nb_backend_cuda.estimate(scene, options, why_cuda, sizeof why_cuda);
+        if (cuda >= 0)
+            cuda = cuda > ASKING ? cuda - ASKING : 0;
     }
     if (cuda >= 0 && (cpu < 0 || cuda < cpu)) {
         *backend = &nb_backend_cuda;

@@ -7,7 +7,7 @@
 #include "../base/memory.h"
 #include "rows.h"
 
-#define STRIP_SECONDS 0.008 /* of the larger strip */
+#define STRIP_SECONDS 0.004 /* of the larger strip */
 
 /** The scene of `rows` rows from the middle of the region of interest: a shorter detector. */
 static nb_scene strip_of(const nb_scene *scene, int rows)

@@ -229,5 +229,5 @@ static int fake_count(void)
 static const nb_backend_device fake_device = {
     fake_warm, fake_sums,     fake_make, fake_fetch, fake_take,
     fake_give, fake_allocate, free,      fake_times, fake_count};
-const nb_backend fake_backend = {"fake",        fake_estimate, fake_open,   fake_render,
-                                 fake_describe, fake_close,    &fake_device};
+const nb_backend fake_backend = {"fake",        fake_estimate, fake_open,    fake_render,
+                                 fake_describe, fake_close,    &fake_device, fake_count};

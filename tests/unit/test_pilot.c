@@ -54,7 +54,7 @@ static void close_slow(nb_backend_state *state)
 }
 
 static const nb_backend slow = {"slow", NULL,       open_slow, render_slow,
-                                NULL,   close_slow, NULL};
+                                NULL,   close_slow, NULL,      NULL};
 
 static int progress(void *user, double fraction)
 {
