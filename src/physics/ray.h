@@ -77,12 +77,30 @@ NB_HD double nb_capture(const nb_detector *det, int layer, nb_vec3 direction)
     return exp(-layer * path) - exp(-(layer + 1) * path);
 }
 
-/** Mean depth of the photons that stop in a layer of `path` attenuation lengths, as a fraction
- * of its thickness: the mean of x in 0..1 with density exp(-path x).  1/2 for a thin layer,
- * 1/path for a thick one. */
-NB_HD double nb_mean_depth(double path)
+/** 1 - exp(-path): the fraction that stops in a layer of `path` attenuation lengths. */
+NB_HD double nb_stopped(double path)
 {
-    return fabs(path) < 1e-3 ? 0.5 - path / 12.0 : 1.0 / path - 1.0 / expm1(path);
+    return path < 0.1 ? -expm1(-path) : 1.0 - exp(-path);
+}
+
+/** Mean depth of the photons that stop in such a layer, as a fraction of its thickness: the mean of
+ * x in 0..1 with density exp(-path x), 1/path - 1/(exp(path) - 1).  1/2 for a thin layer, 1/path for
+ * a thick one.  stopped = nb_stopped(path). */
+NB_HD double nb_mean_depth(double path, double stopped)
+{
+    return fabs(path) < 1e-3 ? 0.5 - path / 12.0 : 1.0 / path + (1.0 - 1.0 / stopped);
+}
+
+/** From the ray to a layer's front face to that to the place where its photons stop in the mean;
+ * capture and depth are those along `front`.  Omega is left 0. */
+NB_HD nb_ray nb_go_deep(const nb_detector *det, const nb_ray *front, int layer)
+{
+    double path = nb_layer_path(det, front->direction), stopped = nb_stopped(path);
+    double depth = nb_mean_depth(path, stopped) * det->layer_step;
+    nb_vec3 along = det->curved ? front->direction : det->normal;
+    nb_ray ray = nb_ray_along(nb_add(front->position, nb_scale(depth, along)));
+    ray.capture = layer > 0 ? exp(-layer * path) * stopped : stopped;
+    return ray;
 }
 
 /** The ray to the point (F, S) of a layer.  Capture and mean depth are those along the ray to the
@@ -90,13 +108,10 @@ NB_HD double nb_mean_depth(double path)
 NB_HD nb_ray nb_ray_to(const nb_detector *det, double F, double S, int layer)
 {
     nb_ray ray = nb_ray_along(nb_detector_point(det, F, S, layer * det->layer_step));
-    double capture = nb_capture(det, layer, ray.direction);
-    if (det->mean_depth) {
-        double depth = nb_mean_depth(nb_layer_path(det, ray.direction)) * det->layer_step;
-        ray = nb_ray_along(nb_add(
-            ray.position, nb_scale(depth, det->curved ? ray.direction : det->normal)));
-    }
-    ray.capture = capture;
+    if (det->mean_depth)
+        ray = nb_go_deep(det, &ray, layer);
+    else
+        ray.capture = nb_capture(det, layer, ray.direction);
     ray.omega = nb_solid_angle(det, &ray);
     return ray;
 }

@@ -63,8 +63,10 @@ NB_INLINE row_line line_of(const nb_scene *sc, int s, int subs, int layer)
     double S = nb_subpixel(det, sc->oversample, s, subs), O = layer * det->layer_step;
     row_line line;
     if (det->curved) {
-        if (det->mean_depth) /* straight through: the same everywhere */
-            O += nb_mean_depth(det->layer_step * det->mu) * det->layer_step;
+        if (det->mean_depth) { /* straight through: the same everywhere */
+            double path = det->layer_step * det->mu;
+            O += nb_mean_depth(path, nb_stopped(path)) * det->layer_step;
+        }
         double v = (S - det->Sbeam) / det->distance, r = det->distance + O;
         line.U = nb_add(nb_scale(r * cos(v), det->beam),
                         nb_scale(r * sin(v), det->curved_slow));

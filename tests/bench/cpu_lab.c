@@ -218,6 +218,13 @@ static nb_comparison errors(const version *v, const lab_case *c, double N)
     return k;
 }
 
+static const char *precision_name(nb_precision precision)
+{
+    return precision == NB_PRECISION_MIXED    ? "mixed"
+           : precision == NB_PRECISION_SINGLE ? "single"
+                                              : "double";
+}
+
 static int is_wanted(const version *v, const char *only)
 {
     return nb_cpu_runs(v->isa) && (!only || strcmp(only, nb_isa_name(v->isa)) == 0);
@@ -254,10 +261,7 @@ static void run(lab_case *c, double N, int repeats, const char *only)
         qsort(t[i], (size_t)repeats, sizeof t[i][0], by_value);
         k = errors(v, c, N);
         printf("| %s | %s %s | %.3f | %.3f | %.1e | %.1e | %s |\n", c->name,
-               nb_isa_name(v->isa),
-               v->precision == NB_PRECISION_MIXED    ? "mixed"
-               : v->precision == NB_PRECISION_SINGLE ? "single"
-                                                     : "double",
+               nb_isa_name(v->isa), precision_name(v->precision),
                t[i][repeats / 2] * 1e9 / c->timed_steps, t[i][0] * 1e9 / c->timed_steps,
                k.maxrel, k.rel6, v->intent);
         fflush(stdout);
@@ -350,8 +354,8 @@ static void run_sensor(int domains, int repeats, const char *only)
                 t[k][r] = render(&versions[i], &c[k], c[k].timed, image);
         for (k = 0; k < 2; k++)
             qsort(t[k], (size_t)repeats, sizeof t[k][0], by_value);
-        printf("| %d | %s, precision %d | %.3f | %.3f | %+.1f %% | %+.1f %% |\n", domains,
-               nb_isa_name(versions[i].isa), versions[i].precision,
+        printf("| %d | %s %s | %.3f | %.3f | %+.1f %% | %+.1f %% |\n", domains,
+               nb_isa_name(versions[i].isa), precision_name(versions[i].precision),
                t[0][repeats / 2] / steps, t[1][repeats / 2] / steps,
                100 * (t[1][repeats / 2] / t[0][repeats / 2] - 1),
                100 * (t[1][0] / t[0][0] - 1));

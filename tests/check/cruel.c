@@ -393,6 +393,19 @@ static void grazing_layers(check_case *c)
     c->cfg.thick_steps = 2;
 }
 
+/** A normal that is not across the rows. */
+static void skew_layers(check_case *c)
+{
+    start(c, "skew-normal-layers", 100, 5, 41);
+    turn(c, 3, 2, 1);
+    c->cfg.convention = NB_CONV_CUSTOM;
+    c->cfg.odet_vector = (nb_opt3){1, {0.8, 0, 0.6}};
+    c->cfg.pixel_mm = 2;
+    c->cfg.thick_um = 900;
+    c->cfg.abs_um = 300;
+    c->cfg.thick_steps = 3;
+}
+
 /** A detector bent over a quarter of the sphere, and the area of its pixels. */
 static void bent_detector(check_case *c)
 {
@@ -450,6 +463,7 @@ int check_cruel_case(check_case *c, int i)
                                                   round_centre,
                                                   wide_angle,
                                                   grazing_layers,
+                                                  skew_layers,
                                                   bent_detector};
     if (i < 0 || i >= (int)(sizeof cases / sizeof cases[0]))
         return 0;
