@@ -78,6 +78,7 @@ fi
 . ./flags.sh
 bash ./check_flags.sh || failed=1
 bash ./check_docs.sh || failed=1
+"${PYTHON:-python3}" ./recipes_check.py || failed=1
 bash ./compare_check.sh || failed=1
 bash ./bench_check.sh || failed=1
 "${PYTHON:-python3}" ./compare_check.py || failed=1
