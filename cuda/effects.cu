@@ -61,7 +61,7 @@ static __device__ typename made_type<KIND>::type make_pixel(const made_job &p,
     float value = lit ? p.image[pixel] : 0.0f;
     switch (KIND) {
     case NB_MADE_INT_U16:
-        *overload = nb_int_clips(value, p.made.scale, p.made.adc_offset);
+        *overload = lit && nb_int_clips(value, p.made.scale, p.made.adc_offset);
         return nb_int_adu(value, p.made.scale, p.made.adc_offset);
     case NB_MADE_INT_I32: {
         uint16_t adu = nb_int_adu(value, p.made.scale, 0);
