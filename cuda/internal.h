@@ -75,12 +75,12 @@ typedef struct nb_cuda_direct_step {
     struct {
         nb_vec3 vector; /* -a/lambda */
         double slope, constant;
-        double depth;     /* vector.normal: what a metre behind the front face adds */
         double column[2]; /* vector.base of layer 0 is [0] + [1] S, S metres along slow */
     } axis[3];            /* of -h: see steps.cu */
     float weight;
     float shift[3];   /* residual kernel: first source's direction less this one's */
     float wavenumber; /* residual kernel: 1/lambda */
+    double depth[3];  /* axis[].vector.normal: what a metre behind the front face adds */
 } nb_cuda_direct_step;
 
 /** The tables of the fast kernels. */

@@ -34,7 +34,6 @@ typedef struct row_job {
     int chunks;              /* of neighbouring blocks of pixels, for each thread */
     int aligned;             /* rows start on 16 bytes and have no mask */
     double edge;             /* of a sub-pixel, m */
-    double path;             /* of a layer, attenuation lengths */
     double scale;            /* of the image */
     double plain_polar[2]; /* k_one: [0] + [1] cos^2, with the scale and omega's constants */
     double along[2], square[3], beam[2],
@@ -43,6 +42,8 @@ typedef struct row_job {
     int polar, polar_oversampled;
     double K;
     nb_vec3 incident, B, E; /* of the first source: nb_polarization's frame */
+    /* last, for k_one spills where the fields that it reads move */
+    double path; /* of a layer, attenuation lengths */
 } row_job;
 
 /** A row of points at one sub-pixel and layer: P = base + F fast. */
@@ -208,7 +209,7 @@ static __device__ __forceinline__ void step_lines(const nb_cuda_direct_step &ste
     for (int axis = 0; axis < 3; axis++) {
         lines[axis].base = dot(step.axis[axis].vector, row.base);
         lines[axis].slope = step.axis[axis].slope;
-        lines[axis].depth = step.axis[axis].depth;
+        lines[axis].depth = step.depth[axis];
         constants[axis] = step.axis[axis].constant;
     }
 }

@@ -87,7 +87,7 @@ __global__ void k_direct_steps(const __grid_constant__ nb_scene sc, int table,
         steps[i].axis[axis].vector = v;
         steps[i].axis[axis].slope = nb_dot(v, sc.det.fast);
         steps[i].axis[axis].constant = magic(table) - nb_dot(v, source->incident);
-        steps[i].axis[axis].depth = nb_dot(v, sc.det.normal);
+        steps[i].depth[axis] = nb_dot(v, sc.det.normal);
         steps[i].axis[axis].column[0] = nb_dot(v, sc.det.pix0);
         steps[i].axis[axis].column[1] = nb_dot(v, sc.det.slow);
     }
