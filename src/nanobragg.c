@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "api/sim.h"
+#include "base/c_locale.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "effects/noise.h"
@@ -30,6 +31,8 @@ static void unset(double *values, int n)
 
 void nb_config_defaults(nb_config *cfg)
 {
+    if (!cfg)
+        return;
     memset(cfg, 0, sizeof *cfg);
     cfg->default_F = cfg->mosaic_spread_deg = cfg->lambda_A = cfg->energy_eV = NAN;
     cfg->fluence = cfg->beamsize_mm = NAN;
@@ -88,6 +91,8 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     in.sf = sim->factors;
     in.sf.default_F = isnan(cfg->default_F) ? 0 : cfg->default_F;
     st = nb_model_build(cfg, &in, &sim->hooks, &sim->model, err);
+    if (!st)
+        st = nb_check_model(cfg, &sim->model, err);
     return st ? st : check_memory(&sim->model.geometry, err);
 }
 
@@ -122,6 +127,8 @@ static nb_status prepare(nb_sim *sim, nb_error *err)
 {
     double start = nb_monotonic_seconds();
     nb_status st;
+    if ((st = nb_check_config(&sim->cfg, err)))
+        return st;
     if (strncmp(sim->cfg.device, "cuda", 4) == 0)
         nb_sim_device_warm(sim, &nb_backend_cuda);
     if ((st = check_libraries(&sim->cfg, err)) || (st = nb_load_headers(sim, err)) ||
@@ -141,6 +148,8 @@ nb_status nb_sim_create(const nb_config *cfg, const nb_hooks *hooks, nb_sim **ou
 nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *hooks,
                             nb_sim **out, nb_error *err)
 {
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(cfg && out);
     nb_sim *sim = nb_alloc(1, sizeof *sim, "simulation", err);
     nb_status st;
     *out = NULL;
@@ -179,8 +188,10 @@ void nb_sim_free(nb_sim *sim)
 
 void nb_sim_size(const nb_sim *sim, int *fast, int *slow)
 {
-    *fast = sim->model.scene.det.fpixels;
-    *slow = sim->model.scene.det.spixels;
+    if (fast)
+        *fast = sim ? sim->model.scene.det.fpixels : 0;
+    if (slow)
+        *slow = sim ? sim->model.scene.det.spixels : 0;
 }
 
 static int device_is_automatic(const nb_config *cfg)
@@ -256,6 +267,8 @@ nb_status nb_sim_statistics(nb_sim *sim, const float *image, nb_stats *stats,
 
 nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *err)
 {
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim);
     nb_error local = {0};
     nb_stats own;
     nb_status st = open_and_render(sim, image, err ? err : &local);
@@ -278,18 +291,22 @@ nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *er
 
 int64_t nb_sim_seed(const nb_sim *sim)
 {
-    return sim->seed;
+    return sim ? sim->seed : 0;
 }
 
 const char *nb_sim_backend(const nb_sim *sim)
 {
-    return sim->backend_line;
+    return sim ? sim->backend_line : "";
 }
 
 void nb_sim_times(const nb_sim *sim, nb_times *out)
 {
     nb_device_times device = {0};
-    *out = sim->times;
+    if (!out)
+        return;
+    *out = sim ? sim->times : (nb_times){0};
+    if (!sim)
+        return;
     if (!sim->state || !sim->backend->device)
         return;
     sim->backend->device->times(sim->state, &device);

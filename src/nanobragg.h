@@ -2,7 +2,8 @@
 /** nanobragg: absolute-scale X-ray diffraction from nanocrystals.
  *
  * The only public header.  The library keeps no global state, prints nothing and never exits:
- * every fallible function returns an nb_status and fills an nb_error.  Units here are the
+ * every fallible function returns an nb_status and fills an nb_error (which may be NULL).  Other
+ * pointers may be NULL where that is said; elsewhere NULL is NB_ERR_INPUT.  Units here are the
  * users' units (mm, A, deg, um, mrad); they are converted to SI once, in src/model.
  *
  * The usual path, as in docs/library.md: nb_config_defaults, fields, nb_sim_create, nb_sim_render,
@@ -253,7 +254,8 @@ typedef struct nb_config {
     char command_line[2048]; /* for file headers; may be empty */
 } nb_config;
 
-/** Callbacks of the caller; every member may be NULL. */
+/** Callbacks of the caller; every member may be NULL.  They run with the C locale in their thread,
+ * because every function here reads and writes numbers in it, whatever locale is set. */
 typedef struct nb_hooks {
     void *user;
     /** One line for the user (a default taken, a flag without effect). No newline. */
@@ -295,7 +297,7 @@ nb_status nb_sim_create(const nb_config *cfg, const nb_hooks *hooks, nb_sim **si
                         nb_error *err);
 void nb_sim_free(nb_sim *sim); /* NULL is fine */
 
-/** Image size in pixels. */
+/** Image size in pixels; fast and slow may be NULL, and sim NULL gives 0. */
 void nb_sim_size(const nb_sim *sim, int *fast, int *slow);
 
 /** Render into image[slow][fast] (caller's, fast*slow floats, photons per pixel); pixels outside
@@ -310,7 +312,7 @@ nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *er
 nb_status nb_sim_image(nb_sim *sim, const float **image, nb_error *err);
 
 /** Integer image: floor(scale*v + adc + 0.5) clamped to 0..65535; 0 outside the ROI.
- * out[slow][fast] is the caller's. */
+ * out[slow][fast] is the caller's.  stats may be NULL; an automatic scale is 1 then. */
 nb_status nb_sim_digitize(const nb_sim *sim, const float *image, const nb_stats *stats,
                           uint16_t *out, nb_error *err);
 

@@ -7,11 +7,14 @@
 #include "../analysis/peaks.h"
 #include "../analysis/pixels.h"
 #include "../analysis/radial.h"
+#include "../base/c_locale.h"
 #include "../base/error.h"
 #include "pair.h"
 
 void nb_compare_defaults(nb_compare_options *o)
 {
+    if (!o)
+        return;
     memset(o, 0, sizeof *o);
     o->floor = 1e-6;
     o->peak_percentile = 99;
@@ -26,6 +29,7 @@ nb_status nb_pair_of(const nb_image *a, const nb_image *b, const nb_compare_opti
 {
     const int *r = o->roi;
     nb_pair p = {a->pixels, b->pixels, b->fast, b->slow, {0, b->fast - 1, 0, b->slow - 1}};
+    NB_REFUSE_NULL(a->pixels && b->pixels);
     if (a->fast != b->fast || a->slow != b->slow)
         return nb_fail(err, NB_ERR_INPUT,
                        "the images differ in size: %d x %d and %d x %d%s", a->fast,
@@ -117,6 +121,8 @@ nb_status nb_image_compare(const nb_image *a, const nb_image *b,
                            const nb_compare_options *options, nb_difference *d,
                            nb_error *err)
 {
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(a && b && d);
     nb_compare_options standard;
     nb_pair pair;
     nb_status st;

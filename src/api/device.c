@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "sim.h"
@@ -88,6 +89,8 @@ nb_status nb_sim_own_image(nb_sim *sim, nb_error *err)
 
 nb_status nb_sim_image(nb_sim *sim, const float **image, nb_error *err)
 {
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && image);
     nb_status st = NB_OK;
     *image = NULL;
     if (!sim->own_has && !sim->device_has)

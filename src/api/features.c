@@ -76,6 +76,7 @@ const nb_feature *nb_features(size_t *count)
         {"LZ4", LZ4_STATE},
         {"MPI", MPI_STATE},
     };
-    *count = sizeof features / sizeof *features;
+    if (count)
+        *count = sizeof features / sizeof *features;
     return features;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "../base/c_locale.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../base/same_file.h"
@@ -37,6 +38,8 @@ static int add_inputs(const nb_config *cfg, nb_file_use *list, int n)
 int nb_config_files(const nb_config *cfg, nb_file_use *list)
 {
     int n = 0;
+    if (!cfg || !list)
+        return 0;
     n = add(list, n, cfg->write_float, (nb_file_use){"-floatfile", cfg->float_file, 1});
     n = add(list, n, cfg->write_int, (nb_file_use){"-intfile", cfg->int_file, 1});
     n = add(list, n, cfg->write_noise, (nb_file_use){"-noisefile", cfg->noise_file, 1});
@@ -58,6 +61,8 @@ int nb_series_config_files(const nb_config *cfg, nb_file_use *list)
 nb_status nb_check_files(const nb_config *cfg, const nb_file_use *more, int n,
                          nb_error *err)
 {
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(n >= 0 && (more || n == 0));
     nb_file_use *list =
         nb_alloc((size_t)n + NB_FILES_MOST, sizeof *list, "names of files", err);
     int own = list && cfg ? nb_config_files(cfg, list) : 0;

@@ -35,6 +35,8 @@ static suspect find_cause(const nb_sim *sim)
          "check -hkl and -default_F"},
         {excess_of(cells * cells, 1e30), "a crystal", "unit cells", cells,
          "take a smaller -N or -samplesize"},
+        {excess_of(sim->model.blocks, 1e20), "a crystal", "blocks", sim->model.blocks,
+         "take a smaller -blocks or -crystal_volume"},
         {excess_of(sc->background, 1e26), "a cube of water", "um", sim->cfg.water_um,
          "take a smaller -water"},
         {excess_of(omega, 10), "a pixel", "sr", omega,

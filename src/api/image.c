@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
@@ -283,9 +284,16 @@ nb_status nb_image_load(const char *path, const char *flag, const nb_hooks *hook
 nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *typed,
                         nb_image *out, nb_error *err)
 {
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(path && out);
     opened in;
     nb_status st;
     memset(out, 0, sizeof *out);
+    if (fast < 0 || slow < 0)
+        return nb_fail(err, NB_ERR_INPUT, "a headerless image of %d x %d pixels", fast,
+                       slow);
+    if (typed && (st = nb_check_config(typed, err)))
+        return st;
     st = open_image(&in, path, "image", typed ? typed->max_read_MB : 0, out, err);
     in.file.fast = fast;
     in.file.slow = slow;

@@ -2,6 +2,7 @@
 /* -show_config: everything that was resolved, as JSON, in SI and in users' units. */
 #include <math.h>
 
+#include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "sim.h"
@@ -194,6 +195,8 @@ static void add_running(cJSON *root, const nb_sim *sim)
 
 nb_status nb_sim_config_json(const nb_sim *sim, char **json, nb_error *err)
 {
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && json);
     cJSON *root = cJSON_CreateObject();
     char *text;
     *json = NULL;
@@ -215,6 +218,8 @@ nb_status nb_sim_config_json(const nb_sim *sim, char **json, nb_error *err)
 #else
 nb_status nb_sim_config_json(const nb_sim *sim, char **json, nb_error *err)
 {
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && json);
     (void)sim;
     *json = NULL;
     return nb_fail(

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../effects/panels.h"
@@ -14,6 +15,7 @@
 #include "../model/detector.h"
 #include "../model/units.h"
 #include "pair.h"
+#include "sim.h"
 
 int nb_picture_is_grey(const nb_png_options *o)
 {
@@ -130,6 +132,8 @@ static nb_status detector_of(const nb_config *cfg, nb_detector *det, double *wav
 nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
                            const char *path, nb_error *err)
 {
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(image && image->pixels && path);
     static const nb_png_options standard;
     nb_picture_job job = {
         image->pixels, image->fast, image->slow,    options ? options : &standard,
@@ -140,6 +144,8 @@ nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
     nb_detector det;
     void *pixels = NULL;
     nb_status st = NB_OK;
+    if ((st = nb_check_png(job.options, err)))
+        return st;
     if (cfg && job.options->rings && (!isnan(cfg->lambda_A) || !isnan(cfg->energy_eV))) {
         st = detector_of(cfg, &det, &job.wavelength, err);
         job.det = &det;
@@ -157,6 +163,8 @@ nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
                                 const nb_png_options *colours, const char *path,
                                 nb_error *err)
 {
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(a && b && path);
     nb_compare_options standard;
     nb_image_meta meta = {0};
     nb_image_view view = {0};
@@ -166,7 +174,8 @@ nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
     size_t first;
     nb_status st;
     nb_compare_defaults(&standard);
-    if ((st = nb_pair_of(a, b, options ? options : &standard, &pair, err)))
+    if ((colours && (st = nb_check_png(colours, err))) ||
+        (st = nb_pair_of(a, b, options ? options : &standard, &pair, err)))
         return st;
     first = (size_t)pair.roi[2] * (size_t)pair.fast + (size_t)pair.roi[0];
     panels = (nb_panels){pair.a + first,

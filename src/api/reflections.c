@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The reflections of an image. */
+#include "../base/c_locale.h"
+#include "../base/error.h"
 #include "../render/reflections.h"
 
 #include <string.h>
@@ -21,6 +23,8 @@ static double excitation(const nb_model *m, const nb_reflection *s)
 nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflections *out,
                              nb_error *err)
 {
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && image && out);
     const nb_model *m = &sim->model;
     double middle = sim->cfg.compat ? 0.0 : 0.5;
     double step = m->phi_range > 0 ? m->phi_step : 0;

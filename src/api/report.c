@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../io/dials_frame.h"
@@ -109,6 +110,8 @@ static void report_polarization(text *t, const nb_sim *sim)
 
 nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
 {
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && out);
     const nb_model *m = &sim->model;
     const nb_geometry *g = &m->geometry;
     const nb_scene *sc = &m->scene;

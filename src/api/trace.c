@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../physics/pixel.h"
 #include "sim.h"
@@ -94,6 +95,8 @@ nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
                        void (*emit)(void *user, const char *line), void *user,
                        nb_error *err)
 {
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && emit);
     const nb_scene *sc = &sim->model.scene;
     printer out = {emit, user};
     double sum = 0, ray_sum;
@@ -129,6 +132,8 @@ nb_status nb_sim_printout(const nb_sim *sim, const float *image, int fast, int s
                           void (*emit)(void *user, const char *line), void *user,
                           nb_error *err)
 {
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && image && emit);
     const nb_scene *sc = &sim->model.scene;
     const nb_detector *det = &sc->det;
     const nb_source *source = &sc->sources[sc->n_sources - 1];

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
@@ -24,6 +25,8 @@ enum { NB_JOBS = 8 }; /* more than there are kinds of output */
 nb_status nb_sim_digitize(const nb_sim *sim, const float *image, const nb_stats *stats,
                           uint16_t *out, nb_error *err)
 {
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && image && out);
     (void)err;
     nb_quantize_u16(image, &sim->model.scene, nb_int_scale(sim->cfg.scale, stats),
                     sim->cfg.adc_offset, out);
@@ -41,6 +44,8 @@ nb_noise_options nb_sim_noise_options(const nb_sim *sim)
 nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
                        int64_t *overloads, nb_error *err)
 {
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && image && out);
     const nb_noise_options options = nb_sim_noise_options(sim);
     if (sim->cfg.compat)
         return nb_noise_legacy(image, &sim->model.scene, &options, out, overloads, err);
@@ -399,9 +404,9 @@ static void count_clipped(outputs *o, const nb_stats *stats)
 void nb_sim_clipped(const nb_sim *sim, int64_t *integer, int64_t *noise)
 {
     if (integer)
-        *integer = sim->clipped_int;
+        *integer = sim ? sim->clipped_int : 0;
     if (noise)
-        *noise = sim->clipped_noise;
+        *noise = sim ? sim->clipped_noise : 0;
 }
 
 /** The wall time of the files, divided as their threads' time was. */
@@ -421,6 +426,8 @@ static void divide_time(outputs *o, double wall)
 nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
                        nb_error *err)
 {
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && stats);
     const nb_config *cfg = &sim->cfg;
     double start = nb_monotonic_seconds();
     outputs o = {0};

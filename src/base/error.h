@@ -15,6 +15,15 @@ nb_status nb_fail(nb_error *err, nb_status code, const char *format, ...)
 nb_status nb_fail_at(nb_error *err, nb_status code, const char *file, long line,
                      const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/** Refuse a call in which a pointer is NULL that must not be; `pointers` is like `a && b`.  Needs a
+ * parameter `err`. */
+#define NB_REFUSE_NULL(pointers)                                                         \
+    do {                                                                                 \
+        if (!(pointers))                                                                 \
+            return nb_fail(err, NB_ERR_INPUT, "%s: NULL where it is not allowed (%s)",   \
+                           __func__, #pointers);                                         \
+    } while (0)
+
 /** "out of memory (N bytes for WHAT)", NB_ERR_NOMEM. */
 nb_status nb_fail_memory(nb_error *err, size_t bytes, const char *what);
 

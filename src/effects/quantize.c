@@ -11,14 +11,14 @@ double nb_int_scale(double asked, const nb_stats *stats)
 {
     if (asked > 0)
         return asked;
-    return stats->max > 0 ? 55000.0 / stats->max : 1.0;
+    return stats && stats->max > 0 ? 55000.0 / stats->max : 1.0;
 }
 
 double nb_pgm_scale(double asked, const nb_stats *stats, double int_scale)
 {
     if (asked > 0)
         return asked;
-    return stats->rmsd > 0 ? 250.0 / (5.0 * stats->rmsd) : int_scale;
+    return stats && stats->rmsd > 0 ? 250.0 / (5.0 * stats->rmsd) : int_scale;
 }
 
 void nb_quantize_u16_rows(const float *image, const nb_scene *scene,

@@ -3,12 +3,13 @@
 
 #include <float.h>
 #include <limits.h>
-#include <locale.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "../base/c_locale.h"
 
 #define LONGEST_NUMBER 1000
 #define EXPONENT_CAP 100000 /* larger ones over- or underflow anyway */
@@ -18,32 +19,14 @@ static int digit(const char *p, const char *end)
     return p < end && *p >= '0' && *p <= '9';
 }
 
-/* strtod and snprintf follow the thread's locale: lend it the C locale. */
-static locale_t enter_c_locale(locale_t *previous)
-{
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    *previous = c ? uselocale(c) : (locale_t)0;
-    return c;
-}
-
-static void leave_c_locale(locale_t c, locale_t previous)
-{
-    if (c) {
-        uselocale(previous);
-        freelocale(c);
-    }
-}
-
 static const char *exact_double(const char *start, const char *stop, double *value)
 {
     char copy[LONGEST_NUMBER + 1];
     size_t n = (size_t)(stop - start);
-    locale_t c, previous;
+    NB_IN_C_LOCALE;
     memcpy(copy, start, n);
     copy[n] = '\0';
-    c = enter_c_locale(&previous);
     *value = strtod(copy, NULL);
-    leave_c_locale(c, previous);
     return isfinite(*value) ? stop : NULL;
 }
 
@@ -170,10 +153,9 @@ void nb_text_quote(const char *p, const char *end, char out[NB_TEXT_QUOTE])
 
 void nb_text_format(double value, char out[NB_TEXT_NUMBER])
 {
-    locale_t previous, c = enter_c_locale(&previous);
     int digits = 15;
+    NB_IN_C_LOCALE;
     do
         snprintf(out, NB_TEXT_NUMBER, "%.*g", digits, value);
     while (digits++ < 17 && strtod(out, NULL) != value);
-    leave_c_locale(c, previous);
 }

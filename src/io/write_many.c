@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "writer.h"
@@ -123,6 +124,7 @@ static void work(many_files *m, size_t buffer_bytes)
     void *lent = memory ? memory->take(memory->user, buffer_bytes) : NULL;
     void *buffer = lent ? lent : nb_alloc_raw(buffer_bytes, 1, "rows of an image", &error);
     int worker = atomic_fetch_add(&m->workers, 1), todo;
+    NB_IN_C_LOCALE;
     for (int i = 0; !buffer && i < m->n; i++)
         fail_file(&m->files[i], &error);
     while (buffer && (todo = atomic_fetch_add(&m->next, 1)) < m->pieces + m->bands) {

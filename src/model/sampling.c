@@ -9,7 +9,7 @@
 static int count_of(double ratio)
 {
     double n = nb_ceil_ratio(ratio);
-    return n > INT_MAX ? INT_MAX : n < 1 ? 1 : (int)n;
+    return n > INT_MAX - 1 ? INT_MAX - 1 : n < 1 ? 1 : (int)n;
 }
 
 static int at_least_two(int n)

@@ -140,16 +140,24 @@ static void build_crystal_terms(const nb_config *cfg, const nb_model_inputs *in,
 
 /** Background and scale: each step adds F_bg^2 for every water molecule.  The blocks multiply the
  * scale, and with it the crystal; the water is what it is, and so is divided by them. */
-static void build_scale(const nb_config *cfg, nb_model *m)
+static nb_status build_scale(const nb_config *cfg, nb_model *m, nb_error *err)
 {
     const double F_water = 2.57; /* electrons, forward scattering of H2O in solution */
     nb_scene *sc = &m->scene;
     double w = cfg->water_um * NB_UM;
+    double steps = (double)sc->n_sources * sc->n_orientations * sc->oversample *
+                   (double)sc->oversample;
+    if (steps > 1e18)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "%.3g steps a pixel: fewer sources, mosaic domains, phi steps or "
+                       "sub-pixels, please",
+                       steps);
     m->blocks = nb_crystal_blocks(cfg, &m->crystal);
     sc->background = F_water * F_water * w * w * w * 1e6 * NB_AVOGADRO / 18.0 / m->blocks;
     sc->steps =
         (int64_t)sc->n_sources * sc->n_orientations * sc->oversample * sc->oversample;
     sc->intensity_scale = NB_R_E_SQR * m->fluence / (double)sc->steps * m->blocks;
+    return NB_OK;
 }
 
 static nb_status build_scene(const nb_config *cfg, const nb_model_inputs *in,
@@ -172,8 +180,7 @@ static nb_status build_scene(const nb_config *cfg, const nb_model_inputs *in,
     sc->polar_axis = m->geometry.polar;
     sc->nopolar = cfg->nopolar;
     build_crystal_terms(cfg, in, m);
-    build_scale(cfg, m);
-    return NB_OK;
+    return build_scale(cfg, m, err);
 }
 
 nb_status nb_model_build(const nb_config *cfg, const nb_model_inputs *in,

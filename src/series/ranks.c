@@ -128,6 +128,7 @@ static nb_status begin(nb_ranks *r, int launched, nb_error *err)
 
 nb_status nb_ranks_join(nb_ranks **ranks, nb_error *err)
 {
+    NB_REFUSE_NULL(ranks);
     int launched = nb_ranks_launched(NULL);
     nb_status st;
     *ranks = NULL;
@@ -267,6 +268,7 @@ int nb_ranks_pending(nb_ranks *r)
 
 nb_status nb_ranks_join(nb_ranks **ranks, nb_error *err)
 {
+    NB_REFUSE_NULL(ranks);
     int launched = nb_ranks_launched(NULL);
     *ranks = NULL;
     if (launched < 2)

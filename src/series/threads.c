@@ -8,6 +8,7 @@
 #include <omp.h>
 #endif
 
+#include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "record.h"
@@ -270,6 +271,7 @@ static void *work(void *user)
     worker *w = user;
     nb_run *run = w->run;
     nb_slot *slot;
+    NB_IN_C_LOCALE;
 #ifdef _OPENMP
     omp_set_num_threads(run->threads_each); /* of this thread's loops */
 #endif

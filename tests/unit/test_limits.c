@@ -56,6 +56,10 @@ static void an_overflow_names_its_cause(void **state)
         check_overflow(&cfg, "-flux");
         cfg = vectors();
         cfg.isa = sets[i];
+        cfg.blocks = 1e60;
+        check_overflow(&cfg, "-blocks");
+        cfg = vectors();
+        cfg.isa = sets[i];
         cfg.default_F = 1e25;
         check_overflow(&cfg, "-default_F");
         cfg.default_F = 100;

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers in text, structure factors as text, orientation matrices, source lists. */
 #include <float.h>
-#include <locale.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "../support/check.h"
+#include "../support/comma.h"
 
 #include "../../src/base/memory.h"
 #include "../../src/io/hkl.h"
@@ -160,21 +152,14 @@ static void formatting_reads_back(void **state)
 
 static void locale_with_decimal_comma(void **state)
 {
-    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8",
-                                        "de_DE"};
-    const char *set = NULL;
     char text[NB_TEXT_NUMBER];
     double v = 0;
     (void)state;
-    for (size_t i = 0; i < sizeof names / sizeof *names && !set; i++)
-        set = setlocale(LC_ALL, names[i]);
-    if (!set) {
-        print_message("# skipped: this machine has no locale with a decimal comma\n");
-        skip();
-    }
+    if (!nb_set_comma_locale())
+        skip_because("localedef could not make a locale with a decimal comma");
     assert_true(nb_text_number("0.12345678901234567", &v) && v == 0.12345678901234567);
     nb_text_format(1.5, text);
-    setlocale(LC_ALL, "C");
+    nb_unset_comma_locale();
     assert_string_equal(text, "1.5");
 }
 

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/** A locale with a decimal comma, made on the spot (localedef, which comes with glibc). */
+#ifndef NB_TESTS_COMMA_H
+#define NB_TESTS_COMMA_H
+
+/** Make it and set it for numbers in this process; 0 when the machine cannot. */
+int nb_set_comma_locale(void);
+void nb_unset_comma_locale(void);
+
+#endif
