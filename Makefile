@@ -220,6 +220,7 @@ $B/nanobragg: $(CLI_OBJ) $(STATIC)
 # The program's own parts are no library: the tests of some are linked with its objects.
 MORE_test_bench := $(filter-out $B/src/cli/main.o,$(CLI_OBJ))
 MORE_test_options := $(MORE_test_bench)
+MORE_test_out_of_memory := $(MORE_test_bench)
 
 define test_program
 $1: $(1).o $(MORE_$(notdir $1)) $(patsubst %.c,$B/%.o,$(filter tests/$2/%,$(HELP_SRC)) \
@@ -229,10 +230,12 @@ $1: $(1).o $(MORE_$(notdir $1)) $(patsubst %.c,$B/%.o,$(filter tests/$2/%,$(HELP
 endef
 $(foreach r,$(TEST_ROOMS),$(foreach p,$(call programs,$r),$(eval $(call test_program,$p,$r))))
 
+# the program's parts
+$(foreach n,words results,$B/tests/fuzz/replay_$n $B/tests/fuzz/fuzz_$n): $(MORE_test_bench)
 $(REPLAY_BIN): $B/tests/fuzz/replay_%: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/replay.o \
     $(FUZZ_HELP:%.c=$B/%.o) $(STATIC)
 	$(call say,LD   $@)
-	$(Q)$(CC) $(ALL_LDFLAGS) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(ALL_LDFLAGS) $(filter-out %.a,$^) $(filter %.a,$^) $(LIBS) -o $@
 
 .PHONY: test-programs unit-programs
 test-programs: $(TEST_BIN) ## build every test program, run none

@@ -111,7 +111,7 @@ fuzz: ## fuzz every parser for FUZZ_SECONDS (60) each, with clang
 FUZZ_BIN := $(FUZZ_NAMES:%=$B/tests/fuzz/fuzz_%)
 $(FUZZ_BIN): $B/tests/fuzz/fuzz_%: $B/tests/fuzz/fuzz_%.o $(FUZZ_HELP:%.c=$B/%.o) $(STATIC)
 	$(call say,LD   $@)
-	$(Q)$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer $^ $(LIBS) -o $@
+	$(Q)$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer $(filter-out %.a,$^) $(filter %.a,$^) $(LIBS) -o $@
 
 # What it finds goes to the build folder; a finding worth keeping is copied to tests/fuzz/corpus.
 fuzz-run: $(FUZZ_BIN)

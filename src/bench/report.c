@@ -7,6 +7,7 @@
 
 #include "../cli/common.h"
 #include "bench.h"
+#include "../cli/json_memory.h"
 #include "json.h"
 
 const char *nb_bench_digits(double value, char text[32])
@@ -24,8 +25,10 @@ const char *nb_bench_digits(double value, char text[32])
 static nb_status write_json(const nb_bench_folder *f, const cJSON *root, nb_error *err)
 {
     char *text = cJSON_Print(root);
-    nb_status st = text ? nb_bench_write_text(f, "results.json", text, err)
-                        : nb_bench_no_memory(err);
+    nb_status st = nb_json_memory("results.json", err);
+    if (!st)
+        st = text ? nb_bench_write_text(f, "results.json", text, err)
+                  : nb_bench_no_memory(err);
     free(text);
     return st;
 }

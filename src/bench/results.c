@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../cli/json_memory.h"
 #include "../cli/values.h"
 #include "json.h"
 #include "machine.h"
@@ -161,6 +162,8 @@ nb_status nb_bench_read_json(const char *flag, const char *path, cJSON **root,
         fclose(file);
     if (*root)
         return NB_OK;
+    if (nb_json_memory(flag, err))
+        return NB_ERR_NOMEM;
     return nb_cli_fail(err, "%s %.300s: %s", flag, path,
                        file ? "it is no JSON" : "cannot be read");
 }

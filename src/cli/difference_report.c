@@ -64,6 +64,7 @@ void nb_difference_text(FILE *out, const nb_compared *c)
 
 #ifdef NB_HAVE_CJSON
 #include <cjson/cJSON.h>
+#include "json_memory.h"
 
 static void number(cJSON *to, const char *name, double value)
 {
@@ -182,11 +183,11 @@ nb_status nb_difference_json(const nb_compared *c, char **json, nb_error *err)
 
     *json = root ? cJSON_Print(root) : NULL;
     cJSON_Delete(root);
-    if (*json)
+    if (*json && !nb_json_memory("JSON", err))
         return NB_OK;
-    err->code = NB_ERR_NOMEM;
-    snprintf(err->message, sizeof err->message, "out of memory (JSON)");
-    return err->code;
+    free(*json);
+    *json = NULL;
+    return nb_json_memory("JSON", err);
 }
 
 #else

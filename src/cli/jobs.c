@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "jobs.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_memory.h"
 #include "options.h"
 #include "values.h"
 
@@ -31,14 +33,24 @@ struct nb_jobs {
 typedef struct arguments {
     char *list[MAX_ARGUMENTS + 1]; /* owned, but for the first */
     int count;
+    int no_memory, too_many;
 } arguments;
+
+static nb_status no_memory(nb_error *err)
+{
+    nb_cli_fail(err, "-jobs: out of memory");
+    err->code = NB_ERR_NOMEM;
+    return NB_ERR_NOMEM;
+}
 
 static void add(arguments *a, const char *before, const char *text)
 {
     size_t size = strlen(before) + strlen(text) + 1;
     char *word = a->count < MAX_ARGUMENTS ? malloc(size) : NULL;
+    a->too_many |= a->count >= MAX_ARGUMENTS;
+    a->no_memory |= !word;
     if (!word)
-        return; /* the parser will miss it */
+        return;
     snprintf(word, size, "%s%s", before, text);
     a->list[a->count++] = word;
 }
@@ -88,7 +100,9 @@ static nb_status parse_line(const nb_jobs *jobs, int frame, arguments *a, nb_err
     const cJSON *member;
     nb_status status = NB_OK;
 
-    if (!cJSON_IsObject(object))
+    if (!object && nb_json_memory("-jobs", err))
+        status = NB_ERR_NOMEM;
+    else if (!cJSON_IsObject(object))
         status = fail(jobs, frame, err, "not a JSON object like {\"phi\": 10}");
     else
         cJSON_ArrayForEach(member, object) if (!status && !add_member(a, member)) status =
@@ -100,12 +114,16 @@ static nb_status parse_line(const nb_jobs *jobs, int frame, arguments *a, nb_err
 
 nb_status nb_jobs_apply(const nb_jobs *jobs, int frame, nb_config *cfg, nb_error *err)
 {
-    arguments a = {{NULL}, 1};
+    arguments a = {.count = 1};
     nb_cli cli = {0};
     nb_series none = {0};
     nb_error why = {0};
     nb_status status = parse_line(jobs, frame, &a, err);
 
+    if (!status && a.too_many)
+        status = fail(jobs, frame, err, "too many words (limit 256)");
+    else if (!status && a.no_memory)
+        status = no_memory(err);
     cli.cfg = *cfg;
     a.list[0] = NULL;
     if (!status && nb_cli_apply(a.count, a.list, &cli, &why))
@@ -178,9 +196,13 @@ nb_status nb_jobs_load(const nb_cli *cli, nb_jobs **out, nb_error *err)
 
     *out = jobs;
     if (!jobs)
-        return nb_cli_fail(err, "-jobs: out of memory");
+        return no_memory(err);
+    nb_json_watch();
     snprintf(jobs->path, sizeof jobs->path, "%s", cli->jobs_file);
+    errno = 0;
     jobs->data = read_whole(jobs->path, &bytes);
+    if (!jobs->data && errno == ENOMEM)
+        return no_memory(err);
     if (!jobs->data)
         return nb_cli_fail(err, "-jobs %.300s: cannot be read", jobs->path);
     jobs->tag = 0xcbf29ce484222325u;
@@ -188,7 +210,7 @@ nb_status nb_jobs_load(const nb_cli *cli, nb_jobs **out, nb_error *err)
         jobs->tag = (jobs->tag ^ (unsigned char)jobs->data[i]) * 0x100000001b3u;
     jobs->text = strdup(jobs->data);
     if (!jobs->text || !split(jobs))
-        return nb_cli_fail(err, "-jobs: out of memory");
+        return no_memory(err);
     if (!jobs->count)
         return nb_cli_fail(err, "-jobs %.300s: no line with a JSON object", jobs->path);
     for (int i = 0; !status && i < jobs->count; i++) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "difference_report.h"
+#include "json_memory.h"
 #include "run_compare.h"
 
 #ifdef NB_HAVE_CJSON
@@ -84,13 +85,15 @@ static char *print_summary(const nb_run *run)
 nb_status nb_run_summary(const nb_run *run, nb_error *err)
 {
     char path[NB_PATH_MAX], *text = print_summary(run);
-    FILE *file = nb_run_path(run, NULL, "summary.json", path) ? fopen(path, "w") : NULL;
+    nb_status st = nb_json_memory("summary.json", err);
+    FILE *file =
+        !st && nb_run_path(run, NULL, "summary.json", path) ? fopen(path, "w") : NULL;
     int ok = text && file && fprintf(file, "%s\n", text) > 0;
 
     ok = (!file || !fclose(file)) && ok;
     free(text);
-    if (ok)
-        return NB_OK;
+    if (ok || st)
+        return st;
     memset(err, 0, sizeof *err);
     err->code = NB_ERR_IO;
     snprintf(err->message, sizeof err->message, "%.300s cannot be written", path);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common.h"
+#include "json_memory.h"
 #include "options.h"
 #include "progress.h"
 #include "subcommands.h"
@@ -223,6 +224,7 @@ int nb_sub_dispatch(int argc, char **argv, int *status)
 
     for (size_t i = 0; argc > 1 && i < count; i++)
         if (!strcmp(argv[1], all[i]->name)) {
+            nb_json_watch();
             *status = run(all[i], argc, argv);
             return 1;
         }

@@ -71,7 +71,8 @@ static nb_status close_file(nb_h5 *h, nb_status st, nb_error *err)
         h->ok = 0;
     if (!st && !h->ok)
         st = nb_fail(err, NB_ERR_IO,
-                     "cannot write %.300s: HDF5 failed (is the disk full?)", h->out.path);
+                     "cannot write %.300s: HDF5 failed (is the disk full, or memory?)",
+                     h->out.path);
     nb_h5_tidy();
     return st;
 }

@@ -258,30 +258,41 @@ static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
     return NB_OK;
 }
 
-/** 1 where no pixel is rendered; NULL when all are, or out of memory. */
-static uint8_t *bad_pixels(const nb_detector *det)
+/** *out: 1 where no pixel is rendered; NULL when all are.  The caller's. */
+static nb_status bad_pixels(const nb_detector *det, uint8_t **out, nb_error *err)
 {
     int whole = det->roi_fmin <= 0 && det->roi_smin <= 0 &&
                 det->roi_fmax >= det->fpixels - 1 && det->roi_smax >= det->spixels - 1;
     size_t fast = (size_t)det->fpixels, n = fast * (size_t)det->spixels;
-    uint8_t *bad = whole && !det->mask ? NULL : nb_alloc(n, 1, "pixel mask", NULL);
-    for (size_t i = 0; bad && i < n; i++) {
+    uint8_t *bad;
+    *out = NULL;
+    if (whole && !det->mask)
+        return NB_OK;
+    if (!(bad = nb_alloc(n, 1, "pixel mask", err)))
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < n; i++) {
         int f = (int)(i % fast), s = (int)(i / fast);
         bad[i] = f < det->roi_fmin || f > det->roi_fmax || s < det->roi_smin ||
                  s > det->roi_smax || (det->mask && !det->mask[i]);
     }
-    return bad;
+    *out = bad;
+    return NB_OK;
 }
 
 static nb_status write_master(nb_run *run, int frames, nb_error *err)
 {
     nb_image_meta meta = nb_sim_describe(run->base);
-    uint8_t *bad = bad_pixels(&run->base->model.scene.det);
+    uint8_t *bad;
     char *config = NULL;
     nb_hdf5_master master = {0};
-    nb_status st;
-    (void)nb_sim_config_json(run->base, &config,
-                             NULL); /* left out without a JSON library */
+    nb_status st = bad_pixels(&run->base->model.scene.det, &bad, err);
+    if (st)
+        return st;
+    st = nb_sim_config_json(run->base, &config, err);
+    if (st && st != NB_ERR_UNSUPPORTED) { /* without a JSON library it is left out */
+        nb_free(bad);
+        return st;
+    }
     master.layout = run->layout;
     master.frames = frames;
     master.frames_per_file = run->hdf5.per_file;

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* The nth allocation fails, for every n until all succeed: of the library, of cJSON, of the
+ * program's job files.  Each time the error is "out of memory" in one line, and no file is left
+ * that is not whole. */
+#define _GNU_SOURCE 1
+#include "../support/check.h"
+#include "scratch.h"
+
+#include "../../src/cli/jobs.h"
+#include "../../src/cli/options.h"
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define CAN_FAIL 1
+#else
+#define CAN_FAIL 0
+#endif
+
+#if CAN_FAIL
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+
+/* This program's malloc stands before the C library's.  Only what our own code and cJSON ask for
+ * fails; what libc, HDF5 and OpenMP ask for does not. */
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+
+static atomic_long countdown;
+
+static int is_ours(const void *caller)
+{
+    Dl_info at, here;
+    return dladdr(caller, &at) && dladdr((void *)(uintptr_t)is_ours, &here) &&
+           (at.dli_fbase == here.dli_fbase || strstr(at.dli_fname, "cjson"));
+}
+
+static int must_fail(const void *caller)
+{
+    if (atomic_load(&countdown) <= 0 || !is_ours(caller))
+        return 0;
+    if (atomic_fetch_sub(&countdown, 1) != 1)
+        return 0;
+    errno = ENOMEM;
+    return 1;
+}
+
+void *malloc(size_t n)
+{
+    return must_fail(__builtin_return_address(0)) ? NULL : __libc_malloc(n);
+}
+
+void *calloc(size_t n, size_t size)
+{
+    return must_fail(__builtin_return_address(0)) ? NULL : __libc_calloc(n, size);
+}
+
+void *realloc(void *p, size_t n)
+{
+    return must_fail(__builtin_return_address(0)) ? NULL : __libc_realloc(p, n);
+}
+
+int posix_memalign(void **p, size_t align, size_t n)
+{
+    if (must_fail(__builtin_return_address(0)))
+        return ENOMEM;
+    *p = __libc_memalign(align, n);
+    return *p ? 0 : ENOMEM;
+}
+
+static void fail_after(long n)
+{
+    atomic_store(&countdown, n);
+}
+#else
+static void fail_after(long n)
+{
+    (void)n;
+}
+#endif
+
+/** One whole run. */
+typedef nb_status run_function(scratch *s, nb_error *err);
+
+/** `left` files may stay after an error; from the 60th allocation on every `step`th fails. */
+static void fail_each(scratch *s, run_function *run, int left, int step)
+{
+    nb_error err;
+    nb_status st = NB_ERR_NOMEM;
+    long n;
+    if (!CAN_FAIL)
+        skip_because("this build's malloc is a sanitizer's");
+    for (n = 1; st && n < 5000; n += n < 60 ? 1 : step) {
+        memset(&err, 0, sizeof err);
+        fail_after(n);
+        st = run(s, &err);
+        fail_after(0);
+        if (st == NB_ERR_UNSUPPORTED)
+            skip_because(err.message);
+        if (st == NB_OK)
+            break;
+        if ((st != NB_ERR_NOMEM && st != NB_ERR_IO) || err.code != st ||
+            !strstr(err.message, "memory") || strchr(err.message, '\n'))
+            fail_msg("allocation %ld: %s, '%s'", n, nb_status_name(st), err.message);
+        if (scratch_count(s, 1) > left)
+            fail_msg("allocation %ld: files are left", n);
+    }
+    scratch_count(s, 1);
+    printf("# about %ld allocations\n", n - 1);
+    assert_in_range(n, 10, 4999);
+}
+
+static nb_config configuration(scratch *s)
+{
+    nb_config cfg = nb_suite_config(1, 3, 12);
+    cfg.threads = 1;
+    cfg.seed = (nb_seed){1, 3};
+    cfg.write_float = cfg.write_int = cfg.write_noise = cfg.write_pgm = 1;
+    snprintf(cfg.float_file, NB_PATH_MAX, "%s", scratch_path(s, "f.bin"));
+    snprintf(cfg.int_file, NB_PATH_MAX, "%s", scratch_path(s, "i.img"));
+    snprintf(cfg.noise_file, NB_PATH_MAX, "%s", scratch_path(s, "n.img"));
+    snprintf(cfg.pgm_file, NB_PATH_MAX, "%s", scratch_path(s, "p.pgm"));
+    return cfg;
+}
+
+static nb_status one_image(scratch *s, nb_error *err)
+{
+    nb_config cfg = configuration(s);
+    nb_stats stats;
+    nb_sim *sim;
+    char *text = NULL;
+    nb_status st = nb_sim_create(&cfg, NULL, &sim, err);
+    if (!st)
+        st = nb_sim_report(sim, &text, err);
+    if (!st)
+        st = nb_sim_render(sim, NULL, &stats, err);
+    if (!st)
+        st = nb_sim_write(sim, NULL, &stats, err);
+    nb_free(text);
+    nb_sim_free(sim);
+    return st;
+}
+
+static nb_status show_config(scratch *s, nb_error *err)
+{
+    static size_t length;
+    nb_config cfg = configuration(s);
+    nb_sim *sim;
+    char *text = NULL;
+    nb_status st = nb_sim_create(&cfg, NULL, &sim, err);
+    if (!st)
+        st = nb_sim_config_json(sim, &text, err);
+    if (!st && length)
+        assert_int_equal(strlen(text), length); /* nothing was dropped */
+    length = st ? 0 : strlen(text);
+    nb_free(text);
+    nb_sim_free(sim);
+    return st;
+}
+
+static nb_status a_series(scratch *s, nb_error *err)
+{
+    nb_config cfg = configuration(s);
+    nb_series series = {.stills = 2, .frames_per_file = 2};
+    cfg.roi_set = 1; /* so that there is a pixel mask */
+    cfg.roi[1] = cfg.roi[3] = 7;
+    snprintf(series.output, NB_PATH_MAX, "%s", scratch_path(s, "s_%d.cbf"));
+    return nb_series_run(&cfg, &series, NULL, NULL, err);
+}
+
+static nb_status an_hdf5_series(scratch *s, nb_error *err)
+{
+    nb_config cfg = configuration(s);
+    nb_series series = {.stills = 2, .frames_per_file = 2};
+    nb_status st;
+    cfg.roi_set = 1;
+    cfg.roi[1] = cfg.roi[3] = 7;
+    snprintf(series.hdf5_file, NB_PATH_MAX, "%s", scratch_path(s, "s.h5"));
+    st = nb_series_run(&cfg, &series, NULL, NULL, err);
+    return st;
+}
+
+static nb_status jobs(scratch *s, nb_error *err)
+{
+    static const char text[] = "{\"phi\": 1.5, \"misset\": [1, 2, 3]}\n{\"phi\": 2}\n";
+    nb_cli cli = {0};
+    nb_jobs *list = NULL;
+    nb_config cfg;
+    nb_status st;
+    nb_config_defaults(&cli.cfg);
+    snprintf(cli.jobs_file, sizeof cli.jobs_file, "%s", scratch_path(s, "jobs"));
+    assert_true(nb_scratch_write(cli.jobs_file, text, sizeof text - 1));
+    cfg = cli.cfg;
+    st = nb_jobs_load(&cli, &list, err);
+    if (!st)
+        st = nb_jobs_apply(list, 0, &cfg, err);
+    if (!st)
+        assert_true(cfg.phi_deg == 1.5 && cfg.misset_deg[2] == 3);
+    nb_jobs_free(list);
+    return st;
+}
+
+static void single_image(void **state)
+{
+    fail_each(*state, one_image, 0, 1);
+}
+
+static void configuration_as_json(void **state)
+{
+    fail_each(*state, show_config, 0, 1);
+}
+
+/* What is finished stays, for -resume. */
+static void series_of_files(void **state)
+{
+    fail_each(*state, a_series, 4, 1);
+}
+
+static void series_in_hdf5(void **state)
+{
+    fail_each(*state, an_hdf5_series, 4, 11);
+}
+
+static void job_files(void **state)
+{
+    fail_each(*state, jobs, 1, 1); /* the jobs themselves */
+}
+
+int main(void)
+{
+#define WITH_FOLDER(test)                                                                \
+    cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
+    const struct CMUnitTest tests[] = {
+        WITH_FOLDER(single_image),    WITH_FOLDER(configuration_as_json),
+        WITH_FOLDER(series_of_files), WITH_FOLDER(series_in_hdf5),
+        WITH_FOLDER(job_files),
+    };
+    return RUN_TESTS("out-of-memory", tests);
+}
