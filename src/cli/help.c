@@ -97,8 +97,11 @@ void nb_help_options(FILE *out)
         else
             nb_help_option(out, &table[i]);
     nb_sub_help_list(out);
-    fputs("\nExit status: 0 done, 1 file, memory or device failed, 2 bad input, "
-          "130 interrupted.\n",
+    fputs("\nExit status: 0 done, 1 file, memory or device failed, 2 bad input, 130 "
+          "stopped\n"
+          "by SIGINT (Ctrl-C), SIGTERM or SIGHUP. No unfinished file is left then; a "
+          "series\n"
+          "keeps its finished frames, and -resume goes on from there.\n",
           out);
 }
 

@@ -141,11 +141,19 @@ void nb_help_man(FILE *out)
             man_option(out, &table[i]);
     nb_sub_help_man(out);
     man_examples(out);
-    fputs(".SH EXIT STATUS\n.TP\n.B 0\nthe image was made\n"
-          ".TP\n.B 1\na file, the memory or the device failed\n"
-          ".TP\n.B 2\nbad input: a flag, a value, a file's content\n"
-          ".TP\n.B 130\ninterrupted; nothing was written\n",
-          out);
+    fputs(
+        ".SH EXIT STATUS\n.TP\n.B 0\nall images were made\n"
+        ".TP\n.B 1\na file, the memory or the device failed\n"
+        ".TP\n.B 2\nbad input: a flag, a value, a file's content\n"
+        ".TP\n.B 130\nstopped by SIGINT (Ctrl\\-C), SIGTERM or SIGHUP. No unfinished "
+        "file "
+        "is left. A single image leaves none of its files. A series keeps its finished "
+        "frames, and the same flags with \\-resume go on from there. A second SIGINT or "
+        "SIGTERM does not wait: that signal ends the program, which also leaves no "
+        "temporary file.\n"
+        ".PP\nA signal ends compare, run\\-compare and view at once; they have no status "
+        "for it.\n",
+        out);
 }
 
 /* --- bash completion --- */

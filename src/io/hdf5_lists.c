@@ -87,12 +87,14 @@ static void put_columns(nb_h5 *h, int frames, const nb_hdf5_list *lists)
     nb_free(photons);
 }
 
+/** The unit of each column, in the order of the columns; "1" is a pure number. */
 static void put_units(nb_h5 *h)
 {
-    nb_h5_attr_text(h, GROUP, "units",
-                    "fast, slow: pixel from the outer corner of the first; intensity, "
-                    "peak: photon; phi: deg; wavelength: angstrom; excitation: "
-                    "1/angstrom; F: electron");
+    static const char *const units[] = {
+        "1",      "1",      "1",   "1", /* frame h k l */
+        "pixel",  "pixel",              /* from the outer corner of the first one */
+        "photon", "photon", "deg", "angstrom", "1/angstrom", "electron"};
+    nb_h5_attr_texts(h, TABLE, "units", units, sizeof units / sizeof *units);
 }
 
 nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_list *next,
@@ -107,8 +109,8 @@ nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_lis
         rows += (hsize_t)data->reflections[i];
     nb_h5_group(h, "/entry/simulation", "NXcollection");
     nb_h5_group(h, GROUP, "NXcollection");
-    put_units(h);
     set = h->ok ? create_table(h, type, rows) : -1;
+    put_units(h);
     for (int i = 0; !st && h->ok && i < data->frames; i++) {
         nb_reflections list;
         if ((st = next(user, i, &list, err)))
@@ -230,9 +232,9 @@ void nb_hdf5_link_lists(nb_h5 *h, const nb_hdf5_master *master)
         return;
     }
     nb_h5_group(h, GROUP, "NXcollection");
-    put_units(h);
     put_columns(h, master->frames, lists);
     link_tables(h, master, lists, rows);
+    put_units(h);
     nb_free(lists);
 }
 

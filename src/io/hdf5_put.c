@@ -174,21 +174,41 @@ void nb_h5_text(nb_h5 *h, const char *path, const char *text)
     H5Tclose(type);
 }
 
-void nb_h5_texts(nb_h5 *h, const char *path, const char *const *texts, hsize_t count)
+/** `count` texts behind each other, each in the room of the longest, and their type.  The caller frees
+ * both; NULL: no memory. */
+static char *texts_in_rows(const char *const *texts, hsize_t count, hid_t *type)
 {
     size_t longest = 1, length;
     char *all;
-    hid_t type = H5Tcopy(H5T_C_S1);
     for (hsize_t i = 0; i < count; i++)
         if ((length = strlen(texts[i])) > longest)
             longest = length;
     all = nb_alloc((size_t)count, longest, "texts", NULL); /* zeros */
-    h->ok &= all != NULL;
     for (hsize_t i = 0; all && i < count; i++)
         memcpy(all + i * longest, texts[i], strlen(texts[i]));
-    H5Tset_size(type, longest);
-    H5Tset_cset(type, H5T_CSET_UTF8);
+    *type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(*type, longest);
+    H5Tset_cset(*type, H5T_CSET_UTF8);
+    return all;
+}
+
+void nb_h5_texts(nb_h5 *h, const char *path, const char *const *texts, hsize_t count)
+{
+    hid_t type;
+    char *all = texts_in_rows(texts, count, &type);
+    h->ok &= all != NULL;
     put(h, path, type, H5Screate_simple(1, &count, NULL), all);
+    H5Tclose(type);
+    nb_free(all);
+}
+
+void nb_h5_attr_texts(nb_h5 *h, const char *path, const char *name,
+                      const char *const *texts, hsize_t count)
+{
+    hid_t type;
+    char *all = texts_in_rows(texts, count, &type);
+    h->ok &= all != NULL;
+    nb_h5_attr_array(h, path, name, type, all, count);
     H5Tclose(type);
     nb_free(all);
 }

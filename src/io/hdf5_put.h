@@ -64,6 +64,9 @@ void nb_h5_put_stream(nb_h5 *h, const nb_h5_stream *stream);
 void nb_h5_attr_text(nb_h5 *h, const char *path, const char *name, const char *text);
 void nb_h5_attr_array(nb_h5 *h, const char *path, const char *name, hid_t type,
                       const void *values, hsize_t count);
+/** An array of texts, each in the room of the longest. */
+void nb_h5_attr_texts(nb_h5 *h, const char *path, const char *name,
+                      const char *const *texts, hsize_t count);
 
 #endif
 #endif

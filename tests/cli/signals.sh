@@ -19,6 +19,43 @@ interrupt() {
     fi
 }
 
+# A series: status 130, its finished frames stay whole, nothing else is left, and -resume goes on.
+interrupt_series() {
+    local id=$1 signal=$2 dir=$work/signal pid status left
+    local flags="-detpixels 200 -oversample 8 -N 5 -cell 100 -default_F 100 -osc 1 -frames 60 -threads 1"
+    flags="$flags -seed 1 -quiet -output s_%02d.img"
+    rm -rf "$dir" && mkdir "$dir"
+    # shellcheck disable=SC2086
+    (cd "$dir" && exec "$NANOBRAGG" $flags 2>"$work/stderr") &
+    pid=$!
+    for _ in $(seq 200); do [ -e "$dir/s_02.img" ] && break || sleep 0.05; done
+    kill "-$signal" "$pid"
+    wait "$pid"
+    status=$?
+    left=$(cd "$dir" && find . -type f ! -name 's_[0-9][0-9].img' ! -name s_series.img.resume)
+    (cd "$dir" && cksum s_[0-9][0-9].img) >"$work/finished"
+    # shellcheck disable=SC2086
+    if [ "$status" -ne 130 ] || ! grep -q 'interrupted: .*-resume' "$work/stderr" || [ -n "$left" ]; then
+        miss "$id" "exit status $status, left '$left', $(cat "$work/stderr")"
+    elif [ -e "$dir/s_60.img" ] || ! (cd "$dir" && "$NANOBRAGG" $flags -resume) >"$work/stdout" 2>&1; then
+        miss "$id" "not stopped, or not resumed: $(cat "$work/stdout")"
+    elif ! (cd "$dir" && [ -e s_60.img ] && cksum s_[0-9][0-9].img | head -n "$(wc -l <"$work/finished")" |
+        cmp -s - "$work/finished"); then
+        miss "$id" "finished frames changed, or the rest is missing"
+    else
+        pass "$id"
+    fi
+}
+
+interrupt_series series-stops-on-SIGTERM TERM
+interrupt_series series-stops-on-SIGHUP HUP
+missing=
+for word in SIGINT SIGTERM SIGHUP resume; do
+    "$NANOBRAGG" -help-man | sed -n '/^.SH EXIT STATUS/,$p' | grep -q "$word" || missing="$missing $word"
+    "$NANOBRAGG" -help | tail -n 3 | grep -q "$word" || missing="$missing $word"
+done
+[ -z "$missing" ] && pass status-130-is-explained || miss status-130-is-explained "not told:$missing"
+
 interrupt stop-on-SIGTERM TERM
 # Without job control a shell has its background programs ignore SIGINT, and ours obeys.
 set -m
