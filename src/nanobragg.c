@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/advice.h"
 #include "api/sim.h"
 #include "base/c_locale.h"
 #include "base/error.h"
@@ -161,10 +162,12 @@ nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *ho
     sim->options.images = images;
     sim->seed = cfg->seed.set ? cfg->seed.value : nb_seed_from_clock();
     st = prepare(sim, err);
-    if (st)
+    if (st) {
         nb_sim_free(sim);
-    else
+    } else {
+        nb_sim_advise(sim);
         *out = sim;
+    }
     return st;
 }
 
@@ -271,7 +274,9 @@ nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *er
     NB_REFUSE_NULL(sim);
     nb_error local = {0};
     nb_stats own;
-    nb_status st = open_and_render(sim, image, err ? err : &local);
+    nb_status st;
+    nb_sim_say_long(sim, 1);
+    st = open_and_render(sim, image, err ? err : &local);
     if (st == NB_ERR_DEVICE && device_is_automatic(&sim->cfg))
         st = retry_on_cpu(sim, image, err ? err : &local);
     if (st)
@@ -286,6 +291,8 @@ nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *er
         sim->own_has = sim->device_has = 0;
     else if (stats)
         stats->solid_angle = nb_scene_solid_angle(&sim->model.scene);
+    if (!st && stats)
+        nb_sim_say_dark(sim, stats);
     return st;
 }
 

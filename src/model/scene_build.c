@@ -11,7 +11,7 @@
 #include "sampling.h"
 #include "units.h"
 
-enum { MAX_ORIENTATIONS = 50000000 };
+enum { MAX_ORIENTATIONS = 50000000, MAX_AUTO_OVERSAMPLE = 100 };
 
 static nb_status build_sources(const nb_config *cfg, const nb_model_inputs *in,
                                nb_model *m, nb_error *err)
@@ -120,6 +120,20 @@ static int auto_oversample(const nb_model *m)
     return n >= 1 ? n > 10000 ? 10000 : (int)n : 1;
 }
 
+/** More than anyone waits for, unless it was typed. */
+static nb_status check_oversample(const nb_config *cfg, const nb_model *m, nb_error *err)
+{
+    int n = m->auto_oversample;
+    if (cfg->oversample > 0 || n <= MAX_AUTO_OVERSAMPLE)
+        return NB_OK;
+    return nb_fail(
+        err, NB_ERR_INPUT,
+        "the fringes of a crystal of %.3g um at this distance need %d x %d "
+        "sub-pixels: type -oversample (%d: just the spots), or a smaller -N and "
+        "-crystal_volume",
+        longest(&m->crystal) / NB_UM, n, n, (n + 2) / 3);
+}
+
 static void build_crystal_terms(const nb_config *cfg, const nb_model_inputs *in,
                                 nb_model *m)
 {
@@ -173,7 +187,10 @@ static nb_status build_scene(const nb_config *cfg, const nb_model_inputs *in,
         (st = build_orientations(cfg, hooks, m, err)))
         return st;
     sc->det.mask = in->mask;
-    sc->oversample = cfg->oversample > 0 ? cfg->oversample : auto_oversample(m);
+    m->auto_oversample = auto_oversample(m);
+    if ((st = check_oversample(cfg, m, err)))
+        return st;
+    sc->oversample = cfg->oversample > 0 ? cfg->oversample : m->auto_oversample;
     sc->oversample_polar = cfg->oversample_polar;
     sc->oversample_omega = cfg->oversample_omega;
     sc->polarization = cfg->polarization;

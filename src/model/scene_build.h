@@ -28,6 +28,7 @@ typedef struct nb_model {
     double wavelength_A;              /* central */
     double fluence;                   /* photons/m^2 */
     double blocks;                    /* of the crystal */
+    int auto_oversample;              /* sub-pixels that resolve the crystal's fringes */
     double phi0, phi_range, phi_step; /* rad */
     nb_mosaic mosaic;
     nb_source *sources;           /* owned */

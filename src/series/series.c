@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../api/advice.h"
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/hash.h"
@@ -328,12 +329,23 @@ static nb_status finish(nb_run *run, nb_status st, nb_error *err)
     return st;
 }
 
+/** When no frame has a photon. */
+static void say_dark(const nb_run *run)
+{
+    nb_stats none = {0};
+    none.rendered = 1;
+    if (nb_ranks_rank(run->ranks) == 0 && !(run->progress.max > 0))
+        nb_sim_say_dark(run->base, &none);
+}
+
 /** Make the frames, end together with the other processes. */
 static nb_status run_all(nb_run *run, nb_error *err)
 {
     nb_error own = {0};
-    nb_status st = nb_run_frames(run, &own);
+    nb_status st;
     int block, partial = 0;
+    nb_sim_say_long(run->base, run->frames.count);
+    st = nb_run_frames(run, &own);
     if (st) {
         pthread_mutex_lock(&run->lock);
         nb_run_stop_with(run, 0, st, &own);
@@ -346,6 +358,8 @@ static nb_status run_all(nb_run *run, nb_error *err)
     st = nb_run_outcome(run, err);
     if (nb_ranks_rank(run->ranks) == 0)
         st = finish(run, st, err);
+    if (!st)
+        say_dark(run);
     return nb_share_result(run, st, err);
 }
 

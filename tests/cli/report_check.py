@@ -151,6 +151,95 @@ def blocks(h5py):
            math.isclose(bright[0], 10 * bright[1], rel_tol=1e-6), (there, bright))
 
 
+LYS = ["-hkl", os.path.join(os.environ.get("NB_SOURCE", "."), "golden_data/lysozyme_P1.hkl"), "-cell",
+       79.1, 79.1, 37.9, "-N", 10]
+SPOTS = ["-default_F", 100, "-cell", 70, 80, 90, 85, 95, 105, "-misset", 10, 20, 30, "-detpixels", 96,
+         "-pixel", 0.25]
+MANY = ["-mosaic", 0.5, "-mosaic_dom", 50, "-osc", 1, "-phisteps", 10, "-hdivrange", 2, "-vdivrange",
+        2, "-hdivsteps", 4, "-vdivsteps", 4]
+POWDER = ["-default_F", 100, "-cell", 40, "-mosaic", 180, "-mosaic_dom", 500, "-detpixels", 48,
+          "-pixel", 0.5, "-N", 5]
+
+
+def notes():
+    """One line where it helps; nothing where all is well."""
+    tiny = ["-default_F", 100, "-detpixels", 32, "-pixel", 1, "-lambda", 1, "-seed", 1]
+    cases = [  # flags, what the note says; "": there is none
+        ("fine", tiny + ["-cell", 80, "-N", 5], ""),
+        ("no-N", tiny + ["-cell", 80], "no -N: one unit cell"),
+        ("N-1-typed", tiny + ["-cell", 80, "-N", 1], ""),
+        ("small-size", tiny + ["-cell", 80, "-samplesize", "1e-9"], "smaller than one unit cell"),
+        ("metres", tiny + ["-cell", "79e-10", "-N", 5], "cell edges of 7.9e-09 A: in metres?"),
+        ("keV", tiny + ["-cell", 80, "-N", 5, "-energy", 12.4], "-energy 12.4 eV (1e+03 A): keV?"),
+        ("lambda", tiny + ["-cell", 80, "-N", 5, "-lambda", "1e-5", "-oversample", 1], "-lambda 1e-05 A: in metres?"),
+        ("truth", tiny + ["-cell", 80, "-N", 5, "-truth", "spots"], "in fringes outside of its spot"),
+        ("truth-gauss", tiny + ["-cell", 80, "-N", 5, "-truth", "spots", "-gauss_xtal"], ""),
+        ("factors-end", LYS + ["-detpixels", 64, "-pixel", 1, "-distance", 60],
+         "structure factors end at 2.05 A, and the detector's corner is at "),
+        ("factors-enough", LYS + ["-detpixels", 64, "-pixel", 1, "-distance", 120], ""),
+        ("factors-dmin", LYS + ["-detpixels", 64, "-pixel", 1, "-distance", 60, "-dmin", 2.2], ""),
+        ("off-the-beam", LYS + ["-detpixels", 8, "-pixel", 1, "-Xbeam", 404, "-Ybeam", 4, "-dmin", 3],
+         "nothing reached the detector: the beam centre is 396 mm off it"),
+        ("factors-zero", tiny + ["-cell", 80, "-N", 5, "-default_F", 0],
+         "nothing reached the detector: every structure factor is 0"),
+        ("weak", tiny + ["-cell", 80, "-N", 5, "-flux", "1e7", "-beamsize", 0.02],
+         "this is one block of 5x5x5 cells (-crystal_volume"),
+        ("no-reflection", tiny + ["-cell", 80, "-gauss_xtal", "-N", 20, "-roi", 0, 3, 0, 3, "-pixel",
+                                  0.1, "-misset", 4, 5, 6], "no reflection is near the Ewald sphere"),
+        ("coarse", SPOTS + ["-N", 10, "-oversample", 1], "-oversample 1 is too coarse for the spots"),
+        ("not-typed", SPOTS + ["-N", 10], ""),
+        ("fine-enough", SPOTS + ["-N", 10, "-oversample", 3], ""),
+        ("wide-spots", SPOTS + ["-N", 3, "-oversample", 1], ""),
+        ("overlapping", SPOTS + ["-N", 8, "-oversample", 1, *MANY], ""),
+        ("powder", POWDER + ["-oversample", 1], ""),
+    ]
+    for name, flags, want in cases:
+        said = [line for line in run(*flags, "-quiet", "-noint", "-nopgm", "-nonoise")[1].splitlines()
+                if "cache" not in line]
+        good = not said if not want else any(want in line for line in said)
+        ok(f"note-{name}", good and len(said) <= 2, said)
+    said = run(*tiny, "-cell", 80, "-N", 5, "-stills", 2, "-output", "d_%d.bin", "-default_F", 0)[1]
+    ok("note-dark-series", "nothing reached the detector: every structure factor is 0" in said, said)
+
+
+def spot_list(n, *flags):
+    run(*SPOTS, *flags, "-oversample", n, "-quiet", "-nofloat", "-noint", "-nopgm", "-nonoise", "-truth",
+        "spots", "-truth_min", "1e-30")
+    with open("spots.tsv", encoding="ascii") as stream:
+        rows = [line.split() for line in stream if line[0] in "-0123456789"]
+    return {tuple(r[:3]): float(r[5]) for r in rows}
+
+
+def sampling_error():
+    """What the note says is what happens to the reflections."""
+    for name, flags in (("square", ["-N", 10]), ("gauss", ["-N", 12, "-gauss_xtal"]),
+                        ("mosaic", ["-N", 10, "-mosaic", 0.3, "-mosaic_dom", 8])):
+        said = run(*SPOTS, *flags, "-oversample", 1, "-quiet", "-noint", "-nopgm", "-nonoise")[1]
+        found = re.search(r"off by (\S+) %.*; (\d+) resolves", said)
+        true = spot_list(6, *flags)
+        bright = [h for h in true if true[h] > 0.02 * max(true.values())]
+
+        def error(n):
+            coarse = spot_list(n, *flags)
+            return math.sqrt(sum((coarse.get(h, 0) / true[h] - 1) ** 2 for h in bright) / len(bright))
+
+        measured = error(1), error(found[2]) if found else 1
+        ok(f"sampling-error-{name}", found and 0.75 < float(found[1]) / 100 / measured[0] < 1.33 and
+           measured[1] < 0.02, (said, measured, len(bright)))
+
+
+def refused_and_long():
+    error = run(*X[:4], "-samplesize", 0.1, status=2)[1]
+    ok("more-than-100-sub-pixels-refused", "sub-pixels: type -oversample" in error, error)
+    run(*X[:4], "-N", 3, "-detpixels", 1, "-oversample", 101, "-quiet")
+    done = subprocess.Popen([PROGRAM, *X[:4], "-N", "5", "-detpixels", "2000", "-mosaic", "1", "-mosaic_dom",
+                             "2000000", "-device", "cpu", "-quiet"], stderr=subprocess.PIPE, text=True)
+    line = done.stderr.readline()
+    done.kill()
+    done.communicate()
+    ok("long-render-announced", re.search(r"will take about \S+ (minutes|hours|days)", line), line)
+
+
 def main():
     folder = tempfile.mkdtemp()
     os.chdir(folder)
@@ -167,6 +256,9 @@ def main():
     if h5py:
         series(h5py, noise)
     blocks(h5py)
+    notes()
+    sampling_error()
+    refused_and_long()
     os.chdir("/")
     shutil.rmtree(folder)
     return 1 if FAILED else 0

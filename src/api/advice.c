@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* One line each about what a user may not know of the image that was asked for.  Nothing is said
+ * when all is well. */
+#include "advice.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../model/sampling_error.h"
+#include "../model/units.h"
+#include "../physics/ray.h"
+
+static const double spot_tolerance = 0.1; /* of a reflection's photons */
+static const double long_render = 600;    /* s */
+static const double real_beams = 1e27;    /* photons/m^2: the most of any */
+
+/* --- units --- */
+
+int nb_sim_odd_unit(const nb_sim *sim, char *text, size_t size)
+{
+    const nb_config *cfg = &sim->cfg;
+    const nb_crystal *x = &sim->model.crystal;
+    double edge = fmin(x->edge[0], fmin(x->edge[1], x->edge[2]));
+    double lambda = sim->model.wavelength_A;
+    text[0] = '\0';
+    if (edge < 0.5)
+        snprintf(text, size, "cell edges of %.3g A: in %s?", edge,
+                 edge < 1e-5 ? "metres" : "nm");
+    else if (!isnan(cfg->energy_eV) && cfg->energy_eV < 100)
+        snprintf(text, size, "-energy %g eV (%.3g A): keV?", cfg->energy_eV, lambda);
+    else if (!isnan(cfg->lambda_A) && lambda < 1e-3)
+        snprintf(text, size, "-lambda %g A: in metres?", lambda);
+    return text[0] != '\0';
+}
+
+static void advise_units(const nb_sim *sim)
+{
+    char text[120];
+    if (nb_sim_odd_unit(sim, text, sizeof text))
+        nb_notice(&sim->hooks, "%s", text);
+}
+
+/* --- sampling --- */
+
+static void advise_sampling(const nb_sim *sim)
+{
+    int typed = sim->cfg.oversample;
+    int enough =
+        (sim->model.auto_oversample + 1) / 2; /* samples of the narrowest fringe: 1.5 */
+    double error;
+    if (typed <= 0 || typed >= enough)
+        return;
+    error = nb_sampling_error(&sim->model.scene, typed);
+    if (error > spot_tolerance)
+        nb_notice(
+            &sim->hooks,
+            "-oversample %d is too coarse for the spots: the photons of a reflection "
+            "are off by %.2g %% (root mean square); %d resolves them",
+            typed, 100 * error, enough);
+}
+
+/* --- crystal --- */
+
+static void advise_crystal(const nb_sim *sim)
+{
+    const nb_config *cfg = &sim->cfg;
+    const double *N = sim->model.crystal.N;
+    int any = 0, sized = 0;
+    for (int i = 0; i < 3; i++) {
+        any |= cfg->N[i] > 0;
+        sized |= cfg->xtal_size_mm[i] > 0;
+    }
+    if (N[0] != 1 || N[1] != 1 || N[2] != 1 || any)
+        return;
+    if (sized)
+        nb_notice(&sim->hooks, "the crystal is smaller than one unit cell: one is "
+                               "simulated, which makes no spots");
+    else
+        nb_notice(&sim->hooks, "no -N: one unit cell is simulated, which makes no spots "
+                               "(-N 10: 10x10x10 cells; -N 1 if you want one)");
+}
+
+static void advise_truth(const nb_sim *sim)
+{
+    const nb_scene *sc = &sim->model.scene;
+    if (sim->cfg.truth == NB_TRUTH_SPOTS && sc->shape == NB_LATTICE_SQUARE &&
+        sc->N[0] * sc->N[1] * sc->N[2] > 1)
+        nb_notice(&sim->hooks, "-truth spots: a square crystal has a quarter of each "
+                               "intensity in fringes outside of its spot, which "
+                               "integration misses; -gauss_xtal has none");
+}
+
+/* --- structure factors --- */
+
+/** The table holds every reflection down to this spacing, A; 0: there is no table. */
+static double table_end(const nb_sim *sim)
+{
+    const nb_sf_box *sf = &sim->model.scene.sf;
+    const double *edge = sim->model.crystal.edge;
+    const int first[3] = {sf->hmin, sf->kmin, sf->lmin}, n[3] = {sf->nh, sf->nk, sf->nl};
+    double end = 0;
+    if (sf->nh <= 0)
+        return 0;
+    for (int i = 0; i < 3; i++) { /* a sphere reaches index |a|/d along a */
+        int most = first[i] + n[i] - 1;
+        most = -first[i] > most ? -first[i] : most;
+        end = fmax(end, edge[i] / (most + 0.5));
+    }
+    return end;
+}
+
+/** The spacing that is seen at a point of the detector, A. */
+static double spacing(const nb_scene *sc, double f, double s)
+{
+    const nb_detector *det = &sc->det;
+    nb_vec3 d = nb_unit(nb_detector_point(det, f * det->pixel, s * det->pixel, 0));
+    nb_vec3 q = nb_sub(d, sc->sources[0].incident);
+    return sc->sources[0].lambda / nb_norm(q) * 1e10;
+}
+
+/** The finest and the coarsest spacing at the corners and edges of what is rendered. */
+static void spacings(const nb_scene *sc, double *finest, double *coarsest)
+{
+    enum { POINTS = 9 };
+    const nb_detector *det = &sc->det;
+    *finest = INFINITY;
+    *coarsest = 0;
+    for (int i = 0; i < POINTS * POINTS; i++) {
+        double u = (double)(i % POINTS) / (POINTS - 1),
+               v = (double)(i / POINTS) / (POINTS - 1);
+        double d = spacing(sc, det->roi_fmin + u * (det->roi_fmax - det->roi_fmin + 1),
+                           det->roi_smin + v * (det->roi_smax - det->roi_smin + 1));
+        *finest = fmin(*finest, d);
+        *coarsest = fmax(*coarsest, d);
+    }
+}
+
+static void advise_factors(const nb_sim *sim)
+{
+    const nb_scene *sc = &sim->model.scene;
+    double end = table_end(sim), finest, coarsest;
+    spacings(sc, &finest, &coarsest);
+    if (end > 1.01 * finest && sc->dmin * 1e10 < 0.99 * end)
+        nb_notice(
+            &sim->hooks,
+            "structure factors end at %.3g A, and the detector's corner is at %.3g A: "
+            "between them F is -default_F, %g",
+            end, finest, sc->sf.default_F);
+}
+
+void nb_sim_advise(const nb_sim *sim)
+{
+    if (!sim->hooks.notice)
+        return;
+    advise_units(sim);
+    advise_crystal(sim);
+    advise_sampling(sim);
+    advise_factors(sim);
+    advise_truth(sim);
+}
+
+/* --- nothing in the image --- */
+
+/** How far the beam's place is off the detector, m. */
+static double beam_off(const nb_sim *sim)
+{
+    const nb_geometry *g = &sim->model.geometry;
+    double f = g->fpixels * g->pixel, s = g->spixels * g->pixel;
+    double df = fmax(0, fmax(-g->Fbeam, g->Fbeam - f));
+    double ds = fmax(0, fmax(-g->Sbeam, g->Sbeam - s));
+    return sqrt(df * df + ds * ds);
+}
+
+static int every_factor_is_zero(const nb_sf_box *sf)
+{
+    size_t n = (size_t)sf->nh * (size_t)sf->nk * (size_t)sf->nl;
+    if (sf->default_F != 0)
+        return 0;
+    for (size_t i = 0; sf->nh > 0 && i < n; i++)
+        if (sf->F[i] != 0)
+            return 0;
+    return 1;
+}
+
+/** Why so little is there. */
+static void why_dark(const nb_sim *sim, const nb_stats *stats, char *text, size_t size)
+{
+    const nb_scene *sc = &sim->model.scene;
+    const double *N = sc->N;
+    double off = beam_off(sim), end = table_end(sim), finest, coarsest;
+    spacings(sc, &finest, &coarsest);
+    if (stats->rendered == 0)
+        snprintf(text, size, "every pixel is masked");
+    else if (sim->model.fluence == 0)
+        snprintf(text, size, "the fluence is 0");
+    else if (nb_sim_odd_unit(sim, text, size))
+        return;
+    else if (every_factor_is_zero(&sc->sf))
+        snprintf(text, size, "every structure factor is 0 (-hkl, -default_F)");
+    else if (off > 0)
+        snprintf(text, size, "the beam centre is %.3g mm off it", off * 1e3);
+    else if (end > coarsest && sc->sf.default_F == 0)
+        snprintf(text, size, "structure factors end at %.3g A, and it begins at %.3g A",
+                 end, coarsest);
+    else if (sc->dmin * 1e10 > coarsest)
+        snprintf(text, size, "-dmin %.3g A, and it begins at %.3g A", sc->dmin * 1e10,
+                 coarsest);
+    else if (stats->max > 0 && sim->model.blocks == 1 && sim->model.fluence < real_beams)
+        snprintf(text, size,
+                 "this is one block of %gx%gx%g cells (-crystal_volume says how much "
+                 "crystal is lit)",
+                 N[0], N[1], N[2]);
+    else
+        snprintf(text, size,
+                 "no reflection is near the Ewald sphere: turn the crystal "
+                 "(-misset), or add -mosaic or -osc");
+}
+
+void nb_sim_say_dark(const nb_sim *sim, const nb_stats *stats)
+{
+    char why[200];
+    if (!sim->hooks.notice || !(stats->sum < 1))
+        return;
+    why_dark(sim, stats, why, sizeof why);
+    if (stats->sum > 0)
+        nb_notice(&sim->hooks, "only %.2g photons reached the detector: %s", stats->sum,
+                  why);
+    else
+        nb_notice(&sim->hooks, "nothing reached the detector: %s", why);
+}
+
+/* --- time --- */
+
+void nb_sim_say_long(const nb_sim *sim, int frames)
+{
+    char why[200] = "", text[40];
+    nb_render_options options = sim->options;
+    double seconds;
+    if (!sim->hooks.notice)
+        return;
+    options.images = frames;
+    seconds = sim->backend->estimate(&sim->model.scene, &options, why, sizeof why);
+    if (!(seconds > long_render))
+        return;
+    if (seconds < 7200)
+        snprintf(text, sizeof text, "%.0f minutes", seconds / 60);
+    else if (seconds < 48 * 3600.)
+        snprintf(text, sizeof text, "%.1f hours", seconds / 3600);
+    else
+        snprintf(text, sizeof text, "%.3g days", seconds / 86400);
+    nb_notice(&sim->hooks,
+              "rendering will take about %s: %lld steps a pixel (sub-pixels x sources x "
+              "spindle steps x domains x layers)",
+              text, (long long)sim->model.scene.steps * sim->model.scene.det.layers);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampling_error.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../physics/ray.h"
+#include "units.h"
+
+enum {
+    GRID = 4,           /* spots along each edge of the detector that are looked at */
+    MOST_TERMS = 400,   /* orientations and sources of a spot */
+    MOST_LOOKED = 4096, /* of which the best are taken */
+    MOST_SHIFTS = 200
+};
+
+/** One orientation and one source that light a spot. */
+typedef struct term {
+    double weight, fast, slow; /* its place in sub-pixels */
+} term;
+
+/** A spot, and the displacements of the crystal that a step of a sub-pixel is blind to. */
+typedef struct spot {
+    nb_vec3 towards;        /* unit, from the crystal */
+    nb_vec3 fast, slow;     /* m: displacements of one fringe a sub-pixel */
+    nb_vec3 step_f, step_s; /* 1/m: change of the scattering vector along a sub-pixel */
+    nb_vec3 astar, bstar, cstar; /* 1/m, over N: a displacement in units of the crystal */
+} spot;
+
+static void reciprocal(const nb_orientation *u, nb_vec3 out[3])
+{
+    double volume = nb_dot(u->a, nb_cross(u->b, u->c));
+    out[0] = nb_scale(1 / volume, nb_cross(u->b, u->c));
+    out[1] = nb_scale(1 / volume, nb_cross(u->c, u->a));
+    out[2] = nb_scale(1 / volume, nb_cross(u->a, u->b));
+}
+
+/** What the crystal has in common with itself moved by x: the Fourier transform of its lattice
+ * function, 1 at x = 0. */
+static double overlap(const nb_scene *sc, const spot *p, nb_vec3 x)
+{
+    double u = nb_dot(x, p->astar), v = nb_dot(x, p->bstar), w = nb_dot(x, p->cstar);
+    double r = sqrt((u * u + v * v + w * w) / sc->fudge), z;
+    switch (sc->shape) {
+    case NB_LATTICE_ROUND:
+        return r < 1 ? 1 - 1.5 * r + 0.5 * r * r * r : 0;
+    case NB_LATTICE_GAUSS:
+        return exp(-NB_PI * NB_PI * 0.315 * r * r);
+    case NB_LATTICE_TOPHAT:
+        z = 2 * NB_PI * 0.63 * r;
+        return z < 1e-3 ? 1 : 3 * (sin(z) - z * cos(z)) / (z * z * z);
+    default:
+        return fmax(0, 1 - fabs(u)) * fmax(0, 1 - fabs(v)) * fmax(0, 1 - fabs(w));
+    }
+}
+
+/** How far out the overlap is worth a look, in units of the crystal. */
+static double reach(const nb_scene *sc)
+{
+    double g = sqrt(sc->fudge);
+    return sc->shape == NB_LATTICE_SQUARE  ? 1
+           : sc->shape == NB_LATTICE_ROUND ? g
+           : sc->shape == NB_LATTICE_GAUSS ? 1.3 * g
+                                           : 3 * g;
+}
+
+static nb_vec3 direction(const nb_detector *det, double F, double S)
+{
+    return nb_unit(nb_detector_point(det, F, S, 0));
+}
+
+/** The spot at (F, S) with n sub-pixels along the edge of a pixel. */
+static spot spot_at(const nb_scene *sc, const nb_orientation *u, double F, double S, int n)
+{
+    const nb_detector *det = &sc->det;
+    double h = det->pixel / 2, k = 1 / (sc->sources[0].lambda * n);
+    nb_vec3 r[3];
+    spot p;
+    reciprocal(u, r);
+    p.towards = direction(det, F, S);
+    p.step_f = nb_scale(k, nb_sub(direction(det, F + h, S), direction(det, F - h, S)));
+    p.step_s = nb_scale(k, nb_sub(direction(det, F, S + h), direction(det, F, S - h)));
+    p.fast = nb_cross(p.step_s, p.towards);
+    p.fast = nb_scale(1 / nb_dot(p.fast, p.step_f), p.fast);
+    p.slow = nb_cross(p.towards, p.step_f);
+    p.slow = nb_scale(1 / nb_dot(p.slow, p.step_s), p.slow);
+    p.astar = nb_scale(1 / sc->N[0], r[0]);
+    p.bstar = nb_scale(1 / sc->N[1], r[1]);
+    p.cstar = nb_scale(1 / sc->N[2], r[2]);
+    return p;
+}
+
+/** Length of the crystal along the beam that makes the spot, m: 1/length is its rocking width. */
+static double depth(const nb_scene *sc, const spot *p)
+{
+    double across =
+        fmax(fabs(nb_dot(p->towards, p->astar)),
+             fmax(fabs(nb_dot(p->towards, p->bstar)), fabs(nb_dot(p->towards, p->cstar))));
+    double far = reach(sc) / across, sum = 0;
+    enum { STEPS = 64 };
+    for (int i = 0; i < STEPS; i++)
+        sum += overlap(sc, p, nb_scale((i + 0.5) / STEPS * far, p->towards));
+    return 2 * far * sum / STEPS;
+}
+
+/** How bright the spot is when its lattice point is so far (1/m) from the sphere. */
+static double brightness(const nb_scene *sc, double excitation, double length)
+{
+    double x = NB_PI * excitation * length, s = fabs(x) < 1e-6 ? 1 : sin(x) / x;
+    return sc->shape == NB_LATTICE_SQUARE ? s * s : exp(-x * x / NB_PI);
+}
+
+/** The orientations and sources that light the spot which the orientation u and the first source
+ * put there; returns how many were looked at for each one that is there. */
+static double list_terms(const nb_scene *sc, const spot *p, const nb_orientation *u,
+                         term *list, int *count)
+{
+    const nb_source *first = &sc->sources[0];
+    double length = depth(sc, p), all = (double)sc->n_orientations * sc->n_sources;
+    double stride = fmax(1, all / MOST_LOOKED), keep = 1;
+    int64_t seen = 0;
+    nb_vec3 q = nb_scale(1 / first->lambda, nb_sub(p->towards, first->incident));
+    double h = nb_dot(u->a, q), k = nb_dot(u->b, q), l = nb_dot(u->c, q);
+    *count = 0;
+    for (double at = 0; at < all; at += stride) {
+        int64_t i = (int64_t)at;
+        const nb_source *s = &sc->sources[i % sc->n_sources];
+        nb_vec3 r[3], v;
+        double size, w;
+        reciprocal(&sc->orientations[i / sc->n_sources], r);
+        v = nb_add(nb_add(nb_scale(h, r[0]), nb_scale(k, r[1])), nb_scale(l, r[2]));
+        v = nb_add(s->incident, nb_scale(s->lambda, v));
+        size = nb_norm(v);
+        w = s->weight * brightness(sc, (size - 1) / s->lambda, length);
+        if (!(w > 1e-3) || seen++ % (int64_t)keep)
+            continue;
+        if (*count == MOST_TERMS) { /* go on with every second one */
+            for (int j = 0; j < MOST_TERMS / 2; j++)
+                list[j] = list[2 * j];
+            *count = MOST_TERMS / 2;
+            keep *= 2;
+        }
+        v = nb_scale(1 / (size * first->lambda), v);
+        list[(*count)++] = (term){w, nb_dot(v, p->fast), nb_dot(v, p->slow)};
+    }
+    return stride * keep;
+}
+
+/** Mean square of sum_j w_j exp(2 pi i (m, k).place_j) / sum_j w_j when the list is a sample of one
+ * in `stride`. */
+static double coherence(const term *list, int count, double stride, int m, int k)
+{
+    double re = 0, im = 0, sum = 0, squares = 0, both, alone;
+    for (int i = 0; i < count; i++) {
+        double phase = 2 * NB_PI * (m * list[i].fast + k * list[i].slow);
+        re += list[i].weight * cos(phase);
+        im += list[i].weight * sin(phase);
+        sum += list[i].weight;
+        squares += list[i].weight * list[i].weight;
+    }
+    alone = squares / (sum * sum);
+    both = (re * re + im * im) / (sum * sum);
+    return stride <= 1 ? both : fmax(0, both - alone) + alone / stride;
+}
+
+/** The largest shift along one edge that the crystal overlaps with. */
+static int farthest(const nb_scene *sc, const nb_orientation *u, nb_vec3 step)
+{
+    double n = reach(sc) * (sc->N[0] * fabs(nb_dot(u->a, step)) +
+                            sc->N[1] * fabs(nb_dot(u->b, step)) +
+                            sc->N[2] * fabs(nb_dot(u->c, step)));
+    return n < 1e4 ? (int)n : 10000;
+}
+
+/** Mean square of the relative error of the spot's photons. */
+static double spot_error(const nb_scene *sc, const spot *p, const nb_orientation *u)
+{
+    int fast = farthest(sc, u, p->step_f), slow = farthest(sc, u, p->step_s), count;
+    double shifts = (fast + 1.0) * (2.0 * slow + 1), sum = 0, stride;
+    int every = (int)ceil(sqrt(fmax(1, shifts / MOST_SHIFTS)));
+    term list[MOST_TERMS];
+    if (fast == 0 && slow == 0)
+        return 0;
+    stride = list_terms(sc, p, u, list, &count);
+    for (int m = 0; m <= fast; m += every)
+        for (int k = m ? -slow : 1; k <= slow; k += every) {
+            nb_vec3 x = nb_add(nb_scale(m, p->fast), nb_scale(k, p->slow));
+            double common = overlap(sc, p, x);
+            if (fabs(common) > 1e-3)
+                sum += 2 * common * common * coherence(list, count, stride, m, k);
+        }
+    return sum * every * every;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double nb_sampling_error(const nb_scene *sc, int oversample)
+{
+    const nb_detector *det = &sc->det;
+    const nb_orientation *u =
+        &sc->orientations[(size_t)(sc->n_phi / 2) * (size_t)sc->n_domains];
+    double errors[GRID * GRID];
+    for (int i = 0; i < GRID * GRID; i++) {
+        double f = (i % GRID + 0.5) / GRID, s = (i / GRID + 0.5) / GRID;
+        double F = det->roi_fmin + f * (det->roi_fmax - det->roi_fmin + 1);
+        double S = det->roi_smin + s * (det->roi_smax - det->roi_smin + 1);
+        spot p = spot_at(sc, u, F * det->pixel, S * det->pixel, oversample);
+        errors[i] = spot_error(sc, &p, u);
+    }
+    qsort(errors, GRID * GRID, sizeof *errors, ascending);
+    return sqrt(errors[GRID * GRID / 2]);
+}
