@@ -21,7 +21,7 @@ void nb_c_locale_leave(nb_c_locale *locale);
 /** The C locale from here to the end of the block.  It stands in every public function, and every
  * function of a thread of our own, below which a number is written or read as text. */
 #define NB_IN_C_LOCALE                                                                   \
-    __attribute__((cleanup(nb_c_locale_leave))) nb_c_locale nb_c_locale_guard =          \
+    __attribute__((cleanup(nb_c_locale_leave), unused)) nb_c_locale nb_c_locale_guard =  \
         nb_c_locale_enter()
 
 #endif
