@@ -203,18 +203,37 @@ static int chunks_are_whole(const nb_h5_set *set, const nb_hdf5_data *data)
     return ok;
 }
 
-static int verify(const nb_h5_input *in, const nb_hdf5_data *data, nb_hdf5_list *lists)
+/** Does an attribute hold this number? */
+static int has_number(const nb_h5_input *in, const char *object, const char *name,
+                      int64_t expected)
+{
+    int64_t value = 0;
+    return nb_h5_get_integer(in, object, name, H5T_NATIVE_INT64, &value) &&
+           value == expected;
+}
+
+/** Do the attributes say that the file is this one? */
+static int belongs(const nb_h5_input *in, const nb_hdf5_data *data)
 {
     uint64_t fingerprint = 0;
+    return nb_h5_get_integer(in, "/entry", "fingerprint", H5T_NATIVE_UINT64,
+                             &fingerprint) &&
+           fingerprint == data->fingerprint &&
+           has_number(in, "/entry", "seed", data->seed) &&
+           has_number(in, "/entry", "frames_per_file", data->per_file) &&
+           has_number(in, data_path, "image_nr_low", data->first + 1) &&
+           has_number(in, data_path, "image_nr_high", data->first + data->frames);
+}
+
+static int verify(const nb_h5_input *in, const nb_hdf5_data *data, nb_hdf5_list *lists)
+{
     nb_h5_set set;
     int ok;
-    if (!nb_h5_get_integer(in, "/entry", "fingerprint", H5T_NATIVE_UINT64, &fingerprint) ||
-        fingerprint != data->fingerprint || !nb_h5_set_open(in, data_path, -1, &set))
+    if (!belongs(in, data) || !nb_h5_set_open(in, data_path, -1, &set))
         return 0;
     ok = has_shape(&set, data) && chunks_are_whole(&set, data);
     nb_h5_set_close(&set);
-    return ok &&
-           (!data->layout.reflections || nb_hdf5_read_lists(in, data->frames, lists));
+    return ok && (!data->layout.reflections || nb_hdf5_read_lists(in, data, lists));
 }
 
 int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists)

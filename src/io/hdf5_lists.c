@@ -97,12 +97,30 @@ static void put_units(nb_h5 *h)
     nb_h5_attr_texts(h, TABLE, "units", units, sizeof units / sizeof *units);
 }
 
+/** The hash of a table begins with what the file belongs to ... */
+static uint64_t hash_owner(const nb_hdf5_data *data)
+{
+    const int64_t owner[] = {data->seed, data->per_file, data->first, data->frames};
+    uint64_t hash =
+        nb_hash_bytes(NB_HASH_START, &data->fingerprint, sizeof data->fingerprint);
+    return nb_hash_bytes(hash, owner, sizeof owner);
+}
+
+/** ... and goes on frame by frame: the rows, and what stands beside them. */
+static uint64_t hash_list(uint64_t hash, const nb_reflection *rows,
+                          const nb_hdf5_list *list)
+{
+    const double photons[] = {list->background, list->unassigned};
+    hash = nb_hash_bytes(hash, rows, (size_t)list->count * sizeof *rows);
+    return nb_hash_bytes(hash, photons, sizeof photons);
+}
+
 nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_list *next,
                             void *user, nb_error *err)
 {
     nb_hdf5_list *lists = nb_alloc((size_t)data->frames, sizeof *lists, "lists", err);
     hid_t type = row_type(), set;
-    uint64_t hash = NB_HASH_START;
+    uint64_t hash = hash_owner(data);
     hsize_t rows = 0, row = 0;
     nb_status st = lists ? NB_OK : NB_ERR_NOMEM;
     for (int i = 0; i < data->frames; i++)
@@ -116,9 +134,9 @@ nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_lis
         if ((st = next(user, i, &list, err)))
             break;
         h->ok &= put_rows(set, type, row, &list);
-        hash = nb_hash_bytes(hash, list.list, list.count * sizeof *list.list);
         row += list.count;
         lists[i] = (nb_hdf5_list){(int64_t)list.count, list.background, list.unassigned};
+        hash = hash_list(hash, list.list, &lists[i]);
     }
     if (set >= 0 && H5Dclose(set) < 0)
         h->ok = 0;
@@ -133,18 +151,23 @@ nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_lis
 
 /* --- reading back --- */
 
-static int table_is_whole(const nb_h5_input *in, int64_t rows)
+/** Do the table and what stands beside it have the hash that was written with them? */
+static int table_is_whole(const nb_h5_input *in, const nb_hdf5_data *data,
+                          const nb_hdf5_list *lists, int64_t rows)
 {
     hid_t type = row_type();
-    uint64_t hash = 0;
-    void *all = NULL;
-    int ok = rows >= 0 && rows <= 0x7fffffff &&
-             nb_h5_get_integer(in, GROUP, "hash", H5T_NATIVE_UINT64, &hash) &&
-             nb_h5_get_rows(in, TABLE, type, sizeof(nb_reflection), (size_t)rows, &all);
-    ok = ok &&
-         nb_hash_bytes(NB_HASH_START, all, (size_t)rows * sizeof(nb_reflection)) == hash;
+    uint64_t written = 0, hash = hash_owner(data);
+    const nb_reflection *all;
+    void *read = NULL;
+    size_t row = 0;
+    int ok = nb_h5_get_integer(in, GROUP, "hash", H5T_NATIVE_UINT64, &written) &&
+             nb_h5_get_rows(in, TABLE, type, sizeof *all, (size_t)rows, &read);
+    all = read;
+    for (int i = 0; ok && i < data->frames; row += (size_t)lists[i++].count)
+        hash = hash_list(hash, all + row, &lists[i]);
+    ok = ok && hash == written;
     H5Tclose(type);
-    nb_free(all);
+    nb_free(read);
     return ok;
 }
 
@@ -154,21 +177,24 @@ static int read_column(const nb_h5_input *in, const char *path, hid_t type, int 
     return nb_h5_get_column(in, path, type, sizeof(double), (size_t)frames, values);
 }
 
-int nb_hdf5_read_lists(const nb_h5_input *in, int frames, nb_hdf5_list *lists)
+int nb_hdf5_read_lists(const nb_h5_input *in, const nb_hdf5_data *data,
+                       nb_hdf5_list *lists)
 {
-    size_t n = (size_t)frames;
-    int64_t *count = nb_alloc(n, sizeof *count, "lists", NULL), rows = 0;
+    size_t n = (size_t)data->frames;
+    int64_t *count = nb_alloc(2 * n, sizeof *count, "lists", NULL), rows = 0;
     double *photons = nb_alloc(2 * n, sizeof *photons, "lists", NULL);
+    int frames = data->frames;
     int ok = count && photons &&
              read_column(in, GROUP "/count", H5T_NATIVE_INT64, frames, count) &&
+             read_column(in, GROUP "/first", H5T_NATIVE_INT64, frames, count + n) &&
              read_column(in, GROUP "/background", H5T_NATIVE_DOUBLE, frames, photons) &&
              read_column(in, GROUP "/unassigned", H5T_NATIVE_DOUBLE, frames, photons + n);
     for (size_t i = 0; ok && i < n; i++) {
         lists[i] = (nb_hdf5_list){count[i], photons[i], photons[n + i]};
-        ok = count[i] >= 0 && count[i] < 0x7fffffff;
-        rows += count[i];
+        ok = count[i] >= 0 && count[i] <= 0x7fffffff - rows && count[n + i] == rows;
+        rows += ok ? count[i] : 0;
     }
-    ok = ok && table_is_whole(in, rows);
+    ok = ok && table_is_whole(in, data, lists, rows);
     nb_free(count);
     nb_free(photons);
     return ok;

@@ -12,8 +12,10 @@
 nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_list *next,
                             void *user, nb_error *err);
 
-/** What a data file's lists are, if they are as they were written; 0 otherwise. */
-int nb_hdf5_read_lists(const nb_h5_input *in, int frames, nb_hdf5_list *lists);
+/** Read the lists of the data file that `data` describes into lists[data->frames]; 0 if they are not
+ * as they were written. */
+int nb_hdf5_read_lists(const nb_h5_input *in, const nb_hdf5_data *data,
+                       nb_hdf5_list *lists);
 
 /** Into the master, where /entry/simulation is: the tables of the data files as one. */
 void nb_hdf5_link_lists(nb_h5 *h, const nb_hdf5_master *master);
