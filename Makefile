@@ -133,7 +133,9 @@ UNIT_BIN := $(if $(HAVE_CMOCKA),$(call programs,unit))
 GOLDEN_BIN := $(call programs,golden)
 CHECK_BIN := $(call programs,check)
 BENCH_BIN := $(call programs,bench)
-FUZZ_SRC := $(filter-out $(if $(HAVE_HDF5),,tests/fuzz/fuzz_hdf5_%),$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+FUZZ_WITHOUT := $(if $(HAVE_HDF5),,tests/fuzz/fuzz_hdf5_%) \
+    $(if $(HAVE_CJSON),,tests/fuzz/fuzz_jobs.c)
+FUZZ_SRC := $(filter-out $(FUZZ_WITHOUT),$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_NAMES := $(FUZZ_SRC:tests/fuzz/fuzz_%.c=%)
 FUZZ_HELP := $(filter-out tests/fuzz/fuzz_%.c tests/fuzz/replay.c,$(wildcard tests/fuzz/*.c))
 REPLAY_BIN := $(if $(wildcard tests/fuzz/replay.c),$(FUZZ_NAMES:%=$B/tests/fuzz/replay_%))
@@ -231,7 +233,7 @@ endef
 $(foreach r,$(TEST_ROOMS),$(foreach p,$(call programs,$r),$(eval $(call test_program,$p,$r))))
 
 # the program's parts
-$(foreach n,words results,$B/tests/fuzz/replay_$n $B/tests/fuzz/fuzz_$n): $(MORE_test_bench)
+$(foreach n,words results jobs,$B/tests/fuzz/replay_$n $B/tests/fuzz/fuzz_$n): $(MORE_test_bench)
 $(REPLAY_BIN): $B/tests/fuzz/replay_%: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/replay.o \
     $(FUZZ_HELP:%.c=$B/%.o) $(STATIC)
 	$(call say,LD   $@)

@@ -8,32 +8,37 @@
 
 #include "json_memory.h"
 #include "options.h"
+#include "series.h"
 #include "values.h"
 
 #ifdef NB_HAVE_CJSON
 #include <cjson/cJSON.h>
 
-enum { MAX_ARGUMENTS = 256 };
+enum {
+    MAX_ARGUMENTS = 32
+}; /* of one flag; -pngrings takes one word, -cell six numbers */
 
 typedef struct job {
-    const char *text; /* into nb_jobs.data */
-    int line;         /* in the file, from 1 */
+    const char *text; /* into nb_jobs.data; no NUL behind it */
+    size_t bytes;
+    int line; /* in the file, from 1 */
 } job;
 
 struct nb_jobs {
     char *data; /* cut into lines */
-    char *text; /* as it was */
     job *list;
     int count;
     uint64_t tag;
     char path[NB_PATH_MAX];
+    char ignored[NB_OPTION_MAX]; /* rows of the option table that do nothing for one frame */
 };
 
-/** The arguments that a line stands for. */
+/** The arguments that a member stands for. */
 typedef struct arguments {
     char *list[MAX_ARGUMENTS + 1]; /* owned, but for the first */
     int count;
-    int no_memory, too_many;
+    int no_memory;
+    const char *wrong; /* why they are of no use; NULL: they are fine */
 } arguments;
 
 static nb_status no_memory(nb_error *err)
@@ -46,46 +51,40 @@ static nb_status no_memory(nb_error *err)
 static void add(arguments *a, const char *before, const char *text)
 {
     size_t size = strlen(before) + strlen(text) + 1;
-    char *word = a->count < MAX_ARGUMENTS ? malloc(size) : NULL;
-    a->too_many |= a->count >= MAX_ARGUMENTS;
-    a->no_memory |= !word;
-    if (!word)
+    char *word = a->count <= MAX_ARGUMENTS ? malloc(size) : NULL;
+    if (!word) {
+        a->no_memory = a->count <= MAX_ARGUMENTS;
+        a->wrong = "too many values";
         return;
+    }
     snprintf(word, size, "%s%s", before, text);
     a->list[a->count++] = word;
 }
 
-static void add_number(arguments *a, double value)
+static void add_value(arguments *a, const cJSON *value)
 {
     char text[40];
-    snprintf(text, sizeof text, "%.17g", value);
-    add(a, "", text);
-}
-
-/** One value of a member; 0 if it is of no use. */
-static int add_value(arguments *a, const cJSON *value)
-{
-    if (cJSON_IsNumber(value))
-        add_number(a, value->valuedouble);
-    else if (cJSON_IsString(value))
+    if (cJSON_IsNumber(value)) {
+        snprintf(text, sizeof text, "%.17g", value->valuedouble);
+        add(a, "", text);
+    } else if (!cJSON_IsString(value)) {
+        a->wrong = "a value must be a number, text, a list of them, true or false";
+    } else if (value->valuestring[0] == '-' && nb_option_find(value->valuestring)) {
+        a->wrong = "a value must not be another flag";
+    } else {
         add(a, "", value->valuestring);
-    else
-        return 0;
-    return 1;
+    }
 }
 
-static int add_member(arguments *a, const cJSON *member)
+static void add_member(arguments *a, const cJSON *member)
 {
     const cJSON *value;
-    if (cJSON_IsFalse(member))
-        return 1;
     add(a, "-", member->string);
-    if (cJSON_IsTrue(member))
-        return 1;
-    if (!cJSON_IsArray(member))
-        return add_value(a, member);
-    cJSON_ArrayForEach(value, member) if (!add_value(a, value)) return 0;
-    return 1;
+    if (cJSON_IsArray(member)) {
+        cJSON_ArrayForEach(value, member) if (!a->wrong) add_value(a, value);
+    } else if (!cJSON_IsTrue(member)) {
+        add_value(a, member);
+    }
 }
 
 static nb_status fail(const nb_jobs *jobs, int frame, nb_error *err, const char *why)
@@ -94,52 +93,192 @@ static nb_status fail(const nb_jobs *jobs, int frame, nb_error *err, const char 
                        why);
 }
 
-static nb_status parse_line(const nb_jobs *jobs, int frame, arguments *a, nb_error *err)
+static nb_status fail_member(const nb_jobs *jobs, int frame, nb_error *err,
+                             const char *name, const char *why)
 {
-    cJSON *object = cJSON_Parse(jobs->list[frame].text);
-    const cJSON *member;
-    nb_status status = NB_OK;
-
-    if (!object && nb_json_memory("-jobs", err))
-        status = NB_ERR_NOMEM;
-    else if (!cJSON_IsObject(object))
-        status = fail(jobs, frame, err, "not a JSON object like {\"phi\": 10}");
-    else
-        cJSON_ArrayForEach(member, object) if (!status && !add_member(a, member)) status =
-            fail(jobs, frame, err,
-                 "a member must be a number, text, a list, true or false");
-    cJSON_Delete(object);
-    return status;
+    char text[160];
+    snprintf(text, sizeof text, "\"%.40s\": %s", name, why);
+    return fail(jobs, frame, err, text);
 }
 
-nb_status nb_jobs_apply(const nb_jobs *jobs, int frame, nb_config *cfg, nb_error *err)
+/** A false member leaves its flag out, if the flag has no value and is known. */
+static int is_off(const cJSON *member, const nb_option *option)
+{
+    return cJSON_IsFalse(member) && option && option->kind == NB_OPT_FLAG;
+}
+
+static nb_status apply_member(const nb_jobs *jobs, int frame, const cJSON *member,
+                              nb_cli *cli, nb_error *err)
 {
     arguments a = {.count = 1};
-    nb_cli cli = {0};
-    nb_series none = {0};
     nb_error why = {0};
-    nb_status status = parse_line(jobs, frame, &a, err);
+    nb_status status = NB_OK;
+    char flag[64];
+    const nb_option *option;
 
-    if (!status && a.too_many)
-        status = fail(jobs, frame, err, "too many words (limit 256)");
-    else if (!status && a.no_memory)
+    snprintf(flag, sizeof flag, "-%.62s", member->string);
+    option = nb_option_find(flag);
+    if (option && cli->typed[nb_option_index(option)])
+        return fail_member(jobs, frame, err, member->string, "stands twice in the line");
+    if (is_off(member, option))
+        return NB_OK;
+    add_member(&a, member);
+    if (a.no_memory)
         status = no_memory(err);
-    cli.cfg = *cfg;
-    a.list[0] = NULL;
-    if (!status && nb_cli_apply(a.count, a.list, &cli, &why))
+    else if (option && a.wrong)
+        status = fail_member(jobs, frame, err, member->string, a.wrong);
+    else if (nb_cli_apply(a.count, a.list, cli, &why))
         status = fail(jobs, frame, err, why.message);
-    if (!status && (memcmp(&none, &cli.series, sizeof none) != 0 || cli.jobs_file[0] ||
-                    cli.cfg.truth != cfg->truth || cli.action != NB_DO_RUN ||
-                    cli.show_config || cli.trace || cli.printout))
-        status =
-            fail(jobs, frame, err, "a flag of the whole series cannot change by frame");
-    if (!status)
-        *cfg = cli.cfg;
     for (int i = 1; i < a.count; i++)
         free(a.list[i]);
     return status;
 }
 
+static int is_blank(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\t' || *p == '\r'))
+        p++;
+    return p == end;
+}
+
+/** Is a NUL byte in the line, as such or escaped?  A text would end there. */
+static int has_nul(const job *j)
+{
+    static const char escaped[] = "\\u0000";
+    const size_t n = sizeof escaped - 1;
+
+    for (size_t i = 0; i + n <= j->bytes; i++)
+        if (memcmp(j->text + i, escaped, n) == 0)
+            return 1;
+    return memchr(j->text, '\0', j->bytes) != NULL;
+}
+
+/** The one object of a line; *object is the caller's. */
+static nb_status parse_line(const nb_jobs *jobs, int frame, cJSON **object, nb_error *err)
+{
+    const job *j = &jobs->list[frame];
+    const char *end = NULL;
+
+    if (has_nul(j))
+        return fail(jobs, frame, err, "a NUL byte is in the line");
+    *object = cJSON_ParseWithLengthOpts(j->text, j->bytes, &end, 0);
+    if (!*object && nb_json_memory("-jobs", err))
+        return NB_ERR_NOMEM;
+    if (!cJSON_IsObject(*object))
+        return fail(jobs, frame, err, "not a JSON object like {\"phi\": 10}");
+    if (!is_blank(end, j->text + j->bytes))
+        return fail(jobs, frame, err,
+                    "something follows the JSON object; write one object a line");
+    return NB_OK;
+}
+
+static nb_status apply_line(const nb_jobs *jobs, int frame, nb_cli *cli, nb_error *err)
+{
+    cJSON *object = NULL;
+    const cJSON *member = NULL;
+    nb_series none = {0};
+    nb_truth truth = cli->cfg.truth;
+    nb_status status = parse_line(jobs, frame, &object, err);
+
+    if (!status)
+        member = object->child;
+    for (; member && !status; member = member->next)
+        status = apply_member(jobs, frame, member, cli, err);
+    cJSON_Delete(object);
+    if (!status && (memcmp(&none, &cli->series, sizeof none) != 0 || cli->jobs_file[0] ||
+                    cli->cfg.truth != truth || cli->action != NB_DO_RUN ||
+                    cli->show_config || cli->trace || cli->printout))
+        status =
+            fail(jobs, frame, err, "a flag of the whole series cannot change by frame");
+    return status;
+}
+
+nb_status nb_jobs_apply(const nb_jobs *jobs, int frame, nb_config *cfg, nb_error *err)
+{
+    nb_cli cli = {0};
+    nb_status status;
+
+    cli.cfg = *cfg;
+    status = apply_line(jobs, frame, &cli, err);
+    if (!status)
+        *cfg = cli.cfg;
+    return status;
+}
+
+/** Does this flag do nothing in the line of one frame? */
+static int does_nothing(const nb_option *option)
+{
+    static const char *const of_the_run[] = {
+        "device", "threads", "isa", "precision", "progress", "noprogress", "quiet"};
+    for (size_t i = 0; i < sizeof of_the_run / sizeof *of_the_run; i++)
+        if (strcmp(option->name, of_the_run[i]) == 0)
+            return 1;
+    return option->note || nb_cli_single_image_flag(option->name);
+}
+
+/** Check every line, and note which of their flags do nothing. */
+static nb_status check_lines(nb_jobs *jobs, const nb_config *base, nb_error *err)
+{
+    size_t rows;
+    const nb_option *table = nb_option_table(&rows);
+
+    for (int i = 0; i < jobs->count; i++) {
+        nb_cli cli = {0};
+        nb_status status;
+        cli.cfg = *base;
+        if ((status = apply_line(jobs, i, &cli, err)))
+            return status;
+        for (size_t row = 0; row < rows; row++)
+            if (cli.typed[row] && does_nothing(&table[row]))
+                jobs->ignored[row] = 1;
+    }
+    return NB_OK;
+}
+
+/** Cut the data into lines; blank ones do not count. */
+static int split(nb_jobs *jobs, size_t bytes)
+{
+    const char *end = jobs->data + bytes, *next;
+    int line = 1, room = 0;
+    for (const char *p = jobs->data; p < end; p = next + 1, line++) {
+        next = memchr(p, '\n', (size_t)(end - p));
+        if (!next)
+            next = end;
+        if (is_blank(p, next))
+            continue;
+        if (jobs->count == room) {
+            job *more = realloc(jobs->list, (size_t)(room = 2 * room + 64) * sizeof *more);
+            if (!more)
+                return 0;
+            jobs->list = more;
+        }
+        jobs->list[jobs->count++] = (job){p, (size_t)(next - p), line};
+    }
+    return 1;
+}
+
+nb_status nb_jobs_parse(char *data, size_t bytes, const char *path, const nb_config *base,
+                        nb_jobs **out, nb_error *err)
+{
+    nb_jobs *jobs = *out = calloc(1, sizeof *jobs);
+
+    if (!jobs) {
+        free(data);
+        return no_memory(err);
+    }
+    snprintf(jobs->path, sizeof jobs->path, "%s", path);
+    jobs->data = data;
+    jobs->tag = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < bytes; i++)
+        jobs->tag = (jobs->tag ^ (unsigned char)data[i]) * 0x100000001b3u;
+    if (!split(jobs, bytes))
+        return no_memory(err);
+    if (!jobs->count)
+        return nb_cli_fail(err, "-jobs %.300s: no line with a JSON object", path);
+    return check_lines(jobs, base, err);
+}
+
+/** The whole file with a NUL behind it, NULL if it cannot be read. */
 static char *read_whole(const char *path, size_t *bytes)
 {
     FILE *file = fopen(path, "rb");
@@ -157,6 +296,10 @@ static char *read_whole(const char *path, size_t *bytes)
             room *= 2;
         }
     }
+    if (data && ferror(file)) {
+        free(data);
+        data = NULL;
+    }
     if (file)
         fclose(file);
     if (data)
@@ -165,59 +308,35 @@ static char *read_whole(const char *path, size_t *bytes)
     return data;
 }
 
-/** Cut the data into lines; blank ones do not count. */
-static int split(nb_jobs *jobs)
-{
-    int line = 1, room = 0;
-    for (char *p = jobs->data, *end; *p; p = end, line++) {
-        end = p + strcspn(p, "\n");
-        if (*end)
-            *end++ = '\0';
-        if (!p[strspn(p, " \t\r")])
-            continue;
-        if (jobs->count == room) {
-            job *more = realloc(jobs->list, (size_t)(room = 2 * room + 64) * sizeof *more);
-            if (!more)
-                return 0;
-            jobs->list = more;
-        }
-        jobs->list[jobs->count].text = p;
-        jobs->list[jobs->count++].line = line;
-    }
-    return 1;
-}
-
 nb_status nb_jobs_load(const nb_cli *cli, nb_jobs **out, nb_error *err)
 {
-    nb_jobs *jobs = calloc(1, sizeof *jobs);
-    nb_status status = NB_OK;
-    nb_config scratch;
     size_t bytes;
+    char *data;
 
-    *out = jobs;
-    if (!jobs)
-        return no_memory(err);
+    *out = NULL;
     nb_json_watch();
-    snprintf(jobs->path, sizeof jobs->path, "%s", cli->jobs_file);
     errno = 0;
-    jobs->data = read_whole(jobs->path, &bytes);
-    if (!jobs->data && errno == ENOMEM)
+    data = read_whole(cli->jobs_file, &bytes);
+    if (!data && errno == ENOMEM)
         return no_memory(err);
-    if (!jobs->data)
-        return nb_cli_fail(err, "-jobs %.300s: cannot be read", jobs->path);
-    jobs->tag = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < bytes; i++)
-        jobs->tag = (jobs->tag ^ (unsigned char)jobs->data[i]) * 0x100000001b3u;
-    jobs->text = strdup(jobs->data);
-    if (!jobs->text || !split(jobs))
-        return no_memory(err);
-    if (!jobs->count)
-        return nb_cli_fail(err, "-jobs %.300s: no line with a JSON object", jobs->path);
-    for (int i = 0; !status && i < jobs->count; i++) {
-        scratch = cli->cfg;
-        status = nb_jobs_apply(jobs, i, &scratch, err);
-    }
-    return status;
+    if (!data)
+        return nb_cli_fail(err, "-jobs %.300s: cannot be read", cli->jobs_file);
+    return nb_jobs_parse(data, bytes, cli->jobs_file, &cli->cfg, out, err);
+}
+
+int nb_jobs_ignored(const nb_jobs *jobs, char *line, size_t size)
+{
+    size_t rows, used = 0;
+    const nb_option *table = nb_option_table(&rows);
+
+    for (size_t row = 0; row < rows; row++)
+        if (jobs->ignored[row] && used < size)
+            used += (size_t)snprintf(line + used, size - used, "%s%s", used ? ", " : "",
+                                     table[row].name);
+    if (used && used < size)
+        snprintf(line + used, size - used, " in -jobs %.100s do nothing for one frame",
+                 jobs->path);
+    return used > 0;
 }
 
 void nb_jobs_free(nb_jobs *jobs)
@@ -225,7 +344,6 @@ void nb_jobs_free(nb_jobs *jobs)
     if (!jobs)
         return;
     free(jobs->data);
-    free(jobs->text);
     free(jobs->list);
     free(jobs);
 }
@@ -242,7 +360,7 @@ uint64_t nb_jobs_tag(const nb_jobs *jobs)
 
 const char *nb_jobs_text(const nb_jobs *jobs)
 {
-    return jobs->text;
+    return jobs->data;
 }
 
 #else
@@ -254,6 +372,24 @@ nb_status nb_jobs_load(const nb_cli *cli, nb_jobs **jobs, nb_error *err)
     nb_cli_fail(err, "-jobs: this build has no JSON (install libcjson-dev and rebuild)");
     err->code = NB_ERR_UNSUPPORTED;
     return NB_ERR_UNSUPPORTED;
+}
+
+nb_status nb_jobs_parse(char *data, size_t bytes, const char *path, const nb_config *base,
+                        nb_jobs **jobs, nb_error *err)
+{
+    (void)bytes;
+    (void)path;
+    (void)base;
+    free(data);
+    return nb_jobs_load(NULL, jobs, err);
+}
+
+int nb_jobs_ignored(const nb_jobs *jobs, char *line, size_t size)
+{
+    (void)jobs;
+    (void)line;
+    (void)size;
+    return 0;
 }
 
 void nb_jobs_free(nb_jobs *jobs)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** -jobs FILE: JSON lines, each an object whose members are flags of one frame, e.g.
+/** -jobs FILE: JSON lines, each exactly one object whose members are flags of one frame, e.g.
  * {"misset": [10, 20, 30], "fluence": 1e24, "nopolar": true}. */
 #ifndef NB_CLI_JOBS_H
 #define NB_CLI_JOBS_H
@@ -10,6 +10,10 @@ typedef struct nb_jobs nb_jobs;
 
 /** Read and check every line of cli->jobs_file.  *jobs: free with nb_jobs_free. */
 nb_status nb_jobs_load(const nb_cli *cli, nb_jobs **jobs, nb_error *err);
+/** Likewise of a text that was read from `path`: `bytes` bytes and a NUL behind them.  The text must be
+ * malloc's, and is freed with the jobs (at once if there are none). */
+nb_status nb_jobs_parse(char *data, size_t bytes, const char *path, const nb_config *base,
+                        nb_jobs **jobs, nb_error *err);
 void nb_jobs_free(nb_jobs *jobs); /* NULL is fine */
 
 int nb_jobs_count(const nb_jobs *jobs);
@@ -18,6 +22,8 @@ uint64_t nb_jobs_tag(const nb_jobs *jobs);
 
 /** The file's text; valid as long as jobs. */
 const char *nb_jobs_text(const nb_jobs *jobs);
+/** Write a sentence that names the flags of the lines that do nothing into line[size]; 0: none. */
+int nb_jobs_ignored(const nb_jobs *jobs, char *line, size_t size);
 
 /** Let line `frame` (0..) change cfg.  Thread-safe. */
 nb_status nb_jobs_apply(const nb_jobs *jobs, int frame, nb_config *cfg, nb_error *err);

@@ -80,27 +80,44 @@ static void report(const nb_cli *cli, const nb_series_progress *p)
     printf("backend   %s\n", p->backend);
 }
 
-/** Say which of the typed flags are of a single image and do nothing here. */
-static void notice_ignored(const nb_cli *cli)
+int nb_cli_single_image_flag(const char *name)
 {
     static const char *const names[] = {
         "floatfile", "nofloat",  "intfile",        "noint",   "noisefile",
         "pgmfile",   "nopgm",    "pgmscale",       "pngfile", "tifffile",
         "truthfile", "printout", "printout_pixel", "time"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return 1;
+    return 0;
+}
+
+/** Say which of the typed flags are of a single image and do nothing here. */
+static void notice_ignored(const nb_cli *cli)
+{
     size_t rows, used = 0;
     const nb_option *table = nb_option_table(&rows);
     char line[320] = "";
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        for (size_t row = 0; row < rows; row++)
-            if (cli->typed[row] && !strcmp(table[row].name, names[i]))
-                used += (size_t)snprintf(line + used, sizeof line - used, "%s-%s",
-                                         used ? ", " : "", names[i]);
+    for (size_t row = 0; row < rows; row++)
+        if (cli->typed[row] && nb_cli_single_image_flag(table[row].name))
+            used += (size_t)snprintf(line + used, sizeof line - used, "%s-%s",
+                                     used ? ", " : "", table[row].name);
     if (used) {
         snprintf(line + used, sizeof line - used,
                  " do nothing in a series, which writes -output and -hdf5");
         nb_cli_say("note", line);
     }
+}
+
+/** Say which flags of the jobs do nothing. */
+static void notice_jobs(const nb_jobs *jobs)
+{
+    char line[480];
+
+    if (nb_jobs_ignored(jobs, line, sizeof line))
+        nb_cli_say("note", line);
 }
 
 static nb_status use_jobs(const nb_cli *cli, nb_series *series, series_run *run,
@@ -148,6 +165,8 @@ nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *pro
     series.n_also = cli->jobs_file[0] != 0;
     if (cli->jobs_file[0])
         status = use_jobs(cli, &series, &run, err);
+    if (cli->jobs_file[0] && !status && rank == 0)
+        notice_jobs(run.jobs);
     status = nb_ranks_agree(ranks, status, err);
     if (!status)
         status = nb_series_run(&cli->cfg, &series, &hooks, &result, err);

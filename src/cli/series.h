@@ -8,6 +8,9 @@
 
 int nb_cli_is_series(const nb_cli *cli);
 
+/** Is this flag (canonical name) of a single image, and does nothing in a series? */
+int nb_cli_single_image_flag(const char *name);
+
 /** Run it, with a progress line and a report.  ranks: the processes that share it, NULL for one
  * alone.  notice gets progress as its user. */
 nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *progress,

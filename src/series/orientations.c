@@ -21,19 +21,32 @@ static int is_rotation(const nb_mat3 *U)
            fabs(nb_dot(x, y)) < 1e-4 && nb_norm(nb_sub(nb_cross(x, y), z)) < 1e-4;
 }
 
-/** The numbers of a line, at most ten of them; -1 when one cannot be read. */
+static const char *skip_blanks(const char *p, const char *end)
+{
+    while (p < end && nb_text_blank(*p))
+        p++;
+    return p;
+}
+
+/** The numbers of a line, at most ten of them, with blanks or one comma between two; -1 when it has
+ * something else.  `#` starts a comment. */
 static int read_numbers(const char *p, const char *end, double *values)
 {
     int n = 0;
-    for (;;) {
-        while (p < end && (nb_text_blank(*p) || *p == ','))
-            p++;
-        if (p == end || *p == '#')
-            return n;
-        if (n == 10 || !(p = nb_text_double(p, end, &values[n])))
+    p = skip_blanks(p, end);
+    while (p < end && *p != '#') {
+        const char *after = n < 10 ? nb_text_double(p, end, &values[n++]) : NULL;
+        if (!after)
             return -1;
-        n++;
+        p = skip_blanks(after, end);
+        if (p == end || *p == '#')
+            break;
+        if (*p != ',' && p == after) /* "1-2" */
+            return -1;
+        if (*p == ',' && ((p = skip_blanks(p + 1, end)) == end || *p == '#'))
+            return -1; /* no number behind the comma */
     }
+    return n;
 }
 
 static int to_misset(const double *values, int n, double misset[3])
@@ -53,14 +66,15 @@ static int to_misset(const double *values, int n, double misset[3])
     return 1;
 }
 
-static nb_status parse(const char *data, const char *path, int needed,
+static nb_status parse(const char *p, const char *last, const char *path, int needed,
                        double (*missets)[3], int *count, nb_error *err)
 {
     double values[10];
     long line = 0;
-    for (const char *end, *p = data; *p && *count < needed; p = *end ? end + 1 : end) {
+    for (const char *end; p < last && *count < needed; p = end + 1) {
         int n;
-        end = p + strcspn(p, "\n");
+        if (!(end = memchr(p, '\n', (size_t)(last - p))))
+            end = last;
         line++;
         n = read_numbers(p, end, values);
         if (n == 0)
@@ -68,13 +82,24 @@ static nb_status parse(const char *data, const char *path, int needed,
         if (n != 3 && n != 9)
             return nb_fail_at(err, NB_ERR_INPUT, path, line,
                               "three misset angles or the nine numbers of a rotation "
-                              "matrix are needed");
+                              "matrix are needed, with blanks or one comma between");
         if (!to_misset(values, n, missets[*count]))
             return nb_fail_at(err, NB_ERR_INPUT, path, line,
                               "these nine numbers are not a rotation matrix");
         ++*count;
     }
     return NB_OK;
+}
+
+nb_status nb_orientations_parse(const char *data, size_t bytes, const char *path,
+                                int needed, double (*missets)[3], nb_error *err)
+{
+    int count = 0;
+    nb_status st = parse(data, data + bytes, path, needed, missets, &count, err);
+    if (!st && count < needed)
+        st = nb_fail_at(err, NB_ERR_INPUT, path, 0, "%d orientations for %d stills",
+                        count, needed);
+    return st;
 }
 
 nb_status nb_orientations_load(const char *path, int needed, double (**missets)[3],
@@ -84,14 +109,12 @@ nb_status nb_orientations_load(const char *path, int needed, double (**missets)[
     size_t bytes;
     nb_status st = nb_read_file(path, "-orientations", 0, &data, &bytes, err);
     *missets = NULL;
-    *count = 0;
+    *count = needed;
     if (st)
         return st;
     *missets = nb_alloc((size_t)needed, sizeof **missets, "orientations", err);
-    st = *missets ? parse(data, path, needed, *missets, count, err) : NB_ERR_NOMEM;
+    st = *missets ? nb_orientations_parse(data, bytes, path, needed, *missets, err)
+                  : NB_ERR_NOMEM;
     nb_free(data);
-    if (!st && *count < needed)
-        st = nb_fail_at(err, NB_ERR_INPUT, path, 0, "%d orientations for %d stills",
-                        *count, needed);
     return st;
 }

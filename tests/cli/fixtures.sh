@@ -30,12 +30,21 @@ make_fixtures() {
     printf -- '-10 0 0 nan 1e-10\n' >nan.src
     printf '# misset angles, then a matrix\n10 20 30\n0 -1 0 1 0 0 0 0 1\n' >good.rot
     printf '10 20 30\n2 0 0 0 1 0 0 0 1\n' >stretched.rot
+    printf '10,,20 30\n1 2 3\n' >commas.rot
+    printf '1-2 3\n1 2 3\n' >joined.rot
+    printf '1 2 3\0\n1 2 3\n' >nul.rot
     printf '# wavelength weight\n1 1 1.01 2\n\n0.99:1;1:3\n' >good.spectra
     printf '1 1\n1 1 1.01\n' >bad.spectra
     printf '{"phi": 3}\n\n{"misset": [1, 2, 3], "nopolar": true}\n' >good.jobs
     printf '{"phi": 3}\n{"phi": "x"}\n' >word.jobs
     printf 'phi 3\n' >text.jobs
     printf '{"frames": 3}\n' >series.jobs
+    printf '{"phi": 3}\n{"phi": 4} {"phi": 5}\n' >tail.jobs
+    printf '{"phi": 3}\0{"phi": 4}\n' >nul.jobs
+    printf '{"hkl": "good.hkl\\u0000x"}\n' >escape.jobs
+    printf '{"phi": 3, "phi": 4}\n' >twice.jobs
+    printf '{"nopolar": ["-phi", 5]}\n' >flag.jobs
+    printf '{"phi": 3}\n{"interpolat": false}\n' >false.jobs
     : >empty.hkl && : >empty.mat && : >empty.src && : >empty.img
     echo 'this is no image' >text.img
     "$NANOBRAGG" $X -quiet $NOFILES -intfile good.img -adc 0 -distance 90 -scale 1e9 &&

@@ -24,6 +24,16 @@ def data_files():
     return {name: (os.stat(name).st_ino, read(name)) for name in sorted(glob.glob("l_data_*.h5"))}
 
 
+def jobs_without_effect():
+    """Flags of a job that do nothing for its frame are named, once."""
+    with open("j.jsonl", "w", encoding="ascii") as out:
+        out.write('{"floatfile": "x.bin", "phi": 1}\n{"threads": 2, "time": "json"}')
+    said = run(*[f for f in ROTATION if f not in ("-osc", "0.3")], "-detpixels", 8, "-jobs", "j.jsonl",
+               "-output", "j_%d.bin")[1]
+    ok("jobs-without-effect", said.count("\n") == 1 and
+       "floatfile, threads, time in -jobs j.jsonl do nothing" in said, said)
+
+
 def lists_are_kept(h5py):
     """Whole data files with reflections stay; one whose lists or attributes are damaged does not."""
     flags = LOUD + ["-frames", 7, "-frames_per_file", 3, "-truth", "spots", "-gauss_xtal", "-oversample", 1, "-detpixels", 40,
@@ -74,6 +84,7 @@ def main():
     except ImportError as missing:
         print(f"skip series resume-hdf5 # {missing}")
         h5py = None
+    jobs_without_effect()
     if h5py:
         lists_are_kept(h5py)
     os.chdir("/")
