@@ -14,6 +14,7 @@
 #ifdef NB_HAVE_HDF5
 
 static const char data_path[] = "/entry/data/data";
+static const char inputs_path[] = "/entry/data/input_hash";
 
 nb_status nb_hdf5_check(const nb_hdf5_layout *layout, nb_error *err)
 {
@@ -71,6 +72,8 @@ static nb_status put_chunks(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next *ne
     }
     if (!st && h->ok)
         nb_h5_array(h, "/entry/data/chunk_hash", H5T_NATIVE_UINT64, hashes, 1, &count);
+    if (!st && h->ok && data->inputs)
+        nb_h5_array(h, inputs_path, H5T_NATIVE_UINT64, data->inputs, 1, &count);
     if (st || !h->ok)
         nb_h5_give_up(h);
     if (set >= 0 && H5Dclose(set) < 0)
@@ -236,13 +239,23 @@ static int verify(const nb_h5_input *in, const nb_hdf5_data *data, nb_hdf5_list 
     return ok && (!data->layout.reflections || nb_hdf5_read_lists(in, data, lists));
 }
 
-int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists)
+/** The hashes of the frames' own input files; 0 for all where the file has none. */
+static int read_inputs(const nb_h5_input *in, int frames, uint64_t *inputs)
+{
+    memset(inputs, 0, (size_t)frames * sizeof *inputs);
+    return H5Lexists(in->file, inputs_path, H5P_DEFAULT) <= 0 ||
+           nb_h5_get_column(in, inputs_path, H5T_NATIVE_UINT64, sizeof *inputs,
+                            (size_t)frames, inputs);
+}
+
+int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists,
+                        uint64_t *inputs)
 {
     nb_h5_input in;
     int ok;
     if (nb_h5_open(&in, path, NULL))
         return 0;
-    ok = verify(&in, data, lists);
+    ok = verify(&in, data, lists) && read_inputs(&in, data->frames, inputs);
     nb_h5_close(&in);
     return ok;
 }
@@ -296,9 +309,11 @@ nb_status nb_hdf5_try_data(const char *path, const nb_hdf5_layout *layout, nb_er
     return missing(err);
 }
 
-int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists)
+int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists,
+                        uint64_t *inputs)
 {
     (void)lists;
+    (void)inputs;
     (void)path;
     (void)data;
     return 0;

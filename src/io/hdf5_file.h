@@ -32,6 +32,8 @@ typedef struct nb_hdf5_data {
     int first;                  /* number of its first frame in the series */
     const int64_t *reflections; /* [frames], how many; with layout.reflections */
     const nb_hdf5_facts *facts; /* [frames] */
+    const uint64_t *inputs; /* [frames], hash of the input files that a frame has for itself;
+                                   NULL: none has */
 } nb_hdf5_data;
 
 /** Gives frame i (0..frames-1) of a data file, compressed; the memory stays the giver's until
@@ -63,8 +65,9 @@ typedef struct nb_hdf5_list {
 } nb_hdf5_list;
 
 /** Whether the file at path is this data file, with every frame as it was written.
- * lists[frames] is filled with layout.reflections. */
-int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists);
+ * lists[frames] is filled with layout.reflections, inputs[frames] with what `inputs` was. */
+int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists,
+                        uint64_t *inputs);
 /** What the data file at path belongs to: fingerprint, seed and per_file; 0 if there is none. */
 int nb_hdf5_data_key(const char *path, nb_hdf5_data *key);
 

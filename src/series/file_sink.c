@@ -6,6 +6,7 @@
 #include "../base/hash.h"
 #include "../base/memory.h"
 #include "sinks.h"
+#include "stale.h"
 
 enum { FIRST_NUMBER = 1 }; /* as beamlines count */
 
@@ -25,6 +26,7 @@ static nb_status hash_file(const char *path, uint64_t *hash, int64_t *bytes, nb_
 /** What the record says of a finished file. */
 typedef struct entry {
     uint64_t hash;
+    uint64_t inputs; /* nb_own_inputs of the frame */
     nb_hdf5_facts facts;
 } entry;
 
@@ -50,11 +52,13 @@ static void verify(nb_file_sink *s, const int64_t *offset)
     int64_t bytes;
     for (int k = 0; k < s->frames; k++) {
         s->done[k] = offset[k] > 0 &&
-                     !nb_journal_read(&s->record, offset[k], &e, sizeof e, NULL) &&
+                     !nb_journal_read(&s->record, k, offset[k], &e, sizeof e, NULL) &&
                      !nb_template_name(&s->name, k + FIRST_NUMBER, name, NULL) &&
                      !hash_file(name, &hash, &bytes, NULL) && hash == e.hash;
-        if (s->done[k])
-            s->facts[k] = e.facts;
+        if (!s->done[k])
+            continue;
+        s->facts[k] = e.facts;
+        s->inputs[k] = e.inputs;
     }
 }
 
@@ -64,6 +68,7 @@ static nb_status open_record(nb_file_sink *s, int resume, const nb_journal_key *
     char path[NB_PATH_MAX];
     found_list list = {s, NULL};
     nb_status st = nb_template_record(&s->name, path, err);
+    s->record.sole = 1;
     if (st || !resume)
         return st ? st : nb_journal_create(&s->record, path, key, err);
     list.offset = nb_alloc((size_t)s->frames, sizeof *list.offset, "record", err);
@@ -87,9 +92,10 @@ nb_status nb_file_sink_open(nb_file_sink *s, const nb_series *series, int frames
         return st;
     s->frames = frames;
     s->done = nb_alloc((size_t)frames, 1, "frames", err);
+    s->inputs = nb_alloc((size_t)frames, sizeof *s->inputs, "frames", err);
     if (series->resume)
         s->facts = nb_alloc((size_t)frames, sizeof *s->facts, "frames", err);
-    if (!s->done || (series->resume && !s->facts))
+    if (!s->done || !s->inputs || (series->resume && !s->facts))
         return NB_ERR_NOMEM;
     return key ? open_record(s, series->resume, key, err) : NB_OK;
 }
@@ -105,25 +111,38 @@ nb_status nb_file_sink_make(const nb_file_sink *s, nb_frame *frame, int k, nb_sl
     return st ? st : hash_file(name, &slot->file_hash, &slot->file_bytes, err);
 }
 
-nb_status nb_file_sink_commit(nb_file_sink *s, int k, uint64_t file_hash,
-                              const nb_hdf5_facts *facts, nb_error *err)
+nb_status nb_file_sink_commit(nb_file_sink *s, const nb_finished *f, nb_error *err)
 {
-    const entry e = {file_hash, *facts};
-    if (s->done[k])
+    entry e = {f->file_hash, f->inputs, f->truth.facts};
+    e.facts.clipped = (double)f->file_clipped;
+    if (s->done[f->frame])
         return NB_OK;
-    return nb_journal_append(&s->record, k, &e, sizeof e, NULL, err);
+    return nb_journal_append(&s->record, f->frame, &e, sizeof e, NULL, err);
 }
 
-void nb_file_sink_close(nb_file_sink *s, int done)
+void nb_journal_end(nb_journal *j, nb_end end)
 {
-    if (done)
-        nb_journal_remove(&s->record);
+    if (end == NB_END_DONE || (end == NB_END_UNUSED && j->begun))
+        nb_journal_remove(j);
     else
-        nb_journal_close(&s->record);
+        nb_journal_close(j);
+}
+
+void nb_file_sink_close(nb_file_sink *s, nb_end end)
+{
+    nb_journal_end(&s->record, end);
     nb_free(s->done);
     nb_free(s->facts);
+    nb_free(s->inputs);
     s->done = NULL;
     s->facts = NULL;
+    s->inputs = NULL;
+}
+
+int nb_file_sink_stale(const nb_file_sink *s, char *first)
+{
+    return nb_stale_count(s->name.before, s->name.digits, s->name.after,
+                          s->frames - 1 + FIRST_NUMBER, first);
 }
 
 int nb_file_sink_key(const nb_series *series, nb_journal_key *key)

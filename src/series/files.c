@@ -10,12 +10,13 @@
 #include "../base/same_file.h"
 #include "sinks.h"
 
-enum { OWN = NB_FILES_MOST + 4, FAMILIES = 3, FIRST_NUMBER = 1 };
+enum { OWN = NB_FILES_MOST + 5, FAMILIES = 3, FIRST_NUMBER = 1 };
 
 typedef struct names {
     nb_template frames;
     char record[NB_PATH_MAX];
-    char stem[NB_PATH_MAX]; /* of the HDF5 data files */
+    char series[NB_PATH_MAX]; /* of the HDF5 files, likewise */
+    char stem[NB_PATH_MAX];   /* of the HDF5 data files */
     nb_file_use *uses;
     int n_uses;
     nb_file_family families[FAMILIES];
@@ -63,6 +64,8 @@ static void add_hdf5(names *n, const nb_series *s, int per_file)
     add(n, "-hdf5", s->hdf5_file, 1);
     if (!s->hdf5_file[0] || nb_hdf5_sink_stem(s->hdf5_file, n->stem, NULL))
         return;
+    nb_hdf5_sink_series_path(n->stem, n->series);
+    add(n, "-hdf5", n->series, 1);
     n->families[n->n_families++] = (nb_file_family){"-hdf5", count, data_name, n->stem};
     n->families[n->n_families++] =
         (nb_file_family){"-hdf5", count, data_record_name, n->stem};

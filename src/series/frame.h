@@ -9,7 +9,8 @@
 #include "template.h"
 
 typedef struct nb_frame {
-    nb_sim *sim; /* owned; rebuilt for every frame */
+    nb_sim *sim;     /* owned; rebuilt for every frame */
+    uint64_t inputs; /* nb_own_inputs of it */
     size_t pixels;
     float *image; /* owned, as all below; allocated when first needed */
     uint16_t *u16;

@@ -9,8 +9,9 @@
 #include "../io/hdf5_facts.h"
 #include "record.h"
 #include "sinks.h"
+#include "stale.h"
 
-enum { SUFFIX = 32 };
+enum { SUFFIX = 32, DATA_DIGITS = 6 };
 
 nb_status nb_hdf5_sink_stem(const char *master, char stem[NB_PATH_MAX], nb_error *err)
 {
@@ -38,6 +39,11 @@ void nb_hdf5_sink_record_path(const char *stem, int block, char path[NB_PATH_MAX
 {
     snprintf(path, NB_PATH_MAX, "%.*s_data_%06d.h5.resume", NB_PATH_MAX - SUFFIX, stem,
              block + 1);
+}
+
+void nb_hdf5_sink_series_path(const char *stem, char path[NB_PATH_MAX])
+{
+    snprintf(path, NB_PATH_MAX, "%.*s_series.h5.resume", NB_PATH_MAX - SUFFIX, stem);
 }
 
 void nb_hdf5_sink_link(void *user, int n, char *name)
@@ -70,8 +76,8 @@ static int read_tail(const nb_hdf5_sink *s, int64_t offset, size_t bytes,
                      nb_record_tail *tail)
 {
     return bytes >= sizeof *tail &&
-           !nb_journal_read(&s->journal, offset + (int64_t)(bytes - sizeof *tail), tail,
-                            sizeof *tail, NULL) &&
+           nb_journal_peek(&s->journal, offset + (int64_t)(bytes - sizeof *tail), tail,
+                           sizeof *tail) &&
            nb_record_check(tail, bytes);
 }
 
@@ -85,6 +91,7 @@ static void on_found(void *user, int frame, int64_t offset, size_t bytes)
         return;
     s->offset[i] = offset;
     s->bytes[i] = bytes;
+    s->inputs[frame] = tail.inputs;
     if (!s->done[frame]) { /* other threads read it once the series runs */
         s->done[frame] = 1;
         if (s->lists)
@@ -94,45 +101,80 @@ static void on_found(void *user, int frame, int64_t offset, size_t bytes)
     }
 }
 
-/** Open the journal of a block, with what an earlier run left in it if that is asked for. */
+/** Open the journal of a block, with what an earlier run left in it if that is asked for.  One of other
+ * flags is left over from a series that this one was begun over, or find_finished has refused it. */
 static nb_status open_block(nb_hdf5_sink *s, int block, nb_error *err)
 {
     char path[NB_PATH_MAX];
+    nb_journal_key there;
     s->block = block;
     memset(s->offset, 0, (size_t)s->per_file * sizeof *s->offset);
     nb_hdf5_sink_record_path(s->stem, block, path);
-    return s->resume ? nb_journal_resume(&s->journal, path, &s->key, on_found, s, err)
-                     : nb_journal_create(&s->journal, path, &s->key, err);
+    if (s->resume && nb_journal_key_of(path, &there) &&
+        !memcmp(&there, &s->key, sizeof there))
+        return nb_journal_resume(&s->journal, path, &s->key, on_found, s, err);
+    return nb_journal_create(&s->journal, path, &s->key, err);
 }
 
-/** Frames of an earlier run: whole data files, and journals. */
-static nb_status find_finished(nb_hdf5_sink *s, nb_error *err)
+static nb_status fail_other(const char *path, nb_error *err)
+{
+    return nb_fail(
+        err, NB_ERR_INPUT,
+        "-resume: %.300s was made with other flags or files; give the same, or "
+        "leave -resume out to start again",
+        path);
+}
+
+/** What an earlier run left of a block: the whole data file, or a journal.  What was made with other
+ * flags is refused, unless it is known that this series was begun over another. */
+static nb_status find_block(nb_hdf5_sink *s, int block, nb_error *err)
 {
     char path[NB_PATH_MAX];
-    nb_hdf5_data there;
+    nb_hdf5_data there, data = describe(s, block);
     nb_journal_key key;
-    nb_status st = NB_OK;
-    for (int b = s->part; !st && b < (s->frames + s->per_file - 1) / s->per_file;
-         b += s->parts) {
-        nb_hdf5_data data = describe(s, b);
-        nb_hdf5_sink_data_path(s->stem, b, path);
-        if (nb_hdf5_verify_data(path, &data, s->lists ? s->lists + data.first : NULL)) {
-            memset(s->done + data.first, 2, (size_t)data.frames);
-            nb_hdf5_read_facts(path, data.frames, s->facts + data.first);
-            continue;
-        }
-        if (nb_hdf5_data_key(path, &there) && there.fingerprint != s->key.fingerprint)
-            return nb_fail(err, NB_ERR_INPUT,
-                           "-resume: %.300s was made with other flags or files; give the "
-                           "same, or leave -resume out to start again",
-                           path);
-        nb_hdf5_sink_record_path(s->stem, b, path);
-        if (nb_journal_key_of(path, &key)) {
-            st = open_block(s, b, err);
-            nb_journal_close(&s->journal);
-        }
+    nb_status st;
+    nb_hdf5_sink_data_path(s->stem, block, path);
+    if (nb_hdf5_verify_data(path, &data, s->lists ? s->lists + data.first : NULL,
+                            s->inputs + data.first)) {
+        memset(s->done + data.first, 2, (size_t)data.frames);
+        nb_hdf5_read_facts(path, data.frames, s->facts + data.first);
+        return NB_OK;
     }
+    if (s->fresh && nb_hdf5_data_key(path, &there) &&
+        there.fingerprint != s->key.fingerprint)
+        return fail_other(path, err);
+    nb_hdf5_sink_record_path(s->stem, block, path);
+    if (!nb_journal_key_of(path, &key))
+        return NB_OK;
+    if (memcmp(&key, &s->key, sizeof key) != 0)
+        return s->fresh ? fail_other(path, err) : NB_OK;
+    st = open_block(s, block, err);
+    nb_journal_close(&s->journal);
+    return st;
+}
+
+static nb_status find_finished(nb_hdf5_sink *s, nb_error *err)
+{
+    int blocks = (s->frames + s->per_file - 1) / s->per_file;
+    nb_status st = NB_OK;
+    for (int b = s->part; !st && b < blocks; b += s->parts)
+        st = find_block(s, b, err);
     s->block = -1;
+    return st;
+}
+
+nb_status nb_hdf5_sink_begin(nb_hdf5_sink *s, const nb_series *series,
+                             const nb_journal_key *key, nb_error *err)
+{
+    char path[NB_PATH_MAX];
+    nb_status st = nb_hdf5_sink_stem(series->hdf5_file, s->stem, err);
+    if (st)
+        return st;
+    nb_hdf5_sink_series_path(s->stem, path);
+    s->series.sole = 1;
+    st = series->resume ? nb_journal_resume(&s->series, path, key, NULL, NULL, err)
+                        : nb_journal_create(&s->series, path, key, err);
+    s->fresh = s->series.begun;
     return st;
 }
 
@@ -153,12 +195,13 @@ nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames
     s->offset = nb_alloc((size_t)s->per_file, sizeof *s->offset, "frames", err);
     s->bytes = nb_alloc((size_t)s->per_file, sizeof *s->bytes, "frames", err);
     s->done = nb_alloc((size_t)frames, 1, "frames", err);
+    s->inputs = nb_alloc((size_t)frames, sizeof *s->inputs, "frames", err);
     if (layout->reflections &&
         !(s->lists = nb_alloc((size_t)frames, sizeof *s->lists, "frames", err)))
         return NB_ERR_NOMEM;
     if (s->resume)
         s->facts = nb_alloc((size_t)frames, sizeof *s->facts, "frames", err);
-    if (!s->offset || !s->bytes || !s->done || (s->resume && !s->facts))
+    if (!s->offset || !s->bytes || !s->done || !s->inputs || (s->resume && !s->facts))
         return NB_ERR_NOMEM;
     nb_hdf5_sink_data_path(s->stem, 0, path);
     if ((st = nb_hdf5_try_data(path, layout, err)))
@@ -166,9 +209,10 @@ nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames
     return s->resume ? find_finished(s, err) : NB_OK;
 }
 
-/** Frame i of the block into s->chunk. */
-static nb_status read_record(nb_hdf5_sink *s, int i, nb_error *err)
+/** Frame i of the block into s->chunk, if it is as it was written. */
+static nb_status read_record(nb_hdf5_sink *s, int i, nb_record_tail *tail, nb_error *err)
 {
+    nb_status st;
     if (!s->offset[i])
         return nb_fail(err, NB_ERR_INTERNAL, "frame %d of %.200s is missing", i,
                        s->journal.path);
@@ -180,7 +224,11 @@ static nb_status read_record(nb_hdf5_sink *s, int i, nb_error *err)
             return NB_ERR_NOMEM;
         }
     }
-    return nb_journal_read(&s->journal, s->offset[i], s->chunk, s->bytes[i], err);
+    st = nb_journal_read(&s->journal, s->block * s->per_file + i, s->offset[i], s->chunk,
+                         s->bytes[i], err);
+    if (!st)
+        *tail = nb_record_tail_of(s->chunk, s->bytes[i]);
+    return st;
 }
 
 static nb_status tail_of(const nb_hdf5_sink *s, int i, nb_record_tail *tail, nb_error *err)
@@ -196,11 +244,9 @@ static nb_status next_chunk(void *user, int i, const void **chunk, size_t *bytes
 {
     nb_hdf5_sink *s = user;
     nb_record_tail tail;
-    nb_status st = read_record(s, i, err);
+    nb_status st = read_record(s, i, &tail, err);
     *chunk = s->chunk;
-    *bytes = 0;
-    if (!st && !(st = tail_of(s, i, &tail, err)))
-        *bytes = (size_t)tail.chunk_bytes;
+    *bytes = st ? 0 : (size_t)tail.chunk_bytes;
     return st;
 }
 
@@ -208,8 +254,8 @@ static nb_status next_list(void *user, int i, nb_reflections *list, nb_error *er
 {
     nb_hdf5_sink *s = user;
     nb_record_tail tail;
-    nb_status st = read_record(s, i, err);
-    if (!st && !(st = tail_of(s, i, &tail, err)))
+    nb_status st = read_record(s, i, &tail, err);
+    if (!st)
         *list = nb_record_list(s->chunk, &tail);
     return st;
 }
@@ -239,8 +285,11 @@ static nb_status assemble(nb_hdf5_sink *s, int frames, nb_error *err)
     data.frames = frames;
     data.reflections = counts;
     data.facts = facts;
-    for (int i = 0; i < frames; i++)
+    for (int i = 0; i < frames; i++) {
         data.bytes += s->bytes[i];
+        if (s->inputs[data.first + i])
+            data.inputs = s->inputs + data.first;
+    }
     nb_hdf5_sink_data_path(s->stem, s->block, path);
     if (!st)
         st = nb_hdf5_write_data(path, &data, next_chunk, next_list, s, err);
@@ -280,8 +329,8 @@ nb_status nb_hdf5_sink_commit(nb_hdf5_sink *s, int k, nb_slot *slot, nb_error *e
                                &s->offset[i], err);
         if (st)
             s->offset[i] = 0;
-        else
-            s->bytes[i] = slot->chunk_bytes;
+        s->bytes[i] = slot->chunk_bytes;
+        s->inputs[k] = slot->inputs;
     }
     if (st || i + 1 < frames_in(s, block))
         return st;
@@ -303,12 +352,23 @@ int nb_hdf5_sink_partial(nb_hdf5_sink *s)
     return n > 0 && !assemble(s, n, NULL) ? n : 0;
 }
 
-void nb_hdf5_sink_close(nb_hdf5_sink *s, int done)
+int nb_hdf5_sink_stale(const nb_hdf5_sink *s, char *first)
 {
-    if (done)
-        nb_journal_remove(&s->journal);
-    else
-        nb_journal_close(&s->journal);
+    char before[NB_PATH_MAX], other[NB_PATH_MAX];
+    int blocks = (s->frames + s->per_file - 1) / s->per_file, files, journals;
+    snprintf(before, sizeof before, "%.*s_data_", NB_PATH_MAX - SUFFIX, s->stem);
+    files = nb_stale_count(before, DATA_DIGITS, ".h5", blocks, first);
+    journals =
+        nb_stale_count(before, DATA_DIGITS, ".h5.resume", blocks, files ? other : first);
+    return files + journals;
+}
+
+void nb_hdf5_sink_close(nb_hdf5_sink *s, nb_end end)
+{
+    nb_journal_end(&s->journal, end);
+    nb_journal_end(&s->series, end);
+    nb_free(s->inputs);
+    s->inputs = NULL;
     nb_free(s->offset);
     nb_free(s->bytes);
     nb_free(s->chunk);
@@ -329,6 +389,9 @@ int nb_hdf5_sink_key(const nb_series *series, int frames, nb_journal_key *key)
     nb_hdf5_data data = {0};
     if (nb_hdf5_sink_stem(series->hdf5_file, stem, NULL))
         return 0;
+    nb_hdf5_sink_series_path(stem, path);
+    if (nb_journal_key_of(path, key))
+        return 1;
     for (int b = 0; b < frames; b++) { /* any: several processes begin anywhere */
         nb_hdf5_sink_record_path(stem, b, path);
         if (nb_journal_key_of(path, key))

@@ -7,6 +7,8 @@
 
 enum { ALIGN = 16 };
 
+_Static_assert(sizeof(nb_record_tail) + ALIGN <= NB_RECORD_MORE, "room for the tail");
+
 /** Where the list begins. */
 static size_t list_at(size_t chunk_bytes)
 {
@@ -18,6 +20,7 @@ nb_status nb_record_add(nb_slot *slot, const nb_reflections *list, nb_error *err
     size_t at = list_at(slot->chunk_bytes), bytes = list->count * sizeof *list->list;
     size_t all = at + bytes + sizeof(nb_record_tail);
     nb_record_tail tail = {slot->chunk_bytes,
+                           slot->inputs,
                            {(int64_t)list->count, list->background, list->unassigned},
                            slot->truth.facts};
     char *record = slot->chunk;
@@ -45,6 +48,13 @@ int nb_record_check(const nb_record_tail *tail, size_t bytes)
            list_at(tail->chunk_bytes) + (size_t)tail->list.count * sizeof(nb_reflection) +
                    sizeof *tail ==
                bytes;
+}
+
+nb_record_tail nb_record_tail_of(const void *record, size_t bytes)
+{
+    nb_record_tail tail;
+    memcpy(&tail, (const char *)record + bytes - sizeof tail, sizeof tail);
+    return tail;
 }
 
 nb_reflections nb_record_list(void *record, const nb_record_tail *tail)

@@ -10,16 +10,22 @@
 /** The end of a record; native byte order, as the journal. */
 typedef struct nb_record_tail {
     uint64_t chunk_bytes;
+    uint64_t inputs; /* nb_own_inputs of the frame */
     nb_hdf5_list list;
     nb_hdf5_facts facts;
 } nb_record_tail;
 
-/** Complete the record in the slot, which grows: put the reflections (zeroed: none) and the facts of
- * its truth behind the chunk.  The reflections become part of what its truth says. */
+/** Bytes that a record without reflections has behind its chunk, at most. */
+enum { NB_RECORD_MORE = 128 };
+
+/** Complete the record in the slot, which grows: put the reflections (zeroed: none), the slot's inputs
+ * and the facts of its truth behind the chunk.  The reflections become part of what its truth says. */
 nb_status nb_record_add(nb_slot *slot, const nb_reflections *list, nb_error *err);
 
 /** Understand a record's tail, which are its last bytes; 0 if it is none of a record of so many. */
 int nb_record_check(const nb_record_tail *tail, size_t bytes);
+/** The tail of a whole record in memory. */
+nb_record_tail nb_record_tail_of(const void *record, size_t bytes);
 
 /** The reflections of a whole record, in its memory. */
 nb_reflections nb_record_list(void *record, const nb_record_tail *tail);

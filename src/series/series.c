@@ -7,62 +7,20 @@
 #include "../api/advice.h"
 #include "../base/c_locale.h"
 #include "../base/error.h"
-#include "../base/hash.h"
 #include "../base/memory.h"
 #include "../render/choose.h"
+#include "earlier.h"
 #include "files.h"
+#include "record.h"
 #include "run.h"
-
-/** What two runs must have in common for one to go on with the other's frames: the
- * configuration but for what does not change pixels, and the contents of the input files. */
-static uint64_t fingerprint(const nb_run *run)
-{
-    const nb_sim *sim = run->base;
-    const nb_series *s = run->series;
-    const nb_sf_table *t = &sim->table;
-    const int numbers[] = {s->frames, s->stills, (int)s->hdf5_type, (int)s->compress,
-                           s->frames_per_file};
-    const double spreads[] = {s->jitter_fluence_pct, s->jitter_lambda_pct,
-                              s->jitter_cell_pct, s->jitter_mosaic_pct, s->jitter_beam_mm};
-    uint64_t h = nb_hash_bytes(NB_HASH_START, NB_VERSION, strlen(NB_VERSION));
-    nb_config cfg = run->frames.base;
-    memset(cfg.command_line, 0, sizeof cfg.command_line);
-    if (strncmp(cfg.device, "cuda", 4) == 0) /* any: they give the same pixels */
-        memset(cfg.device + 4, 0, sizeof cfg.device - 4);
-    cfg.threads = 0;
-    cfg.max_read_MB = 0;
-    h = nb_hash_bytes(h, &cfg, sizeof cfg);
-    h = nb_hash_bytes(h, numbers, sizeof numbers);
-    h = nb_hash_bytes(h, spreads, sizeof spreads);
-    h = nb_hash_bytes(h, &s->override_tag, sizeof s->override_tag);
-    h = nb_hash_bytes(h, s->orientations, strlen(s->orientations));
-    h = nb_hash_bytes(h, run->frames.missets,
-                      (size_t)run->frames.n_missets * sizeof *run->frames.missets);
-    if (run->frames.spectra.count) {
-        const nb_spectra *spectra = &run->frames.spectra;
-        size_t n = (size_t)spectra->count;
-        h = nb_hash_bytes(h, spectra->first, (n + 1) * sizeof *spectra->first);
-        h = nb_hash_bytes(h, spectra->lines, spectra->first[n] * sizeof *spectra->lines);
-    }
-    h = nb_hash_bytes(h, sim->matrix, sizeof sim->matrix);
-    h = nb_hash_bytes(h, sim->lines, (size_t)sim->n_lines * sizeof *sim->lines);
-    if (sim->mask)
-        h = nb_hash_bytes(h, sim->mask,
-                          (size_t)run->layout.fast * (size_t)run->layout.slow);
-    if (t->F)
-        h = nb_hash_bytes(h, t->F,
-                          (size_t)(t->hmax - t->hmin + 1) *
-                              (size_t)(t->kmax - t->kmin + 1) *
-                              (size_t)(t->lmax - t->lmin + 1) * sizeof *t->F);
-    return h;
-}
 
 enum { PER_FILE = 100 };
 
 /** What is settled before anything else, by rank 0. */
 typedef struct beginning {
     int64_t seed;
-    int per_block; /* frames of a data file, or of a share of numbered files */
+    int per_block;    /* frames of a data file, or of a share of numbered files */
+    uint64_t earlier; /* the fingerprint of the run to be resumed; 0: there is none */
 } beginning;
 
 /** As many blocks for each process, of PER_FILE frames at most. */
@@ -85,6 +43,7 @@ static beginning settle(const nb_run *run, const nb_config *cfg)
     beginning b;
     int earlier = s->resume && ((s->hdf5_file[0] && nb_hdf5_sink_key(s, frames, &key)) ||
                                 (s->output[0] && nb_file_sink_key(s, &key)));
+    b.earlier = earlier ? key.fingerprint : 0;
     b.seed = cfg->seed.set ? cfg->seed.value : earlier ? key.seed : nb_seed_from_clock();
     b.per_block = frames > 0 ? fair_block(s, frames, ranks) : 1; /* 0: refused later */
     if (earlier && key.per_file > 0 && key.per_file <= frames)
@@ -144,16 +103,28 @@ static nb_status open_lanes(nb_run *run, nb_error *err)
     return nb_lanes_open(&run->lanes, base->backend, devices, err);
 }
 
-static nb_status open_sinks(nb_run *run, int per_block, nb_error *err)
+/** Rank 0 takes the HDF5 files of the series for this run alone, before any process touches them. */
+static nb_status begin_hdf5(nb_run *run, const nb_journal_key *key, nb_error *err)
+{
+    nb_status st = NB_OK;
+    if (!run->series->hdf5_file[0])
+        return NB_OK;
+    if (nb_ranks_rank(run->ranks) == 0)
+        st = nb_hdf5_sink_begin(&run->hdf5, run->series, key, err);
+    nb_ranks_share(run->ranks, &run->hdf5.fresh, sizeof run->hdf5.fresh);
+    return nb_ranks_agree(run->ranks, st, err);
+}
+
+static nb_status open_sinks(nb_run *run, nb_journal_key key, nb_error *err)
 {
     const nb_series *s = run->series;
     int first = nb_ranks_rank(run->ranks) == 0;
-    nb_journal_key key = {fingerprint(run), run->frames.base.seed.value, 0};
+    nb_journal_key of_files = key;
     nb_status st = NB_OK;
+    of_files.per_file = 0;
     if (s->output[0])
-        st = nb_file_sink_open(&run->files, s, run->frames.count, first ? &key : NULL,
-                               err);
-    key.per_file = per_block;
+        st = nb_file_sink_open(&run->files, s, run->frames.count,
+                               first ? &of_files : NULL, err);
     run->hdf5.part = nb_ranks_rank(run->ranks);
     run->hdf5.parts = nb_ranks_count(run->ranks);
     if (!st && s->hdf5_file[0])
@@ -190,9 +161,8 @@ static nb_status allocate(nb_run *run, nb_error *err)
     if (!run->slots)
         return NB_ERR_NOMEM;
     for (int i = 0; !st && run->hdf5.done && i < run->window; i++) {
-        run->slots[i].chunk =
-            nb_alloc_raw(nb_hdf5_chunk_bound(&run->layout), 1, "frame", err);
-        run->slots[i].room = nb_hdf5_chunk_bound(&run->layout);
+        run->slots[i].room = nb_hdf5_chunk_bound(&run->layout) + NB_RECORD_MORE;
+        run->slots[i].chunk = nb_alloc_raw(run->slots[i].room, 1, "frame", err);
         st = run->slots[i].chunk ? NB_OK : NB_ERR_NOMEM;
     }
     return st;
@@ -234,8 +204,22 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
     return st ? st : nb_share_open(run, b->per_block, err);
 }
 
+/** Files, memory, and what an earlier run has finished. */
+static nb_status open_all(nb_run *run, nb_journal_key key, int dump, nb_error *err)
+{
+    nb_status st = open_sinks(run, key, err);
+    if (!st)
+        st = allocate(run, err);
+    if (!st && run->series->resume)
+        st = nb_earlier_check_inputs(run, err);
+    if (!st && nb_ranks_rank(run->ranks) == 0 && run->base->table_from_hkl && dump)
+        st = nb_sim_write_dump(run->base, err);
+    return nb_ranks_agree(run->ranks, st, err);
+}
+
 static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
 {
+    nb_journal_key key = {0};
     beginning b = {0};
     nb_status st = NB_OK;
     if (nb_ranks_rank(run->ranks) == 0) {
@@ -245,17 +229,17 @@ static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
     if ((st = nb_ranks_agree(run->ranks, st, err)))
         return st;
     nb_ranks_share(run->ranks, &b, sizeof b);
-    if ((st = nb_ranks_agree(run->ranks, prepare(run, cfg, &b, err), err)))
+    if ((st = nb_ranks_agree(run->ranks, prepare(run, cfg, &b, err), err)) ||
+        (st = nb_earlier_agree(run, b.earlier, &key.fingerprint, err)))
         return st;
-    st = open_sinks(run, b.per_block, err);
-    if (!st)
-        st = allocate(run, err);
-    if (!st && nb_ranks_rank(run->ranks) == 0 && run->base->table_from_hkl &&
-        cfg->dump_file[0])
-        st = nb_sim_write_dump(run->base, err);
-    if ((st = nb_ranks_agree(run->ranks, st, err)))
+    key.seed = run->frames.base.seed.value;
+    key.per_file = b.per_block;
+    if ((st = begin_hdf5(run, &key, err)) ||
+        (st = open_all(run, key, cfg->dump_file[0] != '\0', err)))
         return st;
     merge_finished(run);
+    if (nb_ranks_rank(run->ranks) == 0)
+        nb_earlier_notice_stale(run);
     return NB_OK;
 }
 
@@ -363,16 +347,15 @@ static nb_status run_all(nb_run *run, nb_error *err)
     return nb_share_result(run, st, err);
 }
 
-/** done: the records of finished frames are no longer needed, or there are none. */
-static void tear_down(nb_run *run, int done)
+static void tear_down(nb_run *run, nb_end end)
 {
     for (int i = 0; run->slots && i < run->window; i++)
         nb_free(run->slots[i].chunk);
     nb_free(run->slots);
     nb_spool_close(&run->truth);
     nb_share_close(run);
-    nb_file_sink_close(&run->files, done);
-    nb_hdf5_sink_close(&run->hdf5, done);
+    nb_file_sink_close(&run->files, end);
+    nb_hdf5_sink_close(&run->hdf5, end);
     nb_lanes_close(&run->lanes);
     nb_frames_free(&run->frames);
     nb_sim_free(run->base);
@@ -433,7 +416,7 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
     run.ranks = series->ranks;
     if (hooks)
         run.hooks = *hooks;
-    run.files.record.fd = run.hdf5.journal.fd = run.truth.fd = -1;
+    run.files.record.fd = run.hdf5.journal.fd = run.hdf5.series.fd = run.truth.fd = -1;
     pthread_mutex_init(&run.lock, NULL);
     pthread_mutex_init(&run.hook_lock, NULL);
     pthread_mutex_init(&run.book_lock, NULL);
@@ -445,6 +428,8 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
     run.progress.seconds = nb_monotonic_seconds() - run.start;
     if (result)
         *result = run.progress;
-    tear_down(&run, !st || (run.written == 0 && !series->resume));
+    tear_down(&run, !st                      ? NB_END_DONE
+                    : run.progress.done == 0 ? NB_END_UNUSED
+                                             : NB_END_LATER);
     return st;
 }

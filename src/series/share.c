@@ -164,12 +164,10 @@ int nb_share_take(nb_run *run)
 /** Rank 0's books. */
 static nb_status record(nb_run *run, const nb_finished *f, nb_error *err)
 {
-    nb_hdf5_facts facts = f->truth.facts;
     nb_status st = NB_OK;
-    facts.clipped = (double)f->file_clipped;
     pthread_mutex_lock(&run->book_lock);
     if (run->files.done)
-        st = nb_file_sink_commit(&run->files, f->frame, f->file_hash, &facts, err);
+        st = nb_file_sink_commit(&run->files, f, err);
     if (!st && run->hdf5.done)
         st = nb_spool_put(&run->truth, f->frame, &f->truth, err);
     pthread_mutex_unlock(&run->book_lock);

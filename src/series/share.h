@@ -7,17 +7,9 @@
 
 #include "../io/hdf5_file.h"
 #include "ranks.h"
+#include "sinks.h"
 
 struct nb_run;
-
-/** What rank 0 is told of a finished frame. */
-typedef struct nb_finished {
-    int frame, kept;
-    int64_t bytes;        /* written for it now */
-    uint64_t file_hash;   /* of the numbered file */
-    int64_t file_clipped; /* its pixels that were cut; truth.facts has HDF5's */
-    nb_hdf5_frame truth;
-} nb_finished;
 
 /** What rank 0 knows of another process. */
 typedef struct nb_peer {

@@ -14,11 +14,22 @@ typedef struct nb_slot {
     nb_hdf5_frame truth;
     void *chunk; /* owned; the frame's record: record.h */
     size_t chunk_bytes, room;
+    uint64_t inputs;    /* nb_own_inputs of the frame */
     uint64_t file_hash; /* of the numbered file */
     int64_t file_bytes;
     int64_t file_clipped; /* pixels that its type could not hold; truth has HDF5's */
     int ready, kept;
 } nb_slot;
+
+/** What rank 0 is told of a finished frame. */
+typedef struct nb_finished {
+    int frame, kept;
+    int64_t bytes;        /* written for it now */
+    uint64_t file_hash;   /* of the numbered file */
+    int64_t file_clipped; /* its pixels that were cut; truth.facts has HDF5's */
+    uint64_t inputs;      /* nb_own_inputs */
+    nb_hdf5_frame truth;
+} nb_finished;
 
 /** Numbered files, and the record of those that are finished, which rank 0 has. */
 typedef struct nb_file_sink {
@@ -27,6 +38,7 @@ typedef struct nb_file_sink {
     int frames;
     uint8_t *done;        /* owned; [frames], found finished by `resume` */
     nb_hdf5_facts *facts; /* owned; [frames], of those; NULL: nothing is to be resumed */
+    uint64_t *inputs;     /* owned; [frames], of those: nb_own_inputs */
 } nb_file_sink;
 
 /** key NULL: without the record. */
@@ -34,11 +46,19 @@ nb_status nb_file_sink_open(nb_file_sink *s, const nb_series *series, int frames
                             const nb_journal_key *key, nb_error *err);
 nb_status nb_file_sink_make(const nb_file_sink *s, nb_frame *frame, int k, nb_slot *slot,
                             nb_error *err);
-/** facts: with the file's clipped pixels. */
-nb_status nb_file_sink_commit(nb_file_sink *s, int k, uint64_t file_hash,
-                              const nb_hdf5_facts *facts, nb_error *err);
-/** done: the record is no longer needed. */
-void nb_file_sink_close(nb_file_sink *s, int done);
+nb_status nb_file_sink_commit(nb_file_sink *s, const nb_finished *frame, nb_error *err);
+/** What becomes of the records of finished frames. */
+typedef enum nb_end {
+    NB_END_DONE,  /* the series is whole: they are no longer needed */
+    NB_END_LATER, /* a later run goes on with them */
+    NB_END_UNUSED /* as LATER, and those go that this run began: nothing is in them */
+} nb_end;
+void nb_file_sink_close(nb_file_sink *s, nb_end end);
+/** Close a journal, and remove it if it is not needed. */
+void nb_journal_end(nb_journal *j, nb_end end);
+/** How many files of higher numbers lie there, of an earlier and longer series; the lowest one's name
+ * into first[NB_PATH_MAX]. */
+int nb_file_sink_stale(const nb_file_sink *s, char *first);
 /** What the run to be resumed was begun with; 0 if there is none. */
 int nb_file_sink_key(const nb_series *series, nb_journal_key *key);
 
@@ -47,6 +67,8 @@ typedef struct nb_hdf5_sink {
     char stem[NB_PATH_MAX]; /* of data file names */
     nb_hdf5_layout layout;
     nb_journal_key key;
+    nb_journal series; /* of the whole; part 0 has it, so that nobody else writes these files */
+    int fresh;         /* no earlier run has left one */
     int frames, per_file, resume;
     int part, parts; /* of several processes' sinks for the same files */
     int block;       /* the data file that `journal` is for; -1: none */
@@ -58,6 +80,7 @@ typedef struct nb_hdf5_sink {
     nb_hdf5_list *lists;  /* owned; [frames], of those found finished; or NULL */
     nb_hdf5_facts *facts; /* owned; likewise; NULL: nothing is to be resumed */
     uint8_t *done;        /* owned; [frames] */
+    uint64_t *inputs;     /* owned; [frames], of finished ones: nb_own_inputs */
     int64_t written;      /* bytes of chunks */
 } nb_hdf5_sink;
 
@@ -67,8 +90,14 @@ nb_status nb_hdf5_sink_stem(const char *master, char stem[NB_PATH_MAX], nb_error
 /** The names of data file `block`, from 0, and of the record of its frames. */
 void nb_hdf5_sink_data_path(const char *stem, int block, char path[NB_PATH_MAX]);
 void nb_hdf5_sink_record_path(const char *stem, int block, char path[NB_PATH_MAX]);
+/** The name of the record of the whole series. */
+void nb_hdf5_sink_series_path(const char *stem, char path[NB_PATH_MAX]);
 
-/** part and parts are set: of the files of an earlier run this sink looks at every parts-th, and
+/** Begin or go on with the record of the whole series; part 0 calls it before any part opens the
+ * sink, and gives the others its `fresh`. */
+nb_status nb_hdf5_sink_begin(nb_hdf5_sink *s, const nb_series *series,
+                             const nb_journal_key *key, nb_error *err);
+/** part, parts and fresh are set: of the files of an earlier run this sink looks at every parts-th, and
  * the union of all parts' `done` holds. */
 nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames,
                             const nb_hdf5_layout *layout, const nb_journal_key *key,
@@ -80,7 +109,8 @@ void nb_hdf5_sink_recall(const nb_hdf5_sink *s, int k, nb_hdf5_frame *truth);
 /** Turn what is finished of the last data file into one that can be read; its journal stays.
  * Returns its frames from the first on; 0: none could be made readable. */
 int nb_hdf5_sink_partial(nb_hdf5_sink *s);
-void nb_hdf5_sink_close(nb_hdf5_sink *s, int done);
+void nb_hdf5_sink_close(nb_hdf5_sink *s, nb_end end);
+int nb_hdf5_sink_stale(const nb_hdf5_sink *s, char *first);
 /** Name of data file n beside the master, for its links; user: the sink. */
 void nb_hdf5_sink_link(void *user, int n, char *name);
 /** What the run to be resumed was begun with; 0 if there is none. */

@@ -11,6 +11,7 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "fingerprint.h"
 #include "record.h"
 #include "run.h"
 
@@ -84,13 +85,6 @@ static int finished_before(const nb_run *run, int k)
            (!run->hdf5.done || run->hdf5.done[k]);
 }
 
-static int same_files(const nb_config *a, const nb_config *b)
-{
-    return !strcmp(a->hkl_file, b->hkl_file) && !strcmp(a->dump_file, b->dump_file) &&
-           !strcmp(a->mat_file, b->mat_file) && !strcmp(a->source_file, b->source_file) &&
-           !strcmp(a->mask_file, b->mask_file) && !strcmp(a->img_file, b->img_file);
-}
-
 /** The sources of the spectra stand along the beam of the series. */
 static nb_status check_beam(const nb_run *run, const nb_sim *sim, nb_error *err)
 {
@@ -110,12 +104,13 @@ static nb_status prepare(nb_run *run, nb_frame *f, int k, const nb_config *cfg,
     nb_hooks hooks = {run, NULL, on_render};
     nb_sim *fresh = NULL;
     nb_status st;
-    if (f->sim && same_files(cfg, &f->sim->cfg)) {
+    if (f->sim && nb_same_inputs(cfg, &f->sim->cfg)) {
         nb_frames_give_spectrum(&run->frames, k, f->sim);
         st = nb_sim_rebuild(f->sim, cfg, err);
-    } else if (same_files(cfg, &run->frames.base)) {
+    } else if (nb_same_inputs(cfg, &run->frames.base)) {
         nb_sim_free(f->sim);
         f->sim = NULL;
+        f->inputs = 0;
         st = nb_sim_clone(run->base, &hooks, run->threads_each, &f->sim, err);
         if (!st) {
             nb_frames_give_spectrum(&run->frames, k, f->sim);
@@ -127,6 +122,7 @@ static nb_status prepare(nb_run *run, nb_frame *f, int k, const nb_config *cfg,
             return st;
         nb_sim_free(f->sim);
         f->sim = fresh;
+        f->inputs = nb_own_inputs(cfg, &run->frames.base);
         fresh->backend = run->base->backend; /* the lanes' */
         fresh->options.threads = fresh->cfg.threads = run->threads_each;
         if (run->frames.spectra.count) {
@@ -204,6 +200,7 @@ static nb_status make(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
     slot->kept = finished_before(run, k);
     if (st || (st = prepare(run, f, k, &cfg, err)))
         return st;
+    slot->inputs = f->inputs;
     slot->truth = nb_frame_truth(f);
     recall(run, k, slot);
     if (slot->kept)
@@ -219,8 +216,8 @@ static nb_status make(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
 
 static nb_status commit(nb_run *run, nb_slot *slot, nb_error *err)
 {
-    nb_finished f = {slot->frame,     slot->kept,         0,
-                     slot->file_hash, slot->file_clipped, slot->truth};
+    nb_finished f = {slot->frame,        slot->kept,   0,          slot->file_hash,
+                     slot->file_clipped, slot->inputs, slot->truth};
     nb_status st = NB_OK;
     if (!slot->kept)
         f.bytes = (int64_t)slot->chunk_bytes + slot->file_bytes;

@@ -53,6 +53,10 @@ def ours(error):
     return [line for line in error.splitlines() if line.startswith("nanobragg: ")]
 
 
+def failures(error):
+    return [line for line in ours(error) if line.startswith("nanobragg: error: ")]
+
+
 def read(path):
     with open(path, "rb") as stream:
         return stream.read()
@@ -199,6 +203,35 @@ def killed(h5py, times):
     ok("killed-in-time", hit > 0 and kept > 0, f"{hit} of {times} were hit, {kept} kept frames")
 
 
+def two_runs():
+    """The processes of one run share its files; another run is told whose they are."""
+    endless = [*LONG, "-frames", 30000]
+    alone = [flag for flag in endless if flag not in ("-output", "k_%02d.cbf")]
+    for name, files, sign in (("output", endless, "k_*.cbf"), ("hdf5", alone, "k_series.h5.resume")):
+        clear("k")
+        first = start(2, files)
+        wait_for(sign, 1, first)
+        leader = members(first).get(0)
+        errors = [run(ranks, *files, status=2)[1] for ranks in (0, 3)]
+        ok("one-run-at-a-time-" + name, first.poll() is None and all(
+            len(failures(error)) == 1 and f"process {leader} on host" in error for error in errors),
+           errors)
+        first.send_signal(signal.SIGINT)
+        first.communicate(timeout=60)
+
+
+def other_inputs():
+    """Processes that find other contents under one name (disks of their own) would mix images."""
+    for rank in range(2):
+        os.mkdir(f"r{rank}")
+        with open(f"r{rank}/a.hkl", "w", encoding="ascii") as out:
+            out.write(f"0 0 1 10\n1 2 3 {rank + 5}\n")
+    error = run(2, *ROTATION, "-hkl", "a.hkl", "-frames", 2, "-output", os.path.abspath("i_%d.bin"),
+                status=2, program=("sh", "-c", 'cd "r${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" && exec "$0" '
+                                   '"$@"', PROGRAM))[1]
+    ok("other-inputs", len(failures(error)) == 1 and "rank 1: " in error and not glob.glob("i_*"), error)
+
+
 def lost(h5py, rank):
     """A process is lost and mpirun does not notice (its shell lives on): the others end."""
     clear("k")
@@ -254,6 +287,8 @@ def main():
             failing_frame(h5py)
             killed(h5py, 10 if os.environ.get("NB_BIG") else 4)
             interrupted(h5py)
+            two_runs()
+            other_inputs()
             full_disk(h5py)
             lost(h5py, 1)
             lost(h5py, 0)

@@ -6,12 +6,20 @@ usage: NANOBRAGG=program python3 tests/cli/resume_check.py
 import glob
 import os
 import shutil
+import socket
+import subprocess
 import sys
 import tempfile
+import time
 
-from series_check import FAILED, ROTATION, ok, read, run
+from series_check import FAILED, PROGRAM, ROTATION, X, ok, read, run
 
 LOUD = [flag for flag in ROTATION if flag != "-quiet"]
+
+
+def one(error, kind="error"):
+    """Is there one line of this kind?"""
+    return sum(line.startswith(f"nanobragg: {kind}: ") for line in error.splitlines()) == 1
 
 
 def kept(out):
@@ -28,9 +36,8 @@ def jobs_without_effect():
     """Flags of a job that do nothing for its frame are named, once."""
     with open("j.jsonl", "w", encoding="ascii") as out:
         out.write('{"floatfile": "x.bin", "phi": 1}\n{"threads": 2, "time": "json"}')
-    said = run(*[f for f in ROTATION if f not in ("-osc", "0.3")], "-detpixels", 8, "-jobs", "j.jsonl",
-               "-output", "j_%d.bin")[1]
-    ok("jobs-without-effect", said.count("\n") == 1 and
+    said = run(*X, "-detpixels", 8, "-jobs", "j.jsonl", "-output", "j_%d.bin")[1]
+    ok("jobs-without-effect", said.count("do nothing") == 1 and
        "floatfile, threads, time in -jobs j.jsonl do nothing" in said, said)
 
 
@@ -76,6 +83,264 @@ def lists_are_kept(h5py):
     ok("damaged-lists-are-made-again", not wrong, wrong)
 
 
+def write(path, text):
+    with open(path, "w", encoding="ascii") as out:
+        out.write(text)
+
+
+def hkl(shift=0, factor=1):
+    """Structure factors; shifted ones fill a table with the same numbers and other limits."""
+    return "".join(f"{h + shift} {k} {l} {factor * (10 + 3 * h + 2 * k + l)}\n"
+                   for h in range(4) for k in range(4) for l in range(4))
+
+
+SMALL = ["-cell", "70", "80", "90", "-N", "5", "-detpixels", "24", "-pixel", "2", "-fluence", "1e28",
+         "-distance", "100", "-seed", "7", "-oversample", "1"]
+
+
+def input_files():
+    write("a.hkl", hkl())
+    write("a.src", "-10 0 0 1 1e-10\n-10 0.01 0 3 1.1e-10\n")
+    write("a.rot", "1 2 3\n4 5 6\n7 8 9\n")
+    write("a.mat", "0.0125 0 0\n0 0.011 0\n0 0 0.012\n")
+    run(*SMALL, "-default_F", 100, "-noint", "-nopgm", "-nofloat", "-noisefile", "a.img", "-quiet")
+
+
+def changed(path, text):
+    """A copy of a.* under another name."""
+    write(path, text)
+    return path
+
+
+def what_counts(h5py):
+    """A finished HDF5 series: what may differ for -resume to keep it, and what may not."""
+    input_files()
+    orientations = ["-stills", 3, "-orientations", "a.rot"]
+    series = [*SMALL, "-hkl", "a.hkl", "-sourcefile", "a.src", "-mask", "a.img", *orientations,
+              "-hdf5", "w_master.h5", "-frames_per_file", 2]
+    run(*series)
+    before = {name: read(name) for name in glob.glob("w_data_*.h5")}
+    os.mkdir("folder")
+    for name in before:
+        shutil.copy(name, "folder/" + name)
+    shutil.copy("a.hkl", "same.hkl")
+    keep = {"picture": ["-pngfile", "x.png", "-colormap", "viridis", "-pnglog", "-pngrings", "20"],
+            "files": ["-floatfile", "x.bin", "-nopgm", "-noint", "-pgmscale", 3, "-tiffbits", "16"],
+            "threads": ["-threads", 1], "progress": ["-noprogress", "-time"], "adc": ["-adc", 7],
+            "renderer": ["-isa", "scalar"], "folder": ["-hdf5", "folder/w_master.h5"],
+            "name": ["-hkl", "same.hkl"]}
+    wrong = []
+    for name, flags in keep.items():
+        out = run(*series, *flags, "-resume")[0]
+        if kept(out) != 3 or {n: read(n) for n in before} != before:
+            wrong.append((name, kept(out)))
+    ok("resume-takes-what-changes-no-pixel", not wrong, wrong)
+    image = bytearray(read("a.img"))
+    with open("header.img", "wb") as out:
+        out.write(image.replace(b"CONVENTION=mosflm;", b"CONVENTION=denzo;\n"))
+    image[1030:1032] = b"\0\0"  # a pixel that is masked
+    with open("b.img", "wb") as out:
+        out.write(image)
+    refuse = {"one F": ["-hkl", changed("b.hkl", hkl(factor=1.001))],
+              "limits": ["-hkl", changed("c.hkl", hkl(shift=1))],
+              "sources": ["-sourcefile", changed("b.src", "-10 0 0 1 1e-10\n-10 0.01 0 2 1.1e-10\n")],
+              "orientations": ["-orientations", changed("b.rot", "1 2 3\n4 5 6.1\n7 8 9\n")],
+              "matrix": ["-mat", "a.mat"], "header": ["-img", "header.img"], "mask": ["-mask", "b.img"],
+              "type": ["-hdf5type", "int32"], "compression": ["-compress", "none"],
+              "fluence": ["-fluence", "2e28"], "truth": ["-truth", "spots"]}
+    missed = []
+    for name, flags in refuse.items():
+        error = run(*series, *flags, "-resume", status=None)[1]
+        if not one(error) or "error: -resume: " not in error:
+            missed.append((name, error))
+    ok("resume-refuses-other-inputs", not missed and
+       {n: read(n) for n in before} == before and not glob.glob("w_*.resume"), missed)
+    # the cache of structure factors, which -hkl writes
+    run(*SMALL, "-hkl", "a.hkl", "-dump", "a.dump", "-nopgm", "-noint", "-nofloat", "-nonoise")
+    run(*SMALL, "-hkl", "b.hkl", "-dump", "b.dump", "-nopgm", "-noint", "-nofloat", "-nonoise")
+    cached = [*SMALL, *orientations, "-hdf5", "d.h5", "-dump"]
+    run(*cached, "a.dump")
+    out = run(*cached, "a.dump", "-resume")[0]
+    error = run(*cached, "b.dump", "-resume", status=2)[1]
+    ok("resume-refuses-another-cache", kept(out) == 3 and "-resume: " in error, error)
+
+
+def renderer_counts():
+    """Last digits of floats are the renderer's: another one is refused, by its name."""
+    floats = [*SMALL, "-default_F", 100, "-stills", 2, "-hdf5", "g.h5", "-hdf5type", "float32"]
+    lines = [run(*floats, *flags)[0] for flags in ([], ["-isa", "scalar"])]
+    error = run(*floats, "-resume", status=None)[1]
+    if lines[0].split("backend")[1] == lines[1].split("backend")[1]:
+        print("skip series resume-renderer # this machine has one renderer")
+    else:
+        ok("resume-renderer", "-resume: the series was begun with the renderer scalar" in error and
+           one(error), error)
+
+
+def pictures_count():
+    """Where frames are pictures their colours count."""
+    write("p.jsonl", '{"phi": 1}\n{"sourcefile": "absent"}\n')
+    flags = [*SMALL, "-default_F", 100, "-jobs", "p.jsonl"]
+    for name, status in (("q_%d.png", 2), ("q_%d.cbf", 0)):
+        if name.endswith("png") and "libpng" in run(*SMALL, "-default_F", 1, "-stills", 1, "-output",
+                                                    "no_%d.png", status=None)[1]:
+            print("skip series resume-pictures # no libpng in this build")
+            continue
+        write("p.jsonl", '{"phi": 1}\n{"sourcefile": "absent"}\n')
+        run(*flags, "-output", name, "-threads", 1, status=2)
+        shutil.copy("a.src", "absent")
+        out, error = run(*flags, "-output", name, "-colormap", "heat", "-resume", status=status)
+        ok("resume-colours-of-" + name[-3:], "-resume: " in error if status else kept(out) == 1,
+           out + error)
+        os.remove("absent")
+
+
+def files_of_jobs(h5py):
+    """A file that only one line names: its contents count for its frame."""
+    input_files()
+    write("j.jsonl", '{"phi": 1}\n{"hkl": "j.hkl"}\n{"phi": 2, "sourcefile": "later.src"}\n')
+    flags = [*SMALL, "-hkl", "a.hkl", "-jobs", "j.jsonl", "-threads", 1, "-output", "j_%d.cbf"]
+    if h5py:
+        flags += ["-hdf5", "j_master.h5", "-frames_per_file", 1]
+    write("j.hkl", hkl(factor=2))
+    error = run(*flags, status=2)[1]
+    ok("missing-file-of-a-job", "later.src" in error, error)
+    before = read("j_2.cbf")
+    write("j.hkl", hkl(factor=3))
+    error = run(*flags, "-resume", status=2)[1]
+    ok("other-file-of-a-job", "frame 2 " in error and "j.hkl" in error and one(error)
+       and read("j_2.cbf") == before, error)
+    write("j.hkl", hkl(factor=2))
+    shutil.copy("a.src", "later.src")
+    out = run(*flags, "-resume")[0]
+    ok("same-file-of-a-job", kept(out) == 2 and read("j_2.cbf") == before and
+       not glob.glob("j_*.resume"), out)
+    if h5py:  # when all is finished, too
+        out = run(*flags, "-resume")[0]
+        write("j.hkl", hkl(factor=3))
+        error = run(*flags, "-resume", status=2)[1]
+        with h5py.File("j_data_000002.h5") as h5, h5py.File("j_data_000001.h5") as other:
+            ok("other-file-of-a-finished-job", "j.hkl" in error and
+               "input_hash" in h5["/entry/data"] and "input_hash" not in other["/entry/data"], error)
+
+
+LONG = [*SMALL, "-default_F", "100", "-osc", "0.5", "-frames", "4000", "-oversample", "8", "-quiet",
+        "-threads", "1"]
+
+
+def start(flags, record, **more):
+    """A long run, once its record is there."""
+    process = subprocess.Popen([PROGRAM, *flags], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, **more)
+    end = time.monotonic() + 20
+    while not os.path.exists(record) and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.01)
+    return process
+
+
+def stop(process):
+    process.kill()
+    process.wait()
+
+
+def one_at_a_time(h5py):
+    """A second run of the same files ends at once, and says who writes them."""
+    outputs = {"output": (["-output", "two_%d.bin"], ["-output", "two_%05d.bin"],
+                          "two_series.bin.resume")}
+    if h5py:
+        outputs["hdf5"] = (["-hdf5", "two_master.h5"], ["-hdf5", "two.h5"], "two_series.h5.resume")
+    for name, (flags, same, record) in outputs.items():
+        first = start(LONG + flags, record)
+        errors = [run(*LONG, *again, *more, status=2)[1] for again in (flags, same)
+                  for more in ([], ["-resume"])]
+        alive = first.poll() is None
+        ok(f"one-at-a-time-{name}", alive and all(
+            one(error) and f"process {first.pid} on host {socket.gethostname()}" in error
+            for error in errors), errors)
+        stop(first)
+        run(*LONG, *flags, "-frames", 2)
+        ok(f"lock-ends-with-its-process-{name}", not glob.glob("two_*.resume"))
+        for path in glob.glob("two*"):
+            os.remove(path)
+
+
+def without_locks():
+    """A file system without locks: a lock file, and that of a dead process is taken over."""
+    write("no_flock.c", "#include <errno.h>\nint flock(void) { errno = ENOLCK; return -1; }\n")
+    if not shutil.which("cc") or subprocess.run(
+            ["cc", "-shared", "-fPIC", "no_flock.c", "-o", "no_flock.so"], check=False).returncode:
+        print("skip series without-locks # no C compiler")
+        return
+    env = {**os.environ, "LD_PRELOAD": os.path.abspath("no_flock.so")}
+    lock = "n_series.bin.resume.lock"
+    first = start([*LONG, "-output", "n_%d.bin"], lock, env=env)
+    second = [PROGRAM, *LONG, "-frames", "3", "-output", "n_%d.bin"]
+    done = subprocess.run(second, capture_output=True, text=True, check=False, env=env)
+    ok("lock-file", done.returncode == 2 and f"process {first.pid} on host" in done.stderr and
+       f"remove {lock}" not in done.stderr.split("(if")[0] and lock in done.stderr and
+       os.path.exists(lock), done.stderr)
+    stop(first)
+    left = os.path.exists(lock)
+    done = subprocess.run(second, capture_output=True, text=True, check=False, env=env)
+    ok("stale-lock-file", left and done.returncode == 0 and not glob.glob("n_*resume*"), done.stderr)
+    write(lock, "1 another.host.example\n")
+    done = subprocess.run(second, capture_output=True, text=True, check=False, env=env)
+    ok("lock-file-of-another-host", done.returncode == 2 and "another.host.example" in done.stderr
+       and read(lock).startswith(b"1 "), done.stderr)
+    os.remove(lock)
+
+
+def foreign_records():
+    """The record is never written over or through another file."""
+    flags = [*LONG, "-frames", 2, "-output", "v_%d.bin"]
+    wrong = []
+    write("victim.txt", "precious\n")
+
+    def look(name, untouched):
+        for more in ([], ["-resume"]):
+            error = run(*flags, *more, status=2)[1]
+            if not one(error) or "v_series.bin.resume" not in error or not untouched() or \
+                    glob.glob("v_*.bin"):
+                wrong.append((name, error))
+        os.remove("v_series.bin.resume")
+
+    os.symlink("victim.txt", "v_series.bin.resume")
+    look("link", lambda: read("victim.txt") == b"precious\n")
+    os.symlink("nowhere", "v_series.bin.resume")
+    look("dangling link", lambda: not os.path.exists("nowhere"))
+    for text in ("p", "precious text of another program, which is longer than a head of ours " * 9):
+        write("v_series.bin.resume", text)
+        look("file", lambda t=text: read("v_series.bin.resume") == t.encode())
+    os.mkfifo("v_series.bin.resume")
+    look("pipe", lambda: True)
+    ok("foreign-records-refused", not wrong, wrong)
+
+
+def longer_runs(h5py):
+    """What an earlier, longer series left is named; a run begun over another can be resumed."""
+    flags = [f for f in LONG if f != "-quiet"] + ["-oversample", "1", "-output", "s_%d.bin"]
+    if h5py:
+        flags += ["-hdf5", "s_master.h5", "-frames_per_file", "2"]
+    error = run(*flags, "-frames", 9)[1]
+    ok("nothing-left-of-nothing", "series;" not in error, error)
+    error = run(*flags, "-frames", 5)[1]
+    ok("longer-series-is-named", "s_6.bin and 3 more are left of an earlier, longer series" in error
+       and ("s_data_000004.h5 and 1 more are left" in error or not h5py), error)
+    if not h5py:
+        return
+    run(*flags, "-frames", 9)
+    # begun over a finished one with other flags, and interrupted
+    write("l.jsonl", "".join(f'{{"phi": {k}}}\n' for k in range(6)) + '{"sourcefile": "none"}\n')
+    over = [*flags, "-jobs", "l.jsonl", "-stills", 7, "-threads", 1]
+    over = over[:over.index("-frames")] + over[over.index("-frames") + 2:]
+    run(*over, status=2)
+    shutil.copy("a.src", "none")
+    out = run(*over, "-resume")[0]
+    resumed = {name: read(name) for name in glob.glob("s_data_00000[1-4].h5")}
+    run(*over)
+    ok("begun-over-another", kept(out) >= 5 and resumed == {n: read(n) for n in resumed}, out)
+
+
 def main():
     folder = tempfile.mkdtemp()
     os.chdir(folder)
@@ -85,8 +350,20 @@ def main():
         print(f"skip series resume-hdf5 # {missing}")
         h5py = None
     jobs_without_effect()
+    if subprocess.run([PROGRAM, *SMALL, "-default_F", "1", "-stills", "1", "-hdf5", "t.h5"],
+                      capture_output=True, check=False).returncode == 2:
+        print("skip series resume-hdf5 # not in this build")
+        h5py = None
     if h5py:
         lists_are_kept(h5py)
+        what_counts(h5py)
+        renderer_counts()
+    files_of_jobs(h5py)
+    pictures_count()
+    one_at_a_time(h5py)
+    without_locks()
+    foreign_records()
+    longer_runs(h5py)
     os.chdir("/")
     shutil.rmtree(folder)
     return 1 if FAILED else 0

@@ -41,10 +41,12 @@ static void base(const char *path)
 {
     static const int64_t counts[FRAMES] = {1, 1};
     static const nb_hdf5_facts none[FRAMES];
+    static const uint64_t inputs[FRAMES] = {0, 7};
     nb_hdf5_data data = wanted;
     nb_error err;
     data.reflections = counts;
     data.facts = none;
+    data.inputs = inputs;
     NB_FUZZ_CHECK(nb_hdf5_write_data(path, &data, next_frame, next_list, &data, &err) ==
                   NB_OK);
 }
@@ -70,11 +72,12 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
     nb_hdf5_data key = {0};
     nb_hdf5_list lists[FRAMES];
     nb_hdf5_facts facts[FRAMES];
+    uint64_t inputs[FRAMES];
     asked.layout.reflections = (int)take_below(&b, 2); /* are the lists wanted? */
     path = build_hdf5(&b, base, objects);
     nb_hdf5_data_key(path, &key);
     nb_hdf5_read_facts(path, FRAMES, facts);
-    if (!nb_hdf5_verify_data(path, &asked, lists))
+    if (!nb_hdf5_verify_data(path, &asked, lists, inputs))
         return 0;
     for (int i = 0; asked.layout.reflections && i < FRAMES; i++)
         NB_FUZZ_CHECK(lists[i].count >= 0);

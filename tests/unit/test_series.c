@@ -7,15 +7,18 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/memory.h"
 #include "io/hdf5_chunk.h"
 #include "nanobragg.h"
 #include "scratch.h"
 #include "render/backend.h"
 #include "series/journal.h"
 #include "series/lanes.h"
+#include "series/lock.h"
 #include "series/template.h"
 
 static nb_config small(void)
@@ -186,19 +189,20 @@ static void note_frame(void *user, int frame, int64_t offset, size_t bytes)
 /** Whatever is cut off or changed, the whole records before it are found. */
 static void journals_survive_damage(void **state)
 {
+    enum { HEAD = 8 + sizeof(nb_journal_key) + sizeof(nb_holder) };
     char path[NB_PATH_MAX], data[16] = "some pixels";
     const nb_journal_key key = {5, 6, 4}, other = {5, 7, 4};
     nb_error err = {0};
     nb_journal_key found = {0};
     snprintf(path, sizeof path, "%s", scratch_path(*state, "j"));
-    for (int cut = 0; cut < 198; cut++) {
+    for (int cut = 0; cut < HEAD + 166; cut++) {
         nb_journal j;
         FILE *file;
-        int seen = 0, whole = cut < 32         ? 0
-                              : cut < 32 + 42  ? 0
-                              : cut < 32 + 85  ? 1
-                              : cut < 32 + 129 ? 2
-                                               : 3;
+        int seen = 0, whole = cut < HEAD + 42    ? 0
+                              : cut < HEAD + 85  ? 1
+                              : cut < HEAD + 129 ? 2
+                                                 : 3;
+        memset(&j, 0, sizeof j);
         assert_int_equal(nb_journal_create(&j, path, &key, &err), NB_OK);
         for (int k = 0; k < 3; k++)
             assert_int_equal(nb_journal_append(&j, k, data, (size_t)(10 + k), NULL, &err),
@@ -206,7 +210,7 @@ static void journals_survive_damage(void **state)
         nb_journal_close(&j);
         assert_int_equal(nb_journal_key_of(path, &found), 1);
         assert_memory_equal(&found, &key, sizeof key);
-        if (cut < 32 + 129)
+        if (cut < HEAD + 129)
             assert_int_equal(truncate(path, cut), 0);
         else if ((file = fopen(path, "ab"))) { /* half a record behind */
             fwrite(data, 1, 7, file);
@@ -226,6 +230,75 @@ static void journals_survive_damage(void **state)
         assert_int_equal(seen, whole + 1);
         nb_journal_remove(&j);
     }
+}
+
+/** A byte that changes after it was written is noticed when the record is read. */
+static void journals_check_what_they_read(void **state)
+{
+    char path[NB_PATH_MAX], data[16] = "some pixels", back[16];
+    const nb_journal_key key = {5, 6, 4};
+    nb_journal j = {0};
+    nb_error err = {0};
+    int64_t offset;
+    snprintf(path, sizeof path, "%s", scratch_path(*state, "j"));
+    assert_int_equal(nb_journal_create(&j, path, &key, &err), NB_OK);
+    assert_int_equal(nb_journal_append(&j, 3, data, 11, &offset, &err), NB_OK);
+    assert_int_equal(nb_journal_read(&j, 3, offset, back, 11, &err), NB_OK);
+    assert_memory_equal(back, data, 11);
+    assert_int_equal(nb_journal_read(&j, 2, offset, back, 11, &err), NB_ERR_IO);
+    for (int at = -16; at < 11; at++) { /* the record's length, hash and data */
+        char byte;
+        assert_int_equal(pread(j.fd, &byte, 1, offset + at), 1);
+        byte ^= 4;
+        assert_int_equal(pwrite(j.fd, &byte, 1, offset + at), 1);
+        assert_int_equal(nb_journal_read(&j, 3, offset, back, 11, &err), NB_ERR_IO);
+        assert_non_null(strstr(err.message, path));
+        byte ^= 4;
+        assert_int_equal(pwrite(j.fd, &byte, 1, offset + at), 1);
+    }
+    assert_int_equal(nb_journal_read(&j, 3, offset, back, 11, &err), NB_OK);
+    nb_journal_remove(&j);
+}
+
+/** Memory that runs out while a journal is read loses none of its frames. */
+static void journals_survive_a_lack_of_memory(void **state)
+{
+    char path[NB_PATH_MAX], data[16] = "some pixels";
+    const nb_journal_key key = {5, 6, 4};
+    nb_journal j = {0};
+    nb_error err = {0};
+    int seen = 0;
+    snprintf(path, sizeof path, "%s", scratch_path(*state, "j"));
+    assert_int_equal(nb_journal_create(&j, path, &key, &err), NB_OK);
+    assert_int_equal(nb_journal_append(&j, 0, data, 10, NULL, &err), NB_OK);
+    nb_journal_close(&j);
+    nb_alloc_fail_after(1);
+    assert_int_equal(nb_journal_resume(&j, path, &key, note_frame, &seen, &err),
+                     NB_ERR_NOMEM);
+    nb_alloc_fail_after(0);
+    assert_int_equal(nb_journal_resume(&j, path, &key, note_frame, &seen, &err), NB_OK);
+    assert_int_equal(seen, 1);
+    nb_journal_remove(&j);
+}
+
+/** One process, and one caller in it, has a journal at a time. */
+static void journals_are_locked(void **state)
+{
+    char path[NB_PATH_MAX], self[32];
+    const nb_journal_key key = {5, 6, 4};
+    nb_journal a = {0}, b = {0};
+    nb_error err = {0};
+    snprintf(path, sizeof path, "%s", scratch_path(*state, "j"));
+    assert_int_equal(nb_journal_create(&a, path, &key, &err), NB_OK);
+    assert_int_equal(nb_journal_create(&b, path, &key, &err), NB_ERR_INPUT);
+    snprintf(self, sizeof self, "process %ld on host", (long)getpid());
+    assert_non_null(strstr(err.message, self));
+    assert_int_equal(nb_journal_resume(&b, path, &key, NULL, NULL, &err), NB_ERR_INPUT);
+    nb_journal_remove(&b); /* has nothing */
+    assert_int_equal(access(path, F_OK), 0);
+    nb_journal_remove(&a);
+    assert_int_equal(nb_journal_create(&b, path, &key, &err), NB_OK);
+    nb_journal_remove(&b);
 }
 
 /** Bit b of value v is bit v%8 of byte v/8 of plane b. */
@@ -260,6 +333,12 @@ int main(void)
         cmocka_unit_test(seeds_are_distinct),
         cmocka_unit_test(templates),
         cmocka_unit_test_setup_teardown(journals_survive_damage, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(journals_check_what_they_read, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(journals_survive_a_lack_of_memory, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(journals_are_locked, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test(bitshuffle_is_a_transposition),
     };
