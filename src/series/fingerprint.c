@@ -11,7 +11,7 @@
 
 /* --- the one list of fields -------------------------------------------------------------------
  * Every field of nb_config, nb_series and nb_png_options stands here in its order, with what it means for frames
- * that are finished. */
+ * that are finished.  tests/lint/fields.py compares the names with nanobragg.h. */
 
 /** What a field means for a finished frame. */
 typedef enum meaning {
@@ -204,6 +204,27 @@ typedef struct field {
 static const field config_fields[] = {CONFIG_FIELDS(CONFIG_FIELD)};
 static const field series_fields[] = {SERIES_FIELDS(SERIES_FIELD)};
 static const field png_fields[] = {PNG_FIELDS(PNG_FIELD)};
+
+/* A struct of the fields that are listed has the size of the struct with all of them. */
+#define CONFIG_MEMBER(name, meaning) __typeof__(((nb_config *)0)->name) name;
+#define SERIES_MEMBER(name, meaning) __typeof__(((nb_series *)0)->name) name;
+#define PNG_MEMBER(name, meaning) __typeof__(((nb_png_options *)0)->name) name;
+typedef struct listed_config {
+    CONFIG_FIELDS(CONFIG_MEMBER)
+} listed_config;
+typedef struct listed_series {
+    SERIES_FIELDS(SERIES_MEMBER)
+} listed_series;
+typedef struct listed_png {
+    PNG_FIELDS(PNG_MEMBER)
+} listed_png;
+_Static_assert(sizeof(listed_config) == sizeof(nb_config),
+               "list every field of nb_config in CONFIG_FIELDS, in its order");
+_Static_assert(sizeof(listed_series) == sizeof(nb_series),
+               "list every field of nb_series in SERIES_FIELDS, in its order");
+
+_Static_assert(sizeof(listed_png) == sizeof(nb_png_options),
+               "list every field of nb_png_options in PNG_FIELDS, in its order");
 
 /* --- values --- */
 

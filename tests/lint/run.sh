@@ -59,6 +59,7 @@ static_analysis() {
 
 check format format
 check includes "${PYTHON:-python3}" tests/lint/includes.py
+check fields "${PYTHON:-python3}" tests/lint/fields.py
 check headers bash tests/lint/headers.sh
 check text "${PYTHON:-python3}" tests/lint/text.py
 check silent-library silent
