@@ -9,6 +9,8 @@
 #include <time.h>
 
 #include "api/advice.h"
+#include "api/notes.h"
+#include "api/report_json.h"
 #include "api/sim.h"
 #include "base/c_locale.h"
 #include "base/error.h"
@@ -121,6 +123,8 @@ static nb_status build(nb_sim *sim, nb_error *err)
 static nb_status check_libraries(const nb_config *cfg, nb_error *err)
 {
     nb_status st = cfg->png_file[0] ? nb_png_ready("-pngfile", err) : NB_OK;
+    if (!st)
+        st = nb_report_ready(cfg->report_file, err);
     return st || !cfg->tiff_file[0] ? st : nb_tiff_ready("-tifffile", err);
 }
 
@@ -157,8 +161,7 @@ nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *ho
     if (!sim)
         return NB_ERR_NOMEM;
     sim->cfg = *cfg;
-    if (hooks)
-        sim->hooks = *hooks;
+    nb_sim_hear(sim, hooks);
     sim->options.images = images;
     sim->seed = cfg->seed.set ? cfg->seed.value : nb_seed_from_clock();
     st = prepare(sim, err);
@@ -179,6 +182,7 @@ void nb_sim_free(nb_sim *sim)
     if (sim->backend)
         sim->backend->close(sim->state);
     free(sim->own);
+    nb_sim_forget(sim);
     nb_model_free(&sim->model);
     if (!sim->borrows) {
         nb_sf_table_free(&sim->table);

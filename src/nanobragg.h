@@ -237,9 +237,10 @@ typedef struct nb_config {
     double adc_offset;                                  /* ADU, 40 */
     double scale;                                       /* int image; 0 auto */
     double pgm_scale;                                   /* 0 auto */
-    nb_truth truth;               /* SPOTS: the reflections of the image */
-    char truth_file[NB_PATH_MAX]; /* of a single image; a series has them in -hdf5 */
-    double truth_min;             /* photons of the weakest one listed, 1 */
+    nb_truth truth;                /* SPOTS: the reflections of the image */
+    char truth_file[NB_PATH_MAX];  /* of a single image; a series has them in -hdf5 */
+    double truth_min;              /* photons of the weakest one listed, 1 */
+    char report_file[NB_PATH_MAX]; /* the run as JSON: docs/formats.md */
     nb_seed seed; /* noise (and misset); unset: from the clock, reported */
 
     /* --- running --- */
@@ -469,6 +470,9 @@ typedef struct nb_series {
     const nb_file_use *also; /* n_also files of the caller's, for nb_check_files */
     int n_also;
     void *user;
+    /** Once, before the first frame, in the process that speaks for all: the simulation of the
+     * configuration that all frames begin with.  May be NULL. */
+    void (*begin)(void *user, const nb_sim *base);
     /** Last word on the configuration of a frame; may be NULL.  Called from several threads. */
     nb_status (*override)(void *user, int frame, nb_config *cfg, nb_error *err);
     uint64_t override_tag; /* another one for another override: `resume` compares it */

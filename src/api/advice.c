@@ -56,7 +56,7 @@ static void advise_sampling(const nb_sim *sim)
         nb_notice(
             &sim->hooks,
             "-oversample %d is too coarse for the spots: the photons of a reflection "
-            "are off by %.2g %% (root mean square); %d resolves them",
+            "are off by %.0f %% (root mean square); %d resolves them",
             typed, 100 * error, enough);
 }
 

@@ -117,7 +117,7 @@ static const text_rule texts[] = {
     TEXT("-sourcefile", source_file), TEXT("-mask", mask_file), TEXT("-img", img_file),
     TEXT("-floatfile", float_file), TEXT("-intfile", int_file), TEXT("-pgmfile", pgm_file),
     TEXT("-noisefile", noise_file), TEXT("-pngfile", png_file),
-    TEXT("-tifffile", tiff_file), TEXT("-truthfile", truth_file), TEXT("-device", device),
+    TEXT("-tifffile", tiff_file), TEXT("-truthfile", truth_file), TEXT("-report", report_file), TEXT("-device", device),
     TEXT("command line", command_line),
 };
 /* clang-format on */

@@ -17,6 +17,9 @@ nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
     *sim = *from;
     memset(&sim->model, 0, sizeof sim->model);
     memset(&sim->hooks, 0, sizeof sim->hooks);
+    memset(&sim->caller, 0, sizeof sim->caller);
+    sim->notes = NULL;
+    sim->n_notes = 0;
     memset(&sim->times, 0, sizeof sim->times);
     sim->borrows = 1;
     sim->state = NULL;

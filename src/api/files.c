@@ -48,13 +48,15 @@ int nb_config_files(const nb_config *cfg, nb_file_use *list)
     n = add(list, n, 1, (nb_file_use){"-tifffile", cfg->tiff_file, 1});
     n = add(list, n, cfg->truth == NB_TRUTH_SPOTS,
             (nb_file_use){"-truthfile", cfg->truth_file, 1});
+    n = add(list, n, 1, (nb_file_use){"-report", cfg->report_file, 1});
     n = add(list, n, cfg->hkl_file[0], (nb_file_use){"-dump", nb_dump_name(cfg), 1});
     return add_inputs(cfg, list, n);
 }
 
 int nb_series_config_files(const nb_config *cfg, nb_file_use *list)
 {
-    int n = add(list, 0, cfg->hkl_file[0], (nb_file_use){"-dump", cfg->dump_file, 1});
+    int n = add(list, 0, 1, (nb_file_use){"-report", cfg->report_file, 1});
+    n = add(list, n, cfg->hkl_file[0], (nb_file_use){"-dump", cfg->dump_file, 1});
     return add_inputs(cfg, list, n);
 }
 

@@ -15,6 +15,9 @@
 struct nb_sim {
     nb_config cfg; /* as typed, then completed from -img and -mask headers */
     nb_hooks hooks;
+    nb_hooks caller; /* whom they pass everything to when notes are kept */
+    char **notes;    /* owned; the notices, for cfg.report_file */
+    int n_notes;
     int64_t seed;       /* noise */
     nb_sf_table table;  /* owned; F = NULL without one */
     nb_sf_box factors;  /* the table, without default_F; nh = 0 without one */

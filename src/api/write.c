@@ -18,6 +18,7 @@
 #include "../io/reflections_write.h"
 #include "../io/writer.h"
 #include "picture.h"
+#include "report_json.h"
 #include "sim.h"
 
 enum { NB_JOBS = 8 }; /* more than there are kinds of output */
@@ -458,5 +459,5 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     nb_free(o.picture);
     nb_free(o.noise_shown);
     divide_time(&o, nb_monotonic_seconds() - start);
-    return st;
+    return st ? st : nb_report_write(sim, stats, err);
 }

@@ -145,12 +145,13 @@ static nb_status render(const nb_cli *cli, nb_sim *sim, nb_progress *progress,
     return status;
 }
 
-/** An image that goes to standard output has it alone.  A reader that leaves is then an error
+/** A file that goes to standard output has it alone.  A reader that leaves is then an error
  * of the file, with a line, and not a signal that would leave temporary files. */
 static void share_stdout(nb_cli *cli)
 {
-    if (!nb_outputs_to_stdout(&cli->cfg) || nb_cli_is_series(cli) || cli->show_config ||
-        cli->trace)
+    int used = nb_cli_is_series(cli) ? nb_is_stdout(cli->cfg.report_file)
+                                     : nb_outputs_to_stdout(&cli->cfg);
+    if (!used || cli->show_config || cli->trace)
         return;
     cli->text = stderr;
     nb_ignore_broken_pipes();

@@ -55,7 +55,7 @@ static nb_status cannot_write(const char *path, const char *why, nb_error *err)
     return err->code;
 }
 
-static nb_status check_output(const char *path, nb_error *err)
+nb_status nb_check_output(const char *path, nb_error *err)
 {
     char folder[NB_PATH_MAX];
     struct stat there;
@@ -89,6 +89,6 @@ nb_status nb_check_outputs(const nb_config *cfg, nb_error *err)
     nb_status status = NB_OK;
 
     for (int i = 0; i < n && !status; i++)
-        status = check_output(names[i], err);
+        status = nb_check_output(names[i], err);
     return status;
 }

@@ -17,6 +17,9 @@ int nb_outputs(const nb_config *cfg, const char **names);
 /** Does one of them go to standard output? */
 int nb_outputs_to_stdout(const nb_config *cfg);
 
+/** Can this file be made?  NB_ERR_IO if not. */
+nb_status nb_check_output(const char *path, nb_error *err);
+
 /** Can each be made?  Asked before the rendering, so that a wrong folder costs no hours and
  * leaves no half of the files.  NB_ERR_IO if not. */
 nb_status nb_check_outputs(const nb_config *cfg, nb_error *err);

@@ -8,6 +8,7 @@
 #include "common.h"
 #include "jobs.h"
 #include "options.h"
+#include "outputs.h"
 #include "values.h"
 
 int nb_cli_is_series(const nb_cli *cli)
@@ -21,6 +22,8 @@ typedef struct series_run {
     nb_progress *progress;
     void (*notice)(void *user, const char *line);
     nb_jobs *jobs;
+    const nb_cli *cli;
+    int stills;
 } series_run;
 
 static int on_progress(void *user, const nb_series_progress *p)
@@ -59,25 +62,50 @@ static nb_status on_frame(void *user, int frame, nb_config *cfg, nb_error *err)
     return nb_jobs_apply(run->jobs, frame, cfg, err);
 }
 
+/** What all frames have in common, as of a single image. */
+static void on_begin(void *user, const nb_sim *base)
+{
+    const series_run *run = user;
+    const nb_series *s = &run->cli->series;
+    char *text = NULL;
+
+    if (run->cli->quiet || nb_sim_report(base, &text, NULL))
+        return;
+    fputs(text, run->cli->text);
+    nb_free(text);
+    if (s->frames > 0)
+        fprintf(run->cli->text, "frames    %d of a rotation, one behind the other\n",
+                s->frames);
+    else
+        fprintf(run->cli->text, "frames    %d stills%s%s%s\n", run->stills,
+                s->orientations[0] ? ", orientations " : "", s->orientations,
+                run->jobs ? ", each changed by -jobs" : "");
+    fflush(run->cli->text);
+}
+
 static void report(const nb_cli *cli, const nb_series_progress *p)
 {
-    int made = p->done - p->kept;
+    const char *names[] = {cli->series.output, cli->series.hdf5_file,
+                           cli->cfg.report_file};
+    int made = p->done - p->kept, files = 0;
+    FILE *out = cli->text;
 
-    printf("series    %d frames in %.3f s, %.4g frames/s, %.3f MB of images\n", p->done,
-           p->seconds, p->seconds > 0 ? made / p->seconds : 0, (double)p->bytes / 1e6);
+    fprintf(out, "series    %d frames in %.3f s, %.4g frames/s, %.3f MB of images\n",
+            p->done, p->seconds, p->seconds > 0 ? made / p->seconds : 0,
+            (double)p->bytes / 1e6);
     if (p->kept)
-        printf("          %d of them kept from before\n", p->kept);
-    printf("brightest %.9g photons at pixel %d %d (fast slow) of frame %d\n", p->max,
-           p->max_fast, p->max_slow, p->max_frame + 1);
-    nb_report_clipped_series(stdout, cli, p);
-    if (cli->series.output[0])
-        printf("files     %s\n", cli->series.output);
-    if (cli->series.hdf5_file[0])
-        printf("files     %s\n", cli->series.hdf5_file);
+        fprintf(out, "          %d of them kept from before\n", p->kept);
+    fprintf(out, "brightest %.9g photons at pixel %d %d (fast slow) of frame %d\n",
+            p->max, p->max_fast, p->max_slow, p->max_frame + 1);
+    nb_report_clipped_series(out, cli, p);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i][0])
+            fprintf(out, "%s%s\n", files++ ? "          " : "files     ",
+                    nb_is_stdout(names[i]) ? "standard output" : names[i]);
     if (nb_ranks_launched(NULL) > 1)
-        printf("processes %d\n", nb_ranks_launched(NULL));
-    printf("seed      %lld\n", (long long)p->seed);
-    printf("backend   %s\n", p->backend);
+        fprintf(out, "processes %d\n", nb_ranks_launched(NULL));
+    fprintf(out, "seed      %lld\n", (long long)p->seed);
+    fprintf(out, "backend   %s\n", p->backend);
 }
 
 int nb_cli_single_image_flag(const char *name)
@@ -143,7 +171,7 @@ static nb_status use_jobs(const nb_cli *cli, nb_series *series, series_run *run,
 nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *progress,
                             void (*notice)(void *user, const char *line), nb_error *err)
 {
-    series_run run = {progress, notice, NULL};
+    series_run run = {progress, notice, NULL, cli, 0};
     const nb_file_use jobs = {"-jobs", cli->jobs_file, 0};
     nb_hooks hooks = {&run, on_notice, on_render};
     nb_series series = cli->series;
@@ -160,6 +188,7 @@ nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *pro
         notice_ignored(cli);
     series.user = &run;
     series.progress = on_progress;
+    series.begin = on_begin;
     series.ranks = ranks;
     series.also = &jobs;
     series.n_also = cli->jobs_file[0] != 0;
@@ -167,6 +196,9 @@ nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *pro
         status = use_jobs(cli, &series, &run, err);
     if (cli->jobs_file[0] && !status && rank == 0)
         notice_jobs(run.jobs);
+    if (!status && cli->cfg.report_file[0])
+        status = nb_check_output(cli->cfg.report_file, err);
+    run.stills = series.stills;
     status = nb_ranks_agree(ranks, status, err);
     if (!status)
         status = nb_series_run(&cli->cfg, &series, &hooks, &result, err);

@@ -132,6 +132,7 @@ typedef enum meaning {
     F(truth, VALUE)                                                                      \
     F(truth_file, NOTHING)                                                               \
     F(truth_min, HDF5)                                                                   \
+    F(report_file, NOTHING)                                                              \
     F(seed, VALUE)                                                                       \
     F(threads, NOTHING)                                                                  \
     F(isa, RENDERER)                                                                     \
@@ -161,6 +162,7 @@ typedef enum meaning {
     F(also, NOTHING)                                                                     \
     F(n_also, NOTHING)                                                                   \
     F(user, NOTHING)                                                                     \
+    F(begin, NOTHING)                                                                    \
     F(override, NOTHING)                                                                 \
     F(override_tag, VALUE)                                                               \
     F(override_text, NOTHING)                                                            \

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "../api/advice.h"
+#include "../api/report_json.h"
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
@@ -342,8 +343,11 @@ static nb_status run_all(nb_run *run, nb_error *err)
     st = nb_run_outcome(run, err);
     if (nb_ranks_rank(run->ranks) == 0)
         st = finish(run, st, err);
-    if (!st)
+    if (!st) {
         say_dark(run);
+        if (nb_ranks_rank(run->ranks) == 0)
+            st = nb_report_write_series(run->base, run->series, &run->progress, err);
+    }
     return nb_share_result(run, st, err);
 }
 
@@ -423,6 +427,8 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
     pthread_cond_init(&run.moved, NULL);
     run.start = nb_monotonic_seconds();
     st = set_up(&run, cfg, err);
+    if (!st && series->begin && nb_ranks_rank(series->ranks) == 0)
+        series->begin(series->user, run.base);
     if (!st)
         st = run_all(&run, err);
     run.progress.seconds = nb_monotonic_seconds() - run.start;

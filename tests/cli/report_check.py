@@ -4,6 +4,7 @@
 usage: NANOBRAGG=program python3 tests/cli/report_check.py
 """
 import array
+import glob
 import json
 import math
 import os
@@ -240,6 +241,53 @@ def refused_and_long():
     ok("long-render-announced", re.search(r"will take about \S+ (minutes|hours|days)", line), line)
 
 
+def json_reports(h5py):
+    flags = [*BRIGHT, "-oversample", 1]
+    text, said = run(*flags, "-report", "r.json")
+    with open("r.json", encoding="utf-8") as stream:
+        r = json.load(stream)
+    config = json.loads(run(*flags, "-show_config")[0])
+    line = re.search(r"max (\S+) at pixel (\d+) (\d+) .*sum (\S+) photons", text)
+    image, cut = r["image"], {c["file"]: c["pixels"] for c in r["clipped"]}
+    ok("json-single", all(r[k] == config[k] for k in config) and
+       [f"{image['max_photons']:.9g}", image["max_fast"], image["max_slow"]] ==
+       [line[1], int(line[2]), int(line[3])] and f"{image['sum_photons']:.9g}" == line[4], r)
+    ok("json-clipped", cut == {"intimage.img": 0, "noiseimage.img": clipped(text)[0][0]} and
+       r["files"] == ["floatimage.bin", "intimage.img", "noiseimage.img", "image.pgm"] and
+       r["seed"] == 7 and set(r["seconds"]) >= {"load", "render", "write"}, r)
+    ok("json-notes", len(r["notes"]) == 1 and "note: " + r["notes"][0] in said, (r["notes"], said))
+    ok("json-listed", re.search(r"^ +r.json$", text, re.M), text)
+    one = run(*flags, "-report", "-", "-noint", "-nonoise", "-nopgm")
+    ok("json-to-standard-output", json.loads(one[0])["image"] == image and "beam " in one[1], one)
+    many = run(*BRIGHT, "-stills", 3, "-output", "j_%d.img", "-report", "-")
+    r = json.loads(many[0])
+    ok("json-series-to-standard-output", r["series"]["frames"] == 3 and "series " in many[1], many)
+    cut = clipped(many[1])[0]
+    c = r["clipped"][0]
+    ok("json-series", f"in {c['frames']} of 3 frames, most in frame {c['worst_frame']} "
+       f"({c['worst_pixels']})" in cut[1] and c["pixels"] == cut[0] and
+       r["files"] == ["j_%d.img"] and r["image"]["max_photons"] > 1e5, (r["clipped"], cut))
+    heads = [w.split()[0] for w in many[1].splitlines() if w[0] != " "]
+    ok("series-says-what-a-single-image-says",
+       {"beam", "crystal", "spindle", "detector", "sampling", "brightest", "clipped", "files", "seed",
+        "backend"} <= set(heads), heads)
+    for name, more in (("folder", ["-report", "no/r.json"]), ("series-folder", ["-report", "no/r.json",
+                       "-stills", 1, "-output", "k_%d.img"])):
+        error = run(*X, *more, status=1)[1]
+        ok(f"json-refused-{name}", "folder does not exist" in error and not glob.glob("k_*"), error)
+    error = run(*X, "-report", "q_1.img", "-stills", 1, "-output", "q_%d.img", status=2)[1]
+    ok("json-over-a-frame-refused", "-report" in error and not os.path.exists("q_1.img"), error)
+    if h5py:
+        series = [*X, "-stills", 4, "-frames_per_file", 2, "-hdf5", "res.h5"]
+        run(*series, "-report", "before.json")
+        os.remove("res_data_000002.h5")
+        run(*series, "-report", "after.json", "-resume")
+        with open("before.json", encoding="utf-8") as a, open("after.json", encoding="utf-8") as b:
+            a, b = json.load(a), json.load(b)
+        ok("json-of-a-resumed-series", a["image"] == b["image"] and a["clipped"] == b["clipped"] and
+           (a["series"]["kept_frames"], b["series"]["kept_frames"]) == (0, 2), b["series"])
+
+
 def main():
     folder = tempfile.mkdtemp()
     os.chdir(folder)
@@ -256,6 +304,7 @@ def main():
     if h5py:
         series(h5py, noise)
     blocks(h5py)
+    json_reports(h5py)
     notes()
     sampling_error()
     refused_and_long()

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "json_node.h"
+
+#ifdef NB_HAVE_CJSON
+#include <math.h>
+#include <stdio.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+
+static void note(nb_json to, const cJSON *added)
+{
+    *to.failed |= !added;
+}
+
+nb_json nb_json_object(nb_json to, const char *key)
+{
+    nb_json child = {cJSON_AddObjectToObject(to.json, key), to.failed};
+    note(to, child.json);
+    return child;
+}
+
+nb_json nb_json_array(nb_json to, const char *key)
+{
+    nb_json child = {cJSON_AddArrayToObject(to.json, key), to.failed};
+    note(to, child.json);
+    return child;
+}
+
+/** The item is the array's, or gone. */
+static cJSON *append(nb_json to, cJSON *item)
+{
+    if (item && cJSON_AddItemToArray(to.json, item))
+        return item;
+    cJSON_Delete(item);
+    *to.failed = 1;
+    return NULL;
+}
+
+nb_json nb_json_add_object(nb_json to)
+{
+    nb_json child = {append(to, cJSON_CreateObject()), to.failed};
+    return child;
+}
+
+void nb_json_add_text(nb_json to, const char *value)
+{
+    append(to, cJSON_CreateString(value));
+}
+
+void nb_json_text(nb_json to, const char *key, const char *value)
+{
+    note(to, cJSON_AddStringToObject(to.json, key, value));
+}
+
+void nb_json_flag(nb_json to, const char *key, int value)
+{
+    note(to, cJSON_AddBoolToObject(to.json, key, value));
+}
+
+static cJSON *new_number(double value)
+{
+    char digits[40];
+    snprintf(digits, sizeof digits, "%.17g", value);
+    return isfinite(value) ? cJSON_CreateRaw(digits) : cJSON_CreateNull();
+}
+
+void nb_json_number(nb_json to, const char *key, double value)
+{
+    cJSON *item = new_number(value);
+    if (item && cJSON_AddItemToObject(to.json, key, item))
+        return;
+    cJSON_Delete(item);
+    *to.failed = 1;
+}
+
+void nb_json_numbers(nb_json to, const char *key, const double *v, int n)
+{
+    nb_json list = nb_json_array(to, key);
+    for (int i = 0; i < n; i++)
+        append(list, new_number(v[i]));
+}
+
+nb_status nb_json_print(nb_json root, const char *what, char **text, nb_error *err)
+{
+    char *printed = *root.failed || !root.json ? NULL : cJSON_Print(root.json);
+    *text = NULL;
+    cJSON_Delete(root.json);
+    if (!printed)
+        return nb_fail(err, NB_ERR_NOMEM, "out of memory (for %s)", what);
+    *text = nb_strdup(printed, err);
+    cJSON_free(printed);
+    return *text ? NB_OK : NB_ERR_NOMEM;
+}
+
+#else
+typedef int nb_json_node_is_not_in_this_build;
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* -report: what a run was and what came of it, as JSON (docs/formats.md). */
+#include "report_json.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../base/outfile.h"
+#include "json_node.h"
+
+#ifdef NB_HAVE_CJSON
+
+static const double largest_u16 = 65535, largest_i32 = 2147483646;
+
+nb_status nb_report_ready(const char *path, nb_error *err)
+{
+    (void)path;
+    (void)err;
+    return NB_OK;
+}
+
+static void add_common(const nb_sim *sim, const char *backend, nb_json root)
+{
+    nb_json notes;
+    nb_sim_config_node(sim, root);
+    nb_json_text(root, "command_line", sim->cfg.command_line);
+    nb_json_text(root, "renderer", backend);
+    nb_json_number(root, "seed", (double)sim->seed);
+    notes = nb_json_array(root, "notes");
+    for (int i = 0; i < sim->n_notes; i++)
+        nb_json_add_text(notes, sim->notes[i]);
+}
+
+/** An entry of "clipped"; returned for more to be added. */
+static nb_json add_clipped(nb_json list, const char *file, double largest, double pixels)
+{
+    nb_json one = nb_json_add_object(list);
+    nb_json_text(one, "file", file);
+    nb_json_number(one, "largest", largest);
+    nb_json_number(one, "pixels", pixels);
+    return one;
+}
+
+/** Print and write, whole or not at all. */
+static nb_status write_json(nb_json root, const char *path, nb_error *err)
+{
+    char *text;
+    nb_outfile out;
+    nb_status st = nb_json_print(root, "the report", &text, err);
+    if (!st && !(st = nb_outfile_open(&out, path, err))) {
+        st = nb_outfile_write(&out, text, strlen(text), err);
+        if (!st)
+            st = nb_outfile_write(&out, "\n", 1, err);
+        if (!st)
+            st = nb_outfile_commit(&out, err);
+        if (st)
+            nb_outfile_abort(&out);
+    }
+    nb_free(text);
+    return st;
+}
+
+static void add_image(nb_json root, const nb_stats *s)
+{
+    nb_json o = nb_json_object(root, "image");
+    nb_json_number(o, "max_photons", s->max);
+    nb_json_number(o, "max_fast", s->max_fast);
+    nb_json_number(o, "max_slow", s->max_slow);
+    nb_json_number(o, "sum_photons", s->sum);
+    nb_json_number(o, "mean_photons", s->mean);
+    nb_json_number(o, "rms_photons", s->rms);
+    nb_json_number(o, "rms_deviation_photons", s->rmsd);
+    nb_json_number(o, "rendered_pixels", (double)s->rendered);
+    nb_json_number(o, "roi_pixels", (double)s->roi_pixels);
+    nb_json_number(o, "solid_angle_sr", s->solid_angle);
+}
+
+static void add_seconds(nb_json root, const nb_sim *sim)
+{
+    nb_json o = nb_json_object(root, "seconds");
+    nb_times t;
+    nb_sim_times(sim, &t);
+    nb_json_number(o, "load", t.load);
+    nb_json_number(o, "scene", t.scene);
+    nb_json_number(o, "start", t.start);
+    nb_json_number(o, "render", t.render);
+    nb_json_number(o, "statistics", t.statistics);
+    nb_json_number(o, "noise", t.noise);
+    nb_json_number(o, "write", t.write);
+}
+
+static void add_files(nb_json root, const nb_config *cfg)
+{
+    nb_file_use files[NB_FILES_MOST];
+    int n = nb_config_files(cfg, files);
+    nb_json list = nb_json_array(root, "files");
+    for (int i = 0; i < n && files[i].written; i++)
+        if (strcmp(files[i].path, cfg->report_file) != 0)
+            nb_json_add_text(list, files[i].path);
+}
+
+nb_status nb_report_write(const nb_sim *sim, const nb_stats *stats, nb_error *err)
+{
+    const nb_config *cfg = &sim->cfg;
+    int failed = 0;
+    nb_json root = {NULL, &failed}, clipped;
+    if (!cfg->report_file[0])
+        return NB_OK;
+    root.json = cJSON_CreateObject();
+    add_common(sim, sim->backend_line, root);
+    add_image(root, stats);
+    clipped = nb_json_array(root, "clipped");
+    if (cfg->write_int)
+        add_clipped(clipped, cfg->int_file, largest_u16, (double)sim->clipped_int);
+    if (cfg->tiff_file[0] && cfg->tiff_bits == 16)
+        add_clipped(clipped, cfg->tiff_file, largest_u16, (double)sim->clipped_int);
+    if (cfg->write_noise)
+        add_clipped(clipped, cfg->noise_file, largest_u16, (double)sim->clipped_noise);
+    add_files(root, cfg);
+    add_seconds(root, sim);
+    return write_json(root, cfg->report_file, err);
+}
+
+/* --- of a series --- */
+
+static void add_clipped_frames(nb_json list, const char *file, double largest,
+                               const nb_clipped *c)
+{
+    nb_json one = add_clipped(list, file, largest, (double)c->pixels);
+    nb_json_number(one, "frames", c->frames);
+    nb_json_number(one, "worst_frame", c->frames ? c->worst + 1 : 0);
+    nb_json_number(one, "worst_pixels", (double)c->most);
+}
+
+static int ends_in(const char *name, const char *extension)
+{
+    size_t n = strlen(name), m = strlen(extension);
+    return n >= m && !strcasecmp(name + n - m, extension);
+}
+
+static void add_outputs(nb_json root, const nb_config *cfg, const nb_series *s,
+                        const nb_series_progress *p)
+{
+    int is_tiff = ends_in(s->output, ".tif") || ends_in(s->output, ".tiff");
+    double wide = cfg->compat ? largest_u16 : largest_i32; /* its noise ends there */
+    nb_json files = nb_json_array(root, "files");
+    nb_json clipped = nb_json_array(root, "clipped");
+    if (s->output[0])
+        nb_json_add_text(files, s->output);
+    if (s->hdf5_file[0])
+        nb_json_add_text(files, s->hdf5_file);
+    if (ends_in(s->output, ".cbf"))
+        add_clipped_frames(clipped, s->output, wide, &p->clipped_output);
+    else if (ends_in(s->output, ".img") || (is_tiff && cfg->tiff_bits == 16))
+        add_clipped_frames(clipped, s->output, largest_u16, &p->clipped_output);
+    if (s->hdf5_file[0] && s->hdf5_type != NB_HDF5_F32)
+        add_clipped_frames(clipped, s->hdf5_file,
+                           s->hdf5_type == NB_HDF5_I32 ? wide : largest_u16,
+                           &p->clipped_hdf5);
+}
+
+nb_status nb_report_write_series(const nb_sim *base, const nb_series *s,
+                                 const nb_series_progress *p, nb_error *err)
+{
+    const nb_config *cfg = &base->cfg;
+    int failed = 0;
+    nb_json root = {NULL, &failed}, o;
+    if (!cfg->report_file[0])
+        return NB_OK;
+    root.json = cJSON_CreateObject();
+    add_common(base, p->backend, root);
+    o = nb_json_object(root, "series");
+    nb_json_text(o, "kind", s->frames > 0 ? "rotation" : "stills");
+    nb_json_number(o, "frames", p->frames);
+    nb_json_number(o, "kept_frames", p->kept);
+    nb_json_number(o, "bytes", (double)p->bytes);
+    nb_json_number(o, "seconds", p->seconds);
+    o = nb_json_object(root, "image");
+    nb_json_number(o, "max_photons", p->max);
+    nb_json_number(o, "max_frame", p->max_frame + 1);
+    nb_json_number(o, "max_fast", p->max_fast);
+    nb_json_number(o, "max_slow", p->max_slow);
+    add_outputs(root, cfg, s, p);
+    return write_json(root, cfg->report_file, err);
+}
+
+#else
+
+static nb_status missing(nb_error *err)
+{
+    return nb_fail(err, NB_ERR_UNSUPPORTED,
+                   "-report: this build has no JSON (install libcjson-dev and rebuild)");
+}
+
+nb_status nb_report_ready(const char *path, nb_error *err)
+{
+    return path[0] ? missing(err) : NB_OK;
+}
+
+nb_status nb_report_write(const nb_sim *sim, const nb_stats *stats, nb_error *err)
+{
+    (void)stats;
+    return sim->cfg.report_file[0] ? missing(err) : NB_OK;
+}
+
+nb_status nb_report_write_series(const nb_sim *base, const nb_series *series,
+                                 const nb_series_progress *progress, nb_error *err)
+{
+    (void)series;
+    (void)progress;
+    return base->cfg.report_file[0] ? missing(err) : NB_OK;
+}
+
+#endif
