@@ -13,7 +13,7 @@
 const char *nb_bench_digits(double value, char text[32])
 {
     int decimals;
-    if (!(value > 0)) {
+    if (!(value > 0) || isinf(value)) {
         snprintf(text, 32, "-");
         return text;
     }
