@@ -41,7 +41,7 @@ rm -rf "$log"
 mkdir -p "$log/tmp" || exit 1
 export NANOBRAGG=$build/nanobragg NB_BUILD=$build NB_SOURCE=$PWD
 export CMOCKA_MESSAGE_OUTPUT=TAP OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
-export NB_TEST_LOG=$log NB_TEST_TIMEOUT=${NB_TEST_TIMEOUT:-280}
+export NB_TEST_LOG=$log NB_TEST_TIMEOUT=${NB_TEST_TIMEOUT:-400}
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 
