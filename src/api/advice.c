@@ -9,6 +9,7 @@
 #include "../base/error.h"
 #include "../model/sampling_error.h"
 #include "../model/units.h"
+#include "../physics/limits.h"
 #include "../physics/ray.h"
 
 static const double spot_tolerance = 0.1; /* of a reflection's photons */
@@ -172,17 +173,6 @@ static double beam_off(const nb_sim *sim)
     return sqrt(df * df + ds * ds);
 }
 
-static int every_factor_is_zero(const nb_sf_box *sf)
-{
-    size_t n = (size_t)sf->nh * (size_t)sf->nk * (size_t)sf->nl;
-    if (sf->default_F != 0)
-        return 0;
-    for (size_t i = 0; sf->nh > 0 && i < n; i++)
-        if (sf->F[i] != 0)
-            return 0;
-    return 1;
-}
-
 /** Why so little is there. */
 static void why_dark(const nb_sim *sim, const nb_stats *stats, char *text, size_t size)
 {
@@ -196,7 +186,7 @@ static void why_dark(const nb_sim *sim, const nb_stats *stats, char *text, size_
         snprintf(text, size, "the fluence is 0");
     else if (nb_sim_odd_unit(sim, text, size))
         return;
-    else if (every_factor_is_zero(&sc->sf))
+    else if (nb_largest_F(&sc->sf) == 0)
         snprintf(text, size, "every structure factor is 0 (-hkl, -default_F)");
     else if (off > 0)
         snprintf(text, size, "the beam centre is %.3g mm off it", off * 1e3);

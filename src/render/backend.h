@@ -92,7 +92,8 @@ typedef struct nb_backend {
     void (*describe)(const nb_backend_state *state, char *line, size_t size);
     void (*close)(nb_backend_state *state); /* NULL is fine */
     const nb_backend_device *device; /* NULL: images are in the caller's memory only */
-    /** Whether its device may be in this machine, within microseconds; 0: surely not. */
+    /** Whether its device may be in this machine, within microseconds; 0: surely not.  NULL: needs
+     * none. */
     int (*present)(void);
 } nb_backend;
 

@@ -64,10 +64,5 @@ static void close_scalar(nb_backend_state *state)
     nb_free(state);
 }
 
-static int always(void)
-{
-    return 1;
-}
-
 const nb_backend nb_backend_scalar = {"scalar", estimate,     open_scalar, render,
-                                      describe, close_scalar, NULL,        always};
+                                      describe, close_scalar, NULL,        NULL};

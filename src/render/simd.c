@@ -157,10 +157,5 @@ static void close_simd(nb_backend_state *state)
     nb_free(state);
 }
 
-static int always(void)
-{
-    return 1;
-}
-
 const nb_backend nb_backend_simd = {"simd",   estimate,   open_simd, render,
-                                    describe, close_simd, NULL,      always};
+                                    describe, close_simd, NULL,      NULL};
