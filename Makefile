@@ -27,7 +27,7 @@ FUZZ_SECONDS ?= 60
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 CLANG_FORMAT ?= clang-format
 SOVERSION := 0
-VERSION := $(shell sed -n 's/^\#define NB_VERSION "\(.*\)"/\1/p' src/nanobragg.h)
+VERSION := $(shell sed -n 's/^\#define NB_VERSION "\(.*\)"/\1/p' src/nanobragg/build.h)
 
 # --- flag set -------------------------------------------------------------------------------
 SAN_release :=

@@ -18,7 +18,7 @@ $B/nanobragg.1: $B/nanobragg
 $B/nanobragg.bash: $B/nanobragg
 	$(call say,GEN  $@)
 	$(Q)$< -help-bash >$@
-$B/nanobragg.pc: mk/nanobragg.pc.in src/nanobragg.h $B/flags
+$B/nanobragg.pc: mk/nanobragg.pc.in src/nanobragg/build.h $B/flags
 	$(Q)sed -e 's|@VERSION@|$(VERSION)|' \
 	    -e 's|@LIBS_PRIVATE@|$(LIBS) $(if $(HAVE_OPENMP),-fopenmp)|' $< >$@
 
@@ -26,12 +26,13 @@ install-texts: $B/nanobragg.1 $B/nanobragg.bash $B/nanobragg.pc
 
 .PHONY: install install-texts uninstall installcheck docs dist
 install: all install-texts ## to PREFIX (/usr/local), under DESTDIR
-	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR) $(MANDIR) $(COMPDIR)
+	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR)/nanobragg $(MANDIR) $(COMPDIR)
 	install -m 755 $B/nanobragg $(BINDIR)/nanobragg
 	install -m 644 $(STATIC) $(LIBDIR)/libnanobragg.a
 	install -m 755 $(SHARED) $(LIBDIR)/libnanobragg.so.$(SOVERSION)
 	ln -sfn libnanobragg.so.$(SOVERSION) $(LIBDIR)/libnanobragg.so
 	install -m 644 src/nanobragg.h $(INCLUDEDIR)/nanobragg.h
+	install -m 644 src/nanobragg/*.h $(INCLUDEDIR)/nanobragg
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@RPATH@|$(RPATH)|' $B/nanobragg.pc \
 	    >$(LIBDIR)/pkgconfig/nanobragg.pc
 	chmod 644 $(LIBDIR)/pkgconfig/nanobragg.pc
@@ -43,6 +44,7 @@ uninstall: ## remove what install wrote
 	rm -f $(BINDIR)/nanobragg $(LIBDIR)/libnanobragg.a $(LIBDIR)/libnanobragg.so \
 	    $(LIBDIR)/libnanobragg.so.$(SOVERSION) $(LIBDIR)/pkgconfig/nanobragg.pc \
 	    $(INCLUDEDIR)/nanobragg.h $(MANDIR)/nanobragg.1 $(COMPDIR)/nanobragg
+	rm -rf $(INCLUDEDIR)/nanobragg
 
 installcheck: all ## install under build/, build a program against it, uninstall
 	@rm -rf $B/stage

@@ -9,7 +9,7 @@
 
 #include "vec3.h"
 
-/** Shapes of the crystal, hence of its lattice transform (values as nb_shape in nanobragg.h). */
+/** Shapes of the crystal, hence of its lattice transform (values as nb_shape in nanobragg/config.h). */
 enum { NB_LATTICE_SQUARE = 0, NB_LATTICE_ROUND, NB_LATTICE_GAUSS, NB_LATTICE_TOPHAT };
 
 /** Beam from one direction at one wavelength. */

@@ -11,7 +11,7 @@
 
 /* --- the one list of fields -------------------------------------------------------------------
  * Every field of nb_config, nb_series and nb_png_options stands here in its order, with what it means for frames
- * that are finished.  tests/lint/fields.py compares the names with nanobragg.h. */
+ * that are finished.  tests/lint/fields.py compares the names with the headers. */
 
 /** What a field means for a finished frame. */
 typedef enum meaning {

@@ -19,7 +19,7 @@ int nb_ranks_local_rank(const nb_ranks *ranks);
 void nb_ranks_share(nb_ranks *ranks, void *data, size_t bytes);
 /** The largest of all ranks' flags for all. */
 void nb_ranks_merge(nb_ranks *ranks, uint8_t *flags, size_t count);
-/* nb_ranks_agree of nanobragg.h is one of them. */
+/* nb_ranks_agree of nanobragg/series.h is one of them. */
 
 /* --- messages --- */
 

@@ -28,7 +28,8 @@ failed=0
 mutate() {
     local file=render/$1
     rm -rf "$work/src" "$work/nanobragg"
-    mkdir -p "$work/src" && cp -r src/render src/physics src/base src/nanobragg.h "$work/src/"
+    mkdir -p "$work/src" && cp -r src/render src/physics src/base src/nanobragg src/nanobragg.h \
+        "$work/src/"
     grep -qF -- "$2" "src/$file" || return 1
     FROM=$2 TO=$3 awk '{ at = index($0, ENVIRON["FROM"])
         if (at) $0 = substr($0, 1, at - 1) ENVIRON["TO"] substr($0, at + length(ENVIRON["FROM"])) } 1' \

@@ -40,7 +40,8 @@ link() {
 
 fresh() {
     rm -rf "$work/src"
-    mkdir -p "$work/src" && cp -r src/render src/physics src/base src/nanobragg.h "$work/src/"
+    mkdir -p "$work/src" && cp -r src/render src/physics src/base src/nanobragg src/nanobragg.h \
+        "$work/src/"
 }
 
 failed=0

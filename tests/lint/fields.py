@@ -3,7 +3,8 @@
 import re
 import sys
 
-HEADER, LIST = "src/nanobragg.h", "src/series/fingerprint.c"
+HEADERS = ("src/nanobragg/config.h", "src/nanobragg/series.h")
+LIST = "src/series/fingerprint.c"
 
 
 def read(path):
@@ -28,7 +29,7 @@ def listed(text, macro):
 
 
 def main():
-    header, table, wrong = read(HEADER), read(LIST), 0
+    header, table, wrong = "".join(map(read, HEADERS)), read(LIST), 0
     for struct, macro in (("nb_config", "CONFIG_FIELDS"), ("nb_series", "SERIES_FIELDS"),
                           ("nb_png_options", "PNG_FIELDS")):
         there, here = list(members(header, struct)), listed(table, macro)

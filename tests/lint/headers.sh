@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Every header compiles alone: as C11; the public one and src/physics also as C++17; src/physics
+# Every header compiles alone: as C11; the public ones and src/physics also as C++17; src/physics
 # also as CUDA C++ where there is nvcc.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -38,7 +38,7 @@ for header in $(find src cuda tests -name '*.h' | sort); do
         -fsyntax-only -I. -Isrc ${NB_CFLAGS:-} "$work/one.c"
 done
 if command -v "${CXX:-g++}" >/dev/null; then
-    for header in src/nanobragg.h src/physics/*.h; do
+    for header in src/nanobragg.h src/nanobragg/*.h src/physics/*.h; do
         printf '#include "%s"\n' "$header" >"$work/one.cc"
         alone C++17 "$header" "${CXX:-g++}" -std=c++17 $warn -fsyntax-only -I. "$work/one.cc"
     done

@@ -45,7 +45,7 @@ hdf5_reads() {
 }
 
 exports() {
-    diff <(grep -oE '\bnb_[a-z_]+\(' src/nanobragg.h | tr -d '(' | sort -u) \
+    diff <(cat src/nanobragg/*.h | grep -oE '\bnb_[a-z_]+\(' | tr -d '(' | sort -u) \
         <(grep -oE '^ +nb_[a-z_]+;' mk/libnanobragg.map | tr -d ' ;' | sort -u)
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Text rules: licence line, at most 500 lines (more in the public header), no tabs or trailing blanks, no machine paths."""
+"""Text rules: licence line, at most 500 lines, no tabs or trailing blanks, no machine paths."""
 import os
 import re
 import subprocess
@@ -9,8 +9,6 @@ SOURCE = (".c", ".h", ".cu", ".cuh", ".py", ".sh", ".mk")
 SOURCE_NAMES = ("Makefile", ".ci/run")
 C_SOURCE = (".c", ".h", ".cu", ".cuh")
 MAX_LINES = 500
-PUBLIC_HEADER = "src/nanobragg.h"  # one file whatever is in it, and half of it comments
-PUBLIC_MAX_LINES = 700
 # Paths that only exist on one person's machine.
 LOCAL_PATH = re.compile(r"(?<![\w.])/(work|root|home|Users|mnt|tmp/\w+)/\w")
 # Written like a path of a person's machine, and meant as an example.
@@ -33,9 +31,8 @@ def faults(name, text):
     is_source = name.endswith(SOURCE) or name in SOURCE_NAMES
     if is_source and not any("SPDX-License-Identifier" in l for l in lines[:3]):
         yield 1, "no SPDX-License-Identifier in the first lines"
-    most = PUBLIC_MAX_LINES if name == PUBLIC_HEADER else MAX_LINES
-    if is_source and len(lines) - 1 > most:
-        yield len(lines) - 1, f"more than {most} lines"
+    if is_source and len(lines) - 1 > MAX_LINES:
+        yield len(lines) - 1, f"more than {MAX_LINES} lines"
     for number, line in enumerate(lines, 1):
         if name.endswith(C_SOURCE) and "\t" in line:
             yield number, "tab"

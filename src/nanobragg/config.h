@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/** nb_config: everything that a user can ask for. */
+#ifndef NANOBRAGG_CONFIG_H
+#define NANOBRAGG_CONFIG_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NB_PATH_MAX 1024
+
+/** Three numbers that may be unset (`set` = 0): a lab vector or three angles. */
+typedef struct nb_opt3 {
+    int set;
+    double v[3];
+} nb_opt3;
+
+typedef enum nb_convention {
+    NB_CONV_UNSET = 0, /* MOSFLM */
+    NB_CONV_MOSFLM,
+    NB_CONV_XDS,
+    NB_CONV_ADXV,
+    NB_CONV_DENZO,
+    NB_CONV_DIALS,
+    NB_CONV_CUSTOM
+} nb_convention;
+typedef enum nb_pivot { NB_PIVOT_UNSET = 0, NB_PIVOT_BEAM, NB_PIVOT_SAMPLE } nb_pivot;
+typedef enum nb_shape {
+    NB_SHAPE_SQUARE = 0,
+    NB_SHAPE_ROUND,
+    NB_SHAPE_GAUSS,
+    NB_SHAPE_TOPHAT
+} nb_shape;
+typedef enum nb_misset_mode {
+    NB_MISSET_NONE = 0,
+    NB_MISSET_FIXED,
+    NB_MISSET_RANDOM
+} nb_misset_mode;
+/** How the rotations of mosaic domains are distributed (docs/physics.md, section 9). */
+typedef enum nb_mosaic_model {
+    NB_MOSAIC_NANOBRAGG = 0, /* nanoBragg's own draw, up to the spread */
+    NB_MOSAIC_UNIFORM,       /* uniform among all rotations up to the spread */
+    NB_MOSAIC_GAUSS          /* normal, the spread is the standard deviation */
+} nb_mosaic_model;
+typedef enum nb_precision {
+    NB_PRECISION_MIXED = 0,
+    NB_PRECISION_SINGLE,
+    NB_PRECISION_DOUBLE
+} nb_precision;
+typedef enum nb_isa {
+    NB_ISA_AUTO = 0,
+    NB_ISA_SCALAR,
+    NB_ISA_SSE2,
+    NB_ISA_AVX2,
+    NB_ISA_AVX512,
+    NB_ISA_NEON
+} nb_isa;
+/** Where in its thickness a layer of the sensor stands. */
+typedef enum nb_layer_depth {
+    NB_LAYER_UNSET = 0, /* NB_LAYER_MEAN; with compat NB_LAYER_FRONT */
+    NB_LAYER_MEAN,      /* mean depth of the photons that stop in it */
+    NB_LAYER_FRONT      /* front face */
+} nb_layer_depth;
+/** Solid angle of the pixels of a curved detector. */
+typedef enum nb_curved_omega {
+    NB_OMEGA_UNSET = 0, /* NB_OMEGA_SQUARE */
+    NB_OMEGA_SQUARE, /* pixel^2/R^2: every pixel as if it were a square on the sphere */
+    NB_OMEGA_EXACT   /* of the pixel's area on the sphere */
+} nb_curved_omega;
+/** What is written beside an image. */
+typedef enum nb_truth { NB_TRUTH_NONE = 0, NB_TRUTH_SPOTS } nb_truth;
+typedef enum nb_tristate { NB_AUTO = -1, NB_OFF = 0, NB_ON = 1 } nb_tristate;
+
+/** How a picture for the eye is made of a float image; all zero: the default. */
+typedef enum nb_colormap {
+    NB_MAP_GREY = 0, /* dark spots on white paper */
+    NB_MAP_INVERSE,  /* bright spots on black */
+    NB_MAP_VIRIDIS,  /* dark blue, green, yellow */
+    NB_MAP_HEAT      /* black, red, yellow, white */
+} nb_colormap;
+typedef enum nb_png_scale {
+    NB_PNG_AUTO = 0,   /* 1 % to 99.5 % of the positive pixels, or three medians */
+    NB_PNG_PERCENTILE, /* 0 to a percentile of the positive pixels */
+    NB_PNG_RANGE       /* two values of the image */
+} nb_png_scale;
+typedef enum nb_png_show {
+    NB_PNG_EXPECTED = 0, /* the expected photons */
+    NB_PNG_NOISE         /* the counts of the noise image */
+} nb_png_show;
+#define NB_RINGS_MAX 16
+typedef struct nb_png_options {
+    nb_png_show show; /* of a simulation; the picture of a file shows what it holds */
+    nb_colormap colormap;
+    nb_png_scale scale;
+    double percentile, low, high;
+    double gamma;                /* colour = value^gamma; 0 unset (0.5) */
+    int log;                     /* colour = log(value), instead of gamma */
+    int rings;                   /* circles of equal resolution, and the beam centre */
+    double ring_A[NB_RINGS_MAX]; /* d of each, A */
+} nb_png_options;
+
+/** A seed that may be unset. */
+typedef struct nb_seed {
+    int set;
+    int64_t value;
+} nb_seed;
+
+/** Everything that a user can ask for, in users' units.
+ * Unset: NaN for doubles, 0 for counts marked "0 unset", "" for files.  nb_config_defaults fills
+ * it; nb_sim_create resolves what is unset and checks everything.  Plain data: copy it freely. */
+typedef struct nb_config {
+    /* --- crystal --- */
+    int cell_count;              /* how many of cell[] were typed, 0 = none */
+    double cell[6];              /* a b c [A] alpha beta gamma [deg] */
+    char mat_file[NB_PATH_MAX];  /* MOSFLM A matrix */
+    char hkl_file[NB_PATH_MAX];  /* structure factors, text */
+    char dump_file[NB_PATH_MAX]; /* structure-factor cache; "" = Fdump.bin, see docs */
+    double default_F;            /* electrons; NaN unset (0) */
+    int N[3];                    /* unit cells along a, b, c; 0 unset (1) */
+    double xtal_size_mm[3];      /* crystal edge along a, b, c; NaN unset */
+    double blocks;             /* of N cells that scatter independently; NaN unset (1) */
+    double crystal_volume_um3; /* that the beam lights: says the blocks instead; NaN unset */
+    nb_shape shape;
+    double fudge; /* shape factor scale, 1 */
+    nb_misset_mode misset_mode;
+    double misset_deg[3];
+    nb_seed misset_seed;
+    double mosaic_spread_deg; /* NaN unset */
+    nb_mosaic_model mosaic_model;
+    nb_opt3 mosaic_aniso_deg; /* GAUSS: standard deviations about a*, c x a* and c, instead of the
+                                 spread */
+    int mosaic_domains;  /* 0 unset */
+    nb_seed mosaic_seed; /* unset: 12345678 */
+    nb_tristate interpolate;
+
+    /* --- beam --- */
+    double lambda_A;    /* NaN unset (1); -lambda and -energy: last one wins */
+    double energy_eV;   /* NaN unset */
+    double fluence;     /* photons/m^2; NaN unset (1/r_e^2) */
+    double flux;        /* photons/s; 0 off */
+    double exposure_s;  /* 1 */
+    double beamsize_mm; /* NaN unset (0.1); also clips the crystal along b and c */
+    int polar_set;
+    double polarization; /* Kahn factor, 0 */
+    int nopolar;
+    char source_file[NB_PATH_MAX];
+    double hdiv_range_mrad, vdiv_range_mrad; /* NaN unset */
+    double hdiv_step_mrad, vdiv_step_mrad;   /* NaN unset */
+    int hdiv_steps, vdiv_steps;              /* 0 unset */
+    int square_div;                          /* 0 = round cut */
+    double dispersion_pct;                   /* NaN unset (0) */
+    double dispersion_step_pct;              /* NaN unset */
+    int dispersion_steps;                    /* 0 unset */
+
+    /* --- spindle --- */
+    double phi_deg;              /* NaN unset (0) */
+    double osc_deg, phistep_deg; /* NaN unset */
+    int phi_steps;               /* 0 unset */
+
+    /* --- detector --- */
+    int detpixels[2];                      /* fast, slow; 0 unset */
+    double detsize_mm[2];                  /* fast, slow; NaN unset (102.4) */
+    double pixel_mm;                       /* NaN unset (0.1) */
+    double distance_mm, close_distance_mm; /* before the two-theta swing; NaN unset
+                                              (distance 100) */
+    double close_twotheta_deg; /* two-theta at which close_distance_mm was measured, as a header
+                                  gives it; NaN unset (0: before the swing) */
+    double Xbeam_mm, Ybeam_mm;   /* NaN unset; meaning by convention */
+    double Xclose_mm, Yclose_mm; /* NaN unset */
+    double orgx, orgy;           /* pixels, XDS; NaN unset */
+    double rot_deg[3];           /* detector_rotx, roty, rotz; NaN unset (0) */
+    double twotheta_deg;         /* NaN unset (0) */
+    nb_convention convention;    /* last of -mosflm.. or CUSTOM from a vector flag */
+    nb_pivot pivot;              /* explicit -pivot: wins in every convention */
+    nb_pivot pivot_implied;      /* by the last flag that implies one; CUSTOM only */
+    nb_opt3 fdet_vector, sdet_vector, odet_vector, beam_vector, polar_vector,
+        spindle_axis, twotheta_axis; /* lab vectors, any length > 0; used in CUSTOM */
+    nb_opt3 pix0_m; /* corner of the first pixel, metres: fixes the origin */
+    int curved;
+    nb_curved_omega curved_omega;
+    int point_pixel;
+    double thick_um; /* sensor; NaN unset (0) */
+    double abs_um;   /* attenuation depth; NaN unset; 0 or inf: no absorption */
+    int thick_steps; /* 0 unset */
+    nb_layer_depth layer_depth;
+    int oversample; /* 0 auto */
+    int oversample_thick, oversample_polar, oversample_omega;
+    int roi_set;
+    int roi[4];                  /* fast min, fast max, slow min, slow max; inclusive */
+    char mask_file[NB_PATH_MAX]; /* any image; not above 0 = do not render */
+    char img_file[NB_PATH_MAX];  /* any image; header gives defaults */
+
+    /* --- other physics --- */
+    double water_um; /* 0 */
+    double dmin_A;   /* 0 off */
+    int compat;      /* legacy definitions, docs/differences.md */
+
+    /* --- outputs --- */
+    char float_file[NB_PATH_MAX], int_file[NB_PATH_MAX], pgm_file[NB_PATH_MAX],
+        noise_file[NB_PATH_MAX], png_file[NB_PATH_MAX], tiff_file[NB_PATH_MAX];
+    int write_float, write_int, write_pgm, write_noise; /* 1; png and tiff when named */
+    int tiff_bits;                                      /* 32 (float) or 16 (unsigned) */
+    nb_png_options png;                                 /* of png_file */
+    double adc_offset;                                  /* ADU, 40 */
+    double scale;                                       /* int image; 0 auto */
+    double pgm_scale;                                   /* 0 auto */
+    nb_truth truth;                /* SPOTS: the reflections of the image */
+    char truth_file[NB_PATH_MAX];  /* of a single image; a series has them in -hdf5 */
+    double truth_min;              /* photons of the weakest one listed, 1 */
+    char report_file[NB_PATH_MAX]; /* the run as JSON: docs/formats.md */
+    nb_seed seed; /* noise (and misset); unset: from the clock, reported */
+
+    /* --- running --- */
+    int threads; /* 0 auto */
+    nb_isa isa;
+    nb_precision precision;
+    char device[32]; /* auto | cpu | cuda | cuda:N | cuda:all (series: frames on every GPU; one
+                        image: the first); "" = auto */
+    double max_read_MB; /* memory for what a small input file declares; 0: 500.  Ten times the
+                           file's own size is always allowed */
+    int device_alone;        /* of this process: nb_sim_write may shut it down */
+    char command_line[2048]; /* for file headers; may be empty */
+} nb_config;
+
+/** Every field unset or at its default.  cfg is written whole. */
+void nb_config_defaults(nb_config *cfg);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/** Which files a run reads and writes. */
+#ifndef NANOBRAGG_FILES_H
+#define NANOBRAGG_FILES_H
+
+#include "config.h"
+#include "error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A file of a run and the flag that names it. */
+typedef struct nb_file_use {
+    const char *flag, *path;
+    int written; /* 0: read */
+} nb_file_use;
+#define NB_FILES_MOST 16
+
+/** The files of a single image of this configuration, defaults included: those that are written
+ * come first.  Fills list[NB_FILES_MOST], whose paths point into cfg or are static, and returns
+ * how many. */
+int nb_config_files(const nb_config *cfg, nb_file_use *list);
+
+/** Refuse to write a file that is also read, or one file twice: the files of a single image of cfg
+ * (NULL: none) and n more (may be NULL).  Links are followed; "-" is standard output.
+ * nb_sim_write and nb_series_run ask it themselves.  Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+nb_status nb_check_files(const nb_config *cfg, const nb_file_use *more, int n,
+                         nb_error *err);
+
+/** Remove the temporary files of outputs that are being written, in all threads.  For handlers of
+ * signals that end the process: async-signal-safe. */
+void nb_remove_temporary_files(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

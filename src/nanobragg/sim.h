@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/** One simulated image: create, render, write, report. */
+#ifndef NANOBRAGG_SIM_H
+#define NANOBRAGG_SIM_H
+
+#include "config.h"
+#include "error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Callbacks of the caller; every member may be NULL.  They run with the C locale in their thread,
+ * because every function here reads and writes numbers in it, whatever locale is set. */
+typedef struct nb_hooks {
+    void *user;
+    /** One line for the user (a default taken, a flag without effect). No newline. */
+    void (*notice)(void *user, const char *line);
+    /** Called from the rendering thread now and then; fraction in 0..1. Non-zero return: stop. */
+    int (*progress)(void *user, double fraction);
+} nb_hooks;
+
+/** Statistics of a float image over its region of interest. */
+typedef struct nb_stats {
+    double max;             /* first strict maximum */
+    int max_fast, max_slow; /* its pixel */
+    double sum, mean, rms;  /* over rendered (unmasked) ROI pixels */
+    double rmsd;            /* about the mean, over all ROI pixels */
+    int64_t rendered;       /* pixels rendered */
+    int64_t roi_pixels;
+    double solid_angle; /* sum over rendered pixels, sr */
+} nb_stats;
+
+/** Where the time went, seconds.  Filled as the stages run.  nb_sim_write makes the noise while it
+ * writes: `noise` and `write` divide its wall time as their threads' time was divided.  The last
+ * three are within the others: a device's kernels for the image, for statistics and integers, and
+ * waiting for its pixels, summed over threads. */
+typedef struct nb_times {
+    double load, scene, start, render, statistics, noise, write;
+    double device_render, device_effects, device_download;
+} nb_times;
+
+typedef struct nb_sim nb_sim; /* a configuration resolved, its files loaded, its scene built */
+
+/** Load the files that cfg names, check everything, build the scene and choose the backend.
+ * *sim is owned by the caller (nb_sim_free) and does not refer to cfg or hooks' memory, save
+ * hooks->user.  hooks may be NULL.  Nothing is written.  Errors: NB_ERR_INPUT, _IO, _NOMEM,
+ * _UNSUPPORTED, _DEVICE; *sim is NULL then. */
+nb_status nb_sim_create(const nb_config *cfg, const nb_hooks *hooks, nb_sim **sim,
+                        nb_error *err);
+void nb_sim_free(nb_sim *sim); /* NULL is fine */
+
+/** Image size in pixels; fast and slow may be NULL, and sim NULL gives 0. */
+void nb_sim_size(const nb_sim *sim, int *fast, int *slow);
+
+/** Render into image[slow][fast] (caller's, fast*slow floats, photons per pixel); pixels outside
+ * the region of interest or masked are 0.  image NULL: into memory of the simulation's own, or a
+ * device's, for nb_sim_write and nb_sim_image until the next call.  stats may be NULL.
+ * Errors: NB_ERR_INPUT when a pixel would be more than a float holds (the message names the factor
+ * that is too large), NB_ERR_NOMEM, NB_ERR_CANCELLED, NB_ERR_DEVICE. */
+nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *err);
+
+/** That image: the simulation's, until the next nb_sim_render or nb_sim_free.  Errors:
+ * NB_ERR_INTERNAL without one, NB_ERR_NOMEM, NB_ERR_DEVICE. */
+nb_status nb_sim_image(nb_sim *sim, const float **image, nb_error *err);
+
+/** Integer image: floor(scale*v + adc + 0.5) clamped to 0..65535; 0 outside the ROI.
+ * out[slow][fast] is the caller's.  stats may be NULL; an automatic scale is 1 then. */
+nb_status nb_sim_digitize(const nb_sim *sim, const float *image, const nb_stats *stats,
+                          uint16_t *out, nb_error *err);
+
+/** Poisson noise of the image plus the offset; *overloads (may be NULL) counts clipped pixels.
+ * The same seed gives the same pixels on any machine, device and thread count; with precision MIXED,
+ * because pixels of this simulation's image are drawn from their values in double where it matters
+ * (docs/physics.md, section 20).  What the caller changed by more than 1e-5 is taken as it is. */
+nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
+                       int64_t *overloads, nb_error *err);
+
+/** One reflection of an image. */
+typedef struct nb_reflection {
+    int32_t frame; /* of a series, from 0 */
+    int32_t h, k, l;
+    double fast, slow; /* centre of its photons, pixels from the image's outer corner */
+    double intensity; /* photons, without background and noise, outside of masks excluded */
+    double peak;      /* photons in its brightest pixel */
+    double phi_deg;   /* mean over its photons of the spindle angle */
+    double wavelength_A; /* likewise */
+    double excitation; /* how far the lattice point is outside of the Ewald sphere of the mean
+                          wavelength and beam, at the middle of the rotation; 1/A */
+    double F;          /* of the nearest table entry, electrons */
+} nb_reflection;
+
+typedef struct nb_reflections {
+    nb_reflection *list; /* owned; by h, k, l */
+    size_t count;
+    double background; /* photons of the water in the image */
+    double unassigned; /* the image's sum without background and the listed intensities */
+} nb_reflections;
+
+/** The reflections that a rendered image holds.  Each sample of a pixel belongs to its nearest
+ * Miller index; the pixel's photons are divided as its samples divide, to 1e-6.  Reflections below
+ * cfg.truth_min photons and pixels below a thousandth of that go to `unassigned`.  Takes a
+ * double-precision pass over the pixels that are not dark, on the CPU.  *out is the caller's
+ * (nb_reflections_free), zero on error.  Errors: NB_ERR_NOMEM, NB_ERR_CANCELLED. */
+nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflections *out,
+                             nb_error *err);
+void nb_reflections_free(nb_reflections *list); /* what it owns; NULL is fine */
+
+/** Write every output file that the configuration asks for, each whole or not at all.  image NULL:
+ * that of nb_sim_render(sim, NULL, ...), whose integers a device makes if it is there.  One file
+ * may be "-", standard output.  Errors: NB_ERR_INPUT (nb_check_files, before anything is
+ * written), NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_DEVICE. */
+nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
+                       nb_error *err);
+
+/** How many pixels the files of the last nb_sim_write cut at 65535: those of the integer image
+ * (SMV, 16-bit TIFF) and of the noise image.  Either pointer may be NULL. */
+void nb_sim_clipped(const nb_sim *sim, int64_t *integer, int64_t *noise);
+
+/** The fully resolved configuration as JSON (SI and users' units). *json: free with nb_free. */
+nb_status nb_sim_config_json(const nb_sim *sim, char **json, nb_error *err);
+
+/** Human-readable report of the resolved simulation (many lines). Free with nb_free. */
+nb_status nb_sim_report(const nb_sim *sim, char **text, nb_error *err);
+
+/** Every intermediate quantity of pixel (fast, slow), 15 digits, line by line to emit(). */
+nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
+                       void (*emit)(void *user, const char *line), void *user,
+                       nb_error *err);
+
+/** The legacy -printout text of one pixel (its last sample), line by line to emit(). */
+nb_status nb_sim_printout(const nb_sim *sim, const float *image, int fast, int slow,
+                          void (*emit)(void *user, const char *line), void *user,
+                          nb_error *err);
+
+/** The noise seed in use (reported so that an image can be made again). */
+int64_t nb_sim_seed(const nb_sim *sim);
+/** Name and reason of the backend in use; valid as long as sim. */
+const char *nb_sim_backend(const nb_sim *sim);
+/** Time of the stages run so far. */
+void nb_sim_times(const nb_sim *sim, nb_times *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
