@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The CUDA backend: its entry in the table of backends, and one render from start to
  * end. */
-#include "made.h"
+#include "product.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -266,8 +266,8 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc, float *imag
     render_job job = {state, sc, {}, {}, {}, image == NULL};
     nb_status st =
         nb_cuda_check(err, cudaSetDevice(state->device.index), "choosing the device");
-    state->made.columns = (size_t)sc->det.fpixels;
-    state->made.rows = sc->det.spixels;
+    state->products.columns = (size_t)sc->det.fpixels;
+    state->products.rows = sc->det.spixels;
     if (!st)
         st = nb_cuda_upload(state, sc, &job.launch, err);
     if (!st)
@@ -317,7 +317,7 @@ static void close_cuda(nb_backend_state *state)
     if (!state)
         return;
     cudaSetDevice(state->device.index);
-    nb_cuda_made_close(&state->made);
+    nb_cuda_products_close(&state->products);
     nb_cuda_buffer *const buffers[] = {
         &state->image, &state->sources.device, &state->orientations.device,
         &state->F,     &state->mask,           &state->sums,
@@ -375,7 +375,7 @@ static nb_status start_device(nb_backend_state *state, nb_error *err)
         st = nb_cuda_check(err, cudaMallocHost((void **)&state->repair, sizeof(int)),
                            "reserving pinned memory");
     if (!st)
-        st = nb_cuda_made_open(&state->made, err);
+        st = nb_cuda_products_open(&state->products, err);
     return st ? st : nb_cuda_ring_create(d->index, threads, &state->ring, err);
 }
 

@@ -16,9 +16,9 @@ typedef struct nb_cuda_mirror {
 enum { NB_CUDA_STREAMS = 4 };
 
 /** What was made of the last image, and its way to the host. */
-typedef struct nb_cuda_made {
-    nb_cuda_buffer image[NB_MADE_MOST], sums, doubts; /* owned */
-    size_t pixel_bytes[NB_MADE_MOST];
+typedef struct nb_cuda_products {
+    nb_cuda_buffer image[NB_PRODUCTS_MOST], sums, doubts; /* owned */
+    size_t pixel_bytes[NB_PRODUCTS_MOST];
     size_t columns; /* of the last image, as the next */
     int rows;
     nb_cuda_pieces pieces;
@@ -27,7 +27,7 @@ typedef struct nb_cuda_made {
     cudaEvent_t began, ended;
     double seconds; /* on the device, all together */
     int64_t download_ns;
-} nb_cuda_made;
+} nb_cuda_products;
 
 struct nb_backend_state {
     nb_render_options options;
@@ -43,7 +43,7 @@ struct nb_backend_state {
     nb_cuda_mirror sources, orientations;
     size_t F_count; /* of the table that was sent, and its fingerprint */
     uint64_t F_hash;
-    nb_cuda_made made;
+    nb_cuda_products products;
     /* the tables for the last scene, still good if the same one comes again */
     nb_scene prepared_scene; /* with device addresses */
     nb_cuda_steps prepared;
@@ -54,7 +54,7 @@ struct nb_backend_state {
 /** Integers and direction boxes at the start of state->small. */
 enum {
     NB_SMALL_REPAIR = 0,
-    NB_SMALL_OVERLOADS = 16, /* NB_MADE_MOST 64-bit counters */
+    NB_SMALL_OVERLOADS = 16, /* NB_PRODUCTS_MOST 64-bit counters */
     NB_SMALL_BOUNDS = 64,
     NB_SMALL_BOXES = 128,
     NB_SMALL_BYTES = 8192

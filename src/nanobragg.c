@@ -15,9 +15,9 @@
 #include "base/c_locale.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "effects/noise.h"
-#include "effects/quantize.h"
-#include "effects/statistics.h"
+#include "image/noise.h"
+#include "image/quantize.h"
+#include "image/statistics.h"
 #include "io/writer.h"
 #include "render/choose.h"
 

@@ -5,7 +5,7 @@
 
 #include "../base/clock.h"
 #include "../base/error.h"
-#include "../effects/noise.h"
+#include "../image/noise.h"
 #include "../io/meta.h"
 #include "../io/sf_table.h"
 #include "../model/scene_build.h"
@@ -63,8 +63,8 @@ nb_status nb_sim_own_image(nb_sim *sim, nb_error *err);
  * integers[i] NULL: not brought down.  image and integers[i] are [slow][fast] of their type. */
 typedef struct nb_sim_targets {
     float *image; /* NULL: not wanted */
-    nb_made made[NB_MADE_MOST];
-    void *integers[NB_MADE_MOST];
+    nb_product made[NB_PRODUCTS_MOST];
+    void *integers[NB_PRODUCTS_MOST];
     int n;
     nb_stats stats; /* out: of the image; without the solid angle */
 } nb_sim_targets;

@@ -8,12 +8,12 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
-#include "../effects/adu.h"
-#include "../effects/noise.h"
-#include "../effects/poisson.h"
+#include "../image/adu.h"
+#include "../image/noise.h"
+#include "../image/poisson.h"
 #include "../effects/preview.h"
-#include "../effects/quantize.h"
-#include "../effects/threads.h"
+#include "../image/quantize.h"
+#include "../image/threads.h"
 #include "../io/fdump.h"
 #include "../io/reflections_write.h"
 #include "../io/writer.h"
@@ -49,7 +49,7 @@ nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
     NB_REFUSE_NULL(sim && image && out);
     const nb_noise_options options = nb_sim_noise_options(sim);
     if (sim->cfg.compat)
-        return nb_noise_legacy(image, &sim->model.scene, &options, out, overloads, err);
+        return nb_noise_compat(image, &sim->model.scene, &options, out, overloads, err);
     return nb_noise(image, &sim->model.scene, &options, out, overloads, err);
 }
 
@@ -73,14 +73,14 @@ typedef struct outputs {
     float *noise_shown; /* owned; NULL without */
     void *picture;      /* owned; colours of the PNG, else NULL */
     nb_noise_options noise;
-    nb_legacy_noise *legacy; /* owned; -compat's noise, else NULL */
+    nb_compat_noise *legacy; /* owned; -compat's noise, else NULL */
     _Atomic int64_t clipped_noise;
     int64_t clipped_int;
     nb_write_job jobs[NB_JOBS];
     int n;
     int noise_job;                   /* its place in jobs, or -1 */
     const nb_backend_device *device; /* NULL: all is made here */
-    nb_made made[NB_MADE_MOST];
+    nb_product made[NB_PRODUCTS_MOST];
     device_file from_device[NB_JOBS];
     int n_made;
     pthread_t closer; /* shuts the device down while files are completed */
@@ -101,7 +101,7 @@ static nb_status noise_rows(void *user, int first, int rows, void *out, nb_error
     const nb_scene *scene = &o->sim->model.scene;
     (void)err;
     o->clipped_noise +=
-        o->legacy ? nb_noise_legacy_rows(o->legacy, o->image, scene, first, rows, out)
+        o->legacy ? nb_noise_compat_rows(o->legacy, o->image, scene, first, rows, out)
                   : nb_noise_rows(o->image, scene, &o->noise, first, rows, out);
     return NB_OK;
 }
@@ -151,7 +151,7 @@ static nb_status add_noise(outputs *o, nb_error *err)
     nb_status st = cfg->compat ? NB_OK : nb_noise_check(err);
     if (st)
         return st;
-    if (cfg->compat && !(o->legacy = nb_noise_legacy_start(&o->noise, err)))
+    if (cfg->compat && !(o->legacy = nb_noise_compat_start(&o->noise, err)))
         return NB_ERR_NOMEM;
     o->noise_job = o->n;
     view = add_job(o, &nb_writer_smv, cfg->noise_file, 1);
@@ -225,9 +225,9 @@ static nb_status device_rows(void *user, int first, int rows, void *out, nb_erro
 
 /** What the device has to make for a file: its number, a new one if it is the first of its
  * kind. */
-static int number_of(outputs *o, nb_made_kind kind, double scale)
+static int number_of(outputs *o, nb_product_kind kind, double scale)
 {
-    const nb_made made = {
+    const nb_product made = {
         kind,           scale, o->noise.adc_offset, o->noise.seed, o->noise.frame,
         o->noise.error, 0};
     int i = 0;
@@ -246,11 +246,11 @@ static nb_status use_device(outputs *o, nb_error *err)
         device_file *f = &o->from_device[i];
         f->o = o;
         if (view->make_rows == int_rows)
-            f->made = number_of(o, NB_MADE_INT_U16, o->levels.scale);
+            f->made = number_of(o, NB_PRODUCT_INT_U16, o->levels.scale);
         else if (view->make_rows == pgm_rows)
-            f->made = number_of(o, NB_MADE_GREY_U8, o->pgm_scale);
+            f->made = number_of(o, NB_PRODUCT_GREY_U8, o->pgm_scale);
         else if (view->make_rows == noise_rows && !o->legacy)
-            f->made = number_of(o, NB_MADE_NOISE_U16, 1);
+            f->made = number_of(o, NB_PRODUCT_NOISE_U16, 1);
         else if (!view->pixels && !view->make_rows)
             f->made = -1;
         else
@@ -335,9 +335,9 @@ static nb_status write_files(outputs *o, int threads, nb_error *err)
         return st;
     st = nb_write_images(o->jobs, o->n, threads, o->device ? &memory : NULL, err);
     for (int i = 0; i < o->n_made; i++)
-        if (o->made[i].kind == NB_MADE_NOISE_U16)
+        if (o->made[i].kind == NB_PRODUCT_NOISE_U16)
             o->clipped_noise += o->made[i].overloads;
-        else if (o->made[i].kind == NB_MADE_INT_U16)
+        else if (o->made[i].kind == NB_PRODUCT_INT_U16)
             o->clipped_int = o->made[i].overloads;
     if (o->closing) {
         pthread_join(o->closer, NULL);
@@ -448,7 +448,7 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     if (!st)
         st = list_files(&o, err);
     if (!st)
-        st = write_files(&o, nb_effect_threads(cfg->threads, stats->roi_pixels), err);
+        st = write_files(&o, nb_image_threads(cfg->threads, stats->roi_pixels), err);
     if (!st)
         count_clipped(&o, stats);
     if (!st && cfg->truth == NB_TRUTH_SPOTS)

@@ -21,27 +21,27 @@ typedef struct nb_render_options {
 typedef struct nb_backend_state nb_backend_state;
 
 /** What can be made of the image that was rendered last, where it lies. */
-typedef enum nb_made_kind {
-    NB_MADE_FLOAT = 0, /* the image itself */
-    NB_MADE_INT_U16,   /* nb_int_adu */
-    NB_MADE_INT_I32,   /* scaled photons rounded to 32 bits, without offset */
-    NB_MADE_NOISE_U16, /* nb_noise */
-    NB_MADE_NOISE_I32, /* its photons in 32 bits, without offset */
-    NB_MADE_GREY_U8    /* nb_pgm_grey */
-} nb_made_kind;
+typedef enum nb_product_kind {
+    NB_PRODUCT_FLOAT = 0, /* the image itself */
+    NB_PRODUCT_INT_U16,   /* nb_int_adu */
+    NB_PRODUCT_INT_I32,   /* scaled photons rounded to 32 bits, without offset */
+    NB_PRODUCT_NOISE_U16, /* nb_noise */
+    NB_PRODUCT_NOISE_I32, /* its photons in 32 bits, without offset */
+    NB_PRODUCT_GREY_U8    /* nb_pgm_grey */
+} nb_product_kind;
 
-enum { NB_MADE_MOST = 4 };
+enum { NB_PRODUCTS_MOST = 4 };
 
-/** One such image, [spixels][fpixels]; the same integers as src/effects makes of the same
+/** One such image, [spixels][fpixels]; the same integers as src/image makes of the same
  * floats. */
-typedef struct nb_made {
-    nb_made_kind kind;
+typedef struct nb_product {
+    nb_product_kind kind;
     double scale, adc_offset;
     int64_t seed; /* of the noise, as the next */
     uint32_t frame;
     double error;      /* as nb_noise_options */
     int64_t overloads; /* out: pixels that were cut to fit the type; not of FLOAT, GREY_U8 */
-} nb_made;
+} nb_product;
 
 /** Where the device's time went, seconds. */
 typedef struct nb_device_times {
@@ -59,8 +59,8 @@ typedef struct nb_backend_device {
     /** Fill sums[rows of the region] of the image rendered last. */
     nb_status (*sums)(nb_backend_state *state, const nb_scene *scene, nb_row_sums *sums,
                       nb_error *err);
-    /** Make n <= NB_MADE_MOST images of it, which stay until the next make or render. */
-    nb_status (*make)(nb_backend_state *state, const nb_scene *scene, nb_made *made,
+    /** Make n <= NB_PRODUCTS_MOST images of it, which stay until the next make or render. */
+    nb_status (*make)(nb_backend_state *state, const nb_scene *scene, nb_product *made,
                       int n, nb_error *err);
     /** Rows first ... first + rows - 1 of made image i, or of the floats (i = -1), to out.  Several
      * threads may ask at once for different rows. */

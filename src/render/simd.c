@@ -6,7 +6,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../physics/pixel.h"
-#include "cpu.h"
+#include "../base/cpu.h"
 #include "kernel.h"
 #include "rows.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../base/hash.h"
-#include "../render/cpu.h"
+#include "../base/cpu.h"
 #include "../render/simd.h"
 #include "template.h"
 

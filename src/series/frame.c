@@ -7,9 +7,9 @@
 #include "../api/picture.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../effects/noise.h"
-#include "../effects/adu.h"
-#include "../effects/quantize.h"
+#include "../image/noise.h"
+#include "../image/adu.h"
+#include "../image/quantize.h"
 #include "../model/units.h"
 
 /** Where the detector stands and how the beam is polarized. */

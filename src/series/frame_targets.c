@@ -4,7 +4,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../effects/noise.h"
+#include "../image/noise.h"
 #include "frame.h"
 
 void nb_frame_free(nb_frame *f)
@@ -71,7 +71,7 @@ static void *borrow(const nb_sim *sim, size_t bytes, const nb_backend_device **l
 static nb_status prepare_integers(nb_frame *f, const nb_frame_wants *w, nb_error *err)
 {
     const nb_config *cfg = &f->sim->cfg;
-    nb_made *made = &f->targets.made[0];
+    nb_product *made = &f->targets.made[0];
     nb_status st = cfg->write_noise ? nb_noise_check(err) : NB_OK;
     if (st)
         return st;
@@ -82,9 +82,9 @@ static nb_status prepare_integers(nb_frame *f, const nb_frame_wants *w, nb_error
     if ((w->u16 && !f->u16) || (w->i32 && !f->i32))
         return NB_ERR_NOMEM;
     if (w->u16)
-        made->kind = cfg->write_noise ? NB_MADE_NOISE_U16 : NB_MADE_INT_U16;
+        made->kind = cfg->write_noise ? NB_PRODUCT_NOISE_U16 : NB_PRODUCT_INT_U16;
     else
-        made->kind = cfg->write_noise ? NB_MADE_NOISE_I32 : NB_MADE_INT_I32;
+        made->kind = cfg->write_noise ? NB_PRODUCT_NOISE_I32 : NB_PRODUCT_INT_I32;
     made->scale = cfg->scale; /* set for every series */
     made->adc_offset = w->adc_offset;
     made->seed = f->sim->seed;

@@ -22,7 +22,7 @@
 
 #include "../golden/compare.h"
 #include "model/scene_build.h"
-#include "render/cpu.h"
+#include "base/cpu.h"
 #include "render/simd.h"
 
 enum { MAX_REPEATS = 101, ROW_STRIDE = 32, TABLE = 180 };

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Everything that needs an NVIDIA GPU, on a machine with one: build, check, time.
-# usage: bash tests/bench/gpu.sh [build] [check] [made] [golden] [noise] [frames] [time] [process] [peer]
+# usage: bash tests/bench/gpu.sh [build] [check] [products] [golden] [noise] [frames] [time] [process] [peer]
 #     [series] [shared] [auto] [faults] [sanitize] [ncu]
-#   (no argument: build check made golden noise frames time process faults).  Logs go to $OUT
+#   (no argument: build check products golden noise frames time process faults).  Logs go to $OUT
 #   (build/gpu-report).  CUDA_ARCH=90 chooses the architecture, COUNT=2000 the random
 #   configurations, PEER another program of the same flags, measured beside this one, NANOBRAGG a
 #   program that was built elsewhere.
@@ -13,7 +13,7 @@ out=${OUT:-build/gpu-report}
 arch=${CUDA_ARCH:-90}
 set_name=gpu
 B=build/$set_name
-stages=${*:-build check made golden noise frames time process faults}
+stages=${*:-build check products golden noise frames time process faults}
 mkdir -p "$out"
 failed=0
 export NB_CUDA_BENCH=1
@@ -28,7 +28,7 @@ build() {
     t=$(now)
     make -j"$(nproc)" ${CC:+CC="$CC"} SET=$set_name CUDA_ARCH="$arch" \
         NVCC_FLAGS="-O3 -std=c++17 -fmad=false -lineinfo -Xptxas=-v" \
-        all "$B/tests/check/cuda_check" "$B/tests/check/cuda_made" "$B/tests/bench/gpu_time" "$B/tests/golden/golden" \
+        all "$B/tests/check/cuda_check" "$B/tests/check/cuda_products" "$B/tests/bench/gpu_time" "$B/tests/golden/golden" \
         >"$out/build.log" 2>&1 || {
         tail -n 30 "$out/build.log"
         note "build FAILED"
@@ -70,9 +70,9 @@ golden() {
     done
 }
 
-made() {
-    "$B/tests/check/cuda_made" --count "${COUNT:-300}" >"$out/made.txt" 2>&1 || failed=1
-    tail -n 3 "$out/made.txt" | tee -a "$out/summary.txt"
+products() {
+    "$B/tests/check/cuda_products" --count "${COUNT:-300}" >"$out/products.txt" 2>&1 || failed=1
+    tail -n 3 "$out/products.txt" | tee -a "$out/summary.txt"
 }
 
 # A series' frames are single images, also under load.
@@ -284,7 +284,7 @@ sys.stdin.read()' < <(sleep 40) >"$out/held" &
 
 wanted build && build
 wanted check && check
-wanted made && made
+wanted products && products
 wanted golden && golden
 wanted noise && noise
 wanted frames && frames
@@ -302,7 +302,7 @@ if wanted sanitize; then
         note "compute-sanitizer $tool, golden suite with all files:" \
             "$(grep -c '^ok' "$out/sanitize.$tool") clean, $(grep -c '^not ok' "$out/sanitize.$tool") not"
         grep -A 6 '^not ok' "$out/sanitize.$tool" | head -n 20
-        for program in "cuda_check --precision mixed" cuda_made; do
+        for program in "cuda_check --precision mixed" cuda_products; do
             # shellcheck disable=SC2086
             compute-sanitizer --tool $tool --error-exitcode 9 "$B/tests/check/"$program \
                 --count 12 >"$out/sanitize.log" 2>&1

@@ -13,7 +13,7 @@
 
 #include "../../cuda/timing.h"
 #include "../golden/compare.h"
-#include "effects/poisson.h"
+#include "image/poisson.h"
 #include "model/scene_build.h"
 
 enum { REPEATS = 15, BOX = 100 };
@@ -260,7 +260,7 @@ static int frames(void)
     const nb_backend_device *device = nb_backend_cuda.device;
     nb_render_options options = {0, NB_ISA_AUTO, b.precision, -1, {NULL, NULL, NULL}, 0,
                                  0};
-    nb_made made = {NB_MADE_NOISE_U16, 1, 0, 1, 0, NB_NOISE_ERROR, 0};
+    nb_product made = {NB_PRODUCT_NOISE_U16, 1, 0, 1, 0, NB_NOISE_ERROR, 0};
     nb_backend_state *state = NULL;
     uint16_t *image = nb_cuda_pinned(bytes);
     nb_model_inputs inputs;

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "cases.h"
-#include "render/cpu.h"
+#include "base/cpu.h"
 #include "render/simd.h"
 
 enum { REPEATS = 7 };

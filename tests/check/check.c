@@ -14,7 +14,7 @@
 #include "bench.h"
 #include "common.h"
 #include "physics/limits.h"
-#include "render/cpu.h"
+#include "base/cpu.h"
 #include "render/plan.h"
 #include "render/simd.h"
 

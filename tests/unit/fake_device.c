@@ -10,10 +10,10 @@
 #include "../support/check.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "effects/adu.h"
-#include "effects/kernels.h"
-#include "effects/noise.h"
-#include "effects/quantize.h"
+#include "image/adu.h"
+#include "image/kernels.h"
+#include "image/noise.h"
+#include "image/quantize.h"
 #include "render/choose.h"
 
 enum { PIECES = 2, PIECE = 1 << 18 };
@@ -24,8 +24,8 @@ typedef struct fake_state {
     nb_backend_state *cpu;
     nb_scene scene; /* of the last image */
     float *image;
-    void *made[NB_MADE_MOST];
-    nb_made_kind kind[NB_MADE_MOST];
+    void *made[NB_PRODUCTS_MOST];
+    nb_product_kind kind[NB_PRODUCTS_MOST];
     int n;
     char piece[PIECES][PIECE];
     atomic_int taken[PIECES];
@@ -110,7 +110,7 @@ void fake_row_sums(const float *image, const nb_scene *scene, nb_row_sums *sums)
     for (int s = det->roi_smin; s <= det->roi_smax; s++, sums++) {
         size_t at = (size_t)s * (size_t)det->fpixels + (size_t)det->roi_fmin;
         const uint8_t *mask = det->mask ? det->mask + at : NULL;
-        nb_effect_kernels_base.sums(image + at, mask, columns, sums);
+        nb_image_kernels_base.sums(image + at, mask, columns, sums);
         sums->max_at = 0;
         while (sums->max > -INFINITY && (image[at + (size_t)sums->max_at] != sums->max ||
                                          (mask && !mask[sums->max_at])))
@@ -126,14 +126,14 @@ static nb_status fake_sums(nb_backend_state *state, const nb_scene *scene,
     return NB_OK;
 }
 
-static size_t bytes_of(nb_made_kind kind)
+static size_t bytes_of(nb_product_kind kind)
 {
-    return kind == NB_MADE_GREY_U8                                ? 1
-           : kind == NB_MADE_INT_U16 || kind == NB_MADE_NOISE_U16 ? 2
-                                                                  : 4;
+    return kind == NB_PRODUCT_GREY_U8                                   ? 1
+           : kind == NB_PRODUCT_INT_U16 || kind == NB_PRODUCT_NOISE_U16 ? 2
+                                                                        : 4;
 }
 
-static void make_i32(const fake_state *f, nb_made *made, int32_t *out)
+static void make_i32(const fake_state *f, nb_product *made, int32_t *out)
 {
     const nb_detector *det = &f->scene.det;
     const nb_noise_options noise = {made->seed, made->frame, 0, 1, made->error};
@@ -141,7 +141,7 @@ static void make_i32(const fake_state *f, nb_made *made, int32_t *out)
     made->overloads = 0;
     for (size_t i = 0; i < n; i++) {
         double counts = nb_int_adu(f->image[i], made->scale, 0);
-        if (made->kind == NB_MADE_NOISE_I32)
+        if (made->kind == NB_PRODUCT_NOISE_I32)
             counts = nb_noise_photons(f->image, &f->scene, &noise, i);
         else if (counts == 65535)
             counts = floor(f->image[i] * made->scale + 0.5);
@@ -150,8 +150,8 @@ static void make_i32(const fake_state *f, nb_made *made, int32_t *out)
     }
 }
 
-static nb_status fake_make(nb_backend_state *state, const nb_scene *scene, nb_made *made,
-                           int n, nb_error *err)
+static nb_status fake_make(nb_backend_state *state, const nb_scene *scene,
+                           nb_product *made, int n, nb_error *err)
 {
     fake_state *f = fake_of(state);
     size_t pixels = (size_t)scene->det.fpixels * (size_t)scene->det.spixels;
@@ -161,17 +161,17 @@ static nb_status fake_make(nb_backend_state *state, const nb_scene *scene, nb_ma
     if (fake_is_full)
         return nb_fail(err, NB_ERR_DEVICE, "fake: out of memory");
     for (f->n = 0; f->n < n && !st; f->n++) {
-        nb_made *m = &made[f->n];
+        nb_product *m = &made[f->n];
         const nb_noise_options noise = {m->seed, m->frame, m->adc_offset, 1, m->error};
         void *out = f->made[f->n] = nb_alloc(pixels, bytes_of(m->kind), "fake", err);
         f->kind[f->n] = m->kind;
-        if (m->kind == NB_MADE_GREY_U8)
+        if (m->kind == NB_PRODUCT_GREY_U8)
             nb_quantize_u8(f->image, pixels, m->scale, out);
-        else if (m->kind == NB_MADE_INT_U16) {
+        else if (m->kind == NB_PRODUCT_INT_U16) {
             const nb_int_levels levels = {m->scale, m->adc_offset};
             nb_quantize_u16(f->image, scene, m->scale, m->adc_offset, out);
             m->overloads = nb_count_clipped(f->image, scene, &levels);
-        } else if (m->kind == NB_MADE_NOISE_U16)
+        } else if (m->kind == NB_PRODUCT_NOISE_U16)
             st = nb_noise(f->image, scene, &noise, out, &m->overloads, err);
         else
             make_i32(f, m, out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** A backend that plays a device: it renders on the CPU into memory of its own and makes integers
- * with src/effects. */
+ * with src/image. */
 #ifndef NB_TESTS_FAKE_DEVICE_H
 #define NB_TESTS_FAKE_DEVICE_H
 

@@ -4,10 +4,10 @@
 #include "api/sim.h"
 #include "base/memory.h"
 #include "base/outfile.h"
-#include "effects/adu.h"
-#include "effects/kernels.h"
-#include "effects/kernels.h"
-#include "effects/statistics.h"
+#include "image/adu.h"
+#include "image/kernels.h"
+#include "image/kernels.h"
+#include "image/statistics.h"
 #include "fake_device.h"
 #include "scratch.h"
 #include "series/frame.h"
@@ -294,8 +294,8 @@ static void one_pixel_as_many(void **state)
         image[i] = i % 97 == 0 ? NAN : i % 89 == 0 ? INFINITY : (float)(i - 64) * 3.1f;
     for (int k = 0; k < 4; k++) {
         const double scale[] = {1, 0.017, 33.3, 1e-4}, offset[] = {40, 0, -12.7, 70000};
-        nb_effect_kernels_widest()->u16(image, NULL, N, scale[k], offset[k], u16);
-        nb_effect_kernels_widest()->u8(image, N, scale[k], u8);
+        nb_image_kernels_widest()->u16(image, NULL, N, scale[k], offset[k], u16);
+        nb_image_kernels_widest()->u8(image, N, scale[k], u8);
         for (int i = 0; i < N; i++) {
             assert_int_equal(u16[i], nb_int_adu(image[i], scale[k], offset[k]));
             assert_int_equal(u8[i], nb_pgm_grey(image[i], scale[k]));

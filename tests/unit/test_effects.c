@@ -3,10 +3,10 @@
 #include "../support/check.h"
 
 #include "../../src/base/memory.h"
-#include "../../src/effects/noise.h"
+#include "../../src/image/noise.h"
 #include "../../src/effects/preview.h"
-#include "../../src/effects/quantize.h"
-#include "../../src/effects/statistics.h"
+#include "../../src/image/quantize.h"
+#include "../../src/image/statistics.h"
 
 static nb_scene scene_of(int fast, int slow)
 {
@@ -203,11 +203,11 @@ static void legacy_noise(void **state)
     uint16_t out[64];
     int64_t overloads;
     (void)state;
-    assert_int_equal(nb_noise_legacy(legacy_dim, &sc, &options, out, &overloads, NULL),
+    assert_int_equal(nb_noise_compat(legacy_dim, &sc, &options, out, &overloads, NULL),
                      NB_OK);
     assert_memory_equal(out, legacy_dim_noise, sizeof out);
     assert_int_equal(overloads, 2);
-    assert_int_equal(nb_noise_legacy(legacy_bright, &sc, &options, out, NULL, NULL),
+    assert_int_equal(nb_noise_compat(legacy_bright, &sc, &options, out, NULL, NULL),
                      NB_OK);
     assert_memory_equal(out, legacy_bright_noise, sizeof out);
 }
@@ -222,12 +222,12 @@ static void legacy_noise_order(void **state)
     (void)state;
     memcpy(shifted + 24, legacy_dim, 40 * sizeof *shifted);
     sc.det.roi_smin = 3;
-    nb_noise_legacy(shifted, &sc, &options, out, NULL, NULL);
+    nb_noise_compat(shifted, &sc, &options, out, NULL, NULL);
     assert_memory_equal(out + 24, legacy_dim_noise, 40 * sizeof *out);
     for (int i = 0; i < 24; i++)
         assert_int_equal(out[i], 0);
     sc.det.roi_smin = 2;
-    nb_noise_legacy(shifted, &sc, &options, out, NULL, NULL);
+    nb_noise_compat(shifted, &sc, &options, out, NULL, NULL);
     for (int i = 16; i < 24; i++)
         assert_int_equal(out[i], 40);
     assert_memory_not_equal(out + 24, legacy_dim_noise, 40 * sizeof *out);

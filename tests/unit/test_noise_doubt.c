@@ -3,8 +3,8 @@
 #include "../support/check.h"
 
 #include "api/sim.h"
-#include "effects/noise.h"
-#include "effects/noise_block.h"
+#include "image/noise.h"
+#include "image/noise_block.h"
 #include "physics/pixel.h"
 
 #ifdef NB_HAVE_RANDOM123

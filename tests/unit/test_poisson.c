@@ -3,8 +3,8 @@
  * and pixel. */
 #include "../support/check.h"
 
-#include "../../src/effects/noise.h"
-#include "../../src/effects/noise_block.h"
+#include "../../src/image/noise.h"
+#include "../../src/image/noise_block.h"
 
 #ifdef NB_HAVE_RANDOM123
 

@@ -2,8 +2,8 @@
 /** Poisson deviates of 64 neighbouring pixels, several at a time: the same operations as
  * nb_poisson, pixel by pixel, hence the same integers.  kernels_*.c compile it once for each
  * instruction set. */
-#ifndef NB_EFFECTS_NOISE_BLOCK_H
-#define NB_EFFECTS_NOISE_BLOCK_H
+#ifndef NB_IMAGE_NOISE_BLOCK_H
+#define NB_IMAGE_NOISE_BLOCK_H
 
 #include "poisson.h"
 #include "vector.h"

@@ -3,8 +3,8 @@
  * the including file is compiled for.  The lanes do the same IEEE operations on every set, so that
  * results do not depend on it.  Vectors are passed by address: by value, they would have another
  * calling convention on each set. */
-#ifndef NB_EFFECTS_VECTOR_H
-#define NB_EFFECTS_VECTOR_H
+#ifndef NB_IMAGE_VECTOR_H
+#define NB_IMAGE_VECTOR_H
 
 #include <math.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /** The passes over pixels that are compiled once for each instruction set.  All sets give the
  * same bits. */
-#ifndef NB_EFFECTS_KERNELS_H
-#define NB_EFFECTS_KERNELS_H
+#ifndef NB_IMAGE_KERNELS_H
+#define NB_IMAGE_KERNELS_H
 
 #include <stdint.h>
 
@@ -10,7 +10,7 @@
 
 struct nb_poisson_key;
 
-typedef struct nb_effect_kernels {
+typedef struct nb_image_kernels {
     /** max_at is -1.  mask NULL: all lit. */
     void (*sums)(const float *row, const uint8_t *mask, int n, nb_row_sums *out);
     /** As nb_quantize_u16. */
@@ -21,14 +21,14 @@ typedef struct nb_effect_kernels {
     /** nb_noise_block_fn of noise_block.h; NULL without Random123. */
     int (*noise)(const float *mean, const struct nb_poisson_key *first, double adc_offset,
                  double error, uint16_t *adu, uint64_t *doubts);
-} nb_effect_kernels;
+} nb_image_kernels;
 
-extern const nb_effect_kernels nb_effect_kernels_base;
+extern const nb_image_kernels nb_image_kernels_base;
 #ifdef __x86_64__
-extern const nb_effect_kernels nb_effect_kernels_avx2, nb_effect_kernels_avx512;
+extern const nb_image_kernels nb_image_kernels_avx2, nb_image_kernels_avx512;
 #endif
 
 /** The widest that this processor runs. */
-const nb_effect_kernels *nb_effect_kernels_widest(void);
+const nb_image_kernels *nb_image_kernels_widest(void);
 
 #endif

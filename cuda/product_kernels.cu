@@ -1,44 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /* What is made of the image on the device: noise, integers, greys, and the rows' sums.  The
- * operations are those of src/effects, pixel by pixel, and in the sums their order too: the same
+ * operations are those of src/image, pixel by pixel, and in the sums their order too: the same
  * bits as on the CPU.  They must not be contracted (nvcc -fmad=false). */
-#include "effects.h"
+#include "product_kernels.h"
 
 #include <math.h>
 
-#include "../src/effects/adu.h"
-#include "../src/effects/poisson.h"
+#include "../src/image/adu.h"
+#include "../src/image/poisson.h"
 #include "warp_pixel.cuh"
 
 enum { BLOCK = 256, LANES = 8, ROWS = 16 /* rows of sums in a block */ };
 
-typedef struct made_job {
+typedef struct product_job {
     const float *image;
     const uint8_t *mask; /* or NULL */
     nb_cuda_window roi;
     int64_t pixels;
     int columns;
-    nb_made made;
+    nb_product made;
     void *out;
     unsigned long long *overloads;
     unsigned *doubts; /* noise with an error: [pixels / 32, rounded up], a bit for each pixel */
-} made_job;
+} product_job;
 
-template <nb_made_kind KIND> struct made_type {
+template <nb_product_kind KIND> struct product_type {
     typedef uint16_t type;
 };
-template <> struct made_type<NB_MADE_INT_I32> {
+template <> struct product_type<NB_PRODUCT_INT_I32> {
     typedef int32_t type;
 };
-template <> struct made_type<NB_MADE_NOISE_I32> {
+template <> struct product_type<NB_PRODUCT_NOISE_I32> {
     typedef int32_t type;
 };
-template <> struct made_type<NB_MADE_GREY_U8> {
+template <> struct product_type<NB_PRODUCT_GREY_U8> {
     typedef uint8_t type;
 };
 
 /** *doubt as nb_poisson_doubt's. */
-static __device__ double photons_of(const made_job &p, int64_t pixel, float mean,
+static __device__ double photons_of(const product_job &p, int64_t pixel, float mean,
                                     int *doubt)
 {
 #ifdef NB_HAVE_RANDOM123
@@ -46,35 +46,36 @@ static __device__ double photons_of(const made_job &p, int64_t pixel, float mean
     return nb_poisson_doubt(mean, &key, p.made.error, doubt);
 #else
     *doubt = 0;
-    return 0 * mean; /* refused by nb_cuda_launch_made */
+    return 0 * mean; /* refused by nb_cuda_launch_product */
 #endif
 }
 
 /** Value of one pixel of the region; *overload as nb_noise_adu's, *doubt as
  * nb_poisson_doubt's. */
-template <nb_made_kind KIND>
-static __device__ typename made_type<KIND>::type make_pixel(const made_job &p,
-                                                            int64_t pixel, int *overload,
-                                                            int *doubt)
+template <nb_product_kind KIND>
+static __device__ typename product_type<KIND>::type product_pixel(const product_job &p,
+                                                                  int64_t pixel,
+                                                                  int *overload,
+                                                                  int *doubt)
 {
     int lit = !p.mask || p.mask[pixel];
     float value = lit ? p.image[pixel] : 0.0f;
     switch (KIND) {
-    case NB_MADE_INT_U16:
+    case NB_PRODUCT_INT_U16:
         *overload = lit && nb_int_clips(value, p.made.scale, p.made.adc_offset);
         return nb_int_adu(value, p.made.scale, p.made.adc_offset);
-    case NB_MADE_INT_I32: {
+    case NB_PRODUCT_INT_I32: {
         uint16_t adu = nb_int_adu(value, p.made.scale, 0);
         double count = floor(value * p.made.scale + 0.5);
         *overload = adu == 65535 && nb_large_clips(count);
         return adu < 65535 ? adu : nb_large_count(count);
     }
 #ifdef NB_HAVE_RANDOM123
-    case NB_MADE_NOISE_U16:
+    case NB_PRODUCT_NOISE_U16:
         return nb_noise_adu(photons_of(p, pixel, p.image[pixel], doubt),
                             p.made.adc_offset, overload);
 #endif
-    case NB_MADE_NOISE_I32: {
+    case NB_PRODUCT_NOISE_I32: {
         double count = photons_of(p, pixel, p.image[pixel], doubt);
         *overload = nb_large_clips(count);
         return nb_large_count(count);
@@ -84,28 +85,28 @@ static __device__ typename made_type<KIND>::type make_pixel(const made_job &p,
     }
 }
 
-template <nb_made_kind KIND>
-__global__ void __launch_bounds__(BLOCK) k_made(const __grid_constant__ made_job p)
+template <nb_product_kind KIND>
+__global__ void __launch_bounds__(BLOCK) k_product(const __grid_constant__ product_job p)
 {
-    typedef typename made_type<KIND>::type pixel_type;
+    typedef typename product_type<KIND>::type pixel_type;
     pixel_type *out = (pixel_type *)p.out;
     int64_t pixel = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
     int s = (int)(pixel / p.columns), f = (int)(pixel % p.columns), overload = 0,
         doubt = 0;
     if (pixel < p.pixels) {
         int lit = f >= p.roi.f0 && f < p.roi.f1 && s >= p.roi.s0 && s < p.roi.s1;
-        if (KIND == NB_MADE_GREY_U8)
+        if (KIND == NB_PRODUCT_GREY_U8)
             out[pixel] = (pixel_type)nb_pgm_grey(p.image[pixel], p.made.scale);
         else
             out[pixel] =
-                lit ? make_pixel<KIND>(p, pixel, &overload, &doubt) : (pixel_type)0;
+                lit ? product_pixel<KIND>(p, pixel, &overload, &doubt) : (pixel_type)0;
     }
-    if ((KIND == NB_MADE_NOISE_U16 || KIND == NB_MADE_NOISE_I32) && p.doubts) {
+    if ((KIND == NB_PRODUCT_NOISE_U16 || KIND == NB_PRODUCT_NOISE_I32) && p.doubts) {
         unsigned doubts = __ballot_sync(0xffffffffu, doubt);
         if (pixel < p.pixels && pixel % 32 == 0)
             p.doubts[pixel / 32] = doubts;
     }
-    if (KIND != NB_MADE_GREY_U8) {
+    if (KIND != NB_PRODUCT_GREY_U8) {
         overload = __syncthreads_count(overload);
         if (threadIdx.x == 0 && overload)
             atomicAdd(p.overloads, (unsigned long long)overload);
@@ -113,31 +114,31 @@ __global__ void __launch_bounds__(BLOCK) k_made(const __grid_constant__ made_job
 }
 
 #ifdef NB_HAVE_RANDOM123
-/* --- pixels whose noise is in doubt: as settle in src/effects/noise.c --- */
+/* --- pixels whose noise is in doubt: as settle in src/image/noise.c --- */
 
 typedef struct settle_job {
     nb_scene scene; /* arrays are device addresses */
-    made_job made;
+    product_job made;
     int64_t first, end; /* words of made.doubts */
 } settle_job;
 
-static __device__ uint16_t digitize(const made_job &p, double photons, int *overload,
+static __device__ uint16_t digitize(const product_job &p, double photons, int *overload,
                                     uint16_t)
 {
     return nb_noise_adu(photons, p.made.adc_offset, overload);
 }
 
-static __device__ int32_t digitize(const made_job &, double photons, int *, int32_t)
+static __device__ int32_t digitize(const product_job &, double photons, int *, int32_t)
 {
     return nb_large_count(photons);
 }
 
 /** One warp a pixel: its value in double, and the noise of that. */
-template <nb_made_kind KIND>
+template <nb_product_kind KIND>
 __global__ void __launch_bounds__(128) k_settle(const __grid_constant__ settle_job p)
 {
-    typedef typename made_type<KIND>::type pixel_type;
-    const made_job &made = p.made;
+    typedef typename product_type<KIND>::type pixel_type;
+    const product_job &made = p.made;
     pixel_type *out = (pixel_type *)made.out;
     int lane = (int)threadIdx.x;
     for (int64_t i = p.first + blockIdx.x * 4 + threadIdx.y; i < p.end; i += gridDim.x * 4)
@@ -160,15 +161,15 @@ __global__ void __launch_bounds__(128) k_settle(const __grid_constant__ settle_j
 }
 
 /** Launches short enough for a display's watchdog: at most a tenth of the pixels is in doubt. */
-template <nb_made_kind KIND>
-static void make_noise(const nb_scene *sc, const made_job &job, cudaStream_t stream)
+template <nb_product_kind KIND>
+static void make_noise(const nb_scene *sc, const product_job &job, cudaStream_t stream)
 {
     const double steps_of_a_launch = 2e10;
     unsigned blocks = (unsigned)((job.pixels + BLOCK - 1) / BLOCK);
     int64_t words = (job.pixels + 31) / 32;
     double steps = (double)job.pixels * sc->steps * sc->det.layers;
     int64_t pieces = (int64_t)fmin(ceil(steps / steps_of_a_launch), 4096.0), i;
-    k_made<KIND><<<blocks, BLOCK, 0, stream>>>(job);
+    k_product<KIND><<<blocks, BLOCK, 0, stream>>>(job);
     for (i = 0; i < pieces && job.doubts; i++) {
         settle_job part = {*sc, job, words * i / pieces, words * (i + 1) / pieces};
         int64_t wanted = (part.end - part.first + 3) / 4;
@@ -180,50 +181,50 @@ static void make_noise(const nb_scene *sc, const made_job &job, cudaStream_t str
 }
 #endif
 
-size_t nb_cuda_made_bytes(nb_made_kind kind)
+size_t nb_cuda_product_bytes(nb_product_kind kind)
 {
     switch (kind) {
-    case NB_MADE_GREY_U8:
+    case NB_PRODUCT_GREY_U8:
         return 1;
-    case NB_MADE_INT_U16:
-    case NB_MADE_NOISE_U16:
+    case NB_PRODUCT_INT_U16:
+    case NB_PRODUCT_NOISE_U16:
         return 2;
     default:
         return 4;
     }
 }
 
-int nb_cuda_launch_made(const nb_scene *sc, const float *image, const nb_made *made,
-                        void *out, unsigned *doubts, unsigned long long *overloads,
-                        cudaStream_t stream)
+int nb_cuda_launch_product(const nb_scene *sc, const float *image, const nb_product *made,
+                           void *out, unsigned *doubts, unsigned long long *overloads,
+                           cudaStream_t stream)
 {
     const nb_detector *det = &sc->det;
-    made_job job = {image,
-                    det->mask,
-                    {det->roi_fmin, det->roi_fmax + 1, det->roi_smin, det->roi_smax + 1},
-                    (int64_t)det->fpixels * det->spixels,
-                    det->fpixels,
-                    *made,
-                    out,
-                    overloads,
-                    doubts};
+    product_job job = {image,
+                       det->mask,
+                       {det->roi_fmin, det->roi_fmax + 1, det->roi_smin, det->roi_smax + 1},
+                       (int64_t)det->fpixels * det->spixels,
+                       det->fpixels,
+                       *made,
+                       out,
+                       overloads,
+                       doubts};
     unsigned blocks = (unsigned)((job.pixels + BLOCK - 1) / BLOCK);
     switch (made->kind) {
-    case NB_MADE_INT_U16:
-        k_made<NB_MADE_INT_U16><<<blocks, BLOCK, 0, stream>>>(job);
+    case NB_PRODUCT_INT_U16:
+        k_product<NB_PRODUCT_INT_U16><<<blocks, BLOCK, 0, stream>>>(job);
         return 1;
-    case NB_MADE_INT_I32:
-        k_made<NB_MADE_INT_I32><<<blocks, BLOCK, 0, stream>>>(job);
+    case NB_PRODUCT_INT_I32:
+        k_product<NB_PRODUCT_INT_I32><<<blocks, BLOCK, 0, stream>>>(job);
         return 1;
-    case NB_MADE_GREY_U8:
-        k_made<NB_MADE_GREY_U8><<<blocks, BLOCK, 0, stream>>>(job);
+    case NB_PRODUCT_GREY_U8:
+        k_product<NB_PRODUCT_GREY_U8><<<blocks, BLOCK, 0, stream>>>(job);
         return 1;
 #ifdef NB_HAVE_RANDOM123
-    case NB_MADE_NOISE_U16:
-        make_noise<NB_MADE_NOISE_U16>(sc, job, stream);
+    case NB_PRODUCT_NOISE_U16:
+        make_noise<NB_PRODUCT_NOISE_U16>(sc, job, stream);
         return 1;
-    case NB_MADE_NOISE_I32:
-        make_noise<NB_MADE_NOISE_I32>(sc, job, stream);
+    case NB_PRODUCT_NOISE_I32:
+        make_noise<NB_PRODUCT_NOISE_I32>(sc, job, stream);
         return 1;
 #endif
     default:

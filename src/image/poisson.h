@@ -9,8 +9,8 @@
  * Up to 1e9: Hormann's transformed rejection PTRS (Insurance: Mathematics and Economics 12, 39
  * (1993)), with its acceptance test rearranged (see nb_poisson_accept).  Above: the rounded normal
  * distribution (skewness < 4e-5). */
-#ifndef NB_EFFECTS_POISSON_H
-#define NB_EFFECTS_POISSON_H
+#ifndef NB_IMAGE_POISSON_H
+#define NB_IMAGE_POISSON_H
 
 #include <math.h>
 #include <stdint.h>

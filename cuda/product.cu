@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The image that stays on the device: sums, integers and rows of it, asked for by the host. */
-#include "made.h"
+#include "product.h"
 
 #include <string.h>
 #include <time.h>
 
-#include "effects.h"
+#include "product_kernels.h"
 #include "parallel.h"
 
 static int64_t now_ns(void)
@@ -32,12 +32,13 @@ static nb_status finish(nb_backend_state *state, const char *doing, nb_error *er
     float ms = 0;
     nb_status st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
     if (!st)
-        st = nb_cuda_check(err, cudaEventRecord(state->made.ended, state->stream), doing);
+        st = nb_cuda_check(err, cudaEventRecord(state->products.ended, state->stream),
+                           doing);
     if (!st)
         st = nb_cuda_check(err, cudaStreamSynchronize(state->stream), doing);
-    if (!st &&
-        cudaEventElapsedTime(&ms, state->made.began, state->made.ended) == cudaSuccess)
-        state->made.seconds += ms * 1e-3;
+    if (!st && cudaEventElapsedTime(&ms, state->products.began, state->products.ended) ==
+                   cudaSuccess)
+        state->products.seconds += ms * 1e-3;
     return st;
 }
 
@@ -46,7 +47,7 @@ static nb_status begin(nb_backend_state *state, nb_error *err)
     nb_status st =
         nb_cuda_check(err, cudaSetDevice(state->device.index), "choosing the device");
     return st ? st
-              : nb_cuda_check(err, cudaEventRecord(state->made.began, state->stream),
+              : nb_cuda_check(err, cudaEventRecord(state->products.began, state->stream),
                               "starting a kernel");
 }
 
@@ -55,13 +56,14 @@ static nb_status sum_rows(nb_backend_state *state, const nb_scene *sc, nb_row_su
 {
     nb_scene there = on_device(state, sc);
     size_t bytes = (size_t)(sc->det.roi_smax - sc->det.roi_smin + 1) * sizeof *sums;
-    nb_status st = nb_cuda_reserve(&state->made.sums, bytes, "the sums of the rows", err);
+    nb_status st =
+        nb_cuda_reserve(&state->products.sums, bytes, "the sums of the rows", err);
     if (st || (st = begin(state, err)))
         return st;
     nb_cuda_launch_sums(&there, (const float *)state->image.at,
-                        (nb_row_sums *)state->made.sums.at, state->stream);
+                        (nb_row_sums *)state->products.sums.at, state->stream);
     if ((st = nb_cuda_check(err,
-                            cudaMemcpyAsync(sums, state->made.sums.at, bytes,
+                            cudaMemcpyAsync(sums, state->products.sums.at, bytes,
                                             cudaMemcpyDeviceToHost, state->stream),
                             "adding up the image")))
         return st;
@@ -69,44 +71,45 @@ static nb_status sum_rows(nb_backend_state *state, const nb_scene *sc, nb_row_su
 }
 
 /** Is it noise, of floats that are not the double kernel's? */
-static int has_doubts(const nb_backend_state *state, const nb_made *made)
+static int has_doubts(const nb_backend_state *state, const nb_product *made)
 {
-    return (made->kind == NB_MADE_NOISE_U16 || made->kind == NB_MADE_NOISE_I32) &&
+    return (made->kind == NB_PRODUCT_NOISE_U16 || made->kind == NB_PRODUCT_NOISE_I32) &&
            made->error > 0 && state->path != NB_PATH_DOUBLE;
 }
 
 static nb_status launch_one(nb_backend_state *state, const nb_scene *there,
-                            const nb_made *made, int i, nb_error *err)
+                            const nb_product *made, int i, nb_error *err)
 {
     int doubtful = has_doubts(state, made);
     size_t pixels = (size_t)there->det.fpixels * there->det.spixels;
-    size_t size = nb_cuda_made_bytes(made->kind);
+    size_t size = nb_cuda_product_bytes(made->kind);
     unsigned long long *counter =
         (unsigned long long *)((char *)state->small.at + NB_SMALL_OVERLOADS) + i;
-    nb_status st =
-        nb_cuda_reserve(&state->made.image[i], pixels * size, "an integer image", err);
+    nb_status st = nb_cuda_reserve(&state->products.image[i], pixels * size,
+                                   "an integer image", err);
     if (!st && doubtful)
-        st = nb_cuda_reserve(&state->made.doubts, (pixels + 31) / 32 * sizeof(unsigned),
-                             "noise in doubt", err);
+        st = nb_cuda_reserve(&state->products.doubts,
+                             (pixels + 31) / 32 * sizeof(unsigned), "noise in doubt", err);
     if (st)
         return st;
-    state->made.pixel_bytes[i] = size;
-    if (!nb_cuda_launch_made(
-            there, (const float *)state->image.at, made, state->made.image[i].at,
-            doubtful ? (unsigned *)state->made.doubts.at : NULL, counter, state->stream))
+    state->products.pixel_bytes[i] = size;
+    if (!nb_cuda_launch_product(there, (const float *)state->image.at, made,
+                                state->products.image[i].at,
+                                doubtful ? (unsigned *)state->products.doubts.at : NULL,
+                                counter, state->stream))
         return nb_fail(err, NB_ERR_UNSUPPORTED,
                        "cuda: a noise image needs Random123, which this build lacks");
     return NB_OK;
 }
 
-static nb_status make(nb_backend_state *state, const nb_scene *sc, nb_made *made, int n,
-                      nb_error *err)
+static nb_status make(nb_backend_state *state, const nb_scene *sc, nb_product *made,
+                      int n, nb_error *err)
 {
     nb_scene there = on_device(state, sc);
-    unsigned long long overloads[NB_MADE_MOST] = {};
+    unsigned long long overloads[NB_PRODUCTS_MOST] = {};
     char *counters = (char *)state->small.at + NB_SMALL_OVERLOADS;
     int i;
-    nb_status st = nb_cuda_ring_pieces(state->ring, &state->made.pieces, err);
+    nb_status st = nb_cuda_ring_pieces(state->ring, &state->products.pieces, err);
     if (st || (st = begin(state, err)) ||
         (st = nb_cuda_check(err,
                             cudaMemsetAsync(counters, 0, sizeof overloads, state->stream),
@@ -129,7 +132,7 @@ static nb_status make(nb_backend_state *state, const nb_scene *sc, nb_made *made
 /** The number of the renderer's own piece of memory, or -1. */
 static int piece_at(const nb_backend_state *state, const void *memory)
 {
-    const nb_cuda_pieces *p = &state->made.pieces;
+    const nb_cuda_pieces *p = &state->products.pieces;
     const char *at = (const char *)memory;
     if (!p->at || at < p->at || at >= p->at + p->bytes * (size_t)p->count)
         return -1;
@@ -139,20 +142,21 @@ static int piece_at(const nb_backend_state *state, const void *memory)
 static nb_status fetch(nb_backend_state *state, int i, int first, int rows, void *out,
                        nb_error *err)
 {
-    const char *from = (const char *)(i < 0 ? state->image.at : state->made.image[i].at);
-    size_t size = i < 0 ? sizeof(float) : state->made.pixel_bytes[i];
-    size_t row = state->made.columns * size;
+    const char *from =
+        (const char *)(i < 0 ? state->image.at : state->products.image[i].at);
+    size_t size = i < 0 ? sizeof(float) : state->products.pixel_bytes[i];
+    size_t row = state->products.columns * size;
     int piece = piece_at(state, out);
     int64_t start = now_ns();
     nb_status st =
         nb_cuda_check(err, cudaSetDevice(state->device.index), "choosing the device");
     from += (size_t)first * row;
-    if (!st && piece < 0 && rows == state->made.rows) {
+    if (!st && piece < 0 && rows == state->products.rows) {
         st = nb_cuda_download(state->ring, out, from, (size_t)rows * row, state->stream,
                               err);
     } else if (!st) {
         cudaStream_t stream =
-            piece < 0 ? state->stream : state->made.streams[piece % NB_CUDA_STREAMS];
+            piece < 0 ? state->stream : state->products.streams[piece % NB_CUDA_STREAMS];
         st = nb_cuda_check(err,
                            cudaMemcpyAsync(out, from, (size_t)rows * row,
                                            cudaMemcpyDeviceToHost, stream),
@@ -160,20 +164,21 @@ static nb_status fetch(nb_backend_state *state, int i, int first, int rows, void
         if (!st)
             st = nb_cuda_check(err, cudaStreamSynchronize(stream), "downloading");
     }
-    __atomic_fetch_add(&state->made.download_ns, now_ns() - start, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&state->products.download_ns, now_ns() - start, __ATOMIC_RELAXED);
     return st;
 }
 
 static void *take(nb_backend_state *state, size_t bytes)
 {
-    nb_cuda_pieces *p = &state->made.pieces;
-    uint32_t taken = __atomic_load_n(&state->made.taken, __ATOMIC_ACQUIRE);
+    nb_cuda_pieces *p = &state->products.pieces;
+    uint32_t taken = __atomic_load_n(&state->products.taken, __ATOMIC_ACQUIRE);
     int k;
     if (bytes > p->bytes)
         return NULL;
     for (k = 0; k < p->count; k++)
         if (!(taken >> k & 1) &&
-            !(__atomic_fetch_or(&state->made.taken, 1u << k, __ATOMIC_ACQ_REL) >> k & 1))
+            !(__atomic_fetch_or(&state->products.taken, 1u << k, __ATOMIC_ACQ_REL) >> k &
+              1))
             return p->at + (size_t)k * p->bytes;
     return NULL;
 }
@@ -182,7 +187,7 @@ static void give(nb_backend_state *state, void *memory)
 {
     int k = piece_at(state, memory);
     if (k >= 0)
-        __atomic_fetch_and(&state->made.taken, ~(1u << k), __ATOMIC_ACQ_REL);
+        __atomic_fetch_and(&state->products.taken, ~(1u << k), __ATOMIC_ACQ_REL);
 }
 
 static void *allocate(int device_index, size_t bytes)
@@ -212,8 +217,8 @@ static void times(const nb_backend_state *state, nb_device_times *out)
 {
     double kernels = nb_cuda_kernel_seconds(state);
     out->kernels = kernels == kernels ? kernels : 0;
-    out->effects = state->made.seconds;
-    out->download = (double)state->made.download_ns * 1e-9;
+    out->effects = state->products.seconds;
+    out->download = (double)state->products.download_ns * 1e-9;
 }
 
 static int count_devices(void)
@@ -225,7 +230,7 @@ static int count_devices(void)
     return count;
 }
 
-nb_status nb_cuda_made_open(nb_cuda_made *made, nb_error *err)
+nb_status nb_cuda_products_open(nb_cuda_products *made, nb_error *err)
 {
     int i;
     nb_status st = nb_cuda_check(err, cudaEventCreate(&made->began), "creating an event");
@@ -238,10 +243,10 @@ nb_status nb_cuda_made_open(nb_cuda_made *made, nb_error *err)
     return st;
 }
 
-void nb_cuda_made_close(nb_cuda_made *made)
+void nb_cuda_products_close(nb_cuda_products *made)
 {
     int i;
-    for (i = 0; i < NB_MADE_MOST; i++)
+    for (i = 0; i < NB_PRODUCTS_MOST; i++)
         nb_cuda_release(&made->image[i]);
     nb_cuda_release(&made->sums);
     nb_cuda_release(&made->doubts);

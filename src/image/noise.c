@@ -104,7 +104,7 @@ int64_t nb_noise_rows(const float *image, const nb_scene *scene,
                       const nb_noise_options *options, int first, int rows, uint16_t *out)
 {
     const nb_detector *det = &scene->det;
-    nb_noise_block_fn *block = nb_effect_kernels_widest()->noise;
+    nb_noise_block_fn *block = nb_image_kernels_widest()->noise;
     size_t stride = (size_t)det->fpixels;
     int64_t clipped = 0;
     for (int s = first; s < first + rows; s++, out += stride) {
@@ -128,8 +128,7 @@ nb_status nb_noise(const float *image, const nb_scene *scene,
 {
     const nb_detector *det = &scene->det;
     int64_t clipped = 0;
-    int threads =
-        nb_effect_threads(options->threads, (int64_t)det->fpixels * det->spixels);
+    int threads = nb_image_threads(options->threads, (int64_t)det->fpixels * det->spixels);
     (void)err;
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 16) num_threads(threads) reduction(+ : clipped)

@@ -9,7 +9,7 @@
 #include "../physics/hostdevice.h"
 #include "noise.h"
 
-struct nb_legacy_noise {
+struct nb_compat_noise {
     nb_ran1 uniform;
     int has_spare;
     float spare; /* second deviate of the last normal pair */
@@ -31,7 +31,7 @@ static float ln_gamma(float x)
     return (float)(-tmp + log(2.5066282746310005 * series / x));
 }
 
-static float normal(nb_legacy_noise *st)
+static float normal(nb_compat_noise *st)
 {
     float v1, v2, r2, factor;
     if (st->has_spare) {
@@ -50,7 +50,7 @@ static float normal(nb_legacy_noise *st)
 }
 
 /** Means below 12: how many uniforms are multiplied until the product passes e^-mean. */
-static float product_count(nb_legacy_noise *st, float mean)
+static float product_count(nb_compat_noise *st, float mean)
 {
     float limit = (float)exp(-mean), product = 1.0f, count = -1.0f;
     do {
@@ -61,7 +61,7 @@ static float product_count(nb_legacy_noise *st, float mean)
 }
 
 /** Rejection under a Lorentzian. */
-static float rejection(nb_legacy_noise *st, float mean)
+static float rejection(nb_compat_noise *st, float mean)
 {
     float root = (float)sqrt(2.0 * mean), ln_mean = (float)log(mean);
     float g = mean * ln_mean - ln_gamma((float)(mean + 1.0));
@@ -78,16 +78,16 @@ static float rejection(nb_legacy_noise *st, float mean)
     return k;
 }
 
-static float poisson(nb_legacy_noise *st, float mean)
+static float poisson(nb_compat_noise *st, float mean)
 {
     if (mean > 1.0e6f)
         return (float)(mean + sqrt(mean) * normal(st));
     return mean < 12.0f ? product_count(st, mean) : rejection(st, mean);
 }
 
-nb_legacy_noise *nb_noise_legacy_start(const nb_noise_options *options, nb_error *err)
+nb_compat_noise *nb_noise_compat_start(const nb_noise_options *options, nb_error *err)
 {
-    nb_legacy_noise *stream = nb_alloc(1, sizeof *stream, "noise", err);
+    nb_compat_noise *stream = nb_alloc(1, sizeof *stream, "noise", err);
     if (stream) {
         nb_ran1_seed(&stream->uniform, options->seed);
         stream->adc_offset = options->adc_offset;
@@ -95,7 +95,7 @@ nb_legacy_noise *nb_noise_legacy_start(const nb_noise_options *options, nb_error
     return stream;
 }
 
-int64_t nb_noise_legacy_rows(nb_legacy_noise *stream, const float *image,
+int64_t nb_noise_compat_rows(nb_compat_noise *stream, const float *image,
                              const nb_scene *scene, int first, int rows, uint16_t *out)
 {
     const nb_detector *det = &scene->det;
@@ -116,15 +116,15 @@ int64_t nb_noise_legacy_rows(nb_legacy_noise *stream, const float *image,
     return clipped;
 }
 
-nb_status nb_noise_legacy(const float *image, const nb_scene *scene,
+nb_status nb_noise_compat(const float *image, const nb_scene *scene,
                           const nb_noise_options *options, uint16_t *out,
                           int64_t *overloads, nb_error *err)
 {
-    nb_legacy_noise *stream = nb_noise_legacy_start(options, err);
+    nb_compat_noise *stream = nb_noise_compat_start(options, err);
     int64_t clipped;
     if (!stream)
         return NB_ERR_NOMEM;
-    clipped = nb_noise_legacy_rows(stream, image, scene, 0, scene->det.spixels, out);
+    clipped = nb_noise_compat_rows(stream, image, scene, 0, scene->det.spixels, out);
     if (overloads)
         *overloads = clipped;
     nb_free(stream);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** Passes over one row of a float image, compiled by kernels_*.c for each instruction set. */
-#ifndef NB_EFFECTS_ROW_PASS_H
-#define NB_EFFECTS_ROW_PASS_H
+#ifndef NB_IMAGE_ROW_PASS_H
+#define NB_IMAGE_ROW_PASS_H
 
 #include "kernels.h"
 #include "vector.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /** Photons of one pixel to the integers of files, the same on host and device.  No operation may
  * be contracted, as in poisson.h.  row_pass.h does the same to several pixels at a time. */
-#ifndef NB_EFFECTS_ADU_H
-#define NB_EFFECTS_ADU_H
+#ifndef NB_IMAGE_ADU_H
+#define NB_IMAGE_ADU_H
 
 #include <math.h>
 #include <stdint.h>

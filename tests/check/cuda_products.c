@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Noise, integers, greys and statistics that the device makes of an image against those that
- * src/effects makes of the same floats: every pixel and every bit.  And the noise of `mixed` images
+ * src/image makes of the same floats: every pixel and every bit.  And the noise of `mixed` images
  * against that of the double kernel's.  Random and cruel scenes, with means from 1e-3 to 1e11;
  * prints `skip` with the reason where there is no device.
  *
- *   cuda_made [--seed N] [--count N] [-v] */
+ *   cuda_products [--seed N] [--count N] [-v] */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cases.h"
-#include "effects/adu.h"
-#include "effects/noise.h"
-#include "effects/poisson.h"
-#include "effects/quantize.h"
-#include "effects/statistics.h"
+#include "image/adu.h"
+#include "image/noise.h"
+#include "image/poisson.h"
+#include "image/quantize.h"
+#include "image/statistics.h"
 #include "render/backend.h"
 
 enum { DECADES = 15, LOWEST = -3 };
@@ -35,11 +35,11 @@ static size_t pixels_of(const nb_scene *sc)
     return (size_t)sc->det.fpixels * (size_t)sc->det.spixels;
 }
 
-static size_t bytes_of(nb_made_kind kind)
+static size_t bytes_of(nb_product_kind kind)
 {
-    return kind == NB_MADE_GREY_U8                                ? 1
-           : kind == NB_MADE_INT_U16 || kind == NB_MADE_NOISE_U16 ? 2
-                                                                  : 4;
+    return kind == NB_PRODUCT_GREY_U8                                   ? 1
+           : kind == NB_PRODUCT_INT_U16 || kind == NB_PRODUCT_NOISE_U16 ? 2
+                                                                        : 4;
 }
 
 static int lit(const nb_detector *det, size_t i)
@@ -50,7 +50,7 @@ static int lit(const nb_detector *det, size_t i)
 }
 
 /** What the CPU makes; returns its clipped pixels. */
-static int64_t expected(const nb_scene *sc, const float *image, const nb_made *m,
+static int64_t expected(const nb_scene *sc, const float *image, const nb_product *m,
                         void *out)
 {
     const nb_noise_options noise = {m->seed, m->frame, m->adc_offset, 0, m->error};
@@ -60,14 +60,14 @@ static int64_t expected(const nb_scene *sc, const float *image, const nb_made *m
     int32_t *counts = out;
     nb_error err;
     switch (m->kind) {
-    case NB_MADE_GREY_U8:
+    case NB_PRODUCT_GREY_U8:
         nb_quantize_u8(image, n, m->scale, out);
         break;
-    case NB_MADE_INT_U16:
+    case NB_PRODUCT_INT_U16:
         nb_quantize_u16(image, sc, m->scale, m->adc_offset, out);
         overloads = nb_count_clipped(image, sc, &levels);
         break;
-    case NB_MADE_NOISE_U16:
+    case NB_PRODUCT_NOISE_U16:
         if (nb_noise(image, sc, &noise, out, &overloads, &err) != NB_OK) {
             printf("# %s\n", err.message);
             exit(1);
@@ -76,7 +76,7 @@ static int64_t expected(const nb_scene *sc, const float *image, const nb_made *m
     default:
         for (i = 0; i < n; i++) {
             double k = nb_int_adu(image[i], m->scale, 0);
-            if (m->kind == NB_MADE_NOISE_I32)
+            if (m->kind == NB_PRODUCT_NOISE_I32)
                 k = nb_noise_photons(image, sc, &noise, i);
             else if (k == 65535)
                 k = floor(image[i] * m->scale + 0.5);
@@ -130,16 +130,18 @@ static int fetch(nb_backend_state *state, const nb_scene *sc, int i, size_t row,
 
 /** What to make.  The host settles doubts a hundred times slower: only those of light scenes. */
 static void choose(check_rng *rng, const nb_scene *sc, double brightest,
-                   nb_made made[NB_MADE_MOST])
+                   nb_product made[NB_PRODUCTS_MOST])
 {
     static const double offsets[] = {40, 0, 0.4999, -7.3, 65000, 1e9};
-    static const nb_made_kind kinds[2][NB_MADE_MOST] = {
-        {NB_MADE_NOISE_U16, NB_MADE_INT_U16, NB_MADE_GREY_U8, NB_MADE_NOISE_I32},
-        {NB_MADE_NOISE_I32, NB_MADE_INT_I32, NB_MADE_INT_U16, NB_MADE_NOISE_U16}};
+    static const nb_product_kind kinds[2][NB_PRODUCTS_MOST] = {
+        {NB_PRODUCT_NOISE_U16, NB_PRODUCT_INT_U16, NB_PRODUCT_GREY_U8,
+         NB_PRODUCT_NOISE_I32},
+        {NB_PRODUCT_NOISE_I32, NB_PRODUCT_INT_I32, NB_PRODUCT_INT_U16,
+         NB_PRODUCT_NOISE_U16}};
     int which = check_below(rng, 2), i;
     int light = (double)pixels_of(sc) * (double)sc->steps * sc->det.layers < 5e7;
-    for (i = 0; i < NB_MADE_MOST; i++) {
-        double range = kinds[which][i] == NB_MADE_GREY_U8 ? 250 : 55000;
+    for (i = 0; i < NB_PRODUCTS_MOST; i++) {
+        double range = kinds[which][i] == NB_PRODUCT_GREY_U8 ? 250 : 55000;
         made[i].kind = kinds[which][i];
         made[i].scale = check_below(rng, 2) ? range / brightest : 1;
         made[i].adc_offset = offsets[check_below(rng, 6)];
@@ -180,7 +182,7 @@ static void check_made(session *ss, const check_case *c, const nb_scene *sc,
 {
     static const char *const names[] = {"floats",  "int16",   "int32",
                                         "noise16", "noise32", "greys"};
-    nb_made made[NB_MADE_MOST];
+    nb_product made[NB_PRODUCTS_MOST];
     size_t n = pixels_of(sc), i;
     char *ours = malloc(4 * n + 1), *cpu = malloc(4 * n + 1);
     double brightest = 1e-300;
@@ -188,9 +190,9 @@ static void check_made(session *ss, const check_case *c, const nb_scene *sc,
     for (i = 0; i < n; i++)
         brightest = image[i] > brightest ? image[i] : brightest;
     choose(rng, sc, brightest, made);
-    if (nb_backend_cuda.device->make(ss->state, sc, made, NB_MADE_MOST, err) != NB_OK)
+    if (nb_backend_cuda.device->make(ss->state, sc, made, NB_PRODUCTS_MOST, err) != NB_OK)
         wrong(ss, c, err->message, 0);
-    for (k = 0; k < NB_MADE_MOST; k++) {
+    for (k = 0; k < NB_PRODUCTS_MOST; k++) {
         size_t size = bytes_of(made[k].kind);
         int64_t overloads = expected(sc, image, &made[k], cpu);
         if (!fetch(ss->state, sc, k, size * (size_t)sc->det.fpixels,
@@ -201,7 +203,7 @@ static void check_made(session *ss, const check_case *c, const nb_scene *sc,
             wrong(ss, c, "overloads", 0);
         ss->images++;
         ss->pixels += (int64_t)n;
-        if (made[k].kind == NB_MADE_NOISE_U16)
+        if (made[k].kind == NB_PRODUCT_NOISE_U16)
             count_decades(ss, sc, image);
     }
     free(ours);
@@ -213,7 +215,7 @@ static void check_settled(session *ss, const check_case *c, const nb_scene *sc,
                           const float *image, nb_error *err)
 {
     const nb_backend_device *device = nb_backend_cuda.device;
-    nb_made made = {NB_MADE_NOISE_I32, 1, 0, 17, 1, NB_NOISE_ERROR, 0};
+    nb_product made = {NB_PRODUCT_NOISE_I32, 1, 0, 17, 1, NB_NOISE_ERROR, 0};
     size_t n = pixels_of(sc), row = sizeof(int32_t) * (size_t)sc->det.fpixels, i;
     int32_t *mixed = malloc(4 * n + 1), *exact = malloc(4 * n + 1);
     if (device->make(ss->state, sc, &made, 1, err) != NB_OK ||
@@ -302,7 +304,7 @@ int main(int argc, char **argv)
     nb_error err;
     int i, failed;
     if (!parse(&ss, argc, argv)) {
-        fprintf(stderr, "usage: cuda_made [--seed N] [--count N] [-v]\n");
+        fprintf(stderr, "usage: cuda_products [--seed N] [--count N] [-v]\n");
         return 2;
     }
     if (nb_noise_check(&err) != NB_OK ||

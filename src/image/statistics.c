@@ -86,7 +86,7 @@ static partial partial_of(const nb_row_sums *s, int columns)
     return p;
 }
 
-static void add_row(const nb_effect_kernels *kernels, const region *r, int slow,
+static void add_row(const nb_image_kernels *kernels, const region *r, int slow,
                     partial *total)
 {
     const float *row = r->image + (size_t)slow * r->stride + r->fmin;
@@ -117,7 +117,7 @@ static void add_made_row(const region *r, int slow, partial *total)
 /** Fill part[STRIPES]. */
 static void sum_stripes(const region *r, int threads, partial *part)
 {
-    const nb_effect_kernels *kernels = nb_effect_kernels_widest();
+    const nb_image_kernels *kernels = nb_image_kernels_widest();
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
 #endif
@@ -164,7 +164,7 @@ static void summarise(const region *r, int threads, nb_stats *stats)
     if (r->columns <= 0 || r->rows <= 0)
         return;
     stats->roi_pixels = (int64_t)r->columns * r->rows;
-    sum_stripes(r, nb_effect_threads(threads, stats->roi_pixels), part);
+    sum_stripes(r, nb_image_threads(threads, stats->roi_pixels), part);
     total.max_fast = -1;
     for (int i = 0; i < STRIPES; i++)
         merge(&total, &part[i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** Float image to integers: the 16-bit detector image and the bytes of the PGM. */
-#ifndef NB_EFFECTS_QUANTIZE_H
-#define NB_EFFECTS_QUANTIZE_H
+#ifndef NB_IMAGE_QUANTIZE_H
+#define NB_IMAGE_QUANTIZE_H
 
 #include "../nanobragg.h"
 #include "../physics/scene.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** Which vector instruction sets this processor and this build have. */
-#ifndef NB_RENDER_CPU_H
-#define NB_RENDER_CPU_H
+#ifndef NB_BASE_CPU_H
+#define NB_BASE_CPU_H
 
 #include "../nanobragg.h"
 

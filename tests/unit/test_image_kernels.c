@@ -2,7 +2,7 @@
 /* The passes over rows, of every instruction set, against their definitions. */
 #include "../support/check.h"
 
-#include "../../src/effects/kernels.h"
+#include "../../src/image/kernels.h"
 
 enum { MOST = 71 };
 
@@ -50,7 +50,7 @@ static uint8_t plain_u8(float value, double scale)
     return !(v > 0) ? 0 : v > 255 ? 255 : (uint8_t)v;
 }
 
-static void check_integers(const nb_effect_kernels *kernels)
+static void check_integers(const nb_image_kernels *kernels)
 {
     for (int trial = 0; trial < 500; trial++) {
         row_case c = make_case(trial);
@@ -72,7 +72,7 @@ static void check_integers(const nb_effect_kernels *kernels)
     }
 }
 
-static void check_sums(const nb_effect_kernels *kernels)
+static void check_sums(const nb_image_kernels *kernels)
 {
     for (int trial = 1; trial < 500; trial++) {
         row_case c = make_case(trial);
@@ -103,13 +103,13 @@ static void check_sums(const nb_effect_kernels *kernels)
         check_close(s.squares, (double)squares, 1e-13 * (double)squares);
         assert_int_equal(s.rendered, rendered);
         assert_true(s.max == max);
-        nb_effect_kernels_base.sums(c.row, mask, c.n, &same);
+        nb_image_kernels_base.sums(c.row, mask, c.n, &same);
         assert_memory_equal(&s, &same, sizeof s); /* one order of additions */
     }
 }
 
 /* A large mean with small deviations, where sum2 - n mean^2 would lose all digits. */
-static void check_flat(const nb_effect_kernels *kernels)
+static void check_flat(const nb_image_kernels *kernels)
 {
     float row[MOST];
     nb_row_sums s;
@@ -119,7 +119,7 @@ static void check_flat(const nb_effect_kernels *kernels)
     check_ratio(s.squares, 0.0625 * 0.0625 * (36.0 * 35.0 / 71.0), 1e-9);
 }
 
-static void check_kernels(const nb_effect_kernels *kernels)
+static void check_kernels(const nb_image_kernels *kernels)
 {
     check_integers(kernels);
     check_sums(kernels);
@@ -129,7 +129,7 @@ static void check_kernels(const nb_effect_kernels *kernels)
 static void base(void **state)
 {
     (void)state;
-    check_kernels(&nb_effect_kernels_base);
+    check_kernels(&nb_image_kernels_base);
 }
 
 #ifdef __x86_64__
@@ -138,7 +138,7 @@ static void avx2(void **state)
     (void)state;
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
         skip_because("this processor has no AVX2");
-    check_kernels(&nb_effect_kernels_avx2);
+    check_kernels(&nb_image_kernels_avx2);
 }
 
 static void avx512(void **state)
@@ -147,7 +147,7 @@ static void avx512(void **state)
     if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512dq") ||
         !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512vl"))
         skip_because("this processor has no AVX-512");
-    check_kernels(&nb_effect_kernels_avx512);
+    check_kernels(&nb_image_kernels_avx512);
 }
 #endif
 

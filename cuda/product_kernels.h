@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /** Integers and sums of the image on the device: launches. */
-#ifndef NB_CUDA_EFFECTS_H
-#define NB_CUDA_EFFECTS_H
+#ifndef NB_CUDA_PRODUCT_KERNELS_H
+#define NB_CUDA_PRODUCT_KERNELS_H
 
 #include "internal.h"
 
 /** Bytes of a pixel. */
-size_t nb_cuda_made_bytes(nb_made_kind kind);
+size_t nb_cuda_product_bytes(nb_product_kind kind);
 
 /** out[spixels][fpixels] from image; *overloads is added to.  doubts[pixels / 32, rounded up] is
  * for noise with an error, else NULL.  All are device addresses, scene's arrays too.  0: this build
  * cannot make it. */
-int nb_cuda_launch_made(const nb_scene *scene, const float *image, const nb_made *made,
-                        void *out, unsigned *doubts, unsigned long long *overloads,
-                        cudaStream_t stream);
+int nb_cuda_launch_product(const nb_scene *scene, const float *image,
+                           const nb_product *made, void *out, unsigned *doubts,
+                           unsigned long long *overloads, cudaStream_t stream);
 
 /** out[rows of the region]. */
 void nb_cuda_launch_sums(const nb_scene *scene, const float *image, nb_row_sums *out,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** How many threads a pass over an image takes. */
-#ifndef NB_EFFECTS_THREADS_H
-#define NB_EFFECTS_THREADS_H
+#ifndef NB_IMAGE_THREADS_H
+#define NB_IMAGE_THREADS_H
 
 #include <stdint.h>
 
@@ -10,7 +10,7 @@
 #endif
 
 /** `asked` threads (0: all), but one for an image too small to be worth starting them. */
-static inline int nb_effect_threads(int asked, int64_t pixels)
+static inline int nb_image_threads(int asked, int64_t pixels)
 {
 #ifdef _OPENMP
     if (pixels < 65536)

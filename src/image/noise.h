@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** Counting noise. */
-#ifndef NB_EFFECTS_NOISE_H
-#define NB_EFFECTS_NOISE_H
+#ifndef NB_IMAGE_NOISE_H
+#define NB_IMAGE_NOISE_H
 
 #include <stddef.h>
 
@@ -44,17 +44,17 @@ double nb_noise_photons(const float *image, const nb_scene *scene,
 
 /** nanoBragg's noise image (-compat): one serial ran1 stream through the region of interest,
  * masked pixels included; the sum is truncated.  frame, threads and error are not used. */
-nb_status nb_noise_legacy(const float *image, const nb_scene *scene,
+nb_status nb_noise_compat(const float *image, const nb_scene *scene,
                           const nb_noise_options *options, uint16_t *out,
                           int64_t *overloads, nb_error *err);
 
 /** Where that stream stands; nb_free. */
-typedef struct nb_legacy_noise nb_legacy_noise;
-nb_legacy_noise *nb_noise_legacy_start(const nb_noise_options *options, nb_error *err);
+typedef struct nb_compat_noise nb_compat_noise;
+nb_compat_noise *nb_noise_compat_start(const nb_noise_options *options, nb_error *err);
 
 /** The next `rows` rows, from `first` on; all rows must be asked for in order.  As
  * nb_noise_rows. */
-int64_t nb_noise_legacy_rows(nb_legacy_noise *stream, const float *image,
+int64_t nb_noise_compat_rows(nb_compat_noise *stream, const float *image,
                              const nb_scene *scene, int first, int rows, uint16_t *out);
 
 #endif

@@ -25,7 +25,7 @@ void nb_quantize_u16_rows(const float *image, const nb_scene *scene,
                           const nb_int_levels *levels, int first, int rows, uint16_t *out)
 {
     const nb_detector *det = &scene->det;
-    const nb_effect_kernels *kernels = nb_effect_kernels_widest();
+    const nb_image_kernels *kernels = nb_image_kernels_widest();
     size_t columns = (size_t)det->fpixels;
     int width = det->roi_fmax - det->roi_fmin + 1;
     for (int s = first; s < first + rows; s++, out += columns) {
@@ -44,7 +44,7 @@ void nb_quantize_u16(const float *image, const nb_scene *scene, double scale,
 {
     const nb_detector *det = &scene->det;
     const nb_int_levels levels = {scale, adc_offset};
-    int threads = nb_effect_threads(0, (int64_t)det->fpixels * det->spixels);
+    int threads = nb_image_threads(0, (int64_t)det->fpixels * det->spixels);
 #ifdef _OPENMP
 #pragma omp parallel for schedule(static) num_threads(threads)
 #endif
@@ -71,7 +71,7 @@ int64_t nb_count_clipped(const float *image, const nb_scene *scene,
                          const nb_int_levels *levels)
 {
     const nb_detector *det = &scene->det;
-    int threads = nb_effect_threads(0, (int64_t)det->fpixels * det->spixels);
+    int threads = nb_image_threads(0, (int64_t)det->fpixels * det->spixels);
     int64_t n = 0;
     if (det->roi_fmax < det->roi_fmin)
         return 0;
@@ -87,7 +87,7 @@ int64_t nb_count_clipped(const float *image, const nb_scene *scene,
 
 void nb_quantize_u8(const float *image, size_t pixels, double scale, uint8_t *out)
 {
-    const nb_effect_kernels *kernels = nb_effect_kernels_widest();
+    const nb_image_kernels *kernels = nb_image_kernels_widest();
     const size_t piece = (size_t)1 << 20;
     for (size_t i = 0; i < pixels; i += piece)
         kernels->u8(image + i, (int)(pixels - i < piece ? pixels - i : piece), scale,

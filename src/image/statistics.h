@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** Statistics of a float image. */
-#ifndef NB_EFFECTS_STATISTICS_H
-#define NB_EFFECTS_STATISTICS_H
+#ifndef NB_IMAGE_STATISTICS_H
+#define NB_IMAGE_STATISTICS_H
 
 #include "../nanobragg.h"
 #include "../base/row_sums.h"

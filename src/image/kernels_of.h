@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** The table of kernels of one instruction set; NB_KERNELS is its name. */
-#ifndef NB_EFFECTS_KERNELS_OF_H
-#define NB_EFFECTS_KERNELS_OF_H
+#ifndef NB_IMAGE_KERNELS_OF_H
+#define NB_IMAGE_KERNELS_OF_H
 
 #include "kernels.h"
 #include "noise_block.h"
@@ -47,7 +47,6 @@ int NB_JOIN(nb_noise_block_, NB_KERNELS)(const float *mean, const nb_poisson_key
 #define NB_NOISE NULL
 #endif
 
-const nb_effect_kernels NB_JOIN(nb_effect_kernels_, NB_KERNELS) = {sums, u16, u8,
-                                                                   NB_NOISE};
+const nb_image_kernels NB_JOIN(nb_image_kernels_, NB_KERNELS) = {sums, u16, u8, NB_NOISE};
 
 #endif
