@@ -9,6 +9,7 @@
 #include <float.h>
 
 #include "../src/physics/pixel.h"
+#include "depth.cuh"
 #include "interference.cuh"
 
 enum { PIXELS = 4 };
@@ -43,7 +44,7 @@ typedef struct row_job {
     double K;
     nb_vec3 incident, B, E; /* of the first source: nb_polarization's frame */
     /* last, for k_one spills where the fields that it reads move */
-    double path; /* of a layer, attenuation lengths */
+    double path, inverse_path; /* of a layer, attenuation lengths, and its inverse */
 } row_job;
 
 /** A row of points at one sub-pixel and layer: P = base + F fast. */
@@ -84,16 +85,6 @@ template <bool DEEP>
 static __device__ __forceinline__ double at_pixel(line l, const four &x, int i)
 {
     return DEEP ? fma(x.O[i], l.depth, at(l, x.F[i])) : at(l, x.F[i]);
-}
-
-/** 1/sqrt to double precision: the approximation of the upper word, then one third-order Newton
- * step. */
-static __device__ __forceinline__ double inverse_root(double x)
-{
-    double r, e;
-    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
-    e = fma(-x, r * r, 1.0);
-    return fma(r * e, fma(e, 0.375, 0.5), r);
 }
 
 static __device__ __forceinline__ row_points aim_row(const row_job &p, int s, int subs,
@@ -231,17 +222,6 @@ static __device__ __forceinline__ void stand(const row_job &p, double first, int
                         fma((double)(p.window.f1 - 1), pixel, first));
 }
 
-/** nb_mean_depth and nb_capture by one exponential (two behind other layers); path = 1/inverse
- * attenuation lengths. */
-static __device__ __forceinline__ double mean_depth(double path, double inverse,
-                                                    int layer, float *captured)
-{
-    double stopped = -expm1(-path);
-    *captured = (float)(layer > 0 ? exp(-layer * path) * stopped : stopped);
-    return fabs(path) < 1e-3 ? fma(path, -1.0 / 12.0, 0.5)
-                             : inverse + (1.0 - 1.0 / stopped);
-}
-
 /** Positions and 1/distances, with DEEP those of the layer's mean depth. */
 template <bool TABLE, bool DEEP>
 static __device__ __forceinline__ four aim_pixels(const row_job &p, const row_points &row,
@@ -255,9 +235,9 @@ static __device__ __forceinline__ four aim_pixels(const row_job &p, const row_po
         x.r[i] = inverse_root(square);
         if (DEEP) {
             double height = at(row.height, x.F[i]), parallax = height * x.r[i];
-            x.O[i] =
-                p.scene.det.layer_step *
-                mean_depth(p.path / parallax, parallax / p.path, layer, &x.captured[i]);
+            x.O[i] = p.scene.det.layer_step * mean_depth(p.path * inverse_of(parallax),
+                                                         parallax * p.inverse_path, layer,
+                                                         &x.captured[i]);
             x.r[i] = inverse_root(fma(x.O[i], fma(2.0, height, x.O[i]), square));
         }
     }
@@ -304,6 +284,7 @@ static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_steps *s
     job.aligned = sc->det.fpixels % PIXELS == 0 && !sc->det.mask;
     job.edge = sc->det.pixel / sc->oversample;
     job.path = sc->det.layer_step * sc->det.mu;
+    job.inverse_path = 1.0 / job.path;
     job.scale = sc->intensity_scale * term;
     job.background = (float)(sc->background * steps->weight_sum / term);
     set_polarization(&job, launch);

@@ -9,6 +9,7 @@
 #include <float.h>
 
 #include "../src/physics/pixel.h"
+#include "depth.cuh"
 #include "interference.cuh"
 
 #if defined(__CUDA_ARCH__) &&                                                            \
@@ -33,9 +34,10 @@ typedef struct tensor_job {
     const float *F2;
     nb_F2_index index;
     int N[3];
-    int first, end, add; /* octets */
-    double term;         /* F^2 when constant, else 1 */
-    double background;   /* of one ray, when this launch is the one to add it */
+    int first, end, add;       /* octets */
+    double term;               /* F^2 when constant, else 1 */
+    double background;         /* of one ray, when this launch is the one to add it */
+    double path, inverse_path; /* of a layer, attenuation lengths, and its inverse */
 } tensor_job;
 
 /** What a warp keeps beside the registers of the inner loop. */
@@ -112,17 +114,39 @@ static __device__ __forceinline__ void sum_octets(const tensor_job &p, int first
     }
 }
 
+/** nb_go_deep for a flat detector: from the layer's front face to its mean depth. */
+static __device__ __forceinline__ nb_ray go_deep(const tensor_job &p, nb_vec3 front,
+                                                 int layer)
+{
+    const nb_detector &det = p.scene.det;
+    double parallax = nb_dot(front, det.normal) * inverse_root(nb_dot(front, front));
+    float captured;
+    double depth = mean_depth(p.path * inverse_of(parallax), parallax * p.inverse_path,
+                              layer, &captured);
+    nb_ray ray;
+    ray.position = nb_add(front, nb_scale(depth * det.layer_step, det.normal));
+    ray.airpath = nb_norm(ray.position);
+    ray.direction = nb_scale(inverse_of(ray.airpath), ray.position);
+    ray.capture = captured;
+    ray.omega = p.scene.oversample_omega ? nb_solid_angle(&det, &ray) : 1.0;
+    return ray;
+}
+
 /** Direction to a sub-pixel and the weight of its ray; the fast path has flat detectors
  * only. */
-static __device__ __forceinline__ nb_vec3 aim(const nb_scene &sc, int ray_index, int f,
+static __device__ __forceinline__ nb_vec3 aim(const tensor_job &p, int ray_index, int f,
                                               int s, float *weight)
 {
+    const nb_scene &sc = p.scene;
     nb_detector det = sc.det;
     int os = sc.oversample, sub = ray_index % (os * os), layer = ray_index / (os * os);
-    double w;
+    double F = nb_subpixel(&det, os, f, sub % os), S = nb_subpixel(&det, os, s, sub / os),
+           w;
+    nb_ray ray;
     det.curved = 0;
-    nb_ray ray = nb_ray_to(&det, nb_subpixel(&det, os, f, sub % os),
-                           nb_subpixel(&det, os, s, sub / os), layer);
+    ray = det.mean_depth
+              ? go_deep(p, nb_detector_point(&det, F, S, layer * det.layer_step), layer)
+              : nb_ray_to(&det, F, S, layer);
     w = ray.capture;
     if (sc.oversample_omega)
         w *= ray.omega;
@@ -140,7 +164,7 @@ static __device__ __forceinline__ void aim_tile(const tensor_job &p, int ray, in
                                                 warp_memory *memory)
 {
     int g;
-    nb_vec3 d = aim(p.scene, ray, min(f, p.window.f1 - 1), min(s, p.window.s1 - 1),
+    nb_vec3 d = aim(p, ray, min(f, p.window.f1 - 1), min(s, p.window.s1 - 1),
                     &memory->weight[lane]);
     memory->direction[lane][0] = d.x;
     memory->direction[lane][1] = d.y;
@@ -253,6 +277,8 @@ void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_steps *st
     job.add = octets->add;
     job.term = steps->F2.at ? 1.0 : steps->F2.constant;
     job.background = octets->add ? 0.0 : sc->background * steps->weight_sum;
+    job.path = sc->det.layer_step * sc->det.mu;
+    job.inverse_path = 1.0 / job.path;
     tensor_kernel kernel =
         choose_kernel(octets->degree, job.F2 != NULL, job.weights != NULL);
     unsigned blocks = (unsigned)((tiles + WARPS - 1) / WARPS);
