@@ -9,6 +9,7 @@
 
 #include "parallel.h"
 #include "timing.h"
+#include "words.h"
 
 /** Rows of pixels, and parts of the steps, that one launch takes. */
 typedef struct band_plan {
@@ -433,11 +434,9 @@ static int may_be_present(void)
     return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
 }
 
-extern "C" const nb_backend nb_backend_cuda = {"cuda",
-                                               estimate,
-                                               open_cuda,
-                                               render,
-                                               describe,
-                                               close_cuda,
-                                               &nb_cuda_device_entries,
+extern "C" const nb_backend nb_backend_cuda = {"cuda",        nb_cuda_words,
+                                               nb_cuda_parse, &nb_cuda_feature,
+                                               estimate,      open_cuda,
+                                               render,        describe,
+                                               close_cuda,    &nb_cuda_device_entries,
                                                may_be_present};

@@ -11,7 +11,7 @@ NVCC_ARCH ?= $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$a$(comma)code=sm_$a
     $(foreach a,$(filter $(CUDA_ARCH),$(lastword $(CUDA_ARCHES))),\
         -gencode arch=compute_$a$(comma)code=compute_$a)
 # No contraction: fma() where it is meant, as on the CPU.  Never -ftz or fast-math (interference.cuh).
-NVCC_FLAGS ?= -O3 -std=c++17 -fmad=false -Xcompiler -Wall$(comma)-Wextra
+NVCC_FLAGS ?= -O3 -std=c++17 -DNB_GPU=1 -fmad=false -Xcompiler -Wall$(comma)-Wextra
 
 # Files without kernels need no more than one architecture.
 CUDA_HOST_ONLY := backend choose_path device download made scene_device

@@ -12,6 +12,7 @@ typedef int nb_cuda_stub_is_empty; /* a file needs a declaration */
 
 #include "../src/base/error.h"
 #include "timing.h"
+#include "words.h"
 
 #define REASON "built without CUDA (nvcc was not found)"
 
@@ -80,7 +81,15 @@ static int never(void)
     return 0;
 }
 
-const nb_backend nb_backend_cuda = {"cuda",   estimate,      open_nothing, render,
-                                    describe, close_nothing, NULL,         never};
+const nb_backend nb_backend_cuda = {.name = "cuda",
+                                    .words = nb_cuda_words,
+                                    .parse = nb_cuda_parse,
+                                    .feature = &nb_cuda_feature,
+                                    .estimate = estimate,
+                                    .open = open_nothing,
+                                    .render = render,
+                                    .describe = describe,
+                                    .close = close_nothing,
+                                    .present = never};
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** For benchmarks: what the vtable does not tell. */
+/** For checks and benchmarks of this backend alone. */
 #ifndef NB_CUDA_TIMING_H
 #define NB_CUDA_TIMING_H
 
@@ -8,6 +8,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+extern const nb_backend nb_backend_cuda;
 
 /** Time on the device between the first and the last kernel of the last render,
  * seconds; NaN when there was none.  Tables of steps and transfers are not in it. */

@@ -114,7 +114,7 @@ static nb_status build(nb_sim *sim, nb_error *err)
     st = nb_backend_choose(&sim->model.scene, cfg->device, &sim->options, &sim->backend,
                            sim->backend_line, sizeof sim->backend_line, err);
     if (!st)
-        nb_sim_device_warm(sim, sim->backend);
+        nb_sim_device_warm(sim, sim->backend, sim->options.device_index);
     sim->times.scene = nb_monotonic_seconds() - start;
     return st;
 }
@@ -131,11 +131,13 @@ static nb_status check_libraries(const nb_config *cfg, nb_error *err)
 static nb_status prepare(nb_sim *sim, nb_error *err)
 {
     double start = nb_monotonic_seconds();
+    const nb_backend *named;
+    nb_device device;
     nb_status st;
     if ((st = nb_check_config(&sim->cfg, err)))
         return st;
-    if (strncmp(sim->cfg.device, "cuda", 4) == 0)
-        nb_sim_device_warm(sim, &nb_backend_cuda);
+    if ((named = nb_backend_of(sim->cfg.device, &device)))
+        nb_sim_device_warm(sim, named, device.index);
     if ((st = check_libraries(&sim->cfg, err)) || (st = nb_load_headers(sim, err)) ||
         (st = nb_settle_crystal(&sim->cfg, &sim->hooks, err)) ||
         (st = nb_check_config(&sim->cfg, err)) || (st = nb_load_inputs(sim, err)))

@@ -256,7 +256,8 @@ nb_status nb_check_config(const nb_config *cfg, nb_error *err)
             "crystal are lit; give one of them",
             cfg->blocks, cfg->crystal_volume_um3);
     if ((st = check_texts(cfg, err)) || (st = check_wholes(cfg, err)) ||
-        (st = check_numbers(cfg, err)) || (st = check_vectors(cfg, err)))
+        (st = check_numbers(cfg, err)) || (st = check_vectors(cfg, err)) ||
+        (st = nb_device_check(cfg->device, err)))
         return st;
     return nb_check_png(&cfg->png, err);
 }

@@ -26,9 +26,8 @@ static void *warm(void *user)
     return NULL;
 }
 
-void nb_sim_device_warm(nb_sim *sim, const nb_backend *backend)
+void nb_sim_device_warm(nb_sim *sim, const nb_backend *backend, int device_index)
 {
-    const char *colon = strchr(sim->cfg.device, ':');
     struct nb_warming *w;
     if (sim->warming || !backend->device)
         return;
@@ -36,7 +35,7 @@ void nb_sim_device_warm(nb_sim *sim, const nb_backend *backend)
     if (!w)
         return; /* open will take the time then */
     w->backend = backend;
-    w->device_index = colon ? atoi(colon + 1) : -1;
+    w->device_index = device_index;
     if (pthread_create(&w->thread, NULL, warm, w))
         nb_free(w);
     else

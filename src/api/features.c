@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The optional parts of this build. */
 #include "../nanobragg.h"
+#include "../render/backend.h"
 
 #ifdef NB_HAVE_OPENMP
 #define OPENMP_STATE 1, "threads"
 #else
 #define OPENMP_STATE 0, "one thread only: build with a compiler that has OpenMP"
-#endif
-#ifdef NB_HAVE_CUDA
-#define CUDA_STATE 1, NB_CUDA_VERSION
-#else
-#define CUDA_STATE 0, "-device cuda is off: install nvcc and rebuild"
 #endif
 #ifdef NB_HAVE_RANDOM123
 #define RANDOM123_STATE 1, NB_RANDOM123_VERSION
@@ -61,22 +57,27 @@
 #define MPI_STATE 0, "a series under mpirun is off: install libmpich-dev and rebuild"
 #endif
 
-const nb_feature *nb_features(size_t *count)
+static const nb_feature features[] = {
+    {"OpenMP", OPENMP_STATE},
+    {"Random123", RANDOM123_STATE},
+    {"libtiff", TIFF_STATE},
+    {"libpng", PNG_STATE},
+    {"cJSON", CJSON_STATE},
+    {"HDF5", HDF5_STATE},
+    {"libdeflate", LIBDEFLATE_STATE},
+    {"zlib", ZLIB_STATE},
+    {"LZ4", LZ4_STATE},
+    {"MPI", MPI_STATE},
+};
+
+/** OpenMP, then the backends' parts, then the libraries. */
+const nb_feature *nb_feature_at(int i)
 {
-    static const nb_feature features[] = {
-        {"OpenMP", OPENMP_STATE},
-        {"CUDA", CUDA_STATE},
-        {"Random123", RANDOM123_STATE},
-        {"libtiff", TIFF_STATE},
-        {"libpng", PNG_STATE},
-        {"cJSON", CJSON_STATE},
-        {"HDF5", HDF5_STATE},
-        {"libdeflate", LIBDEFLATE_STATE},
-        {"zlib", ZLIB_STATE},
-        {"LZ4", LZ4_STATE},
-        {"MPI", MPI_STATE},
-    };
-    if (count)
-        *count = sizeof features / sizeof *features;
-    return features;
+    const int count = sizeof features / sizeof *features;
+    if (i <= 0)
+        return i ? NULL : features;
+    for (const nb_backend *const *b = nb_backends; *b; b++)
+        if ((*b)->feature && --i == 0)
+            return (*b)->feature;
+    return i < count ? &features[i] : NULL;
 }

@@ -50,9 +50,9 @@ nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *ho
 /** A seed that nobody typed: from the clock, small enough to be typed again. */
 int64_t nb_seed_from_clock(void);
 
-/** Start, in a thread of its own, the device that the configuration names; joined by
- * nb_sim_device_join, which nb_sim_free and the first render call. */
-void nb_sim_device_warm(nb_sim *sim, const nb_backend *backend);
+/** Start a backend's device, if it has one, in a thread of its own.  nb_sim_device_join waits for it;
+ * nb_sim_free and the first render call that. */
+void nb_sim_device_warm(nb_sim *sim, const nb_backend *backend, int device_index);
 void nb_sim_device_join(nb_sim *sim);
 
 /** The simulation's own memory for an image.  Errors: NB_ERR_NOMEM, before the system would lend

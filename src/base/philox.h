@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __CUDACC__
+#ifdef NB_GPU
 #define NB_PHILOX_HD static __host__ __device__ inline
 #else
 #define NB_PHILOX_HD static inline

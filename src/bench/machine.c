@@ -57,12 +57,10 @@ static void look_up(const char *path, const char *key, char *value, size_t size)
 
 static void add_features(cJSON *to)
 {
-    size_t count;
-    const nb_feature *features = nb_features(&count);
+    const nb_feature *part;
     cJSON *o = cJSON_AddObjectToObject(to, "features");
-    for (size_t i = 0; i < count; i++)
-        cJSON_AddStringToObject(o, features[i].name,
-                                features[i].present ? features[i].detail : "absent");
+    for (int i = 0; (part = nb_feature_at(i)); i++)
+        cJSON_AddStringToObject(o, part->name, part->present ? part->detail : "absent");
 }
 
 void nb_bench_add_machine(cJSON *root)

@@ -150,11 +150,20 @@ static nb_status take_batches(void *t, char **v, nb_error *err)
                      &((nb_bench_options *)t)->batches, err);
 }
 
-static int is_device(const char *word)
+int nb_bench_names_device(const char *word)
 {
-    size_t digits = strncmp(word, "cuda:", 5) ? 0 : strspn(word + 5, "0123456789");
-    return !strcmp(word, "cpu") || !strcmp(word, "cuda") ||
-           (digits && digits < 4 && !word[5 + digits]);
+    return strcmp(word, "auto") && !strstr(word, ":all");
+}
+
+static nb_status bad_devices(const char *text, nb_error *err)
+{
+    char list[128] = "";
+    const char *word;
+    for (int i = 0; (word = nb_device_word(i)); i++)
+        if (nb_bench_names_device(word))
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%s, ", word);
+    return nb_cli_fail(err, "-devices '%.60s': must be up to %d of %sseparated by commas",
+                       text, NB_BENCH_DEVICES_MAX, list);
 }
 
 static nb_status take_devices(void *t, char **v, nb_error *err)
@@ -164,13 +173,9 @@ static nb_status take_devices(void *t, char **v, nb_error *err)
     char word[32];
     o->device_count = 0;
     while (*cursor || !o->device_count) {
-        if (!next_word(&cursor, word, sizeof word) || !is_device(word) ||
-            o->device_count == NB_BENCH_DEVICES_MAX)
-            return nb_cli_fail(
-                err,
-                "-devices '%.60s': must be up to %d of cpu, cuda, cuda:N, separated by "
-                "commas",
-                v[0], NB_BENCH_DEVICES_MAX);
+        if (!next_word(&cursor, word, sizeof word) || !nb_bench_names_device(word) ||
+            nb_device_check(word, NULL) || o->device_count == NB_BENCH_DEVICES_MAX)
+            return bad_devices(v[0], err);
         memcpy(o->devices[o->device_count++], word, sizeof word);
     }
     return NB_OK;
@@ -258,8 +263,8 @@ const nb_sub_option nb_bench_option_table[] = {
     {"sweeps", 1, "name,...",
      "of size, precision, threads, oversample, domains, batch, breakdown (default: all)",
      take_sweeps},
-    {"devices", 1, "name,...", "cpu, cuda, cuda:N (default: cpu, and cuda if it starts)",
-     take_devices},
+    {"devices", 1, "name,...",
+     "as -device takes them (default: cpu, and a GPU if it starts)", take_devices},
     {"precisions", 1, "name,...", "of the precision sweep (default: double,mixed,single)",
      take_precisions},
     {"isas", 1, "name,...", "of the precision sweep (default: all that run here)",

@@ -31,7 +31,7 @@ typedef struct nb_bench_options {
     nb_bench_list sizes, oversamples, domains, threads, batches;
     nb_bench_list cases, isas, precisions; /* their numbers */
     nb_bench_list sweeps;
-    int device_count; /* 0: cpu, and cuda if it starts */
+    int device_count; /* 0: cpu, and each GPU that starts */
     char devices[NB_BENCH_DEVICES_MAX][32];
     int repeats, at; /* 0: not typed */
     double limit;    /* seconds; 0: not typed */
@@ -43,6 +43,9 @@ typedef struct nb_bench_options {
     const char *outdir, *name, *from; /* NULL: not typed */
     nb_bench_own own;
 } nb_bench_options;
+
+/** Does a word of -device stand for one device that the user has chosen? */
+int nb_bench_names_device(const char *word);
 
 extern const nb_sub_option nb_bench_option_table[];
 const char *nb_bench_sweep_name(nb_bench_sweep sweep);

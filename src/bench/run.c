@@ -53,6 +53,7 @@ static int renders(const nb_bench *b, const char *device, char *why, size_t size
 static nb_status find_devices(nb_bench *b, nb_error *err)
 {
     const nb_bench_options *o = b->opt;
+    const char *word;
     char why[300];
     for (int i = 0; i < o->device_count; i++) {
         memcpy(b->devices[b->device_count++], o->devices[i], sizeof *b->devices);
@@ -61,9 +62,12 @@ static nb_status find_devices(nb_bench *b, nb_error *err)
     }
     if (o->device_count)
         return NB_OK;
-    snprintf(b->devices[b->device_count++], sizeof *b->devices, "cpu");
-    if (renders(b, "cuda", why, sizeof why))
-        snprintf(b->devices[b->device_count++], sizeof *b->devices, "cuda");
+    for (int i = 0; (word = nb_device_word(i)); i++) {
+        int plain = nb_bench_names_device(word) && !strchr(word, ':');
+        if (plain && b->device_count < NB_BENCH_DEVICES_MAX &&
+            (!strcmp(word, "cpu") || renders(b, word, why, sizeof why)))
+            snprintf(b->devices[b->device_count++], sizeof *b->devices, "%s", word);
+    }
     return NB_OK;
 }
 

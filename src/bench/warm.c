@@ -152,8 +152,7 @@ static nb_status repeat_both(nb_bench *b, nb_bench_point *p, repetition *r,
                              const known_picture *picture, nb_error *err)
 {
     nb_status st = repeat(b, p, r, picture, err);
-    if (st || p->left_out[0] || strncmp(p->job.device, "cuda", 4) ||
-        strcmp(p->sweep, "size"))
+    if (st || p->left_out[0] || !strcmp(p->job.device, "cpu") || strcmp(p->sweep, "size"))
         return st;
     r->image = NULL;
     r->times = &p->resident;

@@ -123,12 +123,10 @@ void nb_help_flags(FILE *out)
 
 void nb_help_version(FILE *out)
 {
-    size_t count;
-    const nb_feature *features = nb_features(&count);
+    const nb_feature *part;
 
     fprintf(out, "nanobragg %s\n", nb_version());
-    for (size_t i = 0; i < count; i++)
-        fprintf(out, "  %-12s %-4s %s\n", features[i].name,
-                features[i].present ? "yes" : "no",
-                features[i].detail ? features[i].detail : "");
+    for (int i = 0; (part = nb_feature_at(i)); i++)
+        fprintf(out, "  %-12s %-4s %s\n", part->name, part->present ? "yes" : "no",
+                part->detail ? part->detail : "");
 }

@@ -205,6 +205,7 @@ static int is_numeric(const nb_option *option)
 
 static void bash_words(FILE *out, const nb_option *option)
 {
+    const char *device;
     fputs("    ", out);
     bash_spellings(out, option);
     fputs(")\n        mapfile -t COMPREPLY < <(compgen -W '", out);
@@ -214,8 +215,9 @@ static void bash_words(FILE *out, const nb_option *option)
             fprintf(out, "%s%s", w == option->words ? "" : " ", w->text);
         break;
     case NB_OPT_DEVICE:
-        for (const char *const *w = nb_device_words(); *w; w++)
-            fprintf(out, "%s%s", w == nb_device_words() ? "" : " ", *w);
+        for (int i = 0; (device = nb_device_word(i)); i++)
+            if (!nb_device_check(device, NULL)) /* not the one with N for a number */
+                fprintf(out, "%s%s", i ? " " : "", device);
         break;
     default:
         fputs(option->kind == NB_OPT_MISSET ? "random" : "inf", out);

@@ -491,9 +491,3 @@ const nb_option *nb_option_table(size_t *count)
     *count = sizeof rows / sizeof *rows;
     return rows;
 }
-
-const char *const *nb_device_words(void)
-{
-    static const char *const words[] = {"auto", "cpu", "cuda", "cuda:all", NULL};
-    return words;
-}

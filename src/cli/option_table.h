@@ -65,7 +65,7 @@ typedef enum nb_option_kind {
     NB_OPT_CELL,   /* one to six numbers */
     NB_OPT_MISSET, /* a word with `rand` in it, or three angles */
     NB_OPT_DEPTH,  /* a number, or a word with `inf` in it */
-    NB_OPT_DEVICE, /* auto, cpu, cuda, cuda:N */
+    NB_OPT_DEVICE, /* a word of nb_device_word */
     NB_OPT_TIME,   /* may be followed by `json` */
     NB_OPT_HELP,   /* may be followed by a group, a flag or a word */
     NB_OPT_TEXT,   /* one argument, for `convert` */
@@ -106,8 +106,5 @@ typedef struct nb_option {
 
 /** The table, `*count` rows; static memory. */
 const nb_option *nb_option_table(size_t *count);
-
-/** Words of NB_OPT_DEVICE, NULL-terminated, for help and completion. */
-const char *const *nb_device_words(void);
 
 #endif

@@ -294,22 +294,11 @@ static nb_status parse_depth(parser *p)
 static nb_status parse_device(parser *p)
 {
     const char *text = take(p, 1, 0);
-    const char *digits;
 
     if (!text)
         return NB_ERR_INPUT;
-    digits = strncmp(text, "cuda:", 5) || !strcmp(text, "cuda:all") ? NULL : text + 5;
-    if (digits) {
-        size_t length = strlen(digits);
-        if (length < 1 || length > 3 || strspn(digits, "0123456789") != length)
-            return bad_word(p, text);
-    } else {
-        const char *const *word = nb_device_words();
-        while (*word && strcmp(text, *word))
-            word++;
-        if (!*word)
-            return bad_word(p, text);
-    }
+    if (!text[0] || nb_device_check(text, NULL))
+        return bad_word(p, text);
     snprintf(p->cli->cfg.device, sizeof p->cli->cfg.device, "%s", text);
     return NB_OK;
 }

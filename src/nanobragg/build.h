@@ -3,8 +3,6 @@
 #ifndef NANOBRAGG_BUILD_H
 #define NANOBRAGG_BUILD_H
 
-#include <stddef.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -13,12 +11,12 @@ extern "C" {
 
 /** One optional part of this build. */
 typedef struct nb_feature {
-    const char *name; /* libtiff, libpng, OpenMP, CUDA, ... */
+    const char *name; /* libtiff, libpng, OpenMP, ... */
     int present;
     const char *detail; /* version, or what is off without it */
 } nb_feature;
-/** Optional parts, `*count` of them; static memory. */
-const nb_feature *nb_features(size_t *count);
+/** Optional part i, NULL past the last; static memory. */
+const nb_feature *nb_feature_at(int i);
 const char *nb_version(void);
 
 #ifdef __cplusplus

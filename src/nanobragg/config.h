@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "error.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -216,8 +218,8 @@ typedef struct nb_config {
     int threads; /* 0 auto */
     nb_isa isa;
     nb_precision precision;
-    char device[32]; /* auto | cpu | cuda | cuda:N | cuda:all (series: frames on every GPU; one
-                        image: the first); "" = auto */
+    char device[32]; /* one of nb_device_word; "" = auto.  Words that end in ":all" share the
+                        frames of a series among the GPUs; one image is made by the first */
     double max_read_MB; /* memory for what a small input file declares; 0: 500.  Ten times the
                            file's own size is always allowed */
     int device_alone;        /* of this process: nb_sim_write may shut it down */
@@ -226,6 +228,12 @@ typedef struct nb_config {
 
 /** Every field unset or at its default.  cfg is written whole. */
 void nb_config_defaults(nb_config *cfg);
+
+/** Word i of -device, NULL past the last: "auto", "cpu", then those of each kind of GPU.  A capital N
+ * stands for a number, from 0.  Static memory. */
+const char *nb_device_word(int i);
+/** Errors: NB_ERR_INPUT for a text that is no word of -device. */
+nb_status nb_device_check(const char *word, nb_error *err);
 
 #ifdef __cplusplus
 }

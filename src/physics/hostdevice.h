@@ -3,7 +3,7 @@
 #ifndef NB_PHYSICS_HOSTDEVICE_H
 #define NB_PHYSICS_HOSTDEVICE_H
 
-#ifdef __CUDACC__
+#ifdef NB_GPU
 #define NB_HD static __host__ __device__ inline
 #else
 #define NB_HD static inline

@@ -17,6 +17,12 @@ typedef struct nb_render_options {
     int images;       /* how many will be rendered, for the choice of a backend; 0: one */
 } nb_render_options;
 
+/** What a word of -device asks of its backend. */
+typedef struct nb_device {
+    int index; /* -1: any */
+    int all;   /* every device of the host, for the frames of a series */
+} nb_device;
+
 /** What a backend may take along; opaque to others. */
 typedef struct nb_backend_state nb_backend_state;
 
@@ -79,6 +85,11 @@ typedef struct nb_backend_device {
 
 typedef struct nb_backend {
     const char *name;
+    /** Words of -device that ask for it, N for a number, NULL-terminated; NULL: none does. */
+    const char *const *words;
+    /** 1 if word is one of them; *device is filled then.  NULL without words. */
+    int (*parse)(const char *word, nb_device *device);
+    const nb_feature *feature; /* its line of nb_feature_at, or NULL */
     /** Estimated seconds for options->images of this scene, start-up included, or < 0 with the reason
      * why it cannot (why: one line). */
     double (*estimate)(const nb_scene *scene, const nb_render_options *options, char *why,
@@ -98,6 +109,8 @@ typedef struct nb_backend {
 } nb_backend;
 
 extern const nb_backend nb_backend_scalar; /* double precision, the readable truth */
-extern const nb_backend nb_backend_cuda; /* cuda/, or a stub that says why it is not there */
+
+/** All backends, NULL-terminated: the one list of them. */
+extern const nb_backend *const nb_backends[];
 
 #endif

@@ -2,7 +2,6 @@
 #include "choose.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../base/error.h"
@@ -12,10 +11,12 @@
 /* Seconds.  A first guess of the CPU's time may be wrong by a factor of three: from here on a few rows
  * are timed. */
 #define WORTH_TIMING 0.1
-/* No process with a device takes less (reports/cuda): below it there is nothing to ask. */
+/* No process with a device takes less (reports/): below it there is nothing to ask. */
 #define DEVICE_LEAST 0.3
 /* Of a device's start, asking what it is takes so much: spent already when the answer is there. */
 #define ASKING 0.15
+/* The word that leaves the choice to us. */
+#define AUTOMATIC "auto"
 
 /* The vector renderer, unless the reference was asked for by name. */
 const nb_backend *nb_backend_cpu(const nb_render_options *options)
@@ -23,29 +24,54 @@ const nb_backend *nb_backend_cpu(const nb_render_options *options)
     return options->isa == NB_ISA_SCALAR ? &nb_backend_scalar : &nb_backend_simd;
 }
 
-/** The index after "cuda:", -1 for plain "cuda" and for "cuda:all", of which a series makes more,
- * -2 for anything else. */
-static int cuda_index(const char *device)
+const char *nb_device_word(int i)
 {
-    char *end;
-    long index;
-    if (strcmp(device, "cuda") == 0 || strcmp(device, "cuda:all") == 0)
-        return -1;
-    if (strncmp(device, "cuda:", 5) != 0 || device[5] < '0' || device[5] > '9')
-        return -2;
-    index = strtol(device + 5, &end, 10);
-    return *end == 0 && index < 1024 ? (int)index : -2;
+    if (i == 0)
+        return AUTOMATIC;
+    for (const nb_backend *const *b = nb_backends; *b && i > 0; b++)
+        for (const char *const *word = (*b)->words; word && *word; word++)
+            if (--i == 0)
+                return *word;
+    return NULL;
 }
 
-static nb_status take_cuda(const nb_scene *scene, const nb_render_options *options,
-                           const char *device, const nb_backend **backend, char *reason,
-                           size_t reason_size, nb_error *err)
+const nb_backend *nb_backend_of(const char *word, nb_device *device)
+{
+    for (const nb_backend *const *b = nb_backends; *b; b++)
+        if ((*b)->parse && (*b)->parse(word, device))
+            return *b;
+    *device = (nb_device){-1, 0};
+    return NULL;
+}
+
+static int is_automatic(const char *word)
+{
+    return !word[0] || strcmp(word, AUTOMATIC) == 0;
+}
+
+nb_status nb_device_check(const char *word, nb_error *err)
+{
+    char list[200] = "";
+    const char *known;
+    nb_device device;
+    NB_REFUSE_NULL(word);
+    if (is_automatic(word) || nb_backend_of(word, &device))
+        return NB_OK;
+    for (int i = 0; (known = nb_device_word(i)); i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "",
+                 known);
+    return nb_fail(err, NB_ERR_INPUT, "-device %.40s: must be one of %s", word, list);
+}
+
+/** A backend with a device, as somebody has asked for it. */
+static nb_status take_named(const nb_scene *scene, const nb_render_options *options,
+                            const char *word, const nb_backend *backend, char *reason,
+                            size_t reason_size, nb_error *err)
 {
     char why[200] = "";
-    if (nb_backend_cuda.estimate(scene, options, why, sizeof why) < 0)
-        return nb_fail(err, NB_ERR_UNSUPPORTED, "-device %s: %s; use -device cpu", device,
+    if (backend->estimate(scene, options, why, sizeof why) < 0)
+        return nb_fail(err, NB_ERR_UNSUPPORTED, "-device %s: %s; use -device cpu", word,
                        why);
-    *backend = &nb_backend_cuda;
     snprintf(reason, reason_size, "%s", why);
     return NB_OK;
 }
@@ -59,39 +85,67 @@ static double time_cpu(const nb_backend *backend, const nb_scene *scene,
     return measured < 0 ? guess : measured * images;
 }
 
-nb_status nb_backend_choose(const nb_scene *scene, const char *device,
+/** What a backend says of a scene. */
+typedef struct offer {
+    const nb_backend *backend; /* NULL: nobody offers */
+    double seconds;            /* < 0: it cannot, why says it */
+    char why[200];
+} offer;
+
+static int may_have_device(void)
+{
+    for (const nb_backend *const *b = nb_backends; *b; b++)
+        if ((*b)->present && (*b)->present())
+            return 1;
+    return 0;
+}
+
+/** The fastest device of this machine. */
+static offer ask_devices(const nb_scene *scene, const nb_render_options *options)
+{
+    offer best = {NULL, -1, ""};
+    for (const nb_backend *const *b = nb_backends; *b; b++) {
+        offer o = {*b, -1, ""};
+        if (!(*b)->present || !(*b)->present())
+            continue;
+        o.seconds = (*b)->estimate(scene, options, o.why, sizeof o.why);
+        if (o.seconds < 0 || (best.backend && o.seconds >= best.seconds))
+            continue;
+        best = o;
+    }
+    if (best.backend)
+        best.seconds = best.seconds > ASKING ? best.seconds - ASKING : 0;
+    return best;
+}
+
+nb_status nb_backend_choose(const nb_scene *scene, const char *word,
                             nb_render_options *options, const nb_backend **backend,
                             char *reason, size_t reason_size, nb_error *err)
 {
-    int automatic = device[0] == 0 || strcmp(device, "auto") == 0;
-    char why_cpu[200] = "", why_cuda[200] = "";
-    double cpu, cuda = -1;
-    options->device_index = -1;
-    if (!automatic && strcmp(device, "cpu") != 0) {
-        options->device_index = cuda_index(device);
-        if (options->device_index == -2)
-            return nb_fail(err, NB_ERR_INPUT,
-                           "-device %s: must be auto, cpu, cuda, cuda:N or cuda:all",
-                           device);
-        return take_cuda(scene, options, device, backend, reason, reason_size, err);
+    nb_device device;
+    const nb_backend *named = nb_backend_of(word, &device);
+    offer cpu = {nb_backend_cpu(options), 0, ""}, other = {NULL, -1, ""};
+    options->device_index = device.index;
+    if (!named && !is_automatic(word))
+        return nb_device_check(word, err);
+    *backend = named && named->present ? named : cpu.backend;
+    if (*backend != cpu.backend)
+        return take_named(scene, options, word, named, reason, reason_size, err);
+    cpu.seconds = cpu.backend->estimate(scene, options, cpu.why, sizeof cpu.why);
+    if (!named && options->isa == NB_ISA_AUTO && may_have_device()) {
+        if (cpu.seconds > WORTH_TIMING)
+            cpu.seconds = time_cpu(cpu.backend, scene, options, cpu.seconds);
+        if (cpu.seconds < 0 || cpu.seconds > DEVICE_LEAST)
+            other = ask_devices(scene, options);
     }
-    *backend = nb_backend_cpu(options);
-    cpu = (*backend)->estimate(scene, options, why_cpu, sizeof why_cpu);
-    if (automatic && options->isa == NB_ISA_AUTO && nb_backend_cuda.present()) {
-        cpu = cpu > WORTH_TIMING ? time_cpu(*backend, scene, options, cpu) : cpu;
-        if (cpu < 0 || cpu > DEVICE_LEAST)
-            cuda = nb_backend_cuda.estimate(scene, options, why_cuda, sizeof why_cuda);
-        if (cuda >= 0)
-            cuda = cuda > ASKING ? cuda - ASKING : 0;
-    }
-    if (cuda >= 0 && (cpu < 0 || cuda < cpu)) {
-        *backend = &nb_backend_cuda;
+    if (other.backend && (cpu.seconds < 0 || other.seconds < cpu.seconds)) {
+        *backend = other.backend;
         snprintf(reason, reason_size, "%s: about %.2g s against %.2g s on the CPU",
-                 why_cuda, cuda, cpu);
+                 other.why, other.seconds, cpu.seconds);
         return NB_OK;
     }
-    if (cpu < 0)
-        return nb_fail(err, NB_ERR_UNSUPPORTED, "-device cpu: %s", why_cpu);
-    snprintf(reason, reason_size, "%s", why_cpu);
+    if (cpu.seconds < 0)
+        return nb_fail(err, NB_ERR_UNSUPPORTED, "-device cpu: %s", cpu.why);
+    snprintf(reason, reason_size, "%s", cpu.why);
     return NB_OK;
 }

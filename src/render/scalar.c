@@ -64,5 +64,9 @@ static void close_scalar(nb_backend_state *state)
     nb_free(state);
 }
 
-const nb_backend nb_backend_scalar = {"scalar", estimate,     open_scalar, render,
-                                      describe, close_scalar, NULL,        NULL};
+const nb_backend nb_backend_scalar = {.name = "scalar",
+                                      .estimate = estimate,
+                                      .open = open_scalar,
+                                      .render = render,
+                                      .describe = describe,
+                                      .close = close_scalar};

@@ -2,6 +2,7 @@
 #include "simd.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
@@ -157,5 +158,19 @@ static void close_simd(nb_backend_state *state)
     nb_free(state);
 }
 
-const nb_backend nb_backend_simd = {"simd",   estimate,   open_simd, render,
-                                    describe, close_simd, NULL,      NULL};
+static const char *const words[] = {"cpu", NULL};
+
+static int parse(const char *word, nb_device *device)
+{
+    *device = (nb_device){-1, 0};
+    return strcmp(word, words[0]) == 0;
+}
+
+const nb_backend nb_backend_simd = {.name = "simd",
+                                    .words = words,
+                                    .parse = parse,
+                                    .estimate = estimate,
+                                    .open = open_simd,
+                                    .render = render,
+                                    .describe = describe,
+                                    .close = close_simd};

@@ -338,9 +338,6 @@ static int only_counts(const nb_frames *f)
             (t.format == NB_FRAME_TIFF && f->base.tiff_bits == 16));
 }
 
-static const char *const renderers[] = {"scalar", "sse2", "avx2",
-                                        "avx512", "neon", "cuda"};
-
 static uint64_t hash_renderer(uint64_t h, const char *name)
 {
     return nb_hash_bytes(h, name, strlen(name));
@@ -363,8 +360,11 @@ uint64_t nb_fingerprint_renderer(uint64_t hash, const nb_sim *base,
 
 const char *nb_fingerprint_maker(uint64_t hash, uint64_t whole)
 {
-    for (size_t i = 0; i < sizeof renderers / sizeof *renderers; i++)
-        if (hash_renderer(hash, renderers[i]) == whole)
-            return renderers[i];
+    for (int isa = NB_ISA_SCALAR; isa <= NB_ISA_NEON; isa++)
+        if (hash_renderer(hash, nb_isa_name((nb_isa)isa)) == whole)
+            return nb_isa_name((nb_isa)isa);
+    for (const nb_backend *const *b = nb_backends; *b; b++)
+        if (hash_renderer(hash, (*b)->name) == whole)
+            return (*b)->name;
     return NULL;
 }

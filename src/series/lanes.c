@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "lanes.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "../base/memory.h"
 
-nb_lane_devices nb_lane_devices_of(const char *device, int there, int n, int processes)
+nb_lane_devices nb_lane_devices_of(const nb_device *asked, int there, int n, int processes)
 {
-    nb_lane_devices d = {-1, 0, 1};
-    if (device[0] && strncmp(device, "cuda:", 5) == 0 && strcmp(device, "cuda:all") != 0) {
-        d.first = atoi(device + 5);
-    } else if (strcmp(device, "cuda:all") == 0 && n < there) {
+    nb_lane_devices d = {asked->index, 0, 1};
+    if (asked->index >= 0)
+        return d;
+    if (asked->all && n < there) {
         d.first = n;
         d.step = processes;
         d.count = (there - 1 - n) / processes + 1;

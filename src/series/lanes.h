@@ -26,8 +26,9 @@ typedef struct nb_lane_devices {
     int first, step, count;
 } nb_lane_devices;
 
-/** Those of this -device, out of `there` of the host, for the nth of `processes` on it. */
-nb_lane_devices nb_lane_devices_of(const char *device, int there, int n, int processes);
+/** Those that were asked for, out of `there` of the host, for the nth of `processes` on it. */
+nb_lane_devices nb_lane_devices_of(const nb_device *asked, int there, int n,
+                                   int processes);
 
 /** Renderers of this backend, one for each device. */
 nb_status nb_lanes_open(nb_lanes *lanes, const nb_backend *backend,

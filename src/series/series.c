@@ -89,12 +89,14 @@ static nb_status open_lanes(nb_run *run, nb_error *err)
     nb_sim *base = run->base;
     nb_lane_devices devices = {-1, 0, run->threads};
     char more[32];
-    if (base->backend == &nb_backend_cuda) {
-        devices = nb_lane_devices_of(base->cfg.device, base->backend->device->count(),
+    if (base->backend->device) {
+        nb_device asked;
+        (void)nb_backend_of(base->cfg.device, &asked);
+        devices = nb_lane_devices_of(&asked, base->backend->device->count(),
                                      nb_ranks_local_rank(run->ranks),
                                      nb_ranks_local_count(run->ranks));
         /* an image that failed there is an error, not another renderer's */
-        strcpy(base->cfg.device, "cuda");
+        snprintf(base->cfg.device, sizeof base->cfg.device, "%s", base->backend->name);
         if (devices.count > 1) {
             snprintf(more, sizeof more, "; %d devices", devices.count);
             strncat(run->progress.backend, more,

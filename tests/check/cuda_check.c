@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "common.h"
-#include "render/backend.h"
+#include "../../cuda/timing.h"
 
 enum { PRECISIONS = CHECK_PRECISIONS };
 

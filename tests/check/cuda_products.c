@@ -16,7 +16,7 @@
 #include "image/poisson.h"
 #include "image/quantize.h"
 #include "image/statistics.h"
-#include "render/backend.h"
+#include "../../cuda/timing.h"
 
 enum { DECADES = 15, LOWEST = -3 };
 

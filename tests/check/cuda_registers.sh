@@ -38,7 +38,7 @@ export random=
 
 compile() {
     local arch=${1%.*} file=${1#*.}
-    "$NVCC" -O3 -std=c++17 -fmad=false -Xcompiler -Wall,-Wextra -Xptxas -v $random \
+    "$NVCC" -O3 -std=c++17 -DNB_GPU=1 -fmad=false -Xcompiler -Wall,-Wextra -Xptxas -v $random \
         -gencode "arch=compute_$arch,code=sm_$arch" -c "cuda/$file.cu" -o "$work/$1.o" \
         >"$work/$1" 2>&1 || echo "error: $file.cu does not compile" >>"$work/$1"
 }

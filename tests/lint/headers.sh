@@ -49,11 +49,11 @@ if [ -n "${NVCC:-}" ]; then
     for header in src/physics/*.h; do
         printf '#include "%s"\n' "$header"
     done >"$work/all.cu"
-    alone "CUDA C++ (all of src/physics)" src/physics "$NVCC" -std=c++17 -cuda -I. \
+    alone "CUDA C++ (all of src/physics)" src/physics "$NVCC" -std=c++17 -DNB_GPU=1 -cuda -I. \
         -o "$work/all.ii" "$work/all.cu"
     for header in $device; do
         printf '#include "%s"\n' "$header" >"$work/one.cu"
-        alone "CUDA C++" "$header" "$NVCC" -std=c++17 -cuda -I. -o "$work/one.ii" "$work/one.cu"
+        alone "CUDA C++" "$header" "$NVCC" -std=c++17 -DNB_GPU=1 -cuda -I. -o "$work/one.ii" "$work/one.cu"
     done
 fi
 exit $failed

@@ -44,6 +44,14 @@ hdf5_reads() {
         grep -vE '^src/io/hdf5_(get\.c|lib\.h):' | sed 's/^/    /' | grep .
 }
 
+# A backend is named in the registry.  The parameters' table has the words of -device for its users,
+# which tests/unit/test_options.c compares with the backends'.
+registry() {
+    ! grep -rni cuda src --include='*.[ch]' |
+        grep -vE '^src/render/registry\.c:|"auto \| cpu \| cuda \| cuda:N \| cuda:all"' |
+        sed 's/^/    /' | grep .
+}
+
 exports() {
     diff <(cat src/nanobragg/*.h | grep -oE '\bnb_[a-z_]+\(' | tr -d '(' | sort -u) \
         <(grep -oE '^ +nb_[a-z_]+;' mk/libnanobragg.map | tr -d ' ;' | sort -u)
@@ -64,6 +72,7 @@ check headers bash tests/lint/headers.sh
 check text "${PYTHON:-python3}" tests/lint/text.py
 check silent-library silent
 check hdf5-reads hdf5_reads
+check registry registry
 check exports exports
 if command -v cppcheck >/dev/null; then
     check cppcheck static_analysis

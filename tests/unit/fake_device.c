@@ -229,5 +229,11 @@ static int fake_count(void)
 static const nb_backend_device fake_device = {
     fake_warm, fake_sums,     fake_make, fake_fetch, fake_take,
     fake_give, fake_allocate, free,      fake_times, fake_count};
-const nb_backend fake_backend = {"fake",        fake_estimate, fake_open,    fake_render,
-                                 fake_describe, fake_close,    &fake_device, fake_count};
+const nb_backend fake_backend = {.name = "fake",
+                                 .estimate = fake_estimate,
+                                 .open = fake_open,
+                                 .render = fake_render,
+                                 .describe = fake_describe,
+                                 .close = fake_close,
+                                 .device = &fake_device,
+                                 .present = fake_count};

@@ -277,21 +277,21 @@ static void trace_is_the_pixel(void **state)
 static void descriptions(void **state)
 {
     nb_config cfg = nb_suite_config(1, 5, 8);
-    const nb_feature *features;
+    const nb_feature *part;
     nb_times times;
     nb_error err;
     nb_sim *sim;
-    size_t n;
+    int n;
     char *text;
     (void)state;
     assert_string_equal(nb_version(), NB_VERSION);
     for (int i = 0; i <= NB_ERR_INTERNAL; i++)
         assert_true(strlen(nb_status_name((nb_status)i)) > 1);
     assert_non_null(nb_status_name((nb_status)99));
-    features = nb_features(&n);
+    for (n = 0; (part = nb_feature_at(n)); n++)
+        assert_true(part->name[0] && part->detail[0]);
     assert_true(n >= 4);
-    for (size_t i = 0; i < n; i++)
-        assert_true(features[i].name[0] && features[i].detail[0]);
+    assert_null(nb_feature_at(-1));
     cfg.seed = (nb_seed){1, 4242};
     sim = created(&cfg);
     assert_int_equal(nb_sim_seed(sim), 4242);

@@ -241,6 +241,31 @@ static void side_effects(void **state)
     assert_string_equal(cli.cfg.hkl_file, "some.hkl");
 }
 
+/** The table's words are the backends', and the completion offers them. */
+static void device_words_are_the_backends(void **state)
+{
+    size_t count;
+    const nb_option *table = nb_option_table(&count), *device = table;
+    const char *word;
+    char list[200] = "";
+    int i;
+    (void)state;
+    while (device->kind != NB_OPT_DEVICE)
+        device++;
+    for (i = 0; (word = nb_device_word(i)); i++) {
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? " | " : "",
+                 word);
+        assert_int_equal(nb_device_check(word, NULL) == NB_OK, !strchr(word, 'N'));
+    }
+    assert_true(i >= 5);
+    assert_string_equal(device->value, list);
+    assert_int_equal(nb_device_check("cuda:999", NULL), NB_OK);
+    assert_int_equal(nb_device_check("cuda:1000", NULL), NB_ERR_INPUT);
+    assert_int_equal(nb_device_check("cuda:1x", NULL), NB_ERR_INPUT);
+    assert_int_equal(nb_device_check("cudas", NULL), NB_ERR_INPUT);
+    assert_int_equal(nb_device_check("", NULL), NB_OK);
+}
+
 static void errors_name_flag_value_and_mend(void **state)
 {
     (void)state;
@@ -313,6 +338,7 @@ int main(void)
         cmocka_unit_test(cell_takes_what_are_numbers),
         cmocka_unit_test(conventions_and_pivots),
         cmocka_unit_test(side_effects),
+        cmocka_unit_test(device_words_are_the_backends),
         cmocka_unit_test(errors_name_flag_value_and_mend),
         cmocka_unit_test(long_values_are_cut_or_refused),
         cmocka_unit_test(command_line_is_quoted),

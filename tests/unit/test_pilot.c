@@ -53,8 +53,8 @@ static void close_slow(nb_backend_state *state)
     (void)state;
 }
 
-static const nb_backend slow = {"slow", NULL,       open_slow, render_slow,
-                                NULL,   close_slow, NULL,      NULL};
+static const nb_backend slow = {
+    .name = "slow", .open = open_slow, .render = render_slow, .close = close_slow};
 
 static int progress(void *user, double fraction)
 {
