@@ -26,12 +26,15 @@ int nb_sim_odd_unit(const nb_sim *sim, char *text, size_t size)
     double lambda = sim->model.wavelength_A;
     text[0] = '\0';
     if (edge < 0.5)
-        snprintf(text, size, "cell edges of %.3g A: in %s?", edge,
+        snprintf(text, size,
+                 "a cell edge of %.3g A is very short: is it in %s? -cell takes A", edge,
                  edge < 1e-5 ? "metres" : "nm");
     else if (!isnan(cfg->energy_eV) && cfg->energy_eV < 100)
-        snprintf(text, size, "-energy %g eV (%.3g A): keV?", cfg->energy_eV, lambda);
+        snprintf(text, size, "-energy %g eV is %.3g A: is it in keV? -energy takes eV",
+                 cfg->energy_eV, lambda);
     else if (!isnan(cfg->lambda_A) && lambda < 1e-3)
-        snprintf(text, size, "-lambda %g A: in metres?", lambda);
+        snprintf(text, size,
+                 "-lambda %g A is very short: is it in metres? -lambda takes A", lambda);
     return text[0] != '\0';
 }
 
@@ -56,8 +59,8 @@ static void advise_sampling(const nb_sim *sim)
     if (error > spot_tolerance)
         nb_notice(
             &sim->hooks,
-            "-oversample %d is too coarse for the spots: the photons of a reflection "
-            "are off by %.0f %% (root mean square); %d resolves them",
+            "-oversample %d is too coarse for the spots: the photons of a reflection are "
+            "wrong by %.0f %% (root mean square); -oversample %d resolves them",
             typed, 100 * error, enough);
 }
 
@@ -75,11 +78,13 @@ static void advise_crystal(const nb_sim *sim)
     if (N[0] != 1 || N[1] != 1 || N[2] != 1 || any)
         return;
     if (sized)
-        nb_notice(&sim->hooks, "the crystal is smaller than one unit cell: one is "
-                               "simulated, which makes no spots");
+        nb_notice(&sim->hooks,
+                  "the crystal is smaller than one unit cell: one cell is simulated, and "
+                  "the image has no spots; type a larger -samplesize");
     else
-        nb_notice(&sim->hooks, "no -N: one unit cell is simulated, which makes no spots "
-                               "(-N 10: 10x10x10 cells; -N 1 if you want one)");
+        nb_notice(&sim->hooks,
+                  "no -N: one unit cell is simulated, and the image has no spots; type "
+                  "-N 10 for 10x10x10 cells (-N 1 if you want one cell)");
 }
 
 static void advise_truth(const nb_sim *sim)
@@ -87,9 +92,9 @@ static void advise_truth(const nb_sim *sim)
     const nb_scene *sc = &sim->model.scene;
     if (sim->cfg.truth == NB_TRUTH_SPOTS && sc->shape == NB_LATTICE_SQUARE &&
         sc->N[0] * sc->N[1] * sc->N[2] > 1)
-        nb_notice(&sim->hooks, "-truth spots: a square crystal has a quarter of each "
-                               "intensity in fringes outside of its spot, which "
-                               "integration misses; -gauss_xtal has none");
+        nb_notice(&sim->hooks, "-truth spots: a square crystal puts a quarter of each "
+                               "intensity into fringes outside of the spot, and "
+                               "integration misses it; -gauss_xtal has no fringes");
 }
 
 /* --- structure factors --- */
@@ -143,11 +148,10 @@ static void advise_factors(const nb_sim *sim)
     double end = table_end(sim), finest, coarsest;
     spacings(sc, &finest, &coarsest);
     if (end > 1.01 * finest && sc->dmin * 1e10 < 0.99 * end)
-        nb_notice(
-            &sim->hooks,
-            "structure factors end at %.3g A, and the detector's corner is at %.3g A: "
-            "between them F is -default_F, %g",
-            end, finest, sc->sf.default_F);
+        nb_notice(&sim->hooks,
+                  "the structure factors end at %.3g A, but the corner of the detector "
+                  "is at %.3g A: between them F is -default_F, %g",
+                  end, finest, sc->sf.default_F);
 }
 
 void nb_sim_advise(const nb_sim *sim)
@@ -189,22 +193,23 @@ static void why_dark(const nb_sim *sim, const nb_stats *stats, char *text, size_
     else if (nb_largest_F(&sc->sf) == 0)
         snprintf(text, size, "every structure factor is 0 (-hkl, -default_F)");
     else if (off > 0)
-        snprintf(text, size, "the beam centre is %.3g mm off it", off * 1e3);
+        snprintf(text, size, "the beam centre is %.3g mm outside of it", off * 1e3);
     else if (end > coarsest && sc->sf.default_F == 0)
-        snprintf(text, size, "structure factors end at %.3g A, and it begins at %.3g A",
+        snprintf(text, size,
+                 "the structure factors end at %.3g A, and the detector begins at %.3g A",
                  end, coarsest);
     else if (sc->dmin * 1e10 > coarsest)
-        snprintf(text, size, "-dmin %.3g A, and it begins at %.3g A", sc->dmin * 1e10,
-                 coarsest);
+        snprintf(text, size, "-dmin is %.3g A, and the detector begins at %.3g A",
+                 sc->dmin * 1e10, coarsest);
     else if (stats->max > 0 && sim->model.blocks == 1 && sim->model.fluence < real_beams)
         snprintf(text, size,
-                 "this is one block of %gx%gx%g cells (-crystal_volume says how much "
-                 "crystal is lit)",
+                 "this is one block of %gx%gx%g cells; type "
+                 "-crystal_volume, the illuminated volume",
                  N[0], N[1], N[2]);
     else
         snprintf(text, size,
-                 "no reflection is near the Ewald sphere: turn the crystal "
-                 "(-misset), or add -mosaic or -osc");
+                 "no reflection is near the Ewald sphere; "
+                 "change -misset, or add -mosaic or -osc");
 }
 
 void nb_sim_say_dark(const nb_sim *sim, const nb_stats *stats)
@@ -240,7 +245,7 @@ void nb_sim_say_long(const nb_sim *sim, int frames)
     else
         snprintf(text, sizeof text, "%.3g days", seconds / 86400);
     nb_notice(&sim->hooks,
-              "rendering will take about %s: %lld steps a pixel (sub-pixels x sources x "
-              "spindle steps x domains x layers)",
+              "rendering will take about %s: %lld steps per pixel (sub-pixels x sources "
+              "x spindle steps x domains x layers)",
               text, (long long)sim->model.scene.steps * sim->model.scene.det.layers);
 }

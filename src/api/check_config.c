@@ -250,11 +250,10 @@ nb_status nb_check_config(const nb_config *cfg, nb_error *err)
 {
     nb_status st;
     if (!isnan(cfg->blocks) && !isnan(cfg->crystal_volume_um3))
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "-blocks %g and -crystal_volume %g: both say how many blocks of the "
-            "crystal are lit; give one of them",
-            cfg->blocks, cfg->crystal_volume_um3);
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-blocks %g and -crystal_volume %g: both set the "
+                       "number of blocks; give one of them",
+                       cfg->blocks, cfg->crystal_volume_um3);
     if ((st = check_texts(cfg, err)) || (st = check_wholes(cfg, err)) ||
         (st = check_numbers(cfg, err)) || (st = check_vectors(cfg, err)) ||
         (st = nb_device_check(cfg->device, err)))
@@ -278,8 +277,8 @@ nb_status nb_check_model(const nb_config *cfg, const nb_model *m, nb_error *err)
                        m->blocks);
     if (!isfinite(place + g->Fbeam + g->Sbeam))
         return nb_fail(err, NB_ERR_INPUT,
-                       "the detector's place is not finite: check -pixel, -distance, the "
-                       "beam centre and -pix0_vector");
+                       "the detector position is not finite: check -pixel, -distance, "
+                       "the beam centre and -pix0_vector");
     if (!isfinite(nb_norm(x->a) + nb_norm(x->b) + nb_norm(x->c)) || !(x->volume > 0) ||
         !isfinite(x->volume))
         return nb_fail(err, NB_ERR_INPUT,

@@ -100,7 +100,7 @@ static void judge(nb_difference *d)
     else if (d->transposed_correlation > 0.9 &&
              !(d->correlation > d->transposed_correlation))
         snprintf(text, size,
-                 "A looks like B with its axes swapped (correlation %.6f then)",
+                 "A looks like B with its axes swapped (the correlation is then %.6f)",
                  d->transposed_correlation);
     else if (is_shifted(d))
         snprintf(text, size,

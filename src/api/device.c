@@ -79,11 +79,10 @@ nb_status nb_sim_own_image(nb_sim *sim, nb_error *err)
         sim->own = image_memory((size_t)need);
     if (sim->own)
         return NB_OK;
-    return nb_fail(
-        err, NB_ERR_NOMEM,
-        "an image of %d x %d pixels needs %.1f GiB of memory, and this machine "
-        "has %.1f; take a smaller -detpixels",
-        det->fpixels, det->spixels, need / 0x1p30, have / 0x1p30);
+    return nb_fail(err, NB_ERR_NOMEM,
+                   "an image of %d x %d pixels needs %.1f GiB of memory, but this "
+                   "machine has only %.1f; type a smaller -detpixels",
+                   det->fpixels, det->spixels, need / 0x1p30, have / 0x1p30);
 }
 
 nb_status nb_sim_image(nb_sim *sim, const float **image, nb_error *err)
@@ -94,7 +93,7 @@ nb_status nb_sim_image(nb_sim *sim, const float **image, nb_error *err)
     *image = NULL;
     if (!sim->own_has && !sim->device_has)
         return nb_fail(err, NB_ERR_INTERNAL,
-                       "no image: nb_sim_render(sim, NULL, ...) comes before");
+                       "no image is kept: call nb_sim_render(sim, NULL, ...) first");
     if (!sim->own_has && !(st = nb_sim_own_image(sim, err)))
         st = sim->backend->device->fetch(sim->state, -1, 0, sim->model.scene.det.spixels,
                                          sim->own, err);

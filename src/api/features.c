@@ -38,7 +38,7 @@
 #define LIBDEFLATE_STATE 1, NB_LIBDEFLATE_VERSION
 #else
 #define LIBDEFLATE_STATE                                                                 \
-    0, "-compress gzip takes zlib, slower: install libdeflate-dev and rebuild"
+    0, "-compress gzip uses zlib, which is slower: install libdeflate-dev and rebuild"
 #endif
 #ifdef NB_HAVE_ZLIB
 #define ZLIB_STATE 1, NB_ZLIB_VERSION

@@ -29,18 +29,18 @@ static suspect find_cause(const nb_sim *sim)
     double omega = nb_largest_solid_angle(&sc->det), fluence = sim->model.fluence;
     const suspect all[] = {
         {excess_of(fluence, 1e36), "a fluence", "photons/m^2", fluence,
-         sim->cfg.flux != 0 ? "take a smaller -flux or -exposure, or a larger -beamsize"
-                            : "take a smaller -fluence"},
+         sim->cfg.flux != 0 ? "type a smaller -flux or -exposure, or a larger -beamsize"
+                            : "type a smaller -fluence"},
         {excess_of(F * F, 1e12), "a structure factor", "electrons", F,
          "check -hkl and -default_F"},
         {excess_of(cells * cells, 1e30), "a crystal", "unit cells", cells,
-         "take a smaller -N or -samplesize"},
+         "type a smaller -N or -samplesize"},
         {excess_of(sim->model.blocks, 1e20), "a crystal", "blocks", sim->model.blocks,
-         "take a smaller -blocks or -crystal_volume"},
+         "type a smaller -blocks or -crystal_volume"},
         {excess_of(sc->background, 1e26), "a cube of water", "um", sim->cfg.water_um,
-         "take a smaller -water"},
+         "type a smaller -water"},
         {excess_of(omega, 10), "a pixel", "sr", omega,
-         "take a smaller -pixel or a larger -distance"},
+         "type a smaller -pixel or a larger -distance"},
         {sc->fudge > 0 ? 0 : INFINITY, "-fudge", "", sc->fudge, "it must be above 0"}};
     suspect worst = all[0];
     for (size_t i = 1; i < sizeof all / sizeof *all; i++)
@@ -64,9 +64,8 @@ nb_status nb_sim_check_finite(const nb_sim *sim, const nb_stats *stats, nb_error
                        "a pixel is not a finite number; please report it with this "
                        "command, and try -isa scalar -device cpu");
     cause = find_cause(sim);
-    return nb_fail(
-        err, NB_ERR_INPUT,
-        "the image overflows, a pixel would have more than %.1e photons: %s of "
-        "%.3g %s is too large; %s",
-        (double)FLT_MAX, cause.what, cause.value, cause.unit, cause.mend);
+    return nb_fail(err, NB_ERR_INPUT,
+                   "the image overflows: a pixel would have more than %.1e photons: %s "
+                   "of %.3g %s is too large; %s",
+                   (double)FLT_MAX, cause.what, cause.value, cause.unit, cause.mend);
 }

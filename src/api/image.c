@@ -217,11 +217,10 @@ static nb_status settle_floats(opened *in, const nb_config *cfg, nb_error *err)
     if (in->file.bytes &&
         (pixels > 0 ? pixels : side * side) * sizeof(float) == (double)in->file.bytes)
         return NB_OK;
-    return nb_fail_at(
-        err, NB_ERR_INPUT, in->file.name, 0,
-        "no SMV, CBF, TIFF, PGM or HDF5 image, and its %zu bytes are neither "
-        "a square of floats nor those of -detpixels",
-        in->file.bytes);
+    return nb_fail_at(err, NB_ERR_INPUT, in->file.name, 0,
+                      "not an SMV, CBF, TIFF, PGM or HDF5 image, and its %zu bytes are "
+                      "neither a square image of floats nor an image of -detpixels",
+                      in->file.bytes);
 }
 
 /** Its size is the detector's, as far as none was typed (SMV has done that). */
@@ -243,16 +242,16 @@ static void tell(const opened *in, const nb_image *image, int is_mask, const cha
     int plain = in->format == NB_FORMAT_TIFF || in->format == NB_FORMAT_PGM ||
                 in->format == NB_FORMAT_FLOAT;
     if (in->format == NB_FORMAT_FLOAT && !in->file.fast)
-        nb_notice(hooks, "%s %s has no header that we know: taken as %d x %d floats",
-                  flag, name, image->fast, image->slow);
+        nb_notice(hooks, "%s %s has no known header: it is read as %d x %d floats", flag,
+                  name, image->fast, image->slow);
     else if (plain && !is_mask)
         nb_notice(hooks, "%s %s is a %s image: only its size is used", flag, name,
                   nb_image_format_name(in->format));
     else if (!plain && !is_mask && in->format != NB_FORMAT_SMV &&
              (cfg->convention || has_centre(cfg)))
         nb_notice(hooks,
-                  "%s %s: its beam centre is not used, because a convention or a centre "
-                  "was typed",
+                  "%s %s: its beam centre is not used, because you "
+                  "typed a convention or a beam centre",
                   flag, name);
 }
 

@@ -37,7 +37,7 @@ static nb_status make_mask(nb_sim *sim, const nb_geometry *g, nb_error *err)
         return NB_OK;
     if (image->fast != g->fpixels || image->slow != g->spixels)
         return nb_fail_at(err, NB_ERR_INPUT, sim->cfg.mask_file, 0,
-                          "-mask has %d x %d pixels but the detector %d x %d",
+                          "-mask has %d x %d pixels, but the detector has %d x %d",
                           image->fast, image->slow, g->fpixels, g->spixels);
     if (!(sim->mask = nb_alloc_raw(n, 1, "mask", err)))
         return NB_ERR_NOMEM;

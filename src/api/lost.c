@@ -16,11 +16,10 @@ void nb_notice_lost(const nb_sim *sim, const nb_hooks *hooks, int cbf)
     int lost = nb_simple_header_loses(&m);
     if (lost && !cbf)
         nb_notice(hooks,
-                  "SMV does not tell DIALS %s; a series does: -hdf5 FILE or -output "
+                  "DIALS cannot read %s from SMV; use -hdf5 FILE or -output "
                   "'img_%%05d.cbf' (for one image with -stills 1 or -frames 1)",
                   names(lost));
     else if (lost && m.thick_mm > 0)
-        nb_notice(hooks,
-                  "CBF with a tilted detector or another spindle does not tell DIALS the "
-                  "sensor's thickness; -hdf5 does");
+        nb_notice(hooks, "DIALS cannot read the sensor's thickness from a CBF with a "
+                         "tilted detector or another spindle axis; use -hdf5");
 }

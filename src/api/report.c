@@ -72,8 +72,8 @@ static void report_crystal(text *t, const nb_sim *sim)
         x->N[2], nb_shape_name(sc->shape), x->misset[0] / NB_DEG, x->misset[1] / NB_DEG,
         x->misset[2] / NB_DEG);
     if (sim->model.blocks != 1)
-        put(t, "          %g blocks of that, %g um^3 in the beam\n", sim->model.blocks,
-            sim->model.blocks * nb_crystal_block_um3(x));
+        put(t, "          %g blocks of this size, %g um^3 in the beam\n",
+            sim->model.blocks, sim->model.blocks * nb_crystal_block_um3(x));
     if (sim->cfg.misset_mode == NB_MISSET_RANDOM)
         put(t, "          random orientation of misset seed %lld\n",
             (long long)x->misset_seed);
@@ -92,15 +92,15 @@ static void report_polarization(text *t, const nb_sim *sim)
     const nb_image_meta m = nb_sim_describe(sim);
     double p, n[3];
     if (m.nopolar) {
-        put(t, "          no polarization factor in the image; DIALS always corrects for "
-               "one\n");
+        put(t, "          no polarization factor in the image, but DIALS always corrects "
+               "for polarization\n");
         return;
     }
     nb_dials_polarization(&m, &p, n);
     if (fabs(p - 0.999) < 0.0015 && fabs(n[1]) > 0.999999)
         return;
     put(t,
-        "          for DIALS, which assumes 0.999 whatever a file says: "
+        "          DIALS assumes 0.999 for every file; type "
         "geometry.beam.polarization_fraction=%.6g",
         p);
     if (m.polarization != 0 && fabs(n[1]) < 0.999999)
@@ -137,7 +137,7 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
             sc->det.layer_step * sc->det.layers * 1e6, sc->det.layers,
             sc->det.layers == 1 ? "" : "s",
             sc->det.mean_depth ? "at mean depth" : "at the front", 1e6 / sc->det.mu);
-    put(&t, "sampling  %d x %d sub-pixels, %lld steps a pixel\n", sc->oversample,
+    put(&t, "sampling  %d x %d sub-pixels, %lld steps per pixel\n", sc->oversample,
         sc->oversample, (long long)sc->steps * sc->det.layers);
     if (t.failed) {
         free(t.data);

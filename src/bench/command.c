@@ -15,7 +15,7 @@ int nb_bench_run(nb_bench_options *o, const char *command, nb_error *err)
     memset(err, 0, sizeof *err);
     err->code = NB_ERR_UNSUPPORTED;
     snprintf(err->message, sizeof err->message,
-             "bench needs cJSON, which this build lacks");
+             "bench: this build has no JSON (install libcjson-dev and rebuild)");
     return nb_cli_exit_status(err->code);
 }
 #endif

@@ -90,7 +90,7 @@ nb_status nb_bench_folder_open(nb_bench_folder *f, const char *path, nb_error *e
     snprintf(f->path, sizeof f->path, "%.*s", (int)n, path);
     if (!lstat(f->path, &there))
         return nb_cli_fail(
-            err, "-outdir %.300s: it is there already; remove it or name another",
+            err, "-outdir %.300s: it exists already; remove it or type another name",
             f->path);
     st = make_parents(f->path, err);
     if (st)

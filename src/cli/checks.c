@@ -32,13 +32,13 @@ static const contradiction contradictions[] = {
     {"Na", "sample_x", cells_or_mm},
     {"Nb", "sample_y", cells_or_mm},
     {"Nc", "sample_z", cells_or_mm},
-    {"crystal_volume", "blocks", "both say how many blocks are lit"},
-    {"distance", "close_distance", "both set the detector's place"},
-    {"fluence", "flux", "both set the photons per area"},
-    {"pnggamma", "pnglog", "both bend the colours of the picture"},
+    {"crystal_volume", "blocks", "both set the number of blocks"},
+    {"distance", "close_distance", "both set the detector's position"},
+    {"fluence", "flux", "both set the fluence"},
+    {"pnggamma", "pnglog", "both set how values become colours"},
     {"show_config", "trace_pixel", "each prints and stops"},
-    {"printout", "trace_pixel", "the trace stops before there is an image"},
-    {"printout", "show_config", "no image is rendered then"},
+    {"printout", "trace_pixel", "-trace_pixel makes no image"},
+    {"printout", "show_config", "-show_config makes no image"},
 };
 
 /** Where the option of this canonical name was typed, 0 = not. */

@@ -28,9 +28,9 @@ static void report_integers(FILE *out, const nb_config *cfg, const nb_stats *sta
     fprintf(out, "%s%s%s at 65535: ", cfg->write_int ? cfg->int_file : "",
             cfg->write_int && tiff ? ", " : "", tiff ? cfg->tiff_file : "");
     if (cfg->scale > 0 && scale > 0)
-        fprintf(out, "-scale %.2g holds them", scale);
+        fprintf(out, "to keep the values, type -scale %.2g", scale);
     else
-        fprintf(out, "-adc 0 holds them");
+        fprintf(out, "to keep the values, type -adc 0");
     fprintf(out, "%s\n", tiff ? ", or -tiffbits 32" : "");
 }
 
@@ -42,8 +42,8 @@ static void report_noise(FILE *out, const nb_config *cfg, int64_t n)
     fprintf(out, "%s at 65535: ", cfg->noise_file);
     fprintf(out, "%s\n",
             cfg->compat
-                ? "a .cbf of -stills 1 -output 'x_%d.cbf', without -compat, holds them"
-                : "a .cbf of -stills 1 -output 'x_%d.cbf' holds them");
+                ? "to keep the counts, type -stills 1 -output 'x_%d.cbf' without -compat"
+                : "to keep the counts, type -stills 1 -output 'x_%d.cbf'");
 }
 
 void nb_report_clipped(FILE *out, const nb_config *cfg, const nb_sim *sim,
@@ -78,9 +78,8 @@ void nb_report_clipped_series(FILE *out, const nb_cli *cli, const nb_series_prog
     int compat = cli->cfg.compat; /* its noise ends at 65535 */
     int cbf = ends_in(s->output, ".cbf"), i32 = s->hdf5_type == NB_HDF5_I32;
     report_frames(out, p, &p->clipped_output, s->output, cbf && !compat ? large : small,
-                  cbf || compat ? ".bin, photons without noise, holds them"
-                                : ".cbf holds them");
+                  cbf || compat ? "use .bin (photons without noise)" : "use .cbf");
     report_frames(out, p, &p->clipped_hdf5, s->hdf5_file, i32 && !compat ? large : small,
-                  i32 || compat ? "-hdf5type float32, photons without noise, holds them"
-                                : "-hdf5type int32 holds them");
+                  i32 || compat ? "use -hdf5type float32 (photons without noise)"
+                                : "use -hdf5type int32");
 }

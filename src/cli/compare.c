@@ -93,14 +93,14 @@ static nb_status take_centre(void *target, char **v, nb_error *err)
 }
 
 static const nb_sub_option options[] = {
-    {"size", 2, "fast slow", "pixels of headerless float images (else: square)", take_size},
+    {"size", 2, "fast slow", "pixels of float images without header (default: square)",
+     take_size},
     {"roi", 4, "xmin xmax ymin ymax", "compare only these pixels, limits included",
      take_roi},
     {"json", 0, NULL, "print JSON instead of text", take_json},
     {"threshold", 1, "key=x,...",
-     "what must be reached: corr, peaks at least; sum, rmse, max, maxrel, rel, rel99, "
-     "shift, "
-     "radial at most; or none (default: " NB_THRESHOLD_DEFAULT ")",
+     "limits of the test: corr, peaks at least; sum, rmse, max, maxrel, rel, rel99, "
+     "shift, radial at most; or none (default: " NB_THRESHOLD_DEFAULT ")",
      take_threshold},
     {"diff", 1, "file.png", "picture of A, B and A - B", take_diff},
     {"floor", 1, "x", "relative errors where B > x max(B) (default: 1e-6)", take_floor},
@@ -111,7 +111,8 @@ static const nb_sub_option options[] = {
     {"peak_count", 1, "n", "the brightest n peaks, 0 all (default: 100)", take_count},
     {"gate", 1, "d", "pair peaks up to d pixels apart (default: 2)", take_gate},
     {"centre", 2, "fast slow",
-     "of the radial profile, pixels from the corner (default: beam centre, else middle)",
+     "centre of the radial profile, pixels from the "
+     "corner (default: beam centre, else middle)",
      take_centre},
     {NULL, 0, NULL, NULL, NULL}};
 

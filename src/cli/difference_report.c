@@ -204,7 +204,7 @@ nb_status nb_difference_json(const nb_compared *c, char **json, nb_error *err)
     *json = NULL;
     err->code = NB_ERR_UNSUPPORTED;
     snprintf(err->message, sizeof err->message,
-             "-json needs cJSON, which this build lacks");
+             "-json: this build has no JSON (install libcjson-dev and rebuild)");
     return err->code;
 }
 

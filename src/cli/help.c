@@ -7,7 +7,7 @@
 #include "sub.h"
 
 const nb_help_example nb_help_examples[] = {
-    {"nanobragg -detpixels 1024", "a stand-in crystal, to see that all is well"},
+    {"nanobragg -detpixels 1024", "a default crystal, to test the program"},
     {"nanobragg -hkl P1.hkl -cell 79.1 79.1 37.9 90 90 90 -N 20 -lambda 1 -detpixels "
      "1024",
      "a still of a protein"},
@@ -15,7 +15,7 @@ const nb_help_example nb_help_examples[] = {
      "20",
      "a rotation image of a mosaic crystal"},
     {"nanobragg -default_F 100 -cell 100 -N 5 -trace_pixel 512 512",
-     "how one pixel comes about"},
+     "every quantity of one pixel"},
     {"nanobragg compare new.bin reference.bin -diff difference.png",
      "how two images differ"},
     {NULL, NULL}};
@@ -87,10 +87,10 @@ void nb_help_options(FILE *out)
     const nb_option *table = nb_option_table(&count);
 
     nb_help_usage(out);
-    fputs(
-        "\nFlags take one dash or two and match exactly; of a flag typed twice, the last "
-        "holds.\nIn brackets the unit, in parentheses the value without the flag.\n",
-        out);
+    fputs("\nType one dash or two, and the whole name of a flag. If you type a flag "
+          "twice, the last one\nis used. The unit is in [brackets], the default in "
+          "(parentheses).\n",
+          out);
     for (size_t i = 0; i < count; i++)
         if (table[i].kind == NB_OPT_GROUP)
             fprintf(out, "\n%s\n", table[i].name);
@@ -98,10 +98,9 @@ void nb_help_options(FILE *out)
             nb_help_option(out, &table[i]);
     nb_sub_help_list(out);
     fputs("\nExit status: 0 done, 1 file, memory or device failed, 2 bad input, 130 "
-          "stopped\n"
-          "by SIGINT (Ctrl-C), SIGTERM or SIGHUP. No unfinished file is left then; a "
-          "series\n"
-          "keeps its finished frames, and -resume goes on from there.\n",
+          "stopped\nby SIGINT (Ctrl-C), SIGTERM or SIGHUP. No unfinished file is left "
+          "then. A series\nkeeps its finished frames, and -resume continues with the "
+          "next one.\n",
           out);
 }
 

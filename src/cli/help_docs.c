@@ -48,18 +48,15 @@ void nb_help_markdown(FILE *out)
     size_t count;
     const nb_option *table = nb_option_table(&count);
 
-    fputs(
-        "# Options\n\n"
-        "Made by `nanobragg -help-markdown` from the table in `src/cli/option_table.c`; "
-        "do not edit.\n\n"
-        "Flags take one dash or two and match exactly; of a flag typed twice, the last "
-        "holds. A flag that is not known, a missing value, a value that is not a number "
-        "or "
-        "out of range, and two flags that contradict each other are errors: one line on "
-        "standard error, exit status 2. Header values of `-img` and `-mask` are "
-        "defaults: "
-        "a flag wins over them wherever it stands.\n",
-        out);
+    fputs("# Options\n\nThis page lists every flag. It is made by `nanobragg "
+          "-help-markdown` from the table in `src/cli/option_table.c`;\ndo not edit "
+          "it.\n\nType one dash or two, and the whole name of a flag. If you type a flag "
+          "twice, the last one is used. These are\nerrors: an unknown flag, a missing "
+          "value, a value that is not a number or out of range, and two flags "
+          "that\ncontradict each other. An error prints one line on standard error, and "
+          "the exit status is 2. Header values of\n`-img` and `-mask` are defaults: a "
+          "flag wins over them, before or after `-img`.\n",
+          out);
     for (size_t i = 0; i < count; i++) {
         if (table[i].kind != NB_OPT_GROUP) {
             markdown_row(out, &table[i]);
@@ -119,20 +116,14 @@ void nb_help_man(FILE *out)
     const nb_option *table = nb_option_table(&count);
 
     fprintf(out,
-            ".TH NANOBRAGG 1 \"\" \"nanobragg %s\" \"User commands\"\n"
-            ".SH NAME\nnanobragg \\- X\\-ray diffraction images of nanocrystals on an "
-            "absolute "
-            "scale\n"
-            ".SH SYNOPSIS\n.B nanobragg\n.I flags\n"
-            ".SH DESCRIPTION\n"
-            "Renders the diffraction image of a small crystal in photons per pixel, and "
-            "writes "
-            "it as 32\\-bit floats, as SMV image with and without Poisson noise, and as "
-            "pictures.\n"
-            ".PP\nFlags take one dash or two and match exactly; of a flag typed twice, "
-            "the last "
-            "holds. In brackets the unit, in parentheses the value without the flag.\n"
-            ".SH OPTIONS\n",
+            ".TH NANOBRAGG 1 \"\" \"nanobragg %s\" \"User commands\"\n.SH "
+            "NAME\nnanobragg \\- X\\-ray diffraction images of nanocrystals on an "
+            "absolute scale\n.SH SYNOPSIS\n.B nanobragg\n.I flags\n.SH "
+            "DESCRIPTION\nRenders the diffraction image of a small crystal in photons "
+            "per pixel, and writes it as 32\\-bit floats, as SMV image with and without "
+            "Poisson noise, and as pictures.\n.PP\nType one dash or two, and the whole "
+            "name of a flag. If you type a flag twice, the last one is used. The unit is "
+            "in [brackets], the default in (parentheses).\n.SH OPTIONS\n",
             nb_version());
     for (size_t i = 0; i < count; i++)
         if (table[i].kind == NB_OPT_GROUP)
@@ -141,19 +132,15 @@ void nb_help_man(FILE *out)
             man_option(out, &table[i]);
     nb_sub_help_man(out);
     man_examples(out);
-    fputs(
-        ".SH EXIT STATUS\n.TP\n.B 0\nall images were made\n"
-        ".TP\n.B 1\na file, the memory or the device failed\n"
-        ".TP\n.B 2\nbad input: a flag, a value, a file's content\n"
-        ".TP\n.B 130\nstopped by SIGINT (Ctrl\\-C), SIGTERM or SIGHUP. No unfinished "
-        "file "
-        "is left. A single image leaves none of its files. A series keeps its finished "
-        "frames, and the same flags with \\-resume go on from there. A second SIGINT or "
-        "SIGTERM does not wait: that signal ends the program, which also leaves no "
-        "temporary file.\n"
-        ".PP\nA signal ends compare, run\\-compare and view at once; they have no status "
-        "for it.\n",
-        out);
+    fputs(".SH EXIT STATUS\n.TP\n.B 0\nall images were made\n.TP\n.B 1\na file, the "
+          "memory or the device failed\n.TP\n.B 2\nbad input: a flag, a value, a file's "
+          "content\n.TP\n.B 130\nstopped by SIGINT (Ctrl\\-C), SIGTERM or SIGHUP. No "
+          "unfinished file is left. A single image leaves none of its files. A series "
+          "keeps its finished frames: type the same flags and \\-resume to continue. A "
+          "second SIGINT or SIGTERM stops the program at once; no temporary file is "
+          "left.\n.PP\nA signal ends compare, run\\-compare and view at once; they have "
+          "no status for it.\n",
+          out);
 }
 
 /* --- bash completion --- */

@@ -119,7 +119,7 @@ static nb_status apply_member(const nb_jobs *jobs, int frame, const cJSON *membe
     snprintf(flag, sizeof flag, "-%.62s", member->string);
     option = nb_option_find(flag);
     if (option && cli->typed[nb_option_index(option)])
-        return fail_member(jobs, frame, err, member->string, "stands twice in the line");
+        return fail_member(jobs, frame, err, member->string, "is in the line twice");
     if (is_off(member, option))
         return NB_OK;
     add_member(&a, member);
@@ -160,7 +160,7 @@ static nb_status parse_line(const nb_jobs *jobs, int frame, cJSON **object, nb_e
     const char *end = NULL;
 
     if (has_nul(j))
-        return fail(jobs, frame, err, "a NUL byte is in the line");
+        return fail(jobs, frame, err, "the line has a NUL byte");
     *object = cJSON_ParseWithLengthOpts(j->text, j->bytes, &end, 0);
     if (!*object && nb_json_memory("-jobs", err))
         return NB_ERR_NOMEM;
@@ -168,7 +168,7 @@ static nb_status parse_line(const nb_jobs *jobs, int frame, cJSON **object, nb_e
         return fail(jobs, frame, err, "not a JSON object like {\"phi\": 10}");
     if (!is_blank(end, j->text + j->bytes))
         return fail(jobs, frame, err,
-                    "something follows the JSON object; write one object a line");
+                    "text follows the JSON object; write one object per line");
     return NB_OK;
 }
 
@@ -188,8 +188,8 @@ static nb_status apply_line(const nb_jobs *jobs, int frame, nb_cli *cli, nb_erro
     if (!status && (memcmp(&none, &cli->series, sizeof none) != 0 || cli->jobs_file[0] ||
                     cli->cfg.truth != truth || cli->action != NB_DO_RUN ||
                     cli->show_config || cli->trace || cli->printout))
-        status =
-            fail(jobs, frame, err, "a flag of the whole series cannot change by frame");
+        status = fail(jobs, frame, err,
+                      "a flag of the whole series cannot change from frame to frame");
     return status;
 }
 
@@ -334,7 +334,7 @@ int nb_jobs_ignored(const nb_jobs *jobs, char *line, size_t size)
             used += (size_t)snprintf(line + used, size - used, "%s%s", used ? ", " : "",
                                      table[row].name);
     if (used && used < size)
-        snprintf(line + used, size - used, " in -jobs %.100s do nothing for one frame",
+        snprintf(line + used, size - used, " in -jobs %.100s have no effect on a frame",
                  jobs->path);
     return used > 0;
 }

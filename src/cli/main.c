@@ -165,11 +165,10 @@ static nb_status check_alone(nb_error *err)
         return NB_OK;
     memset(err, 0, sizeof *err);
     err->code = NB_ERR_INPUT;
-    snprintf(
-        err->message, sizeof err->message,
-        "mpirun started %d processes, and one image is made by one: start it without "
-        "mpirun, or a series with -frames or -stills",
-        count);
+    snprintf(err->message, sizeof err->message,
+             "mpirun started %d processes, but a single image uses only one; start it "
+             "without mpirun, or make a series with -frames or -stills",
+             count);
     return err->code;
 }
 

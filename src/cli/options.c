@@ -381,8 +381,8 @@ static nb_status unknown(nb_error *err, const char *argument, const char *previo
 
     if (argument[0] != '-' || nb_value_is_numeric(argument))
         return nb_cli_fail(err,
-                           "'%.60s' is neither a flag nor the value of one%s%.40s; "
-                           "flags start with a dash",
+                           "'%.60s' is neither a flag nor the value of a "
+                           "flag%s%.40s; flags start with a dash",
                            argument, previous ? ", after " : "", previous ? previous : "");
     if (length < sizeof head && argument[length]) {
         snprintf(head, sizeof head, "%.*s", (int)length, argument);

@@ -76,7 +76,7 @@ nb_status nb_check_output(const char *path, nb_error *err)
     if (stat(folder, &there))
         return cannot_write(path, "its folder does not exist", err);
     if (!S_ISDIR(there.st_mode))
-        return cannot_write(path, "what should be its folder is a file", err);
+        return cannot_write(path, "the name of its folder is a file", err);
     if (access(folder, W_OK | X_OK))
         return cannot_write(path, strerror(errno), err);
     return NB_OK;

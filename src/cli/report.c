@@ -40,7 +40,7 @@ void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *sta
     files(out, &cli->cfg);
     fprintf(out, "seed      %lld\n", (long long)nb_sim_seed(sim));
     fprintf(out, "backend   %s\n", nb_sim_backend(sim));
-    fprintf(out, "time      %.3f s, of it %.3f s rendering\n", total(&t), t.render);
+    fprintf(out, "time      %.3f s, rendering %.3f s\n", total(&t), t.render);
 }
 
 void nb_report_times(const nb_cli *cli, const nb_sim *sim)
@@ -70,7 +70,7 @@ void nb_report_times(const nb_cli *cli, const nb_sim *sim)
         if (t.device_render > 0)
             fprintf(out,
                     "of these, on the device\n  %-12s %.6f\n  %-12s %.6f (statistics and "
-                    "integers)\n  %-12s %.6f (threads' waiting)\n",
+                    "integers)\n  %-12s %.6f (threads wait for pixels)\n",
                     "render", t.device_render, "effects", t.device_effects, "download",
                     t.device_download);
     } else if (cli->time == NB_TIME_JSON) {

@@ -52,7 +52,7 @@ static nb_status take_threshold(void *target, char **v, nb_error *err)
 static const nb_sub_option options[] = {
     {"ref", 1, "program", "the reference: a program of the same command line", take_ref},
     {"ours", 1, "program", "the other one (default: this program)", take_ours},
-    {"out", 1, "folder", "what is left behind (default: run-compare.out)", take_out},
+    {"out", 1, "folder", "folder of the results (default: run-compare.out)", take_out},
     {"threshold", 1, "key=x,...",
      "as of nanobragg compare (default: " NB_THRESHOLD_DEFAULT ")", take_threshold},
     {NULL, 0, NULL, NULL, NULL}};
@@ -260,10 +260,10 @@ static void print_times(FILE *out, const nb_run *run)
     const nb_run_side *sides[] = {&run->ref, &run->ours};
     for (int i = 0; i < 2; i++)
         if (sides[i]->ran)
-            fprintf(
-                out, "%-11s %.3f s, of it %.3f s user and %.3f s system; %.0f MiB: %s\n",
-                sides[i]->name, sides[i]->end.seconds, sides[i]->end.user_seconds,
-                sides[i]->end.system_seconds, sides[i]->end.peak_mib, sides[i]->program);
+            fprintf(out, "%-11s %.3f s (%.3f s user, %.3f s system), %.0f MiB: %s\n",
+                    sides[i]->name, sides[i]->end.seconds, sides[i]->end.user_seconds,
+                    sides[i]->end.system_seconds, sides[i]->end.peak_mib,
+                    sides[i]->program);
 }
 
 static void report(FILE *out, const nb_run *run)

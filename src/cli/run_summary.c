@@ -134,7 +134,7 @@ nb_status nb_run_summary(const nb_run *run, nb_error *err)
     memset(err, 0, sizeof *err);
     err->code = NB_ERR_UNSUPPORTED;
     snprintf(err->message, sizeof err->message,
-             "run-compare needs cJSON, which this build lacks");
+             "run-compare: this build has no JSON (install libcjson-dev and rebuild)");
     return err->code;
 }
 

@@ -74,8 +74,7 @@ static void on_begin(void *user, const nb_sim *base)
     fputs(text, run->cli->text);
     nb_free(text);
     if (s->frames > 0)
-        fprintf(run->cli->text, "frames    %d of a rotation, one behind the other\n",
-                s->frames);
+        fprintf(run->cli->text, "frames    %d of a rotation\n", s->frames);
     else
         fprintf(run->cli->text, "frames    %d stills%s%s%s\n", run->stills,
                 s->orientations[0] ? ", orientations " : "", s->orientations,
@@ -94,7 +93,7 @@ static void report(const nb_cli *cli, const nb_series_progress *p)
             p->done, p->seconds, p->seconds > 0 ? made / p->seconds : 0,
             (double)p->bytes / 1e6);
     if (p->kept)
-        fprintf(out, "          %d of them kept from before\n", p->kept);
+        fprintf(out, "          %d of them kept from the earlier run\n", p->kept);
     fprintf(out, "brightest %.9g photons at pixel %d %d (fast slow) of frame %d\n",
             p->max, p->max_fast, p->max_slow, p->max_frame + 1);
     nb_report_clipped_series(out, cli, p);
@@ -134,7 +133,7 @@ static void notice_ignored(const nb_cli *cli)
                                      used ? ", " : "", table[row].name);
     if (used) {
         snprintf(line + used, sizeof line - used,
-                 " do nothing in a series, which writes -output and -hdf5");
+                 " have no effect in a series, which writes only -output and -hdf5");
         nb_cli_say("note", line);
     }
 }
@@ -160,7 +159,7 @@ static nb_status use_jobs(const nb_cli *cli, nb_series *series, series_run *run,
     if (!frames)
         series->stills = lines;
     else if (frames != lines)
-        return nb_cli_fail(err, "-jobs %.200s has %d lines, and %d frames are asked for",
+        return nb_cli_fail(err, "-jobs %.200s has %d lines, but the series has %d frames",
                            cli->jobs_file, lines, frames);
     series->override = on_frame;
     series->override_tag = nb_jobs_tag(run->jobs);

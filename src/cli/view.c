@@ -24,9 +24,9 @@ static nb_status take_pedestal(void *target, char **v, nb_error *err)
 }
 
 static const nb_sub_option options[] = {
-    {"size", 2, "fast slow", "pixels of a headerless float image (else: square)",
+    {"size", 2, "fast slow", "pixels of a float image without header (default: square)",
      take_size},
-    {"pedestal", 1, "x", "value of a pixel without light (else: as the header says)",
+    {"pedestal", 1, "x", "value of a pixel without photons (default: that of the header)",
      take_pedestal},
     {NULL, 0, NULL, NULL, NULL}};
 

@@ -88,7 +88,7 @@ static nb_status find_section(const nb_image_file *file, span *mime, span *data,
     const char *at = find(rest, data_mark);
     if (rest.p == rest.end || !at)
         return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
-                          "a CBF without binary data, or cut short");
+                          "the CBF has no binary data, or it is cut short");
     *mime = (span){rest.p, at};
     *data = (span){at + sizeof data_mark - 1, rest.end};
     return NB_OK;
@@ -121,8 +121,8 @@ static nb_status check_section(const nb_image_file *file, span mime, span *data,
     if (data->end - data->p < bytes || bytes < (int64_t)out->fast * out->slow)
         return nb_fail_at(
             err, NB_ERR_INPUT, file->name, 0,
-            "the pixels are cut short: %d x %d in %d bytes, and %zu are there", out->fast,
-            out->slow, bytes, (size_t)(data->end - data->p));
+            "the pixels are cut short: %d x %d in %d bytes, but only %zu are there",
+            out->fast, out->slow, bytes, (size_t)(data->end - data->p));
     data->end = data->p + bytes;
     return NB_OK;
 }

@@ -100,7 +100,7 @@ static nb_status read_limits(const origin *from, nb_sf_table *t, uint64_t *value
         return NB_OK;
     return nb_fail_at(err, NB_ERR_INPUT, from->name, 0,
                       "%llu bytes of structure factors, but limits %d..%d %d..%d %d..%d "
-                      "need %llu: cut short or not a dump",
+                      "need %llu: the file is cut short or not a dump",
                       (unsigned long long)(from->bytes - *values), t->hmin, t->hmax,
                       t->kmin, t->kmax, t->lmin, t->lmax,
                       (unsigned long long)padded_bytes(t));

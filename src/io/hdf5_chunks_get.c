@@ -141,10 +141,10 @@ static nb_status read_through_copy(const nb_h5_set *set, const chunks *c,
     if (file >= 0)
         H5Fclose(file);
     if (!st && !ok)
-        st = nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0,
-                        "%s cannot be read: damaged, or compressed by a filter that is "
-                        "not here",
-                        set->path);
+        st = nb_fail_at(
+            err, NB_ERR_INPUT, set->in->name, 0,
+            "%s cannot be read: damaged, or compressed by a filter that is not installed",
+            set->path);
     return st;
 }
 

@@ -183,7 +183,7 @@ nb_status nb_h5_read_box(const nb_h5_set *set, const nb_h5_box *box,
     for (int i = 0; i < NB_H5_RANK; i++)
         if (box->first[i] > set->dims[i] || box->count[i] > set->dims[i] - box->first[i])
             return nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0,
-                              "%s is smaller than another data set says", set->path);
+                              "%s is smaller than another data set requires", set->path);
     switch (H5Pget_layout(set->creation)) {
     case H5D_CHUNKED:
         return nb_h5_read_chunks(set, box, to, err);

@@ -35,8 +35,8 @@ nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err)
              (double)disk.f_bavail * (double)disk.f_frsize < bytes + (1 << 16))
         st = nb_fail(
             err, NB_ERR_IO,
-            "cannot write %.300s: %.1f MB are needed and the disk has %.1f MB left", path,
-            bytes / 1e6, (double)disk.f_bavail * (double)disk.f_frsize / 1e6);
+            "cannot write %.300s: %.1f MB are needed, but the disk has only %.1f MB left",
+            path, bytes / 1e6, (double)disk.f_bavail * (double)disk.f_frsize / 1e6);
     if (!st) {
         h->file = H5Fcreate(h->out.temp, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
         if (h->file < 0) {
@@ -71,7 +71,7 @@ static nb_status close_file(nb_h5 *h, nb_status st, nb_error *err)
         h->ok = 0;
     if (!st && !h->ok)
         st = nb_fail(err, NB_ERR_IO,
-                     "cannot write %.300s: HDF5 failed (is the disk full, or memory?)",
+                     "cannot write %.300s: HDF5 failed (disk or memory full?)",
                      h->out.path);
     nb_h5_tidy();
     return st;

@@ -132,10 +132,11 @@ static nb_status find_frames(const nb_h5_input *in, char path[PATH], int *frame,
              links ? "_000001" : "");
     for (int i = 1; i == 1 || (links && H5Lexists(in->file, path, H5P_DEFAULT) > 0);) {
         if (!open_frames(in, path, set))
-            return nb_fail_at(err, NB_ERR_INPUT, in->name, 0,
-                              links ? "%s, a link to a data file, cannot be opened"
-                                    : "%s is not there, or no set of images that we read",
-                              path);
+            return nb_fail_at(
+                err, NB_ERR_INPUT, in->name, 0,
+                links ? "%s, a link to a data file, cannot be opened"
+                      : "%s is missing, or it is not a set of images that can be read",
+                path);
         if (*frame - before < (long long)set->dims[0]) {
             *frame -= (int)before;
             return NB_OK;
@@ -145,7 +146,8 @@ static nb_status find_frames(const nb_h5_input *in, char path[PATH], int *frame,
         snprintf(path, PATH, "%s/data_%06d", links ? links : "", ++i);
     }
     return nb_fail_at(err, NB_ERR_INPUT, in->name, 0,
-                      "frame %d: there are %lld, counted from 0", *frame, before);
+                      "there is no frame %d: the file has %lld, counted from 0", *frame,
+                      before);
 }
 
 static nb_status read_pixels(const nb_h5_set *set, int frame, nb_image *out, nb_error *err)
@@ -205,6 +207,6 @@ nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_ima
     (void)said;
     memset(out, 0, sizeof *out);
     return nb_fail_at(err, NB_ERR_UNSUPPORTED, path, 0,
-                      "HDF5 needs libhdf5-dev, which this build lacks");
+                      "this build has no HDF5 (install libhdf5-dev and rebuild)");
 }
 #endif

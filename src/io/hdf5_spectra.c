@@ -40,8 +40,8 @@ static nb_status from_blocks(const block *A, const block *weight, nb_vec3 positi
     if (!A->values || !weight->values || weight->set.rank != 2 || A->set.rank < 1 ||
         A->set.rank > 2 || a[2] != w[2] || (A->set.rank == 2 && a[1] != w[1]))
         return nb_fail_at(err, NB_ERR_INPUT, path, 0,
-                          "no spectra: " SPECTRUM " and its _weights, or /wavelength "
-                          "[n] or [shots][n] and /weight [shots][n] are wanted");
+                          "no spectra: the file needs " SPECTRUM " and its _weights, or "
+                          "/wavelength [n] or [shots][n] and /weight [shots][n]");
     return nb_spectra_from_table(&t, path, position, needed, out, err);
 }
 

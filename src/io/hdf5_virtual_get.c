@@ -202,14 +202,15 @@ static nb_status open_source(const nb_h5_set *set, size_t i, source *s, nb_error
     if (n <= 0 || n >= NAME || m <= 0 || m >= NAME || !plain_name(raw, name) ||
         !plain_name(raw_set, s->set_name) || !source_path(set->id, name, s->path))
         return nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0,
-                          "%s is virtual, and its sources' names cannot be read",
+                          "the virtual data set %s: the names of "
+                          "its sources cannot be read",
                           set->path);
     if (nb_is_regular_file(s->path))
         s->in.file = H5Fopen(s->path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (s->in.file >= 0 && nb_h5_set_open(&s->in, s->set_name, -1, &s->set))
         return NB_OK;
     return nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0,
-                      "%s is virtual, and %s of %s, a part of it, cannot be opened",
+                      "the virtual data set %s: its part %s of %s cannot be opened",
                       set->path, s->set_name, s->path);
 }
 
@@ -274,13 +275,12 @@ static nb_status read_frame(const nb_h5_set *set, const nb_h5_box *frame,
             piece.first[d] += part.first[d] - frame->first[d];
         if (++*sources > (set->in->depth ? MOST_NESTED : MOST_SOURCES))
             return nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0,
-                              "%s is virtual, and put together from too many parts",
-                              set->path);
+                              "the virtual data set %s has too many parts", set->path);
         st = read_source(set, i, &origin, &piece, err);
     }
     if (!st && *sources == before)
         st = nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0,
-                        "%s is virtual, and no file holds its number %llu", set->path,
+                        "the virtual data set %s: no file has number %llu", set->path,
                         (unsigned long long)frame->first[0]);
     return st;
 }
@@ -293,8 +293,10 @@ nb_status nb_h5_read_virtual(const nb_h5_set *set, const nb_h5_box *box,
     int sources = 0;
     nb_status st;
     if (set->in->depth >= MOST_DEPTH)
-        return nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0,
-                          "%s is virtual, and so are its parts' parts", set->path);
+        return nb_fail_at(
+            err, NB_ERR_INPUT, set->in->name, 0,
+            "the virtual data set %s has more than two levels of virtual sources",
+            set->path);
     st = fill(set, box, to, err);
     frame.count[0] = 1;
     for (hsize_t i = 0; !st && i < box->count[0]; i++) {

@@ -54,8 +54,7 @@ static nb_status bad_token(hkl_reader *r, const char *expected)
     char token[NB_TEXT_QUOTE];
     if (r->p == r->end || *r->p == '\n' || at_comment(r))
         return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
-                          "the line ends where %s should be (h k l F [sigma [phase]])",
-                          expected);
+                          "the line needs %s (h k l F [sigma [phase]])", expected);
     nb_text_quote(r->p, r->end, token);
     return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
                       "'%s' is not %s (h k l F [sigma [phase]])", token, expected);

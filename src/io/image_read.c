@@ -53,8 +53,8 @@ nb_status nb_image_allocate(const nb_image_file *file, nb_image *out, nb_error *
     if (out->fast < 1 || out->slow < 1 ||
         (int64_t)out->fast * out->slow > NB_IMAGE_MOST_PIXELS)
         return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
-                          "%d x %d pixels: no size of an image that can be handled",
-                          out->fast, out->slow);
+                          "an image of %d x %d pixels cannot be read", out->fast,
+                          out->slow);
     n = (size_t)out->fast * (size_t)out->slow;
     if ((st = nb_declared_check(file->name, (double)n * sizeof *out->pixels,
                                 (double)file->bytes, file->most_MB, err)))
@@ -71,15 +71,16 @@ static nb_status float_size(const nb_image_file *file, nb_image *out, nb_error *
     out->slow = file->slow;
     if (said_pixels(file))
         return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
-                          "%zu bytes are not the %zu of %d x %d floats; give its -size",
+                          "the file has %zu bytes, not the %zu bytes of %d "
+                          "x %d floats; type -size fast slow",
                           file->bytes, said_pixels(file) * sizeof(float), file->fast,
                           file->slow);
     if (!pixels || file->bytes % sizeof(float) || side > 32768 ||
         (size_t)side * (size_t)side != pixels)
         return nb_fail_at(
             err, NB_ERR_INPUT, file->name, 0,
-            "no SMV, TIFF, PGM, CBF or HDF5 image, and its %zu bytes are no square of "
-            "floats; give the size of a float image with -size fast slow",
+            "not an SMV, TIFF, PGM, CBF or HDF5 image, and its %zu bytes are not a "
+            "square image of floats; type the size of a float image: -size fast slow",
             file->bytes);
     out->fast = out->slow = (int)side;
     return NB_OK;

@@ -35,7 +35,7 @@ nb_status nb_matrix_parse(const char *data, size_t n, const char *name, double m
             line += *p == '\n';
         if (p == end)
             return nb_fail_at(err, NB_ERR_INPUT, name, line,
-                              "%d numbers, an orientation matrix has nine", i);
+                              "%d numbers, but an orientation matrix has nine", i);
         after = nb_text_double(p, end, &v[i]);
         if (!after || (after < end && !nb_text_blank(*after) && *after != '\n')) {
             char token[NB_TEXT_QUOTE];
@@ -49,7 +49,7 @@ nb_status nb_matrix_parse(const char *data, size_t n, const char *name, double m
     if (!(fabs(relative_volume(v)) > FLATTEST))
         return nb_fail_at(
             err, NB_ERR_INPUT, name, 0,
-            "the matrix is singular: its columns a*, b*, c* span no volume");
+            "the matrix is singular: a*, b* and c* (the columns) lie in one plane");
     memcpy(m, v, sizeof v);
     return NB_OK;
 }

@@ -36,8 +36,8 @@ nb_status nb_pgm_parse(const nb_image_file *file, nb_image *out, nb_error *err)
     if (out->fast < 1 || out->slow < 1 || largest < 1 || largest > 65535 ||
         at >= file->bytes)
         return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
-                          "a damaged PGM header: P5, width, height and largest value "
-                          "(1..65535) are wanted");
+                          "a damaged PGM header: it needs P5, width, "
+                          "height and largest value (1..65535)");
     at++; /* exactly one blank */
     width = largest > 255 ? 2 : 1;
     n = (size_t)out->fast * (size_t)out->slow;

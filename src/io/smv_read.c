@@ -135,7 +135,8 @@ static nb_status read_sizes(nb_smv_header *h, nb_error *err)
     if (status != NB_OK)
         return status;
     if (!h->fast != !h->slow)
-        return nb_fail_at(err, NB_ERR_INPUT, h->name, 0, "%s is missing beside %s",
+        return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
+                          "%s is missing; the header has only %s",
                           h->fast ? "SIZE2" : "SIZE1", h->fast ? "SIZE1" : "SIZE2");
     if (h->fast >= 1000000 || h->slow >= 1000000 ||
         (int64_t)h->fast * h->slow > MOST_PIXELS)

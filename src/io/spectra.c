@@ -73,7 +73,7 @@ static nb_status next_pair(reader *r, nb_source_line *out, int *there)
         return NB_ERR_INPUT;
     if (got == 0)
         return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
-                          "the wavelength %g has no weight behind it", A);
+                          "the wavelength %g has no weight", A);
     if (!(weight >= 0))
         return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line, "weight %g is negative",
                           weight);
@@ -116,8 +116,9 @@ static nb_status read_lines(reader *r, const char *data, const char *end, int ne
         data = newline ? newline + 1 : end;
     }
     if (!st && s->count < needed)
-        st = nb_fail_at(r->err, NB_ERR_INPUT, r->name, 0, "%d spectra for %d stills",
-                        s->count, needed);
+        st = nb_fail_at(r->err, NB_ERR_INPUT, r->name, 0,
+                        "%d spectra for %d stills; each still needs one", s->count,
+                        needed);
     return st;
 }
 
@@ -179,8 +180,9 @@ nb_status nb_spectra_from_table(const nb_spectra_table *table, const char *name,
     nb_status st = NB_OK;
     memset(out, 0, sizeof *out);
     if (table->rows < (size_t)needed)
-        return nb_fail_at(err, NB_ERR_INPUT, name, 0, "%zu spectra for %d stills",
-                          table->rows, needed);
+        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                          "%zu spectra for %d stills; each still needs one", table->rows,
+                          needed);
     s.lines =
         nb_alloc_raw((size_t)needed * table->columns, sizeof *s.lines, "spectra", err);
     s.first = nb_alloc((size_t)needed + 1, sizeof *s.first, "spectra", err);

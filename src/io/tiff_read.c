@@ -121,11 +121,10 @@ static nb_status parse(TIFF *tiff, source *s, nb_image *out, nb_error *err)
     TIFFGetFieldDefaulted(tiff, TIFFTAG_BITSPERSAMPLE, &k.bits);
     TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLEFORMAT, &k.format);
     if (channels != 1 || !is_known(k) || TIFFIsTiled(tiff))
-        return nb_fail_at(
-            err, NB_ERR_INPUT, s->file->name, 0,
-            "a TIFF of %d channels of %d bits%s; one channel of 8, 16 or 32 "
-            "bits or of floats, in strips, can be read",
-            channels, k.bits, TIFFIsTiled(tiff) ? " in tiles" : "");
+        return nb_fail_at(err, NB_ERR_INPUT, s->file->name, 0,
+                          "a TIFF of %d channels of %d bits%s; only one channel of 8, 16 "
+                          "or 32 bits or of floats, in strips, can be read",
+                          channels, k.bits, TIFFIsTiled(tiff) ? " in tiles" : "");
     out->fast = width < 0x7fffffff ? (int)width : 0;
     out->slow = height < 0x7fffffff ? (int)height : 0;
     /* before memory is taken: no compression of ours or libtiff's makes more of a byte */
@@ -159,7 +158,7 @@ nb_status nb_tiff_parse(const nb_image_file *file, nb_image *out, nb_error *err)
 {
     (void)out;
     return nb_fail_at(err, NB_ERR_UNSUPPORTED, file->name, 0,
-                      "TIFF needs libtiff, which this build lacks");
+                      "this build has no libtiff (install libtiff-dev and rebuild)");
 }
 
 #endif

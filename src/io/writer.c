@@ -45,9 +45,10 @@ nb_status nb_image_check(const nb_writer *writer, const char *path,
 {
     size_t bytes;
     if (writer->missing)
-        return nb_fail(err, NB_ERR_UNSUPPORTED,
-                       "cannot create %.300s: %s needs %s, which this build lacks", path,
-                       writer->name, writer->missing);
+        return nb_fail(
+            err, NB_ERR_UNSUPPORTED,
+            "cannot create %.300s: %s needs %s, but this build does not have it", path,
+            writer->name, writer->missing);
     if ((!image->pixels && !image->make_rows) || image->fast < 1 || image->slow < 1 ||
         (writer->pixel != NB_PIXEL_ANY && writer->pixel != image->type) ||
         !nb_size_mul((size_t)image->fast, (size_t)image->slow, &bytes) ||

@@ -75,8 +75,7 @@ nb_status nb_beam_grid(const nb_config *cfg, const nb_geometry *g, nb_source **o
     if ((double)h.count * v.count * w.count > MAX_SOURCES)
         return nb_fail(
             err, NB_ERR_INPUT,
-            "divergence and dispersion make %.0f sources (limit %d): fewer steps, "
-            "please",
+            "divergence and dispersion make %.0f sources (limit %d); type fewer steps",
             (double)h.count * v.count * w.count, MAX_SOURCES);
     sources =
         nb_alloc((size_t)h.count * v.count * w.count, sizeof *sources, "sources", err);

@@ -95,7 +95,7 @@ static nb_status real_from_reciprocal(const cell *typed, nb_crystal *x, nb_error
     if (!isfinite(Vstar) ||
         !(fabs(Vstar) > 1e-9 * nb_norm(x->astar) * nb_norm(x->bstar) * nb_norm(x->cstar)))
         return nb_fail(err, NB_ERR_INPUT,
-                       "-mat: a*, b* and c* lie in one plane, this is no lattice");
+                       "-mat: a*, b* and c* lie in one plane; this is not a lattice");
     if (typed) {
         bc = nb_scale(typed->a / typed->volume, nb_unit(bc));
         ca = nb_scale(typed->b / typed->volume, nb_unit(ca));
@@ -150,8 +150,8 @@ static nb_status set_cell_counts(const nb_config *cfg, const nb_hooks *hooks,
             continue;
         if (i > 0 && size > beam) {
             snprintf(line, sizeof line,
-                     "crystal of %g mm along %s is wider than the beam: %g mm are lit "
-                     "(-beamsize)",
+                     "the crystal of %g mm along %s is wider than the beam: only %g mm "
+                     "are illuminated (-beamsize)",
                      size, i == 1 ? "b" : "c", beam);
             if (hooks && hooks->notice)
                 hooks->notice(hooks->user, line);
@@ -162,7 +162,9 @@ static nb_status set_cell_counts(const nb_config *cfg, const nb_hooks *hooks,
             x->N[i] = 1;
         if (!(x->N[i] <= 1e9))
             return nb_fail(err, NB_ERR_INPUT,
-                           "crystal size of %g mm is %g cells: too many", size, x->N[i]);
+                           "a crystal of %g mm has %g cells, which is too "
+                           "many; type a smaller -samplesize",
+                           size, x->N[i]);
     }
     return NB_OK;
 }

@@ -36,17 +36,19 @@ static nb_status set_curvature(nb_detector *det, nb_error *err)
 {
     nb_vec3 f = nb_sub(det->fast, nb_scale(nb_dot(det->fast, det->beam), det->beam)), s;
     if (nb_norm(f) < 1e-9)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-curved_det: the fast axis is along the beam, no cylinder fits");
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-curved_det: the fast axis is along the beam; it must be across the beam");
     f = nb_unit(f);
     s = nb_sub(det->slow, nb_scale(nb_dot(det->slow, det->beam), det->beam));
     s = nb_sub(s, nb_scale(nb_dot(det->slow, f), f));
     if (nb_norm(s) < 1e-9)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-curved_det: the slow axis is along the beam, no cylinder fits");
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-curved_det: the slow axis is along the beam; it must be across the beam");
     if (!(det->distance > 0))
         return nb_fail(err, NB_ERR_INPUT,
-                       "-curved_det: the detector must stand downstream of the sample");
+                       "-curved_det: the detector must be downstream of the sample");
     det->curved_fast = f;
     det->curved_slow = nb_unit(s);
     return NB_OK;
@@ -67,7 +69,7 @@ static void set_sensor(const nb_config *cfg, const nb_hooks *hooks, nb_detector 
         char line[128];
         depth = thick;
         snprintf(line, sizeof line,
-                 "no -detector_abs: attenuation depth taken as the thickness, %g um",
+                 "no -detector_abs: the attenuation depth is set to the thickness, %g um",
                  depth / NB_UM);
         if (hooks && hooks->notice)
             hooks->notice(hooks->user, line);
@@ -85,9 +87,8 @@ static void say_upstream(const nb_config *cfg, const nb_geometry *g, const nb_ho
     int used = cfg->convention == NB_CONV_CUSTOM && cfg->odet_vector.set;
     if (used && nb_dot(nb_v3(o[0], o[1], o[2]), g->beam) < 0)
         nb_notice(hooks, "-odet_vector %g %g %g points upstream: %s", o[0], o[1], o[2],
-                  g->distance < 0
-                      ? "the detector stands on the source's side of the crystal"
-                      : "its opposite is the detector's normal");
+                  g->distance < 0 ? "the detector is on the source side of the crystal"
+                                  : "the opposite direction is used as detector normal");
 }
 
 nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *g,

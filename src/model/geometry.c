@@ -76,9 +76,8 @@ static nb_status set_axes(const nb_config *cfg, const frame *fr, nb_geometry *g,
             "-fdet_vector and -sdet_vector are parallel: the detector has no plane");
     g->vertical = nb_cross(g->beam, g->polar);
     if (nb_norm(g->vertical) < 1e-9)
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "-polar_vector is along the beam: polarization is across the beam");
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-polar_vector is along the beam; it must be across the beam");
     g->vertical = nb_unit(g->vertical);
     return NB_OK;
 }
@@ -96,7 +95,7 @@ static nb_status set_size(const nb_config *cfg, nb_geometry *g, nb_error *err)
             return nb_fail(
                 err, NB_ERR_INPUT,
                 "detector of %g mm with pixels of %g mm has %.0f pixels: change "
-                "-detpixels, -detsize or -pixel (1 to 1000000 pixels an edge)",
+                "-detpixels, -detsize or -pixel (1 to 1000000 pixels per edge)",
                 size[i] / NB_MM, g->pixel / NB_MM, pixels[i]);
     }
     g->detsize_f = size[0];
@@ -214,7 +213,7 @@ static nb_status measure(nb_geometry *g, nb_error *err)
     }
     if (!(g->close_distance > 0) || !isfinite(g->close_distance))
         return nb_fail(err, NB_ERR_INPUT,
-                       "the detector plane runs through the sample: change -distance, "
+                       "the detector plane goes through the sample; change -distance, "
                        "-close_distance, -pix0_vector or the detector rotations");
     ratio = nb_dot(g->beam, g->normal);
     if (ratio == 0)

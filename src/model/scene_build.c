@@ -74,10 +74,10 @@ static nb_status build_orientations(const nb_config *cfg, const nb_hooks *hooks,
     if ((st = nb_mosaic_settle(cfg, m->crystal.astar, m->crystal.c, &m->mosaic, err)))
         return st;
     if (phi.count > 1 && !(phi.range > 0))
-        nb_notice(
-            hooks,
-            "%d phi steps without a rotation: a still, all at the same angle (add -osc)",
-            phi.count);
+        nb_notice(hooks,
+                  "%d phi steps without -osc make a still: all steps have the same "
+                  "angle; add -osc for a rotation",
+                  phi.count);
     m->phi0 = nb_or(cfg->phi_deg, 0) * NB_DEG;
     m->phi_range = phi.range;
     m->phi_step = phi.step;
@@ -85,11 +85,10 @@ static nb_status build_orientations(const nb_config *cfg, const nb_hooks *hooks,
     sc->n_domains = nb_mosaic_domains(m->mosaic.spread, cfg->mosaic_domains);
     total = (double)sc->n_phi * sc->n_domains;
     if (total > MAX_ORIENTATIONS)
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "%d phi steps of %d mosaic domains are %.0f orientations (limit %d): "
-            "fewer -phisteps or -mosaic_dom",
-            sc->n_phi, sc->n_domains, total, MAX_ORIENTATIONS);
+        return nb_fail(err, NB_ERR_INPUT,
+                       "%d phi steps of %d mosaic domains are %.0f orientations (limit "
+                       "%d); type fewer -phisteps or -mosaic_dom",
+                       sc->n_phi, sc->n_domains, total, MAX_ORIENTATIONS);
     sc->n_orientations = sc->n_phi * sc->n_domains;
     domains = nb_alloc((size_t)sc->n_domains, sizeof *domains, "mosaic domains", err);
     m->orientations = nb_alloc((size_t)sc->n_orientations, sizeof *m->orientations,
@@ -128,9 +127,8 @@ static nb_status check_oversample(const nb_config *cfg, const nb_model *m, nb_er
         return NB_OK;
     return nb_fail(
         err, NB_ERR_INPUT,
-        "the fringes of a crystal of %.3g um at this distance need %d x %d "
-        "sub-pixels: type -oversample (%d: just the spots), or a smaller -N and "
-        "-crystal_volume",
+        "the fringes of a crystal of %.3g um at this distance need %d x %d sub-pixels; "
+        "type -oversample (%d resolves the spots), or a smaller -N and -crystal_volume",
         longest(&m->crystal) / NB_UM, n, n, (n + 2) / 3);
 }
 
@@ -163,8 +161,8 @@ static nb_status build_scale(const nb_config *cfg, nb_model *m, nb_error *err)
                    (double)sc->oversample;
     if (steps > 1e18)
         return nb_fail(err, NB_ERR_INPUT,
-                       "%.3g steps a pixel: fewer sources, mosaic domains, phi steps or "
-                       "sub-pixels, please",
+                       "%.3g steps per pixel are too many; type fewer sources, mosaic "
+                       "domains, phi steps or sub-pixels",
                        steps);
     m->blocks = nb_crystal_blocks(cfg, &m->crystal);
     sc->background = F_water * F_water * w * w * w * 1e6 * NB_AVOGADRO / 18.0 / m->blocks;

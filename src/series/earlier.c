@@ -13,16 +13,16 @@ nb_status nb_earlier_agree(nb_run *run, uint64_t earlier, uint64_t *fingerprint,
     const char *maker = nb_fingerprint_maker(mine, earlier);
     nb_status st = NB_OK;
     if (maker && earlier != first[1] && nb_ranks_rank(run->ranks) == 0)
-        st =
-            nb_fail(err, NB_ERR_INPUT,
-                    "-resume: the series was begun with the renderer %s, and last digits "
-                    "of this one (%.100s) differ; give -device or -isa as then",
-                    maker, run->base->backend_line);
+        st = nb_fail(
+            err, NB_ERR_INPUT,
+            "-resume: the series was begun with the renderer %s, but this renderer "
+            "(%.100s) gives other last digits; type the same -device or -isa as before",
+            maker, run->base->backend_line);
     nb_ranks_share(run->ranks, first, sizeof first);
     if (mine != first[0])
         st = nb_fail(err, NB_ERR_INPUT,
-                     "the input files there are not those of rank 0: every process needs "
-                     "the same");
+                     "its input files differ from those of rank 0; every process needs "
+                     "the same files");
     *fingerprint = first[1];
     return nb_ranks_agree(run->ranks, st, err);
 }
@@ -56,8 +56,8 @@ nb_status nb_earlier_check_inputs(const nb_run *run, nb_error *err)
             continue;
         nb_own_input_names(&cfg, base, names, sizeof names);
         return nb_fail(err, NB_ERR_INPUT,
-                       "-resume: frame %d was made with other contents of %s; give the "
-                       "same, or leave -resume out to start again",
+                       "-resume: frame %d was made with other contents of %s; restore "
+                       "the file, or leave -resume out to start again",
                        k + 1, names);
     }
     return NB_OK;
@@ -73,14 +73,13 @@ void nb_earlier_notice_stale(const nb_run *run)
                          : nb_file_sink_stale(&run->files, first);
         if (count == 1)
             nb_notice(&run->hooks,
-                      "%s is left of an earlier, longer series; remove it if you do not "
-                      "need it",
+                      "%s is left from an earlier, longer series; "
+                      "remove it if you do not need it",
                       first);
         if (count > 1)
-            nb_notice(
-                &run->hooks,
-                "%s and %d more are left of an earlier, longer series; remove them if "
-                "you do not need them",
-                first, count - 1);
+            nb_notice(&run->hooks,
+                      "%s and %d more are left from an earlier, longer series; remove "
+                      "them if you do not need them",
+                      first, count - 1);
     }
 }

@@ -50,8 +50,8 @@ static nb_status check_jitter(const nb_series *s, const nb_config *cfg, nb_error
     if (s->jitter_lambda_pct > 0 && cfg->mat_file[0])
         return nb_fail(
             err, NB_ERR_INPUT,
-            "-jitter_lambda with -mat: the matrix is in units of 1/wavelength and "
-            "the crystal would change too; give -cell and -misset");
+            "-jitter_lambda with -mat: the matrix is in units of 1/wavelength, so the "
+            "crystal would change too; type -cell and -misset instead");
     if (s->jitter_cell_pct > 0 && !cfg->cell_count)
         return nb_fail(err, NB_ERR_INPUT, "-jitter_cell: needs -cell");
     if (s->jitter_beam_mm > 0 && cfg->pix0_m.set)
@@ -70,14 +70,15 @@ static nb_status check_spectra(const nb_series *s, const nb_config *cfg, nb_erro
         return nb_fail(err, NB_ERR_INPUT, "-spectra: only with -stills or -jobs");
     if (cfg->source_file[0])
         return nb_fail(err, NB_ERR_INPUT,
-                       "-spectra and -sourcefile: give one of them, both say the beam");
+                       "-spectra and -sourcefile both set the sources; give one of them");
     if (cfg->hdiv_range_mrad > 0 || cfg->vdiv_range_mrad > 0 || cfg->dispersion_pct > 0)
         return nb_fail(err, NB_ERR_INPUT,
-                       "-spectra with -divergence or -dispersion: the spectra say every "
-                       "source; leave the ranges out");
+                       "-spectra with -divergence or -dispersion: the spectra set all "
+                       "sources; leave the ranges out");
     if (s->jitter_lambda_pct > 0)
         return nb_fail(err, NB_ERR_INPUT,
-                       "-spectra with -jitter_lambda: the spectra say the wavelengths");
+                       "-spectra with -jitter_lambda: the spectra set the wavelengths; "
+                       "leave -jitter_lambda out");
     return NB_OK;
 }
 
@@ -92,13 +93,13 @@ static nb_status check(const nb_series *s, const nb_sim *base, nb_error *err)
         return nb_fail(err, NB_ERR_INPUT, "a series needs -frames n or -stills n");
     if (s->frames > 1 && !(base->model.phi_range > 0) && !s->override)
         return nb_fail(err, NB_ERR_INPUT,
-                       "-frames %d needs -osc: the angle that one frame turns", s->frames);
+                       "-frames %d needs -osc, the oscillation of one frame", s->frames);
     if (!s->output[0] && !s->hdf5_file[0])
         return nb_fail(err, NB_ERR_INPUT,
                        "a series needs -output 'img_%%05d.cbf' or -hdf5 FILE");
     if (base->cfg.truth == NB_TRUTH_SPOTS && !s->hdf5_file[0])
         return nb_fail(err, NB_ERR_INPUT,
-                       "-truth spots of a series goes into HDF5: add -hdf5 FILE");
+                       "-truth spots of a series is written to HDF5: add -hdf5 FILE");
     if (s->orientations[0] && !s->stills)
         return nb_fail(err, NB_ERR_INPUT, "-orientations: only with -stills or -jobs");
     return check_jitter(s, &base->cfg, err);
@@ -297,12 +298,12 @@ nb_status nb_frames_check(const nb_frames *f, int k, const nb_geometry *g,
     const char *what = f->series->hdf5_file[0] ? two_in_a_master(f, g, cfg) : NULL;
     if (g->fpixels != f->geometry.fpixels || g->spixels != f->geometry.spixels)
         return nb_fail(err, NB_ERR_INPUT,
-                       "-jobs: a frame of %d x %d pixels among those of %d x %d",
+                       "-jobs: a frame has %d x %d pixels, but the series has %d x %d",
                        g->fpixels, g->spixels, f->geometry.fpixels, f->geometry.spixels);
     if (what)
         return nb_fail(err, NB_ERR_INPUT,
-                       "-jobs: frame %d (from 0) has %s than the series, and an -hdf5 "
-                       "master holds one; write -output files, or one series for each",
+                       "-jobs: frame %d (from 0) has %s than the series, but an -hdf5 "
+                       "master holds only one; use -output, or one series for each",
                        k, what);
     return NB_OK;
 }

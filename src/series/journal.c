@@ -119,11 +119,10 @@ static nb_status open_once(nb_journal *j, nb_error *err)
     if (j->fd < 0 && errno != ELOOP)
         return fail_errno(err, "create", j->path);
     if (j->fd < 0 || fstat(j->fd, &file) != 0 || !S_ISREG(file.st_mode))
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "%.300s: the record of the series would be written there, and it is "
-            "a link or no file; remove it, or give another file name",
-            j->path);
+        return nb_fail(err, NB_ERR_INPUT,
+                       "%.300s: the record of the series has this name, but this is a "
+                       "link or not a file; remove it, or give another file name",
+                       j->path);
     return lock(j, err);
 }
 
@@ -140,7 +139,8 @@ static nb_status open_file(nb_journal *j, const char *path, nb_error *err)
         nb_journal_close(j);
     }
     if (!st && j->fd < 0)
-        st = nb_fail(err, NB_ERR_IO, "cannot create %.300s: others remove it", path);
+        st = nb_fail(err, NB_ERR_IO, "cannot create %.300s: another program removes it",
+                     path);
     if (st)
         nb_journal_close(j);
     return st;
@@ -341,11 +341,10 @@ nb_status nb_journal_read(const nb_journal *j, int frame, int64_t offset, void *
         r.frame == (uint64_t)frame && r.bytes == bytes && get(j->fd, offset, data, bytes) &&
         nb_hash_bytes(NB_HASH_START ^ r.frame, data, bytes) == r.hash)
         return NB_OK;
-    return nb_fail(
-        err, NB_ERR_IO,
-        "frame %d in %.300s is not what was written: another program or the disk "
-        "changed it; -resume makes it again",
-        frame, j->path);
+    return nb_fail(err, NB_ERR_IO,
+                   "frame %d in %.300s has changed since it was written (by another "
+                   "program or the disk); -resume makes it again",
+                   frame, j->path);
 }
 
 void nb_journal_close(nb_journal *j)

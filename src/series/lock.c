@@ -43,8 +43,8 @@ nb_status nb_lock_busy(const char *path, const nb_holder *other, nb_error *err)
         snprintf(who, sizeof who, "process %lld on host %.63s", (long long)other->pid,
                  other->host);
     return nb_fail(err, NB_ERR_INPUT,
-                   "%.280s: %s is making this series; wait for its end, or give another "
-                   "file name",
+                   "%.280s: %s is writing this series; wait until "
+                   "it ends, or give another file name",
                    path, who);
 }
 

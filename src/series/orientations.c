@@ -81,8 +81,8 @@ static nb_status parse(const char *p, const char *last, const char *path, int ne
             continue;
         if (n != 3 && n != 9)
             return nb_fail_at(err, NB_ERR_INPUT, path, line,
-                              "three misset angles or the nine numbers of a rotation "
-                              "matrix are needed, with blanks or one comma between");
+                              "a line needs three misset angles or the nine numbers of a "
+                              "rotation matrix, separated by blanks or one comma");
         if (!to_misset(values, n, missets[*count]))
             return nb_fail_at(err, NB_ERR_INPUT, path, line,
                               "these nine numbers are not a rotation matrix");
@@ -97,8 +97,9 @@ nb_status nb_orientations_parse(const char *data, size_t bytes, const char *path
     int count = 0;
     nb_status st = parse(data, data + bytes, path, needed, missets, &count, err);
     if (!st && count < needed)
-        st = nb_fail_at(err, NB_ERR_INPUT, path, 0, "%d orientations for %d stills",
-                        count, needed);
+        st = nb_fail_at(err, NB_ERR_INPUT, path, 0,
+                        "%d orientations for %d stills; each still needs one", count,
+                        needed);
     return st;
 }
 

@@ -120,8 +120,8 @@ static nb_status begin(nb_ranks *r, int launched, nb_error *err)
     st = find_places(r, err);
     if (!st && r->count < launched)
         st = nb_fail(err, NB_ERR_UNSUPPORTED,
-                     "%d processes were started, and the MPI of this build (%s) does not "
-                     "see the others: start them with its own mpirun",
+                     "%d processes were started, but the MPI of this build (%s) does not "
+                     "find the others; start them with the mpirun of this MPI",
                      launched, NB_MPI_VERSION);
     return st;
 }
@@ -275,8 +275,8 @@ nb_status nb_ranks_join(nb_ranks **ranks, nb_error *err)
         return NB_OK;
     return nb_fail(
         err, NB_ERR_UNSUPPORTED,
-        "mpirun started %d processes, and this build has no MPI: each would "
-        "write the same files (install libmpich-dev and rebuild, or start one)",
+        "mpirun started %d processes, but this build has no MPI: each would write the "
+        "same files (install libmpich-dev and rebuild, or start one process)",
         launched);
 }
 

@@ -198,10 +198,9 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
     if (nb_ranks_rank(run->ranks) == 0 && (st = nb_frames_survey(&run->frames, err)))
         return st;
     if (run->frames.moving && run->frames.places_differ)
-        nb_notice(&run->hooks,
-                  "-jobs moves the detector: the master has the geometry of each frame, "
-                  "but DIALS takes that of the first for all; numbered files "
-                  "(-output 'img_%%05d.cbf') carry each its own");
+        nb_notice(&run->hooks, "-jobs moves the detector: the master has the geometry of "
+                               "each frame, but DIALS uses that of the first frame for "
+                               "all frames; for DIALS use -output 'img_%%05d.cbf'");
     notice_lost(run);
     st = open_lanes(run, err);
     return st ? st : nb_share_open(run, b->per_block, err);
@@ -386,9 +385,10 @@ static nb_status check_series(const nb_series *s, nb_error *err)
     nb_status st;
     for (int i = 0; i < 4; i++)
         if (!memchr(texts[i], 0, NB_PATH_MAX))
-            return nb_fail(err, NB_ERR_INPUT,
-                           "a file name of the series has no end (a NUL within %d bytes)",
-                           NB_PATH_MAX);
+            return nb_fail(
+                err, NB_ERR_INPUT,
+                "a file name of the series must end with a NUL within %d bytes",
+                NB_PATH_MAX);
     if ((int)s->hdf5_type < NB_HDF5_U16 || (int)s->hdf5_type > NB_HDF5_F32)
         return nb_fail(err, NB_ERR_INPUT, "-hdf5type %d: there is no such type",
                        (int)s->hdf5_type);

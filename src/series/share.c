@@ -248,11 +248,10 @@ int nb_share_readable(const nb_run *run)
 static void lose(nb_run *run, int rank)
 {
     nb_error err;
-    nb_status st = nb_fail(
-        &err, NB_ERR_DEVICE,
-        "rank %d of %d was lost (%.0f s without a sign of life); the same command "
-        "with -resume keeps the finished frames",
-        rank, nb_ranks_count(run->ranks), run->share.patience);
+    nb_status st = nb_fail(&err, NB_ERR_DEVICE,
+                           "rank %d of %d is lost (no message for %.0f s); the same "
+                           "command with -resume keeps the finished frames",
+                           rank, nb_ranks_count(run->ranks), run->share.patience);
     nb_ranks_broken(run->ranks, rank);
     if (rank == 0) {
         run->share.has_result = run->share.orphan = 1;

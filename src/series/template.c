@@ -73,9 +73,10 @@ nb_status nb_template_parse(const char *text, nb_template *t, nb_error *err)
         }
     }
     if (!numbers)
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "-output %.200s: no place for the frame's number; write it as %%05d", text);
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-output %.200s: the number of the frame is "
+                       "missing; write %%05d in its place",
+                       text);
     return choose_format(text, t, err);
 }
 

@@ -92,7 +92,7 @@ static nb_status check_beam(const nb_run *run, const nb_sim *sim, nb_error *err)
     if (sim->cfg.source_file[0] || a.x != b.x || a.y != b.y || a.z != b.z)
         return nb_fail(err, NB_ERR_INPUT,
                        "-jobs with -spectra: the beam's direction and sources cannot "
-                       "change by frame");
+                       "change from frame to frame");
     return NB_OK;
 }
 
@@ -319,10 +319,9 @@ nb_status nb_run_outcome(const nb_run *run, nb_error *err)
         return run->status;
     if (nb_ranks_rank(run->ranks) == 0 ? run->progress.done < run->frames.count
                                        : atomic_load(&run->stop))
-        return nb_fail(
-            err, NB_ERR_CANCELLED,
-            "interrupted: %d of %d frames are finished; the same flags with -resume "
-            "go on from there",
-            run->progress.done, run->frames.count);
+        return nb_fail(err, NB_ERR_CANCELLED,
+                       "interrupted: %d of %d frames are finished; type the same flags "
+                       "and -resume to continue",
+                       run->progress.done, run->frames.count);
     return NB_OK;
 }

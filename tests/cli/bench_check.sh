@@ -67,7 +67,7 @@ says 2 "from 1 to 64" bad-oversamples $TINY -oversamples 0
 says 2 "from 1 to 4096" bad-threads $TINY -threads 1,0
 says 2 "behind --" own-without-flags -cases own -o out
 says 2 "unknown flag" own-bad-flags $TINY -cases own -- -nosuchflag 1
-says 2 "it is there already" never-overwrites -o there
+says 2 "it exists already" never-overwrites -o there
 says 2 "-vs: the program ./nosuch cannot be run" no-peer $TINY -vs x=./nosuch
 says 2 "cannot be run" no-peer-in-path $TINY -vs x=nosuchprogram
 says 2 "NAME=PROGRAM" peer-without-name $TINY -vs ./crashing

@@ -381,7 +381,7 @@ def frames(folder):
     _, out, _ = run("compare", f"{folder}/gzip.h5", f"{folder}/gzip.h5:0")
     result("compare-finds-centre-in-hdf5", [] if "about 29.07 23.36" in out else [out])
     other = f"{folder}/f_1.img"
-    faults = refused(f"{folder}/gzip.h5:5", other, "there are 5, counted from 0")
+    faults = refused(f"{folder}/gzip.h5:5", other, "the file has 5, counted from 0")
     faults += refused(f"{folder}/gzip.h5:x", other, "gzip.h5:x")
     os.rename(f"{folder}/gzip_data_000002.h5", f"{folder}/moved.h5")
     faults += refused(f"{folder}/gzip.h5:3", other, "data_000002")

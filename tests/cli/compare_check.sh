@@ -73,7 +73,7 @@ says 2 'an operand is missing' compare-one-image compare a.bin
 says 2 'one operand too many' compare-three-images compare a.bin a.bin a.bin
 says 2 "unknown flag '-roy'" compare-unknown-flag compare a.bin a.bin -roy 1
 says 2 'cannot read' compare-no-file compare a.bin nosuch.bin
-says 2 'give the size of a float image with -size' compare-no-square compare wide.bin a.bin
+says 2 'type the size of a float image: -size' compare-no-square compare wide.bin a.bin
 says 2 'inside 0 63 0 63' compare-roi-outside compare a.bin a.bin -roi 0 64 0 3
 says 2 'needs more values' compare-roi-short compare a.bin a.bin -roi 1 2 3
 says 2 'KEY one of corr' compare-bad-threshold compare a.bin a.bin -threshold cor=1
@@ -105,7 +105,7 @@ if has libpng; then
     says 2 'wavelength of this image are unknown' view-rings-unknown view a.bin t.png -pngrings 5
     says 2 "must be auto | P | lo:hi" view-scale-reversed view a.bin t.png -pngscale 9:1
     says 2 "must be d,d,... (A)" view-rings-zero view a.bin t.png -pngrings 5,0
-    says 2 'both bend' view-gamma-and-log view a.bin t.png -pnggamma 1 -pnglog
+    says 2 'both set how values become colours' view-gamma-and-log view a.bin t.png -pnggamma 1 -pnglog
     says 2 'unknown flag' view-foreign-flag view a.bin t.png -hkl a.bin
 else
     says 2 'libpng' view-without-libpng view a.bin v.png

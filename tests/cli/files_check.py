@@ -220,7 +220,7 @@ def formats(hdf5):
     for flag in ("-img", "-mask"):
         done = run(*crystal, flag, "junk")
         ok("no-image" + flag, done.returncode == 2 and done.stderr.count(b"\n") == 1 and
-           b"junk: no SMV, CBF" in done.stderr, done.stderr)
+           b"junk: not an SMV, CBF" in done.stderr, done.stderr)
 
 
 def standard_output():

@@ -113,7 +113,7 @@ def reports():
     flags = [f for f in ROTATION if f not in ("-quiet", "-seed", "7")]
     out, error = run(2, *flags, "-frames", 4, "-output", "p_%d.cbf", "-nopgm")
     ok("rank-0-reports", out.count("processes 2") == 1 and out.count("series ") == 1 and
-       len(ours(error)) == 1 and "-nopgm do nothing" in error, out + error)
+       len(ours(error)) == 1 and "-nopgm have no effect" in error, out + error)
     error = run(2, *ROTATION, "-nopgm", status=2)[1]
     ok("one-image-refused", len(ours(error)) == 1 and "mpirun" in error, error)
     error = run(3, *ROTATION, "-frames", "x", status=2)[1]
@@ -197,7 +197,7 @@ def killed(h5py, times):
         readable(h5py, "k")
         again = generator.choice((0, 2, 3))
         text = run(again, *[f for f in LONG if f != "-quiet"], "-resume")[0]
-        kept += "kept from before" in text
+        kept += "kept from the earlier run" in text
         good += images(h5py, "k") == whole and (process.returncode != 0 or not victim)
     ok("killed-and-resumed", good == times, f"{good} of {times} as uninterrupted")
     ok("killed-in-time", hit > 0 and kept > 0, f"{hit} of {times} were hit, {kept} kept frames")
@@ -244,7 +244,7 @@ def lost(h5py, rank):
     error = process.communicate(timeout=100)[1]
     frames = readable(h5py, "k")
     ok(f"lost-rank-{rank}", victim and process.returncode != 0 and frames > 0 and
-       f"rank {rank} of 3 was lost" in error, f"{frames} frames, {process.returncode}: {error}")
+       f"rank {rank} of 3 is lost" in error, f"{frames} frames, {process.returncode}: {error}")
 
 
 def interrupted(h5py):

@@ -134,7 +134,7 @@ def moving_detector(h5py, numpy):
     with open("move.jsonl", "w", encoding="ascii") as out:
         out.write("\n\n".join(lines) + "\n")
     _, err = run(*X, "-jobs", "move.jsonl", "-hdf5", "m.h5", "-hdf5type", "float32", "-nonoise")
-    ok("moving-is-said-once", err.count("DIALS takes that of the first") == 1, err)
+    ok("moving-is-said-once", err.count("DIALS uses that of the first") == 1, err)
     with h5py.File("m.h5") as h5:
         truth = h5["/entry/simulation"]
         ok("jobs-are-kept", [x.decode() for x in truth["job"][...]] == lines and
@@ -225,10 +225,10 @@ def tilted_cbf(h5py, numpy):
 
 
 def lost_in_smv():
-    """What SMV does not tell DIALS is said once, and only then."""
+    """A note says once what DIALS cannot read from SMV."""
     for name, flags, words in (("upright", [], None),
-                               ("tilted", ["-twotheta", 10], "the detector's tilt;"),
-                               ("spindle", ["-spindle_axis", 0, 1, 0], "the spindle axis;")):
+                               ("tilted", ["-twotheta", 10], "cannot read the detector's tilt from SMV;"),
+                               ("spindle", ["-spindle_axis", 0, 1, 0], "cannot read the spindle axis from SMV;")):
         for kind, more in (("single", []), ("series", ["-frames", 2, "-output", "l_%d.img"])):
             _, err = run(*X, *flags, *more, "-osc", 0.5)
             good = err.count("DIALS " + words) == 1 if words else "DIALS" not in err
@@ -241,7 +241,7 @@ def lost_in_smv():
 
 
 def polarization_line():
-    """The report says what DIALS must be told, unless it is what DIALS assumes."""
+    """The report says what to type in DIALS, unless DIALS assumes it."""
     loud = [word for word in X if word != "-quiet"]
     line = "geometry.beam.polarization_fraction="
     for flags, want in ((["-polar", "0.5"], line + "0.75"),

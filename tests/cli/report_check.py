@@ -56,7 +56,7 @@ def single_images():
     lines = clipped(text)
     ok("integer-image", want > 5 and len(lines) == 1 and lines[0][0] == want and
        "intimage.img, t.tif at 65535" in lines[0][1], (want, text))
-    scale = re.search(r"-scale (\S+) holds", text)
+    scale = re.search(r"type -scale ([^ ,]+)", text)
     good = scale and not clipped(run(*X, "-scale", scale[1], "-adc", 100, "-nonoise")[0])
     ok("the-scale-it-names-holds-them", good, text)
     text = run(*BRIGHT, "-noint")[0]
@@ -83,9 +83,9 @@ def series(h5py, noise_of_one):
                 f"{each.index(max(each)) + 1} ({max(each)})"]
         lines = clipped(text)
         ok(f"series-{extension}", len(lines) == 2 and lines[0][0] == want[0] and
-           want[1] in lines[0][1] and ".cbf holds" in lines[0][1], (want, text))
+           want[1] in lines[0][1] and ": use .cbf" in lines[0][1], (want, text))
     each = [int((c > 65535).sum()) for c in counts]
-    ok("series-hdf5", lines[1][0] == sum(each) and "-hdf5type int32 holds" in lines[1][1],
+    ok("series-hdf5", lines[1][0] == sum(each) and "use -hdf5type int32" in lines[1][1],
        (each, text))
     with h5py.File("n.h5") as h5:
         there = h5["/entry/simulation/clipped_pixels"][...].tolist()
@@ -136,7 +136,7 @@ def blocks(h5py):
     with open("noiseimage.img", "rb") as stream:
         header = stream.read(4096)
     config = json.loads(run(*X, "-blocks", 250, "-show_config")[0])["crystal"]
-    ok("blocks-are-said", "250 blocks of that, 0.065536 um^3" in text and
+    ok("blocks-are-said", "250 blocks of this size, 0.065536 um^3" in text and
        b"NANOBRAGG_BLOCKS=250;" in header and config["blocks"] == 250 and
        math.isclose(config["volume_um3"], 0.065536), (text, config))
     error = run(*X, "-crystal_volume", 1, "-blocks", 2, status=2)[1]
@@ -170,21 +170,21 @@ def notes():
         ("no-N", tiny + ["-cell", 80], "no -N: one unit cell"),
         ("N-1-typed", tiny + ["-cell", 80, "-N", 1], ""),
         ("small-size", tiny + ["-cell", 80, "-samplesize", "1e-9"], "smaller than one unit cell"),
-        ("metres", tiny + ["-cell", "79e-10", "-N", 5], "cell edges of 7.9e-09 A: in metres?"),
-        ("keV", tiny + ["-cell", 80, "-N", 5, "-energy", 12.4], "-energy 12.4 eV (1e+03 A): keV?"),
-        ("lambda", tiny + ["-cell", 80, "-N", 5, "-lambda", "1e-5", "-oversample", 1], "-lambda 1e-05 A: in metres?"),
-        ("truth", tiny + ["-cell", 80, "-N", 5, "-truth", "spots"], "in fringes outside of its spot"),
+        ("metres", tiny + ["-cell", "79e-10", "-N", 5], "a cell edge of 7.9e-09 A is very short: is it in metres?"),
+        ("keV", tiny + ["-cell", 80, "-N", 5, "-energy", 12.4], "-energy 12.4 eV is 1e+03 A: is it in keV?"),
+        ("lambda", tiny + ["-cell", 80, "-N", 5, "-lambda", "1e-5", "-oversample", 1], "-lambda 1e-05 A is very short: is it in metres?"),
+        ("truth", tiny + ["-cell", 80, "-N", 5, "-truth", "spots"], "into fringes outside of the spot"),
         ("truth-gauss", tiny + ["-cell", 80, "-N", 5, "-truth", "spots", "-gauss_xtal"], ""),
         ("factors-end", LYS + ["-detpixels", 64, "-pixel", 1, "-distance", 60],
-         "structure factors end at 2.05 A, and the detector's corner is at "),
+         "the structure factors end at 2.05 A, but the corner of the detector is at "),
         ("factors-enough", LYS + ["-detpixels", 64, "-pixel", 1, "-distance", 120], ""),
         ("factors-dmin", LYS + ["-detpixels", 64, "-pixel", 1, "-distance", 60, "-dmin", 2.2], ""),
         ("off-the-beam", LYS + ["-detpixels", 8, "-pixel", 1, "-Xbeam", 404, "-Ybeam", 4, "-dmin", 3],
-         "nothing reached the detector: the beam centre is 396 mm off it"),
+         "nothing reached the detector: the beam centre is 396 mm outside of it"),
         ("factors-zero", tiny + ["-cell", 80, "-N", 5, "-default_F", 0],
          "nothing reached the detector: every structure factor is 0"),
         ("weak", tiny + ["-cell", 80, "-N", 5, "-flux", "1e7", "-beamsize", 0.02],
-         "this is one block of 5x5x5 cells (-crystal_volume"),
+         "this is one block of 5x5x5 cells; type -crystal_volume"),
         ("no-reflection", tiny + ["-cell", 80, "-gauss_xtal", "-N", 20, "-roi", 0, 3, 0, 3, "-pixel",
                                   0.1, "-misset", 4, 5, 6], "no reflection is near the Ewald sphere"),
         ("coarse", SPOTS + ["-N", 10, "-oversample", 1], "-oversample 1 is too coarse for the spots"),
@@ -216,7 +216,7 @@ def sampling_error():
     for name, flags in (("square", ["-N", 10]), ("gauss", ["-N", 12, "-gauss_xtal"]),
                         ("mosaic", ["-N", 10, "-mosaic", 0.3, "-mosaic_dom", 8])):
         said = run(*SPOTS, *flags, "-oversample", 1, "-quiet", "-noint", "-nopgm", "-nonoise")[1]
-        found = re.search(r"off by (\S+) %.*; (\d+) resolves", said)
+        found = re.search(r"wrong by (\S+) %.*; -oversample (\d+) resolves", said)
         true = spot_list(6, *flags)
         bright = [h for h in true if true[h] > 0.02 * max(true.values())]
 
@@ -231,7 +231,7 @@ def sampling_error():
 
 def refused_and_long():
     error = run(*X[:4], "-samplesize", 0.1, status=2)[1]
-    ok("more-than-100-sub-pixels-refused", "sub-pixels: type -oversample" in error, error)
+    ok("more-than-100-sub-pixels-refused", "sub-pixels; type -oversample" in error, error)
     run(*X[:4], "-N", 3, "-detpixels", 1, "-oversample", 101, "-quiet")
     done = subprocess.Popen([PROGRAM, *X[:4], "-N", "5", "-detpixels", "2000", "-mosaic", "1", "-mosaic_dom",
                              "2000000", "-device", "cpu", "-quiet"], stderr=subprocess.PIPE, text=True)

@@ -24,7 +24,7 @@ def one(error, kind="error"):
 
 def kept(out):
     """How many frames the report says were kept."""
-    words = out.split(" of them kept from before")
+    words = out.split(" of them kept from the earlier run")
     return int(words[0].split()[-1]) if len(words) > 1 else 0
 
 
@@ -33,12 +33,12 @@ def data_files():
 
 
 def jobs_without_effect():
-    """Flags of a job that do nothing for its frame are named, once."""
+    """Flags of a job without effect on its frame are named, once."""
     with open("j.jsonl", "w", encoding="ascii") as out:
         out.write('{"floatfile": "x.bin", "phi": 1}\n{"threads": 2, "time": "json"}')
     said = run(*X, "-detpixels", 8, "-jobs", "j.jsonl", "-output", "j_%d.bin")[1]
-    ok("jobs-without-effect", said.count("do nothing") == 1 and
-       "floatfile, threads, time in -jobs j.jsonl do nothing" in said, said)
+    ok("jobs-without-effect", said.count("have no effect") == 1 and
+       "floatfile, threads, time in -jobs j.jsonl have no effect" in said, said)
 
 
 def lists_are_kept(h5py):
@@ -324,7 +324,7 @@ def longer_runs(h5py):
     error = run(*flags, "-frames", 9)[1]
     ok("nothing-left-of-nothing", "series;" not in error, error)
     error = run(*flags, "-frames", 5)[1]
-    ok("longer-series-is-named", "s_6.bin and 3 more are left of an earlier, longer series" in error
+    ok("longer-series-is-named", "s_6.bin and 3 more are left from an earlier, longer series" in error
        and ("s_data_000004.h5 and 1 more are left" in error or not h5py), error)
     if not h5py:
         return

@@ -379,7 +379,7 @@ def killed_runs_go_on(h5py):
             with h5py.File(name) as h5:
                 h5["/entry/data/data"][0]
         text = run(*[f for f in flags if f != "-quiet"], "-resume")[0]
-        kept += "kept from before" in text
+        kept += "kept from the earlier run" in text
         good += (contents(h5py, "k_master.h5"),
                  [read(f) for f in sorted(glob.glob("k_*.cbf"))]) == whole
     ok("killed-and-resumed", good == 10, f"{good} of 10 as uninterrupted")

@@ -162,7 +162,7 @@ static void products(void **state)
     cfg.dispersion_steps = 1000000;
     cfg.phi_steps = 100000;
     cfg.osc_deg = 1;
-    check_refused(&cfg, NB_ERR_INPUT, "steps a pixel");
+    check_refused(&cfg, NB_ERR_INPUT, "steps per pixel");
     cfg = plain();
     cfg.dispersion_pct = 100;
     cfg.dispersion_step_pct = 1e-300;
