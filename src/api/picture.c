@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pictures for the eye: of simulations, of image files, of differences. */
+/* Pictures as files: of simulations, of image files, of differences. */
 #include "picture.h"
 
 #include <math.h>
@@ -7,89 +7,21 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../effects/panels.h"
-#include "../effects/preview.h"
-#include "../effects/rings.h"
 #include "../io/writer.h"
 #include "../model/beam.h"
 #include "../model/detector.h"
 #include "../model/units.h"
+#include "../picture/sheet.h"
 #include "pair.h"
 #include "sim.h"
-
-int nb_picture_is_grey(const nb_png_options *o)
-{
-    return !o->rings && (o->colormap == NB_MAP_GREY || o->colormap == NB_MAP_INVERSE);
-}
-
-static nb_preview_options preview_of(const nb_picture_job *job)
-{
-    nb_preview_options o = nb_preview_of(job->options);
-    o.pedestal = job->pedestal;
-    return o;
-}
-
-/** Greys of the preview, which are ink already for the grey map, to colours. */
-static nb_status colour(const nb_picture_job *job, const uint8_t *levels,
-                        nb_canvas *canvas, nb_error *err)
-{
-    const nb_rgb paper = {255, 255, 255};
-    nb_colormap map =
-        job->options->colormap == NB_MAP_GREY ? NB_MAP_INVERSE : job->options->colormap;
-    size_t n = (size_t)job->fast * (size_t)job->slow;
-    nb_rgb table[256];
-    nb_status st = nb_canvas_create(canvas, job->fast, job->slow, paper, err);
-    for (int i = 0; i < 256; i++)
-        table[i] = nb_colormap_at(map, i);
-    for (size_t i = 0; !st && i < n; i++)
-        canvas->pixels[i] = table[levels[i]];
-    return st;
-}
-
-nb_status nb_picture_colours(const nb_picture_job *job, void **pixels, nb_error *err)
-{
-    nb_preview_options preview = preview_of(job);
-    nb_canvas canvas = {0};
-    uint8_t *levels;
-    nb_status st;
-    *pixels = NULL;
-    if (job->options->rings && !job->det)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-pngrings: distance, pixel size or wavelength of this image are "
-                       "unknown; give -distance, -pixel and -lambda");
-    levels = nb_alloc_raw((size_t)job->fast * (size_t)job->slow, 1, "picture", err);
-    if (!levels)
-        return NB_ERR_NOMEM;
-    st = nb_preview(job->image, job->fast, job->slow, &preview, levels, err);
-    if (!st)
-        st = colour(job, levels, &canvas, err);
-    nb_free(levels);
-    if (!st && job->options->rings)
-        st = nb_draw_rings(&canvas, job->det, job->wavelength, job->options, err);
-    if (st)
-        nb_free(canvas.pixels);
-    else
-        *pixels = canvas.pixels;
-    return st;
-}
-
-static nb_status grey(const nb_picture_job *job, void **pixels, nb_error *err)
-{
-    nb_preview_options preview = preview_of(job);
-    nb_status st;
-    *pixels = nb_alloc_raw((size_t)job->fast * (size_t)job->slow, 1, "picture", err);
-    st = *pixels ? NB_OK : NB_ERR_NOMEM;
-    return st ? st : nb_preview(job->image, job->fast, job->slow, &preview, *pixels, err);
-}
 
 nb_status nb_picture_view(const nb_picture_job *job, nb_image_view *view, void **pixels,
                           nb_error *err)
 {
-    int is_grey = nb_picture_is_grey(job->options);
-    nb_status st = is_grey ? grey(job, pixels, err) : nb_picture_colours(job, pixels, err);
+    nb_status st = nb_picture_draw(job, pixels, err);
     view->fast = job->fast;
     view->slow = job->slow;
-    view->type = is_grey ? NB_PIXEL_U8 : NB_PIXEL_RGB;
+    view->type = nb_picture_is_grey(job->options) ? NB_PIXEL_U8 : NB_PIXEL_RGB;
     view->pixels = *pixels;
     return st;
 }
@@ -168,7 +100,7 @@ nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
     nb_compare_options standard;
     nb_image_meta meta = {0};
     nb_image_view view = {0};
-    nb_panels panels;
+    nb_sheet sheet;
     nb_canvas canvas;
     nb_pair pair;
     size_t first;
@@ -178,14 +110,14 @@ nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
         (st = nb_pair_of(a, b, options ? options : &standard, &pair, err)))
         return st;
     first = (size_t)pair.roi[2] * (size_t)pair.fast + (size_t)pair.roi[0];
-    panels = (nb_panels){pair.a + first,
-                         pair.b + first,
-                         pair.fast,
-                         pair.roi[1] - pair.roi[0] + 1,
-                         pair.roi[3] - pair.roi[2] + 1,
-                         colours,
-                         a->pedestal < b->pedestal ? a->pedestal : b->pedestal};
-    if ((st = nb_draw_panels(&panels, &canvas, err)))
+    sheet = (nb_sheet){pair.a + first,
+                       pair.b + first,
+                       pair.fast,
+                       pair.roi[1] - pair.roi[0] + 1,
+                       pair.roi[3] - pair.roi[2] + 1,
+                       colours,
+                       a->pedestal < b->pedestal ? a->pedestal : b->pedestal};
+    if ((st = nb_draw_sheet(&sheet, &canvas, err)))
         return st;
     view.fast = canvas.width;
     view.slow = canvas.height;

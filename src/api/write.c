@@ -11,12 +11,12 @@
 #include "../image/adu.h"
 #include "../image/noise.h"
 #include "../image/poisson.h"
-#include "../effects/preview.h"
 #include "../image/quantize.h"
 #include "../image/threads.h"
 #include "../io/fdump.h"
 #include "../io/reflections_write.h"
 #include "../io/writer.h"
+#include "../picture/preview.h"
 #include "picture.h"
 #include "report_json.h"
 #include "sim.h"
@@ -187,7 +187,7 @@ static nb_status add_png(outputs *o, nb_error *err)
             add_job(o, &nb_writer_png, cfg->png_file, 0)->make_rows = png_rows;
         return st;
     }
-    st = nb_picture_colours(&job, &o->picture, err);
+    st = nb_picture_draw(&job, &o->picture, err);
     if (!st)
         add_job(o, &nb_writer_png_rgb, cfg->png_file, 0)->pixels = o->picture;
     return st;

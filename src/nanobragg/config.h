@@ -75,7 +75,7 @@ typedef enum nb_curved_omega {
 typedef enum nb_truth { NB_TRUTH_NONE = 0, NB_TRUTH_SPOTS } nb_truth;
 typedef enum nb_tristate { NB_AUTO = -1, NB_OFF = 0, NB_ON = 1 } nb_tristate;
 
-/** How a picture for the eye is made of a float image; all zero: the default. */
+/** How a picture for people is made of a float image; all zero: the default. */
 typedef enum nb_colormap {
     NB_MAP_GREY = 0, /* dark spots on white paper */
     NB_MAP_INVERSE,  /* bright spots on black */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Pictures: scales, colours, rings where they belong, panels, image files read back. */
+/* Pictures: scales, colours, rings where they belong, sheets, image files read back. */
 #include "scratch.h"
 
 #include "../../src/base/memory.h"
-#include "../../src/effects/canvas.h"
-#include "../../src/effects/font.h"
-#include "../../src/effects/panels.h"
-#include "../../src/effects/preview.h"
-#include "../../src/effects/rings.h"
+#include "../../src/picture/canvas.h"
+#include "../../src/picture/font.h"
+#include "../../src/picture/sheet.h"
+#include "../../src/picture/preview.h"
+#include "../../src/picture/rings.h"
 
 /* --- levels --- */
 
@@ -171,9 +171,9 @@ static void rings_have_their_radius(void **state)
     nb_free(c.pixels);
 }
 
-/* --- panels --- */
+/* --- the sheet of two images and their difference --- */
 
-static void panels_of_any_shape(void **state)
+static void sheet_of_any_shape(void **state)
 {
     static const int sizes[][2] = {{1, 1}, {3, 700}, {1700, 5}, {801, 801}};
     (void)state;
@@ -181,13 +181,13 @@ static void panels_of_any_shape(void **state)
         int fast = sizes[i][0], slow = sizes[i][1], reds = 0;
         size_t n = (size_t)fast * (size_t)slow;
         float *a = calloc(n, sizeof *a), *b = calloc(n, sizeof *b);
-        nb_panels p = {a, b, fast, fast, slow, NULL, 0};
+        nb_sheet p = {a, b, fast, fast, slow, NULL, 0};
         nb_canvas c;
         nb_error err = {0};
         assert_non_null(a);
         assert_non_null(b);
         a[n / 2] = 3; /* one pixel is enough to be seen, however far it shrinks */
-        assert_int_equal(nb_draw_panels(&p, &c, &err), NB_OK);
+        assert_int_equal(nb_draw_sheet(&p, &c, &err), NB_OK);
         check_below(c.width, 3000);
         check_below(c.height, 2000);
         for (int y = 30; y < c.height - 50; y++)
@@ -207,7 +207,7 @@ static void one_bad_pixel_hides_nothing(void **state)
 {
     enum { SIZE = 100 };
     static float a[SIZE * SIZE], b[SIZE * SIZE];
-    nb_panels p = {a, b, SIZE, SIZE, SIZE, NULL, 0};
+    nb_sheet p = {a, b, SIZE, SIZE, SIZE, NULL, 0};
     nb_rgb faint = nb_signed_colour(0.01);
     nb_canvas c;
     nb_error err = {0};
@@ -216,7 +216,7 @@ static void one_bad_pixel_hides_nothing(void **state)
     for (int i = 0; i < SIZE * SIZE; i++)
         a[i] = (float)(i % 7) - 3; /* from -3 to 3 */
     a[5050] = 1e9f;
-    assert_int_equal(nb_draw_panels(&p, &c, &err), NB_OK);
+    assert_int_equal(nb_draw_sheet(&p, &c, &err), NB_OK);
     for (int y = 60; y < 300; y++)
         for (int x = c.width - 300; x < c.width - 60; x++)
             coloured += c.pixels[y * c.width + x].g < faint.g - 40;
@@ -292,7 +292,7 @@ int main(void)
         TEST(colours),
         TEST(text_stays_inside),
         TEST(rings_have_their_radius),
-        TEST(panels_of_any_shape),
+        TEST(sheet_of_any_shape),
         TEST(one_bad_pixel_hides_nothing),
         SCRATCH_TEST(geometry_of_a_header),
     };

@@ -4,7 +4,7 @@
 
 #include "../../src/base/memory.h"
 #include "../../src/image/noise.h"
-#include "../../src/effects/preview.h"
+#include "../../src/picture/preview.h"
 #include "../../src/image/quantize.h"
 #include "../../src/image/statistics.h"
 

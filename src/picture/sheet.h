@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /** Two images and their difference side by side. */
-#ifndef NB_EFFECTS_PANELS_H
-#define NB_EFFECTS_PANELS_H
+#ifndef NB_PICTURE_SHEET_H
+#define NB_PICTURE_SHEET_H
 
 #include "canvas.h"
 
 /** What is shown: the same rectangle of a and b, [slow][fast], rows `stride` pixels apart. */
-typedef struct nb_panels {
+typedef struct nb_sheet {
     const float *a, *b; /* the rectangle's first pixel */
     int stride, fast, slow;
     const nb_png_options *colours; /* NULL: the default */
     double pedestal;               /* of both images; 0 none */
-} nb_panels;
+} nb_sheet;
 
 /** Draw a, b in the same colours, and a - b with its scale.  Large images shrink: each dot shows
  * the largest of its pixels, small ones grow.  The scale of a - b ends at a percentile of its
  * size; the largest is written beside it.  *canvas is the caller's (pixels: nb_free).
  * Errors: NB_ERR_NOMEM. */
-nb_status nb_draw_panels(const nb_panels *panels, nb_canvas *canvas, nb_error *err);
+nb_status nb_draw_sheet(const nb_sheet *sheet, nb_canvas *canvas, nb_error *err);
 
 #endif

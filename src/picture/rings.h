@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** Circles of equal resolution and the beam centre, drawn over a picture of an image. */
-#ifndef NB_EFFECTS_RINGS_H
-#define NB_EFFECTS_RINGS_H
+#ifndef NB_PICTURE_RINGS_H
+#define NB_PICTURE_RINGS_H
 
 #include "../physics/scene.h"
 #include "canvas.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** An 8-bit picture of a float image for a person to look at. */
-#ifndef NB_EFFECTS_PREVIEW_H
-#define NB_EFFECTS_PREVIEW_H
+#ifndef NB_PICTURE_PREVIEW_H
+#define NB_PICTURE_PREVIEW_H
 
 #include "../nanobragg.h"
 

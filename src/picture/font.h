@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** A 5 x 7 dot font of capitals, digits and a few signs. */
-#ifndef NB_EFFECTS_FONT_H
-#define NB_EFFECTS_FONT_H
+#ifndef NB_PICTURE_FONT_H
+#define NB_PICTURE_FONT_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** A picture of 8-bit red, green and blue, and what is drawn on it. */
-#ifndef NB_EFFECTS_CANVAS_H
-#define NB_EFFECTS_CANVAS_H
+#ifndef NB_PICTURE_CANVAS_H
+#define NB_PICTURE_CANVAS_H
 
 #include "../nanobragg.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "panels.h"
+#include "sheet.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,10 +15,10 @@ enum { LARGEST = 800, SMALLEST = 320, MARGIN = 16, TEXT = 2, BAR = 14 };
 typedef struct layout {
     int shrink, grow;  /* pixels a dot, screen pixels a dot */
     int width, height; /* dots */
-    int cell;          /* screen pixels from panel to panel */
+    int cell;          /* screen pixels from part to part */
 } layout;
 
-/** What the panels show. */
+/** What the parts show. */
 typedef struct shown {
     float *dots;       /* owned: a, b, each [height][width] */
     float *difference; /* within dots: a - b */
@@ -28,7 +28,7 @@ typedef struct shown {
     float max[2];
 } shown;
 
-static layout plan(const nb_panels *p)
+static layout plan(const nb_sheet *p)
 {
     int larger = p->fast > p->slow ? p->fast : p->slow;
     layout l = {(larger + LARGEST - 1) / LARGEST, (SMALLEST + larger - 1) / larger, 0, 0,
@@ -40,7 +40,7 @@ static layout plan(const nb_panels *p)
 }
 
 /** One dot: the brightest pixels of its block, and the difference of the largest size. */
-static void reduce(const nb_panels *p, const layout *l, int x, int y, float out[3])
+static void reduce(const nb_sheet *p, const layout *l, int x, int y, float out[3])
 {
     int last_f = (x + 1) * l->shrink, last_s = (y + 1) * l->shrink;
     float a = -INFINITY, b = -INFINITY, d = 0;
@@ -83,7 +83,7 @@ static nb_status find_limit(shown *s, size_t n, nb_error *err)
     return NB_OK;
 }
 
-static nb_status fill(const nb_panels *p, const layout *l, shown *s, nb_error *err)
+static nb_status fill(const nb_sheet *p, const layout *l, shown *s, nb_error *err)
 {
     size_t n = (size_t)l->width * (size_t)l->height, at = 0;
     nb_png_options colours = {0};
@@ -114,27 +114,27 @@ static nb_status fill(const nb_panels *p, const layout *l, shown *s, nb_error *e
     return st ? st : nb_preview(s->dots, l->width, 2 * l->height, &o, s->levels, err);
 }
 
-static int left_of(const layout *l, int panel)
+static int left_of(const layout *l, int part)
 {
-    return MARGIN + panel * (l->cell + MARGIN);
+    return MARGIN + part * (l->cell + MARGIN);
 }
 
-static int panel_top(void)
+static int top(void)
 {
     return 2 * MARGIN + nb_text_height(TEXT);
 }
 
-static void draw_images(const nb_panels *p, const layout *l, const shown *s, nb_canvas *c)
+static void draw_images(const nb_sheet *p, const layout *l, const shown *s, nb_canvas *c)
 {
     nb_colormap map = p->colours ? p->colours->colormap : NB_MAP_GREY;
     size_t n = (size_t)l->width * (size_t)l->height;
-    for (int panel = 0; panel < 3; panel++)
+    for (int part = 0; part < 3; part++)
         for (size_t i = 0; i < n; i++) {
-            int x = left_of(l, panel) + (int)(i % (size_t)l->width) * l->grow;
-            int y = panel_top() + (int)(i / (size_t)l->width) * l->grow;
+            int x = left_of(l, part) + (int)(i % (size_t)l->width) * l->grow;
+            int y = top() + (int)(i / (size_t)l->width) * l->grow;
             nb_rgb colour =
-                panel < 2
-                    ? nb_colormap_at(map, s->levels[(size_t)panel * n + i])
+                part < 2
+                    ? nb_colormap_at(map, s->levels[(size_t)part * n + i])
                     : nb_signed_colour(s->difference[i] / (s->limit > 0 ? s->limit : 1));
             nb_canvas_fill(c, x, y, l->grow, l->grow, colour);
         }
@@ -151,7 +151,7 @@ static void frame(nb_canvas *c, int x, int y, int width, int height, nb_rgb colo
 /** From -limit to +limit, with its numbers. */
 static void draw_bar(const layout *l, double limit, nb_canvas *c, nb_rgb ink)
 {
-    int x = left_of(l, 2), y = panel_top() + l->height * l->grow + MARGIN / 2;
+    int x = left_of(l, 2), y = top() + l->height * l->grow + MARGIN / 2;
     int width = l->cell;
     char text[24];
     for (int i = 0; i < width; i++)
@@ -169,14 +169,14 @@ static void draw_bar(const layout *l, double limit, nb_canvas *c, nb_rgb ink)
 static void draw_words(const layout *l, const shown *s, nb_canvas *c, nb_rgb ink)
 {
     static const char *const titles[] = {"A", "B", "A - B"};
-    int below = panel_top() + l->height * l->grow + MARGIN / 2;
-    for (int panel = 0; panel < 3; panel++) {
-        int x = left_of(l, panel);
-        nb_canvas_text(c, x, MARGIN, TEXT, ink, titles[panel]);
+    int below = top() + l->height * l->grow + MARGIN / 2;
+    for (int part = 0; part < 3; part++) {
+        int x = left_of(l, part);
+        nb_canvas_text(c, x, MARGIN, TEXT, ink, titles[part]);
         char text[48];
-        frame(c, x, panel_top(), l->width * l->grow, l->height * l->grow, ink);
-        if (panel < 2) {
-            snprintf(text, sizeof text, "max %.4g", (double)s->max[panel]);
+        frame(c, x, top(), l->width * l->grow, l->height * l->grow, ink);
+        if (part < 2) {
+            snprintf(text, sizeof text, "max %.4g", (double)s->max[part]);
             nb_canvas_text(c, x, below, TEXT, ink, text);
         } else if (s->largest > s->limit) {
             snprintf(text, sizeof text, "largest %.3g", s->largest);
@@ -186,12 +186,12 @@ static void draw_words(const layout *l, const shown *s, nb_canvas *c, nb_rgb ink
     }
 }
 
-nb_status nb_draw_panels(const nb_panels *p, nb_canvas *canvas, nb_error *err)
+nb_status nb_draw_sheet(const nb_sheet *p, nb_canvas *canvas, nb_error *err)
 {
     const nb_rgb paper = {255, 255, 255}, ink = {40, 40, 40};
     layout l = plan(p);
     shown s;
-    int height = panel_top() + l.height * l.grow + 2 * MARGIN + BAR + nb_text_height(TEXT);
+    int height = top() + l.height * l.grow + 2 * MARGIN + BAR + nb_text_height(TEXT);
     nb_status st = fill(p, &l, &s, err);
     memset(canvas, 0, sizeof *canvas);
     if (!st)

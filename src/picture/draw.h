@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/** A float image as a picture of bytes or of colours. */
+#ifndef NB_PICTURE_DRAW_H
+#define NB_PICTURE_DRAW_H
+
+#include "../nanobragg.h"
+#include "../physics/scene.h"
+
+/** What to draw; the pointers belong to the caller. */
+typedef struct nb_picture_job {
+    const float *image; /* [slow][fast] */
+    int fast, slow;
+    const nb_png_options *options;
+    const nb_detector *det; /* of the image, for rings; may be NULL without them */
+    double wavelength;      /* m */
+    double pedestal;        /* of the image; 0 none */
+} nb_picture_job;
+
+/** Is a byte a pixel enough? */
+int nb_picture_is_grey(const nb_png_options *options);
+
+/** The picture: a byte a pixel if it is grey, else an nb_rgb.  *pixels [slow][fast] is the
+ * caller's: nb_free.  Errors: NB_ERR_NOMEM, NB_ERR_INPUT (rings without a detector). */
+nb_status nb_picture_draw(const nb_picture_job *job, void **pixels, nb_error *err);
+
+#endif
