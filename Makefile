@@ -112,8 +112,7 @@ isa_of = $(strip $(foreach i,sse2 avx2 avx512 neon,$(if $(filter %_$i,$(basename
 ROOMS := base io image picture analysis model render api series
 ROOM_SRC := $(foreach r,$(ROOMS),$(sort $(wildcard src/$r/*.c))) $(sort $(wildcard cuda/*.c))
 ISA_SRC := $(foreach i,sse2 avx2 avx512 neon,$(filter %_$i.c,$(ROOM_SRC)))
-LIB_SRC := $(sort $(wildcard src/*.c)) $(filter-out $(ISA_SRC),$(ROOM_SRC)) \
-    $(foreach i,$(ISAS),$(filter %_$i.c,$(ISA_SRC)))
+LIB_SRC := $(filter-out $(ISA_SRC),$(ROOM_SRC)) $(foreach i,$(ISAS),$(filter %_$i.c,$(ISA_SRC)))
 # Without cJSON `nanobragg bench` only says so.
 BENCH_SRC := $(if $(HAVE_CJSON),$(sort $(wildcard src/bench/*.c)),$(wildcard \
     src/bench/command.c src/bench/options.c src/bench/job.c))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The optional parts of this build. */
+/* The version and the optional parts of this build. */
 #include "../nanobragg.h"
 #include "../render/backend.h"
 
@@ -56,6 +56,11 @@
 #else
 #define MPI_STATE 0, "a series under mpirun is off: install libmpich-dev and rebuild"
 #endif
+
+const char *nb_version(void)
+{
+    return NB_VERSION;
+}
 
 static const nb_feature features[] = {
     {"OpenMP", OPENMP_STATE},

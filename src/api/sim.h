@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The inside of nb_sim, for the files of this room and src/nanobragg.c only. */
+/** The inside of nb_sim, for the files of this room and of src/series only. */
 #ifndef NB_API_SIM_H
 #define NB_API_SIM_H
 

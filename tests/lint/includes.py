@@ -8,8 +8,8 @@ ALLOWED = {
     "nanobragg": {"nanobragg"},
     "cli": {"cli"},
     "bench": {"bench", "cli"},
-    "glue": {"image", "picture", "analysis", "io", "render", "model", "base", "physics", "glue"},
-    "series": {"glue", "image", "io", "render", "model", "base", "physics", "series"},
+    "api": {"image", "picture", "analysis", "io", "render", "model", "base", "physics", "api"},
+    "series": {"api", "image", "io", "render", "model", "base", "physics", "series"},
     "render": {"render", "model", "physics", "base"},
     "cuda": {"cuda", "render/backend.h", "image/adu.h", "image/poisson.h", "model", "physics",
              "base"},
@@ -26,16 +26,16 @@ PHYSICS_SYSTEM = {"math.h", "stddef.h", "stdint.h", "float.h", "limits.h"}
 LIBRARIES = {
     "tiffio.h": {"io"},
     "png.h": {"io"},
-    "cJSON.h": {"glue", "io", "model", "cli", "bench"},
-    "cjson/cJSON.h": {"glue", "io", "model", "cli", "bench"},
+    "cJSON.h": {"api", "io", "model", "cli", "bench"},
+    "cjson/cJSON.h": {"api", "io", "model", "cli", "bench"},
     "Random123/": {"base", "image"},
-    "omp.h": {"render", "glue", "image", "cuda", "series"},
+    "omp.h": {"render", "api", "image", "cuda", "series"},
     "hdf5.h": {"io"},
     "mpi.h": {"series"},
     "libdeflate.h": {"io"},
     "lz4.h": {"io"},
     "dlfcn.h": {"base"},
-    "pthread.h": {"series", "glue", "base"},
+    "pthread.h": {"series", "api", "base"},
     "cuda": {"cuda"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
@@ -47,7 +47,7 @@ def room_of(path):
         return "cuda"
     if path == "src/nanobragg.h":
         return "nanobragg"
-    return "glue" if len(parts) == 2 or parts[1] == "api" else parts[1]
+    return parts[1]
 
 
 def check_own(path, target, room):

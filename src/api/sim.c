@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* nb_sim: from a configuration to a scene and a backend. */
+#include "sim.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../base/c_locale.h"
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../io/writer.h"
+#include "../render/choose.h"
+#include "advice.h"
+#include "notes.h"
+#include "report_json.h"
+
+int64_t nb_seed_from_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)(((uint64_t)t.tv_sec * 1000003u + (uint64_t)t.tv_nsec) % 1000000000u);
+}
+
+static nb_status check_memory(const nb_geometry *g, nb_error *err)
+{
+    double bytes = (double)g->fpixels * g->spixels * sizeof(float);
+    if (bytes > 64e9)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-detpixels %d x %d: one image would be %.0f GB (limit 64)",
+                       g->fpixels, g->spixels, bytes / 1e9);
+    return NB_OK;
+}
+
+nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
+{
+    const nb_config *cfg = &sim->cfg;
+    nb_model_inputs in = {0};
+    nb_status st;
+    in.matrix = sim->has_matrix ? sim->matrix : NULL;
+    in.sources = sim->spectrum ? sim->spectrum : sim->lines;
+    in.n_sources = sim->spectrum ? sim->n_spectrum : sim->n_lines;
+    in.mask = sim->mask;
+    in.default_seed = sim->seed;
+    in.sf = sim->factors;
+    in.sf.default_F = isnan(cfg->default_F) ? 0 : cfg->default_F;
+    st = nb_model_build(cfg, &in, &sim->hooks, &sim->model, err);
+    if (!st)
+        st = nb_check_model(cfg, &sim->model, err);
+    return st ? st : check_memory(&sim->model.geometry, err);
+}
+
+static nb_status build(nb_sim *sim, nb_error *err)
+{
+    const nb_config *cfg = &sim->cfg;
+    double start = nb_monotonic_seconds();
+    nb_status st = nb_sim_build_model(sim, err);
+    if (st)
+        return st;
+    sim->options.threads = cfg->threads;
+    sim->options.isa = cfg->isa;
+    sim->options.precision = cfg->precision;
+    sim->options.hooks = sim->hooks;
+    sim->options.device_alone = cfg->device_alone;
+    st = nb_backend_choose(&sim->model.scene, cfg->device, &sim->options, &sim->backend,
+                           sim->backend_line, sizeof sim->backend_line, err);
+    if (!st)
+        nb_sim_device_warm(sim, sim->backend, sim->options.device_index);
+    sim->times.scene = nb_monotonic_seconds() - start;
+    return st;
+}
+
+/** Before anything is rendered: can the pictures be written? */
+static nb_status check_libraries(const nb_config *cfg, nb_error *err)
+{
+    nb_status st = cfg->png_file[0] ? nb_png_ready("-pngfile", err) : NB_OK;
+    if (!st)
+        st = nb_report_ready(cfg->report_file, err);
+    return st || !cfg->tiff_file[0] ? st : nb_tiff_ready("-tifffile", err);
+}
+
+static nb_status prepare(nb_sim *sim, nb_error *err)
+{
+    double start = nb_monotonic_seconds();
+    const nb_backend *named;
+    nb_device device;
+    nb_status st;
+    if ((st = nb_check_config(&sim->cfg, err)))
+        return st;
+    if ((named = nb_backend_of(sim->cfg.device, &device)))
+        nb_sim_device_warm(sim, named, device.index);
+    if ((st = check_libraries(&sim->cfg, err)) || (st = nb_load_headers(sim, err)) ||
+        (st = nb_settle_crystal(&sim->cfg, &sim->hooks, err)) ||
+        (st = nb_check_config(&sim->cfg, err)) || (st = nb_load_inputs(sim, err)))
+        return st;
+    sim->times.load = nb_monotonic_seconds() - start;
+    return build(sim, err);
+}
+
+nb_status nb_sim_create(const nb_config *cfg, const nb_hooks *hooks, nb_sim **out,
+                        nb_error *err)
+{
+    return nb_sim_create_for(cfg, 1, hooks, out, err);
+}
+
+nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *hooks,
+                            nb_sim **out, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(cfg && out);
+    nb_sim *sim = nb_alloc(1, sizeof *sim, "simulation", err);
+    nb_status st;
+    *out = NULL;
+    if (!sim)
+        return NB_ERR_NOMEM;
+    sim->cfg = *cfg;
+    nb_sim_hear(sim, hooks);
+    sim->options.images = images;
+    sim->seed = cfg->seed.set ? cfg->seed.value : nb_seed_from_clock();
+    st = prepare(sim, err);
+    if (st) {
+        nb_sim_free(sim);
+    } else {
+        nb_sim_advise(sim);
+        *out = sim;
+    }
+    return st;
+}
+
+void nb_sim_free(nb_sim *sim)
+{
+    if (!sim)
+        return;
+    nb_sim_device_join(sim);
+    if (sim->backend)
+        sim->backend->close(sim->state);
+    free(sim->own);
+    nb_sim_forget(sim);
+    nb_model_free(&sim->model);
+    if (!sim->borrows) {
+        nb_sf_table_free(&sim->table);
+        nb_free(sim->lines);
+        nb_free(sim->mask);
+        nb_image_free(&sim->mask_image);
+    }
+    nb_free(sim);
+}
+
+void nb_sim_size(const nb_sim *sim, int *fast, int *slow)
+{
+    if (fast)
+        *fast = sim ? sim->model.scene.det.fpixels : 0;
+    if (slow)
+        *slow = sim ? sim->model.scene.det.spixels : 0;
+}
+
+int64_t nb_sim_seed(const nb_sim *sim)
+{
+    return sim ? sim->seed : 0;
+}
+
+const char *nb_sim_backend(const nb_sim *sim)
+{
+    return sim ? sim->backend_line : "";
+}
+
+void nb_sim_times(const nb_sim *sim, nb_times *out)
+{
+    nb_device_times device = {0};
+    if (!out)
+        return;
+    *out = sim ? sim->times : (nb_times){0};
+    if (!sim)
+        return;
+    if (!sim->state || !sim->backend->device)
+        return;
+    sim->backend->device->times(sim->state, &device);
+    out->device_render = device.kernels;
+    out->device_effects = device.effects;
+    out->device_download = device.download;
+}
