@@ -143,7 +143,7 @@ static nb_status finish_launch(render_job *job, int i, int total, nb_error *err)
 {
     const nb_hooks *hooks = &job->state->options.hooks;
     nb_status st =
-        nb_cuda_check(err, cudaEventSynchronize(job->state->bands[i % 2]), "rendering");
+        nb_cuda_check(err, gpuEventSynchronize(job->state->bands[i % 2]), "rendering");
     if (!st && hooks->progress && hooks->progress(hooks->user, (i + 1.0) / total))
         st = nb_fail(err, NB_ERR_CANCELLED, "stopped before the image was finished");
     return st;
@@ -155,18 +155,18 @@ static nb_status run_bands(render_job *job, nb_error *err)
     int total = job->plan.bands * job->plan.parts, i;
     nb_backend_state *state = job->state;
     nb_status st =
-        nb_cuda_check(err, cudaEventRecord(state->began, state->stream), "rendering");
+        nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering");
     for (i = 0; i < total && !st; i++) {
         submit(job, i / job->plan.parts, i % job->plan.parts);
-        st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
+        st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
         if (!st && (total > 1 || state->options.hooks.progress))
-            st = nb_cuda_check(err, cudaEventRecord(state->bands[i % 2], state->stream),
+            st = nb_cuda_check(err, gpuEventRecord(state->bands[i % 2], state->stream),
                                "rendering");
         if (!st && i > 0)
             st = finish_launch(job, i - 1, total, err);
     }
     if (!st)
-        st = nb_cuda_check(err, cudaEventRecord(state->ended, state->stream), "rendering");
+        st = nb_cuda_check(err, gpuEventRecord(state->ended, state->stream), "rendering");
     if (!st && (total > 1 || state->options.hooks.progress))
         st = finish_launch(job, total - 1, total, err);
     return st;
@@ -182,15 +182,15 @@ static int covers_image(const nb_detector *det)
 static nb_status clear(render_job *job, nb_error *err)
 {
     const nb_detector *det = &job->scene->det;
-    cudaError_t code = cudaSuccess;
+    gpuError_t code = gpuSuccess;
     *job->state->repair = 0;
     if (job->stays || job->state->path == NB_PATH_TENSOR ||
         job->state->path == NB_PATH_RESIDUAL)
-        code = cudaMemsetAsync(job->launch.repair, 0, sizeof(int), job->state->stream);
-    if (code == cudaSuccess && !covers_image(det))
-        code = cudaMemsetAsync(job->launch.image, 0,
-                               (size_t)det->fpixels * det->spixels * sizeof(float),
-                               job->state->stream);
+        code = gpuMemsetAsync(job->launch.repair, 0, sizeof(int), job->state->stream);
+    if (code == gpuSuccess && !covers_image(det))
+        code = gpuMemsetAsync(job->launch.image, 0,
+                              (size_t)det->fpixels * det->spixels * sizeof(float),
+                              job->state->stream);
     return nb_cuda_check(err, code, "clearing the image");
 }
 
@@ -253,7 +253,7 @@ static nb_status repair(render_job *job, float *image, nb_error *err)
     nb_status st;
     job->launch.window = all;
     nb_cuda_launch_repair(&job->launch);
-    st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
+    st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
     if (st)
         return st;
     return nb_cuda_download(job->state->ring, image, job->launch.image,
@@ -266,7 +266,7 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc, float *imag
 {
     render_job job = {state, sc, {}, {}, {}, image == NULL};
     nb_status st =
-        nb_cuda_check(err, cudaSetDevice(state->device.index), "choosing the device");
+        nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
     state->products.columns = (size_t)sc->det.fpixels;
     state->products.rows = sc->det.spixels;
     if (!st)
@@ -284,7 +284,7 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc, float *imag
     if (!st && image && *state->repair)
         st = repair(&job, image, err);
     if (st)
-        cudaStreamSynchronize(state->stream);
+        gpuStreamSynchronize(state->stream);
     return st;
 }
 
@@ -304,7 +304,7 @@ static double estimate(const nb_scene *sc, const nb_render_options *options, cha
     if (!nb_cuda_probe(options->device_index, &device, why, why_size))
         return -1;
     path = nb_cuda_choose_path(sc, options, &device, &reason);
-    snprintf(why, why_size, "compute capability %d.%d, %s%s%s", device.major,
+    snprintf(why, why_size, NB_GPU_GENERATION " %d.%d, %s%s%s", device.major,
              device.minor, nb_cuda_path_name(path), *reason ? ": " : "", reason);
     return start + table / bytes_per_second +
            (image / bytes_per_second +
@@ -317,7 +317,7 @@ static void close_cuda(nb_backend_state *state)
     int i;
     if (!state)
         return;
-    cudaSetDevice(state->device.index);
+    gpuSetDevice(state->device.index);
     nb_cuda_products_close(&state->products);
     nb_cuda_buffer *const buffers[] = {
         &state->image, &state->sources.device, &state->orientations.device,
@@ -328,18 +328,18 @@ static void close_cuda(nb_backend_state *state)
         nb_cuda_release(buffer);
     nb_cuda_ring_free(state->ring);
     if (state->repair)
-        cudaFreeHost(state->repair);
+        gpuFreeHost(state->repair);
     for (i = 0; i < 2; i++)
         if (state->bands[i])
-            cudaEventDestroy(state->bands[i]);
+            gpuEventDestroy(state->bands[i]);
     if (state->began)
-        cudaEventDestroy(state->began);
+        gpuEventDestroy(state->began);
     if (state->ended)
-        cudaEventDestroy(state->ended);
+        gpuEventDestroy(state->ended);
     if (state->stream)
-        cudaStreamDestroy(state->stream);
+        gpuStreamDestroy(state->stream);
     if (state->options.device_alone)
-        cudaDeviceReset();
+        gpuDeviceReset();
     nb_free(state->sources.sent);
     nb_free(state->orientations.sent);
     nb_free(state);
@@ -349,31 +349,31 @@ static void close_cuda(nb_backend_state *state)
 static nb_status start_device(nb_backend_state *state, nb_error *err)
 {
     nb_cuda_device *d = &state->device;
-    cudaDeviceProp properties;
+    gpuDeviceProp properties;
     int threads =
             state->options.threads > 0 ? state->options.threads : nb_cuda_thread_limit(),
         i;
     nb_status st;
-    if ((st = nb_cuda_check(err, cudaSetDevice(d->index), "choosing the device")) ||
-        (st = nb_cuda_check(err, cudaFree(NULL), "starting the device")) ||
-        (st = nb_cuda_check(err, cudaGetDeviceProperties(&properties, d->index),
+    if ((st = nb_cuda_check(err, gpuSetDevice(d->index), "choosing the device")) ||
+        (st = nb_cuda_check(err, gpuFree(NULL), "starting the device")) ||
+        (st = nb_cuda_check(err, gpuGetDeviceProperties(&properties, d->index),
                             "asking for the device's properties")) ||
-        (st = nb_cuda_check(
-             err, cudaStreamCreateWithFlags(&state->stream, cudaStreamNonBlocking),
-             "creating a stream")))
+        (st = nb_cuda_check(err,
+                            gpuStreamCreateWithFlags(&state->stream, gpuStreamNonBlocking),
+                            "creating a stream")))
         return st;
     snprintf(d->name, sizeof d->name, "%s", properties.name);
     d->has_tensor = d->has_tensor && nb_cuda_has_tensor_code();
     for (i = 0; i < 2 && !st; i++)
         st = nb_cuda_check(
-            err, cudaEventCreateWithFlags(&state->bands[i], cudaEventDisableTiming),
+            err, gpuEventCreateWithFlags(&state->bands[i], gpuEventDisableTiming),
             "creating an event");
     if (!st)
-        st = nb_cuda_check(err, cudaEventCreate(&state->began), "creating an event");
+        st = nb_cuda_check(err, gpuEventCreate(&state->began), "creating an event");
     if (!st)
-        st = nb_cuda_check(err, cudaEventCreate(&state->ended), "creating an event");
+        st = nb_cuda_check(err, gpuEventCreate(&state->ended), "creating an event");
     if (!st)
-        st = nb_cuda_check(err, cudaMallocHost((void **)&state->repair, sizeof(int)),
+        st = nb_cuda_check(err, gpuMallocHost((void **)&state->repair, sizeof(int)),
                            "reserving pinned memory");
     if (!st)
         st = nb_cuda_products_open(&state->products, err);
@@ -392,7 +392,7 @@ static nb_status open_cuda(const nb_render_options *options, nb_backend_state **
     s->options = *options;
     if (!nb_cuda_probe(options->device_index, &s->device, why, sizeof why)) {
         nb_free(s);
-        return nb_fail(err, NB_ERR_DEVICE, "cuda: %s", why);
+        return nb_fail(err, NB_ERR_DEVICE, NB_GPU_WORD ": %s", why);
     }
     st = start_device(s, err);
     if (st)
@@ -404,37 +404,40 @@ static nb_status open_cuda(const nb_render_options *options, nb_backend_state **
 
 static void describe(const nb_backend_state *state, char *line, size_t size)
 {
-    snprintf(line, size, "cuda:%d, %s, %s", state->device.index, state->device.name,
-             nb_cuda_path_name(state->path));
+    snprintf(line, size, NB_GPU_WORD ":%d, %s, %s", state->device.index,
+             state->device.name, nb_cuda_path_name(state->path));
 }
 
 double nb_cuda_kernel_seconds(const nb_backend_state *state)
 {
     float ms = 0;
-    cudaSetDevice(state->device.index);
-    return cudaEventElapsedTime(&ms, state->began, state->ended) == cudaSuccess ? ms * 1e-3
-                                                                                : NAN;
+    gpuSetDevice(state->device.index);
+    return gpuEventElapsedTime(&ms, state->began, state->ended) == gpuSuccess ? ms * 1e-3
+                                                                              : NAN;
 }
 
 void *nb_cuda_pinned(size_t bytes)
 {
     void *memory = NULL;
-    return cudaMallocHost(&memory, bytes) == cudaSuccess ? memory : NULL;
+    return gpuMallocHost(&memory, bytes) == gpuSuccess ? memory : NULL;
 }
 
 void nb_cuda_pinned_free(void *memory)
 {
     if (memory)
-        cudaFreeHost(memory);
+        gpuFreeHost(memory);
 }
 
-/** The driver's device files: Linux, and Windows' subsystem for it. */
 static int may_be_present(void)
 {
-    return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
+    static const char *const files[] = NB_GPU_FILES;
+    for (const char *file : files)
+        if (access(file, F_OK) == 0)
+            return 1;
+    return 0;
 }
 
-extern "C" const nb_backend nb_backend_cuda = {"cuda",        nb_cuda_words,
+extern "C" const nb_backend nb_backend_cuda = {NB_GPU_WORD,   nb_cuda_words,
                                                nb_cuda_parse, &nb_cuda_feature,
                                                estimate,      open_cuda,
                                                render,        describe,

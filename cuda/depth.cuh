@@ -7,8 +7,7 @@
  * step. */
 static __device__ __forceinline__ double inverse_root(double x)
 {
-    double r, e;
-    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+    double r = gpuRoughRoot(x), e;
     e = fma(-x, r * r, 1.0);
     return fma(r * e, fma(e, 0.375, 0.5), r);
 }
@@ -16,8 +15,7 @@ static __device__ __forceinline__ double inverse_root(double x)
 /** 1/x to double precision in the same way. */
 static __device__ __forceinline__ double inverse_of(double x)
 {
-    double r, e;
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+    double r = gpuRoughReciprocal(x), e;
     e = fma(-x, r, 1.0);
     return fma(r, fma(e, e, e), r);
 }

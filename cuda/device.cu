@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-nb_status nb_cuda_check(nb_error *err, cudaError_t code, const char *doing)
+nb_status nb_cuda_check(nb_error *err, gpuError_t code, const char *doing)
 {
-    if (code == cudaSuccess)
+    if (code == gpuSuccess)
         return NB_OK;
-    cudaGetLastError(); /* clear what can be cleared */
-    if (code == cudaErrorDevicesUnavailable)
+    gpuGetLastError(); /* clear what can be cleared */
+    if (code == gpuErrorDevicesUnavailable)
         return nb_fail(err, NB_ERR_DEVICE,
-                       "cuda: the device is busy or in exclusive use (%s)", doing);
-    return nb_fail(err, NB_ERR_DEVICE, "cuda: %s failed: %s", doing,
-                   cudaGetErrorString(code));
+                       NB_GPU_WORD ": the device is busy or in exclusive use (%s)", doing);
+    return nb_fail(err, NB_ERR_DEVICE, NB_GPU_WORD ": %s failed: %s", doing,
+                   gpuGetErrorString(code));
 }
 
 nb_status nb_cuda_reserve(nb_cuda_buffer *buffer, size_t bytes, const char *what,
@@ -23,23 +23,24 @@ nb_status nb_cuda_reserve(nb_cuda_buffer *buffer, size_t bytes, const char *what
 {
     const double MiB = 1.0 / (1 << 20);
     size_t free_bytes = 0, total = 0;
-    cudaError_t code;
+    gpuError_t code;
     if (bytes <= buffer->bytes)
         return NB_OK;
     nb_cuda_release(buffer);
-    code = cudaMalloc(&buffer->at, bytes);
-    if (code == cudaSuccess) {
+    code = gpuMalloc(&buffer->at, bytes);
+    if (code == gpuSuccess) {
         buffer->bytes = bytes;
         return NB_OK;
     }
     buffer->at = NULL;
-    if (code != cudaErrorMemoryAllocation)
+    if (code != gpuErrorMemoryAllocation)
         return nb_cuda_check(err, code, what);
-    cudaGetLastError();
-    cudaMemGetInfo(&free_bytes, &total);
+    gpuGetLastError();
+    gpuMemGetInfo(&free_bytes, &total);
     return nb_fail(
         err, NB_ERR_DEVICE,
-        "cuda: out of device memory: %s needs %.1f MiB, %.1f of %.1f MiB are free; "
+        NB_GPU_WORD
+        ": out of device memory: %s needs %.1f MiB, %.1f of %.1f MiB are free; "
         "use -device cpu",
         what, bytes * MiB, free_bytes * MiB, total * MiB);
 }
@@ -47,75 +48,78 @@ nb_status nb_cuda_reserve(nb_cuda_buffer *buffer, size_t bytes, const char *what
 void nb_cuda_release(nb_cuda_buffer *buffer)
 {
     if (buffer->at)
-        cudaFree(buffer->at);
+        gpuFree(buffer->at);
     buffer->at = NULL;
     buffer->bytes = 0;
 }
 
 /** Why the runtime sees no device at all, as one line. */
-static void explain(cudaError_t code, char *why, size_t size)
+static void explain(gpuError_t code, char *why, size_t size)
 {
-    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    const char *visible = getenv(NB_GPU_VISIBLE);
     int driver = 0, runtime = 0;
-    cudaGetLastError();
-    cudaDriverGetVersion(&driver);
-    cudaRuntimeGetVersion(&runtime);
+    gpuGetLastError();
+    gpuDriverGetVersion(&driver);
+    gpuRuntimeGetVersion(&runtime);
     if (driver == 0)
-        snprintf(why, size, "no NVIDIA driver is installed");
-    else if (driver / 1000 < runtime / 1000)
-        snprintf(
-            why, size,
-            "the NVIDIA driver is too old: it supports CUDA %d.%d, CUDA %d is needed",
-            driver / 1000, driver % 1000 / 10, runtime / 1000);
+        snprintf(why, size, "no " NB_GPU_VENDOR " driver is installed");
+    else if (NB_GPU_MAJOR(driver) < NB_GPU_MAJOR(runtime))
+        snprintf(why, size,
+                 "the " NB_GPU_VENDOR " driver is too old: it supports " NB_GPU_TOOLKIT
+                 " %d.%d, " NB_GPU_TOOLKIT " %d is needed",
+                 NB_GPU_MAJOR(driver), NB_GPU_MINOR(driver), NB_GPU_MAJOR(runtime));
     else if (visible)
-        snprintf(why, size, "no device is visible: CUDA_VISIBLE_DEVICES is '%.60s'",
+        snprintf(why, size, "no device is visible: " NB_GPU_VISIBLE " is '%.60s'",
                  visible);
-    else if (code == cudaSuccess || code == cudaErrorNoDevice)
-        snprintf(why, size, "there is no NVIDIA device");
+    else if (code == gpuSuccess || code == gpuErrorNoDevice)
+        snprintf(why, size, "there is no " NB_GPU_VENDOR " device");
     else
-        snprintf(why, size, "%s", cudaGetErrorString(code));
+        snprintf(why, size, "%s", gpuGetErrorString(code));
 }
 
-static int attribute(cudaDeviceAttr which, int device)
+static int attribute(gpuDeviceAttr which, int device)
 {
     int value = 0;
-    if (cudaDeviceGetAttribute(&value, which, device) != cudaSuccess)
+    if (gpuDeviceGetAttribute(&value, which, device) != gpuSuccess)
         return 0;
     return value;
 }
 
 static void read_device(nb_cuda_device *d)
 {
-    d->major = attribute(cudaDevAttrComputeCapabilityMajor, d->index);
-    d->minor = attribute(cudaDevAttrComputeCapabilityMinor, d->index);
-    d->multiprocessors = attribute(cudaDevAttrMultiProcessorCount, d->index);
-    d->clock_ghz = attribute(cudaDevAttrClockRate, d->index) * 1e-6;
-    d->fp64_ratio = attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio, d->index);
+    d->major = attribute(gpuDevAttrComputeCapabilityMajor, d->index);
+    d->minor = attribute(gpuDevAttrComputeCapabilityMinor, d->index);
+    d->multiprocessors = attribute(gpuDevAttrMultiProcessorCount, d->index);
+    d->clock_ghz = attribute(gpuDevAttrClockRate, d->index) * 1e-6;
+    d->fp64_ratio = attribute(gpuDevAttrSingleToDoublePrecisionPerfRatio, d->index);
     if (d->fp64_ratio < 1)
         d->fp64_ratio = 32;
-    d->has_tensor = d->minor == 0 && (d->major == 8 || d->major == 9 || d->major == 10);
+    d->has_tensor = NB_GPU_HAS_TENSOR(d->major, d->minor);
 }
 
 int nb_cuda_probe(int index, nb_cuda_device *device, char *why, size_t why_size)
 {
     int count = 0;
-    cudaError_t code = cudaGetDeviceCount(&count);
+    gpuError_t code = gpuGetDeviceCount(&count);
     memset(device, 0, sizeof *device);
-    if (code != cudaSuccess || count == 0) {
+    if (code != gpuSuccess || count == 0) {
         explain(code, why, why_size);
         return 0;
     }
     if (index >= count) {
-        snprintf(why, why_size, "there is no device %d: the last one is cuda:%d", index,
+        snprintf(why, why_size,
+                 "there is no device %d: the last one is " NB_GPU_WORD ":%d", index,
                  count - 1);
         return 0;
     }
     device->index = index < 0 ? 0 : index;
     read_device(device);
-    if (device->major * 10 + device->minor < 75) {
+    if (device->major * 10 + device->minor <
+        NB_GPU_OLDEST_MAJOR * 10 + NB_GPU_OLDEST_MINOR) {
         snprintf(why, why_size,
-                 "device %d has compute capability %d.%d; 7.5 or newer is needed",
-                 device->index, device->major, device->minor);
+                 "device %d has " NB_GPU_GENERATION " %d.%d; %d.%d or newer is needed",
+                 device->index, device->major, device->minor, NB_GPU_OLDEST_MAJOR,
+                 NB_GPU_OLDEST_MINOR);
         return 0;
     }
     return 1;

@@ -80,7 +80,7 @@ static __device__ __forceinline__ plain_row aim_plain_row(const row_job &p, int 
  * is worked out once. */
 template <bool TABLE, bool POINT>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
-    k_one(const __grid_constant__ row_job p)
+    k_one(const NB_GRID_CONSTANT row_job p)
 {
     int f = first_pixel(p), s = p.window.s0 + (int)(blockIdx.y * BLOCK_Y + threadIdx.y);
     if (f >= p.window.f1 || s >= p.window.s1)
@@ -136,7 +136,7 @@ static __device__ __forceinline__ void add_steps(const row_job &p, const row_poi
 /** Any number of rays and steps a pixel.  DEEP: layers at their mean depth. */
 template <bool TABLE, bool DEEP>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 4)
-    k_direct(const __grid_constant__ row_job p)
+    k_direct(const NB_GRID_CONSTANT row_job p)
 {
     int f = first_pixel(p), s = p.window.s0 + (int)(blockIdx.y * BLOCK_Y + threadIdx.y);
     int os = p.scene.oversample;

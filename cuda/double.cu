@@ -15,7 +15,7 @@ typedef struct double_job {
 } double_job;
 
 /** One thread a pixel. */
-__global__ void __launch_bounds__(128) k_double(const __grid_constant__ double_job p)
+__global__ void __launch_bounds__(128) k_double(const NB_GRID_CONSTANT double_job p)
 {
     int f = p.window.f0 + (int)(blockIdx.x * 32 + threadIdx.x);
     int s = p.window.s0 + (int)(blockIdx.y * 4 + threadIdx.y);
@@ -54,7 +54,7 @@ typedef struct repair_job {
 /** The fast kernels let 0/0 through (a Miller index that is a whole number to 32 bits,
  * a few in 1e9 steps) and set *wanted; here a whole warp computes each such pixel
  * again. */
-__global__ void __launch_bounds__(128) k_repair(const __grid_constant__ repair_job p)
+__global__ void __launch_bounds__(128) k_repair(const NB_GRID_CONSTANT repair_job p)
 {
     int lane = threadIdx.x, columns = (p.window.f1 - p.window.f0 + 31) / 32;
     int64_t rows = p.window.s1 - p.window.s0, i;
@@ -64,8 +64,7 @@ __global__ void __launch_bounds__(128) k_repair(const __grid_constant__ repair_j
         int f = p.window.f0 + (int)(i % columns) * 32 + lane;
         int s = p.window.s0 + (int)(i / columns), bad_lane;
         float *row = p.image + (size_t)s * p.scene.det.fpixels;
-        unsigned bad =
-            __ballot_sync(0xffffffffu, f < p.window.f1 && !(fabsf(row[f]) <= FLT_MAX));
+        unsigned bad = gpuBallot(f < p.window.f1 && !(fabsf(row[f]) <= FLT_MAX));
         for (; bad; bad &= bad - 1) {
             bad_lane = __ffs((int)bad) - 1;
             double value = warp_pixel(&p.scene, f - lane + bad_lane, s, lane);

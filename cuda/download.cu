@@ -24,18 +24,18 @@ struct nb_cuda_ring {
     int device, threads;
     char *pinned; /* SLOTS chunks; owned */
     size_t pinned_bytes;
-    cudaEvent_t arrived[SLOTS];
+    gpuEvent_t arrived[SLOTS];
 };
 
 typedef struct copy_job {
     nb_cuda_ring *ring;
-    cudaStream_t stream;
+    gpuStream_t stream;
     char *to;
     const char *from;
     size_t bytes, chunk, chunks;
     /* each on its own cache line, for all threads watch the first */
     alignas(64) std::atomic<size_t> arrived; /* chunks that are in the ring */
-    alignas(64) std::atomic<int> failed;     /* a cudaError_t */
+    alignas(64) std::atomic<int> failed;     /* a gpuError_t */
     struct {
         alignas(64) std::atomic<int> left; /* threads that still copy from this slot */
     } slot[SLOTS];
@@ -44,16 +44,16 @@ typedef struct copy_job {
 nb_status nb_cuda_ring_create(int device, int threads, nb_cuda_ring **ring, nb_error *err)
 {
     nb_cuda_ring *r = (nb_cuda_ring *)nb_alloc(1, sizeof *r, "download ring", err);
-    cudaError_t code = cudaSuccess;
+    gpuError_t code = gpuSuccess;
     int k;
     *ring = NULL;
     if (!r)
         return NB_ERR_NOMEM;
     r->device = device;
     r->threads = threads > MAX_THREADS ? (int)MAX_THREADS : threads < 1 ? 1 : threads;
-    for (k = 0; k < SLOTS && code == cudaSuccess; k++)
-        code = cudaEventCreateWithFlags(&r->arrived[k], cudaEventDisableTiming);
-    if (code != cudaSuccess)
+    for (k = 0; k < SLOTS && code == gpuSuccess; k++)
+        code = gpuEventCreateWithFlags(&r->arrived[k], gpuEventDisableTiming);
+    if (code != gpuSuccess)
         nb_cuda_ring_free(r);
     else
         *ring = r;
@@ -66,10 +66,10 @@ void nb_cuda_ring_free(nb_cuda_ring *ring)
     if (!ring)
         return;
     if (ring->pinned)
-        cudaFreeHost(ring->pinned);
+        gpuFreeHost(ring->pinned);
     for (k = 0; k < SLOTS; k++)
         if (ring->arrived[k])
-            cudaEventDestroy(ring->arrived[k]);
+            gpuEventDestroy(ring->arrived[k]);
     nb_free(ring);
 }
 
@@ -79,14 +79,14 @@ static size_t chunk_bytes(const copy_job *job, size_t i)
     return left < job->chunk ? left : job->chunk;
 }
 
-static cudaError_t start_chunk(const copy_job *job, size_t i)
+static gpuError_t start_chunk(const copy_job *job, size_t i)
 {
     size_t slot = i % SLOTS;
-    cudaError_t code =
-        cudaMemcpyAsync(job->ring->pinned + slot * CHUNK, job->from + i * job->chunk,
-                        chunk_bytes(job, i), cudaMemcpyDeviceToHost, job->stream);
-    if (code == cudaSuccess)
-        code = cudaEventRecord(job->ring->arrived[slot], job->stream);
+    gpuError_t code =
+        gpuMemcpyAsync(job->ring->pinned + slot * CHUNK, job->from + i * job->chunk,
+                       chunk_bytes(job, i), gpuMemcpyDeviceToHost, job->stream);
+    if (code == gpuSuccess)
+        code = gpuEventRecord(job->ring->arrived[slot], job->stream);
     return code;
 }
 
@@ -95,7 +95,7 @@ template <class Ready> static int wait_for(const copy_job *job, Ready ready)
 {
     int spins;
     for (spins = 0; !ready(); spins++) {
-        if (job->failed.load(std::memory_order_relaxed) != cudaSuccess)
+        if (job->failed.load(std::memory_order_relaxed) != gpuSuccess)
             return 0;
         if (spins > 2000)
             sched_yield();
@@ -119,21 +119,21 @@ static void copy_slice(copy_job *job, size_t i, int thread, int threads)
  * chunk before it as soon as nobody copies from there. */
 static int let_in(copy_job *job, size_t i, int threads)
 {
-    cudaError_t code;
+    gpuError_t code;
     if (i > 0 && i - 1 + SLOTS < job->chunks) {
         std::atomic<int> *left = &job->slot[(i - 1) % SLOTS].left;
         if (!wait_for(job, [=] { return left->load(std::memory_order_acquire) == 0; }))
             return 0;
         code = start_chunk(job, i - 1 + SLOTS);
-        if (code != cudaSuccess)
+        if (code != gpuSuccess)
             job->failed = code;
     }
-    code = cudaEventSynchronize(job->ring->arrived[i % SLOTS]);
-    if (code != cudaSuccess)
+    code = gpuEventSynchronize(job->ring->arrived[i % SLOTS]);
+    if (code != gpuSuccess)
         job->failed = code;
     job->slot[i % SLOTS].left.store(threads, std::memory_order_relaxed);
     job->arrived.store(i + 1, std::memory_order_release);
-    return job->failed == cudaSuccess;
+    return job->failed == gpuSuccess;
 }
 
 /** With three threads or more, the first only minds the transfers. */
@@ -159,12 +159,13 @@ static nb_status reserve_pinned(nb_cuda_ring *ring, size_t bytes, nb_error *err)
     if (bytes <= ring->pinned_bytes)
         return NB_OK;
     if (ring->pinned)
-        cudaFreeHost(ring->pinned);
+        gpuFreeHost(ring->pinned);
     ring->pinned = NULL;
     ring->pinned_bytes = 0;
-    if (cudaMallocHost((void **)&ring->pinned, bytes) != cudaSuccess) {
-        cudaGetLastError();
-        return nb_fail(err, NB_ERR_DEVICE, "cuda: no %zu bytes of pinned memory", bytes);
+    if (gpuMallocHost((void **)&ring->pinned, bytes) != gpuSuccess) {
+        gpuGetLastError();
+        return nb_fail(err, NB_ERR_DEVICE, NB_GPU_WORD ": no %zu bytes of pinned memory",
+                       bytes);
     }
     ring->pinned_bytes = bytes;
     return NB_OK;
@@ -173,10 +174,10 @@ static nb_status reserve_pinned(nb_cuda_ring *ring, size_t bytes, nb_error *err)
 /** Whether the caller's memory can take a transfer itself: pinned with CUDA. */
 static int is_pinned(const void *memory)
 {
-    cudaPointerAttributes about;
-    if (cudaPointerGetAttributes(&about, memory) == cudaSuccess)
-        return about.type == cudaMemoryTypeHost;
-    cudaGetLastError();
+    gpuPointerAttributes about;
+    if (gpuPointerGetAttributes(&about, memory) == gpuSuccess)
+        return about.type == gpuMemoryTypeHost;
+    gpuGetLastError();
     return 0;
 }
 
@@ -192,16 +193,16 @@ nb_status nb_cuda_ring_pieces(nb_cuda_ring *ring, nb_cuda_pieces *pieces, nb_err
 }
 
 nb_status nb_cuda_download(nb_cuda_ring *ring, void *to, const void *from, size_t bytes,
-                           cudaStream_t stream, nb_error *err)
+                           gpuStream_t stream, nb_error *err)
 {
     copy_job job = {};
-    cudaError_t code = cudaSuccess;
+    gpuError_t code = gpuSuccess;
     size_t i, slots;
     nb_status st;
     if (is_pinned(to)) {
-        code = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream);
+        code = gpuMemcpyAsync(to, from, bytes, gpuMemcpyDeviceToHost, stream);
         return nb_cuda_check(
-            err, code == cudaSuccess ? cudaStreamSynchronize(stream) : code, "rendering");
+            err, code == gpuSuccess ? gpuStreamSynchronize(stream) : code, "rendering");
     }
     job.ring = ring;
     job.stream = stream;
@@ -217,14 +218,14 @@ nb_status nb_cuda_download(nb_cuda_ring *ring, void *to, const void *from, size_
     st = reserve_pinned(ring, slots * CHUNK, err);
     if (st)
         return st;
-    for (i = 0; i < slots && code == cudaSuccess; i++)
+    for (i = 0; i < slots && code == gpuSuccess; i++)
         code = start_chunk(&job, i);
     st = nb_cuda_check(err, code, "rendering");
     if (!st) {
         nb_cuda_parallel(job.bytes <= SMALL ? 1 : ring->threads, copy_chunks, &job);
-        st = nb_cuda_check(err, (cudaError_t)job.failed.load(), "rendering");
+        st = nb_cuda_check(err, (gpuError_t)job.failed.load(), "rendering");
     }
     if (st) /* what is in flight must not outlive the slots */
-        cudaStreamSynchronize(stream);
+        gpuStreamSynchronize(stream);
     return st;
 }

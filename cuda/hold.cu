@@ -6,15 +6,13 @@
 
 __global__ void k_hold(unsigned long long ns)
 {
-    unsigned long long start, now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
-    do
-        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    while (now - start < ns);
+    unsigned long long start = gpuNanoseconds();
+    while (gpuNanoseconds() - start < ns)
+        ;
 }
 
 void nb_cuda_hold(const nb_backend_state *state, double seconds)
 {
-    cudaSetDevice(state->device.index);
+    gpuSetDevice(state->device.index);
     k_hold<<<1, 1, 0, state->stream>>>((unsigned long long)(seconds * 1e9));
 }

@@ -36,9 +36,7 @@ template <int DEGREE> static __device__ __forceinline__ float nb_scaled_sine(flo
 /** 1/x to 1 ulp, without the slow path for denormal x (none occurs). */
 static __device__ __forceinline__ float nb_reciprocal(float x)
 {
-    float r;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
-    return r;
+    return gpuReciprocal(x);
 }
 
 /** Product over the axes.  NaN when a fraction is 0 (see double.cu: k_repair). */

@@ -4,7 +4,7 @@
 #ifndef NB_CUDA_INTERNAL_H
 #define NB_CUDA_INTERNAL_H
 
-#include <cuda_runtime.h>
+#include "vendor.h"
 
 extern "C" {
 #include "../src/base/error.h"
@@ -57,7 +57,7 @@ typedef struct nb_cuda_launch {
     nb_cuda_window window;
     float *image; /* device, [spixels][fpixels] */
     int *repair;  /* device: set when a pixel came out as NaN and must be redone */
-    cudaStream_t stream;
+    gpuStream_t stream;
     int multiprocessors;
     nb_vec3 first_incident; /* of the first source, for the host */
 } nb_cuda_launch;
@@ -96,7 +96,7 @@ typedef struct nb_cuda_steps {
 } nb_cuda_steps;
 
 /* --- device.cu --- */
-nb_status nb_cuda_check(nb_error *err, cudaError_t code, const char *doing);
+nb_status nb_cuda_check(nb_error *err, gpuError_t code, const char *doing);
 /** At least `bytes` on the device, content undefined when it had to grow. */
 nb_status nb_cuda_reserve(nb_cuda_buffer *buffer, size_t bytes, const char *what,
                           nb_error *err);
@@ -112,7 +112,7 @@ nb_status nb_cuda_ring_create(int device, int threads, nb_cuda_ring **ring, nb_e
 void nb_cuda_ring_free(nb_cuda_ring *ring);
 /** Copy bytes to `to` after what `stream` holds now; returns when they are there. */
 nb_status nb_cuda_download(nb_cuda_ring *ring, void *to, const void *from, size_t bytes,
-                           cudaStream_t stream, nb_error *err);
+                           gpuStream_t stream, nb_error *err);
 /** The ring's memory between downloads, in pieces: as many as there are threads, 32 at most. */
 typedef struct nb_cuda_pieces {
     char *at; /* the ring's; pinned */
@@ -131,17 +131,17 @@ void nb_cuda_launch_repair(const nb_cuda_launch *launch);
 /** Bounds of every Miller index for directions inside boxes[n_boxes][6] (device; x, y,
  * z minima, then maxima) -> bounds[6] (device): minima of h, k, l, then maxima. */
 void nb_cuda_launch_bounds(const nb_scene *scene, const double *boxes, int n_boxes,
-                           int *bounds, cudaStream_t stream);
+                           int *bounds, gpuStream_t stream);
 void nb_cuda_launch_fill_F2(const nb_sf_box *sf, const nb_cuda_F2 *F2, float *out,
-                            cudaStream_t stream);
+                            gpuStream_t stream);
 /** fragments and weights (may be NULL) as in nb_cuda_steps. */
 void nb_cuda_launch_fragments(const nb_scene *scene, const nb_cuda_F2 *F2, int octets,
-                              double *fragments, float *weights, cudaStream_t stream);
+                              double *fragments, float *weights, gpuStream_t stream);
 void nb_cuda_launch_direct_steps(const nb_scene *scene, int table,
-                                 nb_cuda_direct_step *steps, cudaStream_t stream);
+                                 nb_cuda_direct_step *steps, gpuStream_t stream);
 /** As nb_cuda_steps.residuals says. */
 void nb_cuda_launch_residuals(const nb_scene *scene, const nb_orientation *mean,
-                              void *residuals, cudaStream_t stream);
+                              void *residuals, gpuStream_t stream);
 
 /* --- tensor.cu --- */
 /** Whether the code that this device would run has the FP64 tensor-core kernels. */

@@ -30,14 +30,14 @@ static nb_scene on_device(const nb_backend_state *state, const nb_scene *sc)
 static nb_status finish(nb_backend_state *state, const char *doing, nb_error *err)
 {
     float ms = 0;
-    nb_status st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
+    nb_status st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
     if (!st)
-        st = nb_cuda_check(err, cudaEventRecord(state->products.ended, state->stream),
+        st = nb_cuda_check(err, gpuEventRecord(state->products.ended, state->stream),
                            doing);
     if (!st)
-        st = nb_cuda_check(err, cudaStreamSynchronize(state->stream), doing);
-    if (!st && cudaEventElapsedTime(&ms, state->products.began, state->products.ended) ==
-                   cudaSuccess)
+        st = nb_cuda_check(err, gpuStreamSynchronize(state->stream), doing);
+    if (!st && gpuEventElapsedTime(&ms, state->products.began, state->products.ended) ==
+                   gpuSuccess)
         state->products.seconds += ms * 1e-3;
     return st;
 }
@@ -45,9 +45,9 @@ static nb_status finish(nb_backend_state *state, const char *doing, nb_error *er
 static nb_status begin(nb_backend_state *state, nb_error *err)
 {
     nb_status st =
-        nb_cuda_check(err, cudaSetDevice(state->device.index), "choosing the device");
+        nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
     return st ? st
-              : nb_cuda_check(err, cudaEventRecord(state->products.began, state->stream),
+              : nb_cuda_check(err, gpuEventRecord(state->products.began, state->stream),
                               "starting a kernel");
 }
 
@@ -63,8 +63,8 @@ static nb_status sum_rows(nb_backend_state *state, const nb_scene *sc, nb_row_su
     nb_cuda_launch_sums(&there, (const float *)state->image.at,
                         (nb_row_sums *)state->products.sums.at, state->stream);
     if ((st = nb_cuda_check(err,
-                            cudaMemcpyAsync(sums, state->products.sums.at, bytes,
-                                            cudaMemcpyDeviceToHost, state->stream),
+                            gpuMemcpyAsync(sums, state->products.sums.at, bytes,
+                                           gpuMemcpyDeviceToHost, state->stream),
                             "adding up the image")))
         return st;
     return finish(state, "adding up the image", err);
@@ -98,7 +98,8 @@ static nb_status launch_one(nb_backend_state *state, const nb_scene *there,
                                 doubtful ? (unsigned *)state->products.doubts.at : NULL,
                                 counter, state->stream))
         return nb_fail(err, NB_ERR_UNSUPPORTED,
-                       "cuda: a noise image needs Random123, which this build lacks");
+                       NB_GPU_WORD
+                       ": a noise image needs Random123, which this build lacks");
     return NB_OK;
 }
 
@@ -112,15 +113,15 @@ static nb_status make(nb_backend_state *state, const nb_scene *sc, nb_product *m
     nb_status st = nb_cuda_ring_pieces(state->ring, &state->products.pieces, err);
     if (st || (st = begin(state, err)) ||
         (st = nb_cuda_check(err,
-                            cudaMemsetAsync(counters, 0, sizeof overloads, state->stream),
+                            gpuMemsetAsync(counters, 0, sizeof overloads, state->stream),
                             "making integers")))
         return st;
     for (i = 0; i < n && !st; i++)
         st = launch_one(state, &there, &made[i], i, err);
     if (!st)
         st = nb_cuda_check(err,
-                           cudaMemcpyAsync(overloads, counters, sizeof overloads,
-                                           cudaMemcpyDeviceToHost, state->stream),
+                           gpuMemcpyAsync(overloads, counters, sizeof overloads,
+                                          gpuMemcpyDeviceToHost, state->stream),
                            "making integers");
     if (!st)
         st = finish(state, "making integers", err);
@@ -149,20 +150,20 @@ static nb_status fetch(nb_backend_state *state, int i, int first, int rows, void
     int piece = piece_at(state, out);
     int64_t start = now_ns();
     nb_status st =
-        nb_cuda_check(err, cudaSetDevice(state->device.index), "choosing the device");
+        nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
     from += (size_t)first * row;
     if (!st && piece < 0 && rows == state->products.rows) {
         st = nb_cuda_download(state->ring, out, from, (size_t)rows * row, state->stream,
                               err);
     } else if (!st) {
-        cudaStream_t stream =
+        gpuStream_t stream =
             piece < 0 ? state->stream : state->products.streams[piece % NB_CUDA_STREAMS];
-        st = nb_cuda_check(err,
-                           cudaMemcpyAsync(out, from, (size_t)rows * row,
-                                           cudaMemcpyDeviceToHost, stream),
-                           "downloading");
+        st = nb_cuda_check(
+            err,
+            gpuMemcpyAsync(out, from, (size_t)rows * row, gpuMemcpyDeviceToHost, stream),
+            "downloading");
         if (!st)
-            st = nb_cuda_check(err, cudaStreamSynchronize(stream), "downloading");
+            st = nb_cuda_check(err, gpuStreamSynchronize(stream), "downloading");
     }
     __atomic_fetch_add(&state->products.download_ns, now_ns() - start, __ATOMIC_RELAXED);
     return st;
@@ -193,24 +194,24 @@ static void give(nb_backend_state *state, void *memory)
 static void *allocate(int device_index, size_t bytes)
 {
     void *memory = NULL;
-    if (cudaSetDevice(device_index < 0 ? 0 : device_index) == cudaSuccess &&
-        cudaHostAlloc(&memory, bytes, cudaHostAllocPortable) == cudaSuccess)
+    if (gpuSetDevice(device_index < 0 ? 0 : device_index) == gpuSuccess &&
+        gpuHostAlloc(&memory, bytes, gpuHostAllocPortable) == gpuSuccess)
         return memory;
-    cudaGetLastError();
+    gpuGetLastError();
     return NULL;
 }
 
 static void release(void *memory)
 {
     if (memory)
-        cudaFreeHost(memory);
+        gpuFreeHost(memory);
 }
 
 static void warm(int device_index)
 {
-    if (cudaSetDevice(device_index < 0 ? 0 : device_index) == cudaSuccess)
-        cudaFree(NULL);
-    cudaGetLastError();
+    if (gpuSetDevice(device_index < 0 ? 0 : device_index) == gpuSuccess)
+        gpuFree(NULL);
+    gpuGetLastError();
 }
 
 static void times(const nb_backend_state *state, nb_device_times *out)
@@ -224,21 +225,21 @@ static void times(const nb_backend_state *state, nb_device_times *out)
 static int count_devices(void)
 {
     int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess)
+    if (gpuGetDeviceCount(&count) != gpuSuccess)
         count = 0;
-    cudaGetLastError();
+    gpuGetLastError();
     return count;
 }
 
 nb_status nb_cuda_products_open(nb_cuda_products *made, nb_error *err)
 {
     int i;
-    nb_status st = nb_cuda_check(err, cudaEventCreate(&made->began), "creating an event");
+    nb_status st = nb_cuda_check(err, gpuEventCreate(&made->began), "creating an event");
     if (!st)
-        st = nb_cuda_check(err, cudaEventCreate(&made->ended), "creating an event");
+        st = nb_cuda_check(err, gpuEventCreate(&made->ended), "creating an event");
     for (i = 0; i < NB_CUDA_STREAMS && !st; i++)
         st = nb_cuda_check(
-            err, cudaStreamCreateWithFlags(&made->streams[i], cudaStreamNonBlocking),
+            err, gpuStreamCreateWithFlags(&made->streams[i], gpuStreamNonBlocking),
             "creating a stream");
     return st;
 }
@@ -252,11 +253,11 @@ void nb_cuda_products_close(nb_cuda_products *made)
     nb_cuda_release(&made->doubts);
     for (i = 0; i < NB_CUDA_STREAMS; i++)
         if (made->streams[i])
-            cudaStreamDestroy(made->streams[i]);
+            gpuStreamDestroy(made->streams[i]);
     if (made->began)
-        cudaEventDestroy(made->began);
+        gpuEventDestroy(made->began);
     if (made->ended)
-        cudaEventDestroy(made->ended);
+        gpuEventDestroy(made->ended);
 }
 
 extern const nb_backend_device nb_cuda_device_entries = {

@@ -86,7 +86,7 @@ static __device__ typename product_type<KIND>::type product_pixel(const product_
 }
 
 template <nb_product_kind KIND>
-__global__ void __launch_bounds__(BLOCK) k_product(const __grid_constant__ product_job p)
+__global__ void __launch_bounds__(BLOCK) k_product(const NB_GRID_CONSTANT product_job p)
 {
     typedef typename product_type<KIND>::type pixel_type;
     pixel_type *out = (pixel_type *)p.out;
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(BLOCK) k_product(const __grid_constant__ produ
                 lit ? product_pixel<KIND>(p, pixel, &overload, &doubt) : (pixel_type)0;
     }
     if ((KIND == NB_PRODUCT_NOISE_U16 || KIND == NB_PRODUCT_NOISE_I32) && p.doubts) {
-        unsigned doubts = __ballot_sync(0xffffffffu, doubt);
+        unsigned doubts = gpuBallot(doubt);
         if (pixel < p.pixels && pixel % 32 == 0)
             p.doubts[pixel / 32] = doubts;
     }
@@ -135,7 +135,7 @@ static __device__ int32_t digitize(const product_job &, double photons, int *, i
 
 /** One warp a pixel: its value in double, and the noise of that. */
 template <nb_product_kind KIND>
-__global__ void __launch_bounds__(128) k_settle(const __grid_constant__ settle_job p)
+__global__ void __launch_bounds__(128) k_settle(const NB_GRID_CONSTANT settle_job p)
 {
     typedef typename product_type<KIND>::type pixel_type;
     const product_job &made = p.made;
@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(128) k_settle(const __grid_constant__ settle_j
 
 /** Launches short enough for a display's watchdog: at most a tenth of the pixels is in doubt. */
 template <nb_product_kind KIND>
-static void make_noise(const nb_scene *sc, const product_job &job, cudaStream_t stream)
+static void make_noise(const nb_scene *sc, const product_job &job, gpuStream_t stream)
 {
     const double steps_of_a_launch = 2e10;
     unsigned blocks = (unsigned)((job.pixels + BLOCK - 1) / BLOCK);
@@ -196,7 +196,7 @@ size_t nb_cuda_product_bytes(nb_product_kind kind)
 
 int nb_cuda_launch_product(const nb_scene *sc, const float *image, const nb_product *made,
                            void *out, unsigned *doubts, unsigned long long *overloads,
-                           cudaStream_t stream)
+                           gpuStream_t stream)
 {
     const nb_detector *det = &sc->det;
     product_job job = {image,
@@ -247,7 +247,7 @@ static __device__ double add_lanes(double v)
 {
     double sum = 0;
     for (int i = 0; i < LANES; i++)
-        sum += __shfl_sync(0xffffffffu, v, i, LANES);
+        sum += gpuShuffle(v, i, LANES);
     return sum;
 }
 
@@ -270,8 +270,8 @@ static __device__ double squares_of(const sums_job &p, const float *row, int lan
 static __device__ void first_max(double *max, int *at)
 {
     for (int apart = LANES / 2; apart > 0; apart /= 2) {
-        double other = __shfl_xor_sync(0xffffffffu, *max, apart, LANES);
-        int there = __shfl_xor_sync(0xffffffffu, *at, apart, LANES);
+        double other = gpuShuffleXor(*max, apart, LANES);
+        int there = gpuShuffleXor(*at, apart, LANES);
         if (other > *max || (other == *max && there < *at)) {
             *max = other;
             *at = there;
@@ -280,7 +280,7 @@ static __device__ void first_max(double *max, int *at)
 }
 
 template <bool MASKED>
-__global__ void __launch_bounds__(LANES *ROWS) k_sums(const __grid_constant__ sums_job p)
+__global__ void __launch_bounds__(LANES *ROWS) k_sums(const NB_GRID_CONSTANT sums_job p)
 {
     int lane = (int)threadIdx.x % LANES,
         s = (int)(blockIdx.x * ROWS + threadIdx.x / LANES);
@@ -316,7 +316,7 @@ __global__ void __launch_bounds__(LANES *ROWS) k_sums(const __grid_constant__ su
 }
 
 void nb_cuda_launch_sums(const nb_scene *sc, const float *image, nb_row_sums *out,
-                         cudaStream_t stream)
+                         gpuStream_t stream)
 {
     const nb_detector *det = &sc->det;
     size_t first = (size_t)det->roi_smin * det->fpixels + det->roi_fmin;

@@ -13,10 +13,10 @@ size_t nb_cuda_product_bytes(nb_product_kind kind);
  * cannot make it. */
 int nb_cuda_launch_product(const nb_scene *scene, const float *image,
                            const nb_product *made, void *out, unsigned *doubts,
-                           unsigned long long *overloads, cudaStream_t stream);
+                           unsigned long long *overloads, gpuStream_t stream);
 
 /** out[rows of the region]. */
 void nb_cuda_launch_sums(const nb_scene *scene, const float *image, nb_row_sums *out,
-                         cudaStream_t stream);
+                         gpuStream_t stream);
 
 #endif

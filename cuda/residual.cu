@@ -131,7 +131,7 @@ static __device__ __forceinline__ void relative_direction(const row_job &p,
 
 template <bool TABLE, bool EXACT, bool DEEP>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE || EXACT || DEEP ? 3 : 4)
-    k_residual(const __grid_constant__ row_job p)
+    k_residual(const NB_GRID_CONSTANT row_job p)
 {
     int f = (p.window.f0 & ~(PIXELS - 1)) +
             (int)(blockIdx.x * BLOCK_X + threadIdx.x) * PIXELS;

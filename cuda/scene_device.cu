@@ -16,14 +16,13 @@ enum {
 };
 
 static nb_status upload(nb_cuda_buffer *buffer, const void *from, size_t bytes,
-                        const char *what, cudaStream_t stream, nb_error *err)
+                        const char *what, gpuStream_t stream, nb_error *err)
 {
     nb_status st = nb_cuda_reserve(buffer, bytes ? bytes : 1, what, err);
     if (st)
         return st;
     return nb_cuda_check(
-        err, cudaMemcpyAsync(buffer->at, from, bytes, cudaMemcpyHostToDevice, stream),
-        what);
+        err, gpuMemcpyAsync(buffer->at, from, bytes, gpuMemcpyHostToDevice, stream), what);
 }
 
 /** As upload, unless the same bytes are there already. */
@@ -195,17 +194,17 @@ static nb_status prepare_F2(nb_backend_state *state, const nb_scene *sc,
     nb_status st;
     direction_boxes(&sc->det, boxes);
     if ((st = nb_cuda_check(err,
-                            cudaMemcpyAsync(small + NB_SMALL_BOXES, boxes, sizeof boxes,
-                                            cudaMemcpyHostToDevice, state->stream),
+                            gpuMemcpyAsync(small + NB_SMALL_BOXES, boxes, sizeof boxes,
+                                           gpuMemcpyHostToDevice, state->stream),
                             "sending directions")))
         return st;
     nb_cuda_launch_bounds(&launch->scene, (const double *)(small + NB_SMALL_BOXES),
                           SIDE * SIDE, (int *)(small + NB_SMALL_BOUNDS), state->stream);
     if ((st = nb_cuda_check(err,
-                            cudaMemcpyAsync(bounds, small + NB_SMALL_BOUNDS, sizeof bounds,
-                                            cudaMemcpyDeviceToHost, state->stream),
+                            gpuMemcpyAsync(bounds, small + NB_SMALL_BOUNDS, sizeof bounds,
+                                           gpuMemcpyDeviceToHost, state->stream),
                             "finding the visible reflections")) ||
-        (st = nb_cuda_check(err, cudaStreamSynchronize(state->stream),
+        (st = nb_cuda_check(err, gpuStreamSynchronize(state->stream),
                             "finding the visible reflections")))
         return st;
     for (i = 0; i < 3; i++) { /* negative, one more on each side for rounding */
@@ -287,8 +286,8 @@ static nb_status prepare_residuals(nb_backend_state *state, const nb_scene *sc,
         return st;
     at = (char *)state->steps.at; /* residuals, the mean, the steps */
     st = nb_cuda_check(err,
-                       cudaMemcpyAsync(at + bytes, &mean, sizeof mean,
-                                       cudaMemcpyHostToDevice, state->stream),
+                       gpuMemcpyAsync(at + bytes, &mean, sizeof mean,
+                                      gpuMemcpyHostToDevice, state->stream),
                        "sending the mean orientation");
     if (st)
         return st;

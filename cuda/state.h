@@ -22,9 +22,9 @@ typedef struct nb_cuda_products {
     size_t columns; /* of the last image, as the next */
     int rows;
     nb_cuda_pieces pieces;
-    uint32_t taken;                        /* a bit for each piece */
-    cudaStream_t streams[NB_CUDA_STREAMS]; /* of threads that fetch rows */
-    cudaEvent_t began, ended;
+    uint32_t taken;                       /* a bit for each piece */
+    gpuStream_t streams[NB_CUDA_STREAMS]; /* of threads that fetch rows */
+    gpuEvent_t began, ended;
     double seconds; /* on the device, all together */
     int64_t download_ns;
 } nb_cuda_products;
@@ -32,12 +32,12 @@ typedef struct nb_cuda_products {
 struct nb_backend_state {
     nb_render_options options;
     nb_cuda_device device;
-    cudaStream_t stream;
-    cudaEvent_t bands[2];     /* the last two launches */
-    cudaEvent_t began, ended; /* of the kernels of the last render */
-    nb_cuda_ring *ring;       /* owned */
-    int *repair;              /* pinned, owned: set by kernels, see nb_cuda_launch */
-    nb_cuda_path path;        /* of the last render */
+    gpuStream_t stream;
+    gpuEvent_t bands[2];     /* the last two launches */
+    gpuEvent_t began, ended; /* of the kernels of the last render */
+    nb_cuda_ring *ring;      /* owned */
+    int *repair;             /* pinned, owned: set by kernels, see nb_cuda_launch */
+    nb_cuda_path path;       /* of the last render */
     /* device memory, owned */
     nb_cuda_buffer image, F, mask, sums, steps, weights, F2, small;
     nb_cuda_mirror sources, orientations;

@@ -43,7 +43,7 @@ static __device__ double idle_index(const fragment_job *p, int axis)
 }
 
 /** Lane 4*i+k holds component k of step i of the octet; the constant is component 3. */
-__global__ void k_fragments(const __grid_constant__ fragment_job p)
+__global__ void k_fragments(const NB_GRID_CONSTANT fragment_job p)
 {
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, step;
     int axis = (int)(i % 96) / 32, row = (int)(i % 32) / 4, k = (int)(i % 4);
@@ -68,13 +68,13 @@ __global__ void k_fragments(const __grid_constant__ fragment_job p)
 }
 
 void nb_cuda_launch_fragments(const nb_scene *scene, const nb_cuda_F2 *F2, int octets,
-                              double *fragments, float *weights, cudaStream_t stream)
+                              double *fragments, float *weights, gpuStream_t stream)
 {
     fragment_job job = {*scene, *F2, ((int64_t)octets + 1) * 96, fragments, weights};
     k_fragments<<<(unsigned)((job.count + 255) / 256), 256, 0, stream>>>(job);
 }
 
-__global__ void k_direct_steps(const __grid_constant__ nb_scene sc, int table,
+__global__ void k_direct_steps(const NB_GRID_CONSTANT nb_scene sc, int table,
                                nb_cuda_direct_step *steps)
 {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), axis;
@@ -99,15 +99,15 @@ __global__ void k_direct_steps(const __grid_constant__ nb_scene sc, int table,
 }
 
 void nb_cuda_launch_direct_steps(const nb_scene *scene, int table,
-                                 nb_cuda_direct_step *steps, cudaStream_t stream)
+                                 nb_cuda_direct_step *steps, gpuStream_t stream)
 {
     unsigned count = (unsigned)(scene->n_sources * scene->n_orientations);
     k_direct_steps<<<(count + 63) / 64, 64, 0, stream>>>(*scene, table, steps);
 }
 
 /** Negative, as the indices are. */
-__global__ void k_residuals(const __grid_constant__ nb_scene sc,
-                            const __grid_constant__ nb_orientation mean, float4 *residuals)
+__global__ void k_residuals(const NB_GRID_CONSTANT nb_scene sc,
+                            const NB_GRID_CONSTANT nb_orientation mean, float4 *residuals)
 {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), axis;
     if (i >= sc.n_orientations)
@@ -119,7 +119,7 @@ __global__ void k_residuals(const __grid_constant__ nb_scene sc,
 }
 
 void nb_cuda_launch_residuals(const nb_scene *scene, const nb_orientation *mean,
-                              void *residuals, cudaStream_t stream)
+                              void *residuals, gpuStream_t stream)
 {
     unsigned blocks = (unsigned)(scene->n_orientations + 63) / 64;
     k_residuals<<<blocks, 64, 0, stream>>>(*scene, *mean, (float4 *)residuals);
@@ -139,7 +139,7 @@ static __device__ void interval(nb_vec3 v, const double *box, nb_vec3 incident,
 }
 
 /** Thread: one box of directions (x, y, z minima, then maxima) with one step. */
-__global__ void k_bounds(const __grid_constant__ nb_scene sc, const double *boxes,
+__global__ void k_bounds(const NB_GRID_CONSTANT nb_scene sc, const double *boxes,
                          int n_boxes, int *bounds)
 {
     int64_t steps = (int64_t)sc.n_sources * sc.n_orientations, i;
@@ -168,14 +168,14 @@ __global__ void k_reset_bounds(int *bounds)
 }
 
 void nb_cuda_launch_bounds(const nb_scene *scene, const double *boxes, int n_boxes,
-                           int *bounds, cudaStream_t stream)
+                           int *bounds, gpuStream_t stream)
 {
     k_reset_bounds<<<1, 6, 0, stream>>>(bounds);
     k_bounds<<<256, 128, 0, stream>>>(*scene, boxes, n_boxes, bounds);
 }
 
-__global__ void k_fill_F2(const __grid_constant__ nb_sf_box sf,
-                          const __grid_constant__ nb_cuda_F2 F2, float *out)
+__global__ void k_fill_F2(const NB_GRID_CONSTANT nb_sf_box sf,
+                          const NB_GRID_CONSTANT nb_cuda_F2 F2, float *out)
 {
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     int64_t slab = (int64_t)F2.size[1] * F2.size[2];
@@ -189,7 +189,7 @@ __global__ void k_fill_F2(const __grid_constant__ nb_sf_box sf,
 }
 
 void nb_cuda_launch_fill_F2(const nb_sf_box *sf, const nb_cuda_F2 *F2, float *out,
-                            cudaStream_t stream)
+                            gpuStream_t stream)
 {
     int64_t cells = (int64_t)F2->size[0] * F2->size[1] * F2->size[2];
     k_fill_F2<<<(unsigned)((cells + 255) / 256), 256, 0, stream>>>(*sf, *F2, out);

@@ -12,11 +12,6 @@
 #include "depth.cuh"
 #include "interference.cuh"
 
-#if defined(__CUDA_ARCH__) &&                                                            \
-    (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
-#define HAS_TENSOR_CODE 1
-#endif
-
 enum {
     WARPS = 8, /* of a block */
     ROWS = 4,  /* of pixels, of a warp's tile */
@@ -48,14 +43,7 @@ typedef struct warp_memory {
     float weight[ROWS * COLUMNS]; /* of the ray at each pixel */
 } warp_memory;
 
-#ifdef HAS_TENSOR_CODE
-static __device__ __forceinline__ void multiply(double d[2], double a, double b)
-{
-    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%4, %4};"
-        : "=d"(d[0]), "=d"(d[1])
-        : "d"(a), "d"(b), "d"(0.0));
-}
-
+#ifdef NB_GPU_TENSOR_CODE
 /** Intensity of this lane's step at its two pixels of one row; b: the row's B fragment. */
 template <int DEGREE, bool TABLE, bool WEIGHTED>
 static __device__ __forceinline__ void add_octet(const tensor_job &p, const double a[3],
@@ -64,7 +52,7 @@ static __device__ __forceinline__ void add_octet(const tensor_job &p, const doub
     double t[3][2];
     int c, axis;
     for (axis = 0; axis < 3; axis++)
-        multiply(t[axis], a[axis], b);
+        gpuMultiply(t[axis], a[axis], b);
 #pragma unroll
     for (c = 0; c < 2; c++) {
         const int flip = TABLE ? (int)0x80000000 : 0; /* undo the half step */
@@ -172,7 +160,7 @@ static __device__ __forceinline__ void aim_tile(const tensor_job &p, int ray, in
     memory->direction[lane][3] = 1.0;
     for (g = 0; g < 2 * ROWS; g++)
         memory->total[g][lane] = 0;
-    __syncwarp();
+    gpuSyncLanes();
 #pragma unroll
     for (g = 0; g < ROWS; g++)
         b[g] = memory->direction[g * COLUMNS + (lane >> 2)][lane & 3];
@@ -184,11 +172,11 @@ static __device__ __forceinline__ void collect(const tensor_job &p, int lane,
 {
     int g = lane >> 3, column = lane & 7, row;
     double sum = 0;
-    __syncwarp();
+    gpuSyncLanes();
     for (row = 0; row < 8; row++)
         sum += memory->total[2 * g + (column & 1)][row * 4 + (column >> 1)];
     memory->sum[lane] += (sum * p.term + p.background) * memory->weight[lane];
-    __syncwarp();
+    gpuSyncLanes();
 }
 #endif
 
@@ -196,9 +184,9 @@ template <int DEGREE, bool TABLE, bool WEIGHTED>
 __global__ void __launch_bounds__(32 * WARPS, WEIGHTED ? 2
                                               : TABLE  ? 3
                                                        : 4)
-    k_tensor(const __grid_constant__ tensor_job p)
+    k_tensor(const NB_GRID_CONSTANT tensor_job p)
 {
-#ifdef HAS_TENSOR_CODE
+#ifdef NB_GPU_TENSOR_CODE
     __shared__ warp_memory memories[WARPS];
     warp_memory *memory = &memories[threadIdx.x >> 5];
     int lane = (int)(threadIdx.x & 31), ray;
@@ -212,7 +200,7 @@ __global__ void __launch_bounds__(32 * WARPS, WEIGHTED ? 2
     double b[ROWS] = {};
     if (mine && p.scene.det.mask)
         mine = p.scene.det.mask[pixel] != 0;
-    if (!__any_sync(0xffffffffu, mine))
+    if (!gpuAny(mine))
         return;
     memory->sum[lane] = 0;
     for (ray = 0; ray < rays; ray++) {
@@ -247,9 +235,8 @@ static tensor_kernel choose_kernel(int degree, bool table, bool weighted)
 
 int nb_cuda_has_tensor_code(void)
 {
-    cudaFuncAttributes code;
-    if (cudaFuncGetAttributes(&code, (const void *)k_tensor<4, false, false>) !=
-        cudaSuccess)
+    gpuFuncAttributes code;
+    if (gpuFuncGetAttributes(&code, (const void *)k_tensor<4, false, false>) != gpuSuccess)
         return 0;
     return code.ptxVersion == 80 || code.ptxVersion == 90 || code.ptxVersion == 100;
 }

@@ -41,7 +41,7 @@ static __device__ double warp_pixel(const nb_scene *sc, int f, int s, int lane)
                 sum += weight * lane_sum(sc, &ray, lane);
             }
     for (half = 16; half > 0; half /= 2)
-        sum += __shfl_xor_sync(0xffffffffu, sum, half);
+        sum += gpuShuffleXor(sum, half, 32);
     return sc->intensity_scale * sum * nb_cached_factors(sc, f, s);
 }
 

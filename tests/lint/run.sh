@@ -52,6 +52,12 @@ registry() {
         sed 's/^/    /' | grep .
 }
 
+# One header has the names of the GPU's vendor: another vendor then needs another header.
+vendor_names() {
+    ! grep -nE '\b(cuda|hip)[A-Z]|(cuda|hip)_runtime|__(CUDA|HIP)|"(cuda|CUDA)|_VISIBLE_DEVICES|NVIDIA|nvidia|__shfl|__ballot|__any_sync|__syncwarp|__grid_constant__|\basm\b' \
+        cuda/*.[ch] cuda/*.cu cuda/*.cuh | grep -v '^cuda/vendor\.h:' | sed 's/^/    /' | grep .
+}
+
 exports() {
     diff <(cat src/nanobragg/*.h | grep -oE '\bnb_[a-z_]+\(' | tr -d '(' | sort -u) \
         <(grep -oE '^ +nb_[a-z_]+;' mk/libnanobragg.map | tr -d ' ;' | sort -u)
@@ -73,6 +79,7 @@ check text "${PYTHON:-python3}" tests/lint/text.py
 check silent-library silent
 check hdf5-reads hdf5_reads
 check registry registry
+check vendor-names vendor_names
 check exports exports
 if command -v cppcheck >/dev/null; then
     check cppcheck static_analysis

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/** All that only one vendor's toolkit has: names, texts, instructions.  The rest of the folder says gpuMalloc
+ * and the like.  Another vendor needs another header of this kind. */
+#ifndef NB_CUDA_VENDOR_H
+#define NB_CUDA_VENDOR_H
+
+#define NB_GPU_WORD "cuda" /* of -device */
+#define NB_GPU_TOOLKIT "CUDA"
+#define NB_GPU_VENDOR "NVIDIA"
+#define NB_GPU_COMPILER "nvcc"
+#define NB_GPU_VISIBLE "CUDA_VISIBLE_DEVICES"
+/* The driver's device files: Linux, and Windows' subsystem for it. */
+#define NB_GPU_FILES                                                                     \
+    {                                                                                    \
+        "/dev/nvidiactl", "/dev/dxg"                                                     \
+    }
+
+#ifdef NB_GPU /* the rest is for the GPU's compiler */
+
+#include <cuda_runtime.h>
+
+/* --- the runtime --- */
+
+#define gpuDevAttrClockRate cudaDevAttrClockRate
+#define gpuDevAttrComputeCapabilityMajor cudaDevAttrComputeCapabilityMajor
+#define gpuDevAttrComputeCapabilityMinor cudaDevAttrComputeCapabilityMinor
+#define gpuDevAttrMultiProcessorCount cudaDevAttrMultiProcessorCount
+#define gpuDevAttrSingleToDoublePrecisionPerfRatio                                       \
+    cudaDevAttrSingleToDoublePrecisionPerfRatio
+#define gpuDeviceAttr cudaDeviceAttr
+#define gpuDeviceGetAttribute cudaDeviceGetAttribute
+#define gpuDeviceProp cudaDeviceProp
+#define gpuDeviceReset cudaDeviceReset
+#define gpuDriverGetVersion cudaDriverGetVersion
+#define gpuErrorDevicesUnavailable cudaErrorDevicesUnavailable
+#define gpuErrorMemoryAllocation cudaErrorMemoryAllocation
+#define gpuErrorNoDevice cudaErrorNoDevice
+#define gpuError_t cudaError_t
+#define gpuEventCreate cudaEventCreate
+#define gpuEventCreateWithFlags cudaEventCreateWithFlags
+#define gpuEventDestroy cudaEventDestroy
+#define gpuEventDisableTiming cudaEventDisableTiming
+#define gpuEventElapsedTime cudaEventElapsedTime
+#define gpuEventRecord cudaEventRecord
+#define gpuEventSynchronize cudaEventSynchronize
+#define gpuEvent_t cudaEvent_t
+#define gpuFree cudaFree
+#define gpuFreeHost cudaFreeHost
+#define gpuFuncAttributes cudaFuncAttributes
+#define gpuFuncGetAttributes cudaFuncGetAttributes
+#define gpuGetDeviceCount cudaGetDeviceCount
+#define gpuGetDeviceProperties cudaGetDeviceProperties
+#define gpuGetErrorString cudaGetErrorString
+#define gpuGetLastError cudaGetLastError
+#define gpuHostAlloc cudaHostAlloc
+#define gpuHostAllocPortable cudaHostAllocPortable
+#define gpuMalloc cudaMalloc
+#define gpuMallocHost cudaMallocHost
+#define gpuMemGetInfo cudaMemGetInfo
+#define gpuMemcpyAsync cudaMemcpyAsync
+#define gpuMemcpyDeviceToHost cudaMemcpyDeviceToHost
+#define gpuMemcpyHostToDevice cudaMemcpyHostToDevice
+#define gpuMemoryTypeHost cudaMemoryTypeHost
+#define gpuMemsetAsync cudaMemsetAsync
+#define gpuPointerAttributes cudaPointerAttributes
+#define gpuPointerGetAttributes cudaPointerGetAttributes
+#define gpuRuntimeGetVersion cudaRuntimeGetVersion
+#define gpuSetDevice cudaSetDevice
+#define gpuStreamCreateWithFlags cudaStreamCreateWithFlags
+#define gpuStreamDestroy cudaStreamDestroy
+#define gpuStreamNonBlocking cudaStreamNonBlocking
+#define gpuStreamSynchronize cudaStreamSynchronize
+#define gpuStream_t cudaStream_t
+#define gpuSuccess cudaSuccess
+
+/* Parts of a version that the runtime gives. */
+#define NB_GPU_MAJOR(version) ((version) / 1000)
+#define NB_GPU_MINOR(version) ((version) % 1000 / 10)
+
+/* A generation of devices ("compute capability"), and what it can do. */
+#define NB_GPU_GENERATION "compute capability"
+#define NB_GPU_OLDEST_MAJOR 7
+#define NB_GPU_OLDEST_MINOR 5
+/* FP64 tensor cores that pay; the architectures below are the same. */
+#define NB_GPU_HAS_TENSOR(major, minor)                                                  \
+    ((minor) == 0 && ((major) == 8 || (major) == 9 || (major) == 10))
+#if defined(__CUDA_ARCH__) &&                                                            \
+    (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
+#define NB_GPU_TENSOR_CODE 1
+#endif
+
+/* --- kernels: lanes are the 32 threads of a warp --- */
+
+#define NB_GRID_CONSTANT __grid_constant__
+#define gpuShuffle(value, lane, width) __shfl_sync(0xffffffffu, value, lane, width)
+#define gpuShuffleXor(value, mask, width) __shfl_xor_sync(0xffffffffu, value, mask, width)
+#define gpuBallot(predicate) __ballot_sync(0xffffffffu, predicate)
+#define gpuAny(predicate) __any_sync(0xffffffffu, predicate)
+#define gpuSyncLanes() __syncwarp()
+
+/** 1/sqrt(x) to about 20 bits. */
+static __device__ __forceinline__ double gpuRoughRoot(double x)
+{
+    double r;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+    return r;
+}
+
+/** 1/x to about 20 bits. */
+static __device__ __forceinline__ double gpuRoughReciprocal(double x)
+{
+    double r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+    return r;
+}
+
+/** 1/x to 1 ulp, without the slow path for denormal x. */
+static __device__ __forceinline__ float gpuReciprocal(float x)
+{
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+    return r;
+}
+
+static __device__ __forceinline__ unsigned long long gpuNanoseconds(void)
+{
+    unsigned long long now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+}
+
+#ifdef NB_GPU_TENSOR_CODE
+/** d = A B by the 32 lanes, A of 8 x 4 and B of 4 x 8 doubles: one of each for a lane, two of d. */
+static __device__ __forceinline__ void gpuMultiply(double d[2], double a, double b)
+{
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%4, %4};"
+        : "=d"(d[0]), "=d"(d[1])
+        : "d"(a), "d"(b), "d"(0.0));
+}
+#endif
+
+#endif
+#endif
