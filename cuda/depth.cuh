@@ -3,6 +3,8 @@
 #ifndef NB_CUDA_DEPTH_CUH
 #define NB_CUDA_DEPTH_CUH
 
+#include "../src/physics/ray.h"
+
 /** 1/sqrt to double precision: the approximation of the upper word, then one third-order Newton
  * step. */
 static __device__ __forceinline__ double inverse_root(double x)
@@ -31,8 +33,8 @@ static __device__ __forceinline__ double mean_depth(double path, double inverse,
         passing *= passing;
     }
     *captured = (float)(reaching * stopped);
-    return fabs(path) < 1e-3 ? fma(path, -1.0 / 12.0, 0.5)
-                             : inverse + (1.0 - inverse_of(stopped));
+    return fabs(path) < NB_THIN_LAYER ? fma(path, -1.0 / 12.0, 0.5)
+                                      : inverse + (1.0 - inverse_of(stopped));
 }
 
 #endif

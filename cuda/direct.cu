@@ -28,7 +28,7 @@ static __device__ __forceinline__ void aim_step(const row_job &p, const line lin
 {
 #pragma unroll
     for (int i = 0; i < PIXELS; i++) {
-        const int flip = TABLE ? (int)0x80000000 : 0;
+        const int flip = TABLE ? INT_MIN : 0;
         int w[3], cell = p.index.offset;
 #pragma unroll
         for (int axis = 0; axis < 3; axis++) {

@@ -12,24 +12,25 @@
 #ifndef NB_CUDA_INTERFERENCE_CUH
 #define NB_CUDA_INTERFERENCE_CUH
 
+#include "../src/base/coefficients.h"
+#include "../src/physics/hostdevice.h"
 #include "internal.h"
 
 /** 2^124 P(y 2^-64): relative error 6e-9 (degree 4), 1.1e-6 (degree 3). */
 template <int DEGREE> static __device__ __forceinline__ float nb_scaled_sine(float y)
 {
     const double S = 0x1p124;
+    const float c0 = (float)(NB_PI * S);
     if (DEGREE == 4) {
-        const float c0 = (float)(3.14159265358979 * S);
-        const float c1 = (float)(-5.16771057357 * S * 0x1p-64);
-        const float c2 = (float)(2.55008230601 * S * 0x1p-128);
-        const float c3 = (float)(-0.598308095473 * S * 0x1p-192);
-        const float c4 = (float)(0.0776759750483 * S * 0x1p-256);
+        const float c1 = (float)(NB_SINE4_1 * S * 0x1p-64);
+        const float c2 = (float)(NB_SINE4_2 * S * 0x1p-128);
+        const float c3 = (float)(NB_SINE4_3 * S * 0x1p-192);
+        const float c4 = (float)(NB_SINE4_4 * S * 0x1p-256);
         return fmaf(fmaf(fmaf(fmaf(c4, y, c3), y, c2), y, c1), y, c0);
     }
-    const float c0 = (float)(3.14159265358979 * S);
-    const float c1 = (float)(-5.16746057102 * S * 0x1p-64);
-    const float c2 = (float)(2.54433174016 * S * 0x1p-128);
-    const float c3 = (float)(-0.560029511451 * S * 0x1p-192);
+    const float c1 = (float)(NB_SINE3_1 * S * 0x1p-64);
+    const float c2 = (float)(NB_SINE3_2 * S * 0x1p-128);
+    const float c3 = (float)(NB_SINE3_3 * S * 0x1p-192);
     return fmaf(fmaf(fmaf(c3, y, c2), y, c1), y, c0);
 }
 
@@ -52,14 +53,20 @@ static __device__ __forceinline__ float nb_interference_product(const int w[3],
     return (u * v * t) * nb_reciprocal(x * y * z) * (a * b * c);
 }
 
-/** sin(pi x) of a fixed-point fraction, degree 4. */
+/** sin(pi x) for |x| <= 1/2, degree 4. */
+static __device__ __forceinline__ float nb_sine(float x)
+{
+    float y = x * x;
+    return x * fmaf(fmaf(fmaf(fmaf((float)NB_SINE4_4, y, (float)NB_SINE4_3), y,
+                              (float)NB_SINE4_2),
+                         y, (float)NB_SINE4_1),
+                    y, (float)NB_PI);
+}
+
+/** sin(pi x) of a fixed-point fraction. */
 static __device__ __forceinline__ float nb_fixed_sine(int w)
 {
-    float x = (float)w * 2.3283064365386963e-10f, y = x * x;
-    return x *
-           fmaf(fmaf(fmaf(fmaf(0.0776759750483f, y, -0.598308095473f), y, 2.55008230601f),
-                     y, -5.16771057357f),
-                y, 3.14159265359f);
+    return nb_sine((float)w * (float)NB_FIXED_STEP);
 }
 
 /** nb_interference_product with one reciprocal, for kernels that have many conversions
@@ -81,7 +88,7 @@ struct nb_F2_index {
 /** The high words of indices with the magic number count from that of 1.5*2^20. */
 static inline nb_F2_index nb_make_F2_index(const nb_cuda_F2 *F2)
 {
-    const unsigned magic = 0x41380000u;
+    const unsigned magic = NB_FIXED_HIGH;
     unsigned sk = (unsigned)F2->size[2], sh = (unsigned)F2->size[1] * sk;
     unsigned at = (magic + (unsigned)F2->low[0]) * sh +
                   (magic + (unsigned)F2->low[1]) * sk + (magic + (unsigned)F2->low[2]);

@@ -10,25 +10,11 @@ enum {
     RUN = 128 /* orientations summed in one float before they join the total */
 };
 
-#define ROUNDING                                                                         \
-    12582912.0f /* 1.5*2^23: adding and subtracting it rounds to whole numbers */
-#define FRACTION 2.3283064e-10f /* 2^-32 */
-
-/** sin(pi x) for |x| <= 1/2 as x P(x^2), see interference.cuh. */
-static __device__ __forceinline__ float sine(float x)
-{
-    float y = x * x;
-    return x *
-           fmaf(fmaf(fmaf(fmaf(0.0776759750483f, y, -0.598308095473f), y, 2.55008230601f),
-                     y, -5.16771057357f),
-                y, 3.14159265359f);
-}
-
 /** sin(pi N d) for whole N. */
 static __device__ __forceinline__ float fringe_sine(float d, float N)
 {
-    float n = __fsub_rn(fmaf(N, d, ROUNDING), ROUNDING);
-    return sine(fmaf(N, d, -n));
+    float n = __fsub_rn(fmaf(N, d, NB_ROUND_FLOAT), NB_ROUND_FLOAT);
+    return nb_sine(fmaf(N, d, -n));
 }
 
 /** One pixel and source: where the mean orientation stands. */
@@ -44,7 +30,7 @@ static __device__ __forceinline__ centre aim_centre(const row_job &p, const line
                                                     const nb_cuda_direct_step &step,
                                                     const four &x, int i, const float d[3])
 {
-    const int flip = TABLE ? (int)0x80000000 : 0;
+    const int flip = TABLE ? INT_MIN : 0;
     centre c;
     c.cell = p.index.offset;
 #pragma unroll
@@ -52,8 +38,8 @@ static __device__ __forceinline__ centre aim_centre(const row_job &p, const line
         double t =
             fma(at_pixel<DEEP>(lines[axis], x, i), x.r[i], step.axis[axis].constant);
         int w = __double2loint(t) ^ flip, upper = EXACT ? w & ~127 : w;
-        c.fraction[axis] = (float)upper * FRACTION;
-        c.rest[axis] = EXACT ? (float)(w - upper) * FRACTION : 0.0f;
+        c.fraction[axis] = (float)upper * (float)NB_FIXED_STEP;
+        c.rest[axis] = EXACT ? (float)(w - upper) * (float)NB_FIXED_STEP : 0.0f;
         c.q[axis] = (d[axis] + step.shift[axis]) * step.wavenumber;
         c.cell += __double2hiint(t) * (axis == 0   ? p.index.stride_h
                                        : axis == 1 ? p.index.stride_k
@@ -75,17 +61,18 @@ static __device__ __forceinline__ float intensity(const row_job &p, const centre
         float turn = fmaf(rows[axis].x, c.q[0],
                           fmaf(rows[axis].y, c.q[1], fmaf(rows[axis].z, c.q[2], last)));
         float t = EXACT ? __fadd_rn(c.fraction[axis], turn) : turn, d;
-        whole[axis] = __fsub_rn(__fadd_rn(t, ROUNDING), ROUNDING);
+        whole[axis] = __fsub_rn(__fadd_rn(t, NB_ROUND_FLOAT), NB_ROUND_FLOAT);
         d = EXACT ? __fadd_rn(c.fraction[axis] - whole[axis], turn) : t - whole[axis];
         num *= fringe_sine(d, p.real_N[axis]);
-        den *= sine(d);
+        den *= nb_sine(d);
     }
     float ratio = num * nb_reciprocal(den);
     if (!TABLE)
         return ratio * ratio;
     float offset = fmaf(whole[0], (float)p.index.stride_h,
                         fmaf(whole[1], (float)p.index.stride_k, whole[2]));
-    int cell = c.cell + __float_as_int(__fadd_rn(offset, ROUNDING)) - 0x4B400000;
+    int cell =
+        c.cell + __float_as_int(__fadd_rn(offset, NB_ROUND_FLOAT)) - NB_ROUND_FLOAT_BITS;
     return ratio * ratio * __ldg(p.F2 + cell);
 }
 

@@ -7,6 +7,7 @@
 #include "internal.h"
 
 #include <float.h>
+#include <limits.h>
 
 #include "../src/physics/pixel.h"
 #include "depth.cuh"

@@ -5,6 +5,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "../src/base/coefficients.h"
 #include "../src/physics/ray.h"
 #include "parallel.h"
 
@@ -60,9 +61,9 @@ static void hash_slice(void *context, int thread, int threads)
     uint64_t h[4] = {first + 1, first + 2, first + 3, first + 4};
     for (i = first; i + 4 <= end; i += 4)
         for (k = 0; k < 4; k++)
-            h[k] = (h[k] ^ job->words[i + k]) * 0x9e3779b97f4a7c15u + (h[k] >> 29);
+            h[k] = (h[k] ^ job->words[i + k]) * NB_GOLDEN_BITS + (h[k] >> 29);
     for (; i < end; i++)
-        h[0] = (h[0] ^ job->words[i]) * 0x9e3779b97f4a7c15u + (h[0] >> 29);
+        h[0] = (h[0] ^ job->words[i]) * NB_GOLDEN_BITS + (h[0] >> 29);
     job->sums[thread] = h[0] ^ (h[1] << 1) ^ (h[2] << 2) ^ (h[3] << 3);
 }
 

@@ -10,14 +10,13 @@
 
 #include <limits.h>
 
+#include "../src/base/coefficients.h"
 #include "../src/physics/pixel.h"
-
-#define MAGIC 1572864.0
 
 /** With half a step more, the high word counts nearest whole numbers. */
 static __device__ double magic(int table)
 {
-    return table ? MAGIC + 0.5 : MAGIC;
+    return table ? NB_FIXED_MAGIC + 0.5 : NB_FIXED_MAGIC;
 }
 
 static __device__ nb_vec3 axis_of(const nb_orientation *u, int axis)

@@ -7,6 +7,7 @@
 #include "internal.h"
 
 #include <float.h>
+#include <limits.h>
 
 #include "../src/physics/pixel.h"
 #include "depth.cuh"
@@ -55,7 +56,7 @@ static __device__ __forceinline__ void add_octet(const tensor_job &p, const doub
         gpuMultiply(t[axis], a[axis], b);
 #pragma unroll
     for (c = 0; c < 2; c++) {
-        const int flip = TABLE ? (int)0x80000000 : 0; /* undo the half step */
+        const int flip = TABLE ? INT_MIN : 0; /* undo the half step */
         int w[3] = {__double2loint(t[0][c]) ^ flip, __double2loint(t[1][c]) ^ flip,
                     __double2loint(t[2][c]) ^ flip};
         float r = nb_interference_product<DEGREE>(w, p.N);

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "coefficients.h"
 #include "error.h"
 #include "memory.h"
 
@@ -91,7 +92,7 @@ static void random_suffix(const nb_outfile *out, unsigned attempt, char suffix[7
     struct timespec now;
     uint64_t x;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    x = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15u ^ (uint64_t)getpid() << 32 ^
+    x = (uint64_t)now.tv_nsec * NB_GOLDEN_BITS ^ (uint64_t)getpid() << 32 ^
         (uint64_t)(uintptr_t)out ^ ((uint64_t)attempt << 20);
     for (int i = 0; i < 6; i++) {
         x = (x ^ x >> 29) * 0xbf58476d1ce4e5b9u;

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "coefficients.h"
+
 #ifdef NB_GPU
 #define NB_PHILOX_HD static __host__ __device__ inline
 #else
@@ -46,10 +48,10 @@ NB_PHILOX_HD nb_philox_words nb_philox(uint64_t seed, uint64_t item, uint32_t st
  * the fraction of a number in [1, 2), as instruction sets without a conversion can do too. */
 NB_PHILOX_HD double nb_uniform52(uint32_t high, uint32_t low)
 {
-    uint64_t bits = 0x3ff0000000000000u | (uint64_t)high << 20 | low >> 12;
+    uint64_t bits = NB_ONE_BITS | (uint64_t)high << 20 | low >> 12;
     double x;
     memcpy(&x, &bits, sizeof x);
-    return x - (1.0 - 0.5 / 4503599627370496.0);
+    return x - (1.0 - 0.5 / NB_TWO_52);
 }
 
 #endif

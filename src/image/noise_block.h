@@ -100,23 +100,23 @@ static inline void nb_v_philox_two(const nb_poisson_key *first, uint64_t offset,
 /** nb_uniform52 of the low halves. */
 static inline void nb_v_uniform52(const nb_vu *high, const nb_vu *low, nb_vd *u)
 {
-    nb_vu bits = 0x3ff0000000000000u | ((*high << 32) | (*low & 0xffffffffu)) >> 12;
-    *u = (nb_vd)bits - (1.0 - 0.5 / 4503599627370496.0);
+    nb_vu bits = NB_ONE_BITS | ((*high << 32) | (*low & 0xffffffffu)) >> 12;
+    *u = (nb_vd)bits - (1.0 - 0.5 / NB_TWO_52);
 }
 
 /** nb_exact_exp. */
 static inline void nb_v_exact_exp(const nb_vd *of, nb_vd *power)
 {
-    nb_vd x = *of, shifted = x * 1.44269504088896340736 + 6755399441055744.0;
-    nb_vd n = shifted - 6755399441055744.0;
+    nb_vd x = *of, shifted = x * NB_LOG2_E + NB_ROUND_DOUBLE;
+    nb_vd n = shifted - NB_ROUND_DOUBLE;
     nb_vd r = (x - n * NB_LN2_HIGH) - n * NB_LN2_LOW;
     nb_vd r2 = r * r, r4 = r2 * r2, r8 = r4 * r4;
     nb_vd a = (0.5 + r * (1.0 / 6)) + r2 * (1.0 / 24 + r * (1.0 / 120));
     nb_vd b = (1.0 / 720 + r * (1.0 / 5040)) + r2 * (1.0 / 40320 + r * (1.0 / 362880));
     nb_vd c = (1.0 / 3628800 + r * (1.0 / 39916800)) +
-              r2 * (1.0 / 479001600 + r * (1.0 / 6227020800.0));
+              r2 * (1.0 / 479001600 + r * (1.0 / 6227020800));
     nb_vd tail = r2 * ((a + r4 * b) + r8 * c);
-    nb_vu bits = ((nb_vu)shifted << 52) + 0x3ff0000000000000u;
+    nb_vu bits = ((nb_vu)shifted << 52) + NB_ONE_BITS;
     *power = (1.0 + (r + tail)) * (nb_vd)bits;
 }
 
@@ -183,10 +183,10 @@ static inline void nb_v_exact_log(const nb_vd *of, nb_vd *log)
 {
     const nb_vd zero = {0};
     nb_vu bits = (nb_vu)*of;
-    nb_vd n = (nb_vd)(bits >> 52 | 0x4330000000000000u) - (4503599627370496.0 + 1023.0);
-    nb_vd m = (nb_vd)((bits & 0x000fffffffffffffu) | 0x3ff0000000000000u), f, s, z;
+    nb_vd n = (nb_vd)(bits >> 52 | NB_TWO_52_BITS) - (NB_TWO_52 + 1023.0);
+    nb_vd m = (nb_vd)((bits & 0x000fffffffffffffu) | NB_ONE_BITS), f, s, z;
     nb_vd series = zero + 2.0 / 25;
-    nb_vi upper = m > 1.41421356237309505;
+    nb_vi upper = m > NB_SQRT_2;
     m = NB_V_CHOOSE(upper, m * 0.5, m);
     n += NB_V_WHERE(upper, zero + 1.0);
     f = m - 1.0;
@@ -277,7 +277,7 @@ static inline void nb_v_rejection(const nb_vd *mean, const nb_v_hat *hat,
     nb_v_abs(&u, &us);
     us = 0.5 - us;
     x = (2.0 * hat->a / us + hat->b) * u + *mean + 0.43;
-    k = (x + 6755399441055744.0) - 6755399441055744.0; /* nearest, then down: floor */
+    k = (x + NB_ROUND_DOUBLE) - NB_ROUND_DOUBLE; /* nearest, then down: floor */
     off = x - *mean;
     nb_v_abs(&off, &off);
     ratio = x - k;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "../base/coefficients.h"
 #include "../base/philox.h"
 #include "../physics/hostdevice.h"
 
@@ -23,27 +24,24 @@
 #define NB_POISSON_HUGE 1e9   /* above: normal */
 #define NB_POISSON_LONGEST                                                               \
     128 /* P(k >= 128 | mean 12) < 1e-83: the search always ends before */
-#define NB_LN2_HIGH                                                                      \
-    0.693147180369123816490 /* 32 bits; its products with small n are exact */
-#define NB_LN2_LOW 1.90821492927058770002e-10
 
 /** e^x for -700 <= x <= 700, within 1e-15: x = n ln 2 + r, Taylor's series of r to r^13.
  * Grouped by pairs (Estrin) to shorten the chain of operations.  Adding 1.5 * 2^52 rounds to
  * whole n and leaves it in the lowest bits, from where it is shifted into the exponent. */
 NB_HD double nb_exact_exp(double x)
 {
-    double shifted = x * 1.44269504088896340736 + 6755399441055744.0;
-    double n = shifted - 6755399441055744.0;
+    double shifted = x * NB_LOG2_E + NB_ROUND_DOUBLE;
+    double n = shifted - NB_ROUND_DOUBLE;
     double r = (x - n * NB_LN2_HIGH) - n * NB_LN2_LOW;
     double r2 = r * r, r4 = r2 * r2, r8 = r4 * r4;
     double a = (0.5 + r * (1.0 / 6)) + r2 * (1.0 / 24 + r * (1.0 / 120));
     double b = (1.0 / 720 + r * (1.0 / 5040)) + r2 * (1.0 / 40320 + r * (1.0 / 362880));
     double c = (1.0 / 3628800 + r * (1.0 / 39916800)) +
-               r2 * (1.0 / 479001600 + r * (1.0 / 6227020800.0));
+               r2 * (1.0 / 479001600 + r * (1.0 / 6227020800));
     double tail = r2 * ((a + r4 * b) + r8 * c), power;
     uint64_t bits;
     memcpy(&bits, &shifted, sizeof bits);
-    bits = (bits << 52) + 0x3ff0000000000000u;
+    bits = (bits << 52) + NB_ONE_BITS;
     memcpy(&power, &bits, sizeof power);
     return (1.0 + (r + tail)) * power;
 }
@@ -56,9 +54,9 @@ NB_HD double nb_exact_log(double x)
     double m, f, s, z, series;
     memcpy(&bits, &x, sizeof bits);
     n = (int)(bits >> 52) - 1023;
-    bits = (bits & 0x000fffffffffffffu) | 0x3ff0000000000000u;
+    bits = (bits & 0x000fffffffffffffu) | NB_ONE_BITS;
     memcpy(&m, &bits, sizeof m);
-    if (m > 1.41421356237309505) {
+    if (m > NB_SQRT_2) {
         m *= 0.5;
         n++;
     }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../physics/lattice.h"
 #include "../physics/ray.h"
 #include "units.h"
 
@@ -48,7 +49,7 @@ static double overlap(const nb_scene *sc, const spot *p, nb_vec3 x)
     case NB_LATTICE_GAUSS:
         return exp(-NB_PI * NB_PI * 0.315 * r * r);
     case NB_LATTICE_TOPHAT:
-        z = 2 * NB_PI * 0.63 * r;
+        z = 2 * NB_PI * NB_GAUSS_WIDTH * r;
         return z < 1e-3 ? 1 : 3 * (sin(z) - z * cos(z)) / (z * z * z);
     default:
         return fmax(0, 1 - fabs(u)) * fmax(0, 1 - fabs(v)) * fmax(0, 1 - fabs(w));

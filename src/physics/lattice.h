@@ -6,6 +6,14 @@
 
 #include "scene.h"
 
+/* docs/physics.md, section 12: the height that gives a sphere's spot the parallelepiped's integral;
+ * the Gaussian's and the top hat's R^2. */
+#define NB_ROUND_HEIGHT 0.723601254558268
+#define NB_GAUSS_WIDTH 0.63
+#define NB_TOPHAT_RADIUS2 0.3969
+/** Below it a sphere's closed form loses digits and the series is exact to double precision. */
+#define NB_SPHERE_SERIES 0.05
+
 /** Nearest Miller index of a fractional one; halves go down. */
 NB_HD double nb_nearest_index(double h)
 {
@@ -19,12 +27,11 @@ NB_HD double nb_interference(double d, double N)
     return d == 0 ? N : sin(NB_PI * (N * d)) / sin(NB_PI * d);
 }
 
-/** Transform of a uniform sphere, 3 (sin x - x cos x)/x^3, 1 at x = 0.  Below x = 0.05 the
- * closed form loses digits and the series is exact to double precision. */
+/** Transform of a uniform sphere, 3 (sin x - x cos x)/x^3, 1 at x = 0. */
 NB_HD double nb_sphere_transform(double x)
 {
     double x2 = x * x;
-    if (x < 0.05)
+    if (x < NB_SPHERE_SERIES)
         return 1.0 - x2 / 10.0 * (1.0 - x2 / 28.0 * (1.0 - x2 / 54.0));
     return 3.0 * (sin(x) / x - cos(x)) / x2;
 }
@@ -44,15 +51,13 @@ NB_HD double nb_lattice_factor(const nb_scene *sc, double dh, double dk, double 
     switch (sc->shape) {
     case NB_LATTICE_ROUND:
         r2 = dh * N[0] * (dh * N[0]) + dk * N[1] * (dk * N[1]) + dl * N[2] * (dl * N[2]);
-        /* the height that gives a sphere's spot the parallelepiped's integral, docs/physics.md */
-        return cells * 0.723601254558268 *
-               nb_sphere_transform(NB_PI * sqrt(sc->fudge * r2));
+        return cells * NB_ROUND_HEIGHT * nb_sphere_transform(NB_PI * sqrt(sc->fudge * r2));
     case NB_LATTICE_GAUSS:
         r2 = nb_shape_radius2(sc->radius2, dh, dk, dl);
-        return cells * exp(-(r2 / 0.63 * sc->fudge));
+        return cells * exp(-(r2 / NB_GAUSS_WIDTH * sc->fudge));
     case NB_LATTICE_TOPHAT:
         r2 = nb_shape_radius2(sc->radius2, dh, dk, dl);
-        return r2 * sc->fudge < 0.3969 ? cells : 0.0;
+        return r2 * sc->fudge < NB_TOPHAT_RADIUS2 ? cells : 0.0;
     default:
         r2 = 1.0; /* SQUARE: the product over the axes */
         if (N[0] > 1)

@@ -83,12 +83,16 @@ NB_HD double nb_stopped(double path)
     return path < 0.1 ? -expm1(-path) : 1.0 - exp(-path);
 }
 
+/** Attenuation lengths below which a series gives the mean depth: the closed form loses digits. */
+#define NB_THIN_LAYER 1e-3
+
 /** Mean depth of the photons that stop in such a layer, as a fraction of its thickness: the mean of
  * x in 0..1 with density exp(-path x), 1/path - 1/(exp(path) - 1).  1/2 for a thin layer, 1/path for
  * a thick one.  stopped = nb_stopped(path). */
 NB_HD double nb_mean_depth(double path, double stopped)
 {
-    return fabs(path) < 1e-3 ? 0.5 - path / 12.0 : 1.0 / path + (1.0 - 1.0 / stopped);
+    return fabs(path) < NB_THIN_LAYER ? 0.5 - path / 12.0
+                                      : 1.0 / path + (1.0 - 1.0 / stopped);
 }
 
 /** From the ray to a layer's front face to that to the place where its photons stop in the mean;

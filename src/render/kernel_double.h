@@ -27,7 +27,7 @@ NB_INLINE vd sphere_transform(vd z)
     vd x = NB_PI * z, x2 = x * x, f = z - vd_round(z), near, far;
     near = 1.0 - x2 / 10.0 * (1.0 - x2 / 28.0 * (1.0 - x2 / 54.0));
     far = 3.0 * (vd_sinpi(f) / x - vd_cospi(f)) / x2;
-    return vd_pick((vl)(x < 0.05), near, far);
+    return vd_pick((vl)(x < NB_SPHERE_SERIES), near, far);
 }
 
 NB_INLINE vd shape_radius2(const double *m, const vd d[3])
@@ -46,13 +46,13 @@ NB_INLINE vd lattice_factor(const nb_scene *sc, const vd d[3], const int shape)
     case NB_LATTICE_ROUND:
         r2 = d[0] * N[0] * (d[0] * N[0]) + d[1] * N[1] * (d[1] * N[1]) +
              d[2] * N[2] * (d[2] * N[2]);
-        return cells * 0.723601254558268 * sphere_transform(vd_sqrt(sc->fudge * r2));
+        return cells * NB_ROUND_HEIGHT * sphere_transform(vd_sqrt(sc->fudge * r2));
     case NB_LATTICE_GAUSS:
         r2 = shape_radius2(sc->radius2, d);
-        return cells * vd_exp(-(r2 / 0.63 * sc->fudge));
+        return cells * vd_exp(-(r2 / NB_GAUSS_WIDTH * sc->fudge));
     case NB_LATTICE_TOPHAT:
         r2 = shape_radius2(sc->radius2, d);
-        return (vd)((vl)(r2 * sc->fudge < 0.3969) & (vl)vd_set(cells));
+        return (vd)((vl)(r2 * sc->fudge < NB_TOPHAT_RADIUS2) & (vl)vd_set(cells));
     default:
         product = vd_set(1.0);
         for (i = 0; i < 3; i++)
@@ -82,7 +82,7 @@ NB_INLINE vd F_nearest(const nb_sf_box *sf, const vd h0[3])
 
 NB_INLINE void cubic_weights(vd t, vd w[4])
 {
-    w[0] = -t * (t - 1.0) * (t - 2.0) / 6.0;
+    w[0] = -t * (t - 1.0) * (t - 2.0) / NB_MUTANT(CUBIC_WEIGHT, 6.01, 6.0);
     w[1] = (t + 1.0) * (t - 1.0) * (t - 2.0) / 2.0;
     w[2] = -(t + 1.0) * t * (t - 2.0) / 2.0;
     w[3] = (t + 1.0) * t * (t - 1.0) / 6.0;

@@ -25,8 +25,8 @@ typedef struct fixed_case {
 
 /** A 2^-40 that keeps sines off 0/0: at w = 0 the ratio is then N, elsewhere it changes
  * nothing that 2^-32 steps could see; its cube is still a normal float. */
-#define NB_TINY 9.094947017729282e-13f
-#define NB_ULP 2.3283064365386963e-10f /* 2^-32 */
+#define NB_TINY NB_MUTANT(NO_GUARD_AT_ZERO, 0.0f, 9.094947017729282e-13f)
+#define NB_ULP ((float)NB_FIXED_STEP)
 
 typedef struct fixed_constants {
     vi N[3];
@@ -53,17 +53,15 @@ typedef struct sine_args {
     vf x[6];
 } sine_args;
 
-/** F_latt^2: product over the axes of (sin(pi N d)/sin(pi d))^2.  sin(pi x) = x P(x^2):
- * relative error 6e-9 with degree 4, 1.1e-6 with degree 3, which the denominators get
- * when fastest (a peak's d is small), before rounding.  The constant terms are held at
- * pi, so that the ratio is exact at the top of a peak.  The six go in step, so that
+/** F_latt^2: product over the axes of (sin(pi N d)/sin(pi d))^2.  When fastest, the
+ * denominators get the polynomial of degree 3: a peak's d is small.  The six go in step, so that
  * their chains of dependent operations overlap. */
 NB_INLINE vf interference(sine_args s, const int fastest)
 {
-    static const float degree4[] = {3.14159265359f, -5.16771057357f, 2.55008230601f,
-                                    -0.598308095473f, 0.0776759750483f};
-    static const float degree3[] = {3.14159265359f, -5.16746057102f, 2.54433174016f,
-                                    -0.560029511451f};
+    static const float degree4[] = {
+        NB_PI, NB_MUTANT(POLYNOMIAL_COEFFICIENT, 1.00002 * NB_SINE4_1, NB_SINE4_1),
+        NB_SINE4_2, NB_SINE4_3, NB_SINE4_4};
+    static const float degree3[] = {NB_PI, NB_SINE3_1, NB_SINE3_2, NB_SINE3_3};
     const float *den = fastest ? degree3 : degree4;
     vf y[6], p[6], g;
     int i, k;
@@ -112,15 +110,17 @@ NB_INLINE void args_of_fringes(pair h, vi high, const fixed_constants *c, int ax
     vf u =
         vf_fma(vf_from_int(low_words(t0, t1) ^ INT32_MIN), vf_set(NB_ULP), c->tiny[axis]);
     s->x[axis] = u;
-    s->x[3 + axis] = (vf_from_int(fringe) + u) * c->inv_N[axis];
+    s->x[3 + axis] =
+        NB_MUTANT(FRINGE_SIGN, vf_from_int(fringe) - u, vf_from_int(fringe) + u) *
+        c->inv_N[axis];
 }
 
 /** Index into the table along one axis, from the high words. */
 NB_INLINE vi table_axis(const nb_f_table *t, int axis, vi high, const int kind)
 {
     if (kind == NB_F_CLAMPED)
-        high =
-            vi_clamp(vi_sub(high, vi_set(NB_FIXED_HIGH + t->low[axis])), t->n[axis] - 1);
+        high = vi_clamp(vi_sub(high, vi_set(NB_FIXED_HIGH + t->low[axis])),
+                        t->n[axis] - NB_MUTANT(CLAMPED_TOO_EARLY, 2, 1));
     return axis < 2 ? vi_shl(high, t->shift[axis]) : high;
 }
 
@@ -129,7 +129,9 @@ NB_INLINE int32_t table_start(const nb_f_table *t)
     uint32_t start = 0;
     int axis;
     for (axis = 0; axis < 3; axis++)
-        start -= (uint32_t)(NB_FIXED_HIGH + t->low[axis]) << t->shift[axis];
+        start -= (uint32_t)(NB_MUTANT(SHIFTED_INDEX, NB_FIXED_HIGH + 1, NB_FIXED_HIGH) +
+                            t->low[axis])
+                 << t->shift[axis];
     return (int32_t)start;
 }
 
@@ -170,7 +172,7 @@ NB_INLINE void flush(pair *total, vf *run)
 {
     total->a += vf_unpack(*run, 0);
     total->b += vf_unpack(*run, 1);
-    *run = vf_set(0.0f);
+    *run = NB_MUTANT(SUM_COUNTED_TWICE, *run, vf_set(0.0f));
 }
 
 /** Many sources: h = a.d/lambda - a.i/lambda, the first part a product of what the
@@ -218,7 +220,8 @@ NB_INLINE void fixed_direct(const nb_plan *p, const rays *r, int n,
     const nb_vec3 beam = nb_scale(k, source->incident);
     int block, m, i;
     for (block = 0; block < n; block++, r++) {
-        const pair x = pair_scale_add(r->x, -k, pair_set(beam.x)); /* -q */
+        const pair x =
+            pair_scale_add(r->x, NB_MUTANT(BEAM_SIGN, k, -k), pair_set(beam.x)); /* -q */
         const pair y = pair_scale_add(r->y, -k, pair_set(beam.y));
         const pair z = pair_scale_add(r->z, -k, pair_set(beam.z));
         pair total = pair_set(0);

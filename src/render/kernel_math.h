@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/** Sines and exponentials of vectors of doubles.  Coefficients: Chebyshev fits of our
- * own with the constant term held, so that a ratio of two is exact where both
- * arguments vanish. */
+/** Sines and exponentials of vectors of doubles.  The coefficients are Chebyshev fits of our own.
+ * The constant terms are held, so that a ratio of two sines is exact where both arguments
+ * vanish. */
 #ifndef NB_RENDER_KERNEL_MATH_H
 #define NB_RENDER_KERNEL_MATH_H
 
+#include "../physics/hostdevice.h"
+#include "mutant.h"
 #include "simd_ops.h"
 
 NB_INLINE vd vd_horner(const double *c, int degree, vd y)
@@ -20,9 +22,15 @@ NB_INLINE vd vd_horner(const double *c, int degree, vd y)
 NB_INLINE vd vd_sinpi(vd x)
 {
     static const double c[9] = {
-        3.1415926535897931,     -5.1677127800499703,     2.5501640398773402,
-        -0.59926452932034302,   0.082145886596752316,    -0.0073704307196345862,
-        0.00046630087411496363, -2.1906201655131958e-05, 7.725743030789876e-07};
+        NB_PI,
+        -5.1677127800499703,
+        2.5501640398773402,
+        NB_MUTANT(DOUBLE_COEFFICIENT, -0.59936452932034302, -0.59926452932034302),
+        0.082145886596752316,
+        -0.0073704307196345862,
+        0.00046630087411496363,
+        -2.1906201655131958e-05,
+        7.725743030789876e-07};
     return x * vd_horner(c, 8, x * x);
 }
 
@@ -41,47 +49,42 @@ NB_INLINE vd vd_cospi(vd x)
     return vd_horner(c, 8, x * x);
 }
 
-/** e^x, x <= 709; 0 below -700.  Taylor's series around the nearest multiple of ln 2. */
-NB_INLINE vd vd_exp(vd x)
+/** Taylor's series of e^x. */
+static const double nb_exp_series[13] = {1.0,
+                                         1.0,
+                                         1.0 / 2,
+                                         1.0 / 6,
+                                         1.0 / 24,
+                                         1.0 / 120,
+                                         1.0 / 720,
+                                         1.0 / 5040,
+                                         1.0 / 40320,
+                                         1.0 / 362880,
+                                         1.0 / 3628800,
+                                         1.0 / 39916800,
+                                         1.0 / 479001600};
+
+/** x = n ln 2 + r, n whole. */
+NB_INLINE vd vd_split_exponent(vd x, vd *n)
 {
-    static const double c[13] = {1.0,
-                                 1.0,
-                                 1.0 / 2,
-                                 1.0 / 6,
-                                 1.0 / 24,
-                                 1.0 / 120,
-                                 1.0 / 720,
-                                 1.0 / 5040,
-                                 1.0 / 40320,
-                                 1.0 / 362880,
-                                 1.0 / 3628800,
-                                 1.0 / 39916800,
-                                 1.0 / 479001600};
-    vl dark = (vl)(x < -700.0);
-    vd n, r;
-    x = vd_max(x, vd_set(-700.0));
-    n = vd_round(x * 1.4426950408889634);
-    r = vd_fma(n, vd_set(-6.93147180369123816490e-01),
-               x); /* ln 2 in two parts, the first with */
-    r = vd_fma(n, vd_set(-1.90821492927058770002e-10),
-               r); /* 21 zero bits: n times it is exact */
-    return (vd)(~dark & (vl)(vd_horner(c, 12, r) * vd_exp2_whole(n)));
+    *n = vd_round(x * NB_LOG2_E);
+    return vd_fma(*n, vd_set(-NB_LN2_LOW), vd_fma(*n, vd_set(-NB_LN2_HIGH), x));
 }
 
-/** 1 - e^-x to the last digits, however small x is, and *left = e^-x; -700 <= x.  As vd_exp. */
+/** e^x, x <= 709; 0 below -700. */
+NB_INLINE vd vd_exp(vd x)
+{
+    vl dark = (vl)(x < -700.0);
+    vd n, r = vd_split_exponent(vd_max(x, vd_set(-700.0)), &n);
+    return (vd)(~dark & (vl)(vd_horner(nb_exp_series, 12, r) * vd_exp2_whole(n)));
+}
+
+/** 1 - e^-x to the last digits, however small x is, and *left = e^-x; -700 <= x. */
 NB_INLINE vd vd_decay(vd x, vd *left)
 {
-    static const double c[12] = {1.0,           1.0 / 2,        1.0 / 6,
-                                 1.0 / 24,      1.0 / 120,      1.0 / 720,
-                                 1.0 / 5040,    1.0 / 40320,    1.0 / 362880,
-                                 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600};
-    vd n, r, whole, part;
-    x = vd_max(-x, vd_set(-700.0));
-    n = vd_round(x * 1.4426950408889634);
-    r = vd_fma(n, vd_set(-6.93147180369123816490e-01), x);
-    r = vd_fma(n, vd_set(-1.90821492927058770002e-10), r);
-    whole = vd_exp2_whole(n);
-    part = whole * (r * vd_horner(c, 11, r)); /* 2^n (e^r - 1) */
+    vd n, r = vd_split_exponent(vd_max(-x, vd_set(-700.0)), &n);
+    vd whole = vd_exp2_whole(n);
+    vd part = whole * (r * vd_horner(nb_exp_series + 1, 11, r)); /* 2^n (e^r - 1) */
     *left = whole + part;
     return (1.0 - whole) - part;
 }

@@ -106,7 +106,8 @@ NB_INLINE void store_block(const row_output *out, int f0, vf v)
         return;
     }
     memcpy(value, &v, sizeof value);
-    for (i = 0; i < NB_W && f0 + i < out->end; i++)
+    for (i = 0;
+         i < NB_W && f0 + i < NB_MUTANT(LAST_COLUMN_SKIPPED, out->end - 1, out->end); i++)
         if (!out->mask || out->mask[f0 + i])
             out->row[f0 + i] = value[i];
 }
@@ -195,7 +196,8 @@ NB_INLINE pair solid_angle(const nb_detector *det, const rays *r)
 
 NB_INLINE vd capture_at(vd depth, int layer)
 {
-    return vd_exp(-layer * depth) - vd_exp(-(layer + 1) * depth);
+    return vd_exp(-layer * depth) -
+           vd_exp(-(layer + NB_MUTANT(LAYER_CAPTURE, 1.001, 1)) * depth);
 }
 
 /** Fraction of the photons that stop in the layer; called when the sensor absorbs. */
@@ -234,10 +236,13 @@ NB_INLINE layer_row layer_row_of(const nb_detector *det, const row_line *line, i
 /** As nb_capture and nb_mean_depth, by one exponential; path = 1/inverse attenuation lengths. */
 NB_INLINE vd mean_depth_at(vd path, vd inverse, int layer, int thin, vd *capture)
 {
-    vd left, stopped = vd_decay(path, &left), depth = inverse + (1.0 - 1.0 / stopped);
+    vd left, stopped = vd_decay(path, &left),
+             depth = inverse + (NB_MUTANT(MEAN_DEPTH, 0.9999, 1.0) - 1.0 / stopped);
     *capture = stopped * vd_power(left, layer);
-    return thin ? vd_pick((vl)(path * path < 1e-6),
-                          vd_fma(path, vd_set(-1.0 / 12), vd_set(0.5)), depth)
+    return thin ? vd_pick((vl)(path * path < NB_THIN_LAYER * NB_THIN_LAYER),
+                          vd_fma(path, vd_set(-1.0 / 12),
+                                 vd_set(NB_MUTANT(MEAN_DEPTH_THIN, 0.49, 0.5))),
+                          depth)
                 : depth;
 }
 
@@ -255,7 +260,7 @@ NB_INLINE vd inverse_root_near_one(vd e)
 NB_INLINE pair depth_of(const layer_row *row, pair F, pair length, pair inv_r,
                         pair *captured)
 {
-    const int thin = row->path < 1e-3; /* else no path is: a ray is no shorter */
+    const int thin = row->path < NB_THIN_LAYER; /* else no path is: a ray is no shorter */
     pair inverse, path, depth;
     if (row->plain) {
         inverse = pair_scale(inv_r, row->height / row->path);

@@ -329,7 +329,7 @@ static void chunk_intensity(const nb_plan *p, const int *f0, int n, int s,
                 if (sc->det.absorb && !deep)
                     capture_rays(p, r, n, layer, captured);
                 add_rays(p, r, captured, n, total);
-                if (at + subf == 0)
+                if (NB_MUTANT(FACTORS_OF_LAST_RAY, subf, at + subf) == 0)
                     cached_factors(p, r, n, cached);
             }
         }

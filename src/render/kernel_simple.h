@@ -61,8 +61,9 @@ static simple_row simple_row_of(const nb_plan *p, const row_line *line)
     r.crystal = scale * p->table.unit;
     r.background = (float)(sc->background / p->table.unit);
     if (sc->polarization == 0) {
-        r.incident.at *= sqrt(r.crystal);
-        r.incident.along *= sqrt(r.crystal);
+        double root = NB_MUTANT(ROW_POLARIZATION, r.crystal, sqrt(r.crystal));
+        r.incident.at *= root;
+        r.incident.along *= root;
     }
     return r;
 }
@@ -107,7 +108,7 @@ NB_INLINE void simple_geometry(const nb_plan *p, const simple_row *row, const in
             to[i].t[axis] = pair_fma(component(row->cell[axis], x), inv_r,
                                      pair_set(row->offset[axis]));
         if (oblique)
-            factor = pair_mul(factor, inv_r);
+            factor = pair_mul(factor, NB_MUTANT(ROW_SOLID_ANGLE, pair_set(1), inv_r));
         factor = polar ? pair_mul(factor, row_polarization(row, K, x, inv2))
                        : pair_scale(factor, row->crystal);
         to[i].factor = vf_pack(factor.a, factor.b);
@@ -122,7 +123,9 @@ NB_INLINE void simple_photons(const nb_plan *p, const simple_row *row,
     int i;
     for (i = 0; i < n; i++) {
         vf term = fixed_step(&p->table, &c, from[i].t, how);
-        store_block(out, f0[i], (term + vf_set(row->background)) * from[i].factor);
+        store_block(out, f0[i],
+                    (term + vf_set(NB_MUTANT(ROW_BACKGROUND, 0, row->background))) *
+                        from[i].factor);
     }
 }
 

@@ -33,7 +33,7 @@ const char *nb_simd_reference_reason(const nb_scene *sc)
     const nb_sf_box *sf = &sc->sf;
     if (!(index_bound(sc) < 2e9))
         return "Miller indices do not fit in 32 bits";
-    if ((double)sf->nh * sf->nk * sf->nl >= 2147483647.0)
+    if ((double)sf->nh * sf->nk * sf->nl >= (double)INT32_MAX)
         return "the structure-factor table has more than 2^31 entries";
     return NULL;
 }

@@ -9,6 +9,7 @@
 #ifndef NB_RENDER_PLAN_H
 #define NB_RENDER_PLAN_H
 
+#include "../base/coefficients.h"
 #include "../nanobragg.h"
 #include "../physics/scene.h"
 
@@ -64,11 +65,6 @@ typedef struct nb_plan {
     int has_factors; /* the sources' factors differ between sources or pixels */
     double *cos_u, *sin_u; /* owned; curved detector: [roi fast][sub-pixel] */
 } nb_plan;
-
-/** magic number of the fixed point: a double of this size has steps of 2^-32 */
-#define NB_FIXED_MAGIC 1572864.0
-/** high word of NB_FIXED_MAGIC */
-#define NB_FIXED_HIGH 0x41380000
 
 /** What is added to -h before it is taken apart: the magic number, half a step of the
  * high word when that is needed; nothing yet when N h is wanted too. */

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "../base/coefficients.h"
+
 #define NB_INLINE static inline __attribute__((always_inline))
 /** A loop over blocks that is to have the registers for itself. */
 #define NB_STAGE static __attribute__((noinline))
@@ -432,7 +434,7 @@ NB_INLINE vd vd_rsqrt(vd a)
 /** Nearest whole number by way of numbers whose steps are 1: |a| < 2^51. */
 NB_INLINE vd vd_round(vd a)
 {
-    const vd big = vd_set(6755399441055744.0);
+    const vd big = vd_set(NB_ROUND_DOUBLE);
     return (a + big) - big;
 }
 NB_INLINE vd vd_floor(vd a)
@@ -449,8 +451,8 @@ NB_INLINE vd vd_gather(const double *table, vd index)
 /** Double with exponent n (whole, -1022..1023): 2^n. */
 NB_INLINE vd vd_exp2_whole(vd n)
 {
-    /* the low word of n + 1.5*2^52 is n; shifted to where the exponent is */
-    vl bits = (vl)(n + vd_set(6755399441055744.0 + 1023.0));
+    /* the low word of n + NB_ROUND_DOUBLE is n; shifted to where the exponent is */
+    vl bits = (vl)(n + vd_set(NB_ROUND_DOUBLE + 1023.0));
     return (vd)(bits << 52);
 }
 NB_INLINE int vl_any(vl mask)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/coefficients.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
@@ -15,7 +16,7 @@
 
 int64_t nb_series_seed(int64_t seed, int frame)
 {
-    uint64_t x = (uint64_t)seed + (uint64_t)frame * 0x9e3779b97f4a7c15u; /* splitmix64 */
+    uint64_t x = (uint64_t)seed + (uint64_t)frame * NB_GOLDEN_BITS; /* splitmix64 */
     if (frame == 0)
         return seed;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;

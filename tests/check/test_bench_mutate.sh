@@ -24,18 +24,11 @@ if ! "$build/nanobragg" -version | grep -qE '^  cJSON +yes'; then
 fi
 
 failed=0
-# mutate FILE FROM TO: fixed strings of src/render/FILE; the program is $work/nanobragg
-mutate() {
-    local file=render/$1
-    rm -rf "$work/src" "$work/nanobragg"
-    mkdir -p "$work/src" && cp -r src/render src/physics src/base src/nanobragg src/nanobragg.h \
-        "$work/src/"
-    grep -qF -- "$2" "src/$file" || return 1
-    FROM=$2 TO=$3 awk '{ at = index($0, ENVIRON["FROM"])
-        if (at) $0 = substr($0, 1, at - 1) ENVIRON["TO"] substr($0, at + length(ENVIRON["FROM"])) } 1' \
-        "src/$file" >"$work/src/$file"
-    "$cc" -std=gnu11 -O1 -ffp-contract=off -fno-math-errno -msse2 \
-        -c "$work/src/render/kernel_sse2.c" -o "$work/kernel.o" &&
+# link [-DNB_MUTATE=...]: the program is $work/nanobragg
+link() {
+    rm -f "$work/nanobragg"
+    "$cc" -std=gnu11 -O1 -ffp-contract=off -fno-math-errno -msse2 "$@" \
+        -c src/render/kernel_sse2.c -o "$work/kernel.o" &&
         "$cc" -fopenmp "$build"/src/cli/*.o "$build"/src/bench/*.o "$work/kernel.o" \
             "$build/libnanobragg.a" $(cat "$build/libs") -o "$work/nanobragg"
 }
@@ -48,7 +41,7 @@ bench() {
     echo $?
 }
 
-mutate kernel_fixed.h '#define' '#define' >"$work/log" 2>&1
+link >"$work/log" 2>&1
 status=$(bench)
 if [ "$status" -eq 0 ] && [ -s "$work/report/results.json" ]; then
     echo "ok bench-unbroken-kernel"
@@ -58,12 +51,12 @@ else
     failed=1
 fi
 
-# wrong NAME FILE FROM TO
+# wrong NAME: a mutant of src/render/mutant.h
 wrong() {
-    local name=bench-wrong-$1 status
-    shift
-    if ! mutate "$@" >"$work/log" 2>&1; then
-        echo "not ok $name # it could not be broken or built"
+    local name status
+    name=bench-wrong-$(tr A-Z_ a-z- <<<"$1")
+    if ! link "-DNB_MUTATE=NB_MUTANT_$1" >"$work/log" 2>&1; then
+        echo "not ok $name # it could not be built"
         sed 's/^/# /' "$work/log" | head -n 10
         failed=1
         return
@@ -78,7 +71,7 @@ wrong() {
     fi
 }
 
-wrong polynomial-coefficient kernel_fixed.h '-5.16771057357f' '-5.16781057357f'
-wrong last-column-skipped kernel_rays.h 'f0 + i < out->end' 'f0 + i < out->end - 1'
-wrong sum-counted-twice kernel_fixed.h '*run = vf_set(0.0f);' ''
+for mutant in POLYNOMIAL_COEFFICIENT LAST_COLUMN_SKIPPED SUM_COUNTED_TWICE; do
+    wrong $mutant
+done
 exit $failed

@@ -73,6 +73,7 @@ static_analysis() {
 
 check format format
 check includes "${PYTHON:-python3}" tests/lint/includes.py
+check numbers "${PYTHON:-python3}" tests/lint/numbers.py
 check fields "${PYTHON:-python3}" tests/lint/fields.py
 check headers bash tests/lint/headers.sh
 check text "${PYTHON:-python3}" tests/lint/text.py

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/** Ways to break the vector kernels on purpose.  A test compiles a kernel with, say,
+ * -DNB_MUTATE=NB_MUTANT_BEAM_SIGN and must see the checks fail (tests/check/test_mutate.sh). */
+#ifndef NB_RENDER_MUTANT_H
+#define NB_RENDER_MUTANT_H
+
+enum nb_mutant {
+    NB_MUTANT_POLYNOMIAL_COEFFICIENT = 1,
+    NB_MUTANT_DOUBLE_COEFFICIENT,
+    NB_MUTANT_SHIFTED_INDEX,
+    NB_MUTANT_CLAMPED_TOO_EARLY,
+    NB_MUTANT_LAST_COLUMN_SKIPPED,
+    NB_MUTANT_FRINGE_SIGN,
+    NB_MUTANT_BEAM_SIGN,
+    NB_MUTANT_NO_GUARD_AT_ZERO,
+    NB_MUTANT_SUM_COUNTED_TWICE,
+    NB_MUTANT_CUBIC_WEIGHT,
+    NB_MUTANT_LAYER_CAPTURE,
+    NB_MUTANT_MEAN_DEPTH,
+    NB_MUTANT_MEAN_DEPTH_THIN,
+    NB_MUTANT_ROW_SOLID_ANGLE,
+    NB_MUTANT_ROW_BACKGROUND,
+    NB_MUTANT_ROW_POLARIZATION,
+    NB_MUTANT_FACTORS_OF_LAST_RAY
+};
+
+/** `right`, but `broken` in the mutant of that name. */
+#ifdef NB_MUTATE
+#define NB_MUTANT(name, broken, right)                                                   \
+    (NB_MUTATE == NB_MUTANT_##name ? (broken) : (right))
+#else
+#define NB_MUTANT(name, broken, right) (right)
+#endif
+
+#endif
