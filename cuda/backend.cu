@@ -37,7 +37,7 @@ static double step_rate(nb_cuda_path path, const nb_cuda_device *d)
 
 static double steps_of_pixel(const nb_scene *sc)
 {
-    return (double)sc->steps * sc->det.layers;
+    return (double)sc->samples * sc->sensors->layers;
 }
 
 /** Launches of a third of a second at most: display watchdogs, progress and SIGINT. */
@@ -46,9 +46,9 @@ static band_plan plan_bands(const nb_scene *sc, nb_cuda_path path,
 {
     const double seconds = 0.3;
     const int quantum = 4;
-    const nb_detector *det = &sc->det;
-    double width = det->roi_fmax - det->roi_fmin + 1,
-           height = det->roi_smax - det->roi_smin + 1;
+    const nb_raster *raster = &sc->raster;
+    double width = raster->roi.fmax - raster->roi.fmin + 1,
+           height = raster->roi.smax - raster->roi.smin + 1;
     double rows = seconds * step_rate(path, d) / (width * steps_of_pixel(sc));
     band_plan plan = {quantum, 0, 1};
     if (rows >= height)
@@ -72,7 +72,7 @@ typedef struct render_job {
 
 static void submit_double(render_job *job, int part)
 {
-    int n = job->scene->n_orientations, parts = job->plan.parts;
+    int n = job->scene->lattice.n_orientations, parts = job->plan.parts;
     nb_cuda_part p = {(int)((int64_t)n * part / parts), 0, NULL, part == 0,
                       part == parts - 1};
     p.count = (int)((int64_t)n * (part + 1) / parts) - p.first;
@@ -95,10 +95,11 @@ static void submit_tensor(render_job *job, int part)
 static void submit_residual(render_job *job)
 {
     const nb_scene *sc = job->scene;
-    double N = fmax(sc->N[0], fmax(sc->N[1], sc->N[2]));
+    double N = fmax(sc->lattice.N[0], fmax(sc->lattice.N[1], sc->lattice.N[2]));
     /* a float fraction shifts flanks by 6e-8 N, the same for every orientation of a
      * source */
-    int exact = N > 7 * sqrt((double)sc->n_sources) || sc->n_orientations < 50;
+    int exact =
+        N > 7 * sqrt((double)sc->beam.n_sources) || sc->lattice.n_orientations < 50;
     nb_cuda_launch_residual(&job->launch, &job->steps, exact);
     nb_cuda_launch_repair(&job->launch);
 }
@@ -115,14 +116,14 @@ static void submit_direct(render_job *job)
 
 static void submit(render_job *job, int band, int part)
 {
-    const nb_detector *det = &job->scene->det;
+    const nb_raster *raster = &job->scene->raster;
     nb_cuda_window *w = &job->launch.window;
-    w->f0 = det->roi_fmin;
-    w->f1 = det->roi_fmax + 1;
-    w->s0 = det->roi_smin + band * job->plan.rows;
+    w->f0 = raster->roi.fmin;
+    w->f1 = raster->roi.fmax + 1;
+    w->s0 = raster->roi.smin + band * job->plan.rows;
     w->s1 = w->s0 + job->plan.rows;
-    if (w->s1 > det->roi_smax + 1)
-        w->s1 = det->roi_smax + 1;
+    if (w->s1 > raster->roi.smax + 1)
+        w->s1 = raster->roi.smax + 1;
     switch (job->state->path) {
     case NB_PATH_TENSOR:
         submit_tensor(job, part);
@@ -172,24 +173,24 @@ static nb_status run_bands(render_job *job, nb_error *err)
     return st;
 }
 
-static int covers_image(const nb_detector *det)
+static int covers_image(const nb_raster *raster)
 {
-    return !det->mask && det->roi_fmin == 0 && det->roi_smin == 0 &&
-           det->roi_fmax == det->fpixels - 1 && det->roi_smax == det->spixels - 1;
+    return !raster->mask && raster->roi.fmin == 0 && raster->roi.smin == 0 &&
+           raster->roi.fmax == raster->columns - 1 && raster->roi.smax == raster->rows - 1;
 }
 
 /** Nothing to repair yet, and pixels that no kernel writes are 0. */
 static nb_status clear(render_job *job, nb_error *err)
 {
-    const nb_detector *det = &job->scene->det;
+    const nb_raster *raster = &job->scene->raster;
     gpuError_t code = gpuSuccess;
     *job->state->repair = 0;
     if (job->stays || job->state->path == NB_PATH_TENSOR ||
         job->state->path == NB_PATH_RESIDUAL)
         code = gpuMemsetAsync(job->launch.repair, 0, sizeof(int), job->state->stream);
-    if (code == gpuSuccess && !covers_image(det))
+    if (code == gpuSuccess && !covers_image(raster))
         code = gpuMemsetAsync(job->launch.image, 0,
-                              (size_t)det->fpixels * det->spixels * sizeof(float),
+                              (size_t)raster->columns * raster->rows * sizeof(float),
                               job->state->stream);
     return nb_cuda_check(err, code, "clearing the image");
 }
@@ -200,9 +201,13 @@ static nb_status prepare(render_job *job, int *fits, nb_error *err)
 {
     nb_backend_state *state = job->state;
     const nb_scene *sc = &job->launch.scene;
+    const nb_panel *panel = &job->launch.panel;
+    const nb_sensor *sensor = &job->launch.sensor;
     nb_status st;
     if (state->is_prepared && state->prepared_path == state->path &&
-        memcmp(&state->prepared_scene, sc, sizeof *sc) == 0) {
+        memcmp(&state->prepared_scene, sc, sizeof *sc) == 0 &&
+        memcmp(&state->prepared_panel, panel, sizeof *panel) == 0 &&
+        memcmp(&state->prepared_sensor, sensor, sizeof *sensor) == 0) {
         job->steps = state->prepared;
         return NB_OK;
     }
@@ -214,6 +219,8 @@ static nb_status prepare(render_job *job, int *fits, nb_error *err)
     state->prepared = job->steps;
     state->prepared_path = state->path;
     memcpy(&state->prepared_scene, sc, sizeof *sc);
+    memcpy(&state->prepared_panel, panel, sizeof *panel);
+    memcpy(&state->prepared_sensor, sensor, sizeof *sensor);
     state->is_prepared = 1;
     return NB_OK;
 }
@@ -235,11 +242,11 @@ static nb_status plan_render(render_job *job, nb_error *err)
     if (state->path == NB_PATH_TENSOR)
         max_parts = job->steps.octets;
     if (state->path == NB_PATH_DOUBLE)
-        max_parts = sc->n_orientations;
+        max_parts = sc->lattice.n_orientations;
     job->plan = plan_bands(sc, state->path, &state->device, max_parts);
     if (!st && state->path == NB_PATH_DOUBLE && job->plan.parts > 1)
         st = nb_cuda_reserve(&state->sums,
-                             (size_t)sc->det.fpixels * sc->det.spixels * sizeof(double),
+                             (size_t)sc->raster.columns * sc->raster.rows * sizeof(double),
                              "partial sums", err);
     return st;
 }
@@ -247,9 +254,9 @@ static nb_status plan_render(render_job *job, nb_error *err)
 /** What submit_direct left undone. */
 static nb_status repair(render_job *job, float *image, nb_error *err)
 {
-    const nb_detector *det = &job->scene->det;
-    nb_cuda_window all = {det->roi_fmin, det->roi_fmax + 1, det->roi_smin,
-                          det->roi_smax + 1};
+    const nb_raster *raster = &job->scene->raster;
+    nb_cuda_window all = {raster->roi.fmin, raster->roi.fmax + 1, raster->roi.smin,
+                          raster->roi.smax + 1};
     nb_status st;
     job->launch.window = all;
     nb_cuda_launch_repair(&job->launch);
@@ -257,7 +264,7 @@ static nb_status repair(render_job *job, float *image, nb_error *err)
     if (st)
         return st;
     return nb_cuda_download(job->state->ring, image, job->launch.image,
-                            (size_t)det->fpixels * det->spixels * sizeof *image,
+                            (size_t)raster->columns * raster->rows * sizeof *image,
                             job->state->stream, err);
 }
 
@@ -267,8 +274,8 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc, float *imag
     render_job job = {state, sc, {}, {}, {}, image == NULL};
     nb_status st =
         nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
-    state->products.columns = (size_t)sc->det.fpixels;
-    state->products.rows = sc->det.spixels;
+    state->products.columns = (size_t)sc->raster.columns;
+    state->products.rows = sc->raster.rows;
     if (!st)
         st = nb_cuda_upload(state, sc, &job.launch, err);
     if (!st)
@@ -279,7 +286,7 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc, float *imag
         st = run_bands(&job, err);
     if (!st && image)
         st = nb_cuda_download(state->ring, image, job.launch.image,
-                              (size_t)sc->det.fpixels * sc->det.spixels * sizeof *image,
+                              (size_t)sc->raster.columns * sc->raster.rows * sizeof *image,
                               state->stream, err);
     if (!st && image && *state->repair)
         st = repair(&job, image, err);
@@ -297,10 +304,13 @@ static double estimate(const nb_scene *sc, const nb_render_options *options, cha
     nb_cuda_device device;
     const char *reason;
     nb_cuda_path path;
-    double pixels = (double)(sc->det.roi_fmax - sc->det.roi_fmin + 1) *
-                    (sc->det.roi_smax - sc->det.roi_smin + 1);
-    double table = sc->sf.nh > 0 ? 8.0 * sc->sf.nh * sc->sf.nk * sc->sf.nl : 0;
-    double image = 4.0 * sc->det.fpixels * sc->det.spixels;
+    double pixels = (double)(sc->raster.roi.fmax - sc->raster.roi.fmin + 1) *
+                    (sc->raster.roi.smax - sc->raster.roi.smin + 1);
+    double table =
+        sc->factors.table.nh > 0
+            ? 8.0 * sc->factors.table.nh * sc->factors.table.nk * sc->factors.table.nl
+            : 0;
+    double image = 4.0 * sc->raster.columns * sc->raster.rows;
     if (!nb_cuda_probe(options->device_index, &device, why, why_size))
         return -1;
     path = nb_cuda_choose_path(sc, options, &device, &reason);

@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
     for (int c = 0; c < p.chunks && f < p.window.f1; c++, f += STRIDE) {
         four x;
         float value[PIXELS], F2[PIXELS];
-        stand<TABLE>(p, first, f, x.F);
+        pixel_positions<TABLE>(p, first, f, x.F);
 #pragma unroll
         for (int i = 0; i < PIXELS; i++)
             x.r[i] = inverse_root(fma(x.F[i], x.F[i], row.square));
@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 4)
     float value[PIXELS] = {}, lost[PIXELS] = {}, factor[PIXELS];
     if (f >= p.window.f1 || s >= p.window.s1)
         return;
-    for (int layer = 0; layer < p.scene.det.layers; layer++)
+    for (int layer = 0; layer < p.sensor.layers; layer++)
         for (int sub = 0; sub < os * os; sub++) {
             row_points row = aim_row(p, s, sub / os, sub % os, layer);
             four x = aim_pixels<TABLE, DEEP>(p, row, f, layer);
@@ -167,22 +167,23 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 4)
 /** Whether k_one will do; fills what is for it alone. */
 static int is_plain(row_job *job)
 {
-    const nb_detector *det = &job->scene.det;
-    double omega =
-        job->scale * det->pixel_area * (det->point_pixel ? 1.0 : det->close_distance);
+    const nb_panel *panel = &job->panel;
+    const nb_sensor *sensor = &job->sensor;
+    double omega = job->scale * panel->pixel_area *
+                   (panel->point_pixel ? 1.0 : panel->close_distance);
     job->plain_polar[0] = (job->polar == POLAR_NONE ? 1.0 : 0.5) * omega;
     job->plain_polar[1] = (job->polar == POLAR_NONE ? 0.0 : 0.5) * omega;
-    job->along[0] = 2 * nb_dot(det->pix0, det->fast);
-    job->along[1] = 2 * nb_dot(det->slow, det->fast);
-    job->square[0] = nb_dot(det->pix0, det->pix0);
-    job->square[1] = 2 * nb_dot(det->pix0, det->slow);
-    job->square[2] = nb_dot(det->slow, det->slow);
-    job->beam[0] = nb_dot(job->incident, det->pix0);
-    job->beam[1] = nb_dot(job->incident, det->slow);
-    job->beam_slope = nb_dot(job->incident, det->fast);
-    return job->n_steps == 1 && job->scene.oversample == 1 && det->layers == 1 &&
+    job->along[0] = 2 * nb_dot(panel->pix0, panel->fast);
+    job->along[1] = 2 * nb_dot(panel->slow, panel->fast);
+    job->square[0] = nb_dot(panel->pix0, panel->pix0);
+    job->square[1] = 2 * nb_dot(panel->pix0, panel->slow);
+    job->square[2] = nb_dot(panel->slow, panel->slow);
+    job->beam[0] = nb_dot(job->incident, panel->pix0);
+    job->beam[1] = nb_dot(job->incident, panel->slow);
+    job->beam_slope = nb_dot(job->incident, panel->fast);
+    return job->n_steps == 1 && job->scene.oversample == 1 && sensor->layers == 1 &&
            job->polar != POLAR_KAHN && !job->polar_oversampled &&
-           !job->scene.oversample_omega && !det->absorb;
+           !job->scene.oversample_omega && !sensor->absorb;
 }
 
 void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_steps *steps)
@@ -200,7 +201,7 @@ void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_steps *st
     job.chunks = one && blocks >= 64 * launch->multiprocessors ? ONE_CHUNKS : 1;
     dim3 grid((unsigned)((width + job.chunks * STRIDE - 1) / (job.chunks * STRIDE)),
               (unsigned)(height + BLOCK_Y - 1) / BLOCK_Y);
-    (one ? plain[table][launch->scene.det.point_pixel != 0]
-         : general[table][launch->scene.det.mean_depth !=
+    (one ? plain[table][launch->panel.point_pixel != 0]
+         : general[table][launch->sensor.mean_depth !=
                           0])<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
 }

@@ -8,7 +8,9 @@
 #include "warp_pixel.cuh"
 
 typedef struct double_job {
-    nb_scene scene; /* of the whole pixel */
+    nb_scene scene;
+    nb_panel panel;
+    nb_sensor sensor;
     nb_cuda_window window;
     float *image;
     nb_cuda_part part;
@@ -19,33 +21,36 @@ __global__ void __launch_bounds__(128) k_double(const NB_GRID_CONSTANT double_jo
 {
     int f = p.window.f0 + (int)(blockIdx.x * 32 + threadIdx.x);
     int s = p.window.s0 + (int)(blockIdx.y * 4 + threadIdx.y);
-    size_t pixel = (size_t)s * p.scene.det.fpixels + f;
+    size_t pixel = (size_t)s * p.panel.columns + f;
     double sum;
     if (f >= p.window.f1 || s >= p.window.s1 ||
-        (p.scene.det.mask && !p.scene.det.mask[pixel]))
+        (p.scene.raster.mask && !p.scene.raster.mask[pixel]))
         return;
-    sum = nb_pixel_sum(&p.scene, f, s);
+    sum = nb_pixel_sum(&p.scene, &p.panel, &p.sensor, f, s);
     if (p.part.sums) {
         sum += p.part.is_first ? 0 : p.part.sums[pixel];
         p.part.sums[pixel] = sum;
     }
     if (p.part.is_last)
-        p.image[pixel] =
-            (float)(p.scene.intensity_scale * sum * nb_cached_factors(&p.scene, f, s));
+        p.image[pixel] = (float)(p.scene.intensity_scale * sum *
+                                 nb_cached_factors(&p.scene, &p.panel, &p.sensor, f, s));
 }
 
 void nb_cuda_launch_double(const nb_cuda_launch *launch, const nb_cuda_part *part)
 {
     const nb_cuda_window *w = &launch->window;
     dim3 grid((unsigned)(w->f1 - w->f0 + 31) / 32, (unsigned)(w->s1 - w->s0 + 3) / 4);
-    double_job job = {launch->scene, *w, launch->image, *part};
-    job.scene.orientations += part->first;
-    job.scene.n_orientations = part->count;
+    double_job job = {launch->scene, launch->panel, launch->sensor, *w,
+                      launch->image, *part};
+    job.scene.lattice.orientations += part->first;
+    job.scene.lattice.n_orientations = part->count;
     k_double<<<grid, dim3(32, 4), 0, launch->stream>>>(job);
 }
 
 typedef struct repair_job {
     nb_scene scene;
+    nb_panel panel;
+    nb_sensor sensor;
     nb_cuda_window window;
     float *image;
     const int *wanted;
@@ -63,11 +68,12 @@ __global__ void __launch_bounds__(128) k_repair(const NB_GRID_CONSTANT repair_jo
     for (i = blockIdx.x * 4 + threadIdx.y; i < rows * columns; i += gridDim.x * 4) {
         int f = p.window.f0 + (int)(i % columns) * 32 + lane;
         int s = p.window.s0 + (int)(i / columns), bad_lane;
-        float *row = p.image + (size_t)s * p.scene.det.fpixels;
+        float *row = p.image + (size_t)s * p.panel.columns;
         unsigned bad = gpuBallot(f < p.window.f1 && !(fabsf(row[f]) <= FLT_MAX));
         for (; bad; bad &= bad - 1) {
             bad_lane = __ffs((int)bad) - 1;
-            double value = warp_pixel(&p.scene, f - lane + bad_lane, s, lane);
+            double value =
+                warp_pixel(&p.scene, &p.panel, &p.sensor, f - lane + bad_lane, s, lane);
             if (lane == 0)
                 row[f + bad_lane] = (float)value;
         }
@@ -76,7 +82,8 @@ __global__ void __launch_bounds__(128) k_repair(const NB_GRID_CONSTANT repair_jo
 
 void nb_cuda_launch_repair(const nb_cuda_launch *launch)
 {
-    repair_job job = {launch->scene, launch->window, launch->image, launch->repair};
+    repair_job job = {launch->scene,  launch->panel, launch->sensor,
+                      launch->window, launch->image, launch->repair};
     k_repair<<<(unsigned)launch->multiprocessors * 8, dim3(32, 4), 0, launch->stream>>>(
         job);
 }

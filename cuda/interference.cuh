@@ -80,13 +80,13 @@ static __device__ __forceinline__ float nb_interference_quotient(const int w[3],
     return num * nb_reciprocal(den);
 }
 
-/** Parts of F^2's index that do not change: see nb_cuda_F2. */
+/** Parts of F^2's index that do not change: see nb_cuda_factor_squares. */
 struct nb_F2_index {
     int stride_h, stride_k, offset;
 };
 
 /** The high words of indices with the magic number count from that of 1.5*2^20. */
-static inline nb_F2_index nb_make_F2_index(const nb_cuda_F2 *F2)
+static inline nb_F2_index nb_make_F2_index(const nb_cuda_factor_squares *F2)
 {
     const unsigned magic = NB_FIXED_HIGH;
     unsigned sk = (unsigned)F2->size[2], sh = (unsigned)F2->size[1] * sk;

@@ -40,11 +40,11 @@ typedef enum nb_cuda_path {
 /** F^2 on the device: a float box that covers every reflection the image can touch, or
  * one number.  By negative indices: at[((-h-low[0])*size[1] + -k-low[1])*size[2] +
  * -l-low[2]]. */
-typedef struct nb_cuda_F2 {
+typedef struct nb_cuda_factor_squares {
     const float *at; /* NULL: constant */
     float constant;
     int low[3], size[3];
-} nb_cuda_F2;
+} nb_cuda_factor_squares;
 
 /** A rectangle of pixels, first inclusive, end exclusive. */
 typedef struct nb_cuda_window {
@@ -53,7 +53,9 @@ typedef struct nb_cuda_window {
 
 /** What every launch needs. */
 typedef struct nb_cuda_launch {
-    nb_scene scene; /* arrays are device addresses */
+    nb_scene scene; /* arrays are device addresses, panels and sensors NULL */
+    nb_panel panel;
+    nb_sensor sensor;
     nb_cuda_window window;
     float *image; /* device, [spixels][fpixels] */
     int *repair;  /* device: set when a pixel came out as NaN and must be redone */
@@ -91,7 +93,7 @@ typedef struct nb_cuda_steps {
     const float *weights;    /* [8*(octets + 1)]; NULL when every step weighs 1 */
     const nb_cuda_direct_step *direct; /* [count]; residual kernel: [n_sources] */
     const void *residuals; /* [n_orientations][3] float4: a, b, c less the mean's, m */
-    nb_cuda_F2 F2;
+    nb_cuda_factor_squares F2;
     double weight_sum; /* of all steps */
 } nb_cuda_steps;
 
@@ -132,12 +134,13 @@ void nb_cuda_launch_repair(const nb_cuda_launch *launch);
  * z minima, then maxima) -> bounds[6] (device): minima of h, k, l, then maxima. */
 void nb_cuda_launch_bounds(const nb_scene *scene, const double *boxes, int n_boxes,
                            int *bounds, gpuStream_t stream);
-void nb_cuda_launch_fill_F2(const nb_sf_box *sf, const nb_cuda_F2 *F2, float *out,
-                            gpuStream_t stream);
+void nb_cuda_launch_fill_F2(const nb_factor_table *sf, const nb_cuda_factor_squares *F2,
+                            float *out, gpuStream_t stream);
 /** fragments and weights (may be NULL) as in nb_cuda_steps. */
-void nb_cuda_launch_fragments(const nb_scene *scene, const nb_cuda_F2 *F2, int octets,
-                              double *fragments, float *weights, gpuStream_t stream);
-void nb_cuda_launch_direct_steps(const nb_scene *scene, int table,
+void nb_cuda_launch_fragments(const nb_scene *scene, const nb_cuda_factor_squares *F2,
+                              int octets, double *fragments, float *weights,
+                              gpuStream_t stream);
+void nb_cuda_launch_direct_steps(const nb_scene *scene, const nb_panel *panel, int table,
                                  nb_cuda_direct_step *steps, gpuStream_t stream);
 /** As nb_cuda_steps.residuals says. */
 void nb_cuda_launch_residuals(const nb_scene *scene, const nb_orientation *mean,

@@ -15,14 +15,15 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/** The scene with its arrays where the device has them: those of the last render. */
+/** The scene with its arrays where the device has them: those of the last render.  Panels and
+ * sensors stay: kernels get theirs by value. */
 static nb_scene on_device(const nb_backend_state *state, const nb_scene *sc)
 {
     nb_scene there = *sc;
-    there.sources = (const nb_source *)state->sources.device.at;
-    there.orientations = (const nb_orientation *)state->orientations.device.at;
-    there.sf.F = (const double *)state->F.at;
-    there.det.mask = sc->det.mask ? (const uint8_t *)state->mask.at : NULL;
+    there.beam.sources = (const nb_source *)state->sources.device.at;
+    there.lattice.orientations = (const nb_orientation *)state->orientations.device.at;
+    there.factors.table.F = (const double *)state->F.at;
+    there.raster.mask = sc->raster.mask ? (const uint8_t *)state->mask.at : NULL;
     return there;
 }
 
@@ -55,7 +56,7 @@ static nb_status sum_rows(nb_backend_state *state, const nb_scene *sc, nb_row_su
                           nb_error *err)
 {
     nb_scene there = on_device(state, sc);
-    size_t bytes = (size_t)(sc->det.roi_smax - sc->det.roi_smin + 1) * sizeof *sums;
+    size_t bytes = (size_t)(sc->raster.roi.smax - sc->raster.roi.smin + 1) * sizeof *sums;
     nb_status st =
         nb_cuda_reserve(&state->products.sums, bytes, "the sums of the rows", err);
     if (st || (st = begin(state, err)))
@@ -81,7 +82,7 @@ static nb_status launch_one(nb_backend_state *state, const nb_scene *there,
                             const nb_product *made, int i, nb_error *err)
 {
     int doubtful = has_doubts(state, made);
-    size_t pixels = (size_t)there->det.fpixels * there->det.spixels;
+    size_t pixels = (size_t)there->raster.columns * there->raster.rows;
     size_t size = nb_cuda_product_bytes(made->kind);
     unsigned long long *counter =
         (unsigned long long *)((char *)state->small.at + NB_SMALL_OVERLOADS) + i;

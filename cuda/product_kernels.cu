@@ -118,6 +118,8 @@ __global__ void __launch_bounds__(BLOCK) k_product(const NB_GRID_CONSTANT produc
 
 typedef struct settle_job {
     nb_scene scene; /* arrays are device addresses */
+    nb_panel panel;
+    nb_sensor sensor;
     product_job made;
     int64_t first, end; /* words of made.doubts */
 } settle_job;
@@ -148,7 +150,8 @@ __global__ void __launch_bounds__(128) k_settle(const NB_GRID_CONSTANT settle_jo
             int before = 0, after = 0, doubt;
             if (made.mask && !made.mask[pixel])
                 continue;
-            exact = (float)warp_pixel(&p.scene, (int)(pixel % made.columns),
+            exact = (float)warp_pixel(&p.scene, &p.panel, &p.sensor,
+                                      (int)(pixel % made.columns),
                                       (int)(pixel / made.columns), lane);
             if (lane != 0 || exact == mean || !nb_noise_same(mean, exact))
                 continue;
@@ -167,11 +170,14 @@ static void make_noise(const nb_scene *sc, const product_job &job, gpuStream_t s
     const double steps_of_a_launch = 2e10;
     unsigned blocks = (unsigned)((job.pixels + BLOCK - 1) / BLOCK);
     int64_t words = (job.pixels + 31) / 32;
-    double steps = (double)job.pixels * sc->steps * sc->det.layers;
+    const nb_panel &panel = sc->panels[0];
+    const nb_sensor &sensor = sc->sensors[panel.sensor];
+    double steps = (double)job.pixels * sc->samples * sensor.layers;
     int64_t pieces = (int64_t)fmin(ceil(steps / steps_of_a_launch), 4096.0), i;
     k_product<KIND><<<blocks, BLOCK, 0, stream>>>(job);
     for (i = 0; i < pieces && job.doubts; i++) {
-        settle_job part = {*sc, job, words * i / pieces, words * (i + 1) / pieces};
+        settle_job part = {
+            *sc, panel, sensor, job, words * i / pieces, words * (i + 1) / pieces};
         int64_t wanted = (part.end - part.first + 3) / 4;
         if (wanted > 0)
             k_settle<KIND>
@@ -198,16 +204,17 @@ int nb_cuda_launch_product(const nb_scene *sc, const float *image, const nb_prod
                            void *out, unsigned *doubts, unsigned long long *overloads,
                            gpuStream_t stream)
 {
-    const nb_detector *det = &sc->det;
-    product_job job = {image,
-                       det->mask,
-                       {det->roi_fmin, det->roi_fmax + 1, det->roi_smin, det->roi_smax + 1},
-                       (int64_t)det->fpixels * det->spixels,
-                       det->fpixels,
-                       *made,
-                       out,
-                       overloads,
-                       doubts};
+    const nb_raster *raster = &sc->raster;
+    product_job job = {
+        image,
+        raster->mask,
+        {raster->roi.fmin, raster->roi.fmax + 1, raster->roi.smin, raster->roi.smax + 1},
+        (int64_t)raster->columns * raster->rows,
+        raster->columns,
+        *made,
+        out,
+        overloads,
+        doubts};
     unsigned blocks = (unsigned)((job.pixels + BLOCK - 1) / BLOCK);
     switch (made->kind) {
     case NB_PRODUCT_INT_U16:
@@ -318,13 +325,13 @@ __global__ void __launch_bounds__(LANES *ROWS) k_sums(const NB_GRID_CONSTANT sum
 void nb_cuda_launch_sums(const nb_scene *sc, const float *image, nb_row_sums *out,
                          gpuStream_t stream)
 {
-    const nb_detector *det = &sc->det;
-    size_t first = (size_t)det->roi_smin * det->fpixels + det->roi_fmin;
+    const nb_raster *raster = &sc->raster;
+    size_t first = (size_t)raster->roi.smin * raster->columns + raster->roi.fmin;
     sums_job job = {image + first,
-                    det->mask ? det->mask + first : NULL,
-                    (size_t)det->fpixels,
-                    det->roi_fmax - det->roi_fmin + 1,
-                    det->roi_smax - det->roi_smin + 1,
+                    raster->mask ? raster->mask + first : NULL,
+                    (size_t)raster->columns,
+                    raster->roi.fmax - raster->roi.fmin + 1,
+                    raster->roi.smax - raster->roi.smin + 1,
                     out};
     (job.mask
          ? k_sums<true>

@@ -84,8 +84,8 @@ static __device__ __forceinline__ void add_source(const row_job &p,
                                                   float sum[PIXELS], float lost[PIXELS])
 {
     const float4 *rows = p.residuals;
-    for (int first = 0; first < p.scene.n_orientations; first += RUN) {
-        int end = min(first + RUN, p.scene.n_orientations);
+    for (int first = 0; first < p.scene.lattice.n_orientations; first += RUN) {
+        int end = min(first + RUN, p.scene.lattice.n_orientations);
         float run[PIXELS] = {};
 #pragma unroll 2
         for (int m = first; m < end; m++) {
@@ -107,7 +107,7 @@ static __device__ __forceinline__ void relative_direction(const row_job &p,
                                                           const row_points &row,
                                                           const four &x, int i, float d[3])
 {
-    const nb_vec3 &fast = p.scene.det.fast, &normal = p.scene.det.normal;
+    const nb_vec3 &fast = p.panel.fast, &normal = p.panel.normal;
     line lines[3] = {{row.base.x, fast.x, normal.x},
                      {row.base.y, fast.y, normal.y},
                      {row.base.z, fast.z, normal.z}};
@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE || EXACT || DEEP ? 3 :
     float value[PIXELS] = {}, lost[PIXELS] = {};
     if (f >= p.window.f1 || s >= p.window.s1)
         return;
-    for (int ray = 0; ray < os * os * p.scene.det.layers; ray++) {
+    for (int ray = 0; ray < os * os * p.sensor.layers; ray++) {
         int sub = ray % (os * os), layer = ray / (os * os);
         row_points row = aim_row(p, s, sub / os, sub % os, layer);
         four x = aim_pixels<TABLE, DEEP>(p, row, f, layer);
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE || EXACT || DEEP ? 3 :
 #pragma unroll
         for (int i = 0; i < PIXELS; i++)
             relative_direction<DEEP>(p, row, x, i, d[i]);
-        for (int k = 0; k < p.scene.n_sources; k++) {
+        for (int k = 0; k < p.scene.beam.n_sources; k++) {
             line lines[3];
             double constants[3];
             centre c[PIXELS];
@@ -170,13 +170,13 @@ void nb_cuda_launch_residual(const nb_cuda_launch *launch, const nb_cuda_steps *
               (unsigned)(w->s1 - w->s0 + BLOCK_Y - 1) / BLOCK_Y);
     job.residuals = (const float4 *)steps->residuals;
     for (int i = 0; i < 3; i++)
-        job.real_N[i] = (float)launch->scene.N[i];
+        job.real_N[i] = (float)launch->scene.lattice.N[i];
     static void (*const kernels[2][2][2])(row_job) = {
         {{k_residual<false, false, false>, k_residual<false, false, true>},
          {k_residual<false, true, false>, k_residual<false, true, true>}},
         {{k_residual<true, false, false>, k_residual<true, false, true>},
          {k_residual<true, true, false>, k_residual<true, true, true>}}};
     void (*kernel)(row_job) =
-        kernels[job.F2 != NULL][exact != 0][launch->scene.det.mean_depth != 0];
+        kernels[job.F2 != NULL][exact != 0][launch->sensor.mean_depth != 0];
     kernel<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
 }

@@ -23,6 +23,8 @@ typedef struct line {
 
 typedef struct row_job {
     nb_scene scene;
+    nb_panel panel;
+    nb_sensor sensor;
     nb_cuda_window window;
     float *image;
     int *repair;
@@ -73,7 +75,7 @@ static __device__ __forceinline__ double dot(nb_vec3 a, nb_vec3 b)
 
 static __device__ __forceinline__ line line_of(const row_job &p, nb_vec3 v, nb_vec3 base)
 {
-    line l = {dot(v, base), dot(v, p.scene.det.fast), dot(v, p.scene.det.normal)};
+    line l = {dot(v, base), dot(v, p.panel.fast), dot(v, p.panel.normal)};
     return l;
 }
 
@@ -91,17 +93,17 @@ static __device__ __forceinline__ double at_pixel(line l, const four &x, int i)
 static __device__ __forceinline__ row_points aim_row(const row_job &p, int s, int subs,
                                                      int subf, int layer)
 {
-    const nb_detector &det = p.scene.det;
+    const nb_panel &panel = p.panel;
     double S = fma(p.edge, (double)(s * p.scene.oversample + subs), 0.5 * p.edge);
-    double O = layer * det.layer_step;
+    double O = layer * p.sensor.layer_step;
     row_points row;
-    row.base.x = fma(S, det.slow.x, fma(O, det.normal.x, det.pix0.x));
-    row.base.y = fma(S, det.slow.y, fma(O, det.normal.y, det.pix0.y));
-    row.base.z = fma(S, det.slow.z, fma(O, det.normal.z, det.pix0.z));
-    row.along = 2.0 * dot(row.base, det.fast);
+    row.base.x = fma(S, panel.slow.x, fma(O, panel.normal.x, panel.pix0.x));
+    row.base.y = fma(S, panel.slow.y, fma(O, panel.normal.y, panel.pix0.y));
+    row.base.z = fma(S, panel.slow.z, fma(O, panel.normal.z, panel.pix0.z));
+    row.along = 2.0 * dot(row.base, panel.fast);
     row.square = dot(row.base, row.base);
     row.first = p.edge * (subf + 0.5);
-    row.height = line_of(p, det.normal, row.base);
+    row.height = line_of(p, panel.normal, row.base);
     row.incident = line_of(p, p.incident, row.base);
     if (p.polar == POLAR_KAHN) {
         row.B = line_of(p, p.B, row.base);
@@ -132,8 +134,8 @@ static __device__ __forceinline__ double polarize(const row_job &p, const row_po
 
 static __device__ __forceinline__ double solid_angle(const row_job &p, double r)
 {
-    double omega = p.scene.det.pixel_area * (r * r);
-    return p.scene.det.point_pixel ? omega : omega * (p.scene.det.close_distance * r);
+    double omega = p.panel.pixel_area * (r * r);
+    return p.panel.point_pixel ? omega : omega * (p.panel.close_distance * r);
 }
 
 /** What is taken from the pixel's first ray. */
@@ -155,11 +157,12 @@ static __device__ __forceinline__ float ray_weight(const row_job &p, const row_p
                                                    const four &x, int i, int layer)
 {
     double weight = DEEP ? x.captured[i] : 1;
-    if (!DEEP && p.scene.det.absorb) {
-        nb_detector det = p.scene.det;
-        det.curved = 0;
-        weight = nb_capture(
-            &det, layer, nb_scale(x.r[i], nb_add(row.base, nb_scale(x.F[i], det.fast))));
+    if (!DEEP && p.sensor.absorb) {
+        nb_panel panel = p.panel;
+        panel.curved = 0;
+        weight =
+            nb_capture(&panel, &p.sensor, layer,
+                       nb_scale(x.r[i], nb_add(row.base, nb_scale(x.F[i], panel.fast))));
     }
     if (p.scene.oversample_omega)
         weight *= solid_angle(p, x.r[i]);
@@ -171,8 +174,8 @@ static __device__ __forceinline__ float ray_weight(const row_job &p, const row_p
 static __device__ __forceinline__ void store(const row_job &p, int f, int s,
                                              const float value[PIXELS])
 {
-    const nb_detector &det = p.scene.det;
-    size_t pixel = (size_t)s * det.fpixels + f;
+    const uint8_t *mask = p.scene.raster.mask;
+    size_t pixel = (size_t)s * p.panel.columns + f;
     int i;
     if (!(fabsf((value[0] + value[1]) + (value[2] + value[3])) <= FLT_MAX))
         *p.repair = 1;
@@ -182,8 +185,7 @@ static __device__ __forceinline__ void store(const row_job &p, int f, int s,
     }
 #pragma unroll
     for (i = 0; i < PIXELS; i++)
-        if (f + i >= p.window.f0 && f + i < p.window.f1 &&
-            (!det.mask || det.mask[pixel + i]))
+        if (f + i >= p.window.f0 && f + i < p.window.f1 && (!mask || mask[pixel + i]))
             p.image[pixel + i] = value[i];
 }
 
@@ -209,10 +211,10 @@ static __device__ __forceinline__ void step_lines(const nb_cuda_direct_step &ste
 /** Positions of four pixels along the row, that of pixel 0 being `first`.  With a table, those
  * outside the window stand at its edge: F^2 goes no farther. */
 template <bool TABLE>
-static __device__ __forceinline__ void stand(const row_job &p, double first, int f,
-                                             double F[PIXELS])
+static __device__ __forceinline__ void pixel_positions(const row_job &p, double first,
+                                                       int f, double F[PIXELS])
 {
-    double pixel = p.scene.det.pixel, here = fma((double)f, pixel, first);
+    double pixel = p.panel.pixel_fast, here = fma((double)f, pixel, first);
     int i;
 #pragma unroll
     for (i = 0; i < PIXELS; i++)
@@ -229,16 +231,16 @@ static __device__ __forceinline__ four aim_pixels(const row_job &p, const row_po
                                                   int f, int layer)
 {
     four x;
-    stand<TABLE>(p, row.first, f, x.F);
+    pixel_positions<TABLE>(p, row.first, f, x.F);
 #pragma unroll
     for (int i = 0; i < PIXELS; i++) {
         double square = fma(x.F[i], row.along + x.F[i], row.square);
         x.r[i] = inverse_root(square);
         if (DEEP) {
             double height = at(row.height, x.F[i]), parallax = height * x.r[i];
-            x.O[i] = p.scene.det.layer_step * mean_depth(p.path * inverse_of(parallax),
-                                                         parallax * p.inverse_path, layer,
-                                                         &x.captured[i]);
+            x.O[i] = p.sensor.layer_step * mean_depth(p.path * inverse_of(parallax),
+                                                      parallax * p.inverse_path, layer,
+                                                      &x.captured[i]);
             x.r[i] = inverse_root(fma(x.O[i], fma(2.0, height, x.O[i]), square));
         }
     }
@@ -257,12 +259,12 @@ static __device__ __forceinline__ void add_compensated(float &sum, float &lost, 
 static void set_polarization(row_job *job, const nb_cuda_launch *launch)
 {
     const nb_scene *sc = &launch->scene;
-    job->K = sc->polarization;
+    job->K = sc->beam.polarization;
     job->incident = launch->first_incident;
-    job->B = nb_unit(nb_cross(sc->polar_axis, job->incident));
+    job->B = nb_unit(nb_cross(sc->beam.polar_axis, job->incident));
     job->E = nb_unit(nb_cross(job->incident, job->B));
-    job->polar = sc->nopolar ? POLAR_NONE : job->K == 0 ? POLAR_PLAIN : POLAR_KAHN;
-    job->polar_oversampled = sc->oversample_polar && !sc->nopolar;
+    job->polar = sc->beam.nopolar ? POLAR_NONE : job->K == 0 ? POLAR_PLAIN : POLAR_KAHN;
+    job->polar_oversampled = sc->oversample_polar && !sc->beam.nopolar;
 }
 
 /** Everything but the launch's own fields. */
@@ -273,6 +275,8 @@ static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_steps *s
     double term = steps->F2.at || dark ? 1.0 : steps->F2.constant;
     row_job job = {};
     job.scene = *sc;
+    job.panel = launch->panel;
+    job.sensor = launch->sensor;
     job.window = launch->window;
     job.image = launch->image;
     job.repair = launch->repair;
@@ -281,10 +285,10 @@ static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_steps *s
     job.F2 = steps->F2.at;
     job.index = nb_make_F2_index(&steps->F2);
     for (int i = 0; i < 3; i++)
-        job.N[i] = (int)sc->N[i];
-    job.aligned = sc->det.fpixels % PIXELS == 0 && !sc->det.mask;
-    job.edge = sc->det.pixel / sc->oversample;
-    job.path = sc->det.layer_step * sc->det.mu;
+        job.N[i] = (int)sc->lattice.N[i];
+    job.aligned = launch->panel.columns % PIXELS == 0 && !sc->raster.mask;
+    job.edge = launch->panel.pixel_fast / sc->oversample;
+    job.path = launch->sensor.layer_step * launch->sensor.mu;
     job.inverse_path = 1.0 / job.path;
     job.scale = sc->intensity_scale * term;
     job.background = (float)(sc->background * steps->weight_sum / term);

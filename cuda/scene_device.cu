@@ -81,7 +81,8 @@ static uint64_t hash_table(const double *F, size_t count)
 }
 
 /** The structure factors, unless the same ones are there already. */
-static nb_status upload_table(nb_backend_state *state, const nb_sf_box *sf, nb_error *err)
+static nb_status upload_table(nb_backend_state *state, const nb_factor_table *sf,
+                              nb_error *err)
 {
     size_t count = (size_t)sf->nh * sf->nk * sf->nl;
     uint64_t hash;
@@ -105,42 +106,46 @@ static nb_status upload_table(nb_backend_state *state, const nb_sf_box *sf, nb_e
 nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
                          nb_cuda_launch *launch, nb_error *err)
 {
-    size_t pixels = (size_t)sc->det.fpixels * sc->det.spixels;
-    size_t sources = (size_t)sc->n_sources * sizeof *sc->sources;
-    size_t orientations = (size_t)sc->n_orientations * sizeof *sc->orientations;
+    size_t pixels = (size_t)sc->raster.columns * sc->raster.rows;
+    size_t sources = (size_t)sc->beam.n_sources * sizeof *sc->beam.sources;
+    size_t orientations =
+        (size_t)sc->lattice.n_orientations * sizeof *sc->lattice.orientations;
     nb_status st;
     if ((st = nb_cuda_reserve(&state->image, pixels * sizeof(float), "the image", err)) ||
         (st = nb_cuda_reserve(&state->small, NB_SMALL_BYTES, "counters", err)) ||
-        (st = upload_mirror(state, &state->sources, sc->sources, sources, "the sources",
-                            err)) ||
-        (st = upload_mirror(state, &state->orientations, sc->orientations, orientations,
-                            "the orientations", err)))
+        (st = upload_mirror(state, &state->sources, sc->beam.sources, sources,
+                            "the sources", err)) ||
+        (st = upload_mirror(state, &state->orientations, sc->lattice.orientations,
+                            orientations, "the orientations", err)))
         return st;
-    if ((st = upload_table(state, &sc->sf, err)))
+    if ((st = upload_table(state, &sc->factors.table, err)))
         return st;
-    if (sc->det.mask &&
-        (st = upload(&state->mask, sc->det.mask, pixels, "the mask", state->stream, err)))
+    if (sc->raster.mask && (st = upload(&state->mask, sc->raster.mask, pixels, "the mask",
+                                        state->stream, err)))
         return st;
     launch->scene = *sc;
-    launch->scene.sources = (const nb_source *)state->sources.device.at;
-    launch->scene.orientations = (const nb_orientation *)state->orientations.device.at;
-    launch->scene.sf.F = (const double *)state->F.at;
-    launch->scene.det.mask = sc->det.mask ? (const uint8_t *)state->mask.at : NULL;
+    launch->scene.panels = NULL;
+    launch->scene.sensors = NULL;
+    launch->panel = sc->panels[0];
+    launch->sensor = sc->sensors[launch->panel.sensor];
+    launch->scene.beam.sources = (const nb_source *)state->sources.device.at;
+    launch->scene.lattice.orientations =
+        (const nb_orientation *)state->orientations.device.at;
+    launch->scene.factors.table.F = (const double *)state->F.at;
+    launch->scene.raster.mask = sc->raster.mask ? (const uint8_t *)state->mask.at : NULL;
     launch->image = (float *)state->image.at;
     launch->repair = (int *)((char *)state->small.at + NB_SMALL_REPAIR);
     launch->stream = state->stream;
     launch->multiprocessors = state->device.multiprocessors;
-    launch->first_incident = sc->sources[0].incident;
+    launch->first_incident = sc->beam.sources[0].incident;
     return NB_OK;
 }
 
-/** Widen box by the direction to (f, s), in pixels from the corner, at the depth of a
- * layer. */
-static void add_direction(double box[6], const nb_detector *det, double f, double s,
-                          int layer)
+/** Widen box by the direction to (f, s), in pixels from the corner. */
+static void add_direction(double box[6], const nb_panel *panel, double f, double s)
 {
-    nb_vec3 d = nb_unit(
-        nb_detector_point(det, f * det->pixel, s * det->pixel, layer * det->layer_step));
+    nb_vec3 d =
+        nb_unit(nb_panel_point(panel, f * panel->pixel_fast, s * panel->pixel_slow, 0));
     box[0] = fmin(box[0], d.x);
     box[1] = fmin(box[1], d.y);
     box[2] = fmin(box[2], d.z);
@@ -151,21 +156,26 @@ static void add_direction(double box[6], const nb_detector *det, double f, doubl
 
 /** How far a direction can be from the nearest sampled one: a step dx at distance R
  * turns it by dx/R at the most, and the plane is nowhere nearer than close_distance. */
-static double sampling_margin(const nb_detector *det)
+static double sampling_margin(const nb_scene *sc)
 {
+    const nb_region *roi = &sc->raster.roi;
+    const nb_panel *panel = sc->panels;
+    const nb_sensor *sensor = sc->sensors;
     double cells = SIDE * SAMPLES;
-    double df = (det->roi_fmax - det->roi_fmin + 1) * det->pixel / cells;
-    double ds = (det->roi_smax - det->roi_smin + 1) * det->pixel / cells;
-    double depth = det->layers > 1 || det->mean_depth ? det->layers * det->layer_step : 0;
-    return (0.5 * sqrt(df * df + ds * ds) + depth) / fabs(det->close_distance);
+    double df = (roi->fmax - roi->fmin + 1) * panel->pixel_fast / cells;
+    double ds = (roi->smax - roi->smin + 1) * panel->pixel_slow / cells;
+    double depth =
+        sensor->layers > 1 || sensor->mean_depth ? sensor->layers * sensor->layer_step : 0;
+    return (0.5 * sqrt(df * df + ds * ds) + depth) / fabs(panel->close_distance);
 }
 
 /** Boxes that hold every direction from the sample to the window's pixels. */
-static void direction_boxes(const nb_detector *det, double boxes[SIDE * SIDE][6])
+static void direction_boxes(const nb_scene *sc, double boxes[SIDE * SIDE][6])
 {
-    double margin = sampling_margin(det);
-    double df = (det->roi_fmax - det->roi_fmin + 1) / (double)(SIDE * SAMPLES);
-    double ds = (det->roi_smax - det->roi_smin + 1) / (double)(SIDE * SAMPLES);
+    const nb_region *roi = &sc->raster.roi;
+    double margin = sampling_margin(sc);
+    double df = (roi->fmax - roi->fmin + 1) / (double)(SIDE * SAMPLES);
+    double ds = (roi->smax - roi->smin + 1) / (double)(SIDE * SAMPLES);
     int b, i, j;
     for (b = 0; b < SIDE * SIDE; b++) {
         double *box = boxes[b];
@@ -175,8 +185,8 @@ static void direction_boxes(const nb_detector *det, double boxes[SIDE * SIDE][6]
         }
         for (i = 0; i <= SAMPLES; i++)
             for (j = 0; j <= SAMPLES; j++)
-                add_direction(box, det, det->roi_fmin + (b % SIDE * SAMPLES + i) * df,
-                              det->roi_smin + (b / SIDE * SAMPLES + j) * ds, 0);
+                add_direction(box, sc->panels, roi->fmin + (b % SIDE * SAMPLES + i) * df,
+                              roi->smin + (b / SIDE * SAMPLES + j) * ds);
         for (i = 0; i < 3; i++) {
             box[i] = fmax(box[i] - margin, -1.0);
             box[i + 3] = fmin(box[i + 3] + margin, 1.0);
@@ -186,14 +196,14 @@ static void direction_boxes(const nb_detector *det, double boxes[SIDE * SIDE][6]
 
 /** The box of reflections that the window can see, and its F^2. */
 static nb_status prepare_F2(nb_backend_state *state, const nb_scene *sc,
-                            const nb_cuda_launch *launch, nb_cuda_F2 *F2, int *fits,
-                            nb_error *err)
+                            const nb_cuda_launch *launch, nb_cuda_factor_squares *F2,
+                            int *fits, nb_error *err)
 {
     double boxes[SIDE * SIDE][6], cells = 1;
     char *small = (char *)state->small.at;
     int bounds[6], i;
     nb_status st;
-    direction_boxes(&sc->det, boxes);
+    direction_boxes(sc, boxes);
     if ((st = nb_cuda_check(err,
                             gpuMemcpyAsync(small + NB_SMALL_BOXES, boxes, sizeof boxes,
                                            gpuMemcpyHostToDevice, state->stream),
@@ -220,17 +230,19 @@ static nb_status prepare_F2(nb_backend_state *state, const nb_scene *sc,
                               "the table of structure factors", err)))
         return st;
     F2->at = (const float *)state->F2.at;
-    nb_cuda_launch_fill_F2(&launch->scene.sf, F2, (float *)state->F2.at, state->stream);
+    nb_cuda_launch_fill_F2(&launch->scene.factors.table, F2, (float *)state->F2.at,
+                           state->stream);
     return NB_OK;
 }
 
 static int equal_weights(const nb_scene *sc, double *sum)
 {
-    int i, equal = sc->N[0] > 1 || sc->N[1] > 1 || sc->N[2] > 1; /* idle steps add 0 */
+    int i, equal = sc->lattice.N[0] > 1 || sc->lattice.N[1] > 1 ||
+                   sc->lattice.N[2] > 1; /* idle steps add 0 */
     *sum = 0;
-    for (i = 0; i < sc->n_sources; i++) {
-        *sum += sc->sources[i].weight * sc->n_orientations;
-        equal = equal && (float)sc->sources[i].weight == 1.0f;
+    for (i = 0; i < sc->beam.n_sources; i++) {
+        *sum += sc->beam.sources[i].weight * sc->lattice.n_orientations;
+        equal = equal && (float)sc->beam.sources[i].weight == 1.0f;
     }
     return equal;
 }
@@ -256,13 +268,13 @@ static nb_status prepare_fragments(nb_backend_state *state, const nb_cuda_launch
 
 nb_orientation nb_cuda_mean_orientation(const nb_scene *sc)
 {
-    nb_orientation mean = sc->orientations[0];
-    double share = 1.0 / sc->n_orientations;
+    nb_orientation mean = sc->lattice.orientations[0];
+    double share = 1.0 / sc->lattice.n_orientations;
     int i;
-    for (i = 1; i < sc->n_orientations; i++) {
-        mean.a = nb_add(mean.a, sc->orientations[i].a);
-        mean.b = nb_add(mean.b, sc->orientations[i].b);
-        mean.c = nb_add(mean.c, sc->orientations[i].c);
+    for (i = 1; i < sc->lattice.n_orientations; i++) {
+        mean.a = nb_add(mean.a, sc->lattice.orientations[i].a);
+        mean.b = nb_add(mean.b, sc->lattice.orientations[i].b);
+        mean.c = nb_add(mean.c, sc->lattice.orientations[i].c);
     }
     mean.a = nb_scale(share, mean.a);
     mean.b = nb_scale(share, mean.b);
@@ -278,11 +290,11 @@ static nb_status prepare_residuals(nb_backend_state *state, const nb_scene *sc,
     nb_orientation mean = nb_cuda_mean_orientation(sc);
     nb_scene centre = launch->scene;
     char *at;
-    size_t bytes = (size_t)sc->n_orientations * 3 * 4 * sizeof(float);
-    nb_status st = nb_cuda_reserve(&state->steps,
-                                   bytes + sizeof mean +
-                                       (size_t)sc->n_sources * sizeof *steps->direct + 64,
-                                   "the steps", err);
+    size_t bytes = (size_t)sc->lattice.n_orientations * 3 * 4 * sizeof(float);
+    nb_status st = nb_cuda_reserve(
+        &state->steps,
+        bytes + sizeof mean + (size_t)sc->beam.n_sources * sizeof *steps->direct + 64,
+        "the steps", err);
     if (st)
         return st;
     at = (char *)state->steps.at; /* residuals, the mean, the steps */
@@ -292,12 +304,12 @@ static nb_status prepare_residuals(nb_backend_state *state, const nb_scene *sc,
                        "sending the mean orientation");
     if (st)
         return st;
-    centre.orientations = (const nb_orientation *)(at + bytes);
-    centre.n_orientations = 1;
+    centre.lattice.orientations = (const nb_orientation *)(at + bytes);
+    centre.lattice.n_orientations = 1;
     steps->residuals = at;
     steps->direct = (const nb_cuda_direct_step *)(at + bytes + sizeof mean);
     nb_cuda_launch_residuals(&launch->scene, &mean, at, state->stream);
-    nb_cuda_launch_direct_steps(&centre, steps->F2.at != NULL,
+    nb_cuda_launch_direct_steps(&centre, &launch->panel, steps->F2.at != NULL,
                                 (nb_cuda_direct_step *)(at + bytes + sizeof mean),
                                 state->stream);
     return NB_OK;
@@ -310,9 +322,10 @@ nb_status nb_cuda_prepare_steps(nb_backend_state *state, const nb_scene *sc,
     int equal = equal_weights(sc, &steps->weight_sum);
     nb_status st;
     *fits = 1;
-    steps->count = sc->n_sources * sc->n_orientations;
-    steps->F2.constant = (float)(sc->sf.default_F * sc->sf.default_F);
-    if (sc->sf.nh > 0 &&
+    steps->count = sc->beam.n_sources * sc->lattice.n_orientations;
+    steps->F2.constant =
+        (float)(sc->factors.table.default_F * sc->factors.table.default_F);
+    if (sc->factors.table.nh > 0 &&
         ((st = prepare_F2(state, sc, launch, &steps->F2, fits, err)) || !*fits))
         return st;
     if (path == NB_PATH_TENSOR)
@@ -324,7 +337,7 @@ nb_status nb_cuda_prepare_steps(nb_backend_state *state, const nb_scene *sc,
     if (st)
         return st;
     steps->direct = (const nb_cuda_direct_step *)state->steps.at;
-    nb_cuda_launch_direct_steps(&launch->scene, steps->F2.at != NULL,
+    nb_cuda_launch_direct_steps(&launch->scene, &launch->panel, steps->F2.at != NULL,
                                 (nb_cuda_direct_step *)state->steps.at, state->stream);
     return NB_OK;
 }

@@ -45,7 +45,9 @@ struct nb_backend_state {
     uint64_t F_hash;
     nb_cuda_products products;
     /* the tables for the last scene, still good if the same one comes again */
-    nb_scene prepared_scene; /* with device addresses */
+    nb_scene prepared_scene; /* as nb_cuda_launch's, and the next two */
+    nb_panel prepared_panel;
+    nb_sensor prepared_sensor;
     nb_cuda_steps prepared;
     nb_cuda_path prepared_path;
     int is_prepared;

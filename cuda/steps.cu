@@ -26,7 +26,7 @@ static __device__ nb_vec3 axis_of(const nb_orientation *u, int axis)
 
 typedef struct fragment_job {
     nb_scene scene;
-    nb_cuda_F2 F2;
+    nb_cuda_factor_squares F2;
     int64_t count;
     double *fragments;
     float *weights;
@@ -37,7 +37,7 @@ typedef struct fragment_job {
  * needs no mask. */
 static __device__ double idle_index(const fragment_job *p, int axis)
 {
-    double N = p->scene.N[axis];
+    double N = p->scene.lattice.N[axis];
     return p->F2.low[axis] + (N > 1 ? 1.0 / N : 0.25);
 }
 
@@ -50,9 +50,10 @@ __global__ void k_fragments(const NB_GRID_CONSTANT fragment_job p)
     if (i >= p.count)
         return;
     step = i / 96 * 8 + row;
-    if (step < (int64_t)p.scene.n_sources * p.scene.n_orientations) {
-        const nb_source *source = &p.scene.sources[step % p.scene.n_sources];
-        nb_vec3 v = axis_of(&p.scene.orientations[step / p.scene.n_sources], axis);
+    if (step < (int64_t)p.scene.beam.n_sources * p.scene.lattice.n_orientations) {
+        const nb_source *source = &p.scene.beam.sources[step % p.scene.beam.n_sources];
+        nb_vec3 v =
+            axis_of(&p.scene.lattice.orientations[step / p.scene.beam.n_sources], axis);
         double along = k == 0 ? v.x : k == 1 ? v.y : v.z;
         p.fragments[i] =
             k < 3 ? -along / source->lambda
@@ -66,42 +67,44 @@ __global__ void k_fragments(const NB_GRID_CONSTANT fragment_job p)
     }
 }
 
-void nb_cuda_launch_fragments(const nb_scene *scene, const nb_cuda_F2 *F2, int octets,
-                              double *fragments, float *weights, gpuStream_t stream)
+void nb_cuda_launch_fragments(const nb_scene *scene, const nb_cuda_factor_squares *F2,
+                              int octets, double *fragments, float *weights,
+                              gpuStream_t stream)
 {
     fragment_job job = {*scene, *F2, ((int64_t)octets + 1) * 96, fragments, weights};
     k_fragments<<<(unsigned)((job.count + 255) / 256), 256, 0, stream>>>(job);
 }
 
-__global__ void k_direct_steps(const NB_GRID_CONSTANT nb_scene sc, int table,
+__global__ void k_direct_steps(const NB_GRID_CONSTANT nb_scene sc,
+                               const NB_GRID_CONSTANT nb_panel panel, int table,
                                nb_cuda_direct_step *steps)
 {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), axis;
-    const nb_source *source = &sc.sources[i % sc.n_sources];
-    if (i >= sc.n_sources * sc.n_orientations)
+    const nb_source *source = &sc.beam.sources[i % sc.beam.n_sources];
+    if (i >= sc.beam.n_sources * sc.lattice.n_orientations)
         return;
     for (axis = 0; axis < 3; axis++) {
-        nb_vec3 v = axis_of(&sc.orientations[i / sc.n_sources], axis);
+        nb_vec3 v = axis_of(&sc.lattice.orientations[i / sc.beam.n_sources], axis);
         v = nb_scale(-1.0 / source->lambda, v);
         steps[i].axis[axis].vector = v;
-        steps[i].axis[axis].slope = nb_dot(v, sc.det.fast);
+        steps[i].axis[axis].slope = nb_dot(v, panel.fast);
         steps[i].axis[axis].constant = magic(table) - nb_dot(v, source->incident);
-        steps[i].depth[axis] = nb_dot(v, sc.det.normal);
-        steps[i].axis[axis].column[0] = nb_dot(v, sc.det.pix0);
-        steps[i].axis[axis].column[1] = nb_dot(v, sc.det.slow);
+        steps[i].depth[axis] = nb_dot(v, panel.normal);
+        steps[i].axis[axis].column[0] = nb_dot(v, panel.pix0);
+        steps[i].axis[axis].column[1] = nb_dot(v, panel.slow);
     }
     steps[i].weight = (float)source->weight;
-    steps[i].shift[0] = (float)(sc.sources[0].incident.x - source->incident.x);
-    steps[i].shift[1] = (float)(sc.sources[0].incident.y - source->incident.y);
-    steps[i].shift[2] = (float)(sc.sources[0].incident.z - source->incident.z);
+    steps[i].shift[0] = (float)(sc.beam.sources[0].incident.x - source->incident.x);
+    steps[i].shift[1] = (float)(sc.beam.sources[0].incident.y - source->incident.y);
+    steps[i].shift[2] = (float)(sc.beam.sources[0].incident.z - source->incident.z);
     steps[i].wavenumber = (float)(1.0 / source->lambda);
 }
 
-void nb_cuda_launch_direct_steps(const nb_scene *scene, int table,
+void nb_cuda_launch_direct_steps(const nb_scene *scene, const nb_panel *panel, int table,
                                  nb_cuda_direct_step *steps, gpuStream_t stream)
 {
-    unsigned count = (unsigned)(scene->n_sources * scene->n_orientations);
-    k_direct_steps<<<(count + 63) / 64, 64, 0, stream>>>(*scene, table, steps);
+    unsigned count = (unsigned)(scene->beam.n_sources * scene->lattice.n_orientations);
+    k_direct_steps<<<(count + 63) / 64, 64, 0, stream>>>(*scene, *panel, table, steps);
 }
 
 /** Negative, as the indices are. */
@@ -109,10 +112,11 @@ __global__ void k_residuals(const NB_GRID_CONSTANT nb_scene sc,
                             const NB_GRID_CONSTANT nb_orientation mean, float4 *residuals)
 {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), axis;
-    if (i >= sc.n_orientations)
+    if (i >= sc.lattice.n_orientations)
         return;
     for (axis = 0; axis < 3; axis++) {
-        nb_vec3 v = nb_sub(axis_of(&mean, axis), axis_of(&sc.orientations[i], axis));
+        nb_vec3 v =
+            nb_sub(axis_of(&mean, axis), axis_of(&sc.lattice.orientations[i], axis));
         residuals[3 * i + axis] = make_float4((float)v.x, (float)v.y, (float)v.z, 0.0f);
     }
 }
@@ -120,7 +124,7 @@ __global__ void k_residuals(const NB_GRID_CONSTANT nb_scene sc,
 void nb_cuda_launch_residuals(const nb_scene *scene, const nb_orientation *mean,
                               void *residuals, gpuStream_t stream)
 {
-    unsigned blocks = (unsigned)(scene->n_orientations + 63) / 64;
+    unsigned blocks = (unsigned)(scene->lattice.n_orientations + 63) / 64;
     k_residuals<<<blocks, 64, 0, stream>>>(*scene, *mean, (float4 *)residuals);
 }
 
@@ -141,15 +145,15 @@ static __device__ void interval(nb_vec3 v, const double *box, nb_vec3 incident,
 __global__ void k_bounds(const NB_GRID_CONSTANT nb_scene sc, const double *boxes,
                          int n_boxes, int *bounds)
 {
-    int64_t steps = (int64_t)sc.n_sources * sc.n_orientations, i;
+    int64_t steps = (int64_t)sc.beam.n_sources * sc.lattice.n_orientations, i;
     int low[3] = {INT_MAX, INT_MAX, INT_MAX}, high[3] = {INT_MIN, INT_MIN, INT_MIN}, axis;
     for (i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < steps * n_boxes;
          i += (int64_t)gridDim.x * blockDim.x) {
         int64_t step = i / n_boxes;
-        const nb_source *source = &sc.sources[step % sc.n_sources];
+        const nb_source *source = &sc.beam.sources[step % sc.beam.n_sources];
         for (axis = 0; axis < 3; axis++) {
             double at[2];
-            interval(axis_of(&sc.orientations[step / sc.n_sources], axis),
+            interval(axis_of(&sc.lattice.orientations[step / sc.beam.n_sources], axis),
                      boxes + i % n_boxes * 6, source->incident, at);
             low[axis] = min(low[axis], (int)floor(at[0] / source->lambda));
             high[axis] = max(high[axis], (int)ceil(at[1] / source->lambda));
@@ -173,8 +177,8 @@ void nb_cuda_launch_bounds(const nb_scene *scene, const double *boxes, int n_box
     k_bounds<<<256, 128, 0, stream>>>(*scene, boxes, n_boxes, bounds);
 }
 
-__global__ void k_fill_F2(const NB_GRID_CONSTANT nb_sf_box sf,
-                          const NB_GRID_CONSTANT nb_cuda_F2 F2, float *out)
+__global__ void k_fill_F2(const NB_GRID_CONSTANT nb_factor_table sf,
+                          const NB_GRID_CONSTANT nb_cuda_factor_squares F2, float *out)
 {
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     int64_t slab = (int64_t)F2.size[1] * F2.size[2];
@@ -187,8 +191,8 @@ __global__ void k_fill_F2(const NB_GRID_CONSTANT nb_sf_box sf,
     out[i] = (float)(F * F);
 }
 
-void nb_cuda_launch_fill_F2(const nb_sf_box *sf, const nb_cuda_F2 *F2, float *out,
-                            gpuStream_t stream)
+void nb_cuda_launch_fill_F2(const nb_factor_table *sf, const nb_cuda_factor_squares *F2,
+                            float *out, gpuStream_t stream)
 {
     int64_t cells = (int64_t)F2->size[0] * F2->size[1] * F2->size[2];
     k_fill_F2<<<(unsigned)((cells + 255) / 256), 256, 0, stream>>>(*sf, *F2, out);

@@ -22,6 +22,8 @@ enum {
 
 typedef struct tensor_job {
     nb_scene scene;
+    nb_panel panel;
+    nb_sensor sensor;
     nb_cuda_window window;
     float *image;
     int *repair;
@@ -107,17 +109,17 @@ static __device__ __forceinline__ void sum_octets(const tensor_job &p, int first
 static __device__ __forceinline__ nb_ray go_deep(const tensor_job &p, nb_vec3 front,
                                                  int layer)
 {
-    const nb_detector &det = p.scene.det;
-    double parallax = nb_dot(front, det.normal) * inverse_root(nb_dot(front, front));
+    const nb_panel &panel = p.panel;
+    double parallax = nb_dot(front, panel.normal) * inverse_root(nb_dot(front, front));
     float captured;
     double depth = mean_depth(p.path * inverse_of(parallax), parallax * p.inverse_path,
                               layer, &captured);
     nb_ray ray;
-    ray.position = nb_add(front, nb_scale(depth * det.layer_step, det.normal));
+    ray.position = nb_add(front, nb_scale(depth * p.sensor.layer_step, panel.normal));
     ray.airpath = nb_norm(ray.position);
     ray.direction = nb_scale(inverse_of(ray.airpath), ray.position);
     ray.capture = captured;
-    ray.omega = p.scene.oversample_omega ? nb_solid_angle(&det, &ray) : 1.0;
+    ray.omega = p.scene.oversample_omega ? nb_solid_angle(&panel, &ray) : 1.0;
     return ray;
 }
 
@@ -127,21 +129,22 @@ static __device__ __forceinline__ nb_vec3 aim(const tensor_job &p, int ray_index
                                               int s, float *weight)
 {
     const nb_scene &sc = p.scene;
-    nb_detector det = sc.det;
+    nb_panel panel = p.panel;
     int os = sc.oversample, sub = ray_index % (os * os), layer = ray_index / (os * os);
-    double F = nb_subpixel(&det, os, f, sub % os), S = nb_subpixel(&det, os, s, sub / os),
-           w;
+    double F = nb_subpixel(panel.pixel_fast, os, f, sub % os);
+    double S = nb_subpixel(panel.pixel_slow, os, s, sub / os), w;
     nb_ray ray;
-    det.curved = 0;
-    ray = det.mean_depth
-              ? go_deep(p, nb_detector_point(&det, F, S, layer * det.layer_step), layer)
-              : nb_ray_to(&det, F, S, layer);
+    panel.curved = 0;
+    ray =
+        p.sensor.mean_depth
+            ? go_deep(p, nb_panel_point(&panel, F, S, layer * p.sensor.layer_step), layer)
+            : nb_ray_to(&panel, &p.sensor, F, S, layer);
     w = ray.capture;
     if (sc.oversample_omega)
         w *= ray.omega;
-    if (sc.oversample_polar && !sc.nopolar)
-        w *= nb_polarization(sc.polarization, sc.sources[0].incident, ray.direction,
-                             sc.polar_axis);
+    if (sc.oversample_polar && !sc.beam.nopolar)
+        w *= nb_polarization(sc.beam.polarization, sc.beam.sources[0].incident,
+                             ray.direction, sc.beam.polar_axis);
     *weight = (float)w;
     return ray.direction;
 }
@@ -195,12 +198,12 @@ __global__ void __launch_bounds__(32 * WARPS, WEIGHTED ? 2
     int tile = (int)(blockIdx.x * WARPS + (threadIdx.x >> 5));
     int f = p.window.f0 + tile % across * COLUMNS + (lane & 7);
     int s = p.window.s0 + tile / across * ROWS + (lane >> 3);
-    int rays = p.scene.oversample * p.scene.oversample * p.scene.det.layers;
-    size_t pixel = (size_t)s * p.scene.det.fpixels + f;
+    int rays = p.scene.oversample * p.scene.oversample * p.sensor.layers;
+    size_t pixel = (size_t)s * p.panel.columns + f;
     bool mine = f < p.window.f1 && s < p.window.s1;
     double b[ROWS] = {};
-    if (mine && p.scene.det.mask)
-        mine = p.scene.det.mask[pixel] != 0;
+    if (mine && p.scene.raster.mask)
+        mine = p.scene.raster.mask[pixel] != 0;
     if (!gpuAny(mine))
         return;
     memory->sum[lane] = 0;
@@ -211,10 +214,10 @@ __global__ void __launch_bounds__(32 * WARPS, WEIGHTED ? 2
     }
     if (!mine)
         return;
-    nb_scene flat = p.scene;
-    flat.det.curved = 0;
+    nb_panel flat = p.panel;
+    flat.curved = 0;
     float value = (float)(p.scene.intensity_scale * memory->sum[lane] *
-                          nb_cached_factors(&flat, f, s));
+                          nb_cached_factors(&p.scene, &flat, &p.sensor, f, s));
     float *out = p.image + pixel;
     *out = p.add ? *out + value : value;
     if (!(fabsf(value) <= FLT_MAX))
@@ -251,6 +254,8 @@ void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_steps *st
     int tiles = across * ((w->s1 - w->s0 + ROWS - 1) / ROWS);
     tensor_job job = {};
     job.scene = *sc;
+    job.panel = launch->panel;
+    job.sensor = launch->sensor;
     job.window = *w;
     job.image = launch->image;
     job.repair = launch->repair;
@@ -259,13 +264,13 @@ void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_steps *st
     job.F2 = steps->F2.at;
     job.index = nb_make_F2_index(&steps->F2);
     for (i = 0; i < 3; i++)
-        job.N[i] = (int)sc->N[i];
+        job.N[i] = (int)sc->lattice.N[i];
     job.first = octets->first;
     job.end = octets->end;
     job.add = octets->add;
     job.term = steps->F2.at ? 1.0 : steps->F2.constant;
     job.background = octets->add ? 0.0 : sc->background * steps->weight_sum;
-    job.path = sc->det.layer_step * sc->det.mu;
+    job.path = launch->sensor.layer_step * launch->sensor.mu;
     job.inverse_path = 1.0 / job.path;
     tensor_kernel kernel =
         choose_kernel(octets->degree, job.F2 != NULL, job.weights != NULL);

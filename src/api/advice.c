@@ -90,8 +90,8 @@ static void advise_crystal(const nb_sim *sim)
 static void advise_truth(const nb_sim *sim)
 {
     const nb_scene *sc = &sim->model.scene;
-    if (sim->cfg.truth == NB_TRUTH_SPOTS && sc->shape == NB_LATTICE_SQUARE &&
-        sc->N[0] * sc->N[1] * sc->N[2] > 1)
+    if (sim->cfg.truth == NB_TRUTH_SPOTS && sc->lattice.shape == NB_LATTICE_SQUARE &&
+        sc->lattice.N[0] * sc->lattice.N[1] * sc->lattice.N[2] > 1)
         nb_notice(&sim->hooks, "-truth spots: a square crystal puts a quarter of each "
                                "intensity into fringes outside of the spot, and "
                                "integration misses it; -gauss_xtal has no fringes");
@@ -102,7 +102,7 @@ static void advise_truth(const nb_sim *sim)
 /** The table holds every reflection down to this spacing, A; 0: there is no table. */
 static double table_end(const nb_sim *sim)
 {
-    const nb_sf_box *sf = &sim->model.scene.sf;
+    const nb_factor_table *sf = &sim->model.scene.factors.table;
     const double *edge = sim->model.crystal.edge;
     const int first[3] = {sf->hmin, sf->kmin, sf->lmin}, n[3] = {sf->nh, sf->nk, sf->nl};
     double end = 0;
@@ -119,24 +119,26 @@ static double table_end(const nb_sim *sim)
 /** The spacing that is seen at a point of the detector, A. */
 static double spacing(const nb_scene *sc, double f, double s)
 {
-    const nb_detector *det = &sc->det;
-    nb_vec3 d = nb_unit(nb_detector_point(det, f * det->pixel, s * det->pixel, 0));
-    nb_vec3 q = nb_sub(d, sc->sources[0].incident);
-    return sc->sources[0].lambda / nb_norm(q) * 1e10;
+    const nb_panel *panel = sc->panels;
+    nb_vec3 d =
+        nb_unit(nb_panel_point(panel, f * panel->pixel_fast, s * panel->pixel_slow, 0));
+    nb_vec3 q = nb_sub(d, sc->beam.sources[0].incident);
+    return sc->beam.sources[0].lambda / nb_norm(q) * 1e10;
 }
 
 /** The finest and the coarsest spacing at the corners and edges of what is rendered. */
 static void spacings(const nb_scene *sc, double *finest, double *coarsest)
 {
     enum { POINTS = 9 };
-    const nb_detector *det = &sc->det;
+    const nb_raster *raster = &sc->raster;
     *finest = INFINITY;
     *coarsest = 0;
     for (int i = 0; i < POINTS * POINTS; i++) {
         double u = (double)(i % POINTS) / (POINTS - 1),
                v = (double)(i / POINTS) / (POINTS - 1);
-        double d = spacing(sc, det->roi_fmin + u * (det->roi_fmax - det->roi_fmin + 1),
-                           det->roi_smin + v * (det->roi_smax - det->roi_smin + 1));
+        double d =
+            spacing(sc, raster->roi.fmin + u * (raster->roi.fmax - raster->roi.fmin + 1),
+                    raster->roi.smin + v * (raster->roi.smax - raster->roi.smin + 1));
         *finest = fmin(*finest, d);
         *coarsest = fmax(*coarsest, d);
     }
@@ -147,11 +149,11 @@ static void advise_factors(const nb_sim *sim)
     const nb_scene *sc = &sim->model.scene;
     double end = table_end(sim), finest, coarsest;
     spacings(sc, &finest, &coarsest);
-    if (end > 1.01 * finest && sc->dmin * 1e10 < 0.99 * end)
+    if (end > 1.01 * finest && sc->factors.dmin * 1e10 < 0.99 * end)
         nb_notice(&sim->hooks,
                   "the structure factors end at %.3g A, but the corner of the detector "
                   "is at %.3g A: between them F is -default_F, %g",
-                  end, finest, sc->sf.default_F);
+                  end, finest, sc->factors.table.default_F);
 }
 
 void nb_sim_advise(const nb_sim *sim)
@@ -181,7 +183,7 @@ static double beam_off(const nb_sim *sim)
 static void why_dark(const nb_sim *sim, const nb_stats *stats, char *text, size_t size)
 {
     const nb_scene *sc = &sim->model.scene;
-    const double *N = sc->N;
+    const double *N = sc->lattice.N;
     double off = beam_off(sim), end = table_end(sim), finest, coarsest;
     spacings(sc, &finest, &coarsest);
     if (stats->rendered == 0)
@@ -190,17 +192,17 @@ static void why_dark(const nb_sim *sim, const nb_stats *stats, char *text, size_
         snprintf(text, size, "the fluence is 0");
     else if (nb_sim_odd_unit(sim, text, size))
         return;
-    else if (nb_largest_F(&sc->sf) == 0)
+    else if (nb_largest_F(&sc->factors.table) == 0)
         snprintf(text, size, "every structure factor is 0 (-hkl, -default_F)");
     else if (off > 0)
         snprintf(text, size, "the beam centre is %.3g mm outside of it", off * 1e3);
-    else if (end > coarsest && sc->sf.default_F == 0)
+    else if (end > coarsest && sc->factors.table.default_F == 0)
         snprintf(text, size,
                  "the structure factors end at %.3g A, and the detector begins at %.3g A",
                  end, coarsest);
-    else if (sc->dmin * 1e10 > coarsest)
+    else if (sc->factors.dmin * 1e10 > coarsest)
         snprintf(text, size, "-dmin is %.3g A, and the detector begins at %.3g A",
-                 sc->dmin * 1e10, coarsest);
+                 sc->factors.dmin * 1e10, coarsest);
     else if (stats->max > 0 && sim->model.blocks == 1 && sim->model.fluence < real_beams)
         snprintf(text, size,
                  "this is one block of %gx%gx%g cells; type "
@@ -247,5 +249,6 @@ void nb_sim_say_long(const nb_sim *sim, int frames)
     nb_notice(&sim->hooks,
               "rendering will take about %s: %lld steps per pixel (sub-pixels x sources "
               "x spindle steps x domains x layers)",
-              text, (long long)sim->model.scene.steps * sim->model.scene.det.layers);
+              text,
+              (long long)sim->model.scene.samples * sim->model.scene.sensors->layers);
 }

@@ -17,9 +17,9 @@ double nb_sim_wavelength(const nb_sim *sim)
     double weight = 0, sum = 0;
     if (!sim->spectrum)
         return sim->model.wavelength_A;
-    for (int i = 0; i < sc->n_sources; i++) {
-        weight += sc->sources[i].weight;
-        sum += sc->sources[i].weight * sc->sources[i].lambda;
+    for (int i = 0; i < sc->beam.n_sources; i++) {
+        weight += sc->beam.sources[i].weight;
+        sum += sc->beam.sources[i].weight * sc->beam.sources[i].lambda;
     }
     return sum / weight * 1e10;
 }
@@ -55,9 +55,9 @@ nb_image_meta nb_sim_describe(const nb_sim *sim)
     meta.twotheta_deg = g->twotheta / NB_DEG;
     meta.exposure_s = sim->cfg.exposure_s;
     meta.adc_offset = sim->cfg.adc_offset;
-    meta.polarization = m->scene.polarization;
-    meta.nopolar = m->scene.nopolar;
-    meta.thick_mm = m->scene.det.layer_step * m->scene.det.layers * 1e3;
+    meta.polarization = m->scene.beam.polarization;
+    meta.nopolar = m->scene.beam.nopolar;
+    meta.thick_mm = m->scene.sensors->layer_step * m->scene.sensors->layers * 1e3;
     meta.blocks = m->blocks;
     meta.seed = sim->seed;
     meta.date = nb_image_date();

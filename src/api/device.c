@@ -71,10 +71,10 @@ static float *image_memory(size_t bytes)
 
 nb_status nb_sim_own_image(nb_sim *sim, nb_error *err)
 {
-    const nb_detector *det = &sim->model.scene.det;
+    const nb_raster *raster = &sim->model.scene.raster;
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     double have = (double)pages * (double)page;
-    double need = (double)det->fpixels * (double)det->spixels * sizeof(float);
+    double need = (double)raster->columns * (double)raster->rows * sizeof(float);
     if (!sim->own && !(pages > 0 && need > have))
         sim->own = image_memory((size_t)need);
     if (sim->own)
@@ -82,7 +82,7 @@ nb_status nb_sim_own_image(nb_sim *sim, nb_error *err)
     return nb_fail(err, NB_ERR_NOMEM,
                    "an image of %d x %d pixels needs %.1f GiB of memory, but this "
                    "machine has only %.1f; type a smaller -detpixels",
-                   det->fpixels, det->spixels, need / 0x1p30, have / 0x1p30);
+                   raster->columns, raster->rows, need / 0x1p30, have / 0x1p30);
 }
 
 nb_status nb_sim_image(nb_sim *sim, const float **image, nb_error *err)
@@ -95,7 +95,7 @@ nb_status nb_sim_image(nb_sim *sim, const float **image, nb_error *err)
         return nb_fail(err, NB_ERR_INTERNAL,
                        "no image is kept: call nb_sim_render(sim, NULL, ...) first");
     if (!sim->own_has && !(st = nb_sim_own_image(sim, err)))
-        st = sim->backend->device->fetch(sim->state, -1, 0, sim->model.scene.det.spixels,
+        st = sim->backend->device->fetch(sim->state, -1, 0, sim->model.scene.raster.rows,
                                          sim->own, err);
     if (st)
         return st;
@@ -108,7 +108,7 @@ nb_status nb_sim_render_targets(nb_sim *sim, nb_sim_targets *t, nb_error *err)
 {
     const nb_backend_device *device = sim->backend->device;
     const nb_scene *sc = &sim->model.scene;
-    int rows = sc->det.spixels;
+    int rows = sc->raster.rows;
     nb_status st = nb_sim_render(sim, t->n > 0 ? NULL : t->image, NULL, err);
     if (!st)
         st = nb_sim_statistics(sim, t->image, &t->stats, err);

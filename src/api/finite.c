@@ -25,8 +25,9 @@ static double excess_of(double factor, double generous)
 static suspect find_cause(const nb_sim *sim)
 {
     const nb_scene *sc = &sim->model.scene;
-    double F = nb_largest_F(&sc->sf), cells = sc->N[0] * sc->N[1] * sc->N[2];
-    double omega = nb_largest_solid_angle(&sc->det), fluence = sim->model.fluence;
+    double F = nb_largest_F(&sc->factors.table),
+           cells = sc->lattice.N[0] * sc->lattice.N[1] * sc->lattice.N[2];
+    double omega = nb_largest_solid_angle(sc->panels), fluence = sim->model.fluence;
     const suspect all[] = {
         {excess_of(fluence, 1e36), "a fluence", "photons/m^2", fluence,
          sim->cfg.flux != 0 ? "type a smaller -flux or -exposure, or a larger -beamsize"
@@ -41,7 +42,8 @@ static suspect find_cause(const nb_sim *sim)
          "type a smaller -water"},
         {excess_of(omega, 10), "a pixel", "sr", omega,
          "type a smaller -pixel or a larger -distance"},
-        {sc->fudge > 0 ? 0 : INFINITY, "-fudge", "", sc->fudge, "it must be above 0"}};
+        {sc->lattice.fudge > 0 ? 0 : INFINITY, "-fudge", "", sc->lattice.fudge,
+         "it must be above 0"}};
     suspect worst = all[0];
     for (size_t i = 1; i < sizeof all / sizeof *all; i++)
         if (all[i].excess > worst.excess)

@@ -20,8 +20,11 @@ static void add_detector(nb_json root, const nb_model *m)
 {
     nb_json d = nb_json_object(root, "detector");
     const nb_geometry *g = &m->geometry;
-    const nb_detector *det = &m->scene.det;
-    double roi[4] = {det->roi_fmin, det->roi_fmax, det->roi_smin, det->roi_smax};
+    const nb_raster *raster = &m->scene.raster;
+    const nb_panel *panel = m->scene.panels;
+    const nb_sensor *sensor = m->scene.sensors;
+    double roi[4] = {raster->roi.fmin, raster->roi.fmax, raster->roi.smin,
+                     raster->roi.smax};
     nb_json_text(d, "convention", nb_convention_name(g->convention));
     nb_json_text(d, "pivot", g->pivot == NB_PIVOT_BEAM ? "beam" : "sample");
     nb_json_number(d, "fpixels", g->fpixels);
@@ -53,16 +56,16 @@ static void add_detector(nb_json root, const nb_model *m)
     nb_json_number(d, "rotx_deg", g->rotx / NB_DEG);
     nb_json_number(d, "roty_deg", g->roty / NB_DEG);
     nb_json_number(d, "rotz_deg", g->rotz / NB_DEG);
-    nb_json_flag(d, "curved", det->curved);
-    nb_json_flag(d, "point_pixel", det->point_pixel);
-    nb_json_text(d, "curved_omega", det->exact_omega ? "exact" : "square");
-    nb_json_number(d, "layers", det->layers);
-    nb_json_text(d, "layer_depth", det->mean_depth ? "mean" : "front");
-    nb_json_number(d, "layer_step_m", det->layer_step);
-    nb_json_number(d, "layer_step_um", det->layer_step * 1e6);
-    nb_json_number(d, "attenuation_per_m", det->mu);
+    nb_json_flag(d, "curved", panel->curved);
+    nb_json_flag(d, "point_pixel", panel->point_pixel);
+    nb_json_text(d, "curved_omega", panel->exact_omega ? "exact" : "square");
+    nb_json_number(d, "layers", sensor->layers);
+    nb_json_text(d, "layer_depth", sensor->mean_depth ? "mean" : "front");
+    nb_json_number(d, "layer_step_m", sensor->layer_step);
+    nb_json_number(d, "layer_step_um", sensor->layer_step * 1e6);
+    nb_json_number(d, "attenuation_per_m", sensor->mu);
     nb_json_numbers(d, "roi", roi, 4);
-    nb_json_flag(d, "mask", det->mask != NULL);
+    nb_json_flag(d, "mask", raster->mask != NULL);
 }
 
 static void add_beam(nb_json root, const nb_sim *sim)
@@ -76,16 +79,16 @@ static void add_beam(nb_json root, const nb_sim *sim)
     nb_json_number(b, "wavelength_A", m->wavelength_A);
     nb_json_number(b, "energy_eV", 12398.419843320026 / m->wavelength_A);
     nb_json_number(b, "fluence_photons_per_m2", m->fluence);
-    nb_json_number(b, "polarization", sc->polarization);
-    nb_json_flag(b, "nopolar", sc->nopolar);
+    nb_json_number(b, "polarization", sc->beam.polarization);
+    nb_json_flag(b, "nopolar", sc->beam.nopolar);
     vector(b, "polar_vector", 1, m->geometry.polar);
-    nb_json_number(b, "sources", sc->n_sources);
+    nb_json_number(b, "sources", sc->beam.n_sources);
     list = nb_json_array(b, "source_list");
-    for (i = 0; i < sc->n_sources && i < 1000; i++) {
+    for (i = 0; i < sc->beam.n_sources && i < 1000; i++) {
         nb_json one = nb_json_add_object(list);
-        vector(one, "incident", 1, sc->sources[i].incident);
-        nb_json_number(one, "wavelength_m", sc->sources[i].lambda);
-        nb_json_number(one, "weight", sc->sources[i].weight);
+        vector(one, "incident", 1, sc->beam.sources[i].incident);
+        nb_json_number(one, "wavelength_m", sc->beam.sources[i].lambda);
+        nb_json_number(one, "weight", sc->beam.sources[i].weight);
     }
 }
 
@@ -111,22 +114,22 @@ static void add_crystal(nb_json root, const nb_sim *sim)
     nb_json_numbers(c, "N", x->N, 3);
     nb_json_number(c, "blocks", m->blocks);
     nb_json_number(c, "volume_um3", m->blocks * nb_crystal_block_um3(x));
-    nb_json_text(c, "shape", nb_shape_name(m->scene.shape));
-    nb_json_number(c, "fudge", m->scene.fudge);
+    nb_json_text(c, "shape", nb_shape_name(m->scene.lattice.shape));
+    nb_json_number(c, "fudge", m->scene.lattice.fudge);
     nb_json_numbers(c, "misset_rad", x->misset, 3);
     nb_json_numbers(c, "misset_deg", misset, 3);
     nb_json_number(c, "misset_seed", (double)x->misset_seed);
-    nb_json_number(c, "mosaic_domains", m->scene.n_domains);
+    nb_json_number(c, "mosaic_domains", m->scene.lattice.n_domains);
     nb_json_text(c, "mosaic_model", nb_mosaic_model_name(m->mosaic.model));
     if (sim->cfg.mosaic_aniso_deg.set)
         nb_json_numbers(c, "mosaic_aniso_deg", sim->cfg.mosaic_aniso_deg.v, 3);
     nb_json_number(c, "mosaic_spread_rad", m->mosaic.spread);
     nb_json_number(c, "mosaic_spread_deg", m->mosaic.spread / NB_DEG);
     nb_json_number(c, "mosaic_seed", (double)m->mosaic.seed);
-    nb_json_number(c, "default_F", m->scene.sf.default_F);
+    nb_json_number(c, "default_F", m->scene.factors.table.default_F);
     nb_json_number(c, "reflections", (double)sim->table.reflections);
-    nb_json_flag(c, "interpolate", m->scene.sf.interpolate);
-    nb_json_number(c, "dmin_A", m->scene.dmin * 1e10);
+    nb_json_flag(c, "interpolate", m->scene.factors.table.interpolate);
+    nb_json_number(c, "dmin_A", m->scene.factors.dmin * 1e10);
     nb_json_number(c, "water_um", sim->cfg.water_um);
 }
 
@@ -141,10 +144,10 @@ static void add_running(nb_json root, const nb_sim *sim)
     nb_json_number(p, "phi_deg", m->phi0 / NB_DEG);
     nb_json_number(p, "osc_deg", m->phi_range / NB_DEG);
     nb_json_number(p, "phistep_deg", m->phi_step / NB_DEG);
-    nb_json_number(p, "phisteps", m->scene.n_phi);
+    nb_json_number(p, "phisteps", m->scene.lattice.n_phi);
     s = nb_json_object(root, "sampling");
     nb_json_number(s, "oversample", m->scene.oversample);
-    nb_json_number(s, "steps_per_pixel", (double)m->scene.steps);
+    nb_json_number(s, "steps_per_pixel", (double)m->scene.samples);
     nb_json_flag(s, "oversample_thick", cfg->oversample_thick);
     nb_json_flag(s, "oversample_polar", m->scene.oversample_polar);
     nb_json_flag(s, "oversample_omega", m->scene.oversample_omega);

@@ -126,8 +126,8 @@ static nb_status load_factors(nb_sim *sim, nb_error *err)
 /** The table as a scene has it; its extremes are looked for once, not for every image. */
 static void describe_factors(nb_sim *sim)
 {
-    const nb_sf_table *t = &sim->table;
-    nb_sf_box *box = &sim->factors;
+    const nb_factor_file *t = &sim->table;
+    nb_factor_table *box = &sim->factors;
     if (!t->F)
         return;
     box->F = t->F;
@@ -137,7 +137,7 @@ static void describe_factors(nb_sim *sim)
     box->nh = t->hmax - t->hmin + 1;
     box->nk = t->kmax - t->kmin + 1;
     box->nl = t->lmax - t->lmin + 1;
-    nb_sf_measure(box);
+    nb_factor_table_measure(box);
 }
 
 nb_status nb_load_inputs(nb_sim *sim, nb_error *err)

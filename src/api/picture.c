@@ -80,7 +80,7 @@ nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
         return st;
     if (cfg && job.options->rings && (!isnan(cfg->lambda_A) || !isnan(cfg->energy_eV))) {
         st = detector_of(cfg, &det, &job.wavelength, err);
-        job.det = &det;
+        job.panel = &det.panel;
     }
     if (!st)
         st = nb_picture_view(&job, &view, &pixels, err);

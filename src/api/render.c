@@ -64,11 +64,11 @@ nb_status nb_sim_statistics(nb_sim *sim, const float *image, nb_stats *stats,
                             nb_error *err)
 {
     const nb_scene *sc = &sim->model.scene;
-    int rows = sc->det.roi_smax - sc->det.roi_smin + 1;
+    int rows = sc->raster.roi.smax - sc->raster.roi.smin + 1;
     double start = nb_monotonic_seconds();
     nb_row_sums *sums = NULL;
     nb_status st = NB_OK;
-    if (sim->backend->device && rows > 0 && sc->det.roi_fmax >= sc->det.roi_fmin) {
+    if (sim->backend->device && rows > 0 && sc->raster.roi.fmax >= sc->raster.roi.fmin) {
         sums = nb_alloc_raw((size_t)rows, sizeof *sums, "sums of rows", err);
         st = sums ? sim->backend->device->sums(sim->state, sc, sums, err) : NB_ERR_NOMEM;
         if (!st)

@@ -48,7 +48,7 @@ static void report_mosaic(text *t, const nb_sim *sim)
 {
     const nb_mosaic *m = &sim->model.mosaic;
     const double *three = sim->cfg.mosaic_aniso_deg.v;
-    int n = sim->model.scene.n_domains, named = m->model != NB_MOSAIC_NANOBRAGG;
+    int n = sim->model.scene.lattice.n_domains, named = m->model != NB_MOSAIC_NANOBRAGG;
     put(t, "          %d mosaic domain%s%s%s, ", n, n == 1 ? "" : "s", named ? ", " : "",
         named ? nb_mosaic_model_name(m->model) : "");
     if (sim->cfg.mosaic_aniso_deg.set)
@@ -69,8 +69,8 @@ static void report_crystal(text *t, const nb_sim *sim)
         x->edge[0], x->edge[1], x->edge[2], acos(cos_al) / NB_DEG, acos(cos_be) / NB_DEG,
         acos(cos_ga) / NB_DEG, x->volume);
     put(t, "          %gx%gx%g cells, %s, misset %.9g %.9g %.9g deg\n", x->N[0], x->N[1],
-        x->N[2], nb_shape_name(sc->shape), x->misset[0] / NB_DEG, x->misset[1] / NB_DEG,
-        x->misset[2] / NB_DEG);
+        x->N[2], nb_shape_name(sc->lattice.shape), x->misset[0] / NB_DEG,
+        x->misset[1] / NB_DEG, x->misset[2] / NB_DEG);
     if (sim->model.blocks != 1)
         put(t, "          %g blocks of this size, %g um^3 in the beam\n",
             sim->model.blocks, sim->model.blocks * nb_crystal_block_um3(x));
@@ -79,9 +79,10 @@ static void report_crystal(text *t, const nb_sim *sim)
             (long long)x->misset_seed);
     if (sim->table.F)
         put(t, "          %lld structure factors, %s\n", (long long)sim->table.reflections,
-            sc->sf.interpolate ? "interpolated" : "nearest reflection");
+            sc->factors.table.interpolate ? "interpolated" : "nearest reflection");
     else
-        put(t, "          every structure factor is %g electrons\n", sc->sf.default_F);
+        put(t, "          every structure factor is %g electrons\n",
+            sc->factors.table.default_F);
     report_mosaic(t, sim);
 }
 
@@ -117,28 +118,29 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
     const nb_scene *sc = &m->scene;
     text t = {0};
     put(&t, "beam      wavelength %.9g A, %d source%s, fluence %g photons/m^2, polarization %g%s\n",
-        m->wavelength_A, sc->n_sources, sc->n_sources == 1 ? "" : "s", m->fluence,
-        sc->polarization, sc->nopolar ? " (off)" : "");
+        m->wavelength_A, sc->beam.n_sources, sc->beam.n_sources == 1 ? "" : "s",
+        m->fluence, sc->beam.polarization, sc->beam.nopolar ? " (off)" : "");
     report_polarization(&t, sim);
     report_crystal(&t, sim);
     put(&t, "spindle   phi %g deg, oscillation %g deg in %d step%s\n", m->phi0 / NB_DEG,
-        m->phi_range / NB_DEG, sc->n_phi, sc->n_phi == 1 ? "" : "s");
+        m->phi_range / NB_DEG, sc->lattice.n_phi, sc->lattice.n_phi == 1 ? "" : "s");
     put(&t,
         "detector  %d x %d pixels of %g mm, distance %.9g mm, %s convention, %s pivot\n",
         g->fpixels, g->spixels, g->pixel * 1e3, g->distance * 1e3,
         nb_convention_name(g->convention), g->pivot == NB_PIVOT_BEAM ? "beam" : "sample");
     put(&t, "          beam at %.9g %.9g mm along fast, slow; origin %.9g %.9g %.9g mm\n",
         g->Fbeam * 1e3, g->Sbeam * 1e3, g->pix0.x * 1e3, g->pix0.y * 1e3, g->pix0.z * 1e3);
-    if (sc->det.curved)
+    if (sc->panels->curved)
         put(&t, "          curved about the sample, solid angles %s\n",
-            sc->det.exact_omega ? "exact" : "pixel^2/R^2");
-    if (sc->det.absorb)
+            sc->panels->exact_omega ? "exact" : "pixel^2/R^2");
+    if (sc->sensors->absorb)
         put(&t, "          sensor %g um in %d layer%s %s, attenuation depth %g um\n",
-            sc->det.layer_step * sc->det.layers * 1e6, sc->det.layers,
-            sc->det.layers == 1 ? "" : "s",
-            sc->det.mean_depth ? "at mean depth" : "at the front", 1e6 / sc->det.mu);
+            sc->sensors->layer_step * sc->sensors->layers * 1e6, sc->sensors->layers,
+            sc->sensors->layers == 1 ? "" : "s",
+            sc->sensors->mean_depth ? "at mean depth" : "at the front",
+            1e6 / sc->sensors->mu);
     put(&t, "sampling  %d x %d sub-pixels, %lld steps per pixel\n", sc->oversample,
-        sc->oversample, (long long)sc->steps * sc->det.layers);
+        sc->oversample, (long long)sc->samples * sc->sensors->layers);
     if (t.failed) {
         free(t.data);
         return nb_fail_memory(err, t.size, "the report");

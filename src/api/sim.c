@@ -43,8 +43,8 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     in.n_sources = sim->spectrum ? sim->n_spectrum : sim->n_lines;
     in.mask = sim->mask;
     in.default_seed = sim->seed;
-    in.sf = sim->factors;
-    in.sf.default_F = isnan(cfg->default_F) ? 0 : cfg->default_F;
+    in.table = sim->factors;
+    in.table.default_F = isnan(cfg->default_F) ? 0 : cfg->default_F;
     st = nb_model_build(cfg, &in, &sim->hooks, &sim->model, err);
     if (!st)
         st = nb_check_model(cfg, &sim->model, err);
@@ -139,7 +139,7 @@ void nb_sim_free(nb_sim *sim)
     nb_sim_forget(sim);
     nb_model_free(&sim->model);
     if (!sim->borrows) {
-        nb_sf_table_free(&sim->table);
+        nb_factor_file_free(&sim->table);
         nb_free(sim->lines);
         nb_free(sim->mask);
         nb_image_free(&sim->mask_image);
@@ -150,9 +150,9 @@ void nb_sim_free(nb_sim *sim)
 void nb_sim_size(const nb_sim *sim, int *fast, int *slow)
 {
     if (fast)
-        *fast = sim ? sim->model.scene.det.fpixels : 0;
+        *fast = sim ? sim->model.scene.raster.columns : 0;
     if (slow)
-        *slow = sim ? sim->model.scene.det.spixels : 0;
+        *slow = sim ? sim->model.scene.raster.rows : 0;
 }
 
 int64_t nb_sim_seed(const nb_sim *sim)

@@ -7,7 +7,7 @@
 #include "../base/error.h"
 #include "../image/noise.h"
 #include "../io/meta.h"
-#include "../io/sf_table.h"
+#include "../io/factor_file.h"
 #include "../model/scene_build.h"
 #include "../nanobragg.h"
 #include "../render/backend.h"
@@ -18,10 +18,10 @@ struct nb_sim {
     nb_hooks caller; /* whom they pass everything to when notes are kept */
     char **notes;    /* owned; the notices, for cfg.report_file */
     int n_notes;
-    int64_t seed;       /* noise */
-    nb_sf_table table;  /* owned; F = NULL without one */
-    nb_sf_box factors;  /* the table, without default_F; nh = 0 without one */
-    int table_from_hkl; /* read from -hkl, so the cache is written */
+    int64_t seed;            /* noise */
+    nb_factor_file table;    /* owned; F = NULL without one */
+    nb_factor_table factors; /* the table, without default_F; nh = 0 without one */
+    int table_from_hkl;      /* read from -hkl, so the cache is written */
     double matrix[9];
     int has_matrix;
     nb_source_line *lines; /* owned */

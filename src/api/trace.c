@@ -42,8 +42,8 @@ static void trace_ray(const printer *out, const nb_ray *ray)
 
 static void trace_sample(const printer *out, int i, const nb_scene *sc, const nb_sample *p)
 {
-    say(out, "  orientation %d (phi step %d, mosaic domain %d)", i, i / sc->n_domains,
-        i % sc->n_domains);
+    say(out, "  orientation %d (phi step %d, mosaic domain %d)", i,
+        i / sc->lattice.n_domains, i % sc->lattice.n_domains);
     say(out, "    hkl_fractional: %.15g %.15g %.15g", p->h, p->k, p->l);
     say(out, "    hkl_nearest: %.0f %.0f %.0f", p->h0 + 0.0, p->k0 + 0.0,
         p->l0 + 0.0); /* no minus zero */
@@ -56,12 +56,12 @@ static void trace_sample(const printer *out, int i, const nb_scene *sc, const nb
 static double trace_source(const printer *out, const nb_scene *sc, const nb_ray *ray,
                            int index)
 {
-    const nb_source *source = &sc->sources[index];
+    const nb_source *source = &sc->beam.sources[index];
     nb_vec3 q = nb_scattering_vector(source, ray->direction);
-    double crystal = 0, polar = nb_polarization(sc->polarization, source->incident,
-                                                ray->direction, sc->polar_axis);
-    double background = sc->background * sc->n_orientations;
-    int i, culled = nb_culled(sc, q);
+    double crystal = 0, polar = nb_polarization(sc->beam.polarization, source->incident,
+                                                ray->direction, sc->beam.polar_axis);
+    double background = sc->background * sc->lattice.n_orientations;
+    int i, culled = nb_culled(&sc->factors, q);
     say(out, " source %d: lambda (A): %.15g weight: %.15g", index, source->lambda * 1e10,
         source->weight);
     say_vector(out, "  incident_direction", "unit",
@@ -69,25 +69,26 @@ static double trace_source(const printer *out, const nb_scene *sc, const nb_ray 
     say_vector(out, "  scattering_vector", "1/A", nb_scale(1e-10, q));
     say(out, "  sin(theta)/lambda (1/A): %.15g%s", 0.5e-10 * nb_norm(q),
         culled ? " beyond -dmin: crystal culled" : "");
-    say(out, "  polarization: %.15g", sc->nopolar ? 1.0 : polar);
-    for (i = 0; i < sc->n_orientations && !culled; i++) {
-        nb_sample p = nb_sample_at(sc, &sc->orientations[i], q);
+    say(out, "  polarization: %.15g", sc->beam.nopolar ? 1.0 : polar);
+    for (i = 0; i < sc->lattice.n_orientations && !culled; i++) {
+        nb_sample p = nb_sample_at(&sc->lattice, &sc->factors.table,
+                                   &sc->lattice.orientations[i], q);
         trace_sample(out, i, sc, &p);
         crystal += p.F_cell * p.F_cell * p.F_latt * p.F_latt;
     }
     say(out, "  crystal_sum: %.15g background_sum: %.15g", crystal, background);
     return source->weight * (crystal + background) *
-           (sc->oversample_polar && !sc->nopolar ? polar : 1.0);
+           (sc->oversample_polar && !sc->beam.nopolar ? polar : 1.0);
 }
 
 static nb_status check_pixel(const nb_sim *sim, int fast, int slow, const char *flag,
                              nb_error *err)
 {
-    const nb_detector *det = &sim->model.scene.det;
-    if (fast < 0 || slow < 0 || fast >= det->fpixels || slow >= det->spixels)
+    const nb_raster *raster = &sim->model.scene.raster;
+    if (fast < 0 || slow < 0 || fast >= raster->columns || slow >= raster->rows)
         return nb_fail(err, NB_ERR_INPUT,
                        "%s %d %d: the detector has pixels 0..%d and 0..%d", flag, fast,
-                       slow, det->fpixels - 1, det->spixels - 1);
+                       slow, raster->columns - 1, raster->rows - 1);
     return NB_OK;
 }
 
@@ -98,6 +99,8 @@ nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && emit);
     const nb_scene *sc = &sim->model.scene;
+    const nb_panel *panel = sc->panels;
+    const nb_sensor *sensor = &sc->sensors[panel->sensor];
     printer out = {emit, user};
     double sum = 0, ray_sum;
     int layer, subf, subs, i;
@@ -105,26 +108,28 @@ nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
     if (st)
         return st;
     say(&out, "pixel: %d %d", fast, slow);
-    for (layer = 0; layer < sc->det.layers; layer++)
+    for (layer = 0; layer < sensor->layers; layer++)
         for (subs = 0; subs < sc->oversample; subs++)
             for (subf = 0; subf < sc->oversample; subf++) {
-                nb_ray ray =
-                    nb_ray_to(&sc->det, nb_subpixel(&sc->det, sc->oversample, fast, subf),
-                              nb_subpixel(&sc->det, sc->oversample, slow, subs), layer);
+                nb_ray ray = nb_ray_to(
+                    panel, sensor,
+                    nb_subpixel(panel->pixel_fast, sc->oversample, fast, subf),
+                    nb_subpixel(panel->pixel_slow, sc->oversample, slow, subs), layer);
                 say(&out, "layer %d sub-pixel %d %d", layer, subf, subs);
                 trace_ray(&out, &ray);
                 ray_sum = 0;
-                for (i = 0; i < sc->n_sources; i++)
+                for (i = 0; i < sc->beam.n_sources; i++)
                     ray_sum += trace_source(&out, sc, &ray, i);
                 sum += ray_sum * ray.capture * (sc->oversample_omega ? ray.omega : 1.0);
             }
     say(&out, "sum_of_terms: %.15g", sum);
     say(&out, "cached_polarization_and_solid_angle: %.15g",
-        nb_cached_factors(sc, fast, slow));
-    say(&out, "steps: %lld", (long long)sc->steps);
+        nb_cached_factors(sc, panel, sensor, fast, slow));
+    say(&out, "steps: %lld", (long long)sc->samples);
     say(&out, "r_e^2*fluence%s/steps: %.15g", sim->model.blocks == 1 ? "" : "*blocks",
         sc->intensity_scale);
-    say(&out, "intensity (photons): %.15g", nb_pixel_intensity(sc, fast, slow));
+    say(&out, "intensity (photons): %.15g",
+        nb_pixel_intensity(sc, panel, sensor, fast, slow));
     return NB_OK;
 }
 
@@ -135,9 +140,10 @@ nb_status nb_sim_printout(const nb_sim *sim, const float *image, int fast, int s
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && image && emit);
     const nb_scene *sc = &sim->model.scene;
-    const nb_detector *det = &sc->det;
-    const nb_source *source = &sc->sources[sc->n_sources - 1];
-    const nb_orientation *cell = &sc->orientations[sc->n_orientations - 1];
+    const nb_panel *panel = sc->panels;
+    const nb_sensor *sensor = &sc->sensors[panel->sensor];
+    const nb_source *source = &sc->beam.sources[sc->beam.n_sources - 1];
+    const nb_orientation *cell = &sc->lattice.orientations[sc->lattice.n_orientations - 1];
     int last = sc->oversample - 1;
     printer out = {emit, user};
     nb_ray ray;
@@ -145,17 +151,19 @@ nb_status nb_sim_printout(const nb_sim *sim, const float *image, int fast, int s
     nb_status st = check_pixel(sim, fast, slow, "-printout_pixel", err);
     if (st)
         return st;
-    ray = nb_ray_to(det, nb_subpixel(det, sc->oversample, fast, last),
-                    nb_subpixel(det, sc->oversample, slow, last), det->layers - 1);
-    p = nb_sample_at(sc, cell, nb_scattering_vector(source, ray.direction));
+    ray = nb_ray_to(
+        panel, sensor, nb_subpixel(panel->pixel_fast, sc->oversample, fast, last),
+        nb_subpixel(panel->pixel_slow, sc->oversample, slow, last), sensor->layers - 1);
+    p = nb_sample_at(&sc->lattice, &sc->factors.table, cell,
+                     nb_scattering_vector(source, ray.direction));
     say(&out, "%4d %4d : hkl= %g %g %g  F_cell= %g  F_latt= %g  I= %g", fast, slow, p.h,
         p.k, p.l, p.F_cell, p.F_latt, p.F_cell * p.F_cell * p.F_latt * p.F_latt);
     say(&out, "     polar= %.15g omega= %.15g capfrac= %.15g",
-        sc->nopolar ? 1.0
-                    : nb_polarization(sc->polarization, source->incident, ray.direction,
-                                      sc->polar_axis),
+        sc->beam.nopolar ? 1.0
+                         : nb_polarization(sc->beam.polarization, source->incident,
+                                           ray.direction, sc->beam.polar_axis),
         ray.omega, ray.capture);
-    say(&out, "     pixel= %.15g", image[(size_t)slow * det->fpixels + fast]);
+    say(&out, "     pixel= %.15g", image[(size_t)slow * panel->columns + fast]);
     say(&out, "     real-space cell vectors (A): a= %g %g %g  b= %g %g %g  c= %g %g %g",
         cell->a.x * 1e10, cell->a.y * 1e10, cell->a.z * 1e10, cell->b.x * 1e10,
         cell->b.y * 1e10, cell->b.z * 1e10, cell->c.x * 1e10, cell->c.y * 1e10,

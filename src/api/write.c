@@ -169,7 +169,7 @@ static nb_status add_png(outputs *o, nb_error *err)
                           o->meta.fast,
                           o->meta.slow,
                           &cfg->png,
-                          &m->scene.det,
+                          m->scene.panels,
                           m->wavelength_A * 1e-10,
                           cfg->png.show ? cfg->adc_offset : 0};
     nb_preview_options preview = nb_preview_of(&cfg->png);

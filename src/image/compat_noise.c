@@ -98,14 +98,14 @@ nb_compat_noise *nb_noise_compat_start(const nb_noise_options *options, nb_error
 int64_t nb_noise_compat_rows(nb_compat_noise *stream, const float *image,
                              const nb_scene *scene, int first, int rows, uint16_t *out)
 {
-    const nb_detector *det = &scene->det;
-    size_t stride = (size_t)det->fpixels;
+    const nb_raster *raster = &scene->raster;
+    size_t stride = (size_t)raster->columns;
     int64_t clipped = 0;
     memset(out, 0, (size_t)rows * stride * sizeof *out);
     for (int s = first; s < first + rows; s++, out += stride) {
-        if (s < det->roi_smin || s > det->roi_smax)
+        if (s < raster->roi.smin || s > raster->roi.smax)
             continue;
-        for (int f = det->roi_fmin; f <= det->roi_fmax; f++) {
+        for (int f = raster->roi.fmin; f <= raster->roi.fmax; f++) {
             double adu = poisson(stream, image[(size_t)s * stride + (size_t)f]) +
                          stream->adc_offset;
             int overload = adu > 65535.0;
@@ -124,7 +124,7 @@ nb_status nb_noise_compat(const float *image, const nb_scene *scene,
     int64_t clipped;
     if (!stream)
         return NB_ERR_NOMEM;
-    clipped = nb_noise_compat_rows(stream, image, scene, 0, scene->det.spixels, out);
+    clipped = nb_noise_compat_rows(stream, image, scene, 0, scene->raster.rows, out);
     if (overloads)
         *overloads = clipped;
     nb_free(stream);

@@ -18,15 +18,15 @@ static float settled_mean(const nb_scene *scene, const nb_noise_options *options
                           size_t pixel, float mean)
 {
     const nb_poisson_key key = {(uint64_t)options->seed, pixel, options->frame};
-    const size_t columns = (size_t)scene->det.fpixels;
-    const uint8_t *mask = scene->det.mask;
+    const size_t columns = (size_t)scene->raster.columns;
+    const uint8_t *mask = scene->raster.mask;
     int doubt;
     float exact;
     nb_poisson_doubt(mean, &key, options->error, &doubt);
     if (!doubt || (mask && !mask[pixel]))
         return mean;
-    exact =
-        (float)nb_pixel_intensity(scene, (int)(pixel % columns), (int)(pixel / columns));
+    exact = (float)nb_pixel_intensity(scene, scene->panels, scene->sensors,
+                                      (int)(pixel % columns), (int)(pixel / columns));
     return nb_noise_same(mean, exact) ? exact : mean;
 }
 
@@ -103,17 +103,18 @@ nb_status nb_noise_check(nb_error *err)
 int64_t nb_noise_rows(const float *image, const nb_scene *scene,
                       const nb_noise_options *options, int first, int rows, uint16_t *out)
 {
-    const nb_detector *det = &scene->det;
+    const nb_raster *raster = &scene->raster;
     nb_noise_block_fn *block = nb_image_kernels_widest()->noise;
-    size_t stride = (size_t)det->fpixels;
+    size_t stride = (size_t)raster->columns;
     int64_t clipped = 0;
     for (int s = first; s < first + rows; s++, out += stride) {
-        int whole = det->roi_fmin == 0 && det->roi_fmax == det->fpixels - 1;
-        int inside = s >= det->roi_smin && s <= det->roi_smax;
+        int whole = raster->roi.fmin == 0 && raster->roi.fmax == raster->columns - 1;
+        int inside = s >= raster->roi.smin && s <= raster->roi.smax;
         if (!inside || !whole)
             memset(out, 0, stride * sizeof *out);
-        for (int f = det->roi_fmin; inside && f <= det->roi_fmax; f += NB_NOISE_BLOCK) {
-            int left = det->roi_fmax - f + 1;
+        for (int f = raster->roi.fmin; inside && f <= raster->roi.fmax;
+             f += NB_NOISE_BLOCK) {
+            int left = raster->roi.fmax - f + 1;
             const noise_run run = {image, scene, options, (size_t)s * stride + (size_t)f,
                                    left < NB_NOISE_BLOCK ? left : NB_NOISE_BLOCK};
             clipped += noisy_run(block, &run, out + f);
@@ -126,16 +127,17 @@ nb_status nb_noise(const float *image, const nb_scene *scene,
                    const nb_noise_options *options, uint16_t *out, int64_t *overloads,
                    nb_error *err)
 {
-    const nb_detector *det = &scene->det;
+    const nb_raster *raster = &scene->raster;
     int64_t clipped = 0;
-    int threads = nb_image_threads(options->threads, (int64_t)det->fpixels * det->spixels);
+    int threads =
+        nb_image_threads(options->threads, (int64_t)raster->columns * raster->rows);
     (void)err;
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 16) num_threads(threads) reduction(+ : clipped)
 #endif
-    for (int s = 0; s < det->spixels; s++)
+    for (int s = 0; s < raster->rows; s++)
         clipped += nb_noise_rows(image, scene, options, s, 1,
-                                 out + (size_t)s * (size_t)det->fpixels);
+                                 out + (size_t)s * (size_t)raster->columns);
     (void)threads;
     if (overloads)
         *overloads = clipped;
@@ -156,7 +158,7 @@ int64_t nb_noise_rows(const float *image, const nb_scene *scene,
     (void)image;
     (void)options;
     (void)first;
-    memset(out, 0, (size_t)rows * (size_t)scene->det.fpixels * sizeof *out);
+    memset(out, 0, (size_t)rows * (size_t)scene->raster.columns * sizeof *out);
     return 0;
 }
 

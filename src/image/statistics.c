@@ -173,14 +173,14 @@ static void summarise(const region *r, int threads, nb_stats *stats)
 
 static region region_of(const nb_scene *scene)
 {
-    const nb_detector *det = &scene->det;
+    const nb_raster *raster = &scene->raster;
     const region r = {NULL,
-                      det->mask,
-                      (size_t)det->fpixels,
-                      det->roi_fmin,
-                      det->roi_fmax - det->roi_fmin + 1,
-                      det->roi_smin,
-                      det->roi_smax - det->roi_smin + 1,
+                      raster->mask,
+                      (size_t)raster->columns,
+                      raster->roi.fmin,
+                      raster->roi.fmax - raster->roi.fmin + 1,
+                      raster->roi.smin,
+                      raster->roi.smax - raster->roi.smin + 1,
                       NULL};
     return r;
 }

@@ -10,7 +10,7 @@
 #include "text.h"
 
 /* Six integers, then newline and form feed; NULL when it reads otherwise. */
-static const char *read_header(const char *p, const char *end, nb_sf_table *t)
+static const char *read_header(const char *p, const char *end, nb_factor_file *t)
 {
     int *limits[6] = {&t->hmin, &t->hmax, &t->kmin, &t->kmax, &t->lmin, &t->lmax};
     for (int i = 0; i < 6; i++) {
@@ -26,7 +26,7 @@ static const char *read_header(const char *p, const char *end, nb_sf_table *t)
     return end - p >= 2 && p[0] == '\n' && p[1] == '\f' ? p + 2 : NULL;
 }
 
-static uint64_t padded_bytes(const nb_sf_table *t)
+static uint64_t padded_bytes(const nb_factor_file *t)
 {
     return (uint64_t)(t->hmax - t->hmin + 2) * (uint64_t)(t->kmax - t->kmin + 2) *
            (uint64_t)(t->lmax - t->lmin + 2) * sizeof(double);
@@ -48,8 +48,8 @@ typedef struct origin {
 } origin;
 
 /** One plane of h, whose rows are one value longer than the table's. */
-static nb_status copy_plane(const double *plane, int h, const char *name, nb_sf_table *t,
-                            nb_error *err)
+static nb_status copy_plane(const double *plane, int h, const char *name,
+                            nb_factor_file *t, nb_error *err)
 {
     int nk = t->kmax - t->kmin + 1, nl = t->lmax - t->lmin + 1;
     double *row = t->F + (size_t)h * (size_t)nk * (size_t)nl;
@@ -63,7 +63,7 @@ static nb_status copy_plane(const double *plane, int h, const char *name, nb_sf_
     return NB_OK;
 }
 
-static nb_status read_box(const origin *from, uint64_t offset, nb_sf_table *t,
+static nb_status read_box(const origin *from, uint64_t offset, nb_factor_file *t,
                           nb_error *err)
 {
     int nh = t->hmax - t->hmin + 1;
@@ -79,7 +79,7 @@ static nb_status read_box(const origin *from, uint64_t offset, nb_sf_table *t,
 }
 
 /** The limits into *t, and where the values begin. */
-static nb_status read_limits(const origin *from, nb_sf_table *t, uint64_t *values,
+static nb_status read_limits(const origin *from, nb_factor_file *t, uint64_t *values,
                              nb_error *err)
 {
     char head[NB_FDUMP_HEADER];
@@ -94,7 +94,7 @@ static nb_status read_limits(const origin *from, nb_sf_table *t, uint64_t *value
             "not a structure-factor dump: six index limits, newline and form "
             "feed must come first");
     *values = (uint64_t)(end - head);
-    if ((st = nb_sf_table_check(t, from->name, err)))
+    if ((st = nb_factor_file_check(t, from->name, err)))
         return st;
     if (padded_bytes(t) == from->bytes - *values)
         return NB_OK;
@@ -107,22 +107,22 @@ static nb_status read_limits(const origin *from, nb_sf_table *t, uint64_t *value
 }
 
 nb_status nb_fdump_read(nb_fdump_source source, void *user, uint64_t bytes,
-                        const char *name, nb_sf_table *out, nb_error *err)
+                        const char *name, nb_factor_file *out, nb_error *err)
 {
     const origin from = {source, user, bytes, name};
-    nb_sf_table t = {0};
+    nb_factor_file t = {0};
     uint64_t values = 0;
     nb_status status = read_limits(&from, &t, &values, err);
     memset(out, 0, sizeof *out);
     if (status == NB_OK)
-        status = nb_sf_table_alloc(&t, name, err);
+        status = nb_factor_file_alloc(&t, name, err);
     if (status == NB_OK)
         status = read_box(&from, values, &t, err);
     if (status != NB_OK) {
         nb_free(t.F);
         return status;
     }
-    t.reflections = nb_sf_table_voxels(&t);
+    t.reflections = nb_factor_file_voxels(&t);
     *out = t;
     return NB_OK;
 }
@@ -136,19 +136,19 @@ static nb_status from_memory(void *user, uint64_t offset, void *out, size_t byte
     return NB_OK;
 }
 
-nb_status nb_fdump_parse(const void *data, size_t n, const char *name, nb_sf_table *out,
-                         nb_error *err)
+nb_status nb_fdump_parse(const void *data, size_t n, const char *name,
+                         nb_factor_file *out, nb_error *err)
 {
     return nb_fdump_read(from_memory, (void *)(uintptr_t)data, n, name, out, err);
 }
 
-size_t nb_fdump_header(const nb_sf_table *t, char out[NB_FDUMP_HEADER])
+size_t nb_fdump_header(const nb_factor_file *t, char out[NB_FDUMP_HEADER])
 {
     return (size_t)snprintf(out, NB_FDUMP_HEADER, "%d %d %d %d %d %d\n\f", t->hmin,
                             t->hmax, t->kmin, t->kmax, t->lmin, t->lmax);
 }
 
-nb_status nb_fdump_write(const nb_sf_table *t, nb_fdump_sink sink, void *user,
+nb_status nb_fdump_write(const nb_factor_file *t, nb_fdump_sink sink, void *user,
                          nb_error *err)
 {
     int nh = t->hmax - t->hmin + 1, nk = t->kmax - t->kmin + 1;

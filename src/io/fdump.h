@@ -6,7 +6,7 @@
 #ifndef NB_IO_FDUMP_H
 #define NB_IO_FDUMP_H
 
-#include "sf_table.h"
+#include "factor_file.h"
 
 #define NB_FDUMP_HEADER 96 /* bytes that hold any header, NUL included */
 
@@ -20,20 +20,20 @@ typedef nb_status (*nb_fdump_source)(void *user, uint64_t offset, void *out, siz
 
 /** Read a dump of `bytes` bytes, plane by plane.  The two separator bytes are taken literally and
  * the length must match exactly; every value in the box must be finite; the extra planes are
- * ignored.  *out is the caller's (nb_sf_table_free), zero on error.
+ * ignored.  *out is the caller's (nb_factor_file_free), zero on error.
  * Errors: NB_ERR_INPUT, NB_ERR_NOMEM, the source's. */
 nb_status nb_fdump_read(nb_fdump_source source, void *user, uint64_t bytes,
-                        const char *name, nb_sf_table *out, nb_error *err);
+                        const char *name, nb_factor_file *out, nb_error *err);
 
 /** As nb_fdump_read, from n bytes in memory. */
-nb_status nb_fdump_parse(const void *data, size_t n, const char *name, nb_sf_table *out,
-                         nb_error *err);
+nb_status nb_fdump_parse(const void *data, size_t n, const char *name,
+                         nb_factor_file *out, nb_error *err);
 
 /** The header of a dump with its two separator bytes and a NUL; returns its length. */
-size_t nb_fdump_header(const nb_sf_table *table, char out[NB_FDUMP_HEADER]);
+size_t nb_fdump_header(const nb_factor_file *table, char out[NB_FDUMP_HEADER]);
 
 /** Hand the whole dump to sink, header first, then one plane of h a call. */
-nb_status nb_fdump_write(const nb_sf_table *table, nb_fdump_sink sink, void *user,
+nb_status nb_fdump_write(const nb_factor_file *table, nb_fdump_sink sink, void *user,
                          nb_error *err);
 
 #endif

@@ -124,7 +124,7 @@ static nb_status read_list(hkl_reader *r, reflection *list, size_t *count)
     return status;
 }
 
-static void find_limits(const reflection *list, size_t n, nb_sf_table *t)
+static void find_limits(const reflection *list, size_t n, nb_factor_file *t)
 {
     int *min[3] = {&t->hmin, &t->kmin, &t->lmin};
     int *max[3] = {&t->hmax, &t->kmax, &t->lmax};
@@ -140,9 +140,9 @@ static void find_limits(const reflection *list, size_t n, nb_sf_table *t)
     }
 }
 
-static void fill_box(const reflection *list, size_t n, double default_F, nb_sf_table *t)
+static void fill_box(const reflection *list, size_t n, double default_F, nb_factor_file *t)
 {
-    int64_t voxels = nb_sf_table_voxels(t);
+    int64_t voxels = nb_factor_file_voxels(t);
     int64_t nk = t->kmax - t->kmin + 1, nl = t->lmax - t->lmin + 1;
     for (int64_t i = 0; i < voxels; i++)
         t->F[i] = default_F;
@@ -155,7 +155,7 @@ static void fill_box(const reflection *list, size_t n, double default_F, nb_sf_t
 }
 
 nb_status nb_hkl_parse(const char *data, size_t n, const char *name, double default_F,
-                       nb_sf_table *out, nb_error *err)
+                       nb_factor_file *out, nb_error *err)
 {
     hkl_reader r = {nb_text_body(data, data + n), data + n, name, 0, err};
     size_t count = 0;
@@ -168,7 +168,7 @@ nb_status nb_hkl_parse(const char *data, size_t n, const char *name, double defa
     status = read_list(&r, list, &count);
     if (status == NB_OK) {
         find_limits(list, count, out);
-        status = nb_sf_table_alloc(out, name, err);
+        status = nb_factor_file_alloc(out, name, err);
     }
     if (status == NB_OK)
         fill_box(list, count, default_F, out);

@@ -3,7 +3,7 @@
 #ifndef NB_IO_HKL_H
 #define NB_IO_HKL_H
 
-#include "sf_table.h"
+#include "factor_file.h"
 
 /** Parse n bytes of text into the smallest box that holds every reflection.
  *
@@ -13,9 +13,9 @@
  * are not interpreted; a seventh column is an error.  P1 as written: no symmetry mates
  * are made.  Of duplicates the last wins.  default_F fills the voxels without a line.
  *
- * name: the file, for messages.  *out is the caller's (nb_sf_table_free), zero on error.
+ * name: the file, for messages.  *out is the caller's (nb_factor_file_free), zero on error.
  * Errors: NB_ERR_INPUT with the line, NB_ERR_NOMEM.  Source: docs/formats.md. */
 nb_status nb_hkl_parse(const char *data, size_t n, const char *name, double default_F,
-                       nb_sf_table *out, nb_error *err);
+                       nb_factor_file *out, nb_error *err);
 
 #endif

@@ -10,60 +10,62 @@
 
 static nb_status set_roi(const nb_config *cfg, nb_detector *det, nb_error *err)
 {
-    det->roi_fmin = det->roi_smin = 0;
-    det->roi_fmax = det->fpixels - 1;
-    det->roi_smax = det->spixels - 1;
+    det->roi.fmin = det->roi.smin = 0;
+    det->roi.fmax = det->panel.columns - 1;
+    det->roi.smax = det->panel.rows - 1;
     if (!cfg->roi_set)
         return NB_OK;
-    if (cfg->roi[0] < 0 || cfg->roi[1] >= det->fpixels || cfg->roi[2] < 0 ||
-        cfg->roi[3] >= det->spixels || cfg->roi[0] > cfg->roi[1] ||
+    if (cfg->roi[0] < 0 || cfg->roi[1] >= det->panel.columns || cfg->roi[2] < 0 ||
+        cfg->roi[3] >= det->panel.rows || cfg->roi[0] > cfg->roi[1] ||
         cfg->roi[2] > cfg->roi[3])
         return nb_fail(
             err, NB_ERR_INPUT,
             "-roi %d %d %d %d: must be min <= max, inside 0 %d 0 %d (both ends "
             "are rendered)",
-            cfg->roi[0], cfg->roi[1], cfg->roi[2], cfg->roi[3], det->fpixels - 1,
-            det->spixels - 1);
-    det->roi_fmin = cfg->roi[0];
-    det->roi_fmax = cfg->roi[1];
-    det->roi_smin = cfg->roi[2];
-    det->roi_smax = cfg->roi[3];
+            cfg->roi[0], cfg->roi[1], cfg->roi[2], cfg->roi[3], det->panel.columns - 1,
+            det->panel.rows - 1);
+    det->roi.fmin = cfg->roi[0];
+    det->roi.fmax = cfg->roi[1];
+    det->roi.smin = cfg->roi[2];
+    det->roi.smax = cfg->roi[3];
     return NB_OK;
 }
 
 /** Axes for a detector bent round the sample: across the beam, along fast and slow. */
-static nb_status set_curvature(nb_detector *det, nb_error *err)
+static nb_status set_curvature(nb_panel *panel, nb_error *err)
 {
-    nb_vec3 f = nb_sub(det->fast, nb_scale(nb_dot(det->fast, det->beam), det->beam)), s;
+    nb_vec3 f = nb_sub(panel->fast,
+                       nb_scale(nb_dot(panel->fast, panel->beam), panel->beam)),
+            s;
     if (nb_norm(f) < 1e-9)
         return nb_fail(
             err, NB_ERR_INPUT,
             "-curved_det: the fast axis is along the beam; it must be across the beam");
     f = nb_unit(f);
-    s = nb_sub(det->slow, nb_scale(nb_dot(det->slow, det->beam), det->beam));
-    s = nb_sub(s, nb_scale(nb_dot(det->slow, f), f));
+    s = nb_sub(panel->slow, nb_scale(nb_dot(panel->slow, panel->beam), panel->beam));
+    s = nb_sub(s, nb_scale(nb_dot(panel->slow, f), f));
     if (nb_norm(s) < 1e-9)
         return nb_fail(
             err, NB_ERR_INPUT,
             "-curved_det: the slow axis is along the beam; it must be across the beam");
-    if (!(det->distance > 0))
+    if (!(panel->distance > 0))
         return nb_fail(err, NB_ERR_INPUT,
                        "-curved_det: the detector must be downstream of the sample");
-    det->curved_fast = f;
-    det->curved_slow = nb_unit(s);
+    panel->curved_fast = f;
+    panel->curved_slow = nb_unit(s);
     return NB_OK;
 }
 
-static void set_sensor(const nb_config *cfg, const nb_hooks *hooks, nb_detector *det)
+static void set_sensor(const nb_config *cfg, const nb_hooks *hooks, nb_sensor *sensor)
 {
     double thick = nb_or(cfg->thick_um, 0) * NB_UM;
     double depth = cfg->abs_um * NB_UM; /* NaN unset */
     int transparent = depth == 0 || isinf(depth);
     nb_sampling layers = nb_sample_layers(transparent ? 0 : thick, cfg->thick_steps);
-    det->layers = layers.count;
-    det->layer_step = layers.step;
-    det->absorb = layers.range > 0;
-    if (!det->absorb)
+    sensor->layers = layers.count;
+    sensor->layer_step = layers.step;
+    sensor->absorb = layers.range > 0;
+    if (!sensor->absorb)
         return;
     if (isnan(depth)) {
         char line[128];
@@ -74,10 +76,10 @@ static void set_sensor(const nb_config *cfg, const nb_hooks *hooks, nb_detector 
         if (hooks && hooks->notice)
             hooks->notice(hooks->user, line);
     }
-    det->mu = 1.0 / depth;
-    det->mean_depth = cfg->layer_depth == NB_LAYER_UNSET
-                          ? !cfg->compat
-                          : cfg->layer_depth == NB_LAYER_MEAN;
+    sensor->mu = 1.0 / depth;
+    sensor->mean_depth = cfg->layer_depth == NB_LAYER_UNSET
+                             ? !cfg->compat
+                             : cfg->layer_depth == NB_LAYER_MEAN;
 }
 
 /** A typed normal that points upstream puts the detector there, unless -pix0_vector does not. */
@@ -94,31 +96,32 @@ static void say_upstream(const nb_config *cfg, const nb_geometry *g, const nb_ho
 nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *g,
                             const nb_hooks *hooks, nb_detector *det, nb_error *err)
 {
+    nb_panel *panel = &det->panel;
     nb_status st;
     memset(det, 0, sizeof *det);
-    det->fpixels = g->fpixels;
-    det->spixels = g->spixels;
-    det->pixel = g->pixel;
-    det->fast = g->fast;
-    det->slow = g->slow;
-    det->normal = g->normal;
-    det->beam = g->beam;
-    det->pix0 = g->pix0;
-    det->distance = g->distance;
-    det->close_distance = g->close_distance;
-    det->Fbeam = g->Fbeam;
-    det->Sbeam = g->Sbeam;
-    det->curved = cfg->curved != 0;
-    det->exact_omega = det->curved && cfg->curved_omega == NB_OMEGA_EXACT;
-    if (cfg->curved_omega == NB_OMEGA_EXACT && !det->curved && hooks && hooks->notice)
+    panel->columns = g->fpixels;
+    panel->rows = g->spixels;
+    panel->pixel_fast = panel->pixel_slow = g->pixel;
+    panel->fast = g->fast;
+    panel->slow = g->slow;
+    panel->normal = g->normal;
+    panel->beam = g->beam;
+    panel->pix0 = g->pix0;
+    panel->distance = g->distance;
+    panel->close_distance = g->close_distance;
+    panel->Fbeam = g->Fbeam;
+    panel->Sbeam = g->Sbeam;
+    panel->curved = cfg->curved != 0;
+    panel->exact_omega = panel->curved && cfg->curved_omega == NB_OMEGA_EXACT;
+    if (cfg->curved_omega == NB_OMEGA_EXACT && !panel->curved && hooks && hooks->notice)
         hooks->notice(hooks->user, "-curved_omega has no effect without -curved_det");
-    det->point_pixel = cfg->point_pixel != 0;
-    det->pixel_area = g->pixel * g->pixel;
-    if (cfg->compat && det->point_pixel && !det->curved)
-        det->pixel_area = 1.0; /* legacy: photons per steradian-like unit */
+    panel->point_pixel = cfg->point_pixel != 0;
+    panel->pixel_area = g->pixel * g->pixel;
+    if (cfg->compat && panel->point_pixel && !panel->curved)
+        panel->pixel_area = 1.0; /* legacy: photons per steradian-like unit */
     if ((st = set_roi(cfg, det, err)))
         return st;
     say_upstream(cfg, g, hooks);
-    set_sensor(cfg, hooks, det);
-    return det->curved ? set_curvature(det, err) : NB_OK;
+    set_sensor(cfg, hooks, &det->sensor);
+    return panel->curved ? set_curvature(panel, err) : NB_OK;
 }

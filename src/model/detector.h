@@ -31,7 +31,14 @@ nb_status nb_geometry_build(const nb_config *cfg, nb_geometry *out, nb_error *er
 /** Name of a convention as its flag spells it. */
 const char *nb_convention_name(nb_convention convention);
 
-/** Fill det from the geometry and the detector options of cfg, mask not included.
+/** The detector of a configuration: one panel. */
+typedef struct nb_detector {
+    nb_panel panel;
+    nb_sensor sensor;
+    nb_region roi;
+} nb_detector;
+
+/** Fill det from the geometry and the detector options of cfg.
  * Errors (NB_ERR_INPUT): ROI off the detector, curved detector with an axis along the beam.
  * A notice goes through hooks when a default depth is taken. */
 nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *geometry,

@@ -39,11 +39,11 @@ static void reciprocal(const nb_orientation *u, nb_vec3 out[3])
 
 /** What the crystal has in common with itself moved by x: the Fourier transform of its lattice
  * function, 1 at x = 0. */
-static double overlap(const nb_scene *sc, const spot *p, nb_vec3 x)
+static double overlap(const nb_lattice *lattice, const spot *p, nb_vec3 x)
 {
     double u = nb_dot(x, p->astar), v = nb_dot(x, p->bstar), w = nb_dot(x, p->cstar);
-    double r = sqrt((u * u + v * v + w * w) / sc->fudge), z;
-    switch (sc->shape) {
+    double r = sqrt((u * u + v * v + w * w) / lattice->fudge), z;
+    switch (lattice->shape) {
     case NB_LATTICE_ROUND:
         return r < 1 ? 1 - 1.5 * r + 0.5 * r * r * r : 0;
     case NB_LATTICE_GAUSS:
@@ -57,59 +57,59 @@ static double overlap(const nb_scene *sc, const spot *p, nb_vec3 x)
 }
 
 /** How far out the overlap is worth a look, in units of the crystal. */
-static double reach(const nb_scene *sc)
+static double reach(const nb_lattice *lattice)
 {
-    double g = sqrt(sc->fudge);
-    return sc->shape == NB_LATTICE_SQUARE  ? 1
-           : sc->shape == NB_LATTICE_ROUND ? g
-           : sc->shape == NB_LATTICE_GAUSS ? 1.3 * g
-                                           : 3 * g;
+    double g = sqrt(lattice->fudge);
+    return lattice->shape == NB_LATTICE_SQUARE  ? 1
+           : lattice->shape == NB_LATTICE_ROUND ? g
+           : lattice->shape == NB_LATTICE_GAUSS ? 1.3 * g
+                                                : 3 * g;
 }
 
-static nb_vec3 direction(const nb_detector *det, double F, double S)
+static nb_vec3 direction(const nb_panel *panel, double F, double S)
 {
-    return nb_unit(nb_detector_point(det, F, S, 0));
+    return nb_unit(nb_panel_point(panel, F, S, 0));
 }
 
 /** The spot at (F, S) with n sub-pixels along the edge of a pixel. */
 static spot spot_at(const nb_scene *sc, const nb_orientation *u, double F, double S, int n)
 {
-    const nb_detector *det = &sc->det;
-    double h = det->pixel / 2, k = 1 / (sc->sources[0].lambda * n);
+    const nb_panel *panel = sc->panels;
+    double h = panel->pixel_fast / 2, k = 1 / (sc->beam.sources[0].lambda * n);
     nb_vec3 r[3];
     spot p;
     reciprocal(u, r);
-    p.towards = direction(det, F, S);
-    p.step_f = nb_scale(k, nb_sub(direction(det, F + h, S), direction(det, F - h, S)));
-    p.step_s = nb_scale(k, nb_sub(direction(det, F, S + h), direction(det, F, S - h)));
+    p.towards = direction(panel, F, S);
+    p.step_f = nb_scale(k, nb_sub(direction(panel, F + h, S), direction(panel, F - h, S)));
+    p.step_s = nb_scale(k, nb_sub(direction(panel, F, S + h), direction(panel, F, S - h)));
     p.fast = nb_cross(p.step_s, p.towards);
     p.fast = nb_scale(1 / nb_dot(p.fast, p.step_f), p.fast);
     p.slow = nb_cross(p.towards, p.step_f);
     p.slow = nb_scale(1 / nb_dot(p.slow, p.step_s), p.slow);
-    p.astar = nb_scale(1 / sc->N[0], r[0]);
-    p.bstar = nb_scale(1 / sc->N[1], r[1]);
-    p.cstar = nb_scale(1 / sc->N[2], r[2]);
+    p.astar = nb_scale(1 / sc->lattice.N[0], r[0]);
+    p.bstar = nb_scale(1 / sc->lattice.N[1], r[1]);
+    p.cstar = nb_scale(1 / sc->lattice.N[2], r[2]);
     return p;
 }
 
 /** Length of the crystal along the beam that makes the spot, m: 1/length is its rocking width. */
-static double depth(const nb_scene *sc, const spot *p)
+static double depth(const nb_lattice *lattice, const spot *p)
 {
     double across =
         fmax(fabs(nb_dot(p->towards, p->astar)),
              fmax(fabs(nb_dot(p->towards, p->bstar)), fabs(nb_dot(p->towards, p->cstar))));
-    double far = reach(sc) / across, sum = 0;
+    double far = reach(lattice) / across, sum = 0;
     enum { STEPS = 64 };
     for (int i = 0; i < STEPS; i++)
-        sum += overlap(sc, p, nb_scale((i + 0.5) / STEPS * far, p->towards));
+        sum += overlap(lattice, p, nb_scale((i + 0.5) / STEPS * far, p->towards));
     return 2 * far * sum / STEPS;
 }
 
 /** How bright the spot is when its lattice point is so far (1/m) from the sphere. */
-static double brightness(const nb_scene *sc, double excitation, double length)
+static double brightness(const nb_lattice *lattice, double excitation, double length)
 {
     double x = NB_PI * excitation * length, s = fabs(x) < 1e-6 ? 1 : sin(x) / x;
-    return sc->shape == NB_LATTICE_SQUARE ? s * s : exp(-x * x / NB_PI);
+    return lattice->shape == NB_LATTICE_SQUARE ? s * s : exp(-x * x / NB_PI);
 }
 
 /** The orientations and sources that light the spot which the orientation u and the first source
@@ -117,8 +117,9 @@ static double brightness(const nb_scene *sc, double excitation, double length)
 static double list_terms(const nb_scene *sc, const spot *p, const nb_orientation *u,
                          term *list, int *count)
 {
-    const nb_source *first = &sc->sources[0];
-    double length = depth(sc, p), all = (double)sc->n_orientations * sc->n_sources;
+    const nb_source *first = &sc->beam.sources[0];
+    double length = depth(&sc->lattice, p),
+           all = (double)sc->lattice.n_orientations * sc->beam.n_sources;
     double stride = fmax(1, all / MOST_LOOKED), keep = 1;
     int64_t seen = 0;
     nb_vec3 q = nb_scale(1 / first->lambda, nb_sub(p->towards, first->incident));
@@ -126,14 +127,14 @@ static double list_terms(const nb_scene *sc, const spot *p, const nb_orientation
     *count = 0;
     for (double at = 0; at < all; at += stride) {
         int64_t i = (int64_t)at;
-        const nb_source *s = &sc->sources[i % sc->n_sources];
+        const nb_source *s = &sc->beam.sources[i % sc->beam.n_sources];
         nb_vec3 r[3], v;
         double size, w;
-        reciprocal(&sc->orientations[i / sc->n_sources], r);
+        reciprocal(&sc->lattice.orientations[i / sc->beam.n_sources], r);
         v = nb_add(nb_add(nb_scale(h, r[0]), nb_scale(k, r[1])), nb_scale(l, r[2]));
         v = nb_add(s->incident, nb_scale(s->lambda, v));
         size = nb_norm(v);
-        w = s->weight * brightness(sc, (size - 1) / s->lambda, length);
+        w = s->weight * brightness(&sc->lattice, (size - 1) / s->lambda, length);
         if (!(w > 1e-3) || seen++ % (int64_t)keep)
             continue;
         if (*count == MOST_TERMS) { /* go on with every second one */
@@ -166,18 +167,19 @@ static double coherence(const term *list, int count, double stride, int m, int k
 }
 
 /** The largest shift along one edge that the crystal overlaps with. */
-static int farthest(const nb_scene *sc, const nb_orientation *u, nb_vec3 step)
+static int farthest(const nb_lattice *lattice, const nb_orientation *u, nb_vec3 step)
 {
-    double n = reach(sc) * (sc->N[0] * fabs(nb_dot(u->a, step)) +
-                            sc->N[1] * fabs(nb_dot(u->b, step)) +
-                            sc->N[2] * fabs(nb_dot(u->c, step)));
+    double n = reach(lattice) * (lattice->N[0] * fabs(nb_dot(u->a, step)) +
+                                 lattice->N[1] * fabs(nb_dot(u->b, step)) +
+                                 lattice->N[2] * fabs(nb_dot(u->c, step)));
     return n < 1e4 ? (int)n : 10000;
 }
 
 /** Mean square of the relative error of the spot's photons. */
 static double spot_error(const nb_scene *sc, const spot *p, const nb_orientation *u)
 {
-    int fast = farthest(sc, u, p->step_f), slow = farthest(sc, u, p->step_s), count;
+    int fast = farthest(&sc->lattice, u, p->step_f),
+        slow = farthest(&sc->lattice, u, p->step_s), count;
     double shifts = (fast + 1.0) * (2.0 * slow + 1), sum = 0, stride;
     int every = (int)ceil(sqrt(fmax(1, shifts / MOST_SHIFTS)));
     term list[MOST_TERMS];
@@ -187,7 +189,7 @@ static double spot_error(const nb_scene *sc, const spot *p, const nb_orientation
     for (int m = 0; m <= fast; m += every)
         for (int k = m ? -slow : 1; k <= slow; k += every) {
             nb_vec3 x = nb_add(nb_scale(m, p->fast), nb_scale(k, p->slow));
-            double common = overlap(sc, p, x);
+            double common = overlap(&sc->lattice, p, x);
             if (fabs(common) > 1e-3)
                 sum += 2 * common * common * coherence(list, count, stride, m, k);
         }
@@ -202,15 +204,16 @@ static int ascending(const void *a, const void *b)
 
 double nb_sampling_error(const nb_scene *sc, int oversample)
 {
-    const nb_detector *det = &sc->det;
-    const nb_orientation *u =
-        &sc->orientations[(size_t)(sc->n_phi / 2) * (size_t)sc->n_domains];
+    const nb_raster *raster = &sc->raster;
+    const nb_panel *panel = sc->panels;
+    const nb_orientation *u = &sc->lattice.orientations[(size_t)(sc->lattice.n_phi / 2) *
+                                                        (size_t)sc->lattice.n_domains];
     double errors[GRID * GRID];
     for (int i = 0; i < GRID * GRID; i++) {
         double f = (i % GRID + 0.5) / GRID, s = (i / GRID + 0.5) / GRID;
-        double F = det->roi_fmin + f * (det->roi_fmax - det->roi_fmin + 1);
-        double S = det->roi_smin + s * (det->roi_smax - det->roi_smin + 1);
-        spot p = spot_at(sc, u, F * det->pixel, S * det->pixel, oversample);
+        double F = raster->roi.fmin + f * (raster->roi.fmax - raster->roi.fmin + 1);
+        double S = raster->roi.smin + s * (raster->roi.smax - raster->roi.smin + 1);
+        spot p = spot_at(sc, u, F * panel->pixel_fast, S * panel->pixel_slow, oversample);
         errors[i] = spot_error(sc, &p, u);
     }
     qsort(errors, GRID * GRID, sizeof *errors, ascending);

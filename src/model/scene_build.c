@@ -13,18 +13,39 @@
 
 enum { MAX_ORIENTATIONS = 50000000, MAX_AUTO_OVERSAMPLE = 100 };
 
+static nb_status build_detector(const nb_config *cfg, const nb_model_inputs *in,
+                                const nb_hooks *hooks, nb_model *m, nb_error *err)
+{
+    nb_scene *sc = &m->scene;
+    nb_detector *det = nb_alloc(1, sizeof *det, "detector", err);
+    nb_status st;
+    m->detector = det;
+    if (!det)
+        return NB_ERR_NOMEM;
+    st = nb_detector_build(cfg, &m->geometry, hooks, det, err);
+    sc->n_panels = 1;
+    sc->panels = &det->panel;
+    sc->sensors = &det->sensor;
+    sc->raster.columns = det->panel.columns;
+    sc->raster.rows = det->panel.rows;
+    sc->raster.pixels = (size_t)det->panel.columns * (size_t)det->panel.rows;
+    sc->raster.roi = det->roi;
+    sc->raster.mask = in->mask;
+    return st;
+}
+
 static nb_status build_sources(const nb_config *cfg, const nb_model_inputs *in,
                                nb_model *m, nb_error *err)
 {
     nb_scene *sc = &m->scene;
     nb_status st;
     if (in->sources) {
-        sc->n_sources = in->n_sources;
+        sc->beam.n_sources = in->n_sources;
         st = nb_beam_from_list(in->sources, in->n_sources, cfg->compat, &m->sources, err);
     } else {
-        st = nb_beam_grid(cfg, &m->geometry, &m->sources, &sc->n_sources, err);
+        st = nb_beam_grid(cfg, &m->geometry, &m->sources, &sc->beam.n_sources, err);
     }
-    sc->sources = m->sources;
+    sc->beam.sources = m->sources;
     return st;
 }
 
@@ -51,8 +72,8 @@ static void fill_orientations(const nb_config *cfg, nb_model *m, const nb_mat3 *
     nb_orientation start = {m->crystal.a, m->crystal.b, m->crystal.c};
     nb_vec3 axis = m->geometry.spindle;
     double middle = cfg->compat ? 0.0 : 0.5;
-    int i, j, n = m->scene.n_domains;
-    for (i = 0; i < m->scene.n_phi; i++) {
+    int i, j, n = m->scene.lattice.n_domains;
+    for (i = 0; i < m->scene.lattice.n_phi; i++) {
         double phi = m->phi0 + (m->phi_range > 0 ? (i + middle) * m->phi_step : 0);
         for (j = 0; j < n; j++) {
             nb_orientation *u = &m->orientations[(size_t)i * n + j];
@@ -81,22 +102,23 @@ static nb_status build_orientations(const nb_config *cfg, const nb_hooks *hooks,
     m->phi0 = nb_or(cfg->phi_deg, 0) * NB_DEG;
     m->phi_range = phi.range;
     m->phi_step = phi.step;
-    sc->n_phi = phi.count;
-    sc->n_domains = nb_mosaic_domains(m->mosaic.spread, cfg->mosaic_domains);
-    total = (double)sc->n_phi * sc->n_domains;
+    sc->lattice.n_phi = phi.count;
+    sc->lattice.n_domains = nb_mosaic_domains(m->mosaic.spread, cfg->mosaic_domains);
+    total = (double)sc->lattice.n_phi * sc->lattice.n_domains;
     if (total > MAX_ORIENTATIONS)
         return nb_fail(err, NB_ERR_INPUT,
                        "%d phi steps of %d mosaic domains are %.0f orientations (limit "
                        "%d); type fewer -phisteps or -mosaic_dom",
-                       sc->n_phi, sc->n_domains, total, MAX_ORIENTATIONS);
-    sc->n_orientations = sc->n_phi * sc->n_domains;
-    domains = nb_alloc((size_t)sc->n_domains, sizeof *domains, "mosaic domains", err);
-    m->orientations = nb_alloc((size_t)sc->n_orientations, sizeof *m->orientations,
-                               "orientations", err);
+                       sc->lattice.n_phi, sc->lattice.n_domains, total, MAX_ORIENTATIONS);
+    sc->lattice.n_orientations = sc->lattice.n_phi * sc->lattice.n_domains;
+    domains =
+        nb_alloc((size_t)sc->lattice.n_domains, sizeof *domains, "mosaic domains", err);
+    m->orientations = nb_alloc((size_t)sc->lattice.n_orientations,
+                               sizeof *m->orientations, "orientations", err);
     st = domains && m->orientations ? NB_OK : NB_ERR_NOMEM;
-    if (!st && !(st = nb_mosaic_draw(&m->mosaic, sc->n_domains, domains, err)))
+    if (!st && !(st = nb_mosaic_draw(&m->mosaic, sc->lattice.n_domains, domains, err)))
         fill_orientations(cfg, m, domains);
-    sc->orientations = m->orientations;
+    sc->lattice.orientations = m->orientations;
     nb_free(domains);
     return st;
 }
@@ -138,16 +160,17 @@ static void build_crystal_terms(const nb_config *cfg, const nb_model_inputs *in,
     nb_scene *sc = &m->scene;
     const double *N = m->crystal.N;
     int small = N[0] <= 2 || N[1] <= 2 || N[2] <= 2;
-    memcpy(sc->N, N, sizeof sc->N);
-    sc->shape = (int)cfg->shape;
-    sc->fudge = cfg->fudge;
-    nb_crystal_shape_metric(&m->crystal, cfg->compat, sc->radius2);
-    sc->sf = in->sf;
-    if (sc->sf.nh > 0 && !sc->sf.measured)
-        nb_sf_measure(&sc->sf);
-    sc->sf.interpolate = sc->sf.nh > 0 && (cfg->interpolate == NB_ON ||
-                                           (cfg->interpolate == NB_AUTO && small));
-    sc->dmin = cfg->dmin_A * NB_ANGSTROM;
+    memcpy(sc->lattice.N, N, sizeof sc->lattice.N);
+    sc->lattice.shape = (int)cfg->shape;
+    sc->lattice.fudge = cfg->fudge;
+    nb_crystal_shape_metric(&m->crystal, cfg->compat, sc->lattice.radius2);
+    sc->factors.table = in->table;
+    if (sc->factors.table.nh > 0 && !sc->factors.table.measured)
+        nb_factor_table_measure(&sc->factors.table);
+    sc->factors.table.interpolate =
+        sc->factors.table.nh > 0 &&
+        (cfg->interpolate == NB_ON || (cfg->interpolate == NB_AUTO && small));
+    sc->factors.dmin = cfg->dmin_A * NB_ANGSTROM;
 }
 
 /** Background and scale: each step adds F_bg^2 for every water molecule.  The blocks multiply the
@@ -157,8 +180,8 @@ static nb_status build_scale(const nb_config *cfg, nb_model *m, nb_error *err)
     const double F_water = 2.57; /* electrons, forward scattering of H2O in solution */
     nb_scene *sc = &m->scene;
     double w = cfg->water_um * NB_UM;
-    double steps = (double)sc->n_sources * sc->n_orientations * sc->oversample *
-                   (double)sc->oversample;
+    double steps = (double)sc->beam.n_sources * sc->lattice.n_orientations *
+                   sc->oversample * (double)sc->oversample;
     if (steps > 1e18)
         return nb_fail(err, NB_ERR_INPUT,
                        "%.3g steps per pixel are too many; type fewer sources, mosaic "
@@ -166,9 +189,9 @@ static nb_status build_scale(const nb_config *cfg, nb_model *m, nb_error *err)
                        steps);
     m->blocks = nb_crystal_blocks(cfg, &m->crystal);
     sc->background = F_water * F_water * w * w * w * 1e6 * NB_AVOGADRO / 18.0 / m->blocks;
-    sc->steps =
-        (int64_t)sc->n_sources * sc->n_orientations * sc->oversample * sc->oversample;
-    sc->intensity_scale = NB_R_E_SQR * m->fluence / (double)sc->steps * m->blocks;
+    sc->samples = (int64_t)sc->beam.n_sources * sc->lattice.n_orientations *
+                  sc->oversample * sc->oversample;
+    sc->intensity_scale = NB_R_E_SQR * m->fluence / (double)sc->samples * m->blocks;
     return NB_OK;
 }
 
@@ -179,21 +202,20 @@ static nb_status build_scene(const nb_config *cfg, const nb_model_inputs *in,
     nb_crystal_inputs crystal = {in->matrix, m->wavelength_A, in->default_seed};
     nb_status st;
     if ((st = nb_geometry_build(cfg, &m->geometry, err)) ||
-        (st = nb_detector_build(cfg, &m->geometry, hooks, &sc->det, err)) ||
+        (st = build_detector(cfg, in, hooks, m, err)) ||
         (st = nb_crystal_build(cfg, &crystal, hooks, &m->crystal, err)) ||
         (st = build_sources(cfg, in, m, err)) ||
         (st = build_orientations(cfg, hooks, m, err)))
         return st;
-    sc->det.mask = in->mask;
     m->auto_oversample = auto_oversample(m);
     if ((st = check_oversample(cfg, m, err)))
         return st;
     sc->oversample = cfg->oversample > 0 ? cfg->oversample : m->auto_oversample;
     sc->oversample_polar = cfg->oversample_polar;
     sc->oversample_omega = cfg->oversample_omega;
-    sc->polarization = cfg->polarization;
-    sc->polar_axis = m->geometry.polar;
-    sc->nopolar = cfg->nopolar;
+    sc->beam.polarization = cfg->polarization;
+    sc->beam.polar_axis = m->geometry.polar;
+    sc->beam.nopolar = cfg->nopolar;
     build_crystal_terms(cfg, in, m);
     return build_scale(cfg, m, err);
 }
@@ -215,6 +237,7 @@ void nb_model_free(nb_model *m)
 {
     if (!m)
         return;
+    nb_free(m->detector);
     nb_free(m->sources);
     nb_free(m->orientations);
     memset(m, 0, sizeof *m);
@@ -227,40 +250,42 @@ static double corner_angle(double x, double y, double z)
     return atan2(x * y, z * sqrt(x * x + y * y + z * z));
 }
 
-static double flat_solid_angle(const nb_detector *det)
+static double flat_solid_angle(const nb_region *roi, const nb_panel *panel)
 {
-    double close_f = -nb_dot(det->pix0, det->fast),
-           close_s = -nb_dot(det->pix0, det->slow);
-    double f0 = det->roi_fmin * det->pixel - close_f, z = det->close_distance;
-    double f1 = (det->roi_fmax + 1) * det->pixel - close_f;
-    double s0 = det->roi_smin * det->pixel - close_s;
-    double s1 = (det->roi_smax + 1) * det->pixel - close_s;
+    double close_f = -nb_dot(panel->pix0, panel->fast),
+           close_s = -nb_dot(panel->pix0, panel->slow);
+    double f0 = roi->fmin * panel->pixel_fast - close_f, z = panel->close_distance;
+    double f1 = (roi->fmax + 1) * panel->pixel_fast - close_f;
+    double s0 = roi->smin * panel->pixel_slow - close_s;
+    double s1 = (roi->smax + 1) * panel->pixel_slow - close_s;
     return corner_angle(f1, s1, z) - corner_angle(f0, s1, z) - corner_angle(f1, s0, z) +
            corner_angle(f0, s0, z);
 }
 
-static double row_solid_angle(const nb_detector *det, int s)
+static double row_solid_angle(const nb_scene *sc, const nb_panel *panel, int s)
 {
-    const uint8_t *mask = det->mask ? det->mask + (size_t)s * det->fpixels : NULL;
+    const nb_raster *raster = &sc->raster;
+    const uint8_t *mask = raster->mask ? raster->mask + (size_t)s * raster->columns : NULL;
     double sum = 0;
     int f;
-    for (f = det->roi_fmin; f <= det->roi_fmax; f++)
+    for (f = raster->roi.fmin; f <= raster->roi.fmax; f++)
         if (!mask || mask[f]) {
-            nb_ray ray = nb_ray_along(nb_detector_point(det, (f + 0.5) * det->pixel,
-                                                        (s + 0.5) * det->pixel, 0));
-            sum += nb_solid_angle(det, &ray);
+            nb_ray ray = nb_ray_along(nb_panel_point(panel, (f + 0.5) * panel->pixel_fast,
+                                                     (s + 0.5) * panel->pixel_slow, 0));
+            sum += nb_solid_angle(panel, &ray);
         }
     return sum;
 }
 
 double nb_scene_solid_angle(const nb_scene *sc)
 {
-    const nb_detector *det = &sc->det;
+    const nb_raster *raster = &sc->raster;
+    const nb_panel *panel = sc->panels;
     double total = 0;
-    int s, square = fabs(nb_dot(det->fast, det->slow)) < 1e-9;
-    if (!det->mask && !det->curved && !det->point_pixel && square)
-        return flat_solid_angle(det);
-    for (s = det->roi_smin; s <= det->roi_smax; s++)
-        total += row_solid_angle(det, s);
+    int s, square = fabs(nb_dot(panel->fast, panel->slow)) < 1e-9;
+    if (!raster->mask && !panel->curved && !panel->point_pixel && square)
+        return flat_solid_angle(&raster->roi, panel);
+    for (s = raster->roi.smin; s <= raster->roi.smax; s++)
+        total += row_solid_angle(sc, panel, s);
     return total;
 }

@@ -15,9 +15,9 @@ typedef struct nb_model_inputs {
     const double *matrix;          /* 9 numbers, NULL without -mat */
     const nb_source_line *sources; /* NULL without -sourcefile */
     int n_sources;
-    const uint8_t *mask;  /* [slow][fast], NULL without -mask */
-    nb_sf_box sf;         /* nh = 0: constant default_F */
-    int64_t default_seed; /* where -seed or -misset_seed is unset */
+    const uint8_t *mask;   /* [slow][fast], NULL without -mask */
+    nb_factor_table table; /* nh = 0: constant default_F */
+    int64_t default_seed;  /* where -seed or -misset_seed is unset */
 } nb_model_inputs;
 
 /** The scene, and the values behind it that reports and headers need. */
@@ -31,6 +31,7 @@ typedef struct nb_model {
     int auto_oversample;              /* sub-pixels that resolve the crystal's fringes */
     double phi0, phi_range, phi_step; /* rad */
     nb_mosaic mosaic;
+    nb_detector *detector;        /* owned */
     nb_source *sources;           /* owned */
     nb_orientation *orientations; /* owned, [phi][domain] */
 } nb_model;

@@ -44,20 +44,21 @@ NB_HD double nb_shape_radius2(const double *m, double dh, double dk, double dl)
 }
 
 /** F_latt at the offset (dh, dk, dl) from the nearest reciprocal-lattice point. */
-NB_HD double nb_lattice_factor(const nb_scene *sc, double dh, double dk, double dl)
+NB_HD double nb_lattice_factor(const nb_lattice *lattice, double dh, double dk, double dl)
 {
-    const double *N = sc->N;
+    const double *N = lattice->N;
     double cells = N[0] * N[1] * N[2], r2;
-    switch (sc->shape) {
+    switch (lattice->shape) {
     case NB_LATTICE_ROUND:
         r2 = dh * N[0] * (dh * N[0]) + dk * N[1] * (dk * N[1]) + dl * N[2] * (dl * N[2]);
-        return cells * NB_ROUND_HEIGHT * nb_sphere_transform(NB_PI * sqrt(sc->fudge * r2));
+        return cells * NB_ROUND_HEIGHT *
+               nb_sphere_transform(NB_PI * sqrt(lattice->fudge * r2));
     case NB_LATTICE_GAUSS:
-        r2 = nb_shape_radius2(sc->radius2, dh, dk, dl);
-        return cells * exp(-(r2 / NB_GAUSS_WIDTH * sc->fudge));
+        r2 = nb_shape_radius2(lattice->radius2, dh, dk, dl);
+        return cells * exp(-(r2 / NB_GAUSS_WIDTH * lattice->fudge));
     case NB_LATTICE_TOPHAT:
-        r2 = nb_shape_radius2(sc->radius2, dh, dk, dl);
-        return r2 * sc->fudge < NB_TOPHAT_RADIUS2 ? cells : 0.0;
+        r2 = nb_shape_radius2(lattice->radius2, dh, dk, dl);
+        return r2 * lattice->fudge < NB_TOPHAT_RADIUS2 ? cells : 0.0;
     default:
         r2 = 1.0; /* SQUARE: the product over the axes */
         if (N[0] > 1)

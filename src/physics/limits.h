@@ -16,7 +16,7 @@
 #define NB_FLOAT_LOW 1e-32
 
 /** Fill box->most, least and dimmest from the table. */
-static inline void nb_sf_measure(nb_sf_box *box)
+static inline void nb_factor_table_measure(nb_factor_table *box)
 {
     size_t n = (size_t)box->nh * (size_t)box->nk * (size_t)box->nl, i;
     box->most = box->dimmest = 0;
@@ -32,13 +32,13 @@ static inline void nb_sf_measure(nb_sf_box *box)
 }
 
 /** Largest |F| of table and default_F. */
-static inline double nb_largest_F(const nb_sf_box *box)
+static inline double nb_largest_F(const nb_factor_table *box)
 {
     return box->nh > 0 ? fmax(fabs(box->default_F), box->most) : fabs(box->default_F);
 }
 
 /** Smallest |F| of table and default_F that is not 0; 0 when all are. */
-static inline double nb_dimmest_F(const nb_sf_box *box)
+static inline double nb_dimmest_F(const nb_factor_table *box)
 {
     double F = fabs(box->default_F);
     if (box->nh == 0 || box->dimmest == 0)
@@ -47,10 +47,11 @@ static inline double nb_dimmest_F(const nb_sf_box *box)
 }
 
 /** Largest F_latt^2. */
-static inline double nb_largest_lattice(const nb_scene *sc)
+static inline double nb_largest_lattice(const nb_lattice *lattice)
 {
-    double cells = sc->N[0] * sc->N[1] * sc->N[2];
-    return sc->shape != NB_LATTICE_SQUARE && !(sc->fudge > 0) ? INFINITY : cells * cells;
+    double cells = lattice->N[0] * lattice->N[1] * lattice->N[2];
+    return lattice->shape != NB_LATTICE_SQUARE && !(lattice->fudge > 0) ? INFINITY
+                                                                        : cells * cells;
 }
 
 /** Can single precision sum the scene?  F^2 is taken relative to `unit` [electrons^2] (0: nothing
@@ -59,33 +60,36 @@ static inline double nb_largest_lattice(const nb_scene *sc)
 static inline int nb_floats_carry(const nb_scene *sc, double unit, double terms,
                                   double weight)
 {
-    double most = nb_largest_F(&sc->sf), dimmest = nb_dimmest_F(&sc->sf);
+    double most = nb_largest_F(&sc->factors.table),
+           dimmest = nb_dimmest_F(&sc->factors.table);
     if (most == 0 || !(unit > 0))
         return most == 0;
-    return most * most / unit * nb_largest_lattice(sc) * terms * weight < NB_FLOAT_TOP &&
+    return most * most / unit * nb_largest_lattice(&sc->lattice) * terms * weight <
+               NB_FLOAT_TOP &&
            dimmest / sqrt(unit) * (dimmest / sqrt(unit)) > NB_FLOAT_LOW;
 }
 
 /** Largest solid angle of a pixel. */
-static inline double nb_largest_solid_angle(const nb_detector *det)
+static inline double nb_largest_solid_angle(const nb_panel *panel)
 {
-    double nearest = det->curved ? det->distance : det->close_distance;
-    return nearest > 0 ? det->pixel_area / (nearest * nearest) : INFINITY;
+    double nearest = panel->curved ? panel->distance : panel->close_distance;
+    return nearest > 0 ? panel->pixel_area / (nearest * nearest) : INFINITY;
 }
 
 /** Photons that no pixel exceeds; not finite when there is no such number. */
 static inline double nb_photon_bound(const nb_scene *sc)
 {
     const double between = 4; /* a tricubic overshoots its points by 1.25^3 at the most */
-    double F = nb_largest_F(&sc->sf), weights = 0, layers, crystal;
+    double F = nb_largest_F(&sc->factors.table), weights = 0, layers, crystal;
     int i;
-    for (i = 0; i < sc->n_sources; i++)
-        weights += fabs(sc->sources[i].weight);
-    layers = sc->det.absorb ? 1 : sc->det.layers; /* absorbed at most once */
-    crystal = F * F * nb_largest_lattice(sc) * (sc->sf.interpolate ? between : 1);
+    for (i = 0; i < sc->beam.n_sources; i++)
+        weights += fabs(sc->beam.sources[i].weight);
+    layers = sc->sensors->absorb ? 1 : sc->sensors->layers; /* absorbed at most once */
+    crystal = F * F * nb_largest_lattice(&sc->lattice) *
+              (sc->factors.table.interpolate ? between : 1);
     return sc->intensity_scale * layers * sc->oversample * sc->oversample * weights *
-           sc->n_orientations * (crystal + sc->background) *
-           nb_largest_solid_angle(&sc->det);
+           sc->lattice.n_orientations * (crystal + sc->background) *
+           nb_largest_solid_angle(sc->panels);
 }
 
 #endif

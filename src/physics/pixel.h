@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** The pixel sum: what one pixel collects, written once for every backend.
  *
- *   I = r_e^2 fluence / steps * sum over layers, sub-pixels, sources of
+ *   I = r_e^2 fluence / samples * sum over layers, sub-pixels, sources of
  *       w_source capture [polar] [omega] * sum over orientations (F_cell^2 F_latt^2 + B)
  *
  * with polar and omega of the pixel's first sub-pixel, layer and source unless their
@@ -27,13 +27,14 @@ NB_HD nb_vec3 nb_scattering_vector(const nb_source *source, nb_vec3 direction)
 }
 
 /** Whether -dmin removes the crystal's contribution at q. */
-NB_HD int nb_culled(const nb_scene *sc, nb_vec3 q)
+NB_HD int nb_culled(const nb_factors *factors, nb_vec3 q)
 {
     double stol = 0.5 * nb_norm(q);
-    return sc->dmin > 0 && stol > 0 && sc->dmin > 0.5 / stol;
+    return factors->dmin > 0 && stol > 0 && factors->dmin > 0.5 / stol;
 }
 
-NB_HD nb_sample nb_sample_at(const nb_scene *sc, const nb_orientation *cell, nb_vec3 q)
+NB_HD nb_sample nb_sample_at(const nb_lattice *lattice, const nb_factor_table *table,
+                             const nb_orientation *cell, nb_vec3 q)
 {
     nb_sample p;
     p.h = nb_dot(cell->a, q);
@@ -42,19 +43,20 @@ NB_HD nb_sample nb_sample_at(const nb_scene *sc, const nb_orientation *cell, nb_
     p.h0 = nb_nearest_index(p.h);
     p.k0 = nb_nearest_index(p.k);
     p.l0 = nb_nearest_index(p.l);
-    p.F_latt = nb_lattice_factor(sc, p.h - p.h0, p.k - p.k0, p.l - p.l0);
+    p.F_latt = nb_lattice_factor(lattice, p.h - p.h0, p.k - p.k0, p.l - p.l0);
     p.F_cell =
-        p.F_latt == 0 ? 0 : nb_structure_factor(&sc->sf, p.h, p.k, p.l, p.h0, p.k0, p.l0);
+        p.F_latt == 0 ? 0 : nb_structure_factor(table, p.h, p.k, p.l, p.h0, p.k0, p.l0);
     return p;
 }
 
 /** Sum over phi steps and mosaic domains of F_cell^2 F_latt^2 at q, electrons^2. */
-NB_HD double nb_crystal_sum(const nb_scene *sc, nb_vec3 q)
+NB_HD double nb_crystal_sum(const nb_lattice *lattice, const nb_factor_table *table,
+                            nb_vec3 q)
 {
     double sum = 0;
     int i;
-    for (i = 0; i < sc->n_orientations; i++) {
-        nb_sample p = nb_sample_at(sc, &sc->orientations[i], q);
+    for (i = 0; i < lattice->n_orientations; i++) {
+        nb_sample p = nb_sample_at(lattice, table, &lattice->orientations[i], q);
         sum += p.F_cell * p.F_cell * p.F_latt * p.F_latt;
     }
     return sum;
@@ -65,29 +67,31 @@ NB_HD double nb_source_sum(const nb_scene *sc, const nb_ray *ray)
 {
     double sum = 0;
     int i;
-    for (i = 0; i < sc->n_sources; i++) {
-        const nb_source *source = &sc->sources[i];
+    for (i = 0; i < sc->beam.n_sources; i++) {
+        const nb_source *source = &sc->beam.sources[i];
         nb_vec3 q = nb_scattering_vector(source, ray->direction);
-        double term = sc->background * sc->n_orientations;
-        if (!nb_culled(sc, q))
-            term += nb_crystal_sum(sc, q);
-        if (sc->oversample_polar && !sc->nopolar)
-            term *= nb_polarization(sc->polarization, source->incident, ray->direction,
-                                    sc->polar_axis);
+        double term = sc->background * sc->lattice.n_orientations;
+        if (!nb_culled(&sc->factors, q))
+            term += nb_crystal_sum(&sc->lattice, &sc->factors.table, q);
+        if (sc->oversample_polar && !sc->beam.nopolar)
+            term *= nb_polarization(sc->beam.polarization, source->incident,
+                                    ray->direction, sc->beam.polar_axis);
         sum += source->weight * term;
     }
     return sum;
 }
 
 /** The factors that are taken once a pixel: those of its first sub-pixel, layer and source. */
-NB_HD double nb_cached_factors(const nb_scene *sc, int f, int s)
+NB_HD double nb_cached_factors(const nb_scene *sc, const nb_panel *panel,
+                               const nb_sensor *sensor, int f, int s)
 {
-    nb_ray ray = nb_ray_to(&sc->det, nb_subpixel(&sc->det, sc->oversample, f, 0),
-                           nb_subpixel(&sc->det, sc->oversample, s, 0), 0);
+    nb_ray ray =
+        nb_ray_to(panel, sensor, nb_subpixel(panel->pixel_fast, sc->oversample, f, 0),
+                  nb_subpixel(panel->pixel_slow, sc->oversample, s, 0), 0);
     double factor = 1;
-    if (!sc->nopolar && !sc->oversample_polar)
-        factor *= nb_polarization(sc->polarization, sc->sources[0].incident,
-                                  ray.direction, sc->polar_axis);
+    if (!sc->beam.nopolar && !sc->oversample_polar)
+        factor *= nb_polarization(sc->beam.polarization, sc->beam.sources[0].incident,
+                                  ray.direction, sc->beam.polar_axis);
     if (!sc->oversample_omega)
         factor *= ray.omega;
     return factor;
@@ -95,25 +99,29 @@ NB_HD double nb_cached_factors(const nb_scene *sc, int f, int s)
 
 /** The pixel's sum over layers, sub-pixels and sources of this scene's orientations, before
  * the scale and the cached factors. */
-NB_HD double nb_pixel_sum(const nb_scene *sc, int f, int s)
+NB_HD double nb_pixel_sum(const nb_scene *sc, const nb_panel *panel,
+                          const nb_sensor *sensor, int f, int s)
 {
     int layer, subf, subs, os = sc->oversample;
     double sum = 0;
-    for (layer = 0; layer < sc->det.layers; layer++)
+    for (layer = 0; layer < sensor->layers; layer++)
         for (subs = 0; subs < os; subs++)
             for (subf = 0; subf < os; subf++) {
-                nb_ray ray = nb_ray_to(&sc->det, nb_subpixel(&sc->det, os, f, subf),
-                                       nb_subpixel(&sc->det, os, s, subs), layer);
+                nb_ray ray =
+                    nb_ray_to(panel, sensor, nb_subpixel(panel->pixel_fast, os, f, subf),
+                              nb_subpixel(panel->pixel_slow, os, s, subs), layer);
                 double weight = ray.capture * (sc->oversample_omega ? ray.omega : 1.0);
                 sum += weight * nb_source_sum(sc, &ray);
             }
     return sum;
 }
 
-/** Photons in pixel (f, s). */
-NB_HD double nb_pixel_intensity(const nb_scene *sc, int f, int s)
+/** Photons in pixel (f, s) of a panel with this sensor. */
+NB_HD double nb_pixel_intensity(const nb_scene *sc, const nb_panel *panel,
+                                const nb_sensor *sensor, int f, int s)
 {
-    return sc->intensity_scale * nb_pixel_sum(sc, f, s) * nb_cached_factors(sc, f, s);
+    return sc->intensity_scale * nb_pixel_sum(sc, panel, sensor, f, s) *
+           nb_cached_factors(sc, panel, sensor, f, s);
 }
 
 #endif

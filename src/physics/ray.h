@@ -14,25 +14,27 @@ typedef struct nb_ray {
     double capture; /* fraction of the photons that stop in this layer */
 } nb_ray;
 
-/** Centre of sub-pixel `sub` of pixel `p` along one edge, m from the detector's corner. */
-NB_HD double nb_subpixel(const nb_detector *det, int oversample, int p, int sub)
+/** Centre of sub-pixel `sub` of pixel `p` along one edge, m from the panel's corner; `pixel`: the
+ * edge of a pixel, m. */
+NB_HD double nb_subpixel(double pixel, int oversample, int p, int sub)
 {
-    double edge = det->pixel / oversample;
+    double edge = pixel / oversample;
     return edge * ((double)p * oversample + sub) + edge / 2.0;
 }
 
 /** Position of the point (F, S) [m along fast, slow] at depth O [m] behind the front face. */
-NB_HD nb_vec3 nb_detector_point(const nb_detector *det, double F, double S, double O)
+NB_HD nb_vec3 nb_panel_point(const nb_panel *panel, double F, double S, double O)
 {
-    if (det->curved) { /* every pixel as far from the sample as the plane's centre */
-        double u = (F - det->Fbeam) / det->distance, v = (S - det->Sbeam) / det->distance;
-        double r = det->distance + O;
-        return nb_add(nb_scale(r * cos(u) * cos(v), det->beam),
-                      nb_add(nb_scale(r * cos(u) * sin(v), det->curved_slow),
-                             nb_scale(r * sin(u), det->curved_fast)));
+    if (panel->curved) { /* every pixel as far from the sample as the plane's centre */
+        double u = (F - panel->Fbeam) / panel->distance,
+               v = (S - panel->Sbeam) / panel->distance;
+        double r = panel->distance + O;
+        return nb_add(nb_scale(r * cos(u) * cos(v), panel->beam),
+                      nb_add(nb_scale(r * cos(u) * sin(v), panel->curved_slow),
+                             nb_scale(r * sin(u), panel->curved_fast)));
     }
-    return nb_add(nb_add(nb_scale(F, det->fast), nb_scale(S, det->slow)),
-                  nb_add(nb_scale(O, det->normal), det->pix0));
+    return nb_add(nb_add(nb_scale(F, panel->fast), nb_scale(S, panel->slow)),
+                  nb_add(nb_scale(O, panel->normal), panel->pix0));
 }
 
 /** The ray to a position; omega and capture are left 0. */
@@ -48,32 +50,34 @@ NB_HD nb_ray nb_ray_along(nb_vec3 position)
 
 /** Solid angle of a pixel, sr.  Flat: area/R^2 times the obliquity.  Curved: area/R^2, or with
  * exact_omega cos u du dv, the pixel's part of the sphere, the same at every depth. */
-NB_HD double nb_solid_angle(const nb_detector *det, const nb_ray *ray)
+NB_HD double nb_solid_angle(const nb_panel *panel, const nb_ray *ray)
 {
-    double R = ray->airpath, omega = det->pixel_area / (R * R), sine;
-    if (!det->curved)
-        return det->point_pixel ? omega : omega * det->close_distance / R;
-    if (!det->exact_omega)
+    double R = ray->airpath, omega = panel->pixel_area / (R * R), sine;
+    if (!panel->curved)
+        return panel->point_pixel ? omega : omega * panel->close_distance / R;
+    if (!panel->exact_omega)
         return omega;
-    sine = nb_dot(ray->direction, det->curved_fast);
-    return det->pixel_area / (det->distance * det->distance) *
+    sine = nb_dot(ray->direction, panel->curved_fast);
+    return panel->pixel_area / (panel->distance * panel->distance) *
            sqrt(fmax(0.0, 1.0 - sine * sine));
 }
 
 /** A layer's thickness along `direction`, in attenuation lengths. */
-NB_HD double nb_layer_path(const nb_detector *det, nb_vec3 direction)
+NB_HD double nb_layer_path(const nb_panel *panel, const nb_sensor *sensor,
+                           nb_vec3 direction)
 {
-    double parallax = det->curved ? 1.0 : nb_dot(direction, det->normal);
-    return det->layer_step * det->mu / parallax;
+    double parallax = panel->curved ? 1.0 : nb_dot(direction, panel->normal);
+    return sensor->layer_step * sensor->mu / parallax;
 }
 
 /** Fraction of photons along `direction` that pass layers 0..layer-1 and stop in `layer`. */
-NB_HD double nb_capture(const nb_detector *det, int layer, nb_vec3 direction)
+NB_HD double nb_capture(const nb_panel *panel, const nb_sensor *sensor, int layer,
+                        nb_vec3 direction)
 {
     double path;
-    if (!det->absorb)
+    if (!sensor->absorb)
         return 1.0;
-    path = nb_layer_path(det, direction);
+    path = nb_layer_path(panel, sensor, direction);
     return exp(-layer * path) - exp(-(layer + 1) * path);
 }
 
@@ -97,11 +101,13 @@ NB_HD double nb_mean_depth(double path, double stopped)
 
 /** From the ray to a layer's front face to that to the place where its photons stop in the mean;
  * capture and depth are those along `front`.  Omega is left 0. */
-NB_HD nb_ray nb_go_deep(const nb_detector *det, const nb_ray *front, int layer)
+NB_HD nb_ray nb_go_deep(const nb_panel *panel, const nb_sensor *sensor,
+                        const nb_ray *front, int layer)
 {
-    double path = nb_layer_path(det, front->direction), stopped = nb_stopped(path);
-    double depth = nb_mean_depth(path, stopped) * det->layer_step;
-    nb_vec3 along = det->curved ? front->direction : det->normal;
+    double path = nb_layer_path(panel, sensor, front->direction),
+           stopped = nb_stopped(path);
+    double depth = nb_mean_depth(path, stopped) * sensor->layer_step;
+    nb_vec3 along = panel->curved ? front->direction : panel->normal;
     nb_ray ray = nb_ray_along(nb_add(front->position, nb_scale(depth, along)));
     ray.capture = layer > 0 ? exp(-layer * path) * stopped : stopped;
     return ray;
@@ -109,14 +115,15 @@ NB_HD nb_ray nb_go_deep(const nb_detector *det, const nb_ray *front, int layer)
 
 /** The ray to the point (F, S) of a layer.  Capture and mean depth are those along the ray to the
  * layer's front face; position, direction and omega are of the place where the layer stands. */
-NB_HD nb_ray nb_ray_to(const nb_detector *det, double F, double S, int layer)
+NB_HD nb_ray nb_ray_to(const nb_panel *panel, const nb_sensor *sensor, double F, double S,
+                       int layer)
 {
-    nb_ray ray = nb_ray_along(nb_detector_point(det, F, S, layer * det->layer_step));
-    if (det->mean_depth)
-        ray = nb_go_deep(det, &ray, layer);
+    nb_ray ray = nb_ray_along(nb_panel_point(panel, F, S, layer * sensor->layer_step));
+    if (sensor->mean_depth)
+        ray = nb_go_deep(panel, sensor, &ray, layer);
     else
-        ray.capture = nb_capture(det, layer, ray.direction);
-    ray.omega = nb_solid_angle(det, &ray);
+        ray.capture = nb_capture(panel, sensor, layer, ray.direction);
+    ray.omega = nb_solid_angle(panel, &ray);
     return ray;
 }
 

@@ -5,12 +5,53 @@
 #ifndef NB_PHYSICS_SCENE_H
 #define NB_PHYSICS_SCENE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "vec3.h"
 
-/** Shapes of the crystal, hence of its lattice transform (values as nb_shape in nanobragg/config.h). */
-enum { NB_LATTICE_SQUARE = 0, NB_LATTICE_ROUND, NB_LATTICE_GAUSS, NB_LATTICE_TOPHAT };
+/** A rectangle of pixels, both ends inclusive. */
+typedef struct nb_region {
+    int fmin, fmax, smin, smax;
+} nb_region;
+
+/** The image in memory: a stack of panels, one behind the other, each of rows of pixels. */
+typedef struct nb_raster {
+    size_t pixels;
+    int columns, rows;   /* of the stack; columns: of its widest panel */
+    nb_region roi;       /* what is rendered, inside the stack */
+    const uint8_t *mask; /* [pixels], 0 = not rendered; NULL = all rendered */
+} nb_raster;
+
+/** Where a piece of the detector stands, and where its pixels lie in the stack. */
+typedef struct nb_panel {
+    int columns, rows;
+    int first_row;                 /* of the stack */
+    size_t first_pixel;            /* of the stack */
+    int sensor;                    /* index in the scene's sensors */
+    double pixel_fast, pixel_slow; /* edges of a pixel, m */
+    nb_vec3 fast, slow, normal;    /* unit */
+    nb_vec3 pix0;                  /* outer corner of pixel (0,0), m */
+    double close_distance;         /* shortest distance from sample to plane, m */
+    int point_pixel;               /* no obliquity */
+    double pixel_area; /* numerator of the solid angle, m^2 (1 for -compat point pixels) */
+    /* where the beam meets the plane; a curved panel bends round the sample from there */
+    nb_vec3 beam;        /* unit */
+    double distance;     /* along the beam to the plane, m */
+    double Fbeam, Sbeam; /* beam spot from the corner of pixel (0,0), m */
+    int curved;
+    int exact_omega;                  /* solid angle on the sphere, not pixel^2/R^2 */
+    nb_vec3 curved_fast, curved_slow; /* unit, perpendicular to beam and to each other */
+} nb_panel;
+
+/** What stops the photons behind a panel's front face. */
+typedef struct nb_sensor {
+    int layers;        /* >= 1 */
+    double layer_step; /* m */
+    double mu;         /* attenuation coefficient, 1/m; capture is 1 when absorb = 0 */
+    int absorb;        /* the sensor has thickness and attenuates */
+    int mean_depth;    /* layers stand at their photons' mean depth, not at their front */
+} nb_sensor;
 
 /** Beam from one direction at one wavelength. */
 typedef struct nb_source {
@@ -19,56 +60,23 @@ typedef struct nb_source {
     double weight;    /* intensity relative to the mean of all sources: I_i n / sum I */
 } nb_source;
 
-/** The real-space cell in one orientation (one phi step, one mosaic domain), lab frame, m. */
-typedef struct nb_orientation {
-    nb_vec3 a, b, c;
-} nb_orientation;
-
-/** Structure-factor amplitudes over a box of Miller indices.
- * F[((h-hmin)*nk + (k-kmin))*nl + (l-lmin)], electrons; outside the box: default_F. */
-typedef struct nb_sf_box {
-    int hmin, kmin, lmin;
-    int nh, nk, nl;  /* 0: no table, every reflection is default_F */
-    const double *F; /* nh*nk*nl */
-    double default_F;
-    int interpolate; /* tricubic, where the 4x4x4 neighbourhood is inside the box */
-    int measured;    /* the next three are filled: nb_sf_measure in limits.h */
-    double most, least, dimmest; /* of |F| in the table; dimmest: the least but 0 */
-} nb_sf_box;
-
-typedef struct nb_detector {
-    int fpixels, spixels;
-    int roi_fmin, roi_fmax, roi_smin, roi_smax; /* inclusive, inside the detector */
-    const uint8_t *mask; /* [spixels][fpixels], 0 = not rendered; NULL = all rendered */
-    double pixel;        /* edge, m */
-    nb_vec3 fast, slow, normal, beam; /* unit */
-    nb_vec3 pix0;                     /* outer corner of pixel (0,0), m */
-    double distance;                  /* along the beam to the detector plane, m */
-    double close_distance;            /* shortest sample-to-plane distance, m */
-    int curved;
-    int exact_omega; /* curved: solid angle on the sphere, not pixel^2/R^2 */
-    nb_vec3 curved_fast, curved_slow; /* unit, perpendicular to beam and to each other */
-    double Fbeam, Sbeam;              /* beam spot from the corner of pixel (0,0), m */
-    int point_pixel;                  /* no obliquity */
-    double pixel_area; /* numerator of the solid angle, m^2 (1 for -compat point pixels) */
-    int layers;        /* of the sensor, >= 1 */
-    double layer_step; /* m */
-    double mu;         /* attenuation coefficient, 1/m; capture is 1 when absorb = 0 */
-    int absorb;        /* the sensor has thickness and attenuates */
-    int mean_depth;    /* layers stand at their photons' mean depth, not at their front */
-} nb_detector;
-
-typedef struct nb_scene {
-    nb_detector det;
-    int oversample; /* sub-pixels along each edge */
-    int oversample_polar, oversample_omega;
-    /* beam */
+typedef struct nb_beam {
     int n_sources;
     const nb_source *sources;
     double polarization; /* Kahn's K */
     nb_vec3 polar_axis;  /* unit, as typed */
     int nopolar;
-    /* crystal */
+} nb_beam;
+
+/** Shapes of the crystal, hence of its lattice transform (values as nb_shape in nanobragg/config.h). */
+enum { NB_LATTICE_SQUARE = 0, NB_LATTICE_ROUND, NB_LATTICE_GAUSS, NB_LATTICE_TOPHAT };
+
+/** The real-space cell in one orientation (one phi step, one mosaic domain), lab frame, m. */
+typedef struct nb_orientation {
+    nb_vec3 a, b, c;
+} nb_orientation;
+
+typedef struct nb_lattice {
     int n_orientations; /* phi steps * mosaic domains, phi outer */
     int n_phi, n_domains;
     const nb_orientation *orientations;
@@ -77,12 +85,40 @@ typedef struct nb_scene {
     double fudge;
     double radius2[6]; /* GAUSS, TOPHAT: R^2 = d.M.d with M = xx yy zz xy xz yz
                                           (factors 2 of the mixed terms included), d = h - h0 */
-    nb_sf_box sf;
-    double dmin; /* m; 0 off */
+} nb_lattice;
+
+/** Structure-factor amplitudes over a box of Miller indices.
+ * F[((h-hmin)*nk + (k-kmin))*nl + (l-lmin)], electrons; outside the box: default_F. */
+typedef struct nb_factor_table {
+    int hmin, kmin, lmin;
+    int nh, nk, nl;  /* 0: no table, every reflection is default_F */
+    const double *F; /* nh*nk*nl */
+    double default_F;
+    int interpolate; /* tricubic, where the 4x4x4 neighbourhood is inside the box */
+    int measured;    /* the next three are filled: nb_factor_table_measure in limits.h */
+    double most, least, dimmest; /* of |F| in the table; dimmest: the least but 0 */
+} nb_factor_table;
+
+typedef struct nb_factors {
+    nb_factor_table table; /* of every source.  By value: a kernel's parameter, not its memory */
+    double dmin;           /* m; 0 off */
+} nb_factors;
+
+typedef struct nb_scene {
+    nb_raster raster;
+    int n_panels;
+    const nb_panel *panels;
+    const nb_sensor *sensors;
+    nb_beam beam;
+    nb_lattice lattice;
+    nb_factors factors;
+    /* sampling */
+    int oversample; /* sub-pixels along each edge */
+    int oversample_polar, oversample_omega;
+    int64_t samples; /* of a pixel and layer: sources * orientations * oversample^2 */
     /* scale */
-    double background;      /* F_bg^2 N_mol / blocks of the water, electrons^2 a step */
-    double intensity_scale; /* r_e^2 * fluence * blocks / steps */
-    int64_t steps;          /* sources * orientations * oversample^2 */
+    double background;      /* F_bg^2 N_mol / blocks of the water, electrons^2 a sample */
+    double intensity_scale; /* r_e^2 * fluence * blocks / samples */
 } nb_scene;
 
 #endif

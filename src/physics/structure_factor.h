@@ -6,7 +6,7 @@
 #include "lattice.h"
 
 /** F of the reflection (h0, k0, l0), whole numbers; default_F outside the box. */
-NB_HD double nb_F_nearest(const nb_sf_box *sf, double h0, double k0, double l0)
+NB_HD double nb_F_nearest(const nb_factor_table *sf, double h0, double k0, double l0)
 {
     double h = h0 - sf->hmin, k = k0 - sf->kmin, l = l0 - sf->lmin;
     if (!(h >= 0 && h < sf->nh && k >= 0 && k < sf->nk && l >= 0 && l < sf->nl))
@@ -30,7 +30,7 @@ NB_HD int nb_cubic_fits(double x, int min, int n)
 }
 
 /** |F| between reflections from its 4x4x4 neighbours; caller has checked nb_cubic_fits. */
-NB_HD double nb_F_tricubic(const nb_sf_box *sf, double h, double k, double l)
+NB_HD double nb_F_tricubic(const nb_factor_table *sf, double h, double k, double l)
 {
     double fh = floor(h), fk = floor(k), fl = floor(l), wh[4], wk[4], wl[4], sum = 0;
     int64_t h0 = (int64_t)fh - 1 - sf->hmin, k0 = (int64_t)fk - 1 - sf->kmin,
@@ -51,7 +51,7 @@ NB_HD double nb_F_tricubic(const nb_sf_box *sf, double h, double k, double l)
 }
 
 /** F_cell for the sample (h, k, l) whose nearest reflection is (h0, k0, l0). */
-NB_HD double nb_structure_factor(const nb_sf_box *sf, double h, double k, double l,
+NB_HD double nb_structure_factor(const nb_factor_table *sf, double h, double k, double l,
                                  double h0, double k0, double l0)
 {
     if (sf->nh == 0)

@@ -38,7 +38,7 @@ nb_status nb_picture_draw(const nb_picture_job *job, void **pixels, nb_error *er
     nb_status st;
     *pixels = NULL;
     preview.pedestal = job->pedestal;
-    if (rings && !job->det)
+    if (rings && !job->panel)
         return nb_fail(err, NB_ERR_INPUT,
                        "-pngrings: distance, pixel size or wavelength of this image are "
                        "unknown; give -distance, -pixel and -lambda");
@@ -54,7 +54,7 @@ nb_status nb_picture_draw(const nb_picture_job *job, void **pixels, nb_error *er
         st = colour(job, levels, &canvas, err);
     nb_free(levels);
     if (!st && rings)
-        st = nb_draw_rings(&canvas, job->det, job->wavelength, job->options, err);
+        st = nb_draw_rings(&canvas, job->panel, job->wavelength, job->options, err);
     if (st)
         nb_free(canvas.pixels);
     else

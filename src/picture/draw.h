@@ -11,9 +11,9 @@ typedef struct nb_picture_job {
     const float *image; /* [slow][fast] */
     int fast, slow;
     const nb_png_options *options;
-    const nb_detector *det; /* of the image, for rings; may be NULL without them */
-    double wavelength;      /* m */
-    double pedestal;        /* of the image; 0 none */
+    const nb_panel *panel; /* of the image, for rings; may be NULL without them */
+    double wavelength;     /* m */
+    double pedestal;       /* of the image; 0 none */
 } nb_picture_job;
 
 /** Is a byte a pixel enough? */

@@ -22,12 +22,12 @@ typedef struct drawing {
 } drawing;
 
 /** 2 sin theta at the pixels of one row: the distance between the two directions. */
-static void fill_row(const nb_detector *det, int s, double *row)
+static void fill_row(const nb_panel *panel, int s, double *row)
 {
-    for (int f = 0; f < det->fpixels; f++) {
-        nb_vec3 p = nb_detector_point(det, nb_subpixel(det, 1, f, 0),
-                                      nb_subpixel(det, 1, s, 0), 0);
-        row[f] = nb_norm(nb_sub(nb_unit(p), det->beam));
+    for (int f = 0; f < panel->columns; f++) {
+        nb_vec3 p = nb_panel_point(panel, nb_subpixel(panel->pixel_fast, 1, f, 0),
+                                   nb_subpixel(panel->pixel_slow, 1, s, 0), 0);
+        row[f] = nb_norm(nb_sub(nb_unit(p), panel->beam));
     }
 }
 
@@ -71,10 +71,10 @@ static void label(const drawing *d, const ring *r, double d_A)
     nb_canvas_text(d->canvas, x, y, size, d->colour, text);
 }
 
-static void mark_centre(const drawing *d, const nb_detector *det)
+static void mark_centre(const drawing *d, const nb_panel *panel)
 {
     int arm = 8 * d->thick;
-    double f = det->Fbeam / det->pixel, s = det->Sbeam / det->pixel;
+    double f = panel->Fbeam / panel->pixel_fast, s = panel->Sbeam / panel->pixel_slow;
     if (!(f > -1e6 && f < 1e6 && s > -1e6 && s < 1e6))
         return;
     nb_canvas_fill(d->canvas, (int)floor(f) - arm, (int)floor(s) - d->thick / 2,
@@ -83,20 +83,20 @@ static void mark_centre(const drawing *d, const nb_detector *det)
                    2 * arm + 1, d->colour);
 }
 
-static void draw_all(const drawing *d, const nb_detector *det, ring *rings, int n,
+static void draw_all(const drawing *d, const nb_panel *panel, ring *rings, int n,
                      double *rows[2])
 {
-    fill_row(det, 0, rows[0]);
-    for (int s = 0; s < det->spixels; s++) {
+    fill_row(panel, 0, rows[0]);
+    for (int s = 0; s < panel->rows; s++) {
         double *row = rows[s & 1], *below = NULL;
-        if (s + 1 < det->spixels)
-            fill_row(det, s + 1, below = rows[(s + 1) & 1]);
+        if (s + 1 < panel->rows)
+            fill_row(panel, s + 1, below = rows[(s + 1) & 1]);
         for (int i = 0; i < n; i++)
             draw_row(d, &rings[i], row, below, s);
     }
 }
 
-nb_status nb_draw_rings(nb_canvas *canvas, const nb_detector *det, double wavelength,
+nb_status nb_draw_rings(nb_canvas *canvas, const nb_panel *panel, double wavelength,
                         const nb_png_options *options, nb_error *err)
 {
     const nb_rgb red = {214, 39, 40}, white = {255, 255, 255}, black = {0, 0, 0};
@@ -108,18 +108,18 @@ nb_status nb_draw_rings(nb_canvas *canvas, const nb_detector *det, double wavele
     ring rings[NB_RINGS_MAX];
     double *rows[2];
     rows[0] =
-        nb_alloc_raw(2 * (size_t)det->fpixels, sizeof **rows, "resolution rings", err);
+        nb_alloc_raw(2 * (size_t)panel->columns, sizeof **rows, "resolution rings", err);
     if (!rows[0])
         return NB_ERR_NOMEM;
-    rows[1] = rows[0] + det->fpixels;
+    rows[1] = rows[0] + panel->columns;
     n = n < NB_RINGS_MAX ? n : NB_RINGS_MAX;
     for (int i = 0; i < n; i++)
         rings[i] = (ring){wavelength * 1e10 / options->ring_A[i], INT_MAX, 0, 0};
-    draw_all(&d, det, rings, n, rows);
+    draw_all(&d, panel, rings, n, rows);
     for (int i = 0; i < n; i++)
         if (rings[i].top != INT_MAX)
             label(&d, &rings[i], options->ring_A[i]);
-    mark_centre(&d, det);
+    mark_centre(&d, panel);
     nb_free(rows[0]);
     return NB_OK;
 }

@@ -9,7 +9,7 @@
 /** Draw where d = lambda / (2 sin theta) is one of options->ring_A, labelled, and a cross where
  * the beam meets the detector.  The canvas has one pixel for each of the detector's.
  * wavelength in m.  Errors: NB_ERR_NOMEM. */
-nb_status nb_draw_rings(nb_canvas *canvas, const nb_detector *det, double wavelength,
+nb_status nb_draw_rings(nb_canvas *canvas, const nb_panel *panel, double wavelength,
                         const nb_png_options *options, nb_error *err);
 
 #endif

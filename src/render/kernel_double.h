@@ -36,9 +36,9 @@ NB_INLINE vd shape_radius2(const double *m, const vd d[3])
            m[3] * d[0] * d[1] + m[4] * d[0] * d[2] + m[5] * d[1] * d[2];
 }
 
-NB_INLINE vd lattice_factor(const nb_scene *sc, const vd d[3], const int shape)
+NB_INLINE vd lattice_factor(const nb_lattice *lattice, const vd d[3], const int shape)
 {
-    const double *N = sc->N;
+    const double *N = lattice->N;
     double cells = N[0] * N[1] * N[2];
     vd r2, product;
     int i;
@@ -46,13 +46,13 @@ NB_INLINE vd lattice_factor(const nb_scene *sc, const vd d[3], const int shape)
     case NB_LATTICE_ROUND:
         r2 = d[0] * N[0] * (d[0] * N[0]) + d[1] * N[1] * (d[1] * N[1]) +
              d[2] * N[2] * (d[2] * N[2]);
-        return cells * NB_ROUND_HEIGHT * sphere_transform(vd_sqrt(sc->fudge * r2));
+        return cells * NB_ROUND_HEIGHT * sphere_transform(vd_sqrt(lattice->fudge * r2));
     case NB_LATTICE_GAUSS:
-        r2 = shape_radius2(sc->radius2, d);
-        return cells * vd_exp(-(r2 / NB_GAUSS_WIDTH * sc->fudge));
+        r2 = shape_radius2(lattice->radius2, d);
+        return cells * vd_exp(-(r2 / NB_GAUSS_WIDTH * lattice->fudge));
     case NB_LATTICE_TOPHAT:
-        r2 = shape_radius2(sc->radius2, d);
-        return (vd)((vl)(r2 * sc->fudge < NB_TOPHAT_RADIUS2) & (vl)vd_set(cells));
+        r2 = shape_radius2(lattice->radius2, d);
+        return (vd)((vl)(r2 * lattice->fudge < NB_TOPHAT_RADIUS2) & (vl)vd_set(cells));
     default:
         product = vd_set(1.0);
         for (i = 0; i < 3; i++)
@@ -67,12 +67,12 @@ NB_INLINE vl inside(vd x, double first, double last)
     return (vl)(x >= first) & (vl)(x <= last);
 }
 
-NB_INLINE vd box_index(const nb_sf_box *sf, vd i, vd j, vd k)
+NB_INLINE vd box_index(const nb_factor_table *sf, vd i, vd j, vd k)
 {
     return (i * sf->nk + j) * sf->nl + k;
 }
 
-NB_INLINE vd F_nearest(const nb_sf_box *sf, const vd h0[3])
+NB_INLINE vd F_nearest(const nb_factor_table *sf, const vd h0[3])
 {
     vd i = h0[0] - sf->hmin, j = h0[1] - sf->kmin, k = h0[2] - sf->lmin, index;
     vl in = inside(i, 0, sf->nh - 1) & inside(j, 0, sf->nk - 1) & inside(k, 0, sf->nl - 1);
@@ -94,7 +94,7 @@ typedef double four __attribute__((vector_size(4 * sizeof(double))));
 /** Tricubic for the lanes of `fits`, where all 64 neighbours are in the box; 0 elsewhere.  A
  * pixel at a time, four neighbours at once: they are contiguous, and a gather's cost is in the
  * number of addresses. */
-NB_INLINE vd F_tricubic(const nb_sf_box *sf, const vd h[3], vl fits)
+NB_INLINE vd F_tricubic(const nb_factor_table *sf, const vd h[3], vl fits)
 {
     const int start[3] = {sf->hmin, sf->kmin, sf->lmin};
     vd w[3][4], corner[3], result = {0};
@@ -125,7 +125,7 @@ NB_INLINE vd F_tricubic(const nb_sf_box *sf, const vd h[3], vl fits)
     return result;
 }
 
-NB_INLINE vd structure_factor(const nb_sf_box *sf, const sample *p)
+NB_INLINE vd structure_factor(const nb_factor_table *sf, const sample *p)
 {
     vd F;
     vl fits;
@@ -145,8 +145,8 @@ NB_INLINE vd double_sum(const nb_scene *sc, const vd q[3], const int shape)
 {
     vd total = {0};
     int m, i;
-    for (m = 0; m < sc->n_orientations; m++) {
-        const nb_orientation *u = &sc->orientations[m];
+    for (m = 0; m < sc->lattice.n_orientations; m++) {
+        const nb_orientation *u = &sc->lattice.orientations[m];
         const nb_vec3 cell[3] = {u->a, u->b, u->c};
         sample p;
         vd F;
@@ -156,7 +156,8 @@ NB_INLINE vd double_sum(const nb_scene *sc, const vd q[3], const int shape)
             p.h0[i] = -vd_floor(0.5 - p.h[i]); /* halves go down */
             p.d[i] = p.h[i] - p.h0[i];
         }
-        F = structure_factor(&sc->sf, &p) * lattice_factor(sc, p.d, shape);
+        F = structure_factor(&sc->factors.table, &p) *
+            lattice_factor(&sc->lattice, p.d, shape);
         total = vd_fma(F, F, total);
     }
     return total;

@@ -40,10 +40,10 @@ NB_INLINE fixed_constants fixed_constants_of(const nb_scene *sc)
     fixed_constants c;
     int i;
     for (i = 0; i < 3; i++) {
-        c.N[i] = vi_set((int32_t)sc->N[i]);
-        c.tiny[i] = vf_set((float)sc->N[i] * NB_TINY);
-        c.inv_N[i] = vf_set((float)(1.0 / sc->N[i]));
-        c.cells[i] = sc->N[i];
+        c.N[i] = vi_set((int32_t)sc->lattice.N[i]);
+        c.tiny[i] = vf_set((float)sc->lattice.N[i] * NB_TINY);
+        c.inv_N[i] = vf_set((float)(1.0 / sc->lattice.N[i]));
+        c.cells[i] = sc->lattice.N[i];
     }
     return c;
 }
@@ -116,7 +116,7 @@ NB_INLINE void args_of_fringes(pair h, vi high, const fixed_constants *c, int ax
 }
 
 /** Index into the table along one axis, from the high words. */
-NB_INLINE vi table_axis(const nb_f_table *t, int axis, vi high, const int kind)
+NB_INLINE vi table_axis(const nb_factor_squares *t, int axis, vi high, const int kind)
 {
     if (kind == NB_F_CLAMPED)
         high = vi_clamp(vi_sub(high, vi_set(NB_FIXED_HIGH + t->low[axis])),
@@ -124,7 +124,7 @@ NB_INLINE vi table_axis(const nb_f_table *t, int axis, vi high, const int kind)
     return axis < 2 ? vi_shl(high, t->shift[axis]) : high;
 }
 
-NB_INLINE int32_t table_start(const nb_f_table *t)
+NB_INLINE int32_t table_start(const nb_factor_squares *t)
 {
     uint32_t start = 0;
     int axis;
@@ -136,7 +136,7 @@ NB_INLINE int32_t table_start(const nb_f_table *t)
 }
 
 /** F^2 F_latt^2 of one step; h[axis] holds magic - h (fringes: -h) for the block. */
-NB_INLINE vf fixed_step(const nb_f_table *table, const fixed_constants *c,
+NB_INLINE vf fixed_step(const nb_factor_squares *table, const fixed_constants *c,
                         const pair h[3], const fixed_case how)
 {
     const vd start = vd_set(NB_FIXED_MAGIC + 0.5);
@@ -186,9 +186,9 @@ NB_INLINE pair fixed_structured(const nb_plan *p, const rays *r, const vf *facto
     const double *offset = p->offsets;
     pair total = pair_set(0);
     vf run = {0};
-    int m, s, i, terms = 0, n = sc->n_sources;
-    for (m = 0; m < sc->n_orientations; m++) {
-        const nb_orientation *u = &sc->orientations[m];
+    int m, s, i, terms = 0, n = sc->beam.n_sources;
+    for (m = 0; m < sc->lattice.n_orientations; m++) {
+        const nb_orientation *u = &sc->lattice.orientations[m];
         const pair A[3] = {dot_ray(r, u->a), dot_ray(r, u->b), dot_ray(r, u->c)};
         for (s = 0; s < n; s++, offset += 3) {
             double kappa = -p->sources[s].inv_lambda;
@@ -213,8 +213,8 @@ NB_INLINE void fixed_direct(const nb_plan *p, const rays *r, int n,
                             const nb_plan_source *source, const fixed_case how, pair *sum)
 {
     const fixed_constants c = fixed_constants_of(&p->scene);
-    const nb_orientation *cells = p->scene.orientations;
-    const int n_cells = p->scene.n_orientations;
+    const nb_orientation *cells = p->scene.lattice.orientations;
+    const int n_cells = p->scene.lattice.n_orientations;
     const double k = source->inv_lambda;
     const pair start = pair_set(nb_fixed_start(how.kind, how.mode));
     const nb_vec3 beam = nb_scale(k, source->incident);

@@ -57,34 +57,36 @@ typedef struct row_line {
     nb_vec3 U, V;
 } row_line;
 
-NB_INLINE row_line line_of(const nb_scene *sc, int s, int subs, int layer)
+NB_INLINE row_line line_of(const nb_plan *p, int s, int subs, int layer)
 {
-    const nb_detector *det = &sc->det;
-    double S = nb_subpixel(det, sc->oversample, s, subs), O = layer * det->layer_step;
+    const nb_panel *panel = &p->panel;
+    const nb_sensor *sensor = &p->sensor;
+    double S = nb_subpixel(panel->pixel_slow, p->scene.oversample, s, subs),
+           O = layer * sensor->layer_step;
     row_line line;
-    if (det->curved) {
-        if (det->mean_depth) { /* straight through: the same everywhere */
-            double path = det->layer_step * det->mu;
-            O += nb_mean_depth(path, nb_stopped(path)) * det->layer_step;
+    if (panel->curved) {
+        if (sensor->mean_depth) { /* straight through: the same everywhere */
+            double path = sensor->layer_step * sensor->mu;
+            O += nb_mean_depth(path, nb_stopped(path)) * sensor->layer_step;
         }
-        double v = (S - det->Sbeam) / det->distance, r = det->distance + O;
-        line.U = nb_add(nb_scale(r * cos(v), det->beam),
-                        nb_scale(r * sin(v), det->curved_slow));
-        line.V = nb_scale(r, det->curved_fast);
+        double v = (S - panel->Sbeam) / panel->distance, r = panel->distance + O;
+        line.U = nb_add(nb_scale(r * cos(v), panel->beam),
+                        nb_scale(r * sin(v), panel->curved_slow));
+        line.V = nb_scale(r, panel->curved_fast);
     } else {
-        line.U =
-            nb_add(nb_scale(S, det->slow), nb_add(nb_scale(O, det->normal), det->pix0));
-        line.V = det->fast;
+        line.U = nb_add(nb_scale(S, panel->slow),
+                        nb_add(nb_scale(O, panel->normal), panel->pix0));
+        line.V = panel->fast;
     }
     return line;
 }
 
 /** Numbers along fast of the block's pixels; those past the region repeat its last. */
-NB_INLINE pair block_pixels(const nb_detector *det, int f0)
+NB_INLINE pair block_pixels(const nb_plan *p, int f0)
 {
-    const vd last = vd_set(det->roi_fmax);
+    const vd last = vd_set(p->region.fmax);
     pair f = {nb_lane[0] + (double)f0, nb_lane[1] + (double)f0};
-    if (f0 + NB_W - 1 > det->roi_fmax)
+    if (f0 + NB_W - 1 > p->region.fmax)
         f = (pair){vd_min(f.a, last), vd_min(f.b, last)};
     return f;
 }
@@ -117,8 +119,7 @@ NB_INLINE void curved_columns(const nb_plan *p, vd f, int subf, vd *cosine, vd *
 {
     int i;
     for (i = 0; i < NB_H; i++) {
-        size_t at =
-            (size_t)((int)f[i] - p->scene.det.roi_fmin) * p->scene.oversample + subf;
+        size_t at = (size_t)((int)f[i] - p->region.fmin) * p->scene.oversample + subf;
         (*cosine)[i] = p->cos_u[at];
         (*sine)[i] = p->sin_u[at];
     }
@@ -127,7 +128,7 @@ NB_INLINE void curved_columns(const nb_plan *p, vd f, int subf, vd *cosine, vd *
 /** Metres along fast of a sub-pixel of each pixel. */
 NB_INLINE pair along_row(const nb_plan *p, pair f, int subf)
 {
-    return pair_scale_add(f, p->scene.det.pixel, pair_set(p->edge * (subf + 0.5)));
+    return pair_scale_add(f, p->panel.pixel_fast, pair_set(p->edge * (subf + 0.5)));
 }
 
 /** Positions, m; inv_r is left for `aim`. */
@@ -135,7 +136,7 @@ NB_INLINE rays points_at(const nb_plan *p, pair f, const row_line *line, int sub
 {
     const nb_vec3 U = line->U, V = line->V;
     rays r;
-    if (p->scene.det.curved) {
+    if (p->panel.curved) {
         pair c = pair_set(0), s = pair_set(0);
         curved_columns(p, f.a, subf, &c.a, &s.a);
         curved_columns(p, f.b, subf, &c.b, &s.b);
@@ -178,20 +179,20 @@ NB_INLINE pair dot_ray(const rays *r, nb_vec3 a)
 }
 
 /** As nb_solid_angle. */
-NB_INLINE pair solid_angle(const nb_detector *det, const rays *r)
+NB_INLINE pair solid_angle(const nb_panel *panel, const rays *r)
 {
-    pair omega = pair_scale(pair_mul(r->inv_r, r->inv_r), det->pixel_area), sine;
-    if (!det->curved)
-        return det->point_pixel
+    pair omega = pair_scale(pair_mul(r->inv_r, r->inv_r), panel->pixel_area), sine;
+    if (!panel->curved)
+        return panel->point_pixel
                    ? omega
-                   : pair_mul(omega, pair_scale(r->inv_r, det->close_distance));
-    if (!det->exact_omega)
+                   : pair_mul(omega, pair_scale(r->inv_r, panel->close_distance));
+    if (!panel->exact_omega)
         return omega;
-    sine = dot_ray(r, det->curved_fast);
+    sine = dot_ray(r, panel->curved_fast);
     omega = pair_scale_add(pair_mul(sine, sine), -1.0, pair_set(1.0));
     omega =
         (pair){vd_sqrt(vd_max(omega.a, vd_set(0))), vd_sqrt(vd_max(omega.b, vd_set(0)))};
-    return pair_scale(omega, det->pixel_area / (det->distance * det->distance));
+    return pair_scale(omega, panel->pixel_area / (panel->distance * panel->distance));
 }
 
 NB_INLINE vd capture_at(vd depth, int layer)
@@ -201,10 +202,10 @@ NB_INLINE vd capture_at(vd depth, int layer)
 }
 
 /** Fraction of the photons that stop in the layer; called when the sensor absorbs. */
-NB_INLINE pair capture(const nb_detector *det, const rays *r, int layer)
+NB_INLINE pair capture(const nb_plan *p, const rays *r, int layer)
 {
-    pair parallax = det->curved ? pair_set(1.0) : dot_ray(r, det->normal);
-    double depth = det->layer_step * det->mu;
+    pair parallax = p->panel.curved ? pair_set(1.0) : dot_ray(r, p->panel.normal);
+    double depth = p->sensor.layer_step * p->sensor.mu;
     return (pair){capture_at(depth / parallax.a, layer),
                   capture_at(depth / parallax.b, layer)};
 }
@@ -220,14 +221,15 @@ typedef struct layer_row {
 /** |P + depth o|^2 / |P|^2 - 1 up to which a series will do for its root. */
 #define NB_SERIES_LIMIT 0.02
 
-NB_INLINE layer_row layer_row_of(const nb_detector *det, const row_line *line, int layer)
+NB_INLINE layer_row layer_row_of(const nb_plan *p, const row_line *line, int layer)
 {
+    const nb_sensor *sensor = &p->sensor;
     layer_row row = {layer,
                      0,
-                     det->layer_step,
-                     det->layer_step * det->mu,
-                     nb_dot(line->U, det->normal),
-                     nb_dot(line->V, det->normal)};
+                     sensor->layer_step,
+                     sensor->layer_step * sensor->mu,
+                     nb_dot(line->U, p->panel.normal),
+                     nb_dot(line->V, p->panel.normal)};
     double most = row.step / fabs(row.height);
     row.plain = fabs(row.slope) < 1e-15 && most * (2.0 + most) < NB_SERIES_LIMIT;
     return row;

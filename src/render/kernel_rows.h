@@ -37,9 +37,9 @@ NB_INLINE q_pair scattering_vector(const nb_plan_source *b, const rays *r)
 NB_INLINE pair source_factor(const nb_plan *p, const nb_plan_source *b, const rays *r)
 {
     const nb_scene *sc = &p->scene;
-    if (!sc->oversample_polar || sc->nopolar)
+    if (!sc->oversample_polar || sc->beam.nopolar)
         return pair_set(b->weight);
-    return pair_scale(polarization(sc->polarization, b, r), b->weight);
+    return pair_scale(polarization(sc->beam.polarization, b, r), b->weight);
 }
 
 /** Lanes where dmin removes the crystal's part. */
@@ -53,7 +53,7 @@ NB_INLINE vl culled(double dmin, vd x, vd y, vd z)
 NB_INLINE pair unculled(const nb_plan *p, const nb_plan_source *b, const rays *r,
                         pair factor)
 {
-    double dmin = p->scene.dmin;
+    double dmin = p->scene.factors.dmin;
     q_pair q;
     if (!(dmin > 0))
         return factor;
@@ -140,7 +140,7 @@ static void simple_intensity(const nb_plan *p, const int *f0, int n,
 NB_STAGE vd double_half(const nb_scene *sc, vd x, vd y, vd z)
 {
     const vd q[3] = {x, y, z};
-    switch (sc->shape) {
+    switch (sc->lattice.shape) {
     case NB_LATTICE_ROUND:
         return double_sum(sc, q, NB_LATTICE_ROUND);
     case NB_LATTICE_GAUSS:
@@ -164,13 +164,13 @@ NB_STAGE void source_by_source(const nb_plan *p, const rays *r, int n, pair *sum
 {
     const nb_scene *sc = &p->scene;
     const int fixed = p->arithmetic == NB_ARITH_FIXED;
-    const double background = sc->background * sc->n_orientations;
+    const double background = sc->background * sc->lattice.n_orientations;
     const double unit = fixed ? p->table.unit : 1.0;
     pair crystal[CHUNK];
     int s, i;
     for (i = 0; i < n; i++)
         sum[i] = pair_set(0);
-    for (s = 0; s < sc->n_sources; s++) {
+    for (s = 0; s < sc->beam.n_sources; s++) {
         const nb_plan_source *b = &p->sources[s];
         if (fixed)
             fixed_one_source(p, r, n, b, crystal);
@@ -190,13 +190,13 @@ NB_STAGE void source_by_source(const nb_plan *p, const rays *r, int n, pair *sum
 NB_STAGE pair sources_together(const nb_plan *p, const rays *r)
 {
     const nb_scene *sc = &p->scene;
-    const double background = sc->background * sc->n_orientations;
+    const double background = sc->background * sc->lattice.n_orientations;
     vf factors[NB_PLAN_MAX_FACTORS];
-    pair all = pair_set(sc->n_sources);
+    pair all = pair_set(sc->beam.n_sources);
     int s;
     if (p->has_factors) {
         all = pair_set(0);
-        for (s = 0; s < sc->n_sources; s++) {
+        for (s = 0; s < sc->beam.n_sources; s++) {
             const nb_plan_source *b = &p->sources[s];
             pair factor = source_factor(p, b, r), crystal = unculled(p, b, r, factor);
             all = pair_add(all, factor);
@@ -214,10 +214,10 @@ NB_STAGE void cached_factors(const nb_plan *p, const rays *r, int n, pair *facto
     int i;
     for (i = 0; i < n; i++) {
         pair x = pair_set(sc->intensity_scale);
-        if (!sc->nopolar && !sc->oversample_polar)
-            x = pair_mul(x, polarization(sc->polarization, p->sources, &r[i]));
+        if (!sc->beam.nopolar && !sc->oversample_polar)
+            x = pair_mul(x, polarization(sc->beam.polarization, p->sources, &r[i]));
         if (!sc->oversample_omega)
-            x = pair_mul(x, solid_angle(&sc->det, &r[i]));
+            x = pair_mul(x, solid_angle(&p->panel, &r[i]));
         factor[i] = x;
     }
 }
@@ -236,10 +236,10 @@ NB_STAGE void add_rays(const nb_plan *p, const rays *r, const pair *captured, in
         source_by_source(p, r, n, sum);
     for (i = 0; i < n; i++) {
         pair x = sum[i];
-        if (sc->det.absorb)
+        if (p->sensor.absorb)
             x = pair_mul(x, captured[i]);
         if (sc->oversample_omega)
-            x = pair_mul(x, solid_angle(&sc->det, &r[i]));
+            x = pair_mul(x, solid_angle(&p->panel, &r[i]));
         total[i] = pair_add(total[i], x);
     }
 }
@@ -249,7 +249,7 @@ NB_STAGE void chunk_rays(const nb_plan *p, const int *f0, int n, const row_line 
 {
     int i;
     for (i = 0; i < n; i++)
-        r[i] = rays_to(p, block_pixels(&p->scene.det, f0[i]), line, subf);
+        r[i] = rays_to(p, block_pixels(p, f0[i]), line, subf);
 }
 
 /** Points on a layer's front face, their distances and 1/distances. */
@@ -259,7 +259,7 @@ NB_STAGE void chunk_points(const nb_plan *p, const int *f0, int n, const row_lin
     int i;
     for (i = 0; i < n; i++) {
         pair r2;
-        r[i] = points_at(p, block_pixels(&p->scene.det, f0[i]), line, subf);
+        r[i] = points_at(p, block_pixels(p, f0[i]), line, subf);
         r2 = square_of(&r[i]);
         r[i].inv_r = pair_rsqrt(r2);
         length[i] = pair_mul(r2, r[i].inv_r);
@@ -273,7 +273,7 @@ NB_STAGE void chunk_depths(const nb_plan *p, const int *f0, int n, int subf,
 {
     int i;
     for (i = 0; i < n; i++) {
-        pair F = along_row(p, block_pixels(&p->scene.det, f0[i]), subf);
+        pair F = along_row(p, block_pixels(p, f0[i]), subf);
         depth[i] = depth_of(row, F, depth[i], r[i].inv_r, &captured[i]);
     }
 }
@@ -283,14 +283,14 @@ NB_STAGE void chunk_deep(const nb_plan *p, int n, const layer_row *row, const pa
 {
     int i;
     for (i = 0; i < n; i++)
-        go_deep(&r[i], row, p->scene.det.normal, depth[i]);
+        go_deep(&r[i], row, p->panel.normal, depth[i]);
 }
 
 /** As chunk_rays for layers at their mean depth, with what they capture. */
 static void chunk_deep_rays(const nb_plan *p, const int *f0, int n, const row_line *line,
                             int subf, int layer, rays *r, pair *captured)
 {
-    const layer_row row = layer_row_of(&p->scene.det, line, layer);
+    const layer_row row = layer_row_of(p, line, layer);
     pair depth[CHUNK];
     chunk_points(p, f0, n, line, subf, r, depth);
     chunk_depths(p, f0, n, subf, &row, r, depth, captured);
@@ -303,7 +303,7 @@ NB_STAGE void capture_rays(const nb_plan *p, const rays *r, int n, int layer,
 {
     int i;
     for (i = 0; i < n; i++)
-        captured[i] = capture(&p->scene.det, &r[i], layer);
+        captured[i] = capture(p, &r[i], layer);
 }
 
 /** Photons in the n blocks of pixels of row s that start at f0[]. */
@@ -314,19 +314,19 @@ static void chunk_intensity(const nb_plan *p, const int *f0, int n, int s,
     rays r[CHUNK];
     pair total[CHUNK], cached[CHUNK], captured[CHUNK];
     int i, layer, subf, subs, os = sc->oversample;
-    int deep = sc->det.mean_depth && !sc->det.curved;
+    int deep = p->sensor.mean_depth && !p->panel.curved;
     for (i = 0; i < n; i++)
         total[i] = pair_set(0);
-    for (layer = 0; layer < sc->det.layers; layer++)
+    for (layer = 0; layer < p->sensor.layers; layer++)
         for (subs = 0; subs < os; subs++) {
             int at = layer * os + subs;
-            row_line line = at < MAX_LINES ? lines[at] : line_of(sc, s, subs, layer);
+            row_line line = at < MAX_LINES ? lines[at] : line_of(p, s, subs, layer);
             for (subf = 0; subf < os; subf++) {
                 if (deep)
                     chunk_deep_rays(p, f0, n, &line, subf, layer, r, captured);
                 else
                     chunk_rays(p, f0, n, &line, subf, r);
-                if (sc->det.absorb && !deep)
+                if (p->sensor.absorb && !deep)
                     capture_rays(p, r, n, layer, captured);
                 add_rays(p, r, captured, n, total);
                 if (NB_MUTANT(FACTORS_OF_LAST_RAY, subf, at + subf) == 0)
@@ -350,18 +350,19 @@ static int any_rendered(const uint8_t *mask, int n)
 void NB_ROW_KERNEL(const nb_plan *p, int s, float *row)
 {
     const nb_scene *sc = &p->scene;
-    const nb_detector *det = &sc->det;
-    const uint8_t *mask = det->mask ? det->mask + (size_t)s * det->fpixels : NULL;
-    const row_output out = {row, mask, det->roi_fmax + 1};
+    const uint8_t *all = sc->raster.mask;
+    const uint8_t *mask =
+        all ? all + p->panel.first_pixel + (size_t)s * p->panel.columns : NULL;
+    const row_output out = {row, mask, p->region.fmax + 1};
     const int most = p->simple ? SIMPLE_CHUNK : CHUNK;
     row_line lines[MAX_LINES];
     simple_row simple = {0};
     int i, n = 0, f, f0[SIMPLE_CHUNK];
-    for (i = 0; i < MAX_LINES && i < det->layers * sc->oversample; i++)
-        lines[i] = line_of(sc, s, i % sc->oversample, i / sc->oversample);
+    for (i = 0; i < MAX_LINES && i < p->sensor.layers * sc->oversample; i++)
+        lines[i] = line_of(p, s, i % sc->oversample, i / sc->oversample);
     if (p->simple)
         simple = simple_row_of(p, lines);
-    for (f = det->roi_fmin; f < out.end; f += NB_W) {
+    for (f = p->region.fmin; f < out.end; f += NB_W) {
         int left = out.end - f;
         if (!mask || any_rendered(mask + f, left < NB_W ? left : NB_W))
             f0[n++] = f;

@@ -37,15 +37,15 @@ static simple_row simple_row_of(const nb_plan *p, const row_line *line)
 {
     const nb_scene *sc = &p->scene;
     const nb_plan_source *b = &p->sources[0];
-    const nb_vec3 cell[3] = {sc->orientations[0].a, sc->orientations[0].b,
-                             sc->orientations[0].c};
+    const nb_vec3 cell[3] = {sc->lattice.orientations[0].a, sc->lattice.orientations[0].b,
+                             sc->lattice.orientations[0].c};
     double foot = nb_dot(line->U, line->V);
     nb_vec3 P = nb_sub(line->U, nb_scale(foot, line->V));
     simple_row r;
     double scale;
     int i;
-    r.pixel = sc->det.pixel;
-    r.start = 0.5 * sc->det.pixel + foot;
+    r.pixel = p->panel.pixel_fast;
+    r.start = 0.5 * p->panel.pixel_fast + foot;
     r.P2 = nb_dot(P, P);
     for (i = 0; i < 3; i++) {
         r.cell[i] = row_dot_of(nb_scale(-b->inv_lambda, cell[i]), P, line->V);
@@ -55,12 +55,12 @@ static simple_row simple_row_of(const nb_plan *p, const row_line *line)
     r.incident = row_dot_of(b->incident, P, line->V);
     r.B = row_dot_of(b->B, P, line->V);
     r.E = row_dot_of(b->E, P, line->V);
-    r.oblique = !sc->det.point_pixel;
-    scale = sc->intensity_scale * b->weight * sc->det.pixel_area *
-            (r.oblique ? sc->det.close_distance : 1.0) * (sc->nopolar ? 1.0 : 0.5);
+    r.oblique = !p->panel.point_pixel;
+    scale = sc->intensity_scale * b->weight * p->panel.pixel_area *
+            (r.oblique ? p->panel.close_distance : 1.0) * (sc->beam.nopolar ? 1.0 : 0.5);
     r.crystal = scale * p->table.unit;
     r.background = (float)(sc->background / p->table.unit);
-    if (sc->polarization == 0) {
+    if (sc->beam.polarization == 0) {
         double root = NB_MUTANT(ROW_POLARIZATION, r.crystal, sqrt(r.crystal));
         r.incident.at *= root;
         r.incident.along *= root;
@@ -95,13 +95,11 @@ typedef struct simple_block {
 NB_INLINE void simple_geometry(const nb_plan *p, const simple_row *row, const int *f0,
                                int n, simple_block *to)
 {
-    const nb_detector *det = &p->scene.det;
-    const double K = p->scene.polarization;
-    const int polar = !p->scene.nopolar, oblique = row->oblique;
+    const double K = p->scene.beam.polarization;
+    const int polar = !p->scene.beam.nopolar, oblique = row->oblique;
     int i, axis;
     for (i = 0; i < n; i++) {
-        pair x =
-            pair_scale_add(block_pixels(det, f0[i]), row->pixel, pair_set(row->start));
+        pair x = pair_scale_add(block_pixels(p, f0[i]), row->pixel, pair_set(row->start));
         pair inv_r = pair_rsqrt(pair_fma(x, x, pair_set(row->P2)));
         pair inv2 = pair_mul(inv_r, inv_r), factor = inv2;
         for (axis = 0; axis < 3; axis++)

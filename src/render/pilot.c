@@ -9,20 +9,24 @@
 
 #define STRIP_SECONDS 0.004 /* of the larger strip */
 
-/** The scene of `rows` rows from the middle of the region of interest: a shorter detector. */
-static nb_scene strip_of(const nb_scene *scene, int rows)
+/** The scene of `rows` rows from the middle of the region of interest: a shorter panel. */
+static nb_scene strip_of(const nb_scene *scene, int rows, nb_panel *panel)
 {
     nb_scene strip = *scene;
-    nb_detector *det = &strip.det;
-    int first = (det->roi_smin + det->roi_smax + 1 - rows) / 2;
-    first = first > det->roi_smin ? first : det->roi_smin;
-    det->pix0 = nb_add(det->pix0, nb_scale(first * det->pixel, det->slow));
-    det->Sbeam -= first * det->pixel;
-    if (det->mask)
-        det->mask += (size_t)first * (size_t)det->fpixels;
-    det->spixels = rows;
-    det->roi_smin = 0;
-    det->roi_smax = rows - 1;
+    nb_raster *raster = &strip.raster;
+    int first = (raster->roi.smin + raster->roi.smax + 1 - rows) / 2;
+    first = first > raster->roi.smin ? first : raster->roi.smin;
+    *panel = scene->panels[0];
+    panel->pix0 = nb_add(panel->pix0, nb_scale(first * panel->pixel_slow, panel->slow));
+    panel->Sbeam -= first * panel->pixel_slow;
+    panel->rows = rows;
+    if (raster->mask)
+        raster->mask += (size_t)first * (size_t)raster->columns;
+    raster->pixels = (size_t)rows * (size_t)raster->columns;
+    raster->rows = rows;
+    raster->roi.smin = 0;
+    raster->roi.smax = rows - 1;
+    strip.panels = panel;
     return strip;
 }
 
@@ -30,7 +34,8 @@ static nb_scene strip_of(const nb_scene *scene, int rows)
 static double time_strip(const nb_backend *backend, nb_backend_state *state,
                          const nb_scene *scene, int rows, float *image)
 {
-    nb_scene strip = strip_of(scene, rows);
+    nb_panel panel;
+    nb_scene strip = strip_of(scene, rows, &panel);
     double start = nb_monotonic_seconds();
     nb_error err;
     if (backend->render(state, &strip, image, &err) != NB_OK)
@@ -49,7 +54,7 @@ static int rows_for(double seconds, double row_seconds, int threads, int most)
 static double extrapolate(const nb_backend *backend, nb_backend_state *state,
                           const nb_scene *scene, const int strips[2], float *image)
 {
-    int height = scene->det.roi_smax - scene->det.roi_smin + 1;
+    int height = scene->raster.roi.smax - scene->raster.roi.smin + 1;
     double small, large, row;
     if (time_strip(backend, state, scene, strips[0], image) < 0) /* wakes the threads */
         return -1;
@@ -66,7 +71,7 @@ static double extrapolate(const nb_backend *backend, nb_backend_state *state,
 double nb_pilot_seconds(const nb_backend *backend, const nb_scene *scene,
                         const nb_render_options *options, double expected)
 {
-    int height = scene->det.roi_smax - scene->det.roi_smin + 1;
+    int height = scene->raster.roi.smax - scene->raster.roi.smin + 1;
     int threads = nb_thread_count(options->threads);
     nb_render_options quiet = *options;
     nb_backend_state *state = NULL;
@@ -76,7 +81,7 @@ double nb_pilot_seconds(const nb_backend *backend, const nb_scene *scene,
     nb_error err;
     float *image;
     quiet.hooks = (nb_hooks){0};
-    image = nb_alloc((size_t)strips[1] * (size_t)scene->det.fpixels, sizeof *image,
+    image = nb_alloc((size_t)strips[1] * (size_t)scene->raster.columns, sizeof *image,
                      "pilot rows", &err);
     if (image && backend->open(&quiet, &state, &err) == NB_OK)
         seconds = extrapolate(backend, state, scene, strips, image);

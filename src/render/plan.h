@@ -36,13 +36,13 @@ typedef enum nb_f_kind {
 
 /** F^2 over a box of NEGATED reflections -h0, so that floor(1/2 - h) sends halves down as
  * nb_nearest_index does.  Index: (i_h << shift_h) + (i_k << shift_k) + i_l. */
-typedef struct nb_f_table {
+typedef struct nb_factor_squares {
     nb_f_kind kind;
     float *F2;            /* owned; relative to `unit` */
     double unit;          /* electrons^2 of 1 in F2, or the constant F^2 */
     int32_t shift[3];     /* of l: 0 */
     int32_t low[3], n[3]; /* first -h0 and count along each axis */
-} nb_f_table;
+} nb_factor_squares;
 
 typedef struct nb_plan_source {
     nb_vec3 incident;
@@ -53,10 +53,13 @@ typedef struct nb_plan_source {
 
 typedef struct nb_plan {
     nb_scene scene; /* a copy; its arrays are the caller's */
+    nb_panel panel;
+    nb_sensor sensor;
+    nb_region region; /* of the panel, rendered */
     nb_arithmetic arithmetic;
     int fastest;             /* FIXED: cheaper polynomials */
     nb_fixed_mode mode;      /* FIXED */
-    nb_f_table table;        /* FIXED only */
+    nb_factor_squares table; /* FIXED only */
     nb_plan_source *sources; /* owned */
     double *offsets; /* owned, FIXED: [orientation][source][3] start + a.i/lambda, or NULL
                                when there is one source or they would not fit */
@@ -93,7 +96,7 @@ nb_hkl_range nb_visible_range(const nb_scene *scene);
 
 /** Fill table for the visible range; work = terms that will be looked up.
  * Errors: NB_ERR_NOMEM. */
-nb_status nb_f_table_build(const nb_sf_box *sf, const nb_hkl_range *range, double work,
-                           nb_f_table *table, nb_error *err);
+nb_status nb_factor_squares_build(const nb_factor_table *sf, const nb_hkl_range *range,
+                                  double work, nb_factor_squares *table, nb_error *err);
 
 #endif

@@ -10,30 +10,33 @@ typedef struct cone {
 } cone;
 
 /** Directions of the eight corners of the sensor under the region of interest. */
-static void corner_directions(const nb_detector *det, nb_vec3 d[8])
+static void corner_directions(const nb_scene *sc, nb_vec3 d[8])
 {
+    const nb_region *roi = &sc->raster.roi;
+    const nb_panel *panel = sc->panels;
+    const nb_sensor *sensor = sc->sensors;
     double F[2], S[2], O[2];
     int i;
-    F[0] = det->roi_fmin * det->pixel;
-    F[1] = (det->roi_fmax + 1) * det->pixel;
-    S[0] = det->roi_smin * det->pixel;
-    S[1] = (det->roi_smax + 1) * det->pixel;
+    F[0] = roi->fmin * panel->pixel_fast;
+    F[1] = (roi->fmax + 1) * panel->pixel_fast;
+    S[0] = roi->smin * panel->pixel_slow;
+    S[1] = (roi->smax + 1) * panel->pixel_slow;
     O[0] = 0;
-    O[1] = det->layers * det->layer_step;
+    O[1] = sensor->layers * sensor->layer_step;
     for (i = 0; i < 8; i++)
-        d[i] = nb_unit(nb_detector_point(det, F[i & 1], S[i >> 1 & 1], O[i >> 2]));
+        d[i] = nb_unit(nb_panel_point(panel, F[i & 1], S[i >> 1 & 1], O[i >> 2]));
 }
 
 /** The corners' cone holds all of a flat sensor: a cone narrower than 90 degrees is
  * convex.  A curved detector, or a very wide flat one, gets every direction. */
-static cone visible_cone(const nb_detector *det)
+static cone visible_cone(const nb_scene *sc)
 {
     cone all = {{1, 0, 0}, -1, 0}, c = all;
     nb_vec3 d[8];
     int i;
-    if (det->curved)
+    if (sc->panels->curved)
         return all;
-    corner_directions(det, d);
+    corner_directions(sc, d);
     c.axis = nb_v3(0, 0, 0);
     for (i = 0; i < 8; i++)
         c.axis = nb_add(c.axis, d[i]);
@@ -76,19 +79,20 @@ static void widen(nb_hkl_range *r, int axis, double low, double high)
 
 nb_hkl_range nb_visible_range(const nb_scene *sc)
 {
-    cone c = visible_cone(&sc->det);
+    cone c = visible_cone(sc);
     nb_hkl_range r = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     int m, s, axis;
-    for (m = 0; m < sc->n_orientations; m++) {
-        const nb_vec3 cell[3] = {sc->orientations[m].a, sc->orientations[m].b,
-                                 sc->orientations[m].c};
+    for (m = 0; m < sc->lattice.n_orientations; m++) {
+        const nb_vec3 cell[3] = {sc->lattice.orientations[m].a,
+                                 sc->lattice.orientations[m].b,
+                                 sc->lattice.orientations[m].c};
         for (axis = 0; axis < 3; axis++) {
             double low, high;
             cone_extremes(&c, cell[axis], &low, &high);
-            for (s = 0; s < sc->n_sources; s++) {
-                double beam = nb_dot(cell[axis], sc->sources[s].incident);
-                widen(&r, axis, (low - beam) / sc->sources[s].lambda,
-                      (high - beam) / sc->sources[s].lambda);
+            for (s = 0; s < sc->beam.n_sources; s++) {
+                double beam = nb_dot(cell[axis], sc->beam.sources[s].incident);
+                widen(&r, axis, (low - beam) / sc->beam.sources[s].lambda,
+                      (high - beam) / sc->beam.sources[s].lambda);
             }
         }
     }

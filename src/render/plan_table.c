@@ -19,7 +19,7 @@ static int log2_ceil(int64_t n)
 }
 
 /** Box of whole reflections [low, high] as a table of negated ones, not yet filled. */
-static void set_box(nb_f_table *t, const int64_t low[3], const int64_t high[3])
+static void set_box(nb_factor_squares *t, const int64_t low[3], const int64_t high[3])
 {
     int axis;
     for (axis = 0; axis < 3; axis++) {
@@ -31,15 +31,15 @@ static void set_box(nb_f_table *t, const int64_t low[3], const int64_t high[3])
     t->shift[0] = t->shift[1] + log2_ceil(t->n[1]);
 }
 
-static double box_entries(const nb_f_table *t)
+static double box_entries(const nb_factor_squares *t)
 {
     return ldexp(t->n[0], t->shift[0]);
 }
 
 /** The part of the table, as ranges of its indices along one axis, that the file
  * covers. */
-static void overlap(const nb_f_table *t, int axis, int first, int count, int *begin,
-                    int *end)
+static void overlap(const nb_factor_squares *t, int axis, int first, int count,
+                    int *begin, int *end)
 {
     int64_t b = -((int64_t)first + count - 1) - t->low[axis],
             e = -(int64_t)first - t->low[axis];
@@ -52,7 +52,7 @@ typedef struct overlap_box {
     int partial; /* the table reaches beyond the file: default_F is in it */
 } overlap_box;
 
-static overlap_box overlap_of(const nb_f_table *t, const nb_sf_box *sf)
+static overlap_box overlap_of(const nb_factor_squares *t, const nb_factor_table *sf)
 {
     const int first[3] = {sf->hmin, sf->kmin, sf->lmin},
               count[3] = {sf->nh, sf->nk, sf->nl};
@@ -66,7 +66,8 @@ static overlap_box overlap_of(const nb_f_table *t, const nb_sf_box *sf)
 }
 
 /** The file's amplitudes F[-k] for the table's row (i, j). */
-static const double *file_row(const nb_f_table *t, const nb_sf_box *sf, int i, int j)
+static const double *file_row(const nb_factor_squares *t, const nb_factor_table *sf,
+                              int i, int j)
 {
     int64_t h = -((int64_t)t->low[0] + i) - sf->hmin,
             k = -((int64_t)t->low[1] + j) - sf->kmin;
@@ -78,7 +79,8 @@ static float relative_square(double F, double inv_most)
     return (float)(F * inv_most * (F * inv_most));
 }
 
-static nb_status fill(const nb_sf_box *sf, double most, nb_f_table *t, nb_error *err)
+static nb_status fill(const nb_factor_table *sf, double most, nb_factor_squares *t,
+                      nb_error *err)
 {
     overlap_box o = overlap_of(t, sf);
     size_t entries = (size_t)box_entries(t), e;
@@ -101,7 +103,7 @@ static nb_status fill(const nb_sf_box *sf, double most, nb_f_table *t, nb_error 
     return NB_OK;
 }
 
-static void use_constant(nb_f_table *t, double F)
+static void use_constant(nb_factor_squares *t, double F)
 {
     t->kind = F == 0 ? NB_F_ZERO : NB_F_CONST;
     t->unit = F * F;
@@ -109,7 +111,7 @@ static void use_constant(nb_f_table *t, double F)
 
 /** Shrink the visible box to what the file covers and a rim that stands for all
  * outside. */
-static void clamp_box(const nb_sf_box *sf, int64_t low[3], int64_t high[3])
+static void clamp_box(const nb_factor_table *sf, int64_t low[3], int64_t high[3])
 {
     const int first[3] = {sf->hmin, sf->kmin, sf->lmin},
               count[3] = {sf->nh, sf->nk, sf->nl};
@@ -123,8 +125,8 @@ static void clamp_box(const nb_sf_box *sf, int64_t low[3], int64_t high[3])
     }
 }
 
-nb_status nb_f_table_build(const nb_sf_box *sf, const nb_hkl_range *range, double work,
-                           nb_f_table *t, nb_error *err)
+nb_status nb_factor_squares_build(const nb_factor_table *sf, const nb_hkl_range *range,
+                                  double work, nb_factor_squares *t, nb_error *err)
 {
     int64_t low[3], high[3];
     int axis;

@@ -40,22 +40,23 @@ static finder prepare(const nb_reflection_job *job)
     const nb_scene *sc = job->scene;
     finder f = {job, *sc, job->minimum / 1000, 0, 0};
     double weights = 0;
-    f.dark.dmin = DBL_MAX;
-    f.plain = !sc->det.absorb && !sc->oversample_omega &&
-              (sc->nopolar || !sc->oversample_polar);
-    for (int i = 0; i < sc->n_sources; i++)
-        weights += sc->sources[i].weight;
-    f.water = sc->intensity_scale * sc->background * sc->n_orientations * weights *
-              sc->det.layers * sc->oversample * sc->oversample;
+    f.dark.factors.dmin = DBL_MAX;
+    f.plain = !sc->sensors->absorb && !sc->oversample_omega &&
+              (sc->beam.nopolar || !sc->oversample_polar);
+    for (int i = 0; i < sc->beam.n_sources; i++)
+        weights += sc->beam.sources[i].weight;
+    f.water = sc->intensity_scale * sc->background * sc->lattice.n_orientations *
+              weights * sc->sensors->layers * sc->oversample * sc->oversample;
     return f;
 }
 
 static double water_in(const finder *f, int fast, int slow)
 {
+    const nb_scene *sc = f->job->scene;
     if (f->water == 0)
         return 0;
-    return f->plain ? f->water * nb_cached_factors(f->job->scene, fast, slow)
-                    : nb_pixel_intensity(&f->dark, fast, slow);
+    return f->plain ? f->water * nb_cached_factors(sc, sc->panels, sc->sensors, fast, slow)
+                    : nb_pixel_intensity(&f->dark, sc->panels, sc->sensors, fast, slow);
 }
 
 /** A sample's place, and how much less than `least` it may count: then it is left out. */
@@ -66,7 +67,7 @@ typedef struct sample_place {
 } sample_place;
 
 /** No more than F_latt^2 of the parallelepiped: |sin(pi N d)/sin(pi d)| <= min(N, 1/(2|d|)). */
-static double most(double d, double N)
+static double lattice_bound(double d, double N)
 {
     double limit = 0.25 / (d * d), top = N * N;
     return N > 1 ? limit < top ? limit : top : 1;
@@ -75,7 +76,7 @@ static double most(double d, double N)
 static int is_small(const nb_scene *sc, const nb_orientation *cell, const sample_place *at)
 {
     double h, k, l, h0, k0, l0, F;
-    if (sc->shape != NB_LATTICE_SQUARE || sc->sf.interpolate)
+    if (sc->lattice.shape != NB_LATTICE_SQUARE || sc->factors.table.interpolate)
         return 0;
     h = nb_dot(cell->a, at->q);
     k = nb_dot(cell->b, at->q);
@@ -83,9 +84,10 @@ static int is_small(const nb_scene *sc, const nb_orientation *cell, const sample
     h0 = nb_nearest_index(h);
     k0 = nb_nearest_index(k);
     l0 = nb_nearest_index(l);
-    F = nb_F_nearest(&sc->sf, h0, k0, l0);
-    return F * F * most(h - h0, sc->N[0]) * most(k - k0, sc->N[1]) *
-               most(l - l0, sc->N[2]) * at->weight <
+    F = nb_F_nearest(&sc->factors.table, h0, k0, l0);
+    return F * F * lattice_bound(h - h0, sc->lattice.N[0]) *
+               lattice_bound(k - k0, sc->lattice.N[1]) *
+               lattice_bound(l - l0, sc->lattice.N[2]) * at->weight <
            at->least;
 }
 
@@ -94,13 +96,14 @@ static int add_orientations(const finder *f, const sample_place *at,
                             nb_reflection_table *t)
 {
     const nb_scene *sc = f->job->scene;
-    for (int i = 0; i < sc->n_orientations; i++) {
-        double phi = f->job->phi_first + i / sc->n_domains * f->job->phi_step, w;
+    for (int i = 0; i < sc->lattice.n_orientations; i++) {
+        double phi = f->job->phi_first + i / sc->lattice.n_domains * f->job->phi_step, w;
         nb_sample p;
         int hkl[3];
-        if (is_small(sc, &sc->orientations[i], at))
+        if (is_small(sc, &sc->lattice.orientations[i], at))
             continue;
-        p = nb_sample_at(sc, &sc->orientations[i], at->q);
+        p = nb_sample_at(&sc->lattice, &sc->factors.table, &sc->lattice.orientations[i],
+                         at->q);
         w = p.F_cell * p.F_cell * p.F_latt * p.F_latt * at->weight;
         if (!(w > 0) || w < at->least)
             continue;
@@ -121,16 +124,16 @@ static int add_sources(const finder *f, const nb_ray *ray, sample_place at,
 {
     const nb_scene *sc = f->job->scene;
     double weight = at.weight;
-    for (int i = 0; i < sc->n_sources; i++) {
-        const nb_source *source = &sc->sources[i];
+    for (int i = 0; i < sc->beam.n_sources; i++) {
+        const nb_source *source = &sc->beam.sources[i];
         at.source = source;
         at.q = nb_scattering_vector(source, ray->direction);
         at.weight = weight * source->weight;
-        if (nb_culled(sc, at.q))
+        if (nb_culled(&sc->factors, at.q))
             continue;
-        if (sc->oversample_polar && !sc->nopolar)
-            at.weight *= nb_polarization(sc->polarization, source->incident,
-                                         ray->direction, sc->polar_axis);
+        if (sc->oversample_polar && !sc->beam.nopolar)
+            at.weight *= nb_polarization(sc->beam.polarization, source->incident,
+                                         ray->direction, sc->beam.polar_axis);
         if (!add_orientations(f, &at, t))
             return 0;
     }
@@ -141,15 +144,17 @@ static int divide_pixel(const finder *f, int fast, int slow, double photons,
                         nb_reflection_table *t)
 {
     const nb_scene *sc = f->job->scene;
-    const nb_detector *det = &sc->det;
+    const nb_panel *panel = sc->panels;
+    const nb_sensor *sensor = sc->sensors;
     int os = sc->oversample;
-    double scale = sc->intensity_scale * nb_cached_factors(sc, fast, slow);
-    double terms = (double)sc->steps * det->layers;
-    for (int layer = 0; layer < det->layers; layer++)
+    double scale = sc->intensity_scale * nb_cached_factors(sc, panel, sensor, fast, slow);
+    double terms = (double)sc->samples * sensor->layers;
+    for (int layer = 0; layer < sensor->layers; layer++)
         for (int s = 0; s < os; s++)
             for (int i = 0; i < os; i++) {
-                nb_ray ray = nb_ray_to(det, nb_subpixel(det, os, fast, i),
-                                       nb_subpixel(det, os, slow, s), layer);
+                nb_ray ray =
+                    nb_ray_to(panel, sensor, nb_subpixel(panel->pixel_fast, os, fast, i),
+                              nb_subpixel(panel->pixel_slow, os, slow, s), layer);
                 sample_place at = {fast + (i + 0.5) / os,
                                    slow + (s + 0.5) / os,
                                    ray.capture,
@@ -167,10 +172,10 @@ static int divide_pixel(const finder *f, int fast, int slow, double photons,
 
 static void divide_row(const finder *f, int s, image_row *row)
 {
-    const nb_detector *det = &f->job->scene->det;
-    const float *image = f->job->image + (size_t)s * det->fpixels;
-    const uint8_t *mask = det->mask ? det->mask + (size_t)s * det->fpixels : NULL;
-    for (int i = det->roi_fmin; i <= det->roi_fmax && !row->failed; i++) {
+    const nb_raster *raster = &f->job->scene->raster;
+    const float *image = f->job->image + (size_t)s * raster->columns;
+    const uint8_t *mask = raster->mask ? raster->mask + (size_t)s * raster->columns : NULL;
+    for (int i = raster->roi.fmin; i <= raster->roi.fmax && !row->failed; i++) {
         double water, photons;
         if (mask && !mask[i])
             continue;
@@ -220,7 +225,7 @@ static nb_reflection reflection_of(const nb_scene *sc, const nb_reflection_entry
     spot.peak = e->peak;
     spot.phi_deg = e->sum[NB_SUM_PHI] / n / NB_DEG;
     spot.wavelength_A = e->sum[NB_SUM_LAMBDA] / n * 1e10;
-    spot.F = nb_F_nearest(&sc->sf, e->h, e->k, e->l);
+    spot.F = nb_F_nearest(&sc->factors.table, e->h, e->k, e->l);
     return spot;
 }
 
@@ -250,13 +255,14 @@ static nb_status make_list(const nb_reflection_job *job, const image_row *all,
 static nb_status divide_image(const finder *f, image_row *rows, image_row *all,
                               nb_error *err)
 {
-    const nb_detector *det = &f->job->scene->det;
+    const nb_raster *raster = &f->job->scene->raster;
     const nb_hooks *hooks = f->job->hooks;
     int threads = nb_thread_count(f->job->threads),
-        height = det->roi_smax - det->roi_smin + 1;
+        height = raster->roi.smax - raster->roi.smin + 1;
     (void)threads;
-    for (int first = det->roi_smin; first <= det->roi_smax; first += BLOCK) {
-        int n = det->roi_smax - first + 1 < BLOCK ? det->roi_smax - first + 1 : BLOCK;
+    for (int first = raster->roi.smin; first <= raster->roi.smax; first += BLOCK) {
+        int n =
+            raster->roi.smax - first + 1 < BLOCK ? raster->roi.smax - first + 1 : BLOCK;
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
 #endif
@@ -265,7 +271,7 @@ static nb_status divide_image(const finder *f, image_row *rows, image_row *all,
         if (!collect(rows, n, all))
             return nb_fail_memory(err, 0, "spots");
         if (hooks && hooks->progress &&
-            hooks->progress(hooks->user, (double)(first + n - det->roi_smin) / height))
+            hooks->progress(hooks->user, (double)(first + n - raster->roi.smin) / height))
             return nb_fail(err, NB_ERR_CANCELLED, "stopped before the spots were listed");
     }
     return NB_OK;

@@ -46,7 +46,7 @@ void nb_threads_start(int threads)
 
 typedef struct row_run {
     const nb_row_job *job;
-    const nb_detector *det;
+    const nb_raster *raster;
     int whole; /* every pixel of a row is rendered */
     atomic_int done, stop;
 } row_run;
@@ -73,7 +73,7 @@ static void bring_pages(const row_run *run, int row, int n)
 {
 #ifdef MADV_POPULATE_WRITE
     const uintptr_t large = (uintptr_t)2 << 20, page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    const size_t fast = (size_t)run->det->fpixels;
+    const size_t fast = (size_t)run->raster->columns;
     char *image = (char *)(run->job->image + (size_t)row * fast);
     uintptr_t first = ((uintptr_t)image + page - 1) / page * page;
     uintptr_t end =
@@ -100,13 +100,13 @@ static void bring_pages(const row_run *run, int row, int n)
 static void run_row(row_run *run, int s)
 {
     const nb_row_job *job = run->job;
-    const nb_detector *det = run->det;
-    float *row = job->image + (size_t)s * (size_t)det->fpixels;
-    int count, all = det->roi_smax - det->roi_smin + 1;
+    const nb_raster *raster = run->raster;
+    float *row = job->image + (size_t)s * (size_t)raster->columns;
+    int count, all = raster->roi.smax - raster->roi.smin + 1;
     if (atomic_load_explicit(&run->stop, memory_order_relaxed))
         return;
     if (!run->whole) /* by the thread that fills it, into its cache */
-        memset(row, 0, (size_t)det->fpixels * sizeof *row);
+        memset(row, 0, (size_t)raster->columns * sizeof *row);
     job->row(job->context, s, row);
     count = atomic_fetch_add_explicit(&run->done, 1, memory_order_relaxed) + 1;
     if (first_thread() && job->hooks->progress &&
@@ -118,8 +118,8 @@ static void run_row(row_run *run, int s)
  * they are still in the caches when they are filled; nobody waits for anybody. */
 static void run_rows(row_run *run)
 {
-    const int first = run->det->roi_smin, last = run->det->roi_smax;
-    const size_t row_bytes = (size_t)run->det->fpixels * sizeof *run->job->image;
+    const int first = run->raster->roi.smin, last = run->raster->roi.smax;
+    const size_t row_bytes = (size_t)run->raster->columns * sizeof *run->job->image;
     size_t ahead = (size_t)run->job->threads * PAGES_AHEAD / row_bytes + 1;
     int from, s;
     for (from = first; from <= last;) {
@@ -134,14 +134,15 @@ static void run_rows(row_run *run)
     }
 }
 
-nb_status nb_render_rows(const nb_row_job *job, const nb_detector *det, nb_error *err)
+nb_status nb_render_rows(const nb_row_job *job, const nb_raster *raster, nb_error *err)
 {
-    const size_t row_bytes = (size_t)det->fpixels * sizeof *job->image;
-    row_run run = {.job = job, .det = det};
-    run.whole = !det->mask && det->roi_fmin == 0 && det->roi_fmax == det->fpixels - 1;
-    memset(job->image, 0, (size_t)det->roi_smin * row_bytes);
-    memset(job->image + (size_t)(det->roi_smax + 1) * det->fpixels, 0,
-           (size_t)(det->spixels - 1 - det->roi_smax) * row_bytes);
+    const size_t row_bytes = (size_t)raster->columns * sizeof *job->image;
+    row_run run = {.job = job, .raster = raster};
+    run.whole =
+        !raster->mask && raster->roi.fmin == 0 && raster->roi.fmax == raster->columns - 1;
+    memset(job->image, 0, (size_t)raster->roi.smin * row_bytes);
+    memset(job->image + (size_t)(raster->roi.smax + 1) * raster->columns, 0,
+           (size_t)(raster->rows - 1 - raster->roi.smax) * row_bytes);
 #ifdef _OPENMP
 #pragma omp parallel num_threads(job->threads)
 #endif

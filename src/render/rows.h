@@ -23,6 +23,6 @@ typedef struct nb_row_job {
 
 /** Zero the image, then run job->row for every row of the ROI.  NB_ERR_CANCELLED when the
  * progress hook asked to stop. */
-nb_status nb_render_rows(const nb_row_job *job, const nb_detector *det, nb_error *err);
+nb_status nb_render_rows(const nb_row_job *job, const nb_raster *raster, nb_error *err);
 
 #endif

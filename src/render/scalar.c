@@ -16,10 +16,10 @@ struct nb_backend_state {
 static double estimate(const nb_scene *sc, const nb_render_options *options, char *why,
                        size_t why_size)
 {
-    double roi = (double)(sc->det.roi_fmax - sc->det.roi_fmin + 1) *
-                 (sc->det.roi_smax - sc->det.roi_smin + 1);
+    double roi = (double)(sc->raster.roi.fmax - sc->raster.roi.fmin + 1) *
+                 (sc->raster.roi.smax - sc->raster.roi.smin + 1);
     snprintf(why, why_size, "every operation in double");
-    return roi * (double)sc->steps * sc->det.layers * 1e-7 /
+    return roi * (double)sc->samples * sc->sensors->layers * 1e-7 /
            nb_thread_count(options->threads) * (options->images > 1 ? options->images : 1);
 }
 
@@ -37,12 +37,12 @@ static nb_status open_scalar(const nb_render_options *options, nb_backend_state 
 static void render_row(void *context, int s, float *row)
 {
     const nb_scene *sc = context;
-    const nb_detector *det = &sc->det;
-    const uint8_t *mask = det->mask ? det->mask + (size_t)s * det->fpixels : NULL;
+    const nb_raster *raster = &sc->raster;
+    const uint8_t *mask = raster->mask ? raster->mask + (size_t)s * raster->columns : NULL;
     int f;
-    for (f = det->roi_fmin; f <= det->roi_fmax; f++)
+    for (f = raster->roi.fmin; f <= raster->roi.fmax; f++)
         if (!mask || mask[f])
-            row[f] = (float)nb_pixel_intensity(sc, f, s);
+            row[f] = (float)nb_pixel_intensity(sc, sc->panels, sc->sensors, f, s);
 }
 
 static nb_status render(nb_backend_state *state, const nb_scene *sc, float *image,
@@ -50,7 +50,7 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc, float *imag
 {
     nb_scene copy = *sc;
     nb_row_job job = {&copy, render_row, image, state->threads, &state->options.hooks};
-    return nb_render_rows(&job, &sc->det, err);
+    return nb_render_rows(&job, &sc->raster, err);
 }
 
 static void describe(const nb_backend_state *state, char *line, size_t size)

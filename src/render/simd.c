@@ -52,19 +52,20 @@ static const char *reference_reason(nb_isa isa, const nb_scene *sc)
 static double step_seconds(const nb_scene *sc, nb_isa isa, nb_precision precision)
 {
     double fixed = isa == NB_ISA_AVX512 ? 1.1e-9 : isa == NB_ISA_AVX2 ? 1.7e-9 : 8e-9;
-    int in_double = precision == NB_PRECISION_DOUBLE || sc->shape != NB_LATTICE_SQUARE;
-    return reference_reason(isa, sc) ? 1e-7
-           : sc->sf.interpolate      ? 20 * fixed
-           : in_double               ? 3 * fixed
-                                     : fixed;
+    int in_double =
+        precision == NB_PRECISION_DOUBLE || sc->lattice.shape != NB_LATTICE_SQUARE;
+    return reference_reason(isa, sc)       ? 1e-7
+           : sc->factors.table.interpolate ? 20 * fixed
+           : in_double                     ? 3 * fixed
+                                           : fixed;
 }
 
 static double estimate(const nb_scene *sc, const nb_render_options *options, char *why,
                        size_t why_size)
 {
-    double roi = (double)(sc->det.roi_fmax - sc->det.roi_fmin + 1) *
-                 (sc->det.roi_smax - sc->det.roi_smin + 1);
-    double steps = roi * (double)sc->steps * sc->det.layers;
+    double roi = (double)(sc->raster.roi.fmax - sc->raster.roi.fmin + 1) *
+                 (sc->raster.roi.smax - sc->raster.roi.smin + 1);
+    double steps = roi * (double)sc->samples * sc->sensors->layers;
     const char *reference;
     nb_error err;
     nb_isa isa;
@@ -138,7 +139,7 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc, float *imag
     if (st != NB_OK)
         return st;
     state->arithmetic = plan.arithmetic;
-    st = nb_render_rows(&job, &sc->det, err);
+    st = nb_render_rows(&job, &sc->raster, err);
     nb_plan_free(&plan);
     return st;
 }

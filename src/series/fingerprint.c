@@ -279,13 +279,13 @@ static uint64_t hash_struct(uint64_t h, const void *of, const field *list, size_
 
 /* --- contents of loaded files --- */
 
-static uint64_t hash_table(uint64_t h, const nb_sf_table *t)
+static uint64_t hash_table(uint64_t h, const nb_factor_file *t)
 {
     const int limits[] = {t->hmin, t->hmax, t->kmin, t->kmax, t->lmin, t->lmax};
     if (!t->F)
         return nb_hash_bytes(h, "", 0);
     h = nb_hash_bytes(h, limits, sizeof limits);
-    return nb_hash_bytes(h, t->F, (size_t)nb_sf_table_voxels(t) * sizeof *t->F);
+    return nb_hash_bytes(h, t->F, (size_t)nb_factor_file_voxels(t) * sizeof *t->F);
 }
 
 static uint64_t hash_inputs(uint64_t h, const nb_sim *sim)

@@ -131,7 +131,7 @@ static nb_status write_picture(nb_frame *f, const char *path, const nb_image_met
                           meta->fast,
                           meta->slow,
                           options,
-                          &f->sim->model.scene.det,
+                          f->sim->model.scene.panels,
                           f->sim->model.wavelength_A * 1e-10,
                           options->show ? f->sim->cfg.adc_offset : 0};
     nb_image_view view = {0};

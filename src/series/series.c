@@ -246,21 +246,22 @@ static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
 }
 
 /** *out: 1 where no pixel is rendered; NULL when all are.  The caller's. */
-static nb_status bad_pixels(const nb_detector *det, uint8_t **out, nb_error *err)
+static nb_status bad_pixels(const nb_raster *raster, uint8_t **out, nb_error *err)
 {
-    int whole = det->roi_fmin <= 0 && det->roi_smin <= 0 &&
-                det->roi_fmax >= det->fpixels - 1 && det->roi_smax >= det->spixels - 1;
-    size_t fast = (size_t)det->fpixels, n = fast * (size_t)det->spixels;
+    int whole = raster->roi.fmin <= 0 && raster->roi.smin <= 0 &&
+                raster->roi.fmax >= raster->columns - 1 &&
+                raster->roi.smax >= raster->rows - 1;
+    size_t fast = (size_t)raster->columns, n = fast * (size_t)raster->rows;
     uint8_t *bad;
     *out = NULL;
-    if (whole && !det->mask)
+    if (whole && !raster->mask)
         return NB_OK;
     if (!(bad = nb_alloc(n, 1, "pixel mask", err)))
         return NB_ERR_NOMEM;
     for (size_t i = 0; i < n; i++) {
         int f = (int)(i % fast), s = (int)(i / fast);
-        bad[i] = f < det->roi_fmin || f > det->roi_fmax || s < det->roi_smin ||
-                 s > det->roi_smax || (det->mask && !det->mask[i]);
+        bad[i] = f < raster->roi.fmin || f > raster->roi.fmax || s < raster->roi.smin ||
+                 s > raster->roi.smax || (raster->mask && !raster->mask[i]);
     }
     *out = bad;
     return NB_OK;
@@ -272,7 +273,7 @@ static nb_status write_master(nb_run *run, int frames, nb_error *err)
     uint8_t *bad;
     char *config = NULL;
     nb_hdf5_master master = {0};
-    nb_status st = bad_pixels(&run->base->model.scene.det, &bad, err);
+    nb_status st = bad_pixels(&run->base->model.scene.raster, &bad, err);
     if (st)
         return st;
     st = nb_sim_config_json(run->base, &config, err);

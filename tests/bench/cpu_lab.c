@@ -127,8 +127,8 @@ static const double *random_table(void)
 /** Rows to time, pixels to compare with the reference. */
 static void set_masks(lab_case *c, int stride)
 {
-    const nb_detector *d = &c->model.scene.det;
-    size_t n = (size_t)d->fpixels * d->spixels, i;
+    const nb_raster *raster = &c->model.scene.raster;
+    size_t n = raster->pixels, i;
     c->timed = calloc(n, 1);
     c->sampled = calloc(n, 1);
     if (!c->timed || !c->sampled)
@@ -136,11 +136,11 @@ static void set_masks(lab_case *c, int stride)
     c->timed_steps = 0;
     c->all = stride == 1;
     for (i = 0; i < n; i++) {
-        c->timed[i] = i / (size_t)d->fpixels % (size_t)stride == (size_t)stride / 2;
+        c->timed[i] = i / (size_t)raster->columns % (size_t)stride == (size_t)stride / 2;
         c->sampled[i] = c->timed[i] && i % 47 == 0;
         c->timed_steps += c->timed[i];
     }
-    c->timed_steps *= (double)c->model.scene.steps;
+    c->timed_steps *= (double)c->model.scene.samples;
 }
 
 static void build(lab_case *c, const char *name, const nb_config *cfg, const double *F,
@@ -149,15 +149,15 @@ static void build(lab_case *c, const char *name, const nb_config *cfg, const dou
     nb_error err;
     memset(c, 0, sizeof *c);
     c->name = name;
-    c->inputs.sf.default_F = cfg->default_F;
+    c->inputs.table.default_F = cfg->default_F;
     if (F) {
-        c->inputs.sf.F = F;
-        c->inputs.sf.hmin = c->inputs.sf.kmin = c->inputs.sf.lmin = -TABLE / 2;
-        c->inputs.sf.nh = c->inputs.sf.nk = c->inputs.sf.nl = TABLE;
+        c->inputs.table.F = F;
+        c->inputs.table.hmin = c->inputs.table.kmin = c->inputs.table.lmin = -TABLE / 2;
+        c->inputs.table.nh = c->inputs.table.nk = c->inputs.table.nl = TABLE;
     }
     if (nb_model_build(cfg, &c->inputs, NULL, &c->model, &err) != NB_OK)
         stop(err.message);
-    c->model.scene.sf.interpolate = 0;
+    c->model.scene.factors.table.interpolate = 0;
     set_masks(c, stride);
 }
 
@@ -173,7 +173,7 @@ static double render_with(const version *v, const lab_case *c, const uint8_t *ma
     nb_backend_state *state;
     nb_error err;
     double start;
-    scene.det.mask = mask;
+    scene.raster.mask = mask;
     if (backend->open(&options, &state, &err) != NB_OK)
         stop(err.message);
     start = now(clock);
@@ -199,8 +199,8 @@ static int by_value(const void *a, const void *b)
 /** Compare on the sampled pixels, which are squeezed to the front. */
 static nb_comparison errors(const version *v, const lab_case *c, double N)
 {
-    const nb_detector *d = &c->model.scene.det;
-    size_t n = (size_t)d->fpixels * d->spixels, i, m = 0;
+    const nb_raster *raster = &c->model.scene.raster;
+    size_t n = raster->pixels, i, m = 0;
     float *a = malloc(n * sizeof *a), *b = malloc(n * sizeof *b);
     nb_comparison k;
     if (!a || !b)
@@ -233,8 +233,8 @@ static int is_wanted(const version *v, const char *only)
 static void run(lab_case *c, double N, int repeats, const char *only)
 {
     static double t[VERSIONS][MAX_REPEATS];
-    const nb_detector *d = &c->model.scene.det;
-    float *image = malloc((size_t)d->fpixels * d->spixels * sizeof *image);
+    const nb_raster *raster = &c->model.scene.raster;
+    float *image = malloc(raster->pixels * sizeof *image);
     int i, r;
     if (!image)
         stop("out of memory");
@@ -248,12 +248,12 @@ static void run(lab_case *c, double N, int repeats, const char *only)
         if (i > 0 && !is_wanted(v, only))
             continue;
         if (i == 0) {
-            size_t j, m = 0, all = (size_t)d->fpixels * d->spixels;
+            size_t j, m = 0, all = raster->pixels;
             double ns;
             for (j = 0; j < all; j++)
                 m += c->sampled[j];
             ns = render(v, c, c->sampled, image) * 1e9 / (double)m /
-                 (double)c->model.scene.steps;
+                 (double)c->model.scene.samples;
             printf("| %s | scalar double | %.1f | %.1f | 0 | 0 | %s |\n", c->name, ns, ns,
                    v->intent);
             continue;
@@ -300,8 +300,8 @@ static void error_table(const double *F)
 static void run_threads(const lab_case *c, int repeats)
 {
     static const version widest = {NB_ISA_AUTO, NB_PRECISION_MIXED, ""};
-    const nb_detector *d = &c->model.scene.det;
-    float *image = malloc((size_t)d->fpixels * d->spixels * sizeof *image);
+    const nb_raster *raster = &c->model.scene.raster;
+    float *image = malloc(raster->pixels * sizeof *image);
     double best[2] = {INFINITY, INFINITY};
     int r, threads;
     if (!image)
@@ -346,7 +346,7 @@ static void run_sensor(int domains, int repeats, const char *only)
         build(&c[k], "", &cfg, NULL, ROW_STRIDE);
     }
     for (i = 1; i < VERSIONS; i++) {
-        double steps = 1e-9 * c[0].timed_steps * c[0].model.scene.det.layers;
+        double steps = 1e-9 * c[0].timed_steps * c[0].model.scene.sensors->layers;
         if (!is_wanted(&versions[i], only))
             continue;
         for (r = 0; r < repeats; r++)

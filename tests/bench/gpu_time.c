@@ -97,7 +97,7 @@ static void configure(const bench_case *b, nb_config *cfg)
 }
 
 /** Random amplitudes over a box that the image stays in: 8e6 cells. */
-static double *make_table(nb_sf_box *sf)
+static double *make_table(nb_factor_table *sf)
 {
     const int n = 2 * BOX + 1;
     double *F = malloc((size_t)n * n * n * sizeof *F);
@@ -174,7 +174,7 @@ static int run(const bench_case *b)
     float *truth = malloc(n * sizeof *truth);
     int ok = 0;
     memset(&inputs, 0, sizeof inputs);
-    inputs.sf.default_F = 100;
+    inputs.table.default_F = 100;
     F = b->table ? make_table(&inputs.sf) : NULL;
     configure(b, &cfg);
     if (image && truth && nb_model_build(&cfg, &inputs, NULL, &model, &err) == NB_OK) {
@@ -183,7 +183,7 @@ static int run(const bench_case *b)
         if (ok) {
             c = nb_compare(image, truth, n, 1e-6);
             printf("%-30s %9.4f %9.4f %7.1f %8.1e %8.1e %8.1e\n", b->name, kernel * 1e3,
-                   wall * 1e3, (double)model.scene.steps * (double)n / kernel * 1e-9,
+                   wall * 1e3, (double)model.scene.samples * (double)n / kernel * 1e-9,
                    c.maxrel, c.rel6, c.corr);
         }
         nb_model_free(&model);
@@ -269,7 +269,7 @@ static int frames(void)
     nb_error err;
     int k, ok;
     memset(&inputs, 0, sizeof inputs);
-    inputs.sf.default_F = 100;
+    inputs.table.default_F = 100;
     configure(&b, &cfg);
     cfg.fluence = 1e31;
     ok = image && nb_model_build(&cfg, &inputs, NULL, &model, &err) == NB_OK;

@@ -58,7 +58,7 @@ static void make(check_case *c, const scene_kind *k)
         c->cfg.dispersion_steps = k->dispersion;
     }
     c->cfg.interpolate = k->interpolate ? NB_ON : NB_OFF;
-    c->inputs.sf.default_F = c->cfg.default_F = 100;
+    c->inputs.table.default_F = c->cfg.default_F = 100;
     if (k->table)
         check_fill_table(c, &r, low, count);
 }
@@ -76,10 +76,10 @@ static double time_steps(const nb_backend *backend, nb_isa isa, nb_precision pre
                          const nb_scene *sc, int repeats)
 {
     nb_render_options options = {1, isa, precision, -1, {NULL, NULL, NULL}, 0, 0};
-    nb_detector d = sc->det;
-    double best = INFINITY, steps = (double)sc->steps * (d.roi_fmax - d.roi_fmin + 1) *
-                                    (d.roi_smax - d.roi_smin + 1);
-    float *image = malloc((size_t)d.fpixels * d.spixels * sizeof *image);
+    const nb_region roi = sc->raster.roi;
+    double best = INFINITY, steps = (double)sc->samples * (roi.fmax - roi.fmin + 1) *
+                                    (roi.smax - roi.smin + 1);
+    float *image = malloc(sc->raster.pixels * sizeof *image);
     nb_backend_state *state;
     nb_error err;
     int i;
@@ -113,7 +113,7 @@ static void one_kind(const scene_kind *kind, const char *only)
         return;
     }
     small = model.scene;
-    small.det.roi_smax = small.det.roi_smin + 7;
+    small.raster.roi.smax = small.raster.roi.smin + 7;
     printf("| %s | %.1f |", kind->name,
            time_steps(&nb_backend_scalar, NB_ISA_SCALAR, NB_PRECISION_DOUBLE, &small, 2));
     for (i = 0; i < 3; i++)

@@ -173,7 +173,7 @@ static void region(check_case *c, check_rng *r)
 void check_fill_table(check_case *c, check_rng *r, const int low[3], const int count[3])
 {
     size_t n = (size_t)count[0] * count[1] * count[2], i;
-    nb_sf_box *sf = &c->inputs.sf;
+    nb_factor_table *sf = &c->inputs.table;
     c->F = malloc(n * sizeof *c->F);
     if (!c->F)
         return;
@@ -192,7 +192,7 @@ static void structure_factors(check_case *c, check_rng *r)
 {
     int low[3], count[3], i, wide = chance(r, 40);
     c->cfg.default_F = chance(r, 15) ? 0 : log_uniform(r, 0.1, 1000);
-    c->inputs.sf.default_F = c->cfg.default_F;
+    c->inputs.table.default_F = c->cfg.default_F;
     if (!chance(r, 55))
         return;
     for (i = 0; i < 3; i++) {

@@ -56,18 +56,19 @@ static const char *same_bytes(const nb_scene *sc, const nb_render_options *one,
     check_image two, crop;
     size_t i, n = check_pixels(sc);
     const char *wrong = NULL;
-    nb_detector *d = &part.det;
+    nb_region *roi = &part.raster.roi;
     options.threads = 2;
     if (render(&nb_backend_simd, sc, &options, &two, &err) != NB_OK ||
         memcmp(two.image, image, n * sizeof *image) != 0)
         wrong = "two threads give other bytes";
-    d->roi_fmin += (d->roi_fmax - d->roi_fmin) / 3;
-    d->roi_smin += (d->roi_smax - d->roi_smin) / 2;
-    d->roi_fmax -= (d->roi_fmax - d->roi_fmin) / 5;
+    roi->fmin += (roi->fmax - roi->fmin) / 3;
+    roi->smin += (roi->smax - roi->smin) / 2;
+    roi->fmax -= (roi->fmax - roi->fmin) / 5;
     if (render(&nb_backend_simd, &part, one, &crop, &err) != NB_OK)
         wrong = "cropped region does not render";
     for (i = 0; i < n && !wrong; i++)
-        if (check_rendered(d, i) && memcmp(&crop.image[i], &image[i], sizeof *image) != 0)
+        if (check_rendered(&part.raster, i) &&
+            memcmp(&crop.image[i], &image[i], sizeof *image) != 0)
             wrong = "a cropped region gives other bytes";
     free(two.memory);
     free(crop.memory);
@@ -80,7 +81,7 @@ static int exceeds_bound(const nb_scene *sc, const float *truth)
     double bound = nb_photon_bound(sc) * (1 + 1e-6);
     size_t i, n = check_pixels(sc);
     for (i = 0; i < n; i++)
-        if (check_rendered(&sc->det, i) && !(truth[i] <= bound))
+        if (check_rendered(&sc->raster, i) && !(truth[i] <= bound))
             return 1;
     return 0;
 }
@@ -105,8 +106,8 @@ static const char *check_one(const nb_scene *sc, const float *truth, nb_isa isa,
         wrong = "a pixel is brighter than nb_photon_bound";
     if (!wrong) {
         memcpy(b, truth, check_pixels(sc) * sizeof *b);
-        check_squeeze(&sc->det, b);
-        n = check_squeeze(&sc->det, g.image);
+        check_squeeze(&sc->raster, b);
+        n = check_squeeze(&sc->raster, g.image);
         wrong = n < 0 ? "a pixel that is not rendered is not 0"
                       : check_judge(g.image, b, (size_t)n, sc, precision, c);
     }

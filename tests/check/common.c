@@ -48,14 +48,14 @@ int check_wanted(const char *filter, const char *name)
 
 size_t check_pixels(const nb_scene *sc)
 {
-    return (size_t)sc->det.fpixels * sc->det.spixels;
+    return (size_t)sc->raster.columns * sc->raster.rows;
 }
 
-int check_rendered(const nb_detector *det, size_t i)
+int check_rendered(const nb_raster *raster, size_t i)
 {
-    int f = (int)(i % det->fpixels), s = (int)(i / det->fpixels);
-    return f >= det->roi_fmin && f <= det->roi_fmax && s >= det->roi_smin &&
-           s <= det->roi_smax && (!det->mask || det->mask[i]);
+    int f = (int)(i % raster->columns), s = (int)(i / raster->columns);
+    return f >= raster->roi.fmin && f <= raster->roi.fmax && s >= raster->roi.smin &&
+           s <= raster->roi.smax && (!raster->mask || raster->mask[i]);
 }
 
 static const uint32_t guard_word = 0x7fc0dead; /* a NaN of ours */
@@ -83,12 +83,12 @@ int check_guards_intact(const check_image *g)
     return 1;
 }
 
-long check_squeeze(const nb_detector *det, float *image)
+long check_squeeze(const nb_raster *raster, float *image)
 {
-    size_t total = (size_t)det->fpixels * det->spixels;
+    size_t total = (size_t)raster->columns * raster->rows;
     long n = 0;
     for (size_t i = 0; i < total; i++)
-        if (check_rendered(det, i))
+        if (check_rendered(raster, i))
             image[n++] = image[i];
         else if (image[i] != 0)
             return -1;
@@ -110,7 +110,7 @@ const char *check_judge(const float *a, const float *b, size_t n, const nb_scene
                         nb_precision p, nb_comparison *c)
 {
     const check_tolerances *t = &check_allowed[p];
-    double N = fmax(sc->N[0], fmax(sc->N[1], sc->N[2])), max = 0;
+    double N = fmax(sc->lattice.N[0], fmax(sc->lattice.N[1], sc->lattice.N[2])), max = 0;
     for (size_t i = 0; i < n; i++)
         max = b[i] > max ? b[i] : max;
     memset(c, 0, sizeof *c);
@@ -138,14 +138,15 @@ void check_remember_worst(nb_comparison *worst, const nb_comparison *c)
 
 void check_shrink(nb_scene *sc, double limit)
 {
-    nb_detector *d = &sc->det;
-    double a_pixel = (double)sc->steps * d->layers * (sc->sf.interpolate ? 5 : 1);
+    nb_region *roi = &sc->raster.roi;
+    double a_pixel = (double)sc->samples * sc->sensors->layers *
+                     (sc->factors.table.interpolate ? 5 : 1);
     int rows;
     if (limit <= 0)
         return;
-    if ((d->roi_fmax - d->roi_fmin + 1) * a_pixel > limit)
-        d->roi_fmax = d->roi_fmin + (int)fmin(limit / a_pixel, d->roi_fmax - d->roi_fmin);
-    rows = (int)fmax(1, limit / a_pixel / (d->roi_fmax - d->roi_fmin + 1));
-    if (d->roi_smax - d->roi_smin + 1 > rows)
-        d->roi_smax = d->roi_smin + rows - 1;
+    if ((roi->fmax - roi->fmin + 1) * a_pixel > limit)
+        roi->fmax = roi->fmin + (int)fmin(limit / a_pixel, roi->fmax - roi->fmin);
+    rows = (int)fmax(1, limit / a_pixel / (roi->fmax - roi->fmin + 1));
+    if (roi->smax - roi->smin + 1 > rows)
+        roi->smax = roi->smin + rows - 1;
 }

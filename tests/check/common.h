@@ -31,7 +31,7 @@ extern const check_tolerances check_allowed[CHECK_PRECISIONS];
 
 size_t check_pixels(const nb_scene *sc);
 /** Whether pixel i is one that a renderer fills. */
-int check_rendered(const nb_detector *det, size_t i);
+int check_rendered(const nb_raster *raster, size_t i);
 
 /** An image between guard words, all of it poisoned with NaN.  Ends the program without memory. */
 typedef struct check_image {
@@ -43,7 +43,7 @@ int check_guards_intact(const check_image *g);
 
 /** Keep only the rendered pixels, in place; how many, or -1 when one that is not rendered is
  * not 0. */
-long check_squeeze(const nb_detector *det, float *image);
+long check_squeeze(const nb_raster *raster, float *image);
 
 /** NULL, or what is wrong with n rendered pixels a beside those of the reference b. */
 const char *check_judge(const float *a, const float *b, size_t n, const nb_scene *sc,

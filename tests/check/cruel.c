@@ -24,7 +24,7 @@ static void start(check_case *c, const char *name, double cell, int N, int pixel
     c->cfg.lambda_A = 1;
     c->cfg.oversample = 1;
     c->cfg.convention = NB_CONV_MOSFLM;
-    c->cfg.default_F = c->inputs.sf.default_F = 100;
+    c->cfg.default_F = c->inputs.table.default_F = 100;
 }
 
 static void turn(check_case *c, double x, double y, double z)
@@ -222,7 +222,7 @@ static void many_sources(check_case *c)
 static void all_zero(check_case *c)
 {
     start(c, "nothing-scatters", 60, 6, 13);
-    c->cfg.default_F = c->inputs.sf.default_F = 0;
+    c->cfg.default_F = c->inputs.table.default_F = 0;
 }
 
 static void water_only(check_case *c)
@@ -295,7 +295,7 @@ static void large_F(check_case *c)
 {
     start(c, "F-of-1e25", 100, 5, 21);
     turn(c, 3, 5, 7);
-    c->cfg.default_F = c->inputs.sf.default_F = 1e25;
+    c->cfg.default_F = c->inputs.table.default_F = 1e25;
     c->cfg.fluence = 1;
     c->cfg.water_um = 1;
 }
@@ -304,7 +304,7 @@ static void small_F(check_case *c)
 {
     start(c, "F-of-1e-25", 100, 5, 21);
     turn(c, 3, 5, 7);
-    c->cfg.default_F = c->inputs.sf.default_F = 1e-25;
+    c->cfg.default_F = c->inputs.table.default_F = 1e-25;
     c->cfg.fluence = 1e75;
 }
 

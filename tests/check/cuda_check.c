@@ -34,7 +34,7 @@ static const char *check_one(session *ss, const nb_scene *sc, const float *truth
         wrong = err->message;
     else if (!check_guards_intact(&g))
         wrong = "wrote outside the image";
-    else if ((m = check_squeeze(&sc->det, g.image)) < 0)
+    else if ((m = check_squeeze(&sc->raster, g.image)) < 0)
         wrong = "a pixel that is not rendered is not 0";
     else
         wrong = check_judge(g.image, truth, (size_t)m, sc, (nb_precision)precision, c);
@@ -55,7 +55,7 @@ static float *reference(const nb_scene *sc)
         exit(1);
     }
     nb_backend_scalar.close(state);
-    check_squeeze(&sc->det, image);
+    check_squeeze(&sc->raster, image);
     return image;
 }
 

@@ -32,7 +32,7 @@ typedef struct session {
 
 static size_t pixels_of(const nb_scene *sc)
 {
-    return (size_t)sc->det.fpixels * (size_t)sc->det.spixels;
+    return (size_t)sc->raster.columns * (size_t)sc->raster.rows;
 }
 
 static size_t bytes_of(nb_product_kind kind)
@@ -42,11 +42,11 @@ static size_t bytes_of(nb_product_kind kind)
                                                                         : 4;
 }
 
-static int lit(const nb_detector *det, size_t i)
+static int lit(const nb_raster *raster, size_t i)
 {
-    int f = (int)(i % (size_t)det->fpixels), s = (int)(i / (size_t)det->fpixels);
-    return f >= det->roi_fmin && f <= det->roi_fmax && s >= det->roi_smin &&
-           s <= det->roi_smax;
+    int f = (int)(i % (size_t)raster->columns), s = (int)(i / (size_t)raster->columns);
+    return f >= raster->roi.fmin && f <= raster->roi.fmax && s >= raster->roi.smin &&
+           s <= raster->roi.smax;
 }
 
 /** What the CPU makes; returns its clipped pixels. */
@@ -80,8 +80,8 @@ static int64_t expected(const nb_scene *sc, const float *image, const nb_product
                 k = nb_noise_photons(image, sc, &noise, i);
             else if (k == 65535)
                 k = floor(image[i] * m->scale + 0.5);
-            counts[i] = lit(&sc->det, i) ? nb_large_count(k) : 0;
-            overloads += lit(&sc->det, i) && nb_large_clips(k);
+            counts[i] = lit(&sc->raster, i) ? nb_large_count(k) : 0;
+            overloads += lit(&sc->raster, i) && nb_large_clips(k);
         }
     }
     return overloads;
@@ -111,7 +111,7 @@ static int fetch(nb_backend_state *state, const nb_scene *sc, int i, size_t row,
                  char *out, nb_error *err)
 {
     const nb_backend_device *device = nb_backend_cuda.device;
-    int rows = sc->det.spixels, s;
+    int rows = sc->raster.rows, s;
     if (band <= 0)
         return device->fetch(state, i, 0, rows, out, err) == NB_OK;
     for (s = 0; s < rows; s += band) {
@@ -139,7 +139,7 @@ static void choose(check_rng *rng, const nb_scene *sc, double brightest,
         {NB_PRODUCT_NOISE_I32, NB_PRODUCT_INT_I32, NB_PRODUCT_INT_U16,
          NB_PRODUCT_NOISE_U16}};
     int which = check_below(rng, 2), i;
-    int light = (double)pixels_of(sc) * (double)sc->steps * sc->det.layers < 5e7;
+    int light = (double)pixels_of(sc) * (double)sc->samples * sc->sensors->layers < 5e7;
     for (i = 0; i < NB_PRODUCTS_MOST; i++) {
         double range = kinds[which][i] == NB_PRODUCT_GREY_U8 ? 250 : 55000;
         made[i].kind = kinds[which][i];
@@ -157,14 +157,14 @@ static void count_decades(session *ss, const nb_scene *sc, const float *image)
     size_t n = pixels_of(sc), i;
     for (i = 0; i < n; i++) {
         int d = image[i] > 0 ? (int)floor(log10(image[i])) - LOWEST : 0;
-        ss->decades[d < 0 ? 0 : d >= DECADES ? DECADES - 1 : d] += lit(&sc->det, i);
+        ss->decades[d < 0 ? 0 : d >= DECADES ? DECADES - 1 : d] += lit(&sc->raster, i);
     }
 }
 
 static void check_sums(session *ss, const check_case *c, const nb_scene *sc,
                        const float *image, nb_error *err)
 {
-    int rows = sc->det.roi_smax - sc->det.roi_smin + 1;
+    int rows = sc->raster.roi.smax - sc->raster.roi.smin + 1;
     nb_row_sums *sums = calloc((size_t)rows + 1, sizeof *sums);
     nb_stats here, there;
     if (nb_backend_cuda.device->sums(ss->state, sc, sums, err) != NB_OK) {
@@ -195,7 +195,7 @@ static void check_made(session *ss, const check_case *c, const nb_scene *sc,
     for (k = 0; k < NB_PRODUCTS_MOST; k++) {
         size_t size = bytes_of(made[k].kind);
         int64_t overloads = expected(sc, image, &made[k], cpu);
-        if (!fetch(ss->state, sc, k, size * (size_t)sc->det.fpixels,
+        if (!fetch(ss->state, sc, k, size * (size_t)sc->raster.columns,
                    check_below(rng, 4) * 3, ours, err))
             wrong(ss, c, err->message, 0);
         compare(ss, c, names[made[k].kind], ours, cpu, n * size);
@@ -216,7 +216,7 @@ static void check_settled(session *ss, const check_case *c, const nb_scene *sc,
 {
     const nb_backend_device *device = nb_backend_cuda.device;
     nb_product made = {NB_PRODUCT_NOISE_I32, 1, 0, 17, 1, NB_NOISE_ERROR, 0};
-    size_t n = pixels_of(sc), row = sizeof(int32_t) * (size_t)sc->det.fpixels, i;
+    size_t n = pixels_of(sc), row = sizeof(int32_t) * (size_t)sc->raster.columns, i;
     int32_t *mixed = malloc(4 * n + 1), *exact = malloc(4 * n + 1);
     if (device->make(ss->state, sc, &made, 1, err) != NB_OK ||
         !fetch(ss->state, sc, 0, row, 0, (char *)mixed, err) ||
@@ -226,7 +226,7 @@ static void check_settled(session *ss, const check_case *c, const nb_scene *sc,
         wrong(ss, c, err->message, 0);
     else
         for (i = 0; i < n; i++)
-            if (lit(&sc->det, i) && image[i] > 0 && image[i] < 0.999 * NB_NOISE_MOST) {
+            if (lit(&sc->raster, i) && image[i] > 0 && image[i] < 0.999 * NB_NOISE_MOST) {
                 ss->settled_pixels++;
                 ss->settled_wrong += mixed[i] != exact[i];
             }
@@ -237,11 +237,11 @@ static void check_settled(session *ss, const check_case *c, const nb_scene *sc,
 /** Small enough that rendering takes no time. */
 static void shrink(nb_scene *sc)
 {
-    nb_detector *d = &sc->det;
-    double a_pixel = (double)sc->steps * d->layers, limit = 2e9;
-    int rows = (int)fmax(1, limit / a_pixel / (d->roi_fmax - d->roi_fmin + 1));
-    if (d->roi_smax - d->roi_smin + 1 > rows)
-        d->roi_smax = d->roi_smin + rows - 1;
+    nb_region *roi = &sc->raster.roi;
+    double a_pixel = (double)sc->samples * sc->sensors->layers, limit = 2e9;
+    int rows = (int)fmax(1, limit / a_pixel / (roi->fmax - roi->fmin + 1));
+    if (roi->smax - roi->smin + 1 > rows)
+        roi->smax = roi->smin + rows - 1;
 }
 
 static void run_case(session *ss, const check_case *c, int index)

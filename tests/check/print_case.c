@@ -98,7 +98,7 @@ static void print_detector(FILE *out, const nb_config *cfg)
 
 void check_print_case(FILE *out, const check_case *c)
 {
-    const nb_sf_box *sf = &c->inputs.sf;
+    const nb_factor_table *sf = &c->inputs.table;
     fprintf(out, "#   nanobragg -default_F %.17g", sf->default_F);
     if (sf->nh)
         fprintf(out, " -hkl <random, %d..%d %d..%d %d..%d>", sf->hmin,

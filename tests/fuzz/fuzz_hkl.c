@@ -7,17 +7,17 @@
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)
 {
-    nb_sf_table table;
+    nb_factor_file table;
     nb_error err = {0};
     nb_status status = nb_hkl_parse((const char *)data, size, "fuzz.hkl", 1, &table, &err);
     if (status != NB_OK) {
         NB_FUZZ_CHECK(err.code == status && err.message[0] && !table.F);
         return 0;
     }
-    for (int64_t i = 0; i < nb_sf_table_voxels(&table); i++)
+    for (int64_t i = 0; i < nb_factor_file_voxels(&table); i++)
         NB_FUZZ_CHECK(isfinite(table.F[i]));
     NB_FUZZ_CHECK(table.reflections > 0);
-    nb_sf_table_free(&table);
+    nb_factor_file_free(&table);
     return 1;
 }
 

@@ -68,7 +68,7 @@ static nb_status fake_render(nb_backend_state *state, const nb_scene *scene, flo
                              nb_error *err)
 {
     fake_state *f = fake_of(state);
-    size_t n = (size_t)scene->det.fpixels * (size_t)scene->det.spixels;
+    size_t n = (size_t)scene->raster.columns * (size_t)scene->raster.rows;
     nb_status st;
     forget(f);
     nb_free(f->image);
@@ -105,11 +105,11 @@ static void fake_warm(int device_index)
 
 void fake_row_sums(const float *image, const nb_scene *scene, nb_row_sums *sums)
 {
-    const nb_detector *det = &scene->det;
-    int columns = det->roi_fmax - det->roi_fmin + 1;
-    for (int s = det->roi_smin; s <= det->roi_smax; s++, sums++) {
-        size_t at = (size_t)s * (size_t)det->fpixels + (size_t)det->roi_fmin;
-        const uint8_t *mask = det->mask ? det->mask + at : NULL;
+    const nb_raster *raster = &scene->raster;
+    int columns = raster->roi.fmax - raster->roi.fmin + 1;
+    for (int s = raster->roi.smin; s <= raster->roi.smax; s++, sums++) {
+        size_t at = (size_t)s * (size_t)raster->columns + (size_t)raster->roi.fmin;
+        const uint8_t *mask = raster->mask ? raster->mask + at : NULL;
         nb_image_kernels_base.sums(image + at, mask, columns, sums);
         sums->max_at = 0;
         while (sums->max > -INFINITY && (image[at + (size_t)sums->max_at] != sums->max ||
@@ -135,9 +135,9 @@ static size_t bytes_of(nb_product_kind kind)
 
 static void make_i32(const fake_state *f, nb_product *made, int32_t *out)
 {
-    const nb_detector *det = &f->scene.det;
+    const nb_raster *raster = &f->scene.raster;
     const nb_noise_options noise = {made->seed, made->frame, 0, 1, made->error};
-    size_t n = (size_t)det->fpixels * (size_t)det->spixels;
+    size_t n = (size_t)raster->columns * (size_t)raster->rows;
     made->overloads = 0;
     for (size_t i = 0; i < n; i++) {
         double counts = nb_int_adu(f->image[i], made->scale, 0);
@@ -154,7 +154,7 @@ static nb_status fake_make(nb_backend_state *state, const nb_scene *scene,
                            nb_product *made, int n, nb_error *err)
 {
     fake_state *f = fake_of(state);
-    size_t pixels = (size_t)scene->det.fpixels * (size_t)scene->det.spixels;
+    size_t pixels = (size_t)scene->raster.columns * (size_t)scene->raster.rows;
     nb_status st = NB_OK;
     forget(f);
     f->scene = *scene;
@@ -184,7 +184,7 @@ static nb_status fake_fetch(nb_backend_state *state, int i, int first, int rows,
 {
     const fake_state *f = fake_of(state);
     size_t size = i < 0 ? sizeof(float) : bytes_of(f->kind[i]);
-    size_t row = (size_t)f->scene.det.fpixels * size;
+    size_t row = (size_t)f->scene.raster.columns * size;
     const char *from = i < 0 ? (const char *)f->image : f->made[i];
     (void)err;
     memcpy(out, from + (size_t)first * row, (size_t)rows * row);

@@ -125,19 +125,19 @@ static void text_stays_inside(void **state)
 
 /* --- rings --- */
 
-static nb_detector flat_detector(int pixels)
+static nb_panel flat_panel(int pixels)
 {
-    nb_detector det;
-    memset(&det, 0, sizeof det);
-    det.fpixels = det.spixels = pixels;
-    det.pixel = 1e-3;
-    det.beam = det.normal = (nb_vec3){1, 0, 0};
-    det.fast = (nb_vec3){0, 0, 1};
-    det.slow = (nb_vec3){0, -1, 0};
-    det.distance = det.close_distance = 0.1;
-    det.Fbeam = det.Sbeam = pixels / 2 * 1e-3;
-    det.pix0 = (nb_vec3){0.1, det.Sbeam, -det.Fbeam};
-    return det;
+    nb_panel panel;
+    memset(&panel, 0, sizeof panel);
+    panel.columns = panel.rows = pixels;
+    panel.pixel_fast = panel.pixel_slow = 1e-3;
+    panel.beam = panel.normal = (nb_vec3){1, 0, 0};
+    panel.fast = (nb_vec3){0, 0, 1};
+    panel.slow = (nb_vec3){0, -1, 0};
+    panel.distance = panel.close_distance = 0.1;
+    panel.Fbeam = panel.Sbeam = pixels / 2 * 1e-3;
+    panel.pix0 = (nb_vec3){0.1, panel.Sbeam, -panel.Fbeam};
+    return panel;
 }
 
 static void rings_have_their_radius(void **state)
@@ -145,17 +145,17 @@ static void rings_have_their_radius(void **state)
     enum { SIDE = 200 };
     const double radius = 0.06; /* m, on the detector */
     const nb_rgb white = {255, 255, 255};
-    nb_detector det = flat_detector(SIDE);
+    nb_panel panel = flat_panel(SIDE);
     nb_png_options png = {0};
     nb_canvas c;
     nb_error err = {0};
     int drawn = 0, away = 0;
     (void)state;
     png.rings = 2;
-    png.ring_A[0] = 1 / (2 * sin(0.5 * atan2(radius, det.distance))); /* 1 A */
-    png.ring_A[1] = 0.3;                                              /* not on it */
+    png.ring_A[0] = 1 / (2 * sin(0.5 * atan2(radius, panel.distance))); /* 1 A */
+    png.ring_A[1] = 0.3;                                                /* not on it */
     assert_int_equal(nb_canvas_create(&c, SIDE, SIDE, white, &err), NB_OK);
-    assert_int_equal(nb_draw_rings(&c, &det, 1e-10, &png, &err), NB_OK);
+    assert_int_equal(nb_draw_rings(&c, &panel, 1e-10, &png, &err), NB_OK);
     for (int s = 0; s < SIDE; s++)
         for (int f = 0; f < SIDE; f++) {
             double r = hypot(f + 0.5 - SIDE / 2, s + 0.5 - SIDE / 2);

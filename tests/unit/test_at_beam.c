@@ -24,8 +24,8 @@ static void at_src_001(void **state)
     source_file(&cfg,
                 "# X Y Z I lambda\n-10 0 0 1 1e-10\n\n0,-2;0 3 2e-10\r\n -3 : -4\n-1");
     sim = created(&cfg);
-    assert_int_equal(sim->model.scene.n_sources, 4);
-    s = sim->model.scene.sources;
+    assert_int_equal(sim->model.scene.beam.n_sources, 4);
+    s = sim->model.scene.beam.sources;
     check_vector(s[0].incident, 1, 0, 0, 1e-15);
     check_vector(s[1].incident, 0, 1, 0, 1e-15);
     check_vector(s[2].incident, 0.6, 0.8, 0, 1e-15);
@@ -38,7 +38,7 @@ static void at_src_001(void **state)
     nb_sim_free(sim);
     cfg.compat = 1;
     sim = created(&cfg);
-    check_close(sim->model.scene.sources[1].weight, 1, 0);
+    check_close(sim->model.scene.beam.sources[1].weight, 1, 0);
     nb_sim_free(sim);
     cfg.compat = 0;
     source_file(&cfg, "-10 0 0 1 1e-10\n-10 0 0 -1\n");
@@ -99,9 +99,9 @@ static void at_src_003(void **state)
         cfg.hdiv_step_mrad = rows[i].step;
         cfg.hdiv_steps = rows[i].count;
         sim = created(&cfg);
-        assert_int_equal(sim->model.scene.n_sources, rows[i].expected);
+        assert_int_equal(sim->model.scene.beam.n_sources, rows[i].expected);
         for (int k = 0; k < rows[i].expected; k++) /* horizontal: about -Y here, moves z */
-            mean += sim->model.scene.sources[k].incident.z;
+            mean += sim->model.scene.beam.sources[k].incident.z;
         check_close(mean, 0, 1e-15); /* centred */
         nb_sim_free(sim);
     }
@@ -115,9 +115,10 @@ static void at_src_003(void **state)
     cfg.dispersion_pct = 10;
     cfg.dispersion_steps = 5;
     sim = created(&cfg);
-    assert_int_equal(sim->model.scene.n_sources, 5);
+    assert_int_equal(sim->model.scene.beam.n_sources, 5);
     for (int k = 0; k < 5; k++)
-        check_close(sim->model.scene.sources[k].lambda, 1e-10 * (0.95 + 0.025 * k), 1e-24);
+        check_close(sim->model.scene.beam.sources[k].lambda, 1e-10 * (0.95 + 0.025 * k),
+                    1e-24);
     nb_sim_free(sim);
 }
 
@@ -142,11 +143,13 @@ static void polarization_of_a_culled_first_source(void **state)
     q = rendered(&second);
     for (int i = 0; i < 32 * 32; i++) {
         const nb_scene *sc = &p.sim->model.scene;
-        nb_ray ray = nb_ray_to(&sc->det, (i % 32 + 0.5) * 4e-3, (i / 32 + 0.5) * 4e-3, 0);
-        double d[2], polar = nb_polarization(0.8, sc->sources[0].incident, ray.direction,
-                                             nb_v3(0, 0, 1));
+        nb_ray ray = nb_ray_to(sc->panels, sc->sensors, (i % 32 + 0.5) * 4e-3,
+                               (i / 32 + 0.5) * 4e-3, 0);
+        double d[2], polar = nb_polarization(0.8, sc->beam.sources[0].incident,
+                                             ray.direction, nb_v3(0, 0, 1));
         for (int k = 0; k < 2; k++)
-            d[k] = 1e10 / nb_norm(nb_scattering_vector(&sc->sources[k], ray.direction));
+            d[k] =
+                1e10 / nb_norm(nb_scattering_vector(&sc->beam.sources[k], ray.direction));
         if (d[0] >= 1.4 || d[1] < 1.4)
             continue;
         check_ratio(p.pixels[i], 0.5 * q.pixels[i] * polar, 1e-6);

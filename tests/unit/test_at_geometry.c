@@ -106,12 +106,14 @@ static void at_geo_004(void **state)
 static void check_curved_pixels(const nb_config *cfg, double distance)
 {
     nb_picture p = rendered(cfg);
-    const nb_detector *det = &p.sim->model.scene.det;
+    const nb_panel *panel = p.sim->model.scene.panels;
     for (int i = 0; i < (int)p.n; i++) {
-        nb_ray ray = nb_ray_to(det, (i % p.fast + 0.5) * det->pixel,
-                               (i / p.fast + 0.5) * det->pixel, 0);
+        nb_ray ray = nb_ray_to(panel, p.sim->model.scene.sensors,
+                               (i % p.fast + 0.5) * panel->pixel_fast,
+                               (i / p.fast + 0.5) * panel->pixel_fast, 0);
         check_ratio(ray.airpath, distance, 1e-12);
-        check_ratio(ray.omega, det->pixel * det->pixel / (distance * distance), 1e-12);
+        check_ratio(ray.omega,
+                    panel->pixel_fast * panel->pixel_fast / (distance * distance), 1e-12);
     }
     nb_picture_free(&p);
 }
@@ -148,27 +150,28 @@ static void at_geo_005(void **state)
     cfg.convention = NB_CONV_XDS;
     cfg.pixel_mm = 1;
     sim = created(&cfg);
-    check_vector(nb_detector_point(&sim->model.scene.det, 0.09, 0.05, 0), 0.1 * sin(0.4),
+    check_vector(nb_panel_point(sim->model.scene.panels, 0.09, 0.05, 0), 0.1 * sin(0.4),
                  0, 0.1 * cos(0.4), 1e-12);
-    check_vector(nb_detector_point(&sim->model.scene.det, 0.05, 0.09, 0), 0,
+    check_vector(nb_panel_point(sim->model.scene.panels, 0.05, 0.09, 0), 0,
                  0.1 * sin(0.4), 0.1 * cos(0.4), 1e-12);
-    check_vector(nb_detector_point(&sim->model.scene.det, 0.07, 0.02, 0.001),
+    check_vector(nb_panel_point(sim->model.scene.panels, 0.07, 0.02, 0.001),
                  0.101 * sin(0.2), -0.101 * cos(0.2) * sin(0.3),
                  0.101 * cos(0.2) * cos(0.3), 1e-12);
     nb_sim_free(sim);
 }
 
 /** Solid angle of pixel (f, s) by the midpoint rule: cos(angle)/R^2 over n x n patches. */
-static double integrate(const nb_detector *det, int f, int s, int n)
+static double integrate(const nb_panel *panel, int f, int s, int n)
 {
-    double sum = 0, edge = det->pixel / n;
+    double sum = 0, edge = panel->pixel_fast / n;
     for (int i = 0; i < n * n; i++) {
-        nb_vec3 x =
-            nb_add(det->pix0,
-                   nb_add(nb_scale(f * det->pixel + (i % n + 0.5) * edge, det->fast),
-                          nb_scale(s * det->pixel + (i / n + 0.5) * edge, det->slow)));
+        nb_vec3 x = nb_add(
+            panel->pix0,
+            nb_add(nb_scale(f * panel->pixel_fast + (i % n + 0.5) * edge, panel->fast),
+                   nb_scale(s * panel->pixel_fast + (i / n + 0.5) * edge, panel->slow)));
         double R = nb_norm(x);
-        sum += edge * edge * fabs(nb_dot(x, nb_cross(det->fast, det->slow))) / (R * R * R);
+        sum += edge * edge * fabs(nb_dot(x, nb_cross(panel->fast, panel->slow))) /
+               (R * R * R);
     }
     return sum;
 }
@@ -186,7 +189,7 @@ static void at_geo_006(void **state)
         nb_set_rotations(&cfg, 0, tilts[i], tilts[i] / 2);
         p = rendered(&cfg);
         for (int k = 0; k < 64 * 64; k++) {
-            double truth = integrate(&p.sim->model.scene.det, k % 64, k / 64, 8);
+            double truth = integrate(p.sim->model.scene.panels, k % 64, k / 64, 8);
             check_ratio(p.pixels[k], 1e4 * truth,
                         3e-5); /* the pixel's centre for its area */
             total += truth;
@@ -363,8 +366,10 @@ static void curved_with_point_pixel_and_layers(void **state)
     r = rendered(&thick);
     for (int i = 0; i < (int)r.n; i++) /* no parallax anywhere */
         check_ratio(r.pixels[i], q.pixels[i] * (1 - exp(-mu_T)), 1e-6);
-    check_close(nb_ray_to(&r.sim->model.scene.det, 0.001, 0.002, 3).airpath,
-                0.1 + 3 * 80e-6, 1e-12);
+    check_close(
+        nb_ray_to(r.sim->model.scene.panels, r.sim->model.scene.sensors, 0.001, 0.002, 3)
+            .airpath,
+        0.1 + 3 * 80e-6, 1e-12);
     nb_picture_free(&p);
     nb_picture_free(&q);
     nb_picture_free(&r);

@@ -29,18 +29,19 @@ static void check_pixels(double distance, double tilt, int point)
 {
     nb_config cfg = nb_suite_config(6.2, 1, 64);
     nb_picture p;
-    const nb_detector *det;
+    const nb_panel *panel;
     cfg.distance_mm = distance;
     cfg.nopolar = 1;
     cfg.point_pixel = point;
     nb_set_rotations(&cfg, 0, tilt, 0);
     p = rendered(&cfg);
-    det = &p.sim->model.scene.det;
+    panel = p.sim->model.scene.panels;
     for (int s = 0; s < 64; s++)
         for (int f = 0; f < 64; f++) {
-            nb_vec3 x = nb_add(det->pix0, nb_add(nb_scale((f + 0.5) * 1e-4, det->fast),
-                                                 nb_scale((s + 0.5) * 1e-4, det->slow)));
-            double R = nb_norm(x), cosine = nb_dot(x, det->normal) / R;
+            nb_vec3 x =
+                nb_add(panel->pix0, nb_add(nb_scale((f + 0.5) * 1e-4, panel->fast),
+                                           nb_scale((s + 0.5) * 1e-4, panel->slow)));
+            double R = nb_norm(x), cosine = nb_dot(x, panel->normal) / R;
             double omega = 1e-8 / (R * R) * (point ? 1 : cosine);
             check_ratio(p.pixels[s * 64 + f], 1e4 * omega, 1e-6);
         }
@@ -388,18 +389,19 @@ static void at_parallel_017(void **state)
     (void)state;
     for (int i = 0; i < 5; i++) {
         nb_config cfg = nb_suite_config(1.5, 5, 256);
-        const nb_detector *det;
+        const nb_panel *panel;
         nb_vec3 corner[4];
         nb_picture p;
         cfg.oversample = 2;
         nb_set_rotations(&cfg, setups[i][0], setups[i][1], setups[i][2]);
         cfg.twotheta_deg = setups[i][3];
         p = rendered(&cfg);
-        det = &p.sim->model.scene.det;
+        panel = p.sim->model.scene.panels;
         assert_true(nb_all_finite(p.pixels, p.n));
         for (int k = 0; k < 4; k++)
-            corner[k] = nb_add(det->pix0, nb_add(nb_scale((k & 1) * 256e-4, det->fast),
-                                                 nb_scale((k >> 1) * 256e-4, det->slow)));
+            corner[k] =
+                nb_add(panel->pix0, nb_add(nb_scale((k & 1) * 256e-4, panel->fast),
+                                           nb_scale((k >> 1) * 256e-4, panel->slow)));
         check_ratio(p.stats.solid_angle,
                     triangle(corner[0], corner[1], corner[2]) +
                         triangle(corner[3], corner[1], corner[2]),

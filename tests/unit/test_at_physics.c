@@ -25,7 +25,7 @@ static void at_sam_001(void **state)
     cfg.mosaic_domains = 5;
     cfg.nopolar = base.nopolar = 0;
     q = rendered(&cfg);
-    assert_int_equal(q.sim->model.scene.steps, 35);
+    assert_int_equal(q.sim->model.scene.samples, 35);
     check_same(q, p, 1e-6);
     nb_picture_free(&q);
     cfg.hdiv_range_mrad = 1e-6;
@@ -34,13 +34,13 @@ static void at_sam_001(void **state)
     cfg.dispersion_steps = 2;
     cfg.thick_um = 0;
     q = rendered(&cfg);
-    assert_int_equal(q.sim->model.scene.steps, 210);
+    assert_int_equal(q.sim->model.scene.samples, 210);
     check_same(q, p, 1e-6);
     nb_picture_free(&q);
     cfg.oversample = 3;
     cfg.oversample_omega = cfg.oversample_polar = 1;
     q = rendered(&cfg);
-    assert_int_equal(q.sim->model.scene.steps, 1890);
+    assert_int_equal(q.sim->model.scene.samples, 1890);
     check_same(q, p, 2e-4); /* omega and polarization averaged over 1 mm pixels */
     nb_picture_free(&p);
     nb_picture_free(&q);
@@ -149,7 +149,8 @@ static void at_abs_001(void **state)
             cfg.layer_depth = NB_LAYER_FRONT;
             p = rendered(&cfg);
             q = rendered(&bare);
-            assert_int_equal(p.sim->model.scene.det.layers, layers[i] ? layers[i] : 2);
+            assert_int_equal(p.sim->model.scene.sensors->layers,
+                             layers[i] ? layers[i] : 2);
             for (int k = 0; k < 32 * 32; k++) {
                 const nb_geometry *g = &p.sim->model.geometry;
                 nb_vec3 x =
@@ -169,14 +170,14 @@ static void at_abs_001(void **state)
 /* The layers of one ray alone telescope exactly. */
 static void at_abs_001_telescopes(void **state)
 {
-    nb_detector det = {.layers = 9, .layer_step = 50e-6, .mu = 1 / 320e-6, .absorb = 1};
+    nb_sensor sensor = {.layers = 9, .layer_step = 50e-6, .mu = 1 / 320e-6, .absorb = 1};
+    nb_panel panel = {.normal = {1, 0, 0}};
     (void)state;
-    det.normal = nb_v3(1, 0, 0);
     for (double angle = 0; angle < 1.5; angle += 0.3) {
         nb_vec3 d = nb_v3(cos(angle), sin(angle), 0);
         double sum = 0;
         for (int layer = 0; layer < 9; layer++)
-            sum += nb_capture(&det, layer, d);
+            sum += nb_capture(&panel, &sensor, layer, d);
         check_close(sum, 1 - exp(-450.0 / 320 / cos(angle)), 1e-14);
     }
 }
@@ -200,7 +201,7 @@ static void no_sensor_captures_all(void **state)
     cfg.thick_um = 320;
     cfg.thick_steps = 1;
     q = rendered(&cfg);
-    check_close(q.sim->model.scene.det.mu, 1 / 320e-6, 1e-9);
+    check_close(q.sim->model.scene.sensors->mu, 1 / 320e-6, 1e-9);
     nb_picture_free(&p);
     nb_picture_free(&q);
 }
@@ -265,9 +266,9 @@ static void at_bkg_001(void **state)
     const double molecules = 1e-18 * 1e6 * 6.02214179e23 / 18; /* 1 um^3 of 1 g/cm^3 */
     (void)state;
     for (int i = 0; i < 256; i++) {
-        const nb_detector *det = &p.sim->model.scene.det;
-        double omega =
-            nb_ray_to(det, (i % 16 + 0.5) * 1e-3, (i / 16 + 0.5) * 1e-3, 0).omega;
+        double omega = nb_ray_to(p.sim->model.scene.panels, p.sim->model.scene.sensors,
+                                 (i % 16 + 0.5) * 1e-3, (i / 16 + 0.5) * 1e-3, 0)
+                           .omega;
         check_ratio(p.pixels[i], 2.57 * 2.57 * molecules * omega, 1e-6);
         check_ratio(q.pixels[i], 1e-3 * p.pixels[i], 1e-6);
         check_ratio(r.pixels[i], p.pixels[i], 1e-4);

@@ -12,16 +12,16 @@ static double F_of(int h, int k, int l)
     return 100 + 10 * h + k - 0.5 * l + 0.25 * h * k * l;
 }
 
-static nb_sf_box filled(double *F, double (*f)(double, double, double))
+static nb_factor_table filled(double *F, double (*f)(double, double, double))
 {
-    nb_sf_box box = {.hmin = -2,
-                     .kmin = 1,
-                     .lmin = -5,
-                     .nh = N,
-                     .nk = N,
-                     .nl = N,
-                     .F = F,
-                     .default_F = 3.5};
+    nb_factor_table box = {.hmin = -2,
+                           .kmin = 1,
+                           .lmin = -5,
+                           .nh = N,
+                           .nk = N,
+                           .nl = N,
+                           .F = F,
+                           .default_F = 3.5};
     for (int h = 0; h < N; h++)
         for (int k = 0; k < N; k++)
             for (int l = 0; l < N; l++)
@@ -30,7 +30,7 @@ static nb_sf_box filled(double *F, double (*f)(double, double, double))
     return box;
 }
 
-static double lookup(const nb_sf_box *box, double h, double k, double l)
+static double lookup(const nb_factor_table *box, double h, double k, double l)
 {
     return nb_structure_factor(box, h, k, l, nb_nearest_index(h), nb_nearest_index(k),
                                nb_nearest_index(l));
@@ -41,7 +41,7 @@ static void at_str_001_lookup(void **state)
     static const double halves[][2] = {{0.5, 0},    {-0.5, -1},   {1.5, 1}, {0.4999, 0},
                                        {0.5001, 1}, {-0.4999, 0}, {3, 3},   {-2, -2}};
     double F[N * N * N];
-    nb_sf_box box = filled(F, NULL), constant = {.default_F = 7};
+    nb_factor_table box = filled(F, NULL), constant = {.default_F = 7};
     (void)state;
     for (int i = 0; i < 8; i++)
         check_close(nb_nearest_index(halves[i][0]), halves[i][1], 0);
@@ -67,7 +67,7 @@ static double cubic(double h, double k, double l)
 static void at_str_002_tricubic(void **state)
 {
     double F[N * N * N];
-    nb_sf_box box = filled(F, cubic);
+    nb_factor_table box = filled(F, cubic);
     (void)state;
     box.interpolate = 1;
     for (double h = 0; h <= 2; h += 0.25) /* two points inside every face */
@@ -97,50 +97,50 @@ static void at_str_002_choice(void **state)
     for (int i = 0; i < 7; i++) {
         nb_config cfg = nb_suite_config(1, 9, 8);
         double F[N * N * N];
-        nb_sf_box box = filled(F, NULL);
-        nb_model_inputs in = {.sf = box};
+        nb_factor_table box = filled(F, NULL);
+        nb_model_inputs in = {.table = box};
         nb_model model;
         nb_error err;
         cfg.interpolate = rows[i].asked;
         cfg.N[1] = rows[i].N;
         if (!rows[i].table)
-            in.sf = (nb_sf_box){.default_F = 1};
+            in.table = (nb_factor_table){.default_F = 1};
         assert_int_equal(nb_model_build(&cfg, &in, NULL, &model, &err), NB_OK);
-        assert_int_equal(model.scene.sf.interpolate, rows[i].expected);
+        assert_int_equal(model.scene.factors.table.interpolate, rows[i].expected);
         nb_model_free(&model);
     }
 }
 
-static nb_scene shaped(int shape, double Na, double Nb, double Nc)
+static nb_lattice shaped(int shape, double Na, double Nb, double Nc)
 {
-    nb_scene sc = {.shape = shape, .N = {Na, Nb, Nc}, .fudge = 1};
-    sc.radius2[0] = Na * Na;
-    sc.radius2[1] = Nb * Nb;
-    sc.radius2[2] = Nc * Nc;
-    return sc;
+    nb_lattice lattice = {.shape = shape, .N = {Na, Nb, Nc}, .fudge = 1};
+    lattice.radius2[0] = Na * Na;
+    lattice.radius2[1] = Nb * Nb;
+    lattice.radius2[2] = Nc * Nc;
+    return lattice;
 }
 
 /** Integral of F_latt^2 over one cell of reciprocal space, midpoint rule. */
-static double integral(const nb_scene *sc, int n)
+static double integral(const nb_lattice *lattice, int n)
 {
     double sum = 0;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
             for (int k = 0; k < n; k++) {
-                double F = nb_lattice_factor(sc, (i + 0.5) / n - 0.5, (j + 0.5) / n - 0.5,
-                                             (k + 0.5) / n - 0.5);
+                double F = nb_lattice_factor(lattice, (i + 0.5) / n - 0.5,
+                                             (j + 0.5) / n - 0.5, (k + 0.5) / n - 0.5);
                 sum += F * F;
             }
     return sum / ((double)n * n * n);
 }
 
 /** The same for ROUND by shells, to R = 300 and behind it the mean of its oscillating tail. */
-static double round_integral(const nb_scene *sc)
+static double round_integral(const nb_lattice *lattice)
 {
     const double top = 300, step = 0.01, height = 0.723601254558268;
     double sum = 0;
     for (double R = step / 2; R < top; R += step) {
-        double F = nb_lattice_factor(sc, R / sc->N[0], 0, 0) / (12 * 12 * 12);
+        double F = nb_lattice_factor(lattice, R / lattice->N[0], 0, 0) / (12 * 12 * 12);
         sum += 4 * NB_PI * R * R * F * F * step;
     }
     sum += 4 * NB_PI * 4.5 / pow(NB_PI, 4) / top * height * height;
@@ -149,10 +149,10 @@ static double round_integral(const nb_scene *sc)
 
 static void at_str_003_shapes(void **state)
 {
-    nb_scene square = shaped(NB_LATTICE_SQUARE, 4, 6, 5);
-    nb_scene round = shaped(NB_LATTICE_ROUND, 12, 12, 12);
-    nb_scene gauss = shaped(NB_LATTICE_GAUSS, 4, 6, 5);
-    nb_scene tophat = shaped(NB_LATTICE_TOPHAT, 4, 6, 5);
+    nb_lattice square = shaped(NB_LATTICE_SQUARE, 4, 6, 5);
+    nb_lattice round = shaped(NB_LATTICE_ROUND, 12, 12, 12);
+    nb_lattice gauss = shaped(NB_LATTICE_GAUSS, 4, 6, 5);
+    nb_lattice tophat = shaped(NB_LATTICE_TOPHAT, 4, 6, 5);
     (void)state;
     check_close(nb_lattice_factor(&square, 0, 0, 0), 120, 1e-12);
     check_close(nb_lattice_factor(&round, 0, 0, 0), 1728 * 0.723601254558268, 1e-9);
@@ -187,8 +187,8 @@ static void round_shape_loses(void **state)
     (void)state;
     for (int i = 0; i < 8; i++) {
         const double *n = rows[i].N;
-        nb_scene sc = shaped(NB_LATTICE_ROUND, n[0], n[1], n[2]);
-        check_close(integral(&sc, 80) / (n[0] * n[1] * n[2]), rows[i].part, 0.0015);
+        nb_lattice round = shaped(NB_LATTICE_ROUND, n[0], n[1], n[2]);
+        check_close(integral(&round, 80) / (n[0] * n[1] * n[2]), rows[i].part, 0.0015);
     }
 }
 
@@ -217,7 +217,7 @@ static void at_str_003_smooth(void **state)
 /* A factor of 1 for an axis of one cell. */
 static void one_cell_has_no_factor(void **state)
 {
-    nb_scene thin = shaped(NB_LATTICE_SQUARE, 7, 1, 3);
+    nb_lattice thin = shaped(NB_LATTICE_SQUARE, 7, 1, 3);
     (void)state;
     for (double k = -0.5; k <= 0.5; k += 0.05)
         check_ratio(nb_lattice_factor(&thin, 0.03, k, -0.02),
@@ -247,10 +247,11 @@ static void at_str_004_sparse(void **state)
     q = rendered(&flat);
     for (int i = 0; i < 128 * 128; i++) {
         const nb_scene *sc = &p.sim->model.scene;
-        nb_ray ray =
-            nb_ray_to(&sc->det, (i % 128 + 0.5) * 1e-4, (i / 128 + 0.5) * 1e-4, 0);
-        nb_sample m = nb_sample_at(sc, sc->orientations,
-                                   nb_scattering_vector(sc->sources, ray.direction));
+        nb_ray ray = nb_ray_to(sc->panels, sc->sensors, (i % 128 + 0.5) * 1e-4,
+                               (i / 128 + 0.5) * 1e-4, 0);
+        nb_sample m =
+            nb_sample_at(&sc->lattice, &sc->factors.table, sc->lattice.orientations,
+                         nb_scattering_vector(sc->beam.sources, ray.direction));
         int which = m.h0 == 0 && m.k0 == 2 && m.l0 == 0    ? 1
                     : m.h0 == 0 && m.k0 == -1 && m.l0 == 3 ? 2
                     : m.h0 == 0 && m.k0 == 4 && m.l0 == -2 ? 3

@@ -270,12 +270,12 @@ static void sums_with_masks(void **state)
         image[i] = (float)((i * 7919) % 101) * 0.37f;
         mask[i] = i / FAST != 4 && i % 5 != 0; /* one row dark */
     }
-    scene.det.fpixels = FAST;
-    scene.det.spixels = SLOW;
-    scene.det.roi_fmax = FAST - 1;
-    scene.det.roi_smax = SLOW - 1;
+    scene.raster.columns = FAST;
+    scene.raster.rows = SLOW;
+    scene.raster.roi.fmax = FAST - 1;
+    scene.raster.roi.smax = SLOW - 1;
     for (int masked = 0; masked < 2; masked++) {
-        scene.det.mask = masked ? mask : NULL;
+        scene.raster.mask = masked ? mask : NULL;
         fake_row_sums(image, &scene, sums);
         nb_statistics(image, &scene, &direct);
         nb_statistics_of_rows(sums, &scene, &merged);

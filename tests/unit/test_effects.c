@@ -12,10 +12,10 @@ static nb_scene scene_of(int fast, int slow)
 {
     nb_scene sc;
     memset(&sc, 0, sizeof sc);
-    sc.det.fpixels = fast;
-    sc.det.spixels = slow;
-    sc.det.roi_fmax = fast - 1;
-    sc.det.roi_smax = slow - 1;
+    sc.raster.columns = fast;
+    sc.raster.rows = slow;
+    sc.raster.roi.fmax = fast - 1;
+    sc.raster.roi.smax = slow - 1;
     return sc;
 }
 
@@ -28,9 +28,9 @@ static void small_statistics(void **state)
     nb_scene sc = scene_of(4, 3);
     nb_stats st;
     (void)state;
-    sc.det.roi_fmin = 1;
-    sc.det.roi_smin = 1;
-    sc.det.mask = mask;
+    sc.raster.roi.fmin = 1;
+    sc.raster.roi.smin = 1;
+    sc.raster.mask = mask;
     nb_statistics(image, &sc, &st);
     assert_int_equal(st.rendered, 5);
     assert_int_equal(st.roi_pixels, 6);
@@ -58,14 +58,14 @@ static void degenerate_statistics(void **state)
     check_close(st.max, -2, 0);
     assert_int_equal(st.max_fast, 1);
     assert_true(isnan(st.mean)); /* not hidden */
-    sc.det.mask = dark;
+    sc.raster.mask = dark;
     nb_statistics(image, &sc, &st);
     assert_int_equal(st.rendered, 0);
     check_close(st.mean, 0, 0);
     check_close(st.rms, 0, 0);
     check_close(st.max, 0, 0);
-    sc.det.mask = NULL;
-    sc.det.roi_fmin = sc.det.roi_fmax = 3;
+    sc.raster.mask = NULL;
+    sc.raster.roi.fmin = sc.raster.roi.fmax = 3;
     nb_statistics(image, &sc, &st);
     check_close(st.mean, -5, 0);
     check_close(st.rmsd, 0, 0);
@@ -123,9 +123,9 @@ static void quantize_u16(void **state)
     nb_scene sc = scene_of(10, 1);
     uint16_t out[10];
     (void)state;
-    sc.det.mask = mask;
-    sc.det.roi_fmin = 1;
-    sc.det.roi_fmax = 8;
+    sc.raster.mask = mask;
+    sc.raster.roi.fmin = 1;
+    sc.raster.roi.fmax = 8;
     nb_quantize_u16(image, &sc, 2, 40, out);
     assert_memory_equal(out, want, sizeof out);
 }
@@ -137,7 +137,7 @@ static void quantize_u16_rows(void **state)
     nb_scene sc = scene_of(2, 3);
     uint16_t out[6];
     (void)state;
-    sc.det.roi_smin = sc.det.roi_smax = 1;
+    sc.raster.roi.smin = sc.raster.roi.smax = 1;
     nb_quantize_u16(image, &sc, 1, 7.4, out);
     assert_memory_equal(out, want, sizeof out);
 }
@@ -221,12 +221,12 @@ static void legacy_noise_order(void **state)
     uint16_t out[64];
     (void)state;
     memcpy(shifted + 24, legacy_dim, 40 * sizeof *shifted);
-    sc.det.roi_smin = 3;
+    sc.raster.roi.smin = 3;
     nb_noise_compat(shifted, &sc, &options, out, NULL, NULL);
     assert_memory_equal(out + 24, legacy_dim_noise, 40 * sizeof *out);
     for (int i = 0; i < 24; i++)
         assert_int_equal(out[i], 0);
-    sc.det.roi_smin = 2;
+    sc.raster.roi.smin = 2;
     nb_noise_compat(shifted, &sc, &options, out, NULL, NULL);
     for (int i = 16; i < 24; i++)
         assert_int_equal(out[i], 40);

@@ -33,7 +33,7 @@ static nb_status sink(void *user, const void *data, size_t bytes, nb_error *err)
 
 /* 2 x 1 x 3 reflections, and the same with the zero planes written out by hand. */
 static double box[] = {1, 2, 3, 4, 5, 6};
-static const nb_sf_table table = {-1, 0, 4, 4, -2, 0, 6, box};
+static const nb_factor_file table = {-1, 0, 4, 4, -2, 0, 6, box};
 static const char header[] = "-1 0 4 4 -2 0\n\f";
 static const double padded[3 * 2 * 4] = {1, 2, 3, 0, 0, 0, 0, 0, 4, 5, 6};
 
@@ -53,7 +53,7 @@ static void written_bytes(void **state)
 static void read_back(void **state)
 {
     sink_buffer b = {.used = 0};
-    nb_sf_table t;
+    nb_factor_file t;
     nb_error err;
     (void)state;
     assert_int_equal(nb_fdump_write(&table, sink, &b, NULL), NB_OK);
@@ -63,7 +63,7 @@ static void read_back(void **state)
     assert_int_equal(t.lmin, -2), assert_int_equal(t.lmax, 0);
     assert_int_equal(t.reflections, 6);
     assert_memory_equal(t.F, box, sizeof box);
-    nb_sf_table_free(&t);
+    nb_factor_file_free(&t);
     for (size_t cut = 0; cut < b.used; cut++) {
         assert_int_equal(nb_fdump_parse(b.bytes, cut, "d", &t, &err), NB_ERR_INPUT);
         assert_null(t.F);
@@ -77,13 +77,13 @@ static void white_space_in_the_first_value(void **state)
     static const unsigned char white[8] = {' ', '\n', '\f', '\r', '\t', ' ', 0xb0, 0x3f};
     unsigned char bytes[13 + 64] = "0 0 0 0 0 0\n\f";
     double value;
-    nb_sf_table t;
+    nb_factor_file t;
     (void)state;
     memcpy(&value, white, sizeof value);
     memcpy(bytes + 13, white, sizeof white);
     assert_int_equal(nb_fdump_parse(bytes, sizeof bytes, "d", &t, NULL), NB_OK);
     assert_true(t.F[0] == value);
-    nb_sf_table_free(&t);
+    nb_factor_file_free(&t);
 }
 
 static void bad_values_and_headers(void **state)
@@ -99,7 +99,7 @@ static void bad_values_and_headers(void **state)
                                       "-9999 9999 -9999 9999 -9999 9999\n\f"};
     char bytes[128];
     double nan = NAN;
-    nb_sf_table t;
+    nb_factor_file t;
     nb_error err;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -113,7 +113,7 @@ static void bad_values_and_headers(void **state)
     memset(bytes, 0, sizeof bytes);
     memcpy(bytes, "0 0 0 0 0 0\n\f", 13);
     assert_int_equal(nb_fdump_parse(bytes, 13 + 64, "dump", &t, &err), NB_OK);
-    nb_sf_table_free(&t);
+    nb_factor_file_free(&t);
     memcpy(bytes + 13, &nan, sizeof nan);
     assert_int_equal(nb_fdump_parse(bytes, 13 + 64, "dump", &t, &err), NB_ERR_INPUT);
     assert_non_null(strstr(err.message, "not finite"));
@@ -122,7 +122,7 @@ static void bad_values_and_headers(void **state)
 
 static void failures_are_passed_on(void **state)
 {
-    nb_sf_table t;
+    nb_factor_file t;
     nb_error err = {0};
     char bytes[13 + 64] = "0 0 0 0 0 0\n\f";
     (void)state;

@@ -7,22 +7,22 @@
 #include "physics/ray.h"
 
 /** A flat detector with a sensor, tilted by a degrees about fast and b about slow. */
-static nb_detector sensor(double distance, double a, double b, double T, double mu, int n)
+static nb_detector tilted(double distance, double a, double b, double T, double mu, int n)
 {
-    nb_detector det = {.pixel = 1e-4, .pixel_area = 1e-8, .absorb = 1, .mean_depth = 1};
+    nb_detector det = {
+        .panel = {.pixel_fast = 1e-4, .pixel_slow = 1e-4, .pixel_area = 1e-8},
+        .sensor = {n, T / n, mu, 1, 1}};
+    nb_panel *panel = &det.panel;
     const nb_vec3 x = nb_v3(1, 0, 0), y = nb_v3(0, 1, 0), z = nb_v3(0, 0, 1);
     nb_vec3 slow = nb_rotate_about(y, x, a * M_PI / 180);
     nb_vec3 normal = nb_rotate_about(z, x, a * M_PI / 180);
-    det.slow = slow;
-    det.fast = nb_rotate_about(x, slow, b * M_PI / 180);
-    det.normal = nb_rotate_about(normal, slow, b * M_PI / 180);
-    det.beam = z;
-    det.pix0 = nb_scale(distance, z);
-    det.distance = distance;
-    det.close_distance = nb_dot(det.pix0, det.normal);
-    det.mu = mu;
-    det.layers = n;
-    det.layer_step = T / n;
+    panel->slow = slow;
+    panel->fast = nb_rotate_about(x, slow, b * M_PI / 180);
+    panel->normal = nb_rotate_about(normal, slow, b * M_PI / 180);
+    panel->beam = z;
+    panel->pix0 = nb_scale(distance, z);
+    panel->distance = distance;
+    panel->close_distance = nb_dot(panel->pix0, panel->normal);
     return det;
 }
 
@@ -41,22 +41,23 @@ static double lambert_beer_depth(double y)
 }
 
 /** Where the plane at this depth meets direction d: metres along fast and slow. */
-static void meet(const nb_detector *det, nb_vec3 d, double depth, double at[2])
+static void meet(const nb_panel *panel, nb_vec3 d, double depth, double at[2])
 {
-    double along = (nb_dot(det->pix0, det->normal) + depth) / nb_dot(d, det->normal);
-    nb_vec3 x = nb_sub(nb_scale(along, d), det->pix0);
-    at[0] = nb_dot(x, det->fast);
-    at[1] = nb_dot(x, det->slow);
+    double along = (nb_dot(panel->pix0, panel->normal) + depth) / nb_dot(d, panel->normal);
+    nb_vec3 x = nb_sub(nb_scale(along, d), panel->pix0);
+    at[0] = nb_dot(x, panel->fast);
+    at[1] = nb_dot(x, panel->slow);
 }
 
 /** Where a layer records the spot of direction d: the place whose ray has this direction. */
 static nb_ray record(const nb_detector *det, nb_vec3 d, int layer, double at[2])
 {
     nb_ray ray = {0};
-    meet(det, d, layer * det->layer_step, at);
+    meet(&det->panel, d, layer * det->sensor.layer_step, at);
     for (int i = 0; i < 20; i++) {
-        ray = nb_ray_to(det, at[0], at[1], layer);
-        meet(det, d, nb_dot(nb_sub(ray.position, det->pix0), det->normal), at);
+        ray = nb_ray_to(&det->panel, &det->sensor, at[0], at[1], layer);
+        meet(&det->panel, d,
+             nb_dot(nb_sub(ray.position, det->panel.pix0), det->panel.normal), at);
     }
     return ray;
 }
@@ -64,17 +65,19 @@ static nb_ray record(const nb_detector *det, nb_vec3 d, int layer, double at[2])
 /** How far the photon-weighted place of a spot is from Lambert and Beer's, in pixels. */
 static double misplaced(const nb_detector *det, nb_vec3 d)
 {
+    const nb_panel *panel = &det->panel;
+    const nb_sensor *sensor = &det->sensor;
     double sum[2] = {0}, weight = 0, at[2];
-    double y = det->layers * det->layer_step * det->mu / nb_dot(d, det->normal);
-    for (int layer = 0; layer < det->layers; layer++) {
+    double y = sensor->layers * sensor->layer_step * sensor->mu / nb_dot(d, panel->normal);
+    for (int layer = 0; layer < sensor->layers; layer++) {
         double capture = record(det, d, layer, at).capture;
         sum[0] += capture * at[0];
         sum[1] += capture * at[1];
         weight += capture;
     }
-    check_ratio(weight, 1 - exp(-y), 1e-8 + 5e-4 / det->distance);
-    meet(det, d, lambert_beer_depth(y) * det->layers * det->layer_step, at);
-    return hypot(sum[0] / weight - at[0], sum[1] / weight - at[1]) / det->pixel;
+    check_ratio(weight, 1 - exp(-y), 1e-8 + 5e-4 / panel->distance);
+    meet(panel, d, lambert_beer_depth(y) * sensor->layers * sensor->layer_step, at);
+    return hypot(sum[0] / weight - at[0], sum[1] / weight - at[1]) / panel->pixel_fast;
 }
 
 static const int counts[] = {1, 2, 5};
@@ -90,10 +93,10 @@ static double worst_place(double distance, int mean_depth)
         const double *tilt = tilts[i / 3 % 4], *s = sensors[i / 12 % 4];
         double angle = (i / 48 - 2) * 0.35;
         nb_detector det =
-            sensor(distance, tilt[0], tilt[1], s[0] * 1e-6, 1e6 / s[1], counts[i % 3]);
+            tilted(distance, tilt[0], tilt[1], s[0] * 1e-6, 1e6 / s[1], counts[i % 3]);
         nb_vec3 d = nb_v3(sin(angle) * 0.8, sin(angle) * 0.6, cos(angle));
-        det.mean_depth = mean_depth;
-        if (nb_dot(d, det.normal) > 0.2)
+        det.sensor.mean_depth = mean_depth;
+        if (nb_dot(d, det.panel.normal) > 0.2)
             worst = fmax(worst, misplaced(&det, d));
     }
     return worst;
@@ -148,7 +151,7 @@ static void who_decides(void **state)
             cfg.layer_depth = rows[i].typed;
             cfg.thick_um = thick ? 300 : NAN;
             sim = created(&cfg);
-            assert_int_equal(sim->model.scene.det.mean_depth, thick && rows[i].mean);
+            assert_int_equal(sim->model.scene.sensors->mean_depth, thick && rows[i].mean);
             nb_sim_free(sim);
         }
 }
@@ -166,7 +169,8 @@ static void curved_layers(void **state)
     cfg.thick_steps = 5;
     sim = created(&cfg);
     for (int i = 0; i < 64; i++) {
-        nb_ray ray = nb_ray_to(&sim->model.scene.det, i * 1e-3, (63 - i) * 5e-4, 3);
+        nb_ray ray = nb_ray_to(sim->model.scene.panels, sim->model.scene.sensors,
+                               i * 1e-3, (63 - i) * 5e-4, 3);
         check_close(ray.airpath, 0.1 + (3 + lambert_beer_depth(80.0 / 300)) * 80e-6,
                     1e-12);
     }
@@ -176,13 +180,14 @@ static void curved_layers(void **state)
 /** Sum of the pixels' solid angles in a layer over that of their part of the sphere. */
 static double covered(const nb_sim *sim, int layer)
 {
-    const nb_detector *det = &sim->model.scene.det;
-    double sum = 0, u0 = -det->Fbeam / det->distance,
-           u1 = (det->fpixels * det->pixel - det->Fbeam) / det->distance,
-           v = det->spixels * det->pixel / det->distance;
-    for (int i = 0; i < det->fpixels * det->spixels; i++)
-        sum += nb_ray_to(det, (i % det->fpixels + 0.5) * det->pixel,
-                         (i / det->fpixels + 0.5) * det->pixel, layer)
+    const nb_panel *panel = sim->model.scene.panels;
+    double sum = 0, u0 = -panel->Fbeam / panel->distance,
+           u1 = (panel->columns * panel->pixel_fast - panel->Fbeam) / panel->distance,
+           v = panel->rows * panel->pixel_fast / panel->distance;
+    for (int i = 0; i < panel->columns * panel->rows; i++)
+        sum += nb_ray_to(panel, sim->model.scene.sensors,
+                         (i % panel->columns + 0.5) * panel->pixel_fast,
+                         (i / panel->columns + 0.5) * panel->pixel_fast, layer)
                    .omega;
     return sum / ((sin(u1) - sin(u0)) * v);
 }

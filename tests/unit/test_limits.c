@@ -123,9 +123,9 @@ static void a_series_stops_at_the_frame(void **state)
 static void extremes_of_a_table(void **state)
 {
     const double F[8] = {0, -3, 0.5, 2, 0, 1, 7, -0.25};
-    nb_sf_box box = {.nh = 2, .nk = 2, .nl = 2, .F = F};
+    nb_factor_table box = {.nh = 2, .nk = 2, .nl = 2, .F = F};
     (void)state;
-    nb_sf_measure(&box);
+    nb_factor_table_measure(&box);
     assert_true(box.most == 7 && box.least == 0 && box.dimmest == 0.25);
     assert_true(nb_largest_F(&box) == 7 && nb_dimmest_F(&box) == 0.25);
     box.default_F = 9;

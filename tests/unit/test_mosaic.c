@@ -155,7 +155,7 @@ static void gauss_by_axis(void **state)
     nb_set_vector(&cfg.mosaic_aniso_deg, 0.1, 0.4, 2);
     sim = created(&cfg);
     m = sim->model.mosaic;
-    assert_int_equal(sim->model.scene.n_domains, 10);
+    assert_int_equal(sim->model.scene.lattice.n_domains, 10);
     check_close(m.spread / NB_DEG, sqrt((0.01 + 0.16 + 4) / 3), 1e-12);
     assert_int_equal(nb_mosaic_draw(&m, COUNT, drawn, NULL), NB_OK);
     for (int axis = 0; axis < 3; axis++) {

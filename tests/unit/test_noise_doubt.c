@@ -152,7 +152,8 @@ static nb_sim *scene_of(double brightest, float *image, nb_scene *scene)
     *scene = sim->model.scene;
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < PIXELS; i++) {
-            image[i] = (float)nb_pixel_intensity(scene, i % SIDE, i / SIDE);
+            image[i] = (float)nb_pixel_intensity(scene, scene->panels, scene->sensors,
+                                                 i % SIDE, i / SIDE);
             max = fmaxf(max, image[i]);
         }
         if (pass == 0)
@@ -223,12 +224,12 @@ static void own_values_stay(void **state)
                          : kind == 1 ? image[i] * 1.00002f
                          : kind == 2 ? image[PIXELS - 1 - i] * 0.9f
                                      : image[i] * (1 - 5e-7f);
-        scene.det.mask = kind == 3 ? mask : NULL;
+        scene.raster.mask = kind == 3 ? mask : NULL;
         nb_noise(changed, &scene, &as_is, want, NULL, NULL);
         nb_noise(changed, &scene, &settled, got, NULL, NULL);
         assert_memory_equal(got, want, sizeof want);
     }
-    scene.det.mask = NULL;
+    scene.raster.mask = NULL;
     nb_noise(changed, &scene, &settled, got, NULL, NULL); /* the last, unmasked: not so */
     assert_memory_not_equal(got, want, sizeof want);
     nb_sim_free(sim);

@@ -165,14 +165,14 @@ static void locale_with_decimal_comma(void **state)
 
 /* --- structure factors --- */
 
-static nb_status parse_hkl(const char *text, double default_F, nb_sf_table *t,
+static nb_status parse_hkl(const char *text, double default_F, nb_factor_file *t,
                            nb_error *err)
 {
     memset(err, 0, sizeof *err);
     return nb_hkl_parse(text, strlen(text), "a.hkl", default_F, t, err);
 }
 
-static double F_of(const nb_sf_table *t, int h, int k, int l)
+static double F_of(const nb_factor_file *t, int h, int k, int l)
 {
     int nk = t->kmax - t->kmin + 1, nl = t->lmax - t->lmin + 1;
     return t->F[((h - t->hmin) * nk + (k - t->kmin)) * nl + (l - t->lmin)];
@@ -180,7 +180,7 @@ static double F_of(const nb_sf_table *t, int h, int k, int l)
 
 static void hkl_variants(void **state)
 {
-    nb_sf_table t;
+    nb_factor_file t;
     nb_error err;
     (void)state;
     assert_int_equal(
@@ -192,13 +192,13 @@ static void hkl_variants(void **state)
     assert_int_equal(t.kmin, -2), assert_int_equal(t.kmax, 2);
     assert_int_equal(t.lmin, -3), assert_int_equal(t.lmax, 3);
     assert_int_equal(t.reflections, 4);
-    assert_int_equal(nb_sf_table_voxels(&t), 3 * 5 * 7);
+    assert_int_equal(nb_factor_file_voxels(&t), 3 * 5 * 7);
     assert_true(F_of(&t, 1, 2, 3) == 5 && F_of(&t, -1, -2, -3) == -100);
     assert_true(F_of(&t, 0, 0, 0) == 7 && F_of(&t, 0, 0, 1) == 2.5);
     assert_true(t.F[0] == -100 && t.F[104] == 5 && t.F[1] == 2.5);
-    nb_sf_table_free(&t);
+    nb_factor_file_free(&t);
     assert_null(t.F);
-    nb_sf_table_free(NULL);
+    nb_factor_file_free(NULL);
 }
 
 static void hkl_errors_name_the_line(void **state)
@@ -222,7 +222,7 @@ static void hkl_errors_name_the_line(void **state)
                {"-9999 -9999 -9999 1\n9999 9999 9999 1\n", 0, "table"}};
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        nb_sf_table t;
+        nb_factor_file t;
         nb_error err;
         assert_int_equal(parse_hkl(bad[i].text, 0, &t, &err), NB_ERR_INPUT);
         assert_int_equal(err.line, bad[i].line);
@@ -250,7 +250,7 @@ static void hkl_lysozyme(void **state)
 {
     size_t n;
     char *data = read_file("golden_data/lysozyme_P1.hkl", &n), *p = data;
-    nb_sf_table t;
+    nb_factor_file t;
     int64_t lines = 0, filled = 0;
     (void)state;
     assert_int_equal(nb_hkl_parse(data, n, "lysozyme", -7, &t, NULL), NB_OK);
@@ -262,12 +262,12 @@ static void hkl_lysozyme(void **state)
         while (p < data + n && *p++ != '\n')
             ;
     }
-    for (int64_t i = 0; i < nb_sf_table_voxels(&t); i++)
+    for (int64_t i = 0; i < nb_factor_file_voxels(&t); i++)
         filled += t.F[i] != -7;
     assert_int_equal(lines, 124040);
     assert_int_equal(t.reflections, lines);
     assert_int_equal(filled, lines);
-    nb_sf_table_free(&t);
+    nb_factor_file_free(&t);
     free(data);
 }
 
@@ -277,7 +277,7 @@ static void hkl_without_memory(void **state)
     int tries = 0;
     (void)state;
     while (status != NB_OK && tries < 10) {
-        nb_sf_table t;
+        nb_factor_file t;
         nb_error err;
         nb_alloc_fail_after(++tries);
         status = parse_hkl("0 0 0 1\n1 1 1 2\n", 0, &t, &err);
@@ -287,7 +287,7 @@ static void hkl_without_memory(void **state)
             assert_int_equal(err.code, NB_ERR_NOMEM);
             assert_null(t.F);
         }
-        nb_sf_table_free(&t);
+        nb_factor_file_free(&t);
     }
     assert_int_equal(tries, 3); /* list and table */
 }

@@ -38,10 +38,10 @@ static nb_status open_slow(const nb_render_options *options, nb_backend_state **
 static nb_status render_slow(nb_backend_state *state, const nb_scene *scene, float *image,
                              nb_error *err)
 {
-    int rows = scene->det.roi_smax - scene->det.roi_smin + 1;
+    int rows = scene->raster.roi.smax - scene->raster.roi.smin + 1;
     (void)err;
     memset(image, 1,
-           (size_t)scene->det.spixels * (size_t)scene->det.fpixels * sizeof *image);
+           (size_t)scene->raster.rows * (size_t)scene->raster.columns * sizeof *image);
     state->renders++;
     state->rows += rows;
     state->now += 3e-3 + 0.5e-3 * rows;
@@ -65,14 +65,15 @@ static int progress(void *user, double fraction)
 
 static void extrapolates_from_a_few_rows(void **state)
 {
-    nb_scene scene = {0};
+    const nb_panel panel = {0};
+    nb_scene scene = {.panels = &panel};
     nb_render_options options = {.threads = 1, .hooks = {NULL, NULL, progress}};
     double seconds;
     (void)state;
-    scene.det.fpixels = 7;
-    scene.det.spixels = 3000;
-    scene.det.roi_smin = 1000;
-    scene.det.roi_smax = 2999;
+    scene.raster.columns = 7;
+    scene.raster.rows = 3000;
+    scene.raster.roi.smin = 1000;
+    scene.raster.roi.smax = 2999;
     memset(&the_state, 0, sizeof the_state);
     seconds = nb_pilot_seconds(&slow, &scene, &options, 1.0);
     check_above(seconds, 1.0029);
@@ -83,12 +84,13 @@ static void extrapolates_from_a_few_rows(void **state)
 /** Fewer rows than threads: each strip is all of them. */
 static void short_scenes_are_measured_whole(void **state)
 {
-    nb_scene scene = {0};
+    const nb_panel panel = {0};
+    nb_scene scene = {.panels = &panel};
     nb_render_options options = {.threads = 4};
     (void)state;
-    scene.det.fpixels = 5;
-    scene.det.spixels = 3;
-    scene.det.roi_smax = 2;
+    scene.raster.columns = 5;
+    scene.raster.rows = 3;
+    scene.raster.roi.smax = 2;
     memset(&the_state, 0, sizeof the_state);
     check_above(nb_pilot_seconds(&slow, &scene, &options, 1e-3), 0.003);
     assert_int_equal(the_state.renders, 3);

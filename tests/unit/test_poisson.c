@@ -169,10 +169,10 @@ static nb_scene scene_of(int fast, int slow)
 {
     nb_scene sc;
     memset(&sc, 0, sizeof sc);
-    sc.det.fpixels = fast;
-    sc.det.spixels = slow;
-    sc.det.roi_fmax = fast - 1;
-    sc.det.roi_smax = slow - 1;
+    sc.raster.columns = fast;
+    sc.raster.rows = slow;
+    sc.raster.roi.fmax = fast - 1;
+    sc.raster.roi.smax = slow - 1;
     return sc;
 }
 
@@ -302,10 +302,10 @@ static void roi_crops(void **state)
     (void)state;
     fill_means(image, FAST * SLOW);
     assert_int_equal(nb_noise(image, &sc, &options, whole, NULL, NULL), NB_OK);
-    sc.det.roi_fmin = 5;
-    sc.det.roi_fmax = 131;
-    sc.det.roi_smin = 9;
-    sc.det.roi_smax = 200;
+    sc.raster.roi.fmin = 5;
+    sc.raster.roi.fmax = 131;
+    sc.raster.roi.smin = 9;
+    sc.raster.roi.smax = 200;
     assert_int_equal(nb_noise(image, &sc, &options, part, NULL, NULL), NB_OK);
     for (int i = 0; i < FAST * SLOW; i++) {
         int f = i % FAST, s = i / FAST, inside = f >= 5 && f <= 131 && s >= 9 && s <= 200;

@@ -92,7 +92,7 @@ static void still_crystals(void **state)
 static void mosaic_domains_turn_with_phi(void **state)
 {
     nb_config cfg = nb_suite_config(1.3, 3, 32);
-    const nb_detector *det;
+    const nb_panel *panel;
     nb_vec3 start[3];
     nb_mat3 U[4];
     double worst[2] = {0};
@@ -106,13 +106,14 @@ static void mosaic_domains_turn_with_phi(void **state)
     cfg.mosaic_domains = 4;
     cfg.mosaic_seed = (nb_seed){1, 4711};
     p = rendered(&cfg);
-    det = &p.sim->model.scene.det;
+    panel = p.sim->model.scene.panels;
     cell_vectors(cfg.cell, start);
     nb_mosaic_rotations(5 * NB_DEG, 4711, 4, U);
     for (int i = 0; i < 32 * 32; i++) {
-        nb_vec3 x = nb_add(det->pix0, nb_add(nb_scale((i % 32 + 0.5) * 1e-3, det->fast),
-                                             nb_scale((i / 32 + 0.5) * 1e-3, det->slow)));
-        nb_vec3 q = nb_scale(1 / 1.3, nb_sub(nb_unit(x), det->beam));
+        nb_vec3 x =
+            nb_add(panel->pix0, nb_add(nb_scale((i % 32 + 0.5) * 1e-3, panel->fast),
+                                       nb_scale((i / 32 + 0.5) * 1e-3, panel->slow)));
+        nb_vec3 q = nb_scale(1 / 1.3, nb_sub(nb_unit(x), panel->beam));
         for (int order = 0; order < 2; order++) {
             double sum = 0;
             for (int d = 0; d < 4; d++) {

@@ -101,25 +101,26 @@ static void count_ray(const nb_sim *sim, const nb_ray *ray, double scale,
                       const double at[2], sums *box)
 {
     const nb_scene *sc = &sim->model.scene;
-    for (int i = 0; i < sc->n_sources; i++) {
-        nb_vec3 q = nb_scattering_vector(&sc->sources[i], ray->direction);
-        double weight = scale * ray->capture * sc->sources[i].weight;
-        if (nb_culled(sc, q))
+    for (int i = 0; i < sc->beam.n_sources; i++) {
+        nb_vec3 q = nb_scattering_vector(&sc->beam.sources[i], ray->direction);
+        double weight = scale * ray->capture * sc->beam.sources[i].weight;
+        if (nb_culled(&sc->factors, q))
             continue;
         if (sc->oversample_omega)
             weight *= ray->omega;
         if (sc->oversample_polar)
-            weight *= nb_polarization(sc->polarization, sc->sources[i].incident,
-                                      ray->direction, sc->polar_axis);
-        for (int j = 0; j < sc->n_orientations; j++) {
-            nb_sample p = nb_sample_at(sc, &sc->orientations[j], q);
+            weight *= nb_polarization(sc->beam.polarization, sc->beam.sources[i].incident,
+                                      ray->direction, sc->beam.polar_axis);
+        for (int j = 0; j < sc->lattice.n_orientations; j++) {
+            nb_sample p = nb_sample_at(&sc->lattice, &sc->factors.table,
+                                       &sc->lattice.orientations[j], q);
             double n = weight * pow(p.F_cell * p.F_latt, 2);
-            double step = j / sc->n_domains + (sim->cfg.compat ? 0 : 0.5);
+            double step = j / sc->lattice.n_domains + (sim->cfg.compat ? 0 : 0.5);
             sums *s = place(box, &p);
             s->n += n;
             s->fast += n * at[0];
             s->slow += n * at[1];
-            s->lambda += n * sc->sources[i].lambda * 1e10;
+            s->lambda += n * sc->beam.sources[i].lambda * 1e10;
             s->phi += n * (sim->model.phi0 +
                            (sim->model.phi_range > 0 ? step * sim->model.phi_step : 0));
         }
@@ -129,13 +130,14 @@ static void count_ray(const nb_sim *sim, const nb_ray *ray, double scale,
 static void count_pixel(const nb_sim *sim, int f, int s, sums *box)
 {
     const nb_scene *sc = &sim->model.scene;
-    double scale = sc->intensity_scale * nb_cached_factors(sc, f, s);
+    double scale =
+        sc->intensity_scale * nb_cached_factors(sc, sc->panels, sc->sensors, f, s);
     int os = sc->oversample;
-    for (int layer = 0; layer < sc->det.layers; layer++)
+    for (int layer = 0; layer < sc->sensors->layers; layer++)
         for (int i = 0; i < os * os; i++) {
             double at[2] = {f + (i % os + 0.5) / os, s + (i / os + 0.5) / os};
-            nb_ray ray =
-                nb_ray_to(&sc->det, at[0] * sc->det.pixel, at[1] * sc->det.pixel, layer);
+            nb_ray ray = nb_ray_to(sc->panels, sc->sensors, at[0] * sc->panels->pixel_fast,
+                                   at[1] * sc->panels->pixel_fast, layer);
             count_ray(sim, &ray, scale, at, box);
         }
 }
@@ -165,7 +167,8 @@ static void check_list(const nb_sim *sim, const nb_reflections *list, sums *box,
         const nb_reflection *r = &list->list[i];
         nb_sample p = {0, 0, 0, r->h, r->k, r->l, 0, 0};
         check_one(r, place(box, &p), all, scene);
-        assert_true(r->F == nb_F_nearest(&sim->model.scene.sf, r->h, r->k, r->l));
+        assert_true(r->F ==
+                    nb_F_nearest(&sim->model.scene.factors.table, r->h, r->k, r->l));
         place(box, &p)->n = 0;
     }
     for (int i = 0; i < SIDE * SIDE * SIDE; i++)
@@ -180,13 +183,13 @@ static void check_sums(const nb_sim *sim, const float *image, const nb_reflectio
     const nb_scene *sc = &sim->model.scene;
     nb_scene dark = *sc;
     double water = 0;
-    dark.sf.nh = 0;
-    dark.sf.default_F = 0;
+    dark.factors.table.nh = 0;
+    dark.factors.table.default_F = 0;
     for (int i = 0; i < FAST * SLOW; i++)
         sum += image[i];
-    for (int s = sc->det.roi_smin; s <= sc->det.roi_smax; s++)
-        for (int f = sc->det.roi_fmin; f <= sc->det.roi_fmax; f++)
-            water += nb_pixel_intensity(&dark, f, s);
+    for (int s = sc->raster.roi.smin; s <= sc->raster.roi.smax; s++)
+        for (int f = sc->raster.roi.fmin; f <= sc->raster.roi.fmax; f++)
+            water += nb_pixel_intensity(&dark, sc->panels, sc->sensors, f, s);
     for (size_t i = 0; i < list->count; i++)
         listed += list->list[i].intensity;
     assert_true(fabs(list->background - water) <= 1e-9 * water);

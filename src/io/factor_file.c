@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sf_table.h"
+#include "factor_file.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #define NB_SF_MAX_VOXELS (INT64_C(1) << 31)
 #endif
 
-int64_t nb_sf_table_voxels(const nb_sf_table *t)
+int64_t nb_factor_file_voxels(const nb_factor_file *t)
 {
     return ((int64_t)t->hmax - t->hmin + 1) * ((int64_t)t->kmax - t->kmin + 1) *
            ((int64_t)t->lmax - t->lmin + 1);
@@ -30,7 +30,7 @@ static int bad_range(int min, int max)
     return min > max || min < -NB_SF_MAX_INDEX || max > NB_SF_MAX_INDEX;
 }
 
-nb_status nb_sf_table_check(const nb_sf_table *t, const char *name, nb_error *err)
+nb_status nb_factor_file_check(const nb_factor_file *t, const char *name, nb_error *err)
 {
     int64_t voxels;
     if (bad_range(t->hmin, t->hmax) || bad_range(t->kmin, t->kmax) ||
@@ -39,7 +39,7 @@ nb_status nb_sf_table_check(const nb_sf_table *t, const char *name, nb_error *er
             err, NB_ERR_INPUT, name, 0,
             "index limits %d..%d %d..%d %d..%d are not ordered or beyond +-%d", t->hmin,
             t->hmax, t->kmin, t->kmax, t->lmin, t->lmax, NB_SF_MAX_INDEX);
-    voxels = nb_sf_table_voxels(t);
+    voxels = nb_factor_file_voxels(t);
     if (voxels > NB_SF_MAX_VOXELS || voxels > physical_memory() / 8)
         return nb_fail_at(
             err, NB_ERR_INPUT, name, 0,
@@ -49,18 +49,18 @@ nb_status nb_sf_table_check(const nb_sf_table *t, const char *name, nb_error *er
     return NB_OK;
 }
 
-nb_status nb_sf_table_alloc(nb_sf_table *t, const char *name, nb_error *err)
+nb_status nb_factor_file_alloc(nb_factor_file *t, const char *name, nb_error *err)
 {
-    nb_status status = nb_sf_table_check(t, name, err);
+    nb_status status = nb_factor_file_check(t, name, err);
     t->F = NULL;
     if (status != NB_OK)
         return status;
-    t->F = nb_alloc_raw((size_t)nb_sf_table_voxels(t), sizeof *t->F, "structure factors",
-                        err);
+    t->F = nb_alloc_raw((size_t)nb_factor_file_voxels(t), sizeof *t->F,
+                        "structure factors", err);
     return t->F ? NB_OK : NB_ERR_NOMEM;
 }
 
-void nb_sf_table_free(nb_sf_table *t)
+void nb_factor_file_free(nb_factor_file *t)
 {
     if (t) {
         nb_free(t->F);
