@@ -27,7 +27,7 @@ build() {
     local t
     t=$(now)
     make -j"$(nproc)" ${CC:+CC="$CC"} SET=$set_name CUDA_ARCH="$arch" \
-        NVCC_FLAGS="-O3 -std=c++17 -fmad=false -lineinfo -Xptxas=-v" \
+        NVCC_FLAGS="-O3 -std=c++17 -DNB_GPU=1 -fmad=false -lineinfo -Xptxas=-v" \
         all "$B/tests/check/cuda_check" "$B/tests/check/cuda_products" "$B/tests/bench/gpu_time" "$B/tests/golden/golden" \
         >"$out/build.log" 2>&1 || {
         tail -n 30 "$out/build.log"
