@@ -18,10 +18,12 @@ CUDA_HOST_ONLY := backend choose_path device download made scene_device
 $(CUDA_HOST_ONLY:%=$B/cuda/%.cu.o): NVCC_ARCH := $(firstword \
     $(foreach a,$(CUDA_ARCH),-arch=sm_$a))
 
-.PHONY: test-cuda bench-cuda cuda-registers
+.PHONY: test-cuda bench-cuda cuda-registers hip-compile
 test-cuda: ## the checks that need an NVIDIA device (skipped, with the reason, where there is none)
 	@bash tests/bench/gpu.sh build check made golden noise frames faults
 bench-cuda: ## the measurements on an NVIDIA device
 	@bash tests/bench/gpu.sh build time process series
 cuda-registers: ## compile the kernels for every architecture: warnings, registers, spills
 	@CC='$(CC)' NVCC='$(NVCC)' bash tests/check/cuda_registers.sh
+hip-compile: ## compile cuda/ with hipcc for an AMD device: nothing is linked or run
+	@bash tests/check/hip_compile.sh

@@ -171,12 +171,12 @@ static nb_status reserve_pinned(nb_cuda_ring *ring, size_t bytes, nb_error *err)
     return NB_OK;
 }
 
-/** Whether the caller's memory can take a transfer itself: pinned with CUDA. */
+/** Whether the caller's memory can take a transfer itself: pinned by the toolkit. */
 static int is_pinned(const void *memory)
 {
     gpuPointerAttributes about;
     if (gpuPointerGetAttributes(&about, memory) == gpuSuccess)
-        return about.type == gpuMemoryTypeHost;
+        return gpuIsPinned(about);
     gpuGetLastError();
     return 0;
 }

@@ -4,6 +4,10 @@
 #ifndef NB_CUDA_VENDOR_H
 #define NB_CUDA_VENDOR_H
 
+#ifdef NB_HIP /* a build by hipcc */
+#include "vendor_hip.h"
+#else
+
 #define NB_GPU_WORD "cuda" /* of -device */
 #define NB_GPU_TOOLKIT "CUDA"
 #define NB_GPU_VENDOR "NVIDIA"
@@ -60,7 +64,6 @@
 #define gpuMemcpyAsync cudaMemcpyAsync
 #define gpuMemcpyDeviceToHost cudaMemcpyDeviceToHost
 #define gpuMemcpyHostToDevice cudaMemcpyHostToDevice
-#define gpuMemoryTypeHost cudaMemoryTypeHost
 #define gpuMemsetAsync cudaMemsetAsync
 #define gpuPointerAttributes cudaPointerAttributes
 #define gpuPointerGetAttributes cudaPointerGetAttributes
@@ -72,6 +75,7 @@
 #define gpuStreamSynchronize cudaStreamSynchronize
 #define gpuStream_t cudaStream_t
 #define gpuSuccess cudaSuccess
+#define gpuIsPinned(attributes) ((attributes).type == cudaMemoryTypeHost)
 
 /* Parts of a version that the runtime gives. */
 #define NB_GPU_MAJOR(version) ((version) / 1000)
@@ -139,5 +143,6 @@ static __device__ __forceinline__ void gpuMultiply(double d[2], double a, double
 }
 #endif
 
+#endif
 #endif
 #endif

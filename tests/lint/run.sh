@@ -52,10 +52,10 @@ registry() {
         sed 's/^/    /' | grep .
 }
 
-# One header has the names of the GPU's vendor: another vendor then needs another header.
+# One header for each vendor of GPUs has its names.
 vendor_names() {
     ! grep -nE '\b(cuda|hip)[A-Z]|(cuda|hip)_runtime|__(CUDA|HIP)|"(cuda|CUDA)|_VISIBLE_DEVICES|NVIDIA|nvidia|__shfl|__ballot|__any_sync|__syncwarp|__grid_constant__|\basm\b' \
-        cuda/*.[ch] cuda/*.cu cuda/*.cuh | grep -v '^cuda/vendor\.h:' | sed 's/^/    /' | grep .
+        cuda/*.[ch] cuda/*.cu cuda/*.cuh | grep -vE '^cuda/vendor(_hip)?\.h:' | sed 's/^/    /' | grep .
 }
 
 exports() {
