@@ -175,7 +175,7 @@ static int run(const bench_case *b)
     int ok = 0;
     memset(&inputs, 0, sizeof inputs);
     inputs.table.default_F = 100;
-    F = b->table ? make_table(&inputs.sf) : NULL;
+    F = b->table ? make_table(&inputs.table) : NULL;
     configure(b, &cfg);
     if (image && truth && nb_model_build(&cfg, &inputs, NULL, &model, &err) == NB_OK) {
         ok = time_renders(b, &model.scene, image, &kernel, &wall, &err) &&
@@ -214,7 +214,7 @@ static int errors_at(int N)
     double *F;
     int k, ok = 0;
     memset(&inputs, 0, sizeof inputs);
-    F = make_table(&inputs.sf);
+    F = make_table(&inputs.table);
     configure(&b, &cfg);
     printf("| %d |", N);
     if (image && truth && nb_model_build(&cfg, &inputs, NULL, &model, &err) == NB_OK) {
