@@ -4,6 +4,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../params/params.h"
 #include "sim.h"
 
 nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
@@ -41,7 +42,7 @@ nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
 nb_status nb_sim_rebuild(nb_sim *sim, const nb_config *cfg, nb_error *err)
 {
     int threads = sim->options.threads;
-    nb_status st = nb_check_config(cfg, err);
+    nb_status st = nb_config_check_fields(cfg, err);
     if (st)
         return st;
     if (&sim->cfg != cfg)

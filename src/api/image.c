@@ -15,6 +15,7 @@
 #include "../model/beam.h"
 #include "../model/detector.h"
 #include "../model/units.h"
+#include "../params/params.h"
 #include "image.h"
 #include "sim.h"
 
@@ -291,7 +292,7 @@ nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *t
     if (fast < 0 || slow < 0)
         return nb_fail(err, NB_ERR_INPUT, "a headerless image of %d x %d pixels", fast,
                        slow);
-    if (typed && (st = nb_check_config(typed, err)))
+    if (typed && (st = nb_config_check_fields(typed, err)))
         return st;
     st = open_image(&in, path, "image", typed ? typed->max_read_MB : 0, out, err);
     in.file.fast = fast;

@@ -11,6 +11,7 @@
 #include "../model/beam.h"
 #include "../model/detector.h"
 #include "../model/units.h"
+#include "../params/params.h"
 #include "../picture/sheet.h"
 #include "pair.h"
 #include "sim.h"
@@ -76,7 +77,7 @@ nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
     nb_detector det;
     void *pixels = NULL;
     nb_status st = NB_OK;
-    if ((st = nb_check_png(job.options, err)))
+    if ((st = nb_png_check(job.options, err)))
         return st;
     if (cfg && job.options->rings && (!isnan(cfg->lambda_A) || !isnan(cfg->energy_eV))) {
         st = detector_of(cfg, &det, &job.wavelength, err);
@@ -106,7 +107,7 @@ nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
     size_t first;
     nb_status st;
     nb_compare_defaults(&standard);
-    if ((colours && (st = nb_check_png(colours, err))) ||
+    if ((colours && (st = nb_png_check(colours, err))) ||
         (st = nb_pair_of(a, b, options ? options : &standard, &pair, err)))
         return st;
     first = (size_t)pair.roi[2] * (size_t)pair.fast + (size_t)pair.roi[0];

@@ -11,6 +11,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../io/writer.h"
+#include "../params/params.h"
 #include "../render/choose.h"
 #include "advice.h"
 #include "notes.h"
@@ -86,13 +87,13 @@ static nb_status prepare(nb_sim *sim, nb_error *err)
     const nb_backend *named;
     nb_device device;
     nb_status st;
-    if ((st = nb_check_config(&sim->cfg, err)))
+    if ((st = nb_config_check(&sim->cfg, err)))
         return st;
     if ((named = nb_backend_of(sim->cfg.device, &device)))
         nb_sim_device_warm(sim, named, device.index);
     if ((st = check_libraries(&sim->cfg, err)) || (st = nb_load_headers(sim, err)) ||
         (st = nb_settle_crystal(&sim->cfg, &sim->hooks, err)) ||
-        (st = nb_check_config(&sim->cfg, err)) || (st = nb_load_inputs(sim, err)))
+        (st = nb_config_check_fields(&sim->cfg, err)) || (st = nb_load_inputs(sim, err)))
         return st;
     sim->times.load = nb_monotonic_seconds() - start;
     return build(sim, err);

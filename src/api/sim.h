@@ -81,9 +81,6 @@ nb_status nb_sim_render_targets(nb_sim *sim, nb_sim_targets *targets, nb_error *
  * they fit together.  cfg is completed. */
 nb_status nb_settle_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *err);
 
-/** Every field of a configuration, as far as that needs no file.  Errors: NB_ERR_INPUT. */
-nb_status nb_check_config(const nb_config *cfg, nb_error *err);
-nb_status nb_check_png(const nb_png_options *options, nb_error *err);
 /** Products of fields that a double does not hold.  Errors: NB_ERR_INPUT. */
 nb_status nb_check_model(const nb_config *cfg, const nb_model *model, nb_error *err);
 

@@ -8,7 +8,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "text.h"
+#include "../base/text.h"
 
 static const char section_mark[] = "--CIF-BINARY-FORMAT-SECTION--";
 static const char data_mark[] = "\f\x1a\x04\xd5";

@@ -7,7 +7,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "text.h"
+#include "../base/text.h"
 
 /* Six integers, then newline and form feed; NULL when it reads otherwise. */
 static const char *read_header(const char *p, const char *end, nb_factor_file *t)

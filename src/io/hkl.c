@@ -5,7 +5,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "text.h"
+#include "../base/text.h"
 
 #define MOST_COLUMNS 6
 #define SHORTEST_LINE 8 /* "0 0 0 1\n" */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../base/error.h"
-#include "text.h"
+#include "../base/text.h"
 
 #define FLATTEST 1e-9 /* |a* x b* . c*| / (|a*| |b*| |c*|) of a usable lattice */
 

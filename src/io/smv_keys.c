@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../base/error.h"
-#include "text.h"
+#include "../base/text.h"
 
 #define VALUE_BYTES (3 * NB_TEXT_NUMBER + 8)
 #define ROW(key, kind, group, field)                                                     \

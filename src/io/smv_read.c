@@ -6,7 +6,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "text.h"
+#include "../base/text.h"
 
 #define MAGIC "{\nHEADER_BYT"
 #define MAGIC_BYTES 12

@@ -7,7 +7,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "text.h"
+#include "../base/text.h"
 
 #define COLUMNS 5
 #define LONGEST_WAVE 1e-6 /* m; no X-rays beyond: an angstrom figure typed for metres */

@@ -8,7 +8,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "text.h"
+#include "../base/text.h"
 
 #define LONGEST_A 1e4 /* as in a source list */
 

@@ -224,6 +224,9 @@ typedef struct nb_config {
                            file's own size is always allowed */
     int device_alone;        /* of this process: nb_sim_write may shut it down */
     char command_line[2048]; /* for file headers; may be empty */
+#ifdef NB_TEST_PARAM
+    double test_param; /* for tests/params */
+#endif
 } nb_config;
 
 /** Every field unset or at its default.  cfg is written whole. */

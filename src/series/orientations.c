@@ -9,7 +9,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
-#include "../io/text.h"
+#include "../base/text.h"
 #include "../model/misset.h"
 #include "../model/units.h"
 

@@ -9,6 +9,7 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../params/params.h"
 #include "../render/choose.h"
 #include "earlier.h"
 #include "files.h"
@@ -371,51 +372,13 @@ static void tear_down(nb_run *run, nb_end end)
     pthread_cond_destroy(&run->moved);
 }
 
-static nb_status check_spread(const char *flag, double value, double high, nb_error *err)
-{
-    if (value >= 0 && value <= high)
-        return NB_OK;
-    return nb_fail(err, NB_ERR_INPUT, "%s %g: must be between 0 and %g", flag, value,
-                   high);
-}
-
-/** Every field that a caller can set. */
-static nb_status check_series(const nb_series *s, nb_error *err)
-{
-    const char *const texts[] = {s->output, s->hdf5_file, s->orientations, s->spectra};
-    nb_status st;
-    for (int i = 0; i < 4; i++)
-        if (!memchr(texts[i], 0, NB_PATH_MAX))
-            return nb_fail(
-                err, NB_ERR_INPUT,
-                "a file name of the series must end with a NUL within %d bytes",
-                NB_PATH_MAX);
-    if ((int)s->hdf5_type < NB_HDF5_U16 || (int)s->hdf5_type > NB_HDF5_F32)
-        return nb_fail(err, NB_ERR_INPUT, "-hdf5type %d: there is no such type",
-                       (int)s->hdf5_type);
-    if ((int)s->compress < NB_COMPRESS_GZIP || (int)s->compress > NB_COMPRESS_BSLZ4)
-        return nb_fail(err, NB_ERR_INPUT, "-compress %d: there is no such compression",
-                       (int)s->compress);
-    if (s->frames < 0 || s->stills < 0 || s->frames > 1000000000 ||
-        s->stills > 1000000000 || s->frames_per_file < 0)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-frames %d, -stills %d, -frames_per_file %d: must be 0 to 1e9",
-                       s->frames, s->stills, s->frames_per_file);
-    if ((st = check_spread("-jitter_fluence", s->jitter_fluence_pct, 1000, err)) ||
-        (st = check_spread("-jitter_lambda", s->jitter_lambda_pct, 20, err)) ||
-        (st = check_spread("-jitter_cell", s->jitter_cell_pct, 20, err)) ||
-        (st = check_spread("-jitter_mosaic", s->jitter_mosaic_pct, 1000, err)))
-        return st;
-    return check_spread("-jitter_beam", s->jitter_beam_mm, 1e12, err);
-}
-
 nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
                         const nb_hooks *hooks, nb_series_progress *result, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(cfg && series);
     nb_run run;
-    nb_status st = check_series(series, err);
+    nb_status st = nb_series_check(series, err);
     if (st)
         return st;
     memset(&run, 0, sizeof run);

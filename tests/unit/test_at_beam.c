@@ -177,13 +177,15 @@ static void at_flu_001(void **state)
     check_ratio(fluence_of(&cfg) * 7.94079248018965e-30, 1, 1e-12); /* so that I = F^2 */
     cfg.fluence = 3e20;
     check_close(fluence_of(&cfg), 3e20, 0);
-    cfg.flux = 1e12;                                   /* wins over the fluence */
+    cfg.flux = 1e12;
+    check_refused(&cfg, NB_ERR_INPUT, "-fluence 3e+20 contradicts -flux");
+    cfg.fluence = NAN;
     check_ratio(fluence_of(&cfg), 1e12 / 1e-8, 1e-14); /* 1 s, 0.1 mm */
     cfg.exposure_s = 0.25;
     cfg.beamsize_mm = 0.02;
     check_ratio(fluence_of(&cfg), 0.25e12 / 4e-10, 1e-14);
     cfg.exposure_s = 0;
-    check_close(fluence_of(&cfg), 3e20, 0);
+    check_refused(&cfg, NB_ERR_INPUT, "-exposure 0: the value must be greater than 0");
 }
 
 /* The beam cuts the crystal along b and c, not along a. */

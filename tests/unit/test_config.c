@@ -22,10 +22,10 @@ static void counts_and_enumerations(void **state)
         int low, high;
         const char *flag;
     } rows[] = {
-        WHOLE(cell_count, -1, 7, "-cell"),
+        WHOLE(cell_count, -1, 7, "cell_count"),
         WHOLE(N[1], -1, INT_MAX, "-N"),
         WHOLE(shape, -1, 4, "shape"),
-        WHOLE(misset_mode, -1, 3, "-misset"),
+        WHOLE(misset_mode, -1, 3, "misset_mode"),
         WHOLE(mosaic_domains, -1, INT_MAX, "-mosaic_dom"),
         WHOLE(interpolate, -2, 2, "-interpolate"),
         WHOLE(mosaic_model, -1, 3, "-mosaic_model"),
@@ -49,7 +49,7 @@ static void counts_and_enumerations(void **state)
         WHOLE(precision, -1, 3, "-precision"),
         WHOLE(png.colormap, -1, 4, "-colormap"),
         WHOLE(png.scale, -1, 3, "-pngscale"),
-        WHOLE(png.rings, -1, NB_RINGS_MAX + 1, "-pngrings"),
+        WHOLE(png.rings, -1, NB_RINGS_MAX + 1, "png_ring_count"),
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -103,9 +103,9 @@ static void numbers(void **state)
         NUMBER(Xbeam_mm, UNSET, "-Xbeam"),
         NUMBER(Yclose_mm, UNSET, "-Yclose"),
         NUMBER(orgx, UNSET, "-ORGX"),
-        NUMBER(rot_deg[2], UNSET, "-detector_rot"),
+        NUMBER(rot_deg[2], UNSET, "detector_rot"),
         NUMBER(twotheta_deg, UNSET, "-twotheta"),
-        NUMBER(close_twotheta_deg, UNSET, "two-theta"),
+        NUMBER(close_twotheta_deg, UNSET, "close_twotheta"),
         NUMBER(max_read_MB, 0, "-max_read"),
         NUMBER(thick_um, UNSET, "-detector_thick"),
         NUMBER(abs_um, UNSET | TRANSPARENT, "-detector_abs"),
@@ -177,7 +177,7 @@ static void texts_without_an_end(void **state)
     } rows[] = {{offsetof(nb_config, hkl_file), NB_PATH_MAX, "-hkl"},
                 {offsetof(nb_config, truth_file), NB_PATH_MAX, "-truthfile"},
                 {offsetof(nb_config, device), 32, "-device"},
-                {offsetof(nb_config, command_line), 2048, "command line"}};
+                {offsetof(nb_config, command_line), 2048, "command_line"}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         nb_config cfg = plain();

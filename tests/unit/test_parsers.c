@@ -9,7 +9,7 @@
 #include "../../src/io/hkl.h"
 #include "../../src/io/matrix.h"
 #include "../../src/io/sources.h"
-#include "../../src/io/text.h"
+#include "../../src/base/text.h"
 
 /* --- numbers --- */
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/c_locale.h"
+#include "c_locale.h"
 
 #define LONGEST_NUMBER 1000
 #define EXPONENT_CAP 100000 /* larger ones over- or underflow anyway */

@@ -2,8 +2,8 @@
 /** Numbers in text, the same in every locale.  A text is the bytes p..end, not
  * NUL-terminated. Grammar of a number: [+-] digits [. digits] [e [+-] digits], at least
  * one digit before the exponent; no hexadecimal, no inf, no nan. */
-#ifndef NB_IO_TEXT_H
-#define NB_IO_TEXT_H
+#ifndef NB_BASE_TEXT_H
+#define NB_BASE_TEXT_H
 
 #include <stddef.h>
 

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/** The parameters of a simulation: one table with all that is known of each, and nb_config by the
+ * names of its parameters. */
+#ifndef NANOBRAGG_PARAMS_H
+#define NANOBRAGG_PARAMS_H
+
+#include <stddef.h>
+
+#include "config.h"
+#include "error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How the value of a parameter is kept and written. */
+typedef enum nb_kind {
+    NB_KIND_SWITCH = 0, /* an int: 0 is off.  Written as 1, true, on or 0, false, off */
+    NB_KIND_PRESET, /* on: stores `low` in the int of another parameter; off: does nothing */
+    NB_KIND_INTEGER,  /* an int, or an array of them; with `choices` only these numbers */
+    NB_KIND_NUMBER,   /* a double, or an array of them */
+    NB_KIND_VECTOR,   /* an nb_opt3, a direction: not 0 0 0 */
+    NB_KIND_POINT,    /* an nb_opt3 */
+    NB_KIND_POINT_MM, /* an nb_opt3 that is kept in metres and written in mm */
+    NB_KIND_CHOICE,   /* an enumeration */
+    NB_KIND_FILE,     /* text: the name of a file */
+    NB_KIND_TEXT,     /* any text */
+    NB_KIND_DEVICE,   /* text: a word of nb_device_word */
+    NB_KIND_SEED,     /* an nb_seed */
+    NB_KIND_CELL,     /* one to six numbers: edges, angles */
+    NB_KIND_MISSET,   /* three angles, or a word with "rand" in it */
+    NB_KIND_ROI,      /* four whole numbers: first and last along fast, then slow */
+    NB_KIND_DEPTH,    /* a number, or a word with "inf" in it, which stores 0 */
+    NB_KIND_PNG_SCALE, /* auto, a percentile, or low:high */
+    NB_KIND_PNG_RINGS  /* numbers with commas between them */
+} nb_kind;
+
+/** Bits of nb_param.flags. */
+enum {
+    NB_PARAM_PIXELS = 1,    /* another value is another image */
+    NB_PARAM_PNG = 2,       /* another value is another PNG file */
+    NB_PARAM_TIFF = 4,      /* likewise, TIFF */
+    NB_PARAM_ADU = 8,       /* likewise, SMV and TIFF */
+    NB_PARAM_HDF5 = 16,     /* likewise, HDF5 */
+    NB_PARAM_INPUT = 32,    /* a file that is read */
+    NB_PARAM_OUTPUT = 64,   /* a file that is written */
+    NB_PARAM_RUNNING = 128, /* of the process, not of one image */
+    NB_PARAM_SINGLE = 256,  /* of a single image: does nothing in a series */
+    NB_PARAM_SERIES = 512,  /* a field of nb_series; the others are fields of nb_config */
+    NB_PARAM_VIEW = 1024,   /* another way to write a field that has a row of its own */
+    NB_PARAM_INNER = 2048,  /* not on the command line: other parameters set it */
+    NB_PARAM_FILLS = 4096   /* an array that one value fills */
+};
+enum { NB_OPEN_LOW = 1, NB_OPEN_HIGH = 2 }; /* the limit itself is not allowed */
+
+/** All that is known of one parameter. */
+typedef struct nb_param {
+    const char *name;     /* without dash */
+    const char *synonyms; /* with blanks between them; NULL: none */
+    const char *group;    /* heading in the help */
+    nb_kind kind;
+    unsigned flags;
+    size_t offset, size; /* of the field, bytes */
+    double unset;        /* what the field holds when nobody has set it; texts: "" */
+    double low, high;    /* limits of each number */
+    unsigned open;
+    const char *const *choices; /* names by value, from 0 on; "" cannot be written; NULL ends */
+    const char *value; /* how the value is written, for the help; NULL: nb_param_value knows */
+    const char *unit; /* NULL: none */
+    const char *fallback; /* in words: what holds when it is unset; NULL: `unset`, or nothing */
+    const char *help;          /* one line, no full stop */
+    const char *header;        /* its key in the headers of our SMV files; NULL: none */
+    int place;                 /* of the key among the others */
+    void (*after)(void *base); /* what else follows when it is set; NULL: nothing */
+} nb_param;
+
+/** The table of parameters, *count rows (count may be NULL); static memory. */
+const nb_param *nb_params(size_t *count);
+
+/** The row with this name or synonym; NULL: there is none. */
+const nb_param *nb_param_find(const char *name);
+
+/** How many words a value has: most is returned, the least number goes to *least (may be NULL). */
+int nb_param_words(const nb_param *param, int *least);
+
+/** How a value is written ("x y z", "beam | sample"), into text[size]; "" for a switch.  Returns
+ * text. */
+const char *nb_param_value(const nb_param *param, char *text, size_t size);
+
+/** Store a value that is given as n words.  base is the struct that param->offset counts in: of a
+ * row of the table the nb_config, or the nb_series with NB_PARAM_SERIES.  A caller may have rows of
+ * its own, for a struct of its own.  A switch without a word is switched on.  On an error nothing
+ * is changed.  Errors: NB_ERR_INPUT, whose message names parameter, value and limits. */
+nb_status nb_param_set(const nb_param *param, void *base, const char *const *words, int n,
+                       nb_error *err);
+
+/** The value as text that nb_param_set takes again; with `between` between its words.  "" when it is
+ * unset.  Errors: NB_ERR_INPUT when text[size] is too small. */
+nb_status nb_param_get(const nb_param *param, const void *base, const char *between,
+                       char *text, size_t size, nb_error *err);
+
+/** Set one parameter of a configuration by its name or a synonym.  Words of the text are separated
+ * by blanks (a file's name is one word).  As on the command line, of two ways to say one thing
+ * (lambda, energy) the last one holds.  Errors: NB_ERR_INPUT. */
+nb_status nb_config_set(nb_config *cfg, const char *name, const char *text, nb_error *err);
+
+/** The same with numbers; a switch takes 0 or 1. */
+nb_status nb_config_set_numbers(nb_config *cfg, const char *name, const double *values,
+                                int n, nb_error *err);
+
+/** The value of one parameter as text for nb_config_set; "" when it is unset. */
+nb_status nb_config_get(const nb_config *cfg, const char *name, char *text, size_t size,
+                        nb_error *err);
+
+/** Check every limit and choice, and pairs of parameters that contradict each other.  nb_sim_create
+ * and nb_series_run ask it themselves.  Errors: NB_ERR_INPUT. */
+nb_status nb_config_check(const nb_config *cfg, nb_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include "after.h"
+
+#include <math.h>
+
+#include "../nanobragg.h"
+
+void nb_after_pivot_beam(void *config)
+{
+    nb_config *cfg = config;
+    cfg->pivot_implied = NB_PIVOT_BEAM;
+}
+
+void nb_after_pivot_sample(void *config)
+{
+    nb_config *cfg = config;
+    cfg->pivot_implied = NB_PIVOT_SAMPLE;
+}
+
+void nb_after_custom(void *config)
+{
+    nb_config *cfg = config;
+    cfg->convention = NB_CONV_CUSTOM;
+}
+
+void nb_after_lambda(void *config)
+{
+    nb_config *cfg = config;
+    cfg->energy_eV = NAN;
+}
+
+void nb_after_energy(void *config)
+{
+    nb_config *cfg = config;
+    cfg->lambda_A = NAN;
+}
+
+void nb_after_polar(void *config)
+{
+    nb_config *cfg = config;
+    cfg->polar_set = 1;
+    cfg->nopolar = 0;
+}
+
+void nb_after_divergence(void *config)
+{
+    nb_config *cfg = config;
+    cfg->vdiv_range_mrad = cfg->hdiv_range_mrad;
+}
+
+void nb_after_divsteps(void *config)
+{
+    nb_config *cfg = config;
+    cfg->vdiv_steps = cfg->hdiv_steps;
+}
+
+void nb_after_float_file(void *config)
+{
+    nb_config *cfg = config;
+    cfg->write_float = 1;
+}
+
+void nb_after_int_file(void *config)
+{
+    nb_config *cfg = config;
+    cfg->write_int = 1;
+}
+
+void nb_after_noise_file(void *config)
+{
+    nb_config *cfg = config;
+    cfg->write_noise = 1;
+}
+
+void nb_after_pgm(void *config)
+{
+    nb_config *cfg = config;
+    cfg->write_pgm = 1;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* What may stand in the fields of a configuration or a series, however it came there. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/c_locale.h"
+#include "../base/error.h"
+#include "../base/text.h"
+#include "params.h"
+
+/** Two parameters that say one thing; only one of them may be set. */
+static const struct pair {
+    const char *a, *b, *why;
+} pairs[] = {
+    {"detpixels_f", "detsize_f", "both set the detector's size"},
+    {"detpixels_s", "detsize_s", "both set the detector's size"},
+    {"Na", "sample_x", "both set the crystal's size"},
+    {"Nb", "sample_y", "both set the crystal's size"},
+    {"Nc", "sample_z", "both set the crystal's size"},
+    {"crystal_volume", "blocks", "both set the number of blocks"},
+    {"distance", "close_distance", "both set the detector's position"},
+    {"fluence", "flux", "both set the fluence"},
+    {"pnggamma", "pnglog", "both set how values become colours"},
+};
+
+static nb_status check_double(const nb_param *p, double x, nb_error *err)
+{
+    char text[NB_TEXT_NUMBER];
+    if (nb_param_allows(p, x))
+        return NB_OK;
+    nb_text_format(x, text);
+    return nb_param_refuse(p, text, err);
+}
+
+static nb_status check_doubles(const nb_param *p, const double *v, int n, nb_error *err)
+{
+    nb_status st = NB_OK;
+    for (int i = 0; i < n && !st; i++)
+        st = check_double(p, v[i], err);
+    return st;
+}
+
+static int has_choice(const nb_param *p, int value)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", value);
+    for (int i = 0; p->choices[i]; i++)
+        if (p->kind == NB_KIND_CHOICE ? i == value : !strcmp(p->choices[i], text))
+            return 1;
+    return 0;
+}
+
+/** Numbers within the limits, or unset. */
+static nb_status check_elements(const nb_param *p, const void *base, nb_error *err)
+{
+    nb_status st = NB_OK;
+    for (int i = 0; i < nb_param_elements(p) && !st; i++) {
+        double x = nb_param_element(p, base, i);
+        if (isnan(p->unset) ? !isnan(x) : x != p->unset)
+            st = check_double(p, x, err);
+    }
+    return st;
+}
+
+static nb_status check_choice(const nb_param *p, int value, nb_error *err)
+{
+    char text[16];
+    if (has_choice(p, value))
+        return NB_OK;
+    snprintf(text, sizeof text, "%d", value);
+    return nb_param_refuse_choice(p, text, err);
+}
+
+static nb_status check_three(const nb_param *p, const nb_opt3 *three, nb_error *err)
+{
+    char label[NB_PARAM_LABEL];
+    const double *v = three->v;
+    if (!three->set)
+        return NB_OK;
+    if (p->kind == NB_KIND_VECTOR && v[0] == 0 && v[1] == 0 && v[2] == 0)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "%s 0 0 0: a zero vector has no direction; give one with a length",
+                       nb_param_label(p, label));
+    return check_doubles(p, v, 3, err);
+}
+
+static nb_status check_text(const nb_param *p, const char *text, nb_error *err)
+{
+    char label[NB_PARAM_LABEL];
+    if (memchr(text, 0, p->size))
+        return p->kind == NB_KIND_DEVICE ? nb_device_check(text, err) : NB_OK;
+    return nb_fail(err, NB_ERR_INPUT, "%s: the text has no end (a NUL within %zu bytes)",
+                   nb_param_label(p, label), p->size);
+}
+
+static nb_status check_cell(const nb_param *p, const nb_config *cfg, nb_error *err)
+{
+    nb_param angle = *p;
+    nb_status st = NB_OK;
+    angle.high = 180;
+    angle.open = NB_OPEN_LOW | NB_OPEN_HIGH;
+    for (int i = 0; i < cfg->cell_count && i < 6 && !st; i++)
+        if (cfg->cell[i] != 0) /* unset */
+            st = check_double(i < 3 ? p : &angle, cfg->cell[i], err);
+    return st;
+}
+
+static nb_status check_roi(const nb_param *p, const nb_config *cfg, nb_error *err)
+{
+    const int *roi = cfg->roi;
+    nb_status st = NB_OK;
+    for (int i = 0; cfg->roi_set && i < 4 && !st; i++)
+        st = check_double(p, roi[i], err);
+    if (!st && cfg->roi_set && (roi[0] > roi[1] || roi[2] > roi[3]))
+        st = nb_fail(err, NB_ERR_INPUT,
+                     "-roi %d %d %d %d: a minimum is larger than its maximum; "
+                     "give xmin xmax ymin ymax",
+                     roi[0], roi[1], roi[2], roi[3]);
+    return st;
+}
+
+static nb_status check_png_scale(const nb_param *p, const nb_png_options *png,
+                                 nb_error *err)
+{
+    nb_status st = check_double(p, (int)png->scale, err);
+    if (!st && png->scale == NB_PNG_PERCENTILE &&
+        !(png->percentile > 0 && png->percentile <= 100))
+        st = nb_fail(err, NB_ERR_INPUT,
+                     "-pngscale %g: must be greater than 0 and at most 100",
+                     png->percentile);
+    if (!st && png->scale == NB_PNG_RANGE && !(png->low < png->high))
+        st = nb_fail(err, NB_ERR_INPUT,
+                     "-pngscale %g:%g: the first must be the smaller one", png->low,
+                     png->high);
+    return st;
+}
+
+static nb_status check_field(const nb_param *p, const void *base, nb_error *err)
+{
+    const void *field = (const char *)base + p->offset;
+    const nb_config *cfg = base;
+    switch (p->kind) {
+    case NB_KIND_SWITCH: /* every number but 0 is on; limits have those with a third state */
+        return p->high > 0 ? check_double(p, *(const int *)field, err) : NB_OK;
+    case NB_KIND_INTEGER:
+    case NB_KIND_NUMBER:
+        return p->choices ? check_choice(p, *(const int *)field, err)
+                          : check_elements(p, base, err);
+    case NB_KIND_VECTOR:
+    case NB_KIND_POINT:
+        return check_three(p, field, err);
+    case NB_KIND_CHOICE:
+        return check_choice(p, *(const int *)field, err);
+    case NB_KIND_FILE:
+    case NB_KIND_TEXT:
+    case NB_KIND_DEVICE:
+        return check_text(p, field, err);
+    case NB_KIND_CELL:
+        return check_cell(p, cfg, err);
+    case NB_KIND_MISSET:
+        return check_doubles(p, cfg->misset_deg, 3, err);
+    case NB_KIND_ROI:
+        return check_roi(p, cfg, err);
+    case NB_KIND_DEPTH: /* inf is allowed: nothing is absorbed */
+        return nb_param_is_set(p, base) && !(*(const double *)field == INFINITY)
+                   ? check_double(p, *(const double *)field, err)
+                   : NB_OK;
+    case NB_KIND_PNG_SCALE:
+        return check_png_scale(p, &cfg->png, err);
+    case NB_KIND_PNG_RINGS:
+        return check_doubles(p, cfg->png.ring_A, cfg->png.rings, err);
+    case NB_KIND_PRESET:
+    case NB_KIND_POINT_MM:
+    case NB_KIND_SEED:
+        return NB_OK;
+    }
+    return NB_OK;
+}
+
+/** Every row that has these bits of `mask`.  Counts come before what they count. */
+static nb_status check_rows(const void *base, unsigned mask, unsigned bits, nb_error *err)
+{
+    size_t count;
+    const nb_param *table = nb_params(&count);
+    nb_status st = NB_OK;
+    for (int inner = 1; inner >= 0; inner--)
+        for (size_t i = 0; i < count && !st; i++)
+            if ((table[i].flags & (mask | NB_PARAM_VIEW)) == bits &&
+                !(table[i].flags & NB_PARAM_INNER) == !inner)
+                st = check_field(&table[i], base, err);
+    return st;
+}
+
+nb_status nb_config_check_fields(const nb_config *cfg, nb_error *err)
+{
+    return check_rows(cfg, NB_PARAM_SERIES, 0, err);
+}
+
+nb_status nb_png_check(const nb_png_options *options, nb_error *err)
+{
+    nb_config cfg;
+    nb_config_defaults(&cfg);
+    cfg.png = *options;
+    return check_rows(&cfg, NB_PARAM_PNG, NB_PARAM_PNG, err);
+}
+
+nb_status nb_series_check(const nb_series *series, nb_error *err)
+{
+    return check_rows(series, NB_PARAM_SERIES, NB_PARAM_SERIES, err);
+}
+
+static nb_status check_pair(const nb_config *cfg, const struct pair *pair, nb_error *err)
+{
+    const nb_param *a = nb_param_find(pair->a), *b = nb_param_find(pair->b);
+    char of_a[64], of_b[64];
+    if (!nb_param_is_set(a, cfg) || !nb_param_is_set(b, cfg))
+        return NB_OK;
+    nb_param_get(a, cfg, " ", of_a, sizeof of_a, NULL);
+    nb_param_get(b, cfg, " ", of_b, sizeof of_b, NULL);
+    return nb_fail(err, NB_ERR_INPUT, "-%s %s contradicts -%s %s: %s; give one of them",
+                   pair->a, of_a, pair->b, of_b, pair->why);
+}
+
+nb_status nb_config_check(const nb_config *cfg, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(cfg);
+    nb_status st = nb_config_check_fields(cfg, err);
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs && !st; i++)
+        st = check_pair(cfg, &pairs[i], err);
+    return st;
+}

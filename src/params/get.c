@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* The field of a parameter -> text, and what the table says of a value's form. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/c_locale.h"
+#include "../base/error.h"
+#include "../base/text.h"
+#include "params.h"
+
+/** Text that is being put together. */
+typedef struct writer {
+    char *text;
+    size_t size, used;
+    const char *between;
+} writer;
+
+static void add(writer *w, const char *word)
+{
+    const char *between = w->used ? w->between : "";
+    int n = w->used < w->size
+                ? snprintf(w->text + w->used, w->size - w->used, "%s%s", between, word)
+                : 0;
+    w->used += (size_t)(n > 0 ? n : 0);
+}
+
+static void add_number(writer *w, double value)
+{
+    char text[NB_TEXT_NUMBER];
+    nb_text_format(value, text);
+    add(w, text);
+}
+
+static void add_numbers(writer *w, const double *v, int n)
+{
+    for (int i = 0; i < n; i++)
+        add_number(w, v[i]);
+}
+
+int nb_param_elements(const nb_param *p)
+{
+    return (int)(p->size / (p->kind == NB_KIND_NUMBER ? sizeof(double) : sizeof(int)));
+}
+
+double nb_param_element(const nb_param *p, const void *base, int i)
+{
+    const char *field = (const char *)base + p->offset;
+    return p->kind == NB_KIND_NUMBER ? ((const double *)(const void *)field)[i]
+                                     : ((const int *)(const void *)field)[i];
+}
+
+static int is_unset(const nb_param *p, double x)
+{
+    return isnan(p->unset) ? isnan(x) : x == p->unset;
+}
+
+int nb_param_is_set(const nb_param *p, const void *base)
+{
+    const void *field = (const char *)base + p->offset;
+    const nb_config *cfg = base;
+    switch (p->kind) {
+    case NB_KIND_SWITCH:
+    case NB_KIND_CHOICE:
+        return *(const int *)field != (int)p->unset;
+    case NB_KIND_PRESET:
+        return *(const int *)field == (int)p->low;
+    case NB_KIND_INTEGER:
+    case NB_KIND_NUMBER:
+        for (int i = 0; i < nb_param_elements(p); i++)
+            if (!is_unset(p, nb_param_element(p, base, i)))
+                return 1;
+        return 0;
+    case NB_KIND_DEPTH:
+        return !is_unset(p, *(const double *)field);
+    case NB_KIND_VECTOR:
+    case NB_KIND_POINT:
+    case NB_KIND_POINT_MM:
+        return ((const nb_opt3 *)field)->set != 0;
+    case NB_KIND_FILE:
+    case NB_KIND_TEXT:
+    case NB_KIND_DEVICE:
+        return *(const char *)field != 0;
+    case NB_KIND_SEED:
+        return ((const nb_seed *)field)->set != 0;
+    case NB_KIND_CELL:
+        return cfg->cell_count > 0;
+    case NB_KIND_MISSET:
+        return cfg->misset_mode != NB_MISSET_NONE;
+    case NB_KIND_ROI:
+        return cfg->roi_set != 0;
+    case NB_KIND_PNG_SCALE:
+        return cfg->png.scale != NB_PNG_AUTO;
+    case NB_KIND_PNG_RINGS:
+        return cfg->png.rings > 0;
+    }
+    return 0;
+}
+
+static void add_integers(writer *w, const int *v, int n)
+{
+    char text[16];
+    for (int i = 0; i < n; i++) {
+        snprintf(text, sizeof text, "%d", v[i]);
+        add(w, text);
+    }
+}
+
+static void add_three(writer *w, const nb_param *p, const nb_opt3 *three)
+{
+    for (int i = 0; i < 3; i++)
+        add_number(w, p->kind == NB_KIND_POINT_MM ? three->v[i] * 1000.0 : three->v[i]);
+}
+
+static void add_png_scale(writer *w, const nb_png_options *png)
+{
+    w->between = ":";
+    if (png->scale == NB_PNG_PERCENTILE)
+        add_number(w, png->percentile);
+    else
+        add_numbers(w, &png->low, 1), add_numbers(w, &png->high, 1);
+}
+
+static void add_seed(writer *w, const nb_seed *seed)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)seed->value);
+    add(w, text);
+}
+
+/** What is set, or has a value of its own when it is not. */
+static void add_field(writer *w, const nb_param *p, const void *base)
+{
+    const void *field = (const char *)base + p->offset;
+    const nb_config *cfg = base;
+    switch (p->kind) {
+    case NB_KIND_SWITCH:
+        add(w, *(const int *)field ? "1" : "0");
+        return;
+    case NB_KIND_PRESET:
+        add(w, *(const int *)field == (int)p->low ? "1" : "0");
+        return;
+    case NB_KIND_CHOICE:
+        add(w, nb_param_choice(p->name, *(const int *)field));
+        return;
+    case NB_KIND_INTEGER:
+        add_integers(w, field, nb_param_elements(p));
+        return;
+    case NB_KIND_NUMBER:
+        add_numbers(w, field, nb_param_elements(p));
+        return;
+    case NB_KIND_VECTOR:
+    case NB_KIND_POINT:
+    case NB_KIND_POINT_MM:
+        add_three(w, p, field);
+        return;
+    case NB_KIND_FILE:
+    case NB_KIND_TEXT:
+    case NB_KIND_DEVICE:
+        add(w, field);
+        return;
+    case NB_KIND_SEED:
+        add_seed(w, field);
+        return;
+    case NB_KIND_CELL:
+        add_numbers(w, cfg->cell, cfg->cell_count);
+        return;
+    case NB_KIND_MISSET:
+        if (cfg->misset_mode == NB_MISSET_RANDOM)
+            add(w, "random");
+        else
+            add_numbers(w, cfg->misset_deg, 3);
+        return;
+    case NB_KIND_ROI:
+        add_integers(w, cfg->roi, 4);
+        return;
+    case NB_KIND_DEPTH:
+        if (*(const double *)field == 0)
+            add(w, "inf");
+        else
+            add_number(w, *(const double *)field);
+        return;
+    case NB_KIND_PNG_SCALE:
+        add_png_scale(w, &cfg->png);
+        return;
+    case NB_KIND_PNG_RINGS:
+        w->between = ",";
+        add_numbers(w, cfg->png.ring_A, cfg->png.rings);
+        return;
+    }
+}
+
+/** Does `unset` stand for a value, rather than for none? */
+static int unset_is_value(const nb_param *p)
+{
+    switch (p->kind) {
+    case NB_KIND_SWITCH:
+        return p->unset >= 0;
+    case NB_KIND_PRESET:
+        return 1;
+    case NB_KIND_CHOICE:
+        return p->choices[(int)p->unset][0] != 0;
+    case NB_KIND_INTEGER:
+    case NB_KIND_NUMBER:
+        return nb_param_allows(p, p->unset);
+    default:
+        return 0;
+    }
+}
+
+nb_status nb_param_get(const nb_param *p, const void *base, const char *between,
+                       char *text, size_t size, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(p && base && between && text && size);
+    writer w = {text, size, 0, between};
+    text[0] = 0;
+    if (nb_param_is_set(p, base) || unset_is_value(p))
+        add_field(&w, p, base);
+    return w.used < size
+               ? NB_OK
+               : nb_fail(err, NB_ERR_INPUT, "%s: its value has more than %zu bytes",
+                         p->name, size - 1);
+}
+
+/* --- what the table says --- */
+
+int nb_param_words(const nb_param *p, int *least)
+{
+    int most = 1, fewest = -1;
+    switch (p->kind) {
+    case NB_KIND_SWITCH:
+    case NB_KIND_PRESET:
+        fewest = 0;
+        break;
+    case NB_KIND_INTEGER:
+    case NB_KIND_NUMBER:
+    case NB_KIND_ROI:
+        most = nb_param_elements(p);
+        fewest = p->flags & NB_PARAM_FILLS ? 1 : most;
+        break;
+    case NB_KIND_VECTOR:
+    case NB_KIND_POINT:
+    case NB_KIND_POINT_MM:
+        most = 3;
+        break;
+    case NB_KIND_CELL:
+        most = 6;
+        fewest = 1;
+        break;
+    case NB_KIND_MISSET:
+        most = 3;
+        fewest = 1;
+        break;
+    default:
+        break;
+    }
+    if (least)
+        *least = fewest < 0 ? most : fewest;
+    return most;
+}
+
+/** How a value without choices is written. */
+static const char *form_of(const nb_param *p)
+{
+    switch (p->kind) {
+    case NB_KIND_SWITCH:
+    case NB_KIND_PRESET:
+    case NB_KIND_DEVICE:
+        return "";
+    case NB_KIND_INTEGER:
+    case NB_KIND_SEED:
+        return "n";
+    case NB_KIND_VECTOR:
+    case NB_KIND_POINT:
+    case NB_KIND_POINT_MM:
+        return "x y z";
+    case NB_KIND_FILE:
+        return "file";
+    case NB_KIND_TEXT:
+        return "text";
+    default:
+        return "x";
+    }
+}
+
+const char *nb_param_value(const nb_param *p, char *text, size_t size)
+{
+    const char *form = p->value ? p->value : p->choices ? "" : form_of(p);
+    writer w = {text, size, 0, " | "};
+    if (!size)
+        return text;
+    text[0] = 0;
+    for (int i = 0; p->kind == NB_KIND_DEVICE && nb_device_word(i); i++)
+        add(&w, nb_device_word(i));
+    if (*form)
+        add(&w, form);
+    for (int i = 0; !p->value && p->choices && p->choices[i]; i++)
+        if (p->choices[i][0])
+            add(&w, p->choices[i]);
+    return text;
+}
+
+static int is_named(const nb_param *p, const char *name)
+{
+    size_t length = strlen(name);
+    if (!strcmp(p->name, name))
+        return 1;
+    for (const char *at = p->synonyms; at && *at; at += strspn(at, " ")) {
+        size_t n = strcspn(at, " ");
+        if (n == length && !memcmp(at, name, n))
+            return 1;
+        at += n;
+    }
+    return 0;
+}
+
+const nb_param *nb_param_find(const char *name)
+{
+    size_t count;
+    const nb_param *table = nb_params(&count);
+    for (size_t i = 0; name && *name && i < count; i++)
+        if (is_named(&table[i], name))
+            return &table[i];
+    return NULL;
+}
+
+const char *nb_param_choice(const char *name, int value)
+{
+    const nb_param *p = nb_param_find(name);
+    for (int i = 0; p && p->choices && p->choices[i]; i++)
+        if (i == value)
+            return p->choices[i];
+    return "";
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/** The inside of the table of parameters, for the other rooms of the library. */
+#ifndef NB_PARAMS_PARAMS_H
+#define NB_PARAMS_PARAMS_H
+
+#include "../nanobragg.h"
+
+#define NB_PARAM_WORDS 6   /* no value has more */
+#define NB_PARAM_LABEL 64  /* bytes of a name with its dash */
+#define NB_PARAM_TEXT 4096 /* bytes that hold every value as text */
+
+/** nb_param_set without what follows from it: for the headers of files. */
+nb_status nb_param_store(const nb_param *param, void *base, const char *const *words,
+                         int n, nb_error *err);
+
+/** Is the field set to anything but `unset`? */
+int nb_param_is_set(const nb_param *param, const void *base);
+
+/** Is x within the limits?  NaN is not. */
+int nb_param_allows(const nb_param *param, double x);
+
+/** Refuse the value `text` of a number, which is not within the limits (or NaN). */
+nb_status nb_param_refuse(const nb_param *param, const char *text, nb_error *err);
+/** Refuse a text or number that is none of the choices. */
+nb_status nb_param_refuse_choice(const nb_param *param, const char *text, nb_error *err);
+
+/** The name for messages: with a dash if it is a flag.  Returns text. */
+const char *nb_param_label(const nb_param *param, char text[NB_PARAM_LABEL]);
+
+/** The name of value number `value` of a choice; "" where there is none. */
+const char *nb_param_choice(const char *name, int value);
+
+/** One element of the field of an INTEGER or NUMBER as number. */
+double nb_param_element(const nb_param *param, const void *base, int i);
+/** How many elements the field of an INTEGER, NUMBER, VECTOR or POINT has. */
+int nb_param_elements(const nb_param *param);
+
+/** Check every field of a configuration, without the pairs: headers may fill in both of a pair. */
+nb_status nb_config_check_fields(const nb_config *cfg, nb_error *err);
+nb_status nb_png_check(const nb_png_options *options, nb_error *err);
+nb_status nb_series_check(const nb_series *series, nb_error *err);
+
+#endif

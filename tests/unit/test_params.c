@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of parameters: set, get and check by names. */
+#include <float.h>
+#include <locale.h>
+
+#include "../../src/params/params.h"
+#include "../support/check.h"
+
+static nb_config cfg;
+static nb_error err;
+
+static void fresh(void)
+{
+    nb_config_defaults(&cfg);
+    memset(&err, 0, sizeof err);
+}
+
+static void set(const char *name, const char *text)
+{
+    if (nb_config_set(&cfg, name, text, &err))
+        fail_msg("%s %s: %s", name, text, err.message);
+}
+
+static void refused(const char *name, const char *text, const char *says)
+{
+    nb_config before;
+    fresh();
+    before = cfg;
+    if (nb_config_set(&cfg, name, text, &err) != NB_ERR_INPUT)
+        fail_msg("accepted: %s %s", name, text);
+    if (!strstr(err.message, says) || strchr(err.message, '\n'))
+        fail_msg("%s %s: %s", name, text, err.message);
+    assert_memory_equal(&cfg, &before, sizeof cfg);
+}
+
+static const char *got(const char *name)
+{
+    static char text[NB_PARAM_TEXT];
+    if (nb_config_get(&cfg, name, text, sizeof text, &err))
+        fail_msg("%s: %s", name, err.message);
+    return text;
+}
+
+/* Rows that help and messages can be made of, in limits that hold the value of nobody. */
+static void rows_are_complete(void **state)
+{
+    size_t count;
+    const nb_param *table = nb_params(&count);
+    (void)state;
+    assert_true(count > 150);
+    for (size_t i = 0; i < count; i++) {
+        const nb_param *p = &table[i];
+        size_t end = p->flags & NB_PARAM_SERIES ? sizeof(nb_series) : sizeof(nb_config);
+        char value[200];
+        assert_true(p->name[0] && p->group[0] && p->help[0] && p->size > 0);
+        assert_true(p->offset + p->size <= end);
+        assert_ptr_equal(nb_param_find(p->name), p);
+        assert_true(strlen(nb_param_value(p, value, sizeof value)) < sizeof value - 1);
+        if (p->kind == NB_KIND_CHOICE && !p->choices)
+            fail_msg("%s has no choices", p->name);
+        if ((p->kind == NB_KIND_NUMBER || p->kind == NB_KIND_INTEGER) &&
+            !(p->low < p->high))
+            fail_msg("%s has no limits", p->name);
+        assert_true(nb_param_words(p, NULL) <= NB_PARAM_WORDS);
+        for (size_t j = 0; j < i; j++)
+            if (p->header && table[j].header && p->place == table[j].place)
+                fail_msg("%s and %s have one place", p->name, table[j].name);
+    }
+}
+
+/* No two rows but views share bytes, so that a fingerprint takes each once. */
+static void fields_have_one_owner(void **state)
+{
+    size_t count;
+    const nb_param *table = nb_params(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < i; j++) {
+            const nb_param *a = &table[i], *b = &table[j];
+            if ((a->flags | b->flags) & NB_PARAM_VIEW ||
+                (a->flags ^ b->flags) & NB_PARAM_SERIES)
+                continue;
+            if (a->offset < b->offset + b->size && b->offset < a->offset + a->size)
+                fail_msg("%s and %s share bytes", a->name, b->name);
+        }
+}
+
+static void set_and_get(void **state)
+{
+    static const char *const rows[][3] = {
+        /* name, text, what comes back */
+        {"lambda", "1.5", "1.5"},
+        {"wave", "0.1", "0.1"},
+        {"N", "7", "7 7 7"},
+        {"N", "7 8 9", "7 8 9"},
+        {"Nb", "12", "12"},
+        {"samplesize", "0.25", "0.25 0.25 0.25"},
+        {"cell", "70 80 90", "70 80 90"},
+        {"cell", "70 80 90 0 95 100.5", "70 80 90 90 95 100.5"},
+        {"misset", "10 -20 30", "10 -20 30"},
+        {"misset", "random", "random"},
+        {"shape", "Round", "round"},
+        {"convention", "xds", "xds"},
+        {"xds", "1", "1"},
+        {"xds", "0", "0"},
+        {"nopolar", "on", "1"},
+        {"interpolate", "false", "0"},
+        {"nointerpolate", "true", "1"},
+        {"detector_abs", "inf", "inf"},
+        {"detector_abs", "300", "300"},
+        {"beam_vector", "1 0 -0.001", "1 0 -0.001"},
+        {"pix0_vector", "0.1 0 0", "0.1 0 0"},
+        {"pix0_vector_mm", "100 -1 2.5", "100 -1 2.5"},
+        {"seed", "-9223372036854775808", "-9223372036854775808"},
+        {"hkl", "my file.hkl", "my file.hkl"},
+        {"device", "cuda:12", "cuda:12"},
+        {"tiffbits", "16", "16"},
+        {"roi", "0 10 5 8", "0 10 5 8"},
+        {"pngscale", "99.5", "99.5"},
+        {"pngscale", "-1:20", "-1:20"},
+        {"pngrings", "3,2.5,1", "3,2.5,1"},
+        {"precision", "double", "double"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        nb_config first;
+        fresh();
+        set(rows[i][0], rows[i][1]);
+        assert_string_equal(got(rows[i][0]), rows[i][2]);
+        first = cfg;
+        set(rows[i][0], got(rows[i][0]));
+        assert_memory_equal(&cfg, &first, sizeof cfg); /* what is got can be set */
+    }
+}
+
+static void what_is_unset(void **state)
+{
+    (void)state;
+    fresh();
+    assert_string_equal(got("lambda"), "");
+    assert_string_equal(got("cell"), "");
+    assert_string_equal(got("roi"), "");
+    assert_string_equal(got("seed"), "");
+    assert_string_equal(got("pivot"), "");
+    assert_string_equal(got("oversample"), "");
+    assert_string_equal(got("interpolate"), "");
+    assert_string_equal(got("fudge"), "1"); /* has a value of its own */
+    assert_string_equal(got("tiffbits"), "32");
+    assert_string_equal(got("shape"), "square");
+    assert_string_equal(got("nopolar"), "0");
+    assert_string_equal(got("floatfile"), "floatimage.bin");
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    refused("lamda", "1", "unknown parameter 'lamda'");
+    refused("frames", "5", "nb_series");
+    refused("lambda", "", "needs 1 value");
+    refused("lambda", "1 2", "needs 1 value");
+    refused("lambda", "1.2x", "-lambda '1.2x': not a number; write -lambda l (A)");
+    refused("wave", "0", "-wave 0: the value must be at least 1e-06");
+    refused("lambda", "nan", "not a number");
+    refused("lambda", "1e999", "too large");
+    refused("N", "0", "at least 1");
+    refused("N", "5 6", "needs 3 values (2 given)");
+    refused("N", "2.5", "whole number");
+    refused("dispersion", "199.5", "at least 0 and at most 199");
+    refused("osc", "2e6", "at most 1000000");
+    refused("cell", "10 10 10 90 90 180", "less than 180");
+    refused("misset", "1 2", "-misset");
+    refused("misset", "1", "must be x y z | random");
+    refused("shape", "cube", "shape 'cube': must be one of square, round, gauss, tophat");
+    refused("pivot", "", "-pivot");
+    refused("tiffbits", "24", "-tiffbits '24': must be one of 16, 32");
+    refused("device", "cuda:1234", "-device 'cuda:1234': must be one of auto | cpu");
+    refused("device", "cuda:N", "-device");
+    refused("beam_vector", "0 0 0", "zero vector");
+    refused("pngscale", "5:5", "must be auto | P | lo:hi");
+    refused("pngrings", "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17", "-pngrings");
+    refused("nopolar", "maybe", "must be 1 or 0");
+    refused("hkl", "", "file name is empty");
+}
+
+static void numbers(void **state)
+{
+    const double two[] = {1, 2.5}, cell[] = {70, 80, 90, 75, 85, 95}, tiny = 0.1 + 0.2;
+    (void)state;
+    fresh();
+    assert_int_equal(nb_config_set_numbers(&cfg, "cell", cell, 6, &err), NB_OK);
+    assert_memory_equal(cfg.cell, cell, sizeof cell);
+    assert_int_equal(nb_config_set_numbers(&cfg, "phi", &tiny, 1, &err), NB_OK);
+    assert_true(cfg.phi_deg == tiny);
+    assert_int_equal(nb_config_set_numbers(&cfg, "nopolar", two, 1, &err), NB_OK);
+    assert_int_equal(cfg.nopolar, 1);
+    assert_int_equal(nb_config_set_numbers(&cfg, "Na", two + 1, 1, &err), NB_ERR_INPUT);
+    assert_int_equal(nb_config_set_numbers(&cfg, "phi", two, 2, &err), NB_ERR_INPUT);
+    assert_int_equal(nb_config_set_numbers(&cfg, "phi", &(double){NAN}, 1, &err),
+                     NB_ERR_INPUT);
+    assert_int_equal(nb_config_set_numbers(&cfg, "phi", cell, 7, &err), NB_ERR_INPUT);
+}
+
+static void what_follows(void **state)
+{
+    (void)state;
+    fresh();
+    set("lambda", "2"), set("energy", "12000");
+    assert_true(isnan(cfg.lambda_A) && cfg.energy_eV == 12000);
+    set("xds", "1");
+    assert_int_equal(cfg.pivot_implied, NB_PIVOT_SAMPLE);
+    set("Xbeam", "50");
+    assert_int_equal(cfg.pivot_implied, NB_PIVOT_BEAM);
+    set("fdet_vector", "0 0 1");
+    assert_int_equal(cfg.convention, NB_CONV_CUSTOM);
+    set("nopolar", "1"), set("polar", "0.9");
+    assert_true(cfg.polar_set && !cfg.nopolar);
+    set("divergence", "2");
+    assert_true(cfg.hdiv_range_mrad == 2 && cfg.vdiv_range_mrad == 2);
+    set("nofloat", "1");
+    assert_false(cfg.write_float);
+    set("floatfile", "f.bin");
+    assert_true(cfg.write_float);
+}
+
+/* The library refuses what the program refuses, however it came into the configuration. */
+static void check_refuses(void **state)
+{
+    static const char *const pairs[][4] = {
+        {"detpixels", "8", "detsize_f", "3"},   {"detpixels_s", "8", "detsize", "3"},
+        {"Nb", "8", "samplesize", "3"},         {"N", "8", "sample_z", "3"},
+        {"crystal_volume", "8", "blocks", "3"}, {"distance", "8", "close_distance", "3"},
+        {"fluence", "1e20", "flux", "3"},       {"pnggamma", "1", "pnglog", "1"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        fresh();
+        set(pairs[i][0], pairs[i][1]);
+        assert_int_equal(nb_config_check(&cfg, &err), NB_OK);
+        set(pairs[i][2], pairs[i][3]);
+        check_refused(&cfg, NB_ERR_INPUT, "contradicts");
+    }
+    fresh();
+    set("fluence", "1e20"), set("flux", "0"), set("detpixels_f", "5"),
+        set("detsize_s", "3");
+    assert_int_equal(nb_config_check(&cfg, &err), NB_OK);
+    set("roi", "5 2 0 0");
+    check_refused(&cfg, NB_ERR_INPUT, "a minimum is larger than its maximum");
+    fresh();
+    cfg.shape = (nb_shape)7;
+    check_refused(&cfg, NB_ERR_INPUT,
+                  "shape 7: must be one of square, round, gauss, tophat");
+    fresh();
+    cfg.tiff_bits = 24;
+    check_refused(&cfg, NB_ERR_INPUT, "-tiffbits 24: must be one of 16, 32");
+    fresh();
+    cfg.dispersion_pct = 199.5;
+    check_refused(&cfg, NB_ERR_INPUT, "-dispersion 199.5: the value must be at least 0");
+    fresh();
+    cfg.osc_deg = 2e6;
+    check_refused(&cfg, NB_ERR_INPUT, "-osc 2000000: the value must be at least 0");
+    fresh();
+    strcpy(cfg.device, "gpu");
+    check_refused(&cfg, NB_ERR_INPUT, "-device gpu: must be one of auto, cpu");
+    fresh();
+    cfg.fdet_vector.set = 1;
+    check_refused(&cfg, NB_ERR_INPUT, "zero vector");
+}
+
+/* Every value that a row refuses as text is refused in the field too, and none other. */
+static void limits_hold_for_text_and_field(void **state)
+{
+    size_t count;
+    const nb_param *table = nb_params(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        const nb_param *p = &table[i];
+        const double at[] = {p->low, p->high, nextafter(p->low, -DBL_MAX),
+                             nextafter(p->high, DBL_MAX), 0};
+        if (p->kind != NB_KIND_NUMBER || p->flags & NB_PARAM_SERIES)
+            continue;
+        for (int j = 0; j < 5; j++) {
+            nb_status by_text, by_field;
+            int n = p->flags & NB_PARAM_FILLS ? 1 : nb_param_words(p, NULL);
+            double v[3] = {at[j], at[j], at[j]};
+            if (!isfinite(at[j]))
+                continue;
+            fresh();
+            by_text = nb_config_set_numbers(&cfg, p->name, v, n, &err);
+            fresh();
+            memcpy((char *)&cfg + p->offset, &at[j], sizeof at[j]);
+            by_field = nb_config_check_fields(&cfg, &err);
+            if (by_text != by_field && at[j] != p->unset)
+                fail_msg("%s %.17g: %s as text, %s in the field", p->name, at[j],
+                         nb_status_name(by_text), nb_status_name(by_field));
+        }
+    }
+}
+
+static void pointers(void **state)
+{
+    char text[4];
+    (void)state;
+    fresh();
+    assert_int_equal(nb_config_set(NULL, "phi", "1", &err), NB_ERR_INPUT);
+    assert_int_equal(nb_config_set(&cfg, NULL, "1", &err), NB_ERR_INPUT);
+    assert_int_equal(nb_config_set(&cfg, "phi", NULL, &err), NB_ERR_INPUT);
+    assert_int_equal(nb_config_get(&cfg, "floatfile", text, sizeof text, &err),
+                     NB_ERR_INPUT);
+    assert_non_null(strstr(err.message, "more than 3 bytes"));
+    assert_int_equal(nb_config_check(NULL, &err), NB_ERR_INPUT);
+    assert_int_equal(nb_param_set(NULL, &cfg, NULL, 0, &err), NB_ERR_INPUT);
+    assert_null(nb_param_find(NULL));
+    assert_null(nb_param_find(""));
+    assert_non_null(nb_params(NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(rows_are_complete),
+        TEST(fields_have_one_owner),
+        TEST(set_and_get),
+        TEST(what_is_unset),
+        TEST(refusals),
+        TEST(numbers),
+        TEST(what_follows),
+        TEST(check_refuses),
+        TEST(limits_hold_for_text_and_field),
+        TEST(pointers),
+    };
+    return RUN_TESTS("params", tests);
+}
