@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Optimal pairing of peaks: shortest augmenting paths (Jonker & Volgenant, Computing 38, 325
- * (1987)) on the sparse graph of pairs within the gate.  Every row may also stay alone at a
- * price above that of all pairs together, so that the number of pairs comes first.  A path
- * never leaves its cluster of neighbours, which makes the search short. */
+/* Optimal pairing of peaks: shortest augmenting paths (Jonker & Volgenant, Computing 38,
+ * 325 (1987)) on the sparse graph of pairs within the gate. Every row may also stay single,
+ * at a cost above that of all pairs together, so that the number of pairs has priority. A
+ * path never leaves its cluster of neighbours, so the search is short. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static size_t neighbours(const nb_spot *a, const nb_spot_list *b, const entry *s
                          double gate, edge *out)
 {
     size_t n = 0;
-    /* a little wide: the distance decides */
+    /* slightly too wide: the distance is checked below */
     for (int k = first_from(sorted, b->count, a->x - 1.001 * gate);
          k < b->count && sorted[k].x <= a->x + 1.001 * gate; k++) {
         const nb_spot *other = &b->spots[sorted[k].index];
@@ -193,7 +193,7 @@ static double cost_of(const graph *g, int row, int column)
     return g->edges[k].cost;
 }
 
-/** Every row of the path takes what its successor held. */
+/** Every row of the path takes the column of its successor. */
 static void augment(graph *g, path_end end)
 {
     int row = end.row, column = end.column;

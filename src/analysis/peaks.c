@@ -7,7 +7,7 @@
 
 #include "../base/memory.h"
 
-/** The part of an image in which peaks are looked for. */
+/** The part of an image in which peaks are searched. */
 typedef struct field {
     const float *image;
     int fast;
@@ -43,7 +43,7 @@ static int is_peak(const field *w, int f, int s)
     return 1;
 }
 
-/** Where the parabola through three values has its top; 0 is the middle one. */
+/** Position of the maximum of the parabola through three values; 0 is the middle one. */
 static double top(double left, double middle, double right)
 {
     double curvature = left - 2 * middle + right;

@@ -17,7 +17,7 @@ static double middle_of_three(double a, double b, double c)
     return c < low ? low : c > high ? high : c;
 }
 
-/** Reorder v[n] so that v[k] is what sorting would put there, nothing larger before it. */
+/** Reorder v[n] so that v[k] has its value after sorting, and no larger value is before it. */
 static void select_kth(double *v, ptrdiff_t n, ptrdiff_t k)
 {
     ptrdiff_t left = 0, right = n - 1;

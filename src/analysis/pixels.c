@@ -26,7 +26,7 @@ static void note_bad(nb_difference *d, int f, int s)
     d->nonfinite_slow = s;
 }
 
-/** Sums, maxima, differences, and what is not finite. */
+/** Sums, maxima, differences, and counts of pixels that are not finite. */
 static void first_pass(const nb_pair *p, nb_difference *d)
 {
     double squares = 0;

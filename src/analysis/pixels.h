@@ -5,7 +5,7 @@
 
 #include "../nanobragg.h"
 
-/** A rectangle of two images of one size; the pixels are somebody else's. */
+/** A rectangle of two images of one size; the caller owns the pixels. */
 typedef struct nb_pair {
     const float *a, *b; /* [slow][fast]; b is the reference */
     int fast, slow;
@@ -19,8 +19,8 @@ typedef struct nb_pair {
 nb_status nb_compare_pixels(const nb_pair *pair, double floor, nb_difference *d,
                             nb_error *err);
 
-/** The value below which `percent` (0..100) of values[n] lie, between two of them by linear
- * interpolation; values are reordered.  NaN for n = 0. No value may be NaN. */
+/** The value below which `percent` (0..100) of values[n] are, with linear interpolation
+ * between two values; values are reordered. NaN for n = 0. No value may be NaN. */
 double nb_percentile_of(double *values, size_t n, double percent);
 
 #endif

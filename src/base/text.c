@@ -12,7 +12,7 @@
 #include "c_locale.h"
 
 #define LONGEST_NUMBER 1000
-#define EXPONENT_CAP 100000 /* larger ones over- or underflow anyway */
+#define EXPONENT_CAP 100000 /* larger exponents overflow or underflow */
 
 static int digit(const char *p, const char *end)
 {

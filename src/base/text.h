@@ -26,8 +26,8 @@ const char *nb_text_double(const char *p, const char *end, double *value);
  * above. */
 const char *nb_text_int(const char *p, const char *end, int *value);
 
-/** The number that a NUL-terminated text consists of, blanks round it allowed; 0 when it
- * is something else. */
+/** The number in a NUL-terminated text, with blanks around it allowed; 0 if the text is not
+ * a number. */
 int nb_text_number(const char *text, double *value);
 
 /** The first byte behind a UTF-8 byte order mark, or p. */

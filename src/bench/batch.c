@@ -8,7 +8,7 @@
 #include "../cli/progress.h"
 #include "bench.h"
 
-/* Work of the reference of one frame; there may be hundreds. */
+/* Steps of the reference of one frame; there may be hundreds of frames. */
 #define FRAME_STEPS 4e3
 
 /** References of the frames, as many as the longest series has; made once. */
@@ -24,7 +24,7 @@ static void free_frames(frames *all)
     free(all->list);
 }
 
-/** As the series makes it: twelve digits. */
+/** As in the series: twelve digits. */
 static double phi_of(const nb_bench_job *job, int frame)
 {
     char text[40];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** One benchmark: what was asked for, what was measured. */
+/** One benchmark: its settings and its measurements. */
 #ifndef NB_BENCH_BENCH_H
 #define NB_BENCH_BENCH_H
 
@@ -11,7 +11,7 @@
 
 #define NB_BENCH_WRONG_IMAGE 3 /* exit status */
 
-/** One program, one picture.  Times only of images that were found right. */
+/** One program, one image. It has times only of images that passed the check. */
 typedef struct nb_bench_point {
     const char *sweep;   /* size, precision, threads, oversample, domains */
     const char *program; /* nanobragg, or the name of -vs */
@@ -22,13 +22,13 @@ typedef struct nb_bench_point {
     nb_bench_series cold, warm;
     nb_bench_series resident; /* warm, the picture left on the GPU */
     double tried_cold,
-        tried_warm;         /* seconds of the one try of a point that takes too long */
+        tried_warm;         /* seconds of the only run of a point that takes too long */
     double peak_mib;        /* of a fresh process */
     char backend[256];      /* what rendered, in words */
     nb_bench_figures worst; /* over the images */
     int images;             /* timed and checked */
-    int rows, of_rows;      /* of each that were checked */
-    char left_out[160];     /* why it has no times; or "" */
+    int rows, of_rows;      /* rows of each image that were checked */
+    char left_out[160];     /* why there are no times; or "" */
 } nb_bench_point;
 
 /** nb_series_run with so many frames. */
@@ -43,7 +43,7 @@ typedef struct nb_bench_batch {
 
 #define NB_BENCH_STAGES_MAX 24
 
-/** Where the time of one process went. */
+/** The time of one process by stages. */
 typedef struct nb_bench_breakdown {
     nb_bench_job job;
     int stages;
@@ -74,23 +74,24 @@ typedef struct nb_bench {
     double reference_steps;
 } nb_bench;
 
-/** Fill points, batches and breakdowns with what is to be measured.  Errors: NB_ERR_NOMEM. */
+/** Fill points, batches and breakdowns with the planned measurements. Errors: NB_ERR_NOMEM. */
 nb_status nb_bench_plan(nb_bench *b, nb_error *err);
 void nb_bench_free(nb_bench *b);
 
-/** Fresh processes, in alternation.  The images stay in scratch until they are checked. */
+/** New processes, in alternation. The images stay in scratch until they are checked. */
 nb_status nb_bench_run_cold(nb_bench *b, nb_error *err);
 /** Whole processes by stages. */
 nb_status nb_bench_run_breakdowns(nb_bench *b, nb_error *err);
-/** Renders in this process; checks the images of the fresh ones too. */
+/** Renders in this process; also checks the images of the new processes. */
 nb_status nb_bench_run_warm(nb_bench *b, nb_error *err);
 nb_status nb_bench_run_batches(nb_bench *b, nb_error *err);
 
-/** Image `variant` that the cold runs of a point left; how many there are by those that exist. */
+/** The path of image `variant` of the cold runs of a point. The existing files give their
+ * number. */
 void nb_bench_cold_image(const nb_bench *b, const nb_bench_point *p, int variant,
                          char *path);
 
-/** Take up the figures of an image, or fail: b->wrong is set then. */
+/** Add the figures of an image, or fail and set b->wrong. */
 nb_status nb_bench_judge(nb_bench *b, const char *what, nb_bench_bounds bounds,
                          const nb_bench_figures *figures, nb_bench_figures *worst,
                          nb_error *err);
@@ -99,12 +100,11 @@ nb_status nb_bench_judge(nb_bench *b, const char *what, nb_bench_bounds bounds,
 nb_hooks nb_bench_hooks(void);
 /** NB_ERR_CANCELLED when the user asked for it. */
 nb_status nb_bench_stopped(nb_error *err);
-/** Draw what is being measured, on a terminal; `what` NULL: wipe it. */
+/** Show the current measurement on a terminal; `what` NULL: clear the line. */
 void nb_bench_show(const nb_bench *b, const char *what);
 nb_status nb_bench_no_memory(nb_error *err);
 
-/** Seconds that a render of p will take by what was measured of smaller ones, cold or warm; 0:
- * unknown. */
+/** Estimate the seconds of a render of p from smaller images, cold or warm; 0: unknown. */
 double nb_bench_expected(const nb_bench *b, const nb_bench_point *p, int cold);
 
 #endif

@@ -8,10 +8,10 @@
 #include "json.h"
 #include "process.h"
 
-/* Reflections of the file: a box that holds what the cases' detectors see. */
+/* Reflections of the file: a box of all reflections that the detectors of the cases can see. */
 enum { HKL = 24 };
 
-/** Made-up amplitudes; the same in every run. */
+/** Arbitrary amplitudes; the same in every run. */
 static nb_status write_hkl(const char *path, nb_error *err)
 {
     FILE *file = fopen(path, "w");
@@ -45,7 +45,8 @@ static nb_bench_series *stage(nb_bench_breakdown *d, const char *name)
     return &d->seconds[i];
 }
 
-/** Stages that the process printed, in its order; what is left of its time is its start and end. */
+/** The stages that the process printed, in its order. The rest of its time is its start and
+ * end. */
 static nb_status take_stages(nb_bench_breakdown *d, const char *log, double seconds,
                              nb_error *err)
 {

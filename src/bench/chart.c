@@ -40,7 +40,7 @@ int nb_chart_tidy(nb_chart *c)
     return measured > 0;
 }
 
-/** Text between gnuplot's single quotes, which double inside. */
+/** Text in gnuplot's single quotes; quotes inside are doubled. */
 static void write_text(FILE *out, const char *command, const char *text)
 {
     fprintf(out, "%s '", command);
@@ -78,7 +78,7 @@ static void write_lines(FILE *out, const nb_chart *c)
     fputs("\n", out);
 }
 
-/** Round the data; labels at 2 and 5 too where there are few powers of ten. */
+/** The range of the data; labels also at 2 and 5 if there are few powers of ten. */
 static void write_y_axis(FILE *out, const nb_chart *c)
 {
     double low = c->lines[0].y[0], high = low;

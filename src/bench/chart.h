@@ -8,7 +8,7 @@
 #define NB_CHART_POINTS_MAX 32
 #define NB_CHART_LINES_MAX 14
 
-/** Colours that people with any kind of colour vision tell apart (Okabe and Ito). */
+/** Colours that people with any kind of colour vision can distinguish (Okabe and Ito). */
 typedef enum nb_chart_colour {
     NB_COLOUR_BLUE = 0,
     NB_COLOUR_ORANGE,
@@ -37,11 +37,11 @@ typedef struct nb_chart {
     nb_chart_line lines[NB_CHART_LINES_MAX];
 } nb_chart;
 
-/** The next line, empty; the last one again when there are too many. */
+/** A new empty line; the last one again if there are too many. */
 nb_chart_line *nb_chart_add(nb_chart *c, nb_chart_colour colour, int dashed);
 /** A point of a line, in order of x, if both are above 0. */
 void nb_chart_point(nb_chart_line *line, double x, double y);
-/** Lines without points go; 0 when none is left. */
+/** Remove lines without points; 0 if none is left. */
 int nb_chart_tidy(nb_chart *c);
 
 /** Write the commands that draw NAME.svg and NAME.png: both axes logarithmic, labels at the `count`

@@ -59,8 +59,8 @@ nb_bench_bounds nb_bench_bounds_of(nb_precision precision)
     }
 }
 
-/* Other programs may round as they like, but must have made the same picture: one in float32 is off by
- * 0.08 of the brightest pixel at a peak's edge. */
+/* Other programs may round differently, but must make the same image. One in float32
+ * differs by 0.08 of the brightest pixel at a peak's edge. */
 nb_bench_bounds nb_bench_bounds_of_peer(void)
 {
     return (nb_bench_bounds){1e-4, 0.1};
@@ -71,7 +71,7 @@ int nb_bench_is_right(const nb_bench_figures *f, const nb_bench_bounds *bounds)
     return 1 - f->correlation <= bounds->correlation && f->max_error <= bounds->max_error;
 }
 
-/** The larger in badness; NaN is the worst. */
+/** The worse value; NaN is the worst. */
 static double worst_of(double a, double b, int larger_is_worse)
 {
     if (isnan(a) || isnan(b))

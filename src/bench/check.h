@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** An image against the reference: the gate that every timed image passes. */
+/** Compare an image with the reference. Every timed image must pass this check. */
 #ifndef NB_BENCH_CHECK_H
 #define NB_BENCH_CHECK_H
 
@@ -13,7 +13,7 @@ typedef struct nb_bench_figures {
     double mean_relative; /* mean |A - B|/B over pixels with B > 1e-6 max(B) */
 } nb_bench_figures;
 
-/** What an image must reach. */
+/** The limits for an image. */
 typedef struct nb_bench_bounds {
     double correlation; /* 1 - correlation at most */
     double max_error;   /* at most */
@@ -29,7 +29,7 @@ nb_bench_bounds nb_bench_bounds_of_peer(void);
 /** NaN fails. */
 int nb_bench_is_right(const nb_bench_figures *f, const nb_bench_bounds *bounds);
 
-/** The worse of both, figure by figure. */
+/** The worse value of both for each figure. */
 nb_bench_figures nb_bench_worse(nb_bench_figures a, nb_bench_figures b);
 
 #endif

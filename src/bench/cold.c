@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fresh processes: ours and others' by turns, so that a change of the machine meets all. */
+/* New processes: ours and others in turns, so that a change of the machine affects all. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <malloc.h>
@@ -27,7 +27,7 @@ static const char *program_of(const nb_bench *b, const nb_bench_point *p)
     return p->peer < 0 ? b->program : b->peers[p->peer];
 }
 
-/** Keep the image unless it has the bytes of one that is kept already. */
+/** Keep the image unless an equal one is already kept. */
 static nb_status keep_image(const nb_bench *b, const nb_bench_point *p, const char *image,
                             nb_error *err)
 {
@@ -64,7 +64,7 @@ static nb_status run_once(nb_bench *b, nb_bench_point *p, nb_error *err)
     nb_bench_path(folder, image_name, image);
 #ifdef __GLIBC__
     malloc_trim(
-        0); /* a child starts with the memory of its parent, and its peak is counted */
+        0); /* the peak memory of a child includes the memory of its parent at the start */
 #endif
     st = nb_child_run(flags.argv, folder, log, log, &end, err);
     if (!st)
@@ -80,7 +80,7 @@ static nb_status run_once(nb_bench *b, nb_bench_point *p, nb_error *err)
     return nb_bench_stopped(err);
 }
 
-/** Nothing is left of a point that takes too long. */
+/** Remove the files of a point that takes too long. */
 static void leave_out(nb_bench *b, nb_bench_point *p, double seconds)
 {
     char kept[NB_PATH_MAX];
@@ -99,7 +99,8 @@ static int too_long(const nb_bench *b, double seconds)
     return seconds * b->opt->repeats > b->opt->limit;
 }
 
-/** A program that has rendered before and cannot do this picture is left out with its reason. */
+/** If a program rendered before but fails at this image, the image is left out with the
+ * reason. */
 static int forgive(nb_bench *b, nb_bench_point *p, nb_status st, const nb_error *err)
 {
     int rendered = 0;

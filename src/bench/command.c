@@ -20,7 +20,7 @@ int nb_bench_run(nb_bench_options *o, const char *command, nb_error *err)
 }
 #endif
 
-/** Where somebody keeps programs and files is nobody's business: whole paths lose their folders. */
+/** Whole paths lose their folders: a report must not show private folders. */
 static void add_word(char *text, size_t size, const char *word)
 {
     size_t used = strlen(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every kind of measurement needs. */
+/* Functions for all kinds of measurement. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,7 +81,7 @@ static double work(const nb_bench_point *p)
     return side * side * (p->job.domains ? p->job.domains / 100.0 : 1);
 }
 
-/** Seconds of a render that was measured, or tried once; 0: neither. */
+/** Seconds of a measured render, or of a single run; 0: neither. */
 static double known(const nb_bench_point *p, int cold)
 {
     nb_bench_summary m = nb_bench_summarize(cold ? &p->cold : &p->warm);

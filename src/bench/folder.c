@@ -58,7 +58,8 @@ static nb_status make_parents(const char *path, nb_error *err)
     return NB_OK;
 }
 
-/** Files of a run go to memory where there is plenty: a disk's moods are not what is timed. */
+/** Files of a run are written to memory if there is enough, so that the disk does not
+ * change the times. */
 static nb_status make_scratch(nb_bench_folder *f, nb_error *err)
 {
     const double plenty = 2e9;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The folder of a report: it appears whole, or not at all. */
+/** The folder of a report: it is complete or absent. */
 #ifndef NB_BENCH_FOLDER_H
 #define NB_BENCH_FOLDER_H
 
@@ -19,9 +19,10 @@ nb_status nb_bench_folder_commit(nb_bench_folder *f, nb_error *err);
 /** Remove what was made. */
 void nb_bench_folder_abort(nb_bench_folder *f);
 
-/** FOLDER/NAME into path[NB_PATH_MAX]; cut when too long, which opening then tells. */
+/** Write FOLDER/NAME into path[NB_PATH_MAX]. If it is too long it is cut, and opening it
+ * fails. */
 void nb_bench_path(const char *folder, const char *name, char *path);
-/** An empty folder of that name in scratch; what was there is removed. */
+/** Make an empty folder of that name in scratch; an older one is removed. */
 nb_status nb_bench_scratch(const nb_bench_folder *f, const char *name, char *path,
                            nb_error *err);
 nb_status nb_bench_write_text(const nb_bench_folder *f, const char *name,

@@ -10,8 +10,9 @@
 
 enum { WORDS = 256 };
 
-/* The flags of a case, for every program, and what only ours takes: the cell of the heavy case is
- * not orthogonal and its domains are many, where -compat asks for the old program's definitions. */
+/* The flags of a case for every program, and the flags only for ours. The heavy case has a
+ * cell that is not orthogonal and many domains. -compat selects the old program's
+ * definitions for them. */
 typedef struct case_row {
     const char *name, *flags, *ours;
 } case_row;
@@ -124,7 +125,7 @@ static void add_number(words *w, const char *flag, double value)
     add(w, text);
 }
 
-/** What every program understands. */
+/** Flags that every program understands. */
 static void add_physics(words *w, const nb_bench_job *job)
 {
     for (int i = 0; job->which == NB_BENCH_OWN && i < job->own->count; i++)

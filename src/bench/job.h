@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What one measurement renders, and with what: as a command line and as a configuration. */
+/** The scene and the settings of one measurement, as a command line and as a configuration. */
 #ifndef NB_BENCH_JOB_H
 #define NB_BENCH_JOB_H
 
@@ -13,7 +13,7 @@ typedef enum nb_bench_case {
     NB_BENCH_CASES
 } nb_bench_case;
 
-/** Flags of NB_BENCH_OWN; they outlive every job. */
+/** Flags of NB_BENCH_OWN; they are valid as long as the jobs. */
 typedef struct nb_bench_own {
     char **flags;
     int count;
@@ -48,8 +48,8 @@ int nb_bench_precision_of(const char *name);
 /** "simple 1024x1024 on cpu avx512 mixed, 2 threads", for messages. */
 void nb_bench_job_text(const nb_bench_job *job, char *text, size_t size);
 
-/** The command line of program: ours with device and all, another's with the physics alone; float
- * and integer image into the folder that it runs in.  Free with nb_run_flags_free. */
+/** The command line of a program: all flags for ours, only the physics for others. Float
+ * and integer image are written into its folder. Free with nb_run_flags_free. */
 nb_status nb_bench_command(const nb_bench_job *job, const char *program, int is_ours,
                            nb_run_flags *out, nb_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Figures into JSON and out of it.  A figure that is not finite is left out. */
+/** Write figures to JSON and read them. A figure that is not finite is left out. */
 #ifndef NB_BENCH_JSON_H
 #define NB_BENCH_JSON_H
 

@@ -13,7 +13,7 @@
 #include "../nanobragg.h"
 #include "json.h"
 
-/* The makefile says them for this file alone; a build by other means does not know them. */
+/* The makefile defines them only for this file. Other builds do not have them. */
 #ifndef NB_BUILD_COMMIT
 #define NB_BUILD_COMMIT "unknown"
 #define NB_BUILD_COMPILER "unknown"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Where and with what a benchmark ran. */
+/** The machine and the build of a benchmark. */
 #ifndef NB_BENCH_MACHINE_H
 #define NB_BENCH_MACHINE_H
 

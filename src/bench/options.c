@@ -16,7 +16,7 @@ const char *nb_bench_sweep_name(nb_bench_sweep sweep)
     return sweep_names[sweep];
 }
 
-/** The next of the words between commas; 0 at the end, and for an empty or a long one. */
+/** The next word between commas; 0 at the end, and for an empty or too long word. */
 static int next_word(const char **cursor, char *word, size_t size)
 {
     size_t n = strcspn(*cursor, ",");
@@ -26,11 +26,11 @@ static int next_word(const char **cursor, char *word, size_t size)
     word[n] = 0;
     *cursor += n;
     if (**cursor == ',')
-        *cursor += (*cursor)[1] ? 1 : 0; /* a comma at the end is left, and refused */
+        *cursor += (*cursor)[1] ? 1 : 0; /* a comma at the end is left and refused */
     return 1;
 }
 
-/** A list of numbers or names; read turns a word into a number, -1 when it cannot. */
+/** A list of numbers or names. read converts a word to a number, or returns -1. */
 static nb_status take_list(const char *flag, const char *text, const char *allowed,
                            int (*read)(const char *word), nb_bench_list *out,
                            nb_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What was typed behind `nanobragg bench`. */
+/** The flags of `nanobragg bench`. */
 #ifndef NB_BENCH_OPTIONS_H
 #define NB_BENCH_OPTIONS_H
 
@@ -52,7 +52,7 @@ const char *nb_bench_sweep_name(nb_bench_sweep sweep);
 
 /** Everything not typed. */
 void nb_bench_defaults(void *target);
-/** Fill what was not typed and check what was; cores: of this machine.  Errors: NB_ERR_INPUT. */
+/** Set the defaults and check the typed values; cores: of this machine. Errors: NB_ERR_INPUT. */
 nb_status nb_bench_settle(nb_bench_options *o, int cores, nb_error *err);
 /** Measure and report; the exit status.  command: for the report. */
 int nb_bench_run(nb_bench_options *o, const char *command, nb_error *err);

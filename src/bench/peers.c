@@ -9,7 +9,7 @@
 #include "json.h"
 #include "results.h"
 
-/** One number or a list of them, all greater than 0; 0 when it is anything else. */
+/** One number or a list of them, all greater than 0; 0 for anything else. */
 static int take_times(const cJSON *value, nb_bench_series *s)
 {
     const cJSON *one;
@@ -64,7 +64,7 @@ static void add_point(cJSON *points, const char *program, const cJSON *from)
     nb_bench_add_check(o, &f, cold.count + warm.count, (int)size, (int)size);
 }
 
-/** One file; points NULL: only look whether it can be used. */
+/** Read one file; points NULL: only check whether it can be used. */
 static nb_status take_file(const char *path, cJSON *points, cJSON *sources, nb_error *err)
 {
     nb_bench_bounds bounds = nb_bench_bounds_of_peer();

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* What is to be measured.  The size sweep compares devices and programs; the others change one
- * thing at one size. */
+/* The planned measurements. The size sweep compares devices and programs. Each other sweep
+ * changes one quantity at one size. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
 
-/* Work of one reference: a second or less. */
+/* Steps of one reference: a second or less. */
 #define REFERENCE_STEPS 2e7
 #define REFERENCE_STEPS_QUICK 3e6
 
-/** A job of a case on a device, with everything else as usual. */
+/** A job of a case on a device, with defaults for everything else. */
 static nb_bench_job job_of(const nb_bench *b, int which, int size, const char *device)
 {
     const nb_bench_options *o = b->opt;
@@ -32,7 +32,7 @@ static int is_cpu(const char *device)
     return !strcmp(device, "cpu");
 }
 
-/** The next point, whose memory is there. */
+/** The next point; its memory is allocated. */
 static nb_bench_point *add(nb_bench *b, nb_bench_sweep sweep, nb_bench_job job)
 {
     nb_bench_point *p = &b->points[b->point_count++];

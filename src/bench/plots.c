@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which charts a report has; gnuplot draws them from plots.gp. */
+/* The charts of a report; gnuplot draws them from plots.gp. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static void begin(const drawing *d, const char *title, const char *x, const char
              nb_bench_text(d->root, "name"), nb_bench_text(d->root, "date"));
 }
 
-/** Its commands, if there is anything to draw. */
+/** Write its commands if there is data to draw. */
 static void finish(const drawing *d, const char *name, const double *x, int count,
                    const char *y_format)
 {
@@ -82,7 +82,7 @@ static nb_chart_colour colour_of(const drawing *d, const cJSON *point)
     return theirs[k % 4];
 }
 
-/** Who a point is, in the legend. */
+/** The name of a point in the legend. */
 static void name_of(const cJSON *point, const char *how, char *label, size_t size)
 {
     int is_ours = nb_bench_is(point, "program", "nanobragg");
@@ -129,7 +129,7 @@ static void draw_times(const drawing *d, const char *which)
     finish(d, name, sizes, count, "%.0s %cs");
 }
 
-/** How many times longer another's points take than ours on a device. */
+/** The ratio of another program's times to ours on a device. */
 static void add_ratios(const drawing *d, const nb_query *q, const cJSON *other,
                        const char *device, const char *how)
 {

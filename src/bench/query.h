@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Questions to the tree of results.json, for tables and plots. */
+/** Queries of the tree of results.json, for tables and plots. */
 #ifndef NB_BENCH_QUERY_H
 #define NB_BENCH_QUERY_H
 
@@ -8,13 +8,13 @@
 
 #define NB_QUERY_MAX 32
 
-/** What a point must be; NULL and 0: anything. */
+/** Conditions for a point; NULL and 0: any value. */
 typedef struct nb_query {
     const char *sweep, *which, *program, *device, *isa, *precision;
     double size;
 } nb_query;
 
-/** The next matching point behind `after` (NULL: the first); NULL: none. */
+/** The next matching point after `after` (NULL: the first); NULL: none. */
 const cJSON *nb_query_next(const cJSON *root, const nb_query *q, const cJSON *after);
 #define nb_query_first(root, q) nb_query_next(root, q, NULL)
 
@@ -27,7 +27,7 @@ int nb_query_numbers(const cJSON *root, const nb_query *q, const char *key,
 
 /** Median seconds of a point's "cold" or "warm"; 0: none.  point may be NULL. */
 double nb_query_median(const cJSON *point, const char *how);
-/** The time to judge a program by: its warm call if it has one, else its process. */
+/** The time that represents a program: its warm call if it has one, else its process. */
 double nb_query_best(const cJSON *point);
 
 #endif

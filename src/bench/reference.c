@@ -35,7 +35,7 @@ void nb_bench_bands(nb_bench_reference *r, double budget)
                             (r->bands > 1 ? r->bands - 1 : 1));
 }
 
-/** The detector is large and a band is small, but a renderer fills whole images. */
+/** The detector is large and a band is small, but a renderer fills a whole image. */
 static nb_status render_band(const nb_bench_reference *r, int band, nb_config *cfg,
                              const nb_hooks *hooks, float *scratch, nb_error *err)
 {
@@ -58,7 +58,7 @@ static nb_status render_band(const nb_bench_reference *r, int band, nb_config *c
     return st;
 }
 
-/** Size and steps a pixel of the job's picture. */
+/** Size and steps per pixel of the job's image. */
 static nb_status ask(const nb_config *cfg, const nb_hooks *hooks, nb_bench_reference *r,
                      nb_error *err)
 {
@@ -132,7 +132,7 @@ int nb_bench_reference_rows(const nb_bench_reference *r)
     return r->bands * r->band_rows;
 }
 
-/** A pixel that was not written is not finite: the images are poisoned before. */
+/** A pixel that was not written is NaN, because the images are filled with NaN before. */
 static int all_finite(const float *image, size_t n)
 {
     int finite = 1;
@@ -168,7 +168,7 @@ nb_bench_figures nb_bench_reference_check(const nb_bench_reference *r, const flo
                (size_t)r->band_rows * row * sizeof *same);
     f = nb_bench_measure(same, r->pixels, n);
     free(same);
-    /* the image's brightest pixel is the measure of errors, and may lie between the bands */
+    /* errors are relative to the image's brightest pixel, which may be between the bands */
     seen = largest(r->pixels, n);
     f.max_error *= fmin(1, seen / largest(image, row * (size_t)r->slow));
     return f;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What an image must look like: bands of rows by the scalar renderer in double precision. */
+/** The reference of an image: bands of rows from the scalar renderer in double precision. */
 #ifndef NB_BENCH_REFERENCE_H
 #define NB_BENCH_REFERENCE_H
 
@@ -20,8 +20,9 @@ typedef struct nb_bench_reference {
     float *pixels;                 /* [bands][band_rows][fast], owned */
 } nb_bench_reference;
 
-/** Spread so many steps of work over rows of the image; fills bands, band_rows and first.  All
- * rows in one band when they are few enough, else at least four rows. */
+/** Distribute this number of steps over rows of the image; fills bands, band_rows and
+ * first. If all rows take fewer steps, one band has all rows. Otherwise there are at least
+ * four rows. */
 void nb_bench_bands(nb_bench_reference *r, double budget_steps);
 
 /** Render the reference of a job, about budget_steps of it; phi_deg is the job's frame's.  Free
@@ -31,7 +32,7 @@ nb_status nb_bench_reference_make(const nb_bench_job *job, double phi_deg,
                                   nb_bench_reference *out, nb_error *err);
 void nb_bench_reference_free(nb_bench_reference *r);
 
-/** Rows of the image that were looked at. */
+/** Number of compared rows of the image. */
 int nb_bench_reference_rows(const nb_bench_reference *r);
 
 /** image[slow][fast] against the reference. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** results.json: what was measured, in words of docs/bench.md. */
+/** results.json: the measurements (format: docs/bench.md). */
 #ifndef NB_BENCH_RESULTS_H
 #define NB_BENCH_RESULTS_H
 
@@ -9,7 +9,7 @@
 
 #define NB_BENCH_FORMAT "nanobragg-bench-1"
 
-/** The whole tree; the caller's (cJSON_Delete).  NULL: no memory. */
+/** The whole tree; free it with cJSON_Delete. NULL: no memory. */
 cJSON *nb_bench_results(const nb_bench *b, const char *name);
 
 /** An earlier results.json.  Errors: NB_ERR_INPUT, NB_ERR_IO. */

@@ -28,7 +28,8 @@ static nb_status find_programs(nb_bench *b, nb_error *err)
     return st;
 }
 
-/** Can it render eight pixels?  In a process of its own, so that this one knows no device yet. */
+/** Can it render eight pixels? This runs in another process, so that this process opens no
+ * device yet. */
 static int renders(const nb_bench *b, const char *device, char *why, size_t size)
 {
     nb_bench_job job = {NB_BENCH_SIMPLE,    NULL, 8, 0, 0, 0, "", NB_ISA_AUTO,
@@ -71,7 +72,7 @@ static nb_status find_devices(nb_bench *b, nb_error *err)
     return NB_OK;
 }
 
-/** Instruction sets that were asked for, or all that run here. */
+/** The requested instruction sets, or all that run here. */
 static nb_status find_isas(nb_bench *b, nb_error *err)
 {
     const nb_bench_list *asked = &b->opt->isas;
@@ -116,7 +117,7 @@ static nb_status measure(nb_bench *b, nb_error *err)
     return st;
 }
 
-/** The folder that was asked for, or by date and name. */
+/** The requested folder, or one with date and name. */
 static void place_report(const nb_bench_options *o, char *path)
 {
     char date[16];
@@ -164,7 +165,7 @@ static nb_status make_report(nb_bench *b, nb_error *err)
     return st;
 }
 
-/** Somebody's own flags are read before anything is measured with them. */
+/** The user's own flags are checked before any measurement. */
 static nb_status check_own(const nb_bench_options *o, nb_error *err)
 {
     nb_bench_job job = {NB_BENCH_OWN,       &o->own, 8, 0, 0, 0, "cpu", NB_ISA_AUTO,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of the size sweep: times beside other programs, rates, and what was checked. */
+/* Tables of the size sweep: times of all programs, rates, and checks. */
 #include <string.h>
 
 #include "json.h"
@@ -8,10 +8,10 @@
 
 enum { PROGRAMS_MAX = 8, LINE = 1024 };
 
-/** Another program beside one of our devices. */
+/** Another program, compared with one of our devices. */
 typedef struct beside {
     const char *program;
-    const char *device; /* of its points; "" when it has no choice */
+    const char *device; /* of its points; "" if it has no choice of device */
     int has_warm;
 } beside;
 
@@ -23,7 +23,7 @@ typedef struct table {
     beside others[PROGRAMS_MAX];
 } table;
 
-/** Several calls make one line. */
+/** Several calls write one line. */
 static void cell(char *line, const char *format, const char *text)
 {
     size_t used = strlen(line);
@@ -39,7 +39,7 @@ void nb_bench_header(FILE *out, const char *line)
     fputc('\n', out);
 }
 
-/** Programs whose figures belong beside this device: of its kind, or without a choice. */
+/** Programs to compare with this device: on the same kind of device, or without a choice. */
 static void find_others(table *t)
 {
     nb_query q = {"size", t->which, NULL, NULL, NULL, NULL, 0};
@@ -146,7 +146,7 @@ static void times_row(FILE *out, const table *t, double size)
         fputs(" - |\n", out);
 }
 
-/** What the same renders are in pixels and steps, beside the reference renderer. */
+/** The same renders as rates of pixels and steps, and the reference renderer. */
 static void rates(FILE *out, const table *t, const double *sizes, int count)
 {
     char a[32];
@@ -175,7 +175,7 @@ static void rates(FILE *out, const table *t, const double *sizes, int count)
     fputc('\n', out);
 }
 
-/** How near the others' images are to the same reference. */
+/** The difference of other programs' images from the same reference. */
 static void others_checked(FILE *out, const table *t, const double *sizes, int count)
 {
     if (!t->count)

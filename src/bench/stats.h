@@ -17,7 +17,7 @@ typedef struct nb_bench_summary {
     double q1, q3;            /* quartiles: half of the repeats lie between them */
 } nb_bench_summary;
 
-/** One more; what does not fit is dropped. */
+/** Add one value; values beyond the capacity are dropped. */
 void nb_bench_series_add(nb_bench_series *s, double value);
 
 /** Quantiles interpolate linearly between the sorted values.  All 0 for an empty series. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* summary.md: where, with what, how; the tables; the plots. */
+/* summary.md: machine, build and method; the tables; the plots. */
 #include <string.h>
 
 #include "json.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of the sweeps that change one thing. */
+/* Tables of the sweeps that change one quantity. */
 #include <string.h>
 
 #include "json.h"
@@ -74,7 +74,7 @@ static void threads(FILE *out, const cJSON *root)
     fputc('\n', out);
 }
 
-/** Sub-pixels and domains: the cost of a step as there are more of them. */
+/** Sub-pixels and domains: the time of a step against their number. */
 static void steps(FILE *out, const cJSON *root, const char *sweep, const char *title,
                   const char *column)
 {

@@ -9,11 +9,11 @@
 #include "../cli/progress.h"
 #include "bench.h"
 
-/* Short renders are repeated until they have taken this long, up to so many times. */
+/* Short renders are repeated until they have taken this time, up to this number of times. */
 #define SHORT_SECONDS 0.2
 #define MORE_REPEATS 5
 
-/** The reference of one picture, for all that render it. */
+/** The reference of one image, for all renders of it. */
 typedef struct known_picture {
     int valid;
     nb_bench_job job;
@@ -52,7 +52,7 @@ static void describe(const nb_bench_point *p, const char *how, char *text, size_
     snprintf(text, size, "%s, %s: %s", p->program, how, job);
 }
 
-/** What the fresh processes left. */
+/** Check the images of the new processes. */
 static nb_status check_cold(nb_bench *b, nb_bench_point *p, const known_picture *picture,
                             nb_error *err)
 {
@@ -78,7 +78,7 @@ static nb_status check_cold(nb_bench *b, nb_bench_point *p, const known_picture 
     return st;
 }
 
-/** Say why p has no times, if it would take too long. */
+/** Record why p has no times, if it would take too long. */
 static int leave_out(const nb_bench *b, nb_bench_point *p, double seconds)
 {
     if (seconds * b->opt->repeats <= b->opt->limit)
@@ -92,13 +92,13 @@ static int leave_out(const nb_bench *b, nb_bench_point *p, double seconds)
 /** How a point is rendered again and again. */
 typedef struct repetition {
     nb_sim *sim;
-    float *image; /* pixels of them; NULL: the picture stays where it is rendered */
+    float *image; /* pixels for the images; NULL: the image stays on the device */
     size_t pixels;
     nb_bench_series *times;
 } repetition;
 
-/** One render; a pixel that it does not write stays NaN.  *made: the picture, brought here after the
- * clock has stopped if it stayed on a device. */
+/** One render; pixels that it does not write stay NaN. *made: the image. If it stayed on a
+ * device, it is copied after the time was taken. */
 static nb_status render(const repetition *r, const float **made, double *seconds,
                         nb_error *err)
 {
@@ -146,8 +146,8 @@ static nb_status repeat(nb_bench *b, nb_bench_point *p, const repetition *r,
     return NB_OK;
 }
 
-/** Into memory here; a GPU of the size sweep leaves it there once more, as programs do that go on
- * there with the picture. */
+/** Render into host memory. In the size sweep a GPU also renders into its own memory, as
+ * for programs that continue on the GPU. */
 static nb_status repeat_both(nb_bench *b, nb_bench_point *p, repetition *r,
                              const known_picture *picture, nb_error *err)
 {
@@ -163,7 +163,7 @@ static nb_status render_point(nb_bench *b, nb_bench_point *p,
                               const known_picture *picture, nb_error *err)
 {
     nb_hooks hooks =
-        nb_bench_hooks(); /* with them a render ends when its picture is made */
+        nb_bench_hooks(); /* with statistics a render ends only when its image is complete */
     size_t pixels = (size_t)p->job.size * (size_t)p->job.size;
     float *image = malloc(pixels * sizeof *image);
     repetition r = {NULL, image, pixels, &p->warm};
@@ -180,7 +180,8 @@ static nb_status render_point(nb_bench *b, nb_bench_point *p,
     return st;
 }
 
-/** By points before it; the scalar renderer's by the reference, which is its work. */
+/** Estimated from earlier points; for the scalar renderer from the reference, which it
+ * renders. */
 static double expect(const nb_bench *b, const nb_bench_point *p,
                      const known_picture *picture)
 {

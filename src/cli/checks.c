@@ -6,7 +6,7 @@
 #include "series.h"
 #include "values.h"
 
-/** Two flags (canonical names) that say the same thing in two ways. */
+/** Two flags (canonical names) that set the same thing in two ways. */
 typedef struct contradiction {
     const char *a, *b, *why;
 } contradiction;
@@ -84,7 +84,7 @@ static int names_a_file(const nb_cli *cli)
 
 nb_status nb_cli_check_files(const nb_cli *cli, nb_error *err)
 {
-    /* A series asks for itself.  Where nothing is written nothing is in danger. */
+    /* A series makes this check itself. A run that writes no file needs no check. */
     if (nb_cli_is_series(cli) || cli->show_config || cli->trace)
         return NB_OK;
     return nb_check_files(&cli->cfg, NULL, 0, err);

@@ -32,8 +32,8 @@ static nb_status fail(nb_error *err, const char *what, const char *name)
     return err->code;
 }
 
-/** The child's side: only calls that are safe behind fork.  Does not return; an errno goes
- * through the pipe, which exec closes. */
+/** Runs in the child: only calls that are safe after fork. Does not return. An errno is
+ * sent through the pipe; exec closes the pipe. */
 static void become(char *const argv[], const char *folder, const int files[3],
                    int pipe_end)
 {
@@ -66,7 +66,7 @@ static nb_status await(pid_t child, int pipe_end, double start, nb_child_end *en
     while (wait4(child, &state, 0, &used) < 0) {
         if (errno != EINTR)
             return fail(err, "cannot wait for", "the program");
-        if (nb_stop_requested()) /* the signal may have been for us alone */
+        if (nb_stop_requested()) /* the signal may have been sent only to this process */
             kill(child, SIGTERM);
     }
     end->seconds = now() - start;

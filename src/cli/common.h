@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What the program and its subcommands share: messages and exit statuses. */
+/** Messages and exit statuses of the program and its subcommands. */
 #ifndef NB_CLI_COMMON_H
 #define NB_CLI_COMMON_H
 
@@ -11,7 +11,7 @@ int nb_cli_exit_status(nb_status status);
 /** "nanobragg: KIND: TEXT" on standard error, one line whatever a file name contains. */
 void nb_cli_say(const char *kind, const char *text);
 
-/** Text that could not be written (a full disk) must not look like success. */
+/** If text could not be written (a full disk), the exit status must say so. */
 nb_status nb_cli_check_stdout(nb_error *err);
 
 #endif

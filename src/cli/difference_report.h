@@ -7,7 +7,7 @@
 
 #include "thresholds.h"
 
-/** What was compared, for the report. */
+/** The compared files, for the report. */
 typedef struct nb_compared {
     const char *a_name, *b_name;
     const char *a_format, *b_format;

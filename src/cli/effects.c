@@ -90,7 +90,7 @@ void nb_effect_printout_pixel(nb_cli *cli)
     cli->printout_one = 1;
 }
 
-/** The number that the first `length` characters of a text are; 0: they are none. */
+/** Read the first `length` characters of a text as a number; 0: they are not a number. */
 static int number_of(const char *text, size_t length, double *out)
 {
     char word[64];

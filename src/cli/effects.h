@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What an option does besides storing its value. */
+/** Actions of an option besides storing its value. */
 #ifndef NB_CLI_EFFECTS_H
 #define NB_CLI_EFFECTS_H
 
@@ -22,7 +22,7 @@ void nb_effect_roi(nb_cli *cli);
 void nb_effect_trace(nb_cli *cli);
 void nb_effect_printout_pixel(nb_cli *cli); /* turns printing on */
 
-/** Texts of their own form; 0 when they are wrong. */
+/** Texts with their own syntax; 0 if they are wrong. */
 int nb_convert_png_scale(nb_cli *cli, const char *text); /* auto, P or lo:hi */
 int nb_convert_png_rings(nb_cli *cli, const char *text); /* d,d,... in A */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Everything that the option table can be printed as. */
+/** All forms in which the option table can be printed. */
 #ifndef NB_CLI_HELP_H
 #define NB_CLI_HELP_H
 
@@ -9,8 +9,8 @@
 
 void nb_help_usage(FILE *out);   /* a few lines, for a call without arguments */
 void nb_help_options(FILE *out); /* -help */
-/** -help TOPIC: the groups whose title begins with a word of it, else the flags with that name, else
- * those with that word in their name or help.  NB_ERR_INPUT if there are none. */
+/** -help TOPIC: the groups whose title has this word, else the flags of that name, else the
+ * flags with that word in their name or help. NB_ERR_INPUT if there are none. */
 nb_status nb_help_topic(FILE *out, const char *topic, nb_error *err);
 /** Whether -help WORD would print something. */
 int nb_help_knows(const char *word);
@@ -26,7 +26,7 @@ void nb_help_option(FILE *out, const nb_option *option);
 /** Print text from column `column` on, broken before column 90 and indented by `indent`. */
 void nb_help_wrap(FILE *out, const char *text, int column, int indent);
 
-/** One example of use, and what it makes. */
+/** One example of use, and its result. */
 typedef struct nb_help_example {
     const char *command, *what;
 } nb_help_example;

@@ -6,7 +6,7 @@
 #include "options.h"
 #include "sub.h"
 
-/** Print text with each character of `special` behind a backslash. */
+/** Print text with a backslash before each character of `special`. */
 static void escaped(FILE *out, const char *text, const char *special)
 {
     for (; *text; text++) {
@@ -156,7 +156,7 @@ static void bash_spellings(FILE *out, const nb_option *option)
         fprintf(out, "|-%s", word);
 }
 
-/** The spellings of all options for which `of` says yes, as alternatives of a case. */
+/** The spellings of all options for which `of` is true, as alternatives of a case. */
 static void bash_case(FILE *out, int (*of)(const nb_option *option))
 {
     size_t count;

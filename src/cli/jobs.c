@@ -19,7 +19,7 @@ enum {
 }; /* of one flag; -pngrings takes one word, -cell six numbers */
 
 typedef struct job {
-    const char *text; /* into nb_jobs.data; no NUL behind it */
+    const char *text; /* into nb_jobs.data; without a NUL at the end */
     size_t bytes;
     int line; /* in the file, from 1 */
 } job;
@@ -30,15 +30,15 @@ struct nb_jobs {
     int count;
     uint64_t tag;
     char path[NB_PATH_MAX];
-    char ignored[NB_OPTION_MAX]; /* rows of the option table that do nothing for one frame */
+    char ignored[NB_OPTION_MAX]; /* rows of the option table without effect on a frame */
 };
 
-/** The arguments that a member stands for. */
+/** The arguments of a member. */
 typedef struct arguments {
     char *list[MAX_ARGUMENTS + 1]; /* owned, but for the first */
     int count;
     int no_memory;
-    const char *wrong; /* why they are of no use; NULL: they are fine */
+    const char *wrong; /* why they cannot be used; NULL: they are valid */
 } arguments;
 
 static nb_status no_memory(nb_error *err)
@@ -141,7 +141,7 @@ static int is_blank(const char *p, const char *end)
     return p == end;
 }
 
-/** Is a NUL byte in the line, as such or escaped?  A text would end there. */
+/** Does the line have a NUL byte, plain or escaped? A text would end there. */
 static int has_nul(const job *j)
 {
     static const char escaped[] = "\\u0000";
@@ -205,7 +205,7 @@ nb_status nb_jobs_apply(const nb_jobs *jobs, int frame, nb_config *cfg, nb_error
     return status;
 }
 
-/** Does this flag do nothing in the line of one frame? */
+/** Has this flag no effect in the line of a frame? */
 static int does_nothing(const nb_option *option)
 {
     static const char *const of_the_run[] = {
@@ -216,7 +216,7 @@ static int does_nothing(const nb_option *option)
     return option->note || nb_cli_single_image_flag(option->name);
 }
 
-/** Check every line, and note which of their flags do nothing. */
+/** Check every line, and record the flags without effect. */
 static nb_status check_lines(nb_jobs *jobs, const nb_config *base, nb_error *err)
 {
     size_t rows;
@@ -235,7 +235,7 @@ static nb_status check_lines(nb_jobs *jobs, const nb_config *base, nb_error *err
     return NB_OK;
 }
 
-/** Cut the data into lines; blank ones do not count. */
+/** Split the data into lines; blank lines are left out. */
 static int split(nb_jobs *jobs, size_t bytes)
 {
     const char *end = jobs->data + bytes, *next;

@@ -10,8 +10,8 @@ typedef struct nb_jobs nb_jobs;
 
 /** Read and check every line of cli->jobs_file.  *jobs: free with nb_jobs_free. */
 nb_status nb_jobs_load(const nb_cli *cli, nb_jobs **jobs, nb_error *err);
-/** Likewise of a text that was read from `path`: `bytes` bytes and a NUL behind them.  The text must be
- * malloc's, and is freed with the jobs (at once if there are none). */
+/** The same for a text from `path`: `bytes` bytes and a NUL after them. The text must be
+ * from malloc. It is freed with the jobs (at once after an error). */
 nb_status nb_jobs_parse(char *data, size_t bytes, const char *path, const nb_config *base,
                         nb_jobs **jobs, nb_error *err);
 void nb_jobs_free(nb_jobs *jobs); /* NULL is fine */
@@ -22,7 +22,7 @@ uint64_t nb_jobs_tag(const nb_jobs *jobs);
 
 /** The file's text; valid as long as jobs. */
 const char *nb_jobs_text(const nb_jobs *jobs);
-/** Write a sentence that names the flags of the lines that do nothing into line[size]; 0: none. */
+/** Write a sentence that names the flags without effect into line[size]; 0: there are none. */
 int nb_jobs_ignored(const nb_jobs *jobs, char *line, size_t size);
 
 /** Let line `frame` (0..) change cfg.  Thread-safe. */

@@ -32,7 +32,7 @@ static nb_status stopped(nb_error *err)
     return err->code;
 }
 
-/** Flags that were typed and have no effect. */
+/** Typed flags without effect. */
 static void notice_options(const nb_cli *cli, char **argv)
 {
     size_t count;
@@ -145,8 +145,9 @@ static nb_status render(const nb_cli *cli, nb_sim *sim, nb_progress *progress,
     return status;
 }
 
-/** A file that goes to standard output has it alone.  A reader that leaves is then an error
- * of the file, with a line, and not a signal that would leave temporary files. */
+/** If a file is written to standard output, nothing else is. If the reader closes the pipe,
+ * this is an error of the file with one line, and not a signal that would leave temporary
+ * files. */
 static void share_stdout(nb_cli *cli)
 {
     int used = nb_cli_is_series(cli) ? nb_is_stdout(cli->cfg.report_file)
@@ -157,7 +158,7 @@ static void share_stdout(nb_cli *cli)
     nb_ignore_broken_pipes();
 }
 
-/** One image is made by one process; several would write the same files. */
+/** One process makes a single image; several processes would write the same files. */
 static nb_status check_alone(nb_error *err)
 {
     int count = nb_ranks_launched(NULL);
@@ -210,8 +211,7 @@ static nb_status run(const nb_cli *cli, nb_ranks **ranks, nb_error *err)
     return status;
 }
 
-/** Of several processes rank 0 tells of errors, the others only of what it cannot: that it is
- * lost. */
+/** With several processes rank 0 reports errors. The others report only that rank 0 is lost. */
 static void say_error(nb_status status, const nb_ranks *ranks, const nb_error *err)
 {
     int rank;

@@ -11,7 +11,7 @@
 #include "help.h"
 #include "values.h"
 
-/** Where the parser stands: argv[at] is the next argument to take. */
+/** State of the parser: argv[at] is the next argument. */
 typedef struct parser {
     nb_cli *cli;
     nb_error *err;
@@ -43,7 +43,7 @@ static const char *unit_text(const parser *p, char *text, size_t size)
     return text;
 }
 
-/** Would the user have meant this as the next flag rather than as a value? */
+/** Is this probably the next flag and not a value? */
 static int is_flag(const char *argument)
 {
     return argument[0] == '-' && !nb_value_is_numeric(argument) &&
@@ -238,7 +238,7 @@ static nb_status parse_word(parser *p)
     return bad_word(p, text);
 }
 
-/** One to six numbers; stops at the first argument that is none. */
+/** One to six numbers; stops at the first argument that is not a number. */
 static nb_status parse_cell(parser *p)
 {
     static const nb_option_range length = {0, 1e9, 1, 0}, angle = {0, 180, 0, 1};
@@ -373,7 +373,7 @@ static nb_status parse_option(parser *p)
     return nb_cli_fail(p->err, "%.40s %s", p->flag, p->option->note);
 }
 
-/** An argument that is no known flag: say what the user may have meant. */
+/** An argument that is not a known flag: suggest a flag. */
 static nb_status unknown(nb_error *err, const char *argument, const char *previous)
 {
     char near[64], head[64];

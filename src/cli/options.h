@@ -5,12 +5,12 @@
 
 #include "option_table.h"
 
-/** Parse argv[1..argc-1] into *cli, which is written whole.  Flags match exactly, with one or
- * two dashes; the last of equal flags holds.  A help or version flag ends the parsing.
- * Returns NB_ERR_INPUT with a message that names flag, value and mend. */
+/** Parse argv[1..argc-1] into *cli; all of *cli is written. Flags match exactly, with one
+ * or two dashes; the last of equal flags is used. A help or version flag ends the parsing.
+ * Returns NB_ERR_INPUT with a message that names the flag, the value and what to type. */
 nb_status nb_cli_parse(int argc, char **argv, nb_cli *cli, nb_error *err);
 
-/** As above over what *cli holds, without the checks of flags against each other. */
+/** As above, but keeps the values of *cli and does not check flags against each other. */
 nb_status nb_cli_apply(int argc, char **argv, nb_cli *cli, nb_error *err);
 
 /** The option that this argument (with its dashes) names, or NULL. */
@@ -19,9 +19,8 @@ const nb_option *nb_option_find(const char *argument);
 /** The name behind one or two dashes, or NULL. */
 const char *nb_bare_name(const char *argument);
 
-/** A flag that the user of this unknown one may have meant: the same thing in other words, or a
- * slip of a letter or two.  It is written without dashes into nearest[size]; returns 0 if there is
- * none. */
+/** A flag to suggest for this unknown one: of the same meaning, or with one or two other
+ * letters. It is written without dashes into nearest[size]; returns 0 if there is none. */
 int nb_option_nearest(const char *argument, char *nearest, size_t size);
 
 /** Row of an option in the table. */
@@ -34,8 +33,8 @@ int nb_next_word(const char **cursor, char *word, size_t size);
 /** Contradictions between flags that are fine alone. */
 nb_status nb_cli_check_pairs(const nb_cli *cli, char **argv, nb_error *err);
 
-/** Would the run write over one of its inputs, or one file twice?  nb_cli_parse asks it when a flag
- * named a file, and a run before it reads anything. */
+/** Would the run write over one of its inputs, or one file twice? nb_cli_parse makes this
+ * check if a flag named a file. A run makes it before it reads anything. */
 nb_status nb_cli_check_files(const nb_cli *cli, nb_error *err);
 
 #endif

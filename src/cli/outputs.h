@@ -10,8 +10,8 @@
 /** Is this name of an output standard output ("-")? */
 int nb_is_stdout(const char *path);
 
-/** Names of the files that cfg asks for, into names[NB_OUTPUTS_MAX] (they point into cfg or are static);
- * returns how many. */
+/** Write the names of the output files of cfg into names[NB_OUTPUTS_MAX] (they point into
+ * cfg or are static). Returns their number. */
 int nb_outputs(const nb_config *cfg, const char **names);
 
 /** Does one of them go to standard output? */
@@ -20,8 +20,8 @@ int nb_outputs_to_stdout(const nb_config *cfg);
 /** Can this file be made?  NB_ERR_IO if not. */
 nb_status nb_check_output(const char *path, nb_error *err);
 
-/** Can each be made?  Asked before the rendering, so that a wrong folder costs no hours and
- * leaves no half of the files.  NB_ERR_IO if not. */
+/** Can each file be made? Checked before the rendering, so that a wrong folder is found at
+ * once. NB_ERR_IO if not. */
 nb_status nb_check_outputs(const nb_config *cfg, nb_error *err);
 
 #endif

@@ -10,10 +10,10 @@
 
 #include "../nanobragg.h"
 
-/* The only thing that a signal handler may touch. */
+/* The only data that a signal handler may change. */
 static volatile sig_atomic_t stop_signal;
 
-/** The end at once, as if there were no handler, but for the temporary files. */
+/** End at once, as without a handler, but remove the temporary files. */
 static void end_now(int number)
 {
     nb_remove_temporary_files();
@@ -21,8 +21,8 @@ static void end_now(int number)
     raise(number);
 }
 
-/** The first asks to stop, the same again does not wait.  A terminal that hangs up sends SIGHUP more
- * than once. */
+/** The first signal requests a stop, the same signal again ends the program at once. A
+ * terminal that closes sends SIGHUP more than once. */
 static void on_signal(int number)
 {
     if (stop_signal == number && number != SIGHUP)
@@ -30,14 +30,14 @@ static void on_signal(int number)
     stop_signal = number;
 }
 
-/** The call that met the signal fails and says why.  Not SIG_IGN: programs that we start would
- * inherit that. */
+/** The interrupted call fails and reports why. Not SIG_IGN: programs that we start would
+ * inherit it. */
 static void on_failed_write(int number)
 {
     (void)number;
 }
 
-/** A signal that the caller has the program ignore (nohup, a job in the background) stays so. */
+/** A signal that the caller set to be ignored (nohup, a job in the background) stays ignored. */
 static void handle(int number, void (*handler)(int))
 {
     struct sigaction action, inherited;

@@ -4,22 +4,23 @@
 #define NB_CLI_PROGRESS_H
 
 typedef struct nb_progress {
-    int visible;        /* a bar is wanted and standard error is a terminal */
+    int visible;        /* show a bar: standard error is a terminal */
     double pixels;      /* of the image, for the rate */
     double start, last; /* seconds; 0 = not yet */
 } nb_progress;
 
-/** SIGINT, SIGTERM and SIGHUP ask for a clean stop; the same again (not SIGHUP) ends the program at
- * once, without leaving temporary files.  SIGXFSZ (a file reached its size limit) is an error of that write. */
+/** SIGINT, SIGTERM and SIGHUP request a clean stop. The same signal again (not SIGHUP) ends
+ * the program at once, without leaving temporary files. SIGXFSZ (a file reached its size
+ * limit) is an error of that write. */
 void nb_stop_on_signals(void);
 /** The same signals end the program at once, without leaving temporary files. */
 void nb_end_on_signals(void);
-/** A reader of a pipe that leaves (SIGPIPE) is an error of the write. */
+/** If the reader closes the pipe (SIGPIPE), this is an error of the write. */
 void nb_ignore_broken_pipes(void);
-/** Did a signal ask to stop? */
+/** Did a signal request a stop? */
 int nb_stop_requested(void);
 
-/** Seconds on a clock that only goes forward. */
+/** Seconds of a monotonic clock. */
 double nb_clock(void);
 
 void nb_progress_init(nb_progress *progress, int wanted);

@@ -23,7 +23,7 @@ static void files(FILE *out, const nb_config *cfg)
         fputs("files     none\n", out);
 }
 
-/* The look of nb_sim_report, which comes before it. */
+/* The same layout as nb_sim_report, which is printed before. */
 void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *stats)
 {
     FILE *out = cli->text;
@@ -47,7 +47,7 @@ void nb_report_times(const nb_cli *cli, const nb_sim *sim)
 {
     static const char *const names[] = {"load",       "scene", "start", "render",
                                         "statistics", "noise", "write"};
-    /* from noise on the stages run side by side and share one wall time */
+    /* from noise on the stages run in parallel and share one wall time */
     enum { STAGES = sizeof names / sizeof *names, NOISE = 5 };
     double seconds[STAGES];
     FILE *out = cli->text;

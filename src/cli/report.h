@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What the program says on standard output about a run. */
+/** The report of a run on standard output. */
 #ifndef NB_CLI_REPORT_H
 #define NB_CLI_REPORT_H
 

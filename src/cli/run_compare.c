@@ -73,7 +73,7 @@ int nb_run_path(const nb_run *run, const char *folder, const char *name,
                     folder ? folder : "", name) < NB_PATH_MAX;
 }
 
-/** The run ends here, for this reason. */
+/** End the run with this reason. */
 static int end_with(nb_run *run, nb_run_outcome outcome, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static int end_with(nb_run *run, nb_run_outcome outcome, const char *format, ...)
@@ -86,7 +86,7 @@ static int end_with(nb_run *run, nb_run_outcome outcome, const char *format, ...
     return 0;
 }
 
-/** A name with a folder in it is made whole, as the program starts elsewhere. */
+/** Make a name with a folder absolute, because the program starts in another folder. */
 static int find_program(nb_run *run, nb_run_side *side, const char *name)
 {
     char *whole = strchr(name, '/') ? realpath(name, NULL) : NULL;
@@ -102,7 +102,7 @@ static int find_program(nb_run *run, nb_run_side *side, const char *name)
     return 1;
 }
 
-/** Folders, without what an earlier run left. */
+/** Make the folders, and remove the files of an earlier run. */
 static nb_status make_folders(const nb_run *run, nb_error *err)
 {
     static const char *const left[] = {"log.txt", image_name};
@@ -130,7 +130,7 @@ static nb_status make_folders(const nb_run *run, nb_error *err)
     return NB_OK;
 }
 
-/** Did it end well?  If not, the run is over. */
+/** Check the status; a failure ends the run. */
 static int ended_well(nb_run *run, const nb_run_side *side)
 {
     const nb_child_end *e = &side->end;
@@ -146,7 +146,7 @@ static int ended_well(nb_run *run, const nb_run_side *side)
     return 1;
 }
 
-/** Run one side; *ok 0: the run is over. */
+/** Run one program; *ok 0: the run has ended. */
 static nb_status run_side(nb_run *run, nb_run_side *side, int *ok, nb_error *err)
 {
     char folder[NB_PATH_MAX], log[NB_PATH_MAX], image[NB_PATH_MAX];
@@ -168,7 +168,7 @@ static nb_status run_side(nb_run *run, nb_run_side *side, int *ok, nb_error *err
     return NB_OK;
 }
 
-/** Ours says what it makes of the flags, and so how large the image is. */
+/** Our program prints its configuration, and with it the size of the image. */
 static nb_status ask_size(nb_run *run, int *ok, nb_error *err)
 {
     char folder[NB_PATH_MAX], config[NB_PATH_MAX], log[NB_PATH_MAX];
@@ -227,7 +227,7 @@ static nb_status compare_images(nb_run *run, nb_error *err)
     return st;
 }
 
-/** Everything up to the verdict; the outcome is in *run. */
+/** Everything up to the result, which is in *run. */
 static nb_status carry_out(nb_run *run, const typed *t, nb_error *err)
 {
     long long bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** One run-compare, step by step. */
+/** The steps of run-compare. */
 #ifndef NB_CLI_RUN_COMPARE_H
 #define NB_CLI_RUN_COMPARE_H
 
@@ -26,7 +26,7 @@ typedef struct nb_run_side {
 } nb_run_side;
 
 typedef struct nb_run {
-    const char *out; /* folder; relative to where we started */
+    const char *out; /* folder; relative to the folder of the start */
     nb_thresholds thresholds;
     nb_run_flags flags;
     nb_run_side ref, ours;
@@ -40,10 +40,10 @@ typedef struct nb_run {
 /** Write DIR/summary.json.  Errors: NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
 nb_status nb_run_summary(const nb_run *run, nb_error *err);
 
-/** The image's size from what -show_config printed into the file.  0: not found. */
+/** The image's size, from the file with the output of -show_config. 0: not found. */
 int nb_run_size(const char *config, int *fast, int *slow);
 
-/** DIR/NAME into path; 0 when it is too long. */
+/** Write DIR/NAME into path; 0 if it is too long. */
 int nb_run_path(const nb_run *run, const char *folder, const char *name,
                 char path[NB_PATH_MAX]);
 

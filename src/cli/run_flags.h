@@ -11,11 +11,12 @@ typedef struct nb_run_flags {
     int count;
 } nb_run_flags;
 
-/** Copy `count` flags: names of input files become whole paths, output files stay in the folder
- * that the program runs in, and `-floatfile floatimage.bin` comes last.  There is room for one
- * flag more.  Errors: NB_ERR_NOMEM, NB_ERR_IO, NB_ERR_INPUT (a path too long). */
+/** Copy `count` flags. Names of input files become whole paths, output files are written
+ * into the folder of the program, and `-floatfile floatimage.bin` is added at the end.
+ * There is room for one more flag. Errors: NB_ERR_NOMEM, NB_ERR_IO, NB_ERR_INPUT (a path
+ * too long). */
 nb_status nb_run_flags_make(char **flags, int count, nb_run_flags *out, nb_error *err);
-/** Put a copy of text at argv[at] (count: behind all).  Errors: NB_ERR_NOMEM. */
+/** Put a copy of text at argv[at] (count: at the end). Errors: NB_ERR_NOMEM. */
 nb_status nb_run_flags_set(nb_run_flags *flags, int at, const char *text, nb_error *err);
 void nb_run_flags_free(nb_run_flags *flags);
 

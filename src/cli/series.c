@@ -17,7 +17,7 @@ int nb_cli_is_series(const nb_cli *cli)
            cli->series.output[0] || cli->series.hdf5_file[0];
 }
 
-/** What the callbacks of a running series share. */
+/** Data of the callbacks of a running series. */
 typedef struct series_run {
     nb_progress *progress;
     void (*notice)(void *user, const char *line);
@@ -62,7 +62,7 @@ static nb_status on_frame(void *user, int frame, nb_config *cfg, nb_error *err)
     return nb_jobs_apply(run->jobs, frame, cfg, err);
 }
 
-/** What all frames have in common, as of a single image. */
+/** Print the report that all frames share, as for a single image. */
 static void on_begin(void *user, const nb_sim *base)
 {
     const series_run *run = user;
@@ -120,7 +120,7 @@ int nb_cli_single_image_flag(const char *name)
     return 0;
 }
 
-/** Say which of the typed flags are of a single image and do nothing here. */
+/** Print a note with the typed flags of a single image, which have no effect here. */
 static void notice_ignored(const nb_cli *cli)
 {
     size_t rows, used = 0;
@@ -138,7 +138,7 @@ static void notice_ignored(const nb_cli *cli)
     }
 }
 
-/** Say which flags of the jobs do nothing. */
+/** Print a note with the flags of the jobs that have no effect. */
 static void notice_jobs(const nb_jobs *jobs)
 {
     char line[480];

@@ -77,7 +77,7 @@ static int lends(const nb_sub_command *command, const nb_option *option)
     return 0;
 }
 
-/** How many arguments follow a flag of the main table. */
+/** The number of arguments of a flag of the main table. */
 static int arguments_of(const nb_option *option)
 {
     switch (option->kind) {
@@ -110,7 +110,7 @@ static nb_status take_own(parser *p, const nb_sub_option *option)
     return status;
 }
 
-/** A flag of the main table goes to the main parser, with its arguments. */
+/** Pass a flag of the main table with its arguments to the main parser. */
 static nb_status take_borrowed(parser *p, const nb_option *option)
 {
     int values = arguments_of(option);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Subcommands: `nanobragg NAME operands and flags`.  A table for each; flags take one dash
- * or two and may stand among the operands. */
+/** Subcommands: `nanobragg NAME operands and flags`. Each has a table. Flags take one dash
+ * or two and may be between the operands. */
 #ifndef NB_CLI_SUB_H
 #define NB_CLI_SUB_H
 
@@ -25,7 +25,7 @@ typedef struct nb_sub_line {
     int operand_count;
     char **rest; /* what stands behind `--` */
     int rest_count;
-    char **words; /* everything behind the command's name, for a report */
+    char **words; /* everything after the command's name, for a report */
     int word_count;
     nb_cli cli; /* the borrowed flags, over the defaults */
 } nb_sub_line;
@@ -41,7 +41,7 @@ typedef struct nb_sub_command {
     int takes_rest;
     const char *statuses; /* exit statuses in words */
     void (*defaults)(void *target);
-    /** Do it; the exit status.  A message has been said when it is not 0. */
+    /** Run it and return the exit status. If it is not 0, a message was printed. */
     int (*run)(void *target, const nb_sub_line *line);
 } nb_sub_command;
 

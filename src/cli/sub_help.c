@@ -22,7 +22,7 @@ static void print_borrowed(FILE *out, const nb_sub_command *c)
     nb_help_wrap(out, line, 2, 2);
 }
 
-/** The same as a list of markdown. */
+/** The same as a markdown list. */
 static void markdown_borrowed(FILE *out, const nb_sub_command *c)
 {
     const char *cursor = c->borrowed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Every subcommand's row, from its own file. */
+/** The row of every subcommand, from its own file. */
 #ifndef NB_CLI_SUBCOMMANDS_H
 #define NB_CLI_SUBCOMMANDS_H
 

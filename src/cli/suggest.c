@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An unknown flag: what its user may have meant, by letters and by meaning. */
+/* Suggestions for an unknown flag, by letters and by meaning. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "options.h"
 
-/* Words of other programs, and of every day, for what our flags do. */
+/* Words of other programs, and common words, for our flags. */
 static const struct {
     const char *words, *flag;
 } meanings[] = {

@@ -8,11 +8,11 @@
 
 #include "values.h"
 
-/** A figure of nb_difference, and how it is held against its limit. */
+/** A figure of nb_difference, and how it is compared with its limit. */
 typedef struct key {
     const char *name;
     int at_least;
-    double from; /* the size of (figure - from) counts */
+    double from; /* compare |figure - from| */
     size_t offset;
 } key;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What a comparison must reach: `corr=0.9999,peaks=0.95,sum=0.001`. */
+/** The limits of a comparison: `corr=0.9999,peaks=0.95,sum=0.001`. */
 #ifndef NB_CLI_THRESHOLDS_H
 #define NB_CLI_THRESHOLDS_H
 
@@ -22,14 +22,14 @@ typedef struct nb_threshold_result {
     int passed;
 } nb_threshold_result;
 
-/** Parse a list, which replaces what was set; `none` sets nothing.  Errors: NB_ERR_INPUT. */
+/** Parse a list, which replaces the limits; `none` sets no limit. Errors: NB_ERR_INPUT. */
 nb_status nb_thresholds_parse(const char *text, nb_thresholds *out, nb_error *err);
 
 /** The k-th key of a comparison; 0 when it is not set. */
 int nb_thresholds_result(const nb_thresholds *t, const nb_difference *d, int k,
                          nb_threshold_result *out);
 
-/** Every limit kept, and every pixel finite? */
+/** Are all limits met, and all pixels finite? */
 int nb_thresholds_passed(const nb_thresholds *t, const nb_difference *d);
 
 #endif

@@ -19,7 +19,7 @@ nb_value_state nb_value_number(const char *text, double *out);
 /** A whole decimal number. */
 nb_value_state nb_value_whole(const char *text, int64_t *out);
 
-/** Does it have the form of a number, whatever its size? */
+/** Does it have the form of a number of any size? */
 int nb_value_is_numeric(const char *text);
 
 /** Is x in the range? NaN is not. */

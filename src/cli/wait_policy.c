@@ -6,12 +6,12 @@
 
 #define NAME "OMP_WAIT_POLICY"
 
-/* Part of the environment while ours; putenv takes no copy and wants no const. */
+/* Part of the environment while it is set; putenv makes no copy and takes no const. */
 static char passive[] = NAME "=passive";
 
-/** Before OpenMP's own start, which reads the environment once: libgomp in a constructor of default
- * priority, which comes after this one because the program holds libgomp (Makefile); clang's when
- * threads are first wanted. */
+/** Runs before OpenMP reads the environment, which it does once. libgomp reads it in a
+ * constructor of default priority. That constructor runs after this one because the program
+ * contains libgomp (Makefile). clang's library reads it when threads are first needed. */
 __attribute__((constructor(101))) static void choose(void)
 {
     if (!getenv(NAME) && !getenv("GOMP_SPINCOUNT") && !getenv("KMP_BLOCKTIME"))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/** How the threads of a short run wait for each other: asleep, unless the user chose. */
+/** The waiting threads of a short run sleep, unless the user chose otherwise. */
 #ifndef NB_CLI_WAIT_POLICY_H
 #define NB_CLI_WAIT_POLICY_H
 
-/** Take our choice out of the environment again, for programs that we start. */
+/** Remove our setting from the environment, for programs that we start. */
 void nb_wait_policy_forget(void);
 
 #endif

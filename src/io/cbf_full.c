@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* imgCIF's categories for one frame, in DIALS' frame, which is imgCIF's: x along the spindle of a
- * simple setup, z against the beam (International Tables for Crystallography G, chapter 4.6).  The
- * offset of element_fast is the first pixel's outer corner, as DIALS reads it. */
+/* The imgCIF categories of one frame. imgCIF and DIALS use the same frame: x along the
+ * spindle of a simple setup, z against the beam (International Tables for Crystallography
+ * G, chapter 4.6). The offset of element_fast is the first pixel's outer corner, as DIALS
+ * reads it. */
 #include "cbf_full.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The header of a full CBF (imgCIF), for what a mini-CBF cannot say. */
+/** The header of a full CBF (imgCIF), for a geometry that a mini-CBF cannot hold. */
 #ifndef NB_IO_CBF_FULL_H
 #define NB_IO_CBF_FULL_H
 
@@ -7,8 +7,8 @@
 
 #include "meta.h"
 
-/** Write the categories that stand before _array_data into text[size]: detector with its axes,
- * goniometer, scan, beam.  date: of the frame.  Returns the bytes, as snprintf does. */
+/** Write the categories before _array_data into text[size]: detector with its axes,
+ * goniometer, scan, beam. date: of the frame. Returns the number of bytes, like snprintf. */
 int nb_cbf_full_header(char *text, size_t size, const nb_image_meta *m, const char *date);
 
 #endif

@@ -18,7 +18,7 @@ typedef struct span {
     const char *p, *end;
 } span;
 
-/** The first place of the text in the span; NULL: nowhere. */
+/** The first position of the text in the span; NULL: not found. */
 static const char *find(span s, const char *text)
 {
     size_t n = strlen(text);
@@ -46,7 +46,7 @@ static span line_behind(span s, const char *text)
     return line;
 }
 
-/** The number that the line begins with, past blanks and an opening bracket; NaN: none. */
+/** The number at the start of the line, after blanks and an opening bracket; NaN: none. */
 static double number_of(span line)
 {
     double value;
@@ -100,7 +100,7 @@ static int whole(span mime, const char *key)
     return x >= 1 && x <= 0x7fffffff && x == floor(x) ? (int)x : 0;
 }
 
-/** Is the section of the one kind that we read, and all there? */
+/** Is the section of the supported kind, and complete? */
 static nb_status check_section(const nb_image_file *file, span mime, span *data,
                                nb_image *out, nb_error *err)
 {
@@ -137,8 +137,8 @@ static int64_t little_endian(const char *p, int bytes)
                             (INT64_C(1) << (8 * bytes - 1));
 }
 
-/** The next difference: in 1, 2, 4 or 8 bytes, the lowest number of a size leads to the next.
- * 0: the data end. */
+/** The next difference, in 1, 2, 4 or 8 bytes. The lowest number of a size says that the
+ * next size follows. 0: the data end. */
 static int next_difference(span *s, int64_t *d)
 {
     for (int bytes = 1; bytes <= 8; bytes *= 2) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** mini-CBF: what its header lines say of the geometry.  The pixels: nb_cbf_parse in
- * image_read.h. */
+/** mini-CBF: the geometry of its header lines. The pixels: nb_cbf_parse in image_read.h. */
 #ifndef NB_IO_CBF_READ_H
 #define NB_IO_CBF_READ_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* mini-CBF: a text header of "# " lines and int32 pixels, byte-offset compressed (CBFlib manual,
- * "x-CBF_BYTE_OFFSET"; the lines are those of the GENERIC_MINI convention).  A geometry that these
- * lines cannot say gets the categories of a full CBF before them. */
+/* mini-CBF: a text header of "# " lines and int32 pixels, byte-offset compressed (CBFlib
+ * manual, "x-CBF_BYTE_OFFSET"; the lines are those of the GENERIC_MINI convention). If
+ * these lines cannot hold the geometry, the categories of a full CBF are written before
+ * them. */
 #include <stdio.h>
 #include <string.h>
 

@@ -76,7 +76,7 @@ void nb_dials_polarization(const nb_image_meta *m, double *fraction, double norm
     cross(m->polar_axis, m->beam, n);
     normalise(n);
     nb_dials_turn(&f, n, normal);
-    for (int i = 0; i < 3; i++) /* either sign is the same plane: the last is positive */
+    for (int i = 0; i < 3; i++) /* both signs are the same plane: the last is positive */
         last = fabs(normal[i]) > 1e-9 ? i : last;
     for (int i = 0; i < 3; i++)
         normal[i] = normal[i] == 0 ? 0 : normal[last] < 0 ? -normal[i] : normal[i];

@@ -130,7 +130,7 @@ nb_status nb_fdump_read(nb_fdump_source source, void *user, uint64_t bytes,
 static nb_status from_memory(void *user, uint64_t offset, void *out, size_t bytes,
                              nb_error *err)
 {
-    (void)err; /* nb_fdump_read asks for nothing behind the end */
+    (void)err; /* nb_fdump_read requests nothing after the end */
     if (bytes > 0)
         memcpy(out, (const char *)user + offset, bytes);
     return NB_OK;

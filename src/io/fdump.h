@@ -10,11 +10,11 @@
 
 #define NB_FDUMP_HEADER 96 /* bytes that hold any header, NUL included */
 
-/** Takes the next bytes of a file; what it returns other than NB_OK stops the writer. */
+/** Takes the next bytes of a file. Any status other than NB_OK stops the writer. */
 typedef nb_status (*nb_fdump_sink)(void *user, const void *data, size_t bytes,
                                    nb_error *err);
 
-/** Hands out exactly these bytes of a file. */
+/** Gives exactly these bytes of a file. */
 typedef nb_status (*nb_fdump_source)(void *user, uint64_t offset, void *out, size_t bytes,
                                      nb_error *err);
 

@@ -11,7 +11,8 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * 0x100000001b3u;
     return hash ^
-           hash >> 32; /* high bits reach low ones, which multiplication alone never does */
+           hash >>
+               32; /* high bits change low ones; multiplication alone does not do this */
 }
 
 uint64_t nb_image_hash(const nb_image_view *image)

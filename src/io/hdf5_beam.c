@@ -27,7 +27,8 @@ static size_t longest(const nb_spectra *s, int n)
     return most;
 }
 
-/** Rows of equal length: a shorter spectrum ends in its last wavelength with weight 0. */
+/** Rows of equal length: a shorter spectrum is padded with its last wavelength and weight
+ * 0. */
 static void put_spectra(nb_h5 *h, const nb_hdf5_master *master)
 {
     const nb_spectra *s = master->spectra;
@@ -52,8 +53,8 @@ static void put_spectra(nb_h5 *h, const nb_hdf5_master *master)
     nb_free(A);
 }
 
-/** Photons per second: through a square metre, and through the beam.  A typed fluence has no beam:
- * then it is one of the default size. */
+/** Photons per second: through a square metre, and through the beam. With a typed fluence
+ * the beam has the default size. */
 static void flux(const nb_hdf5_frame *frame, size_t offset, void *row)
 {
     (void)offset;
@@ -110,7 +111,7 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/** What the rows of Stokes parameters need beside a frame's truth: axes across the beam. */
+/** The axes across the beam, which the Stokes parameters need. */
 typedef struct stokes_maker {
     const nb_hdf5_master *master;
     const double *x, *y;
@@ -139,7 +140,7 @@ static nb_status stokes(void *user, int first, int count, void *rows, nb_error *
     return NB_OK;
 }
 
-/** A beam without a polarization factor has no such parameters: they are left out. */
+/** Without a polarization factor the parameters are left out. */
 static void put_polarization(nb_h5 *h, const nb_hdf5_master *master, const double x[3],
                              const double y[3])
 {

@@ -19,8 +19,8 @@ static uint64_t big_endian(const unsigned char *p, int bytes)
     return x;
 }
 
-/** The chunk as hdf5_chunk.c describes it, of which nothing is believed, into out[bytes] through
- * scratch[block]; 0: it is damaged. */
+/** Decompress a chunk (format: hdf5_chunk.c) into out[bytes] through scratch[block], and
+ * check every size; 0: it is damaged. */
 static int unpack(const unsigned char *p, const unsigned char *end, size_t value,
                   size_t block, unsigned char *scratch, unsigned char *out, size_t bytes)
 {
@@ -69,7 +69,7 @@ static size_t undo(size_t value, size_t most, size_t have, size_t *room, void **
 }
 #endif
 
-/** Called for reading only: what is written comes filtered. */
+/** Called for reading only: written chunks are already filtered. */
 static size_t filter(unsigned flags, size_t n_values, const unsigned values[],
                      size_t bytes, size_t *room, void **buffer)
 {

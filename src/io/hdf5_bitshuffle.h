@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Filter 32008, bitshuffle and LZ4, for the HDF5 library: its name for writing, where chunks come
- * filtered, and its undoing for reading, so that no plugin is needed. */
+/** Filter 32008, bitshuffle and LZ4, for the HDF5 library. For writing only its name is
+ * needed, because chunks are already filtered. For reading it decompresses, so no plugin is
+ * needed. */
 #ifndef NB_IO_HDF5_BITSHUFFLE_H
 #define NB_IO_HDF5_BITSHUFFLE_H
 
@@ -9,7 +10,7 @@
 
 enum { NB_H5_BITSHUFFLE = 32008, NB_H5_BITSHUFFLE_LZ4 = 2 };
 
-/** The library knows the filter from begin to end.  nb_hdf5_load has succeeded. */
+/** The filter is registered between begin and end. nb_hdf5_load must have succeeded. */
 void nb_h5_bitshuffle_begin(void);
 void nb_h5_bitshuffle_end(void);
 

@@ -93,8 +93,8 @@ static void put_big_endian(unsigned char *to, uint64_t value, int bytes)
         to[i] = (unsigned char)(value >> (8 * (bytes - 1 - i)));
 }
 
-/** The chunk of filter 32008: bytes in all (8), bytes a block (4), then blocks of length (4) and
- * LZ4 data; what is left of eight values stands uncompressed behind them. */
+/** The chunk of filter 32008: bytes in all (8), bytes a block (4), then blocks of length
+ * (4) and LZ4 data; the values that do not fill a group of eight follow uncompressed. */
 static size_t bitshuffle_lz4(const unsigned char *in, size_t count, size_t size,
                              unsigned char *scratch, unsigned char *out, size_t room)
 {

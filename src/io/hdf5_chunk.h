@@ -5,25 +5,25 @@
 
 #include "../nanobragg.h"
 
-/** What the frames of a data set have in common. */
+/** The properties of all frames of a data set. */
 typedef struct nb_hdf5_layout {
     int fast, slow;
     nb_hdf5_type type;
     nb_compression compress;
-    int reflections; /* a list of them goes with every frame */
+    int reflections; /* every frame has a list of them */
 } nb_hdf5_layout;
 
 /** Bytes of one pixel, of one frame. */
 size_t nb_hdf5_pixel_bytes(const nb_hdf5_layout *layout);
 size_t nb_hdf5_frame_bytes(const nb_hdf5_layout *layout);
-/** The most that a compressed frame can take. */
+/** The largest size of a compressed frame. */
 size_t nb_hdf5_chunk_bound(const nb_hdf5_layout *layout);
 
-/** Can this build compress so?  NB_ERR_UNSUPPORTED with the missing library. */
+/** Does this build have the compression? NB_ERR_UNSUPPORTED names the missing library. */
 nb_status nb_hdf5_chunk_check(const nb_hdf5_layout *layout, nb_error *err);
 
-/** Compress a frame of pixels into chunk[nb_hdf5_chunk_bound]; *bytes is what it takes.
- * scratch[nb_hdf5_frame_bytes] is for the shuffled bytes.  Thread-safe. */
+/** Compress a frame of pixels into chunk[nb_hdf5_chunk_bound]; *bytes is its size.
+ * scratch[nb_hdf5_frame_bytes] is for the shuffled bytes. Thread-safe. */
 nb_status nb_hdf5_chunk_encode(const nb_hdf5_layout *layout, const void *pixels,
                                void *scratch, void *chunk, size_t *bytes, nb_error *err);
 

@@ -7,7 +7,9 @@
 #include "declared.h"
 #include "hdf5_filters.h"
 
-enum { RECORD_BYTES = 16 }; /* at least so many describe a chunk in the file */
+enum {
+    RECORD_BYTES = 16
+}; /* a chunk needs at least this many bytes of description in the file */
 
 /** The chunks of a set that a box touches. */
 typedef struct chunks {
@@ -43,13 +45,13 @@ static hid_t memory_file(void)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS), file;
     H5Pset_fapl_core(access, 1 << 20, 0);
-    /* libhdf5 first looks whether the name is an old file: it cannot be one */
+    /* libhdf5 first checks whether the name is an existing file; this one cannot exist */
     file = H5Fcreate("/dev/null/memory", H5F_ACC_TRUNC, H5P_DEFAULT, access);
     H5Pclose(access);
     return file;
 }
 
-/** An empty set like `set` in the file, with our filters; below 0: it cannot be made. */
+/** An empty set like `set` in the file, with our filters; below 0: an error. */
 static hid_t empty_copy(const nb_h5_set *set, const chunks *c, hid_t file,
                         nb_h5_filter_map *map)
 {
@@ -68,7 +70,7 @@ static hid_t empty_copy(const nb_h5_set *set, const chunks *c, hid_t file,
     return copy;
 }
 
-/** Compressed chunks on their way into the copy. */
+/** Buffers to copy compressed chunks. */
 typedef struct parcel {
     hid_t copy;
     nb_h5_filter_map map;

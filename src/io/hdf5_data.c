@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Data files: frames that are compressed already, one chunk each. */
+/* Data files: compressed frames, one chunk each. */
 #include <string.h>
 
 #include "../base/error.h"
@@ -22,7 +22,8 @@ nb_status nb_hdf5_check(const nb_hdf5_layout *layout, nb_error *err)
     return st ? st : nb_hdf5_chunk_check(layout, err);
 }
 
-/** Chunks of one frame; the filters are named for readers, the chunks come filtered. */
+/** Chunks of one frame. The filters are named for readers; the chunks are already filtered.
+ * */
 static hid_t creation_list(const nb_hdf5_layout *layout)
 {
     hsize_t chunk[3] = {1, (hsize_t)layout->slow, (hsize_t)layout->fast};
@@ -103,7 +104,7 @@ static nb_status fill(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next *next,
     return st;
 }
 
-/** keep 0: only see whether it works. */
+/** keep 0: only test whether it works. */
 static nb_status write_data(const char *path, const nb_hdf5_data *data, int keep,
                             nb_hdf5_next *next, nb_hdf5_next_list *next_list, void *user,
                             nb_error *err)
@@ -215,7 +216,7 @@ static int has_number(const nb_h5_input *in, const char *object, const char *nam
            value == expected;
 }
 
-/** Do the attributes say that the file is this one? */
+/** Do the attributes match this file? */
 static int belongs(const nb_h5_input *in, const nb_hdf5_data *data)
 {
     uint64_t fingerprint = 0;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/** What the images of a series are like (nb_hdf5_facts): a table in each data file, from which
- * -resume takes them, and columns in the master. */
+/** Facts about the images of a series (nb_hdf5_facts): a table in each data file, for
+ * -resume, and columns in the master. */
 #ifndef NB_IO_HDF5_FACTS_H
 #define NB_IO_HDF5_FACTS_H
 
 #include "hdf5_file.h"
 
-/** Those of a data file, into facts[frames].  Returns 0, and facts of zeros, if it has none. */
+/** Read the facts of a data file into facts[frames]. Returns 0, and zeros in facts, if it
+ * has none. */
 int nb_hdf5_read_facts(const char *path, int frames, nb_hdf5_facts *facts);
 
 #ifdef NB_HAVE_HDF5
@@ -14,7 +15,7 @@ int nb_hdf5_read_facts(const char *path, int frames, nb_hdf5_facts *facts);
 
 /** Into a data file. */
 void nb_hdf5_put_facts(nb_h5 *h, const nb_hdf5_data *data);
-/** Into the master, where /entry/simulation is. */
+/** Write them into the master. /entry/simulation must exist. */
 void nb_hdf5_put_facts_columns(nb_h5 *h, const nb_hdf5_master *master);
 #endif
 

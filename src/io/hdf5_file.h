@@ -12,8 +12,8 @@
 /** Group of a master with an external link data_000001, ... to the frames of each data file. */
 #define NB_HDF5_LINKS "/entry/files"
 
-/** What the image of a frame is like; numbers of their own kind are stored as doubles, so that a
- * file holds them in one table. */
+/** Facts about the image of a frame. All are stored as doubles, so that one table of the
+ * file holds them. */
 typedef struct nb_hdf5_facts {
     double clipped;            /* pixels that the file's type could not hold */
     double max;                /* photons of the brightest pixel before noise */
@@ -21,57 +21,56 @@ typedef struct nb_hdf5_facts {
     double sum;                /* photons */
 } nb_hdf5_facts;
 
-/** What a data file belongs to, and its frames. */
+/** A data file: its series and its frames. */
 typedef struct nb_hdf5_data {
     nb_hdf5_layout layout;
     int frames;
     uint64_t fingerprint; /* of the configuration */
     int64_t seed;
     int64_t per_file;           /* frames of every data file but the last */
-    uint64_t bytes;             /* of its chunks, about: is there room on the disk? */
+    uint64_t bytes;             /* approximate size of its chunks */
     int first;                  /* number of its first frame in the series */
     const int64_t *reflections; /* [frames], how many; with layout.reflections */
     const nb_hdf5_facts *facts; /* [frames] */
-    const uint64_t *inputs; /* [frames], hash of the input files that a frame has for itself;
-                                   NULL: none has */
+    const uint64_t *inputs; /* [frames], hash of the input files of a single frame; NULL: no
+                             * frame has its own */
 } nb_hdf5_data;
 
-/** Gives frame i (0..frames-1) of a data file, compressed; the memory stays the giver's until
- * the next call. */
+/** Gives frame i (0..frames-1) of a data file, compressed. The memory is valid until the
+ * next call. */
 typedef nb_status nb_hdf5_next(void *user, int i, const void **chunk, size_t *bytes,
                                nb_error *err);
 
-/** Gives the reflections of frame i likewise. */
+/** Gives the reflections of frame i in the same way. */
 typedef nb_status nb_hdf5_next_list(void *user, int i, nb_reflections *list,
                                     nb_error *err);
 
 /** Is HDF5 in this build, with this compression? */
 nb_status nb_hdf5_check(const nb_hdf5_layout *layout, nb_error *err);
 
-/** Write a data file (/entry/data/data), whole or not at all. */
+/** Write a complete data file (/entry/data/data), or none. */
 nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data,
                              nb_hdf5_next *next, nb_hdf5_next_list *next_list, void *user,
                              nb_error *err);
 
-/** Write such a data file with one tiny frame beside `path` and remove it: what the library, the
- * folder or its file system refuses is known before the first frame and not behind the
- * hundredth. */
+/** Write such a data file with one small frame beside `path` and remove it. This finds
+ * errors of the library, the folder or the file system before the first frame. */
 nb_status nb_hdf5_try_data(const char *path, const nb_hdf5_layout *layout, nb_error *err);
 
-/** What is known of a frame's reflections beside the list. */
+/** The values of a frame's reflections that are not in the list. */
 typedef struct nb_hdf5_list {
     int64_t count;
     double background, unassigned; /* photons, as nb_reflections */
 } nb_hdf5_list;
 
-/** Whether the file at path is this data file, with every frame as it was written.
- * lists[frames] is filled with layout.reflections, inputs[frames] with what `inputs` was. */
+/** Is the file at path this data file, with every frame unchanged? Fills lists[frames] if
+ * layout.reflections is set, and inputs[frames] with the hashes of the inputs. */
 int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists,
                         uint64_t *inputs);
-/** What the data file at path belongs to: fingerprint, seed and per_file; 0 if there is none. */
+/** Read fingerprint, seed and per_file of the data file at path; 0 if there is none. */
 int nb_hdf5_data_key(const char *path, nb_hdf5_data *key);
 
-/** The truth behind one frame. */
+/** The true values of one frame. */
 typedef struct nb_hdf5_frame {
     double A[9]; /* 1/Angstrom, row major, columns a* b* c*; lab, phi = 0 */
     double N[3]; /* cells along a, b, c */
@@ -93,16 +92,16 @@ typedef struct nb_hdf5_frame {
 typedef struct nb_hdf5_master {
     nb_hdf5_layout layout;
     int frames, frames_per_file;
-    int rotation;              /* else stills */
-    int moving;                /* the detector's place is each frame's own, not meta's */
+    int rotation; /* else stills */
+    int moving;   /* the detector position is that of each frame, not that of meta */
     const nb_image_meta *meta; /* of the base configuration */
-    /** What is true of frames first..first+count-1. */
+    /** The true values of frames first..first+count-1. */
     nb_status (*truth)(void *user, int first, int count, nb_hdf5_frame *out,
                        nb_error *err);
     void *truth_user;
     const uint8_t *bad;        /* [slow][fast], 1: pixel not rendered; NULL: all good */
     const char *config;        /* JSON, may be NULL */
-    const char *jobs;          /* what changes the frames, a line each; may be NULL */
+    const char *jobs;          /* the text of -jobs, one line per frame; may be NULL */
     const nb_spectra *spectra; /* frame k has spectrum k; NULL: none */
     /** Name of data file n (0..) relative to the master, into name[NB_PATH_MAX]. */
     void (*data_name)(void *user, int n, char *name);

@@ -10,10 +10,10 @@
 #include <zlib.h>
 #endif
 
-/* Numbers of our own; 256 to 511 are for those who do not publish their filter. */
+/* Filter numbers of nanobragg; 256 to 511 are for unpublished filters. */
 enum { SIZE_CHECK = 433, INFLATE, MOST_VALUES = 32, FLETCHER_BYTES = 4 };
 
-/** Between values[0] and values[1] bytes have come out of the filters before. */
+/** Check that the filters before gave between values[0] and values[1] bytes. */
 static size_t size_check(unsigned flags, size_t n_values, const unsigned values[],
                          size_t bytes, size_t *room, void **buffer)
 {
@@ -103,7 +103,8 @@ static int put_check(hid_t list, unsigned least, unsigned most)
     return H5Pset_filter(list, SIZE_CHECK, H5Z_FLAG_MANDATORY, 2, bounds) >= 0;
 }
 
-/** Our form of a filter whose output is between the bounds; 0: we do not read it. */
+/** Our version of a filter, whose output must be between the bounds; 0: the filter is not
+ * supported. */
 static int put_one(hid_t list, filter *f, unsigned least, unsigned most)
 {
     const unsigned bounds[2] = {least, most};
@@ -143,7 +144,7 @@ int nb_h5_put_filters(hid_t list, hid_t creation, unsigned chunk_bytes,
         map->at[i] = put++;
         if (f.id < 0 || f.count > MOST_VALUES || !put_one(list, &f, chunk_bytes, most))
             return 0;
-        if (f.id == H5Z_FILTER_FLETCHER32) { /* it takes the bytes of its sum for granted */
+        if (f.id == H5Z_FILTER_FLETCHER32) { /* it does not check the bytes of its sum */
             if (!put_check(list, FLETCHER_BYTES, most))
                 return 0;
             put++;

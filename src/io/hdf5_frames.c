@@ -31,7 +31,7 @@ static void link_files(nb_h5 *h, const nb_hdf5_master *master)
     }
 }
 
-/** Frames of a data file that is missing read as what no pixel can be, and not as zeros. */
+/** Frames of a missing data file read as a value that no pixel can have, and not as zeros. */
 static int set_fill(hid_t list, nb_hdf5_type type)
 {
     const uint16_t u16 = UINT16_MAX;
@@ -43,7 +43,7 @@ static int set_fill(hid_t list, nb_hdf5_type type)
     return H5Pset_fill_value(list, nb_h5_pixel_type(type), value) >= 0;
 }
 
-/** Say which part of the whole each file holds. */
+/** Map the frames of each file to their place in the whole. */
 static int map_files(const nb_hdf5_master *master, hid_t list, hid_t all,
                      const hsize_t dims[3])
 {

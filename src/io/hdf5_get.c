@@ -35,7 +35,7 @@ int nb_h5_get_integer(const nb_h5_input *in, const char *path, const char *name,
     return ok;
 }
 
-/** Of the attribute's character set: the library converts none. */
+/** In the attribute's character set: the library does not convert it. */
 static hid_t text_type(hid_t attr, size_t size)
 {
     hid_t stored = H5Aget_type(attr), type = H5Tcopy(H5T_C_S1);
@@ -78,7 +78,7 @@ static int has_type(hid_t set, hid_t row, size_t *bytes)
     return ok;
 }
 
-/** Fill rank and dims; sizes that no image and no table has are refused. */
+/** Fill rank and dims. Sizes that are too large for any image or table are refused. */
 static int has_shape(nb_h5_set *set)
 {
     enum { MOST = 0x7fffffff };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Reading an HDF5 file of which nothing is believed: type, size and number of points of whatever is
- * read are checked first.  Nothing else in src/ reads attributes or data sets (make lint). */
+/** Read an HDF5 file without trusting it: type, size and number of points are checked
+ * before reading. No other file of src/ reads attributes or data sets (make lint). */
 #ifndef NB_IO_HDF5_GET_H
 #define NB_IO_HDF5_GET_H
 
@@ -9,11 +9,12 @@
 
 enum { NB_H5_RANK = 3 };
 
-/** An attribute of one integer, as `type`; 0: there is none, or it is something else. */
+/** An attribute of one integer, as `type`; 0: there is none, or it has another form. */
 int nb_h5_get_integer(const nb_h5_input *in, const char *path, const char *name,
                       hid_t type, void *value);
-/** An attribute of one text of fixed length, below `size`; 0 likewise, and text is "".  Texts of
- * variable length are not read: libhdf5 1.10 trusts the lengths that the file gives for them. */
+/** An attribute of one text of fixed length, below `size`. Returns 0 as above; text is then
+ * "". Texts of variable length are not read: libhdf5 1.10 trusts the lengths that the file
+ * gives for them. */
 int nb_h5_get_text(const nb_h5_input *in, const char *path, const char *name, char *text,
                    size_t size);
 
@@ -29,9 +30,9 @@ typedef struct nb_h5_set {
     size_t value_bytes;       /* of one number or row in the file */
 } nb_h5_set;
 
-/** Open the set at path; row -1: numbers, otherwise the one type it may have.  in and path must
- * outlive it.  0: there is none, or one that we do not read (other type, more dimensions, kept in a
- * foreign file); the set is closed then. */
+/** Open the set at path; row -1: numbers, otherwise the required type. in and path must
+ * outlive it. 0: there is none, or it is not supported (other type, more dimensions,
+ * external file); the set is then closed. */
 int nb_h5_set_open(const nb_h5_input *in, const char *path, hid_t row, nb_h5_set *set);
 void nb_h5_set_close(nb_h5_set *set); /* of a closed set is fine */
 
@@ -43,18 +44,18 @@ typedef struct nb_h5_box {
 /** All of a set. */
 nb_h5_box nb_h5_whole(const nb_h5_set *set);
 
-/** Read a box into values, which has room for it as `type`, of type_bytes each.  What the file does
- * not hold is an error and never zeros: a missing chunk, a missing file of a virtual set.
- * Errors: NB_ERR_INPUT (damaged, a filter that is not here, too large), NB_ERR_NOMEM. */
+/** Read a box into values, as `type` of type_bytes each. Missing data are an error and
+ * never zeros: a missing chunk, a missing file of a virtual set. Errors: NB_ERR_INPUT
+ * (damaged, missing filter, too large), NB_ERR_NOMEM. */
 nb_status nb_h5_set_read(const nb_h5_set *set, const nb_h5_box *box, hid_t type,
                          size_t type_bytes, void *values, nb_error *err);
 
-/** All of a set as doubles; *values is the caller's (nb_free), NULL on error.  The size is checked
- * before memory is taken.  Errors: as nb_h5_set_read. */
+/** All of a set as doubles; *values is the caller's (nb_free), NULL on error. The size is
+ * checked before memory is allocated. Errors: as nb_h5_set_read. */
 nb_status nb_h5_set_doubles(const nb_h5_set *set, double **values, nb_error *err);
 
-/** Number `at` of a set, counted through its rows of `width` numbers; where there are fewer, the same
- * of its first row, which then is for all.  NaN: there is none. */
+/** Number `at` of a set, counted over its rows of `width` numbers. If there are fewer rows,
+ * the first row is used for all. NaN: there is none. */
 double nb_h5_get_number(const nb_h5_input *in, const char *path, long long at, int width);
 
 /** All of a one-dimensional set of exactly n numbers, as `type` of type_bytes each, into values[n].

@@ -62,7 +62,7 @@ static int put_rows(hid_t set, hid_t type, hsize_t first, const nb_reflections *
     return ok;
 }
 
-/** Columns by frame: how many, from which row on, what is not listed. */
+/** Columns per frame: number of rows, first row, photons that are not listed. */
 static void put_columns(nb_h5 *h, int frames, const nb_hdf5_list *lists)
 {
     const hsize_t n = (hsize_t)frames;
@@ -97,7 +97,7 @@ static void put_units(nb_h5 *h)
     nb_h5_attr_texts(h, TABLE, "units", units, sizeof units / sizeof *units);
 }
 
-/** The hash of a table begins with what the file belongs to ... */
+/** The hash of a table starts with the series of the file ... */
 static uint64_t hash_owner(const nb_hdf5_data *data)
 {
     const int64_t owner[] = {data->seed, data->per_file, data->first, data->frames};
@@ -106,7 +106,7 @@ static uint64_t hash_owner(const nb_hdf5_data *data)
     return nb_hash_bytes(hash, owner, sizeof owner);
 }
 
-/** ... and goes on frame by frame: the rows, and what stands beside them. */
+/** ... and continues frame by frame: the rows, and the values beside them. */
 static uint64_t hash_list(uint64_t hash, const nb_reflection *rows,
                           const nb_hdf5_list *list)
 {
@@ -151,7 +151,7 @@ nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_lis
 
 /* --- reading back --- */
 
-/** Do the table and what stands beside it have the hash that was written with them? */
+/** Do the table and the values beside it have the written hash? */
 static int table_is_whole(const nb_h5_input *in, const nb_hdf5_data *data,
                           const nb_hdf5_list *lists, int64_t rows)
 {
@@ -233,7 +233,7 @@ static void link_tables(nb_h5 *h, const nb_hdf5_master *master, const nb_hdf5_li
     H5Pclose(list);
 }
 
-/** What the truth of every frame says of its list. */
+/** The list's values in the truth of every frame. */
 static int gather(const nb_hdf5_master *master, nb_hdf5_list *lists)
 {
     nb_hdf5_frame truth;

@@ -8,7 +8,7 @@
 #include "hdf5_get.h"
 #include "hdf5_put.h"
 
-/** Into a data file; data->reflections says how many there are. */
+/** Write them into a data file; data->reflections has their numbers. */
 nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_list *next,
                             void *user, nb_error *err);
 
@@ -17,7 +17,8 @@ nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_lis
 int nb_hdf5_read_lists(const nb_h5_input *in, const nb_hdf5_data *data,
                        nb_hdf5_list *lists);
 
-/** Into the master, where /entry/simulation is: the tables of the data files as one. */
+/** Write them into the master: the tables of the data files as one. /entry/simulation must
+ * exist. */
 void nb_hdf5_link_lists(nb_h5 *h, const nb_hdf5_master *master);
 
 #endif

@@ -90,7 +90,7 @@ static void put_sample(nb_h5 *h, const nb_hdf5_master *master, const nb_nexus_fr
     nb_h5_text(h, "/entry/sample/depends_on", TRANSFORM "/omega");
 }
 
-/** A time of day as NeXus wants it; left out when the calendar ends before it. */
+/** A date and time in the form of NeXus; left out if it is beyond the calendar. */
 static void put_time(nb_h5 *h, const char *path, time_t t)
 {
     char text[40];
@@ -100,7 +100,7 @@ static void put_time(nb_h5 *h, const char *path, time_t t)
         nb_h5_text(h, path, text);
 }
 
-/** When the frames began and ended, if one followed the other from the header's date on. */
+/** Start and end of the frames, if they follow each other from the header's date on. */
 static void put_times(nb_h5 *h, const nb_hdf5_master *master)
 {
     const double most = 1e11; /* a calendar of four digits ends at 2.5e11 s */

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/** Using the HDF5 library: one thread at a time, without its own messages. */
+/** Use the HDF5 library: one thread at a time, without its own messages. */
 #ifndef NB_IO_HDF5_OPEN_H
 #define NB_IO_HDF5_OPEN_H
 
 #ifdef NB_HAVE_HDF5
 #include "hdf5_lib.h"
 
-/** How the library prints its errors when we are not using it. */
+/** The library's own printing of errors, to restore it. */
 typedef struct nb_h5_quiet {
     H5E_auto2_t print;
     void *data;
 } nb_h5_quiet;
 
-/** Load the library and begin to use it: other threads wait, the library prints nothing and knows
- * the bitshuffle filter, all until nb_h5_end, which belongs to success alone.  Not to be nested.
- * Errors: NB_ERR_UNSUPPORTED. */
+/** Load the library and begin to use it. Until nb_h5_end other threads wait, the library
+ * prints nothing, and the bitshuffle filter is registered. Call nb_h5_end only after
+ * success. Do not nest. Errors: NB_ERR_UNSUPPORTED. */
 nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err);
 void nb_h5_end(const nb_h5_quiet *quiet);
 
@@ -27,7 +27,7 @@ typedef struct nb_h5_input {
     nb_h5_quiet quiet;
 } nb_h5_input;
 
-/** nb_h5_begin, and open the file; nb_h5_close ends it, after success alone.  Errors:
+/** nb_h5_begin, and open the file. Call nb_h5_close only after success. Errors:
  * NB_ERR_UNSUPPORTED, NB_ERR_INPUT when it cannot be opened. */
 nb_status nb_h5_open(nb_h5_input *in, const char *path, nb_error *err);
 void nb_h5_close(nb_h5_input *in);

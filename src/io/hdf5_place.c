@@ -64,7 +64,7 @@ void nb_hdf5_make_axis(nb_h5 *h, const char *path, const char *kind, const doubl
     nb_h5_attr_text(h, path, "depends_on", depends_on);
 }
 
-/** offset: of the first pixel's corner from what the module stands on, mm. */
+/** offset: of the first pixel's corner from the last axis of the module's chain, mm. */
 static void put_module(nb_h5 *h, const nb_image_meta *m, const nb_nexus_frame *f,
                        const double offset[3], const char *stands_on)
 {
@@ -90,7 +90,7 @@ static void put_module(nb_h5 *h, const nb_image_meta *m, const nb_nexus_frame *f
 
 /* --- a place for each frame --- */
 
-/** What the rows of one axis are made from. */
+/** The input for the rows of one axis. */
 typedef struct axis_maker {
     const nb_hdf5_master *master;
     const nb_nexus_frame *frame;
@@ -113,9 +113,9 @@ static void basis(const double fast[3], const double slow[3], double out[3][3])
     }
 }
 
-/** The six values for a frame: R = Rz Ry Rx turns the detector of the series into that of the
- * frame, whose first corner then is at the shifts.  A frame with another beam has a NeXus frame of
- * its own. */
+/** The six values for a frame. R = Rz Ry Rx rotates the detector of the series into that of
+ * the frame. The first corner is then at the shifts. A frame with another beam has its own
+ * NeXus frame. */
 static void find_moves(const axis_maker *m, const nb_hdf5_frame *t, double out[6])
 {
     const nb_image_meta *base = m->master->meta;
@@ -159,7 +159,7 @@ static nb_status axis_rows(void *user, int first, int count, void *rows, nb_erro
     return st;
 }
 
-/** Three turns and three shifts with a value for each frame. */
+/** Three rotations and three translations with a value for each frame. */
 static void put_moves(nb_h5 *h, const nb_hdf5_master *master, const nb_nexus_frame *f)
 {
     static const char *const paths[] = {MOVES "/rotation_x",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Where the detector of a master stands: NeXus' frame, axes, and one place for all frames or one
- * for each. */
+/** The detector position of a master: NeXus' frame, axes, and one position for all frames
+ * or one for each. */
 #ifndef NB_IO_HDF5_PLACE_H
 #define NB_IO_HDF5_PLACE_H
 
@@ -25,7 +25,7 @@ void nb_nexus_turn(const nb_nexus_frame *f, const double v[3], double out[3]);
 void nb_hdf5_make_axis(nb_h5 *h, const char *path, const char *kind, const double v[3],
                        const char *depends_on);
 
-/** The detector's module, distance and beam centre; the detector's group is there. */
+/** Write the detector's module, distance and beam centre. The detector's group must exist. */
 void nb_hdf5_put_place(nb_h5 *h, const nb_hdf5_master *master, const nb_nexus_frame *f);
 
 #endif

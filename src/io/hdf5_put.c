@@ -16,7 +16,7 @@ static herr_t take_reason(unsigned n, const H5E_error2_t *error, void *why)
 {
     (void)n;
     snprintf(why, WHY, "%s", error->desc ? error->desc : "no reason given");
-    return 1; /* the innermost says what happened, the others which function failed */
+    return 1; /* the innermost entry has the reason, the others name the failing function */
 }
 
 nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err)
@@ -174,8 +174,8 @@ void nb_h5_text(nb_h5 *h, const char *path, const char *text)
     H5Tclose(type);
 }
 
-/** `count` texts behind each other, each in the room of the longest, and their type.  The caller frees
- * both; NULL: no memory. */
+/** `count` texts one after the other, each with the size of the longest, and their type.
+ * The caller frees both; NULL: no memory. */
 static char *texts_in_rows(const char *const *texts, hsize_t count, hid_t *type)
 {
     size_t longest = 1, length;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Short ways to put groups, values and attributes into an HDF5 file.  All take part in one
- * `ok` flag: after a failure the rest does nothing. */
+/** Short functions to write groups, values and attributes into an HDF5 file. They share one
+ * `ok` flag: after a failure the others do nothing. */
 #ifndef NB_IO_HDF5_PUT_H
 #define NB_IO_HDF5_PUT_H
 
@@ -15,23 +15,24 @@ typedef struct nb_h5 {
     nb_outfile out;
 } nb_h5;
 
-/** Create the file beside its name, if there is room for about so many bytes.  A library that runs
- * out of disk cannot close its file and crashes at the program's end: better not to begin. */
+/** Create the file beside its name, if the disk has about so many free bytes. If the disk
+ * becomes full, the library cannot close its file and crashes at the end of the program. */
 nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err);
-/** Something failed: empty the file, so that the library has room to close it. */
+/** After a failure: empty the file, so that the library can close it. */
 void nb_h5_give_up(nb_h5 *h);
-/** Close the file, and rename it to its name if st and h->ok say so.  Returns st, or what went
- * wrong. */
+/** Close the file, and rename it to its name if there was no error (st, h->ok). Returns st
+ * or the new error. */
 nb_status nb_h5_finish(nb_h5 *h, nb_status st, nb_error *err);
-/** As nb_h5_finish, of a file that was written to see whether it can be: it is removed. */
+/** As nb_h5_finish for a test file: it is removed. */
 nb_status nb_h5_discard(nb_h5 *h, nb_status st, nb_error *err);
 
-/** Give memory back after much was written.  The library keeps what it freed for its next use, a
- * megabyte or two, and its small blocks among others keep the C library from reusing theirs. */
+/** Return memory after much was written. The library keeps one or two megabytes of freed
+ * memory for its next use. Its small blocks between others prevent the C library from
+ * reusing its own. */
 void nb_h5_tidy(void);
 
-/** How data sets are created: without the time of day, so that the same run makes the same bytes.
- * The caller closes it. */
+/** Creation properties of data sets: without a time, so that the same run makes the same
+ * bytes. The caller closes it. */
 hid_t nb_h5_creation(void);
 
 /** The library's own type for such pixels; nobody closes it. */
@@ -45,12 +46,12 @@ void nb_h5_integer(nb_h5 *h, const char *path, int64_t value);
 /** An array of rank 1..3. */
 void nb_h5_array(nb_h5 *h, const char *path, hid_t type, const void *values, int rank,
                  const hsize_t *dims);
-/** `count` texts, each in the room of the longest.  (Texts of variable length would leave bytes
- * undefined in the file.) */
+/** `count` texts, each with the size of the longest. (Texts of variable length would leave
+ * undefined bytes in the file.) */
 void nb_h5_texts(nb_h5 *h, const char *path, const char *const *texts, hsize_t count);
-/** Gives rows first..first+count-1 of an array, one behind the other. */
+/** Gives rows first..first+count-1 of an array, one after the other. */
 typedef nb_status nb_h5_rows(void *user, int first, int count, void *rows, nb_error *err);
-/** An array that is not in memory at once. */
+/** An array that is not completely in memory. */
 typedef struct nb_h5_stream {
     const char *path;
     hid_t type;
@@ -64,7 +65,7 @@ void nb_h5_put_stream(nb_h5 *h, const nb_h5_stream *stream);
 void nb_h5_attr_text(nb_h5 *h, const char *path, const char *name, const char *text);
 void nb_h5_attr_array(nb_h5 *h, const char *path, const char *name, hid_t type,
                       const void *values, hsize_t count);
-/** An array of texts, each in the room of the longest. */
+/** An array of texts, each with the size of the longest. */
 void nb_h5_attr_texts(nb_h5 *h, const char *path, const char *name,
                       const char *const *texts, hsize_t count);
 

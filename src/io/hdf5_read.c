@@ -12,7 +12,8 @@
 #include "hdf5_get.h"
 #include "image_read.h"
 
-/** By its first bytes.  A pipe is none: what was read from it would be lost for others. */
+/** Tested by its first bytes. A pipe is not tested: the read bytes would be lost for other
+ * readers. */
 static int is_hdf5(const char *path)
 {
     char first[8];
@@ -51,7 +52,7 @@ int nb_hdf5_frame_of(const char *path, char *name, int *frame)
 
 enum { PATH = 40 }; /* of a set of frames */
 
-/** Millimetres in the unit that the data set names; NaN: none that we know. */
+/** Millimetres in the unit of the data set; NaN: unknown unit. */
 static double unit_mm(const nb_h5_input *in, const char *path)
 {
     char text[16];
@@ -64,7 +65,7 @@ static double read_length(const nb_h5_input *in, const char *path, int frame)
     return nb_h5_get_number(in, path, frame, 1) * unit_mm(in, path);
 }
 
-/** The frame's vectors, which only our own masters have. */
+/** The frame's vectors; only masters of nanobragg have them. */
 static void read_vectors(const nb_h5_input *in, int frame, nb_hdf5_geometry *g)
 {
 #define SIMULATION "/entry/simulation/"
@@ -105,8 +106,8 @@ static int open_frames(const nb_h5_input *in, const char *path, nb_h5_set *set)
     return ok;
 }
 
-/** Where the links to the data files stand: here, and until version 0.1.0 beside the frames (as
- * detectors write them).  NULL: there are none. */
+/** The group with the links to the data files. Until version 0.1.0, and in files of
+ * detectors, it is the group of the frames. NULL: there are none. */
 static const char *links_of(hid_t file)
 {
     static const char *const groups[] = {NB_HDF5_LINKS, "/entry/data"};

@@ -5,7 +5,7 @@
 
 #include "../nanobragg.h"
 
-/** What the file says of the geometry; NaN where it is silent. */
+/** The geometry of the file; NaN for missing values. */
 typedef struct nb_hdf5_geometry {
     double pixel_mm, wavelength_A, distance_mm;
     double beam_px[2]; /* fast, slow, from the outer corner of the first pixel */
@@ -14,16 +14,16 @@ typedef struct nb_hdf5_geometry {
     double polar_axis[3]; /* NaN in files of version 0.1.0 */
 } nb_hdf5_geometry;
 
-/** Does the path name an HDF5 file, or a frame of one ("file.h5:12")?  Then its name goes into
- * name[NB_PATH_MAX] and the frame, 0 without one, into *frame. */
+/** Does the path name an HDF5 file, or a frame of one ("file.h5:12")? Then
+ * name[NB_PATH_MAX] gets the file and *frame the frame (default 0). */
 int nb_hdf5_frame_of(const char *path, char *name, int *frame);
 
-/** Fill fast, slow, pixels (caller's, nb_free), format and centre (NaN) of *out, which is zeroed
- * first, from frame `frame` of /entry/data/data_000001, ... or /entry/data/data: integers or
- * floats of two or three dimensions, uncompressed, or compressed by gzip (with shuffle, Fletcher32),
- * bitshuffle and LZ4, or a plugin that is installed; virtual sets too.  most_MB: how much memory a
- * small file may make us take, 0 for the default (declared.h).
- * Errors: NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no HDF5 in this build). */
+/** Fill fast, slow, pixels (caller's, nb_free), format and centre (NaN) of *out, which is
+ * zeroed first, from frame `frame` of /entry/data/data_000001, ... or /entry/data/data:
+ * integers or floats of two or three dimensions, uncompressed, or compressed by gzip (with
+ * shuffle, Fletcher32), bitshuffle and LZ4, or an installed plugin; also virtual sets.
+ * most_MB: the memory that a small file may need, 0 for the default (declared.h). Errors:
+ * NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no HDF5 in this build). */
 nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_image *out,
                              nb_hdf5_geometry *said, nb_error *err);
 

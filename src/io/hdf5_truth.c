@@ -130,7 +130,7 @@ static void put_column(nb_h5 *h, const nb_hdf5_master *master, const char *path,
         nb_h5_attr_text(h, path, "units", units);
 }
 
-/** Which line of -spectra each shot has, from 0. */
+/** The line of -spectra of each shot, from 0. */
 static void put_spectrum_numbers(nb_h5 *h, int frames)
 {
     hsize_t n = (hsize_t)frames;
@@ -143,7 +143,7 @@ static void put_spectrum_numbers(nb_h5 *h, int frames)
     nb_free(numbers);
 }
 
-/** The lab frame, and where the detector stands in it, of each frame. */
+/** The lab frame and the detector position of each frame. */
 static void put_lab(nb_h5 *h, const nb_hdf5_master *master)
 {
     static const struct {
@@ -164,8 +164,8 @@ static void put_lab(nb_h5 *h, const nb_hdf5_master *master)
     nb_h5_attr_text(h, SIMULATION "/pix0_vector", "units", "mm");
 }
 
-/** The text of -jobs, and the line of each frame (blank ones are no frame's).  Where one long line
- * would make the table of lines much larger than the text, the text alone is there. */
+/** The text of -jobs, and the line of each frame (without blank lines). If one long line
+ * would make the table of lines much larger than the text, only the text is written. */
 static void put_jobs(nb_h5 *h, const nb_hdf5_master *master)
 {
     size_t n = (size_t)master->frames, size = strlen(master->jobs) + 1;

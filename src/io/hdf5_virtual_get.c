@@ -27,7 +27,7 @@ typedef struct pattern {
 /** Positions of all dimensions, 1s before those of a smaller rank. */
 typedef struct selection {
     pattern of[NB_H5_RANK];
-    int all; /* of a source: whatever it has, and the library does not know its size yet */
+    int all; /* of a source: all of it; the library does not know its size yet */
 } selection;
 
 static int within(hsize_t x)
@@ -107,7 +107,7 @@ int nb_h5_virtual_is_known(hid_t creation)
     return 1;
 }
 
-/** Which of the positions `at` is, from 0; 0 in *there: none. */
+/** The index of position `at`, from 0; *there is 0 if it is no position. */
 static hsize_t ordinal(const pattern *p, hsize_t at, int *there)
 {
     hsize_t from = at - p->start, n = from / p->stride, in = from % p->stride;
@@ -125,8 +125,8 @@ static hsize_t position(const pattern *p, hsize_t n)
                          : p->start + n / p->block * p->stride + n % p->block;
 }
 
-/** The part of a frame that a mapping gives: box->first[0] is the frame, in the virtual set;
- * *source is where it stands in the mapping's own set.  0: nothing of it. */
+/** The part of a frame that a mapping gives: box->first[0] is the frame in the virtual set,
+ * and *source its position in the mapping's own set. 0: no part. */
 static int overlap(const selection *to, const selection *from, const nb_h5_box *box,
                    nb_h5_box *part, nb_h5_box *source)
 {
@@ -151,7 +151,7 @@ static int overlap(const selection *to, const selection *from, const nb_h5_box *
     return 1;
 }
 
-/** "%%" is a percent sign; 0: the name is too long, or one for each block ("%b"). */
+/** "%%" is a percent sign; 0: the name is too long, or has a number per block ("%b"). */
 static int plain_name(const char *name, char *out)
 {
     size_t n = 0;
@@ -183,7 +183,7 @@ static int source_path(hid_t set, const char *name, char *path)
     return snprintf(path, 2 * NAME, "%s%s", here, name) > 0;
 }
 
-/** Where a mapping's values are. */
+/** The source of a mapping's values. */
 typedef struct source {
     char path[2 * NAME], set_name[NAME];
     nb_h5_input in;
@@ -236,7 +236,7 @@ static nb_status read_source(const nb_h5_set *set, size_t i, const nb_h5_box *bo
     return st;
 }
 
-/** What no mapping gives has the set's fill value. */
+/** Values without a mapping have the set's fill value. */
 static nb_status fill(const nb_h5_set *set, const nb_h5_box *box, const nb_h5_target *to,
                       nb_error *err)
 {
@@ -256,7 +256,8 @@ static nb_status fill(const nb_h5_set *set, const nb_h5_box *box, const nb_h5_ta
     return NB_OK;
 }
 
-/** One frame of the box, from every mapping that gives a part of it; *sources: opened so far. */
+/** Read one frame of the box from every mapping that has a part of it; *sources: number
+ * opened so far. */
 static nb_status read_frame(const nb_h5_set *set, const nb_h5_box *frame,
                             const nb_h5_target *to, int *sources, nb_error *err)
 {

@@ -10,7 +10,7 @@
 #define MOST_COLUMNS 6
 #define SHORTEST_LINE 8 /* "0 0 0 1\n" */
 
-/* Indices are at most 10000: 16 bytes a reflection while the limits are not known yet. */
+/* Indices are at most 10000: 16 bytes per reflection until the limits are known. */
 typedef struct reflection {
     double F;
     int16_t index[3];

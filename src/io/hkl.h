@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Structure factors as text: one reflection a line, `h k l F [sigma [phase]]`. */
+/** Structure factors as text: one reflection per line, `h k l F [sigma [phase]]`. */
 #ifndef NB_IO_HKL_H
 #define NB_IO_HKL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Any image file that we know -> floats. */
+/** Read an image file of any supported format as floats. */
 #ifndef NB_IO_IMAGE_READ_H
 #define NB_IO_IMAGE_READ_H
 
@@ -7,7 +7,7 @@
 
 #define NB_IMAGE_MOST_PIXELS (INT64_C(1) << 30)
 
-/** The bytes of a file, and what was said about it. */
+/** The bytes of a file, and the user's values for it. */
 typedef struct nb_image_file {
     const void *data;
     size_t bytes;
@@ -25,7 +25,8 @@ typedef enum nb_image_format {
     NB_FORMAT_HDF5 /* read by nb_hdf5_read_image, from the file */
 } nb_image_format;
 
-/** By the first bytes; a file of exactly fast*slow floats is headerless whatever they are. */
+/** The format, from the first bytes. A file of exactly fast*slow floats is always
+ * headerless. */
 nb_image_format nb_image_format_of(const nb_image_file *file);
 const char *nb_image_format_name(nb_image_format format);
 

@@ -9,8 +9,7 @@
 
 #define FLATTEST 1e-9 /* |a* x b* . c*| / (|a*| |b*| |c*|) of a usable lattice */
 
-/* Volume of the cell over that of a brick with the same edges: 0 for vectors in one
- * plane. */
+/* Volume of the cell over that of a box with the same edges: 0 for vectors in one plane. */
 static double relative_volume(const double m[9])
 {
     double v[9];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** What an image file says about itself, in users' units (mm, deg, A).  Built once by
- * src/api/describe.c from the model; writers only read it. */
+/** The metadata of an image file, in users' units (mm, deg, A). Built once from the model
+ * (api/describe.c); writers only read it. */
 #ifndef NB_IO_META_H
 #define NB_IO_META_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /** Binary PGM (netpbm.sourceforge.net/doc/pgm.html): P5, width, height, largest value, one
- * blank, then one byte a pixel, or two (the high one first) when that value is above 255. */
+ * blank, then one byte per pixel, or two (the high one first) if that value is above 255. */
 #include <stdint.h>
 
 #include "../base/error.h"
 #include "image_read.h"
 
-/** The next whole number behind blanks and comments; -1: none there. */
+/** The next whole number after blanks and comments; -1: none. */
 static int next_number(const unsigned char *p, size_t n, size_t *at)
 {
     size_t i = *at;

@@ -5,8 +5,9 @@
 
 #include "../nanobragg.h"
 
-/** A comment line with what is not listed, a line of column names, then a line for each
- * reflection, separated by tabs; whole or not at all.  Errors: NB_ERR_IO, NB_ERR_NOMEM. */
+/** Write a comment line with the photons that are not listed, a line of column names, and a
+ * line for each reflection, separated by tabs. The file is complete or absent. Errors:
+ * NB_ERR_IO, NB_ERR_NOMEM. */
 nb_status nb_reflections_write(const char *path, const nb_reflections *list,
                                nb_error *err);
 

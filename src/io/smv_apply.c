@@ -10,7 +10,7 @@
 typedef struct documented_key {
     const char *key, *other;
     double *field;
-    int skip;     /* said in another way already */
+    int skip;     /* already set in another way */
     int positive; /* lengths; angles and coordinates may have any sign */
 } documented_key;
 
@@ -43,7 +43,7 @@ static nb_status apply_documented(const nb_smv_header *h, nb_config *cfg, nb_err
     int typed[NB_SMV_GROUPS];
     nb_status status = NB_OK;
     nb_smv_typed_groups(cfg, typed);
-    /* a header's CLOSE_DISTANCE is that of the detector as it stood, at its two-theta */
+    /* a header's CLOSE_DISTANCE is measured at the header's two-theta */
     int final_close = !typed[NB_SMV_DISTANCES] && nb_smv_find(h, "CLOSE_DISTANCE");
     const documented_key keys[] = {
         {"PIXEL_SIZE", NULL, &cfg->pixel_mm, 0, 1},
@@ -75,7 +75,7 @@ nb_status nb_smv_apply_header(const nb_smv_header *h, nb_config *cfg, nb_error *
     int osc_unset = isnan(cfg->osc_deg);
     nb_status status = nb_smv_find(h, NB_SMV_MARK) ? nb_smv_read_inputs(h, cfg, err)
                                                    : apply_documented(h, cfg, err);
-    if (osc_unset && cfg->osc_deg == 0) /* a header's still is no typed -osc 0 */
+    if (osc_unset && cfg->osc_deg == 0) /* a still of a header is not a typed -osc 0 */
         cfg->osc_deg = NAN;
     return status;
 }

@@ -19,7 +19,7 @@
         NB_SMV_PREFIX key, NB_SMV_WORD, NB_SMV_ALONE, offsetof(nb_config, field), list   \
     }
 
-/* The first word is how the unset value is written. */
+/* The first word is written for the unset value. */
 static const char *const conventions[] = {"mosflm", "mosflm", "xds",    "adxv",
                                           "denzo",  "dials",  "custom", NULL};
 static const char *const pivots[] = {"", "beam", "sample", NULL};
@@ -145,7 +145,7 @@ void nb_smv_write_inputs(const nb_config *cfg,
     }
 }
 
-/* --- reader: each returns 0 when the text does not say such a value --- */
+/* --- reader: each returns 0 if the text is not such a value --- */
 
 static int read_list(const char *text, int count, double *v)
 {

@@ -20,8 +20,8 @@ typedef enum nb_smv_kind {
     NB_SMV_WORD    /* an enum by name, 0 unset; the convention is always written */
 } nb_smv_kind;
 
-/** Ways to say one thing: what was typed in one of them keeps all of them from the
- * header. */
+/** Several ways to set one quantity: if one of them is typed, the header's values of all
+ * are not used. */
 typedef enum nb_smv_group {
     NB_SMV_ALONE = 0,
     NB_SMV_DISTANCES, /* distance, close_distance */
@@ -44,12 +44,11 @@ typedef struct nb_smv_input {
 /** The table, *count rows; static memory. */
 const nb_smv_input *nb_smv_inputs(size_t *count);
 
-/** Which groups have a member set in cfg: typed[group] is 0 or 1; typed[NB_SMV_ALONE] is
- * 0. */
+/** Groups that have a member set in cfg: typed[group] is 0 or 1; typed[NB_SMV_ALONE] is 0. */
 void nb_smv_typed_groups(const nb_config *cfg, int typed[NB_SMV_GROUPS]);
 
-/** Hand every key whose field is set (and the mark, always) to emit, in the table's
- * order. The strings live only during the call. */
+/** Pass every key whose field is set (and always the mark) to emit, in the table's order.
+ * The strings are valid only during the call. */
 void nb_smv_write_inputs(const nb_config *cfg,
                          void (*emit)(void *user, const char *key, const char *value),
                          void *user);

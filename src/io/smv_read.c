@@ -10,7 +10,7 @@
 
 #define MAGIC "{\nHEADER_BYT"
 #define MAGIC_BYTES 12
-#define LONGEST_OVERRUN 4096 /* header text behind HEADER_BYTES in files of nanoBragg */
+#define LONGEST_OVERRUN 4096 /* header text beyond HEADER_BYTES in files of nanoBragg */
 #define MOST_PIXELS (INT64_C(1) << 30)
 
 static const char *skip_blanks(const char *p, const char *end)
@@ -20,7 +20,7 @@ static const char *skip_blanks(const char *p, const char *end)
     return p;
 }
 
-/* HEADER_BYTES must be the first record: it says how far the header reaches. */
+/* HEADER_BYTES must be the first record: it is the size of the header. */
 static nb_status read_header_bytes(const char *data, size_t n, const char *name,
                                    size_t *bytes, nb_error *err)
 {

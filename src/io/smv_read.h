@@ -5,7 +5,7 @@
 
 #include "../nanobragg.h"
 
-/** One `KEY=value;`, blanks round both removed.  The strings belong to the header. */
+/** One `KEY=value;`, without surrounding blanks. The strings belong to the header. */
 typedef struct nb_smv_entry {
     const char *key, *value;
 } nb_smv_entry;
@@ -30,11 +30,11 @@ nb_status nb_smv_parse(const void *data, size_t n, const char *name, nb_smv_head
                        nb_error *err);
 void nb_smv_header_free(nb_smv_header *header); /* NULL is fine */
 
-/** The value of exactly this key (of duplicates the last); NULL when it is not there. */
+/** The value of exactly this key (the last one of duplicates); NULL if it is missing. */
 const char *nb_smv_find(const nb_smv_header *header, const char *key);
 
-/** 1: *value is the finite number that the key's value consists of; 0: no such key, or an
- * empty value; -1: the value is something else. */
+/** 1: the key's value is the finite number *value; 0: no such key, or an empty value; -1:
+ * the value is not a number. */
 int nb_smv_number(const nb_smv_header *header, const char *key, double *value);
 
 /** The 16-bit pixels [slow][fast] in this machine's byte order (BYTE_ORDER decides; none
@@ -47,11 +47,11 @@ nb_status nb_smv_pixels_u16(const void *data, size_t n, const nb_smv_header *hea
 /** Fill the fields of cfg that are still unset from the header: from our own NANOBRAGG_*
  * keys (smv_keys.h) when NANOBRAGG_CONVENTION is there, else from the keys that every SMV
  * file may have: PIXEL_SIZE, SIZE1, SIZE2, DISTANCE, CLOSE_DISTANCE, WAVELENGTH,
- * BEAM_CENTER_X and _Y (as Xbeam, Ybeam), ORGX, ORGY or XDS_ORGX, XDS_ORGY, PHI,
- * OSC_RANGE (0: a still), TWOTHETA (also the two-theta of CLOSE_DISTANCE). What the user typed in another form counts as set:
- * both distances, wavelength and energy, detpixels and detsize of one axis, phistep and
- * phisteps. Errors: NB_ERR_INPUT that names file, key and value; cfg may be half filled
- * then. */
+ * BEAM_CENTER_X and _Y (as Xbeam, Ybeam), ORGX, ORGY or XDS_ORGX, XDS_ORGY, PHI, OSC_RANGE
+ * (0: a still), TWOTHETA (also the two-theta of CLOSE_DISTANCE). A value that the user
+ * typed in another form counts as set: both distances, wavelength and energy, detpixels and
+ * detsize of one axis, phistep and phisteps. Errors: NB_ERR_INPUT that names file, key and
+ * value; cfg may be half filled then. */
 nb_status nb_smv_apply_header(const nb_smv_header *header, nb_config *cfg, nb_error *err);
 
 #endif

@@ -24,7 +24,8 @@ enum { HEADER_UNIT = 512 };
 
 typedef nb_image_header header; /* used = sizeof text: did not fit */
 
-/** One line.  A value with what would end it (`;`, `=`, braces, line ends) has blanks there. */
+/** One line. Characters that would end the value (`;`, `=`, braces, line ends) become
+ * blanks. */
 static void put(header *h, const char *key, const char *value)
 {
     size_t room = sizeof h->text - h->used, length;
@@ -90,7 +91,7 @@ static void put_dials_origin(header *h, const nb_image_meta *m)
     put(h, "DIALS_ORIGIN", text);
 }
 
-/** "Thu Jan 01 00:00:00 1970" in UTC, in no locale's language. */
+/** "Thu Jan 01 00:00:00 1970" in UTC, independent of the locale. */
 static void put_date(header *h, time_t date)
 {
     static const char days[] = "SunMonTueWedThuFriSat";
@@ -129,7 +130,7 @@ static void put_geometry(header *h, const nb_image_meta *m)
     put_number(h, "TWOTHETA", m->twotheta_deg);
 }
 
-/** What the old program did not write: DIALS needs TIME, DATE and the pedestal. */
+/** Keys that the old program did not write: DIALS needs TIME, DATE and the pedestal. */
 static void put_reader_keys(header *h, const nb_image_meta *m)
 {
     put(h, "DETECTOR_SN", "000");

@@ -10,7 +10,7 @@
 #include "../base/text.h"
 
 #define COLUMNS 5
-#define LONGEST_WAVE 1e-6 /* m; no X-rays beyond: an angstrom figure typed for metres */
+#define LONGEST_WAVE 1e-6 /* m; above: a wavelength in angstroms typed as metres */
 #define FARTHEST 1e100    /* m; keeps squared lengths finite */
 
 static int delimiter(char c)
@@ -48,7 +48,7 @@ static nb_status check_row(const source_reader *r, const nb_source_line *s)
     return NB_OK;
 }
 
-/* One line into *s; *columns is what it held, 0 for a blank line. */
+/* Read one line into *s; *columns is its number of columns, 0 for a blank line. */
 static nb_status read_row(source_reader *r, const nb_source_defaults *d,
                           nb_source_line *s, int *columns)
 {

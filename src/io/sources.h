@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/** List of X-ray sources (`-sourcefile`): one a line, `X Y Z I lambda`. */
+/** List of X-ray sources (`-sourcefile`): one per line, `X Y Z I lambda`. */
 #ifndef NB_IO_SOURCES_H
 #define NB_IO_SOURCES_H
 
 #include "../model/beam.h"
 #include "../nanobragg.h"
 
-/** What a missing column means; the intensity is 1. */
+/** The values for missing columns; the intensity is 1. */
 typedef struct nb_source_defaults {
     double position[3]; /* -10 times the unit beam vector, m */
     double lambda;      /* m */

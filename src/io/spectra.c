@@ -25,8 +25,8 @@ static int delimiter(char c)
     return nb_text_blank(c) || c == ',' || c == ';' || c == ':';
 }
 
-/** The metres of a length typed in A, as if it had been typed in metres: the decimal point moves,
- * which a product of doubles does not do. */
+/** Convert a length in A to metres exactly, by moving the decimal point. A product of
+ * doubles is not exact. */
 static double to_metres(double angstrom)
 {
     char text[64], *e;
@@ -36,7 +36,7 @@ static double to_metres(double angstrom)
     return strtod(text, NULL);
 }
 
-/** The next number of the line; 0: there is none, -1: it is wrong. */
+/** The next number of the line; 0: there is none, -1: it is not valid. */
 static int next_number(reader *r, double *value)
 {
     const char *after;
@@ -82,7 +82,7 @@ static nb_status next_pair(reader *r, nb_source_line *out, int *there)
     return NB_OK;
 }
 
-/** The pairs of one line behind those of *used others. */
+/** Append the pairs of one line to *used others. */
 static nb_status read_line(reader *r, nb_spectra *s, size_t *used)
 {
     double sum = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** A TIFF over somebody's bytes, with libtiff's first message kept instead of printed. */
+/** A TIFF over the caller's bytes. libtiff's first message is kept and not printed. */
 #ifndef NB_IO_TIFF_OPEN_H
 #define NB_IO_TIFF_OPEN_H
 
@@ -8,7 +8,7 @@
 
 enum { NB_TIFF_MESSAGE = 200 };
 
-/** Where the bytes are; each is called with the handle of nb_tiff_open. */
+/** Access to the bytes; each function gets the handle of nb_tiff_open. */
 typedef struct nb_tiff_io {
     TIFFReadWriteProc read, write;
     TIFFSeekProc seek;

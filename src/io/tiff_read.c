@@ -127,7 +127,7 @@ static nb_status parse(TIFF *tiff, source *s, nb_image *out, nb_error *err)
                           channels, k.bits, TIFFIsTiled(tiff) ? " in tiles" : "");
     out->fast = width < 0x7fffffff ? (int)width : 0;
     out->slow = height < 0x7fffffff ? (int)height : 0;
-    /* before memory is taken: no compression of ours or libtiff's makes more of a byte */
+    /* before memory is allocated: no supported compression has a larger ratio */
     if ((double)width * height * k.bits / 8 > 2000.0 * (double)s->file->bytes)
         return nb_fail_at(err, NB_ERR_INPUT, s->file->name, 0,
                           "the pixels are cut short: %u x %u cannot come from %zu bytes",

@@ -15,7 +15,7 @@
 
 #include "tiff_open.h"
 
-/* The callbacks keep errno, so that a full disk is reported as such: libtiff would lose it. */
+/* The callbacks keep errno, so that a full disk is reported. libtiff would lose it. */
 typedef struct sink {
     nb_outfile *out;
     off_t position;
@@ -78,7 +78,8 @@ static int on_close(thandle_t handle)
 
 static const nb_tiff_io io = {on_read, on_write, on_seek, on_close, on_size};
 
-/** Uncompressed, which every reader opens; no date, so that equal runs give equal files. */
+/** Uncompressed, so that every reader can open it; no date, so that equal runs give equal
+ * files. */
 static int set_tags(TIFF *tiff, const nb_image_view *image, const nb_image_meta *meta,
                     uint32_t strip_rows)
 {

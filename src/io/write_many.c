@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Several image files at once.  Formats that are a header and then pixels are cut into bands of
- * rows; a thread takes a band and makes and writes it for every such file, while the float pixels
- * that it is made from are still in the cache.  The other formats are one piece of work each. */
+/* Write several image files at once. Formats with a header and then pixels are divided into
+ * bands of rows. A thread makes and writes a band for every such file while the float
+ * pixels of the band are in the cache. The other formats are one piece of work each. */
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -25,7 +25,7 @@ typedef struct one_file {
 } one_file;
 
 typedef struct many_files {
-    one_file *files; /* those that are one piece each come first */
+    one_file *files; /* files of one piece come first */
     int n, pieces;
     int band_rows, bands;
     atomic_int next;    /* piece or band */
@@ -47,8 +47,8 @@ static void fail_file(one_file *f, const nb_error *error)
         f->error = *error;
 }
 
-/** Write at an offset.  The disk is told to begin whenever a piece of SYNC_BYTES has been passed;
- * what other threads have not written yet is left for commit. */
+/** Write at an offset. Writing to the disk starts after each piece of SYNC_BYTES. Bytes
+ * that other threads have not written yet are left for commit. */
 static nb_status put_at(one_file *f, const void *from, size_t bytes, uint64_t offset,
                         nb_error *err)
 {
@@ -99,8 +99,8 @@ static void put_piece(one_file *f, int band_rows, void *buffer)
         fail_file(f, &error);
 }
 
-/** One band of every file that is written in bands; each thread starts at another file, as far
- * from the others' as can be, so that they seldom wait for each other at one. */
+/** Make one band of every file that is written in bands. Each thread starts at another
+ * file, far from those of the other threads, so that they seldom wait for each other. */
 static void put_band(many_files *m, int band, int worker, void *buffer)
 {
     int files = m->n - m->pieces, first = band * m->band_rows;
@@ -206,8 +206,8 @@ static void sync_folders(many_files *m)
     }
 }
 
-/** The disk is told of all that it has not begun before anyone waits for it: the first file then
- * waits for all of them.  The first job's error is reported. */
+/** All remaining bytes are sent to the disk before any thread waits. The first file then
+ * waits for all of them. The first job's error is reported. */
 static nb_status close_files(many_files *m, nb_error *err)
 {
     const one_file *first = NULL;
@@ -232,8 +232,7 @@ static nb_status close_files(many_files *m, nb_error *err)
     return first->error.code;
 }
 
-/** Cut the images into bands; returns the bytes that a band of the largest takes when it is made
- * in a buffer. */
+/** Divide the images into bands. Returns the size of the largest band in a buffer. */
 static size_t cut_bands(many_files *m)
 {
     int fast = 1, slow = 0;

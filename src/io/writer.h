@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Image files: one descriptor a format, one function that writes a file whole or not at all. */
+/** Image files: one descriptor per format, one function that writes a complete file or
+ * none. */
 #ifndef NB_IO_WRITER_H
 #define NB_IO_WRITER_H
 
@@ -16,8 +17,8 @@ typedef enum nb_pixel_type {
     NB_PIXEL_I32
 } nb_pixel_type;
 
-/** An image [slow][fast], native byte order: pixels of somebody else, or a function that makes
- * them when they are needed, so that they are never all in memory. */
+/** An image [slow][fast], native byte order: pixels that another owns, or a function that
+ * makes rows when they are needed, so that they are never all in memory. */
 typedef struct nb_image_view {
     int fast, slow;
     nb_pixel_type type;
@@ -30,7 +31,7 @@ typedef struct nb_image_view {
     int in_order;
 } nb_image_view;
 
-/** What comes before the pixels. */
+/** The bytes before the pixels. */
 typedef struct nb_image_header {
     char text[16384];
     size_t used;
@@ -41,8 +42,8 @@ typedef struct nb_writer {
     const char *extension; /* without the dot; NULL: makes no file, path may be NULL */
     nb_pixel_type pixel;   /* what it takes */
     const char *missing;   /* the library that this build lacks for it, or NULL */
-    /** For a format that is a header and then all pixels, row after row: fill *header, which is
-     * empty.  NULL for the other formats. */
+    /** For a format with a header and then all pixels, row after row: fill *header, which
+     * is empty. NULL for the other formats. */
     nb_status (*header)(const nb_image_view *image, const nb_image_meta *meta,
                         nb_image_header *header, nb_error *err);
     /** For the other formats: write everything.  NULL when header is set. */
@@ -61,8 +62,8 @@ extern const nb_writer nb_writer_cbf;      /* int32 mini-CBF, byte-offset compre
 extern const nb_writer nb_writer_null;     /* discards, for timing */
 extern const nb_writer nb_writer_hash;     /* one line: nb_image_hash, type, fast, slow */
 
-/** Create path, write the image, commit; on any error nothing new is left and an older file
- * keeps its content.  Errors: NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (missing library),
+/** Create path, write the image, commit. After an error no new file is left, and an older
+ * file is unchanged. Errors: NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (missing library),
  * NB_ERR_INTERNAL (image of another pixel type, or no image), and what make_rows returns. */
 nb_status nb_write_image(const nb_writer *writer, const char *path,
                          const nb_image_view *image, const nb_image_meta *meta,
@@ -77,22 +78,23 @@ typedef struct nb_write_job {
     double make_seconds, write_seconds; /* out: summed over the threads */
 } nb_write_job;
 
-/** Where the threads' rows are made, instead of ordinary memory: what a device can write itself. */
+/** Memory for the threads' rows that a device can write directly, instead of ordinary
+ * memory. */
 typedef struct nb_write_memory {
     void *user;
     void *(*take)(void *user, size_t bytes); /* NULL: none; ordinary memory then */
     void (*give)(void *user, void *memory);
-    /** No more rows will be asked for; files are still being completed.  Called once. */
+    /** Called once, after the last rows were requested; files are still being completed. */
     void (*all_made)(void *user);
 } nb_write_memory;
 
-/** Write n images at the same time with up to `threads` threads.  Each file is whole or not at
- * all; one that fails does not stop the others.  memory may be NULL.  Errors: as nb_write_image,
- * of the first job that failed. */
+/** Write n images at the same time with up to `threads` threads. Each file is complete or
+ * absent. A failing file does not stop the others. memory may be NULL. Errors: as
+ * nb_write_image, of the first job that failed. */
 nb_status nb_write_images(nb_write_job *jobs, int n, int threads,
                           const nb_write_memory *memory, nb_error *err);
 
-/** Can PNG, TIFF be written here?  NB_ERR_UNSUPPORTED names the flag that asks for it and the
+/** Can this build write PNG, TIFF? NB_ERR_UNSUPPORTED names the flag and the missing
  * library. */
 nb_status nb_png_ready(const char *flag, nb_error *err);
 nb_status nb_tiff_ready(const char *flag, nb_error *err);
@@ -113,8 +115,8 @@ size_t nb_pixel_bytes(nb_pixel_type type);
  * images have equal hashes, on machines of one byte order. */
 uint64_t nb_image_hash(const nb_image_view *image);
 
-/** The date for headers: SOURCE_DATE_EPOCH (seconds since 1970) when it is set to a number, else
- * 0.  A simulation has no time of acquisition, and so two equal runs give equal files. */
+/** The date for headers: SOURCE_DATE_EPOCH (seconds since 1970) if it is set to a number,
+ * else 0. So two equal runs give equal files. */
 time_t nb_image_date(void);
 
 #endif

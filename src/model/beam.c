@@ -30,7 +30,7 @@ static double point(const nb_sampling *s, int i)
     return s->step * (i - (s->count - 1) / 2.0);
 }
 
-/** The share of the ellipse's radius, for one direction of the round cut. */
+/** The fraction of the ellipse's radius, for one direction of the round cut. */
 static double reach(const nb_sampling *s, double offset)
 {
     double half = s->count % 2 == 0 ? s->step * s->step / 4 : 0;

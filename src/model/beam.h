@@ -20,12 +20,12 @@ double nb_beam_wavelength(const nb_config *cfg);
 /** Photons/m^2 on the sample. */
 double nb_beam_fluence(const nb_config *cfg);
 
-/** Sources from divergence and dispersion, wavelength innermost.  *sources is the caller's
- * (nb_free).  Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+/** Sources from divergence and dispersion, wavelength innermost. Free *sources with
+ * nb_free. Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_beam_grid(const nb_config *cfg, const nb_geometry *geometry,
                        nb_source **sources, int *count, nb_error *err);
 
-/** Sources from a list; -compat ignores the intensities.  *sources is the caller's. */
+/** Sources from a list; -compat ignores the intensities. Free *sources with nb_free. */
 nb_status nb_beam_from_list(const nb_source_line *lines, int count, int legacy,
                             nb_source **sources, nb_error *err);
 

@@ -16,24 +16,25 @@ typedef struct nb_crystal {
     int64_t misset_seed;         /* of a random misset */
 } nb_crystal;
 
-/** What the crystal needs from elsewhere. */
+/** Inputs of the crystal. */
 typedef struct nb_crystal_inputs {
     const double *matrix; /* 9 numbers of -mat, row major, columns a* b* c*; NULL = -cell */
     double lambda_A; /* the beam's wavelength: a MOSFLM matrix is in units of 1/lambda */
     int64_t default_seed; /* for a random misset without -misset_seed */
 } nb_crystal_inputs;
 
-/** Cell (-cell), matrix (-mat) or both, then misset, then size.
- * Errors (NB_ERR_INPUT): a cell that cannot be, a singular matrix, too many cells. */
+/** Cell (-cell), matrix (-mat) or both, then misset, then size. Errors (NB_ERR_INPUT): an
+ * impossible cell, a singular matrix, too many cells. */
 nb_status nb_crystal_build(const nb_config *cfg, const nb_crystal_inputs *inputs,
                            const nb_hooks *hooks, nb_crystal *out, nb_error *err);
 
-/** How many blocks of N cells the beam lights: as typed, or the lit volume over a block's; 1. */
+/** Number of blocks of N cells in the beam: as typed, or the illuminated volume over the
+ * volume of a block; default 1. */
 double nb_crystal_blocks(const nb_config *cfg, const nb_crystal *crystal);
 /** Volume of a block, um^3. */
 double nb_crystal_block_um3(const nb_crystal *crystal);
 
-/** Name of a crystal shape (nb_shape, NB_LATTICE_*), as reports and JSON say it. */
+/** Name of a crystal shape (nb_shape, NB_LATTICE_*) in reports and JSON. */
 const char *nb_shape_name(int shape);
 
 /** M of R^2 = d.M.d for the GAUSS and TOPHAT shapes (scene.h: radius2). */

@@ -82,7 +82,8 @@ static void set_sensor(const nb_config *cfg, const nb_hooks *hooks, nb_sensor *s
                              : cfg->layer_depth == NB_LAYER_MEAN;
 }
 
-/** A typed normal that points upstream puts the detector there, unless -pix0_vector does not. */
+/** A typed normal that points upstream puts the detector upstream, unless -pix0_vector sets
+ * another position. */
 static void say_upstream(const nb_config *cfg, const nb_geometry *g, const nb_hooks *hooks)
 {
     const double *o = cfg->odet_vector.v;

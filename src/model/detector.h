@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Where the detector stands: conventions, pivots, rotations, origin. */
+/** The detector position: conventions, pivots, rotations, origin. */
 #ifndef NB_MODEL_DETECTOR_H
 #define NB_MODEL_DETECTOR_H
 
@@ -17,15 +17,15 @@ typedef struct nb_geometry {
     nb_vec3 pix0;                                    /* outer corner of pixel (0,0), m */
     double rotx, roty, rotz, twotheta;               /* rad */
     double Xbeam, Ybeam;             /* as typed or defaulted, convention's meaning, m */
-    double Fbeam, Sbeam;             /* where the beam meets the plane, m */
+    double Fbeam, Sbeam;             /* point where the beam hits the plane, m */
     double Fclose, Sclose;           /* nearest point to the sample, m */
     double distance, close_distance; /* m */
     double orgx, orgy;               /* XDS, pixels */
 } nb_geometry;
 
-/** Resolve the geometry of cfg (physics: docs/physics.md, "Detector geometry").
- * Errors (NB_ERR_INPUT): zero vectors, no pixels, the plane runs through the sample,
- * polarization axis along the beam. */
+/** Resolve the geometry of cfg (physics: docs/physics.md, "Detector geometry"). Errors
+ * (NB_ERR_INPUT): zero vectors, no pixels, the plane goes through the sample, polarization
+ * axis along the beam. */
 nb_status nb_geometry_build(const nb_config *cfg, nb_geometry *out, nb_error *err);
 
 /** Name of a convention as its flag spells it. */

@@ -43,7 +43,7 @@ static nb_vec3 from_array(const double v[3])
     return nb_v3(v[0], v[1], v[2]);
 }
 
-/** The user's vector in CUSTOM, else the convention's; normalised. */
+/** The user's vector in CUSTOM, else that of the convention; normalised. */
 static nb_status pick(const nb_config *cfg, const nb_opt3 *typed, const double standard[3],
                       const char *flag, nb_vec3 *out, nb_error *err)
 {
@@ -105,7 +105,7 @@ static nb_status set_size(const nb_config *cfg, nb_geometry *g, nb_error *err)
     return NB_OK;
 }
 
-/** Beam centre as typed or by the convention's default, and where that is on the detector. */
+/** Beam centre as typed or by default, and its point on the detector. */
 static void set_beam_centre(const nb_config *cfg, nb_geometry *g)
 {
     double p = g->pixel, F = g->detsize_f, S = g->detsize_s, x0, y0;
@@ -143,7 +143,7 @@ static void set_beam_centre(const nb_config *cfg, nb_geometry *g)
     }
 }
 
-/** With a typed origin the convention's beam centre follows from it. */
+/** With a typed origin the beam centre follows from the origin. */
 static void beam_centre_from_plane(nb_geometry *g)
 {
     double p = g->pixel;
@@ -174,8 +174,9 @@ static double obliquity(const nb_geometry *g, double twotheta)
     return ratio == 0 ? DBL_MIN : ratio;
 }
 
-/** Distances, rotations and the origin, from beam centre and pivot.  Typed distances are those
- * before the two-theta swing; a header's close distance is that of its own two-theta. */
+/** Distances, rotations and the origin, from beam centre and pivot. Typed distances are
+ * measured before the two-theta swing. A header's close distance is measured at its own
+ * two-theta. */
 static void place(const nb_config *cfg, nb_geometry *g)
 {
     double typed = nb_or(cfg->distance_mm, 100.0) * NB_MM;
@@ -199,7 +200,8 @@ static void place(const nb_config *cfg, nb_geometry *g)
         g->pix0 = from_array(cfg->pix0_m.v);
 }
 
-/** What the placed plane says: nearest point, distance along the beam, where the beam meets it. */
+/** Values of the final plane: nearest point, distance along the beam, point where the beam
+ * hits it. */
 static nb_status measure(nb_geometry *g, nb_error *err)
 {
     double ratio;
@@ -219,7 +221,7 @@ static nb_status measure(nb_geometry *g, nb_error *err)
     if (ratio == 0)
         ratio = DBL_MIN;
     g->distance = g->close_distance / ratio;
-    if (!isfinite(g->distance)) /* beam along the plane: it meets it nowhere */
+    if (!isfinite(g->distance)) /* beam along the plane: no point */
         g->distance = g->close_distance;
     R = nb_sub(nb_scale(g->distance, g->beam), g->pix0);
     g->Fbeam = nb_dot(g->fast, R);

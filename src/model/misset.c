@@ -49,7 +49,7 @@ void nb_mosaic_rotations(double spread, int64_t seed, int count, nb_mat3 *rotati
     nb_ran1_seed(&rng, seed);
     for (i = 0; i < count; i++)
         rotations[i] = next_mosaic_rotation(&rng, (float)spread);
-    rotations[0] = identity; /* its three numbers are drawn all the same */
+    rotations[0] = identity; /* its three numbers are drawn nevertheless */
 }
 
 void nb_misset_random_legacy(int64_t seed, double angles[3])
@@ -62,7 +62,7 @@ void nb_misset_random_legacy(int64_t seed, double angles[3])
 }
 
 #ifdef NB_HAVE_RANDOM123
-/** A noise image of this frame number would share the stream; there is none. */
+/** Only a noise image of this frame number would use the same stream; there is none. */
 enum { MISSET_STREAM = 0x7fffffff };
 
 nb_status nb_misset_random(int64_t seed, double angles[3], nb_error *err)

@@ -13,7 +13,7 @@
  * Errors: NB_ERR_UNSUPPORTED in a build without Random123. */
 nb_status nb_misset_random(int64_t seed, double angles[3], nb_error *err);
 
-/** What nanoBragg draws for `-misset random`: a cap of 90 radians, not uniform. */
+/** The distribution of nanoBragg for `-misset random`: a cap of 90 radians, not uniform. */
 void nb_misset_random_legacy(int64_t seed, double angles[3]);
 
 /** Rotations [count] of the mosaic domains: uniform in volume up to `spread` [rad] about random

@@ -58,7 +58,7 @@ nb_status nb_mosaic_settle(const nb_config *cfg, nb_vec3 astar, nb_vec3 c, nb_mo
 }
 
 #ifdef NB_HAVE_RANDOM123
-/** A noise image of this frame number would share the stream; there is none. */
+/** Only a noise image of this frame number would use the same stream; there is none. */
 enum { MOSAIC_STREAM = 0x7ffffffd };
 
 /** Uniform deviates 2 n and 2 n + 1 of a domain. */
@@ -79,7 +79,7 @@ static double volume_within(double x)
            (1 - y / 20 * (1 - y / 42 * (1 - y / 72 * (1 - y / 110 * (1 - y / 156)))));
 }
 
-/** The angle t with t - sin t = u (eta - sin eta): by Newton's method from above, where the
+/** The angle t with t - sin t = u (eta - sin eta), by Newton's method from above, where the
  * function is convex. */
 static double angle_within(double eta, double u)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** How the mosaic domains are turned against the crystal. */
+/** Rotations of the mosaic domains relative to the crystal. */
 #ifndef NB_MODEL_MOSAIC_H
 #define NB_MODEL_MOSAIC_H
 
@@ -9,14 +9,14 @@
 /** A distribution of rotations. */
 typedef struct nb_mosaic {
     nb_mosaic_model model;
-    double spread;   /* rad; of gauss the root mean square of sigma */
+    double spread;   /* rad; for gauss the root mean square of sigma */
     double sigma[3]; /* rad; gauss: standard deviations about the three axes */
     nb_vec3 axes[3]; /* unit, at right angles: a*, c x a*, c of the crystal at phi 0, lab frame */
     int64_t seed;
 } nb_mosaic;
 
-/** Spreads and seed from cfg, axes from the crystal's a* and c (any length).
- * Errors: NB_ERR_INPUT where -mosaic, -mosaic_model and -mosaic_aniso do not fit together. */
+/** Spreads and seed from cfg, axes from the crystal's a* and c (any length). Errors:
+ * NB_ERR_INPUT if -mosaic, -mosaic_model and -mosaic_aniso contradict each other. */
 nb_status nb_mosaic_settle(const nb_config *cfg, nb_vec3 astar, nb_vec3 c, nb_mosaic *out,
                            nb_error *err);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/** How many points a range is sampled at: the selection tables of nanoBragg's options. */
+/** Number of sample points of a range: the selection tables of nanoBragg's options. */
 #ifndef NB_MODEL_SAMPLING_H
 #define NB_MODEL_SAMPLING_H
 
 #include "../nanobragg.h"
 
-/** A sampled range: `count` points, `step` apart, that stand for `range`. */
+/** A sampled range: `count` points at a distance of `step` represent `range`. */
 typedef struct nb_sampling {
     int count;
     double range, step;
@@ -19,9 +19,9 @@ nb_status nb_sample_divergence(double range, double step, int count,
 nb_sampling nb_sample_dispersion(double range, double step, int count);
 /** Sensor layers: thickness 0 = none; count 0 unset. */
 nb_sampling nb_sample_layers(double thickness, int count);
-/** Spindle rotation [rad].  Without a range or step, or with a range of 0, it is a still: `count`
- * steps at the same angle.  A step of 0 counts as unset.  legacy: -compat keeps a typed step as
- * the distance of the points. */
+/** Spindle rotation [rad]. Without a range or step, or with a range of 0, it is a still:
+ * `count` steps at the same angle. A step of 0 counts as unset. legacy: -compat uses a
+ * typed step as the distance of the points. */
 nb_sampling nb_sample_phi(double range, double step, int count, int legacy);
 /** Mosaic domains for a spread [rad, NaN unset]. */
 int nb_mosaic_domains(double spread, int count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** From a configuration and its loaded files to the scene that a renderer sees. */
+/** Make the scene of a renderer from a configuration and its loaded files. */
 #ifndef NB_MODEL_SCENE_BUILD_H
 #define NB_MODEL_SCENE_BUILD_H
 
@@ -36,8 +36,8 @@ typedef struct nb_model {
     nb_orientation *orientations; /* owned, [phi][domain] */
 } nb_model;
 
-/** Build all of it.  On success the caller frees with nb_model_free; on error nothing is left.
- * Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+/** Build the model. Free it with nb_model_free after success; after an error nothing is
+ * allocated. Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_model_build(const nb_config *cfg, const nb_model_inputs *inputs,
                          const nb_hooks *hooks, nb_model *model, nb_error *err);
 void nb_model_free(nb_model *model); /* zeroed or built */

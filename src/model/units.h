@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Constants, and the one place where users' units become SI. */
+/** Constants, and the only place where users' units are converted to SI. */
 #ifndef NB_MODEL_UNITS_H
 #define NB_MODEL_UNITS_H
 
@@ -25,7 +25,7 @@ static inline double nb_or(double value, double fallback)
     return isnan(value) ? fallback : value;
 }
 
-/** ceil of a ratio of measured quantities: an exact integer never tips over by rounding. */
+/** ceil of a ratio of measured quantities. Rounding does not add one to an exact integer. */
 static inline double nb_ceil_ratio(double x)
 {
     return ceil(x * (1.0 - 1e-9));
