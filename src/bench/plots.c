@@ -225,7 +225,7 @@ static void draw_batches(const drawing *d)
              "pixels, %s case",
              nb_bench_get(first, "size", 0), nb_bench_get(first, "size", 0),
              nb_bench_text(first, "case"));
-    begin(d, title, "frames in one call", "frames a second");
+    begin(d, title, "frames in one call", "frames per second");
     for (p = nb_bench_child(list); p; p = p->next) {
         double n = nb_bench_get(p, "frames", 0);
         int known = 0;

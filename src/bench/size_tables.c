@@ -212,8 +212,7 @@ static void one_table(FILE *out, table *t)
         t->resident |= nb_query_median(ours(t, sizes[i], 0), "resident") > 0;
     fprintf(out, "### %s case, %s\n\n%s.%s\n\n", t->which, t->device,
             nb_bench_text(any, "backend"),
-            t->resident ? "  Left there: warm, the picture stays in the GPU's memory."
-                        : "");
+            t->resident ? "  Left there: warm, the image stays in the GPU's memory." : "");
     times_header(out, t);
     for (int i = 0; i < count; i++)
         times_row(out, t, sizes[i]);
@@ -231,13 +230,13 @@ void nb_bench_size_tables(FILE *out, const cJSON *root)
     if (n_cases)
         fputs(
             "## Time against size\n\n"
-            "A program's time is its whole process, start-up and files (float and 16-bit "
-            "image) included; cold: a fresh\nprocess of ours, the same files; warm: "
-            "another "
-            "render into memory of a process that has rendered. Medians;\nspread: the "
-            "middle "
-            "half of the repeats over the median. \"X / ours\": how many times longer X "
-            "takes.\n\n",
+            "The time of a program is that of its whole process, with start-up and files "
+            "(float and 16-bit image).\n"
+            "Cold: a new process of nanobragg with the same files. Warm: one more render "
+            "into memory, in a process that\n"
+            "has rendered before. All times are medians. Spread: range between the "
+            "quartiles over the median.\n"
+            "\"X / ours\": time of X over time of nanobragg.\n\n",
             out);
     for (int c = 0; c < n_cases; c++)
         for (int d = 0; d < n_devices; d++) {

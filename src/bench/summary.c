@@ -23,13 +23,11 @@ static void head(FILE *out, const cJSON *root)
             nb_bench_text(b, "flags"));
     for (one = nb_bench_child(cJSON_GetObjectItem(root, "cases")); one; one = one->next)
         fprintf(out, "Case %s: `%s`\n\n", one->string, cJSON_GetStringValue(one));
-    fputs("Every image that was timed was compared with one of the scalar renderer in "
-          "double "
-          "precision: all rows, or rows\nspread over the image where that would take "
-          "longer "
-          "than a second. A wrong image ends the benchmark without a\nreport. How it "
-          "measures: "
-          "docs/bench.md. All figures: [results.json](results.json).\n\n",
+    fputs("Every timed image was compared with the scalar renderer in double precision: "
+          "all rows, or rows spread over\n"
+          "the image if all would take longer than a second. A wrong image ends the "
+          "benchmark without a report.\n"
+          "Method: docs/bench.md. All figures: [results.json](results.json).\n\n",
           out);
 }
 
@@ -38,7 +36,7 @@ static void sources(FILE *out, const cJSON *root)
     const cJSON *one;
     for (one = nb_bench_child(cJSON_GetObjectItem(root, "peer_results")); one;
          one = one->next) {
-        fprintf(out, "%s, measured by a program of its own (-peer-results): %s\n\n",
+        fprintf(out, "%s, measured by another program (-peer-results): %s\n\n",
                 nb_bench_text(one, "program"), nb_bench_text(one, "note"));
     }
 }

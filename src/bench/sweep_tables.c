@@ -33,9 +33,9 @@ static void precision(FILE *out, const cJSON *root)
         return;
     fprintf(out, "## Precision and instruction set\n\n%.0f x %.0f pixels.\n\n",
             nb_bench_get(p, "size", 0), nb_bench_get(p, "size", 0));
-    nb_bench_header(out,
-                    "| case | device | instructions | precision | warm ms | ns a step | "
-                    "correlation | largest error | mean relative error |");
+    nb_bench_header(
+        out, "| case | device | instructions | precision | warm ms | ns per step | "
+             "correlation | largest error | mean relative error |");
     for (; p; p = nb_query_next(root, &q, p)) {
         int cpu = nb_bench_is(p, "device", "cpu");
         fprintf(out, "| %s | %s | %s | %s |", nb_bench_text(p, "case"),
@@ -88,7 +88,7 @@ static void steps(FILE *out, const cJSON *root, const char *sweep, const char *t
             nb_bench_get(p, "size", 0));
     snprintf(
         line, sizeof line,
-        "| device | %s | steps a pixel | warm ms | ns a step | correlation | largest "
+        "| device | %s | steps per pixel | warm ms | ns per step | correlation | largest "
         "error | mean relative error |",
         column);
     nb_bench_header(out, line);
@@ -107,13 +107,12 @@ static void batches(FILE *out, const cJSON *root)
     const cJSON *list = cJSON_GetObjectItem(root, "batches"), *p;
     if (!list || !list->child)
         return;
-    fprintf(
-        out,
-        "## Frames of a series\n\nOne call of nb_series_run for so many frames of %.0f x "
-        "%.0f pixels (%s case, a rotation), a float file each.\n\n",
-        nb_bench_get(list->child, "size", 0), nb_bench_get(list->child, "size", 0),
-        nb_bench_text(list->child, "case"));
-    nb_bench_header(out, "| device | frames | s | frames a second | images checked | "
+    fprintf(out,
+            "## Frames of a series\n\nOne call of nb_series_run for a rotation of "
+            "%.0f x %.0f pixels (%s case), with one float file per frame.\n\n",
+            nb_bench_get(list->child, "size", 0), nb_bench_get(list->child, "size", 0),
+            nb_bench_text(list->child, "case"));
+    nb_bench_header(out, "| device | frames | s | frames per second | images checked | "
                          "correlation | largest error | mean relative error |");
     for (p = nb_bench_child(list); p; p = p->next) {
         fprintf(out, "| %s | %.0f |", nb_bench_text(p, "device"),
@@ -155,7 +154,7 @@ static void breakdowns(FILE *out, const cJSON *root)
         return;
     fprintf(
         out,
-        "## One process by its stages\n\n`-time json` of a fresh process, %.0f x %.0f "
+        "## One process by its stages\n\n`-time json` of a new process, %.0f x %.0f "
         "pixels, structure factors from a text file of 117,649 reflections, float and "
         "16-bit image written; medians.\n\n",
         nb_bench_get(most, "size", 0), nb_bench_get(most, "size", 0));

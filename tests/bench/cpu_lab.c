@@ -109,7 +109,7 @@ static void simple_config(nb_config *cfg)
     cfg->default_F = 100;
 }
 
-/** Random amplitudes over all that the heavy case can see. */
+/** Random amplitudes over all reflections that the heavy case can see. */
 static const double *random_table(void)
 {
     size_t n = (size_t)TABLE * TABLE * TABLE, i;
@@ -330,7 +330,7 @@ static void sensor_config(nb_config *cfg, int domains, nb_layer_depth depth)
     cfg->layer_depth = depth;
 }
 
-/** What standing at the mean depth costs: both rules in turn, median times of a thread. */
+/** The extra time of layers at the mean depth: both rules in turn, median times of a thread. */
 static void run_sensor(int domains, int repeats, const char *only)
 {
     static double t[2][MAX_REPEATS];
@@ -386,7 +386,7 @@ static void finish(lab_case *c)
     nb_model_free(&c->model);
 }
 
-/** What it ran on: the processor's own name, compiler, date. */
+/** The machine: name of the processor, compiler, date. */
 static void print_machine(int argc, char **argv)
 {
     char line[256], date[32];

@@ -23,7 +23,7 @@ typedef struct bench_case {
     int heavy, pixels, N, table;
     nb_precision precision;
     const char *path; /* forced, or NULL */
-    int pinned;       /* the image's memory takes transfers itself */
+    int pinned;       /* the image's memory is pinned */
 } bench_case;
 
 static const bench_case cases[] = {
@@ -68,7 +68,7 @@ static double median(double *x, int n)
     return x[n / 2];
 }
 
-/** The heavy and simple cases. */
+/** The heavy and simple cases. */
 static void configure(const bench_case *b, nb_config *cfg)
 {
     static const double cell[6] = {70, 80, 90, 75, 85, 95};
@@ -251,7 +251,7 @@ static int errors(void)
     return failed;
 }
 
-/** Frames with noise a second, as a series asks for them: every scene is another one. */
+/** Frames with noise per second, as in a series: every frame has another scene. */
 static int frames(void)
 {
     enum { FRAMES = 2000 };

@@ -63,7 +63,7 @@ static void make(check_case *c, const scene_kind *k)
         check_fill_table(c, &r, low, count);
 }
 
-/** CPU time of this thread: neighbours on the machine count less than in wall time. */
+/** CPU time of this thread: other processes change it less than wall time. */
 static double now(void)
 {
     struct timespec t;

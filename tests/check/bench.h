@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Times of every way through the vector renderer, as a table. */
+/** Times of every path of the vector renderer, as a table. */
 #ifndef NB_TESTS_CHECK_BENCH_H
 #define NB_TESTS_CHECK_BENCH_H
 

@@ -51,7 +51,7 @@ static void crystal(nb_config *cfg, check_rng *r)
         cfg->N[i] = same && i ? cfg->N[0] : sizes[check_below(r, 16)];
     }
     cfg->shape = chance(r, 60) ? NB_SHAPE_SQUARE : (nb_shape)check_below(r, 4);
-    if (cfg->shape != NB_SHAPE_SQUARE) /* round spots: keep their tails in the picture */
+    if (cfg->shape != NB_SHAPE_SQUARE) /* round spots: keep their tails in the image */
         for (i = 0; i < 3; i++)
             cfg->N[i] = cfg->N[i] > 20 ? 20 : cfg->N[i];
     cfg->fudge = chance(r, 30) ? check_uniform(r, 0.5, 2) : 1;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Configurations for comparing backends: random ones from a seed, and hand-picked
- * cruel ones. */
+/** Configurations to compare backends: random ones from a seed, and selected extreme ones. */
 #ifndef NB_TESTS_CHECK_CASES_H
 #define NB_TESTS_CHECK_CASES_H
 
@@ -9,7 +8,7 @@
 
 #include "model/scene_build.h"
 
-/** A configuration with what files would have given.  Everything is owned. */
+/** A configuration with the contents of its files. Everything is owned. */
 typedef struct check_case {
     char name[80];
     nb_config cfg;
@@ -27,10 +26,10 @@ typedef struct check_rng {
 double check_uniform(check_rng *rng, double low, double high);
 int check_below(check_rng *rng, int n); /* 0..n-1 */
 
-/** Random case `index` of `seed`, across every option; not yet known to be valid. */
+/** Random case `index` of `seed`, over all options; it may be invalid. */
 void check_random_case(check_case *c, uint64_t seed, int index);
 
-/** Cruel case i; 0 when there is none. */
+/** Extreme case i; 0 if there is none. */
 int check_cruel_case(check_case *c, int i);
 
 /** Random amplitudes over the box; an eighth of them 0. */
@@ -38,7 +37,7 @@ void check_fill_table(check_case *c, check_rng *rng, const int low[3], const int
 
 void check_free_case(check_case *c);
 
-/** The case as flags of the program; what files would hold is named in angle brackets. */
+/** The case as flags of the program; the contents of files are in angle brackets. */
 void check_print_case(FILE *out, const check_case *c);
 
 #endif

@@ -46,7 +46,7 @@ static nb_status render(const nb_backend *backend, const nb_scene *sc,
     return st;
 }
 
-/** The same bytes from two threads, and from a smaller region of interest. */
+/** Compare the bytes of two threads and of a smaller region of interest. */
 static const char *same_bytes(const nb_scene *sc, const nb_render_options *one,
                               const float *image)
 {
@@ -75,7 +75,7 @@ static const char *same_bytes(const nb_scene *sc, const nb_render_options *one,
     return wrong;
 }
 
-/** nb_sim_render relies on the bound to leave images unlooked at. */
+/** nb_sim_render does not check pixels if the bound is low enough. */
 static int exceeds_bound(const nb_scene *sc, const float *truth)
 {
     double bound = nb_photon_bound(sc) * (1 + 1e-6);
@@ -235,7 +235,8 @@ static int one_test(const char *name, int passed)
     return !passed;
 }
 
-/** Choosing an instruction set: by request, by the environment, and what is not here. */
+/** Choice of an instruction set: by request, by the environment, and one that does not run
+ * here. */
 static int choice(void)
 {
     nb_render_options options = {

@@ -95,7 +95,7 @@ long check_squeeze(const nb_raster *raster, float *image)
     return n;
 }
 
-/** Worth a correlation: the picture varies by more than rounding could hide. */
+/** Is a correlation useful? The picture must vary by more than rounding errors. */
 static int varies(const float *b, size_t n)
 {
     double sum = 0, squares = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** What the checks of the vector renderer and of the CUDA backend share: flags, images between
- * guard words, the acceptance table, the verdict. */
+/** Common code of the checks of the vector renderer and of the CUDA backend: flags, images
+ * between guard words, the acceptance table, the result. */
 #ifndef NB_TESTS_CHECK_COMMON_H
 #define NB_TESTS_CHECK_COMMON_H
 
@@ -18,10 +18,10 @@ typedef struct check_settings {
 /** 0: an unknown flag.  --isa and --bench only if the program has them (with_isa). */
 int check_parse(check_settings *o, int argc, char **argv, int with_isa);
 
-/** Is a name asked for?  filter NULL: every one is. */
+/** Is this name selected? filter NULL: all are. */
 int check_wanted(const char *filter, const char *name);
 
-/** What a precision may differ from the reference, in nb_precision's order. */
+/** The allowed difference of a precision from the reference, in nb_precision's order. */
 enum { CHECK_PRECISIONS = 3 };
 typedef struct check_tolerances {
     const char *name;
@@ -33,7 +33,7 @@ size_t check_pixels(const nb_scene *sc);
 /** Whether pixel i is one that a renderer fills. */
 int check_rendered(const nb_raster *raster, size_t i);
 
-/** An image between guard words, all of it poisoned with NaN.  Ends the program without memory. */
+/** An image between guard words, filled with NaN. Ends the program if memory is exhausted. */
 typedef struct check_image {
     float *memory, *image; /* free(memory) */
     size_t n;
@@ -45,12 +45,12 @@ int check_guards_intact(const check_image *g);
  * not 0. */
 long check_squeeze(const nb_raster *raster, float *image);
 
-/** NULL, or what is wrong with n rendered pixels a beside those of the reference b. */
+/** Compare n rendered pixels a with those of the reference b. Returns NULL or the error. */
 const char *check_judge(const float *a, const float *b, size_t n, const nb_scene *sc,
                         nb_precision precision, nb_comparison *c);
 void check_remember_worst(nb_comparison *worst, const nb_comparison *c);
 
-/** Fewer pixels, so that the reference stays quick: at most `limit` steps; 0 none. */
+/** Reduce the pixels so that the reference is quick: at most `limit` steps; 0: no limit. */
 void check_shrink(nb_scene *sc, double limit);
 
 #endif

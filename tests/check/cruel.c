@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hand-picked cases where a vector renderer could go wrong. */
+/* Selected cases in which a vector renderer could fail. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static void turn(check_case *c, double x, double y, double z)
     c->cfg.misset_deg[2] = z;
 }
 
-static void at_pixel_one(check_case *c) /* the beam meets the middle of pixel (0,0) */
+static void at_pixel_one(check_case *c) /* the beam hits the middle of pixel (0,0) */
 {
     c->cfg.convention = NB_CONV_XDS;
     c->cfg.orgx = c->cfg.orgy = 1;
@@ -69,7 +69,7 @@ static void zero_with_table(check_case *c)
     check_fill_table(c, &r, low, count);
 }
 
-static void half_indices(check_case *c) /* N 1: the tie itself decides which F counts */
+static void half_indices(check_case *c) /* N 1: the rounding of a half decides which F is used */
 {
     const int low[3] = {-9, -9, -9}, count[3] = {19, 19, 19};
     check_rng r = {6};
@@ -166,7 +166,7 @@ static void N10000(check_case *c)
     sized(c, 10000);
 }
 
-/** One step: between the peaks too, every digit of the fringes counts. */
+/** One step: every digit of the fringes is significant, also between the peaks. */
 static void N150(check_case *c)
 {
     sized(c, 150);
@@ -185,7 +185,7 @@ static void interpolated(check_case *c)
     check_fill_table(c, &r, low, count);
 }
 
-/** A sharp peak and nothing else: what the fixed point's 2^-32 does to it. */
+/** A sharp peak alone: the effect of the fixed point's steps of 2^-32. */
 static void sharp_peak(check_case *c)
 {
     start(c, "sharp-peak-N1000", 100, 1000, 63);
@@ -245,7 +245,7 @@ static void crystal_in_water(check_case *c)
     c->cfg.polar_set = 1;
 }
 
-/** The same where a float holds little of what it takes to get there. */
+/** The same with intermediate values that a float cannot hold. */
 static void faint(check_case *c)
 {
     start(c, "faint", 100, 5, 33);
@@ -265,8 +265,8 @@ static void negative_F(check_case *c)
         c->F[i] = -c->F[i];
 }
 
-/** Factors that no float holds beside each other: one reflection, of which nothing is seen, is
- * `most`, and the others are about 100. */
+/** Factors with a ratio too large for floats: one invisible reflection is `most`, the
+ * others are about 100. */
 static void one_large(check_case *c, const char *name, double most)
 {
     const int low[3] = {-4, -4, -4}, count[3] = {40, 9, 9};
@@ -285,7 +285,7 @@ static void one_F_of_1e25(check_case *c)
     one_large(c, "one-F-of-1e25", 1e25);
 }
 
-/** Every reflection counts, down to 1e-12 of the largest. */
+/** Every reflection is significant, down to 1e-12 of the largest. */
 static void one_F_of_1e12(check_case *c)
 {
     one_large(c, "one-F-of-1e12", 1e12);
@@ -352,7 +352,7 @@ static void many_lines_at_the_front(check_case *c)
     c->cfg.layer_depth = NB_LAYER_FRONT;
 }
 
-/** Layers that stop next to nothing: the series of the mean depth. */
+/** Layers that stop almost no photons: the series of the mean depth. */
 static void thin_layers(check_case *c)
 {
     start(c, "thin-layers", 100, 5, 45);
@@ -406,7 +406,7 @@ static void skew_layers(check_case *c)
     c->cfg.thick_steps = 3;
 }
 
-/** A detector bent over a quarter of the sphere, and the area of its pixels. */
+/** A detector curved over a quarter of the sphere, and the area of its pixels. */
 static void bent_detector(check_case *c)
 {
     start(c, "curved-to-90-degrees", 100, 4, 41);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA backend against the scalar reference on random valid configurations and on
- * cruel ones, in every precision; prints `skip` with the reason where there is no
- * device.
- *
- *   cuda_check [--seed N] [--count N] [--only K] [--precision NAME] [-v]
- *
- * Lines `ok NAME` and `not ok NAME`; `--seed N --only K` runs a failing case again. */
+/* Compare the CUDA backend with the scalar reference for random valid configurations and
+ * extreme ones, in every precision. Prints `skip` with the reason if there is no device.
+ * cuda_check [--seed N] [--count N] [--only K] [--precision NAME] [-v] Lines `ok NAME` and
+ * `not ok NAME`; `--seed N --only K` runs a failing case again. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +15,8 @@ enum { PRECISIONS = CHECK_PRECISIONS };
 
 typedef struct session {
     check_settings opt;
-    nb_backend_state *state[PRECISIONS]; /* kept from case to case, as a library's user would */
+    nb_backend_state *
+        state[PRECISIONS]; /* kept from case to case, as a user of the library would do */
     int cases[PRECISIONS], failures[PRECISIONS];
     nb_comparison worst[PRECISIONS];
 } session;

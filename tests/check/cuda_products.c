@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Noise, integers, greys and statistics that the device makes of an image against those that
- * src/image makes of the same floats: every pixel and every bit.  And the noise of `mixed` images
- * against that of the double kernel's.  Random and cruel scenes, with means from 1e-3 to 1e11;
- * prints `skip` with the reason where there is no device.
- *
- *   cuda_products [--seed N] [--count N] [-v] */
+/* Compare noise, integers, greys and statistics that the device makes of an image with
+ * those that src/image makes of the same floats: every pixel and every bit. Also compare
+ * the noise of `mixed` images with that of the double kernel. Random and extreme scenes,
+ * with means from 1e-3 to 1e11. Prints `skip` with the reason if there is no device.
+ * cuda_products [--seed N] [--count N] [-v] */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +48,7 @@ static int lit(const nb_raster *raster, size_t i)
            s <= raster->roi.smax;
 }
 
-/** What the CPU makes; returns its clipped pixels. */
+/** The images of the CPU; returns its clipped pixels. */
 static int64_t expected(const nb_scene *sc, const float *image, const nb_product *m,
                         void *out)
 {
@@ -106,7 +105,7 @@ static void compare(session *ss, const check_case *c, const char *what, const ch
         }
 }
 
-/** Down in one piece, or in bands through the renderer's own memory. */
+/** Copy in one piece, or in bands through the renderer's own memory. */
 static int fetch(nb_backend_state *state, const nb_scene *sc, int i, size_t row, int band,
                  char *out, nb_error *err)
 {
@@ -128,7 +127,8 @@ static int fetch(nb_backend_state *state, const nb_scene *sc, int i, size_t row,
     return 1;
 }
 
-/** What to make.  The host settles doubts a hundred times slower: only those of light scenes. */
+/** The images to make. The host recalculates doubtful pixels a hundred times slower: only
+ * for light scenes. */
 static void choose(check_rng *rng, const nb_scene *sc, double brightest,
                    nb_product made[NB_PRODUCTS_MOST])
 {
@@ -210,7 +210,8 @@ static void check_made(session *ss, const check_case *c, const nb_scene *sc,
     free(cpu);
 }
 
-/** The noise of the image in double, of pixels that are settled, against the mixed one's. */
+/** Compare the noise of the image in double with that of the mixed image, for pixels
+ * without doubt. */
 static void check_settled(session *ss, const check_case *c, const nb_scene *sc,
                           const float *image, nb_error *err)
 {
@@ -255,7 +256,7 @@ static void run_case(session *ss, const check_case *c, int index)
         return;
     shrink(sc);
     image = malloc((pixels_of(sc) + 1) * sizeof *image);
-    /* once to know how bright it is, then as bright as it should be */
+    /* once to measure the brightness, then at the required brightness */
     if (nb_backend_cuda.render(ss->state, sc, image, &err) != NB_OK) {
         wrong(ss, c, err.message, 0);
     } else {
@@ -330,7 +331,8 @@ int main(int argc, char **argv)
         printf(" %lld", (long long)ss.decades[i]);
     printf("\n# %d images, %lld pixels, %d differ\n", ss.images, (long long)ss.pixels,
            ss.wrong);
-    /* mixed is promised to 1e-6 of the image's maximum: a dim pixel may be off by more */
+    /* the error of mixed is below 1e-6 of the image's maximum: a dim pixel may have a
+     * larger relative error */
     printf("# noise of mixed and of double: %lld of %lld pixels differ\n",
            (long long)ss.settled_wrong, (long long)ss.settled_pixels);
     failed = ss.wrong || !ss.images || ss.settled_wrong * 1000000 > ss.settled_pixels;

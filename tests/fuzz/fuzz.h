@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** What every fuzz target provides.
- *
- * `make fuzz` links each with libFuzzer (clang), `make test` with replay.c, which feeds
- * it the files of tests/fuzz/corpus.  Build the library with -DNB_SF_MAX_VOXELS=65536 for
- * fuzzing: two wild Miller indices would otherwise rightly ask for gigabytes. */
+/** What every fuzz target provides. `make fuzz` links each with libFuzzer (clang), `make
+ * test` with replay.c, which feeds it the files of tests/fuzz/corpus. Build the library
+ * with -DNB_SF_MAX_VOXELS=65536 for fuzzing: otherwise two large Miller indices need
+ * gigabytes. */
 #ifndef NB_TESTS_FUZZ_H
 #define NB_TESTS_FUZZ_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Data files and lists of reflections that -resume finds: kept whole, or not kept. */
+/* Data files and lists of reflections that -resume finds: kept completely, or not kept. */
 #include <string.h>
 
 #include "../../src/io/hdf5_facts.h"

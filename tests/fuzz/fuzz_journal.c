@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The record of a series: whatever lies there, what is reported can be read back, a new record goes
- * behind it, and a file of another kind is left as it was. */
+/* The record of a series: for any content, the reported records can be read back, a new
+ * record can be appended, and a file of another kind is not changed. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -39,7 +39,7 @@ typedef struct found {
     int64_t bytes;
 } found;
 
-/** What the HDF5 sink does with a record. */
+/** Read a record as the HDF5 sink does. */
 static void on_found(void *user, int frame, int64_t offset, size_t bytes)
 {
     found *f = user;
@@ -58,7 +58,7 @@ static void on_found(void *user, int frame, int64_t offset, size_t bytes)
     f->bytes += (int64_t)bytes;
 }
 
-/** What was found is found again, and one more. */
+/** The same records are found again, and one more. */
 static void go_on(nb_journal *j, const nb_journal_key *key, const found *first)
 {
     found again = {j, 0, 0};

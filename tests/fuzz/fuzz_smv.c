@@ -7,7 +7,7 @@
 #include "../../src/nanobragg.h"
 #include "fuzz.h"
 
-/* The fields that a header can fill, unset; the rest is not looked at. */
+/* The fields that a header can fill, unset; the others are not used. */
 static void unset(nb_config *cfg)
 {
     size_t rows;

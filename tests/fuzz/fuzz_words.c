@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Words of the command line, one a line: the parser, the checks of flags against each other, and
- * of what is accepted a tiny image without files. */
+/* Words of the command line, one per line: the parser, the checks of flags against each
+ * other, and for accepted words a small image without files. */
 #include <math.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static int split(char *text, char *argv[MOST_WORDS + 1])
     return argc;
 }
 
-/** Few steps and no files, so that a run takes no time and touches nothing. */
+/** Few steps and no files, so that a run is quick and writes nothing. */
 static void make_small(nb_config *cfg)
 {
     int *const counts[] = {&cfg->mosaic_domains,   &cfg->hdiv_steps, &cfg->vdiv_steps,

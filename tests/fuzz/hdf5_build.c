@@ -12,7 +12,7 @@
 
 enum { RANK = 4, MOST_VALUES = 4096, EDGE = 8 };
 
-/* One folder for a process: virtual sets name files beside their own. */
+/* One folder per process: virtual sets name files in the same folder. */
 static char folder[256], main_path[300], other_path[300];
 
 static void remove_folder(void)
@@ -152,14 +152,14 @@ static void take_filters(hid_t list, fuzz_bytes *b)
         case 3:
             H5Pset_filter(list, H5Z_FILTER_FLETCHER32, 0, 0, NULL);
             break;
-        default: /* the library's others, ours, none at all */
+        default: /* other filters of the library, ours, none */
             H5Pset_filter(list, (H5Z_filter_t)(kind == 4 ? id % 8 : 400 + id % 64),
                           H5Z_FLAG_OPTIONAL, take_below(b, 9), values);
         }
     }
 }
 
-/** Bytes of a chunk: a compressed frame of some size, or whatever comes. */
+/** Bytes of a chunk: a compressed frame of some size, or arbitrary bytes. */
 static size_t take_payload(fuzz_bytes *b, unsigned char *chunk, size_t room)
 {
     static const uint32_t pixels[64 * 64];
@@ -327,7 +327,7 @@ static void put_base(base_file *base)
     fclose(f);
 }
 
-/* What only tests need of the library. */
+/* Functions of the library that only tests need. */
 static herr_t remove_object(hid_t file, const object *o)
 {
     static __typeof__(H5Ldelete) *link;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** HDF5 files made from a fuzzer's bytes.  The bytes choose shapes, types, numbers of points, chunks,
- * filters, payloads, links and virtual mappings; libhdf5 writes the file, so it can always be
- * opened, and what a byte changes is the structure and not a checksum. */
+/** HDF5 files made from a fuzzer's bytes. The bytes choose shapes, types, numbers of
+ * points, chunks, filters, payloads, links and virtual mappings; libhdf5 writes the file,
+ * so it can always be opened, and a byte changes the structure and not a checksum. */
 #ifndef NB_TESTS_FUZZ_HDF5_BUILD_H
 #define NB_TESTS_FUZZ_HDF5_BUILD_H
 
@@ -9,7 +9,7 @@
 #include "../../src/io/hdf5_open.h"
 #include "fuzz.h"
 
-/** The bytes that are left; 0s when they are used up. */
+/** The remaining bytes; 0 after the last one. */
 typedef struct fuzz_bytes {
     const uint8_t *p, *end;
 } fuzz_bytes;
@@ -17,7 +17,7 @@ typedef struct fuzz_bytes {
 unsigned take(fuzz_bytes *b);
 unsigned take_below(fuzz_bytes *b, unsigned n); /* 0 .. n - 1 */
 
-/** A data set, or an attribute of `path`, that the reader looks at. */
+/** A data set, or an attribute of `path`, that the reader uses. */
 typedef struct object {
     const char *path, *attr; /* attr NULL: a data set */
 } object;
@@ -31,8 +31,9 @@ void end_file(hid_t file);
 void put_array(hid_t file, const char *path, hid_t type, int rank, const hsize_t *dims,
                const void *values);
 
-/** Write a good file; each object (the list ends with a NULL path) whose byte is 128 or more is then
- * replaced by what further bytes say, or removed.  Returns the path, which stays the builder's. */
+/** Write a good file; each object (the list ends with a NULL path) whose byte is 128 or
+ * more is then replaced as further bytes say, or removed. Returns the path, which the
+ * builder owns. */
 const char *build_hdf5(fuzz_bytes *b, base_file *base, const object *objects);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Feeds corpus files to one fuzz target: `replay FOLDER...`.  Inputs named bad_* must be
- * rejected, good_* accepted; others (found by the fuzzer) must only not crash.  Prints ok
- * or not ok for each; exit 1 when one is not, or when a folder holds no input at all. */
+/* Feeds corpus files to one fuzz target: `replay FOLDER...`. Inputs named bad_* must be
+ * rejected, good_* accepted; others (found by the fuzzer) must not crash. Prints ok or not
+ * ok for each. The exit status is 1 after a failure, or if a folder has no input. */
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>

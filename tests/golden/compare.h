@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** How far an image A is from its golden image B (plans/acceptance: the suite's four figures). */
+/** The difference of an image A from its golden image B (the suite's four figures). */
 #ifndef NB_TESTS_COMPARE_H
 #define NB_TESTS_COMPARE_H
 

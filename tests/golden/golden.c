@@ -124,7 +124,7 @@ static void show_log(const suite *s)
         fclose(file);
 }
 
-/** Pixels of the lattice function's zeros hang on the last digits when N is large. */
+/** For large N, pixels at zeros of the lattice function depend on the last digits. */
 static double dim_pixel_floor(const suite *s, const char *args)
 {
     const char *p = strstr(args, "-N ");

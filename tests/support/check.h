@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** cmocka with comparisons that NaN fails, and pictures that must render. */
+/** cmocka with comparisons that fail for NaN, and pictures that must render. */
 #ifndef NB_TESTS_CHECK_H
 #define NB_TESTS_CHECK_H
 
@@ -76,7 +76,7 @@ static inline nb_picture rendered(const nb_config *cfg)
     return picture;
 }
 
-/** Create or fail the test; the caller's. */
+/** Create, or fail the test; the caller frees it. */
 static inline nb_sim *created(const nb_config *cfg)
 {
     nb_sim *sim;
@@ -112,7 +112,7 @@ static inline void check_same_bits(const nb_picture *a, const nb_picture *b)
                                   : NAN,                                                 \
                    (tolerance), #a " ~ " #b, __FILE__, __LINE__)
 
-/** The golden image of this name; the caller's (free). */
+/** The golden image of this name; free it with free. */
 static inline float *golden(const char *id, size_t n)
 {
     float *image = nb_golden_image(id, n);

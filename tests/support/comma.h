@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/** A locale with a decimal comma, made on the spot (localedef, which comes with glibc). */
+/** A locale with a decimal comma, made by localedef of glibc. */
 #ifndef NB_TESTS_COMMA_H
 #define NB_TESTS_COMMA_H
 
-/** Make it and set it for numbers in this process; 0 when the machine cannot. */
+/** Make it and set it for numbers in this process; 0 if this is not possible. */
 int nb_set_comma_locale(void);
 void nb_unset_comma_locale(void);
 

@@ -18,7 +18,7 @@ typedef struct nb_peak {
 int nb_find_peaks(const float *image, int fast, int slow, double percentile,
                   int exclusion, nb_peak *peaks, int max);
 
-/** How many of a's peaks have one of b's within `radius` pixels. */
+/** Number of a's peaks with a peak of b within `radius` pixels. */
 int nb_match_peaks(const nb_peak *a, int na, const nb_peak *b, int n_b, double radius);
 /** Index in b of the peak nearest to p, or -1; *distance [px] to it. */
 int nb_nearest_peak(const nb_peak *p, const nb_peak *b, int n_b, double *distance);

@@ -18,7 +18,7 @@
 
 enum { PIECES = 2, PIECE = 1 << 18 };
 
-/** The pretended device.  nb_backend_state is opaque: this is ours. */
+/** The fake device. nb_backend_state is opaque; this is its content here. */
 typedef struct fake_state {
     nb_render_options options;
     nb_backend_state *cpu;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** A backend that plays a device: it renders on the CPU into memory of its own and makes integers
- * with src/image. */
+/** A fake device: it renders on the CPU into its own memory and makes integers with src/image. */
 #ifndef NB_TESTS_FAKE_DEVICE_H
 #define NB_TESTS_FAKE_DEVICE_H
 
@@ -10,7 +9,7 @@
 
 extern const nb_backend fake_backend;
 extern atomic_int fake_fetches, fake_closed;
-extern atomic_int fake_is_full; /* make fails for want of memory */
+extern atomic_int fake_is_full; /* make fails: no memory */
 
 /** Sums of the region's rows, as the device makes them. */
 void fake_row_sums(const float *image, const nb_scene *scene, nb_row_sums *sums);

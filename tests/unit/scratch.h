@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** A folder of a test's own, and what is in it. */
+/** The folder of a test, and its files. */
 #ifndef NB_TESTS_SCRATCH_H
 #define NB_TESTS_SCRATCH_H
 
@@ -32,7 +32,7 @@ static inline const char *scratch_path(scratch *s, const char *name)
     return s->path;
 }
 
-/** How many files there are, hidden ones included; removed as well when asked. */
+/** Number of files, with hidden ones; also removes them on request. */
 static inline int scratch_count(scratch *s, int remove_them)
 {
     DIR *dir = opendir(s->folder);
@@ -62,7 +62,8 @@ static inline int scratch_teardown(void **state)
     return 0;
 }
 
-/** The whole file, NUL behind it; the caller's (free).  The test fails without it. */
+/** The whole file and a NUL after it; free it with free. The test fails if the file is
+ * missing. */
 static inline char *scratch_read(const char *path, size_t *bytes)
 {
     FILE *f = fopen(path, "rb");

@@ -168,7 +168,7 @@ static void peaks_of_a_plateau(void **state)
     assert_int_equal(list.spots[1].slow, 4);
     check_close(list.spots[1].x, 4.5, 1e-12);
     nb_free(list.spots);
-    o.peak_count = 1; /* and what is as bright as the last */
+    o.peak_count = 1; /* and those as bright as the last */
     assert_int_equal(nb_spots_find(image, 9, roi, &o, &list, &err), NB_OK);
     assert_int_equal(list.count, 1);
     nb_free(list.spots);
@@ -262,7 +262,7 @@ static void refused(void **state)
     assert_int_equal(nb_image_compare(&x, &x, &o, &d, &err), NB_ERR_INPUT);
 }
 
-/** Every allocation fails once: an error, and nothing leaks (the sanitizers look). */
+/** Every allocation fails once: an error, and no leak (checked by the sanitizers). */
 static void memory_fails(void **state)
 {
     float a[32 * 32], b[32 * 32];

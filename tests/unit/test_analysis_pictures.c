@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pictures: scales, colours, rings where they belong, sheets, image files read back. */
+/* Pictures: scales, colours, position of rings, sheets, image files read back. */
 #include "scratch.h"
 
 #include "../../src/base/memory.h"
@@ -75,7 +75,7 @@ static void colours(void **state)
 {
     (void)state;
     for (nb_colormap map = NB_MAP_GREY; map <= NB_MAP_HEAT; map++)
-        for (int i = 1; i < 256; i++) { /* brighter without a step back */
+        for (int i = 1; i < 256; i++) { /* brightness never decreases */
             double step =
                 lightness(nb_colormap_at(map, i)) - lightness(nb_colormap_at(map, i - 1));
             check_above(map == NB_MAP_GREY ? -step : step, -0.5);
@@ -186,7 +186,7 @@ static void sheet_of_any_shape(void **state)
         nb_error err = {0};
         assert_non_null(a);
         assert_non_null(b);
-        a[n / 2] = 3; /* one pixel is enough to be seen, however far it shrinks */
+        a[n / 2] = 3; /* a single pixel stays visible at any reduction */
         assert_int_equal(nb_draw_sheet(&p, &c, &err), NB_OK);
         check_below(c.width, 3000);
         check_below(c.height, 2000);
@@ -202,7 +202,7 @@ static void sheet_of_any_shape(void **state)
     }
 }
 
-/** The scale of A - B follows the many differences, not the one bad pixel. */
+/** The scale of A - B depends on the many differences, not on one bad pixel. */
 static void one_bad_pixel_hides_nothing(void **state)
 {
     enum { SIZE = 100 };

@@ -11,7 +11,7 @@ static void source_file(nb_config *cfg, const char *text)
     assert_true(nb_scratch_write(cfg->source_file, text, strlen(text)));
 }
 
-/* Directions, wavelengths and what missing columns mean. */
+/* Directions, wavelengths and defaults of missing columns. */
 static void at_src_001(void **state)
 {
     nb_config cfg = nb_suite_config(1.5, 5, 16);
@@ -122,8 +122,8 @@ static void at_src_003(void **state)
     nb_sim_free(sim);
 }
 
-/* Without -oversample_polar the first source's polarization counts, also where dmin culls that
- * source and leaves others. */
+/* Without -oversample_polar the polarization is that of the first source, also if dmin
+ * culls only that source. */
 static void polarization_of_a_culled_first_source(void **state)
 {
     nb_config cfg = nb_suite_config(1, 1, 32), second = cfg;
@@ -188,7 +188,7 @@ static void at_flu_001(void **state)
     check_refused(&cfg, NB_ERR_INPUT, "-exposure 0: the value must be greater than 0");
 }
 
-/* The beam cuts the crystal along b and c, not along a. */
+/* The beam limits the crystal along b and c, not along a. */
 static void beam_clips_crystal(void **state)
 {
     nb_config cfg = nb_suite_config(1, 0, 8);
@@ -202,7 +202,8 @@ static void beam_clips_crystal(void **state)
     check_close(sim->model.crystal.N[1], 15, 0);
     check_close(sim->model.crystal.N[2], 15, 0);
     nb_sim_free(sim);
-    cfg.beamsize_mm = NAN; /* 0.1 mm clips too, which is far from here */
+    cfg.beamsize_mm =
+        NAN; /* 0.1 mm limits too, but is much larger than the crystal here */
     cfg.xtal_size_mm[1] = 2.5001e-4;
     cfg.xtal_size_mm[2] = 1e-9;
     sim = created(&cfg);
@@ -334,7 +335,8 @@ static void at_noise_001(void **state)
         check_poisson(means[i], 1 + i);
 }
 
-/* Same seed, same image, whatever the threads; overloads are clipped and counted. */
+/* The same seed gives the same image for any number of threads; overloads are clipped and
+ * counted. */
 static void noise_is_reproducible(void **state)
 {
     nb_config cfg = nb_suite_config(1, 5, 300);
@@ -377,7 +379,8 @@ static void noise_is_reproducible(void **state)
     nb_picture_free(&p);
 }
 
-/* What was typed as -pivot wins in every convention; else the convention; else the last hint. */
+/* A typed -pivot wins in every convention; then the convention; then the last flag that
+ * implies one. */
 static void at_pre_002(void **state)
 {
     static const nb_convention all[] = {NB_CONV_MOSFLM, NB_CONV_XDS,   NB_CONV_ADXV,

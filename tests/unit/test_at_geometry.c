@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* AT-GEO-001 to 006, and the parts of the detector's geometry that no golden image pins. */
+/* AT-GEO-001 to 006, and the parts of the detector geometry that no golden image tests. */
 #include "../support/check.h"
 
 #include "api/sim.h"
@@ -29,7 +29,7 @@ static void at_geo_001(void **state)
     check_close(g.orgy, 513, 1e-9);
 }
 
-/* BEAM keeps where the beam meets the detector; SAMPLE keeps the nearest point. */
+/* BEAM keeps the point where the beam hits the detector; SAMPLE keeps the nearest point. */
 static void at_geo_002(void **state)
 {
     nb_config cfg = nb_suite_config(1, 5, 200);
@@ -72,7 +72,7 @@ static void at_geo_003(void **state)
     }
 }
 
-/* With the SAMPLE pivot the detector's nearest point goes where the swing takes the beam. */
+/* With the SAMPLE pivot the swing moves the detector's nearest point like the beam. */
 static void at_geo_004(void **state)
 {
     const double t = 20 * NB_DEG, c = cos(t), s = sin(t);
@@ -130,7 +130,8 @@ static void at_geo_005(void **state)
     cfg.convention = NB_CONV_XDS;
     cfg.orgx = 20;
     cfg.twotheta_deg = 15;
-    sim = created(&cfg); /* the typed 100 mm are along the normal; the beam goes further */
+    sim = created(
+        &cfg); /* the typed 100 mm are along the normal; the path of the beam is longer */
     check_curved_pixels(&cfg, sim->model.geometry.distance);
     nb_sim_free(sim);
 
@@ -199,7 +200,7 @@ static void at_geo_006(void **state)
     }
 }
 
-/* -pix0_vector: another run's origin gives that run's image, whatever placed it there. */
+/* -pix0_vector: the origin of another run gives the image of that run, for any geometry flags. */
 static void pix0_vector(void **state)
 {
     static const nb_convention all[] = {NB_CONV_MOSFLM, NB_CONV_XDS,   NB_CONV_ADXV,
@@ -215,7 +216,7 @@ static void pix0_vector(void **state)
         nb_set_beam(&cfg, 4, 5.5);
         p = rendered(&cfg);
         g = p.sim->model.geometry;
-        cfg.distance_mm = 250; /* of no importance now, as is the beam centre */
+        cfg.distance_mm = 250; /* not used now, like the beam centre */
         nb_set_beam(&cfg, 1, 2);
         nb_set_vector(&cfg.pix0_m, g.pix0.x, g.pix0.y, g.pix0.z);
         q = rendered(&cfg);
@@ -278,7 +279,7 @@ static void count_upstream(void *user, const char *line)
         ++*(int *)user;
 }
 
-/* A normal that is not at right angles to the axes is kept as typed, whatever its length. */
+/* A normal that is not at right angles to the axes is kept as typed, for any length. */
 static void normal_of_any_length(void **state)
 {
     nb_config cfg = custom_config();
@@ -329,7 +330,7 @@ static void impossible_detectors(void **state)
         nb_set_vector(axis ? &cfg.fdet_vector : &cfg.sdet_vector, 0, 0, 1);
         nb_set_vector(&cfg.odet_vector, 0, axis ? -1 : 1, 0);
         check_refused(&cfg, NB_ERR_INPUT, axis ? "slow" : "fast");
-        cfg.curved = 0; /* flat it may stand like that */
+        cfg.curved = 0; /* a flat detector may have this position */
         nb_sim_free(created(&cfg));
     }
 }
@@ -349,7 +350,7 @@ static void curved_with_point_pixel_and_layers(void **state)
     q = rendered(&point);
     check_same_bits(&p, &q);
     nb_picture_free(&q);
-    point.compat = 1; /* nothing legacy about a curved detector */
+    point.compat = 1; /* a curved detector has no legacy behaviour */
     q = rendered(&point);
     check_same_bits(&p, &q);
     nb_picture_free(&q);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* AT-IO-001 to 004, AT-PRE-001, -img and -mask: what a run writes and reads back. */
+/* AT-IO-001 to 004, AT-PRE-001, -img and -mask: files that a run writes and reads back. */
 #include "../support/check.h"
 
 #include "api/sim.h"
@@ -178,8 +178,8 @@ static void use_hkl(nb_config *cfg, const char *text)
     cfg->interpolate = NB_OFF;
 }
 
-/* The cache: written after -hkl with the documented bytes, read back to the same image, also
- * when the first value starts with what the old reader took for white space. */
+/* The cache: written after -hkl with the documented bytes, read back to the same image,
+ * also if the first value starts with a byte that the old reader skipped as white space. */
 static void at_io_003_dump(void **state)
 {
     static const double awkward = 1.0001; /* made to start with a line feed below */
@@ -257,7 +257,7 @@ static void at_io_004_hkl_variants(void **state)
     nb_picture_free(&p);
 }
 
-/* -img with our own header: the same picture, exactly, whatever had been asked for. */
+/* -img with a header of nanobragg: exactly the same picture for any flags. */
 static void img_round_trip(void **state)
 {
     nb_config setups[5];
@@ -321,7 +321,7 @@ static void write_image(char path[NB_PATH_MAX], const char *name, const char *li
     assert_true(nb_scratch_write(path, bytes, 512 + 2 * (size_t)count));
 }
 
-/* Headers give defaults: -img wins over -mask, what was typed over both. */
+/* Headers give defaults: -img wins over -mask, and a typed flag wins over both. */
 static void at_pre_001(void **state)
 {
     static uint16_t ones[64];
@@ -358,8 +358,8 @@ static void at_pre_001(void **state)
     remove(cfg.mask_file);
 }
 
-/* The close distance of another program's header is that of the detector as it stood: it is not
- * swung once more, and our own header of that picture says the same. */
+/* The close distance of another program's header is measured after the swing. The detector
+ * is not swung again, and the header of the new image has the same distance. */
 static void close_distance_of_a_header(void **state)
 {
     static uint16_t zeros[64];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* AT-PARALLEL-001 to 009: what the suite asks besides parity, and parity where the set-up is
- * that of a golden image. */
+/* AT-PARALLEL-001 to 009: the requirements of the suite besides parity, and parity if the
+ * configuration has a golden image. */
 #include "../support/check.h"
 
 #include "api/sim.h"
 
-/** The suite's setting where its golden image left the oversampling to the program. */
+/** The suite's configuration with automatic oversampling, as in its golden image. */
 static nb_config auto_config(double lambda_A, int N, int pixels)
 {
     nb_config cfg = nb_suite_config(lambda_A, N, pixels);
@@ -276,7 +276,7 @@ static void at_parallel_006(void **state)
                                       "AT-PARALLEL-006-200-2.0"};
     double r[3][3];
     (void)state;
-    for (int i = 0; i < 3; i++) { /* N 1: no spots, but h = 1 lies where Bragg says */
+    for (int i = 0; i < 3; i++) { /* N 1: no spots, but h = 1 is at the Bragg angle */
         nb_config cfg = nb_suite_config(lambdas[i], 1, 256);
         nb_picture p;
         cfg.distance_mm = distances[i];

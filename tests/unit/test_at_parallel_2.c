@@ -7,8 +7,8 @@
 
 enum { CUBIC_PIXELS = 1024 };
 
-/** Sum of a structureless, unpolarized image: what the solid angles make of it.  Tilted ones
- * are small, so that one distance R stands for all pixels. */
+/** Sum of a structureless, unpolarized image, from the solid angles. Tilted detectors are
+ * small, so that one distance R is right for all pixels. */
 static double bare_sum(double distance, double tilt, int point)
 {
     nb_config cfg = nb_suite_config(6.2, 1, point ? 256 : 64);
@@ -17,7 +17,7 @@ static double bare_sum(double distance, double tilt, int point)
     cfg.distance_mm = distance;
     cfg.nopolar = 1;
     cfg.point_pixel = point;
-    nb_set_rotations(&cfg, 0, tilt, 0); /* about X would only spin it */
+    nb_set_rotations(&cfg, 0, tilt, 0); /* a rotation about X would not tilt it */
     p = rendered(&cfg);
     sum = nb_image_sum(p.pixels, p.n);
     nb_picture_free(&p);
@@ -88,7 +88,7 @@ static double dipoles(double K, nb_vec3 beam, nb_vec3 electric, nb_vec3 d)
            (1 - K) / 2 * pow(nb_dot(d, magnetic), 2);
 }
 
-/** Compare polarized/unpolarized with the truth over a wide detector. */
+/** Compare polarized/unpolarized with the exact ratio over a wide detector. */
 static void check_polarization(double K, double mean_limit)
 {
     nb_config cfg = nb_suite_config(6.2, 1, 128), bare;
@@ -150,7 +150,8 @@ static void check_spots(const nb_picture *p, const char *id, int top, double rad
     free(image);
 }
 
-/* No golden image of 4096 pixels: the region must be what a small detector there sees. */
+/* There is no golden image of 4096 pixels: the region must be equal to the image of a small
+ * detector there. */
 static void check_high_resolution(void)
 {
     nb_config cfg = nb_suite_config(0.5, 5, 4096), shifted = nb_suite_config(0.5, 5, 512);

@@ -110,8 +110,8 @@ static void at_parallel_022(void **state)
     compare_sweeps(1);
 }
 
-/* The sums of the two sweeps agree within 16 %; the reference program's own figure is 15.15 %, and
- * ours is that one to 1e-6. */
+/* The sums of the two sweeps agree within 16 %; the reference program has 15.15 %, and
+ * nanobragg has the same to 1e-6. */
 static void at_parallel_022_sum(void **state)
 {
     nb_config one = sweep(1, 1), nine = sweep(9, 1);
@@ -179,7 +179,7 @@ static void at_parallel_024(void **state)
     }
 }
 
-/** The brightest pixel where the golden image has it. */
+/** The brightest pixel at its position in the golden image. */
 static void check_brightest(const nb_config *cfg, const char *id, double radius)
 {
     nb_picture p = rendered(cfg);
@@ -356,9 +356,10 @@ static void at_parallel_029(void **state)
     }
     check_parity(&p[0], "AT-PARALLEL-029-os1");
     check_parity(&p[2], "AT-PARALLEL-029-os4");
-    /* Spots 5 px apart have harmonics at 0.2, 0.4, 0.6 and 0.8 cycles a pixel.  The last two
-     * fold back, the stronger one onto 0.4, beside what truly is there: so the whole band must
-     * halve, and above half of Nyquist's frequency what the converged image has not. */
+    /* Spots 5 px apart have harmonics at 0.2, 0.4, 0.6 and 0.8 cycles a pixel. The last two
+     * are aliased, the stronger one onto 0.4, which also has its own power. So the power of
+     * the whole band must halve, and so must the power above half of Nyquist's frequency
+     * that the converged image does not have. */
     check_below(high_power(p[1].pixels, 0.375), 0.5 * high_power(p[0].pixels, 0.375));
     converged = high_power(p[3].pixels, 0.25);
     check_above(high_power(p[0].pixels, 0.25), 1.5 * converged); /* it does alias */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* AT-SAM, AT-ABS, AT-STR, AT-POL and AT-BKG, with truths that do not use the library's formulas. */
+/* AT-SAM, AT-ABS, AT-STR, AT-POL and AT-BKG, with exact values that do not use the
+ * library's formulas. */
 #include "../support/check.h"
 
 #include "api/sim.h"
 #include "physics/pixel.h"
 
-/** A structureless crystal: every orientation scatters alike. */
+/** A structureless crystal: every orientation scatters equally. */
 static nb_config flat_config(int pixels)
 {
     nb_config cfg = nb_suite_config(1, 1, pixels);
@@ -276,7 +277,7 @@ static void at_bkg_001(void **state)
     nb_picture_free(&p);
     nb_picture_free(&q);
     nb_picture_free(&r);
-    { /* on top of the crystal, and blind to how it is sampled */
+    { /* added to the crystal, and independent of the sampling */
         nb_config cfg = nb_suite_config(1, 5, 16), dry;
         cfg.mosaic_spread_deg = 0.5;
         cfg.mosaic_domains = 3;

@@ -57,7 +57,7 @@ static void at_str_001_lookup(void **state)
     check_close(lookup(&box, NAN, 2, -2), 3.5, 0);
 }
 
-/** A cubic in each index: what four points determine exactly. */
+/** A cubic in each index: four points determine it exactly. */
 static double cubic(double h, double k, double l)
 {
     return 5 + h - 2 * h * h + 0.3 * h * h * h +
@@ -76,7 +76,7 @@ static void at_str_002_tricubic(void **state)
                 check_close(lookup(&box, h, k, l), cubic(h, k, l), 1e-10);
     for (int h = 0; h <= 2; h++) /* through the points themselves */
         check_close(lookup(&box, h, 4, -2), cubic(h, 4, -2), 1e-12);
-    /* nearer the faces: the nearest reflection; outside: default_F; each sample for itself */
+    /* nearer to the faces: the nearest reflection; outside: default_F; decided for each sample */
     check_close(lookup(&box, -0.2, 4, -2), cubic(0, 4, -2), 1e-12);
     check_close(lookup(&box, 1.2, 2.9, -2), cubic(1, 3, -2), 1e-12);
     check_close(lookup(&box, 1.2, 4.2, -0.9), cubic(1, 4, -1), 1e-12);
@@ -84,7 +84,7 @@ static void at_str_002_tricubic(void **state)
     check_close(lookup(&box, 1.2, 4.2, -2.1), cubic(1.2, 4.2, -2.1), 1e-10);
 }
 
-/* The switch: as asked, else on where an axis has two cells or fewer, never without a table. */
+/* The switch: as typed, else on if an axis has two cells or fewer, never without a table. */
 static void at_str_002_choice(void **state)
 {
     const struct {
@@ -163,7 +163,7 @@ static void at_str_003_shapes(void **state)
         if (i != 0)
             check_close(nb_lattice_factor(&square, i / 4.0, 0.1, 0.1), 0, 1e-12);
     check_ratio(integral(&square, 24), 120, 1e-12);
-    /* the others carry about that integral too, which is what their heights are for */
+    /* the other shapes have nearly the same integral; their heights are chosen for it */
     check_ratio(round_integral(&round), 1728, 1e-4);
     check_ratio(integral(&gauss, 40), 120 * pow(0.63 * NB_PI / 2, 1.5), 0.01);
     check_ratio(integral(&tophat, 80), 120 * 4 * NB_PI / 3 * pow(0.3969, 1.5), 0.03);
@@ -192,7 +192,7 @@ static void round_shape_loses(void **state)
     }
 }
 
-/* Near a reflection, where closed forms lose their digits, the functions stay smooth. */
+/* Near a reflection closed forms lose digits; the functions stay smooth. */
 static void at_str_003_smooth(void **state)
 {
     (void)state;

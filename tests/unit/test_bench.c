@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of `nanobragg bench` that measure nothing: statistics, the gate, axes, arguments, the
- * rows of a reference.  The program's own objects are linked in (Makefile). */
+/* The parts of `nanobragg bench` without measurements: statistics, the check of images,
+ * axes, arguments, the rows of a reference. The program's own objects are linked in
+ * (Makefile). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

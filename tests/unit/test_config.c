@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the library refuses of a caller: fields of a configuration and of a series, and pointers. */
+/* Values that the library refuses: fields of a configuration and of a series, and pointers. */
 #include <float.h>
 #include <limits.h>
 
@@ -10,7 +10,7 @@ static nb_config plain(void)
     return nb_suite_config(1, 3, 8);
 }
 
-/* A count or an enumeration below and above what there is. */
+/* A count or an enumeration below and above its range. */
 static void counts_and_enumerations(void **state)
 {
 #define WHOLE(member, low, high, flag)                                                   \
@@ -63,7 +63,7 @@ static void counts_and_enumerations(void **state)
 
 enum { UNSET = 1, TRANSPARENT = 2 }; /* NaN is fine; infinity is */
 
-/* Infinite, negative infinite, and NaN where that does not mean unset. */
+/* Infinity, negative infinity, and NaN if it does not mean unset. */
 static void numbers(void **state)
 {
 #define NUMBER(member, allowed, flag)                                                    \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Images that stay where they were rendered, with a backend that plays the device.  Files,
- * statistics and frames of series must have the same bytes as without it. */
+/* Images that stay on a device, with a fake device. Files, statistics and frames of series
+ * must have the same bytes as without it. */
 #include "api/sim.h"
 #include "base/memory.h"
 #include "base/outfile.h"

@@ -37,7 +37,7 @@ static void small_statistics(void **state)
     check_close(st.sum, 26, 0);
     check_close(st.mean, 5.2, 1e-15);
     check_close(st.rms, sqrt((1 + 25 + 81 + 81 + 4) / 5.0), 1e-14);
-    /* about that mean, the masked pixel's value included */
+    /* about that mean, with the value of the masked pixel */
     check_close(st.rmsd,
                 sqrt((4.2 * 4.2 + .04 + 2 * 3.8 * 3.8 + 3.2 * 3.2 + 1.8 * 1.8) / 5),
                 1e-14);
@@ -154,10 +154,10 @@ static void quantize_u8(void **state)
 
 /* --- the old program's noise --- */
 
-/* Images and noise that nanoBragg itself wrote, seed 42, offset 40 (-default_F 100 -cell 100 90
- * 110 90 90 90 -lambda 1 -distance 100 -detpixels 8 -N 20 -pixel 0.7 -Xbeam 3.13 -Ybeam 2.77
- * -oversample 1, fluence 2e29 and 2e31): means below 12, to 1e6, and above, where pairs of normal
- * deviates are used although the pixel is clipped. */
+/* Images and noise that nanoBragg itself wrote, seed 42, offset 40 (-default_F 100 -cell
+ * 100 90 110 90 90 90 -lambda 1 -distance 100 -detpixels 8 -N 20 -pixel 0.7 -Xbeam 3.13
+ * -Ybeam 2.77 -oversample 1, fluence 2e29 and 2e31): means below 12, to 1e6, and above.
+ * There pairs of normal deviates are used although the pixel is clipped. */
 static const float legacy_dim[64] = {
     71.1786499f, 55.5527382f, 1.84603179f, 0.396628678f, 23.70327f,   0.0538465045f,
     15.375536f,  11.2582331f, 143.154343f, 0.339310676f, 6.38179731f, 123.577759f,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* HDF5 files that lie: about numbers of points, sizes of chunks, sizes of images, other files. */
+/* HDF5 files with false values: numbers of points, sizes of chunks, sizes of images, other
+ * files. */
 #include "scratch.h"
 
 #ifdef NB_HAVE_HDF5
@@ -101,7 +102,7 @@ static void put_frame(hid_t file, int edge, nb_compression compress)
     size_t bytes;
     const void *chunk = encode(edge, compress, &bytes);
     hid_t set;
-    nb_h5_bitshuffle_begin(); /* ours, not one that is installed */
+    nb_h5_bitshuffle_begin(); /* our filter, not an installed one */
     set = create_frames(file, 1, compress);
     nb_h5_bitshuffle_end();
     assert_true(H5Dwrite_chunk(set, H5P_DEFAULT, 0, at, bytes, chunk) >= 0);
@@ -120,7 +121,7 @@ static void put_plain(const char *path, uint16_t value)
     H5Fclose(file);
 }
 
-/* --- what becomes of them --- */
+/* --- results --- */
 
 static nb_status read_frame(const char *path, int frame, double most_MB, nb_image *image,
                             nb_error *err)
@@ -237,7 +238,7 @@ static void chunks_of_another_size(void **state)
         }
 }
 
-/** A chunk that holds the pixels as they are, says the file, and holds 16 bytes of them. */
+/** The file says that a chunk holds the pixels uncompressed, but it has only 16 bytes. */
 static void filters_left_out(void **state)
 {
     static const unsigned char pixels[2 * PIXELS];
@@ -364,7 +365,7 @@ static void virtual_sets(void **state)
     put_virtual(other, "a.h5"); /* a virtual set of a virtual one */
     check_read(other, 4, 10);
     check_read(other, 5, 20);
-    put_virtual(path, "a.h5"); /* a set of itself, and round a corner */
+    put_virtual(path, "a.h5"); /* a set of itself, directly and through another set */
     check_read(path, 4, 10);
     check_read(other, 4, 10);
 }

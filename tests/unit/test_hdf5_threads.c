@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The HDF5 library is rarely built for several threads; ours must be safe all the same. */
+/* The HDF5 library is usually not built for several threads; our library must be safe
+ * nevertheless. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -63,7 +64,7 @@ static void *write_and_read(void *user)
     return NULL;
 }
 
-/** The whole life of a process: two series at once, and the library's own end. */
+/** A whole process: two series at the same time, and the end of the HDF5 library. */
 static void child(const char *folder, const char *log)
 {
     worker w[THREADS];

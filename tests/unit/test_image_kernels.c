@@ -18,7 +18,8 @@ static uint32_t next_random(uint32_t *x)
     return *x >> 8;
 }
 
-/** Lengths that end anywhere in a vector; magnitudes from 1e-6 to 1e6, a few odd values. */
+/** Lengths that end at any place in a vector; values from 1e-6 to 1e6, and some special
+ * values. */
 static row_case make_case(int trial)
 {
     uint32_t x = (uint32_t)trial * 2654435761u + 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the layers of a sensor stand, and the solid angle of a curved detector, against Lambert and
- * Beer and against the sphere. */
+/* The depth of the layers of a sensor, compared with Lambert and Beer; the solid angle of a
+ * curved detector, compared with the sphere. */
 #include "../support/check.h"
 
 #include "api/sim.h"
@@ -26,8 +26,8 @@ static nb_detector tilted(double distance, double a, double b, double T, double 
     return det;
 }
 
-/** Mean depth of what stops in a sensor of mu T = y along the ray, over its thickness; by the
- * midpoint rule, which knows nothing of the formula. */
+/** Mean depth of the photons that stop in a sensor of mu T = y along the ray, over its
+ * thickness; by the midpoint rule, independent of the formula. */
 static double lambert_beer_depth(double y)
 {
     const int n = 200000;
@@ -49,7 +49,7 @@ static void meet(const nb_panel *panel, nb_vec3 d, double depth, double at[2])
     at[1] = nb_dot(x, panel->slow);
 }
 
-/** Where a layer records the spot of direction d: the place whose ray has this direction. */
+/** The position at which a layer records the spot of direction d: its ray has this direction. */
 static nb_ray record(const nb_detector *det, nb_vec3 d, int layer, double at[2])
 {
     nb_ray ray = {0};
@@ -62,7 +62,8 @@ static nb_ray record(const nb_detector *det, nb_vec3 d, int layer, double at[2])
     return ray;
 }
 
-/** How far the photon-weighted place of a spot is from Lambert and Beer's, in pixels. */
+/** Distance of the photon-weighted position of a spot from that of Lambert and Beer, in
+ * pixels. */
 static double misplaced(const nb_detector *det, nb_vec3 d)
 {
     const nb_panel *panel = &det->panel;
@@ -85,7 +86,7 @@ static const double tilts[][2] = {{0, 0}, {35, 0}, {-20, 50}, {10, -65}};
 /* thickness and attenuation depth, um */
 static const double sensors[][2] = {{500, 200}, {320, 2000}, {1000, 30}, {100, 1e7}};
 
-/** The worst place over directions, tilts, sensors and numbers of layers. */
+/** The largest error over directions, tilts, sensors and numbers of layers. */
 static double worst_place(double distance, int mean_depth)
 {
     double worst = 0;
@@ -102,15 +103,15 @@ static double worst_place(double distance, int mean_depth)
     return worst;
 }
 
-/* One direction through every layer: the mean depth is exact for any number of layers, and so is
- * the place of the spot.  The detector is far away because a layer takes the parallax of its front
- * face, and that changes with depth like thickness over distance. */
+/* One direction through every layer: the mean depth and the position of the spot are exact
+ * for any number of layers. The detector is far away, because a layer uses the parallax of
+ * its front face, and this error is proportional to thickness over distance. */
 static void spots_stand_where_photons_stop(void **state)
 {
     (void)state;
     check_below(worst_place(1e4, 1), 1e-6);
     check_below(worst_place(0.1, 1), 5e-3); /* at 100 mm, oblique to 78 degrees */
-    check_above(worst_place(1e4, 0), 1);    /* the front face is off by pixels */
+    check_above(worst_place(1e4, 0), 1);    /* the front face gives errors of pixels */
 }
 
 static double mean_depth(double path)
@@ -124,7 +125,7 @@ static void mean_depth_of_any_path(void **state)
     for (double y = 1e-8; y < 40; y *= 1.9)
         check_close(mean_depth(y), lambert_beer_depth(y), 1e-8);
     for (double y = 0.99e-3; y < 1.01e-3;
-         y += 1e-7) { /* series on either side of the seam */
+         y += 1e-7) { /* series below and above the limit */
         double exact = 0.5 - y / 12 + y * y * y / 720;
         check_close(mean_depth(y), exact, 2e-12);
     }
@@ -133,7 +134,7 @@ static void mean_depth_of_any_path(void **state)
     check_ratio(mean_depth(1e300), 1e-300, 1e-15);
 }
 
-/* -layer_depth, -compat and the sensor decide together. */
+/* The effect of -layer_depth, -compat and the sensor together. */
 static void who_decides(void **state)
 {
     static const struct {
@@ -156,7 +157,7 @@ static void who_decides(void **state)
         }
 }
 
-/* A curved detector: straight through, so deeper by the same everywhere. */
+/* A curved detector: all rays are along the normal, so the depth is the same everywhere. */
 static void curved_layers(void **state)
 {
     nb_config cfg = nb_suite_config(1, 5, 64);
@@ -192,8 +193,8 @@ static double covered(const nb_sim *sim, int layer)
     return sum / ((sin(u1) - sin(u0)) * v);
 }
 
-/* Half-widths 0.16 and 0.64 rad: the default counts 0.4 % and 7 % too much, `exact` nothing, and
- * nothing at any depth. */
+/* Half-widths 0.16 and 0.64 rad: the default is 0.4 % and 7 % too large, `exact` is right
+ * at any depth. */
 static void solid_angle_of_the_sphere(void **state)
 {
     static const double pixel_mm[] = {0.25, 1}, excess[] = {1.0043, 1.0718};

@@ -72,8 +72,8 @@ static nb_status whole_run(const nb_config *cfg, nb_error *err)
     return st;
 }
 
-/* The nth allocation fails, for every n until all succeed: a clean error each time, and no leak
- * (which the sanitizers see). */
+/* The nth allocation fails, for every n until all succeed: a clean error each time, and no
+ * leak (checked by the sanitizers). */
 static void every_allocation_may_fail(void **state)
 {
     nb_config cfg = with_files();
@@ -111,7 +111,7 @@ static void nothing_is_freed_twice(void **state)
     nb_sim_free(created(&cfg)); /* never rendered */
 }
 
-/* The simulation keeps nothing of the caller's configuration; simulations do not touch. */
+/* The simulation does not use the caller's configuration later; simulations are independent. */
 static void simulations_are_independent(void **state)
 {
     nb_config cfg = nb_suite_config(1, 3, 16), other = nb_suite_config(2, 4, 20);
@@ -173,7 +173,7 @@ static void progress_and_stopping(void **state)
     nb_sim_free(sim);
 }
 
-/* No crystal at all: the suite's cubic one, with a notice. */
+/* No crystal: the suite's cubic one, with a note. */
 static void stand_in_crystal(void **state)
 {
     nb_config cfg = nb_test_config(), spelled = nb_suite_config(1, 5, 32);
@@ -242,7 +242,7 @@ static void take_line(void *user, const char *line)
     sscanf(line, " pixel= %lf", &l->printed);
 }
 
-/* What the trace adds up is the pixel. */
+/* The sum of the trace is the pixel. */
 static void trace_is_the_pixel(void **state)
 {
     nb_config cfg = nb_suite_config(1, 5, 24);
@@ -314,7 +314,7 @@ static void descriptions(void **state)
     nb_sim_free(sim);
 }
 
-/** nb_sim_write and nb_series_run refuse to write over what they read. */
+/** nb_sim_write and nb_series_run refuse to write over their inputs. */
 static void inputs_are_not_overwritten(void **state)
 {
     nb_config cfg = with_files();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Images beyond what a float holds, alone and in a series, and factors that no float holds beside
- * each other. */
+/* Images with values too large for a float, alone and in a series, and factors with a ratio
+ * too large for floats. */
 #include "../support/check.h"
 
 #include "physics/limits.h"
@@ -82,7 +82,7 @@ static void the_largest_image_is_no_error(void **state)
     nb_picture_free(&p);
 }
 
-/* One reflection of 1e25 that is out of sight, and the others. */
+/* One reflection of 1e25 that the detector cannot see, and the others. */
 static void one_large_factor(void **state)
 {
     nb_config cfg = vectors();

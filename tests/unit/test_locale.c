@@ -101,7 +101,7 @@ static void run_hdf5(const nb_config *cfg)
     has_hdf5 = !st;
 }
 
-/** Every file, then gone; hashes would hide where they differ. */
+/** Compare every file and remove it; a hash would not show the difference. */
 static void take_files(collector *c)
 {
     static const char *const frames[] = {"s_1.cbf", "s_2.cbf",     "s_1.img",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unit cells and orientation: the lattice must be the one that was typed. */
+/* Unit cells and orientation: the lattice must be the typed one. */
 #include "../support/check.h"
 
 #include "model/crystal.h"
@@ -198,7 +198,7 @@ static void cells_in_a_crystal(void **state)
     for (int i = 0; i < 3; i++)
         check_close(x.N[i], 1, 0);
     cfg.N[0] = 4, cfg.N[1] = 5, cfg.N[2] = 6;
-    cfg.xtal_size_mm[1] = 80e-7 * 12; /* an exact multiple does not tip over */
+    cfg.xtal_size_mm[1] = 80e-7 * 12; /* an exact multiple is not rounded up */
     cfg.xtal_size_mm[2] = 90e-7 * 12.0001;
     x = built(&cfg, NULL);
     check_close(x.N[0], 4, 0);

@@ -34,8 +34,8 @@ static nb_mat3 from_angles(const double a[3])
     return (nb_mat3){{x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z}};
 }
 
-/* Park & Miller's own check: from seed 1 the 10000th number is 1043618065.  ran1's shuffle
- * delays each number by some calls, so its generator's state is looked at. */
+/* Park & Miller's own check: from seed 1 the 10000th number is 1043618065. ran1's shuffle
+ * delays each number by some calls, so the test uses the state of the generator. */
 static void minimal_standard(void **state)
 {
     nb_ran1 rng;
@@ -46,7 +46,7 @@ static void minimal_standard(void **state)
     assert_int_equal(rng.seed, 1043618065);
 }
 
-/* The shuffle written out once more with plain arrays, over many draws and seeds. */
+/* A second version of the shuffle with plain arrays, over many draws and seeds. */
 static void ran1_sequence(void **state)
 {
     static const int64_t seeds[] = {1, 0, -5, 2, 12345, 12345678, 2147483646};
@@ -113,7 +113,7 @@ static void mosaic_domains(void **state)
         check_close(U[0].m[i], i % 4 == 0, 0);
     check_close(cube, 2.0 / 3, 4 * 0.298 / sqrt(COUNT));
     check_below(nb_norm(mean), 4 / sqrt(COUNT));
-    /* the sequence hangs on the seed alone; fewer domains are its first ones */
+    /* the sequence depends only on the seed; fewer domains are the first ones */
     nb_mosaic_rotations(spread, 12345678, 7, again);
     assert_memory_equal(again, U, 7 * sizeof *U);
     nb_mosaic_rotations(spread, 99, 7, again);
@@ -194,8 +194,8 @@ static int cell_of(double u, int cells)
     return u >= 1 ? cells - 1 : u <= 0 ? 0 : (int)(u * cells);
 }
 
-/* Uniform over SO(3): the rotation angle has the density (1 - cos t)/pi, and a fixed vector goes
- * anywhere on the sphere, as does the rotation's axis. */
+/* Uniform over SO(3): the rotation angle has the density (1 - cos t)/pi, and a fixed vector
+ * is uniform on the sphere, like the rotation axis. */
 static void random_misset_is_uniform(void **state)
 {
     int angle[CELLS] = {0}, height[3][CELLS] = {{0}}, azimuth[3][CELLS] = {{0}},
@@ -213,7 +213,7 @@ static void random_misset_is_uniform(void **state)
         check_rotation(&U);
         t = rotation_angle(&U);
         angle[cell_of((t - sin(t)) / NB_PI, CELLS)]++;
-        for (int k = 0; k < 3; k++) { /* column k: where the axis k goes */
+        for (int k = 0; k < 3; k++) { /* column k: the rotated axis k */
             height[k][cell_of((U.m[6 + k] + 1) / 2, CELLS)]++;
             azimuth[k][cell_of(atan2(U.m[3 + k], U.m[k]) / (2 * NB_PI) + 0.5, CELLS)]++;
         }
@@ -231,8 +231,8 @@ static void random_misset_is_uniform(void **state)
     }
 }
 
-/* The legacy draw is a deterministic rotation too, and no uniform one (AT-PARALLEL-024 has its
- * images). */
+/* The legacy draw is also a deterministic rotation, but not uniform (AT-PARALLEL-024 has
+ * its images). */
 static void legacy_misset(void **state)
 {
     int angle[CELLS] = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The distributions of mosaic domains: against their exact laws, and as powders. */
+/* The distributions of mosaic domains, compared with their exact laws and as powders. */
 #include "../support/check.h"
 
 #include "api/sim.h"
@@ -103,8 +103,8 @@ static void uniform_fills_the_ball(void **state)
     }
 }
 
-/* At 180 degrees every direction is as likely as any other: a powder.  nanoBragg's draw is not:
- * it leaves directions near the opposite pole too often. */
+/* At 180 degrees all directions are equally likely: a powder. nanoBragg's distribution is
+ * not a powder: directions near the opposite pole are too frequent. */
 static void uniform_is_a_powder(void **state)
 {
     (void)state;
@@ -138,7 +138,7 @@ static void gauss_is_normal(void **state)
         }
 }
 
-/* Three spreads belong to a*, c x a* and c of the crystal as it is turned. */
+/* Three spreads belong to a*, c x a* and c of the rotated crystal. */
 static void gauss_by_axis(void **state)
 {
     nb_config cfg = nb_test_config();
@@ -169,7 +169,8 @@ static void gauss_by_axis(void **state)
     nb_sim_free(sim);
 }
 
-/* A domain depends on the seed and its own number alone; only the old draw starts unturned. */
+/* A domain depends only on the seed and its own number. Only in the old model domain 0 is
+ * not rotated. */
 static void sequences(void **state)
 {
     static nb_mat3 few[5];

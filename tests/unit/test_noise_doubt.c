@@ -52,7 +52,7 @@ static void without_doubt_the_same(void **state)
         differ += got != want;
         doubtful += doubt && i % 8;
     }
-    assert_true(differ > 1000); /* there was something to find */
+    assert_true(differ > 1000); /* the test had doubtful pixels */
     assert_true(doubtful > 1000 && doubtful < 40000);
 }
 
@@ -86,7 +86,7 @@ static void never_in_doubt(void **state)
     }
 }
 
-/** Every doubt of nb_poisson_doubt is among the block's, and those are few. */
+/** The block finds every doubt of nb_poisson_doubt, and few others. */
 static void block_finds_all(nb_noise_block_fn *block)
 {
     int found = 0, more = 0;
@@ -95,7 +95,8 @@ static void block_finds_all(nb_noise_block_fn *block)
         float mean[64];
         uint16_t adu[64];
         uint64_t doubts;
-        for (int i = 0; i < 64; i++) /* neighbours alike, as the vectors' branches are */
+        for (int i = 0; i < 64;
+             i++) /* neighbours are similar, as for the branches of vectors */
             mean[i] = at / 64 % 2 ? mean_of(at + (uint64_t)i)
                                   : mean_of(at) * (1 + (float)i / 100);
         block(mean, &first, 0, NB_NOISE_ERROR, adu, &doubts);
@@ -170,7 +171,7 @@ static int differing(const uint16_t *a, const uint16_t *b)
     return n;
 }
 
-/* A million pixels off by rounding: not one count changes; without the error, hundreds do. */
+/* A million pixels with rounding errors: no count changes. Without the rule hundreds change. */
 static void rounding_changes_no_count(void **state)
 {
     static float exact[PIXELS], image[PIXELS];
@@ -207,7 +208,8 @@ static void rounding_changes_no_count(void **state)
     assert_true(clipped > 0);
 }
 
-/* What the caller has changed by more than rounding keeps its own noise; so do masked pixels. */
+/* Pixels that the caller changed by more than rounding keep their own noise; so do masked
+ * pixels. */
 static void own_values_stay(void **state)
 {
     static float image[PIXELS], changed[PIXELS];
@@ -254,7 +256,8 @@ static void sim_noise(nb_precision precision, int compat, float factor, uint16_t
     nb_picture_free(&p);
 }
 
-/* The library settles `mixed` images, and neither `double` nor `single` nor -compat's. */
+/* The library recalculates doubtful pixels of `mixed` images, not of `double`, `single` or
+ * -compat. */
 static void who_is_settled(void **state)
 {
     static uint16_t want[PIXELS], got[PIXELS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The nth allocation fails, for every n until all succeed: of the library, of cJSON, of the
- * program's job files.  Each time the error is "out of memory" in one line, and no file is left
- * that is not whole. */
+ * program's job files. Each time the error is one line "out of memory", and no incomplete
+ * file is left. */
 #define _GNU_SOURCE 1
 #include "../support/check.h"
 #include "scratch.h"
@@ -20,8 +20,8 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-/* This program's malloc stands before the C library's.  Only what our own code and cJSON ask for
- * fails; what libc, HDF5 and OpenMP ask for does not. */
+/* This program replaces the C library's malloc. Only allocations of our own code and of
+ * cJSON fail; those of libc, HDF5 and OpenMP do not. */
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);
@@ -211,7 +211,7 @@ static void configuration_as_json(void **state)
     fail_each(*state, show_config, 0, 1);
 }
 
-/* What is finished stays, for -resume. */
+/* Finished frames stay, for -resume. */
 static void series_of_files(void **state)
 {
     fail_each(*state, a_series, 4, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files appear whole or not at all, whatever goes wrong. */
+/* Files are complete or absent after any error. */
 #include "scratch.h"
 
 #include <errno.h>
@@ -135,7 +135,7 @@ static void refusals(void **state)
     assert_int_equal(scratch_count(s, 0), 1);
 }
 
-/* Permissions do not stop the superuser, who plays somebody else here. */
+/* Permissions do not apply to the superuser, so the test changes to another user. */
 static void read_only(void **state)
 {
     scratch *s = *state;
@@ -270,7 +270,7 @@ static void abort_all(void **state)
     assert_file_is(path, "old");
 }
 
-/* Slots are given back, and running out of them costs only the clean-up by signal. */
+/* Slots are returned. Without a free slot only the clean-up by signal is missing. */
 static void many_files(void **state)
 {
     enum { MANY = 40 };
@@ -373,7 +373,7 @@ static void read_refusals(void **state)
     assert_null(data);
 }
 
-/* A pipe does not say how long it is. */
+/* The length of a pipe is unknown. */
 static void read_pipe(void **state)
 {
     enum { BYTES = 200001 };
@@ -403,7 +403,7 @@ static void read_pipe(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
 }
 
-/** A file that others cut while we read it is an error, not a signal. */
+/** A file that becomes shorter while it is read is an error, not a signal. */
 static void shrinking_input(void **state)
 {
     scratch *s = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pilot: what a scene will take on this machine, from a few of its rows. */
+/* The pilot: the time of a scene on this machine, from a few of its rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ struct nb_backend_state {
 };
 static struct nb_backend_state the_state;
 
-/** Instead of the library's clock. */
+/** Replaces the library's clock. */
 double nb_monotonic_seconds(void)
 {
     return the_state.now;
@@ -81,7 +81,7 @@ static void extrapolates_from_a_few_rows(void **state)
     check_below(the_state.rows, 60);
 }
 
-/** Fewer rows than threads: each strip is all of them. */
+/** Fewer rows than threads: each strip has all rows. */
 static void short_scenes_are_measured_whole(void **state)
 {
     const nb_panel panel = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counting noise: its arithmetic, its distribution, and that it hangs on nothing but seed, frame
+/* Counting noise: its arithmetic and distribution, and that it depends only on seed, frame
  * and pixel. */
 #include "../support/check.h"
 
@@ -113,7 +113,7 @@ static void chi_square(void **state)
                                    12,   12.5, 14,  17, 25, 50,  100, 500, 1000, 10000};
     (void)state;
     for (size_t i = 0; i < sizeof means / sizeof *means; i++) {
-        /* more where a fault of a few percent in the tails must show */
+        /* more draws to find an error of a few percent in the tails */
         int draws = means[i] < NB_POISSON_SMALL ? 200000 : 1000000;
         double z = chi_square_z(means[i], draws, 1000 + i);
         if (!(fabs(z) < 4)) /* 20 tests: by chance once in 800 choices of seeds */
@@ -176,7 +176,7 @@ static nb_scene scene_of(int fast, int slow)
     return sc;
 }
 
-/** Means of every kind side by side. */
+/** Means of every kind in one image. */
 static void fill_means(float *image, int pixels)
 {
     static const float sizes[] = {0, 1e-3f, 1, 5, 12, 30, 1e3f, 1e5f, 3e9f, 11.9999f, 12};

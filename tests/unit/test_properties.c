@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Theorems about images that hold without any reference. */
+/* Theorems about images that need no reference. */
 #include "../support/check.h"
 
 #include "api/sim.h"
 #include "model/misset.h"
 
-/** A triclinic crystal with a bit of everything. */
+/** A triclinic crystal with many options. */
 static nb_config busy_config(int pixels)
 {
     nb_config cfg = nb_suite_config(1, 5, pixels);
@@ -92,7 +92,8 @@ static void rotating_everything_changes_nothing(void **state)
     nb_picture_free(&p);
 }
 
-/* ROI and mask crop; tiles put together are the whole; threads change nothing: all bit by bit. */
+/* ROI and mask crop; tiles together give the whole image; the number of threads changes
+ * nothing: all bit for bit. */
 static void tiles_and_threads_give_the_same_bits(void **state)
 {
     nb_config cfg = busy_config(100), part;

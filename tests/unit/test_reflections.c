@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of reflections against every sample counted by itself, and against the image. */
+/* The list of reflections, compared with a count of every sample and with the image. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -157,7 +157,7 @@ static void check_one(const nb_reflection *r, const sums *s, double all, int sce
     assert_true(r->peak > 0 && r->peak <= r->intensity * (1 + 1e-12));
 }
 
-/** The list is what the samples say: no reflection is missing, none is too many. */
+/** The list agrees with the samples: no reflection is missing, and none is added. */
 static void check_list(const nb_sim *sim, const nb_reflections *list, sums *box, int scene)
 {
     double all = 0, left = 0;

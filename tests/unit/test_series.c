@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Series through the library, and the parts that the program cannot reach. */
+/* Series through the library, and the parts that the program cannot test. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -187,7 +187,7 @@ static void note_frame(void *user, int frame, int64_t offset, size_t bytes)
     ++*seen;
 }
 
-/** Whatever is cut off or changed, the whole records before it are found. */
+/** After any truncation or change the complete records before it are found. */
 static void journals_survive_damage(void **state)
 {
     enum { HEAD = 8 + sizeof(nb_journal_key) + sizeof(nb_holder) };
@@ -261,7 +261,7 @@ static void journals_check_what_they_read(void **state)
     nb_journal_remove(&j);
 }
 
-/** Memory that runs out while a journal is read loses none of its frames. */
+/** If memory is exhausted while a journal is read, no frame is lost. */
 static void journals_survive_a_lack_of_memory(void **state)
 {
     char path[NB_PATH_MAX], data[16] = "some pixels";
@@ -282,7 +282,7 @@ static void journals_survive_a_lack_of_memory(void **state)
     nb_journal_remove(&j);
 }
 
-/** One process, and one caller in it, has a journal at a time. */
+/** Only one caller in one process can have a journal open. */
 static void journals_are_locked(void **state)
 {
     char path[NB_PATH_MAX], self[32];

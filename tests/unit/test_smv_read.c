@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SMV headers as a source of settings, SMV pixels, and the way of our own keys there and
- * back. */
+/* SMV headers as a source of settings, SMV pixels, and our own keys written and read back. */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -118,7 +117,7 @@ static void pixels_in_both_orders(void **state)
     }
 }
 
-/* nanoBragg's header of ordinary values is longer than the 512 bytes that it claims. */
+/* nanoBragg's header of ordinary values is longer than its 512 bytes of HEADER_BYTES. */
 static void header_longer_than_it_says(void **state)
 {
     image_bytes f;
@@ -212,10 +211,10 @@ static void documented_keys_fill_what_is_unset(void **state)
     assert_true(c.close_twotheta_deg == 12.5);
     assert_int_equal(c.convention, NB_CONV_UNSET);
 
-    unset(&c); /* a still's range is as one that is not there, in our own header too */
+    unset(&c); /* the range of a still is the same as a missing one, also in our own header */
     apply("NANOBRAGG_CONVENTION=xds;\nNANOBRAGG_OSC=0;\n", &c);
     assert_true(isnan(c.osc_deg));
-    unset(&c); /* a typed swing does not change when the header's distance was measured */
+    unset(&c); /* a typed swing does not change the two-theta of the header's distance */
     c.twotheta_deg = 3;
     apply("CLOSE_DISTANCE=90;\nTWOTHETA=20;\n", &c);
     assert_true(c.twotheta_deg == 3 && c.close_twotheta_deg == 20);

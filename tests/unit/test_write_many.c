@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Several image files at once: the same bytes as one by one, whoever fails, whatever the number of
- * threads. */
+/* Several image files at once: the same bytes as one by one, after any failure and for any
+ * number of threads. */
 #include "scratch.h"
 
 #include "../../src/io/writer.h"
@@ -11,10 +11,10 @@ enum {
     FILES = 5
 }; /* some bands of 126 rows, the last one short */
 
-/** What the tests' images are made from. */
+/** The content of the test images. */
 typedef struct maker {
     int next_row; /* of the one in order */
-    int fail_at;  /* a row whose making fails; -1 none */
+    int fail_at;  /* a row that cannot be made; -1 none */
     nb_image_meta meta;
     nb_write_job jobs[FILES];
     char paths[FILES][600];
@@ -131,7 +131,8 @@ static void any_number_of_threads(void **state)
     free_maker(m);
 }
 
-/* Job 1 cannot make a row, job 3 has no folder: the others are whole, the first is reported. */
+/* Job 1 cannot make a row, job 3 has no folder: the other files are complete, and the first
+ * error is reported. */
 static void one_fails(void **state)
 {
     scratch *s = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Image files: contents, equal bytes, and nothing left behind by a failure. */
+/* Image files: contents, equal bytes, and no file left after a failure. */
 #include "image_samples.h"
 
 #include <errno.h>
@@ -179,7 +179,7 @@ static const char *value_of(const char *text, const char *key)
     return value;
 }
 
-/* A detector swung by a tilt about the fast axis: DIALS' frame stays with the beam. */
+/* A detector tilted about the fast axis: the frame of DIALS depends on the beam. */
 static void smv_tilted_origin(void **state)
 {
     scratch *s = *state;
@@ -252,7 +252,8 @@ static void same_bytes_twice(void **state)
     }
 }
 
-/** The old file survives, nothing else is left, and the message names the file and why. */
+/** The old file is unchanged, no other file is left, and the message names the file and the
+ * reason. */
 static void check_failure(scratch *s, int i, int number)
 {
     samples a = make_samples();
