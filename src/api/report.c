@@ -100,9 +100,7 @@ static void report_polarization(text *t, const nb_sim *sim)
     nb_dials_polarization(&m, &p, n);
     if (fabs(p - 0.999) < 0.0015 && fabs(n[1]) > 0.999999)
         return;
-    put(t,
-        "          DIALS assumes 0.999 for every file; type "
-        "geometry.beam.polarization_fraction=%.6g",
+    put(t, "          DIALS assumes 0.999; in dials.import type geometry.beam.polarization_fraction=%.6g",
         p);
     if (m.polarization != 0 && fabs(n[1]) < 0.999999)
         put(t, " geometry.beam.polarization_normal=%.6g,%.6g,%.6g", n[0], n[1], n[2]);

@@ -63,9 +63,8 @@ const nb_sub_command nb_command_bench = {
     .options = nb_bench_option_table,
     .operands = 0,
     .takes_rest = 1,
-    .statuses =
-        "0 done, 3 an image is wrong, 2 bad input, 1 a file, a program or the memory "
-        "failed, 130 interrupted",
+    .statuses = "0 done, 3 an image is wrong, 2 bad input, 1 a program failed, a file "
+                "cannot be written, or no memory, 130 interrupted",
     .defaults = nb_bench_defaults,
     .run = start,
 };

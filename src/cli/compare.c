@@ -196,7 +196,8 @@ const nb_sub_command nb_command_compare = {
     .options = options,
     .borrowed = "colormap pngscale pnggamma pnglog max_read",
     .operands = 2,
-    .statuses = "0 passed, 3 failed, 2 bad input, 1 a file or the memory failed",
+    .statuses =
+        "0 passed, 3 failed, 2 bad input, 1 a file cannot be written, or no memory",
     .defaults = defaults,
     .run = run,
 };

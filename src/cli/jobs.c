@@ -334,7 +334,7 @@ int nb_jobs_ignored(const nb_jobs *jobs, char *line, size_t size)
             used += (size_t)snprintf(line + used, size - used, "%s%s", used ? ", " : "",
                                      table[row].name);
     if (used && used < size)
-        snprintf(line + used, size - used, " in -jobs %.100s have no effect on a frame",
+        snprintf(line + used, size - used, " in -jobs %.100s: no effect on a frame",
                  jobs->path);
     return used > 0;
 }

@@ -345,9 +345,9 @@ const nb_sub_command nb_command_run_compare = {
     .operands = 0,
     .takes_rest = 1,
     .statuses =
-        "0 passed, 3 the images differ, 4 a program is missing, 5 one crashed, 6 one "
-        "ended with an error or without an image, 7 the images differ in size, 2 bad "
-        "input, 1 a file or the memory failed",
+        "0 passed, 3 the images differ, 4 a program is missing, 5 a program crashed, 6 a "
+        "program ended with an error or without an image, 7 the images differ in size, 2 "
+        "bad input, 1 a file cannot be written, or no memory",
     .defaults = defaults,
     .run = start,
 };

@@ -133,7 +133,7 @@ static void notice_ignored(const nb_cli *cli)
                                      used ? ", " : "", table[row].name);
     if (used) {
         snprintf(line + used, sizeof line - used,
-                 " have no effect in a series, which writes only -output and -hdf5");
+                 ": no effect in a series, which writes only -output and -hdf5");
         nb_cli_say("note", line);
     }
 }

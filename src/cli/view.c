@@ -71,7 +71,7 @@ const nb_sub_command nb_command_view = {
                 "detector_rotx detector_roty detector_rotz twotheta pivot curved_det "
                 "max_read",
     .operands = 2,
-    .statuses = "0 done, 1 a file or the memory failed, 2 bad input",
+    .statuses = "0 done, 1 a file cannot be written, or no memory, 2 bad input",
     .defaults = defaults,
     .run = run,
 };

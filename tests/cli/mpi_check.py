@@ -113,7 +113,7 @@ def reports():
     flags = [f for f in ROTATION if f not in ("-quiet", "-seed", "7")]
     out, error = run(2, *flags, "-frames", 4, "-output", "p_%d.cbf", "-nopgm")
     ok("rank-0-reports", out.count("processes 2") == 1 and out.count("series ") == 1 and
-       len(ours(error)) == 1 and "-nopgm have no effect" in error, out + error)
+       len(ours(error)) == 1 and "-nopgm: no effect" in error, out + error)
     error = run(2, *ROTATION, "-nopgm", status=2)[1]
     ok("one-image-refused", len(ours(error)) == 1 and "mpirun" in error, error)
     error = run(3, *ROTATION, "-frames", "x", status=2)[1]
