@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Numbers in files and messages have a decimal point, whatever locale the host program has set. */
+/** Numbers in files and messages have a decimal point in every locale of the host program. */
 #ifndef NB_BASE_C_LOCALE_H
 #define NB_BASE_C_LOCALE_H
 
@@ -13,13 +13,13 @@ typedef struct nb_c_locale {
     locale_t c, before;
 } nb_c_locale;
 
-/** Give this thread the C locale, and take it back.  Other threads are not touched; pairs may
- * nest. */
+/** Give this thread the C locale, and restore the earlier one. Other threads are not
+ * changed; pairs may nest. */
 nb_c_locale nb_c_locale_enter(void);
 void nb_c_locale_leave(nb_c_locale *locale);
 
-/** The C locale from here to the end of the block.  It stands in every public function, and every
- * function of a thread of our own, below which a number is written or read as text. */
+/** The C locale from here to the end of the block. Every public function, and every
+ * function of our own threads, has it if it writes or reads numbers as text. */
 #define NB_IN_C_LOCALE                                                                   \
     __attribute__((cleanup(nb_c_locale_leave), unused)) nb_c_locale nb_c_locale_guard =  \
         nb_c_locale_enter()

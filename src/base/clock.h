@@ -2,7 +2,7 @@
 #ifndef NB_BASE_CLOCK_H
 #define NB_BASE_CLOCK_H
 
-/** Seconds on a clock that only goes forward. */
+/** Seconds of a monotonic clock. */
 double nb_monotonic_seconds(void);
 
 #endif

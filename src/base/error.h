@@ -15,8 +15,8 @@ nb_status nb_fail(nb_error *err, nb_status code, const char *format, ...)
 nb_status nb_fail_at(nb_error *err, nb_status code, const char *file, long line,
                      const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/** Refuse a call in which a pointer is NULL that must not be; `pointers` is like `a && b`.  Needs a
- * parameter `err`. */
+/** Refuse a call with a NULL pointer that is not allowed; `pointers` is like `a && b`.
+ * Needs a parameter `err`. */
 #define NB_REFUSE_NULL(pointers)                                                         \
     do {                                                                                 \
         if (!(pointers))                                                                 \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** 64 bits that differ when bytes differ: FNV-1a over 64-bit words, with a fold of the high bits.
- * To find damage, not to withstand an attacker. */
+/** 64 bits that differ when bytes differ: FNV-1a over 64-bit words, with a fold of the high
+ * bits. It finds damage; it is not secure against an attacker. */
 #ifndef NB_BASE_HASH_H
 #define NB_BASE_HASH_H
 

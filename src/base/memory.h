@@ -15,11 +15,11 @@ void *nb_alloc(size_t count, size_t size, const char *what, nb_error *err);
 /** As nb_alloc, not zeroed. */
 void *nb_alloc_raw(size_t count, size_t size, const char *what, nb_error *err);
 
-/** A copy of a string; NULL and err filled when memory is out. */
+/** A copy of a string; NULL and err filled if memory is exhausted. */
 char *nb_strdup(const char *text, nb_error *err);
 
-/** Hand back to the system what was freed, where the C library can (glibc); it may take a
- * millisecond.  For memory that comes in bursts far apart. */
+/** Return freed memory to the system, if the C library can (glibc); it may take a
+ * millisecond. For memory that is needed rarely. */
 void nb_memory_trim(void);
 
 /** The nth allocation from now (1 = the next) fails, once; 0 switches off.  For tests. */

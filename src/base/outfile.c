@@ -16,10 +16,11 @@
 #include "error.h"
 #include "memory.h"
 
-/* --- temporary names that a signal handler must be able to remove ---------------------------
- * The one place with mutable static state: a handler gets no argument.  A slot's name is only
- * written while its state is FILLING, and only read by the handler when it is LIVE.  When all
- * slots are taken a file is still written whole or not at all; only a signal would leave it. */
+/* --- temporary names that a signal handler must be able to remove
+ * --------------------------- The one place with mutable static state: a handler gets no
+ * argument. A slot's name is only written while its state is FILLING, and only read by the
+ * handler when it is LIVE. If all slots are used, a file is still complete or absent; only
+ * a signal would leave a temporary file. */
 
 enum { SLOTS = 32, FREE = 0, FILLING, LIVE, REMOVED };
 
@@ -78,7 +79,7 @@ static nb_status fail_errno(nb_error *err, const char *what, const char *path)
 
 /* --- opening --- */
 
-/** Where the last component of a path starts. */
+/** The start of the last component of a path. */
 static size_t name_offset(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -114,8 +115,7 @@ static nb_status create_temp(nb_outfile *out, nb_error *err)
         random_suffix(out, attempt, suffix);
         snprintf(out->temp, sizeof out->temp, "%.*s.%.*s.%s.part", (int)start, out->path,
                  KEEP, out->path + start, suffix);
-        remember(
-            out->temp); /* before it exists: no moment in which a signal would leave it */
+        remember(out->temp); /* before it exists, so that a signal never leaves it */
         out->fd = open(out->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (out->fd >= 0)
             return NB_OK;
@@ -166,8 +166,8 @@ static nb_status open_stdout(nb_outfile *out, nb_error *err)
     return out->fd >= 0 ? NB_OK : fail_errno(err, "open", out->path);
 }
 
-/** Mode and owner of the file that will be replaced.  Another's file cannot be given back to him
- * but by root: then it keeps the group, if it may. */
+/** Mode and owner of the file that will be replaced. Only root can set another owner.
+ * Otherwise the file keeps the group, if this is allowed. */
 static nb_status keep_rights(nb_outfile *out, const struct stat *old, nb_error *err)
 {
     nb_status status = NB_OK;
@@ -210,7 +210,7 @@ nb_status nb_outfile_open(nb_outfile *out, const char *path, nb_error *err)
     return exists ? keep_rights(out, &st, err) : NB_OK;
 }
 
-/** A file without a name; -1 and errno when there is no room for one. */
+/** An unnamed file; -1 and errno if it cannot be made. */
 static int open_nameless(void)
 {
     const char *folder = getenv("TMPDIR");
@@ -298,7 +298,7 @@ static int close_fd(nb_outfile *out)
     return fd >= 0 ? close(fd) | failed : 0;
 }
 
-/** What was written to the file without a name goes where it belongs. */
+/** Copy the unnamed file to its destination. */
 static nb_status copy_to_device(nb_outfile *out, nb_error *err)
 {
     char piece[65536];
@@ -324,8 +324,9 @@ int nb_outfile_same_folder(const nb_outfile *a, const nb_outfile *b)
     return n == name_offset(b->path) && memcmp(a->path, b->path, n) == 0;
 }
 
-/** Rename over an older file.  That one is held until then: freed inside the rename it would keep the
- * folder locked, which makes the other threads' renames wait (4 to 20 ms for 64 MB). */
+/** Rename over an older file. The older file is held open until then. If the rename freed
+ * it, the folder would stay locked, and the renames of other threads would wait (4 to 20 ms
+ * for 64 MB). */
 static int replace(const nb_outfile *out)
 {
     int old = open(out->path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** A file that appears whole or not at all: written beside its name, synced, renamed. */
+/** A file that is complete or absent: written under a temporary name, synced, renamed. */
 #ifndef NB_BASE_OUTFILE_H
 #define NB_BASE_OUTFILE_H
 
@@ -10,18 +10,18 @@ typedef struct nb_outfile {
     char path[NB_PATH_MAX];      /* the final name */
     char temp[NB_PATH_MAX + 32]; /* the name while writing; "" for a device such as /dev/null,
                                     a pipe or standard output */
-    int is_copied,
-        device; /* fd is a file without a name, and commit copies it to device */
+    int is_copied, device; /* fd is an unnamed file, and commit copies it to device */
 } nb_outfile;
 
 /** Is this name of an output standard output ("-")? */
 int nb_outfile_is_stdout(const char *path);
-/** Create the temporary file beside `path`.  It gets the mode of the file that it will replace,
- * and its owner as far as the system allows.  Devices, pipes and standard output ("-") are
- * opened as they are.  Errors: NB_ERR_IO (message names path and errno). */
+/** Create the temporary file beside `path`. It gets the mode of the file that it will
+ * replace, and its owner if the system allows. Devices, pipes and standard output ("-") are
+ * opened directly. Errors: NB_ERR_IO (message names path and errno). */
 nb_status nb_outfile_open(nb_outfile *out, const char *path, nb_error *err);
-/** Before the first byte of a format that seeks: where `path` cannot (a pipe, standard output), fd
- * becomes a file without a name in $TMPDIR or /tmp, and commit copies it.  Errors: NB_ERR_IO. */
+/** Before the first byte of a format that seeks: if `path` cannot seek (a pipe, standard
+ * output), fd becomes an unnamed file in $TMPDIR or /tmp, and commit copies it. Errors:
+ * NB_ERR_IO. */
 nb_status nb_outfile_need_seek(nb_outfile *out, nb_error *err);
 /** Append bytes, retrying short writes. */
 nb_status nb_outfile_write(nb_outfile *out, const void *data, size_t bytes, nb_error *err);
@@ -29,22 +29,21 @@ nb_status nb_outfile_write(nb_outfile *out, const void *data, size_t bytes, nb_e
  * order, but none may be left out. */
 nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes,
                               uint64_t offset, nb_error *err);
-/** Let the disk begin with bytes that were written (bytes 0: all from offset on), so that commit
- * has less to wait for; does not wait and has no errors, and nothing happens where the system
- * cannot. */
+/** Start writing bytes to the disk (bytes 0: all from offset on), so that commit waits
+ * less. It does not wait and has no errors. Without support of the system it does nothing. */
 void nb_outfile_start_sync(nb_outfile *out, uint64_t offset, uint64_t bytes);
-/** fsync, close, rename over the final name, sync the folder.  On error the temporary file is
- * removed and an older file of that name is untouched. */
+/** fsync, close, rename over the final name, sync the folder. After an error the temporary
+ * file is removed and an older file of that name is unchanged. */
 nb_status nb_outfile_commit(nb_outfile *out, nb_error *err);
 /** As commit without its last step, for several files of one folder: it is synced once, when all
  * have their names. */
 nb_status nb_outfile_name(nb_outfile *out, nb_error *err);
-/** Make the names in the file's folder durable.  Nothing is lost where the folder cannot be
- * synced, so no error. */
+/** Sync the file's folder. If the folder cannot be synced nothing is lost, so this has no
+ * error. */
 void nb_outfile_sync_folder(const nb_outfile *out);
 /** Are both names typed with the same folder? */
 int nb_outfile_same_folder(const nb_outfile *a, const nb_outfile *b);
-/** Give up: close and remove the temporary file.  Safe after commit, open failure, twice. */
+/** Close and remove the temporary file. Safe after commit, after a failed open, and twice. */
 void nb_outfile_abort(nb_outfile *out);
 /** Remove every temporary file that is open now; async-signal-safe, for handlers of
  * signals that end the process. */
@@ -57,8 +56,8 @@ void nb_outfile_abort_all(void);
 nb_status nb_read_file(const char *path, const char *flag, size_t limit, char **data,
                        size_t *bytes, nb_error *err);
 
-/** A file that is read in pieces.  Not mapped: a mapped file that becomes shorter would end the
- * process. */
+/** A file that is read in pieces. It is not mapped, because a mapped file that becomes
+ * shorter would end the process. */
 typedef struct nb_input {
     const char *path, *flag; /* the caller's, for messages */
     uint64_t bytes;
@@ -68,12 +67,12 @@ typedef struct nb_input {
 
 /** Errors as those of nb_read_file.  nb_input_close ends it, after an error too. */
 nb_status nb_input_open(nb_input *in, const char *path, const char *flag, nb_error *err);
-/** Exactly these bytes of it, from any thread.  Errors: NB_ERR_IO, also when they are not there. */
+/** Read exactly these bytes, from any thread. Errors: NB_ERR_IO, also if they do not exist. */
 nb_status nb_input_read(const nb_input *in, uint64_t offset, void *out, size_t bytes,
                         nb_error *err);
 void nb_input_close(nb_input *in); /* twice is fine */
 
-/** Can it be opened twice, and sought in?  A pipe cannot. */
+/** Can it be opened twice, and seek? A pipe cannot. */
 int nb_is_regular_file(const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What the statistics of an image are put together from, whoever adds up its rows. */
+/** The parts of an image's statistics, for every way to add its rows. */
 #ifndef NB_BASE_ROW_SUMS_H
 #define NB_BASE_ROW_SUMS_H
 

@@ -12,8 +12,8 @@
 #include "memory.h"
 #include "outfile.h"
 
-/* What makes two names one file.  `name` is 0 for a file that exists; else device and inode are
- * the folder's and `name` is a hash of the last part. */
+/* The identity of a file. For an existing file `name` is 0. Otherwise device and inode are
+ * those of the folder, and `name` is a hash of the last part. */
 typedef struct identity {
     uint64_t device, inode, name;
 } identity;
@@ -34,7 +34,7 @@ static uint64_t hash_of(const char *text)
     return nb_hash_bytes(NB_HASH_START, text, strlen(text)) | 1;
 }
 
-/** A file that is not there yet: its folder and its name. */
+/** A file that does not exist yet: its folder and its name. */
 static identity of_missing(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -133,7 +133,7 @@ static nb_status refuse(const lists *l, const entry *a, const entry *b, nb_error
                    first, other, second);
 }
 
-/** So many of a family are looked at: more take seconds, and no folder holds them well. */
+/** Limit of the checked files of a family: more would take seconds. */
 enum { FAMILY_MOST = 1000000 };
 
 static int members(const nb_file_family *f)
@@ -141,7 +141,7 @@ static int members(const nb_file_family *f)
     return f->count < FAMILY_MOST ? f->count : FAMILY_MOST;
 }
 
-/** Entries of one file stand together: is one of them written, and are they two? */
+/** Entries of one file are adjacent: are there two, and is one of them written? */
 static nb_status search(const lists *l, const entry *e, size_t n, nb_error *err)
 {
     for (size_t i = 0, end; i < n; i = end) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Which names of a run are names of one file. */
+/** Finds names of a run that are the same file. */
 #ifndef NB_BASE_SAME_FILE_H
 #define NB_BASE_SAME_FILE_H
 
@@ -14,11 +14,10 @@ typedef struct nb_file_family {
     const void *user;
 } nb_file_family;
 
-/** Refuse a run that would write a file which it also reads, or write one file twice.  Files
+/** Refuse a run that would write over a file that it reads, or write one file twice. Files
  * that exist are compared by device and inode, others by their folder's and their name.
- * Character devices never collide.  Of a family the first million files are looked at.  Nothing is
- * opened.
- * Errors: NB_ERR_INPUT, one line with both flags and names; NB_ERR_NOMEM. */
+ * Character devices are allowed twice. The first million files of a family are checked. No
+ * file is opened. Errors: NB_ERR_INPUT, one line with both flags and names; NB_ERR_NOMEM. */
 nb_status nb_refuse_same_files(const nb_file_use *uses, int n_uses,
                                const nb_file_family *families, int n_families,
                                nb_error *err);

@@ -9,7 +9,7 @@
 #include "../base/memory.h"
 #include "../base/text.h"
 
-/* Six integers, then newline and form feed; NULL when it reads otherwise. */
+/* Six integers, then newline and form feed; NULL for any other text. */
 static const char *read_header(const char *p, const char *end, nb_factor_file *t)
 {
     int *limits[6] = {&t->hmin, &t->hmax, &t->kmin, &t->kmax, &t->lmin, &t->lmax};

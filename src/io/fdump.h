@@ -32,7 +32,7 @@ nb_status nb_fdump_parse(const void *data, size_t n, const char *name,
 /** The header of a dump with its two separator bytes and a NUL; returns its length. */
 size_t nb_fdump_header(const nb_factor_file *table, char out[NB_FDUMP_HEADER]);
 
-/** Hand the whole dump to sink, header first, then one plane of h a call. */
+/** Pass the whole dump to sink: first the header, then one plane of h per call. */
 nb_status nb_fdump_write(const nb_factor_file *table, nb_fdump_sink sink, void *user,
                          nb_error *err);
 

@@ -31,7 +31,7 @@ static nb_status set_roi(const nb_config *cfg, nb_detector *det, nb_error *err)
     return NB_OK;
 }
 
-/** Axes for a detector bent round the sample: across the beam, along fast and slow. */
+/** Axes of a detector curved around the sample: across the beam, along fast and slow. */
 static nb_status set_curvature(nb_panel *panel, nb_error *err)
 {
     nb_vec3 f = nb_sub(panel->fast,

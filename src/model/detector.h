@@ -38,9 +38,9 @@ typedef struct nb_detector {
     nb_region roi;
 } nb_detector;
 
-/** Fill det from the geometry and the detector options of cfg.
- * Errors (NB_ERR_INPUT): ROI off the detector, curved detector with an axis along the beam.
- * A notice goes through hooks when a default depth is taken. */
+/** Fill det from the geometry and the detector options of cfg. Errors (NB_ERR_INPUT): ROI
+ * off the detector, curved detector with an axis along the beam. A note is sent through
+ * hooks if a default depth is used. */
 nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *geometry,
                             const nb_hooks *hooks, nb_detector *det, nb_error *err);
 

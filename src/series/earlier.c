@@ -27,7 +27,7 @@ nb_status nb_earlier_agree(nb_run *run, uint64_t earlier, uint64_t *fingerprint,
     return nb_ranks_agree(run->ranks, st, err);
 }
 
-/** What finished frame k was made of, as its record says; 0: it is not finished. */
+/** The hash of the inputs of finished frame k, from its record; 0: it is not finished. */
 static int recorded_inputs(const nb_run *run, int k, uint64_t *inputs)
 {
     if (run->hdf5.done && run->hdf5.done[k])

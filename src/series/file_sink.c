@@ -23,14 +23,14 @@ static nb_status hash_file(const char *path, uint64_t *hash, int64_t *bytes, nb_
     return NB_OK;
 }
 
-/** What the record says of a finished file. */
+/** The record of a finished file. */
 typedef struct entry {
     uint64_t hash;
     uint64_t inputs; /* nb_own_inputs of the frame */
     nb_hdf5_facts facts;
 } entry;
 
-/** What the scan of the record fills. */
+/** The result of scanning the record. */
 typedef struct found_list {
     nb_file_sink *sink;
     int64_t *offset; /* [frames], 0: no record */
@@ -43,7 +43,7 @@ static void on_found(void *user, int frame, int64_t offset, size_t bytes)
         list->offset[frame] = offset;
 }
 
-/** A frame is finished if its file is as the record says. */
+/** A frame is finished if its file agrees with the record. */
 static void verify(nb_file_sink *s, const int64_t *offset)
 {
     char name[NB_PATH_MAX];

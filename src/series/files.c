@@ -15,7 +15,7 @@ enum { OWN = NB_FILES_MOST + 5, FAMILIES = 3, FIRST_NUMBER = 1 };
 typedef struct names {
     nb_template frames;
     char record[NB_PATH_MAX];
-    char series[NB_PATH_MAX]; /* of the HDF5 files, likewise */
+    char series[NB_PATH_MAX]; /* the same for the HDF5 files */
     char stem[NB_PATH_MAX];   /* of the HDF5 data files */
     nb_file_use *uses;
     int n_uses;

@@ -18,7 +18,7 @@ typedef struct nb_frames {
     double phi_deg, osc_deg;
     double wavelength_A, fluence, Fbeam_mm, Sbeam_mm, mosaic_deg; /* of the base */
     double Xbeam_mm, Ybeam_mm;
-    int beam_swapped, beam_down; /* X is along the slow axis; Y runs against it */
+    int beam_swapped, beam_down; /* X is along the slow axis; Y is against it */
     double (*missets)[3];        /* owned, deg, of -orientations FILE */
     int n_missets;
     nb_spectra spectra; /* owned; of -spectra */
@@ -34,16 +34,18 @@ void nb_frames_free(nb_frames *f);
  * built. */
 void nb_frames_give_spectrum(const nb_frames *f, int k, nb_sim *sim);
 
-/** The configuration of frame k, as a single image would be asked for. */
+/** The configuration of frame k, as for a single image. */
 nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err);
 
-/** Can a frame of this geometry and configuration stand among the others?  All have the same number
- * of pixels, and a master has one pixel size, sensor, and rotation axis.  Errors: NB_ERR_INPUT. */
+/** Can the series have a frame of this geometry and configuration? All frames have the same
+ * number of pixels, and a master has one pixel size, sensor, and rotation axis. Errors:
+ * NB_ERR_INPUT. */
 nb_status nb_frames_check(const nb_frames *f, int k, const nb_geometry *g,
                           const nb_config *cfg, nb_error *err);
 
-/** Before the first frame: look at what the override makes of the geometry of all frames, as far as
- * no file must be read for it, and set `moving` and `places_differ`.  Errors: as nb_frames_check, and the override's. */
+/** Before the first frame: calculate the geometry of all frames after the override, if no
+ * file must be read for it, and set `moving` and `places_differ`. Errors: as
+ * nb_frames_check, and the override's. */
 nb_status nb_frames_survey(nb_frames *f, nb_error *err);
 
 #endif

@@ -71,7 +71,7 @@ static nb_hdf5_data describe(const nb_hdf5_sink *s, int block)
     return data;
 }
 
-/** The tail of a record; 0 if it is none. */
+/** Read the tail of a record; 0 if there is none. */
 static int read_tail(const nb_hdf5_sink *s, int64_t offset, size_t bytes,
                      nb_record_tail *tail)
 {
@@ -92,7 +92,7 @@ static void on_found(void *user, int frame, int64_t offset, size_t bytes)
     s->offset[i] = offset;
     s->bytes[i] = bytes;
     s->inputs[frame] = tail.inputs;
-    if (!s->done[frame]) { /* other threads read it once the series runs */
+    if (!s->done[frame]) { /* other threads read it while the series runs */
         s->done[frame] = 1;
         if (s->lists)
             s->lists[frame] = tail.list;
@@ -101,8 +101,9 @@ static void on_found(void *user, int frame, int64_t offset, size_t bytes)
     }
 }
 
-/** Open the journal of a block, with what an earlier run left in it if that is asked for.  One of other
- * flags is left over from a series that this one was begun over, or find_finished has refused it. */
+/** Open the journal of a block, on request with the frames of an earlier run. A journal of
+ * other flags is from another series whose files this one replaces; otherwise find_finished
+ * has refused it. */
 static nb_status open_block(nb_hdf5_sink *s, int block, nb_error *err)
 {
     char path[NB_PATH_MAX];
@@ -125,8 +126,8 @@ static nb_status fail_other(const char *path, nb_error *err)
         path);
 }
 
-/** What an earlier run left of a block: the whole data file, or a journal.  What was made with other
- * flags is refused, unless it is known that this series was begun over another. */
+/** The files of an earlier run for a block: the whole data file, or a journal. Files made
+ * with other flags are refused, unless this series replaces another one. */
 static nb_status find_block(nb_hdf5_sink *s, int block, nb_error *err)
 {
     char path[NB_PATH_MAX];
@@ -209,7 +210,7 @@ nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames
     return s->resume ? find_finished(s, err) : NB_OK;
 }
 
-/** Frame i of the block into s->chunk, if it is as it was written. */
+/** Read frame i of the block into s->chunk, if it has not changed. */
 static nb_status read_record(nb_hdf5_sink *s, int i, nb_record_tail *tail, nb_error *err)
 {
     nb_status st;
@@ -260,7 +261,7 @@ static nb_status next_list(void *user, int i, nb_reflections *list, nb_error *er
     return st;
 }
 
-/** What the tails of the block's frames say: how many reflections, what the images are like. */
+/** Read the tails of the block's frames: numbers of reflections, facts of the images. */
 static nb_status gather(const nb_hdf5_sink *s, int frames, int64_t *counts,
                         nb_hdf5_facts *facts, nb_error *err)
 {
@@ -334,7 +335,7 @@ nb_status nb_hdf5_sink_commit(nb_hdf5_sink *s, int k, nb_slot *slot, nb_error *e
     }
     if (st || i + 1 < frames_in(s, block))
         return st;
-    swap_chunks(s, slot); /* its frame is in the journal: the memory serves for reading */
+    swap_chunks(s, slot); /* its frame is in the journal: use the memory for reading */
     st = assemble(s, frames_in(s, block), err);
     swap_chunks(s, slot);
     if (!st) {
@@ -392,7 +393,8 @@ int nb_hdf5_sink_key(const nb_series *series, int frames, nb_journal_key *key)
     nb_hdf5_sink_series_path(stem, path);
     if (nb_journal_key_of(path, key))
         return 1;
-    for (int b = 0; b < frames; b++) { /* any: several processes begin anywhere */
+    for (int b = 0; b < frames;
+         b++) { /* any block: several processes begin at different blocks */
         nb_hdf5_sink_record_path(stem, b, path);
         if (nb_journal_key_of(path, key))
             return 1;

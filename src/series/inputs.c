@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Input files that one frame has and the series has not. */
+/* Input files of a single frame, which the series does not have. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { FILES = 6, BLOCK = 1 << 16 };
 
-/** The input files of a configuration; "" where it has none. */
+/** The input files of a configuration; "" for a missing one. */
 static void list_inputs(const nb_config *cfg, const char *names[FILES])
 {
     names[0] = cfg->hkl_file;
@@ -33,7 +33,7 @@ int nb_same_inputs(const nb_config *a, const nb_config *b)
     return 1;
 }
 
-/** Fill block[BLOCK] as far as the file goes; < 0: it cannot be read. */
+/** Fill block[BLOCK] up to the end of the file; < 0: it cannot be read. */
 static ssize_t read_block(int fd, unsigned char *block)
 {
     size_t used = 0;
@@ -48,8 +48,8 @@ static ssize_t read_block(int fd, unsigned char *block)
     return (ssize_t)used;
 }
 
-/** Continue a hash with the contents of a file.  A pipe is left alone, for it can be read only
- * once; a file that is not there counts as an empty one: no frame can be made of it. */
+/** Continue a hash with the contents of a file. A pipe is not read, because it can be read
+ * only once. A missing file counts as an empty one; no frame can be made with it. */
 static uint64_t hash_file(uint64_t h, const char *path)
 {
     unsigned char block[BLOCK];
@@ -66,7 +66,7 @@ static uint64_t hash_file(uint64_t h, const char *path)
     return h;
 }
 
-/** Does the frame read input i, which the series does not? */
+/** Does only the frame, and not the series, read input i? */
 static int is_own(const nb_config *cfg, const char *const mine[FILES],
                   const char *const base[FILES], int i)
 {

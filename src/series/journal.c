@@ -14,9 +14,9 @@
 #include "../base/memory.h"
 #include "lock.h"
 
-/* Native byte order: a journal is continued where it was begun. */
+/* Native byte order: a journal is continued on the same kind of machine. */
 typedef struct head {
-    char magic[8]; /* of all versions but the last byte */
+    char magic[8]; /* the same in all versions except the last byte */
     nb_journal_key key;
     nb_holder holder; /* who wrote it last */
 } head;
@@ -70,7 +70,7 @@ static int get(int fd, int64_t offset, void *data, size_t bytes)
     return 1;
 }
 
-/** Who has the journal locked; that process may be about to write its name. */
+/** The process that has locked the journal; it may not have written its name yet. */
 static nb_holder read_holder(int fd)
 {
     nb_holder other = {0, ""};
@@ -84,8 +84,7 @@ static nb_holder read_holder(int fd)
     return other;
 }
 
-/** Without locks in the file system the record of the whole series is locked in another way, and that
- * is enough. */
+/** If the file system has no locks, the lock file of the whole series is enough. */
 static nb_status lock(nb_journal *j, nb_error *err)
 {
     nb_holder other;
@@ -103,7 +102,8 @@ static nb_status lock(nb_journal *j, nb_error *err)
     return st;
 }
 
-/** Is the open file still the one of that name?  Its owner removes it when a series is whole. */
+/** Is the open file still the one of that name? Its owner removes it when the series is
+ * complete. */
 static int still_there(const nb_journal *j)
 {
     struct stat open_one, named;
@@ -148,8 +148,8 @@ static nb_status open_file(nb_journal *j, const char *path, nb_error *err)
 
 typedef enum kind { BEGUN, WHOLE, OF_ANOTHER_VERSION, FOREIGN } kind;
 
-/** What lies there; *h is filled when it is WHOLE.  BEGUN: nothing, or killed before more was
- * written. */
+/** The kind of the existing file; *h is filled if it is WHOLE. BEGUN: empty, or killed
+ * before more was written. */
 static kind look_at(const nb_journal *j, int64_t size, head *h)
 {
     size_t n = size < (int64_t)sizeof magic ? (size_t)size : sizeof magic;
@@ -205,7 +205,7 @@ nb_status nb_journal_create(nb_journal *j, const char *path, const nb_journal_ke
     return st;
 }
 
-/** Memory that grows to hold a record. */
+/** Memory that grows to the size of a record. */
 typedef struct buffer {
     char *data;
     size_t room;
@@ -232,7 +232,7 @@ static nb_status check_record(nb_journal *j, int64_t size, record *r, buffer *b,
     return NB_OK;
 }
 
-/** Report whole records from the first on, and cut off what is behind them. */
+/** Report complete records from the first on, and cut off the bytes after them. */
 static nb_status scan(nb_journal *j, int64_t size, nb_journal_found *found, void *user,
                       nb_error *err)
 {
@@ -252,7 +252,7 @@ static nb_status scan(nb_journal *j, int64_t size, nb_journal_found *found, void
     return ftruncate(j->fd, j->end) ? fail_errno(err, "write", j->path) : NB_OK;
 }
 
-/** Go on with what lies there. */
+/** Continue the existing journal. */
 static nb_status go_on(nb_journal *j, const nb_journal_key *key, nb_journal_found *found,
                        void *user, nb_error *err)
 {
@@ -323,7 +323,7 @@ nb_status nb_journal_append(nb_journal *j, int frame, const void *data, size_t b
         *offset = j->end;
     if (!st)
         st = put(j, data, bytes, err);
-    if (st && ftruncate(j->fd, start) == 0) /* a full disk: the frames before it stay */
+    if (st && ftruncate(j->fd, start) == 0) /* a full disk: the earlier frames stay */
         j->end = start;
     return st;
 }
@@ -363,6 +363,6 @@ void nb_journal_remove(nb_journal *j)
 {
     if (!j || j->fd < 0)
         return;
-    unlink(j->path); /* while it is locked: the next one of that name is another's */
+    unlink(j->path); /* remove it while it is locked: a later file of that name is another one */
     nb_journal_close(j);
 }

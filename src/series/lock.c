@@ -48,7 +48,7 @@ nb_status nb_lock_busy(const char *path, const nb_holder *other, nb_error *err)
                    path, who);
 }
 
-/** What a lock file says, "PID HOST"; its writer may be about to write it. */
+/** The text of a lock file, "PID HOST"; its writer may not have written it yet. */
 static nb_holder read_lock(const char *name)
 {
     nb_holder other = {0, ""};
@@ -76,7 +76,7 @@ static int same_holder(const nb_holder *a, const nb_holder *b)
     return a->pid == b->pid && strcmp(a->host, b->host) == 0;
 }
 
-/** Did a process of this host leave the lock file that no longer runs? */
+/** Is the lock file from a process of this host that no longer runs? */
 static int is_stale(const nb_holder *other)
 {
     const nb_holder self = nb_holder_self();
@@ -84,8 +84,8 @@ static int is_stale(const nb_holder *other)
            kill((pid_t)other->pid, 0) != 0 && errno == ESRCH;
 }
 
-/** Remove a stale lock file.  Another process may have replaced it in the meantime: that one is put
- * back. */
+/** Remove a stale lock file. If another process has replaced it in the meantime, that file
+ * is restored. */
 static void set_aside(const char *name, const nb_holder *stale)
 {
     char aside[NAME + 32];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** MPI, loaded when mpirun started this process with others.  Linked directly it costs every
- * start of the program thirty milliseconds.  Include this instead of <mpi.h>; the functions are
- * called by their own names.  The types are those of the implementation that the program was
- * built with (MPICH and its kin: numbers; Open MPI: addresses of its variables). */
+/** MPI, loaded when mpirun started this process with others. If it were linked, every start
+ * of the program would take thirty milliseconds more. Include this instead of <mpi.h>; the
+ * functions are called by their own names. The types are those of the implementation used
+ * for the build (MPICH and relatives: numbers; Open MPI: addresses of its variables). */
 #ifndef NB_SERIES_MPI_LIB_H
 #define NB_SERIES_MPI_LIB_H
 
@@ -11,7 +11,7 @@
 
 #include "../nanobragg.h"
 
-/* Every function of the library that we call, and the variables behind its constants. */
+/* Every function of the library that we call, and the variables of its constants. */
 /* clang-format off */
 #define NB_MPI_FUNCTIONS(X) \
     X(MPI_Abort) X(MPI_Allgather) X(MPI_Allreduce) X(MPI_Bcast) X(MPI_Comm_free) \

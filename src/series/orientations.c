@@ -28,8 +28,8 @@ static const char *skip_blanks(const char *p, const char *end)
     return p;
 }
 
-/** The numbers of a line, at most ten of them, with blanks or one comma between two; -1 when it has
- * something else.  `#` starts a comment. */
+/** The numbers of a line, at most ten, separated by blanks or one comma; -1 for any other
+ * text. `#` starts a comment. */
 static int read_numbers(const char *p, const char *end, double *values)
 {
     int n = 0;
@@ -44,7 +44,7 @@ static int read_numbers(const char *p, const char *end, double *values)
         if (*p != ',' && p == after) /* "1-2" */
             return -1;
         if (*p == ',' && ((p = skip_blanks(p + 1, end)) == end || *p == '#'))
-            return -1; /* no number behind the comma */
+            return -1; /* no number after the comma */
     }
     return n;
 }

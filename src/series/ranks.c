@@ -10,7 +10,7 @@
 #include "../base/memory.h"
 #include "mpi_lib.h"
 
-/** A number of the environment that is not negative; -1: none. */
+/** A non-negative number of the environment; -1: none. */
 static int number(const char *name)
 {
     const char *text = getenv(name);
@@ -146,7 +146,7 @@ nb_status nb_ranks_join(nb_ranks **ranks, nb_error *err)
     return st;
 }
 
-/** Forget what was delivered. */
+/** Remove delivered messages. */
 static void sweep(nb_ranks *r)
 {
     letter **at = &r->letters;
@@ -164,7 +164,7 @@ static void sweep(nb_ranks *r)
 
 void nb_ranks_leave(nb_ranks *r)
 {
-    /* mpirun may throw away what was said just before the end */
+    /* mpirun may lose text that is printed just before the end */
     const struct timespec heard = {0, 300000000}, turn = {5, 0};
     if (!r)
         return;
@@ -212,7 +212,7 @@ nb_status nb_ranks_agree(nb_ranks *r, nb_status status, nb_error *err)
         mine.code = status;
     }
     all = nb_alloc((size_t)r->count, sizeof *all, "errors", NULL);
-    if (!all) { /* the others wait: nothing can be agreed on any more */
+    if (!all) { /* the others wait: no agreement is possible any more */
         nb_ranks_broken(r, r->rank);
         return nb_fail_memory(err, sizeof *all, "errors");
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** A frame's record in the journal of an HDF5 file: the compressed pixels, with -truth spots its
- * reflections, and what the image is like. */
+/** A frame's record in the journal of an HDF5 file: the compressed pixels, with -truth
+ * spots its reflections, and the facts of the image. */
 #ifndef NB_SERIES_RECORD_H
 #define NB_SERIES_RECORD_H
 
@@ -15,19 +15,20 @@ typedef struct nb_record_tail {
     nb_hdf5_facts facts;
 } nb_record_tail;
 
-/** Bytes that a record without reflections has behind its chunk, at most. */
+/** The largest number of bytes after the chunk in a record without reflections. */
 enum { NB_RECORD_MORE = 128 };
 
-/** Complete the record in the slot, which grows: put the reflections (zeroed: none), the slot's inputs
- * and the facts of its truth behind the chunk.  The reflections become part of what its truth says. */
+/** Complete the record in the slot, which grows: append the reflections (zeroed: none), the
+ * slot's inputs and the facts of its truth to the chunk. The truth then includes the
+ * reflections. */
 nb_status nb_record_add(nb_slot *slot, const nb_reflections *list, nb_error *err);
 
-/** Understand a record's tail, which are its last bytes; 0 if it is none of a record of so many. */
+/** Read a record's tail, its last bytes; 0 if it does not fit a record of this size. */
 int nb_record_check(const nb_record_tail *tail, size_t bytes);
-/** The tail of a whole record in memory. */
+/** The tail of a complete record in memory. */
 nb_record_tail nb_record_tail_of(const void *record, size_t bytes);
 
-/** The reflections of a whole record, in its memory. */
+/** The reflections of a complete record, in its memory. */
 nb_reflections nb_record_list(void *record, const nb_record_tail *tail);
 
 #endif

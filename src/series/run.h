@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** A running series: threads that make frames, and what they share. */
+/** A running series: threads that make frames, and their common data. */
 #ifndef NB_SERIES_RUN_H
 #define NB_SERIES_RUN_H
 
@@ -26,7 +26,7 @@ typedef struct nb_run {
     int threads, threads_each;
 
     pthread_mutex_t lock; /* of all below */
-    pthread_cond_t moved; /* a frame was written, frames to make have come, or stop */
+    pthread_cond_t moved; /* a frame was written, new frames can be made, or stop */
     nb_share share;
     nb_slot *slots; /* owned; the nth frame that this process makes is in n % window */
     int window, next, written, draining;
@@ -35,7 +35,7 @@ typedef struct nb_run {
     nb_status status;
     nb_error error;
     int error_frame;
-    double last_tick; /* of the talk with other processes */
+    double last_tick; /* of the messages with other processes */
 
     atomic_int stop;           /* begin no more frames */
     atomic_int cancel;         /* the caller wants to stop: leave frames unfinished */
@@ -45,21 +45,22 @@ typedef struct nb_run {
     pthread_mutex_t book_lock; /* of the record of files, and of truth */
 } nb_run;
 
-/** Make and write this process' share of the frames.  Everything but the threads' own is set up.
- * Errors: NB_ERR_NOMEM when no thread could be started; those of frames are in run->status. */
+/** Make and write the frames of this process. Everything except the threads' own data must
+ * be set up. Errors: NB_ERR_NOMEM if no thread could be started; errors of frames are in
+ * run->status. */
 nb_status nb_run_frames(nb_run *run, nb_error *err);
 
-/** What became of the series, once all processes have ended. */
+/** The result of the series, after all processes have ended. */
 nb_status nb_run_outcome(const nb_run *run, nb_error *err);
 
-/** Begin no more frames because of this error; of several, that of the first frame counts.  With
- * the lock held. */
+/** Begin no more frames because of this error. Of several errors that of the first frame is
+ * kept. With the lock held. */
 void nb_run_stop_with(nb_run *run, int frame, nb_status st, const nb_error *err);
-/** Begin none and leave unfinished what was begun. */
+/** Begin no more frames, and leave the begun ones unfinished. */
 void nb_run_cancel(nb_run *run);
 
-/** Call the caller's hooks: does one want to stop?  nb_run_ask: from any thread, nothing when
- * another is asking.  nb_run_tell: of progress, with the lock held. */
+/** Call the caller's hooks, which may request a stop. nb_run_ask: from any thread; does
+ * nothing while another thread asks. nb_run_tell: reports progress, with the lock held. */
 int nb_run_ask(nb_run *run);
 int nb_run_tell(nb_run *run);
 

@@ -18,25 +18,25 @@
 
 enum { PER_FILE = 100 };
 
-/** What is settled before anything else, by rank 0. */
+/** Values that rank 0 decides first. */
 typedef struct beginning {
     int64_t seed;
     int per_block;    /* frames of a data file, or of a share of numbered files */
-    uint64_t earlier; /* the fingerprint of the run to be resumed; 0: there is none */
+    uint64_t earlier; /* the fingerprint of the run to resume; 0: there is none */
 } beginning;
 
-/** As many blocks for each process, of PER_FILE frames at most. */
+/** The same number of blocks for each process, of at most PER_FILE frames. */
 static int fair_block(const nb_series *s, int frames, int ranks)
 {
     int each = (frames + ranks - 1) / ranks, rounds = (each + PER_FILE - 1) / PER_FILE;
     if (ranks == 1)
         return frames < PER_FILE ? frames : PER_FILE;
-    if (!s->hdf5_file[0]) /* nothing speaks for large ones */
+    if (!s->hdf5_file[0]) /* large ones have no advantage */
         rounds *= 4;
     return (frames + ranks * rounds - 1) / (ranks * rounds);
 }
 
-/** As the run to be resumed began; else as is asked for. */
+/** The same as in the run to resume; else as requested. */
 static beginning settle(const nb_run *run, const nb_config *cfg)
 {
     const nb_series *s = run->series;
@@ -69,8 +69,8 @@ static nb_status create_base(nb_run *run, const nb_config *cfg, const beginning 
     return st ? st : nb_frames_init(&run->frames, run->series, run->base, err);
 }
 
-/** One thread for each processor, which the processes of a host divide, but no more than there
- * are frames, or memory for. */
+/** One thread for each processor; the processes of a host divide the processors. Not more
+ * threads than frames, or than the memory allows. */
 static void choose_threads(nb_run *run)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES);
@@ -107,7 +107,7 @@ static nb_status open_lanes(nb_run *run, nb_error *err)
     return nb_lanes_open(&run->lanes, base->backend, devices, err);
 }
 
-/** Rank 0 takes the HDF5 files of the series for this run alone, before any process touches them. */
+/** Rank 0 locks the HDF5 files of the series for this run, before any process opens them. */
 static nb_status begin_hdf5(nb_run *run, const nb_journal_key *key, nb_error *err)
 {
     nb_status st = NB_OK;
@@ -138,7 +138,7 @@ static nb_status open_sinks(nb_run *run, nb_journal_key key, nb_error *err)
     return st;
 }
 
-/** What any process found finished. */
+/** The frames that any process found finished. */
 static void merge_finished(nb_run *run)
 {
     size_t n = (size_t)run->frames.count;
@@ -146,7 +146,7 @@ static void merge_finished(nb_run *run)
         nb_ranks_merge(run->ranks, run->files.done, n);
     if (run->hdf5.done)
         nb_ranks_merge(run->ranks, run->hdf5.done, n);
-    /* bytes that are 0 but in one process */
+    /* bytes that are 0 except in one process */
     if (run->hdf5.lists)
         nb_ranks_merge(run->ranks, (uint8_t *)run->hdf5.lists,
                        n * sizeof *run->hdf5.lists);
@@ -172,7 +172,7 @@ static nb_status allocate(nb_run *run, nb_error *err)
     return st;
 }
 
-/** What the numbered files do not tell DIALS of the geometry. */
+/** The geometry that DIALS cannot read from the numbered files. */
 static void notice_lost(const nb_run *run)
 {
     nb_template name;
@@ -181,7 +181,7 @@ static void notice_lost(const nb_run *run)
         nb_notice_lost(run->base, &run->hooks, name.format == NB_FRAME_CBF);
 }
 
-/** Everything that touches no file. */
+/** All preparations without files. */
 static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
                          nb_error *err)
 {
@@ -207,7 +207,7 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
     return st ? st : nb_share_open(run, b->per_block, err);
 }
 
-/** Files, memory, and what an earlier run has finished. */
+/** Files, memory, and the frames that an earlier run finished. */
 static nb_status open_all(nb_run *run, nb_journal_key key, int dump, nb_error *err)
 {
     nb_status st = open_sinks(run, key, err);
@@ -246,7 +246,7 @@ static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
     return NB_OK;
 }
 
-/** *out: 1 where no pixel is rendered; NULL when all are.  The caller's. */
+/** *out: 1 for pixels that are not rendered; NULL if all are. The caller frees it. */
 static nb_status bad_pixels(const nb_raster *raster, uint8_t **out, nb_error *err)
 {
     int whole = raster->roi.fmin <= 0 && raster->roi.smin <= 0 &&
@@ -302,8 +302,8 @@ static nb_status write_master(nb_run *run, int frames, nb_error *err)
     return st;
 }
 
-/** The master over what is finished, by rank 0.  After an error the frames so far are made readable
- * too, and what cannot be done for that is not another error. */
+/** Rank 0 writes the master of the finished frames. After an error it also makes the frames
+ * so far readable; a failure of this is not another error. */
 static nb_status finish(nb_run *run, nb_status st, nb_error *err)
 {
     int readable;
@@ -326,7 +326,7 @@ static void say_dark(const nb_run *run)
         nb_sim_say_dark(run->base, &none);
 }
 
-/** Make the frames, end together with the other processes. */
+/** Make the frames, and end together with the other processes. */
 static nb_status run_all(nb_run *run, nb_error *err)
 {
     nb_error own = {0};

@@ -10,9 +10,9 @@
 #include "../base/memory.h"
 #include "run.h"
 
-/* Every process says that it lives several times within the others' patience.  A pause of the
- * whole job (a suspended terminal) is no silence: no step of the clock counts for more than the
- * tick should take. */
+/* Every process sends several messages within the time limit of the others. A pause of the
+ * whole job (a suspended terminal) does not count: a step of the clock counts at most as
+ * one tick. */
 static const double longest_tick = 0.1;
 enum { DEFAULT_PATIENCE = 60, BEATS = 10, CLOSING_PATIENCE = 10, TICK_NS = 1000000 };
 
@@ -43,7 +43,7 @@ struct nb_post {
     message message;
 };
 
-/** Put a message into the box.  With the lock held; memory that runs out ends the series. */
+/** Put a message into the box. With the lock held. If memory is exhausted the series ends. */
 static void post(nb_run *run, int to, const message *m)
 {
     nb_share *s = &run->share;
@@ -130,7 +130,7 @@ static void take_block(nb_run *run, int block)
     run->share.left = frames_of(run, block);
 }
 
-/** Have a block in hand, now or when rank 0 has answered. */
+/** Get a block, now or when rank 0 has answered. */
 static void want_block(nb_run *run)
 {
     nb_share *s = &run->share;
@@ -184,7 +184,7 @@ static void add_clipped(nb_clipped *c, int frame, int64_t pixels)
     }
 }
 
-/** What the frames are like, whatever order they come in. */
+/** Facts of the frames, in any order. */
 static void add_facts(nb_series_progress *p, const nb_finished *f)
 {
     const nb_hdf5_facts *facts = &f->truth.facts;
@@ -236,7 +236,7 @@ int nb_share_readable(const nb_run *run)
         return n;
     block = n / s->per_block;
     inside =
-        0; /* of the first block that is not whole: what its process could make readable */
+        0; /* of the first incomplete block: the frames that its process could make readable */
     for (int r = 0; r < nb_ranks_count(run->ranks); r++)
         if (s->peers[r].block == block && s->peers[r].partial > inside)
             inside = s->peers[r].partial;
@@ -298,7 +298,7 @@ static void deal_to(nb_run *run, int rank)
         post_word(run, rank, NO_MORE, 0);
 }
 
-/** What rank 0 understands, with the lock held. */
+/** The messages to rank 0, with the lock held. */
 static void listen_as_first(nb_run *run, int from, const message *m)
 {
     nb_peer *peer = &run->share.peers[from];
@@ -316,7 +316,7 @@ static void listen_as_first(nb_run *run, int from, const message *m)
     }
 }
 
-/** What the others understand, with the lock held. */
+/** The messages to the others, with the lock held. */
 static void listen_as_other(nb_run *run, const message *m)
 {
     nb_share *s = &run->share;
@@ -340,7 +340,7 @@ static void listen_as_other(nb_run *run, const message *m)
     pthread_cond_broadcast(&run->moved);
 }
 
-/** Once this process stops, for whatever reason, all do. */
+/** If this process stops for any reason, all do. */
 static void tell_stop(nb_run *run)
 {
     message m = {0};
@@ -363,7 +363,8 @@ static void say_alive(nb_run *run)
     post_on(run, &m);
 }
 
-/** Whom have we not heard for too long?  A process that closes its files may take its time. */
+/** Find processes without a message for too long. A process that closes its files may take
+ * longer. */
 static void watch(nb_run *run, double seconds)
 {
     nb_share *s = &run->share;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Where finished frames go: numbered files, or HDF5.  `make` is called by many threads, all
- * else by one at a time. */
+/** The outputs of finished frames: numbered files, or HDF5. Many threads call `make`; only
+ * one thread at a time calls the others. */
 #ifndef NB_SERIES_SINKS_H
 #define NB_SERIES_SINKS_H
 
@@ -8,7 +8,7 @@
 #include "journal.h"
 #include "template.h"
 
-/** A frame on its way from the thread that made it to the files. */
+/** A finished frame that is not written yet. */
 typedef struct nb_slot {
     int frame;
     nb_hdf5_frame truth;
@@ -21,17 +21,17 @@ typedef struct nb_slot {
     int ready, kept;
 } nb_slot;
 
-/** What rank 0 is told of a finished frame. */
+/** The message to rank 0 about a finished frame. */
 typedef struct nb_finished {
     int frame, kept;
     int64_t bytes;        /* written for it now */
     uint64_t file_hash;   /* of the numbered file */
-    int64_t file_clipped; /* its pixels that were cut; truth.facts has HDF5's */
+    int64_t file_clipped; /* its clipped pixels; truth.facts has those of HDF5 */
     uint64_t inputs;      /* nb_own_inputs */
     nb_hdf5_frame truth;
 } nb_finished;
 
-/** Numbered files, and the record of those that are finished, which rank 0 has. */
+/** Numbered files, and the record of finished ones, which rank 0 keeps. */
 typedef struct nb_file_sink {
     nb_template name;
     nb_journal record;
@@ -47,27 +47,27 @@ nb_status nb_file_sink_open(nb_file_sink *s, const nb_series *series, int frames
 nb_status nb_file_sink_make(const nb_file_sink *s, nb_frame *frame, int k, nb_slot *slot,
                             nb_error *err);
 nb_status nb_file_sink_commit(nb_file_sink *s, const nb_finished *frame, nb_error *err);
-/** What becomes of the records of finished frames. */
+/** The use of the records of finished frames at the end. */
 typedef enum nb_end {
     NB_END_DONE,  /* the series is whole: they are no longer needed */
-    NB_END_LATER, /* a later run goes on with them */
-    NB_END_UNUSED /* as LATER, and those go that this run began: nothing is in them */
+    NB_END_LATER, /* a later run continues with them */
+    NB_END_UNUSED /* as LATER, but empty records of this run are removed */
 } nb_end;
 void nb_file_sink_close(nb_file_sink *s, nb_end end);
 /** Close a journal, and remove it if it is not needed. */
 void nb_journal_end(nb_journal *j, nb_end end);
-/** How many files of higher numbers lie there, of an earlier and longer series; the lowest one's name
- * into first[NB_PATH_MAX]. */
+/** Number of files with higher numbers from an earlier and longer series.
+ * first[NB_PATH_MAX] gets the name of the lowest one. */
 int nb_file_sink_stale(const nb_file_sink *s, char *first);
 /** What the run to be resumed was begun with; 0 if there is none. */
 int nb_file_sink_key(const nb_series *series, nb_journal_key *key);
 
-/** HDF5: the frames of one data file gather in a journal, which becomes the data file. */
+/** HDF5: the frames of one data file are collected in a journal, which becomes the data file. */
 typedef struct nb_hdf5_sink {
     char stem[NB_PATH_MAX]; /* of data file names */
     nb_hdf5_layout layout;
     nb_journal_key key;
-    nb_journal series; /* of the whole; part 0 has it, so that nobody else writes these files */
+    nb_journal series; /* of the whole series; part 0 has it, against a second run */
     int fresh;         /* no earlier run has left one */
     int frames, per_file, resume;
     int part, parts; /* of several processes' sinks for the same files */
@@ -84,7 +84,7 @@ typedef struct nb_hdf5_sink {
     int64_t written;      /* bytes of chunks */
 } nb_hdf5_sink;
 
-/** "folder/run_master.h5" -> "folder/run", with which the names of the data files begin.
+/** "folder/run_master.h5" -> "folder/run", the start of the names of the data files.
  * Errors: NB_ERR_INPUT, too long. */
 nb_status nb_hdf5_sink_stem(const char *master, char stem[NB_PATH_MAX], nb_error *err);
 /** The names of data file `block`, from 0, and of the record of its frames. */
@@ -93,21 +93,21 @@ void nb_hdf5_sink_record_path(const char *stem, int block, char path[NB_PATH_MAX
 /** The name of the record of the whole series. */
 void nb_hdf5_sink_series_path(const char *stem, char path[NB_PATH_MAX]);
 
-/** Begin or go on with the record of the whole series; part 0 calls it before any part opens the
- * sink, and gives the others its `fresh`. */
+/** Begin or continue the record of the whole series. Part 0 calls it before any part opens
+ * the sink, and gives the others its `fresh`. */
 nb_status nb_hdf5_sink_begin(nb_hdf5_sink *s, const nb_series *series,
                              const nb_journal_key *key, nb_error *err);
-/** part, parts and fresh are set: of the files of an earlier run this sink looks at every parts-th, and
- * the union of all parts' `done` holds. */
+/** part, parts and fresh are set: this sink reads every parts-th file of an earlier run.
+ * The union of all parts' `done` is the result. */
 nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames,
                             const nb_hdf5_layout *layout, const nb_journal_key *key,
                             nb_error *err);
-/** The slot's memory is used for reading back, and may be another afterwards. */
+/** The slot's memory is used for reading back, and may be replaced. */
 nb_status nb_hdf5_sink_commit(nb_hdf5_sink *s, int k, nb_slot *slot, nb_error *err);
-/** What the truth of a frame that was found finished says of its reflections and its image. */
+/** Fill the reflections and the image facts in the truth of a frame that was found finished. */
 void nb_hdf5_sink_recall(const nb_hdf5_sink *s, int k, nb_hdf5_frame *truth);
-/** Turn what is finished of the last data file into one that can be read; its journal stays.
- * Returns its frames from the first on; 0: none could be made readable. */
+/** Make a readable data file of the finished frames of the last one; its journal stays.
+ * Returns the number of its frames from the first on; 0: none. */
 int nb_hdf5_sink_partial(nb_hdf5_sink *s);
 void nb_hdf5_sink_close(nb_hdf5_sink *s, nb_end end);
 int nb_hdf5_sink_stale(const nb_hdf5_sink *s, char *first);

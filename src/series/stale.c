@@ -8,7 +8,7 @@
 
 enum { MOST_DIGITS = 18 }; /* of a number that fits 64 bits */
 
-/** The number in a file's name of this pattern; -1: it has another form. */
+/** The number in a file's name of this pattern; -1: another form. */
 static long long number_of(const char *name, const char *before, int digits,
                            const char *after)
 {

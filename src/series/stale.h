@@ -5,8 +5,9 @@
 
 #include "../nanobragg.h"
 
-/** Count the files BEFORE + number + AFTER with a number above `last`, written with `digits` digits at
- * least.  The lowest one's name into first[NB_PATH_MAX] when there is any. */
+/** Count the files BEFORE + number + AFTER with a number above `last`, written with
+ * `digits` digits at least. first[NB_PATH_MAX] gets the name of the lowest one, if there is
+ * one. */
 int nb_stale_count(const char *before, int digits, const char *after, int last,
                    char *first);
 

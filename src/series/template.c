@@ -34,7 +34,7 @@ static nb_status choose_format(const char *text, nb_template *t, nb_error *err)
         text);
 }
 
-/** The conversion at p ("%05d"): its end, or NULL if it is none of ours. */
+/** The end of the conversion at p ("%05d"), or NULL if it is not allowed. */
 static const char *parse_number(const char *p, int *digits)
 {
     char *end;

@@ -19,8 +19,8 @@ typedef struct nb_template {
     nb_frame_format format;
 } nb_template;
 
-/** Understand a template with one %d or %0Nd (%% is a percent sign).  NB_ERR_INPUT if there is
- * none, another conversion, or an extension of no format. */
+/** Read a template with one %d or %0Nd (%% is a percent sign). NB_ERR_INPUT if there is
+ * none, another conversion, or an unknown extension. */
 nb_status nb_template_parse(const char *text, nb_template *out, nb_error *err);
 
 /** The file name of a number, into name[NB_PATH_MAX].  NB_ERR_INPUT when it is too long. */

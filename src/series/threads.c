@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Each thread makes whole frames: render, noise, compression.  Whoever finishes the next frame in
- * order writes it and those behind it that are ready, while the others go on; at most `window`
- * frames are between the first unwritten and the last begun, so memory does not grow. */
+/* Each thread makes whole frames: render, noise, compression. The thread that finishes the
+ * next frame in order writes it and the following finished ones, while the others continue.
+ * At most `window` frames are between the first unwritten and the last begun one, so memory
+ * does not grow. */
 #include <string.h>
 
 #ifdef _OPENMP
@@ -52,7 +53,7 @@ int nb_run_ask(nb_run *run)
     return stop;
 }
 
-/** The renderer asks whether to go on.  After an error the frames that were begun are finished. */
+/** The renderer asks whether to continue. After an error the begun frames are finished. */
 static int on_render(void *user, double fraction)
 {
     (void)fraction;
@@ -85,7 +86,7 @@ static int finished_before(const nb_run *run, int k)
            (!run->hdf5.done || run->hdf5.done[k]);
 }
 
-/** The sources of the spectra stand along the beam of the series. */
+/** The sources of the spectra are along the beam of the series. */
 static nb_status check_beam(const nb_run *run, const nb_sim *sim, nb_error *err)
 {
     nb_vec3 a = sim->model.geometry.beam, b = run->base->model.geometry.beam;
@@ -96,8 +97,8 @@ static nb_status check_beam(const nb_run *run, const nb_sim *sim, nb_error *err)
     return NB_OK;
 }
 
-/** Give the thread's simulation the frame's configuration; load files only if they differ from
- * those that it has. */
+/** Give the thread's simulation the frame's configuration; load files only if they differ
+ * from the loaded ones. */
 static nb_status prepare(nb_run *run, nb_frame *f, int k, const nb_config *cfg,
                          nb_error *err)
 {
@@ -152,7 +153,7 @@ static nb_status render(nb_run *run, nb_frame *f, int k, nb_error *err)
     return st ? st : nb_lanes_render(&run->lanes, f->sim, &f->targets, err);
 }
 
-/** What an earlier run knew of the frame. */
+/** The facts of the frame from an earlier run. */
 static void recall(const nb_run *run, int k, nb_slot *slot)
 {
     int in_hdf5 = run->hdf5.facts && run->hdf5.done[k];
@@ -167,7 +168,7 @@ static void recall(const nb_run *run, int k, nb_slot *slot)
     }
 }
 
-/** What the image that was rendered is like. */
+/** The facts of the rendered image. */
 static void look_at(const nb_stats *stats, nb_hdf5_facts *facts)
 {
     facts->max = stats->max;
@@ -176,7 +177,7 @@ static void look_at(const nb_stats *stats, nb_hdf5_facts *facts)
     facts->sum = stats->sum;
 }
 
-/** The frame for HDF5: its pixels, and its reflections if they are wanted. */
+/** The frame for HDF5: its pixels, and its reflections on request. */
 static nb_status encode(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
 {
     nb_reflections list = {0};

@@ -96,7 +96,7 @@ static void configure(const bench_case *b, nb_config *cfg)
     }
 }
 
-/** Random amplitudes over a box that the image stays in: 8e6 cells. */
+/** Random amplitudes over a box that covers the image: 8e6 cells. */
 static double *make_table(nb_factor_table *sf)
 {
     const int n = 2 * BOX + 1;

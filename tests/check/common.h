@@ -30,7 +30,7 @@ typedef struct check_tolerances {
 extern const check_tolerances check_allowed[CHECK_PRECISIONS];
 
 size_t check_pixels(const nb_scene *sc);
-/** Whether pixel i is one that a renderer fills. */
+/** Does a renderer fill pixel i? */
 int check_rendered(const nb_raster *raster, size_t i);
 
 /** An image between guard words, filled with NaN. Ends the program if memory is exhausted. */
@@ -41,8 +41,8 @@ typedef struct check_image {
 check_image check_image_new(size_t n);
 int check_guards_intact(const check_image *g);
 
-/** Keep only the rendered pixels, in place; how many, or -1 when one that is not rendered is
- * not 0. */
+/** Keep only the rendered pixels, in place. Returns their number, or -1 if a pixel that is
+ * not rendered is not 0. */
 long check_squeeze(const nb_raster *raster, float *image);
 
 /** Compare n rendered pixels a with those of the reference b. Returns NULL or the error. */

@@ -134,7 +134,7 @@ static double integral(const nb_lattice *lattice, int n)
     return sum / ((double)n * n * n);
 }
 
-/** The same for ROUND by shells, to R = 300 and behind it the mean of its oscillating tail. */
+/** The same for ROUND by shells, up to R = 300; beyond it the mean of the oscillating tail. */
 static double round_integral(const nb_lattice *lattice)
 {
     const double top = 300, step = 0.01, height = 0.723601254558268;

@@ -40,7 +40,7 @@ static double lambert_beer_depth(double y)
     return sum / weight;
 }
 
-/** Where the plane at this depth meets direction d: metres along fast and slow. */
+/** The point of the plane at this depth in direction d: metres along fast and slow. */
 static void meet(const nb_panel *panel, nb_vec3 d, double depth, double at[2])
 {
     double along = (nb_dot(panel->pix0, panel->normal) + depth) / nb_dot(d, panel->normal);

@@ -232,7 +232,8 @@ static void own_values_stay(void **state)
         assert_memory_equal(got, want, sizeof want);
     }
     scene.raster.mask = NULL;
-    nb_noise(changed, &scene, &settled, got, NULL, NULL); /* the last, unmasked: not so */
+    nb_noise(changed, &scene, &settled, got, NULL,
+             NULL); /* not for the last, unmasked one */
     assert_memory_not_equal(got, want, sizeof want);
     nb_sim_free(sim);
 }
