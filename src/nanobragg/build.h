@@ -13,9 +13,9 @@ extern "C" {
 typedef struct nb_feature {
     const char *name; /* libtiff, libpng, OpenMP, ... */
     int present;
-    const char *detail; /* version, or what is off without it */
+    const char *detail; /* version, or the features that are missing without it */
 } nb_feature;
-/** Optional part i, NULL past the last; static memory. */
+/** Optional part i, NULL after the last; static memory. */
 const nb_feature *nb_feature_at(int i);
 const char *nb_version(void);
 

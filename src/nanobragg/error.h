@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What every fallible call returns, and how to free what the library hands out. */
+/** Status and error of every call that can fail, and how to free returned memory. */
 #ifndef NANOBRAGG_ERROR_H
 #define NANOBRAGG_ERROR_H
 
@@ -14,12 +14,13 @@ typedef enum nb_status {
     NB_ERR_NOMEM = 3, /* out of memory: exit status 1 */
     NB_ERR_UNSUPPORTED = 4, /* not in this build or on this machine: exit status 2 */
     NB_ERR_DEVICE = 5,      /* accelerator failed: exit status 1 */
-    NB_ERR_CANCELLED = 6,   /* the progress hook asked to stop: exit status 130 */
-    NB_ERR_INTERNAL = 7     /* a bug of ours: exit status 1 */
+    NB_ERR_CANCELLED = 6,   /* the progress hook requested a stop: exit status 130 */
+    NB_ERR_INTERNAL = 7     /* a bug in the library: exit status 1 */
 } nb_status;
 
-/** What went wrong.  `message` is one line without newline that names the flag or file, the
- * value and the mend.  `file`/`line` are set for errors in an input file (line 0: whole file). */
+/** An error. `message` is one line without newline that names the flag or file, the value
+ * and what to change. `file`/`line` are set for errors in an input file (line 0: whole
+ * file). */
 typedef struct nb_error {
     nb_status code;
     long line;

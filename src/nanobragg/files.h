@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Which files a run reads and writes. */
+/** The files that a run reads and writes. */
 #ifndef NANOBRAGG_FILES_H
 #define NANOBRAGG_FILES_H
 
@@ -17,14 +17,15 @@ typedef struct nb_file_use {
 } nb_file_use;
 #define NB_FILES_MOST 16
 
-/** The files of a single image of this configuration, defaults included: those that are written
- * come first.  Fills list[NB_FILES_MOST], whose paths point into cfg or are static, and returns
- * how many. */
+/** The files of a single image of this configuration, with defaults: first the written
+ * ones. Fills list[NB_FILES_MOST] and returns their number. The paths point into cfg or are
+ * static. */
 int nb_config_files(const nb_config *cfg, nb_file_use *list);
 
-/** Refuse to write a file that is also read, or one file twice: the files of a single image of cfg
- * (NULL: none) and n more (may be NULL).  Links are followed; "-" is standard output.
- * nb_sim_write and nb_series_run ask it themselves.  Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+/** Refuse to write a file that is also read, or one file twice. Checks the files of a
+ * single image of cfg (NULL: none) and n more (may be NULL). Links are followed; "-" is
+ * standard output. nb_sim_write and nb_series_run make this check themselves. Errors:
+ * NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_check_files(const nb_config *cfg, const nb_file_use *more, int n,
                          nb_error *err);
 

@@ -17,22 +17,23 @@ typedef struct nb_image {
     int fast, slow;
     float *pixels;       /* [slow][fast]; owned.  Integers above 2^24 are rounded */
     char format[8];      /* float, SMV, TIFF, PGM, CBF or HDF5 */
-    nb_config *geometry; /* owned; what is known of detector and beam, NULL: nothing */
-    double centre[2]; /* where the beam meets the detector, pixels from the outer corner of
-                            the first pixel along fast and slow; NaN unknown */
-    double pedestal;  /* value of a pixel without light, as the header says; 0 unknown */
+    nb_config *geometry; /* owned; known values of detector and beam, NULL: none */
+    double centre[2]; /* beam centre, pixels from the outer corner of the first pixel along fast
+                       * and slow; NaN unknown */
+    double pedestal; /* value of a pixel without photons, from the header; 0 unknown */
 } nb_image;
 
-/** Read SMV, TIFF (one channel, float or integer), PGM (P5), mini-CBF (byte-offset compression),
- * HDF5 (NXmx master or data file; "file.h5:k" is its frame k from 0), all known by their first
- * bytes, or a headerless file of float32 in this machine's byte order.  fast, slow: the size of a
- * headerless file; 0, 0: square.  What a file's header says of the geometry completes `typed`
- * (may be NULL), as -img does.  *out is the caller's (nb_image_free), zero on error.
- * An image that is much larger than its file is refused: typed->max_read_MB says from where on.
- * Errors: NB_ERR_INPUT, _IO, _NOMEM, _UNSUPPORTED (this build has no libtiff, no HDF5). */
+/** Read SMV, TIFF (one channel, float or integer), PGM (P5), mini-CBF (byte-offset
+ * compression), HDF5 (NXmx master or data file; "file.h5:k" is its frame k from 0),
+ * recognised by their first bytes, or a headerless file of float32 in this machine's byte
+ * order. fast, slow: the size of a headerless file; 0, 0: square. The geometry of the
+ * header completes `typed` (may be NULL), as -img does. Free *out with nb_image_free; it is
+ * zero on error. An image that is much larger than its file is refused; typed->max_read_MB
+ * is the limit. Errors: NB_ERR_INPUT, _IO, _NOMEM, _UNSUPPORTED (this build has no libtiff,
+ * no HDF5). */
 nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *typed,
                         nb_image *out, nb_error *err);
-void nb_image_free(nb_image *image); /* what it owns; NULL is fine */
+void nb_image_free(nb_image *image); /* frees what it owns; NULL is allowed */
 
 /** Write a PNG of an image.  options may be NULL.  Rings need image->geometry with distance
  * and wavelength.  Errors: NB_ERR_INPUT, _IO, _NOMEM, _UNSUPPORTED (no libpng). */
@@ -45,21 +46,21 @@ nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
         50, 90, 99, 99.9, 100                                                            \
     }
 
-/** What nb_image_compare looks at; nb_compare_defaults fills it. */
+/** Options of nb_image_compare; nb_compare_defaults fills them. */
 typedef struct nb_compare_options {
     int roi_set;
     int roi[4];             /* fast min, fast max, slow min, slow max; inclusive */
     double floor;           /* relative errors: where B > floor * max(B); 1e-6 */
     double peak_percentile; /* peaks are brighter than this percentile; 99 */
-    int peak_exclusion;     /* and than all within so many pixels along both axes; 3 */
-    int peak_count;         /* the brightest so many; 100, 0 all */
-    double gate_px;         /* peaks further apart are not paired; 2 */
-    double centre[2]; /* of the radial profile, pixels as nb_image.centre; NaN: B's, or
+    int peak_exclusion; /* and than all pixels within this distance along both axes; 3 */
+    int peak_count;     /* number of the brightest peaks to use; 100, 0 all */
+    double gate_px;     /* peaks further apart are not paired; 2 */
+    double centre[2];   /* of the radial profile, pixels as nb_image.centre; NaN: B's, or
                                A's, or the middle of the image */
 } nb_compare_options;
 
-/** How an image A differs from a reference B of its size, over a region of interest.  When a
- * pixel is not finite, every figure but the counts is NaN. */
+/** The difference of an image A from a reference B of the same size, over a region of
+ * interest. If a pixel is not finite, every figure except the counts is NaN. */
 typedef struct nb_difference {
     int fast, slow, roi[4];
     int64_t pixels;                     /* of the ROI */
@@ -68,13 +69,13 @@ typedef struct nb_difference {
     double sum_a, sum_b, max_a, max_b;
     double correlation;      /* Pearson's; 1 if equal, else NaN if one is flat */
     double rmse;             /* sqrt(mean((A - B)^2)) */
-    double max_difference;   /* the largest in size of A - B, with its sign */
+    double max_difference;   /* the A - B of largest magnitude, with its sign */
     int max_fast, max_slow;  /* its pixel */
     double maxrel;           /* max |A - B| / max(B) */
     double sum_ratio;        /* sum(A)/sum(B) */
     int64_t relative_pixels; /* pixels with B > floor * max(B) */
     double relative[NB_RELATIVE_COUNT]; /* percentiles of |A - B|/B over them */
-    double scale, scaled_rmse; /* least squares A = scale B, and what it leaves */
+    double scale, scaled_rmse;          /* least squares A = scale B, and its rmse */
     int peaks_a, peaks_b, peaks_matched;
     double peaks_fraction;      /* matched / the larger count; 1 if there are none */
     double peaks_rms_shift;     /* pixels, over matched pairs */
@@ -84,14 +85,14 @@ typedef struct nb_difference {
     double radial_difference; /* sqrt(sum n (<A> - <B>)^2 / sum n <B>^2), <>: ring means */
     double radial_worst;      /* the largest <A> - <B>, over the largest <B> */
     double radial_worst_radius;    /* pixels */
-    double transposed_correlation; /* with B's axes swapped; NaN: not looked at */
-    char verdict[160];             /* what the difference looks like, in words; or "" */
+    double transposed_correlation; /* with B's axes swapped; NaN: not calculated */
+    char verdict[160];             /* the kind of difference in words; or "" */
 } nb_difference;
 
 void nb_compare_defaults(nb_compare_options *options);
 
-/** Compare a with the reference b.  options may be NULL.  *out is written whole.
- * Errors: NB_ERR_INPUT (sizes differ, ROI off the image), NB_ERR_NOMEM. */
+/** Compare a with the reference b. options may be NULL. All of *out is written. Errors:
+ * NB_ERR_INPUT (sizes differ, ROI off the image), NB_ERR_NOMEM. */
 nb_status nb_image_compare(const nb_image *a, const nb_image *b,
                            const nb_compare_options *options, nb_difference *out,
                            nb_error *err);

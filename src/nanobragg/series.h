@@ -21,7 +21,7 @@ typedef enum nb_compression {
     NB_COMPRESS_BSLZ4 /* bitshuffle and LZ4, HDF5 filter 32008 */
 } nb_compression;
 
-/** Pixels of a series that were cut to fit an output's type. */
+/** Clipped pixels of a series: too large for an output's type. */
 typedef struct nb_clipped {
     int64_t pixels;
     int frames;   /* that have some */
@@ -29,10 +29,10 @@ typedef struct nb_clipped {
     int64_t most; /* and how many */
 } nb_clipped;
 
-/** How far a running series is. */
+/** Progress of a running series. */
 typedef struct nb_series_progress {
     int frames;    /* in all */
-    int done;      /* finished, those of an earlier run included */
+    int done;      /* finished frames, with those of an earlier run */
     int kept;      /* of an earlier run */
     int64_t bytes; /* written by this run */
     double seconds;
@@ -40,28 +40,28 @@ typedef struct nb_series_progress {
     char backend[256];
     /* over the frames that are done */
     double max;                        /* photons in the brightest pixel, before noise */
-    int max_frame, max_fast, max_slow; /* its frame from 0, and place */
+    int max_frame, max_fast, max_slow; /* its frame from 0, and position */
     nb_clipped clipped_output, clipped_hdf5;
 } nb_series_progress;
 
-/** Processes that mpirun started to share a series (MPI). */
+/** The processes that mpirun started for a series (MPI). */
 typedef struct nb_ranks nb_ranks;
 
-/** Join them, before nb_series_run; *ranks is the caller's (nb_ranks_leave), and NULL for a process
- * alone.  Calls MPI_Init unless that was done; everything with `ranks` from this thread.
- * Errors: NB_ERR_UNSUPPORTED when mpirun started several and this build or this machine has no
- * MPI that sees them: each would write the same files. */
+/** Join them, before nb_series_run. Free *ranks with nb_ranks_leave; it is NULL for a
+ * single process. Calls MPI_Init if this was not done. Make all calls with `ranks` from
+ * this thread. Errors: NB_ERR_UNSUPPORTED if mpirun started several processes but this
+ * build or this machine has no MPI that finds them: each would write the same files. */
 nb_status nb_ranks_join(nb_ranks **ranks, nb_error *err);
 void nb_ranks_leave(nb_ranks *ranks); /* NULL is fine */
-/** NB_OK if all processes call it with that, else the status of the first that has another: rank
- * 0 gets its message, the others an empty one. */
+/** NB_OK if all processes call it with NB_OK, else the status of the first process with
+ * another status. Rank 0 gets its message, the others an empty one. */
 nb_status nb_ranks_agree(nb_ranks *ranks, nb_status status, nb_error *err);
-/** How many processes mpirun started, by the environment alone, and the number of this one (from
- * 0; rank may be NULL); 1 and 0 without mpirun. */
+/** The number of processes that mpirun started, from the environment only, and the number
+ * of this one (from 0; rank may be NULL); 1 and 0 without mpirun. */
 int nb_ranks_launched(int *rank);
 
-/** Many images from one configuration; docs/series.md.  Zero-initialised: nothing asked for.
- * Plain data but for the callbacks. */
+/** Many images from one configuration; docs/series.md. All zero: no output. Plain data
+ * except the callbacks. */
 typedef struct nb_series {
     int frames;               /* a rotation: frame k (0..) at phi + k*osc */
     int stills;               /* or so many shots */
@@ -70,33 +70,33 @@ typedef struct nb_series {
     nb_hdf5_type hdf5_type;
     nb_compression compress;
     int frames_per_file; /* of the HDF5 data files; 0: 100, fewer for many processes */
-    char orientations[NB_PATH_MAX]; /* stills: "random" or a file; "" the configuration's own */
-    char spectra[NB_PATH_MAX]; /* stills: a file with a spectrum for each shot */
+    char orientations[NB_PATH_MAX]; /* stills: "random" or a file; "" as configured */
+    char spectra[NB_PATH_MAX];      /* stills: a file with a spectrum for each shot */
     double jitter_fluence_pct, jitter_lambda_pct, jitter_cell_pct, jitter_mosaic_pct;
     double jitter_beam_mm; /* standard deviations from shot to shot; 0 none */
     int resume;            /* keep the frames that an earlier, interrupted run finished */
-    nb_ranks *ranks; /* share the frames with other processes; NULL: all are made here */
-    const nb_file_use *also; /* n_also files of the caller's, for nb_check_files */
+    nb_ranks *ranks; /* divide the frames among processes; NULL: this process makes all */
+    const nb_file_use *also; /* n_also files of the caller, for nb_check_files */
     int n_also;
     void *user;
-    /** Once, before the first frame, in the process that speaks for all: the simulation of the
-     * configuration that all frames begin with.  May be NULL. */
+    /** Called once, before the first frame, in rank 0: the simulation of the configuration
+     * before the changes of single frames. May be NULL. */
     void (*begin)(void *user, const nb_sim *base);
-    /** Last word on the configuration of a frame; may be NULL.  Called from several threads. */
+    /** May change the configuration of a frame; may be NULL. Called from several threads. */
     nb_status (*override)(void *user, int frame, nb_config *cfg, nb_error *err);
-    uint64_t override_tag; /* another one for another override: `resume` compares it */
-    const char *override_text; /* what it does, a line a frame, for the master; may be NULL */
-    /** After every frame, one call at a time; non-zero return: stop.  May be NULL. */
+    uint64_t override_tag; /* different for different overrides: `resume` compares it */
+    const char *override_text; /* its changes, a line per frame, for the master; may be NULL */
+    /** Called after every frame, one call at a time; non-zero return: stop. May be NULL. */
     int (*progress)(void *user, const nb_series_progress *progress);
 } nb_series;
 
-/** Render and write a series; the single-image outputs of cfg are not written.  hooks->notice is
- * called from this thread, hooks->progress (with a fraction of the series) from any, one call at
- * a time.  With several processes all call this and end together; on an error of the series those
- * but rank 0 have the status and an empty message.
- * Frame k has the pixels of a single image of the same configuration with its own phi
- * (orientation, ...) and seed.  *result (may be NULL) is filled on errors too: frames finished
- * until then are kept on disk for `resume`. */
+/** Render and write a series; the single-image outputs of cfg are not written.
+ * hooks->notice is called from this thread. hooks->progress (with a fraction of the series)
+ * is called from any thread, one call at a time. With several processes all call this
+ * function and end together. After an error of the series all except rank 0 have the status
+ * and an empty message. Frame k has the pixels of a single image of the same configuration
+ * with its own phi (orientation, ...) and seed. *result (may be NULL) is also filled on
+ * errors: finished frames are kept on disk for `resume`. */
 nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
                         const nb_hooks *hooks, nb_series_progress *result, nb_error *err);
 

@@ -13,13 +13,14 @@
 extern "C" {
 #endif
 
-/** Callbacks of the caller; every member may be NULL.  They run with the C locale in their thread,
- * because every function here reads and writes numbers in it, whatever locale is set. */
+/** Callbacks of the caller; every member may be NULL. They run with the C locale in their
+ * thread, because every function here uses it for numbers. */
 typedef struct nb_hooks {
     void *user;
-    /** One line for the user (a default taken, a flag without effect). No newline. */
+    /** One line for the user (a default, a flag without effect). No newline. */
     void (*notice)(void *user, const char *line);
-    /** Called from the rendering thread now and then; fraction in 0..1. Non-zero return: stop. */
+    /** Called from the rendering thread from time to time; fraction in 0..1. Non-zero
+     * return: stop. */
     int (*progress)(void *user, double fraction);
 } nb_hooks;
 
@@ -34,48 +35,49 @@ typedef struct nb_stats {
     double solid_angle; /* sum over rendered pixels, sr */
 } nb_stats;
 
-/** Where the time went, seconds.  Filled as the stages run.  nb_sim_write makes the noise while it
- * writes: `noise` and `write` divide its wall time as their threads' time was divided.  The last
- * three are within the others: a device's kernels for the image, for statistics and integers, and
- * waiting for its pixels, summed over threads. */
+/** The time of the stages, seconds; filled as they run. nb_sim_write makes the noise while
+ * it writes: `noise` and `write` divide its wall time in proportion to the time of the
+ * threads. The last three are parts of the others: a device's kernels for the image, its
+ * kernels for statistics and integers, and waiting for its pixels, summed over threads. */
 typedef struct nb_times {
     double load, scene, start, render, statistics, noise, write;
     double device_render, device_effects, device_download;
 } nb_times;
 
-typedef struct nb_sim nb_sim; /* a configuration resolved, its files loaded, its scene built */
+typedef struct nb_sim nb_sim; /* a simulation: configuration, loaded files and scene */
 
 /** Load the files that cfg names, check everything, build the scene and choose the backend.
- * *sim is owned by the caller (nb_sim_free) and does not refer to cfg or hooks' memory, save
- * hooks->user.  hooks may be NULL.  Nothing is written.  Errors: NB_ERR_INPUT, _IO, _NOMEM,
+ * Free *sim with nb_sim_free. It does not use the memory of cfg or hooks later, except
+ * hooks->user. hooks may be NULL. No file is written. Errors: NB_ERR_INPUT, _IO, _NOMEM,
  * _UNSUPPORTED, _DEVICE; *sim is NULL then. */
 nb_status nb_sim_create(const nb_config *cfg, const nb_hooks *hooks, nb_sim **sim,
                         nb_error *err);
 void nb_sim_free(nb_sim *sim); /* NULL is fine */
 
-/** Image size in pixels; fast and slow may be NULL, and sim NULL gives 0. */
+/** Image size in pixels; fast and slow may be NULL. With sim NULL they are 0. */
 void nb_sim_size(const nb_sim *sim, int *fast, int *slow);
 
-/** Render into image[slow][fast] (caller's, fast*slow floats, photons per pixel); pixels outside
- * the region of interest or masked are 0.  image NULL: into memory of the simulation's own, or a
- * device's, for nb_sim_write and nb_sim_image until the next call.  stats may be NULL.
- * Errors: NB_ERR_INPUT when a pixel would be more than a float holds (the message names the factor
+/** Render into image[slow][fast] (caller's, fast*slow floats, photons per pixel); pixels
+ * outside the region of interest or masked are 0. image NULL: into memory of the simulation
+ * or of a device, for nb_sim_write and nb_sim_image until the next call. stats may be NULL.
+ * Errors: NB_ERR_INPUT if a pixel is too large for a float (the message names the factor
  * that is too large), NB_ERR_NOMEM, NB_ERR_CANCELLED, NB_ERR_DEVICE. */
 nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *err);
 
-/** That image: the simulation's, until the next nb_sim_render or nb_sim_free.  Errors:
- * NB_ERR_INTERNAL without one, NB_ERR_NOMEM, NB_ERR_DEVICE. */
+/** The kept image. The simulation owns it; it is valid until the next nb_sim_render or
+ * nb_sim_free. Errors: NB_ERR_INTERNAL if there is none, NB_ERR_NOMEM, NB_ERR_DEVICE. */
 nb_status nb_sim_image(nb_sim *sim, const float **image, nb_error *err);
 
-/** Integer image: floor(scale*v + adc + 0.5) clamped to 0..65535; 0 outside the ROI.
- * out[slow][fast] is the caller's.  stats may be NULL; an automatic scale is 1 then. */
+/** Integer image: floor(scale*v + adc + 0.5) clamped to 0..65535; 0 outside the ROI. The
+ * caller owns out[slow][fast]. stats may be NULL; an automatic scale is then 1. */
 nb_status nb_sim_digitize(const nb_sim *sim, const float *image, const nb_stats *stats,
                           uint16_t *out, nb_error *err);
 
-/** Poisson noise of the image plus the offset; *overloads (may be NULL) counts clipped pixels.
- * The same seed gives the same pixels on any machine, device and thread count; with precision MIXED,
- * because pixels of this simulation's image are drawn from their values in double where it matters
- * (docs/physics.md, section 20).  What the caller changed by more than 1e-5 is taken as it is. */
+/** Poisson noise of the image plus the offset; *overloads (may be NULL) counts clipped
+ * pixels. The same seed gives the same pixels on any machine, device and number of threads.
+ * With precision MIXED doubtful pixels of this simulation's image are drawn from their
+ * values in double (docs/physics.md, section 20). Pixels that the caller changed by more
+ * than 1e-5 are used directly. */
 nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
                        int64_t *overloads, nb_error *err);
 
@@ -84,13 +86,14 @@ typedef struct nb_reflection {
     int32_t frame; /* of a series, from 0 */
     int32_t h, k, l;
     double fast, slow; /* centre of its photons, pixels from the image's outer corner */
-    double intensity; /* photons, without background and noise, outside of masks excluded */
-    double peak;      /* photons in its brightest pixel */
-    double phi_deg;   /* mean over its photons of the spindle angle */
+    double intensity;  /* photons, without background and noise, without masked pixels */
+    double peak;       /* photons in its brightest pixel */
+    double phi_deg;    /* mean over its photons of the spindle angle */
     double wavelength_A; /* likewise */
-    double excitation; /* how far the lattice point is outside of the Ewald sphere of the mean
-                          wavelength and beam, at the middle of the rotation; 1/A */
-    double F;          /* of the nearest table entry, electrons */
+    double excitation;   /* distance of the lattice point from the Ewald sphere (positive:
+                        * outside) of the mean wavelength and beam, at the middle of the
+                        * rotation; 1/A */
+    double F;            /* of the nearest table entry, electrons */
 } nb_reflection;
 
 typedef struct nb_reflections {
@@ -100,24 +103,25 @@ typedef struct nb_reflections {
     double unassigned; /* the image's sum without background and the listed intensities */
 } nb_reflections;
 
-/** The reflections that a rendered image holds.  Each sample of a pixel belongs to its nearest
- * Miller index; the pixel's photons are divided as its samples divide, to 1e-6.  Reflections below
- * cfg.truth_min photons and pixels below a thousandth of that go to `unassigned`.  Takes a
- * double-precision pass over the pixels that are not dark, on the CPU.  *out is the caller's
- * (nb_reflections_free), zero on error.  Errors: NB_ERR_NOMEM, NB_ERR_CANCELLED. */
+/** The reflections of a rendered image. Each sample of a pixel belongs to its nearest
+ * Miller index. The pixel's photons are divided in proportion to its samples, to 1e-6.
+ * Reflections below cfg.truth_min photons and pixels below a thousandth of that go to
+ * `unassigned`. It makes a double-precision pass over the pixels that are not dark, on the
+ * CPU. Free *out with nb_reflections_free; it is zero on error. Errors: NB_ERR_NOMEM,
+ * NB_ERR_CANCELLED. */
 nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflections *out,
                              nb_error *err);
-void nb_reflections_free(nb_reflections *list); /* what it owns; NULL is fine */
+void nb_reflections_free(nb_reflections *list); /* frees what it owns; NULL is allowed */
 
-/** Write every output file that the configuration asks for, each whole or not at all.  image NULL:
- * that of nb_sim_render(sim, NULL, ...), whose integers a device makes if it is there.  One file
- * may be "-", standard output.  Errors: NB_ERR_INPUT (nb_check_files, before anything is
+/** Write every output file of the configuration; each is complete or absent. image NULL:
+ * the image of nb_sim_render(sim, NULL, ...); a device then makes the integers. One file
+ * may be "-", standard output. Errors: NB_ERR_INPUT (nb_check_files, before anything is
  * written), NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_DEVICE. */
 nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
                        nb_error *err);
 
-/** How many pixels the files of the last nb_sim_write cut at 65535: those of the integer image
- * (SMV, 16-bit TIFF) and of the noise image.  Either pointer may be NULL. */
+/** Number of pixels of the last nb_sim_write that are limited to 65535: in the integer
+ * image (SMV, 16-bit TIFF) and in the noise image. Either pointer may be NULL. */
 void nb_sim_clipped(const nb_sim *sim, int64_t *integer, int64_t *noise);
 
 /** The fully resolved configuration as JSON (SI and users' units). *json: free with nb_free. */
@@ -136,7 +140,7 @@ nb_status nb_sim_printout(const nb_sim *sim, const float *image, int fast, int s
                           void (*emit)(void *user, const char *line), void *user,
                           nb_error *err);
 
-/** The noise seed in use (reported so that an image can be made again). */
+/** The seed of the noise (reported, so that the image can be made again). */
 int64_t nb_sim_seed(const nb_sim *sim);
 /** Name and reason of the backend in use; valid as long as sim. */
 const char *nb_sim_backend(const nb_sim *sim);
