@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One line each about what a user may not know of the image that was asked for.  Nothing is said
- * when all is well. */
+/* Notes of one line about probable mistakes in the settings. Without a probable mistake
+ * nothing is printed. */
 #include "advice.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 static const double spot_tolerance = 0.1; /* of a reflection's photons */
 static const double long_render = 600;    /* s */
-static const double real_beams = 1e27;    /* photons/m^2: the most of any */
+static const double real_beams = 1e27;    /* photons/m^2: the largest of any real beam */
 
 /* --- units --- */
 
@@ -99,7 +99,7 @@ static void advise_truth(const nb_sim *sim)
 
 /* --- structure factors --- */
 
-/** The table holds every reflection down to this spacing, A; 0: there is no table. */
+/** The table has every reflection down to this spacing, A; 0: there is no table. */
 static double table_end(const nb_sim *sim)
 {
     const nb_factor_table *sf = &sim->model.scene.factors.table;
@@ -116,7 +116,7 @@ static double table_end(const nb_sim *sim)
     return end;
 }
 
-/** The spacing that is seen at a point of the detector, A. */
+/** The spacing at a point of the detector, A. */
 static double spacing(const nb_scene *sc, double f, double s)
 {
     const nb_panel *panel = sc->panels;
@@ -126,7 +126,7 @@ static double spacing(const nb_scene *sc, double f, double s)
     return sc->beam.sources[0].lambda / nb_norm(q) * 1e10;
 }
 
-/** The finest and the coarsest spacing at the corners and edges of what is rendered. */
+/** The smallest and the largest spacing at the corners and edges of the rendered region. */
 static void spacings(const nb_scene *sc, double *finest, double *coarsest)
 {
     enum { POINTS = 9 };
@@ -169,7 +169,7 @@ void nb_sim_advise(const nb_sim *sim)
 
 /* --- nothing in the image --- */
 
-/** How far the beam's place is off the detector, m. */
+/** Distance of the beam centre from the detector's edge if it is outside, m. */
 static double beam_off(const nb_sim *sim)
 {
     const nb_geometry *g = &sim->model.geometry;
@@ -179,7 +179,7 @@ static double beam_off(const nb_sim *sim)
     return sqrt(df * df + ds * ds);
 }
 
-/** Why so little is there. */
+/** The reason why there are so few photons. */
 static void why_dark(const nb_sim *sim, const nb_stats *stats, char *text, size_t size)
 {
     const nb_scene *sc = &sim->model.scene;

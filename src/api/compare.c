@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The comparison of two images, and what it looks like in words. */
+/* The comparison of two images, and the kind of difference in words. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static nb_status check(const nb_compare_options *o, nb_error *err)
     return NB_OK;
 }
 
-/** About the typed centre, else the beam's, else the middle. */
+/** About the typed centre, else the beam centre, else the middle. */
 static void choose_centre(const nb_image *a, const nb_image *b,
                           const nb_compare_options *o, double centre[2])
 {
@@ -83,7 +83,7 @@ static int is_shifted(const nb_difference *d)
            rms * rms - mean * mean < 0.1;
 }
 
-/** In words; the first that fits. */
+/** The first description that fits. */
 static void judge(nb_difference *d)
 {
     char *text = d->verdict;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the headers of image files say. */
+/* The metadata for the headers of image files. */
 #include "../io/writer.h"
 #include "../model/units.h"
 #include "sim.h"

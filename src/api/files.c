@@ -19,7 +19,7 @@ static int add(nb_file_use *list, int n, int wanted, nb_file_use use)
     return n + 1;
 }
 
-/** Is the cache of structure factors read?  As in nb_load_inputs. */
+/** Is the cache of structure factors read? The same rule as in nb_load_inputs. */
 static int reads_cache(const nb_config *cfg)
 {
     return !cfg->hkl_file[0] && (cfg->dump_file[0] || isnan(cfg->default_F));

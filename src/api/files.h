@@ -5,8 +5,8 @@
 
 #include "../nanobragg.h"
 
-/** What a series of this configuration reads, and the cache that it writes (-dump);
- * list[NB_FILES_MOST], returns how many. */
+/** The input files of a series of this configuration, and the cache that it writes (-dump),
+ * into list[NB_FILES_MOST]. Returns their number. */
 int nb_series_config_files(const nb_config *cfg, nb_file_use *list);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An image whose pixels a float cannot hold is an error that names the cause. */
+/* If a float cannot hold the pixels of an image, the error names the cause. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,13 +10,13 @@
 
 /** One factor of the photons. */
 typedef struct suspect {
-    double excess; /* the factor over that of a generous value */
+    double excess; /* the factor over that of a very large allowed value */
     const char *what, *unit;
     double value;
     const char *mend;
 } suspect;
 
-/** Not a number: it is the cause. */
+/** NaN: this is the cause. */
 static double excess_of(double factor, double generous)
 {
     return isnan(factor) ? INFINITY : factor / generous;

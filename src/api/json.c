@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* -show_config: everything that was resolved, as JSON, in SI and in users' units. */
+/* -show_config: all values of the simulation as JSON, in SI and in users' units. */
 #include <math.h>
 
 #include "../base/c_locale.h"

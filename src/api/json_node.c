@@ -27,7 +27,7 @@ nb_json nb_json_array(nb_json to, const char *key)
     return child;
 }
 
-/** The item is the array's, or gone. */
+/** The array owns the item, or it was freed. */
 static cJSON *append(nb_json to, cJSON *item)
 {
     if (item && cJSON_AddItemToArray(to.json, item))

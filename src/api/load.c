@@ -17,7 +17,7 @@
 
 nb_status nb_load_headers(nb_sim *sim, nb_error *err)
 {
-    /* -img fills first, so it wins over -mask; what was typed wins over both */
+    /* -img is read first, so it wins over -mask; a typed flag wins over both */
     nb_config *cfg = &sim->cfg;
     nb_status st = NB_OK;
     if (cfg->img_file[0])
@@ -105,7 +105,7 @@ static nb_status load_dump(nb_sim *sim, nb_error *err)
     return st;
 }
 
-/** -hkl, else the cache that -dump names, else a cache lying here when nothing else gives F. */
+/** -hkl, else the cache of -dump, else a cache in the current folder if no flag gives F. */
 static nb_status load_factors(nb_sim *sim, nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
@@ -123,7 +123,7 @@ static nb_status load_factors(nb_sim *sim, nb_error *err)
     return st;
 }
 
-/** The table as a scene has it; its extremes are looked for once, not for every image. */
+/** The table of the scene. Its extremes are searched once, not for every image. */
 static void describe_factors(nb_sim *sim)
 {
     const nb_factor_file *t = &sim->table;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of the geometry an image file does not tell DIALS. */
+/* The parts of the geometry that DIALS cannot read from an image file. */
 #include "../io/dials_frame.h"
 #include "sim.h"
 

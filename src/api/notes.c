@@ -6,7 +6,7 @@
 
 #include "../base/memory.h"
 
-/** A note that memory has no room for is told and not kept. */
+/** Without memory a note is passed on but not kept. */
 static void keep(void *user, const char *line)
 {
     nb_sim *sim = user;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Two images that fit together, for the comparison and its picture. */
+/** Two images of the same size, for the comparison and its picture. */
 #ifndef NB_API_PAIR_H
 #define NB_API_PAIR_H
 

@@ -12,8 +12,9 @@
 nb_status nb_picture_view(const nb_picture_job *job, nb_image_view *view, void **pixels,
                           nb_error *err);
 
-/** The counts of a noise image with this offset as floats to draw; 0 where nothing is rendered.
- * *shown [slow][fast] is the caller's: nb_free.  Errors: NB_ERR_NOMEM, those of nb_sim_noise. */
+/** The counts of a noise image with this offset as floats to draw; 0 for pixels that are
+ * not rendered. Free *shown [slow][fast] with nb_free. Errors: NB_ERR_NOMEM, those of
+ * nb_sim_noise. */
 nb_status nb_picture_noise(const nb_sim *sim, const float *image, float **shown,
                            nb_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run prints for people. */
+/* The report of a run as text. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static void put(text *t, const char *format, ...)
     t->used += n;
 }
 
-/** nanoBragg's own draw has no name here: the line is as it was. */
+/** The default model of nanoBragg is not named, so the line is as in earlier versions. */
 static void report_mosaic(text *t, const nb_sim *sim)
 {
     const nb_mosaic *m = &sim->model.mosaic;
@@ -86,8 +86,8 @@ static void report_crystal(text *t, const nb_sim *sim)
     report_mosaic(t, sim);
 }
 
-/** DIALS 3.12 reads the polarization from no file of ours: what to tell it, unless it is what it
- * assumes. */
+/** DIALS 3.12 does not read the polarization from our files. Print what to type, unless
+ * DIALS assumes it. */
 static void report_polarization(text *t, const nb_sim *sim)
 {
     const nb_image_meta m = nb_sim_describe(sim);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* -report: what a run was and what came of it, as JSON (docs/formats.md). */
+/* -report: the settings and results of a run as JSON (docs/formats.md). */
 #include "report_json.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ static void add_common(const nb_sim *sim, const char *backend, nb_json root)
         nb_json_add_text(notes, sim->notes[i]);
 }
 
-/** An entry of "clipped"; returned for more to be added. */
+/** An entry of "clipped"; returned so that more can be added. */
 static nb_json add_clipped(nb_json list, const char *file, double largest, double pixels)
 {
     nb_json one = nb_json_add_object(list);
@@ -43,7 +43,7 @@ static nb_json add_clipped(nb_json list, const char *file, double largest, doubl
     return one;
 }
 
-/** Print and write, whole or not at all. */
+/** Print and write; the file is complete or absent. */
 static nb_status write_json(nb_json root, const char *path, nb_error *err)
 {
     char *text;

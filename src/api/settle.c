@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Defaults that depend on which flags were given, and checks that need no file. */
+/* Defaults that depend on the typed flags, and checks that need no file. */
 #include <math.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@ const char *nb_dump_name(const nb_config *cfg)
     return cfg->dump_file[0] ? cfg->dump_file : "Fdump.bin";
 }
 
-/** Whether any flag that describes a crystal's size was given. */
+/** Was any flag of the crystal's size typed? */
 static int has_size(const nb_config *cfg)
 {
     int i, any = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** A picture of 8-bit red, green and blue, and what is drawn on it. */
+/** A picture of 8-bit red, green and blue, and functions to draw on it. */
 #ifndef NB_PICTURE_CANVAS_H
 #define NB_PICTURE_CANVAS_H
 
@@ -18,11 +18,12 @@ typedef struct nb_canvas {
 nb_status nb_canvas_create(nb_canvas *canvas, int width, int height, nb_rgb colour,
                            nb_error *err);
 
-/** Fill a rectangle; what lies outside of the canvas is left out, here and below. */
+/** Fill a rectangle. Parts outside of the canvas are left out, here and below. */
 void nb_canvas_fill(nb_canvas *canvas, int x, int y, int width, int height, nb_rgb colour);
 
-/** Text of capitals, digits and + - . = % / ( ) in a 5 x 7 font, each dot size x size pixels;
- * other letters as capitals, other signs as blanks.  x, y: the upper left corner. */
+/** Text of capitals, digits and + - . = % / ( ) in a 5 x 7 font, each dot size x size
+ * pixels; other letters are drawn as capitals, other signs as blanks. x, y: the upper left
+ * corner. */
 void nb_canvas_text(nb_canvas *canvas, int x, int y, int size, nb_rgb colour,
                     const char *text);
 

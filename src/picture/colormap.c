@@ -3,7 +3,8 @@
 
 #include "canvas.h"
 
-/* Eleven stations of viridis (S. van der Walt & N. Smith, 2015; CC0), straight lines between. */
+/* Eleven points of viridis (S. van der Walt & N. Smith, 2015; CC0), with straight lines
+ * between them. */
 static const nb_rgb viridis[] = {{68, 1, 84},    {72, 36, 117},  {65, 68, 135},
                                  {53, 95, 141},  {42, 120, 142}, {33, 145, 140},
                                  {34, 168, 132}, {68, 191, 112}, {122, 209, 81},
@@ -18,7 +19,7 @@ static uint8_t mix(uint8_t a, uint8_t b, double x)
     return (uint8_t)(a + x * (b - a) + 0.5);
 }
 
-/** The colour at x, 0..1, of n stations. */
+/** The colour at x, 0..1, of n points. */
 static nb_rgb along(const nb_rgb *stations, int n, double x)
 {
     double at = (x > 0 ? x < 1 ? x : 1 : 0) * (n - 1);

@@ -12,7 +12,7 @@ int nb_picture_is_grey(const nb_png_options *o)
     return !o->rings && (o->colormap == NB_MAP_GREY || o->colormap == NB_MAP_INVERSE);
 }
 
-/** Colours of the preview's levels.  For the grey map they are ink on paper already. */
+/** Colours of the preview's levels. For the grey map the levels are already dark on white. */
 static nb_status colour(const nb_picture_job *job, const uint8_t *levels,
                         nb_canvas *canvas, nb_error *err)
 {

@@ -6,7 +6,7 @@
 #include "../nanobragg.h"
 #include "../physics/scene.h"
 
-/** What to draw; the pointers belong to the caller. */
+/** The image to draw; the caller owns the pointers. */
 typedef struct nb_picture_job {
     const float *image; /* [slow][fast] */
     int fast, slow;
@@ -16,11 +16,11 @@ typedef struct nb_picture_job {
     double pedestal;       /* of the image; 0 none */
 } nb_picture_job;
 
-/** Is a byte a pixel enough? */
+/** Is one byte per pixel enough? */
 int nb_picture_is_grey(const nb_png_options *options);
 
-/** The picture: a byte a pixel if it is grey, else an nb_rgb.  *pixels [slow][fast] is the
- * caller's: nb_free.  Errors: NB_ERR_NOMEM, NB_ERR_INPUT (rings without a detector). */
+/** The picture: one byte per pixel if it is grey, else an nb_rgb. Free *pixels [slow][fast]
+ * with nb_free. Errors: NB_ERR_NOMEM, NB_ERR_INPUT (rings without a detector). */
 nb_status nb_picture_draw(const nb_picture_job *job, void **pixels, nb_error *err);
 
 #endif

@@ -9,7 +9,8 @@
 const nb_preview_options nb_preview_default = {NB_PREVIEW_SQRT, 1.0, 99.5, 3.0, 0, 0.5,
                                                NB_PREVIEW_AUTO, 0};
 
-/* Positive floats sort as their bits do; the upper 16 bits are bins of less than 1 % width. */
+/* Positive floats have the order of their bits. The upper 16 bits are bins of less than 1 %
+ * width. */
 enum { BINS = 1 << 15, SHIFT = 16 };
 
 static unsigned bin_of(float value)
@@ -27,8 +28,8 @@ static float bin_start(unsigned bin)
     return value;
 }
 
-/** Count the finite pixels above the pedestal into count[BINS]; returns how many there are.  *whole:
- * all of them are whole numbers, so the image holds counts. */
+/** Count the finite pixels above the pedestal into count[BINS]; returns their number.
+ * *whole: all of them are whole numbers, so the image has counts. */
 static uint64_t fill_histogram(const float *image, size_t pixels, float pedestal,
                                uint32_t *count, int *whole)
 {
@@ -91,7 +92,7 @@ static double bend(const nb_preview_options *o, double x)
                                           : sqrt(x);
 }
 
-/** Of counts, white is no photon: a single one must be seen. */
+/** For counts, white is zero photons: a single photon must be visible. */
 static double faintest_count(const nb_preview_options *o)
 {
     return o->curve == NB_PREVIEW_LOG ? bend(o, 0.5) : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** An 8-bit picture of a float image for a person to look at. */
+/** An 8-bit picture of a float image for viewing. */
 #ifndef NB_PICTURE_PREVIEW_H
 #define NB_PICTURE_PREVIEW_H
 
@@ -26,13 +26,13 @@ typedef struct nb_preview_options {
     int bright_spots; /* 0: spots are dark on white paper */
     double gamma;
     nb_preview_range range;
-    double pedestal; /* the value of a pixel without light; not with NB_PREVIEW_FIXED */
+    double pedestal; /* the value of a pixel without photons; not with NB_PREVIEW_FIXED */
 } nb_preview_options;
 
 /** Square root, 1 % to 99.5 % or three medians, dark spots, no pedestal. */
 extern const nb_preview_options nb_preview_default;
 
-/** The same said in the public way; options may be NULL. */
+/** The same from the public options, which may be NULL. */
 nb_preview_options nb_preview_of(const nb_png_options *options);
 
 /** How values become greys, chosen from an image and applied to its rows: (bent value - low)
@@ -53,12 +53,11 @@ nb_status nb_preview_choose(const float *image, size_t pixels,
 void nb_preview_apply(const nb_preview_levels *levels, const float *image, size_t pixels,
                       uint8_t *out);
 
-/** Fill out[slow][fast] from image[slow][fast].  The pedestal is subtracted first.  Pixels that are
- * 0 or less then (outside the region of interest, masked) look like the faintest ones, except with
- * NB_PREVIEW_FIXED.  Between fixed
- * ends the curve bends the fraction of the way from low to high: its power, or three decades of
- * its logarithm.  options may be NULL (the default).
- * Errors: NB_ERR_NOMEM. */
+/** Fill out[slow][fast] from image[slow][fast]. The pedestal is subtracted first. Pixels
+ * that are then 0 or less (outside the region of interest, masked) look like the faintest
+ * ones, except with NB_PREVIEW_FIXED. With fixed ends the curve is applied to the fraction
+ * from low to high: its power, or three decades of its logarithm. options may be NULL (the
+ * default). Errors: NB_ERR_NOMEM. */
 nb_status nb_preview(const float *image, int fast, int slow,
                      const nb_preview_options *options, uint8_t *out, nb_error *err);
 

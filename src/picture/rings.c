@@ -7,7 +7,7 @@
 #include "../base/memory.h"
 #include "../physics/ray.h"
 
-/** A ring being drawn: its highest row on the canvas takes the label. */
+/** A ring: its label is at its highest row on the canvas. */
 typedef struct ring {
     double target; /* 2 sin theta */
     int top;       /* INT_MAX: not drawn */
@@ -43,7 +43,7 @@ static void dot(const drawing *d, ring *r, int f, int s)
     }
 }
 
-/** Where the ring passes between a pixel and its neighbour on the right or below. */
+/** Draw where the ring passes between a pixel and its neighbour on the right or below. */
 static void draw_row(const drawing *d, ring *r, const double *row, const double *below,
                      int s)
 {

@@ -39,7 +39,7 @@ static layout plan(const nb_sheet *p)
     return l;
 }
 
-/** One dot: the brightest pixels of its block, and the difference of the largest size. */
+/** One dot: the brightest pixels of its block, and the difference of largest magnitude. */
 static void reduce(const nb_sheet *p, const layout *l, int x, int y, float out[3])
 {
     int last_f = (x + 1) * l->shrink, last_s = (y + 1) * l->shrink;
@@ -63,8 +63,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** The scale of a - b ends where 99.8 % of the dots that differ lie within it: one bad pixel must not
- * hide all others. */
+/** The scale of a - b contains 99.8 % of the dots that differ, so that one bad pixel does
+ * not hide all others. */
 static nb_status find_limit(shown *s, size_t n, nb_error *err)
 {
     float *sizes = nb_alloc_raw(n, sizeof *sizes, "picture", err);
@@ -108,7 +108,7 @@ static nb_status fill(const nb_sheet *p, const layout *l, shown *s, nb_error *er
     if (p->colours)
         colours = *p->colours;
     o = nb_preview_of(&colours);
-    o.bright_spots = 1; /* levels; the colour map turns them */
+    o.bright_spots = 1; /* levels for the colour map */
     o.pedestal = p->pedestal;
     st = find_limit(s, n, err);
     return st ? st : nb_preview(s->dots, l->width, 2 * l->height, &o, s->levels, err);

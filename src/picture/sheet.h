@@ -5,7 +5,8 @@
 
 #include "canvas.h"
 
-/** What is shown: the same rectangle of a and b, [slow][fast], rows `stride` pixels apart. */
+/** The shown images: the same rectangle of a and b, [slow][fast], with a row distance of
+ * `stride` pixels. */
 typedef struct nb_sheet {
     const float *a, *b; /* the rectangle's first pixel */
     int stride, fast, slow;
@@ -13,10 +14,10 @@ typedef struct nb_sheet {
     double pedestal;               /* of both images; 0 none */
 } nb_sheet;
 
-/** Draw a, b in the same colours, and a - b with its scale.  Large images shrink: each dot shows
- * the largest of its pixels, small ones grow.  The scale of a - b ends at a percentile of its
- * size; the largest is written beside it.  *canvas is the caller's (pixels: nb_free).
- * Errors: NB_ERR_NOMEM. */
+/** Draw a, b in the same colours, and a - b with its scale. Large images are reduced: each
+ * dot shows the largest of its pixels. Small images are enlarged. The scale of a - b ends
+ * at a percentile of its magnitude; the largest value is written beside it. Free the pixels
+ * of *canvas with nb_free. Errors: NB_ERR_NOMEM. */
 nb_status nb_draw_sheet(const nb_sheet *sheet, nb_canvas *canvas, nb_error *err);
 
 #endif
