@@ -98,7 +98,7 @@ NB_INLINE sine_args args_of_words(const vi w[3], const fixed_constants *c)
 }
 
 /** The same from N h: whole fringes in the high words, their fraction in the low ones. */
-NB_INLINE void args_of_fringes(pair h, vi high, const fixed_constants *c, int axis,
+NB_INLINE void args_of_fringes(vd2 h, vi high, const fixed_constants *c, int axis,
                                sine_args *s)
 {
     const vd N = vd_set(c->cells[axis]), start = vd_set(NB_FIXED_MAGIC + 0.5);
@@ -137,7 +137,7 @@ NB_INLINE int32_t table_start(const nb_factor_squares *t)
 
 /** F^2 F_latt^2 of one step; h[axis] holds magic - h (fringes: -h) for the block. */
 NB_INLINE vf fixed_step(const nb_factor_squares *table, const fixed_constants *c,
-                        const pair h[3], const fixed_case how)
+                        const vd2 h[3], const fixed_case how)
 {
     const vd start = vd_set(NB_FIXED_MAGIC + 0.5);
     sine_args args;
@@ -168,7 +168,7 @@ NB_INLINE vf fixed_step(const nb_factor_squares *table, const fixed_constants *c
     return how.kind == NB_F_CONST ? latt2 : latt2 * vf_gather(table->F2, index);
 }
 
-NB_INLINE void flush(pair *total, vf *run)
+NB_INLINE void flush(vd2 *total, vf *run)
 {
     total->a += vf_unpack(*run, 0);
     total->b += vf_unpack(*run, 1);
@@ -178,24 +178,24 @@ NB_INLINE void flush(pair *total, vf *run)
 /** Many sources: h = a.d/lambda - a.i/lambda, the first part a product of what the
  * pixel and orientation have and what the source has, the second from the plan's
  * table. */
-NB_INLINE pair fixed_structured(const nb_plan *p, const rays *r, const vf *factors,
-                                const fixed_case how)
+NB_INLINE vd2 fixed_structured(const nb_plan *p, const rays *r, const vf *factors,
+                               const fixed_case how)
 {
     const nb_scene *sc = &p->scene;
     const fixed_constants c = fixed_constants_of(sc);
     const double *offset = p->offsets;
-    pair total = pair_set(0);
+    vd2 total = vd2_set(0);
     vf run = {0};
     int m, s, i, terms = 0, n = sc->beam.n_sources;
     for (m = 0; m < sc->lattice.n_orientations; m++) {
         const nb_orientation *u = &sc->lattice.orientations[m];
-        const pair A[3] = {dot_ray(r, u->a), dot_ray(r, u->b), dot_ray(r, u->c)};
+        const vd2 A[3] = {dot_ray(r, u->a), dot_ray(r, u->b), dot_ray(r, u->c)};
         for (s = 0; s < n; s++, offset += 3) {
             double kappa = -p->sources[s].inv_lambda;
-            pair t[3];
+            vd2 t[3];
             vf term;
             for (i = 0; i < 3; i++)
-                t[i] = pair_scale_add(A[i], kappa, pair_set(offset[i]));
+                t[i] = vd2_scale_add(A[i], kappa, vd2_set(offset[i]));
             term = fixed_step(&p->table, &c, t, how);
             run = how.factors ? vf_fma(term, factors[s], run) : run + term;
             if (++terms == NB_PLAN_SUM_RUN) {
@@ -210,30 +210,30 @@ NB_INLINE pair fixed_structured(const nb_plan *p, const rays *r, const vf *facto
 
 /** One source: h = a.q for each orientation; sum[i] of n blocks. */
 NB_INLINE void fixed_direct(const nb_plan *p, const rays *r, int n,
-                            const nb_plan_source *source, const fixed_case how, pair *sum)
+                            const nb_plan_source *source, const fixed_case how, vd2 *sum)
 {
     const fixed_constants c = fixed_constants_of(&p->scene);
     const nb_orientation *cells = p->scene.lattice.orientations;
     const int n_cells = p->scene.lattice.n_orientations;
     const double k = source->inv_lambda;
-    const pair start = pair_set(nb_fixed_start(how.kind, how.mode));
+    const vd2 start = vd2_set(nb_fixed_start(how.kind, how.mode));
     const nb_vec3 beam = nb_scale(k, source->incident);
     int block, m, i;
     for (block = 0; block < n; block++, r++) {
-        const pair x =
-            pair_scale_add(r->x, NB_MUTANT(BEAM_SIGN, k, -k), pair_set(beam.x)); /* -q */
-        const pair y = pair_scale_add(r->y, -k, pair_set(beam.y));
-        const pair z = pair_scale_add(r->z, -k, pair_set(beam.z));
-        pair total = pair_set(0);
+        const vd2 x =
+            vd2_scale_add(r->x, NB_MUTANT(BEAM_SIGN, k, -k), vd2_set(beam.x)); /* -q */
+        const vd2 y = vd2_scale_add(r->y, -k, vd2_set(beam.y));
+        const vd2 z = vd2_scale_add(r->z, -k, vd2_set(beam.z));
+        vd2 total = vd2_set(0);
         vf run = {0};
         int terms = 0;
         for (m = 0; m < n_cells; m++) {
             const nb_vec3 cell[3] = {cells[m].a, cells[m].b, cells[m].c};
-            pair t[3];
+            vd2 t[3];
             for (i = 0; i < 3; i++)
-                t[i] = pair_scale_add(
+                t[i] = vd2_scale_add(
                     x, cell[i].x,
-                    pair_scale_add(y, cell[i].y, pair_scale_add(z, cell[i].z, start)));
+                    vd2_scale_add(y, cell[i].y, vd2_scale_add(z, cell[i].z, start)));
             run += fixed_step(&p->table, &c, t, how);
             if (++terms == NB_PLAN_SUM_RUN) {
                 flush(&total, &run);

@@ -9,46 +9,46 @@
 #include "plan.h"
 
 /** One value for each pixel of a block. */
-typedef struct pair {
+typedef struct vd2 {
     vd a, b;
-} pair;
+} vd2;
 
-NB_INLINE pair pair_set(double x)
+NB_INLINE vd2 vd2_set(double x)
 {
-    return (pair){vd_set(x), vd_set(x)};
+    return (vd2){vd_set(x), vd_set(x)};
 }
-NB_INLINE pair pair_add(pair x, pair y)
+NB_INLINE vd2 vd2_add(vd2 x, vd2 y)
 {
-    return (pair){x.a + y.a, x.b + y.b};
+    return (vd2){x.a + y.a, x.b + y.b};
 }
-NB_INLINE pair pair_mul(pair x, pair y)
+NB_INLINE vd2 vd2_mul(vd2 x, vd2 y)
 {
-    return (pair){x.a * y.a, x.b * y.b};
+    return (vd2){x.a * y.a, x.b * y.b};
 }
-NB_INLINE pair pair_scale(pair x, double k)
+NB_INLINE vd2 vd2_scale(vd2 x, double k)
 {
-    return (pair){x.a * k, x.b * k};
+    return (vd2){x.a * k, x.b * k};
 }
 /** x y + z */
-NB_INLINE pair pair_fma(pair x, pair y, pair z)
+NB_INLINE vd2 vd2_fma(vd2 x, vd2 y, vd2 z)
 {
-    return (pair){vd_fma(x.a, y.a, z.a), vd_fma(x.b, y.b, z.b)};
+    return (vd2){vd_fma(x.a, y.a, z.a), vd_fma(x.b, y.b, z.b)};
 }
 /** x k + z */
-NB_INLINE pair pair_scale_add(pair x, double k, pair z)
+NB_INLINE vd2 vd2_scale_add(vd2 x, double k, vd2 z)
 {
-    return pair_fma(x, pair_set(k), z);
+    return vd2_fma(x, vd2_set(k), z);
 }
 
-NB_INLINE pair pair_rsqrt(pair x)
+NB_INLINE vd2 vd2_rsqrt(vd2 x)
 {
-    return (pair){vd_rsqrt(x.a), vd_rsqrt(x.b)};
+    return (vd2){vd_rsqrt(x.a), vd_rsqrt(x.b)};
 }
 
 /** A ray from the sample to a sub-pixel and layer of each pixel. */
 typedef struct rays {
-    pair x, y, z; /* direction, unit */
-    pair inv_r;   /* 1/m */
+    vd2 x, y, z; /* direction, unit */
+    vd2 inv_r;   /* 1/m */
 } rays;
 
 /** Positions along one row of sub-pixels: U alpha + V beta, (alpha, beta) = (1, metres
@@ -82,12 +82,12 @@ NB_INLINE row_line line_of(const nb_plan *p, int s, int subs, int layer)
 }
 
 /** Numbers along fast of the block's pixels; those past the region repeat its last. */
-NB_INLINE pair block_pixels(const nb_plan *p, int f0)
+NB_INLINE vd2 block_pixels(const nb_plan *p, int f0)
 {
     const vd last = vd_set(p->region.fmax);
-    pair f = {nb_lane[0] + (double)f0, nb_lane[1] + (double)f0};
+    vd2 f = {nb_lane[0] + (double)f0, nb_lane[1] + (double)f0};
     if (f0 + NB_W - 1 > p->region.fmax)
-        f = (pair){vd_min(f.a, last), vd_min(f.b, last)};
+        f = (vd2){vd_min(f.a, last), vd_min(f.b, last)};
     return f;
 }
 
@@ -126,73 +126,73 @@ NB_INLINE void curved_columns(const nb_plan *p, vd f, int subf, vd *cosine, vd *
 }
 
 /** Metres along fast of a sub-pixel of each pixel. */
-NB_INLINE pair along_row(const nb_plan *p, pair f, int subf)
+NB_INLINE vd2 along_row(const nb_plan *p, vd2 f, int subf)
 {
-    return pair_scale_add(f, p->panel.pixel_fast, pair_set(p->edge * (subf + 0.5)));
+    return vd2_scale_add(f, p->panel.pixel_fast, vd2_set(p->edge * (subf + 0.5)));
 }
 
 /** Positions, m; inv_r is left for `aim`. */
-NB_INLINE rays points_at(const nb_plan *p, pair f, const row_line *line, int subf)
+NB_INLINE rays points_at(const nb_plan *p, vd2 f, const row_line *line, int subf)
 {
     const nb_vec3 U = line->U, V = line->V;
     rays r;
     if (p->panel.curved) {
-        pair c = pair_set(0), s = pair_set(0);
+        vd2 c = vd2_set(0), s = vd2_set(0);
         curved_columns(p, f.a, subf, &c.a, &s.a);
         curved_columns(p, f.b, subf, &c.b, &s.b);
-        r.x = pair_scale_add(s, V.x, pair_scale(c, U.x));
-        r.y = pair_scale_add(s, V.y, pair_scale(c, U.y));
-        r.z = pair_scale_add(s, V.z, pair_scale(c, U.z));
+        r.x = vd2_scale_add(s, V.x, vd2_scale(c, U.x));
+        r.y = vd2_scale_add(s, V.y, vd2_scale(c, U.y));
+        r.z = vd2_scale_add(s, V.z, vd2_scale(c, U.z));
     } else {
-        pair F = along_row(p, f, subf);
-        r.x = pair_scale_add(F, V.x, pair_set(U.x));
-        r.y = pair_scale_add(F, V.y, pair_set(U.y));
-        r.z = pair_scale_add(F, V.z, pair_set(U.z));
+        vd2 F = along_row(p, f, subf);
+        r.x = vd2_scale_add(F, V.x, vd2_set(U.x));
+        r.y = vd2_scale_add(F, V.y, vd2_set(U.y));
+        r.z = vd2_scale_add(F, V.z, vd2_set(U.z));
     }
     return r;
 }
 
-NB_INLINE pair square_of(const rays *r)
+NB_INLINE vd2 square_of(const rays *r)
 {
-    return pair_fma(r->x, r->x, pair_fma(r->y, r->y, pair_mul(r->z, r->z)));
+    return vd2_fma(r->x, r->x, vd2_fma(r->y, r->y, vd2_mul(r->z, r->z)));
 }
 
 /** From positions to directions. */
 NB_INLINE void aim(rays *r)
 {
-    r->inv_r = pair_rsqrt(square_of(r));
-    r->x = pair_mul(r->x, r->inv_r);
-    r->y = pair_mul(r->y, r->inv_r);
-    r->z = pair_mul(r->z, r->inv_r);
+    r->inv_r = vd2_rsqrt(square_of(r));
+    r->x = vd2_mul(r->x, r->inv_r);
+    r->y = vd2_mul(r->y, r->inv_r);
+    r->z = vd2_mul(r->z, r->inv_r);
 }
 
-NB_INLINE rays rays_to(const nb_plan *p, pair f, const row_line *line, int subf)
+NB_INLINE rays rays_to(const nb_plan *p, vd2 f, const row_line *line, int subf)
 {
     rays r = points_at(p, f, line, subf);
     aim(&r);
     return r;
 }
 
-NB_INLINE pair dot_ray(const rays *r, nb_vec3 a)
+NB_INLINE vd2 dot_ray(const rays *r, nb_vec3 a)
 {
-    return pair_scale_add(r->x, a.x, pair_scale_add(r->y, a.y, pair_scale(r->z, a.z)));
+    return vd2_scale_add(r->x, a.x, vd2_scale_add(r->y, a.y, vd2_scale(r->z, a.z)));
 }
 
 /** As nb_solid_angle. */
-NB_INLINE pair solid_angle(const nb_panel *panel, const rays *r)
+NB_INLINE vd2 solid_angle(const nb_panel *panel, const rays *r)
 {
-    pair omega = pair_scale(pair_mul(r->inv_r, r->inv_r), panel->pixel_area), sine;
+    vd2 omega = vd2_scale(vd2_mul(r->inv_r, r->inv_r), panel->pixel_area), sine;
     if (!panel->curved)
         return panel->point_pixel
                    ? omega
-                   : pair_mul(omega, pair_scale(r->inv_r, panel->close_distance));
+                   : vd2_mul(omega, vd2_scale(r->inv_r, panel->close_distance));
     if (!panel->exact_omega)
         return omega;
     sine = dot_ray(r, panel->curved_fast);
-    omega = pair_scale_add(pair_mul(sine, sine), -1.0, pair_set(1.0));
+    omega = vd2_scale_add(vd2_mul(sine, sine), -1.0, vd2_set(1.0));
     omega =
-        (pair){vd_sqrt(vd_max(omega.a, vd_set(0))), vd_sqrt(vd_max(omega.b, vd_set(0)))};
-    return pair_scale(omega, panel->pixel_area / (panel->distance * panel->distance));
+        (vd2){vd_sqrt(vd_max(omega.a, vd_set(0))), vd_sqrt(vd_max(omega.b, vd_set(0)))};
+    return vd2_scale(omega, panel->pixel_area / (panel->distance * panel->distance));
 }
 
 NB_INLINE vd capture_at(vd depth, int layer)
@@ -202,12 +202,12 @@ NB_INLINE vd capture_at(vd depth, int layer)
 }
 
 /** Fraction of the photons that stop in the layer; called when the sensor absorbs. */
-NB_INLINE pair capture(const nb_plan *p, const rays *r, int layer)
+NB_INLINE vd2 capture(const nb_plan *p, const rays *r, int layer)
 {
-    pair parallax = p->panel.curved ? pair_set(1.0) : dot_ray(r, p->panel.normal);
+    vd2 parallax = p->panel.curved ? vd2_set(1.0) : dot_ray(r, p->panel.normal);
     double depth = p->sensor.layer_step * p->sensor.mu;
-    return (pair){capture_at(depth / parallax.a, layer),
-                  capture_at(depth / parallax.b, layer)};
+    return (vd2){capture_at(depth / parallax.a, layer),
+                 capture_at(depth / parallax.b, layer)};
 }
 
 /** A row of points on a layer's front face. */
@@ -259,42 +259,41 @@ NB_INLINE vd inverse_root_near_one(vd e)
 
 /** The layer's mean depth, m, and what it captures, for rays of this length and 1/length to its
  * front face. */
-NB_INLINE pair depth_of(const layer_row *row, pair F, pair length, pair inv_r,
-                        pair *captured)
+NB_INLINE vd2 depth_of(const layer_row *row, vd2 F, vd2 length, vd2 inv_r, vd2 *captured)
 {
     const int thin = row->path < NB_THIN_LAYER; /* else no path is: a ray is no shorter */
-    pair inverse, path, depth;
+    vd2 inverse, path, depth;
     if (row->plain) {
-        inverse = pair_scale(inv_r, row->height / row->path);
-        path = pair_scale(length, row->path / row->height);
+        inverse = vd2_scale(inv_r, row->height / row->path);
+        path = vd2_scale(length, row->path / row->height);
     } else {
-        pair height = pair_scale_add(F, row->slope, pair_set(row->height));
-        inverse = pair_scale(pair_mul(height, inv_r), 1.0 / row->path);
-        path = (pair){1.0 / inverse.a, 1.0 / inverse.b};
+        vd2 height = vd2_scale_add(F, row->slope, vd2_set(row->height));
+        inverse = vd2_scale(vd2_mul(height, inv_r), 1.0 / row->path);
+        path = (vd2){1.0 / inverse.a, 1.0 / inverse.b};
     }
     depth.a = mean_depth_at(path.a, inverse.a, row->layer, thin, &captured->a);
     depth.b = mean_depth_at(path.b, inverse.b, row->layer, thin, &captured->b);
-    return pair_scale(depth, row->step);
+    return vd2_scale(depth, row->step);
 }
 
 /** From points on the front face, with their 1/distance, to the rays to `depth` behind them. */
-NB_INLINE void go_deep(rays *r, const layer_row *row, nb_vec3 normal, pair depth)
+NB_INLINE void go_deep(rays *r, const layer_row *row, nb_vec3 normal, vd2 depth)
 {
-    pair e;
-    r->x = pair_scale_add(depth, normal.x, r->x);
-    r->y = pair_scale_add(depth, normal.y, r->y);
-    r->z = pair_scale_add(depth, normal.z, r->z);
+    vd2 e;
+    r->x = vd2_scale_add(depth, normal.x, r->x);
+    r->y = vd2_scale_add(depth, normal.y, r->y);
+    r->z = vd2_scale_add(depth, normal.z, r->z);
     if (!row->plain) {
         aim(r);
         return;
     }
-    e = pair_mul(depth, pair_scale_add(depth, 1.0, pair_set(2.0 * row->height)));
-    e = pair_mul(e, pair_mul(r->inv_r, r->inv_r));
-    e = (pair){inverse_root_near_one(e.a), inverse_root_near_one(e.b)};
-    r->inv_r = pair_mul(r->inv_r, e);
-    r->x = pair_mul(r->x, r->inv_r);
-    r->y = pair_mul(r->y, r->inv_r);
-    r->z = pair_mul(r->z, r->inv_r);
+    e = vd2_mul(depth, vd2_scale_add(depth, 1.0, vd2_set(2.0 * row->height)));
+    e = vd2_mul(e, vd2_mul(r->inv_r, r->inv_r));
+    e = (vd2){inverse_root_near_one(e.a), inverse_root_near_one(e.b)};
+    r->inv_r = vd2_mul(r->inv_r, e);
+    r->x = vd2_mul(r->x, r->inv_r);
+    r->y = vd2_mul(r->y, r->inv_r);
+    r->z = vd2_mul(r->z, r->inv_r);
 }
 
 /** (e^2 - b^2)/(e^2 + b^2), 1 where both are 0. */
@@ -305,23 +304,23 @@ NB_INLINE vd cos_two_psi(vd e, vd b)
 }
 
 /** Polarization factor of an unpolarized beam; c2 = cos^2 of the scattering angle. */
-NB_INLINE pair unpolarized(pair c2)
+NB_INLINE vd2 unpolarized(vd2 c2)
 {
-    return pair_scale_add(c2, 0.5, pair_set(0.5));
+    return vd2_scale_add(c2, 0.5, vd2_set(0.5));
 }
 
 /** Kahn's polarization factor: e, b the ray along and across the electric field. */
-NB_INLINE pair polarized(double K, pair c2, pair e, pair b)
+NB_INLINE vd2 polarized(double K, vd2 c2, vd2 e, vd2 b)
 {
-    pair turn = {cos_two_psi(e.a, b.a), cos_two_psi(e.b, b.b)};
-    pair odd = pair_scale_add(c2, -0.5, pair_set(0.5));
-    return pair_fma(pair_scale(turn, -K), odd, unpolarized(c2));
+    vd2 turn = {cos_two_psi(e.a, b.a), cos_two_psi(e.b, b.b)};
+    vd2 odd = vd2_scale_add(c2, -0.5, vd2_set(0.5));
+    return vd2_fma(vd2_scale(turn, -K), odd, unpolarized(c2));
 }
 
 /** As nb_polarization. */
-NB_INLINE pair polarization(double K, const nb_plan_source *source, const rays *r)
+NB_INLINE vd2 polarization(double K, const nb_plan_source *source, const rays *r)
 {
-    pair c = dot_ray(r, source->incident), c2 = pair_mul(c, c);
+    vd2 c = dot_ray(r, source->incident), c2 = vd2_mul(c, c);
     return K == 0 ? unpolarized(c2)
                   : polarized(K, c2, dot_ray(r, source->E), dot_ray(r, source->B));
 }

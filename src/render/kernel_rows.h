@@ -20,26 +20,26 @@
 enum { CHUNK = 256 / NB_W, SIMPLE_CHUNK = 512 / NB_W, MAX_LINES = 64 };
 
 /** Scattering vector of the rays from one source. */
-typedef struct q_pair {
-    pair x, y, z;
-} q_pair;
+typedef struct q_vectors {
+    vd2 x, y, z;
+} q_vectors;
 
-NB_INLINE q_pair scattering_vector(const nb_plan_source *b, const rays *r)
+NB_INLINE q_vectors scattering_vector(const nb_plan_source *b, const rays *r)
 {
-    q_pair q;
-    q.x = pair_scale(pair_add(r->x, pair_set(-b->incident.x)), b->inv_lambda);
-    q.y = pair_scale(pair_add(r->y, pair_set(-b->incident.y)), b->inv_lambda);
-    q.z = pair_scale(pair_add(r->z, pair_set(-b->incident.z)), b->inv_lambda);
+    q_vectors q;
+    q.x = vd2_scale(vd2_add(r->x, vd2_set(-b->incident.x)), b->inv_lambda);
+    q.y = vd2_scale(vd2_add(r->y, vd2_set(-b->incident.y)), b->inv_lambda);
+    q.z = vd2_scale(vd2_add(r->z, vd2_set(-b->incident.z)), b->inv_lambda);
     return q;
 }
 
 /** w_source [polar] of one source. */
-NB_INLINE pair source_factor(const nb_plan *p, const nb_plan_source *b, const rays *r)
+NB_INLINE vd2 source_factor(const nb_plan *p, const nb_plan_source *b, const rays *r)
 {
     const nb_scene *sc = &p->scene;
     if (!sc->oversample_polar || sc->beam.nopolar)
-        return pair_set(b->weight);
-    return pair_scale(polarization(sc->beam.polarization, b, r), b->weight);
+        return vd2_set(b->weight);
+    return vd2_scale(polarization(sc->beam.polarization, b, r), b->weight);
 }
 
 /** Lanes where dmin removes the crystal's part. */
@@ -50,16 +50,16 @@ NB_INLINE vl culled(double dmin, vd x, vd y, vd z)
 }
 
 /** The factor of the crystal's part: 0 where dmin culls it. */
-NB_INLINE pair unculled(const nb_plan *p, const nb_plan_source *b, const rays *r,
-                        pair factor)
+NB_INLINE vd2 unculled(const nb_plan *p, const nb_plan_source *b, const rays *r,
+                       vd2 factor)
 {
     double dmin = p->scene.factors.dmin;
-    q_pair q;
+    q_vectors q;
     if (!(dmin > 0))
         return factor;
     q = scattering_vector(b, r);
-    return (pair){(vd)(~culled(dmin, q.x.a, q.y.a, q.z.a) & (vl)factor.a),
-                  (vd)(~culled(dmin, q.x.b, q.y.b, q.z.b) & (vl)factor.b)};
+    return (vd2){(vd)(~culled(dmin, q.x.a, q.y.a, q.z.a) & (vl)factor.a),
+                 (vd)(~culled(dmin, q.x.b, q.y.b, q.z.b) & (vl)factor.b)};
 }
 
 /** Every case that the loops are compiled for: DO(kind, fastest, mode). */
@@ -76,9 +76,9 @@ NB_INLINE pair unculled(const nb_plan *p, const nb_plan_source *b, const rays *r
     (4 * (int)(kind) + 2 * (fastest) + (int)(mode))
 
 /** All sources at once. */
-NB_STAGE pair fixed_all_sources(const nb_plan *p, const rays *r, const vf *factors)
+NB_STAGE vd2 fixed_all_sources(const nb_plan *p, const rays *r, const vf *factors)
 {
-    const pair none = pair_set(0);
+    const vd2 none = vd2_set(0);
     switch (NB_CASE_NUMBER(p->table.kind, p->fastest, p->mode)) {
 #define NB_DO(kind, fastest, mode)                                                       \
     case NB_CASE_NUMBER(kind, fastest, mode):                                            \
@@ -94,7 +94,7 @@ NB_STAGE pair fixed_all_sources(const nb_plan *p, const rays *r, const vf *facto
 }
 
 NB_STAGE void fixed_one_source(const nb_plan *p, const rays *r, int n,
-                               const nb_plan_source *b, pair *sum)
+                               const nb_plan_source *b, vd2 *sum)
 {
     switch (NB_CASE_NUMBER(p->table.kind, p->fastest, p->mode)) {
 #define NB_DO(kind, fastest, mode)                                                       \
@@ -152,24 +152,24 @@ NB_STAGE vd double_half(const nb_scene *sc, vd x, vd y, vd z)
     }
 }
 
-static pair double_one_source(const nb_plan *p, const rays *r, const nb_plan_source *b)
+static vd2 double_one_source(const nb_plan *p, const rays *r, const nb_plan_source *b)
 {
-    const q_pair q = scattering_vector(b, r);
-    return (pair){double_half(&p->scene, q.x.a, q.y.a, q.z.a),
-                  double_half(&p->scene, q.x.b, q.y.b, q.z.b)};
+    const q_vectors q = scattering_vector(b, r);
+    return (vd2){double_half(&p->scene, q.x.a, q.y.a, q.z.a),
+                 double_half(&p->scene, q.x.b, q.y.b, q.z.b)};
 }
 
 /** Crystal and background of one source after another. */
-NB_STAGE void source_by_source(const nb_plan *p, const rays *r, int n, pair *sum)
+NB_STAGE void source_by_source(const nb_plan *p, const rays *r, int n, vd2 *sum)
 {
     const nb_scene *sc = &p->scene;
     const int fixed = p->arithmetic == NB_ARITH_FIXED;
     const double background = sc->background * sc->lattice.n_orientations;
     const double unit = fixed ? p->table.unit : 1.0;
-    pair crystal[CHUNK];
+    vd2 crystal[CHUNK];
     int s, i;
     for (i = 0; i < n; i++)
-        sum[i] = pair_set(0);
+        sum[i] = vd2_set(0);
     for (s = 0; s < sc->beam.n_sources; s++) {
         const nb_plan_source *b = &p->sources[s];
         if (fixed)
@@ -178,56 +178,56 @@ NB_STAGE void source_by_source(const nb_plan *p, const rays *r, int n, pair *sum
             for (i = 0; i < n; i++)
                 crystal[i] = double_one_source(p, &r[i], b);
         for (i = 0; i < n; i++) {
-            pair factor = source_factor(p, b, &r[i]);
-            pair x = pair_mul(crystal[i], unculled(p, b, &r[i], factor));
-            sum[i] = pair_scale_add(x, unit, sum[i]);
-            sum[i] = pair_scale_add(factor, background, sum[i]);
+            vd2 factor = source_factor(p, b, &r[i]);
+            vd2 x = vd2_mul(crystal[i], unculled(p, b, &r[i], factor));
+            sum[i] = vd2_scale_add(x, unit, sum[i]);
+            sum[i] = vd2_scale_add(factor, background, sum[i]);
         }
     }
 }
 
 /** Crystal and background of all sources, their factors in an array. */
-NB_STAGE pair sources_together(const nb_plan *p, const rays *r)
+NB_STAGE vd2 sources_together(const nb_plan *p, const rays *r)
 {
     const nb_scene *sc = &p->scene;
     const double background = sc->background * sc->lattice.n_orientations;
     vf factors[NB_PLAN_MAX_FACTORS];
-    pair all = pair_set(sc->beam.n_sources);
+    vd2 all = vd2_set(sc->beam.n_sources);
     int s;
     if (p->has_factors) {
-        all = pair_set(0);
+        all = vd2_set(0);
         for (s = 0; s < sc->beam.n_sources; s++) {
             const nb_plan_source *b = &p->sources[s];
-            pair factor = source_factor(p, b, r), crystal = unculled(p, b, r, factor);
-            all = pair_add(all, factor);
+            vd2 factor = source_factor(p, b, r), crystal = unculled(p, b, r, factor);
+            all = vd2_add(all, factor);
             factors[s] = vf_pack(crystal.a, crystal.b);
         }
     }
-    return pair_scale_add(fixed_all_sources(p, r, factors), p->table.unit,
-                          pair_scale(all, background));
+    return vd2_scale_add(fixed_all_sources(p, r, factors), p->table.unit,
+                         vd2_scale(all, background));
 }
 
 /** Factors taken once a pixel, from its first ray. */
-NB_STAGE void cached_factors(const nb_plan *p, const rays *r, int n, pair *factor)
+NB_STAGE void cached_factors(const nb_plan *p, const rays *r, int n, vd2 *factor)
 {
     const nb_scene *sc = &p->scene;
     int i;
     for (i = 0; i < n; i++) {
-        pair x = pair_set(sc->intensity_scale);
+        vd2 x = vd2_set(sc->intensity_scale);
         if (!sc->beam.nopolar && !sc->oversample_polar)
-            x = pair_mul(x, polarization(sc->beam.polarization, p->sources, &r[i]));
+            x = vd2_mul(x, polarization(sc->beam.polarization, p->sources, &r[i]));
         if (!sc->oversample_omega)
-            x = pair_mul(x, solid_angle(&p->panel, &r[i]));
+            x = vd2_mul(x, solid_angle(&p->panel, &r[i]));
         factor[i] = x;
     }
 }
 
 /** Add to total what the rays of one sub-pixel and layer collect. */
-NB_STAGE void add_rays(const nb_plan *p, const rays *r, const pair *captured, int n,
-                       pair *total)
+NB_STAGE void add_rays(const nb_plan *p, const rays *r, const vd2 *captured, int n,
+                       vd2 *total)
 {
     const nb_scene *sc = &p->scene;
-    pair sum[CHUNK];
+    vd2 sum[CHUNK];
     int i;
     if (p->offsets)
         for (i = 0; i < n; i++)
@@ -235,12 +235,12 @@ NB_STAGE void add_rays(const nb_plan *p, const rays *r, const pair *captured, in
     else
         source_by_source(p, r, n, sum);
     for (i = 0; i < n; i++) {
-        pair x = sum[i];
+        vd2 x = sum[i];
         if (p->sensor.absorb)
-            x = pair_mul(x, captured[i]);
+            x = vd2_mul(x, captured[i]);
         if (sc->oversample_omega)
-            x = pair_mul(x, solid_angle(&p->panel, &r[i]));
-        total[i] = pair_add(total[i], x);
+            x = vd2_mul(x, solid_angle(&p->panel, &r[i]));
+        total[i] = vd2_add(total[i], x);
     }
 }
 
@@ -254,31 +254,30 @@ NB_STAGE void chunk_rays(const nb_plan *p, const int *f0, int n, const row_line 
 
 /** Points on a layer's front face, their distances and 1/distances. */
 NB_STAGE void chunk_points(const nb_plan *p, const int *f0, int n, const row_line *line,
-                           int subf, rays *r, pair *length)
+                           int subf, rays *r, vd2 *length)
 {
     int i;
     for (i = 0; i < n; i++) {
-        pair r2;
+        vd2 r2;
         r[i] = points_at(p, block_pixels(p, f0[i]), line, subf);
         r2 = square_of(&r[i]);
-        r[i].inv_r = pair_rsqrt(r2);
-        length[i] = pair_mul(r2, r[i].inv_r);
+        r[i].inv_r = vd2_rsqrt(r2);
+        length[i] = vd2_mul(r2, r[i].inv_r);
     }
 }
 
 /** Depths in the place of the lengths. */
 NB_STAGE void chunk_depths(const nb_plan *p, const int *f0, int n, int subf,
-                           const layer_row *row, const rays *r, pair *depth,
-                           pair *captured)
+                           const layer_row *row, const rays *r, vd2 *depth, vd2 *captured)
 {
     int i;
     for (i = 0; i < n; i++) {
-        pair F = along_row(p, block_pixels(p, f0[i]), subf);
+        vd2 F = along_row(p, block_pixels(p, f0[i]), subf);
         depth[i] = depth_of(row, F, depth[i], r[i].inv_r, &captured[i]);
     }
 }
 
-NB_STAGE void chunk_deep(const nb_plan *p, int n, const layer_row *row, const pair *depth,
+NB_STAGE void chunk_deep(const nb_plan *p, int n, const layer_row *row, const vd2 *depth,
                          rays *r)
 {
     int i;
@@ -288,10 +287,10 @@ NB_STAGE void chunk_deep(const nb_plan *p, int n, const layer_row *row, const pa
 
 /** As chunk_rays for layers at their mean depth, with what they capture. */
 static void chunk_deep_rays(const nb_plan *p, const int *f0, int n, const row_line *line,
-                            int subf, int layer, rays *r, pair *captured)
+                            int subf, int layer, rays *r, vd2 *captured)
 {
     const layer_row row = layer_row_of(p, line, layer);
-    pair depth[CHUNK];
+    vd2 depth[CHUNK];
     chunk_points(p, f0, n, line, subf, r, depth);
     chunk_depths(p, f0, n, subf, &row, r, depth, captured);
     chunk_deep(p, n, &row, depth, r);
@@ -299,7 +298,7 @@ static void chunk_deep_rays(const nb_plan *p, const int *f0, int n, const row_li
 
 /** What the layer captures of the rays to its front face, or straight through a curved sensor. */
 NB_STAGE void capture_rays(const nb_plan *p, const rays *r, int n, int layer,
-                           pair *captured)
+                           vd2 *captured)
 {
     int i;
     for (i = 0; i < n; i++)
@@ -312,11 +311,11 @@ static void chunk_intensity(const nb_plan *p, const int *f0, int n, int s,
 {
     const nb_scene *sc = &p->scene;
     rays r[CHUNK];
-    pair total[CHUNK], cached[CHUNK], captured[CHUNK];
+    vd2 total[CHUNK], cached[CHUNK], captured[CHUNK];
     int i, layer, subf, subs, os = sc->oversample;
     int deep = p->sensor.mean_depth && !p->panel.curved;
     for (i = 0; i < n; i++)
-        total[i] = pair_set(0);
+        total[i] = vd2_set(0);
     for (layer = 0; layer < p->sensor.layers; layer++)
         for (subs = 0; subs < os; subs++) {
             int at = layer * os + subs;
@@ -334,7 +333,7 @@ static void chunk_intensity(const nb_plan *p, const int *f0, int n, int s,
             }
         }
     for (i = 0; i < n; i++) {
-        pair x = pair_mul(total[i], cached[i]);
+        vd2 x = vd2_mul(total[i], cached[i]);
         store_block(out, f0[i], vf_pack(x.a, x.b));
     }
 }

@@ -69,26 +69,26 @@ static simple_row simple_row_of(const nb_plan *p, const row_line *line)
 }
 
 /** R times a component of the rays. */
-NB_INLINE pair component(row_dot a, pair x)
+NB_INLINE vd2 component(row_dot a, vd2 x)
 {
-    return pair_scale_add(x, a.along, pair_set(a.at));
+    return vd2_scale_add(x, a.along, vd2_set(a.at));
 }
 
 /** Photons per F_latt^2 at R = 1 m. */
-NB_INLINE pair row_polarization(const simple_row *row, double K, pair x, pair inv2)
+NB_INLINE vd2 row_polarization(const simple_row *row, double K, vd2 x, vd2 inv2)
 {
-    pair c = component(row->incident, x), c2 = pair_mul(c, c);
+    vd2 c = component(row->incident, x), c2 = vd2_mul(c, c);
     if (K == 0)
-        return pair_fma(c2, inv2, pair_set(row->crystal));
+        return vd2_fma(c2, inv2, vd2_set(row->crystal));
     /* the angle is that of a ratio of two components: R cancels */
-    return pair_scale(
-        polarized(K, pair_mul(c2, inv2), component(row->E, x), component(row->B, x)),
+    return vd2_scale(
+        polarized(K, vd2_mul(c2, inv2), component(row->E, x), component(row->B, x)),
         2.0 * row->crystal);
 }
 
 /** What the first loop hands to the second. */
 typedef struct simple_block {
-    pair t[3]; /* for fixed_step */
+    vd2 t[3];  /* for fixed_step */
     vf factor; /* photons per F_latt^2 */
 } simple_block;
 
@@ -99,16 +99,16 @@ NB_INLINE void simple_geometry(const nb_plan *p, const simple_row *row, const in
     const int polar = !p->scene.beam.nopolar, oblique = row->oblique;
     int i, axis;
     for (i = 0; i < n; i++) {
-        pair x = pair_scale_add(block_pixels(p, f0[i]), row->pixel, pair_set(row->start));
-        pair inv_r = pair_rsqrt(pair_fma(x, x, pair_set(row->P2)));
-        pair inv2 = pair_mul(inv_r, inv_r), factor = inv2;
+        vd2 x = vd2_scale_add(block_pixels(p, f0[i]), row->pixel, vd2_set(row->start));
+        vd2 inv_r = vd2_rsqrt(vd2_fma(x, x, vd2_set(row->P2)));
+        vd2 inv2 = vd2_mul(inv_r, inv_r), factor = inv2;
         for (axis = 0; axis < 3; axis++)
-            to[i].t[axis] = pair_fma(component(row->cell[axis], x), inv_r,
-                                     pair_set(row->offset[axis]));
+            to[i].t[axis] =
+                vd2_fma(component(row->cell[axis], x), inv_r, vd2_set(row->offset[axis]));
         if (oblique)
-            factor = pair_mul(factor, NB_MUTANT(ROW_SOLID_ANGLE, pair_set(1), inv_r));
-        factor = polar ? pair_mul(factor, row_polarization(row, K, x, inv2))
-                       : pair_scale(factor, row->crystal);
+            factor = vd2_mul(factor, NB_MUTANT(ROW_SOLID_ANGLE, vd2_set(1), inv_r));
+        factor = polar ? vd2_mul(factor, row_polarization(row, K, x, inv2))
+                       : vd2_scale(factor, row->crystal);
         to[i].factor = vf_pack(factor.a, factor.b);
     }
 }
