@@ -12,67 +12,52 @@
 #include "words.h"
 
 /** Rows of pixels, and parts of the steps, that one launch takes. */
-typedef struct band_plan {
+typedef struct band_cut {
     int rows, bands, parts;
-} band_plan;
+} band_cut;
 
-/** Steps a second that the kernel of a path reaches on this device, from measurements
- * on an H200 (132 multiprocessors at 1.98 GHz, FP64 at half the FP32 rate). */
-static double step_rate(nb_cuda_path path, const nb_cuda_device *d)
+static nb_engine engine_of(const nb_cuda_device *d)
 {
-    double size =
+    nb_engine engine = {};
+    engine.size =
         d->multiprocessors * (d->clock_ghz > 0 ? d->clock_ghz : 1.5) / (132 * 1.98);
-    double fp64 = 2.0 / d->fp64_ratio;
-    switch (path) {
-    case NB_PATH_TENSOR:
-        return 450e9 * size;
-    case NB_PATH_DIRECT:
-        return 300e9 * size * (fp64 > 0.5 ? 1.0 : fmin(1.0, 4 * fp64));
-    case NB_PATH_RESIDUAL:
-        return 350e9 * size;
-    default:
-        return 50e9 * size * fp64;
-    }
-}
-
-static double steps_of_pixel(const nb_scene *sc)
-{
-    return (double)sc->samples * sc->sensors->layers;
+    engine.fp64_ratio = d->fp64_ratio;
+    engine.has_tensor = d->has_tensor;
+    return engine;
 }
 
 /** Launches of a third of a second at most: display watchdogs, progress and SIGINT. */
-static band_plan plan_bands(const nb_scene *sc, nb_cuda_path path,
-                            const nb_cuda_device *d, int max_parts)
+static band_cut cut_bands(const nb_plan *plan, nb_cuda_path path, int max_parts)
 {
     const double seconds = 0.3;
     const int quantum = 4;
-    const nb_raster *raster = &sc->raster;
-    double width = raster->roi.fmax - raster->roi.fmin + 1,
-           height = raster->roi.smax - raster->roi.smin + 1;
-    double rows = seconds * step_rate(path, d) / (width * steps_of_pixel(sc));
-    band_plan plan = {quantum, 0, 1};
+    const nb_region *roi = &plan->scene->raster.roi;
+    double width = roi->fmax - roi->fmin + 1, height = roi->smax - roi->smin + 1;
+    double rows = seconds * nb_cuda_step_rate(path, plan) / (width * plan->terms);
+    band_cut cut = {quantum, 0, 1};
     if (rows >= height)
-        plan.rows = (int)height;
+        cut.rows = (int)height;
     else if (rows > quantum)
-        plan.rows = (int)(rows / quantum) * quantum;
+        cut.rows = (int)(rows / quantum) * quantum;
     else
-        plan.parts = (int)fmin(ceil(quantum / rows), (double)max_parts);
-    plan.bands = (int)ceil(height / plan.rows);
-    return plan;
+        cut.parts = (int)fmin(ceil(quantum / rows), (double)max_parts);
+    cut.bands = (int)ceil(height / cut.rows);
+    return cut;
 }
 
 typedef struct render_job {
     nb_backend_state *state;
     const nb_scene *scene; /* host */
+    nb_plan plan;
     nb_cuda_launch launch;
     nb_cuda_steps steps;
-    band_plan plan;
+    band_cut cut;
     int stays; /* the image is left on the device */
 } render_job;
 
 static void submit_double(render_job *job, int part)
 {
-    int n = job->scene->lattice.n_orientations, parts = job->plan.parts;
+    int n = job->scene->lattice.n_orientations, parts = job->cut.parts;
     nb_cuda_part p = {(int)((int64_t)n * part / parts), 0, NULL, part == 0,
                       part == parts - 1};
     p.count = (int)((int64_t)n * (part + 1) / parts) - p.first;
@@ -83,7 +68,7 @@ static void submit_double(render_job *job, int part)
 
 static void submit_tensor(render_job *job, int part)
 {
-    int64_t n = job->steps.octets, parts = job->plan.parts;
+    int64_t n = job->steps.octets, parts = job->cut.parts;
     int degree = job->state->options.precision == NB_PRECISION_SINGLE ? 3 : 4;
     nb_cuda_octets octets = {(int)(n * part / parts), (int)(n * (part + 1) / parts),
                              part > 0, degree};
@@ -95,11 +80,10 @@ static void submit_tensor(render_job *job, int part)
 static void submit_residual(render_job *job)
 {
     const nb_scene *sc = job->scene;
-    double N = fmax(sc->lattice.N[0], fmax(sc->lattice.N[1], sc->lattice.N[2]));
     /* a float fraction shifts flanks by 6e-8 N, the same for every orientation of a
      * source */
-    int exact =
-        N > 7 * sqrt((double)sc->beam.n_sources) || sc->lattice.n_orientations < 50;
+    int exact = job->plan.cells > 7 * sqrt((double)sc->beam.n_sources) ||
+                sc->lattice.n_orientations < 50;
     nb_cuda_launch_residual(&job->launch, &job->steps, exact);
     nb_cuda_launch_repair(&job->launch);
 }
@@ -120,8 +104,8 @@ static void submit(render_job *job, int band, int part)
     nb_cuda_window *w = &job->launch.window;
     w->f0 = raster->roi.fmin;
     w->f1 = raster->roi.fmax + 1;
-    w->s0 = raster->roi.smin + band * job->plan.rows;
-    w->s1 = w->s0 + job->plan.rows;
+    w->s0 = raster->roi.smin + band * job->cut.rows;
+    w->s1 = w->s0 + job->cut.rows;
     if (w->s1 > raster->roi.smax + 1)
         w->s1 = raster->roi.smax + 1;
     switch (job->state->path) {
@@ -153,12 +137,12 @@ static nb_status finish_launch(render_job *job, int i, int total, nb_error *err)
 /** All launches, one ahead of the one that is waited for. */
 static nb_status run_bands(render_job *job, nb_error *err)
 {
-    int total = job->plan.bands * job->plan.parts, i;
+    int total = job->cut.bands * job->cut.parts, i;
     nb_backend_state *state = job->state;
     nb_status st =
         nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering");
     for (i = 0; i < total && !st; i++) {
-        submit(job, i / job->plan.parts, i % job->plan.parts);
+        submit(job, i / job->cut.parts, i % job->cut.parts);
         st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
         if (!st && (total > 1 || state->options.hooks.progress))
             st = nb_cuda_check(err, gpuEventRecord(state->bands[i % 2], state->stream),
@@ -212,7 +196,7 @@ static nb_status prepare(render_job *job, int *fits, nb_error *err)
         return NB_OK;
     }
     state->is_prepared = 0;
-    st = nb_cuda_prepare_steps(state, job->scene, &job->launch, state->path, &job->steps,
+    st = nb_cuda_prepare_steps(state, &job->plan, &job->launch, state->path, &job->steps,
                                fits, err);
     if (st || !*fits)
         return st;
@@ -233,7 +217,7 @@ static nb_status plan_render(render_job *job, nb_error *err)
     const char *why;
     int fits = 1, max_parts;
     nb_status st = NB_OK;
-    state->path = nb_cuda_choose_path(sc, &state->options, &state->device, &why);
+    state->path = nb_cuda_choose_path(&job->plan, &why);
     if (state->path != NB_PATH_DOUBLE)
         st = prepare(job, &fits, err);
     if (!fits)
@@ -243,8 +227,8 @@ static nb_status plan_render(render_job *job, nb_error *err)
         max_parts = job->steps.octets;
     if (state->path == NB_PATH_DOUBLE)
         max_parts = sc->lattice.n_orientations;
-    job->plan = plan_bands(sc, state->path, &state->device, max_parts);
-    if (!st && state->path == NB_PATH_DOUBLE && job->plan.parts > 1)
+    job->cut = cut_bands(&job->plan, state->path, max_parts);
+    if (!st && state->path == NB_PATH_DOUBLE && job->cut.parts > 1)
         st = nb_cuda_reserve(&state->sums,
                              (size_t)sc->raster.columns * sc->raster.rows * sizeof(double),
                              "partial sums", err);
@@ -271,7 +255,9 @@ static nb_status repair(render_job *job, float *image, nb_error *err)
 static nb_status render(nb_backend_state *state, const nb_scene *sc, float *image,
                         nb_error *err)
 {
-    render_job job = {state, sc, {}, {}, {}, image == NULL};
+    nb_engine engine = engine_of(&state->device);
+    nb_plan plan = nb_plan_of(sc, state->options.precision, &engine);
+    render_job job = {state, sc, plan, {}, {}, {}, image == NULL};
     nb_status st =
         nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
     state->products.columns = (size_t)sc->raster.columns;
@@ -301,24 +287,23 @@ static double estimate(const nb_scene *sc, const nb_render_options *options, cha
                        size_t why_size)
 {
     const double start = 0.27, bytes_per_second = 10e9;
+    const nb_factor_table *sf = &sc->factors.table;
+    double table = sf->nh > 0 ? 8.0 * sf->nh * sf->nk * sf->nl : 0;
+    double image = 4.0 * sc->raster.columns * sc->raster.rows;
     nb_cuda_device device;
     const char *reason;
     nb_cuda_path path;
-    double pixels = (double)(sc->raster.roi.fmax - sc->raster.roi.fmin + 1) *
-                    (sc->raster.roi.smax - sc->raster.roi.smin + 1);
-    double table =
-        sc->factors.table.nh > 0
-            ? 8.0 * sc->factors.table.nh * sc->factors.table.nk * sc->factors.table.nl
-            : 0;
-    double image = 4.0 * sc->raster.columns * sc->raster.rows;
+    nb_engine engine;
+    nb_plan plan;
     if (!nb_cuda_probe(options->device_index, &device, why, why_size))
         return -1;
-    path = nb_cuda_choose_path(sc, options, &device, &reason);
+    engine = engine_of(&device);
+    plan = nb_plan_of(sc, options->precision, &engine);
+    path = nb_cuda_choose_path(&plan, &reason);
     snprintf(why, why_size, NB_GPU_GENERATION " %d.%d, %s%s%s", device.major,
-             device.minor, nb_cuda_path_name(path), *reason ? ": " : "", reason);
+             device.minor, nb_cuda_paths[path].name, *reason ? ": " : "", reason);
     return start + table / bytes_per_second +
-           (image / bytes_per_second +
-            pixels * steps_of_pixel(sc) / step_rate(path, &device)) *
+           (image / bytes_per_second + nb_cuda_paths[path].seconds(&plan)) *
                (options->images > 1 ? options->images : 1);
 }
 
@@ -415,7 +400,7 @@ static nb_status open_cuda(const nb_render_options *options, nb_backend_state **
 static void describe(const nb_backend_state *state, char *line, size_t size)
 {
     snprintf(line, size, NB_GPU_WORD ":%d, %s, %s", state->device.index,
-             state->device.name, nb_cuda_path_name(state->path));
+             state->device.name, nb_cuda_paths[state->path].name);
 }
 
 double nb_cuda_kernel_seconds(const nb_backend_state *state)

@@ -85,14 +85,13 @@ struct nb_F2_index {
     int stride_h, stride_k, offset;
 };
 
-/** The high words of indices with the magic number count from that of 1.5*2^20. */
 static inline nb_F2_index nb_make_F2_index(const nb_cuda_factor_squares *F2)
 {
-    const unsigned magic = NB_FIXED_HIGH;
-    unsigned sk = (unsigned)F2->size[2], sh = (unsigned)F2->size[1] * sk;
-    unsigned at = (magic + (unsigned)F2->low[0]) * sh +
-                  (magic + (unsigned)F2->low[1]) * sk + (magic + (unsigned)F2->low[2]);
-    nb_F2_index index = {(int)sh, (int)sk, (int)(0u - at)};
+    const nb_index_box *box = &F2->box;
+    const uint32_t l = (uint32_t)box->n[2];
+    const uint32_t stride[3] = {(uint32_t)box->n[1] * l, l, 1};
+    nb_F2_index index = {(int)stride[0], (int)stride[1],
+                         nb_fixed_offset(box->low, stride)};
     return index;
 }
 

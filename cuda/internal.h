@@ -10,7 +10,9 @@ extern "C" {
 #include "../src/base/error.h"
 #include "../src/base/memory.h"
 #include "../src/physics/scene.h"
+#include "../src/plan/fixed_point.h"
 #include "../src/render/backend.h"
+#include "paths.h"
 }
 
 /** Device memory that grows on demand and lives as long as the renderer. */
@@ -29,21 +31,12 @@ typedef struct nb_cuda_device {
     int has_tensor; /* this build has FP64 tensor-core kernels that pay on it */
 } nb_cuda_device;
 
-/** Which kernel renders a scene. */
-typedef enum nb_cuda_path {
-    NB_PATH_DOUBLE,  /* src/physics in double, everything */
-    NB_PATH_DIRECT,  /* few steps a pixel: Miller indices in double, lattice in float */
-    NB_PATH_TENSOR,  /* many steps: Miller indices on the FP64 tensor cores */
-    NB_PATH_RESIDUAL /* many steps, slow FP64: double centres and float residuals */
-} nb_cuda_path;
-
 /** F^2 on the device: a float box that covers every reflection the image can touch, or
- * one number.  By negative indices: at[((-h-low[0])*size[1] + -k-low[1])*size[2] +
- * -l-low[2]]. */
+ * one number.  at[((-h-low[0])*n[1] + -k-low[1])*n[2] + -l-low[2]]. */
 typedef struct nb_cuda_factor_squares {
     const float *at; /* NULL: constant */
     float constant;
-    int low[3], size[3];
+    nb_index_box box;
 } nb_cuda_factor_squares;
 
 /** A rectangle of pixels, first inclusive, end exclusive. */
@@ -130,10 +123,6 @@ void nb_cuda_launch_double(const nb_cuda_launch *launch, const nb_cuda_part *par
 void nb_cuda_launch_repair(const nb_cuda_launch *launch);
 
 /* --- steps.cu --- */
-/** Bounds of every Miller index for directions inside boxes[n_boxes][6] (device; x, y,
- * z minima, then maxima) -> bounds[6] (device): minima of h, k, l, then maxima. */
-void nb_cuda_launch_bounds(const nb_scene *scene, const double *boxes, int n_boxes,
-                           int *bounds, gpuStream_t stream);
 void nb_cuda_launch_fill_F2(const nb_factor_table *sf, const nb_cuda_factor_squares *F2,
                             float *out, gpuStream_t stream);
 /** fragments and weights (may be NULL) as in nb_cuda_steps. */

@@ -10,8 +10,6 @@
 #include "parallel.h"
 
 enum {
-    SIDE = 4,            /* boxes of directions along each edge of the window */
-    SAMPLES = 8,         /* intervals of a box along each edge */
     MAX_CELLS = 1 << 28, /* of F^2: 1 GiB */
     HASH_THREADS = 16
 };
@@ -141,88 +139,16 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
     return NB_OK;
 }
 
-/** Widen box by the direction to (f, s), in pixels from the corner. */
-static void add_direction(double box[6], const nb_panel *panel, double f, double s)
-{
-    nb_vec3 d =
-        nb_unit(nb_panel_point(panel, f * panel->pixel_fast, s * panel->pixel_slow, 0));
-    box[0] = fmin(box[0], d.x);
-    box[1] = fmin(box[1], d.y);
-    box[2] = fmin(box[2], d.z);
-    box[3] = fmax(box[3], d.x);
-    box[4] = fmax(box[4], d.y);
-    box[5] = fmax(box[5], d.z);
-}
-
-/** How far a direction can be from the nearest sampled one: a step dx at distance R
- * turns it by dx/R at the most, and the plane is nowhere nearer than close_distance. */
-static double sampling_margin(const nb_scene *sc)
-{
-    const nb_region *roi = &sc->raster.roi;
-    const nb_panel *panel = sc->panels;
-    const nb_sensor *sensor = sc->sensors;
-    double cells = SIDE * SAMPLES;
-    double df = (roi->fmax - roi->fmin + 1) * panel->pixel_fast / cells;
-    double ds = (roi->smax - roi->smin + 1) * panel->pixel_slow / cells;
-    double depth =
-        sensor->layers > 1 || sensor->mean_depth ? sensor->layers * sensor->layer_step : 0;
-    return (0.5 * sqrt(df * df + ds * ds) + depth) / fabs(panel->close_distance);
-}
-
-/** Boxes that hold every direction from the sample to the window's pixels. */
-static void direction_boxes(const nb_scene *sc, double boxes[SIDE * SIDE][6])
-{
-    const nb_region *roi = &sc->raster.roi;
-    double margin = sampling_margin(sc);
-    double df = (roi->fmax - roi->fmin + 1) / (double)(SIDE * SAMPLES);
-    double ds = (roi->smax - roi->smin + 1) / (double)(SIDE * SAMPLES);
-    int b, i, j;
-    for (b = 0; b < SIDE * SIDE; b++) {
-        double *box = boxes[b];
-        for (i = 0; i < 3; i++) {
-            box[i] = 2;
-            box[i + 3] = -2;
-        }
-        for (i = 0; i <= SAMPLES; i++)
-            for (j = 0; j <= SAMPLES; j++)
-                add_direction(box, sc->panels, roi->fmin + (b % SIDE * SAMPLES + i) * df,
-                              roi->smin + (b / SIDE * SAMPLES + j) * ds);
-        for (i = 0; i < 3; i++) {
-            box[i] = fmax(box[i] - margin, -1.0);
-            box[i + 3] = fmin(box[i + 3] + margin, 1.0);
-        }
-    }
-}
-
 /** The box of reflections that the window can see, and its F^2. */
-static nb_status prepare_F2(nb_backend_state *state, const nb_scene *sc,
+static nb_status prepare_F2(nb_backend_state *state, const nb_plan *plan,
                             const nb_cuda_launch *launch, nb_cuda_factor_squares *F2,
                             int *fits, nb_error *err)
 {
-    double boxes[SIDE * SIDE][6], cells = 1;
-    char *small = (char *)state->small.at;
-    int bounds[6], i;
-    nb_status st;
-    direction_boxes(sc, boxes);
-    if ((st = nb_cuda_check(err,
-                            gpuMemcpyAsync(small + NB_SMALL_BOXES, boxes, sizeof boxes,
-                                           gpuMemcpyHostToDevice, state->stream),
-                            "sending directions")))
+    double cells;
+    nb_status st = nb_visible_box(plan, &F2->box, err);
+    if (st)
         return st;
-    nb_cuda_launch_bounds(&launch->scene, (const double *)(small + NB_SMALL_BOXES),
-                          SIDE * SIDE, (int *)(small + NB_SMALL_BOUNDS), state->stream);
-    if ((st = nb_cuda_check(err,
-                            gpuMemcpyAsync(bounds, small + NB_SMALL_BOUNDS, sizeof bounds,
-                                           gpuMemcpyDeviceToHost, state->stream),
-                            "finding the visible reflections")) ||
-        (st = nb_cuda_check(err, gpuStreamSynchronize(state->stream),
-                            "finding the visible reflections")))
-        return st;
-    for (i = 0; i < 3; i++) { /* negative, one more on each side for rounding */
-        F2->low[i] = -bounds[i + 3] - 1;
-        F2->size[i] = bounds[i + 3] - bounds[i] + 3;
-        cells *= F2->size[i];
-    }
+    cells = nb_index_box_count(&F2->box);
     *fits = cells <= MAX_CELLS;
     if (!*fits)
         return NB_OK;
@@ -266,28 +192,12 @@ static nb_status prepare_fragments(nb_backend_state *state, const nb_cuda_launch
     return NB_OK;
 }
 
-nb_orientation nb_cuda_mean_orientation(const nb_scene *sc)
-{
-    nb_orientation mean = sc->lattice.orientations[0];
-    double share = 1.0 / sc->lattice.n_orientations;
-    int i;
-    for (i = 1; i < sc->lattice.n_orientations; i++) {
-        mean.a = nb_add(mean.a, sc->lattice.orientations[i].a);
-        mean.b = nb_add(mean.b, sc->lattice.orientations[i].b);
-        mean.c = nb_add(mean.c, sc->lattice.orientations[i].c);
-    }
-    mean.a = nb_scale(share, mean.a);
-    mean.b = nb_scale(share, mean.b);
-    mean.c = nb_scale(share, mean.c);
-    return mean;
-}
-
 /** Steps of the mean orientation, one a source, and the orientations' residuals. */
 static nb_status prepare_residuals(nb_backend_state *state, const nb_scene *sc,
                                    const nb_cuda_launch *launch, nb_cuda_steps *steps,
                                    nb_error *err)
 {
-    nb_orientation mean = nb_cuda_mean_orientation(sc);
+    nb_orientation mean = nb_cuda_mean_orientation(&sc->lattice);
     nb_scene centre = launch->scene;
     char *at;
     size_t bytes = (size_t)sc->lattice.n_orientations * 3 * 4 * sizeof(float);
@@ -315,10 +225,11 @@ static nb_status prepare_residuals(nb_backend_state *state, const nb_scene *sc,
     return NB_OK;
 }
 
-nb_status nb_cuda_prepare_steps(nb_backend_state *state, const nb_scene *sc,
+nb_status nb_cuda_prepare_steps(nb_backend_state *state, const nb_plan *plan,
                                 const nb_cuda_launch *launch, nb_cuda_path path,
                                 nb_cuda_steps *steps, int *fits, nb_error *err)
 {
+    const nb_scene *sc = plan->scene;
     int equal = equal_weights(sc, &steps->weight_sum);
     nb_status st;
     *fits = 1;
@@ -326,7 +237,7 @@ nb_status nb_cuda_prepare_steps(nb_backend_state *state, const nb_scene *sc,
     steps->F2.constant =
         (float)(sc->factors.table.default_F * sc->factors.table.default_F);
     if (sc->factors.table.nh > 0 &&
-        ((st = prepare_F2(state, sc, launch, &steps->F2, fits, err)) || !*fits))
+        ((st = prepare_F2(state, plan, launch, &steps->F2, fits, err)) || !*fits))
         return st;
     if (path == NB_PATH_TENSOR)
         return prepare_fragments(state, launch, equal, steps, err);

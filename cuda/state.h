@@ -53,13 +53,11 @@ struct nb_backend_state {
     int is_prepared;
 };
 
-/** Integers and direction boxes at the start of state->small. */
+/** Integers in state->small. */
 enum {
     NB_SMALL_REPAIR = 0,
     NB_SMALL_OVERLOADS = 16, /* NB_PRODUCTS_MOST 64-bit counters */
-    NB_SMALL_BOUNDS = 64,
-    NB_SMALL_BOXES = 128,
-    NB_SMALL_BYTES = 8192
+    NB_SMALL_BYTES = 64
 };
 
 /** scene's arrays to the device; launch->scene refers to them afterwards.  F only when
@@ -67,17 +65,9 @@ enum {
 nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *scene,
                          nb_cuda_launch *launch, nb_error *err);
 
-/** The kernel for this scene, whether it fits the fast ones and what was asked for;
- * `why` one line.  Looks at the host scene only. */
-nb_cuda_path nb_cuda_choose_path(const nb_scene *scene, const nb_render_options *options,
-                                 const nb_cuda_device *device, const char **why);
-/** Mean of a, b, c over the orientations. */
-nb_orientation nb_cuda_mean_orientation(const nb_scene *scene);
-const char *nb_cuda_path_name(nb_cuda_path path);
-
 /** Build the tables of the fast kernels.  *fits = 0: the table of F^2 would be too
  * large. */
-nb_status nb_cuda_prepare_steps(nb_backend_state *state, const nb_scene *scene,
+nb_status nb_cuda_prepare_steps(nb_backend_state *state, const nb_plan *plan,
                                 const nb_cuda_launch *launch, nb_cuda_path path,
                                 nb_cuda_steps *steps, int *fits, nb_error *err);
 

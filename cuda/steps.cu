@@ -1,23 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables for the fast kernels: the steps' coefficients and the box of F^2.
- *
- * A Miller index is h = a.(d - i)/lambda.  In 1.5*2^20 - h the last bit is 2^-32, so
- * that its low word is the fraction of -h as a 32-bit fixed-point number, reduced
- * modulo 1 by itself, and its high word counts whole numbers.  Negative, so that
- * rounding down sends halves of h down, as nb_nearest_index does; the interference
- * function is even. */
+/* Tables for the fast kernels: the steps' coefficients and the box of F^2. */
 #include "internal.h"
 
-#include <limits.h>
-
-#include "../src/base/coefficients.h"
 #include "../src/physics/pixel.h"
-
-/** With half a step more, the high word counts nearest whole numbers. */
-static __device__ double magic(int table)
-{
-    return table ? NB_FIXED_MAGIC + 0.5 : NB_FIXED_MAGIC;
-}
 
 static __device__ nb_vec3 axis_of(const nb_orientation *u, int axis)
 {
@@ -38,7 +23,7 @@ typedef struct fragment_job {
 static __device__ double idle_index(const fragment_job *p, int axis)
 {
     double N = p->scene.lattice.N[axis];
-    return p->F2.low[axis] + (N > 1 ? 1.0 / N : 0.25);
+    return p->F2.box.low[axis] + (N > 1 ? 1.0 / N : 0.25);
 }
 
 /** Lane 4*i+k holds component k of step i of the octet; the constant is component 3. */
@@ -57,11 +42,11 @@ __global__ void k_fragments(const NB_GRID_CONSTANT fragment_job p)
         double along = k == 0 ? v.x : k == 1 ? v.y : v.z;
         p.fragments[i] =
             k < 3 ? -along / source->lambda
-                  : magic(table) + nb_dot(v, source->incident) / source->lambda;
+                  : nb_fixed_start(table) + nb_dot(v, source->incident) / source->lambda;
         if (p.weights && axis == 0 && k == 0)
             p.weights[step] = (float)source->weight;
     } else {
-        p.fragments[i] = k < 3 ? 0.0 : magic(table) + idle_index(&p, axis);
+        p.fragments[i] = k < 3 ? 0.0 : nb_fixed_start(table) + idle_index(&p, axis);
         if (p.weights && axis == 0 && k == 0)
             p.weights[step] = 0;
     }
@@ -88,7 +73,7 @@ __global__ void k_direct_steps(const NB_GRID_CONSTANT nb_scene sc,
         v = nb_scale(-1.0 / source->lambda, v);
         steps[i].axis[axis].vector = v;
         steps[i].axis[axis].slope = nb_dot(v, panel.fast);
-        steps[i].axis[axis].constant = magic(table) - nb_dot(v, source->incident);
+        steps[i].axis[axis].constant = nb_fixed_start(table) - nb_dot(v, source->incident);
         steps[i].depth[axis] = nb_dot(v, panel.normal);
         steps[i].axis[axis].column[0] = nb_dot(v, panel.pix0);
         steps[i].axis[axis].column[1] = nb_dot(v, panel.slow);
@@ -128,72 +113,23 @@ void nb_cuda_launch_residuals(const nb_scene *scene, const nb_orientation *mean,
     k_residuals<<<blocks, 64, 0, stream>>>(*scene, *mean, (float4 *)residuals);
 }
 
-/** Interval of v.(d - i) for directions d inside a box. */
-static __device__ void interval(nb_vec3 v, const double *box, nb_vec3 incident,
-                                double out[2])
-{
-    const double c[3] = {v.x, v.y, v.z};
-    int i;
-    out[0] = out[1] = -nb_dot(v, incident);
-    for (i = 0; i < 3; i++) {
-        out[0] += c[i] * box[c[i] > 0 ? i : i + 3];
-        out[1] += c[i] * box[c[i] > 0 ? i + 3 : i];
-    }
-}
-
-/** Thread: one box of directions (x, y, z minima, then maxima) with one step. */
-__global__ void k_bounds(const NB_GRID_CONSTANT nb_scene sc, const double *boxes,
-                         int n_boxes, int *bounds)
-{
-    int64_t steps = (int64_t)sc.beam.n_sources * sc.lattice.n_orientations, i;
-    int low[3] = {INT_MAX, INT_MAX, INT_MAX}, high[3] = {INT_MIN, INT_MIN, INT_MIN}, axis;
-    for (i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < steps * n_boxes;
-         i += (int64_t)gridDim.x * blockDim.x) {
-        int64_t step = i / n_boxes;
-        const nb_source *source = &sc.beam.sources[step % sc.beam.n_sources];
-        for (axis = 0; axis < 3; axis++) {
-            double at[2];
-            interval(axis_of(&sc.lattice.orientations[step / sc.beam.n_sources], axis),
-                     boxes + i % n_boxes * 6, source->incident, at);
-            low[axis] = min(low[axis], (int)floor(at[0] / source->lambda));
-            high[axis] = max(high[axis], (int)ceil(at[1] / source->lambda));
-        }
-    }
-    for (axis = 0; axis < 3; axis++) {
-        atomicMin(&bounds[axis], low[axis]);
-        atomicMax(&bounds[axis + 3], high[axis]);
-    }
-}
-
-__global__ void k_reset_bounds(int *bounds)
-{
-    bounds[threadIdx.x] = threadIdx.x < 3 ? INT_MAX : INT_MIN;
-}
-
-void nb_cuda_launch_bounds(const nb_scene *scene, const double *boxes, int n_boxes,
-                           int *bounds, gpuStream_t stream)
-{
-    k_reset_bounds<<<1, 6, 0, stream>>>(bounds);
-    k_bounds<<<256, 128, 0, stream>>>(*scene, boxes, n_boxes, bounds);
-}
-
 __global__ void k_fill_F2(const NB_GRID_CONSTANT nb_factor_table sf,
                           const NB_GRID_CONSTANT nb_cuda_factor_squares F2, float *out)
 {
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    int64_t slab = (int64_t)F2.size[1] * F2.size[2];
+    int64_t slab = (int64_t)F2.box.n[1] * F2.box.n[2];
     double F;
-    if (i >= slab * F2.size[0])
+    if (i >= slab * F2.box.n[0])
         return;
-    F = nb_F_nearest(&sf, -(double)(F2.low[0] + i / slab),
-                     -(double)(F2.low[1] + i % slab / F2.size[2]),
-                     -(double)(F2.low[2] + i % F2.size[2]));
+    F = nb_F_nearest(&sf, -(double)(F2.box.low[0] + i / slab),
+                     -(double)(F2.box.low[1] + i % slab / F2.box.n[2]),
+                     -(double)(F2.box.low[2] + i % F2.box.n[2]));
     out[i] = (float)(F * F);
 }
 
 void nb_cuda_launch_fill_F2(const nb_factor_table *sf, const nb_cuda_factor_squares *F2,
                             float *out, gpuStream_t stream)
 {
-    int64_t cells = (int64_t)F2->size[0] * F2->size[1] * F2->size[2];
+    int64_t cells = (int64_t)F2->box.n[0] * F2->box.n[1] * F2->box.n[2];
     k_fill_F2<<<(unsigned)((cells + 255) / 256), 256, 0, stream>>>(*sf, *F2, out);
 }

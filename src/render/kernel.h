@@ -4,11 +4,11 @@
 #ifndef NB_RENDER_KERNEL_H
 #define NB_RENDER_KERNEL_H
 
-#include "plan.h"
+#include "vector_plan.h"
 
 /** Fill the rendered pixels of image row s; `row` is its first pixel.  Each pixel's
  * bytes depend on the plan and the instruction set alone, not on its neighbours. */
-typedef void nb_row_kernel(const nb_plan *plan, int s, float *row);
+typedef void nb_row_kernel(const nb_vector_plan *plan, int s, float *row);
 
 nb_row_kernel nb_row_sse2, nb_row_avx2, nb_row_avx512, nb_row_neon;
 

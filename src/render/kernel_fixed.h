@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Sum over sources and orientations for SQUARE crystals in fixed point (plan.h:
+/** Sum over sources and orientations for SQUARE crystals in fixed point (vector_plan.h:
  * FIXED).
  *
  * t = magic - h in double, magic = 1.5 2^20, so that t's steps are 2^-32: the low word
@@ -101,7 +101,7 @@ NB_INLINE sine_args args_of_words(const vi w[3], const fixed_constants *c)
 NB_INLINE void args_of_fringes(vd2 h, vi high, const fixed_constants *c, int axis,
                                sine_args *s)
 {
-    const vd N = vd_set(c->cells[axis]), start = vd_set(NB_FIXED_MAGIC + 0.5);
+    const vd N = vd_set(c->cells[axis]), start = vd_set(nb_fixed_start(1));
     const int32_t shift =
         (int32_t)((uint32_t)NB_FIXED_HIGH * ((uint32_t)c->cells[axis] - 1u));
     vd t0 = vd_fma(h.a, N, start), t1 = vd_fma(h.b, N, start);
@@ -119,27 +119,16 @@ NB_INLINE void args_of_fringes(vd2 h, vi high, const fixed_constants *c, int axi
 NB_INLINE vi table_axis(const nb_factor_squares *t, int axis, vi high, const int kind)
 {
     if (kind == NB_F_CLAMPED)
-        high = vi_clamp(vi_sub(high, vi_set(NB_FIXED_HIGH + t->low[axis])),
-                        t->n[axis] - NB_MUTANT(CLAMPED_TOO_EARLY, 2, 1));
+        high = vi_clamp(vi_sub(high, vi_set(NB_FIXED_HIGH + t->box.low[axis])),
+                        t->box.n[axis] - NB_MUTANT(CLAMPED_TOO_EARLY, 2, 1));
     return axis < 2 ? vi_shl(high, t->shift[axis]) : high;
-}
-
-NB_INLINE int32_t table_start(const nb_factor_squares *t)
-{
-    uint32_t start = 0;
-    int axis;
-    for (axis = 0; axis < 3; axis++)
-        start -= (uint32_t)(NB_MUTANT(SHIFTED_INDEX, NB_FIXED_HIGH + 1, NB_FIXED_HIGH) +
-                            t->low[axis])
-                 << t->shift[axis];
-    return (int32_t)start;
 }
 
 /** F^2 F_latt^2 of one step; h[axis] holds magic - h (fringes: -h) for the block. */
 NB_INLINE vf fixed_step(const nb_factor_squares *table, const fixed_constants *c,
                         const vd2 h[3], const fixed_case how)
 {
-    const vd start = vd_set(NB_FIXED_MAGIC + 0.5);
+    const vd start = vd_set(nb_fixed_start(1));
     sine_args args;
     vi w[3], high[3], index = {0};
     vf latt2;
@@ -163,7 +152,7 @@ NB_INLINE vf fixed_step(const nb_factor_squares *table, const fixed_constants *c
                               table_axis(table, 1, high[1], how.kind)),
                        table_axis(table, 2, high[2], how.kind));
     if (how.kind == NB_F_BOX)
-        index = vi_add(index, vi_set(table_start(table)));
+        index = vi_add(index, vi_set(table->offset + NB_MUTANT(SHIFTED_INDEX, 1, 0)));
     latt2 = interference(args, how.fastest);
     return how.kind == NB_F_CONST ? latt2 : latt2 * vf_gather(table->F2, index);
 }
@@ -178,7 +167,7 @@ NB_INLINE void flush(vd2 *total, vf *run)
 /** Many sources: h = a.d/lambda - a.i/lambda, the first part a product of what the
  * pixel and orientation have and what the source has, the second from the plan's
  * table. */
-NB_INLINE vd2 fixed_structured(const nb_plan *p, const rays *r, const vf *factors,
+NB_INLINE vd2 fixed_structured(const nb_vector_plan *p, const rays *r, const vf *factors,
                                const fixed_case how)
 {
     const nb_scene *sc = &p->scene;
@@ -198,7 +187,7 @@ NB_INLINE vd2 fixed_structured(const nb_plan *p, const rays *r, const vf *factor
                 t[i] = vd2_scale_add(A[i], kappa, vd2_set(offset[i]));
             term = fixed_step(&p->table, &c, t, how);
             run = how.factors ? vf_fma(term, factors[s], run) : run + term;
-            if (++terms == NB_PLAN_SUM_RUN) {
+            if (++terms == NB_VECTOR_SUM_RUN) {
                 flush(&total, &run);
                 terms = 0;
             }
@@ -209,14 +198,14 @@ NB_INLINE vd2 fixed_structured(const nb_plan *p, const rays *r, const vf *factor
 }
 
 /** One source: h = a.q for each orientation; sum[i] of n blocks. */
-NB_INLINE void fixed_direct(const nb_plan *p, const rays *r, int n,
-                            const nb_plan_source *source, const fixed_case how, vd2 *sum)
+NB_INLINE void fixed_direct(const nb_vector_plan *p, const rays *r, int n,
+                            const nb_vector_source *source, const fixed_case how, vd2 *sum)
 {
     const fixed_constants c = fixed_constants_of(&p->scene);
     const nb_orientation *cells = p->scene.lattice.orientations;
     const int n_cells = p->scene.lattice.n_orientations;
     const double k = source->inv_lambda;
-    const vd2 start = vd2_set(nb_fixed_start(how.kind, how.mode));
+    const vd2 start = vd2_set(nb_vector_start(how.kind, how.mode));
     const nb_vec3 beam = nb_scale(k, source->incident);
     int block, m, i;
     for (block = 0; block < n; block++, r++) {
@@ -235,7 +224,7 @@ NB_INLINE void fixed_direct(const nb_plan *p, const rays *r, int n,
                     x, cell[i].x,
                     vd2_scale_add(y, cell[i].y, vd2_scale_add(z, cell[i].z, start)));
             run += fixed_step(&p->table, &c, t, how);
-            if (++terms == NB_PLAN_SUM_RUN) {
+            if (++terms == NB_VECTOR_SUM_RUN) {
                 flush(&total, &run);
                 terms = 0;
             }

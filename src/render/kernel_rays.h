@@ -6,7 +6,7 @@
 
 #include "../physics/ray.h"
 #include "kernel_math.h"
-#include "plan.h"
+#include "vector_plan.h"
 
 /** One value for each pixel of a block. */
 typedef struct vd2 {
@@ -57,7 +57,7 @@ typedef struct row_line {
     nb_vec3 U, V;
 } row_line;
 
-NB_INLINE row_line line_of(const nb_plan *p, int s, int subs, int layer)
+NB_INLINE row_line line_of(const nb_vector_plan *p, int s, int subs, int layer)
 {
     const nb_panel *panel = &p->panel;
     const nb_sensor *sensor = &p->sensor;
@@ -82,7 +82,7 @@ NB_INLINE row_line line_of(const nb_plan *p, int s, int subs, int layer)
 }
 
 /** Numbers along fast of the block's pixels; those past the region repeat its last. */
-NB_INLINE vd2 block_pixels(const nb_plan *p, int f0)
+NB_INLINE vd2 block_pixels(const nb_vector_plan *p, int f0)
 {
     const vd last = vd_set(p->region.fmax);
     vd2 f = {nb_lane[0] + (double)f0, nb_lane[1] + (double)f0};
@@ -115,7 +115,8 @@ NB_INLINE void store_block(const row_output *out, int f0, vf v)
 }
 
 /** Cosine and sine of the curved detector's angle at sub-pixel subf. */
-NB_INLINE void curved_columns(const nb_plan *p, vd f, int subf, vd *cosine, vd *sine)
+NB_INLINE void curved_columns(const nb_vector_plan *p, vd f, int subf, vd *cosine,
+                              vd *sine)
 {
     int i;
     for (i = 0; i < NB_H; i++) {
@@ -126,13 +127,13 @@ NB_INLINE void curved_columns(const nb_plan *p, vd f, int subf, vd *cosine, vd *
 }
 
 /** Metres along fast of a sub-pixel of each pixel. */
-NB_INLINE vd2 along_row(const nb_plan *p, vd2 f, int subf)
+NB_INLINE vd2 along_row(const nb_vector_plan *p, vd2 f, int subf)
 {
     return vd2_scale_add(f, p->panel.pixel_fast, vd2_set(p->edge * (subf + 0.5)));
 }
 
 /** Positions, m; inv_r is left for `aim`. */
-NB_INLINE rays points_at(const nb_plan *p, vd2 f, const row_line *line, int subf)
+NB_INLINE rays points_at(const nb_vector_plan *p, vd2 f, const row_line *line, int subf)
 {
     const nb_vec3 U = line->U, V = line->V;
     rays r;
@@ -166,7 +167,7 @@ NB_INLINE void aim(rays *r)
     r->z = vd2_mul(r->z, r->inv_r);
 }
 
-NB_INLINE rays rays_to(const nb_plan *p, vd2 f, const row_line *line, int subf)
+NB_INLINE rays rays_to(const nb_vector_plan *p, vd2 f, const row_line *line, int subf)
 {
     rays r = points_at(p, f, line, subf);
     aim(&r);
@@ -202,7 +203,7 @@ NB_INLINE vd capture_at(vd depth, int layer)
 }
 
 /** Fraction of the photons that stop in the layer; called when the sensor absorbs. */
-NB_INLINE vd2 capture(const nb_plan *p, const rays *r, int layer)
+NB_INLINE vd2 capture(const nb_vector_plan *p, const rays *r, int layer)
 {
     vd2 parallax = p->panel.curved ? vd2_set(1.0) : dot_ray(r, p->panel.normal);
     double depth = p->sensor.layer_step * p->sensor.mu;
@@ -221,7 +222,7 @@ typedef struct layer_row {
 /** |P + depth o|^2 / |P|^2 - 1 up to which a series will do for its root. */
 #define NB_SERIES_LIMIT 0.02
 
-NB_INLINE layer_row layer_row_of(const nb_plan *p, const row_line *line, int layer)
+NB_INLINE layer_row layer_row_of(const nb_vector_plan *p, const row_line *line, int layer)
 {
     const nb_sensor *sensor = &p->sensor;
     layer_row row = {layer,
@@ -318,7 +319,7 @@ NB_INLINE vd2 polarized(double K, vd2 c2, vd2 e, vd2 b)
 }
 
 /** As nb_polarization. */
-NB_INLINE vd2 polarization(double K, const nb_plan_source *source, const rays *r)
+NB_INLINE vd2 polarization(double K, const nb_vector_source *source, const rays *r)
 {
     vd2 c = dot_ray(r, source->incident), c2 = vd2_mul(c, c);
     return K == 0 ? unpolarized(c2)

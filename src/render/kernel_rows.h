@@ -24,7 +24,7 @@ typedef struct q_vectors {
     vd2 x, y, z;
 } q_vectors;
 
-NB_INLINE q_vectors scattering_vector(const nb_plan_source *b, const rays *r)
+NB_INLINE q_vectors scattering_vector(const nb_vector_source *b, const rays *r)
 {
     q_vectors q;
     q.x = vd2_scale(vd2_add(r->x, vd2_set(-b->incident.x)), b->inv_lambda);
@@ -34,7 +34,8 @@ NB_INLINE q_vectors scattering_vector(const nb_plan_source *b, const rays *r)
 }
 
 /** w_source [polar] of one source. */
-NB_INLINE vd2 source_factor(const nb_plan *p, const nb_plan_source *b, const rays *r)
+NB_INLINE vd2 source_factor(const nb_vector_plan *p, const nb_vector_source *b,
+                            const rays *r)
 {
     const nb_scene *sc = &p->scene;
     if (!sc->oversample_polar || sc->beam.nopolar)
@@ -50,7 +51,7 @@ NB_INLINE vl culled(double dmin, vd x, vd y, vd z)
 }
 
 /** The factor of the crystal's part: 0 where dmin culls it. */
-NB_INLINE vd2 unculled(const nb_plan *p, const nb_plan_source *b, const rays *r,
+NB_INLINE vd2 unculled(const nb_vector_plan *p, const nb_vector_source *b, const rays *r,
                        vd2 factor)
 {
     double dmin = p->scene.factors.dmin;
@@ -76,7 +77,7 @@ NB_INLINE vd2 unculled(const nb_plan *p, const nb_plan_source *b, const rays *r,
     (4 * (int)(kind) + 2 * (fastest) + (int)(mode))
 
 /** All sources at once. */
-NB_STAGE vd2 fixed_all_sources(const nb_plan *p, const rays *r, const vf *factors)
+NB_STAGE vd2 fixed_all_sources(const nb_vector_plan *p, const rays *r, const vf *factors)
 {
     const vd2 none = vd2_set(0);
     switch (NB_CASE_NUMBER(p->table.kind, p->fastest, p->mode)) {
@@ -93,8 +94,8 @@ NB_STAGE vd2 fixed_all_sources(const nb_plan *p, const rays *r, const vf *factor
     }
 }
 
-NB_STAGE void fixed_one_source(const nb_plan *p, const rays *r, int n,
-                               const nb_plan_source *b, vd2 *sum)
+NB_STAGE void fixed_one_source(const nb_vector_plan *p, const rays *r, int n,
+                               const nb_vector_source *b, vd2 *sum)
 {
     switch (NB_CASE_NUMBER(p->table.kind, p->fastest, p->mode)) {
 #define NB_DO(kind, fastest, mode)                                                       \
@@ -108,13 +109,13 @@ NB_STAGE void fixed_one_source(const nb_plan *p, const rays *r, int n,
     }
 }
 
-NB_STAGE void simple_first(const nb_plan *p, const simple_row *row, const int *f0, int n,
-                           simple_block *to)
+NB_STAGE void simple_first(const nb_vector_plan *p, const simple_row *row, const int *f0,
+                           int n, simple_block *to)
 {
     simple_geometry(p, row, f0, n, to);
 }
 
-NB_STAGE void simple_second(const nb_plan *p, const simple_row *row,
+NB_STAGE void simple_second(const nb_vector_plan *p, const simple_row *row,
                             const simple_block *from, const int *f0, int n,
                             const row_output *out)
 {
@@ -128,7 +129,7 @@ NB_STAGE void simple_second(const nb_plan *p, const simple_row *row,
     }
 }
 
-static void simple_intensity(const nb_plan *p, const int *f0, int n,
+static void simple_intensity(const nb_vector_plan *p, const int *f0, int n,
                              const simple_row *row, const row_output *out)
 {
     simple_block blocks[SIMPLE_CHUNK];
@@ -152,7 +153,8 @@ NB_STAGE vd double_half(const nb_scene *sc, vd x, vd y, vd z)
     }
 }
 
-static vd2 double_one_source(const nb_plan *p, const rays *r, const nb_plan_source *b)
+static vd2 double_one_source(const nb_vector_plan *p, const rays *r,
+                             const nb_vector_source *b)
 {
     const q_vectors q = scattering_vector(b, r);
     return (vd2){double_half(&p->scene, q.x.a, q.y.a, q.z.a),
@@ -160,10 +162,10 @@ static vd2 double_one_source(const nb_plan *p, const rays *r, const nb_plan_sour
 }
 
 /** Crystal and background of one source after another. */
-NB_STAGE void source_by_source(const nb_plan *p, const rays *r, int n, vd2 *sum)
+NB_STAGE void source_by_source(const nb_vector_plan *p, const rays *r, int n, vd2 *sum)
 {
     const nb_scene *sc = &p->scene;
-    const int fixed = p->arithmetic == NB_ARITH_FIXED;
+    const int fixed = p->fixed;
     const double background = sc->background * sc->lattice.n_orientations;
     const double unit = fixed ? p->table.unit : 1.0;
     vd2 crystal[CHUNK];
@@ -171,7 +173,7 @@ NB_STAGE void source_by_source(const nb_plan *p, const rays *r, int n, vd2 *sum)
     for (i = 0; i < n; i++)
         sum[i] = vd2_set(0);
     for (s = 0; s < sc->beam.n_sources; s++) {
-        const nb_plan_source *b = &p->sources[s];
+        const nb_vector_source *b = &p->sources[s];
         if (fixed)
             fixed_one_source(p, r, n, b, crystal);
         else
@@ -187,17 +189,17 @@ NB_STAGE void source_by_source(const nb_plan *p, const rays *r, int n, vd2 *sum)
 }
 
 /** Crystal and background of all sources, their factors in an array. */
-NB_STAGE vd2 sources_together(const nb_plan *p, const rays *r)
+NB_STAGE vd2 sources_together(const nb_vector_plan *p, const rays *r)
 {
     const nb_scene *sc = &p->scene;
     const double background = sc->background * sc->lattice.n_orientations;
-    vf factors[NB_PLAN_MAX_FACTORS];
+    vf factors[NB_VECTOR_MAX_FACTORS];
     vd2 all = vd2_set(sc->beam.n_sources);
     int s;
     if (p->has_factors) {
         all = vd2_set(0);
         for (s = 0; s < sc->beam.n_sources; s++) {
-            const nb_plan_source *b = &p->sources[s];
+            const nb_vector_source *b = &p->sources[s];
             vd2 factor = source_factor(p, b, r), crystal = unculled(p, b, r, factor);
             all = vd2_add(all, factor);
             factors[s] = vf_pack(crystal.a, crystal.b);
@@ -208,7 +210,7 @@ NB_STAGE vd2 sources_together(const nb_plan *p, const rays *r)
 }
 
 /** Factors taken once a pixel, from its first ray. */
-NB_STAGE void cached_factors(const nb_plan *p, const rays *r, int n, vd2 *factor)
+NB_STAGE void cached_factors(const nb_vector_plan *p, const rays *r, int n, vd2 *factor)
 {
     const nb_scene *sc = &p->scene;
     int i;
@@ -223,7 +225,7 @@ NB_STAGE void cached_factors(const nb_plan *p, const rays *r, int n, vd2 *factor
 }
 
 /** Add to total what the rays of one sub-pixel and layer collect. */
-NB_STAGE void add_rays(const nb_plan *p, const rays *r, const vd2 *captured, int n,
+NB_STAGE void add_rays(const nb_vector_plan *p, const rays *r, const vd2 *captured, int n,
                        vd2 *total)
 {
     const nb_scene *sc = &p->scene;
@@ -244,8 +246,8 @@ NB_STAGE void add_rays(const nb_plan *p, const rays *r, const vd2 *captured, int
     }
 }
 
-NB_STAGE void chunk_rays(const nb_plan *p, const int *f0, int n, const row_line *line,
-                         int subf, rays *r)
+NB_STAGE void chunk_rays(const nb_vector_plan *p, const int *f0, int n,
+                         const row_line *line, int subf, rays *r)
 {
     int i;
     for (i = 0; i < n; i++)
@@ -253,8 +255,8 @@ NB_STAGE void chunk_rays(const nb_plan *p, const int *f0, int n, const row_line 
 }
 
 /** Points on a layer's front face, their distances and 1/distances. */
-NB_STAGE void chunk_points(const nb_plan *p, const int *f0, int n, const row_line *line,
-                           int subf, rays *r, vd2 *length)
+NB_STAGE void chunk_points(const nb_vector_plan *p, const int *f0, int n,
+                           const row_line *line, int subf, rays *r, vd2 *length)
 {
     int i;
     for (i = 0; i < n; i++) {
@@ -267,7 +269,7 @@ NB_STAGE void chunk_points(const nb_plan *p, const int *f0, int n, const row_lin
 }
 
 /** Depths in the place of the lengths. */
-NB_STAGE void chunk_depths(const nb_plan *p, const int *f0, int n, int subf,
+NB_STAGE void chunk_depths(const nb_vector_plan *p, const int *f0, int n, int subf,
                            const layer_row *row, const rays *r, vd2 *depth, vd2 *captured)
 {
     int i;
@@ -277,8 +279,8 @@ NB_STAGE void chunk_depths(const nb_plan *p, const int *f0, int n, int subf,
     }
 }
 
-NB_STAGE void chunk_deep(const nb_plan *p, int n, const layer_row *row, const vd2 *depth,
-                         rays *r)
+NB_STAGE void chunk_deep(const nb_vector_plan *p, int n, const layer_row *row,
+                         const vd2 *depth, rays *r)
 {
     int i;
     for (i = 0; i < n; i++)
@@ -286,8 +288,9 @@ NB_STAGE void chunk_deep(const nb_plan *p, int n, const layer_row *row, const vd
 }
 
 /** As chunk_rays for layers at their mean depth, with what they capture. */
-static void chunk_deep_rays(const nb_plan *p, const int *f0, int n, const row_line *line,
-                            int subf, int layer, rays *r, vd2 *captured)
+static void chunk_deep_rays(const nb_vector_plan *p, const int *f0, int n,
+                            const row_line *line, int subf, int layer, rays *r,
+                            vd2 *captured)
 {
     const layer_row row = layer_row_of(p, line, layer);
     vd2 depth[CHUNK];
@@ -297,7 +300,7 @@ static void chunk_deep_rays(const nb_plan *p, const int *f0, int n, const row_li
 }
 
 /** What the layer captures of the rays to its front face, or straight through a curved sensor. */
-NB_STAGE void capture_rays(const nb_plan *p, const rays *r, int n, int layer,
+NB_STAGE void capture_rays(const nb_vector_plan *p, const rays *r, int n, int layer,
                            vd2 *captured)
 {
     int i;
@@ -306,7 +309,7 @@ NB_STAGE void capture_rays(const nb_plan *p, const rays *r, int n, int layer,
 }
 
 /** Photons in the n blocks of pixels of row s that start at f0[]. */
-static void chunk_intensity(const nb_plan *p, const int *f0, int n, int s,
+static void chunk_intensity(const nb_vector_plan *p, const int *f0, int n, int s,
                             const row_line *lines, const row_output *out)
 {
     const nb_scene *sc = &p->scene;
@@ -346,7 +349,7 @@ static int any_rendered(const uint8_t *mask, int n)
     return 0;
 }
 
-void NB_ROW_KERNEL(const nb_plan *p, int s, float *row)
+void NB_ROW_KERNEL(const nb_vector_plan *p, int s, float *row)
 {
     const nb_scene *sc = &p->scene;
     const uint8_t *all = sc->raster.mask;

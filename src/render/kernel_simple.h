@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** The plainest pictures: a flat detector, one ray a pixel, one source, one
- * orientation, in fixed point (plan.h: simple).  Along a row everything is linear:
+ * orientation, in fixed point (vector_plan.h: simple).  Along a row everything is linear:
  * with P the row's point nearest to the sample and x the way from it along the row V,
  *   R^2 = |P|^2 + x^2   and   a.d = (a.P + x a.V)/R   for any vector a. */
 #ifndef NB_RENDER_KERNEL_SIMPLE_H
@@ -33,10 +33,10 @@ NB_INLINE row_dot row_dot_of(nb_vec3 a, nb_vec3 P, nb_vec3 V)
     return d;
 }
 
-static simple_row simple_row_of(const nb_plan *p, const row_line *line)
+static simple_row simple_row_of(const nb_vector_plan *p, const row_line *line)
 {
     const nb_scene *sc = &p->scene;
-    const nb_plan_source *b = &p->sources[0];
+    const nb_vector_source *b = &p->sources[0];
     const nb_vec3 cell[3] = {sc->lattice.orientations[0].a, sc->lattice.orientations[0].b,
                              sc->lattice.orientations[0].c};
     double foot = nb_dot(line->U, line->V);
@@ -49,7 +49,7 @@ static simple_row simple_row_of(const nb_plan *p, const row_line *line)
     r.P2 = nb_dot(P, P);
     for (i = 0; i < 3; i++) {
         r.cell[i] = row_dot_of(nb_scale(-b->inv_lambda, cell[i]), P, line->V);
-        r.offset[i] = nb_fixed_start(p->table.kind, p->mode) +
+        r.offset[i] = nb_vector_start(p->table.kind, p->mode) +
                       nb_dot(cell[i], b->incident) * b->inv_lambda;
     }
     r.incident = row_dot_of(b->incident, P, line->V);
@@ -92,8 +92,8 @@ typedef struct simple_block {
     vf factor; /* photons per F_latt^2 */
 } simple_block;
 
-NB_INLINE void simple_geometry(const nb_plan *p, const simple_row *row, const int *f0,
-                               int n, simple_block *to)
+NB_INLINE void simple_geometry(const nb_vector_plan *p, const simple_row *row,
+                               const int *f0, int n, simple_block *to)
 {
     const double K = p->scene.beam.polarization;
     const int polar = !p->scene.beam.nopolar, oblique = row->oblique;
@@ -113,7 +113,7 @@ NB_INLINE void simple_geometry(const nb_plan *p, const simple_row *row, const in
     }
 }
 
-NB_INLINE void simple_photons(const nb_plan *p, const simple_row *row,
+NB_INLINE void simple_photons(const nb_vector_plan *p, const simple_row *row,
                               const simple_block *from, const int *f0, int n,
                               const fixed_case how, const row_output *out)
 {

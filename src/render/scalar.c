@@ -7,6 +7,7 @@
 #include "../physics/pixel.h"
 #include "backend.h"
 #include "rows.h"
+#include "vector_paths.h"
 
 struct nb_backend_state {
     nb_render_options options;
@@ -16,11 +17,11 @@ struct nb_backend_state {
 static double estimate(const nb_scene *sc, const nb_render_options *options, char *why,
                        size_t why_size)
 {
-    double roi = (double)(sc->raster.roi.fmax - sc->raster.roi.fmin + 1) *
-                 (sc->raster.roi.smax - sc->raster.roi.smin + 1);
+    const nb_engine engine = {.threads = nb_thread_count(options->threads)};
+    const nb_plan plan = nb_plan_of(sc, NB_PRECISION_DOUBLE, &engine);
     snprintf(why, why_size, "every operation in double");
-    return roi * (double)sc->samples * sc->sensors->layers * 1e-7 /
-           nb_thread_count(options->threads) * (options->images > 1 ? options->images : 1);
+    return nb_vector_paths[NB_VECTOR_REFERENCE].seconds(&plan) *
+           (options->images > 1 ? options->images : 1);
 }
 
 static nb_status open_scalar(const nb_render_options *options, nb_backend_state **state,

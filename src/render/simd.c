@@ -15,9 +15,8 @@ struct nb_backend_state {
     nb_render_options options;
     nb_isa isa;
     int threads;
-    nb_row_kernel *row;       /* NULL: none for isa */
-    const char *reference;    /* why the last scene went to the reference; NULL */
-    nb_arithmetic arithmetic; /* of the last scene */
+    nb_row_kernel *row;    /* NULL: none for isa */
+    const char *reference; /* why the last scene went to the reference; NULL */
 };
 
 static nb_row_kernel *kernel_for(nb_isa isa)
@@ -39,47 +38,44 @@ static nb_row_kernel *kernel_for(nb_isa isa)
     }
 }
 
-/** Why the scalar reference renders instead of a kernel, or NULL. */
-static const char *reference_reason(nb_isa isa, const nb_scene *sc)
+/** Seconds of a step of the fixed-point kernel on one core, about: measured, reports/cpu. */
+static double step_seconds(nb_isa isa)
 {
-    if (!kernel_for(isa))
-        return isa == NB_ISA_SCALAR ? "no vector instructions were asked for, or are here"
-                                    : "this build has no kernel for the instruction set";
-    return nb_simd_reference_reason(sc);
+    return isa == NB_ISA_AVX512 ? 1.1e-9 : isa == NB_ISA_AVX2 ? 1.7e-9 : 8e-9;
 }
 
-/** Seconds per step and core, about: measured, reports/cpu. */
-static double step_seconds(const nb_scene *sc, nb_isa isa, nb_precision precision)
+static nb_engine engine_of(nb_isa isa, int threads)
 {
-    double fixed = isa == NB_ISA_AVX512 ? 1.1e-9 : isa == NB_ISA_AVX2 ? 1.7e-9 : 8e-9;
-    int in_double =
-        precision == NB_PRECISION_DOUBLE || sc->lattice.shape != NB_LATTICE_SQUARE;
-    return reference_reason(isa, sc)       ? 1e-7
-           : sc->factors.table.interpolate ? 20 * fixed
-           : in_double                     ? 3 * fixed
-                                           : fixed;
+    nb_engine engine = {.threads = threads, .step = step_seconds(isa)};
+    if (!kernel_for(isa))
+        engine.lacks = isa == NB_ISA_SCALAR
+                           ? "no vector instructions were asked for, or are here"
+                           : "this build has no kernel for the instruction set";
+    return engine;
 }
 
 static double estimate(const nb_scene *sc, const nb_render_options *options, char *why,
                        size_t why_size)
 {
-    double roi = (double)(sc->raster.roi.fmax - sc->raster.roi.fmin + 1) *
-                 (sc->raster.roi.smax - sc->raster.roi.smin + 1);
-    double steps = roi * (double)sc->samples * sc->sensors->layers;
-    const char *reference;
+    nb_vector_path path;
+    const char *reason;
+    nb_engine engine;
     nb_error err;
+    nb_plan plan;
     nb_isa isa;
     if (nb_cpu_choose(options->isa, &isa, &err) != NB_OK) {
         snprintf(why, why_size, "%s", err.message);
         return -1;
     }
-    reference = reference_reason(isa, sc);
-    if (reference)
-        snprintf(why, why_size, "reference renderer: %s", reference);
+    engine = engine_of(isa, nb_thread_count(options->threads));
+    plan = nb_plan_of(sc, options->precision, &engine);
+    path = nb_vector_choose(&plan, &reason);
+    if (path == NB_VECTOR_REFERENCE)
+        snprintf(why, why_size, "reference renderer: %s", reason);
     else
         snprintf(why, why_size, "vectors of %s", nb_isa_name(isa));
-    return (steps * step_seconds(sc, isa, options->precision) + roi * 1e-9) /
-           nb_thread_count(options->threads) * (options->images > 1 ? options->images : 1);
+    return nb_vector_paths[path].seconds(&plan) *
+           (options->images > 1 ? options->images : 1);
 }
 
 static nb_status open_simd(const nb_render_options *options, nb_backend_state **state,
@@ -102,8 +98,8 @@ static nb_status open_simd(const nb_render_options *options, nb_backend_state **
 }
 
 typedef struct row_task {
-    const nb_plan *plan;
-    nb_row_kernel *row; /* NULL: none for isa */
+    const nb_vector_plan *plan;
+    nb_row_kernel *row;
 } row_task;
 
 static void render_row(void *context, int s, float *row)
@@ -128,19 +124,22 @@ static nb_status render_reference(const nb_render_options *options, const nb_sce
 static nb_status render(nb_backend_state *state, const nb_scene *sc, float *image,
                         nb_error *err)
 {
-    nb_plan plan;
-    row_task task = {&plan, state->row};
+    const nb_engine engine = engine_of(state->isa, state->threads);
+    const nb_plan plan = nb_plan_of(sc, state->options.precision, &engine);
+    const char *why;
+    const nb_vector_path path = nb_vector_choose(&plan, &why);
+    nb_vector_plan vectors;
+    row_task task = {&vectors, state->row};
     nb_row_job job = {&task, render_row, image, state->threads, &state->options.hooks};
     nb_status st;
-    state->reference = reference_reason(state->isa, sc);
+    state->reference = path == NB_VECTOR_REFERENCE ? why : NULL;
     if (state->reference)
         return render_reference(&state->options, sc, image, err);
-    st = nb_plan_build(sc, state->options.precision, &plan, err);
+    st = nb_vector_plan_build(&plan, path, &vectors, err);
     if (st != NB_OK)
         return st;
-    state->arithmetic = plan.arithmetic;
     st = nb_render_rows(&job, &sc->raster, err);
-    nb_plan_free(&plan);
+    nb_vector_plan_free(&vectors);
     return st;
 }
 

@@ -6,8 +6,8 @@
 #include "backend.h"
 
 /** open: NB_ERR_UNSUPPORTED when options->isa does not run here (cpu.h).  SCALAR, asked
- * for or named by NANOBRAGG_ISA, and the scenes of nb_simd_reference_reason go to the
- * scalar backend; estimate and describe say so. */
+ * for or named by NANOBRAGG_ISA, and scenes with Miller indices or tables beyond 32 bits
+ * go to the scalar backend; estimate and describe say so. */
 extern const nb_backend nb_backend_simd;
 
 #endif

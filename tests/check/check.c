@@ -15,7 +15,7 @@
 #include "common.h"
 #include "physics/limits.h"
 #include "base/cpu.h"
-#include "render/plan.h"
+#include "render/vector_paths.h"
 #include "render/simd.h"
 
 static const nb_isa sets[] = {NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512, NB_ISA_NEON};
@@ -132,6 +132,14 @@ static void report(const session *ss, const check_case *c, const char *set, int 
     fflush(stdout);
 }
 
+static int goes_to_reference(const nb_scene *sc)
+{
+    const nb_engine any = {.threads = 1, .step = 1e-9};
+    const nb_plan plan = nb_plan_of(sc, NB_PRECISION_MIXED, &any);
+    const char *why;
+    return nb_vector_choose(&plan, &why) == NB_VECTOR_REFERENCE;
+}
+
 /** 0 when the configuration is not valid. */
 static int run_case(session *ss, check_case *c)
 {
@@ -148,8 +156,7 @@ static int run_case(session *ss, check_case *c)
         return 0;
     }
     check_shrink(&model.scene, c->steps_limit);
-    if (nb_simd_reference_reason(&model.scene))
-        ss->reference_only++;
+    ss->reference_only += goes_to_reference(&model.scene);
     if (render(&nb_backend_scalar, &model.scene, &scalar, &truth, &err) == NB_OK)
         for (i = 0; i < SETS; i++)
             for (p = 0; p < PRECISIONS; p++) {

@@ -30,7 +30,7 @@ format() {
 # The library may not print or exit; the program may.
 silent() {
     local file found=0
-    for file in src/{analysis,api,base,params,io,model,image,picture,render,series}/*.c src/physics/*.h; do
+    for file in src/{analysis,api,base,params,io,model,image,picture,plan,render,series}/*.c src/physics/*.h; do
         sed -E 's,/\*.*\*/,,; s,/\*.*,,; s,^ \*.*,,; s,"([^"\\]|\\.)*","",g' "$file" |
             grep -nE '\b(printf|puts|putchar|perror|exit|abort|_exit)\(|\b(stdout|stderr)\b' |
             sed "s|^|    $file:|" | grep . && found=1

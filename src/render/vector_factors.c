@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of F^2 that the fixed-point kernel reads. */
 #include "../base/memory.h"
-#include "../physics/limits.h"
-#include "plan.h"
+#include "vector_plan.h"
 
 #include <math.h>
 
@@ -18,22 +17,23 @@ static int log2_ceil(int64_t n)
     return shift;
 }
 
-/** Box of whole reflections [low, high] as a table of negated ones, not yet filled. */
-static void set_box(nb_factor_squares *t, const int64_t low[3], const int64_t high[3])
+/** The box, its entries not yet filled. */
+static void set_box(nb_factor_squares *t, const nb_index_box *box)
 {
+    uint32_t stride[3];
     int axis;
-    for (axis = 0; axis < 3; axis++) {
-        t->low[axis] = (int32_t)-high[axis];
-        t->n[axis] = (int32_t)(high[axis] - low[axis] + 1);
-    }
+    t->box = *box;
     t->shift[2] = 0;
-    t->shift[1] = log2_ceil(t->n[2]);
-    t->shift[0] = t->shift[1] + log2_ceil(t->n[1]);
+    t->shift[1] = log2_ceil(box->n[2]);
+    t->shift[0] = t->shift[1] + log2_ceil(box->n[1]);
+    for (axis = 0; axis < 3; axis++)
+        stride[axis] = (uint32_t)1 << t->shift[axis];
+    t->offset = nb_fixed_offset(box->low, stride);
 }
 
 static double box_entries(const nb_factor_squares *t)
 {
-    return ldexp(t->n[0], t->shift[0]);
+    return ldexp(t->box.n[0], t->shift[0]);
 }
 
 /** The part of the table, as ranges of its indices along one axis, that the file
@@ -41,10 +41,10 @@ static double box_entries(const nb_factor_squares *t)
 static void overlap(const nb_factor_squares *t, int axis, int first, int count,
                     int *begin, int *end)
 {
-    int64_t b = -((int64_t)first + count - 1) - t->low[axis],
-            e = -(int64_t)first - t->low[axis];
+    int64_t b = -((int64_t)first + count - 1) - t->box.low[axis],
+            e = -(int64_t)first - t->box.low[axis];
     *begin = b < 0 ? 0 : (int)b;
-    *end = e >= t->n[axis] ? t->n[axis] : (int)e + 1;
+    *end = e >= t->box.n[axis] ? t->box.n[axis] : (int)e + 1;
 }
 
 typedef struct overlap_box {
@@ -60,7 +60,7 @@ static overlap_box overlap_of(const nb_factor_squares *t, const nb_factor_table 
     int axis;
     for (axis = 0; axis < 3; axis++) {
         overlap(t, axis, first[axis], count[axis], &o.begin[axis], &o.end[axis]);
-        o.partial |= o.begin[axis] > 0 || o.end[axis] < t->n[axis];
+        o.partial |= o.begin[axis] > 0 || o.end[axis] < t->box.n[axis];
     }
     return o;
 }
@@ -69,9 +69,9 @@ static overlap_box overlap_of(const nb_factor_squares *t, const nb_factor_table 
 static const double *file_row(const nb_factor_squares *t, const nb_factor_table *sf,
                               int i, int j)
 {
-    int64_t h = -((int64_t)t->low[0] + i) - sf->hmin,
-            k = -((int64_t)t->low[1] + j) - sf->kmin;
-    return sf->F + (h * sf->nk + k) * sf->nl + (-(int64_t)t->low[2] - sf->lmin);
+    int64_t h = -((int64_t)t->box.low[0] + i) - sf->hmin,
+            k = -((int64_t)t->box.low[1] + j) - sf->kmin;
+    return sf->F + (h * sf->nk + k) * sf->nl + (-(int64_t)t->box.low[2] - sf->lmin);
 }
 
 static float relative_square(double F, double inv_most)
@@ -86,7 +86,6 @@ static nb_status fill(const nb_factor_table *sf, double most, nb_factor_squares 
     size_t entries = (size_t)box_entries(t), e;
     double inv_most = 1.0 / most;
     int i, j, k;
-    t->unit = most * most;
     t->F2 = nb_alloc(entries, sizeof *t->F2, "structure-factor table", err);
     if (!t->F2)
         return NB_ERR_NOMEM;
@@ -103,51 +102,45 @@ static nb_status fill(const nb_factor_table *sf, double most, nb_factor_squares 
     return NB_OK;
 }
 
-static void use_constant(nb_factor_squares *t, double F)
-{
-    t->kind = F == 0 ? NB_F_ZERO : NB_F_CONST;
-    t->unit = F * F;
-}
-
 /** Shrink the visible box to what the file covers and a rim that stands for all
  * outside. */
-static void clamp_box(const nb_factor_table *sf, int64_t low[3], int64_t high[3])
+static void clamp_box(const nb_factor_table *sf, nb_index_box *box)
 {
     const int first[3] = {sf->hmin, sf->kmin, sf->lmin},
               count[3] = {sf->nh, sf->nk, sf->nl};
     int axis;
     for (axis = 0; axis < 3; axis++) {
-        int64_t rim[2] = {(int64_t)first[axis] - 1, (int64_t)first[axis] + count[axis]};
-        low[axis] = low[axis] < rim[0] ? rim[0] : low[axis] > rim[1] ? rim[1] : low[axis];
-        high[axis] = high[axis] > rim[1]   ? rim[1]
-                     : high[axis] < rim[0] ? rim[0]
-                                           : high[axis];
+        int64_t rim[2] = {-((int64_t)first[axis] + count[axis]), 1 - (int64_t)first[axis]};
+        int64_t low = box->low[axis], high = low + box->n[axis] - 1;
+        low = low < rim[0] ? rim[0] : low > rim[1] ? rim[1] : low;
+        high = high > rim[1] ? rim[1] : high < rim[0] ? rim[0] : high;
+        box->low[axis] = (int32_t)low;
+        box->n[axis] = (int32_t)(high - low + 1);
     }
 }
 
-nb_status nb_factor_squares_build(const nb_factor_table *sf, const nb_hkl_range *range,
-                                  double work, nb_factor_squares *t, nb_error *err)
+nb_status nb_factor_squares_build(const nb_plan *plan, nb_factor_squares *t, nb_error *err)
 {
-    int64_t low[3], high[3];
-    int axis;
+    const nb_factor_table *sf = &plan->scene->factors.table;
+    double work = plan->rays * plan->steps; /* terms that are looked up */
+    nb_index_box box;
+    nb_status st;
     /* of the whole file, not only of what is visible: a pixel's bytes must not depend on the
      * region that is rendered */
-    double most = nb_largest_F(sf);
-    if (sf->nh == 0 || fmin(fabs(sf->default_F), sf->least) == most) {
-        use_constant(t, most);
+    t->unit = plan->largest * plan->largest;
+    if (sf->nh == 0 || fmin(fabs(sf->default_F), sf->least) == plan->largest) {
+        t->kind = plan->largest == 0 ? NB_F_ZERO : NB_F_CONST;
         return NB_OK;
     }
-    for (axis = 0; axis < 3; axis++) { /* a margin of one for rounding */
-        low[axis] = (int64_t)floor(range->min[axis]) - 1;
-        high[axis] = (int64_t)ceil(range->max[axis]) + 1;
-    }
-    set_box(t, low, high);
+    if ((st = nb_visible_box(plan, &box, err)) != NB_OK)
+        return st;
+    set_box(t, &box);
     t->kind = NB_F_BOX;
     if (box_entries(t) > SMALL_TABLE &&
         (box_entries(t) > LARGE_TABLE || box_entries(t) * WORK_PER_ENTRY > work)) {
-        clamp_box(sf, low, high);
-        set_box(t, low, high);
+        clamp_box(sf, &box);
+        set_box(t, &box);
         t->kind = NB_F_CLAMPED;
     }
-    return fill(sf, most, t, err);
+    return fill(sf, plan->largest, t, err);
 }

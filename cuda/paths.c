@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#include "paths.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../src/physics/limits.h"
+#include "../src/physics/panels.h"
+#include "../src/physics/ray.h"
+#include "../src/plan/fixed_point.h"
+
+/* |h| up to which high words index a table */
+#define MAX_INDEX 262144.0
+/* of a pixel, in a table */
+#define MAX_STEPS 1e8
+
+static int one_direction(const nb_beam *beam)
+{
+    int i;
+    for (i = 1; i < beam->n_sources; i++)
+        if (memcmp(&beam->sources[i].incident, &beam->sources[0].incident,
+                   sizeof(nb_vec3)) != 0)
+            return 0;
+    return 1;
+}
+
+/** Cells up to which fractions of 32 bits will do.  Their rounding shifts a peak's flank (NB_FIXED_CELLS),
+ * some times more in the tails.  Over many steps the errors average, and the brightest of many pixels
+ * stands on a peak's top, where a shift does not show: at N = 1000 and 1000 steps 1.9e-6 of the maximum
+ * at 512x512, 8e-7 at 2048x2048. */
+static double fraction_limit(const nb_plan *plan)
+{
+    const int os = plan->scene->oversample;
+    double points = plan->pixels * os * os;
+    if (plan->precision == NB_PRECISION_SINGLE)
+        return 2000;
+    if (points < 1e5)
+        return NB_FIXED_CELLS;
+    if (points < 3e6)
+        return 300;
+    return 300 * fmin(fmax(sqrt(plan->steps) / 4, 1), 5);
+}
+
+/** Do floats hold F^2 (of a table as it stands, a constant apart from the sum), the sums of all
+ * steps, the water, and the factor that makes photons of them? */
+static int floats_hold_sums(const nb_plan *plan)
+{
+    const nb_scene *sc = plan->scene;
+    const nb_factor_table *sf = &sc->factors.table;
+    double F2 = sf->default_F * sf->default_F, unit = sf->nh > 0 || F2 == 0 ? 1 : F2;
+    double photons = sc->intensity_scale * unit * nb_largest_solid_angle(sc->panels);
+    return nb_plan_floats_carry(plan, unit, plan->terms) && unit < NB_FLOAT_TOP &&
+           unit > NB_FLOAT_LOW && sc->background / unit * plan->terms < NB_FLOAT_TOP &&
+           photons < NB_FLOAT_TOP && photons > NB_FLOAT_LOW;
+}
+
+static int direct_applies(const nb_plan *plan, const char **why)
+{
+    const nb_scene *sc = plan->scene;
+    const char *reason = nb_plan_needs_double(plan);
+    if (reason)
+        return nb_path_refuse(why, reason);
+    if (plan->cells == 1)
+        return nb_path_refuse(why, "a single unit cell has no lattice to speed up");
+    if (sc->factors.table.interpolate)
+        return nb_path_refuse(why, "structure factors are interpolated");
+    if (sc->factors.dmin > 0)
+        return nb_path_refuse(why, "dmin culls by source");
+    if (sc->panels->curved)
+        return nb_path_refuse(why, "the detector is curved");
+    if (plan->cells > fraction_limit(plan))
+        return nb_path_refuse(why, "the crystal is too large for 32-bit fractions");
+    if (!(plan->index < MAX_INDEX))
+        return nb_path_refuse(why, "Miller indices are too large for fixed point");
+    if (sc->oversample_polar && !sc->beam.nopolar && !one_direction(&sc->beam))
+        return nb_path_refuse(why, "polarization is by source");
+    if (plan->steps > MAX_STEPS)
+        return nb_path_refuse(why, "the table of steps would be too large");
+    if (!floats_hold_sums(plan))
+        return nb_path_refuse(why, "single precision cannot hold the numbers");
+    return 1;
+}
+
+/** The direct kernel, and it alone, knows when there is no crystal to sum. */
+static int scatters(const nb_plan *plan)
+{
+    const nb_factor_table *sf = &plan->scene->factors.table;
+    return sf->nh > 0 || sf->default_F != 0;
+}
+
+static int tensor_applies(const nb_plan *plan, const char **why)
+{
+    if (!plan->engine.has_tensor)
+        return nb_path_refuse(why, "there are no FP64 tensor cores");
+    if (!scatters(plan))
+        return nb_path_refuse(why, "there is no crystal to sum");
+    return direct_applies(plan, why);
+}
+
+/** Largest scattering vector of a flat panel, 1/m: at a corner. */
+static double largest_q(const nb_panel *panel, const nb_region *r, const nb_beam *beam)
+{
+    double largest = 0;
+    int i, corner;
+    for (corner = 0; corner < 4; corner++) {
+        double F = (corner & 1 ? r->fmax + 1 : r->fmin) * panel->pixel_fast;
+        double S = (corner & 2 ? r->smax + 1 : r->smin) * panel->pixel_slow;
+        nb_vec3 d = nb_unit(nb_panel_point(panel, F, S, 0));
+        for (i = 0; i < beam->n_sources; i++) {
+            nb_vec3 turn = nb_sub(d, beam->sources[i].incident);
+            largest = fmax(largest, nb_norm(turn) / beam->sources[i].lambda);
+        }
+    }
+    return largest;
+}
+
+nb_orientation nb_cuda_mean_orientation(const nb_lattice *lattice)
+{
+    nb_orientation mean = lattice->orientations[0];
+    double share = 1.0 / lattice->n_orientations;
+    int i;
+    for (i = 1; i < lattice->n_orientations; i++) {
+        mean.a = nb_add(mean.a, lattice->orientations[i].a);
+        mean.b = nb_add(mean.b, lattice->orientations[i].b);
+        mean.c = nb_add(mean.c, lattice->orientations[i].c);
+    }
+    mean.a = nb_scale(share, mean.a);
+    mean.b = nb_scale(share, mean.b);
+    mean.c = nb_scale(share, mean.c);
+    return mean;
+}
+
+/** Largest |(a - mean a).q| that an orientation can add to the mean's Miller indices. */
+static double largest_residual(const nb_scene *sc)
+{
+    nb_orientation mean = nb_cuda_mean_orientation(&sc->lattice);
+    double largest = 0, q = 0;
+    int i;
+    for (i = 0; i < sc->n_panels; i++) {
+        nb_region r = nb_panel_region(sc, &sc->panels[i]);
+        if (nb_region_pixels(r) > 0)
+            q = fmax(q, largest_q(&sc->panels[i], &r, &sc->beam));
+    }
+    for (i = 0; i < sc->lattice.n_orientations; i++) {
+        const nb_orientation *u = &sc->lattice.orientations[i];
+        largest = fmax(largest, nb_norm(nb_sub(u->a, mean.a)));
+        largest = fmax(largest, nb_norm(nb_sub(u->b, mean.b)));
+        largest = fmax(largest, nb_norm(nb_sub(u->c, mean.c)));
+    }
+    return largest * q;
+}
+
+/** Half-way between reflections F^2 jumps, and there the lattice of an odd N is 1, not 0: with few
+ * cells a rounded index shows in dim pixels (3e-3 of theirs at N = 5). */
+static int jumps_show(const nb_scene *sc)
+{
+    int i, odd = 0;
+    for (i = 0; i < 3; i++)
+        odd |= fmod(sc->lattice.N[i], 2) == 1 && sc->lattice.N[i] < 31;
+    return sc->factors.table.nh > 0 && odd;
+}
+
+/** Float residuals x are wrong by 6e-8 x, hence a peak's flanks by 4e-7 N x of it; over
+ * many steps the errors average. */
+static int residual_applies(const nb_plan *plan, const char **why)
+{
+    const nb_scene *sc = plan->scene;
+    double residual, limit = plan->steps >= 500 ? 0.5 * sqrt(plan->steps) : 0.5;
+    double cells = sc->factors.table.nh > 0 ? plan->index * plan->index * 4 : 1;
+    if (!scatters(plan))
+        return nb_path_refuse(why, "there is no crystal to sum");
+    if (!direct_applies(plan, why))
+        return 0;
+    if (sc->lattice.n_orientations < 8 || jumps_show(sc))
+        return nb_path_refuse(why, "too few orientations, or cells");
+    residual = largest_residual(sc);
+    if (plan->cells * residual <= limit && residual * cells < 4e6)
+        return 1;
+    return nb_path_refuse(why, "the orientations differ too much");
+}
+
+static int double_applies(const nb_plan *plan, const char **why)
+{
+    (void)plan;
+    (void)why;
+    return 1;
+}
+
+/* From measurements on an H200 (132 multiprocessors at 1.98 GHz, FP64 at half the FP32 rate). */
+double nb_cuda_step_rate(nb_cuda_path path, const nb_plan *plan)
+{
+    double size = plan->engine.size, fp64 = 2.0 / plan->engine.fp64_ratio;
+    switch (path) {
+    case NB_PATH_TENSOR:
+        return 450e9 * size;
+    case NB_PATH_DIRECT:
+        return 300e9 * size * (fp64 > 0.5 ? 1.0 : fmin(1.0, 4 * fp64));
+    case NB_PATH_RESIDUAL:
+        return 350e9 * size;
+    default:
+        return 50e9 * size * fp64;
+    }
+}
+
+static double steps_seconds(nb_cuda_path path, const nb_plan *plan)
+{
+    return plan->rays * plan->steps / nb_cuda_step_rate(path, plan);
+}
+
+static double direct_seconds(const nb_plan *plan)
+{
+    return steps_seconds(NB_PATH_DIRECT, plan);
+}
+
+/** What a ray costs beside its steps.  It was measured as the number of steps from which on a kernel
+ * is quicker than the direct one: 24, or 8 where layers stand at their mean depth, for there the direct
+ * kernel's steps cost a third more and those of the tensor cores do not. */
+static double rays_seconds(nb_cuda_path path, const nb_plan *plan)
+{
+    int deep = plan->scene->sensors->mean_depth && plan->engine.has_tensor;
+    double even = (deep ? 8 : 24) - 0.5; /* neither is quicker */
+    return plan->rays * even *
+           (1 / nb_cuda_step_rate(NB_PATH_DIRECT, plan) -
+            1 / nb_cuda_step_rate(path, plan));
+}
+
+static double tensor_seconds(const nb_plan *plan)
+{
+    return rays_seconds(NB_PATH_TENSOR, plan) + steps_seconds(NB_PATH_TENSOR, plan);
+}
+
+/** Where FP64 is quick, the direct kernel is as quick and more exact. */
+static double residual_seconds(const nb_plan *plan)
+{
+    double seconds =
+        rays_seconds(NB_PATH_RESIDUAL, plan) + steps_seconds(NB_PATH_RESIDUAL, plan);
+    return plan->engine.fp64_ratio > 4 ? seconds : fmax(seconds, direct_seconds(plan));
+}
+
+static double double_seconds(const nb_plan *plan)
+{
+    return steps_seconds(NB_PATH_DOUBLE, plan);
+}
+
+const nb_path nb_cuda_paths[NB_CUDA_PATHS] = {
+    {"indices in double, lattice in float", direct_applies, direct_seconds},
+    {"indices on FP64 tensor cores, lattice in float", tensor_applies, tensor_seconds},
+    {"double centres, float residuals", residual_applies, residual_seconds},
+    {"every operation in double", double_applies, double_seconds}};
+
+/** The path that the environment asks for; NB_CUDA_PATHS: none. */
+static nb_cuda_path forced_path(void)
+{
+    static const char *const words[NB_CUDA_PATHS] = {"direct", "mma", "residual",
+                                                     "double"};
+    const char *forced = getenv("NANOBRAGG_CUDA_PATH");
+    int path = 0;
+    while (path < NB_CUDA_PATHS && !(forced && strcmp(forced, words[path]) == 0))
+        path++;
+    return (nb_cuda_path)path;
+}
+
+nb_cuda_path nb_cuda_choose_path(const nb_plan *plan, const char **why)
+{
+    nb_cuda_path forced = forced_path(), best;
+    const char *unused;
+    best = (nb_cuda_path)nb_path_choose(nb_cuda_paths, NB_CUDA_PATHS, plan, why);
+    if (forced == NB_CUDA_PATHS || best == NB_PATH_DOUBLE)
+        return best;
+    if (forced == NB_PATH_DOUBLE)
+        *why = "NANOBRAGG_CUDA_PATH=double";
+    else if (!nb_cuda_paths[forced].applies(plan, &unused))
+        return forced == NB_PATH_RESIDUAL ? NB_PATH_DIRECT : best;
+    return forced;
+}

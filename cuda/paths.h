@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/** The kernels that render, as paths.  Plain C, for it needs no device. */
+#ifndef NB_CUDA_PATHS_H
+#define NB_CUDA_PATHS_H
+
+#include "../src/plan/path.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Which kernel renders a scene. */
+typedef enum nb_cuda_path {
+    NB_PATH_DIRECT,   /* few steps a pixel: Miller indices in double, lattice in float */
+    NB_PATH_TENSOR,   /* many steps: Miller indices on the FP64 tensor cores */
+    NB_PATH_RESIDUAL, /* many steps, slow FP64: double centres and float residuals */
+    NB_PATH_DOUBLE,   /* src/physics in double, everything */
+    NB_CUDA_PATHS
+} nb_cuda_path;
+
+extern const nb_path nb_cuda_paths[NB_CUDA_PATHS];
+
+/** The kernel for a scene on plan->engine; *why says in a few words why it is DOUBLE, else "".  The
+ * environment's NANOBRAGG_CUDA_PATH (direct, mma, residual or double) asks for one. */
+nb_cuda_path nb_cuda_choose_path(const nb_plan *plan, const char **why);
+
+/** Steps a second that the kernel of a path reaches on plan->engine. */
+double nb_cuda_step_rate(nb_cuda_path path, const nb_plan *plan);
+
+/** Mean of a, b, c over the orientations. */
+nb_orientation nb_cuda_mean_orientation(const nb_lattice *lattice);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

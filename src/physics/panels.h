@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/** Panels of a stack: which one holds a row or a pixel, and what of it is rendered.  Host code. */
+#ifndef NB_PHYSICS_PANELS_H
+#define NB_PHYSICS_PANELS_H
+
+#include "scene.h"
+
+/** Index of the panel that holds a row of the stack. */
+static inline int nb_panel_of_row(const nb_scene *sc, int row)
+{
+    int low = 0, high = sc->n_panels - 1;
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (sc->panels[middle].first_row <= row)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/** Index of the panel that holds a pixel of the stack. */
+static inline int nb_panel_of_pixel(const nb_scene *sc, size_t pixel)
+{
+    int low = 0, high = sc->n_panels - 1;
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (sc->panels[middle].first_pixel <= pixel)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/** First pixel of a row of the stack; of one past the last row: the number of pixels. */
+static inline size_t nb_row_start(const nb_scene *sc, int row)
+{
+    const nb_panel *panel = &sc->panels[nb_panel_of_row(sc, row)];
+    return panel->first_pixel + (size_t)(row - panel->first_row) * (size_t)panel->columns;
+}
+
+/** The part of a panel in the region of interest, in the panel's own pixels; without rows or
+ * columns where there is none. */
+static inline nb_region nb_panel_region(const nb_scene *sc, const nb_panel *panel)
+{
+    nb_region r = sc->raster.roi;
+    r.smin = r.smin > panel->first_row ? r.smin - panel->first_row : 0;
+    r.smax -= panel->first_row;
+    if (r.smax > panel->rows - 1)
+        r.smax = panel->rows - 1;
+    if (r.fmax > panel->columns - 1)
+        r.fmax = panel->columns - 1;
+    return r;
+}
+
+/** Pixels of a region. */
+static inline double nb_region_pixels(nb_region r)
+{
+    if (r.fmax < r.fmin || r.smax < r.smin)
+        return 0;
+    return (double)(r.fmax - r.fmin + 1) * (r.smax - r.smin + 1);
+}
+
+/** Pixels in the region of interest, masked ones too. */
+static inline double nb_rendered_pixels(const nb_scene *sc)
+{
+    double sum = 0;
+    for (int k = 0; k < sc->n_panels; k++)
+        sum += nb_region_pixels(nb_panel_region(sc, &sc->panels[k]));
+    return sum;
+}
+
+/** Their samples, of all layers. */
+static inline double nb_rendered_samples(const nb_scene *sc)
+{
+    double sum = 0;
+    for (int k = 0; k < sc->n_panels; k++) {
+        const nb_panel *panel = &sc->panels[k];
+        sum += nb_region_pixels(nb_panel_region(sc, panel)) * (double)sc->samples *
+               sc->sensors[panel->sensor].layers;
+    }
+    return sum;
+}
+
+#endif

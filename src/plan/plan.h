@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/** The theory of the fast paths, worked out once for a scene: how large its numbers become, which
+ * reflections its pixels can see, and so which arithmetic holds.  The vector renderer, a GPU
+ * and the choice between them read the same plan. */
+#ifndef NB_PLAN_PLAN_H
+#define NB_PLAN_PLAN_H
+
+#include "../nanobragg.h"
+#include "../physics/scene.h"
+
+/** What renders, as far as the choice of a path depends on it. */
+typedef struct nb_engine {
+    int threads;       /* CPU */
+    double step;       /* CPU: seconds of a fixed-point step on one core */
+    const char *lacks; /* CPU: why it has no vector kernel; NULL: it has one */
+    double size;       /* GPU: multiprocessors times clock, relative to an H200 */
+    int fp64_ratio;    /* GPU: FP32 operations in the time of one FP64 operation */
+    int has_tensor;    /* GPU: FP64 tensor cores, and code for them */
+} nb_engine;
+
+typedef struct nb_plan {
+    const nb_scene *scene;
+    nb_precision precision;
+    nb_engine engine;
+    double pixels;  /* that are rendered */
+    double rays;    /* of them all: sub-pixels and layers */
+    double steps;   /* of a ray: sources and orientations */
+    double terms;   /* of a pixel, the most: rays and steps */
+    double cells;   /* most unit cells along an axis */
+    double weight;  /* of the strongest source, 1 at least */
+    double largest; /* |F|, electrons */
+    double index;   /* bound of |h|, |k| and |l| over the whole sphere of directions */
+} nb_plan;
+
+/** The scene must outlive the plan. */
+nb_plan nb_plan_of(const nb_scene *scene, nb_precision precision, const nb_engine *engine);
+
+/** Do floats hold F^2 relative to `unit` [electrons^2] and the sum of so many terms? */
+int nb_plan_floats_carry(const nb_plan *plan, double unit, double terms);
+
+/** Why no fast path can have this lattice in this precision, in a few words; NULL: one may. */
+const char *nb_plan_needs_double(const nb_plan *plan);
+
+/** Whole reflections, all NEGATED: -h0, so that floor(1/2 - h) sends halves down as
+ * nb_nearest_index does. */
+typedef struct nb_index_box {
+    int32_t low[3], n[3]; /* first and count along each axis */
+} nb_index_box;
+
+/** The box of all reflections that the rendered pixels see, of every source and orientation: exact or
+ * too wide, with a margin of one for rounding.  plan->index must be below 2^30.
+ * Errors: NB_ERR_NOMEM. */
+nb_status nb_visible_box(const nb_plan *plan, nb_index_box *box, nb_error *err);
+
+static inline double nb_index_box_count(const nb_index_box *box)
+{
+    return (double)box->n[0] * box->n[1] * box->n[2];
+}
+
+#endif

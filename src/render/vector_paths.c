@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "vector_paths.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#include "../plan/fixed_point.h"
+
+/* |h|, or N |h|, that the magic number holds */
+#define MAX_INDEX 500000.0
+/* Seconds on one core, measured (reports/cpu): of a step of the reference, of a pixel's geometry; a step
+ * in double and one with interpolated F, in steps of the fixed-point kernel. */
+#define REFERENCE_STEP 1e-7
+#define PIXEL 1e-9
+#define DOUBLE_STEP 3
+#define TRICUBIC_STEP 20
+
+nb_fixed_mode nb_vector_mode(const nb_plan *plan)
+{
+    return plan->cells > NB_FIXED_CELLS ? NB_FIXED_FRINGES : NB_FIXED_INDEX;
+}
+
+static int reference_applies(const nb_plan *plan, const char **why)
+{
+    (void)plan;
+    (void)why;
+    return 1;
+}
+
+static int double_applies(const nb_plan *plan, const char **why)
+{
+    const nb_factor_table *sf = &plan->scene->factors.table;
+    if (plan->engine.lacks)
+        return nb_path_refuse(why, plan->engine.lacks);
+    if (!(plan->index < 2e9))
+        return nb_path_refuse(why, "Miller indices do not fit in 32 bits");
+    if ((double)sf->nh * sf->nk * sf->nl >= (double)INT32_MAX)
+        return nb_path_refuse(why,
+                              "the structure-factor table has more than 2^31 entries");
+    return 1;
+}
+
+static int fixed_applies(const nb_plan *plan, const char **why)
+{
+    const char *reason = nb_plan_needs_double(plan);
+    double turns = nb_vector_mode(plan) == NB_FIXED_FRINGES ? plan->cells : 1;
+    if (!double_applies(plan, why))
+        return 0;
+    if (reason)
+        return nb_path_refuse(why, reason);
+    if (plan->scene->factors.table.interpolate)
+        return nb_path_refuse(why, "F is interpolated");
+    if (!(plan->index * turns < MAX_INDEX))
+        return nb_path_refuse(why, "Miller indices are too large for fixed point");
+    if (!nb_plan_floats_carry(plan, plan->largest * plan->largest, NB_VECTOR_SUM_RUN))
+        return nb_path_refuse(why, "single precision cannot hold the numbers");
+    return 1;
+}
+
+/** Are the numbers that kernel_simple.h keeps as floats far from a float's limits? */
+static int floats_suffice(const nb_plan *plan)
+{
+    const nb_scene *sc = plan->scene;
+    const nb_panel *panel = sc->panels;
+    double unit = plan->largest * plan->largest;
+    double photons = sc->intensity_scale * sc->beam.sources[0].weight *
+                     panel->pixel_area * unit; /* per F_latt^2 at 1 m, about */
+    double size =
+        fmax(panel->pixel_fast * panel->columns, panel->pixel_slow * panel->rows);
+    return photons > 1e-18 && photons < 1e18 && panel->close_distance > 1e-4 &&
+           fmax(size, panel->distance) < 1e4 && sc->background < 1e18 * unit;
+}
+
+static int simple_applies(const nb_plan *plan, const char **why)
+{
+    const nb_scene *sc = plan->scene;
+    if (!fixed_applies(plan, why))
+        return 0;
+    if (sc->samples != 1 || sc->sensors->layers != 1 || sc->sensors->absorb ||
+        sc->panels->curved)
+        return nb_path_refuse(why, "a pixel has more than one ray, step or factor");
+    if (plan->largest == 0 || sc->factors.dmin > 0)
+        return nb_path_refuse(why, "nothing scatters, or dmin culls");
+    if (!floats_suffice(plan))
+        return nb_path_refuse(why, "single precision cannot hold the geometry");
+    return 1;
+}
+
+/** At so many seconds a step. */
+static double seconds_at(const nb_plan *plan, double step)
+{
+    return (plan->rays * plan->steps * step + plan->pixels * PIXEL) / plan->engine.threads;
+}
+
+static double reference_seconds(const nb_plan *plan)
+{
+    return seconds_at(plan, REFERENCE_STEP);
+}
+
+static double double_seconds(const nb_plan *plan)
+{
+    int tricubic = plan->scene->factors.table.interpolate;
+    return seconds_at(plan, (tricubic ? TRICUBIC_STEP : DOUBLE_STEP) * plan->engine.step);
+}
+
+static double fixed_seconds(const nb_plan *plan)
+{
+    return seconds_at(plan, plan->engine.step);
+}
+
+const nb_path nb_vector_paths[NB_VECTOR_PATHS] = {
+    {"fixed point, one step a pixel", simple_applies, fixed_seconds},
+    {"fixed point", fixed_applies, fixed_seconds},
+    {"double", double_applies, double_seconds},
+    {"reference", reference_applies, reference_seconds}};
+
+nb_vector_path nb_vector_choose(const nb_plan *plan, const char **why)
+{
+    return (nb_vector_path)nb_path_choose(nb_vector_paths, NB_VECTOR_PATHS, plan, why);
+}

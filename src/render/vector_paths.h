@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/** The ways to render on a CPU. */
+#ifndef NB_RENDER_VECTOR_PATHS_H
+#define NB_RENDER_VECTOR_PATHS_H
+
+#include "../plan/path.h"
+
+typedef enum nb_vector_path {
+    NB_VECTOR_SIMPLE, /* fixed point, one ray a pixel, one step a ray: kernel_simple.h */
+    NB_VECTOR_FIXED,  /* fixed point: kernel_fixed.h */
+    NB_VECTOR_DOUBLE, /* every shape and option: kernel_double.h */
+    NB_VECTOR_REFERENCE, /* src/physics, a pixel at a time: scalar.c */
+    NB_VECTOR_PATHS
+} nb_vector_path;
+
+extern const nb_path nb_vector_paths[NB_VECTOR_PATHS];
+
+/** *why: why it is the reference, if it is. */
+nb_vector_path nb_vector_choose(const nb_plan *plan, const char **why);
+
+/** How the fixed-point kernel gets an axis' interference function. */
+typedef enum nb_fixed_mode {
+    NB_FIXED_INDEX,  /* a ratio of sines, the index in steps of 2^-32 */
+    NB_FIXED_FRINGES /* many cells: N h in steps of 2^-32 too */
+} nb_fixed_mode;
+nb_fixed_mode nb_vector_mode(const nb_plan *plan);
+
+enum { NB_VECTOR_SUM_RUN = 32 }; /* float terms added before they go to a double */
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include "vector_plan.h"
+
+#include <string.h>
+
+#include "../base/memory.h"
+#include "../physics/ray.h"
+
+/* of the table of offsets */
+#define OFFSETS_MAX_BYTES ((size_t)32 << 20)
+
+static nb_status plan_sources(nb_vector_plan *p, nb_error *err)
+{
+    const nb_scene *sc = &p->scene;
+    int i;
+    p->sources = nb_alloc((size_t)sc->beam.n_sources, sizeof *p->sources, "sources", err);
+    if (!p->sources)
+        return NB_ERR_NOMEM;
+    p->has_factors = sc->factors.dmin > 0 || (sc->oversample_polar && !sc->beam.nopolar);
+    for (i = 0; i < sc->beam.n_sources; i++) {
+        nb_vector_source *to = &p->sources[i];
+        to->incident = sc->beam.sources[i].incident;
+        to->inv_lambda = 1.0 / sc->beam.sources[i].lambda;
+        to->weight = sc->beam.sources[i].weight;
+        to->B = nb_unit(nb_cross(sc->beam.polar_axis, to->incident));
+        to->E = nb_unit(nb_cross(to->incident, to->B));
+        p->has_factors |= to->weight != 1.0;
+    }
+    return NB_OK;
+}
+
+/** Cosine and sine of the curved detector's angle along fast, for every column of sub-
+ * pixels. */
+static nb_status plan_columns(nb_vector_plan *p, nb_error *err)
+{
+    const nb_region *region = &p->region;
+    const nb_panel *panel = &p->panel;
+    int os = p->scene.oversample, f, sub;
+    size_t columns = (size_t)(region->fmax - region->fmin + 1) * os;
+    if (!panel->curved)
+        return NB_OK;
+    p->cos_u = nb_alloc(columns, sizeof *p->cos_u, "detector columns", err);
+    p->sin_u = nb_alloc(columns, sizeof *p->sin_u, "detector columns", err);
+    if (!p->cos_u || !p->sin_u)
+        return NB_ERR_NOMEM;
+    for (f = region->fmin; f <= region->fmax; f++)
+        for (sub = 0; sub < os; sub++) {
+            double u = (nb_subpixel(panel->pixel_fast, os, f, sub) - panel->Fbeam) /
+                       panel->distance;
+            size_t i = (size_t)(f - region->fmin) * os + sub;
+            p->cos_u[i] = cos(u);
+            p->sin_u[i] = sin(u);
+        }
+    return NB_OK;
+}
+
+static nb_status plan_offsets(nb_vector_plan *p, nb_error *err)
+{
+    const nb_scene *sc = &p->scene;
+    double start = nb_vector_start(p->table.kind, p->mode), bytes;
+    double *to;
+    int m, s;
+    bytes = (double)sc->lattice.n_orientations * sc->beam.n_sources * 3 * sizeof(double);
+    if (p->table.kind == NB_F_ZERO || sc->beam.n_sources == 1 ||
+        bytes > OFFSETS_MAX_BYTES ||
+        (p->has_factors && sc->beam.n_sources > NB_VECTOR_MAX_FACTORS))
+        return NB_OK;
+    to = p->offsets = nb_alloc_raw((size_t)bytes, 1, "table of sources", err);
+    if (!to)
+        return NB_ERR_NOMEM;
+    for (m = 0; m < sc->lattice.n_orientations; m++) {
+        const nb_orientation *u = &sc->lattice.orientations[m];
+        for (s = 0; s < sc->beam.n_sources; s++) {
+            const nb_vector_source *b = &p->sources[s];
+            *to++ = start + nb_dot(u->a, b->incident) * b->inv_lambda;
+            *to++ = start + nb_dot(u->b, b->incident) * b->inv_lambda;
+            *to++ = start + nb_dot(u->c, b->incident) * b->inv_lambda;
+        }
+    }
+    return NB_OK;
+}
+
+nb_status nb_vector_plan_build(const nb_plan *plan, nb_vector_path path,
+                               nb_vector_plan *p, nb_error *err)
+{
+    const nb_scene *scene = plan->scene;
+    const double *N = scene->lattice.N;
+    nb_status st;
+    memset(p, 0, sizeof *p);
+    p->scene = *scene;
+    p->panel = scene->panels[0];
+    p->sensor = scene->sensors[p->panel.sensor];
+    p->region = scene->raster.roi;
+    p->edge = p->panel.pixel_fast / scene->oversample;
+    /* not where N is 1: there the two polynomials are to cancel */
+    p->fastest =
+        plan->precision == NB_PRECISION_SINGLE && N[0] > 1 && N[1] > 1 && N[2] > 1;
+    p->simple = path == NB_VECTOR_SIMPLE;
+    p->fixed = p->simple || path == NB_VECTOR_FIXED;
+    p->mode = nb_vector_mode(plan);
+    if ((st = plan_sources(p, err)) != NB_OK || (st = plan_columns(p, err)) != NB_OK ||
+        (p->fixed && ((st = nb_factor_squares_build(plan, &p->table, err)) != NB_OK ||
+                      (st = plan_offsets(p, err)) != NB_OK)))
+        nb_vector_plan_free(p);
+    return st;
+}
+
+void nb_vector_plan_free(nb_vector_plan *p)
+{
+    if (!p)
+        return;
+    nb_free(p->table.F2);
+    nb_free(p->sources);
+    nb_free(p->offsets);
+    nb_free(p->cos_u);
+    nb_free(p->sin_u);
+    memset(p, 0, sizeof *p);
+}
