@@ -71,19 +71,24 @@ static nb_status sum_rows(nb_backend_state *state, const nb_scene *sc, nb_row_su
     return finish(state, "adding up the image", err);
 }
 
-/** Is it noise, of floats that are not the double kernel's? */
-static int has_doubts(const nb_backend_state *state, const nb_product *made)
+static int makes(const nb_product *product)
 {
-    return (made->kind == NB_PRODUCT_NOISE_U16 || made->kind == NB_PRODUCT_NOISE_I32) &&
-           made->error > 0 && state->path != NB_PATH_DOUBLE;
+    return product->stages ? product->stage.kind == NB_STAGE_POISSON
+                           : !product->ends_at_16_bits;
+}
+
+/** Is it noise, of floats that are not the double kernel's? */
+static int has_doubts(const nb_backend_state *state, const nb_product *product)
+{
+    return product->stages && product->stage.error > 0 && state->path != NB_PATH_DOUBLE;
 }
 
 static nb_status launch_one(nb_backend_state *state, const nb_scene *there,
-                            const nb_product *made, int i, nb_error *err)
+                            const nb_product *product, int i, nb_error *err)
 {
-    int doubtful = has_doubts(state, made);
+    int doubtful = has_doubts(state, product);
     size_t pixels = (size_t)there->raster.columns * there->raster.rows;
-    size_t size = nb_cuda_product_bytes(made->kind);
+    size_t size = nb_pixel_bytes(product->type);
     unsigned long long *counter =
         (unsigned long long *)((char *)state->small.at + NB_SMALL_OVERLOADS) + i;
     nb_status st = nb_cuda_reserve(&state->products.image[i], pixels * size,
@@ -94,18 +99,14 @@ static nb_status launch_one(nb_backend_state *state, const nb_scene *there,
     if (st)
         return st;
     state->products.pixel_bytes[i] = size;
-    if (!nb_cuda_launch_product(there, (const float *)state->image.at, made,
-                                state->products.image[i].at,
-                                doubtful ? (unsigned *)state->products.doubts.at : NULL,
-                                counter, state->stream))
-        return nb_fail(err, NB_ERR_UNSUPPORTED,
-                       NB_GPU_WORD
-                       ": a noise image needs Random123, which this build lacks");
+    nb_cuda_launch_product(
+        there, (const float *)state->image.at, product, state->products.image[i].at,
+        doubtful ? (unsigned *)state->products.doubts.at : NULL, counter, state->stream);
     return NB_OK;
 }
 
-static nb_status make(nb_backend_state *state, const nb_scene *sc, nb_product *made,
-                      int n, nb_error *err)
+static nb_status make(nb_backend_state *state, const nb_scene *sc,
+                      nb_product *const *products, int n, nb_error *err)
 {
     nb_scene there = on_device(state, sc);
     unsigned long long overloads[NB_PRODUCTS_MOST] = {};
@@ -118,7 +119,7 @@ static nb_status make(nb_backend_state *state, const nb_scene *sc, nb_product *m
                             "making integers")))
         return st;
     for (i = 0; i < n && !st; i++)
-        st = launch_one(state, &there, &made[i], i, err);
+        st = launch_one(state, &there, products[i], i, err);
     if (!st)
         st = nb_cuda_check(err,
                            gpuMemcpyAsync(overloads, counters, sizeof overloads,
@@ -127,7 +128,7 @@ static nb_status make(nb_backend_state *state, const nb_scene *sc, nb_product *m
     if (!st)
         st = finish(state, "making integers", err);
     for (i = 0; i < n && !st; i++)
-        made[i].overloads = (int64_t)overloads[i];
+        products[i]->overloads = (int64_t)overloads[i];
     return st;
 }
 
@@ -232,34 +233,38 @@ static int count_devices(void)
     return count;
 }
 
-nb_status nb_cuda_products_open(nb_cuda_products *made, nb_error *err)
+nb_status nb_cuda_products_open(nb_cuda_products *products, nb_error *err)
 {
     int i;
-    nb_status st = nb_cuda_check(err, gpuEventCreate(&made->began), "creating an event");
+    nb_status st =
+        nb_cuda_check(err, gpuEventCreate(&products->began), "creating an event");
     if (!st)
-        st = nb_cuda_check(err, gpuEventCreate(&made->ended), "creating an event");
+        st = nb_cuda_check(err, gpuEventCreate(&products->ended), "creating an event");
     for (i = 0; i < NB_CUDA_STREAMS && !st; i++)
         st = nb_cuda_check(
-            err, gpuStreamCreateWithFlags(&made->streams[i], gpuStreamNonBlocking),
+            err, gpuStreamCreateWithFlags(&products->streams[i], gpuStreamNonBlocking),
             "creating a stream");
     return st;
 }
 
-void nb_cuda_products_close(nb_cuda_products *made)
+void nb_cuda_products_close(nb_cuda_products *products)
 {
     int i;
     for (i = 0; i < NB_PRODUCTS_MOST; i++)
-        nb_cuda_release(&made->image[i]);
-    nb_cuda_release(&made->sums);
-    nb_cuda_release(&made->doubts);
+        nb_cuda_release(&products->image[i]);
+    nb_cuda_release(&products->sums);
+    nb_cuda_release(&products->doubts);
     for (i = 0; i < NB_CUDA_STREAMS; i++)
-        if (made->streams[i])
-            gpuStreamDestroy(made->streams[i]);
-    if (made->began)
-        gpuEventDestroy(made->began);
-    if (made->ended)
-        gpuEventDestroy(made->ended);
+        if (products->streams[i])
+            gpuStreamDestroy(products->streams[i]);
+    if (products->began)
+        gpuEventDestroy(products->began);
+    if (products->ended)
+        gpuEventDestroy(products->ended);
 }
 
 extern const nb_backend_device nb_cuda_device_entries = {
-    warm, sum_rows, make, fetch, take, give, allocate, release, times, count_devices};
+    warm,
+    {makes, sum_rows, make, fetch, take, give, allocate, release},
+    times,
+    count_devices};

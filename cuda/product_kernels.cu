@@ -18,23 +18,22 @@ typedef struct product_job {
     nb_cuda_window roi;
     int64_t pixels;
     int columns;
-    nb_product made;
+    double scale, adc_offset;
+    nb_stage stage;
     void *out;
     unsigned long long *overloads;
     unsigned *doubts; /* noise with an error: [pixels / 32, rounded up], a bit for each pixel */
 } product_job;
 
-template <nb_product_kind KIND> struct product_type {
+template <nb_pixel_type TYPE> struct product_type;
+template <> struct product_type<NB_PIXEL_U8> {
+    typedef uint8_t type;
+};
+template <> struct product_type<NB_PIXEL_U16> {
     typedef uint16_t type;
 };
-template <> struct product_type<NB_PRODUCT_INT_I32> {
+template <> struct product_type<NB_PIXEL_I32> {
     typedef int32_t type;
-};
-template <> struct product_type<NB_PRODUCT_NOISE_I32> {
-    typedef int32_t type;
-};
-template <> struct product_type<NB_PRODUCT_GREY_U8> {
-    typedef uint8_t type;
 };
 
 /** *doubt as nb_poisson_doubt's. */
@@ -42,71 +41,90 @@ static __device__ double photons_of(const product_job &p, int64_t pixel, float m
                                     int *doubt)
 {
 #ifdef NB_HAVE_RANDOM123
-    nb_poisson_key key = {(uint64_t)p.made.seed, (uint64_t)pixel, p.made.frame};
-    return nb_poisson_doubt(mean, &key, p.made.error, doubt);
+    nb_poisson_key key = {(uint64_t)p.stage.seed, (uint64_t)pixel, p.stage.frame};
+    return nb_poisson_doubt(mean, &key, p.stage.error, doubt);
 #else
     *doubt = 0;
-    return 0 * mean; /* refused by nb_cuda_launch_product */
+    return 0 * mean; /* refused before */
 #endif
 }
 
-/** Value of one pixel of the region; *overload as nb_noise_adu's, *doubt as
- * nb_poisson_doubt's. */
-template <nb_product_kind KIND>
-static __device__ typename product_type<KIND>::type product_pixel(const product_job &p,
+/** A count as an integer; *overload as nb_noise_adu's. */
+static __device__ uint16_t digitize(const product_job &p, double photons, int *overload,
+                                    uint16_t)
+{
+#ifdef NB_HAVE_RANDOM123
+    return nb_noise_adu(photons, p.adc_offset, overload);
+#else
+    return 0;
+#endif
+}
+
+static __device__ int32_t digitize(const product_job &, double photons, int *overload,
+                                   int32_t)
+{
+    *overload = nb_large_clips(photons);
+    return nb_large_count(photons);
+}
+
+/** Expected photons as an integer; *overload likewise, of a pixel that is not masked. */
+static __device__ uint16_t quantize(const product_job &p, float value, int lit,
+                                    int *overload, uint16_t)
+{
+    *overload = lit && nb_int_clips(value, p.scale, p.adc_offset);
+    return nb_int_adu(value, p.scale, p.adc_offset);
+}
+
+static __device__ int32_t quantize(const product_job &p, float value, int, int *overload,
+                                   int32_t)
+{
+    uint16_t adu = nb_int_adu(value, p.scale, 0);
+    double count = floor(value * p.scale + 0.5);
+    *overload = adu == 65535 && nb_large_clips(count);
+    return adu < 65535 ? adu : nb_large_count(count);
+}
+
+static __device__ uint8_t quantize(const product_job &p, float value, int, int *, uint8_t)
+{
+    return nb_pgm_grey(value, p.scale);
+}
+
+/** Value of one pixel of the region; *doubt as nb_poisson_doubt's. */
+template <nb_pixel_type TYPE, bool COUNTED>
+static __device__ typename product_type<TYPE>::type product_pixel(const product_job &p,
                                                                   int64_t pixel,
                                                                   int *overload,
                                                                   int *doubt)
 {
+    typedef typename product_type<TYPE>::type pixel_type;
     int lit = !p.mask || p.mask[pixel];
     float value = lit ? p.image[pixel] : 0.0f;
-    switch (KIND) {
-    case NB_PRODUCT_INT_U16:
-        *overload = lit && nb_int_clips(value, p.made.scale, p.made.adc_offset);
-        return nb_int_adu(value, p.made.scale, p.made.adc_offset);
-    case NB_PRODUCT_INT_I32: {
-        uint16_t adu = nb_int_adu(value, p.made.scale, 0);
-        double count = floor(value * p.made.scale + 0.5);
-        *overload = adu == 65535 && nb_large_clips(count);
-        return adu < 65535 ? adu : nb_large_count(count);
-    }
-#ifdef NB_HAVE_RANDOM123
-    case NB_PRODUCT_NOISE_U16:
-        return nb_noise_adu(photons_of(p, pixel, p.image[pixel], doubt),
-                            p.made.adc_offset, overload);
-#endif
-    case NB_PRODUCT_NOISE_I32: {
-        double count = photons_of(p, pixel, p.image[pixel], doubt);
-        *overload = nb_large_clips(count);
-        return nb_large_count(count);
-    }
-    default:
-        return 0;
-    }
+    if constexpr (COUNTED)
+        return digitize(p, photons_of(p, pixel, p.image[pixel], doubt), overload,
+                        pixel_type());
+    else
+        return quantize(p, value, lit, overload, pixel_type());
 }
 
-template <nb_product_kind KIND>
+template <nb_pixel_type TYPE, bool COUNTED>
 __global__ void __launch_bounds__(BLOCK) k_product(const NB_GRID_CONSTANT product_job p)
 {
-    typedef typename product_type<KIND>::type pixel_type;
+    typedef typename product_type<TYPE>::type pixel_type;
     pixel_type *out = (pixel_type *)p.out;
     int64_t pixel = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
     int s = (int)(pixel / p.columns), f = (int)(pixel % p.columns), overload = 0,
         doubt = 0;
     if (pixel < p.pixels) {
         int lit = f >= p.roi.f0 && f < p.roi.f1 && s >= p.roi.s0 && s < p.roi.s1;
-        if (KIND == NB_PRODUCT_GREY_U8)
-            out[pixel] = (pixel_type)nb_pgm_grey(p.image[pixel], p.made.scale);
-        else
-            out[pixel] =
-                lit ? product_pixel<KIND>(p, pixel, &overload, &doubt) : (pixel_type)0;
+        out[pixel] = lit ? product_pixel<TYPE, COUNTED>(p, pixel, &overload, &doubt)
+                         : (pixel_type)0;
     }
-    if ((KIND == NB_PRODUCT_NOISE_U16 || KIND == NB_PRODUCT_NOISE_I32) && p.doubts) {
+    if (COUNTED && p.doubts) {
         unsigned doubts = gpuBallot(doubt);
         if (pixel < p.pixels && pixel % 32 == 0)
             p.doubts[pixel / 32] = doubts;
     }
-    if (KIND != NB_PRODUCT_GREY_U8) {
+    if (TYPE != NB_PIXEL_U8) {
         overload = __syncthreads_count(overload);
         if (threadIdx.x == 0 && overload)
             atomicAdd(p.overloads, (unsigned long long)overload);
@@ -120,51 +138,40 @@ typedef struct settle_job {
     nb_scene scene; /* arrays are device addresses */
     nb_panel panel;
     nb_sensor sensor;
-    product_job made;
-    int64_t first, end; /* words of made.doubts */
+    product_job product;
+    int64_t first, end; /* words of product.doubts */
 } settle_job;
 
-static __device__ uint16_t digitize(const product_job &p, double photons, int *overload,
-                                    uint16_t)
-{
-    return nb_noise_adu(photons, p.made.adc_offset, overload);
-}
-
-static __device__ int32_t digitize(const product_job &, double photons, int *, int32_t)
-{
-    return nb_large_count(photons);
-}
-
 /** One warp a pixel: its value in double, and the noise of that. */
-template <nb_product_kind KIND>
+template <nb_pixel_type TYPE>
 __global__ void __launch_bounds__(128) k_settle(const NB_GRID_CONSTANT settle_job p)
 {
-    typedef typename product_type<KIND>::type pixel_type;
-    const product_job &made = p.made;
-    pixel_type *out = (pixel_type *)made.out;
+    typedef typename product_type<TYPE>::type pixel_type;
+    const product_job &job = p.product;
+    pixel_type *out = (pixel_type *)job.out;
     int lane = (int)threadIdx.x;
     for (int64_t i = p.first + blockIdx.x * 4 + threadIdx.y; i < p.end; i += gridDim.x * 4)
-        for (unsigned doubts = made.doubts[i]; doubts; doubts &= doubts - 1) {
+        for (unsigned doubts = job.doubts[i]; doubts; doubts &= doubts - 1) {
             int64_t pixel = i * 32 + __ffs((int)doubts) - 1;
-            float mean = made.image[pixel], exact;
+            float mean = job.image[pixel], exact;
             int before = 0, after = 0, doubt;
-            if (made.mask && !made.mask[pixel])
+            if (job.mask && !job.mask[pixel])
                 continue;
             exact = (float)warp_pixel(&p.scene, &p.panel, &p.sensor,
-                                      (int)(pixel % made.columns),
-                                      (int)(pixel / made.columns), lane);
+                                      (int)(pixel % job.columns),
+                                      (int)(pixel / job.columns), lane);
             if (lane != 0 || exact == mean || !nb_noise_same(mean, exact))
                 continue;
-            digitize(made, photons_of(made, pixel, mean, &doubt), &before, pixel_type());
-            out[pixel] = digitize(made, photons_of(made, pixel, exact, &doubt), &after,
+            digitize(job, photons_of(job, pixel, mean, &doubt), &before, pixel_type());
+            out[pixel] = digitize(job, photons_of(job, pixel, exact, &doubt), &after,
                                   pixel_type());
             if (after != before)
-                atomicAdd(made.overloads, (unsigned long long)(int64_t)(after - before));
+                atomicAdd(job.overloads, (unsigned long long)(int64_t)(after - before));
         }
 }
 
 /** Launches short enough for a display's watchdog: at most a tenth of the pixels is in doubt. */
-template <nb_product_kind KIND>
+template <nb_pixel_type TYPE>
 static void make_noise(const nb_scene *sc, const product_job &job, gpuStream_t stream)
 {
     const double steps_of_a_launch = 2e10;
@@ -174,35 +181,29 @@ static void make_noise(const nb_scene *sc, const product_job &job, gpuStream_t s
     const nb_sensor &sensor = sc->sensors[panel.sensor];
     double steps = (double)job.pixels * sc->samples * sensor.layers;
     int64_t pieces = (int64_t)fmin(ceil(steps / steps_of_a_launch), 4096.0), i;
-    k_product<KIND><<<blocks, BLOCK, 0, stream>>>(job);
+    k_product<TYPE, true><<<blocks, BLOCK, 0, stream>>>(job);
     for (i = 0; i < pieces && job.doubts; i++) {
         settle_job part = {
             *sc, panel, sensor, job, words * i / pieces, words * (i + 1) / pieces};
         int64_t wanted = (part.end - part.first + 3) / 4;
         if (wanted > 0)
-            k_settle<KIND>
+            k_settle<TYPE>
                 <<<(unsigned)(wanted < 4096 ? wanted : 4096), dim3(32, 4), 0, stream>>>(
                     part);
     }
 }
 #endif
 
-size_t nb_cuda_product_bytes(nb_product_kind kind)
+template <nb_pixel_type TYPE>
+static void make_integers(const product_job &job, gpuStream_t stream)
 {
-    switch (kind) {
-    case NB_PRODUCT_GREY_U8:
-        return 1;
-    case NB_PRODUCT_INT_U16:
-    case NB_PRODUCT_NOISE_U16:
-        return 2;
-    default:
-        return 4;
-    }
+    unsigned blocks = (unsigned)((job.pixels + BLOCK - 1) / BLOCK);
+    k_product<TYPE, false><<<blocks, BLOCK, 0, stream>>>(job);
 }
 
-int nb_cuda_launch_product(const nb_scene *sc, const float *image, const nb_product *made,
-                           void *out, unsigned *doubts, unsigned long long *overloads,
-                           gpuStream_t stream)
+void nb_cuda_launch_product(const nb_scene *sc, const float *image,
+                            const nb_product *product, void *out, unsigned *doubts,
+                            unsigned long long *overloads, gpuStream_t stream)
 {
     const nb_raster *raster = &sc->raster;
     product_job job = {
@@ -211,32 +212,25 @@ int nb_cuda_launch_product(const nb_scene *sc, const float *image, const nb_prod
         {raster->roi.fmin, raster->roi.fmax + 1, raster->roi.smin, raster->roi.smax + 1},
         (int64_t)raster->columns * raster->rows,
         raster->columns,
-        *made,
+        product->scale,
+        product->adc_offset,
+        product->stage,
         out,
         overloads,
         doubts};
-    unsigned blocks = (unsigned)((job.pixels + BLOCK - 1) / BLOCK);
-    switch (made->kind) {
-    case NB_PRODUCT_INT_U16:
-        k_product<NB_PRODUCT_INT_U16><<<blocks, BLOCK, 0, stream>>>(job);
-        return 1;
-    case NB_PRODUCT_INT_I32:
-        k_product<NB_PRODUCT_INT_I32><<<blocks, BLOCK, 0, stream>>>(job);
-        return 1;
-    case NB_PRODUCT_GREY_U8:
-        k_product<NB_PRODUCT_GREY_U8><<<blocks, BLOCK, 0, stream>>>(job);
-        return 1;
 #ifdef NB_HAVE_RANDOM123
-    case NB_PRODUCT_NOISE_U16:
-        make_noise<NB_PRODUCT_NOISE_U16>(sc, job, stream);
-        return 1;
-    case NB_PRODUCT_NOISE_I32:
-        make_noise<NB_PRODUCT_NOISE_I32>(sc, job, stream);
-        return 1;
+    if (product->stages && product->type == NB_PIXEL_U16)
+        make_noise<NB_PIXEL_U16>(sc, job, stream);
+    else if (product->stages)
+        make_noise<NB_PIXEL_I32>(sc, job, stream);
+    else
 #endif
-    default:
-        return 0;
-    }
+        if (product->type == NB_PIXEL_U16)
+        make_integers<NB_PIXEL_U16>(job, stream);
+    else if (product->type == NB_PIXEL_I32)
+        make_integers<NB_PIXEL_I32>(job, stream);
+    else
+        make_integers<NB_PIXEL_U8>(job, stream);
 }
 
 /* --- sums of rows: eight threads are the eight lanes of nb_row_sums --- */

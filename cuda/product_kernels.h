@@ -5,15 +5,11 @@
 
 #include "internal.h"
 
-/** Bytes of a pixel. */
-size_t nb_cuda_product_bytes(nb_product_kind kind);
-
 /** out[spixels][fpixels] from image; *overloads is added to.  doubts[pixels / 32, rounded up] is
- * for noise with an error, else NULL.  All are device addresses, scene's arrays too.  0: this build
- * cannot make it. */
-int nb_cuda_launch_product(const nb_scene *scene, const float *image,
-                           const nb_product *made, void *out, unsigned *doubts,
-                           unsigned long long *overloads, gpuStream_t stream);
+ * for noise with an error, else NULL.  All are device addresses, scene's arrays too. */
+void nb_cuda_launch_product(const nb_scene *scene, const float *image,
+                            const nb_product *product, void *out, unsigned *doubts,
+                            unsigned long long *overloads, gpuStream_t stream);
 
 /** out[rows of the region]. */
 void nb_cuda_launch_sums(const nb_scene *scene, const float *image, nb_row_sums *out,

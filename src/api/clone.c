@@ -24,8 +24,7 @@ nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
     memset(&sim->times, 0, sizeof sim->times);
     sim->borrows = 1;
     sim->state = NULL;
-    sim->own = NULL;
-    sim->own_has = sim->device_has = 0;
+    memset(&sim->photons, 0, sizeof sim->photons);
     sim->warming = NULL;
     if (hooks)
         sim->hooks = *hooks;

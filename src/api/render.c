@@ -4,8 +4,6 @@
 
 #include "../base/c_locale.h"
 #include "../base/error.h"
-#include "../base/memory.h"
-#include "../image/statistics.h"
 #include "../render/choose.h"
 #include "advice.h"
 #include "sim.h"
@@ -18,17 +16,17 @@ static int device_is_automatic(const nb_config *cfg)
 /** Where the next image goes: to the caller, stays on the device, or to our own memory. */
 static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
 {
+    nb_photons *home = &sim->photons;
+    float *own = home->own;
     nb_status st = NB_OK;
-    sim->own_has = sim->device_has = 0;
-    if (*image)
-        return NB_OK;
+    *home = nb_sim_photons(sim, *image);
+    home->own = own;
     if (sim->backend->device) {
-        sim->device_has = 1;
-        return NB_OK;
+        home->device = &sim->backend->device->image;
+    } else if (!*image) {
+        st = nb_photons_memory(home, err);
+        home->pixels = *image = home->own;
     }
-    st = nb_sim_own_image(sim, err);
-    sim->own_has = !st;
-    *image = sim->own;
     return st;
 }
 
@@ -40,10 +38,11 @@ static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
     if (!st && !sim->state)
         st = sim->backend->open(&sim->options, &sim->state, err);
     t1 = nb_monotonic_seconds();
+    sim->photons.state = sim->state;
     if (!st)
         st = sim->backend->render(sim->state, &sim->model.scene, image, err);
     if (st)
-        sim->own_has = sim->device_has = 0;
+        nb_photons_forget(&sim->photons);
     sim->times.start += t1 - t0;
     sim->times.render += nb_monotonic_seconds() - t1;
     return st;
@@ -60,24 +59,36 @@ static nb_status retry_on_cpu(nb_sim *sim, float *image, nb_error *err)
     return open_and_render(sim, image, err);
 }
 
-nb_status nb_sim_statistics(nb_sim *sim, const float *image, nb_stats *stats,
-                            nb_error *err)
+/** Look at every pixel. */
+static nb_status summarise(nb_sim *sim, nb_stats *stats, nb_error *err)
 {
-    const nb_scene *sc = &sim->model.scene;
-    int rows = sc->raster.roi.smax - sc->raster.roi.smin + 1;
+    nb_product summary = {.type = NB_PIXEL_F32, .stats = stats};
     double start = nb_monotonic_seconds();
-    nb_row_sums *sums = NULL;
-    nb_status st = NB_OK;
-    if (sim->backend->device && rows > 0 && sc->raster.roi.fmax >= sc->raster.roi.fmin) {
-        sums = nb_alloc_raw((size_t)rows, sizeof *sums, "sums of rows", err);
-        st = sums ? sim->backend->device->sums(sim->state, sc, sums, err) : NB_ERR_NOMEM;
-        if (!st)
-            nb_statistics_of_rows(sums, sc, stats);
-        nb_free(sums);
-    } else {
-        nb_statistics_threads(image ? image : sim->own, sc, sim->options.threads, stats);
-    }
+    nb_status st = nb_image_make(&sim->photons, NULL, 0, &summary, 1, err);
     sim->times.statistics += nb_monotonic_seconds() - start;
+    return st ? st : nb_sim_check_finite(sim, stats, err);
+}
+
+nb_status nb_sim_make(nb_sim *sim, const nb_rendering *wanted, nb_error *err)
+{
+    nb_error local = {0};
+    nb_stage stages[NB_STAGES_MOST];
+    nb_stats own;
+    nb_status st;
+    nb_sim_say_long(sim, 1);
+    st = open_and_render(sim, wanted->image, err ? err : &local);
+    if (st == NB_ERR_DEVICE && device_is_automatic(&sim->cfg))
+        st = retry_on_cpu(sim, wanted->image, err ? err : &local);
+    if (st)
+        return st;
+    sim->backend->describe(sim->state, sim->backend_line, sizeof sim->backend_line);
+    if (wanted->stats || nb_sim_may_overflow(sim))
+        st = summarise(sim, wanted->stats ? wanted->stats : &own, err);
+    if (!st && wanted->n_products)
+        st = nb_image_make(&sim->photons, stages, nb_sim_stages(sim, stages),
+                           wanted->products, wanted->n_products, err);
+    if (st || wanted->image)
+        nb_photons_forget(&sim->photons);
     return st;
 }
 
@@ -85,26 +96,20 @@ nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *er
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim);
-    nb_error local = {0};
-    nb_stats own;
-    nb_status st;
-    nb_sim_say_long(sim, 1);
-    st = open_and_render(sim, image, err ? err : &local);
-    if (st == NB_ERR_DEVICE && device_is_automatic(&sim->cfg))
-        st = retry_on_cpu(sim, image, err ? err : &local);
-    if (st)
+    const nb_rendering wanted = {image, stats, NULL, 0};
+    nb_status st = nb_sim_make(sim, &wanted, err);
+    if (st || !stats)
         return st;
-    sim->backend->describe(sim->state, sim->backend_line, sizeof sim->backend_line);
-    if (!stats && !nb_sim_may_overflow(sim))
-        return NB_OK;
-    st = nb_sim_statistics(sim, image, stats ? stats : &own, err);
-    if (!st)
-        st = nb_sim_check_finite(sim, stats ? stats : &own, err);
-    if (st)
-        sim->own_has = sim->device_has = 0;
-    else if (stats)
-        stats->solid_angle = nb_scene_solid_angle(&sim->model.scene);
-    if (!st && stats)
-        nb_sim_say_dark(sim, stats);
+    stats->solid_angle = nb_scene_solid_angle(&sim->model.scene);
+    nb_sim_say_dark(sim, stats);
+    return NB_OK;
+}
+
+nb_status nb_sim_image(nb_sim *sim, const float **image, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && image);
+    nb_status st = nb_photons_fetch(&sim->photons, err);
+    *image = st ? NULL : sim->photons.pixels;
     return st;
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "../base/c_locale.h"
+#include "../base/cpu.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../io/writer.h"
@@ -56,6 +57,7 @@ static nb_status build(nb_sim *sim, nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
     double start = nb_monotonic_seconds();
+    nb_isa isa;
     nb_status st = nb_sim_build_model(sim, err);
     if (st)
         return st;
@@ -67,9 +69,13 @@ static nb_status build(nb_sim *sim, nb_error *err)
     st = nb_backend_choose(&sim->model.scene, cfg->device, &sim->options, &sim->backend,
                            sim->backend_line, sizeof sim->backend_line, err);
     if (!st)
-        nb_sim_device_warm(sim, sim->backend, sim->options.device_index);
+        st = nb_cpu_choose(cfg->isa, &isa, err);
+    if (st)
+        return st;
+    sim->kernels = nb_image_kernels_of(isa);
+    nb_sim_device_warm(sim, sim->backend, sim->options.device_index);
     sim->times.scene = nb_monotonic_seconds() - start;
-    return st;
+    return NB_OK;
 }
 
 /** Before anything is rendered: can the pictures be written? */
@@ -136,7 +142,7 @@ void nb_sim_free(nb_sim *sim)
     nb_sim_device_join(sim);
     if (sim->backend)
         sim->backend->close(sim->state);
-    free(sim->own);
+    free(sim->photons.own);
     nb_sim_forget(sim);
     nb_model_free(&sim->model);
     if (!sim->borrows) {

@@ -5,7 +5,7 @@
 
 #include "../base/clock.h"
 #include "../base/error.h"
-#include "../image/noise.h"
+#include "../image/image.h"
 #include "../io/meta.h"
 #include "../io/factor_file.h"
 #include "../model/scene_build.h"
@@ -35,10 +35,10 @@ struct nb_sim {
     const nb_backend *backend;
     nb_backend_state *state; /* owned; opened by the first render */
     nb_render_options options;
-    float *own;              /* owned; the image of nb_sim_render(sim, NULL, ...) */
-    int own_has, device_has; /* the last image is in own; is where `state` rendered it */
-    struct nb_warming *warming; /* owned; a device that is being started, or NULL */
-    char backend_line[256];     /* for nb_sim_backend */
+    const nb_image_kernels *kernels; /* as options.isa asks */
+    nb_photons photons;              /* of nb_sim_render(sim, NULL, ...) */
+    struct nb_warming *warming;      /* owned; a device that is being started, or NULL */
+    char backend_line[256];          /* for nb_sim_backend */
     int64_t clipped_noise, clipped_int; /* of the last files */
     nb_times times;
 };
@@ -55,27 +55,22 @@ int64_t nb_seed_from_clock(void);
 void nb_sim_device_warm(nb_sim *sim, const nb_backend *backend, int device_index);
 void nb_sim_device_join(nb_sim *sim);
 
-/** The simulation's own memory for an image.  Errors: NB_ERR_NOMEM, before the system would lend
- * more than there is. */
-nb_status nb_sim_own_image(nb_sim *sim, nb_error *err);
+/** What is wanted of a rendering. */
+typedef struct nb_rendering {
+    float *image;    /* [slow][fast], the caller's; NULL: see nb_sim_render */
+    nb_stats *stats; /* but for the solid angle; NULL: not wanted */
+    nb_product *products;
+    int n_products;
+} nb_rendering;
 
-/** The image that was left on the device and what is made of it there, in the order of `made`.
- * integers[i] NULL: not brought down.  image and integers[i] are [slow][fast] of their type. */
-typedef struct nb_sim_targets {
-    float *image; /* NULL: not wanted */
-    nb_product made[NB_PRODUCTS_MOST];
-    void *integers[NB_PRODUCTS_MOST];
-    int n;
-    nb_stats stats; /* out: of the image; without the solid angle */
-} nb_sim_targets;
+/** nb_sim_render, and products of the image. */
+nb_status nb_sim_make(nb_sim *sim, const nb_rendering *wanted, nb_error *err);
 
-/** Statistics of the image that was rendered last, on the device if it is still there; image NULL:
- * the simulation's own.  solid_angle is 0. */
-nb_status nb_sim_statistics(nb_sim *sim, const float *image, nb_stats *stats,
-                            nb_error *err);
+/** An image of this simulation in memory, to make products of. */
+nb_photons nb_sim_photons(const nb_sim *sim, const float *image);
 
-/** nb_sim_render for a renderer whose backend has a device; targets are filled. */
-nb_status nb_sim_render_targets(nb_sim *sim, nb_sim_targets *targets, nb_error *err);
+/** The stages of the detector that the configuration describes; returns how many. */
+int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST]);
 
 /** Decide where crystal and structure factors come from (the stand-in included), and check that
  * they fit together.  cfg is completed. */
@@ -109,9 +104,6 @@ nb_status nb_sim_check_finite(const nb_sim *sim, const nb_stats *stats, nb_error
 
 /** Central wavelength, A; of a spectrum its weighted mean. */
 double nb_sim_wavelength(const nb_sim *sim);
-
-/** How the noise of its image is made. */
-nb_noise_options nb_sim_noise_options(const nb_sim *sim);
 
 /** What the headers of image files say. */
 nb_image_meta nb_sim_describe(const nb_sim *sim);

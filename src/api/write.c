@@ -8,9 +8,6 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
-#include "../image/adu.h"
-#include "../image/noise.h"
-#include "../image/poisson.h"
 #include "../image/quantize.h"
 #include "../image/threads.h"
 #include "../io/fdump.h"
@@ -23,98 +20,25 @@
 
 enum { NB_JOBS = 8 }; /* more than there are kinds of output */
 
-nb_status nb_sim_digitize(const nb_sim *sim, const float *image, const nb_stats *stats,
-                          uint16_t *out, nb_error *err)
-{
-    NB_IN_C_LOCALE;
-    NB_REFUSE_NULL(sim && image && out);
-    (void)err;
-    nb_quantize_u16(image, &sim->model.scene, nb_int_scale(sim->cfg.scale, stats),
-                    sim->cfg.adc_offset, out);
-    return NB_OK;
-}
-
-nb_noise_options nb_sim_noise_options(const nb_sim *sim)
-{
-    const nb_config *cfg = &sim->cfg;
-    int mixed = cfg->precision == NB_PRECISION_MIXED && !cfg->compat;
-    return (nb_noise_options){sim->seed, 0, cfg->adc_offset, cfg->threads,
-                              mixed ? NB_NOISE_ERROR : 0};
-}
-
-nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
-                       int64_t *overloads, nb_error *err)
-{
-    NB_IN_C_LOCALE;
-    NB_REFUSE_NULL(sim && image && out);
-    const nb_noise_options options = nb_sim_noise_options(sim);
-    if (sim->cfg.compat)
-        return nb_noise_compat(image, &sim->model.scene, &options, out, overloads, err);
-    return nb_noise(image, &sim->model.scene, &options, out, overloads, err);
-}
-
-struct outputs;
-
-/** A file whose rows come from the device: of made image `made`, or -1 the floats. */
-typedef struct device_file {
-    struct outputs *o;
-    int made;
-} device_file;
-
-/** Everything that the files of one run are made from.  Its rows are made by several threads. */
+/** Everything that the files of one run are made from. */
 typedef struct outputs {
     nb_sim *sim;
-    const float *image; /* NULL: on the device */
+    nb_photons *photons; /* the simulation's, or `given` */
+    nb_photons given;    /* the caller's image */
     nb_image_meta meta;
-    nb_int_levels levels; /* of the integer image */
-    double pgm_scale;
+    double int_scale, pgm_scale;
     nb_preview_levels preview;
     const float *shown; /* what the PNG shows: the image, or noise */
     float *noise_shown; /* owned; NULL without */
     void *picture;      /* owned; colours of the PNG, else NULL */
-    nb_noise_options noise;
-    nb_compat_noise *legacy; /* owned; -compat's noise, else NULL */
-    _Atomic int64_t clipped_noise;
-    int64_t clipped_int;
     nb_write_job jobs[NB_JOBS];
     int n;
-    int noise_job;                   /* its place in jobs, or -1 */
-    const nb_backend_device *device; /* NULL: all is made here */
-    nb_product made[NB_PRODUCTS_MOST];
-    device_file from_device[NB_JOBS];
-    int n_made;
+    int noise_job;                /* its place in jobs, or -1 */
+    nb_product products[NB_JOBS]; /* of all jobs but the PNG */
+    int n_products;
     pthread_t closer; /* shuts the device down while files are completed */
     int closing;
 } outputs;
-
-static nb_status int_rows(void *user, int first, int rows, void *out, nb_error *err)
-{
-    const outputs *o = user;
-    (void)err;
-    nb_quantize_u16_rows(o->image, &o->sim->model.scene, &o->levels, first, rows, out);
-    return NB_OK;
-}
-
-static nb_status noise_rows(void *user, int first, int rows, void *out, nb_error *err)
-{
-    outputs *o = user;
-    const nb_scene *scene = &o->sim->model.scene;
-    (void)err;
-    o->clipped_noise +=
-        o->legacy ? nb_noise_compat_rows(o->legacy, o->image, scene, first, rows, out)
-                  : nb_noise_rows(o->image, scene, &o->noise, first, rows, out);
-    return NB_OK;
-}
-
-static nb_status pgm_rows(void *user, int first, int rows, void *out, nb_error *err)
-{
-    const outputs *o = user;
-    size_t fast = (size_t)o->meta.fast;
-    (void)err;
-    nb_quantize_u8(o->image + (size_t)first * fast, (size_t)rows * fast, o->pgm_scale,
-                   out);
-    return NB_OK;
-}
 
 static nb_status png_rows(void *user, int first, int rows, void *out, nb_error *err)
 {
@@ -126,7 +50,7 @@ static nb_status png_rows(void *user, int first, int rows, void *out, nb_error *
     return NB_OK;
 }
 
-/** One more file; returns its image, which has the float pixels until a function is set. */
+/** One more file; returns its image. */
 static nb_image_view *add_job(outputs *o, const nb_writer *writer, const char *path,
                               double scale)
 {
@@ -138,26 +62,20 @@ static nb_image_view *add_job(outputs *o, const nb_writer *writer, const char *p
     job->view.slow = o->meta.slow;
     job->view.type = writer->pixel;
     job->view.scale = scale;
-    job->view.user = o;
-    if (writer->pixel == NB_PIXEL_F32)
-        job->view.pixels = o->image;
     return &job->view;
 }
 
-static nb_status add_noise(outputs *o, nb_error *err)
+/** One more file, of a product whose rows are made as the writer asks for them. */
+static void add_product(outputs *o, const nb_writer *writer, const char *path, int stages,
+                        double scale)
 {
-    const nb_config *cfg = &o->sim->cfg;
-    nb_image_view *view;
-    nb_status st = cfg->compat ? NB_OK : nb_noise_check(err);
-    if (st)
-        return st;
-    if (cfg->compat && !(o->legacy = nb_noise_compat_start(&o->noise, err)))
-        return NB_ERR_NOMEM;
-    o->noise_job = o->n;
-    view = add_job(o, &nb_writer_smv, cfg->noise_file, 1);
-    view->make_rows = noise_rows;
-    view->in_order = cfg->compat;
-    return NB_OK;
+    nb_image_view *view = add_job(o, writer, path, scale);
+    nb_product *product = &o->products[o->n_products++];
+    *product = (nb_product){.type = writer->pixel, .stages = stages, .scale = scale};
+    if (writer->pixel == NB_PIXEL_U16)
+        product->adc_offset = o->sim->cfg.adc_offset;
+    view->make_rows = nb_product_rows;
+    view->user = product;
 }
 
 /** Greys row by row; colours and rings need the whole picture. */
@@ -165,7 +83,7 @@ static nb_status add_png(outputs *o, nb_error *err)
 {
     const nb_config *cfg = &o->sim->cfg;
     const nb_model *m = &o->sim->model;
-    nb_picture_job job = {o->image,
+    nb_picture_job job = {o->photons->pixels,
                           o->meta.fast,
                           o->meta.slow,
                           &cfg->png,
@@ -173,18 +91,24 @@ static nb_status add_png(outputs *o, nb_error *err)
                           m->wavelength_A * 1e-10,
                           cfg->png.show ? cfg->adc_offset : 0};
     nb_preview_options preview = nb_preview_of(&cfg->png);
+    nb_image_view *view;
     nb_status st = NB_OK;
     if (cfg->png.show == NB_PNG_NOISE)
-        st = nb_picture_noise(o->sim, o->image, &o->noise_shown, err);
+        st = nb_picture_noise(o->sim, job.image, &o->noise_shown, err);
     if (st)
         return st;
-    o->shown = job.image = o->noise_shown ? o->noise_shown : o->image;
+    if (o->noise_shown)
+        job.image = o->noise_shown;
+    o->shown = job.image;
     preview.pedestal = job.pedestal;
     if (nb_picture_is_grey(&cfg->png)) {
         st = nb_preview_choose(o->shown, (size_t)job.fast * (size_t)job.slow, &preview,
                                &o->preview, err);
-        if (!st)
-            add_job(o, &nb_writer_png, cfg->png_file, 0)->make_rows = png_rows;
+        if (!st) {
+            view = add_job(o, &nb_writer_png, cfg->png_file, 0);
+            view->make_rows = png_rows;
+            view->user = o;
+        }
         return st;
     }
     st = nb_picture_draw(&job, &o->picture, err);
@@ -196,81 +120,58 @@ static nb_status add_png(outputs *o, nb_error *err)
 static nb_status list_files(outputs *o, nb_error *err)
 {
     const nb_config *cfg = &o->sim->cfg;
-    nb_status st = NB_OK;
     if (cfg->write_float)
-        add_job(o, &nb_writer_float, cfg->float_file, 1);
+        add_product(o, &nb_writer_float, cfg->float_file, 0, 1);
     if (cfg->tiff_file[0] && cfg->tiff_bits == 32)
-        add_job(o, &nb_writer_tiff_f32, cfg->tiff_file, 1);
+        add_product(o, &nb_writer_tiff_f32, cfg->tiff_file, 0, 1);
     if (cfg->write_int)
-        add_job(o, &nb_writer_smv, cfg->int_file, o->levels.scale)->make_rows = int_rows;
+        add_product(o, &nb_writer_smv, cfg->int_file, 0, o->int_scale);
     if (cfg->tiff_file[0] && cfg->tiff_bits == 16)
-        add_job(o, &nb_writer_tiff_u16, cfg->tiff_file, o->levels.scale)->make_rows =
-            int_rows;
+        add_product(o, &nb_writer_tiff_u16, cfg->tiff_file, 0, o->int_scale);
+    o->noise_job = cfg->write_noise ? o->n : -1;
     if (cfg->write_noise)
-        st = add_noise(o, err);
+        add_product(o, &nb_writer_smv, cfg->noise_file, 1, 1);
     if (cfg->write_pgm)
-        add_job(o, &nb_writer_pgm, cfg->pgm_file, o->pgm_scale)->make_rows = pgm_rows;
-    if (!st && cfg->png_file[0])
-        st = add_png(o, err);
+        add_product(o, &nb_writer_pgm, cfg->pgm_file, 0, o->pgm_scale);
+    return cfg->png_file[0] ? add_png(o, err) : NB_OK;
+}
+
+static nb_status make_products(outputs *o, nb_error *err)
+{
+    nb_stage stages[NB_STAGES_MOST];
+    nb_status st = nb_image_make(o->photons, stages, nb_sim_stages(o->sim, stages),
+                                 o->products, o->n_products, err);
+    for (int i = 0; i < o->n && !st; i++) {
+        nb_image_view *view = &o->jobs[i].view;
+        if (view->type == NB_PIXEL_F32)
+            view->pixels = o->photons->pixels; /* NULL: on the device */
+        if (i == o->noise_job)
+            view->in_order = nb_product_in_order(view->user);
+    }
     return st;
 }
 
 /* --- from the device --- */
 
-static nb_status device_rows(void *user, int first, int rows, void *out, nb_error *err)
+static int is_from_device(const outputs *o)
 {
-    const device_file *f = user;
-    return f->o->device->fetch(f->o->sim->state, f->made, first, rows, out, err);
-}
-
-/** What the device has to make for a file: its number, a new one if it is the first of its
- * kind. */
-static int number_of(outputs *o, nb_product_kind kind, double scale)
-{
-    const nb_product made = {
-        kind,           scale, o->noise.adc_offset, o->noise.seed, o->noise.frame,
-        o->noise.error, 0};
-    int i = 0;
-    while (i < o->n_made && o->made[i].kind != kind)
-        i++;
-    if (i == o->n_made)
-        o->made[o->n_made++] = made;
-    return i;
-}
-
-/** Take the rows of every file that can be had there from the device. */
-static nb_status use_device(outputs *o, nb_error *err)
-{
-    for (int i = 0; i < o->n; i++) {
-        nb_image_view *view = &o->jobs[i].view;
-        device_file *f = &o->from_device[i];
-        f->o = o;
-        if (view->make_rows == int_rows)
-            f->made = number_of(o, NB_PRODUCT_INT_U16, o->levels.scale);
-        else if (view->make_rows == pgm_rows)
-            f->made = number_of(o, NB_PRODUCT_GREY_U8, o->pgm_scale);
-        else if (view->make_rows == noise_rows && !o->legacy)
-            f->made = number_of(o, NB_PRODUCT_NOISE_U16, 1);
-        else if (!view->pixels && !view->make_rows)
-            f->made = -1;
-        else
-            continue;
-        view->make_rows = device_rows;
-        view->user = f;
-    }
-    return o->device->make(o->sim->state, &o->sim->model.scene, o->made, o->n_made, err);
+    int some = 0;
+    for (int i = 0; i < o->n_products; i++)
+        some |= o->products[i].place >= 0 ||
+                (o->products[i].type == NB_PIXEL_F32 && !o->photons->pixels);
+    return some;
 }
 
 static void *take_piece(void *user, size_t bytes)
 {
     const outputs *o = user;
-    return o->device->take(o->sim->state, bytes);
+    return o->photons->device->take(o->photons->state, bytes);
 }
 
 static void give_piece(void *user, void *memory)
 {
     const outputs *o = user;
-    o->device->give(o->sim->state, memory);
+    o->photons->device->give(o->photons->state, memory);
 }
 
 static void *close_device(void *user)
@@ -301,44 +202,16 @@ static void all_made(void *user)
     nb_sim_times(sim, &sim->times);
     o->closing = !pthread_create(&o->closer, NULL, close_device, sim);
     if (o->closing)
-        sim->device_has = 0;
-}
-
-/** The device could not make them (its memory is full): the floats come down, all else is made
- * here.  The list is written anew. */
-static nb_status do_without_device(outputs *o, nb_error *err)
-{
-    nb_status st;
-    nb_notice(&o->sim->hooks, "%s; integers are made on the CPU", err->message);
-    nb_free(o->legacy);
-    nb_free(o->picture);
-    nb_free(o->noise_shown);
-    o->legacy = NULL;
-    o->picture = NULL;
-    o->noise_shown = NULL;
-    o->device = NULL;
-    o->n = o->n_made = 0;
-    o->noise_job = -1;
-    st = nb_sim_image(o->sim, &o->image, err);
-    return st ? st : list_files(o, err);
+        o->photons->device = NULL;
 }
 
 static nb_status write_files(outputs *o, int threads, nb_error *err)
 {
     const nb_write_memory memory = {o, take_piece, give_piece, all_made};
-    nb_error local = {0};
-    nb_error *say = err ? err : &local;
-    nb_status st = o->device ? use_device(o, say) : NB_OK;
-    if (st == NB_ERR_DEVICE)
-        st = do_without_device(o, say);
+    nb_status st = make_products(o, err);
     if (st)
         return st;
-    st = nb_write_images(o->jobs, o->n, threads, o->device ? &memory : NULL, err);
-    for (int i = 0; i < o->n_made; i++)
-        if (o->made[i].kind == NB_PRODUCT_NOISE_U16)
-            o->clipped_noise += o->made[i].overloads;
-        else if (o->made[i].kind == NB_PRODUCT_INT_U16)
-            o->clipped_int = o->made[i].overloads;
+    st = nb_write_images(o->jobs, o->n, threads, is_from_device(o) ? &memory : NULL, err);
     if (o->closing) {
         pthread_join(o->closer, NULL);
         o->sim->state = NULL;
@@ -346,20 +219,14 @@ static nb_status write_files(outputs *o, int threads, nb_error *err)
     return st;
 }
 
-/** The floats, or NULL when they can stay on the device. */
+/** Pictures and reflections need the photons in memory; all else can stay on the device. */
 static nb_status find_image(outputs *o, const float *image, nb_error *err)
 {
-    nb_sim *sim = o->sim;
-    const nb_config *cfg = &sim->cfg;
-    int here = cfg->png_file[0] || (cfg->compat && cfg->write_noise) ||
-               cfg->truth == NB_TRUTH_SPOTS;
-    o->image = image;
-    if (image)
-        return NB_OK;
-    o->device = sim->device_has ? sim->backend->device : NULL;
-    if (o->device && !here && !sim->own_has)
-        return NB_OK;
-    return nb_sim_image(sim, &o->image, err);
+    const nb_config *cfg = &o->sim->cfg;
+    int here = cfg->png_file[0] || cfg->truth == NB_TRUTH_SPOTS;
+    o->given = nb_sim_photons(o->sim, image);
+    o->photons = image ? &o->given : &o->sim->photons;
+    return here || !o->photons->device ? nb_photons_fetch(o->photons, err) : NB_OK;
 }
 
 static nb_status dump_sink(void *user, const void *data, size_t bytes, nb_error *err)
@@ -392,14 +259,17 @@ static nb_status write_spots(const nb_sim *sim, const float *image, nb_error *er
     return st;
 }
 
-/** Of the integer image, when it was made here and is bright enough to need a look. */
-static void count_clipped(outputs *o, const nb_stats *stats)
+static void count_clipped(const outputs *o)
 {
-    const nb_config *cfg = &o->sim->cfg;
-    int wanted = cfg->write_int || (cfg->tiff_file[0] && cfg->tiff_bits == 16);
-    if (wanted && !o->device &&
-        nb_int_clips((float)stats->max, o->levels.scale, o->levels.adc_offset))
-        o->clipped_int = nb_count_clipped(o->image, &o->sim->model.scene, &o->levels);
+    nb_sim *sim = o->sim;
+    sim->clipped_noise = sim->clipped_int = 0;
+    for (int i = 0; i < o->n_products; i++) {
+        const nb_product *p = &o->products[i];
+        if (p->stages)
+            sim->clipped_noise = p->overloads;
+        else if (p->type == NB_PIXEL_U16)
+            sim->clipped_int = p->overloads;
+    }
 }
 
 void nb_sim_clipped(const nb_sim *sim, int64_t *integer, int64_t *noise)
@@ -435,9 +305,8 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     nb_status st = nb_check_files(cfg, NULL, 0, err);
     o.sim = sim;
     o.meta = nb_sim_describe(sim);
-    o.levels = (nb_int_levels){nb_int_scale(cfg->scale, stats), cfg->adc_offset};
-    o.pgm_scale = nb_pgm_scale(cfg->pgm_scale, stats, o.levels.scale);
-    o.noise = nb_sim_noise_options(sim);
+    o.int_scale = nb_int_scale(cfg->scale, stats);
+    o.pgm_scale = nb_pgm_scale(cfg->pgm_scale, stats, o.int_scale);
     o.noise_job = -1;
     if (!st && (cfg->write_int || cfg->write_noise))
         nb_notice_lost(sim, &sim->hooks, 0);
@@ -449,13 +318,10 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
         st = list_files(&o, err);
     if (!st)
         st = write_files(&o, nb_image_threads(cfg->threads, stats->roi_pixels), err);
-    if (!st)
-        count_clipped(&o, stats);
     if (!st && cfg->truth == NB_TRUTH_SPOTS)
-        st = write_spots(sim, o.image, err);
-    sim->clipped_noise = o.clipped_noise;
-    sim->clipped_int = o.clipped_int;
-    nb_free(o.legacy);
+        st = write_spots(sim, o.photons->pixels, err);
+    count_clipped(&o);
+    nb_products_free(o.products, o.n_products);
     nb_free(o.picture);
     nb_free(o.noise_shown);
     divide_time(&o, nb_monotonic_seconds() - start);

@@ -13,7 +13,6 @@ struct nb_compat_noise {
     nb_ran1 uniform;
     int has_spare;
     float spare; /* second deviate of the last normal pair */
-    double adc_offset;
 };
 
 /** ln Gamma(x) by Lanczos' formula. */
@@ -85,20 +84,18 @@ static float poisson(nb_compat_noise *st, float mean)
     return mean < 12.0f ? product_count(st, mean) : rejection(st, mean);
 }
 
-nb_compat_noise *nb_noise_compat_start(const nb_noise_options *options, nb_error *err)
+nb_compat_noise *nb_noise_compat_start(const nb_stage *stage, nb_error *err)
 {
     nb_compat_noise *stream = nb_alloc(1, sizeof *stream, "noise", err);
-    if (stream) {
-        nb_ran1_seed(&stream->uniform, options->seed);
-        stream->adc_offset = options->adc_offset;
-    }
+    if (stream)
+        nb_ran1_seed(&stream->uniform, stage->seed);
     return stream;
 }
 
-int64_t nb_noise_compat_rows(nb_compat_noise *stream, const float *image,
-                             const nb_scene *scene, int first, int rows, uint16_t *out)
+int64_t nb_noise_compat_rows(const nb_product *product, int first, int rows, uint16_t *out)
 {
-    const nb_raster *raster = &scene->raster;
+    const nb_photons *photons = product->photons;
+    const nb_raster *raster = &photons->scene->raster;
     size_t stride = (size_t)raster->columns;
     int64_t clipped = 0;
     memset(out, 0, (size_t)rows * stride * sizeof *out);
@@ -106,27 +103,12 @@ int64_t nb_noise_compat_rows(nb_compat_noise *stream, const float *image,
         if (s < raster->roi.smin || s > raster->roi.smax)
             continue;
         for (int f = raster->roi.fmin; f <= raster->roi.fmax; f++) {
-            double adu = poisson(stream, image[(size_t)s * stride + (size_t)f]) +
-                         stream->adc_offset;
+            float mean = photons->pixels[(size_t)s * stride + (size_t)f];
+            double adu = poisson(product->stream, mean) + product->adc_offset;
             int overload = adu > 65535.0;
             clipped += overload;
             out[f] = (uint16_t)(overload ? 65535.0 : adu > 0 ? adu : 0.0);
         }
     }
     return clipped;
-}
-
-nb_status nb_noise_compat(const float *image, const nb_scene *scene,
-                          const nb_noise_options *options, uint16_t *out,
-                          int64_t *overloads, nb_error *err)
-{
-    nb_compat_noise *stream = nb_noise_compat_start(options, err);
-    int64_t clipped;
-    if (!stream)
-        return NB_ERR_NOMEM;
-    clipped = nb_noise_compat_rows(stream, image, scene, 0, scene->raster.rows, out);
-    if (overloads)
-        *overloads = clipped;
-    nb_free(stream);
-    return NB_OK;
 }

@@ -2,14 +2,18 @@
 /* Compiled with baseline flags: nothing here may need what it asks about. */
 #include "kernels.h"
 
-const nb_image_kernels *nb_image_kernels_widest(void)
+const nb_image_kernels *nb_image_kernels_of(nb_isa isa)
 {
+    switch (isa) {
+    case NB_ISA_SCALAR:
+        return &nb_image_kernels_scalar;
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
-        return &nb_image_kernels_avx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    case NB_ISA_AVX2:
         return &nb_image_kernels_avx2;
+    case NB_ISA_AVX512:
+        return &nb_image_kernels_avx512;
 #endif
-    return &nb_image_kernels_base;
+    default:
+        return &nb_image_kernels_base;
+    }
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels.h"
+#include "../base/memory.h"
 #include "threads.h"
 
 /* Order of every sum: eight lanes along a row, lanes in order, rows of a stripe in order, stripes
@@ -17,6 +17,7 @@ typedef struct region {
     size_t stride;
     int fmin, columns, smin, rows;
     const nb_row_sums *made; /* [rows], or NULL: add the image up */
+    const nb_image_kernels *kernels;
 } region;
 
 typedef struct partial {
@@ -86,14 +87,13 @@ static partial partial_of(const nb_row_sums *s, int columns)
     return p;
 }
 
-static void add_row(const nb_image_kernels *kernels, const region *r, int slow,
-                    partial *total)
+static void add_row(const region *r, int slow, partial *total)
 {
     const float *row = r->image + (size_t)slow * r->stride + r->fmin;
     const uint8_t *mask = r->mask ? r->mask + (size_t)slow * r->stride + r->fmin : NULL;
     nb_row_sums s;
     partial p;
-    kernels->sums(row, mask, r->columns, &s);
+    r->kernels->sums(row, mask, r->columns, &s);
     p = partial_of(&s, r->columns);
     if (s.max == -INFINITY) /* nothing but that and NaN */
         find_max(row, mask, r, slow, &p);
@@ -117,7 +117,6 @@ static void add_made_row(const region *r, int slow, partial *total)
 /** Fill part[STRIPES]. */
 static void sum_stripes(const region *r, int threads, partial *part)
 {
-    const nb_image_kernels *kernels = nb_image_kernels_widest();
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
 #endif
@@ -130,7 +129,7 @@ static void sum_stripes(const region *r, int threads, partial *part)
             if (r->made)
                 add_made_row(r, r->smin + row, &p);
             else
-                add_row(kernels, r, r->smin + row, &p);
+                add_row(r, r->smin + row, &p);
         }
         part[stripe] = p;
     }
@@ -181,21 +180,9 @@ static region region_of(const nb_scene *scene)
                       raster->roi.fmax - raster->roi.fmin + 1,
                       raster->roi.smin,
                       raster->roi.smax - raster->roi.smin + 1,
+                      NULL,
                       NULL};
     return r;
-}
-
-void nb_statistics_threads(const float *image, const nb_scene *scene, int threads,
-                           nb_stats *stats)
-{
-    region r = region_of(scene);
-    r.image = image;
-    summarise(&r, threads, stats);
-}
-
-void nb_statistics(const float *image, const nb_scene *scene, nb_stats *stats)
-{
-    nb_statistics_threads(image, scene, 0, stats);
 }
 
 void nb_statistics_of_rows(const nb_row_sums *rows, const nb_scene *scene, nb_stats *stats)
@@ -203,4 +190,25 @@ void nb_statistics_of_rows(const nb_row_sums *rows, const nb_scene *scene, nb_st
     region r = region_of(scene);
     r.made = rows;
     summarise(&r, 1, stats);
+}
+
+nb_status nb_statistics(const nb_photons *photons, nb_stats *stats, nb_error *err)
+{
+    region r = region_of(photons->scene);
+    nb_row_sums *sums;
+    nb_status st;
+    if (!photons->device || r.rows <= 0 || r.columns <= 0) {
+        r.image = photons->pixels;
+        r.kernels = photons->kernels;
+        summarise(&r, photons->threads, stats);
+        return NB_OK;
+    }
+    sums = nb_alloc_raw((size_t)r.rows, sizeof *sums, "sums of rows", err);
+    if (!sums)
+        return NB_ERR_NOMEM;
+    st = photons->device->sums(photons->state, photons->scene, sums, err);
+    if (!st)
+        nb_statistics_of_rows(sums, photons->scene, stats);
+    nb_free(sums);
+    return st;
 }

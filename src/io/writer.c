@@ -8,25 +8,6 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 
-size_t nb_pixel_bytes(nb_pixel_type type)
-{
-    switch (type) {
-    case NB_PIXEL_F32:
-        return sizeof(float);
-    case NB_PIXEL_I32:
-        return sizeof(int32_t);
-    case NB_PIXEL_U16:
-        return sizeof(uint16_t);
-    case NB_PIXEL_U8:
-        return 1;
-    case NB_PIXEL_RGB:
-        return 3;
-    case NB_PIXEL_ANY:
-        break;
-    }
-    return 0;
-}
-
 time_t nb_image_date(void)
 {
     const char *text = getenv("SOURCE_DATE_EPOCH");

@@ -5,17 +5,9 @@
 #define NB_IO_WRITER_H
 
 #include "../base/outfile.h"
+#include "../base/pixel_type.h"
 #include "../nanobragg.h"
 #include "meta.h"
-
-typedef enum nb_pixel_type {
-    NB_PIXEL_ANY = 0, /* writers only: takes every type */
-    NB_PIXEL_F32,
-    NB_PIXEL_U16,
-    NB_PIXEL_U8,
-    NB_PIXEL_RGB, /* three bytes */
-    NB_PIXEL_I32
-} nb_pixel_type;
 
 /** An image [slow][fast], native byte order: pixels that another owns, or a function that
  * makes rows when they are needed, so that they are never all in memory. */
@@ -107,9 +99,6 @@ nb_status nb_image_check(const nb_writer *writer, const char *path,
  * them. */
 nb_status nb_image_rows(const nb_image_view *image, int first, int count, void *buffer,
                         const void **rows, nb_error *err);
-
-/** Bytes of one pixel. */
-size_t nb_pixel_bytes(nb_pixel_type type);
 
 /** 64 bits of the pixels, their type and the image's size (FNV-1a over 64-bit words); equal
  * images have equal hashes, on machines of one byte order. */

@@ -3,7 +3,7 @@
 #ifndef NB_RENDER_BACKEND_H
 #define NB_RENDER_BACKEND_H
 
-#include "../base/row_sums.h"
+#include "../image/device.h"
 #include "../nanobragg.h"
 #include "../physics/scene.h"
 
@@ -23,32 +23,6 @@ typedef struct nb_device {
     int all;   /* every device of the host, for the frames of a series */
 } nb_device;
 
-/** What a backend may take along; opaque to others. */
-typedef struct nb_backend_state nb_backend_state;
-
-/** What can be made of the image that was rendered last, where it lies. */
-typedef enum nb_product_kind {
-    NB_PRODUCT_FLOAT = 0, /* the image itself */
-    NB_PRODUCT_INT_U16,   /* nb_int_adu */
-    NB_PRODUCT_INT_I32,   /* scaled photons rounded to 32 bits, without offset */
-    NB_PRODUCT_NOISE_U16, /* nb_noise */
-    NB_PRODUCT_NOISE_I32, /* its photons in 32 bits, without offset */
-    NB_PRODUCT_GREY_U8    /* nb_pgm_grey */
-} nb_product_kind;
-
-enum { NB_PRODUCTS_MOST = 4 };
-
-/** One such image, [spixels][fpixels]; the same integers as src/image makes of the same
- * floats. */
-typedef struct nb_product {
-    nb_product_kind kind;
-    double scale, adc_offset;
-    int64_t seed; /* of the noise, as the next */
-    uint32_t frame;
-    double error;      /* as nb_noise_options */
-    int64_t overloads; /* out: pixels that were cut to fit the type; not of FLOAT, GREY_U8 */
-} nb_product;
-
 /** Where the device's time went, seconds. */
 typedef struct nb_device_times {
     double kernels;  /* rendering, by the device's clock */
@@ -62,23 +36,7 @@ typedef struct nb_backend_device {
     /** Start the device, so that the first open waits less; nothing is kept and an error is left
      * for open to report.  From any thread. */
     void (*warm)(int device_index);
-    /** Fill sums[rows of the region] of the image rendered last. */
-    nb_status (*sums)(nb_backend_state *state, const nb_scene *scene, nb_row_sums *sums,
-                      nb_error *err);
-    /** Make n <= NB_PRODUCTS_MOST images of it, which stay until the next make or render. */
-    nb_status (*make)(nb_backend_state *state, const nb_scene *scene, nb_product *made,
-                      int n, nb_error *err);
-    /** Rows first ... first + rows - 1 of made image i, or of the floats (i = -1), to out.  Several
-     * threads may ask at once for different rows. */
-    nb_status (*fetch)(nb_backend_state *state, int i, int first, int rows, void *out,
-                       nb_error *err);
-    /** Memory that the device writes by itself, for fetch: one of few pieces of the renderer's own
-     * (NULL: none left, or too small), back with give. */
-    void *(*take)(nb_backend_state *state, size_t bytes);
-    void (*give)(nb_backend_state *state, void *memory);
-    /** The same that outlives the renderer; NULL: there is none. */
-    void *(*allocate)(int device_index, size_t bytes);
-    void (*release)(void *memory); /* NULL is fine */
+    nb_image_device image;
     void (*times)(const nb_backend_state *state, nb_device_times *times);
     int (*count)(void); /* devices of this host */
 } nb_backend_device;

@@ -7,9 +7,6 @@
 #include "../api/picture.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../image/noise.h"
-#include "../image/adu.h"
-#include "../image/quantize.h"
 #include "../model/units.h"
 
 /** Where the detector stands and how the beam is polarized. */
@@ -55,73 +52,6 @@ nb_hdf5_frame nb_frame_truth(const nb_frame *f)
     return t;
 }
 
-/** Memory that stays from frame to frame. */
-static nb_status keep(void **buffer, size_t count, size_t size, nb_error *err)
-{
-    if (!*buffer)
-        *buffer = nb_alloc_raw(count, size, "frame", err);
-    return *buffer ? NB_OK : NB_ERR_NOMEM;
-}
-
-/** 16-bit pixels with this offset: with counting noise, or rounded under -nonoise. */
-static nb_status fill_u16(nb_frame *f, double adc_offset, nb_error *err)
-{
-    nb_sim *sim = f->sim;
-    double typed = sim->cfg.adc_offset;
-    void *buffer = f->u16;
-    nb_status st;
-    if (f->targets.n > 0 && f->targets.integers[0] == f->u16) {
-        f->overloads = f->targets.made[0].overloads; /* the device made them */
-        return NB_OK;
-    }
-    st = keep(&buffer, f->pixels, sizeof *f->u16, err);
-    f->u16 = buffer;
-    if (st)
-        return st;
-    sim->cfg.adc_offset = adc_offset;
-    if (sim->cfg.write_noise) {
-        st = nb_sim_noise(sim, f->image, f->u16, &f->overloads, err);
-    } else {
-        const nb_int_levels levels = {sim->cfg.scale, adc_offset};
-        st = nb_sim_digitize(sim, f->image, NULL, f->u16, err);
-        f->overloads = nb_count_clipped(f->image, &sim->model.scene, &levels);
-    }
-    sim->cfg.adc_offset = typed;
-    return st;
-}
-
-/** The count of a pixel that 16 bits cannot hold. */
-static int32_t large_count(nb_frame *f, size_t pixel)
-{
-    const nb_noise_options noise = nb_sim_noise_options(f->sim);
-    double n = floor(f->image[pixel] * f->sim->cfg.scale + 0.5);
-    if (f->sim->cfg.write_noise)
-        n = nb_noise_photons(f->image, &f->sim->model.scene, &noise, pixel);
-    f->overloads += nb_large_clips(n);
-    return nb_large_count(n);
-}
-
-/** Photons in 32 bits. */
-static nb_status fill_i32(nb_frame *f, nb_error *err)
-{
-    void *buffer = f->i32;
-    int cut = f->sim->cfg.compat; /* its noise ends at 65535 */
-    nb_status st;
-    if (f->targets.n > 0 && f->targets.integers[0] == f->i32) {
-        f->overloads = f->targets.made[0].overloads;
-        return NB_OK;
-    }
-    st = fill_u16(f, 0, err);
-    if (!st)
-        st = keep(&buffer, f->pixels, sizeof *f->i32, err);
-    f->i32 = buffer;
-    if (!cut)
-        f->overloads = 0;
-    for (size_t i = 0; !st && i < f->pixels; i++)
-        f->i32[i] = f->u16[i] < 65535 || cut ? f->u16[i] : large_count(f, i);
-    return st;
-}
-
 /** The picture that -pngfile makes of a single image. */
 static nb_status write_picture(nb_frame *f, const char *path, const nb_image_meta *meta,
                                nb_error *err)
@@ -151,51 +81,49 @@ static nb_status write_picture(nb_frame *f, const char *path, const nb_image_met
     return st;
 }
 
+/** The writer of a format, but for pictures. */
+static const nb_writer *writer_of(const nb_config *cfg, nb_frame_format format)
+{
+    switch (format) {
+    case NB_FRAME_SMV:
+        return &nb_writer_smv;
+    case NB_FRAME_CBF:
+        return &nb_writer_cbf;
+    case NB_FRAME_TIFF:
+        return cfg->tiff_bits == 16 ? &nb_writer_tiff_u16 : &nb_writer_tiff_f32;
+    default:
+        return &nb_writer_float;
+    }
+}
+
 nb_status nb_frame_write(nb_frame *f, nb_frame_format format, const char *path,
                          nb_error *err)
 {
+    const nb_config *cfg = &f->sim->cfg;
+    const nb_writer *writer = writer_of(cfg, format);
     nb_image_meta meta = nb_sim_describe(f->sim);
-    nb_image_view view = {0};
-    const nb_writer *writer = &nb_writer_float;
-    int tiff16 = format == NB_FRAME_TIFF && f->sim->cfg.tiff_bits == 16;
-    nb_status st = NB_OK;
-    f->overloads = 0;
-    if (format == NB_FRAME_PNG)
+    nb_image_view view = {
+        .fast = meta.fast, .slow = meta.slow, .type = writer->pixel, .scale = 1};
+    nb_status st;
+    if (format == NB_FRAME_PNG) {
+        f->overloads = 0;
         return write_picture(f, path, &meta, err);
-    view.fast = meta.fast;
-    view.slow = meta.slow;
-    view.type = NB_PIXEL_F32;
-    view.pixels = f->image;
-    view.scale = 1;
-    if (format == NB_FRAME_SMV || tiff16) {
-        st = fill_u16(f, f->sim->cfg.adc_offset, err);
-        writer = tiff16 ? &nb_writer_tiff_u16 : &nb_writer_smv;
-        view.type = NB_PIXEL_U16;
-        view.pixels = f->u16;
-        view.scale = f->sim->cfg.write_noise ? 1 : f->sim->cfg.scale;
-    } else if (format == NB_FRAME_CBF) {
-        st = fill_i32(f, err);
-        writer = &nb_writer_cbf;
-        view.type = NB_PIXEL_I32;
-        view.pixels = f->i32;
-    } else if (format == NB_FRAME_TIFF) {
-        writer = &nb_writer_tiff_f32;
     }
+    if (view.type == NB_PIXEL_U16 && !cfg->write_noise)
+        view.scale = cfg->scale;
+    st = nb_frame_pixels(f, view.type, view.type == NB_PIXEL_U16 ? cfg->adc_offset : 0,
+                         &view.pixels, err);
     return st ? st : nb_write_image(writer, path, &view, &meta, err);
 }
 
 nb_status nb_frame_encode(nb_frame *f, const nb_hdf5_layout *layout, void *chunk,
                           size_t *bytes, nb_error *err)
 {
-    const void *pixels = f->image;
-    nb_status st = keep(&f->scratch, 1, nb_hdf5_frame_bytes(layout) + 16384, err);
-    f->overloads = 0;
-    if (!st && layout->type == NB_HDF5_U16) {
-        st = fill_u16(f, 0, err);
-        pixels = f->u16;
-    } else if (!st && layout->type == NB_HDF5_I32) {
-        st = fill_i32(f, err);
-        pixels = f->i32;
+    const void *pixels;
+    nb_status st = nb_frame_pixels(f, nb_frame_hdf5_pixel(layout->type), 0, &pixels, err);
+    if (!st && !f->scratch) {
+        f->scratch = nb_alloc_raw(1, nb_hdf5_frame_bytes(layout) + 16384, "frame", err);
+        st = f->scratch ? NB_OK : NB_ERR_NOMEM;
     }
     return st ? st : nb_hdf5_chunk_encode(layout, pixels, f->scratch, chunk, bytes, err);
 }

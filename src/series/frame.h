@@ -12,32 +12,38 @@ typedef struct nb_frame {
     nb_sim *sim;     /* owned; rebuilt for every frame */
     uint64_t inputs; /* nb_own_inputs of it */
     size_t pixels;
-    float *image; /* owned, as all below; allocated when first needed */
-    uint16_t *u16;
-    int32_t *i32;
-    void *scratch;          /* of the compression */
-    int64_t overloads;      /* pixels that the last integers could not hold */
-    nb_sim_targets targets; /* of the last rendering */
-    /* what u16 and i32 were allocated by; NULL: ordinary memory */
-    const nb_backend_device *u16_lender, *i32_lender;
+    float *image;       /* owned; the photons; NULL: they stay on the device */
+    nb_product product; /* the integers that were made last; their pixels are owned */
+    size_t room;        /* bytes of these */
+    const nb_image_device *lender; /* of these; NULL: ordinary memory */
+    int made;                      /* product is this frame's */
+    int64_t overloads;             /* pixels that the last output could not hold */
+    void *scratch;                 /* owned; of the compression */
+    nb_stats stats;                /* of the photons, but for the solid angle */
 } nb_frame;
 
 void nb_frame_free(nb_frame *frame); /* what it holds; zeroed is fine */
 
 /** What the outputs of a frame will ask for. */
 typedef struct nb_frame_wants {
-    int floats, u16, i32;
-    double adc_offset; /* of u16 */
+    int photons;
+    nb_product integers; /* type ANY: none */
 } nb_frame_wants;
 
 void nb_frame_want_file(const nb_frame *frame, nb_frame_format format,
                         nb_frame_wants *wants);
-void nb_frame_want_hdf5(nb_hdf5_type type, nb_frame_wants *wants);
+void nb_frame_want_hdf5(const nb_frame *frame, nb_hdf5_type type, nb_frame_wants *wants);
+nb_pixel_type nb_frame_hdf5_pixel(nb_hdf5_type type);
 
-/** Fill frame->targets: the floats, or integers that the device makes.  Outputs then find either.
+/** What to render: the photons, or integers that the device makes of them.  Outputs then find either.
  * pixels: of the image. */
 nb_status nb_frame_prepare(nb_frame *frame, const nb_frame_wants *wants, size_t pixels,
-                           nb_error *err);
+                           nb_rendering *rendering, nb_error *err);
+
+/** The rendered frame as pixels of this type, which are the frame's until the next call; overloads
+ * are set.  adc_offset: of 16-bit integers. */
+nb_status nb_frame_pixels(nb_frame *frame, nb_pixel_type type, double adc_offset,
+                          const void **pixels, nb_error *err);
 
 /** What is true of the frame whose model the simulation has now. */
 nb_hdf5_frame nb_frame_truth(const nb_frame *frame);

@@ -72,15 +72,17 @@ static void give_back(nb_lanes *l, nb_lane *lane)
     pthread_mutex_unlock(&l->lock);
 }
 
-nb_status nb_lanes_render(nb_lanes *l, nb_sim *sim, nb_sim_targets *targets, nb_error *err)
+nb_status nb_lanes_render(nb_lanes *l, nb_sim *sim, const nb_rendering *wanted,
+                          nb_error *err)
 {
     nb_lane *lane = take(l);
     nb_status st;
     sim->options.device_index = lane->device;
     sim->state = lane->state;
-    st = nb_sim_render_targets(sim, targets, err);
+    st = nb_sim_make(sim, wanted, err);
     lane->state = sim->state;
     sim->state = NULL;
+    nb_photons_forget(&sim->photons); /* the lane's device has the next frame's */
     give_back(l, lane);
     return st;
 }

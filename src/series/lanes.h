@@ -36,7 +36,7 @@ nb_status nb_lanes_open(nb_lanes *lanes, const nb_backend *backend,
 void nb_lanes_close(nb_lanes *lanes);
 
 /** Render the simulation's scene on the next free lane. */
-nb_status nb_lanes_render(nb_lanes *lanes, nb_sim *sim, nb_sim_targets *targets,
+nb_status nb_lanes_render(nb_lanes *lanes, nb_sim *sim, const nb_rendering *wanted,
                           nb_error *err);
 
 #endif

@@ -141,16 +141,17 @@ static nb_status prepare(nb_run *run, nb_frame *f, int k, const nb_config *cfg,
 static nb_status render(nb_run *run, nb_frame *f, int k, nb_error *err)
 {
     nb_frame_wants wants = {0};
+    nb_rendering rendering;
     size_t pixels = (size_t)run->layout.fast * (size_t)run->layout.slow;
     nb_status st;
     if (run->files.done && !run->files.done[k])
         nb_frame_want_file(f, run->files.name.format, &wants);
     if (run->hdf5.done && !run->hdf5.done[k]) {
-        nb_frame_want_hdf5(run->layout.type, &wants);
-        wants.floats |= run->layout.reflections;
+        nb_frame_want_hdf5(f, run->layout.type, &wants);
+        wants.photons |= run->layout.reflections;
     }
-    st = nb_frame_prepare(f, &wants, pixels, err);
-    return st ? st : nb_lanes_render(&run->lanes, f->sim, &f->targets, err);
+    st = nb_frame_prepare(f, &wants, pixels, &rendering, err);
+    return st ? st : nb_lanes_render(&run->lanes, f->sim, &rendering, err);
 }
 
 /** The facts of the frame from an earlier run. */
@@ -207,7 +208,7 @@ static nb_status make(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
     if (slot->kept)
         return NB_OK;
     st = render(run, f, k, err);
-    look_at(&f->targets.stats, &slot->truth.facts);
+    look_at(&f->stats, &slot->truth.facts);
     if (!st && run->files.done && !run->files.done[k])
         st = nb_file_sink_make(&run->files, f, k, slot, err);
     if (!st && run->hdf5.done && !run->hdf5.done[k])

@@ -257,10 +257,13 @@ static int frames(void)
     enum { FRAMES = 2000 };
     const bench_case b = {"frames", 0, 1024, 5, 0, NB_PRECISION_MIXED, NULL, 1};
     const size_t bytes = (size_t)b.pixels * b.pixels * sizeof(uint16_t);
-    const nb_backend_device *device = nb_backend_cuda.device;
+    const nb_image_device *device = &nb_backend_cuda.device->image;
     nb_render_options options = {0, NB_ISA_AUTO, b.precision, -1, {NULL, NULL, NULL}, 0,
                                  0};
-    nb_product made = {NB_PRODUCT_NOISE_U16, 1, 0, 1, 0, NB_NOISE_ERROR, 0};
+    nb_product made = {.type = NB_PIXEL_U16,
+                       .stages = 1,
+                       .stage = {NB_STAGE_POISSON, 1, 0, NB_NOISE_ERROR}};
+    nb_product *const products[] = {&made};
     nb_backend_state *state = NULL;
     uint16_t *image = nb_cuda_pinned(bytes);
     nb_model_inputs inputs;
@@ -278,10 +281,10 @@ static int frames(void)
         ok = nb_backend_cuda.open(&options, &state, &err) == NB_OK;
         for (k = -20; k < FRAMES && ok; k++) {
             start = k == 0 ? now() : start;
-            made.seed++;
+            made.stage.seed++;
             model.scene.intensity_scale *= 1 + 1e-6;
             ok = nb_backend_cuda.render(state, &model.scene, NULL, &err) == NB_OK &&
-                 device->make(state, &model.scene, &made, 1, &err) == NB_OK &&
+                 device->make(state, &model.scene, products, 1, &err) == NB_OK &&
                  device->fetch(state, 0, 0, b.pixels, image, &err) == NB_OK;
         }
         printf("frames of 1024x1024 with noise, in the host's memory: %.0f a second%s\n",

@@ -10,11 +10,9 @@
 #include <string.h>
 
 #include "cases.h"
-#include "image/adu.h"
+#include "../support/products.h"
 #include "image/noise.h"
 #include "image/poisson.h"
-#include "image/quantize.h"
-#include "image/statistics.h"
 #include "../../cuda/timing.h"
 
 enum { DECADES = 15, LOWEST = -3 };
@@ -34,13 +32,6 @@ static size_t pixels_of(const nb_scene *sc)
     return (size_t)sc->raster.columns * (size_t)sc->raster.rows;
 }
 
-static size_t bytes_of(nb_product_kind kind)
-{
-    return kind == NB_PRODUCT_GREY_U8                                   ? 1
-           : kind == NB_PRODUCT_INT_U16 || kind == NB_PRODUCT_NOISE_U16 ? 2
-                                                                        : 4;
-}
-
 static int lit(const nb_raster *raster, size_t i)
 {
     int f = (int)(i % (size_t)raster->columns), s = (int)(i / (size_t)raster->columns);
@@ -49,41 +40,28 @@ static int lit(const nb_raster *raster, size_t i)
 }
 
 /** The images of the CPU; returns its clipped pixels. */
-static int64_t expected(const nb_scene *sc, const float *image, const nb_product *m,
+static int64_t expected(const nb_scene *sc, const float *image, const nb_product *p,
                         void *out)
 {
-    const nb_noise_options noise = {m->seed, m->frame, m->adc_offset, 0, m->error};
-    size_t n = pixels_of(sc), i;
-    const nb_int_levels levels = {m->scale, m->adc_offset};
-    int64_t overloads = 0;
-    int32_t *counts = out;
+    nb_product ours = *p;
     nb_error err;
-    switch (m->kind) {
-    case NB_PRODUCT_GREY_U8:
-        nb_quantize_u8(image, n, m->scale, out);
-        break;
-    case NB_PRODUCT_INT_U16:
-        nb_quantize_u16(image, sc, m->scale, m->adc_offset, out);
-        overloads = nb_count_clipped(image, sc, &levels);
-        break;
-    case NB_PRODUCT_NOISE_U16:
-        if (nb_noise(image, sc, &noise, out, &overloads, &err) != NB_OK) {
-            printf("# %s\n", err.message);
-            exit(1);
-        }
-        break;
-    default:
-        for (i = 0; i < n; i++) {
-            double k = nb_int_adu(image[i], m->scale, 0);
-            if (m->kind == NB_PRODUCT_NOISE_I32)
-                k = nb_noise_photons(image, sc, &noise, i);
-            else if (k == 65535)
-                k = floor(image[i] * m->scale + 0.5);
-            counts[i] = lit(&sc->raster, i) ? nb_large_count(k) : 0;
-            overloads += lit(&sc->raster, i) && nb_large_clips(k);
-        }
+    ours.pixels = out;
+    if (make_one(image, sc, 0, p->stages ? &p->stage : NULL, &ours, &err) != NB_OK) {
+        printf("# %s\n", err.message);
+        exit(1);
     }
-    return overloads;
+    return ours.overloads;
+}
+
+/** On the device: n products in order. */
+static nb_status make(nb_backend_state *state, const nb_scene *sc, nb_product *products,
+                      int n, nb_error *err)
+{
+    nb_product *at[NB_PRODUCTS_MOST];
+    int i;
+    for (i = 0; i < n; i++)
+        at[i] = &products[i];
+    return nb_backend_cuda.device->image.make(state, sc, at, n, err);
 }
 
 static void wrong(session *ss, const check_case *c, const char *what, size_t at)
@@ -109,7 +87,7 @@ static void compare(session *ss, const check_case *c, const char *what, const ch
 static int fetch(nb_backend_state *state, const nb_scene *sc, int i, size_t row, int band,
                  char *out, nb_error *err)
 {
-    const nb_backend_device *device = nb_backend_cuda.device;
+    const nb_image_device *device = &nb_backend_cuda.device->image;
     int rows = sc->raster.rows, s;
     if (band <= 0)
         return device->fetch(state, i, 0, rows, out, err) == NB_OK;
@@ -133,21 +111,25 @@ static void choose(check_rng *rng, const nb_scene *sc, double brightest,
                    nb_product made[NB_PRODUCTS_MOST])
 {
     static const double offsets[] = {40, 0, 0.4999, -7.3, 65000, 1e9};
-    static const nb_product_kind kinds[2][NB_PRODUCTS_MOST] = {
-        {NB_PRODUCT_NOISE_U16, NB_PRODUCT_INT_U16, NB_PRODUCT_GREY_U8,
-         NB_PRODUCT_NOISE_I32},
-        {NB_PRODUCT_NOISE_I32, NB_PRODUCT_INT_I32, NB_PRODUCT_INT_U16,
-         NB_PRODUCT_NOISE_U16}};
+    static const struct {
+        nb_pixel_type type;
+        int stages;
+    } kinds[2][NB_PRODUCTS_MOST] = {
+        {{NB_PIXEL_U16, 1}, {NB_PIXEL_U16, 0}, {NB_PIXEL_U8, 0}, {NB_PIXEL_I32, 1}},
+        {{NB_PIXEL_I32, 1}, {NB_PIXEL_I32, 0}, {NB_PIXEL_U16, 0}, {NB_PIXEL_U16, 1}}};
     int which = check_below(rng, 2), i;
     int light = (double)pixels_of(sc) * (double)sc->samples * sc->sensors->layers < 5e7;
+    memset(made, 0, NB_PRODUCTS_MOST * sizeof *made);
     for (i = 0; i < NB_PRODUCTS_MOST; i++) {
-        double range = kinds[which][i] == NB_PRODUCT_GREY_U8 ? 250 : 55000;
-        made[i].kind = kinds[which][i];
+        nb_stage *stage = &made[i].stage;
+        double range = kinds[which][i].type == NB_PIXEL_U8 ? 250 : 55000;
+        made[i].type = kinds[which][i].type;
+        made[i].stages = kinds[which][i].stages;
         made[i].scale = check_below(rng, 2) ? range / brightest : 1;
         made[i].adc_offset = offsets[check_below(rng, 6)];
-        made[i].seed = check_below(rng, 4) ? check_below(rng, 1 << 30) : -3;
-        made[i].frame = (uint32_t)check_below(rng, 3);
-        made[i].error = light && check_below(rng, 4) ? NB_NOISE_ERROR : 0;
+        stage->seed = check_below(rng, 4) ? check_below(rng, 1 << 30) : -3;
+        stage->frame = (uint32_t)check_below(rng, 3);
+        stage->error = light && check_below(rng, 4) ? NB_NOISE_ERROR : 0;
         made[i].overloads = -1;
     }
 }
@@ -167,21 +149,27 @@ static void check_sums(session *ss, const check_case *c, const nb_scene *sc,
     int rows = sc->raster.roi.smax - sc->raster.roi.smin + 1;
     nb_row_sums *sums = calloc((size_t)rows + 1, sizeof *sums);
     nb_stats here, there;
-    if (nb_backend_cuda.device->sums(ss->state, sc, sums, err) != NB_OK) {
+    if (nb_backend_cuda.device->image.sums(ss->state, sc, sums, err) != NB_OK) {
         wrong(ss, c, err->message, 0);
     } else {
-        nb_statistics(image, sc, &here);
+        statistics_of(image, sc, 0, &here);
         nb_statistics_of_rows(sums, sc, &there);
         compare(ss, c, "statistics", (char *)&here, (char *)&there, sizeof here);
     }
     free(sums);
 }
 
+static const char *name_of(const nb_product *p)
+{
+    return p->type == NB_PIXEL_U8    ? "greys"
+           : p->type == NB_PIXEL_I32 ? p->stages ? "noise32" : "int32"
+           : p->stages               ? "noise16"
+                                     : "int16";
+}
+
 static void check_made(session *ss, const check_case *c, const nb_scene *sc,
                        const float *image, check_rng *rng, nb_error *err)
 {
-    static const char *const names[] = {"floats",  "int16",   "int32",
-                                        "noise16", "noise32", "greys"};
     nb_product made[NB_PRODUCTS_MOST];
     size_t n = pixels_of(sc), i;
     char *ours = malloc(4 * n + 1), *cpu = malloc(4 * n + 1);
@@ -190,20 +178,20 @@ static void check_made(session *ss, const check_case *c, const nb_scene *sc,
     for (i = 0; i < n; i++)
         brightest = image[i] > brightest ? image[i] : brightest;
     choose(rng, sc, brightest, made);
-    if (nb_backend_cuda.device->make(ss->state, sc, made, NB_PRODUCTS_MOST, err) != NB_OK)
+    if (make(ss->state, sc, made, NB_PRODUCTS_MOST, err) != NB_OK)
         wrong(ss, c, err->message, 0);
     for (k = 0; k < NB_PRODUCTS_MOST; k++) {
-        size_t size = bytes_of(made[k].kind);
+        size_t size = nb_pixel_bytes(made[k].type);
         int64_t overloads = expected(sc, image, &made[k], cpu);
         if (!fetch(ss->state, sc, k, size * (size_t)sc->raster.columns,
                    check_below(rng, 4) * 3, ours, err))
             wrong(ss, c, err->message, 0);
-        compare(ss, c, names[made[k].kind], ours, cpu, n * size);
+        compare(ss, c, name_of(&made[k]), ours, cpu, n * size);
         if (made[k].overloads != overloads)
             wrong(ss, c, "overloads", 0);
         ss->images++;
         ss->pixels += (int64_t)n;
-        if (made[k].kind == NB_PRODUCT_NOISE_U16)
+        if (made[k].type == NB_PIXEL_U16 && made[k].stages)
             count_decades(ss, sc, image);
     }
     free(ours);
@@ -215,14 +203,15 @@ static void check_made(session *ss, const check_case *c, const nb_scene *sc,
 static void check_settled(session *ss, const check_case *c, const nb_scene *sc,
                           const float *image, nb_error *err)
 {
-    const nb_backend_device *device = nb_backend_cuda.device;
-    nb_product made = {NB_PRODUCT_NOISE_I32, 1, 0, 17, 1, NB_NOISE_ERROR, 0};
+    nb_product made = {.type = NB_PIXEL_I32,
+                       .stages = 1,
+                       .stage = {NB_STAGE_POISSON, 17, 1, NB_NOISE_ERROR}};
     size_t n = pixels_of(sc), row = sizeof(int32_t) * (size_t)sc->raster.columns, i;
     int32_t *mixed = malloc(4 * n + 1), *exact = malloc(4 * n + 1);
-    if (device->make(ss->state, sc, &made, 1, err) != NB_OK ||
+    if (make(ss->state, sc, &made, 1, err) != NB_OK ||
         !fetch(ss->state, sc, 0, row, 0, (char *)mixed, err) ||
         nb_backend_cuda.render(ss->in_double, sc, NULL, err) != NB_OK ||
-        device->make(ss->in_double, sc, &made, 1, err) != NB_OK ||
+        make(ss->in_double, sc, &made, 1, err) != NB_OK ||
         !fetch(ss->in_double, sc, 0, row, 0, (char *)exact, err))
         wrong(ss, c, err->message, 0);
     else
@@ -262,7 +251,7 @@ static void run_case(session *ss, const check_case *c, int index)
     } else {
         nb_stats s;
         double target = pow(10, check_uniform(&rng, LOWEST, LOWEST + DECADES - 1));
-        nb_statistics(image, sc, &s);
+        statistics_of(image, sc, 0, &s);
         sc->intensity_scale *= s.max > 0 ? target / s.max : 1;
         if (nb_backend_cuda.render(ss->state, sc, NULL, &err) != NB_OK ||
             !fetch(ss->state, sc, -1, 0, 0, (char *)image, &err)) {

@@ -8,12 +8,9 @@
 #include <string.h>
 
 #include "../support/check.h"
+#include "../support/products.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "image/adu.h"
-#include "image/kernels.h"
-#include "image/noise.h"
-#include "image/quantize.h"
 #include "render/choose.h"
 
 enum { PIECES = 2, PIECE = 1 << 18 };
@@ -24,8 +21,7 @@ typedef struct fake_state {
     nb_backend_state *cpu;
     nb_scene scene; /* of the last image */
     float *image;
-    void *made[NB_PRODUCTS_MOST];
-    nb_product_kind kind[NB_PRODUCTS_MOST];
+    nb_product made[NB_PRODUCTS_MOST]; /* their pixels are owned */
     int n;
     char piece[PIECES][PIECE];
     atomic_int taken[PIECES];
@@ -60,7 +56,7 @@ static nb_status fake_open(const nb_render_options *options, nb_backend_state **
 static void forget(fake_state *f)
 {
     for (int i = 0; i < f->n; i++)
-        nb_free(f->made[i]);
+        nb_free(f->made[i].pixels);
     f->n = 0;
 }
 
@@ -110,7 +106,7 @@ void fake_row_sums(const float *image, const nb_scene *scene, nb_row_sums *sums)
     for (int s = raster->roi.smin; s <= raster->roi.smax; s++, sums++) {
         size_t at = (size_t)s * (size_t)raster->columns + (size_t)raster->roi.fmin;
         const uint8_t *mask = raster->mask ? raster->mask + at : NULL;
-        nb_image_kernels_base.sums(image + at, mask, columns, sums);
+        nb_image_kernels_scalar.sums(image + at, mask, columns, sums);
         sums->max_at = 0;
         while (sums->max > -INFINITY && (image[at + (size_t)sums->max_at] != sums->max ||
                                          (mask && !mask[sums->max_at])))
@@ -126,32 +122,14 @@ static nb_status fake_sums(nb_backend_state *state, const nb_scene *scene,
     return NB_OK;
 }
 
-static size_t bytes_of(nb_product_kind kind)
+static int fake_makes(const nb_product *product)
 {
-    return kind == NB_PRODUCT_GREY_U8                                   ? 1
-           : kind == NB_PRODUCT_INT_U16 || kind == NB_PRODUCT_NOISE_U16 ? 2
-                                                                        : 4;
-}
-
-static void make_i32(const fake_state *f, nb_product *made, int32_t *out)
-{
-    const nb_raster *raster = &f->scene.raster;
-    const nb_noise_options noise = {made->seed, made->frame, 0, 1, made->error};
-    size_t n = (size_t)raster->columns * (size_t)raster->rows;
-    made->overloads = 0;
-    for (size_t i = 0; i < n; i++) {
-        double counts = nb_int_adu(f->image[i], made->scale, 0);
-        if (made->kind == NB_PRODUCT_NOISE_I32)
-            counts = nb_noise_photons(f->image, &f->scene, &noise, i);
-        else if (counts == 65535)
-            counts = floor(f->image[i] * made->scale + 0.5);
-        out[i] = nb_large_count(counts);
-        made->overloads += nb_large_clips(counts);
-    }
+    return product->stages ? product->stage.kind == NB_STAGE_POISSON
+                           : !product->ends_at_16_bits;
 }
 
 static nb_status fake_make(nb_backend_state *state, const nb_scene *scene,
-                           nb_product *made, int n, nb_error *err)
+                           nb_product *const *products, int n, nb_error *err)
 {
     fake_state *f = fake_of(state);
     size_t pixels = (size_t)scene->raster.columns * (size_t)scene->raster.rows;
@@ -161,20 +139,12 @@ static nb_status fake_make(nb_backend_state *state, const nb_scene *scene,
     if (fake_is_full)
         return nb_fail(err, NB_ERR_DEVICE, "fake: out of memory");
     for (f->n = 0; f->n < n && !st; f->n++) {
-        nb_product *m = &made[f->n];
-        const nb_noise_options noise = {m->seed, m->frame, m->adc_offset, 1, m->error};
-        void *out = f->made[f->n] = nb_alloc(pixels, bytes_of(m->kind), "fake", err);
-        f->kind[f->n] = m->kind;
-        if (m->kind == NB_PRODUCT_GREY_U8)
-            nb_quantize_u8(f->image, pixels, m->scale, out);
-        else if (m->kind == NB_PRODUCT_INT_U16) {
-            const nb_int_levels levels = {m->scale, m->adc_offset};
-            nb_quantize_u16(f->image, scene, m->scale, m->adc_offset, out);
-            m->overloads = nb_count_clipped(f->image, scene, &levels);
-        } else if (m->kind == NB_PRODUCT_NOISE_U16)
-            st = nb_noise(f->image, scene, &noise, out, &m->overloads, err);
-        else
-            make_i32(f, m, out);
+        nb_product *p = &f->made[f->n];
+        *p = *products[f->n];
+        p->pixels = nb_alloc(pixels, nb_pixel_bytes(p->type), "fake", err);
+        st = make_one(f->image, scene, 1, p->stages ? &products[f->n]->stage : NULL, p,
+                      err);
+        products[f->n]->overloads = p->overloads;
     }
     return st;
 }
@@ -183,9 +153,9 @@ static nb_status fake_fetch(nb_backend_state *state, int i, int first, int rows,
                             void *out, nb_error *err)
 {
     const fake_state *f = fake_of(state);
-    size_t size = i < 0 ? sizeof(float) : bytes_of(f->kind[i]);
+    size_t size = i < 0 ? sizeof(float) : nb_pixel_bytes(f->made[i].type);
     size_t row = (size_t)f->scene.raster.columns * size;
-    const char *from = i < 0 ? (const char *)f->image : f->made[i];
+    const char *from = i < 0 ? (const char *)f->image : f->made[i].pixels;
     (void)err;
     memcpy(out, from + (size_t)first * row, (size_t)rows * row);
     fake_fetches++;
@@ -226,9 +196,11 @@ static int fake_count(void)
     return 1;
 }
 
-static const nb_backend_device fake_device = {
-    fake_warm, fake_sums,     fake_make, fake_fetch, fake_take,
-    fake_give, fake_allocate, free,      fake_times, fake_count};
+static const nb_backend_device fake_device = {fake_warm,
+                                              {fake_makes, fake_sums, fake_make, fake_fetch,
+                                               fake_take, fake_give, fake_allocate, free},
+                                              fake_times,
+                                              fake_count};
 const nb_backend fake_backend = {.name = "fake",
                                  .estimate = fake_estimate,
                                  .open = fake_open,

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Images that stay on a device, with a fake device. Files, statistics and frames of series
  * must have the same bytes as without it. */
+#include "../support/products.h"
 #include "api/sim.h"
 #include "base/memory.h"
 #include "base/outfile.h"
 #include "image/adu.h"
-#include "image/kernels.h"
-#include "image/kernels.h"
-#include "image/statistics.h"
 #include "fake_device.h"
 #include "scratch.h"
 #include "series/frame.h"
@@ -195,6 +193,7 @@ static size_t make_frame(const nb_config *cfg, const nb_backend *backend,
     nb_hdf5_layout layout = {0};
     nb_frame f = {0};
     nb_frame_wants wants = {0};
+    nb_rendering rendering;
     nb_error err = {0};
     size_t n = 0;
     assert_int_equal(nb_sim_create(cfg, NULL, &f.sim, &err), NB_OK);
@@ -206,16 +205,16 @@ static size_t make_frame(const nb_config *cfg, const nb_backend *backend,
     if (type < 0)
         nb_frame_want_file(&f, format, &wants);
     else
-        nb_frame_want_hdf5(layout.type, &wants);
-    assert_int_equal(
-        nb_frame_prepare(&f, &wants, (size_t)layout.fast * (size_t)layout.slow, &err),
-        NB_OK);
-    assert_int_equal(nb_sim_render_targets(f.sim, &f.targets, &err), NB_OK);
+        nb_frame_want_hdf5(&f, layout.type, &wants);
+    assert_int_equal(nb_frame_prepare(&f, &wants, (size_t)layout.fast * (size_t)layout.slow,
+                                      &rendering, &err),
+                     NB_OK);
+    assert_int_equal(nb_sim_make(f.sim, &rendering, &err), NB_OK);
     if (type < 0)
         assert_int_equal(nb_frame_write(&f, format, path, &err), NB_OK);
     else
         assert_int_equal(nb_frame_encode(&f, &layout, out, &n, &err), NB_OK);
-    assert_int_equal(f.image == NULL, backend && !cfg->compat && wants.floats == 0);
+    assert_int_equal(f.image == NULL, backend && !cfg->compat && !wants.photons);
     nb_frame_free(&f);
     return n;
 }
@@ -277,7 +276,7 @@ static void sums_with_masks(void **state)
     for (int masked = 0; masked < 2; masked++) {
         scene.raster.mask = masked ? mask : NULL;
         fake_row_sums(image, &scene, sums);
-        nb_statistics(image, &scene, &direct);
+        statistics_of(image, &scene, 1, &direct);
         nb_statistics_of_rows(sums, &scene, &merged);
         assert_memory_equal(&direct, &merged, sizeof direct);
     }
@@ -289,13 +288,14 @@ static void one_pixel_as_many(void **state)
     static float image[N];
     static uint16_t u16[N];
     static uint8_t u8[N];
+    const nb_image_kernels *kernels = photons_of(image, NULL, 1).kernels;
     (void)state;
     for (int i = 0; i < N; i++)
         image[i] = i % 97 == 0 ? NAN : i % 89 == 0 ? INFINITY : (float)(i - 64) * 3.1f;
     for (int k = 0; k < 4; k++) {
         const double scale[] = {1, 0.017, 33.3, 1e-4}, offset[] = {40, 0, -12.7, 70000};
-        nb_image_kernels_widest()->u16(image, NULL, N, scale[k], offset[k], u16);
-        nb_image_kernels_widest()->u8(image, N, scale[k], u8);
+        kernels->u16(image, NULL, N, scale[k], offset[k], u16);
+        kernels->u8(image, N, scale[k], u8);
         for (int i = 0; i < N; i++) {
             assert_int_equal(u16[i], nb_int_adu(image[i], scale[k], offset[k]));
             assert_int_equal(u8[i], nb_pgm_grey(image[i], scale[k]));

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Statistics, quantisation, the old program's noise, and the preview. */
 #include "../support/check.h"
+#include "../support/products.h"
 
 #include "../../src/base/memory.h"
-#include "../../src/image/noise.h"
 #include "../../src/picture/preview.h"
 #include "../../src/image/quantize.h"
-#include "../../src/image/statistics.h"
 
 static nb_scene scene_of(int fast, int slow)
 {
@@ -31,7 +30,7 @@ static void small_statistics(void **state)
     sc.raster.roi.fmin = 1;
     sc.raster.roi.smin = 1;
     sc.raster.mask = mask;
-    nb_statistics(image, &sc, &st);
+    statistics_of(image, &sc, 0, &st);
     assert_int_equal(st.rendered, 5);
     assert_int_equal(st.roi_pixels, 6);
     check_close(st.sum, 26, 0);
@@ -54,19 +53,19 @@ static void degenerate_statistics(void **state)
     nb_scene sc = scene_of(4, 1);
     nb_stats st;
     (void)state;
-    nb_statistics(image, &sc, &st);
+    statistics_of(image, &sc, 0, &st);
     check_close(st.max, -2, 0);
     assert_int_equal(st.max_fast, 1);
     assert_true(isnan(st.mean)); /* not hidden */
     sc.raster.mask = dark;
-    nb_statistics(image, &sc, &st);
+    statistics_of(image, &sc, 0, &st);
     assert_int_equal(st.rendered, 0);
     check_close(st.mean, 0, 0);
     check_close(st.rms, 0, 0);
     check_close(st.max, 0, 0);
     sc.raster.mask = NULL;
     sc.raster.roi.fmin = sc.raster.roi.fmax = 3;
-    nb_statistics(image, &sc, &st);
+    statistics_of(image, &sc, 0, &st);
     check_close(st.mean, -5, 0);
     check_close(st.rmsd, 0, 0);
     check_close(st.max, -5, 0);
@@ -85,9 +84,9 @@ static void statistics_any_thread_count(void **state)
         sum += image[i];
         sum2 += (double)image[i] * image[i];
     }
-    nb_statistics_threads(image, &sc, 1, &one);
+    statistics_of(image, &sc, 1, &one);
     for (int threads = 0; threads < 6; threads++) {
-        nb_statistics_threads(image, &sc, threads, &more);
+        statistics_of(image, &sc, threads, &more);
         assert_memory_equal(&one, &more, sizeof one);
     }
     check_ratio(one.sum, sum, 1e-12);
@@ -122,12 +121,14 @@ static void quantize_u16(void **state)
     const uint16_t want[10] = {0, 40, 42, 43, 65535, 20, 0, 0, 40, 0};
     nb_scene sc = scene_of(10, 1);
     uint16_t out[10];
+    nb_product p = {.type = NB_PIXEL_U16, .scale = 2, .adc_offset = 40, .pixels = out};
     (void)state;
     sc.raster.mask = mask;
     sc.raster.roi.fmin = 1;
     sc.raster.roi.fmax = 8;
-    nb_quantize_u16(image, &sc, 2, 40, out);
+    make_one(image, &sc, 1, NULL, &p, NULL);
     assert_memory_equal(out, want, sizeof out);
+    assert_int_equal(p.overloads, 1);
 }
 
 static void quantize_u16_rows(void **state)
@@ -136,9 +137,10 @@ static void quantize_u16_rows(void **state)
     const uint16_t want[6] = {0, 0, 10, 11, 0, 0};
     nb_scene sc = scene_of(2, 3);
     uint16_t out[6];
+    nb_product p = {.type = NB_PIXEL_U16, .scale = 1, .adc_offset = 7.4, .pixels = out};
     (void)state;
     sc.raster.roi.smin = sc.raster.roi.smax = 1;
-    nb_quantize_u16(image, &sc, 1, 7.4, out);
+    make_one(image, &sc, 1, NULL, &p, NULL);
     assert_memory_equal(out, want, sizeof out);
 }
 
@@ -148,7 +150,7 @@ static void quantize_u8(void **state)
     const uint8_t want[7] = {0, 3, 254, 255, 255, 0, 0};
     uint8_t out[7];
     (void)state;
-    nb_quantize_u8(image, 7, 2, out);
+    nb_quantize_u8(&nb_image_kernels_scalar, image, 7, 2, out);
     assert_memory_equal(out, want, sizeof out);
 }
 
@@ -199,15 +201,17 @@ static const uint16_t legacy_bright_noise[64] = {
 static void legacy_noise(void **state)
 {
     nb_scene sc = scene_of(8, 8);
-    const nb_noise_options options = {42, 0, 40, 0, 0};
+    const noise_options options = {42, 0, 40, 0, 0};
     uint16_t out[64];
     int64_t overloads;
     (void)state;
-    assert_int_equal(nb_noise_compat(legacy_dim, &sc, &options, out, &overloads, NULL),
+    assert_int_equal(make_counts(NB_STAGE_POISSON_COMPAT, legacy_dim, &sc, &options, out,
+                                 &overloads, NULL),
                      NB_OK);
     assert_memory_equal(out, legacy_dim_noise, sizeof out);
     assert_int_equal(overloads, 2);
-    assert_int_equal(nb_noise_compat(legacy_bright, &sc, &options, out, NULL, NULL),
+    assert_int_equal(make_counts(NB_STAGE_POISSON_COMPAT, legacy_bright, &sc, &options,
+                                 out, NULL, NULL),
                      NB_OK);
     assert_memory_equal(out, legacy_bright_noise, sizeof out);
 }
@@ -216,18 +220,18 @@ static void legacy_noise(void **state)
 static void legacy_noise_order(void **state)
 {
     nb_scene sc = scene_of(8, 8);
-    const nb_noise_options options = {42, 0, 40, 0, 0};
+    const noise_options options = {42, 0, 40, 0, 0};
     float shifted[64] = {0};
     uint16_t out[64];
     (void)state;
     memcpy(shifted + 24, legacy_dim, 40 * sizeof *shifted);
     sc.raster.roi.smin = 3;
-    nb_noise_compat(shifted, &sc, &options, out, NULL, NULL);
+    make_counts(NB_STAGE_POISSON_COMPAT, shifted, &sc, &options, out, NULL, NULL);
     assert_memory_equal(out + 24, legacy_dim_noise, 40 * sizeof *out);
     for (int i = 0; i < 24; i++)
         assert_int_equal(out[i], 0);
     sc.raster.roi.smin = 2;
-    nb_noise_compat(shifted, &sc, &options, out, NULL, NULL);
+    make_counts(NB_STAGE_POISSON_COMPAT, shifted, &sc, &options, out, NULL, NULL);
     for (int i = 16; i < 24; i++)
         assert_int_equal(out[i], 40);
     assert_memory_not_equal(out + 24, legacy_dim_noise, 40 * sizeof *out);

@@ -104,7 +104,7 @@ static void check_sums(const nb_image_kernels *kernels)
         check_close(s.squares, (double)squares, 1e-13 * (double)squares);
         assert_int_equal(s.rendered, rendered);
         assert_true(s.max == max);
-        nb_image_kernels_base.sums(c.row, mask, c.n, &same);
+        nb_image_kernels_scalar.sums(c.row, mask, c.n, &same);
         assert_memory_equal(&s, &same, sizeof s); /* one order of additions */
     }
 }
@@ -125,6 +125,12 @@ static void check_kernels(const nb_image_kernels *kernels)
     check_integers(kernels);
     check_sums(kernels);
     check_flat(kernels);
+}
+
+static void scalar(void **state)
+{
+    (void)state;
+    check_kernels(&nb_image_kernels_scalar);
 }
 
 static void base(void **state)
@@ -155,11 +161,12 @@ static void avx512(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(scalar),
         TEST(base),
 #ifdef __x86_64__
         TEST(avx2),
         TEST(avx512),
 #endif
     };
-    return RUN_TESTS("effect kernels", tests);
+    return RUN_TESTS("image kernels", tests);
 }

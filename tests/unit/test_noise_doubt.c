@@ -3,6 +3,7 @@
 #include "../support/check.h"
 
 #include "api/sim.h"
+#include "../support/products.h"
 #include "image/noise.h"
 #include "image/noise_block.h"
 #include "physics/pixel.h"
@@ -171,6 +172,19 @@ static int differing(const uint16_t *a, const uint16_t *b)
     return n;
 }
 
+/** The counts of single pixels, of an image off by rounding. */
+static void check_single(const float *image, const float *exact, const nb_scene *scene,
+                         int seed)
+{
+    const nb_photons photons = photons_of(image, scene, 1);
+    const nb_stage stage = {NB_STAGE_POISSON, seed, 3, NB_NOISE_ERROR};
+    for (int i = 0; i < PIXELS; i += 7) {
+        const nb_poisson_key key = {(uint64_t)seed, (uint64_t)i, 3};
+        assert_true(nb_noise_photons(&photons, &stage, (size_t)i) ==
+                    nb_poisson(exact[i], &key));
+    }
+}
+
 /* A million pixels with rounding errors: no count changes. Without the rule hundreds change. */
 static void rounding_changes_no_count(void **state)
 {
@@ -180,26 +194,22 @@ static void rounding_changes_no_count(void **state)
     (void)state;
     for (int trial = 0; trial < TRIALS; trial++) {
         const double brightest = 69999 * pow(1e-6, trial / (double)TRIALS);
-        const nb_noise_options as_is = {trial, 3, 40, 2, 0};
-        nb_noise_options settled = {trial, 3, 40, 1 + trial % 3, NB_NOISE_ERROR};
+        const noise_options as_is = {trial, 3, 40, 2, 0};
+        noise_options settled = {trial, 3, 40, 1 + trial % 3, NB_NOISE_ERROR};
         int64_t over_want, over_got;
         nb_scene scene;
         nb_sim *sim = scene_of(brightest, exact, &scene);
         for (int i = 0; i < PIXELS; i++)
             image[i] = neighbour(exact[i], (uint64_t)(trial * PIXELS + i));
-        nb_noise(exact, &scene, &as_is, want, &over_want, NULL);
-        nb_noise(image, &scene, &as_is, plain, NULL, NULL);
-        nb_noise(image, &scene, &settled, got, &over_got, NULL);
+        make_noise(exact, &scene, &as_is, want, &over_want, NULL);
+        make_noise(image, &scene, &as_is, plain, NULL, NULL);
+        make_noise(image, &scene, &settled, got, &over_got, NULL);
         if (memcmp(got, want, sizeof want))
             fail_msg("brightest %g: %d counts changed", brightest, differing(got, want));
         assert_int_equal(over_got, over_want);
         changed += differing(plain, want);
         clipped += (int)over_want;
-        for (int i = 0; i < PIXELS; i += 7) {
-            const nb_poisson_key key = {(uint64_t)trial, (uint64_t)i, 3};
-            assert_true(nb_noise_photons(image, &scene, &settled, (size_t)i) ==
-                        nb_poisson(exact[i], &key));
-        }
+        check_single(image, exact, &scene, trial);
         nb_sim_free(sim);
     }
     printf("# %d of %d counts differ when the floats are taken as they are\n", changed,
@@ -214,8 +224,7 @@ static void own_values_stay(void **state)
 {
     static float image[PIXELS], changed[PIXELS];
     static uint16_t want[PIXELS], got[PIXELS];
-    const nb_noise_options as_is = {5, 0, 40, 2, 0},
-                           settled = {5, 0, 40, 2, NB_NOISE_ERROR};
+    const noise_options as_is = {5, 0, 40, 2, 0}, settled = {5, 0, 40, 2, NB_NOISE_ERROR};
     static uint8_t mask[PIXELS];
     nb_scene scene;
     nb_sim *sim = scene_of(60000, image, &scene);
@@ -227,13 +236,13 @@ static void own_values_stay(void **state)
                          : kind == 2 ? image[PIXELS - 1 - i] * 0.9f
                                      : image[i] * (1 - 5e-7f);
         scene.raster.mask = kind == 3 ? mask : NULL;
-        nb_noise(changed, &scene, &as_is, want, NULL, NULL);
-        nb_noise(changed, &scene, &settled, got, NULL, NULL);
+        make_noise(changed, &scene, &as_is, want, NULL, NULL);
+        make_noise(changed, &scene, &settled, got, NULL, NULL);
         assert_memory_equal(got, want, sizeof want);
     }
     scene.raster.mask = NULL;
-    nb_noise(changed, &scene, &settled, got, NULL,
-             NULL); /* not for the last, unmasked one */
+    /* not for the last, unmasked one */
+    make_noise(changed, &scene, &settled, got, NULL, NULL);
     assert_memory_not_equal(got, want, sizeof want);
     nb_sim_free(sim);
 }

@@ -3,7 +3,7 @@
  * and pixel. */
 #include "../support/check.h"
 
-#include "../../src/image/noise.h"
+#include "../support/products.h"
 #include "../../src/image/noise_block.h"
 
 #ifdef NB_HAVE_RANDOM123
@@ -261,13 +261,13 @@ static void block_avx512(void **state)
 static void keyed_by_seed_frame_pixel(void **state)
 {
     nb_scene sc = scene_of(FAST, SLOW);
-    const nb_noise_options options = {-12345, 6, 40, 1, 0};
+    const noise_options options = {-12345, 6, 40, 1, 0};
     static float image[FAST * SLOW];
     static uint16_t out[FAST * SLOW];
     int64_t overloads, want = 0;
     (void)state;
     fill_means(image, FAST * SLOW);
-    assert_int_equal(nb_noise(image, &sc, &options, out, &overloads, NULL), NB_OK);
+    assert_int_equal(make_noise(image, &sc, &options, out, &overloads, NULL), NB_OK);
     for (int i = 0; i < FAST * SLOW; i++) {
         assert_int_equal(out[i], expected_adu(image[i], -12345, 6, i, 40));
         want += out[i] == 65535; /* no mean here is near the limit */
@@ -279,15 +279,15 @@ static void keyed_by_seed_frame_pixel(void **state)
 static void any_thread_count(void **state)
 {
     nb_scene sc = scene_of(FAST, SLOW);
-    nb_noise_options options = {8, 0, 40, 1, 0};
+    noise_options options = {8, 0, 40, 1, 0};
     static float image[FAST * SLOW];
     static uint16_t one[FAST * SLOW], more[FAST * SLOW];
     (void)state;
     fill_means(image, FAST * SLOW);
-    assert_int_equal(nb_noise(image, &sc, &options, one, NULL, NULL), NB_OK);
+    assert_int_equal(make_noise(image, &sc, &options, one, NULL, NULL), NB_OK);
     for (options.threads = 0; options.threads < 6; options.threads++) {
         memset(more, 0xff, sizeof more);
-        assert_int_equal(nb_noise(image, &sc, &options, more, NULL, NULL), NB_OK);
+        assert_int_equal(make_noise(image, &sc, &options, more, NULL, NULL), NB_OK);
         assert_memory_equal(one, more, sizeof one);
     }
 }
@@ -296,17 +296,17 @@ static void any_thread_count(void **state)
 static void roi_crops(void **state)
 {
     nb_scene sc = scene_of(FAST, SLOW);
-    const nb_noise_options options = {8, 0, 40, 2, 0};
+    const noise_options options = {8, 0, 40, 2, 0};
     static float image[FAST * SLOW];
     static uint16_t whole[FAST * SLOW], part[FAST * SLOW];
     (void)state;
     fill_means(image, FAST * SLOW);
-    assert_int_equal(nb_noise(image, &sc, &options, whole, NULL, NULL), NB_OK);
+    assert_int_equal(make_noise(image, &sc, &options, whole, NULL, NULL), NB_OK);
     sc.raster.roi.fmin = 5;
     sc.raster.roi.fmax = 131;
     sc.raster.roi.smin = 9;
     sc.raster.roi.smax = 200;
-    assert_int_equal(nb_noise(image, &sc, &options, part, NULL, NULL), NB_OK);
+    assert_int_equal(make_noise(image, &sc, &options, part, NULL, NULL), NB_OK);
     for (int i = 0; i < FAST * SLOW; i++) {
         int f = i % FAST, s = i / FAST, inside = f >= 5 && f <= 131 && s >= 9 && s <= 200;
         assert_int_equal(part[i], inside ? whole[i] : 0);
@@ -316,19 +316,19 @@ static void roi_crops(void **state)
 static void seeds_and_frames_differ(void **state)
 {
     nb_scene sc = scene_of(100, 100);
-    nb_noise_options options = {8, 0, 0, 1, 0};
+    noise_options options = {8, 0, 0, 1, 0};
     static float image[10000];
     static uint16_t a[10000], b[10000], c[10000];
     int same_seed = 0, same_frame = 0;
     (void)state;
     for (int i = 0; i < 10000; i++)
         image[i] = 100;
-    nb_noise(image, &sc, &options, a, NULL, NULL);
+    make_noise(image, &sc, &options, a, NULL, NULL);
     options.frame = 1;
-    nb_noise(image, &sc, &options, b, NULL, NULL);
+    make_noise(image, &sc, &options, b, NULL, NULL);
     options.frame = 0;
     options.seed += (int64_t)1 << 32;
-    nb_noise(image, &sc, &options, c, NULL, NULL);
+    make_noise(image, &sc, &options, c, NULL, NULL);
     for (int i = 0; i < 10000; i++) {
         same_frame += a[i] == b[i];
         same_seed += a[i] == c[i];
@@ -342,7 +342,7 @@ static void seeds_and_frames_differ(void **state)
 static void neighbours_uncorrelated(void **state)
 {
     nb_scene sc = scene_of(300, 300);
-    nb_noise_options options = {99, 0, 0, 1, 0};
+    noise_options options = {99, 0, 0, 1, 0};
     static float image[90000];
     static uint16_t out[90000];
     (void)state;
@@ -351,7 +351,7 @@ static void neighbours_uncorrelated(void **state)
         double sum = 0, mean = 7;
         for (int i = 0; i < 90000; i++)
             image[i] = (float)mean;
-        nb_noise(image, &sc, &options, out, NULL, NULL);
+        make_noise(image, &sc, &options, out, NULL, NULL);
         for (int i = 0; i < n; i++)
             sum += (out[i] - mean) * (out[i + by] - mean);
         check_below(fabs(sum / n) / mean, 4 / sqrt(n));
@@ -377,12 +377,12 @@ static void offset_and_limits(void **state)
 static void clipped_tail_is_counted_once(void **state)
 {
     nb_scene sc = scene_of(70, 3);
-    const nb_noise_options options = {1, 0, 70000, 1, 0};
+    const noise_options options = {1, 0, 70000, 1, 0};
     static float image[210];
     static uint16_t out[210];
     int64_t overloads;
     (void)state;
-    nb_noise(image, &sc, &options, out, &overloads, NULL);
+    make_noise(image, &sc, &options, out, &overloads, NULL);
     assert_int_equal(overloads, 210);
 }
 
@@ -418,13 +418,13 @@ int main(void)
 static void refused(void **state)
 {
     nb_scene sc;
-    const nb_noise_options options = {1, 0, 40, 1, 0};
+    const noise_options options = {1, 0, 40, 1, 0};
     nb_error err;
     float image = 0;
     uint16_t out;
     (void)state;
     memset(&sc, 0, sizeof sc);
-    assert_int_equal(nb_noise(&image, &sc, &options, &out, NULL, &err),
+    assert_int_equal(make_noise(&image, &sc, &options, &out, NULL, &err),
                      NB_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, "Random123"));
 }

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Integers of an image in the caller's memory. */
+#include "../base/c_locale.h"
+#include "../base/error.h"
+#include "../image/poisson.h"
+#include "../image/quantize.h"
+#include "sim.h"
+
+nb_photons nb_sim_photons(const nb_sim *sim, const float *image)
+{
+    return (nb_photons){.scene = &sim->model.scene,
+                        .pixels = image,
+                        .kernels = sim->kernels,
+                        .threads = sim->cfg.threads,
+                        .hooks = &sim->hooks};
+}
+
+int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST])
+{
+    int compat = sim->cfg.compat, mixed = sim->cfg.precision == NB_PRECISION_MIXED;
+    stages[0] = (nb_stage){.kind = compat ? NB_STAGE_POISSON_COMPAT : NB_STAGE_POISSON,
+                           .seed = sim->seed,
+                           .error = mixed && !compat ? NB_NOISE_ERROR : 0};
+    return 1;
+}
+
+/** One product of an image, whole. */
+static nb_status make_whole(const nb_sim *sim, const float *image, nb_product *product,
+                            nb_error *err)
+{
+    nb_photons photons = nb_sim_photons(sim, image);
+    nb_stage stages[NB_STAGES_MOST];
+    int n = nb_sim_stages(sim, stages);
+    nb_status st = nb_image_make(&photons, stages, n, product, 1, err);
+    nb_products_free(product, 1);
+    return st;
+}
+
+nb_status nb_sim_digitize(const nb_sim *sim, const float *image, const nb_stats *stats,
+                          uint16_t *out, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && image && out);
+    nb_product integers = {.type = NB_PIXEL_U16,
+                           .scale = nb_int_scale(sim->cfg.scale, stats),
+                           .adc_offset = sim->cfg.adc_offset,
+                           .pixels = out};
+    return make_whole(sim, image, &integers, err);
+}
+
+nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
+                       int64_t *overloads, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && image && out);
+    nb_product noise = {.type = NB_PIXEL_U16,
+                        .stages = 1,
+                        .adc_offset = sim->cfg.adc_offset,
+                        .pixels = out};
+    nb_status st = make_whole(sim, image, &noise, err);
+    if (overloads)
+        *overloads = noise.overloads;
+    return st;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/** What a pixel of an image is. */
+#ifndef NB_BASE_PIXEL_TYPE_H
+#define NB_BASE_PIXEL_TYPE_H
+
+#include <stddef.h>
+
+typedef enum nb_pixel_type {
+    NB_PIXEL_ANY = 0, /* writers only: takes every type */
+    NB_PIXEL_F32,
+    NB_PIXEL_U16,
+    NB_PIXEL_U8,
+    NB_PIXEL_RGB, /* three bytes */
+    NB_PIXEL_I32
+} nb_pixel_type;
+
+/** Bytes of one pixel. */
+static inline size_t nb_pixel_bytes(nb_pixel_type type)
+{
+    static const size_t bytes[] = {0, 4, 2, 1, 3, 4};
+    return bytes[type];
+}
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/** What a device offers that keeps the image that it rendered. */
+#ifndef NB_IMAGE_DEVICE_H
+#define NB_IMAGE_DEVICE_H
+
+#include "../base/row_sums.h"
+#include "../physics/scene.h"
+#include "product.h"
+
+/** A renderer's state; opaque to others. */
+typedef struct nb_backend_state nb_backend_state;
+
+typedef struct nb_image_device {
+    /** Can it make this product?  If not, it is made of the photons that are fetched. */
+    int (*makes)(const nb_product *product);
+    /** Fill sums[rows of the region] of the image rendered last. */
+    nb_status (*sums)(nb_backend_state *state, const nb_scene *scene, nb_row_sums *sums,
+                      nb_error *err);
+    /** Make n <= NB_PRODUCTS_MOST products of it, which stay until the next make or render: the
+     * same integers as src/image makes of the same photons.  Overloads are set. */
+    nb_status (*make)(nb_backend_state *state, const nb_scene *scene,
+                      nb_product *const *products, int n, nb_error *err);
+    /** Rows first ... first + rows - 1 of product i, or of the photons (i = -1), to out.  Several
+     * threads may ask at once for different rows. */
+    nb_status (*fetch)(nb_backend_state *state, int i, int first, int rows, void *out,
+                       nb_error *err);
+    /** Memory that the device writes by itself, for fetch: one of few pieces of the renderer's own
+     * (NULL: none left, or too small), back with give. */
+    void *(*take)(nb_backend_state *state, size_t bytes);
+    void (*give)(nb_backend_state *state, void *memory);
+    /** The same that outlives the renderer; NULL: there is none. */
+    void *(*allocate)(int device_index, size_t bytes);
+    void (*release)(void *memory); /* NULL is fine */
+} nb_image_device;
+
+#endif

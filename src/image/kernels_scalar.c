@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* The definitions of what the other sets of kernels do to several pixels at a time. */
+#include <math.h>
+#include <string.h>
+
+#include "adu.h"
+#include "kernels.h"
+#include "noise_block.h"
+
+enum { LANES = 8 };
+
+/** Lanes in order. */
+static double add_lanes(const double v[LANES])
+{
+    double sum = 0;
+    for (int i = 0; i < LANES; i++)
+        sum += v[i];
+    return sum;
+}
+
+static double squares_of(const float *row, int n, double mean)
+{
+    double square[LANES] = {0}, off[LANES] = {0}, residue;
+    for (int f = 0; f < n; f++) {
+        double d = row[f] - mean;
+        off[f % LANES] += d;
+        square[f % LANES] += d * d;
+    }
+    residue = add_lanes(off); /* not quite 0, because the mean is rounded */
+    return add_lanes(square) - residue * residue / n;
+}
+
+static void sums(const float *row, const uint8_t *mask, int n, nb_row_sums *out)
+{
+    double all[LANES] = {0}, sum[LANES] = {0}, sum2[LANES] = {0};
+    memset(out, 0, sizeof *out);
+    out->max = -INFINITY;
+    out->max_at = -1;
+    for (int f = 0; f < n; f++) {
+        int lit = !mask || mask[f];
+        double x = row[f], y = lit ? x : 0;
+        all[f % LANES] += x;
+        sum[f % LANES] += y;
+        sum2[f % LANES] += y * y;
+        out->rendered += lit;
+        if (lit && x > out->max)
+            out->max = x;
+    }
+    out->all = add_lanes(all);
+    out->sum = add_lanes(sum);
+    out->sum2 = add_lanes(sum2);
+    out->squares = squares_of(row, n, out->all / n);
+}
+
+static void u16(const float *row, const uint8_t *mask, int n, double scale,
+                double adc_offset, uint16_t *out)
+{
+    for (int f = 0; f < n; f++)
+        out[f] = nb_int_adu(!mask || mask[f] ? row[f] : 0, scale, adc_offset);
+}
+
+static void u8(const float *row, int n, double scale, uint8_t *out)
+{
+    for (int f = 0; f < n; f++)
+        out[f] = nb_pgm_grey(row[f], scale);
+}
+
+#ifdef NB_HAVE_RANDOM123
+static int noise(const float *mean, const nb_poisson_key *first, double adc_offset,
+                 double error, uint16_t *adu, uint64_t *doubts)
+{
+    int clipped = 0;
+    *doubts = 0;
+    for (int i = 0; i < NB_NOISE_BLOCK; i++) {
+        const nb_poisson_key key = {first->seed, first->pixel + (uint64_t)i, first->frame};
+        int doubt, overload;
+        double photons = nb_poisson_doubt(mean[i], &key, error, &doubt);
+        adu[i] = nb_noise_adu(photons, adc_offset, &overload);
+        clipped += overload;
+        *doubts |= (uint64_t)doubt << i;
+    }
+    return clipped;
+}
+#else
+#define noise NULL
+#endif
+
+const nb_image_kernels nb_image_kernels_scalar = {sums, u16, u8, noise};

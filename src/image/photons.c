@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "photons.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../base/error.h"
+
+/** In large pages where the system has them: the first touch of 16384 small ones takes longer than
+ * the picture. */
+static float *image_memory(size_t bytes)
+{
+    const size_t large = (size_t)2 << 20;
+    void *memory;
+    if (bytes < 2 * large)
+        return calloc(bytes, 1);
+    if (posix_memalign(&memory, large, bytes))
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    (void)madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+    return memory;
+}
+
+nb_status nb_photons_memory(nb_photons *photons, nb_error *err)
+{
+    const nb_raster *raster = &photons->scene->raster;
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    double have = (double)pages * (double)page;
+    double need = (double)raster->columns * (double)raster->rows * sizeof(float);
+    if (!photons->own && !(pages > 0 && need > have))
+        photons->own = image_memory((size_t)need);
+    if (photons->own)
+        return NB_OK;
+    return nb_fail(err, NB_ERR_NOMEM,
+                   "an image of %d x %d pixels needs %.1f GiB of memory, but this "
+                   "machine has only %.1f; type a smaller -detpixels",
+                   raster->columns, raster->rows, need / 0x1p30, have / 0x1p30);
+}
+
+nb_status nb_photons_fetch(nb_photons *photons, nb_error *err)
+{
+    nb_status st;
+    if (photons->pixels)
+        return NB_OK;
+    if (!photons->device)
+        return nb_fail(err, NB_ERR_INTERNAL,
+                       "no image is kept: call nb_sim_render(sim, NULL, ...) first");
+    st = nb_photons_memory(photons, err);
+    if (!st)
+        st = photons->device->fetch(photons->state, -1, 0, photons->scene->raster.rows,
+                                    photons->own, err);
+    if (!st)
+        photons->pixels = photons->own;
+    return st;
+}
+
+void nb_photons_forget(nb_photons *photons)
+{
+    photons->pixels = NULL;
+    photons->device = NULL;
+    photons->state = NULL;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/** An image of expected photons, and where it lies: in memory, on a device, or both. */
+#ifndef NB_IMAGE_PHOTONS_H
+#define NB_IMAGE_PHOTONS_H
+
+#include "device.h"
+#include "kernels.h"
+
+typedef struct nb_photons {
+    const nb_scene *scene;           /* that it was rendered from */
+    const float *pixels;             /* [spixels][fpixels]; NULL: not in memory */
+    const nb_image_device *device;   /* that keeps it; NULL: none */
+    nb_backend_state *state;         /* of the device */
+    const nb_image_kernels *kernels; /* for all that is made of it on the CPU */
+    int threads;                     /* likewise; 0: all */
+    const nb_hooks *hooks;           /* may be NULL */
+    float *own; /* owned: memory of its own; NULL until nb_photons_memory */
+} nb_photons;
+
+/** Allocate photons->own.  Errors: NB_ERR_NOMEM, before the system would lend more than there
+ * is. */
+nb_status nb_photons_memory(nb_photons *photons, nb_error *err);
+
+/** Bring them into memory: pixels is set.  Errors: NB_ERR_NOMEM, NB_ERR_DEVICE, NB_ERR_INTERNAL (no
+ * image anywhere). */
+nb_status nb_photons_fetch(nb_photons *photons, nb_error *err);
+
+/** There is no image any more; its memory stays. */
+void nb_photons_forget(nb_photons *photons);
+
+#endif
