@@ -74,13 +74,14 @@ static size_t shuffle_u16(const unsigned char *in, size_t count, unsigned char *
 }
 #endif
 
-void nb_bitshuffle(const void *in, size_t count, size_t value_bytes, void *out)
+void nb_bitshuffle(const void *in, size_t count, size_t value_bytes, int scalar, void *out)
 {
     size_t done = 0;
 #ifdef __SSE2__
-    if (value_bytes == 2)
+    if (value_bytes == 2 && !scalar)
         done = shuffle_u16(in, count, out);
 #endif
+    (void)scalar;
     shuffle_some(in, done, count, value_bytes, out);
 }
 

@@ -95,16 +95,18 @@ static void put_big_endian(unsigned char *to, uint64_t value, int bytes)
 
 /** The chunk of filter 32008: bytes in all (8), bytes a block (4), then blocks of length
  * (4) and LZ4 data; the values that do not fill a group of eight follow uncompressed. */
-static size_t bitshuffle_lz4(const unsigned char *in, size_t count, size_t size,
-                             unsigned char *scratch, unsigned char *out, size_t room)
+static size_t bitshuffle_lz4(const nb_hdf5_layout *layout, const unsigned char *in,
+                             unsigned char *scratch, unsigned char *out)
 {
+    size_t size = nb_hdf5_pixel_bytes(layout), room = nb_hdf5_chunk_bound(layout);
+    size_t count = nb_hdf5_frame_bytes(layout) / size;
     size_t block = nb_bitshuffle_block(size), used = BITSHUFFLE_HEAD, done = 0;
     put_big_endian(out, count * size, 8);
     put_big_endian(out + 8, block * size, 4);
     while (done < count / 8 * 8) {
         size_t n = count - done < block ? (count - done) / 8 * 8 : block;
         int bytes;
-        nb_bitshuffle(in + done * size, n, size, scratch);
+        nb_bitshuffle(in + done * size, n, size, layout->scalar, scratch);
         bytes = LZ4_compress_default((const char *)scratch, (char *)out + used + 4,
                                      (int)(n * size), (int)(room - used - 4));
         if (bytes <= 0)
@@ -121,9 +123,8 @@ static size_t bitshuffle_lz4(const unsigned char *in, size_t count, size_t size,
 nb_status nb_hdf5_chunk_encode(const nb_hdf5_layout *layout, const void *pixels,
                                void *scratch, void *chunk, size_t *bytes, nb_error *err)
 {
-    size_t size = nb_hdf5_pixel_bytes(layout), n = nb_hdf5_frame_bytes(layout);
+    size_t n = nb_hdf5_frame_bytes(layout);
     nb_status st = nb_hdf5_chunk_check(layout, err);
-    (void)size;
     (void)scratch;
     if (st)
         return st;
@@ -132,11 +133,11 @@ nb_status nb_hdf5_chunk_encode(const nb_hdf5_layout *layout, const void *pixels,
         memcpy(chunk, pixels, n);
 #ifdef NB_HAVE_LZ4
     if (layout->compress == NB_COMPRESS_BSLZ4)
-        *bytes = bitshuffle_lz4(pixels, n / size, size, scratch, chunk,
-                                nb_hdf5_chunk_bound(layout));
+        *bytes = bitshuffle_lz4(layout, pixels, scratch, chunk);
 #endif
 #if defined NB_HAVE_LIBDEFLATE || defined NB_HAVE_ZLIB
     if (layout->compress == NB_COMPRESS_GZIP) {
+        size_t size = nb_hdf5_pixel_bytes(layout);
         shuffle_bytes(pixels, n / size, size, scratch);
         *bytes = deflate_bytes(scratch, n, chunk, nb_hdf5_chunk_bound(layout));
     }

@@ -192,6 +192,7 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
     run->layout.type = run->series->hdf5_type;
     run->layout.compress = run->series->compress;
     run->layout.reflections = run->frames.base.truth == NB_TRUTH_SPOTS;
+    run->layout.scalar = run->base->kernels == &nb_image_kernels_scalar;
     run->progress.frames = run->frames.count;
     run->progress.seed = run->frames.base.seed.value;
     memcpy(run->progress.backend, run->base->backend_line, sizeof run->progress.backend);

@@ -87,7 +87,7 @@ static const void *encode(int edge, nb_compression compress, size_t *bytes)
 {
     static uint16_t pixels[4 * PIXELS], room[4 * PIXELS];
     static unsigned char chunk[16 * PIXELS];
-    nb_hdf5_layout layout = {edge, edge, NB_HDF5_U16, compress, 0};
+    nb_hdf5_layout layout = {edge, edge, NB_HDF5_U16, compress, 0, 0};
     for (int i = 0; i < edge * edge; i++)
         pixels[i] = (uint16_t)(i % 251);
     assert_int_equal(nb_hdf5_chunk_encode(&layout, pixels, room, chunk, bytes, NULL),

@@ -88,7 +88,7 @@ static void child(const char *folder, const char *log)
 
 static void two_series_in_one_process_end_quietly(void **state)
 {
-    nb_hdf5_layout layout = {16, 16, NB_HDF5_U16, NB_COMPRESS_BSLZ4, 0};
+    nb_hdf5_layout layout = {16, 16, NB_HDF5_U16, NB_COMPRESS_BSLZ4, 0, 0};
     char log[512];
     int status = 0;
     pid_t pid;

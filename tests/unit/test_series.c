@@ -310,8 +310,9 @@ static void bitshuffle_is_a_transposition(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof in; i++)
         in[i] = (unsigned char)(i * 37 + i * i * 11 + 5);
-    for (size_t size = 1; size <= 4; size *= 2) {
-        nb_bitshuffle(in, COUNT, size, out);
+    for (int k = 0; k < 6; k++) {
+        size_t size = (size_t)1 << k / 2;
+        nb_bitshuffle(in, COUNT, size, k % 2, out);
         for (size_t v = 0; v < COUNT; v++)
             for (size_t b = 0; b < 8 * size; b++)
                 assert_int_equal(in[v * size + b / 8] >> b % 8 & 1,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Statistics, quantisation, the old program's noise, and the preview. */
+/* Single products: statistics, integers, the old program's noise; and the preview. */
 #include "../support/check.h"
 #include "../support/products.h"
 
@@ -328,5 +328,5 @@ int main(void)
         TEST(preview_is_monotonic),
         TEST(preview_degenerate),
     };
-    return RUN_TESTS("effects", tests);
+    return RUN_TESTS("products", tests);
 }
