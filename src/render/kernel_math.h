@@ -5,9 +5,9 @@
 #ifndef NB_RENDER_KERNEL_MATH_H
 #define NB_RENDER_KERNEL_MATH_H
 
+#include "../base/simd.h"
 #include "../physics/hostdevice.h"
 #include "mutant.h"
-#include "simd_ops.h"
 
 NB_INLINE vd vd_horner(const double *c, int degree, vd y)
 {

@@ -30,12 +30,23 @@ done
 for header in $(find src cuda tests -name '*.h' | sort); do
     case " ${device//$'\n'/ } " in *" $header "*) continue ;; esac
     printf '#include "%s"\ntypedef int nb_alone;\n' "$header" >"$work/one.c"
+    flags=${NB_CFLAGS:-} cc=${CC:-gcc} # a header named after an instruction set is compiled for it
+    case $header in
+    *_sse2.h) flags=-msse2 ;;
+    *_avx2.h) flags='-mavx2 -mfma' ;;
+    *_avx512.h) flags='-mavx512f -mavx512dq -mavx512bw' ;;
+    *_neon.h) flags='' cc=${NEON_CC:-aarch64-linux-gnu-gcc} ;;
+    esac
+    if ! command -v ${cc##* } >/dev/null; then
+        echo "    skip $header # no $cc"
+        continue
+    fi
     case $header in
     tests/*) dialect=gnu11 ;; # cmocka's own prelude comes first there
     *) dialect=c11 ;;
     esac
-    alone C11 "$header" ${CC:-gcc} -std=$dialect -D_DEFAULT_SOURCE $warn \
-        -fsyntax-only -I. -Isrc ${NB_CFLAGS:-} "$work/one.c"
+    alone C11 "$header" $cc -std=$dialect -D_DEFAULT_SOURCE $warn \
+        -fsyntax-only -I. -Isrc $flags "$work/one.c"
 done
 if command -v "${CXX:-g++}" >/dev/null; then
     for header in src/nanobragg.h src/nanobragg/*.h src/physics/*.h; do

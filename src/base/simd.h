@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/** The few vector operations that the kernels need, for the instruction set that this file is
+ * compiled for.  + - * / on vectors are the compiler's own.  Each set's header defines the same
+ * functions, and nb_lane: which pixel of a block is in which lane of its two vectors of doubles.
+ * The sets differ there, so that packing two vectors into one is a single instruction. */
+#ifndef NB_BASE_SIMD_H
+#define NB_BASE_SIMD_H
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__)
+#include "simd_avx512.h"
+#elif defined(__AVX2__) && defined(__FMA__)
+#include "simd_avx2.h"
+#elif defined(__SSE2__)
+#include "simd_sse2.h"
+#elif defined(__aarch64__)
+#include "simd_neon.h"
+#else
+#error "no vector instruction set that the kernels know"
+#endif
+
+/** Double with exponent n (whole, -1022..1023): 2^n. */
+NB_INLINE vd vd_exp2_whole(vd n)
+{
+    /* the low word of n + NB_ROUND_DOUBLE is n; shifted to where the exponent is */
+    vl bits = (vl)(n + vd_set(NB_ROUND_DOUBLE + 1023.0));
+    return (vd)(bits << 52);
+}
+NB_INLINE int vl_any(vl mask)
+{
+    int64_t any = 0;
+    int i;
+    for (i = 0; i < NB_H; i++)
+        any |= mask[i];
+    return any != 0;
+}
+
+#endif

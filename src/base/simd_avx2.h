@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/** The operations of simd.h for AVX2 and FMA: blocks of 8 floats. */
+#ifndef NB_BASE_SIMD_AVX2_H
+#define NB_BASE_SIMD_AVX2_H
+
+#define NB_W 8
+#define NB_KERNEL_ISA avx2
+
+#include <immintrin.h>
+
+#include "simd_types.h"
+
+static const vd nb_lane[2] = {{0, 1, 4, 5}, {2, 3, 6, 7}};
+
+NB_INLINE vf vf_fma(vf a, vf b, vf c)
+{
+    return (vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+}
+NB_INLINE vf vf_fma_once(vf a, vf b, vf c)
+{
+    return vf_fma(a, b, c);
+}
+NB_INLINE vd vd_fma(vd a, vd b, vd c)
+{
+    return (vd)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
+NB_INLINE vd vd_fnma(vd a, vd b, vd c) /* c - a b */
+{
+    return (vd)_mm256_fnmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
+NB_INLINE vi low_words(vd a, vd b)
+{
+    return (vi)_mm256_shuffle_ps((__m256)a, (__m256)b, 0x88);
+}
+NB_INLINE vi high_words(vd a, vd b)
+{
+    return (vi)_mm256_shuffle_ps((__m256)a, (__m256)b, 0xdd);
+}
+NB_INLINE vi vi_mul(vi a, vi b)
+{
+    return (vi)_mm256_mullo_epi32((__m256i)a, (__m256i)b);
+}
+NB_INLINE vi vi_shl(vi a, int32_t n)
+{
+    return (vi)_mm256_sllv_epi32((__m256i)a, _mm256_set1_epi32(n));
+}
+NB_INLINE vi vi_clamp(vi a, int32_t most)
+{
+    return (vi)_mm256_min_epi32(_mm256_max_epi32((__m256i)a, _mm256_setzero_si256()),
+                                _mm256_set1_epi32(most));
+}
+NB_INLINE vf vf_from_int(vi a)
+{
+    return (vf)_mm256_cvtepi32_ps((__m256i)a);
+}
+NB_INLINE vf vf_gather(const float *table, vi index)
+{
+    return (vf)_mm256_i32gather_ps(table, (__m256i)index, 4);
+}
+NB_INLINE vf vf_pack(vd a, vd b)
+{
+    __m128 x = _mm256_cvtpd_ps((__m256d)a), y = _mm256_cvtpd_ps((__m256d)b);
+    return (vf)_mm256_set_m128(_mm_movehl_ps(y, x), _mm_movelh_ps(x, y));
+}
+NB_INLINE vd vf_unpack(vf a, int half)
+{
+    __m128 low = _mm256_castps256_ps128((__m256)a),
+           high = _mm256_extractf128_ps((__m256)a, 1);
+    return (vd)_mm256_cvtps_pd(half ? _mm_movehl_ps(high, low) : _mm_movelh_ps(low, high));
+}
+NB_INLINE vd vd_min(vd a, vd b)
+{
+    return (vd)_mm256_min_pd((__m256d)a, (__m256d)b);
+}
+NB_INLINE vd vd_max(vd a, vd b)
+{
+    return (vd)_mm256_max_pd((__m256d)a, (__m256d)b);
+}
+NB_INLINE vd vd_sqrt(vd a)
+{
+    return (vd)_mm256_sqrt_pd((__m256d)a);
+}
+NB_INLINE vd vd_rsqrt(vd a) /* the divider works beside the multipliers */
+{
+    return 1.0 / vd_sqrt(a);
+}
+NB_INLINE vd vd_round(vd a)
+{
+    return (vd)_mm256_round_pd((__m256d)a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+NB_INLINE vd vd_floor(vd a)
+{
+    return (vd)_mm256_floor_pd((__m256d)a);
+}
+NB_INLINE vd vd_gather(const double *table, vd index)
+{
+    return (vd)_mm256_i32gather_pd(table, _mm256_cvtpd_epi32((__m256d)index), 8);
+}
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/** The operations of simd.h for AVX-512: blocks of 16 floats. */
+#ifndef NB_BASE_SIMD_AVX512_H
+#define NB_BASE_SIMD_AVX512_H
+
+#define NB_W 16
+#define NB_KERNEL_ISA avx512
+
+#include <immintrin.h>
+
+#include "simd_types.h"
+
+static const vd nb_lane[2] = {{0, 1, 2, 3, 4, 5, 6, 7}, {8, 9, 10, 11, 12, 13, 14, 15}};
+
+NB_INLINE vf vf_fma(vf a, vf b, vf c)
+{
+    return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+}
+NB_INLINE vf vf_fma_once(vf a, vf b, vf c)
+{
+    return vf_fma(a, b, c);
+}
+NB_INLINE vd vd_fma(vd a, vd b, vd c)
+{
+    return (vd)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
+NB_INLINE vd vd_fnma(vd a, vd b, vd c) /* c - a b */
+{
+    return (vd)_mm512_fnmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
+NB_INLINE vi low_words(vd a, vd b)
+{
+    const __m512i even =
+        _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    return (vi)_mm512_permutex2var_epi32((__m512i)a, even, (__m512i)b);
+}
+NB_INLINE vi high_words(vd a, vd b)
+{
+    const __m512i odd =
+        _mm512_set_epi32(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
+    return (vi)_mm512_permutex2var_epi32((__m512i)a, odd, (__m512i)b);
+}
+NB_INLINE vi vi_mul(vi a, vi b)
+{
+    return (vi)_mm512_mullo_epi32((__m512i)a, (__m512i)b);
+}
+NB_INLINE vi vi_shl(vi a, int32_t n)
+{
+    return (vi)_mm512_sllv_epi32((__m512i)a, _mm512_set1_epi32(n));
+}
+NB_INLINE vi vi_clamp(vi a, int32_t most) /* to 0..most */
+{
+    return (vi)_mm512_min_epi32(_mm512_max_epi32((__m512i)a, _mm512_setzero_si512()),
+                                _mm512_set1_epi32(most));
+}
+NB_INLINE vf vf_from_int(vi a)
+{
+    return (vf)_mm512_cvtepi32_ps((__m512i)a);
+}
+NB_INLINE vf vf_gather(const float *table, vi index)
+{
+    return (vf)_mm512_i32gather_ps((__m512i)index, table, 4);
+}
+NB_INLINE vf vf_pack(vd a, vd b) /* the block's floats in pixel order */
+{
+    return (vf)_mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps((__m512d)a)),
+                                  _mm512_cvtpd_ps((__m512d)b), 1);
+}
+NB_INLINE vd vf_unpack(vf a, int half)
+{
+    return half ? (vd)_mm512_cvtps_pd(_mm512_extractf32x8_ps((__m512)a, 1))
+                : (vd)_mm512_cvtps_pd(_mm512_castps512_ps256((__m512)a));
+}
+NB_INLINE vd vd_min(vd a, vd b)
+{
+    return (vd)_mm512_min_pd((__m512d)a, (__m512d)b);
+}
+NB_INLINE vd vd_max(vd a, vd b)
+{
+    return (vd)_mm512_max_pd((__m512d)a, (__m512d)b);
+}
+NB_INLINE vd vd_sqrt(vd a)
+{
+    return (vd)_mm512_sqrt_pd((__m512d)a);
+}
+/** 1/sqrt(a), normal a > 0: the 14-bit estimate r and a step of fourth order, r (1 + e/2 + 3/8 e^2
+ * + 5/16 e^3) with e = 1 - a r^2; what is left out is below 2^-53. */
+NB_INLINE vd vd_rsqrt(vd a)
+{
+    vd r = (vd)_mm512_rsqrt14_pd((__m512d)a), e = vd_fnma(a * r, r, vd_set(1.0));
+    return vd_fma(vd_fma(vd_fma(e, vd_set(0.3125), vd_set(0.375)), e, vd_set(0.5)), r * e,
+                  r);
+}
+NB_INLINE vd vd_round(vd a) /* to even */
+{
+    return (vd)_mm512_roundscale_pd((__m512d)a,
+                                    _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+NB_INLINE vd vd_floor(vd a)
+{
+    return (vd)_mm512_roundscale_pd((__m512d)a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
+NB_INLINE vd vd_gather(const double *table, vd index)
+{
+    return (vd)_mm512_i32gather_pd(_mm512_cvtpd_epi32((__m512d)index), table, 8);
+}
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/** The operations of simd.h for SSE2: blocks of 4 floats. */
+#ifndef NB_BASE_SIMD_SSE2_H
+#define NB_BASE_SIMD_SSE2_H
+
+#define NB_W 4
+#define NB_KERNEL_ISA sse2
+
+#include <emmintrin.h>
+
+#include "simd_types.h"
+
+static const vd nb_lane[2] = {{0, 1}, {2, 3}};
+
+NB_INLINE vf vf_fma(vf a, vf b, vf c) /* two roundings: there is no other */
+{
+    return a * b + c;
+}
+/** As vf_fma, rounded to a float once: by way of doubles. */
+NB_INLINE vf vf_fma_once(vf a, vf b, vf c)
+{
+    __m128d low = (__m128d)((vd)_mm_cvtps_pd((__m128)a) * (vd)_mm_cvtps_pd((__m128)b) +
+                            (vd)_mm_cvtps_pd((__m128)c));
+    __m128 ah = _mm_movehl_ps((__m128)a, (__m128)a),
+           bh = _mm_movehl_ps((__m128)b, (__m128)b),
+           ch = _mm_movehl_ps((__m128)c, (__m128)c);
+    __m128d high =
+        (__m128d)((vd)_mm_cvtps_pd(ah) * (vd)_mm_cvtps_pd(bh) + (vd)_mm_cvtps_pd(ch));
+    return (vf)_mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
+}
+NB_INLINE vd vd_fma(vd a, vd b, vd c)
+{
+    return a * b + c;
+}
+NB_INLINE vd vd_fnma(vd a, vd b, vd c) /* c - a b */
+{
+    return c - a * b;
+}
+NB_INLINE vi low_words(vd a, vd b)
+{
+    return (vi)_mm_shuffle_ps((__m128)a, (__m128)b, 0x88);
+}
+NB_INLINE vi high_words(vd a, vd b)
+{
+    return (vi)_mm_shuffle_ps((__m128)a, (__m128)b, 0xdd);
+}
+NB_INLINE vi vi_mul(vi a, vi b)
+{
+    __m128i even = _mm_mul_epu32((__m128i)a, (__m128i)b);
+    __m128i odd =
+        _mm_mul_epu32(_mm_srli_epi64((__m128i)a, 32), _mm_srli_epi64((__m128i)b, 32));
+    return (vi)_mm_unpacklo_epi32(_mm_shuffle_epi32(even, 0x08),
+                                  _mm_shuffle_epi32(odd, 0x08));
+}
+NB_INLINE vi vi_shl(vi a, int32_t n)
+{
+    return (vi)_mm_sll_epi32((__m128i)a, _mm_cvtsi32_si128(n));
+}
+NB_INLINE vi vi_clamp(vi a, int32_t most)
+{
+    vi top = vi_set(most), over = (vi)(a > top);
+    a = (over & top) | (~over & a);
+    return (vi)(a > 0) & a;
+}
+NB_INLINE vf vf_from_int(vi a)
+{
+    return (vf)_mm_cvtepi32_ps((__m128i)a);
+}
+NB_INLINE vf vf_gather(const float *table, vi index)
+{
+    return (vf){table[index[0]], table[index[1]], table[index[2]], table[index[3]]};
+}
+NB_INLINE vf vf_pack(vd a, vd b)
+{
+    return (vf)_mm_movelh_ps(_mm_cvtpd_ps((__m128d)a), _mm_cvtpd_ps((__m128d)b));
+}
+NB_INLINE vd vf_unpack(vf a, int half)
+{
+    return (vd)_mm_cvtps_pd(half ? _mm_movehl_ps((__m128)a, (__m128)a) : (__m128)a);
+}
+NB_INLINE vd vd_min(vd a, vd b)
+{
+    return (vd)_mm_min_pd((__m128d)a, (__m128d)b);
+}
+NB_INLINE vd vd_max(vd a, vd b)
+{
+    return (vd)_mm_max_pd((__m128d)a, (__m128d)b);
+}
+NB_INLINE vd vd_sqrt(vd a)
+{
+    return (vd)_mm_sqrt_pd((__m128d)a);
+}
+NB_INLINE vd vd_rsqrt(vd a)
+{
+    return 1.0 / vd_sqrt(a);
+}
+/** Nearest whole number by way of numbers whose steps are 1: |a| < 2^51. */
+NB_INLINE vd vd_round(vd a)
+{
+    const vd big = vd_set(NB_ROUND_DOUBLE);
+    return (a + big) - big;
+}
+NB_INLINE vd vd_floor(vd a)
+{
+    vd r = vd_round(a);
+    return r - (vd)((vl)(r > a) & (vl)vd_set(1.0));
+}
+NB_INLINE vd vd_gather(const double *table, vd index)
+{
+    return (vd){table[(int32_t)index[0]], table[(int32_t)index[1]]};
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/** Vectors of the instruction set that the including file is compiled for.  A block is NB_W
+ * pixels: one vector of floats (vf) or of 32-bit integers (vi), or two of doubles (vd). */
+#ifndef NB_BASE_SIMD_TYPES_H
+#define NB_BASE_SIMD_TYPES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "coefficients.h"
+
+#define NB_INLINE static inline __attribute__((always_inline))
+/** A loop over blocks that is to have the registers for itself. */
+#define NB_STAGE static __attribute__((noinline))
+
+#ifndef NB_W /* the header of a set has said its own; 4 where this one is read alone */
+#define NB_W 4
+#endif
+#define NB_H (NB_W / 2)
+
+typedef float vf __attribute__((vector_size(4 * NB_W)));
+typedef int32_t vi __attribute__((vector_size(4 * NB_W)));
+typedef uint32_t vu __attribute__((vector_size(4 * NB_W)));
+typedef double vd __attribute__((vector_size(4 * NB_W)));
+typedef int64_t vl __attribute__((vector_size(4 * NB_W))); /* masks of vd: 0 or -1 */
+
+NB_INLINE vf vf_set(float x)
+{
+    return x - (vf){0};
+}
+NB_INLINE vi vi_set(int32_t x)
+{
+    return x - (vi){0};
+}
+NB_INLINE vi vi_add(vi a, vi b) /* modulo 2^32 */
+{
+    return (vi)((vu)a + (vu)b);
+}
+NB_INLINE vi vi_sub(vi a, vi b) /* modulo 2^32 */
+{
+    return (vi)((vu)a - (vu)b);
+}
+NB_INLINE vd vd_set(double x)
+{
+    return x - (vd){0};
+}
+NB_INLINE vd vd_pick(vl mask, vd yes, vd no)
+{
+    return (vd)((mask & (vl)yes) | (~mask & (vl)no));
+}
+
+#endif
