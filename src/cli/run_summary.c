@@ -10,26 +10,26 @@
 #ifdef NB_HAVE_CJSON
 #include <cjson/cJSON.h>
 
-static const char *outcome_name(nb_run_outcome outcome)
+static const char *outcome_name(nb_trial_outcome outcome)
 {
     switch (outcome) {
-    case NB_RUN_PASSED:
+    case NB_TRIAL_PASSED:
         return "passed";
-    case NB_RUN_FAILED:
+    case NB_TRIAL_FAILED:
         return "comparison failed";
-    case NB_RUN_MISSING:
+    case NB_TRIAL_MISSING:
         return "program missing";
-    case NB_RUN_CRASHED:
+    case NB_TRIAL_CRASHED:
         return "program crashed";
-    case NB_RUN_STATUS:
+    case NB_TRIAL_STATUS:
         return "program failed";
-    case NB_RUN_SIZE:
+    case NB_TRIAL_SIZE:
         return "sizes differ";
     }
     return "unknown";
 }
 
-static void add_side(cJSON *root, const nb_run_side *s)
+static void add_side(cJSON *root, const nb_trial_side *s)
 {
     cJSON *one = cJSON_AddObjectToObject(root, s->name);
 
@@ -46,48 +46,48 @@ static void add_side(cJSON *root, const nb_run_side *s)
     cJSON_AddNumberToObject(one, "image_bytes", (double)s->image_bytes);
 }
 
-static void add_comparison(cJSON *root, const nb_run *run)
+static void add_comparison(cJSON *root, const nb_trial *trial)
 {
     nb_compared what = {"ours/floatimage.bin",
                         "ref/floatimage.bin",
                         "float",
                         "float",
-                        &run->difference,
-                        &run->thresholds,
-                        run->outcome == NB_RUN_PASSED};
-    if (run->compared)
+                        &trial->difference,
+                        &trial->thresholds,
+                        trial->outcome == NB_TRIAL_PASSED};
+    if (trial->compared)
         cJSON_AddItemToObject(root, "comparison", nb_difference_object(&what));
     else
         cJSON_AddNullToObject(root, "comparison");
 }
 
-static char *print_summary(const nb_run *run)
+static char *print_summary(const nb_trial *trial)
 {
     cJSON *root = cJSON_CreateObject(), *flags = cJSON_AddArrayToObject(root, "flags");
     char *text;
 
-    for (int i = 1; i < run->flags.count; i++)
-        cJSON_AddItemToArray(flags, cJSON_CreateString(run->flags.argv[i]));
+    for (int i = 1; i < trial->flags.count; i++)
+        cJSON_AddItemToArray(flags, cJSON_CreateString(trial->flags.argv[i]));
     cJSON_AddStringToObject(root, "version", nb_version());
-    cJSON_AddStringToObject(root, "outcome", outcome_name(run->outcome));
-    cJSON_AddNumberToObject(root, "status", run->outcome);
-    cJSON_AddStringToObject(root, "message", run->message);
-    cJSON_AddNumberToObject(root, "fast", run->fast);
-    cJSON_AddNumberToObject(root, "slow", run->slow);
-    add_side(root, &run->ref);
-    add_side(root, &run->ours);
-    add_comparison(root, run);
+    cJSON_AddStringToObject(root, "outcome", outcome_name(trial->outcome));
+    cJSON_AddNumberToObject(root, "status", trial->outcome);
+    cJSON_AddStringToObject(root, "message", trial->message);
+    cJSON_AddNumberToObject(root, "fast", trial->fast);
+    cJSON_AddNumberToObject(root, "slow", trial->slow);
+    add_side(root, &trial->ref);
+    add_side(root, &trial->ours);
+    add_comparison(root, trial);
     text = cJSON_Print(root);
     cJSON_Delete(root);
     return text;
 }
 
-nb_status nb_run_summary(const nb_run *run, nb_error *err)
+nb_status nb_trial_summary(const nb_trial *trial, nb_error *err)
 {
-    char path[NB_PATH_MAX], *text = print_summary(run);
+    char path[NB_PATH_MAX], *text = print_summary(trial);
     nb_status st = nb_json_memory("summary.json", err);
     FILE *file =
-        !st && nb_run_path(run, NULL, "summary.json", path) ? fopen(path, "w") : NULL;
+        !st && nb_trial_path(trial, NULL, "summary.json", path) ? fopen(path, "w") : NULL;
     int ok = text && file && fprintf(file, "%s\n", text) > 0;
 
     ok = (!file || !fclose(file)) && ok;
@@ -100,7 +100,7 @@ nb_status nb_run_summary(const nb_run *run, nb_error *err)
     return err->code;
 }
 
-int nb_run_size(const char *config, int *fast, int *slow)
+int nb_trial_size(const char *config, int *fast, int *slow)
 {
     enum { MOST = 1 << 20 };
     FILE *file = fopen(config, "r");
@@ -128,9 +128,9 @@ int nb_run_size(const char *config, int *fast, int *slow)
 
 #else
 
-nb_status nb_run_summary(const nb_run *run, nb_error *err)
+nb_status nb_trial_summary(const nb_trial *trial, nb_error *err)
 {
-    (void)run;
+    (void)trial;
     memset(err, 0, sizeof *err);
     err->code = NB_ERR_UNSUPPORTED;
     snprintf(err->message, sizeof err->message,
@@ -138,7 +138,7 @@ nb_status nb_run_summary(const nb_run *run, nb_error *err)
     return err->code;
 }
 
-int nb_run_size(const char *config, int *fast, int *slow)
+int nb_trial_size(const char *config, int *fast, int *slow)
 {
     (void)config;
     (void)fast;

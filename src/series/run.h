@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/** A running series: threads that make frames, and their common data. */
+/** A running series: what its threads share.  threads.c makes frames, talk.c speaks with other
+ * processes; both use run.c, which uses neither. */
 #ifndef NB_SERIES_RUN_H
 #define NB_SERIES_RUN_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "dealer.h"
 #include "frames.h"
-#include "lanes.h"
-#include "share.h"
+#include "pool.h"
 #include "sinks.h"
 #include "spool.h"
+#include "talk.h"
 
 typedef struct nb_run {
     const nb_series *series;
@@ -18,7 +20,7 @@ typedef struct nb_run {
     nb_ranks *ranks; /* the caller's; NULL: this process is alone */
     nb_sim *base;    /* owned; loaded files, configuration of the whole */
     nb_frames frames;
-    nb_lanes lanes;
+    nb_pool pool;
     nb_hdf5_layout layout;
     nb_file_sink files; /* when series->output */
     nb_hdf5_sink hdf5;  /* when series->hdf5_file */
@@ -26,16 +28,17 @@ typedef struct nb_run {
     int threads, threads_each;
 
     pthread_mutex_t lock; /* of all below */
-    pthread_cond_t moved; /* a frame was written, new frames can be made, or stop */
-    nb_share share;
-    nb_slot *slots; /* owned; the nth frame that this process makes is in n % window */
+    pthread_cond_t moved; /* a frame was written, frames to make have come, or stop */
+    nb_dealer dealer;
+    nb_talk talk;
+    uint8_t *finished; /* owned; [frames], of all processes in rank 0 */
+    nb_slot *slots;    /* owned; the nth frame that this process makes is in n % window */
     int window, next, written, draining;
     nb_series_progress progress;
     double start;
     nb_status status;
     nb_error error;
     int error_frame;
-    double last_tick; /* of the messages with other processes */
 
     atomic_int stop;           /* begin no more frames */
     atomic_int cancel;         /* the caller wants to stop: leave frames unfinished */
@@ -45,12 +48,7 @@ typedef struct nb_run {
     pthread_mutex_t book_lock; /* of the record of files, and of truth */
 } nb_run;
 
-/** Make and write the frames of this process. Everything except the threads' own data must
- * be set up. Errors: NB_ERR_NOMEM if no thread could be started; errors of frames are in
- * run->status. */
-nb_status nb_run_frames(nb_run *run, nb_error *err);
-
-/** The result of the series, after all processes have ended. */
+/** What became of the series, once all processes have ended. */
 nb_status nb_run_outcome(const nb_run *run, nb_error *err);
 
 /** Begin no more frames because of this error. Of several errors that of the first frame is
@@ -63,5 +61,10 @@ void nb_run_cancel(nb_run *run);
  * nothing while another thread asks. nb_run_tell: reports progress, with the lock held. */
 int nb_run_ask(nb_run *run);
 int nb_run_tell(nb_run *run);
+
+/** Rank 0's record of a finished frame, on disk.  Without the lock. */
+nb_status nb_run_record(nb_run *run, const nb_finished *frame, nb_error *err);
+/** Count a finished frame into the progress.  With the lock held. */
+void nb_run_count(nb_run *run, const nb_finished *frame);
 
 #endif

@@ -15,6 +15,7 @@
 #include "files.h"
 #include "record.h"
 #include "run.h"
+#include "threads.h"
 
 enum { PER_FILE = 100 };
 
@@ -85,15 +86,15 @@ static void choose_threads(nb_run *run)
     run->window = 2 * run->threads + 2;
 }
 
-static nb_status open_lanes(nb_run *run, nb_error *err)
+static nb_status open_pool(nb_run *run, nb_error *err)
 {
     nb_sim *base = run->base;
-    nb_lane_devices devices = {-1, 0, run->threads};
+    nb_pool_devices devices = {-1, 0, run->threads};
     char more[32];
     if (base->backend->device) {
         nb_device asked;
         (void)nb_backend_of(base->cfg.device, &asked);
-        devices = nb_lane_devices_of(&asked, base->backend->device->count(),
+        devices = nb_pool_devices_of(&asked, base->backend->device->count(),
                                      nb_ranks_local_rank(run->ranks),
                                      nb_ranks_local_count(run->ranks));
         /* an image that failed there is an error, not another renderer's */
@@ -104,7 +105,7 @@ static nb_status open_lanes(nb_run *run, nb_error *err)
                     sizeof run->progress.backend - strlen(run->progress.backend) - 1);
         }
     }
-    return nb_lanes_open(&run->lanes, base->backend, devices, err);
+    return nb_pool_open(&run->pool, base->backend, devices, err);
 }
 
 /** Rank 0 locks the HDF5 files of the series for this run, before any process opens them. */
@@ -204,8 +205,11 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
                                "each frame, but DIALS uses that of the first frame for "
                                "all frames; for DIALS use -output 'img_%%05d.cbf'");
     notice_lost(run);
-    st = open_lanes(run, err);
-    return st ? st : nb_share_open(run, b->per_block, err);
+    run->dealer.frames = run->frames.count;
+    run->dealer.per_block = b->per_block;
+    run->finished = nb_alloc((size_t)run->frames.count, 1, "frames", err);
+    st = run->finished ? open_pool(run, err) : NB_ERR_NOMEM;
+    return st ? st : nb_talk_open(run, err);
 }
 
 /** Files, memory, and the frames that an earlier run finished. */
@@ -312,7 +316,7 @@ static nb_status finish(nb_run *run, nb_status st, nb_error *err)
         return st;
     if (!st)
         return write_master(run, run->frames.count, err);
-    readable = nb_share_readable(run);
+    readable = nb_talk_readable(run);
     if (readable > 0)
         (void)write_master(run, readable, NULL);
     return st;
@@ -334,7 +338,7 @@ static nb_status run_all(nb_run *run, nb_error *err)
     nb_status st;
     int block, partial = 0;
     nb_sim_say_long(run->base, run->frames.count);
-    st = nb_run_frames(run, &own);
+    st = nb_threads_run(run, &own);
     if (st) {
         pthread_mutex_lock(&run->lock);
         nb_run_stop_with(run, 0, st, &own);
@@ -343,7 +347,7 @@ static nb_status run_all(nb_run *run, nb_error *err)
     block = run->hdf5.block;
     if (run->hdf5.done && atomic_load(&run->stop))
         partial = nb_hdf5_sink_partial(&run->hdf5);
-    nb_share_end(run, block, partial);
+    nb_talk_end(run, block, partial);
     st = nb_run_outcome(run, err);
     if (nb_ranks_rank(run->ranks) == 0)
         st = finish(run, st, err);
@@ -352,7 +356,7 @@ static nb_status run_all(nb_run *run, nb_error *err)
         if (nb_ranks_rank(run->ranks) == 0)
             st = nb_report_write_series(run->base, run->series, &run->progress, err);
     }
-    return nb_share_result(run, st, err);
+    return nb_talk_result(run, st, err);
 }
 
 static void tear_down(nb_run *run, nb_end end)
@@ -361,10 +365,11 @@ static void tear_down(nb_run *run, nb_end end)
         nb_free(run->slots[i].chunk);
     nb_free(run->slots);
     nb_spool_close(&run->truth);
-    nb_share_close(run);
+    nb_talk_close(run);
+    nb_free(run->finished);
     nb_file_sink_close(&run->files, end);
     nb_hdf5_sink_close(&run->hdf5, end);
-    nb_lanes_close(&run->lanes);
+    nb_pool_close(&run->pool);
     nb_frames_free(&run->frames);
     nb_sim_free(run->base);
     pthread_mutex_destroy(&run->lock);

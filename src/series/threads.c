@@ -15,6 +15,7 @@
 #include "fingerprint.h"
 #include "record.h"
 #include "run.h"
+#include "threads.h"
 
 typedef struct worker {
     nb_run *run;
@@ -23,37 +24,7 @@ typedef struct worker {
     int started;
 } worker;
 
-void nb_run_stop_with(nb_run *run, int frame, nb_status st, const nb_error *err)
-{
-    if (!run->status || frame < run->error_frame) {
-        run->status = st;
-        run->error = *err;
-        run->error_frame = frame;
-    }
-    atomic_store(&run->stop, 1);
-    pthread_cond_broadcast(&run->moved);
-}
-
-void nb_run_cancel(nb_run *run)
-{
-    atomic_store(&run->cancel, 1);
-    atomic_store(&run->stop, 1);
-}
-
-int nb_run_ask(nb_run *run)
-{
-    int stop = atomic_load(&run->cancel);
-    if (stop || !run->hooks.progress || pthread_mutex_trylock(&run->hook_lock) != 0)
-        return stop;
-    stop = run->hooks.progress(run->hooks.user,
-                               (double)atomic_load(&run->committed) / run->frames.count);
-    if (stop)
-        nb_run_cancel(run);
-    pthread_mutex_unlock(&run->hook_lock);
-    return stop;
-}
-
-/** The renderer asks whether to continue. After an error the begun frames are finished. */
+/** The renderer asks whether to go on.  After an error the frames that were begun are finished. */
 static int on_render(void *user, double fraction)
 {
     (void)fraction;
@@ -66,11 +37,11 @@ static nb_slot *take(nb_run *run)
     nb_slot *slot = NULL;
     pthread_mutex_lock(&run->lock);
     while (!slot && !atomic_load(&run->stop)) {
-        int k = run->next < run->written + run->window ? nb_share_take(run) : -1;
+        int k = run->next < run->written + run->window ? nb_talk_take(run) : -1;
         if (k >= 0) {
             slot = &run->slots[run->next++ % run->window];
             slot->frame = k;
-        } else if (run->share.over && !run->share.left) {
+        } else if (run->dealer.over && !run->dealer.left) {
             break;
         } else {
             pthread_cond_wait(&run->moved, &run->lock);
@@ -124,7 +95,7 @@ static nb_status prepare(nb_run *run, nb_frame *f, int k, const nb_config *cfg,
         nb_sim_free(f->sim);
         f->sim = fresh;
         f->inputs = nb_own_inputs(cfg, &run->frames.base);
-        fresh->backend = run->base->backend; /* the lanes' */
+        fresh->backend = run->base->backend; /* the pool's */
         fresh->options.threads = fresh->cfg.threads = run->threads_each;
         if (run->frames.spectra.count) {
             nb_frames_give_spectrum(&run->frames, k, fresh);
@@ -151,7 +122,7 @@ static nb_status render(nb_run *run, nb_frame *f, int k, nb_error *err)
         wants.photons |= run->layout.reflections;
     }
     st = nb_frame_prepare(f, &wants, pixels, &rendering, err);
-    return st ? st : nb_lanes_render(&run->lanes, f->sim, &rendering, err);
+    return st ? st : nb_pool_render(&run->pool, f->sim, &rendering, err);
 }
 
 /** The facts of the frame from an earlier run. */
@@ -225,18 +196,7 @@ static nb_status commit(nb_run *run, nb_slot *slot, nb_error *err)
         f.bytes = (int64_t)slot->chunk_bytes + slot->file_bytes;
     if (run->hdf5.done)
         st = nb_hdf5_sink_commit(&run->hdf5, slot->frame, slot, err);
-    return st ? st : nb_share_finished(run, &f, err);
-}
-
-int nb_run_tell(nb_run *run)
-{
-    int stop = 0;
-    if (!run->series->progress)
-        return 0;
-    pthread_mutex_lock(&run->hook_lock);
-    stop = run->series->progress(run->series->user, &run->progress);
-    pthread_mutex_unlock(&run->hook_lock);
-    return stop;
+    return st ? st : nb_talk_finished(run, &f, err);
 }
 
 /** Write what is ready, in order.  Called and left with the lock held. */
@@ -291,7 +251,7 @@ static void *work(void *user)
     return NULL;
 }
 
-nb_status nb_run_frames(nb_run *run, nb_error *err)
+nb_status nb_threads_run(nb_run *run, nb_error *err)
 {
     worker *workers = nb_alloc((size_t)run->threads, sizeof *workers, "threads", err);
     int started = 0;
@@ -305,25 +265,10 @@ nb_status nb_run_frames(nb_run *run, nb_error *err)
         if (!workers[i].started)
             atomic_fetch_sub(&run->working, 1);
     }
-    nb_share_talk(run);
+    nb_talk_while_working(run);
     for (int i = 0; i < run->threads; i++)
         if (workers[i].started)
             pthread_join(workers[i].thread, NULL);
     nb_free(workers);
     return started ? NB_OK : nb_fail(err, NB_ERR_NOMEM, "no thread could be started");
-}
-
-nb_status nb_run_outcome(const nb_run *run, nb_error *err)
-{
-    if (run->status && err)
-        *err = run->error;
-    if (run->status && run->status != NB_ERR_CANCELLED)
-        return run->status;
-    if (nb_ranks_rank(run->ranks) == 0 ? run->progress.done < run->frames.count
-                                       : atomic_load(&run->stop))
-        return nb_fail(err, NB_ERR_CANCELLED,
-                       "interrupted: %d of %d frames are finished; type the same flags "
-                       "and -resume to continue",
-                       run->progress.done, run->frames.count);
-    return NB_OK;
 }

@@ -17,7 +17,7 @@
 #include "scratch.h"
 #include "render/backend.h"
 #include "series/journal.h"
-#include "series/lanes.h"
+#include "series/pool.h"
 #include "series/lock.h"
 #include "series/template.h"
 
@@ -124,26 +124,26 @@ static void a_frame_that_fails_stops_the_series(void **state)
 static void devices_are_shared(void **state)
 {
     const nb_device all = {-1, 1}, any = {-1, 0}, second = {1, 0};
-    nb_lane_devices d = nb_lane_devices_of(&all, 4, 0, 1);
-    nb_lanes lanes;
+    nb_pool_devices d = nb_pool_devices_of(&all, 4, 0, 1);
+    nb_pool pool;
     nb_error err = {0};
     (void)state;
     assert_true(d.first == 0 && d.step == 1 && d.count == 4);
-    d = nb_lane_devices_of(&all, 5, 1, 2);
-    assert_int_equal(nb_lanes_open(&lanes, &nb_backend_scalar, d, &err), NB_OK);
-    assert_int_equal(lanes.count, 2);
-    assert_int_equal(lanes.lane[0].device, 1);
-    assert_int_equal(lanes.lane[1].device, 3);
-    nb_lanes_close(&lanes);
-    d = nb_lane_devices_of(&all, 1, 0, 1);
+    d = nb_pool_devices_of(&all, 5, 1, 2);
+    assert_int_equal(nb_pool_open(&pool, &nb_backend_scalar, d, &err), NB_OK);
+    assert_int_equal(pool.count, 2);
+    assert_int_equal(pool.all[0].device, 1);
+    assert_int_equal(pool.all[1].device, 3);
+    nb_pool_close(&pool);
+    d = nb_pool_devices_of(&all, 1, 0, 1);
     assert_true(d.first == 0 && d.count == 1);
-    d = nb_lane_devices_of(&all, 2, 2, 3);
+    d = nb_pool_devices_of(&all, 2, 2, 3);
     assert_true(d.first == 0 && d.count == 1);
-    d = nb_lane_devices_of(&any, 2, 3, 4);
+    d = nb_pool_devices_of(&any, 2, 3, 4);
     assert_true(d.first == 1 && d.count == 1);
-    d = nb_lane_devices_of(&any, 2, 0, 1);
+    d = nb_pool_devices_of(&any, 2, 0, 1);
     assert_true(d.first == -1 && d.count == 1);
-    d = nb_lane_devices_of(&second, 2, 0, 4);
+    d = nb_pool_devices_of(&second, 2, 0, 4);
     assert_true(d.first == 1 && d.count == 1);
 }
 

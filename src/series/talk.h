@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/** What the processes of a series say to each other.  Each asks rank 0 for blocks of frames, and
+ * tells it of every frame that is finished.  A process alone is rank 0. */
+#ifndef NB_SERIES_TALK_H
+#define NB_SERIES_TALK_H
+
+#include "ranks.h"
+#include "sinks.h"
+
+struct nb_run;
+
+/** What rank 0 knows of another process. */
+typedef struct nb_peer {
+    double silence;     /* seconds */
+    int ended;          /* or lost */
+    int block, partial; /* the last data file, and its frames if some are missing */
+} nb_peer;
+
+typedef struct nb_talk {
+    int asked;                              /* a block is on its way */
+    struct nb_post *first_post, *last_post; /* owned; messages to send, from any thread */
+    double last_tick, beat, silence;        /* s; the last is of rank 0 */
+    double patience; /* s without a message after which a process is lost */
+    int told;        /* the others know that we stop */
+    int orphan;      /* rank 0 is lost */
+    int has_result;
+    nb_status result; /* of rank 0 */
+    nb_peer *peers;   /* owned; [ranks], for rank 0 */
+} nb_talk;
+
+nb_status nb_talk_open(struct nb_run *run, nb_error *err);
+void nb_talk_close(struct nb_run *run);
+
+/** The next frame for this process, or -1: none in hand now.  With the lock held. */
+int nb_talk_take(struct nb_run *run);
+
+/** A frame is written: tell rank 0.  Without the lock. */
+nb_status nb_talk_finished(struct nb_run *run, const nb_finished *frame, nb_error *err);
+
+/** Talk with the others as long as this process' threads work.  Main thread, as below. */
+void nb_talk_while_working(struct nb_run *run);
+
+/** This process has ended.  Rank 0: wait until all have.  Others: tell it, with the frames that
+ * can be read of a data file that is not whole. */
+void nb_talk_end(struct nb_run *run, int block, int partial);
+
+/** Rank 0's result for all.  The others get no message: rank 0 prints it. */
+nb_status nb_talk_result(struct nb_run *run, nb_status status, nb_error *err);
+
+/** Rank 0: how many frames from the first on can be read through a master file. */
+int nb_talk_readable(const struct nb_run *run);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/** The threads that make and write the frames of a series. */
+#ifndef NB_SERIES_THREADS_H
+#define NB_SERIES_THREADS_H
+
+#include "run.h"
+
+/** Make and write this process' share of the frames.  Everything but the threads' own is set up.
+ * Errors: NB_ERR_NOMEM when no thread could be started; those of frames are in run->status. */
+nb_status nb_threads_run(nb_run *run, nb_error *err);
+
+#endif
