@@ -4,8 +4,8 @@
 OURS := $(sort $(wildcard src/*.[ch] src/*/*.[ch] cuda/*.[ch] cuda/*.cu cuda/*.cuh \
     tests/*/*.[ch]))
 .PHONY: lint format tidy
-lint: ## formatting, include directions, headers alone, cppcheck, licence lines, exports
-	@CC='$(CC)' NVCC='$(NVCC)' CLANG_FORMAT='$(CLANG_FORMAT)' PYTHON='$(PYTHON)' \
+lint: $(LIB_OBJ) $(CLI_OBJ) ## formatting, include directions, circles, headers alone, cppcheck, licence lines, exports
+	@BUILD='$B' CC='$(CC)' NVCC='$(NVCC)' CLANG_FORMAT='$(CLANG_FORMAT)' PYTHON='$(PYTHON)' \
 	    NB_CFLAGS='$(filter -DNB_HAVE_%,$(DEFS)) $(LIB_CFLAGS)' \
 	    bash tests/lint/run.sh
 

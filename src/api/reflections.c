@@ -2,7 +2,7 @@
 /* The reflections of an image. */
 #include "../base/c_locale.h"
 #include "../base/error.h"
-#include "../render/reflections.h"
+#include "../truth/reflections.h"
 
 #include <string.h>
 

@@ -5,11 +5,8 @@
 
 #include "sim.h"
 
-/** Can this build write a report? path "": no report. Errors: NB_ERR_UNSUPPORTED. */
-nb_status nb_report_ready(const char *path, nb_error *err);
-
-/** The report of an image, after its files are written; nothing if cfg names no report
- * file. Errors: NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
+/** Of an image and its files, which are written; nothing when cfg names no file.  Errors: NB_ERR_IO,
+ * NB_ERR_NOMEM. */
 nb_status nb_report_write(const nb_sim *sim, const nb_stats *stats, nb_error *err);
 
 /** The report of a complete series. */

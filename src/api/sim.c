@@ -16,7 +16,6 @@
 #include "../render/choose.h"
 #include "advice.h"
 #include "notes.h"
-#include "report_json.h"
 
 int64_t nb_seed_from_clock(void)
 {
@@ -82,8 +81,12 @@ static nb_status build(nb_sim *sim, nb_error *err)
 static nb_status check_libraries(const nb_config *cfg, nb_error *err)
 {
     nb_status st = cfg->png_file[0] ? nb_png_ready("-pngfile", err) : NB_OK;
-    if (!st)
-        st = nb_report_ready(cfg->report_file, err);
+#ifndef NB_HAVE_CJSON
+    if (!st && cfg->report_file[0])
+        st =
+            nb_fail(err, NB_ERR_UNSUPPORTED,
+                    "-report: this build has no JSON (install libcjson-dev and rebuild)");
+#endif
     return st || !cfg->tiff_file[0] ? st : nb_tiff_ready("-tifffile", err);
 }
 

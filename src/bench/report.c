@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,18 +8,6 @@
 #include "bench.h"
 #include "../cli/json_memory.h"
 #include "json.h"
-
-const char *nb_bench_digits(double value, char text[32])
-{
-    int decimals;
-    if (!(value > 0) || isinf(value)) {
-        snprintf(text, 32, "-");
-        return text;
-    }
-    decimals = 2 - (int)floor(log10(value));
-    snprintf(text, 32, "%.*f", decimals < 0 ? 0 : decimals > 9 ? 9 : decimals, value);
-    return text;
-}
 
 static nb_status write_json(const nb_bench_folder *f, const cJSON *root, nb_error *err)
 {

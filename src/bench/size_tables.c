@@ -2,9 +2,23 @@
 /* Tables of the size sweep: times of all programs, rates, and checks. */
 #include <string.h>
 
+#include <math.h>
+
 #include "json.h"
 #include "query.h"
 #include "report.h"
+
+const char *nb_bench_digits(double value, char text[32])
+{
+    int decimals;
+    if (!(value > 0) || isinf(value)) {
+        snprintf(text, 32, "-");
+        return text;
+    }
+    decimals = 2 - (int)floor(log10(value));
+    snprintf(text, 32, "%.*f", decimals < 0 ? 0 : decimals > 9 ? 9 : decimals, value);
+    return text;
+}
 
 enum { PROGRAMS_MAX = 8, LINE = 1024 };
 

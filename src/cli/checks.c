@@ -1,12 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Flags that are fine alone and contradict each other. */
+/* Which flags go together: a single image or a series, and flags that contradict each other. */
 #include <string.h>
 
 #include "options.h"
-#include "series.h"
 #include "values.h"
 
-/** Two flags (canonical names) that set the same thing in two ways. */
+int nb_cli_is_series(const nb_cli *cli)
+{
+    return cli->series.frames > 0 || cli->series.stills > 0 || cli->jobs_file[0] ||
+           cli->series.output[0] || cli->series.hdf5_file[0];
+}
+
+int nb_cli_single_image_flag(const char *name)
+{
+    static const char *const names[] = {
+        "floatfile", "nofloat",  "intfile",        "noint",   "noisefile",
+        "pgmfile",   "nopgm",    "pgmscale",       "pngfile", "tifffile",
+        "truthfile", "printout", "printout_pixel", "time"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return 1;
+    return 0;
+}
+
+/** Two flags (canonical names) that say the same thing in two ways. */
 typedef struct contradiction {
     const char *a, *b, *why;
 } contradiction;

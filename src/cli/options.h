@@ -30,6 +30,11 @@ size_t nb_option_index(const nb_option *option);
  * returns 0 at the end.  *cursor may be NULL. */
 int nb_next_word(const char **cursor, char *word, size_t size);
 
+int nb_cli_is_series(const nb_cli *cli);
+
+/** Is this flag (canonical name) of a single image, and does nothing in a series? */
+int nb_cli_single_image_flag(const char *name);
+
 /** Contradictions between flags that are fine alone. */
 nb_status nb_cli_check_pairs(const nb_cli *cli, char **argv, nb_error *err);
 

@@ -66,13 +66,6 @@ static void defaults(void *target)
     nb_thresholds_parse(NB_THRESHOLD_DEFAULT, &t->thresholds, &err);
 }
 
-int nb_trial_path(const nb_trial *trial, const char *folder, const char *name,
-                  char path[NB_PATH_MAX])
-{
-    return snprintf(path, NB_PATH_MAX, "%s%s%s/%s", trial->out, folder ? "/" : "",
-                    folder ? folder : "", name) < NB_PATH_MAX;
-}
-
 /** The run ends here, for this reason. */
 static int end_with(nb_trial *trial, nb_trial_outcome outcome, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -7,6 +7,13 @@
 #include "json_memory.h"
 #include "run_compare.h"
 
+int nb_trial_path(const nb_trial *trial, const char *folder, const char *name,
+                  char path[NB_PATH_MAX])
+{
+    return snprintf(path, NB_PATH_MAX, "%s%s%s/%s", trial->out, folder ? "/" : "",
+                    folder ? folder : "", name) < NB_PATH_MAX;
+}
+
 #ifdef NB_HAVE_CJSON
 #include <cjson/cJSON.h>
 

@@ -11,13 +11,7 @@
 #include "outputs.h"
 #include "values.h"
 
-int nb_cli_is_series(const nb_cli *cli)
-{
-    return cli->series.frames > 0 || cli->series.stills > 0 || cli->jobs_file[0] ||
-           cli->series.output[0] || cli->series.hdf5_file[0];
-}
-
-/** Data of the callbacks of a running series. */
+/** What the callbacks of a running series share. */
 typedef struct series_run {
     nb_progress *progress;
     void (*notice)(void *user, const char *line);
@@ -107,20 +101,7 @@ static void report(const nb_cli *cli, const nb_series_progress *p)
     fprintf(out, "backend   %s\n", p->backend);
 }
 
-int nb_cli_single_image_flag(const char *name)
-{
-    static const char *const names[] = {
-        "floatfile", "nofloat",  "intfile",        "noint",   "noisefile",
-        "pgmfile",   "nopgm",    "pgmscale",       "pngfile", "tifffile",
-        "truthfile", "printout", "printout_pixel", "time"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0)
-            return 1;
-    return 0;
-}
-
-/** Print a note with the typed flags of a single image, which have no effect here. */
+/** Say which of the typed flags are of a single image and do nothing here. */
 static void notice_ignored(const nb_cli *cli)
 {
     size_t rows, used = 0;

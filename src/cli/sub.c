@@ -5,10 +5,7 @@
 #include <string.h>
 
 #include "common.h"
-#include "json_memory.h"
 #include "options.h"
-#include "progress.h"
-#include "subcommands.h"
 #include "values.h"
 
 enum { BORROWED_MAX = 128 };
@@ -24,14 +21,6 @@ typedef struct parser {
     char *borrowed[BORROWED_MAX + 1]; /* an argv of the borrowed flags */
     int borrowed_count;
 } parser;
-
-const nb_sub_command *const *nb_sub_commands(size_t *count)
-{
-    static const nb_sub_command *const all[] = {&nb_command_bench, &nb_command_compare,
-                                                &nb_command_run_compare, &nb_command_view};
-    *count = sizeof all / sizeof *all;
-    return all;
-}
 
 nb_status nb_sub_number(const char *flag, const char *text, double low, double high,
                         double *out, nb_error *err)
@@ -187,46 +176,4 @@ nb_status nb_sub_parse(const nb_sub_command *command, int argc, char **argv, voi
         return nb_cli_fail(err, "an operand is missing; usage: nanobragg %s %s",
                            command->name, command->usage);
     return nb_cli_parse(p.borrowed_count, p.borrowed, &line->cli, err);
-}
-
-static int run(const nb_sub_command *command, int argc, char **argv)
-{
-    union {
-        char bytes[NB_SUB_TARGET];
-        double alignment;
-        void *pointer;
-    } target;
-    nb_sub_line line;
-    nb_error err;
-    int help, status;
-
-    memset(&err, 0, sizeof err);
-    memset(&target, 0, sizeof target);
-    if (nb_sub_parse(command, argc, argv, &target, &line, &help, &err)) {
-        nb_cli_say("error", err.message);
-        return 2;
-    }
-    nb_end_on_signals();
-    if (help)
-        nb_sub_help(stdout, command);
-    status = help ? 0 : command->run(&target, &line);
-    if (nb_cli_check_stdout(&err) && status != 1) {
-        nb_cli_say("error", err.message);
-        return 1;
-    }
-    return status;
-}
-
-int nb_sub_dispatch(int argc, char **argv, int *status)
-{
-    size_t count;
-    const nb_sub_command *const *all = nb_sub_commands(&count);
-
-    for (size_t i = 0; argc > 1 && i < count; i++)
-        if (!strcmp(argv[1], all[i]->name)) {
-            nb_json_watch();
-            *status = run(all[i], argc, argv);
-            return 1;
-        }
-    return 0;
 }

@@ -1,28 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Help of the subcommands: text, markdown, man page. */
+/* Help of all subcommands: text, markdown, man page. */
 #include <string.h>
 
 #include "help.h"
 #include "options.h"
 #include "sub.h"
 
-enum { INDENT = 26 };
-
-/** The borrowed flags with their dashes, in lines. */
-static void print_borrowed(FILE *out, const nb_sub_command *c)
-{
-    const char *cursor = c->borrowed;
-    char word[64], line[1024] = "";
-
-    while (nb_next_word(&cursor, word, sizeof word)) {
-        size_t used = strlen(line);
-        snprintf(line + used, sizeof line - used, "%s-%s", used ? " " : "", word);
-    }
-    fputs("  ", out);
-    nb_help_wrap(out, line, 2, 2);
-}
-
-/** The same as a markdown list. */
+/** The borrowed flags as a list of markdown. */
 static void markdown_borrowed(FILE *out, const nb_sub_command *c)
 {
     const char *cursor = c->borrowed;
@@ -31,25 +15,6 @@ static void markdown_borrowed(FILE *out, const nb_sub_command *c)
 
     while (nb_next_word(&cursor, word, sizeof word))
         fprintf(out, "%s`-%s`", any++ ? " " : "", word);
-}
-
-void nb_sub_help(FILE *out, const nb_sub_command *c)
-{
-    fprintf(out, "usage: nanobragg %s %s\n%s.\n\n", c->name, c->usage, c->what);
-    for (const nb_sub_option *o = c->options; o->name; o++) {
-        int column = fprintf(out, "  -%s%s%s", o->name, o->value ? " " : "",
-                             o->value ? o->value : "");
-        if (column > INDENT - 2)
-            column = fprintf(out, "\n") - 1;
-        fprintf(out, "%*s", INDENT - column, "");
-        nb_help_wrap(out, o->help, INDENT, INDENT);
-    }
-    if (c->borrowed) {
-        fputs("\nand of nanobragg -help:\n", out);
-        print_borrowed(out, c);
-    }
-    fputs("\nExit status:", out);
-    nb_help_wrap(out, c->statuses, 12, 2);
 }
 
 void nb_sub_help_list(FILE *out)

@@ -3,7 +3,7 @@
 
 #ifdef NB_HAVE_HDF5
 #include "../base/memory.h"
-#include "hdf5_truth.h"
+#include "hdf5_rows.h"
 
 #define BEAM "/entry/instrument/beam"
 #define WAVELENGTH BEAM "/incident_wavelength"

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "hdf5_get.h"
-#include "hdf5_truth.h"
+#include "hdf5_rows.h"
 
 #define TABLE "/entry/data/statistics"
 #define SIMULATION "/entry/simulation"

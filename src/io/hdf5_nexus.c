@@ -16,6 +16,7 @@
 #include "hdf5_frames.h"
 #include "hdf5_place.h"
 #include "hdf5_open.h"
+#include "hdf5_rows.h"
 #include "hdf5_truth.h"
 
 #define DETECTOR NB_HDF5_DETECTOR

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hdf5_truth.h"
+#include "hdf5_rows.h"
 
 #define DETECTOR NB_HDF5_DETECTOR
 #define MODULE DETECTOR "/module"

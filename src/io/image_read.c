@@ -7,7 +7,6 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "declared.h"
 #include "smv_read.h"
 
 static int starts(const nb_image_file *file, const char *magic, size_t n)
@@ -44,23 +43,6 @@ const char *nb_image_format_name(nb_image_format format)
 {
     static const char *const names[] = {"float", "SMV", "TIFF", "PGM", "CBF", "HDF5"};
     return names[format];
-}
-
-nb_status nb_image_allocate(const nb_image_file *file, nb_image *out, nb_error *err)
-{
-    size_t n;
-    nb_status st;
-    if (out->fast < 1 || out->slow < 1 ||
-        (int64_t)out->fast * out->slow > NB_IMAGE_MOST_PIXELS)
-        return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
-                          "an image of %d x %d pixels cannot be read", out->fast,
-                          out->slow);
-    n = (size_t)out->fast * (size_t)out->slow;
-    if ((st = nb_declared_check(file->name, (double)n * sizeof *out->pixels,
-                                (double)file->bytes, file->most_MB, err)))
-        return st;
-    out->pixels = nb_alloc_raw(n, sizeof *out->pixels, "pixels of an image", err);
-    return out->pixels ? NB_OK : NB_ERR_NOMEM;
 }
 
 static nb_status float_size(const nb_image_file *file, nb_image *out, nb_error *err)

@@ -276,3 +276,11 @@ nb_status nb_write_images(nb_write_job *jobs, int n, int threads,
     nb_free(m.files);
     return st;
 }
+
+nb_status nb_write_image(const nb_writer *writer, const char *path,
+                         const nb_image_view *image, const nb_image_meta *meta,
+                         nb_error *err)
+{
+    nb_write_job job = {writer, path, *image, meta, 0, 0};
+    return nb_write_images(&job, 1, 1, NULL, err);
+}

@@ -51,11 +51,3 @@ nb_status nb_image_rows(const nb_image_view *image, int first, int count, void *
     *rows = buffer;
     return image->make_rows(image->user, first, count, buffer, err);
 }
-
-nb_status nb_write_image(const nb_writer *writer, const char *path,
-                         const nb_image_view *image, const nb_image_meta *meta,
-                         nb_error *err)
-{
-    nb_write_job job = {writer, path, *image, meta, 0, 0};
-    return nb_write_images(&job, 1, 1, NULL, err);
-}

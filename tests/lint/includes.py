@@ -1,28 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Includes go one way: each room may include only the rooms below it."""
+"""Includes go one way, as the table of rooms in plans/architecture.md says, and that table is true.
+
+Each folder of src and cuda is a room and has a row.  The last column names the rooms, or single headers of
+rooms, that the room includes: all of them and no others.  No room includes one that, by whatever
+way, includes it.  Every room may include the public headers.
+"""
 import os
 import re
 import sys
 
-ALLOWED = {
-    "nanobragg": {"nanobragg"},
-    "cli": {"cli"},
-    "bench": {"bench", "cli"},
-    "api": {"image", "picture", "analysis", "io", "render", "model", "base", "params", "physics", "api"},
-    "series": {"api", "image", "io", "render", "model", "base", "params", "physics", "series"},
-    "render": {"render", "image/device.h", "plan", "model", "physics", "base"},
-    "plan": {"plan", "physics", "base"},
-    "cuda": {"cuda", "plan", "render/backend.h", "image/adu.h", "image/poisson.h", "model", "physics",
-             "base"},
-    "image": {"image", "base", "physics"},
-    "picture": {"picture", "physics", "base"},
-    "analysis": {"analysis", "io", "model", "base"},
-    "io": {"io", "model", "base", "params"},
-    "model": {"model", "physics", "base", "params"},
-    "params": {"params", "base"},
-    "physics": {"physics"},
-    "base": {"base"},
-}
+TABLE = "plans/architecture.md"
+ROW = re.compile(r"^\| `(?:src/)?(\w+)/` \|.*\| ([^|]*) \|$")
 PHYSICS_SYSTEM = {"math.h", "stddef.h", "stdint.h", "float.h", "limits.h"}
 # Other people's libraries, and the rooms that may know them.
 LIBRARIES = {
@@ -43,25 +31,30 @@ LIBRARIES = {
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
+def read_table():
+    """For each room what it may include."""
+    with open(TABLE, encoding="utf-8") as stream:
+        rows = [match.groups() for match in map(ROW.match, stream) if match]
+    return {room: set(re.findall(r"[\w./]+", cell)) - {"libc", "nanobragg.h"} for room, cell in rows}
+
+
 def room_of(path):
     parts = path.split("/")
-    if parts[0] == "cuda":
-        return "cuda"
     if path == "src/nanobragg.h":
         return "nanobragg"
-    return parts[1]
+    return parts[1] if parts[0] == "src" else parts[0]
 
 
-def check_own(path, target, room):
+def check_own(path, target, allowed, used):
     full = os.path.normpath(os.path.join(os.path.dirname(path), target))
-    if full == "src/nanobragg.h" or full.startswith("src/nanobragg/"):
-        return None
     if not os.path.isfile(full):
         return f"{target} is not a file beside it"
-    name = full[4:] if full.startswith("src/") else full
-    if room_of(full) in ALLOWED[room] or name in ALLOWED[room]:
+    room, other, name = room_of(path), room_of(full), full.removeprefix("src/")
+    if other in (room, "nanobragg"):
         return None
-    return f"{room} may not include {name}"
+    entry = {other, name} & allowed.get(room, set())
+    used.setdefault(room, set()).update(entry)
+    return None if entry else f"{room} may not include {name}"
 
 
 def check_system(target, room):
@@ -73,30 +66,44 @@ def check_system(target, room):
     return None
 
 
+def check_file(path, allowed, used):
+    with open(path, encoding="utf-8") as stream:
+        for number, line in enumerate(stream, 1):
+            match = INCLUDE.match(line)
+            if match:
+                kind, target = match.groups()
+                say = (check_own(path, target, allowed, used) if kind == '"'
+                       else check_system(target, room_of(path)))
+                if say:
+                    yield f"{path}:{number}: {say}"
+
+
+def check_table(allowed, used, rooms):
+    for room in sorted(rooms ^ allowed.keys()):
+        yield (f"{TABLE}: {room} is no folder" if room in allowed
+               else f"{TABLE}: the table of rooms has no row for {room}")
+    for room, entries in allowed.items():
+        for entry in sorted(entries - used.get(room, set())):
+            yield f"{TABLE}: {room} includes nothing of {entry}"
+    above = {room: {entry.split("/")[0] for entry in entries} for room, entries in used.items()}
+    for _ in above:
+        for room, below in above.items():
+            above[room] = below.union(*(above.get(other, set()) for other in below))
+    for room in sorted(room for room, below in above.items() if room in below):
+        yield f"{room} includes a room that includes {room}"
+
+
 def main():
-    wrong = files = 0
-    for top in ("src", "cuda"):
-        for folder, _, names in sorted(os.walk(top)):
-            for name in sorted(names):
-                if not name.endswith((".c", ".h", ".cu", ".cuh")):
-                    continue
-                files += 1
-                path = os.path.join(folder, name)
-                room = room_of(path)
-                with open(path, encoding="utf-8") as stream:
-                    for number, line in enumerate(stream, 1):
-                        match = INCLUDE.match(line)
-                        if not match:
-                            continue
-                        kind, target = match.groups()
-                        say = (check_own(path, target, room) if kind == '"'
-                               else check_system(target, room))
-                        if say:
-                            print(f"    {path}:{number}: {say}")
-                            wrong += 1
-    if files == 0:
-        print("    no source file found")
-    return 1 if wrong or files == 0 else 0
+    allowed, used, wrong = read_table(), {}, []
+    paths = [os.path.join(folder, name) for top in ("src", "cuda")
+             for folder, _, names in sorted(os.walk(top)) for name in sorted(names)
+             if name.endswith((".c", ".h", ".cu", ".cuh"))]
+    for path in paths:
+        wrong += check_file(path, allowed, used)
+    wrong += check_table(allowed, used, set(map(room_of, paths)))
+    for line in wrong:
+        print(f"    {line}")
+    return 1 if wrong or not paths else 0
 
 
 sys.exit(main())

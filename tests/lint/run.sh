@@ -30,7 +30,7 @@ format() {
 # The library may not print or exit; the program may.
 silent() {
     local file found=0
-    for file in src/{analysis,api,base,params,io,model,image,picture,plan,render,series}/*.c src/physics/*.h; do
+    for file in $(ls src/*/*.[ch] | grep -vE "^src/(bench|cli)/"); do
         sed -E 's,/\*.*\*/,,; s,/\*.*,,; s,^ \*.*,,; s,"([^"\\]|\\.)*","",g' "$file" |
             grep -nE '\b(printf|puts|putchar|perror|exit|abort|_exit)\(|\b(stdout|stderr)\b' |
             sed "s|^|    $file:|" | grep . && found=1
@@ -74,6 +74,8 @@ static_analysis() {
 check format format
 check includes "${PYTHON:-python3}" tests/lint/includes.py
 check numbers "${PYTHON:-python3}" tests/lint/numbers.py
+check circles "${PYTHON:-python3}" tests/lint/circles.py "$BUILD"
+check functions "${PYTHON:-python3}" tests/lint/functions.py
 check fields "${PYTHON:-python3}" tests/lint/fields.py
 check headers bash tests/lint/headers.sh
 check text "${PYTHON:-python3}" tests/lint/text.py

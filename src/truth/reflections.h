@@ -2,8 +2,8 @@
 /** Which reflection the photons of an image belong to: every sample of a pixel belongs to its
  * nearest Miller index, as in the lattice sum, and a pixel's photons are divided as its samples
  * divide.  The image decides how many photons there are, so it may come from any renderer. */
-#ifndef NB_RENDER_REFLECTIONS_H
-#define NB_RENDER_REFLECTIONS_H
+#ifndef NB_TRUTH_REFLECTIONS_H
+#define NB_TRUTH_REFLECTIONS_H
 
 #include "../nanobragg.h"
 #include "../physics/scene.h"

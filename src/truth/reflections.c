@@ -8,7 +8,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../physics/pixel.h"
-#include "rows.h"
+#include "../render/rows.h"
 #include "reflection_table.h"
 
 /** Rows that are divided at the same time, and then added in their order. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** Sums by Miller index, and the division of one pixel among them. */
-#ifndef NB_RENDER_REFLECTION_TABLE_H
-#define NB_RENDER_REFLECTION_TABLE_H
+#ifndef NB_TRUTH_REFLECTION_TABLE_H
+#define NB_TRUTH_REFLECTION_TABLE_H
 
 #include "../nanobragg.h"
 

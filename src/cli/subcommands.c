@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of subcommands, and how one of them runs. */
+#include "subcommands.h"
+
+#include <string.h>
+
+#include "common.h"
+#include "help.h"
+#include "json_memory.h"
+#include "options.h"
+#include "progress.h"
+
+enum { INDENT = 26 };
+
+const nb_sub_command *const *nb_sub_commands(size_t *count)
+{
+    static const nb_sub_command *const all[] = {&nb_command_bench, &nb_command_compare,
+                                                &nb_command_run_compare, &nb_command_view};
+    *count = sizeof all / sizeof *all;
+    return all;
+}
+
+/** The borrowed flags with their dashes, in lines. */
+static void print_borrowed(FILE *out, const nb_sub_command *c)
+{
+    const char *cursor = c->borrowed;
+    char word[64], line[1024] = "";
+
+    while (nb_next_word(&cursor, word, sizeof word)) {
+        size_t used = strlen(line);
+        snprintf(line + used, sizeof line - used, "%s-%s", used ? " " : "", word);
+    }
+    fputs("  ", out);
+    nb_help_wrap(out, line, 2, 2);
+}
+
+static void print_help(FILE *out, const nb_sub_command *c)
+{
+    fprintf(out, "usage: nanobragg %s %s\n%s.\n\n", c->name, c->usage, c->what);
+    for (const nb_sub_option *o = c->options; o->name; o++) {
+        int column = fprintf(out, "  -%s%s%s", o->name, o->value ? " " : "",
+                             o->value ? o->value : "");
+        if (column > INDENT - 2)
+            column = fprintf(out, "\n") - 1;
+        fprintf(out, "%*s", INDENT - column, "");
+        nb_help_wrap(out, o->help, INDENT, INDENT);
+    }
+    if (c->borrowed) {
+        fputs("\nand of nanobragg -help:\n", out);
+        print_borrowed(out, c);
+    }
+    fputs("\nExit status:", out);
+    nb_help_wrap(out, c->statuses, 12, 2);
+}
+
+static int run(const nb_sub_command *command, int argc, char **argv)
+{
+    union {
+        char bytes[NB_SUB_TARGET];
+        double alignment;
+        void *pointer;
+    } target;
+    nb_sub_line line;
+    nb_error err;
+    int help, status;
+
+    memset(&err, 0, sizeof err);
+    memset(&target, 0, sizeof target);
+    if (nb_sub_parse(command, argc, argv, &target, &line, &help, &err)) {
+        nb_cli_say("error", err.message);
+        return 2;
+    }
+    nb_end_on_signals();
+    if (help)
+        print_help(stdout, command);
+    status = help ? 0 : command->run(&target, &line);
+    if (nb_cli_check_stdout(&err) && status != 1) {
+        nb_cli_say("error", err.message);
+        return 1;
+    }
+    return status;
+}
+
+int nb_sub_dispatch(int argc, char **argv, int *status)
+{
+    size_t count;
+    const nb_sub_command *const *all = nb_sub_commands(&count);
+
+    for (size_t i = 0; argc > 1 && i < count; i++)
+        if (!strcmp(argv[1], all[i]->name)) {
+            nb_json_watch();
+            *status = run(all[i], argc, argv);
+            return 1;
+        }
+    return 0;
+}

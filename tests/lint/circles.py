@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""No circle of files: none calls into another that calls, by whatever way, back into it.
+
+usage: circles.py BUILD     (the objects of BUILD/src and BUILD/cuda, as nm sees them)
+"""
+import os
+import subprocess
+import sys
+
+# Circles that may stay, each with its reason.  All are inside one room.
+HARMLESS = {
+    frozenset(("src/io/hdf5_chunks_get", "src/io/hdf5_get", "src/io/hdf5_virtual_get")):
+        "a virtual data set is read by reading the data sets that it names",
+    frozenset(("src/api/device", "src/api/render")):
+        "a frame for a device's integers is a rendering and what follows it",
+    frozenset(("src/api/picture", "src/api/write")):
+        "a picture of the noise needs the noise, and a picture is one of the files",
+}
+
+
+def objects(build):
+    for top in ("src", "cuda"):
+        for folder, _, names in os.walk(os.path.join(build, top)):
+            for name in names:
+                if name.endswith(".o"):
+                    yield os.path.join(folder, name)
+
+
+def calls(build):
+    """For each source file the files that it calls."""
+    owner, needs = {}, {}
+    listing = subprocess.run(["nm", "-A", *objects(build)], text=True, capture_output=True, check=True)
+    for line in listing.stdout.splitlines():
+        path, _, symbol = line.rpartition(":")
+        kind, name = symbol.split()[-2:]
+        source = os.path.relpath(path, build)[:-2]
+        if kind == "U":
+            needs.setdefault(source, set()).add(name)
+        elif kind in "TDRBV":
+            owner[name] = source
+    return {a: {owner[n] for n in names if n in owner} - {a} for a, names in needs.items()}
+
+
+def circles(graph):
+    """Strongly connected sets of more than one file (Tarjan)."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(a):
+        index[a] = low[a] = len(index)
+        stack.append(a)
+        for b in graph.get(a, ()):
+            if b not in index:
+                visit(b)
+                low[a] = min(low[a], low[b])
+            elif b in stack:
+                low[a] = min(low[a], index[b])
+        if low[a] == index[a]:
+            at = stack.index(a)
+            if len(stack) - at > 1:
+                found.append(frozenset(stack[at:]))
+            del stack[at:]
+
+    for a in sorted(graph):
+        if a not in index:
+            visit(a)
+    return found
+
+
+def main(build):
+    graph = calls(build)
+    found = circles(graph)
+    for circle in found:
+        if circle in HARMLESS:
+            continue
+        print("    a circle of files:")
+        for a in sorted(circle):
+            print(f"        {a} calls {', '.join(sorted(graph[a] & circle))}")
+    return 1 if set(found) - set(HARMLESS) or len(graph) < 100 else 0
+
+
+sys.exit(main(sys.argv[1]))
