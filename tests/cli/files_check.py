@@ -14,20 +14,14 @@ import tempfile
 import threading
 import time
 
-PROGRAM = os.path.abspath(os.environ["NANOBRAGG"])
-FAILED = []
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from script import FAILED, PROGRAM, ok, read  # noqa: E402
+
 X = ["-cell", "70", "80", "90", "-N", "3", "-detpixels", "16", "-pixel", "3", "-fluence", "1e28",
      "-seed", "7"]
 F = [*X, "-default_F", "100"]
 NONE = ["-nofloat", "-noint", "-nonoise", "-nopgm"]
 HKL = "0 0 0 100\n1 0 0 50\n0 1 0 70\n0 0 1 20\n"
-
-
-def ok(name, good, why=""):
-    if not good:
-        print(f"# {name}: {why}")
-        FAILED.append(name)
-    print(("ok " if good else "not ok ") + "files " + name)
 
 
 def run(*args, **more):
@@ -38,11 +32,6 @@ def run(*args, **more):
 def write(path, text):
     with open(path, "w", encoding="ascii") as stream:
         stream.write(text)
-
-
-def read(path):
-    with open(path, "rb") as stream:
-        return stream.read()
 
 
 def folder_state():

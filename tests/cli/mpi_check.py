@@ -15,22 +15,14 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from script import FAILED, PROGRAM, ok, read  # noqa: E402
 from small_disk import small_disk  # noqa: E402
 
-PROGRAM = os.path.abspath(os.environ["NANOBRAGG"])
-FAILED = []
 ROTATION = ["-default_F", "100", "-cell", "70", "80", "90", "-N", "8", "-detpixels", "96",
             "-pixel", "0.5", "-fluence", "3e28", "-distance", "100", "-mosaic", "0.5", "-seed", "7",
             "-phi", "10", "-osc", "0.3", "-phisteps", "2", "-threads", "1", "-quiet"]
 OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_rmaps_base_oversubscribe": "1"}
-
-
-def ok(name, good, why=""):
-    if not good:
-        print(f"# {name}: {why}")
-        FAILED.append(name)
-    print(("ok " if good else "not ok ") + "mpi " + name)
 
 
 def start(ranks, args, env=None, program=(PROGRAM,)):
@@ -55,11 +47,6 @@ def ours(error):
 
 def failures(error):
     return [line for line in ours(error) if line.startswith("nanobragg: error: ")]
-
-
-def read(path):
-    with open(path, "rb") as stream:
-        return stream.read()
 
 
 def images(h5py, stem):

@@ -11,11 +11,10 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from script import FAILED, PROGRAM, ok, read, run  # noqa: E402
 from series_check import png_pixels  # noqa: E402
 
-PROGRAM = os.path.abspath(os.environ["NANOBRAGG"])
-FAILED = []
 X = ["-default_F", "100", "-cell", "70", "80", "90", "-N", "8", "-detpixels", "40", "-pixel", "1",
      "-fluence", "3e28", "-distance", "100", "-seed", "7", "-quiet"]
 NO_FLUENCE = [word for word in X if word not in ("-fluence", "3e28")]
@@ -28,26 +27,6 @@ REQUIRED = """definition start_time end_time_estimated data/data sample/name sam
     instrument/beam/incident_wavelength instrument/beam/incident_beam_size
     instrument/beam/profile instrument/beam/total_flux
     instrument/beam/incident_polarization_stokes source/name""".split()
-
-
-def ok(name, good, why=""):
-    if not good:
-        print(f"# {name}: {why}")
-        FAILED.append(name)
-    print(("ok " if good else "not ok ") + "nexus " + name)
-
-
-def run(*args, status=0, env=None):
-    done = subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, check=False,
-                          env={**os.environ, **(env or {})})
-    if done.returncode != status:
-        raise AssertionError(f"exit status {done.returncode}, not {status}: {done.stderr[-300:]}")
-    return done.stdout, done.stderr
-
-
-def read(path):
-    with open(path, "rb") as stream:
-        return stream.read()
 
 
 def required_fields(h5py):

@@ -10,24 +10,11 @@ import sys
 import tempfile
 import zlib
 
-PROGRAM = os.path.abspath(os.environ["NANOBRAGG"])
-FAILED = []
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from script import FAILED, PROGRAM, ok, run  # noqa: E402
+
 WEAK = ["-cell", "70", "80", "90", "-N", "8", "-default_F", "50", "-detpixels", "64", "-pixel", "1",
         "-distance", "100", "-fluence", "3e27", "-seed", "1", "-quiet", "-nofloat", "-noint", "-nopgm"]
-
-
-def ok(name, good, why=""):
-    if not good:
-        print(f"# {name}: {why}")
-        FAILED.append(name)
-    print(("ok " if good else "not ok ") + "pictures " + name)
-
-
-def run(*args, status=0):
-    done = subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, check=False)
-    if done.returncode != status:
-        raise AssertionError(f"exit status {done.returncode}, not {status}: {done.stderr[-300:]}")
-    return done.stdout, done.stderr
 
 
 def chunks(path):

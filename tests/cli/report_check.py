@@ -14,24 +14,11 @@ import subprocess
 import sys
 import tempfile
 
-PROGRAM = os.path.abspath(os.environ["NANOBRAGG"])
-FAILED = []
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from script import FAILED, PROGRAM, ok, run  # noqa: E402
+
 X = ["-default_F", "100", "-cell", "80", "-N", "8", "-detpixels", "48", "-pixel", "1", "-seed", "7"]
 BRIGHT = X + ["-fluence", "1e31"]
-
-
-def ok(name, good, why=""):
-    if not good:
-        print(f"# {name}: {why}")
-        FAILED.append(name)
-    print(("ok " if good else "not ok ") + "report " + name)
-
-
-def run(*args, status=0):
-    done = subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, check=False)
-    if done.returncode != status:
-        raise AssertionError(f"exit status {done.returncode}, not {status}: {done.stderr[-300:]}")
-    return done.stdout, done.stderr
 
 
 def floats(path):

@@ -15,32 +15,12 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from script import FAILED, PROGRAM, ok, read, run  # noqa: E402
 from small_disk import small_disk  # noqa: E402
 
-PROGRAM = os.path.abspath(os.environ["NANOBRAGG"])
-FAILED = []
 X = ["-default_F", "100", "-cell", "70", "80", "90", "-N", "8", "-detpixels", "96", "-pixel", "0.5",
      "-fluence", "3e28", "-distance", "100", "-mosaic", "0.5", "-seed", "7", "-quiet"]
 ROTATION = X + ["-phi", "10", "-osc", "0.3", "-phisteps", "2"]
-
-
-def ok(name, good, why=""):
-    if not good:
-        print(f"# {name}: {why}")
-        FAILED.append(name)
-    print(("ok " if good else "not ok ") + "series " + name)
-
-
-def run(*args, status=0):
-    done = subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, check=False)
-    if status is not None and done.returncode != status:
-        raise AssertionError(f"exit status {done.returncode}, not {status}: {done.stderr[-300:]}")
-    return done.stdout, done.stderr
-
-
-def read(path):
-    with open(path, "rb") as stream:
-        return stream.read()
 
 
 def frames_equal_single_images():
