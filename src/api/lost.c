@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of the geometry that DIALS cannot read from an image file. */
-#include "../io/dials_frame.h"
+#include "../io/axes.h"
 #include "sim.h"
 
 static const char *names(int lost)

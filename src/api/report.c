@@ -8,7 +8,7 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../io/dials_frame.h"
+#include "../io/axes.h"
 #include "../model/units.h"
 #include "sim.h"
 

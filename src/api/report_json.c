@@ -40,16 +40,11 @@ static nb_json add_clipped(nb_json list, const char *file, double largest, doubl
 static nb_status write_json(nb_json root, const char *path, nb_error *err)
 {
     char *text;
-    nb_outfile out;
     nb_status st = nb_json_print(root, "the report", &text, err);
-    if (!st && !(st = nb_outfile_open(&out, path, err))) {
-        st = nb_outfile_write(&out, text, strlen(text), err);
-        if (!st)
-            st = nb_outfile_write(&out, "\n", 1, err);
-        if (!st)
-            st = nb_outfile_commit(&out, err);
-        if (st)
-            nb_outfile_abort(&out);
+    if (!st) {
+        size_t length = strlen(text);
+        text[length] = '\n'; /* for the NUL */
+        st = nb_outfile_put(path, text, length + 1, err);
     }
     nb_free(text);
     return st;

@@ -10,7 +10,7 @@
 
 #include "../nanobragg.h"
 
-/** A library to load; static, or used by one thread. NB_LATE_LIBRARY initialises it. */
+/** What is loaded; static, or used by one thread. */
 typedef struct nb_late_library {
     pthread_mutex_t lock; /* of what `load` finds out */
     pthread_mutex_t use;  /* nb_late_library_enter holds it */
@@ -25,11 +25,39 @@ typedef struct nb_late_library {
     char failure[256]; /* why it cannot be used, or "" */
 } nb_late_library;
 
-/** The first members: what, soname, package, an array of names and the struct for them. */
-#define NB_LATE_LIBRARY(what_, soname_, package_, names_, slots_)                        \
-    .lock = PTHREAD_MUTEX_INITIALIZER, .use = PTHREAD_MUTEX_INITIALIZER,                 \
-    .what = (what_), .soname = (soname_), .package = (package_), .names = (names_),      \
-    .count = sizeof(names_) / sizeof *(names_), .slots = (slots_)
+#define NB_LATE_NAME(name) #name,
+#define NB_LATE_MEMBER(name) __typeof__(name) *name##_;
+
+/** For a library's header: the struct nb_LIB_lib with a pointer for each function and variable of
+ * LIST(X), nb_LIB_load, which is called before any of them, and nb_LIB, which has them then. */
+#define NB_LATE_LIBRARY_DECLARE(lib, LIST)                                               \
+    typedef struct nb_##lib##_lib {                                                      \
+        LIST(NB_LATE_MEMBER)                                                             \
+    } nb_##lib##_lib;                                                                    \
+    nb_status nb_##lib##_load(nb_error *err);                                            \
+    const nb_##lib##_lib *nb_##lib(void);
+
+/** For its source: these functions.  WHAT begins the message; `late` is the nb_late_library, and more
+ * of its members may follow PACKAGE. */
+#define NB_LATE_LIBRARY_DEFINE(lib, LIST, WHAT, SONAME, ...)                             \
+    static const char *const names[] = {LIST(NB_LATE_NAME)};                             \
+    static nb_##lib##_lib library; /* written once */                                    \
+    static nb_late_library late = {.lock = PTHREAD_MUTEX_INITIALIZER,                    \
+                                   .use = PTHREAD_MUTEX_INITIALIZER,                     \
+                                   .what = WHAT,                                         \
+                                   .soname = SONAME,                                     \
+                                   .names = names,                                       \
+                                   .count = sizeof names / sizeof *names,                \
+                                   .slots = &library,                                    \
+                                   __VA_ARGS__};                                         \
+    nb_status nb_##lib##_load(nb_error *err)                                             \
+    {                                                                                    \
+        return nb_late_library_load(&late, err);                                         \
+    }                                                                                    \
+    const nb_##lib##_lib *nb_##lib(void)                                                 \
+    {                                                                                    \
+        return &library;                                                                 \
+    }
 
 /** Load it and fill the slots, once; it stays loaded. From any thread. Errors:
  * NB_ERR_UNSUPPORTED, the same at each call. */

@@ -384,3 +384,16 @@ void nb_outfile_abort(nb_outfile *out)
         out->temp[0] = '\0';
     }
 }
+
+nb_status nb_outfile_put(const char *path, const void *data, size_t bytes, nb_error *err)
+{
+    nb_outfile out;
+    nb_status st = nb_outfile_open(&out, path, err);
+    if (!st)
+        st = nb_outfile_write(&out, data, bytes, err);
+    if (!st)
+        st = nb_outfile_commit(&out, err);
+    if (st)
+        nb_outfile_abort(&out);
+    return st;
+}

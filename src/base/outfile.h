@@ -45,6 +45,8 @@ void nb_outfile_sync_folder(const nb_outfile *out);
 int nb_outfile_same_folder(const nb_outfile *a, const nb_outfile *b);
 /** Close and remove the temporary file. Safe after commit, after a failed open, and twice. */
 void nb_outfile_abort(nb_outfile *out);
+/** A file with this content, whole or not at all: open, write and commit.  Errors: theirs. */
+nb_status nb_outfile_put(const char *path, const void *data, size_t bytes, nb_error *err);
 /** Remove every temporary file that is open now; async-signal-safe, for handlers of
  * signals that end the process. */
 void nb_outfile_abort_all(void);

@@ -24,7 +24,7 @@ int nb_cli_single_image_flag(const char *name)
     return 0;
 }
 
-/** Two flags (canonical names) that say the same thing in two ways. */
+/** Two flags (canonical names) that set the same thing in two ways. */
 typedef struct contradiction {
     const char *a, *b, *why;
 } contradiction;

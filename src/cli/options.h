@@ -32,7 +32,7 @@ int nb_next_word(const char **cursor, char *word, size_t size);
 
 int nb_cli_is_series(const nb_cli *cli);
 
-/** Is this flag (canonical name) of a single image, and does nothing in a series? */
+/** Is this flag (canonical name) only for a single image, without effect in a series? */
 int nb_cli_single_image_flag(const char *name);
 
 /** Contradictions between flags that are fine alone. */

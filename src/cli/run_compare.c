@@ -66,7 +66,7 @@ static void defaults(void *target)
     nb_thresholds_parse(NB_THRESHOLD_DEFAULT, &t->thresholds, &err);
 }
 
-/** The run ends here, for this reason. */
+/** End the run with this reason. */
 static int end_with(nb_trial *trial, nb_trial_outcome outcome, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static int end_with(nb_trial *trial, nb_trial_outcome outcome, const char *format, ...)
@@ -79,7 +79,7 @@ static int end_with(nb_trial *trial, nb_trial_outcome outcome, const char *forma
     return 0;
 }
 
-/** A name with a folder in it is made whole, as the program starts elsewhere. */
+/** Make a name with a folder absolute, because the program starts in another folder. */
 static int find_program(nb_trial *trial, nb_trial_side *side, const char *name)
 {
     char *whole = strchr(name, '/') ? realpath(name, NULL) : NULL;
@@ -95,7 +95,7 @@ static int find_program(nb_trial *trial, nb_trial_side *side, const char *name)
     return 1;
 }
 
-/** Folders, without what an earlier run left. */
+/** Make the folders, and remove the files of an earlier run. */
 static nb_status make_folders(const nb_trial *trial, nb_error *err)
 {
     static const char *const left[] = {"log.txt", image_name};
@@ -123,7 +123,7 @@ static nb_status make_folders(const nb_trial *trial, nb_error *err)
     return NB_OK;
 }
 
-/** Did it end well?  If not, the run is over. */
+/** Check the status; a failure ends the run. */
 static int ended_well(nb_trial *trial, const nb_trial_side *side)
 {
     const nb_child_end *e = &side->end;
@@ -140,7 +140,7 @@ static int ended_well(nb_trial *trial, const nb_trial_side *side)
     return 1;
 }
 
-/** Run one side; *ok 0: the run is over. */
+/** Run one program; *ok 0: the run has ended. */
 static nb_status run_side(nb_trial *trial, nb_trial_side *side, int *ok, nb_error *err)
 {
     char folder[NB_PATH_MAX], log[NB_PATH_MAX], image[NB_PATH_MAX];
@@ -162,7 +162,7 @@ static nb_status run_side(nb_trial *trial, nb_trial_side *side, int *ok, nb_erro
     return NB_OK;
 }
 
-/** Ours says what it makes of the flags, and so how large the image is. */
+/** Our program prints its configuration, and with it the size of the image. */
 static nb_status ask_size(nb_trial *trial, int *ok, nb_error *err)
 {
     char folder[NB_PATH_MAX], config[NB_PATH_MAX], log[NB_PATH_MAX];

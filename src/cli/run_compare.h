@@ -26,7 +26,7 @@ typedef struct nb_trial_side {
 } nb_trial_side;
 
 typedef struct nb_trial {
-    const char *out; /* folder; relative to where we started */
+    const char *out; /* folder; relative to the folder of the start */
     nb_thresholds thresholds;
     nb_run_flags flags;
     nb_trial_side ref, ours;
@@ -40,10 +40,10 @@ typedef struct nb_trial {
 /** Write DIR/summary.json.  Errors: NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
 nb_status nb_trial_summary(const nb_trial *trial, nb_error *err);
 
-/** The image's size from what -show_config printed into the file.  0: not found. */
+/** The image's size, from the file with the output of -show_config. 0: not found. */
 int nb_trial_size(const char *config, int *fast, int *slow);
 
-/** DIR/NAME into path; 0 when it is too long. */
+/** Write DIR/NAME into path; 0 if it is too long. */
 int nb_trial_path(const nb_trial *trial, const char *folder, const char *name,
                   char path[NB_PATH_MAX]);
 

@@ -11,7 +11,7 @@
 #include "outputs.h"
 #include "values.h"
 
-/** What the callbacks of a running series share. */
+/** Data of the callbacks of a running series. */
 typedef struct series_run {
     nb_progress *progress;
     void (*notice)(void *user, const char *line);
@@ -101,7 +101,7 @@ static void report(const nb_cli *cli, const nb_series_progress *p)
     fprintf(out, "backend   %s\n", p->backend);
 }
 
-/** Say which of the typed flags are of a single image and do nothing here. */
+/** Print a note with the typed flags of a single image, which have no effect here. */
 static void notice_ignored(const nb_cli *cli)
 {
     size_t rows, used = 0;

@@ -6,8 +6,8 @@
 #include "option_table.h"
 #include "progress.h"
 
-/** Run it, with a progress line and a report.  ranks: the processes that share it, NULL for one
- * alone.  notice gets progress as its user. */
+/** Run the series, with a progress line and a report. ranks: the processes of the series,
+ * NULL for a single process. notice gets progress as its user. */
 nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *progress,
                             void (*notice)(void *user, const char *line), nb_error *err);
 

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "dials_frame.h"
+#include "axes.h"
 
 /** The text so far. */
 typedef struct page {
@@ -75,7 +75,7 @@ static void put_scan(page *p, const nb_image_meta *m, const char *date)
 
 static void put_axes(page *p, const nb_image_meta *m)
 {
-    nb_dials_frame f = nb_dials_frame_of(m);
+    nb_axes f = nb_dials_axes(m);
     double spindle[3], fast[3], slow[3], corner[3];
     nb_dials_turn(&f, m->spindle, spindle);
     nb_dials_turn(&f, m->fast_axis, fast);

@@ -9,7 +9,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "cbf_full.h"
-#include "dials_frame.h"
+#include "axes.h"
 #include "writer.h"
 
 enum { TEXT_MAX = 16384, LONGEST_PIXEL = 1 + 2 + 4 + 8 };

@@ -3,6 +3,7 @@
 
 #ifdef NB_HAVE_HDF5
 #include "../base/memory.h"
+#include "axes.h"
 #include "hdf5_rows.h"
 
 #define BEAM "/entry/instrument/beam"
@@ -106,11 +107,6 @@ static void put_flux(nb_h5 *h, const nb_hdf5_master *master)
     }
 }
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /** The axes across the beam, which the Stokes parameters need. */
 typedef struct stokes_maker {
     const nb_hdf5_master *master;
@@ -129,8 +125,8 @@ static nb_status stokes(void *user, int first, int count, void *rows, nb_error *
         nb_status st = m->master->truth(m->master->truth_user, first + i, 1, &t, err);
         if (st)
             return st;
-        ex = dot(m->x, t.polar_axis);
-        ey = dot(m->y, t.polar_axis);
+        ex = nb_dot3(m->x, t.polar_axis);
+        ey = nb_dot3(m->y, t.polar_axis);
         square = ex * ex + ey * ey;
         out[i][0] = 1; /* + 0.0: never -0 */
         out[i][1] = square > 0 ? t.polarization * (ex * ex - ey * ey) / square + 0.0 : 0;

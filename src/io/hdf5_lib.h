@@ -8,7 +8,7 @@
 #ifdef NB_HAVE_HDF5
 #include <hdf5.h>
 
-#include "../nanobragg.h"
+#include "../base/late_library.h"
 
 /* Every function and type of the library that we call. */
 /* clang-format off */
@@ -41,23 +41,13 @@
     X(H5T_NATIVE_UINT64_g)
 /* clang-format on */
 
-typedef struct nb_hdf5_lib {
-#define NB_HDF5_MEMBER(name) __typeof__(name) *name##_;
-    NB_HDF5_FUNCTIONS(NB_HDF5_MEMBER)
-    NB_HDF5_VARIABLES(NB_HDF5_MEMBER)
-#undef NB_HDF5_MEMBER
-} nb_hdf5_lib;
-
-/** Load the library, once; before any of its functions.  Errors: NB_ERR_UNSUPPORTED. */
-nb_status nb_hdf5_load(nb_error *err);
+#define NB_HDF5_NAMES(X) NB_HDF5_FUNCTIONS(X) NB_HDF5_VARIABLES(X)
+NB_LATE_LIBRARY_DECLARE(hdf5, NB_HDF5_NAMES)
 
 /** Keep other threads of ours out of the library, which is rarely built for several.  Everything
  * but nb_hdf5_load happens between these two (hdf5_open.h calls them); not to be nested. */
 void nb_hdf5_enter(void);
 void nb_hdf5_leave(void);
-
-/** The loaded library; nb_hdf5_load has succeeded. */
-const nb_hdf5_lib *nb_hdf5(void);
 
 #ifndef NB_HDF5_LIB_ITSELF
 #define H5Aclose (nb_hdf5()->H5Aclose_)

@@ -36,7 +36,7 @@ static void put_pixel_mask(nb_h5 *h, const nb_hdf5_master *master)
     nb_free(mask);
 }
 
-static void put_detector(nb_h5 *h, const nb_hdf5_master *master, const nb_nexus_frame *f)
+static void put_detector(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
 {
     const nb_image_meta *m = master->meta;
     nb_h5_group(h, DETECTOR, "NXdetector");
@@ -67,7 +67,7 @@ static void end_angle(const nb_hdf5_frame *frame, size_t offset, void *row)
 }
 
 /** The goniometer of a rotation; a still has none. */
-static void put_sample(nb_h5 *h, const nb_hdf5_master *master, const nb_nexus_frame *f)
+static void put_sample(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
 {
     nb_hdf5_frame first;
     double axis[3];
@@ -115,8 +115,8 @@ static void put_times(nb_h5 *h, const nb_hdf5_master *master)
 
 static void fill(nb_h5 *h, const nb_hdf5_master *master)
 {
-    nb_nexus_frame f = nb_nexus_frame_of(master->meta->fast_axis, master->meta->slow_axis,
-                                         master->meta->beam);
+    nb_axes f = nb_nexus_axes(master->meta->fast_axis, master->meta->slow_axis,
+                              master->meta->beam);
     nb_h5_attr_text(h, "/", "default", "entry");
     nb_h5_group(h, "/entry", "NXentry");
     nb_h5_attr_text(h, "/entry", "default", "data");

@@ -13,46 +13,6 @@
 #define MOVES DETECTOR "/transformations"
 #define DEG (3.14159265358979323846 / 180)
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-}
-
-nb_nexus_frame nb_nexus_frame_of(const double fast[3], const double slow[3],
-                                 const double beam[3])
-{
-    nb_nexus_frame f;
-    double along = dot(fast, beam), length;
-    const double *axis = fast;
-    if (fabs(along) > 0.999) { /* a detector seen from its edge */
-        axis = slow;
-        along = dot(axis, beam);
-    }
-    memcpy(f.z, beam, sizeof f.z);
-    for (int i = 0; i < 3; i++)
-        f.x[i] = along * beam[i] - axis[i];
-    length = sqrt(dot(f.x, f.x));
-    for (int i = 0; i < 3; i++)
-        f.x[i] /= length;
-    cross(f.z, f.x, f.y);
-    return f;
-}
-
-void nb_nexus_turn(const nb_nexus_frame *f, const double v[3], double out[3])
-{
-    out[0] = dot(f->x, v);
-    out[1] = dot(f->y, v);
-    out[2] = dot(f->z, v);
-    for (int i = 0; i < 3; i++)
-        out[i] = fabs(out[i]) < 1e-15 ? 0 : out[i];
-}
-
 void nb_hdf5_make_axis(nb_h5 *h, const char *path, const char *kind, const double v[3],
                        const char *depends_on)
 {
@@ -65,12 +25,12 @@ void nb_hdf5_make_axis(nb_h5 *h, const char *path, const char *kind, const doubl
 }
 
 /** offset: of the first pixel's corner from the last axis of the module's chain, mm. */
-static void put_module(nb_h5 *h, const nb_image_meta *m, const nb_nexus_frame *f,
+static void put_module(nb_h5 *h, const nb_image_meta *m, const nb_axes *f,
                        const double offset[3], const char *stands_on)
 {
     const int64_t origin[2] = {0, 0}, size[2] = {m->slow, m->fast};
     const hsize_t two = 2;
-    double v[3] = {0, 0, 1}, length = sqrt(dot(offset, offset));
+    double v[3] = {0, 0, 1}, length = sqrt(nb_dot3(offset, offset));
     nb_h5_group(h, MODULE, "NXdetector_module");
     nb_h5_array(h, MODULE "/data_origin", H5T_NATIVE_INT64, origin, 1, &two);
     nb_h5_array(h, MODULE "/data_size", H5T_NATIVE_INT64, size, 1, &two);
@@ -93,7 +53,7 @@ static void put_module(nb_h5 *h, const nb_image_meta *m, const nb_nexus_frame *f
 /** The input for the rows of one axis. */
 typedef struct axis_maker {
     const nb_hdf5_master *master;
-    const nb_nexus_frame *frame;
+    const nb_axes *frame;
     int number; /* 0..2: turns about x, y, z, deg; 3..5: shifts along them, mm */
 } axis_maker;
 
@@ -101,11 +61,11 @@ typedef struct axis_maker {
 static void basis(const double fast[3], const double slow[3], double out[3][3])
 {
     double s[3], n[3], length;
-    cross(fast, slow, n);
-    length = sqrt(dot(n, n));
+    nb_cross3(fast, slow, n);
+    length = sqrt(nb_dot3(n, n));
     for (int i = 0; i < 3; i++)
         n[i] /= length;
-    cross(n, fast, s);
+    nb_cross3(n, fast, s);
     for (int i = 0; i < 3; i++) {
         out[i][0] = fast[i];
         out[i][1] = s[i];
@@ -119,10 +79,10 @@ static void basis(const double fast[3], const double slow[3], double out[3][3])
 static void find_moves(const axis_maker *m, const nb_hdf5_frame *t, double out[6])
 {
     const nb_image_meta *base = m->master->meta;
-    nb_nexus_frame own = *m->frame;
+    nb_axes own = *m->frame;
     double v[2][3], from[3][3], to[3][3], R[3][3] = {{0}};
     if (memcmp(t->beam, base->beam, sizeof t->beam) != 0)
-        own = nb_nexus_frame_of(t->fast_axis, t->slow_axis, t->beam);
+        own = nb_nexus_axes(t->fast_axis, t->slow_axis, t->beam);
     nb_nexus_turn(m->frame, base->fast_axis, v[0]);
     nb_nexus_turn(m->frame, base->slow_axis, v[1]);
     basis(v[0], v[1], from);
@@ -131,7 +91,7 @@ static void find_moves(const axis_maker *m, const nb_hdf5_frame *t, double out[6
     basis(v[0], v[1], to);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            R[i][j] = dot(to[i], from[j]);
+            R[i][j] = nb_dot3(to[i], from[j]);
     out[1] = atan2(-R[2][0], hypot(R[0][0], R[1][0])) / DEG;
     if (hypot(R[0][0], R[1][0]) > 1e-9) {
         out[0] = atan2(R[2][1], R[2][2]) / DEG;
@@ -160,7 +120,7 @@ static nb_status axis_rows(void *user, int first, int count, void *rows, nb_erro
 }
 
 /** Three rotations and three translations with a value for each frame. */
-static void put_moves(nb_h5 *h, const nb_hdf5_master *master, const nb_nexus_frame *f)
+static void put_moves(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
 {
     static const char *const paths[] = {MOVES "/rotation_x",
                                         MOVES "/rotation_y",
@@ -190,7 +150,7 @@ static void put_column(nb_h5 *h, const nb_hdf5_master *master, const char *path,
     nb_h5_attr_text(h, path, "units", units);
 }
 
-void nb_hdf5_put_place(nb_h5 *h, const nb_hdf5_master *master, const nb_nexus_frame *f)
+void nb_hdf5_put_place(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
 {
     const nb_image_meta *m = master->meta;
     const double zero[3] = {0, 0, 0};

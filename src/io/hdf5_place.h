@@ -5,28 +5,18 @@
 #define NB_IO_HDF5_PLACE_H
 
 #ifdef NB_HAVE_HDF5
+#include "axes.h"
 #include "hdf5_file.h"
 #include "hdf5_put.h"
 
 #define NB_HDF5_DETECTOR "/entry/instrument/detector"
-
-/** Axes of NeXus' frame in the lab: z along the beam, x against the fast axis; unit. */
-typedef struct nb_nexus_frame {
-    double x[3], y[3], z[3];
-} nb_nexus_frame;
-
-/** All unit vectors of the lab. */
-nb_nexus_frame nb_nexus_frame_of(const double fast[3], const double slow[3],
-                                 const double beam[3]);
-/** A vector of the lab in NeXus' frame. */
-void nb_nexus_turn(const nb_nexus_frame *f, const double v[3], double out[3]);
 
 /** Make the value at path an axis of a dependency chain; kind: rotation or translation. */
 void nb_hdf5_make_axis(nb_h5 *h, const char *path, const char *kind, const double v[3],
                        const char *depends_on);
 
 /** Write the detector's module, distance and beam centre. The detector's group must exist. */
-void nb_hdf5_put_place(nb_h5 *h, const nb_hdf5_master *master, const nb_nexus_frame *f);
+void nb_hdf5_put_place(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f);
 
 #endif
 #endif

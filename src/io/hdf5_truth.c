@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../base/memory.h"
+#include "axes.h"
 #include "hdf5_facts.h"
 #include "hdf5_lists.h"
 #include "hdf5_rows.h"
@@ -18,11 +19,6 @@ static void column(const double A[9], int c, double out[3])
         out[i] = A[3 * i + c];
 }
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /** A = U B (Busing & Levy 1967): B has a* along x and b* in the xy plane; columns of U are
  * those axes in the lab. */
 static void split(const double A[9], double U[9], double B[9])
@@ -32,18 +28,18 @@ static void split(const double A[9], double U[9], double B[9])
         column(A, c, v[c]);
         memcpy(e[c], v[c], sizeof e[c]);
         for (int k = 0; k < c; k++) { /* Gram and Schmidt */
-            double along = dot(e[k], e[c]);
+            double along = nb_dot3(e[k], e[c]);
             for (int i = 0; i < 3; i++)
                 e[c][i] -= along * e[k][i];
         }
-        length = sqrt(dot(e[c], e[c]));
+        length = sqrt(nb_dot3(e[c], e[c]));
         for (int i = 0; i < 3; i++)
             e[c][i] /= length;
     }
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) {
             U[3 * r + c] = e[c][r];
-            B[3 * r + c] = r <= c ? dot(e[r], v[c]) : 0;
+            B[3 * r + c] = r <= c ? nb_dot3(e[r], v[c]) : 0;
         }
 }
 

@@ -7,7 +7,7 @@
 #ifdef NB_HAVE_PNG
 #include <png.h>
 
-#include "../nanobragg.h"
+#include "../base/late_library.h"
 
 /* Every function of the library that we call. */
 /* clang-format off */
@@ -18,17 +18,7 @@
     X(png_set_write_fn) X(png_write_end) X(png_write_info) X(png_write_row)
 /* clang-format on */
 
-typedef struct nb_png_lib {
-#define NB_PNG_MEMBER(name) __typeof__(name) *name##_;
-    NB_PNG_FUNCTIONS(NB_PNG_MEMBER)
-#undef NB_PNG_MEMBER
-} nb_png_lib;
-
-/** Load the library, once; before any of its functions.  Errors: NB_ERR_UNSUPPORTED. */
-nb_status nb_png_load(nb_error *err);
-
-/** The loaded library; nb_png_load has succeeded. */
-const nb_png_lib *nb_png(void);
+NB_LATE_LIBRARY_DECLARE(png, NB_PNG_FUNCTIONS)
 
 #ifndef NB_PNG_LIB_ITSELF
 #define png_create_info_struct (nb_png()->png_create_info_struct_)

@@ -32,20 +32,13 @@ nb_status nb_reflections_write(const char *path, const nb_reflections *list, nb_
 {
     char *text = nb_alloc_raw(list->count + 1, LINE, "list of spots", err);
     size_t used;
-    nb_outfile out;
     nb_status st;
     if (!text)
         return NB_ERR_NOMEM;
     used = (size_t)format_head(list, text);
     for (size_t i = 0; i < list->count; i++)
         used += (size_t)format_one(&list->list[i], text + used);
-    st = nb_outfile_open(&out, path, err);
-    if (!st)
-        st = nb_outfile_write(&out, text, used, err);
-    if (!st)
-        st = nb_outfile_commit(&out, err);
-    if (st)
-        nb_outfile_abort(&out);
+    st = nb_outfile_put(path, text, used, err);
     nb_free(text);
     return st;
 }

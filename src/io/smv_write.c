@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "axes.h"
 #include "smv_keys.h"
 #include "writer.h"
 
@@ -55,18 +56,13 @@ static void put_int(header *h, const char *key, int64_t value)
     put(h, key, text);
 }
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /** Make v perpendicular to the unit vector u, and of unit length; a v along u becomes zero. */
 static void across(double v[3], const double u[3])
 {
-    double along = dot(v, u), length;
+    double along = nb_dot3(v, u), length;
     for (int i = 0; i < 3; i++)
         v[i] -= along * u[i];
-    length = sqrt(dot(v, v));
+    length = sqrt(nb_dot3(v, v));
     for (int i = 0; i < 3; i++)
         v[i] = length > 1e-9 ? v[i] / length : 0;
 }
@@ -82,9 +78,9 @@ static void put_dials_origin(header *h, const nb_image_meta *m)
     across(x, m->beam);
     across(y, m->beam);
     across(y, x);
-    o[0] = dot(x, m->pix0_mm);
-    o[1] = -dot(y, m->pix0_mm);
-    o[2] = -dot(m->beam, m->pix0_mm);
+    o[0] = nb_dot3(x, m->pix0_mm);
+    o[1] = -nb_dot3(y, m->pix0_mm);
+    o[2] = -nb_dot3(m->beam, m->pix0_mm);
     for (int i = 0; i < 3; i++)
         o[i] = fabs(o[i]) < 1e-12 ? 0.0 : o[i];
     snprintf(text, sizeof text, "%.12g,%.12g,%.12g", o[0], o[1], o[2]);

@@ -7,7 +7,7 @@
 #ifdef NB_HAVE_TIFF
 #include <tiffio.h>
 
-#include "../nanobragg.h"
+#include "../base/late_library.h"
 
 /* Every function of the library that we call. */
 /* clang-format off */
@@ -25,17 +25,7 @@
     X(TIFFWriteEncodedStrip)
 /* clang-format on */
 
-typedef struct nb_tiff_lib {
-#define NB_TIFF_MEMBER(name) __typeof__(name) *name##_;
-    NB_TIFF_FUNCTIONS(NB_TIFF_MEMBER)
-#undef NB_TIFF_MEMBER
-} nb_tiff_lib;
-
-/** Load the library, once; before any of its functions.  Errors: NB_ERR_UNSUPPORTED. */
-nb_status nb_tiff_load(nb_error *err);
-
-/** The loaded library; nb_tiff_load has succeeded. */
-const nb_tiff_lib *nb_tiff(void);
+NB_LATE_LIBRARY_DECLARE(tiff, NB_TIFF_FUNCTIONS)
 
 #ifndef NB_TIFF_LIB_ITSELF
 #define TIFFClientOpen (nb_tiff()->TIFFClientOpen_)

@@ -7,7 +7,7 @@
 typedef struct nb_dealer {
     int frames, per_block;
     int next_block;  /* of rank 0: the first that nobody has */
-    int first, left; /* frames of the block in hand that no thread has taken */
+    int first, left; /* frames of the present block that no thread has taken */
     int over;        /* there are no more blocks */
 } nb_dealer;
 

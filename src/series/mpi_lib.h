@@ -9,7 +9,7 @@
 #ifdef NB_HAVE_MPI
 #include <mpi.h>
 
-#include "../nanobragg.h"
+#include "../base/late_library.h"
 
 /* Every function of the library that we call, and the variables of its constants. */
 /* clang-format off */
@@ -27,18 +27,8 @@
 #endif
 /* clang-format on */
 
-typedef struct nb_mpi_lib {
-#define NB_MPI_MEMBER(name) __typeof__(name) *name##_;
-    NB_MPI_FUNCTIONS(NB_MPI_MEMBER)
-    NB_MPI_VARIABLES(NB_MPI_MEMBER)
-#undef NB_MPI_MEMBER
-} nb_mpi_lib;
-
-/** Load the library, once; before any of its functions.  Errors: NB_ERR_UNSUPPORTED. */
-nb_status nb_mpi_load(nb_error *err);
-
-/** The loaded library; nb_mpi_load has succeeded. */
-const nb_mpi_lib *nb_mpi(void);
+#define NB_MPI_NAMES(X) NB_MPI_FUNCTIONS(X) NB_MPI_VARIABLES(X)
+NB_LATE_LIBRARY_DECLARE(mpi, NB_MPI_NAMES)
 
 #ifndef NB_MPI_LIB_ITSELF
 #define MPI_Abort (nb_mpi()->MPI_Abort_)

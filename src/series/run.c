@@ -67,7 +67,7 @@ static void add_clipped(nb_clipped *c, int frame, int64_t pixels)
     }
 }
 
-/** What the frames are like, whatever order they come in. */
+/** Facts of the frames, in any order. */
 static void add_facts(nb_series_progress *p, const nb_finished *f)
 {
     const nb_hdf5_facts *facts = &f->truth.facts;

@@ -28,7 +28,7 @@ typedef struct nb_run {
     int threads, threads_each;
 
     pthread_mutex_t lock; /* of all below */
-    pthread_cond_t moved; /* a frame was written, frames to make have come, or stop */
+    pthread_cond_t moved; /* a frame was written, new frames can be made, or stop */
     nb_dealer dealer;
     nb_talk talk;
     uint8_t *finished; /* owned; [frames], of all processes in rank 0 */
@@ -48,7 +48,7 @@ typedef struct nb_run {
     pthread_mutex_t book_lock; /* of the record of files, and of truth */
 } nb_run;
 
-/** What became of the series, once all processes have ended. */
+/** The result of the series, after all processes have ended. */
 nb_status nb_run_outcome(const nb_run *run, nb_error *err);
 
 /** Begin no more frames because of this error. Of several errors that of the first frame is

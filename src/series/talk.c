@@ -111,7 +111,7 @@ void nb_talk_close(nb_run *run)
     s->peers = NULL;
 }
 
-/** Have a block in hand, now or when rank 0 has answered. */
+/** Get a block, now or when rank 0 has answered. */
 static void want_block(nb_run *run)
 {
     nb_dealer *d = &run->dealer;

@@ -9,7 +9,7 @@
 
 struct nb_run;
 
-/** What rank 0 knows of another process. */
+/** The state of another process, at rank 0. */
 typedef struct nb_peer {
     double silence;     /* seconds */
     int ended;          /* or lost */
@@ -31,23 +31,24 @@ typedef struct nb_talk {
 nb_status nb_talk_open(struct nb_run *run, nb_error *err);
 void nb_talk_close(struct nb_run *run);
 
-/** The next frame for this process, or -1: none in hand now.  With the lock held. */
+/** The next frame for this process, or -1: none now. With the lock held. */
 int nb_talk_take(struct nb_run *run);
 
 /** A frame is written: tell rank 0.  Without the lock. */
 nb_status nb_talk_finished(struct nb_run *run, const nb_finished *frame, nb_error *err);
 
-/** Talk with the others as long as this process' threads work.  Main thread, as below. */
+/** Exchange messages with the others while the threads of this process work. Main thread,
+ * as below. */
 void nb_talk_while_working(struct nb_run *run);
 
-/** This process has ended.  Rank 0: wait until all have.  Others: tell it, with the frames that
- * can be read of a data file that is not whole. */
+/** This process has ended. Rank 0: wait for all. Others: report it, with the number of
+ * readable frames of an incomplete data file. */
 void nb_talk_end(struct nb_run *run, int block, int partial);
 
 /** Rank 0's result for all.  The others get no message: rank 0 prints it. */
 nb_status nb_talk_result(struct nb_run *run, nb_status status, nb_error *err);
 
-/** Rank 0: how many frames from the first on can be read through a master file. */
+/** Rank 0: the number of frames from the first on that a master can show. */
 int nb_talk_readable(const struct nb_run *run);
 
 #endif

@@ -24,7 +24,7 @@ typedef struct worker {
     int started;
 } worker;
 
-/** The renderer asks whether to go on.  After an error the frames that were begun are finished. */
+/** The renderer asks whether to continue. After an error the begun frames are finished. */
 static int on_render(void *user, double fraction)
 {
     (void)fraction;

@@ -5,8 +5,9 @@
 
 #include "run.h"
 
-/** Make and write this process' share of the frames.  Everything but the threads' own is set up.
- * Errors: NB_ERR_NOMEM when no thread could be started; those of frames are in run->status. */
+/** Make and write the frames of this process. Everything except the threads' own data must
+ * be set up. Errors: NB_ERR_NOMEM if no thread could be started; errors of frames are in
+ * run->status. */
 nb_status nb_threads_run(nb_run *run, nb_error *err);
 
 #endif
