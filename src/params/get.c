@@ -190,6 +190,13 @@ static void add_field(writer *w, const nb_param *p, const void *base)
     }
 }
 
+int nb_param_allows(const nb_param *p, double x)
+{
+    int low = p->open & NB_OPEN_LOW ? x > p->low : x >= p->low;
+    int high = p->open & NB_OPEN_HIGH ? x < p->high : x <= p->high;
+    return low && high;
+}
+
 /** Does `unset` stand for a value, rather than for none? */
 static int unset_is_value(const nb_param *p)
 {

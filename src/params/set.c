@@ -108,13 +108,6 @@ static nb_status bad_form(const nb_param *p, const char *word, nb_error *err)
 
 /* --- numbers --- */
 
-int nb_param_allows(const nb_param *p, double x)
-{
-    int low = p->open & NB_OPEN_LOW ? x > p->low : x >= p->low;
-    int high = p->open & NB_OPEN_HIGH ? x < p->high : x <= p->high;
-    return low && high;
-}
-
 /** A decimal number and nothing else; 0: it is none.  strtod alone would take leading blanks,
  * hexadecimal, "nan" and "infinity". */
 static int number_of(const char *word, double *out)
