@@ -167,8 +167,8 @@ static const char *name_of(const nb_product *p)
                                      : "int16";
 }
 
-static void check_made(session *ss, const check_case *c, const nb_scene *sc,
-                       const float *image, check_rng *rng, nb_error *err)
+static void check_products(session *ss, const check_case *c, const nb_scene *sc,
+                           const float *image, check_rng *rng, nb_error *err)
 {
     nb_product made[NB_PRODUCTS_MOST];
     size_t n = pixels_of(sc), i;
@@ -257,7 +257,7 @@ static void run_case(session *ss, const check_case *c, int index)
             !fetch(ss->state, sc, -1, 0, 0, (char *)image, &err)) {
             wrong(ss, c, err.message, 0);
         } else {
-            check_made(ss, c, sc, image, &rng, &err);
+            check_products(ss, c, sc, image, &rng, &err);
             check_sums(ss, c, sc, image, &err);
             check_settled(ss, c, sc, image, &err);
         }
@@ -301,7 +301,7 @@ int main(int argc, char **argv)
         nb_backend_cuda.open(&options, &ss.state, &err) != NB_OK ||
         (options.precision = NB_PRECISION_DOUBLE,
          nb_backend_cuda.open(&options, &ss.in_double, &err) != NB_OK)) {
-        printf("skip cuda-made # %s\n", err.message);
+        printf("skip cuda-products # %s\n", err.message);
         return 0;
     }
     for (i = 0; check_cruel_case(&c, i); i++) {
@@ -325,6 +325,6 @@ int main(int argc, char **argv)
     printf("# noise of mixed and of double: %lld of %lld pixels differ\n",
            (long long)ss.settled_wrong, (long long)ss.settled_pixels);
     failed = ss.wrong || !ss.images || ss.settled_wrong * 1000000 > ss.settled_pixels;
-    printf("%s cuda-made\n", failed ? "not ok" : "ok");
+    printf("%s cuda-products\n", failed ? "not ok" : "ok");
     return failed;
 }

@@ -160,7 +160,7 @@ static void quantize_u8(void **state)
  * 100 90 110 90 90 90 -lambda 1 -distance 100 -detpixels 8 -N 20 -pixel 0.7 -Xbeam 3.13
  * -Ybeam 2.77 -oversample 1, fluence 2e29 and 2e31): means below 12, to 1e6, and above.
  * There pairs of normal deviates are used although the pixel is clipped. */
-static const float legacy_dim[64] = {
+static const float compat_dim[64] = {
     71.1786499f, 55.5527382f, 1.84603179f, 0.396628678f, 23.70327f,   0.0538465045f,
     15.375536f,  11.2582331f, 143.154343f, 0.339310676f, 6.38179731f, 123.577759f,
     11232.0781f, 10.156539f,  35.762619f,  0.336773902f, 0.70480299f, 9.31389046f,
@@ -172,13 +172,13 @@ static const float legacy_dim[64] = {
     707.254456f, 6772.50342f, 1499.92834f, 11032.4834f,  836478.125f, 1100.98962f,
     8750.81445f, 976.813416f, 1.68074369f, 11.9064245f,  4.50666952f, 42.5122948f,
     3373.83228f, 3.94093108f, 26.5948868f, 1.63145864f};
-static const uint16_t legacy_dim_noise[64] = {
+static const uint16_t compat_dim_noise[64] = {
     98,    95,   40,    41,   64,   40,    50, 50,   172,  40,  45,   163,  11265,
     46,    75,   41,    40,   51,   44,    77, 2855, 43,   64,  43,   440,  3461,
     837,   5515, 65535, 597,  4488, 559,   44, 59,   42,   55,  1177, 42,   54,
     42,    110,  296,   93,   347,  22765, 69, 328,  77,   777, 6698, 1584, 11095,
     65535, 1180, 8775,  1000, 42,   51,    46, 76,   3406, 47,  58,   41};
-static const float legacy_bright[64] = {
+static const float compat_bright[64] = {
     7117.86475f, 5555.27393f, 184.60318f,  39.6628685f, 2370.32715f, 5.38465071f,
     1537.55359f, 1125.82324f, 14315.4346f, 33.9310684f, 638.179749f, 12357.7764f,
     1123207.75f, 1015.65387f, 3576.26172f, 33.6773911f, 70.4803009f, 931.389038f,
@@ -190,7 +190,7 @@ static const float legacy_bright[64] = {
     70725.4453f, 677250.375f, 149992.828f, 1103248.38f, 83647816.0f, 110098.961f,
     875081.438f, 97681.3438f, 168.074371f, 1190.64246f, 450.666962f, 4251.22949f,
     337383.219f, 394.093109f, 2659.48877f, 163.145859f};
-static const uint16_t legacy_bright_noise[64] = {
+static const uint16_t compat_bright_noise[64] = {
     7028,  5593,  229,   88,    2355,  44,    1596,  1134,  14467, 76,    689,
     12424, 65535, 1015,  3644,  78,    118,   970,   400,   3763,  65535, 374,
     2207,  150,   42484, 65535, 65535, 65535, 65535, 54209, 65535, 51313, 468,
@@ -198,43 +198,43 @@ static const uint16_t legacy_bright_noise[64] = {
     65535, 3310,  28272, 3955,  65535, 65535, 65535, 65535, 65535, 65535, 65535,
     65535, 205,   1212,  492,   4230,  65535, 436,   2777,  193};
 
-static void legacy_noise(void **state)
+static void compat_noise(void **state)
 {
     nb_scene sc = scene_of(8, 8);
     const noise_options options = {42, 0, 40, 0, 0};
     uint16_t out[64];
     int64_t overloads;
     (void)state;
-    assert_int_equal(make_counts(NB_STAGE_POISSON_COMPAT, legacy_dim, &sc, &options, out,
+    assert_int_equal(make_counts(NB_STAGE_POISSON_COMPAT, compat_dim, &sc, &options, out,
                                  &overloads, NULL),
                      NB_OK);
-    assert_memory_equal(out, legacy_dim_noise, sizeof out);
+    assert_memory_equal(out, compat_dim_noise, sizeof out);
     assert_int_equal(overloads, 2);
-    assert_int_equal(make_counts(NB_STAGE_POISSON_COMPAT, legacy_bright, &sc, &options,
+    assert_int_equal(make_counts(NB_STAGE_POISSON_COMPAT, compat_bright, &sc, &options,
                                  out, NULL, NULL),
                      NB_OK);
-    assert_memory_equal(out, legacy_bright_noise, sizeof out);
+    assert_memory_equal(out, compat_bright_noise, sizeof out);
 }
 
 /* Pixels outside the region of interest draw nothing; a mean of 0 inside draws. */
-static void legacy_noise_order(void **state)
+static void compat_noise_order(void **state)
 {
     nb_scene sc = scene_of(8, 8);
     const noise_options options = {42, 0, 40, 0, 0};
     float shifted[64] = {0};
     uint16_t out[64];
     (void)state;
-    memcpy(shifted + 24, legacy_dim, 40 * sizeof *shifted);
+    memcpy(shifted + 24, compat_dim, 40 * sizeof *shifted);
     sc.raster.roi.smin = 3;
     make_counts(NB_STAGE_POISSON_COMPAT, shifted, &sc, &options, out, NULL, NULL);
-    assert_memory_equal(out + 24, legacy_dim_noise, 40 * sizeof *out);
+    assert_memory_equal(out + 24, compat_dim_noise, 40 * sizeof *out);
     for (int i = 0; i < 24; i++)
         assert_int_equal(out[i], 0);
     sc.raster.roi.smin = 2;
     make_counts(NB_STAGE_POISSON_COMPAT, shifted, &sc, &options, out, NULL, NULL);
     for (int i = 16; i < 24; i++)
         assert_int_equal(out[i], 40);
-    assert_memory_not_equal(out + 24, legacy_dim_noise, 40 * sizeof *out);
+    assert_memory_not_equal(out + 24, compat_dim_noise, 40 * sizeof *out);
 }
 
 /* --- preview --- */
@@ -322,8 +322,8 @@ int main(void)
         TEST(quantize_u16),
         TEST(quantize_u16_rows),
         TEST(quantize_u8),
-        TEST(legacy_noise),
-        TEST(legacy_noise_order),
+        TEST(compat_noise),
+        TEST(compat_noise_order),
         TEST(preview_shows_spots),
         TEST(preview_is_monotonic),
         TEST(preview_degenerate),
