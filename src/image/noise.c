@@ -7,6 +7,7 @@
 
 #ifdef NB_HAVE_RANDOM123
 
+#include "../physics/panels.h"
 #include "../physics/pixel.h"
 #include "noise_block.h"
 
@@ -16,15 +17,19 @@ static float settled_mean(const nb_scene *scene, const nb_stage *stage, size_t p
                           float mean)
 {
     const nb_poisson_key key = {(uint64_t)stage->seed, pixel, stage->frame};
-    const size_t columns = (size_t)scene->raster.columns;
+    const nb_panel *panel;
+    size_t at, columns;
     const uint8_t *mask = scene->raster.mask;
     int doubt;
     float exact;
     nb_poisson_doubt(mean, &key, stage->error, &doubt);
     if (!doubt || (mask && !mask[pixel]))
         return mean;
-    exact = (float)nb_pixel_intensity(scene, scene->panels, scene->sensors,
-                                      (int)(pixel % columns), (int)(pixel / columns));
+    panel = &scene->panels[nb_panel_of_pixel(scene, pixel)];
+    at = pixel - panel->first_pixel;
+    columns = (size_t)panel->columns;
+    exact = (float)nb_pixel_intensity(scene, panel, &scene->sensors[panel->sensor],
+                                      (int)(at % columns), (int)(at / columns));
     return nb_noise_same(mean, exact) ? exact : mean;
 }
 

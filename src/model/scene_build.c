@@ -6,6 +6,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../physics/limits.h"
+#include "../physics/panels.h"
 #include "../physics/ray.h"
 #include "misset.h"
 #include "sampling.h"
@@ -250,25 +251,25 @@ static double corner_angle(double x, double y, double z)
     return atan2(x * y, z * sqrt(x * x + y * y + z * z));
 }
 
-static double flat_solid_angle(const nb_region *roi, const nb_panel *panel)
+static double flat_solid_angle(const nb_panel *panel, nb_region r)
 {
     double close_f = -nb_dot(panel->pix0, panel->fast),
            close_s = -nb_dot(panel->pix0, panel->slow);
-    double f0 = roi->fmin * panel->pixel_fast - close_f, z = panel->close_distance;
-    double f1 = (roi->fmax + 1) * panel->pixel_fast - close_f;
-    double s0 = roi->smin * panel->pixel_slow - close_s;
-    double s1 = (roi->smax + 1) * panel->pixel_slow - close_s;
+    double f0 = r.fmin * panel->pixel_fast - close_f, z = panel->close_distance;
+    double f1 = (r.fmax + 1) * panel->pixel_fast - close_f;
+    double s0 = r.smin * panel->pixel_slow - close_s;
+    double s1 = (r.smax + 1) * panel->pixel_slow - close_s;
     return corner_angle(f1, s1, z) - corner_angle(f0, s1, z) - corner_angle(f1, s0, z) +
            corner_angle(f0, s0, z);
 }
 
-static double row_solid_angle(const nb_scene *sc, const nb_panel *panel, int s)
+/** mask: of the row's first pixel, or NULL. */
+static double row_solid_angle(const nb_panel *panel, nb_region r, const uint8_t *mask,
+                              int s)
 {
-    const nb_raster *raster = &sc->raster;
-    const uint8_t *mask = raster->mask ? raster->mask + (size_t)s * raster->columns : NULL;
     double sum = 0;
     int f;
-    for (f = raster->roi.fmin; f <= raster->roi.fmax; f++)
+    for (f = r.fmin; f <= r.fmax; f++)
         if (!mask || mask[f]) {
             nb_ray ray = nb_ray_along(nb_panel_point(panel, (f + 0.5) * panel->pixel_fast,
                                                      (s + 0.5) * panel->pixel_slow, 0));
@@ -277,15 +278,28 @@ static double row_solid_angle(const nb_scene *sc, const nb_panel *panel, int s)
     return sum;
 }
 
+static double panel_solid_angle(const nb_scene *sc, const nb_panel *panel)
+{
+    const nb_region r = nb_panel_region(sc, panel);
+    const uint8_t *mask = sc->raster.mask;
+    int square = fabs(nb_dot(panel->fast, panel->slow)) < 1e-9;
+    double total = 0;
+    if (nb_region_pixels(r) == 0)
+        return 0;
+    if (!mask && !panel->curved && !panel->point_pixel && square)
+        return flat_solid_angle(panel, r);
+    for (int s = r.smin; s <= r.smax; s++)
+        total += row_solid_angle(
+            panel, r,
+            mask ? mask + panel->first_pixel + (size_t)s * (size_t)panel->columns : NULL,
+            s);
+    return total;
+}
+
 double nb_scene_solid_angle(const nb_scene *sc)
 {
-    const nb_raster *raster = &sc->raster;
-    const nb_panel *panel = sc->panels;
     double total = 0;
-    int s, square = fabs(nb_dot(panel->fast, panel->slow)) < 1e-9;
-    if (!raster->mask && !panel->curved && !panel->point_pixel && square)
-        return flat_solid_angle(&raster->roi, panel);
-    for (s = raster->roi.smin; s <= raster->roi.smax; s++)
-        total += row_solid_angle(sc, panel, s);
+    for (int k = 0; k < sc->n_panels; k++)
+        total += panel_solid_angle(sc, &sc->panels[k]);
     return total;
 }

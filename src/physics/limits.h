@@ -69,7 +69,7 @@ static inline int nb_floats_carry(const nb_scene *sc, double unit, double terms,
            dimmest / sqrt(unit) * (dimmest / sqrt(unit)) > NB_FLOAT_LOW;
 }
 
-/** Largest solid angle of a pixel. */
+/** Largest solid angle of a pixel of the panel. */
 static inline double nb_largest_solid_angle(const nb_panel *panel)
 {
     double nearest = panel->curved ? panel->distance : panel->close_distance;
@@ -80,16 +80,25 @@ static inline double nb_largest_solid_angle(const nb_panel *panel)
 static inline double nb_photon_bound(const nb_scene *sc)
 {
     const double between = 4; /* a tricubic overshoots its points by 1.25^3 at the most */
-    double F = nb_largest_F(&sc->factors.table), weights = 0, layers, crystal;
+    const nb_factor_table *table = &sc->factors.table;
+    double F = nb_largest_F(table), weights = 0, most = 0, crystal;
     int i;
     for (i = 0; i < sc->beam.n_sources; i++)
         weights += fabs(sc->beam.sources[i].weight);
-    layers = sc->sensors->absorb ? 1 : sc->sensors->layers; /* absorbed at most once */
-    crystal = F * F * nb_largest_lattice(&sc->lattice) *
-              (sc->factors.table.interpolate ? between : 1);
-    return sc->intensity_scale * layers * sc->oversample * sc->oversample * weights *
-           sc->lattice.n_orientations * (crystal + sc->background) *
-           nb_largest_solid_angle(sc->panels);
+    crystal =
+        F * F * nb_largest_lattice(&sc->lattice) * (table->interpolate ? between : 1);
+    for (i = 0; i < sc->n_panels; i++) {
+        const nb_panel *panel = &sc->panels[i];
+        const nb_sensor *sensor = &sc->sensors[panel->sensor];
+        double layers = sensor->absorb ? 1 : sensor->layers; /* absorbed at most once */
+        double photons = sc->intensity_scale * layers * sc->oversample * sc->oversample *
+                         weights * sc->lattice.n_orientations *
+                         (crystal + sc->background) * nb_largest_solid_angle(panel);
+        if (!isfinite(photons))
+            return photons;
+        most = fmax(most, photons);
+    }
+    return most;
 }
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "vector_plan.h"
 
-/** Fill the rendered pixels of image row s; `row` is its first pixel.  Each pixel's
+/** Fill the rendered pixels of row s of the plan's panel; `row` is its first pixel.  Each pixel's
  * bytes depend on the plan and the instruction set alone, not on its neighbours. */
 typedef void nb_row_kernel(const nb_vector_plan *plan, int s, float *row);
 

@@ -5,28 +5,41 @@
 
 #include "../base/clock.h"
 #include "../base/memory.h"
+#include "../physics/panels.h"
 #include "rows.h"
 
 #define STRIP_SECONDS 0.004 /* of the larger strip */
 
-/** The scene of `rows` rows from the middle of the region of interest: a shorter panel. */
+/** The panel in the middle of the region of interest. */
+static const nb_panel *middle_panel(const nb_scene *sc)
+{
+    const nb_region *roi = &sc->raster.roi;
+    return &sc->panels[nb_panel_of_row(sc, (roi->smin + roi->smax) / 2)];
+}
+
+/** The scene of `rows` rows from the middle of that panel's region: a shorter panel. */
 static nb_scene strip_of(const nb_scene *scene, int rows, nb_panel *panel)
 {
     nb_scene strip = *scene;
     nb_raster *raster = &strip.raster;
-    int first = (raster->roi.smin + raster->roi.smax + 1 - rows) / 2;
-    first = first > raster->roi.smin ? first : raster->roi.smin;
-    *panel = scene->panels[0];
+    const nb_panel *from = middle_panel(scene);
+    nb_region region = nb_panel_region(scene, from);
+    int first = (region.smin + region.smax + 1 - rows) / 2;
+    first = first > region.smin ? first : region.smin;
+    *panel = *from;
     panel->pix0 = nb_add(panel->pix0, nb_scale(first * panel->pixel_slow, panel->slow));
     panel->Sbeam -= first * panel->pixel_slow;
     panel->rows = rows;
+    panel->first_row = 0;
+    panel->first_pixel = 0;
     if (raster->mask)
-        raster->mask += (size_t)first * (size_t)raster->columns;
-    raster->pixels = (size_t)rows * (size_t)raster->columns;
+        raster->mask += from->first_pixel + (size_t)first * (size_t)from->columns;
+    raster->columns = panel->columns;
     raster->rows = rows;
-    raster->roi.smin = 0;
-    raster->roi.smax = rows - 1;
+    raster->pixels = (size_t)rows * (size_t)panel->columns;
+    raster->roi = (nb_region){region.fmin, region.fmax, 0, rows - 1};
     strip.panels = panel;
+    strip.n_panels = 1;
     return strip;
 }
 
@@ -72,12 +85,14 @@ double nb_pilot_seconds(const nb_backend *backend, const nb_scene *scene,
                         const nb_render_options *options, double expected)
 {
     int height = scene->raster.roi.smax - scene->raster.roi.smin + 1;
+    nb_region middle = nb_panel_region(scene, middle_panel(scene));
+    int most = middle.smax - middle.smin + 1;
     int threads = nb_thread_count(options->threads);
     nb_render_options quiet = *options;
     nb_backend_state *state = NULL;
     double seconds = -1, row = fmax(expected, 1e-6) / height;
-    int strips[2] = {rows_for(STRIP_SECONDS / 4, row, threads, height),
-                     rows_for(STRIP_SECONDS, row, threads, height)};
+    int strips[2] = {rows_for(STRIP_SECONDS / 4, row, threads, most),
+                     rows_for(STRIP_SECONDS, row, threads, most)};
     nb_error err;
     float *image;
     quiet.hooks = (nb_hooks){0};

@@ -12,6 +12,7 @@
 #endif
 
 #include "../base/error.h"
+#include "../physics/panels.h"
 
 enum { PAGES_AHEAD = 8 << 20 }; /* bytes a thread */
 
@@ -46,8 +47,7 @@ void nb_threads_start(int threads)
 
 typedef struct row_run {
     const nb_row_job *job;
-    const nb_raster *raster;
-    int whole; /* every pixel of a row is rendered */
+    const nb_scene *scene;
     atomic_int done, stop;
 } row_run;
 
@@ -66,18 +66,17 @@ static int are_present(char *at, size_t bytes)
 }
 #endif
 
-/** Called by every thread of a team, to share the pages of n rows out.  Pages that nobody has touched
+/** Called by every thread of a team, to share the pages of n rows of the stack out.  Pages that nobody has touched
  * come from the system zeroed: here a large one at a time, because left to the first touch two
  * threads in one large page would both zero it.  What cannot be brought so is touched later. */
 static void bring_pages(const row_run *run, int row, int n)
 {
 #ifdef MADV_POPULATE_WRITE
     const uintptr_t large = (uintptr_t)2 << 20, page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    const size_t fast = (size_t)run->raster->columns;
-    char *image = (char *)(run->job->image + (size_t)row * fast);
+    const nb_scene *sc = run->scene;
+    char *image = (char *)(run->job->image + nb_row_start(sc, row));
     uintptr_t first = ((uintptr_t)image + page - 1) / page * page;
-    uintptr_t end =
-        ((uintptr_t)image + (size_t)n * fast * sizeof *run->job->image) / page * page;
+    uintptr_t end = (uintptr_t)(run->job->image + nb_row_start(sc, row + n)) / page * page;
     int pieces = end > first ? (int)((end - 1) / large - first / large) + 1 : 0, i;
 #ifdef _OPENMP
 #pragma omp for schedule(static) nowait
@@ -97,17 +96,20 @@ static void bring_pages(const row_run *run, int row, int n)
     (void)n;
 }
 
-static void run_row(row_run *run, int s)
+/** A row of the stack. */
+static void run_row(row_run *run, int r)
 {
     const nb_row_job *job = run->job;
-    const nb_raster *raster = run->raster;
-    float *row = job->image + (size_t)s * (size_t)raster->columns;
+    const nb_raster *raster = &run->scene->raster;
+    const int k = nb_panel_of_row(run->scene, r);
+    const nb_panel *panel = &run->scene->panels[k];
+    float *row = job->image + nb_row_start(run->scene, r);
     int count, all = raster->roi.smax - raster->roi.smin + 1;
     if (atomic_load_explicit(&run->stop, memory_order_relaxed))
         return;
-    if (!run->whole) /* by the thread that fills it, into its cache */
-        memset(row, 0, (size_t)raster->columns * sizeof *row);
-    job->row(job->context, s, row);
+    if (raster->mask || raster->roi.fmin > 0 || raster->roi.fmax < panel->columns - 1)
+        memset(row, 0, (size_t)panel->columns * sizeof *row); /* into this thread's cache */
+    job->row(job->context, k, r - panel->first_row, row);
     count = atomic_fetch_add_explicit(&run->done, 1, memory_order_relaxed) + 1;
     if (first_thread() && job->hooks->progress &&
         job->hooks->progress(job->hooks->user, (double)count / all))
@@ -118,8 +120,9 @@ static void run_row(row_run *run, int s)
  * they are still in the caches when they are filled; nobody waits for anybody. */
 static void run_rows(row_run *run)
 {
-    const int first = run->raster->roi.smin, last = run->raster->roi.smax;
-    const size_t row_bytes = (size_t)run->raster->columns * sizeof *run->job->image;
+    const nb_raster *raster = &run->scene->raster;
+    const int first = raster->roi.smin, last = raster->roi.smax;
+    const size_t row_bytes = (size_t)raster->columns * sizeof *run->job->image;
     size_t ahead = (size_t)run->job->threads * PAGES_AHEAD / row_bytes + 1;
     int from, s;
     for (from = first; from <= last;) {
@@ -134,15 +137,13 @@ static void run_rows(row_run *run)
     }
 }
 
-nb_status nb_render_rows(const nb_row_job *job, const nb_raster *raster, nb_error *err)
+nb_status nb_render_rows(const nb_row_job *job, const nb_scene *sc, nb_error *err)
 {
-    const size_t row_bytes = (size_t)raster->columns * sizeof *job->image;
-    row_run run = {.job = job, .raster = raster};
-    run.whole =
-        !raster->mask && raster->roi.fmin == 0 && raster->roi.fmax == raster->columns - 1;
-    memset(job->image, 0, (size_t)raster->roi.smin * row_bytes);
-    memset(job->image + (size_t)(raster->roi.smax + 1) * raster->columns, 0,
-           (size_t)(raster->rows - 1 - raster->roi.smax) * row_bytes);
+    const size_t first = nb_row_start(sc, sc->raster.roi.smin),
+                 end = nb_row_start(sc, sc->raster.roi.smax + 1);
+    row_run run = {.job = job, .scene = sc};
+    memset(job->image, 0, first * sizeof *job->image);
+    memset(job->image + end, 0, (sc->raster.pixels - end) * sizeof *job->image);
 #ifdef _OPENMP
 #pragma omp parallel num_threads(job->threads)
 #endif

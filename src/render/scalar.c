@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../base/memory.h"
+#include "../physics/panels.h"
 #include "../physics/pixel.h"
 #include "backend.h"
 #include "rows.h"
@@ -35,15 +36,18 @@ static nb_status open_scalar(const nb_render_options *options, nb_backend_state 
     return NB_OK;
 }
 
-static void render_row(void *context, int s, float *row)
+static void render_row(void *context, int k, int s, float *row)
 {
     const nb_scene *sc = context;
-    const nb_raster *raster = &sc->raster;
-    const uint8_t *mask = raster->mask ? raster->mask + (size_t)s * raster->columns : NULL;
-    int f;
-    for (f = raster->roi.fmin; f <= raster->roi.fmax; f++)
+    const nb_panel *panel = &sc->panels[k];
+    const nb_sensor *sensor = &sc->sensors[panel->sensor];
+    const nb_region region = nb_panel_region(sc, panel);
+    const uint8_t *mask = sc->raster.mask;
+    if (mask)
+        mask += panel->first_pixel + (size_t)s * (size_t)panel->columns;
+    for (int f = region.fmin; f <= region.fmax; f++)
         if (!mask || mask[f])
-            row[f] = (float)nb_pixel_intensity(sc, sc->panels, sc->sensors, f, s);
+            row[f] = (float)nb_pixel_intensity(sc, panel, sensor, f, s);
 }
 
 static nb_status render(nb_backend_state *state, const nb_scene *sc, float *image,
@@ -51,7 +55,7 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc, float *imag
 {
     nb_scene copy = *sc;
     nb_row_job job = {&copy, render_row, image, state->threads, &state->options.hooks};
-    return nb_render_rows(&job, &sc->raster, err);
+    return nb_render_rows(&job, sc, err);
 }
 
 static void describe(const nb_backend_state *state, char *line, size_t size)

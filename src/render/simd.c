@@ -6,7 +6,6 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../physics/pixel.h"
 #include "../base/cpu.h"
 #include "kernel.h"
 #include "rows.h"
@@ -98,14 +97,14 @@ static nb_status open_simd(const nb_render_options *options, nb_backend_state **
 }
 
 typedef struct row_task {
-    const nb_vector_plan *plan;
+    const nb_vector_plan *plans; /* of each panel */
     nb_row_kernel *row;
 } row_task;
 
-static void render_row(void *context, int s, float *row)
+static void render_row(void *context, int panel, int s, float *row)
 {
     const row_task *task = context;
-    task->row(task->plan, s, row);
+    task->row(&task->plans[panel], s, row);
 }
 
 /** By the scalar backend, with the same options. */
@@ -128,18 +127,19 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc, float *imag
     const nb_plan plan = nb_plan_of(sc, state->options.precision, &engine);
     const char *why;
     const nb_vector_path path = nb_vector_choose(&plan, &why);
-    nb_vector_plan vectors;
-    row_task task = {&vectors, state->row};
+    nb_vector_plan *vectors;
+    row_task task = {NULL, state->row};
     nb_row_job job = {&task, render_row, image, state->threads, &state->options.hooks};
     nb_status st;
     state->reference = path == NB_VECTOR_REFERENCE ? why : NULL;
     if (state->reference)
         return render_reference(&state->options, sc, image, err);
-    st = nb_vector_plan_build(&plan, path, &vectors, err);
+    st = nb_vector_plans_build(&plan, path, &vectors, err);
     if (st != NB_OK)
         return st;
-    st = nb_render_rows(&job, &sc->raster, err);
-    nb_vector_plan_free(&vectors);
+    task.plans = vectors;
+    st = nb_render_rows(&job, sc, err);
+    nb_vector_plans_free(vectors);
     return st;
 }
 

@@ -57,11 +57,10 @@ static int fixed_applies(const nb_plan *plan, const char **why)
     return 1;
 }
 
-/** Are the numbers that kernel_simple.h keeps as floats far from a float's limits? */
-static int floats_suffice(const nb_plan *plan)
+/** Are the numbers that kernel_simple.h keeps as floats for a panel far from a float's limits? */
+static int floats_suffice(const nb_plan *plan, const nb_panel *panel)
 {
     const nb_scene *sc = plan->scene;
-    const nb_panel *panel = sc->panels;
     double unit = plan->largest * plan->largest;
     double photons = sc->intensity_scale * sc->beam.sources[0].weight *
                      panel->pixel_area * unit; /* per F_latt^2 at 1 m, about */
@@ -71,18 +70,26 @@ static int floats_suffice(const nb_plan *plan)
            fmax(size, panel->distance) < 1e4 && sc->background < 1e18 * unit;
 }
 
+/** One ray a pixel, and a flat panel. */
+static int is_plain(const nb_scene *sc, const nb_panel *panel)
+{
+    const nb_sensor *sensor = &sc->sensors[panel->sensor];
+    return sensor->layers == 1 && !sensor->absorb && !panel->curved;
+}
+
 static int simple_applies(const nb_plan *plan, const char **why)
 {
     const nb_scene *sc = plan->scene;
     if (!fixed_applies(plan, why))
         return 0;
-    if (sc->samples != 1 || sc->sensors->layers != 1 || sc->sensors->absorb ||
-        sc->panels->curved)
-        return nb_path_refuse(why, "a pixel has more than one ray, step or factor");
+    for (int k = 0; k < sc->n_panels; k++)
+        if (sc->samples != 1 || !is_plain(sc, &sc->panels[k]))
+            return nb_path_refuse(why, "a pixel has more than one ray, step or factor");
     if (plan->largest == 0 || sc->factors.dmin > 0)
         return nb_path_refuse(why, "nothing scatters, or dmin culls");
-    if (!floats_suffice(plan))
-        return nb_path_refuse(why, "single precision cannot hold the geometry");
+    for (int k = 0; k < sc->n_panels; k++)
+        if (!floats_suffice(plan, &sc->panels[k]))
+            return nb_path_refuse(why, "single precision cannot hold the geometry");
     return 1;
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "vector_plan.h"
 
-#include <string.h>
-
 #include "../base/memory.h"
+#include "../physics/panels.h"
 #include "../physics/ray.h"
 
 /* of the table of offsets */
@@ -37,7 +36,7 @@ static nb_status plan_columns(nb_vector_plan *p, nb_error *err)
     const nb_panel *panel = &p->panel;
     int os = p->scene.oversample, f, sub;
     size_t columns = (size_t)(region->fmax - region->fmin + 1) * os;
-    if (!panel->curved)
+    if (!panel->curved || nb_region_pixels(*region) == 0)
         return NB_OK;
     p->cos_u = nb_alloc(columns, sizeof *p->cos_u, "detector columns", err);
     p->sin_u = nb_alloc(columns, sizeof *p->sin_u, "detector columns", err);
@@ -80,39 +79,65 @@ static nb_status plan_offsets(nb_vector_plan *p, nb_error *err)
     return NB_OK;
 }
 
-nb_status nb_vector_plan_build(const nb_plan *plan, nb_vector_path path,
-                               nb_vector_plan *p, nb_error *err)
+/** What all panels share. */
+static nb_status plan_scene(const nb_plan *plan, nb_vector_path path, nb_vector_plan *p,
+                            nb_error *err)
 {
-    const nb_scene *scene = plan->scene;
-    const double *N = scene->lattice.N;
+    const double *N = plan->scene->lattice.N;
     nb_status st;
-    memset(p, 0, sizeof *p);
-    p->scene = *scene;
-    p->panel = scene->panels[0];
-    p->sensor = scene->sensors[p->panel.sensor];
-    p->region = scene->raster.roi;
-    p->edge = p->panel.pixel_fast / scene->oversample;
+    p->scene = *plan->scene;
     /* not where N is 1: there the two polynomials are to cancel */
     p->fastest =
         plan->precision == NB_PRECISION_SINGLE && N[0] > 1 && N[1] > 1 && N[2] > 1;
     p->simple = path == NB_VECTOR_SIMPLE;
     p->fixed = p->simple || path == NB_VECTOR_FIXED;
     p->mode = nb_vector_mode(plan);
-    if ((st = plan_sources(p, err)) != NB_OK || (st = plan_columns(p, err)) != NB_OK ||
-        (p->fixed && ((st = nb_factor_squares_build(plan, &p->table, err)) != NB_OK ||
-                      (st = plan_offsets(p, err)) != NB_OK)))
-        nb_vector_plan_free(p);
+    if ((st = plan_sources(p, err)) != NB_OK || !p->fixed)
+        return st;
+    st = nb_factor_squares_build(plan, &p->table, err);
+    return st ? st : plan_offsets(p, err);
+}
+
+static nb_status plan_panel(nb_vector_plan *p, const nb_panel *panel, nb_error *err)
+{
+    p->panel = *panel;
+    p->sensor = p->scene.sensors[panel->sensor];
+    p->region = nb_panel_region(&p->scene, panel);
+    p->edge = panel->pixel_fast / p->scene.oversample;
+    return plan_columns(p, err);
+}
+
+nb_status nb_vector_plans_build(const nb_plan *plan, nb_vector_path path,
+                                nb_vector_plan **plans, nb_error *err)
+{
+    const nb_scene *sc = plan->scene;
+    nb_vector_plan *p = nb_alloc((size_t)sc->n_panels, sizeof *p, "plan", err);
+    nb_status st = p ? plan_scene(plan, path, p, err) : NB_ERR_NOMEM;
+    for (int k = 0; k < sc->n_panels && !st; k++) {
+        if (k > 0) {
+            p[k] = p[0];
+            p[k].cos_u = p[k].sin_u = NULL;
+        }
+        st = plan_panel(&p[k], &sc->panels[k], err);
+    }
+    if (st) {
+        nb_vector_plans_free(p);
+        p = NULL;
+    }
+    *plans = p;
     return st;
 }
 
-void nb_vector_plan_free(nb_vector_plan *p)
+void nb_vector_plans_free(nb_vector_plan *p)
 {
     if (!p)
         return;
-    nb_free(p->table.F2);
-    nb_free(p->sources);
-    nb_free(p->offsets);
-    nb_free(p->cos_u);
-    nb_free(p->sin_u);
-    memset(p, 0, sizeof *p);
+    for (int k = 0; k < p[0].scene.n_panels; k++) {
+        nb_free(p[k].cos_u);
+        nb_free(p[k].sin_u);
+    }
+    nb_free(p[0].table.F2);
+    nb_free(p[0].sources);
+    nb_free(p[0].offsets);
+    nb_free(p);
 }

@@ -43,10 +43,7 @@ typedef struct nb_vector_source {
 } nb_vector_source;
 
 typedef struct nb_vector_plan {
-    nb_scene scene; /* a copy; its arrays are the caller's */
-    nb_panel panel;
-    nb_sensor sensor;
-    nb_region region;          /* of the panel, rendered */
+    nb_scene scene;            /* a copy; its arrays are the caller's */
     int fixed;                 /* fixed point; 0: double */
     int fastest;               /* FIXED: cheaper polynomials */
     nb_fixed_mode mode;        /* FIXED */
@@ -55,9 +52,13 @@ typedef struct nb_vector_plan {
     double *offsets; /* owned, FIXED: [orientation][source][3] start + a.i/lambda, or NULL
                                when there is one source or they would not fit */
     int simple;      /* FIXED: NB_VECTOR_SIMPLE */
-    double edge;     /* of a sub-pixel, m */
     int has_factors; /* the sources' factors differ between sources or pixels */
-    double *cos_u, *sin_u; /* owned; curved detector: [roi fast][sub-pixel] */
+    /* of one panel */
+    nb_panel panel;
+    nb_sensor sensor;
+    nb_region region;      /* rendered, in the panel's pixels */
+    double edge;           /* of a sub-pixel along fast, m */
+    double *cos_u, *sin_u; /* owned; curved panel: [region's fast][sub-pixel] */
 } nb_vector_plan;
 
 /** nb_fixed_start; nothing yet when N h is wanted too. */
@@ -66,11 +67,12 @@ static inline double nb_vector_start(int kind, int mode)
     return mode == NB_FIXED_FRINGES ? 0.0 : nb_fixed_start(kind != NB_F_CONST);
 }
 
-/** What the kernels need for a path (any but NB_VECTOR_REFERENCE).  The scene's arrays must outlive it.
- * On error nothing is left.  Errors: NB_ERR_NOMEM. */
-nb_status nb_vector_plan_build(const nb_plan *plan, nb_vector_path path,
-                               nb_vector_plan *out, nb_error *err);
-void nb_vector_plan_free(nb_vector_plan *plan); /* zeroed or built */
+/** What the kernels need for a path (any but NB_VECTOR_REFERENCE): *plans[n_panels].  They share what
+ * the first owns: sources, offsets and table.  The scene's arrays must outlive them.
+ * Errors: NB_ERR_NOMEM, and *plans is NULL. */
+nb_status nb_vector_plans_build(const nb_plan *plan, nb_vector_path path,
+                                nb_vector_plan **plans, nb_error *err);
+void nb_vector_plans_free(nb_vector_plan *plans); /* NULL or built */
 
 /** Fill squares for the visible reflections.  Errors: NB_ERR_NOMEM. */
 nb_status nb_factor_squares_build(const nb_plan *plan, nb_factor_squares *squares,

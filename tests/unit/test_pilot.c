@@ -65,8 +65,8 @@ static int progress(void *user, double fraction)
 
 static void extrapolates_from_a_few_rows(void **state)
 {
-    const nb_panel panel = {0};
-    nb_scene scene = {.panels = &panel};
+    const nb_panel panel = {.columns = 7, .rows = 3000};
+    nb_scene scene = {.n_panels = 1, .panels = &panel};
     nb_render_options options = {.threads = 1, .hooks = {NULL, NULL, progress}};
     double seconds;
     (void)state;
@@ -84,8 +84,8 @@ static void extrapolates_from_a_few_rows(void **state)
 /** Fewer rows than threads: each strip has all rows. */
 static void short_scenes_are_measured_whole(void **state)
 {
-    const nb_panel panel = {0};
-    nb_scene scene = {.panels = &panel};
+    const nb_panel panel = {.columns = 5, .rows = 3};
+    nb_scene scene = {.n_panels = 1, .panels = &panel};
     nb_render_options options = {.threads = 4};
     (void)state;
     scene.raster.columns = 5;

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* Detectors of several panels: one panel cut into seven gives the uncut image. */
+#include "../support/check.h"
+#include "../support/cut.h"
+
+#include "api/sim.h"
+#include "physics/limits.h"
+#include "physics/panels.h"
+#include "base/cpu.h"
+#include "render/simd.h"
+
+enum { FAST = 51, SLOW = 40, PIXELS = FAST * SLOW };
+
+typedef struct picture_case {
+    const char *name;
+    void (*change)(nb_config *cfg);
+} picture_case;
+
+static void plain(nb_config *cfg)
+{
+    (void)cfg; /* one sample a pixel: the simple kernel */
+}
+
+static void many(nb_config *cfg)
+{
+    cfg->oversample = 2;
+    cfg->mosaic_spread_deg = 1;
+    cfg->mosaic_domains = 5;
+    cfg->dispersion_pct = 2;
+    cfg->dispersion_steps = 3;
+}
+
+static void deep(nb_config *cfg)
+{
+    cfg->oversample = 2;
+    cfg->thick_um = 450;
+    cfg->abs_um = 300;
+    cfg->thick_steps = 3;
+}
+
+static void front(nb_config *cfg)
+{
+    deep(cfg);
+    cfg->layer_depth = NB_LAYER_FRONT;
+}
+
+static void curved(nb_config *cfg)
+{
+    deep(cfg);
+    cfg->curved = 1;
+}
+
+static void gauss(nb_config *cfg)
+{
+    cfg->shape = NB_SHAPE_GAUSS;
+    cfg->point_pixel = 1;
+    cfg->oversample_polar = 1;
+    cfg->oversample_omega = 1;
+    cfg->oversample = 2;
+}
+
+static void water(nb_config *cfg)
+{
+    cfg->water_um = 5;
+    cfg->dmin_A = 3;
+}
+
+static const picture_case cases[] = {
+    {"plain", plain},   {"many", many},   {"deep", deep},  {"front", front},
+    {"curved", curved}, {"gauss", gauss}, {"water", water}};
+enum { CASES = sizeof cases / sizeof *cases };
+
+/** Amplitudes that differ from reflection to reflection. */
+static nb_factor_table amplitudes(void)
+{
+    enum { N = 11 };
+    static double F[N * N * N];
+    nb_factor_table table = {-5, -5, -5, N, N, N, F, 30, 0, 0, 0, 0, 0};
+    for (int i = 0; i < N * N * N; i++)
+        F[i] = 50 + i * 37 % 101;
+    nb_factor_table_measure(&table);
+    return table;
+}
+
+static nb_sim *sim_of(const picture_case *c)
+{
+    nb_config cfg = nb_suite_config(1.2, 7, 0);
+    nb_sim *sim;
+    nb_set_pixels(&cfg, FAST, SLOW);
+    c->change(&cfg);
+    sim = created(&cfg);
+    sim->model.scene.factors.table = amplitudes();
+    nb_cut_prepare(&sim->model.detector->panel);
+    return sim;
+}
+
+static void render(const nb_scene *sc, nb_isa isa, nb_precision precision, float *image)
+{
+    const nb_backend *backend =
+        isa == NB_ISA_SCALAR ? &nb_backend_scalar : &nb_backend_simd;
+    nb_render_options options = {.threads = 2, .isa = isa, .precision = precision};
+    nb_backend_state *state;
+    nb_error err = {0};
+    for (size_t i = 0; i < sc->raster.pixels; i++)
+        image[i] = NAN; /* each pixel must be written */
+    assert_int_equal(backend->open(&options, &state, &err), NB_OK);
+    assert_int_equal(backend->render(state, sc, image, &err), NB_OK);
+    backend->close(state);
+}
+
+/** Does cutting change a byte? */
+static void check_cut(const char *name, const nb_scene *sc, nb_cut_kind kind, nb_isa isa,
+                      nb_precision precision)
+{
+    float whole[PIXELS], stack[PIXELS], image[PIXELS];
+    nb_cut cut;
+    double sum = 0;
+    assert_true(nb_cut_scene(sc, kind, &cut));
+    render(sc, isa, precision, whole);
+    render(&cut.scene, isa, precision, stack);
+    nb_cut_assemble(&cut, stack, image, FAST);
+    for (int i = 0; i < PIXELS; i++) {
+        sum += whole[i];
+        if (memcmp(&image[i], &whole[i], sizeof *image) != 0)
+            fail_msg("%s, %s, precision %d, cut %d: pixel %d %d is %.9g, uncut %.9g",
+                     name, nb_isa_name(isa), precision, kind, i % FAST, i / FAST,
+                     image[i], whole[i]);
+    }
+    assert_true(sum > 0);
+    nb_cut_free(&cut);
+}
+
+static void check_everywhere(const char *name, const nb_scene *sc, nb_cut_kind kind)
+{
+    static const nb_isa sets[] = {NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512, NB_ISA_NEON};
+    check_cut(name, sc, kind, NB_ISA_SCALAR, NB_PRECISION_DOUBLE);
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        for (int p = 0; p < 3 && nb_cpu_runs(sets[i]); p++)
+            check_cut(name, sc, kind, sets[i], (nb_precision)p);
+}
+
+/* The geometry has few binary digits, so that a panel's rays are those of the uncut detector to
+ * the last bit, and so is the image: scalar, and each instruction set in each precision. */
+static void a_cut_detector_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        nb_sim *sim = sim_of(&cases[i]);
+        check_everywhere(cases[i].name, &sim->model.scene, NB_CUT_ROWS);
+        check_everywhere(cases[i].name, &sim->model.scene, NB_CUT_WIDTHS);
+        nb_sim_free(sim);
+    }
+}
+
+static void mask_and_region_are_of_the_stack(void **state)
+{
+    uint8_t mask[PIXELS];
+    (void)state;
+    for (int i = 0; i < PIXELS; i++)
+        mask[i] = i % 7 != 0 && i / FAST != 20;
+    for (int i = 0; i < CASES; i++) {
+        nb_sim *sim = sim_of(&cases[i]);
+        nb_scene sc = sim->model.scene;
+        sc.raster.mask = mask;
+        check_everywhere(cases[i].name, &sc, NB_CUT_WIDTHS);
+        sc.raster.roi = (nb_region){3, FAST - 6, 5, SLOW - 9};
+        check_everywhere(cases[i].name, &sc, NB_CUT_ROWS);
+        sc.raster.mask = NULL;
+        check_everywhere(cases[i].name, &sc, NB_CUT_ROWS);
+        nb_sim_free(sim);
+    }
+}
+
+/* Any geometry: the origins of the panels are rounded. */
+static void a_tilted_detector(void **state)
+{
+    nb_config cfg = nb_suite_config(1.2, 7, 0);
+    nb_sim *sim;
+    float whole[PIXELS], stack[PIXELS], image[PIXELS], max = 0;
+    nb_cut cut;
+    (void)state;
+    nb_set_pixels(&cfg, FAST, SLOW);
+    nb_set_rotations(&cfg, 11, -7, 3);
+    many(&cfg);
+    deep(&cfg);
+    sim = created(&cfg);
+    assert_true(nb_cut_scene(&sim->model.scene, NB_CUT_WIDTHS, &cut));
+    for (int j = 0; j < 2; j++) {
+        nb_isa isa = j ? NB_ISA_AUTO : NB_ISA_SCALAR;
+        render(&sim->model.scene, isa, NB_PRECISION_MIXED, whole);
+        render(&cut.scene, isa, NB_PRECISION_MIXED, stack);
+        nb_cut_assemble(&cut, stack, image, FAST);
+        for (int i = 0; i < PIXELS; i++)
+            max = fmaxf(max, whole[i]);
+        for (int i = 0; i < PIXELS; i++)
+            check_close(image[i], whole[i], (j ? 1e-6 : 1e-7) * max);
+    }
+    nb_cut_free(&cut);
+    nb_sim_free(sim);
+}
+
+/* A panel has the sensor that its index names. */
+static void each_panel_has_its_sensor(void **state)
+{
+    nb_sim *sim = sim_of(&cases[2]);
+    nb_sensor sensors[2] = {sim->model.detector->sensor, sim->model.detector->sensor};
+    nb_scene sc = sim->model.scene;
+    float whole[2][PIXELS], stack[PIXELS], image[PIXELS];
+    nb_cut cut;
+    (void)state;
+    sensors[1].layers = 1;
+    sensors[1].mu *= 3;
+    assert_true(nb_cut_scene(&sc, NB_CUT_WIDTHS, &cut));
+    cut.scene.sensors = sensors;
+    for (int k = 0; k < NB_CUT_PANELS; k++)
+        cut.panels[k].sensor = k % 2;
+    for (int j = 0; j < 2; j++) {
+        nb_isa isa = j ? NB_ISA_AUTO : NB_ISA_SCALAR;
+        for (int k = 0; k < 2; k++) {
+            sc.sensors = &sensors[k];
+            render(&sc, isa, NB_PRECISION_DOUBLE, whole[k]);
+        }
+        render(&cut.scene, isa, NB_PRECISION_DOUBLE, stack);
+        nb_cut_assemble(&cut, stack, image, FAST);
+        for (int k = 0; k < NB_CUT_PANELS; k++) {
+            const nb_region *r = &cut.places[k];
+            for (int s = r->smin; s <= r->smax; s++)
+                assert_memory_equal(&image[s * FAST + r->fmin],
+                                    &whole[k % 2][s * FAST + r->fmin],
+                                    (size_t)(r->fmax - r->fmin + 1) * sizeof *image);
+        }
+    }
+    assert_memory_not_equal(whole[0], whole[1], sizeof whole[0]);
+    nb_cut_free(&cut);
+    nb_sim_free(sim);
+}
+
+/* What is worked out once for the whole scene. */
+static void limits_cover_all_panels(void **state)
+{
+    nb_sim *sim = sim_of(&cases[2]);
+    const nb_scene *sc = &sim->model.scene;
+    nb_cut cut;
+    (void)state;
+    for (int kind = NB_CUT_ROWS; kind <= NB_CUT_WIDTHS; kind++) {
+        assert_true(nb_cut_scene(sc, (nb_cut_kind)kind, &cut));
+        check_ratio(nb_scene_solid_angle(&cut.scene), nb_scene_solid_angle(sc), 1e-12);
+        assert_true(nb_photon_bound(&cut.scene) == nb_photon_bound(sc));
+        assert_true(nb_rendered_samples(&cut.scene) == nb_rendered_samples(sc));
+        cut.panels[5].close_distance /= 2;
+        check_ratio(nb_photon_bound(&cut.scene), 4 * nb_photon_bound(sc), 1e-12);
+        for (size_t pixel = 0; pixel < PIXELS; pixel++) {
+            const nb_panel *p = &cut.panels[nb_panel_of_pixel(&cut.scene, pixel)];
+            assert_true(pixel >= p->first_pixel &&
+                        pixel < p->first_pixel + (size_t)(p->columns * p->rows));
+        }
+        nb_cut_free(&cut);
+    }
+    nb_sim_free(sim);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_cut_detector_gives_the_same_bytes), TEST(mask_and_region_are_of_the_stack),
+        TEST(a_tilted_detector), TEST(each_panel_has_its_sensor),
+        TEST(limits_cover_all_panels)};
+    return RUN_TESTS("panels", tests);
+}
