@@ -207,7 +207,7 @@ static nb_status locate(const opened *in, const nb_config *typed, nb_image *imag
 }
 
 /** The size of a headerless image: what was typed, else the parser takes a square. */
-static nb_status settle_floats(opened *in, const nb_config *cfg, nb_error *err)
+static nb_status set_float_size(opened *in, const nb_config *cfg, nb_error *err)
 {
     double side = floor(sqrt((double)(in->file.bytes / sizeof(float))) + 0.5);
     double pixels = (double)cfg->detpixels[0] * cfg->detpixels[1];
@@ -264,7 +264,7 @@ nb_status nb_image_load(const char *path, const char *flag, const nb_hooks *hook
     int own;
     nb_status st = open_image(&in, path, flag, cfg->max_read_MB, &image, err);
     if (!st && in.format == NB_FORMAT_FLOAT)
-        st = settle_floats(&in, cfg, err);
+        st = set_float_size(&in, cfg, err);
     if (!st && in.data && (pixels || in.format != NB_FORMAT_SMV))
         st = nb_image_parse(&in.file, &image, err);
     if (!st)

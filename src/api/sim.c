@@ -101,7 +101,7 @@ static nb_status prepare(nb_sim *sim, nb_error *err)
     if ((named = nb_backend_of(sim->cfg.device, &device)))
         nb_sim_device_warm(sim, named, device.index);
     if ((st = check_libraries(&sim->cfg, err)) || (st = nb_load_headers(sim, err)) ||
-        (st = nb_settle_crystal(&sim->cfg, &sim->hooks, err)) ||
+        (st = nb_resolve_crystal(&sim->cfg, &sim->hooks, err)) ||
         (st = nb_config_check_fields(&sim->cfg, err)) || (st = nb_load_inputs(sim, err)))
         return st;
     sim->times.load = nb_monotonic_seconds() - start;

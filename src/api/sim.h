@@ -74,7 +74,7 @@ int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST]);
 
 /** Decide where crystal and structure factors come from (the stand-in included), and check that
  * they fit together.  cfg is completed. */
-nb_status nb_settle_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *err);
+nb_status nb_resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *err);
 
 /** Products of fields that a double does not hold.  Errors: NB_ERR_INPUT. */
 nb_status nb_check_model(const nb_config *cfg, const nb_model *model, nb_error *err);

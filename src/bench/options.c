@@ -343,7 +343,7 @@ static void fill_lists(nb_bench_options *o)
     fill(&o->cases, o->own.count ? 1 : 2, o->own.count ? own : both);
 }
 
-nb_status nb_bench_settle(nb_bench_options *o, int cores, nb_error *err)
+nb_status nb_bench_resolve(nb_bench_options *o, int cores, nb_error *err)
 {
     fill_lists(o);
     fill_threads(&o->threads, cores);

@@ -53,7 +53,7 @@ const char *nb_bench_sweep_name(nb_bench_sweep sweep);
 /** Everything not typed. */
 void nb_bench_defaults(void *target);
 /** Set the defaults and check the typed values; cores: of this machine. Errors: NB_ERR_INPUT. */
-nb_status nb_bench_settle(nb_bench_options *o, int cores, nb_error *err);
+nb_status nb_bench_resolve(nb_bench_options *o, int cores, nb_error *err);
 /** Measure and report; the exit status.  command: for the report. */
 int nb_bench_run(nb_bench_options *o, const char *command, nb_error *err);
 int nb_bench_wants(const nb_bench_options *o, nb_bench_sweep sweep);

@@ -179,7 +179,7 @@ static nb_status run(nb_bench *b, nb_bench_options *o, const char *command, nb_e
     nb_status st;
     b->opt = o;
     snprintf(b->command, sizeof b->command, "%s", command);
-    st = nb_bench_settle(o, nb_bench_cores(), err);
+    st = nb_bench_resolve(o, nb_bench_cores(), err);
     if (!st)
         st = check_own(o, err);
     if (!st)

@@ -13,7 +13,7 @@
 
 /** What the pixel's deviate is drawn from: its float, or if that leaves the deviate in doubt its
  * value in double. */
-static float settled_mean(const nb_scene *scene, const nb_stage *stage, size_t pixel,
+static float redrawn_mean(const nb_scene *scene, const nb_stage *stage, size_t pixel,
                           float mean)
 {
     const nb_poisson_key key = {(uint64_t)stage->seed, pixel, stage->frame};
@@ -38,7 +38,7 @@ double nb_noise_photons(const nb_photons *photons, const nb_stage *stage, size_t
     const nb_poisson_key key = {(uint64_t)stage->seed, pixel, stage->frame};
     float mean = photons->pixels[pixel];
     if (stage->error > 0)
-        mean = settled_mean(photons->scene, stage, pixel, mean);
+        mean = redrawn_mean(photons->scene, stage, pixel, mean);
     return nb_poisson(mean, &key);
 }
 
@@ -49,9 +49,9 @@ typedef struct noise_run {
     int count; /* <= NB_NOISE_BLOCK */
 } noise_run;
 
-/** Settle the pixels of the run whose bits are set; returns how many more are clipped than
+/** Redraw the pixels of the run whose bits are set; returns how many more are clipped than
  * before. */
-static int settle(const noise_run *run, uint64_t doubts, uint16_t *out)
+static int redraw(const noise_run *run, uint64_t doubts, uint16_t *out)
 {
     const nb_product *p = run->product;
     const nb_stage *stage = &p->stage;
@@ -63,7 +63,7 @@ static int settle(const noise_run *run, uint64_t doubts, uint16_t *out)
         float mean = p->photons->pixels[pixel], settled;
         if (i >= run->count)
             break;
-        settled = settled_mean(p->photons->scene, stage, pixel, mean);
+        settled = redrawn_mean(p->photons->scene, stage, pixel, mean);
         if (settled == mean)
             continue;
         nb_noise_adu(nb_poisson(mean, &key), p->adc_offset, &before);
@@ -94,7 +94,7 @@ static int noisy_run(const noise_run *run, uint16_t *out)
         /* the padding's zeros are only clipped when the offset alone is above the limit */
         clipped = clipped < run->count ? clipped : run->count;
     }
-    return doubts && stage->error > 0 ? clipped + settle(run, doubts, out) : clipped;
+    return doubts && stage->error > 0 ? clipped + redraw(run, doubts, out) : clipped;
 }
 
 nb_status nb_noise_check(nb_error *err)

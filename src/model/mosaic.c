@@ -45,8 +45,8 @@ static nb_status set_spreads(const nb_config *cfg, nb_mosaic *m, nb_error *err)
     return NB_OK;
 }
 
-nb_status nb_mosaic_settle(const nb_config *cfg, nb_vec3 astar, nb_vec3 c, nb_mosaic *out,
-                           nb_error *err)
+nb_status nb_mosaic_resolve(const nb_config *cfg, nb_vec3 astar, nb_vec3 c,
+                            nb_mosaic *out, nb_error *err)
 {
     memset(out, 0, sizeof *out);
     out->model = cfg->mosaic_model;

@@ -17,8 +17,8 @@ typedef struct nb_mosaic {
 
 /** Spreads and seed from cfg, axes from the crystal's a* and c (any length). Errors:
  * NB_ERR_INPUT if -mosaic, -mosaic_model and -mosaic_aniso contradict each other. */
-nb_status nb_mosaic_settle(const nb_config *cfg, nb_vec3 astar, nb_vec3 c, nb_mosaic *out,
-                           nb_error *err);
+nb_status nb_mosaic_resolve(const nb_config *cfg, nb_vec3 astar, nb_vec3 c,
+                            nb_mosaic *out, nb_error *err);
 
 /** Rotations [count] of the domains, in the lab frame at phi 0 (docs/physics.md, section 9).
  * Domain 0 is the identity for NB_MOSAIC_NANOBRAGG only.

@@ -93,7 +93,7 @@ static nb_status build_orientations(const nb_config *cfg, const nb_hooks *hooks,
     nb_mat3 *domains;
     nb_status st;
     double total;
-    if ((st = nb_mosaic_settle(cfg, m->crystal.astar, m->crystal.c, &m->mosaic, err)))
+    if ((st = nb_mosaic_resolve(cfg, m->crystal.astar, m->crystal.c, &m->mosaic, err)))
         return st;
     if (phi.count > 1 && !(phi.range > 0))
         nb_notice(hooks,

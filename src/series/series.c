@@ -38,7 +38,7 @@ static int fair_block(const nb_series *s, int frames, int ranks)
 }
 
 /** The same as in the run to resume; else as requested. */
-static beginning settle(const nb_run *run, const nb_config *cfg)
+static beginning resolve(const nb_run *run, const nb_config *cfg)
 {
     const nb_series *s = run->series;
     int frames = s->frames + s->stills, ranks = nb_ranks_count(run->ranks);
@@ -231,7 +231,7 @@ static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
     beginning b = {0};
     nb_status st = NB_OK;
     if (nb_ranks_rank(run->ranks) == 0) {
-        b = settle(run, cfg);
+        b = resolve(run, cfg);
         st = nb_series_check_files(cfg, run->series, b.per_block, err);
     }
     if ((st = nb_ranks_agree(run->ranks, st, err)))

@@ -163,7 +163,7 @@ static void test_arguments(void **state)
               "-precisions single -limit 0.5 -vs a=b -vs c=d -quick",
               &err),
         NB_OK);
-    assert_int_equal(nb_bench_settle(&typed, 6, &err), NB_OK);
+    assert_int_equal(nb_bench_resolve(&typed, 6, &err), NB_OK);
     assert_true(typed.sizes.count == 2 && typed.sizes.v[1] == 128 && typed.repeats == 7);
     assert_string_equal(typed.devices[1], "cuda:1");
     assert_true(typed.isas.v[0] == NB_ISA_AVX2 && typed.isas.v[1] == NB_ISA_SCALAR);
@@ -172,7 +172,7 @@ static void test_arguments(void **state)
                 typed.threads.v[3] == 6);
     assert_true(typed.cases.count == 2 && nb_bench_wants(&typed, NB_SWEEP_BATCH));
     assert_int_equal(parse("-sweeps size,batch", &err), NB_OK);
-    assert_int_equal(nb_bench_settle(&typed, 1, &err), NB_OK);
+    assert_int_equal(nb_bench_resolve(&typed, 1, &err), NB_OK);
     assert_true(nb_bench_wants(&typed, NB_SWEEP_SIZE) &&
                 !nb_bench_wants(&typed, NB_SWEEP_THREADS));
     assert_true(typed.threads.count == 1 && typed.sizes.count == 5 &&
@@ -184,7 +184,7 @@ static void refuses(const char *flags, const char *message)
     nb_error err;
     nb_status st = parse(flags, &err);
     if (!st)
-        st = nb_bench_settle(&typed, 2, &err);
+        st = nb_bench_resolve(&typed, 2, &err);
     if (st != NB_ERR_INPUT || !strstr(err.message, message))
         fail_msg("%s: %s", flags, err.message);
 }

@@ -20,7 +20,7 @@ static int has_size(const nb_config *cfg)
     return any;
 }
 
-nb_status nb_settle_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *err)
+nb_status nb_resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *err)
 {
     int lattice = cfg->cell_count > 0 || cfg->mat_file[0];
     int factors = cfg->hkl_file[0] || cfg->dump_file[0] || !isnan(cfg->default_F);
