@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* -show_config: all values of the simulation as JSON, in SI and in users' units. */
 #include <math.h>
+#include <string.h>
 
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/text.h"
+#include "../params/params.h"
 #include "json_node.h"
 #include "sim.h"
 
@@ -25,8 +28,8 @@ static void add_detector(nb_json root, const nb_model *m)
     const nb_sensor *sensor = m->scene.sensors;
     double roi[4] = {raster->roi.fmin, raster->roi.fmax, raster->roi.smin,
                      raster->roi.smax};
-    nb_json_text(d, "convention", nb_convention_name(g->convention));
-    nb_json_text(d, "pivot", g->pivot == NB_PIVOT_BEAM ? "beam" : "sample");
+    nb_json_text(d, "convention", nb_param_choice("convention", (int)g->convention));
+    nb_json_text(d, "pivot", nb_param_choice("pivot", (int)g->pivot));
     nb_json_number(d, "fpixels", g->fpixels);
     nb_json_number(d, "spixels", g->spixels);
     nb_json_number(d, "pixel_m", g->pixel);
@@ -114,13 +117,13 @@ static void add_crystal(nb_json root, const nb_sim *sim)
     nb_json_numbers(c, "N", x->N, 3);
     nb_json_number(c, "blocks", m->blocks);
     nb_json_number(c, "volume_um3", m->blocks * nb_crystal_block_um3(x));
-    nb_json_text(c, "shape", nb_shape_name(m->scene.lattice.shape));
+    nb_json_text(c, "shape", nb_param_choice("shape", m->scene.lattice.shape));
     nb_json_number(c, "fudge", m->scene.lattice.fudge);
     nb_json_numbers(c, "misset_rad", x->misset, 3);
     nb_json_numbers(c, "misset_deg", misset, 3);
     nb_json_number(c, "misset_seed", (double)x->misset_seed);
     nb_json_number(c, "mosaic_domains", m->scene.lattice.n_domains);
-    nb_json_text(c, "mosaic_model", nb_mosaic_model_name(m->mosaic.model));
+    nb_json_text(c, "mosaic_model", nb_param_choice("mosaic_model", (int)m->mosaic.model));
     if (sim->cfg.mosaic_aniso_deg.set)
         nb_json_numbers(c, "mosaic_aniso_deg", sim->cfg.mosaic_aniso_deg.v, 3);
     nb_json_number(c, "mosaic_spread_rad", m->mosaic.spread);
@@ -135,7 +138,6 @@ static void add_crystal(nb_json root, const nb_sim *sim)
 
 static void add_running(nb_json root, const nb_sim *sim)
 {
-    static const char *const precisions[] = {"mixed", "single", "double"};
     const nb_config *cfg = &sim->cfg;
     const nb_model *m = &sim->model;
     nb_json p = nb_json_object(root, "spindle"), s, o;
@@ -147,11 +149,12 @@ static void add_running(nb_json root, const nb_sim *sim)
     nb_json_number(p, "phisteps", m->scene.lattice.n_phi);
     s = nb_json_object(root, "sampling");
     nb_json_number(s, "oversample", m->scene.oversample);
-    nb_json_number(s, "steps_per_pixel", (double)m->scene.samples);
+    nb_json_number(s, "steps_per_pixel",
+                   (double)m->scene.samples * m->scene.sensors->layers);
     nb_json_flag(s, "oversample_thick", cfg->oversample_thick);
     nb_json_flag(s, "oversample_polar", m->scene.oversample_polar);
     nb_json_flag(s, "oversample_omega", m->scene.oversample_omega);
-    nb_json_text(s, "precision", precisions[cfg->precision]);
+    nb_json_text(s, "precision", nb_param_choice("precision", (int)cfg->precision));
     nb_json_text(s, "backend", sim->backend->name);
     nb_json_number(s, "threads", cfg->threads);
     o = nb_json_object(root, "output");
@@ -162,7 +165,7 @@ static void add_running(nb_json root, const nb_sim *sim)
     nb_json_text(o, "pngfile", cfg->png_file);
     nb_json_text(o, "tifffile", cfg->tiff_file);
     nb_json_number(o, "tiffbits", cfg->tiff_bits);
-    nb_json_text(o, "truth", cfg->truth == NB_TRUTH_SPOTS ? "spots" : "none");
+    nb_json_text(o, "truth", nb_param_choice("truth", (int)cfg->truth));
     nb_json_number(o, "truth_min", cfg->truth_min);
     nb_json_number(o, "adc", cfg->adc_offset);
     nb_json_number(o, "scale", cfg->scale);
@@ -181,16 +184,92 @@ void nb_sim_config_node(const nb_sim *sim, nb_json root)
     add_running(root, sim);
 }
 
+/** The numbers of a value that is written as such; 0: it is a text. */
+static int numbers_of(const nb_param *p, const char *text, double v[NB_PARAM_WORDS])
+{
+    int n = 0;
+    if (p->kind == NB_KIND_FILE || p->kind == NB_KIND_TEXT || p->kind == NB_KIND_DEVICE ||
+        p->kind == NB_KIND_CHOICE)
+        return 0;
+    while (n < NB_PARAM_WORDS && *text) {
+        size_t length = strcspn(text, " ");
+        if (nb_text_double(text, text + length, &v[n++]) != text + length)
+            return 0;
+        text += length + (text[length] == ' ');
+    }
+    return *text ? 0 : n;
+}
+
+static void add_parameter(nb_json to, const nb_param *p, const nb_config *cfg)
+{
+    char text[NB_PARAM_TEXT];
+    double v[NB_PARAM_WORDS];
+    int n;
+    nb_param_get(p, cfg, " ", text, sizeof text, NULL);
+    n = numbers_of(p, text, v);
+    if (p->kind == NB_KIND_SWITCH)
+        nb_json_flag(to, p->name, text[0] == '1');
+    else if (n == 0)
+        nb_json_text(to, p->name, text);
+    else if (n == 1)
+        nb_json_number(to, p->name, v[0]);
+    else
+        nb_json_numbers(to, p->name, v, n);
+}
+
+static int differs(const nb_param *p, const nb_config *a, const nb_config *b)
+{
+    if (p->kind == NB_KIND_MISSET) /* "random" changes another field */
+        return a->misset_mode != b->misset_mode;
+    return memcmp((const char *)a + p->offset, (const char *)b + p->offset, p->size) != 0;
+}
+
+void nb_sim_parameters_node(const nb_sim *sim, nb_json root)
+{
+    const unsigned shown = NB_PARAM_PIXELS | NB_PARAM_PNG | NB_PARAM_SINGLE;
+    nb_json list = nb_json_object(root, "parameters");
+    const nb_config *cfg = &sim->cfg;
+    nb_config defaults;
+    size_t count;
+    const nb_param *table = nb_params(&count);
+    nb_config_defaults(&defaults);
+    for (size_t i = 0; i < count; i++) {
+        const nb_param *p = &table[i];
+        int hidden = p->flags & (NB_PARAM_VIEW | NB_PARAM_SERIES) ||
+                     (p->flags & NB_PARAM_INNER && !(p->flags & shown));
+        if (!hidden && differs(p, cfg, &defaults))
+            add_parameter(list, p, cfg);
+    }
+}
+
+static nb_status print_config(const nb_sim *sim, int parameters, char **json,
+                              nb_error *err)
+{
+    int failed = 0;
+    nb_json root = {cJSON_CreateObject(), &failed};
+    nb_sim_config_node(sim, root);
+    if (parameters)
+        nb_sim_parameters_node(sim, root);
+    return nb_json_print(root, "the configuration as JSON", json, err);
+}
+
+nb_status nb_sim_scene_json(const nb_sim *sim, char **json, nb_error *err)
+{
+    return print_config(sim, 0, json, err);
+}
+
 nb_status nb_sim_config_json(const nb_sim *sim, char **json, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && json);
-    int failed = 0;
-    nb_json root = {cJSON_CreateObject(), &failed};
-    nb_sim_config_node(sim, root);
-    return nb_json_print(root, "the configuration as JSON", json, err);
+    return print_config(sim, 1, json, err);
 }
 #else
+nb_status nb_sim_scene_json(const nb_sim *sim, char **json, nb_error *err)
+{
+    return nb_sim_config_json(sim, json, err);
+}
+
 nb_status nb_sim_config_json(const nb_sim *sim, char **json, nb_error *err)
 {
     NB_IN_C_LOCALE;

@@ -29,8 +29,10 @@ void nb_json_numbers(nb_json to, const char *key, const double *v, int n);
  * of the object; also if an earlier call failed. */
 nb_status nb_json_print(nb_json root, const char *what, char **text, nb_error *err);
 
-/** Write the content of nb_sim_config_json into an object. */
+/** The resolved configuration, into an object. */
 void nb_sim_config_node(const nb_sim *sim, nb_json root);
+/** Every parameter that differs from its default (typed, or from a header). */
+void nb_sim_parameters_node(const nb_sim *sim, nb_json root);
 
 #endif
 

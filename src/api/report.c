@@ -10,6 +10,7 @@
 #include "../base/memory.h"
 #include "../io/axes.h"
 #include "../model/units.h"
+#include "../params/params.h"
 #include "sim.h"
 
 /** A text that grows. */
@@ -50,7 +51,7 @@ static void report_mosaic(text *t, const nb_sim *sim)
     const double *three = sim->cfg.mosaic_aniso_deg.v;
     int n = sim->model.scene.lattice.n_domains, named = m->model != NB_MOSAIC_NANOBRAGG;
     put(t, "          %d mosaic domain%s%s%s, ", n, n == 1 ? "" : "s", named ? ", " : "",
-        named ? nb_mosaic_model_name(m->model) : "");
+        named ? nb_param_choice("mosaic_model", (int)m->model) : "");
     if (sim->cfg.mosaic_aniso_deg.set)
         put(t, "spread %g %g %g deg", three[0], three[1], three[2]);
     else
@@ -69,7 +70,7 @@ static void report_crystal(text *t, const nb_sim *sim)
         x->edge[0], x->edge[1], x->edge[2], acos(cos_al) / NB_DEG, acos(cos_be) / NB_DEG,
         acos(cos_ga) / NB_DEG, x->volume);
     put(t, "          %gx%gx%g cells, %s, misset %.9g %.9g %.9g deg\n", x->N[0], x->N[1],
-        x->N[2], nb_shape_name(sc->lattice.shape), x->misset[0] / NB_DEG,
+        x->N[2], nb_param_choice("shape", sc->lattice.shape), x->misset[0] / NB_DEG,
         x->misset[1] / NB_DEG, x->misset[2] / NB_DEG);
     if (sim->model.blocks != 1)
         put(t, "          %g blocks of this size, %g um^3 in the beam\n",
@@ -125,7 +126,8 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
     put(&t,
         "detector  %d x %d pixels of %g mm, distance %.9g mm, %s convention, %s pivot\n",
         g->fpixels, g->spixels, g->pixel * 1e3, g->distance * 1e3,
-        nb_convention_name(g->convention), g->pivot == NB_PIVOT_BEAM ? "beam" : "sample");
+        nb_param_choice("convention", (int)g->convention),
+        nb_param_choice("pivot", (int)g->pivot));
     put(&t, "          beam at %.9g %.9g mm along fast, slow; origin %.9g %.9g %.9g mm\n",
         g->Fbeam * 1e3, g->Sbeam * 1e3, g->pix0.x * 1e3, g->pix0.y * 1e3, g->pix0.z * 1e3);
     if (sc->panels->curved)

@@ -18,6 +18,7 @@ static void add_common(const nb_sim *sim, const char *backend, nb_json root)
 {
     nb_json notes;
     nb_sim_config_node(sim, root);
+    nb_sim_parameters_node(sim, root);
     nb_json_text(root, "command_line", sim->cfg.command_line);
     nb_json_text(root, "renderer", backend);
     nb_json_number(root, "seed", (double)sim->seed);

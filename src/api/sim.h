@@ -111,6 +111,9 @@ nb_image_meta nb_sim_describe(const nb_sim *sim);
 /** Say once what of the geometry SMV files (or those of mini-CBF) do not tell DIALS. */
 void nb_notice_lost(const nb_sim *sim, const nb_hooks *hooks, int cbf);
 
+/** nb_sim_config_json without the section of parameters: for masters, whose bytes stay. */
+nb_status nb_sim_scene_json(const nb_sim *sim, char **json, nb_error *err);
+
 /** Write the cache of structure factors. */
 nb_status nb_sim_write_dump(const nb_sim *sim, nb_error *err);
 

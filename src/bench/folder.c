@@ -12,7 +12,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "../cli/values.h"
+#include "../cli/common.h"
 
 static nb_status fail(nb_error *err, const char *what, const char *path)
 {

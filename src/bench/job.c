@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../cli/options.h"
-#include "../cli/values.h"
+#include "../cli/common.h"
 
 enum { WORDS = 256 };
 
@@ -30,8 +30,10 @@ static const case_row cases[] = {
      "-compat"},
     {"own", "", ""}};
 
-static const char *const isas[] = {"auto", "scalar", "sse2", "avx2", "avx512", "neon"};
-static const char *const precisions[] = {"mixed", "single", "double"};
+static const char *const *names_of(const char *param)
+{
+    return nb_param_find(param)->choices;
+}
 
 const char *nb_bench_case_name(nb_bench_case which)
 {
@@ -40,17 +42,17 @@ const char *nb_bench_case_name(nb_bench_case which)
 
 const char *nb_bench_isa_name(nb_isa isa)
 {
-    return isas[isa];
+    return names_of("isa")[isa];
 }
 
 const char *nb_bench_precision_name(nb_precision precision)
 {
-    return precisions[precision];
+    return names_of("precision")[precision];
 }
 
-static int find(const char *const *names, int count, const char *name)
+static int find(const char *const *names, const char *name)
 {
-    for (int i = 0; i < count; i++)
+    for (int i = 0; names[i]; i++)
         if (!strcmp(names[i], name))
             return i;
     return -1;
@@ -58,12 +60,12 @@ static int find(const char *const *names, int count, const char *name)
 
 int nb_bench_isa_of(const char *name)
 {
-    return find(isas, (int)(sizeof isas / sizeof *isas), name);
+    return find(names_of("isa"), name);
 }
 
 int nb_bench_precision_of(const char *name)
 {
-    return find(precisions, (int)(sizeof precisions / sizeof *precisions), name);
+    return find(names_of("precision"), name);
 }
 
 void nb_bench_case_text(nb_bench_case which, const nb_bench_own *own, char *text,
@@ -81,8 +83,10 @@ void nb_bench_job_text(const nb_bench_job *job, char *text, size_t size)
     int used = snprintf(text, size, "%s %dx%d on %s", cases[job->which].name, job->size,
                         job->size, job->device);
     if (!strcmp(job->device, "cpu") && job->isa != NB_ISA_AUTO)
-        used += snprintf(text + used, size - (size_t)used, " %s", isas[job->isa]);
-    used += snprintf(text + used, size - (size_t)used, " %s", precisions[job->precision]);
+        used += snprintf(text + used, size - (size_t)used, " %s",
+                         nb_bench_isa_name(job->isa));
+    used += snprintf(text + used, size - (size_t)used, " %s",
+                     nb_bench_precision_name(job->precision));
     if (job->oversample)
         used += snprintf(text + used, size - (size_t)used, ", %d x %d sub-pixels",
                          job->oversample, job->oversample);
@@ -153,9 +157,9 @@ static void add_ours(words *w, const nb_bench_job *job)
     add(w, "-device");
     add(w, job->device);
     add(w, "-isa");
-    add(w, isas[job->isa]);
+    add(w, nb_bench_isa_name(job->isa));
     add(w, "-precision");
-    add(w, precisions[job->precision]);
+    add(w, nb_bench_precision_name(job->precision));
     if (job->threads)
         add_number(w, "-threads", job->threads);
     add_line(w, "-seed 1 -quiet");

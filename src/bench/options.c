@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../cli/values.h"
+#include "../cli/common.h"
 #include "stats.h"
 
 static const char *const sweep_names[NB_SWEEPS] = {
@@ -55,8 +55,8 @@ static nb_status take_list(const char *flag, const char *text, const char *allow
 
 static int read_number(const char *word, int low, int high)
 {
-    int64_t n;
-    return nb_value_whole(word, &n) == NB_VALUE_OK && n >= low && n <= high ? (int)n : -1;
+    int n;
+    return nb_read_whole(word, low, high, &n) ? n : -1;
 }
 
 static int read_size(const char *word)

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../cli/values.h"
+#include "../cli/common.h"
 #include "json.h"
 #include "results.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "../cli/progress.h"
-#include "../cli/values.h"
+#include "../cli/common.h"
 
 static int same_streams(FILE *a, FILE *b)
 {

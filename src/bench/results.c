@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../cli/json_memory.h"
-#include "../cli/values.h"
+#include "../cli/common.h"
 #include "json.h"
 #include "machine.h"
 

@@ -6,7 +6,7 @@
 
 #include "../cli/common.h"
 #include "../cli/progress.h"
-#include "../cli/values.h"
+#include "../cli/common.h"
 #include "bench.h"
 #include "json.h"
 #include "machine.h"

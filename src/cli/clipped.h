@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "option_table.h"
+#include "flags.h"
 
 /** For the files of a single image; prints nothing if no pixel is clipped. */
 void nb_report_clipped(FILE *out, const nb_config *cfg, const nb_sim *sim,

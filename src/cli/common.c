@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "common.h"
 
+#include <float.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +30,35 @@ void nb_cli_say(const char *kind, const char *text)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             *c = '?';
     fprintf(stderr, "nanobragg: %s: %s\n", kind, line);
+}
+
+nb_status nb_cli_fail(nb_error *err, const char *format, ...)
+{
+    va_list args;
+
+    memset(err, 0, sizeof *err);
+    err->code = NB_ERR_INPUT;
+    va_start(args, format);
+    vsnprintf(err->message, sizeof err->message, format, args);
+    va_end(args);
+    return NB_ERR_INPUT;
+}
+
+int nb_read_number(const char *text, double *out)
+{
+    const nb_param any = {.name = "",
+                          .kind = NB_KIND_NUMBER,
+                          .size = sizeof *out,
+                          .low = -DBL_MAX,
+                          .high = DBL_MAX};
+    return nb_param_set(&any, out, &text, 1, NULL) == NB_OK;
+}
+
+int nb_read_whole(const char *text, int low, int high, int *out)
+{
+    const nb_param whole = {
+        .name = "", .kind = NB_KIND_INTEGER, .size = sizeof *out, .low = low, .high = high};
+    return nb_param_set(&whole, out, &text, 1, NULL) == NB_OK;
 }
 
 nb_status nb_cli_check_stdout(nb_error *err)

@@ -3,11 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common.h"
 #include "difference_report.h"
 #include "outputs.h"
 #include "subcommands.h"
-#include "values.h"
+#include "common.h"
 
 enum { FAILED = 3 };
 

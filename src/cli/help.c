@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "options.h"
 #include "sub.h"
 
 const nb_help_example nb_help_examples[] = {
@@ -33,19 +32,16 @@ void nb_help_usage(FILE *out)
 
 void nb_help_options(FILE *out)
 {
-    size_t count;
-    const nb_option *table = nb_option_table(&count);
-
     nb_help_usage(out);
     fputs("\nType one dash or two, and the whole name of a flag. If you type a flag "
           "twice, the last one\nis used. The unit is in [brackets], the default in "
           "(parentheses).\n",
           out);
-    for (size_t i = 0; i < count; i++)
-        if (table[i].kind == NB_OPT_GROUP)
-            fprintf(out, "\n%s\n", table[i].name);
-        else
-            nb_help_option(out, &table[i]);
+    for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
+        if (nb_flag_begins_group(f)) {
+            fprintf(out, "\n%s\n", f->group);
+            nb_help_group(out, f->group, nb_help_flag);
+        }
     nb_sub_help_list(out);
     fputs("\nExit status: 0 done, 1 file, memory or device failed, 2 bad input, 130 "
           "stopped\nby SIGINT (Ctrl-C), SIGTERM or SIGHUP. No unfinished file is left "
@@ -56,15 +52,10 @@ void nb_help_options(FILE *out)
 
 void nb_help_flags(FILE *out)
 {
-    size_t count;
-    const nb_option *table = nb_option_table(&count);
-
-    for (size_t i = 0; i < count; i++) {
-        const char *cursor = table[i].synonyms;
+    for (const nb_flag *f = NULL; (f = nb_flag_next(f));) {
+        const char *cursor = f->synonyms;
         char word[64];
-        if (table[i].kind == NB_OPT_GROUP)
-            continue;
-        fprintf(out, "-%s\n", table[i].name);
+        fprintf(out, "-%s\n", f->name);
         while (nb_next_word(&cursor, word, sizeof word))
             fprintf(out, "-%s\n", word);
     }

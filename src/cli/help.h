@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/** All forms in which the option table can be printed. */
+/** All forms in which the table of flags can be printed. */
 #ifndef NB_CLI_HELP_H
 #define NB_CLI_HELP_H
 
 #include <stdio.h>
 
-#include "option_table.h"
+#include "flags.h"
 
 void nb_help_usage(FILE *out);   /* a few lines, for a call without arguments */
 void nb_help_options(FILE *out); /* -help */
@@ -21,7 +21,11 @@ void nb_help_bash(FILE *out);     /* bash completion */
 void nb_help_version(FILE *out);  /* version and optional parts */
 
 /** One flag as in -help. */
-void nb_help_option(FILE *out, const nb_option *option);
+void nb_help_flag(FILE *out, const nb_flag *flag);
+
+/** Print every flag of a group. */
+void nb_help_group(FILE *out, const char *group,
+                   void (*print)(FILE *out, const nb_flag *flag));
 
 /** Print text from column `column` on, broken before column 90 and indented by `indent`. */
 void nb_help_wrap(FILE *out, const char *text, int column, int indent);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The option table as man page, markdown and bash completion. */
+/* The flags as man page, markdown and bash completion. */
 #include <string.h>
 
 #include "help.h"
-#include "options.h"
 #include "sub.h"
 
 /** Print text with a backslash before each character of `special`. */
@@ -18,38 +17,36 @@ static void escaped(FILE *out, const char *text, const char *special)
 
 /* --- markdown --- */
 
-static void markdown_row(FILE *out, const nb_option *option)
+static void markdown_row(FILE *out, const nb_flag *flag)
 {
-    const char *cursor = option->synonyms;
-    char word[64];
+    const char *cursor = flag->synonyms;
+    const char *note = nb_flag_note(flag);
+    char word[64], text[200];
     int any = 0;
 
-    fprintf(out, "| `-%s", option->name);
-    if (option->value) {
+    fprintf(out, "| `-%s", flag->name);
+    if (nb_param_value(flag, text, sizeof text)[0]) {
         fputc(' ', out);
-        escaped(out, option->value, "|");
+        escaped(out, text, "|");
     }
     fputs("` | ", out);
     while (nb_next_word(&cursor, word, sizeof word))
         fprintf(out, "%s`-%s`", any++ ? " " : "", word);
-    fprintf(out, " | %s | ", option->unit ? option->unit : "");
-    escaped(out, option->fallback ? option->fallback : "", "|*_");
+    fprintf(out, " | %s | ", flag->unit ? flag->unit : "");
+    escaped(out, nb_flag_default(flag, text, sizeof text), "|*_");
     fputs(" | ", out);
-    escaped(out, option->help, "|*_");
-    if (option->note) {
+    escaped(out, flag->help, "|*_");
+    if (note) {
         fputs(": ", out);
-        escaped(out, option->note, "|*_");
+        escaped(out, note, "|*_");
     }
     fputs(" |\n", out);
 }
 
 void nb_help_markdown(FILE *out)
 {
-    size_t count;
-    const nb_option *table = nb_option_table(&count);
-
     fputs("# Options\n\nThis page lists every flag. It is made by `nanobragg "
-          "-help-markdown` from the table in `src/cli/option_table.c`;\ndo not edit "
+          "-help-markdown` from the table in `src/params/table.c`;\ndo not edit "
           "it.\n\nType one dash or two, and the whole name of a flag. If you type a flag "
           "twice, the last one is used. These are\nerrors: an unknown flag, a missing "
           "value, a value that is not a number or out of range, and two flags "
@@ -57,44 +54,42 @@ void nb_help_markdown(FILE *out)
           "the exit status is 2. Header values of\n`-img` and `-mask` are defaults: a "
           "flag wins over them, before or after `-img`.\n",
           out);
-    for (size_t i = 0; i < count; i++) {
-        if (table[i].kind != NB_OPT_GROUP) {
-            markdown_row(out, &table[i]);
-            continue;
+    for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
+        if (nb_flag_begins_group(f)) {
+            fprintf(out,
+                    "\n## %s\n\n| flag | also | unit | default | meaning |\n"
+                    "| --- | --- | --- | --- | --- |\n",
+                    f->group);
+            nb_help_group(out, f->group, markdown_row);
         }
-        fprintf(out,
-                "\n## %s\n\n| flag | also | unit | default | meaning |\n"
-                "| --- | --- | --- | --- | --- |\n",
-                table[i].name);
-    }
     nb_sub_help_markdown(out);
 }
 
 /* --- man page --- */
 
-static void man_option(FILE *out, const nb_option *option)
+static void man_flag(FILE *out, const nb_flag *flag)
 {
-    const char *cursor = option->synonyms;
-    char word[64];
+    const char *cursor = flag->synonyms;
+    char word[64], text[200];
 
     fputs(".TP\n.B \\-", out);
-    escaped(out, option->name, "-\\");
+    escaped(out, flag->name, "-\\");
     while (nb_next_word(&cursor, word, sizeof word)) {
         fputs(", \\-", out);
         escaped(out, word, "-\\");
     }
-    if (option->value) {
+    if (nb_param_value(flag, text, sizeof text)[0]) {
         fputs(" \\fI", out);
-        escaped(out, option->value, "-\\");
+        escaped(out, text, "-\\");
         fputs("\\fR", out);
     }
     fputc('\n', out);
-    escaped(out, option->help, "-\\");
-    if (option->unit)
-        fprintf(out, " [%s]", option->unit);
-    if (option->fallback) {
+    escaped(out, flag->help, "-\\");
+    if (flag->unit)
+        fprintf(out, " [%s]", flag->unit);
+    if (nb_flag_default(flag, text, sizeof text)[0]) {
         fputs(" (default: ", out);
-        escaped(out, option->fallback, "-\\");
+        escaped(out, text, "-\\");
         fputc(')', out);
     }
     fputc('\n', out);
@@ -112,9 +107,6 @@ static void man_examples(FILE *out)
 
 void nb_help_man(FILE *out)
 {
-    size_t count;
-    const nb_option *table = nb_option_table(&count);
-
     fprintf(out,
             ".TH NANOBRAGG 1 \"\" \"nanobragg %s\" \"User commands\"\n.SH "
             "NAME\nnanobragg \\- X\\-ray diffraction images of nanocrystals on an "
@@ -125,11 +117,11 @@ void nb_help_man(FILE *out)
             "name of a flag. If you type a flag twice, the last one is used. The unit is "
             "in [brackets], the default in (parentheses).\n.SH OPTIONS\n",
             nb_version());
-    for (size_t i = 0; i < count; i++)
-        if (table[i].kind == NB_OPT_GROUP)
-            fprintf(out, ".SS %s\n", table[i].name);
-        else
-            man_option(out, &table[i]);
+    for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
+        if (nb_flag_begins_group(f)) {
+            fprintf(out, ".SS %s\n", f->group);
+            nb_help_group(out, f->group, man_flag);
+        }
     nb_sub_help_man(out);
     man_examples(out);
     fputs(".SH EXIT STATUS\n.TP\n.B 0\nall images were made\n.TP\n.B 1\na file, the "
@@ -146,70 +138,71 @@ void nb_help_man(FILE *out)
 /* --- bash completion --- */
 
 /** -name|-synonym|... */
-static void bash_spellings(FILE *out, const nb_option *option)
+static void bash_spellings(FILE *out, const nb_flag *flag)
 {
-    const char *cursor = option->synonyms;
+    const char *cursor = flag->synonyms;
     char word[64];
 
-    fprintf(out, "-%s", option->name);
+    fprintf(out, "-%s", flag->name);
     while (nb_next_word(&cursor, word, sizeof word))
         fprintf(out, "|-%s", word);
 }
 
-/** The spellings of all options for which `of` is true, as alternatives of a case. */
-static void bash_case(FILE *out, int (*of)(const nb_option *option))
+/** The spellings of all flags for which `of` is true, as alternatives of a case. */
+static void bash_case(FILE *out, int (*of)(const nb_flag *flag))
 {
-    size_t count;
-    const nb_option *table = nb_option_table(&count);
     int any = 0;
 
-    for (size_t i = 0; i < count; i++)
-        if (of(&table[i])) {
+    for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
+        if (of(f)) {
             fputs(any++ ? "|" : "", out);
-            bash_spellings(out, &table[i]);
+            bash_spellings(out, f);
         }
 }
 
-static int is_path(const nb_option *option)
+static int is_path(const nb_flag *flag)
 {
-    return option->kind == NB_OPT_PATH;
+    return flag->kind == NB_KIND_FILE;
 }
 
-static int is_numeric(const nb_option *option)
+static int has_words(const nb_flag *flag)
 {
-    switch (option->kind) {
-    case NB_OPT_INT:
-    case NB_OPT_NUMBER:
-    case NB_OPT_VECTOR:
-    case NB_OPT_POINT:
-    case NB_OPT_SEED:
-    case NB_OPT_CELL:
-        return 1;
+    return flag->choices || flag->kind == NB_KIND_DEVICE ||
+           flag->kind == NB_KIND_MISSET || flag->kind == NB_KIND_DEPTH;
+}
+
+static int is_numeric(const nb_flag *flag)
+{
+    switch (flag->kind) {
+    case NB_KIND_INTEGER:
+    case NB_KIND_NUMBER:
+    case NB_KIND_VECTOR:
+    case NB_KIND_POINT:
+    case NB_KIND_POINT_MM:
+    case NB_KIND_SEED:
+    case NB_KIND_CELL:
+    case NB_KIND_ROI:
+        return !flag->choices;
     default:
         return 0;
     }
 }
 
-static void bash_words(FILE *out, const nb_option *option)
+static void bash_words(FILE *out, const nb_flag *flag)
 {
-    const char *device;
+    const char *word;
+    int any = 0;
     fputs("    ", out);
-    bash_spellings(out, option);
+    bash_spellings(out, flag);
     fputs(")\n        mapfile -t COMPREPLY < <(compgen -W '", out);
-    switch (option->kind) {
-    case NB_OPT_WORD:
-        for (const nb_option_word *w = option->words; w->text; w++)
-            fprintf(out, "%s%s", w == option->words ? "" : " ", w->text);
-        break;
-    case NB_OPT_DEVICE:
-        for (int i = 0; (device = nb_device_word(i)); i++)
-            if (!nb_device_check(device, NULL)) /* not the one with N for a number */
-                fprintf(out, "%s%s", i ? " " : "", device);
-        break;
-    default:
-        fputs(option->kind == NB_OPT_MISSET ? "random" : "inf", out);
-        break;
-    }
+    for (int i = 0; flag->choices && flag->choices[i]; i++)
+        if (flag->choices[i][0])
+            fprintf(out, "%s%s", any++ ? " " : "", flag->choices[i]);
+    for (int i = 0; flag->kind == NB_KIND_DEVICE && (word = nb_device_word(i)); i++)
+        if (!nb_device_check(word, NULL)) /* not the one with N for a number */
+            fprintf(out, "%s%s", i ? " " : "", word);
+    if (flag->kind == NB_KIND_MISSET || flag->kind == NB_KIND_DEPTH)
+        fputs(flag->kind == NB_KIND_MISSET ? "random" : "inf", out);
     fputs("' -- \"$word\")\n        ;;\n", out);
 }
 
@@ -222,17 +215,8 @@ static void bash_subcommands(FILE *out)
         fprintf(out, "%s%s", i ? " " : "", all[i]->name);
 }
 
-static int has_words(const nb_option *option)
-{
-    return option->kind == NB_OPT_WORD || option->kind == NB_OPT_DEVICE ||
-           option->kind == NB_OPT_MISSET || option->kind == NB_OPT_DEPTH;
-}
-
 void nb_help_bash(FILE *out)
 {
-    size_t count;
-    const nb_option *table = nb_option_table(&count);
-
     fputs("# bash completion for nanobragg; made by nanobragg -help-bash\n"
           "_nanobragg()\n{\n"
           "    local word=${COMP_WORDS[COMP_CWORD]} flag=${COMP_WORDS[COMP_CWORD - 1]}\n"
@@ -253,14 +237,13 @@ void nb_help_bash(FILE *out)
           out);
     bash_case(out, is_numeric);
     fputs(")\n        return\n        ;;\n", out);
-    for (size_t i = 0; i < count; i++)
-        if (has_words(&table[i]))
-            bash_words(out, &table[i]);
+    for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
+        if (has_words(f))
+            bash_words(out, f);
     fputs("    esac\n    [ ${#COMPREPLY[@]} -gt 0 ] && return\n"
           "    mapfile -t COMPREPLY < <(compgen -W '",
           out);
-    for (size_t i = 0; i < count; i++)
-        if (table[i].kind != NB_OPT_GROUP)
-            fprintf(out, " -%s", table[i].name);
+    for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
+        fprintf(out, " -%s", f->name);
     fputs("' -- \"$word\")\n}\ncomplete -o filenames -F _nanobragg nanobragg\n", out);
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One flag as -help prints it. */
+/* One flag as -help prints it, and the flags of a group. */
 #include "help.h"
 
 #include <string.h>
-
-#include "options.h"
 
 void nb_help_wrap(FILE *out, const char *text, int column, int indent)
 {
@@ -25,33 +23,41 @@ void nb_help_wrap(FILE *out, const char *text, int column, int indent)
 }
 
 /** "-name, -synonym, ... value" */
-static void spell(const nb_option *option, char *text, size_t size)
+static void spell(const nb_flag *flag, char *text, size_t size)
 {
-    const char *cursor = option->synonyms;
-    char word[64];
-    size_t used = (size_t)snprintf(text, size, "-%s", option->name);
+    const char *cursor = flag->synonyms;
+    char word[64], value[200];
+    size_t used = (size_t)snprintf(text, size, "-%s", flag->name);
 
     while (used < size && nb_next_word(&cursor, word, sizeof word))
         used += (size_t)snprintf(text + used, size - used, ", -%s", word);
-    if (used < size && option->value)
-        snprintf(text + used, size - used, " %s", option->value);
+    if (used < size && nb_param_value(flag, value, sizeof value)[0])
+        snprintf(text + used, size - used, " %s", value);
 }
 
-void nb_help_option(FILE *out, const nb_option *option)
+void nb_help_flag(FILE *out, const nb_flag *flag)
 {
     enum { INDENT = 26 };
-    char text[512], flags[256];
-    size_t used = (size_t)snprintf(text, sizeof text, "%s", option->help);
+    char text[512], flags[256], held[80];
+    size_t used = (size_t)snprintf(text, sizeof text, "%s", flag->help);
     int column;
 
-    if (option->unit)
-        used += (size_t)snprintf(text + used, sizeof text - used, " [%s]", option->unit);
-    if (option->fallback)
-        snprintf(text + used, sizeof text - used, " (default: %s)", option->fallback);
-    spell(option, flags, sizeof flags);
+    if (flag->unit)
+        used += (size_t)snprintf(text + used, sizeof text - used, " [%s]", flag->unit);
+    if (nb_flag_default(flag, held, sizeof held)[0])
+        snprintf(text + used, sizeof text - used, " (default: %s)", held);
+    spell(flag, flags, sizeof flags);
     column = fprintf(out, "  %s", flags);
     if (column > INDENT - 2)
         column = fprintf(out, "\n") - 1;
     fprintf(out, "%*s", INDENT - column, "");
     nb_help_wrap(out, text, INDENT, INDENT);
+}
+
+void nb_help_group(FILE *out, const char *group,
+                   void (*print)(FILE *out, const nb_flag *flag))
+{
+    for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
+        if (!strcmp(f->group, group))
+            print(out, f);
 }

@@ -4,9 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common.h"
 #include "help.h"
-#include "options.h"
-#include "values.h"
 
 /** Whether a word of the text begins with this one. */
 static int has_word(const char *text, const char *word)
@@ -21,35 +20,25 @@ static int has_word(const char *text, const char *word)
 /** The groups with this word in their title. */
 static int print_groups(FILE *out, const char *topic)
 {
-    size_t count;
-    const nb_option *table = nb_option_table(&count);
-    int inside = 0, found = 0;
+    int found = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        if (table[i].kind == NB_OPT_GROUP) {
-            inside = has_word(table[i].name, topic);
-            if (inside)
-                fprintf(out, "%s%s\n", found ? "\n" : "", table[i].name);
-            found |= inside;
-        } else if (inside) {
-            nb_help_option(out, &table[i]);
+    for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
+        if (nb_flag_begins_group(f) && has_word(f->group, topic)) {
+            fprintf(out, "%s%s\n", found++ ? "\n" : "", f->group);
+            nb_help_group(out, f->group, nb_help_flag);
         }
-    }
     return found;
 }
 
 /** The flags with this word in their name, their synonyms or their help. */
 static int print_flags(FILE *out, const char *topic)
 {
-    size_t count;
-    const nb_option *table = nb_option_table(&count);
     int found = 0;
 
-    for (size_t i = 0; i < count; i++)
-        if (table[i].kind != NB_OPT_GROUP &&
-            (has_word(table[i].name, topic) || has_word(table[i].synonyms, topic) ||
-             has_word(table[i].help, topic))) {
-            nb_help_option(out, &table[i]);
+    for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
+        if (has_word(f->name, topic) || has_word(f->synonyms, topic) ||
+            has_word(f->help, topic)) {
+            nb_help_flag(out, f);
             found = 1;
         }
     return found;
@@ -57,11 +46,8 @@ static int print_flags(FILE *out, const char *topic)
 
 int nb_help_knows(const char *word)
 {
-    size_t count;
-    const nb_option *table = nb_option_table(&count);
-
-    for (size_t i = 0; i < count && *word; i++)
-        if (has_word(table[i].name, word) || has_word(table[i].help, word))
+    for (const nb_flag *f = NULL; *word && (f = nb_flag_next(f));)
+        if (has_word(f->group, word) || has_word(f->name, word) || has_word(f->help, word))
             return 1;
     return 0;
 }
@@ -69,15 +55,15 @@ int nb_help_knows(const char *word)
 nb_status nb_help_topic(FILE *out, const char *topic, nb_error *err)
 {
     char dashed[64];
-    const nb_option *option;
+    const nb_flag *flag;
 
     topic += strspn(topic, "-");
     snprintf(dashed, sizeof dashed, "-%s", topic);
-    option = nb_option_find(dashed);
+    flag = nb_flag_find(dashed);
     if (*topic && print_groups(out, topic))
         return NB_OK;
-    if (option) {
-        nb_help_option(out, option);
+    if (flag) {
+        nb_help_flag(out, flag);
         return NB_OK;
     }
     if (*topic && print_flags(out, topic))

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common.h"
 #include "json_memory.h"
 #include "options.h"
 #include "series.h"
-#include "values.h"
 
 #ifdef NB_HAVE_CJSON
 #include <cjson/cJSON.h>
@@ -30,7 +30,7 @@ struct nb_jobs {
     int count;
     uint64_t tag;
     char path[NB_PATH_MAX];
-    char ignored[NB_OPTION_MAX]; /* rows of the option table without effect on a frame */
+    char ignored[NB_FLAG_MAX]; /* flags without effect on a frame */
 };
 
 /** The arguments of a member. */
@@ -69,7 +69,7 @@ static void add_value(arguments *a, const cJSON *value)
         add(a, "", text);
     } else if (!cJSON_IsString(value)) {
         a->wrong = "a value must be a number, text, a list of them, true or false";
-    } else if (value->valuestring[0] == '-' && nb_option_find(value->valuestring)) {
+    } else if (value->valuestring[0] == '-' && nb_flag_find(value->valuestring)) {
         a->wrong = "a value must not be another flag";
     } else {
         add(a, "", value->valuestring);
@@ -102,9 +102,9 @@ static nb_status fail_member(const nb_jobs *jobs, int frame, nb_error *err,
 }
 
 /** A false member leaves its flag out, if the flag has no value and is known. */
-static int is_off(const cJSON *member, const nb_option *option)
+static int is_off(const cJSON *member, const nb_flag *flag)
 {
-    return cJSON_IsFalse(member) && option && option->kind == NB_OPT_FLAG;
+    return cJSON_IsFalse(member) && flag && nb_flag_is_switch(flag);
 }
 
 static nb_status apply_member(const nb_jobs *jobs, int frame, const cJSON *member,
@@ -113,19 +113,19 @@ static nb_status apply_member(const nb_jobs *jobs, int frame, const cJSON *membe
     arguments a = {.count = 1};
     nb_error why = {0};
     nb_status status = NB_OK;
-    char flag[64];
-    const nb_option *option;
+    char name[64];
+    const nb_flag *flag;
 
-    snprintf(flag, sizeof flag, "-%.62s", member->string);
-    option = nb_option_find(flag);
-    if (option && cli->typed[nb_option_index(option)])
+    snprintf(name, sizeof name, "-%.62s", member->string);
+    flag = nb_flag_find(name);
+    if (flag && cli->typed[nb_flag_index(flag)])
         return fail_member(jobs, frame, err, member->string, "is in the line twice");
-    if (is_off(member, option))
+    if (is_off(member, flag))
         return NB_OK;
     add_member(&a, member);
     if (a.no_memory)
         status = no_memory(err);
-    else if (option && a.wrong)
+    else if (flag && a.wrong)
         status = fail_member(jobs, frame, err, member->string, a.wrong);
     else if (nb_cli_apply(a.count, a.list, cli, &why))
         status = fail(jobs, frame, err, why.message);
@@ -206,31 +206,23 @@ nb_status nb_jobs_apply(const nb_jobs *jobs, int frame, nb_config *cfg, nb_error
 }
 
 /** Has this flag no effect in the line of a frame? */
-static int does_nothing(const nb_option *option)
+static int does_nothing(const nb_flag *flag)
 {
-    static const char *const of_the_run[] = {
-        "device", "threads", "isa", "precision", "progress", "noprogress", "quiet"};
-    for (size_t i = 0; i < sizeof of_the_run / sizeof *of_the_run; i++)
-        if (strcmp(option->name, of_the_run[i]) == 0)
-            return 1;
-    return option->note || nb_cli_single_image_flag(option->name);
+    return nb_flag_note(flag) || flag->flags & (NB_PARAM_RUNNING | NB_PARAM_SINGLE);
 }
 
 /** Check every line, and record the flags without effect. */
 static nb_status check_lines(nb_jobs *jobs, const nb_config *base, nb_error *err)
 {
-    size_t rows;
-    const nb_option *table = nb_option_table(&rows);
-
     for (int i = 0; i < jobs->count; i++) {
         nb_cli cli = {0};
         nb_status status;
         cli.cfg = *base;
         if ((status = apply_line(jobs, i, &cli, err)))
             return status;
-        for (size_t row = 0; row < rows; row++)
-            if (cli.typed[row] && does_nothing(&table[row]))
-                jobs->ignored[row] = 1;
+        for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
+            if (cli.typed[nb_flag_index(f)] && does_nothing(f))
+                jobs->ignored[nb_flag_index(f)] = 1;
     }
     return NB_OK;
 }
@@ -326,13 +318,12 @@ nb_status nb_jobs_load(const nb_cli *cli, nb_jobs **out, nb_error *err)
 
 int nb_jobs_ignored(const nb_jobs *jobs, char *line, size_t size)
 {
-    size_t rows, used = 0;
-    const nb_option *table = nb_option_table(&rows);
+    size_t used = 0;
 
-    for (size_t row = 0; row < rows; row++)
-        if (jobs->ignored[row] && used < size)
+    for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
+        if (jobs->ignored[nb_flag_index(f)] && used < size)
             used += (size_t)snprintf(line + used, size - used, "%s%s", used ? ", " : "",
-                                     table[row].name);
+                                     f->name);
     if (used && used < size)
         snprintf(line + used, size - used, " in -jobs %.100s: no effect on a frame",
                  jobs->path);

@@ -4,7 +4,7 @@
 #ifndef NB_CLI_JOBS_H
 #define NB_CLI_JOBS_H
 
-#include "option_table.h"
+#include "flags.h"
 
 typedef struct nb_jobs nb_jobs;
 

@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "values.h"
+#include "common.h"
 
 #ifdef NB_HAVE_CJSON
 #include <cjson/cJSON.h>

@@ -33,19 +33,19 @@ static nb_status stopped(nb_error *err)
 }
 
 /** Typed flags without effect. */
-static void notice_options(const nb_cli *cli, char **argv)
+static void notice_flags(const nb_cli *cli, char **argv)
 {
-    size_t count;
-    const nb_option *table = nb_option_table(&count);
     int rank;
 
     nb_ranks_launched(&rank);
-    for (size_t i = 0; i < count && rank == 0; i++)
-        if (table[i].note && cli->typed[i]) {
-            char line[256];
-            snprintf(line, sizeof line, "%.40s %s", argv[cli->typed[i]], table[i].note);
-            nb_cli_say("note", line);
-        }
+    for (const nb_flag *f = NULL; rank == 0 && (f = nb_flag_next(f));) {
+        int at = cli->typed[nb_flag_index(f)];
+        char line[256];
+        if (!at || !nb_flag_note(f))
+            continue;
+        snprintf(line, sizeof line, "%.40s %s", argv[at], nb_flag_note(f));
+        nb_cli_say("note", line);
+    }
 }
 
 static void print_help(nb_cli_action action)
@@ -242,7 +242,7 @@ int main(int argc, char **argv)
     else if (!status && cli.action != NB_DO_RUN)
         print_help(cli.action);
     else if (!status) {
-        notice_options(&cli, argv);
+        notice_flags(&cli, argv);
         cli.cfg.device_alone = 1;
         share_stdout(&cli);
         status = run(&cli, &ranks, &err);

@@ -3,7 +3,7 @@
 #ifndef NB_CLI_OPTIONS_H
 #define NB_CLI_OPTIONS_H
 
-#include "option_table.h"
+#include "flags.h"
 
 /** Parse argv[1..argc-1] into *cli; all of *cli is written. Flags match exactly, with one
  * or two dashes; the last of equal flags is used. A help or version flag ends the parsing.
@@ -13,27 +13,11 @@ nb_status nb_cli_parse(int argc, char **argv, nb_cli *cli, nb_error *err);
 /** As above, but keeps the values of *cli and does not check flags against each other. */
 nb_status nb_cli_apply(int argc, char **argv, nb_cli *cli, nb_error *err);
 
-/** The option that this argument (with its dashes) names, or NULL. */
-const nb_option *nb_option_find(const char *argument);
-
-/** The name behind one or two dashes, or NULL. */
-const char *nb_bare_name(const char *argument);
-
 /** A flag to suggest for this unknown one: of the same meaning, or with one or two other
  * letters. It is written without dashes into nearest[size]; returns 0 if there is none. */
-int nb_option_nearest(const char *argument, char *nearest, size_t size);
-
-/** Row of an option in the table. */
-size_t nb_option_index(const nb_option *option);
-
-/** Copy the next of the blank-separated words at *cursor into word[size] and move on;
- * returns 0 at the end.  *cursor may be NULL. */
-int nb_next_word(const char **cursor, char *word, size_t size);
+int nb_flag_nearest(const char *argument, char *nearest, size_t size);
 
 int nb_cli_is_series(const nb_cli *cli);
-
-/** Is this flag (canonical name) only for a single image, without effect in a series? */
-int nb_cli_single_image_flag(const char *name);
 
 /** Contradictions between flags that are fine alone. */
 nb_status nb_cli_check_pairs(const nb_cli *cli, char **argv, nb_error *err);

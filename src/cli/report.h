@@ -3,7 +3,7 @@
 #ifndef NB_CLI_REPORT_H
 #define NB_CLI_REPORT_H
 
-#include "option_table.h"
+#include "flags.h"
 
 /** Statistics of the image, the files written, seed, backend and time. */
 void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *stats);

@@ -10,10 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common.h"
 #include "difference_report.h"
 #include "subcommands.h"
-#include "values.h"
+#include "common.h"
 
 static const char image_name[] = "floatimage.bin";
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "options.h"
-#include "values.h"
+#include "common.h"
+#include "flags.h"
 
 enum { EXTRA = 5 }; /* program, -floatfile NAME, one flag more, NULL */
 
@@ -38,21 +38,10 @@ void nb_run_flags_free(nb_run_flags *f)
     memset(f, 0, sizeof *f);
 }
 
-static int is_output(const char *name)
-{
-    static const char *const names[] = {"floatfile", "intfile",  "noisefile",
-                                        "pgmfile",   "pngfile",  "tifffile",
-                                        "stolout",   "truthfile"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(name, names[i]))
-            return 1;
-    return 0;
-}
-
 static int has_hkl(char **flags, int count)
 {
     for (int i = 0; i < count; i++) {
-        const nb_option *o = nb_option_find(flags[i]);
+        const nb_flag *o = nb_flag_find(flags[i]);
         if (o && !strcmp(o->name, "hkl"))
             return 1;
     }
@@ -60,13 +49,14 @@ static int has_hkl(char **flags, int count)
 }
 
 /** The file that the option names, as seen from the folder of the run. */
-static nb_status place(const nb_option *option, const char *file, int with_hkl,
+static nb_status place(const nb_flag *flag, const char *file, int with_hkl,
                        char path[NB_PATH_MAX], nb_error *err)
 {
     const char *slash = strrchr(file, '/');
     char here[NB_PATH_MAX];
     /* -hkl writes the cache of -dump */
-    int writes = is_output(option->name) || (!strcmp(option->name, "dump") && with_hkl);
+    int writes =
+        (flag->flags & NB_PARAM_OUTPUT) != 0 || (!strcmp(flag->name, "dump") && with_hkl);
     int n;
     if (writes && strncmp(file, "/dev/", 5))
         n = snprintf(path, NB_PATH_MAX, "%s", slash ? slash + 1 : file);
@@ -74,9 +64,9 @@ static nb_status place(const nb_option *option, const char *file, int with_hkl,
         n = snprintf(path, NB_PATH_MAX, "%s", file);
     else
         n = snprintf(path, NB_PATH_MAX, "%s/%s", here, file);
-    return n < NB_PATH_MAX ? NB_OK
-                           : nb_cli_fail(err, "-%s %.60s...: the path is too long",
-                                         option->name, file);
+    return n < NB_PATH_MAX
+               ? NB_OK
+               : nb_cli_fail(err, "-%s %.60s...: the path is too long", flag->name, file);
 }
 
 nb_status nb_run_flags_make(char **flags, int count, nb_run_flags *out, nb_error *err)
@@ -90,10 +80,10 @@ nb_status nb_run_flags_make(char **flags, int count, nb_run_flags *out, nb_error
         return no_memory(err);
     st = nb_run_flags_set(out, 0, "program", err);
     for (int i = 0; i < count && !st; i++) {
-        const nb_option *option = i > 0 ? nb_option_find(flags[i - 1]) : NULL;
-        int is_path = option && option->kind == NB_OPT_PATH;
+        const nb_flag *flag = i > 0 ? nb_flag_find(flags[i - 1]) : NULL;
+        int is_path = flag && flag->kind == NB_KIND_FILE;
         if (is_path)
-            st = place(option, flags[i], with_hkl, path, err);
+            st = place(flag, flags[i], with_hkl, path, err);
         if (!st)
             st = nb_run_flags_set(out, out->count, is_path ? path : flags[i], err);
     }

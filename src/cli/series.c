@@ -9,7 +9,6 @@
 #include "jobs.h"
 #include "options.h"
 #include "outputs.h"
-#include "values.h"
 
 /** Data of the callbacks of a running series. */
 typedef struct series_run {
@@ -104,14 +103,13 @@ static void report(const nb_cli *cli, const nb_series_progress *p)
 /** Print a note with the typed flags of a single image, which have no effect here. */
 static void notice_ignored(const nb_cli *cli)
 {
-    size_t rows, used = 0;
-    const nb_option *table = nb_option_table(&rows);
+    size_t used = 0;
     char line[320] = "";
 
-    for (size_t row = 0; row < rows; row++)
-        if (cli->typed[row] && nb_cli_single_image_flag(table[row].name))
+    for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
+        if (cli->typed[nb_flag_index(f)] && f->flags & NB_PARAM_SINGLE)
             used += (size_t)snprintf(line + used, sizeof line - used, "%s-%s",
-                                     used ? ", " : "", table[row].name);
+                                     used ? ", " : "", f->name);
     if (used) {
         snprintf(line + used, sizeof line - used,
                  ": no effect in a series, which writes only -output and -hdf5");

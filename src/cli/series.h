@@ -3,7 +3,7 @@
 #ifndef NB_CLI_SERIES_H
 #define NB_CLI_SERIES_H
 
-#include "option_table.h"
+#include "flags.h"
 #include "progress.h"
 
 /** Run the series, with a progress line and a report. ranks: the processes of the series,

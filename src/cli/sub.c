@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "sub.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #include "common.h"
 #include "options.h"
-#include "values.h"
 
 enum { BORROWED_MAX = 128 };
 
@@ -22,29 +20,26 @@ typedef struct parser {
     int borrowed_count;
 } parser;
 
+/** A number for a subcommand is a row like those of the table. */
+static nb_param row_of(const char *flag, nb_kind kind, size_t size, double low,
+                       double high)
+{
+    nb_param row = {.name = flag + 1, .kind = kind, .size = size, .low = low, .high = high};
+    return row;
+}
+
 nb_status nb_sub_number(const char *flag, const char *text, double low, double high,
                         double *out, nb_error *err)
 {
-    if (nb_value_number(text, out) != NB_VALUE_OK)
-        return nb_cli_fail(err, "%s '%.60s': not a number", flag, text);
-    if (!(*out >= low && *out <= high))
-        return nb_cli_fail(err, "%s %.60s: must be at least %g and at most %g", flag,
-                           text, low, high);
-    return NB_OK;
+    nb_param row = row_of(flag, NB_KIND_NUMBER, sizeof *out, low, high);
+    return nb_param_set(&row, out, &text, 1, err);
 }
 
 nb_status nb_sub_whole(const char *flag, const char *text, int low, int high, int *out,
                        nb_error *err)
 {
-    int64_t n;
-
-    if (nb_value_whole(text, &n) != NB_VALUE_OK)
-        return nb_cli_fail(err, "%s '%.60s': not a whole number", flag, text);
-    if (n < low || n > high)
-        return nb_cli_fail(err, "%s %.60s: must be at least %d and at most %d", flag,
-                           text, low, high);
-    *out = (int)n;
-    return NB_OK;
+    nb_param row = row_of(flag, NB_KIND_INTEGER, sizeof *out, low, high);
+    return nb_param_set(&row, out, &text, 1, err);
 }
 
 static const nb_sub_option *find_own(const nb_sub_command *command, const char *name)
@@ -55,7 +50,7 @@ static const nb_sub_option *find_own(const nb_sub_command *command, const char *
     return NULL;
 }
 
-static int lends(const nb_sub_command *command, const nb_option *option)
+static int lends(const nb_sub_command *command, const nb_flag *option)
 {
     const char *cursor = command->borrowed;
     char word[64];
@@ -64,20 +59,6 @@ static int lends(const nb_sub_command *command, const nb_option *option)
         if (!strcmp(word, option->name))
             return 1;
     return 0;
-}
-
-/** The number of arguments of a flag of the main table. */
-static int arguments_of(const nb_option *option)
-{
-    switch (option->kind) {
-    case NB_OPT_FLAG:
-        return 0;
-    case NB_OPT_VECTOR:
-    case NB_OPT_POINT:
-        return 3;
-    default:
-        return option->count ? option->count : 1;
-    }
 }
 
 static nb_status needs(parser *p, const char *flag, int values, const char *shown)
@@ -100,12 +81,14 @@ static nb_status take_own(parser *p, const nb_sub_option *option)
 }
 
 /** Pass a flag of the main table with its arguments to the main parser. */
-static nb_status take_borrowed(parser *p, const nb_option *option)
+static nb_status take_borrowed(parser *p, const nb_flag *flag)
 {
-    int values = arguments_of(option);
-    nb_status status =
-        needs(p, p->argv[p->at], values, option->value ? option->value : "");
+    char value[200];
+    int values;
+    nb_status status;
 
+    nb_param_words(flag, &values);
+    status = needs(p, p->argv[p->at], values, nb_param_value(flag, value, sizeof value));
     if (status)
         return status;
     if (p->borrowed_count + values >= BORROWED_MAX)
@@ -120,7 +103,7 @@ static nb_status take_flag(parser *p, int *help)
     const char *flag = p->argv[p->at];
     const char *name = flag + (flag[1] == '-' ? 2 : 1);
     const nb_sub_option *own = find_own(p->command, name);
-    const nb_option *option = nb_option_find(flag);
+    const nb_flag *option = nb_flag_find(flag);
 
     if (own)
         return take_own(p, own);

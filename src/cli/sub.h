@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "option_table.h"
+#include "flags.h"
 
 #define NB_OPERANDS_MAX 2
 

@@ -64,29 +64,27 @@ static int edit_distance(const char *a, const char *b)
     return row[n];
 }
 
-/** Spellings of an option one after the other: the name first.  Returns 0 at the end. */
-static int next_spelling(const nb_option *option, const char **cursor, int *started,
+/** Spellings of a flag one after the other: the name first.  Returns 0 at the end. */
+static int next_spelling(const nb_flag *flag, const char **cursor, int *started,
                          char word[64])
 {
     if (*started)
         return nb_next_word(cursor, word, 64);
     *started = 1;
-    *cursor = option->synonyms;
-    return snprintf(word, 64, "%s", option->name) > 0;
+    *cursor = flag->synonyms;
+    return snprintf(word, 64, "%s", flag->name) > 0;
 }
 
 /** A slip of the fingers: one letter in four at most. */
 static int nearest_letters(const char *name, char *nearest, size_t size)
 {
-    size_t count;
-    const nb_option *table = nb_option_table(&count);
     int best = 1 + ((int)strlen(name) + 2) / 4, found = 0;
 
-    for (size_t i = 0; i < count; i++) {
+    for (const nb_flag *f = NULL; (f = nb_flag_next(f));) {
         char word[64];
         const char *cursor = NULL;
-        int started = table[i].kind == NB_OPT_GROUP;
-        while (next_spelling(&table[i], &cursor, &started, word)) {
+        int started = 0;
+        while (next_spelling(f, &cursor, &started, word)) {
             int distance = edit_distance(name, word);
             if (distance >= best || distance >= (int)strlen(name))
                 continue;
@@ -111,7 +109,7 @@ static int same_meaning(const char *name, char *nearest, size_t size)
     return 0;
 }
 
-int nb_option_nearest(const char *argument, char *nearest, size_t size)
+int nb_flag_nearest(const char *argument, char *nearest, size_t size)
 {
     const char *name = nb_bare_name(argument);
     return name &&

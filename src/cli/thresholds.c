@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "values.h"
+#include "common.h"
 
 /** A figure of nb_difference, and how it is compared with its limit. */
 typedef struct key {
@@ -43,7 +43,7 @@ static nb_status parse_one(const char *word, nb_thresholds *out, nb_error *err)
         if (!equals || strlen(keys[k].name) != (size_t)(equals - word) ||
             strncmp(keys[k].name, word, (size_t)(equals - word)))
             continue;
-        if (nb_value_number(equals + 1, &out->limit[k]) != NB_VALUE_OK)
+        if (!nb_read_number(equals + 1, &out->limit[k]))
             return nb_cli_fail(err, "-threshold %.60s: '%.40s' is not a number", word,
                                equals + 1);
         out->set[k] = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** The NANOBRAGG_* keys of our SMV headers: the geometry as it was typed, with as many
- * digits as a double needs, so that `-img` restores it exactly.  One table serves writer
- * and reader. */
+/** The NANOBRAGG_* keys of our SMV headers: the geometry as it was typed, with as many digits as a
+ * double needs, so that `-img` restores it exactly.  The table of parameters says which parameters
+ * have a key. */
 #ifndef NB_IO_SMV_KEYS_H
 #define NB_IO_SMV_KEYS_H
 
@@ -10,15 +10,6 @@
 #define NB_SMV_PREFIX "NANOBRAGG_"
 #define NB_SMV_MARK                                                                      \
     "NANOBRAGG_CONVENTION" /* present: these keys replace the documented ones */
-
-typedef enum nb_smv_kind {
-    NB_SMV_DOUBLE, /* double, NaN unset */
-    NB_SMV_INT,    /* int, 0 unset */
-    NB_SMV_FLAG,   /* int, written as 1 when not 0 */
-    NB_SMV_VEC3,   /* nb_opt3, written as x,y,z */
-    NB_SMV_PIXELS, /* int[2], 0 unset, written as fast,slow */
-    NB_SMV_WORD    /* an enum by name, 0 unset; the convention is always written */
-} nb_smv_kind;
 
 /** Several ways to set one quantity: if one of them is typed, the header's values of all
  * are not used. */
@@ -32,17 +23,8 @@ typedef enum nb_smv_group {
     NB_SMV_GROUPS
 } nb_smv_group;
 
-typedef struct nb_smv_input {
-    const char *key; /* whole, with prefix */
-    nb_smv_kind kind;
-    nb_smv_group group;       /* of NB_SMV_PIXELS: each axis its own */
-    size_t offset;            /* in nb_config */
-    const char *const *words; /* NB_SMV_WORD: names of the values from 0 on, NULL after the
-                                 last; else NULL */
-} nb_smv_input;
-
-/** The table, *count rows; static memory. */
-const nb_smv_input *nb_smv_inputs(size_t *count);
+/** The parameter with the next key behind that of `last` (NULL: the first); NULL at the end. */
+const nb_param *nb_smv_next(const nb_param *last);
 
 /** Groups that have a member set in cfg: typed[group] is 0 or 1; typed[NB_SMV_ALONE] is 0. */
 void nb_smv_typed_groups(const nb_config *cfg, int typed[NB_SMV_GROUPS]);

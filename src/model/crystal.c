@@ -8,12 +8,6 @@
 #include "misset.h"
 #include "units.h"
 
-const char *nb_shape_name(int shape)
-{
-    static const char *const names[] = {"square", "round", "gauss", "tophat"};
-    return names[shape];
-}
-
 /** A cell with its angles in radians. */
 typedef struct cell {
     double a, b, c, alpha, beta, gamma, volume;

@@ -34,9 +34,6 @@ double nb_crystal_blocks(const nb_config *cfg, const nb_crystal *crystal);
 /** Volume of a block, um^3. */
 double nb_crystal_block_um3(const nb_crystal *crystal);
 
-/** Name of a crystal shape (nb_shape, NB_LATTICE_*) in reports and JSON. */
-const char *nb_shape_name(int shape);
-
 /** M of R^2 = d.M.d for the GAUSS and TOPHAT shapes (scene.h: radius2). */
 void nb_crystal_shape_metric(const nb_crystal *crystal, int legacy, double metric[6]);
 

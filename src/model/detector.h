@@ -28,9 +28,6 @@ typedef struct nb_geometry {
  * axis along the beam. */
 nb_status nb_geometry_build(const nb_config *cfg, nb_geometry *out, nb_error *err);
 
-/** Name of a convention as its flag spells it. */
-const char *nb_convention_name(nb_convention convention);
-
 /** The detector of a configuration: one panel. */
 typedef struct nb_detector {
     nb_panel panel;

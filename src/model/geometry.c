@@ -10,7 +10,6 @@
 
 /** The axes of one convention before any rotation. */
 typedef struct frame {
-    const char *name;
     double beam[3], fast[3], slow[3], normal[3], twotheta[3], polar[3], spindle[3];
     nb_pivot pivot;
 } frame;
@@ -18,25 +17,20 @@ typedef struct frame {
 /* Columns as in the structure. */
 /* clang-format off */
 static const frame frames[] = {
-    [NB_CONV_MOSFLM] = {"mosflm", {1, 0, 0}, {0, 0, 1}, {0, -1, 0}, {1, 0, 0},
+    [NB_CONV_MOSFLM] = {{1, 0, 0}, {0, 0, 1}, {0, -1, 0}, {1, 0, 0},
         {0, 0, -1}, {0, 0, 1}, {0, 0, 1}, NB_PIVOT_BEAM},
-    [NB_CONV_XDS] = {"xds", {0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1},
+    [NB_CONV_XDS] = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1},
         {1, 0, 0}, {1, 0, 0}, {1, 0, 0}, NB_PIVOT_SAMPLE},
-    [NB_CONV_ADXV] = {"adxv", {0, 0, 1}, {1, 0, 0}, {0, -1, 0}, {0, 0, 1},
+    [NB_CONV_ADXV] = {{0, 0, 1}, {1, 0, 0}, {0, -1, 0}, {0, 0, 1},
         {-1, 0, 0}, {1, 0, 0}, {1, 0, 0}, NB_PIVOT_BEAM},
-    [NB_CONV_DENZO] = {"denzo", {1, 0, 0}, {0, 0, 1}, {0, -1, 0}, {1, 0, 0},
+    [NB_CONV_DENZO] = {{1, 0, 0}, {0, 0, 1}, {0, -1, 0}, {1, 0, 0},
         {0, 0, -1}, {0, 0, 1}, {0, 0, 1}, NB_PIVOT_BEAM},
-    [NB_CONV_DIALS] = {"dials", {0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1},
+    [NB_CONV_DIALS] = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1},
         {0, 1, 0}, {0, 1, 0}, {0, 1, 0}, NB_PIVOT_SAMPLE},
-    [NB_CONV_CUSTOM] = {"custom", {1, 0, 0}, {0, 0, 1}, {0, -1, 0}, {1, 0, 0},
+    [NB_CONV_CUSTOM] = {{1, 0, 0}, {0, 0, 1}, {0, -1, 0}, {1, 0, 0},
         {0, 1, 0}, {0, 0, 1}, {0, 0, 1}, NB_PIVOT_UNSET},
 };
 /* clang-format on */
-
-const char *nb_convention_name(nb_convention convention)
-{
-    return frames[convention == NB_CONV_UNSET ? NB_CONV_MOSFLM : convention].name;
-}
 
 static nb_vec3 from_array(const double v[3])
 {

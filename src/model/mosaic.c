@@ -5,16 +5,11 @@
 
 #include "../base/error.h"
 #include "../base/philox.h"
+#include "../params/params.h"
 #include "misset.h"
 #include "units.h"
 
 enum { DEFAULT_MOSAIC_SEED = 12345678 };
-
-const char *nb_mosaic_model_name(nb_mosaic_model model)
-{
-    static const char *const names[] = {"nanobragg", "uniform", "gauss"};
-    return names[model];
-}
 
 /** Standard deviations: one for all axes from -mosaic, or three from -mosaic_aniso. */
 static nb_status set_spreads(const nb_config *cfg, nb_mosaic *m, nb_error *err)
@@ -144,7 +139,7 @@ static nb_status draw_philox(const nb_mosaic *m, int count, nb_mat3 *rotations,
     return nb_fail(err, NB_ERR_UNSUPPORTED,
                    "-mosaic_model %s: this build has no generator (install "
                    "librandom123-dev and rebuild), or use nanobragg",
-                   nb_mosaic_model_name(m->model));
+                   nb_param_choice("mosaic_model", (int)m->model));
 }
 #endif
 

@@ -26,7 +26,4 @@ nb_status nb_mosaic_resolve(const nb_config *cfg, nb_vec3 astar, nb_vec3 c,
 nb_status nb_mosaic_draw(const nb_mosaic *mosaic, int count, nb_mat3 *rotations,
                          nb_error *err);
 
-/** Name of a model as -mosaic_model spells it. */
-const char *nb_mosaic_model_name(nb_mosaic_model model);
-
 #endif

@@ -222,17 +222,18 @@ static nb_status set_three(const nb_param *p, nb_opt3 *out, const char *const *w
                            nb_error *err)
 {
     char label[NB_PARAM_LABEL];
-    nb_opt3 v = {1, {0, 0, 0}};
-    nb_status st = read_numbers(p, words, 3, v.v, err);
+    double v[3];
+    nb_status st = read_numbers(p, words, 3, v, err);
     if (st)
         return st;
-    if (p->kind == NB_KIND_VECTOR && v.v[0] == 0 && v.v[1] == 0 && v.v[2] == 0)
+    if (p->kind == NB_KIND_VECTOR && v[0] == 0 && v[1] == 0 && v[2] == 0)
         return nb_fail(err, NB_ERR_INPUT,
                        "%s 0 0 0: a zero vector has no direction; give one with a length",
                        nb_param_label(p, label));
     for (int i = 0; i < 3 && p->kind == NB_KIND_POINT_MM; i++)
-        v.v[i] /= 1000.0;
-    *out = v;
+        v[i] /= 1000.0;
+    out->set = 1; /* field by field: padding keeps its bytes */
+    memcpy(out->v, v, sizeof v);
     return NB_OK;
 }
 
@@ -279,9 +280,11 @@ static nb_status set_seed(const nb_param *p, nb_seed *out, const char *word, nb_
 {
     int64_t n = 0;
     nb_status st = read_whole(p, word, &n, err);
-    if (!st)
-        *out = (nb_seed){1, n};
-    return st;
+    if (st)
+        return st;
+    out->set = 1;
+    out->value = n;
+    return NB_OK;
 }
 
 static nb_status set_cell(const nb_param *p, nb_config *cfg, const char *const *words,

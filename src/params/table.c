@@ -42,6 +42,7 @@ enum {
 
 #define SWITCH(marks, member) FIELD(SWITCH, marks, member)
 #define PRESET(member, number) FIELD(PRESET, VIEW, member), .low = number, .high = number
+#define NO_FILE(member) FIELD(PRESET, VIEW | SINGLE, member)
 #define WHOLE(marks, member) FIELD(INTEGER, marks, member)
 #define NUMBER(marks, member) FIELD(NUMBER, marks, member), .unset = NAN
 #define NUMBER_FROM(marks, member, start) FIELD(NUMBER, marks, member), .unset = start
@@ -357,11 +358,11 @@ static const nb_param rows[] = {
     .help = "photons a pixel, 32-bit floats, fast axis first; - as the name of one file, here "
         "and below, is standard output"},
 {"write_float", NULL, SWITCH(SINGLE | INNER, write_float), .unset = 1, .help = "write the float image"},
-{"nofloat", NULL, PRESET(write_float, 0), .help = "no float image"},
+{"nofloat", NULL, NO_FILE(write_float), .help = "no float image"},
 {"intfile", "intimage", PATH(OUTPUT | SINGLE, int_file), .after = nb_after_int_file,
     .fallback = "intimage.img", .help = "scaled image without noise, SMV"},
 {"write_int", NULL, SWITCH(SINGLE | INNER, write_int), .unset = 1, .help = "write the integer image"},
-{"noint", NULL, PRESET(write_int, 0), .help = "no integer image"},
+{"noint", NULL, NO_FILE(write_int), .help = "no integer image"},
 {"scale", NULL, NUMBER_FROM(PIXELS, scale, 0), AT_LEAST(0), .value = "x",
     .fallback = "0 (55000 at the maximum)", .help = "factor of the integer image"},
 {"adc", "adcoffset", NUMBER_FROM(ADU, adc_offset, 40), WITHIN(0, 65535), .value = "x",
@@ -375,7 +376,7 @@ static const nb_param rows[] = {
 {"pgmfile", "pgmimage", PATH(OUTPUT | SINGLE, pgm_file), .after = nb_after_pgm,
     .fallback = "image.pgm", .help = "8-bit grey picture"},
 {"write_pgm", NULL, SWITCH(SINGLE | INNER, write_pgm), .unset = 1, .help = "write the PGM picture"},
-{"nopgm", NULL, PRESET(write_pgm, 0), .help = "no PGM picture"},
+{"nopgm", NULL, NO_FILE(write_pgm), .help = "no PGM picture"},
 {"pgmscale", NULL, NUMBER_FROM(SINGLE, pgm_scale, 0), AT_LEAST(0), .after = nb_after_pgm,
     .value = "x", .fallback = "0 (50 / rms deviation)",
     .help = "factor of the PGM picture; switches it on"},

@@ -282,7 +282,7 @@ static nb_status write_master(nb_run *run, int frames, nb_error *err)
     nb_status st = bad_pixels(&run->base->model.scene.raster, &bad, err);
     if (st)
         return st;
-    st = nb_sim_config_json(run->base, &config, err);
+    st = nb_sim_scene_json(run->base, &config, err);
     if (st && st != NB_ERR_UNSUPPORTED) { /* without a JSON library it is left out */
         nb_free(bad);
         return st;

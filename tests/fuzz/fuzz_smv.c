@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SMV files: header, settings, the settings written again, pixels. */
-#include <math.h>
 #include <string.h>
 
 #include "../../src/io/smv_keys.h"
 #include "../../src/nanobragg.h"
 #include "fuzz.h"
-
-/* The fields that a header can fill, unset; the others are not used. */
-static void unset(nb_config *cfg)
-{
-    size_t rows;
-    const nb_smv_input *table = nb_smv_inputs(&rows);
-    memset(cfg, 0, sizeof *cfg);
-    for (size_t i = 0; i < rows; i++)
-        if (table[i].kind == NB_SMV_DOUBLE)
-            *(double *)(void *)((char *)cfg + table[i].offset) = NAN;
-}
 
 static void count_bytes(void *user, const char *key, const char *value)
 {
@@ -50,7 +38,7 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
         return 0;
     }
     NB_FUZZ_CHECK(header.bytes <= size);
-    unset(&cfg);
+    nb_config_defaults(&cfg);
     good = nb_smv_apply_header(&header, &cfg, &err) == NB_OK;
     nb_smv_write_inputs(&cfg, count_bytes, &written);
     NB_FUZZ_CHECK(written > 0);

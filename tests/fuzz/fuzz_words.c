@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Words of the command line, one per line: the parser, the checks of flags against each
- * other, and for accepted words a small image without files. */
+ * other, and for accepted words a small image without files. Every parameter of the table also
+ * gets the last line, and must give back the value that it takes. */
 #include <math.h>
 #include <string.h>
 
@@ -64,17 +65,52 @@ static void simulate(nb_config *cfg)
     nb_sim_free(sim);
 }
 
+/** What a parameter takes can be got, and set again to the same bytes. */
+static void try_parameter(const nb_param *p, const char *text)
+{
+    static nb_config first, again;
+    char got[4096], same[4096];
+    nb_error err = {0};
+    nb_config_defaults(&first);
+    again = first;
+    if (nb_config_set(&first, p->name, text, &err)) {
+        NB_FUZZ_CHECK(err.code == NB_ERR_INPUT && err.message[0] &&
+                      !strchr(err.message, '\n'));
+        NB_FUZZ_CHECK(memcmp(&first, &again, sizeof first) == 0);
+        return;
+    }
+    NB_FUZZ_CHECK(nb_config_get(&first, p->name, got, sizeof got, &err) == NB_OK);
+    if (!got[0]) /* set to what stands for unset */
+        return;
+    NB_FUZZ_CHECK(nb_config_set(&again, p->name, got, &err) == NB_OK &&
+                  nb_config_get(&again, p->name, same, sizeof same, &err) == NB_OK &&
+                  strcmp(got, same) == 0);
+    NB_FUZZ_CHECK(nb_config_check(&again, &err) != NB_ERR_INTERNAL);
+}
+
+static void try_parameters(const char *text)
+{
+    size_t count;
+    const nb_param *table = nb_params(&count);
+    for (size_t i = 0; i < count; i++)
+        if (!(table[i].flags & NB_PARAM_SERIES))
+            try_parameter(&table[i], text);
+}
+
 int nb_fuzz_accepts(const uint8_t *data, size_t size)
 {
     static nb_cli cli;
     char *text = malloc(size + 1), *argv[MOST_WORDS + 1];
     nb_error err = {0};
     nb_status st;
+    int argc;
     if (!text)
         return 0;
     memcpy(text, data, size);
     text[size] = 0;
-    st = nb_cli_parse(split(text, argv), argv, &cli, &err);
+    argc = split(text, argv);
+    try_parameters(argv[argc - 1]);
+    st = nb_cli_parse(argc, argv, &cli, &err);
     if (st)
         NB_FUZZ_CHECK(err.code == st && err.message[0] && !strchr(err.message, '\n'));
     else if (cli.action == NB_DO_RUN)

@@ -182,6 +182,29 @@ static void refusals(void **state)
     refused("hkl", "", "file name is empty");
 }
 
+static void numbers_are_strict(void **state)
+{
+    static const char *const bad[] = {" 1",   "1.2x", "nan", "inf", "-inf",
+                                      "0x10", "1e",   "--1", "1-2", "e5",
+                                      ".",    "+",    "1,5", "1d3", ""};
+    static const char *const no_whole[] = {"1.0", "1e3", "1x", "", " 1", "0x1"};
+    const nb_param *phi = nb_param_find("phi"), *seed = nb_param_find("seed");
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (nb_param_set(phi, &cfg, &bad[i], 1, &err) != NB_ERR_INPUT ||
+            !strstr(err.message, "not a number"))
+            fail_msg("'%s' is taken for a number: %s", bad[i], err.message);
+    for (size_t i = 0; i < sizeof no_whole / sizeof *no_whole; i++)
+        if (nb_param_set(seed, &cfg, &no_whole[i], 1, &err) != NB_ERR_INPUT ||
+            !strstr(err.message, "not a whole number"))
+            fail_msg("'%s' is taken for a whole number: %s", no_whole[i], err.message);
+    refused("seed", "9223372036854775808", "too large");
+    set("phi", "-1.5e-3");
+    assert_true(cfg.phi_deg == -1.5e-3);
+    set("phi", "+.5");
+    assert_true(cfg.phi_deg == 0.5);
+}
+
 static void numbers(void **state)
 {
     const double two[] = {1, 2.5}, cell[] = {70, 80, 90, 75, 85, 95}, tiny = 0.1 + 0.2;
@@ -317,15 +340,11 @@ static void pointers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(rows_are_complete),
-        TEST(fields_have_one_owner),
-        TEST(set_and_get),
-        TEST(what_is_unset),
-        TEST(refusals),
-        TEST(numbers),
-        TEST(what_follows),
-        TEST(check_refuses),
-        TEST(limits_hold_for_text_and_field),
+        TEST(rows_are_complete),  TEST(fields_have_one_owner),
+        TEST(set_and_get),        TEST(what_is_unset),
+        TEST(refusals),           TEST(numbers),
+        TEST(numbers_are_strict), TEST(what_follows),
+        TEST(check_refuses),      TEST(limits_hold_for_text_and_field),
         TEST(pointers),
     };
     return RUN_TESTS("params", tests);

@@ -42,16 +42,6 @@ static void build(image_bytes *f, size_t size, const char *lines, int big)
     }
 }
 
-static void unset(nb_config *cfg)
-{
-    size_t rows;
-    const nb_smv_input *table = nb_smv_inputs(&rows);
-    memset(cfg, 0, sizeof *cfg);
-    for (size_t i = 0; i < rows; i++)
-        if (table[i].kind == NB_SMV_DOUBLE)
-            *(double *)(void *)((char *)cfg + table[i].offset) = NAN;
-}
-
 static void apply(const char *lines, nb_config *cfg)
 {
     image_bytes f;
@@ -199,7 +189,7 @@ static void documented_keys_fill_what_is_unset(void **state)
 {
     nb_config c;
     (void)state;
-    unset(&c);
+    nb_config_defaults(&c);
     apply(DOCUMENTED, &c);
     assert_int_equal(c.detpixels[0], 3), assert_int_equal(c.detpixels[1], 2);
     assert_true(c.pixel_mm == 0.172 && c.distance_mm == 123.457);
@@ -211,18 +201,20 @@ static void documented_keys_fill_what_is_unset(void **state)
     assert_true(c.close_twotheta_deg == 12.5);
     assert_int_equal(c.convention, NB_CONV_UNSET);
 
-    unset(&c); /* the range of a still is the same as a missing one, also in our own header */
+    nb_config_defaults(&c);
+    /* the range of a still is the same as a missing one, also in our own header */
     apply("NANOBRAGG_CONVENTION=xds;\nNANOBRAGG_OSC=0;\n", &c);
     assert_true(isnan(c.osc_deg));
-    unset(&c); /* a typed swing does not change the two-theta of the header's distance */
+    nb_config_defaults(&c);
+    /* a typed swing does not change the two-theta of the header's distance */
     c.twotheta_deg = 3;
     apply("CLOSE_DISTANCE=90;\nTWOTHETA=20;\n", &c);
     assert_true(c.twotheta_deg == 3 && c.close_twotheta_deg == 20);
-    unset(&c);
+    nb_config_defaults(&c);
     apply("DISTANCE=90;\nTWOTHETA=20;\n", &c);
     assert_true(c.twotheta_deg == 20 && isnan(c.close_twotheta_deg));
 
-    unset(&c);
+    nb_config_defaults(&c);
     apply(
         "SIZE1=3;\nSIZE2=2;\nORGX=1;\nXDS_ORGX=2;\nOSC_RANGE=0;\nNANOBRAGG_DISTANCE=1;\n",
         &c);
@@ -233,7 +225,7 @@ static void typed_values_win(void **state)
 {
     nb_config c;
     (void)state;
-    unset(&c);
+    nb_config_defaults(&c);
     c.close_distance_mm = 90;
     c.energy_eV = 12000;
     c.detsize_mm[0] = 40;
@@ -272,7 +264,7 @@ static void bad_values_name_the_key(void **state)
         nb_error err;
         nb_config c;
         const char *last = strrchr(bad[i], '\n');
-        unset(&c);
+        nb_config_defaults(&c);
         build(&f, 512, bad[i], 0);
         assert_int_equal(nb_smv_parse(f.bytes, f.n, "a.img", &h, &err), NB_OK);
         assert_int_equal(nb_smv_apply_header(&h, &c, &err), NB_ERR_INPUT);
@@ -296,26 +288,28 @@ static void own_keys_there_and_back(void **state)
 {
     nb_config typed, back;
     char lines[4096] = DOCUMENTED;
-    size_t rows;
-    const nb_smv_input *table = nb_smv_inputs(&rows);
+    int i = 0;
     (void)state;
-    unset(&typed), unset(&back);
-    for (size_t i = 0; i < rows; i++) {
-        void *field = (char *)&typed + table[i].offset;
-        if (table[i].kind == NB_SMV_DOUBLE)
-            *(double *)field =
-                (i % 2 ? -1 : 1) * sqrt((double)i + 2) * pow(10, (double)i - 12);
-        else if (table[i].kind == NB_SMV_VEC3)
-            *(nb_opt3 *)field = (nb_opt3){1, {1.0 / (double)(i + 2), -DBL_MAX, 5e-324}};
-        else if (table[i].kind == NB_SMV_PIXELS)
+    nb_config_defaults(&typed), nb_config_defaults(&back);
+    for (const nb_param *p = NULL; (p = nb_smv_next(p)); i++) {
+        void *field = (char *)&typed + p->offset;
+        double high = p->high < 1e30 ? p->high : 1e30, low = p->low;
+        if (p->kind == NB_KIND_NUMBER)
+            *(double *)field = p->low >= 0 ? low + (high - low) / sqrt((double)i + 2)
+                                           : (i % 2 ? -1 : 1) * sqrt((double)i + 2) *
+                                                 pow(10, (double)i - 12);
+        else if (p->kind == NB_KIND_VECTOR || p->kind == NB_KIND_POINT)
+            *(nb_opt3 *)field = (nb_opt3){1, {1.0 / (double)(i + 2), -1e100, 5e-324}};
+        else if (p->size == 2 * sizeof(int))
             memcpy(field, (const int[2]){4096, 1}, 2 * sizeof(int));
-        else if (table[i].kind == NB_SMV_INT)
-            *(int *)field = 2147483647;
-        else if (table[i].kind == NB_SMV_FLAG)
+        else if (p->kind == NB_KIND_INTEGER)
+            *(int *)field = 1000000000;
+        else if (p->kind == NB_KIND_SWITCH)
             *(int *)field = 1;
-        else if (table[i].kind == NB_SMV_WORD)
+        else if (p->kind == NB_KIND_CHOICE)
             *(int *)field = 2;
     }
+    assert_int_equal(i, 37);
     typed.convention = NB_CONV_DIALS;
     typed.pivot = NB_PIVOT_SAMPLE;
     typed.pivot_implied = NB_PIVOT_BEAM;
@@ -329,7 +323,9 @@ static void own_keys_there_and_back(void **state)
     nb_smv_header h;
     build(&f, 4096, lines, 0);
     assert_int_equal(nb_smv_parse(f.bytes, f.n, "a.img", &h, NULL), NB_OK);
-    assert_int_equal(nb_smv_apply_header(&h, &back, NULL), NB_OK);
+    nb_error err = {0};
+    if (nb_smv_apply_header(&h, &back, &err))
+        fail_msg("%s", err.message);
     nb_smv_header_free(&h);
     assert_memory_equal(&typed, &back, sizeof typed);
 }
@@ -339,14 +335,14 @@ static void own_keys_replace_the_documented(void **state)
     nb_config typed, c;
     char lines[4096] = DOCUMENTED;
     (void)state;
-    unset(&typed);
+    nb_config_defaults(&typed);
     typed.lambda_A = 1.1;
     typed.detpixels[0] = 7;
     nb_smv_write_inputs(&typed, add_line, lines);
     assert_string_equal(lines + strlen(DOCUMENTED),
                         "NANOBRAGG_CONVENTION=mosflm;\n"
                         "NANOBRAGG_DETPIXELS=7,0;\nNANOBRAGG_LAMBDA=1.1;\n");
-    unset(&c);
+    nb_config_defaults(&c);
     apply(lines, &c);
     typed.convention = NB_CONV_MOSFLM;
     assert_memory_equal(&typed, &c, sizeof c);
@@ -356,7 +352,7 @@ static void own_keys_and_typed_values(void **state)
 {
     nb_config c;
     (void)state;
-    unset(&c);
+    nb_config_defaults(&c);
     c.convention = NB_CONV_XDS;
     c.distance_mm = 50;
     c.lambda_A = 1;

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* The program's own flags, and all flags one after the other. */
+#include "flags.h"
+
+#include <math.h>
+#include <string.h>
+
+/** A flag that is no parameter of the library. */
+typedef struct own_flag {
+    nb_flag row;
+    nb_flag_special special;
+    const char *note;
+} own_flag;
+
+static void after_trace(void *base)
+{
+    ((nb_cli *)base)->trace = 1;
+}
+
+static void after_printout_pixel(void *base)
+{
+    nb_cli *cli = base;
+    cli->printout = 1;
+    cli->printout_one = 1;
+}
+
+#define IN(member)                                                                       \
+    .offset = offsetof(nb_cli, member), .size = sizeof(((nb_cli *)0)->member)
+#define ROW(what, marks, member)                                                         \
+    .group = GROUP, .kind = NB_KIND_##what, .flags = marks, IN(member)
+#define ACTION(number) ROW(PRESET, 0, action), .low = number, .high = number
+#define PIXEL .low = 0, .high = 1e6, .unit = "pixels", .value = "f s"
+#define NO_SAMPLE "has no effect on the image: no amorphous sample is modelled yet"
+#define REFUSED(flag)                                                                    \
+    {                                                                                    \
+        {flag, NULL, ROW(FILE, 0, no_effect_file), .help = "refused"}, NB_FLAG_REFUSED,  \
+            "is refused: there is no amorphous background yet; leave it out"             \
+    }
+
+/* clang-format off */
+static const own_flag own[] = {
+#define GROUP "Crystal"
+{.row = {"density", "sample_den sample_density", ROW(NUMBER, 0, no_effect), .high = 1e300,
+    .open = NB_OPEN_LOW, .value = "rho", .unit = "g/cm3", .help = "accepted without effect"},
+    .note = NO_SAMPLE},
+{.row = {"MW", "molec molecular_weight", ROW(NUMBER, 0, no_effect), .high = 1e300,
+    .open = NB_OPEN_LOW, .value = "mass", .unit = "g/mol", .help = "accepted without effect"},
+    .note = NO_SAMPLE},
+#undef GROUP
+#define GROUP "Beam"
+{.row = {"coherent", NULL, ROW(SWITCH, 0, no_effect_flag), .help = "accepted without effect"},
+    .note = "has no effect: sources are summed as intensities"},
+#undef GROUP
+#define GROUP "Sampling and background"
+REFUSED("stol"),
+REFUSED("4stol"),
+REFUSED("Q"),
+{.row = {"stolout", NULL, ROW(FILE, NB_PARAM_OUTPUT, no_effect_file), .help = "accepted without effect"},
+    .note = "has no effect: there is no amorphous background to write yet"},
+#undef GROUP
+#define GROUP "Series"
+{.row = {"jobs", NULL, ROW(FILE, 0, jobs_file),
+    .help = "one JSON object a line and frame; its members are flags of that frame"}},
+#undef GROUP
+#define GROUP "Running"
+{.row = {"show_config", "echo_config", ROW(SWITCH, 0, show_config),
+    .help = "print the resolved configuration as JSON and stop"}},
+{.row = {"trace_pixel", NULL, ROW(INTEGER, 0, trace_pixel), PIXEL, .after = after_trace,
+    .help = "print every intermediate quantity of one pixel and stop"}},
+{.row = {"printout", NULL, ROW(SWITCH, NB_PARAM_SINGLE, printout),
+    .help = "print the last sample of every pixel"}},
+{.row = {"printout_pixel", NULL, ROW(INTEGER, NB_PARAM_SINGLE, printout_pixel), PIXEL,
+    .after = after_printout_pixel, .help = "as -printout, of one pixel"}},
+{.row = {"progress", NULL, ROW(SWITCH, NB_PARAM_RUNNING, progress), .fallback = "on",
+    .help = "progress bar, if standard error is a terminal"}},
+{.row = {"noprogress", NULL, ROW(PRESET, NB_PARAM_RUNNING, progress), .help = "no progress bar"}},
+{.row = {"quiet", NULL, ROW(SWITCH, NB_PARAM_RUNNING, quiet), .help = "no report"}},
+{.row = {"time", NULL, ROW(TEXT, NB_PARAM_SINGLE, time), .value = "[json]",
+    .help = "print the time of each stage, as a table or as JSON"}, .special = NB_FLAG_TIME},
+#undef GROUP
+#define GROUP "Help"
+{.row = {"help", "h", ROW(TEXT, 0, action), .value = "[group | flag | word]",
+    .help = "print this, or only a group (-help detector), a flag or what has a word in it"},
+    .special = NB_FLAG_HELP},
+{.row = {"help-man", NULL, ACTION(NB_DO_HELP_MAN), .help = "print the man page (troff)"}},
+{.row = {"help-markdown", NULL, ACTION(NB_DO_HELP_MARKDOWN), .help = "print docs/options.md"}},
+{.row = {"help-bash", NULL, ACTION(NB_DO_HELP_BASH), .help = "print the bash completion"}},
+{.row = {"help-flags", NULL, ACTION(NB_DO_HELP_FLAGS), .help = "print every flag, one a line"}},
+{.row = {"version", NULL, ACTION(NB_DO_VERSION), .help = "print the version and the optional parts"}},
+};
+/* clang-format on */
+
+enum { OWN = sizeof own / sizeof *own };
+
+/** The flag as one of the program's own; NULL: it is the library's. */
+static const own_flag *own_of(const nb_flag *flag)
+{
+    for (int i = 0; i < OWN; i++)
+        if (flag == &own[i].row)
+            return &own[i];
+    return NULL;
+}
+
+const nb_flag *nb_flag_next(const nb_flag *flag)
+{
+    size_t count;
+    const nb_param *table = nb_params(&count);
+    const own_flag *mine = flag ? own_of(flag) : NULL;
+    if (mine)
+        return mine + 1 < own + OWN ? &mine[1].row : NULL;
+    for (flag = flag ? flag + 1 : table; flag < table + count; flag++)
+        if (!(flag->flags & NB_PARAM_INNER))
+            return flag;
+    return &own[0].row;
+}
+
+size_t nb_flag_index(const nb_flag *flag)
+{
+    size_t count;
+    const nb_param *table = nb_params(&count);
+    const own_flag *mine = own_of(flag);
+    size_t index = mine ? count + (size_t)(mine - own) : (size_t)(flag - table);
+    return index < NB_FLAG_MAX ? index : NB_FLAG_MAX - 1; /* a test counts the rows */
+}
+
+int nb_flag_begins_group(const nb_flag *flag)
+{
+    for (const nb_flag *f = NULL; (f = nb_flag_next(f)) != flag;)
+        if (!strcmp(f->group, flag->group))
+            return 0;
+    return 1;
+}
+
+int nb_next_word(const char **cursor, char *word, size_t size)
+{
+    size_t length;
+
+    if (!*cursor)
+        return 0;
+    *cursor += strspn(*cursor, " ");
+    length = strcspn(*cursor, " ");
+    if (!length || length >= size)
+        return 0;
+    memcpy(word, *cursor, length);
+    word[length] = '\0';
+    *cursor += length;
+    return 1;
+}
+
+const char *nb_bare_name(const char *argument)
+{
+    if (argument[0] != '-')
+        return NULL;
+    argument += argument[1] == '-' ? 2 : 1;
+    return *argument ? argument : NULL;
+}
+
+int nb_flag_is_named(const nb_flag *flag, const char *name)
+{
+    const char *cursor = flag->synonyms;
+    char word[64];
+
+    if (!strcmp(flag->name, name))
+        return 1;
+    while (nb_next_word(&cursor, word, sizeof word))
+        if (!strcmp(word, name))
+            return 1;
+    return 0;
+}
+
+const nb_flag *nb_flag_find(const char *argument)
+{
+    const char *name = nb_bare_name(argument);
+    const nb_param *param = nb_param_find(name);
+
+    if (param)
+        return param->flags & NB_PARAM_INNER ? NULL : param;
+    for (int i = 0; name && i < OWN; i++)
+        if (nb_flag_is_named(&own[i].row, name))
+            return &own[i].row;
+    return NULL;
+}
+
+void *nb_flag_base(const nb_flag *flag, nb_cli *cli)
+{
+    if (own_of(flag))
+        return cli;
+    return flag->flags & NB_PARAM_SERIES ? (void *)&cli->series : (void *)&cli->cfg;
+}
+
+nb_flag_special nb_flag_special_of(const nb_flag *flag)
+{
+    const own_flag *mine = own_of(flag);
+    return mine ? mine->special : NB_FLAG_PLAIN;
+}
+
+const char *nb_flag_note(const nb_flag *flag)
+{
+    const own_flag *mine = own_of(flag);
+    return mine ? mine->note : NULL;
+}
+
+const char *nb_flag_default(const nb_flag *flag, char *text, size_t size)
+{
+    int numeric = flag->kind == NB_KIND_NUMBER || flag->kind == NB_KIND_INTEGER;
+
+    text[0] = '\0';
+    if (flag->fallback)
+        snprintf(text, size, "%s", flag->fallback);
+    else if (flag->kind == NB_KIND_CHOICE)
+        snprintf(text, size, "%s", flag->choices[(int)flag->unset]);
+    else if (numeric && isfinite(flag->unset) && flag->unset != 0)
+        snprintf(text, size, "%g", flag->unset);
+    return text;
+}
+
+int nb_flag_is_switch(const nb_flag *flag)
+{
+    return flag->kind == NB_KIND_SWITCH || flag->kind == NB_KIND_PRESET;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/** The flags of the command line: the library's table of parameters, then those of the program.
+ * They drive parsing, -help, the man page, the bash completion and docs/options.md. */
+#ifndef NB_CLI_FLAGS_H
+#define NB_CLI_FLAGS_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "../nanobragg.h"
+
+#define NB_FLAG_MAX 256 /* rows of both tables; flags.c checks it */
+
+typedef enum nb_cli_action {
+    NB_DO_RUN = 0,
+    NB_DO_HELP,
+    NB_DO_HELP_TOPIC,
+    NB_DO_HELP_MAN,
+    NB_DO_HELP_MARKDOWN,
+    NB_DO_HELP_BASH,
+    NB_DO_HELP_FLAGS,
+    NB_DO_VERSION
+} nb_cli_action;
+
+typedef enum nb_time_report {
+    NB_TIME_BRIEF = 0,
+    NB_TIME_TABLE,
+    NB_TIME_JSON
+} nb_time_report;
+
+/** A parsed command line. */
+typedef struct nb_cli {
+    nb_config cfg;
+    nb_series series;
+    char jobs_file[NB_PATH_MAX];
+    nb_cli_action action;
+    const char *topic; /* of NB_DO_HELP_TOPIC; an argument */
+    FILE *text; /* where a run's text goes: stdout, or stderr when an image goes to stdout */
+    int show_config;
+    int trace; /* -trace_pixel was given */
+    int trace_pixel[2];
+    int printout;
+    int printout_one; /* only printout_pixel, else every pixel of the ROI */
+    int printout_pixel[2];
+    int progress;
+    int quiet;
+    nb_time_report time;
+    int no_effect_flag;
+    double no_effect;                 /* where values of flags without effect go */
+    char no_effect_file[NB_PATH_MAX]; /* likewise */
+    /** Where each flag was last typed: index into argv, 0 = never. */
+    int typed[NB_FLAG_MAX];
+} nb_cli;
+
+/** A flag is a row of the library's table, or of the program's own, whose offsets are in nb_cli. */
+typedef nb_param nb_flag;
+
+/** What else a flag of the program's own does. */
+typedef enum nb_flag_special {
+    NB_FLAG_PLAIN = 0,
+    NB_FLAG_TIME,   /* may be followed by `json` */
+    NB_FLAG_HELP,   /* may be followed by a group, a flag or a word */
+    NB_FLAG_REFUSED /* known and not there: an error that says the note */
+} nb_flag_special;
+
+/** The flag behind `flag` (NULL: the first); NULL at the end. */
+const nb_flag *nb_flag_next(const nb_flag *flag);
+
+/** Is it the first flag of its group? */
+int nb_flag_begins_group(const nb_flag *flag);
+
+/** Number of a flag, below NB_FLAG_MAX. */
+size_t nb_flag_index(const nb_flag *flag);
+
+/** The flag that this argument (with its dashes) names, or NULL. */
+const nb_flag *nb_flag_find(const char *argument);
+
+/** Does the name, without dashes, belong to the flag? */
+int nb_flag_is_named(const nb_flag *flag, const char *name);
+
+/** The struct that the flag's offset counts in. */
+void *nb_flag_base(const nb_flag *flag, nb_cli *cli);
+
+nb_flag_special nb_flag_special_of(const nb_flag *flag);
+
+/** What the user of the flag is told: why it has no effect or is refused; NULL: nothing. */
+const char *nb_flag_note(const nb_flag *flag);
+
+/** The default in words, "" for off or none.  Returns text. */
+const char *nb_flag_default(const nb_flag *flag, char *text, size_t size);
+
+/** Does the flag stand alone, without a value? */
+int nb_flag_is_switch(const nb_flag *flag);
+
+/** The name behind one or two dashes, or NULL. */
+const char *nb_bare_name(const char *argument);
+
+/** Copy the next of the blank-separated words at *cursor into word[size] and move on;
+ * returns 0 at the end.  *cursor may be NULL. */
+int nb_next_word(const char **cursor, char *word, size_t size);
+
+#endif
