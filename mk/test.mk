@@ -44,6 +44,13 @@ differential: all ## COUNT (1000) random command lines against a nanoBragg binar
 reduced: all $(UNIT_BIN) $(REPLAY_BIN)
 	@PYTHON=$(PYTHON) $(RUN) --reduced $B
 
+.PHONY: param-check param-run
+param-check: ## one more parameter, by a row and a field: every reader of the table has it
+	@$(MAKE) --no-print-directory SET=param CUDA=0 CFLAGS='-DNB_TEST_PARAM -O0' param-run
+
+param-run: $B/nanobragg $(SHARED) $B/tests/fuzz/replay_words
+	@bash tests/params/check.sh $B
+
 golden-report: all $B/tests/golden/golden ## errors of every golden image, as a table
 	@$B/tests/golden/golden $B/nanobragg golden_data --report --limits scalar \
 	    -- -device cpu -isa scalar
