@@ -52,7 +52,8 @@ typedef struct render_job {
     nb_cuda_launch launch;
     nb_cuda_steps steps;
     band_cut cut;
-    int stays; /* the image is left on the device */
+    int stays;  /* the image is left on the device */
+    int filled; /* the spans fill the region of interest of `scene` */
 } render_job;
 
 static void submit_double(render_job *job, int part)
@@ -159,7 +160,7 @@ static nb_status run_bands(render_job *job, nb_error *err)
 
 static int covers_image(const nb_raster *raster)
 {
-    return !raster->mask && raster->roi.fmin == 0 && raster->roi.smin == 0 &&
+    return raster->roi.fmin == 0 && raster->roi.smin == 0 &&
            raster->roi.fmax == raster->columns - 1 && raster->roi.smax == raster->rows - 1;
 }
 
@@ -172,7 +173,7 @@ static nb_status clear(render_job *job, nb_error *err)
     if (job->stays || job->state->path == NB_PATH_TENSOR ||
         job->state->path == NB_PATH_RESIDUAL)
         code = gpuMemsetAsync(job->launch.repair, 0, sizeof(int), job->state->stream);
-    if (code == gpuSuccess && !covers_image(raster))
+    if (code == gpuSuccess && !(job->filled && covers_image(raster)))
         code = gpuMemsetAsync(job->launch.image, 0,
                               (size_t)raster->columns * raster->rows * sizeof(float),
                               job->state->stream);
@@ -252,33 +253,60 @@ static nb_status repair(render_job *job, float *image, nb_error *err)
                             job->state->stream, err);
 }
 
-static nb_status render(nb_backend_state *state, const nb_scene *sc, float *image,
-                        nb_error *err)
+/** Into the image there; what little is left to repair, the caller does. */
+static nb_status render_on_device(render_job *job, const nb_request *request,
+                                  nb_error *err)
 {
-    nb_engine engine = engine_of(&state->device);
-    nb_plan plan = nb_plan_of(sc, state->options.precision, &engine);
-    render_job job = {state, sc, plan, {}, {}, {}, image == NULL};
-    nb_status st =
-        nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
-    state->products.columns = (size_t)sc->raster.columns;
-    state->products.rows = sc->raster.rows;
+    nb_raster *raster = &job->launch.scene.raster;
+    nb_status st = NB_OK;
+    *raster = job->scene->raster;
+    if (request->n == 0)
+        return clear(job, err);
+    if (!job->filled)
+        st = nb_cuda_light(job->state, request, raster->pixels, &raster->mask, err);
     if (!st)
-        st = nb_cuda_upload(state, sc, &job.launch, err);
+        st = plan_render(job, err);
     if (!st)
-        st = plan_render(&job, err);
+        st = clear(job, err);
+    return st ? st : run_bands(job, err);
+}
+
+static nb_status render_request(nb_backend_state *state, const nb_scene *sc,
+                                const nb_request *request, float *image, nb_error *err)
+{
+    int filled;
+    const nb_scene part = nb_request_scene(request, sc, &filled);
+    const nb_engine engine = engine_of(&state->device);
+    const nb_plan plan = nb_plan_of(&part, request->precision, &engine);
+    render_job job = {state, &part, plan, {}, {}, {}, image == NULL, filled};
+    size_t bytes = sc->raster.pixels * sizeof *image;
+    nb_status st = nb_cuda_upload(state, sc, &job.launch, err);
     if (!st)
-        st = clear(&job, err);
-    if (!st)
-        st = run_bands(&job, err);
+        st = render_on_device(&job, request, err);
     if (!st && image)
-        st = nb_cuda_download(state->ring, image, job.launch.image,
-                              (size_t)sc->raster.columns * sc->raster.rows * sizeof *image,
-                              state->stream, err);
+        st = nb_cuda_download(state->ring, image, job.launch.image, bytes, state->stream,
+                              err);
     if (!st && image && *state->repair)
         st = repair(&job, image, err);
     if (st)
         gpuStreamSynchronize(state->stream);
     return st;
+}
+
+static nb_status render(nb_backend_state *state, const nb_scene *sc,
+                        const nb_request *request, const nb_planes *planes, nb_error *err)
+{
+    nb_status st = nb_request_check(request, sc, planes->pixels, NB_GPU_WORD, err);
+    if (!st)
+        st = nb_cuda_check_places(request, sc, err);
+    if (!st)
+        st = nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
+    if (st)
+        return st;
+    state->options.precision = request->precision;
+    state->products.columns = (size_t)sc->raster.columns;
+    state->products.rows = sc->raster.rows;
+    return render_request(state, sc, request, planes->image, err);
 }
 
 /** Start-up of a process's first context and the table once; of each image the transfer over PCIe and
@@ -314,11 +342,18 @@ static void close_cuda(nb_backend_state *state)
         return;
     gpuSetDevice(state->device.index);
     nb_cuda_products_close(&state->products);
-    nb_cuda_buffer *const buffers[] = {
-        &state->image, &state->sources.device, &state->orientations.device,
-        &state->F,     &state->mask,           &state->sums,
-        &state->steps, &state->weights,        &state->F2,
-        &state->small};
+    nb_cuda_buffer *const buffers[] = {&state->image,
+                                       &state->sources.device,
+                                       &state->orientations.device,
+                                       &state->F,
+                                       &state->mask,
+                                       &state->spans.device,
+                                       &state->lit,
+                                       &state->sums,
+                                       &state->steps,
+                                       &state->weights,
+                                       &state->F2,
+                                       &state->small};
     for (nb_cuda_buffer *buffer : buffers)
         nb_cuda_release(buffer);
     nb_cuda_ring_free(state->ring);
@@ -336,6 +371,7 @@ static void close_cuda(nb_backend_state *state)
     if (state->options.device_alone)
         gpuDeviceReset();
     nb_free(state->sources.sent);
+    nb_free(state->spans.sent);
     nb_free(state->orientations.sent);
     nb_free(state);
 }

@@ -12,6 +12,7 @@ extern "C" {
 #include "../src/physics/scene.h"
 #include "../src/plan/fixed_point.h"
 #include "../src/render/backend.h"
+#include "../src/render/request.h"
 #include "paths.h"
 }
 

@@ -24,10 +24,9 @@ static nb_status upload(nb_cuda_buffer *buffer, const void *from, size_t bytes,
         err, gpuMemcpyAsync(buffer->at, from, bytes, gpuMemcpyHostToDevice, stream), what);
 }
 
-/** As upload, unless the same bytes are there already. */
-static nb_status upload_mirror(nb_backend_state *state, nb_cuda_mirror *mirror,
-                               const void *from, size_t bytes, const char *what,
-                               nb_error *err)
+nb_status nb_cuda_upload_mirror(nb_backend_state *state, nb_cuda_mirror *mirror,
+                                const void *from, size_t bytes, const char *what,
+                                nb_error *err)
 {
     nb_status st;
     if (mirror->bytes == bytes && memcmp(mirror->sent, from, bytes) == 0)
@@ -111,13 +110,14 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
     nb_status st;
     if ((st = nb_cuda_reserve(&state->image, pixels * sizeof(float), "the image", err)) ||
         (st = nb_cuda_reserve(&state->small, NB_SMALL_BYTES, "counters", err)) ||
-        (st = upload_mirror(state, &state->sources, sc->beam.sources, sources,
-                            "the sources", err)) ||
-        (st = upload_mirror(state, &state->orientations, sc->lattice.orientations,
-                            orientations, "the orientations", err)))
+        (st = nb_cuda_upload_mirror(state, &state->sources, sc->beam.sources, sources,
+                                    "the sources", err)) ||
+        (st = nb_cuda_upload_mirror(state, &state->orientations, sc->lattice.orientations,
+                                    orientations, "the orientations", err)))
         return st;
     if ((st = upload_table(state, &sc->factors.table, err)))
         return st;
+    /* for what is made of the image: a renderer goes by the request */
     if (sc->raster.mask && (st = upload(&state->mask, sc->raster.mask, pixels, "the mask",
                                         state->stream, err)))
         return st;
@@ -130,7 +130,6 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
     launch->scene.lattice.orientations =
         (const nb_orientation *)state->orientations.device.at;
     launch->scene.factors.table.F = (const double *)state->F.at;
-    launch->scene.raster.mask = sc->raster.mask ? (const uint8_t *)state->mask.at : NULL;
     launch->image = (float *)state->image.at;
     launch->repair = (int *)((char *)state->small.at + NB_SMALL_REPAIR);
     launch->stream = state->stream;

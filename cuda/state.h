@@ -40,8 +40,9 @@ struct nb_backend_state {
     nb_cuda_path path;       /* of the last render */
     /* device memory, owned */
     nb_cuda_buffer image, F, mask, sums, steps, weights, F2, small;
-    nb_cuda_mirror sources, orientations;
-    size_t F_count; /* of the table that was sent, and its fingerprint */
+    nb_cuda_mirror sources, orientations, spans;
+    nb_cuda_buffer lit; /* of the last request whose spans do not fill a rectangle */
+    size_t F_count;     /* of the table that was sent, and its fingerprint */
     uint64_t F_hash;
     nb_cuda_products products;
     /* the tables for the last scene, still good if the same one comes again */
@@ -64,6 +65,19 @@ enum {
  * wanted. */
 nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *scene,
                          nb_cuda_launch *launch, nb_error *err);
+
+/** As an upload, unless the same bytes are there already. */
+nb_status nb_cuda_upload_mirror(nb_backend_state *state, nb_cuda_mirror *mirror,
+                                const void *from, size_t bytes, const char *what,
+                                nb_error *err);
+
+/* --- spans.cu --- */
+/** Refuse pixels that go elsewhere than to their place in the image. */
+nb_status nb_cuda_check_places(const nb_request *request, const nb_scene *scene,
+                               nb_error *err);
+/** lit[pixels], on the device: 1 in the spans and 0 elsewhere.  request->n > 0. */
+nb_status nb_cuda_light(nb_backend_state *state, const nb_request *request, size_t pixels,
+                        const uint8_t **lit, nb_error *err);
 
 /** Build the tables of the fast kernels.  *fits = 0: the table of F^2 would be too
  * large. */

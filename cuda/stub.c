@@ -34,12 +34,13 @@ static nb_status open_nothing(const nb_render_options *options, nb_backend_state
     return nb_fail(err, NB_ERR_UNSUPPORTED, NB_GPU_WORD ": %s", REASON);
 }
 
-static nb_status render(nb_backend_state *state, const nb_scene *scene, float *image,
-                        nb_error *err)
+static nb_status render(nb_backend_state *state, const nb_scene *scene,
+                        const nb_request *request, const nb_planes *planes, nb_error *err)
 {
     (void)state;
     (void)scene;
-    (void)image;
+    (void)request;
+    (void)planes;
     return nb_fail(err, NB_ERR_UNSUPPORTED, NB_GPU_WORD ": %s", REASON);
 }
 

@@ -5,6 +5,7 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../render/choose.h"
+#include "../render/request.h"
 #include "advice.h"
 #include "sim.h"
 
@@ -40,7 +41,8 @@ static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
     t1 = nb_monotonic_seconds();
     sim->photons.state = sim->state;
     if (!st)
-        st = sim->backend->render(sim->state, &sim->model.scene, image, err);
+        st = nb_render_scene(sim->backend, sim->state, &sim->model.scene,
+                             sim->options.precision, image, err);
     if (st)
         nb_photons_forget(&sim->photons);
     sim->times.start += t1 - t0;

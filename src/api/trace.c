@@ -6,6 +6,7 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../physics/pixel.h"
+#include "../render/request.h"
 #include "sim.h"
 
 typedef struct printer {
@@ -81,14 +82,16 @@ static double trace_source(const printer *out, const nb_scene *sc, const nb_ray 
            (sc->oversample_polar && !sc->beam.nopolar ? polar : 1.0);
 }
 
-static nb_status check_pixel(const nb_sim *sim, int fast, int slow, const char *flag,
-                             nb_error *err)
+/** The pixel at a row of the image, which is the stack of panels. */
+static nb_status find_pixel(const nb_sim *sim, int fast, int slow, const char *flag,
+                            nb_span *pixel, nb_error *err)
 {
     const nb_raster *raster = &sim->model.scene.raster;
     if (fast < 0 || slow < 0 || fast >= raster->columns || slow >= raster->rows)
         return nb_fail(err, NB_ERR_INPUT,
                        "%s %d %d: the detector has pixels 0..%d and 0..%d", flag, fast,
                        slow, raster->columns - 1, raster->rows - 1);
+    *pixel = nb_span_of_pixel(&sim->model.scene, fast, slow);
     return NB_OK;
 }
 
@@ -99,22 +102,25 @@ nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && emit);
     const nb_scene *sc = &sim->model.scene;
-    const nb_panel *panel = sc->panels;
-    const nb_sensor *sensor = &sc->sensors[panel->sensor];
+    const nb_panel *panel;
+    const nb_sensor *sensor;
     printer out = {emit, user};
     double sum = 0, ray_sum;
     int layer, subf, subs, i;
-    nb_status st = check_pixel(sim, fast, slow, "-trace_pixel", err);
+    nb_span at;
+    nb_status st = find_pixel(sim, fast, slow, "-trace_pixel", &at, err);
     if (st)
         return st;
+    panel = &sc->panels[at.panel];
+    sensor = &sc->sensors[panel->sensor];
     say(&out, "pixel: %d %d", fast, slow);
     for (layer = 0; layer < sensor->layers; layer++)
         for (subs = 0; subs < sc->oversample; subs++)
             for (subf = 0; subf < sc->oversample; subf++) {
                 nb_ray ray = nb_ray_to(
                     panel, sensor,
-                    nb_subpixel(panel->pixel_fast, sc->oversample, fast, subf),
-                    nb_subpixel(panel->pixel_slow, sc->oversample, slow, subs), layer);
+                    nb_subpixel(panel->pixel_fast, sc->oversample, at.fast, subf),
+                    nb_subpixel(panel->pixel_slow, sc->oversample, at.slow, subs), layer);
                 say(&out, "layer %d sub-pixel %d %d", layer, subf, subs);
                 trace_ray(&out, &ray);
                 ray_sum = 0;
@@ -124,12 +130,12 @@ nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
             }
     say(&out, "sum_of_terms: %.15g", sum);
     say(&out, "cached_polarization_and_solid_angle: %.15g",
-        nb_cached_factors(sc, panel, sensor, fast, slow));
+        nb_cached_factors(sc, panel, sensor, at.fast, at.slow));
     say(&out, "steps: %lld", (long long)sc->samples);
     say(&out, "r_e^2*fluence%s/steps: %.15g", sim->model.blocks == 1 ? "" : "*blocks",
         sc->intensity_scale);
     say(&out, "intensity (photons): %.15g",
-        nb_pixel_intensity(sc, panel, sensor, fast, slow));
+        nb_pixel_intensity(sc, panel, sensor, at.fast, at.slow));
     return NB_OK;
 }
 
@@ -140,20 +146,24 @@ nb_status nb_sim_printout(const nb_sim *sim, const float *image, int fast, int s
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && image && emit);
     const nb_scene *sc = &sim->model.scene;
-    const nb_panel *panel = sc->panels;
-    const nb_sensor *sensor = &sc->sensors[panel->sensor];
+    const nb_panel *panel;
+    const nb_sensor *sensor;
     const nb_source *source = &sc->beam.sources[sc->beam.n_sources - 1];
     const nb_orientation *cell = &sc->lattice.orientations[sc->lattice.n_orientations - 1];
     int last = sc->oversample - 1;
     printer out = {emit, user};
     nb_ray ray;
     nb_sample p;
-    nb_status st = check_pixel(sim, fast, slow, "-printout_pixel", err);
+    nb_span at;
+    nb_status st = find_pixel(sim, fast, slow, "-printout_pixel", &at, err);
     if (st)
         return st;
-    ray = nb_ray_to(
-        panel, sensor, nb_subpixel(panel->pixel_fast, sc->oversample, fast, last),
-        nb_subpixel(panel->pixel_slow, sc->oversample, slow, last), sensor->layers - 1);
+    panel = &sc->panels[at.panel];
+    sensor = &sc->sensors[panel->sensor];
+    ray = nb_ray_to(panel, sensor,
+                    nb_subpixel(panel->pixel_fast, sc->oversample, at.fast, last),
+                    nb_subpixel(panel->pixel_slow, sc->oversample, at.slow, last),
+                    sensor->layers - 1);
     p = nb_sample_at(&sc->lattice, &sc->factors.table, cell,
                      nb_scattering_vector(source, ray.direction));
     say(&out, "%4d %4d : hkl= %g %g %g  F_cell= %g  F_latt= %g  I= %g", fast, slow, p.h,
@@ -163,7 +173,7 @@ nb_status nb_sim_printout(const nb_sim *sim, const float *image, int fast, int s
                          : nb_polarization(sc->beam.polarization, source->incident,
                                            ray.direction, sc->beam.polar_axis),
         ray.omega, ray.capture);
-    say(&out, "     pixel= %.15g", image[(size_t)slow * panel->columns + fast]);
+    say(&out, "     pixel= %.15g", image[at.at]);
     say(&out, "     real-space cell vectors (A): a= %g %g %g  b= %g %g %g  c= %g %g %g",
         cell->a.x * 1e10, cell->a.y * 1e10, cell->a.z * 1e10, cell->b.x * 1e10,
         cell->b.y * 1e10, cell->b.z * 1e10, cell->c.x * 1e10, cell->c.y * 1e10,

@@ -8,10 +8,10 @@
 #include "../physics/scene.h"
 
 typedef struct nb_render_options {
-    int threads; /* 0: all that the machine offers */
-    nb_isa isa;  /* AUTO: the widest that this CPU runs */
-    nb_precision precision;
-    int device_index; /* -1: any */
+    int threads;            /* 0: all that the machine offers */
+    nb_isa isa;             /* AUTO: the widest that this CPU runs */
+    nb_precision precision; /* for estimates; a request has its own */
+    int device_index;       /* -1: any */
     nb_hooks hooks;
     int device_alone; /* nobody else in this process uses the device: close shuts it down */
     int images;       /* how many will be rendered, for the choice of a backend; 0: one */
@@ -23,6 +23,28 @@ typedef struct nb_device {
     int all;   /* every device of the host, for the frames of a series */
 } nb_device;
 
+/** n pixels of a row of a panel, and where the first of them goes in each plane. */
+typedef struct nb_span {
+    int panel, fast, slow, n;
+    size_t at;
+} nb_span;
+
+/** What to render.  The region of interest, the mask and single pixels are all spans: request.h makes
+ * them. */
+typedef struct nb_request {
+    const nb_span *spans; /* each behind the one before it in the planes */
+    size_t n;
+    unsigned sums;          /* which sums of a pixel beside the image: none today */
+    nb_precision precision; /* of the pixels */
+    double tolerance;       /* photons that may be left out: none today */
+} nb_request;
+
+/** What is rendered: arrays of `pixels` numbers, 0 outside the spans. */
+typedef struct nb_planes {
+    float *image; /* NULL: stays where the device has it, see nb_backend_device */
+    size_t pixels;
+} nb_planes;
+
 /** Where the device's time went, seconds. */
 typedef struct nb_device_times {
     double kernels;  /* rendering, by the device's clock */
@@ -31,7 +53,7 @@ typedef struct nb_device_times {
 } nb_device_times;
 
 /** What a backend adds whose image is made in memory of its own: render may then be called with
- * image NULL, and leaves the image there. */
+ * planes->image NULL, and leaves the image there. */
 typedef struct nb_backend_device {
     /** Start the device, so that the first open waits less; nothing is kept and an error is left
      * for open to report.  From any thread. */
@@ -54,9 +76,9 @@ typedef struct nb_backend {
                        size_t why_size);
     nb_status (*open)(const nb_render_options *options, nb_backend_state **state,
                       nb_error *err);
-    /** Fill image[spixels][fpixels] whole (0 where not rendered).  NULL: see device. */
-    nb_status (*render)(nb_backend_state *state, const nb_scene *scene, float *image,
-                        nb_error *err);
+    /** Fill the planes whole.  Refuses what nb_request_check does. */
+    nb_status (*render)(nb_backend_state *state, const nb_scene *scene,
+                        const nb_request *request, const nb_planes *planes, nb_error *err);
     /** One line for the user: instruction set or device, threads, precision. */
     void (*describe)(const nb_backend_state *state, char *line, size_t size);
     void (*close)(nb_backend_state *state); /* NULL is fine */

@@ -4,11 +4,13 @@
 #ifndef NB_RENDER_KERNEL_H
 #define NB_RENDER_KERNEL_H
 
+#include "backend.h"
 #include "vector_plan.h"
 
-/** Fill the rendered pixels of row s of the plan's panel; `row` is its first pixel.  Each pixel's
- * bytes depend on the plan and the instruction set alone, not on its neighbours. */
-typedef void nb_row_kernel(const nb_vector_plan *plan, int s, float *row);
+/** Render n spans of one row of the plan's panel, see nb_row_job.  Each pixel's bytes depend on the plan
+ * and the instruction set alone, not on its neighbours. */
+typedef void nb_row_kernel(const nb_vector_plan *plan, const nb_span *spans, size_t n,
+                           float *row);
 
 nb_row_kernel nb_row_sse2, nb_row_avx2, nb_row_avx512, nb_row_neon;
 

@@ -93,25 +93,23 @@ NB_INLINE vd2 block_pixels(const nb_vector_plan *p, int f0)
 
 /** Where a row of the image goes. */
 typedef struct row_output {
-    float *row;          /* its first pixel */
-    const uint8_t *mask; /* of its first pixel; NULL: all are rendered */
-    int end;             /* one past the region's last pixel */
+    float *first;   /* pixel `start` */
+    int start, end; /* its pixels, one past the last */
 } row_output;
 
-/** Write the rendered pixels of the block at f0. */
+/** Write the block at f0. */
 NB_INLINE void store_block(const row_output *out, int f0, vf v)
 {
-    float value[NB_W];
+    float value[NB_W], *to = out->first + (f0 - out->start);
     int i;
-    if (!out->mask && f0 + NB_W <= out->end) {
-        memcpy(out->row + f0, &v, sizeof v);
+    if (f0 + NB_W <= out->end) {
+        memcpy(to, &v, sizeof v);
         return;
     }
     memcpy(value, &v, sizeof value);
     for (i = 0;
          i < NB_W && f0 + i < NB_MUTANT(LAST_COLUMN_SKIPPED, out->end - 1, out->end); i++)
-        if (!out->mask || out->mask[f0 + i])
-            out->row[f0 + i] = value[i];
+        to[i] = value[i];
 }
 
 /** Cosine and sine of the curved detector's angle at sub-pixel subf. */

@@ -341,34 +341,35 @@ static void chunk_intensity(const nb_vector_plan *p, const int *f0, int n, int s
     }
 }
 
-static int any_rendered(const uint8_t *mask, int n)
+/** The first pixel of the spans from f on, or `none`.  *i: the span that may hold it. */
+static int next_pixel(const nb_span *spans, size_t n, size_t *i, int f, int none)
 {
-    while (n > 0)
-        if (mask[--n])
-            return 1;
-    return 0;
+    while (*i < n && spans[*i].fast + spans[*i].n <= f)
+        ++*i;
+    if (*i == n)
+        return none;
+    return f > spans[*i].fast ? f : spans[*i].fast;
 }
 
-void NB_ROW_KERNEL(const nb_vector_plan *p, int s, float *row)
+void NB_ROW_KERNEL(const nb_vector_plan *p, const nb_span *spans, size_t n_spans,
+                   float *row)
 {
     const nb_scene *sc = &p->scene;
-    const uint8_t *all = sc->raster.mask;
-    const uint8_t *mask =
-        all ? all + p->panel.first_pixel + (size_t)s * p->panel.columns : NULL;
-    const row_output out = {row, mask, p->region.fmax + 1};
-    const int most = p->simple ? SIMPLE_CHUNK : CHUNK;
+    const nb_span *last = spans + n_spans - 1;
+    const row_output out = {row, spans->fast, last->fast + last->n};
+    const int most = p->simple ? SIMPLE_CHUNK : CHUNK, s = spans->slow;
     row_line lines[MAX_LINES];
     simple_row simple = {0};
+    size_t span = 0;
     int i, n = 0, f, f0[SIMPLE_CHUNK];
     for (i = 0; i < MAX_LINES && i < p->sensor.layers * sc->oversample; i++)
         lines[i] = line_of(p, s, i % sc->oversample, i / sc->oversample);
     if (p->simple)
         simple = simple_row_of(p, lines);
-    for (f = p->region.fmin; f < out.end; f += NB_W) {
-        int left = out.end - f;
-        if (!mask || any_rendered(mask + f, left < NB_W ? left : NB_W))
-            f0[n++] = f;
-        if (n == 0 || (n < most && left > NB_W))
+    for (f = out.start; f < out.end;) {
+        f0[n++] = f;
+        f = next_pixel(spans, n_spans, &span, f + NB_W, out.end);
+        if (n < most && f < out.end)
             continue;
         if (p->simple)
             simple_intensity(p, f0, n, &simple, &out);

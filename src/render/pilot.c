@@ -6,6 +6,7 @@
 #include "../base/clock.h"
 #include "../base/memory.h"
 #include "../physics/panels.h"
+#include "request.h"
 #include "rows.h"
 
 #define STRIP_SECONDS 0.004 /* of the larger strip */
@@ -45,13 +46,14 @@ static nb_scene strip_of(const nb_scene *scene, int rows, nb_panel *panel)
 
 /** Seconds of one rendering of so many rows; < 0: it failed. */
 static double time_strip(const nb_backend *backend, nb_backend_state *state,
-                         const nb_scene *scene, int rows, float *image)
+                         nb_precision precision, const nb_scene *scene, int rows,
+                         float *image)
 {
     nb_panel panel;
     nb_scene strip = strip_of(scene, rows, &panel);
     double start = nb_monotonic_seconds();
     nb_error err;
-    if (backend->render(state, &strip, image, &err) != NB_OK)
+    if (nb_render_scene(backend, state, &strip, precision, image, &err) != NB_OK)
         return -1;
     return nb_monotonic_seconds() - start;
 }
@@ -65,14 +67,16 @@ static int rows_for(double seconds, double row_seconds, int threads, int most)
 }
 
 static double extrapolate(const nb_backend *backend, nb_backend_state *state,
-                          const nb_scene *scene, const int strips[2], float *image)
+                          nb_precision precision, const nb_scene *scene,
+                          const int strips[2], float *image)
 {
     int height = scene->raster.roi.smax - scene->raster.roi.smin + 1;
     double small, large, row;
-    if (time_strip(backend, state, scene, strips[0], image) < 0) /* wakes the threads */
+    if (time_strip(backend, state, precision, scene, strips[0], image) <
+        0) /* wakes the threads */
         return -1;
-    small = time_strip(backend, state, scene, strips[0], image);
-    large = time_strip(backend, state, scene, strips[1], image);
+    small = time_strip(backend, state, precision, scene, strips[0], image);
+    large = time_strip(backend, state, precision, scene, strips[1], image);
     if (small < 0 || large < 0)
         return -1;
     row = strips[1] > strips[0] ? (large - small) / (strips[1] - strips[0]) : 0;
@@ -99,7 +103,7 @@ double nb_pilot_seconds(const nb_backend *backend, const nb_scene *scene,
     image = nb_alloc((size_t)strips[1] * (size_t)scene->raster.columns, sizeof *image,
                      "pilot rows", &err);
     if (image && backend->open(&quiet, &state, &err) == NB_OK)
-        seconds = extrapolate(backend, state, scene, strips, image);
+        seconds = extrapolate(backend, state, options->precision, scene, strips, image);
     backend->close(state);
     nb_free(image);
     return seconds;

@@ -12,7 +12,8 @@
 #endif
 
 #include "../base/error.h"
-#include "../physics/panels.h"
+#include "../base/memory.h"
+#include "request.h"
 
 enum { PAGES_AHEAD = 8 << 20 }; /* bytes a thread */
 
@@ -47,9 +48,19 @@ void nb_threads_start(int threads)
 
 typedef struct row_run {
     const nb_row_job *job;
-    const nb_scene *scene;
+    const size_t *first; /* [rows + 1]: the first span of each row */
+    int rows;
     atomic_int done, stop;
 } row_run;
+
+/** Where row r begins in the planes; for r = rows, where the last one ends. */
+static size_t row_start(const row_run *run, int r)
+{
+    const nb_span *spans = run->job->request->spans;
+    if (r < run->rows)
+        return spans[run->first[r]].at;
+    return r > 0 ? spans[run->first[r] - 1].at + (size_t)spans[run->first[r] - 1].n : 0;
+}
 
 #ifdef MADV_POPULATE_WRITE
 /** Are the pages of a piece there?  Asking takes a tenth of what bringing them again would. */
@@ -66,17 +77,17 @@ static int are_present(char *at, size_t bytes)
 }
 #endif
 
-/** Called by every thread of a team, to share the pages of n rows of the stack out.  Pages that nobody has touched
+/** Called by every thread of a team, to share the pages of n rows out.  Pages that nobody has touched
  * come from the system zeroed: here a large one at a time, because left to the first touch two
  * threads in one large page would both zero it.  What cannot be brought so is touched later. */
 static void bring_pages(const row_run *run, int row, int n)
 {
 #ifdef MADV_POPULATE_WRITE
     const uintptr_t large = (uintptr_t)2 << 20, page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    const nb_scene *sc = run->scene;
-    char *image = (char *)(run->job->image + nb_row_start(sc, row));
+    float *plane = run->job->planes->image;
+    char *image = (char *)(plane + row_start(run, row));
     uintptr_t first = ((uintptr_t)image + page - 1) / page * page;
-    uintptr_t end = (uintptr_t)(run->job->image + nb_row_start(sc, row + n)) / page * page;
+    uintptr_t end = (uintptr_t)(plane + row_start(run, row + n)) / page * page;
     int pieces = end > first ? (int)((end - 1) / large - first / large) + 1 : 0, i;
 #ifdef _OPENMP
 #pragma omp for schedule(static) nowait
@@ -96,23 +107,33 @@ static void bring_pages(const row_run *run, int row, int n)
     (void)n;
 }
 
-/** A row of the stack. */
+/** Zero the pixels from the end of span i - 1 to the start of span i, by the thread that has them in
+ * its cache; i = n: to the end of the plane. */
+static void clear_before(const nb_row_job *job, size_t i)
+{
+    const nb_request *request = job->request;
+    const nb_span *last = i > 0 ? &request->spans[i - 1] : NULL;
+    size_t from = last ? last->at + (size_t)last->n : 0;
+    size_t to = i < request->n ? request->spans[i].at : job->planes->pixels;
+    if (to > from)
+        memset(job->planes->image + from, 0, (to - from) * sizeof(float));
+}
+
 static void run_row(row_run *run, int r)
 {
     const nb_row_job *job = run->job;
-    const nb_raster *raster = &run->scene->raster;
-    const int k = nb_panel_of_row(run->scene, r);
-    const nb_panel *panel = &run->scene->panels[k];
-    float *row = job->image + nb_row_start(run->scene, r);
-    int count, all = raster->roi.smax - raster->roi.smin + 1;
+    const size_t first = run->first[r], end = run->first[r + 1];
+    const nb_span *spans = job->request->spans + first;
+    int count;
     if (atomic_load_explicit(&run->stop, memory_order_relaxed))
         return;
-    if (raster->mask || raster->roi.fmin > 0 || raster->roi.fmax < panel->columns - 1)
-        memset(row, 0, (size_t)panel->columns * sizeof *row); /* into this thread's cache */
-    job->row(job->context, k, r - panel->first_row, row);
+    clear_before(job, first);
+    job->row(job->context, spans, end - first, job->planes->image + spans->at);
+    for (size_t i = first + 1; i < end; i++)
+        clear_before(job, i);
     count = atomic_fetch_add_explicit(&run->done, 1, memory_order_relaxed) + 1;
     if (first_thread() && job->hooks->progress &&
-        job->hooks->progress(job->hooks->user, (double)count / all))
+        job->hooks->progress(job->hooks->user, (double)count / run->rows))
         atomic_store(&run->stop, 1);
 }
 
@@ -120,34 +141,38 @@ static void run_row(row_run *run, int r)
  * they are still in the caches when they are filled; nobody waits for anybody. */
 static void run_rows(row_run *run)
 {
-    const nb_raster *raster = &run->scene->raster;
-    const int first = raster->roi.smin, last = raster->roi.smax;
-    const size_t row_bytes = (size_t)raster->columns * sizeof *run->job->image;
+    const size_t pixels = row_start(run, run->rows) - row_start(run, 0);
+    const size_t row_bytes = pixels / (size_t)run->rows * sizeof(float) + 1;
     size_t ahead = (size_t)run->job->threads * PAGES_AHEAD / row_bytes + 1;
-    int from, s;
-    for (from = first; from <= last;) {
-        int n = ahead < (size_t)(last - from + 1) ? (int)ahead : last - from + 1;
+    int from, r;
+    for (from = 0; from < run->rows;) {
+        int n = ahead < (size_t)(run->rows - from) ? (int)ahead : run->rows - from;
         bring_pages(run, from, n);
 #ifdef _OPENMP
 #pragma omp for schedule(dynamic, 1) nowait
 #endif
-        for (s = from; s < from + n; s++)
-            run_row(run, s);
+        for (r = from; r < from + n; r++)
+            run_row(run, r);
         from += n;
     }
 }
 
-nb_status nb_render_rows(const nb_row_job *job, const nb_scene *sc, nb_error *err)
+nb_status nb_render_rows(const nb_row_job *job, nb_error *err)
 {
-    const size_t first = nb_row_start(sc, sc->raster.roi.smin),
-                 end = nb_row_start(sc, sc->raster.roi.smax + 1);
-    row_run run = {.job = job, .scene = sc};
-    memset(job->image, 0, first * sizeof *job->image);
-    memset(job->image + end, 0, (sc->raster.pixels - end) * sizeof *job->image);
+    row_run run = {.job = job};
+    size_t *first;
+    nb_status st = nb_request_rows(job->request, &first, &run.rows, err);
+    if (st)
+        return st;
+    run.first = first;
+    clear_before(job, job->request->n);
+    if (run.rows > 0) {
 #ifdef _OPENMP
 #pragma omp parallel num_threads(job->threads)
 #endif
-    run_rows(&run);
+        run_rows(&run);
+    }
+    nb_free(first);
     if (atomic_load(&run.stop))
         return nb_fail(err, NB_ERR_CANCELLED, "stopped before the image was finished");
     return NB_OK;

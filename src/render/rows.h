@@ -12,17 +12,18 @@ int nb_thread_count(int asked);
 void nb_threads_start(int threads);
 
 typedef struct nb_row_job {
+    const nb_request *request;
+    const nb_planes *planes;
     void *context;
-    /** Fill the rendered pixels of row s of a panel; row points at its first pixel; those that
-     * are not rendered are zero before. */
-    void (*row)(void *context, int panel, int s, float *row);
-    float *image; /* the stack */
+    /** Render n spans of one row.  row points at the first one's first pixel, and pixel f of the panel
+     * is (f - spans->fast) behind it.  What lies between the spans may be written too. */
+    void (*row)(void *context, const nb_span *spans, size_t n, float *row);
     int threads;
     const nb_hooks *hooks; /* progress is called by the calling thread only */
 } nb_row_job;
 
-/** Zero the image, then run job->row for every row of the ROI.  NB_ERR_CANCELLED when the
- * progress hook asked to stop. */
-nb_status nb_render_rows(const nb_row_job *job, const nb_scene *scene, nb_error *err);
+/** Run job->row for every row of the request; what is outside the spans becomes 0.
+ * Errors: NB_ERR_NOMEM; NB_ERR_CANCELLED when the progress hook asked to stop. */
+nb_status nb_render_rows(const nb_row_job *job, nb_error *err);
 
 #endif

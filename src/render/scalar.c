@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "../base/memory.h"
-#include "../physics/panels.h"
 #include "../physics/pixel.h"
 #include "backend.h"
+#include "request.h"
 #include "rows.h"
 #include "vector_paths.h"
 
@@ -36,26 +36,25 @@ static nb_status open_scalar(const nb_render_options *options, nb_backend_state 
     return NB_OK;
 }
 
-static void render_row(void *context, int k, int s, float *row)
+static void render_row(void *context, const nb_span *spans, size_t n, float *row)
 {
     const nb_scene *sc = context;
-    const nb_panel *panel = &sc->panels[k];
+    const nb_panel *panel = &sc->panels[spans->panel];
     const nb_sensor *sensor = &sc->sensors[panel->sensor];
-    const nb_region region = nb_panel_region(sc, panel);
-    const uint8_t *mask = sc->raster.mask;
-    if (mask)
-        mask += panel->first_pixel + (size_t)s * (size_t)panel->columns;
-    for (int f = region.fmin; f <= region.fmax; f++)
-        if (!mask || mask[f])
-            row[f] = (float)nb_pixel_intensity(sc, panel, sensor, f, s);
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0, f = spans[i].fast; k < spans[i].n; k++, f++)
+            row[f - spans->fast] =
+                (float)nb_pixel_intensity(sc, panel, sensor, f, spans->slow);
 }
 
-static nb_status render(nb_backend_state *state, const nb_scene *sc, float *image,
-                        nb_error *err)
+static nb_status render(nb_backend_state *state, const nb_scene *sc,
+                        const nb_request *request, const nb_planes *planes, nb_error *err)
 {
     nb_scene copy = *sc;
-    nb_row_job job = {&copy, render_row, image, state->threads, &state->options.hooks};
-    return nb_render_rows(&job, sc, err);
+    nb_row_job job = {request,    planes,         &copy,
+                      render_row, state->threads, &state->options.hooks};
+    nb_status st = nb_request_check(request, sc, planes->pixels, "scalar", err);
+    return st ? st : nb_render_rows(&job, err);
 }
 
 static void describe(const nb_backend_state *state, char *line, size_t size)

@@ -8,6 +8,7 @@
 #include "../base/memory.h"
 #include "../base/cpu.h"
 #include "kernel.h"
+#include "request.h"
 #include "rows.h"
 
 struct nb_backend_state {
@@ -101,44 +102,53 @@ typedef struct row_task {
     nb_row_kernel *row;
 } row_task;
 
-static void render_row(void *context, int panel, int s, float *row)
+static void render_row(void *context, const nb_span *spans, size_t n, float *row)
 {
     const row_task *task = context;
-    task->row(&task->plans[panel], s, row);
+    task->row(&task->plans[spans->panel], spans, n, row);
 }
 
 /** By the scalar backend, with the same options. */
 static nb_status render_reference(const nb_render_options *options, const nb_scene *sc,
-                                  float *image, nb_error *err)
+                                  const nb_request *request, const nb_planes *planes,
+                                  nb_error *err)
 {
     nb_backend_state *scalar;
     nb_status st = nb_backend_scalar.open(options, &scalar, err);
     if (st != NB_OK)
         return st;
-    st = nb_backend_scalar.render(scalar, sc, image, err);
+    st = nb_backend_scalar.render(scalar, sc, request, planes, err);
     nb_backend_scalar.close(scalar);
     return st;
 }
 
-static nb_status render(nb_backend_state *state, const nb_scene *sc, float *image,
-                        nb_error *err)
+static nb_status render(nb_backend_state *state, const nb_scene *sc,
+                        const nb_request *request, const nb_planes *planes, nb_error *err)
 {
     const nb_engine engine = engine_of(state->isa, state->threads);
-    const nb_plan plan = nb_plan_of(sc, state->options.precision, &engine);
-    const char *why;
-    const nb_vector_path path = nb_vector_choose(&plan, &why);
-    nb_vector_plan *vectors;
+    nb_vector_plan *vectors = NULL;
     row_task task = {NULL, state->row};
-    nb_row_job job = {&task, render_row, image, state->threads, &state->options.hooks};
-    nb_status st;
+    nb_row_job job = {request,    planes,         &task,
+                      render_row, state->threads, &state->options.hooks};
+    nb_vector_path path;
+    const char *why;
+    nb_scene part;
+    nb_plan plan;
+    nb_status st = nb_request_check(request, sc, planes->pixels, "vector", err);
+    if (st)
+        return st;
+    state->options.precision = request->precision;
+    part = nb_request_scene(request, sc, NULL);
+    plan = nb_plan_of(&part, request->precision, &engine);
+    path = nb_vector_choose(&plan, &why);
     state->reference = path == NB_VECTOR_REFERENCE ? why : NULL;
     if (state->reference)
-        return render_reference(&state->options, sc, image, err);
-    st = nb_vector_plans_build(&plan, path, &vectors, err);
-    if (st != NB_OK)
-        return st;
+        return render_reference(&state->options, sc, request, planes, err);
+    if (request->n > 0)
+        st = nb_vector_plans_build(&plan, path, &vectors, err);
     task.plans = vectors;
-    st = nb_render_rows(&job, sc, err);
+    if (!st)
+        st = nb_render_rows(&job, err);
     nb_vector_plans_free(vectors);
     return st;
 }

@@ -8,6 +8,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../physics/pixel.h"
+#include "../render/request.h"
 #include "../render/rows.h"
 #include "reflection_table.h"
 
@@ -29,34 +30,39 @@ typedef struct image_row {
 
 typedef struct finder {
     const nb_reflection_job *job;
+    const nb_span *spans; /* of the rendered pixels */
+    const size_t *first;  /* [rows + 1]: the first span of each row */
+    int rows;
     nb_scene dark; /* the scene without its crystal */
     double cut;    /* pixels with fewer photons of the crystal are not divided */
-    int plain;     /* a pixel's water is `water` times the cached factors */
-    double water;
+    int plain;     /* without absorption a pixel's water goes with the cached factors */
+    double water;  /* of one ray, before them */
 } finder;
 
 static finder prepare(const nb_reflection_job *job)
 {
     const nb_scene *sc = job->scene;
-    finder f = {job, *sc, job->minimum / 1000, 0, 0};
+    finder f = {.job = job, .dark = *sc, .cut = job->minimum / 1000};
     double weights = 0;
     f.dark.factors.dmin = DBL_MAX;
-    f.plain = !sc->sensors->absorb && !sc->oversample_omega &&
-              (sc->beam.nopolar || !sc->oversample_polar);
+    f.plain = !sc->oversample_omega && (sc->beam.nopolar || !sc->oversample_polar);
     for (int i = 0; i < sc->beam.n_sources; i++)
         weights += sc->beam.sources[i].weight;
-    f.water = sc->intensity_scale * sc->background * sc->lattice.n_orientations *
-              weights * sc->sensors->layers * sc->oversample * sc->oversample;
+    f.water = sc->intensity_scale * sc->background * sc->lattice.n_orientations * weights;
     return f;
 }
 
-static double water_in(const finder *f, int fast, int slow)
+static double water_in(const finder *f, const nb_span *span, int fast)
 {
     const nb_scene *sc = f->job->scene;
+    const nb_panel *panel = &sc->panels[span->panel];
+    const nb_sensor *sensor = &sc->sensors[panel->sensor];
     if (f->water == 0)
         return 0;
-    return f->plain ? f->water * nb_cached_factors(sc, sc->panels, sc->sensors, fast, slow)
-                    : nb_pixel_intensity(&f->dark, sc->panels, sc->sensors, fast, slow);
+    if (!f->plain || sensor->absorb)
+        return nb_pixel_intensity(&f->dark, panel, sensor, fast, span->slow);
+    return f->water * sensor->layers * sc->oversample * sc->oversample *
+           nb_cached_factors(sc, panel, sensor, fast, span->slow);
 }
 
 /** A sample's place, and how much less than `least` it may count: then it is left out. */
@@ -140,13 +146,13 @@ static int add_sources(const finder *f, const nb_ray *ray, sample_place at,
     return 1;
 }
 
-static int divide_pixel(const finder *f, int fast, int slow, double photons,
+static int divide_pixel(const finder *f, const nb_span *span, int fast, double photons,
                         nb_reflection_table *t)
 {
     const nb_scene *sc = f->job->scene;
-    const nb_panel *panel = sc->panels;
-    const nb_sensor *sensor = sc->sensors;
-    int os = sc->oversample;
+    const nb_panel *panel = &sc->panels[span->panel];
+    const nb_sensor *sensor = &sc->sensors[panel->sensor];
+    int os = sc->oversample, slow = span->slow;
     double scale = sc->intensity_scale * nb_cached_factors(sc, panel, sensor, fast, slow);
     double terms = (double)sc->samples * sensor->layers;
     for (int layer = 0; layer < sensor->layers; layer++)
@@ -156,7 +162,7 @@ static int divide_pixel(const finder *f, int fast, int slow, double photons,
                     nb_ray_to(panel, sensor, nb_subpixel(panel->pixel_fast, os, fast, i),
                               nb_subpixel(panel->pixel_slow, os, slow, s), layer);
                 sample_place at = {fast + (i + 0.5) / os,
-                                   slow + (s + 0.5) / os,
+                                   panel->first_row + slow + (s + 0.5) / os,
                                    ray.capture,
                                    OMITTED * photons / (scale * terms),
                                    NULL,
@@ -170,22 +176,22 @@ static int divide_pixel(const finder *f, int fast, int slow, double photons,
     return 1;
 }
 
-static void divide_row(const finder *f, int s, image_row *row)
+static void divide_span(const finder *f, const nb_span *span, image_row *row)
 {
-    const nb_raster *raster = &f->job->scene->raster;
-    const float *image = f->job->image + (size_t)s * raster->columns;
-    const uint8_t *mask = raster->mask ? raster->mask + (size_t)s * raster->columns : NULL;
-    for (int i = raster->roi.fmin; i <= raster->roi.fmax && !row->failed; i++) {
-        double water, photons;
-        if (mask && !mask[i])
-            continue;
-        water = water_in(f, i, s);
-        photons = image[i] - water;
+    const float *image = f->job->image + span->at;
+    for (int i = 0; i < span->n && !row->failed; i++) {
+        double water = water_in(f, span, span->fast + i), photons = image[i] - water;
         row->photons += image[i];
         row->background += water;
         if (photons > 0 && photons >= f->cut && photons > TOLD_APART * water)
-            row->failed = !divide_pixel(f, i, s, photons, &row->table);
+            row->failed = !divide_pixel(f, span, span->fast + i, photons, &row->table);
     }
+}
+
+static void divide_row(const finder *f, int r, image_row *row)
+{
+    for (size_t i = f->first[r]; i < f->first[r + 1]; i++)
+        divide_span(f, &f->spans[i], row);
 }
 
 /** Add a block's rows in their order, and empty them; 0: out of memory. */
@@ -251,18 +257,15 @@ static nb_status make_list(const nb_reflection_job *job, const image_row *all,
     return NB_OK;
 }
 
-/** Divide the rows of the region of interest, a block at a time. */
+/** Divide the rows, a block at a time. */
 static nb_status divide_image(const finder *f, image_row *rows, image_row *all,
                               nb_error *err)
 {
-    const nb_raster *raster = &f->job->scene->raster;
     const nb_hooks *hooks = f->job->hooks;
-    int threads = nb_thread_count(f->job->threads),
-        height = raster->roi.smax - raster->roi.smin + 1;
+    int threads = nb_thread_count(f->job->threads);
     (void)threads;
-    for (int first = raster->roi.smin; first <= raster->roi.smax; first += BLOCK) {
-        int n =
-            raster->roi.smax - first + 1 < BLOCK ? raster->roi.smax - first + 1 : BLOCK;
+    for (int first = 0; first < f->rows; first += BLOCK) {
+        int n = f->rows - first < BLOCK ? f->rows - first : BLOCK;
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
 #endif
@@ -271,7 +274,7 @@ static nb_status divide_image(const finder *f, image_row *rows, image_row *all,
         if (!collect(rows, n, all))
             return nb_fail_memory(err, 0, "spots");
         if (hooks && hooks->progress &&
-            hooks->progress(hooks->user, (double)(first + n - raster->roi.smin) / height))
+            hooks->progress(hooks->user, (double)(first + n) / f->rows))
             return nb_fail(err, NB_ERR_CANCELLED, "stopped before the spots were listed");
     }
     return NB_OK;
@@ -282,11 +285,23 @@ nb_status nb_reflections_find(const nb_reflection_job *job, nb_reflections *out,
 {
     finder f = prepare(job);
     image_row *rows = nb_alloc(BLOCK, sizeof *rows, "spots", err), all = {0};
-    nb_status st = rows ? divide_image(&f, rows, &all, err) : NB_ERR_NOMEM;
+    nb_request request = {0};
+    nb_span *spans = NULL;
+    size_t *first = NULL;
+    nb_status st =
+        rows ? nb_spans_build(job->scene, &spans, &request.n, err) : NB_ERR_NOMEM;
     memset(out, 0, sizeof *out);
+    f.spans = request.spans = spans;
+    if (!st)
+        st = nb_request_rows(&request, &first, &f.rows, err);
+    f.first = first;
+    if (!st)
+        st = divide_image(&f, rows, &all, err);
     if (!st)
         st = make_list(job, &all, out, err);
     nb_reflection_table_free(&all.table);
+    nb_free(first);
+    nb_free(spans);
     nb_free(rows);
     return st;
 }

@@ -24,6 +24,7 @@
 #include "model/scene_build.h"
 #include "base/cpu.h"
 #include "render/simd.h"
+#include "render/request.h"
 
 enum { MAX_REPEATS = 101, ROW_STRIDE = 32, TABLE = 180 };
 
@@ -177,7 +178,7 @@ static double render_with(const version *v, const lab_case *c, const uint8_t *ma
     if (backend->open(&options, &state, &err) != NB_OK)
         stop(err.message);
     start = now(clock);
-    if (backend->render(state, &scene, image, &err) != NB_OK)
+    if (nb_render_scene(backend, state, &scene, options.precision, image, &err) != NB_OK)
         stop(err.message);
     start = now(clock) - start;
     backend->close(state);

@@ -15,6 +15,7 @@
 #include "../golden/compare.h"
 #include "image/poisson.h"
 #include "model/scene_build.h"
+#include "render/request.h"
 
 enum { REPEATS = 15, BOX = 100 };
 
@@ -130,12 +131,12 @@ static int time_renders(const bench_case *b, const nb_scene *sc, float *image,
         setenv("NANOBRAGG_CUDA_PATH", b->path, 1);
     for (i = -2; i < REPEATS && st == NB_OK; i++) {
         double start = now();
-        st = nb_backend_cuda.render(state, sc, image, err);
+        st = nb_render_scene(&nb_backend_cuda, state, sc, b->precision, image, err);
         if (i >= 0)
             w[i] = now() - start;
         if (st == NB_OK) {
             nb_cuda_hold(state, launching);
-            st = nb_backend_cuda.render(state, sc, image, err);
+            st = nb_render_scene(&nb_backend_cuda, state, sc, b->precision, image, err);
         }
         if (i >= 0)
             k[i] = nb_cuda_kernel_seconds(state);
@@ -155,7 +156,7 @@ static int render(const nb_scene *sc, nb_precision precision, float *image, nb_e
     nb_render_options options = {0, NB_ISA_AUTO, precision, -1, {NULL, NULL, NULL}, 0, 0};
     nb_backend_state *state = NULL;
     int ok = nb_backend_cuda.open(&options, &state, err) == NB_OK &&
-             nb_backend_cuda.render(state, sc, image, err) == NB_OK;
+             nb_render_scene(&nb_backend_cuda, state, sc, precision, image, err) == NB_OK;
     nb_backend_cuda.close(state);
     return ok;
 }
@@ -283,7 +284,8 @@ static int frames(void)
             start = k == 0 ? now() : start;
             made.stage.seed++;
             model.scene.intensity_scale *= 1 + 1e-6;
-            ok = nb_backend_cuda.render(state, &model.scene, NULL, &err) == NB_OK &&
+            ok = nb_render_scene(&nb_backend_cuda, state, &model.scene, b.precision, NULL,
+                                 &err) == NB_OK &&
                  device->make(state, &model.scene, products, 1, &err) == NB_OK &&
                  device->fetch(state, 0, 0, b.pixels, image, &err) == NB_OK;
         }

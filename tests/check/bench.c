@@ -10,6 +10,7 @@
 #include "cases.h"
 #include "base/cpu.h"
 #include "render/simd.h"
+#include "render/request.h"
 
 enum { REPEATS = 7 };
 
@@ -89,7 +90,7 @@ static double time_steps(const nb_backend *backend, nb_isa isa, nb_precision pre
     }
     for (i = 0; i < repeats; i++) {
         double start = now();
-        if (backend->render(state, sc, image, &err) != NB_OK)
+        if (nb_render_scene(backend, state, sc, options.precision, image, &err) != NB_OK)
             best = NAN;
         best = fmin(best, now() - start);
     }

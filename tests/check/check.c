@@ -15,6 +15,7 @@
 #include "common.h"
 #include "physics/limits.h"
 #include "base/cpu.h"
+#include "render/request.h"
 #include "render/vector_paths.h"
 #include "render/simd.h"
 
@@ -41,7 +42,7 @@ static nb_status render(const nb_backend *backend, const nb_scene *sc,
     st = backend->open(options, &state, err);
     if (st != NB_OK)
         return st;
-    st = backend->render(state, sc, g->image, err);
+    st = nb_render_scene(backend, state, sc, options->precision, g->image, err);
     backend->close(state);
     return st;
 }

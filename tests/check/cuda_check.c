@@ -10,6 +10,7 @@
 
 #include "common.h"
 #include "../../cuda/timing.h"
+#include "render/request.h"
 
 enum { PRECISIONS = CHECK_PRECISIONS };
 
@@ -28,7 +29,8 @@ static const char *check_one(session *ss, const nb_scene *sc, const float *truth
     const char *wrong = NULL;
     long m = 0;
     memset(c, 0, sizeof *c);
-    if (nb_backend_cuda.render(ss->state[precision], sc, g.image, err) != NB_OK)
+    if (nb_render_scene(&nb_backend_cuda, ss->state[precision], sc,
+                        (nb_precision)precision, g.image, err) != NB_OK)
         wrong = err->message;
     else if (!check_guards_intact(&g))
         wrong = "wrote outside the image";
@@ -48,7 +50,8 @@ static float *reference(const nb_scene *sc)
     nb_backend_state *state = NULL;
     nb_error err;
     if (!image || nb_backend_scalar.open(&options, &state, &err) != NB_OK ||
-        nb_backend_scalar.render(state, sc, image, &err) != NB_OK) {
+        nb_render_scene(&nb_backend_scalar, state, sc, NB_PRECISION_DOUBLE, image,
+                        &err) != NB_OK) {
         fprintf(stderr, "the reference does not render\n");
         exit(1);
     }

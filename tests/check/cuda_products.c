@@ -14,6 +14,7 @@
 #include "image/noise.h"
 #include "image/poisson.h"
 #include "../../cuda/timing.h"
+#include "render/request.h"
 
 enum { DECADES = 15, LOWEST = -3 };
 
@@ -210,7 +211,8 @@ static void check_settled(session *ss, const check_case *c, const nb_scene *sc,
     int32_t *mixed = malloc(4 * n + 1), *exact = malloc(4 * n + 1);
     if (make(ss->state, sc, &made, 1, err) != NB_OK ||
         !fetch(ss->state, sc, 0, row, 0, (char *)mixed, err) ||
-        nb_backend_cuda.render(ss->in_double, sc, NULL, err) != NB_OK ||
+        nb_render_scene(&nb_backend_cuda, ss->in_double, sc, NB_PRECISION_DOUBLE, NULL,
+                        err) != NB_OK ||
         make(ss->in_double, sc, &made, 1, err) != NB_OK ||
         !fetch(ss->in_double, sc, 0, row, 0, (char *)exact, err))
         wrong(ss, c, err->message, 0);
@@ -246,14 +248,16 @@ static void run_case(session *ss, const check_case *c, int index)
     shrink(sc);
     image = malloc((pixels_of(sc) + 1) * sizeof *image);
     /* once to measure the brightness, then at the required brightness */
-    if (nb_backend_cuda.render(ss->state, sc, image, &err) != NB_OK) {
+    if (nb_render_scene(&nb_backend_cuda, ss->state, sc, NB_PRECISION_MIXED, image,
+                        &err) != NB_OK) {
         wrong(ss, c, err.message, 0);
     } else {
         nb_stats s;
         double target = pow(10, check_uniform(&rng, LOWEST, LOWEST + DECADES - 1));
         statistics_of(image, sc, 0, &s);
         sc->intensity_scale *= s.max > 0 ? target / s.max : 1;
-        if (nb_backend_cuda.render(ss->state, sc, NULL, &err) != NB_OK ||
+        if (nb_render_scene(&nb_backend_cuda, ss->state, sc, NB_PRECISION_MIXED, NULL,
+                            &err) != NB_OK ||
             !fetch(ss->state, sc, -1, 0, 0, (char *)image, &err)) {
             wrong(ss, c, err.message, 0);
         } else {

@@ -60,19 +60,22 @@ static void forget(fake_state *f)
     f->n = 0;
 }
 
-static nb_status fake_render(nb_backend_state *state, const nb_scene *scene, float *image,
+static nb_status fake_render(nb_backend_state *state, const nb_scene *scene,
+                             const nb_request *request, const nb_planes *planes,
                              nb_error *err)
 {
     fake_state *f = fake_of(state);
-    size_t n = (size_t)scene->raster.columns * (size_t)scene->raster.rows;
+    size_t n = planes->pixels;
+    nb_planes here = *planes;
     nb_status st;
     forget(f);
     nb_free(f->image);
     f->image = nb_alloc(n, sizeof *f->image, "fake", err);
     f->scene = *scene;
-    st = nb_backend_cpu(&f->options)->render(f->cpu, scene, f->image, err);
-    if (!st && image)
-        memcpy(image, f->image, n * sizeof *image);
+    here.image = f->image;
+    st = nb_backend_cpu(&f->options)->render(f->cpu, scene, request, &here, err);
+    if (!st && planes->image)
+        memcpy(planes->image, f->image, n * sizeof *planes->image);
     return st;
 }
 

@@ -7,6 +7,7 @@
 #include "physics/limits.h"
 #include "physics/panels.h"
 #include "base/cpu.h"
+#include "render/request.h"
 #include "render/simd.h"
 
 enum { FAST = 51, SLOW = 40, PIXELS = FAST * SLOW };
@@ -104,7 +105,7 @@ static void render(const nb_scene *sc, nb_isa isa, nb_precision precision, float
     for (size_t i = 0; i < sc->raster.pixels; i++)
         image[i] = NAN; /* each pixel must be written */
     assert_int_equal(backend->open(&options, &state, &err), NB_OK);
-    assert_int_equal(backend->render(state, sc, image, &err), NB_OK);
+    assert_int_equal(nb_render_scene(backend, state, sc, precision, image, &err), NB_OK);
     backend->close(state);
 }
 

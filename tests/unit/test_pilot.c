@@ -35,13 +35,14 @@ static nb_status open_slow(const nb_render_options *options, nb_backend_state **
     return NB_OK;
 }
 
-static nb_status render_slow(nb_backend_state *state, const nb_scene *scene, float *image,
+static nb_status render_slow(nb_backend_state *state, const nb_scene *scene,
+                             const nb_request *request, const nb_planes *planes,
                              nb_error *err)
 {
     int rows = scene->raster.roi.smax - scene->raster.roi.smin + 1;
     (void)err;
-    memset(image, 1,
-           (size_t)scene->raster.rows * (size_t)scene->raster.columns * sizeof *image);
+    assert_int_equal(request->n, rows);
+    memset(planes->image, 1, planes->pixels * sizeof *planes->image);
     state->renders++;
     state->rows += rows;
     state->now += 3e-3 + 0.5e-3 * rows;

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests: the spans of a region and a mask; a few pixels are the pixels of the whole image, to the
+ * byte, wherever they go; what no backend makes yet is refused. */
+#include "../support/check.h"
+
+#include "api/sim.h"
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "render/request.h"
+#include "render/simd.h"
+
+enum { FAST = 67, SLOW = 23, PIXELS = FAST * SLOW };
+
+static const nb_backend *backend_of(nb_isa isa)
+{
+    return isa == NB_ISA_SCALAR ? &nb_backend_scalar : &nb_backend_simd;
+}
+
+static nb_status render(const nb_scene *sc, nb_isa isa, const nb_request *request,
+                        const nb_planes *planes, nb_error *err)
+{
+    nb_render_options options = {.threads = 2, .isa = isa};
+    nb_backend_state *state;
+    nb_status st;
+    assert_int_equal(backend_of(isa)->open(&options, &state, err), NB_OK);
+    st = backend_of(isa)->render(state, sc, request, planes, err);
+    backend_of(isa)->close(state);
+    return st;
+}
+
+static void plain(nb_config *cfg)
+{
+    (void)cfg;
+}
+
+static void many(nb_config *cfg)
+{
+    cfg->oversample = 2;
+    cfg->mosaic_spread_deg = 1;
+    cfg->mosaic_domains = 3;
+    cfg->thick_um = 450;
+    cfg->abs_um = 300;
+    cfg->thick_steps = 2;
+}
+
+static void curved(nb_config *cfg)
+{
+    many(cfg);
+    cfg->curved = 1;
+}
+
+static nb_sim *sim_of(void (*change)(nb_config *cfg))
+{
+    nb_config cfg = nb_suite_config(1.2, 7, 0);
+    nb_set_pixels(&cfg, FAST, SLOW);
+    change(&cfg);
+    return created(&cfg);
+}
+
+/** A region with a mask: dark columns, rows, single pixels and stretches. */
+static void fill_mask(uint8_t *mask)
+{
+    for (int i = 0; i < PIXELS; i++) {
+        int f = i % FAST, s = i / FAST;
+        mask[i] =
+            !(f == 0 || s == 7 || (f > 20 && f < 24) || i % 11 == 3 || (s > 15 && f > 30));
+        mask[i] *= 1 + i % 3; /* any number but 0 */
+    }
+}
+
+static int is_rendered(const nb_raster *r, int i)
+{
+    int f = i % FAST, s = i / FAST;
+    return f >= r->roi.fmin && f <= r->roi.fmax && s >= r->roi.smin && s <= r->roi.smax &&
+           (!r->mask || r->mask[i]);
+}
+
+static void spans_are_the_rendered_pixels(void **state)
+{
+    nb_sim *sim = sim_of(plain);
+    nb_scene sc = sim->model.scene;
+    uint8_t mask[PIXELS], seen[PIXELS] = {0};
+    nb_span *spans;
+    nb_error err;
+    size_t n;
+    (void)state;
+    assert_int_equal(nb_spans_build(&sc, &spans, &n, &err), NB_OK);
+    assert_int_equal(n, SLOW); /* a row is one span */
+    nb_free(spans);
+    fill_mask(mask);
+    sc.raster.mask = mask;
+    sc.raster.roi = (nb_region){3, 60, 2, 20};
+    assert_int_equal(nb_spans_build(&sc, &spans, &n, &err), NB_OK);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(spans[i].at, spans[i].slow * FAST + spans[i].fast);
+        for (int k = 0; k < spans[i].n; k++)
+            seen[spans[i].at + (size_t)k]++;
+    }
+    for (int i = 0; i < PIXELS; i++)
+        assert_int_equal(seen[i], is_rendered(&sc.raster, i));
+    nb_free(spans);
+    memset(mask, 0, sizeof mask);
+    assert_int_equal(nb_spans_build(&sc, &spans, &n, &err), NB_OK);
+    assert_int_equal(n, 0);
+    nb_free(spans);
+    nb_sim_free(sim);
+}
+
+/** Of the image that whole is, only these pixels; each plane's other pixels become 0. */
+static void check_part(const nb_scene *sc, nb_isa isa, nb_precision precision,
+                       const nb_span *spans, size_t n, const float *whole)
+{
+    const nb_request request = {spans, n, 0, precision, 0};
+    float plane[PIXELS];
+    const nb_planes planes = {plane, PIXELS};
+    nb_error err = {0};
+    size_t at = 0;
+    for (int i = 0; i < PIXELS; i++)
+        plane[i] = NAN;
+    assert_int_equal(render(sc, isa, &request, &planes, &err), NB_OK);
+    for (size_t i = 0; i < n; i++) {
+        for (; at < spans[i].at; at++)
+            assert_true(plane[at] == 0);
+        assert_memory_equal(plane + at, whole + spans[i].slow * FAST + spans[i].fast,
+                            (size_t)spans[i].n * sizeof *plane);
+        at += (size_t)spans[i].n;
+    }
+    for (; at < PIXELS; at++)
+        assert_true(plane[at] == 0);
+}
+
+/** Shoeboxes one after the other, single pixels, the corners, and a mask's spans. */
+static void check_parts(const nb_scene *sc, nb_isa isa, nb_precision precision)
+{
+    static const nb_span boxes[] = {
+        {0, 30, 4, 5, 0},    {0, 30, 5, 5, 5},   {0, 30, 6, 5, 10},  {0, 2, 1, 33, 20},
+        {0, 66, 22, 1, 100}, {0, 0, 22, 1, 101}, {0, 66, 0, 1, 102}, {0, 0, 0, 1, 200},
+        {0, 9, 9, 1, 201},   {0, 11, 9, 2, 203}, {0, 40, 9, 8, 232}, {0, 30, 9, 4, 300}};
+    float whole[PIXELS];
+    uint8_t mask[PIXELS];
+    nb_scene masked = *sc;
+    nb_backend_state *state;
+    nb_render_options options = {.threads = 2, .isa = isa};
+    nb_span *spans;
+    nb_error err = {0};
+    size_t n;
+    assert_int_equal(backend_of(isa)->open(&options, &state, &err), NB_OK);
+    assert_int_equal(nb_render_scene(backend_of(isa), state, sc, precision, whole, &err),
+                     NB_OK);
+    backend_of(isa)->close(state);
+    check_part(sc, isa, precision, boxes, sizeof boxes / sizeof *boxes, whole);
+    check_part(sc, isa, precision, boxes, 1, whole);
+    check_part(sc, isa, precision, NULL, 0, whole);
+    fill_mask(mask);
+    masked.raster.mask = mask;
+    assert_int_equal(nb_spans_build(&masked, &spans, &n, &err), NB_OK);
+    check_part(sc, isa, precision, spans, n, whole);
+    nb_free(spans);
+}
+
+static void parts_have_the_bytes_of_the_whole(void **state)
+{
+    void (*const changes[])(nb_config *) = {plain, many, curved};
+    (void)state;
+    for (size_t c = 0; c < sizeof changes / sizeof *changes; c++) {
+        nb_sim *sim = sim_of(changes[c]);
+        for (int isa = NB_ISA_SCALAR; isa <= NB_ISA_NEON; isa++) {
+            nb_isa runs;
+            if (nb_cpu_choose((nb_isa)isa, &runs, NULL))
+                continue;
+            for (int p = NB_PRECISION_MIXED; p <= NB_PRECISION_DOUBLE; p++)
+                if (isa != NB_ISA_SCALAR || p == NB_PRECISION_DOUBLE)
+                    check_parts(&sim->model.scene, runs, (nb_precision)p);
+        }
+        nb_sim_free(sim);
+    }
+}
+
+/** What a request says when it is refused. */
+static void check_refused_request(nb_request request, nb_status expected, const char *word)
+{
+    const nb_isa isas[] = {NB_ISA_SCALAR, NB_ISA_SSE2};
+    nb_sim *sim = sim_of(plain);
+    float plane[PIXELS];
+    const nb_planes planes = {plane, PIXELS};
+    for (int i = 0; i < 2; i++) {
+        nb_error err = {0};
+        nb_isa runs;
+        if (nb_cpu_choose(isas[i], &runs, NULL))
+            continue;
+        assert_int_equal(render(&sim->model.scene, runs, &request, &planes, &err),
+                         expected);
+        assert_non_null(strstr(err.message, word));
+    }
+    nb_sim_free(sim);
+}
+
+static void what_cannot_be_made_is_refused(void **state)
+{
+    const nb_span good = {0, 0, 0, 1, 0};
+    const nb_span bad[][2] = {{{1, 0, 0, 1, 0}, good},            /* no such panel */
+                              {{0, 60, 0, 8, 0}, good},           /* past the row */
+                              {{0, 0, SLOW, 1, 0}, good},         /* past the panel */
+                              {{0, 0, 0, 2, 0}, {0, 5, 0, 1, 1}}, /* one over the other */
+                              {{0, 0, 0, 2, PIXELS - 1}, good}};  /* past the plane */
+    (void)state;
+    check_refused_request((nb_request){&good, 1, 1, NB_PRECISION_MIXED, 0},
+                          NB_ERR_UNSUPPORTED, "derivatives");
+    check_refused_request((nb_request){&good, 1, 0, NB_PRECISION_MIXED, 1e-3},
+                          NB_ERR_UNSUPPORTED, "tolerance");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        check_refused_request((nb_request){bad[i], 2, 0, NB_PRECISION_MIXED, 0},
+                              NB_ERR_INTERNAL, "span");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spans_are_the_rendered_pixels),
+        cmocka_unit_test(parts_have_the_bytes_of_the_whole),
+        cmocka_unit_test(what_cannot_be_made_is_refused),
+    };
+    return cmocka_run_group_tests_name("request", tests, NULL, NULL);
+}
