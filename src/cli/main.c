@@ -96,7 +96,7 @@ static nb_status print_report(const nb_cli *cli, const nb_sim *sim, nb_error *er
     return status;
 }
 
-/** The legacy text of one pixel, or of all of the ROI. */
+/** nanoBragg's text of one pixel, or of all of the ROI. */
 static nb_status print_pixels(const nb_cli *cli, const nb_sim *sim, const float *image,
                               nb_error *err)
 {

@@ -11,7 +11,7 @@ enum { MAX_SOURCES = 10000000 };
 double nb_beam_wavelength(const nb_config *cfg)
 {
     if (!isnan(cfg->energy_eV))
-        return (cfg->compat ? NB_HC_EV_ANGSTROM_LEGACY : NB_HC_EV_ANGSTROM) /
+        return (cfg->compat ? NB_HC_EV_ANGSTROM_COMPAT : NB_HC_EV_ANGSTROM) /
                cfg->energy_eV;
     return nb_or(cfg->lambda_A, 1.0);
 }
@@ -99,7 +99,7 @@ nb_status nb_beam_grid(const nb_config *cfg, const nb_geometry *g, nb_source **o
     return NB_OK;
 }
 
-nb_status nb_beam_from_list(const nb_source_line *lines, int count, int legacy,
+nb_status nb_beam_from_list(const nb_source_line *lines, int count, int compat,
                             nb_source **out, nb_error *err)
 {
     nb_source *sources = nb_alloc((size_t)count, sizeof *sources, "sources", err);
@@ -118,7 +118,7 @@ nb_status nb_beam_from_list(const nb_source_line *lines, int count, int legacy,
         sources[i].incident =
             nb_scale(-1, nb_unit(nb_v3(lines[i].x, lines[i].y, lines[i].z)));
         sources[i].lambda = lines[i].lambda;
-        sources[i].weight = legacy ? 1 : lines[i].intensity * count / total;
+        sources[i].weight = compat ? 1 : lines[i].intensity * count / total;
     }
     *out = sources;
     return NB_OK;

@@ -26,7 +26,7 @@ nb_status nb_beam_grid(const nb_config *cfg, const nb_geometry *geometry,
                        nb_source **sources, int *count, nb_error *err);
 
 /** Sources from a list; -compat ignores the intensities. Free *sources with nb_free. */
-nb_status nb_beam_from_list(const nb_source_line *lines, int count, int legacy,
+nb_status nb_beam_from_list(const nb_source_line *lines, int count, int compat,
                             nb_source **sources, nb_error *err);
 
 #endif

@@ -53,7 +53,7 @@ static double clamp_unit(double x)
 }
 
 /** a* along x, b* in the xy plane (International Tables A, 1.3; Busing & Levy 1967). */
-static void reciprocal_from_cell(const cell *u, int legacy, nb_crystal *x)
+static void reciprocal_from_cell(const cell *u, int compat, nb_crystal *x)
 {
     double V = u->volume, as = u->b * u->c * sin(u->alpha) / V;
     double bs = u->c * u->a * sin(u->beta) / V, cs = u->a * u->b * sin(u->gamma) / V;
@@ -65,7 +65,7 @@ static void reciprocal_from_cell(const cell *u, int legacy, nb_crystal *x)
         (cos(u->alpha) * cos(u->beta) - cos(u->gamma)) / (sin(u->alpha) * sin(u->beta));
     double sin_gas = clamp_unit(u->c / (V * as * bs));
     double cz = 1.0 / u->c;
-    if (legacy) /* the direct cell's factor, wrong unless sin(gamma) = sin(gamma*) */
+    if (compat) /* the direct cell's factor, wrong unless sin(gamma) = sin(gamma*) */
         cz = cs * V / (u->a * u->b * u->c * sin_gas);
     x->astar = nb_v3(as, 0, 0);
     x->bstar = nb_v3(bs * cos_gas, bs * sin_gas, 0);
@@ -121,7 +121,7 @@ static nb_status turn_by_misset(const nb_config *cfg, int64_t default_seed, nb_c
     for (i = 0; i < 3; i++)
         m[i] = cfg->misset_mode == NB_MISSET_FIXED ? cfg->misset_deg[i] * NB_DEG : 0;
     if (cfg->misset_mode == NB_MISSET_RANDOM && cfg->compat)
-        nb_misset_random_legacy(x->misset_seed, m);
+        nb_misset_random_compat(x->misset_seed, m);
     else if (cfg->misset_mode == NB_MISSET_RANDOM &&
              nb_misset_random(x->misset_seed, m, err))
         return NB_ERR_UNSUPPORTED;
@@ -182,11 +182,11 @@ nb_status nb_crystal_build(const nb_config *cfg, const nb_crystal_inputs *inputs
     return set_cell_counts(cfg, hooks, x, err);
 }
 
-void nb_crystal_shape_metric(const nb_crystal *x, int legacy, double m[6])
+void nb_crystal_shape_metric(const nb_crystal *x, int compat, double m[6])
 {
     double cells = x->N[0] * x->N[1] * x->N[2], k = cells * cells;
     memset(m, 0, 6 * sizeof *m);
-    if (!legacy) { /* R = |(dh Na, dk Nb, dl Nc)| */
+    if (!compat) { /* R = |(dh Na, dk Nb, dl Nc)| */
         m[0] = x->N[0] * x->N[0];
         m[1] = x->N[1] * x->N[1];
         m[2] = x->N[2] * x->N[2];

@@ -35,6 +35,6 @@ double nb_crystal_blocks(const nb_config *cfg, const nb_crystal *crystal);
 double nb_crystal_block_um3(const nb_crystal *crystal);
 
 /** M of R^2 = d.M.d for the GAUSS and TOPHAT shapes (scene.h: radius2). */
-void nb_crystal_shape_metric(const nb_crystal *crystal, int legacy, double metric[6]);
+void nb_crystal_shape_metric(const nb_crystal *crystal, int compat, double metric[6]);
 
 #endif

@@ -119,7 +119,7 @@ nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *g,
     panel->point_pixel = cfg->point_pixel != 0;
     panel->pixel_area = g->pixel * g->pixel;
     if (cfg->compat && panel->point_pixel && !panel->curved)
-        panel->pixel_area = 1.0; /* legacy: photons per steradian-like unit */
+        panel->pixel_area = 1.0; /* -compat: photons per steradian-like unit */
     if ((st = set_roi(cfg, det, err)))
         return st;
     say_upstream(cfg, g, hooks);

@@ -52,7 +52,7 @@ void nb_mosaic_rotations(double spread, int64_t seed, int count, nb_mat3 *rotati
     rotations[0] = identity; /* its three numbers are drawn nevertheless */
 }
 
-void nb_misset_random_legacy(int64_t seed, double angles[3])
+void nb_misset_random_compat(int64_t seed, double angles[3])
 {
     nb_ran1 rng;
     nb_mat3 U;

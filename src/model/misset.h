@@ -14,7 +14,7 @@
 nb_status nb_misset_random(int64_t seed, double angles[3], nb_error *err);
 
 /** The distribution of nanoBragg for `-misset random`: a cap of 90 radians, not uniform. */
-void nb_misset_random_legacy(int64_t seed, double angles[3]);
+void nb_misset_random_compat(int64_t seed, double angles[3]);
 
 /** Rotations [count] of the mosaic domains: uniform in volume up to `spread` [rad] about random
  * axes, from nanoBragg's ran1 sequence; domain 0 is the identity. */

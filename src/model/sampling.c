@@ -75,7 +75,7 @@ nb_sampling nb_sample_layers(double thickness, int count)
     return s;
 }
 
-nb_sampling nb_sample_phi(double range, double step, int count, int legacy)
+nb_sampling nb_sample_phi(double range, double step, int count, int compat)
 {
     int has_range = !isnan(range), has_step = step > 0;
     nb_sampling s = {count, range, step};
@@ -93,7 +93,7 @@ nb_sampling nb_sample_phi(double range, double step, int count, int legacy)
     } else if (!has_step) {
         s.step = range / count;
     }
-    if (!legacy && s.range > 0) /* the steps tile the sweep */
+    if (!compat && s.range > 0) /* the steps tile the sweep */
         s.step = s.range / s.count;
     return s;
 }

@@ -20,9 +20,9 @@ nb_sampling nb_sample_dispersion(double range, double step, int count);
 /** Sensor layers: thickness 0 = none; count 0 unset. */
 nb_sampling nb_sample_layers(double thickness, int count);
 /** Spindle rotation [rad]. Without a range or step, or with a range of 0, it is a still:
- * `count` steps at the same angle. A step of 0 counts as unset. legacy: -compat uses a
+ * `count` steps at the same angle. A step of 0 counts as unset. With -compat it uses a
  * typed step as the distance of the points. */
-nb_sampling nb_sample_phi(double range, double step, int count, int legacy);
+nb_sampling nb_sample_phi(double range, double step, int count, int compat);
 /** Mosaic domains for a spread [rad, NaN unset]. */
 int nb_mosaic_domains(double spread, int count);
 

@@ -66,7 +66,7 @@ static nb_orientation turn_by(nb_orientation u, const nb_mat3 *U)
     return u;
 }
 
-/** Every phi step of every domain.  Domains turn with the crystal, R_phi U a; the legacy order
+/** Every phi step of every domain.  Domains turn with the crystal, R_phi U a; the order of -compat
  * U R_phi a leaves them standing in the lab. */
 static void fill_orientations(const nb_config *cfg, nb_model *m, const nb_mat3 *domains)
 {

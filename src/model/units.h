@@ -16,7 +16,7 @@
 #define NB_R_E_SQR 7.94079248018965e-30      /* m^2, Thomson */
 #define NB_AVOGADRO 6.02214179e23            /* as in the reference program */
 #define NB_HC_EV_ANGSTROM 12398.419843320026 /* exact SI */
-#define NB_HC_EV_ANGSTROM_LEGACY 12398.42
+#define NB_HC_EV_ANGSTROM_COMPAT 12398.42
 #define NB_DEFAULT_FLUENCE 125932015286227086360700780544.0 /* 1/r_e^2, so that I = F^2 */
 
 /** value, or fallback when value is unset (NaN). */

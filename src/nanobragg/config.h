@@ -197,7 +197,7 @@ typedef struct nb_config {
     /* --- other physics --- */
     double water_um; /* 0 */
     double dmin_A;   /* 0 off */
-    int compat;      /* legacy definitions, docs/differences.md */
+    int compat;      /* definitions of nanoBragg, docs/differences.md */
 
     /* --- outputs --- */
     char float_file[NB_PATH_MAX], int_file[NB_PATH_MAX], pgm_file[NB_PATH_MAX],

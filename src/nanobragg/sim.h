@@ -135,7 +135,7 @@ nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
                        void (*emit)(void *user, const char *line), void *user,
                        nb_error *err);
 
-/** The legacy -printout text of one pixel (its last sample), line by line to emit(). */
+/** nanoBragg's -printout text of one pixel (its last sample), line by line to emit(). */
 nb_status nb_sim_printout(const nb_sim *sim, const float *image, int fast, int slow,
                           void (*emit)(void *user, const char *line), void *user,
                           nb_error *err);

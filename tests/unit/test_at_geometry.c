@@ -350,7 +350,7 @@ static void curved_with_point_pixel_and_layers(void **state)
     q = rendered(&point);
     check_same_bits(&p, &q);
     nb_picture_free(&q);
-    point.compat = 1; /* a curved detector has no legacy behaviour */
+    point.compat = 1; /* -compat does not change a curved detector */
     q = rendered(&point);
     check_same_bits(&p, &q);
     nb_picture_free(&q);
@@ -377,7 +377,7 @@ static void curved_with_point_pixel_and_layers(void **state)
 }
 
 /* Point pixels: area over R^2; in -compat the area is left out. */
-static void legacy_point_pixels(void **state)
+static void compat_point_pixels(void **state)
 {
     nb_config cfg = nb_suite_config(1, 5, 32);
     nb_picture p, q;
@@ -421,7 +421,7 @@ int main(void)
         TEST(normal_of_any_length),
         TEST(impossible_detectors),
         TEST(curved_with_point_pixel_and_layers),
-        TEST(legacy_point_pixels),
+        TEST(compat_point_pixels),
         TEST(normal_turned_to_the_sample),
     };
     return RUN_TESTS("detector geometry", tests);

@@ -77,7 +77,7 @@ static void typed_cells(void **state)
 
 /* -compat keeps the lengths and loses the angles of triclinic and rhombohedral cells; the
  * contract's numbers: 60 60 60 60 60 60 becomes 57.85 57.85 58.53. */
-static void legacy_cells(void **state)
+static void compat_cells(void **state)
 {
     static const double expected[][4] = {{5, 57.85, 57.85, 58.53},
                                          {7, 75.04, 85.01, 95.01}};
@@ -224,13 +224,13 @@ static void shape_metrics(void **state)
     (void)state;
     cfg.N[0] = 3, cfg.N[1] = 4, cfg.N[2] = 5;
     x = built(&cfg, NULL);
-    for (int legacy = 0; legacy < 2; legacy++) {
-        nb_crystal_shape_metric(&x, legacy, m);
+    for (int compat = 0; compat < 2; compat++) {
+        nb_crystal_shape_metric(&x, compat, m);
         R2 = m[0] * d[0] * d[0] + m[1] * d[1] * d[1] + m[2] * d[2] * d[2] +
              m[3] * d[0] * d[1] + m[4] * d[0] * d[2] + m[5] * d[1] * d[2];
         dq = nb_add(nb_scale(d[0], x.astar),
                     nb_add(nb_scale(d[1], x.bstar), nb_scale(d[2], x.cstar)));
-        check_ratio(R2, legacy ? nb_dot(dq, dq) * 3600 : 0.09 + 0.64 + 0.1225, 1e-12);
+        check_ratio(R2, compat ? nb_dot(dq, dq) * 3600 : 0.09 + 0.64 + 0.1225, 1e-12);
     }
 }
 
@@ -261,7 +261,7 @@ static void random_misset_seeds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(typed_cells),        TEST(legacy_cells),  TEST(short_cells),
+        TEST(typed_cells),        TEST(compat_cells),  TEST(short_cells),
         TEST(impossible_cells),   TEST(matrix),        TEST(matrix_and_cell),
         TEST(cells_in_a_crystal), TEST(shape_metrics), TEST(random_misset_seeds),
     };

@@ -231,9 +231,9 @@ static void random_misset_is_uniform(void **state)
     }
 }
 
-/* The legacy draw is also a deterministic rotation, but not uniform (AT-PARALLEL-024 has
+/* The draw of -compat is also a deterministic rotation, but not uniform (AT-PARALLEL-024 has
  * its images). */
-static void legacy_misset(void **state)
+static void compat_misset(void **state)
 {
     int angle[CELLS] = {0};
     double a[3], b[3];
@@ -241,14 +241,14 @@ static void legacy_misset(void **state)
     for (int seed = 1; seed <= SEEDS; seed++) {
         double t;
         nb_mat3 U;
-        nb_misset_random_legacy(seed, a);
+        nb_misset_random_compat(seed, a);
         U = from_angles(a);
         t = rotation_angle(&U);
         angle[cell_of((t - sin(t)) / NB_PI, CELLS)]++;
     }
     assert_true(chi2_of(angle, CELLS) > nb_chi2_limit(CELLS - 1));
-    nb_misset_random_legacy(12345, a);
-    nb_misset_random_legacy(12345, b);
+    nb_misset_random_compat(12345, a);
+    nb_misset_random_compat(12345, b);
     assert_memory_equal(a, b, sizeof a);
 }
 
@@ -259,7 +259,7 @@ int main(void)
         TEST(ran1_is_uniform),      TEST(mosaic_domains),
         TEST(first_domain_by_hand), TEST(angles_there_and_back),
         TEST(axis_rotation),        TEST(random_misset_is_uniform),
-        TEST(legacy_misset),
+        TEST(compat_misset),
     };
     return RUN_TESTS("random orientations", tests);
 }

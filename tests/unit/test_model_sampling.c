@@ -88,7 +88,7 @@ static void spindle(void **state)
     static const struct {
         double osc, d;
         int n, count;
-        double range, step, legacy_step;
+        double range, step, compat_step;
     } rows[] = {
         {NAN, NAN, 0, 1, 0, 0, 0},
         {NAN, 0.1, 0, 2, 0.1, 0.05, 0.1},
@@ -109,10 +109,10 @@ static void spindle(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        for (int legacy = 0; legacy < 2; legacy++) {
-            nb_sampling s = nb_sample_phi(rows[i].osc, rows[i].d, rows[i].n, legacy);
+        for (int compat = 0; compat < 2; compat++) {
+            nb_sampling s = nb_sample_phi(rows[i].osc, rows[i].d, rows[i].n, compat);
             check_sampling(&s, rows[i].count, rows[i].range,
-                           legacy ? rows[i].legacy_step : rows[i].step);
+                           compat ? rows[i].compat_step : rows[i].step);
         }
 }
 
