@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../src/physics/panels.h"
 #include "parallel.h"
 #include "timing.h"
 #include "words.h"
@@ -27,14 +28,17 @@ static nb_engine engine_of(const nb_cuda_device *d)
 }
 
 /** Launches of a third of a second at most: display watchdogs, progress and SIGINT. */
-static band_cut cut_bands(const nb_plan *plan, nb_cuda_path path, int max_parts)
+static band_cut cut_bands(const nb_plan *plan, const nb_panel *panel, nb_cuda_path path,
+                          int max_parts)
 {
     const double seconds = 0.3;
     const int quantum = 4;
-    const nb_region *roi = &plan->scene->raster.roi;
-    double width = roi->fmax - roi->fmin + 1, height = roi->smax - roi->smin + 1;
+    const nb_region r = nb_panel_region(plan->scene, panel);
+    double width = r.fmax - r.fmin + 1, height = r.smax - r.smin + 1;
     double rows = seconds * nb_cuda_step_rate(path, plan) / (width * plan->terms);
     band_cut cut = {quantum, 0, 1};
+    if (nb_region_pixels(r) == 0)
+        return cut;
     if (rows >= height)
         cut.rows = (int)height;
     else if (rows > quantum)
@@ -51,6 +55,9 @@ typedef struct render_job {
     nb_plan plan;
     nb_cuda_launch launch;
     nb_cuda_steps steps;
+    const uint8_t *lit; /* device, of the stack; NULL: the region of interest */
+    int max_parts;      /* of a pixel's steps */
+    nb_region region;   /* of the panel of the launch, and its bands */
     band_cut cut;
     int stays;  /* the image is left on the device */
     int filled; /* the spans fill the region of interest of `scene` */
@@ -63,7 +70,7 @@ static void submit_double(render_job *job, int part)
                       part == parts - 1};
     p.count = (int)((int64_t)n * (part + 1) / parts) - p.first;
     if (parts > 1)
-        p.sums = (double *)job->state->sums.at;
+        p.sums = (double *)job->state->sums.at + job->launch.panel.first_pixel;
     nb_cuda_launch_double(&job->launch, &p);
 }
 
@@ -101,14 +108,14 @@ static void submit_direct(render_job *job)
 
 static void submit(render_job *job, int band, int part)
 {
-    const nb_raster *raster = &job->scene->raster;
+    const nb_region *r = &job->region;
     nb_cuda_window *w = &job->launch.window;
-    w->f0 = raster->roi.fmin;
-    w->f1 = raster->roi.fmax + 1;
-    w->s0 = raster->roi.smin + band * job->cut.rows;
+    w->f0 = r->fmin;
+    w->f1 = r->fmax + 1;
+    w->s0 = r->smin + band * job->cut.rows;
     w->s1 = w->s0 + job->cut.rows;
-    if (w->s1 > raster->roi.smax + 1)
-        w->s1 = raster->roi.smax + 1;
+    if (w->s1 > r->smax + 1)
+        w->s1 = r->smax + 1;
     switch (job->state->path) {
     case NB_PATH_TENSOR:
         submit_tensor(job, part);
@@ -135,25 +142,62 @@ static nb_status finish_launch(render_job *job, int i, int total, nb_error *err)
     return st;
 }
 
-/** All launches, one ahead of the one that is waited for. */
-static nb_status run_bands(render_job *job, nb_error *err)
+static band_cut cut_panel(const render_job *job, int k)
 {
-    int total = job->cut.bands * job->cut.parts, i;
+    return cut_bands(&job->plan, &job->scene->panels[k], job->state->path, job->max_parts);
+}
+
+static int count_launches(const render_job *job)
+{
+    int n = 0;
+    for (int k = 0; k < job->scene->n_panels; k++) {
+        band_cut cut = cut_panel(job, k);
+        n += cut.bands * cut.parts;
+    }
+    return n;
+}
+
+/** Turn the job to a panel. */
+static void set_panel(render_job *job, int k)
+{
+    nb_cuda_set_panel(job->state, job->scene, k, job->lit, &job->launch);
+    job->region = nb_panel_region(job->scene, &job->scene->panels[k]);
+    job->cut = cut_panel(job, k);
+}
+
+/** The launches of a panel, one ahead of the one that is waited for; *i: launches before it. */
+static nb_status run_panel(render_job *job, int *i, int total, nb_error *err)
+{
+    nb_backend_state *state = job->state;
+    nb_status st = NB_OK;
+    for (int n = 0; n < job->cut.bands * job->cut.parts && !st; n++, ++*i) {
+        submit(job, n / job->cut.parts, n % job->cut.parts);
+        st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+        if (!st && (total > 1 || state->options.hooks.progress))
+            st = nb_cuda_check(err, gpuEventRecord(state->bands[*i % 2], state->stream),
+                               "rendering");
+        if (!st && *i > 0)
+            st = finish_launch(job, *i - 1, total, err);
+    }
+    return st;
+}
+
+/** All launches.  Steps are aimed at the first panel already. */
+static nb_status run_panels(render_job *job, nb_error *err)
+{
+    int total = count_launches(job), i = 0;
     nb_backend_state *state = job->state;
     nb_status st =
         nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering");
-    for (i = 0; i < total && !st; i++) {
-        submit(job, i / job->cut.parts, i % job->cut.parts);
-        st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
-        if (!st && (total > 1 || state->options.hooks.progress))
-            st = nb_cuda_check(err, gpuEventRecord(state->bands[i % 2], state->stream),
-                               "rendering");
-        if (!st && i > 0)
-            st = finish_launch(job, i - 1, total, err);
+    for (int k = 0; k < job->scene->n_panels && !st; k++) {
+        set_panel(job, k);
+        if (job->scene->n_panels > 1)
+            nb_cuda_aim_steps(&job->launch, &job->steps);
+        st = run_panel(job, &i, total, err);
     }
     if (!st)
         st = nb_cuda_check(err, gpuEventRecord(state->ended, state->stream), "rendering");
-    if (!st && (total > 1 || state->options.hooks.progress))
+    if (!st && total > 0 && (total > 1 || state->options.hooks.progress))
         st = finish_launch(job, total - 1, total, err);
     return st;
 }
@@ -174,8 +218,7 @@ static nb_status clear(render_job *job, nb_error *err)
         job->state->path == NB_PATH_RESIDUAL)
         code = gpuMemsetAsync(job->launch.repair, 0, sizeof(int), job->state->stream);
     if (code == gpuSuccess && !(job->filled && covers_image(raster)))
-        code = gpuMemsetAsync(job->launch.image, 0,
-                              (size_t)raster->columns * raster->rows * sizeof(float),
+        code = gpuMemsetAsync(job->state->image.at, 0, raster->pixels * sizeof(float),
                               job->state->stream);
     return nb_cuda_check(err, code, "clearing the image");
 }
@@ -186,13 +229,9 @@ static nb_status prepare(render_job *job, int *fits, nb_error *err)
 {
     nb_backend_state *state = job->state;
     const nb_scene *sc = &job->launch.scene;
-    const nb_panel *panel = &job->launch.panel;
-    const nb_sensor *sensor = &job->launch.sensor;
     nb_status st;
     if (state->is_prepared && state->prepared_path == state->path &&
-        memcmp(&state->prepared_scene, sc, sizeof *sc) == 0 &&
-        memcmp(&state->prepared_panel, panel, sizeof *panel) == 0 &&
-        memcmp(&state->prepared_sensor, sensor, sizeof *sensor) == 0) {
+        memcmp(&state->prepared_scene, sc, sizeof *sc) == 0) {
         job->steps = state->prepared;
         return NB_OK;
     }
@@ -204,8 +243,6 @@ static nb_status prepare(render_job *job, int *fits, nb_error *err)
     state->prepared = job->steps;
     state->prepared_path = state->path;
     memcpy(&state->prepared_scene, sc, sizeof *sc);
-    memcpy(&state->prepared_panel, panel, sizeof *panel);
-    memcpy(&state->prepared_sensor, sensor, sizeof *sensor);
     state->is_prepared = 1;
     return NB_OK;
 }
@@ -216,22 +253,22 @@ static nb_status plan_render(render_job *job, nb_error *err)
     nb_backend_state *state = job->state;
     const nb_scene *sc = job->scene;
     const char *why;
-    int fits = 1, max_parts;
+    int fits = 1, parts = 1;
     nb_status st = NB_OK;
     state->path = nb_cuda_choose_path(&job->plan, &why);
     if (state->path != NB_PATH_DOUBLE)
         st = prepare(job, &fits, err);
     if (!fits)
         state->path = NB_PATH_DOUBLE;
-    max_parts = 1; /* the other two cannot take a part of a pixel's steps */
+    job->max_parts = 1; /* the other two cannot take a part of a pixel's steps */
     if (state->path == NB_PATH_TENSOR)
-        max_parts = job->steps.octets;
+        job->max_parts = job->steps.octets;
     if (state->path == NB_PATH_DOUBLE)
-        max_parts = sc->lattice.n_orientations;
-    job->cut = cut_bands(&job->plan, state->path, max_parts);
-    if (!st && state->path == NB_PATH_DOUBLE && job->cut.parts > 1)
-        st = nb_cuda_reserve(&state->sums,
-                             (size_t)sc->raster.columns * sc->raster.rows * sizeof(double),
+        job->max_parts = sc->lattice.n_orientations;
+    for (int k = 0; k < sc->n_panels; k++)
+        parts = cut_panel(job, k).parts > parts ? cut_panel(job, k).parts : parts;
+    if (!st && state->path == NB_PATH_DOUBLE && parts > 1)
+        st = nb_cuda_reserve(&state->sums, sc->raster.pixels * sizeof(double),
                              "partial sums", err);
     return st;
 }
@@ -239,18 +276,19 @@ static nb_status plan_render(render_job *job, nb_error *err)
 /** What submit_direct left undone. */
 static nb_status repair(render_job *job, float *image, nb_error *err)
 {
-    const nb_raster *raster = &job->scene->raster;
-    nb_cuda_window all = {raster->roi.fmin, raster->roi.fmax + 1, raster->roi.smin,
-                          raster->roi.smax + 1};
+    const nb_region *r = &job->region;
     nb_status st;
-    job->launch.window = all;
-    nb_cuda_launch_repair(&job->launch);
+    for (int k = 0; k < job->scene->n_panels; k++) {
+        set_panel(job, k);
+        job->launch.window = {r->fmin, r->fmax + 1, r->smin, r->smax + 1};
+        nb_cuda_launch_repair(&job->launch);
+    }
     st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
     if (st)
         return st;
-    return nb_cuda_download(job->state->ring, image, job->launch.image,
-                            (size_t)raster->columns * raster->rows * sizeof *image,
-                            job->state->stream, err);
+    return nb_cuda_download(job->state->ring, image, job->state->image.at,
+                            job->scene->raster.pixels * sizeof *image, job->state->stream,
+                            err);
 }
 
 /** Into the image there; what little is left to repair, the caller does. */
@@ -260,15 +298,17 @@ static nb_status render_on_device(render_job *job, const nb_request *request,
     nb_raster *raster = &job->launch.scene.raster;
     nb_status st = NB_OK;
     *raster = job->scene->raster;
+    job->lit = NULL;
     if (request->n == 0)
         return clear(job, err);
     if (!job->filled)
-        st = nb_cuda_light(job->state, request, raster->pixels, &raster->mask, err);
+        st = nb_cuda_light(job->state, request, raster->pixels, &job->lit, err);
+    raster->mask = job->lit;
     if (!st)
         st = plan_render(job, err);
     if (!st)
         st = clear(job, err);
-    return st ? st : run_bands(job, err);
+    return st ? st : run_panels(job, err);
 }
 
 static nb_status render_request(nb_backend_state *state, const nb_scene *sc,
@@ -278,13 +318,13 @@ static nb_status render_request(nb_backend_state *state, const nb_scene *sc,
     const nb_scene part = nb_request_scene(request, sc, &filled);
     const nb_engine engine = engine_of(&state->device);
     const nb_plan plan = nb_plan_of(&part, request->precision, &engine);
-    render_job job = {state, &part, plan, {}, {}, {}, image == NULL, filled};
+    render_job job = {state, &part, plan, {}, {}, NULL, 1, {}, {}, image == NULL, filled};
     size_t bytes = sc->raster.pixels * sizeof *image;
     nb_status st = nb_cuda_upload(state, sc, &job.launch, err);
     if (!st)
         st = render_on_device(&job, request, err);
     if (!st && image)
-        st = nb_cuda_download(state->ring, image, job.launch.image, bytes, state->stream,
+        st = nb_cuda_download(state->ring, image, state->image.at, bytes, state->stream,
                               err);
     if (!st && image && *state->repair)
         st = repair(&job, image, err);
@@ -317,7 +357,7 @@ static double estimate(const nb_scene *sc, const nb_render_options *options, cha
     const double start = 0.27, bytes_per_second = 10e9;
     const nb_factor_table *sf = &sc->factors.table;
     double table = sf->nh > 0 ? 8.0 * sf->nh * sf->nk * sf->nl : 0;
-    double image = 4.0 * sc->raster.columns * sc->raster.rows;
+    double image = 4.0 * (double)sc->raster.pixels;
     nb_cuda_device device;
     const char *reason;
     nb_cuda_path path;
@@ -373,6 +413,8 @@ static void close_cuda(nb_backend_state *state)
     nb_free(state->sources.sent);
     nb_free(state->spans.sent);
     nb_free(state->orientations.sent);
+    nb_free(state->panels.sent);
+    nb_free(state->sensors.sent);
     nb_free(state);
 }
 

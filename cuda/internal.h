@@ -47,12 +47,12 @@ typedef struct nb_cuda_window {
 
 /** What every launch needs. */
 typedef struct nb_cuda_launch {
-    nb_scene scene; /* arrays are device addresses, panels and sensors NULL */
+    nb_scene scene; /* arrays are device addresses; panels and sensors NULL, mask the panel's */
     nb_panel panel;
     nb_sensor sensor;
-    nb_cuda_window window;
-    float *image; /* device, [spixels][fpixels] */
-    int *repair;  /* device: set when a pixel came out as NaN and must be redone */
+    nb_cuda_window window; /* in the panel's pixels */
+    float *image;          /* device, the panel's [rows][columns] */
+    int *repair; /* device: set when a pixel came out as NaN and must be redone */
     gpuStream_t stream;
     int multiprocessors;
     nb_vec3 first_incident; /* of the first source, for the host */
@@ -61,7 +61,7 @@ typedef struct nb_cuda_launch {
 /** A few of the steps of a pixel: those of orientations first..first+count-1. */
 typedef struct nb_cuda_part {
     int first, count;
-    double *sums; /* device, [spixels][fpixels]: the sum so far; NULL when only one part */
+    double *sums; /* device, as the image: the sum so far; NULL when only one part */
     int is_first, is_last;
 } nb_cuda_part;
 
@@ -85,7 +85,8 @@ typedef struct nb_cuda_steps {
     int octets;              /* of 8 steps, for the tensor cores */
     const double *fragments; /* [octets + 1][3 axes][32 lanes]: one more, for prefetching */
     const float *weights;    /* [8*(octets + 1)]; NULL when every step weighs 1 */
-    const nb_cuda_direct_step *direct; /* [count]; residual kernel: [n_sources] */
+    const nb_cuda_direct_step *direct; /* [count]; residual kernel: [n_sources]; of a panel */
+    const nb_orientation *mean;        /* residual kernel: the orientation of `direct` */
     const void *residuals; /* [n_orientations][3] float4: a, b, c less the mean's, m */
     nb_cuda_factor_squares F2;
     double weight_sum; /* of all steps */

@@ -42,6 +42,35 @@ static double fraction_limit(const nb_plan *plan)
     return 300 * fmin(fmax(sqrt(plan->steps) / 4, 1), 5);
 }
 
+/** Do floats hold the factor of every panel that makes photons of sums relative to `unit`? */
+static int floats_hold_photons(const nb_scene *sc, double unit)
+{
+    for (int k = 0; k < sc->n_panels; k++) {
+        double photons =
+            sc->intensity_scale * unit * nb_largest_solid_angle(&sc->panels[k]);
+        if (!(photons < NB_FLOAT_TOP && photons > NB_FLOAT_LOW))
+            return 0;
+    }
+    return 1;
+}
+
+static int is_flat(const nb_scene *sc)
+{
+    for (int k = 0; k < sc->n_panels; k++)
+        if (sc->panels[k].curved)
+            return 0;
+    return 1;
+}
+
+/** Do layers of any panel stand at their mean depth? */
+static int is_deep(const nb_scene *sc)
+{
+    for (int k = 0; k < sc->n_panels; k++)
+        if (sc->sensors[sc->panels[k].sensor].mean_depth)
+            return 1;
+    return 0;
+}
+
 /** Do floats hold F^2 (of a table as it stands, a constant apart from the sum), the sums of all
  * steps, the water, and the factor that makes photons of them? */
 static int floats_hold_sums(const nb_plan *plan)
@@ -49,10 +78,9 @@ static int floats_hold_sums(const nb_plan *plan)
     const nb_scene *sc = plan->scene;
     const nb_factor_table *sf = &sc->factors.table;
     double F2 = sf->default_F * sf->default_F, unit = sf->nh > 0 || F2 == 0 ? 1 : F2;
-    double photons = sc->intensity_scale * unit * nb_largest_solid_angle(sc->panels);
     return nb_plan_floats_carry(plan, unit, plan->terms) && unit < NB_FLOAT_TOP &&
            unit > NB_FLOAT_LOW && sc->background / unit * plan->terms < NB_FLOAT_TOP &&
-           photons < NB_FLOAT_TOP && photons > NB_FLOAT_LOW;
+           floats_hold_photons(sc, unit);
 }
 
 static int direct_applies(const nb_plan *plan, const char **why)
@@ -67,7 +95,7 @@ static int direct_applies(const nb_plan *plan, const char **why)
         return nb_path_refuse(why, "structure factors are interpolated");
     if (sc->factors.dmin > 0)
         return nb_path_refuse(why, "dmin culls by source");
-    if (sc->panels->curved)
+    if (!is_flat(sc))
         return nb_path_refuse(why, "the detector is curved");
     if (plan->cells > fraction_limit(plan))
         return nb_path_refuse(why, "the crystal is too large for 32-bit fractions");
@@ -218,7 +246,7 @@ static double direct_seconds(const nb_plan *plan)
  * kernel's steps cost a third more and those of the tensor cores do not. */
 static double rays_seconds(nb_cuda_path path, const nb_plan *plan)
 {
-    int deep = plan->scene->sensors->mean_depth && plan->engine.has_tensor;
+    int deep = is_deep(plan->scene) && plan->engine.has_tensor;
     double even = (deep ? 8 : 24) - 0.5; /* neither is quicker */
     return plan->rays * even *
            (1 / nb_cuda_step_rate(NB_PATH_DIRECT, plan) -

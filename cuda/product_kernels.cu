@@ -153,13 +153,15 @@ __global__ void __launch_bounds__(128) k_settle(const NB_GRID_CONSTANT settle_jo
     for (int64_t i = p.first + blockIdx.x * 4 + threadIdx.y; i < p.end; i += gridDim.x * 4)
         for (unsigned doubts = job.doubts[i]; doubts; doubts &= doubts - 1) {
             int64_t pixel = i * 32 + __ffs((int)doubts) - 1;
+            int64_t at = pixel - (int64_t)p.panel.first_pixel;
             float mean = job.image[pixel], exact;
             int before = 0, after = 0, doubt;
-            if (job.mask && !job.mask[pixel])
+            if (at < 0 || at >= (int64_t)p.panel.columns * p.panel.rows ||
+                (job.mask && !job.mask[pixel]))
                 continue;
             exact = (float)warp_pixel(&p.scene, &p.panel, &p.sensor,
-                                      (int)(pixel % job.columns),
-                                      (int)(pixel / job.columns), lane);
+                                      (int)(at % p.panel.columns),
+                                      (int)(at / p.panel.columns), lane);
             if (lane != 0 || exact == mean || !nb_noise_same(mean, exact))
                 continue;
             digitize(job, photons_of(job, pixel, mean, &doubt), &before, pixel_type());
@@ -170,27 +172,41 @@ __global__ void __launch_bounds__(128) k_settle(const NB_GRID_CONSTANT settle_jo
         }
 }
 
-/** Launches short enough for a display's watchdog: at most a tenth of the pixels is in doubt. */
+/** Settle the pixels of a panel.  Launches short enough for a display's watchdog: at most a tenth of
+ * the pixels is in doubt. */
 template <nb_pixel_type TYPE>
-static void make_noise(const nb_scene *sc, const product_job &job, gpuStream_t stream)
+static void settle_panel(const nb_scene *sc, const nb_panel &panel,
+                         const product_job &job, gpuStream_t stream)
 {
     const double steps_of_a_launch = 2e10;
-    unsigned blocks = (unsigned)((job.pixels + BLOCK - 1) / BLOCK);
-    int64_t words = (job.pixels + 31) / 32;
-    const nb_panel &panel = sc->panels[0];
     const nb_sensor &sensor = sc->sensors[panel.sensor];
-    double steps = (double)job.pixels * sc->samples * sensor.layers;
-    int64_t pieces = (int64_t)fmin(ceil(steps / steps_of_a_launch), 4096.0), i;
-    k_product<TYPE, true><<<blocks, BLOCK, 0, stream>>>(job);
-    for (i = 0; i < pieces && job.doubts; i++) {
-        settle_job part = {
-            *sc, panel, sensor, job, words * i / pieces, words * (i + 1) / pieces};
+    int64_t pixels = (int64_t)panel.columns * panel.rows;
+    int64_t first = (int64_t)panel.first_pixel / 32;
+    int64_t words = ((int64_t)panel.first_pixel + pixels + 31) / 32 - first, i;
+    double steps = (double)pixels * sc->samples * sensor.layers;
+    int64_t pieces = (int64_t)fmin(ceil(steps / steps_of_a_launch), 4096.0);
+    for (i = 0; i < pieces; i++) {
+        settle_job part = {*sc,
+                           panel,
+                           sensor,
+                           job,
+                           first + words * i / pieces,
+                           first + words * (i + 1) / pieces};
         int64_t wanted = (part.end - part.first + 3) / 4;
         if (wanted > 0)
             k_settle<TYPE>
                 <<<(unsigned)(wanted < 4096 ? wanted : 4096), dim3(32, 4), 0, stream>>>(
                     part);
     }
+}
+
+template <nb_pixel_type TYPE>
+static void make_noise(const nb_scene *sc, const product_job &job, gpuStream_t stream)
+{
+    unsigned blocks = (unsigned)((job.pixels + BLOCK - 1) / BLOCK);
+    k_product<TYPE, true><<<blocks, BLOCK, 0, stream>>>(job);
+    for (int k = 0; k < sc->n_panels && job.doubts; k++)
+        settle_panel<TYPE>(sc, sc->panels[k], job, stream);
 }
 #endif
 

@@ -286,7 +286,8 @@ static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_steps *s
     job.index = nb_make_F2_index(&steps->F2);
     for (int i = 0; i < 3; i++)
         job.N[i] = (int)sc->lattice.N[i];
-    job.aligned = launch->panel.columns % PIXELS == 0 && !sc->raster.mask;
+    job.aligned = launch->panel.columns % PIXELS == 0 &&
+                  launch->panel.first_pixel % PIXELS == 0 && !sc->raster.mask;
     job.edge = launch->panel.pixel_fast / sc->oversample;
     job.path = launch->sensor.layer_step * launch->sensor.mu;
     job.inverse_path = 1.0 / job.path;

@@ -24,12 +24,13 @@ static nb_status upload(nb_cuda_buffer *buffer, const void *from, size_t bytes,
         err, gpuMemcpyAsync(buffer->at, from, bytes, gpuMemcpyHostToDevice, stream), what);
 }
 
-nb_status nb_cuda_upload_mirror(nb_backend_state *state, nb_cuda_mirror *mirror,
-                                const void *from, size_t bytes, const char *what,
-                                nb_error *err)
+/** Keep a copy of what a scene has; *changed: it is not what the mirror had. */
+static nb_status remember(nb_backend_state *state, nb_cuda_mirror *mirror,
+                          const void *from, size_t bytes, const char *what, int *changed,
+                          nb_error *err)
 {
-    nb_status st;
-    if (mirror->bytes == bytes && memcmp(mirror->sent, from, bytes) == 0)
+    *changed = mirror->bytes != bytes || memcmp(mirror->sent, from, bytes) != 0;
+    if (!*changed)
         return NB_OK;
     state->is_prepared = 0;
     mirror->bytes = 0;
@@ -38,10 +39,36 @@ nb_status nb_cuda_upload_mirror(nb_backend_state *state, nb_cuda_mirror *mirror,
     if (!mirror->sent)
         return NB_ERR_NOMEM;
     memcpy(mirror->sent, from, bytes);
-    st = upload(&mirror->device, mirror->sent, bytes, what, state->stream, err);
-    if (!st)
-        mirror->bytes = bytes;
+    mirror->bytes = bytes;
+    return NB_OK;
+}
+
+nb_status nb_cuda_upload_mirror(nb_backend_state *state, nb_cuda_mirror *mirror,
+                                const void *from, size_t bytes, const char *what,
+                                nb_error *err)
+{
+    int changed;
+    nb_status st = remember(state, mirror, from, bytes, what, &changed, err);
+    if (!st && changed)
+        st = upload(&mirror->device, mirror->sent, bytes, what, state->stream, err);
+    if (st)
+        mirror->bytes = 0;
     return st;
+}
+
+/** Panels and sensors; on the host only. */
+static nb_status remember_panels(nb_backend_state *state, const nb_scene *sc,
+                                 nb_error *err)
+{
+    int changed, n = 0;
+    for (int k = 0; k < sc->n_panels; k++)
+        n = sc->panels[k].sensor >= n ? sc->panels[k].sensor + 1 : n;
+    nb_status st =
+        remember(state, &state->panels, sc->panels,
+                 (size_t)sc->n_panels * sizeof *sc->panels, "the panels", &changed, err);
+    return st ? st
+              : remember(state, &state->sensors, sc->sensors,
+                         (size_t)n * sizeof *sc->sensors, "the sensors", &changed, err);
 }
 
 typedef struct hash_job {
@@ -100,10 +127,20 @@ static nb_status upload_table(nb_backend_state *state, const nb_factor_table *sf
     return NB_OK;
 }
 
+void nb_cuda_set_panel(const nb_backend_state *state, const nb_scene *sc, int k,
+                       const uint8_t *lit, nb_cuda_launch *launch)
+{
+    const nb_panel *panel = &sc->panels[k];
+    launch->panel = *panel;
+    launch->sensor = sc->sensors[panel->sensor];
+    launch->image = (float *)state->image.at + panel->first_pixel;
+    launch->scene.raster.mask = lit ? lit + panel->first_pixel : NULL;
+}
+
 nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
                          nb_cuda_launch *launch, nb_error *err)
 {
-    size_t pixels = (size_t)sc->raster.columns * sc->raster.rows;
+    size_t pixels = sc->raster.pixels;
     size_t sources = (size_t)sc->beam.n_sources * sizeof *sc->beam.sources;
     size_t orientations =
         (size_t)sc->lattice.n_orientations * sizeof *sc->lattice.orientations;
@@ -115,7 +152,8 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
         (st = nb_cuda_upload_mirror(state, &state->orientations, sc->lattice.orientations,
                                     orientations, "the orientations", err)))
         return st;
-    if ((st = upload_table(state, &sc->factors.table, err)))
+    if ((st = upload_table(state, &sc->factors.table, err)) ||
+        (st = remember_panels(state, sc, err)))
         return st;
     /* for what is made of the image: a renderer goes by the request */
     if (sc->raster.mask && (st = upload(&state->mask, sc->raster.mask, pixels, "the mask",
@@ -124,13 +162,11 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
     launch->scene = *sc;
     launch->scene.panels = NULL;
     launch->scene.sensors = NULL;
-    launch->panel = sc->panels[0];
-    launch->sensor = sc->sensors[launch->panel.sensor];
     launch->scene.beam.sources = (const nb_source *)state->sources.device.at;
     launch->scene.lattice.orientations =
         (const nb_orientation *)state->orientations.device.at;
     launch->scene.factors.table.F = (const double *)state->F.at;
-    launch->image = (float *)state->image.at;
+    nb_cuda_set_panel(state, sc, 0, NULL, launch);
     launch->repair = (int *)((char *)state->small.at + NB_SMALL_REPAIR);
     launch->stream = state->stream;
     launch->multiprocessors = state->device.multiprocessors;
@@ -138,7 +174,7 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
     return NB_OK;
 }
 
-/** The box of reflections that the window can see, and its F^2. */
+/** The box of reflections that the panels can see, and its F^2. */
 static nb_status prepare_F2(nb_backend_state *state, const nb_plan *plan,
                             const nb_cuda_launch *launch, nb_cuda_factor_squares *F2,
                             int *fits, nb_error *err)
@@ -197,7 +233,6 @@ static nb_status prepare_residuals(nb_backend_state *state, const nb_scene *sc,
                                    nb_error *err)
 {
     nb_orientation mean = nb_cuda_mean_orientation(&sc->lattice);
-    nb_scene centre = launch->scene;
     char *at;
     size_t bytes = (size_t)sc->lattice.n_orientations * 3 * 4 * sizeof(float);
     nb_status st = nb_cuda_reserve(
@@ -213,15 +248,24 @@ static nb_status prepare_residuals(nb_backend_state *state, const nb_scene *sc,
                        "sending the mean orientation");
     if (st)
         return st;
-    centre.lattice.orientations = (const nb_orientation *)(at + bytes);
-    centre.lattice.n_orientations = 1;
     steps->residuals = at;
+    steps->mean = (const nb_orientation *)(at + bytes);
     steps->direct = (const nb_cuda_direct_step *)(at + bytes + sizeof mean);
     nb_cuda_launch_residuals(&launch->scene, &mean, at, state->stream);
-    nb_cuda_launch_direct_steps(&centre, &launch->panel, steps->F2.at != NULL,
-                                (nb_cuda_direct_step *)(at + bytes + sizeof mean),
-                                state->stream);
     return NB_OK;
+}
+
+void nb_cuda_aim_steps(const nb_cuda_launch *launch, const nb_cuda_steps *steps)
+{
+    nb_scene sc = launch->scene;
+    if (!steps->direct)
+        return;
+    if (steps->mean) {
+        sc.lattice.orientations = steps->mean;
+        sc.lattice.n_orientations = 1;
+    }
+    nb_cuda_launch_direct_steps(&sc, &launch->panel, steps->F2.at != NULL,
+                                (nb_cuda_direct_step *)steps->direct, launch->stream);
 }
 
 nb_status nb_cuda_prepare_steps(nb_backend_state *state, const nb_plan *plan,
@@ -240,14 +284,14 @@ nb_status nb_cuda_prepare_steps(nb_backend_state *state, const nb_plan *plan,
         return st;
     if (path == NB_PATH_TENSOR)
         return prepare_fragments(state, launch, equal, steps, err);
-    if (path == NB_PATH_RESIDUAL)
-        return prepare_residuals(state, sc, launch, steps, err);
-    st = nb_cuda_reserve(&state->steps, (size_t)steps->count * sizeof *steps->direct,
-                         "the steps", err);
-    if (st)
-        return st;
-    steps->direct = (const nb_cuda_direct_step *)state->steps.at;
-    nb_cuda_launch_direct_steps(&launch->scene, &launch->panel, steps->F2.at != NULL,
-                                (nb_cuda_direct_step *)state->steps.at, state->stream);
-    return NB_OK;
+    if (path == NB_PATH_RESIDUAL) {
+        st = prepare_residuals(state, sc, launch, steps, err);
+    } else {
+        st = nb_cuda_reserve(&state->steps, (size_t)steps->count * sizeof *steps->direct,
+                             "the steps", err);
+        steps->direct = (const nb_cuda_direct_step *)state->steps.at;
+    }
+    if (!st)
+        nb_cuda_aim_steps(launch, steps);
+    return st;
 }

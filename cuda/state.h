@@ -41,14 +41,13 @@ struct nb_backend_state {
     /* device memory, owned */
     nb_cuda_buffer image, F, mask, sums, steps, weights, F2, small;
     nb_cuda_mirror sources, orientations, spans;
+    nb_cuda_mirror panels, sensors; /* host copies only: kernels get theirs by value */
     nb_cuda_buffer lit; /* of the last request whose spans do not fill a rectangle */
     size_t F_count;     /* of the table that was sent, and its fingerprint */
     uint64_t F_hash;
     nb_cuda_products products;
     /* the tables for the last scene, still good if the same one comes again */
-    nb_scene prepared_scene; /* as nb_cuda_launch's, and the next two */
-    nb_panel prepared_panel;
-    nb_sensor prepared_sensor;
+    nb_scene prepared_scene; /* as in nb_cuda_launch */
     nb_cuda_steps prepared;
     nb_cuda_path prepared_path;
     int is_prepared;
@@ -70,6 +69,14 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *scene,
 nb_status nb_cuda_upload_mirror(nb_backend_state *state, nb_cuda_mirror *mirror,
                                 const void *from, size_t bytes, const char *what,
                                 nb_error *err);
+
+/** Turn the launch to a panel of the host's scene: all but its window.  lit: of the stack, NULL: all
+ * pixels of the window. */
+void nb_cuda_set_panel(const nb_backend_state *state, const nb_scene *scene, int panel,
+                       const uint8_t *lit, nb_cuda_launch *launch);
+
+/** Fill what steps->direct points to, if anything, for the panel of the launch. */
+void nb_cuda_aim_steps(const nb_cuda_launch *launch, const nb_cuda_steps *steps);
 
 /* --- spans.cu --- */
 /** Refuse pixels that go elsewhere than to their place in the image. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compare the CUDA backend with the scalar reference for random valid configurations and
- * extreme ones, in every precision. Prints `skip` with the reason if there is no device.
+/* Compare the CUDA backend with the scalar reference for random valid configurations,
+ * extreme ones and detectors cut into seven panels, in every precision. Prints `skip` with the reason if there is no device.
  * cuda_check [--seed N] [--count N] [--only K] [--precision NAME] [-v] Lines `ok NAME` and
  * `not ok NAME`; `--seed N --only K` runs a failing case again. */
 #include <math.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common.h"
+#include "../support/cut.h"
 #include "../../cuda/timing.h"
 #include "render/request.h"
 
@@ -18,6 +19,7 @@ typedef struct session {
     check_settings opt;
     nb_backend_state *
         state[PRECISIONS]; /* kept from case to case, as a user of the library would do */
+    int cut;               /* render each scene cut into panels */
     int cases[PRECISIONS], failures[PRECISIONS];
     nb_comparison worst[PRECISIONS];
 } session;
@@ -38,6 +40,51 @@ static const char *check_one(session *ss, const nb_scene *sc, const float *truth
         wrong = "a pixel that is not rendered is not 0";
     else
         wrong = check_judge(g.image, truth, (size_t)m, sc, (nb_precision)precision, c);
+    free(g.memory);
+    return wrong;
+}
+
+/** The region of interest and the mask as one mask; the caller's. */
+static uint8_t *mask_of(const nb_scene *sc)
+{
+    uint8_t *mask = malloc(check_pixels(sc));
+    for (size_t i = 0; mask && i < check_pixels(sc); i++)
+        mask[i] = (uint8_t)check_rendered(&sc->raster, i);
+    return mask;
+}
+
+/** As check_one, of the scene cut into panels of one width or of two. */
+static const char *check_cut(session *ss, const nb_scene *sc, const float *truth,
+                             int precision, nb_comparison *c, nb_error *err)
+{
+    nb_cut_kind kind = ss->cases[precision] % 2 ? NB_CUT_WIDTHS : NB_CUT_ROWS;
+    uint8_t *mask = kind == NB_CUT_WIDTHS ? mask_of(sc) : NULL;
+    check_image g = check_image_new(check_pixels(sc));
+    float *image = calloc(check_pixels(sc), sizeof *image);
+    nb_scene whole = *sc;
+    const char *wrong = NULL;
+    long m = 0;
+    nb_cut cut = {0};
+    if (mask)
+        whole.raster.mask = mask;
+    memset(c, 0, sizeof *c);
+    if (!image || (kind == NB_CUT_WIDTHS && !mask) || !nb_cut_scene(&whole, kind, &cut))
+        wrong = "out of memory";
+    else if (nb_render_scene(&nb_backend_cuda, ss->state[precision], &cut.scene,
+                             (nb_precision)precision, g.image, err) != NB_OK)
+        wrong = err->message;
+    else if (!check_guards_intact(&g))
+        wrong = "wrote outside the stack";
+    else {
+        nb_cut_assemble(&cut, g.image, image, sc->raster.columns);
+        m = check_squeeze(&sc->raster, image);
+        wrong =
+            m < 0 ? "a pixel that is not rendered is not 0"
+                  : check_judge(image, truth, (size_t)m, sc, (nb_precision)precision, c);
+    }
+    nb_cut_free(&cut);
+    free(mask);
+    free(image);
     free(g.memory);
     return wrong;
 }
@@ -87,6 +134,10 @@ static int run_case(session *ss, check_case *c)
     int p;
     if (nb_model_build(&c->cfg, &c->inputs, NULL, &model, &err) != NB_OK)
         return 0;
+    if (ss->cut && (model.scene.raster.columns < 16 || model.scene.raster.rows < 16)) {
+        nb_model_free(&model);
+        return 0;
+    }
     check_shrink(&model.scene, c->steps_limit);
     truth = reference(&model.scene);
     for (p = 0; p < PRECISIONS; p++) {
@@ -94,7 +145,7 @@ static int run_case(session *ss, check_case *c)
         const char *wrong;
         if (ss->opt.precision && strcmp(ss->opt.precision, check_allowed[p].name) != 0)
             continue;
-        wrong = check_one(ss, &model.scene, truth, p, &k, &err);
+        wrong = (ss->cut ? check_cut : check_one)(ss, &model.scene, truth, p, &k, &err);
         ss->cases[p]++;
         ss->failures[p] += wrong != NULL;
         check_remember_worst(&ss->worst[p], &k);
@@ -126,18 +177,18 @@ static int summarise(session *ss, const char *group)
     return failures;
 }
 
-static int random_cases(session *ss)
+static int random_cases(session *ss, int count)
 {
     check_case c;
     int k, valid = 0;
-    for (k = ss->opt.only >= 0 ? ss->opt.only : 0; valid < ss->opt.count; k++) {
+    for (k = ss->opt.only >= 0 ? ss->opt.only : 0; valid < count; k++) {
         check_random_case(&c, ss->opt.seed, k);
         valid += run_case(ss, &c);
         check_free_case(&c);
         if (ss->opt.only >= 0)
             break;
     }
-    return summarise(ss, "random");
+    return summarise(ss, ss->cut ? "panels" : "random");
 }
 
 static int cruel_cases(session *ss)
@@ -171,7 +222,9 @@ int main(int argc, char **argv)
     }
     if (ss.opt.only < 0)
         failures += cruel_cases(&ss);
-    failures += random_cases(&ss);
+    failures += random_cases(&ss, ss.opt.count);
+    ss.cut = 1;
+    failures += random_cases(&ss, ss.opt.count / 3 + 1);
     for (p = 0; p < PRECISIONS; p++)
         nb_backend_cuda.close(ss.state[p]);
     return failures != 0;
