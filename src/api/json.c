@@ -235,7 +235,7 @@ void nb_sim_parameters_node(const nb_sim *sim, nb_json root)
     nb_config_defaults(&defaults);
     for (size_t i = 0; i < count; i++) {
         const nb_param *p = &table[i];
-        int hidden = p->flags & (NB_PARAM_VIEW | NB_PARAM_SERIES) ||
+        int hidden = p->flags & (NB_PARAM_VIEW | NB_PARAM_SERIES | NB_PARAM_OUTPUT) ||
                      (p->flags & NB_PARAM_INNER && !(p->flags & shown));
         if (!hidden && differs(p, cfg, &defaults))
             add_parameter(list, p, cfg);
