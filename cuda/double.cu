@@ -56,9 +56,8 @@ typedef struct repair_job {
     const int *wanted;
 } repair_job;
 
-/** The fast kernels let 0/0 through (a Miller index that is a whole number to 32 bits,
- * a few in 1e9 steps) and set *wanted; here a whole warp computes each such pixel
- * again. */
+/** The fast kernels do not prevent 0/0 (a Miller index that is a whole number to 32 bits, a
+ * few in 1e9 steps) and set *wanted. Here a whole warp calculates each such pixel again. */
 __global__ void __launch_bounds__(128) k_repair(const NB_GRID_CONSTANT repair_job p)
 {
     int lane = threadIdx.x, columns = (p.window.f1 - p.window.f0 + 31) / 32;

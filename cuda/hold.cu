@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* For benchmarks: keep the device busy while the host queues what is to be timed, so that device
- * events have no launching between them. */
+/* For benchmarks: keep the device busy while the host queues the timed work, so that no
+ * launch is between the device events. */
 #include "state.h"
 #include "timing.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What the CUDA backend says of itself, with nvcc and without. */
+/** The texts of the CUDA backend, with nvcc and without. */
 #ifndef NB_CUDA_WORDS_H
 #define NB_CUDA_WORDS_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Photons of one pixel to the integers of files, the same on host and device.  No operation may
- * be contracted, as in poisson.h.  row_pass.h does the same to several pixels at a time. */
+/** Convert photons of one pixel to the integers of files, in the same way on host and
+ * device. No operation may be contracted, as in poisson.h. row_pass.h does the same for
+ * several pixels at a time. */
 #ifndef NB_IMAGE_ADU_H
 #define NB_IMAGE_ADU_H
 
@@ -18,7 +19,7 @@ NB_HD uint16_t nb_int_adu(float photons, double scale, double adc_offset)
     return (uint16_t)(int32_t)(float)v; /* positive: truncation is floor */
 }
 
-/** Is that pixel above 65535, so that the 16-bit image cuts it? */
+/** Is this pixel above 65535, so that it is clipped in the 16-bit image? */
 NB_HD int nb_int_clips(float photons, double scale, double adc_offset)
 {
     return photons * scale + adc_offset >= 65535.5;
@@ -32,7 +33,7 @@ NB_HD uint8_t nb_pgm_grey(float photons, double scale)
     return (uint8_t)(v > 0 ? (int32_t)v : 0);
 }
 
-/** Photons in 32 bits where 16 would not hold them. */
+/** Photons in 32 bits, for counts that do not fit in 16. */
 NB_HD int32_t nb_large_count(double photons)
 {
     const double limit = 2147483646.0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Poisson deviates of 64 neighbouring pixels, several at a time: the same operations as
- * nb_poisson, pixel by pixel, hence the same integers.  kernels_*.c compile it once for each
- * instruction set. */
+/** Poisson deviates of 64 neighbouring pixels, several at a time. The operations are those
+ * of nb_poisson for each pixel, so the integers are the same. kernels_*.c compile it once
+ * for each instruction set. */
 #ifndef NB_IMAGE_NOISE_BLOCK_H
 #define NB_IMAGE_NOISE_BLOCK_H
 
@@ -12,9 +12,9 @@
 
 enum { NB_NOISE_BLOCK = 64 };
 
-/** Fill adu[64] for the pixels first.pixel ... first.pixel + 63 with these means; returns how many
- * were clipped.  Bit i of *doubts is set where nb_poisson_doubt finds mean[i] within `error`
- * doubtful, and for some more. */
+/** Fill adu[64] for the pixels first.pixel ... first.pixel + 63 with these means; returns
+ * how many were clipped. Bit i of *doubts is set if nb_poisson_doubt finds mean[i] doubtful
+ * within `error`, and for a few more. */
 typedef int nb_noise_block_fn(const float *mean, const nb_poisson_key *first,
                               double adc_offset, double error, uint16_t *adu,
                               uint64_t *doubts);
@@ -53,10 +53,10 @@ static inline void nb_v_philox(const nb_poisson_key *first, uint64_t offset,
         nb_v_philox_round(w, k0 + round * PHILOX_W32_0, k1 + round * PHILOX_W32_1);
 }
 
-/** As nb_v_philox, draw 0, but only the first two words, w[4 * i] and w[4 * i + 1] of vector i, of
- * several vectors, because one is a long chain of operations.  The pixels have the same high word:
- * what all lanes share in the first rounds is done once, and what would only reach the other two
- * words is left out of the last. */
+/** As nb_v_philox, draw 0, but only the first two words, w[4 * i] and w[4 * i + 1] of
+ * vector i, of several vectors, because one is a long chain of operations. The pixels have
+ * the same high word. The common part of the first rounds is calculated once. Operations of
+ * the last rounds that only change the other two words are left out. */
 static inline void nb_v_philox_two(const nb_poisson_key *first, uint64_t offset,
                                    int vectors, nb_vu *w)
 {
@@ -133,10 +133,11 @@ static inline int nb_v_any(const nb_vi *mask)
     return nb_v_bits(&any) != 0;
 }
 
-/** nb_poisson_inversion of NB_TOGETHER vectors, whose chains of operations overlap; they end
- * together, because a mispredicted end costs more than some idle steps.  Most pixels of most
- * images are empty, and stay so without e^-mean: it is at least 1 - mean.  Returns a bit for each
- * doubtful lane, where the steps' probabilities are taken as 1: quick, and finds all. */
+/** nb_poisson_inversion of NB_TOGETHER vectors, whose chains of operations overlap. They
+ * end together, because a mispredicted end takes longer than some idle steps. Most pixels
+ * of most images are empty; for them e^-mean is not needed, because it is at least 1 -
+ * mean. Returns a bit for each doubtful lane. The probabilities of the steps are taken as
+ * 1, which is quick and finds all doubts. */
 static inline uint64_t nb_v_inversion(const nb_vd *mean, const nb_vd *u, double error,
                                       nb_vd *photons)
 {

@@ -23,7 +23,7 @@
 #define NB_POISSON_SMALL 12.0 /* below: inversion */
 #define NB_POISSON_HUGE 1e9   /* above: normal */
 #define NB_POISSON_LONGEST                                                               \
-    128 /* P(k >= 128 | mean 12) < 1e-83: the search always ends before */
+    128 /* P(k >= 128 | mean 12) < 1e-83: the search always ends earlier */
 
 /** e^x for -700 <= x <= 700, within 1e-15: x = n ln 2 + r, Taylor's series of r to r^13.
  * Grouped by pairs (Estrin) to shorten the chain of operations.  Adding 1.5 * 2^52 rounds to
@@ -87,14 +87,14 @@ NB_HD double nb_stirling_rest(double k)
 /* Doubt: docs/physics.md, section 20. */
 /** Relative error of a `mixed` float. */
 #define NB_NOISE_ERROR 1e-6
-/** Further from the exact value than this, a float is not the renderer's. */
+/** A float that differs more from the exact value is not from the renderer. */
 #define NB_NOISE_OTHER 1e-5
 /** No doubt above: 16 bits hold no such count. */
 #define NB_NOISE_MOST 70000.0
 
 #ifdef NB_HAVE_RANDOM123
 
-/** Who asks: the nth block of random words for this pixel follows from it. */
+/** Identifies the pixel: its nth block of random words follows from this. */
 typedef struct nb_poisson_key {
     uint64_t seed, pixel;
     uint32_t frame;
@@ -108,12 +108,12 @@ NB_HD void nb_poisson_draw(const nb_poisson_key *key, uint32_t nth, double *u, d
     *v = nb_uniform52(r.w[2], r.w[3]);
 }
 
-/* The next three functions set *doubt when one of their decisions could fall otherwise for a mean
- * within mean (1 +- error); they never clear it.  The margins are the decisions' derivatives,
- * rounded up (docs/physics.md, section 20). */
+/* The next three functions set *doubt if one of their decisions could be different for a
+ * mean within mean (1 +- error); they never clear it. The margins are the decisions'
+ * derivatives, rounded up (docs/physics.md, section 20). */
 
 /** Smallest k whose cumulative probability reaches u, for 0 <= mean < NB_POISSON_SMALL.
- * Noise over a block of pixels (noise_block.h) does the same operations side by side. */
+ * Noise over a block of pixels (noise_block.h) does the same operations in parallel. */
 NB_HD double nb_poisson_inversion(double mean, double u, double error, int *doubt)
 {
     double p = nb_exact_exp(-mean), sum = p, width = error * mean;
@@ -186,13 +186,13 @@ NB_HD double nb_poisson_normal(double mean, const nb_poisson_key *key)
     }
 }
 
-/** A Poisson deviate, a whole number >= 0.  A mean that is not positive (or NaN) gives 0, an
- * infinite one itself.  *doubt: 1 if some mean within mean (1 +- error) gives another deviate, and
- * seldom without need; 0 above NB_NOISE_MOST. */
+/** A Poisson deviate, a whole number >= 0. A mean that is not positive (or NaN) gives 0, an
+ * infinite one itself. *doubt: 1 if some mean within mean (1 +- error) gives another
+ * deviate, and seldom in other cases; 0 above NB_NOISE_MOST. */
 NB_HD double nb_poisson_doubt(double mean, const nb_poisson_key *key, double error,
                               int *doubt)
 {
-    const double wide = 1.05 * error; /* for what the derivatives leave out */
+    const double wide = 1.05 * error; /* for terms that the derivatives leave out */
     double u, v, k;
     *doubt = 0;
     if (!(mean > 0))
@@ -216,7 +216,7 @@ NB_HD double nb_poisson(double mean, const nb_poisson_key *key)
     return nb_poisson_doubt(mean, key, 0, &doubt);
 }
 
-/** Is `exact` the value that the float `mean` stands for, but for the renderer's errors? */
+/** Is `exact` the value of the float `mean`, except for the renderer's errors? */
 NB_HD int nb_noise_same(float mean, float exact)
 {
     return fabs((double)exact - mean) <= NB_NOISE_OTHER * mean;

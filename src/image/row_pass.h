@@ -6,7 +6,7 @@
 #include "kernels.h"
 #include "vector.h"
 
-/** The next NB_LANES floats of a row, or what is left of it and `fill`. */
+/** The next NB_LANES floats of a row, or the rest of the row and `fill`. */
 static inline void nb_v_take(const float *from, int left, float fill, nb_vf *v)
 {
     if (left >= NB_LANES) {
@@ -24,7 +24,7 @@ static inline void nb_v_take_mask(const uint8_t *from, int left, nb_vi *v)
         (*v)[i] = i < left && from[i] ? -1 : 0;
 }
 
-/* --- sums: eight lanes along the row whatever the vectors are, added in order --- */
+/* --- sums: eight lanes along the row for any vector size, added in order --- */
 
 #define NB_SUM_VECTORS (8 / NB_LANES)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** How many threads a pass over an image takes. */
+/** Number of threads for a pass over an image. */
 #ifndef NB_IMAGE_THREADS_H
 #define NB_IMAGE_THREADS_H
 
@@ -9,7 +9,7 @@
 #include <omp.h>
 #endif
 
-/** `asked` threads (0: all), but one for an image too small to be worth starting them. */
+/** `asked` threads (0: all), but one for a small image. */
 static inline int nb_image_threads(int asked, int64_t pixels)
 {
 #ifdef _OPENMP

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Pixels side by side, in the vector types of GCC and Clang, as wide as the instruction set that
- * the including file is compiled for.  The lanes do the same IEEE operations on every set, so that
- * results do not depend on it.  Vectors are passed by address: by value, they would have another
- * calling convention on each set. */
+/** Several pixels in the vector types of GCC and Clang, with the width of the instruction
+ * set of the including file. The lanes do the same IEEE operations on every set, so that
+ * results do not depend on it. Vectors are passed by address, because by value their
+ * calling convention would differ between sets. */
 #ifndef NB_IMAGE_VECTOR_H
 #define NB_IMAGE_VECTOR_H
 

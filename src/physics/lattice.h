@@ -6,15 +6,16 @@
 
 #include "scene.h"
 
-/* docs/physics.md, section 12: the height that gives a sphere's spot the parallelepiped's integral;
- * the Gaussian's and the top hat's R^2. */
+/* docs/physics.md, section 12: the height at which a sphere's spot has the parallelepiped's
+ * integral; the R^2 of the Gaussian and the top hat. */
 #define NB_ROUND_HEIGHT 0.723601254558268
 #define NB_GAUSS_WIDTH 0.63
 #define NB_TOPHAT_RADIUS2 0.3969
-/** Below it a sphere's closed form loses digits and the series is exact to double precision. */
+/** Below this value a sphere's closed form loses digits, and the series is exact in double
+ * precision. */
 #define NB_SPHERE_SERIES 0.05
 
-/** Nearest Miller index of a fractional one; halves go down. */
+/** Nearest Miller index of a fractional one; halves are rounded down. */
 NB_HD double nb_nearest_index(double h)
 {
     return ceil(h - 0.5);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/** The pixel sum: what one pixel collects, written once for every backend.
- *
- *   I = r_e^2 fluence / samples * sum over layers, sub-pixels, sources of
- *       w_source capture [polar] [omega] * sum over orientations (F_cell^2 F_latt^2 + B)
- *
- * with polar and omega of the pixel's first sub-pixel, layer and source unless their
- * -oversample flag asks for each term's own; B is the water.  Photons per pixel. */
+/** The sum of one pixel, written once for all backends. I = r_e^2 fluence / samples * sum
+ * over layers, sub-pixels, sources of w_source capture [polar] [omega] * sum over
+ * orientations (F_cell^2 F_latt^2 + B) polar and omega are those of the pixel's first
+ * sub-pixel, layer and source, or with their -oversample flag those of each term; B is the
+ * water. Photons per pixel. */
 #ifndef NB_PHYSICS_PIXEL_H
 #define NB_PHYSICS_PIXEL_H
 
@@ -13,7 +11,7 @@
 #include "ray.h"
 #include "structure_factor.h"
 
-/** One term of the innermost sum, with everything that led to it. */
+/** One term of the innermost sum, with all its quantities. */
 typedef struct nb_sample {
     double h, k, l;    /* fractional Miller indices */
     double h0, k0, l0; /* nearest reflection */
@@ -26,7 +24,7 @@ NB_HD nb_vec3 nb_scattering_vector(const nb_source *source, nb_vec3 direction)
     return nb_scale(1.0 / source->lambda, nb_sub(direction, source->incident));
 }
 
-/** Whether -dmin removes the crystal's contribution at q. */
+/** Does -dmin remove the crystal's contribution at q? */
 NB_HD int nb_culled(const nb_factors *factors, nb_vec3 q)
 {
     double stol = 0.5 * nb_norm(q);
@@ -81,7 +79,8 @@ NB_HD double nb_source_sum(const nb_scene *sc, const nb_ray *ray)
     return sum;
 }
 
-/** The factors that are taken once a pixel: those of its first sub-pixel, layer and source. */
+/** The factors that are calculated once per pixel: those of its first sub-pixel, layer and
+ * source. */
 NB_HD double nb_cached_factors(const nb_scene *sc, const nb_panel *panel,
                                const nb_sensor *sensor, int f, int s)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** From a point of the detector to what its geometry contributes: direction, solid angle,
- * captured fraction, polarization. */
+/** The geometry of a point of the detector: direction, solid angle, captured fraction,
+ * polarization. */
 #ifndef NB_PHYSICS_RAY_H
 #define NB_PHYSICS_RAY_H
 
@@ -10,7 +10,7 @@ typedef struct nb_ray {
     nb_vec3 position; /* m, lab */
     double airpath;   /* |position|, m */
     nb_vec3 direction;
-    double omega;   /* solid angle of the whole pixel as seen from here, sr */
+    double omega;   /* solid angle of the whole pixel from this point, sr */
     double capture; /* fraction of the photons that stop in this layer */
 } nb_ray;
 
@@ -25,7 +25,7 @@ NB_HD double nb_subpixel(double pixel, int oversample, int p, int sub)
 /** Position of the point (F, S) [m along fast, slow] at depth O [m] behind the front face. */
 NB_HD nb_vec3 nb_panel_point(const nb_panel *panel, double F, double S, double O)
 {
-    if (panel->curved) { /* every pixel as far from the sample as the plane's centre */
+    if (panel->curved) { /* every pixel at the same distance from the sample */
         double u = (F - panel->Fbeam) / panel->distance,
                v = (S - panel->Sbeam) / panel->distance;
         double r = panel->distance + O;
@@ -99,8 +99,8 @@ NB_HD double nb_mean_depth(double path, double stopped)
                                       : 1.0 / path + (1.0 - 1.0 / stopped);
 }
 
-/** From the ray to a layer's front face to that to the place where its photons stop in the mean;
- * capture and depth are those along `front`.  Omega is left 0. */
+/** Convert the ray to a layer's front face into the ray to the mean depth of its photons.
+ * Capture and depth are those along `front`. Omega is left 0. */
 NB_HD nb_ray nb_go_deep(const nb_panel *panel, const nb_sensor *sensor,
                         const nb_ray *front, int layer)
 {
@@ -113,8 +113,9 @@ NB_HD nb_ray nb_go_deep(const nb_panel *panel, const nb_sensor *sensor,
     return ray;
 }
 
-/** The ray to the point (F, S) of a layer.  Capture and mean depth are those along the ray to the
- * layer's front face; position, direction and omega are of the place where the layer stands. */
+/** The ray to the point (F, S) of a layer. Capture and mean depth are those along the ray
+ * to the layer's front face. Position, direction and omega are those at the depth of the
+ * layer. */
 NB_HD nb_ray nb_ray_to(const nb_panel *panel, const nb_sensor *sensor, double F, double S,
                        int layer)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** The scene: all that a renderer sees.  SI units (m, rad), unit vectors, flat arrays; immutable
- * once built (src/model/scene_build.h).  Plain data without functions, so that it can be copied
- * to a device with its arrays' addresses replaced. */
+/** The scene: all data of a renderer. SI units (m, rad), unit vectors, flat arrays; it does
+ * not change after it is built (src/model/scene_build.h). Plain data without functions, so
+ * that it can be copied to a device with the addresses of its arrays replaced. */
 #ifndef NB_PHYSICS_SCENE_H
 #define NB_PHYSICS_SCENE_H
 
@@ -15,15 +15,15 @@ typedef struct nb_region {
     int fmin, fmax, smin, smax;
 } nb_region;
 
-/** The image in memory: a stack of panels, one behind the other, each of rows of pixels. */
+/** The image in memory: a stack of panels, one after the other, each with rows of pixels. */
 typedef struct nb_raster {
     size_t pixels;
     int columns, rows;   /* of the stack; columns: of its widest panel */
-    nb_region roi;       /* what is rendered, inside the stack */
+    nb_region roi;       /* the rendered region, inside the stack */
     const uint8_t *mask; /* [pixels], 0 = not rendered; NULL = all rendered */
 } nb_raster;
 
-/** Where a piece of the detector stands, and where its pixels lie in the stack. */
+/** The position of one piece of the detector, and of its pixels in the stack. */
 typedef struct nb_panel {
     int columns, rows;
     int first_row;                 /* of the stack */
@@ -44,7 +44,7 @@ typedef struct nb_panel {
     nb_vec3 curved_fast, curved_slow; /* unit, perpendicular to beam and to each other */
 } nb_panel;
 
-/** What stops the photons behind a panel's front face. */
+/** The absorbing sensor behind a panel's front face. */
 typedef struct nb_sensor {
     int layers;        /* >= 1 */
     double layer_step; /* m */

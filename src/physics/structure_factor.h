@@ -23,7 +23,7 @@ NB_HD void nb_cubic_weights(double t, double w[4])
     w[3] = (t + 1.0) * t * (t - 1.0) / 6.0;
 }
 
-/** Whether x lies two points or more inside [min, min + n - 1]. */
+/** Is x at least two points inside [min, min + n - 1]? */
 NB_HD int nb_cubic_fits(double x, int min, int n)
 {
     return x >= min + 2.0 && x <= min + n - 3.0;

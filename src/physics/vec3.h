@@ -61,7 +61,7 @@ NB_HD nb_vec3 nb_apply(const nb_mat3 *r, nb_vec3 v)
                  r->m[6] * v.x + r->m[7] * v.y + r->m[8] * v.z);
 }
 
-/** v turned by angle [rad], right-handed, about the unit axis (Rodrigues' formula). */
+/** v rotated by angle [rad], right-handed, about the unit axis (Rodrigues' formula). */
 NB_HD nb_vec3 nb_rotate_about(nb_vec3 v, nb_vec3 axis, double angle)
 {
     double c = cos(angle), s = sin(angle), t = (1.0 - c) * nb_dot(axis, v);
@@ -70,7 +70,7 @@ NB_HD nb_vec3 nb_rotate_about(nb_vec3 v, nb_vec3 axis, double angle)
                  axis.z * t + v.z * c + w.z * s);
 }
 
-/** v turned about the fixed lab axes X, then Y, then Z [rad], right-handed. */
+/** v rotated about the fixed lab axes X, then Y, then Z [rad], right-handed. */
 NB_HD nb_vec3 nb_rotate_xyz(nb_vec3 v, double rx, double ry, double rz)
 {
     if (rx != 0)

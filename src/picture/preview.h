@@ -35,8 +35,8 @@ extern const nb_preview_options nb_preview_default;
 /** The same from the public options, which may be NULL. */
 nb_preview_options nb_preview_of(const nb_png_options *options);
 
-/** How values become greys, chosen from an image and applied to its rows: (bent value - low)
- * factor, or the bent fraction of the way between two values. */
+/** The conversion of values to greys, chosen from an image and applied to its rows:
+ * (curve(value) - low) factor, or the curve of the fraction between two values. */
 typedef struct nb_preview_levels {
     nb_preview_options options;
     double low, factor;

@@ -11,14 +11,15 @@
 /* Seconds.  A first guess of the CPU's time may be wrong by a factor of three: from here on a few rows
  * are timed. */
 #define WORTH_TIMING 0.1
-/* No process with a device takes less (reports/): below it there is nothing to ask. */
+/* No process with a device takes less (reports/): below this time the device is not
+ * considered. */
 #define DEVICE_LEAST 0.3
-/* Of a device's start, asking what it is takes so much: spent already when the answer is there. */
+/* The part of a device's start that is needed to identify it; it is already spent after that. */
 #define ASKING 0.15
-/* The word that leaves the choice to us. */
+/* The word for an automatic choice. */
 #define AUTOMATIC "auto"
 
-/* The vector renderer, unless the reference was asked for by name. */
+/* The vector renderer, unless the reference is selected by name. */
 const nb_backend *nb_backend_cpu(const nb_render_options *options)
 {
     return options->isa == NB_ISA_SCALAR ? &nb_backend_scalar : &nb_backend_simd;
@@ -63,7 +64,7 @@ nb_status nb_device_check(const char *word, nb_error *err)
     return nb_fail(err, NB_ERR_INPUT, "-device %.40s: must be one of %s", word, list);
 }
 
-/** A backend with a device, as somebody has asked for it. */
+/** A selected backend with a device. */
 static nb_status take_named(const nb_scene *scene, const nb_render_options *options,
                             const char *word, const nb_backend *backend, char *reason,
                             size_t reason_size, nb_error *err)
@@ -85,7 +86,7 @@ static double time_cpu(const nb_backend *backend, const nb_scene *scene,
     return measured < 0 ? guess : measured * images;
 }
 
-/** What a backend says of a scene. */
+/** The estimate of a backend for a scene. */
 typedef struct offer {
     const nb_backend *backend; /* NULL: nobody offers */
     double seconds;            /* < 0: it cannot, why says it */

@@ -9,7 +9,7 @@ enum { NB_SUM_WEIGHT = 0, NB_SUM_FAST, NB_SUM_SLOW, NB_SUM_PHI, NB_SUM_LAMBDA, N
 
 typedef struct nb_reflection_entry {
     int h, k, l;
-    double pixel[NB_SUMS]; /* of the pixel at hand: weight, weight times ... */
+    double pixel[NB_SUMS]; /* of the present pixel: weight, weight times ... */
     double sum[NB_SUMS];   /* of the pixels before it, in photons */
     double peak;           /* photons of its brightest pixel */
 } nb_reflection_entry;
@@ -20,15 +20,15 @@ typedef struct nb_reflection_table {
     int count, room;
     int *slots; /* owned; hash of h, k, l to 1 + place in the list */
     int n_slots;
-    int *touched; /* owned; places that the pixel at hand has added to */
+    int *touched; /* owned; entries to which the present pixel has added */
     int n_touched;
-    int last; /* place of the last find: the next sample is likely of the same reflection */
+    int last; /* entry of the last search: the next sample is probably of the same reflection */
 } nb_reflection_table;
 
 /** Entry of h, k, l, made if it is not there; NULL: out of memory. */
 nb_reflection_entry *nb_reflection_entry_of(nb_reflection_table *t, int h, int k, int l);
 
-/** One sample of the pixel at hand.  0: out of memory. */
+/** Add one sample of the present pixel. 0: out of memory. */
 int nb_reflection_add(nb_reflection_table *t, const int hkl[3],
                       const double sums[NB_SUMS]);
 
