@@ -74,7 +74,7 @@ def least_and_median(values, scale=1e3):
 
 
 def settle(folder, keep):
-    """An empty folder, or one with the last run's files; what others wrote is on the disk."""
+    """An empty folder, or one with the last run's files; earlier files are synced to the disk."""
     if not keep:
         shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder, exist_ok=True)

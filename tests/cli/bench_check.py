@@ -22,7 +22,7 @@ def check(name, good, why=""):
 
 
 def numbers(tree, path=""):
-    """Every leaf of a JSON tree that is no text, with its path."""
+    """Every leaf of a JSON tree except texts, with its path."""
     if isinstance(tree, dict):
         for key, value in tree.items():
             yield from numbers(value, f"{path}/{key}")

@@ -79,7 +79,7 @@ def make_pair(seed):
 # --- the same figures, from numpy and scipy -------------------------------------------------------
 
 def peaks(image, percentile, reach, count):
-    """Rows (x, y), brightest first; of equal neighbours the first counts."""
+    """Rows (x, y), brightest first; of equal neighbours the first is used."""
     limit = np.percentile(image, percentile)
     box = scipy.ndimage.maximum_filter(image, 2 * reach + 1, mode="constant", cval=-np.inf)
     found = []
@@ -332,7 +332,7 @@ def refused(path, other, text):
 
 
 def cut_short(folder, name, other, lengths):
-    """Every piece of the file is refused in one line, whatever is missing."""
+    """Every truncated file is refused with one line."""
     with open(f"{folder}/{name}", "rb") as whole:
         data = whole.read()
     faults = []
@@ -344,7 +344,7 @@ def cut_short(folder, name, other, lengths):
 
 
 def frames(folder):
-    """CBF and HDF5 of a series hold what its SMV files hold."""
+    """CBF and HDF5 of a series have the same pixels as its SMV files."""
     flags = ["-default_F", 100, "-cell", 70, 80, 90, "-N", 8, "-detpixels_f", 60, "-detpixels_s", 50,
              "-pixel", 0.7, "-fluence", "3e28", "-seed", 7, "-osc", 0.3, "-frames", 5, "-quiet",
              "-adc", 0, "-Xbeam", 16, "-Ybeam", 20, "-distance", 90]

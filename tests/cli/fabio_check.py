@@ -36,7 +36,7 @@ def load_raw(path, fast, slow):
 
 
 def header_fault(header, fast, slow):
-    """What an SMV header lacks, or None."""
+    """The missing part of an SMV header, or None."""
     want = {"SIZE1": str(fast), "SIZE2": str(slow), "TYPE": "unsigned_short",
             "DETECTOR_SN": "000", "BEAMLINE": "nanobragg"}
     for key, value in want.items():
@@ -77,7 +77,7 @@ def fault(image_path, raw_path, fast, slow):
 
 
 def check(fast, slow, pairs):
-    """Print a line for each (image, raw) pair; how many are wrong."""
+    """Print a line for each (image, raw) pair; returns the number of wrong ones."""
     failed = 0
     for image_path, raw_path in pairs:
         why = fault(image_path, raw_path, fast, slow)
@@ -88,7 +88,7 @@ def check(fast, slow, pairs):
 
 
 def run_and_check():
-    """Images of our own making, 70 x 50 pixels with a region of interest."""
+    """Images of nanobragg, 70 x 50 pixels with a region of interest."""
     fast, slow, scale, adc = 70, 50, 2.5, 40
     with tempfile.TemporaryDirectory() as folder:
         command = [os.environ["NANOBRAGG"], "-default_F", "100", "-cell", "100", "-N", "5",

@@ -119,7 +119,7 @@ def through_pipe(args, path):
 
 
 def pipes(hdf5):
-    """What comes through a pipe gives the bytes that the file gives."""
+    """Input from a pipe gives the same bytes as from a file."""
     write("in.hkl", HKL)
     write("in.mat", "0.01 0 0\n0 0.01 0\n0 0 0.01\n")
     write("in.src", "-10 0 0 1 1e-10\n-10 0.01 0 3 1.1e-10\n")
@@ -267,7 +267,7 @@ def default_signals(limit=None):
 
 
 def signals():
-    """A hung-up terminal, a file-size limit, impatience: no temporary file stays."""
+    """A closed terminal, a file-size limit, a second signal: no temporary file stays."""
     slow = [*F, "-quiet", "-detpixels", 3000, "-oversample", 60]
     with subprocess.Popen([PROGRAM, *map(str, slow)], stderr=subprocess.PIPE,
                           preexec_fn=default_signals) as child:

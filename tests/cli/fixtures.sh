@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Sourced: what the rows of flags.tsv and bad_inputs.tsv need.
+# Sourced: the input files for the rows of flags.tsv and bad_inputs.tsv.
 
 # A small valid simulation, and flags that switch its files off.
 X="-default_F 100 -cell 100 -N 5 -detpixels 8"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Sourced by run.sh: every row of flags.tsv runs and does what it says.
+# Sourced by run.sh: every row of flags.tsv runs with the expected result.
 #
 # columns: id, kind, expected, args
 #   json    key=value[,value...] ... in what -show_config prints (numbers to 1e-9)

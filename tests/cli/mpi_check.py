@@ -63,7 +63,7 @@ def clear(stem):
 
 
 def readable(h5py, stem):
-    """Frames in whole files; anything that cannot be read raises."""
+    """Frames in complete files; raises if a file cannot be read."""
     frames = 0
     for name in glob.glob(stem + "_data_*.h5"):
         with h5py.File(name) as h5:
@@ -166,7 +166,7 @@ def wait_for(pattern, count, process):
 
 
 def killed(h5py, times):
-    """One process is killed at a random moment; mpirun ends the others; any number goes on."""
+    """One process is killed at a random time; mpirun ends the others; any number of processes can continue."""
     run(2, *LONG)
     whole = images(h5py, "k")
     generator = random.Random(3)
@@ -191,7 +191,7 @@ def killed(h5py, times):
 
 
 def two_runs():
-    """The processes of one run share its files; another run is told whose they are."""
+    """The processes of one run share its files; another run gets the name of the first."""
     endless = [*LONG, "-frames", 30000]
     alone = [flag for flag in endless if flag not in ("-output", "k_%02d.cbf")]
     for name, files, sign in (("output", endless, "k_*.cbf"), ("hdf5", alone, "k_series.h5.resume")):
@@ -208,7 +208,7 @@ def two_runs():
 
 
 def other_inputs():
-    """Processes that find other contents under one name (disks of their own) would mix images."""
+    """Processes with different files of one name (separate disks) would mix images."""
     for rank in range(2):
         os.mkdir(f"r{rank}")
         with open(f"r{rank}/a.hkl", "w", encoding="ascii") as out:

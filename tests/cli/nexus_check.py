@@ -90,7 +90,7 @@ def turn_about(numpy, axis, degrees):
 
 
 def place_of(numpy, h5, frame, pixel):
-    """Where the chain of axes puts pixel (fast, slow), mm in NeXus' frame."""
+    """Position of pixel (fast, slow) by the chain of axes, mm in NeXus' frame."""
     axis = h5["/entry/instrument/detector/module/fast_pixel_direction"]
     slow = h5["/entry/instrument/detector/module/slow_pixel_direction"]
     point = axis[()] * pixel[0] * axis.attrs["vector"] + slow[()] * pixel[1] * slow.attrs["vector"]
@@ -138,7 +138,7 @@ def moving_detector(h5py, numpy):
 
 
 def two_in_a_master():
-    """What one master cannot hold two of is refused before anything is written."""
+    """Jobs that need two values where a master holds one are refused before anything is written."""
     rotation = ["-frames", 2, "-osc", 1]
     for name, line, more in (("pixel size", {"pixel": 2, "detpixels": 40}, []),
                              ("sensor thickness", {"detector_thick": 300}, []),
@@ -235,7 +235,7 @@ def polarization_line():
 
 
 def old_masters(h5py):
-    """Masters of version 0.1.0 had the links beside the frames, and one vector for all frames."""
+    """Masters of version 0.1.0 had the links in the group of the frames, and one vector for all frames."""
     run(*X, "-osc", 1, "-frames", 3, "-frames_per_file", 2, "-hdf5", "o_master.h5", "-output",
         "o_%d.cbf")
     with h5py.File("o_master.h5", "a") as h5:

@@ -50,7 +50,7 @@ def grey_levels(path):
 
 
 def counts(path):
-    """The 16-bit pixels of an SMV file of ours."""
+    """The 16-bit pixels of our SMV file."""
     with open(path, "rb") as stream:
         data = stream.read()
     header = int(data[:64].split(b"HEADER_BYTES=")[1].split(b";")[0])

@@ -34,7 +34,7 @@ def on_terminal(*more):
 
 
 def main():
-    """Print one line a test."""
+    """Print one line per test."""
     failed = 0
     status, text = on_terminal()
     piped = subprocess.run([os.environ["NANOBRAGG"], *FLAGS], capture_output=True, check=False)

@@ -32,7 +32,7 @@ NO_IMAGE = {"-trace_pixel", "-show_config", "-frames"}  # or more than one
 # --- as `nanobragg` on the PATH of the blocks ---
 
 def render(flags, *more):
-    """Sum and brightest pixel of the image without noise.  Water would hide how wrong the spots are."""
+    """Sum and brightest pixel of the image without noise.  Water would hide the errors of the spots."""
     subprocess.run([PROGRAM, *flags, *NO_FILES, *more, "-water", "0", "-floatfile", "recipe.bin"],
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     image = array.array("f")
@@ -47,7 +47,7 @@ def off(value, reference):
 
 
 def converge(flags, typed, coarse):
-    """Double the sampling until flux and brightest pixel stay; the last, and whether they did."""
+    """Double the sampling until flux and brightest pixel are constant; returns the last, and whether they are."""
     n = typed
     while n < FINEST:
         n *= 2
@@ -59,7 +59,7 @@ def converge(flags, typed, coarse):
 
 
 def to_check(words):
-    """The sampling of a recipe that counts, or 0: all that type it, and what is quick."""
+    """The sampling of a recipe to test, or 0. Tested are recipes that type it, and quick ones."""
     if NO_IMAGE & set(words):
         return 0
     done = subprocess.run([PROGRAM, *words, "-quiet", "-show_config"], capture_output=True, check=False)
@@ -109,7 +109,7 @@ def blocks(document):
 
 
 def prepare(log):
-    """A folder as the documents suppose it."""
+    """A folder with the files that the documents need."""
     os.mkdir("bin")
     with open("bin/nanobragg", "w", encoding="ascii") as script:
         script.write(f'#!/bin/sh\nexec "{sys.executable}" "{os.path.abspath(__file__)}" -- "$@"\n')

@@ -150,7 +150,7 @@ POWDER = ["-default_F", 100, "-cell", 40, "-mosaic", 180, "-mosaic_dom", 500, "-
 
 
 def notes():
-    """One line where it helps; nothing where all is well."""
+    """One line for a probable mistake; otherwise nothing."""
     tiny = ["-default_F", 100, "-detpixels", 32, "-pixel", 1, "-lambda", 1, "-seed", 1]
     cases = [  # flags, what the note says; "": there is none
         ("fine", tiny + ["-cell", 80, "-N", 5], ""),
@@ -199,7 +199,7 @@ def spot_list(n, *flags):
 
 
 def sampling_error():
-    """What the note says is what happens to the reflections."""
+    """The error in the note is the error of the reflections."""
     for name, flags in (("square", ["-N", 10]), ("gauss", ["-N", 12, "-gauss_xtal"]),
                         ("mosaic", ["-N", 10, "-mosaic", 0.3, "-mosaic_dom", 8])):
         said = run(*SPOTS, *flags, "-oversample", 1, "-quiet", "-noint", "-nopgm", "-nonoise")[1]

@@ -42,7 +42,7 @@ def jobs_without_effect():
 
 
 def lists_are_kept(h5py):
-    """Whole data files with reflections stay; one whose lists or attributes are damaged does not."""
+    """Complete data files with reflections stay; a file with damaged lists or attributes does not."""
     flags = LOUD + ["-frames", 7, "-frames_per_file", 3, "-truth", "spots", "-gauss_xtal", "-oversample", 1, "-detpixels", 40,
                     "-mosaic", 0, "-hdf5", "l_master.h5"]
     run(*flags)
@@ -113,7 +113,7 @@ def changed(path, text):
 
 
 def what_counts(h5py):
-    """A finished HDF5 series: what may differ for -resume to keep it, and what may not."""
+    """A finished HDF5 series: changes with which -resume keeps it, and changes with which it does not."""
     input_files()
     orientations = ["-stills", 3, "-orientations", "a.rot"]
     series = [*SMALL, "-hkl", "a.hkl", "-sourcefile", "a.src", "-mask", "a.img", *orientations,
@@ -166,7 +166,7 @@ def what_counts(h5py):
 
 
 def renderer_counts():
-    """Last digits of floats are the renderer's: another one is refused, by its name."""
+    """The last digits of floats depend on the renderer: another renderer is refused and named."""
     floats = [*SMALL, "-default_F", 100, "-stills", 2, "-hdf5", "g.h5", "-hdf5type", "float32"]
     lines = [run(*floats, *flags)[0] for flags in ([], ["-isa", "scalar"])]
     error = run(*floats, "-resume", status=None)[1]
@@ -178,7 +178,7 @@ def renderer_counts():
 
 
 def pictures_count():
-    """Where frames are pictures their colours count."""
+    """If frames are pictures, their colours are compared."""
     write("p.jsonl", '{"phi": 1}\n{"sourcefile": "absent"}\n')
     flags = [*SMALL, "-default_F", 100, "-jobs", "p.jsonl"]
     for name, status in (("q_%d.png", 2), ("q_%d.cbf", 0)):
@@ -196,7 +196,7 @@ def pictures_count():
 
 
 def files_of_jobs(h5py):
-    """A file that only one line names: its contents count for its frame."""
+    """A file that only one line names: its contents are compared for its frame."""
     input_files()
     write("j.jsonl", '{"phi": 1}\n{"hkl": "j.hkl"}\n{"phi": 2, "sourcefile": "later.src"}\n')
     flags = [*SMALL, "-hkl", "a.hkl", "-jobs", "j.jsonl", "-threads", 1, "-output", "j_%d.cbf"]
@@ -244,7 +244,7 @@ def stop(process):
 
 
 def one_at_a_time(h5py):
-    """A second run of the same files ends at once, and says who writes them."""
+    """A second run of the same files ends at once, and names the process that writes them."""
     outputs = {"output": (["-output", "two_%d.bin"], ["-output", "two_%05d.bin"],
                           "two_series.bin.resume")}
     if h5py:
@@ -265,7 +265,7 @@ def one_at_a_time(h5py):
 
 
 def without_locks():
-    """A file system without locks: a lock file, and that of a dead process is taken over."""
+    """A file system without locks: a lock file is used, and one of a dead process is replaced."""
     write("no_flock.c", "#include <errno.h>\nint flock(void) { errno = ENOLCK; return -1; }\n")
     if not shutil.which("cc") or subprocess.run(
             ["cc", "-shared", "-fPIC", "no_flock.c", "-o", "no_flock.so"], check=False).returncode:
@@ -317,7 +317,7 @@ def foreign_records():
 
 
 def longer_runs(h5py):
-    """What an earlier, longer series left is named; a run begun over another can be resumed."""
+    """Files of an earlier, longer series are named; a run that replaces another can be resumed."""
     flags = [f for f in LONG if f != "-quiet"] + ["-oversample", "1", "-output", "s_%d.bin"]
     if h5py:
         flags += ["-hdf5", "s_master.h5", "-frames_per_file", "2"]

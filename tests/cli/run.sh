@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # The program from outside: what it refuses (bad_inputs.tsv), what every flag does (flags.tsv),
-# signals, and that the tables cover every flag.  NB_REDUCED=1: only what it refuses.
+# signals, and a check that the tables cover every flag.  NB_REDUCED=1: only what it refuses.
 # usage: NANOBRAGG=program tests/cli/run.sh
 set -u
 export LC_ALL=C

@@ -53,7 +53,7 @@ def png_pixels(path):
 
 
 def pictures():
-    """A picture of a frame is that of -pngfile, whatever its colours."""
+    """A picture of a frame is equal to that of -pngfile, with any colours."""
     if subprocess.run([PROGRAM, *X, "-pngfile", "t.png"], capture_output=True,
                       check=False).returncode == 2:
         print("skip series pictures # no libpng in this build")
@@ -70,7 +70,7 @@ def pictures():
 
 
 def stills_equal_single_images(h5py, numpy):
-    """What /entry/simulation says of a shot makes that shot."""
+    """The values of a shot in /entry/simulation make the same shot."""
     run(*X, "-stills", 3, "-orientations", "random", "-jitter_fluence", 20, "-jitter_lambda", 0.5,
         "-jitter_cell", 0.3, "-jitter_mosaic", 10, "-jitter_beam", 0.4, "-hdf5", "s.h5",
         "-output", "s_%d.bin")
@@ -236,7 +236,7 @@ def large_counts(h5py, fabio):
 
 
 def add_up(numpy, h5, images):
-    """Largest relative difference between an image's sum and what the file says of it."""
+    """Largest relative difference between an image's sum and the sum in the file."""
     lists = h5["/entry/simulation/reflections"]
     table, first, count = lists["table"][...], lists["first"][...], lists["count"][...]
     worst = 0
@@ -250,7 +250,7 @@ def add_up(numpy, h5, images):
 
 
 def reflections(h5py, numpy):
-    """The list against the images: sums, centres, and where the A matrix puts them."""
+    """Compare the list with the images: sums, centres, and positions from the A matrix."""
     with open("truth.jsonl", "w", encoding="ascii") as out:
         out.write('{"truth": "spots"}')
     flags = ROTATION + ["-mosaic", "0.05", "-N", "30", "-gauss_xtal", "-oversample", "1", "-frames",
@@ -298,7 +298,7 @@ def reflections(h5py, numpy):
 
 
 def centres_and_places(numpy, table, images, water, truth):
-    """Of spots that stand alone: the centre in the image; the place from A, phi and wavelength."""
+    """For isolated spots: the centre in the image; the position from A, phi and wavelength."""
     off, far, alone = [], [], 0
     for spot in table[table["intensity"] > 50]:
         near = (numpy.hypot(table["fast"] - spot["fast"], table["slow"] - spot["slow"]) < 12) \
@@ -329,7 +329,7 @@ def centres_and_places(numpy, table, images, water, truth):
 
 
 def contents(h5py, name):
-    """What must be equal after a resumed run."""
+    """The files that must be equal after a resumed run."""
     with h5py.File(name) as h5:
         return (h5["/entry/data/data"][...].tobytes(),
                 [h5["/entry/simulation/" + key][...].tobytes() for key in
@@ -376,7 +376,7 @@ def killed_runs_go_on(h5py):
 
 
 def interrupted(h5py):
-    """Ctrl-C: status 130, and what is finished can be read."""
+    """Ctrl-C: status 130, and the finished frames can be read."""
     flags = ROTATION + ["-frames", "400", "-hdf5", "i.h5", "-oversample", "4"]
     process = subprocess.Popen([PROGRAM, *map(str, flags)], stderr=subprocess.PIPE, text=True)
     time.sleep(0.7)
@@ -427,7 +427,7 @@ def unusable_file_system():
 
 
 def same_bytes():
-    """The same flags make the same files, master included, whatever the time of day."""
+    """The same flags make the same files at any time, also the master."""
     for folder in ("first", "second"):
         os.mkdir(folder)
         os.chdir(folder)

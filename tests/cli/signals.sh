@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Sourced by run.sh: an interrupted render stops soon, says so in one line and leaves no file.
+# Sourced by run.sh: an interrupted render stops soon, prints one line and leaves no file.
 
 interrupt() {
     local id=$1 signal=$2 dir=$work/signal pid status

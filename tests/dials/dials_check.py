@@ -164,7 +164,7 @@ def stills(A_true):
 
 
 def reported(program, flags):
-    """What the report says that dials.import must be told of the polarization."""
+    """The polarization options for dials.import in the report."""
     out = subprocess.run([program, *flags, "-stills", "1", "-hdf5", "told.h5"], check=True,
                          capture_output=True, text=True).stdout
     if "geometry.beam" not in out:  # a series that prints no beam: as a single image says it
@@ -242,7 +242,7 @@ def tilt(program):
 
 
 def checkers():
-    """What DIALS and the NeXus community have to check a master."""
+    """The checks of a master by DIALS and the NeXus community."""
     if not shutil.which("punx"):
         print("skip dials punx # no punx on the PATH (pip install punx)")
         return

@@ -57,7 +57,7 @@ class Programs:
         return done.returncode, text, image
 
     def compare(self, options):
-        """None when the programs agree, else what differs in a few words."""
+        """None if the programs agree, else the difference in a few words."""
         words = [word for option in options for word in option]
         status, text, ours = self.run([self.ours] + words + OURS + ["-quiet"])
         if status not in (0, 2):
@@ -71,7 +71,7 @@ class Programs:
         return compare_images(ours, theirs)
 
     def facts(self, options):
-        """What the command line resolves to; {} when it is refused."""
+        """The configuration of the command line; {} if it is refused."""
         words = [word for option in options for word in option]
         status, text, _ = self.run([self.ours] + words + OURS + ["-quiet", "-show_config"])
         if status:

@@ -22,7 +22,7 @@ def drop(options, *flags):
 
 
 def put(options, *option):
-    """This option instead of all others of its flag, at the end."""
+    """Replace all options of this flag by this one, at the end."""
     return drop(options, option[0]) + [list(option)]
 
 
@@ -84,7 +84,7 @@ def is_size(option):
 
 
 def smaller_sizes(options):
-    """A whole number of cells must not hang on the last digit."""
+    """A whole number of cells must not depend on the last digit."""
     return [[o[0], f"{float(o[1]) * 0.999:.6g}"] if is_size(o) else o for o in options]
 
 

@@ -77,7 +77,7 @@ class Sampler:
         self.options.append([flag] + [v if isinstance(v, str) else shown(v) for v in values])
 
     def maybe(self, percent, flags, *choices):
-        """With some chance: a flag, one of the choices each of which is a value or a tuple."""
+        """With some probability: a flag with one of the choices. A choice is a value or a tuple."""
         if self.chance(percent):
             pick = self.rng.choice(choices) if choices else ()
             self.add(flags, *(pick if isinstance(pick, tuple) else (pick,)))

@@ -36,7 +36,7 @@ def run(peer, *flags):
 
 
 def stand_in(path, *flags):
-    """Our program as nanoBragg, with more flags behind what it is given."""
+    """Our program in the role of nanoBragg, with more flags at the end."""
     with open(path, "w", encoding="ascii") as script:
         words = " ".join([*differential.OURS, *flags])
         script.write(f'#!/bin/sh\nexec "{os.environ["NANOBRAGG"]}" "$@" {words} -quiet\n')

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What `make install` laid down is enough for somebody else's program: compile and run one
+# The files of `make install` are enough for another program: compile and run one
 # against the shared and the static library, look at the page and the completion, then check
 # that uninstall leaves no file.
 # usage: install.sh STAGE PREFIX UNINSTALL-COMMAND...   (STAGE empty: installed where it will stay)

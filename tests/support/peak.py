@@ -11,7 +11,7 @@ import time
 
 
 def measure(words, folder=None):
-    """Seconds, processor seconds, peak (KiB) of a program, which writes to nowhere."""
+    """Seconds, processor seconds, peak (KiB) of a program; its output is discarded."""
     done = subprocess.run([sys.executable, "-S", "-E", os.path.abspath(__file__), *map(str, words)],
                           cwd=folder, stdout=subprocess.PIPE, check=True, text=True)
     status, seconds, used, peak = done.stdout.split()

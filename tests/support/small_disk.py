@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A disk that is soon full."""
+"""A very small disk."""
 import contextlib
 import os
 import subprocess
@@ -7,7 +7,7 @@ import subprocess
 
 @contextlib.contextmanager
 def small_disk(test):
-    """The name of a folder with 400 kB, gone afterwards; None, and a line of why, where there can be none."""
+    """The name of a folder with 400 kB, removed afterwards; None, and a line with the reason, if it cannot be made."""
     if os.geteuid() != 0:
         print(f"skip {test} full-disk # needs root for a small tmpfs")
         yield None
