@@ -481,26 +481,6 @@ static void describe(const nb_backend_state *state, char *line, size_t size)
              state->device.name, nb_cuda_paths[state->path].name);
 }
 
-double nb_cuda_kernel_seconds(const nb_backend_state *state)
-{
-    float ms = 0;
-    gpuSetDevice(state->device.index);
-    return gpuEventElapsedTime(&ms, state->began, state->ended) == gpuSuccess ? ms * 1e-3
-                                                                              : NAN;
-}
-
-void *nb_cuda_pinned(size_t bytes)
-{
-    void *memory = NULL;
-    return gpuMallocHost(&memory, bytes) == gpuSuccess ? memory : NULL;
-}
-
-void nb_cuda_pinned_free(void *memory)
-{
-    if (memory)
-        gpuFreeHost(memory);
-}
-
 static int may_be_present(void)
 {
     static const char *const files[] = NB_GPU_FILES;

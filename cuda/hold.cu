@@ -16,3 +16,23 @@ void nb_cuda_hold(const nb_backend_state *state, double seconds)
     gpuSetDevice(state->device.index);
     k_hold<<<1, 1, 0, state->stream>>>((unsigned long long)(seconds * 1e9));
 }
+
+double nb_cuda_kernel_seconds(const nb_backend_state *state)
+{
+    float ms = 0;
+    gpuSetDevice(state->device.index);
+    return gpuEventElapsedTime(&ms, state->began, state->ended) == gpuSuccess ? ms * 1e-3
+                                                                              : NAN;
+}
+
+void *nb_cuda_pinned(size_t bytes)
+{
+    void *memory = NULL;
+    return gpuMallocHost(&memory, bytes) == gpuSuccess ? memory : NULL;
+}
+
+void nb_cuda_pinned_free(void *memory)
+{
+    if (memory)
+        gpuFreeHost(memory);
+}

@@ -2,6 +2,8 @@
 #define NB_PNG_LIB_ITSELF
 #include "png_lib.h"
 
+#include "../base/late_library.h" /* so that this file is never empty */
+
 #ifdef NB_HAVE_PNG
 NB_LATE_LIBRARY_DEFINE(png, NB_PNG_FUNCTIONS, "PNG: the library", NB_PNG_SONAME,
                        .package = "libpng")

@@ -198,7 +198,7 @@ static void hash_of_many_points(void **state)
     const char *path = scratch_path(*state, "a.h5");
     const hsize_t one = 1, none = 0;
     hid_t file = create(path);
-    nb_hdf5_data data = {.layout = {EDGE, EDGE, NB_HDF5_U16, NB_COMPRESS_BSLZ4, 1},
+    nb_hdf5_data data = {.layout = {EDGE, EDGE, NB_HDF5_U16, NB_COMPRESS_BSLZ4, 1, 0},
                          .frames = 1};
     nb_hdf5_list list;
     const void *chunk;
