@@ -13,7 +13,8 @@ static const nb_engine with_tensor = {.size = 1, .fp64_ratio = 2, .has_tensor = 
 static const nb_engine slow_fp64 = {.size = 1, .fp64_ratio = 64};
 
 static const double amplitudes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-static const nb_model_inputs some_F = {.table = {0, 0, 0, 2, 2, 2, amplitudes, 1}};
+static const nb_model_inputs some_F = {
+    .table = {.nh = 2, .nk = 2, .nl = 2, .F = amplitudes, .default_F = 1}};
 
 static nb_model built(const nb_config *cfg, const nb_model_inputs *inputs)
 {
