@@ -34,7 +34,7 @@ static nb_status next_list(void *user, int i, nb_reflections *list, nb_error *er
 }
 
 static const nb_hdf5_data wanted = {
-    .layout = {EDGE, EDGE, NB_HDF5_U16, NB_COMPRESS_GZIP, 1}, .frames = FRAMES};
+    .layout = {EDGE, EDGE, NB_HDF5_U16, NB_COMPRESS_GZIP, 1, 0}, .frames = FRAMES};
 
 /** What a series writes. */
 static void base(const char *path)
