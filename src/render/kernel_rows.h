@@ -341,14 +341,19 @@ static void chunk_intensity(const nb_vector_plan *p, const int *f0, int n, int s
     }
 }
 
-/** The first pixel of the spans from f on, or `none`.  *i: the span that may hold it. */
-static int next_pixel(const nb_span *spans, size_t n, size_t *i, int f, int none)
+/** Blocks of one row, on their way to the kernels. */
+typedef struct row_blocks {
+    int n, first[SIMPLE_CHUNK];
+} row_blocks;
+
+static void render_blocks(const nb_vector_plan *p, const row_blocks *blocks, int s,
+                          const row_line *lines, const simple_row *simple,
+                          const row_output *out)
 {
-    while (*i < n && spans[*i].fast + spans[*i].n <= f)
-        ++*i;
-    if (*i == n)
-        return none;
-    return f > spans[*i].fast ? f : spans[*i].fast;
+    if (p->simple)
+        simple_intensity(p, blocks->first, blocks->n, simple, out);
+    else
+        chunk_intensity(p, blocks->first, blocks->n, s, lines, out);
 }
 
 void NB_ROW_KERNEL(const nb_vector_plan *p, const nb_span *spans, size_t n_spans,
@@ -360,23 +365,22 @@ void NB_ROW_KERNEL(const nb_vector_plan *p, const nb_span *spans, size_t n_spans
     const int most = p->simple ? SIMPLE_CHUNK : CHUNK, s = spans->slow;
     row_line lines[MAX_LINES];
     simple_row simple = {0};
-    size_t span = 0;
-    int i, n = 0, f, f0[SIMPLE_CHUNK];
+    row_blocks blocks;
+    int i, f = out.start;
     for (i = 0; i < MAX_LINES && i < p->sensor.layers * sc->oversample; i++)
         lines[i] = line_of(p, s, i % sc->oversample, i / sc->oversample);
     if (p->simple)
         simple = simple_row_of(p, lines);
-    for (f = out.start; f < out.end;) {
-        f0[n++] = f;
-        f = next_pixel(spans, n_spans, &span, f + NB_W, out.end);
-        if (n < most && f < out.end)
-            continue;
-        if (p->simple)
-            simple_intensity(p, f0, n, &simple, &out);
-        else
-            chunk_intensity(p, f0, n, s, lines, &out);
-        n = 0;
-    }
+    blocks.n = 0;
+    for (; spans <= last; spans++) /* a block may reach into the next span */
+        for (f = f > spans->fast ? f : spans->fast; f < spans->fast + spans->n; f += NB_W) {
+            if (blocks.n == most) {
+                render_blocks(p, &blocks, s, lines, &simple, &out);
+                blocks.n = 0;
+            }
+            blocks.first[blocks.n++] = f;
+        }
+    render_blocks(p, &blocks, s, lines, &simple, &out);
 }
 
 #endif

@@ -42,9 +42,20 @@ static size_t split_scene(const nb_scene *sc, nb_span *spans)
     return n;
 }
 
+static size_t rendered_rows(const nb_scene *sc)
+{
+    size_t n = 0;
+    for (int k = 0; k < sc->n_panels; k++) {
+        const nb_region r = nb_panel_region(sc, &sc->panels[k]);
+        if (nb_region_pixels(r) > 0)
+            n += (size_t)(r.smax - r.smin + 1);
+    }
+    return n;
+}
+
 nb_status nb_spans_build(const nb_scene *sc, nb_span **spans, size_t *n, nb_error *err)
 {
-    *n = split_scene(sc, NULL);
+    *n = sc->raster.mask ? split_scene(sc, NULL) : rendered_rows(sc);
     *spans = nb_alloc_raw(*n ? *n : 1, sizeof **spans, "list of pixels", err);
     if (!*spans)
         return NB_ERR_NOMEM;
@@ -73,17 +84,13 @@ static size_t row_end(const nb_request *request, size_t first)
 nb_status nb_request_rows(const nb_request *request, size_t **first, int *rows,
                           nb_error *err)
 {
-    size_t i;
     *rows = 0;
-    for (i = 0; i < request->n; i = row_end(request, i))
-        ++*rows;
-    *first = nb_alloc_raw((size_t)*rows + 1, sizeof **first, "list of rows", err);
+    *first = nb_alloc_raw(request->n + 1, sizeof **first, "list of rows", err);
     if (!*first)
         return NB_ERR_NOMEM;
-    *rows = 0;
-    for (i = 0; i < request->n; i = row_end(request, i))
+    for (size_t i = 0; i < request->n; i = row_end(request, i))
         (*first)[(*rows)++] = i;
-    (*first)[*rows] = i;
+    (*first)[*rows] = request->n;
     return NB_OK;
 }
 
