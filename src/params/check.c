@@ -57,7 +57,7 @@ static nb_status check_elements(const nb_param *p, const void *base, nb_error *e
     nb_status st = NB_OK;
     for (int i = 0; i < nb_param_elements(p) && !st; i++) {
         double x = nb_param_element(p, base, i);
-        if (isnan(p->unset) ? !isnan(x) : x != p->unset)
+        if (!nb_param_is_unset(p, x))
             st = check_double(p, x, err);
     }
     return st;
@@ -74,15 +74,11 @@ static nb_status check_choice(const nb_param *p, int value, nb_error *err)
 
 static nb_status check_three(const nb_param *p, const nb_opt3 *three, nb_error *err)
 {
-    char label[NB_PARAM_LABEL];
-    const double *v = three->v;
+    nb_status st = NB_OK;
     if (!three->set)
         return NB_OK;
-    if (p->kind == NB_KIND_VECTOR && v[0] == 0 && v[1] == 0 && v[2] == 0)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "%s 0 0 0: a zero vector has no direction; give one with a length",
-                       nb_param_label(p, label));
-    return check_doubles(p, v, 3, err);
+    st = nb_param_check_direction(p, three->v, err);
+    return st ? st : check_doubles(p, three->v, 3, err);
 }
 
 static nb_status check_text(const nb_param *p, const char *text, nb_error *err)

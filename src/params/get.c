@@ -50,7 +50,7 @@ double nb_param_element(const nb_param *p, const void *base, int i)
                                      : ((const int *)(const void *)field)[i];
 }
 
-static int is_unset(const nb_param *p, double x)
+int nb_param_is_unset(const nb_param *p, double x)
 {
     return isnan(p->unset) ? isnan(x) : x == p->unset;
 }
@@ -68,11 +68,11 @@ int nb_param_is_set(const nb_param *p, const void *base)
     case NB_KIND_INTEGER:
     case NB_KIND_NUMBER:
         for (int i = 0; i < nb_param_elements(p); i++)
-            if (!is_unset(p, nb_param_element(p, base, i)))
+            if (!nb_param_is_unset(p, nb_param_element(p, base, i)))
                 return 1;
         return 0;
     case NB_KIND_DEPTH:
-        return !is_unset(p, *(const double *)field);
+        return !nb_param_is_unset(p, *(const double *)field);
     case NB_KIND_VECTOR:
     case NB_KIND_POINT:
     case NB_KIND_POINT_MM:
@@ -115,10 +115,12 @@ static void add_three(writer *w, const nb_param *p, const nb_opt3 *three)
 static void add_png_scale(writer *w, const nb_png_options *png)
 {
     w->between = ":";
-    if (png->scale == NB_PNG_PERCENTILE)
+    if (png->scale == NB_PNG_PERCENTILE) {
         add_number(w, png->percentile);
-    else
-        add_numbers(w, &png->low, 1), add_numbers(w, &png->high, 1);
+    } else {
+        add_number(w, png->low);
+        add_number(w, png->high);
+    }
 }
 
 static void add_seed(writer *w, const nb_seed *seed)

@@ -13,6 +13,9 @@
 nb_status nb_param_store(const nb_param *param, void *base, const char *const *words,
                          int n, nb_error *err);
 
+/** Is x what an element holds when nobody has set it? */
+int nb_param_is_unset(const nb_param *param, double x);
+
 /** Is the field set to anything but `unset`? */
 int nb_param_is_set(const nb_param *param, const void *base);
 
@@ -23,6 +26,10 @@ int nb_param_allows(const nb_param *param, double x);
 nb_status nb_param_refuse(const nb_param *param, const char *text, nb_error *err);
 /** Refuse a text or number that is none of the choices. */
 nb_status nb_param_refuse_choice(const nb_param *param, const char *text, nb_error *err);
+
+/** Refuse a VECTOR of length 0. */
+nb_status nb_param_check_direction(const nb_param *param, const double v[3],
+                                   nb_error *err);
 
 /** The name for messages: with a dash if it is a flag.  Returns text. */
 const char *nb_param_label(const nb_param *param, char text[NB_PARAM_LABEL]);

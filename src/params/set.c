@@ -92,6 +92,16 @@ nb_status nb_param_refuse_choice(const nb_param *p, const char *text, nb_error *
                    nb_param_label(p, label), text, list);
 }
 
+nb_status nb_param_check_direction(const nb_param *p, const double v[3], nb_error *err)
+{
+    char label[NB_PARAM_LABEL];
+    if (p->kind != NB_KIND_VECTOR || v[0] != 0 || v[1] != 0 || v[2] != 0)
+        return NB_OK;
+    return nb_fail(err, NB_ERR_INPUT,
+                   "%s 0 0 0: a zero vector has no direction; give one with a length",
+                   nb_param_label(p, label));
+}
+
 static nb_status refuse_word(const nb_param *p, const char *word, nb_error *err)
 {
     char quoted[64];
@@ -221,15 +231,12 @@ static nb_status set_numbers(const nb_param *p, double *out, const char *const *
 static nb_status set_three(const nb_param *p, nb_opt3 *out, const char *const *words,
                            nb_error *err)
 {
-    char label[NB_PARAM_LABEL];
     double v[3];
     nb_status st = read_numbers(p, words, 3, v, err);
+    if (!st)
+        st = nb_param_check_direction(p, v, err);
     if (st)
         return st;
-    if (p->kind == NB_KIND_VECTOR && v[0] == 0 && v[1] == 0 && v[2] == 0)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "%s 0 0 0: a zero vector has no direction; give one with a length",
-                       nb_param_label(p, label));
     for (int i = 0; i < 3 && p->kind == NB_KIND_POINT_MM; i++)
         v[i] /= 1000.0;
     out->set = 1; /* field by field: padding keeps its bytes */
