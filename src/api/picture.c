@@ -27,8 +27,10 @@ nb_status nb_picture_view(const nb_picture_job *job, nb_image_view *view, void *
     return st;
 }
 
-nb_status nb_picture_noise(const nb_sim *sim, const float *image, float **shown,
-                           nb_error *err)
+/** The counts of a noise image as floats to draw; 0 for pixels that are not rendered.  Free *shown
+ * with nb_free. */
+static nb_status noise_of(const nb_sim *sim, const float *image, float **shown,
+                          nb_error *err)
 {
     int fast, slow;
     size_t n;
@@ -44,6 +46,25 @@ nb_status nb_picture_noise(const nb_sim *sim, const float *image, float **shown,
     for (size_t i = 0; !st && i < n; i++)
         (*shown)[i] = counts[i];
     nb_free(counts);
+    return st;
+}
+
+nb_status nb_picture_of_sim(const nb_sim *sim, const float *image, nb_picture_job *job,
+                            float **noise, nb_error *err)
+{
+    const nb_config *cfg = &sim->cfg;
+    nb_status st = NB_OK;
+    *noise = NULL;
+    *job = (nb_picture_job){.image = image,
+                            .options = &cfg->png,
+                            .panel = sim->model.scene.panels,
+                            .wavelength = sim->model.wavelength_A * 1e-10,
+                            .pedestal = cfg->png.show ? cfg->adc_offset : 0};
+    nb_sim_size(sim, &job->fast, &job->slow);
+    if (cfg->png.show == NB_PNG_NOISE)
+        st = noise_of(sim, image, noise, err);
+    if (*noise)
+        job->image = *noise;
     return st;
 }
 

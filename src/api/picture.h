@@ -12,11 +12,11 @@
 nb_status nb_picture_view(const nb_picture_job *job, nb_image_view *view, void **pixels,
                           nb_error *err);
 
-/** The counts of a noise image with this offset as floats to draw; 0 for pixels that are
- * not rendered. Free *shown [slow][fast] with nb_free. Errors: NB_ERR_NOMEM, those of
- * nb_sim_noise. */
-nb_status nb_picture_noise(const nb_sim *sim, const float *image, float **shown,
-                           nb_error *err);
+/** What -pngfile shows of a simulation's image [slow][fast].  *job borrows from sim and image.
+ * *noise: the counts that are shown in the image's place, or NULL; the caller's: nb_free, also
+ * after an error.  Errors: NB_ERR_NOMEM, those of nb_sim_noise. */
+nb_status nb_picture_of_sim(const nb_sim *sim, const float *image, nb_picture_job *job,
+                            float **noise, nb_error *err);
 
 /** The writer of a picture with these options. */
 const nb_writer *nb_picture_writer(const nb_png_options *options);

@@ -82,23 +82,13 @@ static void add_product(outputs *o, const nb_writer *writer, const char *path, i
 static nb_status add_png(outputs *o, nb_error *err)
 {
     const nb_config *cfg = &o->sim->cfg;
-    const nb_model *m = &o->sim->model;
-    nb_picture_job job = {o->photons->pixels,
-                          o->meta.fast,
-                          o->meta.slow,
-                          &cfg->png,
-                          m->scene.panels,
-                          m->wavelength_A * 1e-10,
-                          cfg->png.show ? cfg->adc_offset : 0};
     nb_preview_options preview = nb_preview_of(&cfg->png);
+    nb_picture_job job;
     nb_image_view *view;
-    nb_status st = NB_OK;
-    if (cfg->png.show == NB_PNG_NOISE)
-        st = nb_picture_noise(o->sim, job.image, &o->noise_shown, err);
+    nb_status st =
+        nb_picture_of_sim(o->sim, o->photons->pixels, &job, &o->noise_shown, err);
     if (st)
         return st;
-    if (o->noise_shown)
-        job.image = o->noise_shown;
     o->shown = job.image;
     preview.pedestal = job.pedestal;
     if (nb_picture_is_grey(&cfg->png)) {

@@ -56,26 +56,15 @@ nb_hdf5_frame nb_frame_truth(const nb_frame *f)
 static nb_status write_picture(nb_frame *f, const char *path, const nb_image_meta *meta,
                                nb_error *err)
 {
-    const nb_png_options *options = &f->sim->cfg.png;
-    nb_picture_job job = {f->image,
-                          meta->fast,
-                          meta->slow,
-                          options,
-                          f->sim->model.scene.panels,
-                          f->sim->model.wavelength_A * 1e-10,
-                          options->show ? f->sim->cfg.adc_offset : 0};
+    nb_picture_job job;
     nb_image_view view = {0};
     void *pixels = NULL;
-    float *noise = NULL;
-    nb_status st = NB_OK;
-    if (options->show == NB_PNG_NOISE)
-        st = nb_picture_noise(f->sim, f->image, &noise, err);
-    if (noise)
-        job.image = noise;
+    float *noise;
+    nb_status st = nb_picture_of_sim(f->sim, f->image, &job, &noise, err);
     if (!st)
         st = nb_picture_view(&job, &view, &pixels, err);
     if (!st)
-        st = nb_write_image(nb_picture_writer(options), path, &view, meta, err);
+        st = nb_write_image(nb_picture_writer(job.options), path, &view, meta, err);
     nb_free(pixels);
     nb_free(noise);
     return st;
