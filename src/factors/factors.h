@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/** Structure factors of P1 in a box, what every source of them gives and what the dumps and the
+ * scene take. */
+#ifndef NB_FACTORS_FACTORS_H
+#define NB_FACTORS_FACTORS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../nanobragg.h"
+
+/** |h| <= H[0], |k| <= H[1], |l| <= H[2]; index ((h + H0) n1 + (k + H1)) n2 + (l + H2), n = 2 H + 1.
+ * Friedel mates apart. */
+typedef struct nb_factor_grid {
+    int H[3];
+    double cell[6];    /* A, deg: of the file, whatever the crystal's is */
+    double wavelength; /* A; of the anomalous part */
+    double *F;       /* owned; electrons; NaN: no value (the table then has default_F) */
+    float *phase;    /* owned; rad; NULL: unknown, NaN: unknown there */
+    uint8_t *absent; /* owned; 1: systematically absent (F is 0); NULL: none */
+} nb_factor_grid;
+
+/** A grid without values.  Errors: NB_ERR_INPUT (too many voxels; names -dmin), NB_ERR_NOMEM. */
+nb_status nb_factor_grid_new(const double cell[6], const int H[3], nb_factor_grid *out,
+                             nb_error *err);
+void nb_factor_grid_free(nb_factor_grid *grid);
+
+static inline size_t nb_factor_grid_at(const nb_factor_grid *g, int h, int k, int l)
+{
+    return ((size_t)(h + g->H[0]) * (size_t)(2 * g->H[1] + 1) + (size_t)(k + g->H[1])) *
+               (size_t)(2 * g->H[2] + 1) +
+           (size_t)(l + g->H[2]);
+}
+static inline size_t nb_factor_grid_voxels(const nb_factor_grid *g)
+{
+    return (size_t)(2 * g->H[0] + 1) * (size_t)(2 * g->H[1] + 1) *
+           (size_t)(2 * g->H[2] + 1);
+}
+
+/** The reciprocal metric of a cell: s^2 = h.G.h in 1/A^2 with G = xx yy zz xy xz yz, the factors 2 of
+ * the mixed terms included. */
+void nb_reciprocal_metric(const double cell[6], double G[6]);
+static inline double nb_s_squared(const double G[6], int h, int k, int l)
+{
+    return G[0] * h * h + G[1] * k * k + G[2] * l * l + G[3] * h * k + G[4] * h * l +
+           G[5] * k * l;
+}
+
+/** Largest |h|, |k|, |l| with d >= dmin. */
+void nb_index_limits(const double cell[6], double dmin, int H[3]);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/** Operators on Miller indices: h is a row vector, h R; F(h R) = F(h) exp(-2 pi i h t). */
+#ifndef NB_FACTORS_SYMMETRY_H
+#define NB_FACTORS_SYMMETRY_H
+
+#include "../io/gemmi.h"
+
+static inline void nb_hR(const nb_symop *op, const int h[3], int out[3])
+{
+    for (int j = 0; j < 3; j++)
+        out[j] = h[0] * op->R[j] + h[1] * op->R[3 + j] + h[2] * op->R[6 + j];
+}
+/** h t in 24ths of a turn, reduced to 0..23. */
+static inline int nb_ht(const nb_symop *op, const int h[3])
+{
+    int t = (h[0] * op->t[0] + h[1] * op->t[1] + h[2] * op->t[2]) % 24;
+    return t < 0 ? t + 24 : t;
+}
+/** Some operator has h R = h and h t not whole. */
+int nb_is_absent(const nb_symmetry *sg, const int h[3]);
+
+/** One reflection of every orbit under the operators and inversion, d >= dmin, absent ones left out,
+ * 0 0 0 only if it is wanted; in rows of l.  *hkl (nb_free). */
+nb_status nb_unique_reflections(const nb_symmetry *sg, const double cell[6], double dmin,
+                                int with_000, int (**hkl)[3], size_t *count,
+                                nb_error *err);
+
+#endif
