@@ -20,9 +20,13 @@ typedef struct nb_factor_grid {
     uint8_t *absent; /* owned; 1: systematically absent (F is 0); NULL: none */
 } nb_factor_grid;
 
-/** A grid without values.  Errors: NB_ERR_INPUT (too many voxels; names -dmin), NB_ERR_NOMEM. */
+/** A grid without values (F is NaN), phases or marks of absence.  Errors: NB_ERR_INPUT (indices beyond
+ * 10000 or too many voxels; names -dmin), NB_ERR_NOMEM. */
 nb_status nb_factor_grid_new(const double cell[6], const int H[3], nb_factor_grid *out,
                              nb_error *err);
+/** Add what a grid may have besides: phases (NaN), marks of absence (0). */
+nb_status nb_factor_grid_add_phases(nb_factor_grid *grid, nb_error *err);
+nb_status nb_factor_grid_add_absences(nb_factor_grid *grid, nb_error *err);
 void nb_factor_grid_free(nb_factor_grid *grid);
 
 static inline size_t nb_factor_grid_at(const nb_factor_grid *g, int h, int k, int l)
@@ -46,7 +50,18 @@ static inline double nb_s_squared(const double G[6], int h, int k, int l)
            G[5] * k * l;
 }
 
+/** The largest s^2 that counts as d >= dmin: an index on the limit itself is inside, whatever its
+ * rounding. */
+static inline double nb_s_squared_limit(double dmin)
+{
+    return (1 + 1e-9) / (dmin * dmin);
+}
+
 /** Largest |h|, |k|, |l| with d >= dmin. */
 void nb_index_limits(const double cell[6], double dmin, int H[3]);
+
+/** The l of a row (h, k) with s^2 <= limit, |l| <= L: *first..*last; 0 if there is none. */
+int nb_row_of_l(const double G[6], double limit, int h, int k, int L, int *first,
+                int *last);
 
 #endif

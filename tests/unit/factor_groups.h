@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/** Space groups for tests, closed from a few operators; no library is needed. */
+#ifndef NB_TESTS_FACTOR_GROUPS_H
+#define NB_TESTS_FACTOR_GROUPS_H
+
+#include "../../src/io/gemmi.h"
+
+/** A group, and a cell that fits it. */
+typedef struct test_group {
+    const char *name;
+    const char *generators; /* "-x,y+1/2,-z; ..." */
+    double cell[6];
+} test_group;
+
+extern const test_group test_groups[];
+extern const int test_group_count;
+
+/** All operators that the generators give; the test program stops if there are too many. */
+nb_symmetry test_group_close(const test_group *group);
+
+/** Uniform in 0..1 from a counter that the caller keeps. */
+double test_random(uint64_t *state);
+
+#endif
