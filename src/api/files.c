@@ -9,6 +9,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../base/same_file.h"
+#include "../params/params.h"
 #include "sim.h"
 
 static int add(nb_file_use *list, int n, int wanted, nb_file_use use)
@@ -22,12 +23,23 @@ static int add(nb_file_use *list, int n, int wanted, nb_file_use use)
 /** Is the cache of structure factors read? The same rule as in nb_load_inputs. */
 static int reads_cache(const nb_config *cfg)
 {
-    return !cfg->hkl_file[0] && (cfg->dump_file[0] || isnan(cfg->default_F));
+    return !cfg->hkl_file[0] && !nb_config_has_factor_file(cfg) &&
+           (cfg->dump_file[0] || isnan(cfg->default_F));
+}
+
+/** Is it written? Of models and reflection files only if it is named. */
+static int writes_cache(const nb_config *cfg)
+{
+    return cfg->hkl_file[0] || (nb_config_has_factor_file(cfg) && cfg->dump_file[0]);
 }
 
 static int add_inputs(const nb_config *cfg, nb_file_use *list, int n)
 {
     n = add(list, n, 1, (nb_file_use){"-hkl", cfg->hkl_file, 0});
+    n = add(list, n, 1, (nb_file_use){"-pdb", cfg->pdb_file, 0});
+    n = add(list, n, 1, (nb_file_use){"-cif", cfg->cif_file, 0});
+    n = add(list, n, 1, (nb_file_use){"-mtz", cfg->mtz_file, 0});
+    n = add(list, n, 1, (nb_file_use){"-fprime_table", cfg->fprime_table, 0});
     n = add(list, n, reads_cache(cfg), (nb_file_use){"-dump", nb_dump_name(cfg), 0});
     n = add(list, n, 1, (nb_file_use){"-mat", cfg->mat_file, 0});
     n = add(list, n, 1, (nb_file_use){"-sourcefile", cfg->source_file, 0});
@@ -49,14 +61,18 @@ int nb_config_files(const nb_config *cfg, nb_file_use *list)
     n = add(list, n, cfg->truth == NB_TRUTH_SPOTS,
             (nb_file_use){"-truthfile", cfg->truth_file, 1});
     n = add(list, n, 1, (nb_file_use){"-report", cfg->report_file, 1});
-    n = add(list, n, cfg->hkl_file[0], (nb_file_use){"-dump", nb_dump_name(cfg), 1});
+    n = add(list, n, 1, (nb_file_use){"-dump_mtz", cfg->dump_mtz_file, 1});
+    n = add(list, n, 1, (nb_file_use){"-dump_hkl", cfg->dump_hkl_file, 1});
+    n = add(list, n, writes_cache(cfg), (nb_file_use){"-dump", nb_dump_name(cfg), 1});
     return add_inputs(cfg, list, n);
 }
 
 int nb_series_config_files(const nb_config *cfg, nb_file_use *list)
 {
     int n = add(list, 0, 1, (nb_file_use){"-report", cfg->report_file, 1});
-    n = add(list, n, cfg->hkl_file[0], (nb_file_use){"-dump", cfg->dump_file, 1});
+    n = add(list, n, 1, (nb_file_use){"-dump_mtz", cfg->dump_mtz_file, 1});
+    n = add(list, n, 1, (nb_file_use){"-dump_hkl", cfg->dump_hkl_file, 1});
+    n = add(list, n, writes_cache(cfg), (nb_file_use){"-dump", cfg->dump_file, 1});
     return add_inputs(cfg, list, n);
 }
 

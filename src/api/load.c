@@ -11,6 +11,7 @@
 #include "../io/matrix.h"
 #include "../io/sources.h"
 #include "../model/units.h"
+#include "../params/params.h"
 #include "../physics/limits.h"
 #include "image.h"
 #include "sim.h"
@@ -105,6 +106,14 @@ static nb_status load_dump(nb_sim *sim, nb_error *err)
     return st;
 }
 
+/** Models, reflection files, and what changes F. */
+static nb_status load_made_factors(nb_error *err)
+{
+    return nb_fail(err, NB_ERR_UNSUPPORTED,
+                   "structure factors from models and reflection files are not in this "
+                   "build; use -hkl without -sg, -Badd, -Fscale, -F000, -fill and dumps");
+}
+
 /** -hkl, else the cache of -dump, else a cache in the current folder if no flag gives F. */
 static nb_status load_factors(nb_sim *sim, nb_error *err)
 {
@@ -112,6 +121,8 @@ static nb_status load_factors(nb_sim *sim, nb_error *err)
     char *data;
     size_t bytes;
     nb_status st;
+    if (nb_config_makes_factors(cfg))
+        return load_made_factors(err);
     if (!cfg->hkl_file[0])
         return !cfg->dump_file[0] && !isnan(cfg->default_F) ? NB_OK : load_dump(sim, err);
     if ((st = nb_read_file(cfg->hkl_file, "-hkl", 0, &data, &bytes, err)))

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "../base/error.h"
+#include "../params/params.h"
 #include "sim.h"
 
 const char *nb_dump_name(const nb_config *cfg)
@@ -22,8 +23,9 @@ static int has_size(const nb_config *cfg)
 
 nb_status nb_resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *err)
 {
-    int lattice = cfg->cell_count > 0 || cfg->mat_file[0];
-    int factors = cfg->hkl_file[0] || cfg->dump_file[0] || !isnan(cfg->default_F);
+    int file = nb_config_has_factor_file(cfg);
+    int lattice = cfg->cell_count > 0 || cfg->mat_file[0] || file;
+    int factors = file || cfg->hkl_file[0] || cfg->dump_file[0] || !isnan(cfg->default_F);
     if (!lattice && !factors && !has_size(cfg)) {
         int i;
         nb_notice(
@@ -39,11 +41,14 @@ nb_status nb_resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *er
         return NB_OK;
     }
     if (!lattice)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "no unit cell: add -cell a b c alpha beta gamma, or -mat FILE");
-    if (!factors && access(nb_dump_name(cfg), R_OK) != 0)
         return nb_fail(
             err, NB_ERR_INPUT,
-            "no structure factors: add -hkl FILE, or -default_F F for a constant");
+            "no unit cell: add -cell a b c alpha beta gamma, -mat FILE, or a model: "
+            "-pdb FILE");
+    if (!factors && access(nb_dump_name(cfg), R_OK) != 0)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "no structure factors: add -pdb, -cif, -mtz or -hkl FILE, or "
+                       "-default_F F for "
+                       "a constant");
     return NB_OK;
 }

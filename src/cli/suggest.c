@@ -18,7 +18,7 @@ static const struct {
     {"pixelsize pixel_size psize", "pixel"},
     {"detector_distance dist clen camera_length", "distance"},
     {"beam_center beam_centre beamcenter centre center", "Xbeam"},
-    {"spacegroup space_group sg", "hkl"},
+    {"space_group symmetry", "sg"},
     {"photons intensity", "fluence"},
     {"orientation matrix_file umat", "mat"},
     {"rotation oscillation osc_range", "osc"},
@@ -30,7 +30,10 @@ static const struct {
     {"nthreads num_threads cores jobs_n j", "threads"},
     {"gpu", "device"},
     {"out o outfile", "floatfile"},
-    {"mtz cif pdb", "hkl"},
+    {"mmcif model_file coordinates", "pdb"},
+    {"labels columns columnlabel", "mtzlabel"},
+    {"kmask bulk_solvent solvent", "ksol"},
+    {"fp fdp f_prime", "fprime"},
 };
 
 static int least(int a, int b, int c)

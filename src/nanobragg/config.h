@@ -73,6 +73,39 @@ typedef enum nb_curved_omega {
 } nb_curved_omega;
 /** What is written beside an image. */
 typedef enum nb_truth { NB_TRUTH_NONE = 0, NB_TRUTH_SPOTS } nb_truth;
+/** At which wavelengths a model has its anomalous scattering. */
+typedef enum nb_anomalous_mode {
+    NB_ANOMALOUS_UNSET = 0, /* NB_ANOMALOUS_EACH */
+    NB_ANOMALOUS_EACH,      /* at those of the sources, in groups of anomalous_tol */
+    NB_ANOMALOUS_MEAN,      /* at their weighted mean */
+    NB_ANOMALOUS_OFF        /* none */
+} nb_anomalous_mode;
+typedef enum nb_hydrogens {
+    NB_HYDROGENS_UNSET = 0, /* NB_HYDROGENS_KEEP */
+    NB_HYDROGENS_KEEP,
+    NB_HYDROGENS_DROP
+} nb_hydrogens;
+typedef enum nb_ncs_copies {
+    NB_NCS_UNSET = 0, /* NB_NCS_IGNORE */
+    NB_NCS_IGNORE,
+    NB_NCS_APPLY
+} nb_ncs_copies;
+/** What reflections without a value get. */
+typedef enum nb_fill {
+    NB_FILL_UNSET = 0, /* NB_FILL_DEFAULT */
+    NB_FILL_DEFAULT,   /* default_F */
+    NB_FILL_SHELL,     /* the rms F of their shell of resolution */
+    NB_FILL_MODEL      /* the model's F on the scale of the reflections */
+} nb_fill;
+typedef enum nb_sf_method {
+    NB_SF_UNSET = 0, /* NB_SF_AUTO */
+    NB_SF_AUTO,      /* direct sum of small models, FFT of others */
+    NB_SF_DIRECT,
+    NB_SF_FFT
+} nb_sf_method;
+#define NB_MODEL_ALL (-1)      /* model: the average of all */
+#define NB_FSCALE_MODEL (-1.0) /* F_scale: reflections to the scale of the model */
+#define NB_F000_CALC (-1.0)    /* F000: that of the model */
 typedef enum nb_tristate { NB_AUTO = -1, NB_OFF = 0, NB_ON = 1 } nb_tristate;
 
 /** How a picture for people is made of a float image; all zero: the default. */
@@ -136,6 +169,27 @@ typedef struct nb_config {
     int mosaic_domains;  /* 0 unset */
     nb_seed mosaic_seed; /* unset: 12345678 */
     nb_tristate interpolate;
+
+    /* --- structure factors from models and reflection files --- */
+    char pdb_file[NB_PATH_MAX]; /* atomic model, PDB or mmCIF */
+    char cif_file[NB_PATH_MAX]; /* model or reflections, by content */
+    char mtz_file[NB_PATH_MAX]; /* reflections, MTZ or structure-factor CIF */
+    char mtz_label[128];        /* columns, "A" or "A,B"; "" the best there is */
+    char space_group[64];       /* symbol or number; "" the file's */
+    nb_anomalous_mode anomalous;
+    double anomalous_tol; /* electrons; NaN unset (0.1) */
+    char fprime[512];     /* "El:f':f'',..."; "" Cromer-Liberman */
+    char fprime_table[NB_PATH_MAX];
+    double k_sol, B_sol; /* e/A^3, A^2; NaN unset (0.435, small-molecule CIF 0; 46) */
+    nb_hydrogens hydrogens;
+    int model; /* from 1; NB_MODEL_ALL; 0 unset (1) */
+    nb_ncs_copies ncs;
+    double B_add;   /* A^2, 0 */
+    double F_scale; /* NB_FSCALE_MODEL; NaN unset (1) */
+    double F000;    /* electrons; NB_F000_CALC; NaN unset */
+    nb_fill fill;
+    nb_sf_method sf_method;
+    char dump_mtz_file[NB_PATH_MAX], dump_hkl_file[NB_PATH_MAX]; /* written */
 
     /* --- beam --- */
     double lambda_A;    /* NaN unset (1); -lambda and -energy: last one wins */

@@ -32,7 +32,8 @@ typedef enum nb_kind {
     NB_KIND_ROI,      /* four whole numbers: first and last along fast, then slow */
     NB_KIND_DEPTH,    /* a number, or a word with "inf" in it, which stores 0 */
     NB_KIND_PNG_SCALE, /* auto, a percentile, or low:high */
-    NB_KIND_PNG_RINGS  /* numbers with commas between them */
+    NB_KIND_PNG_RINGS, /* numbers with commas between them */
+    NB_KIND_NUMBER_OR /* a number, or the word choices[0], which stores -1; a double or an int */
 } nb_kind;
 
 /** Bits of nb_param.flags. */

@@ -143,6 +143,8 @@ static nb_status check_field(const nb_param *p, const void *base, nb_error *err)
     case NB_KIND_NUMBER:
         return p->choices ? check_choice(p, *(const int *)field, err)
                           : check_elements(p, base, err);
+    case NB_KIND_NUMBER_OR: /* -1: the word */
+        return nb_param_element(p, base, 0) == -1 ? NB_OK : check_elements(p, base, err);
     case NB_KIND_VECTOR:
     case NB_KIND_POINT:
         return check_three(p, field, err);
@@ -225,5 +227,5 @@ nb_status nb_config_check(const nb_config *cfg, nb_error *err)
     nb_status st = nb_config_check_fields(cfg, err);
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs && !st; i++)
         st = check_pair(cfg, &pairs[i], err);
-    return st;
+    return st ? st : nb_config_check_factors(cfg, err);
 }

@@ -22,6 +22,12 @@ static void set_default(const nb_param *p, nb_config *cfg)
         for (int i = 0; i < nb_param_elements(p); i++)
             ((double *)field)[i] = p->unset;
         return;
+    case NB_KIND_NUMBER_OR:
+        if (p->size == sizeof(int))
+            *(int *)field = (int)p->unset;
+        else
+            *(double *)field = p->unset;
+        return;
     case NB_KIND_DEPTH:
         *(double *)field = p->unset;
         return;

@@ -40,14 +40,23 @@ static void add_numbers(writer *w, const double *v, int n)
 
 int nb_param_elements(const nb_param *p)
 {
+    if (p->kind == NB_KIND_NUMBER_OR)
+        return 1;
     return (int)(p->size / (p->kind == NB_KIND_NUMBER ? sizeof(double) : sizeof(int)));
+}
+
+/** Are the elements of the field doubles, not ints? */
+static int is_double(const nb_param *p)
+{
+    return p->kind == NB_KIND_NUMBER ||
+           (p->kind == NB_KIND_NUMBER_OR && p->size == sizeof(double));
 }
 
 double nb_param_element(const nb_param *p, const void *base, int i)
 {
     const char *field = (const char *)base + p->offset;
-    return p->kind == NB_KIND_NUMBER ? ((const double *)(const void *)field)[i]
-                                     : ((const int *)(const void *)field)[i];
+    return is_double(p) ? ((const double *)(const void *)field)[i]
+                        : ((const int *)(const void *)field)[i];
 }
 
 int nb_param_is_unset(const nb_param *p, double x)
@@ -67,6 +76,7 @@ int nb_param_is_set(const nb_param *p, const void *base)
         return *(const int *)field == (int)p->low;
     case NB_KIND_INTEGER:
     case NB_KIND_NUMBER:
+    case NB_KIND_NUMBER_OR:
         for (int i = 0; i < nb_param_elements(p); i++)
             if (!nb_param_is_unset(p, nb_param_element(p, base, i)))
                 return 1;
@@ -121,6 +131,14 @@ static void add_png_scale(writer *w, const nb_png_options *png)
         add_number(w, png->low);
         add_number(w, png->high);
     }
+}
+
+static void add_number_or(writer *w, const nb_param *p, double value)
+{
+    if (value == -1)
+        add(w, p->choices[0]);
+    else
+        add_number(w, value);
 }
 
 static void add_seed(writer *w, const nb_seed *seed)
@@ -188,6 +206,9 @@ static void add_field(writer *w, const nb_param *p, const void *base)
     case NB_KIND_PNG_RINGS:
         w->between = ",";
         add_numbers(w, cfg->png.ring_A, cfg->png.rings);
+        return;
+    case NB_KIND_NUMBER_OR:
+        add_number_or(w, p, nb_param_element(p, base, 0));
         return;
     }
 }

@@ -44,6 +44,14 @@ int nb_param_elements(const nb_param *param);
 
 /** Check every field of a configuration, without the pairs: headers may fill in both of a pair. */
 nb_status nb_config_check_fields(const nb_config *cfg, nb_error *err);
+/** Is a file of a model or of reflections named, other than -hkl? */
+int nb_config_has_factor_file(const nb_config *cfg);
+
+/** Are structure factors more than the plain list of -hkl, or of the cache? */
+int nb_config_makes_factors(const nb_config *cfg);
+
+/** Refuse flags of structure factors that contradict each other or have nothing to act on. */
+nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err);
 nb_status nb_png_check(const nb_png_options *options, nb_error *err);
 nb_status nb_series_check(const nb_series *series, nb_error *err);
 

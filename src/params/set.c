@@ -268,17 +268,44 @@ static nb_status set_file(const nb_param *p, char *out, const char *word, nb_err
     return NB_OK;
 }
 
-static nb_status set_text(const nb_param *p, char *out, const char *word)
+static nb_status set_text(const nb_param *p, char *out, const char *word, nb_error *err)
 {
+    char label[NB_PARAM_LABEL];
+    nb_param_label(p, label);
+    if (!(p->flags & NB_PARAM_INNER) && !*word)
+        return nb_fail(err, NB_ERR_INPUT, "%s '': the text is empty", label);
+    if (!(p->flags & NB_PARAM_INNER) && strlen(word) >= p->size)
+        return nb_fail(err, NB_ERR_INPUT, "%s %.60s...: the text is longer than %zu bytes",
+                       label, word, p->size - 1);
     snprintf(out, p->size, "%s", word);
     return NB_OK;
+}
+
+static nb_status set_number_or(const nb_param *p, void *out, const char *word,
+                               nb_error *err)
+{
+    int is_word = !strcasecmp(word, p->choices[0]);
+    nb_param plain = *p;
+    double x = -1;
+    int n = -1;
+    nb_status st = NB_OK;
+    plain.choices = NULL;
+    if (p->size == sizeof(int))
+        st = is_word ? NB_OK : read_integer(&plain, word, &n, err);
+    else
+        st = is_word ? NB_OK : read_number(&plain, word, &x, err);
+    if (!st && p->size == sizeof(int))
+        *(int *)out = n;
+    else if (!st)
+        *(double *)out = x;
+    return st;
 }
 
 static nb_status set_device(const nb_param *p, char *out, const char *word, nb_error *err)
 {
     char label[NB_PARAM_LABEL], words[160];
     if (*word && !nb_device_check(word, NULL))
-        return set_text(p, out, word);
+        return set_text(p, out, word, err);
     return nb_fail(err, NB_ERR_INPUT, "%s '%.60s': must be one of %s",
                    nb_param_label(p, label), word, nb_param_value(p, words, sizeof words));
 }
@@ -433,7 +460,7 @@ nb_status nb_param_store(const nb_param *p, void *base, const char *const *words
     case NB_KIND_FILE:
         return set_file(p, field(p, base), words[0], err);
     case NB_KIND_TEXT:
-        return set_text(p, field(p, base), words[0]);
+        return set_text(p, field(p, base), words[0], err);
     case NB_KIND_DEVICE:
         return set_device(p, field(p, base), words[0], err);
     case NB_KIND_SEED:
@@ -450,6 +477,8 @@ nb_status nb_param_store(const nb_param *p, void *base, const char *const *words
         return set_png_scale(p, &cfg->png, words[0], err);
     case NB_KIND_PNG_RINGS:
         return set_png_rings(p, &cfg->png, words[0], err);
+    case NB_KIND_NUMBER_OR:
+        return set_number_or(p, field(p, base), words[0], err);
     }
     return nb_fail(err, NB_ERR_INTERNAL, "parameter %.40s has no kind", p->name);
 }

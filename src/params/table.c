@@ -1,57 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Every parameter: its names, the field that holds it, its limits, and what the help says. */
-#include <float.h>
-#include <math.h>
-
 #include "after.h"
 #include "params.h"
-
-/* Short names for this table. */
-enum {
-    PIXELS = NB_PARAM_PIXELS,
-    PNG = NB_PARAM_PNG,
-    TIFF = NB_PARAM_TIFF,
-    ADU = NB_PARAM_ADU,
-    HDF5 = NB_PARAM_HDF5,
-    INPUT = NB_PARAM_INPUT,
-    OUTPUT = NB_PARAM_OUTPUT,
-    RUNNING = NB_PARAM_RUNNING,
-    SINGLE = NB_PARAM_SINGLE,
-    SERIES = NB_PARAM_SERIES,
-    VIEW = NB_PARAM_VIEW,
-    INNER = NB_PARAM_INNER,
-    FILLS = NB_PARAM_FILLS,
-    NONE = 0
-};
-
-#define LARGE 1e300
-#define ANY .low = -DBL_MAX, .high = DBL_MAX
-#define ABOVE(min) .low = min, .high = LARGE, .open = NB_OPEN_LOW
-#define AT_LEAST(min) .low = min, .high = LARGE
-#define WITHIN(min, max) .low = min, .high = max
-#define ABOVE_TO(min, max) .low = min, .high = max, .open = NB_OPEN_LOW
-#define BETWEEN(min, max) .low = min, .high = max, .open = NB_OPEN_LOW | NB_OPEN_HIGH
-#define COUNTED .low = 1, .high = 1e9
-#define DIRECTION .low = -1e100, .high = 1e100
-
-#define IN(type, member)                                                                 \
-    .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
-#define ROW(what, marks) .group = GROUP, .kind = NB_KIND_##what, .flags = marks
-#define FIELD(what, marks, member) ROW(what, marks), IN(nb_config, member)
-#define OF_SERIES(what, marks, member) ROW(what, SERIES | marks), IN(nb_series, member)
-
-#define SWITCH(marks, member) FIELD(SWITCH, marks, member)
-#define PRESET(member, number) FIELD(PRESET, VIEW, member), .low = number, .high = number
-#define NO_FILE(member) FIELD(PRESET, VIEW | SINGLE, member)
-#define WHOLE(marks, member) FIELD(INTEGER, marks, member)
-#define NUMBER(marks, member) FIELD(NUMBER, marks, member), .unset = NAN
-#define NUMBER_FROM(marks, member, start) FIELD(NUMBER, marks, member), .unset = start
-#define VECTOR(member) FIELD(VECTOR, PIXELS, member), DIRECTION
-#define CHOICE(marks, member, list) FIELD(CHOICE, marks, member), .choices = list
-#define PATH(marks, member) FIELD(FILE, marks, member)
-#define SEED(member) FIELD(SEED, PIXELS, member)
-#define JITTER(member) OF_SERIES(NUMBER, PIXELS, member)
-#define KEY(number, text) .header = text, .place = number
+#include "rows.h"
 
 /* clang-format off */
 /* Names by value.  An empty name belongs to the value "unset", which nobody can write. */
@@ -69,6 +20,14 @@ static const char *const tiff_bits[] = {"16", "32", NULL};
 static const char *const truths[] = {"none", "spots", NULL};
 static const char *const hdf5_types[] = {"uint16", "int32", "float32", NULL};
 static const char *const compressions[] = {"gzip", "none", "bslz4", NULL};
+static const char *const anomalous[] = {"", "each", "mean", "off", NULL};
+static const char *const hydrogens[] = {"", "keep", "drop", NULL};
+static const char *const ncs_copies[] = {"", "ignore", "apply", NULL};
+static const char *const fills[] = {"", "default", "shell", "model", NULL};
+static const char *const sf_methods[] = {"", "auto", "direct", "fft", NULL};
+static const char *const all_word[] = {"all", NULL};
+static const char *const model_word[] = {"model", NULL};
+static const char *const calc_word[] = {"calc", NULL};
 static const char *const isas[] = {"auto", "scalar", "sse2", "avx2", "avx512", "neon", NULL};
 static const char *const precisions[] = {"mixed", "single", "double", NULL};
 
@@ -139,7 +98,54 @@ static const nb_param rows[] = {
 
 #undef GROUP
 #define GROUP "Structure factors"
-{"hkl", NULL, PATH(INPUT, hkl_file), .help = "text file of h k l F, one reflection of P1 a line"},
+{"hkl", NULL, PATH(INPUT, hkl_file),
+    .help = "text file of h k l F, one reflection a line; of P1, or of the group of -sg"},
+{"pdb", NULL, PATH(INPUT, pdb_file),
+    .help = "atomic model, PDB or mmCIF, also compressed (.gz): cell, space group and F come from it"},
+{"cif", NULL, PATH(INPUT, cif_file),
+    .help = "mmCIF model, small-molecule CIF or structure-factor CIF; a file with both is a model, "
+        "unless -mtzlabel is typed"},
+{"mtz", NULL, PATH(INPUT, mtz_file),
+    .help = "reflections, MTZ or structure-factor CIF: cell, space group and F come from it"},
+{"mtzlabel", "ciflabel label", FIELD(TEXT, PIXELS, mtz_label), .value = "A[,B]",
+    .fallback = "F(+), F(-), else the best column",
+    .help = "columns: an amplitude or intensity; a pair of (+) and (-); F and D; F and phase"},
+{"sg", "spacegroup", FIELD(TEXT, PIXELS, space_group), .value = "name", .fallback = "the file's",
+    .help = "space group, as symbol or number; -hkl is expanded by it"},
+{"anomalous", NULL, CHOICE(PIXELS, anomalous, anomalous), .fallback = "each",
+    .help = "f' and f'' at each wavelength of the sources, at their mean, or none"},
+{"anomalous_tol", NULL, NUMBER(PIXELS, anomalous_tol), WITHIN(0, 1e6), .value = "x",
+    .unit = "electrons", .fallback = "0.1",
+    .help = "wavelengths whose f' and f'' differ by no more share a table"},
+{"fprime", NULL, FIELD(TEXT, PIXELS, fprime), .value = "El:f':f''[,...]", .unit = "electrons",
+    .fallback = "Cromer-Liberman", .help = "f' and f'' of elements, at all wavelengths"},
+{"fprime_table", NULL, PATH(INPUT, fprime_table),
+    .help = "measured f' and f'': element, energy in eV, f', f'' a line"},
+{"ksol", "k_sol", NUMBER(PIXELS, k_sol), WITHIN(0, 100), .value = "k", .unit = "e/A^3",
+    .fallback = "0.435; small-molecule CIF: 0", .help = "density of the bulk solvent; 0: none"},
+{"bsol", "b_sol", NUMBER(PIXELS, B_sol), WITHIN(0, 1e6), .value = "B", .unit = "A^2",
+    .fallback = "46", .help = "B factor of the bulk solvent"},
+{"hydrogens", NULL, CHOICE(PIXELS, hydrogens, hydrogens), .fallback = "keep",
+    .help = "hydrogens that the file has; none are added"},
+{"model", NULL, FIELD(NUMBER_OR, PIXELS, model), .choices = all_word, COUNTED, .value = "n | all",
+    .fallback = "1", .help = "model of an ensemble, from 1, or the average of all"},
+{"ncs", NULL, CHOICE(PIXELS, ncs, ncs_copies), .fallback = "ignore",
+    .help = "copies by strict NCS operators that the coordinates do not have yet"},
+{"Badd", NULL, NUMBER_FROM(PIXELS, B_add, 0), WITHIN(-1000, 1e6), .value = "B", .unit = "A^2",
+    .help = "multiply F by exp(-B s^2/4)"},
+{"Fscale", NULL, FIELD(NUMBER_OR, PIXELS, F_scale), .unset = NAN, .choices = model_word,
+    ABOVE_TO(0, 1e100), .value = "x | model", .fallback = "1",
+    .help = "multiply F, or bring reflections to the scale of the model"},
+{"F000", NULL, FIELD(NUMBER_OR, PIXELS, F000), .unset = NAN, .choices = calc_word,
+    WITHIN(0, 1e100), .value = "x | calc", .unit = "electrons",
+    .fallback = "0; of reflections: as if missing", .help = "F of 0 0 0, or that of the model"},
+{"fill", NULL, CHOICE(PIXELS, fill, fills), .fallback = "default",
+    .help = "what missing reflections get: -default_F, the rms of their shell, or the model's F"},
+{"sf_method", NULL, CHOICE(PIXELS, sf_method, sf_methods), .fallback = "auto",
+    .help = "how a model is summed: atom by atom, or by FFT to 1e-6"},
+{"dump_mtz", NULL, PATH(OUTPUT, dump_mtz_file), .help = "write the structure factors used, MTZ"},
+{"dump_hkl", NULL, PATH(OUTPUT, dump_hkl_file),
+    .help = "write the structure factors used as text, h k l F of P1, for -hkl"},
 {"default_F", NULL, NUMBER(PIXELS, default_F), WITHIN(0, 1e150), .value = "F",
     .unit = "electrons", .fallback = "0",
     .help = "structure factor of every reflection that the file lacks"},
@@ -150,7 +156,8 @@ static const nb_param rows[] = {
     .help = "tricubic interpolation of F between reflections"},
 {"nointerpolate", NULL, PRESET(interpolate, NB_OFF), .help = "F of the nearest reflection"},
 {"dmin", NULL, NUMBER_FROM(PIXELS, dmin_A, 0), AT_LEAST(0), .value = "d", .unit = "A",
-    .fallback = "0 (off)", .help = "no Bragg scattering beyond this resolution"},
+    .fallback = "0 (off); with a model: what the detector sees",
+    .help = "no Bragg scattering beyond this resolution"},
 
 #undef GROUP
 #define GROUP "Beam"

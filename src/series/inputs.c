@@ -9,7 +9,7 @@
 #include "../base/hash.h"
 #include "fingerprint.h"
 
-enum { FILES = 6, BLOCK = 1 << 16 };
+enum { FILES = 10, BLOCK = 1 << 16 };
 
 /** The input files of a configuration; "" for a missing one. */
 static void list_inputs(const nb_config *cfg, const char *names[FILES])
@@ -20,6 +20,10 @@ static void list_inputs(const nb_config *cfg, const char *names[FILES])
     names[3] = cfg->source_file;
     names[4] = cfg->mask_file;
     names[5] = cfg->img_file;
+    names[6] = cfg->pdb_file;
+    names[7] = cfg->cif_file;
+    names[8] = cfg->mtz_file;
+    names[9] = cfg->fprime_table;
 }
 
 int nb_same_inputs(const nb_config *a, const nb_config *b)
@@ -70,7 +74,8 @@ static uint64_t hash_file(uint64_t h, const char *path)
 static int is_own(const nb_config *cfg, const char *const mine[FILES],
                   const char *const base[FILES], int i)
 {
-    int cache_not_read = i == 1 && cfg->hkl_file[0];
+    int cache_not_read = i == 1 && (cfg->hkl_file[0] || cfg->pdb_file[0] ||
+                                    cfg->cif_file[0] || cfg->mtz_file[0]);
     return mine[i][0] && !cache_not_read && strcmp(mine[i], base[i]) != 0;
 }
 

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/** Short names for the rows of the table of parameters. */
+#ifndef NB_PARAMS_ROWS_H
+#define NB_PARAMS_ROWS_H
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+
+#include "params.h"
+
+enum {
+    PIXELS = NB_PARAM_PIXELS,
+    PNG = NB_PARAM_PNG,
+    TIFF = NB_PARAM_TIFF,
+    ADU = NB_PARAM_ADU,
+    HDF5 = NB_PARAM_HDF5,
+    INPUT = NB_PARAM_INPUT,
+    OUTPUT = NB_PARAM_OUTPUT,
+    RUNNING = NB_PARAM_RUNNING,
+    SINGLE = NB_PARAM_SINGLE,
+    SERIES = NB_PARAM_SERIES,
+    VIEW = NB_PARAM_VIEW,
+    INNER = NB_PARAM_INNER,
+    FILLS = NB_PARAM_FILLS,
+    NONE = 0
+};
+
+#define LARGE 1e300
+#define ANY .low = -DBL_MAX, .high = DBL_MAX
+#define ABOVE(min) .low = min, .high = LARGE, .open = NB_OPEN_LOW
+#define AT_LEAST(min) .low = min, .high = LARGE
+#define WITHIN(min, max) .low = min, .high = max
+#define ABOVE_TO(min, max) .low = min, .high = max, .open = NB_OPEN_LOW
+#define BETWEEN(min, max) .low = min, .high = max, .open = NB_OPEN_LOW | NB_OPEN_HIGH
+#define COUNTED .low = 1, .high = 1e9
+#define DIRECTION .low = -1e100, .high = 1e100
+
+#define IN(type, member)                                                                 \
+    .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
+#define ROW(what, marks) .group = GROUP, .kind = NB_KIND_##what, .flags = marks
+#define FIELD(what, marks, member) ROW(what, marks), IN(nb_config, member)
+#define OF_SERIES(what, marks, member) ROW(what, SERIES | marks), IN(nb_series, member)
+
+#define SWITCH(marks, member) FIELD(SWITCH, marks, member)
+#define PRESET(member, number) FIELD(PRESET, VIEW, member), .low = number, .high = number
+#define NO_FILE(member) FIELD(PRESET, VIEW | SINGLE, member)
+#define WHOLE(marks, member) FIELD(INTEGER, marks, member)
+#define NUMBER(marks, member) FIELD(NUMBER, marks, member), .unset = NAN
+#define NUMBER_FROM(marks, member, start) FIELD(NUMBER, marks, member), .unset = start
+#define VECTOR(member) FIELD(VECTOR, PIXELS, member), DIRECTION
+#define CHOICE(marks, member, list) FIELD(CHOICE, marks, member), .choices = list
+#define PATH(marks, member) FIELD(FILE, marks, member)
+#define SEED(member) FIELD(SEED, PIXELS, member)
+#define JITTER(member) OF_SERIES(NUMBER, PIXELS, member)
+#define KEY(number, text) .header = text, .place = number
+
+#endif
