@@ -34,6 +34,11 @@
 #else
 #define HDF5_STATE 0, "-hdf5 is off: install libhdf5-dev and rebuild"
 #endif
+#ifdef NB_HAVE_FFTW
+#define FFTW_STATE 1, NB_FFTW_VERSION
+#else
+#define FFTW_STATE 0, "-sf_method fft is off: install libfftw3-dev and rebuild"
+#endif
 #ifdef NB_HAVE_LIBDEFLATE
 #define LIBDEFLATE_STATE 1, NB_LIBDEFLATE_VERSION
 #else
@@ -62,6 +67,7 @@ const char *nb_version(void)
     return NB_VERSION;
 }
 
+/* clang-format off */
 static const nb_feature features[] = {
     {"OpenMP", OPENMP_STATE},
     {"Random123", RANDOM123_STATE},
@@ -69,11 +75,13 @@ static const nb_feature features[] = {
     {"libpng", PNG_STATE},
     {"cJSON", CJSON_STATE},
     {"HDF5", HDF5_STATE},
+    {"FFTW", FFTW_STATE},
     {"libdeflate", LIBDEFLATE_STATE},
     {"zlib", ZLIB_STATE},
     {"LZ4", LZ4_STATE},
     {"MPI", MPI_STATE},
 };
+/* clang-format on */
 
 /** OpenMP, then the backends' parts, then the libraries. */
 const nb_feature *nb_feature_at(int i)

@@ -21,6 +21,7 @@ LIBRARIES = {
     "Random123/": {"base", "image"},
     "omp.h": {"render", "api", "image", "cuda", "series"},
     "hdf5.h": {"io"},
+    "fftw3.h": {"base"},
     "mpi.h": {"series"},
     "libdeflate.h": {"io"},
     "lz4.h": {"io"},
