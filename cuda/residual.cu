@@ -131,10 +131,13 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE || EXACT || DEEP ? 3 :
         int sub = ray % (os * os), layer = ray / (os * os);
         row_points row = aim_row(p, s, sub / os, sub % os, layer);
         four x = aim_pixels<TABLE, DEEP>(p, row, f, layer);
-        float d[PIXELS][3], sum[PIXELS] = {}, sum_lost[PIXELS] = {};
+        float d[PIXELS][3], weight[PIXELS], sum[PIXELS] = {}, sum_lost[PIXELS] = {};
 #pragma unroll
-        for (int i = 0; i < PIXELS; i++)
+        for (int i = 0; i < PIXELS; i++) {
             relative_direction<DEEP>(p, row, x, i, d[i]);
+            /* before the sources: the row's lines need no registers during their sum */
+            weight[i] = ray_weight<DEEP>(p, row, x, i, layer);
+        }
         for (int k = 0; k < p.scene.beam.n_sources; k++) {
             line lines[3];
             double constants[3];
@@ -147,9 +150,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE || EXACT || DEEP ? 3 :
         }
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
-            add_compensated(value[i], lost[i],
-                            (sum[i] + p.background) *
-                                ray_weight<DEEP>(p, row, x, i, layer));
+            add_compensated(value[i], lost[i], (sum[i] + p.background) * weight[i]);
         }
     }
     row_points row = aim_row(p, s, 0, 0, 0);
