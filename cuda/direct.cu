@@ -60,7 +60,7 @@ static __device__ __forceinline__ line from_nearest(double base, double slope,
 
 static __device__ __forceinline__ plain_row aim_plain_row(const row_job &p, int s)
 {
-    double S = fma(p.edge, (double)s, 0.5 * p.edge);
+    double S = fma(p.edge_slow, (double)s, 0.5 * p.edge_slow);
     plain_row row;
     row.nearest = 0.5 * line_at_row(p.along, S);
     row.square = fma(S, fma(S, p.square[2], p.square[1]), p.square[0]);
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
     if (f >= p.window.f1 || s >= p.window.s1)
         return;
     plain_row row = aim_plain_row(p, s);
-    double first = fma(0.5, p.edge, row.nearest);
+    double first = fma(0.5, p.edge_fast, row.nearest);
 #pragma unroll 1
     for (int c = 0; c < p.chunks && f < p.window.f1; c++, f += STRIDE) {
         four x;

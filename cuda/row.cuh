@@ -33,12 +33,12 @@ typedef struct row_job {
     const float *F2;
     nb_F2_index index;
     int N[3];
-    float real_N[3];         /* residual kernel only, as the next */
-    const float4 *residuals; /* [n_orientations][3] */
-    int chunks;              /* of neighbouring blocks of pixels, for each thread */
-    int aligned;             /* rows start on 16 bytes and have no mask */
-    double edge;             /* of a sub-pixel, m */
-    double scale;            /* of the image */
+    float real_N[3];             /* residual kernel only, as the next */
+    const float4 *residuals;     /* [n_orientations][3] */
+    int chunks;                  /* of neighbouring blocks of pixels, for each thread */
+    int aligned;                 /* rows start on 16 bytes and have no mask */
+    double edge_fast, edge_slow; /* of a sub-pixel, m */
+    double scale;                /* of the image */
     double plain_polar[2]; /* k_one: [0] + [1] cos^2, with the scale and omega's constants */
     double along[2], square[3], beam[2],
         beam_slope;   /* k_one: plain_row's, polynomials in S */
@@ -94,7 +94,8 @@ static __device__ __forceinline__ row_points aim_row(const row_job &p, int s, in
                                                      int subf, int layer)
 {
     const nb_panel &panel = p.panel;
-    double S = fma(p.edge, (double)(s * p.scene.oversample + subs), 0.5 * p.edge);
+    double S =
+        fma(p.edge_slow, (double)(s * p.scene.oversample + subs), 0.5 * p.edge_slow);
     double O = layer * p.sensor.layer_step;
     row_points row;
     row.base.x = fma(S, panel.slow.x, fma(O, panel.normal.x, panel.pix0.x));
@@ -102,7 +103,7 @@ static __device__ __forceinline__ row_points aim_row(const row_job &p, int s, in
     row.base.z = fma(S, panel.slow.z, fma(O, panel.normal.z, panel.pix0.z));
     row.along = 2.0 * dot(row.base, panel.fast);
     row.square = dot(row.base, row.base);
-    row.first = p.edge * (subf + 0.5);
+    row.first = p.edge_fast * (subf + 0.5);
     row.height = line_of(p, panel.normal, row.base);
     row.incident = line_of(p, p.incident, row.base);
     if (p.polar == POLAR_KAHN) {
@@ -288,7 +289,8 @@ static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_steps *s
         job.N[i] = (int)sc->lattice.N[i];
     job.aligned = launch->panel.columns % PIXELS == 0 &&
                   launch->panel.first_pixel % PIXELS == 0 && !sc->raster.mask;
-    job.edge = launch->panel.pixel_fast / sc->oversample;
+    job.edge_fast = launch->panel.pixel_fast / sc->oversample;
+    job.edge_slow = launch->panel.pixel_slow / sc->oversample;
     job.path = launch->sensor.layer_step * launch->sensor.mu;
     job.inverse_path = 1.0 / job.path;
     job.scale = sc->intensity_scale * term;

@@ -32,10 +32,11 @@ typedef struct tensor_job {
     const float *F2;
     nb_F2_index index;
     int N[3];
-    int first, end, add;       /* octets */
-    double term;               /* F^2 when constant, else 1 */
-    double background;         /* of one ray, when this launch is the one to add it */
-    double path, inverse_path; /* of a layer, attenuation lengths, and its inverse */
+    int first, end, add;         /* octets */
+    double term;                 /* F^2 when constant, else 1 */
+    double background;           /* of one ray, when this launch is the one to add it */
+    double path, inverse_path;   /* of a layer, attenuation lengths, and its inverse */
+    double edge_fast, edge_slow; /* of a sub-pixel, m; divided once */
 } tensor_job;
 
 /** What a warp keeps beside the registers of the inner loop. */
@@ -131,8 +132,8 @@ static __device__ __forceinline__ nb_vec3 aim(const tensor_job &p, int ray_index
     const nb_scene &sc = p.scene;
     nb_panel panel = p.panel;
     int os = sc.oversample, sub = ray_index % (os * os), layer = ray_index / (os * os);
-    double F = nb_subpixel(panel.pixel_fast, os, f, sub % os);
-    double S = nb_subpixel(panel.pixel_slow, os, s, sub / os), w;
+    double F = nb_edge_point(p.edge_fast, os, f, sub % os);
+    double S = nb_edge_point(p.edge_slow, os, s, sub / os), w;
     nb_ray ray;
     panel.curved = 0;
     ray =
@@ -272,6 +273,8 @@ void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_steps *st
     job.background = octets->add ? 0.0 : sc->background * steps->weight_sum;
     job.path = launch->sensor.layer_step * launch->sensor.mu;
     job.inverse_path = 1.0 / job.path;
+    job.edge_fast = launch->panel.pixel_fast / sc->oversample;
+    job.edge_slow = launch->panel.pixel_slow / sc->oversample;
     tensor_kernel kernel =
         choose_kernel(octets->degree, job.F2 != NULL, job.weights != NULL);
     unsigned blocks = (unsigned)((tiles + WARPS - 1) / WARPS);

@@ -14,12 +14,17 @@ typedef struct nb_ray {
     double capture; /* fraction of the photons that stop in this layer */
 } nb_ray;
 
-/** Centre of sub-pixel `sub` of pixel `p` along one edge, m from the panel's corner; `pixel`: the
- * edge of a pixel, m. */
+/** Centre of sub-pixel `sub` of pixel `p` along one edge, m from the panel's corner; `edge`: that of
+ * a sub-pixel, m. */
+NB_HD double nb_edge_point(double edge, int oversample, int p, int sub)
+{
+    return edge * ((double)p * oversample + sub) + edge / 2.0;
+}
+
+/** The same; `pixel`: the edge of a pixel, m. */
 NB_HD double nb_subpixel(double pixel, int oversample, int p, int sub)
 {
-    double edge = pixel / oversample;
-    return edge * ((double)p * oversample + sub) + edge / 2.0;
+    return nb_edge_point(pixel / oversample, oversample, p, sub);
 }
 
 /** Position of the point (F, S) [m along fast, slow] at depth O [m] behind the front face. */
