@@ -14,7 +14,7 @@ __global__ void k_light(const nb_span *spans, size_t n, uint8_t *lit)
 nb_status nb_cuda_check_places(const nb_request *request, const nb_scene *sc,
                                nb_error *err)
 {
-    for (size_t i = 0; i < request->n; i++) {
+    for (size_t i = 0; request->spans && i < request->n; i++) {
         const nb_span *s = &request->spans[i];
         const nb_panel *panel = &sc->panels[s->panel];
         size_t row = panel->first_pixel + (size_t)s->slow * (size_t)panel->columns;

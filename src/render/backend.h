@@ -32,7 +32,8 @@ typedef struct nb_span {
 /** What to render.  The region of interest, the mask and single pixels are all spans: request.h makes
  * them. */
 typedef struct nb_request {
-    const nb_span *spans; /* each behind the one before it in the planes */
+    const nb_span *spans; /* each behind the one before it in the planes; NULL: the n rows of the
+                             scene's region, which has no mask */
     size_t n;
     unsigned sums;          /* which sums of a pixel beside the image: none today */
     nb_precision precision; /* of the pixels */

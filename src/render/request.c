@@ -99,6 +99,10 @@ nb_scene nb_request_scene(const nb_request *request, const nb_scene *sc, int *fi
     nb_scene part = *sc;
     nb_region r = {sc->raster.columns, -1, sc->raster.rows, -1};
     double pixels = 0;
+    if (filled)
+        *filled = 1;
+    if (!request->spans && request->n > 0)
+        return part;
     for (size_t i = 0; i < request->n; i++) {
         const nb_span *span = &request->spans[i];
         int row = sc->panels[span->panel].first_row + span->slow;
@@ -128,7 +132,7 @@ nb_status nb_request_check(const nb_request *request, const nb_scene *sc, size_t
         return nb_fail(err, NB_ERR_UNSUPPORTED,
                        "the %s renderer takes no tolerance but 0 (%g)", name,
                        request->tolerance);
-    for (size_t i = 0; i < request->n; i++) {
+    for (size_t i = 0; request->spans && i < request->n; i++) {
         const nb_span *s = &request->spans[i];
         const nb_panel *panel = &sc->panels[s->panel < sc->n_panels ? s->panel : 0];
         if (s->panel < 0 || s->panel >= sc->n_panels || s->fast < 0 || s->n < 1 ||
@@ -148,9 +152,11 @@ nb_status nb_render_scene(const nb_backend *backend, nb_backend_state *state,
                           nb_error *err)
 {
     const nb_planes planes = {image, sc->raster.pixels};
-    nb_request request = {.precision = precision};
-    nb_span *spans;
-    nb_status st = nb_spans_build(sc, &spans, &request.n, err);
+    nb_request request = {.precision = precision, .n = rendered_rows(sc)};
+    nb_span *spans = NULL;
+    nb_status st = NB_OK;
+    if (sc->raster.mask)
+        st = nb_spans_build(sc, &spans, &request.n, err);
     request.spans = spans;
     if (!st)
         st = backend->render(state, sc, &request, &planes, err);

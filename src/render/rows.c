@@ -157,7 +157,8 @@ static void run_rows(row_run *run)
     }
 }
 
-nb_status nb_render_rows(const nb_row_job *job, nb_error *err)
+/** The job's request has its spans. */
+static nb_status render_spans(const nb_row_job *job, nb_error *err)
 {
     row_run run = {.job = job};
     size_t *first;
@@ -176,4 +177,21 @@ nb_status nb_render_rows(const nb_row_job *job, nb_error *err)
     if (atomic_load(&run.stop))
         return nb_fail(err, NB_ERR_CANCELLED, "stopped before the image was finished");
     return NB_OK;
+}
+
+nb_status nb_render_rows(const nb_row_job *job, nb_error *err)
+{
+    nb_row_job whole = *job;
+    nb_request request = *job->request;
+    nb_span *spans;
+    nb_status st;
+    if (request.spans || request.n == 0)
+        return render_spans(job, err);
+    if ((st = nb_spans_build(job->scene, &spans, &request.n, err)))
+        return st;
+    request.spans = spans;
+    whole.request = &request;
+    st = render_spans(&whole, err);
+    nb_free(spans);
+    return st;
 }

@@ -12,6 +12,7 @@ int nb_thread_count(int asked);
 void nb_threads_start(int threads);
 
 typedef struct nb_row_job {
+    const nb_scene *scene;
     const nb_request *request;
     const nb_planes *planes;
     void *context;

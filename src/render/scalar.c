@@ -51,8 +51,8 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc,
                         const nb_request *request, const nb_planes *planes, nb_error *err)
 {
     nb_scene copy = *sc;
-    nb_row_job job = {request,    planes,         &copy,
-                      render_row, state->threads, &state->options.hooks};
+    nb_row_job job = {
+        sc, request, planes, &copy, render_row, state->threads, &state->options.hooks};
     nb_status st = nb_request_check(request, sc, planes->pixels, "scalar", err);
     return st ? st : nb_render_rows(&job, err);
 }

@@ -128,8 +128,8 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc,
     const nb_engine engine = engine_of(state->isa, state->threads);
     nb_vector_plan *vectors = NULL;
     row_task task = {NULL, state->row};
-    nb_row_job job = {request,    planes,         &task,
-                      render_row, state->threads, &state->options.hooks};
+    nb_row_job job = {
+        sc, request, planes, &task, render_row, state->threads, &state->options.hooks};
     nb_vector_path path;
     const char *why;
     nb_scene part;
