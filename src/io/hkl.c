@@ -10,12 +10,6 @@
 #define MOST_COLUMNS 6
 #define SHORTEST_LINE 8 /* "0 0 0 1\n" */
 
-/* Indices are at most 10000: 16 bytes per reflection until the limits are known. */
-typedef struct reflection {
-    double F;
-    int16_t index[3];
-} reflection;
-
 typedef struct hkl_reader {
     const char *p, *end;
     const char *name;
@@ -74,7 +68,7 @@ static nb_status extra_columns(hkl_reader *r)
     return NB_OK;
 }
 
-static nb_status read_reflection(hkl_reader *r, reflection *out)
+static nb_status read_reflection(hkl_reader *r, nb_hkl_row *out)
 {
     static const char *const letters[] = {"a whole number for h", "a whole number for k",
                                           "a whole number for l"};
@@ -108,7 +102,7 @@ static size_t most_reflections(const char *data, size_t n)
     return lines < n / SHORTEST_LINE + 1 ? lines : n / SHORTEST_LINE + 1;
 }
 
-static nb_status read_list(hkl_reader *r, reflection *list, size_t *count)
+static nb_status read_list(hkl_reader *r, nb_hkl_row *list, size_t *count)
 {
     size_t n = 0;
     nb_status status = NB_OK;
@@ -124,7 +118,7 @@ static nb_status read_list(hkl_reader *r, reflection *list, size_t *count)
     return status;
 }
 
-static void find_limits(const reflection *list, size_t n, nb_factor_file *t)
+static void find_limits(const nb_hkl_row *list, size_t n, nb_factor_file *t)
 {
     int *min[3] = {&t->hmin, &t->kmin, &t->lmin};
     int *max[3] = {&t->hmax, &t->kmax, &t->lmax};
@@ -140,7 +134,7 @@ static void find_limits(const reflection *list, size_t n, nb_factor_file *t)
     }
 }
 
-static void fill_box(const reflection *list, size_t n, double default_F, nb_factor_file *t)
+static void fill_box(const nb_hkl_row *list, size_t n, double default_F, nb_factor_file *t)
 {
     int64_t voxels = nb_factor_file_voxels(t);
     int64_t nk = t->kmax - t->kmin + 1, nl = t->lmax - t->lmin + 1;
@@ -154,26 +148,43 @@ static void fill_box(const reflection *list, size_t n, double default_F, nb_fact
     t->reflections = (int64_t)n;
 }
 
+nb_status nb_hkl_list_parse(const char *data, size_t n, const char *name,
+                            nb_hkl_list *out, nb_error *err)
+{
+    hkl_reader r = {nb_text_body(data, data + n), data + n, name, 0, err};
+    nb_status status;
+    memset(out, 0, sizeof *out);
+    out->rows =
+        nb_alloc_raw(most_reflections(data, n), sizeof *out->rows, "reflections", err);
+    if (!out->rows)
+        return NB_ERR_NOMEM;
+    out->name = name;
+    status = read_list(&r, out->rows, &out->count);
+    if (status != NB_OK)
+        nb_hkl_list_free(out);
+    return status;
+}
+
+void nb_hkl_list_free(nb_hkl_list *list)
+{
+    nb_free(list->rows);
+    memset(list, 0, sizeof *list);
+}
+
 nb_status nb_hkl_parse(const char *data, size_t n, const char *name, double default_F,
                        nb_factor_file *out, nb_error *err)
 {
-    hkl_reader r = {nb_text_body(data, data + n), data + n, name, 0, err};
-    size_t count = 0;
-    nb_status status;
-    reflection *list;
+    nb_hkl_list list;
+    nb_status status = nb_hkl_list_parse(data, n, name, &list, err);
     memset(out, 0, sizeof *out);
-    list = nb_alloc_raw(most_reflections(data, n), sizeof *list, "reflections", err);
-    if (!list)
-        return NB_ERR_NOMEM;
-    status = read_list(&r, list, &count);
-    if (status == NB_OK) {
-        find_limits(list, count, out);
-        status = nb_factor_file_alloc(out, name, err);
-    }
+    if (status != NB_OK)
+        return status;
+    find_limits(list.rows, list.count, out);
+    status = nb_factor_file_alloc(out, name, err);
     if (status == NB_OK)
-        fill_box(list, count, default_F, out);
+        fill_box(list.rows, list.count, default_F, out);
     else
         memset(out, 0, sizeof *out);
-    nb_free(list);
+    nb_hkl_list_free(&list);
     return status;
 }

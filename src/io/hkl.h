@@ -5,6 +5,19 @@
 
 #include "factor_file.h"
 
+/** One line. */
+typedef struct nb_hkl_row {
+    double F;         /* electrons, with its sign */
+    int16_t index[3]; /* h, k, l; 16 bytes a row, since files are long */
+} nb_hkl_row;
+
+/** A file as it stands. */
+typedef struct nb_hkl_list {
+    nb_hkl_row *rows; /* owned */
+    size_t count;
+    const char *name; /* the file, for messages; not owned */
+} nb_hkl_list;
+
 /** Parse n bytes of text into the smallest box that holds every reflection.
  *
  * Columns are separated by blanks; `#` and `!` start a comment; blank lines, CR LF and a
@@ -17,5 +30,11 @@
  * Errors: NB_ERR_INPUT with the line, NB_ERR_NOMEM.  Source: docs/formats.md. */
 nb_status nb_hkl_parse(const char *data, size_t n, const char *name, double default_F,
                        nb_factor_file *out, nb_error *err);
+
+/** The same text as rows in the order of the file, at least one. *out is the caller's
+ * (nb_hkl_list_free), zero on error. Errors as nb_hkl_parse. */
+nb_status nb_hkl_list_parse(const char *data, size_t n, const char *name,
+                            nb_hkl_list *out, nb_error *err);
+void nb_hkl_list_free(nb_hkl_list *list);
 
 #endif
