@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/** Amplitudes of P1 from a reflection file: choice of columns, expansion, fills and scale. */
+/** Amplitudes of P1 from a reflection file or a list: choice of columns, expansion, fills, scale and
+ * dumps.  Rules: docs/formats.md, "Reflection files". */
 #ifndef NB_FACTORS_REFLECTIONS_H
 #define NB_FACTORS_REFLECTIONS_H
 
+#include "../io/factor_file.h"
 #include "../io/gemmi.h"
+#include "../io/hkl.h"
 #include "factors.h"
 
 /** Which columns of a file are used; -1: none. */
@@ -20,18 +23,41 @@ typedef struct nb_column_choice {
 nb_status nb_columns_choose(const nb_reflection_file *file, const char *labels,
                             const char *name, nb_column_choice *out, nb_error *err);
 
+/** "F(+) and F(-)": what is taken, for notices and reports. */
+void nb_columns_describe(const nb_reflection_file *file, const nb_column_choice *choice,
+                         char *text, size_t size);
+
+/** What is expanded, and how. */
+typedef struct nb_expansion_request {
+    const nb_reflection_file *file; /* and its columns, or: */
+    nb_column_choice columns;
+    const nb_hkl_list *list; /* of -hkl */
+    double cell[6];          /* A, deg: that of the file, else the typed one */
+    const nb_symmetry *sg;   /* count 0: P1 */
+    double dmin; /* A; reflections beyond it are left out; 0: the file's limit */
+    int whole_sphere; /* the box reaches that limit, for fills and absences, not only the values */
+    const char *name; /* the file, for messages */
+    const nb_hooks *hooks;
+} nb_expansion_request;
+
 typedef struct nb_expansion {
-    size_t given, absent_with_value, negative, conflicts;
-    double dmin; /* of the file's reflections, A */
+    size_t given;             /* rows with a value */
+    size_t absent_with_value; /* of them, ignored */
+    size_t negative;          /* amplitudes below 0 */
+    size_t present,
+        missing;      /* of P1 inside of the limit and the box; neither has absences */
+    size_t conflicts; /* of P1: reached by values that differ by more than 1 % */
+    double dmin;      /* of the reflections with a value, A */
+    double limit;     /* of the table, A: the request's dmin, or this one */
 } nb_expansion;
 
-/** Every reflection of the file by every operator of sg into *out (owned by the caller): amplitudes as
- * they stand, phases if the choice has them; absences are 0 and marked up to the file's limit.
- * dmin: reflections beyond it are left out; 0: none.  Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
-nb_status nb_expand(const nb_reflection_file *file, const nb_column_choice *choice,
-                    const nb_symmetry *sg, double dmin, const char *name,
-                    const nb_hooks *hooks, nb_factor_grid *out, nb_expansion *about,
-                    nb_error *err);
+/** Every reflection of the file by every operator into *out (nb_factor_grid_free): amplitudes as they
+ * stand, phases if the columns have them; absences are 0 and marked up to the limit.
+ * Of a list a value for an index wins over a generated one, the last of several wins, signs are kept,
+ * and with sg->count 0 nothing is generated, not even Friedel mates.
+ * Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+nb_status nb_expand(const nb_expansion_request *request, nb_factor_grid *out,
+                    nb_expansion *about, nb_error *err);
 
 /** Give missing reflections with d >= dmin the rms F of their shell; returns how many. */
 size_t nb_fill_shell(nb_factor_grid *grid, double dmin);
@@ -45,11 +71,20 @@ nb_status nb_scale_to_model(const nb_factor_grid *observed, const nb_factor_grid
 size_t nb_fill_model(nb_factor_grid *grid, const nb_factor_grid *model, double dmin,
                      double k, double B);
 
-/** The rows of -dump_mtz (docs/formats.md), for nb_mtz_write; *out is the caller's. */
+/** Multiply every F by k exp(-B s^2/4). */
+void nb_factor_grid_scale(nb_factor_grid *grid, double k, double B);
+
+/** The rows of -dump_mtz (docs/formats.md), for nb_mtz_write; *out is the caller's
+ * (nb_reflection_file_free).  Errors: NB_ERR_NOMEM. */
 nb_status nb_dump_rows(const nb_factor_grid *grid, nb_reflection_file *out, nb_error *err);
 
-/** Every reflection of P1 that has a value as text `h k l F`; *text (nb_free) of *size. */
+/** Every reflection of P1 that has a value as text `h k l F`; *text (nb_free) of *size.
+ * Errors: NB_ERR_NOMEM. */
 nb_status nb_dump_text(const nb_factor_grid *grid, char **text, size_t *size,
                        nb_error *err);
+
+/** The table for a scene, default_F where there is no value. It takes F from the grid, which has none
+ * afterwards.  *out is the caller's (nb_factor_file_free). */
+void nb_factor_grid_table(nb_factor_grid *grid, double default_F, nb_factor_file *out);
 
 #endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/** Values that reach the reflections of P1, and their means. */
+#ifndef NB_FACTORS_GATHER_H
+#define NB_FACTORS_GATHER_H
+
+#include "factors.h"
+#include "symmetry.h"
+
+/** P 1: the identity. */
+extern const nb_symmetry nb_P1;
+
+/** Sums while they grow; per voxel of the grid. */
+typedef struct nb_gather {
+    nb_factor_grid *grid;
+    uint32_t *count;   /* owned; values so far, with marks in the high bits */
+    float (*first)[2]; /* owned; the first of them */
+    double (*sum)[2];  /* owned; real and imaginary parts */
+} nb_gather;
+
+/** One reflection: real and imaginary part of F(h) and of F(-h); amplitudes alone are real. */
+typedef struct nb_mates {
+    double plus[2], minus[2];
+    int with_phase;
+} nb_mates;
+
+/** grid: its values are overwritten, and it outlives *out (nb_gather_free).  Errors: NB_ERR_NOMEM. */
+nb_status nb_gather_new(nb_factor_grid *grid, nb_gather *out, nb_error *err);
+void nb_gather_free(nb_gather *g);
+
+/** F(h R) = F(h) exp(-2 pi i h t) for every operator, and F(-h R) from the other mate. h R must lie in
+ * the grid.  sg->count 0: F(h) alone. */
+void nb_gather_add(nb_gather *g, const nb_symmetry *sg, const int h[3],
+                   const nb_mates *mates);
+
+/** This value alone counts for h from now on. */
+void nb_gather_set(nb_gather *g, const int h[3], double F);
+
+/** Means into the grid, with their phases where with_phase.  Reflections that have their mean take no
+ * more values.  Returns how many means are of values that differ by more than 1 %. */
+size_t nb_gather_finish(nb_gather *g, int with_phase);
+
+/** Enlarge |h| <= H so that every h R is inside.  0 if one is beyond +-10000. */
+int nb_gather_reach(const nb_symmetry *sg, const int h[3], int H[3]);
+
+/** Reflections with s^2 <= limit that have no mean are 0 and marked if they are systematically absent;
+ * the others, but 0 0 0, are counted in *missing, those that have one in *present.  With one operator
+ * none is absent.  Errors: NB_ERR_NOMEM. */
+nb_status nb_gather_absences(nb_gather *g, const nb_symmetry *sg, double limit,
+                             size_t *present, size_t *missing, nb_error *err);
+
+#endif
