@@ -7,51 +7,6 @@
 #include "../io/factor_file.h"
 #include "factors.h"
 
-/** cos of degrees, exact where cells are. */
-static double cos_degrees(double x)
-{
-    return x == 90 ? 0 : x == 120 ? -0.5 : x == 60 ? 0.5 : cos(x * (M_PI / 180));
-}
-
-void nb_reciprocal_metric(const double cell[6], double G[6])
-{
-    double a = cell[0], b = cell[1], c = cell[2];
-    double ab = a * b * cos_degrees(cell[5]), ac = a * c * cos_degrees(cell[4]);
-    double bc = b * c * cos_degrees(cell[3]), aa = a * a, bb = b * b, cc = c * c;
-    double x = bb * cc - bc * bc, xy = ac * bc - ab * cc, xz = ab * bc - ac * bb;
-    double det = aa * x + ab * xy + ac * xz; /* the square of the volume */
-    G[0] = x / det;
-    G[1] = (aa * cc - ac * ac) / det;
-    G[2] = (aa * bb - ab * ab) / det;
-    G[3] = 2 * xy / det;
-    G[4] = 2 * xz / det;
-    G[5] = 2 * (ab * ac - bc * aa) / det;
-}
-
-void nb_index_limits(const double cell[6], double dmin, int H[3])
-{
-    /* h is the product of s and a: |h| <= |s| |a|, whatever the angles */
-    for (int i = 0; i < 3; i++)
-        H[i] = (int)fmin(floor(cell[i] * sqrt(nb_s_squared_limit(dmin))), 1e9);
-}
-
-int nb_row_of_l(const double G[6], double limit, int h, int k, int L, int *first,
-                int *last)
-{
-    double p = (G[4] * h + G[5] * k) / (2 * G[2]);
-    double square = p * p - (G[0] * h * h + G[1] * k * k + G[3] * h * k - limit) / G[2];
-    double half = sqrt(fmax(square, 0));
-    /* the roots are rounded: one step more, then the test that everybody makes */
-    int l0 = (int)fmax(floor(-p - half), -L), l1 = (int)fmin(ceil(half - p), L);
-    while (l0 <= l1 && !(nb_s_squared(G, h, k, l0) <= limit))
-        l0++;
-    while (l0 <= l1 && !(nb_s_squared(G, h, k, l1) <= limit))
-        l1--;
-    *first = l0;
-    *last = l1;
-    return l0 <= l1;
-}
-
 nb_status nb_factor_grid_new(const double cell[6], const int H[3], nb_factor_grid *out,
                              nb_error *err)
 {

@@ -26,17 +26,28 @@ typedef struct rotations {
     nb_symop ops[NB_SYMOPS_MOST];
 } rotations;
 
+/** sign R is the rotation part of one of these. */
+static int has_rotation(const nb_symop *ops, int count, int sign, const int8_t R[9])
+{
+    for (int i = 0; i < count; i++) {
+        int same = 1;
+        for (int j = 0; j < 9; j++)
+            same &= ops[i].R[j] == sign * R[j];
+        if (same)
+            return 1;
+    }
+    return 0;
+}
+
+static const nb_symop identity = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+
 static void find_rotations(const nb_symmetry *sg, rotations *out)
 {
     out->count = 1;
-    out->ops[0] = (nb_symop){.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-    for (int i = 0; i < sg->count; i++) {
-        int is_new = 1;
-        for (int j = 0; j < out->count && is_new; j++)
-            is_new = memcmp(out->ops[j].R, sg->ops[i].R, sizeof sg->ops[i].R) != 0;
-        if (is_new && out->count < NB_SYMOPS_MOST)
+    out->ops[0] = identity;
+    for (int i = 0; i < sg->count; i++)
+        if (!has_rotation(out->ops, out->count, 1, sg->ops[i].R))
             out->ops[out->count++] = sg->ops[i];
-    }
 }
 
 /** The sign of a - b in the order of h, then k, then l. */

@@ -25,4 +25,25 @@ nb_status nb_unique_reflections(const nb_symmetry *sg, const double cell[6], dou
                                 int with_000, int (**hkl)[3], size_t *count,
                                 nb_error *err);
 
+/** The operators of a sum without those that only repeat it: for h that is not absent
+ * P(h) = times (S(h) + exp(2 pi i h t0) conj(S(h))), S over `ops`, the second term only with an
+ * inversion -x + t0. */
+typedef struct nb_sum_operators {
+    int count;
+    nb_symop ops[NB_SYMOPS_MOST];
+    int times; /* centring */
+    int has_inversion;
+    nb_symop inversion;
+    int l_step; /* reflections of a row (h, k) that centring allows are so far apart */
+} nb_sum_operators;
+
+void nb_sum_operators_of(const nb_symmetry *sg, nb_sum_operators *out);
+
+/** S of each reflection to P; P is [2 n]. */
+void nb_complete_sums(const nb_sum_operators *operators, const int (*hkl)[3], size_t n,
+                      double *P);
+
+/** The product of any two operators is one of them, up to whole translations. */
+int nb_is_group(const nb_symmetry *sg);
+
 #endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "direct.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../base/cpu.h"
+#include "../base/memory.h"
+#include "direct_row.h"
+
+enum {
+    CHUNK = 32,     /* blocks that stay in the cache while rows pass */
+    BATCH = 32,     /* rows that a thread takes at a time */
+    STEEPEST = 200, /* largest exponent of a Gaussian that recurrences carry */
+};
+
+static nb_direct_row_fn *choose_row(void)
+{
+    nb_isa isa = NB_ISA_SCALAR;
+    nb_cpu_choose(NB_ISA_AUTO, &isa, NULL);
+#ifdef __x86_64__
+    if (isa == NB_ISA_AVX512)
+        return nb_direct_row_avx512;
+    if (isa == NB_ISA_AVX2)
+        return nb_direct_row_avx2;
+#endif
+    return nb_direct_row_base;
+}
+
+/** What a term of the site can reach, as an exponent of either sign. */
+static int is_steep(const nb_site *s, double s2_limit)
+{
+    return !(fmax(fabs(s->B_low), fabs(s->B_high)) / 4 * s2_limit < STEEPEST);
+}
+
+/** beta of h R: T(h R) = exp(-out.h). */
+static void turn_beta(const nb_symop *op, const double beta[6], double out[6])
+{
+    static const int index[6][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1},
+                                    {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
+    for (int i = 0; i < 6; i++) {
+        int g[3];
+        nb_hR(op, index[i], g);
+        out[i] = nb_s_squared(beta, g[0], g[1], g[2]);
+    }
+    out[3] -= out[0] + out[1];
+    out[4] -= out[0] + out[2];
+    out[5] -= out[1] + out[2];
+}
+
+static void set_image(const nb_site *site, const nb_symop *op, int step,
+                      nb_image_block *block, size_t lane)
+{
+    double x[3], beta[6];
+    for (int i = 0; i < 3; i++) {
+        x[i] = op->R[3 * i] * site->x[0] + op->R[3 * i + 1] * site->x[1] +
+               op->R[3 * i + 2] * site->x[2] + op->t[i] / 24.;
+        x[i] -= nearbyint(x[i]);
+    }
+    turn_beta(op, site->beta, beta);
+    block->x[lane] = x[0];
+    block->y[lane] = x[1];
+    block->z[lane] = x[2];
+    block->q[lane] = site->q;
+    for (int i = 0; i < 6; i++)
+        block->beta[i][lane] = beta[i];
+    block->c[lane] = cos(2 * M_PI * step * x[2]);
+    block->s[lane] = sin(2 * M_PI * step * x[2]);
+    block->decay[lane] = exp(-2 * beta[2] * step * step);
+}
+
+/** The images of all sites that recurrences can carry; blocks in an even number. */
+static nb_status make_images(const nb_site *sites, size_t count,
+                             const nb_sum_operators *o, double s2_limit,
+                             nb_image_block **blocks, size_t *n, nb_error *err)
+{
+    size_t images, at = 0;
+    if (!nb_size_mul(count, (size_t)o->count, &images))
+        images = SIZE_MAX / 2;
+    *blocks = nb_alloc(2 * (images / (2 * NB_BLOCK) + 1), sizeof **blocks,
+                       "images of atoms", err);
+    if (!*blocks)
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < count; i++)
+        for (int j = 0; j < o->count && !is_steep(&sites[i], s2_limit); j++, at++)
+            set_image(&sites[i], &o->ops[j], o->l_step, &(*blocks)[at / NB_BLOCK],
+                      at % NB_BLOCK);
+    *n = 2 * ((at + 2 * NB_BLOCK - 1) / (2 * NB_BLOCK));
+    return NB_OK;
+}
+
+/** The longest row of the list that begins at `first`. */
+static nb_row row_at(const nb_hkl_list *r, size_t first, int step)
+{
+    const int *h = r->hkl[first];
+    nb_row row = {h[0], h[1], h[2], step, 1};
+    while (row.count < NB_ROW_MOST && first + (size_t)row.count < r->n) {
+        const int *next = r->hkl[first + (size_t)row.count];
+        if (next[0] != h[0] || next[1] != h[1] || next[2] != h[2] + step * row.count)
+            break;
+        row.count++;
+    }
+    return row;
+}
+
+/** A row and its place in the list. */
+typedef struct piece {
+    nb_row row;
+    size_t first;
+} piece;
+
+static nb_status make_pieces(const nb_hkl_list *r, int step, piece **pieces,
+                             size_t *count, nb_error *err)
+{
+    size_t n = 0, i = 0;
+    for (size_t first = 0; first < r->n; n++)
+        first += (size_t)row_at(r, first, step).count;
+    *count = n;
+    *pieces = nb_alloc_raw(n, sizeof **pieces, "rows of reflections", err);
+    for (size_t first = 0; *pieces && first < r->n; i++) {
+        (*pieces)[i].row = row_at(r, first, step);
+        (*pieces)[i].first = first;
+        first += (size_t)(*pieces)[i].row.count;
+    }
+    return *pieces ? NB_OK : NB_ERR_NOMEM;
+}
+
+static void sum_images(const nb_image_block *blocks, size_t n, const piece *pieces,
+                       size_t count, int threads, double *S)
+{
+    nb_direct_row_fn *row = choose_row();
+    (void)threads;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+#endif
+    for (size_t batch = 0; batch < count; batch += BATCH) {
+        size_t end = batch + BATCH < count ? batch + BATCH : count;
+        for (size_t b = 0; b < n; b += CHUNK)
+            for (size_t i = batch; i < end; i++)
+                row(&blocks[b], n - b < CHUNK ? n - b : CHUNK, &pieces[i].row,
+                    &S[2 * pieces[i].first]);
+    }
+}
+
+/** Sites of very large displacements, term by term. */
+static void sum_steep(const nb_site *sites, size_t count, const nb_sum_operators *o,
+                      const nb_hkl_list *r, int threads, double *S)
+{
+    size_t steep = 0;
+    (void)threads;
+    for (size_t i = 0; i < count; i++)
+        steep += (size_t)is_steep(&sites[i], r->s2_limit);
+    if (steep == 0)
+        return;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static) num_threads(threads)
+#endif
+    for (size_t n = 0; n < r->n; n++)
+        for (size_t i = 0; i < count; i++)
+            for (int j = 0; j < o->count && is_steep(&sites[i], r->s2_limit); j++) {
+                int g[3];
+                nb_hR(&o->ops[j], r->hkl[n], g);
+                double T = exp(-nb_s_squared(sites[i].beta, g[0], g[1], g[2]));
+                double turns = g[0] * sites[i].x[0] + g[1] * sites[i].x[1] +
+                               g[2] * sites[i].x[2] + nb_ht(&o->ops[j], r->hkl[n]) / 24.;
+                turns -= nearbyint(turns);
+                S[2 * n] += sites[i].q * T * cos(2 * M_PI * turns);
+                S[2 * n + 1] += sites[i].q * T * sin(2 * M_PI * turns);
+            }
+}
+
+nb_status nb_direct_sum(const nb_site *sites, size_t count,
+                        const nb_sum_operators *operators, const nb_hkl_list *reflections,
+                        int threads, double *S, nb_error *err)
+{
+    nb_image_block *blocks = NULL;
+    piece *pieces = NULL;
+    size_t n = 0, rows = 0;
+    nb_status status =
+        make_images(sites, count, operators, reflections->s2_limit, &blocks, &n, err);
+    if (status == NB_OK)
+        status = make_pieces(reflections, operators->l_step, &pieces, &rows, err);
+    if (status == NB_OK) {
+        sum_images(blocks, n, pieces, rows, threads, S);
+        sum_steep(sites, count, operators, reflections, threads, S);
+    }
+    nb_free(pieces);
+    nb_free(blocks);
+    return status;
+}

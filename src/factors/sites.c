@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+#include "sites.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "cell.h"
+#include "sites_check.h"
+
+#define FRAME_DIFFERENCE 1e-4 /* of SCALEn from the cell's own matrix, and of its shift */
+#define FRAME_EDGES 1e-3      /* relative, of the cell that SCALEn implies */
+#define FRAME_ANGLES 0.1      /* deg */
+#define SPECIAL_DISTANCE 0.5  /* A */
+#define SPECIAL_OCCUPANCY                                                                \
+    1.01 /* n q above it: the file's q is that of a general position */
+
+/** Cartesian to fractional: x = M r + v. */
+typedef struct frame {
+    double M[9], v[3];
+} frame;
+
+/** The cell whose axes are the columns of A. */
+static void cell_of_axes(const double A[9], double cell[6])
+{
+    for (int i = 0; i < 3; i++)
+        cell[i] = sqrt(A[i] * A[i] + A[3 + i] * A[3 + i] + A[6 + i] * A[6 + i]);
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        double dot = A[j] * A[k] + A[3 + j] * A[3 + k] + A[6 + j] * A[6 + k];
+        cell[3 + i] = acos(dot / (cell[j] * cell[k])) * (180 / M_PI);
+    }
+}
+
+/** The frame of the file is one of this cell. */
+static int frame_fits(const double given[12], const double cell[6])
+{
+    double A[9], other[6], det = nb_invert(given, A);
+    if (!(fabs(det) > 0) || !isfinite(det))
+        return 0;
+    cell_of_axes(A, other);
+    for (int i = 0; i < 3; i++)
+        if (!(fabs(other[i] - cell[i]) <= FRAME_EDGES * cell[i]) ||
+            !(fabs(other[3 + i] - cell[3 + i]) <= FRAME_ANGLES))
+            return 0;
+    return 1;
+}
+
+static void find_frame(const nb_structure *s, const char *name, const nb_hooks *hooks,
+                       frame *out)
+{
+    double A[9], own[12] = {0};
+    int differs = 0;
+    nb_cell_axes(s->cell, A);
+    nb_invert(A, own);
+    for (int i = 0; s->has_frame && i < 12; i++)
+        differs |= !(fabs(s->frame[i] - own[i]) <= FRAME_DIFFERENCE);
+    if (differs && !frame_fits(s->frame, s->cell)) {
+        nb_notice(hooks,
+                  "%s: the matrix from Cartesian to fractional coordinates (SCALEn, "
+                  "fract_transf) is of another cell and is ignored",
+                  name);
+        differs = 0;
+    }
+    memcpy(out->M, differs ? s->frame : own, sizeof out->M);
+    memcpy(out->v, (differs ? s->frame : own) + 9, sizeof out->v);
+}
+
+/** Exponents of T in Miller indices from s^T U s, s = h M. */
+static void set_beta(const double M[9], const double U[6], double beta[6])
+{
+    nb_turn_symmetric(M, U, beta);
+    for (int i = 0; i < 6; i++)
+        beta[i] *= (i < 3 ? 2 : 4) * M_PI * M_PI;
+}
+
+/** What is the same for all atoms. */
+typedef struct placing {
+    const nb_structure *structure;
+    frame frame;
+    double G[6], A[9];
+} placing;
+
+static void place_small(const placing *p, const nb_atom *a, nb_site *out)
+{
+    const double stars[9] = {sqrt(p->G[0]), 0, 0, 0, sqrt(p->G[1]), 0, 0, 0,
+                             sqrt(p->G[2])};
+    memcpy(out->x, a->r, sizeof out->x);
+    if (a->has_U)
+        set_beta(stars, a->U, out->beta);
+}
+
+static void place_cartesian(const placing *p, const nb_atom *a, const nb_ncs *copy,
+                            nb_site *out)
+{
+    double r[3], U[6];
+    memcpy(r, a->r, sizeof r);
+    memcpy(U, a->U, sizeof U);
+    if (copy) {
+        nb_transform(copy->R, a->r, r);
+        nb_turn_symmetric(copy->R, a->U, U);
+    }
+    for (int i = 0; copy && i < 3; i++)
+        r[i] += copy->t[i];
+    nb_transform(p->frame.M, r, out->x);
+    for (int i = 0; i < 3; i++)
+        out->x[i] += p->frame.v[i];
+    if (a->has_U)
+        set_beta(p->frame.M, U, out->beta);
+}
+
+static void place(const placing *p, const nb_atom *a, const nb_ncs *copy, nb_site *out)
+{
+    memset(out, 0, sizeof *out);
+    out->Z = a->Z;
+    out->q = a->occupancy;
+    if (p->structure->kind == NB_STRUCTURE_SMALL)
+        place_small(p, a, out);
+    else
+        place_cartesian(p, a, copy, out);
+    if (a->has_U) {
+        double b[6], U[6];
+        for (int i = 0; i < 6; i++)
+            b[i] = i < 3 ? out->beta[i] : out->beta[i] / 2;
+        nb_turn_symmetric(p->A, b, U); /* 2 pi^2 U, Cartesian */
+        nb_principal_limits(U, &out->B_low, &out->B_high);
+        out->B_low *= 4;
+        out->B_high *= 4;
+    } else {
+        out->B_low = out->B_high = fmax(a->B, 0);
+        for (int i = 0; i < 6; i++)
+            out->beta[i] = out->B_low / 4 * p->G[i];
+    }
+}
+
+/** Operators that bring the site to within half an angstrom of itself. */
+static int site_multiplicity(const nb_symmetry *sg, const double A[9], const double x[3])
+{
+    int n = sg->count == 0;
+    for (int i = 0; i < sg->count; i++) {
+        const nb_symop *op = &sg->ops[i];
+        double d[3], r[3];
+        for (int j = 0; j < 3; j++) {
+            d[j] = op->R[3 * j] * x[0] + op->R[3 * j + 1] * x[1] +
+                   op->R[3 * j + 2] * x[2] + op->t[j] / 24. - x[j];
+            d[j] -= nearbyint(d[j]);
+        }
+        nb_transform(A, d, r);
+        n += r[0] * r[0] + r[1] * r[1] + r[2] * r[2] <=
+             SPECIAL_DISTANCE * SPECIAL_DISTANCE;
+    }
+    return n;
+}
+
+/** Occupancies of special positions and of averaged models. */
+static void weigh(const placing *p, int models, nb_sites *sites, const char *name,
+                  const nb_hooks *hooks)
+{
+    size_t divided = 0;
+    for (size_t i = 0; i < sites->count; i++) {
+        nb_site *site = &sites->site[i];
+        int n = site_multiplicity(&p->structure->symmetry, p->A, site->x);
+        int is_small = p->structure->kind == NB_STRUCTURE_SMALL;
+        sites->special += n > 1;
+        if (n > 1 && (is_small || n * site->q > SPECIAL_OCCUPANCY)) {
+            divided += !is_small;
+            site->q /= n;
+        }
+        site->q /= models;
+    }
+    if (divided)
+        nb_notice(
+            hooks,
+            "%s: %zu atoms on special positions have the occupancy of a general one; "
+            "it is divided by the number of operators that keep the position",
+            name, divided);
+}
+
+/** All copies of all atoms that count, by Z. */
+static void place_all(const placing *p, const nb_model_options *o, nb_sites *out)
+{
+    const nb_structure *s = p->structure;
+    int most = 0;
+    for (size_t i = 0; i < s->n_atoms; i++)
+        most = s->atoms[i].Z > most ? s->atoms[i].Z : most;
+    for (int Z = 1; Z <= most; Z++)
+        for (size_t i = 0; i < s->n_atoms; i++) {
+            const nb_atom *a = &s->atoms[i];
+            if (a->Z != Z || !nb_atom_counts(a, o))
+                continue;
+            for (int c = -1; c < (o->apply_ncs ? s->n_ncs : 0); c++)
+                if (c < 0 || !s->ncs[c].is_given) {
+                    out->alternates += a->is_alternate != 0;
+                    place(p, a, c < 0 ? NULL : &s->ncs[c], &out->site[out->count++]);
+                }
+        }
+}
+
+nb_status nb_sites_make(const nb_structure *structure, const nb_model_options *options,
+                        const char *name, const nb_hooks *hooks, nb_sites *out,
+                        nb_error *err)
+{
+    placing p = {.structure = structure};
+    size_t copies = options->apply_ncs ? (size_t)structure->n_ncs + 1 : 1, room;
+    nb_status status = nb_atoms_check(structure, options, name, hooks, err);
+    memset(out, 0, sizeof *out);
+    if (status != NB_OK)
+        return status;
+    if (!nb_size_mul(structure->n_atoms, copies, &room))
+        room = SIZE_MAX;
+    out->site = nb_alloc_raw(room, sizeof *out->site, "atoms", err);
+    if (!out->site)
+        return NB_ERR_NOMEM;
+    nb_reciprocal_metric(structure->cell, p.G);
+    nb_cell_axes(structure->cell, p.A);
+    find_frame(structure, name, hooks, &p.frame);
+    place_all(&p, options, out);
+    weigh(&p, options->model == 0 ? structure->n_models : 1, out, name, hooks);
+    return NB_OK;
+}
+
+void nb_sites_free(nb_sites *sites)
+{
+    nb_free(sites->site);
+    memset(sites, 0, sizeof *sites);
+}
