@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../src/physics/limits.h"
 #include "../src/physics/panels.h"
 #include "parallel.h"
 #include "timing.h"
@@ -356,7 +357,7 @@ static double estimate(const nb_scene *sc, const nb_render_options *options, cha
 {
     const double start = 0.27, bytes_per_second = 10e9;
     const nb_factor_table *sf = &sc->factors.table;
-    double table = sf->nh > 0 ? 8.0 * sf->nh * sf->nk * sf->nl : 0;
+    double table = sf->nh > 0 ? 8.0 * (double)nb_table_values(sf) : 0;
     double image = 4.0 * (double)sc->raster.pixels;
     nb_cuda_device device;
     const char *reason;

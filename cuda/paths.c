@@ -95,6 +95,8 @@ static int direct_applies(const nb_plan *plan, const char **why)
         return nb_path_refuse(why, "structure factors are interpolated");
     if (sc->factors.dmin > 0)
         return nb_path_refuse(why, "dmin culls by source");
+    if (sc->factors.table.n_tables > 1)
+        return nb_path_refuse(why, "sources have their own structure factors");
     if (!is_flat(sc))
         return nb_path_refuse(why, "the detector is curved");
     if (plan->cells > fraction_limit(plan))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../src/base/coefficients.h"
+#include "../src/physics/limits.h"
 #include "../src/physics/ray.h"
 #include "parallel.h"
 
@@ -108,7 +109,7 @@ static uint64_t hash_table(const double *F, size_t count)
 static nb_status upload_table(nb_backend_state *state, const nb_factor_table *sf,
                               nb_error *err)
 {
-    size_t count = (size_t)sf->nh * sf->nk * sf->nl;
+    size_t count = nb_table_values(sf);
     uint64_t hash;
     nb_status st;
     if (sf->nh == 0)

@@ -121,7 +121,7 @@ __global__ void k_fill_F2(const NB_GRID_CONSTANT nb_factor_table sf,
     double F;
     if (i >= slab * F2.box.n[0])
         return;
-    F = nb_F_nearest(&sf, -(double)(F2.box.low[0] + i / slab),
+    F = nb_F_nearest(&sf, 0, -(double)(F2.box.low[0] + i / slab),
                      -(double)(F2.box.low[1] + i % slab / F2.box.n[2]),
                      -(double)(F2.box.low[2] + i % F2.box.n[2]));
     out[i] = (float)(F * F);

@@ -17,7 +17,7 @@ static __device__ double lane_sum(const nb_scene *sc, const nb_ray *ray, int lan
         double term = sc->background;
         if (!nb_culled(&sc->factors, q)) {
             nb_sample p =
-                nb_sample_at(&sc->lattice, &sc->factors.table,
+                nb_sample_at(&sc->lattice, &sc->factors.table, source->table,
                              &sc->lattice.orientations[i / sc->beam.n_sources], q);
             term += p.F_cell * p.F_cell * p.F_latt * p.F_latt;
         }

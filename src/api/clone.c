@@ -22,7 +22,7 @@ nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
     sim->notes = NULL;
     sim->n_notes = 0;
     memset(&sim->times, 0, sizeof sim->times);
-    sim->borrows = 1;
+    sim->borrows = sim->borrows_tables = 1;
     sim->state = NULL;
     memset(&sim->photons, 0, sizeof sim->photons);
     sim->warming = NULL;

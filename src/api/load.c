@@ -12,7 +12,6 @@
 #include "../io/sources.h"
 #include "../model/units.h"
 #include "../params/params.h"
-#include "../physics/limits.h"
 #include "image.h"
 #include "sim.h"
 
@@ -93,13 +92,13 @@ static nb_status dump_source(void *user, uint64_t offset, void *out, size_t byte
     return nb_input_read(user, offset, out, bytes, err);
 }
 
-static nb_status load_dump(nb_sim *sim, nb_error *err)
+static nb_status load_dump(nb_sim *sim, nb_factor_file *table, nb_error *err)
 {
     const char *path = nb_dump_name(&sim->cfg);
     nb_input file;
     nb_status st = nb_input_open(&file, path, "-dump", err);
     if (!st)
-        st = nb_fdump_read(dump_source, &file, file.bytes, path, &sim->table, err);
+        st = nb_fdump_read(dump_source, &file, file.bytes, path, table, err);
     nb_input_close(&file);
     if (!st)
         nb_notice(&sim->hooks, "structure factors read from the cache %s", path);
@@ -115,7 +114,7 @@ static nb_status load_made_factors(nb_error *err)
 }
 
 /** -hkl, else the cache of -dump, else a cache in the current folder if no flag gives F. */
-static nb_status load_factors(nb_sim *sim, nb_error *err)
+static nb_status load_factors(nb_sim *sim, nb_factor_file *table, nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
     char *data;
@@ -124,41 +123,25 @@ static nb_status load_factors(nb_sim *sim, nb_error *err)
     if (nb_config_makes_factors(cfg))
         return load_made_factors(err);
     if (!cfg->hkl_file[0])
-        return !cfg->dump_file[0] && !isnan(cfg->default_F) ? NB_OK : load_dump(sim, err);
+        return !cfg->dump_file[0] && !isnan(cfg->default_F) ? NB_OK
+                                                            : load_dump(sim, table, err);
     if ((st = nb_read_file(cfg->hkl_file, "-hkl", 0, &data, &bytes, err)))
         return st;
-    st = nb_hkl_parse(data, bytes, cfg->hkl_file, nb_or(cfg->default_F, 0), &sim->table,
-                      err);
+    st = nb_hkl_parse(data, bytes, cfg->hkl_file, nb_or(cfg->default_F, 0), table, err);
     sim->table_from_hkl = !st;
     nb_free(data);
     return st;
 }
 
-/** The table of the scene. Its extremes are searched once, not for every image. */
-static void describe_factors(nb_sim *sim)
-{
-    const nb_factor_file *t = &sim->table;
-    nb_factor_table *box = &sim->factors;
-    if (!t->F)
-        return;
-    box->F = t->F;
-    box->hmin = t->hmin;
-    box->kmin = t->kmin;
-    box->lmin = t->lmin;
-    box->nh = t->hmax - t->hmin + 1;
-    box->nk = t->kmax - t->kmin + 1;
-    box->nl = t->lmax - t->lmin + 1;
-    nb_factor_table_measure(box);
-}
-
 nb_status nb_load_inputs(nb_sim *sim, nb_error *err)
 {
+    nb_sim_tables tables = {.n_tables = 1};
     nb_geometry g;
     nb_status st;
     if ((st = nb_geometry_build(&sim->cfg, &g, err)) || (st = make_mask(sim, &g, err)) ||
         (st = load_matrix(sim, err)) || (st = load_sources(sim, &g, err)))
         return st;
-    if (!(st = load_factors(sim, err)))
-        describe_factors(sim);
+    if (!(st = load_factors(sim, &tables.box, err)))
+        nb_sim_take_tables(sim, &tables);
     return st;
 }

@@ -45,6 +45,8 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     in.mask = sim->mask;
     in.default_seed = sim->seed;
     in.table = sim->factors;
+    in.table_of_source = sim->table_of_source;
+    in.n_of_source = sim->n_of_source;
     in.table.default_F = isnan(cfg->default_F) ? 0 : cfg->default_F;
     st = nb_model_build(cfg, &in, &sim->hooks, &sim->model, err);
     if (!st)
@@ -148,8 +150,8 @@ void nb_sim_free(nb_sim *sim)
     free(sim->photons.own);
     nb_sim_forget(sim);
     nb_model_free(&sim->model);
+    nb_sim_take_tables(sim, &(nb_sim_tables){0});
     if (!sim->borrows) {
-        nb_factor_file_free(&sim->table);
         nb_free(sim->lines);
         nb_free(sim->mask);
         nb_image_free(&sim->mask_image);

@@ -18,10 +18,13 @@ struct nb_sim {
     nb_hooks caller; /* whom they pass everything to when notes are kept */
     char **notes;    /* owned; the notices, for cfg.report_file */
     int n_notes;
-    int64_t seed;            /* noise */
-    nb_factor_file table;    /* owned; F = NULL without one */
-    nb_factor_table factors; /* the table, without default_F; nh = 0 without one */
-    int table_from_hkl;      /* read from -hkl, so the cache is written */
+    int64_t seed;         /* noise */
+    nb_factor_file table; /* F, of factors.n_tables tables, is owned; NULL without one */
+    nb_factor_table factors; /* the tables, without default_F; nh = 0 without one */
+    int *table_of_source; /* owned; [n_of_source], as in nb_model_inputs; NULL: all 0 */
+    int n_of_source;
+    int borrows_tables; /* F and table_of_source belong to another nb_sim */
+    int table_from_hkl; /* read from -hkl, so the cache is written */
     double matrix[9];
     int has_matrix;
     nb_source_line *lines; /* owned */
@@ -30,7 +33,7 @@ struct nb_sim {
     int n_spectrum;
     nb_image mask_image; /* owned; -mask, until the size of the detector is known */
     uint8_t *mask;       /* owned, [slow][fast] */
-    int borrows;         /* table, lines and mask belong to another nb_sim */
+    int borrows;         /* lines and mask belong to another nb_sim */
     nb_model model;
     const nb_backend *backend;
     nb_backend_state *state; /* owned; opened by the first render */
@@ -113,6 +116,18 @@ void nb_notice_lost(const nb_sim *sim, const nb_hooks *hooks, int cbf);
 
 /** nb_sim_config_json without the section of parameters: for masters, whose bytes stay. */
 nb_status nb_sim_scene_json(const nb_sim *sim, char **json, nb_error *err);
+
+/** Tables of F for a simulation, and which of them each of its sources has. */
+typedef struct nb_sim_tables {
+    nb_factor_file box; /* limits; F: [n_tables][voxels] from nb_alloc, or NULL */
+    int n_tables;
+    int *of_source; /* [n_sources] from nb_alloc, as in nb_model_inputs; NULL: all have table 0 */
+    int n_sources;
+} nb_sim_tables;
+
+/** Take them in the place of those that were there, with what they own; *tables is zero afterwards.
+ * The model is not built again. */
+void nb_sim_take_tables(nb_sim *sim, nb_sim_tables *tables);
 
 /** Write the cache of structure factors. */
 nb_status nb_sim_write_dump(const nb_sim *sim, nb_error *err);

@@ -72,7 +72,7 @@ static double trace_source(const printer *out, const nb_scene *sc, const nb_ray 
         culled ? " beyond -dmin: crystal culled" : "");
     say(out, "  polarization: %.15g", sc->beam.nopolar ? 1.0 : polar);
     for (i = 0; i < sc->lattice.n_orientations && !culled; i++) {
-        nb_sample p = nb_sample_at(&sc->lattice, &sc->factors.table,
+        nb_sample p = nb_sample_at(&sc->lattice, &sc->factors.table, source->table,
                                    &sc->lattice.orientations[i], q);
         trace_sample(out, i, sc, &p);
         crystal += p.F_cell * p.F_cell * p.F_latt * p.F_latt;
@@ -164,7 +164,7 @@ nb_status nb_sim_printout(const nb_sim *sim, const float *image, int fast, int s
                     nb_subpixel(panel->pixel_fast, sc->oversample, at.fast, last),
                     nb_subpixel(panel->pixel_slow, sc->oversample, at.slow, last),
                     sensor->layers - 1);
-    p = nb_sample_at(&sc->lattice, &sc->factors.table, cell,
+    p = nb_sample_at(&sc->lattice, &sc->factors.table, source->table, cell,
                      nb_scattering_vector(source, ray.direction));
     say(&out, "%4d %4d : hkl= %g %g %g  F_cell= %g  F_latt= %g  I= %g", fast, slow, p.h,
         p.k, p.l, p.F_cell, p.F_latt, p.F_cell * p.F_cell * p.F_latt * p.F_latt);

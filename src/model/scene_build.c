@@ -35,6 +35,26 @@ static nb_status build_detector(const nb_config *cfg, const nb_model_inputs *in,
     return st;
 }
 
+/** Each source's table of F. */
+static nb_status share_tables(const nb_model_inputs *in, nb_model *m, nb_error *err)
+{
+    int n = m->scene.beam.n_sources, i;
+    if (!in->table_of_source)
+        return NB_OK;
+    if (in->n_of_source != n)
+        return nb_fail(err, NB_ERR_INTERNAL,
+                       "tables of F were chosen for %d sources, but the beam has %d",
+                       in->n_of_source, n);
+    for (i = 0; i < n; i++) {
+        int table = in->table_of_source[i];
+        if (table < 0 || table >= nb_table_count(&in->table))
+            return nb_fail(err, NB_ERR_INTERNAL, "source %d has table %d of F, of %d", i,
+                           table, nb_table_count(&in->table));
+        m->sources[i].table = table;
+    }
+    return NB_OK;
+}
+
 static nb_status build_sources(const nb_config *cfg, const nb_model_inputs *in,
                                nb_model *m, nb_error *err)
 {
@@ -47,7 +67,7 @@ static nb_status build_sources(const nb_config *cfg, const nb_model_inputs *in,
         st = nb_beam_grid(cfg, &m->geometry, &m->sources, &sc->beam.n_sources, err);
     }
     sc->beam.sources = m->sources;
-    return st;
+    return st ? st : share_tables(in, m, err);
 }
 
 static nb_orientation turn_about(nb_orientation u, nb_vec3 axis, double angle)
@@ -166,6 +186,7 @@ static void build_crystal_terms(const nb_config *cfg, const nb_model_inputs *in,
     sc->lattice.fudge = cfg->fudge;
     nb_crystal_shape_metric(&m->crystal, cfg->compat, sc->lattice.radius2);
     sc->factors.table = in->table;
+    sc->factors.table.n_tables = nb_table_count(&in->table);
     if (sc->factors.table.nh > 0 && !sc->factors.table.measured)
         nb_factor_table_measure(&sc->factors.table);
     sc->factors.table.interpolate =

@@ -17,7 +17,10 @@ typedef struct nb_model_inputs {
     int n_sources;
     const uint8_t *mask;   /* [slow][fast], NULL without -mask */
     nb_factor_table table; /* nh = 0: constant default_F */
-    int64_t default_seed;  /* where -seed or -misset_seed is unset */
+    const int *table_of_source; /* [n_of_source]: of each source of the beam, in its order (nb_beam_grid,
+                                     or that of `sources`); NULL: all have table 0 */
+    int n_of_source;
+    int64_t default_seed; /* where -seed or -misset_seed is unset */
 } nb_model_inputs;
 
 /** The scene, and the values behind it that reports and headers need. */

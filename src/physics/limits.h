@@ -15,10 +15,23 @@
 #define NB_FLOAT_TOP 1e36
 #define NB_FLOAT_LOW 1e-32
 
-/** Fill box->most, least and dimmest from the table. */
+/** Tables of F of a scene that has any, 1 at least. */
+static inline int nb_table_count(const nb_factor_table *box)
+{
+    return box->n_tables > 1 ? box->n_tables : 1;
+}
+
+/** Numbers in all tables. */
+static inline size_t nb_table_values(const nb_factor_table *box)
+{
+    return (size_t)box->nh * (size_t)box->nk * (size_t)box->nl *
+           (size_t)nb_table_count(box);
+}
+
+/** Fill box->most, least and dimmest from all tables. */
 static inline void nb_factor_table_measure(nb_factor_table *box)
 {
-    size_t n = (size_t)box->nh * (size_t)box->nk * (size_t)box->nl, i;
+    size_t n = nb_table_values(box), i;
     box->most = box->dimmest = 0;
     box->least = n > 0 ? INFINITY : 0;
     for (i = 0; i < n; i++) {
@@ -31,13 +44,13 @@ static inline void nb_factor_table_measure(nb_factor_table *box)
     box->measured = 1;
 }
 
-/** Largest |F| of table and default_F. */
+/** Largest |F| of all tables and default_F. */
 static inline double nb_largest_F(const nb_factor_table *box)
 {
     return box->nh > 0 ? fmax(fabs(box->default_F), box->most) : fabs(box->default_F);
 }
 
-/** Smallest |F| of table and default_F that is not 0; 0 when all are. */
+/** Smallest |F| of all tables and default_F that is not 0; 0 when all are. */
 static inline double nb_dimmest_F(const nb_factor_table *box)
 {
     double F = fabs(box->default_F);

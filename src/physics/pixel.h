@@ -31,8 +31,9 @@ NB_HD int nb_culled(const nb_factors *factors, nb_vec3 q)
     return factors->dmin > 0 && stol > 0 && factors->dmin > 0.5 / stol;
 }
 
+/** F by the n-th table. */
 NB_HD nb_sample nb_sample_at(const nb_lattice *lattice, const nb_factor_table *table,
-                             const nb_orientation *cell, nb_vec3 q)
+                             int n, const nb_orientation *cell, nb_vec3 q)
 {
     nb_sample p;
     p.h = nb_dot(cell->a, q);
@@ -43,18 +44,18 @@ NB_HD nb_sample nb_sample_at(const nb_lattice *lattice, const nb_factor_table *t
     p.l0 = nb_nearest_index(p.l);
     p.F_latt = nb_lattice_factor(lattice, p.h - p.h0, p.k - p.k0, p.l - p.l0);
     p.F_cell =
-        p.F_latt == 0 ? 0 : nb_structure_factor(table, p.h, p.k, p.l, p.h0, p.k0, p.l0);
+        p.F_latt == 0 ? 0 : nb_structure_factor(table, n, p.h, p.k, p.l, p.h0, p.k0, p.l0);
     return p;
 }
 
-/** Sum over phi steps and mosaic domains of F_cell^2 F_latt^2 at q, electrons^2. */
+/** Sum over phi steps and mosaic domains of F_cell^2 F_latt^2 at q, electrons^2, by the n-th table. */
 NB_HD double nb_crystal_sum(const nb_lattice *lattice, const nb_factor_table *table,
-                            nb_vec3 q)
+                            int n, nb_vec3 q)
 {
     double sum = 0;
     int i;
     for (i = 0; i < lattice->n_orientations; i++) {
-        nb_sample p = nb_sample_at(lattice, table, &lattice->orientations[i], q);
+        nb_sample p = nb_sample_at(lattice, table, n, &lattice->orientations[i], q);
         sum += p.F_cell * p.F_cell * p.F_latt * p.F_latt;
     }
     return sum;
@@ -70,7 +71,7 @@ NB_HD double nb_source_sum(const nb_scene *sc, const nb_ray *ray)
         nb_vec3 q = nb_scattering_vector(source, ray->direction);
         double term = sc->background * sc->lattice.n_orientations;
         if (!nb_culled(&sc->factors, q))
-            term += nb_crystal_sum(&sc->lattice, &sc->factors.table, q);
+            term += nb_crystal_sum(&sc->lattice, &sc->factors.table, source->table, q);
         if (sc->oversample_polar && !sc->beam.nopolar)
             term *= nb_polarization(sc->beam.polarization, source->incident,
                                     ray->direction, sc->beam.polar_axis);

@@ -58,6 +58,7 @@ typedef struct nb_source {
     nb_vec3 incident; /* unit vector from source to sample */
     double lambda;    /* m */
     double weight;    /* intensity relative to the mean of all sources: I_i n / sum I */
+    int table;        /* which of the tables of F: 0 .. n_tables-1 */
 } nb_source;
 
 typedef struct nb_beam {
@@ -87,20 +88,22 @@ typedef struct nb_lattice {
                                           (factors 2 of the mixed terms included), d = h - h0 */
 } nb_lattice;
 
-/** Structure-factor amplitudes over a box of Miller indices.
- * F[((h-hmin)*nk + (k-kmin))*nl + (l-lmin)], electrons; outside the box: default_F. */
+/** Structure-factor amplitudes over a box of Miller indices: one table, or one for each group of
+ * sources (nb_source.table), all over the same box.
+ * F[((table*nh + h-hmin)*nk + k-kmin)*nl + l-lmin], electrons; outside the box: default_F. */
 typedef struct nb_factor_table {
     int hmin, kmin, lmin;
     int nh, nk, nl;  /* 0: no table, every reflection is default_F */
-    const double *F; /* nh*nk*nl */
+    const double *F; /* n_tables*nh*nk*nl */
     double default_F;
     int interpolate; /* tricubic, where the 4x4x4 neighbourhood is inside the box */
     int measured;    /* the next three are filled: nb_factor_table_measure in limits.h */
-    double most, least, dimmest; /* of |F| in the table; dimmest: the least but 0 */
+    double most, least, dimmest; /* of |F| in all tables; dimmest: the least but 0 */
+    int n_tables;                /* 0: as 1 */
 } nb_factor_table;
 
 typedef struct nb_factors {
-    nb_factor_table table; /* of every source.  By value: a kernel's parameter, not its memory */
+    nb_factor_table table; /* by value: a kernel's parameter, not its memory */
     double dmin;           /* m; 0 off */
 } nb_factors;
 

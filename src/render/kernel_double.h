@@ -72,12 +72,13 @@ NB_INLINE vd box_index(const nb_factor_table *sf, vd i, vd j, vd k)
     return (i * sf->nk + j) * sf->nl + k;
 }
 
-NB_INLINE vd F_nearest(const nb_factor_table *sf, const vd h0[3])
+/** F: of one table. */
+NB_INLINE vd F_nearest(const nb_factor_table *sf, const double *F, const vd h0[3])
 {
     vd i = h0[0] - sf->hmin, j = h0[1] - sf->kmin, k = h0[2] - sf->lmin, index;
     vl in = inside(i, 0, sf->nh - 1) & inside(j, 0, sf->nk - 1) & inside(k, 0, sf->nl - 1);
     index = (vd)(in & (vl)box_index(sf, i, j, k));
-    return vd_pick(in, vd_gather(sf->F, index), vd_set(sf->default_F));
+    return vd_pick(in, vd_gather(F, index), vd_set(sf->default_F));
 }
 
 NB_INLINE void cubic_weights(vd t, vd w[4])
@@ -94,7 +95,7 @@ typedef double four __attribute__((vector_size(4 * sizeof(double))));
 /** Tricubic for the lanes of `fits`, where all 64 neighbours are in the box; 0 elsewhere.  A
  * pixel at a time, four neighbours at once: they are contiguous, and a gather's cost is in the
  * number of addresses. */
-NB_INLINE vd F_tricubic(const nb_factor_table *sf, const vd h[3], vl fits)
+NB_INLINE vd F_tricubic(const nb_factor_table *sf, const double *F, const vd h[3], vl fits)
 {
     const int start[3] = {sf->hmin, sf->kmin, sf->lmin};
     vd w[3][4], corner[3], result = {0};
@@ -110,7 +111,7 @@ NB_INLINE vd F_tricubic(const nb_factor_table *sf, const vd h[3], vl fits)
         four sum = {0}, l = {w[2][0][lane], w[2][1][lane], w[2][2][lane], w[2][3][lane]};
         if (!fits[lane])
             continue;
-        first = sf->F + (int64_t)corner[0][lane];
+        first = F + (int64_t)corner[0][lane];
         for (i = 0; i < 4; i++) {
             four plane = {0}, row;
             for (j = 0; j < 4; j++) {
@@ -125,23 +126,25 @@ NB_INLINE vd F_tricubic(const nb_factor_table *sf, const vd h[3], vl fits)
     return result;
 }
 
-NB_INLINE vd structure_factor(const nb_factor_table *sf, const sample *p)
+NB_INLINE vd structure_factor(const nb_factor_table *sf, const double *table,
+                              const sample *p)
 {
     vd F;
     vl fits;
     if (sf->nh == 0)
         return vd_set(sf->default_F);
-    F = F_nearest(sf, p->h0);
+    F = F_nearest(sf, table, p->h0);
     if (!sf->interpolate)
         return F;
     fits = inside(p->h[0], sf->hmin + 2.0, sf->hmin + sf->nh - 3.0) &
            inside(p->h[1], sf->kmin + 2.0, sf->kmin + sf->nk - 3.0) &
            inside(p->h[2], sf->lmin + 2.0, sf->lmin + sf->nl - 3.0);
-    return vl_any(fits) ? vd_pick(fits, F_tricubic(sf, p->h, fits), F) : F;
+    return vl_any(fits) ? vd_pick(fits, F_tricubic(sf, table, p->h, fits), F) : F;
 }
 
-/** Sum over the orientations of F_cell^2 F_latt^2 at q. */
-NB_INLINE vd double_sum(const nb_scene *sc, const vd q[3], const int shape)
+/** Sum over the orientations of F_cell^2 F_latt^2 at q, F from one table. */
+NB_INLINE vd double_sum(const nb_scene *sc, const double *table, const vd q[3],
+                        const int shape)
 {
     vd total = {0};
     int m, i;
@@ -156,7 +159,7 @@ NB_INLINE vd double_sum(const nb_scene *sc, const vd q[3], const int shape)
             p.h0[i] = -vd_floor(0.5 - p.h[i]); /* halves go down */
             p.d[i] = p.h[i] - p.h0[i];
         }
-        F = structure_factor(&sc->factors.table, &p) *
+        F = structure_factor(&sc->factors.table, table, &p) *
             lattice_factor(&sc->lattice, p.d, shape);
         total = vd_fma(F, F, total);
     }

@@ -138,18 +138,18 @@ static void simple_intensity(const nb_vector_plan *p, const int *f0, int n,
 }
 
 /** One half of a block. */
-NB_STAGE vd double_half(const nb_scene *sc, vd x, vd y, vd z)
+NB_STAGE vd double_half(const nb_scene *sc, const double *table, vd x, vd y, vd z)
 {
     const vd q[3] = {x, y, z};
     switch (sc->lattice.shape) {
     case NB_LATTICE_ROUND:
-        return double_sum(sc, q, NB_LATTICE_ROUND);
+        return double_sum(sc, table, q, NB_LATTICE_ROUND);
     case NB_LATTICE_GAUSS:
-        return double_sum(sc, q, NB_LATTICE_GAUSS);
+        return double_sum(sc, table, q, NB_LATTICE_GAUSS);
     case NB_LATTICE_TOPHAT:
-        return double_sum(sc, q, NB_LATTICE_TOPHAT);
+        return double_sum(sc, table, q, NB_LATTICE_TOPHAT);
     default:
-        return double_sum(sc, q, NB_LATTICE_SQUARE);
+        return double_sum(sc, table, q, NB_LATTICE_SQUARE);
     }
 }
 
@@ -157,8 +157,8 @@ static vd2 double_one_source(const nb_vector_plan *p, const rays *r,
                              const nb_vector_source *b)
 {
     const q_vectors q = scattering_vector(b, r);
-    return (vd2){double_half(&p->scene, q.x.a, q.y.a, q.z.a),
-                 double_half(&p->scene, q.x.b, q.y.b, q.z.b)};
+    return (vd2){double_half(&p->scene, b->F, q.x.a, q.y.a, q.z.a),
+                 double_half(&p->scene, b->F, q.x.b, q.y.b, q.z.b)};
 }
 
 /** Crystal and background of one source after another. */

@@ -50,6 +50,8 @@ static int fixed_applies(const nb_plan *plan, const char **why)
         return nb_path_refuse(why, reason);
     if (plan->scene->factors.table.interpolate)
         return nb_path_refuse(why, "F is interpolated");
+    if (plan->scene->factors.table.n_tables > 1)
+        return nb_path_refuse(why, "sources have their own tables of F");
     if (!(plan->index * turns < MAX_INDEX))
         return nb_path_refuse(why, "Miller indices are too large for fixed point");
     if (!nb_plan_floats_carry(plan, plan->largest * plan->largest, NB_VECTOR_SUM_RUN))

@@ -4,6 +4,7 @@
 #include "../base/memory.h"
 #include "../physics/panels.h"
 #include "../physics/ray.h"
+#include "../physics/structure_factor.h"
 
 /* of the table of offsets */
 #define OFFSETS_MAX_BYTES ((size_t)32 << 20)
@@ -11,6 +12,7 @@
 static nb_status plan_sources(nb_vector_plan *p, nb_error *err)
 {
     const nb_scene *sc = &p->scene;
+    const nb_factor_table *sf = &sc->factors.table;
     int i;
     p->sources = nb_alloc((size_t)sc->beam.n_sources, sizeof *p->sources, "sources", err);
     if (!p->sources)
@@ -23,6 +25,7 @@ static nb_status plan_sources(nb_vector_plan *p, nb_error *err)
         to->weight = sc->beam.sources[i].weight;
         to->B = nb_unit(nb_cross(sc->beam.polar_axis, to->incident));
         to->E = nb_unit(nb_cross(to->incident, to->B));
+        to->F = sf->nh > 0 ? nb_table_at(sf, sc->beam.sources[i].table) : NULL;
         p->has_factors |= to->weight != 1.0;
     }
     return NB_OK;

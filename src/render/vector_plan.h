@@ -39,7 +39,8 @@ typedef struct nb_vector_source {
     nb_vec3 incident;
     double inv_lambda; /* 1/m */
     double weight;
-    nb_vec3 B, E; /* frame of the polarization (Kahn), unit or 0 */
+    nb_vec3 B, E;    /* frame of the polarization (Kahn), unit or 0 */
+    const double *F; /* the source's table; NULL without one */
 } nb_vector_source;
 
 typedef struct nb_vector_plan {

@@ -64,20 +64,26 @@ static unsigned what_counts(const nb_series *s)
 
 /* --- contents of loaded files --- */
 
-static uint64_t hash_table(uint64_t h, const nb_factor_file *t)
+static uint64_t hash_table(uint64_t h, const nb_sim *sim)
 {
+    const nb_factor_file *t = &sim->table;
     const int limits[] = {t->hmin, t->hmax, t->kmin, t->kmax, t->lmin, t->lmax};
     if (!t->F)
         return nb_hash_bytes(h, "", 0);
     h = nb_hash_bytes(h, limits, sizeof limits);
-    return nb_hash_bytes(h, t->F, (size_t)nb_factor_file_voxels(t) * sizeof *t->F);
+    if (sim->table_of_source)
+        h = nb_hash_bytes(h, sim->table_of_source,
+                          (size_t)sim->n_of_source * sizeof *sim->table_of_source);
+    return nb_hash_bytes(h, t->F,
+                         (size_t)sim->factors.n_tables *
+                             (size_t)nb_factor_file_voxels(t) * sizeof *t->F);
 }
 
 static uint64_t hash_inputs(uint64_t h, const nb_sim *sim)
 {
     size_t pixels =
         (size_t)sim->model.geometry.fpixels * (size_t)sim->model.geometry.spixels;
-    h = hash_table(h, &sim->table);
+    h = hash_table(h, sim);
     h = nb_hash_bytes(h, sim->matrix, sim->has_matrix ? sizeof sim->matrix : 0);
     h = nb_hash_bytes(h, sim->lines, (size_t)sim->n_lines * sizeof *sim->lines);
     return nb_hash_bytes(h, sim->mask, sim->mask ? pixels : 0);

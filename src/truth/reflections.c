@@ -90,7 +90,7 @@ static int is_small(const nb_scene *sc, const nb_orientation *cell, const sample
     h0 = nb_nearest_index(h);
     k0 = nb_nearest_index(k);
     l0 = nb_nearest_index(l);
-    F = nb_F_nearest(&sc->factors.table, h0, k0, l0);
+    F = nb_F_nearest(&sc->factors.table, at->source->table, h0, k0, l0);
     return F * F * lattice_bound(h - h0, sc->lattice.N[0]) *
                lattice_bound(k - k0, sc->lattice.N[1]) *
                lattice_bound(l - l0, sc->lattice.N[2]) * at->weight <
@@ -108,8 +108,8 @@ static int add_orientations(const finder *f, const sample_place *at,
         int hkl[3];
         if (is_small(sc, &sc->lattice.orientations[i], at))
             continue;
-        p = nb_sample_at(&sc->lattice, &sc->factors.table, &sc->lattice.orientations[i],
-                         at->q);
+        p = nb_sample_at(&sc->lattice, &sc->factors.table, at->source->table,
+                         &sc->lattice.orientations[i], at->q);
         w = p.F_cell * p.F_cell * p.F_latt * p.F_latt * at->weight;
         if (!(w > 0) || w < at->least)
             continue;
@@ -218,6 +218,16 @@ static int by_index(const void *a, const void *b)
     return (x->l > y->l) - (x->l < y->l);
 }
 
+/** The table of the source whose wavelength [m] is nearest, the first of equals. */
+static int table_near(const nb_beam *beam, double lambda)
+{
+    const nb_source *best = beam->sources;
+    for (int i = 1; i < beam->n_sources; i++)
+        if (fabs(beam->sources[i].lambda - lambda) < fabs(best->lambda - lambda))
+            best = &beam->sources[i];
+    return best->table;
+}
+
 static nb_reflection reflection_of(const nb_scene *sc, const nb_reflection_entry *e)
 {
     double n = e->sum[NB_SUM_WEIGHT];
@@ -231,7 +241,11 @@ static nb_reflection reflection_of(const nb_scene *sc, const nb_reflection_entry
     spot.peak = e->peak;
     spot.phi_deg = e->sum[NB_SUM_PHI] / n / NB_DEG;
     spot.wavelength_A = e->sum[NB_SUM_LAMBDA] / n * 1e10;
-    spot.F = nb_F_nearest(&sc->factors.table, e->h, e->k, e->l);
+    spot.F = nb_F_nearest(&sc->factors.table,
+                          sc->factors.table.n_tables > 1
+                              ? table_near(&sc->beam, e->sum[NB_SUM_LAMBDA] / n)
+                              : 0,
+                          e->h, e->k, e->l);
     return spot;
 }
 

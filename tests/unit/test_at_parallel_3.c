@@ -254,7 +254,7 @@ static void at_parallel_027(void **state)
         nb_ray ray = nb_ray_to(sc->panels, sc->sensors, (i % 320 + 0.5) * 1e-4,
                                (i / 320 + 0.5) * 1e-4, 0);
         nb_vec3 v = nb_scattering_vector(&sc->beam.sources[0], ray.direction);
-        nb_sample m = nb_sample_at(&sc->lattice, &sc->factors.table,
+        nb_sample m = nb_sample_at(&sc->lattice, &sc->factors.table, 0,
                                    &sc->lattice.orientations[0], v);
         int listed = m.h0 >= 0 && m.h0 <= 2 && m.k0 >= 0 && m.k0 <= 2 && m.l0 == 0;
         double expected = listed ? pow(F[(int)m.h0][(int)m.k0], 2) : 0;

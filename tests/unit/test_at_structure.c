@@ -32,7 +32,7 @@ static nb_factor_table filled(double *F, double (*f)(double, double, double))
 
 static double lookup(const nb_factor_table *box, double h, double k, double l)
 {
-    return nb_structure_factor(box, h, k, l, nb_nearest_index(h), nb_nearest_index(k),
+    return nb_structure_factor(box, 0, h, k, l, nb_nearest_index(h), nb_nearest_index(k),
                                nb_nearest_index(l));
 }
 
@@ -250,7 +250,7 @@ static void at_str_004_sparse(void **state)
         nb_ray ray = nb_ray_to(sc->panels, sc->sensors, (i % 128 + 0.5) * 1e-4,
                                (i / 128 + 0.5) * 1e-4, 0);
         nb_sample m =
-            nb_sample_at(&sc->lattice, &sc->factors.table, sc->lattice.orientations,
+            nb_sample_at(&sc->lattice, &sc->factors.table, 0, sc->lattice.orientations,
                          nb_scattering_vector(sc->beam.sources, ray.direction));
         int which = m.h0 == 0 && m.k0 == 2 && m.l0 == 0    ? 1
                     : m.h0 == 0 && m.k0 == -1 && m.l0 == 3 ? 2

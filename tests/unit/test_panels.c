@@ -76,7 +76,14 @@ static nb_factor_table amplitudes(void)
 {
     enum { N = 11 };
     static double F[N * N * N];
-    nb_factor_table table = {-5, -5, -5, N, N, N, F, 30, 0, 0, 0, 0, 0};
+    nb_factor_table table = {.hmin = -5,
+                             .kmin = -5,
+                             .lmin = -5,
+                             .nh = N,
+                             .nk = N,
+                             .nl = N,
+                             .F = F,
+                             .default_F = 30};
     for (int i = 0; i < N * N * N; i++)
         F[i] = 50 + i * 37 % 101;
     nb_factor_table_measure(&table);

@@ -55,7 +55,7 @@ static void check_box(const nb_scene *sc, const nb_index_box *box)
         for (int k = 0; k < sc->beam.n_sources * sc->lattice.n_orientations; k++) {
             nb_vec3 q = nb_scattering_vector(&sc->beam.sources[k % sc->beam.n_sources], d);
             nb_sample p =
-                nb_sample_at(&sc->lattice, &sc->factors.table,
+                nb_sample_at(&sc->lattice, &sc->factors.table, 0,
                              &sc->lattice.orientations[k / sc->beam.n_sources], q);
             const double h0[3] = {p.h0, p.k0, p.l0};
             for (int axis = 0; axis < 3; axis++) {

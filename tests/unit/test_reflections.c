@@ -112,7 +112,7 @@ static void count_ray(const nb_sim *sim, const nb_ray *ray, double scale,
             weight *= nb_polarization(sc->beam.polarization, sc->beam.sources[i].incident,
                                       ray->direction, sc->beam.polar_axis);
         for (int j = 0; j < sc->lattice.n_orientations; j++) {
-            nb_sample p = nb_sample_at(&sc->lattice, &sc->factors.table,
+            nb_sample p = nb_sample_at(&sc->lattice, &sc->factors.table, 0,
                                        &sc->lattice.orientations[j], q);
             double n = weight * pow(p.F_cell * p.F_latt, 2);
             double step = j / sc->lattice.n_domains + (sim->cfg.compat ? 0 : 0.5);
@@ -168,7 +168,7 @@ static void check_list(const nb_sim *sim, const nb_reflections *list, sums *box,
         nb_sample p = {0, 0, 0, r->h, r->k, r->l, 0, 0};
         check_one(r, place(box, &p), all, scene);
         assert_true(r->F ==
-                    nb_F_nearest(&sim->model.scene.factors.table, r->h, r->k, r->l));
+                    nb_F_nearest(&sim->model.scene.factors.table, 0, r->h, r->k, r->l));
         place(box, &p)->n = 0;
     }
     for (int i = 0; i < SIDE * SIDE * SIDE; i++)

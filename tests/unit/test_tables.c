@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/* Sources with tables of F of their own: the image is the weighted mean of the images of the single
+ * sources, each with its table. */
+#include "../support/check.h"
+
+#include "api/sim.h"
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "io/sources.h"
+#include "physics/limits.h"
+#include "physics/pixel.h"
+#include "render/request.h"
+#include "render/simd.h"
+
+enum { FAST = 37, SLOW = 23, PIXELS = FAST * SLOW, SOURCES = 7, BOX = 17, MANY = 300 };
+
+typedef struct tables_case {
+    const char *name;
+    void (*change)(nb_config *cfg);
+    int sources, tables, box; /* edge of the box; the image sees more than a small one */
+} tables_case;
+
+static void plain(nb_config *cfg)
+{
+    (void)cfg;
+}
+
+static void turned(nb_config *cfg)
+{
+    cfg->oversample = 2;
+    cfg->mosaic_spread_deg = 1;
+    cfg->mosaic_domains = 4;
+    cfg->osc_deg = 1;
+    cfg->phi_steps = 2;
+}
+
+static void large(nb_config *cfg)
+{
+    nb_set_N(cfg, 150); /* fringes */
+    cfg->mosaic_spread_deg = 2;
+    cfg->mosaic_domains = 20;
+}
+
+static void tricubic(nb_config *cfg)
+{
+    cfg->interpolate = NB_ON;
+    cfg->oversample = 2;
+}
+
+static void gauss(nb_config *cfg)
+{
+    cfg->shape = NB_SHAPE_GAUSS;
+    cfg->oversample = 2;
+}
+
+static void round_deep(nb_config *cfg)
+{
+    cfg->shape = NB_SHAPE_ROUND;
+    cfg->thick_um = 300;
+    cfg->abs_um = 200;
+    cfg->thick_steps = 2;
+}
+
+static void culled(nb_config *cfg)
+{
+    cfg->dmin_A = 2.5;
+    cfg->oversample_polar = 1;
+    cfg->water_um = 5;
+}
+
+static const tables_case cases[] = {
+    {"plain", plain, SOURCES, SOURCES, BOX},
+    {"shared", plain, SOURCES, 3, BOX},
+    {"turned", turned, SOURCES, SOURCES, BOX},
+    {"partial", turned, SOURCES, 5, 6},
+    {"large", large, SOURCES, 4, BOX},
+    {"tricubic", tricubic, SOURCES, SOURCES, BOX},
+    {"gauss", gauss, SOURCES, 2, BOX},
+    {"round", round_deep, SOURCES, SOURCES, 6},
+    {"culled", culled, SOURCES, SOURCES, BOX},
+    {"single", plain, 1, 3, BOX},
+    {"twenty", plain, 20, 20, BOX},
+    {"many", plain, MANY, 90, 9},
+    {"many culled", culled, MANY, 40, 9},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+/** Sources across 4 % of wavelength, and their tables of F. */
+typedef struct setup {
+    nb_config cfg;
+    nb_source_line lines[MANY];
+    int table_of_source[MANY];
+    double *F;
+    nb_model_inputs inputs;
+} setup;
+
+static nb_config config_of(const tables_case *c)
+{
+    nb_config cfg = nb_suite_config(1.5, 6, 0);
+    nb_set_pixels(&cfg, FAST, SLOW);
+    nb_set_cell(&cfg, 25, 29, 32, 80, 95, 101);
+    nb_set_misset(&cfg, 11, 25, 33);
+    cfg.pixel_mm = 3;
+    cfg.interpolate = NB_OFF;
+    c->change(&cfg);
+    return cfg;
+}
+
+static void set_up(const tables_case *c, setup *s)
+{
+    size_t voxels = (size_t)c->box * c->box * c->box, i;
+    memset(s, 0, sizeof *s);
+    s->cfg = config_of(c);
+    s->F = malloc(voxels * (size_t)c->tables * sizeof *s->F);
+    assert_non_null(s->F);
+    for (i = 0; i < voxels * (size_t)c->tables; i++)
+        s->F[i] = 20 + (double)(i * 7919 % 1013) / 5;
+    for (int k = 0; k < c->sources; k++) {
+        s->lines[k] = (nb_source_line){.x = -10,
+                                       .intensity = 1 + k % 3,
+                                       .lambda = (1.5 + 0.06 * k / c->sources) * 1e-10};
+        s->table_of_source[k] = (c->sources == 1 ? 2 : k * 5) % c->tables;
+    }
+    s->inputs.sources = s->lines;
+    s->inputs.n_sources = s->inputs.n_of_source = c->sources;
+    s->inputs.table_of_source = s->table_of_source;
+    s->inputs.table = (nb_factor_table){.hmin = -(c->box / 2),
+                                        .kmin = -(c->box / 2),
+                                        .lmin = -(c->box / 2),
+                                        .nh = c->box,
+                                        .nk = c->box,
+                                        .nl = c->box,
+                                        .F = s->F,
+                                        .n_tables = c->tables,
+                                        .default_F = 40};
+}
+
+static nb_model built(const nb_config *cfg, const nb_model_inputs *inputs)
+{
+    nb_model model;
+    nb_error err = {0};
+    if (nb_model_build(cfg, inputs, NULL, &model, &err) != NB_OK)
+        fail_msg("%s", err.message);
+    return model;
+}
+
+/** The inputs of source k alone, with its table as the only one. */
+static nb_model_inputs alone(const setup *s, int k)
+{
+    nb_model_inputs in = s->inputs;
+    size_t voxels = (size_t)in.table.nh * (size_t)in.table.nk * (size_t)in.table.nl;
+    in.sources = &s->lines[k];
+    in.n_sources = 1;
+    in.table_of_source = NULL;
+    in.table.F += voxels * (size_t)s->table_of_source[k];
+    in.table.n_tables = 0;
+    return in;
+}
+
+static void add_pixels(const nb_model *m, double weight, double *sum)
+{
+    const nb_scene *sc = &m->scene;
+    for (int i = 0; i < PIXELS; i++)
+        sum[i] +=
+            weight * nb_pixel_intensity(sc, sc->panels, sc->sensors, i % FAST, i / FAST);
+}
+
+static void the_image_is_the_weighted_mean(void **state)
+{
+    (void)state;
+    for (int c = 0; c < CASES; c++) {
+        static setup s;
+        double all[PIXELS] = {0}, mean[PIXELS] = {0}, weights = 0;
+        nb_model model;
+        set_up(&cases[c], &s);
+        model = built(&s.cfg, &s.inputs);
+        add_pixels(&model, 1, all);
+        nb_model_free(&model);
+        for (int k = 0; k < cases[c].sources; k++)
+            weights += s.lines[k].intensity;
+        for (int k = 0; k < cases[c].sources; k++) {
+            nb_model_inputs one = alone(&s, k);
+            model = built(&s.cfg, &one);
+            add_pixels(&model, s.lines[k].intensity / weights, mean);
+            nb_model_free(&model);
+        }
+        for (int i = 0; i < PIXELS; i++)
+            check_ratio(all[i], mean[i], 1e-12);
+        free(s.F);
+    }
+}
+
+static void render(const nb_scene *sc, nb_isa isa, nb_precision precision, float *image)
+{
+    const nb_backend *backend =
+        isa == NB_ISA_SCALAR ? &nb_backend_scalar : &nb_backend_simd;
+    nb_render_options options = {.threads = 2, .isa = isa, .precision = precision};
+    nb_backend_state *state;
+    nb_error err = {0};
+    for (size_t i = 0; i < sc->raster.pixels; i++)
+        image[i] = NAN;
+    assert_int_equal(backend->open(&options, &state, &err), NB_OK);
+    assert_int_equal(nb_render_scene(backend, state, sc, precision, image, &err), NB_OK);
+    backend->close(state);
+}
+
+static const nb_isa sets[] = {NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512, NB_ISA_NEON};
+static const double allowed[] = {1e-6, 1e-5, 2e-7}; /* mixed, single, double */
+
+static void every_instruction_set_agrees(void **state)
+{
+    (void)state;
+    for (int c = 0; c < CASES; c++) {
+        static setup s;
+        float truth[PIXELS], image[PIXELS];
+        nb_model model;
+        set_up(&cases[c], &s);
+        model = built(&s.cfg, &s.inputs);
+        render(&model.scene, NB_ISA_SCALAR, NB_PRECISION_DOUBLE, truth);
+        for (int i = 0; i < 4; i++)
+            for (int p = 0; p < 3 && nb_cpu_runs(sets[i]); p++) {
+                double differ;
+                render(&model.scene, sets[i], (nb_precision)p, image);
+                differ = nb_max_difference(image, truth, PIXELS);
+                if (!(differ <= allowed[p]))
+                    fail_msg("%s, %s, precision %d: %.2e", cases[c].name,
+                             nb_isa_name(sets[i]), p, differ);
+            }
+        nb_model_free(&model);
+        free(s.F);
+    }
+}
+
+static void check_same_bytes(const char *name, const nb_scene *one, const nb_scene *many,
+                             nb_isa isa, nb_precision p)
+{
+    float a[PIXELS], b[PIXELS];
+    render(one, isa, p, a);
+    render(many, isa, p, b);
+    for (int i = 0; i < PIXELS; i++)
+        if (memcmp(&a[i], &b[i], sizeof *a) != 0)
+            fail_msg("%s, %s, precision %d, pixel %d: %.9g with one table, %.9g", name,
+                     nb_isa_name(isa), p, i, a[i], b[i]);
+}
+
+/* Equal tables are as good as one, to the last bit. */
+static void equal_tables_give_the_bytes_of_one(void **state)
+{
+    (void)state;
+    for (int c = 0; c < CASES; c++) {
+        static setup s;
+        nb_model_inputs in;
+        nb_model one, many;
+        size_t voxels = (size_t)cases[c].box * cases[c].box * cases[c].box;
+        set_up(&cases[c], &s);
+        for (int t = 1; t < cases[c].tables; t++)
+            memcpy(s.F + voxels * (size_t)t, s.F, voxels * sizeof *s.F);
+        in = s.inputs;
+        in.table.n_tables = 1;
+        in.table_of_source = NULL;
+        one = built(&s.cfg, &in);
+        many = built(&s.cfg, &s.inputs);
+        check_same_bytes(cases[c].name, &one.scene, &many.scene, NB_ISA_SCALAR,
+                         NB_PRECISION_DOUBLE);
+        for (int i = 0; i < 4; i++)
+            for (int p = NB_PRECISION_DOUBLE; p < 3 && nb_cpu_runs(sets[i]); p++)
+                check_same_bytes(cases[c].name, &one.scene, &many.scene, sets[i],
+                                 (nb_precision)p);
+        nb_model_free(&one);
+        nb_model_free(&many);
+        free(s.F);
+    }
+}
+
+static void extremes_are_those_of_all_tables(void **state)
+{
+    double F[3 * 8] = {0};
+    nb_factor_table box = {.nh = 2, .nk = 2, .nl = 2, .F = F, .n_tables = 3};
+    (void)state;
+    for (int i = 0; i < 24; i++)
+        F[i] = 5;
+    F[9] = 0;
+    F[17] = -7;
+    F[23] = 0.5;
+    nb_factor_table_measure(&box);
+    check_close(nb_largest_F(&box), 7, 0);
+    check_close(box.least, 0, 0);
+    check_close(box.dimmest, 0.5, 0);
+    box.n_tables = 0; /* one */
+    nb_factor_table_measure(&box);
+    check_close(nb_largest_F(&box), 5, 0);
+    check_close(box.least, 5, 0);
+}
+
+static void wrong_numbers_of_tables_are_refused(void **state)
+{
+    static setup s;
+    nb_model model;
+    nb_error err = {0};
+    (void)state;
+    set_up(&cases[0], &s);
+    s.inputs.n_of_source = SOURCES - 1;
+    assert_int_equal(nb_model_build(&s.cfg, &s.inputs, NULL, &model, &err),
+                     NB_ERR_INTERNAL);
+    s.inputs.n_of_source = SOURCES;
+    for (int wrong = -1; wrong <= SOURCES; wrong += SOURCES + 1) {
+        s.table_of_source[3] = wrong;
+        assert_int_equal(nb_model_build(&s.cfg, &s.inputs, NULL, &model, &err),
+                         NB_ERR_INTERNAL);
+        assert_non_null(strstr(err.message, "source 3"));
+    }
+    free(s.F);
+}
+
+/* --- the simulation owns its tables --- */
+
+static void keep_intensity(void *user, const char *line)
+{
+    const char *name = "intensity (photons): ";
+    if (strncmp(line, name, strlen(name)) == 0)
+        *(double *)user = atof(line + strlen(name));
+}
+
+static nb_sim_tables tables_for(int n, int first)
+{
+    size_t voxels = (size_t)BOX * BOX * BOX, i;
+    nb_sim_tables t = {
+        .box = {-8, 8, -8, 8, -8, 8, 0, NULL}, .n_tables = n, .n_sources = n};
+    nb_error err;
+    t.box.F = nb_alloc(voxels * (size_t)n, sizeof(double), "F", &err);
+    t.of_source = nb_alloc((size_t)n, sizeof(int), "tables", &err);
+    assert_true(t.box.F && t.of_source);
+    for (i = 0; i < voxels * (size_t)n; i++)
+        t.box.F[i] = 10 + (double)((i + (size_t)first * voxels) * 7919 % 1013);
+    for (int k = 0; k < n; k++)
+        t.of_source[k] = n - 1 - k;
+    return t;
+}
+
+static void a_simulation_takes_tables(void **state)
+{
+    nb_config cfg = config_of(&cases[0]);
+    nb_sim_tables tables = tables_for(3, 0);
+    const double *F = tables.box.F;
+    float image[PIXELS], again[PIXELS];
+    double traced = 0;
+    nb_sim *sim, *clone;
+    nb_error err = {0};
+    (void)state;
+    cfg.dispersion_pct = 3;
+    cfg.dispersion_steps = 3;
+    cfg.default_F = 30;
+    sim = created(&cfg);
+    nb_sim_take_tables(sim, &tables);
+    assert_null(tables.box.F);
+    assert_null(tables.of_source);
+    assert_int_equal(nb_sim_rebuild(sim, &sim->cfg, &err), NB_OK);
+    assert_int_equal(nb_sim_render(sim, image, NULL, &err), NB_OK);
+    for (int k = 0; k < 3; k++)
+        assert_ptr_equal(nb_table_at(&sim->model.scene.factors.table,
+                                     sim->model.scene.beam.sources[k].table),
+                         F + (size_t)(2 - k) * BOX * BOX * BOX);
+    for (int i = 0; i < PIXELS; i += 97) {
+        assert_int_equal(
+            nb_sim_trace(sim, i % FAST, i / FAST, keep_intensity, &traced, &err), NB_OK);
+        check_ratio(image[i], traced, 1e-6);
+    }
+    assert_int_equal(nb_sim_clone(sim, NULL, 1, &clone, &err), NB_OK);
+    assert_int_equal(nb_sim_render(clone, again, NULL, &err), NB_OK);
+    assert_memory_equal(image, again, sizeof image);
+    tables = tables_for(3, 3); /* of the clone alone */
+    nb_sim_take_tables(clone, &tables);
+    assert_int_equal(nb_sim_rebuild(clone, &clone->cfg, &err), NB_OK);
+    assert_int_equal(nb_sim_render(clone, again, NULL, &err), NB_OK);
+    assert_memory_not_equal(image, again, sizeof image);
+    nb_sim_free(clone);
+    assert_int_equal(nb_sim_render(sim, again, NULL, &err), NB_OK);
+    assert_memory_equal(image, again, sizeof image);
+    nb_sim_free(sim);
+}
+
+/* A reflection's F is that of the source whose wavelength is nearest to the reflection's own. */
+static void reflections_have_the_F_of_their_wavelength(void **state)
+{
+    nb_config cfg = config_of(&cases[0]);
+    nb_sim_tables tables = tables_for(3, 0);
+    nb_reflections list;
+    float image[PIXELS];
+    int other = 0;
+    nb_sim *sim;
+    nb_error err = {0};
+    (void)state;
+    cfg.dispersion_pct = 3;
+    cfg.dispersion_steps = 3;
+    sim = created(&cfg);
+    nb_sim_take_tables(sim, &tables);
+    assert_int_equal(nb_sim_rebuild(sim, &sim->cfg, &err), NB_OK);
+    assert_int_equal(nb_sim_render(sim, image, NULL, &err), NB_OK);
+    assert_int_equal(nb_sim_reflections(sim, image, &list, &err), NB_OK);
+    assert_true(list.count > 20);
+    for (size_t i = 0; i < list.count; i++) {
+        const nb_reflection *r = &list.list[i];
+        const nb_source *sources = sim->model.scene.beam.sources;
+        double nearest = INFINITY, expected = NAN;
+        for (int k = 0; k < 3; k++) {
+            double away = fabs(sources[k].lambda * 1e10 - r->wavelength_A);
+            if (away < nearest) {
+                nearest = away;
+                expected = nb_F_nearest(&sim->model.scene.factors.table, 2 - k, r->h,
+                                        r->k, r->l);
+            }
+        }
+        check_close(r->F, expected, 0);
+        other += expected !=
+                 nb_F_nearest(&sim->model.scene.factors.table, 0, r->h, r->k, r->l);
+    }
+    assert_true(other > 5);
+    nb_reflections_free(&list);
+    nb_sim_free(sim);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_image_is_the_weighted_mean),
+        TEST(every_instruction_set_agrees),
+        TEST(equal_tables_give_the_bytes_of_one),
+        TEST(extremes_are_those_of_all_tables),
+        TEST(wrong_numbers_of_tables_are_refused),
+        TEST(a_simulation_takes_tables),
+        TEST(reflections_have_the_F_of_their_wavelength),
+    };
+    return RUN_TESTS("tables of F", tests);
+}
