@@ -194,17 +194,20 @@ static nb_status find_list_rows(work *w, nb_error *err)
     return st;
 }
 
-static void gather_list(const work *w, nb_gather *g)
+/** The last row of a reflection counts, for itself and for its mates. */
+static void gather_list(work *w, nb_gather *g)
 {
     const nb_hkl_list *list = w->r->list;
+    size_t kept = w->n;
     int h[3];
-    for (size_t i = 0; i < w->n && w->sg->count; i++) {
+    for (size_t i = w->n; i-- > 0;) {
+        double F = list_row(list, w->rows[i], h)->F;
+        if (nb_gather_set(g, h, F))
+            w->rows[--kept] = w->rows[i];
+    }
+    for (size_t i = kept; i < w->n && w->sg->count; i++) {
         double F = list_row(list, w->rows[i], h)->F;
         nb_gather_add(g, w->sg, h, &(nb_mates){{F, 0}, {F, 0}, 0});
-    }
-    for (size_t i = 0; i < w->n; i++) {
-        double F = list_row(list, w->rows[i], h)->F;
-        nb_gather_set(g, h, F);
     }
     w->about->conflicts += nb_gather_finish(g, 0);
 }
@@ -226,7 +229,7 @@ static void say(const nb_expansion *about, const char *name, const nb_hooks *hoo
                   name, about->conflicts);
 }
 
-static nb_status gather(const work *w, nb_factor_grid *grid, nb_error *err)
+static nb_status gather(work *w, nb_factor_grid *grid, nb_error *err)
 {
     const nb_expansion_request *r = w->r;
     nb_gather g;

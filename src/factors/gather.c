@@ -85,12 +85,14 @@ void nb_gather_add(nb_gather *g, const nb_symmetry *sg, const int h[3], const nb
     }
 }
 
-void nb_gather_set(nb_gather *g, const int h[3], double F)
+int nb_gather_set(nb_gather *g, const int h[3], double F)
 {
     size_t at = nb_factor_grid_at(g->grid, h[0], h[1], h[2]);
-    g->count[at] = 1;
-    g->sum[at][0] = F;
-    g->sum[at][1] = 0;
+    if (g->count[at] & DONE)
+        return 0;
+    g->count[at] |= DONE;
+    g->grid->F[at] = F;
+    return 1;
 }
 
 size_t nb_gather_finish(nb_gather *g, int with_phase)

@@ -32,8 +32,8 @@ void nb_gather_free(nb_gather *g);
 void nb_gather_add(nb_gather *g, const nb_symmetry *sg, const int h[3],
                    const nb_mates *mates);
 
-/** This value alone counts for h from now on. */
-void nb_gather_set(nb_gather *g, const int h[3], double F);
+/** This value alone counts for h from now on.  0 if h has one already. */
+int nb_gather_set(nb_gather *g, const int h[3], double F);
 
 /** Means into the grid, with their phases where with_phase.  Reflections that have their mean take no
  * more values.  Returns how many means are of values that differ by more than 1 %. */

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: MIT */
+/* Fills, scale, dumps and lists: what becomes of a table of P1. */
+#include "../support/check.h"
+#include "../support/comma.h"
+#include "reflection_samples.h"
+
+#include "../../src/base/memory.h"
+
+static const double cell[6] = {21, 26, 33, 82, 97, 105};
+enum { SHELLS = 20 };
+#define DMIN 3.0
+
+#define FOR_EACH(g, h, k, l)                                                             \
+    for (int h = -(g).H[0]; h <= (g).H[0]; h++)                                          \
+        for (int k = -(g).H[1]; k <= (g).H[1]; k++)                                      \
+            for (int l = -(g).H[2]; l <= (g).H[2]; l++)
+
+/** A grid of the sphere; F from a function of the index, NaN for missing. */
+typedef double value_function(int h, int k, int l, double s2);
+
+static nb_factor_grid grid_of(double dmin, value_function *F)
+{
+    nb_factor_grid g;
+    int H[3];
+    double G[6];
+    nb_reciprocal_metric(cell, G);
+    nb_index_limits(cell, dmin, H);
+    assert_int_equal(nb_factor_grid_new(cell, H, &g, NULL), NB_OK);
+    FOR_EACH(g, h, k, l)
+    {
+        double s2 = nb_s_squared(G, h, k, l);
+        if (s2 <= nb_s_squared_limit(dmin))
+            g.F[nb_factor_grid_at(&g, h, k, l)] = F(h, k, l, s2);
+    }
+    return g;
+}
+
+/** A number of 0..1 that belongs to an index. */
+static double noise(int h, int k, int l)
+{
+    uint64_t seed = (uint64_t)(h * 73856093 ^ k * 19349663 ^ l * 83492791);
+    sample_random(&seed);
+    return sample_random(&seed);
+}
+
+/* --- shells --- */
+
+/** The shell by its definition: 20 of equal width in 1/d^3. */
+static int shell_of(double s2)
+{
+    double ratio = DMIN * sqrt(s2);
+    int i = (int)floor(SHELLS * ratio * ratio * ratio);
+    return i < SHELLS ? i : SHELLS - 1;
+}
+
+/** The shell whose mean a shell takes. */
+static int source_of(int shell)
+{
+    return shell < 2 ? 2 : shell == 7 || shell == 8 ? 6 : shell == 19 ? 18 : shell;
+}
+
+static double with_gaps(int h, int k, int l, double s2)
+{
+    double x = noise(h, k, l);
+    return source_of(shell_of(s2)) != shell_of(s2) || x < 0.3 ? NAN
+                                                              : 100 * x * exp(-3 * s2);
+}
+
+static void shells_have_their_rms(void **state)
+{
+    nb_factor_grid g = grid_of(DMIN, with_gaps), before = grid_of(DMIN, with_gaps);
+    size_t missing = 0, marked = nb_factor_grid_at(&g, 1, 0, 0);
+    double sum[SHELLS] = {0}, n[SHELLS] = {0}, G[6];
+    (void)state;
+    nb_reciprocal_metric(cell, G);
+    nb_factor_grid_add_absences(&g, NULL);
+    g.F[marked] = before.F[marked] = 0;
+    g.absent[marked] = 1;
+    FOR_EACH(g, h, k, l)
+    {
+        double F = before.F[nb_factor_grid_at(&g, h, k, l)], s2 = nb_s_squared(G, h, k, l);
+        missing += isnan(F) && s2 <= nb_s_squared_limit(DMIN);
+        if (F > 0) {
+            sum[shell_of(s2)] += F * F;
+            n[shell_of(s2)]++;
+        }
+    }
+    assert_int_equal(nb_fill_shell(&g, DMIN), missing);
+    FOR_EACH(g, h, k, l)
+    {
+        size_t at = nb_factor_grid_at(&g, h, k, l);
+        double s2 = nb_s_squared(G, h, k, l);
+        int from = source_of(shell_of(s2));
+        if (!isnan(before.F[at]))
+            assert_true(g.F[at] == before.F[at]);
+        else if (s2 > nb_s_squared_limit(DMIN))
+            assert_true(isnan(g.F[at]));
+        else
+            check_ratio(g.F[at], sqrt(sum[from] / n[from]), 1e-12);
+    }
+    assert_int_equal(nb_fill_shell(&g, DMIN), 0);
+    nb_factor_grid_free(&g);
+    nb_factor_grid_free(&before);
+}
+
+static double nothing(int h, int k, int l, double s2)
+{
+    return h || k || l ? NAN : s2 + 1000;
+}
+
+static void an_empty_table_stays_empty(void **state)
+{
+    nb_factor_grid g = grid_of(DMIN, nothing);
+    (void)state;
+    assert_int_equal(nb_fill_shell(&g, DMIN), 0);
+    nb_factor_grid_free(&g);
+}
+
+/* --- the scale to a model --- */
+
+static double model_F(int h, int k, int l, double s2)
+{
+    return h || k || l ? 50 * noise(h, k, l) * exp(-s2) : 5000;
+}
+
+static double observed_F(int h, int k, int l, double s2)
+{
+    double x = noise(l, h, k);
+    if (!(h || k || l))
+        return 1e6; /* in no shell */
+    return x < 0.2 ? NAN : 0.4 * (0.8 + 0.4 * x) * exp(-7 * s2) * model_F(h, k, l, s2);
+}
+
+/** The line by its definition. */
+static void line_of(const nb_factor_grid *o, const nb_factor_grid *m, double *k, double *B)
+{
+    double FF[SHELLS] = {0}, MM[SHELLS] = {0}, S[SHELLS] = {0}, n[SHELLS] = {0}, G[6];
+    double w = 0, mx = 0, my = 0, xx = 0, xy = 0;
+    nb_reciprocal_metric(cell, G);
+    FOR_EACH(*o, h, j, l)
+    {
+        double s2 = nb_s_squared(G, h, j, l), F = o->F[nb_factor_grid_at(o, h, j, l)];
+        int i = shell_of(s2);
+        if (isnan(F) || s2 == 0 || s2 > 1 / (DMIN * DMIN))
+            continue;
+        FF[i] += F * F;
+        MM[i] += pow(m->F[nb_factor_grid_at(m, h, j, l)], 2);
+        S[i] += s2 / 4;
+        n[i]++;
+    }
+    for (int i = 0; i < SHELLS; i++)
+        if (n[i]) {
+            w += n[i];
+            mx += S[i];
+            my += n[i] * log(sqrt(FF[i] / MM[i]));
+        }
+    mx /= w;
+    my /= w;
+    for (int i = 0; i < SHELLS; i++)
+        if (n[i]) {
+            double X = S[i] / n[i] - mx;
+            xx += n[i] * X * X;
+            xy += n[i] * X * (log(sqrt(FF[i] / MM[i])) - my);
+        }
+    *B = -xy / xx;
+    *k = exp(my + *B * mx);
+}
+
+static void the_line_is_that_of_the_shells(void **state)
+{
+    nb_factor_grid o = grid_of(DMIN, observed_F), m = grid_of(2.7, model_F);
+    double k, B, k0, B0;
+    (void)state;
+    line_of(&o, &m, &k0, &B0);
+    assert_int_equal(nb_scale_to_model(&o, &m, DMIN, &k, &B, NULL), NB_OK);
+    check_ratio(k, k0, 1e-9);
+    check_ratio(B, B0, 1e-9);
+    check_ratio(B, 28, 0.03);
+    check_ratio(k, 0.4 * 1.04, 0.03);
+    nb_factor_grid_free(&o);
+    nb_factor_grid_free(&m);
+}
+
+static void missing_take_the_model(void **state)
+{
+    nb_factor_grid o = grid_of(DMIN, observed_F), m = grid_of(2.7, model_F);
+    nb_factor_grid before = grid_of(DMIN, observed_F);
+    double G[6];
+    size_t filled = 0;
+    (void)state;
+    nb_reciprocal_metric(cell, G);
+    nb_factor_grid_add_phases(&o, NULL);
+    nb_factor_grid_add_phases(&m, NULL);
+    FOR_EACH(m, h, k, l) m.phase[nb_factor_grid_at(&m, h, k, l)] = (float)noise(h, k, l);
+    m.F[nb_factor_grid_at(&m, 2, 1, 0)] = NAN;
+    o.F[nb_factor_grid_at(&o, 2, 1, 0)] = before.F[nb_factor_grid_at(&o, 2, 1, 0)] = NAN;
+    size_t n = nb_fill_model(&o, &m, DMIN, 0.5, 20);
+    FOR_EACH(o, h, k, l)
+    {
+        size_t at = nb_factor_grid_at(&o, h, k, l);
+        double s2 = nb_s_squared(G, h, k, l);
+        if (!isnan(before.F[at]))
+            assert_true(o.F[at] == before.F[at] && isnan(o.phase[at]));
+        else if (s2 > nb_s_squared_limit(DMIN) || (h == 2 && k == 1 && l == 0))
+            assert_true(isnan(o.F[at]));
+        else {
+            check_ratio(o.F[at], 0.5 * exp(-5 * s2) * model_F(h, k, l, s2), 1e-12);
+            assert_true(o.phase[at] == (float)noise(h, k, l));
+            filled++;
+        }
+    }
+    assert_int_equal(n, filled);
+    assert_true(n > 100);
+    nb_factor_grid_free(&o);
+    nb_factor_grid_free(&m);
+    nb_factor_grid_free(&before);
+}
+
+static void scaling_and_back(void **state)
+{
+    nb_factor_grid g = grid_of(DMIN, observed_F), before = grid_of(DMIN, observed_F);
+    double G[6];
+    (void)state;
+    nb_reciprocal_metric(cell, G);
+    nb_factor_grid_scale(&g, 3, 12);
+    FOR_EACH(g, h, k, l)
+    {
+        size_t at = nb_factor_grid_at(&g, h, k, l);
+        if (isnan(before.F[at]))
+            assert_true(isnan(g.F[at]));
+        else
+            check_ratio(g.F[at], 3 * exp(-3 * nb_s_squared(G, h, k, l)) * before.F[at],
+                        1e-12);
+    }
+    nb_factor_grid_free(&g);
+    nb_factor_grid_free(&before);
+}
+
+static void nothing_in_common_is_an_error(void **state)
+{
+    nb_factor_grid o = grid_of(DMIN, nothing), m = grid_of(DMIN, model_F);
+    double k, B;
+    nb_error err = {0};
+    (void)state;
+    assert_int_equal(nb_scale_to_model(&o, &m, DMIN, &k, &B, &err), NB_ERR_INPUT);
+    assert_non_null(strstr(err.message, "in common"));
+    nb_factor_grid_free(&o);
+    nb_factor_grid_free(&m);
+}
+
+/* --- dumps --- */
+
+/** Both mates or none, so that a reader that lends mates finds the same. */
+static double in_pairs(int h, int k, int l, double s2)
+{
+    double x = noise(abs(h), abs(k), abs(l));
+    (void)s2;
+    return x < 0.3 ? NAN : 10 * noise(h, k, l) + 1;
+}
+
+static int order(const int a[3], const int b[3])
+{
+    for (int i = 0; i < 3; i++)
+        if (a[i] != b[i])
+            return a[i] < b[i] ? -1 : 1;
+    return 0;
+}
+
+static void a_dump_is_the_same_table(void **state)
+{
+    nb_factor_grid g = grid_of(DMIN, in_pairs), back;
+    nb_symmetry p1 = sample_group("x,y,z");
+    nb_reflection_file rows;
+    nb_expansion about;
+    (void)state;
+    g.wavelength = 1.1;
+    assert_int_equal(nb_dump_rows(&g, &rows, NULL), NB_OK);
+    assert_int_equal(rows.n_columns, 3);
+    assert_int_equal(rows.symmetry.count, 1);
+    assert_true(rows.wavelength == 1.1 && !memcmp(rows.cell, cell, sizeof cell));
+    for (size_t i = 0; i < rows.count; i++) {
+        const int *h = rows.hkl[i];
+        assert_true(h[2] > 0 || (h[2] == 0 && (h[0] > 0 || (h[0] == 0 && h[1] >= 0))));
+        assert_true(!i || order(rows.hkl[i - 1], h) < 0);
+        check_ratio(2 * rows.columns[0].value[i],
+                    rows.columns[1].value[i] + rows.columns[2].value[i], 1e-6);
+    }
+    assert_int_equal(sample_expand(&rows, "", &p1, 0, &back, &about, NULL), NB_OK);
+    FOR_EACH(g, h, k, l)
+    {
+        double F = g.F[nb_factor_grid_at(&g, h, k, l)];
+        if (abs(h) > back.H[0] || abs(k) > back.H[1] || abs(l) > back.H[2])
+            assert_true(isnan(F));
+        else {
+            double got = back.F[nb_factor_grid_at(&back, h, k, l)];
+            assert_true(isnan(F) ? isnan(got) : got == (float)F);
+        }
+    }
+    nb_factor_grid_free(&g);
+    nb_factor_grid_free(&back);
+    sample_free(&rows);
+}
+
+static const char three_lines[] = "-1 0 0 0.333333333\n-1 0 1 2\n0 0 0 1000\n";
+
+/** Absences are left out, one mate alone has a row, each phase is that of its own reflection. */
+static void dumps_hold_what_has_a_value(void **state)
+{
+    nb_factor_grid g = grid_of(12, nothing);
+    nb_reflection_file rows;
+    char *text;
+    size_t size;
+    (void)state;
+    nb_factor_grid_add_phases(&g, NULL);
+    nb_factor_grid_add_absences(&g, NULL);
+    g.F[nb_factor_grid_at(&g, -1, 0, 1)] = 2;
+    g.phase[nb_factor_grid_at(&g, -1, 0, 1)] = (float)(M_PI / 3);
+    g.F[nb_factor_grid_at(&g, -1, 0, 0)] = 1 / 3.0;
+    g.phase[nb_factor_grid_at(&g, -1, 0, 0)] = (float)(-M_PI / 2);
+    g.F[nb_factor_grid_at(&g, 0, 0, 1)] = 0;
+    g.absent[nb_factor_grid_at(&g, 0, 0, 1)] = 1;
+    assert_int_equal(nb_dump_rows(&g, &rows, NULL), NB_OK);
+    assert_int_equal(rows.count, 3);
+    assert_int_equal(rows.n_columns, 5);
+    assert_int_equal(order(rows.hkl[0], (int[3]){-1, 0, 1}), 0);
+    assert_int_equal(order(rows.hkl[1], (int[3]){0, 0, 0}), 0);
+    assert_int_equal(order(rows.hkl[2], (int[3]){1, 0, 0}), 0);
+    const float expected[5][3] = {{2, 1000, (float)(1 / 3.0)},
+                                  {2, 1000, NAN},
+                                  {NAN, 1000, (float)(1 / 3.0)},
+                                  {60, NAN, NAN},
+                                  {NAN, NAN, -90}};
+    for (int c = 0; c < 5; c++)
+        for (int i = 0; i < 3; i++) {
+            float v = rows.columns[c].value[i];
+            assert_true(isnan(expected[c][i]) ? isnan(v)
+                                              : fabsf(v - expected[c][i]) < 1e-5f);
+        }
+    assert_string_equal(rows.columns[3].label, "PHI(+)");
+    assert_int_equal(nb_dump_text(&g, &text, &size, NULL), NB_OK);
+    assert_string_equal(rows.columns[4].label, "PHI(-)");
+    assert_int_equal(size, strlen(three_lines));
+    assert_memory_equal(text, three_lines, size);
+    nb_free(text);
+    sample_free(&rows);
+    nb_factor_grid_free(&g);
+}
+
+static void a_text_is_the_same_table(void **state)
+{
+    nb_factor_grid g = grid_of(DMIN, in_pairs), before = grid_of(DMIN, in_pairs);
+    nb_factor_file a, b;
+    char *text;
+    size_t size;
+    int used_comma = nb_set_comma_locale();
+    (void)state;
+    assert_int_equal(nb_dump_text(&g, &text, &size, NULL), NB_OK);
+    if (used_comma)
+        nb_unset_comma_locale();
+    assert_int_equal(nb_hkl_parse(text, size, "a.hkl", -7, &a, NULL), NB_OK);
+    nb_factor_grid_table(&g, -7, &b);
+    assert_null(g.F);
+    assert_int_equal(a.reflections, b.reflections);
+    FOR_EACH(before, h, k, l)
+    {
+        double F = before.F[nb_factor_grid_at(&before, h, k, l)], got;
+        got =
+            b.F[((size_t)(h - b.hmin) * (size_t)(b.kmax - b.kmin + 1) + (size_t)(k - b.kmin)) *
+                    (size_t)(b.lmax - b.lmin + 1) +
+                (size_t)(l - b.lmin)];
+        assert_true(isnan(F) ? got == -7 : got == F);
+        if (h < a.hmin || h > a.hmax || k < a.kmin || k > a.kmax || l < a.lmin ||
+            l > a.lmax)
+            continue;
+        got =
+            a.F[((size_t)(h - a.hmin) * (size_t)(a.kmax - a.kmin + 1) + (size_t)(k - a.kmin)) *
+                    (size_t)(a.lmax - a.lmin + 1) +
+                (size_t)(l - a.lmin)];
+        assert_true(isnan(F) ? got == -7 : fabs(got - F) <= 5.1e-9 * F);
+    }
+    nb_free(text);
+    nb_factor_file_free(&a);
+    nb_factor_file_free(&b);
+    nb_factor_grid_free(&g);
+    nb_factor_grid_free(&before);
+}
+
+/* --- lists --- */
+
+#define P21 "x,y,z -x,y+1/2,-z"
+
+static nb_status expand_list(const char *text, const char *group, nb_factor_grid *out,
+                             nb_expansion *about, nb_error *err)
+{
+    static const double monoclinic[6] = {20, 30, 40, 90, 100, 90};
+    nb_symmetry sg = sample_group(group);
+    nb_hkl_list list;
+    nb_expansion_request request = {
+        .list = &list, .sg = &sg, .whole_sphere = 1, .name = "a.hkl"};
+    memcpy(request.cell, monoclinic, sizeof monoclinic);
+    assert_int_equal(nb_hkl_list_parse(text, strlen(text), "a.hkl", &list, NULL), NB_OK);
+    nb_status st = nb_expand(&request, out, about, err);
+    nb_hkl_list_free(&list);
+    return st;
+}
+
+static void check_F(const nb_factor_grid *g, int h, int k, int l, double F)
+{
+    double got = g->F[nb_factor_grid_at(g, h, k, l)];
+    if (isnan(F) ? !isnan(got) : !(fabs(got - F) < 1e-12))
+        fail_msg("F(%d %d %d) is %g, not %g", h, k, l, got, F);
+}
+
+static void listed_values_win(void **state)
+{
+    nb_factor_grid g;
+    nb_expansion about;
+    (void)state;
+    assert_int_equal(expand_list("1 2 3 10\n-1 -2 -3 12 # a mate\n2 2 3 -5\n3 1 1 4\n"
+                                 "-3 1 -1 8\n3 1 1 6\n0 3 0 9\n0 1 0 0\n",
+                                 P21, &g, &about, NULL),
+                     NB_OK);
+    check_F(&g, 1, 2, 3, 10);
+    check_F(&g, -1, -2, -3, 12);
+    check_F(&g, -1, 2, -3, 11); /* generated from both */
+    check_F(&g, 1, -2, 3, 11);
+    check_F(&g, -2, -2, -3, -5); /* the sign is kept */
+    check_F(&g, 3, 1, 1, 6);     /* the last of two */
+    check_F(&g, -3, 1, -1, 8);
+    check_F(&g, 3, -1, 1, 7); /* the first of the two has no mates */
+    check_F(&g, 0, 3, 0, 0);
+    check_F(&g, 0, 1, 0, 0);
+    check_F(&g, 0, -1, 0, 0);
+    check_F(&g, 1, 1, 1, NAN);
+    assert_int_equal(about.absent_with_value, 1);
+    assert_int_equal(about.conflicts, 4);
+    assert_int_equal(about.negative, 0);
+    assert_null(g.phase);
+    nb_factor_grid_free(&g);
+}
+
+static void a_list_without_group_stays_as_it_is(void **state)
+{
+    nb_factor_grid g;
+    nb_expansion about;
+    (void)state;
+    assert_int_equal(expand_list("1 2 3 10\n1 2 3 11\n0 1 0 7\n", "", &g, &about, NULL),
+                     NB_OK);
+    check_F(&g, 1, 2, 3, 11);
+    check_F(&g, -1, -2, -3, NAN);
+    check_F(&g, 0, 1, 0, 7);
+    assert_int_equal(about.present, 2);
+    nb_factor_grid_free(&g);
+}
+
+static void a_list_of_absences_is_refused(void **state)
+{
+    nb_factor_grid g;
+    nb_expansion about;
+    nb_error err = {0};
+    (void)state;
+    assert_int_equal(expand_list("0 1 0 10\n", P21, &g, &about, &err), NB_ERR_INPUT);
+    assert_non_null(strstr(err.message, "absent (-sg)"));
+    assert_null(g.F);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(shells_have_their_rms),
+                                       TEST(an_empty_table_stays_empty),
+                                       TEST(the_line_is_that_of_the_shells),
+                                       TEST(missing_take_the_model),
+                                       TEST(scaling_and_back),
+                                       TEST(nothing_in_common_is_an_error),
+                                       TEST(a_dump_is_the_same_table),
+                                       TEST(dumps_hold_what_has_a_value),
+                                       TEST(a_text_is_the_same_table),
+                                       TEST(listed_values_win),
+                                       TEST(a_list_without_group_stays_as_it_is),
+                                       TEST(a_list_of_absences_is_refused)};
+    return RUN_TESTS("tables of structure factors", tests);
+}
