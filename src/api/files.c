@@ -44,6 +44,7 @@ static int add_inputs(const nb_config *cfg, nb_file_use *list, int n)
     n = add(list, n, 1, (nb_file_use){"-mat", cfg->mat_file, 0});
     n = add(list, n, 1, (nb_file_use){"-sourcefile", cfg->source_file, 0});
     n = add(list, n, 1, (nb_file_use){"-mask", cfg->mask_file, 0});
+    n = add(list, n, 1, (nb_file_use){"-gainmap", cfg->gainmap_file, 0});
     return add(list, n, 1, (nb_file_use){"-img", cfg->img_file, 0});
 }
 
@@ -55,6 +56,7 @@ int nb_config_files(const nb_config *cfg, nb_file_use *list)
     n = add(list, n, cfg->write_float, (nb_file_use){"-floatfile", cfg->float_file, 1});
     n = add(list, n, cfg->write_int, (nb_file_use){"-intfile", cfg->int_file, 1});
     n = add(list, n, cfg->write_noise, (nb_file_use){"-noisefile", cfg->noise_file, 1});
+    n = add(list, n, 1, (nb_file_use){"-noisefloat", cfg->noise_float_file, 1});
     n = add(list, n, cfg->write_pgm, (nb_file_use){"-pgmfile", cfg->pgm_file, 1});
     n = add(list, n, 1, (nb_file_use){"-pngfile", cfg->png_file, 1});
     n = add(list, n, 1, (nb_file_use){"-tifffile", cfg->tiff_file, 1});

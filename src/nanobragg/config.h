@@ -106,6 +106,13 @@ typedef enum nb_sf_method {
 #define NB_MODEL_ALL (-1)      /* model: the average of all */
 #define NB_FSCALE_MODEL (-1.0) /* F_scale: reflections to the scale of the model */
 #define NB_F000_CALC (-1.0)    /* F000: that of the model */
+/** Point spread function of the detector. */
+typedef enum nb_psf_shape {
+    NB_PSF_NONE = 0,
+    NB_PSF_GAUSS,
+    NB_PSF_FIBRE, /* fibre optics: g/(2 pi) (g^2 + r^2)^(-3/2) */
+    NB_PSF_FIBER  /* spelling; nb_config_set stores NB_PSF_FIBRE */
+} nb_psf_shape;
 typedef enum nb_tristate { NB_AUTO = -1, NB_OFF = 0, NB_ON = 1 } nb_tristate;
 
 /** How a picture for people is made of a float image; all zero: the default. */
@@ -253,15 +260,30 @@ typedef struct nb_config {
     double dmin_A;   /* 0 off */
     int compat;      /* definitions of nanoBragg, docs/differences.md */
 
+    /* --- noise of source and detector: docs/physics.md, section 20 --- */
+    double flicker;     /* r.m.s., a fraction; NaN unset (0) */
+    double deadtime_ns; /* NaN unset (0) */
+    int nopoisson;      /* expected photons instead of counts */
+    nb_psf_shape psf;   /* point spread */
+    double psf_fwhm_um; /* NaN unset (46) */
+    double calibration; /* r.m.s. of the pixels' gain, a fraction; NaN unset (0) */
+    nb_seed calib_seed; /* unset: 123456789 */
+    char gainmap_file[NB_PATH_MAX]; /* float32 [pixels], factors of the gain */
+    double gain;                    /* ADU/photon; NaN unset (1) */
+    double readout_noise;           /* ADU, r.m.s.; NaN unset (0) */
+    double saturation;              /* largest trusted value, ADU; NaN unset */
+
     /* --- outputs --- */
     char float_file[NB_PATH_MAX], int_file[NB_PATH_MAX], pgm_file[NB_PATH_MAX],
         noise_file[NB_PATH_MAX], png_file[NB_PATH_MAX], tiff_file[NB_PATH_MAX];
     int write_float, write_int, write_pgm, write_noise; /* 1; png and tiff when named */
     int tiff_bits;                                      /* 32 (float) or 16 (unsigned) */
     nb_png_options png;                                 /* of png_file */
-    double adc_offset;                                  /* ADU, 40 */
-    double scale;                                       /* int image; 0 auto */
-    double pgm_scale;                                   /* 0 auto */
+    char noise_float_file[NB_PATH_MAX]; /* ADU before rounding; written when named */
+    double adc_offset;                  /* ADU, 40 */
+    int adc_set; /* adc_offset holds in every file with noise, not only in SMV and floats */
+    double scale;                  /* int image; 0 auto */
+    double pgm_scale;              /* 0 auto */
     nb_truth truth;                /* SPOTS: the reflections of the image */
     char truth_file[NB_PATH_MAX];  /* of a single image; a series has them in -hdf5 */
     double truth_min;              /* photons of the weakest one listed, 1 */

@@ -14,7 +14,12 @@
 extern "C" {
 #endif
 
-typedef enum nb_hdf5_type { NB_HDF5_U16 = 0, NB_HDF5_I32, NB_HDF5_F32 } nb_hdf5_type;
+typedef enum nb_hdf5_type {
+    NB_HDF5_U16 = 0,
+    NB_HDF5_I32,
+    NB_HDF5_F32,
+    NB_HDF5_I16
+} nb_hdf5_type;
 typedef enum nb_compression {
     NB_COMPRESS_GZIP = 0, /* shuffle and deflate */
     NB_COMPRESS_NONE,

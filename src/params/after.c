@@ -77,3 +77,16 @@ void nb_after_pgm(void *config)
     nb_config *cfg = config;
     cfg->write_pgm = 1;
 }
+
+void nb_after_psf(void *config)
+{
+    nb_config *cfg = config;
+    if (cfg->psf == NB_PSF_FIBER)
+        cfg->psf = NB_PSF_FIBRE;
+}
+
+void nb_after_adc(void *config)
+{
+    nb_config *cfg = config;
+    cfg->adc_set = 1;
+}

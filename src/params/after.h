@@ -15,5 +15,7 @@ void nb_after_float_file(void *config); /* a file that is named is written */
 void nb_after_int_file(void *config);
 void nb_after_noise_file(void *config);
 void nb_after_pgm(void *config);
+void nb_after_psf(void *config); /* one enumerator for both spellings */
+void nb_after_adc(void *config);
 
 #endif

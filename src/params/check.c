@@ -227,5 +227,7 @@ nb_status nb_config_check(const nb_config *cfg, nb_error *err)
     nb_status st = nb_config_check_fields(cfg, err);
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs && !st; i++)
         st = check_pair(cfg, &pairs[i], err);
+    if (!st)
+        st = nb_config_check_noise(cfg, err);
     return st ? st : nb_config_check_factors(cfg, err);
 }

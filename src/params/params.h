@@ -52,6 +52,15 @@ int nb_config_makes_factors(const nb_config *cfg);
 
 /** Refuse flags of structure factors that contradict each other or have nothing to act on. */
 nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err);
+
+/** Does a parameter ask for more than counts and an offset? */
+int nb_config_has_noise_chain(const nb_config *cfg);
+/** Refuse flags of the noise that contradict each other or have nothing to act on. */
+nb_status nb_config_check_noise(const nb_config *cfg, nb_error *err);
+/** Refuse a -saturation above `most`, which is all that `where` holds. */
+nb_status nb_saturation_check(const nb_config *cfg, double most, const char *where,
+                              nb_error *err);
+
 nb_status nb_png_check(const nb_png_options *options, nb_error *err);
 nb_status nb_series_check(const nb_series *series, nb_error *err);
 

@@ -53,6 +53,8 @@ enum {
 #define PATH(marks, member) FIELD(FILE, marks, member)
 #define SEED(member) FIELD(SEED, PIXELS, member)
 #define JITTER(member) OF_SERIES(NUMBER, PIXELS, member)
+/** A list of choices. */
+#define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define KEY(number, text) .header = text, .place = number
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every parameter: its names, the field that holds it, its limits, and what the help says. */
 #include "after.h"
+#include "noise_rows.h"
 #include "params.h"
 #include "rows.h"
 
@@ -18,7 +19,7 @@ static const char *const png_shows[] = {"expected", "noise", NULL};
 static const char *const colormaps[] = {"grey", "inverse", "viridis", "heat", NULL};
 static const char *const tiff_bits[] = {"16", "32", NULL};
 static const char *const truths[] = {"none", "spots", NULL};
-static const char *const hdf5_types[] = {"uint16", "int32", "float32", NULL};
+static const char *const hdf5_types[] = {"uint16", "int32", "float32", "int16", NULL};
 static const char *const compressions[] = {"gzip", "none", "bslz4", NULL};
 static const char *const anomalous[] = {"", "each", "mean", "off", NULL};
 static const char *const hydrogens[] = {"", "keep", "drop", NULL};
@@ -359,6 +360,10 @@ static const nb_param rows[] = {
     .help = "definitions of the old nanoBragg, for comparison: see docs/differences.md"},
 
 #undef GROUP
+#define GROUP "Noise of source and detector"
+NB_NOISE_ROWS,
+
+#undef GROUP
 #define GROUP "Files written"
 {"floatfile", "floatimage", PATH(OUTPUT | SINGLE, float_file), .after = nb_after_float_file,
     .fallback = "floatimage.bin",
@@ -372,8 +377,6 @@ static const nb_param rows[] = {
 {"noint", NULL, NO_FILE(write_int), .help = "no integer image"},
 {"scale", NULL, NUMBER_FROM(PIXELS, scale, 0), AT_LEAST(0), .value = "x",
     .fallback = "0 (55000 at the maximum)", .help = "factor of the integer image"},
-{"adc", "adcoffset", NUMBER_FROM(ADU, adc_offset, 40), WITHIN(0, 65535), .value = "x",
-    .unit = "ADU", .help = "offset added to both SMV images"},
 {"noisefile", "noiseimage", PATH(OUTPUT | SINGLE, noise_file), .after = nb_after_noise_file,
     .fallback = "noiseimage.img", .help = "image with Poisson noise, SMV"},
 {"write_noise", NULL, SWITCH(PIXELS | INNER, write_noise), .unset = 1, .help = "write the noise image"},

@@ -9,7 +9,7 @@
 #include "../base/hash.h"
 #include "fingerprint.h"
 
-enum { FILES = 10, BLOCK = 1 << 16 };
+enum { FILES = 11, BLOCK = 1 << 16 };
 
 /** The input files of a configuration; "" for a missing one. */
 static void list_inputs(const nb_config *cfg, const char *names[FILES])
@@ -24,6 +24,7 @@ static void list_inputs(const nb_config *cfg, const char *names[FILES])
     names[7] = cfg->cif_file;
     names[8] = cfg->mtz_file;
     names[9] = cfg->fprime_table;
+    names[10] = cfg->gainmap_file;
 }
 
 int nb_same_inputs(const nb_config *a, const nb_config *b)

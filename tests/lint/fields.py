@@ -5,6 +5,7 @@ import sys
 
 HEADERS = ("src/nanobragg/config.h", "src/nanobragg/series.h")
 TABLE = "src/params/table.c"
+ROWS = (TABLE, "src/params/noise_rows.h")
 # What a caller hands over by pointers; -resume compares override_tag (src/series/fingerprint.c).
 NO_PARAMETERS = {("nb_config", "png")} | {("nb_series", name) for name in (
     "ranks", "also", "n_also", "user", "begin", "override", "override_tag", "override_text", "progress")}
@@ -27,7 +28,7 @@ def members(text, struct):
 
 
 def main():
-    header, table, wrong = "".join(map(read, HEADERS)), read(TABLE), 0
+    header, table, wrong = "".join(map(read, HEADERS)), "".join(map(read, ROWS)), 0
     for struct, owner in (("nb_config", ""), ("nb_series", ""), ("nb_png_options", "png.")):
         there = [name for name in members(header, struct) if (struct, name) not in NO_PARAMETERS]
         for name in there:

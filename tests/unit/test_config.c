@@ -200,8 +200,8 @@ static void series(void **state)
     const nb_series good = {.stills = 2, .output = "never_%d.img"};
     nb_series s = good;
     (void)state;
-    s.hdf5_type = (nb_hdf5_type)3;
-    check_series_refused(&s, "-hdf5type 3");
+    s.hdf5_type = (nb_hdf5_type)4;
+    check_series_refused(&s, "-hdf5type 4");
     s = good;
     s.compress = (nb_compression)-1;
     check_series_refused(&s, "-compress -1");
