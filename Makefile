@@ -133,7 +133,7 @@ GOLDEN_BIN := $(call programs,golden)
 CHECK_BIN := $(call programs,check)
 BENCH_BIN := $(call programs,bench)
 FUZZ_WITHOUT := $(if $(HAVE_HDF5),,tests/fuzz/fuzz_hdf5_%) \
-    $(if $(HAVE_CJSON),,tests/fuzz/fuzz_jobs.c)
+    $(if $(HAVE_CJSON),,tests/fuzz/fuzz_jobs.c tests/fuzz/fuzz_expt.c)
 FUZZ_SRC := $(filter-out $(FUZZ_WITHOUT),$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_NAMES := $(FUZZ_SRC:tests/fuzz/fuzz_%.c=%)
 FUZZ_HELP := $(filter-out tests/fuzz/fuzz_%.c tests/fuzz/replay.c,$(wildcard tests/fuzz/*.c))

@@ -17,6 +17,7 @@
 #include "nanobragg/error.h"
 #include "nanobragg/files.h"
 #include "nanobragg/image.h"
+#include "nanobragg/panels.h"
 #include "nanobragg/params.h"
 #include "nanobragg/series.h"
 #include "nanobragg/sim.h"

@@ -18,6 +18,25 @@ int nb_h5_get_integer(const nb_h5_input *in, const char *path, const char *name,
 int nb_h5_get_text(const nb_h5_input *in, const char *path, const char *name, char *text,
                    size_t size);
 
+/** A text of any kind, below `size`: an attribute, or with name NULL a data set.  The lengths of
+ * variable texts are checked here: their bytes are read without the library.  Returns 0 as above. */
+int nb_h5_get_string(const nb_h5_input *in, const char *path, const char *name,
+                     char *text, size_t size);
+
+/** An attribute of exactly n numbers; 0: there is none, or it has another form. */
+int nb_h5_get_vector(const nb_h5_input *in, const char *path, const char *name, int n,
+                     double *values);
+
+/** Is there something at this absolute path, with all groups before it? */
+int nb_h5_there(const nb_h5_input *in, const char *path);
+
+enum { NB_H5_NAME = 256 }; /* bytes of a path that is listed */
+
+/** The groups in a group whose NX_class is nx_class, in the order of their names, as paths; at most
+ * `most`, more are an error.  *paths is the caller's (nb_free), NULL when there are none. */
+nb_status nb_h5_children(const nb_h5_input *in, const char *group, const char *nx_class,
+                         int most, char (**paths)[NB_H5_NAME], int *n, nb_error *err);
+
 /** A data set of numbers, or of rows of one compound type; a view of an open file. */
 typedef struct nb_h5_set {
     const nb_h5_input *in;

@@ -33,7 +33,8 @@
     X(H5Pget_virtual_filename) X(H5Pget_virtual_srcspace) X(H5Pget_virtual_vspace) \
     X(H5Pset_fapl_core) X(H5Sget_regular_hyperslab) X(H5Sget_select_type) \
     X(H5Sis_regular_hyperslab) X(H5Tequal) X(H5Tget_cset) X(H5Tget_size) \
-    X(H5Tis_variable_str)
+    X(H5Tis_variable_str) X(H5Gget_info) X(H5Gopen2) X(H5Lget_name_by_idx) \
+    X(H5Tregister) X(H5Tunregister) X(H5Tset_tag)
 #define NB_HDF5_VARIABLES(X) \
     X(H5P_CLS_FILE_ACCESS_ID_g) X(H5P_CLS_DATASET_CREATE_ID_g) X(H5T_C_S1_g) \
     X(H5T_NATIVE_DOUBLE_g) X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT32_g) \
@@ -135,6 +136,12 @@ void nb_hdf5_leave(void);
 #define H5Tget_cset (nb_hdf5()->H5Tget_cset_)
 #define H5Tget_size (nb_hdf5()->H5Tget_size_)
 #define H5Tis_variable_str (nb_hdf5()->H5Tis_variable_str_)
+#define H5Gget_info (nb_hdf5()->H5Gget_info_)
+#define H5Gopen2 (nb_hdf5()->H5Gopen2_)
+#define H5Lget_name_by_idx (nb_hdf5()->H5Lget_name_by_idx_)
+#define H5Tregister (nb_hdf5()->H5Tregister_)
+#define H5Tunregister (nb_hdf5()->H5Tunregister_)
+#define H5Tset_tag (nb_hdf5()->H5Tset_tag_)
 #define H5P_CLS_FILE_ACCESS_ID_g (*nb_hdf5()->H5P_CLS_FILE_ACCESS_ID_g_)
 #define H5P_CLS_DATASET_CREATE_ID_g (*nb_hdf5()->H5P_CLS_DATASET_CREATE_ID_g_)
 #define H5T_C_S1_g (*nb_hdf5()->H5T_C_S1_g_)

@@ -65,6 +65,11 @@ typedef enum nb_layer_depth {
     NB_LAYER_MEAN,      /* mean depth of the photons that stop in it */
     NB_LAYER_FRONT      /* front face */
 } nb_layer_depth;
+/** Where the panels stand in the array of an HDF5 file. */
+typedef enum nb_layout {
+    NB_LAYOUT_STACK = 0, /* below each other */
+    NB_LAYOUT_FILE       /* as in the geometry file, where they do not overlap there */
+} nb_layout;
 /** Solid angle of the pixels of a curved detector. */
 typedef enum nb_curved_omega {
     NB_OMEGA_UNSET = 0, /* NB_OMEGA_SQUARE */

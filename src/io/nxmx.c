@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+#include "nxmx.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+
+#ifdef NB_HAVE_HDF5
+#include "declared.h"
+#include "nxmx_chain.h"
+
+#define THINNEST 1e-8 /* m: below it there is no sensor */
+
+/** A file, its detector and its modules. */
+typedef struct reader {
+    nb_h5_input in;
+    char instrument[NB_H5_NAME], detector[NB_H5_NAME];
+    char (*modules)[NB_H5_NAME]; /* owned */
+    int n;
+    int (*slabs)[2]; /* owned, [n]: index of a further dimension, first row in it */
+    int rows;        /* of a slab */
+} reader;
+
+typedef char place[2 * NB_H5_NAME];
+
+static nb_status wrong(const reader *r, const char *path, const char *what, nb_error *err)
+{
+    return nb_fail_at(err, NB_ERR_INPUT, r->in.name, 0, "%s: %s", path, what);
+}
+
+/** The one group of a class; an error that lists them where there are several. */
+static nb_status one_group(const reader *r, const char *parent, const char *nx_class,
+                           char path[NB_H5_NAME], nb_error *err)
+{
+    enum { MOST = 64 };
+    char(*paths)[NB_H5_NAME], list[200] = "";
+    int n;
+    nb_status st = nb_h5_children(&r->in, parent, nx_class, MOST, &paths, &n, err);
+    if (st)
+        return st;
+    if (n == 1)
+        memcpy(path, paths[0], NB_H5_NAME);
+    for (int i = 0; i < n; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "",
+                 strrchr(paths[i], '/') + 1);
+    nb_free(paths);
+    if (n == 0)
+        return nb_fail_at(err, NB_ERR_INPUT, r->in.name, 0, "%s has no group of class %s",
+                          parent, nx_class);
+    if (n > 1)
+        return nb_fail_at(err, NB_ERR_INPUT, r->in.name, 0,
+                          "%s has several groups of class %s: %s", parent, nx_class, list);
+    return NB_OK;
+}
+
+static nb_status find_modules(reader *r, nb_error *err)
+{
+    nb_status st;
+    if ((st = one_group(r, "/entry", "NXinstrument", r->instrument, err)) ||
+        (st = one_group(r, r->instrument, "NXdetector", r->detector, err)) ||
+        (st = nb_h5_children(&r->in, r->detector, "NXdetector_module", NB_PANELS_MAX,
+                             &r->modules, &r->n, err)))
+        return st;
+    if (r->n == 0)
+        return wrong(r, r->detector, "has no group of class NXdetector_module", err);
+    r->slabs = nb_alloc((size_t)r->n, sizeof *r->slabs, "modules", err);
+    return r->slabs ? NB_OK : NB_ERR_NOMEM;
+}
+
+/** Two or three whole numbers: [slab] slow fast. */
+static nb_status read_triple(const reader *r, const char *path, int v[3], nb_error *err)
+{
+    nb_h5_set set;
+    double *values = NULL;
+    nb_status st;
+    int n;
+    if (!nb_h5_set_open(&r->in, path, -1, &set))
+        return wrong(r, path, "must be two or three whole numbers", err);
+    n = set.rank == 1 && set.dims[2] <= 3 ? (int)set.dims[2] : 0;
+    st = n < 2 ? wrong(r, path, "must be two or three whole numbers", err)
+               : nb_h5_set_doubles(&set, &values, err);
+    nb_h5_set_close(&set);
+    v[0] = 0;
+    for (int i = 0; !st && i < n; i++) {
+        if (!(values[i] >= 0 && values[i] <= 1 << 28 && values[i] == floor(values[i])))
+            st = wrong(r, path, "must be whole numbers, 0 or above", err);
+        else
+            v[3 - n + i] = (int)values[i];
+    }
+    nb_free(values);
+    return st;
+}
+
+static nb_status read_size(reader *r, int k, nb_panel_spec *p, nb_error *err)
+{
+    place size, origin;
+    int pixels[3], first[3];
+    nb_status st;
+    snprintf(size, sizeof size, "%s/data_size", r->modules[k]);
+    snprintf(origin, sizeof origin, "%s/data_origin", r->modules[k]);
+    if ((st = read_triple(r, size, pixels, err)) ||
+        (st = read_triple(r, origin, first, err)))
+        return st;
+    p->size[0] = pixels[2];
+    p->size[1] = pixels[1];
+    p->place[0] = first[2];
+    p->place[1] = first[1];
+    r->slabs[k][0] = first[0];
+    r->slabs[k][1] = first[1];
+    if (first[1] + pixels[1] > r->rows)
+        r->rows = first[1] + pixels[1];
+    return NB_OK;
+}
+
+/** One direction of the pixels: its edge, and its vector turned by the chain. */
+static nb_status read_direction(const reader *r, int k, const char *name,
+                                const nb_nx_chain *chain, double *pixel, double v[3],
+                                nb_error *err)
+{
+    place path;
+    nb_status st;
+    snprintf(path, sizeof path, "%s/%s", r->modules[k], name);
+    if ((st = nb_nx_get_length(&r->in, path, pixel, err)))
+        return st;
+    if (!nb_h5_get_vector(&r->in, path, "vector", 3, v) || !(nb_length3(v) > 0))
+        return wrong(r, path, "the attribute vector must be a direction", err);
+    nb_unit3(v);
+    nb_nx_turn(chain, 0, v);
+    return NB_OK;
+}
+
+static nb_status read_place(const reader *r, int k, nb_nx_chain *chain, nb_panel_spec *p,
+                            nb_error *err)
+{
+    place fast;
+    char next[NB_H5_NAME];
+    nb_status st;
+    snprintf(fast, sizeof fast, "%s/fast_pixel_direction", r->modules[k]);
+    if (!nb_h5_there(&r->in, fast))
+        return wrong(r, fast, "is not there", err);
+    if (!nb_h5_get_string(&r->in, fast, "depends_on", next, sizeof next))
+        snprintf(next, sizeof next, ".");
+    if ((st = nb_nx_chain_read(&r->in, fast, next, chain, err)) ||
+        (st = nb_nx_offset(&r->in, fast, p->origin, err)) ||
+        (st = read_direction(r, k, "fast_pixel_direction", chain, &p->pixel[0], p->fast,
+                             err)) ||
+        (st = read_direction(r, k, "slow_pixel_direction", chain, &p->pixel[1], p->slow,
+                             err)))
+        return st;
+    nb_nx_move(chain, 0, p->origin);
+    return NB_OK;
+}
+
+static nb_status read_module(reader *r, int k, nb_nx_chain *chain, nb_panel_spec *p,
+                             nb_error *err)
+{
+    const char *name = strrchr(r->modules[k], '/') + 1;
+    char said[NB_PANEL_NAME];
+    nb_place_in_file at = {r->in.name, 0, r->modules[k]};
+    nb_status st;
+    if (nb_h5_get_string(&r->in, r->modules[k], "panel_name", said, sizeof said))
+        name = said;
+    if (strlen(name) >= sizeof p->name)
+        return wrong(r, r->modules[k], "the name is too long", err);
+    memset(p->name, 0, sizeof p->name);
+    memcpy(p->name, name, strlen(name));
+    if ((st = read_size(r, k, p, err)) || (st = read_place(r, k, chain, p, err)))
+        return st;
+    return nb_panel_spec_check(p, &at, err);
+}
+
+/** Thickness, material and largest value, of all modules. */
+static nb_status read_sensor(const reader *r, nb_detector_spec *out, nb_error *err)
+{
+    char material[NB_MATERIAL_NAME];
+    place path;
+    double thickness = 0, most;
+    nb_status st;
+    snprintf(path, sizeof path, "%s/saturation_value", r->detector);
+    most = nb_h5_there(&r->in, path) ? nb_h5_get_number(&r->in, path, 0, 1) : NAN;
+    snprintf(path, sizeof path, "%s/sensor_material", r->detector);
+    if (!nb_h5_get_string(&r->in, path, NULL, material, sizeof material))
+        material[0] = '\0';
+    snprintf(path, sizeof path, "%s/sensor_thickness", r->detector);
+    if (nb_h5_there(&r->in, path) && (st = nb_nx_get_length(&r->in, path, &thickness, err)))
+        return st;
+    if (thickness < 0)
+        return wrong(r, path, "must be 0 or above", err);
+    for (int k = 0; k < out->n_panels; k++) {
+        nb_panel_spec *p = &out->panels[k];
+        p->saturation = isfinite(most) ? most : NAN;
+        p->thickness = thickness < THINNEST ? 0 : thickness;
+        p->attenuation = NAN;
+        memcpy(p->material, material, sizeof material);
+    }
+    return NB_OK;
+}
+
+/** Panels of a further dimension stand below each other. */
+static nb_status set_places(const reader *r, nb_detector_spec *out, nb_error *err)
+{
+    for (int k = 0; k < out->n_panels; k++) {
+        double slow = (double)r->slabs[k][0] * r->rows + r->slabs[k][1];
+        if (slow > 1 << 30)
+            return wrong(r, r->modules[k], "data_origin is too large", err);
+        out->panels[k].place[1] = (int)slow;
+    }
+    return NB_OK;
+}
+
+/* --- mask --- */
+
+static nb_status mask_panel(const reader *r, const nb_h5_set *set, const int32_t *values,
+                            int k, nb_detector_spec *out, nb_error *err)
+{
+    const nb_panel_spec *p = &out->panels[k];
+    size_t slab = set->rank == 3 ? (size_t)r->slabs[k][0] : 0;
+    size_t rows = (size_t)set->dims[1], columns = (size_t)set->dims[2];
+    uint8_t *to = out->mask + nb_spec_first_pixel(out, k);
+    size_t first = (size_t)r->slabs[k][1];
+    if (slab >= set->dims[0] || first + (size_t)p->size[1] > rows ||
+        (size_t)p->place[0] + (size_t)p->size[0] > columns)
+        return wrong(r, set->path, "is smaller than the modules", err);
+    for (int j = 0; j < p->size[1]; j++) {
+        const int32_t *row =
+            values + (slab * rows + first + (size_t)j) * columns + p->place[0];
+        for (int i = 0; i < p->size[0]; i++)
+            *to++ = row[i] == 0;
+    }
+    return NB_OK;
+}
+
+static nb_status use_mask(const reader *r, const nb_h5_set *set, nb_detector_spec *out,
+                          nb_error *err)
+{
+    nb_h5_box all = nb_h5_whole(set);
+    double n = (double)set->dims[0] * (double)set->dims[1] * (double)set->dims[2];
+    int32_t *values;
+    nb_status st = nb_declared_check(r->in.name, n * sizeof *values, set->file_bytes,
+                                     r->in.most_MB, err);
+    if (st || n < 1)
+        return st ? st : wrong(r, set->path, "is empty", err);
+    if (!(values = nb_alloc_raw((size_t)n, sizeof *values, "mask of HDF5", err)))
+        return NB_ERR_NOMEM;
+    if (!(st = nb_h5_set_read(set, &all, H5T_NATIVE_INT32, sizeof *values, values, err)))
+        st = nb_spec_need_mask(out, err);
+    for (int k = 0; !st && k < out->n_panels; k++)
+        st = mask_panel(r, set, values, k, out, err);
+    nb_free(values);
+    if (!st)
+        nb_spec_drop_mask(out);
+    return st;
+}
+
+static nb_status read_mask(const reader *r, nb_detector_spec *out, nb_error *err)
+{
+    place path;
+    nb_h5_set set;
+    nb_status st;
+    snprintf(path, sizeof path, "%s/pixel_mask", r->detector);
+    if (!nb_h5_there(&r->in, path))
+        return NB_OK;
+    if (!nb_h5_set_open(&r->in, path, -1, &set))
+        return wrong(r, path, "cannot be read", err);
+    st = set.rank < 2 ? wrong(r, path, "must have two or three dimensions", err)
+                      : use_mask(r, &set, out, err);
+    nb_h5_set_close(&set);
+    return st;
+}
+
+/* --- beam and scan --- */
+
+/** The mean of a spectrum, or its first wavelength; in the file's unit. */
+static double mean_wavelength(const reader *r, const char *path)
+{
+    char weights[sizeof(place) + 16];
+    nb_h5_set set;
+    double first = nb_h5_get_number(&r->in, path, 0, 1), *A = NULL, *w = NULL;
+    double sum = 0, total = 0;
+    size_t n = 0;
+    snprintf(weights, sizeof weights, "%s_weights", path);
+    if (nb_h5_set_open(&r->in, path, -1, &set)) {
+        n = set.rank == 1 && set.dims[2] <= 1000000 ? (size_t)set.dims[2] : 0;
+        nb_h5_set_close(&set);
+    }
+    if (n > 1) {
+        A = nb_alloc(n, sizeof *A, "spectrum", NULL);
+        w = nb_alloc(n, sizeof *w, "spectrum", NULL);
+    }
+    if (A && w && nb_h5_get_column(&r->in, path, H5T_NATIVE_DOUBLE, sizeof *A, n, A) &&
+        nb_h5_get_column(&r->in, weights, H5T_NATIVE_DOUBLE, sizeof *w, n, w))
+        for (size_t i = 0; i < n; i++) {
+            sum += w[i] * A[i];
+            total += w[i];
+        }
+    nb_free(A);
+    nb_free(w);
+    return total > 0 ? sum / total : first;
+}
+
+static nb_status read_wavelength(const reader *r, nb_detector_spec *out, nb_error *err)
+{
+    place path;
+    double scale;
+    snprintf(path, sizeof path, "%s/beam/incident_wavelength", r->instrument);
+    if (!nb_h5_there(&r->in, path))
+        snprintf(path, sizeof path, "/entry/sample/beam/incident_wavelength");
+    if (!nb_h5_there(&r->in, path))
+        return NB_OK;
+    scale = nb_nx_length(&r->in, path, "units");
+    if (scale == 0)
+        return wrong(r, path, "the attribute units must name a length", err);
+    out->wavelength_A = mean_wavelength(r, path) * (scale * 1e10);
+    if (out->wavelength_A > 1e-6 && out->wavelength_A < 1e6)
+        return NB_OK;
+    return wrong(r, path, "must be a number above 0", err);
+}
+
+/** How many values an axis has, at most 2. */
+static int count_values(const reader *r, const char *path)
+{
+    nb_h5_set set;
+    int n;
+    if (!nb_h5_set_open(&r->in, path, -1, &set))
+        return 0;
+    n = set.dims[0] * set.dims[1] * set.dims[2] > 1 ? 2 : 1;
+    nb_h5_set_close(&set);
+    return n;
+}
+
+/** The rotation during a frame; a negative one turns the axis round. */
+static void read_width(const reader *r, const nb_nx_axis *axis, nb_detector_spec *out)
+{
+    char end[sizeof(place) + 16];
+    double unit = nb_nx_angle(&r->in, axis->path), last = NAN;
+    snprintf(end, sizeof end, "%s_end", axis->path);
+    if (nb_h5_there(&r->in, end))
+        last = nb_h5_get_number(&r->in, end, 0, 1);
+    if (!isfinite(last) && count_values(r, axis->path) > 1)
+        last = nb_h5_get_number(&r->in, axis->path, 1, 1);
+    out->phi_deg = axis->value;
+    out->osc_deg = isfinite(last) ? last * unit - axis->value : NAN;
+}
+
+static nb_status read_scan(const reader *r, nb_nx_chain *chain, nb_detector_spec *out,
+                           nb_error *err)
+{
+    static const char start[] = "/entry/sample/depends_on";
+    char next[NB_H5_NAME];
+    int at = -1;
+    nb_status st;
+    if (!nb_h5_there(&r->in, start) ||
+        !nb_h5_get_string(&r->in, start, NULL, next, sizeof next))
+        return NB_OK;
+    if ((st = nb_nx_chain_read(&r->in, start, next, chain, err)))
+        return st;
+    for (int i = chain->n - 1; i >= 0; i--)
+        if (chain->axes[i].rotates)
+            at = i;
+    for (int i = chain->n - 1; i >= 0; i--)
+        if (chain->axes[i].rotates && count_values(r, chain->axes[i].path) > 1)
+            at = i;
+    if (at < 0)
+        return NB_OK;
+    memcpy(out->spindle.v, chain->axes[at].vector, sizeof out->spindle.v);
+    nb_unit3(out->spindle.v);
+    nb_nx_turn(chain, at + 1, out->spindle.v);
+    out->spindle.set = 1;
+    read_width(r, &chain->axes[at], out);
+    nb_spec_positive_osc(out);
+    return NB_OK;
+}
+
+static nb_status read_panels(reader *r, nb_nx_chain *chain, nb_detector_spec *out,
+                             nb_error *err)
+{
+    nb_status st = find_modules(r, err);
+    if (!st)
+        st = nb_detector_spec_new(r->n, out, err);
+    for (int k = 0; !st && k < r->n; k++)
+        st = read_module(r, k, chain, &out->panels[k], err);
+    if (st || (st = nb_spec_check_size(out, r->in.name, err)) ||
+        (st = read_sensor(r, out, err)) || (st = read_mask(r, out, err)) ||
+        (st = set_places(r, out, err)) || (st = read_wavelength(r, out, err)))
+        return st;
+    return read_scan(r, chain, out, err);
+}
+
+nb_status nb_nxmx_read(const char *path, const nb_geometry_typed *typed,
+                       const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
+{
+    reader r = {.modules = NULL};
+    nb_nx_chain *chain = nb_alloc(1, sizeof *chain, "transformations", err);
+    nb_status st = chain ? nb_h5_open(&r.in, path, err) : NB_ERR_NOMEM;
+    (void)hooks;
+    memset(out, 0, sizeof *out);
+    if (!st) {
+        r.in.most_MB = typed->max_read_MB;
+        st = read_panels(&r, chain, out, err);
+        nb_h5_close(&r.in);
+    }
+    nb_free(chain);
+    nb_free(r.modules);
+    nb_free(r.slabs);
+    if (st)
+        nb_detector_spec_free(out);
+    return st;
+}
+#else
+nb_status nb_nxmx_read(const char *path, const nb_geometry_typed *typed,
+                       const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
+{
+    (void)typed;
+    (void)hooks;
+    memset(out, 0, sizeof *out);
+    return nb_fail_at(err, NB_ERR_UNSUPPORTED, path, 0,
+                      "-nxmx: this build has no HDF5 (install libhdf5-dev and rebuild)");
+}
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/** A detector of one or more panels, as a geometry file describes it. */
+#ifndef NANOBRAGG_PANELS_H
+#define NANOBRAGG_PANELS_H
+
+#include <stdint.h>
+
+#include "config.h"
+#include "error.h"
+#include "sim.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NB_PANELS_MAX 4096
+#define NB_PANEL_EDGE 65535 /* most pixels along an edge of a panel */
+#define NB_PANEL_NAME 64    /* bytes, NUL included */
+#define NB_MATERIAL_NAME 32
+
+/** One panel.  SI units; vectors in the frame of NeXus and CrystFEL: Z along the nominal beam, Y up, X
+ * completes them.  The convention of the run turns them into its lab frame. */
+typedef struct nb_panel_spec {
+    char name[NB_PANEL_NAME];
+    int size[2];                     /* pixels: fast, slow */
+    double origin[3];                /* outer corner of the first pixel, m */
+    double fast[3], slow[3];         /* unit; need not be at right angles */
+    double pixel[2];                 /* edges of a pixel, m */
+    double thickness;                /* of the sensor, m; 0: none */
+    double attenuation;              /* of the sensor, 1/m; NaN: that of the material */
+    char material[NB_MATERIAL_NAME]; /* of the sensor; "" unknown */
+    double gain;                     /* ADU a photon */
+    double saturation;               /* largest trusted value, ADU; NaN: none */
+    int place[2]; /* first pixel in the array of the file, fast and slow; -1: the file
+                                        has no such array */
+} nb_panel_spec;
+
+/** A detector, and what else its file says.  Images are a stack: the pixels of panel 0 row by row,
+ * then those of panel 1, and so on. */
+typedef struct nb_detector_spec {
+    int n_panels;
+    nb_panel_spec *panels; /* [n_panels]; owned */
+    uint8_t *mask; /* [pixels of the stack], 0 = masked; owned; NULL: none is masked */
+    double wavelength_A; /* NaN: not said, here and below */
+    nb_opt3 beam;        /* direction of the beam, unit */
+    nb_opt3 polar_axis;  /* of the polarization, unit */
+    double polarization; /* Kahn's K */
+    nb_opt3 spindle;     /* unit */
+    double phi_deg, osc_deg, exposure_s;
+    int has_crystal;
+    double crystal[9]; /* a* b* c* in columns, row by row, 1/A, at phi 0 */
+} nb_detector_spec;
+
+/** A detector of n panels that the caller fills; every value unset.  Errors: NB_ERR_INPUT for n below 1
+ * or above NB_PANELS_MAX, NB_ERR_NOMEM. */
+nb_status nb_detector_spec_new(int n, nb_detector_spec *detector, nb_error *err);
+
+/** A copy; free it as the original. */
+nb_status nb_detector_spec_copy(const nb_detector_spec *from, nb_detector_spec *to,
+                                nb_error *err);
+void nb_detector_spec_free(nb_detector_spec *detector); /* frees what it owns; zeroes it */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* CrystFEL geometries: every accepted one has panels with directions, pixels and a place. */
+#include "../../src/io/geom.h"
+#include "fuzz_geometry.h"
+
+int nb_fuzz_accepts(const uint8_t *data, size_t size)
+{
+    const nb_geometry_typed typed = {NAN, NAN, -1, 0};
+    nb_detector_spec d;
+    nb_error err = {0};
+    nb_status st =
+        nb_geom_parse((const char *)data, size, "fuzz.geom", &typed, NULL, &d, &err);
+    return check_detector(st, &d, &err);
+}
+
+NB_FUZZ_ENTRY
