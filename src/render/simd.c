@@ -7,7 +7,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/cpu.h"
-#include "kernel.h"
+#include "dark_rows.h"
 #include "request.h"
 #include "rows.h"
 
@@ -97,17 +97,6 @@ static nb_status open_simd(const nb_render_options *options, nb_backend_state **
     return NB_OK;
 }
 
-typedef struct row_task {
-    const nb_vector_plan *plans; /* of each panel */
-    nb_row_kernel *row;
-} row_task;
-
-static void render_row(void *context, const nb_span *spans, size_t n, float *row)
-{
-    const row_task *task = context;
-    task->row(&task->plans[spans->panel], spans, n, row);
-}
-
 /** By the scalar backend, with the same options. */
 static nb_status render_reference(const nb_render_options *options, const nb_scene *sc,
                                   const nb_request *request, const nb_planes *planes,
@@ -127,9 +116,9 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc,
 {
     const nb_engine engine = engine_of(state->isa, state->threads);
     nb_vector_plan *vectors = NULL;
-    row_task task = {NULL, state->row};
+    nb_dark_rows rows = {.kernel = state->row};
     nb_row_job job = {
-        sc, request, planes, &task, render_row, state->threads, &state->options.hooks};
+        sc, request, planes, &rows, nb_dark_row, state->threads, &state->options.hooks};
     nb_vector_path path;
     const char *why;
     nb_scene part;
@@ -146,9 +135,12 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc,
         return render_reference(&state->options, sc, request, planes, err);
     if (request->n > 0)
         st = nb_vector_plans_build(&plan, path, &vectors, err);
-    task.plans = vectors;
+    rows.plans = vectors;
+    if (!st && vectors)
+        st = nb_dark_rows_build(&plan, &rows, err);
     if (!st)
         st = nb_render_rows(&job, err);
+    nb_dark_rows_free(&rows);
     nb_vector_plans_free(vectors);
     return st;
 }

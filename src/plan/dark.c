@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "dark.h"
+
+#include "../physics/limits.h"
+#include "../physics/structure_factor.h"
+
+/* Steps that an entry of the table has to stand for, or looking at it is not worth the time. */
+#define STEPS_PER_ENTRY 16
+/* Reach of a reflection along an index: of the nearest one, of a tricubic's 64; with room for the
+ * steps of 2^-32 in which the kernels know an index. */
+#define NEAREST_REACH (0.5 + 1e-6)
+#define TRICUBIC_REACH (2 + 1e-6)
+#define ROOM 1e-6 /* for rounding: of |q|, and rad */
+/* A cone up to this angle meets a plane in a bounded, convex figure's neighbourhood. */
+#define WIDEST (80 * NB_DEG)
+
+void nb_reciprocal_cell(const nb_orientation *u, nb_vec3 b[3])
+{
+    double inverse = 1.0 / nb_dot(u->a, nb_cross(u->b, u->c));
+    b[0] = nb_scale(inverse, nb_cross(u->b, u->c));
+    b[1] = nb_scale(inverse, nb_cross(u->c, u->a));
+    b[2] = nb_scale(inverse, nb_cross(u->a, u->b));
+}
+
+static void gram(const nb_orientation *u, double g[6])
+{
+    g[0] = nb_dot(u->a, u->a);
+    g[1] = nb_dot(u->b, u->b);
+    g[2] = nb_dot(u->c, u->c);
+    g[3] = nb_dot(u->a, u->b);
+    g[4] = nb_dot(u->a, u->c);
+    g[5] = nb_dot(u->b, u->c);
+}
+
+int nb_cells_are_equal(const nb_lattice *lattice)
+{
+    const double room = 1e-9;
+    double first[6], other[6], most;
+    gram(&lattice->orientations[0], first);
+    most = room * fmin(first[0], fmin(first[1], first[2]));
+    for (int m = 1; m < lattice->n_orientations; m++) {
+        gram(&lattice->orientations[m], other);
+        for (int i = 0; i < 6; i++)
+            if (!(fabs(other[i] - first[i]) <= most))
+                return 0;
+    }
+    return 1;
+}
+
+/** The largest |q| over the parallelepiped of +-half around a reflection: at a corner, as |q|^2 is
+ * convex. */
+static double farthest2(const nb_vec3 b[3], const double h[3], double half)
+{
+    double most = 0;
+    for (int corner = 0; corner < 8; corner++) {
+        nb_vec3 q = nb_v3(0, 0, 0);
+        for (int i = 0; i < 3; i++)
+            q = nb_add(q, nb_scale(h[i] + (corner >> i & 1 ? half : -half), b[i]));
+        most = fmax(most, nb_dot(q, q));
+    }
+    return most;
+}
+
+/** The larger of `most` and the squares of the |q| that are near a row's first and last F > 0: between
+ * them none is larger. */
+static double row_reach2(const double *row, int n, const nb_vec3 b[3],
+                         const double first[3], double half, double most)
+{
+    int low = 0, high = n - 1;
+    while (low < n && row[low] == 0)
+        low++;
+    if (low == n)
+        return most;
+    while (row[high] == 0)
+        high--;
+    const double ends[2][3] = {{first[0], first[1], first[2] + low},
+                               {first[0], first[1], first[2] + high}};
+    most = fmax(most, farthest2(b, ends[0], half));
+    return fmax(most, farthest2(b, ends[1], half));
+}
+
+double nb_factor_reach(const nb_scene *sc, double half)
+{
+    const nb_factor_table *sf = &sc->factors.table;
+    nb_vec3 b[3];
+    double most = 0;
+    if (sf->default_F != 0)
+        return INFINITY;
+    nb_reciprocal_cell(&sc->lattice.orientations[0], b);
+    for (int t = 0; t < nb_table_count(sf) && sf->nh > 0; t++) {
+        const double *row = nb_table_at(sf, t);
+        for (int i = 0; i < sf->nh; i++)
+            for (int j = 0; j < sf->nk; j++, row += sf->nl) {
+                const double first[3] = {sf->hmin + i, sf->kmin + j, sf->lmin};
+                most = row_reach2(row, sf->nl, b, first, half, most);
+            }
+    }
+    return sqrt(most);
+}
+
+/** Largest |q| at which the crystal scatters, 1/m. */
+static double crystal_reach(const nb_plan *plan)
+{
+    const nb_scene *sc = plan->scene;
+    const nb_factor_table *sf = &sc->factors.table;
+    double dmin = sc->factors.dmin, reach = dmin > 0 ? 1.0 / dmin : INFINITY;
+    double half = sf->interpolate ? TRICUBIC_REACH : NEAREST_REACH;
+    if (plan->rays * plan->steps > STEPS_PER_ENTRY * (double)nb_table_values(sf) &&
+        nb_cells_are_equal(&sc->lattice))
+        reach = fmin(reach, nb_factor_reach(sc, half));
+    return reach;
+}
+
+/** Widest of the sources' cones around an axis. */
+static double widest_angle(const nb_beam *beam, nb_vec3 axis, double reach)
+{
+    double angle = 0;
+    for (int i = 0; i < beam->n_sources; i++) {
+        const nb_source *s = &beam->sources[i];
+        double half_sine = 0.5 * s->lambda * reach * (1 + ROOM);
+        double off = nb_norm(nb_cross(axis, s->incident));
+        if (!(half_sine < 1) || !(nb_dot(axis, s->incident) > 0))
+            return INFINITY;
+        angle = fmax(angle, 2 * asin(half_sine) + asin(fmin(1, off)));
+    }
+    return angle + ROOM;
+}
+
+nb_lit_cone nb_lit_cone_of(const nb_plan *plan)
+{
+    const nb_scene *sc = plan->scene;
+    nb_lit_cone cone = {1, {0, 0, 0}, 0};
+    double reach;
+    if (sc->lattice.shape != NB_LATTICE_SQUARE && !(sc->lattice.fudge > 0))
+        return cone; /* F_latt may be infinite, and 0 times that is no 0 */
+    reach = crystal_reach(plan);
+    if (!isfinite(reach))
+        return cone;
+    for (int i = 0; i < sc->beam.n_sources; i++)
+        cone.axis = nb_add(cone.axis, sc->beam.sources[i].incident);
+    cone.axis = nb_unit(cone.axis);
+    cone.angle = widest_angle(&sc->beam, cone.axis, reach);
+    cone.all = !(cone.angle < WIDEST);
+    return cone;
+}
+
+nb_lit_panel nb_lit_panel_of(const nb_lit_cone *cone, const nb_panel *panel,
+                             const nb_sensor *sensor)
+{
+    nb_lit_panel lit = {.all = 1};
+    double nearest =
+        fabs(nb_dot(panel->pix0, nb_unit(nb_cross(panel->fast, panel->slow))));
+    double size = 0.5 * (panel->pixel_fast + panel->pixel_slow) +
+                  sensor->layers * sensor->layer_step; /* from the middle of its front */
+    double angle;
+    if (cone->all || panel->curved || !(size < 0.5 * nearest))
+        return lit;
+    angle = cone->angle + asin(size / nearest);
+    lit.all = !(angle < WIDEST);
+    lit.axis = cone->axis;
+    lit.cos2 = cos(angle) * cos(angle);
+    lit.pixel = panel->pixel_fast;
+    lit.along = panel->fast;
+    lit.step = nb_scale(panel->pixel_slow, panel->slow);
+    lit.start = nb_add(panel->pix0, nb_add(nb_scale(0.5 * panel->pixel_fast, panel->fast),
+                                           nb_scale(0.5, lit.step)));
+    lit.columns = panel->columns;
+    return lit;
+}
+
+static int bounded(double x, int most)
+{
+    return x < 0 ? 0 : x > most ? most : (int)x;
+}
+
+/* On the row P = U + x V the cone is (P.axis)^2 > cos^2 P^2: p x^2 + 2 q x + r > 0.  p < 0 where the row
+ * leaves the cone on both sides. */
+void nb_lit_columns(const nb_lit_panel *lit, int slow, int *first, int *last)
+{
+    nb_vec3 U = nb_add(lit->start, nb_scale(slow, lit->step)), V = lit->along;
+    double u = nb_dot(U, lit->axis), v = nb_dot(V, lit->axis);
+    double p = v * v - lit->cos2, q = u * v - lit->cos2 * nb_dot(U, V);
+    double r = u * u - lit->cos2 * nb_dot(U, U), root2 = q * q - p * r, low, high;
+    *first = 0;
+    *last = lit->columns - 1;
+    if (lit->all || !(p < -1e-3))
+        return;
+    low = -q / p;
+    if (root2 < 0 || u + v * low < 0) { /* beside the cone, or in its other half */
+        *last = -1;
+        return;
+    }
+    high = low - sqrt(root2) / p;
+    low += sqrt(root2) / p;
+    *first = bounded(floor(low / lit->pixel) - 1, lit->columns);
+    *last = bounded(ceil(high / lit->pixel) + 2, lit->columns) - 1;
+}

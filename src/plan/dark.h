@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/** Pixels that no reflection with F > 0 reaches.  |q| alone tells: it is too large there for the
+ * table of F, or for the limit of resolution, whatever the orientation.  The steps of such a pixel are
+ * all 0, so it needs none of them and keeps its bytes. */
+#ifndef NB_PLAN_DARK_H
+#define NB_PLAN_DARK_H
+
+#include "plan.h"
+
+/** The rays that may be lit: those within an angle of an axis. */
+typedef struct nb_lit_cone {
+    int all; /* every ray may be */
+    nb_vec3 axis;
+    double angle;
+} nb_lit_cone;
+
+/** The cone of a scene.  Looking for it reads the table of F once; `all` where that is not worth it. */
+nb_lit_cone nb_lit_cone_of(const nb_plan *plan);
+
+/** Largest |q| with F > 0 within `half` of it along each index, 1/m; INFINITY: no limit. */
+double nb_factor_reach(const nb_scene *scene, double half);
+
+/** Are all orientations rotations of the first one's cell? */
+int nb_cells_are_equal(const nb_lattice *lattice);
+
+/** The reciprocal cell of an orientation, 1/m. */
+void nb_reciprocal_cell(const nb_orientation *cell, nb_vec3 reciprocal[3]);
+
+/** The cone as a panel's rows need it. */
+typedef struct nb_lit_panel {
+    int all;
+    nb_vec3 axis;
+    double cos2; /* of the cone's angle, widened by a pixel and the sensor's depth */
+    nb_vec3 start, step, along; /* the middle of pixel (0, s) is start + s step; m, unit */
+    double pixel;               /* along a row, m */
+    int columns;
+} nb_lit_panel;
+
+nb_lit_panel nb_lit_panel_of(const nb_lit_cone *cone, const nb_panel *panel,
+                             const nb_sensor *sensor);
+
+/** Columns of a row of the panel that may be lit, *first to *last; *last < *first: none.  Every lit
+ * pixel is among them, and a few dark ones. */
+void nb_lit_columns(const nb_lit_panel *lit, int slow, int *first, int *last);
+
+#endif
