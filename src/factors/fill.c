@@ -103,7 +103,7 @@ static void sum_shells(const nb_factor_grid *grid, const nb_factor_grid *model,
 size_t nb_fill_shell(nb_factor_grid *grid, double dmin)
 {
     shell sums[SHELLS] = {{0}};
-    double rms[SHELLS];
+    double rms[SHELLS], last;
     size_t filled = 0;
     int first = 0;
     sphere s;
@@ -112,10 +112,9 @@ size_t nb_fill_shell(nb_factor_grid *grid, double dmin)
         first++;
     if (first == SHELLS)
         return 0;
-    for (int i = first; i < SHELLS; i++)
-        rms[i] = sums[i].n ? sqrt(sums[i].FF / sums[i].n) : rms[i - 1];
-    for (int i = 0; i < first; i++)
-        rms[i] = rms[first];
+    last = sqrt(sums[first].FF / sums[first].n);
+    for (int i = 0; i < SHELLS; i++)
+        rms[i] = last = sums[i].n ? sqrt(sums[i].FF / sums[i].n) : last;
     sphere_begin(&s, grid, dmin);
     while (sphere_next(&s))
         if (isnan(grid->F[s.p.at])) {

@@ -3,6 +3,8 @@
 #ifndef NB_TESTS_REFLECTION_SAMPLES_H
 #define NB_TESTS_REFLECTION_SAMPLES_H
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
