@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The metadata for the headers of image files. */
+#include <string.h>
+
 #include "../io/writer.h"
 #include "../model/units.h"
 #include "sim.h"
@@ -58,6 +60,7 @@ nb_image_meta nb_sim_describe(const nb_sim *sim)
     meta.polarization = m->scene.beam.polarization;
     meta.nopolar = m->scene.beam.nopolar;
     meta.thick_mm = m->scene.sensors->layer_step * m->scene.sensors->layers * 1e3;
+    memcpy(meta.material, m->detector->material.name, sizeof meta.material);
     meta.blocks = m->blocks;
     meta.seed = sim->seed;
     meta.date = nb_image_date();

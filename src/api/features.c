@@ -39,6 +39,11 @@
 #else
 #define FFTW_STATE 0, "-sf_method fft is off: install libfftw3-dev and rebuild"
 #endif
+#ifdef NB_HAVE_XRAYLIB
+#define XRAYLIB_STATE 1, NB_XRAYLIB_VERSION
+#else
+#define XRAYLIB_STATE 0, "-sensor is off: install libxrl-dev and rebuild"
+#endif
 #ifdef NB_HAVE_LIBDEFLATE
 #define LIBDEFLATE_STATE 1, NB_LIBDEFLATE_VERSION
 #else
@@ -76,6 +81,7 @@ static const nb_feature features[] = {
     {"cJSON", CJSON_STATE},
     {"HDF5", HDF5_STATE},
     {"FFTW", FFTW_STATE},
+    {"xraylib", XRAYLIB_STATE},
     {"libdeflate", LIBDEFLATE_STATE},
     {"zlib", ZLIB_STATE},
     {"LZ4", LZ4_STATE},

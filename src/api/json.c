@@ -26,6 +26,7 @@ static void add_detector(nb_json root, const nb_model *m)
     const nb_raster *raster = &m->scene.raster;
     const nb_panel *panel = m->scene.panels;
     const nb_sensor *sensor = m->scene.sensors;
+    const nb_material *material = &m->detector->material;
     double roi[4] = {raster->roi.fmin, raster->roi.fmax, raster->roi.smin,
                      raster->roi.smax};
     nb_json_text(d, "convention", nb_param_choice("convention", (int)g->convention));
@@ -67,6 +68,10 @@ static void add_detector(nb_json root, const nb_model *m)
     nb_json_number(d, "layer_step_m", sensor->layer_step);
     nb_json_number(d, "layer_step_um", sensor->layer_step * 1e6);
     nb_json_number(d, "attenuation_per_m", sensor->mu);
+    if (material->name[0]) {
+        nb_json_text(d, "sensor_material", material->name);
+        nb_json_number(d, "sensor_density_g_cm3", material->density);
+    }
     nb_json_numbers(d, "roi", roi, 4);
     nb_json_flag(d, "mask", raster->mask != NULL);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the geometry that DIALS cannot read from an image file. */
+/* The parts of the detector that DIALS cannot read from an image file. */
+#include <string.h>
+
 #include "../io/axes.h"
 #include "sim.h"
 
@@ -8,6 +10,20 @@ static const char *names(int lost)
     return lost == NB_LOST_TILT      ? "the detector's tilt"
            : lost == NB_LOST_SPINDLE ? "the spindle axis"
                                      : "the detector's tilt and the spindle axis";
+}
+
+void nb_notice_material(const nb_sim *sim, const nb_hooks *hooks)
+{
+    static const char *const read[] = {"", "Si", "Silicon", "CdTe", "GaAs"};
+    const char *name = sim->model.detector->material.name;
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+        if (!strcmp(name, read[i]))
+            return;
+    nb_notice(
+        hooks,
+        "DIALS knows sensors of Si, CdTe and GaAs; it may refuse the HDF5 master of a "
+        "sensor of %s",
+        name);
 }
 
 void nb_notice_lost(const nb_sim *sim, const nb_hooks *hooks, int cbf)

@@ -80,7 +80,7 @@ static nb_status detector_of(const nb_config *cfg, nb_detector *det, double *wav
     nb_geometry g;
     nb_status st = nb_geometry_build(cfg, &g, err);
     *wavelength = nb_beam_wavelength(cfg) * NB_ANGSTROM;
-    return st ? st : nb_detector_build(cfg, &g, NULL, det, err);
+    return st ? st : nb_detector_build(cfg, &g, nb_beam_wavelength(cfg), NULL, det, err);
 }
 
 nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,

@@ -115,7 +115,11 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
     const nb_model *m = &sim->model;
     const nb_geometry *g = &m->geometry;
     const nb_scene *sc = &m->scene;
+    char material[2 * NB_SENSOR_MAX] = "";
     text t = {0};
+    if (m->detector->material.name[0])
+        snprintf(material, sizeof material, " of %s, %g g/cm3,",
+                 m->detector->material.name, m->detector->material.density);
     put(&t, "beam      wavelength %.9g A, %d source%s, fluence %g photons/m^2, polarization %g%s\n",
         m->wavelength_A, sc->beam.n_sources, sc->beam.n_sources == 1 ? "" : "s",
         m->fluence, sc->beam.polarization, sc->beam.nopolar ? " (off)" : "");
@@ -134,9 +138,9 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
         put(&t, "          curved about the sample, solid angles %s\n",
             sc->panels->exact_omega ? "exact" : "pixel^2/R^2");
     if (sc->sensors->absorb)
-        put(&t, "          sensor %g um in %d layer%s %s, attenuation depth %g um\n",
-            sc->sensors->layer_step * sc->sensors->layers * 1e6, sc->sensors->layers,
-            sc->sensors->layers == 1 ? "" : "s",
+        put(&t, "          sensor %g um%s in %d layer%s %s, attenuation depth %g um\n",
+            sc->sensors->layer_step * sc->sensors->layers * 1e6, material,
+            sc->sensors->layers, sc->sensors->layers == 1 ? "" : "s",
             sc->sensors->mean_depth ? "at mean depth" : "at the front",
             1e6 / sc->sensors->mu);
     put(&t, "sampling  %d x %d sub-pixels, %lld steps per pixel\n", sc->oversample,

@@ -114,6 +114,9 @@ nb_image_meta nb_sim_describe(const nb_sim *sim);
 /** Say once what of the geometry SMV files (or those of mini-CBF) do not tell DIALS. */
 void nb_notice_lost(const nb_sim *sim, const nb_hooks *hooks, int cbf);
 
+/** Say once that DIALS does not know the sensor's material in an HDF5 master. */
+void nb_notice_material(const nb_sim *sim, const nb_hooks *hooks);
+
 /** nb_sim_config_json without the section of parameters: for masters, whose bytes stay. */
 nb_status nb_sim_scene_json(const nb_sim *sim, char **json, nb_error *err);
 

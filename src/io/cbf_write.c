@@ -69,9 +69,10 @@ static void date_text(time_t date, char *text, size_t size)
 /** The lines of a mini-CBF. */
 static int put_lines(char *text, size_t size, const nb_image_meta *m, const char *date)
 {
-    char sensor[80] = "";
+    char sensor[160] = "";
     if (m->thick_mm > 0)
-        snprintf(sensor, sizeof sensor, "# Silicon sensor, thickness %.9g m\r\n",
+        snprintf(sensor, sizeof sensor, "# %s sensor, thickness %.9g m\r\n",
+                 m->material[0] && strcmp(m->material, "Si") ? m->material : "Silicon",
                  m->thick_mm * 1e-3);
     return snprintf(text, size,
                     "_array_data.header_convention \"GENERIC_MINI\"\r\n"

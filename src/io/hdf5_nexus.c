@@ -41,7 +41,7 @@ static void put_detector(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *
     const nb_image_meta *m = master->meta;
     nb_h5_group(h, DETECTOR, "NXdetector");
     nb_h5_text(h, DETECTOR "/description", "simulated by nanobragg");
-    nb_h5_text(h, DETECTOR "/sensor_material", "Si");
+    nb_h5_text(h, DETECTOR "/sensor_material", m->material[0] ? m->material : "Si");
     nb_h5_number(h, DETECTOR "/sensor_thickness", m->thick_mm > 0 ? m->thick_mm : 1e-6,
                  "mm");
     nb_h5_number(h, DETECTOR "/x_pixel_size", m->pixel_mm, "mm");

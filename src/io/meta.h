@@ -24,10 +24,11 @@ typedef struct nb_image_meta {
     double phi_deg, osc_deg, twotheta_deg;
     double exposure_s;
     double adc_offset;
-    double polarization; /* Kahn factor */
-    int nopolar;         /* images without a polarization factor */
-    double thick_mm;     /* sensor, 0 none */
-    double blocks;       /* of the crystal */
+    double polarization;          /* Kahn factor */
+    int nopolar;                  /* images without a polarization factor */
+    double thick_mm;              /* sensor, 0 none */
+    char material[NB_SENSOR_MAX]; /* of the sensor; "": not given */
+    double blocks;                /* of the crystal */
     int64_t seed;
     time_t date;              /* of writing */
     const char *command_line; /* may be "" */

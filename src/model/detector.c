@@ -56,10 +56,24 @@ static nb_status set_curvature(nb_panel *panel, nb_error *err)
     return NB_OK;
 }
 
-static void set_sensor(const nb_config *cfg, const nb_hooks *hooks, nb_sensor *sensor)
+/** What -sensor says of the attenuation. */
+static nb_status find_material(const nb_config *cfg, double wavelength_A,
+                               nb_material *out, nb_error *err)
+{
+    if (!cfg->sensor[0])
+        return NB_OK;
+    if (isnan(cfg->thick_um))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-sensor %s needs a thickness: add -detector_thick", cfg->sensor);
+    return nb_material_find(cfg->sensor, wavelength_A, out, err);
+}
+
+static void set_sensor(const nb_config *cfg, const nb_material *material,
+                       const nb_hooks *hooks, nb_sensor *sensor)
 {
     double thick = nb_or(cfg->thick_um, 0) * NB_UM;
-    double depth = cfg->abs_um * NB_UM; /* NaN unset */
+    double depth =
+        material->name[0] ? 1 / material->mu : cfg->abs_um * NB_UM; /* NaN unset */
     int transparent = depth == 0 || isinf(depth);
     nb_sampling layers = nb_sample_layers(transparent ? 0 : thick, cfg->thick_steps);
     sensor->layers = layers.count;
@@ -76,7 +90,7 @@ static void set_sensor(const nb_config *cfg, const nb_hooks *hooks, nb_sensor *s
         if (hooks && hooks->notice)
             hooks->notice(hooks->user, line);
     }
-    sensor->mu = 1.0 / depth;
+    sensor->mu = material->name[0] ? material->mu : 1.0 / depth;
     sensor->mean_depth = cfg->layer_depth == NB_LAYER_UNSET
                              ? !cfg->compat
                              : cfg->layer_depth == NB_LAYER_MEAN;
@@ -95,7 +109,8 @@ static void say_upstream(const nb_config *cfg, const nb_geometry *g, const nb_ho
 }
 
 nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *g,
-                            const nb_hooks *hooks, nb_detector *det, nb_error *err)
+                            double wavelength_A, const nb_hooks *hooks, nb_detector *det,
+                            nb_error *err)
 {
     nb_panel *panel = &det->panel;
     nb_status st;
@@ -123,6 +138,8 @@ nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *g,
     if ((st = set_roi(cfg, det, err)))
         return st;
     say_upstream(cfg, g, hooks);
-    set_sensor(cfg, hooks, &det->sensor);
+    if ((st = find_material(cfg, wavelength_A, &det->material, err)))
+        return st;
+    set_sensor(cfg, &det->material, hooks, &det->sensor);
     return panel->curved ? set_curvature(panel, err) : NB_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "../nanobragg.h"
 #include "../physics/scene.h"
+#include "sensor.h"
 
 /** The resolved geometry, SI, lab frame. */
 typedef struct nb_geometry {
@@ -32,13 +33,15 @@ nb_status nb_geometry_build(const nb_config *cfg, nb_geometry *out, nb_error *er
 typedef struct nb_detector {
     nb_panel panel;
     nb_sensor sensor;
+    nb_material material; /* of -sensor */
     nb_region roi;
 } nb_detector;
 
-/** Fill det from the geometry and the detector options of cfg. Errors (NB_ERR_INPUT): ROI
- * off the detector, curved detector with an axis along the beam. A note is sent through
+/** Fill det from the geometry and the detector options of cfg; wavelength_A is that of -sensor. Errors (NB_ERR_INPUT): ROI
+ * off the detector, curved detector with an axis along the beam, -sensor without thickness or unknown. A note is sent through
  * hooks if a default depth is used. */
 nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *geometry,
-                            const nb_hooks *hooks, nb_detector *det, nb_error *err);
+                            double wavelength_A, const nb_hooks *hooks, nb_detector *det,
+                            nb_error *err);
 
 #endif

@@ -14,6 +14,17 @@
 
 enum { MAX_ORIENTATIONS = 50000000, MAX_AUTO_OVERSAMPLE = 100 };
 
+/** The sensor's wavelength, A: the sources' weighted mean, for a list of them. */
+static double sensor_wavelength(const nb_config *cfg, const nb_model_inputs *in)
+{
+    double weight = 0, sum = 0;
+    for (int i = 0; in->sources && i < in->n_sources; i++) {
+        weight += in->sources[i].intensity;
+        sum += in->sources[i].intensity * in->sources[i].lambda;
+    }
+    return sum > 0 && weight > 0 ? sum / weight / NB_ANGSTROM : nb_beam_wavelength(cfg);
+}
+
 static nb_status build_detector(const nb_config *cfg, const nb_model_inputs *in,
                                 const nb_hooks *hooks, nb_model *m, nb_error *err)
 {
@@ -23,7 +34,7 @@ static nb_status build_detector(const nb_config *cfg, const nb_model_inputs *in,
     m->detector = det;
     if (!det)
         return NB_ERR_NOMEM;
-    st = nb_detector_build(cfg, &m->geometry, hooks, det, err);
+    st = nb_detector_build(cfg, &m->geometry, sensor_wavelength(cfg, in), hooks, det, err);
     sc->n_panels = 1;
     sc->panels = &det->panel;
     sc->sensors = &det->sensor;

@@ -12,6 +12,7 @@ extern "C" {
 #endif
 
 #define NB_PATH_MAX 1024
+#define NB_SENSOR_MAX 64
 
 /** Three numbers that may be unset (`set` = 0): a lab vector or three angles. */
 typedef struct nb_opt3 {
@@ -251,7 +252,8 @@ typedef struct nb_config {
     int point_pixel;
     double thick_um; /* sensor; NaN unset (0) */
     double abs_um;   /* attenuation depth; NaN unset; 0 or inf: no absorption */
-    int thick_steps; /* 0 unset */
+    char sensor[NB_SENSOR_MAX]; /* material "name[:density]" that gives abs_um; "" none */
+    int thick_steps;            /* 0 unset */
     nb_layer_depth layer_depth;
     int oversample; /* 0 auto */
     int oversample_thick, oversample_polar, oversample_omega;

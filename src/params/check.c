@@ -21,6 +21,7 @@ static const struct pair {
     {"crystal_volume", "blocks", "both set the number of blocks"},
     {"distance", "close_distance", "both set the detector's position"},
     {"fluence", "flux", "both set the fluence"},
+    {"sensor", "detector_abs", "both set the sensor's attenuation"},
     {"pnggamma", "pnglog", "both set how values become colours"},
 };
 

@@ -256,6 +256,9 @@ static const nb_param rows[] = {
 {"detector_abs", "detector_absorb", FIELD(DEPTH, PIXELS, abs_um), .unset = NAN, AT_LEAST(0),
     .value = "depth | inf", .unit = "um", .fallback = "the thickness",
     .help = "attenuation depth of the sensor; inf or 0: no absorption"},
+{"sensor", NULL, FIELD(TEXT, PIXELS, sensor), .value = "name[:density]", .unit = "g/cm3",
+    .help = "material of the sensor, which gives its attenuation at the wavelength: Si, Ge, GaAs, "
+        "CdTe, CZT, CsI, Gd2O2S, Se, diamond, or a chemical formula with its density"},
 {"detector_thicksteps", "thicksteps", WHOLE(PIXELS, thick_steps), WITHIN(1, 100000),
     .fallback = "2 with a thickness, else 1", .help = "layers of the sensor"},
 {"layer_depth", NULL, CHOICE(PIXELS, layer_depth, layer_depths),

@@ -173,13 +173,15 @@ static nb_status allocate(nb_run *run, nb_error *err)
     return st;
 }
 
-/** The geometry that DIALS cannot read from the numbered files. */
+/** What of the detector DIALS cannot read from the files. */
 static void notice_lost(const nb_run *run)
 {
     nb_template name;
     if (run->series->output[0] && !nb_template_parse(run->series->output, &name, NULL) &&
         (name.format == NB_FRAME_SMV || name.format == NB_FRAME_CBF))
         nb_notice_lost(run->base, &run->hooks, name.format == NB_FRAME_CBF);
+    if (run->series->hdf5_file[0])
+        nb_notice_material(run->base, &run->hooks);
 }
 
 /** All preparations without files. */

@@ -22,6 +22,7 @@ LIBRARIES = {
     "omp.h": {"render", "api", "image", "cuda", "series"},
     "hdf5.h": {"io"},
     "fftw3.h": {"base"},
+    "xraylib": {"base"},
     "mpi.h": {"series"},
     "libdeflate.h": {"io"},
     "lz4.h": {"io"},

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/** xraylib, loaded when a run first needs it (base/late_library.h).  Include this instead of <xraylib.h>;
+ * the functions are called by their own names, from any thread. */
+#ifndef NB_BASE_XRAYLIB_LIB_H
+#define NB_BASE_XRAYLIB_LIB_H
+
+#include "../nanobragg.h"
+
+/** nb_xraylib_load, or NB_ERR_UNSUPPORTED in a build without xraylib.  `what` names the flag that needs
+ * it in the message, `instead` the flag to type without it. */
+nb_status nb_xraylib_need(const char *what, const char *instead, nb_error *err);
+
+#ifdef NB_HAVE_XRAYLIB
+#include <xraylib.h>
+
+#include "late_library.h"
+
+/* Every function of the library that we call. */
+/* clang-format off */
+#define NB_XRAYLIB_FUNCTIONS(X) \
+    X(CS_Total_CP) X(CompoundParser) X(ElementDensity) X(FreeCompoundData)
+/* clang-format on */
+
+NB_LATE_LIBRARY_DECLARE(xraylib, NB_XRAYLIB_FUNCTIONS)
+
+#ifndef NB_XRAYLIB_LIB_ITSELF
+#define CS_Total_CP (nb_xraylib()->CS_Total_CP_)
+#define CompoundParser (nb_xraylib()->CompoundParser_)
+#define ElementDensity (nb_xraylib()->ElementDensity_)
+#define FreeCompoundData (nb_xraylib()->FreeCompoundData_)
+#endif
+#endif
+#endif
