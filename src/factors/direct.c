@@ -143,17 +143,17 @@ static void sum_images(const nb_image_block *blocks, size_t n, const piece *piec
 }
 
 /** Sites of very large displacements, term by term. */
-static void sum_steep(const nb_site *sites, size_t count, const nb_sum_operators *o,
-                      const nb_hkl_list *r, int threads, double *S)
+static void sum_steep(const nb_site *sites, size_t count, const nb_sum_job *job, double *S)
 {
+    const nb_sum_operators *o = job->operators;
+    const nb_hkl_list *r = &job->list;
     size_t steep = 0;
-    (void)threads;
     for (size_t i = 0; i < count; i++)
         steep += (size_t)is_steep(&sites[i], r->s2_limit);
     if (steep == 0)
         return;
 #ifdef _OPENMP
-#pragma omp parallel for schedule(static) num_threads(threads)
+#pragma omp parallel for schedule(static) num_threads(job->threads)
 #endif
     for (size_t n = 0; n < r->n; n++)
         for (size_t i = 0; i < count; i++)
@@ -169,20 +169,19 @@ static void sum_steep(const nb_site *sites, size_t count, const nb_sum_operators
             }
 }
 
-nb_status nb_direct_sum(const nb_site *sites, size_t count,
-                        const nb_sum_operators *operators, const nb_hkl_list *reflections,
-                        int threads, double *S, nb_error *err)
+nb_status nb_direct_sum(const nb_site *sites, size_t count, const nb_sum_job *job,
+                        double *S, nb_error *err)
 {
     nb_image_block *blocks = NULL;
     piece *pieces = NULL;
     size_t n = 0, rows = 0;
     nb_status status =
-        make_images(sites, count, operators, reflections->s2_limit, &blocks, &n, err);
+        make_images(sites, count, job->operators, job->list.s2_limit, &blocks, &n, err);
     if (status == NB_OK)
-        status = make_pieces(reflections, operators->l_step, &pieces, &rows, err);
+        status = make_pieces(&job->list, job->operators->l_step, &pieces, &rows, err);
     if (status == NB_OK) {
-        sum_images(blocks, n, pieces, rows, threads, S);
-        sum_steep(sites, count, operators, reflections, threads, S);
+        sum_images(blocks, n, pieces, rows, job->threads, S);
+        sum_steep(sites, count, job, S);
     }
     nb_free(pieces);
     nb_free(blocks);

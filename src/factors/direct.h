@@ -13,10 +13,19 @@ typedef struct nb_hkl_list {
     double s2_limit; /* of the list, 1/A^2 */
 } nb_hkl_list;
 
+/** How and where sites are summed. */
+typedef struct nb_sum_job {
+    const nb_sum_operators *operators;
+    nb_hkl_list list;
+    const double *cell; /* A, deg */
+    double dmin;        /* A */
+    int threads;
+    int only_grid; /* nb_density_sum puts every site that it can on the grid, cheaper or not */
+} nb_sum_job;
+
 /** Add S(h) = sum over sites and operators of q T(h R) exp(2 pi i (h R x + h t)) to S, [2 n].
  * Errors: NB_ERR_NOMEM. */
-nb_status nb_direct_sum(const nb_site *sites, size_t count,
-                        const nb_sum_operators *operators, const nb_hkl_list *reflections,
-                        int threads, double *S, nb_error *err);
+nb_status nb_direct_sum(const nb_site *sites, size_t count, const nb_sum_job *job,
+                        double *S, nb_error *err);
 
 #endif

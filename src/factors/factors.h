@@ -24,6 +24,8 @@ typedef struct nb_factor_grid {
  * 10000 or too many voxels; names -dmin), NB_ERR_NOMEM. */
 nb_status nb_factor_grid_new(const double cell[6], const int H[3], nb_factor_grid *out,
                              nb_error *err);
+/** Whether such a box is allowed; NB_ERR_INPUT. */
+nb_status nb_factor_grid_check(const int H[3], nb_error *err);
 /** Add what a grid may have besides: phases (NaN), marks of absence (0). */
 nb_status nb_factor_grid_add_phases(nb_factor_grid *grid, nb_error *err);
 nb_status nb_factor_grid_add_absences(nb_factor_grid *grid, nb_error *err);

@@ -7,8 +7,7 @@
 #include "../io/factor_file.h"
 #include "factors.h"
 
-nb_status nb_factor_grid_new(const double cell[6], const int H[3], nb_factor_grid *out,
-                             nb_error *err)
+nb_status nb_factor_grid_check(const int H[3], nb_error *err)
 {
     nb_factor_file box = {.hmin = -H[0],
                           .hmax = H[0],
@@ -16,13 +15,21 @@ nb_status nb_factor_grid_new(const double cell[6], const int H[3], nb_factor_gri
                           .kmax = H[1],
                           .lmin = -H[2],
                           .lmax = H[2]};
+    if (nb_factor_file_check(&box, "", NULL) == NB_OK)
+        return NB_OK;
+    return nb_fail(err, NB_ERR_INPUT,
+                   "a table of h k l up to %d %d %d is too large (indices to %d, and the "
+                   "memory of this machine): give a larger -dmin",
+                   H[0], H[1], H[2], NB_SF_MAX_INDEX);
+}
+
+nb_status nb_factor_grid_new(const double cell[6], const int H[3], nb_factor_grid *out,
+                             nb_error *err)
+{
     size_t voxels;
     memset(out, 0, sizeof *out);
-    if (nb_factor_file_check(&box, "", NULL) != NB_OK)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "a table of h k l up to %d %d %d is too large (indices to %d, and "
-                       "the memory of this machine): give a larger -dmin",
-                       H[0], H[1], H[2], NB_SF_MAX_INDEX);
+    if (nb_factor_grid_check(H, err) != NB_OK)
+        return NB_ERR_INPUT;
     memcpy(out->H, H, sizeof out->H);
     memcpy(out->cell, cell, sizeof out->cell);
     voxels = nb_factor_grid_voxels(out);

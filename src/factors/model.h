@@ -33,9 +33,10 @@ typedef struct nb_partials {
     double cell[6], G[6], dmin;
     nb_symmetry symmetry;
     size_t n;
-    int (*hkl)[3];            /* owned */
+    int (*hkl)[3];            /* owned; each stands for its orbit only if nb_group_fits */
     nb_element_sum *elements; /* owned, in order of Z */
     int n_elements;
+    double *steady; /* owned; [2 n]: what no wavelength changes, f0 P_e of all elements and solvent */
     double *M; /* owned; [2 n], or NULL without solvent */
     double k_sol, B_sol;
     double solvent_fraction;              /* of the cell's volume; NaN without solvent */
@@ -61,10 +62,10 @@ nb_status nb_partials_make(const nb_structure *structure, const nb_model_options
 void nb_partials_free(nb_partials *partials);
 
 /** F of every reflection of P1 with d >= dmin into grid, whose box is at least that large
- * (nb_factor_grid_new; other voxels stay).  f: [n_elements].  B_add in A^2, scale multiplies F; 0 0 0
- * is written only if the partials have it. */
-nb_status nb_partials_combine(const nb_partials *partials, const nb_anomalous *f,
-                              double B_add, double scale, int threads,
-                              nb_factor_grid *grid, nb_error *err);
+ * (nb_factor_grid_new; other voxels stay), and phases if the grid has them
+ * (nb_factor_grid_add_phases).  f: [n_elements].  B_add in A^2, scale multiplies F; 0 0 0 is written
+ * only if the partials have it.  Absences are 0. */
+void nb_partials_combine(const nb_partials *partials, const nb_anomalous *f, double B_add,
+                         double scale, int threads, nb_factor_grid *grid);
 
 #endif

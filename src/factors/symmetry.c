@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "symmetry.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "factors.h"
+
+#define FIT 1e-9 /* relative, of s^2: as the limit of a list */
 
 int nb_is_absent(const nb_symmetry *sg, const int h[3])
 {
@@ -41,13 +44,29 @@ static int has_rotation(const nb_symop *ops, int count, int sign, const int8_t R
 
 static const nb_symop identity = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
 
-static void find_rotations(const nb_symmetry *sg, rotations *out)
+static void find_rotations(const nb_symmetry *sg, int fits, rotations *out)
 {
     out->count = 1;
     out->ops[0] = identity;
-    for (int i = 0; i < sg->count; i++)
+    for (int i = 0; fits && i < sg->count; i++)
         if (!has_rotation(out->ops, out->count, 1, sg->ops[i].R))
             out->ops[out->count++] = sg->ops[i];
+}
+
+int nb_group_fits(const nb_symmetry *sg, const double G[6])
+{
+    static const int index[6][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1},
+                                    {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
+    for (int i = 0; i < sg->count; i++)
+        for (int j = 0; j < 6; j++) {
+            const int *h = index[j];
+            int g[3];
+            double s2 = nb_s_squared(G, h[0], h[1], h[2]);
+            nb_hR(&sg->ops[i], h, g);
+            if (!(fabs(nb_s_squared(G, g[0], g[1], g[2]) - s2) <= FIT * s2))
+                return 0;
+        }
+    return 1;
 }
 
 /** The sign of a - b in the order of h, then k, then l. */
@@ -105,7 +124,7 @@ nb_status nb_unique_reflections(const nb_symmetry *sg, const double cell[6], dou
     list found = {0};
     nb_reciprocal_metric(cell, G);
     nb_index_limits(cell, dmin, H);
-    find_rotations(sg, &r);
+    find_rotations(sg, nb_group_fits(sg, G), &r);
     *hkl = NULL;
     *count = 0;
     for (h[0] = 0; h[0] <= H[0]; h[0]++)

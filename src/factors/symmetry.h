@@ -19,8 +19,12 @@ static inline int nb_ht(const nb_symop *op, const int h[3])
 /** Some operator has h R = h and h t not whole. */
 int nb_is_absent(const nb_symmetry *sg, const int h[3]);
 
+/** The rotations keep s^2 of a metric (nb_reciprocal_metric): the cell is one of the group. */
+int nb_group_fits(const nb_symmetry *sg, const double G[6]);
+
 /** One reflection of every orbit under the operators and inversion, d >= dmin, absent ones left out,
- * 0 0 0 only if it is wanted; in rows of l.  *hkl (nb_free). */
+ * 0 0 0 only if it is wanted; in rows of l.  Where the cell does not fit the group: one of every
+ * Friedel pair.  *hkl (nb_free).  Errors: NB_ERR_NOMEM. */
 nb_status nb_unique_reflections(const nb_symmetry *sg, const double cell[6], double dmin,
                                 int with_000, int (**hkl)[3], size_t *count,
                                 nb_error *err);

@@ -18,8 +18,9 @@ static double *direct(const nb_site *sites, const nb_symmetry *sg,
     nb_sum_operators operators;
     nb_error err = {0};
     double *P = calloc(2 * list->n, sizeof *P);
+    const nb_sum_job job = {.operators = &operators, .list = *list, .threads = threads};
     nb_sum_operators_of(sg, &operators);
-    if (nb_direct_sum(sites, SITES, &operators, list, threads, P, &err))
+    if (nb_direct_sum(sites, SITES, &job, P, &err))
         fail_msg("%s", err.message);
     nb_complete_sums(&operators, list->hkl, list->n, P);
     return P;
@@ -104,7 +105,7 @@ static void failed_allocations_are_errors(void **state)
     nb_symmetry sg = test_group_close(&test_groups[0]);
     nb_sum_operators operators;
     const int hkl[1][3] = {{1, 2, 3}};
-    const nb_hkl_list list = {hkl, 1, 1};
+    const nb_sum_job job = {.operators = &operators, .list = {hkl, 1, 1}, .threads = 1};
     uint64_t seed = 1;
     nb_site site = test_random_site(&seed, test_groups[0].cell, 1, 0);
     double S[2];
@@ -113,8 +114,7 @@ static void failed_allocations_are_errors(void **state)
     nb_sum_operators_of(&sg, &operators);
     for (long i = 1; i <= 2; i++) {
         nb_alloc_fail_after(i);
-        assert_int_equal(nb_direct_sum(&site, 1, &operators, &list, 1, S, &err),
-                         NB_ERR_NOMEM);
+        assert_int_equal(nb_direct_sum(&site, 1, &job, S, &err), NB_ERR_NOMEM);
     }
     nb_alloc_fail_after(0);
 }

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/** Gaussians onto the planes of a grid, compiled for each instruction set. */
+#ifndef NB_FACTORS_SPREAD_H
+#define NB_FACTORS_SPREAD_H
+
+#include <stddef.h>
+
+#include "visits.h"
+
+enum {
+    NB_SPREAD_STEP = 8
+}; /* points of a row are written by eights, whatever the vectors' width */
+
+/** amplitude exp(-E), E quadratic in the distance from the centre in steps of the grid. */
+typedef struct nb_gaussian {
+    double centre[3]; /* 0..n */
+    double Q[6]; /* E = Q0 du^2 + Q1 dv^2 + Q2 dw^2 + Q3 du dv + Q4 du dw + Q5 dv dw */
+    double amplitude;
+    double reach;    /* E <= cut for |du| <= reach */
+    double slope[2]; /* the section at du is centred on dv = slope0 du, dw = slope1 du */
+    double half[2];  /* and half so wide in v, w at du = 0 */
+} nb_gaussian;
+
+/** Add the Gaussians of some visits to a plane of n1 rows of `pitch` doubles.  A row begins at w = 0; what lies beyond
+ * n2 stands in pitch - n2 more points and belongs to the row's beginning. */
+typedef void nb_spread_fn(const nb_gaussian *gaussians, const nb_visit *visits,
+                          size_t count, const int n[3], size_t pitch, double *plane);
+
+nb_spread_fn nb_spread_base;
+#ifdef __x86_64__
+nb_spread_fn nb_spread_avx2, nb_spread_avx512;
+#endif
+
+#endif

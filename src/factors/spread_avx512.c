@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+#define NB_SET avx512
+#include "spread_of.h"

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/** Gaussians onto a plane; NB_SET names the instruction set.  From row to row each point follows
+ * V(v+1) = V(v) D(v), D(v+1) = D(v) exp(-2 Q1): the exponent is quadratic in v. */
+#ifndef NB_FACTORS_SPREAD_OF_H
+#define NB_FACTORS_SPREAD_OF_H
+
+#include "lanes.h"
+#include "spread.h"
+
+#ifndef NB_SET
+#define NB_SET base
+#endif
+#define NB_JOIN_(a, b) a##b
+#define NB_JOIN(a, b) NB_JOIN_(a, b)
+
+enum { MOST = 4 }; /* vectors that go down the rows together */
+
+/** The part of a plane that a Gaussian writes. */
+typedef struct window {
+    double du, dv, dw; /* of its first point, from the centre */
+    int v, w;          /* of its first point, in the cell */
+    int rows, width;   /* width: a multiple of NB_SPREAD_STEP */
+} window;
+
+static inline int find_window(const nb_gaussian *g, int u, const int n[3], window *out)
+{
+    double du = u - g->centre[0], part = du / g->reach, left = 1 - part * part, half, v0,
+           w0;
+    double middle = g->centre[1] + du * g->slope[0];
+    if (!(left > 0))
+        return 0;
+    left = sqrt(left);
+    half = left * g->half[0];
+    v0 = ceil(middle - half);
+    out->rows = (int)(floor(middle + half) - v0) + 1;
+    middle = g->centre[2] + du * g->slope[1];
+    half = left * g->half[1];
+    w0 = ceil(middle - half);
+    out->width = (int)(floor(middle + half) - w0) + 1;
+    out->width = (out->width + NB_SPREAD_STEP - 1) / NB_SPREAD_STEP * NB_SPREAD_STEP;
+    out->du = du;
+    out->dv = v0 - g->centre[1];
+    out->dw = w0 - g->centre[2];
+    out->v = nb_modulo((int)v0, n[1]);
+    out->w = nb_modulo((int)w0, n[2]);
+    return out->rows > 0 && out->width > 0;
+}
+
+/** `count` vectors from point `first` of the window on, down all rows. */
+NB_INLINE void spread_columns(const nb_gaussian *g, const window *s, int first, int count,
+                              const int n[3], size_t pitch, double *plane)
+{
+    const double dv = s->dv, du = s->du, decay = exp(-2 * g->Q[1]);
+    const double e = g->Q[0] * du * du + g->Q[1] * dv * dv + g->Q[3] * du * dv;
+    const double slope = g->Q[4] * du + g->Q[5] * dv;
+    const double change = g->Q[1] * (2 * dv + 1) + g->Q[3] * du;
+    nb_vd V[MOST], D[MOST];
+    double *row = plane + (size_t)s->v * pitch + (size_t)(s->w + first);
+    int v = s->v;
+    for (int i = 0; i < count; i++) {
+        nb_vd dw, x;
+        for (int j = 0; j < NB_LANES; j++)
+            dw[j] = s->dw + (first + i * NB_LANES + j);
+        x = -(e + dw * (slope + dw * g->Q[2]));
+        nb_v_exp(&x, &V[i]);
+        V[i] *= g->amplitude;
+        x = -(change + dw * g->Q[5]);
+        nb_v_exp(&x, &D[i]);
+    }
+    for (int r = 0; r < s->rows; r++) {
+        for (int i = 0; i < count; i++) {
+            nb_vd_any *at = (nb_vd_any *)(row + i * NB_LANES);
+            *at += V[i];
+            V[i] *= D[i];
+            D[i] *= decay;
+        }
+        row += pitch;
+        if (++v == n[1]) {
+            v = 0;
+            row -= (size_t)n[1] * pitch;
+        }
+    }
+}
+
+static void spread_window(const nb_gaussian *g, const window *s, const int n[3],
+                          size_t pitch, double *plane)
+{
+    int first = 0, left = s->width / NB_LANES;
+    for (; left >= MOST; left -= MOST, first += MOST * NB_LANES)
+        spread_columns(g, s, first, MOST, n, pitch, plane);
+    if (left == 3)
+        spread_columns(g, s, first, 3, n, pitch, plane);
+    if (left == 2)
+        spread_columns(g, s, first, 2, n, pitch, plane);
+    if (left == 1)
+        spread_columns(g, s, first, 1, n, pitch, plane);
+}
+
+void NB_JOIN(nb_spread_, NB_SET)(const nb_gaussian *gaussians, const nb_visit *visits,
+                                 size_t count, const int n[3], size_t pitch, double *plane)
+{
+    for (size_t i = 0; i < count; i++) {
+        const nb_gaussian *g = &gaussians[visits[i].which];
+        window s;
+        if (find_window(g, visits[i].u, n, &s))
+            spread_window(g, &s, n, pitch, plane);
+    }
+}
+
+#endif
