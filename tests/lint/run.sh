@@ -74,7 +74,7 @@ static_analysis() {
 check format format
 check includes "${PYTHON:-python3}" tests/lint/includes.py
 check numbers "${PYTHON:-python3}" tests/lint/numbers.py
-check circles "${PYTHON:-python3}" tests/lint/circles.py "$BUILD"
+check circles "${PYTHON:-python3}" tests/lint/circles.py "${BUILD:-build/gcc-release}"
 check functions "${PYTHON:-python3}" tests/lint/functions.py
 check fields "${PYTHON:-python3}" tests/lint/fields.py
 check headers bash tests/lint/headers.sh
