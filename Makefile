@@ -109,7 +109,7 @@ ISAS := $(ISAS_$(MACHINE))
 isa_of = $(strip $(foreach i,sse2 avx2 avx512 neon,$(if $(filter %_$i,$(basename $1)),$i)))
 
 # --- sources ----------------------------------------------------------------------------------
-ROOMS := $(filter-out bench cli,$(patsubst src/%/,%,$(sort $(wildcard src/*/))))
+ROOMS := $(filter-out bench cli python,$(patsubst src/%/,%,$(sort $(wildcard src/*/))))
 ROOM_SRC := $(foreach r,$(ROOMS),$(sort $(wildcard src/$r/*.c))) $(sort $(wildcard cuda/*.c))
 ISA_SRC := $(foreach i,sse2 avx2 avx512 neon,$(filter %_$i.c,$(ROOM_SRC)))
 LIB_SRC := $(filter-out $(ISA_SRC),$(ROOM_SRC)) $(foreach i,$(ISAS),$(filter %_$i.c,$(ISA_SRC)))
@@ -247,6 +247,7 @@ unit-programs: $(UNIT_BIN)
 include mk/test.mk
 include mk/lint.mk
 include mk/install.mk
+include mk/python.mk
 
 .PHONY: list clean
 list: ## every target with its purpose

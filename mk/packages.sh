@@ -6,7 +6,8 @@ set -eu
 
 build="gcc libc6-dev make pkg-config libtiff-dev libpng-dev libcjson-dev librandom123-dev \
     libhdf5-dev libfftw3-dev libxrl-dev libdeflate-dev zlib1g-dev liblz4-dev libmpich-dev"
-test="libcmocka-dev groff-base python3 python3-numpy python3-scipy python3-fabio python3-h5py \
+test="libcmocka-dev groff-base python3 python3-dev python3-pytest python3-numpy python3-scipy \
+    python3-fabio python3-h5py \
     bitshuffle mpich gnuplot-nox"
 lint="clang libomp-dev clang-format cppcheck valgrind g++ git"
 

@@ -24,13 +24,13 @@ demo: all ## render lysozyme into build/demo/
 # --- tests --------------------------------------------------------------------------------------
 RUN := bash tests/run.sh
 .PHONY: test test-dials check bigtest reduced golden-report bench
-test: all test-programs ## every test (under 5 minutes on 2 cores)
+test: all test-programs python ## every test (under 5 minutes on 2 cores)
 	@PYTHON=$(PYTHON) $(RUN) $B
 
 check: all $(UNIT_BIN) $(REPLAY_BIN) ## the quick tests: unit, command line, fuzz corpus
 	@PYTHON=$(PYTHON) $(RUN) --quick $B
 
-bigtest: all test-programs ## every test in its long form
+bigtest: all test-programs python ## every test in its long form
 	@PYTHON=$(PYTHON) NB_TEST_TIMEOUT=1800 $(RUN) --big $B
 
 test-dials: all ## DIALS imports, finds spots and indexes our series (packages: dials, python3-h5py)

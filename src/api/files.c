@@ -30,7 +30,8 @@ static int reads_cache(const nb_config *cfg)
 /** Is it written? Of models and reflection files only if it is named. */
 static int writes_cache(const nb_config *cfg)
 {
-    return cfg->hkl_file[0] || (nb_config_has_factor_file(cfg) && cfg->dump_file[0]);
+    return cfg->write_dump &&
+           (cfg->hkl_file[0] || (nb_config_has_factor_file(cfg) && cfg->dump_file[0]));
 }
 
 static int add_inputs(const nb_config *cfg, nb_file_use *list, int n)

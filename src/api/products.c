@@ -36,6 +36,19 @@ static nb_status make_whole(const nb_sim *sim, const float *image, nb_product *p
     return st;
 }
 
+nb_status nb_sim_statistics(const nb_sim *sim, const float *image, nb_stats *stats,
+                            nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && image && stats);
+    nb_photons photons = nb_sim_photons(sim, image);
+    nb_product summary = {.type = NB_PIXEL_F32, .stats = stats};
+    nb_status st = nb_image_make(&photons, NULL, 0, &summary, 1, err);
+    if (!st)
+        stats->solid_angle = nb_scene_solid_angle(&sim->model.scene);
+    return st;
+}
+
 nb_status nb_sim_digitize(const nb_sim *sim, const float *image, const nb_stats *stats,
                           uint16_t *out, nb_error *err)
 {

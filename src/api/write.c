@@ -300,7 +300,7 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     o.noise_job = -1;
     if (!st && (cfg->write_int || cfg->write_noise))
         nb_notice_lost(sim, &sim->hooks, 0);
-    if (!st && sim->table_from_hkl)
+    if (!st && sim->table_from_hkl && cfg->write_dump)
         st = nb_sim_write_dump(sim, err);
     if (!st)
         st = find_image(&o, image, err);

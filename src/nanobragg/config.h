@@ -283,6 +283,7 @@ typedef struct nb_config {
     /* --- outputs --- */
     char float_file[NB_PATH_MAX], int_file[NB_PATH_MAX], pgm_file[NB_PATH_MAX],
         noise_file[NB_PATH_MAX], png_file[NB_PATH_MAX], tiff_file[NB_PATH_MAX];
+    int write_dump;                                     /* 1: the cache of -hkl */
     int write_float, write_int, write_pgm, write_noise; /* 1; png and tiff when named */
     int tiff_bits;                                      /* 32 (float) or 16 (unsigned) */
     nb_png_options png;                                 /* of png_file */

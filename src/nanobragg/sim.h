@@ -54,6 +54,19 @@ nb_status nb_sim_create(const nb_config *cfg, const nb_hooks *hooks, nb_sim **si
                         nb_error *err);
 void nb_sim_free(nb_sim *sim); /* NULL is fine */
 
+/** The configuration in use: as given, completed from headers of -img and -mask.  Valid until sim
+ * changes.  NULL without sim. */
+const nb_config *nb_sim_config(const nb_sim *sim);
+
+/** Give sim another configuration: a changed copy of nb_sim_config.  Files stay loaded and a device
+ * keeps its tables; they are read again only if a parameter that names a file, or one of structure
+ * factors, of the device, of threads or of precision changes.  The kept image is gone.  On an error
+ * sim is as before.  Errors as nb_sim_create. */
+nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err);
+
+/** Set one parameter by its name or a synonym: nb_config_set, then nb_sim_change. */
+nb_status nb_sim_set(nb_sim *sim, const char *name, const char *text, nb_error *err);
+
 /** Image size in pixels; fast and slow may be NULL. With sim NULL they are 0. */
 void nb_sim_size(const nb_sim *sim, int *fast, int *slow);
 
@@ -67,6 +80,11 @@ nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *er
 /** The kept image. The simulation owns it; it is valid until the next nb_sim_render or
  * nb_sim_free. Errors: NB_ERR_INTERNAL if there is none, NB_ERR_NOMEM, NB_ERR_DEVICE. */
 nb_status nb_sim_image(nb_sim *sim, const float **image, nb_error *err);
+
+/** Statistics of an image of this simulation, image[slow][fast], as nb_sim_render gives them.
+ * Errors: NB_ERR_NOMEM. */
+nb_status nb_sim_statistics(const nb_sim *sim, const float *image, nb_stats *stats,
+                            nb_error *err);
 
 /** Integer image: floor(scale*v + adc + 0.5) clamped to 0..65535; 0 outside the ROI. The
  * caller owns out[slow][fast]. stats may be NULL; an automatic scale is then 1. */

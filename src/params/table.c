@@ -152,6 +152,8 @@ static const nb_param rows[] = {
     .help = "structure factor of every reflection that the file lacks"},
 {"dump", NULL, PATH(INPUT, dump_file), .fallback = "Fdump.bin",
     .help = "binary cache of the structure factors: read without -hkl, written with it"},
+{"write_dump", NULL, SWITCH(INNER, write_dump), .unset = 1, .help = "write the cache of -hkl"},
+{"nodump", NULL, NO_FILE(write_dump), .help = "no cache beside -hkl"},
 {"interpolate", NULL, SWITCH(PIXELS, interpolate), .unset = NB_AUTO, WITHIN(NB_AUTO, NB_ON),
     .fallback = "on if a side has N <= 2",
     .help = "tricubic interpolation of F between reflections"},

@@ -27,7 +27,7 @@ for _ in 1 2 3; do
     done
 done
 
-for header in $(find src cuda tests -name '*.h' | sort); do
+for header in $(find src cuda tests -name '*.h' ! -path 'src/python/*' | sort); do
     case " ${device//$'\n'/ } " in *" $header "*) continue ;; esac
     printf '#include "%s"\ntypedef int nb_alone;\n' "$header" >"$work/one.c"
     flags=${NB_CFLAGS:-} cc=${CC:-gcc} # a header named after an instruction set is compiled for it

@@ -30,7 +30,7 @@ format() {
 # The library may not print or exit; the program may.
 silent() {
     local file found=0
-    for file in $(ls src/*/*.[ch] | grep -vE "^src/(bench|cli)/"); do
+    for file in $(ls src/*/*.[ch] | grep -vE "^src/(bench|cli|python)/"); do
         sed -E 's,/\*.*\*/,,; s,/\*.*,,; s,^ \*.*,,; s,"([^"\\]|\\.)*","",g' "$file" |
             grep -nE '\b(printf|puts|putchar|perror|exit|abort|_exit)\(|\b(stdout|stderr)\b' |
             sed "s|^|    $file:|" | grep . && found=1

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* Another configuration for a simulation whose files stay loaded. */
+#include <string.h>
+
+#include "../base/c_locale.h"
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../params/params.h"
+#include "sim.h"
+
+/** Structure factors are loaded again when one of their parameters changes, but for these, which the
+ * model alone uses. */
+static int is_of_model(const nb_param *p)
+{
+    static const char *const names[] = {"default_F", "interpolate", "nointerpolate"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(p->name, names[i]) == 0)
+            return 1;
+    return strcmp(p->group, "Structure factors") != 0;
+}
+
+/** Does this parameter reach beyond the model: into files, or into the choice of a backend? */
+static int reaches_files(const nb_sim *sim, const nb_param *p)
+{
+    static const char *const backend[] = {"device", "threads", "isa", "precision"};
+    for (size_t i = 0; i < sizeof backend / sizeof *backend; i++)
+        if (strcmp(p->name, backend[i]) == 0)
+            return 1;
+    return p->flags & NB_PARAM_INPUT || !is_of_model(p) ||
+           (sim->mask && strcmp(p->group, "Detector") == 0);
+}
+
+static int needs_files(const nb_sim *sim, const nb_config *cfg)
+{
+    size_t n;
+    const nb_param *p = nb_params(&n);
+    for (size_t i = 0; i < n; i++)
+        if (!(p[i].flags & NB_PARAM_SERIES) && reaches_files(sim, &p[i]) &&
+            memcmp((const char *)cfg + p[i].offset, (const char *)&sim->cfg + p[i].offset,
+                   p[i].size) != 0)
+            return 1;
+    return 0;
+}
+
+/** Load everything again into a new simulation, and take its place. */
+static nb_status load_again(nb_sim *sim, const nb_config *cfg, nb_error *err)
+{
+    const nb_hooks hooks = sim->hooks.user == sim ? sim->caller : sim->hooks;
+    nb_sim *fresh, old;
+    nb_status st = nb_sim_create(cfg, &hooks, &fresh, err);
+    if (st)
+        return st;
+    old = *sim;
+    *sim = *fresh;
+    *fresh = old;
+    if (sim->hooks.user == fresh)
+        sim->hooks.user = sim->options.hooks.user = sim;
+    nb_sim_free(fresh);
+    return NB_OK;
+}
+
+/** A new model over the loaded files; on an error the old one stays. */
+static nb_status build_again(nb_sim *sim, nb_config *old, const nb_config *cfg,
+                             nb_error *err)
+{
+    nb_model model = sim->model;
+    nb_status st = nb_config_check(cfg, err);
+    if (st)
+        return st;
+    *old = sim->cfg;
+    sim->cfg = *cfg;
+    memset(&sim->model, 0, sizeof sim->model);
+    st = nb_sim_build_model(sim, err);
+    nb_model_free(st ? &sim->model : &model);
+    if (st) {
+        sim->cfg = *old;
+        sim->model = model;
+        return st;
+    }
+    if (cfg->seed.set)
+        sim->seed = cfg->seed.value;
+    nb_photons_forget(&sim->photons);
+    return NB_OK;
+}
+
+nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && cfg);
+    nb_config *old;
+    nb_status st;
+    if (needs_files(sim, cfg))
+        return load_again(sim, cfg, err);
+    if (!(old = nb_alloc(1, sizeof *old, "configuration", err)))
+        return NB_ERR_NOMEM;
+    st = build_again(sim, old, cfg, err);
+    nb_free(old);
+    return st;
+}
+
+nb_status nb_sim_set(nb_sim *sim, const char *name, const char *text, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && name && text);
+    nb_config *cfg = nb_alloc(1, sizeof *cfg, "configuration", err);
+    nb_status st;
+    if (!cfg)
+        return NB_ERR_NOMEM;
+    *cfg = sim->cfg;
+    st = nb_config_set(cfg, name, text, err);
+    if (!st)
+        st = nb_sim_change(sim, cfg, err);
+    nb_free(cfg);
+    return st;
+}
+
+const nb_config *nb_sim_config(const nb_sim *sim)
+{
+    return sim ? &sim->cfg : NULL;
+}

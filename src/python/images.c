@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* Image files: read, compare, draw. */
+#include "module.h"
+
+#include <string.h>
+
+/** read_image(path, fast, slow) -> (pixels, fast, slow, format, (x, y), pedestal) */
+PyObject *nb_python_read_image(PyObject *self, PyObject *args)
+{
+    const char *path;
+    int fast, slow;
+    nb_image image;
+    nb_error err = {0};
+    nb_status st;
+    PyObject *result;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "sii", &path, &fast, &slow))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    st = nb_image_read(path, fast, slow, NULL, &image, &err);
+    Py_END_ALLOW_THREADS;
+    if (st)
+        return nb_python_raise(&err, st);
+    result = Py_BuildValue(
+        "(y#iis(dd)d)", (const char *)image.pixels,
+        (Py_ssize_t)((size_t)image.fast * (size_t)image.slow * sizeof(float)), image.fast,
+        image.slow, image.format, image.centre[0], image.centre[1], image.pedestal);
+    nb_image_free(&image);
+    return result;
+}
+
+static nb_image borrow(Py_buffer *view, int fast, int slow)
+{
+    nb_image image = {.fast = fast, .slow = slow, .pixels = view->buf};
+    image.centre[0] = image.centre[1] = Py_NAN;
+    return image;
+}
+
+static PyObject *difference_dict(const nb_difference *d)
+{
+    PyObject *dict = Py_BuildValue(
+        "{s:L,s:L,s:L,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:i,s:i,s:d,s:d,s:d,s:d,s:i,s:i,s:i,s:"
+        "d,s:d,"
+        "s:d,s:d,s:s}",
+        "pixels", (long long)d->pixels, "nonfinite_a", (long long)d->nonfinite_a,
+        "nonfinite_b", (long long)d->nonfinite_b, "sum_a", d->sum_a, "sum_b", d->sum_b,
+        "max_a", d->max_a, "max_b", d->max_b, "correlation", d->correlation, "rmse",
+        d->rmse, "max_difference", d->max_difference, "max_fast", d->max_fast, "max_slow",
+        d->max_slow, "maxrel", d->maxrel, "sum_ratio", d->sum_ratio, "scale", d->scale,
+        "scaled_rmse", d->scaled_rmse, "peaks_a", d->peaks_a, "peaks_b", d->peaks_b,
+        "peaks_matched", d->peaks_matched, "peaks_fraction", d->peaks_fraction,
+        "peaks_rms_shift", d->peaks_rms_shift, "radial_difference", d->radial_difference,
+        "radial_worst", d->radial_worst, "verdict", d->verdict);
+    return dict;
+}
+
+/** compare(a, b, fast, slow) of float32 images of one size */
+PyObject *nb_python_compare(PyObject *self, PyObject *args)
+{
+    PyObject *objects[2];
+    Py_buffer views[2];
+    nb_image a, b;
+    nb_difference difference;
+    nb_error err = {0};
+    nb_status st;
+    size_t bytes;
+    int fast, slow;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOii", &objects[0], &objects[1], &fast, &slow))
+        return NULL;
+    bytes = (size_t)fast * (size_t)slow * sizeof(float);
+    if (nb_python_buffer(objects[0], 0, bytes, "a", &views[0]))
+        return NULL;
+    if (nb_python_buffer(objects[1], 0, bytes, "b", &views[1])) {
+        PyBuffer_Release(&views[0]);
+        return NULL;
+    }
+    a = borrow(&views[0], fast, slow);
+    b = borrow(&views[1], fast, slow);
+    Py_BEGIN_ALLOW_THREADS;
+    st = nb_image_compare(&a, &b, NULL, &difference, &err);
+    Py_END_ALLOW_THREADS;
+    PyBuffer_Release(&views[0]);
+    PyBuffer_Release(&views[1]);
+    return st ? nb_python_raise(&err, st) : difference_dict(&difference);
+}
+
+/** picture(pixels, fast, slow, path): a PNG as -pngfile draws it */
+PyObject *nb_python_picture(PyObject *self, PyObject *args)
+{
+    PyObject *object;
+    Py_buffer view;
+    const char *path;
+    nb_image image;
+    nb_error err = {0};
+    nb_status st;
+    int fast, slow;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "Oiis", &object, &fast, &slow, &path) ||
+        nb_python_buffer(object, 0, (size_t)fast * (size_t)slow * sizeof(float), "image",
+                         &view))
+        return NULL;
+    image = borrow(&view, fast, slow);
+    Py_BEGIN_ALLOW_THREADS;
+    st = nb_image_picture(&image, NULL, path, &err);
+    Py_END_ALLOW_THREADS;
+    PyBuffer_Release(&view);
+    if (st)
+        return nb_python_raise(&err, st);
+    Py_RETURN_NONE;
+}

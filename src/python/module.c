@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* The extension module: the C library's calls over buffers and words.  Names, types and arrays are
+ * made in Python (src/python/nanobragg). */
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030B0000
+#include <Python.h>
+
+#include <string.h>
+
+#include "module.h"
+
+static PyObject *device_error; /* nanobragg.DeviceError */
+
+/** The exception of a status; one that Python code raised meanwhile wins.  Returns NULL. */
+PyObject *nb_python_raise(const nb_error *err, nb_status st)
+{
+    PyObject *type = PyExc_RuntimeError;
+    if (PyErr_Occurred())
+        return NULL;
+    if (st == NB_ERR_IO || strstr(err->message, ": cannot read: "))
+        type = PyExc_OSError;
+    else if (st == NB_ERR_INPUT)
+        type = PyExc_ValueError;
+    else if (st == NB_ERR_NOMEM)
+        type = PyExc_MemoryError;
+    else if (st == NB_ERR_UNSUPPORTED)
+        type = PyExc_NotImplementedError;
+    else if (st == NB_ERR_DEVICE)
+        type = device_error;
+    PyErr_SetString(type, err->message[0] ? err->message : nb_status_name(st));
+    return NULL;
+}
+
+static const char *text_of(const char *text)
+{
+    return text ? text : "";
+}
+
+static PyObject *choices_of(const nb_param *p)
+{
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && p->choices && p->choices[i]; i++) {
+        PyObject *name = PyUnicode_FromString(p->choices[i]);
+        if (!name || PyList_Append(list, name)) {
+            Py_XDECREF(name);
+            Py_DECREF(list);
+            return NULL;
+        }
+        Py_DECREF(name);
+    }
+    return list;
+}
+
+static PyObject *param_row(const nb_param *p)
+{
+    char value[200];
+    int least, most = nb_param_words(p, &least);
+    return Py_BuildValue(
+        "{s:s,s:s,s:s,s:i,s:I,s:s,s:s,s:s,s:s,s:i,s:i,s:N}", "name", p->name, "synonyms",
+        text_of(p->synonyms), "group", text_of(p->group), "kind", (int)p->kind, "flags",
+        p->flags, "unit", text_of(p->unit), "help", text_of(p->help), "fallback",
+        text_of(p->fallback), "value", nb_param_value(p, value, sizeof value), "least",
+        least, "most", most, "choices", choices_of(p));
+}
+
+static PyObject *params(PyObject *self, PyObject *unused)
+{
+    size_t n;
+    const nb_param *table = nb_params(&n);
+    PyObject *list = PyList_New((Py_ssize_t)n);
+    (void)self;
+    (void)unused;
+    for (size_t i = 0; list && i < n; i++) {
+        PyObject *row = param_row(&table[i]);
+        if (!row) {
+            Py_DECREF(list);
+            return NULL;
+        }
+        PyList_SetItem(list, (Py_ssize_t)i, row);
+    }
+    return list;
+}
+
+static PyObject *features(PyObject *self, PyObject *unused)
+{
+    PyObject *dict = PyDict_New();
+    (void)self;
+    (void)unused;
+    for (int i = 0; dict && nb_feature_at(i); i++) {
+        const nb_feature *f = nb_feature_at(i);
+        PyObject *value = f->present ? PyUnicode_FromString(text_of(f->detail)) : Py_None;
+        if (!f->present)
+            Py_INCREF(value);
+        if (!value || PyDict_SetItemString(dict, f->name, value)) {
+            Py_XDECREF(value);
+            Py_DECREF(dict);
+            return NULL;
+        }
+        Py_DECREF(value);
+    }
+    return dict;
+}
+
+static PyMethodDef methods[] = {
+    {"params", params, METH_NOARGS, "The table of parameters, a dict for each row."},
+    {"features", features, METH_NOARGS, "Optional parts of this build; None: absent."},
+    {"read_image", nb_python_read_image, METH_VARARGS,
+     "read_image(path, fast, slow) -> (pixels, fast, slow, format, centre, pedestal)"},
+    {"compare", nb_python_compare, METH_VARARGS, "compare(a, b, fast, slow) -> dict"},
+    {"picture", nb_python_picture, METH_VARARGS, "picture(pixels, fast, slow, path)"},
+    {"series", nb_python_series, METH_VARARGS,
+     "series(config words, series words, notice, progress) -> dict"},
+    {NULL, NULL, 0, NULL}};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_nanobragg", NULL, -1, methods, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__nanobragg(void); /* Python declares it nowhere */
+
+PyMODINIT_FUNC PyInit__nanobragg(void)
+{
+    PyObject *module = PyModule_Create(&definition), *sim = nb_python_sim_type();
+    if (!module || !sim)
+        return NULL;
+    device_error = PyErr_NewExceptionWithDoc(
+        "nanobragg.DeviceError", "An accelerator failed.", PyExc_RuntimeError, NULL);
+    if (!device_error || PyModule_AddObjectRef(module, "DeviceError", device_error) ||
+        PyModule_AddObjectRef(module, "Sim", sim) ||
+        PyModule_AddStringConstant(module, "version", nb_version()) ||
+        PyModule_AddIntConstant(module, "SERIES", NB_PARAM_SERIES) ||
+        PyModule_AddIntConstant(module, "INPUT", NB_PARAM_INPUT) ||
+        PyModule_AddIntConstant(module, "INNER", NB_PARAM_INNER) ||
+        PyModule_AddIntConstant(module, "SWITCH", NB_KIND_SWITCH) ||
+        PyModule_AddIntConstant(module, "PRESET", NB_KIND_PRESET) ||
+        PyModule_AddIntConstant(module, "FILE", NB_KIND_FILE)) {
+        Py_DECREF(module);
+        return NULL;
+    }
+    Py_DECREF(sim);
+    return module;
+}

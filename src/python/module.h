@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/** What the files of the extension module share. */
+#ifndef NB_PYTHON_MODULE_H
+#define NB_PYTHON_MODULE_H
+
+#define PY_SSIZE_T_CLEAN
+#ifndef Py_LIMITED_API
+#define Py_LIMITED_API 0x030B0000
+#endif
+#include <Python.h>
+
+#include "../nanobragg.h"
+
+PyObject *nb_python_raise(const nb_error *err, nb_status st);
+
+/** Python's callbacks of a call: notice(line), progress(fraction) -> true to stop; NULL: none. */
+typedef struct nb_python_calls {
+    PyObject *notice, *progress; /* borrowed */
+} nb_python_calls;
+
+/** Hooks that call them with the GIL; user is the nb_python_calls. */
+nb_hooks nb_python_hooks(nb_python_calls *calls);
+
+/** Words of a configuration: a sequence of (name, [word, ...]).  base: the nb_config, or with series
+ * the nb_series.  0, or -1 with an exception. */
+int nb_python_set_words(PyObject *list, void *base, int series);
+
+/** A C-contiguous buffer of exactly `bytes` bytes; 0, or -1 with a ValueError that begins with what.
+ * Release with PyBuffer_Release. */
+int nb_python_buffer(PyObject *object, int writable, size_t bytes, const char *what,
+                     Py_buffer *view);
+
+PyObject *nb_python_sim_type(void); /* a new reference */
+PyObject *nb_python_read_image(PyObject *self, PyObject *args);
+PyObject *nb_python_compare(PyObject *self, PyObject *args);
+PyObject *nb_python_picture(PyObject *self, PyObject *args);
+PyObject *nb_python_series(PyObject *self, PyObject *args);
+
+#endif

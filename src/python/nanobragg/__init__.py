@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+"""X-ray diffraction of nanocrystals on an absolute scale, from Python.
+
+    import nanobragg
+    sim = nanobragg.Simulation(cell=(79.1, 79.1, 37.9, 90, 90, 90), N=20, default_F=100,
+                               wavelength=1.0, distance=100, detpixels=1024)
+    image = sim.render()
+
+Keywords are the flags of the program (docs/options.md) without their dash.
+"""
+
+from ._nanobragg import DeviceError, features, version as __version__
+from ._images import Image, compare, read_image
+from ._parameters import parameters
+from ._series import run_series
+from ._simulation import Simulation
+
+__all__ = ["DeviceError", "Image", "Simulation", "__version__", "compare", "features",
+           "parameters", "read_image", "run_series"]

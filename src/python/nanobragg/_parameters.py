@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""Keywords -> words of parameters.  The table is the library's own, read at run time."""
+
+import difflib
+import os
+import sys
+
+from . import _nanobragg
+
+_BY_NAME = {}
+for _row in _nanobragg.params():
+    if _row["flags"] & _nanobragg.INNER:
+        continue
+    for _name in [_row["name"], *_row["synonyms"].split()]:
+        _BY_NAME[_name] = _row
+
+
+def parameters():
+    """The table of parameters: a dict by name, each with its synonyms, unit, group, and help."""
+    return {row["name"]: dict(row) for row in _BY_NAME.values()}
+
+
+def find(name, series):
+    """The row of a keyword; TypeError with the nearest name."""
+    row = _BY_NAME.get(name)
+    if row and bool(row["flags"] & _nanobragg.SERIES) == series:
+        return row
+    own = [n for n, r in _BY_NAME.items() if bool(r["flags"] & _nanobragg.SERIES) == series]
+    near = difflib.get_close_matches(name, own, 1, 0.6)
+    hint = f"; did you mean '{near[0]}'?" if near else ""
+    raise TypeError(f"'{name}' is not a parameter of a {'series' if series else 'simulation'}{hint}")
+
+
+def _word(value):
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
+        value = value.item()
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    raise TypeError(f"{value!r} is no number, text, or path")
+
+
+def _flat(value):
+    """Numbers of nested sequences, row by row."""
+    if isinstance(value, (str, os.PathLike)) or not hasattr(value, "__iter__"):
+        return [value]
+    return [x for part in value for x in _flat(part)]
+
+
+def words(name, value, series=False):
+    """(name, words) for the library, or None where the value says nothing."""
+    row = find(name, series)
+    if value is None:
+        return None
+    if row["kind"] in (_nanobragg.SWITCH, _nanobragg.PRESET):
+        if not isinstance(value, bool) and value not in (0, 1):
+            raise ValueError(f"-{row['name']} {value!r}: must be True or False")
+        if row["kind"] == _nanobragg.PRESET and not value:
+            return None
+        return name, [] if row["kind"] == _nanobragg.PRESET else [_word(bool(value))]
+    if isinstance(value, str) and row["most"] > 1:
+        return name, value.split()
+    return name, [_word(x) for x in _flat(value)]
+
+
+def many(keywords, series=False):
+    """Words of keyword arguments, in their order."""
+    pairs = (words(name, value, series) for name, value in keywords.items())
+    return [pair for pair in pairs if pair]
+
+
+def log(line):
+    """Notices go to the logger "nanobragg"; a program that has set none sees them on stderr."""
+    import logging
+
+    logger = logging.getLogger("nanobragg")
+    if logger.hasHandlers():
+        logger.info(line)
+    else:
+        print(f"nanobragg: {line}", file=sys.stderr)

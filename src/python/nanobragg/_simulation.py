@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""One simulation: files are loaded once, then parameters change and images are rendered."""
+
+import json
+
+import numpy as np
+
+from . import _memory, _nanobragg, _parameters, _progress
+from ._images import Image
+
+# nb_reflection of src/nanobragg/sim.h; the name of a field that users know by another one
+REFLECTION = np.dtype([("frame", "i4"), ("h", "i4"), ("k", "i4"), ("l", "i4"), ("fast", "f8"),
+                       ("slow", "f8"), ("intensity", "f8"), ("peak", "f8"), ("phi", "f8"),
+                       ("wavelength", "f8"), ("excitation", "f8"), ("F", "f8")])
+
+# The program's default files belong to the program.
+_NO_FILES = [(name, []) for name in ("nofloat", "noint", "nonoise", "nopgm", "nodump")]
+
+
+class Simulation:
+    """Simulation(**parameters): each keyword is a flag of the program without its dash.
+
+    Vectors are tuples, switches booleans, files paths.  hkl=(indices [n, 3], F [n]), mask=array,
+    sources=array [n, 5] or (wavelengths in A, weights), and matrix=3x3 take arrays in place of files.
+    Errors: TypeError (no such parameter), ValueError (a bad value), OSError (a file),
+    NotImplementedError (not in this build), DeviceError."""
+
+    def __init__(self, **keywords):
+        self._files, self._image = {}, None
+        words = _parameters.many(_memory.files_of(keywords, self._files))
+        self._sim = _nanobragg.Sim(_NO_FILES + words, _parameters.log)
+
+    def set(self, **keywords):
+        """Change parameters.  Files stay loaded; on an error nothing changes."""
+        kept = dict(self._files)
+        self._sim.set(_parameters.many(_memory.files_of(keywords, kept)))
+        self._files, self._image = kept, None
+
+    def get(self, name):
+        """A parameter as text, as the command line takes it; "" if it is unset."""
+        return self._sim.get(_parameters.find(name, False)["name"])
+
+    @property
+    def shape(self):
+        """(slow, fast): the shape of an image."""
+        fast, slow = self._sim.size
+        return slow, fast
+
+    @property
+    def config(self):
+        """The resolved configuration, as -show_config prints it: a dict."""
+        return json.loads(self._sim.text("config"))
+
+    @property
+    def report(self):
+        """The report that the program prints: text."""
+        return self._sim.text("report")
+
+    @property
+    def seed(self):
+        """Of the noise."""
+        return self._sim.seed
+
+    @property
+    def backend(self):
+        """What renders: device or instruction set, precision, threads."""
+        return self._sim.backend
+
+    @property
+    def times(self):
+        """Seconds of each stage so far: a dict."""
+        return self._sim.times
+
+    def _memory_for(self, out):
+        if out is None:
+            return np.empty(self.shape, dtype=np.float32).view(Image)
+        if not isinstance(out, np.ndarray) or out.dtype != np.float32:
+            raise ValueError(f"out: must be an array of float32, not {getattr(out, 'dtype', type(out))}")
+        if out.shape != self.shape:
+            raise ValueError(f"out: has the shape {out.shape}, but the image is {self.shape}")
+        if not out.flags.c_contiguous or not out.flags.writeable:
+            raise ValueError("out: must be C-contiguous and writable")
+        return out
+
+    def render(self, out=None, progress=None, statistics=False):
+        """Render expected photons: float32 [slow, fast], into `out` if that is given.
+
+        progress: a function of the fraction, or True for a bar.  statistics=True: returns the image
+        and a dict (sum, max, mean, ...)."""
+        image = self._memory_for(out)
+        show = _progress.callback(progress, "render")
+        stats = self._sim.render(image, show, bool(statistics))
+        if show:
+            show(1.0)
+        self._image = image
+        return (image, stats) if statistics else image
+
+    def _of(self, image):
+        if image is None:
+            image = self._image if self._image is not None else self.render()
+        image = np.ascontiguousarray(image, dtype=np.float32)
+        if image.shape != self.shape:
+            raise ValueError(f"image: has the shape {image.shape}, but the detector is {self.shape}")
+        return image
+
+    def noise(self, image=None, seed=None):
+        """Counts with noise: uint16 [slow, fast], of `image` or the last one.  ADU with the offset of
+        -adc; the same seed gives the same counts on every machine."""
+        if seed is not None:
+            last = self._image
+            self._sim.set(_parameters.many({"seed": seed}))
+            self._image = last
+        out = np.empty(self.shape, dtype=np.uint16)
+        self._sim.integers(self._of(image), out, True)
+        return out.view(Image)
+
+    def integers(self, image=None):
+        """The integer image without noise: uint16 [slow, fast]."""
+        out = np.empty(self.shape, dtype=np.uint16)
+        self._sim.integers(self._of(image), out, False)
+        return out.view(Image)
+
+    def reflections(self, image=None):
+        """The reflections of an image: a structured array (h k l fast slow intensity peak phi ...)."""
+        records, _, _ = self._sim.reflections(self._of(image))
+        return np.frombuffer(records, dtype=REFLECTION).copy()
+
+    def trace(self, fast, slow):
+        """Every intermediate quantity of a pixel: lines of text."""
+        return self._sim.trace(fast, slow)
+
+    def write(self, image=None, **files):
+        """Write files of an image: write(noisefile="a.img", tifffile="a.tif").  Each is complete or
+        absent."""
+        self._sim.write(_parameters.many(files), self._of(image))
+
+    def __repr__(self):
+        slow, fast = self.shape
+        return f"<nanobragg.Simulation {fast} x {slow} pixels, {self.backend}>"

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Series of frames. */
+#include "module.h"
+
+#include <stdlib.h>
+
+/** From any of the library's threads, one call at a time. */
+static int pass_progress(void *user, const nb_series_progress *p)
+{
+    const nb_python_calls *calls = user;
+    PyGILState_STATE gil;
+    PyObject *result;
+    int stop;
+    if (!calls->progress || calls->progress == Py_None)
+        return 0;
+    gil = PyGILState_Ensure();
+    result = PyObject_CallFunction(calls->progress, "ii", p->done, p->frames);
+    stop = !result || PyObject_IsTrue(result) != 0;
+    if (!result)
+        PyErr_WriteUnraisable(calls->progress);
+    Py_XDECREF(result);
+    PyGILState_Release(gil);
+    return stop;
+}
+
+static PyObject *result_dict(const nb_series_progress *p)
+{
+    return Py_BuildValue(
+        "{s:i,s:i,s:i,s:L,s:d,s:L,s:s,s:d,s:i,s:L,s:L}", "frames", p->frames, "done",
+        p->done, "kept", p->kept, "bytes", (long long)p->bytes, "seconds", p->seconds,
+        "seed", (long long)p->seed, "backend", p->backend, "max", p->max, "max_frame",
+        p->max_frame, "clipped_output", (long long)p->clipped_output.pixels,
+        "clipped_hdf5", (long long)p->clipped_hdf5.pixels);
+}
+
+/** series(words, series words, notice, progress(done, frames) -> true to stop) */
+PyObject *nb_python_series(PyObject *self, PyObject *args)
+{
+    PyObject *words, *own;
+    nb_python_calls calls = {0};
+    nb_series_progress result = {0};
+    nb_series *series = calloc(1, sizeof *series);
+    nb_config *cfg = calloc(1, sizeof *cfg);
+    nb_hooks hooks;
+    nb_error err = {0};
+    nb_status st = NB_ERR_NOMEM;
+    int failed = 1;
+    (void)self;
+    if (!series || !cfg) {
+        PyErr_NoMemory();
+    } else if (PyArg_ParseTuple(args, "OOOO", &words, &own, &calls.notice,
+                                &calls.progress)) {
+        nb_config_defaults(cfg);
+        failed = nb_python_set_words(words, cfg, 0) || nb_python_set_words(own, series, 1);
+    }
+    if (!failed) {
+        hooks = nb_python_hooks(&calls);
+        hooks.progress = NULL;
+        series->user = &calls;
+        series->progress = pass_progress;
+        Py_BEGIN_ALLOW_THREADS;
+        st = nb_series_run(cfg, series, &hooks, &result, &err);
+        Py_END_ALLOW_THREADS;
+    }
+    free(series);
+    free(cfg);
+    if (failed)
+        return NULL;
+    if (st == NB_ERR_CANCELLED)
+        return result_dict(&result);
+    return st ? nb_python_raise(&err, st) : result_dict(&result);
+}

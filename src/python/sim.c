@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/* _nanobragg.Sim: one nb_sim.  The GIL is released while the library works; a second thread that
+ * calls the same object meanwhile gets a RuntimeError. */
+#include "module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct sim_object {
+    PyObject_HEAD nb_sim *sim; /* owned */
+    PyObject *notice;          /* owned */
+    nb_python_calls calls;
+    int busy;
+} sim_object;
+
+/** 0, and the object belongs to this call until leave(); -1 with an exception. */
+static int enter(sim_object *self)
+{
+    if (!self->busy && self->sim) {
+        self->busy = 1;
+        return 0;
+    }
+    PyErr_SetString(PyExc_RuntimeError,
+                    self->busy ? "this simulation is in use by another thread"
+                               : "this simulation was not created");
+    return -1;
+}
+
+static void leave(sim_object *self)
+{
+    self->busy = 0;
+    self->calls.progress = NULL;
+}
+
+static size_t pixels_of(const sim_object *self)
+{
+    int fast, slow;
+    nb_sim_size(self->sim, &fast, &slow);
+    return (size_t)fast * (size_t)slow;
+}
+
+/** Sim(words, notice) */
+static int sim_init(PyObject *object, PyObject *args, PyObject *kwargs)
+{
+    sim_object *self = (sim_object *)object;
+    PyObject *words, *notice;
+    nb_config *cfg;
+    nb_hooks hooks;
+    nb_error err = {0};
+    nb_status st;
+    (void)kwargs;
+    if (self->sim || !PyArg_ParseTuple(args, "OO", &words, &notice))
+        return -1;
+    Py_INCREF(notice);
+    self->notice = self->calls.notice = notice;
+    if (!(cfg = calloc(1, sizeof *cfg))) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    nb_config_defaults(cfg);
+    if (nb_python_set_words(words, cfg, 0)) {
+        free(cfg);
+        return -1;
+    }
+    hooks = nb_python_hooks(&self->calls);
+    Py_BEGIN_ALLOW_THREADS;
+    st = nb_sim_create(cfg, &hooks, &self->sim, &err);
+    Py_END_ALLOW_THREADS;
+    free(cfg);
+    if (st)
+        nb_python_raise(&err, st);
+    return st ? -1 : 0;
+}
+
+static void sim_dealloc(PyObject *object)
+{
+    sim_object *self = (sim_object *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    Py_BEGIN_ALLOW_THREADS;
+    nb_sim_free(self->sim);
+    Py_END_ALLOW_THREADS;
+    Py_XDECREF(self->notice);
+    release(object);
+    Py_DECREF(type);
+}
+
+/** set(words): several parameters at once */
+static PyObject *sim_set(PyObject *object, PyObject *words)
+{
+    sim_object *self = (sim_object *)object;
+    nb_error err = {0};
+    nb_status st = NB_OK;
+    nb_config *cfg;
+    int failed;
+    if (enter(self))
+        return NULL;
+    if (!(cfg = malloc(sizeof *cfg))) {
+        leave(self);
+        return PyErr_NoMemory();
+    }
+    *cfg = *nb_sim_config(self->sim);
+    failed = nb_python_set_words(words, cfg, 0);
+    if (!failed) {
+        Py_BEGIN_ALLOW_THREADS;
+        st = nb_sim_change(self->sim, cfg, &err);
+        Py_END_ALLOW_THREADS;
+    }
+    free(cfg);
+    leave(self);
+    if (failed)
+        return NULL;
+    if (st)
+        return nb_python_raise(&err, st);
+    Py_RETURN_NONE;
+}
+
+static PyObject *stats_dict(const nb_stats *s)
+{
+    return Py_BuildValue("{s:d,s:i,s:i,s:d,s:d,s:d,s:d,s:L,s:L,s:d}", "max", s->max,
+                         "max_fast", s->max_fast, "max_slow", s->max_slow, "sum", s->sum,
+                         "mean", s->mean, "rms", s->rms, "rmsd", s->rmsd, "rendered",
+                         (long long)s->rendered, "roi_pixels", (long long)s->roi_pixels,
+                         "solid_angle", s->solid_angle);
+}
+
+/** render(out, progress, want_stats) */
+static PyObject *sim_render(PyObject *object, PyObject *args)
+{
+    sim_object *self = (sim_object *)object;
+    PyObject *out, *progress;
+    Py_buffer view;
+    nb_stats stats;
+    nb_error err = {0};
+    nb_status st;
+    int wanted;
+    if (!PyArg_ParseTuple(args, "OOp", &out, &progress, &wanted) || enter(self))
+        return NULL;
+    if (nb_python_buffer(out, 1, pixels_of(self) * sizeof(float), "out", &view)) {
+        leave(self);
+        return NULL;
+    }
+    self->calls.progress = progress;
+    Py_BEGIN_ALLOW_THREADS;
+    st = nb_sim_render(self->sim, view.buf, wanted ? &stats : NULL, &err);
+    Py_END_ALLOW_THREADS;
+    PyBuffer_Release(&view);
+    leave(self);
+    if (st || PyErr_Occurred())
+        return nb_python_raise(&err, st);
+    if (!wanted)
+        Py_RETURN_NONE;
+    return stats_dict(&stats);
+}
+
+typedef struct two_buffers {
+    Py_buffer image, out;
+} two_buffers;
+
+/** The image of photons, and another buffer with `size` bytes a pixel. */
+static int open_two(sim_object *self, PyObject *image, PyObject *out, size_t size,
+                    two_buffers *b)
+{
+    size_t n = pixels_of(self);
+    if (nb_python_buffer(image, 0, n * sizeof(float), "image", &b->image))
+        return -1;
+    if (nb_python_buffer(out, 1, n * size, "out", &b->out)) {
+        PyBuffer_Release(&b->image);
+        return -1;
+    }
+    return 0;
+}
+
+static void close_two(two_buffers *b)
+{
+    PyBuffer_Release(&b->image);
+    PyBuffer_Release(&b->out);
+}
+
+/** noise(image, out, noisy): 16-bit integers with noise, or without; number of clipped pixels */
+static PyObject *sim_integers(PyObject *object, PyObject *args)
+{
+    sim_object *self = (sim_object *)object;
+    PyObject *image, *out;
+    two_buffers b;
+    nb_error err = {0};
+    nb_status st;
+    int64_t overloads = 0;
+    int noisy, failed;
+    if (!PyArg_ParseTuple(args, "OOp", &image, &out, &noisy) || enter(self))
+        return NULL;
+    failed = open_two(self, image, out, sizeof(uint16_t), &b);
+    if (failed) {
+        leave(self);
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    st = noisy ? nb_sim_noise(self->sim, b.image.buf, b.out.buf, &overloads, &err)
+               : nb_sim_digitize(self->sim, b.image.buf, NULL, b.out.buf, &err);
+    Py_END_ALLOW_THREADS;
+    close_two(&b);
+    leave(self);
+    return st ? nb_python_raise(&err, st) : PyLong_FromLongLong(overloads);
+}
+
+/** reflections(image) -> (bytes of nb_reflection, background, unassigned) */
+static PyObject *sim_reflections(PyObject *object, PyObject *image)
+{
+    sim_object *self = (sim_object *)object;
+    nb_reflections list = {0};
+    Py_buffer view;
+    nb_error err = {0};
+    nb_status st;
+    PyObject *result;
+    if (enter(self))
+        return NULL;
+    if (nb_python_buffer(image, 0, pixels_of(self) * sizeof(float), "image", &view)) {
+        leave(self);
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    st = nb_sim_reflections(self->sim, view.buf, &list, &err);
+    Py_END_ALLOW_THREADS;
+    PyBuffer_Release(&view);
+    leave(self);
+    if (st)
+        return nb_python_raise(&err, st);
+    result = Py_BuildValue("(y#dd)", (const char *)list.list,
+                           (Py_ssize_t)(list.count * sizeof *list.list), list.background,
+                           list.unassigned);
+    nb_reflections_free(&list);
+    return result;
+}
+
+/** The files that cfg names beside those of the configuration, which stays as it was. */
+static nb_status write_as(nb_sim *sim, const nb_config *cfg, const nb_config *old,
+                          const float *image, nb_error *err)
+{
+    nb_error ignored;
+    nb_stats stats;
+    nb_status st = nb_sim_change(sim, cfg, err);
+    if (st)
+        return st;
+    if (!(st = nb_sim_statistics(sim, image, &stats, err)))
+        st = nb_sim_write(sim, image, &stats, err);
+    (void)nb_sim_change(sim, old, &ignored);
+    return st;
+}
+
+/** write(words, image): the files that the words name */
+static PyObject *sim_write(PyObject *object, PyObject *args)
+{
+    sim_object *self = (sim_object *)object;
+    PyObject *words, *image;
+    nb_config *cfg; /* the old one and the changed one */
+    Py_buffer view;
+    nb_error err = {0};
+    nb_status st = NB_OK;
+    int failed;
+    if (!PyArg_ParseTuple(args, "OO", &words, &image) || enter(self))
+        return NULL;
+    if (!(cfg = malloc(2 * sizeof *cfg))) {
+        leave(self);
+        return PyErr_NoMemory();
+    }
+    cfg[0] = cfg[1] = *nb_sim_config(self->sim);
+    failed = nb_python_set_words(words, &cfg[1], 0) ||
+             nb_python_buffer(image, 0, pixels_of(self) * sizeof(float), "image", &view);
+    if (!failed) {
+        Py_BEGIN_ALLOW_THREADS;
+        st = write_as(self->sim, &cfg[1], &cfg[0], view.buf, &err);
+        Py_END_ALLOW_THREADS;
+        PyBuffer_Release(&view);
+    }
+    free(cfg);
+    leave(self);
+    if (failed)
+        return NULL;
+    if (st)
+        return nb_python_raise(&err, st);
+    Py_RETURN_NONE;
+}
+
+/** text(which): config | report */
+static PyObject *sim_text(PyObject *object, PyObject *which)
+{
+    sim_object *self = (sim_object *)object;
+    const char *name = PyUnicode_AsUTF8AndSize(which, NULL);
+    nb_error err = {0};
+    nb_status st;
+    char *text = NULL;
+    PyObject *result;
+    if (!name || enter(self))
+        return NULL;
+    st = strcmp(name, "report") == 0 ? nb_sim_report(self->sim, &text, &err)
+                                     : nb_sim_config_json(self->sim, &text, &err);
+    leave(self);
+    if (st)
+        return nb_python_raise(&err, st);
+    result = PyUnicode_FromString(text);
+    nb_free(text);
+    return result;
+}
+
+/** get(name) -> text of a parameter */
+static PyObject *sim_get(PyObject *object, PyObject *name)
+{
+    sim_object *self = (sim_object *)object;
+    const char *word = PyUnicode_AsUTF8AndSize(name, NULL);
+    char text[NB_PATH_MAX + 1];
+    nb_error err = {0};
+    nb_status st;
+    if (!word || enter(self))
+        return NULL;
+    st = nb_config_get(nb_sim_config(self->sim), word, text, sizeof text, &err);
+    leave(self);
+    return st ? nb_python_raise(&err, st) : PyUnicode_FromString(text);
+}
+
+static void emit(void *user, const char *line)
+{
+    PyObject *text = PyUnicode_FromString(line);
+    if (text)
+        PyList_Append(user, text);
+    Py_XDECREF(text);
+}
+
+/** trace(fast, slow) -> lines */
+static PyObject *sim_trace(PyObject *object, PyObject *args)
+{
+    sim_object *self = (sim_object *)object;
+    nb_error err = {0};
+    nb_status st;
+    int fast, slow;
+    PyObject *lines;
+    if (!PyArg_ParseTuple(args, "ii", &fast, &slow) || enter(self))
+        return NULL;
+    lines = PyList_New(0);
+    st = lines ? nb_sim_trace(self->sim, fast, slow, emit, lines, &err) : NB_ERR_NOMEM;
+    leave(self);
+    if (!st && !PyErr_Occurred())
+        return lines;
+    Py_XDECREF(lines);
+    return nb_python_raise(&err, st);
+}
+
+static PyObject *get_size(PyObject *object, void *unused)
+{
+    int fast, slow;
+    (void)unused;
+    nb_sim_size(((sim_object *)object)->sim, &fast, &slow);
+    return Py_BuildValue("(ii)", fast, slow);
+}
+
+static PyObject *get_seed(PyObject *object, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLongLong(nb_sim_seed(((sim_object *)object)->sim));
+}
+
+static PyObject *get_backend(PyObject *object, void *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(nb_sim_backend(((sim_object *)object)->sim));
+}
+
+static PyObject *get_times(PyObject *object, void *unused)
+{
+    nb_times t;
+    (void)unused;
+    nb_sim_times(((sim_object *)object)->sim, &t);
+    return Py_BuildValue("{s:d,s:d,s:d,s:d,s:d,s:d,s:d}", "load", t.load, "scene",
+                         t.scene, "start", t.start, "render", t.render, "statistics",
+                         t.statistics, "noise", t.noise, "write", t.write);
+}
+
+static PyMethodDef methods[] = {
+    {"set", sim_set, METH_O, "set(words)"},
+    {"get", sim_get, METH_O, "get(name) -> text"},
+    {"render", sim_render, METH_VARARGS,
+     "render(out, progress, want_stats) -> dict or None"},
+    {"integers", sim_integers, METH_VARARGS,
+     "integers(image, out, noisy) -> clipped pixels"},
+    {"reflections", sim_reflections, METH_O,
+     "reflections(image) -> (records, background, unassigned)"},
+    {"write", sim_write, METH_VARARGS,
+     "write(words, image): the files that the words name"},
+    {"text", sim_text, METH_O, "text('config' or 'report')"},
+    {"trace", sim_trace, METH_VARARGS, "trace(fast, slow) -> lines"},
+    {NULL, NULL, 0, NULL}};
+
+static PyGetSetDef properties[] = {
+    {"size", get_size, NULL, "(fast, slow)", NULL},
+    {"seed", get_seed, NULL, "of the noise", NULL},
+    {"backend", get_backend, NULL, "what renders", NULL},
+    {"times", get_times, NULL, "seconds of each stage", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+PyObject *nb_python_sim_type(void)
+{
+    static PyType_Slot slots[] = {{Py_tp_init, sim_init},
+                                  {Py_tp_dealloc, sim_dealloc},
+                                  {Py_tp_methods, methods},
+                                  {Py_tp_getset, properties},
+                                  {0, NULL}};
+    static PyType_Spec spec = {"nanobragg._nanobragg.Sim", sizeof(sim_object), 0,
+                               Py_TPFLAGS_DEFAULT, slots};
+    slots[0].pfunc = (void *)sim_init;
+    return PyType_FromSpec(&spec);
+}

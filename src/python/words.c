@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* Python's values for the library: words of parameters, buffers, callbacks. */
+#include "module.h"
+
+#include <string.h>
+
+enum { WORDS_MOST = 32 };
+
+/** The words of a sequence of texts into words[]; how many, or -1 with an exception.  They live as
+ * long as the sequence. */
+static int words_of(PyObject *list, const char *words[WORDS_MOST])
+{
+    Py_ssize_t n = PySequence_Size(list);
+    if (n < 0 || n > WORDS_MOST) {
+        if (n > WORDS_MOST)
+            PyErr_Format(PyExc_ValueError, "%zd values are too many", n);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *word = PySequence_GetItem(list, i); /* the list keeps it */
+        words[i] = word ? PyUnicode_AsUTF8AndSize(word, NULL) : NULL;
+        Py_XDECREF(word);
+        if (!words[i])
+            return -1;
+    }
+    return (int)n;
+}
+
+static int set_one(PyObject *pair, void *base, int series)
+{
+    const char *words[WORDS_MOST], *name;
+    PyObject *list;
+    const nb_param *param;
+    nb_error err = {0};
+    nb_status st;
+    int n;
+    if (!PyArg_ParseTuple(pair, "sO", &name, &list) || (n = words_of(list, words)) < 0)
+        return -1;
+    param = nb_param_find(name);
+    if (!param || !(param->flags & NB_PARAM_SERIES) != !series) {
+        PyErr_Format(PyExc_TypeError, "no parameter is called '%s' here", name);
+        return -1;
+    }
+    st = nb_param_set(param, base, words, n, &err);
+    if (st)
+        nb_python_raise(&err, st);
+    return st ? -1 : 0;
+}
+
+int nb_python_set_words(PyObject *list, void *base, int series)
+{
+    Py_ssize_t n = PySequence_Size(list);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *pair = PySequence_GetItem(list, i);
+        int failed = !pair || set_one(pair, base, series);
+        Py_XDECREF(pair);
+        if (failed)
+            return -1;
+    }
+    return n < 0 ? -1 : 0;
+}
+
+int nb_python_buffer(PyObject *object, int writable, size_t bytes, const char *what,
+                     Py_buffer *view)
+{
+    if (PyObject_GetBuffer(object, view, writable ? PyBUF_WRITABLE : PyBUF_SIMPLE)) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_ValueError, "%s: must be a %sC-contiguous array", what,
+                     writable ? "writable " : "");
+        return -1;
+    }
+    if ((size_t)view->len == bytes)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "%s: has %zd bytes, but %zu are needed", what,
+                 view->len, bytes);
+    PyBuffer_Release(view);
+    return -1;
+}
+
+static void notice(void *user, const char *line)
+{
+    const nb_python_calls *calls = user;
+    PyGILState_STATE gil;
+    PyObject *result;
+    if (!calls->notice || calls->notice == Py_None)
+        return;
+    gil = PyGILState_Ensure();
+    result = PyObject_CallFunction(calls->notice, "s", line);
+    if (!result)
+        PyErr_WriteUnraisable(calls->notice);
+    Py_XDECREF(result);
+    PyGILState_Release(gil);
+}
+
+/** Runs in the thread that called the library, so an exception waits there for its return. */
+static int progress(void *user, double fraction)
+{
+    const nb_python_calls *calls = user;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    int stop = PyErr_Occurred() || PyErr_CheckSignals();
+    if (!stop && calls->progress && calls->progress != Py_None) {
+        PyObject *result = PyObject_CallFunction(calls->progress, "d", fraction);
+        stop = !result || PyObject_IsTrue(result) != 0;
+        Py_XDECREF(result);
+    }
+    PyGILState_Release(gil);
+    return stop;
+}
+
+nb_hooks nb_python_hooks(nb_python_calls *calls)
+{
+    return (nb_hooks){calls, notice, progress};
+}

@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: MIT
+"""The rules of docs/python.md, one test each."""
+import gc
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import nanobragg
+from nanobragg import _nanobragg
+
+PROGRAM = os.environ["NANOBRAGG"]
+SMALL = dict(cell=(79.1, 79.1, 37.9, 90, 90, 90), N=8, default_F=100, wavelength=1.0,
+             distance=100, detpixels=64, misset=(10, 20, 30), fluence=1e26, seed=3)
+FLAGS = ("-cell 79.1 79.1 37.9 90 90 90 -N 8 -default_F 100 -lambda 1 -distance 100 -detpixels 64 "
+         "-misset 10 20 30 -fluence 1e26 -seed 3").split()
+
+
+def program(folder, *flags):
+    return subprocess.run([PROGRAM, *FLAGS, *flags], cwd=folder, capture_output=True, text=True,
+                          check=False)
+
+
+@pytest.mark.parametrize("device", [dict(isa="scalar"), dict(), dict(precision="double"),
+                                    dict(threads=1)])
+def test_image_is_the_programs_float_file(tmp_path, device):
+    flags = [w for k, v in device.items() for w in (f"-{k}", str(v))]
+    assert program(tmp_path, *flags, "-floatfile", "f.bin", "-noisefile", "n.img").returncode == 0
+    sim = nanobragg.Simulation(**SMALL, **device)
+    image = sim.render()
+    assert image.tobytes() == (tmp_path / "f.bin").read_bytes()
+    noise = (tmp_path / "n.img").read_bytes()[-64 * 64 * 2:]
+    assert sim.noise().astype("<u2").tobytes() == noise
+
+
+def test_every_parameter_sets_what_its_flag_sets(tmp_path):
+    values = {"N": 7, "mosaic_spread": 0.4, "misset": (1, 2, 3), "distance": 123.5, "nopolar": True,
+              "osc": 0.7, "oversample": 2, "beam_vector": (1, 0, 0), "detpixels": 33, "phi": 2.5,
+              "roi": (1, 20, 2, 30), "water": 0.3, "gauss_xtal": True, "seed": 9}
+    names = nanobragg.parameters()
+    for name, value in values.items():
+        assert name in names or any(name in p["synonyms"].split() for p in names.values()), name
+        words = [str(v) for v in (value if isinstance(value, tuple) else (value,))]
+        flags = [f"-{name}"] + ([] if value is True else words)
+        done = program(tmp_path, *flags, "-show_config", "-nofloat", "-noint", "-nonoise", "-nopgm")
+        assert done.returncode == 0, (name, done.stderr)
+        theirs = json.loads(done.stdout[done.stdout.index("{"):])
+        ours = nanobragg.Simulation(**{**SMALL, name: value}).config
+        for part in ("beam", "crystal", "detector", "sampling"):
+            assert ours.get(part) == theirs.get(part), (name, part)
+
+
+def test_unknown_keyword_names_the_nearest():
+    with pytest.raises(TypeError, match="did you mean 'distance'"):
+        nanobragg.Simulation(**SMALL, distanze=3)
+
+
+def test_bad_value_says_what_the_program_says(tmp_path):
+    done = program(tmp_path, "-distance", "-3")
+    with pytest.raises(ValueError) as error:
+        nanobragg.Simulation(**{**SMALL, "distance": -3})
+    assert done.returncode == 2 and str(error.value) in done.stderr
+
+
+def test_missing_file_is_an_os_error():
+    with pytest.raises(OSError, match="nosuch.hkl"):
+        nanobragg.Simulation(**{**SMALL, "hkl": "nosuch.hkl"})
+
+
+def test_set_gives_the_image_of_a_new_simulation():
+    sim = nanobragg.Simulation(**SMALL)
+    sim.render()
+    sim.set(misset=(4, 5, 6), phi=1.5, distance=80)
+    other = nanobragg.Simulation(**{**SMALL, "misset": (4, 5, 6), "phi": 1.5, "distance": 80})
+    assert np.array_equal(sim.render(), other.render())
+
+
+def test_failed_set_changes_nothing():
+    sim = nanobragg.Simulation(**SMALL)
+    before = sim.render()
+    for bad, kind in ((dict(distance=-1), ValueError), (dict(misset=(1, 2)), ValueError),
+                      (dict(hkl="nosuch"), OSError), (dict(nonsense=1), TypeError)):
+        with pytest.raises(kind):
+            sim.set(**bad)
+        assert np.array_equal(sim.render(), before)
+
+
+def test_files_stay_loaded(tmp_path):
+    path = tmp_path / "a.hkl"
+    path.write_text("".join(f"{h} {k} {l} {100 + h}\n" for h in range(-9, 10)
+                            for k in range(-9, 10) for l in range(-5, 6)))
+    sim = nanobragg.Simulation(**{**SMALL, "hkl": path})
+    path.unlink()
+    sim.set(misset=(1, 2, 3))
+    assert sim.render().sum() > 0
+    assert not (tmp_path / "Fdump.bin").exists() and not os.path.exists("Fdump.bin")
+
+
+def test_arrays_in_place_of_files(tmp_path):
+    h = np.array([(h, k, l) for h in range(-9, 10) for k in range(-9, 10) for l in range(-5, 6)])
+    F = 50 + np.arange(len(h)) % 97 + 0.125
+    text = tmp_path / "a.hkl"
+    text.write_text("".join(f"{a} {b} {c} {f!r}\n" for (a, b, c), f in zip(h.tolist(), F.tolist())))
+    mask = np.ones((64, 64), dtype=bool)
+    mask[10:20, 5:50] = False
+    sim = nanobragg.Simulation(**{**SMALL, "hkl": (h, F)}, mask=mask)
+    image = sim.render()
+    whole = nanobragg.Simulation(**{**SMALL, "hkl": text}).render()
+    assert np.array_equal(image[mask], whole[mask]) and not image[~mask].any()
+
+
+def test_sources_in_memory():
+    sim = nanobragg.Simulation(**SMALL, sources=([1.0, 1.02], [1, 3]))
+    assert len(sim.config["beam"]["sources"]) == 2 if isinstance(
+        sim.config["beam"].get("sources"), list) else sim.render().sum() > 0
+    with pytest.raises(ValueError, match="sources"):
+        nanobragg.Simulation(**SMALL, sources=([1.0, 1.02], [1]))
+
+
+@pytest.mark.parametrize("value", [([[1, 2]], [3.0]), ([[1, 2, 3]], [3.0, 4.0]),
+                                   ([[1.5, 2, 3]], [3.0])])
+def test_bad_reflections(value):
+    with pytest.raises(ValueError, match="hkl"):
+        nanobragg.Simulation(**{**SMALL, "hkl": (np.array(value[0]), value[1])})
+
+
+@pytest.mark.parametrize("out", [np.empty((64, 64)), np.empty((64, 63), np.float32),
+                                 np.empty((64, 128), np.float32)[:, ::2], [1, 2]])
+def test_bad_out(out):
+    with pytest.raises(ValueError, match="out"):
+        nanobragg.Simulation(**SMALL).render(out=out)
+
+
+def test_read_only_out():
+    out = np.zeros((64, 64), np.float32)
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="writable"):
+        nanobragg.Simulation(**SMALL).render(out=out)
+
+
+def test_out_is_filled_in_place():
+    sim = nanobragg.Simulation(**SMALL)
+    out = np.full((64, 64), np.nan, np.float32)
+    assert sim.render(out=out) is out and np.array_equal(out, sim.render())
+
+
+def test_statistics():
+    image, stats = nanobragg.Simulation(**SMALL).render(statistics=True)
+    assert stats["sum"] == pytest.approx(image.sum(dtype=float), rel=1e-6)
+    assert image[stats["max_slow"], stats["max_fast"]] == image.max()
+
+
+def test_reflections():
+    sim = nanobragg.Simulation(**SMALL)
+    image = sim.render()
+    spots = sim.reflections(image)
+    assert len(spots) > 3 and 0.5 < spots["intensity"].sum() / image.sum() < 1.0001
+    assert spots.dtype.names[:4] == ("frame", "h", "k", "l")
+
+
+def test_written_files_are_the_programs(tmp_path):
+    program(tmp_path, "-noisefile", "n.img", "-tifffile", "t.tif")
+    sim = nanobragg.Simulation(**SMALL)
+    sim.write(noisefile=tmp_path / "mine.img", floatfile=tmp_path / "mine.bin")
+    assert (tmp_path / "mine.img").read_bytes() == (tmp_path / "n.img").read_bytes()
+    assert (tmp_path / "mine.bin").read_bytes() == (tmp_path / "floatimage.bin").read_bytes()
+    assert sim.get("noisefile") == nanobragg.Simulation(**SMALL).get("noisefile")
+
+
+def test_read_and_compare(tmp_path):
+    sim = nanobragg.Simulation(**SMALL)
+    sim.write(floatfile=tmp_path / "a.bin", noisefile=tmp_path / "a.img")
+    a = nanobragg.read_image(tmp_path / "a.bin")
+    assert np.array_equal(a, sim.render()) and a.format == "float"
+    b = nanobragg.read_image(tmp_path / "a.img")
+    assert b.format == "SMV" and b.shape == (64, 64)
+    difference = nanobragg.compare(2 * a, a)
+    assert difference.correlation == pytest.approx(1) and difference.sum_ratio == pytest.approx(2)
+    with pytest.raises(ValueError):
+        nanobragg.compare(a, a[:32])
+    with pytest.raises(OSError):
+        nanobragg.read_image(tmp_path / "none.img")
+
+
+def test_picture():
+    assert nanobragg.Simulation(**SMALL).render()._repr_png_().startswith(b"\x89PNG")
+
+
+def test_one_object_in_two_threads_raises():
+    sim = nanobragg.Simulation(**{**SMALL, "detpixels": 400, "isa": "scalar", "threads": 1,
+                                  "mosaic": 0.5, "mosaic_domains": 40})
+    errors, started = [], threading.Event()
+
+    def render():
+        try:
+            sim.render(progress=lambda f: started.set())
+        except RuntimeError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=render)
+    thread.start()
+    assert started.wait(20)
+    with pytest.raises(RuntimeError, match="another thread"):
+        sim.render()
+    thread.join()
+    assert not errors and sim.render().sum() > 0
+
+
+def test_many_objects_at_once():
+    reference = nanobragg.Simulation(**SMALL).render()
+    results = []
+
+    def render():
+        results.append(np.array_equal(nanobragg.Simulation(**SMALL).render(), reference))
+
+    threads = [threading.Thread(target=render) for _ in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert results == [True] * 8
+
+
+def test_progress_and_its_errors():
+    sim = nanobragg.Simulation(**SMALL)
+    seen = []
+    sim.render(progress=seen.append)
+    assert seen and seen[-1] == 1 and seen == sorted(seen)
+
+    def fail(fraction):
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        sim.render(progress=fail)
+    assert sim.render().sum() > 0
+
+
+CTRL_C = """
+import os, signal, threading, time, nanobragg
+sim = nanobragg.Simulation(cell=100, N=8, default_F=100, detpixels=1000, isa="scalar", threads=1,
+                           mosaic=0.5, mosaic_domains=400, misset=(1, 2, 3))
+t = []
+def strike():
+    time.sleep(0.5)
+    t.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=strike).start()
+try:
+    sim.render()
+except KeyboardInterrupt:
+    late = time.monotonic() - t[0]
+    sim.set(detpixels=16)
+    print("usable", sim.render().shape, late)
+    assert late < 2
+"""
+
+
+def run(code, **kwargs):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120,
+                          check=False, **kwargs)
+
+
+def test_ctrl_c():
+    done = run(CTRL_C)
+    assert "usable (16, 16)" in done.stdout, done.stderr
+
+
+def test_fork_and_exit_with_live_objects():
+    done = run("import os, nanobragg\n"
+               "sim = nanobragg.Simulation(cell=100, N=5, default_F=9, detpixels=32, threads=1)\n"
+               "sim.render()\n"
+               "pid = os.fork()\n"
+               "if pid == 0:\n"
+               "    sim.render(); os._exit(0)\n"
+               "print('child', os.waitpid(pid, 0)[1])")
+    assert done.returncode == 0 and "child 0" in done.stdout, done.stderr
+
+
+def test_memory_does_not_grow():
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    for i in range(300):
+        nanobragg.Simulation(**{**SMALL, "threads": 1}).render()
+        if i == 50:
+            gc.collect()
+            start = resident()
+    gc.collect()
+    assert resident() - start < 1 << 20
+
+
+def test_series(tmp_path):
+    result = nanobragg.run_series(SMALL, frames=3, osc=0.5, output=str(tmp_path / "f_%03d.img"))
+    assert result["done"] == 3 and len(list(tmp_path.glob("f_*.img"))) == 3
+    with pytest.raises(TypeError):
+        nanobragg.run_series(SMALL, framez=3)
+    with pytest.raises(ValueError):
+        nanobragg.run_series(SMALL, frames=-3, output=str(tmp_path / "g_%03d.img"))
+
+
+def test_series_stops(tmp_path):
+    seen = []
+
+    def stop(fraction):
+        seen.append(fraction)
+        raise ValueError("enough")
+
+    with pytest.raises(ValueError, match="enough"):
+        nanobragg.run_series(SMALL, frames=50, osc=0.5, output=str(tmp_path / "f_%03d.img"),
+                             progress=stop)
+    assert len(seen) < 50
+
+
+def test_repr_and_table():
+    sim = nanobragg.Simulation(**SMALL)
+    assert "64 x 64" in repr(sim) and "\n" not in repr(sim)
+    table = nanobragg.parameters()
+    assert table["distance"]["unit"] == "mm" and "wavelength" in table["lambda"]["synonyms"]
+    assert len(table) > 150 and all(not p["flags"] & _nanobragg.INNER for p in table.values())

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* nb_sim_set gives the image of a new simulation of the same configuration; an error changes
+ * nothing. */
+#include "../support/check.h"
+
+#include "base/memory.h"
+
+enum { FAST = 40, SLOW = 30, PIXELS = FAST * SLOW };
+
+static nb_config start(void)
+{
+    nb_config cfg = nb_suite_config(1.2, 7, 0);
+    nb_set_pixels(&cfg, FAST, SLOW);
+    return cfg;
+}
+
+static void check_image(nb_sim *changed, const nb_config *cfg)
+{
+    nb_sim *fresh = created(cfg);
+    float a[PIXELS], b[PIXELS];
+    assert_int_equal(nb_sim_render(changed, a, NULL, NULL), NB_OK);
+    assert_int_equal(nb_sim_render(fresh, b, NULL, NULL), NB_OK);
+    assert_memory_equal(a, b, sizeof a);
+    nb_sim_free(fresh);
+}
+
+static void parameters_give_the_image_of_a_new_simulation(void **state)
+{
+    static const char *const changes[][2] = {
+        {"misset", "10 20 30"}, {"distance", "75"},
+        {"lambda", "1.3"},      {"N", "4"},
+        {"mosaic", "0.5"},      {"precision", "double"},
+        {"threads", "1"},       {"default_F", "50"},
+        {"water", "0.2"},       {"shape", "gauss"}};
+    nb_config cfg = start();
+    nb_sim *sim = created(&cfg);
+    (void)state;
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        nb_error err = {0};
+        assert_int_equal(nb_config_set(&cfg, changes[i][0], changes[i][1], &err), NB_OK);
+        assert_int_equal(nb_sim_set(sim, changes[i][0], changes[i][1], &err), NB_OK);
+        check_image(sim, &cfg);
+    }
+    nb_sim_free(sim);
+}
+
+static void an_error_changes_nothing(void **state)
+{
+    static const char *const bad[][2] = {
+        {"distance", "-1"}, {"nonsense", "1"}, {"hkl", "/nonexistent.hkl"}, {"N", "x"}};
+    nb_config cfg = start();
+    nb_sim *sim = created(&cfg);
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        nb_error err = {0};
+        assert_int_not_equal(nb_sim_set(sim, bad[i][0], bad[i][1], &err), NB_OK);
+        assert_true(err.message[0] != 0);
+        check_image(sim, &cfg);
+    }
+    nb_sim_free(sim);
+}
+
+static void the_size_may_change(void **state)
+{
+    nb_config cfg = start();
+    nb_sim *sim = created(&cfg);
+    int fast, slow;
+    (void)state;
+    assert_int_equal(nb_sim_set(sim, "detpixels_x", "20", NULL), NB_OK);
+    assert_int_equal(nb_sim_set(sim, "detpixels_y", "10", NULL), NB_OK);
+    nb_sim_size(sim, &fast, &slow);
+    assert_int_equal(fast, 20);
+    assert_int_equal(slow, 10);
+    assert_int_equal(nb_sim_config(sim)->detpixels[0], 20);
+    nb_sim_free(sim);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parameters_give_the_image_of_a_new_simulation),
+        cmocka_unit_test(an_error_changes_nothing),
+        cmocka_unit_test(the_size_may_change),
+    };
+    return cmocka_run_group_tests_name("set", tests, NULL, NULL);
+}
