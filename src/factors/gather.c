@@ -22,8 +22,11 @@ nb_status nb_gather_new(nb_factor_grid *grid, nb_gather *out, nb_error *err)
     *out = (nb_gather){.grid = grid};
     out->count = nb_alloc(n, sizeof *out->count, "reflections", err);
     out->first = nb_alloc_raw(n, sizeof *out->first, "reflections", err);
-    out->sum = nb_alloc_raw(n, sizeof *out->sum, "reflections", err);
-    if (out->count && out->first && out->sum)
+    if (out->count && out->first && !grid->phase)
+        return NB_OK;
+    out->imaginary = nb_alloc_raw(n, sizeof *out->imaginary, "reflections", err);
+    out->first_imaginary = nb_alloc_raw(n, sizeof *out->first, "reflections", err);
+    if (out->count && out->first && out->imaginary && out->first_imaginary)
         return NB_OK;
     nb_gather_free(out);
     return NB_ERR_NOMEM;
@@ -33,32 +36,37 @@ void nb_gather_free(nb_gather *g)
 {
     nb_free(g->count);
     nb_free(g->first);
-    nb_free(g->sum);
+    nb_free(g->imaginary);
+    nb_free(g->first_imaginary);
     memset(g, 0, sizeof *g);
 }
 
-static int differs(const float a[2], const double b[2])
+/** Does a value differ from the first of its reflection? */
+static int differs(const nb_gather *g, size_t at, double re, double im)
 {
-    double apart = hypot(a[0] - b[0], a[1] - b[1]);
-    return apart > TOLERANCE * fmax(hypot(a[0], a[1]), hypot(b[0], b[1]));
+    double re0 = g->first[at], im0 = g->imaginary ? g->first_imaginary[at] : 0;
+    double apart = hypot(re - re0, im - im0);
+    return apart > TOLERANCE * fmax(hypot(re, im), hypot(re0, im0));
 }
 
+/** im is 0 in a grid without phases. */
 static void put(nb_gather *g, size_t at, double re, double im)
 {
-    double value[2] = {re, im};
-    if (g->count[at] & DONE)
-        return;
-    if (!(g->count[at] & COUNT)) {
-        g->first[at][0] = (float)re;
-        g->first[at][1] = (float)im;
-        g->sum[at][0] = g->sum[at][1] = 0;
-    } else if (differs(g->first[at], value))
-        g->count[at] |= CONFLICT;
-    if ((g->count[at] & COUNT) == COUNT)
+    if (g->count[at] & DONE || (g->count[at] & COUNT) == COUNT)
         return; /* a thousand million values have their mean */
+    if (!(g->count[at] & COUNT)) {
+        g->first[at] = (float)re;
+        g->grid->F[at] = 0;
+        if (g->imaginary) {
+            g->first_imaginary[at] = (float)im;
+            g->imaginary[at] = 0;
+        }
+    } else if (differs(g, at, re, im))
+        g->count[at] |= CONFLICT;
     g->count[at]++;
-    g->sum[at][0] += re;
-    g->sum[at][1] += im;
+    g->grid->F[at] += re;
+    if (g->imaginary)
+        g->imaginary[at] += im;
 }
 
 /** cos and sin of a number of 24ths of a turn. */
@@ -103,10 +111,11 @@ size_t nb_gather_finish(nb_gather *g, int with_phase)
         if (!count || g->count[at] & DONE)
             continue;
         conflicts += (g->count[at] & CONFLICT) != 0;
-        g->grid->F[at] = g->sum[at][0] / count;
+        g->grid->F[at] /= count;
         if (with_phase) {
-            g->grid->F[at] = hypot(g->sum[at][0], g->sum[at][1]) / count;
-            g->grid->phase[at] = (float)atan2(g->sum[at][1], g->sum[at][0]);
+            double re = g->grid->F[at], im = g->imaginary[at] / count;
+            g->grid->F[at] = hypot(re, im);
+            g->grid->phase[at] = (float)atan2(im, re);
         }
         g->count[at] |= DONE;
     }

@@ -11,10 +11,11 @@ extern const nb_symmetry nb_P1;
 
 /** Sums while they grow; per voxel of the grid. */
 typedef struct nb_gather {
-    nb_factor_grid *grid;
-    uint32_t *count;   /* owned; values so far, with marks in the high bits */
-    float (*first)[2]; /* owned; the first of them */
-    double (*sum)[2];  /* owned; real and imaginary parts */
+    nb_factor_grid *grid;   /* F: the sum of real parts */
+    uint32_t *count;        /* owned; values so far, with marks in the high bits */
+    float *first;           /* owned; the real part of the first */
+    double *imaginary;      /* owned; the sum; NULL in a grid without phases */
+    float *first_imaginary; /* owned; likewise */
 } nb_gather;
 
 /** One reflection: real and imaginary part of F(h) and of F(-h); amplitudes alone are real. */
