@@ -5,6 +5,8 @@
 #   FLAVOR=debug     release | debug | asan | ubsan | tsan | fuzz
 #   SET=name         the build folder build/name (default: compiler-flavor)
 #   CUDA=0           no CUDA even if nvcc is here
+#   CXX=clang++      the C++ compiler (that of CC is the default), for src/io/gemmi.cc alone
+#   GEMMI=0          no gemmi even if it is here
 #   WERROR=1         warnings are errors (CI)
 #   V=1              show the commands
 
@@ -17,9 +19,16 @@ SHELL := /bin/sh
 ifeq ($(filter-out default undefined,$(origin CC)),)
 CC := gcc
 endif
+# The C++ compiler beside CC: g++ of gcc, ccache g++-12 of ccache gcc-12, clang++ of clang.
+ifneq ($(filter-out default undefined,$(origin CXX)),)
+else
+CXX := $(foreach w,$(CC),$(if $(filter -%,$w),$w,$(patsubst %$(notdir $w),%,$w)$(subst \
+    clang,clang++,$(subst gcc,g++,$(notdir $w)))))
+endif
 AR := $(or $(filter-out ar,$(AR)),ar)
 FLAVOR ?= release
 CUDA ?= auto
+GEMMI ?= auto
 WERROR ?= 0
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -56,7 +65,7 @@ B := build/$(SET)
 # Looked up at every call (a tenth of a second), so an installed library is never missed; the
 # file changes only when the answer does, and then everything is compiled again.
 ifneq ($(if $(MAKECMDGOALS),$(filter-out list help clean format,$(MAKECMDGOALS)),all),)
-$(shell mkdir -p $(B) && sh mk/detect.sh '$(CC)' '$(CUDA)' $(SAN) >$(B)/config.$$PPID && \
+$(shell mkdir -p $(B) && sh mk/detect.sh '$(CC)' '$(CUDA)' '$(CXX)' '$(GEMMI)' $(SAN) >$(B)/config.$$PPID && \
     { cmp -s $(B)/config.$$PPID $(B)/config.mk || mv $(B)/config.$$PPID $(B)/config.mk; }; \
     rm -f $(B)/config.$$PPID)
 include $(B)/config.mk
@@ -65,7 +74,7 @@ endif
 CU_SRC := $(if $(NVCC),$(sort $(wildcard cuda/*.cu)))
 HAVE_CUDA := $(if $(CU_SRC),1)
 CUDA_VERSION := $(NVCC_VERSION)
-FEATURES := TIFF PNG CJSON RANDOM123 FFTW XRAYLIB HDF5 LIBDEFLATE ZLIB LZ4 OPENMP MPI CUDA
+FEATURES := TIFF PNG CJSON RANDOM123 GEMMI FFTW XRAYLIB HDF5 LIBDEFLATE ZLIB LZ4 OPENMP MPI CUDA
 
 # --- flags ------------------------------------------------------------------------------------
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -77,12 +86,16 @@ DEFS := $(foreach f,$(FEATURES),$(if $(HAVE_$f),-DNB_HAVE_$f=1 \
     $(foreach f,TIFF PNG HDF5 FFTW XRAYLIB MPI,$(if $(HAVE_$f),-DNB_$f_SONAME='"$($f_SONAME)"'))
 ALL_CFLAGS = -std=gnu11 $(OPT_$(FLAVOR)) -g -fPIC $(FP) $(WARN) $(SAN) \
     $(if $(HAVE_OPENMP),-fopenmp) $(DEFS) $(LIB_CFLAGS) -MMD -MP $(CFLAGS)
+# gemmi shifts and adds what it read without a look at the size: whatever wraps around is harmless.
+ALL_CXXFLAGS = -std=c++17 $(OPT_$(FLAVOR)) -g -fPIC $(FP) $(filter-out -Wstrict-prototypes \
+    -Wmissing-prototypes,$(WARN)) $(SAN) $(if $(SAN),-fno-sanitize=shift) -fwrapv $(DEFS) \
+    -MMD -MP $(CXXFLAGS)
 LIB_CFLAGS := $(TIFF_CFLAGS) $(PNG_CFLAGS) $(CJSON_CFLAGS) $(HDF5_CFLAGS) $(FFTW_CFLAGS) \
     $(XRAYLIB_CFLAGS:-I%=-isystem %) $(LIBDEFLATE_CFLAGS) $(ZLIB_CFLAGS) $(LZ4_CFLAGS) \
     $(MPI_CFLAGS)
 # libtiff, libpng, libhdf5, FFTW, xraylib (src/base/late_library.h) and MPI (src/series/mpi_lib.h) are not here.
 LIBS := $(CJSON_LIBS) $(LIBDEFLATE_LIBS) $(ZLIB_LIBS) \
-    $(LZ4_LIBS) -ldl -pthread -lm
+    $(LZ4_LIBS) $(if $(HAVE_GEMMI),$(GEMMI_LIBS) -lstdc++) -ldl -pthread -lm
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(NVCC)))
 ifneq ($(HAVE_CUDA),)
 LIBS += -L$(CUDA_HOME)/lib64 -lcudart_static -lstdc++ -ldl -lrt -lpthread
@@ -95,6 +108,7 @@ ALL_LDFLAGS = $(SAN) $(if $(HAVE_OPENMP),-fopenmp) $(LDFLAGS)
 stamp = $(if $(wildcard $B),$(shell printf '%s\n' '$(subst ','\'',$2)' | cmp -s - $B/$1 || \
     printf '%s\n' '$(subst ','\'',$2)' >$B/$1))
 $(call stamp,flags,$(CC) $(filter-out -Werror,$(ALL_CFLAGS)) $(ALL_LDFLAGS))
+$(call stamp,cxx-flags,$(CXX) $(filter-out -Werror,$(ALL_CXXFLAGS)))
 $(call stamp,cuda-flags,$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) $(DEFS))
 
 # Sources named after an instruction set are compiled for it, and only where it can exist.
@@ -117,7 +131,8 @@ LIB_SRC := $(filter-out $(ISA_SRC),$(ROOM_SRC)) $(foreach i,$(ISAS),$(filter %_$
 BENCH_SRC := $(if $(HAVE_CJSON),$(sort $(wildcard src/bench/*.c)),$(wildcard \
     src/bench/command.c src/bench/options.c src/bench/job.c))
 CLI_SRC := $(sort $(wildcard src/cli/*.c)) $(BENCH_SRC)
-LIB_OBJ := $(LIB_SRC:%.c=$B/%.o) $(CU_SRC:%.cu=$B/%.cu.o)
+CXX_SRC := $(if $(HAVE_GEMMI),src/io/gemmi.cc)
+LIB_OBJ := $(LIB_SRC:%.c=$B/%.o) $(CXX_SRC:%.cc=$B/%.o) $(CU_SRC:%.cu=$B/%.cu.o)
 CLI_OBJ := $(CLI_SRC:%.c=$B/%.o)
 
 # In tests/unit, tests/golden, tests/check and tests/bench a file with main() is a program; the
@@ -168,6 +183,8 @@ WITHOUT_TIFF := (-tifffile is off; libtiff-dev)
 WITHOUT_PNG := (-pngfile is off; libpng-dev)
 WITHOUT_CJSON := (-show_config is off; libcjson-dev)
 WITHOUT_RANDOM123 := (noise is off; librandom123-dev)
+WITHOUT_GEMMI := $(if $(filter 0,$(GEMMI)),(GEMMI=0),(no models or reflection files; gemmi-dev \
+    or libgemmi-dev, tao-pegtl-dev, g++))
 WITHOUT_FFTW := (structure factors by direct sums alone, more slowly; libfftw3-dev)
 WITHOUT_XRAYLIB := (-sensor is off; libxrl-dev)
 WITHOUT_HDF5 := (-hdf5 is off; libhdf5-dev)
@@ -197,6 +214,11 @@ $B/%.o: %.c $B/flags
 	$(Q)$(CC) $(ALL_CFLAGS) $(if $(filter tests/%,$<),-Isrc $(CMOCKA_CFLAGS)) \
 	    $(ISA_$(call isa_of,$<)) -c $< -o $@
 
+$B/%.o: %.cc $B/cxx-flags
+	@mkdir -p $(@D)
+	$(call say,CXX  $<)
+	$(Q)$(CXX) $(ALL_CXXFLAGS) -c $< -o $@
+
 $B/%.cu.o: %.cu $B/cuda-flags
 	@mkdir -p $(@D)
 	$(call say,NVCC $<)
@@ -214,10 +236,13 @@ $(SHARED): $(LIB_OBJ) $B/objects mk/libnanobragg.map
 	    -Wl,--version-script=mk/libnanobragg.map $(ALL_LDFLAGS) $(LIB_OBJ) $(LIBS) -o $@
 	@ln -sfn $(@F) $B/libnanobragg.so
 
+# The C++ library as an archive too; a sanitizer looks for the shared one's functions.
+PROG_LIBS := $(if $(and $(STDCXX_ARCHIVE),$(if $(SAN),,1)),$(LIBS:-lstdc++=$(STDCXX_ARCHIVE)) \
+    -static-libgcc,$(LIBS))
 $B/nanobragg: $(CLI_OBJ) $(STATIC)
 	$(call say,LD   $@)
 	$(Q)$(CC) $(if $(OPENMP_ARCHIVE),$(filter-out -fopenmp,$(ALL_LDFLAGS)),$(ALL_LDFLAGS)) \
-	    $^ $(OPENMP_ARCHIVE) $(LIBS) -o $@
+	    $^ $(OPENMP_ARCHIVE) $(PROG_LIBS) -o $@
 
 # --- test programs ----------------------------------------------------------------------------
 # The program's own parts are no library: the tests of some are linked with its objects.

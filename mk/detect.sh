@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Look at what this machine and compiler have and print it as make assignments.
-# usage: detect.sh CC CUDA SANITIZER-FLAGS...
+# usage: detect.sh CC CUDA CXX GEMMI SANITIZER-FLAGS...
 set -u
 cc=$1
 cuda=$2
-shift 2
+cxx=$3
+gemmi=$4
+shift 4
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
@@ -91,6 +93,33 @@ if printf '#include <Random123/philox.h>\n#include <Random123/features/compilerf
     [ -n "$version" ] || version=$(dpkg-query -W -f '${Version}' librandom123-dev 2>/dev/null)
     echo "RANDOM123_VERSION := ${version:-headers}"
 fi
+
+# gemmi has no pkg-config file in every distribution.  0.5 is headers alone and needs PEGTL beside
+# them; later ones have a library, which to_str needs.  0.5.7 is the oldest that we know.
+cat >"$work/gemmi.cc" <<'CODE'
+#include <gemmi/sprintf.hpp>
+#if !__has_include(<gemmi/riding_h.hpp>) && !__has_include(<tao/pegtl.hpp>)
+#error no PEGTL
+#endif
+int main(int n, char **) { return gemmi::to_str(n / 2.).size() > 9; }
+CODE
+[ "$gemmi" = 0 ] || for libs in '' '-lgemmi_cpp -lz'; do
+    # shellcheck disable=SC2086
+    $cxx "$@" -std=c++17 -DUSE_STD_SNPRINTF "$work/gemmi.cc" $libs -o "$work/gemmi" 2>/dev/null ||
+        continue
+    version=$(printf '#include <gemmi/version.hpp>\nGEMMI_VERSION\n' |
+        $cxx -std=c++17 -E -P -x c++ - | tail -n 1 | tr -d '"')
+    case $version in
+    '' | 0.[0-4].* | 0.5.[0-6]*) break ;;
+    esac
+    echo "HAVE_GEMMI := 1"
+    echo "GEMMI_VERSION := $version"
+    echo "GEMMI_LIBS := $libs"
+    # as an archive for the program: the shared one would cost every start half a millisecond
+    archive=$($cxx -print-file-name=libstdc++.a 2>/dev/null)
+    [ ! -f "$archive" ] || echo "STDCXX_ARCHIVE := $archive"
+    break
+done
 
 # OpenMP: the compiler may know the flag and still lack omp.h or the run-time library.
 printf '#include <omp.h>\nint main(int n, char **v)\n{\n#pragma omp parallel\n    n += !v;\n%s' \

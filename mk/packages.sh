@@ -4,12 +4,13 @@
 # usage: packages.sh [build] [test] [lint]
 set -eu
 
-build="gcc libc6-dev make pkg-config libtiff-dev libpng-dev libcjson-dev librandom123-dev \
-    libhdf5-dev libfftw3-dev libxrl-dev libdeflate-dev zlib1g-dev liblz4-dev libmpich-dev"
+build="gcc g++ libc6-dev make pkg-config libtiff-dev libpng-dev libcjson-dev librandom123-dev \
+    libhdf5-dev libfftw3-dev tao-pegtl-dev libgemmi-dev|gemmi-dev libxrl-dev libdeflate-dev \
+    zlib1g-dev liblz4-dev libmpich-dev"
 test="libcmocka-dev groff-base python3 python3-dev python3-pytest python3-numpy python3-scipy \
     python3-fabio python3-h5py \
     bitshuffle mpich gnuplot-nox"
-lint="clang libomp-dev clang-format cppcheck valgrind g++ git"
+lint="clang libomp-dev clang-format cppcheck valgrind git"
 
 wanted=
 for group; do
@@ -21,10 +22,18 @@ for group; do
     esac
 done
 
+# installed A|B: one of these names is.
+installed() {
+    for name in $(echo "$1" | tr '|' ' '); do
+        state=$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null || true)
+        [ "$state" != installed ] || return 0
+    done
+    return 1
+}
+
 missing=
 for package in $wanted; do
-    state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
-    [ "$state" = installed ] || missing="$missing $package"
+    installed "$package" || missing="$missing $package"
 done
 [ -n "$missing" ] || exit 0
 
@@ -39,5 +48,19 @@ fi
 echo "Installing:$missing"
 $root DEBIAN_FRONTEND=noninteractive apt-get update -q </dev/null ||
     echo "packages.sh: apt-get update failed; trying with the lists at hand" >&2
+# known A|B: the first of these names that the distribution has.
+known() {
+    for name in $(echo "$1" | tr '|' ' '); do
+        ! apt-cache show "$name" 2>/dev/null | grep -q '^Package:' || { echo "$name" && return; }
+    done
+    echo "packages.sh: this distribution has no $1; its part will be off" >&2
+}
+packages=
+for package in $missing; do
+    case $package in
+    *'|'*) package=$(known "$package") ;;
+    esac
+    packages="$packages $package"
+done
 $root DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
-    $missing </dev/null
+    $packages </dev/null

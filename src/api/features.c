@@ -34,6 +34,13 @@
 #else
 #define HDF5_STATE 0, "-hdf5 is off: install libhdf5-dev and rebuild"
 #endif
+#ifdef NB_HAVE_GEMMI
+#define GEMMI_STATE 1, NB_GEMMI_VERSION
+#else
+#define GEMMI_STATE                                                                      \
+    0, "models and reflection files are off: install gemmi-dev or libgemmi-dev and "     \
+       "rebuild"
+#endif
 #ifdef NB_HAVE_FFTW
 #define FFTW_STATE 1, NB_FFTW_VERSION
 #else
@@ -80,6 +87,7 @@ static const nb_feature features[] = {
     {"libpng", PNG_STATE},
     {"cJSON", CJSON_STATE},
     {"HDF5", HDF5_STATE},
+    {"gemmi", GEMMI_STATE},
     {"FFTW", FFTW_STATE},
     {"xraylib", XRAYLIB_STATE},
     {"libdeflate", LIBDEFLATE_STATE},

@@ -10,7 +10,10 @@
 
 #include "../nanobragg.h"
 
-enum { NB_SYMOPS_MOST = 192 };
+enum {
+    NB_SYMOPS_MOST = 192,
+    NB_INDEX_MOST = 10000 /* of |h|, |k|, |l| in a file */
+};
 
 /** x' = R x + t/24, of fractional coordinates. R row by row. */
 typedef struct nb_symop {

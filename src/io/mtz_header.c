@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* The sizes in the header of an MTZ file, before anything believes them.
+ * Source: CCP4, "MTZ format". */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/text.h"
+#include "structure_parts.h"
+
+enum { RECORD = 80, COLUMNS_MOST = 10000, DATASETS_MOST = 10000 };
+
+typedef struct {
+    const char *file;
+    nb_symmetry *symmetry;
+    int columns, has_size, unmerged;
+    int64_t size[3]; /* NCOL: columns, reflections, batches */
+} mtz_header;
+
+static uint64_t word(const char *p, int bytes, int is_big)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < bytes; i++)
+        value |= (uint64_t)(unsigned char)p[is_big ? bytes - 1 - i : i] << 8 * i;
+    return value;
+}
+
+/* Byte of the first record of the header; 0 if it is not in the file. */
+static size_t header_start(const char *data, size_t n)
+{
+    const int is_big = (data[9] & 0xf0) == 0x10;
+    int64_t first = (int32_t)word(data + 4, 4, is_big);
+    if (first == -1)
+        first = (int64_t)word(data + 12, 8, is_big);
+    if (first < 21 || (uint64_t)first > n / 4)
+        return 0;
+    return 4 * (size_t)(first - 1);
+}
+
+static int is_record(const char *p, const char *name)
+{
+    for (size_t i = 0; name[i]; i++)
+        if ((p[i] >= 'a' && p[i] <= 'z' ? p[i] - 32 : p[i]) != name[i])
+            return 0;
+    return 1;
+}
+
+/* The first numbers behind a record's name; how many there are. */
+static int whole_numbers(const char *record, int64_t *out, int most)
+{
+    const char *p = record, *end = record + RECORD;
+    int count = 0;
+    while (p < end && *p != ' ')
+        p++;
+    while (count < most) {
+        int value;
+        const char *stop;
+        while (p < end && nb_text_blank(*p))
+            p++;
+        stop = nb_text_int(p, end, &value);
+        if (!stop)
+            break;
+        out[count++] = value;
+        p = stop;
+    }
+    return count;
+}
+
+static nb_status bad_record(const mtz_header *h, const char *record, const char *why,
+                            nb_error *err)
+{
+    char shown[41];
+    int n = 0;
+    for (; n < 40 && record[n] >= ' ' && record[n] < 127; n++)
+        shown[n] = record[n];
+    while (n && shown[n - 1] == ' ')
+        n--;
+    shown[n] = '\0';
+    return nb_fail_at(err, NB_ERR_INPUT, h->file, 0, "MTZ header: %s (%s)", why, shown);
+}
+
+static nb_status take_symop(mtz_header *h, const char *record, nb_error *err)
+{
+    nb_symmetry *sg = h->symmetry;
+    if (sg->count >= NB_SYMOPS_MOST)
+        return bad_record(h, record, "too many symmetry operators", err);
+    if (!nb_symop_parse(record + 5, RECORD - 5, &sg->ops[sg->count++]))
+        return bad_record(h, record, "this is no symmetry operator", err);
+    return NB_OK;
+}
+
+static nb_status take_size(mtz_header *h, const char *record, nb_error *err)
+{
+    if (h->has_size || whole_numbers(record, h->size, 3) < 2 || h->size[0] < 3 ||
+        h->size[0] > COLUMNS_MOST || h->size[1] < 0 || h->size[2] < 0)
+        return bad_record(h, record, "bad numbers of columns and reflections", err);
+    h->has_size = 1;
+    h->unmerged |= h->size[2] > 0;
+    return NB_OK;
+}
+
+/* COLUMN label type ... */
+static void take_column(mtz_header *h, const char *record)
+{
+    const char *p = record, *end = record + RECORD;
+    while (p < end && *p != ' ')
+        p++;
+    while (p < end && *p == ' ')
+        p++;
+    h->unmerged |= end - p > 6 && !strncmp(p, "BATCH ", 6);
+    h->unmerged |= end - p > 7 && !strncmp(p, "M/ISYM ", 7);
+    while (p < end && *p != ' ')
+        p++;
+    while (p < end && *p == ' ')
+        p++;
+    h->unmerged |= p < end && (*p == 'B' || *p == 'Y');
+    h->columns++;
+}
+
+static nb_status take_record(mtz_header *h, const char *record, nb_error *err)
+{
+    int64_t number;
+    if (is_record(record, "NCOL"))
+        return take_size(h, record, err);
+    if (is_record(record, "SYMM"))
+        return take_symop(h, record, err);
+    if (is_record(record, "COLU"))
+        take_column(h, record);
+    if (is_record(record, "SYMI") &&
+        (whole_numbers(record, &number, 1) < 1 || number < 0 || number > NB_SYMOPS_MOST))
+        return bad_record(h, record, "a bad number of operators", err);
+    if (is_record(record, "NDIF") &&
+        (whole_numbers(record, &number, 1) < 1 || number < 0 || number > DATASETS_MOST))
+        return bad_record(h, record, "a bad number of datasets", err);
+    return NB_OK;
+}
+
+nb_status nb_mtz_check(const char *data, size_t n, const char *name, int *unmerged,
+                       nb_symmetry *out, nb_error *err)
+{
+    mtz_header h = {.file = name, .symmetry = out};
+    size_t start, at;
+    nb_status status = NB_OK;
+    if (n < 2 * RECORD || memcmp(data, "MTZ ", 4))
+        return nb_fail_at(err, NB_ERR_INPUT, name, 0, "this is no MTZ file, or cut short");
+    start = at = header_start(data, n);
+    if (!start)
+        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                          "the MTZ file is cut short: its header lies beyond its end");
+    for (;; at += RECORD) {
+        if (n < RECORD || at > n - RECORD)
+            return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                              "the MTZ file is cut short: its header has no END");
+        if (is_record(data + at, "END") && (data[at + 3] == ' ' || !data[at + 3]))
+            break;
+        if ((status = take_record(&h, data + at, err)))
+            return status;
+    }
+    *unmerged = h.unmerged;
+    if (!h.has_size || h.columns != h.size[0])
+        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                          "MTZ header: %d columns are named, NCOL has %d", h.columns,
+                          (int)h.size[0]);
+    if (RECORD + 4 * (uint64_t)h.size[0] * (uint64_t)h.size[1] > start)
+        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                          "the MTZ file is shorter than its header says (%d reflections)",
+                          (int)h.size[1]);
+    return NB_OK;
+}

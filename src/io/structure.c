@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Models and reflection files, of any kind. */
+#include <math.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "gemmi.h"
+#include "structure_parts.h"
+
+void nb_structure_free(nb_structure *structure)
+{
+    nb_free(structure->atoms);
+    nb_free(structure->ncs);
+    memset(structure, 0, sizeof *structure);
+}
+
+void nb_reflection_file_free(nb_reflection_file *file)
+{
+    for (int i = 0; i < file->n_columns; i++)
+        nb_free(file->columns[i].value);
+    nb_free(file->columns);
+    nb_free(file->hkl);
+    memset(file, 0, sizeof *file);
+}
+
+/* (V / abc)^2 */
+static double reduced_volume(const double cell[6])
+{
+    const double radian = M_PI / 180;
+    const double a = cos(cell[3] * radian), b = cos(cell[4] * radian),
+                 c = cos(cell[5] * radian);
+    return 1 - a * a - b * b - c * c + 2 * a * b * c;
+}
+
+nb_status nb_file_cell_check(double cell[6], const char *name, nb_error *err)
+{
+    static const double dummy[] = {1, 1, 1, 90, 90, 90};
+    int good = 1;
+    if ((cell[0] == 0 && cell[1] == 0 && cell[2] == 0) || cell[5] == 0 ||
+        !memcmp(cell, dummy, sizeof dummy)) {
+        cell[0] = 0;
+        return NB_OK;
+    }
+    for (int i = 0; i < 3; i++)
+        good &= cell[i] > 0 && cell[i] < 1e6 && cell[3 + i] > 0 && cell[3 + i] < 180;
+    if (!good || !(reduced_volume(cell) > 1e-6))
+        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                          "the cell %g %g %g %g %g %g has no volume: correct it", cell[0],
+                          cell[1], cell[2], cell[3], cell[4], cell[5]);
+    return NB_OK;
+}
+
+/* --- parsers ------------------------------------------------------------------------------- */
+static void take_records(const nb_pdb_text *text, nb_structure *out)
+{
+    for (size_t i = 0; i < text->count; i++) {
+        const nb_pdb_record *record = &text->atoms[i];
+        nb_atom *atom = &out->atoms[i];
+        atom->occupancy = record->occupancy;
+        atom->B = record->B;
+        atom->serial = record->serial;
+        atom->line = record->line;
+        out->blank_occupancies += (size_t)record->blank_occupancy;
+        out->blank_B += (size_t)record->blank_B;
+    }
+    out->has_frame = text->has_frame;
+    memcpy(out->frame, text->frame, sizeof out->frame);
+}
+
+static nb_status parse_pdb(const char *data, size_t n, const char *name,
+                           nb_structure *out, nb_error *err)
+{
+    nb_pdb_text text;
+    nb_status status = nb_pdb_prepare(data, n, name, &text, err);
+    if (status)
+        return status;
+    out->kind = NB_STRUCTURE_PDB;
+    out->n_atoms = text.count;
+    out->atoms = nb_alloc(text.count, sizeof *out->atoms, "atoms", err);
+    status = out->atoms ? nb_pdb_parse(&text, name, out, err) : NB_ERR_NOMEM;
+    if (!status)
+        take_records(&text, out);
+    nb_pdb_text_free(&text);
+    return status;
+}
+
+static nb_status parse_cif_model(const char *data, size_t n, const char *name,
+                                 nb_structure *out, nb_error *err)
+{
+    nb_cif cif;
+    nb_status status = nb_cif_parse(data, n, name, &cif, err);
+    if (!status)
+        status = nb_cif_model(&cif, out, err);
+    nb_cif_free(&cif);
+    return status;
+}
+
+nb_status nb_structure_parse(const char *data, size_t n, const char *name,
+                             nb_structure *out, nb_error *err)
+{
+    nb_status status;
+    memset(out, 0, sizeof *out);
+    switch (nb_content_of(data, n)) {
+    case NB_CONTENT_PDB:
+        status = parse_pdb(data, n, name, out, err);
+        break;
+    case NB_CONTENT_UNKNOWN:
+    case NB_CONTENT_MTZ:
+        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                          "this is no PDB, mmCIF or small-molecule CIF file");
+    default:
+        status = parse_cif_model(data, n, name, out, err);
+    }
+    if (status)
+        nb_structure_free(out);
+    return status;
+}
+
+static nb_status parse_mtz(const char *data, size_t n, const char *name,
+                           nb_reflection_file *out, nb_error *err)
+{
+    nb_mtz mtz;
+    nb_status status = nb_mtz_check(data, n, name, &out->is_unmerged, &out->symmetry, err);
+    if (status || out->is_unmerged)
+        return status;
+    status = nb_mtz_parse(data, n, name, &mtz, err);
+    if (!status)
+        status = nb_mtz_reflections(&mtz, name, out, err);
+    nb_mtz_free(&mtz);
+    return status;
+}
+
+static nb_status parse_cif_reflections(const char *data, size_t n, const char *name,
+                                       nb_reflection_file *out, nb_error *err)
+{
+    nb_cif cif;
+    nb_status status = nb_cif_parse(data, n, name, &cif, err);
+    if (!status)
+        status = nb_cif_reflections(&cif, out, err);
+    nb_cif_free(&cif);
+    return status;
+}
+
+nb_status nb_reflection_file_parse(const char *data, size_t n, const char *name,
+                                   nb_reflection_file *out, nb_error *err)
+{
+    nb_status status;
+    memset(out, 0, sizeof *out);
+    switch (nb_content_of(data, n)) {
+    case NB_CONTENT_MTZ:
+        status = parse_mtz(data, n, name, out, err);
+        break;
+    case NB_CONTENT_UNKNOWN:
+    case NB_CONTENT_PDB:
+        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                          "this is no MTZ or structure-factor CIF file");
+    default:
+        status = parse_cif_reflections(data, n, name, out, err);
+    }
+    if (status)
+        nb_reflection_file_free(out);
+    return status;
+}
+
+nb_status nb_symmetry_find(const char *text, const double cell[6], nb_symmetry *out,
+                           nb_error *err)
+{
+    nb_error why = {0};
+    nb_status status;
+    memset(out, 0, sizeof *out);
+    status = nb_symmetry_symbol(text, cell, "-sg", out, &why);
+    if (status == NB_ERR_INPUT)
+        status = nb_symmetry_hall(text, "-sg", out, &why);
+    nb_symmetry_give_name(out);
+    if (status)
+        memset(out, 0, sizeof *out);
+    if (status == NB_ERR_INPUT)
+        return nb_fail(err, status,
+                       "space group '%.40s' is unknown: give an H-M symbol like 'P 21 21 "
+                       "21', a Hall symbol, or a number from 1 to 230",
+                       text);
+    return status ? nb_fail(err, status, "%s", why.message) : NB_OK;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/** Files of golden_data/structure_factors, unpacked. */
+#ifndef NB_TESTS_STRUCTURE_FILES_H
+#define NB_TESTS_STRUCTURE_FILES_H
+
+#include "../support/check.h"
+
+#include "../../src/base/outfile.h"
+#include "../../src/io/gemmi.h"
+
+/** Bytes of a file; `data` is the caller's. */
+typedef struct file_bytes {
+    char *data;
+    size_t size;
+} file_bytes;
+
+static inline file_bytes packed_file(const char *name)
+{
+    char path[512];
+    file_bytes file;
+    nb_error err = {0};
+    const char *source = getenv("NB_SOURCE");
+    snprintf(path, sizeof path, "%s/golden_data/structure_factors/%s",
+             source ? source : ".", name);
+    if (nb_read_file(path, "test", 1 << 28, &file.data, &file.size, &err))
+        fail_msg("%s", err.message);
+    return file;
+}
+
+static inline file_bytes set_file(const char *name)
+{
+    file_bytes packed = packed_file(name), file;
+    nb_error err = {0};
+    if (nb_gunzip(packed.data, packed.size, name, &file.data, &file.size, &err))
+        fail_msg("%s", err.message);
+    if (!file.data)
+        return packed;
+    nb_free(packed.data);
+    return file;
+}
+
+#endif
