@@ -11,13 +11,14 @@ typedef enum nb_pixel_type {
     NB_PIXEL_U16,
     NB_PIXEL_U8,
     NB_PIXEL_RGB, /* three bytes */
-    NB_PIXEL_I32
+    NB_PIXEL_I32,
+    NB_PIXEL_I16
 } nb_pixel_type;
 
 /** Bytes of one pixel. */
 static inline size_t nb_pixel_bytes(nb_pixel_type type)
 {
-    static const size_t bytes[] = {0, 4, 2, 1, 3, 4};
+    static const size_t bytes[] = {0, 4, 2, 1, 3, 4, 2};
     return bytes[type];
 }
 

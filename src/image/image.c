@@ -7,6 +7,8 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "adu.h"
+#include "chained.h"
+#include "light.h"
 #include "noise.h"
 #include "quantize.h"
 #include "statistics.h"
@@ -16,19 +18,30 @@ enum { BAND = 16 /* rows that a thread fills at a time */ };
 
 /* --- what is asked for --- */
 
-static const char *fault_of(const nb_product *p, int n_stages)
+/** Is it more than counts and an offset, or of a type that only those rows have? */
+static int is_chained(const nb_product *p)
 {
-    if (p->stages < 0 || p->stages > n_stages)
-        return "it comes after more stages than there are";
-    if (p->stages > 1)
-        return "it comes after more than one stage";
+    return nb_product_is_chained(p) || p->type == NB_PIXEL_I16;
+}
+
+static const char *fault_of(const nb_product *p)
+{
+    int chained = is_chained(p);
+    if (p->stages > 1 && !chained)
+        return "its stages are not in the order of the instrument";
     switch (p->type) {
     case NB_PIXEL_F32:
+        if (p->stages && p->stats)
+            return "statistics are those of the photons";
+        return p->stages && !chained ? "its type cannot come after counts alone" : NULL;
     case NB_PIXEL_U8:
         return p->stages ? "its type cannot come after a stage" : NULL;
     case NB_PIXEL_U16:
+    case NB_PIXEL_I16:
     case NB_PIXEL_I32:
-        return p->stats ? "statistics are those of the photons" : NULL;
+        if (p->stats)
+            return "statistics are those of the photons";
+        return chained ? nb_chained_fault(p) : NULL;
     default:
         return "its type is not known";
     }
@@ -37,16 +50,23 @@ static const char *fault_of(const nb_product *p, int n_stages)
 static nb_status begin(nb_product *p, const nb_photons *photons, const nb_stage *stages,
                        int n_stages, int i, nb_error *err)
 {
-    const char *fault = fault_of(p, n_stages);
+    const char *fault = NULL;
     p->photons = photons;
     p->place = -1;
     p->overloads = 0;
-    if (fault)
+    p->light = NULL;
+    p->owns_light = 0;
+    if (p->stages < 0 || p->stages > n_stages || n_stages > NB_STAGES_MOST)
+        return nb_fail(err, NB_ERR_INTERNAL,
+                       "product %d: it comes after more stages than there are", i);
+    if (p->stages)
+        memcpy(p->chain, stages, (size_t)p->stages * sizeof *stages);
+    if ((fault = fault_of(p)))
         return nb_fail(err, NB_ERR_INTERNAL, "product %d: %s", i, fault);
     if (!p->stages)
         return NB_OK;
     p->stage = stages[p->stages - 1];
-    if (p->stage.kind == NB_STAGE_POISSON)
+    if (is_chained(p) || p->stage.kind == NB_STAGE_POISSON)
         return nb_noise_check(err);
     p->stream = nb_noise_compat_start(&p->stage, err);
     return p->stream ? NB_OK : NB_ERR_NOMEM;
@@ -57,6 +77,10 @@ void nb_products_free(nb_product *products, int n)
     for (int i = 0; i < n; i++) {
         nb_free(products[i].stream);
         products[i].stream = NULL;
+        if (products[i].owns_light)
+            nb_light_free(products[i].light);
+        products[i].light = NULL;
+        products[i].owns_light = 0;
     }
 }
 
@@ -80,7 +104,8 @@ static int give_places(const nb_photons *photons, nb_product *wanted, int n,
     int places = 0;
     for (int i = 0; i < n; i++) {
         int k = 0;
-        if (wanted[i].type == NB_PIXEL_F32 || !photons->device->makes(&wanted[i]))
+        if (wanted[i].type == NB_PIXEL_F32 || is_chained(&wanted[i]) ||
+            !photons->device->makes(&wanted[i]))
             continue;
         while (k < places && !is_same(made[k], &wanted[i]))
             k++;
@@ -158,14 +183,15 @@ static nb_status rows_i32(nb_product *p, int first, int rows, int32_t *out, nb_e
     return u16 ? NB_OK : NB_ERR_NOMEM;
 }
 
-nb_status nb_product_rows(void *product, int first, int rows, void *out, nb_error *err)
+static nb_status make_rows(nb_product *p, int first, int rows, void *out, nb_error *err)
 {
-    nb_product *p = product;
     const nb_photons *photons = p->photons;
     const size_t columns = (size_t)photons->scene->raster.columns;
     const size_t at = (size_t)first * columns, n = (size_t)rows * columns;
     if (p->place >= 0 || !photons->pixels)
         return photons->device->fetch(photons->state, p->place, first, rows, out, err);
+    if (is_chained(p))
+        return nb_chained_rows(p, first, rows, out, err);
     switch (p->type) {
     case NB_PIXEL_F32:
         memcpy(out, photons->pixels + at, n * sizeof(float));
@@ -179,6 +205,33 @@ nb_status nb_product_rows(void *product, int first, int rows, void *out, nb_erro
     default:
         return rows_i32(p, first, rows, out, err);
     }
+}
+
+/** Give masked pixels of integers the value that says so. */
+static void mark_masked(const nb_product *p, int first, int rows, void *out)
+{
+    const nb_scene *sc = p->photons->scene;
+    const size_t at = (size_t)first * (size_t)sc->raster.columns;
+    const size_t n = (size_t)rows * (size_t)sc->raster.columns;
+    const uint8_t *mask = sc->raster.mask + at;
+    int value = nb_masked_value(p->type);
+    for (size_t i = 0; i < n; i++) {
+        if (mask[i])
+            continue;
+        if (p->type == NB_PIXEL_I32)
+            ((int32_t *)out)[i] = value;
+        else
+            ((uint16_t *)out)[i] = (uint16_t)value;
+    }
+}
+
+nb_status nb_product_rows(void *product, int first, int rows, void *out, nb_error *err)
+{
+    nb_product *p = product;
+    nb_status st = make_rows(p, first, rows, out, err);
+    if (!st && p->marks_masked && p->photons->scene->raster.mask)
+        mark_masked(p, first, rows, out);
+    return st;
 }
 
 /* --- whole products --- */
@@ -207,11 +260,28 @@ static nb_status fill(nb_product *p, nb_error *err)
 static nb_status finish(nb_product *p, nb_photons *photons, nb_error *err)
 {
     nb_status st = NB_OK;
-    if (p->type != NB_PIXEL_F32 && p->place < 0)
+    if ((p->type != NB_PIXEL_F32 || is_chained(p)) && p->place < 0)
         st = nb_photons_fetch(photons, err);
     if (!st && p->stats)
         st = nb_statistics(photons, p->stats, err);
     return st || !p->pixels ? st : fill(p, err);
+}
+
+/** The light that the product comes after: one for all products, the first of them owns it. */
+static nb_status find_light(nb_product *wanted, int i, nb_photons *photons, nb_error *err)
+{
+    nb_product *p = &wanted[i];
+    int at = nb_stage_at(p->chain, p->stages, NB_STAGE_SPREAD);
+    nb_status st;
+    if (at < 0)
+        return NB_OK;
+    for (int k = 0; k < i && !p->light; k++)
+        p->light = wanted[k].light;
+    if (p->light || (st = nb_photons_fetch(photons, err)))
+        return p->light ? NB_OK : st;
+    st = nb_light_make(photons, p->chain, at, &p->light, err);
+    p->owns_light = !st;
+    return st;
 }
 
 nb_status nb_image_make(nb_photons *photons, const nb_stage *stages, int n_stages,
@@ -224,6 +294,8 @@ nb_status nb_image_make(nb_photons *photons, const nb_stage *stages, int n_stage
         st = nb_photons_fetch(photons, err); /* says that there is none */
     if (!st && photons->device)
         st = make_on_device(photons, wanted, n, err);
+    for (int i = 0; i < n && !st; i++)
+        st = find_light(wanted, i, photons, err);
     for (int i = 0; i < n && !st; i++)
         st = finish(&wanted[i], photons, err);
     return st;

@@ -19,7 +19,16 @@ typedef struct nb_image_kernels {
                 double adc_offset, uint16_t *out);
     /** nb_pgm_grey. */
     void (*u8)(const float *row, int n, double scale, uint8_t *out);
-    /** nb_noise_block_fn of noise_block.h; NULL without Random123. */
+    /** out[i] = k[0] rows[0][i] + k[1] rows[1][i] + ..., added in this order; i < n. */
+    void (*taps)(const double *const *rows, const double *k, int taps, int n, double *out);
+    /* the others are NULL without Random123 */
+    /** photons[i] = nb_poisson_doubt of mean[i], of the NB_NOISE_BLOCK pixels from first on; the bits
+     * of those in doubt are returned, and a few more. */
+    uint64_t (*counts)(const double *mean, const struct nb_poisson_key *first,
+                       double error, double *photons);
+    /** deviate[i] = nb_normal of these pixels. */
+    void (*normals)(const struct nb_poisson_key *first, uint32_t stream, double *deviate);
+    /** nb_noise_block_fn of noise_block.h. */
     int (*noise)(const float *mean, const struct nb_poisson_key *first, double adc_offset,
                  double error, uint16_t *adu, uint64_t *doubts);
 } nb_image_kernels;

@@ -5,6 +5,7 @@
 
 #include "kernels.h"
 #include "noise_block.h"
+#include "normal_block.h"
 #include "row_pass.h"
 
 #ifndef NB_KERNELS
@@ -35,6 +36,12 @@ static void u8(const float *row, int n, double scale, uint8_t *out)
     nb_row_u8(row, n, scale, out);
 }
 
+static void taps(const double *const *rows, const double *k, int n_taps, int n,
+                 double *out)
+{
+    nb_row_taps(rows, k, n_taps, n, out);
+}
+
 #ifdef NB_HAVE_RANDOM123
 int NB_JOIN(nb_noise_block_, NB_KERNELS)(const float *mean, const nb_poisson_key *first,
                                          double adc_offset, double error, uint16_t *adu,
@@ -42,11 +49,23 @@ int NB_JOIN(nb_noise_block_, NB_KERNELS)(const float *mean, const nb_poisson_key
 {
     return nb_noise_block(mean, first, adc_offset, error, adu, doubts);
 }
-#define NB_NOISE NB_JOIN(nb_noise_block_, NB_KERNELS)
+
+static uint64_t counts(const double *mean, const nb_poisson_key *first, double error,
+                       double *photons)
+{
+    return nb_counts_block(mean, first, error, photons);
+}
+
+static void normals(const nb_poisson_key *first, uint32_t stream, double *deviate)
+{
+    nb_normal_block(first, stream, deviate);
+}
+#define NB_RANDOM counts, normals, NB_JOIN(nb_noise_block_, NB_KERNELS)
 #else
-#define NB_NOISE NULL
+#define NB_RANDOM NULL, NULL, NULL
 #endif
 
-const nb_image_kernels NB_JOIN(nb_image_kernels_, NB_KERNELS) = {sums, u16, u8, NB_NOISE};
+const nb_image_kernels NB_JOIN(nb_image_kernels_, NB_KERNELS) = {sums, u16, u8, taps,
+                                                                 NB_RANDOM};
 
 #endif

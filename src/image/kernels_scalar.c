@@ -65,7 +65,39 @@ static void u8(const float *row, int n, double scale, uint8_t *out)
         out[f] = nb_pgm_grey(row[f], scale);
 }
 
+static void taps(const double *const *rows, const double *k, int n_taps, int n,
+                 double *out)
+{
+    for (int i = 0; i < n; i++) {
+        double sum = 0;
+        for (int t = 0; t < n_taps; t++)
+            sum += k[t] * rows[t][i];
+        out[i] = sum;
+    }
+}
+
 #ifdef NB_HAVE_RANDOM123
+static uint64_t counts(const double *mean, const nb_poisson_key *first, double error,
+                       double *photons)
+{
+    uint64_t doubts = 0;
+    for (int i = 0; i < NB_NOISE_BLOCK; i++) {
+        const nb_poisson_key key = {first->seed, first->pixel + (uint64_t)i, first->frame};
+        int doubt;
+        photons[i] = nb_poisson_doubt(mean[i], &key, error, &doubt);
+        doubts |= (uint64_t)doubt << i;
+    }
+    return doubts;
+}
+
+static void normals(const nb_poisson_key *first, uint32_t stream, double *deviate)
+{
+    for (int i = 0; i < NB_NOISE_BLOCK; i++) {
+        const nb_poisson_key key = {first->seed, first->pixel + (uint64_t)i, first->frame};
+        deviate[i] = nb_normal(&key, stream);
+    }
+}
+
 static int noise(const float *mean, const nb_poisson_key *first, double adc_offset,
                  double error, uint16_t *adu, uint64_t *doubts)
 {
@@ -81,8 +113,9 @@ static int noise(const float *mean, const nb_poisson_key *first, double adc_offs
     }
     return clipped;
 }
+#define NB_RANDOM counts, normals, noise
 #else
-#define noise NULL
+#define NB_RANDOM NULL, NULL, NULL
 #endif
 
-const nb_image_kernels nb_image_kernels_scalar = {sums, u16, u8, noise};
+const nb_image_kernels nb_image_kernels_scalar = {sums, u16, u8, taps, NB_RANDOM};

@@ -11,19 +11,13 @@
 #include "../physics/pixel.h"
 #include "noise_block.h"
 
-/** What the pixel's deviate is drawn from: its float, or if that leaves the deviate in doubt its
- * value in double. */
-static float redrawn_mean(const nb_scene *scene, const nb_stage *stage, size_t pixel,
-                          float mean)
+float nb_noise_exact(const nb_scene *scene, size_t pixel, float mean)
 {
-    const nb_poisson_key key = {(uint64_t)stage->seed, pixel, stage->frame};
+    const uint8_t *mask = scene->raster.mask;
     const nb_panel *panel;
     size_t at, columns;
-    const uint8_t *mask = scene->raster.mask;
-    int doubt;
     float exact;
-    nb_poisson_doubt(mean, &key, stage->error, &doubt);
-    if (!doubt || (mask && !mask[pixel]))
+    if (mask && !mask[pixel])
         return mean;
     panel = &scene->panels[nb_panel_of_pixel(scene, pixel)];
     at = pixel - panel->first_pixel;
@@ -31,6 +25,17 @@ static float redrawn_mean(const nb_scene *scene, const nb_stage *stage, size_t p
     exact = (float)nb_pixel_intensity(scene, panel, &scene->sensors[panel->sensor],
                                       (int)(at % columns), (int)(at / columns));
     return nb_noise_same(mean, exact) ? exact : mean;
+}
+
+/** What the pixel's deviate is drawn from: its float, or if that leaves the deviate in doubt its
+ * value in double. */
+static float redrawn_mean(const nb_scene *scene, const nb_stage *stage, size_t pixel,
+                          float mean)
+{
+    const nb_poisson_key key = {(uint64_t)stage->seed, pixel, stage->frame};
+    int doubt;
+    nb_poisson_doubt(mean, &key, stage->error, &doubt);
+    return doubt ? nb_noise_exact(scene, pixel, mean) : mean;
 }
 
 double nb_noise_photons(const nb_photons *photons, const nb_stage *stage, size_t pixel)

@@ -36,21 +36,29 @@ static inline void nb_v_philox_round(nb_vu *c, uint32_t k0, uint32_t k1)
     c[3] = p0;
 }
 
-/** nb_philox, the given draw, of NB_LANES pixels from first.pixel + offset on; the words are in
+/** nb_philox, the given draw, of these pixels with the seed and frame of `first`; the words are in
  * the low 32 bits of each lane. */
-static inline void nb_v_philox(const nb_poisson_key *first, uint64_t offset,
-                               uint32_t draw, nb_vu w[4])
+static inline void nb_v_philox_at(const nb_poisson_key *first, const nb_vu *pixel,
+                                  uint32_t draw, nb_vu w[4])
 {
     const uint32_t k0 = (uint32_t)first->seed, k1 = (uint32_t)(first->seed >> 32);
     const nb_vu zero = {0};
-    for (unsigned i = 0; i < NB_LANES; i++)
-        w[0][i] = i;
-    w[0] += first->pixel + offset;
+    w[0] = *pixel;
     w[1] = w[0] >> 32;
     w[2] = zero + first->frame;
     w[3] = zero + draw;
     for (uint32_t round = 0; round < 10; round++)
         nb_v_philox_round(w, k0 + round * PHILOX_W32_0, k1 + round * PHILOX_W32_1);
+}
+
+/** The same of NB_LANES pixels from first.pixel + offset on. */
+static inline void nb_v_philox(const nb_poisson_key *first, uint64_t offset,
+                               uint32_t draw, nb_vu w[4])
+{
+    nb_vu pixel;
+    for (unsigned i = 0; i < NB_LANES; i++)
+        pixel[i] = first->pixel + offset + i;
+    nb_v_philox_at(first, &pixel, draw, w);
 }
 
 /** As nb_v_philox, draw 0, but only the first two words, w[4 * i] and w[4 * i + 1] of
@@ -302,16 +310,14 @@ static inline void nb_v_rejection(const nb_vd *mean, const nb_v_hat *hat,
 }
 
 /** nb_poisson of the lanes of NB_POISSON_SMALL and more; returns a bit for each doubtful one. */
-static inline uint64_t nb_v_large(const float *mean, const nb_poisson_key *first,
+static inline uint64_t nb_v_large(const double *mean, const nb_poisson_key *first,
                                   uint64_t offset, double error, nb_vd *photons)
 {
     const nb_vd zero = {0};
-    nb_vf narrow;
     nb_vd m, k;
     nb_vi large, open, accepted, close, doubt;
     nb_v_hat hat;
-    nb_v_load(mean, &narrow);
-    m = __builtin_convertvector(narrow, nb_vd);
+    memcpy(&m, mean, sizeof m);
     large = m >= NB_POISSON_SMALL;
     open = large & (m <= NB_POISSON_HUGE);
     doubt = large & (m <= NB_POISSON_SMALL * (1.0 + error));
@@ -352,40 +358,35 @@ static inline int nb_v_digitize(const nb_vd *photons, double adc_offset, uint16_
     return nb_v_bits(&overload) ? __builtin_popcount(nb_v_bits(&overload)) : 0;
 }
 
-/** Noise of NB_TOGETHER vectors from first.pixel + offset on; returns how many were clipped.
- * *doubts: a bit for each pixel. */
-static inline int nb_noise_vectors(const float *mean, const nb_poisson_key *first,
-                                   uint64_t offset, double adc_offset, double error,
-                                   uint16_t *adu, uint64_t *doubts)
+/** nb_poisson_doubt of NB_TOGETHER vectors from first.pixel + offset on; returns a bit for each
+ * doubtful pixel. */
+static inline uint64_t nb_v_counts(const double *mean, const nb_poisson_key *first,
+                                   uint64_t offset, double error, nb_vd *photons)
 {
     const nb_vd zero = {0};
     nb_vu w[4 * NB_TOGETHER];
-    nb_vd u[NB_TOGETHER], small[NB_TOGETHER], photons[NB_TOGETHER];
+    nb_vd u[NB_TOGETHER], small[NB_TOGETHER];
     nb_vi large[NB_TOGETHER];
-    int clipped = 0;
+    uint64_t doubts;
     if ((first->pixel >> 32) == ((first->pixel + NB_NOISE_BLOCK) >> 32))
         nb_v_philox_two(first, offset, NB_TOGETHER, w);
     else
         for (int i = 0; i < NB_TOGETHER; i++)
             nb_v_philox(first, offset + (uint64_t)(i * NB_LANES), 0, w + 4 * i);
     for (int i = 0; i < NB_TOGETHER; i++) {
-        nb_vf narrow;
         nb_vd m;
         nb_v_uniform52(&w[4 * i], &w[4 * i + 1], &u[i]);
-        nb_v_load(mean + i * NB_LANES, &narrow);
-        m = __builtin_convertvector(narrow, nb_vd);
+        memcpy(&m, mean + i * NB_LANES, sizeof m);
         small[i] = NB_V_WHERE((m > zero) & (m < NB_POISSON_SMALL), m);
         large[i] = m >= NB_POISSON_SMALL;
     }
-    *doubts = nb_v_inversion(small, u, error, photons); /* mean 0 gives 0 */
-    for (int i = 0; i < NB_TOGETHER; i++) {
+    doubts = nb_v_inversion(small, u, error, photons); /* mean 0 gives 0 */
+    for (int i = 0; i < NB_TOGETHER; i++)
         if (nb_v_bits(&large[i]))
-            *doubts |= nb_v_large(mean + i * NB_LANES, first,
-                                  offset + (uint64_t)(i * NB_LANES), error, &photons[i])
-                       << (i * NB_LANES);
-        clipped += nb_v_digitize(&photons[i], adc_offset, adu + i * NB_LANES);
-    }
-    return clipped;
+            doubts |= nb_v_large(mean + i * NB_LANES, first,
+                                 offset + (uint64_t)(i * NB_LANES), error, &photons[i])
+                      << (i * NB_LANES);
+    return doubts;
 }
 
 /** nb_noise_block_fn. */
@@ -394,15 +395,32 @@ static inline int nb_noise_block(const float *mean, const nb_poisson_key *first,
                                  uint64_t *doubts)
 {
     const double wide = 1.05 * error; /* as nb_poisson_doubt */
+    double wider[NB_NOISE_BLOCK];
     int clipped = 0;
     *doubts = 0;
+    for (int i = 0; i < NB_NOISE_BLOCK; i++)
+        wider[i] = mean[i];
     for (int i = 0; i < NB_NOISE_BLOCK; i += NB_TOGETHER * NB_LANES) {
-        uint64_t some;
-        clipped += nb_noise_vectors(mean + i, first, (uint64_t)i, adc_offset, wide,
-                                    adu + i, &some);
-        *doubts |= some << i;
+        nb_vd photons[NB_TOGETHER];
+        *doubts |= nb_v_counts(wider + i, first, (uint64_t)i, wide, photons) << i;
+        for (int j = 0; j < NB_TOGETHER; j++)
+            clipped += nb_v_digitize(&photons[j], adc_offset, adu + i + j * NB_LANES);
     }
     return clipped;
+}
+
+/** As `counts` of nb_image_kernels. */
+static inline uint64_t nb_counts_block(const double *mean, const nb_poisson_key *first,
+                                       double error, double *photons)
+{
+    const double wide = 1.05 * error;
+    uint64_t doubts = 0;
+    for (int i = 0; i < NB_NOISE_BLOCK; i += NB_TOGETHER * NB_LANES) {
+        nb_vd counts[NB_TOGETHER];
+        doubts |= nb_v_counts(mean + i, first, (uint64_t)i, wide, counts) << i;
+        memcpy(photons + i, counts, sizeof counts);
+    }
+    return doubts;
 }
 
 #endif

@@ -7,9 +7,7 @@
 
 #include "../base/error.h"
 
-/** In large pages where the system has them: the first touch of 16384 small ones takes longer than
- * the picture. */
-static float *image_memory(size_t bytes)
+void *nb_image_memory(size_t bytes)
 {
     const size_t large = (size_t)2 << 20;
     void *memory;
@@ -30,7 +28,7 @@ nb_status nb_photons_memory(nb_photons *photons, nb_error *err)
     double have = (double)pages * (double)page;
     double need = (double)raster->columns * (double)raster->rows * sizeof(float);
     if (!photons->own && !(pages > 0 && need > have))
-        photons->own = image_memory((size_t)need);
+        photons->own = nb_image_memory((size_t)need);
     if (photons->own)
         return NB_OK;
     return nb_fail(err, NB_ERR_NOMEM,

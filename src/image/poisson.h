@@ -170,20 +170,33 @@ NB_HD double nb_poisson_rejection(double mean, const nb_poisson_key *key, double
     }
 }
 
-/** Marsaglia's polar method. */
-NB_HD double nb_poisson_normal(double mean, const nb_poisson_key *key)
+/** The random numbers of a pixel's stages: each has 2^24 draws of its own. */
+enum {
+    NB_STREAM_COUNTS = 0,
+    NB_STREAM_READOUT,
+    NB_STREAM_CALIBRATION,
+    NB_STREAM_FLICKER,
+    NB_STREAM_BITS = 24
+};
+
+/** A normal deviate of mean 0 and variance 1, by Marsaglia's polar method. */
+NB_HD double nb_normal(const nb_poisson_key *key, uint32_t stream)
 {
     uint32_t nth;
-    for (nth = 0;; nth++) {
+    for (nth = stream << NB_STREAM_BITS;; nth++) {
         double x, y, r2;
         nb_poisson_draw(key, nth, &x, &y);
         x = 2.0 * x - 1.0;
         y = 2.0 * y - 1.0;
         r2 = x * x + y * y;
         if (r2 > 0 && r2 < 1)
-            return floor(mean + sqrt(mean) * (x * sqrt(-2.0 * nb_exact_log(r2) / r2)) +
-                         0.5);
+            return x * sqrt(-2.0 * nb_exact_log(r2) / r2);
     }
+}
+
+NB_HD double nb_poisson_normal(double mean, const nb_poisson_key *key)
+{
+    return floor(mean + sqrt(mean) * nb_normal(key, NB_STREAM_COUNTS) + 0.5);
 }
 
 /** A Poisson deviate, a whole number >= 0. A mean that is not positive (or NaN) gives 0, an

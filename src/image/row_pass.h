@@ -162,4 +162,41 @@ static inline void nb_row_u8(const float *row, int n, double scale, uint8_t *out
     }
 }
 
+/* --- sums over rows --- */
+
+/** Vectors of a sum that are in registers at a time. */
+enum { NB_TAP_VECTORS = 8 };
+
+/** `taps` of nb_image_kernels, for one piece of NB_TAP_VECTORS vectors. */
+static inline void nb_taps_piece(const double *const *rows, const double *k, int taps,
+                                 int at, double *out)
+{
+    nb_vd sum[NB_TAP_VECTORS];
+    memset(sum, 0, sizeof sum);
+    for (int t = 0; t < taps; t++) {
+        const nb_vd weight = (nb_vd){0} + k[t];
+        const double *from = rows[t] + at;
+        for (int j = 0; j < NB_TAP_VECTORS; j++) {
+            nb_vd x;
+            memcpy(&x, from + j * NB_LANES, sizeof x);
+            sum[j] += weight * x;
+        }
+    }
+    memcpy(out + at, sum, sizeof sum);
+}
+
+static inline void nb_row_taps(const double *const *rows, const double *k, int taps,
+                               int n, double *out)
+{
+    int at = 0;
+    for (; at + NB_TAP_VECTORS * NB_LANES <= n; at += NB_TAP_VECTORS * NB_LANES)
+        nb_taps_piece(rows, k, taps, at, out);
+    for (; at < n; at++) {
+        double sum = 0;
+        for (int t = 0; t < taps; t++)
+            sum += k[t] * rows[t][at];
+        out[at] = sum;
+    }
+}
+
 #endif

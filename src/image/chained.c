@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+#include "chained.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "light.h"
+
+/** What a type holds: its least value, and the largest trusted one; brighter pixels are one more. */
+typedef struct range {
+    double least, most;
+} range;
+
+static range range_of(nb_pixel_type type)
+{
+    switch (type) {
+    case NB_PIXEL_U16:
+        return (range){0, 65534};
+    case NB_PIXEL_I16:
+        return (range){-32767, 32766};
+    default:
+        return (range){-2147483647.0, 2147483645.0};
+    }
+}
+
+/** The order of the instrument. */
+static int rank_of(nb_stage_kind kind)
+{
+    static const int ranks[] = {
+        [NB_STAGE_FLICKER] = 0, [NB_STAGE_DEADTIME] = 1,    [NB_STAGE_POISSON] = 2,
+        [NB_STAGE_SPREAD] = 3,  [NB_STAGE_CALIBRATION] = 4, [NB_STAGE_GAINMAP] = 5,
+        [NB_STAGE_GAIN] = 6,    [NB_STAGE_READOUT] = 7};
+    return ranks[kind];
+}
+
+const char *nb_chained_fault(const nb_product *p)
+{
+    for (int i = 0; i < p->stages; i++) {
+        const nb_stage *s = &p->chain[i];
+        if (s->kind == NB_STAGE_POISSON_COMPAT)
+            return "the old program's noise stands alone";
+        if (i > 0 && rank_of(s->kind) <= rank_of(s[-1].kind))
+            return "its stages are not in the order of the instrument";
+        if (s->kind == NB_STAGE_GAINMAP && !s->map)
+            return "a gain map without numbers";
+        if (s->kind == NB_STAGE_SPREAD && s->shape != NB_PSF_GAUSS && !s->fibres)
+            return "a point spread without room for its transforms";
+    }
+    return NULL;
+}
+
+/** A row of ADU before rounding; room for NB_PIECE more. */
+static void make_row(const nb_product *p, int row, const nb_stack_row *r, double *x)
+{
+    const int spread = nb_stage_at(p->chain, p->stages, NB_STAGE_SPREAD);
+    const int has_gain = nb_stage_at(p->chain, p->stages, NB_STAGE_GAIN) >= 0;
+    if (spread >= 0)
+        nb_light_row(p->light, row, x);
+    for (int f = r->first; f < r->end; f += NB_PIECE) {
+        int left = r->end - f;
+        const nb_piece piece = {p->photons, r->start + (size_t)f,
+                                left < NB_PIECE ? left : NB_PIECE, r->panel};
+        double v[NB_PIECE] = {0};
+        if (spread >= 0)
+            memcpy(v, x + f, (size_t)piece.count * sizeof *v);
+        else
+            nb_piece_load(&piece, v);
+        for (int i = 0; !p->stages && i < NB_PIECE; i++)
+            v[i] = v[i] * p->scale;
+        nb_piece_apply(&piece, p->chain, spread + 1, p->stages, p->adc_offset, v);
+        for (int i = 0; !has_gain && i < NB_PIECE; i++)
+            v[i] = v[i] + p->adc_offset;
+        memcpy(x + f, v, (size_t)piece.count * sizeof *v);
+    }
+}
+
+/** Masked pixels get `value`; so do those outside the region of interest, but 0. */
+static void hide_unseen(const nb_product *p, const nb_stack_row *r, double value,
+                        double *x)
+{
+    const uint8_t *mask = p->photons->scene->raster.mask;
+    for (int f = 0; f < r->columns; f++)
+        if (f < r->first || f >= r->end)
+            x[f] = 0;
+        else if (mask && !mask[r->start + (size_t)f])
+            x[f] = value;
+}
+
+/** Round half up and limit; returns how many were too bright. */
+static int64_t to_whole(const double *x, int n, double least, double most, int32_t *whole)
+{
+    const double above = floor(most) + 1; /* 2147483646 at most */
+    int64_t over = 0;
+    for (int i = 0; i < n; i++) {
+        double v = x[i] + 0.5;
+        int32_t k;
+        v = v > least ? v : least; /* NaN, too */
+        v = v < above + 0.5 ? v : above + 0.5;
+        k = (int32_t)v;
+        k -= k > v; /* towards minus infinity */
+        over += k > most;
+        whole[i] = k > most ? (int32_t)above : k;
+    }
+    return over;
+}
+
+static void narrow(nb_pixel_type type, const int32_t *whole, int n, void *out)
+{
+    uint16_t *u16 = out;
+    int16_t *i16 = out;
+    if (type == NB_PIXEL_I32)
+        memcpy(out, whole, (size_t)n * sizeof *whole);
+    for (int i = 0; type == NB_PIXEL_U16 && i < n; i++)
+        u16[i] = (uint16_t)whole[i];
+    for (int i = 0; type == NB_PIXEL_I16 && i < n; i++)
+        i16[i] = (int16_t)whole[i];
+}
+
+/** A row of the file's type; returns how many pixels were too bright. */
+static int64_t finish_row(const nb_product *p, const nb_stack_row *r, double *x,
+                          int32_t *whole, void *out)
+{
+    range held = range_of(p->type);
+    int64_t over;
+    float *floats = out;
+    if (p->type == NB_PIXEL_F32) {
+        hide_unseen(p, r, 0, x);
+        for (int f = 0; f < r->columns; f++)
+            floats[f] = (float)x[f];
+        return 0;
+    }
+    if (p->trusted > 0)
+        held.most = fmin(held.most, p->trusted);
+    if (p->trusted_of && p->trusted_of[r->panel] > 0)
+        held.most = fmin(held.most, p->trusted_of[r->panel]);
+    hide_unseen(p, r, fmin(p->adc_offset, held.most), x);
+    over = to_whole(x, r->columns, held.least, held.most, whole);
+    narrow(p->type, whole, r->columns, out);
+    return over;
+}
+
+nb_status nb_chained_rows(nb_product *p, int first, int rows, void *out, nb_error *err)
+{
+    const nb_scene *sc = p->photons->scene;
+    size_t room = (size_t)sc->raster.columns + NB_PIECE;
+    double *x = nb_alloc(room, sizeof *x, "row of an image", err);
+    int32_t *whole = nb_alloc(room, sizeof *whole, "row of an image", err);
+    int64_t over = 0;
+    char *to = out;
+    int ok = x && whole;
+    for (int s = first; ok && s < first + rows; s++) {
+        const nb_stack_row r = nb_stack_row_of(sc, s);
+        make_row(p, s, &r, x);
+        over += finish_row(p, &r, x, whole, to);
+        to += (size_t)r.columns * nb_pixel_bytes(p->type);
+    }
+    __atomic_fetch_add(&p->overloads, over, __ATOMIC_RELAXED);
+    nb_free(whole);
+    nb_free(x);
+    return ok ? NB_OK : NB_ERR_NOMEM;
+}

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT */
+#include "fibre.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/fftw_lib.h"
+#include "../base/memory.h"
+#include "../physics/hostdevice.h"
+#include "../physics/panels.h"
+#include "threads.h"
+
+#ifdef NB_HAVE_FFTW
+
+enum { TOGETHER = 8 /* columns that are transformed one after the other */ };
+
+/** The transform of the function for panels of one size.  The function is even along both edges, so its
+ * transform is real and even. */
+typedef struct transform {
+    int columns, rows;       /* of the panel */
+    double fast, slow, fwhm; /* edges of a pixel, width, m */
+    int wide, high;          /* of the transforms */
+    double *hat;             /* owned; [wide/2 + 1][high/2 + 1] */
+    fftw_plan in, out;       /* of a row: real to complex and back */
+    fftw_plan down, up;      /* of a column */
+    fftw_plan even;          /* of a real column */
+    int users;
+    struct transform *next;
+} transform;
+
+struct nb_fibres {
+    pthread_mutex_t lock;
+    transform *first;
+};
+
+nb_status nb_fibres_new(nb_fibres **fibres, nb_error *err)
+{
+    nb_fibres *f = nb_alloc(1, sizeof *f, "point spread", err);
+    *fibres = f;
+    if (f)
+        pthread_mutex_init(&f->lock, NULL);
+    return f ? NB_OK : NB_ERR_NOMEM;
+}
+
+static void free_transform(transform *t)
+{
+    const fftw_plan plans[] = {t->in, t->out, t->down, t->up, t->even};
+    nb_fftw_lock();
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
+        if (plans[i])
+            fftw_destroy_plan(plans[i]);
+    nb_fftw_unlock();
+    nb_free(t->hat);
+    nb_free(t);
+}
+
+void nb_fibres_free(nb_fibres *f)
+{
+    while (f && f->first) {
+        transform *t = f->first;
+        f->first = t->next;
+        free_transform(t);
+    }
+    if (f)
+        pthread_mutex_destroy(&f->lock);
+    nb_free(f);
+}
+
+/** The least length of a linear convolution of n with n points that has only the factors 2, 3, 5, 7. */
+static int length_for(int n)
+{
+    for (int length = 2 * n - 1;; length++) {
+        int rest = length;
+        for (int p = 2; p <= 7; p++)
+            while (rest % p == 0)
+                rest /= p;
+        if (rest == 1)
+            return length;
+    }
+}
+
+static size_t frequencies(int length)
+{
+    return (size_t)length / 2 + 1;
+}
+
+size_t nb_fibre_stride(int columns)
+{
+    return 2 * frequencies(length_for(columns));
+}
+
+/* --- the function --- */
+
+/** Q at the corners x[0 ... n] = (i - 1/2) pixel, for one y. */
+static void corner_row(const transform *t, double g, double y, double *q)
+{
+    for (int i = 0; i <= t->columns; i++) {
+        double x = t->fast * (i - 0.5);
+        q[i] = atan(x * y / (g * sqrt(g * g + x * x + y * y))) / (2 * NB_PI);
+    }
+}
+
+/** Transform rows from ... to-1 of the function along the fast edge, into rows[..][frequencies]. */
+static int function_rows(const transform *t, int from, int to, double *rows)
+{
+    const double g = t->fwhm / (2 * sqrt(cbrt(4) - 1));
+    const size_t n = frequencies(t->wide);
+    double *below = nb_alloc(2 * ((size_t)t->columns + 1), sizeof *below, "row", NULL);
+    double *above = below ? below + t->columns + 1 : NULL;
+    double *k = nb_alloc((size_t)t->wide, sizeof *k, "row", NULL);
+    fftw_complex *hat = nb_alloc(n, sizeof *hat, "row", NULL);
+    int ok = below && k && hat;
+    if (ok)
+        corner_row(t, g, t->slow * (from - 0.5), above);
+    for (int s = from; ok && s < to; s++) {
+        memcpy(below, above, ((size_t)t->columns + 1) * sizeof *below);
+        corner_row(t, g, t->slow * (s + 0.5), above);
+        memset(k, 0, (size_t)t->wide * sizeof *k);
+        for (int f = 0; f < t->columns; f++) {
+            k[f] = above[f + 1] - below[f + 1] - above[f] + below[f];
+            if (f)
+                k[t->wide - f] = k[f];
+        }
+        fftw_execute_dft_r2c(t->in, k, hat);
+        for (size_t i = 0; i < n; i++)
+            rows[(size_t)s * n + i] = hat[i][0];
+    }
+    nb_free(hat);
+    nb_free(k);
+    nb_free(below);
+    return ok;
+}
+
+/** Transform columns from ... to-1 along the slow edge, into t->hat. */
+static int function_columns(const transform *t, size_t from, size_t to, const double *rows)
+{
+    const size_t n = frequencies(t->wide), high = frequencies(t->high);
+    double *k = nb_alloc(TOGETHER * (size_t)t->high, sizeof *k, "column", NULL);
+    fftw_complex *hat = nb_alloc(high, sizeof *hat, "column", NULL);
+    int ok = k && hat;
+    for (int s = 0; ok && s < t->rows; s++)
+        for (size_t c = from; c < to; c++) {
+            double *column = k + (c - from) * (size_t)t->high;
+            column[s] = rows[(size_t)s * n + c];
+            if (s)
+                column[t->high - s] = column[s];
+        }
+    for (size_t c = from; ok && c < to; c++) {
+        double *one = k + (c - from) * (size_t)t->high;
+        double *aligned = k; /* the plan is for this alignment */
+        if (c > from)
+            memmove(aligned, one, (size_t)t->high * sizeof *one);
+        fftw_execute_dft_r2c(t->even, aligned, hat);
+        for (size_t i = 0; i < high; i++)
+            t->hat[c * high + i] = hat[i][0];
+    }
+    nb_free(hat);
+    nb_free(k);
+    return ok;
+}
+
+static nb_status no_memory(const transform *t, nb_error *err)
+{
+    return nb_fail_memory(err, 2 * frequencies(t->wide) * (size_t)t->rows * sizeof(double),
+                          "the point spread of a panel");
+}
+
+/** Pieces of rows and columns for the threads, the same for any number of them. */
+enum { ROWS = 64 };
+
+static nb_status make_hat(transform *t, int threads, nb_error *err)
+{
+    const size_t n = frequencies(t->wide);
+    const int columns = (int)((n + TOGETHER - 1) / TOGETHER);
+    double *rows = nb_alloc_raw(n * (size_t)t->rows, sizeof *rows, "point spread", err);
+    int failed = 0;
+    t->hat =
+        rows ? nb_alloc_raw(n, frequencies(t->high) * sizeof *t->hat, "point spread", err)
+             : NULL;
+    if (!t->hat) {
+        nb_free(rows);
+        return NB_ERR_NOMEM;
+    }
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(| : failed)
+#endif
+    for (int s = 0; s < t->rows; s += ROWS)
+        failed |= !function_rows(t, s, s + ROWS < t->rows ? s + ROWS : t->rows, rows);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(| : failed)
+#endif
+    for (int i = 0; i < columns; i++) {
+        size_t from = (size_t)i * TOGETHER, to = from + TOGETHER;
+        failed |= !function_columns(t, from, to < n ? to : n, rows);
+    }
+    (void)threads;
+    nb_free(rows);
+    return failed ? no_memory(t, err) : NB_OK;
+}
+
+/* --- transforms that are kept --- */
+
+/** Arrays of nb_alloc have one alignment, so that the plans fit all of them. */
+static int make_plans(transform *t)
+{
+    size_t most = (size_t)(t->wide > t->high ? t->wide : t->high) + 2;
+    fftw_complex *a = nb_alloc(most, sizeof *a, "plan", NULL);
+    fftw_complex *b = nb_alloc(most, sizeof *b, "plan", NULL);
+    int ok = a && b;
+    nb_fftw_lock();
+    if (ok) {
+        const unsigned how = FFTW_ESTIMATE;
+        double *real = (double *)a;
+        t->in = fftw_plan_dft_r2c(1, &t->wide, real, b, how);
+        t->out = fftw_plan_dft_c2r(1, &t->wide, b, real, how);
+        t->even = fftw_plan_dft_r2c(1, &t->high, real, b, how);
+        t->down = fftw_plan_many_dft(1, &t->high, 1, a, NULL, 1, t->high, a, NULL, 1,
+                                     t->high, FFTW_FORWARD, how);
+        t->up = fftw_plan_many_dft(1, &t->high, 1, a, NULL, 1, t->high, a, NULL, 1,
+                                   t->high, FFTW_BACKWARD, how);
+        ok = t->in && t->out && t->even && t->down && t->up;
+    }
+    nb_fftw_unlock();
+    nb_free(a);
+    nb_free(b);
+    return ok;
+}
+
+static transform *make_transform(const nb_panel *panel, double fwhm, int threads,
+                                 nb_error *err)
+{
+    transform *t = nb_alloc(1, sizeof *t, "point spread", err);
+    nb_status st;
+    if (!t)
+        return NULL;
+    t->columns = panel->columns;
+    t->rows = panel->rows;
+    t->fast = panel->pixel_fast;
+    t->slow = panel->pixel_slow;
+    t->fwhm = fwhm;
+    t->wide = length_for(t->columns);
+    t->high = length_for(t->rows);
+    st = make_plans(t) ? make_hat(t, threads, err) : no_memory(t, err);
+    if (!st)
+        return t;
+    free_transform(t);
+    return NULL;
+}
+
+static int fits(const transform *t, const nb_panel *panel, double fwhm)
+{
+    return t->columns == panel->columns && t->rows == panel->rows &&
+           t->fast == panel->pixel_fast && t->slow == panel->pixel_slow && t->fwhm == fwhm;
+}
+
+/** Most transforms that nobody uses; more sizes of panels are seldom in one detector. */
+enum { KEPT = 4 };
+
+/** Free transforms that nobody uses, but for a few. */
+static void forget_some(nb_fibres *f)
+{
+    int kept = 0;
+    for (transform **at = &f->first; *at;) {
+        transform *t = *at;
+        if (t->users || kept++ < KEPT) {
+            at = &t->next;
+        } else {
+            *at = t->next;
+            free_transform(t);
+        }
+    }
+}
+
+static transform *take(nb_fibres *f, const nb_panel *panel, double fwhm, int threads,
+                       nb_error *err)
+{
+    transform *t;
+    pthread_mutex_lock(&f->lock);
+    for (t = f->first; t && !fits(t, panel, fwhm);)
+        t = t->next;
+    if (!t && (t = make_transform(panel, fwhm, threads, err))) {
+        t->next = f->first;
+        f->first = t;
+    }
+    if (t)
+        t->users++;
+    pthread_mutex_unlock(&f->lock);
+    return t;
+}
+
+static void give(nb_fibres *f, transform *t)
+{
+    pthread_mutex_lock(&f->lock);
+    t->users--;
+    forget_some(f);
+    pthread_mutex_unlock(&f->lock);
+}
+
+/* --- the convolution --- */
+
+typedef struct convolution {
+    const transform *t;
+    const nb_light_source *source;
+    const nb_panel *panel;
+    double *data; /* [rows][2 frequencies] */
+} convolution;
+
+/** Rows from ... to-1: counts to frequencies, or back. */
+static int transform_rows(const convolution *c, int from, int to, int back)
+{
+    const transform *t = c->t;
+    const size_t stride = 2 * frequencies(t->wide);
+    double *row = nb_alloc((size_t)t->wide + NB_PIECE, sizeof *row, "row", NULL);
+    fftw_complex *hat = nb_alloc(stride, sizeof(double), "row", NULL);
+    int ok = row && hat;
+    for (int s = from; ok && s < to; s++) {
+        double *data = c->data + (size_t)s * stride;
+        if (back) {
+            memcpy(hat, data, stride * sizeof *data);
+            fftw_execute_dft_c2r(t->out, hat, row);
+            memcpy(data, row, (size_t)t->columns * sizeof *data);
+        } else {
+            nb_light_counts(c->source, c->panel->first_row + s, row);
+            fftw_execute_dft_r2c(t->in, row, hat);
+            memcpy(data, hat, stride * sizeof *data);
+        }
+    }
+    nb_free(hat);
+    nb_free(row);
+    return ok;
+}
+
+/** One column: forward, times the function, back. */
+static void transform_column(const transform *t, size_t c, fftw_complex *column)
+{
+    const double *hat = t->hat + c * frequencies(t->high);
+    const double scale = 1 / ((double)t->wide * t->high);
+    fftw_execute_dft(t->down, column, column);
+    for (int i = 0; i < t->high; i++) {
+        double factor = hat[i < t->high - i ? i : t->high - i] * scale;
+        column[i][0] *= factor;
+        column[i][1] *= factor;
+    }
+    fftw_execute_dft(t->up, column, column);
+}
+
+/** Columns from ... to-1, at most TOGETHER. */
+static int transform_columns(const convolution *c, size_t from, size_t to)
+{
+    const transform *t = c->t;
+    const size_t stride = frequencies(t->wide);
+    /* whole pieces of 64 bytes, so that every column has the plans' alignment */
+    const size_t room = ((size_t)t->high + 3) / 4 * 4;
+    fftw_complex(*data)[1] = (fftw_complex(*)[1])c->data;
+    fftw_complex *k = nb_alloc(TOGETHER * room, sizeof *k, "column", NULL);
+    for (int s = 0; k && s < t->rows; s++)
+        for (size_t i = from; i < to; i++)
+            memcpy(k[(i - from) * room + (size_t)s], data[(size_t)s * stride + i],
+                   sizeof *k);
+    for (size_t i = from; k && i < to; i++)
+        transform_column(t, i, k + (i - from) * room);
+    for (int s = 0; k && s < t->rows; s++)
+        for (size_t i = from; i < to; i++)
+            memcpy(data[(size_t)s * stride + i], k[(i - from) * room + (size_t)s],
+                   sizeof *k);
+    nb_free(k);
+    return k != NULL;
+}
+
+static int all_rows(const convolution *c, int threads, int back)
+{
+    int failed = 0;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(| : failed)
+#endif
+    for (int s = 0; s < c->t->rows; s += ROWS)
+        failed |=
+            !transform_rows(c, s, s + ROWS < c->t->rows ? s + ROWS : c->t->rows, back);
+    (void)threads;
+    return !failed;
+}
+
+static int all_columns(const convolution *c, int threads)
+{
+    const size_t n = frequencies(c->t->wide);
+    const int pieces = (int)((n + TOGETHER - 1) / TOGETHER);
+    int failed = 0;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(| : failed)
+#endif
+    for (int i = 0; i < pieces; i++) {
+        size_t from = (size_t)i * TOGETHER, to = from + TOGETHER;
+        failed |= !transform_columns(c, from, to < n ? to : n);
+    }
+    (void)threads;
+    return !failed;
+}
+
+nb_status nb_fibre_spread(nb_fibres *fibres, const nb_light_source *source, int i,
+                          double fwhm, double *data, nb_error *err)
+{
+    const nb_photons *photons = source->photons;
+    const nb_panel *panel = &photons->scene->panels[i];
+    int threads =
+        nb_image_threads(photons->threads, (int64_t)panel->columns * panel->rows);
+    convolution c = {NULL, source, panel, data};
+    nb_status st = nb_fftw_need("-psf fibre", err);
+    transform *t;
+    if (st)
+        return st;
+    if (!(t = take(fibres, panel, fwhm, threads, err)))
+        return NB_ERR_NOMEM;
+    c.t = t;
+    if (!all_rows(&c, threads, 0) || !all_columns(&c, threads) ||
+        !all_rows(&c, threads, 1))
+        st = no_memory(t, err);
+    give(fibres, t);
+    return st;
+}
+
+#else
+
+struct nb_fibres {
+    int unused;
+};
+
+nb_status nb_fibres_new(nb_fibres **fibres, nb_error *err)
+{
+    *fibres = nb_alloc(1, sizeof **fibres, "point spread", err);
+    return *fibres ? NB_OK : NB_ERR_NOMEM;
+}
+
+void nb_fibres_free(nb_fibres *fibres)
+{
+    nb_free(fibres);
+}
+
+size_t nb_fibre_stride(int columns)
+{
+    return (size_t)columns;
+}
+
+nb_status nb_fibre_spread(nb_fibres *fibres, const nb_light_source *source, int i,
+                          double fwhm, double *data, nb_error *err)
+{
+    (void)fibres, (void)source, (void)i, (void)fwhm, (void)data;
+    return nb_fftw_need("-psf fibre", err);
+}
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+#include "stages.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../physics/panels.h"
+#include "noise.h"
+#include "noise_block.h"
+
+nb_stack_row nb_stack_row_of(const nb_scene *scene, int row)
+{
+    int k = nb_panel_of_row(scene, row);
+    const nb_panel *panel = &scene->panels[k];
+    nb_region lit = nb_panel_region(scene, panel);
+    int s = row - panel->first_row;
+    nb_stack_row r = {k, panel->first_pixel + (size_t)s * (size_t)panel->columns,
+                      panel->columns, 0, 0};
+    if (s >= lit.smin && s <= lit.smax && lit.fmin <= lit.fmax) {
+        r.first = lit.fmin;
+        r.end = lit.fmax + 1;
+    }
+    return r;
+}
+
+int nb_stage_at(const nb_stage *stages, int n, nb_stage_kind kind)
+{
+    for (int i = 0; i < n; i++)
+        if (stages[i].kind == kind)
+            return i;
+    return -1;
+}
+
+void nb_piece_load(const nb_piece *piece, double *v)
+{
+    const float *from = piece->photons->pixels + piece->pixel;
+    const uint8_t *mask = piece->photons->scene->raster.mask;
+    for (int i = 0; i < NB_PIECE; i++)
+        v[i] = i < piece->count ? from[i] : 0;
+    for (int i = 0; mask && i < piece->count; i++)
+        if (!mask[piece->pixel + (size_t)i])
+            v[i] = 0;
+}
+
+#ifdef NB_HAVE_RANDOM123
+
+_Static_assert((int)NB_PIECE == (int)NB_NOISE_BLOCK, "the kernels' blocks");
+
+/** What a paralysable counter loses. */
+static double after_deadtime(double mean, double per_exposure)
+{
+    double dead = mean * per_exposure;
+    if (!(mean > 0))
+        return mean;
+    return dead < 700 ? mean * nb_exact_exp(-dead) : 0;
+}
+
+/** One pixel's mean behind the stages before the counts. */
+static double mean_behind(const nb_stage *stages, int n, double mean)
+{
+    for (int i = 0; i < n; i++) {
+        if (stages[i].kind == NB_STAGE_FLICKER)
+            mean = mean * stages[i].amount;
+        else if (stages[i].kind == NB_STAGE_DEADTIME)
+            mean = after_deadtime(mean, stages[i].amount);
+    }
+    return mean;
+}
+
+/** How many times the relative error of the photons that of the counts' mean is, at most, up to
+ * this many photons: m exp(-m t) has the derivative (1 - m t) exp(-m t). */
+static double error_growth(const nb_stage *stages, int n, double most)
+{
+    double growth = 1;
+    for (int i = 0; i < n; i++) {
+        if (stages[i].kind == NB_STAGE_FLICKER)
+            most = most * stages[i].amount;
+        else if (stages[i].kind == NB_STAGE_DEADTIME)
+            growth = fmax(growth, most * stages[i].amount);
+    }
+    return growth;
+}
+
+/** Draw again the pixels whose bits are set, from their value in double precision. */
+static void redraw(const nb_piece *piece, const nb_stage *stages, int at, uint64_t doubts,
+                   double *v)
+{
+    const nb_stage *stage = &stages[at];
+    for (; doubts; doubts &= doubts - 1) {
+        int i = __builtin_ctzll(doubts), doubt;
+        size_t pixel = piece->pixel + (size_t)i;
+        const nb_poisson_key key = {(uint64_t)stage->seed, pixel, stage->frame};
+        float mean, exact;
+        double growth;
+        if (i >= piece->count)
+            break;
+        mean = piece->photons->pixels[pixel];
+        growth = error_growth(stages, at, mean);
+        nb_poisson_doubt(mean_behind(stages, at, mean), &key, stage->error * growth,
+                         &doubt);
+        if (!doubt)
+            continue;
+        exact = nb_noise_exact(piece->photons->scene, pixel, mean);
+        if (exact != mean)
+            v[i] = nb_poisson(mean_behind(stages, at, exact), &key);
+    }
+}
+
+static void draw_counts(const nb_piece *piece, const nb_stage *stages, int at, double *v)
+{
+    const nb_stage *stage = &stages[at];
+    const nb_poisson_key key = {(uint64_t)stage->seed, piece->pixel, stage->frame};
+    double counts[NB_PIECE], most = 0, error = 0;
+    uint64_t doubts;
+    for (int i = 0; stage->error > 0 && i < piece->count; i++)
+        most = fmax(most, piece->photons->pixels[piece->pixel + (size_t)i]);
+    if (stage->error > 0)
+        error = stage->error * error_growth(stages, at, most);
+    doubts = piece->photons->kernels->counts(v, &key, error, counts);
+    memcpy(v, counts, sizeof counts);
+    if (doubts && stage->error > 0)
+        redraw(piece, stages, at, doubts, v);
+}
+
+static void normals_of(const nb_piece *piece, const nb_stage *stage, uint32_t stream,
+                       double *g)
+{
+    const nb_poisson_key key = {(uint64_t)stage->seed, piece->pixel, stage->frame};
+    piece->photons->kernels->normals(&key, stream, g);
+}
+
+static void calibrate(const nb_piece *piece, const nb_stage *stage, double *v)
+{
+    double g[NB_PIECE];
+    normals_of(piece, stage, NB_STREAM_CALIBRATION, g);
+    for (int i = 0; i < NB_PIECE; i++) {
+        double factor = 1 + stage->amount * g[i];
+        v[i] = v[i] * (factor > 0 ? factor : 0);
+    }
+}
+
+static void read_out(const nb_piece *piece, const nb_stage *stage, double *v)
+{
+    double g[NB_PIECE];
+    normals_of(piece, stage, NB_STREAM_READOUT, g);
+    for (int i = 0; i < NB_PIECE; i++)
+        v[i] = v[i] + stage->amount * g[i];
+}
+
+static void amplify(const nb_piece *piece, const nb_stage *stage, double adc, double *v)
+{
+    double gain = stage->of_panels ? stage->of_panels[piece->panel] : stage->amount;
+    for (int i = 0; i < NB_PIECE; i++)
+        v[i] = gain * v[i] + adc;
+}
+
+static void apply_one(const nb_piece *piece, const nb_stage *stages, int at, double adc,
+                      double *v)
+{
+    const nb_stage *stage = &stages[at];
+    switch (stage->kind) {
+    case NB_STAGE_FLICKER:
+    case NB_STAGE_DEADTIME:
+        for (int i = 0; i < NB_PIECE; i++)
+            v[i] = mean_behind(stage, 1, v[i]);
+        return;
+    case NB_STAGE_POISSON:
+        draw_counts(piece, stages, at, v);
+        return;
+    case NB_STAGE_CALIBRATION:
+        calibrate(piece, stage, v);
+        return;
+    case NB_STAGE_GAINMAP:
+        for (int i = 0; i < piece->count; i++)
+            v[i] = v[i] * stage->map[piece->pixel + (size_t)i];
+        return;
+    case NB_STAGE_GAIN:
+        amplify(piece, stage, adc, v);
+        return;
+    case NB_STAGE_READOUT:
+        read_out(piece, stage, v);
+        return;
+    default: /* refused before, or not of one pixel alone */
+        return;
+    }
+}
+
+void nb_piece_apply(const nb_piece *piece, const nb_stage *stages, int from, int to,
+                    double adc, double *v)
+{
+    for (int i = from; i < to; i++)
+        apply_one(piece, stages, i, adc, v);
+}
+
+double nb_flicker_factor(int64_t seed, uint32_t frame, double rms)
+{
+    const nb_poisson_key key = {(uint64_t)seed, 0, frame};
+    double factor = 1 + rms * nb_normal(&key, NB_STREAM_FLICKER);
+    return factor > 0 ? factor : 0;
+}
+
+#else /* refused before: nb_noise_check */
+
+void nb_piece_apply(const nb_piece *piece, const nb_stage *stages, int from, int to,
+                    double adc, double *v)
+{
+    (void)piece, (void)stages, (void)from, (void)to, (void)adc, (void)v;
+}
+
+double nb_flicker_factor(int64_t seed, uint32_t frame, double rms)
+{
+    (void)seed, (void)frame, (void)rms;
+    return 1;
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/** What the stages make of neighbouring pixels, in double precision and without contraction: the same
+ * bits for every instruction set and any number of threads. */
+#ifndef NB_IMAGE_STAGES_H
+#define NB_IMAGE_STAGES_H
+
+#include "photons.h"
+
+enum { NB_PIECE = 64 /* NB_NOISE_BLOCK */ };
+
+/** Pixels of a row, all of one panel. */
+typedef struct nb_piece {
+    const nb_photons *photons;
+    size_t pixel; /* the first, in the stack */
+    int count;    /* <= NB_PIECE */
+    int panel;
+} nb_piece;
+
+/** A row of the stack. */
+typedef struct nb_stack_row {
+    int panel;
+    size_t start;   /* its first pixel, in the stack */
+    int columns;    /* of its panel */
+    int first, end; /* rendered columns; first == end: none */
+} nb_stack_row;
+
+nb_stack_row nb_stack_row_of(const nb_scene *scene, int row);
+
+/** The place of the stage of this kind among n; -1: there is none. */
+int nb_stage_at(const nb_stage *stages, int n, nb_stage_kind kind);
+
+/** v[NB_PIECE] = the expected photons; 0 for masked pixels and behind the last one. */
+void nb_piece_load(const nb_piece *piece, double *v);
+
+/** v[NB_PIECE] becomes what stages[from ... to-1] make of it, none of which is SPREAD; adc is added by
+ * NB_STAGE_GAIN. */
+void nb_piece_apply(const nb_piece *piece, const nb_stage *stages, int from, int to,
+                    double adc, double *v);
+
+/** The factor of the source in this image, from its r.m.s. (NB_STAGE_FLICKER). */
+double nb_flicker_factor(int64_t seed, uint32_t frame, double rms);
+
+#endif
