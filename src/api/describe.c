@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The metadata for the headers of image files. */
+#include <math.h>
 #include <string.h>
 
 #include "../io/writer.h"
 #include "../model/units.h"
-#include "sim.h"
+#include "noise.h"
 
 static void copy_vector(double out[3], double scale, nb_vec3 v)
 {
@@ -66,5 +67,17 @@ nb_image_meta nb_sim_describe(const nb_sim *sim)
     meta.date = nb_image_date();
     meta.command_line = sim->cfg.command_line;
     meta.inputs = &sim->cfg;
+    return meta;
+}
+
+nb_image_meta nb_sim_describe_noise(const nb_sim *sim, nb_image_meta meta,
+                                    nb_noise_file file)
+{
+    const nb_noise noise = nb_noise_of(&sim->cfg);
+    if (!noise.chained)
+        return meta;
+    meta.gain = noise.gain;
+    if (!isnan(sim->cfg.saturation))
+        meta.saturation = nb_noise_largest(&sim->cfg, file) - 1;
     return meta;
 }

@@ -6,6 +6,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
+#include "../image/fibre.h"
 #include "../io/fdump.h"
 #include "../io/hkl.h"
 #include "../io/matrix.h"
@@ -13,7 +14,7 @@
 #include "../model/units.h"
 #include "../params/params.h"
 #include "image.h"
-#include "sim.h"
+#include "noise.h"
 
 nb_status nb_load_headers(nb_sim *sim, nb_error *err)
 {
@@ -133,24 +134,15 @@ static nb_status load_factors(nb_sim *sim, nb_factor_file *table, nb_error *err)
     return st;
 }
 
-/** Only counts and an offset, until the rest is made. */
-static nb_status check_noise(const nb_config *cfg, nb_error *err)
-{
-    if (!nb_config_has_noise_chain(cfg))
-        return NB_OK;
-    return nb_fail(err, NB_ERR_UNSUPPORTED,
-                   "noise beyond counts and an offset is not in this build; leave "
-                   "-flicker, -psf, -gain and the like out");
-}
-
 nb_status nb_load_inputs(nb_sim *sim, nb_error *err)
 {
     nb_sim_tables tables = {.n_tables = 1};
     nb_geometry g;
     nb_status st;
-    if ((st = nb_geometry_build(&sim->cfg, &g, err)) ||
-        (st = check_noise(&sim->cfg, err)) || (st = make_mask(sim, &g, err)) ||
-        (st = load_matrix(sim, err)) || (st = load_sources(sim, &g, err)))
+    if ((st = nb_geometry_build(&sim->cfg, &g, err)) || (st = make_mask(sim, &g, err)) ||
+        (st = nb_load_gainmap(sim, (size_t)g.fpixels * (size_t)g.spixels, err)) ||
+        (st = nb_fibres_new(&sim->fibres, err)) || (st = load_matrix(sim, err)) ||
+        (st = load_sources(sim, &g, err)))
         return st;
     if (!(st = load_factors(sim, &tables.box, err)))
         nb_sim_take_tables(sim, &tables);

@@ -2,9 +2,8 @@
 /* Integers of an image in the caller's memory. */
 #include "../base/c_locale.h"
 #include "../base/error.h"
-#include "../image/poisson.h"
 #include "../image/quantize.h"
-#include "sim.h"
+#include "noise.h"
 
 nb_photons nb_sim_photons(const nb_sim *sim, const float *image)
 {
@@ -13,15 +12,6 @@ nb_photons nb_sim_photons(const nb_sim *sim, const float *image)
                         .kernels = sim->kernels,
                         .threads = sim->cfg.threads,
                         .hooks = &sim->hooks};
-}
-
-int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST])
-{
-    int compat = sim->cfg.compat, mixed = sim->cfg.precision == NB_PRECISION_MIXED;
-    stages[0] = (nb_stage){.kind = compat ? NB_STAGE_POISSON_COMPAT : NB_STAGE_POISSON,
-                           .seed = sim->seed,
-                           .error = mixed && !compat ? NB_NOISE_ERROR : 0};
-    return 1;
 }
 
 /** One product of an image, whole. */
@@ -66,11 +56,10 @@ nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && image && out);
-    nb_product noise = {.type = NB_PIXEL_U16,
-                        .stages = 1,
-                        .adc_offset = sim->cfg.adc_offset,
-                        .pixels = out};
-    nb_status st = make_whole(sim, image, &noise, err);
+    nb_product noise = nb_sim_noise_product(sim, NB_PIXEL_U16, sim->cfg.adc_offset);
+    nb_status st;
+    noise.pixels = out;
+    st = make_whole(sim, image, &noise, err);
     if (overloads)
         *overloads = noise.overloads;
     return st;

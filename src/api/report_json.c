@@ -12,7 +12,7 @@
 
 #ifdef NB_HAVE_CJSON
 
-static const double largest_u16 = 65535, largest_i32 = 2147483646;
+static const double largest_u16 = 65535; /* of the integer image */
 
 static void add_common(const nb_sim *sim, const char *backend, nb_json root)
 {
@@ -106,7 +106,8 @@ nb_status nb_report_write(const nb_sim *sim, const nb_stats *stats, nb_error *er
     if (cfg->tiff_file[0] && cfg->tiff_bits == 16)
         add_clipped(clipped, cfg->tiff_file, largest_u16, (double)sim->clipped_int);
     if (cfg->write_noise)
-        add_clipped(clipped, cfg->noise_file, largest_u16, (double)sim->clipped_noise);
+        add_clipped(clipped, cfg->noise_file, nb_noise_largest(cfg, NB_NOISE_U16),
+                    (double)sim->clipped_noise);
     add_files(root, cfg);
     add_seconds(root, sim);
     return write_json(root, cfg->report_file, err);
@@ -133,7 +134,10 @@ static void add_outputs(nb_json root, const nb_config *cfg, const nb_series *s,
                         const nb_series_progress *p)
 {
     int is_tiff = ends_in(s->output, ".tif") || ends_in(s->output, ".tiff");
-    double wide = cfg->compat ? largest_u16 : largest_i32; /* its noise ends there */
+    static const nb_noise_file kinds[] = {[NB_HDF5_U16] = NB_NOISE_HDF5_U16,
+                                          [NB_HDF5_I32] = NB_NOISE_I32,
+                                          [NB_HDF5_F32] = NB_NOISE_I32,
+                                          [NB_HDF5_I16] = NB_NOISE_HDF5_I16};
     nb_json files = nb_json_array(root, "files");
     nb_json clipped = nb_json_array(root, "clipped");
     if (s->output[0])
@@ -141,13 +145,14 @@ static void add_outputs(nb_json root, const nb_config *cfg, const nb_series *s,
     if (s->hdf5_file[0])
         nb_json_add_text(files, s->hdf5_file);
     if (ends_in(s->output, ".cbf"))
-        add_clipped_frames(clipped, s->output, wide, &p->clipped_output);
+        add_clipped_frames(clipped, s->output, nb_noise_largest(cfg, NB_NOISE_I32),
+                           &p->clipped_output);
     else if (ends_in(s->output, ".img") || (is_tiff && cfg->tiff_bits == 16))
-        add_clipped_frames(clipped, s->output, largest_u16, &p->clipped_output);
+        add_clipped_frames(clipped, s->output, nb_noise_largest(cfg, NB_NOISE_U16),
+                           &p->clipped_output);
     if (s->hdf5_file[0] && s->hdf5_type != NB_HDF5_F32)
         add_clipped_frames(clipped, s->hdf5_file,
-                           s->hdf5_type == NB_HDF5_I32 ? wide : largest_u16,
-                           &p->clipped_hdf5);
+                           nb_noise_largest(cfg, kinds[s->hdf5_type]), &p->clipped_hdf5);
 }
 
 nb_status nb_report_write_series(const nb_sim *base, const nb_series *s,

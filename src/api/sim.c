@@ -10,11 +10,14 @@
 #include "../base/c_locale.h"
 #include "../base/cpu.h"
 #include "../base/error.h"
+#include "../base/fftw_lib.h"
 #include "../base/memory.h"
+#include "../image/fibre.h"
 #include "../io/writer.h"
 #include "../params/params.h"
 #include "../render/choose.h"
 #include "advice.h"
+#include "noise.h"
 #include "notes.h"
 
 int64_t nb_seed_from_clock(void)
@@ -89,6 +92,8 @@ static nb_status check_libraries(const nb_config *cfg, nb_error *err)
             nb_fail(err, NB_ERR_UNSUPPORTED,
                     "-report: this build has no JSON (install libcjson-dev and rebuild)");
 #endif
+    if (!st && cfg->psf > NB_PSF_GAUSS && (cfg->write_noise || cfg->noise_float_file[0]))
+        st = nb_fftw_need("-psf fibre", err);
     return st || !cfg->tiff_file[0] ? st : nb_tiff_ready("-tifffile", err);
 }
 
@@ -135,6 +140,7 @@ nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *ho
         nb_sim_free(sim);
     } else {
         nb_sim_advise(sim);
+        nb_sim_advise_noise(sim);
         *out = sim;
     }
     return st;
@@ -154,6 +160,8 @@ void nb_sim_free(nb_sim *sim)
     if (!sim->borrows) {
         nb_free(sim->lines);
         nb_free(sim->mask);
+        nb_free(sim->gainmap);
+        nb_fibres_free(sim->fibres);
         nb_image_free(&sim->mask_image);
     }
     nb_free(sim);

@@ -31,9 +31,11 @@ struct nb_sim {
     int n_lines;
     const nb_source_line *spectrum; /* instead of lines; another's */
     int n_spectrum;
-    nb_image mask_image; /* owned; -mask, until the size of the detector is known */
-    uint8_t *mask;       /* owned, [slow][fast] */
-    int borrows;         /* lines and mask belong to another nb_sim */
+    nb_image mask_image;      /* owned; -mask, until the size of the detector is known */
+    uint8_t *mask;            /* owned, [slow][fast] */
+    float *gainmap;           /* owned; [pixels], -gainmap, or NULL */
+    struct nb_fibres *fibres; /* owned; transforms of the point spread */
+    int borrows; /* lines, mask, gain map and transforms belong to another nb_sim */
     nb_model model;
     const nb_backend *backend;
     nb_backend_state *state; /* owned; opened by the first render */
@@ -110,6 +112,10 @@ double nb_sim_wavelength(const nb_sim *sim);
 
 /** What the headers of image files say. */
 nb_image_meta nb_sim_describe(const nb_sim *sim);
+
+/** The same of an image with noise in this kind of file. */
+nb_image_meta nb_sim_describe_noise(const nb_sim *sim, nb_image_meta meta,
+                                    nb_noise_file file);
 
 /** Say once what of the geometry SMV files (or those of mini-CBF) do not tell DIALS. */
 void nb_notice_lost(const nb_sim *sim, const nb_hooks *hooks, int cbf);

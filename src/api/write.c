@@ -13,7 +13,9 @@
 #include "../io/fdump.h"
 #include "../io/reflections_write.h"
 #include "../io/writer.h"
+#include "../params/params.h"
 #include "../picture/preview.h"
+#include "noise.h"
 #include "picture.h"
 #include "report_json.h"
 #include "sim.h"
@@ -25,7 +27,7 @@ typedef struct outputs {
     nb_sim *sim;
     nb_photons *photons; /* the simulation's, or `given` */
     nb_photons given;    /* the caller's image */
-    nb_image_meta meta;
+    nb_image_meta meta, noise_meta;
     double int_scale, pgm_scale;
     nb_preview_levels preview;
     const float *shown; /* what the PNG shows: the image, or noise */
@@ -65,17 +67,31 @@ static nb_image_view *add_job(outputs *o, const nb_writer *writer, const char *p
     return &job->view;
 }
 
-/** One more file, of a product whose rows are made as the writer asks for them. */
-static void add_product(outputs *o, const nb_writer *writer, const char *path, int stages,
+/** Its rows are made as the writer asks for them. */
+static void make_rows_of(outputs *o, nb_image_view *view, nb_product product)
+{
+    o->products[o->n_products] = product;
+    view->make_rows = nb_product_rows;
+    view->user = &o->products[o->n_products++];
+}
+
+/** One more file, of the photons. */
+static void add_product(outputs *o, const nb_writer *writer, const char *path,
                         double scale)
 {
-    nb_image_view *view = add_job(o, writer, path, scale);
-    nb_product *product = &o->products[o->n_products++];
-    *product = (nb_product){.type = writer->pixel, .stages = stages, .scale = scale};
+    nb_product product = {.type = writer->pixel, .scale = scale};
     if (writer->pixel == NB_PIXEL_U16)
-        product->adc_offset = o->sim->cfg.adc_offset;
-    view->make_rows = nb_product_rows;
-    view->user = product;
+        product.adc_offset = o->sim->cfg.adc_offset;
+    make_rows_of(o, add_job(o, writer, path, scale), product);
+}
+
+/** One more file, with noise. */
+static void add_noise(outputs *o, const nb_writer *writer, const char *path)
+{
+    nb_image_view *view = add_job(o, writer, path, 1);
+    o->jobs[o->n - 1].meta = &o->noise_meta;
+    make_rows_of(o, view,
+                 nb_sim_noise_product(o->sim, writer->pixel, o->sim->cfg.adc_offset));
 }
 
 /** Greys row by row; colours and rings need the whole picture. */
@@ -111,18 +127,20 @@ static nb_status list_files(outputs *o, nb_error *err)
 {
     const nb_config *cfg = &o->sim->cfg;
     if (cfg->write_float)
-        add_product(o, &nb_writer_float, cfg->float_file, 0, 1);
+        add_product(o, &nb_writer_float, cfg->float_file, 1);
     if (cfg->tiff_file[0] && cfg->tiff_bits == 32)
-        add_product(o, &nb_writer_tiff_f32, cfg->tiff_file, 0, 1);
+        add_product(o, &nb_writer_tiff_f32, cfg->tiff_file, 1);
     if (cfg->write_int)
-        add_product(o, &nb_writer_smv, cfg->int_file, 0, o->int_scale);
+        add_product(o, &nb_writer_smv, cfg->int_file, o->int_scale);
     if (cfg->tiff_file[0] && cfg->tiff_bits == 16)
-        add_product(o, &nb_writer_tiff_u16, cfg->tiff_file, 0, o->int_scale);
+        add_product(o, &nb_writer_tiff_u16, cfg->tiff_file, o->int_scale);
     o->noise_job = cfg->write_noise ? o->n : -1;
     if (cfg->write_noise)
-        add_product(o, &nb_writer_smv, cfg->noise_file, 1, 1);
+        add_noise(o, &nb_writer_smv, cfg->noise_file);
+    if (cfg->noise_float_file[0])
+        add_noise(o, &nb_writer_float, cfg->noise_float_file);
     if (cfg->write_pgm)
-        add_product(o, &nb_writer_pgm, cfg->pgm_file, 0, o->pgm_scale);
+        add_product(o, &nb_writer_pgm, cfg->pgm_file, o->pgm_scale);
     return cfg->png_file[0] ? add_png(o, err) : NB_OK;
 }
 
@@ -133,7 +151,7 @@ static nb_status make_products(outputs *o, nb_error *err)
                                  o->products, o->n_products, err);
     for (int i = 0; i < o->n && !st; i++) {
         nb_image_view *view = &o->jobs[i].view;
-        if (view->type == NB_PIXEL_F32)
+        if (view->type == NB_PIXEL_F32 && o->jobs[i].meta != &o->noise_meta)
             view->pixels = o->photons->pixels; /* NULL: on the device */
         if (i == o->noise_job)
             view->in_order = nb_product_in_order(view->user);
@@ -255,9 +273,9 @@ static void count_clipped(const outputs *o)
     sim->clipped_noise = sim->clipped_int = 0;
     for (int i = 0; i < o->n_products; i++) {
         const nb_product *p = &o->products[i];
-        if (p->stages)
+        if (p->stages && p->type == NB_PIXEL_U16)
             sim->clipped_noise = p->overloads;
-        else if (p->type == NB_PIXEL_U16)
+        else if (!p->stages && p->type == NB_PIXEL_U16)
             sim->clipped_int = p->overloads;
     }
 }
@@ -293,13 +311,18 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     double start = nb_monotonic_seconds();
     outputs o = {0};
     nb_status st = nb_check_files(cfg, NULL, 0, err);
+    if (!st && cfg->write_noise)
+        st = nb_saturation_check(cfg, 65534, "-noisefile", err);
     o.sim = sim;
     o.meta = nb_sim_describe(sim);
+    o.noise_meta = nb_sim_describe_noise(sim, o.meta, NB_NOISE_U16);
     o.int_scale = nb_int_scale(cfg->scale, stats);
     o.pgm_scale = nb_pgm_scale(cfg->pgm_scale, stats, o.int_scale);
     o.noise_job = -1;
     if (!st && (cfg->write_int || cfg->write_noise))
         nb_notice_lost(sim, &sim->hooks, 0);
+    if (!st)
+        nb_notice_readout(cfg, &sim->hooks, cfg->adc_offset);
     if (!st && sim->table_from_hkl && cfg->write_dump)
         st = nb_sim_write_dump(sim, err);
     if (!st)

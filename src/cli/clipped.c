@@ -36,12 +36,14 @@ static void report_integers(FILE *out, const nb_config *cfg, const nb_stats *sta
 
 static void report_noise(FILE *out, const nb_config *cfg, int64_t n)
 {
+    int typed = cfg->saturation < nb_noise_largest(cfg, NB_NOISE_U16);
     if (n == 0)
         return;
     fprintf(out, pixels_of, n, n == 1 ? "" : "s");
-    fprintf(out, "%s at 65535: ", cfg->noise_file);
+    fprintf(out, "%s at %.0f: ", cfg->noise_file, nb_noise_largest(cfg, NB_NOISE_U16));
     fprintf(out, "%s\n",
-            cfg->compat
+            typed ? "brighter than -saturation"
+            : cfg->compat
                 ? "to keep the counts, type -stills 1 -output 'x_%d.cbf' without -compat"
                 : "to keep the counts, type -stills 1 -output 'x_%d.cbf'");
 }
@@ -56,12 +58,12 @@ void nb_report_clipped(FILE *out, const nb_config *cfg, const nb_sim *sim,
 }
 
 static void report_frames(FILE *out, const nb_series_progress *p, const nb_clipped *c,
-                          const char *name, const char *limit, const char *mend)
+                          const char *name, double limit, const char *mend)
 {
     if (c->pixels == 0)
         return;
     fprintf(out, pixels_of, c->pixels, c->pixels == 1 ? "" : "s");
-    fprintf(out, "%s at %s, in %d of %d frames, most in frame %d (%" PRId64 "): %s\n",
+    fprintf(out, "%s at %.0f, in %d of %d frames, most in frame %d (%" PRId64 "): %s\n",
             name, limit, c->frames, p->done, c->worst + 1, c->most, mend);
 }
 
@@ -71,15 +73,30 @@ static int ends_in(const char *name, const char *extension)
     return n >= m && !strcasecmp(name + n - m, extension);
 }
 
+/** What to do against clipped pixels; wide: 32 bits did not hold them. */
+static const char *mend_of(const nb_config *cfg, double limit, int wide, const char *more,
+                           const char *none)
+{
+    if (cfg->saturation < limit)
+        return "brighter than -saturation";
+    return wide || cfg->compat ? none : more;
+}
+
 void nb_report_clipped_series(FILE *out, const nb_cli *cli, const nb_series_progress *p)
 {
-    static const char small[] = "65535", large[] = "2147483646";
+    static const nb_noise_file kinds[] = {[NB_HDF5_U16] = NB_NOISE_HDF5_U16,
+                                          [NB_HDF5_I32] = NB_NOISE_I32,
+                                          [NB_HDF5_F32] = NB_NOISE_I32,
+                                          [NB_HDF5_I16] = NB_NOISE_HDF5_I16};
     const nb_series *s = &cli->series;
-    int compat = cli->cfg.compat; /* its noise ends at 65535 */
+    const nb_config *cfg = &cli->cfg;
     int cbf = ends_in(s->output, ".cbf"), i32 = s->hdf5_type == NB_HDF5_I32;
-    report_frames(out, p, &p->clipped_output, s->output, cbf && !compat ? large : small,
-                  cbf || compat ? "use .bin (photons without noise)" : "use .cbf");
-    report_frames(out, p, &p->clipped_hdf5, s->hdf5_file, i32 && !compat ? large : small,
-                  i32 || compat ? "use -hdf5type float32 (photons without noise)"
-                                : "use -hdf5type int32");
+    double of_files = nb_noise_largest(cfg, cbf ? NB_NOISE_I32 : NB_NOISE_U16);
+    double of_hdf5 = nb_noise_largest(cfg, kinds[s->hdf5_type]);
+    report_frames(
+        out, p, &p->clipped_output, s->output, of_files,
+        mend_of(cfg, of_files, cbf, "use .cbf", "use .bin (photons without noise)"));
+    report_frames(out, p, &p->clipped_hdf5, s->hdf5_file, of_hdf5,
+                  mend_of(cfg, of_hdf5, i32, "use -hdf5type int32",
+                          "use -hdf5type float32 (photons without noise)"));
 }

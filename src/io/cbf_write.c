@@ -83,7 +83,7 @@ static int put_lines(char *text, size_t size, const nb_image_meta *m, const char
                     "%s"
                     "# Exposure_time %.12g s\r\n"
                     "# Exposure_period %.12g s\r\n"
-                    "# Count_cutoff 2147483646 counts\r\n"
+                    "# Count_cutoff %.12g counts\r\n"
                     "# Wavelength %.12g A\r\n"
                     "# Detector_distance %.12g m\r\n"
                     "# Beam_xy (%.12g, %.12g) pixels\r\n"
@@ -93,9 +93,10 @@ static int put_lines(char *text, size_t size, const nb_image_meta *m, const char
                     "# Polarization %.12g\r\n"
                     "# Seed %lld\r\n;\r\n\r\n",
                     date, m->pixel_mm * 1e-3, m->pixel_mm * 1e-3, sensor, m->exposure_s,
-                    m->exposure_s, m->wavelength_A, m->distance_mm * 1e-3,
-                    m->Fbeam_mm / m->pixel_mm, m->Sbeam_mm / m->pixel_mm, m->phi_deg,
-                    m->osc_deg, m->twotheta_deg, m->polarization, (long long)m->seed);
+                    m->exposure_s, m->saturation > 0 ? m->saturation : 2147483646.0,
+                    m->wavelength_A, m->distance_mm * 1e-3, m->Fbeam_mm / m->pixel_mm,
+                    m->Sbeam_mm / m->pixel_mm, m->phi_deg, m->osc_deg, m->twotheta_deg,
+                    m->polarization, (long long)m->seed);
 }
 
 static int put_header(char *text, const nb_image_meta *m)

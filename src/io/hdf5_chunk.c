@@ -18,7 +18,7 @@ enum { DEFLATE_LEVEL = 1, BITSHUFFLE_HEAD = 12 };
 
 size_t nb_hdf5_pixel_bytes(const nb_hdf5_layout *layout)
 {
-    return layout->type == NB_HDF5_U16 ? 2 : 4;
+    return layout->type == NB_HDF5_U16 || layout->type == NB_HDF5_I16 ? 2 : 4;
 }
 
 size_t nb_hdf5_frame_bytes(const nb_hdf5_layout *layout)

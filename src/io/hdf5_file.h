@@ -84,9 +84,21 @@ typedef struct nb_hdf5_frame {
     /* lab; the first pixel's outer corner and unit vectors, as in nb_image_meta */
     double pix0_mm[3], fast_axis[3], slow_axis[3], beam[3], spindle[3], polar_axis[3];
     int64_t seed;
+    double flicker;    /* factor of the source; 1 without */
     nb_hdf5_list list; /* with layout.reflections */
     nb_hdf5_facts facts;
 } nb_hdf5_frame;
+
+/** The noise of source and detector; ADU, fractions. */
+typedef struct nb_hdf5_noise {
+    int wanted; /* the rest is written */
+    double gain, adc_offset, readout;
+    double calibration;
+    int64_t calib_seed;
+    const char *psf; /* "none" without */
+    double psf_fwhm_um;
+    double trusted; /* largest trusted value; 0: the type's */
+} nb_hdf5_noise;
 
 /** A master file. */
 typedef struct nb_hdf5_master {
@@ -99,6 +111,7 @@ typedef struct nb_hdf5_master {
     nb_status (*truth)(void *user, int first, int count, nb_hdf5_frame *out,
                        nb_error *err);
     void *truth_user;
+    nb_hdf5_noise noise;
     const uint8_t *bad;        /* [slow][fast], 1: pixel not rendered; NULL: all good */
     const char *config;        /* JSON, may be NULL */
     const char *jobs;          /* the text of -jobs, one line per frame; may be NULL */

@@ -35,9 +35,11 @@ static void link_files(nb_h5 *h, const nb_hdf5_master *master)
 static int set_fill(hid_t list, nb_hdf5_type type)
 {
     const uint16_t u16 = UINT16_MAX;
+    const int16_t i16 = INT16_MIN;
     const int32_t i32 = INT32_MIN;
     const float f32 = NAN;
     const void *value = type == NB_HDF5_U16   ? (const void *)&u16
+                        : type == NB_HDF5_I16 ? (const void *)&i16
                         : type == NB_HDF5_I32 ? (const void *)&i32
                                               : (const void *)&f32;
     return H5Pset_fill_value(list, nb_h5_pixel_type(type), value) >= 0;

@@ -37,7 +37,7 @@
     X(H5Tregister) X(H5Tunregister) X(H5Tset_tag)
 #define NB_HDF5_VARIABLES(X) \
     X(H5P_CLS_FILE_ACCESS_ID_g) X(H5P_CLS_DATASET_CREATE_ID_g) X(H5T_C_S1_g) \
-    X(H5T_NATIVE_DOUBLE_g) X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT32_g) \
+    X(H5T_NATIVE_DOUBLE_g) X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT16_g) X(H5T_NATIVE_INT32_g) \
     X(H5T_NATIVE_INT64_g) X(H5T_NATIVE_UINT16_g) X(H5T_NATIVE_UINT32_g) \
     X(H5T_NATIVE_UINT64_g)
 /* clang-format on */
@@ -147,6 +147,7 @@ void nb_hdf5_leave(void);
 #define H5T_C_S1_g (*nb_hdf5()->H5T_C_S1_g_)
 #define H5T_NATIVE_DOUBLE_g (*nb_hdf5()->H5T_NATIVE_DOUBLE_g_)
 #define H5T_NATIVE_FLOAT_g (*nb_hdf5()->H5T_NATIVE_FLOAT_g_)
+#define H5T_NATIVE_INT16_g (*nb_hdf5()->H5T_NATIVE_INT16_g_)
 #define H5T_NATIVE_INT32_g (*nb_hdf5()->H5T_NATIVE_INT32_g_)
 #define H5T_NATIVE_INT64_g (*nb_hdf5()->H5T_NATIVE_INT64_g_)
 #define H5T_NATIVE_UINT16_g (*nb_hdf5()->H5T_NATIVE_UINT16_g_)

@@ -36,6 +36,21 @@ static void put_pixel_mask(nb_h5 *h, const nb_hdf5_master *master)
     nb_free(mask);
 }
 
+/** The range of good values. */
+static void put_limits(nb_h5 *h, const nb_hdf5_master *master)
+{
+    const nb_hdf5_noise *noise = &master->noise;
+    nb_hdf5_type type = master->layout.type;
+    double most = type == NB_HDF5_U16 ? 65534 : type == NB_HDF5_I16 ? 32766 : 2147483646;
+    double least = fmin(0, floor(noise->adc_offset - 6 * noise->readout));
+    if (type == NB_HDF5_F32)
+        return;
+    if (noise->trusted > 0)
+        most = noise->trusted;
+    nb_h5_integer(h, DETECTOR "/saturation_value", (int64_t)most);
+    nb_h5_integer(h, DETECTOR "/underload_value", (int64_t)least);
+}
+
 static void put_detector(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
 {
     const nb_image_meta *m = master->meta;
@@ -48,11 +63,7 @@ static void put_detector(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *
     nb_h5_number(h, DETECTOR "/y_pixel_size", m->pixel_mm, "mm");
     nb_h5_number(h, DETECTOR "/frame_time", m->exposure_s, "s");
     nb_h5_number(h, DETECTOR "/count_time", m->exposure_s, "s");
-    if (master->layout.type != NB_HDF5_F32) {
-        nb_h5_integer(h, DETECTOR "/saturation_value",
-                      master->layout.type == NB_HDF5_U16 ? 65534 : 2147483646);
-        nb_h5_integer(h, DETECTOR "/underload_value", 0);
-    }
+    put_limits(h, master);
     if (master->bad)
         put_pixel_mask(h, master);
     nb_hdf5_put_place(h, master, f);

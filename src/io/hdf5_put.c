@@ -104,6 +104,7 @@ hid_t nb_h5_creation(void)
 hid_t nb_h5_pixel_type(nb_hdf5_type type)
 {
     return type == NB_HDF5_U16   ? H5T_NATIVE_UINT16
+           : type == NB_HDF5_I16 ? H5T_NATIVE_INT16
            : type == NB_HDF5_I32 ? H5T_NATIVE_INT32
                                  : H5T_NATIVE_FLOAT;
 }

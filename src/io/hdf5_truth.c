@@ -130,6 +130,23 @@ static void put_jobs(nb_h5 *h, const nb_hdf5_master *master)
     nb_free(copy);
 }
 
+/** The noise of source and detector, of all frames but for the flicker. */
+static void put_noise(nb_h5 *h, const nb_hdf5_master *master)
+{
+    const nb_hdf5_noise *n = &master->noise;
+    if (!n->wanted)
+        return;
+    nb_h5_number(h, SIMULATION "/gain", n->gain, "ADU/photon");
+    nb_h5_number(h, SIMULATION "/adc", n->adc_offset, "ADU");
+    nb_h5_number(h, SIMULATION "/readout_noise", n->readout, "ADU");
+    nb_h5_number(h, SIMULATION "/calibration", n->calibration, "1");
+    nb_h5_integer(h, SIMULATION "/calib_seed", n->calib_seed);
+    nb_h5_text(h, SIMULATION "/psf", n->psf);
+    nb_h5_number(h, SIMULATION "/psf_fwhm", n->psf_fwhm_um, "um");
+    put_column(h, master, SIMULATION "/flicker_factor", offsetof(nb_hdf5_frame, flicker),
+               "");
+}
+
 void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
 {
     const nb_image_meta *m = master->meta;
@@ -159,6 +176,7 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
     COLUMN("beam_fast", beam_px[0], "pixel");
     COLUMN("beam_slow", beam_px[1], "pixel");
 #undef COLUMN
+    put_noise(h, master);
     nb_hdf5_put_facts_columns(h, master);
     if (master->spectra)
         put_spectrum_numbers(h, master->frames);

@@ -24,6 +24,8 @@ typedef struct nb_image_meta {
     double phi_deg, osc_deg, twotheta_deg;
     double exposure_s;
     double adc_offset;
+    double gain;                  /* ADU/photon; 0: 1 */
+    double saturation;            /* largest trusted value; 0: that of the type */
     double polarization;          /* Kahn factor */
     int nopolar;                  /* images without a polarization factor */
     double thick_mm;              /* sensor, 0 none */

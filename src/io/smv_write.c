@@ -135,9 +135,9 @@ static void put_reader_keys(header *h, const nb_image_meta *m)
     put_date(h, m->date);
     put_number(h, "IMAGE_PEDESTAL", m->adc_offset);
     put_number(h, "ADC_OFFSET", m->adc_offset);
-    put(h, "GAIN", "1");
+    put_number(h, "GAIN", m->gain > 0 ? m->gain : 1);
     put(h, "AXIS", "phi");
-    put(h, "CCD_IMAGE_SATURATION", "65535");
+    put_number(h, "CCD_IMAGE_SATURATION", m->saturation > 0 ? m->saturation : 65535);
 }
 
 static void put_input(void *user, const char *key, const char *value)

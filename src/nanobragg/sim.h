@@ -91,13 +91,24 @@ nb_status nb_sim_statistics(const nb_sim *sim, const float *image, nb_stats *sta
 nb_status nb_sim_digitize(const nb_sim *sim, const float *image, const nb_stats *stats,
                           uint16_t *out, nb_error *err);
 
-/** Poisson noise of the image plus the offset; *overloads (may be NULL) counts clipped
- * pixels. The same seed gives the same pixels on any machine, device and number of threads.
+/** The noise image: Poisson noise plus the offset, or the whole noise of source and detector that the
+ * configuration asks for; *overloads (may be NULL) counts clipped pixels. The same seed gives the same pixels on any machine, device and number of threads.
  * With precision MIXED doubtful pixels of this simulation's image are drawn from their
  * values in double (docs/physics.md, section 20). Pixels that the caller changed by more
  * than 1e-5 are used directly. */
 nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
                        int64_t *overloads, nb_error *err);
+
+/** The pixels of a noise image, by kind of file. */
+typedef enum nb_noise_file {
+    NB_NOISE_U16 = 0, /* SMV, TIFF */
+    NB_NOISE_HDF5_U16,
+    NB_NOISE_HDF5_I16,
+    NB_NOISE_I32 /* CBF, HDF5 */
+} nb_noise_file;
+
+/** The value that its pixels hold which are too bright, ADU: the largest there is. */
+double nb_noise_largest(const nb_config *cfg, nb_noise_file file);
 
 /** One reflection of an image. */
 typedef struct nb_reflection {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../api/noise.h"
 #include "../api/picture.h"
 #include "../base/error.h"
 #include "../base/memory.h"
@@ -49,6 +50,7 @@ nb_hdf5_frame nb_frame_truth(const nb_frame *f)
     t.exposure_s = f->sim->cfg.exposure_s;
     t.beamsize_mm = nb_or(f->sim->cfg.beamsize_mm, 0.1);
     t.seed = f->sim->seed;
+    t.flicker = nb_sim_flicker(f->sim);
     return t;
 }
 
@@ -90,6 +92,7 @@ nb_status nb_frame_write(nb_frame *f, nb_frame_format format, const char *path,
 {
     const nb_config *cfg = &f->sim->cfg;
     const nb_writer *writer = writer_of(cfg, format);
+    const nb_product product = nb_frame_file_product(f, format);
     nb_image_meta meta = nb_sim_describe(f->sim);
     nb_image_view view = {
         .fast = meta.fast, .slow = meta.slow, .type = writer->pixel, .scale = 1};
@@ -100,16 +103,19 @@ nb_status nb_frame_write(nb_frame *f, nb_frame_format format, const char *path,
     }
     if (view.type == NB_PIXEL_U16 && !cfg->write_noise)
         view.scale = cfg->scale;
-    st = nb_frame_pixels(f, view.type, view.type == NB_PIXEL_U16 ? cfg->adc_offset : 0,
-                         &view.pixels, err);
+    if (product.stages)
+        meta = nb_sim_describe_noise(
+            f->sim, meta, format == NB_FRAME_CBF ? NB_NOISE_I32 : NB_NOISE_U16);
+    st = nb_frame_pixels(f, &product, &view.pixels, err);
     return st ? st : nb_write_image(writer, path, &view, &meta, err);
 }
 
 nb_status nb_frame_encode(nb_frame *f, const nb_hdf5_layout *layout, void *chunk,
                           size_t *bytes, nb_error *err)
 {
+    const nb_product product = nb_frame_hdf5_product(f, layout->type);
     const void *pixels;
-    nb_status st = nb_frame_pixels(f, nb_frame_hdf5_pixel(layout->type), 0, &pixels, err);
+    nb_status st = nb_frame_pixels(f, &product, &pixels, err);
     if (!st && !f->scratch) {
         f->scratch = nb_alloc_raw(1, nb_hdf5_frame_bytes(layout) + 16384, "frame", err);
         st = f->scratch ? NB_OK : NB_ERR_NOMEM;

@@ -33,17 +33,21 @@ typedef struct nb_frame_wants {
 void nb_frame_want_file(const nb_frame *frame, nb_frame_format format,
                         nb_frame_wants *wants);
 void nb_frame_want_hdf5(const nb_frame *frame, nb_hdf5_type type, nb_frame_wants *wants);
-nb_pixel_type nb_frame_hdf5_pixel(nb_hdf5_type type);
+
+/** The pixels of a file, of HDF5. */
+nb_product nb_frame_file_product(const nb_frame *frame, nb_frame_format format);
+nb_product nb_frame_hdf5_product(const nb_frame *frame, nb_hdf5_type type);
+nb_noise_file nb_frame_hdf5_noise(nb_hdf5_type type);
 
 /** What to render: the photons, or integers that the device makes of them.  Outputs then find either.
  * pixels: of the image. */
 nb_status nb_frame_prepare(nb_frame *frame, const nb_frame_wants *wants, size_t pixels,
                            nb_rendering *rendering, nb_error *err);
 
-/** The rendered frame as pixels of this type, which are the frame's until the next call; overloads
- * are set.  adc_offset: of 16-bit integers. */
-nb_status nb_frame_pixels(nb_frame *frame, nb_pixel_type type, double adc_offset,
-                          const void **pixels, nb_error *err);
+/** The rendered frame as this product, whose pixels are the frame's until the next call; overloads are
+ * set. */
+nb_status nb_frame_pixels(nb_frame *frame, const nb_product *wanted, const void **pixels,
+                          nb_error *err);
 
 /** What is true of the frame whose model the simulation has now. */
 nb_hdf5_frame nb_frame_truth(const nb_frame *frame);

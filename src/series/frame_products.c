@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is brought to the host of a frame: with a device that makes its integers, only those. */
 #include "../base/error.h"
+#include "../api/noise.h"
 #include "../base/memory.h"
 #include "frame.h"
 
@@ -22,50 +23,86 @@ void nb_frame_free(nb_frame *f)
     nb_free(f->scratch);
 }
 
-/** The integers of this type: with counting noise, or rounded under -nonoise. */
+/** The pixels of this type: with noise, or rounded under -nonoise. */
 static nb_product product_of(const nb_frame *f, nb_pixel_type type, double adc_offset)
 {
     const nb_config *cfg = &f->sim->cfg;
+    if (type == NB_PIXEL_F32)
+        return (nb_product){.type = type, .scale = 1};
+    if (cfg->write_noise)
+        return nb_sim_noise_product(f->sim, type, adc_offset);
     return (nb_product){.type = type,
-                        .stages = cfg->write_noise,
                         .scale = cfg->scale, /* set for every series */
                         .adc_offset = adc_offset,
                         .ends_at_16_bits = cfg->compat};
 }
 
-/** The frame keeps one kind of integers: two outputs that differ take the photons. */
-static void want(const nb_frame *f, nb_pixel_type type, double adc_offset,
-                 nb_frame_wants *w)
+/** The offset of files that have none unless it was typed. */
+static double typed_offset(const nb_config *cfg)
 {
-    const nb_product p = product_of(f, type, adc_offset);
-    if (type == NB_PIXEL_F32) {
+    return cfg->adc_set && cfg->write_noise ? cfg->adc_offset : 0;
+}
+
+nb_product nb_frame_file_product(const nb_frame *f, nb_frame_format format)
+{
+    const nb_config *cfg = &f->sim->cfg;
+    nb_product p;
+    if (format == NB_FRAME_SMV || (format == NB_FRAME_TIFF && cfg->tiff_bits == 16))
+        return product_of(f, NB_PIXEL_U16, cfg->adc_offset);
+    if (format != NB_FRAME_CBF)
+        return product_of(f, NB_PIXEL_F32, 0);
+    p = product_of(f, NB_PIXEL_I32, typed_offset(cfg));
+    p.marks_masked = 1;
+    return p;
+}
+
+nb_noise_file nb_frame_hdf5_noise(nb_hdf5_type type)
+{
+    return type == NB_HDF5_U16   ? NB_NOISE_HDF5_U16
+           : type == NB_HDF5_I16 ? NB_NOISE_HDF5_I16
+                                 : NB_NOISE_I32;
+}
+
+nb_product nb_frame_hdf5_product(const nb_frame *f, nb_hdf5_type type)
+{
+    static const nb_pixel_type types[] = {[NB_HDF5_U16] = NB_PIXEL_U16,
+                                          [NB_HDF5_I32] = NB_PIXEL_I32,
+                                          [NB_HDF5_F32] = NB_PIXEL_F32,
+                                          [NB_HDF5_I16] = NB_PIXEL_I16};
+    const nb_config *cfg = &f->sim->cfg;
+    nb_product p = product_of(f, types[type], typed_offset(cfg));
+    p.marks_masked = p.type != NB_PIXEL_F32;
+    if (p.marks_masked) /* of the stages that have a limit */
+        p.trusted = nb_noise_largest(cfg, nb_frame_hdf5_noise(type)) - 1;
+    return p;
+}
+
+static int is_same(const nb_product *a, const nb_product *b)
+{
+    return a->type == b->type && a->adc_offset == b->adc_offset &&
+           a->trusted == b->trusted && a->marks_masked == b->marks_masked;
+}
+
+/** The frame keeps one kind of integers: two outputs that differ take the photons. */
+static void want(nb_product p, nb_frame_wants *w)
+{
+    if (p.type == NB_PIXEL_F32) {
         w->photons = 1;
         return;
     }
-    w->photons |= w->integers.type &&
-                  (w->integers.type != p.type || w->integers.adc_offset != p.adc_offset);
+    w->photons |= w->integers.type && !is_same(&w->integers, &p);
+    w->photons |= p.stages > 1; /* which a device does not make */
     w->integers = p;
 }
 
 void nb_frame_want_file(const nb_frame *f, nb_frame_format format, nb_frame_wants *w)
 {
-    const nb_config *cfg = &f->sim->cfg;
-    if (format == NB_FRAME_SMV || (format == NB_FRAME_TIFF && cfg->tiff_bits == 16))
-        want(f, NB_PIXEL_U16, cfg->adc_offset, w);
-    else
-        want(f, format == NB_FRAME_CBF ? NB_PIXEL_I32 : NB_PIXEL_F32, 0, w);
-}
-
-nb_pixel_type nb_frame_hdf5_pixel(nb_hdf5_type type)
-{
-    return type == NB_HDF5_U16   ? NB_PIXEL_U16
-           : type == NB_HDF5_I32 ? NB_PIXEL_I32
-                                 : NB_PIXEL_F32;
+    want(nb_frame_file_product(f, format), w);
 }
 
 void nb_frame_want_hdf5(const nb_frame *f, nb_hdf5_type type, nb_frame_wants *w)
 {
-    want(f, nb_frame_hdf5_pixel(type), 0, w);
+    want(nb_frame_hdf5_product(f, type), w);
 }
 
 /** Room for whole images of this product, in memory that a device writes itself if there is one. */
@@ -110,19 +147,18 @@ nb_status nb_frame_prepare(nb_frame *f, const nb_frame_wants *w, size_t pixels,
     return here ? NB_OK : take(f, &w->integers, err);
 }
 
-nb_status nb_frame_pixels(nb_frame *f, nb_pixel_type type, double adc_offset,
-                          const void **pixels, nb_error *err)
+nb_status nb_frame_pixels(nb_frame *f, const nb_product *wanted, const void **pixels,
+                          nb_error *err)
 {
-    const nb_product p = product_of(f, type, adc_offset);
     nb_photons photons = nb_sim_photons(f->sim, f->image);
     nb_stage stages[NB_STAGES_MOST];
     nb_status st = NB_OK;
     *pixels = f->image;
     f->overloads = 0;
-    if (type == NB_PIXEL_F32)
+    if (wanted->type == NB_PIXEL_F32)
         return NB_OK;
-    if (!f->made || f->product.type != type || f->product.adc_offset != adc_offset) {
-        st = take(f, &p, err);
+    if (!f->made || !is_same(&f->product, wanted)) {
+        st = take(f, wanted, err);
         if (!st)
             st = nb_image_make(&photons, stages, nb_sim_stages(f->sim, stages),
                                &f->product, 1, err);

@@ -12,7 +12,9 @@
 #include "../base/outfile.h"
 #include "../base/philox.h"
 #include "../model/units.h"
+#include "../params/params.h"
 #include "orientations.h"
+#include "template.h"
 
 int64_t nb_series_seed(int64_t seed, int frame)
 {
@@ -83,6 +85,29 @@ static nb_status check_spectra(const nb_series *s, const nb_config *cfg, nb_erro
     return NB_OK;
 }
 
+/** What every file of the series holds. */
+static nb_status check_saturation(const nb_series *s, const nb_config *cfg, nb_error *err)
+{
+    static const double most[] = {
+        [NB_HDF5_U16] = 65533, [NB_HDF5_I32] = 2147483645, [NB_HDF5_F32] = INFINITY, [NB_HDF5_I16] = 32766};
+    nb_template t = {0};
+    char where[64];
+    nb_status st = NB_OK;
+    if (!cfg->write_noise)
+        return NB_OK;
+    snprintf(where, sizeof where, "-hdf5type %s",
+             nb_param_choice("hdf5type", (int)s->hdf5_type));
+    if (s->hdf5_file[0])
+        st = nb_saturation_check(cfg, most[s->hdf5_type], where, err);
+    if (st || !s->output[0] || nb_template_parse(s->output, &t, NULL))
+        return st;
+    if (t.format == NB_FRAME_CBF)
+        return nb_saturation_check(cfg, 2147483645, "-output of CBF", err);
+    if (t.format == NB_FRAME_SMV || (t.format == NB_FRAME_TIFF && cfg->tiff_bits == 16))
+        return nb_saturation_check(cfg, 65534, "-output of 16 bits", err);
+    return NB_OK;
+}
+
 static nb_status check(const nb_series *s, const nb_sim *base, nb_error *err)
 {
     nb_status st = check_spectra(s, &base->cfg, err);
@@ -103,6 +128,13 @@ static nb_status check(const nb_series *s, const nb_sim *base, nb_error *err)
                        "-truth spots of a series is written to HDF5: add -hdf5 FILE");
     if (s->orientations[0] && !s->stills)
         return nb_fail(err, NB_ERR_INPUT, "-orientations: only with -stills or -jobs");
+    if (s->hdf5_type == NB_HDF5_I16 && base->cfg.compat)
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-hdf5type int16 contradicts -compat: the old program's pixels are "
+            "unsigned; use uint16");
+    if ((st = check_saturation(s, &base->cfg, err)))
+        return st;
     return check_jitter(s, &base->cfg, err);
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "../api/advice.h"
+#include "../api/noise.h"
 #include "../api/report_json.h"
 #include "../base/c_locale.h"
 #include "../base/error.h"
@@ -184,6 +185,27 @@ static void notice_lost(const nb_run *run)
         nb_notice_material(run->base, &run->hooks);
 }
 
+/** What of the noise may surprise. */
+static void notice_noise(const nb_run *run)
+{
+    const nb_config *cfg = &run->base->cfg;
+    int hdf5 = run->series->hdf5_file[0] && run->layout.type != NB_HDF5_F32;
+    nb_template name = {0};
+    int files =
+        run->series->output[0] && !nb_template_parse(run->series->output, &name, NULL);
+    int cbf = files && name.format == NB_FRAME_CBF;
+    int smv = files && name.format == NB_FRAME_SMV;
+    double offset = cfg->adc_set || smv ? cfg->adc_offset : 0;
+    if (cfg->adc_set && cfg->write_noise && (hdf5 || cbf))
+        nb_notice(&run->hooks, "-adc %g is added to the pixels of %s, too",
+                  cfg->adc_offset,
+                  hdf5 && cbf ? "CBF and HDF5"
+                  : hdf5      ? "HDF5"
+                              : "CBF");
+    if (smv || (hdf5 && run->layout.type == NB_HDF5_U16))
+        nb_notice_readout(cfg, &run->hooks, offset);
+}
+
 /** All preparations without files. */
 static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
                          nb_error *err)
@@ -207,6 +229,7 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
                                "each frame, but DIALS uses that of the first frame for "
                                "all frames; for DIALS use -output 'img_%%05d.cbf'");
     notice_lost(run);
+    notice_noise(run);
     run->dealer.frames = run->frames.count;
     run->dealer.per_block = b->per_block;
     run->finished = nb_alloc((size_t)run->frames.count, 1, "frames", err);
@@ -275,6 +298,26 @@ static nb_status bad_pixels(const nb_raster *raster, uint8_t **out, nb_error *er
     return NB_OK;
 }
 
+/** Of the base configuration. */
+static nb_hdf5_noise noise_of(const nb_run *run)
+{
+    const nb_config *cfg = &run->base->cfg;
+    const nb_noise n = nb_noise_of(cfg);
+    nb_noise_file file = nb_frame_hdf5_noise(run->layout.type);
+    double adc = cfg->adc_set ? cfg->adc_offset : 0;
+    nb_hdf5_noise noise = {.wanted = n.chained || cfg->adc_set,
+                           .gain = n.gain,
+                           .adc_offset = adc,
+                           .readout = n.readout,
+                           .calibration = n.calibration,
+                           .calib_seed = n.calib_seed,
+                           .psf = n.psf ? nb_param_choice("psf", (int)n.psf) : "none",
+                           .psf_fwhm_um = n.psf ? n.fwhm * 1e6 : 0};
+    if (n.chained)
+        noise.trusted = nb_noise_largest(cfg, file) - 1;
+    return cfg->write_noise ? noise : (nb_hdf5_noise){0};
+}
+
 static nb_status write_master(nb_run *run, int frames, nb_error *err)
 {
     nb_image_meta meta = nb_sim_describe(run->base);
@@ -299,6 +342,7 @@ static nb_status write_master(nb_run *run, int frames, nb_error *err)
     master.truth = nb_spool_get;
     master.truth_user = &run->truth;
     master.bad = bad;
+    master.noise = noise_of(run);
     master.config = config;
     master.spectra = run->frames.spectra.count ? &run->frames.spectra : NULL;
     master.data_name = nb_hdf5_sink_link;

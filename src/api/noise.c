@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* The noise of source and detector that a configuration describes. */
+#include "noise.h"
+
+#include <math.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../base/outfile.h"
+#include "../image/fibre.h"
+#include "../image/poisson.h"
+#include "../image/stages.h"
+#include "../model/units.h"
+#include "../params/params.h"
+
+static const double standard_width_um = 46;
+static const int64_t standard_calibration = 123456789;
+
+nb_noise nb_noise_of(const nb_config *cfg)
+{
+    nb_noise n = {.flicker = nb_or(cfg->flicker, 0),
+                  .deadtime = nb_or(cfg->deadtime_ns, 0) * 1e-9,
+                  .counts = !cfg->nopoisson,
+                  .psf = cfg->psf == NB_PSF_FIBER ? NB_PSF_FIBRE : cfg->psf,
+                  .fwhm = nb_or(cfg->psf_fwhm_um, standard_width_um) * 1e-6,
+                  .calibration = nb_or(cfg->calibration, 0),
+                  .calib_seed =
+                      cfg->calib_seed.set ? cfg->calib_seed.value : standard_calibration,
+                  .gain = nb_or(cfg->gain, 1),
+                  .readout = nb_or(cfg->readout_noise, 0)};
+    n.chained = nb_config_has_noise_chain(cfg);
+    return n;
+}
+
+double nb_noise_largest(const nb_config *cfg, nb_noise_file file)
+{
+    static const double trusted[] = {65534, 65533, 32766, 2147483645};
+    double most = trusted[file];
+    int chained = cfg->write_noise && nb_config_has_noise_chain(cfg);
+    if (cfg->compat || (file == NB_NOISE_HDF5_U16 && !chained))
+        return file == NB_NOISE_HDF5_I16 ? 32767 : 65535;
+    if (chained && cfg->saturation < most)
+        most = floor(cfg->saturation);
+    return most + 1;
+}
+
+nb_status nb_load_gainmap(nb_sim *sim, size_t pixels, nb_error *err)
+{
+    const char *path = sim->cfg.gainmap_file;
+    nb_input file;
+    nb_status st;
+    if (!path[0])
+        return NB_OK;
+    st = nb_input_open(&file, path, "-gainmap", err);
+    if (!st && file.bytes != pixels * sizeof *sim->gainmap)
+        st = nb_fail_at(err, NB_ERR_INPUT, path, 0,
+                        "-gainmap has %llu bytes, but the detector has %zu pixels, which "
+                        "are %zu bytes of 32-bit floats",
+                        (unsigned long long)file.bytes, pixels,
+                        pixels * sizeof *sim->gainmap);
+    if (!st &&
+        !(sim->gainmap = nb_alloc_raw(pixels, sizeof *sim->gainmap, "gain map", err)))
+        st = NB_ERR_NOMEM;
+    if (!st)
+        st = nb_input_read(&file, 0, sim->gainmap, pixels * sizeof *sim->gainmap, err);
+    nb_input_close(&file);
+    for (size_t i = 0; !st && i < pixels; i++)
+        if (!isfinite(sim->gainmap[i]))
+            st = nb_fail_at(err, NB_ERR_INPUT, path, 0,
+                            "-gainmap: number %zu is not finite", i + 1);
+    return st;
+}
+
+static void add(nb_stage *stages, int *n, int wanted, nb_stage stage)
+{
+    if (wanted)
+        stages[(*n)++] = stage;
+}
+
+int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST])
+{
+    const nb_config *cfg = &sim->cfg;
+    const nb_noise noise = nb_noise_of(cfg);
+    const int64_t seed = sim->seed;
+    int compat = cfg->compat, mixed = cfg->precision == NB_PRECISION_MIXED, n = 0;
+    const nb_stage counts = {.kind = compat ? NB_STAGE_POISSON_COMPAT : NB_STAGE_POISSON,
+                             .seed = seed,
+                             .error = mixed && !compat ? NB_NOISE_ERROR : 0};
+    if (!noise.chained) {
+        stages[0] = counts;
+        return 1;
+    }
+    add(stages, &n, noise.flicker > 0,
+        (nb_stage){.kind = NB_STAGE_FLICKER, .amount = nb_sim_flicker(sim)});
+    add(stages, &n, noise.deadtime > 0,
+        (nb_stage){.kind = NB_STAGE_DEADTIME, .amount = noise.deadtime / cfg->exposure_s});
+    add(stages, &n, noise.counts, counts);
+    add(stages, &n, noise.psf != NB_PSF_NONE,
+        (nb_stage){.kind = NB_STAGE_SPREAD,
+                   .shape = noise.psf,
+                   .amount = noise.fwhm,
+                   .fibres = sim->fibres});
+    add(stages, &n, noise.calibration > 0,
+        (nb_stage){.kind = NB_STAGE_CALIBRATION,
+                   .seed = noise.calib_seed,
+                   .amount = noise.calibration});
+    add(stages, &n, sim->gainmap != NULL,
+        (nb_stage){.kind = NB_STAGE_GAINMAP, .map = sim->gainmap});
+    add(stages, &n, 1, (nb_stage){.kind = NB_STAGE_GAIN, .amount = noise.gain});
+    add(stages, &n, noise.readout > 0,
+        (nb_stage){.kind = NB_STAGE_READOUT, .seed = seed, .amount = noise.readout});
+    return n;
+}
+
+double nb_sim_flicker(const nb_sim *sim)
+{
+    double rms = nb_or(sim->cfg.flicker, 0);
+    return rms > 0 ? nb_flicker_factor(sim->seed, 0, rms) : 1;
+}
+
+nb_product nb_sim_noise_product(const nb_sim *sim, nb_pixel_type type, double adc_offset)
+{
+    const nb_config *cfg = &sim->cfg;
+    nb_stage stages[NB_STAGES_MOST];
+    return (nb_product){.type = type,
+                        .stages = nb_sim_stages(sim, stages),
+                        .scale = 1,
+                        .adc_offset = adc_offset,
+                        .trusted = nb_or(cfg->saturation, 0),
+                        .ends_at_16_bits = cfg->compat};
+}
+
+void nb_sim_advise_noise(const nb_sim *sim)
+{
+    const nb_config *cfg = &sim->cfg;
+    if (nb_config_has_noise_chain(cfg) && !cfg->write_noise && !cfg->noise_float_file[0])
+        nb_notice(&sim->hooks, "no file with noise is written: the noise of source and "
+                               "detector has no effect");
+}
+
+void nb_notice_readout(const nb_config *cfg, const nb_hooks *hooks, double adc_offset)
+{
+    double rms = nb_or(cfg->readout_noise, 0);
+    if (cfg->write_noise && adc_offset < 3 * rms)
+        nb_notice(
+            hooks,
+            "16-bit pixels cannot be negative: with -readout_noise %g and an offset "
+            "of %g ADU many are cut at 0; type a larger -adc, or -hdf5type int16 or "
+            "int32",
+            rms, adc_offset);
+}

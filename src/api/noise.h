@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/** The noise of source and detector of a configuration. */
+#ifndef NB_API_NOISE_H
+#define NB_API_NOISE_H
+
+#include "sim.h"
+
+/** With all defaults set; SI units, ADU. */
+typedef struct nb_noise {
+    int chained; /* more than counts and an offset */
+    double flicker, deadtime;
+    int counts;
+    nb_psf_shape psf;
+    double fwhm;
+    double calibration;
+    int64_t calib_seed;
+    double gain, readout;
+} nb_noise;
+nb_noise nb_noise_of(const nb_config *cfg);
+
+/** The factor of the source in this image: 1 without -flicker. */
+double nb_sim_flicker(const nb_sim *sim);
+
+/** Read -gainmap for a detector of so many pixels into sim. */
+nb_status nb_load_gainmap(nb_sim *sim, size_t pixels, nb_error *err);
+
+/** A noise image, after all stages of nb_sim_stages. */
+nb_product nb_sim_noise_product(const nb_sim *sim, nb_pixel_type type, double adc_offset);
+
+/** Say what of the noise has no effect. */
+void nb_sim_advise_noise(const nb_sim *sim);
+/** Say that read-out noise will be cut in unsigned pixels with this offset. */
+void nb_notice_readout(const nb_config *cfg, const nb_hooks *hooks, double adc_offset);
+
+#endif
