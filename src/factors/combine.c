@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model.h"
 #include "symmetry.h"
+
+/** An operator's image of h k l: its voxel is zero + h step0 + k step1 + l step2, that of its Friedel
+ * mate as far on the other side of zero. */
+typedef struct image {
+    nb_symop op;
+    ptrdiff_t step[3];
+} image;
 
 /** What one combination is made of. */
 typedef struct combining {
@@ -12,12 +20,20 @@ typedef struct combining {
     const nb_anomalous *f;
     double B_add, scale;
     nb_factor_grid *grid;
-    nb_symmetry orbit; /* operators by which a reflection stands for others */
+    ptrdiff_t zero; /* voxel of 0 0 0 */
+    int is_roomy;   /* the box holds every image, whatever the rounding of its s^2 */
+    int count;
+    image images[NB_SYMOPS_MOST]; /* by which a reflection stands for others */
 } combining;
 
-static int is_inside(const nb_factor_grid *g, const int h[3])
+static int is_inside(const combining *c, const image *m, const int h[3])
 {
-    return abs(h[0]) <= g->H[0] && abs(h[1]) <= g->H[1] && abs(h[2]) <= g->H[2];
+    int g[3];
+    if (c->is_roomy)
+        return 1;
+    nb_hR(&m->op, h, g);
+    return abs(g[0]) <= c->grid->H[0] && abs(g[1]) <= c->grid->H[1] &&
+           abs(g[2]) <= c->grid->H[2];
 }
 
 /** All of the sphere is 0: what no reflection reaches is absent. */
@@ -59,58 +75,73 @@ static void make_pair(const combining *c, size_t i, double F[4])
     F[3] = k * (x - im);
 }
 
-/** An amplitude and its phase, turned by `turn`, in -pi..pi. */
-static void put(const combining *c, const int h[3], double F, double phase, double turn)
+/** A phase in -pi..pi. */
+static float in_turn(double phase)
 {
-    size_t at;
-    if (!is_inside(c->grid, h))
-        return;
-    at = nb_factor_grid_at(c->grid, h[0], h[1], h[2]);
-    c->grid->F[at] = F;
-    if (c->grid->phase) {
-        double whole = nearbyint((phase + turn) / (2 * M_PI));
-        c->grid->phase[at] = (float)(phase + turn - 2 * M_PI * whole);
-    }
+    return (float)(phase - 2 * M_PI * nearbyint(phase / (2 * M_PI)));
 }
 
 /** F(h R) = F(h) exp(-2 pi i h t), and the mates. */
 static void put_orbit(const combining *c, size_t i)
 {
     const int *h = c->partials->hkl[i];
-    double F[4], plus, minus, phase_plus = 0, phase_minus = 0;
+    const int is_000 = !(h[0] || h[1] || h[2]);
+    double F[4], plus, minus;
     make_pair(c, i, F);
     plus = sqrt(F[0] * F[0] + F[1] * F[1]);
-    minus = sqrt(F[2] * F[2] + F[3] * F[3]);
-    if (c->grid->phase) {
-        phase_plus = atan2(F[1], F[0]);
-        phase_minus = atan2(F[3], F[2]);
+    minus = is_000 ? plus : sqrt(F[2] * F[2] + F[3] * F[3]);
+    for (int j = 0; j < c->count; j++) {
+        const image *m = &c->images[j];
+        ptrdiff_t at = h[0] * m->step[0] + h[1] * m->step[1] + h[2] * m->step[2];
+        if (!is_inside(c, m, h))
+            continue;
+        c->grid->F[c->zero + at] = plus;
+        c->grid->F[c->zero - at] = minus;
     }
-    for (int j = 0; j < c->orbit.count; j++) {
-        double turn = 2 * M_PI / 24 * nb_ht(&c->orbit.ops[j], h);
-        int g[3], mate[3];
-        nb_hR(&c->orbit.ops[j], h, g);
-        for (int n = 0; n < 3; n++)
-            mate[n] = -g[n];
-        put(c, g, plus, phase_plus, -turn);
-        if (g[0] || g[1] || g[2])
-            put(c, mate, minus, phase_minus, turn);
+    if (!c->grid->phase)
+        return;
+    plus = atan2(F[1], F[0]);
+    minus = is_000 ? plus : atan2(F[3], F[2]);
+    for (int j = 0; j < c->count; j++) {
+        const image *m = &c->images[j];
+        ptrdiff_t at = h[0] * m->step[0] + h[1] * m->step[1] + h[2] * m->step[2];
+        double turn = 2 * M_PI / 24 * nb_ht(&m->op, h);
+        if (!is_inside(c, m, h))
+            continue;
+        c->grid->phase[c->zero + at] = in_turn(plus - turn);
+        c->grid->phase[c->zero - at] = in_turn(minus + turn);
     }
 }
 
+static void add_image(combining *c, const nb_symop *op)
+{
+    const nb_factor_grid *g = c->grid;
+    const ptrdiff_t n2 = 2 * g->H[2] + 1, n1 = 2 * g->H[1] + 1;
+    image *m = &c->images[c->count++];
+    m->op = *op;
+    for (int i = 0; i < 3; i++) /* row i of R is the image of the unit index i */
+        m->step[i] = (op->R[3 * i] * n1 + op->R[3 * i + 1]) * n2 + op->R[3 * i + 2];
+}
+
 /** Each rotation once: centring brings nothing new. */
-static void find_orbit(const nb_partials *p, nb_symmetry *out)
+static void find_images(combining *c)
 {
     static const nb_symop identity = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-    int fits = nb_group_fits(&p->symmetry, p->G);
-    out->count = 1;
-    out->ops[0] = identity;
-    for (int i = 0; fits && i < p->symmetry.count; i++) {
+    const nb_symmetry *sg = &c->partials->symmetry;
+    int fits = nb_group_fits(sg, c->partials->G), room[3];
+    add_image(c, &identity);
+    for (int i = 0; fits && i < sg->count; i++) {
         int is_new = 1;
-        for (int j = 0; j < out->count && is_new; j++)
-            is_new = memcmp(out->ops[j].R, p->symmetry.ops[i].R, sizeof identity.R) != 0;
+        for (int j = 0; j < c->count && is_new; j++)
+            is_new = memcmp(c->images[j].op.R, sg->ops[i].R, sizeof identity.R) != 0;
         if (is_new)
-            out->ops[out->count++] = p->symmetry.ops[i];
+            add_image(c, &sg->ops[i]);
     }
+    c->zero = (ptrdiff_t)nb_factor_grid_at(c->grid, 0, 0, 0);
+    nb_index_limits(c->partials->cell, c->partials->dmin * (1 - 1e-6), room);
+    c->is_roomy = 1;
+    for (int i = 0; i < 3; i++)
+        c->is_roomy &= c->grid->H[i] >= room[i];
 }
 
 void nb_partials_combine(const nb_partials *partials, const nb_anomalous *f, double B_add,
@@ -119,7 +150,7 @@ void nb_partials_combine(const nb_partials *partials, const nb_anomalous *f, dou
     combining c = {
         .partials = partials, .f = f, .B_add = B_add, .scale = scale, .grid = grid};
     int H[3];
-    find_orbit(partials, &c.orbit);
+    find_images(&c);
     nb_index_limits(partials->cell, partials->dmin, H);
     for (int i = 0; i < 3; i++)
         H[i] = H[i] < grid->H[i] ? H[i] : grid->H[i];

@@ -46,10 +46,10 @@ typedef struct density {
     nb_spread_fn *spread;
 } density;
 
-static nb_spread_fn *choose_spread(void)
+static nb_spread_fn *choose_spread(nb_isa asked)
 {
-    nb_isa isa = NB_ISA_SCALAR;
-    nb_cpu_choose(NB_ISA_AUTO, &isa, NULL);
+    nb_isa isa = NB_ISA_SCALAR; /* where what is asked for does not run */
+    nb_cpu_choose(asked, &isa, NULL);
 #ifdef __x86_64__
     if (isa == NB_ISA_AVX512)
         return nb_spread_avx512;
@@ -220,7 +220,7 @@ nb_status nb_density_sum(const nb_site *sites, size_t count, const nb_sum_job *j
                          double *S, int grid[3], nb_error *err)
 {
     summing s = {.job = job, .S = S};
-    density d = {.spread = choose_spread()};
+    density d = {.spread = choose_spread(job->isa)};
     nb_site *direct = nb_alloc_raw(count, sizeof *direct, "atoms", err);
     size_t n_direct = 0, n_grid = 0;
     nb_status status = NB_ERR_NOMEM;

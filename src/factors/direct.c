@@ -14,10 +14,10 @@ enum {
     STEEPEST = 200, /* largest exponent of a Gaussian that recurrences carry */
 };
 
-static nb_direct_row_fn *choose_row(void)
+static nb_direct_row_fn *choose_row(nb_isa asked)
 {
-    nb_isa isa = NB_ISA_SCALAR;
-    nb_cpu_choose(NB_ISA_AUTO, &isa, NULL);
+    nb_isa isa = NB_ISA_SCALAR; /* where what is asked for does not run */
+    nb_cpu_choose(asked, &isa, NULL);
 #ifdef __x86_64__
     if (isa == NB_ISA_AVX512)
         return nb_direct_row_avx512;
@@ -126,12 +126,11 @@ static nb_status make_pieces(const nb_hkl_list *r, int step, piece **pieces,
 }
 
 static void sum_images(const nb_image_block *blocks, size_t n, const piece *pieces,
-                       size_t count, int threads, double *S)
+                       size_t count, const nb_sum_job *job, double *S)
 {
-    nb_direct_row_fn *row = choose_row();
-    (void)threads;
+    nb_direct_row_fn *row = choose_row(job->isa);
 #ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(job->threads)
 #endif
     for (size_t batch = 0; batch < count; batch += BATCH) {
         size_t end = batch + BATCH < count ? batch + BATCH : count;
@@ -180,7 +179,7 @@ nb_status nb_direct_sum(const nb_site *sites, size_t count, const nb_sum_job *jo
     if (status == NB_OK)
         status = make_pieces(&job->list, job->operators->l_step, &pieces, &rows, err);
     if (status == NB_OK) {
-        sum_images(blocks, n, pieces, rows, job->threads, S);
+        sum_images(blocks, n, pieces, rows, job, S);
         sum_steep(sites, count, job, S);
     }
     nb_free(pieces);

@@ -20,6 +20,7 @@ typedef struct nb_sum_job {
     const double *cell; /* A, deg */
     double dmin;        /* A */
     int threads;
+    nb_isa isa;
     int only_grid; /* nb_density_sum puts every site that it can on the grid, cheaper or not */
 } nb_sum_job;
 

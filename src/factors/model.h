@@ -18,7 +18,8 @@ typedef struct nb_model_options {
     int apply_ncs;
     int with_000; /* F(000) is calculated */
     nb_sum_method method;
-    int threads; /* >= 1; the numbers do not depend on it */
+    int threads; /* >= 1; the numbers depend neither on it */
+    nb_isa isa;  /* nor on the instruction set */
 } nb_model_options;
 
 typedef struct nb_element_sum {
