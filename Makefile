@@ -131,7 +131,7 @@ LIB_SRC := $(filter-out $(ISA_SRC),$(ROOM_SRC)) $(foreach i,$(ISAS),$(filter %_$
 BENCH_SRC := $(if $(HAVE_CJSON),$(sort $(wildcard src/bench/*.c)),$(wildcard \
     src/bench/command.c src/bench/options.c src/bench/job.c))
 CLI_SRC := $(sort $(wildcard src/cli/*.c)) $(BENCH_SRC)
-CXX_SRC := $(if $(HAVE_GEMMI),src/io/gemmi.cc)
+CXX_SRC := $(if $(HAVE_GEMMI),src/io/gemmi.cc) # the one C++ file
 LIB_OBJ := $(LIB_SRC:%.c=$B/%.o) $(CXX_SRC:%.cc=$B/%.o) $(CU_SRC:%.cu=$B/%.cu.o)
 CLI_OBJ := $(CLI_SRC:%.c=$B/%.o)
 
@@ -148,7 +148,9 @@ GOLDEN_BIN := $(call programs,golden)
 CHECK_BIN := $(call programs,check)
 BENCH_BIN := $(call programs,bench)
 FUZZ_WITHOUT := $(if $(HAVE_HDF5),,tests/fuzz/fuzz_hdf5_%) \
-    $(if $(HAVE_CJSON),,tests/fuzz/fuzz_jobs.c tests/fuzz/fuzz_expt.c)
+    $(if $(HAVE_CJSON),,tests/fuzz/fuzz_jobs.c tests/fuzz/fuzz_expt.c) \
+    $(if $(HAVE_GEMMI),,tests/fuzz/fuzz_structure.c tests/fuzz/fuzz_reflections.c) \
+    $(if $(HAVE_ZLIB),,tests/fuzz/fuzz_gunzip.c)
 FUZZ_SRC := $(filter-out $(FUZZ_WITHOUT),$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_NAMES := $(FUZZ_SRC:tests/fuzz/fuzz_%.c=%)
 FUZZ_HELP := $(filter-out tests/fuzz/fuzz_%.c tests/fuzz/replay.c,$(wildcard tests/fuzz/*.c))

@@ -59,6 +59,36 @@ int nb_cif_number(const char *text, double *value)
     return p == end && isfinite(*value);
 }
 
+static const char *next_line(const char *p, const char *end)
+{
+    const char *newline = memchr(p, '\n', (size_t)(end - p));
+    return newline ? newline + 1 : end;
+}
+
+static int begins_row(const char *p, const char *end)
+{
+    while (p < end && nb_text_blank(*p))
+        p++;
+    return p < end && *p != '\n' && *p != '#' && *p != '_' && *p != ';' &&
+           strncasecmp(p, "loop_", (size_t)(end - p < 5 ? end - p : 5)) &&
+           strncasecmp(p, "data_", (size_t)(end - p < 5 ? end - p : 5));
+}
+
+long nb_cif_first_line(const nb_cif *cif, const nb_cif_column *column)
+{
+    const char *p = cif->data;
+    long line = 1, first;
+    size_t rows = 0;
+    for (; line < column->line && p < cif->end; line++)
+        p = next_line(p, cif->end);
+    /* loop_ and its tags */
+    for (; p < cif->end && (line == column->line || !begins_row(p, cif->end)); line++)
+        p = next_line(p, cif->end);
+    for (first = line; p < cif->end && begins_row(p, cif->end); rows++)
+        p = next_line(p, cif->end);
+    return rows == column->rows ? first : 0;
+}
+
 static nb_status take_cell(const nb_cif *cif, int block, double cell[6], nb_error *err)
 {
     static const char *const names[] = {"length_a",    "length_b",   "length_c",
@@ -103,6 +133,19 @@ static nb_status take_operators(const nb_cif *cif, const nb_cif_column *column,
     return status;
 }
 
+static nb_status take_hall(const nb_cif *cif, const char *text, nb_symmetry *out,
+                           nb_error *err)
+{
+    nb_error why = {0};
+    nb_status status = nb_symmetry_hall(text, cif->name, out, &why);
+    if (status == NB_ERR_INPUT)
+        return nb_fail_at(err, status, cif->name, 0,
+                          "unknown Hall symbol '%.40s': name the space group with -sg",
+                          text);
+    nb_symmetry_give_name(out);
+    return status ? nb_fail(err, status, "%s", why.message) : NB_OK;
+}
+
 static nb_status take_symmetry(const nb_cif *cif, int block, const double cell[6],
                                nb_symmetry *out, nb_error *err)
 {
@@ -128,11 +171,8 @@ static nb_status take_symmetry(const nb_cif *cif, int block, const double cell[6
         if (status || out->count)
             return status;
     }
-    if ((text = nb_cif_first(cif, block, hall, COUNT(hall)))) {
-        status = nb_symmetry_hall(text, cif->name, out, err);
-        nb_symmetry_give_name(out);
-        return status;
-    }
+    if ((text = nb_cif_first(cif, block, hall, COUNT(hall))))
+        return take_hall(cif, text, out, err);
     if ((text = nb_cif_first(cif, block, symbol, COUNT(symbol))))
         return nb_symmetry_symbol(text, cell, cif->name, out, err);
     return NB_OK;

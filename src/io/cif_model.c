@@ -18,6 +18,7 @@ typedef struct {
     const nb_cif *cif;
     const nb_cif_column *columns[COLUMNS_MOST];
     size_t rows;
+    long first; /* line of row 0; 0: rows are no lines */
 } cif_table;
 
 static cif_table find_table(const nb_cif *cif, int block, const char *category,
@@ -33,7 +34,13 @@ static cif_table find_table(const nb_cif *cif, int block, const char *category,
             t.rows = column ? column->rows : 0;
         t.columns[i] = column && column->rows == t.rows ? column : NULL;
     }
+    t.first = t.columns[0] ? nb_cif_first_line(cif, t.columns[0]) : 0;
     return t;
+}
+
+static long line_of(const cif_table *t, size_t row)
+{
+    return t->first ? t->first + (long)row : t->columns[0] ? t->columns[0]->line : 0;
 }
 
 /* NULL: no such column, or ? or . there. */
@@ -53,8 +60,8 @@ static nb_status number_at(const cif_table *t, int column, size_t row, double *v
         return NB_OK;
     }
     if (!nb_cif_number(text, value))
-        return nb_fail_at(err, NB_ERR_INPUT, t->cif->name, t->columns[column]->line,
-                          "%.40s of row %zu of this loop is no number: %.40s",
+        return nb_fail_at(err, NB_ERR_INPUT, t->cif->name, line_of(t, row),
+                          "%.40s of row %zu of the loop is no number: %.40s",
                           t->columns[column]->tag, row + 1, text);
     return NB_OK;
 }
@@ -75,8 +82,8 @@ static nb_status take_position(const cif_table *t, size_t row, nb_atom *atom,
         if (status)
             return status;
         if (blank)
-            return nb_fail_at(err, NB_ERR_INPUT, t->cif->name, t->columns[0]->line,
-                              "atom %.20s (row %zu of this loop) has no coordinates",
+            return nb_fail_at(err, NB_ERR_INPUT, t->cif->name, line_of(t, row),
+                              "atom %.20s (row %zu of the loop) has no coordinates",
                               id ? id : "?", row + 1);
     }
     return NB_OK;
@@ -181,6 +188,7 @@ static nb_status take_mmcif_atom(const cif_table *t, const displacements *U, siz
         status = take_displacements(U, id, atom, err);
     atom->Z = type ? nb_element_of_label(type, 1) : 0;
     atom->is_alternate = text_at(t, 7, row) != NULL;
+    atom->line = t->first ? (int)line_of(t, row) : 0;
     atom->serial = id ? (int)strtol(id, NULL, 10) : 0;
     copy_text(atom->element, sizeof atom->element, type);
     copy_text(atom->name, sizeof atom->name, text_at(t, t->columns[8] ? 8 : 9, row));
@@ -292,6 +300,7 @@ static nb_status take_small_atom(const cif_table *t, const displacements *U, siz
     atom->Z = type ? nb_element_of_label(type, has_type) : 0;
     atom->is_alternate = group && strcmp(group, "0");
     atom->serial = (int)row + 1;
+    atom->line = t->first ? (int)line_of(t, row) : 0;
     copy_text(atom->element, sizeof atom->element, type);
     copy_text(atom->name, sizeof atom->name, label);
     return status;

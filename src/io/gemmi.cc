@@ -15,7 +15,6 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <stdexcept>
 #include <string>
 
 extern "C" {
@@ -113,14 +112,12 @@ void take_group(const job &j, const gemmi::GroupOps &group, const string &name,
 
 gemmi::GroupOps group_of(const nb_symmetry *sg)
 {
-    std::vector<gemmi::Op> ops;
-    for (int n = 0; n < sg->count; n++) {
-        gemmi::Op op = gemmi::Op::identity();
+    std::vector<gemmi::Op> ops(static_cast<size_t>(sg->count), gemmi::Op::identity());
+    for (size_t n = 0; n < ops.size(); n++) {
         for (int i = 0; i < 9; i++)
-            op.rot[i / 3][i % 3] = sg->ops[n].R[i] * gemmi::Op::DEN;
+            ops[n].rot[i / 3][i % 3] = sg->ops[n].R[i] * gemmi::Op::DEN;
         for (int i = 0; i < 3; i++)
-            op.tran[i] = sg->ops[n].t[i];
-        ops.push_back(op);
+            ops[n].tran[i] = sg->ops[n].t[i];
     }
     return gemmi::split_centering_vectors(ops);
 }

@@ -177,7 +177,7 @@ static void keep(preparation *p, const char *text, int length)
 
 static nb_status take_line(preparation *p, const pdb_line *l, nb_error *err)
 {
-    char model[32];
+    char model[32] = "";
     if (is_record(l, "ATOM") || is_record(l, "HETA")) {
         nb_status status = read_atom(l, &p->out->atoms[p->out->count], err);
         char *start = p->out->text + p->used;
@@ -189,10 +189,11 @@ static nb_status take_line(preparation *p, const pdb_line *l, nb_error *err)
         keep(p, l->at, l->length < KEPT ? l->length : KEPT);
         write_serial(p->out->count++, start + 6);
     } else if (is_record(l, "MODE")) {
-        if (++p->models > MODELS_MOST)
+        int length = snprintf(model, sizeof model, "MODEL     %4d", ++p->models);
+        if (p->models > MODELS_MOST)
             return nb_fail_at(err, NB_ERR_INPUT, l->file, l->number,
                               "more than %d models", (int)MODELS_MOST);
-        keep(p, model, snprintf(model, sizeof model, "MODEL     %4d", p->models));
+        keep(p, model, length);
     } else if (is_record(l, "CRYS") || is_record(l, "ANIS") || is_record(l, "MTRI") ||
                is_record(l, "ENDM")) {
         keep(p, l->at, l->length < KEPT ? l->length : KEPT);

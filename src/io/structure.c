@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Models and reflection files, of any kind. */
-#include <math.h>
 #include <string.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/text.h"
 #include "gemmi.h"
 #include "structure_parts.h"
 
@@ -22,33 +22,6 @@ void nb_reflection_file_free(nb_reflection_file *file)
     nb_free(file->columns);
     nb_free(file->hkl);
     memset(file, 0, sizeof *file);
-}
-
-/* (V / abc)^2 */
-static double reduced_volume(const double cell[6])
-{
-    const double radian = M_PI / 180;
-    const double a = cos(cell[3] * radian), b = cos(cell[4] * radian),
-                 c = cos(cell[5] * radian);
-    return 1 - a * a - b * b - c * c + 2 * a * b * c;
-}
-
-nb_status nb_file_cell_check(double cell[6], const char *name, nb_error *err)
-{
-    static const double dummy[] = {1, 1, 1, 90, 90, 90};
-    int good = 1;
-    if ((cell[0] == 0 && cell[1] == 0 && cell[2] == 0) || cell[5] == 0 ||
-        !memcmp(cell, dummy, sizeof dummy)) {
-        cell[0] = 0;
-        return NB_OK;
-    }
-    for (int i = 0; i < 3; i++)
-        good &= cell[i] > 0 && cell[i] < 1e6 && cell[3 + i] > 0 && cell[3 + i] < 180;
-    if (!good || !(reduced_volume(cell) > 1e-6))
-        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
-                          "the cell %g %g %g %g %g %g has no volume: correct it", cell[0],
-                          cell[1], cell[2], cell[3], cell[4], cell[5]);
-    return NB_OK;
 }
 
 /* --- parsers ------------------------------------------------------------------------------- */
@@ -90,6 +63,8 @@ static nb_status parse_cif_model(const char *data, size_t n, const char *name,
 {
     nb_cif cif;
     nb_status status = nb_cif_parse(data, n, name, &cif, err);
+    cif.data = data;
+    cif.end = data + n;
     if (!status)
         status = nb_cif_model(&cif, out, err);
     nb_cif_free(&cif);
@@ -167,9 +142,11 @@ nb_status nb_symmetry_find(const char *text, const double cell[6], nb_symmetry *
                            nb_error *err)
 {
     nb_error why = {0};
-    nb_status status;
+    double number;
+    nb_status status = NB_ERR_INPUT;
     memset(out, 0, sizeof *out);
-    status = nb_symmetry_symbol(text, cell, "-sg", out, &why);
+    if (!nb_text_number(text, &number) || number >= 1) /* gemmi takes 0 for P 1 */
+        status = nb_symmetry_symbol(text, cell, "-sg", out, &why);
     if (status == NB_ERR_INPUT)
         status = nb_symmetry_hall(text, "-sg", out, &why);
     nb_symmetry_give_name(out);

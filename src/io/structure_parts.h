@@ -79,6 +79,7 @@ typedef struct nb_cif_column {
 /** The items that structures and reflections are made of, in the order of the file. */
 typedef struct nb_cif {
     const char *name;       /* of the file */
+    const char *data, *end; /* its bytes */
     nb_cif_column *columns; /* owned, as what they point to */
     size_t n_columns;
     int n_blocks;
@@ -95,6 +96,8 @@ int nb_cif_block_with(const nb_cif *cif, const char *const *tags, int count);
 const char *nb_cif_first(const nb_cif *cif, int block, const char *const *tags, int count);
 /** A number with its uncertainty: "1.23(4)"; 0 if it is none. */
 int nb_cif_number(const char *text, double *value);
+/** The line of row 0 of a loop whose every row is one line; 0 if it is not so. */
+long nb_cif_first_line(const nb_cif *cif, const nb_cif_column *column);
 /** Cell and symmetry of a block; cell and symmetry of the first block that has a cell if it has none. */
 nb_status nb_cif_crystal(const nb_cif *cif, int block, double cell[6], nb_symmetry *out,
                          nb_error *err);

@@ -26,7 +26,7 @@ def main():
     for top in ("src", "cuda"):
         for folder, _, names in sorted(os.walk(top)):
             for name in sorted(names):
-                if not name.endswith((".c", ".h", ".cu", ".cuh")):
+                if not name.endswith((".c", ".h", ".cc", ".cu", ".cuh")):
                     continue
                 path = os.path.join(folder, name)
                 for function, line, length in bodies(path):

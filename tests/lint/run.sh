@@ -16,7 +16,7 @@ check() {
     fi
 }
 
-sources() { find src cuda tests -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort; }
+sources() { find src cuda tests -name '*.[ch]' -o -name '*.cc' -o -name '*.cu' -o -name '*.cuh' | sort; }
 
 format() {
     local wrong
@@ -30,7 +30,7 @@ format() {
 # The library may not print or exit; the program may.
 silent() {
     local file found=0
-    for file in $(ls src/*/*.[ch] | grep -vE "^src/(bench|cli|python)/"); do
+    for file in $(ls src/*/*.[ch] src/*/*.cc | grep -vE "^src/(bench|cli|python)/"); do
         sed -E 's,/\*.*\*/,,; s,/\*.*,,; s,^ \*.*,,; s,"([^"\\]|\\.)*","",g' "$file" |
             grep -nE '\b(printf|puts|putchar|perror|exit|abort|_exit)\(|\b(stdout|stderr)\b' |
             sed "s|^|    $file:|" | grep . && found=1
@@ -42,6 +42,12 @@ silent() {
 hdf5_reads() {
     ! grep -nE '\bH5[AD]read(_chunk)?\b' src/*.[ch] src/*/*.[ch] cuda/* |
         grep -vE '^src/io/hdf5_(get(_text)?\.c|lib\.h):' | sed 's/^/    /' | grep .
+}
+
+# C++ is for what has no C library.
+one_cxx_file() {
+    ! find src tests -name '*.cc' -o -name '*.cpp' -o -name '*.cxx' -o -name '*.hpp' |
+        grep -vx src/io/gemmi.cc | sed 's/^/    /' | grep .
 }
 
 # A backend is named in the registry.  The parameters' table has the words of -device for its users,
@@ -81,6 +87,7 @@ check headers bash tests/lint/headers.sh
 check text "${PYTHON:-python3}" tests/lint/text.py
 check silent-library silent
 check hdf5-reads hdf5_reads
+check one-cxx-file one_cxx_file
 check registry registry
 check vendor-names vendor_names
 check exports exports

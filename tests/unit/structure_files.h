@@ -39,4 +39,24 @@ static inline file_bytes set_file(const char *name)
     return file;
 }
 
+#ifdef NB_HAVE_GEMMI
+static inline nb_structure model(const char *name)
+{
+    file_bytes file = set_file(name);
+    nb_structure out;
+    nb_error err = {0};
+    if (nb_structure_parse(file.data, file.size, name, &out, &err))
+        fail_msg("%s", err.message);
+    nb_free(file.data);
+    return out;
+}
+#else
+#define SKIPPED(name)                                                                    \
+    static void name(void **state)                                                       \
+    {                                                                                    \
+        (void)state;                                                                     \
+        skip_because("this build has no gemmi");                                         \
+    }
+#endif
+
 #endif

@@ -4,17 +4,6 @@
 
 #ifdef NB_HAVE_GEMMI
 /* --- models -------------------------------------------------------------------------------- */
-static nb_structure model(const char *name)
-{
-    file_bytes file = set_file(name);
-    nb_structure out;
-    nb_error err = {0};
-    if (nb_structure_parse(file.data, file.size, name, &out, &err))
-        fail_msg("%s", err.message);
-    nb_free(file.data);
-    return out;
-}
-
 /* What the files of the set hold, by other means (grep, the space groups' tables). */
 static void models_of_the_set(void **state)
 {
@@ -144,21 +133,201 @@ static void reflections_of_the_set(void **state)
         nb_reflection_file_free(&f);
     }
 }
-#else
-#define SKIPPED(name)                                                                    \
-    static void name(void **state)                                                       \
-    {                                                                                    \
-        (void)state;                                                                     \
-        skip_because("this build has no gemmi");                                         \
+
+/* --- space groups -------------------------------------------------------------------------- */
+static nb_status find(const char *name, const double *cell, nb_symmetry *out)
+{
+    nb_error err = {0};
+    nb_status status = nb_symmetry_find(name, cell, out, &err);
+    if (status) {
+        assert_int_equal(out->count, 0);
+        assert_non_null(strstr(err.message, name));
     }
+    return status;
+}
+
+/* Orders of groups: International Tables A. */
+static void space_groups(void **state)
+{
+    static const double rhombohedral[6] = {40, 40, 40, 80, 80, 80};
+    static const double hexagonal[6] = {50, 50, 40, 90, 90, 120};
+    static const struct {
+        const char *text;
+        const double *cell;
+        int order;
+        const char *name;
+    } known[] = {
+        {"P 21 21 21", NULL, 4, "P 21 21 21"},
+        {"p212121", NULL, 4, "P 21 21 21"},
+        {"  P21 21  21 ", NULL, 4, "P 21 21 21"},
+        {"19", NULL, 4, "P 21 21 21"},
+        {"P 2ac 2ab", NULL, 4, "P 21 21 21"},
+        {"1", NULL, 1, "P 1"},
+        {"P1", NULL, 1, "P 1"},
+        {"P 21", NULL, 2, "P 1 21 1"},
+        {"P 1 1 21", NULL, 2, "P 1 1 21"},
+        {"P 1 21 1", NULL, 2, "P 1 21 1"},
+        {"C2", NULL, 4, "C 1 2 1"},
+        {"I121", NULL, 4, "I 1 2 1"},
+        {"P 21 2 21", NULL, 4, "P 21 2 21"},
+        {"P43212", NULL, 8, "P 43 21 2"},
+        {"P 63 2 2", NULL, 12, "P 63 2 2"},
+        {"R 3", NULL, 9, "R 3:H"},
+        {"R 3", hexagonal, 9, "R 3:H"},
+        {"R 3", rhombohedral, 3, "R 3:R"},
+        {"H 3", NULL, 9, "R 3:H"},
+        {"h32", hexagonal, 18, "R 3 2:H"},
+        {"R 3 2 :R", hexagonal, 6, "R 3 2:R"},
+        {"146", NULL, 9, "R 3:H"},
+        {"146", rhombohedral, 3, "R 3:R"},
+        {"155", hexagonal, 18, "R 3 2:H"},
+        {"P 21/c", NULL, 4, "P 1 21/c 1"},
+        {"-P 2ybc", NULL, 4, "P 1 21/c 1"},
+        {"F m -3 m", NULL, 192, "F m -3 m"},
+        {"Fd-3m:2", NULL, 192, "F d -3 m:2"},
+        {"230", NULL, 96, "I a -3 d"},
+    };
+    static const char *const unknown[] = {
+        "P 9",   "Q 2 2 2", "",     "231",          "0", "-1", "P 21 21 21 21",
+        "x,y,z", "hello",   "19.5", "P 2 2 2 extra"};
+    nb_symmetry sg;
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (find(known[i].text, known[i].cell, &sg))
+            fail_msg("'%s' is unknown", known[i].text);
+        assert_string_equal(sg.name, known[i].name);
+        assert_int_equal(sg.count, known[i].order);
+        assert_true(sg.ops[0].R[0] == 1 && sg.ops[0].R[1] == 0 && sg.ops[0].t[0] == 0);
+    }
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+        if (find(unknown[i], NULL, &sg) != NB_ERR_INPUT)
+            fail_msg("'%s' is known as %s", unknown[i], sg.name);
+}
+
+static int is_number_of_order(int number, int order)
+{
+    char text[8];
+    nb_symmetry sg;
+    snprintf(text, sizeof text, "%d", number);
+    return !find(text, NULL, &sg) && sg.count == order;
+}
+
+/* The first and last groups of each crystal class of order 1 to 48, times the centring. */
+static void space_group_numbers(void **state)
+{
+    (void)state;
+    assert_true(is_number_of_order(2, 2) && is_number_of_order(5, 4));
+    assert_true(is_number_of_order(15, 8) && is_number_of_order(22, 16));
+    assert_true(is_number_of_order(74, 16) && is_number_of_order(70, 32));
+    assert_true(is_number_of_order(142, 32) && is_number_of_order(167, 36));
+    assert_true(is_number_of_order(194, 24) && is_number_of_order(228, 192));
+    for (int number = 1; number <= 230; number++) {
+        char text[8];
+        nb_symmetry sg;
+        snprintf(text, sizeof text, "%d", number);
+        assert_int_equal(find(text, NULL, &sg), NB_OK);
+    }
+}
+
+/* --- tables -------------------------------------------------------------------------------- */
+static void elements(void **state)
+{
+    (void)state;
+    for (int Z = 1; Z <= 118; Z++)
+        assert_int_equal(nb_element_number(nb_element_symbol(Z)), Z);
+    assert_int_equal(nb_element_number("SE"), 34);
+    assert_int_equal(nb_element_number("zn"), 30);
+    assert_int_equal(nb_element_number("D"), 1);
+    assert_int_equal(nb_element_number("X"), 0);
+    assert_int_equal(nb_element_number(""), 0);
+    assert_int_equal(nb_element_number("UNK"), 0);
+    assert_int_equal(nb_element_number("C1"), 0);
+}
+
+static double f0_of(const double *abc, double s)
+{
+    double f = abc[8];
+    for (int i = 0; i < 4; i++)
+        f += abc[i] * exp(-abc[4 + i] * s * s / 4);
+    return f;
+}
+
+static void scattering(void **state)
+{
+    double abc[9], f1, f2;
+    (void)state;
+    for (int Z = 1; Z <= 98; Z++) { /* the sum is the number of electrons */
+        assert_true(nb_element_f0(Z, abc));
+        check_close(f0_of(abc, 0), Z, 0.06);
+    }
+    assert_true(nb_element_f0(6, abc));
+    assert_true(abc[0] == 2.31 && abc[4] == 20.8439 && abc[8] == 0.2156);
+    check_close(f0_of(abc, 1), 1.69, 0.01); /* International Tables C, 6.1.1.1 */
+    assert_false(nb_element_f0(0, abc) || nb_element_f0(99, abc) ||
+                 nb_element_f0(-1, abc));
+    nb_element_anomalous(30, 12398.419843320026 / 1.28, &f1, &f2);
+    check_close(f1, -5.4, 0.1);
+    nb_element_anomalous(34, 12398.419843320026 / 0.9, &f1, &f2); /* above the K edge */
+    check_above(f2, 3);
+    nb_element_anomalous(2, 12398, &f1, &f2);
+    assert_true(f1 == 0 && f2 == 0);
+    nb_element_anomalous(93, 12398, &f1, &f2);
+    assert_true(f1 == 0 && f2 == 0);
+    check_close(nb_element_radius(6), 1.775, 1e-6);
+    check_close(nb_element_radius(30), 1.39, 1e-6);
+}
+
+/* --- MTZ ----------------------------------------------------------------------------------- */
+static void mtz_round_trip(void **state)
+{
+    int hkl[3][3] = {{0, 0, 1}, {-3, 4, 5}, {7, 0, 12}};
+    float F[3] = {12.5f, NAN, 1e6f}, phase[3] = {-90, NAN, 33.25f};
+    nb_column columns[2] = {{"F(+)", 'G', F}, {"PHI(+)", 'P', phase}};
+    nb_reflection_file file = {.cell = {30.5, 40.25, 50.125, 90, 101.5, 90},
+                               .wavelength = 0.97934,
+                               .count = 3,
+                               .hkl = hkl,
+                               .columns = columns,
+                               .n_columns = 2},
+                       again;
+    char *bytes;
+    size_t size;
+    nb_error err = {0};
+    (void)state;
+    assert_int_equal(nb_mtz_write(&file, "nanobragg", &bytes, &size, &err), NB_OK);
+    assert_int_equal(nb_content_of(bytes, size), NB_CONTENT_MTZ);
+    assert_int_equal(nb_reflection_file_parse(bytes, size, "again", &again, &err), NB_OK);
+    assert_int_equal(again.count, 3);
+    assert_memory_equal(again.hkl, hkl, sizeof hkl);
+    assert_int_equal(again.n_columns, 2);
+    assert_string_equal(again.columns[0].label, "F(+)");
+    assert_int_equal(again.columns[1].type, 'P');
+    assert_true(again.columns[0].value[0] == F[0] && isnan(again.columns[0].value[1]));
+    assert_true(again.columns[1].value[2] == phase[2]);
+    assert_memory_equal(again.cell, file.cell, sizeof file.cell);
+    check_close(again.wavelength, file.wavelength, 1e-9);
+    assert_string_equal(again.symmetry.name, "P 1");
+    nb_reflection_file_free(&again);
+    nb_free(bytes);
+}
+
+#else
 SKIPPED(models_of_the_set)
 SKIPPED(atoms)
 SKIPPED(reflections_of_the_set)
+SKIPPED(mtz_round_trip)
+SKIPPED(space_groups)
+SKIPPED(space_group_numbers)
+SKIPPED(elements)
+SKIPPED(scattering)
 #endif
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(models_of_the_set), TEST(atoms),
-                                       TEST(reflections_of_the_set)};
+    const struct CMUnitTest tests[] = {
+        TEST(models_of_the_set), TEST(atoms),        TEST(reflections_of_the_set),
+        TEST(mtz_round_trip),    TEST(space_groups), TEST(space_group_numbers),
+        TEST(elements),          TEST(scattering),
+    };
     return RUN_TESTS("gemmi", tests);
 }
