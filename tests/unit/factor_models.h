@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/** Models of random atoms for tests; every failure fails the test. */
+#ifndef NB_TESTS_FACTOR_MODELS_H
+#define NB_TESTS_FACTOR_MODELS_H
+
+#include "../../src/factors/model.h"
+#include "../../src/factors/symmetry.h"
+#include "factor_groups.h"
+#include "factor_sites.h"
+
+typedef struct test_model {
+    nb_structure structure; /* owns its atoms */
+    nb_model_options options;
+    int notices; /* of the last sum */
+    char last[256];
+} test_model;
+
+/** C, N and S atoms, every third anisotropic; d 2 A, no solvent, one thread, direct. */
+test_model test_model_make(const test_group *group, int atoms, uint64_t seed);
+void test_model_free(test_model *m);
+/** Some of its atoms. */
+test_model test_model_part(const test_model *m, size_t first, size_t count);
+/** All images as atoms of P1. */
+test_model test_model_expand(const test_model *m);
+void test_model_shift(test_model *m, const double x0[3]);
+double test_cell_volume(const test_model *m);
+
+nb_partials test_model_sum(test_model *m);
+/** A box with phases. */
+nb_factor_grid test_grid_for(const nb_partials *p);
+/** Sum and combine. */
+nb_factor_grid test_model_grid(test_model *m, const nb_anomalous *f);
+
+#endif

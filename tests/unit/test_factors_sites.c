@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* Which atoms of a model count, where they stand and how much; what is refused. */
+#include "../support/check.h"
+#include "factor_models.h"
+
+#include "../../src/base/memory.h"
+#include "../../src/factors/cell.h"
+#include "../../src/factors/sites.h"
+
+static const test_group orthorhombic = {
+    "P 2 2 2", "-x,-y,z; x,-y,-z", {20, 24, 28, 90, 90, 90}};
+
+typedef struct heard {
+    int count;
+    char last[256];
+} heard;
+
+static void hear(void *user, const char *line)
+{
+    heard *h = user;
+    h->count++;
+    snprintf(h->last, sizeof h->last, "%s", line);
+}
+
+static nb_sites sites_of(const test_model *m, heard *h)
+{
+    nb_sites sites;
+    nb_error err = {0};
+    const nb_hooks hooks = {.notice = hear, .user = h};
+    memset(h, 0, sizeof *h);
+    if (nb_sites_make(&m->structure, &m->options, "m.pdb", &hooks, &sites, &err))
+        fail_msg("%s", err.message);
+    return sites;
+}
+
+/** One atom at fractional x of the orthorhombic group. */
+static test_model one_atom(double x, double y, double z, double q)
+{
+    test_model m = test_model_make(&orthorhombic, 1, 1);
+    const double r[3] = {20 * x, 24 * y, 28 * z};
+    memcpy(m.structure.atoms->r, r, sizeof r);
+    m.structure.atoms->occupancy = q;
+    return m;
+}
+
+static void check_occupancy(double x, double y, double z, double q, double counts)
+{
+    test_model m = one_atom(x, y, z, q);
+    heard h;
+    nb_sites s = sites_of(&m, &h);
+    check_close(s.site->q, counts, 1e-15);
+    assert_int_equal(h.count, counts != q);
+    nb_sites_free(&s);
+    test_model_free(&m);
+}
+
+static void special_positions(void **state)
+{
+    test_model m = one_atom(0, 0, 0.3, 0.5);
+    heard h;
+    nb_sites s;
+    (void)state;
+    check_occupancy(0.1, 0.2, 0.3, 1, 1);
+    check_occupancy(0, 0, 0.3, 1, 0.5);     /* on a twofold axis, as if general */
+    check_occupancy(0, 0, 0.3, 0.5, 0.5);   /* as depositors write it */
+    check_occupancy(0.012, 0, 0.3, 1, 0.5); /* 0.24 A from it: its image is 0.48 A away */
+    check_occupancy(0.0127, 0, 0.3, 1, 1);  /* 0.508 A */
+    check_occupancy(0.5, 0.5, 0.5, 1, 0.25); /* 222 */
+    m.structure.kind = NB_STRUCTURE_SMALL;
+    m.structure.atoms->r[0] = m.structure.atoms->r[1] = 0;
+    m.structure.atoms->r[2] = 0.3;
+    s = sites_of(&m, &h);
+    check_close(s.site->q, 0.25, 1e-15); /* the definition of a small-molecule CIF */
+    assert_int_equal(h.count, 0);
+    assert_int_equal(s.special, 1);
+    nb_sites_free(&s);
+    test_model_free(&m);
+}
+
+static void models_hydrogens_and_occupancies(void **state)
+{
+    test_model m = test_model_make(&orthorhombic, 6, 2);
+    heard h;
+    nb_sites s;
+    (void)state;
+    m.structure.n_models = 2;
+    for (int i = 3; i < 6; i++)
+        m.structure.atoms[i].model = 1;
+    m.structure.atoms[1].Z = 1;
+    m.structure.atoms[2].occupancy = 0;
+    m.structure.atoms[4].is_alternate = 1;
+    s = sites_of(&m, &h);
+    assert_int_equal(s.count, 2);
+    assert_int_equal(s.site[0].Z, 1); /* by Z */
+    nb_sites_free(&s);
+    m.options.drop_hydrogens = 1;
+    m.options.model = 0;
+    s = sites_of(&m, &h);
+    assert_int_equal(s.count, 4);
+    assert_int_equal(s.alternates, 1);
+    check_close(s.site[0].q, m.structure.atoms[0].occupancy / 2, 1e-15);
+    nb_sites_free(&s);
+    test_model_free(&m);
+}
+
+static void ncs_copies(void **state)
+{
+    nb_ncs ncs[2] = {{{0, -1, 0, 1, 0, 0, 0, 0, 1}, {1, 2, 3}, 0},
+                     {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 5}, 1}};
+    test_model m = test_model_make(&orthorhombic, 3, 3);
+    const nb_atom *a = &m.structure.atoms[2]; /* anisotropic */
+    heard h;
+    nb_sites s;
+    (void)state;
+    m.structure.ncs = ncs;
+    m.structure.n_ncs = 2;
+    s = sites_of(&m, &h);
+    assert_int_equal(s.count, 3);
+    assert_int_equal(h.count, 1);
+    assert_non_null(strstr(h.last, "1 NCS"));
+    nb_sites_free(&s);
+    m.options.apply_ncs = 1;
+    s = sites_of(&m, &h);
+    assert_int_equal(s.count, 6);
+    assert_int_equal(h.count, 0);
+    check_close(s.site[5].x[0], (-a->r[1] + 1) / 20, 1e-14);
+    check_close(s.site[5].x[1], (a->r[0] + 2) / 24, 1e-14);
+    check_close(s.site[5].beta[0], 2 * M_PI * M_PI * a->U[1] / (20 * 20), 1e-14);
+    check_close(s.site[5].beta[3], -4 * M_PI * M_PI * a->U[3] / (20 * 24), 1e-14);
+    check_ratio(s.site[5].B_low, s.site[4].B_low, 1e-12);
+    nb_sites_free(&s);
+    test_model_free(&m);
+}
+
+/** Frames of the same cell count, others are ignored with a notice, the cell's own without one. */
+static void frames(void **state)
+{
+    test_model m = test_model_make(&orthorhombic, 1, 4);
+    double *f = m.structure.frame;
+    const double *r = m.structure.atoms->r;
+    heard h;
+    nb_sites s;
+    (void)state;
+    m.structure.has_frame = 1;
+    f[0] = 0.05001;
+    f[4] = 0.04167;
+    f[8] = 0.03571;
+    s = sites_of(&m, &h);
+    check_close(s.site->x[0], r[0] / 20, 1e-15);
+    assert_int_equal(h.count, 0);
+    nb_sites_free(&s);
+    f[0] = f[4] = 0; /* a along y, b along -x */
+    f[1] = 1 / 20.;
+    f[3] = -1 / 24.;
+    f[11] = 0.25;
+    s = sites_of(&m, &h);
+    check_close(s.site->x[0], r[1] / 20, 1e-15);
+    check_close(s.site->x[1], -r[0] / 24, 1e-15);
+    check_close(s.site->x[2], r[2] * 0.03571 + 0.25, 1e-15);
+    assert_int_equal(h.count, 0);
+    nb_sites_free(&s);
+    f[1] = 1 / 21.;
+    s = sites_of(&m, &h);
+    check_close(s.site->x[0], r[0] / 20, 1e-15);
+    assert_int_equal(h.count, 1);
+    nb_sites_free(&s);
+    test_model_free(&m);
+}
+
+static void expect_refused(test_model *m, const char *part)
+{
+    nb_partials p;
+    nb_error err = {0};
+    assert_int_equal(nb_partials_make(&m->structure, &m->options, "m.pdb", NULL, &p, &err),
+                     NB_ERR_INPUT);
+    if (!strstr(err.message, part))
+        fail_msg("'%s' is not about '%s'", err.message, part);
+    assert_null(p.hkl);
+}
+
+static void bad_models_are_refused(void **state)
+{
+    test_model good = test_model_make(&orthorhombic, 4, 5), m = good;
+    nb_atom *a = good.structure.atoms, kept = a[2];
+    (void)state;
+#define REFUSED(change, part)                                                            \
+    do {                                                                                 \
+        m = good;                                                                        \
+        change;                                                                          \
+        expect_refused(&m, part);                                                        \
+        a[2] = kept;                                                                     \
+    } while (0)
+    REFUSED(a[2].Z = 0, "element");
+    REFUSED(a[2].occupancy = -0.5, "occupancy");
+    REFUSED(a[2].occupancy = NAN, "occupancy");
+    REFUSED(a[2].r[1] = INFINITY, "coordinate");
+    REFUSED((a[2].has_U = 0, a[2].B = -1.5), "B factor");
+    REFUSED(a[2].U[3] = NAN, "displacement");
+    REFUSED(m.options.model = 2, "-model 2");
+    REFUSED(m.options.dmin = 0.2, "-dmin");
+    REFUSED(m.options.dmin = NAN, "-dmin");
+    REFUSED(m.options.dmin = 0, "-dmin");
+    REFUSED(m.structure.cell[0] = 0, "-cell");
+    REFUSED(m.structure.cell[0] = 1e5, "-dmin");
+    REFUSED(m.structure.symmetry.count = 3, "no group");
+    REFUSED(m.structure.n_atoms = 0, "no atom");
+    test_model_free(&good);
+}
+
+static void displacements_just_below_0_are_0(void **state)
+{
+    test_model m = test_model_make(&orthorhombic, 1, 6);
+    heard h;
+    nb_sites s;
+    (void)state;
+    m.structure.atoms->B = -0.7;
+    s = sites_of(&m, &h);
+    check_close(s.site->B_low, 0, 0);
+    assert_int_equal(h.count, 1);
+    nb_sites_free(&s);
+    test_model_free(&m);
+}
+
+static void failed_allocations_are_errors(void **state)
+{
+    test_model m = test_model_make(&orthorhombic, 5, 7);
+    int tries = 0, status = NB_ERR_NOMEM;
+    (void)state;
+    m.options.k_sol = 0.4;
+    m.options.dmin = 4;
+    for (long i = 1; status == NB_ERR_NOMEM; i++, tries++) {
+        nb_partials p;
+        nb_error err = {0};
+        nb_alloc_fail_after(i);
+        status = nb_partials_make(&m.structure, &m.options, "m.pdb", NULL, &p, &err);
+        nb_alloc_fail_after(0);
+        nb_partials_free(&p);
+    }
+    assert_int_equal(status, NB_OK);
+    assert_true(tries > 20);
+    test_model_free(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(special_positions),
+        TEST(models_hydrogens_and_occupancies),
+        TEST(ncs_copies),
+        TEST(frames),
+        TEST(bad_models_are_refused),
+        TEST(displacements_just_below_0_are_0),
+        TEST(failed_allocations_are_errors),
+    };
+    if (!*nb_gemmi_version()) {
+        printf("1..1\nok 1 - factors_sites # SKIP this build has no gemmi\n");
+        return 0;
+    }
+    return RUN_TESTS("factors_sites", tests);
+}
