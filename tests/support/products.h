@@ -41,7 +41,8 @@ static inline nb_status make_counts(nb_stage_kind kind, const float *image,
                                     const nb_scene *scene, const noise_options *o,
                                     uint16_t *out, int64_t *overloads, nb_error *err)
 {
-    const nb_stage stage = {kind, o->seed, o->frame, o->error};
+    const nb_stage stage = {
+        .kind = kind, .seed = o->seed, .frame = o->frame, .error = o->error};
     nb_product p = {.type = NB_PIXEL_U16, .adc_offset = o->adc_offset, .pixels = out};
     nb_status st = make_one(image, scene, o->threads, &stage, &p, err);
     if (overloads)
