@@ -34,6 +34,8 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
 static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
 {
     double t0 = nb_monotonic_seconds(), t1;
+    const nb_request as = {.precision = sim->options.precision,
+                           .tolerance = sim->options.tolerance};
     nb_status st = choose_home(sim, &image, err);
     nb_sim_device_join(sim);
     if (!st && !sim->state)
@@ -41,8 +43,8 @@ static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
     t1 = nb_monotonic_seconds();
     sim->photons.state = sim->state;
     if (!st)
-        st = nb_render_scene(sim->backend, sim->state, &sim->model.scene,
-                             sim->options.precision, image, err);
+        st = nb_render_scene_as(sim->backend, sim->state, &sim->model.scene, &as, image,
+                                err);
     if (st)
         nb_photons_forget(&sim->photons);
     sim->times.start += t1 - t0;

@@ -27,6 +27,17 @@ static void add_common(const nb_sim *sim, const char *backend, nb_json root)
         nb_json_add_text(notes, sim->notes[i]);
 }
 
+/** What the image may lack, if anything. */
+static void add_lack(const nb_sim *sim, nb_json root)
+{
+    const nb_lack lack = sim->backend->lack && sim->state ? sim->backend->lack(sim->state)
+                                                          : (nb_lack){0, 0};
+    if (!(lack.photons > 0))
+        return;
+    nb_json_number(root, "tolerance_reached", lack.part);
+    nb_json_number(root, "photons_lacking", lack.photons);
+}
+
 /** An entry of "clipped"; returned so that more can be added. */
 static nb_json add_clipped(nb_json list, const char *file, double largest, double pixels)
 {
@@ -100,6 +111,7 @@ nb_status nb_report_write(const nb_sim *sim, const nb_stats *stats, nb_error *er
     root.json = cJSON_CreateObject();
     add_common(sim, sim->backend_line, root);
     add_image(root, stats);
+    add_lack(sim, root);
     clipped = nb_json_array(root, "clipped");
     if (cfg->write_int)
         add_clipped(clipped, cfg->int_file, largest_u16, (double)sim->clipped_int);

@@ -57,6 +57,20 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     return st ? st : check_memory(&sim->model.geometry, err);
 }
 
+/** What may be left out.  Nothing unless the user asks; the reference and double never leave anything
+ * out. */
+static nb_tolerance tolerance_of(const nb_config *cfg)
+{
+    const int part = cfg->tolerance > 0, photons = cfg->tolerance_photons > 0;
+    if ((!part && !photons) || cfg->precision == NB_PRECISION_DOUBLE ||
+        cfg->isa == NB_ISA_SCALAR)
+        return (nb_tolerance){0};
+    return (nb_tolerance){.skip = 1,
+                          .asked = 1,
+                          .part = part ? cfg->tolerance : 0,
+                          .photons = photons ? cfg->tolerance_photons : 0};
+}
+
 static nb_status build(nb_sim *sim, nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
@@ -68,6 +82,7 @@ static nb_status build(nb_sim *sim, nb_error *err)
     sim->options.threads = cfg->threads;
     sim->options.isa = cfg->isa;
     sim->options.precision = cfg->precision;
+    sim->options.tolerance = tolerance_of(cfg);
     sim->options.hooks = sim->hooks;
     sim->options.device_alone = cfg->device_alone;
     st = nb_backend_choose(&sim->model.scene, cfg->device, &sim->options, &sim->backend,

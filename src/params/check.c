@@ -221,6 +221,27 @@ static nb_status check_pair(const nb_config *cfg, const struct pair *pair, nb_er
                    pair->a, of_a, pair->b, of_b, pair->why);
 }
 
+/** A tolerance is for the fast paths. */
+static nb_status check_tolerance(const nb_config *cfg, nb_error *err)
+{
+    const char *flag = cfg->tolerance > 0           ? "-tolerance"
+                       : cfg->tolerance_photons > 0 ? "-tolerance_photons"
+                                                    : NULL;
+    if (flag && cfg->precision == NB_PRECISION_DOUBLE)
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "%s contradicts -precision double, which calculates every step; give "
+            "one of them",
+            flag);
+    if (flag && cfg->tolerance == 0)
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-tolerance 0 contradicts %s: 0 calculates every step; give one of "
+            "them",
+            flag);
+    return NB_OK;
+}
+
 nb_status nb_config_check(const nb_config *cfg, nb_error *err)
 {
     NB_IN_C_LOCALE;
@@ -228,6 +249,8 @@ nb_status nb_config_check(const nb_config *cfg, nb_error *err)
     nb_status st = nb_config_check_fields(cfg, err);
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs && !st; i++)
         st = check_pair(cfg, &pairs[i], err);
+    if (!st)
+        st = check_tolerance(cfg, err);
     if (!st)
         st = nb_config_check_noise(cfg, err);
     return st ? st : nb_config_check_factors(cfg, err);

@@ -7,6 +7,7 @@
 
 #include "../nanobragg.h"
 #include "../physics/scene.h"
+#include "tolerance.h"
 
 /** What renders, as far as the choice of a path depends on it. */
 typedef struct nb_engine {
@@ -21,6 +22,7 @@ typedef struct nb_engine {
 typedef struct nb_plan {
     const nb_scene *scene;
     nb_precision precision;
+    nb_tolerance tolerance; /* for whoever made the plan to set; else every step */
     nb_engine engine;
     double pixels;  /* that are rendered */
     double rays;    /* of them all: sub-pixels and layers */

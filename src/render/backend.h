@@ -6,6 +6,7 @@
 #include "../image/device.h"
 #include "../nanobragg.h"
 #include "../physics/scene.h"
+#include "../plan/tolerance.h"
 
 typedef struct nb_render_options {
     int threads;            /* 0: all that the machine offers */
@@ -15,6 +16,7 @@ typedef struct nb_render_options {
     nb_hooks hooks;
     int device_alone; /* nobody else in this process uses the device: close shuts it down */
     int images;       /* how many will be rendered, for the choice of a backend; 0: one */
+    nb_tolerance tolerance; /* for estimates; a request has its own */
 } nb_render_options;
 
 /** What a word of -device asks of its backend. */
@@ -37,7 +39,7 @@ typedef struct nb_request {
     size_t n;
     unsigned sums;          /* which sums of a pixel beside the image: none today */
     nb_precision precision; /* of the pixels */
-    double tolerance;       /* photons that may be left out: none today */
+    nb_tolerance tolerance; /* what may be left out; a backend may leave out less */
 } nb_request;
 
 /** What is rendered: arrays of `pixels` numbers, 0 outside the spans. */
@@ -45,6 +47,11 @@ typedef struct nb_planes {
     float *image; /* NULL: stays where the device has it, see nb_backend_device */
     size_t pixels;
 } nb_planes;
+
+/** Photons that a pixel may lack, and that as a part of the brightest pixel. */
+typedef struct nb_lack {
+    double photons, part;
+} nb_lack;
 
 /** Where the device's time went, seconds. */
 typedef struct nb_device_times {
@@ -80,6 +87,8 @@ typedef struct nb_backend {
     /** Fill the planes whole.  Refuses what nb_request_check does. */
     nb_status (*render)(nb_backend_state *state, const nb_scene *scene,
                         const nb_request *request, const nb_planes *planes, nb_error *err);
+    /** What the last image may lack; NULL: nothing. */
+    nb_lack (*lack)(const nb_backend_state *state);
     /** One line for the user: instruction set or device, threads, precision. */
     void (*describe)(const nb_backend_state *state, char *line, size_t size);
     void (*close)(nb_backend_state *state); /* NULL is fine */

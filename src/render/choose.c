@@ -134,7 +134,7 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *word,
         return take_named(scene, options, word, named, reason, reason_size, err);
     cpu.seconds = cpu.backend->estimate(scene, options, cpu.why, sizeof cpu.why);
     if (!named && options->isa == NB_ISA_AUTO && may_have_device()) {
-        if (cpu.seconds > WORTH_TIMING)
+        if (cpu.seconds > WORTH_TIMING && !options->tolerance.skip) /* rows say nothing */
             cpu.seconds = time_cpu(cpu.backend, scene, options, cpu.seconds);
         if (cpu.seconds < 0 || cpu.seconds > DEVICE_LEAST)
             other = ask_devices(scene, options);

@@ -4,3 +4,4 @@
 #error "kernel_avx2.c must be compiled with the flags of its instruction set"
 #endif
 #include "kernel_rows.h"
+#include "kernel_spots.h"

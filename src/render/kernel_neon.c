@@ -4,3 +4,4 @@
 #error "kernel_neon.c is for 64-bit Arm processors"
 #endif
 #include "kernel_rows.h"
+#include "kernel_spots.h"

@@ -128,10 +128,6 @@ nb_status nb_request_check(const nb_request *request, const nb_scene *sc, size_t
         return nb_fail(err, NB_ERR_UNSUPPORTED,
                        "the %s renderer makes images and no derivatives (sums %#x)", name,
                        request->sums);
-    if (request->tolerance != 0)
-        return nb_fail(err, NB_ERR_UNSUPPORTED,
-                       "the %s renderer takes no tolerance but 0 (%g)", name,
-                       request->tolerance);
     for (size_t i = 0; request->spans && i < request->n; i++) {
         const nb_span *s = &request->spans[i];
         const nb_panel *panel = &sc->panels[s->panel < sc->n_panels ? s->panel : 0];
@@ -151,10 +147,19 @@ nb_status nb_render_scene(const nb_backend *backend, nb_backend_state *state,
                           const nb_scene *sc, nb_precision precision, float *image,
                           nb_error *err)
 {
+    const nb_request as = {.precision = precision};
+    return nb_render_scene_as(backend, state, sc, &as, image, err);
+}
+
+nb_status nb_render_scene_as(const nb_backend *backend, nb_backend_state *state,
+                             const nb_scene *sc, const nb_request *as, float *image,
+                             nb_error *err)
+{
     const nb_planes planes = {image, sc->raster.pixels};
-    nb_request request = {.precision = precision, .n = rendered_rows(sc)};
+    nb_request request = *as;
     nb_span *spans = NULL;
     nb_status st = NB_OK;
+    request.n = rendered_rows(sc);
     if (sc->raster.mask)
         st = nb_spans_build(sc, &spans, &request.n, err);
     request.spans = spans;

@@ -27,7 +27,13 @@ nb_scene nb_request_scene(const nb_request *request, const nb_scene *scene, int 
 nb_status nb_request_check(const nb_request *request, const nb_scene *scene,
                            size_t pixels, const char *name, nb_error *err);
 
-/** Render all of a scene: image[scene->raster.pixels], or NULL as in nb_planes. */
+/** Render all of a scene as a request without spans says (precision, tolerance):
+ * image[scene->raster.pixels], or NULL as in nb_planes. */
+nb_status nb_render_scene_as(const nb_backend *backend, nb_backend_state *state,
+                             const nb_scene *scene, const nb_request *as, float *image,
+                             nb_error *err);
+
+/** The same with every step. */
 nb_status nb_render_scene(const nb_backend *backend, nb_backend_state *state,
                           const nb_scene *scene, nb_precision precision, float *image,
                           nb_error *err);

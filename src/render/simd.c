@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "simd.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,32 +11,42 @@
 #include "dark_rows.h"
 #include "request.h"
 #include "rows.h"
+#include "spots.h"
 
 struct nb_backend_state {
     nb_render_options options;
     nb_isa isa;
     int threads;
     nb_row_kernel *row;    /* NULL: none for isa */
+    nb_spot_kernel *spot;  /* NULL: none for isa */
     const char *reference; /* why the last scene went to the reference; NULL */
+    int asked;             /* a tolerance, for the last scene */
+    int by_spots;          /* the last scene was rendered from its reflections */
+    nb_spots_result spots; /* of the last scene that was to be */
 };
 
-static nb_row_kernel *kernel_for(nb_isa isa)
+typedef struct kernel_set {
+    nb_isa isa;
+    nb_row_kernel *row;
+    nb_spot_kernel *spot;
+} kernel_set;
+
+static kernel_set kernels_for(nb_isa isa)
 {
-    switch (isa) {
+    static const kernel_set sets[] = {
 #if defined(__x86_64__)
-    case NB_ISA_SSE2:
-        return nb_row_sse2;
-    case NB_ISA_AVX2:
-        return nb_row_avx2;
-    case NB_ISA_AVX512:
-        return nb_row_avx512;
+        {NB_ISA_SSE2, nb_row_sse2, nb_spots_sse2},
+        {NB_ISA_AVX2, nb_row_avx2, nb_spots_avx2},
+        {NB_ISA_AVX512, nb_row_avx512, nb_spots_avx512},
 #elif defined(__aarch64__)
-    case NB_ISA_NEON:
-        return nb_row_neon;
+        {NB_ISA_NEON, nb_row_neon, nb_spots_neon},
 #endif
-    default:
-        return NULL;
-    }
+        {NB_ISA_SCALAR, NULL, NULL}
+    };
+    const kernel_set *set = sets;
+    while (set->isa != isa && set->row)
+        set++;
+    return *set;
 }
 
 /** Seconds of a step of the fixed-point kernel on one core, about: measured, reports/cpu. */
@@ -47,7 +58,7 @@ static double step_seconds(nb_isa isa)
 static nb_engine engine_of(nb_isa isa, int threads)
 {
     nb_engine engine = {.threads = threads, .step = step_seconds(isa)};
-    if (!kernel_for(isa))
+    if (!kernels_for(isa).row)
         engine.lacks = isa == NB_ISA_SCALAR
                            ? "no vector instructions were asked for, or are here"
                            : "this build has no kernel for the instruction set";
@@ -69,6 +80,7 @@ static double estimate(const nb_scene *sc, const nb_render_options *options, cha
     }
     engine = engine_of(isa, nb_thread_count(options->threads));
     plan = nb_plan_of(sc, options->precision, &engine);
+    plan.tolerance = options->tolerance;
     path = nb_vector_choose(&plan, &reason);
     if (path == NB_VECTOR_REFERENCE)
         snprintf(why, why_size, "reference renderer: %s", reason);
@@ -92,7 +104,8 @@ static nb_status open_simd(const nb_render_options *options, nb_backend_state **
     (*state)->options = *options;
     (*state)->isa = isa;
     (*state)->threads = nb_thread_count(options->threads);
-    (*state)->row = kernel_for(isa);
+    (*state)->row = kernels_for(isa).row;
+    (*state)->spot = kernels_for(isa).spot;
     nb_threads_start((*state)->threads);
     return NB_OK;
 }
@@ -111,14 +124,63 @@ static nb_status render_reference(const nb_render_options *options, const nb_sce
     return st;
 }
 
+/** What a render works with. */
+typedef struct vector_render {
+    nb_backend_state *state;
+    const nb_scene *scene;
+    const nb_request *request;
+    const nb_planes *planes;
+    const nb_plan *plan; /* of the request's part of the scene */
+    nb_vector_plan *vectors;
+} vector_render;
+
+/** Every step of the pixels that are not dark. */
+static nb_status render_steps(const vector_render *r, nb_error *err)
+{
+    nb_dark_rows rows = {.kernel = r->state->row, .plans = r->vectors};
+    const nb_row_job job = {r->scene,
+                            r->request,
+                            r->planes,
+                            &rows,
+                            nb_dark_row,
+                            r->state->threads,
+                            &r->state->options.hooks};
+    nb_status st = r->vectors ? nb_dark_rows_build(r->plan, &rows, err) : NB_OK;
+    if (!st)
+        st = nb_render_rows(&job, err);
+    nb_dark_rows_free(&rows);
+    return st;
+}
+
+static nb_status render_spots(const vector_render *r, nb_error *err)
+{
+    const nb_spots_job job = {
+        r->scene,       r->plan,           r->request,
+        r->planes,      r->vectors,        r->state->row,
+        r->state->spot, r->state->threads, &r->state->options.hooks};
+    nb_status st = nb_spots_render(&job, &r->state->spots, err);
+    r->state->by_spots = !st && !r->state->spots.refused;
+    return st;
+}
+
+static nb_status render_by(vector_render *r, nb_vector_path path, nb_error *err)
+{
+    nb_status st = NB_OK;
+    if (r->request->n > 0)
+        st = nb_vector_plans_build(r->plan, path, &r->vectors, err);
+    if (!st && path == NB_VECTOR_SPOTS && r->request->n > 0)
+        st = render_spots(r, err);
+    if (!st && !r->state->by_spots)
+        st = render_steps(r, err);
+    nb_vector_plans_free(r->vectors);
+    return st;
+}
+
 static nb_status render(nb_backend_state *state, const nb_scene *sc,
                         const nb_request *request, const nb_planes *planes, nb_error *err)
 {
     const nb_engine engine = engine_of(state->isa, state->threads);
-    nb_vector_plan *vectors = NULL;
-    nb_dark_rows rows = {.kernel = state->row};
-    nb_row_job job = {
-        sc, request, planes, &rows, nb_dark_row, state->threads, &state->options.hooks};
+    vector_render r = {state, sc, request, planes, NULL, NULL};
     nb_vector_path path;
     const char *why;
     nb_scene part;
@@ -129,30 +191,54 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc,
     state->options.precision = request->precision;
     part = nb_request_scene(request, sc, NULL);
     plan = nb_plan_of(&part, request->precision, &engine);
+    plan.tolerance = request->tolerance;
+    state->asked = request->tolerance.asked;
+    state->spots = (nb_spots_result){0};
+    state->spots.refused = nb_vector_refuses_spots(&plan);
     path = nb_vector_choose(&plan, &why);
     state->reference = path == NB_VECTOR_REFERENCE ? why : NULL;
+    state->by_spots = 0;
     if (state->reference)
         return render_reference(&state->options, sc, request, planes, err);
-    if (request->n > 0)
-        st = nb_vector_plans_build(&plan, path, &vectors, err);
-    rows.plans = vectors;
-    if (!st && vectors)
-        st = nb_dark_rows_build(&plan, &rows, err);
-    if (!st)
-        st = nb_render_rows(&job, err);
-    nb_dark_rows_free(&rows);
-    nb_vector_plans_free(vectors);
-    return st;
+    r.plan = &plan;
+    return render_by(&r, path, err);
+}
+
+static nb_lack lack(const nb_backend_state *state)
+{
+    const nb_spots_result *spots = &state->spots;
+    if (!state->by_spots || !(spots->bound > 0))
+        return (nb_lack){0, 0};
+    return (nb_lack){spots->bound,
+                     spots->brightest > 0 ? fmin(1, spots->bound / spots->brightest) : 1};
+}
+
+/** How the tolerance was used, if there is something to say. */
+static void describe_tolerance(const nb_backend_state *state, char *line, size_t size)
+{
+    const nb_lack left = lack(state);
+    *line = 0;
+    if (state->by_spots && left.photons > 0)
+        snprintf(line, size,
+                 "; from its reflections, R <= %.2f, a pixel lacks at most %.2g of "
+                 "the brightest",
+                 state->spots.reach, left.part);
+    else if (state->by_spots)
+        snprintf(line, size, "; from its reflections");
+    else if (state->asked && state->spots.refused)
+        snprintf(line, size, "; -tolerance has no effect: %s", state->spots.refused);
 }
 
 static void describe(const nb_backend_state *state, char *line, size_t size)
 {
     static const char *const precision[] = {"mixed", "single", "double"};
-    snprintf(line, size, "cpu, %s, %s precision, %d thread%s%s%s",
+    char tolerance[200];
+    describe_tolerance(state, tolerance, sizeof tolerance);
+    snprintf(line, size, "cpu, %s, %s precision, %d thread%s%s%s%s",
              nb_isa_name(state->isa), precision[state->options.precision], state->threads,
              state->threads == 1 ? "" : "s",
              state->reference ? "; reference renderer: " : "",
-             state->reference ? state->reference : "");
+             state->reference ? state->reference : "", tolerance);
 }
 
 static void close_simd(nb_backend_state *state)
@@ -174,5 +260,6 @@ const nb_backend nb_backend_simd = {.name = "simd",
                                     .estimate = estimate,
                                     .open = open_simd,
                                     .render = render,
+                                    .lack = lack,
                                     .describe = describe,
                                     .close = close_simd};

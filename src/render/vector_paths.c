@@ -4,7 +4,9 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "../physics/panels.h"
 #include "../plan/fixed_point.h"
+#include "../plan/spots.h"
 
 /* |h|, or N |h|, that the magic number holds */
 #define MAX_INDEX 500000.0
@@ -117,13 +119,54 @@ static double fixed_seconds(const nb_plan *plan)
     return seconds_at(plan, plan->engine.step);
 }
 
+/** Seconds of every step of the whole detector on one core: what spots are compared with must not
+ * depend on the region or the threads, or the bytes would. */
+static double whole_seconds(const nb_plan *plan)
+{
+    nb_scene whole = *plan->scene;
+    nb_plan all = *plan;
+    whole.raster.roi = (nb_region){0, whole.raster.columns - 1, 0, whole.raster.rows - 1};
+    all.scene = &whole;
+    all.pixels = nb_rendered_pixels(&whole);
+    all.rays = nb_rendered_samples(&whole) / all.steps;
+    all.engine.threads = 1;
+    return double_seconds(&all);
+}
+
+static int spots_apply(const nb_plan *plan, const char **why)
+{
+    const char *reason = nb_spots_refuse(plan);
+    if (!double_applies(plan, why))
+        return 0;
+    if (reason)
+        return nb_path_refuse(why, reason);
+    if (!(nb_spots_seconds(plan) < whole_seconds(plan)))
+        return nb_path_refuse(why, "every step is as quick");
+    return 1;
+}
+
+/** Of the whole detector; where it applies it is taken, for small regions too. */
+static double spots_seconds(const nb_plan *plan)
+{
+    double seconds =
+        plan->tolerance.skip ? nb_spots_seconds(plan) / plan->engine.threads : INFINITY;
+    return fmin(seconds, 0.5 * double_seconds(plan));
+}
+
 const nb_path nb_vector_paths[NB_VECTOR_PATHS] = {
     {"fixed point, one step a pixel", simple_applies, fixed_seconds},
     {"fixed point", fixed_applies, fixed_seconds},
+    {"spots", spots_apply, spots_seconds},
     {"double", double_applies, double_seconds},
     {"reference", reference_applies, reference_seconds}};
 
 nb_vector_path nb_vector_choose(const nb_plan *plan, const char **why)
 {
     return (nb_vector_path)nb_path_choose(nb_vector_paths, NB_VECTOR_PATHS, plan, why);
+}
+
+const char *nb_vector_refuses_spots(const nb_plan *plan)
+{
+    const char *why = NULL;
+    return nb_vector_paths[NB_VECTOR_SPOTS].applies(plan, &why) ? NULL : why;
 }

@@ -293,7 +293,7 @@ int main(int argc, char **argv)
 {
     static session ss;
     nb_render_options options = {
-        0, NB_ISA_AUTO, NB_PRECISION_MIXED, -1, {NULL, NULL, NULL}, 0, 0};
+        0, NB_ISA_AUTO, NB_PRECISION_MIXED, -1, {NULL, NULL, NULL}, 0, 0, {0, 0, 0, 0}};
     check_case c;
     nb_error err;
     int i, failed;

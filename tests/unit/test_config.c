@@ -107,6 +107,8 @@ static void numbers(void **state)
         NUMBER(twotheta_deg, UNSET, "-twotheta"),
         NUMBER(close_twotheta_deg, UNSET, "close_twotheta"),
         NUMBER(max_read_MB, 0, "-max_read"),
+        NUMBER(tolerance, UNSET, "-tolerance"),
+        NUMBER(tolerance_photons, UNSET, "-tolerance_photons"),
         NUMBER(thick_um, UNSET, "-detector_thick"),
         NUMBER(abs_um, UNSET | TRANSPARENT, "-detector_abs"),
         NUMBER(blocks, UNSET, "-blocks"),

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+#include "spot_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../physics/panels.h"
+#include "../physics/ray.h"
+
+#define ROOM 1e-6 /* for rounding */
+
+static void to_array(nb_vec3 v, double to[3])
+{
+    to[0] = v.x;
+    to[1] = v.y;
+    to[2] = v.z;
+}
+
+static double dot(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/** The cone of the panel's rays, if it is narrower than 90 degrees. */
+static void set_cone(nb_spot_plane *plane, const nb_panel *panel)
+{
+    const double F = panel->columns * panel->pixel_fast,
+                 S = panel->rows * panel->pixel_slow;
+    nb_vec3 corner[8], middle = nb_v3(0, 0, 0);
+    plane->cosine = 1;
+    for (int i = 0; i < 8; i++) {
+        corner[i] = nb_unit(nb_panel_point(panel, i & 1 ? F : 0, i & 2 ? S : 0,
+                                           i & 4 ? plane->depth : 0));
+        middle = nb_add(middle, corner[i]);
+    }
+    middle = nb_unit(middle);
+    to_array(middle, plane->middle);
+    for (int i = 0; i < 8; i++)
+        plane->cosine = fmin(plane->cosine, nb_dot(middle, corner[i]));
+    if (!(plane->cosine > 0.02))
+        plane->cosine = -1;
+}
+
+nb_spot_plane nb_spot_plane_of(const nb_panel *panel, const nb_sensor *sensor)
+{
+    nb_spot_plane plane = {.pixel = {panel->pixel_fast, panel->pixel_slow},
+                           .depth = sensor->layers * sensor->layer_step};
+    nb_vec3 n = nb_unit(nb_cross(panel->fast, panel->slow)), axis[2];
+    double volume = nb_dot(n, nb_cross(panel->fast, panel->slow));
+    axis[0] = nb_scale(1 / volume, nb_cross(panel->slow, n));
+    axis[1] = nb_scale(1 / volume, nb_cross(n, panel->fast));
+    if (nb_dot(n, panel->pix0) < 0)
+        n = nb_scale(-1, n);
+    to_array(n, plane.n);
+    plane.height = nb_dot(n, panel->pix0);
+    plane.rise = nb_dot(n, panel->normal);
+    for (int k = 0; k < 2; k++) {
+        to_array(axis[k], plane.axis[k]);
+        plane.start[k] = nb_dot(axis[k], panel->pix0);
+        plane.lean[k] = nb_dot(axis[k], panel->normal);
+    }
+    set_cone(&plane, panel);
+    return plane;
+}
+
+void nb_spot_extent(const nb_spot_plane *plane, int axis, const double ratio[2],
+                    const double depth[2], double *low, double *high)
+{
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (int i = 0; i < 4; i++) {
+        double O = depth[i >> 1], z = plane->height + O * plane->rise;
+        double x = (z * ratio[i & 1] - plane->start[axis] - O * plane->lean[axis]) /
+                   plane->pixel[axis];
+        *low = fmin(*low, x);
+        *high = fmax(*high, x);
+    }
+}
+
+/* ------------------------------------------------------------------ growing arrays */
+
+typedef struct tile_pair {
+    uint32_t tile, spot;
+} tile_pair;
+
+typedef struct search {
+    const nb_spots *spots;
+    const nb_spot_limits *limits;
+    nb_spot_list *list;
+    tile_pair *pairs;
+    size_t spots_room, pairs_room;
+    double far; /* from a reflection's middle to its rays, the largest of a group */
+    nb_error *err;
+} search;
+
+/** Room for one more; 0: none. */
+static int grow(void **array, size_t n, size_t *room, size_t size, nb_error *err)
+{
+    void *larger;
+    size_t wanted = *room ? 2 * *room : 1024;
+    if (n < *room)
+        return 1;
+    larger = n < UINT32_MAX ? nb_alloc_raw(wanted, size, "list of spots", err) : NULL;
+    if (!larger)
+        return 0;
+    if (n > 0)
+        memcpy(larger, *array, n * size);
+    nb_free(*array);
+    *array = larger;
+    *room = wanted;
+    return 1;
+}
+
+/* ------------------------------------------------------------------ one reflection */
+
+/** First and last tile of a grid, along an axis, that pixels low..high touch; 0: none. */
+static int tiles_between(const nb_spot_grid *grid, int axis, int edge, double low,
+                         double high, int range[2])
+{
+    const nb_region *r = &grid->region;
+    const int from = axis ? r->smin : r->fmin, to = axis ? r->smax : r->fmax;
+    if (high < from || low > to + 1 || !(low <= high))
+        return 0;
+    range[0] = low <= from ? 0 : ((int)low - from) / edge;
+    range[1] = high >= to ? (to - from) / edge : ((int)high - from) / edge;
+    return 1;
+}
+
+/** Tiles of a panel whose rays may be within `far` of p; 0: none. */
+static int tiles_near(const search *s, int panel, const double p[3], double far,
+                      int range[2][2])
+{
+    const nb_spot_plane *plane = &s->list->planes[panel];
+    const nb_spot_grid *grid = &s->list->grids[panel];
+    const double depth[2] = {0, plane->depth}, height = dot(p, plane->n);
+    range[0][0] = range[1][0] = 0;
+    range[0][1] = grid->across - 1;
+    range[1][1] = grid->down - 1;
+    if (grid->across == 0 || dot(p, plane->middle) + far < plane->cosine ||
+        height + far < 0)
+        return 0;
+    if (!(height - far > 0.01))
+        return 1; /* grazing rays: anywhere */
+    for (int k = 0; k < 2; k++) {
+        double c = dot(p, plane->axis[k]) / height, across[3], low, high, ratio[2];
+        for (int x = 0; x < 3; x++)
+            across[x] = plane->axis[k][x] - c * plane->n[x];
+        double off = far * sqrt(dot(across, across)) / (height - far);
+        ratio[0] = c - off;
+        ratio[1] = c + off;
+        nb_spot_extent(plane, k, ratio, depth, &low, &high);
+        if (!tiles_between(grid, k, s->list->edge, low - ROOM, high + ROOM, range[k]))
+            return 0;
+    }
+    return 1;
+}
+
+/** Note the tiles of a panel for the newest spot. */
+static int add_tiles(search *s, int panel, int range[2][2])
+{
+    nb_spot_list *list = s->list;
+    const nb_spot_grid *grid = &list->grids[panel];
+    for (int y = range[1][0]; y <= range[1][1]; y++)
+        for (int x = range[0][0]; x <= range[0][1]; x++) {
+            if (!grow((void **)&s->pairs, list->pairs, &s->pairs_room, sizeof *s->pairs,
+                      s->err))
+                return 0;
+            s->pairs[list->pairs++] =
+                (tile_pair){(uint32_t)(grid->first + (size_t)y * grid->across + x),
+                            (uint32_t)list->n};
+        }
+    return 1;
+}
+
+/** A reflection at g of a group: p is the direction of its middle.  0: no memory. */
+static int add_reflection(search *s, const nb_spot_group *group, nb_spot spot,
+                          const double p[3])
+{
+    const nb_spots *sp = s->spots;
+    const int panels = sp->scene->n_panels;
+    double g = sqrt(spot.g2), far;
+    int seen = 0;
+    spot.reach2 = nb_spot_reach2(sp, s->limits, nb_spot_F2(sp, spot.h));
+    if (!(spot.reach2 > 0))
+        return 1;
+    far = sp->longest * (group->chord * g + sqrt(spot.reach2) * sp->axis) +
+          0.5 * (sp->longest - sp->shortest) * g + sp->stray + ROOM * ROOM;
+    if (fabs(sqrt(dot(p, p)) - 1) > far)
+        return 1;
+    for (int k = 0; k < panels; k++) {
+        int range[2][2];
+        if (!tiles_near(s, k, p, far, range))
+            continue;
+        seen = 1;
+        if (!add_tiles(s, k, range))
+            return 0;
+    }
+    if (!seen)
+        return 1;
+    if (!grow((void **)&s->list->spots, s->list->n, &s->spots_room, sizeof spot, s->err))
+        return 0;
+    s->list->spots[s->list->n++] = spot;
+    return 1;
+}
+
+/* ------------------------------------------------------------------ columns of l */
+
+/** l at which |p + l v| <= radius: *low to *high; 0: none. */
+static int inside_sphere(const double p[3], const double v[3], double radius, double *low,
+                         double *high)
+{
+    double a = dot(v, v), b = dot(p, v), c = dot(p, p) - radius * radius;
+    double root2 = b * b - a * c;
+    if (root2 < 0)
+        return 0;
+    *low = (-b - sqrt(root2)) / a;
+    *high = (-b + sqrt(root2)) / a;
+    return 1;
+}
+
+static int add_column(search *s, int group, nb_spot spot, const double p0[3],
+                      const double g0[3])
+{
+    const nb_spots *sp = s->spots;
+    const nb_spot_group *g = &sp->groups[group];
+    const double *b3 = sp->cells[g->first].b[2], wave = 0.5 * (sp->longest + sp->shortest);
+    const double v[3] = {wave * b3[0], wave * b3[1], wave * b3[2]};
+    const int first = sp->box.low[2], last = first + sp->box.n[2] - 1;
+    double low, high, from = INFINITY, to = -INFINITY;
+    if (!inside_sphere(p0, v, 1 + s->far, &low, &high))
+        return 1;
+    if (s->far < 1 && inside_sphere(p0, v, 1 - s->far, &from, &to)) {
+        from = ceil(from + ROOM);
+        to = floor(to - ROOM);
+    }
+    low = fmax(ceil(low - ROOM), first);
+    high = fmin(floor(high + ROOM), last);
+    for (double l = low; l <= high; l++) {
+        double p[3], q[3];
+        if (l > from && l < to) {
+            l = to - 1;
+            from = INFINITY;
+            continue;
+        }
+        spot.h[2] = (int32_t)l;
+        for (int x = 0; x < 3; x++) {
+            p[x] = p0[x] + l * v[x];
+            q[x] = g0[x] + l * b3[x];
+        }
+        spot.g2 = dot(q, q);
+        if (!add_reflection(s, g, spot, p))
+            return 0;
+    }
+    return 1;
+}
+
+/** The largest |g| of the box of reflections. */
+static double largest_g(const nb_spots *sp)
+{
+    const nb_spot_cell *cell = sp->cells;
+    double most = 0;
+    for (int corner = 0; corner < 8; corner++) {
+        double g[3] = {0};
+        for (int k = 0; k < 3; k++)
+            for (int x = 0; x < 3; x++)
+                g[x] += cell->b[k][x] *
+                        (sp->box.low[k] + (corner >> k & 1 ? sp->box.n[k] - 1 : 0));
+        most = fmax(most, dot(g, g));
+    }
+    return sqrt(most);
+}
+
+static int add_group(search *s, int group)
+{
+    const nb_spots *sp = s->spots;
+    const nb_spot_group *g = &sp->groups[group];
+    const nb_spot_cell *cell = &sp->cells[g->first];
+    const double wave = 0.5 * (sp->longest + sp->shortest), most = largest_g(sp);
+    const double reach = sqrt(nb_spot_reach2(sp, s->limits, sp->most));
+    double incident[3];
+    to_array(sp->incident, incident);
+    s->far = sp->longest * (g->chord * most + reach * sp->axis) +
+             0.5 * (sp->longest - sp->shortest) * most + sp->stray + ROOM;
+    for (int i = 0; i < sp->box.n[0]; i++)
+        for (int j = 0; j < sp->box.n[1]; j++) {
+            nb_spot spot = {.h = {sp->box.low[0] + i, sp->box.low[1] + j, 0},
+                            .group = group};
+            double p[3], g0[3];
+            for (int x = 0; x < 3; x++) {
+                g0[x] = spot.h[0] * cell->b[0][x] + spot.h[1] * cell->b[1][x];
+                p[x] = incident[x] + wave * g0[x];
+            }
+            if (!add_column(s, group, spot, p, g0))
+                return 0;
+        }
+    return 1;
+}
+
+/* ------------------------------------------------------------------ tiles */
+
+static nb_status set_grids(const nb_spots *sp, const nb_region *regions,
+                           nb_spot_list *list, nb_error *err)
+{
+    const int n = sp->scene->n_panels;
+    list->grids = nb_alloc((size_t)n, sizeof *list->grids, "panels", err);
+    list->planes = nb_alloc((size_t)n, sizeof *list->planes, "panels", err);
+    if (!list->grids || !list->planes)
+        return NB_ERR_NOMEM;
+    for (int k = 0; k < n; k++) {
+        const nb_panel *panel = &sp->scene->panels[k];
+        nb_spot_grid *grid = &list->grids[k];
+        const nb_region *r = &regions[k];
+        grid->region = *r;
+        grid->first = list->tiles;
+        list->planes[k] = nb_spot_plane_of(panel, &sp->scene->sensors[panel->sensor]);
+        if (nb_region_pixels(*r) == 0)
+            continue;
+        grid->across = (r->fmax - r->fmin) / list->edge + 1;
+        grid->down = (r->smax - r->smin) / list->edge + 1;
+        list->tiles += (size_t)grid->across * (size_t)grid->down;
+    }
+    return NB_OK;
+}
+
+/** Sort the pairs by tile; within one they stay in their order. */
+static nb_status sort_pairs(nb_spot_list *list, const tile_pair *pairs, nb_error *err)
+{
+    list->first = nb_alloc(list->tiles + 2, sizeof *list->first, "tiles", err);
+    list->of = nb_alloc_raw(list->pairs + 1, sizeof *list->of, "tiles", err);
+    if (!list->first || !list->of)
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < list->pairs; i++)
+        list->first[pairs[i].tile + 2]++;
+    for (size_t i = 1; i <= list->tiles; i++)
+        list->first[i + 1] += list->first[i];
+    for (size_t i = 0; i < list->pairs; i++) /* first[t + 1] runs through tile t */
+        list->of[list->first[pairs[i].tile + 1]++] = pairs[i].spot;
+    return NB_OK;
+}
+
+nb_status nb_spot_list_build(const nb_spots *sp, const nb_spot_limits *limits,
+                             const nb_region *regions, int edge, nb_spot_list *list,
+                             nb_error *err)
+{
+    search s = {.spots = sp, .limits = limits, .list = list, .err = err};
+    nb_status st;
+    memset(list, 0, sizeof *list);
+    list->edge = edge;
+    st = set_grids(sp, regions, list, err);
+    if (!st && list->tiles >= UINT32_MAX)
+        st = nb_fail(err, NB_ERR_NOMEM, "the panels have too many tiles of %d pixels",
+                     edge);
+    for (int k = 0; k < sp->n_groups && !st; k++)
+        st = add_group(&s, k) ? NB_OK : NB_ERR_NOMEM;
+    if (!st)
+        st = sort_pairs(list, s.pairs, err);
+    nb_free(s.pairs);
+    if (st)
+        nb_spot_list_free(list);
+    return st;
+}
+
+void nb_spot_list_free(nb_spot_list *list)
+{
+    nb_free(list->planes);
+    nb_free(list->grids);
+    nb_free(list->spots);
+    nb_free(list->first);
+    nb_free(list->of);
+    memset(list, 0, sizeof *list);
+}

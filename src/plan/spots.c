@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+#include "spots.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/memory.h"
+#include "../physics/limits.h"
+#include "../physics/structure_factor.h"
+#include "dark.h"
+
+/* Orientations of a group differ by this angle at the most, about: larger ones need fewer
+ * reflections, smaller ones have closer boxes. */
+#define GROUP_ANGLE 0.03
+#define ROOM 1e-6 /* for rounding */
+
+double nb_spot_F2(const nb_spots *spots, const int32_t h[3])
+{
+    const nb_factor_table *sf = &spots->scene->factors.table;
+    double most = 0;
+    for (int t = 0; t < nb_table_count(sf); t++) {
+        double F = nb_F_nearest(sf, t, h[0], h[1], h[2]);
+        most = fmax(most, F * F);
+    }
+    return most;
+}
+
+/* GAUSS: exp(-2 R^2/width) A > t.  TOPHAT: it ends. */
+double nb_spot_reach2(const nb_spots *spots, const nb_spot_limits *limits, double F2)
+{
+    double A = F2 * spots->cells2;
+    if (!(F2 > limits->weakest))
+        return 0;
+    if (limits->near2 > 0)
+        return limits->near2;
+    if (spots->scene->lattice.shape == NB_LATTICE_TOPHAT)
+        return NB_TOPHAT_RADIUS2;
+    return A > limits->threshold ? 0.5 * NB_GAUSS_WIDTH * log(A / limits->threshold) : 0;
+}
+
+/** R^2 = d.M.d = |L d|^2, M with the fudge; 0: M has no such L. */
+static int split_metric(const nb_lattice *lattice, double L[3][3])
+{
+    const double *r = lattice->radius2, f = lattice->fudge;
+    const double M[3][3] = {{r[0] * f, 0.5 * r[3] * f, 0.5 * r[4] * f},
+                            {0, r[1] * f, 0.5 * r[5] * f},
+                            {0, 0, r[2] * f}};
+    memset(L, 0, 9 * sizeof(double));
+    for (int i = 0; i < 3; i++)
+        for (int j = i; j < 3; j++) {
+            double x = M[i][j];
+            for (int k = 0; k < i; k++)
+                x -= L[k][i] * L[k][j];
+            if (i == j && !(x > ROOM * M[i][i]))
+                return 0;
+            L[i][j] = i == j ? sqrt(x) : x / L[i][i];
+        }
+    return 1;
+}
+
+/** The inverse of an upper triangle. */
+static void invert(double L[3][3], double inverse[3][3])
+{
+    memset(inverse, 0, 9 * sizeof(double));
+    for (int i = 2; i >= 0; i--)
+        for (int j = i; j < 3; j++) {
+            double x = i == j;
+            for (int k = i + 1; k <= j; k++)
+                x -= L[i][k] * inverse[k][j];
+            inverse[i][j] = x / L[i][i];
+        }
+}
+
+/** |h - hkl| along an index, the largest at R <= 1. */
+static double widest_index(double inverse[3][3])
+{
+    double most = 0;
+    for (int i = 0; i < 3; i++)
+        most = fmax(most,
+                    sqrt(inverse[i][0] * inverse[i][0] + inverse[i][1] * inverse[i][1] +
+                         inverse[i][2] * inverse[i][2]));
+    return most;
+}
+
+static const char *refuse_geometry(const nb_scene *sc)
+{
+    for (int k = 0; k < sc->n_panels; k++) {
+        const nb_panel *panel = &sc->panels[k];
+        const nb_sensor *sensor = &sc->sensors[panel->sensor];
+        double front = nb_dot(panel->pix0, nb_unit(nb_cross(panel->fast, panel->slow)));
+        if (panel->curved)
+            return "the detector is curved";
+        if (!(fabs(front) > 2 * sensor->layers * sensor->layer_step) ||
+            !isfinite(nb_largest_solid_angle(panel)))
+            return "the sample is in the plane of a panel";
+    }
+    return NULL;
+}
+
+static const char *refuse_beam(const nb_beam *beam)
+{
+    for (int i = 0; i < beam->n_sources; i++)
+        if (!(beam->sources[i].weight >= 0))
+            return "a source has a negative weight";
+    return beam->nopolar || fabs(beam->polarization) <= 1 ? NULL
+                                                          : "the polarization exceeds 1";
+}
+
+static const char *refuse_crystal(const nb_plan *plan)
+{
+    const nb_lattice *lattice = &plan->scene->lattice;
+    const nb_tolerance *may = &plan->tolerance;
+    double L[3][3], inverse[3][3], reach2 = NB_TOPHAT_RADIUS2;
+    if (lattice->shape != NB_LATTICE_GAUSS && lattice->shape != NB_LATTICE_TOPHAT)
+        return "the spots of this shape have long tails";
+    if (lattice->shape == NB_LATTICE_GAUSS && !(may->part > 0 || may->photons > 0))
+        return "Gaussian spots never end";
+    if (!(lattice->fudge > 0) || !split_metric(lattice, L))
+        return "the size of the spots is not known";
+    if (lattice->shape == NB_LATTICE_GAUSS && may->part > 0)
+        reach2 = fmax(0, -0.5 * NB_GAUSS_WIDTH * log(may->part)); /* at least */
+    invert(L, inverse);
+    if (!(sqrt(reach2) * widest_index(inverse) * (1 + ROOM) <= 0.5))
+        return "spots of so few cells overlap";
+    if (plan->scene->factors.table.interpolate)
+        return "F is interpolated";
+    if (!(plan->largest > 0) || !isfinite(plan->largest))
+        return "nothing scatters";
+    return nb_cells_are_equal(lattice) ? NULL : "the orientations have different cells";
+}
+
+const char *nb_spots_refuse(const nb_plan *plan)
+{
+    const char *why = NULL;
+    if (plan->precision == NB_PRECISION_DOUBLE)
+        return "double precision was asked for";
+    if (!plan->tolerance.skip)
+        return "every step was asked for";
+    if (!(plan->index < 1e8))
+        return "Miller indices are too large";
+    if (!(why = refuse_crystal(plan)) && !(why = refuse_beam(&plan->scene->beam)))
+        why = refuse_geometry(plan->scene);
+    return why;
+}
+
+/** Photons of a pixel whose every term is 1 electron^2, at most. */
+static double brightness_of(const nb_scene *sc)
+{
+    double weights = 0, most = 0;
+    for (int i = 0; i < sc->beam.n_sources; i++)
+        weights += sc->beam.sources[i].weight;
+    for (int k = 0; k < sc->n_panels; k++) {
+        const nb_panel *panel = &sc->panels[k];
+        const nb_sensor *sensor = &sc->sensors[panel->sensor];
+        double layers = sensor->absorb ? 1 : sensor->layers;
+        most = fmax(most, layers * nb_largest_solid_angle(panel));
+    }
+    return sc->intensity_scale * sc->oversample * sc->oversample * weights *
+           sc->lattice.n_orientations * most;
+}
+
+/* ------------------------------------------------------------------ sources */
+
+typedef struct sorted_source {
+    const nb_source *source;
+    int index;
+} sorted_source;
+
+static int sign(double x)
+{
+    return (x > 0) - (x < 0);
+}
+
+/** By direction, table and 1/wavelength; equal ones as in the scene. */
+static int compare_sources(const void *a, const void *b)
+{
+    const sorted_source *p = a, *q = b;
+    const nb_source *x = p->source, *y = q->source;
+    int order = sign(x->incident.x - y->incident.x);
+    order = order ? order : sign(x->incident.y - y->incident.y);
+    order = order ? order : sign(x->incident.z - y->incident.z);
+    order = order ? order : x->table - y->table;
+    order = order ? order : sign(y->lambda - x->lambda);
+    return order ? order : p->index - q->index;
+}
+
+static int same_run(const nb_source *a, const nb_source *b)
+{
+    return a->incident.x == b->incident.x && a->incident.y == b->incident.y &&
+           a->incident.z == b->incident.z && a->table == b->table;
+}
+
+/** One run of sources, its entries behind those of the runs before it. */
+static void add_run(nb_spots *sp, const sorted_source *from, int n)
+{
+    const double far_away = 1e150; /* its square is still a number */
+    nb_spot_run *run = &sp->runs[sp->n_runs];
+    *run = (nb_spot_run){.incident = from->source->incident, .table = from->source->table};
+    if (sp->n_runs > 0)
+        run->first = run[-1].first + (size_t)run[-1].n + NB_SPOT_PAD;
+    run->n = n;
+    run->longest = from[0].source->lambda;
+    run->shortest = from[n - 1].source->lambda;
+    run->middle = 0.5 * (1 / run->longest + 1 / run->shortest);
+    for (int i = 0; i < n + NB_SPOT_PAD; i++) {
+        size_t at = run->first + (size_t)i;
+        sp->offset[at] = i < n ? 1 / from[i].source->lambda - run->middle : far_away;
+        sp->weight[at] = i < n ? from[i].source->weight : 0;
+        sp->source[at] = i < n ? from[i].index : -1;
+        sp->below[at] = i > 0 ? sp->below[at - 1] + sp->weight[at - 1] : 0;
+    }
+    sp->n_runs++;
+}
+
+static void measure_beam(nb_spots *sp)
+{
+    const nb_beam *beam = &sp->scene->beam;
+    sp->shortest = INFINITY;
+    for (int i = 0; i < beam->n_sources; i++) {
+        sp->incident = nb_add(sp->incident, beam->sources[i].incident);
+        sp->shortest = fmin(sp->shortest, beam->sources[i].lambda);
+        sp->longest = fmax(sp->longest, beam->sources[i].lambda);
+    }
+    sp->incident = nb_unit(sp->incident);
+    for (int i = 0; i < beam->n_sources; i++)
+        sp->stray =
+            fmax(sp->stray, nb_norm(nb_sub(beam->sources[i].incident, sp->incident)));
+}
+
+static nb_status build_runs(nb_spots *sp, nb_error *err)
+{
+    const nb_beam *beam = &sp->scene->beam;
+    const int n = beam->n_sources;
+    sorted_source *order = nb_alloc((size_t)n, sizeof *order, "sources", err);
+    size_t entries = (size_t)n * (1 + NB_SPOT_PAD);
+    sp->runs = nb_alloc((size_t)n, sizeof *sp->runs, "sources", err);
+    sp->offset = nb_alloc(entries, sizeof *sp->offset, "sources", err);
+    sp->weight = nb_alloc(entries, sizeof *sp->weight, "sources", err);
+    sp->below = nb_alloc(entries, sizeof *sp->below, "sources", err);
+    sp->source = nb_alloc(entries, sizeof *sp->source, "sources", err);
+    if (order && sp->runs && sp->offset && sp->weight && sp->below && sp->source) {
+        measure_beam(sp);
+        for (int i = 0; i < n; i++)
+            order[i] = (sorted_source){&beam->sources[i], i};
+        qsort(order, (size_t)n, sizeof *order, compare_sources);
+        for (int first = 0, end; first < n; first = end) {
+            for (end = first + 1;
+                 end < n && same_run(order[first].source, order[end].source);)
+                end++;
+            add_run(sp, order + first, end - first);
+        }
+    }
+    nb_free(order);
+    return sp->n_runs > 0 ? NB_OK : NB_ERR_NOMEM;
+}
+
+/* ------------------------------------------------------------------ orientations */
+
+static void to_array(nb_vec3 v, double to[3])
+{
+    to[0] = v.x;
+    to[1] = v.y;
+    to[2] = v.z;
+}
+
+static void set_cell(const nb_spots *sp, double inverse[3][3], const nb_orientation *from,
+                     nb_spot_cell *to)
+{
+    nb_vec3 b[3];
+    double a[3][3];
+    nb_reciprocal_cell(from, b);
+    to_array(from->a, a[0]);
+    to_array(from->b, a[1]);
+    to_array(from->c, a[2]);
+    for (int i = 0; i < 3; i++)
+        to_array(b[i], to->b[i]);
+    for (int i = 0; i < 3; i++)
+        for (int x = 0; x < 3; x++) {
+            to->A[i][x] = to->E[x][i] = 0;
+            for (int k = 0; k < 3; k++) {
+                to->A[i][x] += sp->L[i][k] * a[k][x];
+                to->E[x][i] += to->b[k][x] * inverse[k][i];
+            }
+        }
+}
+
+/** |U v - v|/|v|, the largest, of the rotation U between two orientations. */
+static double chord_between(const nb_orientation *a, const nb_spot_cell *b)
+{
+    double from[3][3], sum = 0;
+    to_array(a->a, from[0]);
+    to_array(a->b, from[1]);
+    to_array(a->c, from[2]);
+    for (int x = 0; x < 3; x++)
+        for (int y = 0; y < 3; y++) {
+            double U = -(double)(x == y);
+            for (int k = 0; k < 3; k++)
+                U += b->b[k][x] * from[k][y];
+            sum += U * U;
+        }
+    return sqrt(0.5 * sum) + ROOM * GROUP_ANGLE;
+}
+
+static void group_orientations(nb_spots *sp)
+{
+    const nb_lattice *lattice = &sp->scene->lattice;
+    for (int m = 0; m < lattice->n_orientations; m++) {
+        nb_spot_group *g = &sp->groups[sp->n_groups > 0 ? sp->n_groups - 1 : 0];
+        double chord = sp->n_groups > 0
+                           ? chord_between(&lattice->orientations[g->first], &sp->cells[m])
+                           : INFINITY;
+        if (chord > GROUP_ANGLE) {
+            g = &sp->groups[sp->n_groups++];
+            *g = (nb_spot_group){m, m, 0};
+            chord = 0;
+        }
+        g->end = m + 1;
+        g->chord = fmax(g->chord, chord);
+    }
+}
+
+static nb_status build_cells(nb_spots *sp, nb_error *err)
+{
+    const nb_lattice *lattice = &sp->scene->lattice;
+    const size_t n = (size_t)lattice->n_orientations;
+    double inverse[3][3];
+    sp->stride = n + NB_SPOT_PAD;
+    sp->cells = nb_alloc(n, sizeof *sp->cells, "orientations", err);
+    sp->groups = nb_alloc(n, sizeof *sp->groups, "orientations", err);
+    sp->along = nb_alloc(3 * sp->stride, sizeof *sp->along, "orientations", err);
+    if (!sp->cells || !sp->groups || !sp->along)
+        return NB_ERR_NOMEM;
+    invert(sp->L, inverse);
+    for (size_t m = 0; m < n; m++) {
+        nb_spot_cell *cell = &sp->cells[m];
+        set_cell(sp, inverse, &lattice->orientations[m], cell);
+        for (int k = 0; k < 3; k++)
+            sp->along[(size_t)k * sp->stride + m] = sp->incident.x * cell->b[k][0] +
+                                                    sp->incident.y * cell->b[k][1] +
+                                                    sp->incident.z * cell->b[k][2];
+    }
+    for (int i = 0; i < 9; i++)
+        sp->axis += sp->cells->E[i / 3][i % 3] * sp->cells->E[i / 3][i % 3];
+    sp->axis = sqrt(sp->axis) * (1 + ROOM);
+    group_orientations(sp);
+    return NB_OK;
+}
+
+/** Reflections that are seen, and in the table where nothing is outside it. */
+static nb_status find_box(const nb_plan *plan, nb_spots *sp, nb_error *err)
+{
+    const nb_factor_table *sf = &plan->scene->factors.table;
+    const int first[3] = {sf->hmin, sf->kmin, sf->lmin}, n[3] = {sf->nh, sf->nk, sf->nl};
+    nb_index_box seen;
+    nb_status st = nb_visible_box(plan, &seen, err);
+    for (int i = 0; i < 3 && !st; i++) {
+        int64_t high = -(int64_t)seen.low[i], low = high - seen.n[i] + 1;
+        if (sf->default_F == 0 && sf->nh > 0) {
+            low = low > first[i] ? low : first[i];
+            high =
+                high < (int64_t)first[i] + n[i] - 1 ? high : (int64_t)first[i] + n[i] - 1;
+        }
+        sp->box.low[i] = (int32_t)low;
+        sp->box.n[i] = high >= low ? (int32_t)(high - low + 1) : 0;
+    }
+    return st;
+}
+
+nb_status nb_spots_build(const nb_plan *plan, nb_spots *sp, nb_error *err)
+{
+    const nb_scene *sc = plan->scene;
+    const double *N = sc->lattice.N;
+    double inverse[3][3];
+    nb_status st;
+    memset(sp, 0, sizeof *sp);
+    sp->scene = sc;
+    split_metric(&sc->lattice, sp->L);
+    invert(sp->L, inverse);
+    sp->widest = widest_index(inverse);
+    sp->cells2 = N[0] * N[1] * N[2] * (N[0] * N[1] * N[2]);
+    sp->most = plan->largest * plan->largest;
+    sp->brightness = brightness_of(sc);
+    if ((st = build_runs(sp, err)) || (st = build_cells(sp, err)) ||
+        (st = find_box(plan, sp, err)))
+        nb_spots_free(sp);
+    return st;
+}
+
+void nb_spots_free(nb_spots *sp)
+{
+    nb_free(sp->runs);
+    nb_free(sp->groups);
+    nb_free(sp->cells);
+    nb_free(sp->along);
+    nb_free(sp->source);
+    nb_free(sp->offset);
+    nb_free(sp->weight);
+    nb_free(sp->below);
+    memset(sp, 0, sizeof *sp);
+}

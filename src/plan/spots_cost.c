@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* How long a picture from its reflections takes, about. */
+#include "../physics/lattice.h"
+#include "../physics/panels.h"
+#include "../physics/ray.h"
+#include "spots.h"
+
+/* Seconds on one core, measured (reports/cpu/spots.md): to start; of a column of reflections and a group
+ * of orientations, a reflection in an orientation, a ray of its box, a term, a pixel. */
+#define START 3e-4
+#define COLUMN 6e-8
+#define PAIR 1.2e-7
+#define RAY 3e-9
+#define TERM 1e-9
+#define PIXEL 3e-9
+/* A term's part of the brightest pixel's peak, beyond the tolerance. */
+#define DIM 1e3
+
+typedef struct extents {
+    double volume; /* of the cell, m^3 */
+    double axis;   /* longest semi-axis of R <= reach, 1/m, about */
+    double reach;
+    double most;               /* |q|, 1/m */
+    double wavelength, spread; /* middle, m; part of it */
+    double rays, pixels;       /* of the whole detector */
+    double subpixel;           /* angle of the finest at the nearest place */
+    double layers;
+} extents;
+
+static double farthest_q(const nb_scene *sc, const nb_panel *panel, double wavelength)
+{
+    const double F = panel->columns * panel->pixel_fast,
+                 S = panel->rows * panel->pixel_slow;
+    double most = 0;
+    for (int i = 0; i < 4; i++) {
+        nb_vec3 d = nb_unit(nb_panel_point(panel, i & 1 ? F : 0, i & 2 ? S : 0, 0));
+        most = fmax(most, nb_norm(nb_sub(d, sc->beam.sources[0].incident)));
+    }
+    return most / wavelength;
+}
+
+static void measure_detector(const nb_scene *sc, extents *e)
+{
+    for (int k = 0; k < sc->n_panels; k++) {
+        const nb_panel *panel = &sc->panels[k];
+        const double pixels = (double)panel->columns * panel->rows;
+        const double edge = fmin(panel->pixel_fast, panel->pixel_slow) / sc->oversample;
+        e->pixels += pixels;
+        e->layers = fmax(e->layers, sc->sensors[panel->sensor].layers);
+        e->most = fmax(e->most, farthest_q(sc, panel, e->wavelength));
+        e->subpixel = fmax(e->subpixel, panel->close_distance / edge);
+    }
+    e->subpixel = 1 / fmax(e->subpixel, 1e-30);
+    e->rays = e->pixels * sc->oversample * sc->oversample * e->layers;
+}
+
+static extents measure(const nb_plan *plan)
+{
+    const nb_scene *sc = plan->scene;
+    const nb_tolerance *may = &plan->tolerance;
+    const nb_orientation *u = &sc->lattice.orientations[0];
+    const double *N = sc->lattice.N;
+    double shortest = INFINITY, longest = 0, part = may->part > 0 ? may->part : 1e-9;
+    extents e = {0};
+    for (int i = 0; i < sc->beam.n_sources; i++) {
+        shortest = fmin(shortest, sc->beam.sources[i].lambda);
+        longest = fmax(longest, sc->beam.sources[i].lambda);
+    }
+    e.wavelength = 0.5 * (shortest + longest);
+    e.spread = (longest - shortest) / e.wavelength;
+    e.volume = fabs(nb_dot(u->a, nb_cross(u->b, u->c)));
+    e.reach = sc->lattice.shape == NB_LATTICE_TOPHAT
+                  ? sqrt(NB_TOPHAT_RADIUS2)
+                  : sqrt(0.5 * NB_GAUSS_WIDTH * log(DIM / part));
+    e.axis = e.reach / cbrt(e.volume * N[0] * N[1] * N[2] * pow(sc->lattice.fudge, 1.5));
+    measure_detector(sc, &e);
+    return e;
+}
+
+/* The Ewald sphere's part within |q| < Q has the area pi Q^2; reflections within a reach of it are lit. */
+double nb_spots_seconds(const nb_plan *plan)
+{
+    const nb_scene *sc = plan->scene;
+    const extents e = measure(plan);
+    const double *N = sc->lattice.N, steps = plan->steps;
+    const double orientations = sc->lattice.n_orientations;
+    const double directions = e.spread > 0 ? 1 : sc->beam.n_sources;
+    double columns = NB_PI * e.most * e.most * cbrt(e.volume) * cbrt(e.volume);
+    double pairs = orientations * directions * e.layers * e.volume * NB_PI * e.most *
+                   e.most * (2 * e.axis + 0.5 * e.most * e.spread);
+    double width = 2 * e.axis * e.wavelength / e.subpixel + 1;
+    double length = width + e.spread * e.most * e.wavelength / e.subpixel + 4;
+    double lit = fmin(1, 4 * e.reach * e.reach * e.reach / (N[0] * N[1] * N[2]));
+    return START + COLUMN * columns * orientations / fmin(orientations, 50) +
+           PAIR * pairs + RAY * pairs * width * length + TERM * steps * e.rays * lit +
+           PIXEL * e.pixels;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/** What a renderer may leave out of a picture (docs/physics.md, section 21.3). */
+#ifndef NB_PLAN_TOLERANCE_H
+#define NB_PLAN_TOLERANCE_H
+
+/** Zeroed: every step is calculated.  Else no pixel may lack more than each of the bounds that are
+ * above 0.  Without a bound only steps that are 0 are left out. */
+typedef struct nb_tolerance {
+    int skip;       /* steps may be left out */
+    int asked;      /* by the user, who is to know when nothing is */
+    double part;    /* of the brightest pixel of the whole detector */
+    double photons; /* of a pixel */
+} nb_tolerance;
+
+#endif

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+#include "spots.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../physics/limits.h"
+#include "../physics/panels.h"
+#include "../physics/pixel.h"
+#include "dark_rows.h"
+#include "request.h"
+#include "rows.h"
+
+enum { TILE = 64 };          /* sub-pixels along an edge, about */
+#define BRIGHTEST (1 - 1e-6) /* a sum of doubles is known to this */
+#define ROOM 1e-6
+
+/** Where the pixels of a row of the stack go: spans row_first[r] to row_first[r + 1] - 1 of `order`. */
+typedef struct span_rows {
+    const nb_span *spans;
+    size_t *first, *order;
+} span_rows;
+
+/** One walk over tiles. */
+typedef struct spot_pass {
+    const nb_spots_job *job;
+    const nb_spots *spots;
+    const span_rows *rows; /* NULL: only the brightest pixel is wanted */
+    nb_spot_list list;
+    nb_spot_tile *tiles; /* of each thread */
+    double *brightest;   /* of each thread */
+    atomic_size_t done;
+    atomic_int stop;
+} spot_pass;
+
+/* ------------------------------------------------------------------ spans by row */
+
+static size_t row_of(const nb_scene *sc, const nb_span *span)
+{
+    return (size_t)(sc->panels[span->panel].first_row + span->slow);
+}
+
+static nb_status sort_spans(const nb_scene *sc, const nb_span *spans, size_t n,
+                            span_rows *rows, nb_error *err)
+{
+    const size_t count = (size_t)sc->raster.rows;
+    rows->spans = spans;
+    rows->first = nb_alloc(count + 2, sizeof *rows->first, "rows", err);
+    rows->order = nb_alloc_raw(n + 1, sizeof *rows->order, "rows", err);
+    if (!rows->first || !rows->order)
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        rows->first[row_of(sc, &spans[i]) + 2]++;
+    for (size_t r = 1; r <= count; r++)
+        rows->first[r + 1] += rows->first[r];
+    for (size_t i = 0; i < n; i++)
+        rows->order[rows->first[row_of(sc, &spans[i]) + 1]++] = i;
+    return NB_OK;
+}
+
+/* ------------------------------------------------------------------ a tile */
+
+/** The terms of a pixel of the tile, added up over its sub-pixels. */
+static double pixel_terms(const nb_spot_tile *t, int f, int s)
+{
+    const int os = t->plan->scene.oversample;
+    double sum = 0;
+    for (int v = s * os; v < (s + 1) * os; v++)
+        for (int u = f * os; u < (f + 1) * os && t->touched[v]; u++)
+            sum += t->sum[(size_t)v * t->pitch + (size_t)u];
+    return sum;
+}
+
+/** Photons of a pixel of the tile. */
+static double pixel_photons(const nb_spot_tile *t, int f, int s)
+{
+    const nb_scene *sc = t->spots->scene;
+    const double sum = pixel_terms(t, f, s);
+    return sum > 0 ? sum * sc->intensity_scale *
+                         nb_cached_factors(sc, &t->plan->panel, &t->plan->sensor,
+                                           t->f0 + f, t->s0 + s)
+                   : 0;
+}
+
+/** Add the pixels of row s of the tile to the image; returns the brightest. */
+static double write_row(const spot_pass *pass, const nb_spot_tile *t, int s)
+{
+    const nb_span *spans = pass->rows->spans;
+    const size_t row = (size_t)(t->plan->panel.first_row + t->s0 + s);
+    double brightest = 0;
+    for (size_t i = pass->rows->first[row]; i < pass->rows->first[row + 1]; i++) {
+        const nb_span *span = &spans[pass->rows->order[i]];
+        int f = span->fast > t->f0 ? span->fast : t->f0, end = span->fast + span->n;
+        end = end < t->f0 + t->nf ? end : t->f0 + t->nf;
+        for (; f < end; f++) {
+            double photons = pixel_photons(t, f - t->f0, s);
+            float *to = pass->job->planes->image + span->at + (f - span->fast);
+            if (photons > 0)
+                *to = (float)(*to + photons);
+            brightest = fmax(brightest, photons);
+        }
+    }
+    return brightest;
+}
+
+static double look_at_row(const nb_spot_tile *t, int s)
+{
+    double brightest = 0;
+    for (int f = 0; f < t->nf; f++)
+        brightest = fmax(brightest, pixel_photons(t, f, s));
+    return brightest;
+}
+
+static double finish_tile(const spot_pass *pass, const nb_spot_tile *t)
+{
+    const int os = t->plan->scene.oversample;
+    double brightest = 0;
+    for (int s = 0; s < t->ns; s++) {
+        int touched = 0;
+        for (int v = s * os; v < (s + 1) * os; v++)
+            touched |= t->touched[v];
+        if (touched)
+            brightest =
+                fmax(brightest, pass->rows ? write_row(pass, t, s) : look_at_row(t, s));
+    }
+    return brightest;
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/** Place thread's tile at the one of this number. */
+static nb_spot_tile *place_tile(const spot_pass *pass, size_t tile, int thread)
+{
+    const nb_spot_list *list = &pass->list;
+    const int os = pass->spots->scene->oversample;
+    nb_spot_tile *t = &pass->tiles[thread];
+    int k = 0;
+    while (k + 1 < pass->spots->scene->n_panels && list->grids[k + 1].first <= tile)
+        k++;
+    const nb_spot_grid *grid = &list->grids[k];
+    const int i = (int)(tile - grid->first);
+    t->spots = pass->spots;
+    t->list = list;
+    t->plan = &pass->job->plans[k];
+    t->plane = &list->planes[k];
+    t->tile = tile;
+    t->tophat = pass->spots->scene->lattice.shape == NB_LATTICE_TOPHAT;
+    t->has_factor = t->plan->sensor.absorb || pass->spots->scene->oversample_omega;
+    t->f0 = grid->region.fmin + i % grid->across * list->edge;
+    t->s0 = grid->region.smin + i / grid->across * list->edge;
+    t->nf = least(list->edge, grid->region.fmax + 1 - t->f0);
+    t->ns = least(list->edge, grid->region.smax + 1 - t->s0);
+    t->nu = t->nf * os;
+    t->nv = t->ns * os;
+    return t;
+}
+
+static void run_tile(spot_pass *pass, size_t tile, int thread)
+{
+    const nb_hooks *hooks = pass->job->hooks;
+    const nb_spot_list *list = &pass->list;
+    if (atomic_load_explicit(&pass->stop, memory_order_relaxed))
+        return;
+    if (list->first[tile] < list->first[tile + 1]) {
+        nb_spot_tile *t = place_tile(pass, tile, thread);
+        pass->job->kernel(t);
+        pass->brightest[thread] = fmax(pass->brightest[thread], finish_tile(pass, t));
+    }
+    size_t done = atomic_fetch_add_explicit(&pass->done, 1, memory_order_relaxed) + 1;
+    if (thread == 0 && pass->rows && hooks->progress &&
+        hooks->progress(hooks->user, (double)done / (double)list->tiles))
+        atomic_store(&pass->stop, 1);
+}
+
+static void run_tiles(spot_pass *pass)
+{
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 1) num_threads(pass->job->threads)
+#endif
+    for (size_t tile = 0; tile < pass->list.tiles; tile++) {
+#ifdef _OPENMP
+        run_tile(pass, tile, omp_get_thread_num());
+#else
+        run_tile(pass, tile, 0);
+#endif
+    }
+}
+
+/* ------------------------------------------------------------------ passes */
+
+static nb_status alloc_tiles(spot_pass *pass, int edge, nb_error *err)
+{
+    const size_t n = (size_t)pass->job->threads;
+    nb_status st = NB_OK;
+    pass->tiles = nb_alloc(n, sizeof *pass->tiles, "tiles", err);
+    pass->brightest = nb_alloc(n, sizeof *pass->brightest, "tiles", err);
+    if (!pass->tiles || !pass->brightest)
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < n && !st; i++)
+        st = nb_spot_tile_alloc(&pass->tiles[i], edge, err);
+    return st;
+}
+
+static void free_pass(spot_pass *pass)
+{
+    for (int i = 0; i < pass->job->threads && pass->tiles; i++)
+        nb_spot_tile_free(&pass->tiles[i]);
+    nb_free(pass->tiles);
+    nb_free(pass->brightest);
+    nb_spot_list_free(&pass->list);
+}
+
+/** What is rendered of each panel of a scene; the caller's. */
+static nb_region *regions_of(const nb_scene *sc, nb_error *err)
+{
+    nb_region *regions = nb_alloc((size_t)sc->n_panels, sizeof *regions, "panels", err);
+    for (int k = 0; k < sc->n_panels && regions; k++)
+        regions[k] = nb_panel_region(sc, &sc->panels[k]);
+    return regions;
+}
+
+/** Terms within the limits of a scene's region, to rows if they are there. */
+static nb_status run_pass(const nb_spots_job *job, const nb_spots *spots,
+                          const nb_spot_limits *limits, const span_rows *rows,
+                          double *brightest, nb_error *err)
+{
+    spot_pass pass = {.job = job, .spots = spots, .rows = rows};
+    const int os = spots->scene->oversample, edge = os < TILE ? TILE / os : 1;
+    nb_region *regions = regions_of(spots->scene, err);
+    nb_status st = regions ? NB_OK : NB_ERR_NOMEM;
+    if (!st)
+        st = nb_spot_list_build(spots, limits, regions, edge, &pass.list, err);
+    if (!st)
+        st = alloc_tiles(&pass, edge * os, err);
+    if (!st)
+        run_tiles(&pass);
+    *brightest = 0;
+    for (int i = 0; i < job->threads && !st; i++)
+        *brightest = fmax(*brightest, pass.brightest[i]);
+    if (!st && atomic_load(&pass.stop))
+        st = nb_fail(err, NB_ERR_CANCELLED, "stopped before the image was finished");
+    free_pass(&pass);
+    nb_free(regions);
+    return st;
+}
+
+/** A pixel that is no brighter than the brightest of the whole detector: the strongest reflections
+ * alone, near their middles, and more of them until a pixel is lit.  0: none is. */
+static nb_status find_brightest(const nb_spots_job *job, double *brightest, nb_error *err)
+{
+    static const double near2[] = {0.36, 0.36, 0.36, 1, 2.5, 6, 12, 25};
+    static const double part[] = {0.1, 1e-3, 1e-6, 0, 0, 0, 0, 0};
+    nb_scene whole = *job->scene;
+    nb_plan plan = *job->plan;
+    nb_spots spots;
+    nb_status st;
+    *brightest = 0;
+    whole.raster.mask = NULL;
+    whole.raster.roi = (nb_region){0, whole.raster.columns - 1, 0, whole.raster.rows - 1};
+    plan.scene = &whole;
+    if ((st = nb_spots_build(&plan, &spots, err)))
+        return st;
+    for (size_t i = 0; i < sizeof part / sizeof *part && !st && *brightest == 0; i++) {
+        const nb_spot_limits limits = {0, near2[i], part[i] * spots.most};
+        if (sqrt(near2[i]) * spots.widest > 0.5)
+            break;
+        st = run_pass(job, &spots, &limits, NULL, brightest, err);
+    }
+    *brightest *= BRIGHTEST;
+    nb_spots_free(&spots);
+    return st;
+}
+
+/** The photons that a pixel may lack, and the threshold of a term that keeps to them. */
+static nb_status set_bound(const nb_spots_job *job, const nb_spots *spots,
+                           nb_spot_limits *limits, nb_spots_result *result, nb_error *err)
+{
+    const nb_tolerance *may = &job->plan->tolerance;
+    nb_status st = NB_OK;
+    double bound = may->photons > 0 ? may->photons : INFINITY, reach2;
+    if (job->scene->lattice.shape == NB_LATTICE_TOPHAT)
+        bound = 0;
+    else if (may->part > 0) {
+        if ((st = find_brightest(job, &result->brightest, err)))
+            return st;
+        bound = fmin(bound, may->part * result->brightest);
+        if (!(bound > 0))
+            result->refused = "no reflection lights a pixel";
+    }
+    result->bound = bound;
+    limits->threshold = spots->brightness > 0 ? bound / spots->brightness : 0;
+    reach2 = nb_spot_reach2(spots, limits, spots->most);
+    result->reach = sqrt(reach2);
+    if (!result->refused && !(result->reach * spots->widest * (1 + ROOM) <= 0.5))
+        result->refused = "spots of so few cells overlap at this tolerance";
+    return st;
+}
+
+/* ------------------------------------------------------------------ the picture */
+
+static void clear_row(void *context, const nb_span *spans, size_t n, float *row)
+{
+    const nb_span *last = spans + n - 1;
+    (void)context;
+    memset(row, 0, (size_t)(last->fast + last->n - spans->fast) * sizeof *row);
+}
+
+/** What is there without the crystal. */
+static nb_status render_water(const nb_spots_job *job, const nb_request *request,
+                              nb_error *err)
+{
+    const nb_hooks quiet = {0};
+    nb_dark_rows water = {.kernel = job->row};
+    nb_row_job rows = {job->scene, request,      job->planes, &water,
+                       clear_row,  job->threads, &quiet};
+    nb_vector_plan *without = NULL;
+    nb_status st = NB_OK;
+    if (!nb_dark_is_zero(job->scene)) {
+        st = nb_plans_without_crystal(job->plans, job->scene->n_panels, &without, err);
+        water.plans = without;
+        rows.row = nb_dark_row;
+    }
+    if (!st)
+        st = nb_render_rows(&rows, err);
+    nb_free(without);
+    return st;
+}
+
+/** The request has its spans. */
+static nb_status render_spans(const nb_spots_job *job, const nb_request *request,
+                              const nb_spots *spots, const nb_spot_limits *limits,
+                              nb_spots_result *result, nb_error *err)
+{
+    span_rows rows = {NULL, NULL, NULL};
+    double brightest;
+    nb_status st = render_water(job, request, err);
+    if (!st && request->n > 0)
+        st = sort_spans(job->scene, request->spans, request->n, &rows, err);
+    if (!st && request->n > 0) {
+        st = run_pass(job, spots, limits, &rows, &brightest, err);
+        result->brightest = fmax(result->brightest, brightest);
+    }
+    nb_free(rows.first);
+    nb_free(rows.order);
+    return st;
+}
+
+nb_status nb_spots_render(const nb_spots_job *job, nb_spots_result *result, nb_error *err)
+{
+    nb_request request = *job->request;
+    nb_spot_limits limits = {0};
+    nb_span *own = NULL;
+    nb_spots spots;
+    nb_status st = nb_spots_build(job->plan, &spots, err);
+    memset(result, 0, sizeof *result);
+    if (st)
+        return st;
+    st = set_bound(job, &spots, &limits, result, err);
+    if (!st && !result->refused) {
+        if (!request.spans && request.n > 0) {
+            st = nb_spans_build(job->scene, &own, &request.n, err);
+            request.spans = own;
+        }
+        if (!st)
+            st = render_spans(job, &request, &spots, &limits, result, err);
+        nb_free(own);
+    }
+    nb_spots_free(&spots);
+    return st;
+}

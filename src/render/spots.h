@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/** Pictures from their reflections (../plan/spots.h): tiles shared out over threads. */
+#ifndef NB_RENDER_SPOTS_H
+#define NB_RENDER_SPOTS_H
+
+#include "kernel.h"
+#include "spot_tile.h"
+
+typedef struct nb_spots_job {
+    const nb_scene *scene;
+    const nb_plan *plan; /* of the request's part of the scene */
+    const nb_request *request;
+    const nb_planes *planes;
+    const nb_vector_plan *plans; /* of each panel, for NB_VECTOR_SPOTS */
+    nb_row_kernel *row;
+    nb_spot_kernel *kernel;
+    int threads;
+    const nb_hooks *hooks;
+} nb_spots_job;
+
+typedef struct nb_spots_result {
+    const char *refused; /* why nothing was rendered, in a few words; NULL */
+    double bound;        /* photons that a pixel may lack */
+    double brightest;    /* no more than the brightest pixel, photons; 0: not known */
+    double reach;        /* largest R of a term */
+} nb_spots_result;
+
+/** Fill the planes whole, or refuse.  Bytes do not depend on threads or on the part that is rendered.
+ * Errors: NB_ERR_NOMEM, NB_ERR_CANCELLED. */
+nb_status nb_spots_render(const nb_spots_job *job, nb_spots_result *result, nb_error *err);
+
+#endif

@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: MIT */
+/* The promise of a tolerance (docs/physics.md, section 21.3): pictures made from their reflections
+ * against the scalar reference, on random and on cruel scenes.  With I the reference and J what was made
+ *
+ *   -1e-6 I_max <= I - J <= bound + 1e-6 I_max   and   bound <= what was asked
+ *
+ * in every pixel; a top hat is 0 exactly where the reference is.  The bytes are the same for other numbers of
+ * threads and other regions, on every instruction set.
+ *
+ *   spots_check [--seed N] [--count N] [--only K] [--isa NAME] [-v] */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "../support/picture.h"
+#include "common.h"
+#include "physics/limits.h"
+#include "render/request.h"
+#include "render/simd.h"
+#include "render/spots.h"
+#include "render/vector_paths.h"
+
+typedef struct vectors {
+    nb_isa isa;
+    nb_row_kernel *row;
+    nb_spot_kernel *spot;
+} vectors;
+
+static const vectors sets[] = {
+#if defined(__x86_64__)
+    {NB_ISA_SSE2, nb_row_sse2, nb_spots_sse2},
+    {NB_ISA_AVX2, nb_row_avx2, nb_spots_avx2},
+    {NB_ISA_AVX512, nb_row_avx512, nb_spots_avx512},
+#elif defined(__aarch64__)
+    {NB_ISA_NEON, nb_row_neon, nb_spots_neon},
+#endif
+    {NB_ISA_SCALAR, NULL, NULL}};
+
+enum { SHAPES = 2 };
+static const char *const shapes[SHAPES] = {"gauss", "tophat"};
+
+typedef struct figures {
+    int scenes, failures, refused, dark;
+    double worst, part; /* I - J of I_max beyond the bound; of the bound */
+} figures;
+
+typedef struct session {
+    check_settings opt;
+    figures all[SHAPES];
+} session;
+
+/** Render from reflections; *result as nb_spots_render fills it. */
+static nb_status by_spots(const nb_scene *sc, const vectors *with, nb_tolerance may,
+                          int threads, float *image, nb_spots_result *result,
+                          nb_error *err)
+{
+    const nb_engine engine = {.threads = threads, .step = 1e-9};
+    const nb_planes planes = {image, sc->raster.pixels};
+    const nb_hooks quiet = {0};
+    nb_plan plan = nb_plan_of(sc, NB_PRECISION_MIXED, &engine);
+    nb_request request = {.tolerance = may};
+    nb_vector_plan *plans = NULL;
+    nb_span *spans = NULL;
+    nb_status st;
+    memset(result, 0, sizeof *result);
+    plan.tolerance = may;
+    if ((result->refused = nb_spots_refuse(&plan)))
+        return NB_OK;
+    st = nb_spans_build(sc, &spans, &request.n, err);
+    request.spans = spans;
+    if (!st)
+        st = nb_vector_plans_build(&plan, NB_VECTOR_SPOTS, &plans, err);
+    const nb_spots_job job = {sc,        &plan,      &request, &planes, plans,
+                              with->row, with->spot, threads,  &quiet};
+    if (!st)
+        st = nb_spots_render(&job, result, err);
+    nb_vector_plans_free(plans);
+    nb_free(spans);
+    return st;
+}
+
+static nb_status reference(const nb_scene *sc, float *image, nb_error *err)
+{
+    const nb_render_options options = {.threads = 2, .precision = NB_PRECISION_DOUBLE};
+    nb_backend_state *state;
+    nb_status st = nb_backend_scalar.open(&options, &state, err);
+    if (!st)
+        st = nb_render_scene(&nb_backend_scalar, state, sc, NB_PRECISION_DOUBLE, image,
+                             err);
+    nb_backend_scalar.close(state);
+    return st;
+}
+
+static double brightest(const float *image, size_t n)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, image[i]);
+    return most;
+}
+
+/** NULL, or what is wrong with image J beside I; most: I_max of the whole detector. */
+static const char *judge(const nb_scene *sc, const check_image *J, const float *I,
+                         double most, double bound, figures *of)
+{
+    const double room = 1e-6 * most;
+    const int exact = sc->lattice.shape == NB_LATTICE_TOPHAT && sc->background == 0;
+    if (!check_guards_intact(J))
+        return "wrote outside the image";
+    for (size_t i = 0; i < J->n; i++) {
+        double lack = (double)I[i] - J->image[i];
+        if (!check_rendered(&sc->raster, i)) {
+            if (J->image[i] != 0)
+                return "a pixel that is not rendered is not 0";
+            continue;
+        }
+        if (!(lack >= -room))
+            return "a pixel is too bright";
+        if (!(lack <= bound + room))
+            return "a pixel lacks more than the bound";
+        if (exact && (I[i] == 0) != (J->image[i] == 0))
+            return "a pixel is 0 in one image alone";
+        of->worst = fmax(of->worst, most > 0 ? fmax(-lack, lack - bound) / most : 0);
+        of->part = fmax(of->part, bound > 1e3 * 1e-7 * most ? lack / bound : 0);
+    }
+    return NULL;
+}
+
+/** Another number of threads, another region, another instruction set's own threads. */
+static const char *same_bytes(const nb_scene *sc, const vectors *with, nb_tolerance may,
+                              const float *image)
+{
+    const char *wrong = NULL;
+    nb_scene part = *sc;
+    nb_region *roi = &part.raster.roi;
+    for (int turn = 0; turn < 2 && !wrong; turn++) {
+        check_image other = check_image_new(check_pixels(sc));
+        nb_spots_result result;
+        nb_error err;
+        if (turn == 1) {
+            roi->fmin += (roi->fmax - roi->fmin) / 3;
+            roi->smin += (roi->smax - roi->smin) / 2;
+            roi->fmax -= (roi->fmax - roi->fmin) / 5;
+        }
+        if (by_spots(turn ? &part : sc, with, may, turn ? 1 : 3, other.image, &result,
+                     &err) ||
+            result.refused)
+            wrong = "another region or number of threads does not render";
+        for (size_t i = 0; i < other.n && !wrong; i++)
+            if (check_rendered(&part.raster, i) &&
+                memcmp(&other.image[i], &image[i], sizeof *image) != 0)
+                wrong = turn ? "a cropped region gives other bytes"
+                             : "three threads give other bytes";
+        free(other.memory);
+    }
+    return wrong;
+}
+
+/** One tolerance, one instruction set. */
+static const char *check_one(const nb_scene *sc, const vectors *with, nb_tolerance may,
+                             const float *I, double most, figures *of)
+{
+    check_image J = check_image_new(check_pixels(sc));
+    nb_spots_result result;
+    const char *wrong = NULL;
+    nb_error err;
+    double asked = fmin(may.part > 0 ? may.part * most : INFINITY,
+                        may.photons > 0 ? may.photons : INFINITY);
+    if (by_spots(sc, with, may, 1, J.image, &result, &err))
+        wrong = "does not render";
+    else if (result.refused)
+        of->refused++;
+    else if (!(result.bound <= asked * (1 + 1e-6)))
+        wrong = "the bound is above what was asked";
+    else if (!(result.brightest <= most * (1 + 1e-6) + 1e-37)) /* floats end there */
+        wrong = "the brightest pixel is not as bright";
+    else if (!(wrong = judge(sc, &J, I, most, result.bound, of)))
+        wrong = same_bytes(sc, with, may, J.image);
+    of->dark += most == 0;
+    of->scenes++;
+    free(J.memory);
+    return wrong;
+}
+
+static nb_tolerance some_tolerance(check_rng *rng, double most, int shape)
+{
+    static const double parts[] = {1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-11};
+    nb_tolerance may = {.skip = 1};
+    if (shape == NB_LATTICE_TOPHAT)
+        return may;
+    if (check_below(rng, 4))
+        may.part = parts[check_below(rng, 6)];
+    if (may.part == 0 || !check_below(rng, 4))
+        may.photons = most > 0 ? most * parts[check_below(rng, 6)] : 1e-3;
+    return may;
+}
+
+static void report(session *ss, const check_case *c, const char *set, nb_tolerance may,
+                   const char *wrong)
+{
+    if (!wrong && !ss->opt.verbose)
+        return;
+    printf("# %s %s, tolerance %g, %g photons: %s\n", c->name, set, may.part, may.photons,
+           wrong ? wrong : "fine");
+    if (wrong)
+        check_print_case(stdout, c);
+    fflush(stdout);
+}
+
+/** All instruction sets on a scene; I: the reference of its region, most: of the whole. */
+static void run_scene(session *ss, const check_case *c, const nb_scene *sc,
+                      const float *I, double most, check_rng *rng)
+{
+    figures *of = &ss->all[sc->lattice.shape == NB_LATTICE_TOPHAT];
+    for (int turn = 0; turn < (sc->lattice.shape == NB_LATTICE_TOPHAT ? 1 : 3); turn++) {
+        nb_tolerance may = some_tolerance(rng, most, sc->lattice.shape);
+        for (int i = 0; sets[i].row; i++) {
+            const char *name = nb_isa_name(sets[i].isa), *wrong;
+            if (!nb_cpu_runs(sets[i].isa) || !check_wanted(ss->opt.isa, name))
+                continue;
+            wrong = check_one(sc, &sets[i], may, I, most, of);
+            of->failures += wrong != NULL;
+            report(ss, c, name, may, wrong);
+        }
+    }
+}
+
+/** 0: the configuration is not valid, or takes too long. */
+static int run_case(session *ss, check_case *c, check_rng *rng, double limit)
+{
+    nb_model model;
+    nb_scene whole;
+    nb_error err;
+    if (nb_model_build(&c->cfg, &c->inputs, NULL, &model, &err) != NB_OK)
+        return 0;
+    whole = model.scene;
+    whole.raster.mask = NULL;
+    whole.raster.roi = (nb_region){0, whole.raster.columns - 1, 0, whole.raster.rows - 1};
+    double steps =
+        (double)whole.raster.pixels * (double)whole.samples * whole.sensors->layers;
+    const nb_engine engine = {.threads = 1, .step = 1e-9};
+    nb_plan plan = nb_plan_of(&whole, NB_PRECISION_MIXED, &engine);
+    plan.tolerance = (nb_tolerance){.skip = 1, .part = 1e-8};
+    if (limit > 0 && (steps > limit || nb_spots_seconds(&plan) > 0.004)) {
+        nb_model_free(&model);
+        return 0;
+    }
+    check_image I = check_image_new(check_pixels(&whole));
+    if (reference(&whole, I.image, &err) == NB_OK)
+        run_scene(ss, c, &model.scene, I.image, brightest(I.image, I.n), rng);
+    free(I.memory);
+    nb_model_free(&model);
+    return 1;
+}
+
+/** A random case made a good one for spots, most of the time. */
+static void reshape(check_case *c, check_rng *rng, int shape)
+{
+    static const int sizes[] = {1, 2, 3, 4, 6, 7, 8, 9, 11, 12, 15, 20, 30, 50, 100, 300};
+    nb_config *cfg = &c->cfg;
+    int same = check_below(rng, 2), low = check_below(rng, 5) ? 8 : 0;
+    cfg->shape = shape ? NB_SHAPE_TOPHAT : NB_SHAPE_GAUSS;
+    for (int i = 0; i < 3; i++)
+        cfg->N[i] = same && i ? cfg->N[0] : sizes[low + check_below(rng, 16 - low)];
+    cfg->curved = cfg->curved && !check_below(rng, 4);
+    cfg->interpolate = check_below(rng, 10) ? NB_OFF : cfg->interpolate;
+    cfg->fudge = check_below(rng, 3) ? 1 : exp(check_uniform(rng, -2.3, 2.3));
+    if (check_below(rng, 2)) /* a table that reaches far enough to be seen */
+        c->cfg.default_F = c->inputs.table.default_F = 50;
+    cfg->oversample = check_below(rng, 4) ? 1 : 1 + check_below(rng, 24);
+}
+
+static int random_cases(session *ss)
+{
+    check_case c;
+    int valid = 0;
+    for (int k = ss->opt.only >= 0 ? ss->opt.only : 0; valid < ss->opt.count; k++) {
+        check_rng rng = {ss->opt.seed * 0x9e3779b97f4a7c15u + (uint64_t)k};
+        check_random_case(&c, ss->opt.seed + 77, k);
+        reshape(&c, &rng, k % SHAPES);
+        valid += run_case(ss, &c, &rng, 1e6);
+        check_free_case(&c);
+        if (ss->opt.only >= 0)
+            break;
+    }
+    return valid;
+}
+
+/* ------------------------------------------------------------------ cruel scenes */
+
+static void small_N(nb_config *c)
+{
+    nb_config_set(c, "N", "7 2 30", NULL);
+}
+static void single_cell(nb_config *c)
+{
+    nb_config_set(c, "N", "1 1 1", NULL);
+}
+static void large_N(nb_config *c)
+{
+    nb_config_set(c, "N", "1000 300 40", NULL);
+    c->oversample = 6;
+}
+static void unlit(nb_config *c)
+{
+    c->mosaic_domains = 1;
+    c->mosaic_spread_deg = 0;
+    nb_config_set(c, "N", "3000", NULL);
+}
+static void steep(nb_config *c)
+{
+    c->rot_deg[0] = 80;
+}
+static void swung(nb_config *c)
+{
+    c->twotheta_deg = 80;
+}
+static void behind(nb_config *c)
+{
+    c->rot_deg[1] = 175;
+}
+static void diverging(nb_config *c)
+{
+    c->hdiv_range_mrad = c->vdiv_range_mrad = 40;
+    c->hdiv_steps = c->vdiv_steps = 4;
+    c->mosaic_domains = 3;
+}
+static void white(nb_config *c)
+{
+    c->dispersion_pct = 60;
+    c->dispersion_steps = 41;
+    c->mosaic_domains = 1;
+}
+static void thick(nb_config *c)
+{
+    c->thick_um = 3000;
+    c->abs_um = 500;
+    c->thick_steps = 4;
+    c->mosaic_domains = 4;
+}
+static void thick_at_front(nb_config *c)
+{
+    thick(c);
+    c->layer_depth = NB_LAYER_FRONT;
+    c->rot_deg[1] = 30;
+}
+static void transparent(nb_config *c)
+{
+    thick(c);
+    c->abs_um = NAN;
+}
+static void fine(nb_config *c)
+{
+    c->oversample = 24;
+    c->mosaic_domains = 1;
+    c->detpixels[0] = c->detpixels[1] = 20;
+    c->oversample_omega = c->oversample_polar = 1;
+}
+static void spindle(nb_config *c)
+{
+    c->osc_deg = 90;
+    c->phi_steps = 90;
+    c->mosaic_domains = 1;
+}
+static void powder(nb_config *c)
+{
+    c->mosaic_spread_deg = 180;
+    c->mosaic_domains = 100;
+}
+static void small_fudge(nb_config *c)
+{
+    c->fudge = 0.1;
+}
+static void large_fudge(nb_config *c)
+{
+    c->fudge = 10;
+}
+static void straight(nb_config *c)
+{
+    c->convention = NB_CONV_XDS; /* 000 on the middle of a pixel */
+    c->orgx = c->orgy = 20;
+}
+static void coarse(nb_config *c)
+{
+    c->pixel_mm = 20;
+}
+static void wet(nb_config *c)
+{
+    c->water_um = 50;
+}
+static void cut(nb_config *c)
+{
+    c->dmin_A = 4;
+    c->dispersion_pct = 5;
+    c->dispersion_steps = 9;
+    c->mosaic_domains = 4;
+}
+static void bent(nb_config *c)
+{
+    c->curved = 1;
+}
+static void polarized(nb_config *c)
+{
+    c->polarization = 1;
+    c->oversample_polar = c->oversample_omega = 1;
+    c->oversample = 2;
+}
+static void points(nb_config *c)
+{
+    c->point_pixel = c->compat = 1;
+}
+static void old_metric(nb_config *c)
+{
+    c->compat = 1;
+    nb_config_set(c, "cell", "60 90 140 80 100 115", NULL);
+}
+static void as_it_is(nb_config *c)
+{
+    (void)c;
+}
+
+typedef struct cruel {
+    const char *name;
+    void (*change)(nb_config *c);
+    int one_F; /* all reflections but one are 0 */
+} cruel;
+
+static const cruel cruels[] = {{"plain", as_it_is, 0},
+                               {"one reflection", as_it_is, 1},
+                               {"one reflection, powder", powder, 1},
+                               {"unequal N", small_N, 0},
+                               {"one cell", single_cell, 0},
+                               {"large N", large_N, 0},
+                               {"unlit", unlit, 0},
+                               {"steep", steep, 0},
+                               {"swung", swung, 0},
+                               {"behind", behind, 0},
+                               {"diverging", diverging, 0},
+                               {"white", white, 0},
+                               {"thick", thick, 0},
+                               {"thick at front", thick_at_front, 0},
+                               {"layers that do not absorb", transparent, 0},
+                               {"fine", fine, 0},
+                               {"spindle", spindle, 0},
+                               {"powder", powder, 0},
+                               {"small fudge", small_fudge, 0},
+                               {"large fudge", large_fudge, 0},
+                               {"000", straight, 0},
+                               {"coarse", coarse, 0},
+                               {"water", wet, 0},
+                               {"dmin", cut, 0},
+                               {"curved", bent, 0},
+                               {"polarized", polarized, 0},
+                               {"points", points, 0},
+                               {"old metric", old_metric, 0}};
+enum { CRUELS = sizeof cruels / sizeof *cruels };
+
+/** Every cruel scene with each shape. */
+static void cruel_cases(session *ss)
+{
+    for (int i = 0; i < CRUELS * SHAPES; i++) {
+        const cruel *from = &cruels[i / SHAPES];
+        const int low[3] = {-12, -12, -12}, count[3] = {25, 25, 25};
+        check_rng rng = {ss->opt.seed + (uint64_t)i};
+        check_case c = {.name = ""};
+        snprintf(c.name, sizeof c.name, "%s", from->name);
+        c.cfg = nb_suite_config(1, 15, 40);
+        nb_config_set(&c.cfg, "cell", "50 60 70 80 95 105", NULL);
+        nb_config_set(&c.cfg, "misset", "10 20 30", NULL);
+        c.cfg.isa = NB_ISA_AUTO;
+        c.cfg.pixel_mm = 2;
+        c.cfg.interpolate = NB_OFF;
+        c.cfg.default_F = 0;
+        c.cfg.mosaic_spread_deg = 0.5;
+        c.cfg.mosaic_domains = 12;
+        c.cfg.shape = i % SHAPES ? NB_SHAPE_TOPHAT : NB_SHAPE_GAUSS;
+        check_fill_table(&c, &rng, low, count);
+        for (int k = 0; from->one_F && k < 25 * 25 * 25; k++)
+            c.F[k] = k == 11 * 625 + 14 * 25 + 10 ? 100 : 0;
+        from->change(&c.cfg);
+        if (!run_case(ss, &c, &rng, 0)) {
+            printf("not ok spots-cruel-is-valid # %s\n", c.name);
+            ss->all[0].failures++;
+        }
+        check_free_case(&c);
+    }
+}
+
+static void summarise(session *ss, const char *group)
+{
+    for (int s = 0; s < SHAPES; s++) {
+        figures *f = &ss->all[s];
+        printf("# %s %s: %d pictures, %d refused, %d dark; worst error beyond the bound "
+               "%.2e "
+               "of the brightest pixel, worst part of a bound %.3f\n",
+               group, shapes[s], f->scenes, f->refused, f->dark, f->worst, f->part);
+        printf("%s %s-%s\n", f->failures || f->refused == f->scenes ? "not ok" : "ok",
+               group, shapes[s]);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static session ss;
+    int failures = 0;
+    if (!check_parse(&ss.opt, argc, argv, 1)) {
+        fprintf(
+            stderr,
+            "usage: spots_check [--seed N] [--count N] [--only K] [--isa NAME] [-v]\n");
+        return 2;
+    }
+    for (int turn = ss.opt.only >= 0; turn < 2; turn++) {
+        memset(ss.all, 0, sizeof ss.all);
+        if (turn == 0)
+            cruel_cases(&ss);
+        else
+            random_cases(&ss);
+        summarise(&ss, turn ? "spots-random" : "spots-cruel");
+        for (int s = 0; s < SHAPES; s++)
+            failures += ss.all[s].failures;
+    }
+    return failures != 0;
+}
