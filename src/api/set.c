@@ -19,7 +19,7 @@ static int is_of_model(const nb_param *p)
     return strcmp(p->group, "Structure factors") != 0;
 }
 
-/** Does this parameter reach beyond the model: into files, or into the choice of a backend? */
+/** Does this parameter reach beyond the model: into files (a mask or gain map has the size of the detector), or into the choice of a backend? */
 static int reaches_files(const nb_sim *sim, const nb_param *p)
 {
     static const char *const backend[] = {"device", "threads", "isa", "precision"};
@@ -27,7 +27,7 @@ static int reaches_files(const nb_sim *sim, const nb_param *p)
         if (strcmp(p->name, backend[i]) == 0)
             return 1;
     return p->flags & NB_PARAM_INPUT || !is_of_model(p) ||
-           (sim->mask && strcmp(p->group, "Detector") == 0);
+           ((sim->mask || sim->gainmap) && strcmp(p->group, "Detector") == 0);
 }
 
 static int needs_files(const nb_sim *sim, const nb_config *cfg)

@@ -45,6 +45,8 @@ make_fixtures() {
     printf '{"phi": 3, "phi": 4}\n' >twice.jobs
     printf '{"nopolar": ["-phi", 5]}\n' >flag.jobs
     printf '{"phi": 3}\n{"interpolat": false}\n' >false.jobs
+    head -c 256 /dev/zero >good.gain
+    { head -c 252 good.gain && printf '\0\0\300\177'; } >nan.gain
     : >empty.hkl && : >empty.mat && : >empty.src && : >empty.img
     echo 'this is no image' >text.img
     "$NANOBRAGG" $X -quiet $NOFILES -intfile good.img -adc 0 -distance 90 -scale 1e9 &&

@@ -89,6 +89,7 @@ bash ./bench_check.sh || failed=1
 "${PYTHON:-python3}" ./nexus_check.py || failed=1
 "${PYTHON:-python3}" ./files_check.py || failed=1
 "${PYTHON:-python3}" ./report_check.py || failed=1
+"${PYTHON:-python3}" ./noise_check.py || failed=1
 "${PYTHON:-python3}" ./resume_check.py || failed=1
 "${PYTHON:-python3}" ./memory_check.py || failed=1
 "${PYTHON:-python3}" ./mpi_check.py || failed=1

@@ -186,6 +186,41 @@ static void image_is_lent(void **state)
     }
 }
 
+/* More than counts and an offset is made on the CPU, of photons that are fetched. */
+static void whole_noise_comes_from_the_cpu(void **state)
+{
+    nb_config cfg;
+    nb_stats a, b;
+    configure(&cfg);
+    for (int k = 0; k < 4; k++) {
+        char path[2][NB_PATH_MAX], *data[2];
+        size_t bytes[2];
+        cfg.flicker = 0.1;
+        cfg.nopoisson = k == 1;
+        cfg.psf = k & 2 ? NB_PSF_GAUSS : NB_PSF_NONE;
+        cfg.gain = 1.5;
+        cfg.calibration = 0.02;
+        cfg.readout_noise = 5;
+        cfg.device_alone = k == 3;
+        for (int j = 0; j < 2; j++) {
+            snprintf(path[j], sizeof path[j], "%s/%c-adu", ((scratch *)*state)->folder,
+                     "ab"[j]);
+            snprintf(cfg.noise_float_file, NB_PATH_MAX, "%s", path[j]);
+            run(&cfg, *state, j ? "b" : "a", 0, j ? &b : &a);
+            assert_int_equal(nb_read_file(path[j], "test", 0, &data[j], &bytes[j], NULL),
+                             0);
+        }
+        same_files(*state, 4);
+        assert_int_equal(bytes[0], 301 * 260 * sizeof(float));
+        assert_memory_equal(data[0], data[1], bytes[0]);
+        nb_free(data[0]);
+        nb_free(data[1]);
+    }
+}
+
+/** The mask of the next frames; NULL: none. */
+static const uint8_t *frame_mask;
+
 /** A frame of a series in one form, as a file or encoded for HDF5. */
 static size_t make_frame(const nb_config *cfg, const nb_backend *backend,
                          nb_frame_format format, int type, void *out, const char *path)
@@ -199,6 +234,7 @@ static size_t make_frame(const nb_config *cfg, const nb_backend *backend,
     assert_int_equal(nb_sim_create(cfg, NULL, &f.sim, &err), NB_OK);
     if (backend)
         f.sim->backend = backend;
+    f.sim->model.scene.raster.mask = frame_mask;
     nb_sim_size(f.sim, &layout.fast, &layout.slow);
     layout.type = type < 0 ? NB_HDF5_U16 : (nb_hdf5_type)type;
     layout.compress = NB_COMPRESS_NONE;
@@ -228,9 +264,10 @@ static void frames_are_the_same(void **state)
     cfg.scale = 1;
     for (int k = 0; k < 8; k++) {
         cfg.write_noise = k & 1;
+        cfg.readout_noise = k == 5 ? 7 : NAN;
         cfg.compat = k >> 1 & 1;
         cfg.fluence = k & 4 ? 1e37 : 1e31; /* counts beyond 16 bits */
-        for (int type = 0; type < 3; type++) {
+        for (int type = 0; type < (cfg.compat ? 3 : 4); type++) {
             size_t n = make_frame(&cfg, NULL, NB_FRAME_SMV, type, a, NULL);
             assert_int_equal(
                 n, make_frame(&cfg, &fake_backend, NB_FRAME_SMV, type, b, NULL));
@@ -254,6 +291,37 @@ static void frames_are_the_same(void **state)
             nb_free(data[1]);
         }
     }
+}
+
+/* Masked pixels of CBF and HDF5 are no counts; a device does not know of it. */
+static void masked_pixels_are_marked(void **state)
+{
+    enum { PIXELS = 301 * 260 };
+    static uint8_t mask[PIXELS];
+    static uint16_t u16[PIXELS];
+    static int16_t i16[PIXELS];
+    static int32_t i32[PIXELS];
+    nb_config cfg;
+    (void)state;
+    configure(&cfg);
+    for (int i = 0; i < PIXELS; i++)
+        mask[i] = i % 7 != 2;
+    frame_mask = mask;
+    for (int k = 0; k < 6; k++) {
+        const nb_backend *backend = k & 1 ? &fake_backend : NULL;
+        cfg.write_noise = k < 4;
+        cfg.scale = 1;
+        cfg.gain = k & 2 ? 2 : NAN;
+        make_frame(&cfg, backend, NB_FRAME_SMV, NB_HDF5_U16, u16, NULL);
+        make_frame(&cfg, backend, NB_FRAME_SMV, NB_HDF5_I32, i32, NULL);
+        make_frame(&cfg, backend, NB_FRAME_SMV, NB_HDF5_I16, i16, NULL);
+        for (int i = 0; i < PIXELS; i++) {
+            assert_true(mask[i] || u16[i] == 65535);
+            assert_int_equal(i32[i] == -2, !mask[i]);
+            assert_int_equal(i16[i] == -2, !mask[i]);
+        }
+    }
+    frame_mask = NULL;
 }
 
 static void sums_with_masks(void **state)
@@ -314,6 +382,9 @@ int main(void)
 #endif
         cmocka_unit_test_setup_teardown(frames_are_the_same, scratch_setup,
                                         scratch_teardown),
+        cmocka_unit_test_setup_teardown(whole_noise_comes_from_the_cpu, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test(masked_pixels_are_marked),
         cmocka_unit_test_setup_teardown(full_device_leaves_it_to_the_cpu, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(large_files_close_the_device, scratch_setup,
