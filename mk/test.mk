@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 # The demo, the tests, the sanitizers, fuzzing and the benchmark.
 
-# --- the demo: lysozyme, from calculated structure factors --------------------------------------
+# --- the demo: lysozyme, from its atoms --------------------------------------
 DEMO_DIR ?= build/demo
 DEMO_PIXELS ?= 1024
 # The detector keeps its size of 102.4 mm whatever the number of pixels.
 DEMO_PIXEL_MM := $(shell awk 'BEGIN { print 102.4 / $(DEMO_PIXELS) }')
-DEMO_FLAGS := -hkl golden_data/lysozyme_P1.hkl -cell 79.1 79.1 37.9 90 90 90 \
-    -misset 10 20 30 -N 30 -mosaic 0.4 -mosaic_domains 20 -osc 1 -phisteps 20 \
+DEMO_CRYSTAL := $(if $(HAVE_GEMMI),-pdb golden_data/structure_factors/models/1aki.pdb, \
+    -hkl golden_data/lysozyme_P1.hkl -cell 79.1 79.1 37.9 90 90 90)
+DEMO_FLAGS := $(DEMO_CRYSTAL) -misset 10 20 30 -N 30 -mosaic 0.4 -mosaic_domains 20 -osc 1 -phisteps 20 \
     -lambda 1 -fluence 5e25 -water 0.4 -oversample 1 \
     -distance 100 -detpixels $(DEMO_PIXELS) -pixel $(DEMO_PIXEL_MM) -seed 1
 DEMO_FILES := -floatfile $(DEMO_DIR)/lysozyme.bin -intfile $(DEMO_DIR)/lysozyme.img \

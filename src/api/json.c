@@ -186,6 +186,7 @@ void nb_sim_config_node(const nb_sim *sim, nb_json root)
     add_detector(root, &sim->model);
     add_beam(root, sim);
     add_crystal(root, sim);
+    nb_sim_factors_node(sim, root);
     add_running(root, sim);
 }
 

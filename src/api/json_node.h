@@ -31,6 +31,8 @@ nb_status nb_json_print(nb_json root, const char *what, char **text, nb_error *e
 
 /** The resolved configuration, into an object. */
 void nb_sim_config_node(const nb_sim *sim, nb_json root);
+/** How the structure factors were made, under "structure_factors"; nothing when they are read. */
+void nb_sim_factors_node(const nb_sim *sim, nb_json root);
 /** Every parameter that differs from its default (typed, or from a header), without the names of
  * the files that are written. */
 void nb_sim_parameters_node(const nb_sim *sim, nb_json root);

@@ -13,6 +13,7 @@
 #include "../io/sources.h"
 #include "../model/units.h"
 #include "../params/params.h"
+#include "factor_files.h"
 #include "image.h"
 #include "noise.h"
 
@@ -106,14 +107,6 @@ static nb_status load_dump(nb_sim *sim, nb_factor_file *table, nb_error *err)
     return st;
 }
 
-/** Models, reflection files, and what changes F. */
-static nb_status load_made_factors(nb_error *err)
-{
-    return nb_fail(err, NB_ERR_UNSUPPORTED,
-                   "structure factors from models and reflection files are not in this "
-                   "build; use -hkl without -sg, -Badd, -Fscale, -F000, -fill and dumps");
-}
-
 /** -hkl, else the cache of -dump, else a cache in the current folder if no flag gives F. */
 static nb_status load_factors(nb_sim *sim, nb_factor_file *table, nb_error *err)
 {
@@ -121,14 +114,14 @@ static nb_status load_factors(nb_sim *sim, nb_factor_file *table, nb_error *err)
     char *data;
     size_t bytes;
     nb_status st;
-    if (nb_config_makes_factors(cfg))
-        return load_made_factors(err);
     if (!cfg->hkl_file[0])
         return !cfg->dump_file[0] && !isnan(cfg->default_F) ? NB_OK
                                                             : load_dump(sim, table, err);
     if ((st = nb_read_file(cfg->hkl_file, "-hkl", 0, &data, &bytes, err)))
         return st;
     st = nb_hkl_parse(data, bytes, cfg->hkl_file, nb_or(cfg->default_F, 0), table, err);
+    if (st == NB_ERR_INPUT)
+        st = nb_hkl_refuse(data, bytes, cfg->hkl_file, st, err);
     sim->table_from_hkl = !st;
     nb_free(data);
     return st;
@@ -144,6 +137,8 @@ nb_status nb_load_inputs(nb_sim *sim, nb_error *err)
         (st = nb_fibres_new(&sim->fibres, err)) || (st = load_matrix(sim, err)) ||
         (st = load_sources(sim, &g, err)))
         return st;
+    if (nb_config_makes_factors(&sim->cfg))
+        return nb_sim_load_factors(sim, err);
     if (!(st = load_factors(sim, &tables.box, err)))
         nb_sim_take_tables(sim, &tables);
     return st;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The report of a run as text. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,101 +10,79 @@
 #include "../io/axes.h"
 #include "../model/units.h"
 #include "../params/params.h"
+#include "factor_report.h"
 #include "sim.h"
 
-/** A text that grows. */
-typedef struct text {
-    char *data;
-    size_t used, size;
-    int failed;
-} text;
-
-static void put(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void put(text *t, const char *format, ...)
-{
-    char line[512];
-    size_t n;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    n = strlen(line);
-    if (t->used + n + 1 > t->size) {
-        char *more = realloc(t->data, 2 * (t->size + n + 1));
-        if (!more) {
-            t->failed = 1;
-            return;
-        }
-        t->data = more;
-        t->size = 2 * (t->size + n + 1);
-    }
-    memcpy(t->data + t->used, line, n + 1);
-    t->used += n;
-}
-
 /** The default model of nanoBragg is not named, so the line is as in earlier versions. */
-static void report_mosaic(text *t, const nb_sim *sim)
+static void report_mosaic(nb_report_text *t, const nb_sim *sim)
 {
     const nb_mosaic *m = &sim->model.mosaic;
     const double *three = sim->cfg.mosaic_aniso_deg.v;
     int n = sim->model.scene.lattice.n_domains, named = m->model != NB_MOSAIC_NANOBRAGG;
-    put(t, "          %d mosaic domain%s%s%s, ", n, n == 1 ? "" : "s", named ? ", " : "",
-        named ? nb_param_choice("mosaic_model", (int)m->model) : "");
+    nb_report_put(t, "          %d mosaic domain%s%s%s, ", n, n == 1 ? "" : "s",
+                  named ? ", " : "",
+                  named ? nb_param_choice("mosaic_model", (int)m->model) : "");
     if (sim->cfg.mosaic_aniso_deg.set)
-        put(t, "spread %g %g %g deg", three[0], three[1], three[2]);
+        nb_report_put(t, "spread %g %g %g deg", three[0], three[1], three[2]);
     else
-        put(t, "spread %g deg", m->spread / NB_DEG);
-    put(t, ", seed %lld\n", (long long)m->seed);
+        nb_report_put(t, "spread %g deg", m->spread / NB_DEG);
+    nb_report_put(t, ", seed %lld\n", (long long)m->seed);
 }
 
-static void report_crystal(text *t, const nb_sim *sim)
+static void report_crystal(nb_report_text *t, const nb_sim *sim)
 {
     const nb_crystal *x = &sim->model.crystal;
     const nb_scene *sc = &sim->model.scene;
     const double cos_al = nb_dot(x->b, x->c) / (x->edge[1] * x->edge[2] * 1e-20);
     const double cos_be = nb_dot(x->a, x->c) / (x->edge[0] * x->edge[2] * 1e-20);
     const double cos_ga = nb_dot(x->a, x->b) / (x->edge[0] * x->edge[1] * 1e-20);
-    put(t, "crystal   cell %.7g %.7g %.7g A  %.7g %.7g %.7g deg, volume %.7g A^3\n",
+    nb_report_put(
+        t, "crystal   cell %.7g %.7g %.7g A  %.7g %.7g %.7g deg, volume %.7g A^3\n",
         x->edge[0], x->edge[1], x->edge[2], acos(cos_al) / NB_DEG, acos(cos_be) / NB_DEG,
         acos(cos_ga) / NB_DEG, x->volume);
-    put(t, "          %gx%gx%g cells, %s, misset %.9g %.9g %.9g deg\n", x->N[0], x->N[1],
-        x->N[2], nb_param_choice("shape", sc->lattice.shape), x->misset[0] / NB_DEG,
-        x->misset[1] / NB_DEG, x->misset[2] / NB_DEG);
+    nb_report_put(t, "          %gx%gx%g cells, %s, misset %.9g %.9g %.9g deg\n", x->N[0],
+                  x->N[1], x->N[2], nb_param_choice("shape", sc->lattice.shape),
+                  x->misset[0] / NB_DEG, x->misset[1] / NB_DEG, x->misset[2] / NB_DEG);
     if (sim->model.blocks != 1)
-        put(t, "          %g blocks of this size, %g um^3 in the beam\n",
-            sim->model.blocks, sim->model.blocks * nb_crystal_block_um3(x));
+        nb_report_put(t, "          %g blocks of this size, %g um^3 in the beam\n",
+                      sim->model.blocks, sim->model.blocks * nb_crystal_block_um3(x));
     if (sim->cfg.misset_mode == NB_MISSET_RANDOM)
-        put(t, "          random orientation of misset seed %lld\n",
-            (long long)x->misset_seed);
+        nb_report_put(t, "          random orientation of misset seed %lld\n",
+                      (long long)x->misset_seed);
     if (sim->table.F)
-        put(t, "          %lld structure factors, %s\n", (long long)sim->table.reflections,
+        nb_report_put(
+            t, "          %lld structure factors, %s\n", (long long)sim->table.reflections,
             sc->factors.table.interpolate ? "interpolated" : "nearest reflection");
     else
-        put(t, "          every structure factor is %g electrons\n",
-            sc->factors.table.default_F);
+        nb_report_put(t, "          every structure factor is %g electrons\n",
+                      sc->factors.table.default_F);
     report_mosaic(t, sim);
+    if (sim->made)
+        nb_made_put(t, sim->made, &sim->waves, &sim->factor_stats);
 }
 
 /** DIALS 3.12 does not read the polarization from our files. Print what to type, unless
  * DIALS assumes it. */
-static void report_polarization(text *t, const nb_sim *sim)
+static void report_polarization(nb_report_text *t, const nb_sim *sim)
 {
     const nb_image_meta m = nb_sim_describe(sim);
     double p, n[3];
     if (m.nopolar) {
-        put(t, "          no polarization factor in the image, but DIALS always corrects "
+        nb_report_put(
+            t, "          no polarization factor in the image, but DIALS always corrects "
                "for polarization\n");
         return;
     }
     nb_dials_polarization(&m, &p, n);
     if (fabs(p - 0.999) < 0.0015 && fabs(n[1]) > 0.999999)
         return;
-    put(t, "          DIALS assumes 0.999; in dials.import type geometry.beam.polarization_fraction=%.6g",
+    nb_report_put(
+        t, "          DIALS assumes 0.999; in dials.import type geometry.beam.polarization_fraction=%.6g",
         p);
     if (m.polarization != 0 && fabs(n[1]) < 0.999999)
-        put(t, " geometry.beam.polarization_normal=%.6g,%.6g,%.6g", n[0], n[1], n[2]);
-    put(t, "\n");
+        nb_report_put(t, " geometry.beam.polarization_normal=%.6g,%.6g,%.6g", n[0], n[1],
+                      n[2]);
+    nb_report_put(t, "\n");
 }
 
 nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
@@ -116,39 +93,40 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
     const nb_geometry *g = &m->geometry;
     const nb_scene *sc = &m->scene;
     char material[2 * NB_SENSOR_MAX] = "";
-    text t = {0};
+    nb_report_text t = {0};
     if (m->detector->material.name[0])
         snprintf(material, sizeof material, " of %s, %g g/cm3,",
                  m->detector->material.name, m->detector->material.density);
-    put(&t, "beam      wavelength %.9g A, %d source%s, fluence %g photons/m^2, polarization %g%s\n",
+    nb_report_put(
+        &t, "beam      wavelength %.9g A, %d source%s, fluence %g photons/m^2, polarization %g%s\n",
         m->wavelength_A, sc->beam.n_sources, sc->beam.n_sources == 1 ? "" : "s",
         m->fluence, sc->beam.polarization, sc->beam.nopolar ? " (off)" : "");
     report_polarization(&t, sim);
     report_crystal(&t, sim);
-    put(&t, "spindle   phi %g deg, oscillation %g deg in %d step%s\n", m->phi0 / NB_DEG,
-        m->phi_range / NB_DEG, sc->lattice.n_phi, sc->lattice.n_phi == 1 ? "" : "s");
-    put(&t,
+    nb_report_put(&t, "spindle   phi %g deg, oscillation %g deg in %d step%s\n",
+                  m->phi0 / NB_DEG, m->phi_range / NB_DEG, sc->lattice.n_phi,
+                  sc->lattice.n_phi == 1 ? "" : "s");
+    nb_report_put(
+        &t,
         "detector  %d x %d pixels of %g mm, distance %.9g mm, %s convention, %s pivot\n",
         g->fpixels, g->spixels, g->pixel * 1e3, g->distance * 1e3,
         nb_param_choice("convention", (int)g->convention),
         nb_param_choice("pivot", (int)g->pivot));
-    put(&t, "          beam at %.9g %.9g mm along fast, slow; origin %.9g %.9g %.9g mm\n",
+    nb_report_put(
+        &t, "          beam at %.9g %.9g mm along fast, slow; origin %.9g %.9g %.9g mm\n",
         g->Fbeam * 1e3, g->Sbeam * 1e3, g->pix0.x * 1e3, g->pix0.y * 1e3, g->pix0.z * 1e3);
     if (sc->panels->curved)
-        put(&t, "          curved about the sample, solid angles %s\n",
-            sc->panels->exact_omega ? "exact" : "pixel^2/R^2");
+        nb_report_put(&t, "          curved about the sample, solid angles %s\n",
+                      sc->panels->exact_omega ? "exact" : "pixel^2/R^2");
     if (sc->sensors->absorb)
-        put(&t, "          sensor %g um%s in %d layer%s %s, attenuation depth %g um\n",
+        nb_report_put(
+            &t, "          sensor %g um%s in %d layer%s %s, attenuation depth %g um\n",
             sc->sensors->layer_step * sc->sensors->layers * 1e6, material,
             sc->sensors->layers, sc->sensors->layers == 1 ? "" : "s",
             sc->sensors->mean_depth ? "at mean depth" : "at the front",
             1e6 / sc->sensors->mu);
-    put(&t, "sampling  %d x %d sub-pixels, %lld steps per pixel\n", sc->oversample,
-        sc->oversample, (long long)sc->samples * sc->sensors->layers);
-    if (t.failed) {
-        free(t.data);
-        return nb_fail_memory(err, t.size, "the report");
-    }
-    *out = t.data;
-    return NB_OK;
+    nb_report_put(&t, "sampling  %d x %d sub-pixels, %lld steps per pixel\n",
+                  sc->oversample, sc->oversample,
+                  (long long)sc->samples * sc->sensors->layers);
+    return nb_report_end(&t, out, err);
 }

@@ -83,6 +83,7 @@ static void add_seconds(nb_json root, const nb_sim *sim)
     nb_times t;
     nb_sim_times(sim, &t);
     nb_json_number(o, "load", t.load);
+    nb_json_number(o, "factors", t.factors);
     nb_json_number(o, "scene", t.scene);
     nb_json_number(o, "start", t.start);
     nb_json_number(o, "render", t.render);

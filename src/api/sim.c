@@ -53,6 +53,9 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     in.table.default_F = isnan(cfg->default_F) ? 0 : cfg->default_F;
     st = nb_model_build(cfg, &in, &sim->hooks, &sim->model, err);
     if (!st)
+        st = sim->borrows ? nb_sim_update_tables(sim, err)
+                          : nb_sim_make_factors(sim, 0, err);
+    if (!st)
         st = nb_check_model(cfg, &sim->model, err);
     return st ? st : check_memory(&sim->model.geometry, err);
 }
@@ -93,7 +96,7 @@ static nb_status build(nb_sim *sim, nb_error *err)
         return st;
     sim->kernels = nb_image_kernels_of(isa);
     nb_sim_device_warm(sim, sim->backend, sim->options.device_index);
-    sim->times.scene = nb_monotonic_seconds() - start;
+    sim->times.scene = nb_monotonic_seconds() - start - sim->times.factors;
     return NB_OK;
 }
 
@@ -173,6 +176,7 @@ void nb_sim_free(nb_sim *sim)
     nb_model_free(&sim->model);
     nb_sim_take_tables(sim, &(nb_sim_tables){0});
     if (!sim->borrows) {
+        nb_made_free(sim->made);
         nb_free(sim->lines);
         nb_free(sim->mask);
         nb_free(sim->gainmap);

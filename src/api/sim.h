@@ -11,6 +11,7 @@
 #include "../model/scene_build.h"
 #include "../nanobragg.h"
 #include "../render/backend.h"
+#include "factors.h"
 
 struct nb_sim {
     nb_config cfg; /* as typed, then completed from -img and -mask headers */
@@ -23,8 +24,12 @@ struct nb_sim {
     nb_factor_table factors; /* the tables, without default_F; nh = 0 without one */
     int *table_of_source; /* owned; [n_of_source], as in nb_model_inputs; NULL: all 0 */
     int n_of_source;
-    int borrows_tables; /* F and table_of_source belong to another nb_sim */
-    int table_from_hkl; /* read from -hkl, so the cache is written */
+    int borrows_tables; /* F, table_of_source and waves belong to another nb_sim */
+    int table_from_hkl; /* read from -hkl, or -dump is typed: the cache is written */
+    nb_made *made; /* owned; behind the tables when they are made; NULL: -hkl or a cache */
+    nb_waves waves;                       /* owned; of the tables, without of_source */
+    nb_factor_stats factor_stats;         /* of the first of them */
+    double tables_dmin, tables_default_F; /* with which they were made */
     double matrix[9];
     int has_matrix;
     nb_source_line *lines; /* owned */
@@ -35,7 +40,7 @@ struct nb_sim {
     uint8_t *mask;            /* owned, [slow][fast] */
     float *gainmap;           /* owned; [pixels], -gainmap, or NULL */
     struct nb_fibres *fibres; /* owned; transforms of the point spread */
-    int borrows; /* lines, mask, gain map and transforms belong to another nb_sim */
+    int borrows; /* lines, mask, made, gain map and transforms belong to another nb_sim */
     nb_model model;
     const nb_backend *backend;
     nb_backend_state *state; /* owned; opened by the first render */
@@ -138,8 +143,21 @@ typedef struct nb_sim_tables {
  * The model is not built again. */
 void nb_sim_take_tables(nb_sim *sim, nb_sim_tables *tables);
 
-/** Write the cache of structure factors. */
-nb_status nb_sim_write_dump(const nb_sim *sim, nb_error *err);
+/** Read models and reflection files; the cell of the configuration is completed. */
+nb_status nb_sim_load_factors(nb_sim *sim, nb_error *err);
+/** Make the structure factors to dmin (A), or (0) to what the built model sees, unless they go as far
+ * already; then the tables. On an error the old ones stay. Without made factors it does nothing. */
+nb_status nb_sim_make_factors(nb_sim *sim, double dmin, nb_error *err);
+/** Give the built model tables for its wavelengths. */
+nb_status nb_sim_update_tables(nb_sim *sim, nb_error *err);
+/** The d (A) to which the table of an image to q (1/A) must go. */
+double nb_sim_table_limit(const nb_sim *sim, const nb_config *cfg, double q,
+                          const nb_crystal *crystal);
+/** Processor threads as asked for, or all. */
+int nb_threads_of(const nb_config *cfg);
+
+/** Write the dumps of structure factors that are wanted; cache: Fdump.bin or what -dump names, too. */
+nb_status nb_sim_write_dumps(const nb_sim *sim, int cache, nb_error *err);
 
 /** The cache's file name. */
 const char *nb_dump_name(const nb_config *cfg);

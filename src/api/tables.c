@@ -30,7 +30,9 @@ void nb_sim_take_tables(nb_sim *sim, nb_sim_tables *tables)
     if (!sim->borrows_tables) {
         nb_factor_file_free(&sim->table);
         nb_free(sim->table_of_source);
+        nb_waves_free(&sim->waves);
     }
+    memset(&sim->waves, 0, sizeof sim->waves);
     sim->borrows_tables = 0;
     sim->table = tables->box;
     sim->factors = describe(tables);

@@ -10,7 +10,6 @@
 #include "../base/outfile.h"
 #include "../image/quantize.h"
 #include "../image/threads.h"
-#include "../io/fdump.h"
 #include "../io/reflections_write.h"
 #include "../io/writer.h"
 #include "../params/params.h"
@@ -237,25 +236,6 @@ static nb_status find_image(outputs *o, const float *image, nb_error *err)
     return here || !o->photons->device ? nb_photons_fetch(o->photons, err) : NB_OK;
 }
 
-static nb_status dump_sink(void *user, const void *data, size_t bytes, nb_error *err)
-{
-    return nb_outfile_write(user, data, bytes, err);
-}
-
-/** The cache of structure factors, for the next run without -hkl. */
-nb_status nb_sim_write_dump(const nb_sim *sim, nb_error *err)
-{
-    nb_outfile out;
-    nb_status st = nb_outfile_open(&out, nb_dump_name(&sim->cfg), err);
-    if (!st)
-        st = nb_fdump_write(&sim->table, dump_sink, &out, err);
-    if (!st)
-        st = nb_outfile_commit(&out, err);
-    if (st)
-        nb_outfile_abort(&out);
-    return st;
-}
-
 /** The list of reflections. */
 static nb_status write_spots(const nb_sim *sim, const float *image, nb_error *err)
 {
@@ -323,8 +303,8 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
         nb_notice_lost(sim, &sim->hooks, 0);
     if (!st)
         nb_notice_readout(cfg, &sim->hooks, cfg->adc_offset);
-    if (!st && sim->table_from_hkl && cfg->write_dump)
-        st = nb_sim_write_dump(sim, err);
+    if (!st)
+        st = nb_sim_write_dumps(sim, 1, err);
     if (!st)
         st = find_image(&o, image, err);
     if (!st)

@@ -8,7 +8,8 @@
 
 static double total(const nb_times *t)
 {
-    return t->load + t->scene + t->start + t->render + t->statistics + t->noise + t->write;
+    return t->load + t->factors + t->scene + t->start + t->render + t->statistics +
+           t->noise + t->write;
 }
 
 static void files(FILE *out, const nb_config *cfg)
@@ -45,22 +46,23 @@ void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *sta
 
 void nb_report_times(const nb_cli *cli, const nb_sim *sim)
 {
-    static const char *const names[] = {"load",       "scene", "start", "render",
-                                        "statistics", "noise", "write"};
+    static const char *const names[] = {"load",   "factors",    "scene", "start",
+                                        "render", "statistics", "noise", "write"};
     /* from noise on the stages run in parallel and share one wall time */
-    enum { STAGES = sizeof names / sizeof *names, NOISE = 5 };
+    enum { STAGES = sizeof names / sizeof *names, NOISE = 6 };
     double seconds[STAGES];
     FILE *out = cli->text;
     nb_times t;
 
     nb_sim_times(sim, &t);
     seconds[0] = t.load;
-    seconds[1] = t.scene;
-    seconds[2] = t.start;
-    seconds[3] = t.render;
-    seconds[4] = t.statistics;
-    seconds[5] = t.noise;
-    seconds[6] = t.write;
+    seconds[1] = t.factors;
+    seconds[2] = t.scene;
+    seconds[3] = t.start;
+    seconds[4] = t.render;
+    seconds[5] = t.statistics;
+    seconds[6] = t.noise;
+    seconds[7] = t.write;
     if (cli->time == NB_TIME_TABLE) {
         fputs("stage          seconds\n", out);
         for (int i = 0; i < STAGES; i++)

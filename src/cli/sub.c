@@ -88,6 +88,8 @@ static nb_status take_borrowed(parser *p, const nb_flag *flag)
     nb_status status;
 
     nb_param_words(flag, &values);
+    if (nb_flag_special_of(flag) == NB_FLAG_TIME) /* its word may be left out */
+        values = p->at + 1 < p->argc && !strcmp(p->argv[p->at + 1], "json");
     status = needs(p, p->argv[p->at], values, nb_param_value(flag, value, sizeof value));
     if (status)
         return status;

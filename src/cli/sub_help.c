@@ -45,8 +45,9 @@ void nb_sub_help_markdown(FILE *out)
         const nb_sub_command *c = all[i];
         fprintf(out,
                 "\n## nanobragg %s\n\n`nanobragg %s %s`\n\n%s; see "
-                "[%s](%s).\n\n| flag | meaning |\n| --- | --- |\n",
-                c->name, c->name, c->usage, c->what, c->see, c->see);
+                "[%s](%s).\n\n%s",
+                c->name, c->name, c->usage, c->what, c->see, c->see,
+                c->options->name ? "| flag | meaning |\n| --- | --- |\n" : "");
         for (const nb_sub_option *o = c->options; o->name; o++) {
             fprintf(out, "| `-%s", o->name);
             if (o->value) {

@@ -15,7 +15,8 @@ enum { INDENT = 26 };
 const nb_sub_command *const *nb_sub_commands(size_t *count)
 {
     static const nb_sub_command *const all[] = {&nb_command_bench, &nb_command_compare,
-                                                &nb_command_run_compare, &nb_command_view};
+                                                &nb_command_run_compare, &nb_command_sf,
+                                                &nb_command_view};
     *count = sizeof all / sizeof *all;
     return all;
 }
@@ -46,7 +47,9 @@ static void print_help(FILE *out, const nb_sub_command *c)
         nb_help_wrap(out, o->help, INDENT, INDENT);
     }
     if (c->borrowed) {
-        fputs("\nand of nanobragg -help:\n", out);
+        fputs(c->options->name ? "\nand of nanobragg -help:\n"
+                               : "Flags, as in nanobragg -help:\n",
+              out);
         print_borrowed(out, c);
     }
     fputs("\nExit status:", out);

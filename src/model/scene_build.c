@@ -186,23 +186,36 @@ static nb_status check_oversample(const nb_config *cfg, const nb_model *m, nb_er
         longest(&m->crystal) / NB_UM, n, n, (n + 2) / 3);
 }
 
+static void set_table(const nb_config *cfg, const nb_factor_table *table, nb_model *m)
+{
+    const double *N = m->crystal.N;
+    int small = N[0] <= 2 || N[1] <= 2 || N[2] <= 2;
+    nb_factor_table *own = &m->scene.factors.table;
+    *own = *table;
+    own->n_tables = nb_table_count(table);
+    if (own->nh > 0 && !own->measured)
+        nb_factor_table_measure(own);
+    own->interpolate = own->nh > 0 && (cfg->interpolate == NB_ON ||
+                                       (cfg->interpolate == NB_AUTO && small));
+}
+
+void nb_model_set_tables(const nb_config *cfg, const nb_factor_table *table,
+                         const int *of_source, nb_model *m)
+{
+    set_table(cfg, table, m);
+    for (int i = 0; i < m->scene.beam.n_sources; i++)
+        m->sources[i].table = of_source[i];
+}
+
 static void build_crystal_terms(const nb_config *cfg, const nb_model_inputs *in,
                                 nb_model *m)
 {
     nb_scene *sc = &m->scene;
-    const double *N = m->crystal.N;
-    int small = N[0] <= 2 || N[1] <= 2 || N[2] <= 2;
-    memcpy(sc->lattice.N, N, sizeof sc->lattice.N);
+    memcpy(sc->lattice.N, m->crystal.N, sizeof sc->lattice.N);
     sc->lattice.shape = (int)cfg->shape;
     sc->lattice.fudge = cfg->fudge;
     nb_crystal_shape_metric(&m->crystal, cfg->compat, sc->lattice.radius2);
-    sc->factors.table = in->table;
-    sc->factors.table.n_tables = nb_table_count(&in->table);
-    if (sc->factors.table.nh > 0 && !sc->factors.table.measured)
-        nb_factor_table_measure(&sc->factors.table);
-    sc->factors.table.interpolate =
-        sc->factors.table.nh > 0 &&
-        (cfg->interpolate == NB_ON || (cfg->interpolate == NB_AUTO && small));
+    set_table(cfg, &in->table, m);
     sc->factors.dmin = cfg->dmin_A * NB_ANGSTROM;
 }
 

@@ -43,6 +43,9 @@ typedef struct nb_model {
  * allocated. Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_model_build(const nb_config *cfg, const nb_model_inputs *inputs,
                          const nb_hooks *hooks, nb_model *model, nb_error *err);
+/** Give a built model other tables; of_source: [sources of the beam], which table each has. */
+void nb_model_set_tables(const nb_config *cfg, const nb_factor_table *table,
+                         const int *of_source, nb_model *model);
 void nb_model_free(nb_model *model); /* zeroed or built */
 
 /** Solid angle of all pixels that are rendered, sr: of their area as a whole on a flat detector

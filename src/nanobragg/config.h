@@ -160,8 +160,9 @@ typedef struct nb_seed {
  * it; nb_sim_create resolves what is unset and checks everything.  Plain data: copy it freely. */
 typedef struct nb_config {
     /* --- crystal --- */
-    int cell_count;              /* how many of cell[] were typed, 0 = none */
-    double cell[6];              /* a b c [A] alpha beta gamma [deg] */
+    int cell_count;     /* how many of cell[] were typed, 0 = none */
+    double cell[6];     /* a b c [A] alpha beta gamma [deg] */
+    int cell_from_file; /* nobody typed the cell: a model or reflection file gave it */
     char mat_file[NB_PATH_MAX];  /* MOSFLM A matrix */
     char hkl_file[NB_PATH_MAX];  /* structure factors, text */
     char dump_file[NB_PATH_MAX]; /* structure-factor cache; "" = Fdump.bin, see docs */

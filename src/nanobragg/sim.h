@@ -40,7 +40,7 @@ typedef struct nb_stats {
  * threads. The last three are parts of the others: a device's kernels for the image, its
  * kernels for statistics and integers, and waiting for its pixels, summed over threads. */
 typedef struct nb_times {
-    double load, scene, start, render, statistics, noise, write;
+    double load, factors, scene, start, render, statistics, noise, write;
     double device_render, device_effects, device_download;
 } nb_times;
 

@@ -90,3 +90,9 @@ void nb_after_adc(void *config)
     nb_config *cfg = config;
     cfg->adc_set = 1;
 }
+
+void nb_after_cell(void *config)
+{
+    nb_config *cfg = config;
+    cfg->cell_from_file = 0;
+}

@@ -11,6 +11,7 @@ void nb_after_energy(void *config);     /* replaces a wavelength */
 void nb_after_polar(void *config);      /* undoes -nopolar */
 void nb_after_divergence(void *config); /* the vertical one too */
 void nb_after_divsteps(void *config);
+void nb_after_cell(void *config);       /* typed, not a file's */
 void nb_after_float_file(void *config); /* a file that is named is written */
 void nb_after_int_file(void *config);
 void nb_after_noise_file(void *config);

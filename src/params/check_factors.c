@@ -2,6 +2,7 @@
 /* Which flags of structure factors go together. What a file is only its content says: -cif counts
  * as both a model and reflections here, and src/api looks again when it is read. */
 #include <math.h>
+#include <string.h>
 
 #include "../base/error.h"
 #include "params.h"
@@ -113,6 +114,25 @@ int nb_config_has_factor_file(const nb_config *cfg)
 int nb_config_makes_factors(const nb_config *cfg)
 {
     return nb_config_has_factor_file(cfg) || changes_factors(cfg) != NULL;
+}
+
+int nb_config_same_factors(const nb_config *a, const nb_config *b)
+{
+    static const char *const names[] = {"mtzlabel", "sg",   "anomalous", "anomalous_tol",
+                                        "fprime",   "ksol", "bsol",      "hydrogens",
+                                        "model",    "ncs",  "Badd",      "Fscale",
+                                        "F000",     "fill", "sf_method", "default_F"};
+    char of_a[NB_PARAM_TEXT], of_b[NB_PARAM_TEXT];
+    if (!nb_config_makes_factors(a) && !nb_config_makes_factors(b))
+        return 1;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const nb_param *p = nb_param_find(names[i]);
+        nb_param_get(p, a, " ", of_a, sizeof of_a, NULL);
+        nb_param_get(p, b, " ", of_b, sizeof of_b, NULL);
+        if (strcmp(of_a, of_b) != 0)
+            return 0;
+    }
+    return 1;
 }
 
 nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err)

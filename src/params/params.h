@@ -50,6 +50,9 @@ int nb_config_has_factor_file(const nb_config *cfg);
 /** Are structure factors more than the plain list of -hkl, or of the cache? */
 int nb_config_makes_factors(const nb_config *cfg);
 
+/** Do both make their structure factors in the same way? True if neither makes any. */
+int nb_config_same_factors(const nb_config *a, const nb_config *b);
+
 /** Refuse flags of structure factors that contradict each other or have nothing to act on. */
 nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err);
 

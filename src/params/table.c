@@ -34,11 +34,14 @@ static const char *const precisions[] = {"mixed", "single", "double", NULL};
 
 static const nb_param rows[] = {
 #define GROUP "Crystal"
-{"cell", NULL, FIELD(CELL, PIXELS, cell), ABOVE_TO(1e-30, 1e9), .value = "a [b c al be ga]",
+{"cell", NULL, FIELD(CELL, PIXELS, cell), ABOVE_TO(1e-30, 1e9), .after = nb_after_cell,
+    .value = "a [b c al be ga]",
     .unit = "A, deg",
     .help = "unit cell; b and c default to a, angles that are left out or 0 to 90"},
 {"cell_count", NULL, WHOLE(PIXELS | INNER, cell_count), WITHIN(0, 6),
     .help = "how many numbers of the cell are given"},
+{"cell_from_file", NULL, SWITCH(INNER, cell_from_file),
+    .help = "the cell is that of a model or reflection file"},
 {"mat", "matrix", PATH(INPUT, mat_file),
     .help = "MOSFLM orientation matrix: nine numbers, a* b* c* in columns, times the "
         "wavelength"},

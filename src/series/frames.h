@@ -43,6 +43,10 @@ nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *
 nb_status nb_frames_check(const nb_frames *f, int k, const nb_geometry *g,
                           const nb_config *cfg, nb_error *err);
 
+/** Make the structure factors of the base again if a frame sees farther than it.  Errors: those of
+ * nb_sim_make_factors. */
+nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *err);
+
 /** Before the first frame: calculate the geometry of all frames after the override, if no
  * file must be read for it, and set `moving` and `places_differ`. Errors: as
  * nb_frames_check, and the override's. */

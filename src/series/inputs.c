@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../base/hash.h"
+#include "../params/params.h"
 #include "fingerprint.h"
 
 enum { FILES = 11, BLOCK = 1 << 16 };
@@ -35,7 +36,7 @@ int nb_same_inputs(const nb_config *a, const nb_config *b)
     for (int i = 0; i < FILES; i++)
         if (strcmp(of_a[i], of_b[i]) != 0)
             return 0;
-    return 1;
+    return nb_config_same_factors(a, b);
 }
 
 /** Fill block[BLOCK] up to the end of the file; < 0: it cannot be read. */

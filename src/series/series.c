@@ -68,7 +68,9 @@ static nb_status create_base(nb_run *run, const nb_config *cfg, const beginning 
     first.seed.value = b->seed;
     st = nb_sim_create_for(&first, frames / nb_ranks_count(run->ranks), &run->hooks,
                            &run->base, err);
-    return st ? st : nb_frames_init(&run->frames, run->series, run->base, err);
+    if (!st)
+        st = nb_frames_init(&run->frames, run->series, run->base, err);
+    return st ? st : nb_frames_widen_factors(&run->frames, run->base, err);
 }
 
 /** One thread for each processor; the processes of a host divide the processors. Not more
@@ -245,8 +247,8 @@ static nb_status open_all(nb_run *run, nb_journal_key key, int dump, nb_error *e
         st = allocate(run, err);
     if (!st && run->series->resume)
         st = nb_earlier_check_inputs(run, err);
-    if (!st && nb_ranks_rank(run->ranks) == 0 && run->base->table_from_hkl && dump)
-        st = nb_sim_write_dump(run->base, err);
+    if (!st && nb_ranks_rank(run->ranks) == 0)
+        st = nb_sim_write_dumps(run->base, dump, err);
     return nb_ranks_agree(run->ranks, st, err);
 }
 

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* The tables of F of a simulation: one for each group of its wavelengths. */
+#define _DEFAULT_SOURCE /* madvise */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../model/units.h"
+#include "reach.h"
+#include "sim.h"
+
+int nb_threads_of(const nb_config *cfg)
+{
+    long n = cfg->threads > 0 ? cfg->threads : sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (int)n : 1;
+}
+
+/* --- files --- */
+
+/** The crystal that is typed as a cell or a matrix; *typed: there is one. */
+static nb_status typed_crystal(const nb_sim *sim, nb_crystal *out, int *typed,
+                               nb_error *err)
+{
+    const nb_config *cfg = &sim->cfg;
+    nb_crystal_inputs in = {sim->has_matrix ? sim->matrix : NULL, nb_beam_wavelength(cfg),
+                            sim->seed};
+    *typed = sim->has_matrix || (cfg->cell_count > 0 && !cfg->cell_from_file);
+    return *typed ? nb_crystal_build(cfg, &in, NULL, out, err) : NB_OK;
+}
+
+nb_status nb_sim_load_factors(nb_sim *sim, nb_error *err)
+{
+    nb_config *cfg = &sim->cfg;
+    nb_crystal crystal;
+    int typed;
+    nb_status st = typed_crystal(sim, &crystal, &typed, err);
+    if (!st)
+        st = nb_made_load(cfg, typed ? &crystal : NULL, &sim->hooks, &sim->made, err);
+    if (st)
+        return st;
+    sim->table_from_hkl = cfg->hkl_file[0] || cfg->dump_file[0];
+    if (typed)
+        return NB_OK;
+    cfg->cell_count = 6;
+    cfg->cell_from_file = 1;
+    memcpy(cfg->cell, sim->made->cell, sizeof cfg->cell);
+    return NB_OK;
+}
+
+/* --- limits --- */
+
+static int may_interpolate(const nb_config *cfg, const nb_crystal *x)
+{
+    int small = x->N[0] <= 2 || x->N[1] <= 2 || x->N[2] <= 2;
+    return cfg->interpolate == NB_ON || (cfg->interpolate == NB_AUTO && small);
+}
+
+double nb_sim_table_limit(const nb_sim *sim, const nb_config *cfg, double q,
+                          const nb_crystal *crystal)
+{
+    if (cfg->dmin_A > 0)
+        q = fmin(q, 1 / cfg->dmin_A);
+    return nb_table_limit(q, crystal, sim->made->cell, may_interpolate(cfg, crystal));
+}
+
+/** What this model sees.  Reflections without a typed limit are taken as far as they go. */
+static double limit_of_model(const nb_sim *sim)
+{
+    if (nb_made_is_constant(sim->made) && !(sim->cfg.dmin_A > 0))
+        return 0;
+    return nb_sim_table_limit(sim, &sim->cfg, nb_scene_reach(&sim->model.scene),
+                              &sim->model.crystal);
+}
+
+/** The half of a cell that a table has in excess may pass the limit of what is known. */
+static double allow_margin(const nb_sim *sim, double dmin)
+{
+    double seen = 1 / nb_scene_reach(&sim->model.scene);
+    if (sim->cfg.dmin_A > seen)
+        seen = sim->cfg.dmin_A;
+    return dmin > 0 && dmin < NB_SHORTEST_D && seen >= NB_SHORTEST_D ? NB_SHORTEST_D
+                                                                     : dmin;
+}
+
+/* --- tables --- */
+
+static nb_status check_memory(size_t voxels, int tables, nb_error *err)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    double need = (double)voxels * tables * sizeof(double);
+    double half = pages > 0 && page > 0 ? (double)pages * (double)page / 2 : INFINITY;
+    if (need <= half || tables < 2)
+        return NB_OK;
+    return nb_fail(err, NB_ERR_INPUT,
+                   "%d tables of structure factors need %.1f GB, more than half of the "
+                   "memory: give a larger -anomalous_tol, or -anomalous mean",
+                   tables, need / 1e9);
+}
+
+/** One table into its place, which the grid is. */
+static void fill_table(const nb_sim *sim, const nb_wave *wave, nb_factor_grid *grid,
+                       nb_factor_stats *stats)
+{
+    double default_F = nb_or(sim->cfg.default_F, 0);
+    double missing = stats || sim->made->list_path ? NAN : default_F;
+    size_t voxels = nb_factor_grid_voxels(grid);
+    for (size_t i = 0; i < voxels; i++)
+        grid->F[i] = missing;
+    nb_made_fill(sim->made, wave, nb_threads_of(&sim->cfg), grid);
+    if (!sim->made->list_path && isnan(sim->made->cfg.F000)) /* in the direct beam */
+        grid->F[voxels / 2] = 0;
+    if (stats)
+        *stats = nb_factor_stats_of(grid);
+    for (size_t i = 0; isnan(missing) && i < voxels; i++)
+        grid->F[i] = isnan(grid->F[i]) ? default_F : grid->F[i];
+}
+
+/** In large pages where the system has them: the first touch of small ones takes as long as a table. */
+static double *table_memory(size_t voxels, size_t tables, nb_error *err)
+{
+    const size_t large = (size_t)2 << 20;
+    size_t bytes;
+    void *memory;
+    if (!nb_size_mul(voxels, tables * sizeof(double), &bytes) || bytes < 2 * large ||
+        posix_memalign(&memory, large, bytes))
+        return nb_alloc_raw(voxels, tables * sizeof(double),
+                            "tables of structure factors", err);
+#ifdef MADV_HUGEPAGE
+    (void)madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+    return memory;
+}
+
+static nb_status make_tables(nb_sim *sim, const nb_waves *waves, nb_error *err)
+{
+    nb_sim_tables tables = {.n_tables = waves->n};
+    nb_factor_grid grid = {0};
+    const int *H = grid.H;
+    size_t voxels;
+    nb_status st;
+    nb_made_limits(sim->made, grid.H);
+    memcpy(grid.cell, sim->made->cell, sizeof grid.cell);
+    voxels = nb_factor_grid_voxels(&grid);
+    tables.box = (nb_factor_file){-H[0], H[0], -H[1], H[1], -H[2], H[2], 0, NULL};
+    if ((st = check_memory(voxels, waves->n, err)))
+        return st;
+    tables.box.F = table_memory(voxels, (size_t)waves->n, err);
+    st = tables.box.F ? NB_OK : NB_ERR_NOMEM;
+    for (int i = 0; i < waves->n && !st; i++) {
+        grid.F = tables.box.F + (size_t)i * voxels;
+        fill_table(sim, &waves->group[i], &grid, i ? NULL : &sim->factor_stats);
+    }
+    tables.box.reflections = (int64_t)sim->factor_stats.reflections;
+    if (st)
+        nb_factor_file_free(&tables.box);
+    else
+        nb_sim_take_tables(sim, &tables);
+    return st;
+}
+
+/** Are the tables those of these wavelengths? */
+static int fit(const nb_sim *sim, const nb_waves *waves)
+{
+    return sim->factors.nh && nb_waves_equal(waves, &sim->waves) &&
+           sim->tables_dmin == sim->made->dmin &&
+           sim->tables_default_F == nb_or(sim->cfg.default_F, 0);
+}
+
+nb_status nb_sim_update_tables(nb_sim *sim, nb_error *err)
+{
+    const nb_beam *beam = &sim->model.scene.beam;
+    double start = nb_monotonic_seconds();
+    nb_factor_table table;
+    nb_waves waves;
+    nb_status st;
+    if (!sim->made || !(sim->made->dmin > 0))
+        return NB_OK;
+    if ((st = nb_waves_group(sim->made, beam->sources, beam->n_sources,
+                             sim->borrows ? NULL : &sim->hooks, &waves, err)))
+        return st;
+    if (!fit(sim, &waves) && !(st = make_tables(sim, &waves, err))) {
+        nb_waves_move(&waves, &sim->waves); /* nb_sim_take_tables has freed the others */
+        sim->tables_dmin = sim->made->dmin;
+        sim->tables_default_F = nb_or(sim->cfg.default_F, 0);
+    }
+    if (!st) {
+        table = sim->factors;
+        table.default_F = nb_or(sim->cfg.default_F, 0);
+        nb_model_set_tables(&sim->cfg, &table, waves.of_source, &sim->model);
+    }
+    nb_waves_free(&waves);
+    sim->times.factors += nb_monotonic_seconds() - start;
+    return st;
+}
+
+/** Make them anew; on an error the old ones stay. */
+static nb_status make(nb_sim *sim, double dmin, nb_error *err)
+{
+    const nb_beam *beam = &sim->model.scene.beam;
+    nb_made *made = sim->made, next = *made;
+    nb_status st;
+    memset(&next.partials, 0, sizeof next.partials);
+    memset(&next.grid, 0, sizeof next.grid);
+    st = nb_made_make(&next, dmin, nb_mean_wavelength(beam->sources, beam->n_sources),
+                      nb_threads_of(&sim->cfg), &sim->hooks, err);
+    if (st)
+        return st;
+    nb_partials_free(&made->partials);
+    nb_factor_grid_free(&made->grid);
+    *made = next;
+    return NB_OK;
+}
+
+nb_status nb_sim_make_factors(nb_sim *sim, double dmin, nb_error *err)
+{
+    double start = nb_monotonic_seconds();
+    nb_status st = NB_OK;
+    if (!sim->made)
+        return NB_OK;
+    dmin = allow_margin(sim, dmin > 0 ? dmin : limit_of_model(sim));
+    if (!(sim->made->dmin > 0) ||
+        (!nb_made_is_constant(sim->made) && sim->made->dmin > dmin))
+        st = make(sim, dmin, err);
+    sim->times.factors += nb_monotonic_seconds() - start;
+    return st ? st : nb_sim_update_tables(sim, err);
+}

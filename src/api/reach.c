@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "reach.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../factors/factors.h"
+#include "../model/units.h"
+#include "../physics/panels.h"
+#include "../physics/ray.h"
+
+enum { EDGE = 32 }; /* points of each edge of a panel */
+
+/** Directions to the rim of what is rendered of a panel. */
+typedef struct rim {
+    nb_vec3 d[8 * EDGE];
+    int n;
+} rim;
+
+static void add_point(const nb_panel *panel, double F, double S, double O, rim *r)
+{
+    r->d[r->n++] = nb_unit(nb_panel_point(panel, F, S, O));
+}
+
+/** Corners, and points between them: the angle to the beam is largest at a corner only in front of
+ * the crystal.  Both faces of the sensor. */
+static rim rim_of(const nb_scene *sc, const nb_panel *panel)
+{
+    const nb_sensor *sensor = &sc->sensors[panel->sensor];
+    const nb_region g = nb_panel_region(sc, panel);
+    double F[2] = {g.fmin * panel->pixel_fast, (g.fmax + 1) * panel->pixel_fast};
+    double S[2] = {g.smin * panel->pixel_slow, (g.smax + 1) * panel->pixel_slow};
+    rim r;
+    r.n = 0;
+    if (nb_region_pixels(g) == 0)
+        return r;
+    for (int side = 0; side < 2; side++) {
+        double O = side * sensor->layers * sensor->layer_step;
+        for (int i = 0; i < EDGE; i++) {
+            double t = (double)i / EDGE, f = F[0] + t * (F[1] - F[0]),
+                   s = S[0] + t * (S[1] - S[0]);
+            add_point(panel, f, S[0], O, &r);
+            add_point(panel, F[1], s, O, &r);
+            add_point(panel, F[1] + F[0] - f, S[1], O, &r);
+            add_point(panel, F[0], S[1] + S[0] - s, O, &r);
+        }
+    }
+    return r;
+}
+
+/** Does the beam, turned back, hit the rendered part of a flat panel?  Then q is largest there. */
+static int sees_back(const nb_scene *sc, const nb_panel *panel, nb_vec3 beam)
+{
+    const nb_region g = nb_panel_region(sc, panel);
+    double along = -nb_dot(beam, panel->normal), to = nb_dot(panel->pix0, panel->normal);
+    double f, s;
+    nb_vec3 at;
+    if (panel->curved || nb_region_pixels(g) == 0 || !(to / along > 0))
+        return 0;
+    at = nb_sub(nb_scale(-to / along, beam), panel->pix0);
+    f = nb_dot(at, panel->fast) / panel->pixel_fast;
+    s = nb_dot(at, panel->slow) / panel->pixel_slow;
+    return f >= g.fmin && f <= g.fmax + 1 && s >= g.smin && s <= g.smax + 1;
+}
+
+double nb_scene_reach(const nb_scene *sc)
+{
+    double most = 0;
+    for (int p = 0; p < sc->n_panels; p++) {
+        const nb_panel *panel = &sc->panels[p];
+        rim r = rim_of(sc, panel);
+        for (int i = 0; i < sc->beam.n_sources; i++) {
+            const nb_source *source = &sc->beam.sources[i];
+            double q = 0;
+            for (int k = 0; k < r.n; k++)
+                q = fmax(q, nb_norm(nb_sub(r.d[k], source->incident)));
+            if (r.n && sees_back(sc, panel, source->incident))
+                q = 2;
+            most = fmax(most, q / (source->lambda / NB_ANGSTROM));
+        }
+    }
+    return most;
+}
+
+/* --- tables --- */
+
+/** Longest diagonal of the cell that three vectors span. */
+static double longest_diagonal(nb_vec3 a, nb_vec3 b, nb_vec3 c)
+{
+    double most = 0;
+    for (int i = 0; i < 4; i++) {
+        nb_vec3 d =
+            nb_add(a, nb_add(nb_scale(i & 1 ? -1 : 1, b), nb_scale(i & 2 ? -1 : 1, c)));
+        most = fmax(most, nb_norm(d));
+    }
+    return most;
+}
+
+/** G as nb_reciprocal_metric of a crystal. */
+static void crystal_metric(const nb_crystal *x, double G[6])
+{
+    const nb_vec3 *a = &x->astar, *b = &x->bstar, *c = &x->cstar;
+    G[0] = nb_dot(*a, *a);
+    G[1] = nb_dot(*b, *b);
+    G[2] = nb_dot(*c, *c);
+    G[3] = 2 * nb_dot(*a, *b);
+    G[4] = 2 * nb_dot(*a, *c);
+    G[5] = 2 * nb_dot(*b, *c);
+}
+
+/** L^-1 B L^-T with A = L L^T, both as metrics; out xx yy zz xy xz yz without factors 2. */
+static void relative(const double A[6], const double B[6], double out[6])
+{
+    double l00 = sqrt(A[0]), l10 = A[3] / 2 / l00, l20 = A[4] / 2 / l00;
+    double l11 = sqrt(A[1] - l10 * l10), l21 = (A[5] / 2 - l20 * l10) / l11;
+    double l22 = sqrt(A[2] - l20 * l20 - l21 * l21);
+    const double L[3][3] = {{l00, 0, 0}, {l10, l11, 0}, {l20, l21, l22}};
+    double M[3][3] = {{B[0], B[3] / 2, B[4] / 2},
+                      {B[3] / 2, B[1], B[5] / 2},
+                      {B[4] / 2, B[5] / 2, B[2]}};
+    for (int pass = 0; pass < 2; pass++) { /* solve L X = M, then the same of X^T */
+        double X[3][3];
+        for (int j = 0; j < 3; j++)
+            for (int i = 0; i < 3; i++) {
+                double sum = M[i][j];
+                for (int k = 0; k < i; k++)
+                    sum -= L[i][k] * X[k][j];
+                X[i][j] = sum / L[i][i];
+            }
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                M[i][j] = X[j][i];
+    }
+    out[0] = M[0][0];
+    out[1] = M[1][1];
+    out[2] = M[2][2];
+    out[3] = M[0][1];
+    out[4] = M[0][2];
+    out[5] = M[1][2];
+}
+
+/** Largest eigenvalue of a symmetric matrix (O. K. Smith, Commun. ACM 4, 168 (1961)). */
+static double largest_eigenvalue(const double m[6])
+{
+    double mean = (m[0] + m[1] + m[2]) / 3, x = m[0] - mean, y = m[1] - mean,
+           z = m[2] - mean;
+    double off = m[3] * m[3] + m[4] * m[4] + m[5] * m[5];
+    double p = sqrt((x * x + y * y + z * z + 2 * off) / 6);
+    double det = x * (y * z - m[5] * m[5]) - m[3] * (m[3] * z - m[5] * m[4]) +
+                 m[4] * (m[3] * m[5] - y * m[4]);
+    double r = p > 0 ? fmax(-1, fmin(1, det / (2 * p * p * p))) : 0;
+    return mean + 2 * p * cos(acos(r) / 3);
+}
+
+static double ratio_of(const double A[6], const double B[6])
+{
+    double m[6];
+    relative(A, B, m);
+    return sqrt(largest_eigenvalue(m));
+}
+
+double nb_metric_ratio(const double a[6], const double b[6])
+{
+    double A[6], B[6];
+    nb_reciprocal_metric(a, A);
+    nb_reciprocal_metric(b, B);
+    return ratio_of(A, B);
+}
+
+double nb_table_limit(double q, const nb_crystal *x, const double cell[6],
+                      int interpolated)
+{
+    double G[6], of_cell[6];
+    double diagonal = longest_diagonal(x->astar, x->bstar, x->cstar);
+    double limit = q + diagonal * (interpolated ? 2.5 : 0.5);
+    crystal_metric(x, G);
+    nb_reciprocal_metric(cell, of_cell);
+    return 1 / (limit * ratio_of(G, of_cell) * (1 + 1e-9));
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* How far the frames of a series see, so that one table of structure factors serves all. */
+#include <math.h>
+
+#include "../api/reach.h"
+#include "../base/memory.h"
+#include "../model/scene_build.h"
+#include "fingerprint.h"
+#include "frames.h"
+
+/** Can frames see farther than the base? */
+static int frames_differ(const nb_frames *f)
+{
+    const nb_series *s = f->series;
+    return s->override || f->spectra.count || s->jitter_lambda_pct > 0 ||
+           s->jitter_cell_pct > 0 || s->jitter_beam_mm > 0;
+}
+
+static nb_status sources_of(const nb_frames *f, int k, const nb_sim *base,
+                            const nb_config *cfg, const nb_geometry *g,
+                            nb_source **sources, int *n, nb_error *err)
+{
+    const nb_spectra *s = &f->spectra;
+    const nb_source_line *lines = s->count ? s->lines + s->first[k] : base->lines;
+    *n = s->count ? (int)(s->first[k + 1] - s->first[k]) : base->n_lines;
+    return lines ? nb_beam_from_list(lines, *n, cfg->compat, sources, err)
+                 : nb_beam_grid(cfg, g, sources, n, err);
+}
+
+/** |q| that the detector of this configuration sees. */
+static nb_status reach_of(const nb_frames *f, int k, const nb_sim *base,
+                          const nb_config *cfg, double *q, nb_error *err)
+{
+    nb_scene sc = {.n_panels = 1};
+    nb_source *sources = NULL;
+    nb_geometry g;
+    nb_detector det;
+    nb_status st;
+    if ((st = nb_geometry_build(cfg, &g, err)) ||
+        (st = nb_detector_build(cfg, &g, nb_beam_wavelength(cfg), NULL, &det, err)) ||
+        (st = sources_of(f, k, base, cfg, &g, &sources, &sc.beam.n_sources, err)))
+        return st;
+    sc.panels = &det.panel;
+    sc.sensors = &det.sensor;
+    sc.raster.columns = det.panel.columns;
+    sc.raster.rows = det.panel.rows;
+    sc.raster.roi = det.roi;
+    sc.beam.sources = sources;
+    *q = nb_scene_reach(&sc);
+    nb_free(sources);
+    return NB_OK;
+}
+
+static nb_status limit_of(const nb_frames *f, int k, const nb_sim *base,
+                          const nb_config *cfg, double *dmin, nb_error *err)
+{
+    nb_crystal_inputs in = {base->has_matrix ? base->matrix : NULL,
+                            nb_beam_wavelength(cfg), base->seed};
+    nb_crystal crystal;
+    double q;
+    nb_status st = reach_of(f, k, base, cfg, &q, err);
+    if (!st)
+        st = nb_crystal_build(cfg, &in, NULL, &crystal, err);
+    if (!st)
+        *dmin = fmin(*dmin, nb_sim_table_limit(base, cfg, q, &crystal));
+    return st;
+}
+
+nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *err)
+{
+    nb_config cfg;
+    double dmin;
+    if (!base->made || nb_made_is_constant(base->made) || !frames_differ(f))
+        return NB_OK;
+    dmin = base->made->dmin;
+    for (int k = 0; k < f->count;
+         k++) /* a frame with an error says so when its turn comes */
+        if (!nb_frames_config(f, k, &cfg, NULL) && nb_same_inputs(&cfg, &f->base))
+            (void)limit_of(f, k, base, &cfg, &dmin, NULL);
+    return nb_sim_make_factors(base, dmin, err);
+}

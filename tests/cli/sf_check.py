@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: MIT
+"""Structure factors from models and reflection files: `nanobragg sf` against reference tables that
+two other programs agree on (golden_data/structure_factors), and images made with them.
+
+With NB_BIG=1 also the large cases, each method and number of threads of every case.
+usage: NANOBRAGG=program python3 tests/cli/sf_check.py
+"""
+import array
+import cmath
+import csv
+import gzip
+import json
+import math
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
+from mtz import read_mtz  # noqa: E402
+from script import FAILED, PROGRAM, ok, read, run  # noqa: E402
+
+DATA = os.environ.get("NB_FACTOR_DATA") or os.path.join(HERE, "..", "..", "golden_data",
+                                                        "structure_factors")
+BIG = os.environ.get("NB_BIG")
+LARGE = 60000  # reflections of P1: larger cases have one run only
+NO_FILES = ["-noint", "-nonoise", "-nopgm", "-quiet"]
+
+
+def sf(*args, folder=DATA, status=0):
+    done = subprocess.run([PROGRAM, "sf", *map(str, args)], cwd=folder, capture_output=True,
+                          text=True, check=False)
+    if status is not None and done.returncode != status:
+        raise AssertionError(f"sf {args}: {done.returncode}: {done.stderr[-300:]}")
+    return done.stdout, done.stderr
+
+
+def has(what):
+    """Is a library in this build, or on this machine?"""
+    text = run("-version")[0].lower()
+    return any(what in line and " no" not in line for line in text.splitlines())
+
+
+def table_of(path):
+    """{(h, k, l): F}, complex where the file has phases; both mates."""
+    head, rows = read_mtz(path)
+    names = {name: i for i, name in enumerate(head["columns"])}
+    out = {}
+    for row in rows:
+        h = tuple(int(x) for x in row[:3])
+        for sign, label in ((1, "(+)"), (-1, "(-)")):
+            F = row[names["F" + label]]
+            if math.isnan(F):
+                continue
+            if "PHI" + label in names:
+                F = cmath.rect(F, math.radians(row[names["PHI" + label]]))
+            out[tuple(sign * x for x in h)] = F
+    return out
+
+
+def reference(name):
+    out = {}
+    with gzip.open(os.path.join(DATA, "ref", name), "rt") as stream:
+        for line in stream:
+            words = line.split()
+            if not words or not words[0].lstrip("-").isdigit():
+                continue
+            v = [float(x) for x in words[3:]]
+            out[tuple(map(int, words[:3]))] = complex(*v) if len(v) == 2 else v[0]
+    return out
+
+
+def errors(got, want):
+    """rms and largest error over the listed reflections, relative to the rms of F."""
+    missing = [h for h in want if h not in got]
+    if missing:
+        raise AssertionError(f"{len(missing)} reflections are missing, as {missing[0]}")
+    norm = sum(abs(F) ** 2 for F in want.values())
+    off = [abs(got[h] - F) ** 2 for h, F in want.items()]
+    return math.sqrt(sum(off) / norm), math.sqrt(max(off) / (norm / len(want)))
+
+
+def check_case(row, more, out, name):
+    sf(*row["flags"].split(), *more, "-quiet", "-dump_mtz", out)
+    got, want = table_of(out), reference(row["ref"])
+    if row["kind"] == "A":
+        got = {h: abs(F) for h, F in got.items()}
+    rms, worst = errors(got, want)
+    good = len(got) == int(row["P1"]) and rms <= float(row["rms"]) and worst <= float(row["max"])
+    ok(name, good, f"{len(got)} reflections (not {row['P1']}), rms {rms:.2g}, max {worst:.2g}")
+    return read(out)
+
+
+def cases(fftw):
+    with open(os.path.join(DATA, "cases.tsv"), encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream, delimiter="\t"))
+    ok("there-are-cases", len(rows) > 35)
+    for row in rows:
+        large = int(row["P1"]) > LARGE
+        if large and not BIG:
+            print(f"skip sf {row['id']} # large; NB_BIG=1 runs it")
+            continue
+        out = os.path.abspath("case.mtz")
+        check_case(row, [], out, row["id"])
+        for method in ["direct"] + (["fft"] if fftw else []):
+            if not BIG and row["kind"] == "A":
+                continue
+            one = check_case(row, ["-sf_method", method, "-threads", 1], out,
+                             f"{row['id']}-{method}")
+            if BIG or row["id"] in ("m01-5e5z", "m23-solvent"):
+                two = check_case(row, ["-sf_method", method, "-threads", 2], out,
+                                 f"{row['id']}-{method}-2-threads")
+                ok(f"{row['id']}-{method}-equal-bytes", one == two)
+
+
+# --- the dump ---
+
+def dumps():
+    model = os.path.join(DATA, "models", "made-hydrogens.pdb")
+    flags = ["-pdb", model, "-lambda", 1.1, "-dmin", 2.5]
+    sf(*flags, "-dump_mtz", os.path.abspath("a.mtz"), "-dump_hkl", os.path.abspath("a.hkl"))
+    head, rows = read_mtz("a.mtz")
+    want = ["H", "K", "L", "FMEAN", "F(+)", "F(-)", "PHI(+)", "PHI(-)"]
+    ok("dump-columns", head["columns"] == want and "".join(head["types"]) == "HHHFGGPP",
+       head["columns"])
+    hkl = [tuple(map(int, row[:3])) for row in rows]
+    upper = all(l > 0 or l == 0 and (h > 0 or h == 0 and k >= 0) for h, k, l in hkl)
+    ok("dump-rows-are-sorted-and-of-one-hemisphere", upper and hkl == sorted(hkl))
+    ok("dump-wavelength", abs(max(head["wavelength"].values()) - 1.1) < 1e-6, head)
+    ok("dump-is-P1", head["symmetry"] in (["X,  Y,  Z"], ["X,Y,Z"], ["x,y,z"]), head)
+    got = table_of("a.mtz")
+    text = {}
+    with open("a.hkl", encoding="ascii") as stream:
+        for line in stream:
+            h, k, l, F = line.split()
+            text[int(h), int(k), int(l)] = float(F)
+    worst = max(abs(abs(got[h]) - text[h]) for h in text) if text.keys() == got.keys() else 1e9
+    ok("dump-hkl-has-the-same", worst < 1e-4 * max(text.values()), worst)
+    sf("-mtz", os.path.abspath("a.mtz"), "-dump_mtz", os.path.abspath("b.mtz"))
+    again = table_of("b.mtz")
+    ok("mtz-of-a-dump-is-the-same-table", again.keys() <= got.keys() and
+       all(abs(abs(got[h]) - abs(F)) <= 2e-7 * abs(got[h]) for h, F in again.items()))
+
+
+# --- theorems ---
+
+ATOM = "ATOM  %5d %-4s ALA A%4d    %8.3f%8.3f%8.3f%6.2f%6.2f          %2s  "
+CELL = "CRYST1%9.3f%9.3f%9.3f%7.2f%7.2f%7.2f %-11s%4d\n"
+
+
+def write_pdb(path, cell, group, atoms):
+    """atoms: (element, x, y, z, occupancy, B)."""
+    with open(path, "w", encoding="ascii") as out:
+        out.write(CELL % (*cell, group, 1))
+        for i, (el, x, y, z, q, B) in enumerate(atoms):
+            out.write(ATOM % (i + 1, " " + el, i + 1, x, y, z, q, B, el) + "\n")
+        out.write("END\n")
+
+
+def factors(path, *flags):
+    sf("-pdb", path, "-ksol", 0, "-sf_method", "direct", *flags, "-quiet", "-dump_mtz",
+       os.path.abspath("t.mtz"), folder=".")
+    return table_of("t.mtz")
+
+
+def theorems():
+    rng = random.Random(7)
+    cell = (21.0, 25.0, 19.0, 90.0, 90.0, 90.0)
+
+    def some(n, elements="CNOS"):
+        return [(rng.choice(elements), rng.uniform(0, 20), rng.uniform(0, 24), rng.uniform(0, 18),
+                 round(rng.uniform(0.3, 1), 2), round(rng.uniform(5, 40), 2)) for _ in range(n)]
+
+    a, b = some(30), some(20)
+    flags = ["-dmin", 2.2, "-lambda", 1.2]
+    write_pdb("a.pdb", cell, "P 1", a)
+    write_pdb("b.pdb", cell, "P 1", b)
+    write_pdb("ab.pdb", cell, "P 1", a + b)
+    fa, fb, fab = (factors(name, *flags) for name in ("a.pdb", "b.pdb", "ab.pdb"))
+    sums = {h: fa[h] + fb[h] for h in fa}
+    ok("models-add", max(errors(fab, sums)) < 2e-6, errors(fab, sums))
+    write_pdb("moved.pdb", cell, "P 1", [(e, x + 1.5, y - 2.25, z + 3.125, q, B)
+                                         for e, x, y, z, q, B in a])
+    turned = {(h, k, l): F * cmath.exp(2j * math.pi * (h * 1.5 / 21 - k * 2.25 / 25 + l * 3.125 / 19))
+              for (h, k, l), F in fa.items()}
+    ok("a-shift-turns-phases", max(errors(factors("moved.pdb", *flags), turned)) < 3e-6)
+    both = a + [(e, -x, -y, -z, q, B) for e, x, y, z, q, B in a]
+    write_pdb("centre.pdb", cell, "P 1", both)
+    real = factors("centre.pdb", *flags, "-anomalous", "off")
+    top = max(abs(F) for F in real.values())
+    ok("a-centre-makes-F-real", max(abs(F.imag) for F in real.values()) < 1e-5 * top)
+    mates = [abs(abs(F) - abs(fa[tuple(-x for x in h)])) for h, F in fa.items()]
+    ok("anomalous-scattering-breaks-friedel", max(mates) > 1e-3 * top)
+    write_pdb("group.pdb", cell, "P 21 21 21", a)
+    images = [(e, x + dx * 10.5 if s[0] > 0 else 21 - x + dx * 10.5,
+               y + dy * 12.5 if s[1] > 0 else 25 - y + dy * 12.5,
+               z + dz * 9.5 if s[2] > 0 else 19 - z + dz * 9.5, q, B)
+              for s, (dx, dy, dz) in (((1, 1, 1), (0, 0, 0)), ((-1, -1, 1), (1, 0, 1)),
+                                      ((-1, 1, -1), (0, 1, 1)), ((1, -1, -1), (1, 1, 0)))
+              for e, x, y, z, q, B in a]
+    write_pdb("images.pdb", cell, "P 1", images)
+    small = factors("group.pdb", *flags)
+    ok("P1-with-all-images", max(errors(factors("images.pdb", *flags), small)) < 3e-6)
+    double = factors("a.pdb", *flags, "-Fscale", 2)
+    ok("Fscale", max(errors(double, {h: 2 * F for h, F in fa.items()})) < 1e-6)
+
+
+# --- images ---
+
+def floats(path):
+    image = array.array("f")
+    with open(path, "rb") as stream:
+        image.frombytes(stream.read())
+    return image
+
+
+def maxrel(a, b, floor=1e-6):
+    """Largest relative difference where b is above floor times its maximum."""
+    top = max(b)
+    return max(abs(x - y) / y for x, y in zip(a, b) if y > floor * top)
+
+
+BEAM = ["-N", 8, "-distance", 60, "-detpixels", 200, "-pixel", 0.4, "-precision", "double",
+        "-misset", 10, 20, 30, *NO_FILES]
+
+
+def image(*flags, name="i.bin"):
+    run(*flags, *BEAM, "-floatfile", name)
+    return floats(name)
+
+
+def images():
+    model = os.path.join(DATA, "models", "made-hydrogens.pdb")
+    source = ["-pdb", model, "-lambda", 1.1]
+    own = image(*source)
+    ok("no-cache-appears", not os.path.exists("Fdump.bin"), os.listdir("."))
+    ok("spots-in-the-corner", max(own[:200 * 20]) > 1e-7 * max(own))
+    run(*source, *BEAM, "-nofloat", "-dump_mtz", "d.mtz", "-dump_hkl", "d.hkl")
+    cell = json.loads(run(*source, "-N", 8, "-show_config")[0])["structure_factors"]["cell"]
+    for flags, name in ((["-mtz", "d.mtz"], "mtz"), (["-hkl", "d.hkl", "-cell", *cell], "hkl")):
+        again = image(*flags, "-lambda", 1.1)
+        worst = maxrel(again, own)
+        ok(f"image-of-the-dump-{name}", worst < 1e-4, worst)
+    twice = image(*source, "-Fscale", 2)
+    ok("Fscale-quadruples-the-image", maxrel(twice, [4 * x for x in own]) < 1e-5)
+    wider = [1.03 * x for x in cell[:3]] + cell[3:]
+    text = run(*source, "-cell", *wider, *BEAM, "-floatfile", "w.bin", "-dump_hkl", "w.hkl")[1]
+    ok("a-typed-cell-is-noticed", "F(h k l) stays that of" in text, text)
+    with open("w.hkl", encoding="ascii") as w, open("d.hkl", encoding="ascii") as d:
+        moved, first = ({tuple(line.split()[:3]): float(line.split()[3]) for line in f}
+                        for f in (w, d))
+    ok("a-typed-cell-leaves-F", all(abs(moved[h] - F) <= 2e-6 * max(first.values())
+                                    for h, F in first.items() if h in moved))
+    ok("a-typed-cell-moves-spots", maxrel(floats("w.bin"), own) > 0.1)
+    run(*source, *BEAM, "-nofloat", "-dump", "typed.bin")
+    ok("dump-is-written-when-typed", os.path.exists("typed.bin"))
+    again = image("-dump", "typed.bin", "-cell", *cell, "-lambda", 1.1)
+    ok("image-of-the-cache", maxrel(again, own) < 1e-9, maxrel(again, own))
+
+
+def write_sources(path, lines):
+    with open(path, "w", encoding="ascii") as out:
+        for wavelength, weight in lines:
+            out.write(f"-10 0 0 {weight} {wavelength}e-10\n")
+
+
+def spectrum():
+    """Across the K edge of copper (1.3806 A)."""
+    model = ["-pdb", os.path.join(DATA, "models", "4oz7.pdb"), "-dmin", 3]
+    lines = [(1.370, 1), (1.3805, 3), (1.392, 2)]
+    single = [image(*model, "-lambda", l, name=f"s{i}.bin") for i, (l, _) in enumerate(lines)]
+    write_sources("three.src", lines)
+    three = [*model, "-lambda", 1.38, "-sourcefile", "three.src"]
+    mean = [sum(w * s[i] for (_, w), s in zip(lines, single)) / 6 for i in range(len(single[0]))]
+    together = image(*three, "-anomalous_tol", 0)
+    ok("spectrum-is-the-mean-of-its-wavelengths", maxrel(together, mean) < 2e-5,
+       maxrel(together, mean))
+    # rendered with other paths of the vector renderer
+    for precision in ("mixed", "single"):
+        fast = [x if x != "double" else precision for x in BEAM]
+        run(*three, "-anomalous_tol", 0, *fast, "-floatfile", "v.bin")
+        worst = maxrel(floats("v.bin"), mean, 1e-3)
+        ok(f"spectrum-{precision}", worst < (2e-5 if precision == "mixed" else 1e-3), worst)
+    at_mean = image(*three, "-anomalous", "mean")
+    ok("mean-differs", maxrel(at_mean, mean, 1e-3) > 1e-3, maxrel(at_mean, mean, 1e-3))
+    default = image(*three)
+    ok("default-tolerance-is-near", maxrel(default, mean, 1e-3) < 2e-2, maxrel(default, mean, 1e-3))
+    tables = json.loads(run(*three, "-anomalous_tol", 0, "-show_config")[0])["structure_factors"]
+    ok("three-tables", tables["tables"] == 3, tables["tables"])
+
+
+def main():
+    folder = tempfile.mkdtemp()
+    os.chdir(folder)
+    try:
+        if not has("gemmi"):
+            print("skip sf # built without gemmi")
+            return 0
+        cases(has("fftw"))
+        dumps()
+        theorems()
+        images()
+        spectrum()
+    finally:
+        os.chdir("/")
+        shutil.rmtree(folder)
+    return 1 if FAILED else 0
+
+
+sys.exit(main())
