@@ -61,7 +61,7 @@ static void make_pair(const combining *c, size_t i, double F[4])
     const int *h = p->hkl[i];
     double re = p->steady[2 * i], im = p->steady[2 * i + 1], x = 0, y = 0, k = c->scale;
     for (int e = 0; e < p->n_elements; e++) {
-        const double *P = &p->elements[e].P[2 * i];
+        const double *P = p->elements[e].P + 2 * i;
         re += c->f[e].f1 * P[0];
         im += c->f[e].f1 * P[1];
         x += c->f[e].f2 * P[0];

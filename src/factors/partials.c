@@ -154,13 +154,14 @@ static double f0(const double abc[9], double s2)
 }
 
 /** f0 P_e of all elements, and the solvent. */
-static nb_status sum_steady(const making *m, nb_partials *out, nb_error *err)
+static nb_status sum_steady(nb_partials *out, int threads, nb_error *err)
 {
+    (void)threads;
     out->steady = nb_alloc_raw(out->n, 2 * sizeof *out->steady, "structure factors", err);
     if (!out->steady)
         return NB_ERR_NOMEM;
 #ifdef _OPENMP
-#pragma omp parallel for schedule(static) num_threads(m->options->threads)
+#pragma omp parallel for schedule(static) num_threads(threads)
 #endif
     for (size_t i = 0; i < out->n; i++) {
         const int *h = out->hkl[i];
@@ -200,7 +201,7 @@ static nb_status sum_all(making *m, nb_partials *out, nb_error *err)
     out->solvent_fraction = NAN;
     if (status == NB_OK && out->k_sol > 0)
         status = nb_solvent_sum(&m->sites, out, m->options->threads, err);
-    return status == NB_OK ? sum_steady(m, out, err) : status;
+    return status == NB_OK ? sum_steady(out, m->options->threads, err) : status;
 }
 
 nb_status nb_partials_make(const nb_structure *structure, const nb_model_options *options,

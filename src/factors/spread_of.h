@@ -58,9 +58,11 @@ NB_INLINE void spread_columns(const nb_gaussian *g, const window *s, int first, 
     double *row = plane + (size_t)s->v * pitch + (size_t)(s->w + first);
     int v = s->v;
     for (int i = 0; i < count; i++) {
+        double steps[NB_LANES];
         nb_vd dw, x;
         for (int j = 0; j < NB_LANES; j++)
-            dw[j] = s->dw + (first + i * NB_LANES + j);
+            steps[j] = s->dw + (first + i * NB_LANES + j);
+        dw = *(const nb_vd_any *)steps;
         x = -(e + dw * (slope + dw * g->Q[2]));
         nb_v_exp(&x, &V[i]);
         V[i] *= g->amplitude;
