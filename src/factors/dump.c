@@ -60,15 +60,6 @@ static size_t fill_rows(const nb_factor_grid *g, nb_reflection_file *out)
     return n;
 }
 
-static void free_rows(nb_reflection_file *file)
-{
-    for (int i = 0; i < file->n_columns; i++)
-        nb_free(file->columns[i].value);
-    nb_free(file->columns);
-    nb_free(file->hkl);
-    memset(file, 0, sizeof *file);
-}
-
 static nb_status make_columns(nb_reflection_file *out, nb_error *err)
 {
     static const nb_column columns[COLUMNS] = {{"FMEAN", 'F', NULL},
@@ -100,7 +91,7 @@ nb_status nb_dump_rows(const nb_factor_grid *grid, nb_reflection_file *out, nb_e
     if (st == NB_OK)
         fill_rows(grid, out);
     else
-        free_rows(out);
+        nb_reflection_file_free(out);
     return st;
 }
 
