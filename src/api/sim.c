@@ -60,18 +60,31 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     return st ? st : check_memory(&sim->model.geometry, err);
 }
 
-/** What may be left out.  Nothing unless the user asks; the reference and double never leave anything
- * out. */
+/* What Gaussian spots may lack where nobody says otherwise: the smaller of a part of the brightest
+ * pixel and of a photon.  It shows in no file. */
+#define UNSEEN_PART 1e-11
+#define UNSEEN_PHOTONS 1e-12
+
+/** What may be left out.  The reference and double leave nothing out. */
 static nb_tolerance tolerance_of(const nb_config *cfg)
 {
-    const int part = cfg->tolerance > 0, photons = cfg->tolerance_photons > 0;
-    if ((!part && !photons) || cfg->precision == NB_PRECISION_DOUBLE ||
-        cfg->isa == NB_ISA_SCALAR)
+    nb_tolerance may = {.skip = 1,
+                        .asked = 1,
+                        .part = isnan(cfg->tolerance) ? 0 : cfg->tolerance,
+                        .photons =
+                            isnan(cfg->tolerance_photons) ? 0 : cfg->tolerance_photons};
+    if (cfg->precision == NB_PRECISION_DOUBLE || cfg->isa == NB_ISA_SCALAR ||
+        cfg->tolerance == 0)
         return (nb_tolerance){0};
-    return (nb_tolerance){.skip = 1,
-                          .asked = 1,
-                          .part = part ? cfg->tolerance : 0,
-                          .photons = photons ? cfg->tolerance_photons : 0};
+    if (may.part > 0 || may.photons > 0)
+        return may;
+    may.asked = 0;
+    may.skip = cfg->shape == NB_SHAPE_TOPHAT || cfg->shape == NB_SHAPE_GAUSS;
+    if (cfg->shape == NB_SHAPE_GAUSS) {
+        may.part = UNSEEN_PART;
+        may.photons = UNSEEN_PHOTONS;
+    }
+    return may;
 }
 
 static nb_status build(nb_sim *sim, nb_error *err)

@@ -303,8 +303,8 @@ typedef struct nb_config {
     int threads; /* 0 auto */
     nb_isa isa;
     nb_precision precision;
-    double tolerance; /* part of the brightest pixel that a pixel may lack; NaN unset; 0: every step
-                         is calculated */
+    double tolerance; /* part of the brightest pixel that a pixel may lack; NaN unset (what does
+                         not show); 0: every step is calculated */
     double tolerance_photons; /* photons that a pixel may lack; NaN unset */
     char device[32]; /* one of nb_device_word; "" = auto.  Words that end in ":all" share the
                         frames of a series among the GPUs; one image is made by the first */

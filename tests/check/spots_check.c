@@ -7,7 +7,7 @@
  * in every pixel; a top hat is 0 exactly where the reference is.  The bytes are the same for other numbers of
  * threads and other regions, on every instruction set.
  *
- *   spots_check [--seed N] [--count N] [--only K] [--isa NAME] [-v] */
+ *   spots_check [--seed N] [--count N] [--only K] [--isa NAME] [--bench] [-v] */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +16,7 @@
 #include "base/cpu.h"
 #include "../support/picture.h"
 #include "common.h"
+#include "spots_bench.h"
 #include "physics/limits.h"
 #include "render/request.h"
 #include "render/simd.h"
@@ -510,6 +511,10 @@ int main(int argc, char **argv)
             stderr,
             "usage: spots_check [--seed N] [--count N] [--only K] [--isa NAME] [-v]\n");
         return 2;
+    }
+    if (ss.opt.bench) {
+        check_spots_bench();
+        return 0;
     }
     for (int turn = ss.opt.only >= 0; turn < 2; turn++) {
         memset(ss.all, 0, sizeof ss.all);

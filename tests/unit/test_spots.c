@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* Each bound behind the pictures from reflections, alone: every step within reach of its reflection
+ * passes the reflection's list, the orientation's test and the box; with a tenth less reach some do not. */
+#include "../support/check.h"
+
+#include "api/sim.h"
+#include "physics/limits.h"
+#include "physics/panels.h"
+#include "physics/pixel.h"
+#include "render/spot_tile.h"
+#include "render/vector_paths.h"
+
+enum { SIDE = 120, EDGE = 16, HALF = 12, COUNT = 2 * HALF + 1 };
+
+static nb_factor_table amplitudes(void)
+{
+    static double F[COUNT * COUNT * COUNT];
+    nb_factor_table table = {.hmin = -HALF,
+                             .kmin = -HALF,
+                             .lmin = -HALF,
+                             .nh = COUNT,
+                             .nk = COUNT,
+                             .nl = COUNT,
+                             .F = F};
+    for (int i = 0; i < COUNT * COUNT * COUNT; i++)
+        F[i] = 1 + i * 37 % 101;
+    nb_factor_table_measure(&table);
+    return table;
+}
+
+static nb_config basis(void)
+{
+    nb_config cfg = nb_suite_config(1, 1, SIDE);
+    nb_config_set(&cfg, "N", "14 11 17", NULL);
+    nb_set_cell(&cfg, 50, 60, 70, 80, 95, 105);
+    nb_set_misset(&cfg, 10, 20, 30);
+    cfg.shape = NB_SHAPE_GAUSS;
+    cfg.pixel_mm = 0.6;
+    cfg.mosaic_spread_deg = 1;
+    cfg.mosaic_domains = 20;
+    cfg.dispersion_pct = 3;
+    cfg.dispersion_steps = 5;
+    return cfg;
+}
+
+static void plain(nb_config *cfg)
+{
+    (void)cfg;
+}
+
+static void tilted(nb_config *cfg)
+{
+    nb_set_rotations(cfg, 35, -40, 25);
+    cfg->twotheta_deg = 25;
+}
+
+static void spread(nb_config *cfg)
+{
+    cfg->hdiv_range_mrad = cfg->vdiv_range_mrad = 15;
+    cfg->hdiv_steps = cfg->vdiv_steps = 3;
+    cfg->mosaic_domains = 5;
+}
+
+static void turned(nb_config *cfg)
+{
+    cfg->osc_deg = 20;
+    cfg->phi_steps = 10;
+    cfg->mosaic_domains = 4;
+    cfg->mosaic_spread_deg = 5;
+}
+
+static void deep(nb_config *cfg)
+{
+    cfg->thick_um = 2500;
+    cfg->abs_um = 700;
+    cfg->thick_steps = 3;
+    cfg->oversample = 2;
+    cfg->mosaic_domains = 3;
+}
+
+static void white(nb_config *cfg)
+{
+    cfg->dispersion_pct = 50;
+    cfg->dispersion_steps = 21;
+    cfg->mosaic_domains = 3;
+    cfg->fudge = 2;
+}
+
+typedef struct bound_case {
+    const char *name;
+    void (*change)(nb_config *cfg);
+} bound_case;
+
+static const bound_case cases[] = {{"plain", plain},   {"tilted", tilted},
+                                   {"spread", spread}, {"turned", turned},
+                                   {"deep", deep},     {"white", white}};
+enum { CASES = sizeof cases / sizeof *cases };
+
+typedef struct setting {
+    const nb_scene *scene;
+    nb_spots spots;
+    nb_spot_list list;
+    nb_vector_plan *plans;
+    nb_spot_limits limits;
+    long terms, lost_orientations, lost_boxes; /* with less reach */
+} setting;
+
+static double radius2(const nb_lattice *lattice, const nb_sample *p)
+{
+    return lattice->fudge *
+           nb_shape_radius2(lattice->radius2, p->h - p->h0, p->k - p->k0, p->l - p->l0);
+}
+
+static int group_of(const nb_spots *sp, int m)
+{
+    int g = 0;
+    while (sp->groups[g].end <= m)
+        g++;
+    return g;
+}
+
+static const nb_spot *find(const setting *s, size_t tile, const int32_t h[3], int group)
+{
+    for (size_t i = s->list.first[tile]; i < s->list.first[tile + 1]; i++) {
+        const nb_spot *spot = &s->list.spots[s->list.of[i]];
+        if (spot->group == group && spot->h[0] == h[0] && spot->h[1] == h[1] &&
+            spot->h[2] == h[2])
+            return spot;
+    }
+    return NULL;
+}
+
+static const nb_spot_run *run_of(const nb_spots *sp, int source)
+{
+    for (int k = 0; k < sp->n_runs; k++)
+        for (int i = 0; i < sp->runs[k].n; i++)
+            if (sp->source[sp->runs[k].first + (size_t)i] == source)
+                return &sp->runs[k];
+    return NULL;
+}
+
+static int in_box(const nb_spot_tile *t, const nb_spot *spot, int m,
+                  const nb_spot_run *run, const int at[2])
+{
+    const nb_spot_cell *cell = &t->spots->cells[m];
+    double g[3] = {0};
+    int box[2][2];
+    for (int k = 0; k < 3; k++)
+        for (int x = 0; x < 3; x++)
+            g[x] += spot->h[k] * cell->b[k][x];
+    return nb_spot_box(t, spot, cell, run, g, box) && at[0] >= box[0][0] &&
+           at[0] <= box[0][1] && at[1] >= box[1][0] && at[1] <= box[1][1];
+}
+
+/** The test of a reflection's orientations, as the kernels do it. */
+static int passes_orientation(const nb_spots *sp, const nb_spot *spot, int m)
+{
+    double e = 0.25 * (sp->shortest + sp->longest) * spot->g2;
+    for (int k = 0; k < 3; k++)
+        e += spot->h[k] * sp->along[(size_t)k * sp->stride + (size_t)m];
+    return fabs(e) <= nb_spot_slack(sp, spot) + sp->stray * sqrt(spot->g2) +
+                          0.25 * (sp->longest - sp->shortest) * spot->g2;
+}
+
+/** A step that is within reach, of sub-pixel `at` of the tile. */
+static void check_term(setting *s, const nb_spot_tile *t, const nb_sample *p, int m,
+                       int source, const int at[2])
+{
+    const int32_t h[3] = {(int32_t)p->h0, (int32_t)p->k0, (int32_t)p->l0};
+    const nb_spot *spot = find(s, t->tile, h, group_of(&s->spots, m));
+    const nb_spot_run *run = run_of(&s->spots, source);
+    nb_spot less;
+    s->terms++;
+    assert_non_null(spot);
+    assert_non_null(run);
+    assert_true(passes_orientation(&s->spots, spot, m));
+    assert_true(in_box(t, spot, m, run, at));
+    less = *spot;
+    less.reach2 *= 0.81;
+    s->lost_orientations += !passes_orientation(&s->spots, &less, m);
+    s->lost_boxes += !in_box(t, &less, m, run, at);
+}
+
+static void check_ray(setting *s, const nb_spot_tile *t, nb_vec3 direction,
+                      const int at[2])
+{
+    const nb_scene *sc = s->scene;
+    for (int i = 0; i < sc->beam.n_sources * sc->lattice.n_orientations; i++) {
+        int source = i % sc->beam.n_sources, m = i / sc->beam.n_sources;
+        nb_sample p =
+            nb_sample_at(&sc->lattice, &sc->factors.table, 0, &sc->lattice.orientations[m],
+                         nb_scattering_vector(&sc->beam.sources[source], direction));
+        if (radius2(&sc->lattice, &p) <
+            nb_spot_reach2(&s->spots, &s->limits, p.F_cell * p.F_cell))
+            check_term(s, t, &p, m, source, at);
+    }
+}
+
+static void check_pixel(setting *s, int f, int row)
+{
+    const nb_scene *sc = s->scene;
+    const int os = sc->oversample;
+    nb_spot_tile t = {.spots = &s->spots, .list = &s->list, .plan = s->plans};
+    t.plane = s->list.planes;
+    t.tile = (size_t)(row / EDGE * s->list.grids->across + f / EDGE);
+    t.f0 = f / EDGE * EDGE;
+    t.s0 = row / EDGE * EDGE;
+    t.nu = os * (SIDE - t.f0 < EDGE ? SIDE - t.f0 : EDGE);
+    t.nv = os * (SIDE - t.s0 < EDGE ? SIDE - t.s0 : EDGE);
+    for (t.layer = 0; t.layer < sc->sensors->layers; t.layer++)
+        for (int sub = 0; sub < os * os; sub++) {
+            const int at[2] = {(f - t.f0) * os + sub % os, (row - t.s0) * os + sub / os};
+            nb_ray ray = nb_ray_to(sc->panels, sc->sensors,
+                                   nb_subpixel(sc->panels->pixel_fast, os, f, sub % os),
+                                   nb_subpixel(sc->panels->pixel_slow, os, row, sub / os),
+                                   t.layer);
+            check_ray(s, &t, ray.direction, at);
+        }
+}
+
+/** Steps that a box of a tenth less reach loses. */
+static long check_case(const bound_case *c)
+{
+    const nb_engine engine = {.threads = 1, .step = 1e-9};
+    nb_config cfg = basis();
+    nb_plan plan;
+    nb_region region;
+    nb_sim *sim;
+    setting s = {0};
+    c->change(&cfg);
+    sim = created(&cfg);
+    sim->model.scene.factors.table = amplitudes();
+    s.scene = &sim->model.scene;
+    plan = nb_plan_of(s.scene, NB_PRECISION_MIXED, &engine);
+    plan.tolerance = (nb_tolerance){.skip = 1, .part = 1e-3};
+    assert_null(nb_spots_refuse(&plan));
+    assert_int_equal(nb_spots_build(&plan, &s.spots, NULL), NB_OK);
+    s.limits.threshold = 1e-4 * s.spots.most * s.spots.cells2;
+    region = nb_panel_region(s.scene, s.scene->panels);
+    assert_int_equal(
+        nb_spot_list_build(&s.spots, &s.limits, &region, EDGE, &s.list, NULL), NB_OK);
+    assert_int_equal(nb_vector_plans_build(&plan, NB_VECTOR_SPOTS, &s.plans, NULL), NB_OK);
+    for (int i = 0; i < SIDE * SIDE; i++)
+        check_pixel(&s, i % SIDE, i / SIDE);
+    printf("# %s: %ld steps within reach; with a tenth less reach %ld fail by "
+           "orientation, %ld "
+           "by box\n",
+           c->name, s.terms, s.lost_orientations, s.lost_boxes);
+    assert_true(s.terms > 1000);
+    nb_vector_plans_free(s.plans);
+    nb_spot_list_free(&s.list);
+    nb_spots_free(&s.spots);
+    nb_sim_free(sim);
+    return s.lost_boxes;
+}
+
+static void no_step_within_reach_is_lost(void **state)
+{
+    long lost = 0;
+    (void)state;
+    for (int i = 0; i < CASES; i++)
+        lost += check_case(&cases[i]);
+    assert_true(lost > 20); /* the boxes are no larger than they have to be */
+}
+
+static void check_run(const nb_spots *sp, const nb_spot_run *run)
+{
+    for (int i = 0; i < run->n + NB_SPOT_PAD; i++) {
+        const size_t at = run->first + (size_t)i;
+        if (i > 0)
+            assert_true(sp->offset[at] >= sp->offset[at - 1]);
+        if (i >= run->n) { /* padding */
+            assert_true(sp->weight[at] == 0 && sp->offset[at] > 1e100);
+            continue;
+        }
+        const nb_source *source = &sp->scene->beam.sources[sp->source[at]];
+        check_ratio(run->middle + sp->offset[at], 1 / source->lambda, 1e-12);
+        assert_true(sp->weight[at] == source->weight);
+    }
+}
+
+static void runs_have_all_sources(void **state)
+{
+    const nb_engine engine = {.threads = 1, .step = 1e-9};
+    nb_config cfg = basis();
+    nb_sim *sim;
+    nb_spots spots;
+    nb_plan plan;
+    int sources = 0;
+    (void)state;
+    spread(&cfg);
+    sim = created(&cfg);
+    plan = nb_plan_of(&sim->model.scene, NB_PRECISION_MIXED, &engine);
+    assert_int_equal(nb_spots_build(&plan, &spots, NULL), NB_OK);
+    for (int k = 0; k < spots.n_runs; k++) {
+        sources += spots.runs[k].n;
+        check_run(&spots, &spots.runs[k]);
+    }
+    assert_int_equal(sources, sim->model.scene.beam.n_sources);
+    assert_true(spots.n_runs > 1 && spots.n_runs < sources);
+    nb_spots_free(&spots);
+    nb_sim_free(sim);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(no_step_within_reach_is_lost),
+                                       TEST(runs_have_all_sources)};
+    return RUN_TESTS("spots", tests);
+}
