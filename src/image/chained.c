@@ -2,6 +2,7 @@
 #include "chained.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "../base/error.h"
@@ -21,7 +22,7 @@ static range range_of(nb_pixel_type type)
     case NB_PIXEL_I16:
         return (range){-32767, 32766};
     default:
-        return (range){-2147483647.0, 2147483645.0};
+        return (range){INT32_MIN + 1.0, 2147483645.0};
     }
 }
 

@@ -6,16 +6,6 @@
 
 #include "stages.h"
 
-/** Where the counts of a row come from: photons behind n stages. */
-typedef struct nb_light_source {
-    const nb_photons *photons;
-    const nb_stage *stages;
-    int n;
-} nb_light_source;
-
-/** The counts of a row of the stack into n[columns of its panel + NB_PIECE]. */
-void nb_light_counts(const nb_light_source *source, int row, double *n);
-
 /** Transforms of the function that are kept for the next image, by size and pixel of the panel.  Several
  * threads may use them at once.  *fibres is the caller's. */
 typedef struct nb_fibres nb_fibres;

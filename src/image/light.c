@@ -27,22 +27,6 @@ struct nb_light {
     double *pool;
 };
 
-void nb_light_counts(const nb_light_source *source, int row, double *n)
-{
-    const nb_photons *photons = source->photons;
-    const nb_stack_row r = nb_stack_row_of(photons->scene, row);
-    memset(n, 0, (size_t)r.columns * sizeof *n);
-    for (int f = r.first; f < r.end; f += NB_PIECE) {
-        int left = r.end - f;
-        const nb_piece piece = {photons, r.start + (size_t)f,
-                                left < NB_PIECE ? left : NB_PIECE, r.panel};
-        double v[NB_PIECE];
-        nb_piece_load(&piece, v);
-        nb_piece_apply(&piece, source->stages, 0, source->n, 0, v);
-        memcpy(n + f, v, (size_t)piece.count * sizeof *v);
-    }
-}
-
 /* --- Gaussian: along the fast edge when it is made, along the slow one when a row is asked for --- */
 
 int nb_gauss_weights(double fwhm, double pixel, int n, double *k)

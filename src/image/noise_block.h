@@ -55,7 +55,7 @@ static inline void nb_v_philox_at(const nb_poisson_key *first, const nb_vu *pixe
 static inline void nb_v_philox(const nb_poisson_key *first, uint64_t offset,
                                uint32_t draw, nb_vu w[4])
 {
-    nb_vu pixel;
+    nb_vu pixel = {0};
     for (unsigned i = 0; i < NB_LANES; i++)
         pixel[i] = first->pixel + offset + i;
     nb_v_philox_at(first, &pixel, draw, w);

@@ -23,7 +23,7 @@ static inline int nb_v_polar(nb_polar *p, const nb_poisson_key *first, uint32_t 
     const nb_vd zero = {0}, one = zero + 1.0;
     int lanes = p->n_open - at < NB_LANES ? p->n_open - at : NB_LANES;
     uint8_t place[NB_LANES];
-    nb_vu pixel, w[4];
+    nb_vu pixel = {0}, w[4];
     nb_vd x, y, r2;
     nb_vi good;
     memcpy(place, p->open + at, sizeof place);

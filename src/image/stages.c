@@ -42,6 +42,22 @@ void nb_piece_load(const nb_piece *piece, double *v)
             v[i] = 0;
 }
 
+void nb_light_counts(const nb_light_source *source, int row, double *n)
+{
+    const nb_photons *photons = source->photons;
+    const nb_stack_row r = nb_stack_row_of(photons->scene, row);
+    memset(n, 0, (size_t)r.columns * sizeof *n);
+    for (int f = r.first; f < r.end; f += NB_PIECE) {
+        int left = r.end - f;
+        const nb_piece piece = {photons, r.start + (size_t)f,
+                                left < NB_PIECE ? left : NB_PIECE, r.panel};
+        double v[NB_PIECE];
+        nb_piece_load(&piece, v);
+        nb_piece_apply(&piece, source->stages, 0, source->n, 0, v);
+        memcpy(n + f, v, (size_t)piece.count * sizeof *v);
+    }
+}
+
 #ifdef NB_HAVE_RANDOM123
 
 _Static_assert((int)NB_PIECE == (int)NB_NOISE_BLOCK, "the kernels' blocks");

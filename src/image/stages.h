@@ -37,6 +37,16 @@ void nb_piece_load(const nb_piece *piece, double *v);
 void nb_piece_apply(const nb_piece *piece, const nb_stage *stages, int from, int to,
                     double adc, double *v);
 
+/** Where the counts of a row come from: photons behind n stages. */
+typedef struct nb_light_source {
+    const nb_photons *photons;
+    const nb_stage *stages;
+    int n;
+} nb_light_source;
+
+/** The counts of a row of the stack into n[columns of its panel + NB_PIECE]. */
+void nb_light_counts(const nb_light_source *source, int row, double *n);
+
 /** The factor of the source in this image, from its r.m.s. (NB_STAGE_FLICKER). */
 double nb_flicker_factor(int64_t seed, uint32_t frame, double rms);
 

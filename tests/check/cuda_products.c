@@ -204,9 +204,11 @@ static void check_products(session *ss, const check_case *c, const nb_scene *sc,
 static void check_settled(session *ss, const check_case *c, const nb_scene *sc,
                           const float *image, nb_error *err)
 {
-    nb_product made = {.type = NB_PIXEL_I32,
-                       .stages = 1,
-                       .stage = {NB_STAGE_POISSON, 17, 1, NB_NOISE_ERROR}};
+    nb_product made = {
+        .type = NB_PIXEL_I32,
+        .stages = 1,
+        .stage = {
+            .kind = NB_STAGE_POISSON, .seed = 17, .frame = 1, .error = NB_NOISE_ERROR}};
     size_t n = pixels_of(sc), row = sizeof(int32_t) * (size_t)sc->raster.columns, i;
     int32_t *mixed = malloc(4 * n + 1), *exact = malloc(4 * n + 1);
     if (make(ss->state, sc, &made, 1, err) != NB_OK ||

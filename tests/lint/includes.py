@@ -29,7 +29,7 @@ LIBRARIES = {
     "libdeflate.h": {"io"},
     "lz4.h": {"io"},
     "dlfcn.h": {"base"},
-    "pthread.h": {"series", "api", "base"},
+    "pthread.h": {"series", "api", "base", "image"},
     "cuda": {"cuda"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
