@@ -11,7 +11,7 @@
 #include "../model/units.h"
 #include "../params/params.h"
 #include "factor_report.h"
-#include "sim.h"
+#include "noise.h"
 
 /** The default model of nanoBragg is not named, so the line is as in earlier versions. */
 static void report_mosaic(nb_report_text *t, const nb_sim *sim)
@@ -85,6 +85,31 @@ static void report_polarization(nb_report_text *t, const nb_sim *sim)
     nb_report_put(t, "\n");
 }
 
+/** What the noise images have beside counts and an offset. */
+static void report_noise(nb_report_text *t, const nb_sim *sim)
+{
+    const nb_noise n = nb_noise_of(&sim->cfg);
+    if (!n.chained)
+        return;
+    nb_report_put(t, "noise     %s", n.counts ? "counts" : "no counting noise");
+    if (n.flicker > 0)
+        nb_report_put(t, ", source times %.9g", nb_sim_flicker(sim));
+    if (n.deadtime > 0)
+        nb_report_put(t, ", dead time %g ns", n.deadtime * 1e9);
+    if (n.psf)
+        nb_report_put(t, ", point spread %s of %g um", nb_param_choice("psf", (int)n.psf),
+                      n.fwhm * 1e6);
+    nb_report_put(t, "\n          gain %g ADU a photon", n.gain);
+    if (n.calibration > 0)
+        nb_report_put(t, ", calibration %g with seed %lld", n.calibration,
+                      (long long)n.calib_seed);
+    if (n.readout > 0)
+        nb_report_put(t, ", read-out %g ADU", n.readout);
+    if (!isnan(sim->cfg.saturation))
+        nb_report_put(t, ", trusted up to %g ADU", sim->cfg.saturation);
+    nb_report_put(t, "\n");
+}
+
 nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
 {
     NB_IN_C_LOCALE;
@@ -128,5 +153,6 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
     nb_report_put(&t, "sampling  %d x %d sub-pixels, %lld steps per pixel\n",
                   sc->oversample, sc->oversample,
                   (long long)sc->samples * sc->sensors->layers);
+    report_noise(&t, sim);
     return nb_report_end(&t, out, err);
 }

@@ -88,7 +88,9 @@ static uint64_t hash_inputs(uint64_t h, const nb_sim *sim)
     h = hash_table(h, sim);
     h = nb_hash_bytes(h, sim->matrix, sim->has_matrix ? sizeof sim->matrix : 0);
     h = nb_hash_bytes(h, sim->lines, (size_t)sim->n_lines * sizeof *sim->lines);
-    return nb_hash_bytes(h, sim->mask, sim->mask ? pixels : 0);
+    h = nb_hash_bytes(h, sim->mask, sim->mask ? pixels : 0);
+    return sim->gainmap ? nb_hash_bytes(h, sim->gainmap, pixels * sizeof *sim->gainmap)
+                        : h;
 }
 
 static uint64_t hash_shots(uint64_t h, const nb_frames *f)

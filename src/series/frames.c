@@ -308,6 +308,24 @@ static int same_direction(nb_vec3 a, nb_vec3 b)
     return nb_norm(nb_sub(a, b)) < 1e-12;
 }
 
+static int same_number(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+/** All but the flicker, which the master has for every frame. */
+static int same_noise(const nb_config *a, const nb_config *b)
+{
+    return same_number(a->gain, b->gain) && same_number(a->calibration, b->calibration) &&
+           same_number(a->readout_noise, b->readout_noise) &&
+           same_number(a->saturation, b->saturation) &&
+           same_number(a->psf_fwhm_um, b->psf_fwhm_um) && a->psf == b->psf &&
+           a->adc_set == b->adc_set && a->adc_offset == b->adc_offset &&
+           a->calib_seed.set == b->calib_seed.set &&
+           a->calib_seed.value == b->calib_seed.value &&
+           strcmp(a->gainmap_file, b->gainmap_file) == 0;
+}
+
 /** What a master cannot hold two of; NULL: nothing of that differs. */
 static const char *two_in_a_master(const nb_frames *f, const nb_geometry *g,
                                    const nb_config *cfg)
@@ -316,6 +334,8 @@ static const char *two_in_a_master(const nb_frames *f, const nb_geometry *g,
         return "another pixel size";
     if (nb_or(cfg->thick_um, 0) != f->thick_um)
         return "another sensor thickness";
+    if (!same_noise(cfg, &f->base))
+        return "another noise of the detector";
     if (cfg->curved != f->base.curved)
         return "a detector of another curvature";
     if (f->rotation && !same_direction(g->spindle, f->geometry.spindle))

@@ -177,7 +177,8 @@ static void check_single(const float *image, const float *exact, const nb_scene 
                          int seed)
 {
     const nb_photons photons = photons_of(image, scene, 1);
-    const nb_stage stage = {NB_STAGE_POISSON, seed, 3, NB_NOISE_ERROR};
+    const nb_stage stage = {
+        .kind = NB_STAGE_POISSON, .seed = seed, .frame = 3, .error = NB_NOISE_ERROR};
     for (int i = 0; i < PIXELS; i += 7) {
         const nb_poisson_key key = {(uint64_t)seed, (uint64_t)i, 3};
         assert_true(nb_noise_photons(&photons, &stage, (size_t)i) ==
@@ -216,6 +217,47 @@ static void rounding_changes_no_count(void **state)
            TRIALS * PIXELS);
     assert_true(changed > 100);
     assert_true(clipped > 0);
+}
+
+/** Flicker, dead time, counts and gain of an image. */
+static void chain_of(const float *image, const nb_scene *scene, double error, double dead,
+                     uint16_t *out)
+{
+    const nb_stage stages[] = {
+        {.kind = NB_STAGE_FLICKER, .amount = 1.37},
+        {.kind = NB_STAGE_DEADTIME, .amount = dead},
+        {.kind = NB_STAGE_POISSON, .seed = 6, .error = error},
+        {.kind = NB_STAGE_GAIN, .amount = 1.5},
+    };
+    nb_photons photons = photons_of(image, scene, 2);
+    nb_product p = {.type = NB_PIXEL_U16, .stages = 4, .adc_offset = 3, .pixels = out};
+    assert_int_equal(nb_image_make(&photons, stages, 4, &p, 1, NULL), NB_OK);
+    nb_products_free(&p, 1);
+}
+
+/* The same behind stages that change the mean. At a dead time of many exposures its error is many
+ * times that of the photons. */
+static void rounding_behind_other_stages(void **state)
+{
+    static float exact[PIXELS], image[PIXELS];
+    static uint16_t want[PIXELS], got[PIXELS], plain[PIXELS];
+    int changed = 0;
+    nb_scene scene;
+    nb_sim *sim = scene_of(40000, exact, &scene);
+    (void)state;
+    for (int trial = 0; trial < 6; trial++) {
+        const double dead = pow(10, trial - 8); /* times 40000 photons: to 400 */
+        for (int i = 0; i < PIXELS; i++)
+            image[i] = neighbour(exact[i], (uint64_t)(trial * PIXELS + i));
+        chain_of(exact, &scene, 0, dead, want);
+        chain_of(image, &scene, 0, dead, plain);
+        chain_of(image, &scene, NB_NOISE_ERROR, dead, got);
+        if (memcmp(got, want, sizeof want))
+            fail_msg("dead time %g: %d pixels changed", dead, differing(got, want));
+        changed += differing(plain, want);
+    }
+    assert_true(changed > 30);
+    nb_sim_free(sim);
 }
 
 /* Pixels that the caller changed by more than rounding keep their own noise; so do masked
@@ -297,6 +339,7 @@ int main(void)
         TEST(block_avx512),
 #endif
         TEST(rounding_changes_no_count),
+        TEST(rounding_behind_other_stages),
         TEST(own_values_stay),
         TEST(who_is_settled),
     };
