@@ -54,6 +54,23 @@ typedef struct nb_index_box {
  * Errors: NB_ERR_NOMEM. */
 nb_status nb_visible_box(const nb_plan *plan, nb_index_box *box, nb_error *err);
 
+/** The part of a row of a box that is seen: places first .. end-1, counted from box->low. */
+typedef struct nb_index_run {
+    int32_t first, end; /* equal: none */
+} nb_index_run;
+
+/** For each row of a visible box along `axis`, one run that holds all of its reflections that the
+ * rendered pixels see: exact or too wide.  (*runs)[i n[b] + j] is the row at places i and j of the
+ * two other axes a < b; the caller's (nb_free).  Errors: NB_ERR_NOMEM. */
+nb_status nb_visible_runs(const nb_plan *plan, const nb_index_box *box, int axis,
+                          nb_index_run **runs, nb_error *err);
+
+/** The axis whose rows go most steeply through the Ewald sphere: there, runs are short. */
+int nb_steepest_axis(const nb_scene *scene);
+
+/** Largest |q| that a rendered pixel sees, 1/m: exact or too large.  Errors: NB_ERR_NOMEM. */
+nb_status nb_largest_q(const nb_scene *scene, double *q, nb_error *err);
+
 static inline double nb_index_box_count(const nb_index_box *box)
 {
     return (double)box->n[0] * box->n[1] * box->n[2];

@@ -139,6 +139,26 @@ static nb_index_box box_by(const nb_scene *sc, int side, cone *cones)
     return negated(&range);
 }
 
+nb_status nb_largest_q(const nb_scene *sc, double *q, nb_error *err)
+{
+    cone *cones = nb_alloc((size_t)sc->n_panels, sizeof *cones, "panels", err);
+    int i, s, n = 0;
+    *q = 0;
+    if (!cones)
+        return NB_ERR_NOMEM;
+    for (i = 0; i < sc->n_panels; i++)
+        n += panel_cones(sc, &sc->panels[i], 1, cones + n);
+    for (s = 0; s < sc->beam.n_sources; s++)
+        for (i = 0; i < n; i++) {
+            const nb_source *source = &sc->beam.sources[s];
+            double low = INFINITY, high = -INFINITY;
+            widen_by_cone(&cones[i], source->incident, &low, &high);
+            *q = fmax(*q, sqrt(fmax(0, 2 - 2 * low)) / source->lambda);
+        }
+    nb_free(cones);
+    return NB_OK;
+}
+
 nb_status nb_visible_box(const nb_plan *plan, nb_index_box *box, nb_error *err)
 {
     const nb_scene *sc = plan->scene;

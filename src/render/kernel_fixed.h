@@ -118,15 +118,16 @@ NB_INLINE void args_of_fringes(vd2 h, vi high, const fixed_constants *c, int axi
 /** Index into the table along one axis, from the high words. */
 NB_INLINE vi table_axis(const nb_factor_squares *t, int axis, vi high, const int kind)
 {
-    if (kind == NB_F_CLAMPED)
+    if (kind == NB_F_CLAMPED || kind == NB_F_TABLES_CLAMPED)
         high = vi_clamp(vi_sub(high, vi_set(NB_FIXED_HIGH + t->box.low[axis])),
                         t->box.n[axis] - NB_MUTANT(CLAMPED_TOO_EARLY, 2, 1));
-    return axis < 2 ? vi_shl(high, t->shift[axis]) : high;
+    return axis < 2 || nb_has_tables(kind) ? vi_shl(high, t->shift[axis]) : high;
 }
 
-/** F^2 F_latt^2 of one step; h[axis] holds magic - h (fringes: -h) for the block. */
-NB_INLINE vf fixed_step(const nb_factor_squares *table, const fixed_constants *c,
-                        const vd2 h[3], const fixed_case how)
+/** F^2 F_latt^2 of one step; h[axis] holds magic - h (fringes: -h) for the block.  F2: of the step's
+ * source. */
+NB_INLINE vf fixed_step(const nb_factor_squares *table, const float *F2,
+                        const fixed_constants *c, const vd2 h[3], const fixed_case how)
 {
     const vd start = vd_set(nb_fixed_start(1));
     sine_args args;
@@ -151,10 +152,19 @@ NB_INLINE vf fixed_step(const nb_factor_squares *table, const fixed_constants *c
         index = vi_add(vi_add(table_axis(table, 0, high[0], how.kind),
                               table_axis(table, 1, high[1], how.kind)),
                        table_axis(table, 2, high[2], how.kind));
-    if (how.kind == NB_F_BOX)
+    if (how.kind == NB_F_BOX || how.kind == NB_F_TABLES)
         index = vi_add(index, vi_set(table->offset + NB_MUTANT(SHIFTED_INDEX, 1, 0)));
+    if (how.kind == NB_F_TABLES)
+        index = index & vi_set(table->mask);
     latt2 = interference(args, how.fastest);
-    return how.kind == NB_F_CONST ? latt2 : latt2 * vf_gather(table->F2, index);
+    return how.kind == NB_F_CONST ? latt2 : latt2 * vf_gather(F2, index);
+}
+
+/** Where a source's F^2 is. */
+NB_INLINE const float *squares_of(const nb_vector_plan *p, const nb_vector_source *source,
+                                  const fixed_case how)
+{
+    return nb_has_tables(how.kind) ? source->F2 : p->table.F2;
 }
 
 NB_INLINE void flush(vd2 *total, vf *run)
@@ -185,7 +195,7 @@ NB_INLINE vd2 fixed_structured(const nb_vector_plan *p, const rays *r, const vf 
             vf term;
             for (i = 0; i < 3; i++)
                 t[i] = vd2_scale_add(A[i], kappa, vd2_set(offset[i]));
-            term = fixed_step(&p->table, &c, t, how);
+            term = fixed_step(&p->table, squares_of(p, &p->sources[s], how), &c, t, how);
             run = how.factors ? vf_fma(term, factors[s], run) : run + term;
             if (++terms == NB_VECTOR_SUM_RUN) {
                 flush(&total, &run);
@@ -207,6 +217,7 @@ NB_INLINE void fixed_direct(const nb_vector_plan *p, const rays *r, int n,
     const double k = source->inv_lambda;
     const vd2 start = vd2_set(nb_vector_start(how.kind, how.mode));
     const nb_vec3 beam = nb_scale(k, source->incident);
+    const float *F2 = squares_of(p, source, how);
     int block, m, i;
     for (block = 0; block < n; block++, r++) {
         const vd2 x =
@@ -223,7 +234,7 @@ NB_INLINE void fixed_direct(const nb_vector_plan *p, const rays *r, int n,
                 t[i] = vd2_scale_add(
                     x, cell[i].x,
                     vd2_scale_add(y, cell[i].y, vd2_scale_add(z, cell[i].z, start)));
-            run += fixed_step(&p->table, &c, t, how);
+            run += fixed_step(&p->table, F2, &c, t, how);
             if (++terms == NB_VECTOR_SUM_RUN) {
                 flush(&total, &run);
                 terms = 0;

@@ -73,6 +73,10 @@ NB_INLINE vd2 unculled(const nb_vector_plan *p, const nb_vector_source *b, const
     NB_FIXED_CASES_OF(DO, NB_F_CONST)                                                    \
     NB_FIXED_CASES_OF(DO, NB_F_BOX)                                                      \
     NB_FIXED_CASES_OF(DO, NB_F_CLAMPED)
+#define NB_FIXED_CASES_OF_SOURCES(DO)                                                    \
+    NB_FIXED_CASES(DO)                                                                   \
+    NB_FIXED_CASES_OF(DO, NB_F_TABLES)                                                   \
+    NB_FIXED_CASES_OF(DO, NB_F_TABLES_CLAMPED)
 #define NB_CASE_NUMBER(kind, fastest, mode)                                              \
     (4 * (int)(kind) + 2 * (fastest) + (int)(mode))
 
@@ -87,7 +91,7 @@ NB_STAGE vd2 fixed_all_sources(const nb_vector_plan *p, const rays *r, const vf 
                                                  (fixed_case){kind, fastest, mode, 1})   \
                               : fixed_structured(p, r, factors,                          \
                                                  (fixed_case){kind, fastest, mode, 0});
-        NB_FIXED_CASES(NB_DO)
+        NB_FIXED_CASES_OF_SOURCES(NB_DO)
 #undef NB_DO
     default:
         return none;
@@ -102,7 +106,7 @@ NB_STAGE void fixed_one_source(const nb_vector_plan *p, const rays *r, int n,
     case NB_CASE_NUMBER(kind, fastest, mode):                                            \
         fixed_direct(p, r, n, b, (fixed_case){kind, fastest, mode, 0}, sum);             \
         break;
-        NB_FIXED_CASES(NB_DO)
+        NB_FIXED_CASES_OF_SOURCES(NB_DO)
 #undef NB_DO
     default:
         memset(sum, 0, (size_t)n * sizeof *sum);

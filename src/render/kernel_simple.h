@@ -120,7 +120,7 @@ NB_INLINE void simple_photons(const nb_vector_plan *p, const simple_row *row,
     const fixed_constants c = fixed_constants_of(&p->scene);
     int i;
     for (i = 0; i < n; i++) {
-        vf term = fixed_step(&p->table, &c, from[i].t, how);
+        vf term = fixed_step(&p->table, p->table.F2, &c, from[i].t, how);
         store_block(out, f0[i],
                     (term + vf_set(NB_MUTANT(ROW_BACKGROUND, 0, row->background))) *
                         from[i].factor);

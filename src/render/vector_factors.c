@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of F^2 that the fixed-point kernel reads. */
 #include "../base/memory.h"
+#include "../physics/structure_factor.h"
+#include "../plan/one_table.h"
 #include "vector_plan.h"
 
 #include <math.h>
@@ -9,14 +11,6 @@
  * entry stands for WORK_PER_ENTRY look-ups or more. */
 enum { SMALL_TABLE = 1 << 21, LARGE_TABLE = 1 << 25, WORK_PER_ENTRY = 16 };
 
-static int log2_ceil(int64_t n)
-{
-    int shift = 0;
-    while (((int64_t)1 << shift) < n)
-        shift++;
-    return shift;
-}
-
 /** The box, its entries not yet filled. */
 static void set_box(nb_factor_squares *t, const nb_index_box *box)
 {
@@ -24,8 +18,8 @@ static void set_box(nb_factor_squares *t, const nb_index_box *box)
     int axis;
     t->box = *box;
     t->shift[2] = 0;
-    t->shift[1] = log2_ceil(box->n[2]);
-    t->shift[0] = t->shift[1] + log2_ceil(box->n[1]);
+    t->shift[1] = nb_log2_ceil(box->n[2]);
+    t->shift[0] = t->shift[1] + nb_log2_ceil(box->n[1]);
     for (axis = 0; axis < 3; axis++)
         stride[axis] = (uint32_t)1 << t->shift[axis];
     t->offset = nb_fixed_offset(box->low, stride);
@@ -74,11 +68,6 @@ static const double *file_row(const nb_factor_squares *t, const nb_factor_table 
     return sf->F + (h * sf->nk + k) * sf->nl + (-(int64_t)t->box.low[2] - sf->lmin);
 }
 
-static float relative_square(double F, double inv_most)
-{
-    return (float)(F * inv_most * (F * inv_most));
-}
-
 static nb_status fill(const nb_factor_table *sf, double most, nb_factor_squares *t,
                       nb_error *err)
 {
@@ -91,20 +80,18 @@ static nb_status fill(const nb_factor_table *sf, double most, nb_factor_squares 
         return NB_ERR_NOMEM;
     if (o.partial && sf->default_F != 0)
         for (e = 0; e < entries; e++)
-            t->F2[e] = relative_square(sf->default_F, inv_most);
+            t->F2[e] = nb_relative_square(sf->default_F, inv_most);
     for (i = o.begin[0]; i < o.end[0]; i++)
         for (j = o.begin[1]; j < o.end[1]; j++) {
             float *row = t->F2 + ((size_t)i << t->shift[0]) + ((size_t)j << t->shift[1]);
             const double *F = file_row(t, sf, i, j);
             for (k = o.begin[2]; k < o.end[2]; k++)
-                row[k] = relative_square(F[-k], inv_most);
+                row[k] = nb_relative_square(F[-k], inv_most);
         }
     return NB_OK;
 }
 
-/** Shrink the visible box to what the file covers and a rim that stands for all
- * outside. */
-static void clamp_box(const nb_factor_table *sf, nb_index_box *box)
+void nb_clamp_box(const nb_factor_table *sf, nb_index_box *box)
 {
     const int first[3] = {sf->hmin, sf->kmin, sf->lmin},
               count[3] = {sf->nh, sf->nk, sf->nl};
@@ -121,26 +108,29 @@ static void clamp_box(const nb_factor_table *sf, nb_index_box *box)
 
 nb_status nb_factor_squares_build(const nb_plan *plan, nb_factor_squares *t, nb_error *err)
 {
-    const nb_factor_table *sf = &plan->scene->factors.table;
+    nb_factor_table sf = plan->scene->factors.table;
     double work = plan->rays * plan->steps; /* terms that are looked up */
     nb_index_box box;
     nb_status st;
     /* of the whole file, not only of what is visible: a pixel's bytes must not depend on the
      * region that is rendered */
     t->unit = plan->largest * plan->largest;
-    if (sf->nh == 0 || fmin(fabs(sf->default_F), sf->least) == plan->largest) {
+    if (sf.nh == 0 || fmin(fabs(sf.default_F), sf.least) == plan->largest) {
         t->kind = plan->largest == 0 ? NB_F_ZERO : NB_F_CONST;
         return NB_OK;
     }
     if ((st = nb_visible_box(plan, &box, err)) != NB_OK)
         return st;
+    if (!nb_one_table(&plan->scene->beam))
+        return nb_factor_tables_build(plan, &box, t, err);
+    sf.F = nb_table_at(&sf, plan->scene->beam.sources[0].table);
     set_box(t, &box);
     t->kind = NB_F_BOX;
     if (box_entries(t) > SMALL_TABLE &&
         (box_entries(t) > LARGE_TABLE || box_entries(t) * WORK_PER_ENTRY > work)) {
-        clamp_box(sf, &box);
+        nb_clamp_box(&sf, &box);
         set_box(t, &box);
         t->kind = NB_F_CLAMPED;
     }
-    return fill(sf, plan->largest, t, err);
+    return fill(&sf, plan->largest, t, err);
 }

@@ -6,7 +6,9 @@
 
 #include "../physics/panels.h"
 #include "../plan/fixed_point.h"
+#include "../plan/one_table.h"
 #include "../plan/spots.h"
+#include "vector_plan.h"
 
 /* |h|, or N |h|, that the magic number holds */
 #define MAX_INDEX 500000.0
@@ -52,8 +54,9 @@ static int fixed_applies(const nb_plan *plan, const char **why)
         return nb_path_refuse(why, reason);
     if (plan->scene->factors.table.interpolate)
         return nb_path_refuse(why, "F is interpolated");
-    if (plan->scene->factors.table.n_tables > 1)
-        return nb_path_refuse(why, "sources have their own tables of F");
+    if (!nb_one_table(&plan->scene->beam) &&
+        !nb_factor_tables_fit(&plan->scene->factors.table))
+        return nb_path_refuse(why, "the tables of F are too large for fixed point");
     if (!(plan->index * turns < MAX_INDEX))
         return nb_path_refuse(why, "Miller indices are too large for fixed point");
     if (!nb_plan_floats_carry(plan, plan->largest * plan->largest, NB_VECTOR_SUM_RUN))

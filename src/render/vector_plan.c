@@ -82,6 +82,15 @@ static nb_status plan_offsets(nb_vector_plan *p, nb_error *err)
     return NB_OK;
 }
 
+/** Each source's table in the squares. */
+static void aim_tables(nb_vector_plan *p)
+{
+    const nb_beam *beam = &p->scene.beam;
+    int i;
+    for (i = 0; i < beam->n_sources && nb_has_tables(p->table.kind); i++)
+        p->sources[i].F2 = p->table.F2 + beam->sources[i].table;
+}
+
 /** What all panels share. */
 static nb_status plan_scene(const nb_plan *plan, nb_vector_path path, nb_vector_plan *p,
                             nb_error *err)
@@ -97,8 +106,10 @@ static nb_status plan_scene(const nb_plan *plan, nb_vector_path path, nb_vector_
     p->mode = nb_vector_mode(plan);
     if ((st = plan_sources(p, err)) != NB_OK || !p->fixed)
         return st;
-    st = nb_factor_squares_build(plan, &p->table, err);
-    return st ? st : plan_offsets(p, err);
+    if ((st = nb_factor_squares_build(plan, &p->table, err)) != NB_OK)
+        return st;
+    aim_tables(p);
+    return plan_offsets(p, err);
 }
 
 static nb_status plan_panel(nb_vector_plan *p, const nb_panel *panel, nb_error *err)

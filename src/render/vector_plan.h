@@ -19,13 +19,19 @@ enum {
 
 /** Where F^2 comes from. */
 typedef enum nb_f_kind {
-    NB_F_ZERO,   /* nothing visible scatters */
-    NB_F_CONST,  /* one value for every visible reflection */
-    NB_F_BOX,    /* table over all that is visible: no bounds test */
-    NB_F_CLAMPED /* table over a part, its rim standing for all outside */
+    NB_F_ZERO,    /* nothing visible scatters */
+    NB_F_CONST,   /* one value for every visible reflection */
+    NB_F_BOX,     /* table over all that is visible: no bounds test */
+    NB_F_CLAMPED, /* table over a part, its rim standing for all outside */
+    NB_F_TABLES,  /* as BOX, a table for each group of sources */
+    NB_F_TABLES_CLAMPED
 } nb_f_kind;
 
-/** F^2 over a box of reflections.  Index: (i_h << shift_h) + (i_k << shift_k) + i_l. */
+/** F^2 over a box of reflections.  Index: (i_h << shift_h) + (i_k << shift_k) + i_l.
+ * TABLES: the tables' values of a reflection lie side by side (shift_l > 0), for sources of nearly one
+ * wavelength see the same reflection one after the other; they read the same lines of a cache, and one
+ * page.  Of the index only the bits of `mask` count: the axis with the largest shift is folded on itself,
+ * because only short runs of its rows are visible. */
 typedef struct nb_factor_squares {
     nb_f_kind kind;
     float *F2;   /* owned; relative to `unit` */
@@ -33,7 +39,13 @@ typedef struct nb_factor_squares {
     nb_index_box box;
     int32_t shift[3]; /* of l: 0 */
     int32_t offset;   /* nb_fixed_offset */
+    int32_t mask;     /* TABLES */
 } nb_factor_squares;
+
+static inline int nb_has_tables(int kind)
+{
+    return kind == NB_F_TABLES || kind == NB_F_TABLES_CLAMPED;
+}
 
 typedef struct nb_vector_source {
     nb_vec3 incident;
@@ -41,6 +53,7 @@ typedef struct nb_vector_source {
     double weight;
     nb_vec3 B, E;    /* frame of the polarization (Kahn), unit or 0 */
     const double *F; /* the source's table; NULL without one */
+    const float *F2; /* TABLES: the table of its own in nb_factor_squares */
 } nb_vector_source;
 
 typedef struct nb_vector_plan {
@@ -78,5 +91,30 @@ void nb_vector_plans_free(nb_vector_plan *plans); /* NULL or built */
 /** Fill squares for the visible reflections.  Errors: NB_ERR_NOMEM. */
 nb_status nb_factor_squares_build(const nb_plan *plan, nb_factor_squares *squares,
                                   nb_error *err);
+
+/** The same where sources have tables of their own; box: the visible one. */
+nb_status nb_factor_tables_build(const nb_plan *plan, const nb_index_box *box,
+                                 nb_factor_squares *squares, nb_error *err);
+
+/** Can it be?  Indices have 31 bits. */
+int nb_factor_tables_fit(const nb_factor_table *table);
+
+/** Shrink a visible box to what the file covers and a rim that stands for all outside. */
+void nb_clamp_box(const nb_factor_table *table, nb_index_box *box);
+
+/** (F/most)^2; every table of squares has these bytes. */
+static inline float nb_relative_square(double F, double inv_most)
+{
+    return (float)(F * inv_most * (F * inv_most));
+}
+
+/** Least number of bits that hold n. */
+static inline int nb_log2_ceil(int64_t n)
+{
+    int shift = 0;
+    while (((int64_t)1 << shift) < n)
+        shift++;
+    return shift;
+}
 
 #endif

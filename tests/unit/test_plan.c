@@ -4,6 +4,7 @@
 #include "../support/check.h"
 
 #include "../../cuda/paths.h"
+#include "base/memory.h"
 #include "model/scene_build.h"
 #include "physics/pixel.h"
 #include "render/vector_paths.h"
@@ -40,8 +41,26 @@ static nb_config tilted(double cell, int pixels)
     return cfg;
 }
 
-/** Every reflection that the corners and middles of some pixels see is in the box. */
-static void check_box(const nb_scene *sc, const nb_index_box *box)
+/** The runs along each axis. */
+typedef struct all_runs {
+    nb_index_run *along[3];
+} all_runs;
+
+static void check_runs(const nb_index_box *box, const all_runs *runs, const double h0[3])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        const int a = axis == 0 ? 1 : 0, b = axis == 2 ? 1 : 2;
+        int i = (int)-h0[a] - box->low[a], j = (int)-h0[b] - box->low[b],
+            k = (int)-h0[axis] - box->low[axis];
+        const nb_index_run *run = &runs->along[axis][i * box->n[b] + j];
+        check_above(k, run->first);
+        check_below(k, run->end - 1);
+    }
+}
+
+/** Every reflection that the corners and middles of some pixels see is in the box, and in the runs of
+ * its rows. */
+static void check_box(const nb_scene *sc, const nb_index_box *box, const all_runs *runs)
 {
     const nb_panel *panel = sc->panels;
     const nb_region *roi = &sc->raster.roi;
@@ -62,6 +81,7 @@ static void check_box(const nb_scene *sc, const nb_index_box *box)
                 check_above(-h0[axis], box->low[axis]);
                 check_below(-h0[axis], box->low[axis] + box->n[axis] - 1);
             }
+            check_runs(box, runs, h0);
         }
     }
 }
@@ -71,8 +91,14 @@ static nb_index_box box_of(const nb_config *cfg)
     nb_model model = built(cfg, &some_F);
     nb_plan plan = nb_plan_of(&model.scene, NB_PRECISION_MIXED, &a_cpu);
     nb_index_box box;
+    all_runs runs;
     assert_int_equal(nb_visible_box(&plan, &box, NULL), NB_OK);
-    check_box(&model.scene, &box);
+    for (int axis = 0; axis < 3; axis++)
+        assert_int_equal(nb_visible_runs(&plan, &box, axis, &runs.along[axis], NULL),
+                         NB_OK);
+    check_box(&model.scene, &box, &runs);
+    for (int axis = 0; axis < 3; axis++)
+        nb_free(runs.along[axis]);
     nb_model_free(&model);
     return box;
 }
@@ -115,6 +141,77 @@ static void a_large_box_is_looked_at_twice(void **state)
     cfg.roi[3] = 1001;
     strip = box_of(&cfg);
     check_below(3 * nb_index_box_count(&strip), nb_index_box_count(&box));
+}
+
+/* A still of one crystal: what is seen is a thin shell. */
+static void runs_of_a_still_are_short(void **state)
+{
+    nb_config cfg = nb_suite_config(1, 5, 512);
+    nb_index_run *runs;
+    nb_index_box box;
+    nb_model model;
+    nb_plan plan;
+    size_t n, longest = 0, seen = 0;
+    int axis;
+    (void)state;
+    nb_set_misset(&cfg, 10, 20, 30);
+    cfg.dispersion_pct = 1;
+    cfg.dispersion_steps = 3;
+    model = built(&cfg, &some_F);
+    plan = nb_plan_of(&model.scene, NB_PRECISION_MIXED, &a_cpu);
+    axis = nb_steepest_axis(&model.scene);
+    assert_int_equal(nb_visible_box(&plan, &box, NULL), NB_OK);
+    assert_int_equal(nb_visible_runs(&plan, &box, axis, &runs, NULL), NB_OK);
+    n = (size_t)box.n[(axis + 1) % 3] * (size_t)box.n[(axis + 2) % 3];
+    for (size_t i = 0; i < n; i++) {
+        size_t length = (size_t)(runs[i].end - runs[i].first);
+        longest = length > longest ? length : longest;
+        seen += length;
+    }
+    nb_free(runs);
+    nb_model_free(&model);
+    check_below(longest, 8);
+    check_below(seen, 4 * n);
+    check_above(seen, n / 2);
+}
+
+/* Any geometry. */
+static void the_runs_hold_what_is_seen(void **state)
+{
+    uint32_t r = 1;
+    (void)state;
+    for (int i = 0; i < 60; i++) {
+        nb_config cfg = nb_suite_config(1, 5, 64);
+        double x[12];
+        for (int k = 0; k < 12; k++) {
+            r = r * 1664525u + 1013904223u;
+            x[k] = (double)(r >> 8) / 16777216.0;
+        }
+        nb_set_cell(&cfg, 20 + 80 * x[0], 20 + 80 * x[1], 20 + 80 * x[2], 75 + 30 * x[3],
+                    90, 75 + 30 * x[4]);
+        nb_set_misset(&cfg, 360 * x[5], 360 * x[6], 360 * x[7]);
+        nb_set_rotations(&cfg, 60 * x[8], 0, 60 * x[9]);
+        cfg.pixel_mm = 1 + 5 * x[10];
+        cfg.lambda_A = 0.5 + 2 * x[11];
+        if (i % 3 == 1) {
+            cfg.mosaic_spread_deg = 10 * x[0];
+            cfg.mosaic_domains = 5;
+        }
+        if (i % 4 == 1) {
+            cfg.osc_deg = 180 * x[1];
+            cfg.phi_steps = 20;
+        }
+        if (i % 5 == 1) {
+            cfg.hdiv_range_mrad = 100 * x[2];
+            cfg.hdiv_steps = 3;
+        }
+        if (i % 2 == 1) {
+            cfg.dispersion_pct = 20 * x[3];
+            cfg.dispersion_steps = 3;
+        }
+        cfg.curved = i % 7 == 1;
+        box_of(&cfg);
+    }
 }
 
 static nb_vector_path cpu_path(const nb_config *cfg, nb_precision precision,
@@ -236,7 +333,8 @@ static void a_path_can_be_asked_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_box_holds_what_is_seen),           TEST(a_large_box_is_looked_at_twice),
+        TEST(the_box_holds_what_is_seen),           TEST(runs_of_a_still_are_short),
+        TEST(the_runs_hold_what_is_seen),           TEST(a_large_box_is_looked_at_twice),
         TEST(the_cpu_takes_its_quickest_path),      TEST(the_gpu_takes_its_quickest_path),
         TEST(deep_layers_take_tensor_cores_sooner), TEST(a_path_can_be_asked_for)};
     return RUN_TESTS("plan", tests);

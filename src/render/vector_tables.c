@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables of F^2 for sources that have tables of their own.  Only reflections near the Ewald sphere are
+ * filled: of a still a few in a hundred. */
+#define _DEFAULT_SOURCE /* madvise */
+#include <math.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../base/memory.h"
+#include "../physics/limits.h"
+#include "../physics/structure_factor.h"
+#include "vector_plan.h"
+
+enum {
+    INDEX_BITS = 30,
+    CHUNK = 64 /* reflections whose lines stay in the nearest cache while they are filled */
+};
+
+/** A reflection's place in the file, -1: outside of it; and in the squares. */
+typedef struct cell {
+    int32_t from, to;
+} cell;
+
+typedef struct cell_list {
+    cell *cells; /* owned */
+    size_t n;
+} cell_list;
+
+/** Rows of reflections that are filled; NULL: all. */
+typedef struct filled_rows {
+    nb_index_run *runs; /* owned */
+    int axis;
+} filled_rows;
+
+/** `fold`: the axis with the largest shift, of which `length` places are kept apart. */
+static void set_tables(int n_tables, const nb_index_box *box, int fold, int length,
+                       nb_factor_squares *t)
+{
+    const int inner = fold == 2 ? 1 : 2, outer = 3 - fold - inner;
+    uint32_t stride[3];
+    int bits;
+    t->box = *box;
+    t->shift[inner] = nb_log2_ceil(n_tables);
+    t->shift[outer] = t->shift[inner] + nb_log2_ceil(box->n[inner]);
+    t->shift[fold] = t->shift[outer] + nb_log2_ceil(box->n[outer]);
+    bits = t->shift[fold] + nb_log2_ceil(length);
+    t->mask = bits <= INDEX_BITS ? (int32_t)(((uint32_t)1 << bits) - 1) : 0;
+    for (int axis = 0; axis < 3; axis++)
+        stride[axis] = (uint32_t)1 << (t->shift[axis] & 31);
+    t->offset = nb_fixed_offset(box->low, stride);
+}
+
+static double bytes_of(const nb_factor_squares *t)
+{
+    return t->mask ? sizeof(float) * ((double)t->mask + 1) : INFINITY;
+}
+
+/** The longest of the runs; *sum: of all. */
+static int longest_run(const nb_index_box *box, const filled_rows *rows, double *sum)
+{
+    const size_t n =
+        (size_t)box->n[(rows->axis + 1) % 3] * (size_t)box->n[(rows->axis + 2) % 3];
+    int longest = 1;
+    *sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        int length = rows->runs[i].end - rows->runs[i].first;
+        longest = length > longest ? length : longest;
+        *sum += length;
+    }
+    return longest;
+}
+
+static int is_filled(const nb_index_box *box, const filled_rows *rows, const int at[3])
+{
+    const int axis = rows->axis, a = axis == 0 ? 1 : 0, b = axis == 2 ? 1 : 2;
+    const nb_index_run *run;
+    if (!rows->runs)
+        return 1;
+    run = &rows->runs[(size_t)at[a] * (size_t)box->n[b] + (size_t)at[b]];
+    return at[axis] >= run->first && at[axis] < run->end;
+}
+
+/** Place of the reflection in the file's tables; -1: outside. */
+static int32_t file_place(const nb_factor_table *sf, const nb_index_box *box,
+                          const int at[3])
+{
+    int64_t h = -((int64_t)box->low[0] + at[0]) - sf->hmin,
+            k = -((int64_t)box->low[1] + at[1]) - sf->kmin,
+            l = -((int64_t)box->low[2] + at[2]) - sf->lmin;
+    if (h < 0 || h >= sf->nh || k < 0 || k >= sf->nk || l < 0 || l >= sf->nl)
+        return -1;
+    return (int32_t)((h * sf->nk + k) * sf->nl + l);
+}
+
+/** Those to fill, in the file's order; counts them where list->cells is NULL. */
+static void list_cells(const nb_factor_squares *t, const nb_factor_table *sf,
+                       const filled_rows *rows, cell_list *list)
+{
+    int at[3];
+    list->n = 0;
+    for (at[0] = t->box.n[0] - 1; at[0] >= 0; at[0]--)
+        for (at[1] = t->box.n[1] - 1; at[1] >= 0; at[1]--)
+            for (at[2] = t->box.n[2] - 1; at[2] >= 0; at[2]--) {
+                uint32_t to = 0;
+                if (!is_filled(&t->box, rows, at))
+                    continue;
+                for (int axis = 0; axis < 3; axis++)
+                    to += (uint32_t)at[axis] << t->shift[axis];
+                if (list->cells)
+                    list->cells[list->n] = (cell){file_place(sf, &t->box, at),
+                                                  (int32_t)(to & (uint32_t)t->mask)};
+                list->n++;
+            }
+}
+
+/** Some of the reflections in all tables.  Each is in memory that was not used lately: the next table's
+ * is asked for meanwhile. */
+static void fill_chunk(const nb_factor_table *sf, float *F2, double most,
+                       const cell *cells, size_t n)
+{
+    const double inv_most = 1.0 / most;
+    const float outside = nb_relative_square(sf->default_F, inv_most);
+    const int tables = nb_table_count(sf);
+    for (int k = 0; k < tables; k++) {
+        const double *F = nb_table_at(sf, k);
+        const double *next = nb_table_at(sf, k + 1 < tables ? k + 1 : k);
+        for (size_t i = 0; i < n; i++) {
+            float *to = F2 + cells[i].to + k;
+            if (cells[i].from >= 0) {
+                __builtin_prefetch(next + cells[i].from);
+                *to = nb_relative_square(F[cells[i].from], inv_most);
+            } else {
+                *to = outside;
+            }
+        }
+    }
+}
+
+static void fill_tables(const nb_plan *plan, const nb_factor_squares *t,
+                        const cell_list *list)
+{
+    const int64_t chunks = (int64_t)(list->n + CHUNK - 1) / CHUNK;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 8) num_threads(plan->engine.threads)
+#endif
+    for (int64_t i = 0; i < chunks; i++) {
+        const size_t first = (size_t)i * CHUNK;
+        const size_t n = list->n - first < CHUNK ? list->n - first : CHUNK;
+        fill_chunk(&plan->scene->factors.table, t->F2, plan->largest, list->cells + first,
+                   n);
+    }
+}
+
+/** Where little of the memory is filled, large pages would fetch and clear the rest of it. */
+static void keep_pages_small(float *F2, size_t bytes)
+{
+#ifdef MADV_NOHUGEPAGE
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t from = ((uintptr_t)F2 + page - 1) / page * page;
+    const uintptr_t to = ((uintptr_t)F2 + bytes) / page * page;
+    if (to > from)
+        (void)madvise((char *)F2 + (from - (uintptr_t)F2), to - from, MADV_NOHUGEPAGE);
+#endif
+    (void)F2;
+    (void)bytes;
+}
+
+/** Allocate and fill.  rows->runs NULL: all of the box. */
+static nb_status make_tables(const nb_plan *plan, const filled_rows *rows,
+                             nb_factor_squares *t, nb_error *err)
+{
+    const nb_factor_table *sf = &plan->scene->factors.table;
+    const double bytes = bytes_of(t);
+    cell_list list = {0};
+    t->F2 = nb_alloc_raw((size_t)bytes, 1, "tables of structure factors", err);
+    if (!t->F2)
+        return NB_ERR_NOMEM;
+    keep_pages_small(t->F2, (size_t)bytes);
+    list_cells(t, sf, rows, &list);
+    list.cells = nb_alloc_raw(list.n, sizeof *list.cells, "visible reflections", err);
+    if (!list.cells)
+        return NB_ERR_NOMEM;
+    list_cells(t, sf, rows, &list);
+    fill_tables(plan, t, &list);
+    nb_free(list.cells);
+    return NB_OK;
+}
+
+nb_status nb_factor_tables_build(const nb_plan *plan, const nb_index_box *visible,
+                                 nb_factor_squares *t, nb_error *err)
+{
+    const nb_factor_table *sf = &plan->scene->factors.table;
+    nb_factor_squares clamped = {.kind = NB_F_TABLES_CLAMPED};
+    nb_index_box box = *visible;
+    double seen;
+    int longest;
+    filled_rows rows = {NULL, nb_steepest_axis(plan->scene)};
+    nb_status st = nb_visible_runs(plan, visible, rows.axis, &rows.runs, err);
+    if (st)
+        return st;
+    t->kind = NB_F_TABLES;
+    longest = longest_run(visible, &rows, &seen);
+    set_tables(nb_table_count(sf), visible, rows.axis, longest, t);
+    nb_clamp_box(sf, &box);
+    set_tables(nb_table_count(sf), &box, 0, box.n[0], &clamped);
+    if (!t->mask || seen > 2 * nb_index_box_count(&box)) {
+        clamped.unit = t->unit;
+        *t = clamped;
+        nb_free(rows.runs);
+        rows.runs = NULL;
+    }
+    st = make_tables(plan, &rows, t, err);
+    nb_free(rows.runs);
+    return st;
+}
+
+int nb_factor_tables_fit(const nb_factor_table *sf)
+{
+    return nb_log2_ceil((int64_t)sf->nh + 2) + nb_log2_ceil((int64_t)sf->nk + 2) +
+               nb_log2_ceil((int64_t)sf->nl + 2) + nb_log2_ceil(nb_table_count(sf)) <=
+           INDEX_BITS;
+}
