@@ -10,6 +10,7 @@
 #include "../model/sampling_error.h"
 #include "../model/units.h"
 #include "../physics/limits.h"
+#include "../physics/panels.h"
 #include "../physics/ray.h"
 
 static const double spot_tolerance = 0.1; /* of a reflection's photons */
@@ -116,10 +117,9 @@ static double table_end(const nb_sim *sim)
     return end;
 }
 
-/** The spacing at a point of the detector, A. */
-static double spacing(const nb_scene *sc, double f, double s)
+/** The spacing at a point of a panel, A. */
+static double spacing(const nb_scene *sc, const nb_panel *panel, double f, double s)
 {
-    const nb_panel *panel = sc->panels;
     nb_vec3 d =
         nb_unit(nb_panel_point(panel, f * panel->pixel_fast, s * panel->pixel_slow, 0));
     nb_vec3 q = nb_sub(d, sc->beam.sources[0].incident);
@@ -130,17 +130,19 @@ static double spacing(const nb_scene *sc, double f, double s)
 static void spacings(const nb_scene *sc, double *finest, double *coarsest)
 {
     enum { POINTS = 9 };
-    const nb_raster *raster = &sc->raster;
     *finest = INFINITY;
     *coarsest = 0;
-    for (int i = 0; i < POINTS * POINTS; i++) {
-        double u = (double)(i % POINTS) / (POINTS - 1),
-               v = (double)(i / POINTS) / (POINTS - 1);
-        double d =
-            spacing(sc, raster->roi.fmin + u * (raster->roi.fmax - raster->roi.fmin + 1),
-                    raster->roi.smin + v * (raster->roi.smax - raster->roi.smin + 1));
-        *finest = fmin(*finest, d);
-        *coarsest = fmax(*coarsest, d);
+    for (int k = 0; k < sc->n_panels; k++) {
+        const nb_panel *panel = &sc->panels[k];
+        const nb_region r = nb_panel_region(sc, panel);
+        for (int i = 0; i < POINTS * POINTS && nb_region_pixels(r) > 0; i++) {
+            double u = (double)(i % POINTS) / (POINTS - 1),
+                   v = (double)(i / POINTS) / (POINTS - 1);
+            double d = spacing(sc, panel, r.fmin + u * (r.fmax - r.fmin + 1),
+                               r.smin + v * (r.smax - r.smin + 1));
+            *finest = fmin(*finest, d);
+            *coarsest = fmax(*coarsest, d);
+        }
     }
 }
 
@@ -173,7 +175,7 @@ void nb_sim_advise(const nb_sim *sim)
 static double beam_off(const nb_sim *sim)
 {
     const nb_geometry *g = &sim->model.geometry;
-    double f = g->fpixels * g->pixel, s = g->spixels * g->pixel;
+    double f = g->fpixels * g->pixel, s = g->spixels * g->pixel_slow;
     double df = fmax(0, fmax(-g->Fbeam, g->Fbeam - f));
     double ds = fmax(0, fmax(-g->Sbeam, g->Sbeam - s));
     return sqrt(df * df + ds * ds);
@@ -184,7 +186,8 @@ static void why_dark(const nb_sim *sim, const nb_stats *stats, char *text, size_
 {
     const nb_scene *sc = &sim->model.scene;
     const double *N = sc->lattice.N;
-    double off = beam_off(sim), end = table_end(sim), finest, coarsest;
+    double off = sc->n_panels > 1 ? 0 : beam_off(sim), end = table_end(sim), finest,
+           coarsest;
     spacings(sc, &finest, &coarsest);
     if (stats->rendered == 0)
         snprintf(text, size, "every pixel is masked");

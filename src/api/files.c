@@ -46,24 +46,30 @@ static int add_inputs(const nb_config *cfg, nb_file_use *list, int n)
     n = add(list, n, 1, (nb_file_use){"-sourcefile", cfg->source_file, 0});
     n = add(list, n, 1, (nb_file_use){"-mask", cfg->mask_file, 0});
     n = add(list, n, 1, (nb_file_use){"-gainmap", cfg->gainmap_file, 0});
+    n = add(list, n, 1, (nb_file_use){"-geom", cfg->geom_file, 0});
+    n = add(list, n, 1, (nb_file_use){"-expt", cfg->expt_file, 0});
+    n = add(list, n, 1, (nb_file_use){"-nxmx", cfg->nxmx_file, 0});
     return add(list, n, 1, (nb_file_use){"-img", cfg->img_file, 0});
 }
 
 int nb_config_files(const nb_config *cfg, nb_file_use *list)
 {
-    int n = 0;
+    int n = 0, one = !cfg || !cfg->detector || cfg->detector->n_panels == 1;
     if (!cfg || !list)
         return 0;
     n = add(list, n, cfg->write_float, (nb_file_use){"-floatfile", cfg->float_file, 1});
-    n = add(list, n, cfg->write_int, (nb_file_use){"-intfile", cfg->int_file, 1});
-    n = add(list, n, cfg->write_noise, (nb_file_use){"-noisefile", cfg->noise_file, 1});
+    n = add(list, n, one && cfg->write_int, (nb_file_use){"-intfile", cfg->int_file, 1});
+    n = add(list, n, one && cfg->write_noise,
+            (nb_file_use){"-noisefile", cfg->noise_file, 1});
     n = add(list, n, 1, (nb_file_use){"-noisefloat", cfg->noise_float_file, 1});
-    n = add(list, n, cfg->write_pgm, (nb_file_use){"-pgmfile", cfg->pgm_file, 1});
+    n = add(list, n, one && cfg->write_pgm, (nb_file_use){"-pgmfile", cfg->pgm_file, 1});
     n = add(list, n, 1, (nb_file_use){"-pngfile", cfg->png_file, 1});
     n = add(list, n, 1, (nb_file_use){"-tifffile", cfg->tiff_file, 1});
     n = add(list, n, cfg->truth == NB_TRUTH_SPOTS,
             (nb_file_use){"-truthfile", cfg->truth_file, 1});
     n = add(list, n, 1, (nb_file_use){"-report", cfg->report_file, 1});
+    n = add(list, n, 1, (nb_file_use){"-geomout", cfg->geomout_file, 1});
+    n = add(list, n, 1, (nb_file_use){"-exptout", cfg->exptout_file, 1});
     n = add(list, n, 1, (nb_file_use){"-dump_mtz", cfg->dump_mtz_file, 1});
     n = add(list, n, 1, (nb_file_use){"-dump_hkl", cfg->dump_hkl_file, 1});
     n = add(list, n, writes_cache(cfg), (nb_file_use){"-dump", nb_dump_name(cfg), 1});
@@ -73,10 +79,17 @@ int nb_config_files(const nb_config *cfg, nb_file_use *list)
 int nb_series_config_files(const nb_config *cfg, nb_file_use *list)
 {
     int n = add(list, 0, 1, (nb_file_use){"-report", cfg->report_file, 1});
+    n = add(list, n, 1, (nb_file_use){"-geomout", cfg->geomout_file, 1});
+    n = add(list, n, 1, (nb_file_use){"-exptout", cfg->exptout_file, 1});
     n = add(list, n, 1, (nb_file_use){"-dump_mtz", cfg->dump_mtz_file, 1});
     n = add(list, n, 1, (nb_file_use){"-dump_hkl", cfg->dump_hkl_file, 1});
     n = add(list, n, writes_cache(cfg), (nb_file_use){"-dump", cfg->dump_file, 1});
     return add_inputs(cfg, list, n);
+}
+
+int nb_sim_files(const nb_sim *sim, nb_file_use *list)
+{
+    return sim ? nb_config_files(&sim->cfg, list) : 0;
 }
 
 nb_status nb_check_files(const nb_config *cfg, const nb_file_use *more, int n,

@@ -27,7 +27,9 @@ static suspect find_cause(const nb_sim *sim)
     const nb_scene *sc = &sim->model.scene;
     double F = nb_largest_F(&sc->factors.table),
            cells = sc->lattice.N[0] * sc->lattice.N[1] * sc->lattice.N[2];
-    double omega = nb_largest_solid_angle(sc->panels), fluence = sim->model.fluence;
+    double omega = 0, fluence = sim->model.fluence;
+    for (int k = 0; k < sc->n_panels; k++)
+        omega = fmax(omega, nb_largest_solid_angle(&sc->panels[k]));
     const suspect all[] = {
         {excess_of(fluence, 1e36), "a fluence", "photons/m^2", fluence,
          sim->cfg.flux != 0 ? "type a smaller -flux or -exposure, or a larger -beamsize"

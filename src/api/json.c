@@ -9,6 +9,7 @@
 #include "../base/text.h"
 #include "../params/params.h"
 #include "json_node.h"
+#include "json_panels.h"
 #include "sim.h"
 
 #ifdef NB_HAVE_CJSON
@@ -19,7 +20,7 @@ static void vector(nb_json to, const char *key, double scale, nb_vec3 v)
     nb_json_numbers(to, key, values, 3);
 }
 
-static void add_detector(nb_json root, const nb_model *m)
+static nb_json add_detector(nb_json root, const nb_model *m)
 {
     nb_json d = nb_json_object(root, "detector");
     const nb_geometry *g = &m->geometry;
@@ -74,6 +75,7 @@ static void add_detector(nb_json root, const nb_model *m)
     }
     nb_json_numbers(d, "roi", roi, 4);
     nb_json_flag(d, "mask", raster->mask != NULL);
+    return d;
 }
 
 static void add_beam(nb_json root, const nb_sim *sim)
@@ -178,16 +180,24 @@ static void add_running(nb_json root, const nb_sim *sim)
     nb_json_number(o, "seed", (double)sim->seed);
 }
 
-void nb_sim_config_node(const nb_sim *sim, nb_json root)
+static void config_node(const nb_sim *sim, int panels, nb_json root)
 {
+    nb_json detector;
     nb_json_text(root, "program", "nanobragg");
     nb_json_text(root, "version", NB_VERSION);
     nb_json_flag(root, "compat", sim->cfg.compat);
-    add_detector(root, &sim->model);
+    detector = add_detector(root, &sim->model);
+    if (panels)
+        nb_json_panels(detector, sim);
     add_beam(root, sim);
     add_crystal(root, sim);
     nb_sim_factors_node(sim, root);
     add_running(root, sim);
+}
+
+void nb_sim_config_node(const nb_sim *sim, nb_json root)
+{
+    config_node(sim, 1, root);
 }
 
 /** The numbers of a value that is written as such; 0: it is a text. */
@@ -253,7 +263,7 @@ static nb_status print_config(const nb_sim *sim, int parameters, char **json,
 {
     int failed = 0;
     nb_json root = {cJSON_CreateObject(), &failed};
-    nb_sim_config_node(sim, root);
+    config_node(sim, parameters, root);
     if (parameters)
         nb_sim_parameters_node(sim, root);
     return nb_json_print(root, "the configuration as JSON", json, err);

@@ -81,6 +81,13 @@ void nb_json_numbers(nb_json to, const char *key, const double *v, int n)
         append(list, new_number(v[i]));
 }
 
+void nb_json_add_numbers(nb_json to, const double *v, int n)
+{
+    nb_json list = {append(to, cJSON_CreateArray()), to.failed};
+    for (int i = 0; i < n; i++)
+        append(list, new_number(v[i]));
+}
+
 nb_status nb_json_print(nb_json root, const char *what, char **text, nb_error *err)
 {
     char *printed = *root.failed || !root.json ? NULL : cJSON_Print(root.json);

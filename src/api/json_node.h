@@ -25,6 +25,9 @@ void nb_json_flag(nb_json to, const char *key, int value);
 void nb_json_number(nb_json to, const char *key, double value);
 void nb_json_numbers(nb_json to, const char *key, const double *v, int n);
 
+/** The same at the end of an array. */
+void nb_json_add_numbers(nb_json to, const double *v, int n);
+
 /** Print and delete the tree. Free *text with nb_free. Errors: NB_ERR_NOMEM, with the name
  * of the object; also if an earlier call failed. */
 nb_status nb_json_print(nb_json root, const char *what, char **text, nb_error *err);

@@ -13,11 +13,13 @@
 #include "../io/sources.h"
 #include "../model/units.h"
 #include "../params/params.h"
+#include "detector_file.h"
 #include "factor_files.h"
 #include "image.h"
 #include "noise.h"
+#include "sim.h"
 
-nb_status nb_load_headers(nb_sim *sim, nb_error *err)
+static nb_status load_image_headers(nb_sim *sim, nb_error *err)
 {
     /* -img is read first, so it wins over -mask; a typed flag wins over both */
     nb_config *cfg = &sim->cfg;
@@ -30,11 +32,21 @@ nb_status nb_load_headers(nb_sim *sim, nb_error *err)
     return st;
 }
 
+nb_status nb_load_headers(nb_sim *sim, nb_error *err)
+{
+    nb_status detector = nb_load_detector(sim, err);
+    if (detector || sim->cfg.detector)
+        return detector;
+    return load_image_headers(sim, err);
+}
+
 /** 1 where the mask's pixel is above 0. */
 static nb_status make_mask(nb_sim *sim, const nb_geometry *g, nb_error *err)
 {
     const nb_image *image = &sim->mask_image;
     size_t n = (size_t)g->fpixels * (size_t)g->spixels;
+    if (sim->cfg.detector)
+        return nb_load_panel_mask(sim, err);
     if (!image->pixels)
         return NB_OK;
     if (image->fast != g->fpixels || image->slow != g->spixels)
@@ -55,6 +67,7 @@ static nb_status load_matrix(nb_sim *sim, nb_error *err)
     char *data;
     size_t bytes;
     nb_status st;
+    nb_load_file_crystal(sim);
     if (!path[0])
         return NB_OK;
     if ((st = nb_read_file(path, "-mat", 1 << 20, &data, &bytes, err)))

@@ -95,19 +95,20 @@ nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
     const nb_config *cfg = image->geometry;
     nb_image_meta meta = {0};
     nb_image_view view = {0};
-    nb_detector det;
+    nb_detector det = {0};
     void *pixels = NULL;
     nb_status st = NB_OK;
     if ((st = nb_png_check(job.options, err)))
         return st;
     if (cfg && job.options->rings && (!isnan(cfg->lambda_A) || !isnan(cfg->energy_eV))) {
         st = detector_of(cfg, &det, &job.wavelength, err);
-        job.panel = &det.panel;
+        job.panel = det.panels;
     }
     if (!st)
         st = nb_picture_view(&job, &view, &pixels, err);
     if (!st)
         st = nb_write_image(nb_picture_writer(job.options), path, &view, &meta, err);
+    nb_detector_free(&det);
     nb_free(pixels);
     return st;
 }

@@ -3,11 +3,14 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../image/quantize.h"
+#include "../physics/panels.h"
 #include "noise.h"
+#include "sim.h"
 
 nb_photons nb_sim_photons(const nb_sim *sim, const float *image)
 {
-    return (nb_photons){.scene = &sim->model.scene,
+    return (nb_photons){.scene = nb_stack_is_even(&sim->model.scene) ? &sim->model.scene
+                                                                     : &sim->flat,
                         .pixels = image,
                         .kernels = sim->kernels,
                         .threads = sim->cfg.threads,

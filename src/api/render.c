@@ -4,6 +4,7 @@
 
 #include "../base/c_locale.h"
 #include "../base/error.h"
+#include "../physics/panels.h"
 #include "../render/choose.h"
 #include "../render/request.h"
 #include "advice.h"
@@ -22,7 +23,7 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
     nb_status st = NB_OK;
     *home = nb_sim_photons(sim, *image);
     home->own = own;
-    if (sim->backend->device) {
+    if (sim->backend->device && nb_stack_is_even(&sim->model.scene)) {
         home->device = &sim->backend->device->image;
     } else if (!*image) {
         st = nb_photons_memory(home, err);
@@ -63,6 +64,22 @@ static nb_status retry_on_cpu(nb_sim *sim, float *image, nb_error *err)
     return open_and_render(sim, image, err);
 }
 
+/** Of several panels, the brightest pixel's own. */
+static void name_panel(const nb_sim *sim, nb_stats *stats)
+{
+    const nb_scene *sc = &sim->model.scene;
+    size_t pixel = (size_t)stats->max_slow * (size_t)sim->flat.raster.columns +
+                   (size_t)stats->max_fast;
+    const nb_panel *panel;
+    if (sc->n_panels == 1)
+        return;
+    stats->max_panel = nb_panel_of_pixel(sc, pixel);
+    panel = &sc->panels[stats->max_panel];
+    pixel -= panel->first_pixel;
+    stats->max_fast = (int)(pixel % (size_t)panel->columns);
+    stats->max_slow = (int)(pixel / (size_t)panel->columns);
+}
+
 /** Look at every pixel. */
 static nb_status summarise(nb_sim *sim, nb_stats *stats, nb_error *err)
 {
@@ -70,6 +87,8 @@ static nb_status summarise(nb_sim *sim, nb_stats *stats, nb_error *err)
     double start = nb_monotonic_seconds();
     nb_status st = nb_image_make(&sim->photons, NULL, 0, &summary, 1, err);
     sim->times.statistics += nb_monotonic_seconds() - start;
+    if (!st)
+        name_panel(sim, stats);
     return st ? st : nb_sim_check_finite(sim, stats, err);
 }
 

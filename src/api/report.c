@@ -140,6 +140,11 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
     nb_report_put(
         &t, "          beam at %.9g %.9g mm along fast, slow; origin %.9g %.9g %.9g mm\n",
         g->Fbeam * 1e3, g->Sbeam * 1e3, g->pix0.x * 1e3, g->pix0.y * 1e3, g->pix0.z * 1e3);
+    if (sc->n_panels > 1)
+        nb_report_put(
+            &t,
+            "          %d panels of %zu pixels together; above is that of the beam, %s\n",
+            sc->n_panels, sc->raster.pixels, sim->detector.panels[g->beam_panel].name);
     if (sc->panels->curved)
         nb_report_put(&t, "          curved about the sample, solid angles %s\n",
                       sc->panels->exact_omega ? "exact" : "pixel^2/R^2");

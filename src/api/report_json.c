@@ -62,12 +62,14 @@ static nb_status write_json(nb_json root, const char *path, nb_error *err)
     return st;
 }
 
-static void add_image(nb_json root, const nb_stats *s)
+static void add_image(nb_json root, int panels, const nb_stats *s)
 {
     nb_json o = nb_json_object(root, "image");
     nb_json_number(o, "max_photons", s->max);
     nb_json_number(o, "max_fast", s->max_fast);
     nb_json_number(o, "max_slow", s->max_slow);
+    if (panels > 1)
+        nb_json_number(o, "max_panel", s->max_panel);
     nb_json_number(o, "sum_photons", s->sum);
     nb_json_number(o, "mean_photons", s->mean);
     nb_json_number(o, "rms_photons", s->rms);
@@ -111,7 +113,7 @@ nb_status nb_report_write(const nb_sim *sim, const nb_stats *stats, nb_error *er
         return NB_OK;
     root.json = cJSON_CreateObject();
     add_common(sim, sim->backend_line, root);
-    add_image(root, stats);
+    add_image(root, sim->model.scene.n_panels, stats);
     add_lack(sim, root);
     clipped = nb_json_array(root, "clipped");
     if (cfg->write_int)

@@ -24,7 +24,8 @@ static int has_size(const nb_config *cfg)
 nb_status nb_resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *err)
 {
     int file = nb_config_has_factor_file(cfg);
-    int lattice = cfg->cell_count > 0 || cfg->mat_file[0] || file;
+    int said = cfg->detector && cfg->detector->has_crystal;
+    int lattice = cfg->cell_count > 0 || cfg->mat_file[0] || file || said;
     int factors = file || cfg->hkl_file[0] || cfg->dump_file[0] || !isnan(cfg->default_F);
     if (!lattice && !factors && !has_size(cfg)) {
         int i;

@@ -15,6 +15,7 @@
 #include "../image/fibre.h"
 #include "../io/writer.h"
 #include "../params/params.h"
+#include "../physics/panels.h"
 #include "../render/choose.h"
 #include "advice.h"
 #include "noise.h"
@@ -27,14 +28,31 @@ int64_t nb_seed_from_clock(void)
     return (int64_t)(((uint64_t)t.tv_sec * 1000003u + (uint64_t)t.tv_nsec) % 1000000000u);
 }
 
-static nb_status check_memory(const nb_geometry *g, nb_error *err)
+static nb_status check_memory(const nb_raster *raster, nb_error *err)
 {
-    double bytes = (double)g->fpixels * g->spixels * sizeof(float);
+    double bytes = (double)raster->pixels * sizeof(float);
     if (bytes > 64e9)
         return nb_fail(err, NB_ERR_INPUT,
                        "-detpixels %d x %d: one image would be %.0f GB (limit 64)",
-                       g->fpixels, g->spixels, bytes / 1e9);
+                       raster->columns, raster->rows, bytes / 1e9);
     return NB_OK;
+}
+
+/** Panels of unequal widths make no rectangle: any one of as many pixels does. */
+static void flatten(nb_sim *sim)
+{
+    enum { WIDEST = 8192 };
+    nb_raster *raster = &sim->flat.raster;
+    int columns;
+    sim->flat = sim->model.scene;
+    if (nb_stack_is_even(&sim->model.scene))
+        return;
+    columns = WIDEST;
+    while (raster->pixels % (size_t)columns != 0)
+        columns--;
+    raster->columns = columns;
+    raster->rows = (int)(raster->pixels / (size_t)columns);
+    raster->roi = (nb_region){0, columns - 1, 0, raster->rows - 1};
 }
 
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
@@ -43,6 +61,7 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     nb_model_inputs in = {0};
     nb_status st;
     in.matrix = sim->has_matrix ? sim->matrix : NULL;
+    in.matrix_lambda_A = sim->matrix_lambda_A;
     in.sources = sim->spectrum ? sim->spectrum : sim->lines;
     in.n_sources = sim->spectrum ? sim->n_spectrum : sim->n_lines;
     in.mask = sim->mask;
@@ -57,7 +76,8 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
                           : nb_sim_make_factors(sim, 0, err);
     if (!st)
         st = nb_check_model(cfg, &sim->model, err);
-    return st ? st : check_memory(&sim->model.geometry, err);
+    flatten(sim);
+    return st ? st : check_memory(&sim->model.scene.raster, err);
 }
 
 /* What Gaussian spots may lack where nobody says otherwise: the smaller of a part of the brightest
@@ -190,6 +210,7 @@ void nb_sim_free(nb_sim *sim)
     nb_sim_take_tables(sim, &(nb_sim_tables){0});
     if (!sim->borrows) {
         nb_made_free(sim->made);
+        nb_detector_spec_free(&sim->detector);
         nb_free(sim->lines);
         nb_free(sim->mask);
         nb_free(sim->gainmap);
@@ -202,9 +223,9 @@ void nb_sim_free(nb_sim *sim)
 void nb_sim_size(const nb_sim *sim, int *fast, int *slow)
 {
     if (fast)
-        *fast = sim ? sim->model.scene.raster.columns : 0;
+        *fast = sim ? sim->flat.raster.columns : 0;
     if (slow)
-        *slow = sim ? sim->model.scene.raster.rows : 0;
+        *slow = sim ? sim->flat.raster.rows : 0;
 }
 
 int64_t nb_sim_seed(const nb_sim *sim)

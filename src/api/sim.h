@@ -8,6 +8,7 @@
 #include "../image/image.h"
 #include "../io/meta.h"
 #include "../io/factor_file.h"
+#include "../model/layout.h"
 #include "../model/scene_build.h"
 #include "../nanobragg.h"
 #include "../render/backend.h"
@@ -32,7 +33,8 @@ struct nb_sim {
     double tables_dmin, tables_default_F; /* with which they were made */
     double matrix[9];
     int has_matrix;
-    nb_source_line *lines; /* owned */
+    double matrix_lambda_A; /* it is in units of 1/this; 0: the beam's */
+    nb_source_line *lines;  /* owned */
     int n_lines;
     const nb_source_line *spectrum; /* instead of lines; another's */
     int n_spectrum;
@@ -40,8 +42,12 @@ struct nb_sim {
     uint8_t *mask;            /* owned, [slow][fast] */
     float *gainmap;           /* owned; [pixels], -gainmap, or NULL */
     struct nb_fibres *fibres; /* owned; transforms of the point spread */
-    int borrows; /* lines, mask, made, gain map and transforms belong to another nb_sim */
+    nb_detector_spec detector; /* owned; cfg.detector points to it; no panels without a file */
+    int left_out;    /* files of one panel that are on by default, of several panels */
+    int trace_panel; /* first of -panel */
+    int borrows; /* detector, lines, mask, made, gain map and transforms belong to another nb_sim */
     nb_model model;
+    nb_scene flat; /* the scene with the stack as a rectangle, for what is made of its image */
     const nb_backend *backend;
     nb_backend_state *state; /* owned; opened by the first render */
     nb_render_options options;

@@ -82,17 +82,26 @@ static double trace_source(const printer *out, const nb_scene *sc, const nb_ray 
            (sc->oversample_polar && !sc->beam.nopolar ? polar : 1.0);
 }
 
-/** The pixel at a row of the image, which is the stack of panels. */
+/** A pixel of the traced panel. */
 static nb_status find_pixel(const nb_sim *sim, int fast, int slow, const char *flag,
                             nb_span *pixel, nb_error *err)
 {
-    const nb_raster *raster = &sim->model.scene.raster;
-    if (fast < 0 || slow < 0 || fast >= raster->columns || slow >= raster->rows)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "%s %d %d: the detector has pixels 0..%d and 0..%d", flag, fast,
-                       slow, raster->columns - 1, raster->rows - 1);
-    *pixel = nb_span_of_pixel(&sim->model.scene, fast, slow);
+    const nb_scene *sc = &sim->model.scene;
+    const nb_panel *panel = &sc->panels[sim->trace_panel];
+    if (fast < 0 || slow < 0 || fast >= panel->columns || slow >= panel->rows)
+        return nb_fail(err, NB_ERR_INPUT, "%s %d %d: the %s has pixels 0..%d and 0..%d",
+                       flag, fast, slow, sc->n_panels > 1 ? "panel" : "detector",
+                       panel->columns - 1, panel->rows - 1);
+    *pixel = nb_span_of_pixel(sc, fast, panel->first_row + slow);
     return NB_OK;
+}
+
+/** The panel, where there are several. */
+static void say_panel(const printer *out, const nb_sim *sim)
+{
+    if (sim->model.scene.n_panels > 1)
+        say(out, "panel: %d %s", sim->trace_panel,
+            sim->detector.panels[sim->trace_panel].name);
 }
 
 nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
@@ -113,6 +122,7 @@ nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
         return st;
     panel = &sc->panels[at.panel];
     sensor = &sc->sensors[panel->sensor];
+    say_panel(&out, sim);
     say(&out, "pixel: %d %d", fast, slow);
     for (layer = 0; layer < sensor->layers; layer++)
         for (subs = 0; subs < sc->oversample; subs++)

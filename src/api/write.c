@@ -14,6 +14,7 @@
 #include "../io/writer.h"
 #include "../params/params.h"
 #include "../picture/preview.h"
+#include "geometry_out.h"
 #include "noise.h"
 #include "picture.h"
 #include "report_json.h"
@@ -125,6 +126,13 @@ static nb_status add_png(outputs *o, nb_error *err)
 static nb_status list_files(outputs *o, nb_error *err)
 {
     const nb_config *cfg = &o->sim->cfg;
+    const int noise = cfg->write_noise && o->sim->model.scene.n_panels == 1;
+    if (o->sim->left_out)
+        nb_notice(
+            &o->sim->hooks,
+            "SMV and PGM hold one panel, so these files are not written; -hdf5 FILE "
+            "-stills 1 writes all %d",
+            o->sim->model.scene.n_panels);
     if (cfg->write_float)
         add_product(o, &nb_writer_float, cfg->float_file, 1);
     if (cfg->tiff_file[0] && cfg->tiff_bits == 32)
@@ -133,8 +141,8 @@ static nb_status list_files(outputs *o, nb_error *err)
         add_product(o, &nb_writer_smv, cfg->int_file, o->int_scale);
     if (cfg->tiff_file[0] && cfg->tiff_bits == 16)
         add_product(o, &nb_writer_tiff_u16, cfg->tiff_file, o->int_scale);
-    o->noise_job = cfg->write_noise ? o->n : -1;
-    if (cfg->write_noise)
+    o->noise_job = noise ? o->n : -1;
+    if (noise)
         add_noise(o, &nb_writer_smv, cfg->noise_file);
     if (cfg->noise_float_file[0])
         add_noise(o, &nb_writer_float, cfg->noise_float_file);
@@ -311,6 +319,8 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
         st = list_files(&o, err);
     if (!st)
         st = write_files(&o, nb_image_threads(cfg->threads, stats->roi_pixels), err);
+    if (!st)
+        st = nb_sim_write_detector(sim, NULL, err);
     if (!st && cfg->truth == NB_TRUTH_SPOTS)
         st = write_spots(sim, o.photons->pixels, err);
     count_clipped(&o);

@@ -107,6 +107,14 @@ static nb_status print_pixels(const nb_cli *cli, const nb_sim *sim, const float 
 
     if (cli->printout_one)
         return nb_sim_printout(sim, image, one[0], one[1], emit, cli->text, err);
+    if (nb_sim_panel(sim, 1, NULL)) {
+        memset(err, 0, sizeof *err);
+        snprintf(
+            err->message, sizeof err->message,
+            "-printout of a detector of several panels: type -printout_pixel f s, and "
+            "-panel");
+        return err->code = NB_ERR_INPUT;
+    }
     nb_sim_size(sim, &fast, &slow);
     last_f = roi && roi[1] < fast ? roi[1] : fast - 1;
     last_s = roi && roi[3] < slow ? roi[3] : slow - 1;
@@ -200,7 +208,9 @@ static nb_status run(const nb_cli *cli, nb_ranks **ranks, nb_error *err)
         return status;
     nb_sim_size(sim, &fast, &slow);
     progress.pixels = (double)fast * (double)slow;
-    if (cli->show_config)
+    if (cli->show_config && (status = nb_sim_write_geometry(sim, err)))
+        ;
+    else if (cli->show_config)
         status = show_config(sim, err);
     else if (cli->trace)
         status = nb_sim_trace(sim, cli->trace_pixel[0], cli->trace_pixel[1], emit, stdout,

@@ -25,6 +25,18 @@ int nb_outputs(const nb_config *cfg, const char **names)
     return n;
 }
 
+int nb_outputs_of(const nb_sim *sim, const char **names)
+{
+    nb_file_use files[NB_FILES_MOST];
+    int all = nb_sim_files(sim, files), n = 0;
+
+    while (n < all && files[n].written) {
+        names[n] = files[n].path;
+        n++;
+    }
+    return n;
+}
+
 int nb_outputs_to_stdout(const nb_config *cfg)
 {
     const char *names[NB_OUTPUTS_MAX];

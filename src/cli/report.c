@@ -12,10 +12,10 @@ static double total(const nb_times *t)
            t->noise + t->write;
 }
 
-static void files(FILE *out, const nb_config *cfg)
+static void files(FILE *out, const nb_sim *sim)
 {
     const char *names[NB_OUTPUTS_MAX];
-    int n = nb_outputs(cfg, names);
+    int n = nb_outputs_of(sim, names);
 
     for (int i = 0; i < n; i++)
         fprintf(out, "%s%s\n", i ? "          " : "files     ",
@@ -31,14 +31,17 @@ void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *sta
     nb_times t;
 
     nb_sim_times(sim, &t);
-    fprintf(out, "image     max %.9g at pixel %d %d (fast slow), sum %.9g photons\n",
-            stats->max, stats->max_fast, stats->max_slow, stats->sum);
+    fprintf(out, "image     max %.9g at pixel %d %d (fast slow)", stats->max,
+            stats->max_fast, stats->max_slow);
+    if (nb_sim_panel(sim, 1, NULL))
+        fprintf(out, " of panel %s", nb_sim_panel(sim, stats->max_panel, NULL));
+    fprintf(out, ", sum %.9g photons\n", stats->sum);
     fprintf(out, "          mean %.9g, rms %.9g, rms deviation %.9g\n", stats->mean,
             stats->rms, stats->rmsd);
     fprintf(out, "          %lld of %lld pixels rendered, %.9g sr\n",
             (long long)stats->rendered, (long long)stats->roi_pixels, stats->solid_angle);
     nb_report_clipped(out, &cli->cfg, sim, stats);
-    files(out, &cli->cfg);
+    files(out, sim);
     fprintf(out, "seed      %lld\n", (long long)nb_sim_seed(sim));
     fprintf(out, "backend   %s\n", nb_sim_backend(sim));
     fprintf(out, "time      %.3f s, rendering %.3f s\n", total(&t), t.render);

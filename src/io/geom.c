@@ -20,22 +20,22 @@ typedef struct whole {
     int one_array;       /* all panels lie in one array */
 } whole;
 
-static int is_place(nb_span span)
+static int is_place(nb_piece span)
 {
     return span.p && span.p < span.end && *span.p == '/';
 }
 
-double nb_geom_length(nb_span span)
+double nb_geom_length(nb_piece span)
 {
     double value;
-    nb_span unit = nb_geom_number(span, &value);
-    if (unit.p == unit.end || nb_span_is(unit, "m"))
+    nb_piece unit = nb_geom_number(span, &value);
+    if (unit.p == unit.end || nb_piece_is(unit, "m"))
         return value;
-    return nb_span_is(unit, "mm") ? value / 1e3 : NAN;
+    return nb_piece_is(unit, "mm") ? value / 1e3 : NAN;
 }
 
 /** Fail with the line of `at`: KEY (which must say ...). */
-static nb_status refuse(const nb_geom_text *text, nb_span at, const char *key,
+static nb_status refuse(const nb_geom_text *text, nb_piece at, const char *key,
                         const char *what, nb_error *err)
 {
     return nb_fail_at(err, NB_ERR_INPUT, text->name, at.line, "%s: %s", key, what);
@@ -44,11 +44,11 @@ static nb_status refuse(const nb_geom_text *text, nb_span at, const char *key,
 /** In A; NaN where the file does not say. */
 static nb_status energy_of(const nb_geom_text *text, double *wavelength_A, nb_error *err)
 {
-    nb_span unit = nb_geom_number(text->photon_energy, wavelength_A);
-    double scale = unit.p == unit.end || nb_span_is(unit, "eV") ? 1
-                   : nb_span_is(unit, "keV")                    ? 1e3
-                   : nb_span_is(unit, "MeV")                    ? 1e6
-                                                                : NAN;
+    nb_piece unit = nb_geom_number(text->photon_energy, wavelength_A);
+    double scale = unit.p == unit.end || nb_piece_is(unit, "eV") ? 1
+                   : nb_piece_is(unit, "keV")                    ? 1e3
+                   : nb_piece_is(unit, "MeV")                    ? 1e6
+                                                                 : NAN;
     *wavelength_A = NB_HC_EV_ANGSTROM / (*wavelength_A * scale);
     if (*wavelength_A > 1e-6 && *wavelength_A < 1e6)
         return NB_OK;
@@ -59,8 +59,8 @@ static nb_status energy_of(const nb_geom_text *text, double *wavelength_A, nb_er
 static nb_status wavelength_of(const nb_geom_text *text, double *wavelength_A,
                                nb_error *err)
 {
-    nb_span unit = nb_geom_number(text->wavelength, wavelength_A);
-    *wavelength_A *= nb_span_is(unit, "A") ? 1 : nb_span_is(unit, "m") ? 1e10 : NAN;
+    nb_piece unit = nb_geom_number(text->wavelength, wavelength_A);
+    *wavelength_A *= nb_piece_is(unit, "A") ? 1 : nb_piece_is(unit, "m") ? 1e10 : NAN;
     if (*wavelength_A > 1e-6 && *wavelength_A < 1e6)
         return NB_OK;
     return refuse(text, text->wavelength, "wavelength",
@@ -70,7 +70,7 @@ static nb_status wavelength_of(const nb_geom_text *text, double *wavelength_A,
 static nb_status set_wavelength(const nb_geom_text *text, const nb_geometry_typed *typed,
                                 nb_detector_spec *out, nb_error *err)
 {
-    nb_span e = text->photon_energy, w = text->wavelength;
+    nb_piece e = text->photon_energy, w = text->wavelength;
     if (!isnan(typed->wavelength_A)) {
         out->wavelength_A = typed->wavelength_A;
         return NB_OK;
@@ -88,7 +88,7 @@ static nb_status set_shift(nb_geom_text *text, nb_error *err)
 {
     static const char *const keys[] = {"detector_shift_x", "detector_shift_y"};
     for (int i = 0; i < 2; i++) {
-        nb_span at = text->shift[i];
+        nb_piece at = text->shift[i];
         if (!at.p)
             continue;
         if (is_place(at)) {
@@ -162,7 +162,7 @@ static nb_status check_keys(const nb_geom_text *text, const nb_geom_panel *p,
 static nb_status set_origin(const nb_geom_text *text, const nb_geom_panel *p,
                             const whole *w, nb_panel_spec *out, nb_error *err)
 {
-    nb_span at = p->clen.p ? p->clen : text->clen;
+    nb_piece at = p->clen.p ? p->clen : text->clen;
     double clen = w->clen;
     if (isnan(clen) && !at.p)
         return nb_geom_fail(text, p->name, "no clen: type -distance", err);
@@ -230,7 +230,7 @@ static void look_at_all(const nb_geom_text *text, whole *w)
     for (int k = 0; k < text->n_panels; k++) {
         const nb_geom_panel *p = &text->panels[k];
         w->slab = fmax(w->slab, isnan(p->ss_last) ? 0 : p->ss_last + 1);
-        if (!nb_span_equal(p->data, text->panels[0].data))
+        if (!nb_piece_equal(p->data, text->panels[0].data))
             w->one_array = 0;
     }
 }

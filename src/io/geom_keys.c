@@ -10,27 +10,27 @@
 #include "../base/text.h"
 #include "geom_text.h"
 
-int nb_span_is(nb_span span, const char *text)
+int nb_piece_is(nb_piece span, const char *text)
 {
     size_t n = strlen(text);
     return span.p && (size_t)(span.end - span.p) == n && memcmp(span.p, text, n) == 0;
 }
 
-int nb_span_equal(nb_span a, nb_span b)
+int nb_piece_equal(nb_piece a, nb_piece b)
 {
     return a.end - a.p == b.end - b.p &&
            (a.end == a.p || memcmp(a.p, b.p, (size_t)(a.end - a.p)) == 0);
 }
 
-nb_status nb_geom_fail(const nb_geom_text *text, nb_span at, const char *what,
+nb_status nb_geom_fail(const nb_geom_text *text, nb_piece at, const char *what,
                        nb_error *err)
 {
     return nb_fail_at(err, NB_ERR_INPUT, text->name, at.line, "%s", what);
 }
 
-nb_span nb_geom_number(nb_span span, double *value)
+nb_piece nb_geom_number(nb_piece span, double *value)
 {
-    nb_span rest = span;
+    nb_piece rest = span;
     const char *after = nb_text_double(span.p, span.end, value);
     if (!after) {
         *value = NAN;
@@ -63,7 +63,7 @@ static const number_key numbers[] = {{"min_fs", AT(fs_first), 1},
                                      {"mask_edge_pixels", AT(edge), 1}};
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
-static nb_status bad_value(const nb_geom_text *text, nb_span key, nb_span value,
+static nb_status bad_value(const nb_geom_text *text, nb_piece key, nb_piece value,
                            const char *wanted, nb_error *err)
 {
     char quoted[2][NB_TEXT_QUOTE];
@@ -74,29 +74,29 @@ static nb_status bad_value(const nb_geom_text *text, nb_span key, nb_span value,
 }
 
 static nb_status set_number(const nb_geom_text *text, const number_key *row,
-                            nb_geom_panel *panel, nb_span key, nb_span value,
+                            nb_geom_panel *panel, nb_piece key, nb_piece value,
                             nb_error *err)
 {
     double *field = (double *)(void *)((char *)panel + row->offset);
-    nb_span rest = nb_geom_number(value, field);
-    if (isnan(*field) || (rest.p < rest.end && !nb_span_is(rest, "m")))
+    nb_piece rest = nb_geom_number(value, field);
+    if (isnan(*field) || (rest.p < rest.end && !nb_piece_is(rest, "m")))
         return bad_value(text, key, value, "must be a finite number", err);
     if (row->whole && (*field != floor(*field) || !(*field >= 0 && *field < 1e9)))
         return bad_value(text, key, value, "must be a whole number, 0 or above", err);
     return NB_OK;
 }
 
-static nb_status set_dim(const nb_geom_text *text, nb_geom_panel *panel, nb_span key,
-                         nb_span value, nb_error *err)
+static nb_status set_dim(const nb_geom_text *text, nb_geom_panel *panel, nb_piece key,
+                         nb_piece value, nb_error *err)
 {
     int which = key.p[3] - '0', number;
     if (key.end - key.p != 4 || which < 0 || which >= NB_GEOM_DIMS)
         return nb_geom_fail(text, key, "dimN: N must be 0 to 7", err);
-    if (nb_span_is(value, "%"))
+    if (nb_piece_is(value, "%"))
         number = NB_GEOM_FRAME;
-    else if (nb_span_is(value, "ss"))
+    else if (nb_piece_is(value, "ss"))
         number = NB_GEOM_SS;
-    else if (nb_span_is(value, "fs"))
+    else if (nb_piece_is(value, "fs"))
         number = NB_GEOM_FS;
     else if (nb_text_int(value.p, value.end, &number) != value.end || number < 0 ||
              number > 1000000)
@@ -106,8 +106,8 @@ static nb_status set_dim(const nb_geom_text *text, nb_geom_panel *panel, nb_span
 }
 
 /** Bits: decimal or hexadecimal. */
-static nb_status set_bits(const nb_geom_text *text, double *bits, nb_span key,
-                          nb_span value, nb_error *err)
+static nb_status set_bits(const nb_geom_text *text, double *bits, nb_piece key,
+                          nb_piece value, nb_error *err)
 {
     char copy[24], *end;
     size_t n = (size_t)(value.end - value.p);
@@ -122,35 +122,35 @@ static nb_status set_bits(const nb_geom_text *text, double *bits, nb_span key,
 }
 
 /** maskN_file, maskN_data, maskN_goodbits, maskN_badbits, and their older names. */
-static nb_status set_mask(const nb_geom_text *text, nb_geom_panel *panel, nb_span key,
-                          nb_span value, int *known, nb_error *err)
+static nb_status set_mask(const nb_geom_text *text, nb_geom_panel *panel, nb_piece key,
+                          nb_piece value, int *known, nb_error *err)
 {
-    nb_span what = key;
+    nb_piece what = key;
     int number = 0;
     what.p += 4;
     if (what.p < what.end && *what.p >= '0' && *what.p < '0' + NB_GEOM_MASKS)
         number = *what.p++ - '0';
-    if (what.p == what.end || nb_span_is(what, "_data"))
+    if (what.p == what.end || nb_piece_is(what, "_data"))
         panel->masks[number].data = value;
-    else if (nb_span_is(what, "_file"))
+    else if (nb_piece_is(what, "_file"))
         panel->masks[number].file = value;
-    else if (nb_span_is(what, "_good") || nb_span_is(what, "_goodbits"))
+    else if (nb_piece_is(what, "_good") || nb_piece_is(what, "_goodbits"))
         return set_bits(text, &panel->masks[number].good, key, value, err);
-    else if (nb_span_is(what, "_bad") || nb_span_is(what, "_badbits"))
+    else if (nb_piece_is(what, "_bad") || nb_piece_is(what, "_badbits"))
         return set_bits(text, &panel->masks[number].bad, key, value, err);
     else
         *known = 0;
     return NB_OK;
 }
 
-static int starts(nb_span key, const char *text)
+static int starts(nb_piece key, const char *text)
 {
     size_t n = strlen(text);
     return (size_t)(key.end - key.p) >= n && memcmp(key.p, text, n) == 0;
 }
 
 /** Keys that are known and change nothing here. */
-static int is_ignored(nb_span key)
+static int is_ignored(nb_piece key)
 {
     static const char *const names[] = {
         "bandwidth",        "peak_list",          "flag_",  "saturation_map",
@@ -162,32 +162,32 @@ static int is_ignored(nb_span key)
     return 0;
 }
 
-static int is_true(nb_span value)
+static int is_true(nb_piece value)
 {
     double number;
-    nb_span rest = nb_geom_number(value, &number);
+    nb_piece rest = nb_geom_number(value, &number);
     if (!isnan(number) && rest.p == rest.end)
         return number != 0;
-    return nb_span_is(value, "true") || nb_span_is(value, "TRUE") ||
-           nb_span_is(value, "True");
+    return nb_piece_is(value, "true") || nb_piece_is(value, "TRUE") ||
+           nb_piece_is(value, "True");
 }
 
-nb_status nb_geom_panel_key(nb_geom_text *text, nb_geom_panel *panel, nb_span key,
-                            nb_span value, int *known, nb_error *err)
+nb_status nb_geom_panel_key(nb_geom_text *text, nb_geom_panel *panel, nb_piece key,
+                            nb_piece value, int *known, nb_error *err)
 {
     *known = 1;
     for (int i = 0; i < NUMBERS; i++)
-        if (nb_span_is(key, numbers[i].key))
+        if (nb_piece_is(key, numbers[i].key))
             return set_number(text, &numbers[i], panel, key, value, err);
-    if (nb_span_is(key, "fs"))
+    if (nb_piece_is(key, "fs"))
         panel->fs = value;
-    else if (nb_span_is(key, "ss"))
+    else if (nb_piece_is(key, "ss"))
         panel->ss = value;
-    else if (nb_span_is(key, "clen"))
+    else if (nb_piece_is(key, "clen"))
         panel->clen = value;
-    else if (nb_span_is(key, "data"))
+    else if (nb_piece_is(key, "data"))
         panel->data = value;
-    else if (nb_span_is(key, "no_index"))
+    else if (nb_piece_is(key, "no_index"))
         panel->no_index = is_true(value);
     else if (starts(key, "dim") && key.end - key.p > 3)
         return set_dim(text, panel, key, value, err);
@@ -198,7 +198,7 @@ nb_status nb_geom_panel_key(nb_geom_text *text, nb_geom_panel *panel, nb_span ke
     return NB_OK;
 }
 
-nb_status nb_geom_direction(const nb_geom_text *text, nb_span at, double v[3],
+nb_status nb_geom_direction(const nb_geom_text *text, nb_piece at, double v[3],
                             nb_error *err)
 {
     const char *p = at.p;

@@ -61,7 +61,7 @@ static int panel_of(const nb_geom_text *text, const nb_geom_bad *bad)
     if (!bad->panel.p)
         return -1;
     for (int k = 0; k < text->n_panels; k++)
-        if (nb_span_equal(text->panels[k].name, bad->panel))
+        if (nb_piece_equal(text->panels[k].name, bad->panel))
             return k;
     return -2;
 }
@@ -118,8 +118,8 @@ nb_status nb_geom_mask(const nb_geom_text *text, nb_detector_spec *out, nb_error
 
 /* --- masks in HDF5 files --- */
 
-static nb_status copy_span(const nb_geom_text *text, nb_span span, char *out, size_t size,
-                           nb_error *err)
+static nb_status copy_span(const nb_geom_text *text, nb_piece span, char *out,
+                           size_t size, nb_error *err)
 {
     size_t n = (size_t)(span.end - span.p);
     if (n >= size)
@@ -130,8 +130,8 @@ static nb_status copy_span(const nb_geom_text *text, nb_span span, char *out, si
 }
 
 /** A name that is not absolute and not in the current folder is looked for beside the geometry. */
-static nb_status find_file(const nb_geom_text *text, nb_span span, char path[NB_PATH_MAX],
-                           nb_error *err)
+static nb_status find_file(const nb_geom_text *text, nb_piece span,
+                           char path[NB_PATH_MAX], nb_error *err)
 {
     char beside[2 * NB_PATH_MAX];
     const char *slash = strrchr(text->name, '/');
@@ -255,8 +255,8 @@ static nb_status mask_file(const nb_geom_text *text, int k, int number, double m
     if (nb_h5_set_open(&in, name, -1, &set)) {
         for (int j = k; !st && j < text->n_panels; j++) {
             const nb_geom_mask_file *other = &text->panels[j].masks[number];
-            if (nb_span_equal(other->file, mask->file) &&
-                nb_span_equal(other->data, mask->data))
+            if (nb_piece_equal(other->file, mask->file) &&
+                nb_piece_equal(other->data, mask->data))
                 st = mask_set(text, other, &set, j, out, err);
         }
         nb_h5_set_close(&set);
@@ -288,8 +288,8 @@ static int is_repeated(const nb_geom_text *text, int k, int number)
     const nb_geom_mask_file *mask = &text->panels[k].masks[number];
     for (int j = 0; j < k; j++) {
         const nb_geom_mask_file *other = &text->panels[j].masks[number];
-        if (nb_span_equal(other->file, mask->file) &&
-            nb_span_equal(other->data, mask->data))
+        if (nb_piece_equal(other->file, mask->file) &&
+            nb_piece_equal(other->data, mask->data))
             return 1;
     }
     return 0;

@@ -10,18 +10,18 @@
 #include "../base/memory.h"
 #include "../base/text.h"
 
-enum { SLOTS = 4 * NB_PANELS_MAX, MOST_BAD = 4096 };
+enum { SLOTS = 4 * NB_PANELS_MAX, MOST_BAD = 20000 };
 
-static nb_span trim(const char *p, const char *end, long line)
+static nb_piece trim(const char *p, const char *end, long line)
 {
     while (p < end && nb_text_blank(*p))
         p++;
     while (end > p && nb_text_blank(end[-1]))
         end--;
-    return (nb_span){p, end, line};
+    return (nb_piece){p, end, line};
 }
 
-static int starts(nb_span key, const char *text)
+static int starts(nb_piece key, const char *text)
 {
     size_t n = strlen(text);
     return (size_t)(key.end - key.p) >= n && memcmp(key.p, text, n) == 0;
@@ -44,16 +44,16 @@ static int grow(void **list, int used, int *room, size_t size, nb_error *err)
     return 1;
 }
 
-static int *slot_of(const nb_geom_text *text, nb_span name)
+static int *slot_of(const nb_geom_text *text, nb_piece name)
 {
     size_t at = nb_hash_bytes(NB_HASH_START, name.p, (size_t)(name.end - name.p)) % SLOTS;
-    while (text->slots[at] && !nb_span_equal(text->panels[text->slots[at] - 1].name, name))
+    while (text->slots[at] && !nb_piece_equal(text->panels[text->slots[at] - 1].name, name))
         at = (at + 1) % SLOTS;
     return &text->slots[at];
 }
 
 /** The panel of this name; a new one has the defaults of this line. */
-static nb_status find_panel(nb_geom_text *text, nb_span name, nb_geom_panel **panel,
+static nb_status find_panel(nb_geom_text *text, nb_piece name, nb_geom_panel **panel,
                             nb_error *err)
 {
     int *slot = slot_of(text, name);
@@ -77,12 +77,12 @@ static nb_status find_panel(nb_geom_text *text, nb_span name, nb_geom_panel **pa
     return NB_OK;
 }
 
-static nb_status find_bad(nb_geom_text *text, nb_span name, nb_geom_bad **bad,
+static nb_status find_bad(nb_geom_text *text, nb_piece name, nb_geom_bad **bad,
                           nb_error *err)
 {
     void *list = text->bad;
     for (int i = text->n_bad - 1; i >= 0; i--)
-        if (nb_span_equal(text->bad[i].name, name)) {
+        if (nb_piece_equal(text->bad[i].name, name)) {
             *bad = &text->bad[i];
             return NB_OK;
         }
@@ -96,7 +96,7 @@ static nb_status find_bad(nb_geom_text *text, nb_span name, nb_geom_bad **bad,
     return NB_OK;
 }
 
-static nb_status bad_key(nb_geom_text *text, nb_span name, nb_span key, nb_span value,
+static nb_status bad_key(nb_geom_text *text, nb_piece name, nb_piece key, nb_piece value,
                          nb_error *err)
 {
     static const char *const names[] = {"min_fs", "max_fs", "min_ss", "max_ss",
@@ -110,13 +110,13 @@ static nb_status bad_key(nb_geom_text *text, nb_span name, nb_span key, nb_span 
     fields[2] = &bad->ss_first, fields[3] = &bad->ss_last;
     fields[4] = &bad->x_least, fields[5] = &bad->x_most;
     fields[6] = &bad->y_least, fields[7] = &bad->y_most;
-    if (nb_span_is(key, "panel")) {
+    if (nb_piece_is(key, "panel")) {
         bad->panel = value;
         return NB_OK;
     }
     for (int i = 0; i < 8; i++)
-        if (nb_span_is(key, names[i])) {
-            nb_span rest = nb_geom_number(value, &number);
+        if (nb_piece_is(key, names[i])) {
+            nb_piece rest = nb_geom_number(value, &number);
             if (isnan(number) || rest.p < rest.end ||
                 (i < 4 && (number != floor(number) || fabs(number) > 1e9)))
                 return nb_geom_fail(text, key, "a limit of a bad region is no number",
@@ -128,12 +128,12 @@ static nb_status bad_key(nb_geom_text *text, nb_span name, nb_span key, nb_span 
                         err);
 }
 
-static void say_unknown(nb_geom_text *text, nb_span key)
+static void say_unknown(nb_geom_text *text, nb_piece key)
 {
     enum { MOST = sizeof text->unknown / sizeof *text->unknown };
     char quoted[NB_TEXT_QUOTE];
     for (int i = 0; i < text->n_unknown; i++)
-        if (nb_span_equal(text->unknown[i], key))
+        if (nb_piece_equal(text->unknown[i], key))
             return;
     if (text->n_unknown == MOST)
         return;
@@ -144,37 +144,37 @@ static void say_unknown(nb_geom_text *text, nb_span key)
 }
 
 /** A key without panel: of the beam, or a default. */
-static nb_status plain_key(nb_geom_text *text, nb_span key, nb_span value, nb_error *err)
+static nb_status plain_key(nb_geom_text *text, nb_piece key, nb_piece value, nb_error *err)
 {
     int known = 1;
     nb_status st = NB_OK;
     if (starts(key, "rigid_group") || starts(key, "group"))
         return NB_OK;
-    if (nb_span_is(key, "electron_voltage"))
+    if (nb_piece_is(key, "electron_voltage"))
         return nb_geom_fail(text, key, "electron_voltage: electrons are not simulated",
                             err);
-    if (nb_span_is(key, "photon_energy"))
+    if (nb_piece_is(key, "photon_energy"))
         text->photon_energy = value;
-    else if (nb_span_is(key, "wavelength"))
+    else if (nb_piece_is(key, "wavelength"))
         text->wavelength = value;
-    else if (nb_span_is(key, "detector_shift_x"))
+    else if (nb_piece_is(key, "detector_shift_x"))
         text->shift[0] = value;
-    else if (nb_span_is(key, "detector_shift_y"))
+    else if (nb_piece_is(key, "detector_shift_y"))
         text->shift[1] = value;
     else
         st = nb_geom_panel_key(text, &text->standard, key, value, &known, err);
-    if (nb_span_is(key, "clen"))
+    if (nb_piece_is(key, "clen"))
         text->clen = value;
     if (!st && !known)
         say_unknown(text, key);
     return st;
 }
 
-static nb_status read_pair(nb_geom_text *text, nb_span key, nb_span value, nb_error *err)
+static nb_status read_pair(nb_geom_text *text, nb_piece key, nb_piece value, nb_error *err)
 {
     const char *slash = memchr(key.p, '/', (size_t)(key.end - key.p));
     nb_geom_panel *panel = NULL;
-    nb_span name, rest;
+    nb_piece name, rest;
     nb_status st;
     int known;
     if (!slash)
@@ -198,7 +198,7 @@ static nb_status read_line(nb_geom_text *text, const char *p, const char *end, l
 {
     const char *comment = memchr(p, ';', (size_t)(end - p));
     const char *equals;
-    nb_span all = trim(p, comment ? comment : end, line), key, value;
+    nb_piece all = trim(p, comment ? comment : end, line), key, value;
     char quoted[NB_TEXT_QUOTE];
     if (all.p == all.end)
         return NB_OK;

@@ -45,6 +45,15 @@ void nb_spec_mask_box(nb_detector_spec *detector, int panel, const int x[2],
 /** Masked pixels of a panel. */
 long long nb_spec_masked(const nb_detector_spec *detector, int panel);
 
+/** A rectangle of masked pixels: x0 <= x < x1, y0 <= y < y1 of a panel. */
+typedef struct nb_mask_box {
+    int panel, x[2], y[2];
+} nb_mask_box;
+
+/** The masked pixels as rectangles that do not overlap; *boxes is the caller's (nb_free).  Returns their
+ * number, at most `most`; -1: more, or no memory. */
+int nb_spec_mask_boxes(const nb_detector_spec *detector, int most, nb_mask_box **boxes);
+
 /** Remove the mask when it masks nothing. */
 void nb_spec_drop_mask(nb_detector_spec *detector);
 

@@ -1,33 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 #include "detector.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "../base/error.h"
-#include "sampling.h"
+#include "../base/memory.h"
+#include "panel_sensor.h"
+#include "panels_geometry.h"
 #include "units.h"
 
 static nb_status set_roi(const nb_config *cfg, nb_detector *det, nb_error *err)
 {
-    det->roi.fmin = det->roi.smin = 0;
-    det->roi.fmax = det->panel.columns - 1;
-    det->roi.smax = det->panel.rows - 1;
+    det->raster.roi.fmin = det->raster.roi.smin = 0;
+    det->raster.roi.fmax = det->raster.columns - 1;
+    det->raster.roi.smax = det->raster.rows - 1;
     if (!cfg->roi_set)
         return NB_OK;
-    if (cfg->roi[0] < 0 || cfg->roi[1] >= det->panel.columns || cfg->roi[2] < 0 ||
-        cfg->roi[3] >= det->panel.rows || cfg->roi[0] > cfg->roi[1] ||
+    if (det->n_panels > 1)
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-roi: a region of one panel, but the detector has %d; type -panel",
+            det->n_panels);
+    if (cfg->roi[0] < 0 || cfg->roi[1] >= det->raster.columns || cfg->roi[2] < 0 ||
+        cfg->roi[3] >= det->raster.rows || cfg->roi[0] > cfg->roi[1] ||
         cfg->roi[2] > cfg->roi[3])
         return nb_fail(
             err, NB_ERR_INPUT,
             "-roi %d %d %d %d: must be min <= max, inside 0 %d 0 %d (both ends "
             "are rendered)",
-            cfg->roi[0], cfg->roi[1], cfg->roi[2], cfg->roi[3], det->panel.columns - 1,
-            det->panel.rows - 1);
-    det->roi.fmin = cfg->roi[0];
-    det->roi.fmax = cfg->roi[1];
-    det->roi.smin = cfg->roi[2];
-    det->roi.smax = cfg->roi[3];
+            cfg->roi[0], cfg->roi[1], cfg->roi[2], cfg->roi[3], det->raster.columns - 1,
+            det->raster.rows - 1);
+    det->raster.roi.fmin = cfg->roi[0];
+    det->raster.roi.fmax = cfg->roi[1];
+    det->raster.roi.smin = cfg->roi[2];
+    det->raster.roi.smax = cfg->roi[3];
     return NB_OK;
 }
 
@@ -60,40 +66,15 @@ static nb_status set_curvature(nb_panel *panel, nb_error *err)
 static nb_status find_material(const nb_config *cfg, double wavelength_A,
                                nb_material *out, nb_error *err)
 {
+    double thickest = nb_or(cfg->thick_um, 0);
     if (!cfg->sensor[0])
         return NB_OK;
-    if (isnan(cfg->thick_um))
+    for (int k = 0; cfg->detector && k < cfg->detector->n_panels; k++)
+        thickest = fmax(thickest, cfg->detector->panels[k].thickness);
+    if (isnan(cfg->thick_um) && !(thickest > 0))
         return nb_fail(err, NB_ERR_INPUT,
                        "-sensor %s needs a thickness: add -detector_thick", cfg->sensor);
     return nb_material_find(cfg->sensor, wavelength_A, out, err);
-}
-
-static void set_sensor(const nb_config *cfg, const nb_material *material,
-                       const nb_hooks *hooks, nb_sensor *sensor)
-{
-    double thick = nb_or(cfg->thick_um, 0) * NB_UM;
-    double depth =
-        material->name[0] ? 1 / material->mu : cfg->abs_um * NB_UM; /* NaN unset */
-    int transparent = depth == 0 || isinf(depth);
-    nb_sampling layers = nb_sample_layers(transparent ? 0 : thick, cfg->thick_steps);
-    sensor->layers = layers.count;
-    sensor->layer_step = layers.step;
-    sensor->absorb = layers.range > 0;
-    if (!sensor->absorb)
-        return;
-    if (isnan(depth)) {
-        char line[128];
-        depth = thick;
-        snprintf(line, sizeof line,
-                 "no -detector_abs: the attenuation depth is set to the thickness, %g um",
-                 depth / NB_UM);
-        if (hooks && hooks->notice)
-            hooks->notice(hooks->user, line);
-    }
-    sensor->mu = material->name[0] ? material->mu : 1.0 / depth;
-    sensor->mean_depth = cfg->layer_depth == NB_LAYER_UNSET
-                             ? !cfg->compat
-                             : cfg->layer_depth == NB_LAYER_MEAN;
 }
 
 /** A typed normal that points upstream puts the detector upstream, unless -pix0_vector sets
@@ -108,13 +89,20 @@ static void say_upstream(const nb_config *cfg, const nb_geometry *g, const nb_ho
                                   : "the opposite direction is used as detector normal");
 }
 
-nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *g,
-                            double wavelength_A, const nb_hooks *hooks, nb_detector *det,
-                            nb_error *err)
+/** What flags say of every panel. */
+static void set_pixels(const nb_config *cfg, nb_panel *panel)
 {
-    nb_panel *panel = &det->panel;
-    nb_status st;
-    memset(det, 0, sizeof *det);
+    panel->point_pixel = cfg->point_pixel != 0;
+    panel->pixel_area = panel->pixel_fast * panel->pixel_slow;
+    if (cfg->compat && panel->point_pixel && !panel->curved)
+        panel->pixel_area = 1.0; /* -compat: photons per steradian-like unit */
+}
+
+/** The panel that flags describe. */
+static nb_status one_panel(const nb_config *cfg, const nb_geometry *g,
+                           const nb_hooks *hooks, nb_detector *det, nb_error *err)
+{
+    nb_panel *panel = det->panels;
     panel->columns = g->fpixels;
     panel->rows = g->spixels;
     panel->pixel_fast = panel->pixel_slow = g->pixel;
@@ -131,15 +119,91 @@ nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *g,
     panel->exact_omega = panel->curved && cfg->curved_omega == NB_OMEGA_EXACT;
     if (cfg->curved_omega == NB_OMEGA_EXACT && !panel->curved && hooks && hooks->notice)
         hooks->notice(hooks->user, "-curved_omega has no effect without -curved_det");
-    panel->point_pixel = cfg->point_pixel != 0;
-    panel->pixel_area = g->pixel * g->pixel;
-    if (cfg->compat && panel->point_pixel && !panel->curved)
-        panel->pixel_area = 1.0; /* -compat: photons per steradian-like unit */
-    if ((st = set_roi(cfg, det, err)))
-        return st;
+    set_pixels(cfg, panel);
     say_upstream(cfg, g, hooks);
+    det->sensors[0] =
+        nb_sensor_typed(cfg, det->material.name[0] ? det->material.mu : NAN, hooks);
+    det->n_sensors = 1;
+    return panel->curved ? set_curvature(panel, err) : NB_OK;
+}
+
+static int same_sensor(const nb_sensor *a, const nb_sensor *b)
+{
+    return a->layers == b->layers && a->layer_step == b->layer_step && a->mu == b->mu &&
+           a->absorb == b->absorb && a->mean_depth == b->mean_depth;
+}
+
+/** The number of an equal sensor, or of a new one. */
+static int find_sensor(nb_detector *det, const nb_sensor *sensor)
+{
+    int i = det->n_sensors - 1;
+    while (i >= 0 && !same_sensor(&det->sensors[i], sensor))
+        i--;
+    if (i >= 0)
+        return i;
+    det->sensors[det->n_sensors] = *sensor;
+    return det->n_sensors++;
+}
+
+static nb_status panels_of_file(const nb_config *cfg, const nb_geometry *g,
+                                double wavelength_A, const nb_hooks *hooks,
+                                nb_detector *det, nb_error *err)
+{
+    nb_material found = det->material; /* of the last panel's name */
+    for (int k = 0; k < det->n_panels; k++) {
+        const nb_panel_spec *spec = &cfg->detector->panels[k];
+        const nb_sensor_inputs in = {wavelength_A, &det->material, k == 0};
+        nb_sensor sensor;
+        nb_status st = nb_sensor_of_panel(cfg, spec, &in, hooks, &found, &sensor, err);
+        if (st)
+            return st;
+        nb_panel_place(g, spec, &det->panels[k]);
+        set_pixels(cfg, &det->panels[k]);
+        det->panels[k].sensor = find_sensor(det, &sensor);
+    }
+    return NB_OK;
+}
+
+/** Put the panels below each other. */
+static void stack_panels(nb_detector *det)
+{
+    nb_raster *raster = &det->raster;
+    for (int k = 0; k < det->n_panels; k++) {
+        nb_panel *panel = &det->panels[k];
+        panel->first_row = raster->rows;
+        panel->first_pixel = raster->pixels;
+        raster->rows += panel->rows;
+        raster->pixels += (size_t)panel->rows * (size_t)panel->columns;
+        if (panel->columns > raster->columns)
+            raster->columns = panel->columns;
+    }
+}
+
+nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *g,
+                            double wavelength_A, const nb_hooks *hooks, nb_detector *det,
+                            nb_error *err)
+{
+    int n = cfg->detector ? cfg->detector->n_panels : 1;
+    nb_status st;
+    memset(det, 0, sizeof *det);
+    det->panels = nb_alloc((size_t)n, sizeof *det->panels, "panels", err);
+    det->sensors = nb_alloc((size_t)n, sizeof *det->sensors, "sensors", err);
+    if (!det->panels || !det->sensors)
+        return NB_ERR_NOMEM;
+    det->n_panels = n;
     if ((st = find_material(cfg, wavelength_A, &det->material, err)))
         return st;
-    set_sensor(cfg, &det->material, hooks, &det->sensor);
-    return panel->curved ? set_curvature(panel, err) : NB_OK;
+    st = cfg->detector ? panels_of_file(cfg, g, wavelength_A, hooks, det, err)
+                       : one_panel(cfg, g, hooks, det, err);
+    stack_panels(det);
+    return st ? st : set_roi(cfg, det, err);
+}
+
+void nb_detector_free(nb_detector *det)
+{
+    if (!det)
+        return;
+    nb_free(det->panels);
+    nb_free(det->sensors);
+    memset(det, 0, sizeof *det);
 }

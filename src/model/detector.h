@@ -12,8 +12,9 @@ typedef struct nb_geometry {
     nb_convention convention;
     nb_pivot pivot;
     int fpixels, spixels;
-    double pixel, detsize_f, detsize_s; /* m */
-    nb_vec3 beam, fast, slow, normal;   /* unit; the axes after all rotations */
+    double pixel, pixel_slow;         /* m; unequal only in a detector from a file */
+    double detsize_f, detsize_s;      /* m */
+    nb_vec3 beam, fast, slow, normal; /* unit; the axes after all rotations */
     nb_vec3 polar, vertical, spindle, twotheta_axis; /* unit */
     nb_vec3 pix0;                                    /* outer corner of pixel (0,0), m */
     double rotx, roty, rotz, twotheta;               /* rad */
@@ -22,6 +23,8 @@ typedef struct nb_geometry {
     double Fclose, Sclose;           /* nearest point to the sample, m */
     double distance, close_distance; /* m */
     double orgx, orgy;               /* XDS, pixels */
+    int beam_panel; /* of several panels that of the beam, which fields above describe */
+    nb_vec3 shift;  /* of all panels of a file, m */
 } nb_geometry;
 
 /** Resolve the geometry of cfg (physics: docs/physics.md, "Detector geometry"). Errors
@@ -29,19 +32,23 @@ typedef struct nb_geometry {
  * axis along the beam. */
 nb_status nb_geometry_build(const nb_config *cfg, nb_geometry *out, nb_error *err);
 
-/** The detector of a configuration: one panel. */
+/** The detector of a configuration. */
 typedef struct nb_detector {
-    nb_panel panel;
-    nb_sensor sensor;
-    nb_material material; /* of -sensor */
-    nb_region roi;
+    int n_panels, n_sensors;
+    nb_panel *panels;     /* owned */
+    nb_sensor *sensors;   /* owned; equal ones once */
+    nb_material material; /* of -sensor, else of the first panel of a file that has one */
+    nb_raster raster;     /* without mask */
 } nb_detector;
 
-/** Fill det from the geometry and the detector options of cfg; wavelength_A is that of -sensor. Errors (NB_ERR_INPUT): ROI
- * off the detector, curved detector with an axis along the beam, -sensor without thickness or unknown. A note is sent through
- * hooks if a default depth is used. */
+/** Fill det from the geometry and the detector options of cfg; wavelength_A is that of -sensor and of
+ * materials. Errors (NB_ERR_INPUT): ROI off the detector or of several panels, curved detector with an
+ * axis along the beam, -sensor without thickness or unknown; NB_ERR_UNSUPPORTED: a sensor whose
+ * attenuation is not known; NB_ERR_NOMEM. A note is sent through hooks if a default depth is used.
+ * Free it, after an error too. */
 nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *geometry,
                             double wavelength_A, const nb_hooks *hooks, nb_detector *det,
                             nb_error *err);
+void nb_detector_free(nb_detector *det);
 
 #endif

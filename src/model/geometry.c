@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "frame.h"
+#include "panels_geometry.h"
 #include "units.h"
 
 /** The axes of one convention before any rotation. */
@@ -50,6 +52,28 @@ static nb_status pick(const nb_config *cfg, const nb_opt3 *typed, const double s
     return NB_OK;
 }
 
+/** What a geometry file says of a direction, in the lab, else that of the convention. */
+static void standard_of(const nb_opt3 *said, const double convention[3],
+                        const nb_geometry *g, double out[3])
+{
+    nb_vec3 v = nb_lab_of_nexus(g->convention, said->v);
+    const double lab[3] = {v.x, v.y, v.z};
+    memcpy(out, said->set ? lab : convention, sizeof lab);
+}
+
+/** The frame of the convention with beam, polarization and spindle of a geometry file. */
+static frame frame_of(const nb_config *cfg, const nb_geometry *g)
+{
+    frame fr = frames[g->convention];
+    const nb_detector_spec *d = cfg->detector;
+    if (d) {
+        standard_of(&d->beam, frames[g->convention].beam, g, fr.beam);
+        standard_of(&d->polar_axis, frames[g->convention].polar, g, fr.polar);
+        standard_of(&d->spindle, frames[g->convention].spindle, g, fr.spindle);
+    }
+    return fr;
+}
+
 static nb_status set_axes(const nb_config *cfg, const frame *fr, nb_geometry *g,
                           nb_error *err)
 {
@@ -92,6 +116,7 @@ static nb_status set_size(const nb_config *cfg, nb_geometry *g, nb_error *err)
                 "-detpixels, -detsize or -pixel (1 to 1000000 pixels per edge)",
                 size[i] / NB_MM, g->pixel / NB_MM, pixels[i]);
     }
+    g->pixel_slow = g->pixel;
     g->detsize_f = size[0];
     g->detsize_s = size[1];
     g->fpixels = (int)pixels[0];
@@ -221,22 +246,38 @@ static nb_status measure(nb_geometry *g, nb_error *err)
     g->Fbeam = nb_dot(g->fast, R);
     g->Sbeam = nb_dot(g->slow, R);
     g->orgx = g->Fclose / g->pixel + 0.5;
-    g->orgy = g->Sclose / g->pixel + 0.5;
+    g->orgy = g->Sclose / g->pixel_slow + 0.5;
+    return NB_OK;
+}
+
+/** The geometry of a detector from a file. */
+static nb_status build_of_file(const nb_config *cfg, nb_geometry *g, nb_error *err)
+{
+    nb_status st = nb_geometry_frame(cfg, g, err);
+    if (st)
+        return st;
+    nb_geometry_take_panel(cfg->detector, g);
+    if ((st = measure(g, err)))
+        return st;
+    beam_centre_from_plane(g);
     return NB_OK;
 }
 
 nb_status nb_geometry_build(const nb_config *cfg, nb_geometry *g, nb_error *err)
 {
-    const frame *fr;
+    frame fr;
     nb_status st;
     memset(g, 0, sizeof *g);
     g->convention = cfg->convention == NB_CONV_UNSET ? NB_CONV_MOSFLM : cfg->convention;
-    fr = &frames[g->convention];
-    g->pivot = cfg->pivot ? cfg->pivot : fr->pivot ? fr->pivot : cfg->pivot_implied;
+    fr = frame_of(cfg, g);
+    g->pivot = cfg->pivot ? cfg->pivot : fr.pivot ? fr.pivot : cfg->pivot_implied;
     if (g->pivot == NB_PIVOT_UNSET)
         g->pivot = NB_PIVOT_BEAM;
-    if ((st = set_size(cfg, g, err)) || (st = set_axes(cfg, fr, g, err)))
+    if ((!cfg->detector && (st = set_size(cfg, g, err))) ||
+        (st = set_axes(cfg, &fr, g, err)))
         return st;
+    if (cfg->detector)
+        return build_of_file(cfg, g, err);
     g->rotx = nb_or(cfg->rot_deg[0], 0) * NB_DEG;
     g->roty = nb_or(cfg->rot_deg[1], 0) * NB_DEG;
     g->rotz = nb_or(cfg->rot_deg[2], 0) * NB_DEG;

@@ -30,9 +30,10 @@ static int file_has_places(const nb_detector_spec *d)
     return size[0] * size[1] <= INT_MAX;
 }
 
-nb_canvas nb_layout_panels(const nb_detector_spec *d, nb_layout layout, int (*place)[2])
+nb_panel_canvas nb_layout_panels(const nb_detector_spec *d, nb_layout layout,
+                                 int (*place)[2])
 {
-    nb_canvas canvas = {{0, 0}, layout == NB_LAYOUT_FILE && file_has_places(d)};
+    nb_panel_canvas canvas = {{0, 0}, layout == NB_LAYOUT_FILE && file_has_places(d)};
     int below = 0;
     for (int k = 0; k < d->n_panels; k++) {
         const nb_panel_spec *p = &d->panels[k];

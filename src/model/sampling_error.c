@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../physics/panels.h"
 #include "../physics/lattice.h"
 #include "../physics/ray.h"
 #include "units.h"
@@ -72,16 +73,17 @@ static nb_vec3 direction(const nb_panel *panel, double F, double S)
 }
 
 /** The spot at (F, S) with n sub-pixels along the edge of a pixel. */
-static spot spot_at(const nb_scene *sc, const nb_orientation *u, double F, double S, int n)
+static spot spot_at(const nb_scene *sc, const nb_panel *panel, const nb_orientation *u,
+                    double F, double S, int n)
 {
-    const nb_panel *panel = sc->panels;
     double h = panel->pixel_fast / 2, k = 1 / (sc->beam.sources[0].lambda * n);
+    double j = panel->pixel_slow / 2;
     nb_vec3 r[3];
     spot p;
     reciprocal(u, r);
     p.towards = direction(panel, F, S);
     p.step_f = nb_scale(k, nb_sub(direction(panel, F + h, S), direction(panel, F - h, S)));
-    p.step_s = nb_scale(k, nb_sub(direction(panel, F, S + h), direction(panel, F, S - h)));
+    p.step_s = nb_scale(k, nb_sub(direction(panel, F, S + j), direction(panel, F, S - j)));
     p.fast = nb_cross(p.step_s, p.towards);
     p.fast = nb_scale(1 / nb_dot(p.fast, p.step_f), p.fast);
     p.slow = nb_cross(p.towards, p.step_f);
@@ -204,16 +206,18 @@ static int ascending(const void *a, const void *b)
 
 double nb_sampling_error(const nb_scene *sc, int oversample)
 {
-    const nb_raster *raster = &sc->raster;
-    const nb_panel *panel = sc->panels;
+    const nb_region *roi = &sc->raster.roi;
     const nb_orientation *u = &sc->lattice.orientations[(size_t)(sc->lattice.n_phi / 2) *
                                                         (size_t)sc->lattice.n_domains];
     double errors[GRID * GRID];
     for (int i = 0; i < GRID * GRID; i++) {
         double f = (i % GRID + 0.5) / GRID, s = (i / GRID + 0.5) / GRID;
-        double F = raster->roi.fmin + f * (raster->roi.fmax - raster->roi.fmin + 1);
-        double S = raster->roi.smin + s * (raster->roi.smax - raster->roi.smin + 1);
-        spot p = spot_at(sc, u, F * panel->pixel_fast, S * panel->pixel_slow, oversample);
+        double row = roi->smin + s * (roi->smax - roi->smin + 1);
+        const nb_panel *panel = &sc->panels[nb_panel_of_row(sc, (int)row)];
+        int last = panel->columns - 1 < roi->fmax ? panel->columns - 1 : roi->fmax;
+        double F = (roi->fmin + f * (last - roi->fmin + 1)) * panel->pixel_fast;
+        double S = (row - panel->first_row) * panel->pixel_slow;
+        spot p = spot_at(sc, panel, u, F, S, oversample);
         errors[i] = spot_error(sc, &p, u);
     }
     qsort(errors, GRID * GRID, sizeof *errors, ascending);

@@ -35,13 +35,10 @@ static nb_status build_detector(const nb_config *cfg, const nb_model_inputs *in,
     if (!det)
         return NB_ERR_NOMEM;
     st = nb_detector_build(cfg, &m->geometry, sensor_wavelength(cfg, in), hooks, det, err);
-    sc->n_panels = 1;
-    sc->panels = &det->panel;
-    sc->sensors = &det->sensor;
-    sc->raster.columns = det->panel.columns;
-    sc->raster.rows = det->panel.rows;
-    sc->raster.pixels = (size_t)det->panel.columns * (size_t)det->panel.rows;
-    sc->raster.roi = det->roi;
+    sc->n_panels = det->n_panels;
+    sc->panels = det->panels;
+    sc->sensors = det->sensors;
+    sc->raster = det->raster;
     sc->raster.mask = in->mask;
     return st;
 }
@@ -164,11 +161,22 @@ static double longest(const nb_crystal *x)
     return l;
 }
 
-/** Sub-pixels that resolve the crystal's narrowest fringe three times. */
-static int auto_oversample(const nb_model *m)
+/** The least of distance over pixel edge. */
+static double fewest_pixels(const nb_config *cfg, const nb_model *m)
 {
     const nb_geometry *g = &m->geometry;
-    double fringe = m->wavelength_A * NB_ANGSTROM * g->distance / g->pixel;
+    double least = INFINITY;
+    for (int k = 0; cfg->detector && k < m->scene.n_panels; k++) {
+        const nb_panel *p = &m->scene.panels[k];
+        least = fmin(least, p->close_distance / fmax(p->pixel_fast, p->pixel_slow));
+    }
+    return cfg->detector ? least : g->distance / g->pixel;
+}
+
+/** Sub-pixels that resolve the crystal's narrowest fringe three times. */
+static int auto_oversample(const nb_config *cfg, const nb_model *m)
+{
+    double fringe = m->wavelength_A * NB_ANGSTROM * fewest_pixels(cfg, m);
     double n = nb_ceil_ratio(3.0 * longest(&m->crystal) / fringe);
     return n >= 1 ? n > 10000 ? 10000 : (int)n : 1;
 }
@@ -245,7 +253,9 @@ static nb_status build_scene(const nb_config *cfg, const nb_model_inputs *in,
                              const nb_hooks *hooks, nb_model *m, nb_error *err)
 {
     nb_scene *sc = &m->scene;
-    nb_crystal_inputs crystal = {in->matrix, m->wavelength_A, in->default_seed};
+    nb_crystal_inputs crystal = {
+        in->matrix, in->matrix_lambda_A > 0 ? in->matrix_lambda_A : m->wavelength_A,
+        in->default_seed};
     nb_status st;
     if ((st = nb_geometry_build(cfg, &m->geometry, err)) ||
         (st = build_detector(cfg, in, hooks, m, err)) ||
@@ -253,7 +263,7 @@ static nb_status build_scene(const nb_config *cfg, const nb_model_inputs *in,
         (st = build_sources(cfg, in, m, err)) ||
         (st = build_orientations(cfg, hooks, m, err)))
         return st;
-    m->auto_oversample = auto_oversample(m);
+    m->auto_oversample = auto_oversample(cfg, m);
     if ((st = check_oversample(cfg, m, err)))
         return st;
     sc->oversample = cfg->oversample > 0 ? cfg->oversample : m->auto_oversample;
@@ -283,6 +293,7 @@ void nb_model_free(nb_model *m)
 {
     if (!m)
         return;
+    nb_detector_free(m->detector);
     nb_free(m->detector);
     nb_free(m->sources);
     nb_free(m->orientations);

@@ -13,6 +13,7 @@
 /** Loaded files; the caller keeps them alive as long as the model. */
 typedef struct nb_model_inputs {
     const double *matrix;          /* 9 numbers, NULL without -mat */
+    double matrix_lambda_A;        /* the matrix is in units of 1/this; 0: the beam's */
     const nb_source_line *sources; /* NULL without -sourcefile */
     int n_sources;
     const uint8_t *mask;   /* [slow][fast], NULL without -mask */

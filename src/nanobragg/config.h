@@ -263,6 +263,19 @@ typedef struct nb_config {
     char mask_file[NB_PATH_MAX]; /* any image; not above 0 = do not render */
     char img_file[NB_PATH_MAX];  /* any image; header gives defaults */
 
+    /* --- a detector from a file, instead of most of the above --- */
+    char geom_file[NB_PATH_MAX]; /* CrystFEL */
+    char expt_file[NB_PATH_MAX]; /* DIALS */
+    int expt_number;             /* experiment of expt_file; -1 unset (0) */
+    char nxmx_file[NB_PATH_MAX];
+    const struct nb_detector_spec
+        *detector; /* instead of reading the file: nb_config_load_geometry, or
+                                                the caller's; NULL: none.  nb_sim_create copies it */
+    char panel_list[NB_PATH_MAX]; /* names or numbers with commas: others are masked; "" all */
+    nb_layout layout;             /* of panels in HDF5 */
+    double beam_shift_mm[2];      /* -jitter_beam of such a detector; 0 */
+    char geomout_file[NB_PATH_MAX], exptout_file[NB_PATH_MAX];
+
     /* --- other physics --- */
     double water_um; /* 0 */
     double dmin_A;   /* 0 off */
@@ -286,8 +299,9 @@ typedef struct nb_config {
         noise_file[NB_PATH_MAX], png_file[NB_PATH_MAX], tiff_file[NB_PATH_MAX];
     int write_dump;                                     /* 1: the cache of -hkl */
     int write_float, write_int, write_pgm, write_noise; /* 1; png and tiff when named */
-    int tiff_bits;                                      /* 32 (float) or 16 (unsigned) */
-    nb_png_options png;                                 /* of png_file */
+    int typed_files;    /* files of one panel that were asked for: NB_TYPED_* */
+    int tiff_bits;      /* 32 (float) or 16 (unsigned) */
+    nb_png_options png; /* of png_file */
     char noise_float_file[NB_PATH_MAX]; /* ADU before rounding; written when named */
     double adc_offset;                  /* ADU, 40 */
     int adc_set; /* adc_offset holds in every file with noise, not only in SMV and floats */

@@ -5,6 +5,7 @@
 
 #include "config.h"
 #include "error.h"
+#include "sim.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,6 +22,9 @@ typedef struct nb_file_use {
  * ones. Fills list[NB_FILES_MOST] and returns their number. The paths point into cfg or are
  * static. */
 int nb_config_files(const nb_config *cfg, nb_file_use *list);
+
+/** The files of this simulation: as above, without those that cannot hold several panels. */
+int nb_sim_files(const nb_sim *sim, nb_file_use *list);
 
 /** Refuse to write a file that is also read, or one file twice. Checks the files of a
  * single image of cfg (NULL: none) and n more (may be NULL). Links are followed; "-" is

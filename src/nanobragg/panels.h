@@ -51,6 +51,23 @@ typedef struct nb_detector_spec {
     double crystal[9]; /* a* b* c* in columns, row by row, 1/A, at phi 0 */
 } nb_detector_spec;
 
+/** Read the geometry file that cfg names (geom_file, expt_file or nxmx_file) into *detector, and point
+ * cfg->detector to it.  Values of cfg win over the file's.  Without such a file *detector is empty and
+ * cfg unchanged.  nb_sim_create does this by itself when cfg->detector is NULL.  Free *detector with
+ * nb_detector_spec_free after the last use of cfg.  hooks may be NULL.  Errors: NB_ERR_INPUT with line,
+ * JSON pointer or HDF5 name; NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no cJSON, no HDF5). */
+nb_status nb_config_load_geometry(nb_config *cfg, const nb_hooks *hooks,
+                                  nb_detector_spec *detector, nb_error *err);
+
+/** Name of panel k of a simulation, and its pixels along fast and slow (size may be NULL); NULL: there
+ * is no panel k. */
+const char *nb_sim_panel(const nb_sim *sim, int k, int size[2]);
+
+/** Write the geometry files that the configuration names (geomout_file, exptout_file); nb_sim_write and
+ * nb_series_run do it themselves.  Errors: NB_ERR_INPUT for a curved or mirrored detector, NB_ERR_IO,
+ * NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no cJSON). */
+nb_status nb_sim_write_geometry(const nb_sim *sim, nb_error *err);
+
 /** A detector of n panels that the caller fills; every value unset.  Errors: NB_ERR_INPUT for n below 1
  * or above NB_PANELS_MAX, NB_ERR_NOMEM. */
 nb_status nb_detector_spec_new(int n, nb_detector_spec *detector, nb_error *err);

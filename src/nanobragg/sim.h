@@ -27,7 +27,8 @@ typedef struct nb_hooks {
 /** Statistics of a float image over its region of interest. */
 typedef struct nb_stats {
     double max;             /* first strict maximum */
-    int max_fast, max_slow; /* its pixel */
+    int max_fast, max_slow; /* its pixel, of its panel */
+    int max_panel;          /* its panel, from 0 */
     double sum, mean, rms;  /* over rendered (unmasked) ROI pixels */
     double rmsd;            /* about the mean, over all ROI pixels */
     int64_t rendered;       /* pixels rendered */
@@ -67,7 +68,9 @@ nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err);
 /** Set one parameter by its name or a synonym: nb_config_set, then nb_sim_change. */
 nb_status nb_sim_set(nb_sim *sim, const char *name, const char *text, nb_error *err);
 
-/** Image size in pixels; fast and slow may be NULL. With sim NULL they are 0. */
+/** Image size in pixels; fast and slow may be NULL. With sim NULL they are 0. An image of several
+ * panels is a stack: the pixels of the first panel row by row, then those of the next. Where panels
+ * are not equally wide, fast is any width with fast*slow pixels in all. */
 void nb_sim_size(const nb_sim *sim, int *fast, int *slow);
 
 /** Render into image[slow][fast] (caller's, fast*slow floats, photons per pixel); pixels

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "../nanobragg.h"
+#include "params.h"
 
 void nb_after_pivot_beam(void *config)
 {
@@ -64,18 +65,21 @@ void nb_after_int_file(void *config)
 {
     nb_config *cfg = config;
     cfg->write_int = 1;
+    cfg->typed_files |= NB_TYPED_INT;
 }
 
 void nb_after_noise_file(void *config)
 {
     nb_config *cfg = config;
     cfg->write_noise = 1;
+    cfg->typed_files |= NB_TYPED_NOISE;
 }
 
 void nb_after_pgm(void *config)
 {
     nb_config *cfg = config;
     cfg->write_pgm = 1;
+    cfg->typed_files |= NB_TYPED_PGM;
 }
 
 void nb_after_psf(void *config)

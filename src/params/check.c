@@ -253,5 +253,7 @@ nb_status nb_config_check(const nb_config *cfg, nb_error *err)
         st = check_tolerance(cfg, err);
     if (!st)
         st = nb_config_check_noise(cfg, err);
+    if (!st)
+        st = nb_config_check_geometry(cfg, err);
     return st ? st : nb_config_check_factors(cfg, err);
 }

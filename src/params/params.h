@@ -64,6 +64,14 @@ nb_status nb_config_check_noise(const nb_config *cfg, nb_error *err);
 nb_status nb_saturation_check(const nb_config *cfg, double most, const char *where,
                               nb_error *err);
 
+/** Refuse flags that contradict a detector from a file. */
+nb_status nb_config_check_geometry(const nb_config *cfg, nb_error *err);
+/** The flag that names its file, without dash; NULL: none. */
+const char *nb_config_geometry_flag(const nb_config *cfg);
+
+/** Bits of nb_config.typed_files. */
+enum { NB_TYPED_INT = 1, NB_TYPED_NOISE = 2, NB_TYPED_PGM = 4 };
+
 nb_status nb_png_check(const nb_png_options *options, nb_error *err);
 nb_status nb_series_check(const nb_series *series, nb_error *err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every parameter: its names, the field that holds it, its limits, and what the help says. */
 #include "after.h"
+#include "geometry_rows.h"
 #include "noise_rows.h"
 #include "params.h"
 #include "rows.h"
@@ -285,6 +286,10 @@ static const nb_param rows[] = {
         "its header gives defaults"},
 {"img", NULL, PATH(INPUT, img_file),
     .help = "image (SMV, CBF, HDF5) whose header gives defaults; of others the size"},
+
+#undef GROUP
+#define GROUP "Detectors from files"
+NB_GEOMETRY_ROWS,
 
 #undef GROUP
 #define GROUP "Beam centre and orientation of the detector"

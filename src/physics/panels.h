@@ -54,6 +54,15 @@ static inline nb_region nb_panel_region(const nb_scene *sc, const nb_panel *pane
     return r;
 }
 
+/** Are all panels equally wide, so that the stack is a rectangle? */
+static inline int nb_stack_is_even(const nb_scene *sc)
+{
+    for (int k = 1; k < sc->n_panels; k++)
+        if (sc->panels[k].columns != sc->panels[0].columns)
+            return 0;
+    return 1;
+}
+
 /** Pixels of a region. */
 static inline double nb_region_pixels(nb_region r)
 {

@@ -81,10 +81,21 @@ static uint64_t hash_table(uint64_t h, const nb_sim *sim)
                              (size_t)nb_factor_file_voxels(t) * sizeof *t->F);
 }
 
+/** The panels of a file, their mask, and what the file says beside them. */
+static uint64_t hash_detector(uint64_t h, const nb_detector_spec *d)
+{
+    const nb_opt3 *vectors[] = {&d->beam, &d->polar_axis, &d->spindle};
+    h = nb_hash_bytes(h, d->panels, (size_t)d->n_panels * sizeof *d->panels);
+    for (int i = 0; i < 3; i++)
+        h = nb_hash_bytes(h, vectors[i]->v, vectors[i]->set ? sizeof vectors[i]->v : 0);
+    return h;
+}
+
 static uint64_t hash_inputs(uint64_t h, const nb_sim *sim)
 {
-    size_t pixels =
-        (size_t)sim->model.geometry.fpixels * (size_t)sim->model.geometry.spixels;
+    size_t pixels = sim->model.scene.raster.pixels;
+    if (sim->cfg.detector)
+        h = hash_detector(h, sim->cfg.detector);
     h = hash_table(h, sim);
     h = nb_hash_bytes(h, sim->matrix, sim->has_matrix ? sizeof sim->matrix : 0);
     h = nb_hash_bytes(h, sim->lines, (size_t)sim->n_lines * sizeof *sim->lines);

@@ -31,31 +31,33 @@ static nb_status sources_of(const nb_frames *f, int k, const nb_sim *base,
 static nb_status reach_of(const nb_frames *f, int k, const nb_sim *base,
                           const nb_config *cfg, double *q, nb_error *err)
 {
-    nb_scene sc = {.n_panels = 1};
+    nb_scene sc = {0};
     nb_source *sources = NULL;
     nb_geometry g;
-    nb_detector det;
+    nb_detector det = {0};
     nb_status st;
-    if ((st = nb_geometry_build(cfg, &g, err)) ||
-        (st = nb_detector_build(cfg, &g, nb_beam_wavelength(cfg), NULL, &det, err)) ||
-        (st = sources_of(f, k, base, cfg, &g, &sources, &sc.beam.n_sources, err)))
-        return st;
-    sc.panels = &det.panel;
-    sc.sensors = &det.sensor;
-    sc.raster.columns = det.panel.columns;
-    sc.raster.rows = det.panel.rows;
-    sc.raster.roi = det.roi;
-    sc.beam.sources = sources;
-    *q = nb_scene_reach(&sc);
-    nb_free(sources);
-    return NB_OK;
+    if (!(st = nb_geometry_build(cfg, &g, err)) &&
+        !(st = nb_detector_build(cfg, &g, nb_beam_wavelength(cfg), NULL, &det, err)) &&
+        !(st = sources_of(f, k, base, cfg, &g, &sources, &sc.beam.n_sources, err))) {
+        sc.n_panels = det.n_panels;
+        sc.panels = det.panels;
+        sc.sensors = det.sensors;
+        sc.raster = det.raster;
+        sc.beam.sources = sources;
+        *q = nb_scene_reach(&sc);
+        nb_free(sources);
+    }
+    nb_detector_free(&det);
+    return st;
 }
 
 static nb_status limit_of(const nb_frames *f, int k, const nb_sim *base,
                           const nb_config *cfg, double *dmin, nb_error *err)
 {
     nb_crystal_inputs in = {base->has_matrix ? base->matrix : NULL,
-                            nb_beam_wavelength(cfg), base->seed};
+                            base->matrix_lambda_A > 0 ? base->matrix_lambda_A
+                                                      : nb_beam_wavelength(cfg),
+                            base->seed};
     nb_crystal crystal;
     double q;
     nb_status st = reach_of(f, k, base, cfg, &q, err);

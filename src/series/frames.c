@@ -255,7 +255,10 @@ static void apply_jitter(const nb_frames *f, int64_t seed, nb_config *cfg)
             cfg->cell[i] = jittered(f->base.cell[i], s->jitter_cell_pct, seed, 2);
     if (s->jitter_mosaic_pct > 0)
         jitter_mosaic(f, seed, cfg);
-    if (s->jitter_beam_mm > 0) {
+    if (s->jitter_beam_mm > 0 && f->base.detector) {
+        cfg->beam_shift_mm[0] = typeable(s->jitter_beam_mm * normal(seed, 4));
+        cfg->beam_shift_mm[1] = typeable(s->jitter_beam_mm * normal(seed, 5));
+    } else if (s->jitter_beam_mm > 0) {
         double fast = s->jitter_beam_mm * normal(seed, 4);
         double slow = s->jitter_beam_mm * normal(seed, 5);
         cfg->Xbeam_mm = typeable(f->Xbeam_mm + (f->beam_swapped ? slow : fast));
@@ -297,10 +300,37 @@ static void plain_config(const nb_frames *f, int k, nb_config *cfg)
     }
 }
 
+/** A detector from a file is that of the whole series. */
+static nb_status check_detector(const nb_frames *f, const nb_config *cfg, nb_error *err)
+{
+    const nb_config *base = &f->base;
+    nb_status st = nb_config_check_geometry(cfg, err);
+    if (st)
+        return st;
+    if (strcmp(cfg->geom_file, base->geom_file) ||
+        strcmp(cfg->expt_file, base->expt_file) ||
+        strcmp(cfg->nxmx_file, base->nxmx_file) ||
+        strcmp(cfg->panel_list, base->panel_list) ||
+        cfg->expt_number != base->expt_number || strcmp(cfg->mask_file, base->mask_file) ||
+        (base->detector && !(cfg->distance_mm == base->distance_mm) &&
+         !isnan(cfg->distance_mm)))
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-jobs: a line has -geom, -expt, -nxmx, -panel, -mask or -distance, "
+            "but a detector from a file is that of the whole series");
+    return NB_OK;
+}
+
 nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err)
 {
+    nb_status st;
     plain_config(f, k, cfg);
-    return f->series->override ? f->series->override(f->series->user, k, cfg, err) : NB_OK;
+    if (!f->series->override)
+        return NB_OK;
+    st = f->series->override(f->series->user, k, cfg, err);
+    return st || !(f->base.detector || nb_config_geometry_flag(cfg))
+               ? st
+               : check_detector(f, cfg, err);
 }
 
 static int same_direction(nb_vec3 a, nb_vec3 b)

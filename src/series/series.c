@@ -8,6 +8,7 @@
 #include "../api/noise.h"
 #include "../api/report_json.h"
 #include "../base/c_locale.h"
+#include "../api/geometry_out.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../params/params.h"
@@ -208,12 +209,28 @@ static void notice_noise(const nb_run *run)
         nb_notice_readout(cfg, &run->hooks, offset);
 }
 
+/** Numbered files that hold one panel. */
+static nb_status check_panels(const nb_run *run, nb_error *err)
+{
+    const int n = run->base->model.scene.n_panels;
+    nb_template name;
+    if (n == 1 || !run->series->output[0] ||
+        nb_template_parse(run->series->output, &name, NULL) ||
+        name.format == NB_FRAME_PNG || name.format == NB_FRAME_FLOAT)
+        return NB_OK;
+    return nb_fail(
+        err, NB_ERR_INPUT,
+        "-output %.200s: such a file holds one panel, but the detector has %d; "
+        "write -hdf5 FILE",
+        run->series->output, n);
+}
+
 /** All preparations without files. */
 static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
                          nb_error *err)
 {
     nb_status st = create_base(run, cfg, b, err);
-    if (st)
+    if (st || (st = check_panels(run, err)))
         return st;
     nb_sim_size(run->base, &run->layout.fast, &run->layout.slow);
     run->layout.type = run->series->hdf5_type;
@@ -249,6 +266,9 @@ static nb_status open_all(nb_run *run, nb_journal_key key, int dump, nb_error *e
         st = nb_earlier_check_inputs(run, err);
     if (!st && nb_ranks_rank(run->ranks) == 0)
         st = nb_sim_write_dumps(run->base, dump, err);
+    if (!st && nb_ranks_rank(run->ranks) == 0)
+        st = nb_sim_write_detector(
+            run->base, run->series->hdf5_file[0] ? run->series->hdf5_file : NULL, err);
     return nb_ranks_agree(run->ranks, st, err);
 }
 

@@ -4,12 +4,19 @@
 
 # A small valid simulation, and flags that switch its files off.
 X="-default_F 100 -cell 100 -N 5 -detpixels 8"
+C="-default_F 100 -cell 100 -N 5"
 NOFILES="-nofloat -noint -nonoise -nopgm"
-export X NOFILES
+export X C NOFILES
 
 # make_fixtures FOLDER: the input files that the tables name, made with $NANOBRAGG.
 make_fixtures() {
     mkdir -p "$1/folder" && cd "$1" || return 1
+    cp "$OLDPWD/../../golden_data/detectors/geom/"{quad.geom,rot.expt,stack3d.h5} . || return 1
+    chmod u+w quad.geom rot.expt stack3d.h5
+    sed 's/^clen.*/clen = \/a/' quad.geom >place.geom
+    sed 's/"detector": 0/"detector": 1/' rot.expt >index.expt
+    head -c 20000 stack3d.h5 >cut.h5
+    printf 'p0/min_fs = 0\n' >half.geom
     printf '0 0 0 100\n1 0 0 50\n0 1 0 20\n0 0 1 30\n' >good.hkl
     printf '1 0 0 5\nx y z 1\n' >word.hkl
     printf '1 0\n' >short.hkl

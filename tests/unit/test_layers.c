@@ -6,10 +6,15 @@
 #include "api/sim.h"
 #include "physics/ray.h"
 
+typedef struct plate {
+    nb_panel panel;
+    nb_sensor sensor;
+} plate;
+
 /** A flat detector with a sensor, tilted by a degrees about fast and b about slow. */
-static nb_detector tilted(double distance, double a, double b, double T, double mu, int n)
+static plate tilted(double distance, double a, double b, double T, double mu, int n)
 {
-    nb_detector det = {
+    plate det = {
         .panel = {.pixel_fast = 1e-4, .pixel_slow = 1e-4, .pixel_area = 1e-8},
         .sensor = {n, T / n, mu, 1, 1}};
     nb_panel *panel = &det.panel;
@@ -50,7 +55,7 @@ static void meet(const nb_panel *panel, nb_vec3 d, double depth, double at[2])
 }
 
 /** The position at which a layer records the spot of direction d: its ray has this direction. */
-static nb_ray record(const nb_detector *det, nb_vec3 d, int layer, double at[2])
+static nb_ray record(const plate *det, nb_vec3 d, int layer, double at[2])
 {
     nb_ray ray = {0};
     meet(&det->panel, d, layer * det->sensor.layer_step, at);
@@ -64,7 +69,7 @@ static nb_ray record(const nb_detector *det, nb_vec3 d, int layer, double at[2])
 
 /** Distance of the photon-weighted position of a spot from that of Lambert and Beer, in
  * pixels. */
-static double misplaced(const nb_detector *det, nb_vec3 d)
+static double misplaced(const plate *det, nb_vec3 d)
 {
     const nb_panel *panel = &det->panel;
     const nb_sensor *sensor = &det->sensor;
@@ -93,7 +98,7 @@ static double worst_place(double distance, int mean_depth)
     for (int i = 0; i < 3 * 4 * 4 * 5; i++) {
         const double *tilt = tilts[i / 3 % 4], *s = sensors[i / 12 % 4];
         double angle = (i / 48 - 2) * 0.35;
-        nb_detector det =
+        plate det =
             tilted(distance, tilt[0], tilt[1], s[0] * 1e-6, 1e6 / s[1], counts[i % 3]);
         nb_vec3 d = nb_v3(sin(angle) * 0.8, sin(angle) * 0.6, cos(angle));
         det.sensor.mean_depth = mean_depth;

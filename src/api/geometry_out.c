@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "geometry_out.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../base/c_locale.h"
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../io/geom_write.h"
+
+/** The typed gain and largest value are those of all panels. */
+static void use_typed(const nb_config *cfg, nb_detector_spec *d)
+{
+    for (int k = 0; k < d->n_panels; k++) {
+        if (!isnan(cfg->gain))
+            d->panels[k].gain = cfg->gain;
+        if (!isnan(cfg->saturation))
+            d->panels[k].saturation = cfg->saturation;
+    }
+}
+
+static nb_status write_geom(const nb_sim *sim, const nb_detector_spec *d,
+                            const char *hdf5, nb_error *err)
+{
+    int(*place)[2] = nb_alloc((size_t)d->n_panels, sizeof *place, "layout", err);
+    nb_geom_job job = {d, place, hdf5, "written by nanobragg " NB_VERSION, &sim->hooks};
+    nb_status st;
+    if (!place)
+        return NB_ERR_NOMEM;
+    nb_sim_canvas(sim, place);
+    st = nb_geom_write(sim->cfg.geomout_file, &job, err);
+    nb_free(place);
+    return st;
+}
+
+nb_status nb_sim_write_detector(const nb_sim *sim, const char *hdf5, nb_error *err)
+{
+    const nb_config *cfg = &sim->cfg;
+    nb_detector_spec d;
+    nb_status st;
+    if (!cfg->geomout_file[0] && !cfg->exptout_file[0])
+        return NB_OK;
+    if ((st = nb_sim_detector_spec(sim, &d, err)))
+        return st;
+    use_typed(cfg, &d);
+    if (cfg->geomout_file[0])
+        st = write_geom(sim, &d, hdf5, err);
+    if (!st && cfg->exptout_file[0])
+        st = nb_expt_write(sim, &d, err);
+    nb_detector_spec_free(&d);
+    return st;
+}
+
+nb_status nb_sim_write_geometry(const nb_sim *sim, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim);
+    return nb_sim_write_detector(sim, NULL, err);
+}

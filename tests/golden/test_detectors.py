@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Detectors from files: images and -show_config against golden_data/detectors."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy
+except ImportError:
+    print("skip detectors # python3-numpy is not installed")
+    sys.exit(0)
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import script  # noqa: E402
+
+SOURCE = os.environ.get("NB_SOURCE", ".")
+FOLDER = os.path.join(SOURCE, "golden_data", "detectors")
+PROGRAM = os.path.abspath(os.environ["NANOBRAGG"])
+# What the noise chain, backgrounds and sensors by name bring.
+LATER = ("-background", "-stol", "-4stol", "-Q", "-psf", "-nopoisson", "-seed", "-deadtime")
+TIGHT = ["-precision", "double", "-isa", "scalar"]
+
+
+def has(feature):
+    said = subprocess.run([PROGRAM, "-version"], capture_output=True, text=True).stdout.lower()
+    return f"{feature.lower()} yes" in " ".join(said.split())
+
+
+def run(flags):
+    return subprocess.run([PROGRAM, *flags], cwd=FOLDER, capture_output=True, text=True)
+
+
+def cases():
+    with open(os.path.join(FOLDER, "cases.tsv"), encoding="utf-8") as stream:
+        for line in list(stream)[1:]:
+            name, output, _, pixels, _, _, note, flags = line.rstrip("\n").split("\t")
+            if output == "floatfile" and not any(flag in flags.split() for flag in LATER):
+                yield name, int(pixels), note, flags.split()
+
+
+def compare(a, b):
+    """maxrel, rel6, sum, 1 - correlation."""
+    top = b.max()
+    lit = b > 1e-6 * top
+    return (abs(a - b).max() / top, (abs(a - b)[lit] / b[lit]).max(), abs(a.sum() / b.sum() - 1),
+            1 - numpy.corrcoef(a, b)[0, 1])
+
+
+def check_case(name, pixels, flags, extra, limits, folder):
+    path = os.path.join(folder, "image.bin")
+    got = run([*flags, "-floatfile", path, "-nonoise", "-noint", "-nopgm", "-device", "cpu", *extra])
+    if got.returncode:
+        return got.stderr.strip()
+    image = numpy.fromfile(path, "<f4").astype(float)
+    wanted = numpy.fromfile(os.path.join(FOLDER, "images", name + ".bin"), "<f4").astype(float)
+    if image.size != pixels or wanted.size != pixels:
+        return f"{image.size} pixels"
+    figures = compare(image, wanted)
+    if not all(figure <= limit for figure, limit in zip(figures, limits)):
+        return "maxrel %.2e, rel6 %.2e, sum %.2e, 1-corr %.2e" % figures
+    return None
+
+
+def close(a, b, tolerance):
+    return all(abs(x - y) <= tolerance for x, y in zip(a, b)) and len(a) == len(b)
+
+
+def wrong_panel(panel, row):
+    number = [float(x) if x != "-" else None for x in row[2:]]
+    checks = {
+        "name": panel["name"] == row[1], "size": panel["size"] == number[0:2],
+        "pixel_mm": close(panel["pixel_mm"], number[2:4], 1e-12),
+        "origin_mm": close(panel["origin_mm"], number[4:7], 1e-9),
+        "fast": close(panel["fast"], number[7:10], 1e-12),
+        "slow": close(panel["slow"], number[10:13], 1e-12),
+        "normal": close(panel["normal"], number[13:16], 1e-12),
+        "close_distance_mm": abs(panel["close_distance_mm"] - number[16]) <= 1e-9,
+        "thickness_mm": number[18] < 0 or abs(panel["thickness_mm"] - number[17]) <= 1e-12,
+        "attenuation_per_mm": number[18] < 0 or abs(panel["attenuation_per_mm"] - number[18]) <= 1e-9,
+        "gain": abs(panel["gain"] - number[19]) <= 1e-9, "saturation": panel["saturation"] == number[20],
+        "masked": panel["masked"] == number[21], "data": panel["data"] == number[22:24]}
+    return [key for key, good in checks.items() if not good]
+
+
+def check_panels(file):
+    kind = {"geom": "-geom", "expt": "-expt", "h5": "-nxmx"}[file.rsplit(".", 1)[1]]
+    flags = [kind, "geom/" + file, "-layout", "file", "-show_config", "-cell", "60", "-default_F", "1", "-N", "2"]
+    if file == "cspad8.geom":
+        flags += ["-distance", "62.2", "-energy", "8700"]
+    if kind == "-nxmx":
+        flags += ["-detector_thick", "0"]
+    got = run(flags)
+    if got.returncode:
+        return got.stderr.strip()
+    panels = json.loads(got.stdout)["detector"]["panels"]
+    with open(os.path.join(FOLDER, "geom", file.rsplit(".", 1)[0] + ".panels.tsv"), encoding="utf-8") as stream:
+        rows = [line.rstrip("\n").split("\t") for line in list(stream)[1:]]
+    if len(rows) != len(panels):
+        return f"{len(panels)} panels"
+    for panel, row in zip(panels, rows):
+        wrong = wrong_panel(panel, row)
+        if wrong:
+            return f"panel {row[0]}: {', '.join(wrong)}"
+    return None
+
+
+def check(name, wrong):
+    script.ok(name, wrong is None, wrong)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        for name, pixels, note, flags in cases():
+            if "needs xraylib" in note and not has("xraylib"):
+                print(f"skip {name} # the program was built without xraylib")
+                continue
+            if "-nxmx" in flags and not has("HDF5"):
+                print(f"skip {name} # the program was built without HDF5")
+                continue
+            check(name, check_case(name, pixels, flags, [], (1e-6, 1e-4, 1e-6, 1e-11), folder))
+            check(name + " in double",
+                         check_case(name, pixels, flags, TIGHT, (2e-7, 1e-5, 1e-6, 1e-12), folder))
+        check("a case that must fail",
+              None if check_case("quad", 5120, ["-geom", "geom/flat3.expt"], [], (1, 1, 1, 1), folder) else "it passed")
+        for file in sorted(os.listdir(os.path.join(FOLDER, "geom"))):
+            if not file.endswith(".tsv"):
+                check("panels of " + file, check_panels(file))
+
+
+main()
+sys.exit(1 if script.FAILED else 0)
