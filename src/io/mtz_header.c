@@ -161,6 +161,8 @@ nb_status nb_mtz_check(const char *data, size_t n, const char *name, int *unmerg
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "MTZ header: %d columns are named, NCOL has %d", h.columns,
                           (int)h.size[0]);
+    if (!h.size[1]) /* gemmi would copy no bytes to nowhere */
+        return nb_fail_at(err, NB_ERR_INPUT, name, 0, "no reflection");
     if (RECORD + 4 * (uint64_t)h.size[0] * (uint64_t)h.size[1] > start)
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "the MTZ file is shorter than its header says (%d reflections)",

@@ -70,8 +70,6 @@ nb_status nb_mtz_reflections(const nb_mtz *mtz, const char *name, nb_reflection_
     nb_status status = take_symmetry(mtz, name, out, err);
     if (status)
         return status;
-    if (!mtz->rows)
-        return nb_fail_at(err, NB_ERR_INPUT, name, 0, "no reflection");
     memcpy(out->cell, mtz->cell, sizeof out->cell);
     out->wavelength = mtz->wavelength;
     out->count = mtz->rows;
