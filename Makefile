@@ -88,7 +88,7 @@ ALL_CFLAGS = -std=gnu11 $(OPT_$(FLAVOR)) -g -fPIC $(FP) $(WARN) $(SAN) \
     $(if $(HAVE_OPENMP),-fopenmp) $(DEFS) $(LIB_CFLAGS) -MMD -MP $(CFLAGS)
 # gemmi shifts and adds what it read without a look at the size: whatever wraps around is harmless.
 # Checks of C++ alone need a library that a C compiler does not link.
-SAN_CXX := $(if $(SAN),$(SAN) -fno-sanitize=shift,vptr $(if $(IS_CLANG),-fno-sanitize=function))
+SAN_CXX := $(if $(SAN),$(SAN) -fno-sanitize=shift -fno-sanitize=vptr $(if $(IS_CLANG),-fno-sanitize=function))
 ALL_CXXFLAGS = -std=c++17 $(OPT_$(FLAVOR)) -g -fPIC $(FP) $(filter-out -Wstrict-prototypes \
     -Wmissing-prototypes,$(WARN)) $(SAN_CXX) -fwrapv $(DEFS) -MMD -MP $(CXXFLAGS)
 LIB_CFLAGS := $(TIFF_CFLAGS) $(PNG_CFLAGS) $(CJSON_CFLAGS) $(HDF5_CFLAGS) $(FFTW_CFLAGS) \

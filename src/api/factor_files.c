@@ -351,6 +351,9 @@ static nb_status choose_symmetry(nb_made *m, const char *path, nb_symmetry *own,
         return st ? nb_fail(err, st, "-sg %s: %s", m->cfg.space_group, why.message)
                   : NB_OK;
     }
+    if (!own->count && own->name[0])
+        return nb_fail_at(err, NB_ERR_INPUT, path, 0,
+                          "unknown space group '%s': name it with -sg", own->name);
     if (!own->count) {
         nb_notice(hooks, "%s names no space group: P 1 is used; type -sg for another",
                   path);

@@ -133,19 +133,6 @@ static nb_status take_operators(const nb_cif *cif, const nb_cif_column *column,
     return status;
 }
 
-static nb_status take_hall(const nb_cif *cif, const char *text, nb_symmetry *out,
-                           nb_error *err)
-{
-    nb_error why = {0};
-    nb_status status = nb_symmetry_hall(text, cif->name, out, &why);
-    if (status == NB_ERR_INPUT)
-        return nb_fail_at(err, status, cif->name, 0,
-                          "unknown Hall symbol '%.40s': name the space group with -sg",
-                          text);
-    nb_symmetry_give_name(out);
-    return status ? nb_fail(err, status, "%s", why.message) : NB_OK;
-}
-
 static nb_status take_symmetry(const nb_cif *cif, int block, const double cell[6],
                                nb_symmetry *out, nb_error *err)
 {
@@ -172,9 +159,9 @@ static nb_status take_symmetry(const nb_cif *cif, int block, const double cell[6
             return status;
     }
     if ((text = nb_cif_first(cif, block, hall, COUNT(hall))))
-        return take_hall(cif, text, out, err);
+        return nb_symmetry_of_file(text, 1, cell, cif->name, out, err);
     if ((text = nb_cif_first(cif, block, symbol, COUNT(symbol))))
-        return nb_symmetry_symbol(text, cell, cif->name, out, err);
+        return nb_symmetry_of_file(text, 0, cell, cif->name, out, err);
     return NB_OK;
 }
 

@@ -138,8 +138,7 @@ void take_symbol(const job &j, const string &text, const double *cell, nb_symmet
     const gemmi::SpaceGroup *group = find_group(text, cell);
     if (!group)
         throw told{nb_fail_at(j.err, NB_ERR_INPUT, j.name, 0,
-                              "unknown space group '%.40s': name it with -sg",
-                              text.c_str())};
+                              "unknown space group '%.40s'", text.c_str())};
     take_group(j, group->operations(), group->xhm(), out);
 }
 
@@ -296,8 +295,7 @@ nb_status nb_pdb_parse(const nb_pdb_text *text, const char *name, nb_structure *
     return guarded(j, [&] {
         const auto st = gemmi::read_pdb_from_memory(text->text, text->bytes, name);
         take_cell(j, st.cell, out->cell);
-        if (!st.spacegroup_hm.empty())
-            take_symbol(j, st.spacegroup_hm, out->cell, &out->symmetry);
+        copy_text(out->symmetry.name, st.spacegroup_hm);
         take_atoms(st, out);
         take_ncs(j, st, out);
     });

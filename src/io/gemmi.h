@@ -22,7 +22,7 @@ typedef struct nb_symop {
 
 /** A space group: every operator, centring included; the first is the identity. */
 typedef struct nb_symmetry {
-    int count; /* 0: nothing is said */
+    int count; /* 0: nothing is said, or `name` is a symbol that is unknown */
     nb_symop ops[NB_SYMOPS_MOST];
     char name[40]; /* H-M symbol, or "operators of the file" */
 } nb_symmetry;

@@ -21,9 +21,9 @@ static nb_status take_symmetry(const nb_mtz *mtz, const char *name,
 {
     nb_status status;
     if (!out->symmetry.count)
-        return mtz->symbol[0]
-                   ? nb_symmetry_symbol(mtz->symbol, mtz->cell, name, &out->symmetry, err)
-                   : NB_OK;
+        return mtz->symbol[0] ? nb_symmetry_of_file(mtz->symbol, 0, mtz->cell, name,
+                                                    &out->symmetry, err)
+                              : NB_OK;
     status = nb_symmetry_complete(&out->symmetry, name, err);
     if (!status)
         nb_symmetry_give_name(&out->symmetry);

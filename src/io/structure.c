@@ -4,7 +4,6 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../base/text.h"
 #include "gemmi.h"
 #include "structure_parts.h"
 
@@ -52,6 +51,11 @@ static nb_status parse_pdb(const char *data, size_t n, const char *name,
     out->n_atoms = text.count;
     out->atoms = nb_alloc(text.count, sizeof *out->atoms, "atoms", err);
     status = out->atoms ? nb_pdb_parse(&text, name, out, err) : NB_ERR_NOMEM;
+    if (!status && out->symmetry.name[0]) {
+        char symbol[sizeof out->symmetry.name];
+        memcpy(symbol, out->symmetry.name, sizeof symbol);
+        status = nb_symmetry_of_file(symbol, 0, out->cell, name, &out->symmetry, err);
+    }
     if (!status)
         take_records(&text, out);
     nb_pdb_text_free(&text);
@@ -136,26 +140,4 @@ nb_status nb_reflection_file_parse(const char *data, size_t n, const char *name,
     if (status)
         nb_reflection_file_free(out);
     return status;
-}
-
-nb_status nb_symmetry_find(const char *text, const double cell[6], nb_symmetry *out,
-                           nb_error *err)
-{
-    nb_error why = {0};
-    double number;
-    nb_status status = NB_ERR_INPUT;
-    memset(out, 0, sizeof *out);
-    if (!nb_text_number(text, &number) || number >= 1) /* gemmi takes 0 for P 1 */
-        status = nb_symmetry_symbol(text, cell, "-sg", out, &why);
-    if (status == NB_ERR_INPUT)
-        status = nb_symmetry_hall(text, "-sg", out, &why);
-    nb_symmetry_give_name(out);
-    if (status)
-        memset(out, 0, sizeof *out);
-    if (status == NB_ERR_INPUT)
-        return nb_fail(err, status,
-                       "space group '%.40s' is unknown: give an H-M symbol like 'P 21 21 "
-                       "21', a Hall symbol, or a number from 1 to 230",
-                       text);
-    return status ? nb_fail(err, status, "%s", why.message) : NB_OK;
 }

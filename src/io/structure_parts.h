@@ -108,19 +108,22 @@ nb_status nb_cif_reflections(const nb_cif *cif, nb_reflection_file *out, nb_erro
 /** *out is the caller's (nb_cif_free), on error too; it points to `name`. */
 nb_status nb_cif_parse(const char *data, size_t n, const char *name, nb_cif *out,
                        nb_error *err);
-/** Atoms, cell, symmetry and NCS of what nb_pdb_prepare made, but what stands in its records;
+/** Atoms, cell, the symbol of the space group and NCS of what nb_pdb_prepare made, but what stands in its records;
  * out->atoms has room for all. */
 nb_status nb_pdb_parse(const nb_pdb_text *text, const char *name, nb_structure *out,
                        nb_error *err);
 /** What nb_mtz_check found good; *out is the caller's (nb_mtz_free), on error too. */
 nb_status nb_mtz_parse(const char *data, size_t n, const char *name, nb_mtz *out,
                        nb_error *err);
-/** A Hall symbol. */
+/** Errors: NB_ERR_INPUT, unknown. */
 nb_status nb_symmetry_hall(const char *text, const char *name, nb_symmetry *out,
                            nb_error *err);
-/** An H-M symbol or number that stands in a file. */
+/** An H-M symbol or number.  Errors as above. */
 nb_status nb_symmetry_symbol(const char *text, const double cell[6], const char *name,
                              nb_symmetry *out, nb_error *err);
+/** A symbol that a file has; an unknown one is no error, since -sg may be typed. */
+nb_status nb_symmetry_of_file(const char *text, int is_hall, const double cell[6],
+                              const char *name, nb_symmetry *out, nb_error *err);
 /** Name a group by its operators. */
 void nb_symmetry_give_name(nb_symmetry *sg);
 
