@@ -54,6 +54,9 @@ nb_status nb_mtz_reflections(const nb_mtz *mtz, const char *name, nb_reflection_
 /** "x, y+1/2, -z+0.25" of at most `length` bytes; 0 if it is none. */
 int nb_symop_parse(const char *text, size_t length, nb_symop *out);
 
+/** Of its rotation. */
+int nb_symop_determinant(const nb_symop *op);
+
 /** Complete the operators of `sg` to a group, the identity first, each one once.  Errors: NB_ERR_INPUT,
  * an operator that is no symmetry of a lattice, more than NB_SYMOPS_MOST. */
 nb_status nb_symmetry_complete(nb_symmetry *sg, const char *name, nb_error *err);

@@ -1,11 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /* Space groups by what they are called. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../base/error.h"
 #include "../base/text.h"
 #include "structure_parts.h"
+
+/* A change of basis behind a Hall symbol must keep the volume: gemmi lists the lattice points of a
+ * larger cell, and a damaged file could ask for 10^12 of them. */
+static int is_harmless(const char *hall)
+{
+    const char *open = strchr(hall, '('), *close = open ? strchr(open, ')') : NULL;
+    nb_symop op;
+    if (strlen(hall) > 60 || (open && !close))
+        return 0;
+    if (!open || !memchr(open, ',', (size_t)(close - open)))
+        return !open || strspn(open + 1, "-0123456789 ") == (size_t)(close - open - 1);
+    return nb_symop_parse(open + 1, (size_t)(close - open - 1), &op) &&
+           abs(nb_symop_determinant(&op)) == 1;
+}
+
+static nb_status find_hall(const char *text, const char *name, nb_symmetry *out,
+                           nb_error *err)
+{
+    nb_status status = is_harmless(text) ? nb_symmetry_hall(text, name, out, err)
+                                         : nb_fail(err, NB_ERR_INPUT, "unknown");
+    if (!status)
+        nb_symmetry_give_name(out);
+    return status;
+}
 
 nb_status nb_symmetry_of_file(const char *text, int is_hall, const double cell[6],
                               const char *name, nb_symmetry *out, nb_error *err)
@@ -13,12 +38,10 @@ nb_status nb_symmetry_of_file(const char *text, int is_hall, const double cell[6
     nb_error why = {0};
     nb_status status;
     memset(out, 0, sizeof *out);
-    status = is_hall ? nb_symmetry_hall(text, name, out, &why)
+    status = is_hall ? find_hall(text, name, out, &why)
                      : nb_symmetry_symbol(text, cell, name, out, &why);
     if (status && status != NB_ERR_INPUT)
         return nb_fail(err, status, "%s", why.message);
-    if (is_hall && !status)
-        nb_symmetry_give_name(out);
     if (status) {
         memset(out, 0, sizeof *out);
         snprintf(out->name, sizeof out->name, "%s", text);
@@ -36,8 +59,7 @@ nb_status nb_symmetry_find(const char *text, const double cell[6], nb_symmetry *
     if (!nb_text_number(text, &number) || number >= 1) /* gemmi takes 0 for P 1 */
         status = nb_symmetry_symbol(text, cell, "-sg", out, &why);
     if (status == NB_ERR_INPUT)
-        status = nb_symmetry_hall(text, "-sg", out, &why);
-    nb_symmetry_give_name(out);
+        status = find_hall(text, "-sg", out, &why);
     if (status)
         memset(out, 0, sizeof *out);
     if (status == NB_ERR_INPUT)

@@ -79,8 +79,9 @@ int nb_symop_parse(const char *text, size_t length, nb_symop *out)
     return 1;
 }
 
-static int determinant(const int8_t *R)
+int nb_symop_determinant(const nb_symop *op)
 {
+    const int8_t *R = op->R;
     return R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) +
            R[2] * (R[3] * R[7] - R[4] * R[6]);
 }
@@ -133,7 +134,7 @@ nb_status nb_symmetry_complete(nb_symmetry *sg, const char *name, nb_error *err)
     sg->count = 0;
     add(sg, &identity);
     for (int i = 0; i < given.count; i++) {
-        if (abs(determinant(given.ops[i].R)) != 1)
+        if (abs(nb_symop_determinant(&given.ops[i])) != 1)
             return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                               "symmetry operator %d is no symmetry of a lattice", i + 1);
         fits &= add(sg, &given.ops[i]);

@@ -183,13 +183,26 @@ static void space_groups(void **state)
         {"155", hexagonal, 18, "R 3 2:H"},
         {"P 21/c", NULL, 4, "P 1 21/c 1"},
         {"-P 2ybc", NULL, 4, "P 1 21/c 1"},
+        {"P 2c (y,z,x)", NULL, 2, "P 1 21 1"},
+        {"P 2yb (x,y,z+1/4)", NULL, 2, "operators of the file"},
         {"F m -3 m", NULL, 192, "F m -3 m"},
         {"Fd-3m:2", NULL, 192, "F d -3 m:2"},
         {"230", NULL, 96, "I a -3 d"},
     };
-    static const char *const unknown[] = {
-        "P 9",   "Q 2 2 2", "",     "231",          "0", "-1", "P 21 21 21 21",
-        "x,y,z", "hello",   "19.5", "P 2 2 2 extra"};
+    static const char *const unknown[] = {"P 9",
+                                          "Q 2 2 2",
+                                          "",
+                                          "231",
+                                          "0",
+                                          "-1",
+                                          "P 21 21 21 21",
+                                          "x,y,z",
+                                          "hello",
+                                          "P 1 (1/24*x,1/24*y,1/24*z)",
+                                          "P 1 (x+x,y,z)",
+                                          "P 1 (x,y,z",
+                                          "19.5",
+                                          "P 2 2 2 extra"};
     nb_symmetry sg;
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
