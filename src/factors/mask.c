@@ -52,7 +52,10 @@ static void set_run(uint64_t *row, int n, int from, int count)
         set_bits(row, 0, n);
         return;
     }
-    from = nb_modulo(from, n);
+    while (from < 0) /* at most a few cells away */
+        from += n;
+    while (from >= n)
+        from -= n;
     if (from + count <= n) {
         set_bits(row, from, from + count);
     } else {
@@ -90,8 +93,17 @@ static double reach(const nb_mask *m, double radius, int i)
 typedef struct filling {
     const nb_mask *mask;
     const nb_ball *balls;
-    double reach[2]; /* of a radius of 1 along u, v */
+    double reach[2];         /* of a radius of 1 along u, v */
+    double per_w;            /* 1 / D[2] */
+    double slope_u, slope_v; /* of the middle of a row */
 } filling;
+
+/** floor, without a call where the instruction set has none. */
+static inline int floor_int(double x)
+{
+    int i = (int)x;
+    return i - (i > x);
+}
 
 static void ball_extent(const void *things, size_t which, int from[2])
 {
@@ -106,22 +118,33 @@ static void fill_section(const filling *f, const nb_visit *visit)
     const nb_mask *m = f->mask;
     const nb_ball *b = &f->balls[visit->which];
     double du = visit->u - b->centre[0], r = f->reach[1] * b->radius;
+    double left = b->radius * b->radius - m->D[0] * du * du, across = m->D[3] * du;
+    int v = -floor_int(r - b->centre[1]), last = floor_int(b->centre[1] + r);
+    int row = nb_modulo(v, m->n[1]);
     size_t plane = (size_t)nb_modulo(visit->u, m->n[0]) * (size_t)m->n[1];
-    for (int v = (int)ceil(b->centre[1] - r); v <= (int)floor(b->centre[1] + r); v++) {
-        double low, high;
+    for (; v <= last; v++, row = row + 1 == m->n[1] ? 0 : row + 1) {
+        double dv = v - b->centre[1], middle = f->slope_u * du + f->slope_v * dv;
+        double half = (left - dv * (across + m->D[1] * dv)) * f->per_w + middle * middle;
         int from;
-        if (!solve_row(m->D, b->radius * b->radius, du, v - b->centre[1], &low, &high))
+        if (!(half > 0))
             continue;
-        from = (int)ceil(b->centre[2] + low);
-        set_run(m->bits + (plane + (size_t)nb_modulo(v, m->n[1])) * m->words, m->n[2],
-                from, (int)floor(b->centre[2] + high) - from + 1);
+        half = sqrt(half);
+        middle += b->centre[2];
+        from = -floor_int(half - middle);
+        set_run(m->bits + (plane + (size_t)row) * m->words, m->n[2], from,
+                floor_int(middle + half) - from + 1);
     }
 }
 
 nb_status nb_mask_set_balls(nb_mask *mask, const nb_ball *balls, size_t count,
                             int threads, nb_error *err)
 {
-    const filling f = {mask, balls, {reach(mask, 1, 0), reach(mask, 1, 1)}};
+    const filling f = {.mask = mask,
+                       .balls = balls,
+                       .reach = {reach(mask, 1, 0), reach(mask, 1, 1)},
+                       .per_w = 1 / mask->D[2],
+                       .slope_u = -mask->D[4] / (2 * mask->D[2]),
+                       .slope_v = -mask->D[5] / (2 * mask->D[2])};
     nb_visits visits;
     nb_status status = nb_visits_make(&f, count, ball_extent, mask->n[0], &visits, err);
     (void)threads;

@@ -142,6 +142,8 @@ static nb_status sum_elements(const making *m, nb_partials *out, nb_error *err)
         nb_complete_sums(&operators, job.list.hkl, out->n, sum->P);
         site += sum->atoms;
     }
+    if (out->density_grid[0] == 0) /* no element was worth one */
+        out->method = NB_SUM_DIRECT;
     return status;
 }
 
