@@ -37,7 +37,7 @@ static const bench_case cases[] = {{'B', NB_SHAPE_GAUSS, 1e-6, 100, 25, 10},
                                    {'A', NB_SHAPE_GAUSS, 1e-6, 100, 25, 10},
                                    {'A', NB_SHAPE_GAUSS, 1e-3, 100, 25, 10},
                                    {'C', NB_SHAPE_GAUSS, 1e-6, 100, 1, 1}};
-enum { CASES = sizeof cases / sizeof *cases, TURNS = 5 };
+enum { CASES = sizeof cases / sizeof *cases, TURNS = 3 };
 
 /** Of the process: other work on the machine does not count. */
 static double processor_seconds(void)
