@@ -42,7 +42,8 @@ static nb_model_options options_of(const nb_made *m, double dmin, int threads)
                               .method = cfg->sf_method == NB_SF_DIRECT ? NB_SUM_DIRECT
                                         : cfg->sf_method == NB_SF_FFT  ? NB_SUM_FFT
                                                                        : NB_SUM_AUTO,
-                              .threads = threads};
+                              .threads = threads,
+                              .isa = cfg->isa};
 }
 
 /** What a user should know of the sum. */

@@ -66,6 +66,25 @@ run_library() {
         echo "not ok docs/library.md"
         failed=1
     fi
+    run_factors
+}
+
+# The second program; without gemmi it must say so.
+run_factors() {
+    cp "$work/c/2" "$work/library/factors.c"
+    (cd "$work/library" && "${CC:-cc}" -std=c11 -Wall -Wextra -Werror factors.c \
+        -I"$source/src" -L"$build" -lnanobragg -Wl,-rpath,"$build" -o factors &&
+        timeout 60 ./factors "$source/golden_data/structure_factors/models/1aki.pdb") \
+        >"$work/out" 2>&1
+    if grep -q '^64664 reflections' "$work/out"; then
+        echo "ok docs/library.md factors"
+    elif grep -q gemmi "$work/out"; then
+        echo "skip docs/library.md factors # built without gemmi"
+    else
+        sed 's/^/# /' "$work/out"
+        echo "not ok docs/library.md factors"
+        failed=1
+    fi
 }
 
 run_guide

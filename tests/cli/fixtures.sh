@@ -6,7 +6,11 @@
 X="-default_F 100 -cell 100 -N 5 -detpixels 8"
 C="-default_F 100 -cell 100 -N 5"
 NOFILES="-nofloat -noint -nonoise -nopgm"
-export X C NOFILES
+# A model, and reflections.
+M="-pdb good.pdb -dmin 3 -N 3 -detpixels 16 -pixel 4"
+R="-mtz good.mtz -N 3 -detpixels 16 -pixel 4"
+export X C M R NOFILES
+NB_SOURCE=${NB_SOURCE:-$(cd ../.. && pwd)}
 
 # make_fixtures FOLDER: the input files that the tables name, made with $NANOBRAGG.
 make_fixtures() {
@@ -54,6 +58,11 @@ make_fixtures() {
     printf '{"phi": 3}\n{"interpolat": false}\n' >false.jobs
     head -c 256 /dev/zero >good.gain
     { head -c 252 good.gain && printf '\0\0\300\177'; } >nan.gain
+    cp "$NB_SOURCE/golden_data/structure_factors/models/made-hydrogens.pdb" good.pdb
+    cp "$NB_SOURCE/golden_data/structure_factors/models/made-small.cif" good.cif
+    cp "$NB_SOURCE/golden_data/structure_factors/reflections/made-pairs.mtz" good.mtz
+    cp "$NB_SOURCE/golden_data/structure_factors/reflections/made-intensities.mtz" other.mtz
+    printf 'C 12000 0.5 0.7\nC 13000 0.4 0.6\n' >good.fprime
     : >empty.hkl && : >empty.mat && : >empty.src && : >empty.img
     echo 'this is no image' >text.img
     "$NANOBRAGG" $X -quiet $NOFILES -intfile good.img -adc 0 -distance 90 -scale 1e9 &&
