@@ -3,13 +3,14 @@
 """DIALS opens our series and finds the crystal that we simulated.
 
 usage: NANOBRAGG=program dials_check.py [nxmx] [smv] [cbf] [stills] [polarization] [tilt]
-(default: all)
+       [anomalous]   (default: all)
 
 A lysozyme series is rendered, imported, its spots found and indexed with an unknown cell (stills:
 with the known one) and refined; cell, orientation, rotation axis, beam centre and distance must be
 those of the simulation.  polarization: intensities that are all equal are so after integration and
 DIALS' correction, whatever their azimuth.  tilt: a tilted detector and another spindle arrive, from
-NXmx and CBF alike.  The Debian package dials is needed.  KEEP=folder keeps the files; punx (from
+NXmx and CBF alike.  anomalous: a protein with copper, just above its K edge, from a PDB file; after
+integration and scaling, intensities and anomalous differences are those calculated.  The Debian package dials is needed.  KEEP=folder keeps the files; punx (from
 PyPI) on the PATH checks the master too.
 """
 import math
@@ -241,6 +242,65 @@ def tilt(program):
     check("tilt", off < 1e-6 and abs(models[0][5]) > 0.1, f"CBF and NXmx differ by {off:.1g}")
 
 
+def merged_pairs(table, F):
+    """Means of scaled intensities of h and its Friedel mate in 222, and the calculated F^2; h of
+    the half l > 0."""
+    value = np.array(table["intensity.scale.value"]) / np.array(table["inverse_scale_factor"])
+    sums = {}
+    for (h, k, l), x in zip(table["miller_index"], value):
+        mate = (h < 0) ^ (k < 0) ^ (l < 0)  # 222 changes two signs at once
+        if h and k and l:  # the others are centric
+            at = sums.setdefault((abs(h), abs(k), abs(l)), [[], []])
+            at[int(mate)].append(x)
+    rows = []
+    for (h, k, l), (plus, minus) in sums.items():
+        if plus and minus and (h, k, l) in F:
+            rows.append([np.mean(plus), np.mean(minus), F[h, k, l] ** 2, F[-h, -k, -l] ** 2])
+    return np.array(rows)
+
+
+def anomalous(program):
+    """60 frames from a PDB file with copper at its K edge (8979 eV, 1.3808 A)."""
+    model = os.path.join(os.path.dirname(HKL), "structure_factors", "models", "4oz7.pdb")
+    source = ["-pdb", model, "-lambda", "1.37"]
+    subprocess.run([program, "sf", *source, "-dmin", "2", "-dump_hkl", "copper.hkl", "-quiet"],
+                   check=True)
+    with open("copper.hkl", encoding="ascii") as stream:
+        rows = [line.split() for line in stream]
+    F = {tuple(map(int, row[:3])): float(row[3]) for row in rows}
+    subprocess.run([program, *source, "-distance", "60", "-pixel", "0.2", "-detpixels_f", "560",
+                    "-detpixels_s", "540", "-Xbeam", "55", "-Ybeam", "53", "-N", "16", "-mosaic",
+                    "0.1", "-mosaic_dom", "8", "-fluence", "3e28", "-seed", "1", "-oversample", "2",
+                    "-gauss_xtal", "-misset", "20", "35", "50", "-phi", "0", "-osc", "1.5",
+                    "-phisteps", "15", "-frames", "60", "-hdf5", "copper_master.h5", "-hdf5type",
+                    "int32", "-quiet"], check=True)
+    steps = (["dials.import", "copper_master.h5", "geometry.beam.polarization_fraction=0.5",
+              "output.experiments=copper.expt"],
+             ["dials.find_spots", "copper.expt", "nproc=2", "output.reflections=copper.strong"],
+             ["dials.index", "copper.expt", "copper.strong", "space_group=I222",
+              "unit_cell=36.72,39.42,40.24,90,90,90", "detector.fix=all", "beam.fix=all",
+              "output.experiments=copper_indexed.expt", "output.reflections=copper_indexed.refl"],
+             ["dials.integrate", "copper_indexed.expt", "copper_indexed.refl", "nproc=1",
+              "prediction.d_min=2.1", "profile.fitting=False",
+              "output.experiments=copper_integrated.expt",
+              "output.reflections=copper_integrated.refl"],
+             ["dials.scale", "copper_integrated.expt", "copper_integrated.refl", "anomalous=True",
+              "output.experiments=copper_scaled.expt", "output.reflections=copper_scaled.refl"])
+    for step in steps:
+        if not run(f"copper.{step[0]}.log", *step):
+            check("anomalous", False, f"{step[0]} failed")
+            return
+    table = flex.reflection_table.from_file("copper_scaled.refl")
+    table = table.select(~table.get_flags(table.flags.bad_for_scaling, all=False))
+    rows = merged_pairs(table, F)
+    cc = np.corrcoef(rows[:, :2].ravel(), rows[:, 2:].ravel())[0, 1]
+    check("anomalous F^2", len(rows) > 500 and cc >= 0.98, f"CC {cc:.4f} of {len(rows)} pairs")
+    difference = np.sqrt(np.maximum(rows[:, 0], 0)) - np.sqrt(np.maximum(rows[:, 1], 0))
+    calculated = np.sqrt(rows[:, 2]) - np.sqrt(rows[:, 3])
+    cc = np.corrcoef(difference, calculated)[0, 1]
+    check("anomalous differences", cc >= 0.8, f"CC {cc:.4f}")
+
+
 def checkers():
     """The checks of a master by DIALS and the NeXus community."""
     if not shutil.which("punx"):
@@ -261,6 +321,17 @@ def main(kinds):
     folder = os.environ.get("KEEP") or tempfile.mkdtemp()
     os.makedirs(folder, exist_ok=True)
     os.chdir(folder)
+    if "anomalous" in kinds:
+        anomalous(program)
+    if kinds != ["anomalous"]:
+        lysozyme(program, kinds)
+    if "KEEP" not in os.environ:
+        os.chdir("/")
+        shutil.rmtree(folder)
+    return 1 if FAILED else 0
+
+
+def lysozyme(program, kinds):
     subprocess.run([program, *COMMON, *ROTATION, "-hdf5", "run_master.h5", "-frames_per_file",
                     "25"], check=True)
     A_true = truth("run_master.h5")[0]
@@ -279,11 +350,7 @@ def main(kinds):
         polarization(program)
     if "tilt" in kinds:
         tilt(program)
-    if "KEEP" not in os.environ:
-        os.chdir("/")
-        shutil.rmtree(folder)
-    return 1 if FAILED else 0
 
 
 sys.exit(main(sys.argv[1:] or ["nxmx", "smv", "cbf", "stills", "polarization",
-                               "tilt"]))
+                               "tilt", "anomalous"]))
