@@ -250,6 +250,7 @@ $B/nanobragg: $(CLI_OBJ) $(STATIC)
 # --- test programs ----------------------------------------------------------------------------
 # The program's own parts are no library: the tests of some are linked with its objects.
 MORE_test_bench := $(filter-out $B/src/cli/main.o,$(CLI_OBJ))
+MORE_test_sub := $(MORE_test_bench)
 MORE_test_options := $(MORE_test_bench)
 MORE_test_out_of_memory := $(MORE_test_bench)
 

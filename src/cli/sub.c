@@ -80,14 +80,27 @@ static nb_status take_own(parser *p, const nb_sub_option *option)
     return status;
 }
 
+/** How many words follow a flag of the main table: of a cell as many as are numbers. */
+static int borrowed_words(const parser *p, const nb_flag *flag)
+{
+    int least, most = nb_param_words(flag, &least), n = least;
+    double x;
+
+    if (flag->kind != NB_KIND_CELL)
+        return least;
+    while (n < most && p->at + 1 + n < p->argc &&
+           nb_read_number(p->argv[p->at + 1 + n], &x))
+        n++;
+    return n;
+}
+
 /** Pass a flag of the main table with its arguments to the main parser. */
 static nb_status take_borrowed(parser *p, const nb_flag *flag)
 {
     char value[200];
-    int values;
+    int values = borrowed_words(p, flag);
     nb_status status;
 
-    nb_param_words(flag, &values);
     if (nb_flag_special_of(flag) == NB_FLAG_TIME) /* its word may be left out */
         values = p->at + 1 < p->argc && !strcmp(p->argv[p->at + 1], "json");
     status = needs(p, p->argv[p->at], values, nb_param_value(flag, value, sizeof value));
