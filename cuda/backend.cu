@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../src/physics/limits.h"
 #include "../src/physics/panels.h"
@@ -482,18 +481,15 @@ static void describe(const nb_backend_state *state, char *line, size_t size)
              state->device.name, nb_cuda_paths[state->path].name);
 }
 
-static int may_be_present(void)
-{
-    static const char *const files[] = NB_GPU_FILES;
-    for (const char *file : files)
-        if (access(file, F_OK) == 0)
-            return 1;
-    return 0;
-}
-
-extern "C" const nb_backend nb_backend_cuda = {NB_GPU_WORD,   nb_cuda_words,
-                                               nb_cuda_parse, &nb_cuda_feature,
-                                               estimate,      open_cuda,
-                                               render,        describe,
-                                               close_cuda,    &nb_cuda_device_entries,
-                                               may_be_present};
+extern "C" const nb_backend nb_backend_cuda = {NB_GPU_WORD,
+                                               nb_cuda_words,
+                                               nb_cuda_parse,
+                                               &nb_cuda_feature,
+                                               estimate,
+                                               open_cuda,
+                                               render,
+                                               NULL,
+                                               describe,
+                                               close_cuda,
+                                               &nb_cuda_device_entries,
+                                               nb_cuda_may_be_present};

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 nb_status nb_cuda_check(nb_error *err, gpuError_t code, const char *doing)
 {
@@ -123,4 +124,13 @@ int nb_cuda_probe(int index, nb_cuda_device *device, char *why, size_t why_size)
         return 0;
     }
     return 1;
+}
+
+int nb_cuda_may_be_present(void)
+{
+    static const char *const files[] = NB_GPU_FILES;
+    for (const char *file : files)
+        if (access(file, F_OK) == 0)
+            return 1;
+    return 0;
 }

@@ -78,6 +78,9 @@ void nb_cuda_set_panel(const nb_backend_state *state, const nb_scene *scene, int
 /** Fill what steps->direct points to, if anything, for the panel of the launch. */
 void nb_cuda_aim_steps(const nb_cuda_launch *launch, const nb_cuda_steps *steps);
 
+/** Whether a device may be in this machine, without a call of the driver. */
+int nb_cuda_may_be_present(void);
+
 /* --- spans.cu --- */
 /** Refuse pixels that go elsewhere than to their place in the image. */
 nb_status nb_cuda_check_places(const nb_request *request, const nb_scene *scene,
