@@ -382,18 +382,12 @@ static void close_cuda(nb_backend_state *state)
         return;
     gpuSetDevice(state->device.index);
     nb_cuda_products_close(&state->products);
-    nb_cuda_buffer *const buffers[] = {&state->image,
-                                       &state->sources.device,
-                                       &state->orientations.device,
-                                       &state->F,
-                                       &state->mask,
-                                       &state->spans.device,
-                                       &state->lit,
-                                       &state->sums,
-                                       &state->steps,
-                                       &state->weights,
-                                       &state->F2,
-                                       &state->small};
+    nb_cuda_buffer *const buffers[] = {
+        &state->image,   &state->sources.device, &state->orientations.device,
+        &state->F,       &state->mask,           &state->spans.device,
+        &state->lit,     &state->sums,           &state->steps,
+        &state->weights, &state->tables,         &state->F2,
+        &state->small};
     for (nb_cuda_buffer *buffer : buffers)
         nb_cuda_release(buffer);
     nb_cuda_ring_free(state->ring);

@@ -7,6 +7,7 @@ enum {
     BLOCK_X = 32,
     BLOCK_Y = 4,
     STRIDE = PIXELS * BLOCK_X,
+    SEVERAL = 2,    /* TABLE: each source has its own */
     RUN = 64,       /* steps summed in one float before they join the total */
     ONE_BLOCKS = 6, /* of k_one on a multiprocessor; 7 and 8 are slower by 1 % */
     ONE_CHUNKS = 4
@@ -20,23 +21,25 @@ static __device__ __forceinline__ int first_pixel(const row_job &p)
 }
 
 /** One step for four pixels: their lattice factors and, from a table, F^2.  lines: of
- * the three axes.  QUOTIENT: see nb_interference_quotient. */
-template <bool TABLE, bool QUOTIENT, bool DEEP>
+ * the three axes.  QUOTIENT: see nb_interference_quotient.  first: of the step's table. */
+template <int TABLE, bool QUOTIENT, bool DEEP>
 static __device__ __forceinline__ void aim_step(const row_job &p, const line lines[3],
                                                 const double constants[3], const four &x,
-                                                float lattice[PIXELS], float F2[PIXELS])
+                                                int first, float lattice[PIXELS],
+                                                float F2[PIXELS])
 {
 #pragma unroll
     for (int i = 0; i < PIXELS; i++) {
         const int flip = TABLE ? INT_MIN : 0;
-        int w[3], cell = p.index.offset;
+        int w[3], cell = first;
 #pragma unroll
         for (int axis = 0; axis < 3; axis++) {
             double t = fma(at_pixel<DEEP>(lines[axis], x, i), x.r[i], constants[axis]);
             w[axis] = __double2loint(t) ^ flip;
-            cell += __double2hiint(t) * (axis == 0   ? p.index.stride_h
-                                         : axis == 1 ? p.index.stride_k
-                                                     : 1);
+            cell += __double2hiint(t) * (axis == 0          ? p.index.stride_h
+                                         : axis == 1        ? p.index.stride_k
+                                         : TABLE == SEVERAL ? p.index.stride_l
+                                                            : 1);
         }
         lattice[i] = QUOTIENT ? nb_interference_quotient(w, p.N)
                               : nb_interference_product<4>(w, p.N);
@@ -95,7 +98,8 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
 #pragma unroll
         for (int i = 0; i < PIXELS; i++)
             x.r[i] = inverse_root(fma(x.F[i], x.F[i], row.square));
-        aim_step<TABLE, true, false>(p, row.lines, row.constants, x, value, F2);
+        aim_step<TABLE, true, false>(p, row.lines, row.constants, x, p.index.offset,
+                                     value, F2);
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
             double cosine = at(row.beam, x.F[i]) * x.r[i], r2 = x.r[i] * x.r[i];
@@ -109,7 +113,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
 }
 
 /** The sum over the steps for four pixels. */
-template <bool TABLE, bool DEEP>
+template <int TABLE, bool DEEP>
 static __device__ __forceinline__ void add_steps(const row_job &p, const row_points &row,
                                                  const four &x, float sum[PIXELS])
 {
@@ -122,7 +126,8 @@ static __device__ __forceinline__ void add_steps(const row_job &p, const row_poi
             double constants[3];
             float lattice[PIXELS], F2[PIXELS];
             step_lines(p.steps[k], row, lines, constants);
-            aim_step<TABLE, false, DEEP>(p, lines, constants, x, lattice, F2);
+            int from = p.index.offset + (TABLE == SEVERAL ? p.steps[k].table : 0);
+            aim_step<TABLE, false, DEEP>(p, lines, constants, x, from, lattice, F2);
 #pragma unroll
             for (int i = 0; i < PIXELS; i++)
                 run[i] = fmaf(lattice[i] * lattice[i], p.steps[k].weight * F2[i], run[i]);
@@ -134,7 +139,7 @@ static __device__ __forceinline__ void add_steps(const row_job &p, const row_poi
 }
 
 /** Any number of rays and steps a pixel.  DEEP: layers at their mean depth. */
-template <bool TABLE, bool DEEP>
+template <int TABLE, bool DEEP>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 4)
     k_direct(const NB_GRID_CONSTANT row_job p)
 {
@@ -146,7 +151,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 4)
     for (int layer = 0; layer < p.sensor.layers; layer++)
         for (int sub = 0; sub < os * os; sub++) {
             row_points row = aim_row(p, s, sub / os, sub % os, layer);
-            four x = aim_pixels<TABLE, DEEP>(p, row, f, layer);
+            four x = aim_pixels<TABLE != 0, DEEP>(p, row, f, layer);
             float sum[PIXELS] = {};
             add_steps<TABLE, DEEP>(p, row, x, sum);
 #pragma unroll
@@ -188,20 +193,22 @@ static int is_plain(row_job *job)
 
 void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_steps *steps)
 {
-    static void (*const general[2][2])(row_job) = {
-        {k_direct<false, false>, k_direct<false, true>},
-        {k_direct<true, false>, k_direct<true, true>}};
+    static void (*const general[3][2])(row_job) = {
+        {k_direct<0, false>, k_direct<0, true>},
+        {k_direct<1, false>, k_direct<1, true>},
+        {k_direct<SEVERAL, false>, k_direct<SEVERAL, true>}};
     static void (*const plain[2][2])(row_job) = {{k_one<false, false>, k_one<false, true>},
                                                  {k_one<true, false>, k_one<true, true>}};
     const nb_cuda_window *w = &launch->window;
     row_job job = make_row_job(launch, steps);
     int width = w->f1 - (w->f0 & ~(PIXELS - 1)), height = w->s1 - w->s0;
     int one = is_plain(&job), table = job.F2 != NULL;
+    int tables = table && steps->F2.side > 1 ? SEVERAL : table;
     int64_t blocks = (int64_t)((width + STRIDE - 1) / STRIDE) * height / BLOCK_Y;
     job.chunks = one && blocks >= 64 * launch->multiprocessors ? ONE_CHUNKS : 1;
     dim3 grid((unsigned)((width + job.chunks * STRIDE - 1) / (job.chunks * STRIDE)),
               (unsigned)(height + BLOCK_Y - 1) / BLOCK_Y);
     (one ? plain[table][launch->panel.point_pixel != 0]
-         : general[table][launch->sensor.mean_depth !=
-                          0])<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
+         : general[tables][launch->sensor.mean_depth !=
+                           0])<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
 }

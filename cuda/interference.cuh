@@ -82,15 +82,15 @@ static __device__ __forceinline__ float nb_interference_quotient(const int w[3],
 
 /** Parts of F^2's index that do not change: see nb_cuda_factor_squares. */
 struct nb_F2_index {
-    int stride_h, stride_k, offset;
+    int stride_h, stride_k, stride_l, offset;
 };
 
 static inline nb_F2_index nb_make_F2_index(const nb_cuda_factor_squares *F2)
 {
     const nb_index_box *box = &F2->box;
-    const uint32_t l = (uint32_t)box->n[2];
-    const uint32_t stride[3] = {(uint32_t)box->n[1] * l, l, 1};
-    nb_F2_index index = {(int)stride[0], (int)stride[1],
+    const uint32_t side = (uint32_t)F2->side, l = (uint32_t)box->n[2] * side;
+    const uint32_t stride[3] = {(uint32_t)box->n[1] * l, l, side};
+    nb_F2_index index = {(int)stride[0], (int)stride[1], (int)side,
                          nb_fixed_offset(box->low, stride)};
     return index;
 }

@@ -33,11 +33,14 @@ typedef struct nb_cuda_device {
 } nb_cuda_device;
 
 /** F^2 on the device: a float box that covers every reflection the image can touch, or
- * one number.  at[((-h-low[0])*n[1] + -k-low[1])*n[2] + -l-low[2]]. */
+ * one number.  at[(((-h-low[0])*n[1] + -k-low[1])*n[2] + -l-low[2])*side + table]: sources of nearly
+ * one wavelength see the same reflection one after the other, each in its table. */
 typedef struct nb_cuda_factor_squares {
     const float *at; /* NULL: constant */
     float constant;
     nb_index_box box;
+    int side;  /* tables side by side, 1 for one */
+    int table; /* the one, where there is one */
 } nb_cuda_factor_squares;
 
 /** A rectangle of pixels, first inclusive, end exclusive. */
@@ -76,6 +79,7 @@ typedef struct nb_cuda_direct_step {
     float weight;
     float shift[3];   /* residual kernel: first source's direction less this one's */
     float wavenumber; /* residual kernel: 1/lambda */
+    int table;        /* of its source */
     double depth[3];  /* axis[].vector.normal: what a metre behind the front face adds */
 } nb_cuda_direct_step;
 
@@ -85,6 +89,7 @@ typedef struct nb_cuda_steps {
     int octets;              /* of 8 steps, for the tensor cores */
     const double *fragments; /* [octets + 1][3 axes][32 lanes]: one more, for prefetching */
     const float *weights;    /* [8*(octets + 1)]; NULL when every step weighs 1 */
+    const int *tables;       /* [8*(octets + 1)]: of the steps; NULL when there is one */
     const nb_cuda_direct_step *direct; /* [count]; residual kernel: [n_sources]; of a panel */
     const nb_orientation *mean;        /* residual kernel: the orientation of `direct` */
     const void *residuals; /* [n_orientations][3] float4: a, b, c less the mean's, m */
@@ -127,10 +132,15 @@ void nb_cuda_launch_repair(const nb_cuda_launch *launch);
 /* --- steps.cu --- */
 void nb_cuda_launch_fill_F2(const nb_factor_table *sf, const nb_cuda_factor_squares *F2,
                             float *out, gpuStream_t stream);
-/** fragments and weights (may be NULL) as in nb_cuda_steps. */
+/** Where the coefficients of the tensor cores' steps go. */
+typedef struct nb_cuda_fragments {
+    int octets;
+    double *at;     /* as in nb_cuda_steps, like the next */
+    float *weights; /* or NULL */
+    int *tables;    /* or NULL */
+} nb_cuda_fragments;
 void nb_cuda_launch_fragments(const nb_scene *scene, const nb_cuda_factor_squares *F2,
-                              int octets, double *fragments, float *weights,
-                              gpuStream_t stream);
+                              const nb_cuda_fragments *to, gpuStream_t stream);
 void nb_cuda_launch_direct_steps(const nb_scene *scene, const nb_panel *panel, int table,
                                  nb_cuda_direct_step *steps, gpuStream_t stream);
 /** As nb_cuda_steps.residuals says. */

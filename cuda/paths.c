@@ -9,6 +9,7 @@
 #include "../src/physics/panels.h"
 #include "../src/physics/ray.h"
 #include "../src/plan/fixed_point.h"
+#include "../src/plan/one_table.h"
 
 /* |h| up to which high words index a table */
 #define MAX_INDEX 262144.0
@@ -95,8 +96,6 @@ static int direct_applies(const nb_plan *plan, const char **why)
         return nb_path_refuse(why, "structure factors are interpolated");
     if (sc->factors.dmin > 0)
         return nb_path_refuse(why, "dmin culls by source");
-    if (sc->factors.table.n_tables > 1)
-        return nb_path_refuse(why, "sources have their own structure factors");
     if (!is_flat(sc))
         return nb_path_refuse(why, "the detector is curved");
     if (plan->cells > fraction_limit(plan))
@@ -202,6 +201,8 @@ static int residual_applies(const nb_plan *plan, const char **why)
         return nb_path_refuse(why, "there is no crystal to sum");
     if (!direct_applies(plan, why))
         return 0;
+    if (sc->factors.table.nh > 0 && !nb_one_table(&sc->beam))
+        return nb_path_refuse(why, "sources have their own structure factors");
     if (sc->lattice.n_orientations < 8 || jumps_show(sc))
         return nb_path_refuse(why, "too few orientations, or cells");
     residual = largest_residual(sc);

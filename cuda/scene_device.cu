@@ -10,8 +10,14 @@
 #include "../src/physics/ray.h"
 #include "parallel.h"
 
+extern "C" {
+#include "../src/plan/one_table.h"
+}
+
 enum {
-    MAX_CELLS = 1 << 28, /* of F^2: 1 GiB */
+    MAX_CELLS = 1 << 28,  /* of F^2: 1 GiB */
+    MAX_VALUES = 1 << 30, /* of F^2 in several tables, and half of the free memory */
+    SIDE = 8,             /* tables side by side are a multiple: a sector of the caches */
     HASH_THREADS = 16
 };
 
@@ -114,7 +120,7 @@ static nb_status upload_table(nb_backend_state *state, const nb_factor_table *sf
     nb_status st;
     if (sf->nh == 0)
         return NB_OK;
-    hash = hash_table(sf->F, count);
+    hash = sf->measured ? sf->hash : hash_table(sf->F, count);
     if (state->F.at && state->F_count == count && state->F_hash == hash)
         return NB_OK;
     state->F_count = 0;
@@ -175,20 +181,37 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
     return NB_OK;
 }
 
+/** Do the tables of F^2 have room? */
+static int tables_fit(const nb_backend_state *state, const nb_cuda_factor_squares *F2)
+{
+    double cells = nb_index_box_count(&F2->box), values = cells * F2->side;
+    size_t available = 0, all = 0;
+    if (F2->side == 1)
+        return cells <= MAX_CELLS;
+    if (values * sizeof(float) <= (double)state->F2.bytes)
+        return 1;
+    return values <= MAX_VALUES && gpuMemGetInfo(&available, &all) == gpuSuccess &&
+           values * sizeof(float) <= (double)(available + state->F2.bytes) / 2;
+}
+
 /** The box of reflections that the panels can see, and its F^2. */
 static nb_status prepare_F2(nb_backend_state *state, const nb_plan *plan,
                             const nb_cuda_launch *launch, nb_cuda_factor_squares *F2,
                             int *fits, nb_error *err)
 {
-    double cells;
+    const nb_scene *sc = plan->scene;
+    size_t values;
     nb_status st = nb_visible_box(plan, &F2->box, err);
     if (st)
         return st;
-    cells = nb_index_box_count(&F2->box);
-    *fits = cells <= MAX_CELLS;
+    F2->table = sc->beam.sources[0].table;
+    if (!nb_one_table(&sc->beam))
+        F2->side = (nb_table_count(&sc->factors.table) + SIDE - 1) / SIDE * SIDE;
+    *fits = tables_fit(state, F2);
     if (!*fits)
         return NB_OK;
-    if ((st = nb_cuda_reserve(&state->F2, (size_t)cells * sizeof(float),
+    values = (size_t)nb_index_box_count(&F2->box) * (size_t)F2->side;
+    if ((st = nb_cuda_reserve(&state->F2, values * sizeof(float),
                               "the table of structure factors", err)))
         return st;
     F2->at = (const float *)state->F2.at;
@@ -213,18 +236,23 @@ static nb_status prepare_fragments(nb_backend_state *state, const nb_cuda_launch
                                    int equal, nb_cuda_steps *steps, nb_error *err)
 {
     size_t octets = ((size_t)steps->count + 7) / 8;
+    int several = steps->F2.side > 1;
     nb_status st;
     steps->octets = (int)octets;
     if ((st = nb_cuda_reserve(&state->steps, (octets + 1) * 96 * sizeof(double),
                               "the steps", err)) ||
         (!equal && (st = nb_cuda_reserve(&state->weights, (octets + 1) * 8 * sizeof(float),
-                                         "the weights", err))))
+                                         "the weights", err))) ||
+        (several && (st = nb_cuda_reserve(&state->tables, (octets + 1) * 8 * sizeof(int),
+                                          "the numbers of the tables", err))))
         return st;
     steps->fragments = (const double *)state->steps.at;
     steps->weights = equal ? NULL : (const float *)state->weights.at;
-    nb_cuda_launch_fragments(&launch->scene, &steps->F2, steps->octets,
-                             (double *)state->steps.at,
-                             equal ? NULL : (float *)state->weights.at, state->stream);
+    steps->tables = several ? (const int *)state->tables.at : NULL;
+    const nb_cuda_fragments to = {(int)octets, (double *)state->steps.at,
+                                  equal ? NULL : (float *)state->weights.at,
+                                  several ? (int *)state->tables.at : NULL};
+    nb_cuda_launch_fragments(&launch->scene, &steps->F2, &to, state->stream);
     return NB_OK;
 }
 
@@ -278,6 +306,7 @@ nb_status nb_cuda_prepare_steps(nb_backend_state *state, const nb_plan *plan,
     nb_status st;
     *fits = 1;
     steps->count = sc->beam.n_sources * sc->lattice.n_orientations;
+    steps->F2.side = 1;
     steps->F2.constant =
         (float)(sc->factors.table.default_F * sc->factors.table.default_F);
     if (sc->factors.table.nh > 0 &&

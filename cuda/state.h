@@ -39,7 +39,7 @@ struct nb_backend_state {
     int *repair;             /* pinned, owned: set by kernels, see nb_cuda_launch */
     nb_cuda_path path;       /* of the last render */
     /* device memory, owned */
-    nb_cuda_buffer image, F, mask, sums, steps, weights, F2, small;
+    nb_cuda_buffer image, F, mask, sums, steps, weights, tables, F2, small;
     nb_cuda_mirror sources, orientations, spans;
     nb_cuda_mirror panels, sensors; /* host copies only: kernels get theirs by value */
     nb_cuda_buffer lit; /* of the last request whose spans do not fill a rectangle */

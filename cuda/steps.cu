@@ -13,8 +13,7 @@ typedef struct fragment_job {
     nb_scene scene;
     nb_cuda_factor_squares F2;
     int64_t count;
-    double *fragments;
-    float *weights;
+    nb_cuda_fragments to;
 } fragment_job;
 
 /** The negative index of a step that is not there: inside the box of F^2, at a zero of
@@ -40,23 +39,26 @@ __global__ void k_fragments(const NB_GRID_CONSTANT fragment_job p)
         nb_vec3 v =
             axis_of(&p.scene.lattice.orientations[step / p.scene.beam.n_sources], axis);
         double along = k == 0 ? v.x : k == 1 ? v.y : v.z;
-        p.fragments[i] =
+        p.to.at[i] =
             k < 3 ? -along / source->lambda
                   : nb_fixed_start(table) + nb_dot(v, source->incident) / source->lambda;
-        if (p.weights && axis == 0 && k == 0)
-            p.weights[step] = (float)source->weight;
+        if (p.to.weights && axis == 0 && k == 0)
+            p.to.weights[step] = (float)source->weight;
+        if (p.to.tables && axis == 0 && k == 0)
+            p.to.tables[step] = source->table;
     } else {
-        p.fragments[i] = k < 3 ? 0.0 : nb_fixed_start(table) + idle_index(&p, axis);
-        if (p.weights && axis == 0 && k == 0)
-            p.weights[step] = 0;
+        p.to.at[i] = k < 3 ? 0.0 : nb_fixed_start(table) + idle_index(&p, axis);
+        if (p.to.weights && axis == 0 && k == 0)
+            p.to.weights[step] = 0;
+        if (p.to.tables && axis == 0 && k == 0)
+            p.to.tables[step] = 0;
     }
 }
 
 void nb_cuda_launch_fragments(const nb_scene *scene, const nb_cuda_factor_squares *F2,
-                              int octets, double *fragments, float *weights,
-                              gpuStream_t stream)
+                              const nb_cuda_fragments *to, gpuStream_t stream)
 {
-    fragment_job job = {*scene, *F2, ((int64_t)octets + 1) * 96, fragments, weights};
+    fragment_job job = {*scene, *F2, ((int64_t)to->octets + 1) * 96, *to};
     k_fragments<<<(unsigned)((job.count + 255) / 256), 256, 0, stream>>>(job);
 }
 
@@ -83,6 +85,7 @@ __global__ void k_direct_steps(const NB_GRID_CONSTANT nb_scene sc,
     steps[i].shift[1] = (float)(sc.beam.sources[0].incident.y - source->incident.y);
     steps[i].shift[2] = (float)(sc.beam.sources[0].incident.z - source->incident.z);
     steps[i].wavenumber = (float)(1.0 / source->lambda);
+    steps[i].table = source->table;
 }
 
 void nb_cuda_launch_direct_steps(const nb_scene *scene, const nb_panel *panel, int table,
@@ -113,23 +116,29 @@ void nb_cuda_launch_residuals(const nb_scene *scene, const nb_orientation *mean,
     k_residuals<<<blocks, 64, 0, stream>>>(*scene, *mean, (float4 *)residuals);
 }
 
+/** A thread for a value: the tables of a reflection, then those of the next. */
 __global__ void k_fill_F2(const NB_GRID_CONSTANT nb_factor_table sf,
                           const NB_GRID_CONSTANT nb_cuda_factor_squares F2, float *out)
 {
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    int64_t slab = (int64_t)F2.box.n[1] * F2.box.n[2];
+    int64_t slab = (int64_t)F2.box.n[1] * F2.box.n[2], cell = i;
+    int table = F2.table;
     double F;
-    if (i >= slab * F2.box.n[0])
+    if (F2.side > 1) {
+        cell = i / F2.side;
+        table = (int)(i % F2.side);
+    }
+    if (cell >= slab * F2.box.n[0] || (F2.side > 1 && table >= sf.n_tables))
         return;
-    F = nb_F_nearest(&sf, 0, -(double)(F2.box.low[0] + i / slab),
-                     -(double)(F2.box.low[1] + i % slab / F2.box.n[2]),
-                     -(double)(F2.box.low[2] + i % F2.box.n[2]));
+    F = nb_F_nearest(&sf, table, -(double)(F2.box.low[0] + cell / slab),
+                     -(double)(F2.box.low[1] + cell % slab / F2.box.n[2]),
+                     -(double)(F2.box.low[2] + cell % F2.box.n[2]));
     out[i] = (float)(F * F);
 }
 
 void nb_cuda_launch_fill_F2(const nb_factor_table *sf, const nb_cuda_factor_squares *F2,
                             float *out, gpuStream_t stream)
 {
-    int64_t cells = (int64_t)F2->box.n[0] * F2->box.n[1] * F2->box.n[2];
-    k_fill_F2<<<(unsigned)((cells + 255) / 256), 256, 0, stream>>>(*sf, *F2, out);
+    int64_t values = (int64_t)F2->box.n[0] * F2->box.n[1] * F2->box.n[2] * F2->side;
+    k_fill_F2<<<(unsigned)((values + 255) / 256), 256, 0, stream>>>(*sf, *F2, out);
 }

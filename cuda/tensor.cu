@@ -17,7 +17,8 @@ enum {
     WARPS = 8, /* of a block */
     ROWS = 4,  /* of pixels, of a warp's tile */
     COLUMNS = 8,
-    RUN = 64 /* octets summed in one float before they join the total */
+    SEVERAL = 2, /* TABLE: each source has its own */
+    RUN = 64     /* octets summed in one float before they join the total */
 };
 
 typedef struct tensor_job {
@@ -29,6 +30,7 @@ typedef struct tensor_job {
     int *repair;
     const double *fragments;
     const float *weights;
+    const int *tables;
     const float *F2;
     nb_F2_index index;
     int N[3];
@@ -49,9 +51,10 @@ typedef struct warp_memory {
 
 #ifdef NB_GPU_TENSOR_CODE
 /** Intensity of this lane's step at its two pixels of one row; b: the row's B fragment. */
-template <int DEGREE, bool TABLE, bool WEIGHTED>
+template <int DEGREE, int TABLE, bool WEIGHTED>
 static __device__ __forceinline__ void add_octet(const tensor_job &p, const double a[3],
-                                                 double b, float weight, float sum[2])
+                                                 double b, float weight, int first,
+                                                 float sum[2])
 {
     double t[3][2];
     int c, axis;
@@ -67,7 +70,8 @@ static __device__ __forceinline__ void add_octet(const tensor_job &p, const doub
         if (TABLE) {
             int at = __double2hiint(t[0][c]) * p.index.stride_h +
                      __double2hiint(t[1][c]) * p.index.stride_k +
-                     __double2hiint(t[2][c]) + p.index.offset;
+                     __double2hiint(t[2][c]) * (TABLE == SEVERAL ? p.index.stride_l : 1) +
+                     first;
             scale = WEIGHTED ? scale * __ldg(p.F2 + at) : __ldg(p.F2 + at);
         }
         sum[c] = TABLE || WEIGHTED ? fmaf(r * r, scale, sum[c]) : fmaf(r, r, sum[c]);
@@ -75,7 +79,7 @@ static __device__ __forceinline__ void add_octet(const tensor_job &p, const doub
 }
 
 /** Sum of the octets [first, end) into memory->total. */
-template <int DEGREE, bool TABLE, bool WEIGHTED>
+template <int DEGREE, int TABLE, bool WEIGHTED>
 static __device__ __forceinline__ void sum_octets(const tensor_job &p, int first, int end,
                                                   const double b[ROWS], int lane,
                                                   warp_memory *memory)
@@ -90,11 +94,14 @@ static __device__ __forceinline__ void sum_octets(const tensor_job &p, int first
         for (i = first; i < stop; i++) {
             float weight =
                 WEIGHTED ? __ldg(p.weights + (size_t)i * 8 + (lane >> 2)) : 1.0f;
+            int first_cell = p.index.offset;
+            if (TABLE == SEVERAL)
+                first_cell += __ldg(p.tables + (size_t)i * 8 + (lane >> 2));
             at += 96;
             double next[3] = {__ldg(at), __ldg(at + 32), __ldg(at + 64)};
 #pragma unroll
             for (g = 0; g < ROWS; g++)
-                add_octet<DEGREE, TABLE, WEIGHTED>(p, a, b[g], weight, sum[g]);
+                add_octet<DEGREE, TABLE, WEIGHTED>(p, a, b[g], weight, first_cell, sum[g]);
             a[0] = next[0];
             a[1] = next[1];
             a[2] = next[2];
@@ -185,7 +192,7 @@ static __device__ __forceinline__ void collect(const tensor_job &p, int lane,
 }
 #endif
 
-template <int DEGREE, bool TABLE, bool WEIGHTED>
+template <int DEGREE, int TABLE, bool WEIGHTED>
 __global__ void __launch_bounds__(32 * WARPS, WEIGHTED ? 2
                                               : TABLE  ? 3
                                                        : 4)
@@ -229,19 +236,21 @@ __global__ void __launch_bounds__(32 * WARPS, WEIGHTED ? 2
 typedef void (*tensor_kernel)(tensor_job);
 
 /** Weighted sources are rare: one degree does for them. */
-static tensor_kernel choose_kernel(int degree, bool table, bool weighted)
+static tensor_kernel choose_kernel(int degree, int table, bool weighted)
 {
-    if (weighted)
-        return table ? k_tensor<4, true, true> : k_tensor<4, false, true>;
-    if (degree == 3)
-        return table ? k_tensor<3, true, false> : k_tensor<3, false, false>;
-    return table ? k_tensor<4, true, false> : k_tensor<4, false, false>;
+    static const tensor_kernel of_weighted[] = {
+        k_tensor<4, 0, true>, k_tensor<4, 1, true>, k_tensor<4, SEVERAL, true>};
+    static const tensor_kernel degree3[] = {k_tensor<3, 0, false>, k_tensor<3, 1, false>,
+                                            k_tensor<3, SEVERAL, false>};
+    static const tensor_kernel degree4[] = {k_tensor<4, 0, false>, k_tensor<4, 1, false>,
+                                            k_tensor<4, SEVERAL, false>};
+    return (weighted ? of_weighted : degree == 3 ? degree3 : degree4)[table];
 }
 
 int nb_cuda_has_tensor_code(void)
 {
     gpuFuncAttributes code;
-    if (gpuFuncGetAttributes(&code, (const void *)k_tensor<4, false, false>) != gpuSuccess)
+    if (gpuFuncGetAttributes(&code, (const void *)k_tensor<4, 0, false>) != gpuSuccess)
         return 0;
     return code.ptxVersion == 80 || code.ptxVersion == 90 || code.ptxVersion == 100;
 }
@@ -262,6 +271,7 @@ void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_steps *st
     job.repair = launch->repair;
     job.fragments = steps->fragments;
     job.weights = steps->weights;
+    job.tables = steps->tables;
     job.F2 = steps->F2.at;
     job.index = nb_make_F2_index(&steps->F2);
     for (i = 0; i < 3; i++)
@@ -275,8 +285,11 @@ void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_steps *st
     job.inverse_path = 1.0 / job.path;
     job.edge_fast = launch->panel.pixel_fast / sc->oversample;
     job.edge_slow = launch->panel.pixel_slow / sc->oversample;
-    tensor_kernel kernel =
-        choose_kernel(octets->degree, job.F2 != NULL, job.weights != NULL);
+    tensor_kernel kernel = choose_kernel(octets->degree,
+                                         !job.F2      ? 0
+                                         : job.tables ? SEVERAL
+                                                      : 1,
+                                         job.weights != NULL);
     unsigned blocks = (unsigned)((tiles + WARPS - 1) / WARPS);
     kernel<<<blocks, 32 * WARPS, 0, launch->stream>>>(job);
 }
