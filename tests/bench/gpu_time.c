@@ -3,7 +3,8 @@
  * by the wall clock, and each image's distance from the same scene in double.  One
  * line a case:
  *   NAME kernel_ms wall_ms rate_Gsteps maxrel rel6 1-corr
- * gpu_time NAME: the cases that contain it; gpu_time --errors: the errors by the crystal's size.
+ * gpu_time NAME: the cases that contain it (also frames, and spectrum: a table of F for each of 100
+ * wavelengths beside one table); gpu_time --errors: the errors by the crystal's size.
  * Prints `skip` with the reason where there is no device. */
 #include <math.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include "image/poisson.h"
 #include "model/scene_build.h"
 #include "render/request.h"
+#include "spectrum.h"
 
 enum { REPEATS = 15, BOX = 100 };
 
@@ -120,8 +122,7 @@ static double *make_table(nb_factor_table *sf)
 static int time_renders(const bench_case *b, const nb_scene *sc, float *image,
                         double *kernel, double *wall, nb_error *err)
 {
-    nb_render_options options = {0, NB_ISA_AUTO, b->precision, -1, {NULL, NULL, NULL}, 0,
-                                 0};
+    nb_render_options options = {.precision = b->precision, .device_index = -1};
     nb_backend_state *state = NULL;
     double k[REPEATS], w[REPEATS];
     int i;
@@ -202,6 +203,64 @@ static int run(const bench_case *b)
     return ok;
 }
 
+/** One table and then one for each wavelength of a spectrum: warm renders. */
+static int spectrum_pair(const nb_spectrum_case *c, float *image, float *truth)
+{
+    static nb_spectrum s;
+    const bench_case b = {"spectrum", 1, c->pixels, 20, 1, NB_PRECISION_MIXED, NULL, 0};
+    double kernel[2] = {NAN, NAN}, wall[2] = {NAN, NAN};
+    const size_t n = (size_t)c->pixels * c->pixels;
+    nb_error err = {0};
+    int k, ok = nb_spectrum_make(c, &s);
+    for (k = 0; k < 2 && ok; k++) {
+        nb_model_inputs in = s.inputs;
+        nb_model model;
+        if (k == 0) {
+            in.table_of_source = NULL;
+            in.table.n_tables = 1;
+        }
+        ok = nb_model_build(&s.cfg, &in, NULL, &model, &err) == NB_OK;
+        if (!ok)
+            break;
+        ok = time_renders(&b, &model.scene, image, &kernel[k], &wall[k], &err) &&
+             render(&model.scene, NB_PRECISION_DOUBLE, truth, &err);
+        if (ok) {
+            nb_comparison d = nb_compare(image, truth, n, 1e-6);
+            printf("spectrum-%d-%d-domains-%-3d-tables %9.4f %9.4f %7.1f %8.1e %8.1e "
+                   "%8.1e\n",
+                   c->pixels, c->domains, k ? c->tables : 1, kernel[k] * 1e3,
+                   wall[k] * 1e3,
+                   (double)model.scene.samples * (double)n / kernel[k] * 1e-9, d.maxrel,
+                   d.rel6, d.corr);
+        }
+        nb_model_free(&model);
+    }
+    if (ok)
+        printf("# %d tables and one: kernels %.3f, calls %.3f times (limit 1.15)\n",
+               c->tables, kernel[1] / kernel[0], wall[1] / wall[0]);
+    else
+        printf("spectrum failed: %s\n", err.message);
+    fflush(stdout);
+    free(s.F);
+    return ok;
+}
+
+static int spectra(void)
+{
+    static const nb_spectrum_case all[] = {{100, 100, 1024, 1, 1, 50},
+                                           {100, 100, 2048, 1, 1, 50},
+                                           {100, 100, 2048, 10, 1, 50},
+                                           {100, 10, 2048, 10, 1, 50}};
+    const size_t n = (size_t)2048 * 2048;
+    float *image = malloc(n * sizeof *image), *truth = malloc(n * sizeof *truth);
+    int ok = image && truth;
+    for (size_t i = 0; ok && i < sizeof all / sizeof *all; i++)
+        ok = spectrum_pair(&all[i], image, truth);
+    free(image);
+    free(truth);
+    return ok;
+}
+
 /** A row of the table of errors: the heavy case with a table, in mixed, single and on the path of
  * cards with slow double precision. */
 static int errors_at(int N)
@@ -260,8 +319,7 @@ static int frames(void)
     const bench_case b = {"frames", 0, 1024, 5, 0, NB_PRECISION_MIXED, NULL, 1};
     const size_t bytes = (size_t)b.pixels * b.pixels * sizeof(uint16_t);
     const nb_image_device *device = &nb_backend_cuda.device->image;
-    nb_render_options options = {0, NB_ISA_AUTO, b.precision, -1, {NULL, NULL, NULL}, 0,
-                                 0};
+    nb_render_options options = {.precision = b.precision, .device_index = -1};
     nb_product made = {.type = NB_PIXEL_U16,
                        .stages = 1,
                        .stage = {NB_STAGE_POISSON, 1, 0, NB_NOISE_ERROR}};
@@ -322,6 +380,8 @@ int main(int argc, char **argv)
             failed += !run(&cases[i]);
     if (argc < 2 || strstr("frames", argv[1]))
         failed += !frames();
+    if (argc < 2 || strstr("spectrum", argv[1]))
+        failed += !spectra();
     nb_backend_cuda.close(state);
     return failed != 0;
 }

@@ -206,6 +206,45 @@ static void structure_factors(check_case *c, check_rng *r)
             c->F[i] = c->cfg.default_F;
 }
 
+/** Sources of the case's beam; 0: it is not valid. */
+static int count_sources(const check_case *c)
+{
+    nb_geometry g;
+    nb_source *sources = NULL;
+    nb_error err;
+    int n = 0;
+    if (c->inputs.sources)
+        return c->inputs.n_sources;
+    if (nb_geometry_build(&c->cfg, &g, &err) != NB_OK ||
+        nb_beam_grid(&c->cfg, &g, &sources, &n, &err) != NB_OK)
+        return 0;
+    nb_free(sources);
+    return n;
+}
+
+/** More tables over the same box, and which of them each source has. */
+static void tables_of_sources(check_case *c, check_rng *r)
+{
+    nb_factor_table *sf = &c->inputs.table;
+    const size_t voxels = (size_t)sf->nh * (size_t)sf->nk * (size_t)sf->nl;
+    int n = between(r, 2, 20), sources = count_sources(c), i;
+    double *F;
+    size_t k;
+    if (!voxels || !sources || !(F = realloc(c->F, (size_t)n * voxels * sizeof *F)))
+        return;
+    for (k = voxels; k < (size_t)n * voxels; k++)
+        F[k] = check_below(r, 8) ? check_uniform(r, 0, 200) : 0;
+    sf->F = c->F = F;
+    c->table_of_source = malloc((size_t)sources * sizeof *c->table_of_source);
+    if (!c->table_of_source)
+        return;
+    for (i = 0; i < sources; i++)
+        c->table_of_source[i] = check_below(r, n);
+    sf->n_tables = n;
+    c->inputs.table_of_source = c->table_of_source;
+    c->inputs.n_of_source = sources;
+}
+
 void check_random_case(check_case *c, uint64_t seed, int index)
 {
     check_rng r = {seed * 0x100000001b3u + (uint64_t)index * 0x9e3779b97f4a7c15u + 1};
@@ -224,12 +263,15 @@ void check_random_case(check_case *c, uint64_t seed, int index)
         c->cfg.dmin_A = log_uniform(&r, 0.5, 20);
     c->cfg.layer_depth = (nb_layer_depth)check_below(&r, 3);
     c->cfg.curved_omega = (nb_curved_omega)check_below(&r, 3);
+    if (chance(&r, 40))
+        tables_of_sources(c, &r);
 }
 
 void check_free_case(check_case *c)
 {
     free(c->F);
     free(c->sources);
+    free(c->table_of_source);
     free(c->mask);
     memset(c, 0, sizeof *c);
 }

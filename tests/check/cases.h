@@ -15,6 +15,7 @@ typedef struct check_case {
     nb_model_inputs inputs; /* points into the arrays below */
     double *F;
     nb_source_line *sources;
+    int *table_of_source;
     uint8_t *mask;
     double steps_limit; /* of pixels x steps x layers, for random cases */
 } check_case;

@@ -104,6 +104,8 @@ void check_print_case(FILE *out, const check_case *c)
         fprintf(out, " -hkl <random, %d..%d %d..%d %d..%d>", sf->hmin,
                 sf->hmin + sf->nh - 1, sf->kmin, sf->kmin + sf->nk - 1, sf->lmin,
                 sf->lmin + sf->nl - 1);
+    if (sf->n_tables > 1)
+        fprintf(out, " <%d tables for the sources>", sf->n_tables);
     print_crystal(out, &c->cfg);
     print_beam(out, &c->cfg);
     print_detector(out, &c->cfg);
