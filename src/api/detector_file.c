@@ -23,9 +23,10 @@
 static nb_geometry_typed typed_of(const nb_config *cfg)
 {
     int wavelength = !isnan(cfg->lambda_A) || !isnan(cfg->energy_eV);
-    return (nb_geometry_typed){cfg->distance_mm,
-                               wavelength ? nb_beam_wavelength(cfg) : NAN,
-                               cfg->expt_number, cfg->max_read_MB};
+    return (nb_geometry_typed){
+        cfg->distance_mm, wavelength ? nb_beam_wavelength(cfg) : NAN, cfg->expt_number,
+        cfg->convention == NB_CONV_UNSET ? NB_CONV_MOSFLM : cfg->convention,
+        cfg->max_read_MB};
 }
 
 static nb_status read_expt(const char *path, const nb_geometry_typed *typed,

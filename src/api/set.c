@@ -47,12 +47,22 @@ static nb_status load_again(nb_sim *sim, const nb_config *cfg, nb_error *err)
 {
     const nb_hooks hooks = sim->hooks.user == sim ? sim->caller : sim->hooks;
     nb_sim *fresh, old;
-    nb_status st = nb_sim_create(cfg, &hooks, &fresh, err);
+    nb_config *again = nb_alloc(1, sizeof *again, "configuration", err);
+    nb_status st = again ? NB_OK : NB_ERR_NOMEM;
+    if (st)
+        return st;
+    *again = *cfg;
+    if (cfg->detector == &sim->detector && nb_config_geometry_flag(cfg))
+        again->detector = NULL; /* its file may be another */
+    st = nb_sim_create(again, &hooks, &fresh, err);
+    nb_free(again);
     if (st)
         return st;
     old = *sim;
     *sim = *fresh;
     *fresh = old;
+    if (sim->cfg.detector)
+        sim->cfg.detector = &sim->detector;
     if (sim->hooks.user == fresh)
         sim->hooks.user = sim->options.hooks.user = sim;
     nb_sim_free(fresh);

@@ -307,7 +307,7 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     o.int_scale = nb_int_scale(cfg->scale, stats);
     o.pgm_scale = nb_pgm_scale(cfg->pgm_scale, stats, o.int_scale);
     o.noise_job = -1;
-    if (!st && (cfg->write_int || cfg->write_noise))
+    if (!st && sim->model.scene.n_panels == 1 && (cfg->write_int || cfg->write_noise))
         nb_notice_lost(sim, &sim->hooks, 0);
     if (!st)
         nb_notice_readout(cfg, &sim->hooks, cfg->adc_offset);

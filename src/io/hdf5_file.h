@@ -100,6 +100,15 @@ typedef struct nb_hdf5_noise {
     double trusted; /* largest trusted value; 0: the type's */
 } nb_hdf5_noise;
 
+/** A detector from a file. */
+typedef struct nb_hdf5_panels {
+    nb_detector_spec *detector; /* owned, as what it owns; all arrays below [n_panels], owned */
+    int (*place)[2];            /* in the canvas: fast, slow */
+    double (*origin)[3], (*fast)[3], (*slow)[3]; /* lab; m, unit, unit */
+    const char *convention;                      /* of the lab */
+    double axes[3][3];                           /* X, Y, Z of NeXus in the lab */
+} nb_hdf5_panels;
+
 /** A master file. */
 typedef struct nb_hdf5_master {
     nb_hdf5_layout layout;
@@ -112,10 +121,12 @@ typedef struct nb_hdf5_master {
                        nb_error *err);
     void *truth_user;
     nb_hdf5_noise noise;
-    const uint8_t *bad;        /* [slow][fast], 1: pixel not rendered; NULL: all good */
-    const char *config;        /* JSON, may be NULL */
-    const char *jobs;          /* the text of -jobs, one line per frame; may be NULL */
-    const nb_spectra *spectra; /* frame k has spectrum k; NULL: none */
+    const uint8_t *bad; /* [slow][fast], 1: pixel not rendered; NULL: all good.  With panels 1: gap,
+                           2: masked */
+    const nb_hdf5_panels *panels; /* of a detector from a file; NULL: the panel of meta */
+    const char *config;           /* JSON, may be NULL */
+    const char *jobs;             /* the text of -jobs, one line per frame; may be NULL */
+    const nb_spectra *spectra;    /* frame k has spectrum k; NULL: none */
     /** Name of data file n (0..) relative to the master, into name[NB_PATH_MAX]. */
     void (*data_name)(void *user, int n, char *name);
     void *user;

@@ -14,6 +14,7 @@
 #include "../base/memory.h"
 #include "hdf5_beam.h"
 #include "hdf5_frames.h"
+#include "hdf5_panels.h"
 #include "hdf5_place.h"
 #include "hdf5_open.h"
 #include "hdf5_rows.h"
@@ -30,7 +31,8 @@ static void put_pixel_mask(nb_h5 *h, const nb_hdf5_master *master)
     uint32_t *mask = nb_alloc(n, sizeof *mask, "pixel mask", NULL);
     h->ok &= mask != NULL;
     for (size_t i = 0; mask && i < n; i++)
-        mask[i] = master->bad[i];
+        mask[i] =
+            master->bad[i] == 2 ? 256 : master->bad[i]; /* NXmx: 256 is masked by users */
     if (mask)
         nb_h5_array(h, DETECTOR "/pixel_mask", H5T_NATIVE_UINT32, mask, 2, dims);
     nb_free(mask);
@@ -47,6 +49,8 @@ static void put_limits(nb_h5 *h, const nb_hdf5_master *master)
         return;
     if (noise->trusted > 0)
         most = noise->trusted;
+    for (int k = 0; master->panels && k < master->panels->detector->n_panels; k++)
+        most = fmin(most, master->panels->detector->panels[k].saturation); /* NaN: most */
     nb_h5_integer(h, DETECTOR "/saturation_value", (int64_t)most);
     nb_h5_integer(h, DETECTOR "/underload_value", (int64_t)least);
 }
@@ -67,6 +71,8 @@ static void put_detector(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *
     if (master->bad)
         put_pixel_mask(h, master);
     nb_hdf5_put_place(h, master, f);
+    if (master->panels)
+        nb_hdf5_put_modules(h, master);
 }
 
 /** The scan angle at the end of a frame. */
@@ -128,6 +134,11 @@ static void fill(nb_h5 *h, const nb_hdf5_master *master)
 {
     nb_axes f = nb_nexus_axes(master->meta->fast_axis, master->meta->slow_axis,
                               master->meta->beam);
+    if (master->panels) {
+        memcpy(f.x, master->panels->axes[0], sizeof f.x);
+        memcpy(f.y, master->panels->axes[1], sizeof f.y);
+        memcpy(f.z, master->panels->axes[2], sizeof f.z);
+    }
     nb_h5_attr_text(h, "/", "default", "entry");
     nb_h5_group(h, "/entry", "NXentry");
     nb_h5_attr_text(h, "/entry", "default", "data");

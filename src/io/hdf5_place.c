@@ -155,7 +155,7 @@ void nb_hdf5_put_place(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
     const nb_image_meta *m = master->meta;
     const double zero[3] = {0, 0, 0};
     double corner[3];
-    if (master->moving) {
+    if (master->moving && !master->panels) {
         put_column(h, master, DETECTOR "/distance", offsetof(nb_hdf5_frame, distance_mm),
                    "mm");
         put_column(h, master, DETECTOR "/beam_center_x",
@@ -169,6 +169,8 @@ void nb_hdf5_put_place(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
     nb_h5_number(h, DETECTOR "/distance", m->distance_mm, "mm");
     nb_h5_number(h, DETECTOR "/beam_center_x", m->Fbeam_mm / m->pixel_mm, "pixel");
     nb_h5_number(h, DETECTOR "/beam_center_y", m->Sbeam_mm / m->pixel_mm, "pixel");
+    if (master->panels) /* they have modules of their own */
+        return;
     nb_nexus_turn(f, m->pix0_mm, corner);
     put_module(h, m, f, corner, ".");
 }

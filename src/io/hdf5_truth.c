@@ -9,6 +9,7 @@
 #include "axes.h"
 #include "hdf5_facts.h"
 #include "hdf5_lists.h"
+#include "hdf5_panels.h"
 #include "hdf5_rows.h"
 
 #define SIMULATION "/entry/simulation"
@@ -91,19 +92,24 @@ static void put_lab(nb_h5 *h, const nb_hdf5_master *master)
     static const struct {
         const char *path;
         size_t offset;
+        int of_panel;
     } vectors[] = {
-        {SIMULATION "/beam_vector", offsetof(nb_hdf5_frame, beam)},
-        {SIMULATION "/fdet_vector", offsetof(nb_hdf5_frame, fast_axis)},
-        {SIMULATION "/sdet_vector", offsetof(nb_hdf5_frame, slow_axis)},
-        {SIMULATION "/spindle_axis", offsetof(nb_hdf5_frame, spindle)},
-        {SIMULATION "/polar_vector", offsetof(nb_hdf5_frame, polar_axis)},
-        {SIMULATION "/N", offsetof(nb_hdf5_frame, N)},
-        {SIMULATION "/pix0_vector", offsetof(nb_hdf5_frame, pix0_mm)},
+        {SIMULATION "/beam_vector", offsetof(nb_hdf5_frame, beam), 0},
+        {SIMULATION "/fdet_vector", offsetof(nb_hdf5_frame, fast_axis), 1},
+        {SIMULATION "/sdet_vector", offsetof(nb_hdf5_frame, slow_axis), 1},
+        {SIMULATION "/spindle_axis", offsetof(nb_hdf5_frame, spindle), 0},
+        {SIMULATION "/polar_vector", offsetof(nb_hdf5_frame, polar_axis), 0},
+        {SIMULATION "/N", offsetof(nb_hdf5_frame, N), 0},
+        {SIMULATION "/pix0_vector", offsetof(nb_hdf5_frame, pix0_mm), 1},
     };
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        nb_hdf5_put_rows(h, master, vectors[i].path, H5T_NATIVE_DOUBLE, 3, nb_hdf5_vector,
-                         vectors[i].offset);
-    nb_h5_attr_text(h, SIMULATION "/pix0_vector", "units", "mm");
+        if (!vectors[i].of_panel || !master->panels)
+            nb_hdf5_put_rows(h, master, vectors[i].path, H5T_NATIVE_DOUBLE, 3,
+                             nb_hdf5_vector, vectors[i].offset);
+    if (master->panels)
+        nb_hdf5_put_panels(h, master);
+    else
+        nb_h5_attr_text(h, SIMULATION "/pix0_vector", "units", "mm");
 }
 
 /** The text of -jobs, and the line of each frame (without blank lines). If one long line

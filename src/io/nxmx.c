@@ -11,6 +11,7 @@
 #ifdef NB_HAVE_HDF5
 #include "declared.h"
 #include "nxmx_chain.h"
+#include "nxmx_own.h"
 
 #define THINNEST 1e-8 /* m: below it there is no sensor */
 
@@ -22,6 +23,7 @@ typedef struct reader {
     int n;
     int (*slabs)[2]; /* owned, [n]: index of a further dimension, first row in it */
     int rows;        /* of a slab */
+    nb_convention convention;
 } reader;
 
 typedef char place[2 * NB_H5_NAME];
@@ -384,7 +386,9 @@ static nb_status read_panels(reader *r, nb_nx_chain *chain, nb_detector_spec *ou
         st = read_module(r, k, chain, &out->panels[k], err);
     if (st || (st = nb_spec_check_size(out, r->in.name, err)) ||
         (st = read_sensor(r, out, err)) || (st = read_mask(r, out, err)) ||
-        (st = set_places(r, out, err)) || (st = read_wavelength(r, out, err)))
+        (st = set_places(r, out, err)) ||
+        (st = nb_nxmx_read_own(&r->in, (int)r->convention, out, err)) ||
+        (st = read_wavelength(r, out, err)))
         return st;
     return read_scan(r, chain, out, err);
 }
@@ -399,6 +403,7 @@ nb_status nb_nxmx_read(const char *path, const nb_geometry_typed *typed,
     memset(out, 0, sizeof *out);
     if (!st) {
         r.in.most_MB = typed->max_read_MB;
+        r.convention = typed->convention;
         st = read_panels(&r, chain, out, err);
         nb_h5_close(&r.in);
     }

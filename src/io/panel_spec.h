@@ -10,8 +10,9 @@
 /** What is typed beside a geometry file and wins over it; NaN: not typed. */
 typedef struct nb_geometry_typed {
     double distance_mm, wavelength_A;
-    int experiment;     /* of a DIALS file; -1: not typed */
-    double max_read_MB; /* for nb_declared_check; 0: its default */
+    int experiment;           /* of a DIALS file; -1: not typed */
+    nb_convention convention; /* of the run */
+    double max_read_MB;       /* for nb_declared_check; 0: its default */
 } nb_geometry_typed;
 
 enum { NB_GEOMETRY_BYTES = 64 << 20 }; /* of a text file */

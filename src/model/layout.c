@@ -37,12 +37,15 @@ nb_panel_canvas nb_layout_panels(const nb_detector_spec *d, nb_layout layout,
     int below = 0;
     for (int k = 0; k < d->n_panels; k++) {
         const nb_panel_spec *p = &d->panels[k];
-        place[k][0] = canvas.as_file ? p->place[0] : 0;
-        place[k][1] = canvas.as_file ? p->place[1] : below;
+        const int at[2] = {canvas.as_file ? p->place[0] : 0,
+                           canvas.as_file ? p->place[1] : below};
         below += p->size[1];
-        for (int i = 0; i < 2; i++)
-            if (place[k][i] + p->size[i] > canvas.size[i])
-                canvas.size[i] = place[k][i] + p->size[i];
+        for (int i = 0; i < 2; i++) {
+            if (place)
+                place[k][i] = at[i];
+            if (at[i] + p->size[i] > canvas.size[i])
+                canvas.size[i] = at[i] + p->size[i];
+        }
     }
     return canvas;
 }

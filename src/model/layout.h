@@ -11,7 +11,7 @@ typedef struct nb_panel_canvas {
     int as_file; /* the places are those of the geometry file */
 } nb_panel_canvas;
 
-/** place[n_panels]: fast, slow of each panel's first pixel.  Below each other at fast 0; with
+/** place[n_panels] (may be NULL): fast, slow of each panel's first pixel.  Below each other at fast 0; with
  * NB_LAYOUT_FILE as in the file, if it has places and no panels overlap there. */
 nb_panel_canvas nb_layout_panels(const nb_detector_spec *detector, nb_layout layout,
                                  int (*place)[2]);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "frame.h"
 
+#include "panels.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -110,6 +112,16 @@ nb_status nb_frame_write(nb_frame *f, nb_frame_format format, const char *path,
     return st ? st : nb_write_image(writer, path, &view, &meta, err);
 }
 
+/** The panels at their places. */
+static nb_status fill_canvas(nb_frame *f, const nb_hdf5_layout *layout, const void *stack,
+                             nb_error *err)
+{
+    if (!f->canvas &&
+        !(f->canvas = nb_alloc_raw(1, nb_hdf5_frame_bytes(layout), "canvas", err)))
+        return NB_ERR_NOMEM;
+    return nb_panels_to_canvas(f->sim, layout, stack, f->canvas, err);
+}
+
 nb_status nb_frame_encode(nb_frame *f, const nb_hdf5_layout *layout, void *chunk,
                           size_t *bytes, nb_error *err)
 {
@@ -119,6 +131,10 @@ nb_status nb_frame_encode(nb_frame *f, const nb_hdf5_layout *layout, void *chunk
     if (!st && !f->scratch) {
         f->scratch = nb_alloc_raw(1, nb_hdf5_frame_bytes(layout) + 16384, "frame", err);
         st = f->scratch ? NB_OK : NB_ERR_NOMEM;
+    }
+    if (!st && !nb_panels_are_stack(f->sim)) {
+        st = fill_canvas(f, layout, pixels, err);
+        pixels = f->canvas;
     }
     return st ? st : nb_hdf5_chunk_encode(layout, pixels, f->scratch, chunk, bytes, err);
 }

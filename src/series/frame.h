@@ -18,8 +18,9 @@ typedef struct nb_frame {
     const nb_image_device *lender; /* of these; NULL: ordinary memory */
     int made;                      /* product is this frame's */
     int64_t overloads;             /* pixels that the last output could not hold */
-    void *scratch;                 /* owned; of the compression */
-    nb_stats stats;                /* of the photons, but for the solid angle */
+    void *canvas; /* owned; panels at their places in HDF5, where that is not the stack */
+    void *scratch;  /* owned; of the compression */
+    nb_stats stats; /* of the photons, but for the solid angle */
 } nb_frame;
 
 void nb_frame_free(nb_frame *frame); /* what it holds; zeroed is fine */

@@ -21,6 +21,7 @@ void nb_frame_free(nb_frame *f)
     nb_free(f->image);
     free_integers(f);
     nb_free(f->scratch);
+    nb_free(f->canvas);
 }
 
 /** The pixels of this type: with noise, or rounded under -nonoise. */

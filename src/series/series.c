@@ -15,6 +15,7 @@
 #include "../render/choose.h"
 #include "earlier.h"
 #include "files.h"
+#include "panels.h"
 #include "record.h"
 #include "run.h"
 #include "threads.h"
@@ -229,10 +230,13 @@ static nb_status check_panels(const nb_run *run, nb_error *err)
 static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
                          nb_error *err)
 {
+    nb_panel_canvas canvas;
     nb_status st = create_base(run, cfg, b, err);
     if (st || (st = check_panels(run, err)))
         return st;
-    nb_sim_size(run->base, &run->layout.fast, &run->layout.slow);
+    canvas = nb_sim_canvas(run->base, NULL);
+    run->layout.fast = canvas.size[0];
+    run->layout.slow = canvas.size[1];
     run->layout.type = run->series->hdf5_type;
     run->layout.compress = run->series->compress;
     run->layout.reflections = run->frames.base.truth == NB_TRUTH_SPOTS;
@@ -343,17 +347,25 @@ static nb_hdf5_noise noise_of(const nb_run *run)
 static nb_status write_master(nb_run *run, int frames, nb_error *err)
 {
     nb_image_meta meta = nb_sim_describe(run->base);
+    const int from_file = run->base->cfg.detector != NULL;
     uint8_t *bad;
     char *config = NULL;
     nb_hdf5_master master = {0};
-    nb_status st = bad_pixels(&run->base->model.scene.raster, &bad, err);
+    nb_hdf5_panels panels = {0};
+    nb_status st = from_file ? nb_panels_bad(run->base, &bad, err)
+                             : bad_pixels(&run->base->model.scene.raster, &bad, err);
     if (st)
         return st;
-    st = nb_sim_scene_json(run->base, &config, err);
+    if (from_file)
+        st = nb_master_panels(run->base, &panels, err);
+    if (!st)
+        st = nb_sim_scene_json(run->base, &config, err);
     if (st && st != NB_ERR_UNSUPPORTED) { /* without a JSON library it is left out */
+        nb_master_panels_free(&panels);
         nb_free(bad);
         return st;
     }
+    master.panels = from_file ? &panels : NULL;
     master.layout = run->layout;
     master.frames = frames;
     master.frames_per_file = run->hdf5.per_file;
@@ -370,6 +382,7 @@ static nb_status write_master(nb_run *run, int frames, nb_error *err)
     master.data_name = nb_hdf5_sink_link;
     master.user = &run->hdf5;
     st = nb_hdf5_write_master(run->series->hdf5_file, &master, err);
+    nb_master_panels_free(&panels);
     nb_free(config);
     nb_free(bad);
     return st;

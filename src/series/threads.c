@@ -113,7 +113,7 @@ static nb_status render(nb_run *run, nb_frame *f, int k, nb_error *err)
 {
     nb_frame_wants wants = {0};
     nb_rendering rendering;
-    size_t pixels = (size_t)run->layout.fast * (size_t)run->layout.slow;
+    size_t pixels = run->base->model.scene.raster.pixels;
     nb_status st;
     if (run->files.done && !run->files.done[k])
         nb_frame_want_file(f, run->files.name.format, &wants);

@@ -107,6 +107,50 @@ def check_panels(file):
     return None
 
 
+def stack_of(image):
+    """Pixels of all panels, one after the other."""
+    raw = image.get_raw_data(0)
+    return numpy.concatenate([panel.as_numpy_array().ravel() for panel in (raw if isinstance(raw, tuple) else (raw,))])
+
+
+def check_master(file, layout, load, folder):
+    """A master of one still against the oracle, in dxtbx, and read again."""
+    kind = {"geom": "-geom", "expt": "-expt", "h5": "-nxmx"}[file.rsplit(".", 1)[1]]
+    flags = [kind, "geom/" + file, "-layout", layout, "-cell", "60", "-default_F", "100", "-N", "5", "-seed", "1",
+             "-oversample", "1", "-device", "cpu"]
+    if file == "cspad8.geom":
+        flags += ["-distance", "62.2", "-energy", "8700"]
+    if kind == "-nxmx":
+        flags += ["-detector_thick", "0"]
+    master, image = os.path.join(folder, "m.h5"), os.path.join(folder, "m.bin")
+    for extra in (["-stills", "1", "-hdf5", master, "-hdf5type", "float32", "-nonoise"],
+                  ["-floatfile", image, "-nonoise", "-noint", "-nopgm"]):
+        got = run([*flags, *extra])
+        if got.returncode:
+            return got.stderr.strip()
+    stack = numpy.fromfile(image, "<f4")
+    again = os.path.join(folder, "again.bin")
+    own = run(["-nxmx", master, *[flag for flag in flags[2:] if flag not in ("-distance", "62.2", "-energy", "8700")],
+               "-floatfile", again, "-nonoise", "-noint", "-nopgm"])
+    if own.returncode:
+        return own.stderr.strip()
+    if kind == "-geom" and not numpy.array_equal(numpy.fromfile(again, "<f4"), stack):
+        return "read again it is another image"
+    frames = load(master)
+    with open(os.path.join(FOLDER, "geom", file.rsplit(".", 1)[0] + ".panels.tsv"), encoding="utf-8") as stream:
+        rows = [line.rstrip("\n").split("\t") for line in list(stream)[1:]]
+    detector = frames.get_detector(0)
+    if len(detector) != len(rows):
+        return f"{len(detector)} panels in dxtbx"
+    for panel, row in zip(detector, rows):
+        x, y, z = map(float, row[6:9])
+        if not close(panel.get_origin(), (z, y, -x), 1e-9):
+            return f"panel {row[0]}: origin {panel.get_origin()}"
+    if not numpy.array_equal(stack_of(frames), stack):
+        return "the pixels in dxtbx are not those of the stack"
+    return None
+
+
 def check(name, wrong):
     script.ok(name, wrong is None, wrong)
 
@@ -125,6 +169,14 @@ def main():
                          check_case(name, pixels, flags, TIGHT, (2e-7, 1e-5, 1e-6, 1e-12), folder))
         check("a case that must fail",
               None if check_case("quad", 5120, ["-geom", "geom/flat3.expt"], [], (1, 1, 1, 1), folder) else "it passed")
+        try:
+            from dxtbx import load
+        except ImportError:
+            load = None
+            print("skip masters in dxtbx # dxtbx is not installed")
+        for file in ("quad.geom", "cspad8.geom", "agipd3d.geom", "flat3.expt", "rot.expt", "modules.h5", "stack3d.h5"):
+            if load and has("HDF5"):
+                check("master of " + file, check_master(file, "stack", load, folder))
         for file in sorted(os.listdir(os.path.join(FOLDER, "geom"))):
             if not file.endswith(".tsv"):
                 check("panels of " + file, check_panels(file))
