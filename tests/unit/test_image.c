@@ -15,8 +15,8 @@ enum { FAST = 151, SLOW = 90, PIXELS = FAST * SLOW };
 static float image[PIXELS];
 static uint8_t mask[PIXELS];
 
-static const nb_stage poisson = {NB_STAGE_POISSON, -17, 2, 0};
-static const nb_stage compat = {NB_STAGE_POISSON_COMPAT, 42, 0, 0};
+static const nb_stage poisson = {.kind = NB_STAGE_POISSON, .seed = -17, .frame = 2};
+static const nb_stage compat = {.kind = NB_STAGE_POISSON_COMPAT, .seed = 42};
 
 /** Means from 1e-3 to 1e12, some of them odd, in a region with a mask. */
 static nb_scene make_scene(void)
@@ -215,9 +215,9 @@ static void refused(void **state)
         const char *says;
     } cases[] = {{{.type = NB_PIXEL_U16, .stages = 1}, 0, "more stages than there are"},
                  {{.type = NB_PIXEL_U16, .stages = -1}, 1, "more stages than there are"},
-                 {{.type = NB_PIXEL_U16, .stages = 2}, 2, "more than one stage"},
+                 {{.type = NB_PIXEL_U16, .stages = 2}, 2, "order of the instrument"},
                  {{.type = NB_PIXEL_U8, .stages = 1}, 1, "cannot come after a stage"},
-                 {{.type = NB_PIXEL_F32, .stages = 1}, 1, "cannot come after a stage"},
+                 {{.type = NB_PIXEL_F32, .stages = 1}, 1, "cannot come after counts alone"},
                  {{.type = NB_PIXEL_RGB}, 0, "not known"},
                  {{.type = NB_PIXEL_ANY}, 0, "not known"}};
     const nb_stage stages[2] = {compat, compat};
