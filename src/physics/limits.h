@@ -37,23 +37,32 @@ static inline double nb_table_bytes(double nh, double nk, double nl, int n)
     return (sizeof(double) + sizeof(float)) * nh * nk * nl * n;
 }
 
-/** Fill box->most, least, dimmest and hash from all tables. */
-static inline void nb_factor_table_measure(nb_factor_table *box)
+/** A fingerprint of all tables. */
+static inline uint64_t nb_tables_hash(const nb_factor_table *box)
 {
     size_t n = nb_table_values(box), i;
     uint64_t hash[4] = {n, 1, 2, 3}, bits; /* four chains of operations */
+    for (i = 0; i < n; i++) {
+        memcpy(&bits, &box->F[i], sizeof bits);
+        hash[i & 3] = (hash[i & 3] ^ bits) * UINT64_C(0x9e3779b97f4a7c15) + (bits >> 29);
+    }
+    return hash[0] ^ (hash[1] << 1) ^ (hash[2] << 2) ^ (hash[3] << 3);
+}
+
+/** Fill box->most, least and dimmest from all tables, and the hash of several. */
+static inline void nb_factor_table_measure(nb_factor_table *box)
+{
+    size_t n = nb_table_values(box), i;
     box->most = box->dimmest = 0;
     box->least = n > 0 ? INFINITY : 0;
     for (i = 0; i < n; i++) {
         double F = fabs(box->F[i]);
-        memcpy(&bits, &box->F[i], sizeof bits);
-        hash[i & 3] = (hash[i & 3] ^ bits) * UINT64_C(0x9e3779b97f4a7c15) + (bits >> 29);
         box->most = F > box->most ? F : box->most;
         box->least = F < box->least ? F : box->least;
         if (F > 0 && (F < box->dimmest || box->dimmest == 0))
             box->dimmest = F;
     }
-    box->hash = hash[0] ^ (hash[1] << 1) ^ (hash[2] << 2) ^ (hash[3] << 3);
+    box->hash = box->n_tables > 1 ? nb_tables_hash(box) : 0;
     box->measured = 1;
 }
 
