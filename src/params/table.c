@@ -100,7 +100,6 @@ static const nb_param rows[] = {
     .fallback = "10 with -mosaic, else 1", .help = "number of mosaic domains"},
 {"mosaic_seed", NULL, SEED(mosaic_seed), .fallback = "12345678",
     .help = "seed of the domains' orientations"},
-
 #undef GROUP
 #define GROUP "Structure factors"
 {"hkl", NULL, PATH(INPUT, hkl_file),
@@ -165,7 +164,6 @@ static const nb_param rows[] = {
 {"dmin", NULL, NUMBER_FROM(PIXELS, dmin_A, 0), AT_LEAST(0), .value = "d", .unit = "A",
     .fallback = "0 (off); with a model: what the detector sees",
     .help = "no Bragg scattering beyond this resolution"},
-
 #undef GROUP
 #define GROUP "Beam"
 {"lambda", "wave wavelength", NUMBER(PIXELS, lambda_A), WITHIN(1e-6, 1e6),
@@ -213,7 +211,6 @@ static const nb_param rows[] = {
     .help = "wavelengths in the spectrum"},
 {"dispstep", NULL, NUMBER(PIXELS, dispersion_step_pct), BETWEEN(0, 200), .value = "d",
     .unit = "percent", .fallback = "from range and count", .help = "step between wavelengths"},
-
 #undef GROUP
 #define GROUP "Spindle"
 {"phi", NULL, NUMBER(PIXELS, phi_deg), ANY, .value = "angle", .unit = "deg", .fallback = "0",
@@ -227,7 +224,6 @@ static const nb_param rows[] = {
     KEY(37, "PHISTEPS"), .help = "spindle angles in the exposure; without -osc all are at -phi"},
 {"spindle_axis", NULL, VECTOR(spindle_axis), .after = nb_after_custom,
     .fallback = "by convention", KEY(26, "SPINDLE"), .help = "spindle direction; convention CUSTOM"},
-
 #undef GROUP
 #define GROUP "Detector"
 {"detpixels", NULL, WHOLE(PIXELS | FILLS, detpixels), WITHIN(1, 100000), .unit = "pixels",
@@ -286,11 +282,9 @@ static const nb_param rows[] = {
         "its header gives defaults"},
 {"img", NULL, PATH(INPUT, img_file),
     .help = "image (SMV, CBF, HDF5) whose header gives defaults; of others the size"},
-
 #undef GROUP
 #define GROUP "Detectors from files"
 NB_GEOMETRY_ROWS,
-
 #undef GROUP
 #define GROUP "Beam centre and orientation of the detector"
 {"convention", NULL, CHOICE(PIXELS | INNER, convention, conventions), .fallback = "mosflm",

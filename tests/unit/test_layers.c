@@ -14,9 +14,8 @@ typedef struct plate {
 /** A flat detector with a sensor, tilted by a degrees about fast and b about slow. */
 static plate tilted(double distance, double a, double b, double T, double mu, int n)
 {
-    plate det = {
-        .panel = {.pixel_fast = 1e-4, .pixel_slow = 1e-4, .pixel_area = 1e-8},
-        .sensor = {n, T / n, mu, 1, 1}};
+    plate det = {.panel = {.pixel_fast = 1e-4, .pixel_slow = 1e-4, .pixel_area = 1e-8},
+                 .sensor = {n, T / n, mu, 1, 1}};
     nb_panel *panel = &det.panel;
     const nb_vec3 x = nb_v3(1, 0, 0), y = nb_v3(0, 1, 0), z = nb_v3(0, 0, 1);
     nb_vec3 slow = nb_rotate_about(y, x, a * M_PI / 180);

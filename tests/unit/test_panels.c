@@ -211,7 +211,8 @@ static void a_tilted_detector(void **state)
 static void each_panel_has_its_sensor(void **state)
 {
     nb_sim *sim = sim_of(&cases[2]);
-    nb_sensor sensors[2] = {sim->model.detector->sensors[0], sim->model.detector->sensors[0]};
+    nb_sensor sensors[2] = {sim->model.detector->sensors[0],
+                            sim->model.detector->sensors[0]};
     nb_scene sc = sim->model.scene;
     float whole[2][PIXELS], stack[PIXELS], image[PIXELS];
     nb_cut cut;
