@@ -10,6 +10,7 @@
 #include "../io/fdump.h"
 #include "../io/hkl.h"
 #include "../io/matrix.h"
+#include "../io/panel_spec.h"
 #include "../io/sources.h"
 #include "../model/units.h"
 #include "../params/params.h"
@@ -140,15 +141,23 @@ static nb_status load_factors(nb_sim *sim, nb_factor_file *table, nb_error *err)
     return st;
 }
 
+/** Of the stack. */
+static size_t pixels_of(const nb_sim *sim, const nb_geometry *g)
+{
+    const nb_detector_spec *d = &sim->detector;
+    return d->n_panels ? nb_spec_first_pixel(d, d->n_panels)
+                       : (size_t)g->fpixels * (size_t)g->spixels;
+}
+
 nb_status nb_load_inputs(nb_sim *sim, nb_error *err)
 {
     nb_sim_tables tables = {.n_tables = 1};
     nb_geometry g;
     nb_status st;
     if ((st = nb_geometry_build(&sim->cfg, &g, err)) || (st = make_mask(sim, &g, err)) ||
-        (st = nb_load_gainmap(sim, (size_t)g.fpixels * (size_t)g.spixels, err)) ||
-        (st = nb_fibres_new(&sim->fibres, err)) || (st = load_matrix(sim, err)) ||
-        (st = load_sources(sim, &g, err)))
+        (st = nb_load_gainmap(sim, pixels_of(sim, &g), err)) ||
+        (st = nb_load_panel_noise(sim, err)) || (st = nb_fibres_new(&sim->fibres, err)) ||
+        (st = load_matrix(sim, err)) || (st = load_sources(sim, &g, err)))
         return st;
     if (nb_config_makes_factors(&sim->cfg))
         return nb_sim_load_factors(sim, err);

@@ -18,29 +18,51 @@ static const int64_t standard_calibration = 123456789;
 
 nb_noise nb_noise_of(const nb_config *cfg)
 {
-    nb_noise n = {.flicker = nb_or(cfg->flicker, 0),
-                  .deadtime = nb_or(cfg->deadtime_ns, 0) * 1e-9,
-                  .counts = !cfg->nopoisson,
-                  .psf = cfg->psf == NB_PSF_FIBER ? NB_PSF_FIBRE : cfg->psf,
-                  .fwhm = nb_or(cfg->psf_fwhm_um, standard_width_um) * 1e-6,
-                  .calibration = nb_or(cfg->calibration, 0),
-                  .calib_seed =
-                      cfg->calib_seed.set ? cfg->calib_seed.value : standard_calibration,
-                  .gain = nb_or(cfg->gain, 1),
-                  .readout = nb_or(cfg->readout_noise, 0)};
+    nb_noise n = {
+        .flicker = nb_or(cfg->flicker, 0),
+        .deadtime = nb_or(cfg->deadtime_ns, 0) * 1e-9,
+        .counts = !cfg->nopoisson,
+        .psf = cfg->psf == NB_PSF_FIBER ? NB_PSF_FIBRE : cfg->psf,
+        .fwhm = nb_or(cfg->psf_fwhm_um, standard_width_um) * 1e-6,
+        .calibration = nb_or(cfg->calibration, 0),
+        .calib_seed = cfg->calib_seed.set ? cfg->calib_seed.value : standard_calibration,
+        .gain = nb_or(cfg->gain, cfg->detector && cfg->detector->n_panels && !cfg->compat
+                                     ? cfg->detector->panels[0].gain
+                                     : 1),
+        .readout = nb_or(cfg->readout_noise, 0)};
     n.chained = nb_config_has_noise_chain(cfg);
     return n;
 }
 
-double nb_noise_largest(const nb_config *cfg, nb_noise_file file)
+static double trusted_of_type(nb_noise_file file)
 {
     static const double trusted[] = {65534, 65533, 32766, 2147483645};
-    double most = trusted[file];
+    return trusted[file];
+}
+
+double nb_noise_trusted(const nb_config *cfg, nb_noise_file file)
+{
+    return fmin(trusted_of_type(file), nb_or(cfg->saturation, INFINITY));
+}
+
+/** The least of the panels' largest trusted values; infinite without any. */
+static double trusted_of_panels(const nb_config *cfg)
+{
+    const nb_detector_spec *d = cfg->detector;
+    double least = INFINITY;
+    for (int k = 0; d && k < d->n_panels; k++)
+        least = fmin(least, nb_or(d->panels[k].saturation, INFINITY));
+    return least;
+}
+
+double nb_noise_largest(const nb_config *cfg, nb_noise_file file)
+{
+    double most = trusted_of_type(file);
     int chained = cfg->write_noise && nb_config_has_noise_chain(cfg);
     if (cfg->compat || (file == NB_NOISE_HDF5_U16 && !chained))
         return file == NB_NOISE_HDF5_I16 ? 32767 : 65535;
-    if (chained && cfg->saturation < most)
-        most = floor(cfg->saturation);
+    if (chained)
+        most = floor(fmin(most, nb_or(cfg->saturation, trusted_of_panels(cfg))));
     return most + 1;
 }
 
@@ -69,6 +91,20 @@ nb_status nb_load_gainmap(nb_sim *sim, size_t pixels, nb_error *err)
             st = nb_fail_at(err, NB_ERR_INPUT, path, 0,
                             "-gainmap: number %zu is not finite", i + 1);
     return st;
+}
+
+nb_status nb_load_panel_noise(nb_sim *sim, nb_error *err)
+{
+    const nb_detector_spec *d = &sim->detector;
+    size_t n = (size_t)d->n_panels;
+    if (!n)
+        return NB_OK;
+    sim->panel_gains = nb_alloc(2 * n, sizeof *sim->panel_gains, "panels", err);
+    for (size_t k = 0; sim->panel_gains && k < n; k++) {
+        sim->panel_gains[k] = d->panels[k].gain;
+        sim->panel_gains[n + k] = nb_or(d->panels[k].saturation, 0);
+    }
+    return sim->panel_gains ? NB_OK : NB_ERR_NOMEM;
 }
 
 static void add(nb_stage *stages, int *n, int wanted, nb_stage stage)
@@ -106,7 +142,10 @@ int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST])
                    .amount = noise.calibration});
     add(stages, &n, sim->gainmap != NULL,
         (nb_stage){.kind = NB_STAGE_GAINMAP, .map = sim->gainmap});
-    add(stages, &n, 1, (nb_stage){.kind = NB_STAGE_GAIN, .amount = noise.gain});
+    add(stages, &n, 1,
+        (nb_stage){.kind = NB_STAGE_GAIN,
+                   .amount = noise.gain,
+                   .of_panels = isnan(cfg->gain) ? sim->panel_gains : NULL});
     add(stages, &n, noise.readout > 0,
         (nb_stage){.kind = NB_STAGE_READOUT, .seed = seed, .amount = noise.readout});
     return n;
@@ -122,11 +161,14 @@ nb_product nb_sim_noise_product(const nb_sim *sim, nb_pixel_type type, double ad
 {
     const nb_config *cfg = &sim->cfg;
     nb_stage stages[NB_STAGES_MOST];
+    const double *most =
+        sim->panel_gains ? sim->panel_gains + sim->detector.n_panels : NULL;
     return (nb_product){.type = type,
                         .stages = nb_sim_stages(sim, stages),
                         .scale = 1,
                         .adc_offset = adc_offset,
                         .trusted = nb_or(cfg->saturation, 0),
+                        .trusted_of = isnan(cfg->saturation) ? most : NULL,
                         .ends_at_16_bits = cfg->compat};
 }
 

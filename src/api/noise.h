@@ -24,6 +24,12 @@ double nb_sim_flicker(const nb_sim *sim);
 /** Read -gainmap for a detector of so many pixels into sim. */
 nb_status nb_load_gainmap(nb_sim *sim, size_t pixels, nb_error *err);
 
+/** The gain and the largest trusted value of each panel of a file. */
+nb_status nb_load_panel_noise(nb_sim *sim, nb_error *err);
+
+/** The largest trusted value of a kind of file, ADU; a panel may have a lower one. */
+double nb_noise_trusted(const nb_config *cfg, nb_noise_file file);
+
 /** A noise image, after all stages of nb_sim_stages. */
 nb_product nb_sim_noise_product(const nb_sim *sim, nb_pixel_type type, double adc_offset);
 

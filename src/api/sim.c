@@ -214,6 +214,7 @@ void nb_sim_free(nb_sim *sim)
         nb_free(sim->lines);
         nb_free(sim->mask);
         nb_free(sim->gainmap);
+        nb_free(sim->panel_gains);
         nb_fibres_free(sim->fibres);
         nb_image_free(&sim->mask_image);
     }

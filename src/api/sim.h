@@ -38,9 +38,11 @@ struct nb_sim {
     int n_lines;
     const nb_source_line *spectrum; /* instead of lines; another's */
     int n_spectrum;
-    nb_image mask_image;      /* owned; -mask, until the size of the detector is known */
-    uint8_t *mask;            /* owned, [slow][fast] */
-    float *gainmap;           /* owned; [pixels], -gainmap, or NULL */
+    nb_image mask_image; /* owned; -mask, until the size of the detector is known */
+    uint8_t *mask;       /* owned, [slow][fast] */
+    float *gainmap;      /* owned; [pixels], -gainmap, or NULL */
+    double *panel_gains; /* owned; [panels] and then their largest trusted values, 0 for none; NULL
+                            without a file */
     struct nb_fibres *fibres; /* owned; transforms of the point spread */
     nb_detector_spec detector; /* owned; cfg.detector points to it; no panels without a file */
     int left_out;    /* files of one panel that are on by default, of several panels */

@@ -15,6 +15,10 @@ int nb_config_has_noise_chain(const nb_config *cfg)
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (nb_param_is_set(nb_param_find(flags[i]), cfg))
             return 1;
+    for (int k = 0; cfg->detector && !cfg->compat && k < cfg->detector->n_panels; k++)
+        if (cfg->detector->panels[k].gain != 1 ||
+            !isnan(cfg->detector->panels[k].saturation))
+            return 1;
     return 0;
 }
 
