@@ -7,7 +7,7 @@
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
+#include <stdint.h>
 
 #include "scene.h"
 
@@ -41,10 +41,15 @@ static inline double nb_table_bytes(double nh, double nk, double nl, int n)
 static inline uint64_t nb_tables_hash(const nb_factor_table *box)
 {
     size_t n = nb_table_values(box), i;
-    uint64_t hash[4] = {n, 1, 2, 3}, bits; /* four chains of operations */
+    const uint64_t spread = UINT64_C(6364136223846793005); /* Knuth's */
+    uint64_t hash[4] = {n, 1, 2, 3};                       /* four chains of operations */
+    union {
+        double F;
+        uint64_t bits;
+    } x;
     for (i = 0; i < n; i++) {
-        memcpy(&bits, &box->F[i], sizeof bits);
-        hash[i & 3] = (hash[i & 3] ^ bits) * UINT64_C(0x9e3779b97f4a7c15) + (bits >> 29);
+        x.F = box->F[i];
+        hash[i & 3] = (hash[i & 3] ^ x.bits) * spread + (x.bits >> 29);
     }
     return hash[0] ^ (hash[1] << 1) ^ (hash[2] << 2) ^ (hash[3] << 3);
 }

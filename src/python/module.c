@@ -9,28 +9,6 @@
 
 #include "module.h"
 
-static PyObject *device_error; /* nanobragg.DeviceError */
-
-/** The exception of a status; one that Python code raised meanwhile wins.  Returns NULL. */
-PyObject *nb_python_raise(const nb_error *err, nb_status st)
-{
-    PyObject *type = PyExc_RuntimeError;
-    if (PyErr_Occurred())
-        return NULL;
-    if (st == NB_ERR_IO || strstr(err->message, ": cannot read: "))
-        type = PyExc_OSError;
-    else if (st == NB_ERR_INPUT)
-        type = PyExc_ValueError;
-    else if (st == NB_ERR_NOMEM)
-        type = PyExc_MemoryError;
-    else if (st == NB_ERR_UNSUPPORTED)
-        type = PyExc_NotImplementedError;
-    else if (st == NB_ERR_DEVICE)
-        type = device_error;
-    PyErr_SetString(type, err->message[0] ? err->message : nb_status_name(st));
-    return NULL;
-}
-
 static const char *text_of(const char *text)
 {
     return text ? text : "";
@@ -120,10 +98,10 @@ PyMODINIT_FUNC PyInit__nanobragg(void); /* Python declares it nowhere */
 PyMODINIT_FUNC PyInit__nanobragg(void)
 {
     PyObject *module = PyModule_Create(&definition), *sim = nb_python_sim_type();
+    PyObject *device_error;
     if (!module || !sim)
         return NULL;
-    device_error = PyErr_NewExceptionWithDoc(
-        "nanobragg.DeviceError", "An accelerator failed.", PyExc_RuntimeError, NULL);
+    device_error = nb_python_device_error();
     if (!device_error || PyModule_AddObjectRef(module, "DeviceError", device_error) ||
         PyModule_AddObjectRef(module, "Sim", sim) ||
         PyModule_AddStringConstant(module, "version", nb_version()) ||

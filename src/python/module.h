@@ -11,7 +11,9 @@
 
 #include "../nanobragg.h"
 
+/** The exception of a status; one that Python code raised meanwhile wins.  Returns NULL. */
 PyObject *nb_python_raise(const nb_error *err, nb_status st);
+PyObject *nb_python_device_error(void); /* nanobragg.DeviceError, borrowed */
 
 /** Python's callbacks of a call: notice(line), progress(fraction) -> true to stop; NULL: none. */
 typedef struct nb_python_calls {

@@ -1,10 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* Python's values for the library: words of parameters, buffers, callbacks. */
+/* Between Python and the library: exceptions, words of parameters, buffers, callbacks. */
 #include "module.h"
 
 #include <string.h>
 
 enum { WORDS_MOST = 32 };
+
+static PyObject *device_error; /* nanobragg.DeviceError */
+
+/** The exception of a status; one that Python code raised meanwhile wins.  Returns NULL. */
+PyObject *nb_python_raise(const nb_error *err, nb_status st)
+{
+    PyObject *type = PyExc_RuntimeError;
+    if (PyErr_Occurred())
+        return NULL;
+    if (st == NB_ERR_IO || strstr(err->message, ": cannot read: "))
+        type = PyExc_OSError;
+    else if (st == NB_ERR_INPUT)
+        type = PyExc_ValueError;
+    else if (st == NB_ERR_NOMEM)
+        type = PyExc_MemoryError;
+    else if (st == NB_ERR_UNSUPPORTED)
+        type = PyExc_NotImplementedError;
+    else if (st == NB_ERR_DEVICE)
+        type = device_error;
+    PyErr_SetString(type, err->message[0] ? err->message : nb_status_name(st));
+    return NULL;
+}
+
+PyObject *nb_python_device_error(void)
+{
+    if (!device_error)
+        device_error = PyErr_NewExceptionWithDoc(
+            "nanobragg.DeviceError", "An accelerator failed.", PyExc_RuntimeError, NULL);
+    return device_error;
+}
 
 /** The words of a sequence of texts into words[]; how many, or -1 with an exception.  They live as
  * long as the sequence. */

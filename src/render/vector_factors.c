@@ -91,21 +91,6 @@ static nb_status fill(const nb_factor_table *sf, double most, nb_factor_squares 
     return NB_OK;
 }
 
-void nb_clamp_box(const nb_factor_table *sf, nb_index_box *box)
-{
-    const int first[3] = {sf->hmin, sf->kmin, sf->lmin},
-              count[3] = {sf->nh, sf->nk, sf->nl};
-    int axis;
-    for (axis = 0; axis < 3; axis++) {
-        int64_t rim[2] = {-((int64_t)first[axis] + count[axis]), 1 - (int64_t)first[axis]};
-        int64_t low = box->low[axis], high = low + box->n[axis] - 1;
-        low = low < rim[0] ? rim[0] : low > rim[1] ? rim[1] : low;
-        high = high > rim[1] ? rim[1] : high < rim[0] ? rim[0] : high;
-        box->low[axis] = (int32_t)low;
-        box->n[axis] = (int32_t)(high - low + 1);
-    }
-}
-
 nb_status nb_factor_squares_build(const nb_plan *plan, nb_factor_squares *t, nb_error *err)
 {
     nb_factor_table sf = plan->scene->factors.table;

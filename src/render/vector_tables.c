@@ -17,6 +17,21 @@ enum {
     CHUNK = 64 /* reflections whose lines stay in the nearest cache while they are filled */
 };
 
+void nb_clamp_box(const nb_factor_table *sf, nb_index_box *box)
+{
+    const int first[3] = {sf->hmin, sf->kmin, sf->lmin},
+              count[3] = {sf->nh, sf->nk, sf->nl};
+    int axis;
+    for (axis = 0; axis < 3; axis++) {
+        int64_t rim[2] = {-((int64_t)first[axis] + count[axis]), 1 - (int64_t)first[axis]};
+        int64_t low = box->low[axis], high = low + box->n[axis] - 1;
+        low = low < rim[0] ? rim[0] : low > rim[1] ? rim[1] : low;
+        high = high > rim[1] ? rim[1] : high < rim[0] ? rim[0] : high;
+        box->low[axis] = (int32_t)low;
+        box->n[axis] = (int32_t)(high - low + 1);
+    }
+}
+
 /** A reflection's place in the file, -1: outside of it; and in the squares. */
 typedef struct cell {
     int32_t from, to;

@@ -74,7 +74,7 @@ static_analysis() {
         --suppress=missingIncludeSystem --suppress=unusedStructMember \
         --suppressions-list=tests/lint/cppcheck.txt --error-exitcode=1 -j 2 \
         -DNB_HAVE_TIFF=1 -DNB_HAVE_PNG=1 -DNB_HAVE_CJSON=1 -DNB_HAVE_RANDOM123=1 \
-        -DNB_HAVE_OPENMP=1 src
+        -DNB_HAVE_OPENMP=1 -i src/python src
 }
 
 check format format
