@@ -126,7 +126,7 @@ def what_counts(h5py):
     shutil.copy("a.hkl", "same.hkl")
     keep = {"picture": ["-pngfile", "x.png", "-colormap", "viridis", "-pnglog", "-pngrings", "20"],
             "files": ["-floatfile", "x.bin", "-nopgm", "-noint", "-pgmscale", 3, "-tiffbits", "16"],
-            "threads": ["-threads", 1], "progress": ["-noprogress", "-time"], "adc": ["-adc", 7],
+            "threads": ["-threads", 1], "progress": ["-noprogress", "-time"],
             "renderer": ["-isa", "scalar"], "folder": ["-hdf5", "folder/w_master.h5"],
             "name": ["-hkl", "same.hkl"]}
     wrong = []
@@ -142,7 +142,7 @@ def what_counts(h5py):
     with open("b.img", "wb") as out:
         out.write(image)
     refuse = {"one F": ["-hkl", changed("b.hkl", hkl(factor=1.001))],
-              "limits": ["-hkl", changed("c.hkl", hkl(shift=1))],
+              "limits": ["-hkl", changed("c.hkl", hkl(shift=1))], "offset": ["-adc", 7],
               "sources": ["-sourcefile", changed("b.src", "-10 0 0 1 1e-10\n-10 0.01 0 2 1.1e-10\n")],
               "orientations": ["-orientations", changed("b.rot", "1 2 3\n4 5 6.1\n7 8 9\n")],
               "matrix": ["-mat", "a.mat"], "header": ["-img", "header.img"], "mask": ["-mask", "b.img"],

@@ -82,7 +82,7 @@ static void white(nb_config *cfg)
 {
     cfg->dispersion_pct = 50;
     cfg->dispersion_steps = 21;
-    cfg->mosaic_domains = 3;
+    cfg->mosaic_domains = 6;
     cfg->fudge = 2;
 }
 
