@@ -43,6 +43,7 @@ export NANOBRAGG=$build/nanobragg NB_BUILD=$build NB_SOURCE=$PWD
 export CMOCKA_MESSAGE_OUTPUT=TAP OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
 export NB_TEST_LOG=$log NB_TEST_TIMEOUT=${NB_TEST_TIMEOUT:-400}
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}
+export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/support/lsan.txt:print_suppressions=0}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 
 # The golden images once for each renderer, against that renderer's row of tolerances.
