@@ -71,7 +71,7 @@ static __device__ __forceinline__ void add_octet(const tensor_job &p, const doub
             int at = __double2hiint(t[0][c]) * p.index.stride_h +
                      __double2hiint(t[1][c]) * p.index.stride_k +
                      __double2hiint(t[2][c]) * (TABLE == SEVERAL ? p.index.stride_l : 1) +
-                     first;
+                     (TABLE == SEVERAL ? first : p.index.offset);
             scale = WEIGHTED ? scale * __ldg(p.F2 + at) : __ldg(p.F2 + at);
         }
         sum[c] = TABLE || WEIGHTED ? fmaf(r * r, scale, sum[c]) : fmaf(r, r, sum[c]);
@@ -94,9 +94,10 @@ static __device__ __forceinline__ void sum_octets(const tensor_job &p, int first
         for (i = first; i < stop; i++) {
             float weight =
                 WEIGHTED ? __ldg(p.weights + (size_t)i * 8 + (lane >> 2)) : 1.0f;
-            int first_cell = p.index.offset;
+            int first_cell = 0; /* of several tables: the step's */
             if (TABLE == SEVERAL)
-                first_cell += __ldg(p.tables + (size_t)i * 8 + (lane >> 2));
+                first_cell =
+                    p.index.offset + __ldg(p.tables + (size_t)i * 8 + (lane >> 2));
             at += 96;
             double next[3] = {__ldg(at), __ldg(at + 32), __ldg(at + 64)};
 #pragma unroll

@@ -145,4 +145,12 @@ static __device__ __forceinline__ void gpuMultiply(double d[2], double a, double
 
 #endif
 #endif
+/* A function of its own, where inlining takes too many registers; from compute capability 10.0 on
+ * the call spills. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 1000
+#define gpuCall __noinline__
+#else
+#define gpuCall
+#endif
+
 #endif

@@ -29,11 +29,11 @@ static __device__ double lane_sum(const nb_scene *sc, const nb_ray *ray, int lan
     return sum;
 }
 
-/** One warp a pixel; the value is lane 0's. Not inline: inside a kernel's loops it would take 254
+/** One warp a pixel; the value is lane 0's. A call: inside a kernel's loops it would take 254
  * registers. */
-static __device__ __noinline__ double warp_pixel(const nb_scene *sc, const nb_panel *panel,
-                                                 const nb_sensor *sensor, int f, int s,
-                                                 int lane)
+static __device__ gpuCall double warp_pixel(const nb_scene *sc, const nb_panel *panel,
+                                            const nb_sensor *sensor, int f, int s,
+                                            int lane)
 {
     int os = sc->oversample, layer, subf, subs, half;
     double sum = 0;
