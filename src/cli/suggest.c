@@ -11,7 +11,7 @@
 static const struct {
     const char *words, *flag;
 } meanings[] = {
-    {"gain adu_per_photon quantum_gain", "scale"},
+    {"adu_per_photon quantum_gain", "gain"},
     {"offset pedestal bias", "adc"},
     {"wavelength wave", "lambda"},
     {"size image_size npix npixels xpixels nx ny", "detpixels"},

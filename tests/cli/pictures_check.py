@@ -88,7 +88,7 @@ def parts_of_help():
     ok("help-word", "-polar" in text and "-detpixels" not in text, text)
     _, text = run("-help", "zeppelin", status=2)
     ok("help-unknown", "zeppelin" in text and text.count("\n") == 1, text)
-    for typed, wanted in (("-gain", "-scale"), ("-psize", "-pixel"), ("-spot", "-help spot"),
+    for typed, wanted in (("-quantum_gain", "-gain"), ("-psize", "-pixel"), ("-spot", "-help spot"),
                           ("-detpixel", "-detpixels")):
         _, text = run(typed, "3", status=2)
         ok("meaning-of" + typed, wanted in text and "-dmin" not in text, text)
