@@ -265,8 +265,10 @@ static nb_status plan_render(render_job *job, nb_error *err)
         job->max_parts = job->steps.octets;
     if (state->path == NB_PATH_DOUBLE)
         job->max_parts = sc->lattice.n_orientations;
-    for (int k = 0; k < sc->n_panels; k++)
-        parts = cut_panel(job, k).parts > parts ? cut_panel(job, k).parts : parts;
+    for (int k = 0; k < sc->n_panels; k++) {
+        const int of_panel = cut_panel(job, k).parts;
+        parts = of_panel > parts ? of_panel : parts;
+    }
     if (!st && state->path == NB_PATH_DOUBLE && parts > 1)
         st = nb_cuda_reserve(&state->sums, sc->raster.pixels * sizeof(double),
                              "partial sums", err);

@@ -82,7 +82,7 @@ static nb_status write_dumps(const nb_config *cfg, nb_factor_grid *grid, int cac
 }
 
 /** The table at the mean wavelength, with phases. */
-static nb_status mean_grid(const nb_made *m, double wavelength, int threads,
+static nb_status mean_grid(const nb_factor_maker *m, double wavelength, int threads,
                            const nb_hooks *hooks, nb_factor_grid *out, nb_error *err)
 {
     nb_waves waves;
@@ -90,7 +90,7 @@ static nb_status mean_grid(const nb_made *m, double wavelength, int threads,
     memset(out, 0, sizeof *out);
     if (st)
         return st;
-    st = nb_made_grid(m, waves.group, threads, out, err);
+    st = nb_factor_maker_grid(m, waves.group, threads, out, err);
     nb_waves_free(&waves);
     return st;
 }
@@ -102,11 +102,11 @@ nb_status nb_sim_write_dumps(const nb_sim *sim, int cache, nb_error *err)
     nb_factor_grid grid;
     nb_status st;
     cache = cache && cfg->write_dump && sim->table_from_hkl;
-    if (!sim->made)
+    if (!sim->maker)
         return cache ? write_cache(&sim->table, nb_dump_name(cfg), err) : NB_OK;
     if (!cache && !cfg->dump_mtz_file[0] && !cfg->dump_hkl_file[0])
         return NB_OK;
-    st = mean_grid(sim->made, nb_mean_wavelength(beam->sources, beam->n_sources),
+    st = mean_grid(sim->maker, nb_mean_wavelength(beam->sources, beam->n_sources),
                    nb_threads_of(cfg), NULL, &grid, err);
     if (!st)
         st = write_dumps(cfg, &grid, cache, err);
@@ -205,10 +205,10 @@ nb_status nb_sim_factors(const nb_sim *sim, int table, nb_factor_list *out, nb_e
     if (table < 0 || table >= nb_sim_factor_tables(sim))
         return nb_fail(err, NB_ERR_INPUT, "table %d of structure factors: there are %d",
                        table, nb_sim_factor_tables(sim));
-    if (!sim->made)
+    if (!sim->maker)
         return list_table(&sim->factors, table, out, err);
-    st = nb_made_grid(sim->made, &sim->waves.group[table], nb_threads_of(&sim->cfg),
-                      &grid, err);
+    st = nb_factor_maker_grid(sim->maker, &sim->waves.group[table],
+                              nb_threads_of(&sim->cfg), &grid, err);
     if (!st)
         st = list_grid(&grid, out, err);
     nb_factor_grid_free(&grid);
@@ -219,14 +219,14 @@ nb_status nb_sim_factors(const nb_sim *sim, int table, nb_factor_list *out, nb_e
 
 /** What `sf` makes of a configuration. */
 typedef struct standalone {
-    nb_made *made;       /* owned */
-    nb_factor_grid grid; /* owned */
-    nb_waves waves;      /* owned */
+    nb_factor_maker *maker; /* owned */
+    nb_factor_grid grid;    /* owned */
+    nb_waves waves;         /* owned */
 } standalone;
 
 static void standalone_free(standalone *s)
 {
-    nb_made_free(s->made);
+    nb_factor_maker_free(s->maker);
     nb_factor_grid_free(&s->grid);
     nb_waves_free(&s->waves);
 }
@@ -252,21 +252,23 @@ static nb_status make_standalone(const nb_config *cfg, const nb_hooks *hooks,
     if (!st && cfg->cell_count > 0)
         st = nb_crystal_build(cfg, &in, NULL, &crystal, err);
     if (!st)
-        st = nb_made_load(cfg, cfg->cell_count > 0 ? &crystal : NULL, hooks, &s->made,
-                          err);
+        st = nb_factor_maker_load(cfg, cfg->cell_count > 0 ? &crystal : NULL, hooks,
+                                  &s->maker, err);
     times->load = nb_monotonic_seconds() - start;
     if (st)
         return st;
-    if (!s->made->list_path && !(cfg->dmin_A > 0))
+    if (!s->maker->list_path && !(cfg->dmin_A > 0))
         return nb_fail(err, NB_ERR_INPUT,
                        "%s %.200s: a model has no limit of resolution; add -dmin d (A)",
-                       s->made->model_flag, s->made->model_path);
+                       s->maker->model_flag, s->maker->model_path);
     start = nb_monotonic_seconds();
-    st = nb_made_make(s->made, cfg->dmin_A, wavelength, nb_threads_of(cfg), hooks, err);
+    st = nb_factor_maker_make(s->maker, cfg->dmin_A, wavelength, nb_threads_of(cfg),
+                              hooks, err);
     if (!st)
-        st = nb_waves_one(s->made, wavelength, hooks, &s->waves, err);
+        st = nb_waves_one(s->maker, wavelength, hooks, &s->waves, err);
     if (!st)
-        st = nb_made_grid(s->made, s->waves.group, nb_threads_of(cfg), &s->grid, err);
+        st = nb_factor_maker_grid(s->maker, s->waves.group, nb_threads_of(cfg), &s->grid,
+                                  err);
     times->factors = nb_monotonic_seconds() - start;
     return st;
 }
@@ -300,7 +302,7 @@ nb_status nb_config_dump_factors(const nb_config *cfg, const nb_hooks *hooks,
     if (report)
         *report = NULL;
     if (!st && report)
-        st = nb_made_report(s.made, &s.waves, &s.grid, report, err);
+        st = nb_factor_maker_report(s.maker, &s.waves, &s.grid, report, err);
     start = nb_monotonic_seconds();
     if (!st)
         st = write_dumps(cfg, &s.grid, cfg->dump_file[0] != '\0', err);

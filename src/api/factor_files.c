@@ -23,7 +23,7 @@ typedef struct content {
     nb_content kind;
 } content;
 
-static nb_status read_content(nb_made *m, const char *flag, const char *path,
+static nb_status read_content(nb_factor_maker *m, const char *flag, const char *path,
                               content *out, nb_error *err)
 {
     char *unpacked;
@@ -148,7 +148,7 @@ static nb_status check_mtz(const content *c, nb_error *err)
 }
 
 /** The rules of the flags, now that it is known what -cif is. */
-static nb_status check_as(const nb_made *m, int cif_is_model, nb_error *err)
+static nb_status check_as(const nb_factor_maker *m, int cif_is_model, nb_error *err)
 {
     nb_config as = m->cfg;
     char *to = cif_is_model ? as.pdb_file : as.mtz_file;
@@ -171,14 +171,14 @@ static nb_status check_as(const nb_made *m, int cif_is_model, nb_error *err)
 
 /* --- reading --- */
 
-static nb_status parse_model(nb_made *m, const content *c, nb_error *err)
+static nb_status parse_model(nb_factor_maker *m, const content *c, nb_error *err)
 {
     m->model_flag = c->flag;
     m->model_path = c->path;
     return nb_structure_parse(c->data, c->bytes, c->path, &m->model, err);
 }
 
-static nb_status parse_list(nb_made *m, const content *c, nb_error *err)
+static nb_status parse_list(nb_factor_maker *m, const content *c, nb_error *err)
 {
     nb_status st = nb_reflection_file_parse(c->data, c->bytes, c->path, &m->list, err);
     m->list_flag = c->flag;
@@ -189,7 +189,8 @@ static nb_status parse_list(nb_made *m, const content *c, nb_error *err)
 }
 
 /** Read what one flag names, as a model or as reflections. */
-static nb_status read_one(nb_made *m, const char *flag, const char *path, nb_error *err)
+static nb_status read_one(nb_factor_maker *m, const char *flag, const char *path,
+                          nb_error *err)
 {
     content c;
     int model = flag[1] == 'p';
@@ -209,7 +210,7 @@ static nb_status read_one(nb_made *m, const char *flag, const char *path, nb_err
     return st;
 }
 
-static nb_status read_hkl(nb_made *m, nb_error *err)
+static nb_status read_hkl(nb_factor_maker *m, nb_error *err)
 {
     char *data;
     size_t bytes;
@@ -248,7 +249,7 @@ nb_status nb_hkl_refuse(const char *data, size_t n, const char *path, nb_status 
     return st;
 }
 
-static nb_status read_fprime(nb_made *m, nb_error *err)
+static nb_status read_fprime(nb_factor_maker *m, nb_error *err)
 {
     char *data;
     size_t bytes;
@@ -297,8 +298,8 @@ static nb_status no_cell(const char *path, const char *flag, nb_error *err)
 }
 
 /** The cell of F: of the reflections, else of the model, else the typed one. */
-static nb_status choose_cell(nb_made *m, const nb_crystal *crystal, const nb_hooks *hooks,
-                             nb_error *err)
+static nb_status choose_cell(nb_factor_maker *m, const nb_crystal *crystal,
+                             const nb_hooks *hooks, nb_error *err)
 {
     double typed[6], *of_model = m->model.cell, *of_list = m->list.cell;
     const char *flag = m->list_flag ? m->list_flag : m->model_flag;
@@ -341,7 +342,7 @@ static void be_P1(nb_symmetry *sg)
 }
 
 /** The space group of one file: typed, its own, or P 1. */
-static nb_status choose_symmetry(nb_made *m, const char *path, nb_symmetry *own,
+static nb_status choose_symmetry(nb_factor_maker *m, const char *path, nb_symmetry *own,
                                  const double cell[6], const nb_hooks *hooks,
                                  nb_error *err)
 {
@@ -362,7 +363,8 @@ static nb_status choose_symmetry(nb_made *m, const char *path, nb_symmetry *own,
     return NB_OK;
 }
 
-static nb_status choose_symmetries(nb_made *m, const nb_hooks *hooks, nb_error *err)
+static nb_status choose_symmetries(nb_factor_maker *m, const nb_hooks *hooks,
+                                   nb_error *err)
 {
     nb_status st = NB_OK;
     if (m->model_path)
@@ -377,7 +379,7 @@ static nb_status choose_symmetries(nb_made *m, const nb_hooks *hooks, nb_error *
 }
 
 /** What is taken of a reflection file. */
-static void say_columns(const nb_made *m, const nb_hooks *hooks)
+static void say_columns(const nb_factor_maker *m, const nb_hooks *hooks)
 {
     char columns[128];
     if (!m->list_path || m->hkl.rows)
@@ -412,8 +414,8 @@ static nb_status check_folders(const nb_config *cfg, nb_error *err)
     return NB_OK;
 }
 
-static nb_status load(nb_made *m, const nb_crystal *crystal, const nb_hooks *hooks,
-                      nb_error *err)
+static nb_status load(nb_factor_maker *m, const nb_crystal *crystal,
+                      const nb_hooks *hooks, nb_error *err)
 {
     nb_status st;
     if ((st = check_folders(&m->cfg, err)) || (st = read_fprime(m, err)) ||
@@ -427,10 +429,10 @@ static nb_status load(nb_made *m, const nb_crystal *crystal, const nb_hooks *hoo
     return NB_OK;
 }
 
-nb_status nb_made_load(const nb_config *cfg, const nb_crystal *crystal,
-                       const nb_hooks *hooks, nb_made **out, nb_error *err)
+nb_status nb_factor_maker_load(const nb_config *cfg, const nb_crystal *crystal,
+                               const nb_hooks *hooks, nb_factor_maker **out, nb_error *err)
 {
-    nb_made *m = nb_alloc(1, sizeof *m, "structure factors", err);
+    nb_factor_maker *m = nb_alloc(1, sizeof *m, "structure factors", err);
     nb_status st;
     *out = NULL;
     if (!m)
@@ -439,13 +441,13 @@ nb_status nb_made_load(const nb_config *cfg, const nb_crystal *crystal,
     m->hash = NB_HASH_START;
     m->scale_k = m->scale_B = NAN;
     if ((st = load(m, crystal, hooks, err)))
-        nb_made_free(m);
+        nb_factor_maker_free(m);
     else
         *out = m;
     return st;
 }
 
-void nb_made_free(nb_made *m)
+void nb_factor_maker_free(nb_factor_maker *m)
 {
     if (!m)
         return;

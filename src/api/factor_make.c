@@ -14,7 +14,7 @@
 #define B_SOL 46.0         /* A^2 */
 #define ELEMENTS_WITH_F 92 /* the tables of f' end with uranium */
 
-int nb_made_is_constant(const nb_made *m)
+int nb_factor_maker_is_constant(const nb_factor_maker *m)
 {
     return m->list_path != NULL;
 }
@@ -26,7 +26,7 @@ static double scale_of(const nb_config *cfg)
 
 /* --- a model --- */
 
-static nb_model_options options_of(const nb_made *m, double dmin, int threads)
+static nb_model_options options_of(const nb_factor_maker *m, double dmin, int threads)
 {
     const nb_config *cfg = &m->cfg;
     int small = m->model.kind == NB_STRUCTURE_SMALL;
@@ -47,7 +47,7 @@ static nb_model_options options_of(const nb_made *m, double dmin, int threads)
 }
 
 /** What a user should know of the sum. */
-static void say_model(const nb_made *m, const nb_hooks *hooks)
+static void say_model(const nb_factor_maker *m, const nb_hooks *hooks)
 {
     int copies = 0;
     for (int i = 0; i < m->model.n_ncs; i++)
@@ -72,8 +72,8 @@ static void say_model(const nb_made *m, const nb_hooks *hooks)
                       m->model_path, nb_element_symbol(m->partials.elements[e].Z));
 }
 
-static nb_status sum_model(nb_made *m, double dmin, int threads, const nb_hooks *hooks,
-                           nb_error *err)
+static nb_status sum_model(nb_factor_maker *m, double dmin, int threads,
+                           const nb_hooks *hooks, nb_error *err)
 {
     nb_model_options options = options_of(m, dmin, threads);
     nb_status st =
@@ -83,7 +83,7 @@ static nb_status sum_model(nb_made *m, double dmin, int threads, const nb_hooks 
     return st;
 }
 
-void nb_made_limits(const nb_made *m, int H[3])
+void nb_factor_maker_limits(const nb_factor_maker *m, int H[3])
 {
     if (m->list_path)
         memcpy(H, m->grid.H, 3 * sizeof *H);
@@ -92,7 +92,7 @@ void nb_made_limits(const nb_made *m, int H[3])
 }
 
 /** The model's table, as large as the limit of its partials. */
-static nb_status model_grid(const nb_made *m, const nb_wave *wave, int threads,
+static nb_status model_grid(const nb_factor_maker *m, const nb_wave *wave, int threads,
                             nb_factor_grid *out, nb_error *err)
 {
     int H[3];
@@ -136,8 +136,8 @@ static void copy_000(const nb_factor_grid *model, nb_factor_grid *grid)
 }
 
 /** -Fscale model and -fill model. */
-static nb_status use_model(nb_made *m, double dmin, double wavelength, int threads,
-                           const nb_hooks *hooks, nb_error *err)
+static nb_status use_model(nb_factor_maker *m, double dmin, double wavelength,
+                           int threads, const nb_hooks *hooks, nb_error *err)
 {
     const nb_config *cfg = &m->cfg;
     nb_factor_grid model = {0};
@@ -165,7 +165,8 @@ static nb_status use_model(nb_made *m, double dmin, double wavelength, int threa
     return st;
 }
 
-static nb_status expand(nb_made *m, double dmin, const nb_hooks *hooks, nb_error *err)
+static nb_status expand(nb_factor_maker *m, double dmin, const nb_hooks *hooks,
+                        nb_error *err)
 {
     nb_expansion_request r = {.file = m->hkl.rows ? NULL : &m->list,
                               .columns = m->columns,
@@ -180,13 +181,13 @@ static nb_status expand(nb_made *m, double dmin, const nb_hooks *hooks, nb_error
 }
 
 /** Where fills end: at the typed limit, else at the file's. */
-static double fill_limit(const nb_made *m)
+static double fill_limit(const nb_factor_maker *m)
 {
     return m->cfg.dmin_A > 0 ? m->cfg.dmin_A : m->expansion.dmin;
 }
 
-static nb_status make_list(nb_made *m, double dmin, double wavelength, int threads,
-                           const nb_hooks *hooks, nb_error *err)
+static nb_status make_list(nb_factor_maker *m, double dmin, double wavelength,
+                           int threads, const nb_hooks *hooks, nb_error *err)
 {
     const nb_config *cfg = &m->cfg;
     nb_status st = expand(m, dmin, hooks, err);
@@ -220,8 +221,8 @@ static nb_status check_dmin(double dmin, nb_error *err)
                    dmin, NB_SHORTEST_D);
 }
 
-nb_status nb_made_make(nb_made *m, double dmin, double wavelength_A, int threads,
-                       const nb_hooks *hooks, nb_error *err)
+nb_status nb_factor_maker_make(nb_factor_maker *m, double dmin, double wavelength_A,
+                               int threads, const nb_hooks *hooks, nb_error *err)
 {
     double start = nb_monotonic_seconds();
     nb_status st = m->model_path ? check_dmin(dmin, err) : NB_OK;
@@ -240,7 +241,8 @@ nb_status nb_made_make(nb_made *m, double dmin, double wavelength_A, int threads
     return st;
 }
 
-void nb_made_fill(const nb_made *m, const nb_wave *wave, int threads, nb_factor_grid *out)
+void nb_factor_maker_fill(const nb_factor_maker *m, const nb_wave *wave, int threads,
+                          nb_factor_grid *out)
 {
     size_t n = nb_factor_grid_voxels(out);
     if (m->list_path) {
@@ -266,12 +268,12 @@ static nb_status copy_more(const nb_factor_grid *from, nb_factor_grid *out, nb_e
     return st;
 }
 
-nb_status nb_made_grid(const nb_made *m, const nb_wave *wave, int threads,
-                       nb_factor_grid *out, nb_error *err)
+nb_status nb_factor_maker_grid(const nb_factor_maker *m, const nb_wave *wave, int threads,
+                               nb_factor_grid *out, nb_error *err)
 {
     int H[3];
     nb_status st;
-    nb_made_limits(m, H);
+    nb_factor_maker_limits(m, H);
     if ((st = nb_factor_grid_new(m->cell, H, out, err)))
         return st;
     st = m->list_path ? copy_more(&m->grid, out, err)
@@ -279,6 +281,6 @@ nb_status nb_made_grid(const nb_made *m, const nb_wave *wave, int threads,
     if (st)
         nb_factor_grid_free(out);
     else
-        nb_made_fill(m, wave, threads, out);
+        nb_factor_maker_fill(m, wave, threads, out);
     return st;
 }

@@ -33,7 +33,7 @@ nb_factor_stats nb_factor_stats_of(const nb_factor_grid *g)
 
 /* --- words --- */
 
-static const char *kind_of(const nb_made *m)
+static const char *kind_of(const nb_factor_maker *m)
 {
     static const char *const of_model[] = {"PDB model", "mmCIF model",
                                            "small-molecule CIF"};
@@ -71,7 +71,7 @@ static void list_anomalous(const nb_partials *p, const nb_wave *wave, char text[
 
 /* --- lines --- */
 
-static void put_source(nb_report_text *t, const nb_made *m)
+static void put_source(nb_report_text *t, const nb_factor_maker *m)
 {
     const double *c = m->cell;
     const nb_symmetry *sg = &m->symmetry;
@@ -85,7 +85,7 @@ static void put_source(nb_report_text *t, const nb_made *m)
         nb_report_put(t, "every reflection as listed\n");
 }
 
-static void put_atoms(nb_report_text *t, const nb_made *m)
+static void put_atoms(nb_report_text *t, const nb_factor_maker *m)
 {
     const nb_partials *p = &m->partials;
     char atoms[LINE], models[64];
@@ -109,7 +109,8 @@ static void put_atoms(nb_report_text *t, const nb_made *m)
     nb_report_put(t, "\n");
 }
 
-static void put_anomalous(nb_report_text *t, const nb_made *m, const nb_waves *waves)
+static void put_anomalous(nb_report_text *t, const nb_factor_maker *m,
+                          const nb_waves *waves)
 {
     char text[LINE];
     if (m->cfg.anomalous == NB_ANOMALOUS_OFF) {
@@ -129,7 +130,8 @@ static void put_anomalous(nb_report_text *t, const nb_made *m, const nb_waves *w
     }
 }
 
-static void put_solvent(nb_report_text *t, const nb_made *m, const nb_factor_stats *s)
+static void put_solvent(nb_report_text *t, const nb_factor_maker *m,
+                        const nb_factor_stats *s)
 {
     const nb_partials *p = &m->partials;
     if (p->k_sol > 0 && p->M)
@@ -147,7 +149,7 @@ static void put_values(nb_report_text *t, const nb_factor_stats *s)
                   s->reflections, s->rms, s->friedel);
 }
 
-static void put_sum(nb_report_text *t, const nb_made *m, const nb_factor_stats *s)
+static void put_sum(nb_report_text *t, const nb_factor_maker *m, const nb_factor_stats *s)
 {
     const nb_partials *p = &m->partials;
     char grid[64] = "";
@@ -160,7 +162,7 @@ static void put_sum(nb_report_text *t, const nb_made *m, const nb_factor_stats *
 }
 
 /** Of reflections: columns, completeness, fills and scale. */
-static void put_list(nb_report_text *t, const nb_made *m, const nb_factor_stats *s)
+static void put_list(nb_report_text *t, const nb_factor_maker *m, const nb_factor_stats *s)
 {
     static const char *const fills[] = {"-default_F", "-default_F",
                                         "the rms of its shell", "the model"};
@@ -183,8 +185,8 @@ static void put_list(nb_report_text *t, const nb_made *m, const nb_factor_stats 
     put_values(t, s);
 }
 
-void nb_made_put(nb_report_text *t, const nb_made *m, const nb_waves *waves,
-                 const nb_factor_stats *stats)
+void nb_factor_maker_put(nb_report_text *t, const nb_factor_maker *m,
+                         const nb_waves *waves, const nb_factor_stats *stats)
 {
     const nb_config *cfg = &m->cfg;
     put_source(t, m);
@@ -203,12 +205,12 @@ void nb_made_put(nb_report_text *t, const nb_made *m, const nb_waves *waves,
                       cfg->F_scale > 0 ? cfg->F_scale : 1, cfg->B_add);
 }
 
-nb_status nb_made_report(const nb_made *made, const nb_waves *waves,
-                         const nb_factor_grid *grid, char **report, nb_error *err)
+nb_status nb_factor_maker_report(const nb_factor_maker *maker, const nb_waves *waves,
+                                 const nb_factor_grid *grid, char **report, nb_error *err)
 {
     nb_factor_stats stats = nb_factor_stats_of(grid);
     nb_report_text text = {0};
-    nb_made_put(&text, made, waves, &stats);
+    nb_factor_maker_put(&text, maker, waves, &stats);
     return nb_report_end(&text, report, err);
 }
 
@@ -216,7 +218,7 @@ nb_status nb_made_report(const nb_made *made, const nb_waves *waves,
 
 #ifdef NB_HAVE_CJSON
 
-static void add_elements(nb_json to, const nb_made *m, const nb_waves *waves)
+static void add_elements(nb_json to, const nb_factor_maker *m, const nb_waves *waves)
 {
     const nb_partials *p = &m->partials;
     nb_json list = nb_json_array(to, "elements");
@@ -231,7 +233,7 @@ static void add_elements(nb_json to, const nb_made *m, const nb_waves *waves)
     }
 }
 
-static void add_model(nb_json to, const nb_made *m, const nb_waves *waves)
+static void add_model(nb_json to, const nb_factor_maker *m, const nb_waves *waves)
 {
     const nb_partials *p = &m->partials;
     double grid[3], mask[3];
@@ -256,7 +258,7 @@ static void add_model(nb_json to, const nb_made *m, const nb_waves *waves)
     nb_json_number(to, "B_sol", p->B_sol);
 }
 
-static void add_list(nb_json to, const nb_made *m)
+static void add_list(nb_json to, const nb_factor_maker *m)
 {
     const nb_expansion *e = &m->expansion;
     size_t whole = e->present + e->missing;
@@ -275,7 +277,7 @@ static void add_list(nb_json to, const nb_made *m)
 
 void nb_sim_factors_node(const nb_sim *sim, nb_json root)
 {
-    const nb_made *m = sim->made;
+    const nb_factor_maker *m = sim->maker;
     const nb_factor_stats *s = &sim->factor_stats;
     nb_json to, list;
     if (!m)

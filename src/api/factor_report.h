@@ -7,11 +7,11 @@
 #include "report_text.h"
 
 /** Lines for a report; stats: of the first table. */
-void nb_made_put(nb_report_text *text, const nb_made *made, const nb_waves *waves,
-                 const nb_factor_stats *stats);
+void nb_factor_maker_put(nb_report_text *text, const nb_factor_maker *maker,
+                         const nb_waves *waves, const nb_factor_stats *stats);
 
 /** The lines alone, *report of the caller (nb_free). */
-nb_status nb_made_report(const nb_made *made, const nb_waves *waves,
-                         const nb_factor_grid *grid, char **report, nb_error *err);
+nb_status nb_factor_maker_report(const nb_factor_maker *maker, const nb_waves *waves,
+                                 const nb_factor_grid *grid, char **report, nb_error *err);
 
 #endif

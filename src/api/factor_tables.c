@@ -39,7 +39,8 @@ nb_status nb_sim_load_factors(nb_sim *sim, nb_error *err)
     int typed;
     nb_status st = typed_crystal(sim, &crystal, &typed, err);
     if (!st)
-        st = nb_made_load(cfg, typed ? &crystal : NULL, &sim->hooks, &sim->made, err);
+        st = nb_factor_maker_load(cfg, typed ? &crystal : NULL, &sim->hooks, &sim->maker,
+                                  err);
     if (st)
         return st;
     sim->table_from_hkl = cfg->hkl_file[0] || cfg->dump_file[0];
@@ -47,7 +48,7 @@ nb_status nb_sim_load_factors(nb_sim *sim, nb_error *err)
         return NB_OK;
     cfg->cell_count = 6;
     cfg->cell_from_file = 1;
-    memcpy(cfg->cell, sim->made->cell, sizeof cfg->cell);
+    memcpy(cfg->cell, sim->maker->cell, sizeof cfg->cell);
     return NB_OK;
 }
 
@@ -64,13 +65,13 @@ double nb_sim_table_limit(const nb_sim *sim, const nb_config *cfg, double q,
 {
     if (cfg->dmin_A > 0)
         q = fmin(q, 1 / cfg->dmin_A);
-    return nb_table_limit(q, crystal, sim->made->cell, may_interpolate(cfg, crystal));
+    return nb_table_limit(q, crystal, sim->maker->cell, may_interpolate(cfg, crystal));
 }
 
 /** What this model sees.  Reflections without a typed limit are taken as far as they go. */
 static double limit_of_model(const nb_sim *sim)
 {
-    if (nb_made_is_constant(sim->made) && !(sim->cfg.dmin_A > 0))
+    if (nb_factor_maker_is_constant(sim->maker) && !(sim->cfg.dmin_A > 0))
         return 0;
     return nb_sim_table_limit(sim, &sim->cfg, nb_scene_reach(&sim->model.scene),
                               &sim->model.crystal);
@@ -106,12 +107,12 @@ static void fill_table(const nb_sim *sim, const nb_wave *wave, nb_factor_grid *g
                        nb_factor_stats *stats)
 {
     double default_F = nb_or(sim->cfg.default_F, 0);
-    double missing = stats || sim->made->list_path ? NAN : default_F;
+    double missing = stats || sim->maker->list_path ? NAN : default_F;
     size_t voxels = nb_factor_grid_voxels(grid);
     for (size_t i = 0; i < voxels; i++)
         grid->F[i] = missing;
-    nb_made_fill(sim->made, wave, nb_threads_of(&sim->cfg), grid);
-    if (!sim->made->list_path && isnan(sim->made->cfg.F000)) /* in the direct beam */
+    nb_factor_maker_fill(sim->maker, wave, nb_threads_of(&sim->cfg), grid);
+    if (!sim->maker->list_path && isnan(sim->maker->cfg.F000)) /* in the direct beam */
         grid->F[voxels / 2] = 0;
     if (stats)
         *stats = nb_factor_stats_of(grid);
@@ -142,8 +143,8 @@ static nb_status make_tables(nb_sim *sim, const nb_waves *waves, nb_error *err)
     const int *H = grid.H;
     size_t voxels;
     nb_status st;
-    nb_made_limits(sim->made, grid.H);
-    memcpy(grid.cell, sim->made->cell, sizeof grid.cell);
+    nb_factor_maker_limits(sim->maker, grid.H);
+    memcpy(grid.cell, sim->maker->cell, sizeof grid.cell);
     voxels = nb_factor_grid_voxels(&grid);
     tables.box = (nb_factor_file){-H[0], H[0], -H[1], H[1], -H[2], H[2], 0, NULL};
     if ((st = check_memory(voxels, waves->n, err)))
@@ -166,7 +167,7 @@ static nb_status make_tables(nb_sim *sim, const nb_waves *waves, nb_error *err)
 static int fit(const nb_sim *sim, const nb_waves *waves)
 {
     return sim->factors.nh && nb_waves_equal(waves, &sim->waves) &&
-           sim->tables_dmin == sim->made->dmin &&
+           sim->tables_dmin == sim->maker->dmin &&
            sim->tables_default_F == nb_or(sim->cfg.default_F, 0);
 }
 
@@ -177,14 +178,14 @@ nb_status nb_sim_update_tables(nb_sim *sim, nb_error *err)
     nb_factor_table table;
     nb_waves waves;
     nb_status st;
-    if (!sim->made || !(sim->made->dmin > 0))
+    if (!sim->maker || !(sim->maker->dmin > 0))
         return NB_OK;
-    if ((st = nb_waves_group(sim->made, beam->sources, beam->n_sources,
+    if ((st = nb_waves_group(sim->maker, beam->sources, beam->n_sources,
                              sim->borrows ? NULL : &sim->hooks, &waves, err)))
         return st;
     if (!fit(sim, &waves) && !(st = make_tables(sim, &waves, err))) {
         nb_waves_move(&waves, &sim->waves); /* nb_sim_take_tables has freed the others */
-        sim->tables_dmin = sim->made->dmin;
+        sim->tables_dmin = sim->maker->dmin;
         sim->tables_default_F = nb_or(sim->cfg.default_F, 0);
     }
     if (!st) {
@@ -201,17 +202,18 @@ nb_status nb_sim_update_tables(nb_sim *sim, nb_error *err)
 static nb_status make(nb_sim *sim, double dmin, nb_error *err)
 {
     const nb_beam *beam = &sim->model.scene.beam;
-    nb_made *made = sim->made, next = *made;
+    nb_factor_maker *maker = sim->maker, next = *maker;
     nb_status st;
     memset(&next.partials, 0, sizeof next.partials);
     memset(&next.grid, 0, sizeof next.grid);
-    st = nb_made_make(&next, dmin, nb_mean_wavelength(beam->sources, beam->n_sources),
-                      nb_threads_of(&sim->cfg), &sim->hooks, err);
+    st = nb_factor_maker_make(&next, dmin,
+                              nb_mean_wavelength(beam->sources, beam->n_sources),
+                              nb_threads_of(&sim->cfg), &sim->hooks, err);
     if (st)
         return st;
-    nb_partials_free(&made->partials);
-    nb_factor_grid_free(&made->grid);
-    *made = next;
+    nb_partials_free(&maker->partials);
+    nb_factor_grid_free(&maker->grid);
+    *maker = next;
     return NB_OK;
 }
 
@@ -219,11 +221,11 @@ nb_status nb_sim_make_factors(nb_sim *sim, double dmin, nb_error *err)
 {
     double start = nb_monotonic_seconds();
     nb_status st = NB_OK;
-    if (!sim->made)
+    if (!sim->maker)
         return NB_OK;
     dmin = allow_margin(sim, dmin > 0 ? dmin : limit_of_model(sim));
-    if (!(sim->made->dmin > 0) ||
-        (!nb_made_is_constant(sim->made) && sim->made->dmin > dmin))
+    if (!(sim->maker->dmin > 0) ||
+        (!nb_factor_maker_is_constant(sim->maker) && sim->maker->dmin > dmin))
         st = make(sim, dmin, err);
     sim->times.factors += nb_monotonic_seconds() - start;
     return st ? st : nb_sim_update_tables(sim, err);

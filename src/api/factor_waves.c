@@ -15,7 +15,7 @@
 
 static const nb_anomalous_mode default_mode = NB_ANOMALOUS_EACH;
 
-static nb_anomalous_mode mode_of(const nb_made *m)
+static nb_anomalous_mode mode_of(const nb_factor_maker *m)
 {
     return m->cfg.anomalous ? m->cfg.anomalous : default_mode;
 }
@@ -33,7 +33,8 @@ static size_t rows_of(const nb_fprime_list *list, int Z, const nb_fprime_row **f
 }
 
 /** f' and f'' of one element; *outside: measured curves end before this energy. */
-static nb_anomalous of_element(const nb_made *m, int Z, double energy, int *outside)
+static nb_anomalous of_element(const nb_factor_maker *m, int Z, double energy,
+                               int *outside)
 {
     const nb_fprime_row *rows = NULL;
     nb_anomalous f = {0, 0};
@@ -51,7 +52,7 @@ static nb_anomalous of_element(const nb_made *m, int Z, double energy, int *outs
     return f;
 }
 
-static void fill_wave(const nb_made *m, double wavelength, const nb_hooks *hooks,
+static void fill_wave(const nb_factor_maker *m, double wavelength, const nb_hooks *hooks,
                       nb_wave *out)
 {
     double energy = NB_HC_EV_ANGSTROM / wavelength;
@@ -85,7 +86,7 @@ static nb_status check_list(const nb_fprime_list *list, const char *path, nb_err
     return NB_OK;
 }
 
-nb_status nb_check_fprime(const nb_made *m, nb_error *err)
+nb_status nb_check_fprime(const nb_factor_maker *m, nb_error *err)
 {
     nb_status st = check_list(&m->typed, NULL, err);
     return st ? st : check_list(&m->curves, m->cfg.fprime_table, err);
@@ -164,7 +165,8 @@ static int is_near(const nb_wave *a, const nb_wave *b, int n, double tolerance)
 }
 
 /** Sources e[first..] of one group; returns where it ends.  at: scratch. */
-static int end_of_group(const nb_made *m, const entry *e, int n, int first, nb_wave at[2])
+static int end_of_group(const nb_factor_maker *m, const entry *e, int n, int first,
+                        nb_wave at[2])
 {
     double tolerance = nb_or(m->cfg.anomalous_tol, TOLERANCE);
     int end = first + 1;
@@ -181,8 +183,8 @@ static int end_of_group(const nb_made *m, const entry *e, int n, int first, nb_w
     return end;
 }
 
-static void make_groups(const nb_made *m, const entry *e, int n, const nb_hooks *hooks,
-                        nb_wave at[2], nb_waves *out)
+static void make_groups(const nb_factor_maker *m, const entry *e, int n,
+                        const nb_hooks *hooks, nb_wave at[2], nb_waves *out)
 {
     for (int first = 0, end; first < n; first = end) {
         nb_wave *group = &out->group[out->n];
@@ -195,8 +197,8 @@ static void make_groups(const nb_made *m, const entry *e, int n, const nb_hooks 
     }
 }
 
-static nb_status group_entries(const nb_made *m, entry *e, int n, const nb_hooks *hooks,
-                               nb_waves *out, nb_error *err)
+static nb_status group_entries(const nb_factor_maker *m, entry *e, int n,
+                               const nb_hooks *hooks, nb_waves *out, nb_error *err)
 {
     int elements = m->partials.n_elements;
     nb_waves scratch = {0};
@@ -214,7 +216,7 @@ static nb_status group_entries(const nb_made *m, entry *e, int n, const nb_hooks
     return NB_OK;
 }
 
-nb_status nb_waves_group(const nb_made *m, const nb_source *sources, int n,
+nb_status nb_waves_group(const nb_factor_maker *m, const nb_source *sources, int n,
                          const nb_hooks *hooks, nb_waves *out, nb_error *err)
 {
     entry *e = nb_alloc((size_t)n, sizeof *e, "wavelengths", err);
@@ -229,8 +231,8 @@ nb_status nb_waves_group(const nb_made *m, const nb_source *sources, int n,
     return st;
 }
 
-nb_status nb_waves_one(const nb_made *m, double wavelength_A, const nb_hooks *hooks,
-                       nb_waves *out, nb_error *err)
+nb_status nb_waves_one(const nb_factor_maker *m, double wavelength_A,
+                       const nb_hooks *hooks, nb_waves *out, nb_error *err)
 {
     entry one = {wavelength_A, 1, 0};
     memset(out, 0, sizeof *out);

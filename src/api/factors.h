@@ -36,7 +36,7 @@ nb_factor_stats nb_factor_stats_of(const nb_factor_grid *grid);
 
 /** What the files gave, and what was made of it. It does not change while images are rendered, so
  * that the frames of a series share it. */
-typedef struct nb_made {
+typedef struct nb_factor_maker {
     nb_config cfg; /* when the files were read */
     const char *model_flag, *model_path, *list_flag, *list_path; /* into cfg; NULL: none */
     nb_structure model;      /* owned; with list_path alone zero */
@@ -55,43 +55,45 @@ typedef struct nb_made {
     size_t filled;
     double scale_k, scale_B; /* Fo = k exp(-B s^2/4) Fm; NaN: not used */
     double seconds;
-} nb_made;
+} nb_factor_maker;
 
 /** Read and check the files of cfg.  crystal: the typed one, or NULL.  *out is the caller's
- * (nb_made_free), NULL on error.  Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
-nb_status nb_made_load(const nb_config *cfg, const nb_crystal *crystal,
-                       const nb_hooks *hooks, nb_made **out, nb_error *err);
-void nb_made_free(nb_made *made);
+ * (nb_factor_maker_free), NULL on error.  Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM,
+ * NB_ERR_UNSUPPORTED. */
+nb_status nb_factor_maker_load(const nb_config *cfg, const nb_crystal *crystal,
+                               const nb_hooks *hooks, nb_factor_maker **out,
+                               nb_error *err);
+void nb_factor_maker_free(nb_factor_maker *maker);
 
 /* A; the table of f0 ends there */
 #define NB_SHORTEST_D 0.25
 
 /** Is a table of F at every wavelength the same? */
-int nb_made_is_constant(const nb_made *made);
+int nb_factor_maker_is_constant(const nb_factor_maker *maker);
 
 /** Sum the model and expand the reflections up to dmin (A, > 0; of reflections 0: their own limit).
  * Fills end at cfg.dmin_A.  wavelength_A: of the model that
  * reflections are scaled to or filled with. */
-nb_status nb_made_make(nb_made *made, double dmin, double wavelength_A, int threads,
-                       const nb_hooks *hooks, nb_error *err);
+nb_status nb_factor_maker_make(nb_factor_maker *maker, double dmin, double wavelength_A,
+                               int threads, const nb_hooks *hooks, nb_error *err);
 
 /** The box of its tables. */
-void nb_made_limits(const nb_made *made, int H[3]);
+void nb_factor_maker_limits(const nb_factor_maker *maker, int H[3]);
 
 /** The table at one wavelength (wave: not used without a model) into *out (nb_factor_grid_free), with
  * phases where they are known. */
-nb_status nb_made_grid(const nb_made *made, const nb_wave *wave, int threads,
-                       nb_factor_grid *out, nb_error *err);
+nb_status nb_factor_maker_grid(const nb_factor_maker *maker, const nb_wave *wave,
+                               int threads, nb_factor_grid *out, nb_error *err);
 /** The same into a grid of the caller's, whose F are NaN. */
-void nb_made_fill(const nb_made *made, const nb_wave *wave, int threads,
-                  nb_factor_grid *out);
+void nb_factor_maker_fill(const nb_factor_maker *maker, const nb_wave *wave, int threads,
+                          nb_factor_grid *out);
 
 /** Groups of sources.  hooks: for notices, or NULL.  *out is the caller's (nb_waves_free). */
-nb_status nb_waves_group(const nb_made *made, const nb_source *sources, int n,
+nb_status nb_waves_group(const nb_factor_maker *maker, const nb_source *sources, int n,
                          const nb_hooks *hooks, nb_waves *out, nb_error *err);
 /** One group at one wavelength. */
-nb_status nb_waves_one(const nb_made *made, double wavelength_A, const nb_hooks *hooks,
-                       nb_waves *out, nb_error *err);
+nb_status nb_waves_one(const nb_factor_maker *maker, double wavelength_A,
+                       const nb_hooks *hooks, nb_waves *out, nb_error *err);
 void nb_waves_free(nb_waves *waves);
 /** *to becomes *from without of_source, which stays; an older *to must have been freed. */
 void nb_waves_move(nb_waves *from, nb_waves *to);
@@ -102,6 +104,6 @@ int nb_waves_equal(const nb_waves *a, const nb_waves *b);
 double nb_mean_wavelength(const nb_source *sources, int n);
 
 /** Which atoms' f' and f'' are which: resolve symbols, and refuse unknown ones. */
-nb_status nb_check_fprime(const nb_made *made, nb_error *err);
+nb_status nb_check_fprime(const nb_factor_maker *maker, nb_error *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/text.h"
+#include "../model/units.h"
 #include "../params/params.h"
 #include "json_node.h"
 #include "json_panels.h"
@@ -87,7 +88,7 @@ static void add_beam(nb_json root, const nb_sim *sim)
     vector(b, "beam_vector", 1, m->geometry.beam);
     nb_json_number(b, "wavelength_m", m->wavelength_A * 1e-10);
     nb_json_number(b, "wavelength_A", m->wavelength_A);
-    nb_json_number(b, "energy_eV", 12398.419843320026 / m->wavelength_A);
+    nb_json_number(b, "energy_eV", NB_HC_EV_ANGSTROM / m->wavelength_A);
     nb_json_number(b, "fluence_photons_per_m2", m->fluence);
     nb_json_number(b, "polarization", sc->beam.polarization);
     nb_json_flag(b, "nopolar", sc->beam.nopolar);

@@ -57,8 +57,8 @@ static void report_crystal(nb_report_text *t, const nb_sim *sim)
         nb_report_put(t, "          every structure factor is %g electrons\n",
                       sc->factors.table.default_F);
     report_mosaic(t, sim);
-    if (sim->made)
-        nb_made_put(t, sim->made, &sim->waves, &sim->factor_stats);
+    if (sim->maker)
+        nb_factor_maker_put(t, sim->maker, &sim->waves, &sim->factor_stats);
 }
 
 /** DIALS 3.12 does not read the polarization from our files. Print what to type, unless

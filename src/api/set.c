@@ -19,7 +19,8 @@ static int is_of_model(const nb_param *p)
     return strcmp(p->group, "Structure factors") != 0;
 }
 
-/** Does this parameter reach beyond the model: into files (a mask or gain map has the size of the detector), or into the choice of a backend? */
+/** Does this parameter reach beyond the model: into files (a mask or gain map has the size of the
+ * detector), or into the choice of a backend? */
 static int reaches_files(const nb_sim *sim, const nb_param *p)
 {
     static const char *const backend[] = {"device", "threads", "isa", "precision"};

@@ -209,7 +209,7 @@ void nb_sim_free(nb_sim *sim)
     nb_model_free(&sim->model);
     nb_sim_take_tables(sim, &(nb_sim_tables){0});
     if (!sim->borrows) {
-        nb_made_free(sim->made);
+        nb_factor_maker_free(sim->maker);
         nb_detector_spec_free(&sim->detector);
         nb_free(sim->lines);
         nb_free(sim->mask);

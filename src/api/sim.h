@@ -27,7 +27,7 @@ struct nb_sim {
     int n_of_source;
     int borrows_tables; /* F, table_of_source and waves belong to another nb_sim */
     int table_from_hkl; /* read from -hkl, or -dump is typed: the cache is written */
-    nb_made *made; /* owned; behind the tables when they are made; NULL: -hkl or a cache */
+    nb_factor_maker *maker; /* owned; behind the tables when they are made; NULL: -hkl or a cache */
     nb_waves waves;                       /* owned; of the tables, without of_source */
     nb_factor_stats factor_stats;         /* of the first of them */
     double tables_dmin, tables_default_F; /* with which they were made */

@@ -13,10 +13,10 @@ int nb_is_stdout(const char *path)
     return !strcmp(path, "-");
 }
 
-int nb_outputs(const nb_config *cfg, const char **names)
+/** The names of the written files, which are the first of the list. */
+static int written(const nb_file_use *files, int all, const char **names)
 {
-    nb_file_use files[NB_FILES_MOST];
-    int all = nb_config_files(cfg, files), n = 0;
+    int n = 0;
 
     while (n < all && files[n].written) {
         names[n] = files[n].path;
@@ -25,16 +25,16 @@ int nb_outputs(const nb_config *cfg, const char **names)
     return n;
 }
 
+int nb_outputs(const nb_config *cfg, const char **names)
+{
+    nb_file_use files[NB_FILES_MOST];
+    return written(files, nb_config_files(cfg, files), names);
+}
+
 int nb_outputs_of(const nb_sim *sim, const char **names)
 {
     nb_file_use files[NB_FILES_MOST];
-    int all = nb_sim_files(sim, files), n = 0;
-
-    while (n < all && files[n].written) {
-        names[n] = files[n].path;
-        n++;
-    }
-    return n;
+    return written(files, nb_sim_files(sim, files), names);
 }
 
 int nb_outputs_to_stdout(const nb_config *cfg)

@@ -9,8 +9,6 @@
 #include "axes.h"
 #include "expt_parts.h"
 
-#define DEG 0.017453292519943295
-
 static void multiply(const double a[9], const double b[9], double out[9])
 {
     double c[9];
@@ -96,7 +94,7 @@ static void rotation(const double axis[3], double degrees, double m[9])
 {
     nb_vec3 a = nb_unit(nb_v3(axis[0], axis[1], axis[2]));
     for (int j = 0; j < 3; j++) {
-        nb_vec3 e = nb_rotate_about(nb_v3(j == 0, j == 1, j == 2), a, degrees * DEG);
+        nb_vec3 e = nb_rotate_about(nb_v3(j == 0, j == 1, j == 2), a, degrees * NB_DEG);
         m[j] = e.x;
         m[3 + j] = e.y;
         m[6 + j] = e.z;

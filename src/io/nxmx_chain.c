@@ -9,8 +9,6 @@
 #include "../base/error.h"
 #include "../physics/vec3.h"
 
-#define DEG 0.017453292519943295
-
 typedef struct unit {
     const char *name;
     double scale;
@@ -54,9 +52,14 @@ double nb_nx_length(const nb_h5_input *in, const char *path, const char *attribu
 
 double nb_nx_angle(const nb_h5_input *in, const char *path)
 {
-    static const unit units[] = {
-        {"deg", 1},          {"degree", 1},        {"degrees", 1},       {"rad", 1 / DEG},
-        {"radian", 1 / DEG}, {"radians", 1 / DEG}, {"mrad", 1e-3 / DEG}, {NULL, 0}};
+    static const unit units[] = {{"deg", 1},
+                                 {"degree", 1},
+                                 {"degrees", 1},
+                                 {"rad", 1 / NB_DEG},
+                                 {"radian", 1 / NB_DEG},
+                                 {"radians", 1 / NB_DEG},
+                                 {"mrad", 1e-3 / NB_DEG},
+                                 {NULL, 0}};
     char text[32];
     return nb_h5_get_string(in, path, "units", text, sizeof text) ? scale_of(text, units)
                                                                   : 0;
@@ -176,7 +179,7 @@ nb_status nb_nx_chain_read(const nb_h5_input *in, const char *from, const char *
 static void rotate(const nb_nx_axis *axis, double v[3])
 {
     nb_vec3 about = nb_unit(nb_v3(axis->vector[0], axis->vector[1], axis->vector[2]));
-    nb_vec3 w = nb_rotate_about(nb_v3(v[0], v[1], v[2]), about, axis->value * DEG);
+    nb_vec3 w = nb_rotate_about(nb_v3(v[0], v[1], v[2]), about, axis->value * NB_DEG);
     v[0] = w.x;
     v[1] = w.y;
     v[2] = w.z;

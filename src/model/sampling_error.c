@@ -30,14 +30,6 @@ typedef struct spot {
     nb_vec3 astar, bstar, cstar; /* 1/m, over N: a displacement in units of the crystal */
 } spot;
 
-static void reciprocal(const nb_orientation *u, nb_vec3 out[3])
-{
-    double volume = nb_dot(u->a, nb_cross(u->b, u->c));
-    out[0] = nb_scale(1 / volume, nb_cross(u->b, u->c));
-    out[1] = nb_scale(1 / volume, nb_cross(u->c, u->a));
-    out[2] = nb_scale(1 / volume, nb_cross(u->a, u->b));
-}
-
 /** What the crystal has in common with itself moved by x: the Fourier transform of its lattice
  * function, 1 at x = 0. */
 static double overlap(const nb_lattice *lattice, const spot *p, nb_vec3 x)
@@ -80,7 +72,7 @@ static spot spot_at(const nb_scene *sc, const nb_panel *panel, const nb_orientat
     double j = panel->pixel_slow / 2;
     nb_vec3 r[3];
     spot p;
-    reciprocal(u, r);
+    nb_reciprocal_cell(u, r);
     p.towards = direction(panel, F, S);
     p.step_f = nb_scale(k, nb_sub(direction(panel, F + h, S), direction(panel, F - h, S)));
     p.step_s = nb_scale(k, nb_sub(direction(panel, F, S + j), direction(panel, F, S - j)));
@@ -132,7 +124,7 @@ static double list_terms(const nb_scene *sc, const spot *p, const nb_orientation
         const nb_source *s = &sc->beam.sources[i % sc->beam.n_sources];
         nb_vec3 r[3], v;
         double size, w;
-        reciprocal(&sc->lattice.orientations[i / sc->beam.n_sources], r);
+        nb_reciprocal_cell(&sc->lattice.orientations[i / sc->beam.n_sources], r);
         v = nb_add(nb_add(nb_scale(h, r[0]), nb_scale(k, r[1])), nb_scale(l, r[2]));
         v = nb_add(s->incident, nb_scale(s->lambda, v));
         size = nb_norm(v);

@@ -15,6 +15,15 @@
  * precision. */
 #define NB_SPHERE_SERIES 0.05
 
+/** The reciprocal cell, 1/m: reciprocal[i] times the axis i is 1, times the others 0. */
+NB_HD void nb_reciprocal_cell(const nb_orientation *cell, nb_vec3 reciprocal[3])
+{
+    double inverse = 1.0 / nb_dot(cell->a, nb_cross(cell->b, cell->c));
+    reciprocal[0] = nb_scale(inverse, nb_cross(cell->b, cell->c));
+    reciprocal[1] = nb_scale(inverse, nb_cross(cell->c, cell->a));
+    reciprocal[2] = nb_scale(inverse, nb_cross(cell->a, cell->b));
+}
+
 /** Nearest Miller index of a fractional one; halves are rounded down. */
 NB_HD double nb_nearest_index(double h)
 {

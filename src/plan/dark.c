@@ -14,14 +14,6 @@
 /* A cone up to this angle meets a plane in a bounded, convex figure's neighbourhood. */
 #define WIDEST (80 * NB_DEG)
 
-void nb_reciprocal_cell(const nb_orientation *u, nb_vec3 b[3])
-{
-    double inverse = 1.0 / nb_dot(u->a, nb_cross(u->b, u->c));
-    b[0] = nb_scale(inverse, nb_cross(u->b, u->c));
-    b[1] = nb_scale(inverse, nb_cross(u->c, u->a));
-    b[2] = nb_scale(inverse, nb_cross(u->a, u->b));
-}
-
 static void gram(const nb_orientation *u, double g[6])
 {
     g[0] = nb_dot(u->a, u->a);

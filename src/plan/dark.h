@@ -23,9 +23,6 @@ double nb_factor_reach(const nb_scene *scene, double half);
 /** Are all orientations rotations of the first one's cell? */
 int nb_cells_are_equal(const nb_lattice *lattice);
 
-/** The reciprocal cell of an orientation, 1/m. */
-void nb_reciprocal_cell(const nb_orientation *cell, nb_vec3 reciprocal[3]);
-
 /** The cone as a panel's rows need it. */
 typedef struct nb_lit_panel {
     int all;

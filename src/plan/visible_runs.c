@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "../base/memory.h"
+#include "../physics/lattice.h"
 #include "plan.h"
 
 /* Orientations are taken together, in their order, as at most so many groups; and so many
@@ -26,14 +27,6 @@ typedef struct shell {
     double shortest, longest; /* 1/lambda, 1/m */
     double blur;              /* what orientations and directions differ by, 1/m */
 } shell;
-
-static void reciprocal(const nb_orientation *u, nb_vec3 star[3])
-{
-    double volume = nb_dot(u->a, nb_cross(u->b, u->c));
-    star[0] = nb_scale(1 / volume, nb_cross(u->b, u->c));
-    star[1] = nb_scale(1 / volume, nb_cross(u->c, u->a));
-    star[2] = nb_scale(1 / volume, nb_cross(u->a, u->b));
-}
 
 /** Frobenius norm of (sum star_i u_i) - 1: how far a unit vector moves when its indices in orientation
  * u are taken for those in the orientation of `star`. */
@@ -72,7 +65,7 @@ static shell shell_of(const nb_beam *beam, const nb_orientation *u, int n, doubl
     shell s = {.incident = beam->sources[0].incident, .shortest = INFINITY};
     nb_orientation mean = mean_of(u, n);
     double turn = 0, moved = 0;
-    reciprocal(&mean, s.star);
+    nb_reciprocal_cell(&mean, s.star);
     for (int i = 0; i < beam->n_sources; i++) {
         const nb_source *source = &beam->sources[i];
         s.shortest = fmin(s.shortest, 1 / source->lambda);
@@ -198,7 +191,7 @@ int nb_steepest_axis(const nb_scene *sc)
 {
     nb_vec3 star[3], beam = sc->beam.sources[0].incident;
     int best = 2;
-    reciprocal(&sc->lattice.orientations[0], star);
+    nb_reciprocal_cell(&sc->lattice.orientations[0], star);
     for (int axis = 0; axis < 2; axis++)
         if (fabs(nb_dot(star[axis], beam)) > fabs(nb_dot(star[best], beam)))
             best = axis;

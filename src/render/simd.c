@@ -25,25 +25,19 @@ struct nb_backend_state {
     nb_spots_result spots; /* of the last scene that was to be */
 };
 
-typedef struct kernel_set {
-    nb_isa isa;
-    nb_row_kernel *row;
-    nb_spot_kernel *spot;
-} kernel_set;
-
-static kernel_set kernels_for(nb_isa isa)
-{
-    static const kernel_set sets[] = {
+const nb_kernel_set nb_kernel_sets[] = {
 #if defined(__x86_64__)
-        {NB_ISA_SSE2, nb_row_sse2, nb_spots_sse2},
-        {NB_ISA_AVX2, nb_row_avx2, nb_spots_avx2},
-        {NB_ISA_AVX512, nb_row_avx512, nb_spots_avx512},
+    {NB_ISA_SSE2, nb_row_sse2, nb_spots_sse2},
+    {NB_ISA_AVX2, nb_row_avx2, nb_spots_avx2},
+    {NB_ISA_AVX512, nb_row_avx512, nb_spots_avx512},
 #elif defined(__aarch64__)
-        {NB_ISA_NEON, nb_row_neon, nb_spots_neon},
+    {NB_ISA_NEON, nb_row_neon, nb_spots_neon},
 #endif
-        {NB_ISA_SCALAR, NULL, NULL}
-    };
-    const kernel_set *set = sets;
+    {NB_ISA_SCALAR, NULL, NULL}};
+
+static nb_kernel_set kernels_for(nb_isa isa)
+{
+    const nb_kernel_set *set = nb_kernel_sets;
     while (set->isa != isa && set->row)
         set++;
     return *set;

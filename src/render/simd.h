@@ -3,11 +3,22 @@
 #ifndef NB_RENDER_SIMD_H
 #define NB_RENDER_SIMD_H
 
-#include "backend.h"
+#include "kernel.h"
+#include "spot_tile.h"
 
 /** open: NB_ERR_UNSUPPORTED when options->isa does not run here (cpu.h).  SCALAR, asked
  * for or named by NANOBRAGG_ISA, and scenes with Miller indices or tables beyond 32 bits
  * go to the scalar backend; estimate and describe say so. */
 extern const nb_backend nb_backend_simd;
+
+/** The vector kernels of an instruction set. */
+typedef struct nb_kernel_set {
+    nb_isa isa;
+    nb_row_kernel *row;
+    nb_spot_kernel *spot;
+} nb_kernel_set;
+
+/** Those of this build; the last one has NULL kernels. */
+extern const nb_kernel_set nb_kernel_sets[];
 
 #endif

@@ -68,8 +68,8 @@ static uint64_t hash_table(uint64_t h, const nb_sim *sim)
 {
     const nb_factor_file *t = &sim->table;
     const int limits[] = {t->hmin, t->hmax, t->kmin, t->kmax, t->lmin, t->lmax};
-    if (sim->made) /* a sum may differ in its last digits from machine to machine */
-        return nb_hash_bytes(h, &sim->made->hash, sizeof sim->made->hash);
+    if (sim->maker) /* a sum may differ in its last digits from machine to machine */
+        return nb_hash_bytes(h, &sim->maker->hash, sizeof sim->maker->hash);
     if (!t->F)
         return nb_hash_bytes(h, "", 0);
     h = nb_hash_bytes(h, limits, sizeof limits);

@@ -72,9 +72,9 @@ nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *er
 {
     nb_config cfg;
     double dmin;
-    if (!base->made || nb_made_is_constant(base->made) || !frames_differ(f))
+    if (!base->maker || nb_factor_maker_is_constant(base->maker) || !frames_differ(f))
         return NB_OK;
-    dmin = base->made->dmin;
+    dmin = base->maker->dmin;
     for (int k = 0; k < f->count;
          k++) /* a frame with an error says so when its turn comes */
         if (!nb_frames_config(f, k, &cfg, NULL) && nb_same_inputs(&cfg, &f->base))

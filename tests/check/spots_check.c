@@ -23,22 +23,6 @@
 #include "render/spots.h"
 #include "render/vector_paths.h"
 
-typedef struct vectors {
-    nb_isa isa;
-    nb_row_kernel *row;
-    nb_spot_kernel *spot;
-} vectors;
-
-static const vectors sets[] = {
-#if defined(__x86_64__)
-    {NB_ISA_SSE2, nb_row_sse2, nb_spots_sse2},
-    {NB_ISA_AVX2, nb_row_avx2, nb_spots_avx2},
-    {NB_ISA_AVX512, nb_row_avx512, nb_spots_avx512},
-#elif defined(__aarch64__)
-    {NB_ISA_NEON, nb_row_neon, nb_spots_neon},
-#endif
-    {NB_ISA_SCALAR, NULL, NULL}};
-
 enum { SHAPES = 2 };
 static const char *const shapes[SHAPES] = {"gauss", "tophat"};
 
@@ -53,7 +37,7 @@ typedef struct session {
 } session;
 
 /** Render from reflections; *result as nb_spots_render fills it. */
-static nb_status by_spots(const nb_scene *sc, const vectors *with, nb_tolerance may,
+static nb_status by_spots(const nb_scene *sc, const nb_kernel_set *with, nb_tolerance may,
                           int threads, float *image, nb_spots_result *result,
                           nb_error *err)
 {
@@ -130,8 +114,8 @@ static const char *judge(const nb_scene *sc, const check_image *J, const float *
 }
 
 /** Another number of threads, another region, another instruction set's own threads. */
-static const char *same_bytes(const nb_scene *sc, const vectors *with, nb_tolerance may,
-                              const float *image)
+static const char *same_bytes(const nb_scene *sc, const nb_kernel_set *with,
+                              nb_tolerance may, const float *image)
 {
     const char *wrong = NULL;
     nb_scene part = *sc;
@@ -160,8 +144,8 @@ static const char *same_bytes(const nb_scene *sc, const vectors *with, nb_tolera
 }
 
 /** One tolerance, one instruction set. */
-static const char *check_one(const nb_scene *sc, const vectors *with, nb_tolerance may,
-                             const float *I, double most, figures *of)
+static const char *check_one(const nb_scene *sc, const nb_kernel_set *with,
+                             nb_tolerance may, const float *I, double most, figures *of)
 {
     check_image J = check_image_new(check_pixels(sc));
     nb_spots_result result;
@@ -217,11 +201,11 @@ static void run_scene(session *ss, const check_case *c, const nb_scene *sc,
     figures *of = &ss->all[sc->lattice.shape == NB_LATTICE_TOPHAT];
     for (int turn = 0; turn < (sc->lattice.shape == NB_LATTICE_TOPHAT ? 1 : 3); turn++) {
         nb_tolerance may = some_tolerance(rng, most, sc->lattice.shape);
-        for (int i = 0; sets[i].row; i++) {
-            const char *name = nb_isa_name(sets[i].isa), *wrong;
-            if (!nb_cpu_runs(sets[i].isa) || !check_wanted(ss->opt.isa, name))
+        for (int i = 0; nb_kernel_sets[i].row; i++) {
+            const char *name = nb_isa_name(nb_kernel_sets[i].isa), *wrong;
+            if (!nb_cpu_runs(nb_kernel_sets[i].isa) || !check_wanted(ss->opt.isa, name))
                 continue;
-            wrong = check_one(sc, &sets[i], may, I, most, of);
+            wrong = check_one(sc, &nb_kernel_sets[i], may, I, most, of);
             of->failures += wrong != NULL;
             report(ss, c, name, may, wrong);
         }
