@@ -28,13 +28,17 @@ static int written(const nb_file_use *files, int all, const char **names)
 int nb_outputs(const nb_config *cfg, const char **names)
 {
     nb_file_use files[NB_FILES_MOST];
-    return written(files, nb_config_files(cfg, files), names);
+    int all = nb_config_files(cfg, files);
+
+    return written(files, all, names);
 }
 
 int nb_outputs_of(const nb_sim *sim, const char **names)
 {
     nb_file_use files[NB_FILES_MOST];
-    return written(files, nb_sim_files(sim, files), names);
+    int all = nb_sim_files(sim, files);
+
+    return written(files, all, names);
 }
 
 int nb_outputs_to_stdout(const nb_config *cfg)
