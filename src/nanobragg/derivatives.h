@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/** Derivatives of the expected photons by named parameters, and what a fit makes of them.  Names,
+ * groups and units are those of docs/derivatives.md: photons per deg, per A, per mm, per cell. */
+#ifndef NANOBRAGG_DERIVATIVES_H
+#define NANOBRAGG_DERIVATIVES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "sim.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NB_VARIABLES_MAX 256 /* names in one call */
+#define NB_VARIABLE_NAME                                                                 \
+    96 /* bytes, NUL included: "shift_fast@" and the name of a panel */
+
+/** Numbers of planes and of gradients of a loss. */
+typedef enum nb_real_type { NB_REAL_FLOAT32 = 0, NB_REAL_FLOAT64 } nb_real_type;
+
+/** A parameter that an image can be differentiated by. */
+typedef struct nb_variable {
+    char name[NB_VARIABLE_NAME]; /* the one name: "N_a" for "Na" */
+    double value;                /* now, in `unit` */
+    const char *unit;            /* "deg", "A", "mm", "cells", "" ...; static */
+    const char *flag;            /* that sets it, "-distance"; "" without one; static */
+    const char *moves;           /* one line of help; static */
+    int can_move;                /* 0: it moves no pixel of this scene, its plane is 0 */
+    char why_not[160];           /* the reason then */
+} nb_variable;
+
+/** What is observed, for a fit. Arrays are the caller's; [pixels] are those of the stack. */
+typedef enum nb_likelihood {
+    NB_LIKELIHOOD_POISSON = 0,
+    NB_LIKELIHOOD_GAUSS
+} nb_likelihood;
+typedef struct nb_observation {
+    const float *photons; /* [pixels]; NaN: this pixel is not used */
+    nb_likelihood likelihood;
+    double sigma;            /* read-out noise, photons; GAUSS */
+    const float *background; /* [pixels], photons that are added and stay; NULL: none */
+    /* a background that is refined: sum of value[k] hat_k(x), x = sin theta/lambda (1/A) at the centre
+     * of a pixel, hat_k piecewise linear over knots that grow.  The derivatives by value[k] follow those
+     * by the named parameters. */
+    int n_knots;          /* 0: none */
+    const double *knots;  /* [n_knots], 1/A */
+    const double *values; /* [n_knots], photons in a pixel */
+} nb_observation;
+
+/** How many names a list of names and groups opens to ("misset,cell,N_a"), commas between. names:
+ * nb_free; each NB_VARIABLE_NAME bytes.  Errors: NB_ERR_INPUT (unknown, with the nearest name; twice). */
+nb_status nb_sim_variables(const nb_sim *sim, const char *list,
+                           char (**names)[NB_VARIABLE_NAME], int *count, nb_error *err);
+
+/** One parameter of a simulation.  Errors: NB_ERR_INPUT (unknown; not differentiable here, and why). */
+nb_status nb_sim_parameter(const nb_sim *sim, const char *name, nb_variable *out,
+                           nb_error *err);
+
+/** Give parameters new values, in the units of nb_variable.  Only the scene is built again: no file is
+ * read, tables stay on a device.  Values of rot and shift turn and move what stands without them;
+ * nb_sim_config tells all others.  On an error the simulation is as before.  Errors: NB_ERR_INPUT. */
+nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
+                                const double *values, int count, nb_error *err);
+
+/** Fold the rotation rot_x rot_y rot_z into the crystal's orientation (misset angles, or the matrix), and
+ * set it to 0. misset_deg may be NULL. Errors: NB_ERR_INPUT. */
+nb_status nb_sim_fold_rotation(nb_sim *sim, double misset_deg[3], nb_error *err);
+
+/** planes[count][pixels of the stack] of `type`, the caller's: dI/dp of the expected photons, photons
+ * per unit.  Pixels outside the region of interest or masked are 0.  image (may be NULL): [pixels]
+ * floats, the image of the same pass.  Errors: NB_ERR_INPUT (a name, twice, not differentiable),
+ * NB_ERR_NOMEM, NB_ERR_DEVICE, NB_ERR_CANCELLED. */
+nb_status nb_sim_derivatives(nb_sim *sim, const char *const *names, int count,
+                             nb_real_type type, void *planes, float *image, nb_error *err);
+
+/** Derivatives of a loss by the entries of the table of F, for every reflection that a pixel sees, by h,
+ * k, l. */
+typedef struct nb_hkl_gradient {
+    size_t count;
+    int32_t (*hkl)[3]; /* [count], owned */
+    double *gradient;  /* [count], owned; per electron */
+} nb_hkl_gradient;
+void nb_hkl_gradient_free(nb_hkl_gradient *F); /* frees what it owns; NULL is allowed */
+
+/** gradient[count] = sum over pixels of dloss[pixels] dI/dp.  dloss has numbers of `type`; one that is not
+ * finite is NB_ERR_INPUT.  F: NULL, or what "F" means; free it with nb_hkl_gradient_free.  Errors as
+ * nb_sim_derivatives. */
+nb_status nb_sim_pullback(nb_sim *sim, const char *const *names, int count,
+                          nb_real_type type, const void *dloss, double *gradient,
+                          nb_hkl_gradient *F, nb_error *err);
+
+/** The loss of an observation, its gradient [count + n_knots] and its Fisher matrix, [count + n_knots]
+ * squared, row by row (docs/derivatives.md).  Only pixels that are observed are
+ * calculated.  Any of the three may be NULL.  count may be 0.  With a point spread in the configuration
+ * the image and its derivatives go through it first.  Errors as nb_sim_derivatives. */
+nb_status nb_sim_normal(nb_sim *sim, const char *const *names, int count,
+                        const nb_observation *seen, double *loss, double *gradient,
+                        double *fisher, nb_error *err);
+
+/** The expected photons of the observed pixels, without the observation's backgrounds: expected[pixels],
+ * the caller's, 0 elsewhere.  Errors as nb_sim_derivatives. */
+nb_status nb_sim_expected(nb_sim *sim, const nb_observation *seen, double *expected,
+                          nb_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
