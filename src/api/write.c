@@ -9,7 +9,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../image/quantize.h"
-#include "../image/threads.h"
+#include "../base/threads.h"
 #include "../io/reflections_write.h"
 #include "../io/writer.h"
 #include "../params/params.h"

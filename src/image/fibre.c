@@ -10,7 +10,7 @@
 #include "../base/memory.h"
 #include "../physics/hostdevice.h"
 #include "../physics/panels.h"
-#include "threads.h"
+#include "../base/threads.h"
 
 #ifdef NB_HAVE_FFTW
 

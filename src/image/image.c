@@ -13,7 +13,7 @@
 #include "noise.h"
 #include "quantize.h"
 #include "statistics.h"
-#include "threads.h"
+#include "../base/threads.h"
 
 enum { BAND = 16 /* rows that a thread fills at a time */ };
 

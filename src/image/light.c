@@ -9,7 +9,7 @@
 #include "../base/memory.h"
 #include "../physics/panels.h"
 #include "fibre.h"
-#include "threads.h"
+#include "../base/threads.h"
 
 /** A panel's place in the data, and the sum along the slow edge that is still to be made. */
 typedef struct panel_light {

@@ -6,7 +6,7 @@
 #define NB_IMAGE_NOISE_BLOCK_H
 
 #include "poisson.h"
-#include "vector.h"
+#include "../base/vector.h"
 
 #ifdef NB_HAVE_RANDOM123
 

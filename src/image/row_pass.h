@@ -4,7 +4,7 @@
 #define NB_IMAGE_ROW_PASS_H
 
 #include "kernels.h"
-#include "vector.h"
+#include "../base/vector.h"
 
 /** The next NB_LANES floats of a row, or the rest of the row and `fill`. */
 static inline void nb_v_take(const float *from, int left, float fill, nb_vf *v)

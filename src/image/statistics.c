@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../base/memory.h"
-#include "threads.h"
+#include "../base/threads.h"
 
 /* Order of every sum: eight lanes along a row, lanes in order, rows of a stripe in order, stripes
  * in order.  The stripes hang on the region's height alone, never on the threads. */

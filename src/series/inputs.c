@@ -10,31 +10,24 @@
 #include "../params/params.h"
 #include "fingerprint.h"
 
-enum { FILES = 11, BLOCK = 1 << 16 };
+enum { BLOCK = 1 << 16 };
 
-/** The input files of a configuration; "" for a missing one. */
-static void list_inputs(const nb_config *cfg, const char *names[FILES])
+/** The name of the file that row i of the table reads for one image; NULL: it reads none. */
+static const char *input_at(const nb_config *cfg, size_t i)
 {
-    names[0] = cfg->hkl_file;
-    names[1] = cfg->dump_file;
-    names[2] = cfg->mat_file;
-    names[3] = cfg->source_file;
-    names[4] = cfg->mask_file;
-    names[5] = cfg->img_file;
-    names[6] = cfg->pdb_file;
-    names[7] = cfg->cif_file;
-    names[8] = cfg->mtz_file;
-    names[9] = cfg->fprime_table;
-    names[10] = cfg->gainmap_file;
+    const nb_param *row = &nb_params(NULL)[i];
+    if (row->kind != NB_KIND_FILE || !(row->flags & NB_PARAM_INPUT) ||
+        row->flags & (NB_PARAM_SERIES | NB_PARAM_VIEW))
+        return NULL;
+    return (const char *)cfg + row->offset;
 }
 
 int nb_same_inputs(const nb_config *a, const nb_config *b)
 {
-    const char *of_a[FILES], *of_b[FILES];
-    list_inputs(a, of_a);
-    list_inputs(b, of_b);
-    for (int i = 0; i < FILES; i++)
-        if (strcmp(of_a[i], of_b[i]) != 0)
+    size_t n;
+    nb_params(&n);
+    for (size_t i = 0; i < n; i++)
+        if (input_at(a, i) && strcmp(input_at(a, i), input_at(b, i)) != 0)
             return 0;
     return nb_config_same_factors(a, b);
 }
@@ -72,37 +65,42 @@ static uint64_t hash_file(uint64_t h, const char *path)
     return h;
 }
 
-/** Does only the frame, and not the series, read input i? */
-static int is_own(const nb_config *cfg, const char *const mine[FILES],
-                  const char *const base[FILES], int i)
+/** The name of the file of row i that the frame reads and the series does not; NULL: there is none. */
+static const char *own_input(const nb_config *cfg, const nb_config *base, size_t i)
 {
-    int cache_not_read = i == 1 && (cfg->hkl_file[0] || cfg->pdb_file[0] ||
-                                    cfg->cif_file[0] || cfg->mtz_file[0]);
-    return mine[i][0] && !cache_not_read && strcmp(mine[i], base[i]) != 0;
+    const char *mine = input_at(cfg, i);
+    int cache_not_read =
+        mine == cfg->dump_file && (cfg->hkl_file[0] || nb_config_has_factor_file(cfg));
+    return mine && mine[0] && !cache_not_read && strcmp(mine, input_at(base, i)) != 0
+               ? mine
+               : NULL;
 }
 
 uint64_t nb_own_inputs(const nb_config *cfg, const nb_config *base)
 {
-    const char *mine[FILES], *of_base[FILES];
     uint64_t h = 0;
-    list_inputs(cfg, mine);
-    list_inputs(base, of_base);
-    for (int i = 0; i < FILES; i++)
-        if (is_own(cfg, mine, of_base, i))
-            h = hash_file(nb_hash_bytes(h ? h : NB_HASH_START, &i, sizeof i), mine[i]);
+    size_t n;
+    const nb_param *rows = nb_params(&n);
+    for (size_t i = 0; i < n; i++) {
+        const char *own = own_input(cfg, base, i);
+        if (own)
+            h = hash_file(
+                nb_hash_bytes(h ? h : NB_HASH_START, rows[i].name, strlen(rows[i].name)),
+                own);
+    }
     return h;
 }
 
 void nb_own_input_names(const nb_config *cfg, const nb_config *base, char *names,
                         size_t size)
 {
-    const char *mine[FILES], *of_base[FILES];
-    size_t used = 0;
-    list_inputs(cfg, mine);
-    list_inputs(base, of_base);
+    size_t used = 0, n;
+    nb_params(&n);
     names[0] = '\0';
-    for (int i = 0; i < FILES && used < size; i++)
-        if (is_own(cfg, mine, of_base, i))
+    for (size_t i = 0; i < n && used < size; i++) {
+        const char *own = own_input(cfg, base, i);
+        if (own)
             used += (size_t)snprintf(names + used, size - used, "%s%.100s",
-                                     used ? ", " : "", mine[i]);
+                                     used ? ", " : "", own);
+    }
 }

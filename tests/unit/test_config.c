@@ -296,11 +296,41 @@ static void null_pointers(void **state)
     nb_sim_free(sim);
 }
 
+/** Each file of the table is one of the run's files, with its flag, and read or written as the row says. */
+static void files_of_the_table(void **state)
+{
+    const char *const name[] = {"some.file"};
+    nb_file_use list[NB_FILES_MOST];
+    nb_config cfg;
+    nb_error err;
+    size_t n, files = 0;
+    const nb_param *rows = nb_params(&n);
+    (void)state;
+    for (size_t i = 0; i < n; i++) {
+        const nb_param *row = &rows[i];
+        int found = 0;
+        if (row->kind != NB_KIND_FILE || row->flags & (NB_PARAM_SERIES | NB_PARAM_VIEW))
+            continue;
+        nb_config_defaults(&cfg);
+        cfg.truth = NB_TRUTH_SPOTS;
+        assert_int_equal(nb_param_set(row, &cfg, name, 1, &err), NB_OK);
+        for (int k = 0, all = nb_config_files(&cfg, list); k < all; k++)
+            found += !strcmp(list[k].path, name[0]) && list[k].flag[0] == '-' &&
+                     !strcmp(list[k].flag + 1, row->name) &&
+                     list[k].written == !(row->flags & NB_PARAM_INPUT);
+        if (found != 1)
+            fail_msg("-%s is not among the files of a run", row->name);
+        files++;
+    }
+    assert_true(files > 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(counts_and_enumerations), TEST(numbers), TEST(products),
         TEST(texts_without_an_end),    TEST(series),  TEST(null_pointers),
+        TEST(files_of_the_table),
     };
     return RUN_TESTS("config", tests);
 }

@@ -3,8 +3,8 @@
  * set of the including file. The lanes do the same IEEE operations on every set, so that
  * results do not depend on it. Vectors are passed by address, because by value their
  * calling convention would differ between sets. */
-#ifndef NB_IMAGE_VECTOR_H
-#define NB_IMAGE_VECTOR_H
+#ifndef NB_BASE_VECTOR_H
+#define NB_BASE_VECTOR_H
 
 #include <math.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** Number of threads for a pass over an image. */
-#ifndef NB_IMAGE_THREADS_H
-#define NB_IMAGE_THREADS_H
+#ifndef NB_BASE_THREADS_H
+#define NB_BASE_THREADS_H
 
 #include <stdint.h>
 
