@@ -167,8 +167,8 @@ typedef struct nb_config {
     char hkl_file[NB_PATH_MAX];  /* structure factors, text */
     char dump_file[NB_PATH_MAX]; /* structure-factor cache; "" = Fdump.bin, see docs */
     double default_F;            /* electrons; NaN unset (0) */
-    int N[3];                    /* unit cells along a, b, c; 0 unset (1) */
-    double xtal_size_mm[3];      /* crystal edge along a, b, c; NaN unset */
+    double N[3]; /* unit cells along a, b, c, at least 1, not only whole ones; 0 unset (1) */
+    double xtal_size_mm[3];    /* crystal edge along a, b, c; NaN unset */
     double blocks;             /* of N cells that scatter independently; NaN unset (1) */
     double crystal_volume_um3; /* that the beam lights: says the blocks instead; NaN unset */
     nb_shape shape;

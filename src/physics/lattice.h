@@ -24,6 +24,13 @@ NB_HD void nb_reciprocal_cell(const nb_orientation *cell, nb_vec3 reciprocal[3])
     reciprocal[2] = nb_scale(inverse, nb_cross(cell->a, cell->b));
 }
 
+/** Are the numbers of cells whole?  Then N d matters modulo 1 only. */
+NB_HD int nb_whole_cells(const nb_lattice *lattice)
+{
+    const double *N = lattice->N;
+    return N[0] == floor(N[0]) && N[1] == floor(N[1]) && N[2] == floor(N[2]);
+}
+
 /** Nearest Miller index of a fractional one; halves are rounded down. */
 NB_HD double nb_nearest_index(double h)
 {

@@ -82,7 +82,7 @@ typedef struct nb_lattice {
     int n_phi, n_domains;
     const nb_orientation *orientations;
     int shape;   /* NB_LATTICE_* */
-    double N[3]; /* unit cells along a, b, c; whole numbers >= 1 */
+    double N[3]; /* unit cells along a, b, c; >= 1 */
     double fudge;
     double radius2[6]; /* GAUSS, TOPHAT: R^2 = d.M.d with M = xx yy zz xy xz yz
                                           (factors 2 of the mixed terms included), d = h - h0 */

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "../physics/lattice.h"
 #include "../physics/limits.h"
 #include "../physics/panels.h"
 
@@ -67,5 +68,7 @@ const char *nb_plan_needs_double(const nb_plan *plan)
         return "double precision was asked for";
     if (plan->scene->lattice.shape != NB_LATTICE_SQUARE)
         return "only the parallelepiped has a fast kernel";
+    if (!nb_whole_cells(&plan->scene->lattice))
+        return "the number of cells is not whole";
     return NULL;
 }

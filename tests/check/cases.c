@@ -40,8 +40,8 @@ static double log_uniform(check_rng *r, double low, double high)
 
 static void crystal(nb_config *cfg, check_rng *r)
 {
-    static const int sizes[] = {1,  1,  2,  3,  4,  5,   6,   8,
-                                10, 12, 20, 21, 50, 100, 300, 1000};
+    static const double sizes[] = {1,  1,  2,    3,  4,  5,   6,   8,
+                                   10, 12, 20.6, 21, 50, 100, 300, 1000};
     int i, triclinic = chance(r, 60), same = chance(r, 60);
     double a = log_uniform(r, 15, 250);
     cfg->cell_count = 6;

@@ -27,7 +27,7 @@ static void print_crystal(FILE *out, const nb_config *cfg)
                                          "tophat_spots"};
     fprintf(out, " -cell %.17g %.17g %.17g %.17g %.17g %.17g", cfg->cell[0], cfg->cell[1],
             cfg->cell[2], cfg->cell[3], cfg->cell[4], cfg->cell[5]);
-    fprintf(out, " -Na %d -Nb %d -Nc %d -%s -fudge %.17g", cfg->N[0], cfg->N[1],
+    fprintf(out, " -Na %.17g -Nb %.17g -Nc %.17g -%s -fudge %.17g", cfg->N[0], cfg->N[1],
             cfg->N[2], shapes[cfg->shape], cfg->fudge);
     if (cfg->misset_mode == NB_MISSET_FIXED)
         fprintf(out, " -misset %.17g %.17g %.17g", cfg->misset_deg[0], cfg->misset_deg[1],

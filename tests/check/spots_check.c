@@ -243,7 +243,8 @@ static int run_case(session *ss, check_case *c, check_rng *rng, double limit)
 /** A random case made a good one for spots, most of the time. */
 static void reshape(check_case *c, check_rng *rng, int shape)
 {
-    static const int sizes[] = {1, 2, 3, 4, 6, 7, 8, 9, 11, 12, 15, 20, 30, 50, 100, 300};
+    static const double sizes[] = {1,  2,  3,  4,  6,  7,  8,   9,
+                                   11, 12, 15, 20, 30, 50, 100, 300};
     nb_config *cfg = &c->cfg;
     int same = check_below(rng, 2), low = check_below(rng, 5) ? 8 : 0;
     cfg->shape = shape ? NB_SHAPE_TOPHAT : NB_SHAPE_GAUSS;

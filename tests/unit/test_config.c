@@ -23,7 +23,6 @@ static void counts_and_enumerations(void **state)
         const char *flag;
     } rows[] = {
         WHOLE(cell_count, -1, 7, "cell_count"),
-        WHOLE(N[1], -1, INT_MAX, "-N"),
         WHOLE(shape, -1, 4, "shape"),
         WHOLE(misset_mode, -1, 3, "misset_mode"),
         WHOLE(mosaic_domains, -1, INT_MAX, "-mosaic_dom"),
@@ -78,6 +77,7 @@ static void numbers(void **state)
         NUMBER(cell[1], 0, "-cell"),
         NUMBER(cell[4], 0, "-cell"),
         NUMBER(default_F, UNSET, "-default_F"),
+        NUMBER(N[1], 0, "-N"),
         NUMBER(xtal_size_mm[2], UNSET, "-samplesize"),
         NUMBER(fudge, 0, "-fudge"),
         NUMBER(misset_deg[1], 0, "-misset"),

@@ -94,6 +94,7 @@ static void set_and_get(void **state)
         {"N", "7", "7 7 7"},
         {"N", "7 8 9", "7 8 9"},
         {"Nb", "12", "12"},
+        {"Nb", "10.4", "10.4"},
         {"samplesize", "0.25", "0.25 0.25 0.25"},
         {"cell", "70 80 90", "70 80 90"},
         {"cell", "70 80 90 0 95 100.5", "70 80 90 90 95 100.5"},
@@ -164,7 +165,8 @@ static void refusals(void **state)
     refused("lambda", "1e999", "too large");
     refused("N", "0", "at least 1");
     refused("N", "5 6", "needs 3 values (2 given)");
-    refused("N", "2.5", "whole number");
+    refused("N", "0.5", "at least 1");
+    refused("Nb", "x", "not a number");
     refused("dispersion", "199.5", "at least 0 and at most 199");
     refused("osc", "2e6", "at most 1000000");
     refused("cell", "10 10 10 90 90 180", "less than 180");
@@ -207,7 +209,7 @@ static void numbers_are_strict(void **state)
 
 static void numbers(void **state)
 {
-    const double two[] = {1, 2.5}, cell[] = {70, 80, 90, 75, 85, 95}, tiny = 0.1 + 0.2;
+    const double two[] = {1, 0.5}, cell[] = {70, 80, 90, 75, 85, 95}, tiny = 0.1 + 0.2;
     (void)state;
     fresh();
     assert_int_equal(nb_config_set_numbers(&cfg, "cell", cell, 6, &err), NB_OK);

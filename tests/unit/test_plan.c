@@ -237,6 +237,10 @@ static void the_cpu_takes_its_quickest_path(void **state)
     assert_string_equal(why, "no vectors");
     cfg.oversample = 2;
     assert_int_equal(cpu_path(&cfg, NB_PRECISION_MIXED, &a_cpu, &why), NB_VECTOR_FIXED);
+    cfg.N[1] = 5.5;
+    assert_int_equal(cpu_path(&cfg, NB_PRECISION_MIXED, &a_cpu, &why), NB_VECTOR_DOUBLE);
+    assert_string_equal(why, "the number of cells is not whole");
+    cfg.N[1] = 5;
     cfg.shape = NB_SHAPE_ROUND;
     assert_int_equal(cpu_path(&cfg, NB_PRECISION_MIXED, &a_cpu, &why), NB_VECTOR_DOUBLE);
     cfg.shape = NB_SHAPE_SQUARE;
@@ -285,6 +289,9 @@ static void the_gpu_takes_its_quickest_path(void **state)
         assert_int_equal(gpu_path(&cfg, engines[i], &why), NB_PATH_DOUBLE);
         assert_string_equal(why, "the detector is curved");
     }
+    cfg = with_domains(24);
+    cfg.N[2] = 6.25;
+    assert_int_equal(gpu_path(&cfg, &with_tensor, &why), NB_PATH_DOUBLE);
     cfg = with_domains(24);
     cfg.mosaic_spread_deg = 20; /* the residuals are no small numbers */
     assert_int_equal(gpu_path(&cfg, &slow_fp64, &why), NB_PATH_DIRECT);
