@@ -24,6 +24,11 @@ static double scale_of(const nb_config *cfg)
     return cfg->F_scale > 0 ? cfg->F_scale : 1;
 }
 
+double nb_factor_maker_scale(const nb_factor_maker *m)
+{
+    return scale_of(&m->cfg);
+}
+
 /* --- a model --- */
 
 static nb_model_options options_of(const nb_factor_maker *m, double dmin, int threads)

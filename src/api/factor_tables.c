@@ -102,22 +102,57 @@ static nb_status check_memory(size_t voxels, int tables, nb_error *err)
                    tables, need / 1e9);
 }
 
-/** One table into its place, which the grid is. */
+/** The first table into its place, which the grid is. */
 static void fill_table(const nb_sim *sim, const nb_wave *wave, nb_factor_grid *grid,
                        nb_factor_stats *stats)
 {
     double default_F = nb_or(sim->cfg.default_F, 0);
-    double missing = stats || sim->maker->list_path ? NAN : default_F;
     size_t voxels = nb_factor_grid_voxels(grid);
     for (size_t i = 0; i < voxels; i++)
-        grid->F[i] = missing;
+        grid->F[i] = NAN;
     nb_factor_maker_fill(sim->maker, wave, nb_threads_of(&sim->cfg), grid);
     if (!sim->maker->list_path && isnan(sim->maker->cfg.F000)) /* in the direct beam */
         grid->F[voxels / 2] = 0;
-    if (stats)
-        *stats = nb_factor_stats_of(grid);
-    for (size_t i = 0; isnan(missing) && i < voxels; i++)
+    *stats = nb_factor_stats_of(grid);
+    for (size_t i = 0; i < voxels; i++)
         grid->F[i] = isnan(grid->F[i]) ? default_F : grid->F[i];
+}
+
+/** F of 0 0 0 where no sum gives it; NaN: the sum's. */
+static double origin_of(const nb_factor_maker *maker)
+{
+    const nb_config *cfg = &maker->cfg;
+    if (isnan(cfg->F000)) /* in the direct beam */
+        return 0;
+    return cfg->F000 >= 0 ? nb_factor_maker_scale(maker) * cfg->F000 : NAN;
+}
+
+/** Numbers of a table that one thread writes and measures. */
+typedef struct table_runs {
+    size_t voxels, n;  /* of a table; runs of a table */
+    nb_table_run *run; /* owned; [n] */
+    int threads, with_hash;
+} table_runs;
+
+/** Measure a table; map: write it before, with `origin` at 0 0 0 unless that is NaN. */
+static void finish_table(const table_runs *r, const nb_orbit_map *map, double origin,
+                         double *F, nb_table_run *all)
+{
+    const size_t middle = r->voxels / 2;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static) num_threads(r->threads)
+#endif
+    for (size_t i = 0; i < r->n; i++) {
+        const size_t first = i * NB_TABLE_RUN, rest = r->voxels - first;
+        const size_t n = rest < NB_TABLE_RUN ? rest : NB_TABLE_RUN;
+        if (map)
+            nb_orbit_map_write(map, first, n, F + first);
+        if (map && !isnan(origin) && middle - first < n)
+            F[middle] = origin;
+        r->run[i] = nb_table_run_of(F + first, n, r->with_hash);
+    }
+    for (size_t i = 0; i < r->n; i++)
+        nb_table_run_add(all, &r->run[i]);
 }
 
 /** In large pages where the system has them: the first touch of small ones takes as long as a table. */
@@ -136,6 +171,50 @@ static double *table_memory(size_t voxels, size_t tables, nb_error *err)
     return memory;
 }
 
+/** The tables of a model from the second on. */
+static nb_status fill_more(const nb_sim *sim, const nb_waves *waves, const table_runs *r,
+                           nb_sim_tables *tables, nb_error *err)
+{
+    const nb_factor_maker *maker = sim->maker;
+    nb_orbit_map map;
+    int H[3];
+    nb_status st;
+    nb_factor_maker_limits(maker, H);
+    st = nb_orbit_map_make(&maker->partials, H, maker->cfg.B_add,
+                           nb_factor_maker_scale(maker), &map, err);
+    for (int i = 1; i < waves->n && !st; i++) {
+        nb_orbit_map_combine(&map, waves->group[i].f, nb_or(sim->cfg.default_F, 0),
+                             r->threads);
+        finish_table(r, &map, origin_of(maker), tables->box.F + (size_t)i * r->voxels,
+                     &tables->extent);
+    }
+    nb_orbit_map_free(&map);
+    return st;
+}
+
+/** Fill the memory of the tables, and measure it. */
+static nb_status fill_all(nb_sim *sim, const nb_waves *waves, nb_factor_grid *grid,
+                          nb_sim_tables *tables, nb_error *err)
+{
+    table_runs r = {.voxels = nb_factor_grid_voxels(grid),
+                    .threads = nb_threads_of(&sim->cfg),
+                    .with_hash = waves->n > 1};
+    nb_status st = NB_OK;
+    r.n = (r.voxels + NB_TABLE_RUN - 1) / NB_TABLE_RUN;
+    r.run = nb_alloc_raw(r.n, sizeof *r.run, "structure factors", err);
+    if (!r.run)
+        return NB_ERR_NOMEM;
+    grid->F = tables->box.F;
+    fill_table(sim, waves->group, grid, &sim->factor_stats);
+    tables->extent = nb_table_run_none();
+    tables->is_measured = 1;
+    finish_table(&r, NULL, NAN, grid->F, &tables->extent);
+    if (waves->n > 1)
+        st = fill_more(sim, waves, &r, tables, err);
+    nb_free(r.run);
+    return st;
+}
+
 static nb_status make_tables(nb_sim *sim, const nb_waves *waves, nb_error *err)
 {
     nb_sim_tables tables = {.n_tables = waves->n};
@@ -150,11 +229,7 @@ static nb_status make_tables(nb_sim *sim, const nb_waves *waves, nb_error *err)
     if ((st = check_memory(voxels, waves->n, err)))
         return st;
     tables.box.F = table_memory(voxels, (size_t)waves->n, err);
-    st = tables.box.F ? NB_OK : NB_ERR_NOMEM;
-    for (int i = 0; i < waves->n && !st; i++) {
-        grid.F = tables.box.F + (size_t)i * voxels;
-        fill_table(sim, &waves->group[i], &grid, i ? NULL : &sim->factor_stats);
-    }
+    st = tables.box.F ? fill_all(sim, waves, &grid, &tables, err) : NB_ERR_NOMEM;
     tables.box.reflections = (int64_t)sim->factor_stats.reflections;
     if (st)
         nb_factor_file_free(&tables.box);

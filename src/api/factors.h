@@ -77,6 +77,9 @@ int nb_factor_maker_is_constant(const nb_factor_maker *maker);
 nb_status nb_factor_maker_make(nb_factor_maker *maker, double dmin, double wavelength_A,
                                int threads, const nb_hooks *hooks, nb_error *err);
 
+/** The number that multiplies F, -Fscale. */
+double nb_factor_maker_scale(const nb_factor_maker *maker);
+
 /** The box of its tables. */
 void nb_factor_maker_limits(const nb_factor_maker *maker, int H[3]);
 

@@ -11,6 +11,7 @@
 #include "../model/layout.h"
 #include "../model/scene_build.h"
 #include "../nanobragg.h"
+#include "../physics/limits.h"
 #include "../render/backend.h"
 #include "factors.h"
 
@@ -145,6 +146,8 @@ typedef struct nb_sim_tables {
     int n_tables;
     int *of_source; /* [n_sources] from nb_alloc, as in nb_model_inputs; NULL: all have table 0 */
     int n_sources;
+    int is_measured; /* extent is known; else it is searched */
+    nb_table_run extent;
 } nb_sim_tables;
 
 /** Take them in the place of those that were there, with what they own; *tables is zero afterwards.

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "../base/memory.h"
-#include "../physics/limits.h"
 #include "sim.h"
 
 /** The tables of the scene.  Their extremes are searched once, not for every image. */
@@ -21,7 +20,10 @@ static nb_factor_table describe(const nb_sim_tables *tables)
     box.nk = t->kmax - t->kmin + 1;
     box.nl = t->lmax - t->lmin + 1;
     box.n_tables = tables->n_tables;
-    nb_factor_table_measure(&box);
+    if (tables->is_measured)
+        nb_factor_table_take(&box, &tables->extent);
+    else
+        nb_factor_table_measure(&box);
     return box;
 }
 

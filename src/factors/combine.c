@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/error.h"
+#include "../base/memory.h"
 #include "model.h"
 #include "symmetry.h"
 
@@ -36,13 +38,20 @@ static int is_inside(const combining *c, const image *m, const int h[3])
            abs(g[2]) <= c->grid->H[2];
 }
 
+/** The row's reflections with d >= dmin, if there are any. */
+static int row_in_sphere(const combining *c, int h, int k, int *first, int *last)
+{
+    const nb_partials *p = c->partials;
+    return nb_row_of_l(p->G, nb_s_squared_limit(p->dmin), h, k, c->grid->H[2], first,
+                       last);
+}
+
 /** All of the sphere is 0: what no reflection reaches is absent. */
 static void clear_row(const combining *c, int h, int k)
 {
-    const nb_partials *p = c->partials;
     int first, last;
     size_t at;
-    if (!nb_row_of_l(p->G, nb_s_squared_limit(p->dmin), h, k, c->grid->H[2], &first, &last))
+    if (!row_in_sphere(c, h, k, &first, &last))
         return;
     at = nb_factor_grid_at(c->grid, h, k, 0);
     for (int l = first; l <= last; l++) {
@@ -75,6 +84,11 @@ static void make_pair(const combining *c, size_t i, double F[4])
     F[3] = k * (x - im);
 }
 
+static double length_of(const double z[2])
+{
+    return sqrt(z[0] * z[0] + z[1] * z[1]);
+}
+
 /** A phase in -pi..pi. */
 static float in_turn(double phase)
 {
@@ -88,8 +102,8 @@ static void put_orbit(const combining *c, size_t i)
     const int is_000 = !(h[0] || h[1] || h[2]);
     double F[4], plus, minus;
     make_pair(c, i, F);
-    plus = sqrt(F[0] * F[0] + F[1] * F[1]);
-    minus = is_000 ? plus : sqrt(F[2] * F[2] + F[3] * F[3]);
+    plus = length_of(F);
+    minus = is_000 ? plus : length_of(F + 2);
     for (int j = 0; j < c->count; j++) {
         const image *m = &c->images[j];
         ptrdiff_t at = h[0] * m->step[0] + h[1] * m->step[1] + h[2] * m->step[2];
@@ -144,6 +158,14 @@ static void find_images(combining *c)
         c->is_roomy &= c->grid->H[i] >= room[i];
 }
 
+/** Indices that the sphere and the grid share. */
+static void inner_box(const combining *c, int H[3])
+{
+    nb_index_limits(c->partials->cell, c->partials->dmin, H);
+    for (int i = 0; i < 3; i++)
+        H[i] = H[i] < c->grid->H[i] ? H[i] : c->grid->H[i];
+}
+
 void nb_partials_combine(const nb_partials *partials, const nb_anomalous *f, double B_add,
                          double scale, int threads, nb_factor_grid *grid)
 {
@@ -151,9 +173,7 @@ void nb_partials_combine(const nb_partials *partials, const nb_anomalous *f, dou
         .partials = partials, .f = f, .B_add = B_add, .scale = scale, .grid = grid};
     int H[3];
     find_images(&c);
-    nb_index_limits(partials->cell, partials->dmin, H);
-    for (int i = 0; i < 3; i++)
-        H[i] = H[i] < grid->H[i] ? H[i] : grid->H[i];
+    inner_box(&c, H);
     (void)threads;
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
@@ -171,4 +191,100 @@ void nb_partials_combine(const nb_partials *partials, const nb_anomalous *f, dou
         for (size_t i = 0; i < partials->n; i++)
             put_orbit(&c, i);
     }
+}
+
+/* --- many wavelengths: each voxel knows where its amplitude stands --- */
+
+/** Amplitudes: of each unique reflection and of its mate, then these. */
+static uint32_t absent_of(const nb_partials *p)
+{
+    return (uint32_t)(2 * p->n);
+}
+static uint32_t missing_of(const nb_partials *p)
+{
+    return (uint32_t)(2 * p->n + 1);
+}
+
+/** The order is that of put_orbit, in which a later image wins. */
+static void point_orbit(const combining *c, size_t i, uint32_t *from)
+{
+    const int *h = c->partials->hkl[i];
+    for (int j = 0; j < c->count; j++) {
+        const image *m = &c->images[j];
+        ptrdiff_t at = h[0] * m->step[0] + h[1] * m->step[1] + h[2] * m->step[2];
+        if (!is_inside(c, m, h))
+            continue;
+        from[c->zero + at] = (uint32_t)(2 * i);
+        from[c->zero - at] = (uint32_t)(2 * i + 1);
+    }
+}
+
+static void point_voxels(const combining *c, size_t voxels, uint32_t *from)
+{
+    int H[3], first, last;
+    for (size_t i = 0; i < voxels; i++)
+        from[i] = missing_of(c->partials);
+    inner_box(c, H);
+    for (int h = -H[0]; h <= H[0]; h++)
+        for (int k = -H[1]; k <= H[1]; k++)
+            if (row_in_sphere(c, h, k, &first, &last))
+                for (int l = first; l <= last; l++)
+                    from[nb_factor_grid_at(c->grid, h, k, l)] = absent_of(c->partials);
+    from[c->zero] = missing_of(c->partials);
+    for (size_t i = 0; i < c->partials->n; i++)
+        point_orbit(c, i, from);
+}
+
+nb_status nb_orbit_map_make(const nb_partials *partials, const int H[3], double B_add,
+                            double scale, nb_orbit_map *out, nb_error *err)
+{
+    nb_factor_grid grid = {.H = {H[0], H[1], H[2]}};
+    combining c = {.partials = partials, .grid = &grid};
+    const size_t voxels = nb_factor_grid_voxels(&grid);
+    *out = (nb_orbit_map){.partials = partials, .B_add = B_add, .scale = scale};
+    if (partials->n >= UINT32_MAX / 2)
+        return nb_fail(err, NB_ERR_INPUT, "too many reflections: give a larger -dmin");
+    out->from = nb_alloc_raw(voxels, sizeof *out->from, "structure factors", err);
+    out->F = nb_alloc_raw(2 * partials->n + 2, sizeof *out->F, "structure factors", err);
+    if (!out->from || !out->F) {
+        nb_orbit_map_free(out);
+        return NB_ERR_NOMEM;
+    }
+    find_images(&c);
+    point_voxels(&c, voxels, out->from);
+    return NB_OK;
+}
+
+void nb_orbit_map_free(nb_orbit_map *map)
+{
+    nb_free(map->from);
+    nb_free(map->F);
+    memset(map, 0, sizeof *map);
+}
+
+void nb_orbit_map_combine(nb_orbit_map *map, const nb_anomalous *f, double missing,
+                          int threads)
+{
+    const nb_partials *p = map->partials;
+    const combining c = {.partials = p, .f = f, .B_add = map->B_add, .scale = map->scale};
+    map->F[absent_of(p)] = 0;
+    map->F[missing_of(p)] = missing;
+    (void)threads;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static) num_threads(threads)
+#endif
+    for (size_t i = 0; i < p->n; i++) {
+        const int *h = p->hkl[i];
+        double F[4];
+        make_pair(&c, i, F);
+        map->F[2 * i] = length_of(F);
+        map->F[2 * i + 1] = h[0] || h[1] || h[2] ? length_of(F + 2) : map->F[2 * i];
+    }
+}
+
+void nb_orbit_map_write(const nb_orbit_map *map, size_t first, size_t n, double *F)
+{
+    const uint32_t *from = map->from + first;
+    for (size_t i = 0; i < n; i++)
+        F[i] = map->F[from[i]];
 }

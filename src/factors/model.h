@@ -69,4 +69,24 @@ void nb_partials_free(nb_partials *partials);
 void nb_partials_combine(const nb_partials *partials, const nb_anomalous *f, double B_add,
                          double scale, int threads, nb_factor_grid *grid);
 
+/** The same for many wavelengths: which reflection each voxel repeats is found once. */
+typedef struct nb_orbit_map {
+    const nb_partials *partials; /* not owned */
+    double B_add, scale;
+    uint32_t *from; /* owned; [voxels]: into F */
+    double *F;      /* owned; amplitudes of each unique reflection and of its mate */
+} nb_orbit_map;
+
+/** For a box |h| <= H[0] ...  The partials must outlive the map; *out is the caller's
+ * (nb_orbit_map_free), zero on error.  Errors: NB_ERR_NOMEM; NB_ERR_INPUT, too many reflections. */
+nb_status nb_orbit_map_make(const nb_partials *partials, const int H[3], double B_add,
+                            double scale, nb_orbit_map *out, nb_error *err);
+void nb_orbit_map_free(nb_orbit_map *map);
+/** Amplitudes at a wavelength, f: [n_elements]; `missing`: of what is beyond dmin, and of 0 0 0 where
+ * the partials have none. */
+void nb_orbit_map_combine(nb_orbit_map *map, const nb_anomalous *f, double missing,
+                          int threads);
+/** F of the voxels first ... first + n - 1: the bytes of nb_partials_combine. */
+void nb_orbit_map_write(const nb_orbit_map *map, size_t first, size_t n, double *F);
+
 #endif

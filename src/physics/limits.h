@@ -37,38 +37,82 @@ static inline double nb_table_bytes(double nh, double nk, double nl, int n)
     return (sizeof(double) + sizeof(float)) * nh * nk * nl * n;
 }
 
-/** A fingerprint of all tables. */
-static inline uint64_t nb_tables_hash(const nb_factor_table *box)
+#define NB_TABLE_SPREAD UINT64_C(6364136223846793005) /* Knuth's multiplier */
+
+/** Numbers of a table that are measured together, while they are in a cache. */
+#define NB_TABLE_RUN ((size_t)4096)
+
+/** What is known of a run of numbers, or of several after each other. */
+typedef struct nb_table_run {
+    double most, least, dimmest; /* of |F|; dimmest: the least but 0, INFINITY: none */
+    uint64_t hash;
+} nb_table_run;
+
+static inline nb_table_run nb_table_run_none(void)
 {
-    size_t n = nb_table_values(box), i;
-    const uint64_t spread = UINT64_C(6364136223846793005); /* Knuth's */
-    uint64_t hash[4] = {n, 1, 2, 3};                       /* four chains of operations */
+    const nb_table_run none = {0, INFINITY, INFINITY, 0};
+    return none;
+}
+
+/** The run of n values at F; a fingerprint of several tables only where with_hash. */
+static inline nb_table_run nb_table_run_of(const double *F, size_t n, int with_hash)
+{
+    uint64_t hash[4] = {n, 1, 2, 3}; /* four chains of operations */
+    nb_table_run run = nb_table_run_none();
+    size_t i;
     union {
         double F;
         uint64_t bits;
     } x;
     for (i = 0; i < n; i++) {
-        x.F = box->F[i];
-        hash[i & 3] = (hash[i & 3] ^ x.bits) * spread + (x.bits >> 29);
+        double value = fabs(F[i]), lit = value > 0 ? value : INFINITY;
+        run.most = value > run.most ? value : run.most;
+        run.least = value < run.least ? value : run.least;
+        run.dimmest = lit < run.dimmest ? lit : run.dimmest;
     }
-    return hash[0] ^ (hash[1] << 1) ^ (hash[2] << 2) ^ (hash[3] << 3);
+    for (i = 0; with_hash && i < n; i++) {
+        x.F = F[i];
+        hash[i & 3] = (hash[i & 3] ^ x.bits) * NB_TABLE_SPREAD + (x.bits >> 29);
+    }
+    run.hash = hash[0] ^ (hash[1] << 1) ^ (hash[2] << 2) ^ (hash[3] << 3);
+    return run;
+}
+
+/** `all` with the run that follows it. */
+static inline void nb_table_run_add(nb_table_run *all, const nb_table_run *next)
+{
+    all->most = fmax(all->most, next->most);
+    all->least = fmin(all->least, next->least);
+    all->dimmest = fmin(all->dimmest, next->dimmest);
+    all->hash = (all->hash ^ next->hash) * NB_TABLE_SPREAD + 1;
+}
+
+/** Fill what a box says of its tables' numbers. */
+static inline void nb_factor_table_take(nb_factor_table *box, const nb_table_run *all)
+{
+    int is_empty = nb_table_values(box) == 0;
+    box->most = all->most;
+    box->least = is_empty ? 0 : all->least;
+    box->dimmest = isinf(all->dimmest) ? 0 : all->dimmest;
+    box->hash = box->n_tables > 1 ? all->hash : 0;
+    box->measured = 1;
 }
 
 /** Fill box->most, least and dimmest from all tables, and the hash of several. */
 static inline void nb_factor_table_measure(nb_factor_table *box)
 {
-    size_t n = nb_table_values(box), i;
-    box->most = box->dimmest = 0;
-    box->least = n > 0 ? INFINITY : 0;
-    for (i = 0; i < n; i++) {
-        double F = fabs(box->F[i]);
-        box->most = F > box->most ? F : box->most;
-        box->least = F < box->least ? F : box->least;
-        if (F > 0 && (F < box->dimmest || box->dimmest == 0))
-            box->dimmest = F;
-    }
-    box->hash = box->n_tables > 1 ? nb_tables_hash(box) : 0;
-    box->measured = 1;
+    const size_t n = nb_table_values(box) / (size_t)nb_table_count(box);
+    nb_table_run all = nb_table_run_none();
+    size_t i;
+    int table;
+    for (table = 0; table < nb_table_count(box); table++)
+        for (i = 0; i < n; i += NB_TABLE_RUN) {
+            nb_table_run run = nb_table_run_of(box->F + (size_t)table * n + i,
+                                               n - i < NB_TABLE_RUN ? n - i : NB_TABLE_RUN,
+                                               box->n_tables > 1);
+            nb_table_run_add(&all, &run);
+        }
+    nb_factor_table_take(box, &all);
 }
 
 /** Largest |F| of all tables and default_F. */

@@ -212,6 +212,47 @@ static void threads_give_the_same_bytes(void **state)
     test_model_free(&m);
 }
 
+/** A table by the map, in two parts. */
+static void check_map(test_model *m, const nb_anomalous *f, double B_add)
+{
+    nb_partials p = test_model_sum(m);
+    nb_factor_grid grid = test_grid_for(&p);
+    const size_t voxels = nb_factor_grid_voxels(&grid), part = voxels / 3;
+    double *F = nb_alloc_raw(voxels, sizeof *F, "table", NULL);
+    nb_orbit_map map;
+    assert_non_null(F);
+    for (size_t i = 0; i < voxels; i++)
+        grid.F[i] = 17;
+    nb_partials_combine(&p, f, B_add, 1.5, 1, &grid);
+    assert_int_equal(nb_orbit_map_make(&p, grid.H, B_add, 1.5, &map, NULL), NB_OK);
+    for (int i = 0; i < 2; i++) { /* what another wavelength left does not matter */
+        nb_orbit_map_combine(&map, i ? f : f + 1, 17, 1 + i);
+        nb_orbit_map_write(&map, 0, part, F);
+        nb_orbit_map_write(&map, part, voxels - part, F + part);
+    }
+    assert_memory_equal(F, grid.F, voxels * sizeof *F);
+    nb_orbit_map_free(&map);
+    nb_free(F);
+    nb_factor_grid_free(&grid);
+    nb_partials_free(&p);
+}
+
+static void a_map_gives_the_bytes_of_a_combination(void **state)
+{
+    const nb_anomalous f[4] = {{-1, 3}, {2, 1}, {0.5, 2}, {1, 1}};
+    (void)state;
+    for (int g = 0; g < test_group_count; g++) {
+        test_model m = test_model_make(&test_groups[g], 8, (uint64_t)g + 1);
+        m.options.dmin = 3;
+        m.options.with_000 = g & 1;
+        check_map(&m, f, g % 3 ? 0 : 7);
+        m.structure.cell[4] += 0.7; /* no longer the group's */
+        m.structure.cell[0] *= 1.04;
+        check_map(&m, f, 0);
+        test_model_free(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +264,7 @@ int main(void)
         TEST(fft_and_direct_sums_agree),
         TEST(scale_B_and_F000),
         TEST(threads_give_the_same_bytes),
+        TEST(a_map_gives_the_bytes_of_a_combination),
     };
     if (!*nb_gemmi_version()) {
         printf("1..1\nok 1 - factors_theorems # SKIP this build has no gemmi\n");
