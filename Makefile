@@ -74,7 +74,7 @@ endif
 CU_SRC := $(if $(NVCC),$(sort $(wildcard cuda/*.cu)))
 HAVE_CUDA := $(if $(CU_SRC),1)
 CUDA_VERSION := $(NVCC_VERSION)
-FEATURES := TIFF PNG CJSON RANDOM123 GEMMI FFTW XRAYLIB HDF5 LIBDEFLATE ZLIB LZ4 OPENMP MPI CUDA
+FEATURES := TIFF PNG CJSON RANDOM123 GEMMI FFTW XRAYLIB CMINPACK HDF5 LIBDEFLATE ZLIB LZ4 OPENMP MPI CUDA
 
 # --- flags ------------------------------------------------------------------------------------
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -83,7 +83,7 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 FP := -ffp-contract=off -fno-math-errno
 DEFS := $(foreach f,$(FEATURES),$(if $(HAVE_$f),-DNB_HAVE_$f=1 \
     -DNB_$f_VERSION='"$($f_VERSION)"')) $(DEFS_$(FLAVOR)) \
-    $(foreach f,TIFF PNG HDF5 FFTW XRAYLIB MPI,$(if $(HAVE_$f),-DNB_$f_SONAME='"$($f_SONAME)"'))
+    $(foreach f,TIFF PNG HDF5 FFTW XRAYLIB CMINPACK MPI,$(if $(HAVE_$f),-DNB_$f_SONAME='"$($f_SONAME)"'))
 ALL_CFLAGS = -std=gnu11 $(OPT_$(FLAVOR)) -g -fPIC $(FP) $(WARN) $(SAN) \
     $(if $(HAVE_OPENMP),-fopenmp) $(DEFS) $(LIB_CFLAGS) -MMD -MP $(CFLAGS)
 # gemmi shifts and adds what it read without a look at the size: whatever wraps around is harmless.
@@ -92,9 +92,9 @@ SAN_CXX := $(if $(SAN),$(SAN) -fno-sanitize=shift -fno-sanitize=vptr $(if $(IS_C
 ALL_CXXFLAGS = -std=c++17 $(OPT_$(FLAVOR)) -g -fPIC $(FP) $(filter-out -Wstrict-prototypes \
     -Wmissing-prototypes,$(WARN)) $(SAN_CXX) -fwrapv $(DEFS) -MMD -MP $(CXXFLAGS)
 LIB_CFLAGS := $(TIFF_CFLAGS) $(PNG_CFLAGS) $(CJSON_CFLAGS) $(HDF5_CFLAGS) $(FFTW_CFLAGS) \
-    $(XRAYLIB_CFLAGS:-I%=-isystem %) $(LIBDEFLATE_CFLAGS) $(ZLIB_CFLAGS) $(LZ4_CFLAGS) \
+    $(XRAYLIB_CFLAGS:-I%=-isystem %) $(CMINPACK_CFLAGS:-I%=-isystem %) $(LIBDEFLATE_CFLAGS) $(ZLIB_CFLAGS) $(LZ4_CFLAGS) \
     $(MPI_CFLAGS)
-# libtiff, libpng, libhdf5, FFTW, xraylib (src/base/late_library.h) and MPI (src/series/mpi_lib.h) are not here.
+# libtiff, libpng, libhdf5, FFTW, xraylib, cminpack (src/base/late_library.h) and MPI (src/series/mpi_lib.h) are not here.
 LIBS := $(CJSON_LIBS) $(LIBDEFLATE_LIBS) $(ZLIB_LIBS) \
     $(LZ4_LIBS) $(if $(HAVE_GEMMI),$(GEMMI_LIBS) -lstdc++) -ldl -pthread -lm
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(NVCC)))
@@ -190,6 +190,7 @@ WITHOUT_GEMMI := $(if $(filter 0,$(GEMMI)),(GEMMI=0),(no models or reflection fi
     or libgemmi-dev, tao-pegtl-dev, g++))
 WITHOUT_FFTW := (structure factors by direct sums alone, more slowly; libfftw3-dev)
 WITHOUT_XRAYLIB := (-sensor is off; libxrl-dev)
+WITHOUT_CMINPACK := (nanobragg refine is off; libcminpack-dev)
 WITHOUT_HDF5 := (-hdf5 is off; libhdf5-dev)
 WITHOUT_LIBDEFLATE := (-compress gzip takes zlib, slower; libdeflate-dev)
 WITHOUT_ZLIB := (-compress gzip needs libdeflate or it; zlib1g-dev)

@@ -33,6 +33,7 @@ package CMOCKA cmocka
 package HDF5 'hdf5 >= 1.10.5' # H5Dget_chunk_info_by_coord
 package FFTW fftw3
 package XRAYLIB "libxrl >= 4" # errors by pointers
+package CMINPACK cminpack
 # Loaded when they are needed (src/base/late_library.h), so by the names that
 # their own files give.
 soname() {
@@ -49,6 +50,7 @@ soname PNG libpng libpng16
 soname HDF5 hdf5 libhdf5
 soname FFTW fftw3 libfftw3
 soname XRAYLIB libxrl libxrl
+soname CMINPACK cminpack libcminpack
 # MPI, loaded when mpirun started the program (src/series/mpi_lib.h).
 for mpi in mpich ompi-c ompi mpi; do
     ! pkg-config --exists $mpi 2>/dev/null || break

@@ -51,6 +51,11 @@
 #else
 #define XRAYLIB_STATE 0, "-sensor is off: install libxrl-dev and rebuild"
 #endif
+#ifdef NB_HAVE_CMINPACK
+#define CMINPACK_STATE 1, NB_CMINPACK_VERSION
+#else
+#define CMINPACK_STATE 0, "nanobragg refine is off: install libcminpack-dev and rebuild"
+#endif
 #ifdef NB_HAVE_LIBDEFLATE
 #define LIBDEFLATE_STATE 1, NB_LIBDEFLATE_VERSION
 #else
@@ -90,6 +95,7 @@ static const nb_feature features[] = {
     {"gemmi", GEMMI_STATE},
     {"FFTW", FFTW_STATE},
     {"xraylib", XRAYLIB_STATE},
+    {"cminpack", CMINPACK_STATE},
     {"libdeflate", LIBDEFLATE_STATE},
     {"zlib", ZLIB_STATE},
     {"LZ4", LZ4_STATE},

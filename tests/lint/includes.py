@@ -23,6 +23,7 @@ LIBRARIES = {
     "hdf5.h": {"io"},
     "fftw3.h": {"base"},
     "xraylib": {"base"},
+    "cminpack.h": {"base"},
     "gemmi/": {"io/gemmi.cc"},
     "zlib.h": {"io"},
     "mpi.h": {"series"},
