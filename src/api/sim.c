@@ -66,6 +66,7 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     in.n_sources = sim->spectrum ? sim->n_spectrum : sim->n_lines;
     in.mask = sim->mask;
     in.default_seed = sim->seed;
+    in.moved = nb_is_displaced(&sim->moved) ? &sim->moved : NULL;
     in.table = sim->factors;
     in.table_of_source = sim->table_of_source;
     in.n_of_source = sim->n_of_source;
@@ -207,6 +208,7 @@ void nb_sim_free(nb_sim *sim)
     free(sim->photons.own);
     nb_sim_forget(sim);
     nb_model_free(&sim->model);
+    nb_free(sim->moved.panels);
     nb_sim_take_tables(sim, &(nb_sim_tables){0});
     if (!sim->borrows) {
         nb_factor_maker_free(sim->maker);

@@ -49,6 +49,7 @@ struct nb_sim {
     int left_out;    /* files of one panel that are on by default, of several panels */
     int trace_panel; /* first of -panel */
     int borrows; /* detector, lines, mask, made, gain map and transforms belong to another nb_sim */
+    nb_displacement moved; /* by nb_sim_set_parameters; its panels are owned */
     nb_model model;
     nb_scene flat; /* the scene with the stack as a rectangle, for what is made of its image */
     const nb_backend *backend;

@@ -157,7 +157,7 @@ static nb_status panels_of_file(const nb_config *cfg, const nb_geometry *g,
         nb_status st = nb_sensor_of_panel(cfg, spec, &in, hooks, &found, &sensor, err);
         if (st)
             return st;
-        nb_panel_place(g, spec, &det->panels[k]);
+        nb_panel_place(g, spec, k, &det->panels[k]);
         set_pixels(cfg, &det->panels[k]);
         det->panels[k].sensor = find_sensor(det, &sensor);
     }

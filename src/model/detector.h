@@ -5,7 +5,17 @@
 
 #include "../nanobragg.h"
 #include "../physics/scene.h"
+#include "displace.h"
 #include "sensor.h"
+
+/** How flags placed a detector, before step 6 of docs/physics.md, section 4, and before any
+ * displacement. */
+typedef struct nb_placement {
+    nb_vec3 typed_normal; /* before any rotation */
+    double ratio;         /* close distance over distance where the latter was typed */
+    double close_distance, distance;     /* m */
+    double Fbeam, Sbeam, Fclose, Sclose; /* m */
+} nb_placement;
 
 /** The resolved geometry, SI, lab frame. */
 typedef struct nb_geometry {
@@ -25,12 +35,23 @@ typedef struct nb_geometry {
     double orgx, orgy;               /* XDS, pixels */
     int beam_panel; /* of several panels that of the beam, which fields above describe */
     nb_vec3 shift;  /* of all panels of a file, m */
+    nb_placement placed;          /* by flags */
+    const nb_displacement *moved; /* NULL: nothing is displaced */
+    nb_body body;                 /* of the beam's panel, before it was displaced */
 } nb_geometry;
 
 /** Resolve the geometry of cfg (physics: docs/physics.md, "Detector geometry"). Errors
  * (NB_ERR_INPUT): zero vectors, no pixels, the plane goes through the sample, polarization
  * axis along the beam. */
 nb_status nb_geometry_build(const nb_config *cfg, nb_geometry *out, nb_error *err);
+
+/** The same with the detector displaced; moved must outlive *out, and NULL displaces nothing. */
+nb_status nb_geometry_build_moved(const nb_config *cfg, const nb_displacement *moved,
+                                  nb_geometry *out, nb_error *err);
+
+/** Where the flags of the beam centre put the beam and the nearest point: out->Fbeam, Sbeam, Fclose
+ * and Sclose from out's convention, pixel and size. */
+void nb_geometry_centre(const nb_config *cfg, nb_geometry *out);
 
 /** The detector of a configuration. */
 typedef struct nb_detector {

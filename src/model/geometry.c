@@ -124,8 +124,7 @@ static nb_status set_size(const nb_config *cfg, nb_geometry *g, nb_error *err)
     return NB_OK;
 }
 
-/** Beam centre as typed or by default, and its point on the detector. */
-static void set_beam_centre(const nb_config *cfg, nb_geometry *g)
+void nb_geometry_centre(const nb_config *cfg, nb_geometry *g)
 {
     double p = g->pixel, F = g->detsize_f, S = g->detsize_s, x0, y0;
     double orgF = isnan(cfg->orgx) ? F / 2 : (cfg->orgx - 0.5) * p;
@@ -204,6 +203,8 @@ static void place(const nb_config *cfg, nb_geometry *g)
     g->close_distance = isnan(cfg->close_distance_mm) ? fabs(ratio * typed)
                                                       : cfg->close_distance_mm * NB_MM;
     g->distance = g->close_distance / ratio;
+    g->placed = (nb_placement){g->normal, ratio,    g->close_distance, g->distance,
+                               g->Fbeam,  g->Sbeam, g->Fclose,         g->Sclose};
     corner = nb_add(
         nb_scale(-g->Fclose, g->fast),
         nb_add(nb_scale(-g->Sclose, g->slow), nb_scale(g->close_distance, g->normal)));
@@ -217,6 +218,20 @@ static void place(const nb_config *cfg, nb_geometry *g)
                    nb_add(nb_scale(-g->Sbeam, g->slow), nb_scale(g->distance, g->beam)));
     if (cfg->pix0_m.set)
         g->pix0 = from_array(cfg->pix0_m.v);
+}
+
+/** The detector of flags is one panel. */
+static void displace(nb_geometry *g)
+{
+    nb_body place = {g->pix0, {g->fast, g->slow, g->normal}};
+    g->body = place;
+    if (!g->moved)
+        return;
+    nb_displace(g->moved, 0, &g->body, &g->body, &place);
+    g->pix0 = place.origin;
+    g->fast = place.axis[0];
+    g->slow = place.axis[1];
+    g->normal = place.axis[2];
 }
 
 /** Values of the final plane: nearest point, distance along the beam, point where the beam
@@ -251,12 +266,13 @@ static nb_status measure(nb_geometry *g, nb_error *err)
 }
 
 /** The geometry of a detector from a file. */
-static nb_status build_of_file(const nb_config *cfg, nb_geometry *g, nb_error *err)
+static nb_status build_of_file(const nb_config *cfg, const nb_displacement *moved,
+                               nb_geometry *g, nb_error *err)
 {
     nb_status st = nb_geometry_frame(cfg, g, err);
     if (st)
         return st;
-    nb_geometry_take_panel(cfg->detector, g);
+    nb_geometry_take_panel(cfg->detector, moved, g);
     if ((st = measure(g, err)))
         return st;
     beam_centre_from_plane(g);
@@ -264,6 +280,12 @@ static nb_status build_of_file(const nb_config *cfg, nb_geometry *g, nb_error *e
 }
 
 nb_status nb_geometry_build(const nb_config *cfg, nb_geometry *g, nb_error *err)
+{
+    return nb_geometry_build_moved(cfg, NULL, g, err);
+}
+
+nb_status nb_geometry_build_moved(const nb_config *cfg, const nb_displacement *moved,
+                                  nb_geometry *g, nb_error *err)
 {
     frame fr;
     nb_status st;
@@ -277,13 +299,15 @@ nb_status nb_geometry_build(const nb_config *cfg, nb_geometry *g, nb_error *err)
         (st = set_axes(cfg, &fr, g, err)))
         return st;
     if (cfg->detector)
-        return build_of_file(cfg, g, err);
+        return build_of_file(cfg, moved, g, err);
+    g->moved = moved;
     g->rotx = nb_or(cfg->rot_deg[0], 0) * NB_DEG;
     g->roty = nb_or(cfg->rot_deg[1], 0) * NB_DEG;
     g->rotz = nb_or(cfg->rot_deg[2], 0) * NB_DEG;
     g->twotheta = nb_or(cfg->twotheta_deg, 0) * NB_DEG;
-    set_beam_centre(cfg, g);
+    nb_geometry_centre(cfg, g);
     place(cfg, g);
+    displace(g);
     if ((st = measure(g, err)))
         return st;
     if (cfg->pix0_m.set)

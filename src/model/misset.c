@@ -30,15 +30,34 @@ void nb_rotation_angles(const nb_mat3 *U, double angles[3])
     }
 }
 
-/** A domain's rotation, in the reference's mixture of single and double precision. */
-static nb_mat3 next_mosaic_rotation(nb_ran1 *rng, float spread)
+/** The axis of a domain's rotation, and its angle over the spread. */
+static nb_vec3 next_mosaic_draw(nb_ran1 *rng, float *share)
 {
     double r1 = 2.0 * nb_ran1_next(rng) - 1.0;
     double r2 = 2.0 * nb_ran1_next(rng) - 1.0;
     double r3 = 2.0 * nb_ran1_next(rng) - 1.0;
     double s = sqrt(1.0 - r2 * r2);
-    float angle = spread * powf((float)(1.0 - r3 * r3), (float)(1.0 / 3.0));
-    return nb_axis_rotation(nb_v3(s * sin(NB_PI * r1), s * cos(NB_PI * r1), r2), angle);
+    *share = powf((float)(1.0 - r3 * r3), (float)(1.0 / 3.0));
+    return nb_v3(s * sin(NB_PI * r1), s * cos(NB_PI * r1), r2);
+}
+
+/** A domain's rotation, in the reference's mixture of single and double precision. */
+static nb_mat3 next_mosaic_rotation(nb_ran1 *rng, float spread)
+{
+    float share;
+    nb_vec3 axis = next_mosaic_draw(rng, &share);
+    return nb_axis_rotation(axis, spread * share);
+}
+
+void nb_mosaic_rates(int64_t seed, int count, nb_vec3 *rates)
+{
+    nb_ran1 rng;
+    nb_ran1_seed(&rng, seed);
+    for (int i = 0; i < count; i++) {
+        float share;
+        nb_vec3 axis = next_mosaic_draw(&rng, &share);
+        rates[i] = nb_scale(i > 0 ? share : 0, axis);
+    }
 }
 
 void nb_mosaic_rotations(double spread, int64_t seed, int count, nb_mat3 *rotations)

@@ -20,6 +20,9 @@ void nb_misset_random_compat(int64_t seed, double angles[3]);
  * axes, from nanoBragg's ran1 sequence; domain 0 is the identity. */
 void nb_mosaic_rotations(double spread, int64_t seed, int count, nb_mat3 *rotations);
 
+/** How these rotations grow with the spread: the axis times the rate of its angle. */
+void nb_mosaic_rates(int64_t seed, int count, nb_vec3 *rates);
+
 /** Angles about x, y, z (applied in that order) that make the proper rotation U. */
 void nb_rotation_angles(const nb_mat3 *U, double angles[3]);
 

@@ -91,20 +91,27 @@ static double angle_within(double eta, double u)
     return t;
 }
 
-/** Uniform by the invariant measure among the rotations of angle up to the spread. */
-static nb_mat3 uniform_rotation(const nb_mosaic *m, int domain)
+/** Uniform by the invariant measure among the rotations of angle up to the spread: axis and share. */
+static nb_vec3 uniform_draw(const nb_mosaic *m, int domain, double *share)
 {
     double u[2], v[2], z, r;
     two_uniforms(m, domain, 0, u);
     two_uniforms(m, domain, 1, v);
     z = 2 * u[0] - 1;
     r = sqrt(1 - z * z);
-    return nb_axis_rotation(nb_v3(r * cos(2 * NB_PI * u[1]), r * sin(2 * NB_PI * u[1]), z),
-                            angle_within(m->spread, v[0]));
+    *share = v[0];
+    return nb_v3(r * cos(2 * NB_PI * u[1]), r * sin(2 * NB_PI * u[1]), z);
+}
+
+static nb_mat3 uniform_rotation(const nb_mosaic *m, int domain)
+{
+    double share;
+    nb_vec3 axis = uniform_draw(m, domain, &share);
+    return nb_axis_rotation(axis, angle_within(m->spread, share));
 }
 
 /** A rotation vector of independent normal components (Box and Muller 1958). */
-static nb_mat3 normal_rotation(const nb_mosaic *m, int domain)
+static nb_vec3 normal_draw(const nb_mosaic *m, int domain)
 {
     double u[2], v[2], r, n[3];
     nb_vec3 w = {0, 0, 0};
@@ -117,7 +124,28 @@ static nb_mat3 normal_rotation(const nb_mosaic *m, int domain)
     n[2] = sqrt(-2 * log(v[0])) * cos(2 * NB_PI * v[1]);
     for (i = 0; i < 3; i++)
         w = nb_add(w, nb_scale(m->sigma[i] * n[i], m->axes[i]));
+    return w;
+}
+
+static nb_mat3 normal_rotation(const nb_mosaic *m, int domain)
+{
+    nb_vec3 w = normal_draw(m, domain);
     return nb_axis_rotation(nb_unit(w), nb_norm(w));
+}
+
+/** The growth of a domain of either model. */
+static nb_vec3 growth(const nb_mosaic *m, int domain)
+{
+    double share, angle, full = sin(m->spread / 2), part;
+    nb_vec3 axis;
+    if (m->model == NB_MOSAIC_GAUSS)
+        return nb_scale(1 / m->spread, normal_draw(m, domain));
+    axis = uniform_draw(m, domain, &share);
+    angle = angle_within(m->spread, share);
+    part = sin(angle / 2);
+    if (m->spread >= NB_PI || part == 0) /* no rotation is larger */
+        return nb_v3(0, 0, 0);
+    return nb_scale(share * (full / part) * (full / part), axis);
 }
 
 static nb_status draw_philox(const nb_mosaic *m, int count, nb_mat3 *rotations,
@@ -131,6 +159,13 @@ static nb_status draw_philox(const nb_mosaic *m, int count, nb_mat3 *rotations,
     return NB_OK;
 }
 #else
+static nb_vec3 growth(const nb_mosaic *m, int domain)
+{
+    (void)m;
+    (void)domain;
+    return nb_v3(0, 0, 0);
+}
+
 static nb_status draw_philox(const nb_mosaic *m, int count, nb_mat3 *rotations,
                              nb_error *err)
 {
@@ -149,4 +184,12 @@ nb_status nb_mosaic_draw(const nb_mosaic *m, int count, nb_mat3 *rotations, nb_e
         return draw_philox(m, count, rotations, err);
     nb_mosaic_rotations(m->spread, m->seed, count, rotations);
     return NB_OK;
+}
+
+void nb_mosaic_growth(const nb_mosaic *m, int count, nb_vec3 *rates)
+{
+    if (m->model == NB_MOSAIC_NANOBRAGG)
+        nb_mosaic_rates(m->seed, count, rates);
+    for (int i = 0; i < count && m->model != NB_MOSAIC_NANOBRAGG; i++)
+        rates[i] = growth(m, i);
 }

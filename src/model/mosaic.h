@@ -26,4 +26,8 @@ nb_status nb_mosaic_resolve(const nb_config *cfg, nb_vec3 astar, nb_vec3 c,
 nb_status nb_mosaic_draw(const nb_mosaic *mosaic, int count, nb_mat3 *rotations,
                          nb_error *err);
 
+/** How these rotations grow with the spread (above 0): rates [count], the axis times the slope of its
+ * angle by the spread. */
+void nb_mosaic_growth(const nb_mosaic *mosaic, int count, nb_vec3 *rates);
+
 #endif

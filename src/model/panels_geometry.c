@@ -16,7 +16,19 @@ static nb_vec3 origin_of(const nb_geometry *g, const double origin[3])
     return at;
 }
 
-void nb_panel_place(const nb_geometry *g, const nb_panel_spec *spec, nb_panel *panel)
+static void displace(const nb_geometry *g, int k, nb_panel *panel)
+{
+    nb_body place = {panel->pix0, {panel->fast, panel->slow, panel->normal}};
+    const nb_body own = place;
+    nb_displace(g->moved, k, &g->body, &own, &place);
+    panel->pix0 = place.origin;
+    panel->fast = place.axis[0];
+    panel->slow = place.axis[1];
+    panel->normal = place.axis[2];
+}
+
+void nb_panel_place(const nb_geometry *g, const nb_panel_spec *spec, int k,
+                    nb_panel *panel)
 {
     nb_vec3 R;
     double ratio;
@@ -29,6 +41,8 @@ void nb_panel_place(const nb_geometry *g, const nb_panel_spec *spec, nb_panel *p
     panel->normal = nb_unit(nb_cross(panel->fast, panel->slow));
     panel->beam = g->beam;
     panel->pix0 = origin_of(g, spec->origin);
+    if (g->moved)
+        displace(g, k, panel);
     panel->close_distance = nb_dot(panel->pix0, panel->normal);
     if (panel->close_distance < 0) {
         panel->close_distance = -panel->close_distance;
@@ -62,7 +76,7 @@ static int find_beam(const nb_geometry *g, const nb_detector_spec *d)
     for (int k = 0; k < d->n_panels && least > 0; k++) {
         nb_panel panel;
         double off;
-        nb_panel_place(g, &d->panels[k], &panel);
+        nb_panel_place(g, &d->panels[k], k, &panel);
         off = beam_off(&panel);
         if (off < least) {
             least = off;
@@ -72,11 +86,16 @@ static int find_beam(const nb_geometry *g, const nb_detector_spec *d)
     return best;
 }
 
-void nb_geometry_take_panel(const nb_detector_spec *d, nb_geometry *g)
+void nb_geometry_take_panel(const nb_detector_spec *d, const nb_displacement *moved,
+                            nb_geometry *g)
 {
     nb_panel p;
     int k = find_beam(g, d);
-    nb_panel_place(g, &d->panels[k], &p);
+    nb_panel_place(g, &d->panels[k], k, &p);
+    g->body = (nb_body){p.pix0, {p.fast, p.slow, nb_unit(nb_cross(p.fast, p.slow))}};
+    g->moved = moved;
+    if (moved)
+        nb_panel_place(g, &d->panels[k], k, &p);
     g->beam_panel = k;
     g->fpixels = p.columns;
     g->spixels = p.rows;

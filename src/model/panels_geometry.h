@@ -10,9 +10,11 @@
 nb_status nb_geometry_frame(const nb_config *cfg, nb_geometry *g, nb_error *err);
 
 /** Choose the panel of the beam; g holds what is asked of one panel. */
-void nb_geometry_take_panel(const nb_detector_spec *detector, nb_geometry *g);
+void nb_geometry_take_panel(const nb_detector_spec *detector,
+                            const nb_displacement *moved, nb_geometry *g);
 
-/** Position, size and axes of one panel; the rest of *panel is not written. */
-void nb_panel_place(const nb_geometry *g, const nb_panel_spec *spec, nb_panel *panel);
+/** Position, size and axes of panel k of a file; the rest of *panel is not written. */
+void nb_panel_place(const nb_geometry *g, const nb_panel_spec *spec, int k,
+                    nb_panel *panel);
 
 #endif

@@ -112,8 +112,17 @@ static void fill_orientations(const nb_config *cfg, nb_model *m, const nb_mat3 *
     }
 }
 
-static nb_status build_orientations(const nb_config *cfg, const nb_hooks *hooks,
-                                    nb_model *m, nb_error *err)
+/** Turn the crystal, but not the axes of its mosaic spread. */
+static void displace_crystal(const nb_displacement *moved, nb_crystal *x)
+{
+    nb_vec3 w = nb_v3(moved->rot[0], moved->rot[1], moved->rot[2]);
+    nb_vec3 *const all[] = {&x->a, &x->b, &x->c, &x->astar, &x->bstar, &x->cstar};
+    for (int i = 0; i < 6; i++)
+        *all[i] = nb_turn(w, *all[i]);
+}
+
+static nb_status build_orientations(const nb_config *cfg, const nb_model_inputs *in,
+                                    const nb_hooks *hooks, nb_model *m, nb_error *err)
 {
     nb_scene *sc = &m->scene;
     nb_sampling phi = nb_sample_phi(cfg->osc_deg * NB_DEG, cfg->phistep_deg * NB_DEG,
@@ -123,6 +132,8 @@ static nb_status build_orientations(const nb_config *cfg, const nb_hooks *hooks,
     double total;
     if ((st = nb_mosaic_resolve(cfg, m->crystal.astar, m->crystal.c, &m->mosaic, err)))
         return st;
+    if (in->moved)
+        displace_crystal(in->moved, &m->crystal);
     if (phi.count > 1 && !(phi.range > 0))
         nb_notice(hooks,
                   "%d phi steps without -osc make a still: all steps have the same "
@@ -257,11 +268,11 @@ static nb_status build_scene(const nb_config *cfg, const nb_model_inputs *in,
         in->matrix, in->matrix_lambda_A > 0 ? in->matrix_lambda_A : m->wavelength_A,
         in->default_seed};
     nb_status st;
-    if ((st = nb_geometry_build(cfg, &m->geometry, err)) ||
+    if ((st = nb_geometry_build_moved(cfg, in->moved, &m->geometry, err)) ||
         (st = build_detector(cfg, in, hooks, m, err)) ||
         (st = nb_crystal_build(cfg, &crystal, hooks, &m->crystal, err)) ||
         (st = build_sources(cfg, in, m, err)) ||
-        (st = build_orientations(cfg, hooks, m, err)))
+        (st = build_orientations(cfg, in, hooks, m, err)))
         return st;
     m->auto_oversample = auto_oversample(cfg, m);
     if ((st = check_oversample(cfg, m, err)))

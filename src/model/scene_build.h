@@ -21,7 +21,8 @@ typedef struct nb_model_inputs {
     const int *table_of_source; /* [n_of_source]: of each source of the beam, in its order (nb_beam_grid,
                                      or that of `sources`); NULL: all have table 0 */
     int n_of_source;
-    int64_t default_seed; /* where -seed or -misset_seed is unset */
+    const nb_displacement *moved; /* NULL: nothing is displaced */
+    int64_t default_seed;         /* where -seed or -misset_seed is unset */
 } nb_model_inputs;
 
 /** The scene, and the values behind it that reports and headers need. */

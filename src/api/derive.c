@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* Derivatives of the expected photons: the public calls. */
+#include <math.h>
+#include <string.h>
+
+#include "../base/c_locale.h"
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../derive/products.h"
+#include "../derive/tangents.h"
+#include "../model/units.h"
+#include "derive.h"
+
+double nb_sim_mean_wavelength(const nb_sim *sim)
+{
+    const nb_beam *beam = &sim->model.scene.beam;
+    double weight = 0, sum = 0;
+    if (!sim->spectrum && !sim->lines)
+        return sim->model.wavelength_A;
+    for (int i = 0; i < beam->n_sources; i++) {
+        weight += beam->sources[i].weight;
+        sum += beam->sources[i].weight * beam->sources[i].lambda;
+    }
+    return sum / weight / NB_ANGSTROM;
+}
+
+nb_subject nb_sim_subject(const nb_sim *sim)
+{
+    return (nb_subject){.cfg = &sim->cfg,
+                        .model = &sim->model,
+                        .moved = &sim->moved,
+                        .wavelength_A = nb_sim_mean_wavelength(sim),
+                        .has_matrix = sim->has_matrix,
+                        .has_sources = sim->spectrum || sim->lines};
+}
+
+nb_status nb_sim_variables(const nb_sim *sim, const char *list,
+                           char (**names)[NB_VARIABLE_NAME], int *count, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && list && names && count);
+    const nb_subject of = nb_sim_subject(sim);
+    return nb_variables_open(&of, list, names, count, err);
+}
+
+nb_status nb_sim_parameter(const nb_sim *sim, const char *name, nb_variable *out,
+                           nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && name && out);
+    const nb_subject of = nb_sim_subject(sim);
+    nb_variable_name v;
+    nb_status st = nb_variable_parse(&of, name, &v, err);
+    memset(out, 0, sizeof *out);
+    if (!st)
+        st = nb_variable_check(&of, &v, err);
+    if (st)
+        return st;
+    memcpy(out->name, v.name, sizeof out->name);
+    out->value = nb_variable_value(&of, &v);
+    out->unit = v.unit;
+    out->flag = v.flag;
+    out->moves = v.moves;
+    out->can_move = nb_variable_moves(&of, &v, out->why_not);
+    return NB_OK;
+}
+
+nb_status nb_sim_names(const nb_sim *sim, const char *const *names, int count,
+                       nb_variable_name **out, nb_error *err)
+{
+    const nb_subject of = nb_sim_subject(sim);
+    nb_variable_name *v;
+    nb_status st = NB_OK;
+    *out = NULL;
+    if (count < 0 || count > NB_VARIABLES_MAX || (count > 0 && !names))
+        return nb_fail(err, NB_ERR_INPUT, "%d parameters: must be 0 to %d", count,
+                       NB_VARIABLES_MAX);
+    if (!(v = nb_alloc((size_t)count, sizeof *v, "parameters", err)))
+        return NB_ERR_NOMEM;
+    for (int i = 0; i < count && !st; i++) {
+        st = names[i] ? nb_variable_parse(&of, names[i], &v[i], err)
+                      : nb_fail(err, NB_ERR_INPUT, "the name of parameter %d is NULL", i);
+        for (int j = 0; j < i && !st; j++)
+            if (!strcmp(v[j].name, v[i].name))
+                st = nb_fail(err, NB_ERR_INPUT, "parameter %s is named twice", v[i].name);
+    }
+    if (st)
+        nb_free(v);
+    else
+        *out = v;
+    return st;
+}
+
+static void say_still(const nb_sim *sim, const nb_subject *of, const nb_variable_name *v)
+{
+    char why[160];
+    if (!nb_variable_moves(of, v, why))
+        nb_notice(&sim->hooks, "the derivative by %s is 0: %s", v->name, why);
+}
+
+/** The job of these names.  F is of a pullback alone. */
+static nb_status build_job(const nb_sim *sim, const char *const *names, int count,
+                           int pullback, nb_slope_job *job, nb_error *err)
+{
+    const nb_subject of = nb_sim_subject(sim);
+    nb_variable_name *v;
+    nb_status st = nb_sim_names(sim, names, count, &v, err);
+    memset(job, 0, sizeof *job);
+    for (int i = 0; i < count && !st; i++) {
+        if (v[i].kind == NB_VAR_ALL_F)
+            st = nb_fail(err, NB_ERR_INPUT,
+                         pullback ? "F has many gradients: ask for them by their own "
+                                    "argument"
+                                  : "F: all structure factors need a pullback; name one "
+                                    "as F:1:-2:3");
+        say_still(sim, &of, &v[i]);
+    }
+    if (!st)
+        st = nb_slope_job_build(&of, v, count, job, err);
+    nb_free(v);
+    return st;
+}
+
+static nb_slope_run run_of(const nb_sim *sim, const nb_slope_job *job)
+{
+    return (nb_slope_run){job, sim->cfg.precision, sim->cfg.threads, &sim->hooks};
+}
+
+nb_status nb_sim_derivatives(nb_sim *sim, const char *const *names, int count,
+                             nb_real_type type, void *planes, float *image, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && (planes || count == 0));
+    nb_slope_job job;
+    nb_slope_run run;
+    nb_status st = build_job(sim, names, count, 0, &job, err);
+    run = run_of(sim, &job);
+    if (!st)
+        st = nb_slope_planes(&run, type, planes, image, err);
+    nb_slope_job_free(&job);
+    return st;
+}
+
+static nb_status check_loss(const nb_sim *sim, nb_real_type type, const void *dloss,
+                            nb_error *err)
+{
+    const size_t pixels = sim->model.scene.raster.pixels;
+    for (size_t i = 0; i < pixels; i++)
+        if (!isfinite(nb_real(type, dloss, i)))
+            return nb_fail(err, NB_ERR_INPUT,
+                           "the slope of the loss is not finite at pixel %zu of %zu", i,
+                           pixels);
+    return NB_OK;
+}
+
+nb_status nb_sim_pullback(nb_sim *sim, const char *const *names, int count,
+                          nb_real_type type, const void *dloss, double *gradient,
+                          nb_hkl_gradient *F, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && dloss && (gradient || count == 0));
+    nb_slope_job job;
+    nb_slope_run run;
+    nb_status st;
+    if (F)
+        memset(F, 0, sizeof *F);
+    if ((st = check_loss(sim, type, dloss, err)))
+        return st;
+    st = build_job(sim, names, count, 1, &job, err);
+    run = run_of(sim, &job);
+    if (!st)
+        st = nb_slope_pullback(&run, type, dloss, gradient, err);
+    if (!st && F)
+        st = nb_slope_F(&run, type, dloss, F, err);
+    nb_slope_job_free(&job);
+    return st;
+}
+
+static nb_status check_observation(const nb_observation *seen, nb_error *err)
+{
+    NB_REFUSE_NULL(seen->photons && (seen->n_knots == 0 || (seen->knots && seen->values)));
+    if (seen->n_knots < 0 || seen->n_knots > NB_VARIABLES_MAX)
+        return nb_fail(err, NB_ERR_INPUT, "%d knots of a background: must be 0 to %d",
+                       seen->n_knots, NB_VARIABLES_MAX);
+    for (int i = 0; i < seen->n_knots; i++)
+        if (!isfinite(seen->knots[i]) || (i > 0 && !(seen->knots[i] > seen->knots[i - 1])))
+            return nb_fail(err, NB_ERR_INPUT,
+                           "knot %d of the background, %g 1/A: knots must grow", i,
+                           seen->knots[i]);
+    if (seen->likelihood == NB_LIKELIHOOD_GAUSS && !(seen->sigma > 0))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "the Gaussian likelihood needs a read-out noise above 0 photons");
+    return NB_OK;
+}
+
+nb_status nb_sim_normal(nb_sim *sim, const char *const *names, int count,
+                        const nb_observation *seen, double *loss, double *gradient,
+                        double *fisher, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && seen);
+    nb_slope_job job;
+    nb_slope_run run;
+    nb_fit fit = {seen, &sim->model.scene, nb_sim_mean_wavelength(sim)};
+    nb_status st = check_observation(seen, err);
+    if (st)
+        return st;
+    st = build_job(sim, names, count, 0, &job, err);
+    run = run_of(sim, &job);
+    if (!st)
+        st = nb_slope_normal(&run, &fit, loss, gradient, fisher, err);
+    nb_slope_job_free(&job);
+    return st;
+}
+
+nb_status nb_sim_expected(nb_sim *sim, const nb_observation *seen, double *expected,
+                          nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && seen && expected);
+    nb_slope_job job;
+    nb_slope_run run;
+    nb_fit fit = {seen, &sim->model.scene, nb_sim_mean_wavelength(sim)};
+    nb_status st = check_observation(seen, err);
+    if (st)
+        return st;
+    st = build_job(sim, NULL, 0, 0, &job, err);
+    run = run_of(sim, &job);
+    if (!st)
+        st = nb_slope_expected(&run, &fit, expected, err);
+    nb_slope_job_free(&job);
+    return st;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/** What the calls of nanobragg/derivatives.h share. */
+#ifndef NB_API_DERIVE_H
+#define NB_API_DERIVE_H
+
+#include "../derive/variables.h"
+#include "sim.h"
+
+/** The simulation as the engine sees it; valid until sim changes. */
+nb_subject nb_sim_subject(const nb_sim *sim);
+
+/** The central wavelength, A; of a list of sources their weighted mean. */
+double nb_sim_mean_wavelength(const nb_sim *sim);
+
+/** Names taken apart: each known, none twice.  *out: nb_free. */
+nb_status nb_sim_names(const nb_sim *sim, const char *const *names, int count,
+                       nb_variable_name **out, nb_error *err);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* The gradient of a loss by every entry of the table of F. */
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../physics/limits.h"
+#include "../physics/pixel.h"
+#include "products.h"
+
+enum { MOST_STRIPES = 16 };
+#define MOST_BYTES 2.5e8 /* of the stripes' tables */
+
+/** A table of gradients for each stripe. */
+typedef struct F_sink {
+    const nb_scene *scene;
+    nb_real_type type;
+    const void *dloss;
+    size_t voxels;
+    double *gradient; /* [stripes][voxels] */
+    uint8_t *seen;    /* likewise */
+} F_sink;
+
+/** Where a stripe's contributions go. */
+typedef struct F_table {
+    const nb_factor_table *box;
+    double *gradient;
+    uint8_t *seen;
+} F_table;
+
+static void add(const F_table *to, int64_t at, double x)
+{
+    to->gradient[at] += x;
+    to->seen[at] = 1;
+}
+
+static void scatter(const F_table *to, const nb_F_slope *F, double x)
+{
+    if (F->entry < 0)
+        return;
+    if (!F->interpolated) {
+        add(to, F->entry, x);
+        return;
+    }
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++)
+            for (int m = 0; m < 4; m++)
+                add(to, F->entry + ((int64_t)i * to->box->nk + j) * to->box->nl + m,
+                    x * F->w[0][i] * F->w[1][j] * F->w[2][m]);
+}
+
+/** All orientations of one source; weight: of a term. */
+static void add_source(const nb_scene *sc, const nb_source *source, nb_vec3 q,
+                       double weight, const F_table *to)
+{
+    for (int m = 0; m < sc->lattice.n_orientations; m++) {
+        const nb_orientation *u = &sc->lattice.orientations[m];
+        const double h[3] = {nb_dot(u->a, q), nb_dot(u->b, q), nb_dot(u->c, q)};
+        double h0[3], L;
+        nb_F_slope F;
+        for (int i = 0; i < 3; i++)
+            h0[i] = nb_nearest_index(h[i]);
+        L = nb_lattice_factor(&sc->lattice, h[0] - h0[0], h[1] - h0[1], h[2] - h0[2]);
+        if (L == 0)
+            continue;
+        nb_F_slope_at(&sc->factors.table, source->table, h, h0, &F);
+        scatter(to, &F, weight * 2 * F.F * L * L);
+    }
+}
+
+static void add_ray(const nb_scene *sc, const nb_ray *ray, double weight,
+                    const F_table *to)
+{
+    for (int j = 0; j < sc->beam.n_sources; j++) {
+        const nb_source *source = &sc->beam.sources[j];
+        nb_vec3 q = nb_scattering_vector(source, ray->direction);
+        double w = weight * source->weight;
+        if (nb_culled(&sc->factors, q))
+            continue;
+        if (sc->oversample_polar && !sc->beam.nopolar)
+            w *= nb_polarization(sc->beam.polarization, source->incident, ray->direction,
+                                 sc->beam.polar_axis);
+        add_source(sc, source, q, w, to);
+    }
+}
+
+static void add_pixel(const F_sink *k, const nb_span *span, int f, double dloss,
+                      const F_table *to)
+{
+    const nb_scene *sc = k->scene;
+    const nb_panel *panel = &sc->panels[span->panel];
+    const nb_sensor *sensor = &sc->sensors[panel->sensor];
+    int os = sc->oversample;
+    double scale =
+        dloss * sc->intensity_scale * nb_cached_factors(sc, panel, sensor, f, span->slow);
+    for (int layer = 0; layer < sensor->layers; layer++)
+        for (int i = 0; i < os * os; i++) {
+            nb_ray ray =
+                nb_ray_to(panel, sensor, nb_subpixel(panel->pixel_fast, os, f, i % os),
+                          nb_subpixel(panel->pixel_slow, os, span->slow, i / os), layer);
+            add_ray(sc, &ray,
+                    scale * ray.capture * (sc->oversample_omega ? ray.omega : 1), to);
+        }
+}
+
+/** Nothing: the pixels are looked at where they are taken. */
+static void no_slopes(const nb_slope_job *job, const nb_span *spans, size_t n,
+                      double *out, size_t stride)
+{
+    (void)job;
+    (void)spans;
+    (void)n;
+    (void)out;
+    (void)stride;
+}
+
+static void take(void *sink, const nb_slope_values *row)
+{
+    const F_sink *k = sink;
+    const size_t at = (size_t)row->stripe * k->voxels;
+    const F_table to = {&k->scene->factors.table, k->gradient + at, k->seen + at};
+    for (size_t i = 0; i < row->n; i++) {
+        const nb_span *span = &row->spans[i];
+        for (int f = 0; f < span->n; f++)
+            add_pixel(k, span, span->fast + f,
+                      nb_real(k->type, k->dloss, span->at + (size_t)f), &to);
+    }
+}
+
+/** The entries that were seen, in the table's order. */
+static nb_status list(const F_sink *k, nb_hkl_gradient *F, nb_error *err)
+{
+    const nb_factor_table *box = &k->scene->factors.table;
+    size_t n = 0;
+    for (size_t i = 0; i < k->voxels; i++)
+        n += k->seen[i];
+    F->hkl = nb_alloc_raw(n, sizeof *F->hkl, "gradient of F", err);
+    F->gradient = nb_alloc_raw(n, sizeof *F->gradient, "gradient of F", err);
+    if (!F->hkl || !F->gradient) {
+        nb_hkl_gradient_free(F);
+        return NB_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < k->voxels; i++) {
+        size_t nl = (size_t)box->nl, nk = (size_t)box->nk;
+        if (!k->seen[i])
+            continue;
+        F->hkl[F->count][0] = (int32_t)(i / nl / nk) + box->hmin;
+        F->hkl[F->count][1] = (int32_t)(i / nl % nk) + box->kmin;
+        F->hkl[F->count][2] = (int32_t)(i % nl) + box->lmin;
+        F->gradient[F->count++] = k->gradient[i];
+    }
+    return NB_OK;
+}
+
+nb_status nb_slope_F(const nb_slope_run *run, nb_real_type type, const void *dloss,
+                     nb_hkl_gradient *F, nb_error *err)
+{
+    const nb_factor_table *box = &run->job->scene->factors.table;
+    F_sink k = {.scene = run->job->scene, .type = type, .dloss = dloss};
+    nb_slope_pass pass = {.job = run->job,
+                          .precision = run->precision,
+                          .threads = run->threads,
+                          .hooks = run->hooks,
+                          .sink = &k,
+                          .take = take,
+                          .row = no_slopes};
+    nb_status st;
+    double most;
+    memset(F, 0, sizeof *F);
+    k.voxels = (size_t)box->nh * (size_t)box->nk * (size_t)box->nl;
+    most = MOST_BYTES /
+           (9.0 * (double)(k.voxels + 1)); /* not the threads: bytes are equal */
+    pass.stripes = most > MOST_STRIPES ? MOST_STRIPES : most < 1 ? 1 : (int)most;
+    k.gradient = nb_alloc((size_t)pass.stripes * k.voxels, sizeof *k.gradient,
+                          "gradient of F", err);
+    k.seen = nb_alloc((size_t)pass.stripes * k.voxels, 1, "gradient of F", err);
+    st = k.gradient && k.seen ? NB_OK : NB_ERR_NOMEM;
+    if (!st && k.voxels > 0)
+        st = nb_slope_pass_run(&pass, err);
+    for (size_t s = 1; s < (size_t)pass.stripes && !st; s++)
+        for (size_t i = 0; i < k.voxels; i++) {
+            k.gradient[i] += k.gradient[s * k.voxels + i];
+            k.seen[i] |= k.seen[s * k.voxels + i];
+        }
+    if (!st)
+        st = list(&k, F, err);
+    nb_free(k.gradient);
+    nb_free(k.seen);
+    return st;
+}
+
+void nb_hkl_gradient_free(nb_hkl_gradient *F)
+{
+    if (!F)
+        return;
+    nb_free(F->hkl);
+    nb_free(F->gradient);
+    memset(F, 0, sizeof *F);
+}

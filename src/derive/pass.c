@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "pass.h"
+
+#include <stdatomic.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../render/request.h"
+#include "../render/rows.h"
+
+static const nb_slope_engine *const engines[] = {&nb_slope_scalar, NULL};
+
+const nb_slope_engine *nb_slope_engine_for(const nb_slope_job *job, nb_precision precision)
+{
+    const char *why;
+    int i = 0;
+    while (engines[i + 1] && !engines[i]->applies(job, precision, &why))
+        i++;
+    return engines[i];
+}
+
+typedef struct slope_run {
+    const nb_slope_pass *pass;
+    nb_slope_row *row;
+    const nb_span *spans;
+    const size_t *first; /* [rows + 1] */
+    int rows, stripes;
+    size_t widest;   /* pixels of a row */
+    double *buffers; /* [threads][1 + count][widest] */
+    atomic_int done, stop;
+} slope_run;
+
+static size_t pixels_of(const slope_run *run, int row)
+{
+    size_t pixels = 0;
+    for (size_t i = run->first[row]; i < run->first[row + 1]; i++)
+        pixels += (size_t)run->spans[i].n;
+    return pixels;
+}
+
+static int thread_number(void)
+{
+#ifdef _OPENMP
+    return omp_get_thread_num();
+#else
+    return 0;
+#endif
+}
+
+static void run_row(slope_run *run, int stripe, int r)
+{
+    const nb_slope_pass *pass = run->pass;
+    int thread = thread_number(), done;
+    double *values =
+        run->buffers + (size_t)thread * run->widest * (size_t)(pass->job->count + 1);
+    nb_slope_values row = {run->spans + run->first[r], run->first[r + 1] - run->first[r],
+                           values, run->widest, stripe};
+    if (atomic_load_explicit(&run->stop, memory_order_relaxed))
+        return;
+    run->row(pass->job, row.spans, row.n, values, run->widest);
+    pass->take(pass->sink, &row);
+    done = atomic_fetch_add_explicit(&run->done, 1, memory_order_relaxed) + 1;
+    if (thread == 0 && pass->hooks && pass->hooks->progress &&
+        pass->hooks->progress(pass->hooks->user, (double)done / run->rows))
+        atomic_store(&run->stop, 1);
+}
+
+static void run_stripes(slope_run *run, int threads)
+{
+    int s;
+    (void)threads;
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+#endif
+    for (s = 0; s < run->stripes; s++) {
+        int from = (int)((int64_t)run->rows * s / run->stripes);
+        int to = (int)((int64_t)run->rows * (s + 1) / run->stripes);
+        for (int r = from; r < to; r++)
+            run_row(run, s, r);
+    }
+}
+
+static nb_status run_spans(slope_run *run, nb_error *err)
+{
+    const nb_slope_pass *pass = run->pass;
+    int threads = nb_thread_count(pass->threads);
+    for (int r = 0; r < run->rows; r++) {
+        size_t n = pixels_of(run, r);
+        run->widest = n > run->widest ? n : run->widest;
+    }
+    run->stripes = pass->stripes > 0 ? pass->stripes : NB_PASS_STRIPES;
+    if (run->stripes > run->rows)
+        run->stripes = run->rows;
+    run->buffers = nb_alloc_raw((size_t)threads * run->widest,
+                                (size_t)(pass->job->count + 1) * sizeof(double),
+                                "slopes of rows", err);
+    if (!run->buffers)
+        return NB_ERR_NOMEM;
+    run_stripes(run, threads);
+    nb_free(run->buffers);
+    if (atomic_load(&run->stop))
+        return nb_fail(err, NB_ERR_CANCELLED, "stopped before the slopes were finished");
+    return NB_OK;
+}
+
+/** The scene's mask and that of the pass. */
+static nb_status merge_masks(const nb_slope_pass *pass, uint8_t **both, nb_error *err)
+{
+    const nb_raster *raster = &pass->job->scene->raster;
+    *both = NULL;
+    if (!pass->wanted)
+        return NB_OK;
+    if (!(*both = nb_alloc_raw(raster->pixels, 1, "mask", err)))
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < raster->pixels; i++)
+        (*both)[i] = pass->wanted[i] && (!raster->mask || raster->mask[i]);
+    return NB_OK;
+}
+
+nb_status nb_slope_pass_run(const nb_slope_pass *pass, nb_error *err)
+{
+    nb_scene part = *pass->job->scene;
+    nb_request request = {0};
+    slope_run run = {.pass = pass, .row = pass->row};
+    nb_span *spans = NULL;
+    size_t *first = NULL;
+    uint8_t *mask;
+    nb_status st = merge_masks(pass, &mask, err);
+    if (mask)
+        part.raster.mask = mask;
+    if (!run.row)
+        run.row = nb_slope_engine_for(pass->job, pass->precision)->row;
+    if (!st)
+        st = nb_spans_build(&part, &spans, &request.n, err);
+    request.spans = run.spans = spans;
+    if (!st)
+        st = nb_request_rows(&request, &first, &run.rows, err);
+    run.first = first;
+    if (!st && run.rows > 0)
+        st = run_spans(&run, err);
+    nb_free(first);
+    nb_free(spans);
+    nb_free(mask);
+    return st;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/** One pass over the pixels of a job: rows are shared out over threads, and sums over pixels have a
+ * fixed order (pixels of a row, rows of a stripe, stripes), whatever the threads. */
+#ifndef NB_DERIVE_PASS_H
+#define NB_DERIVE_PASS_H
+
+#include "slope_job.h"
+
+enum { NB_PASS_STRIPES = 128 };
+
+/** Slopes of one row: of spans[0 .. n-1], whose pixels follow each other in each of the 1 + count
+ * planes of values, `stride` apart. */
+typedef struct nb_slope_values {
+    const nb_span *spans;
+    size_t n;
+    const double *values;
+    size_t stride;
+    int stripe; /* rows of one stripe come in order, by one thread */
+} nb_slope_values;
+
+typedef struct nb_slope_pass {
+    const nb_slope_job *job;
+    const uint8_t *wanted; /* [pixels of the stack], 0: left out; NULL: all of the region */
+    nb_precision precision;
+    int threads; /* 0: all */
+    int stripes; /* most of them; 0: NB_PASS_STRIPES */
+    const nb_hooks *hooks;
+    void *sink;
+    void (*take)(void *sink, const nb_slope_values *row);
+    nb_slope_row *row; /* NULL: that of the quickest engine */
+} nb_slope_pass;
+
+/** Errors: NB_ERR_NOMEM, NB_ERR_CANCELLED. */
+nb_status nb_slope_pass_run(const nb_slope_pass *pass, nb_error *err);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* From the sums of rays to the slopes of a pixel. */
+#include "pixel_slopes.h"
+
+/** to += weight from, but for `ray`. */
+static void add_sums(const nb_slope_job *job, double weight, const nb_slope_sums *from,
+                     nb_slope_sums *to)
+{
+    int i;
+    to->image += weight * from->image;
+    to->background += weight * from->background;
+    for (i = 0; i < 9; i++)
+        to->index[i] += weight * from->index[i];
+    for (i = 0; i < 3; i++)
+        to->cells[i] += weight * from->cells[i];
+    to->mosaic += weight * from->mosaic;
+    to->phi += weight * from->phi;
+    to->osc += weight * from->osc;
+    to->fudge += weight * from->fudge;
+    to->wave += weight * from->wave;
+    to->spectrum += weight * from->spectrum;
+    to->polarization += weight * from->polarization;
+    to->default_F += weight * from->default_F;
+    for (i = 0; i < job->n_entries; i++)
+        to->entry[i] += weight * from->entry[i];
+}
+
+void nb_slopes_add(const nb_slope_job *job, const nb_pixel_point *at,
+                   const nb_slope_sums *ray, nb_pixel_slopes *pixel)
+{
+    const nb_panel *panel = pixel->panel;
+    double omega = job->scene->oversample_omega ? at->ray.omega : 1.0;
+    double weight = at->ray.capture * omega;
+    int i, k = (int)(panel - job->scene->panels);
+    add_sums(job, weight, ray, &pixel->sums);
+    for (i = 0; i < job->count; i++) {
+        const nb_panel_slope *by = job->tangents[i].panels;
+        nb_ray_slope slope;
+        double factor;
+        if (!by)
+            continue;
+        slope = nb_ray_slope_to(panel, pixel->sensor, &by[k], at->F, at->S, at->layer,
+                                &at->ray);
+        factor = slope.capture * omega;
+        if (job->scene->oversample_omega)
+            factor += at->ray.capture * slope.omega;
+        pixel->place[i] +=
+            factor * ray->image + weight * nb_dot(ray->ray, slope.direction);
+    }
+}
+
+/** The factors that are calculated once per pixel, at its first point. */
+typedef struct cached {
+    nb_pixel_point at;
+    double polar, omega; /* 1 where each term has its own */
+    nb_vec3 polar_slope; /* by the direction */
+    double polar_by_K;
+} cached;
+
+static cached cached_factors(const nb_slope_job *job, const nb_pixel_slopes *pixel)
+{
+    const nb_scene *sc = job->scene;
+    const nb_panel *panel = pixel->panel;
+    cached c = {.polar = 1, .omega = 1};
+    c.at.F = nb_subpixel(panel->pixel_fast, sc->oversample, pixel->f, 0);
+    c.at.S = nb_subpixel(panel->pixel_slow, sc->oversample, pixel->s, 0);
+    c.at.ray = nb_ray_to(panel, pixel->sensor, c.at.F, c.at.S, 0);
+    if (!sc->beam.nopolar && !sc->oversample_polar) {
+        nb_vec3 i = sc->beam.sources[0].incident, d = c.at.ray.direction,
+                axis = sc->beam.polar_axis;
+        c.polar = nb_polarization(sc->beam.polarization, i, d, axis);
+        c.polar_slope = nb_polarization_slope(sc->beam.polarization, i, d, axis);
+        c.polar_by_K = nb_polarization_by_K(i, d, axis);
+    }
+    if (!sc->oversample_omega)
+        c.omega = c.at.ray.omega;
+    return c;
+}
+
+/** What a parameter makes of the sums over rays, before the scale and the cached factors. */
+static double contract(const nb_slope_job *job, const nb_tangent *t,
+                       const nb_slope_sums *s)
+{
+    double sum = t->mosaic * s->mosaic + t->phi * s->phi + t->osc * s->osc +
+                 t->fudge * s->fudge + t->wave * s->wave + t->spectrum * s->spectrum +
+                 t->polarization * s->polarization + t->default_F * s->default_F +
+                 t->background * s->background + t->image * s->image;
+    int i;
+    if (t->crystal != 0)
+        sum += t->crystal * (s->image - job->scene->background * s->background);
+    for (i = 0; i < 9; i++)
+        sum += t->index[i] * s->index[i];
+    for (i = 0; i < 3; i++)
+        sum += t->cells[i] * s->cells[i];
+    return t->entry >= 0 ? sum + s->entry[t->entry] : sum;
+}
+
+/** How the cached factors' product changes. */
+static double cached_slope(const nb_slope_job *job, const nb_tangent *t,
+                           const nb_pixel_slopes *pixel, const cached *c)
+{
+    double sum = t->polarization * c->polar_by_K * c->omega;
+    nb_ray_slope slope;
+    if (!t->panels)
+        return sum;
+    slope = nb_ray_slope_to(pixel->panel, pixel->sensor,
+                            &t->panels[pixel->panel - job->scene->panels], c->at.F,
+                            c->at.S, 0, &c->at.ray);
+    sum += nb_dot(c->polar_slope, slope.direction) * c->omega;
+    return job->scene->oversample_omega ? sum : sum + c->polar * slope.omega;
+}
+
+void nb_slopes_finish(const nb_slope_job *job, const nb_pixel_slopes *pixel, double *out,
+                      size_t stride)
+{
+    const nb_slope_sums *s = &pixel->sums;
+    double scale = job->scene->intensity_scale, factor;
+    cached c = cached_factors(job, pixel);
+    factor = c.polar * c.omega;
+    out[0] = scale * s->image * factor;
+    for (int i = 0; i < job->count; i++) {
+        const nb_tangent *t = &job->tangents[i];
+        double terms = contract(job, t, s) + pixel->place[i];
+        double once =
+            t->panels || t->polarization != 0 ? cached_slope(job, t, pixel, &c) : 0;
+        out[(size_t)(i + 1) * stride] = scale * (terms * factor + s->image * once);
+    }
+}

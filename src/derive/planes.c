@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* Planes of slopes, and their sums with a loss. */
+#include <string.h>
+
+#include "../base/memory.h"
+#include "products.h"
+
+typedef struct plane_sink {
+    const nb_slope_job *job;
+    nb_real_type type;
+    void *planes;
+    float *image;
+    const void *dloss;
+    double *partial; /* [stripes][count] */
+} plane_sink;
+
+static void put(const plane_sink *k, size_t at, double value)
+{
+    if (k->type == NB_REAL_FLOAT32)
+        ((float *)k->planes)[at] = (float)value;
+    else
+        ((double *)k->planes)[at] = value;
+}
+
+static void take_planes(void *sink, const nb_slope_values *row)
+{
+    const plane_sink *k = sink;
+    const size_t pixels = k->job->scene->raster.pixels;
+    size_t j = 0;
+    for (size_t i = 0; i < row->n; i++)
+        for (int f = 0; f < row->spans[i].n; f++, j++) {
+            size_t at = row->spans[i].at + (size_t)f;
+            if (k->image)
+                k->image[at] = (float)row->values[j];
+            for (size_t p = 0; p < (size_t)k->job->count; p++)
+                put(k, p * pixels + at, row->values[(p + 1) * row->stride + j]);
+        }
+}
+
+static nb_slope_pass pass_of(const nb_slope_run *run, void *sink,
+                             void (*take)(void *, const nb_slope_values *))
+{
+    return (nb_slope_pass){.job = run->job,
+                           .precision = run->precision,
+                           .threads = run->threads,
+                           .hooks = run->hooks,
+                           .sink = sink,
+                           .take = take};
+}
+
+nb_status nb_slope_planes(const nb_slope_run *run, nb_real_type type, void *planes,
+                          float *image, nb_error *err)
+{
+    const size_t pixels = run->job->scene->raster.pixels;
+    plane_sink sink = {.job = run->job, .type = type, .planes = planes, .image = image};
+    nb_slope_pass pass = pass_of(run, &sink, take_planes);
+    if (run->job->count > 0)
+        memset(planes, 0,
+               (size_t)run->job->count * pixels *
+                   (type == NB_REAL_FLOAT32 ? sizeof(float) : sizeof(double)));
+    if (image)
+        memset(image, 0, pixels * sizeof *image);
+    return nb_slope_pass_run(&pass, err);
+}
+
+static void take_dot(void *sink, const nb_slope_values *row)
+{
+    const plane_sink *k = sink;
+    double *sum = k->partial + (size_t)row->stripe * (size_t)k->job->count;
+    size_t j = 0;
+    for (size_t i = 0; i < row->n; i++)
+        for (int f = 0; f < row->spans[i].n; f++, j++) {
+            double w = nb_real(k->type, k->dloss, row->spans[i].at + (size_t)f);
+            for (size_t p = 0; p < (size_t)k->job->count; p++)
+                sum[p] += w * row->values[(p + 1) * row->stride + j];
+        }
+}
+
+nb_status nb_slope_pullback(const nb_slope_run *run, nb_real_type type, const void *dloss,
+                            double *gradient, nb_error *err)
+{
+    const size_t n = (size_t)run->job->count;
+    plane_sink sink = {.job = run->job, .type = type, .dloss = dloss};
+    nb_slope_pass pass = pass_of(run, &sink, take_dot);
+    nb_status st;
+    if (n == 0)
+        return NB_OK;
+    sink.partial = nb_alloc(NB_PASS_STRIPES, n * sizeof(double), "gradient", err);
+    if (!sink.partial)
+        return NB_ERR_NOMEM;
+    st = nb_slope_pass_run(&pass, err);
+    for (size_t p = 0; p < n && !st; p++) {
+        gradient[p] = 0;
+        for (size_t s = 0; s < NB_PASS_STRIPES; s++)
+            gradient[p] += sink.partial[s * n + p];
+    }
+    nb_free(sink.partial);
+    return st;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/** What is made of slopes: planes, the gradient of a loss, the normal equations of a fit. */
+#ifndef NB_DERIVE_PRODUCTS_H
+#define NB_DERIVE_PRODUCTS_H
+
+#include "pass.h"
+
+/** How a pass is run. */
+typedef struct nb_slope_run {
+    const nb_slope_job *job;
+    nb_precision precision;
+    int threads;
+    const nb_hooks *hooks;
+} nb_slope_run;
+
+/** planes[count][pixels] of `type`, 0 outside of the region and the mask; image[pixels] may be NULL. */
+nb_status nb_slope_planes(const nb_slope_run *run, nb_real_type type, void *planes,
+                          float *image, nb_error *err);
+
+/** gradient[count] = sum of dloss[pixels] dI/dp. */
+nb_status nb_slope_pullback(const nb_slope_run *run, nb_real_type type, const void *dloss,
+                            double *gradient, nb_error *err);
+
+/** Number i of an array of `type`. */
+static inline double nb_real(nb_real_type type, const void *array, size_t i)
+{
+    return type == NB_REAL_FLOAT32 ? ((const float *)array)[i]
+                                   : ((const double *)array)[i];
+}
+
+/** A fit's observation over a scene. */
+typedef struct nb_fit {
+    const nb_observation *seen;
+    const nb_scene *scene;
+    double wavelength_A; /* of the radial background */
+} nb_fit;
+
+/** loss, gradient[n], fisher[n][n] with n = count + knots; each may be NULL. */
+nb_status nb_slope_normal(const nb_slope_run *run, const nb_fit *fit, double *loss,
+                          double *gradient, double *fisher, nb_error *err);
+
+/** The image at the observed pixels, 0 elsewhere. */
+nb_status nb_slope_expected(const nb_slope_run *run, const nb_fit *fit, double *expected,
+                            nb_error *err);
+
+/** The gradient of every entry of the table that a pixel sees. */
+nb_status nb_slope_F(const nb_slope_run *run, nb_real_type type, const void *dloss,
+                     nb_hkl_gradient *F, nb_error *err);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/** What a pass over the pixels is to make: the image, and for each parameter the slope of every pixel.
+ * A pixel's terms make a fixed set of sums (nb_slope_sum); parameters only contract them, by numbers
+ * that a tangent holds.  No kernel knows a parameter's name. */
+#ifndef NB_DERIVE_SLOPE_JOB_H
+#define NB_DERIVE_SLOPE_JOB_H
+
+#include "../nanobragg/derivatives.h"
+#include "../physics/scene.h"
+#include "../physics/slopes.h"
+#include "../render/backend.h"
+
+/** Sums over the terms of a pixel.  w: a term's weight; g its gradient by h, k, l; v that by q. */
+enum nb_slope_sum {
+    NB_SLOPE_INDEX = 1,    /* nine: w g_i h_j */
+    NB_SLOPE_CELLS = 2,    /* three: by N */
+    NB_SLOPE_RAY = 4,      /* three: w v/lambda, of each ray */
+    NB_SLOPE_MOSAIC = 8,   /* w turn.(v x q), turn: of the orientation */
+    NB_SLOPE_SPINDLE = 16, /* two: w s.(v x q), and times the place in the oscillation */
+    NB_SLOPE_FUDGE = 32,   /* by the shape factor */
+    NB_SLOPE_WAVE = 64,    /* two: -w v.q, and times the source's place in the spectrum */
+    NB_SLOPE_F = 128,      /* by default_F and by entries of the table */
+    NB_SLOPE_POLAR = 256 /* by the Kahn factor, where each term has its own polarization */
+};
+
+/** How one parameter moves the scene, per unit of it. */
+typedef struct nb_tangent {
+    double index[9]; /* dh_i = index[3 i + j] h_j */
+    double cells[3]; /* of N */
+    double mosaic;   /* spread, rad */
+    double phi, osc; /* rad */
+    double fudge;
+    double wave;           /* dlambda/lambda of all sources */
+    double spectrum;       /* multiplies nb_slope_job.spectrum */
+    double crystal, image; /* relative change of the crystal's photons, of all photons */
+    double background;     /* of scene.background, electrons^2 */
+    double polarization;   /* Kahn's K */
+    double default_F;      /* electrons */
+    int entry;             /* of nb_slope_job.entries, changed by an electron; -1: none */
+    nb_panel_slope *panels; /* [n_panels], owned by the job; NULL: the detector stays */
+} nb_tangent;
+
+typedef struct nb_slope_job {
+    const nb_scene *scene;
+    int count;
+    nb_tangent *tangents; /* [count] */
+    unsigned sums;        /* bits of nb_slope_sum: those that a tangent contracts */
+    nb_vec3 spindle;
+    nb_vec3 *turns; /* [n_orientations], for MOSAIC: axis and rate, per rad of spread */
+    double *spectrum; /* [n_sources], for WAVE: dlambda/lambda per unit of tangent.spectrum */
+    int64_t *entries; /* [n_entries]: places in a table of F; -1: beyond the box */
+    int n_entries;
+} nb_slope_job;
+
+/** Slopes of the pixels of one row.  out[0 ... count][pixels of the spans]: the image, photons, and
+ * then each parameter's slope, photons per unit; plane p begins at out + p stride. */
+typedef void nb_slope_row(const nb_slope_job *job, const nb_span *spans, size_t n,
+                          double *out, size_t stride);
+
+/** A way to calculate rows.  The engines are listed from the quickest on; the last one is the
+ * reference and takes every job. */
+typedef struct nb_slope_engine {
+    const char *name;
+    /** Can it do this job?  If not, *why says so in a few words. */
+    int (*applies)(const nb_slope_job *job, nb_precision precision, const char **why);
+    nb_slope_row *row;
+} nb_slope_engine;
+
+extern const nb_slope_engine nb_slope_scalar;
+
+/** The quickest engine that applies. */
+const nb_slope_engine *nb_slope_engine_for(const nb_slope_job *job,
+                                           nb_precision precision);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include "tangents.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/memory.h"
+#include "../model/beam.h"
+#include "../model/units.h"
+
+/** Place of an entry in a table. */
+static int64_t entry_of(const nb_factor_table *sf, const int hkl[3])
+{
+    return ((int64_t)(hkl[0] - sf->hmin) * sf->nk + (hkl[1] - sf->kmin)) * sf->nl +
+           (hkl[2] - sf->lmin);
+}
+
+static nb_status move_panels(const nb_subject *of, const nb_variable_name *v,
+                             nb_tangent *t, nb_error *err)
+{
+    int n = of->model->scene.n_panels;
+    t->panels = nb_alloc((size_t)n, sizeof *t->panels, "slopes of panels", err);
+    for (int k = 0; t->panels && k < n; k++)
+        t->panels[k] = nb_panel_tangent(of, v, k);
+    return t->panels ? NB_OK : NB_ERR_NOMEM;
+}
+
+static nb_status set_tangent(const nb_subject *of, const nb_variable_name *v,
+                             nb_slope_job *job, nb_tangent *t, nb_error *err)
+{
+    const nb_scene *sc = &of->model->scene;
+    const double value = nb_variable_value(of, v);
+    t->entry = -1;
+    switch (v->kind) {
+    case NB_VAR_MOSAIC:
+        t->mosaic = job->turns ? NB_DEG : 0;
+        return NB_OK;
+    case NB_VAR_PHI:
+        t->phi = NB_DEG;
+        return NB_OK;
+    case NB_VAR_OSC:
+        t->osc = of->model->phi_range > 0 ? NB_DEG : 0;
+        return NB_OK;
+    case NB_VAR_LAMBDA:
+        t->wave = 1 / value;
+        return NB_OK;
+    case NB_VAR_DISPERSION:
+        t->spectrum = job->spectrum ? 1 : 0;
+        return NB_OK;
+    case NB_VAR_POLAR:
+        t->polarization = sc->beam.nopolar ? 0 : 1;
+        return NB_OK;
+    case NB_VAR_FUDGE:
+        t->fudge = 1;
+        return NB_OK;
+    case NB_VAR_FLUENCE:
+        t->image = 1 / value;
+        return NB_OK;
+    case NB_VAR_WATER:
+        t->background = value > 0 ? 3 * sc->background / value : 0;
+        return NB_OK;
+    case NB_VAR_DEFAULT_F:
+        t->default_F = 1;
+        return NB_OK;
+    case NB_VAR_F:
+        t->entry = job->n_entries;
+        job->entries[job->n_entries++] = entry_of(&sc->factors.table, v->hkl);
+        return NB_OK;
+    default:
+        break;
+    }
+    nb_crystal_tangent(of, v, t);
+    return nb_moves_panels(v->kind) ? move_panels(of, v, t, err) : NB_OK;
+}
+
+static unsigned sums_of(nb_variable_kind kind)
+{
+    switch (kind) {
+    case NB_VAR_MISSET:
+    case NB_VAR_ROT:
+    case NB_VAR_CELL:
+        return NB_SLOPE_INDEX;
+    case NB_VAR_CELLS:
+        return NB_SLOPE_CELLS;
+    case NB_VAR_MOSAIC:
+        return NB_SLOPE_MOSAIC;
+    case NB_VAR_PHI:
+    case NB_VAR_OSC:
+        return NB_SLOPE_SPINDLE;
+    case NB_VAR_LAMBDA:
+    case NB_VAR_DISPERSION:
+        return NB_SLOPE_WAVE;
+    case NB_VAR_POLAR:
+        return NB_SLOPE_POLAR;
+    case NB_VAR_FUDGE:
+        return NB_SLOPE_FUDGE;
+    case NB_VAR_DEFAULT_F:
+    case NB_VAR_F:
+        return NB_SLOPE_F;
+    default:
+        return nb_moves_panels(kind) ? NB_SLOPE_RAY : 0;
+    }
+}
+
+/** Axis and rate of each orientation by the mosaic spread. */
+static nb_status make_turns(const nb_subject *of, nb_slope_job *job, nb_error *err)
+{
+    const nb_model *m = of->model;
+    const nb_lattice *lattice = &m->scene.lattice;
+    const int n = lattice->n_domains;
+    nb_vec3 *rates;
+    if (n == 1 || !(m->mosaic.spread > 0))
+        return NB_OK;
+    rates = nb_alloc((size_t)n, sizeof *rates, "mosaic domains", err);
+    job->turns = nb_alloc((size_t)lattice->n_orientations, sizeof *job->turns,
+                          "mosaic domains", err);
+    if (rates && job->turns)
+        nb_mosaic_growth(&m->mosaic, n, rates);
+    for (int i = 0; rates && job->turns && i < lattice->n_phi; i++) {
+        double phi = m->phi0 + (m->phi_range > 0 ? (i + 0.5) * m->phi_step : 0);
+        for (int j = 0; j < n; j++)
+            job->turns[(size_t)i * n + j] =
+                nb_rotate_about(rates[j], m->geometry.spindle, phi);
+    }
+    nb_free(rates);
+    return rates && job->turns ? NB_OK : NB_ERR_NOMEM;
+}
+
+/** How each source follows the width of the spectrum (percent). */
+static nb_status make_spectrum(const nb_subject *of, nb_slope_job *job, nb_error *err)
+{
+    const nb_beam *beam = &of->model->scene.beam;
+    const double width = nb_or(of->cfg->dispersion_pct, 0),
+                 middle = nb_beam_wavelength(of->cfg) * NB_ANGSTROM;
+    if (of->has_sources || !(width > 0))
+        return NB_OK;
+    job->spectrum =
+        nb_alloc((size_t)beam->n_sources, sizeof *job->spectrum, "sources", err);
+    for (int j = 0; job->spectrum && j < beam->n_sources; j++) {
+        double lambda = beam->sources[j].lambda;
+        job->spectrum[j] = (lambda - middle) / (lambda * width);
+    }
+    return job->spectrum ? NB_OK : NB_ERR_NOMEM;
+}
+
+nb_status nb_slope_job_build(const nb_subject *of, const nb_variable_name *names,
+                             int count, nb_slope_job *job, nb_error *err)
+{
+    size_t n = (size_t)count;
+    nb_status st = NB_OK;
+    memset(job, 0, sizeof *job);
+    job->scene = &of->model->scene;
+    job->spindle = of->model->geometry.spindle;
+    job->tangents = nb_alloc(n, sizeof *job->tangents, "parameters", err);
+    job->entries = nb_alloc(n, sizeof *job->entries, "parameters", err);
+    if (!job->tangents || !job->entries)
+        return NB_ERR_NOMEM;
+    for (int i = 0; i < count; i++)
+        job->sums |= sums_of(names[i].kind);
+    if (job->sums & NB_SLOPE_MOSAIC)
+        st = make_turns(of, job, err);
+    if (!st && job->sums & NB_SLOPE_WAVE)
+        st = make_spectrum(of, job, err);
+    if (!job->turns)
+        job->sums &= ~(unsigned)NB_SLOPE_MOSAIC;
+    for (int i = 0; i < count && !st; i++) {
+        job->count = i + 1;
+        if (!(st = nb_variable_check(of, &names[i], err)))
+            st = set_tangent(of, &names[i], job, &job->tangents[i], err);
+    }
+    return st;
+}
+
+void nb_slope_job_free(nb_slope_job *job)
+{
+    for (int i = 0; i < job->count; i++)
+        nb_free(job->tangents[i].panels);
+    nb_free(job->tangents);
+    nb_free(job->entries);
+    nb_free(job->turns);
+    nb_free(job->spectrum);
+    memset(job, 0, sizeof *job);
+}
+
+/** Why a parameter moves nothing; NULL: it may. */
+static const char *stands_still(const nb_subject *of, const nb_variable_name *v)
+{
+    const nb_model *m = of->model;
+    const nb_scene *sc = &m->scene;
+    int absorbs = 0;
+    for (int k = 0; k < sc->n_panels; k++)
+        absorbs |= sc->sensors[sc->panels[k].sensor].absorb;
+    switch (v->kind) {
+    case NB_VAR_MOSAIC:
+        return sc->lattice.n_domains > 1 ? NULL : "there is one mosaic domain (-mosaic)";
+    case NB_VAR_OSC:
+        return m->phi_range > 0 ? NULL : "it is a still (-osc)";
+    case NB_VAR_DISPERSION:
+        if (of->has_sources)
+            return "the wavelengths are those of a file";
+        return of->cfg->dispersion_pct > 0 ? NULL
+                                           : "there is one wavelength (-dispersion)";
+    case NB_VAR_CENTRE:
+        return nb_centre_moves(of, v->axis)
+                   ? NULL
+                   : "the convention and the pivot do not use it";
+    case NB_VAR_THICK:
+    case NB_VAR_ABS:
+        return absorbs ? NULL : "there is no absorbing sensor (-detector_thick)";
+    case NB_VAR_POLAR:
+        return sc->beam.nopolar ? "-nopolar is typed" : NULL;
+    case NB_VAR_FUDGE:
+        return of->cfg->shape == NB_SHAPE_SQUARE ? "the shape does not use it" : NULL;
+    case NB_VAR_WATER:
+        return of->cfg->water_um > 0 ? NULL : "there is no water";
+    default:
+        return NULL;
+    }
+}
+
+int nb_variable_moves(const nb_subject *of, const nb_variable_name *v, char why[160])
+{
+    const char *reason = stands_still(of, v);
+    snprintf(why, 160, "%s", reason ? reason : "");
+    return !reason;
+}

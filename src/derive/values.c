@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* Values of parameters in a simulation, and what it cannot be differentiated by. */
+#include <math.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../model/units.h"
+#include "../physics/structure_factor.h"
+#include "variables.h"
+
+static double angle_between(nb_vec3 a, nb_vec3 b)
+{
+    return atan2(nb_norm(nb_cross(a, b)), nb_dot(a, b)) / NB_DEG;
+}
+
+void nb_cell_of(const nb_crystal *x, double cell[6])
+{
+    cell[0] = nb_norm(x->a) / NB_ANGSTROM;
+    cell[1] = nb_norm(x->b) / NB_ANGSTROM;
+    cell[2] = nb_norm(x->c) / NB_ANGSTROM;
+    cell[3] = angle_between(x->b, x->c);
+    cell[4] = angle_between(x->c, x->a);
+    cell[5] = angle_between(x->a, x->b);
+}
+
+static double cell_value(const nb_subject *of, int axis)
+{
+    double cell[6];
+    nb_cell_of(&of->model->crystal, cell);
+    if (of->cfg->cell_count > axis && of->cfg->cell[axis] > 0 && !of->has_matrix)
+        return of->cfg->cell[axis];
+    return cell[axis];
+}
+
+/** The field of a flag of the beam centre. */
+static double *centre_field(nb_config *cfg, int axis)
+{
+    double *const fields[] = {&cfg->Xbeam_mm, &cfg->Ybeam_mm, &cfg->orgx, &cfg->orgy};
+    return fields[axis];
+}
+
+static double centre_value(const nb_subject *of, int axis)
+{
+    const nb_geometry *g = &of->model->geometry;
+    const double now[] = {g->Xbeam / NB_MM, g->Ybeam / NB_MM, g->orgx, g->orgy};
+    const double typed[] = {of->cfg->Xbeam_mm, of->cfg->Ybeam_mm, of->cfg->orgx,
+                            of->cfg->orgy};
+    return nb_or(typed[axis], now[axis]);
+}
+
+nb_centre_rate nb_centre_rate_of(const nb_subject *of, int axis)
+{
+    nb_geometry at = of->model->geometry, beyond = at;
+    nb_config cfg = *of->cfg;
+    double *field = centre_field(&cfg, axis);
+    *field = centre_value(of, axis);
+    nb_geometry_centre(&cfg, &at);
+    *field += 1; /* linear, so a step of any size tells the rate */
+    nb_geometry_centre(&cfg, &beyond);
+    return (nb_centre_rate){beyond.Fbeam - at.Fbeam, beyond.Sbeam - at.Sbeam,
+                            beyond.Fclose - at.Fclose, beyond.Sclose - at.Sclose};
+}
+
+int nb_centre_moves(const nb_subject *of, int axis)
+{
+    nb_centre_rate r;
+    if (of->cfg->detector || of->cfg->pix0_m.set)
+        return 0;
+    r = nb_centre_rate_of(of, axis);
+    return of->model->geometry.pivot == NB_PIVOT_BEAM ? r.Fbeam != 0 || r.Sbeam != 0
+                                                      : r.Fclose != 0 || r.Sclose != 0;
+}
+
+static const nb_place_change *change_of(const nb_subject *of, int panel)
+{
+    static const nb_place_change none = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    if (panel < 0)
+        return &of->moved->whole;
+    return of->moved->panels && panel < of->moved->n_panels ? &of->moved->panels[panel]
+                                                            : &none;
+}
+
+static double detector_value(const nb_subject *of, const nb_variable_name *v)
+{
+    const nb_geometry *g = &of->model->geometry;
+    const nb_config *cfg = of->cfg;
+    const double tilt[] = {cfg->rot_deg[0], cfg->rot_deg[1], cfg->rot_deg[2],
+                           cfg->twotheta_deg};
+    const nb_place_change *change = change_of(of, v->panel);
+    switch (v->kind) {
+    case NB_VAR_DISTANCE:
+        return nb_or(cfg->distance_mm, 100);
+    case NB_VAR_CLOSE_DISTANCE:
+        return nb_or(cfg->close_distance_mm, g->placed.close_distance / NB_MM);
+    case NB_VAR_CENTRE:
+        return centre_value(of, v->axis);
+    case NB_VAR_TILT:
+        return nb_or(tilt[v->axis], 0);
+    case NB_VAR_SHIFT:
+        return change->shift[v->axis] / NB_MM;
+    case NB_VAR_SHIFT_ALONG:
+        return change->along[v->axis] / NB_MM;
+    case NB_VAR_TURN:
+        return change->turn[v->axis] / NB_DEG;
+    case NB_VAR_THICK:
+        return nb_or(cfg->thick_um, 0);
+    default:
+        return nb_or(cfg->abs_um, 0);
+    }
+}
+
+static double F_value(const nb_subject *of, const int hkl[3])
+{
+    const nb_factor_table *sf = &of->model->scene.factors.table;
+    return nb_F_nearest(sf, 0, hkl[0], hkl[1], hkl[2]);
+}
+
+double nb_variable_value(const nb_subject *of, const nb_variable_name *v)
+{
+    const nb_model *m = of->model;
+    const nb_config *cfg = of->cfg;
+    switch (v->kind) {
+    case NB_VAR_MISSET:
+        return cfg->misset_mode == NB_MISSET_FIXED ? cfg->misset_deg[v->axis]
+                                                   : m->crystal.misset[v->axis] / NB_DEG;
+    case NB_VAR_ROT:
+        return of->moved->rot[v->axis] / NB_DEG;
+    case NB_VAR_CELL:
+        return cell_value(of, v->axis);
+    case NB_VAR_CELLS:
+        return m->crystal.N[v->axis];
+    case NB_VAR_MOSAIC:
+        return cfg->mosaic_aniso_deg.set ? m->mosaic.spread / NB_DEG
+                                         : nb_or(cfg->mosaic_spread_deg, 0);
+    case NB_VAR_PHI:
+        return nb_or(cfg->phi_deg, 0);
+    case NB_VAR_OSC:
+        return nb_or(cfg->osc_deg, m->phi_range / NB_DEG);
+    case NB_VAR_LAMBDA:
+        return of->wavelength_A;
+    case NB_VAR_DISPERSION:
+        return nb_or(cfg->dispersion_pct, 0);
+    case NB_VAR_POLAR:
+        return cfg->polarization;
+    case NB_VAR_FUDGE:
+        return cfg->fudge;
+    case NB_VAR_FLUENCE:
+        return m->fluence;
+    case NB_VAR_WATER:
+        return cfg->water_um;
+    case NB_VAR_DEFAULT_F:
+        return m->scene.factors.table.default_F;
+    case NB_VAR_F:
+        return F_value(of, v->hkl);
+    case NB_VAR_ALL_F:
+        return NAN;
+    default:
+        return detector_value(of, v);
+    }
+}
+
+static nb_status check_F(const nb_subject *of, const nb_variable_name *v, nb_error *err)
+{
+    const nb_factor_table *sf = &of->model->scene.factors.table;
+    const int *h = v->hkl;
+    if (sf->nh > 0 && h[0] >= sf->hmin && h[0] < sf->hmin + sf->nh && h[1] >= sf->kmin &&
+        h[1] < sf->kmin + sf->nk && h[2] >= sf->lmin && h[2] < sf->lmin + sf->nl)
+        return NB_OK;
+    return nb_fail(err, NB_ERR_INPUT, "%s: the table of F has no such entry%s", v->name,
+                   sf->nh > 0 ? "" : " (there is no table: -hkl, -pdb, -mtz)");
+}
+
+/** What only flags place. */
+static nb_status check_placement(const nb_subject *of, const nb_variable_name *v,
+                                 nb_error *err)
+{
+    int close = !isnan(of->cfg->close_distance_mm);
+    if (of->cfg->detector || of->cfg->pix0_m.set)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "%s: %s places the detector; use shift_x, shift_y, shift_z, "
+                       "rot_fast, rot_slow, rot_normal",
+                       v->name, of->cfg->detector ? "a file" : "-pix0_vector");
+    if (v->kind == NB_VAR_DISTANCE && close)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "distance: -close_distance is typed; use close_distance");
+    if (v->kind == NB_VAR_CLOSE_DISTANCE && !close)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "close_distance: -close_distance is not typed; use distance");
+    return NB_OK;
+}
+
+static nb_status check_sensor(const nb_subject *of, const nb_variable_name *v,
+                              nb_error *err)
+{
+    const nb_model *m = of->model;
+    int absorbs = 0, typed = v->kind == NB_VAR_THICK
+                                 ? !isnan(of->cfg->thick_um)
+                                 : !isnan(of->cfg->abs_um) && !of->cfg->sensor[0];
+    for (int k = 0; k < m->scene.n_panels; k++)
+        absorbs |= m->scene.sensors[m->scene.panels[k].sensor].absorb;
+    if (typed || !absorbs)
+        return NB_OK;
+    return nb_fail(err, NB_ERR_INPUT, "%s: type a start value, %s um", v->name, v->flag);
+}
+
+static nb_status check_kind(const nb_subject *of, const nb_variable_name *v, nb_error *err)
+{
+    switch (v->kind) {
+    case NB_VAR_CELL:
+        if (of->has_matrix && of->cfg->cell_count > 0)
+            return nb_fail(err, NB_ERR_INPUT,
+                           "%s: both -mat and -cell are given; leave -cell out", v->name);
+        return NB_OK;
+    case NB_VAR_F:
+        return check_F(of, v, err);
+    case NB_VAR_THICK:
+    case NB_VAR_ABS:
+        return check_sensor(of, v, err);
+    case NB_VAR_DISTANCE:
+    case NB_VAR_CLOSE_DISTANCE:
+    case NB_VAR_CENTRE:
+    case NB_VAR_TILT:
+        return check_placement(of, v, err);
+    default:
+        return NB_OK;
+    }
+}
+
+nb_status nb_variable_check(const nb_subject *of, const nb_variable_name *v, nb_error *err)
+{
+    int scale = v->kind == NB_VAR_FLUENCE || v->kind == NB_VAR_WATER ||
+                v->kind == NB_VAR_DEFAULT_F || v->kind == NB_VAR_F ||
+                v->kind == NB_VAR_ALL_F;
+    if (of->cfg->compat)
+        return nb_fail(err, NB_ERR_INPUT, "%s: there are no derivatives with -compat",
+                       v->name);
+    if (of->cfg->shape == NB_SHAPE_TOPHAT && !scale)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "%s: top-hat spots have no slope; only fluence, water, default_F "
+                       "and F have derivatives",
+                       v->name);
+    return check_kind(of, v, err);
+}

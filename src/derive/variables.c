@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of parameters: the table, lists with groups, the nearest name. */
+#include "variables.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+
+typedef struct row {
+    const char *name, *synonym, *group;
+    nb_variable_kind kind;
+    int axis;
+    const char *unit, *flag, *moves;
+    int of_panel; /* may be asked of one panel */
+} row;
+
+/* In the order in which groups open. */
+/* clang-format off */
+static const row rows[] = {
+{"misset_x", NULL, "misset", NB_VAR_MISSET, 0, "deg", "-misset", "the crystal, the first angle of -misset", 0},
+{"misset_y", NULL, "misset", NB_VAR_MISSET, 1, "deg", "-misset", "the crystal, the second angle of -misset", 0},
+{"misset_z", NULL, "misset", NB_VAR_MISSET, 2, "deg", "-misset", "the crystal, the third angle of -misset", 0},
+{"rot_x", NULL, "rot", NB_VAR_ROT, 0, "deg", "", "the crystal, about lab x", 0},
+{"rot_y", NULL, "rot", NB_VAR_ROT, 1, "deg", "", "the crystal, about lab y", 0},
+{"rot_z", NULL, "rot", NB_VAR_ROT, 2, "deg", "", "the crystal, about lab z", 0},
+{"cell_a", NULL, "cell", NB_VAR_CELL, 0, "A", "-cell", "the cell, its orientation held", 0},
+{"cell_b", NULL, "cell", NB_VAR_CELL, 1, "A", "-cell", "the cell, its orientation held", 0},
+{"cell_c", NULL, "cell", NB_VAR_CELL, 2, "A", "-cell", "the cell, its orientation held", 0},
+{"cell_al", NULL, "cell", NB_VAR_CELL, 3, "deg", "-cell", "the cell, its orientation held", 0},
+{"cell_be", NULL, "cell", NB_VAR_CELL, 4, "deg", "-cell", "the cell, its orientation held", 0},
+{"cell_ga", NULL, "cell", NB_VAR_CELL, 5, "deg", "-cell", "the cell, its orientation held", 0},
+{"N_a", "Na", "N", NB_VAR_CELLS, 0, "cells", "-Na", "the size of the crystal along a", 0},
+{"N_b", "Nb", "N", NB_VAR_CELLS, 1, "cells", "-Nb", "the size of the crystal along b", 0},
+{"N_c", "Nc", "N", NB_VAR_CELLS, 2, "cells", "-Nc", "the size of the crystal along c", 0},
+{"mosaic", NULL, NULL, NB_VAR_MOSAIC, 0, "deg", "-mosaic", "the mosaic spread, the domains' draws held", 0},
+{"phi", NULL, NULL, NB_VAR_PHI, 0, "deg", "-phi", "the start of the oscillation", 0},
+{"osc", NULL, NULL, NB_VAR_OSC, 0, "deg", "-osc", "the width of the oscillation", 0},
+{"lambda", NULL, NULL, NB_VAR_LAMBDA, 0, "A", "-lambda", "all wavelengths, by one factor", 0},
+{"dispersion", NULL, NULL, NB_VAR_DISPERSION, 0, "%", "-dispersion", "the width of the spectrum", 0},
+{"distance", NULL, NULL, NB_VAR_DISTANCE, 0, "mm", "-distance", "the detector", 0},
+{"close_distance", NULL, NULL, NB_VAR_CLOSE_DISTANCE, 0, "mm", "-close_distance", "the detector", 0},
+{"Xbeam", NULL, "beam", NB_VAR_CENTRE, 0, "mm", "-Xbeam", "the beam centre", 0},
+{"Ybeam", NULL, "beam", NB_VAR_CENTRE, 1, "mm", "-Ybeam", "the beam centre", 0},
+{"ORGX", NULL, "beam", NB_VAR_CENTRE, 2, "pixels", "-ORGX", "the nearest point", 0},
+{"ORGY", NULL, "beam", NB_VAR_CENTRE, 3, "pixels", "-ORGY", "the nearest point", 0},
+{"detector_rotx", NULL, "tilt", NB_VAR_TILT, 0, "deg", "-detector_rotx", "the detector, about lab x", 0},
+{"detector_roty", NULL, "tilt", NB_VAR_TILT, 1, "deg", "-detector_roty", "the detector, about lab y", 0},
+{"detector_rotz", NULL, "tilt", NB_VAR_TILT, 2, "deg", "-detector_rotz", "the detector, about lab z", 0},
+{"twotheta", NULL, "tilt", NB_VAR_TILT, 3, "deg", "-twotheta", "the detector's swing", 0},
+{"shift_x", NULL, "shift", NB_VAR_SHIFT, 0, "mm", "", "the placed detector, along lab x", 1},
+{"shift_y", NULL, "shift", NB_VAR_SHIFT, 1, "mm", "", "the placed detector, along lab y", 1},
+{"shift_z", NULL, "shift", NB_VAR_SHIFT, 2, "mm", "", "the placed detector, along lab z", 1},
+{"shift_fast", NULL, NULL, NB_VAR_SHIFT_ALONG, 0, "mm", "", "the placed detector, along its fast axis", 1},
+{"shift_slow", NULL, NULL, NB_VAR_SHIFT_ALONG, 1, "mm", "", "the placed detector, along its slow axis", 1},
+{"shift_normal", NULL, NULL, NB_VAR_SHIFT_ALONG, 2, "mm", "", "the placed detector, along its normal", 1},
+{"rot_fast", NULL, NULL, NB_VAR_TURN, 0, "deg", "", "the placed detector, about its fast axis at its origin", 1},
+{"rot_slow", NULL, NULL, NB_VAR_TURN, 1, "deg", "", "the placed detector, about its slow axis at its origin", 1},
+{"rot_normal", NULL, NULL, NB_VAR_TURN, 2, "deg", "", "the placed detector, about its normal at its origin", 1},
+{"detector_thick", NULL, NULL, NB_VAR_THICK, 0, "um", "-detector_thick", "the thickness of the sensor", 0},
+{"detector_abs", NULL, NULL, NB_VAR_ABS, 0, "um", "-detector_abs", "the attenuation depth of the sensor", 0},
+{"polar", NULL, NULL, NB_VAR_POLAR, 0, "", "-polar", "the Kahn factor", 0},
+{"fudge", NULL, NULL, NB_VAR_FUDGE, 0, "", "-fudge", "the shape factor", 0},
+{"fluence", NULL, NULL, NB_VAR_FLUENCE, 0, "photons/m2", "-fluence", "all photons", 0},
+{"water", NULL, NULL, NB_VAR_WATER, 0, "um", "-water", "the water's photons", 0},
+{"default_F", NULL, NULL, NB_VAR_DEFAULT_F, 0, "electrons", "-default_F", "every F that is default_F", 0},
+{"F", NULL, NULL, NB_VAR_ALL_F, 0, "electrons", "", "every F of the table", 0},
+};
+/* clang-format on */
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static const char F_moves[] = "one structure factor";
+
+static int least(int a, int b, int c)
+{
+    int ab = a < b ? a : b;
+    return ab < c ? ab : c;
+}
+
+/** Levenshtein distance without regard to case. */
+static int edit_distance(const char *a, const char *b)
+{
+    enum { LONGEST = 40 };
+    int line[LONGEST + 1], n = (int)strlen(b);
+    if (n > LONGEST || strlen(a) > LONGEST)
+        return LONGEST;
+    for (int j = 0; j <= n; j++)
+        line[j] = j;
+    for (int i = 0; a[i]; i++) {
+        int diagonal = line[0];
+        line[0] = i + 1;
+        for (int j = 0; j < n; j++) {
+            int same = tolower((unsigned char)a[i]) == tolower((unsigned char)b[j]);
+            int here = least(line[j + 1] + 1, line[j] + 1, diagonal + !same);
+            diagonal = line[j + 1];
+            line[j + 1] = here;
+        }
+    }
+    return line[n];
+}
+
+/** The nearest name or group. */
+static const char *nearest(const char *name)
+{
+    const char *best = rows[0].name;
+    int least_edits = 1000;
+    for (int i = 0; i < ROWS; i++) {
+        const char *const words[] = {rows[i].name, rows[i].group, rows[i].synonym};
+        for (int j = 0; j < 3; j++) {
+            int edits = words[j] ? edit_distance(name, words[j]) : 1000;
+            if (edits < least_edits) {
+                least_edits = edits;
+                best = words[j];
+            }
+        }
+    }
+    return best;
+}
+
+static nb_status unknown(const char *name, nb_error *err)
+{
+    return nb_fail(err, NB_ERR_INPUT,
+                   "unknown parameter '%.60s' of a derivative; did you mean '%s'?", name,
+                   nearest(name));
+}
+
+/** F:h:k:l */
+static nb_status parse_F(const char *name, nb_variable_name *out, nb_error *err)
+{
+    const char *at = name + 1;
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        long n = *at == ':' ? strtol(at + 1, &end, 10) : 0;
+        int sign = *at == ':' && (at[1] == '-' || at[1] == '+');
+        if (*at != ':' || !isdigit((unsigned char)at[1 + sign]) || end == at + 1 ||
+            labs(n) > 1000000)
+            break;
+        out->hkl[i] = (int)n;
+        at = end;
+        if (i < 2 || *at)
+            continue;
+        out->kind = NB_VAR_F;
+        out->panel = -1;
+        out->unit = "electrons";
+        out->flag = "";
+        out->moves = F_moves;
+        snprintf(out->name, sizeof out->name, "F:%d:%d:%d", out->hkl[0], out->hkl[1],
+                 out->hkl[2]);
+        return NB_OK;
+    }
+    return nb_fail(err, NB_ERR_INPUT,
+                   "parameter '%.60s': one structure factor is written F:h:k:l, as "
+                   "F:1:-2:3",
+                   name);
+}
+
+/** The number of a panel's name. */
+static nb_status find_panel(const nb_subject *of, const char *word, int *panel,
+                            nb_error *err)
+{
+    const nb_detector_spec *d = of->cfg->detector;
+    for (*panel = 0; d && *panel < d->n_panels; ++*panel)
+        if (!strcmp(word, d->panels[*panel].name))
+            return NB_OK;
+    if (d)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "@%.60s: the detector has no panel of this name", word);
+    return nb_fail(err, NB_ERR_INPUT,
+                   "@%.60s: panels have names in a detector from a file only (-geom, "
+                   "-expt, -nxmx)",
+                   word);
+}
+
+/** A name without its panel: of row r. */
+static nb_status fill(const nb_subject *of, const row *r, const char *at,
+                      nb_variable_name *out, nb_error *err)
+{
+    out->kind = r->kind;
+    out->axis = r->axis;
+    out->panel = -1;
+    out->unit = r->unit;
+    out->flag = r->flag;
+    out->moves = r->moves;
+    snprintf(out->name, sizeof out->name, "%s%s", r->name, at);
+    if (!*at)
+        return NB_OK;
+    if (!r->of_panel)
+        return nb_fail(err, NB_ERR_INPUT, "%s%.60s: it is not of one panel", r->name, at);
+    return find_panel(of, at + 1, &out->panel, err);
+}
+
+static int is_word(const char *word, size_t n, const char *name)
+{
+    return name && strlen(name) == n && !memcmp(word, name, n);
+}
+
+nb_status nb_variable_parse(const nb_subject *of, const char *name, nb_variable_name *out,
+                            nb_error *err)
+{
+    size_t n = strcspn(name, "@");
+    memset(out, 0, sizeof *out);
+    if (strlen(name) >= NB_VARIABLE_NAME)
+        return unknown(name, err);
+    if (name[0] == 'F' && name[1] == ':')
+        return parse_F(name, out, err);
+    for (int i = 0; i < ROWS; i++)
+        if (is_word(name, n, rows[i].name) || is_word(name, n, rows[i].synonym))
+            return fill(of, &rows[i], name + n, out, err);
+    return unknown(name, err);
+}
+
+/** Names that are being collected. */
+typedef struct collection {
+    const nb_subject *of;
+    char (*names)[NB_VARIABLE_NAME];
+    int count;
+} collection;
+
+static nb_status add_name(collection *c, const char *name, nb_error *err)
+{
+    nb_variable_name v;
+    nb_status st = nb_variable_parse(c->of, name, &v, err);
+    if (st)
+        return st;
+    for (int i = 0; i < c->count; i++)
+        if (!strcmp(c->names[i], v.name))
+            return nb_fail(err, NB_ERR_INPUT, "parameter %s is named twice", v.name);
+    if (c->count == NB_VARIABLES_MAX)
+        return nb_fail(err, NB_ERR_INPUT, "more than %d parameters", NB_VARIABLES_MAX);
+    memcpy(c->names[c->count++], v.name, sizeof v.name);
+    return NB_OK;
+}
+
+/** Of the beam's pairs, the one in force. */
+static int pair_in_force(const nb_subject *of)
+{
+    int mm = nb_centre_moves(of, 0), org = nb_centre_moves(of, 2);
+    int typed = isnan(of->cfg->Xbeam_mm) && !isnan(of->cfg->orgx);
+    return org && (!mm || typed) ? 2 : 0;
+}
+
+/** A word of the list: a group opens to its names. */
+static nb_status add_word(collection *c, const char *word, nb_error *err)
+{
+    size_t n = strcspn(word, "@");
+    int found = 0, pair = is_word(word, n, "beam") ? pair_in_force(c->of) : -1;
+    nb_status st = NB_OK;
+    for (int i = 0; i < ROWS && !st; i++) {
+        char name[NB_VARIABLE_NAME];
+        if (!is_word(word, n, rows[i].group) ||
+            (pair >= 0 && rows[i].axis / 2 != pair / 2))
+            continue;
+        found = 1;
+        if (strlen(rows[i].name) + strlen(word + n) >= sizeof name)
+            return unknown(word, err);
+        strcpy(name, rows[i].name);
+        strcat(name, word + n);
+        st = add_name(c, name, err);
+    }
+    return found ? st : add_name(c, word, err);
+}
+
+nb_status nb_variables_open(const nb_subject *of, const char *list,
+                            char (**names)[NB_VARIABLE_NAME], int *count, nb_error *err)
+{
+    collection c = {of, nb_alloc(NB_VARIABLES_MAX, NB_VARIABLE_NAME, "names", err), 0};
+    nb_status st = c.names ? NB_OK : NB_ERR_NOMEM;
+    *names = NULL;
+    *count = 0;
+    for (const char *at = list; !st && *at;) {
+        size_t n = strcspn(at, ",");
+        char word[NB_VARIABLE_NAME];
+        snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1),
+                 at);
+        st = n > 0 && n < sizeof word ? add_word(&c, word, err) : unknown(word, err);
+        at += n;
+        if (!st && *at == ',' && !*++at)
+            st = unknown("", err);
+    }
+    if (!st && c.count == 0)
+        st = nb_fail(err, NB_ERR_INPUT, "no parameter is named; type misset,cell or so");
+    if (st) {
+        nb_free(c.names);
+        return st;
+    }
+    *names = c.names;
+    *count = c.count;
+    return NB_OK;
+}

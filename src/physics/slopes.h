@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/** Slopes of the terms of a pixel's sum (docs/derivatives.md): of the lattice transform and of F by
+ * the Miller indices, and of a ray's direction, solid angle and capture by the detector's place. */
+#ifndef NB_PHYSICS_SLOPES_H
+#define NB_PHYSICS_SLOPES_H
+
+#include "lattice.h"
+#include "ray.h"
+#include "structure_factor.h"
+
+/** F_latt and its slopes. */
+typedef struct nb_lattice_slope {
+    double L;
+    double d[3];  /* by h, k, l */
+    double N[3];  /* by the numbers of cells */
+    double fudge; /* by the shape factor */
+} nb_lattice_slope;
+
+/* Where the closed forms lose digits: of pi N d, and of x in S(x). */
+#define NB_FRINGE_SERIES 0.1
+#define NB_SPHERE_SLOPE_SERIES 0.5
+
+/** d/dd of sin(pi N d)/sin(pi d) = s. */
+NB_HD double nb_interference_slope(double d, double N, double s)
+{
+    double x = NB_PI * d, x2 = x * x, N2 = N * N, e = N - 1, sine, cosine;
+    if (fabs(N * x) < NB_FRINGE_SERIES) {
+        double n2 = e * (N + 1), n4 = n2 * (N2 + 1), n6 = n2 * (N2 * N2 + N2 + 1),
+               n8 = n4 * (N2 * N2 + 1);
+        return -NB_PI * s * x *
+               (n2 / 3 + x2 * (n4 / 45 + x2 * (2 * n6 / 945 + x2 * (n8 / 4725))));
+    }
+    sine = sin(x);
+    cosine = cos(x);
+    if (N < 1.5) /* the same, where N cos(N x) and s cos(x) cancel */
+        return NB_PI *
+               (e * sine * cosine * cos(e * x) - sin(e * x) * (1 + e * sine * sine)) /
+               (sine * sine);
+    return NB_PI * (N * cos(NB_PI * (N * d)) - s * cosine) / sine;
+}
+
+/** d/dN of the same. */
+NB_HD double nb_interference_by_N(double d, double N)
+{
+    return d == 0 ? 1.0 : NB_PI * d * cos(NB_PI * (N * d)) / sin(NB_PI * d);
+}
+
+/** S'(x)/x of the sphere's transform S. */
+NB_HD double nb_sphere_slope(double x)
+{
+    double y = x * x;
+    if (x < NB_SPHERE_SLOPE_SERIES)
+        return -1.0 / 5 +
+               y * (1.0 / 70 + y * (-1.0 / 2520 +
+                                    y * (1.0 / 166320 + y * (-1.0 / 17297280 +
+                                                             y * (1.0 / 2594592000.0)))));
+    return 3.0 * (sin(x) / x - nb_sphere_transform(x)) / y;
+}
+
+NB_HD nb_lattice_slope nb_square_slope(const nb_lattice *lattice, const double d[3])
+{
+    nb_lattice_slope out = {1, {0, 0, 0}, {0, 0, 0}, 0};
+    double s[3], slope[3];
+    int i;
+    for (i = 0; i < 3; i++) {
+        double N = lattice->N[i];
+        s[i] = N > 1 ? nb_interference(d[i], N) : 1.0;
+        slope[i] = N > 1 ? nb_interference_slope(d[i], N, s[i]) : 0.0;
+        if (N > 1)
+            out.L *= s[i];
+    }
+    for (i = 0; i < 3; i++) {
+        double others = s[(i + 1) % 3] * s[(i + 2) % 3];
+        out.d[i] = slope[i] * others;
+        out.N[i] = nb_interference_by_N(d[i], lattice->N[i]) * others;
+    }
+    return out;
+}
+
+NB_HD nb_lattice_slope nb_round_slope(const nb_lattice *lattice, const double d[3])
+{
+    const double *N = lattice->N;
+    double g = lattice->fudge, R2 = 0, k;
+    nb_lattice_slope out;
+    int i;
+    for (i = 0; i < 3; i++)
+        R2 += d[i] * N[i] * (d[i] * N[i]);
+    out.L = nb_lattice_factor(lattice, d[0], d[1], d[2]);
+    k = N[0] * N[1] * N[2] * NB_ROUND_HEIGHT * NB_PI * NB_PI *
+        nb_sphere_slope(NB_PI * sqrt(g * R2));
+    for (i = 0; i < 3; i++) {
+        out.d[i] = k * g * N[i] * N[i] * d[i];
+        out.N[i] = out.L / N[i] + k * g * N[i] * d[i] * d[i];
+    }
+    out.fudge = k * R2 / 2;
+    return out;
+}
+
+NB_HD nb_lattice_slope nb_gauss_slope(const nb_lattice *lattice, const double d[3])
+{
+    const double *N = lattice->N;
+    double k = 2 * lattice->fudge / NB_GAUSS_WIDTH, R2 = 0;
+    nb_lattice_slope out;
+    int i;
+    out.L = nb_lattice_factor(lattice, d[0], d[1], d[2]);
+    for (i = 0; i < 3; i++) {
+        R2 += d[i] * N[i] * (d[i] * N[i]);
+        out.d[i] = -k * N[i] * N[i] * d[i] * out.L;
+        out.N[i] = out.L / N[i] - k * N[i] * d[i] * d[i] * out.L;
+    }
+    out.fudge = -R2 / NB_GAUSS_WIDTH * out.L;
+    return out;
+}
+
+/** At the offset d from the nearest reflection.  The top hat has no slope: only L is of use. */
+NB_HD nb_lattice_slope nb_lattice_slope_at(const nb_lattice *lattice, const double d[3])
+{
+    nb_lattice_slope flat = {0, {0, 0, 0}, {0, 0, 0}, 0};
+    switch (lattice->shape) {
+    case NB_LATTICE_ROUND:
+        return nb_round_slope(lattice, d);
+    case NB_LATTICE_GAUSS:
+        return nb_gauss_slope(lattice, d);
+    case NB_LATTICE_TOPHAT:
+        flat.L = nb_lattice_factor(lattice, d[0], d[1], d[2]);
+        return flat;
+    default:
+        return nb_square_slope(lattice, d);
+    }
+}
+
+/** F of a sample, its slopes, and the entries of the table that it is made of: nearest, or the 64
+ * round a point between them. */
+typedef struct nb_F_slope {
+    double F;
+    double d[3];      /* by h, k, l; 0 of the nearest */
+    int interpolated; /* 0: entry is the one, and weights are not filled */
+    int64_t entry;    /* of the table; -1: outside of the box.  Interpolated: the first */
+    double w[3][4];   /* cubic weights along h, k, l */
+} nb_F_slope;
+
+/** Slopes of nb_cubic_weights. */
+NB_HD void nb_cubic_slopes(double t, double w[4])
+{
+    w[0] = -(3 * t * t - 6 * t + 2) / 6.0;
+    w[1] = (3 * t * t - 4 * t - 1) / 2.0;
+    w[2] = -(3 * t * t - 2 * t - 2) / 2.0;
+    w[3] = (3 * t * t - 1) / 6.0;
+}
+
+NB_HD void nb_tricubic_slope(const nb_factor_table *sf, int n, const double h[3],
+                             nb_F_slope *out)
+{
+    const int start[3] = {sf->hmin, sf->kmin, sf->lmin};
+    const double *F = nb_table_at(sf, n);
+    double slope[3][4];
+    int64_t at[3];
+    int i, j, m;
+    for (i = 0; i < 3; i++) {
+        double below = floor(h[i]);
+        at[i] = (int64_t)below - 1 - start[i];
+        nb_cubic_weights(h[i] - below, out->w[i]);
+        nb_cubic_slopes(h[i] - below, slope[i]);
+    }
+    out->entry = (at[0] * sf->nk + at[1]) * sf->nl + at[2];
+    for (i = 0; i < 4; i++)
+        for (j = 0; j < 4; j++) {
+            const double *row = F + out->entry + ((int64_t)i * sf->nk + j) * sf->nl;
+            double along = 0, steep = 0;
+            for (m = 0; m < 4; m++) {
+                along += out->w[2][m] * row[m];
+                steep += slope[2][m] * row[m];
+            }
+            out->d[0] += slope[0][i] * out->w[1][j] * along;
+            out->d[1] += out->w[0][i] * slope[1][j] * along;
+            out->d[2] += out->w[0][i] * out->w[1][j] * steep;
+        }
+    out->F = nb_F_tricubic(sf, n, h[0], h[1], h[2]);
+    out->interpolated = 1;
+}
+
+/** By the n-th table, as nb_structure_factor. */
+NB_HD void nb_F_slope_at(const nb_factor_table *sf, int n, const double h[3],
+                         const double h0[3], nb_F_slope *out)
+{
+    double i = h0[0] - sf->hmin, j = h0[1] - sf->kmin, k = h0[2] - sf->lmin;
+    out->d[0] = out->d[1] = out->d[2] = 0;
+    out->interpolated = 0;
+    out->entry = -1;
+    out->F = sf->default_F;
+    if (sf->nh == 0)
+        return;
+    if (sf->interpolate && nb_cubic_fits(h[0], sf->hmin, sf->nh) &&
+        nb_cubic_fits(h[1], sf->kmin, sf->nk) && nb_cubic_fits(h[2], sf->lmin, sf->nl)) {
+        nb_tricubic_slope(sf, n, h, out);
+        return;
+    }
+    if (!(i >= 0 && i < sf->nh && j >= 0 && j < sf->nk && k >= 0 && k < sf->nl))
+        return;
+    out->entry = ((int64_t)i * sf->nk + (int64_t)j) * sf->nl + (int64_t)k;
+    out->F = nb_table_at(sf, n)[out->entry];
+}
+
+/** Slope of the polarization factor by the direction, per unit of it (c, e, b as in
+ * docs/physics.md section 14). */
+NB_HD nb_vec3 nb_polarization_slope(double K, nb_vec3 incident, nb_vec3 direction,
+                                    nb_vec3 axis)
+{
+    nb_vec3 B = nb_unit(nb_cross(axis, incident)), E = nb_unit(nb_cross(incident, B));
+    double c = nb_dot(incident, direction), b = nb_dot(direction, B),
+           e = nb_dot(direction, E);
+    return nb_add(nb_scale(c, incident), nb_add(nb_scale(K * b, B), nb_scale(-K * e, E)));
+}
+
+/** Its slope by the Kahn factor. */
+NB_HD double nb_polarization_by_K(nb_vec3 incident, nb_vec3 direction, nb_vec3 axis)
+{
+    nb_vec3 B = nb_unit(nb_cross(axis, incident)), E = nb_unit(nb_cross(incident, B));
+    double b = nb_dot(direction, B), e = nb_dot(direction, E);
+    return -0.5 * (e * e - b * b);
+}
+
+/** How a panel and its sensor move: slopes of the members of nb_panel and nb_sensor of these names. */
+typedef struct nb_panel_slope {
+    nb_vec3 pix0, fast, slow, normal;
+    double close_distance, distance, Fbeam, Sbeam;
+    nb_vec3 curved_fast, curved_slow;
+    double layer_step, mu;
+} nb_panel_slope;
+
+/** How a ray moves. */
+typedef struct nb_ray_slope {
+    nb_vec3 direction;
+    double omega, capture;
+} nb_ray_slope;
+
+/** A point of a moving panel, and how it moves. */
+typedef struct nb_moving_point {
+    nb_vec3 x, dx; /* m */
+    double R, dR;
+    nb_vec3 d, dd; /* direction */
+    double u, du;  /* curved: the angle along fast */
+} nb_moving_point;
+
+NB_HD void nb_moving_direction(nb_moving_point *p)
+{
+    p->R = nb_norm(p->x);
+    p->d = nb_scale(1.0 / p->R, p->x);
+    p->dR = nb_dot(p->d, p->dx);
+    p->dd = nb_scale(1.0 / p->R, nb_sub(p->dx, nb_scale(p->dR, p->d)));
+}
+
+NB_HD void nb_moving_curved(const nb_panel *panel, const nb_panel_slope *by, double F,
+                            double S, double O, double dO, nb_moving_point *p)
+{
+    double D = panel->distance, r = D + O, dr = by->distance + dO;
+    double u = (F - panel->Fbeam) / D, v = (S - panel->Sbeam) / D;
+    double du = -(by->Fbeam + u * by->distance) / D,
+           dv = -(by->Sbeam + v * by->distance) / D;
+    double cu = cos(u), su = sin(u), cv = cos(v), sv = sin(v);
+    nb_vec3 b = panel->beam, s = panel->curved_slow, f = panel->curved_fast;
+    nb_vec3 e =
+        nb_add(nb_scale(cu * cv, b), nb_add(nb_scale(cu * sv, s), nb_scale(su, f)));
+    nb_vec3 eu =
+        nb_add(nb_scale(-su * cv, b), nb_add(nb_scale(-su * sv, s), nb_scale(cu, f)));
+    nb_vec3 ev = nb_add(nb_scale(-cu * sv, b), nb_scale(cu * cv, s));
+    nb_vec3 turn =
+        nb_add(nb_scale(cu * sv, by->curved_slow), nb_scale(su, by->curved_fast));
+    p->x = nb_scale(r, e);
+    p->dx = nb_add(nb_scale(dr, e),
+                   nb_scale(r, nb_add(nb_add(nb_scale(du, eu), nb_scale(dv, ev)), turn)));
+    p->u = u;
+    p->du = du;
+}
+
+NB_HD void nb_moving_flat(const nb_panel *panel, const nb_panel_slope *by, double F,
+                          double S, double O, double dO, nb_moving_point *p)
+{
+    p->x = nb_panel_point(panel, F, S, O);
+    p->dx = nb_add(nb_add(by->pix0, nb_scale(F, by->fast)),
+                   nb_add(nb_scale(S, by->slow),
+                          nb_add(nb_scale(O, by->normal), nb_scale(dO, panel->normal))));
+    p->u = p->du = 0;
+}
+
+/** Slope of nb_mean_depth by the path. */
+NB_HD double nb_mean_depth_slope(double path)
+{
+    double y = path * path, e;
+    if (path < 0.5)
+        return -1.0 / 12 +
+               y * (1.0 / 240 +
+                    y * (-1.0 / 6048 +
+                         y * (1.0 / 172800 +
+                              y * (-1.0 / 5322240 + y * (7601.0 / 1307674368000.0)))));
+    e = exp(-path);
+    return -1.0 / y + e / ((1 - e) * (1 - e));
+}
+
+/** The layer behind a point: slope of the capture, and the point moved to the mean depth. */
+NB_HD double nb_moving_layer(const nb_panel *panel, const nb_sensor *sensor,
+                             const nb_panel_slope *by, int t, nb_moving_point *p)
+{
+    double y = nb_layer_path(panel, sensor, p->d), dy, g = 1, dg = 0, m, dm, capture;
+    nb_vec3 along = p->d, turn = p->dd;
+    if (!panel->curved) {
+        along = panel->normal;
+        turn = by->normal;
+        g = nb_dot(p->d, panel->normal);
+        dg = nb_dot(p->dd, panel->normal) + nb_dot(p->d, by->normal);
+    }
+    dy = y * (by->layer_step / sensor->layer_step + by->mu / sensor->mu - dg / g);
+    capture = (-t * exp(-t * y) + (t + 1) * exp(-(t + 1) * y)) * dy;
+    if (!sensor->mean_depth)
+        return capture;
+    m = nb_mean_depth(y, nb_stopped(y));
+    dm = m * by->layer_step + sensor->layer_step * nb_mean_depth_slope(y) * dy;
+    m *= sensor->layer_step;
+    p->x = nb_add(p->x, nb_scale(m, along));
+    p->dx = nb_add(p->dx, nb_add(nb_scale(dm, along), nb_scale(m, turn)));
+    nb_moving_direction(p);
+    return capture;
+}
+
+/** Slope of the solid angle `omega`. */
+NB_HD double nb_solid_angle_slope(const nb_panel *panel, const nb_panel_slope *by,
+                                  const nb_moving_point *p, double omega)
+{
+    if (!panel->curved && !panel->point_pixel)
+        return omega * (by->close_distance / panel->close_distance - 3 * p->dR / p->R);
+    if (panel->curved && panel->exact_omega)
+        return omega * (-2 * by->distance / panel->distance - tan(p->u) * p->du);
+    return -2 * omega * p->dR / p->R;
+}
+
+/** The slope of `ray` = nb_ray_to(panel, sensor, F, S, layer). */
+NB_HD nb_ray_slope nb_ray_slope_to(const nb_panel *panel, const nb_sensor *sensor,
+                                   const nb_panel_slope *by, double F, double S,
+                                   int layer, const nb_ray *ray)
+{
+    double O = layer * sensor->layer_step, dO = layer * by->layer_step;
+    nb_moving_point p;
+    nb_ray_slope out;
+    if (panel->curved)
+        nb_moving_curved(panel, by, F, S, O, dO, &p);
+    else
+        nb_moving_flat(panel, by, F, S, O, dO, &p);
+    nb_moving_direction(&p);
+    out.capture = sensor->absorb ? nb_moving_layer(panel, sensor, by, layer, &p) : 0;
+    out.direction = p.dd;
+    out.omega = nb_solid_angle_slope(panel, by, &p, ray->omega);
+    return out;
+}
+
+#endif
