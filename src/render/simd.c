@@ -23,6 +23,7 @@ struct nb_backend_state {
     int asked;             /* a tolerance, for the last scene */
     int by_spots;          /* the last scene was rendered from its reflections */
     nb_spots_result spots; /* of the last scene that was to be */
+    nb_kept_squares kept;  /* of the last scene with several tables of F */
 };
 
 const nb_kernel_set nb_kernel_sets[] = {
@@ -161,7 +162,7 @@ static nb_status render_by(vector_render *r, nb_vector_path path, nb_error *err)
 {
     nb_status st = NB_OK;
     if (r->request->n > 0)
-        st = nb_vector_plans_build(r->plan, path, &r->vectors, err);
+        st = nb_vector_plans_build(r->plan, path, &r->state->kept, &r->vectors, err);
     if (!st && path == NB_VECTOR_SPOTS && r->request->n > 0)
         st = render_spots(r, err);
     if (!st && !r->state->by_spots)
@@ -237,6 +238,8 @@ static void describe(const nb_backend_state *state, char *line, size_t size)
 
 static void close_simd(nb_backend_state *state)
 {
+    if (state)
+        nb_kept_squares_free(&state->kept);
     nb_free(state);
 }
 

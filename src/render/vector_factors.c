@@ -91,7 +91,8 @@ static nb_status fill(const nb_factor_table *sf, double most, nb_factor_squares 
     return NB_OK;
 }
 
-nb_status nb_factor_squares_build(const nb_plan *plan, nb_factor_squares *t, nb_error *err)
+nb_status nb_factor_squares_build(const nb_plan *plan, nb_kept_squares *kept,
+                                  nb_factor_squares *t, nb_error *err)
 {
     nb_factor_table sf = plan->scene->factors.table;
     double work = plan->rays * plan->steps; /* terms that are looked up */
@@ -106,8 +107,11 @@ nb_status nb_factor_squares_build(const nb_plan *plan, nb_factor_squares *t, nb_
     }
     if ((st = nb_visible_box(plan, &box, err)) != NB_OK)
         return st;
-    if (!nb_one_table(&plan->scene->beam))
-        return nb_factor_tables_build(plan, &box, t, err);
+    if (!nb_one_table(&plan->scene->beam)) {
+        st = nb_factor_tables_build(plan, &box, kept, err);
+        *t = kept->squares;
+        return st;
+    }
     sf.F = nb_table_at(&sf, plan->scene->beam.sources[0].table);
     set_box(t, &box);
     t->kind = NB_F_BOX;

@@ -92,8 +92,8 @@ static void aim_tables(nb_vector_plan *p)
 }
 
 /** What all panels share. */
-static nb_status plan_scene(const nb_plan *plan, nb_vector_path path, nb_vector_plan *p,
-                            nb_error *err)
+static nb_status plan_scene(const nb_plan *plan, nb_vector_path path,
+                            nb_kept_squares *kept, nb_vector_plan *p, nb_error *err)
 {
     const double *N = plan->scene->lattice.N;
     nb_status st;
@@ -106,7 +106,8 @@ static nb_status plan_scene(const nb_plan *plan, nb_vector_path path, nb_vector_
     p->mode = nb_vector_mode(plan);
     if ((st = plan_sources(p, err)) != NB_OK || !p->fixed)
         return st;
-    if ((st = nb_factor_squares_build(plan, &p->table, err)) != NB_OK)
+    if ((st = nb_factor_squares_build(plan, kept ? kept : &p->own, &p->table, err)) !=
+        NB_OK)
         return st;
     aim_tables(p);
     return plan_offsets(p, err);
@@ -122,11 +123,12 @@ static nb_status plan_panel(nb_vector_plan *p, const nb_panel *panel, nb_error *
 }
 
 nb_status nb_vector_plans_build(const nb_plan *plan, nb_vector_path path,
-                                nb_vector_plan **plans, nb_error *err)
+                                nb_kept_squares *kept, nb_vector_plan **plans,
+                                nb_error *err)
 {
     const nb_scene *sc = plan->scene;
     nb_vector_plan *p = nb_alloc((size_t)sc->n_panels, sizeof *p, "plan", err);
-    nb_status st = p ? plan_scene(plan, path, p, err) : NB_ERR_NOMEM;
+    nb_status st = p ? plan_scene(plan, path, kept, p, err) : NB_ERR_NOMEM;
     for (int k = 0; k < sc->n_panels && !st; k++) {
         if (k > 0) {
             p[k] = p[0];
@@ -150,7 +152,9 @@ void nb_vector_plans_free(nb_vector_plan *p)
         nb_free(p[k].cos_u);
         nb_free(p[k].sin_u);
     }
-    nb_free(p[0].table.F2);
+    if (!nb_has_tables(p[0].table.kind))
+        nb_free(p[0].table.F2);
+    nb_kept_squares_free(&p[0].own);
     nb_free(p[0].sources);
     nb_free(p[0].offsets);
     nb_free(p);

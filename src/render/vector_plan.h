@@ -34,7 +34,7 @@ typedef enum nb_f_kind {
  * because only short runs of its rows are visible. */
 typedef struct nb_factor_squares {
     nb_f_kind kind;
-    float *F2;   /* owned; relative to `unit` */
+    float *F2;   /* relative to `unit`; owned, but TABLES that nb_kept_squares has */
     double unit; /* electrons^2 of 1 in F2, or the constant F^2 */
     nb_index_box box;
     int32_t shift[3]; /* of l: 0 */
@@ -46,6 +46,18 @@ static inline int nb_has_tables(int kind)
 {
     return kind == NB_F_TABLES || kind == NB_F_TABLES_CLAMPED;
 }
+
+/** Squares of TABLES that stay for the next render, and what they were made of.  All zero: none. */
+typedef struct nb_kept_squares {
+    nb_factor_squares squares; /* F2 is owned */
+    size_t bytes;              /* of F2 */
+    nb_factor_table from;      /* its F is not read */
+    nb_index_run *runs;        /* owned; reflections that are filled, NULL: all */
+    size_t n_runs;
+    int made; /* how often they were filled */
+} nb_kept_squares;
+
+void nb_kept_squares_free(nb_kept_squares *kept);
 
 typedef struct nb_vector_source {
     nb_vec3 incident;
@@ -62,6 +74,7 @@ typedef struct nb_vector_plan {
     int fastest;               /* FIXED: cheaper polynomials */
     nb_fixed_mode mode;        /* FIXED */
     nb_factor_squares table;   /* FIXED only */
+    nb_kept_squares own;       /* behind table where nobody keeps it */
     nb_vector_source *sources; /* owned */
     double *offsets; /* owned, FIXED: [orientation][source][3] start + a.i/lambda, or NULL
                                when there is one source or they would not fit */
@@ -82,19 +95,20 @@ static inline double nb_vector_start(int kind, int mode)
 }
 
 /** What the kernels need for a path (any but NB_VECTOR_REFERENCE): *plans[n_panels].  They share what
- * the first owns: sources, offsets and table.  The scene's arrays must outlive them.
- * Errors: NB_ERR_NOMEM, and *plans is NULL. */
+ * the first owns: sources, offsets and table.  The scene's arrays and `kept`, from an earlier render or
+ * NULL, must outlive them.  Errors: NB_ERR_NOMEM, and *plans is NULL. */
 nb_status nb_vector_plans_build(const nb_plan *plan, nb_vector_path path,
-                                nb_vector_plan **plans, nb_error *err);
+                                nb_kept_squares *kept, nb_vector_plan **plans,
+                                nb_error *err);
 void nb_vector_plans_free(nb_vector_plan *plans); /* NULL or built */
 
 /** Fill squares for the visible reflections.  Errors: NB_ERR_NOMEM. */
-nb_status nb_factor_squares_build(const nb_plan *plan, nb_factor_squares *squares,
-                                  nb_error *err);
+nb_status nb_factor_squares_build(const nb_plan *plan, nb_kept_squares *kept,
+                                  nb_factor_squares *squares, nb_error *err);
 
-/** The same where sources have tables of their own; box: the visible one. */
+/** The same where sources have tables of their own, into kept; box: the visible one. */
 nb_status nb_factor_tables_build(const nb_plan *plan, const nb_index_box *box,
-                                 nb_factor_squares *squares, nb_error *err);
+                                 nb_kept_squares *kept, nb_error *err);
 
 /** Can it be?  Indices have 31 bits. */
 int nb_factor_tables_fit(const nb_factor_table *table);

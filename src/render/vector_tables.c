@@ -4,6 +4,7 @@
 #define _DEFAULT_SOURCE /* madvise */
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -181,17 +182,63 @@ static void keep_pages_small(float *F2, size_t bytes)
     (void)bytes;
 }
 
+void nb_kept_squares_free(nb_kept_squares *kept)
+{
+    nb_free(kept->squares.F2);
+    nb_free(kept->runs);
+    *kept = (nb_kept_squares){0};
+}
+
+/** Memory for the squares: that of the last ones if it is as large. */
+static nb_status take_memory(nb_kept_squares *kept, nb_factor_squares *t, nb_error *err)
+{
+    const size_t bytes = (size_t)bytes_of(t);
+    nb_free(kept->runs);
+    kept->runs = NULL;
+    t->F2 = kept->squares.F2;
+    if (kept->bytes != bytes) {
+        nb_free(t->F2);
+        kept->squares.F2 = NULL;
+        kept->bytes = 0;
+        t->F2 = nb_alloc_raw(bytes, 1, "tables of structure factors", err);
+        if (!t->F2)
+            return NB_ERR_NOMEM;
+        keep_pages_small(t->F2, bytes);
+        kept->bytes = bytes;
+    }
+    kept->squares = *t;
+    return NB_OK;
+}
+
+/** Are they those of these tables and runs?  Tables that nobody measured have no fingerprint. */
+static int is_kept(const nb_kept_squares *kept, const nb_factor_squares *t,
+                   const nb_factor_table *sf, const filled_rows *rows, size_t n_runs)
+{
+    const nb_factor_squares *was = &kept->squares;
+    const nb_factor_table *from = &kept->from;
+    return was->F2 && sf->measured && from->measured && was->kind == t->kind &&
+           was->unit == t->unit && was->offset == t->offset && was->mask == t->mask &&
+           memcmp(&was->box, &t->box, sizeof t->box) == 0 &&
+           memcmp(was->shift, t->shift, sizeof t->shift) == 0 && from->hash == sf->hash &&
+           from->n_tables == sf->n_tables && from->default_F == sf->default_F &&
+           from->hmin == sf->hmin && from->kmin == sf->kmin && from->lmin == sf->lmin &&
+           from->nh == sf->nh && from->nk == sf->nk && from->nl == sf->nl &&
+           !kept->runs == !rows->runs &&
+           (!rows->runs ||
+            (kept->n_runs == n_runs &&
+             memcmp(kept->runs, rows->runs, n_runs * sizeof *rows->runs) == 0));
+}
+
 /** Allocate and fill.  rows->runs NULL: all of the box. */
 static nb_status make_tables(const nb_plan *plan, const filled_rows *rows,
-                             nb_factor_squares *t, nb_error *err)
+                             nb_factor_squares *t, nb_kept_squares *kept, nb_error *err)
 {
     const nb_factor_table *sf = &plan->scene->factors.table;
-    const double bytes = bytes_of(t);
     cell_list list = {0};
-    t->F2 = nb_alloc_raw((size_t)bytes, 1, "tables of structure factors", err);
-    if (!t->F2)
-        return NB_ERR_NOMEM;
-    keep_pages_small(t->F2, (size_t)bytes);
+    nb_status st = take_memory(kept, t, err);
+    if (st)
+        return st;
+    kept->from.measured = 0; /* until they are filled */
     list_cells(t, sf, rows, &list);
     list.cells = nb_alloc_raw(list.n, sizeof *list.cells, "visible reflections", err);
     if (!list.cells)
@@ -199,33 +246,42 @@ static nb_status make_tables(const nb_plan *plan, const filled_rows *rows,
     list_cells(t, sf, rows, &list);
     fill_tables(plan, t, &list);
     nb_free(list.cells);
+    kept->from = *sf;
+    kept->made++;
     return NB_OK;
 }
 
 nb_status nb_factor_tables_build(const nb_plan *plan, const nb_index_box *visible,
-                                 nb_factor_squares *t, nb_error *err)
+                                 nb_kept_squares *kept, nb_error *err)
 {
     const nb_factor_table *sf = &plan->scene->factors.table;
-    nb_factor_squares clamped = {.kind = NB_F_TABLES_CLAMPED};
+    const double unit = plan->largest * plan->largest;
+    nb_factor_squares t = {.kind = NB_F_TABLES, .unit = unit},
+                      clamped = {.kind = NB_F_TABLES_CLAMPED, .unit = unit};
     nb_index_box box = *visible;
     double seen;
     int longest;
     filled_rows rows = {NULL, nb_steepest_axis(plan->scene)};
+    size_t n_runs =
+        (size_t)visible->n[(rows.axis + 1) % 3] * (size_t)visible->n[(rows.axis + 2) % 3];
     nb_status st = nb_visible_runs(plan, visible, rows.axis, &rows.runs, err);
     if (st)
         return st;
-    t->kind = NB_F_TABLES;
     longest = longest_run(visible, &rows, &seen);
-    set_tables(nb_table_count(sf), visible, rows.axis, longest, t);
+    set_tables(nb_table_count(sf), visible, rows.axis, longest, &t);
     nb_clamp_box(sf, &box);
     set_tables(nb_table_count(sf), &box, 0, box.n[0], &clamped);
-    if (!t->mask || seen > 2 * nb_index_box_count(&box)) {
-        clamped.unit = t->unit;
-        *t = clamped;
+    if (!t.mask || seen > 2 * nb_index_box_count(&box)) {
+        t = clamped;
         nb_free(rows.runs);
         rows.runs = NULL;
     }
-    st = make_tables(plan, &rows, t, err);
+    if (!is_kept(kept, &t, sf, &rows, n_runs)) {
+        st = make_tables(plan, &rows, &t, kept, err);
+        kept->runs = rows.runs;
+        kept->n_runs = n_runs;
+        rows.runs = NULL;
+    }
     nb_free(rows.runs);
     return st;
 }

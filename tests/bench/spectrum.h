@@ -7,10 +7,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "model/scene_build.h"
 
-enum { NB_SPECTRUM_MOST = 1000 };
+enum { NB_SPECTRUM_MOST = 1000, LARGE_PAGE = 1 << 21 };
 
 typedef struct nb_spectrum_case {
     int sources, tables; /* tables <= sources */
@@ -69,7 +70,12 @@ static inline int nb_spectrum_make(const nb_spectrum_case *c, nb_spectrum *s)
         line->intensity = exp(-8 * at * at) * (1 + (k * 37 % 11) / 5.0);
         s->table_of_source[k] = (int)((int64_t)k * c->tables / c->sources);
     }
-    s->F = malloc(count * sizeof *s->F);
+    s->F = aligned_alloc(LARGE_PAGE, (count * sizeof *s->F + LARGE_PAGE - 1) /
+                                         LARGE_PAGE * LARGE_PAGE);
+#ifdef MADV_HUGEPAGE /* as the library's tables */
+    if (s->F)
+        (void)madvise(s->F, count * sizeof *s->F, MADV_HUGEPAGE);
+#endif
     for (size_t i = 0; s->F && i < count; i++) {
         z ^= z << 13;
         z ^= z >> 7;

@@ -92,7 +92,7 @@ static double every_step(const nb_scene *sc, nb_row_kernel *kernel)
         int row = (2 * i + 1) * sc->raster.rows / (2 * rows);
         spans[i] = (nb_span){0, 0, row, sc->raster.columns, nb_row_start(sc, row)};
     }
-    if (!image || nb_vector_plans_build(&plan, NB_VECTOR_DOUBLE, &plans, NULL))
+    if (!image || nb_vector_plans_build(&plan, NB_VECTOR_DOUBLE, NULL, &plans, NULL))
         return 0;
     work.plans = plans;
     start = processor_seconds();

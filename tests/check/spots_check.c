@@ -56,7 +56,7 @@ static nb_status by_spots(const nb_scene *sc, const nb_kernel_set *with, nb_tole
     st = nb_spans_build(sc, &spans, &request.n, err);
     request.spans = spans;
     if (!st)
-        st = nb_vector_plans_build(&plan, NB_VECTOR_SPOTS, &plans, err);
+        st = nb_vector_plans_build(&plan, NB_VECTOR_SPOTS, NULL, &plans, err);
     const nb_spots_job job = {sc,        &plan,      &request, &planes, plans,
                               with->row, with->spot, threads,  &quiet};
     if (!st)

@@ -141,7 +141,8 @@ static void render(const nb_scene *sc, const machine *with, nb_precision precisi
     assert_int_equal(nb_spans_build(sc, &spans, &request.n, NULL), NB_OK);
     request.spans = spans;
     assert_int_equal(
-        nb_vector_plans_build(&plan, nb_vector_choose(&plan, &why), &plans, NULL), NB_OK);
+        nb_vector_plans_build(&plan, nb_vector_choose(&plan, &why), NULL, &plans, NULL),
+        NB_OK);
     rows.plans = plans;
     if (look)
         assert_int_equal(nb_dark_rows_build(&plan, &rows, NULL), NB_OK);

@@ -239,7 +239,8 @@ static long check_case(const bound_case *c)
     region = nb_panel_region(s.scene, s.scene->panels);
     assert_int_equal(
         nb_spot_list_build(&s.spots, &s.limits, &region, EDGE, &s.list, NULL), NB_OK);
-    assert_int_equal(nb_vector_plans_build(&plan, NB_VECTOR_SPOTS, &s.plans, NULL), NB_OK);
+    assert_int_equal(nb_vector_plans_build(&plan, NB_VECTOR_SPOTS, NULL, &s.plans, NULL),
+                     NB_OK);
     for (int i = 0; i < SIDE * SIDE; i++)
         check_pixel(&s, i % SIDE, i / SIDE);
     printf("# %s: %ld steps within reach; with a tenth less reach %ld fail by "

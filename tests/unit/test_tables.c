@@ -11,6 +11,7 @@
 #include "physics/pixel.h"
 #include "render/request.h"
 #include "render/simd.h"
+#include "render/vector_plan.h"
 
 enum { FAST = 37, SLOW = 23, PIXELS = FAST * SLOW, SOURCES = 7, BOX = 17, MANY = 300 };
 
@@ -282,6 +283,60 @@ static void equal_tables_give_the_bytes_of_one(void **state)
     }
 }
 
+/** How often the squares were filled after this scene, too. */
+static int filled_after(const nb_scene *sc, nb_kept_squares *kept)
+{
+    const nb_engine engine = {.threads = 2, .step = 1e-9};
+    nb_plan plan = nb_plan_of(sc, NB_PRECISION_MIXED, &engine);
+    nb_vector_plan *plans;
+    assert_int_equal(nb_vector_plans_build(&plan, NB_VECTOR_FIXED, kept, &plans, NULL),
+                     NB_OK);
+    nb_vector_plans_free(plans);
+    return kept->made;
+}
+
+/* What a render keeps serves the same tables and orientations only. */
+static void squares_stay_for_the_next_render(void **state)
+{
+    static setup s;
+    const nb_isa isa = nb_cpu_runs(NB_ISA_AVX2) ? NB_ISA_AVX2 : NB_ISA_AUTO;
+    const nb_render_options options = {.threads = 2, .isa = isa};
+    nb_kept_squares kept = {0};
+    nb_backend_state *open;
+    nb_model model, turned_model;
+    nb_scene scenes[7];
+    float fresh[PIXELS], image[PIXELS];
+    (void)state;
+    set_up(&cases[0], &s);
+    s.cfg.pixel_mm = 1.5; /* few reflections: only these are filled */
+    model = built(&s.cfg, &s.inputs);
+    nb_set_misset(&s.cfg, 40, -25, 3);
+    turned_model = built(&s.cfg, &s.inputs);
+    for (int i = 0; i < 7; i++)
+        scenes[i] = i == 2 || i == 3 ? turned_model.scene : model.scene;
+    scenes[5].factors.table.default_F = 60;
+    assert_int_equal(nb_backend_simd.open(&options, &open, NULL), NB_OK);
+    for (int i = 0; i < 7; i++) {
+        static const int made[7] = {1, 1, 2, 2, 3, 4, 5};
+        if (i == 6) {
+            s.F[cases[0].box * cases[0].box * (cases[0].box / 2)] += 1;
+            nb_factor_table_measure(&scenes[6].factors.table);
+        }
+        render(&scenes[i], isa, NB_PRECISION_MIXED, fresh);
+        assert_int_equal(nb_render_scene(&nb_backend_simd, open, &scenes[i],
+                                         NB_PRECISION_MIXED, image, NULL),
+                         NB_OK);
+        assert_memory_equal(image, fresh, sizeof image);
+        assert_int_equal(filled_after(&scenes[i], &kept), made[i]);
+        assert_int_equal(kept.squares.kind, NB_F_TABLES);
+    }
+    nb_backend_simd.close(open);
+    nb_kept_squares_free(&kept);
+    nb_model_free(&model);
+    nb_model_free(&turned_model);
+    free(s.F);
+}
+
 static void extremes_are_those_of_all_tables(void **state)
 {
     double F[3 * 8] = {0};
@@ -435,6 +490,7 @@ int main(void)
         TEST(the_image_is_the_weighted_mean),
         TEST(every_instruction_set_agrees),
         TEST(equal_tables_give_the_bytes_of_one),
+        TEST(squares_stay_for_the_next_render),
         TEST(extremes_are_those_of_all_tables),
         TEST(wrong_numbers_of_tables_are_refused),
         TEST(a_simulation_takes_tables),
