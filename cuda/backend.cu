@@ -96,13 +96,19 @@ static void submit_residual(render_job *job)
     nb_cuda_launch_repair(&job->launch);
 }
 
+/** Is the image repaired on the device?  It is where it stays, and before materials are added. */
+static int repairs_there(const render_job *job)
+{
+    return job->stays || job->launch.scene.amorphous;
+}
+
 /** With few steps a repair is rare, so it is the host that looks, after a download. */
 static void submit_direct(render_job *job)
 {
-    if (!job->stays)
+    if (!repairs_there(job))
         job->launch.repair = job->state->repair;
     nb_cuda_launch_direct(&job->launch, &job->steps);
-    if (job->stays)
+    if (repairs_there(job))
         nb_cuda_launch_repair(&job->launch);
 }
 
@@ -129,6 +135,8 @@ static void submit(render_job *job, int band, int part)
     default:
         submit_double(job, part);
     }
+    if (job->launch.scene.amorphous && part == job->cut.parts - 1)
+        nb_cuda_launch_background(&job->launch);
 }
 
 /** Wait for launch i; ask the caller whether to go on. */
@@ -214,7 +222,7 @@ static nb_status clear(render_job *job, nb_error *err)
     const nb_raster *raster = &job->scene->raster;
     gpuError_t code = gpuSuccess;
     *job->state->repair = 0;
-    if (job->stays || job->state->path == NB_PATH_TENSOR ||
+    if (repairs_there(job) || job->state->path == NB_PATH_TENSOR ||
         job->state->path == NB_PATH_RESIDUAL)
         code = gpuMemsetAsync(job->launch.repair, 0, sizeof(int), job->state->stream);
     if (code == gpuSuccess && !(job->filled && covers_image(raster)))
@@ -384,12 +392,23 @@ static void close_cuda(nb_backend_state *state)
         return;
     gpuSetDevice(state->device.index);
     nb_cuda_products_close(&state->products);
-    nb_cuda_buffer *const buffers[] = {
-        &state->image,   &state->sources.device, &state->orientations.device,
-        &state->F,       &state->mask,           &state->spans.device,
-        &state->lit,     &state->sums,           &state->steps,
-        &state->weights, &state->tables,         &state->F2,
-        &state->small};
+    nb_cuda_buffer *const buffers[] = {&state->image,
+                                       &state->sources.device,
+                                       &state->orientations.device,
+                                       &state->F,
+                                       &state->mask,
+                                       &state->spans.device,
+                                       &state->amorphous.device,
+                                       &state->materials.device,
+                                       &state->pieces.device,
+                                       &state->buckets.device,
+                                       &state->lit,
+                                       &state->sums,
+                                       &state->steps,
+                                       &state->weights,
+                                       &state->tables,
+                                       &state->F2,
+                                       &state->small};
     for (nb_cuda_buffer *buffer : buffers)
         nb_cuda_release(buffer);
     nb_cuda_ring_free(state->ring);
@@ -407,6 +426,10 @@ static void close_cuda(nb_backend_state *state)
     if (state->options.device_alone)
         gpuDeviceReset();
     nb_free(state->sources.sent);
+    nb_free(state->amorphous.sent);
+    nb_free(state->materials.sent);
+    nb_free(state->pieces.sent);
+    nb_free(state->buckets.sent);
     nb_free(state->spans.sent);
     nb_free(state->orientations.sent);
     nb_free(state->panels.sent);

@@ -129,6 +129,10 @@ void nb_cuda_launch_double(const nb_cuda_launch *launch, const nb_cuda_part *par
  * set. */
 void nb_cuda_launch_repair(const nb_cuda_launch *launch);
 
+/* --- background.cu --- */
+/** Add the materials to every pixel of the window. */
+void nb_cuda_launch_background(const nb_cuda_launch *launch);
+
 /* --- steps.cu --- */
 void nb_cuda_launch_fill_F2(const nb_factor_table *sf, const nb_cuda_factor_squares *F2,
                             float *out, gpuStream_t stream);

@@ -142,6 +142,13 @@ typedef struct settle_job {
     int64_t first, end; /* words of product.doubts */
 } settle_job;
 
+/** Photons of the materials in a pixel of the panel; a call, for their registers. */
+static __device__ gpuCall double background_at(const settle_job &p, int64_t at)
+{
+    return nb_pixel_background(&p.scene, p.scene.amorphous, &p.panel, &p.sensor,
+                               (int)(at % p.panel.columns), (int)(at / p.panel.columns));
+}
+
 /** One warp a pixel: its value in double, and the noise of that. */
 template <nb_pixel_type TYPE>
 __global__ void __launch_bounds__(128) k_settle(const NB_GRID_CONSTANT settle_job p)
@@ -159,9 +166,12 @@ __global__ void __launch_bounds__(128) k_settle(const NB_GRID_CONSTANT settle_jo
             if (at < 0 || at >= (int64_t)p.panel.columns * p.panel.rows ||
                 (job.mask && !job.mask[pixel]))
                 continue;
-            exact = (float)warp_pixel(&p.scene, &p.panel, &p.sensor,
-                                      (int)(at % p.panel.columns),
-                                      (int)(at / p.panel.columns), lane);
+            double value =
+                warp_pixel(&p.scene, &p.panel, &p.sensor, (int)(at % p.panel.columns),
+                           (int)(at / p.panel.columns), lane);
+            if (p.scene.amorphous)
+                value += background_at(p, at);
+            exact = (float)value;
             if (lane != 0 || exact == mean || !nb_noise_same(mean, exact))
                 continue;
             digitize(job, photons_of(job, pixel, mean, &doubt), &before, pixel_type());

@@ -22,7 +22,6 @@ typedef struct line {
 } line;
 
 typedef struct row_job {
-    nb_scene scene;
     nb_panel panel;
     nb_sensor sensor;
     nb_cuda_window window;
@@ -46,8 +45,9 @@ typedef struct row_job {
     int polar, polar_oversampled;
     double K;
     nb_vec3 incident, B, E; /* of the first source: nb_polarization's frame */
-    /* last, for k_one spills where the fields that it reads move */
+    /* the next two and the scene last, for k_one spills where the fields that it reads move */
     double path, inverse_path; /* of a layer, attenuation lengths, and its inverse */
+    nb_scene scene;
 } row_job;
 
 /** A row of points at one sub-pixel and layer: P = base + F fast. */

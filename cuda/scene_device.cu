@@ -144,6 +144,38 @@ void nb_cuda_set_panel(const nb_backend_state *state, const nb_scene *sc, int k,
     launch->scene.raster.mask = lit ? lit + panel->first_pixel : NULL;
 }
 
+/** The tables of the materials; *there: where they are on the device, NULL without any. */
+static nb_status upload_materials(nb_backend_state *state, const nb_amorphous *a,
+                                  const nb_amorphous **there, nb_error *err)
+{
+    nb_amorphous copy;
+    const char *what = "the materials";
+    size_t pieces = 0, buckets = 0;
+    nb_status st;
+    *there = NULL;
+    for (int i = 0; a && i < a->n; i++) {
+        const nb_scatterer *m = &a->materials[i];
+        size_t last = (size_t)m->first_bucket + (size_t)m->n_buckets;
+        buckets = last + 1;
+        pieces = (size_t)m->first_piece + (size_t)a->buckets[last] + 1;
+    }
+    if (!a)
+        return NB_OK;
+    if ((st = nb_cuda_upload_mirror(state, &state->materials, a->materials,
+                                    (size_t)a->n * sizeof *a->materials, what, err)) ||
+        (st = nb_cuda_upload_mirror(state, &state->pieces, a->pieces,
+                                    pieces * sizeof *a->pieces, what, err)) ||
+        (st = nb_cuda_upload_mirror(state, &state->buckets, a->buckets,
+                                    buckets * sizeof *a->buckets, what, err)))
+        return st;
+    copy = {a->n, (const nb_scatterer *)state->materials.device.at,
+            (const nb_table_piece *)state->pieces.device.at,
+            (const int32_t *)state->buckets.device.at};
+    st = nb_cuda_upload_mirror(state, &state->amorphous, &copy, sizeof copy, what, err);
+    *there = (const nb_amorphous *)state->amorphous.device.at;
+    return st;
+}
+
 nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
                          nb_cuda_launch *launch, nb_error *err)
 {
@@ -151,6 +183,7 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
     size_t sources = (size_t)sc->beam.n_sources * sizeof *sc->beam.sources;
     size_t orientations =
         (size_t)sc->lattice.n_orientations * sizeof *sc->lattice.orientations;
+    const nb_amorphous *amorphous;
     nb_status st;
     if ((st = nb_cuda_reserve(&state->image, pixels * sizeof(float), "the image", err)) ||
         (st = nb_cuda_reserve(&state->small, NB_SMALL_BYTES, "counters", err)) ||
@@ -160,7 +193,8 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
                                     orientations, "the orientations", err)))
         return st;
     if ((st = upload_table(state, &sc->factors.table, err)) ||
-        (st = remember_panels(state, sc, err)))
+        (st = remember_panels(state, sc, err)) ||
+        (st = upload_materials(state, sc->amorphous, &amorphous, err)))
         return st;
     /* for what is made of the image: a renderer goes by the request */
     if (sc->raster.mask && (st = upload(&state->mask, sc->raster.mask, pixels, "the mask",
@@ -169,6 +203,7 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
     launch->scene = *sc;
     launch->scene.panels = NULL;
     launch->scene.sensors = NULL;
+    launch->scene.amorphous = amorphous;
     launch->scene.beam.sources = (const nb_source *)state->sources.device.at;
     launch->scene.lattice.orientations =
         (const nb_orientation *)state->orientations.device.at;

@@ -41,6 +41,7 @@ struct nb_backend_state {
     /* device memory, owned */
     nb_cuda_buffer image, F, mask, sums, steps, weights, tables, F2, small;
     nb_cuda_mirror sources, orientations, spans;
+    nb_cuda_mirror amorphous, materials, pieces, buckets; /* of the scene's materials */
     nb_cuda_mirror panels, sensors; /* host copies only: kernels get theirs by value */
     nb_cuda_buffer lit; /* of the last request whose spans do not fill a rectangle */
     size_t F_count;     /* of the table that was sent, and its fingerprint */

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "../base/error.h"
+#include "../physics/limits.h"
 #include "sim.h"
 
 nb_status nb_check_model(const nb_config *cfg, const nb_model *m, nb_error *err)
@@ -18,6 +19,10 @@ nb_status nb_check_model(const nb_config *cfg, const nb_model *m, nb_error *err)
         return nb_fail(err, NB_ERR_INPUT,
                        "-fluence %g x %g blocks of the crystal overflows", m->fluence,
                        m->blocks);
+    if (!isfinite(nb_largest_amorphous(m->scene.amorphous)))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "the amorphous background overflows; type a smaller -background, "
+                       "-amorphous_thick or -molecules, or check the table");
     if (!isfinite(place + g->Fbeam + g->Sbeam))
         return nb_fail(err, NB_ERR_INPUT,
                        "the detector position is not finite: check -pixel, -distance, "

@@ -46,6 +46,10 @@ static int add_inputs(const nb_config *cfg, nb_file_use *list, int n)
     n = add(list, n, 1, (nb_file_use){"-sourcefile", cfg->source_file, 0});
     n = add(list, n, 1, (nb_file_use){"-mask", cfg->mask_file, 0});
     n = add(list, n, 1, (nb_file_use){"-gainmap", cfg->gainmap_file, 0});
+    n = add(list, n, 1, (nb_file_use){"-stol", cfg->stol_file, 0});
+    n = add(list, n, 1, (nb_file_use){"-4stol", cfg->stol4_file, 0});
+    n = add(list, n, 1, (nb_file_use){"-Q", cfg->q_file, 0});
+    n = add(list, n, 1, (nb_file_use){"-stolimage", cfg->stolimage_file, 0});
     n = add(list, n, 1, (nb_file_use){"-geom", cfg->geom_file, 0});
     n = add(list, n, 1, (nb_file_use){"-expt", cfg->expt_file, 0});
     n = add(list, n, 1, (nb_file_use){"-nxmx", cfg->nxmx_file, 0});
@@ -70,6 +74,7 @@ int nb_config_files(const nb_config *cfg, nb_file_use *list)
     n = add(list, n, 1, (nb_file_use){"-report", cfg->report_file, 1});
     n = add(list, n, 1, (nb_file_use){"-geomout", cfg->geomout_file, 1});
     n = add(list, n, 1, (nb_file_use){"-exptout", cfg->exptout_file, 1});
+    n = add(list, n, 1, (nb_file_use){"-stolout", cfg->stolout_file, 1});
     n = add(list, n, 1, (nb_file_use){"-dump_mtz", cfg->dump_mtz_file, 1});
     n = add(list, n, 1, (nb_file_use){"-dump_hkl", cfg->dump_hkl_file, 1});
     n = add(list, n, writes_cache(cfg), (nb_file_use){"-dump", nb_dump_name(cfg), 1});

@@ -14,6 +14,7 @@
 #include "../io/sources.h"
 #include "../model/units.h"
 #include "../params/params.h"
+#include "background.h"
 #include "detector_file.h"
 #include "factor_files.h"
 #include "image.h"
@@ -157,7 +158,8 @@ nb_status nb_load_inputs(nb_sim *sim, nb_error *err)
     if ((st = nb_geometry_build(&sim->cfg, &g, err)) || (st = make_mask(sim, &g, err)) ||
         (st = nb_load_gainmap(sim, pixels_of(sim, &g), err)) ||
         (st = nb_load_panel_noise(sim, err)) || (st = nb_fibres_new(&sim->fibres, err)) ||
-        (st = load_matrix(sim, err)) || (st = load_sources(sim, &g, err)))
+        (st = nb_load_background(sim, err)) || (st = load_matrix(sim, err)) ||
+        (st = load_sources(sim, &g, err)))
         return st;
     if (nb_config_makes_factors(&sim->cfg))
         return nb_sim_load_factors(sim, err);

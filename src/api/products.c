@@ -9,8 +9,9 @@
 
 nb_photons nb_sim_photons(const nb_sim *sim, const float *image)
 {
-    return (nb_photons){.scene = nb_stack_is_even(&sim->model.scene) ? &sim->model.scene
-                                                                     : &sim->flat,
+    const int even = nb_stack_is_even(&sim->model.scene);
+    return (nb_photons){.scene = even ? &sim->model.scene : &sim->flat,
+                        .stack = &sim->model.scene,
                         .pixels = image,
                         .kernels = sim->kernels,
                         .threads = sim->cfg.threads,

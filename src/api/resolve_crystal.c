@@ -5,6 +5,7 @@
 
 #include "../base/error.h"
 #include "../params/params.h"
+#include "background.h"
 #include "sim.h"
 
 const char *nb_dump_name(const nb_config *cfg)
@@ -21,24 +22,36 @@ static int has_size(const nb_config *cfg)
     return any;
 }
 
+/** A cubic crystal of n^3 cells. */
+static void stand_in(nb_config *cfg, int n, double F)
+{
+    cfg->cell_count = 6;
+    for (int i = 0; i < 6; i++)
+        cfg->cell[i] = i < 3 ? 100 : 90;
+    for (int i = 0; i < 3; i++)
+        cfg->N[i] = n;
+    cfg->default_F = F;
+}
+
 nb_status nb_resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *err)
 {
     int file = nb_config_has_factor_file(cfg);
     int said = cfg->detector && cfg->detector->has_crystal;
     int lattice = cfg->cell_count > 0 || cfg->mat_file[0] || file || said;
     int factors = file || cfg->hkl_file[0] || cfg->dump_file[0] || !isnan(cfg->default_F);
+    if (!lattice && !factors && !has_size(cfg) &&
+        (nb_config_has_background(cfg) || cfg->stolout_file[0])) {
+        if (!cfg->stolout_file[0])
+            nb_notice(hooks, "no crystal given: the image has the background alone");
+        stand_in(cfg, 1, 0);
+        return NB_OK;
+    }
     if (!lattice && !factors && !has_size(cfg)) {
-        int i;
         nb_notice(
             hooks,
             "no crystal given: simulating a cubic one of 100 A, 5x5x5 cells, F = 100 "
             "(-cell 100 100 100 90 90 90 -N 5 -default_F 100)");
-        cfg->cell_count = 6;
-        for (i = 0; i < 6; i++)
-            cfg->cell[i] = i < 3 ? 100 : 90;
-        for (i = 0; i < 3; i++)
-            cfg->N[i] = 5;
-        cfg->default_F = 100;
+        stand_in(cfg, 5, 100);
         return NB_OK;
     }
     if (!lattice)

@@ -20,10 +20,11 @@ static int is_of_model(const nb_param *p)
 }
 
 /** Does this parameter reach beyond the model: into files (a mask or gain map has the size of the
- * detector), or into the choice of a backend? */
+ * detector), or into the choice of a backend, or tables? */
 static int reaches_files(const nb_sim *sim, const nb_param *p)
 {
-    static const char *const backend[] = {"device", "threads", "isa", "precision"};
+    static const char *const backend[] = {"device", "threads", "isa", "precision",
+                                          "background"};
     for (size_t i = 0; i < sizeof backend / sizeof *backend; i++)
         if (strcmp(p->name, backend[i]) == 0)
             return 1;

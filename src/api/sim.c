@@ -18,6 +18,7 @@
 #include "../physics/panels.h"
 #include "../render/choose.h"
 #include "advice.h"
+#include "background.h"
 #include "noise.h"
 #include "notes.h"
 
@@ -65,6 +66,7 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     in.sources = sim->spectrum ? sim->spectrum : sim->lines;
     in.n_sources = sim->spectrum ? sim->n_spectrum : sim->n_lines;
     in.mask = sim->mask;
+    in.amorphous = sim->amorphous.tables.n > 0 ? &sim->amorphous : NULL;
     in.default_seed = sim->seed;
     in.moved = nb_is_displaced(&sim->moved) ? &sim->moved : NULL;
     in.table = sim->factors;
@@ -192,6 +194,7 @@ nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *ho
         nb_sim_free(sim);
     } else {
         nb_sim_advise(sim);
+        nb_sim_advise_background(sim);
         nb_sim_advise_noise(sim);
         *out = sim;
     }
@@ -218,6 +221,7 @@ void nb_sim_free(nb_sim *sim)
         nb_free(sim->gainmap);
         nb_free(sim->panel_gains);
         nb_fibres_free(sim->fibres);
+        nb_amorphous_set_free(&sim->amorphous);
         nb_image_free(&sim->mask_image);
     }
     nb_free(sim);

@@ -44,7 +44,8 @@ struct nb_sim {
     float *gainmap;      /* owned; [pixels], -gainmap, or NULL */
     double *panel_gains; /* owned; [panels] and then their largest trusted values, 0 for none; NULL
                             without a file */
-    struct nb_fibres *fibres; /* owned; transforms of the point spread */
+    struct nb_fibres *fibres;   /* owned; transforms of the point spread */
+    nb_amorphous_set amorphous; /* owned; tables of materials; none: zero */
     nb_detector_spec detector; /* owned; cfg.detector points to it; no panels without a file */
     int left_out;    /* files of one panel that are on by default, of several panels */
     int trace_panel; /* first of -panel */

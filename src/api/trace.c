@@ -61,7 +61,9 @@ static double trace_source(const printer *out, const nb_scene *sc, const nb_ray 
     nb_vec3 q = nb_scattering_vector(source, ray->direction);
     double crystal = 0, polar = nb_polarization(sc->beam.polarization, source->incident,
                                                 ray->direction, sc->beam.polar_axis);
-    double background = sc->background * sc->lattice.n_orientations;
+    double B = sc->background +
+               (sc->amorphous ? nb_amorphous_at(sc->amorphous, 0.5 * nb_norm(q)) : 0),
+           background = B * sc->lattice.n_orientations;
     int i, culled = nb_culled(&sc->factors, q);
     say(out, " source %d: lambda (A): %.15g weight: %.15g", index, source->lambda * 1e10,
         source->weight);

@@ -30,33 +30,12 @@ static void after_printout_pixel(void *base)
     .group = GROUP, .kind = NB_KIND_##what, .flags = marks, IN(member)
 #define ACTION(number) ROW(PRESET, 0, action), .low = number, .high = number
 #define PIXEL .low = 0, .high = 1e6, .unit = "pixels", .value = "f s"
-#define NO_SAMPLE "has no effect on the image: no amorphous sample is modelled yet"
-#define REFUSED(flag)                                                                    \
-    {                                                                                    \
-        {flag, NULL, ROW(FILE, 0, no_effect_file), .help = "refused"}, NB_FLAG_REFUSED,  \
-            "is refused: there is no amorphous background yet; leave it out"             \
-    }
 
 /* clang-format off */
 static const own_flag own[] = {
-#define GROUP "Crystal"
-{.row = {"density", "sample_den sample_density", ROW(NUMBER, 0, no_effect), .high = 1e300,
-    .open = NB_OPEN_LOW, .value = "rho", .unit = "g/cm3", .help = "accepted without effect"},
-    .note = NO_SAMPLE},
-{.row = {"MW", "molec molecular_weight", ROW(NUMBER, 0, no_effect), .high = 1e300,
-    .open = NB_OPEN_LOW, .value = "mass", .unit = "g/mol", .help = "accepted without effect"},
-    .note = NO_SAMPLE},
-#undef GROUP
 #define GROUP "Beam"
 {.row = {"coherent", NULL, ROW(SWITCH, 0, no_effect_flag), .help = "accepted without effect"},
     .note = "has no effect: sources are summed as intensities"},
-#undef GROUP
-#define GROUP "Sampling and background"
-REFUSED("stol"),
-REFUSED("4stol"),
-REFUSED("Q"),
-{.row = {"stolout", NULL, ROW(FILE, NB_PARAM_OUTPUT, no_effect_file), .help = "accepted without effect"},
-    .note = "has no effect: there is no amorphous background to write yet"},
 #undef GROUP
 #define GROUP "Series"
 {.row = {"jobs", NULL, ROW(FILE, 0, jobs_file),

@@ -45,9 +45,7 @@ typedef struct nb_cli {
     int progress;
     int quiet;
     nb_time_report time;
-    int no_effect_flag;
-    double no_effect;                 /* where values of flags without effect go */
-    char no_effect_file[NB_PATH_MAX]; /* likewise */
+    int no_effect_flag; /* where a flag without effect goes */
     /** Where each flag was last typed: index into argv, 0 = never. */
     int typed[NB_FLAG_MAX];
 } nb_cli;
@@ -58,9 +56,8 @@ typedef nb_param nb_flag;
 /** What else a flag of the program's own does. */
 typedef enum nb_flag_special {
     NB_FLAG_PLAIN = 0,
-    NB_FLAG_TIME,   /* may be followed by `json` */
-    NB_FLAG_HELP,   /* may be followed by a group, a flag or a word */
-    NB_FLAG_REFUSED /* known and not there: an error that says the note */
+    NB_FLAG_TIME, /* may be followed by `json` */
+    NB_FLAG_HELP  /* may be followed by a group, a flag or a word */
 } nb_flag_special;
 
 /** The flag behind `flag` (NULL: the first); NULL at the end. */
@@ -83,7 +80,7 @@ void *nb_flag_base(const nb_flag *flag, nb_cli *cli);
 
 nb_flag_special nb_flag_special_of(const nb_flag *flag);
 
-/** What the user of the flag is told: why it has no effect or is refused; NULL: nothing. */
+/** What the user of the flag is told: why it has no effect; NULL: nothing. */
 const char *nb_flag_note(const nb_flag *flag);
 
 /** The default in words, "" for off or none.  Returns text. */

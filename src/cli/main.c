@@ -197,7 +197,8 @@ static nb_status run(const nb_cli *cli, nb_ranks **ranks, nb_error *err)
     int fast, slow;
 
     nb_progress_init(&progress, cli->progress && !cli->printout);
-    if (nb_cli_is_series(cli) && !cli->show_config && !cli->trace)
+    if (nb_cli_is_series(cli) && !cli->show_config && !cli->trace &&
+        !cli->cfg.stolout_file[0])
         return run_series(cli, &progress, ranks, err);
     status = cli->show_config || cli->trace ? NB_OK : check_alone(err);
     if (!status)
@@ -212,6 +213,8 @@ static nb_status run(const nb_cli *cli, nb_ranks **ranks, nb_error *err)
         ;
     else if (cli->show_config)
         status = show_config(sim, err);
+    else if (cli->cfg.stolout_file[0])
+        status = nb_sim_write_stol(sim, err);
     else if (cli->trace)
         status = nb_sim_trace(sim, cli->trace_pixel[0], cli->trace_pixel[1], emit, stdout,
                               err);

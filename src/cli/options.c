@@ -104,8 +104,6 @@ static nb_status parse_flag(parser *p)
         cli->topic = next;
         cli->action = next ? NB_DO_HELP_TOPIC : NB_DO_HELP;
         return NB_OK;
-    case NB_FLAG_REFUSED:
-        return nb_cli_fail(p->err, "%.40s %s", p->typed, nb_flag_note(p->flag));
     case NB_FLAG_PLAIN:
         break;
     }

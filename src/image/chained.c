@@ -7,6 +7,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../physics/panels.h"
 #include "light.h"
 
 /** What a type holds: its least value, and the largest trusted one; brighter pixels are one more. */
@@ -142,23 +143,63 @@ static int64_t finish_row(const nb_product *p, const nb_stack_row *r, double *x,
     return over;
 }
 
+/** Buffers of a row. */
+typedef struct row_room {
+    double *x;
+    int32_t *whole;
+    char *row; /* of the file's type */
+} row_room;
+
+static void whole_row(nb_product *p, int row, const nb_stack_row *r, row_room *room,
+                      void *out)
+{
+    int64_t over;
+    make_row(p, row, r, room->x);
+    over = finish_row(p, r, room->x, room->whole, out);
+    __atomic_fetch_add(&p->overloads, over, __ATOMIC_RELAXED);
+}
+
+/** The pixels first ... end - 1 of a stack whose rows are others than those of the image.  A row that
+ * two pieces share is made for both, and counts for the piece where it begins. */
+static void make_pixels(nb_product *p, size_t first, size_t end, row_room *room, char *out)
+{
+    const nb_scene *sc = nb_photons_stack(p->photons);
+    const size_t bytes = nb_pixel_bytes(p->type);
+    const nb_panel *panel = &sc->panels[nb_panel_of_pixel(sc, first)];
+    int row =
+        panel->first_row + (int)((first - panel->first_pixel) / (size_t)panel->columns);
+    for (size_t at = first; at < end; row++) {
+        const nb_stack_row r = nb_stack_row_of(sc, row);
+        const size_t stop = r.start + (size_t)r.columns, to = stop < end ? stop : end;
+        if (at == r.start && to == stop) {
+            whole_row(p, row, &r, room, out);
+        } else {
+            nb_product part = *p; /* its overloads are counted where the row begins */
+            part.overloads = 0;
+            whole_row(&part, row, &r, room, room->row);
+            memcpy(out, room->row + (at - r.start) * bytes, (to - at) * bytes);
+            if (at == r.start)
+                __atomic_fetch_add(&p->overloads, part.overloads, __ATOMIC_RELAXED);
+        }
+        out += (to - at) * bytes;
+        at = to;
+    }
+}
+
 nb_status nb_chained_rows(nb_product *p, int first, int rows, void *out, nb_error *err)
 {
-    const nb_scene *sc = p->photons->scene;
-    size_t room = (size_t)sc->raster.columns + NB_PIECE;
-    double *x = nb_alloc(room, sizeof *x, "row of an image", err);
-    int32_t *whole = nb_alloc(room, sizeof *whole, "row of an image", err);
-    int64_t over = 0;
-    char *to = out;
-    int ok = x && whole;
-    for (int s = first; ok && s < first + rows; s++) {
-        const nb_stack_row r = nb_stack_row_of(sc, s);
-        make_row(p, s, &r, x);
-        over += finish_row(p, &r, x, whole, to);
-        to += (size_t)r.columns * nb_pixel_bytes(p->type);
-    }
-    __atomic_fetch_add(&p->overloads, over, __ATOMIC_RELAXED);
-    nb_free(whole);
-    nb_free(x);
+    const nb_scene *sc = nb_photons_stack(p->photons);
+    const size_t columns = (size_t)p->photons->scene->raster.columns;
+    const size_t size = (size_t)sc->raster.columns + NB_PIECE;
+    row_room room = {nb_alloc(size, sizeof *room.x, "row of an image", err),
+                     nb_alloc(size, sizeof *room.whole, "row of an image", err),
+                     nb_alloc(size, sizeof(double), "row of an image", err)};
+    const int ok = room.x && room.whole && room.row;
+    if (ok)
+        make_pixels(p, (size_t)first * columns, (size_t)(first + rows) * columns, &room,
+                    out);
+    nb_free(room.whole);
+    nb_free(room.x);
+    nb_free(room.row);
     return ok ? NB_OK : NB_ERR_NOMEM;
 }

@@ -6,7 +6,6 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../physics/panels.h"
 #include "adu.h"
 #include "chained.h"
 #include "light.h"
@@ -208,18 +207,12 @@ static nb_status make_rows(nb_product *p, int first, int rows, void *out, nb_err
     }
 }
 
-/** The first pixel of a row of the stack, whose panels may differ in width. */
-static size_t start_of(const nb_scene *sc, int row)
-{
-    return sc->n_panels > 1 ? nb_row_start(sc, row)
-                            : (size_t)row * (size_t)sc->raster.columns;
-}
-
 /** Give masked pixels of integers the value that says so. */
 static void mark_masked(const nb_product *p, int first, int rows, void *out)
 {
     const nb_scene *sc = p->photons->scene;
-    const size_t at = start_of(sc, first), n = start_of(sc, first + rows) - at;
+    const size_t columns = (size_t)sc->raster.columns, at = (size_t)first * columns,
+                 n = (size_t)rows * columns;
     const uint8_t *mask = sc->raster.mask + at;
     int value = nb_masked_value(p->type);
     for (size_t i = 0; i < n; i++) {
@@ -247,7 +240,7 @@ nb_status nb_product_rows(void *product, int first, int rows, void *out, nb_erro
 static nb_status fill(nb_product *p, nb_error *err)
 {
     const nb_raster *raster = &p->photons->scene->raster;
-    const size_t bytes = nb_pixel_bytes(p->type);
+    const size_t row_bytes = (size_t)raster->columns * nb_pixel_bytes(p->type);
     int threads =
         nb_image_threads(p->photons->threads, (int64_t)raster->columns * raster->rows);
     int failed = 0;
@@ -259,8 +252,7 @@ static nb_status fill(nb_product *p, nb_error *err)
     for (int s = 0; s < raster->rows; s += BAND)
         failed |=
             nb_product_rows(p, s, raster->rows - s < BAND ? raster->rows - s : BAND,
-                            (char *)p->pixels + start_of(p->photons->scene, s) * bytes,
-                            NULL) != NB_OK;
+                            (char *)p->pixels + (size_t)s * row_bytes, NULL) != NB_OK;
     (void)threads;
     return failed ? nb_fail(err, NB_ERR_NOMEM, "out of memory for rows of an image")
                   : NB_OK;

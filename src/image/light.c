@@ -198,10 +198,10 @@ nb_status nb_light_make(const nb_photons *photons, const nb_stage *stages, int a
     *out = NULL;
     if (!light)
         return st;
-    light->scene = photons->scene;
+    light->scene = nb_photons_stack(photons);
     light->kernels = photons->kernels;
     light->threads = photons->threads;
-    light->panels = nb_alloc((size_t)photons->scene->n_panels, sizeof *light->panels,
+    light->panels = nb_alloc((size_t)light->scene->n_panels, sizeof *light->panels,
                              "point spread", err);
     if (light->panels)
         st = fill(light, &source, &stages[at], err);

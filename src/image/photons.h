@@ -7,7 +7,8 @@
 #include "kernels.h"
 
 typedef struct nb_photons {
-    const nb_scene *scene;           /* that it was rendered from */
+    const nb_scene *scene; /* that it was rendered from; its raster is a rectangle of all pixels */
+    const nb_scene *stack; /* with the rows of panels of unequal widths; NULL: those of scene */
     const float *pixels;             /* [spixels][fpixels]; NULL: not in memory */
     const nb_image_device *device;   /* that keeps it; NULL: none */
     nb_backend_state *state;         /* of the device */
@@ -16,6 +17,12 @@ typedef struct nb_photons {
     const nb_hooks *hooks;           /* may be NULL */
     float *own; /* owned: memory of its own; NULL until nb_photons_memory */
 } nb_photons;
+
+/** The scene whose rows are those of the panels. */
+static inline const nb_scene *nb_photons_stack(const nb_photons *photons)
+{
+    return photons->stack ? photons->stack : photons->scene;
+}
 
 /** Memory for an image, in large pages where the system has them: the first touch of 16384 small ones
  * takes longer than a picture.  NULL: there is none.  The caller's: free(). */

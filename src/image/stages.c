@@ -45,7 +45,7 @@ void nb_piece_load(const nb_piece *piece, double *v)
 void nb_light_counts(const nb_light_source *source, int row, double *n)
 {
     const nb_photons *photons = source->photons;
-    const nb_stack_row r = nb_stack_row_of(photons->scene, row);
+    const nb_stack_row r = nb_stack_row_of(nb_photons_stack(photons), row);
     memset(n, 0, (size_t)r.columns * sizeof *n);
     for (int f = r.first; f < r.end; f += NB_PIECE) {
         int left = r.end - f;

@@ -284,7 +284,11 @@ static nb_status build_scene(const nb_config *cfg, const nb_model_inputs *in,
     sc->beam.polar_axis = m->geometry.polar;
     sc->beam.nopolar = cfg->nopolar;
     build_crystal_terms(cfg, in, m);
-    return build_scale(cfg, m, err);
+    st = build_scale(cfg, m, err);
+    if (!st && in->amorphous)
+        st = nb_amorphous_of(cfg, in->amorphous, m->blocks, &m->amorphous, err);
+    sc->amorphous = m->amorphous;
+    return st;
 }
 
 nb_status nb_model_build(const nb_config *cfg, const nb_model_inputs *in,
@@ -308,6 +312,7 @@ void nb_model_free(nb_model *m)
     nb_free(m->detector);
     nb_free(m->sources);
     nb_free(m->orientations);
+    nb_free(m->amorphous);
     memset(m, 0, sizeof *m);
 }
 

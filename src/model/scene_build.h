@@ -5,6 +5,7 @@
 
 #include "../nanobragg.h"
 #include "../physics/scene.h"
+#include "amorphous.h"
 #include "beam.h"
 #include "crystal.h"
 #include "detector.h"
@@ -21,8 +22,9 @@ typedef struct nb_model_inputs {
     const int *table_of_source; /* [n_of_source]: of each source of the beam, in its order (nb_beam_grid,
                                      or that of `sources`); NULL: all have table 0 */
     int n_of_source;
-    const nb_displacement *moved; /* NULL: nothing is displaced */
-    int64_t default_seed;         /* where -seed or -misset_seed is unset */
+    const nb_displacement *moved;      /* NULL: nothing is displaced */
+    const nb_amorphous_set *amorphous; /* NULL: no material */
+    int64_t default_seed;              /* where -seed or -misset_seed is unset */
 } nb_model_inputs;
 
 /** The scene, and the values behind it that reports and headers need. */
@@ -36,6 +38,7 @@ typedef struct nb_model {
     int auto_oversample;              /* sub-pixels that resolve the crystal's fringes */
     double phi0, phi_range, phi_step; /* rad */
     nb_mosaic mosaic;
+    nb_amorphous *amorphous;      /* owned; its tables are the inputs' */
     nb_detector *detector;        /* owned */
     nb_source *sources;           /* owned */
     nb_orientation *orientations; /* owned, [phi][domain] */

@@ -279,7 +279,18 @@ typedef struct nb_config {
     /* --- other physics --- */
     double water_um; /* 0 */
     double dmin_A;   /* 0 off */
-    int compat;      /* definitions of nanoBragg, docs/differences.md */
+    /* F of a material without order against sin(theta)/lambda, 4 sin(theta)/lambda or
+     * 4 pi sin(theta)/lambda; one of them */
+    char stol_file[NB_PATH_MAX], stol4_file[NB_PATH_MAX], q_file[NB_PATH_MAX];
+    double amorphous_thick_mm; /* of it along the beam; NaN unset (0.1) */
+    double density;            /* g/cm3; NaN unset (1) */
+    double molecule_mass;      /* g/mol; NaN unset (18) */
+    double molecules;          /* in the beam, instead of the three; NaN unset */
+    char background[512];      /* "name:mm,..." of water, air, ice, nanoice; "" none */
+    char stolout_file[NB_PATH_MAX];   /* table made of an image; nb_sim_write_stol */
+    char stolimage_file[NB_PATH_MAX]; /* that image; "" img_file */
+    double stol_step;                 /* 1/A; NaN unset (0.002) */
+    int compat;                       /* definitions of nanoBragg, docs/differences.md */
 
     /* --- noise of source and detector: docs/physics.md, section 20 --- */
     double flicker;     /* r.m.s., a fraction; NaN unset (0) */

@@ -102,6 +102,13 @@ nb_status nb_sim_digitize(const nb_sim *sim, const float *image, const nb_stats 
 nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
                        int64_t *overloads, nb_error *err);
 
+/** Write the table of cfg.stolout_file: the F against sin(theta)/lambda of a material that would give
+ * the image cfg.stolimage_file (else cfg.img_file) on this detector, in columns sin(theta)/lambda (1/A),
+ * F (electrons), its standard error, pixels.  Nothing is rendered.  docs/physics.md, section 17.
+ * Errors: NB_ERR_INPUT (the image has another size, no pixel can be used), those of nb_image_read,
+ * NB_ERR_IO. */
+nb_status nb_sim_write_stol(const nb_sim *sim, nb_error *err);
+
 /** The pixels of a noise image, by kind of file. */
 typedef enum nb_noise_file {
     NB_NOISE_U16 = 0, /* SMV, TIFF */

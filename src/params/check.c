@@ -22,6 +22,12 @@ static const struct pair {
     {"distance", "close_distance", "both set the detector's position"},
     {"fluence", "flux", "both set the fluence"},
     {"sensor", "detector_abs", "both set the sensor's attenuation"},
+    {"stol", "4stol", "both name the table of a background"},
+    {"stol", "Q", "both name the table of a background"},
+    {"4stol", "Q", "both name the table of a background"},
+    {"molecules", "amorphous_thick", "both say how much of the material the beam meets"},
+    {"molecules", "density", "both say how much of the material the beam meets"},
+    {"molecules", "MW", "both say how much of the material the beam meets"},
     {"pnggamma", "pnglog", "both set how values become colours"},
 };
 
@@ -253,6 +259,8 @@ nb_status nb_config_check(const nb_config *cfg, nb_error *err)
         st = check_tolerance(cfg, err);
     if (!st)
         st = nb_config_check_noise(cfg, err);
+    if (!st)
+        st = nb_config_check_background(cfg, err);
     if (!st)
         st = nb_config_check_geometry(cfg, err);
     return st ? st : nb_config_check_factors(cfg, err);

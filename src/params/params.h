@@ -64,6 +64,11 @@ nb_status nb_config_check_noise(const nb_config *cfg, nb_error *err);
 nb_status nb_saturation_check(const nb_config *cfg, double most, const char *where,
                               nb_error *err);
 
+/** The flag of the table of F of a material, -stol, -4stol or -Q; NULL: none. */
+const char *nb_config_stol_flag(const nb_config *cfg);
+/** Refuse flags of amorphous backgrounds that have nothing to act on. */
+nb_status nb_config_check_background(const nb_config *cfg, nb_error *err);
+
 /** Refuse flags that contradict a detector from a file. */
 nb_status nb_config_check_geometry(const nb_config *cfg, nb_error *err);
 /** The flag that names its file, without dash; NULL: none. */

@@ -160,12 +160,28 @@ static inline double nb_largest_solid_angle(const nb_panel *panel)
     return nearest > 0 ? panel->pixel_area / (nearest * nearest) : INFINITY;
 }
 
+/** The most that the materials scatter, electrons^2 a sample. */
+static inline double nb_largest_amorphous(const nb_amorphous *a)
+{
+    double sum = 0;
+    for (int i = 0; a && i < a->n; i++) {
+        const nb_scatterer *m = &a->materials[i];
+        const int *last = a->buckets + m->first_bucket + m->n_buckets;
+        double most = 0;
+        for (int k = 0; k <= *last; k++)
+            most = fmax(most, fabs(a->pieces[m->first_piece + k].F));
+        sum += m->molecules * most * most;
+    }
+    return sum;
+}
+
 /** Photons that no pixel exceeds; not finite when there is no such number. */
 static inline double nb_photon_bound(const nb_scene *sc)
 {
     const double between = 4; /* a tricubic overshoots its points by 1.25^3 at the most */
     const nb_factor_table *table = &sc->factors.table;
     double F = nb_largest_F(table), weights = 0, most = 0, crystal;
+    const double background = sc->background + nb_largest_amorphous(sc->amorphous);
     int i;
     for (i = 0; i < sc->beam.n_sources; i++)
         weights += fabs(sc->beam.sources[i].weight);
@@ -176,8 +192,8 @@ static inline double nb_photon_bound(const nb_scene *sc)
         const nb_sensor *sensor = &sc->sensors[panel->sensor];
         double layers = sensor->absorb ? 1 : sensor->layers; /* absorbed at most once */
         double photons = sc->intensity_scale * layers * sc->oversample * sc->oversample *
-                         weights * sc->lattice.n_orientations *
-                         (crystal + sc->background) * nb_largest_solid_angle(panel);
+                         weights * sc->lattice.n_orientations * (crystal + background) *
+                         nb_largest_solid_angle(panel);
         if (!isfinite(photons))
             return photons;
         most = fmax(most, photons);

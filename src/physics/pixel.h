@@ -3,10 +3,11 @@
  * over layers, sub-pixels, sources of w_source capture [polar] [omega] * sum over
  * orientations (F_cell^2 F_latt^2 + B) polar and omega are those of the pixel's first
  * sub-pixel, layer and source, or with their -oversample flag those of each term; B is the
- * water. Photons per pixel. */
+ * water and the materials (amorphous.h), whose part is a sum of its own. Photons per pixel. */
 #ifndef NB_PHYSICS_PIXEL_H
 #define NB_PHYSICS_PIXEL_H
 
+#include "amorphous.h"
 #include "lattice.h"
 #include "ray.h"
 #include "structure_factor.h"
@@ -17,12 +18,6 @@ typedef struct nb_sample {
     double h0, k0, l0; /* nearest reflection */
     double F_latt, F_cell;
 } nb_sample;
-
-/** Scattering vector q = (d - incident)/lambda, 1/m. */
-NB_HD nb_vec3 nb_scattering_vector(const nb_source *source, nb_vec3 direction)
-{
-    return nb_scale(1.0 / source->lambda, nb_sub(direction, source->incident));
-}
 
 /** Does -dmin remove the crystal's contribution at q? */
 NB_HD int nb_culled(const nb_factors *factors, nb_vec3 q)
@@ -116,12 +111,43 @@ NB_HD double nb_pixel_sum(const nb_scene *sc, const nb_panel *panel,
     return sum;
 }
 
+/** As nb_pixel_sum, of the materials. */
+NB_HD double nb_pixel_background_sum(const nb_scene *sc, const nb_amorphous *amorphous,
+                                     const nb_panel *panel, const nb_sensor *sensor,
+                                     int f, int s)
+{
+    int layer, subf, subs, os = sc->oversample;
+    double sum = 0;
+    for (layer = 0; layer < sensor->layers; layer++)
+        for (subs = 0; subs < os; subs++)
+            for (subf = 0; subf < os; subf++) {
+                nb_ray ray =
+                    nb_ray_to(panel, sensor, nb_subpixel(panel->pixel_fast, os, f, subf),
+                              nb_subpixel(panel->pixel_slow, os, s, subs), layer);
+                double weight = ray.capture * (sc->oversample_omega ? ray.omega : 1.0);
+                sum += weight * nb_background_source_sum(sc, amorphous, &ray);
+            }
+    return sum;
+}
+
+/** Photons of the materials in pixel (f, s) of a panel with this sensor. */
+NB_HD double nb_pixel_background(const nb_scene *sc, const nb_amorphous *amorphous,
+                                 const nb_panel *panel, const nb_sensor *sensor, int f,
+                                 int s)
+{
+    return sc->intensity_scale *
+           nb_pixel_background_sum(sc, amorphous, panel, sensor, f, s) *
+           nb_cached_factors(sc, panel, sensor, f, s);
+}
+
 /** Photons in pixel (f, s) of a panel with this sensor. */
 NB_HD double nb_pixel_intensity(const nb_scene *sc, const nb_panel *panel,
                                 const nb_sensor *sensor, int f, int s)
 {
-    return sc->intensity_scale * nb_pixel_sum(sc, panel, sensor, f, s) *
-           nb_cached_factors(sc, panel, sensor, f, s);
+    double sum = nb_pixel_sum(sc, panel, sensor, f, s);
+    if (sc->amorphous)
+        sum += nb_pixel_background_sum(sc, sc->amorphous, panel, sensor, f, s);
+    return sc->intensity_scale * sum * nb_cached_factors(sc, panel, sensor, f, s);
 }
 
 #endif

@@ -108,6 +108,29 @@ typedef struct nb_factors {
     double dmin;           /* m; 0 off */
 } nb_factors;
 
+/** F between two points of a table: the cubic by Newton's divided differences over x, next, before and
+ * (in d3) a fourth point, then limited to between F and F_next.  A constant has no differences. */
+typedef struct nb_table_piece {
+    double x; /* sin(theta)/lambda where it begins, 1/m; the first begins at 0 */
+    double next, before; /* 1/m */
+    double F, d1, d2, d3, F_next;
+} nb_table_piece;
+
+/** A material without order in the beam.  sin(theta)/lambda times `per` is the number of a bucket, or
+ * beyond the last of them; buckets[b] .. buckets[b + 1] are the pieces that it may lie in. */
+typedef struct nb_scatterer {
+    int first_piece, first_bucket, n_buckets;
+    double per;       /* m */
+    double molecules; /* in the beam / blocks */
+} nb_scatterer;
+
+typedef struct nb_amorphous {
+    int n;
+    const nb_scatterer *materials;
+    const nb_table_piece *pieces;
+    const int32_t *buckets; /* of each material n_buckets + 1 numbers of its pieces, from 0 */
+} nb_amorphous;
+
 typedef struct nb_scene {
     nb_raster raster;
     int n_panels;
@@ -123,6 +146,7 @@ typedef struct nb_scene {
     /* scale */
     double background;      /* F_bg^2 N_mol / blocks of the water, electrons^2 a sample */
     double intensity_scale; /* r_e^2 * fluence * blocks / samples */
+    const nb_amorphous *amorphous; /* NULL: no material */
 } nb_scene;
 
 #endif

@@ -41,7 +41,25 @@ nb_status nb_plans_without_crystal(const nb_vector_plan *plans, int n,
     return NB_OK;
 }
 
-nb_status nb_dark_rows_build(const nb_plan *plan, nb_dark_rows *rows, nb_error *err)
+nb_status nb_plans_of_materials(const nb_vector_plan *plans, int n,
+                                nb_vector_plan **materials, nb_error *err)
+{
+    *materials = NULL;
+    if (!plans->scene.amorphous)
+        return NB_OK;
+    *materials = nb_alloc((size_t)n, sizeof **materials, "plan", err);
+    if (!*materials)
+        return NB_ERR_NOMEM;
+    for (int k = 0; k < n; k++) {
+        nb_vector_plan *p = &(*materials)[k];
+        *p = plans[k];
+        p->amorphous = 1;
+        p->simple = 0;
+    }
+    return NB_OK;
+}
+
+static nb_status build_lit(const nb_plan *plan, nb_dark_rows *rows, nb_error *err)
 {
     const nb_scene *sc = plan->scene;
     const nb_lit_cone cone = nb_lit_cone_of(plan);
@@ -58,10 +76,18 @@ nb_status nb_dark_rows_build(const nb_plan *plan, nb_dark_rows *rows, nb_error *
                 : nb_plans_without_crystal(rows->plans, sc->n_panels, &rows->without, err);
 }
 
+nb_status nb_dark_rows_build(const nb_plan *plan, nb_dark_rows *rows, nb_error *err)
+{
+    nb_status st =
+        nb_plans_of_materials(rows->plans, plan->scene->n_panels, &rows->materials, err);
+    return st ? st : build_lit(plan, rows, err);
+}
+
 void nb_dark_rows_free(nb_dark_rows *rows)
 {
     nb_free(rows->lit);
     nb_free(rows->without);
+    nb_free(rows->materials);
 }
 
 /** Up to SOME spans from *next on, cut to the columns first..last; how many. */
@@ -109,9 +135,10 @@ static void render_part(const nb_dark_rows *rows, const nb_span *spans, size_t n
     }
 }
 
-void nb_dark_row(void *context, const nb_span *spans, size_t n, float *row)
+/** The crystal and the water. */
+static void render_row(const nb_dark_rows *rows, const nb_span *spans, size_t n,
+                       float *row)
 {
-    const nb_dark_rows *rows = context;
     const nb_lit_panel *lit = rows->lit ? &rows->lit[spans->panel] : NULL;
     int first, last;
     if (!lit || lit->all) {
@@ -126,4 +153,18 @@ void nb_dark_row(void *context, const nb_span *spans, size_t n, float *row)
     const int parts[3][2] = {{0, first - 1}, {first, last}, {last + 1, lit->columns - 1}};
     for (int i = 0; i < 3; i++)
         render_part(rows, spans, n, row, parts[i], i == 1);
+}
+
+void nb_material_row(void *context, const nb_span *spans, size_t n, float *row)
+{
+    const nb_dark_rows *rows = context;
+    rows->kernel(&rows->materials[spans->panel], spans, n, row);
+}
+
+void nb_dark_row(void *context, const nb_span *spans, size_t n, float *row)
+{
+    const nb_dark_rows *rows = context;
+    render_row(rows, spans, n, row);
+    if (rows->materials)
+        nb_material_row(context, spans, n, row);
 }

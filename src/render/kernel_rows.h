@@ -213,6 +213,34 @@ NB_STAGE vd2 sources_together(const nb_vector_plan *p, const rays *r)
                          vd2_scale(all, background));
 }
 
+NB_INLINE vd amorphous_lanes(const nb_amorphous *a, vd x)
+{
+    vd sum = x;
+    for (int i = 0; i < NB_H; i++)
+        sum[i] = nb_amorphous_at(a, x[i]);
+    return sum;
+}
+
+/** As nb_background_source_sum. */
+NB_STAGE void amorphous_sources(const nb_vector_plan *p, const rays *r, int n, vd2 *sum)
+{
+    const nb_scene *sc = &p->scene;
+    int s, i;
+    for (i = 0; i < n; i++)
+        sum[i] = vd2_set(0);
+    for (s = 0; s < sc->beam.n_sources; s++)
+        for (i = 0; i < n; i++) {
+            const nb_vector_source *b = &p->sources[s];
+            const q_vectors q = scattering_vector(b, &r[i]);
+            const vd2 q2 = vd2_fma(q.x, q.x, vd2_fma(q.y, q.y, vd2_mul(q.z, q.z)));
+            const vd2 B = {amorphous_lanes(sc->amorphous, 0.5 * vd_sqrt(q2.a)),
+                           amorphous_lanes(sc->amorphous, 0.5 * vd_sqrt(q2.b))};
+            sum[i] = vd2_fma(B, source_factor(p, b, &r[i]), sum[i]);
+        }
+    for (i = 0; i < n; i++)
+        sum[i] = vd2_scale(sum[i], sc->lattice.n_orientations);
+}
+
 /** Factors taken once a pixel, from its first ray. */
 NB_STAGE void cached_factors(const nb_vector_plan *p, const rays *r, int n, vd2 *factor)
 {
@@ -235,7 +263,9 @@ NB_STAGE void add_rays(const nb_vector_plan *p, const rays *r, const vd2 *captur
     const nb_scene *sc = &p->scene;
     vd2 sum[CHUNK];
     int i;
-    if (p->offsets)
+    if (p->amorphous)
+        amorphous_sources(p, r, n, sum);
+    else if (p->offsets)
         for (i = 0; i < n; i++)
             sum[i] = sources_together(p, &r[i]);
     else
@@ -341,7 +371,10 @@ static void chunk_intensity(const nb_vector_plan *p, const int *f0, int n, int s
         }
     for (i = 0; i < n; i++) {
         vd2 x = vd2_mul(total[i], cached[i]);
-        store_block(out, f0[i], vf_pack(x.a, x.b));
+        if (p->amorphous)
+            add_block(out, f0[i], vf_pack(x.a, x.b));
+        else
+            store_block(out, f0[i], vf_pack(x.a, x.b));
     }
 }
 

@@ -147,6 +147,21 @@ static nb_status render_steps(const vector_render *r, nb_error *err)
     return st;
 }
 
+/** Add the materials to what is there. */
+static nb_status add_materials(const vector_render *r, nb_error *err)
+{
+    const nb_hooks quiet = {0};
+    nb_dark_rows rows = {.kernel = r->state->row, .plans = r->vectors};
+    const nb_row_job job = {r->scene,        r->request,        r->planes, &rows,
+                            nb_material_row, r->state->threads, &quiet};
+    nb_status st =
+        nb_plans_of_materials(r->vectors, r->scene->n_panels, &rows.materials, err);
+    if (!st && rows.materials)
+        st = nb_render_rows(&job, err);
+    nb_dark_rows_free(&rows);
+    return st;
+}
+
 static nb_status render_spots(const vector_render *r, nb_error *err)
 {
     const nb_spots_job job = {
@@ -155,7 +170,7 @@ static nb_status render_spots(const vector_render *r, nb_error *err)
         r->state->spot, r->state->threads, &r->state->options.hooks};
     nb_status st = nb_spots_render(&job, &r->state->spots, err);
     r->state->by_spots = !st && !r->state->spots.refused;
-    return st;
+    return r->state->by_spots ? add_materials(r, err) : st;
 }
 
 static nb_status render_by(vector_render *r, nb_vector_path path, nb_error *err)

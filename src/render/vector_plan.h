@@ -80,6 +80,7 @@ typedef struct nb_vector_plan {
                                when there is one source or they would not fit */
     int simple;      /* FIXED: NB_VECTOR_SIMPLE */
     int has_factors; /* the sources' factors differ between sources or pixels */
+    int amorphous; /* the materials alone, added to what is there: nb_plans_of_materials */
     /* of one panel */
     nb_panel panel;
     nb_sensor sensor;

@@ -100,6 +100,9 @@ static uint64_t hash_inputs(uint64_t h, const nb_sim *sim)
     h = nb_hash_bytes(h, sim->matrix, sim->has_matrix ? sizeof sim->matrix : 0);
     h = nb_hash_bytes(h, sim->lines, (size_t)sim->n_lines * sizeof *sim->lines);
     h = nb_hash_bytes(h, sim->mask, sim->mask ? pixels : 0);
+    if (sim->amorphous.tables.n > 0)
+        h = nb_hash_bytes(h, sim->amorphous.tables.pieces,
+                          sim->amorphous.pieces * sizeof *sim->amorphous.tables.pieces);
     return sim->gainmap ? nb_hash_bytes(h, sim->gainmap, pixels * sizeof *sim->gainmap)
                         : h;
 }

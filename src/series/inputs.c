@@ -29,7 +29,7 @@ int nb_same_inputs(const nb_config *a, const nb_config *b)
     for (size_t i = 0; i < n; i++)
         if (input_at(a, i) && strcmp(input_at(a, i), input_at(b, i)) != 0)
             return 0;
-    return nb_config_same_factors(a, b);
+    return strcmp(a->background, b->background) == 0 && nb_config_same_factors(a, b);
 }
 
 /** Fill block[BLOCK] up to the end of the file; < 0: it cannot be read. */

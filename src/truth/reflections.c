@@ -57,9 +57,9 @@ static double water_in(const finder *f, const nb_span *span, int fast)
     const nb_scene *sc = f->job->scene;
     const nb_panel *panel = &sc->panels[span->panel];
     const nb_sensor *sensor = &sc->sensors[panel->sensor];
-    if (f->water == 0)
+    if (f->water == 0 && !sc->amorphous)
         return 0;
-    if (!f->plain || sensor->absorb)
+    if (!f->plain || sensor->absorb || sc->amorphous)
         return nb_pixel_intensity(&f->dark, panel, sensor, fast, span->slow);
     return f->water * sensor->layers * sc->oversample * sc->oversample *
            nb_cached_factors(sc, panel, sensor, fast, span->slow);

@@ -57,6 +57,14 @@ make_fixtures() {
     printf '{"nopolar": ["-phi", 5]}\n' >flag.jobs
     printf '{"phi": 3}\n{"interpolat": false}\n' >false.jobs
     head -c 256 /dev/zero >good.gain
+    printf '# F of a molecule\n0 8\n0.1,7\n\t0.25 4 x\n0.5 2.5 # the end' >good.stol
+    printf '0 8\n0.4 7\n1 4\r\n2 2.5\n' >four.stol
+    printf '0.4 8\n0.401 7\n' >short.stol
+    printf '0 1\n0.1 cold\n' >words.stol
+    printf '0.1\n0.2\n' >column.stol
+    printf '0 1\n0.2 1\n0.1 1\n' >back.stol
+    printf -- '-0.1 1\n0.2 1\n' >minus.stol
+    printf '0 1\n0.1 nan\n' >nan.stol
     { head -c 252 good.gain && printf '\0\0\300\177'; } >nan.gain
     cp "$NB_SOURCE/golden_data/structure_factors/models/made-hydrogens.pdb" good.pdb
     cp "$NB_SOURCE/golden_data/structure_factors/models/made-small.cif" good.cif

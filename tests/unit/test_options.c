@@ -241,7 +241,7 @@ static void errors_name_flag_value_and_mend(void **state)
     refused("-device cuda:x", "'cuda:x'", "cuda:N");
     refused("-precision quad", "'quad'", "mixed, single, double");
     refused("-beam_vector 0 0 0", "-beam_vector", "zero vector");
-    refused("-stol x.stol", "-stol", "no amorphous background yet");
+    refused("-stol x.stol -Q y.stol", "-stol x.stol", "-Q y.stol");
     refused("-detpixels 5 -detsize_f 3", "-detpixels_f 5", "-detsize_f 3");
     refused("-distance 5 -close_distance 3", "-distance 5", "-close_distance 3");
     refused("-fluence 1e9 -flux 3", "-fluence 1000000000", "-flux 3");

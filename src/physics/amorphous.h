@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/** Scattering of materials without order: N F|F| by tables of F against sin(theta)/lambda. */
+#ifndef NB_PHYSICS_AMORPHOUS_H
+#define NB_PHYSICS_AMORPHOUS_H
+
+#include "ray.h"
+
+/** Scattering vector q = (d - incident)/lambda, 1/m. */
+NB_HD nb_vec3 nb_scattering_vector(const nb_source *source, nb_vec3 direction)
+{
+    return nb_scale(1.0 / source->lambda, nb_sub(direction, source->incident));
+}
+
+/** The piece of a material's table that holds x = sin(theta)/lambda >= 0, 1/m. */
+NB_HD const nb_table_piece *nb_piece_of(const nb_amorphous *a, const nb_scatterer *m,
+                                        double x)
+{
+    const nb_table_piece *pieces = a->pieces + m->first_piece;
+    double at = x * m->per;
+    int bucket = m->first_bucket + (at < m->n_buckets ? (int)at : m->n_buckets - 1);
+    int low = a->buckets[bucket], high = a->buckets[bucket + 1];
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (pieces[middle].x <= x)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return pieces + low;
+}
+
+/** F of a molecule, electrons. */
+NB_HD double nb_piece_F(const nb_table_piece *p, double x)
+{
+    double F =
+        p->F + (x - p->x) * (p->d1 + (x - p->next) * (p->d2 + (x - p->before) * p->d3));
+    return fmin(fmax(F, fmin(p->F, p->F_next)), fmax(p->F, p->F_next));
+}
+
+/** Sum over the materials of N F|F| at sin(theta)/lambda = x, 1/m; electrons^2. */
+NB_HD double nb_amorphous_at(const nb_amorphous *a, double x)
+{
+    double sum = 0;
+    int i;
+    for (i = 0; i < a->n; i++) {
+        const nb_scatterer *m = &a->materials[i];
+        double F = nb_piece_F(nb_piece_of(a, m, x), x);
+        sum += m->molecules * F * fabs(F);
+    }
+    return sum;
+}
+
+/** As nb_source_sum, of the materials: each orientation of the crystal sees them. */
+NB_HD double nb_background_source_sum(const nb_scene *sc, const nb_amorphous *a,
+                                      const nb_ray *ray)
+{
+    double sum = 0;
+    int i;
+    for (i = 0; i < sc->beam.n_sources; i++) {
+        const nb_source *source = &sc->beam.sources[i];
+        double x = 0.5 * nb_norm(nb_scattering_vector(source, ray->direction));
+        double term = nb_amorphous_at(a, x);
+        if (sc->oversample_polar && !sc->beam.nopolar)
+            term *= nb_polarization(sc->beam.polarization, source->incident,
+                                    ray->direction, sc->beam.polar_axis);
+        sum += source->weight * term;
+    }
+    return sum * sc->lattice.n_orientations;
+}
+
+#endif

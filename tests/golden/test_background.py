@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Amorphous backgrounds: how they scale and add, what -stolout gives back."""
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy
+except ImportError:
+    print("skip backgrounds # python3-numpy is not installed")
+    sys.exit(0)
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import script  # noqa: E402
+
+SOURCE = os.path.abspath(os.environ.get("NB_SOURCE", "."))
+TABLES = os.path.join(SOURCE, "golden_data", "detectors", "tables")
+PROGRAM = os.path.abspath(os.environ["NANOBRAGG"])
+PLACE = ["-detpixels_f", "120", "-detpixels_s", "100", "-pixel", "0.8", "-distance", "60", "-lambda", "1.1",
+         "-oversample", "1", "-fluence", "1e20", "-device", "cpu"]
+CRYSTAL = ["-cell", "70", "-default_F", "50", "-N", "5", "-misset", "10", "20", "30"]
+ALONE = ["-noint", "-nopgm", "-nonoise"]
+
+
+def run(flags, folder):
+    got = subprocess.run([PROGRAM, *flags], cwd=folder, capture_output=True, text=True)
+    if got.returncode:
+        raise SystemExit(f"not ok backgrounds\n# {' '.join(flags)}: {got.stderr}")
+    return got
+
+
+def image(flags, folder, place=None):
+    run([*(place or PLACE), *flags, *ALONE, "-floatfile", "i.bin"], folder)
+    return numpy.fromfile(os.path.join(folder, "i.bin"), "<f4").astype(float)
+
+
+def table(path):
+    return numpy.loadtxt(path, usecols=(0, 1), delimiter=None)
+
+
+def same(name, a, b, tolerance):
+    off = abs(a - b).max() / abs(b).max()
+    script.ok(name, off <= tolerance, f"{off:.2e} apart")
+
+
+def check_sums(folder):
+    water = image(["-background", "water:0.2"], folder)
+    air = image(["-background", "air:30"], folder)
+    ice = image(["-background", "ice:0.1"], folder)
+    same("twice the path", image(["-background", "water:0.4"], folder), 2 * water, 2e-7)
+    same("three times the fluence", image(["-background", "water:0.2", "-fluence", "3e20"], folder), 3 * water, 2e-7)
+    same("the sum of materials", image(["-background", "water:0.2,air:30,ice:0.1"], folder), water + air + ice, 3e-7)
+    bright = ["-fluence", "1e24"]
+    crystal = image([*CRYSTAL, *bright], folder)
+    same("crystal and background", image([*CRYSTAL, *bright, "-background", "water:1e-6"], folder),
+         crystal + image(["-background", "water:1e-6", *bright], folder), 1e-6)
+    same("its part in mosaic domains", image([*CRYSTAL, *bright, "-background", "water:1", "-mosaic", "1",
+                                              "-mosaic_domains", "7", "-phisteps", "3", "-osc", "1"], folder),
+         image(["-background", "water:1", *bright], folder), 1e-6)
+    same("blocks of the crystal leave it alone", image([*CRYSTAL, "-background", "water:1", "-blocks", "5"], folder),
+         image(["-background", "water:1"], folder), 1e-6)
+    every = ["-oversample_omega", "-oversample_polar", "-background", "water:0.2"]
+    same("oversampling", image([*every, "-oversample", "4"], folder), image([*every, "-oversample", "8"], folder), 1e-3)
+    flux = ["-flux", "1e12", "-exposure", "0.1", "-background", "water:0.2"]
+    place = [flag for flag in PLACE if flag not in ("-fluence", "1e20")]
+    same("a flux through another beam", image([*flux, "-beamsize", "0.05"], folder, place),
+         image([*flux, "-beamsize", "0.1"], folder, place), 2e-7)
+    named = image(["-background", "nanoice:0.2"], folder)
+    typed = image(["-stol", os.path.join(TABLES, "nanoice.stol"), "-amorphous_thick", "0.2", "-density", "0.93"], folder)
+    same("a named table is that of its file", named, typed, 1e-7)
+    masked = image(["-background", "water:0.2", "-roi", "10", "50", "20", "30"], folder).reshape(100, 120)
+    inside = numpy.zeros_like(masked)
+    inside[20:31, 10:51] = water.reshape(100, 120)[20:31, 10:51]
+    script.ok("nothing outside of -roi", numpy.array_equal(masked, inside), "other pixels")
+
+
+def check_ways(folder):
+    """Every instruction set, precision and shape of a crystal adds the same."""
+    flags = ["-background", "water:1e-6,ice:1e-6", "-fluence", "1e24", "-detector_thick", "300", "-detector_abs",
+             "200", "-polar", "0.9", "-dispersion", "2", "-dispsteps", "3", "-detector_rotx", "20"]
+    right = image([*CRYSTAL, *flags, "-isa", "scalar", "-precision", "double"], folder)
+    for isa in ("sse2", "avx2", "avx512"):
+        if subprocess.run([PROGRAM, "-isa", isa, *PLACE, *CRYSTAL, "-show_config"], capture_output=True).returncode:
+            print(f"skip background {isa} # not in this machine")
+            continue
+        same(f"with {isa}", image([*CRYSTAL, *flags, "-isa", isa], folder), right, 1e-6)
+    for shape in ("-gauss_xtal", "-round_xtal", "-tophat_spots"):
+        double = image([*CRYSTAL, *flags, shape, "-isa", "scalar", "-precision", "double"], folder)
+        same(f"with {shape}", image([*CRYSTAL, *flags, shape], folder), double, 1e-6)
+    one, two = (image([*CRYSTAL, *flags, "-threads", n], folder) for n in ("1", "5"))
+    script.ok("background on any number of threads", numpy.array_equal(one, two), "other bytes")
+
+
+def check_truth(folder):
+    """Spots do not take the background's photons, and the sums add up."""
+    flags = [*CRYSTAL, "-fluence", "1e24", "-background", "water:1e-6"]
+    pixels = image([*flags, "-truth", "spots", "-truthfile", "t.txt", "-truth_min", "1e-6"], folder)
+    with open(os.path.join(folder, "t.txt"), encoding="utf-8") as stream:
+        head = stream.readline()
+    said = float(head.split("background ")[1].split(",")[0])
+    water = image(["-fluence", "1e24", "-background", "water:1e-6"], folder).sum()
+    script.ok("the background that -truth says", abs(said / water - 1) < 1e-5, f"{said} and {water}")
+    rest = float(head.split("not listed ")[1].split(";")[0].split()[0])
+    listed = numpy.loadtxt(os.path.join(folder, "t.txt"), comments="#", usecols=5, ndmin=1, skiprows=2).sum()
+    script.ok("all photons of -truth", abs((said + rest + listed) / pixels.sum() - 1) < 1e-5,
+              f"{said} + {rest} + {listed} is not {pixels.sum()}")
+
+
+def check_table(name, got, wanted, least, part, sigmas):
+    """F of the bins of at least so many pixels against a table."""
+    rows = got[got[:, 3] >= least]
+    F = numpy.interp(rows[:, 0], wanted[:, 0], wanted[:, 1])
+    off = abs(rows[:, 1] - F) - sigmas * rows[:, 2]
+    script.ok(name, len(rows) > 20 and (off <= part * abs(F)).all(),
+              f"{len(rows)} bins, worst {(off / abs(F)).max() if len(rows) else 0:.4f}")
+
+
+def check_stolout(folder):
+    water = os.path.join(TABLES, "water.stol")
+    place = ["-detpixels_f", "600", "-detpixels_s", "500", "-pixel", "0.16", "-distance", "60", "-lambda", "1.1",
+             "-oversample", "1", "-device", "cpu", "-polar", "0.8"]
+    flags = ["-stol", water, "-fluence", "3e13", "-amorphous_thick", "0.5"]
+    sensor = ["-detector_thick", "320", "-detector_abs", "250"]
+    run([*place, *flags, *ALONE, "-floatfile", "w.bin"], folder)
+    run([*place, *flags, "-stolout", "w.stol", "-stolimage", "w.bin"], folder)
+    check_table("-stolout of an image without noise", numpy.loadtxt(os.path.join(folder, "w.stol")), table(water),
+                100, 0.002, 0)
+    dim = image([*flags, *sensor], folder, place).mean()
+    flags[3] = str(3e13 / dim)
+    run([*place, *flags, *sensor, *CRYSTAL, "-default_F", "3000", "-noisefile", "n.img", "-seed", "3", "-nofloat",
+         "-noint", "-nopgm"], folder)
+    run([*flags, *sensor, "-polar", "0.8", "-img", "n.img", "-stolout", "n.stol"], folder)
+    check_table("-stolout of one photon a pixel under Bragg spots", numpy.loadtxt(os.path.join(folder, "n.stol")),
+                table(water), 500, 0.01, 3)
+    again = image(["-stol", "n.stol"], folder)
+    script.ok("-stol reads what -stolout wrote", numpy.isfinite(again).all() and again.max() > 0, "no image")
+    run([*place[:-2], "-molecules", "1e15", "-stolout", "m.stol", "-stolstep", "0.01", "-stolimage", "w.bin"], folder)
+    bins = numpy.loadtxt(os.path.join(folder, "m.stol"))
+    script.ok("-stolstep", abs(bins[:, 0] / 0.01 - numpy.round(bins[:, 0] / 0.01)).max() < 1e-6, "other steps")
+    script.ok("every pixel is in a bin", bins[:, 3].sum() <= 300000 and bins[:, 3].sum() > 290000, str(bins[:, 3].sum()))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        check_sums(folder)
+        check_ways(folder)
+        check_truth(folder)
+        check_stolout(folder)
+
+
+main()
+sys.exit(1 if script.FAILED else 0)
