@@ -96,5 +96,23 @@ NB_INLINE vd vd_gather(const double *table, vd index)
 {
     return (vd)_mm256_i32gather_pd(table, _mm256_cvtpd_epi32((__m256d)index), 8);
 }
+NB_INLINE vf vf_min(vf a, vf b)
+{
+    return (vf)_mm256_min_ps((__m256)a, (__m256)b);
+}
+NB_INLINE vf vf_max(vf a, vf b)
+{
+    return (vf)_mm256_max_ps((__m256)a, (__m256)b);
+}
+NB_INLINE unsigned vf_above(vf a, float x)
+{
+    return (unsigned)_mm256_movemask_ps(
+        _mm256_cmp_ps((__m256)a, _mm256_set1_ps(x), _CMP_GT_OQ));
+}
+NB_INLINE vf vf_up_to(vf a, float x)
+{
+    return (vf)_mm256_and_ps((__m256)a,
+                             _mm256_cmp_ps((__m256)a, _mm256_set1_ps(x), _CMP_LE_OQ));
+}
 
 #endif

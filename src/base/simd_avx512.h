@@ -104,5 +104,22 @@ NB_INLINE vd vd_gather(const double *table, vd index)
 {
     return (vd)_mm512_i32gather_pd(_mm512_cvtpd_epi32((__m512d)index), table, 8);
 }
+NB_INLINE vf vf_min(vf a, vf b)
+{
+    return (vf)_mm512_min_ps((__m512)a, (__m512)b);
+}
+NB_INLINE vf vf_max(vf a, vf b)
+{
+    return (vf)_mm512_max_ps((__m512)a, (__m512)b);
+}
+NB_INLINE unsigned vf_above(vf a, float x) /* a bit for each lane */
+{
+    return _mm512_cmp_ps_mask((__m512)a, _mm512_set1_ps(x), _CMP_GT_OQ);
+}
+NB_INLINE vf vf_up_to(vf a, float x) /* a, or 0 where it is above x */
+{
+    return (vf)_mm512_maskz_mov_ps(
+        _mm512_cmp_ps_mask((__m512)a, _mm512_set1_ps(x), _CMP_LE_OQ), (__m512)a);
+}
 
 #endif

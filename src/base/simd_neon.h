@@ -93,5 +93,25 @@ NB_INLINE vd vd_gather(const double *table, vd index)
 {
     return (vd){table[(int32_t)index[0]], table[(int32_t)index[1]]};
 }
+NB_INLINE vf vf_min(vf a, vf b)
+{
+    return (vf)vminq_f32((float32x4_t)a, (float32x4_t)b);
+}
+NB_INLINE vf vf_max(vf a, vf b)
+{
+    return (vf)vmaxq_f32((float32x4_t)a, (float32x4_t)b);
+}
+NB_INLINE unsigned vf_above(vf a, float x)
+{
+    const vi above = (vi)(a > x);
+    unsigned bits = 0;
+    for (unsigned i = 0; i < NB_W; i++)
+        bits |= (unsigned)(above[i] & 1) << i;
+    return bits;
+}
+NB_INLINE vf vf_up_to(vf a, float x)
+{
+    return (vf)((vi)(a <= x) & (vi)a);
+}
 
 #endif

@@ -109,5 +109,21 @@ NB_INLINE vd vd_gather(const double *table, vd index)
 {
     return (vd){table[(int32_t)index[0]], table[(int32_t)index[1]]};
 }
+NB_INLINE vf vf_min(vf a, vf b)
+{
+    return (vf)_mm_min_ps((__m128)a, (__m128)b);
+}
+NB_INLINE vf vf_max(vf a, vf b)
+{
+    return (vf)_mm_max_ps((__m128)a, (__m128)b);
+}
+NB_INLINE unsigned vf_above(vf a, float x)
+{
+    return (unsigned)_mm_movemask_ps(_mm_cmpgt_ps((__m128)a, _mm_set1_ps(x)));
+}
+NB_INLINE vf vf_up_to(vf a, float x)
+{
+    return (vf)_mm_and_ps((__m128)a, _mm_cmple_ps((__m128)a, _mm_set1_ps(x)));
+}
 
 #endif

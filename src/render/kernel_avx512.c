@@ -5,3 +5,4 @@
 #endif
 #include "kernel_rows.h"
 #include "kernel_spots.h"
+#include "kernel_tiles.h"

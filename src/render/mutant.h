@@ -21,7 +21,10 @@ enum nb_mutant {
     NB_MUTANT_ROW_SOLID_ANGLE,
     NB_MUTANT_ROW_BACKGROUND,
     NB_MUTANT_ROW_POLARIZATION,
-    NB_MUTANT_FACTORS_OF_LAST_RAY
+    NB_MUTANT_FACTORS_OF_LAST_RAY,
+    NB_MUTANT_TILE_HALF_WIDTH, /* these three: tests/unit/test_tiles.c */
+    NB_MUTANT_TILE_NEIGHBOURS,
+    NB_MUTANT_TILE_WIDE
 };
 
 /** `right`, but `broken` in the mutant of that name. */

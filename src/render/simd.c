@@ -11,7 +11,7 @@
 #include "dark_rows.h"
 #include "request.h"
 #include "rows.h"
-#include "spots.h"
+#include "tiles.h"
 
 struct nb_backend_state {
     nb_render_options options;
@@ -19,22 +19,24 @@ struct nb_backend_state {
     int threads;
     nb_row_kernel *row;    /* NULL: none for isa */
     nb_spot_kernel *spot;  /* NULL: none for isa */
+    nb_tile_kernel *tile;  /* NULL: none for isa */
     const char *reference; /* why the last scene went to the reference; NULL */
     int asked;             /* a tolerance, for the last scene */
-    int by_spots;          /* the last scene was rendered from its reflections */
-    nb_spots_result spots; /* of the last scene that was to be */
-    nb_kept_squares kept;  /* of the last scene with several tables of F */
+    int by_spots,
+        by_tiles; /* the last scene was rendered from its reflections, in blocks */
+    nb_spots_result left; /* what was left out of it, or why nothing was */
+    nb_kept_squares kept; /* of the last scene with several tables of F */
 };
 
 const nb_kernel_set nb_kernel_sets[] = {
 #if defined(__x86_64__)
-    {NB_ISA_SSE2, nb_row_sse2, nb_spots_sse2},
-    {NB_ISA_AVX2, nb_row_avx2, nb_spots_avx2},
-    {NB_ISA_AVX512, nb_row_avx512, nb_spots_avx512},
+    {NB_ISA_SSE2, nb_row_sse2, nb_spots_sse2, nb_tiles_sse2},
+    {NB_ISA_AVX2, nb_row_avx2, nb_spots_avx2, nb_tiles_avx2},
+    {NB_ISA_AVX512, nb_row_avx512, nb_spots_avx512, nb_tiles_avx512},
 #elif defined(__aarch64__)
-    {NB_ISA_NEON, nb_row_neon, nb_spots_neon},
+    {NB_ISA_NEON, nb_row_neon, nb_spots_neon, nb_tiles_neon},
 #endif
-    {NB_ISA_SCALAR, NULL, NULL}};
+    {NB_ISA_SCALAR, NULL, NULL, NULL}};
 
 static nb_kernel_set kernels_for(nb_isa isa)
 {
@@ -101,6 +103,7 @@ static nb_status open_simd(const nb_render_options *options, nb_backend_state **
     (*state)->threads = nb_thread_count(options->threads);
     (*state)->row = kernels_for(isa).row;
     (*state)->spot = kernels_for(isa).spot;
+    (*state)->tile = kernels_for(isa).tile;
     nb_threads_start((*state)->threads);
     return NB_OK;
 }
@@ -162,15 +165,19 @@ static nb_status add_materials(const vector_render *r, nb_error *err)
     return st;
 }
 
-static nb_status render_spots(const vector_render *r, nb_error *err)
+/** By a path that leaves steps out, if it does not refuse. */
+static nb_status render_part(const vector_render *r, nb_vector_path path, nb_error *err)
 {
-    const nb_spots_job job = {
-        r->scene,       r->plan,           r->request,
-        r->planes,      r->vectors,        r->state->row,
-        r->state->spot, r->state->threads, &r->state->options.hooks};
-    nb_status st = nb_spots_render(&job, &r->state->spots, err);
-    r->state->by_spots = !st && !r->state->spots.refused;
-    return r->state->by_spots ? add_materials(r, err) : st;
+    nb_backend_state *state = r->state;
+    const nb_tiles_job job = {.as = {r->scene, r->plan, r->request, r->planes, r->vectors,
+                                     state->row, state->spot, state->threads,
+                                     &state->options.hooks},
+                              .kernel = state->tile};
+    nb_status st = path == NB_VECTOR_SPOTS ? nb_spots_render(&job.as, &state->left, err)
+                                           : nb_tiles_render(&job, &state->left, err);
+    state->by_spots = !st && !state->left.refused && path == NB_VECTOR_SPOTS;
+    state->by_tiles = !st && !state->left.refused && path == NB_VECTOR_TILES;
+    return state->by_spots || state->by_tiles ? add_materials(r, err) : st;
 }
 
 static nb_status render_by(vector_render *r, nb_vector_path path, nb_error *err)
@@ -178,9 +185,9 @@ static nb_status render_by(vector_render *r, nb_vector_path path, nb_error *err)
     nb_status st = NB_OK;
     if (r->request->n > 0)
         st = nb_vector_plans_build(r->plan, path, &r->state->kept, &r->vectors, err);
-    if (!st && path == NB_VECTOR_SPOTS && r->request->n > 0)
-        st = render_spots(r, err);
-    if (!st && !r->state->by_spots)
+    if (!st && (path == NB_VECTOR_SPOTS || path == NB_VECTOR_TILES) && r->request->n > 0)
+        st = render_part(r, path, err);
+    if (!st && !r->state->by_spots && !r->state->by_tiles)
         st = render_steps(r, err);
     nb_vector_plans_free(r->vectors);
     return st;
@@ -203,11 +210,11 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc,
     plan = nb_plan_of(&part, request->precision, &engine);
     plan.tolerance = request->tolerance;
     state->asked = request->tolerance.asked;
-    state->spots = (nb_spots_result){0};
-    state->spots.refused = nb_vector_refuses_spots(&plan);
+    state->left = (nb_spots_result){0};
+    state->left.refused = nb_vector_refuses_tolerance(&plan);
     path = nb_vector_choose(&plan, &why);
     state->reference = path == NB_VECTOR_REFERENCE ? why : NULL;
-    state->by_spots = 0;
+    state->by_spots = state->by_tiles = 0;
     if (state->reference)
         return render_reference(&state->options, sc, request, planes, err);
     r.plan = &plan;
@@ -216,11 +223,11 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc,
 
 static nb_lack lack(const nb_backend_state *state)
 {
-    const nb_spots_result *spots = &state->spots;
-    if (!state->by_spots || !(spots->bound > 0))
+    const nb_spots_result *left = &state->left;
+    if (!(state->by_spots || state->by_tiles) || !(left->bound > 0))
         return (nb_lack){0, 0};
-    return (nb_lack){spots->bound,
-                     spots->brightest > 0 ? fmin(1, spots->bound / spots->brightest) : 1};
+    return (nb_lack){left->bound,
+                     left->brightest > 0 ? fmin(1, left->bound / left->brightest) : 1};
 }
 
 /** How the tolerance was used, if there is something to say. */
@@ -232,11 +239,15 @@ static void describe_tolerance(const nb_backend_state *state, char *line, size_t
         snprintf(line, size,
                  "; from its reflections, R <= %.2f, a pixel lacks at most %.2g of "
                  "the brightest",
-                 state->spots.reach, left.part);
+                 state->left.reach, left.part);
     else if (state->by_spots)
         snprintf(line, size, "; from its reflections");
-    else if (state->asked && state->spots.refused)
-        snprintf(line, size, "; -tolerance has no effect: %s", state->spots.refused);
+    else if (state->by_tiles)
+        snprintf(line, size,
+                 "; in blocks of rays, a pixel lacks at most %.2g of the brightest",
+                 left.part);
+    else if (state->asked && state->left.refused)
+        snprintf(line, size, "; -tolerance has no effect: %s", state->left.refused);
 }
 
 static void describe(const nb_backend_state *state, char *line, size_t size)

@@ -4,7 +4,7 @@
 #define NB_RENDER_SIMD_H
 
 #include "kernel.h"
-#include "spot_tile.h"
+#include "ray_tile.h"
 
 /** open: NB_ERR_UNSUPPORTED when options->isa does not run here (cpu.h).  SCALAR, asked
  * for or named by NANOBRAGG_ISA, and scenes with Miller indices or tables beyond 32 bits
@@ -16,6 +16,7 @@ typedef struct nb_kernel_set {
     nb_isa isa;
     nb_row_kernel *row;
     nb_spot_kernel *spot;
+    nb_tile_kernel *tile;
 } nb_kernel_set;
 
 /** Those of this build; the last one has NULL kernels. */

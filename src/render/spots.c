@@ -15,121 +15,23 @@
 #include "dark_rows.h"
 #include "request.h"
 #include "rows.h"
+#include "tile_rows.h"
 
 enum { TILE = 64 };          /* sub-pixels along an edge, about */
 #define BRIGHTEST (1 - 1e-6) /* a sum of doubles is known to this */
 #define ROOM 1e-6
 
-/** Where the pixels of a row of the stack go: spans row_first[r] to row_first[r + 1] - 1 of `order`. */
-typedef struct span_rows {
-    const nb_span *spans;
-    size_t *first, *order;
-} span_rows;
-
 /** One walk over tiles. */
 typedef struct spot_pass {
     const nb_spots_job *job;
     const nb_spots *spots;
-    const span_rows *rows; /* NULL: only the brightest pixel is wanted */
+    const nb_span_rows *rows; /* NULL: only the brightest pixel is wanted */
     nb_spot_list list;
     nb_spot_tile *tiles; /* of each thread */
     double *brightest;   /* of each thread */
     atomic_size_t done;
     atomic_int stop;
 } spot_pass;
-
-/* ------------------------------------------------------------------ spans by row */
-
-static size_t row_of(const nb_scene *sc, const nb_span *span)
-{
-    return (size_t)(sc->panels[span->panel].first_row + span->slow);
-}
-
-static nb_status sort_spans(const nb_scene *sc, const nb_span *spans, size_t n,
-                            span_rows *rows, nb_error *err)
-{
-    const size_t count = (size_t)sc->raster.rows;
-    rows->spans = spans;
-    rows->first = nb_alloc(count + 2, sizeof *rows->first, "rows", err);
-    rows->order = nb_alloc_raw(n + 1, sizeof *rows->order, "rows", err);
-    if (!rows->first || !rows->order)
-        return NB_ERR_NOMEM;
-    for (size_t i = 0; i < n; i++)
-        rows->first[row_of(sc, &spans[i]) + 2]++;
-    for (size_t r = 1; r <= count; r++)
-        rows->first[r + 1] += rows->first[r];
-    for (size_t i = 0; i < n; i++)
-        rows->order[rows->first[row_of(sc, &spans[i]) + 1]++] = i;
-    return NB_OK;
-}
-
-/* ------------------------------------------------------------------ a tile */
-
-/** The terms of a pixel of the tile, added up over its sub-pixels. */
-static double pixel_terms(const nb_spot_tile *t, int f, int s)
-{
-    const int os = t->plan->scene.oversample;
-    double sum = 0;
-    for (int v = s * os; v < (s + 1) * os; v++)
-        for (int u = f * os; u < (f + 1) * os && t->touched[v]; u++)
-            sum += t->sum[(size_t)v * t->pitch + (size_t)u];
-    return sum;
-}
-
-/** Photons of a pixel of the tile. */
-static double pixel_photons(const nb_spot_tile *t, int f, int s)
-{
-    const nb_scene *sc = t->spots->scene;
-    const double sum = pixel_terms(t, f, s);
-    return sum > 0 ? sum * sc->intensity_scale *
-                         nb_cached_factors(sc, &t->plan->panel, &t->plan->sensor,
-                                           t->f0 + f, t->s0 + s)
-                   : 0;
-}
-
-/** Add the pixels of row s of the tile to the image; returns the brightest. */
-static double write_row(const spot_pass *pass, const nb_spot_tile *t, int s)
-{
-    const nb_span *spans = pass->rows->spans;
-    const size_t row = (size_t)(t->plan->panel.first_row + t->s0 + s);
-    double brightest = 0;
-    for (size_t i = pass->rows->first[row]; i < pass->rows->first[row + 1]; i++) {
-        const nb_span *span = &spans[pass->rows->order[i]];
-        int f = span->fast > t->f0 ? span->fast : t->f0, end = span->fast + span->n;
-        end = end < t->f0 + t->nf ? end : t->f0 + t->nf;
-        for (; f < end; f++) {
-            double photons = pixel_photons(t, f - t->f0, s);
-            float *to = pass->job->planes->image + span->at + (f - span->fast);
-            if (photons > 0)
-                *to = (float)(*to + photons);
-            brightest = fmax(brightest, photons);
-        }
-    }
-    return brightest;
-}
-
-static double look_at_row(const nb_spot_tile *t, int s)
-{
-    double brightest = 0;
-    for (int f = 0; f < t->nf; f++)
-        brightest = fmax(brightest, pixel_photons(t, f, s));
-    return brightest;
-}
-
-static double finish_tile(const spot_pass *pass, const nb_spot_tile *t)
-{
-    const int os = t->plan->scene.oversample;
-    double brightest = 0;
-    for (int s = 0; s < t->ns; s++) {
-        int touched = 0;
-        for (int v = s * os; v < (s + 1) * os; v++)
-            touched |= t->touched[v];
-        if (touched)
-            brightest =
-                fmax(brightest, pass->rows ? write_row(pass, t, s) : look_at_row(t, s));
-    }
-    return brightest;
-}
 
 static int least(int a, int b)
 {
@@ -172,7 +74,9 @@ static void run_tile(spot_pass *pass, size_t tile, int thread)
     if (list->first[tile] < list->first[tile + 1]) {
         nb_spot_tile *t = place_tile(pass, tile, thread);
         pass->job->kernel(t);
-        pass->brightest[thread] = fmax(pass->brightest[thread], finish_tile(pass, t));
+        pass->brightest[thread] =
+            fmax(pass->brightest[thread],
+                 nb_tile_finish(t, pass->rows, pass->job->planes->image));
     }
     size_t done = atomic_fetch_add_explicit(&pass->done, 1, memory_order_relaxed) + 1;
     if (thread == 0 && pass->rows && hooks->progress &&
@@ -229,7 +133,7 @@ static nb_region *regions_of(const nb_scene *sc, nb_error *err)
 
 /** Terms within the limits of a scene's region, to rows if they are there. */
 static nb_status run_pass(const nb_spots_job *job, const nb_spots *spots,
-                          const nb_spot_limits *limits, const span_rows *rows,
+                          const nb_spot_limits *limits, const nb_span_rows *rows,
                           double *brightest, nb_error *err)
 {
     spot_pass pass = {.job = job, .spots = spots, .rows = rows};
@@ -252,12 +156,11 @@ static nb_status run_pass(const nb_spots_job *job, const nb_spots *spots,
     return st;
 }
 
-/** A pixel that is no brighter than the brightest of the whole detector: the strongest reflections
- * alone, near their middles, and more of them until a pixel is lit.  0: none is. */
-static nb_status find_brightest(const nb_spots_job *job, double *brightest, nb_error *err)
+nb_status nb_spots_brightest(const nb_spots_job *job, int tries, double *brightest,
+                             nb_error *err)
 {
-    static const double near2[] = {0.36, 0.36, 0.36, 1, 2.5, 6, 12, 25};
-    static const double part[] = {0.1, 1e-3, 1e-6, 0, 0, 0, 0, 0};
+    static const double near2[NB_SPOTS_TRIES] = {0.36, 0.36, 0.36, 1, 2.5, 6, 12, 25};
+    static const double part[NB_SPOTS_TRIES] = {0.1, 1e-3, 1e-6};
     nb_scene whole = *job->scene;
     nb_plan plan = *job->plan;
     nb_spots spots;
@@ -268,7 +171,7 @@ static nb_status find_brightest(const nb_spots_job *job, double *brightest, nb_e
     plan.scene = &whole;
     if ((st = nb_spots_build(&plan, &spots, err)))
         return st;
-    for (size_t i = 0; i < sizeof part / sizeof *part && !st && *brightest == 0; i++) {
+    for (int i = 0; i < tries && !st && *brightest == 0; i++) {
         const nb_spot_limits limits = {0, near2[i], part[i] * spots.most};
         if (sqrt(near2[i]) * spots.widest > 0.5)
             break;
@@ -289,7 +192,7 @@ static nb_status set_bound(const nb_spots_job *job, const nb_spots *spots,
     if (job->scene->lattice.shape == NB_LATTICE_TOPHAT)
         bound = 0;
     else if (may->part > 0) {
-        if ((st = find_brightest(job, &result->brightest, err)))
+        if ((st = nb_spots_brightest(job, NB_SPOTS_TRIES, &result->brightest, err)))
             return st;
         bound = fmin(bound, may->part * result->brightest);
         if (!(bound > 0))
@@ -313,9 +216,8 @@ static void clear_row(void *context, const nb_span *spans, size_t n, float *row)
     memset(row, 0, (size_t)(last->fast + last->n - spans->fast) * sizeof *row);
 }
 
-/** What is there without the crystal. */
-static nb_status render_water(const nb_spots_job *job, const nb_request *request,
-                              nb_error *err)
+nb_status nb_render_water(const nb_spots_job *job, const nb_request *request,
+                          nb_error *err)
 {
     const nb_hooks quiet = {0};
     nb_dark_rows water = {.kernel = job->row};
@@ -339,17 +241,16 @@ static nb_status render_spans(const nb_spots_job *job, const nb_request *request
                               const nb_spots *spots, const nb_spot_limits *limits,
                               nb_spots_result *result, nb_error *err)
 {
-    span_rows rows = {NULL, NULL, NULL};
+    nb_span_rows rows = {NULL, NULL, NULL};
     double brightest;
-    nb_status st = render_water(job, request, err);
+    nb_status st = nb_render_water(job, request, err);
     if (!st && request->n > 0)
-        st = sort_spans(job->scene, request->spans, request->n, &rows, err);
+        st = nb_span_rows_build(job->scene, request->spans, request->n, &rows, err);
     if (!st && request->n > 0) {
         st = run_pass(job, spots, limits, &rows, &brightest, err);
         result->brightest = fmax(result->brightest, brightest);
     }
-    nb_free(rows.first);
-    nb_free(rows.order);
+    nb_span_rows_free(&rows);
     return st;
 }
 

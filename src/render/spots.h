@@ -29,4 +29,16 @@ typedef struct nb_spots_result {
  * Errors: NB_ERR_NOMEM, NB_ERR_CANCELLED. */
 nb_status nb_spots_render(const nb_spots_job *job, nb_spots_result *result, nb_error *err);
 
+enum { NB_SPOTS_TRIES = 8 };
+
+/** A pixel that is no brighter than the brightest of the whole detector: the strongest reflections alone,
+ * near their middles, and in up to so many tries more of them until a pixel is lit; the first three
+ * have R < 0.6.  0: none is.  Errors: NB_ERR_NOMEM. */
+nb_status nb_spots_brightest(const nb_spots_job *job, int tries, double *brightest,
+                             nb_error *err);
+
+/** What is there without the crystal.  Errors: as nb_spots_render. */
+nb_status nb_render_water(const nb_spots_job *job, const nb_request *request,
+                          nb_error *err);
+
 #endif

@@ -8,6 +8,7 @@
 #include "../plan/fixed_point.h"
 #include "../plan/one_table.h"
 #include "../plan/spots.h"
+#include "../plan/tiles.h"
 #include "vector_plan.h"
 
 /* |h|, or N |h|, that the magic number holds */
@@ -156,10 +157,27 @@ static double spots_seconds(const nb_plan *plan)
     return fmin(seconds, 0.5 * double_seconds(plan));
 }
 
+static int tiles_apply(const nb_plan *plan, const char **why)
+{
+    const char *reason = nb_tiles_refuse(plan);
+    if (!double_applies(plan, why))
+        return 0;
+    return reason ? nb_path_refuse(why, reason) : 1;
+}
+
+/** Where it applies it is tried: a few blocks say whether every step is quicker. */
+static double tiles_seconds(const nb_plan *plan)
+{
+    const int fixed = nb_vector_fixed_holds(plan);
+    const double every = fixed ? fixed_seconds(plan) : double_seconds(plan);
+    return fmin(nb_tiles_seconds(plan) / plan->engine.threads, 0.5 * every);
+}
+
 const nb_path nb_vector_paths[NB_VECTOR_PATHS] = {
     {"fixed point, one step a pixel", simple_applies, fixed_seconds},
     {"fixed point", fixed_applies, fixed_seconds},
     {"spots", spots_apply, spots_seconds},
+    {"tiles", tiles_apply, tiles_seconds},
     {"double", double_applies, double_seconds},
     {"reference", reference_applies, reference_seconds}};
 
@@ -168,8 +186,18 @@ nb_vector_path nb_vector_choose(const nb_plan *plan, const char **why)
     return (nb_vector_path)nb_path_choose(nb_vector_paths, NB_VECTOR_PATHS, plan, why);
 }
 
-const char *nb_vector_refuses_spots(const nb_plan *plan)
+const char *nb_vector_refuses_tolerance(const nb_plan *plan)
 {
+    const int shape = plan->scene->lattice.shape;
+    const int tails = shape == NB_LATTICE_SQUARE || shape == NB_LATTICE_ROUND;
     const char *why = NULL;
-    return nb_vector_paths[NB_VECTOR_SPOTS].applies(plan, &why) ? NULL : why;
+    return nb_vector_paths[tails ? NB_VECTOR_TILES : NB_VECTOR_SPOTS].applies(plan, &why)
+               ? NULL
+               : why;
+}
+
+int nb_vector_fixed_holds(const nb_plan *plan)
+{
+    const char *why;
+    return fixed_applies(plan, &why);
 }

@@ -9,6 +9,7 @@ typedef enum nb_vector_path {
     NB_VECTOR_SIMPLE, /* fixed point, one ray a pixel, one step a ray: kernel_simple.h */
     NB_VECTOR_FIXED,  /* fixed point: kernel_fixed.h */
     NB_VECTOR_SPOTS,  /* from reflections to pixels: spots.h */
+    NB_VECTOR_TILES,  /* from blocks of rays to the steps that matter: tiles.h */
     NB_VECTOR_DOUBLE, /* every shape and option: kernel_double.h */
     NB_VECTOR_REFERENCE, /* src/physics, a pixel at a time: scalar.c */
     NB_VECTOR_PATHS
@@ -19,8 +20,12 @@ extern const nb_path nb_vector_paths[NB_VECTOR_PATHS];
 /** *why: why it is the reference, if it is. */
 nb_vector_path nb_vector_choose(const nb_plan *plan, const char **why);
 
-/** Why not NB_VECTOR_SPOTS, in a few words; NULL: it applies. */
-const char *nb_vector_refuses_spots(const nb_plan *plan);
+/** Why the steps that the tolerance allows are not left out, in a few words; NULL: NB_VECTOR_SPOTS or
+ * NB_VECTOR_TILES applies. */
+const char *nb_vector_refuses_tolerance(const nb_plan *plan);
+
+/** Does fixed point hold the scene's terms? */
+int nb_vector_fixed_holds(const nb_plan *plan);
 
 /** How the fixed-point kernel gets an axis' interference function. */
 typedef enum nb_fixed_mode {

@@ -102,7 +102,8 @@ static nb_status plan_scene(const nb_plan *plan, nb_vector_path path,
     p->fastest =
         plan->precision == NB_PRECISION_SINGLE && N[0] > 1 && N[1] > 1 && N[2] > 1;
     p->simple = path == NB_VECTOR_SIMPLE;
-    p->fixed = p->simple || path == NB_VECTOR_FIXED;
+    p->fixed = p->simple || path == NB_VECTOR_FIXED ||
+               (path == NB_VECTOR_TILES && nb_vector_fixed_holds(plan));
     p->mode = nb_vector_mode(plan);
     if ((st = plan_sources(p, err)) != NB_OK || !p->fixed)
         return st;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The promise of a tolerance (docs/physics.md, section 21.3): pictures made from their reflections
- * against the scalar reference, on random and on cruel scenes.  With I the reference and J what was made
+/* The promise of a tolerance (docs/physics.md, sections 21.3 and 21.4): pictures made from their
+ * reflections, and in blocks of rays, against the scalar reference, on random and on cruel scenes.  With I the reference and J what was made
  *
  *   -1e-6 I_max <= I - J <= bound + 1e-6 I_max   and   bound <= what was asked
  *
@@ -18,13 +18,22 @@
 #include "spots_bench.h"
 #include "spots_scenes.h"
 #include "physics/limits.h"
+#include "plan/tiles.h"
 #include "render/request.h"
 #include "render/simd.h"
-#include "render/spots.h"
+#include "render/tiles.h"
 #include "render/vector_paths.h"
 
-enum { SHAPES = 2 };
-static const char *const shapes[SHAPES] = {"gauss", "tophat"};
+enum { SHAPES = 4 };
+static const char *const shapes[SHAPES] = {"gauss", "tophat", "square", "round"};
+static const nb_shape shape_of[SHAPES] = {NB_SHAPE_GAUSS, NB_SHAPE_TOPHAT,
+                                          NB_SHAPE_SQUARE, NB_SHAPE_ROUND};
+
+static int number_of(const nb_scene *sc)
+{
+    static const int of[] = {2, 3, 0, 1}; /* NB_LATTICE_... */
+    return of[sc->lattice.shape];
+}
 
 typedef struct figures {
     int scenes, failures, refused, dark;
@@ -36,14 +45,15 @@ typedef struct session {
     figures all[SHAPES];
 } session;
 
-/** Render from reflections; *result as nb_spots_render fills it. */
-static nb_status by_spots(const nb_scene *sc, const nb_kernel_set *with, nb_tolerance may,
-                          int threads, float *image, nb_spots_result *result,
-                          nb_error *err)
+/** Render with what may be left out, also where every step is quicker; *result as nb_spots_render fills
+ * it. */
+static nb_status in_part(const nb_scene *sc, const nb_kernel_set *with, nb_tolerance may,
+                         int threads, float *image, nb_spots_result *result, nb_error *err)
 {
     const nb_engine engine = {.threads = threads, .step = 1e-9};
     const nb_planes planes = {image, sc->raster.pixels};
     const nb_hooks quiet = {0};
+    const int tiles = number_of(sc) >= 2;
     nb_plan plan = nb_plan_of(sc, NB_PRECISION_MIXED, &engine);
     nb_request request = {.tolerance = may};
     nb_vector_plan *plans = NULL;
@@ -51,16 +61,21 @@ static nb_status by_spots(const nb_scene *sc, const nb_kernel_set *with, nb_tole
     nb_status st;
     memset(result, 0, sizeof *result);
     plan.tolerance = may;
-    if ((result->refused = nb_spots_refuse(&plan)))
+    if ((result->refused = tiles ? nb_tiles_refuse(&plan) : nb_spots_refuse(&plan)))
         return NB_OK;
     st = nb_spans_build(sc, &spans, &request.n, err);
     request.spans = spans;
     if (!st)
-        st = nb_vector_plans_build(&plan, NB_VECTOR_SPOTS, NULL, &plans, err);
-    const nb_spots_job job = {sc,        &plan,      &request, &planes, plans,
-                              with->row, with->spot, threads,  &quiet};
+        st = nb_vector_plans_build(&plan, tiles ? NB_VECTOR_TILES : NB_VECTOR_SPOTS, NULL,
+                                   &plans, err);
+    const nb_tiles_job job = {
+        {sc, &plan, &request, &planes, plans, with->row, with->spot, threads, &quiet},
+        with->tile,
+        1,
+        threads > 1 ? 2 : 0};
     if (!st)
-        st = nb_spots_render(&job, result, err);
+        st = tiles ? nb_tiles_render(&job, result, err)
+                   : nb_spots_render(&job.as, result, err);
     nb_vector_plans_free(plans);
     nb_free(spans);
     return st;
@@ -129,8 +144,8 @@ static const char *same_bytes(const nb_scene *sc, const nb_kernel_set *with,
             roi->smin += (roi->smax - roi->smin) / 2;
             roi->fmax -= (roi->fmax - roi->fmin) / 5;
         }
-        if (by_spots(turn ? &part : sc, with, may, turn ? 1 : 3, other.image, &result,
-                     &err) ||
+        if (in_part(turn ? &part : sc, with, may, turn ? 1 : 3, other.image, &result,
+                    &err) ||
             result.refused)
             wrong = "another region or number of threads does not render";
         for (size_t i = 0; i < other.n && !wrong; i++)
@@ -153,7 +168,7 @@ static const char *check_one(const nb_scene *sc, const nb_kernel_set *with,
     nb_error err;
     double asked = fmin(may.part > 0 ? may.part * most : INFINITY,
                         may.photons > 0 ? may.photons : INFINITY);
-    if (by_spots(sc, with, may, 1, J.image, &result, &err))
+    if (in_part(sc, with, may, 1, J.image, &result, &err))
         wrong = "does not render";
     else if (result.refused)
         of->refused++;
@@ -198,7 +213,7 @@ static void report(session *ss, const check_case *c, const char *set, nb_toleran
 static void run_scene(session *ss, const check_case *c, const nb_scene *sc,
                       const float *I, double most, check_rng *rng)
 {
-    figures *of = &ss->all[sc->lattice.shape == NB_LATTICE_TOPHAT];
+    figures *of = &ss->all[number_of(sc)];
     for (int turn = 0; turn < (sc->lattice.shape == NB_LATTICE_TOPHAT ? 1 : 3); turn++) {
         nb_tolerance may = some_tolerance(rng, most, sc->lattice.shape);
         for (int i = 0; nb_kernel_sets[i].row; i++) {
@@ -210,6 +225,12 @@ static void run_scene(session *ss, const check_case *c, const nb_scene *sc,
             report(ss, c, name, may, wrong);
         }
     }
+}
+
+static int too_long(const nb_plan *plan)
+{
+    return number_of(plan->scene) >= 2 ? plan->rays * plan->steps > 1e6
+                                       : nb_spots_seconds(plan) > 0.004;
 }
 
 /** 0: the configuration is not valid, or takes too long. */
@@ -228,7 +249,7 @@ static int run_case(session *ss, check_case *c, check_rng *rng, double limit)
     const nb_engine engine = {.threads = 1, .step = 1e-9};
     nb_plan plan = nb_plan_of(&whole, NB_PRECISION_MIXED, &engine);
     plan.tolerance = (nb_tolerance){.skip = 1, .part = 1e-8};
-    if (limit > 0 && (steps > limit || nb_spots_seconds(&plan) > 0.004)) {
+    if (limit > 0 && (steps > limit || too_long(&plan))) {
         nb_model_free(&model);
         return 0;
     }
@@ -247,7 +268,7 @@ static void reshape(check_case *c, check_rng *rng, int shape)
                                    11, 12, 15, 20, 30, 50, 100, 300};
     nb_config *cfg = &c->cfg;
     int same = check_below(rng, 2), low = check_below(rng, 5) ? 8 : 0;
-    cfg->shape = shape ? NB_SHAPE_TOPHAT : NB_SHAPE_GAUSS;
+    cfg->shape = shape_of[shape];
     for (int i = 0; i < 3; i++)
         cfg->N[i] = same && i ? cfg->N[0] : sizes[low + check_below(rng, 16 - low)];
     cfg->curved = cfg->curved && !check_below(rng, 4);
@@ -256,6 +277,11 @@ static void reshape(check_case *c, check_rng *rng, int shape)
     if (check_below(rng, 2)) /* a table that reaches far enough to be seen */
         c->cfg.default_F = c->inputs.table.default_F = 50;
     cfg->oversample = check_below(rng, 4) ? 1 : 1 + check_below(rng, 24);
+    if (shape >= 2 && check_below(rng, 5)) { /* steps enough to leave some out */
+        cfg->mosaic_domains = 9 + check_below(rng, 40);
+        cfg->mosaic_spread_deg = exp(check_uniform(rng, -4, 1));
+        cfg->oversample = check_below(rng, 4) ? 1 : 1 + check_below(rng, 3);
+    }
 }
 
 static int random_cases(session *ss)
@@ -279,8 +305,7 @@ static void cruel_cases(session *ss)
 {
     check_case c;
     for (int shape = 0; shape < SHAPES; shape++)
-        for (int i = 0;
-             check_spots_scene(&c, i, shape ? NB_SHAPE_TOPHAT : NB_SHAPE_GAUSS); i++) {
+        for (int i = 0; check_spots_scene(&c, i, shape_of[shape]); i++) {
             check_rng rng = {ss->opt.seed + (uint64_t)i};
             if (!run_case(ss, &c, &rng, 0)) {
                 printf("not ok spots-cruel-is-valid # %s\n", c.name);

@@ -62,6 +62,24 @@ mutate() {
     fi
 }
 
+# bounds NAME: the unit test of the bounds of blocks with them broken
+bounds() {
+    local mutate= name status
+    name=bounds-$(tr A-Z_ a-z- <<<"$1")
+    [ "$1" = NONE ] || mutate=-DNB_MUTATE=NB_MUTANT_$1
+    "$cc" -std=gnu11 -O1 -ffp-contract=off -fno-math-errno $flags $mutate -Isrc \
+        -c tests/unit/test_tiles.c -o "$work/tiles.o" &&
+        "$cc" -fopenmp "$work/tiles.o" "$build/tests/support/picture.o" \
+            "$build/libnanobragg.a" $(cat "$build/libs") -lcmocka -o "$work/tiles" ||
+        { echo "not ok mutation-$name # does not compile" && return 1; }
+    "$work/tiles" >"$work/out" 2>&1
+    status=$?
+    case $1-$status in
+    NONE-0 | TILE_*-1) echo "ok mutation-$name" ;;
+    *) echo "not ok mutation-$name # status $status" && return 1 ;;
+    esac
+}
+
 if link NONE >"$work/log" 2>&1 && "$work/check" --isa $isa --count 30 >"$work/out" 2>&1; then
     echo "ok unbroken-kernel-passes"
 else
@@ -73,6 +91,10 @@ fi
 mutants=$(grep -oE '^ +NB_MUTANT_[A-Z_]+' src/render/mutant.h | sed 's/.*NB_MUTANT_//')
 [ -n "$mutants" ] || failed=1
 for mutant in $mutants; do
-    mutate "$mutant"
+    case $mutant in
+    TILE_*) [ ! -e "$build/tests/unit/test_tiles" ] || bounds "$mutant" || failed=1 ;;
+    *) mutate "$mutant" ;;
+    esac
 done
+[ ! -e "$build/tests/unit/test_tiles" ] || bounds NONE || failed=1
 exit $failed

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/** From blocks of rays to the steps that may matter there: pictures of crystals whose spots have long
+ * tails (SQUARE, ROUND).  Steps come in groups of 16.  Mathematics and bounds: docs/physics.md,
+ * section 21.4.
+ *
+ *   d          ray, unit        i, kappa  source: direction, 1/wavelength
+ *   h_i        kappa a_i.(d - i) of orientation a
+ *   group      16 sources of an orientation, or 16 orientations of a source
+ *   row        orientation, or 16 of them; column: 16 sources, or one */
+#ifndef NB_PLAN_TILES_H
+#define NB_PLAN_TILES_H
+
+#include "plan.h"
+
+enum { NB_TILE_STEPS = 16 };
+
+/** The largest F^2 around a reflection, relative to `unit`.  pairs[2 i]: of the reflection, [2 i + 1]: of
+ * it and its 26 neighbours.  Index: (i_h << shift[0]) + (i_k << shift[1]) + i_l, each bounded by its end. */
+typedef struct nb_tile_factors {
+    int32_t low[3], n[3], shift[2];
+    float *pairs; /* owned */
+} nb_tile_factors;
+
+typedef struct nb_tiles {
+    const nb_scene *scene;
+    int shape;
+    int by_source;             /* groups are of sources */
+    int orientations, sources; /* with padding: whole groups */
+    int rows, columns;         /* of groups */
+    size_t row_stride;         /* rows, with padding */
+    /* steps, in the order of the groups; padding repeats the last, with weight 0 */
+    double *cells;       /* [9][orientations] m: a_x a_y a_z b_x ... */
+    double *present;     /* [orientations] 1, padding 0 */
+    double *kappa;       /* [sources] 1/m */
+    double *weight;      /* [sources] */
+    double *incident[3]; /* [sources] */
+    int *source;         /* [sources] index in the scene */
+    float *cells_f, *kappa_f, *weight_f,
+        *incident_f[3]; /* the same, rounded; weights up */
+    /* groups */
+    float *middle; /* [9][row_stride] cells in the middle of a row's */
+    float *away;  /* [3][row_stride] |a - middle|, the largest, times the largest kappa */
+    float *count; /* [row_stride] orientations, padding 0; BY_SOURCE: 1 */
+    double *towards[3];  /* [columns] directions in the middle of a column's */
+    float *kappa_middle; /* [columns] */
+    float *kappa_range;  /* [columns] |kappa/middle - 1|, the largest */
+    float *stray;        /* [columns] |i - middle| times the largest kappa, the largest */
+    float *weights;      /* [columns] sum */
+    int *uniform;        /* [columns] one direction; 2: and that of the column before */
+    /* the beam and the crystal as a whole */
+    double most_kappa;
+    nb_vec3 beam;     /* middle of the directions */
+    double spread;    /* |i - beam|, the largest */
+    nb_vec3 cell[3];  /* middle of the orientations */
+    double turn[3];   /* |a - cell|, the largest */
+    double length[3]; /* |a|, the largest */
+    double unit;      /* largest F^2 */
+    float least[3];   /* SQUARE: no more than 1/N^2 */
+    float radius[3];  /* ROUND: no more than fudge (pi N)^2 */
+    float peak;       /* no less than the largest F_latt^2 */
+    int varies;       /* weights depend on the ray: -dmin, -oversample_polar */
+    nb_tile_factors factors;
+    void *memory; /* owned: all arrays but those of factors */
+} nb_tiles;
+
+/** Why a scene cannot be rendered so, in a few words; NULL: it can. */
+const char *nb_tiles_refuse(const nb_plan *plan);
+
+/** Seconds of one core for the plan's part of the scene, about. */
+double nb_tiles_seconds(const nb_plan *plan);
+
+/** Edge of the first blocks of a panel, sub-pixels: a power of two, 4 to 64. */
+int nb_tile_block(const nb_tiles *tiles, const nb_panel *panel);
+
+/** The scene of the plan must outlive *tiles.  Errors: NB_ERR_NOMEM; then tiles is freed. */
+nb_status nb_tiles_build(const nb_plan *plan, nb_tiles *tiles, nb_error *err);
+void nb_tiles_free(nb_tiles *tiles);
+
+/** For nb_tiles_build.  Errors: NB_ERR_NOMEM. */
+nb_status nb_tile_factors_build(const nb_factor_table *table, double unit,
+                                nb_tile_factors *factors, nb_error *err);
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/** Bounds of the terms of a block of rays (../plan/tiles.h), for the instruction set that this file is
+ * compiled for: in floats that are rounded upwards in sum, so that no term is above its bound. */
+#ifndef NB_RENDER_KERNEL_TILE_BOUNDS_H
+#define NB_RENDER_KERNEL_TILE_BOUNDS_H
+
+#include "kernel_rays.h"
+#include "ray_tile.h"
+
+#define NB_TILE_UP 1.0001f /* over all roundings of a bound */
+/* Of an index in floats, a part of kappa |a| |d - i|; and of d and i, which are of size 1. */
+#define NB_TILE_ROUNDING 6e-7
+#define NB_TILE_UNIT_ROUNDING 2.4e-7
+
+NB_INLINE vf vf_load(const float *from)
+{
+    vf x;
+    memcpy(&x, from, sizeof x);
+    return x;
+}
+
+NB_INLINE void vf_store(float *to, vf x)
+{
+    memcpy(to, &x, sizeof x);
+}
+
+NB_INLINE vf vf_size(vf x)
+{
+    return (vf)((vi)x & INT32_MAX);
+}
+
+NB_INLINE float vf_sum(vf x)
+{
+    float sum = 0;
+    for (int i = 0; i < NB_W; i++)
+        sum += x[i];
+    return sum;
+}
+
+/** A block of rays. */
+typedef struct tile_block {
+    double c[3];   /* in the middle of its directions */
+    float half[3]; /* no step's index is farther from its value in the middle */
+    float off;     /* |c - i| of any source, the largest */
+} tile_block;
+
+/** F_latt^2 of a square crystal at most, for distances of at least d[] from whole numbers:
+ * |sin(pi N d)/sin(pi d)| <= min(N, 1/s), s = 3 d - 4 d^3 <= sin(pi d). */
+NB_INLINE vf square_bound(const nb_tiles *t, const vf d[3])
+{
+    vf product = vf_set(1);
+    for (int i = 0; i < 3; i++) {
+        vf s = d[i] * (3.0f - 4.0f * d[i] * d[i]);
+        product = product * vf_max(s * s, vf_set(t->least[i]));
+    }
+    return 1.0f / product;
+}
+
+/** The same of a round one: S^2 <= 9 (1 + x^2)/x^6. */
+NB_INLINE vf round_bound(const nb_tiles *t, const vf d[3])
+{
+    vf x2 = {0};
+    for (int i = 0; i < 3; i++)
+        x2 = vf_fma(d[i] * d[i], vf_set(t->radius[i]), x2);
+    return vf_min(vf_set(1), 9.0f * (1.0f + x2) / (x2 * x2 * x2 + 1e-20f)) * t->peak;
+}
+
+/** No less than F^2 F_latt^2 (relative to unit) wherever each index is within half of h. */
+NB_INLINE vf tile_bound(const nb_tiles *t, const vf h[3], const vf half[3],
+                        const int shape)
+{
+    const nb_tile_factors *f = &t->factors;
+    vf d[3], bound;
+    vi at[3], across = {0}, wide = {0};
+    for (int i = 0; i < 3; i++) {
+        const vf big = h[i] + NB_ROUND_FLOAT, off = vf_size(h[i] - (big - NB_ROUND_FLOAT));
+        at[i] = vi_clamp(vi_sub((vi)big, vi_set(NB_ROUND_FLOAT_BITS + f->low[i])),
+                         f->n[i] - 1);
+        across |= (vi)(off + half[i] >= 0.49999f);
+        wide |= (vi)(half[i] >= NB_MUTANT(TILE_WIDE, 1e9f, 0.99999f));
+        d[i] = vf_max(off - half[i], vf_set(0));
+    }
+    bound = shape == NB_LATTICE_ROUND ? round_bound(t, d) : square_bound(t, d);
+    at[0] = vi_add(vi_add(vi_shl(at[0], f->shift[0]), vi_shl(at[1], f->shift[1])), at[2]);
+    at[0] = vi_sub(vi_add(at[0], at[0]), NB_MUTANT(TILE_NEIGHBOURS, vi_set(0), across));
+    bound = bound * vf_gather(f->pairs, at[0]);
+    bound = (vf)((wide & (vi)vf_set(t->peak)) | (~wide & (vi)bound));
+    return bound * NB_TILE_UP;
+}
+
+/** What the mean depth adds to a direction over a block, at most: f(p) = 1/p - 1/(e^p - 1) falls by
+ * 1/12 of the path's range at most. */
+static double depth_range(const nb_vector_plan *p, double extent)
+{
+    const double height = nb_dot(p->panel.pix0, p->panel.normal);
+    const double path = p->sensor.layer_step * p->sensor.mu;
+    if (!p->sensor.mean_depth)
+        return 0;
+    return p->sensor.layer_step * path * extent / (12 * height * height) * (1 + 1e-6);
+}
+
+/** The n x n rays from (u, v), as far as the tile goes.  A ray is d = v/|v| with v in the hull of the corner
+ * rays, and |d - v| <= max |corner - c|^2. */
+static tile_block tile_block_of(const nb_ray_tile *t, int u, int v, int n)
+{
+    const nb_spot_tile *r = &t->rays;
+    const nb_tiles *s = t->tiles;
+    const size_t u1 = (size_t)(u + n < r->nu ? u + n : r->nu) - 1,
+                 v1 = (size_t)(v + n < r->nv ? v + n : r->nv) - 1;
+    const size_t corner[4] = {(size_t)v * r->pitch + (size_t)u, (size_t)v * r->pitch + u1,
+                              v1 * r->pitch + (size_t)u, v1 * r->pitch + u1};
+    const double *from[3] = {r->x, r->y, r->z};
+    const double extent = n * (r->plan->panel.pixel_fast + r->plan->panel.pixel_slow) /
+                          r->plan->scene.oversample;
+    const double depth = depth_range(r->plan, extent);
+    tile_block b;
+    double ext[3] = {0}, far2 = 0, far, off = 0;
+    for (int x = 0; x < 3; x++)
+        b.c[x] = 0.25 * (from[x][corner[0]] + from[x][corner[1]] + from[x][corner[2]] +
+                         from[x][corner[3]]);
+    for (int k = 0; k < 4; k++) {
+        const nb_vec3 e = nb_v3(from[0][corner[k]] - b.c[0], from[1][corner[k]] - b.c[1],
+                                from[2][corner[k]] - b.c[2]);
+        far2 = fmax(far2, nb_dot(e, e));
+        for (int i = 0; i < 3; i++)
+            ext[i] = fmax(ext[i], fabs(nb_dot(s->cell[i], e)));
+    }
+    far = sqrt(far2) + 2 * depth;
+    off = nb_norm(nb_sub(nb_v3(b.c[0], b.c[1], b.c[2]), s->beam)) + s->spread;
+    b.off = (float)(off * (1 + 1e-6));
+    for (int i = 0; i < 3; i++) {
+        double most = ext[i] + s->turn[i] * far +
+                      s->length[i] * (far * far + 2 * depth + NB_TILE_ROUNDING * off +
+                                      NB_TILE_UNIT_ROUNDING * (s->spread > 0));
+        b.half[i] =
+            (float)(NB_MUTANT(TILE_HALF_WIDTH, 0.9, 1 + 1e-6) * s->most_kappa * most +
+                    3e-7);
+    }
+    return b;
+}
+
+/** The middles of NB_W rows from `row` in a column's beam, per kappa. */
+NB_INLINE void row_indices(const nb_tiles *t, size_t row, int column, const double c[3],
+                           vf h[3])
+{
+    const float x = (float)(c[0] - t->towards[0][column]),
+                y = (float)(c[1] - t->towards[1][column]),
+                z = (float)(c[2] - t->towards[2][column]);
+    const size_t n = t->row_stride;
+    for (size_t i = 0; i < 3; i++) {
+        const float *a = t->middle + 3 * i * n + row;
+        h[i] = vf_fma(vf_load(a), vf_set(x),
+                      vf_fma(vf_load(a + n), vf_set(y), vf_load(a + 2 * n) * z));
+    }
+}
+
+/** Bounds of NB_W groups: rows from `row`, in a column; middle: of row_indices. */
+NB_INLINE vf group_bounds(const nb_tiles *t, const tile_block *b, size_t row, int column,
+                          const vf middle[3], const int shape)
+{
+    vf h[3], half[3];
+    for (size_t i = 0; i < 3; i++) {
+        const float fixed =
+            b->half[i] + (float)(t->length[i] * (1 + 1e-6)) * t->stray[column];
+        h[i] = middle[i] * t->kappa_middle[column];
+        half[i] = vf_fma(vf_size(h[i]), vf_set(t->kappa_range[column]),
+                         vf_fma(vf_load(t->away + i * t->row_stride + row),
+                                vf_set(b->off), vf_set(fixed)));
+    }
+    return tile_bound(t, h, half, shape) * (vf_load(t->count + row) * t->weights[column]);
+}
+
+/** Indices of NB_W steps of a group, from its k-th vector on, in the middle of a block. */
+NB_INLINE void step_indices(const nb_tiles *t, nb_tile_group g, int k, const double c[3],
+                            vf h[3])
+{
+    const size_t n = (size_t)t->orientations, s = (size_t)g.column * NB_TILE_STEPS;
+    const size_t step = (size_t)k * NB_W;
+    if (t->by_source && t->uniform[g.column]) {
+        const double q[3] = {c[0] - t->towards[0][g.column],
+                             c[1] - t->towards[1][g.column],
+                             c[2] - t->towards[2][g.column]};
+        for (size_t i = 0; i < 3; i++) {
+            const double *a = t->cells + 3 * i * n + g.row;
+            const double G = a[0] * q[0] + a[n] * q[1] + a[2 * n] * q[2];
+            h[i] = vf_load(t->kappa_f + s + step) * (float)G;
+        }
+    } else if (t->by_source) {
+        const vf kappa = vf_load(t->kappa_f + s + step);
+        vf q[3];
+        for (int x = 0; x < 3; x++)
+            q[x] = (vf_set((float)c[x]) - vf_load(t->incident_f[x] + s + step)) * kappa;
+        for (size_t i = 0; i < 3; i++) {
+            const float *a = t->cells_f + 3 * i * n + g.row;
+            h[i] = q[0] * a[0] + q[1] * a[n] + q[2] * a[2 * n];
+        }
+    } else {
+        const size_t m = (size_t)g.row * NB_TILE_STEPS + step;
+        const double kappa = t->kappa[g.column];
+        float q[3];
+        for (int x = 0; x < 3; x++)
+            q[x] = (float)((c[x] - t->incident[x][g.column]) * kappa);
+        for (size_t i = 0; i < 3; i++) {
+            const float *a = t->cells_f + 3 * i * n + m;
+            h[i] = vf_load(a) * q[0] + vf_load(a + n) * q[1] + vf_load(a + 2 * n) * q[2];
+        }
+    }
+}
+
+/** Weights of the same steps at most. */
+NB_INLINE vf step_weights(const nb_tiles *t, nb_tile_group g, int k)
+{
+    const size_t step = (size_t)k * NB_W;
+    if (t->by_source)
+        return vf_load(t->weight_f + (size_t)g.column * NB_TILE_STEPS + step);
+    return vf_set(t->weight_f[g.column]);
+}
+
+/** Bounds of NB_W steps of a group. */
+NB_INLINE vf step_bounds(const nb_tiles *t, const tile_block *b, nb_tile_group g, int k,
+                         const int shape)
+{
+    const vf half[3] = {vf_set(b->half[0]), vf_set(b->half[1]), vf_set(b->half[2])};
+    vf h[3];
+    step_indices(t, g, k, b->c, h);
+    return tile_bound(t, h, half, shape) * step_weights(t, g, k);
+}
+
+/** What a group's terms add to at most, step by step. */
+NB_INLINE float group_sum(const nb_tiles *t, const tile_block *b, nb_tile_group g,
+                          const int shape)
+{
+    vf sum = {0};
+    for (int k = 0; k < NB_TILE_STEPS / NB_W; k++)
+        sum = sum + step_bounds(t, b, g, k, shape);
+    return vf_sum(sum) * NB_TILE_UP;
+}
+
+enum {
+    TILE_LADDER = 12
+}; /* thresholds that are tried, each three times the one before */
+
+/** The largest threshold tried under which the bounds add to no more than the budget.  *spent: that
+ * sum.  bounds[] has room for a vector behind n. */
+static float tile_threshold(float *bounds, size_t n, double budget, double *spent)
+{
+    const double up = 1.0001 + 1e-7 * (double)n;
+    vf all = {0}, sum[TILE_LADDER] = {{0}};
+    float threshold[TILE_LADDER];
+    double sums;
+    memset(bounds + n, 0, sizeof all);
+    for (size_t i = 0; i < n; i += NB_W)
+        all = all + vf_load(bounds + i);
+    *spent = vf_sum(all) * up;
+    if (*spent <= budget)
+        return INFINITY; /* also without any */
+    threshold[0] = (float)(budget / (double)n);
+    for (int k = 1; k < TILE_LADDER; k++)
+        threshold[k] = 3 * threshold[k - 1];
+    for (size_t i = 0; i < n; i += NB_W)
+        for (int k = 0; k < TILE_LADDER; k++)
+            sum[k] = sum[k] + vf_up_to(vf_load(bounds + i), threshold[k]);
+    for (int k = TILE_LADDER - 1; k >= 0; k--) {
+        sums = vf_sum(sum[k]) * up;
+        if (sums <= budget) {
+            *spent = sums;
+            return threshold[k];
+        }
+    }
+    *spent = 0;
+    return 0;
+}
+
+#endif

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+#include "tiles.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../physics/panels.h"
+#include "../plan/dark.h"
+#include "request.h"
+#include "tile_rows.h"
+
+enum {
+    TILE = 64,
+    PILOTS = 256
+}; /* sub-pixels along an edge, about; blocks looked at for an estimate */
+#define ROOM (1 - 1e-4) /* of a budget, for the rounding of what is calculated from it */
+
+/* A spot's middle, R < 0.6, is no dimmer than these parts of the Gaussian's: sinc^2(R) falls faster, its
+ * least ratio is at 0.6; a sphere's is at 0. */
+#define SQUARE_PART 0.798
+#define ROUND_PART (NB_ROUND_HEIGHT * NB_ROUND_HEIGHT * (1 - 1e-6))
+
+/* Cost of a block, of the test of a group by its middle and by its steps, of a group's terms, in groups
+ * of steps of the kernel of every step, measured (reports/cpu/tiles.md).  PATH: what must be gained. */
+#define COST_BLOCK 6.0
+#define COST_GROUP 0.12
+#define COST_STEPS 1.7
+#define COST_TERMS 2.2
+#define ROUND_COST_STEPS 0.6
+#define ROUND_COST_TERMS 1.2
+#define GAIN 1.25
+
+/** One panel's tiles. */
+typedef struct tile_grid {
+    nb_lit_panel lit;
+    int edge, block; /* pixels; sub-pixels */
+    int across,
+        first[2]; /* tiles: in a row; of the first one, counted from the panel's corner */
+    size_t start; /* number of its first tile */
+} tile_grid;
+
+typedef struct tile_pass {
+    const nb_tiles_job *job;
+    const nb_scene *scene;
+    const nb_tiles *steps;
+    const nb_span_rows *rows;
+    double bound; /* photons */
+    tile_grid *grids;
+    size_t tiles;
+    nb_ray_tile *of; /* each thread's */
+    double *brightest;
+    int pilot; /* count what blocks of the whole detector need */
+    atomic_size_t done;
+    atomic_int stop;
+} tile_pass;
+
+/* ------------------------------------------------------------------ a tile */
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static const tile_grid *grid_of(const tile_pass *pass, size_t tile, int *panel)
+{
+    *panel = 0;
+    while (*panel + 1 < pass->scene->n_panels && pass->grids[*panel + 1].start <= tile)
+        ++*panel;
+    return &pass->grids[*panel];
+}
+
+/** Photons of a pixel per sum of terms, relative to unit, that all of its rays have, at a solid angle of
+ * 1. */
+static double brightness_of(const tile_pass *pass, const nb_sensor *sensor)
+{
+    const nb_scene *sc = pass->scene;
+    return sc->intensity_scale * sc->oversample * sc->oversample *
+           (sensor->absorb ? 1 : sensor->layers) * pass->steps->unit;
+}
+
+/** Tiles are cut at the panel's edges, not at the region's: no byte depends on it. */
+static nb_ray_tile *place_tile(const tile_pass *pass, size_t tile, int thread)
+{
+    int k;
+    const tile_grid *grid = grid_of(pass, tile, &k);
+    const nb_panel *panel = &pass->scene->panels[k];
+    const int i = (int)(tile - grid->start), os = pass->scene->oversample;
+    nb_ray_tile *t = &pass->of[thread];
+    nb_spot_tile *r = &t->rays;
+    const nb_sensor *sensor = &pass->scene->sensors[panel->sensor];
+    const double most = brightness_of(pass, sensor);
+    r->plan = &pass->job->as.plans[k];
+    r->has_factor = sensor->absorb || pass->scene->oversample_omega;
+    r->f0 = (grid->first[0] + i % grid->across) * grid->edge;
+    r->s0 = (grid->first[1] + i / grid->across) * grid->edge;
+    r->nf = least(grid->edge, panel->columns - r->f0);
+    r->ns = least(grid->edge, panel->rows - r->s0);
+    r->nu = r->nf * os;
+    r->nv = r->ns * os;
+    t->block = grid->block;
+    t->only_count = pass->pilot;
+    t->budget = most > 0 ? pass->bound / most * ROOM : 0;
+    return t;
+}
+
+/** Mark columns of a row of the tile as wanted. */
+static int want_columns(nb_ray_tile *t, int s, int first, int end)
+{
+    const nb_spot_tile *r = &t->rays;
+    first = first > r->f0 ? first - r->f0 : 0;
+    end = least(end - r->f0, r->nf);
+    for (int f = first; f < end; f++)
+        t->want[s * r->nf + f] = 1;
+    return end > first;
+}
+
+/** What is asked for and may be lit; 0: nothing. */
+static int want_pixels(const tile_pass *pass, nb_ray_tile *t, const nb_lit_panel *lit)
+{
+    const nb_spot_tile *r = &t->rays;
+    const nb_span_rows *rows = pass->rows;
+    int any = 0;
+    memset(t->want, 0, (size_t)r->nf * (size_t)r->ns);
+    for (int s = 0; s < r->ns; s++) {
+        const size_t row = (size_t)(r->plan->panel.first_row + r->s0 + s);
+        int first, last;
+        nb_lit_columns(lit, r->s0 + s, &first, &last);
+        for (size_t i = rows->first[row]; i < rows->first[row + 1]; i++) {
+            const nb_span *span = &rows->spans[rows->order[i]];
+            int from = span->fast > first ? span->fast : first;
+            any |= want_columns(t, s, from, least(span->fast + span->n, last + 1));
+        }
+    }
+    return any;
+}
+
+/** One block of the tile, another one in each; 0: it is dark. */
+static int want_block(nb_ray_tile *t, const nb_lit_panel *lit, size_t tile)
+{
+    const nb_spot_tile *r = &t->rays;
+    const int os = t->rays.plan->scene.oversample, block = (t->block + os - 1) / os;
+    const int across = r->nf / block > 0 ? r->nf / block : 1,
+              down = r->ns / block > 0 ? r->ns / block : 1;
+    const int f0 = r->f0 + (int)(tile * 7 % (size_t)across) * block,
+              s0 = (int)(tile * 5 % (size_t)down) * block;
+    int any = 0;
+    memset(t->want, 0, (size_t)r->nf * (size_t)r->ns);
+    for (int s = s0; s < s0 + block && s < r->ns; s++) {
+        int first, last;
+        nb_lit_columns(lit, r->s0 + s, &first, &last);
+        t->counts.rays += fmax(0, least(f0 + block, r->f0 + r->nf) - f0);
+        any |= want_columns(t, s, f0 > first ? f0 : first, least(f0 + block, last + 1));
+    }
+    return any;
+}
+
+static void run_tile(tile_pass *pass, size_t tile, int thread)
+{
+    const nb_hooks *hooks = pass->job->as.hooks;
+    nb_ray_tile *t;
+    int panel;
+    if (atomic_load_explicit(&pass->stop, memory_order_relaxed))
+        return;
+    const tile_grid *grid = grid_of(pass, tile, &panel);
+    t = place_tile(pass, tile, thread);
+    if (pass->pilot ? want_block(t, &grid->lit, tile) : want_pixels(pass, t, &grid->lit)) {
+        pass->job->kernel(t);
+        if (!pass->pilot)
+            pass->brightest[thread] =
+                fmax(pass->brightest[thread],
+                     nb_tile_finish(&t->rays, pass->rows, pass->job->as.planes->image));
+    }
+    size_t done = atomic_fetch_add_explicit(&pass->done, 1, memory_order_relaxed) + 1;
+    if (thread == 0 && !pass->pilot && hooks->progress &&
+        hooks->progress(hooks->user, (double)done / (double)pass->tiles))
+        atomic_store(&pass->stop, 1);
+}
+
+static void run_tiles(tile_pass *pass)
+{
+    const size_t stride = pass->pilot ? (pass->tiles + PILOTS - 1) / PILOTS : 1,
+                 first = stride / 2;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 1) num_threads(pass->job->as.threads)
+#endif
+    for (size_t tile = first; tile < pass->tiles; tile += stride) {
+#ifdef _OPENMP
+        run_tile(pass, tile, omp_get_thread_num());
+#else
+        run_tile(pass, tile, 0);
+#endif
+    }
+}
+
+/* ------------------------------------------------------------------ a pass */
+
+static int tile_edge(const nb_tiles_job *job, int oversample)
+{
+    int edge = oversample < TILE ? TILE / oversample : 1;
+    return job->edge > 0 ? job->edge * edge : edge;
+}
+
+/** The tiles of each panel's region, counted from its corner. */
+static nb_status make_grids(tile_pass *pass, const nb_plan *plan, nb_error *err)
+{
+    const nb_scene *sc = pass->scene;
+    const nb_lit_cone cone = nb_lit_cone_of(plan);
+    pass->grids = nb_alloc((size_t)sc->n_panels, sizeof *pass->grids, "tiles", err);
+    pass->tiles = 0;
+    for (int k = 0; k < sc->n_panels && pass->grids; k++) {
+        const nb_panel *panel = &sc->panels[k];
+        const nb_region region = nb_panel_region(sc, panel);
+        tile_grid *grid = &pass->grids[k];
+        grid->lit = nb_lit_panel_of(&cone, panel, &sc->sensors[panel->sensor]);
+        grid->lit.columns = panel->columns;
+        grid->edge = tile_edge(pass->job, sc->oversample);
+        grid->block = nb_tile_block(pass->steps, panel);
+        grid->start = pass->tiles;
+        grid->across = 1;
+        if (nb_region_pixels(region) == 0)
+            continue;
+        grid->first[0] = region.fmin / grid->edge;
+        grid->first[1] = region.smin / grid->edge;
+        grid->across = region.fmax / grid->edge + 1 - grid->first[0];
+        pass->tiles += (size_t)grid->across *
+                       (size_t)(region.smax / grid->edge + 1 - grid->first[1]);
+    }
+    return pass->grids ? NB_OK : NB_ERR_NOMEM;
+}
+
+static nb_status alloc_tiles(tile_pass *pass, nb_error *err)
+{
+    const int os = pass->scene->oversample;
+    const size_t n = (size_t)pass->job->as.threads;
+    nb_status st = NB_OK;
+    pass->of = nb_alloc(n, sizeof *pass->of, "tiles", err);
+    pass->brightest = nb_alloc(n, sizeof *pass->brightest, "tiles", err);
+    if (!pass->of || !pass->brightest)
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < n && !st; i++)
+        st = nb_ray_tile_alloc(&pass->of[i], pass->steps, tile_edge(pass->job, os) * os,
+                               err);
+    return st;
+}
+
+static void free_pass(tile_pass *pass)
+{
+    for (int i = 0; i < pass->job->as.threads && pass->of; i++)
+        nb_ray_tile_free(&pass->of[i]);
+    nb_free(pass->of);
+    nb_free(pass->brightest);
+    nb_free(pass->grids);
+}
+
+static void add_counts(const tile_pass *pass, nb_tile_counts *to)
+{
+    for (int i = 0; i < pass->job->as.threads; i++) {
+        const nb_tile_counts *c = &pass->of[i].counts;
+        to->rays += c->rays;
+        to->blocks += c->blocks;
+        to->groups += c->groups;
+        to->steps += c->steps;
+        to->terms += c->terms;
+    }
+}
+
+/** Photons that a pixel lacks at most. */
+static double largest_lack(const tile_pass *pass)
+{
+    double lack = 0, most = 0;
+    for (int k = 0; k < pass->scene->n_panels; k++)
+        most = fmax(most, brightness_of(
+                              pass, &pass->scene->sensors[pass->scene->panels[k].sensor]));
+    for (int i = 0; i < pass->job->as.threads; i++)
+        lack = fmax(lack, pass->of[i].lack);
+    return fmin(pass->bound, lack * most);
+}
+
+/** Walk over the tiles of the plan's scene. */
+static nb_status run_pass(tile_pass *pass, const nb_plan *plan, nb_spots_result *result,
+                          nb_tile_counts *counts, nb_error *err)
+{
+    nb_status st;
+    pass->scene = plan->scene;
+    st = make_grids(pass, plan, err);
+    if (!st)
+        st = alloc_tiles(pass, err);
+    if (!st)
+        run_tiles(pass);
+    if (!st && counts)
+        add_counts(pass, counts);
+    if (!st && !pass->pilot)
+        result->bound = largest_lack(pass);
+    for (int i = 0; i < pass->job->as.threads && !st; i++)
+        result->brightest = fmax(result->brightest, pass->brightest[i]);
+    if (!st && atomic_load(&pass->stop))
+        st = nb_fail(err, NB_ERR_CANCELLED, "stopped before the image was finished");
+    free_pass(pass);
+    return st;
+}
+
+/* ------------------------------------------------------------------ bound and choice */
+
+/** As nb_spots_brightest: the middles of the spots are those of Gaussians, but for a factor. */
+static nb_status find_brightest(const nb_tiles_job *job, double *brightest, nb_error *err)
+{
+    const nb_lattice *lattice = &job->as.scene->lattice;
+    nb_scene like = *job->as.scene;
+    nb_spots_job first = job->as;
+    nb_status st;
+    like.lattice.shape = NB_LATTICE_GAUSS;
+    like.lattice.fudge = lattice->shape == NB_LATTICE_ROUND ? lattice->fudge : 1;
+    for (int i = 0; i < 3; i++) {
+        like.lattice.radius2[i] = lattice->N[i] * lattice->N[i];
+        like.lattice.radius2[3 + i] = 0;
+    }
+    first.scene = &like;
+    st = nb_spots_brightest(&first, 3, brightest, err);
+    *brightest *= lattice->shape == NB_LATTICE_ROUND ? ROUND_PART : SQUARE_PART;
+    return st;
+}
+
+/** The photons that a pixel may lack. */
+static nb_status set_bound(const nb_tiles_job *job, nb_spots_result *result, nb_error *err)
+{
+    const nb_tolerance *may = &job->as.plan->tolerance;
+    nb_status st = NB_OK;
+    result->bound = may->photons > 0 ? may->photons : INFINITY;
+    if (may->part > 0 && !(st = find_brightest(job, &result->brightest, err)))
+        result->bound = fmin(result->bound, may->part * result->brightest);
+    if (!st && !(result->bound > 0))
+        result->refused = "no reflection lights a pixel";
+    return st;
+}
+
+/** Is it worth it?  What a few blocks of the whole detector need says so: the same for every region and
+ * number of threads. */
+static nb_status try_blocks(tile_pass *pass, nb_spots_result *result, nb_error *err)
+{
+    nb_scene whole = *pass->job->as.scene;
+    nb_plan plan = *pass->job->as.plan;
+    nb_tile_counts c = {0};
+    const int round =
+        whole.lattice.shape == NB_LATTICE_ROUND || !pass->job->as.plans->fixed;
+    double tiles, every;
+    nb_status st;
+    whole.raster.mask = NULL;
+    whole.raster.roi = (nb_region){0, whole.raster.columns - 1, 0, whole.raster.rows - 1};
+    plan.scene = &whole;
+    pass->pilot = 1;
+    st = run_pass(pass, &plan, result, &c, err);
+    pass->pilot = 0;
+    tiles = COST_BLOCK * c.blocks + COST_GROUP * c.groups +
+            (round ? ROUND_COST_STEPS : COST_STEPS) * c.steps +
+            (round ? ROUND_COST_TERMS : COST_TERMS) * c.terms;
+    every = c.rays * whole.oversample * whole.oversample * plan.steps / NB_TILE_STEPS;
+    if (!st && !(GAIN * tiles < every))
+        result->refused = "every step is as quick";
+    return st;
+}
+
+/** The request has its spans. */
+static nb_status render_spans(tile_pass *pass, const nb_request *request,
+                              nb_spots_result *result, nb_error *err)
+{
+    const nb_tiles_job *job = pass->job;
+    nb_span_rows rows = {NULL, NULL, NULL};
+    nb_status st = nb_render_water(&job->as, request, err);
+    if (!st && request->n > 0)
+        st = nb_span_rows_build(job->as.scene, request->spans, request->n, &rows, err);
+    pass->rows = &rows;
+    if (!st && request->n > 0)
+        st = run_pass(pass, job->as.plan, result, NULL, err);
+    pass->rows = NULL;
+    nb_span_rows_free(&rows);
+    return st;
+}
+
+static nb_status render_steps(tile_pass *pass, nb_spots_result *result, nb_error *err)
+{
+    const nb_tiles_job *job = pass->job;
+    nb_request request = *job->as.request;
+    nb_span *own = NULL;
+    nb_status st = NB_OK;
+    pass->bound = result->bound;
+    if (!job->always)
+        st = try_blocks(pass, result, err);
+    if (st || result->refused)
+        return st;
+    if (!request.spans && request.n > 0) {
+        st = nb_spans_build(job->as.scene, &own, &request.n, err);
+        request.spans = own;
+    }
+    if (!st)
+        st = render_spans(pass, &request, result, err);
+    nb_free(own);
+    return st;
+}
+
+nb_status nb_tiles_render(const nb_tiles_job *job, nb_spots_result *result, nb_error *err)
+{
+    nb_tiles steps;
+    tile_pass pass = {.job = job, .steps = &steps};
+    nb_status st;
+    memset(result, 0, sizeof *result);
+    st = set_bound(job, result, err);
+    if (st || result->refused)
+        return st;
+    st = nb_tiles_build(job->as.plan, &steps, err);
+    if (st)
+        return st;
+    st = render_steps(&pass, result, err);
+    nb_tiles_free(&steps);
+    return st;
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/* The bounds behind pictures in blocks of rays, alone: no ray of a block has a group of steps, or a step, above
+ * its bound, and thresholds spend no more than the budget.  tests/check/test_mutate.sh breaks the bounds and
+ * sees this fail. */
+#include "../support/check.h"
+
+#include "api/sim.h"
+#include "physics/limits.h"
+#include "physics/pixel.h"
+#include "render/kernel_tile_bounds.h"
+#include "render/vector_paths.h"
+
+enum { SIDE = 64, HALF = 12, COUNT = 2 * HALF + 1, BLOCKS = 2000, RAYS = 10 };
+
+/** Mostly weak, so that a strong neighbour shows. */
+static nb_factor_table amplitudes(void)
+{
+    static double F[COUNT * COUNT * COUNT];
+    nb_factor_table table = {.hmin = -HALF,
+                             .kmin = -HALF,
+                             .lmin = -HALF,
+                             .nh = COUNT,
+                             .nk = COUNT,
+                             .nl = COUNT,
+                             .F = F,
+                             .default_F = 3};
+    for (int i = 0; i < COUNT * COUNT * COUNT; i++)
+        F[i] = i * 7919 % 23 == 0 ? 1000 : 1 + i * 37 % 101;
+    nb_factor_table_measure(&table);
+    return table;
+}
+
+static nb_config basis(void)
+{
+    nb_config cfg = nb_suite_config(1, 1, SIDE);
+    nb_config_set(&cfg, "N", "14 11 17", NULL);
+    nb_set_cell(&cfg, 50, 60, 70, 80, 95, 105);
+    nb_set_misset(&cfg, 10, 20, 30);
+    cfg.pixel_mm = 0.6;
+    cfg.mosaic_spread_deg = 1;
+    cfg.mosaic_domains = 20;
+    cfg.dispersion_pct = 3;
+    cfg.dispersion_steps = 5;
+    return cfg;
+}
+
+static void plain(nb_config *cfg)
+{
+    (void)cfg;
+}
+
+static void one_axis(nb_config *cfg)
+{
+    nb_config_set(cfg, "N", "1 1 40", NULL);
+    cfg->dispersion_steps = 40;
+    cfg->mosaic_domains = 2;
+}
+
+static void few_cells(nb_config *cfg)
+{
+    nb_config_set(cfg, "N", "1 2 3", NULL);
+    cfg->pixel_mm = 2;
+}
+
+static void one_cell(nb_config *cfg)
+{
+    nb_config_set(cfg, "N", "1", NULL);
+    cfg->pixel_mm = 3;
+}
+
+static void fine(nb_config *cfg)
+{
+    nb_config_set(cfg, "N", "300 200.4 100.5", NULL);
+    cfg->pixel_mm = 0.02;
+}
+
+static void sphere(nb_config *cfg)
+{
+    cfg->shape = NB_SHAPE_ROUND;
+    cfg->fudge = 0.3;
+}
+
+static void small_sphere(nb_config *cfg)
+{
+    cfg->shape = NB_SHAPE_ROUND;
+    nb_config_set(cfg, "N", "2 3 1", NULL);
+}
+
+static void tilted(nb_config *cfg)
+{
+    nb_set_rotations(cfg, 35, -40, 25);
+    cfg->twotheta_deg = 25;
+}
+
+static void spread(nb_config *cfg)
+{
+    nb_config_set(cfg, "N", "1 30 1", NULL);
+    cfg->hdiv_range_mrad = cfg->vdiv_range_mrad = 15;
+    cfg->hdiv_steps = cfg->vdiv_steps = 5;
+    cfg->mosaic_domains = 2;
+}
+
+static void turned(nb_config *cfg)
+{
+    nb_config_set(cfg, "N", "20.3 1 1", NULL);
+    cfg->osc_deg = 60;
+    cfg->phi_steps = 30;
+    cfg->mosaic_domains = 2;
+    cfg->dispersion_steps = 1;
+}
+
+static void deep(nb_config *cfg)
+{
+    nb_config_set(cfg, "N", "1 1 50", NULL);
+    cfg->thick_um = 2500;
+    cfg->abs_um = 700;
+    cfg->thick_steps = 2;
+    cfg->mosaic_domains = 3;
+}
+
+typedef struct bound_case {
+    const char *name;
+    void (*change)(nb_config *cfg);
+} bound_case;
+
+static const bound_case cases[] = {{"plain", plain},
+                                   {"one axis", one_axis},
+                                   {"few cells", few_cells},
+                                   {"one cell", one_cell},
+                                   {"fine", fine},
+                                   {"sphere", sphere},
+                                   {"small sphere", small_sphere},
+                                   {"tilted", tilted},
+                                   {"spread", spread},
+                                   {"turned", turned},
+                                   {"deep", deep}};
+enum { CASES = sizeof cases / sizeof *cases };
+
+typedef struct setting {
+    const nb_scene *scene;
+    nb_tiles tiles;
+    nb_ray_tile tile;
+    long terms;
+    double tightest; /* largest part of a step's bound that was reached */
+} setting;
+
+static uint32_t random_below(uint32_t n)
+{
+    static uint64_t state = 88172645463325252u;
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (uint32_t)((state >> 20) % n);
+}
+
+static nb_ray ray_to(const setting *s, int u, int v)
+{
+    const nb_scene *sc = s->scene;
+    const nb_panel *panel = sc->panels;
+    return nb_ray_to(panel, sc->sensors, nb_subpixel(panel->pixel_fast, 1, u, 0),
+                     nb_subpixel(panel->pixel_slow, 1, v, 0), sc->sensors->layers - 1);
+}
+
+static void aim_all(setting *s)
+{
+    nb_spot_tile *r = &s->tile.rays;
+    for (int v = 0; v < SIDE; v++)
+        for (int u = 0; u < SIDE; u++) {
+            const nb_ray ray = ray_to(s, u, v);
+            const size_t at = (size_t)v * r->pitch + (size_t)u;
+            r->x[at] = ray.direction.x;
+            r->y[at] = ray.direction.y;
+            r->z[at] = ray.direction.z;
+        }
+}
+
+/** Weight F^2 F_latt^2 of a step, relative to the unit; padding: 0. */
+static double term(const setting *s, nb_tile_group g, int step, nb_vec3 direction)
+{
+    const nb_tiles *t = &s->tiles;
+    const nb_scene *sc = s->scene;
+    const int at = t->by_source ? g.column * NB_TILE_STEPS + step : g.column;
+    const size_t m = (size_t)(t->by_source ? g.row : g.row * NB_TILE_STEPS + step),
+                 n = (size_t)t->orientations;
+    const double *a = t->cells + m;
+    const nb_orientation cell = {nb_v3(a[0], a[n], a[2 * n]),
+                                 nb_v3(a[3 * n], a[4 * n], a[5 * n]),
+                                 nb_v3(a[6 * n], a[7 * n], a[8 * n])};
+    const nb_source *source = &sc->beam.sources[t->source[at]];
+    const nb_sample p = nb_sample_at(&sc->lattice, &sc->factors.table, source->table,
+                                     &cell, nb_scattering_vector(source, direction));
+    return t->weight[at] * t->present[m] * p.F_latt * p.F_latt * p.F_cell * p.F_cell /
+           t->unit;
+}
+
+static void check_group(setting *s, const tile_block *b, nb_tile_group g, double bound,
+                        nb_vec3 direction)
+{
+    double sum = 0;
+    for (int k = 0; k < NB_TILE_STEPS / NB_W; k++) {
+        const vf bounds = step_bounds(&s->tiles, b, g, k, s->tiles.shape);
+        for (int i = 0; i < NB_W; i++) {
+            double x = term(s, g, k * NB_W + i, direction);
+            s->terms++;
+            sum += x;
+            if (x > bounds[i])
+                fail_msg("a step of %g is above its bound of %g", x, (double)bounds[i]);
+            if (x > 0)
+                s->tightest = fmax(s->tightest, x / (double)bounds[i]);
+        }
+    }
+    if (sum > group_sum(&s->tiles, b, g, s->tiles.shape))
+        fail_msg("a group is above the sum of its steps' bounds");
+    if (sum > bound)
+        fail_msg("a group of %g is above its bound of %g", sum, bound);
+}
+
+static void check_block(setting *s)
+{
+    const nb_tiles *t = &s->tiles;
+    const int n = 2 << random_below(4);
+    const int u = (int)random_below(SIDE), v = (int)random_below(SIDE);
+    const tile_block b = tile_block_of(&s->tile, u, v, n);
+    const int nu = u + n < SIDE ? n : SIDE - u, nv = v + n < SIDE ? n : SIDE - v;
+    const int row = (int)random_below((uint32_t)t->rows) / NB_W * NB_W,
+              column = (int)random_below((uint32_t)t->columns);
+    vf middle[3], bounds;
+    row_indices(t, (size_t)row, column, b.c, middle);
+    bounds = group_bounds(t, &b, (size_t)row, column, middle, t->shape);
+    for (int ray = 0; ray < RAYS; ray++) {
+        const int du = ray < 4 ? (ray & 1) * (nu - 1) : (int)random_below((uint32_t)nu);
+        const int dv = ray < 4 ? (ray >> 1) * (nv - 1) : (int)random_below((uint32_t)nv);
+        const nb_vec3 d = ray_to(s, u + du, v + dv).direction;
+        for (int i = 0; i < NB_W && row + i < t->rows; i++)
+            check_group(s, &b, (nb_tile_group){row + i, column}, bounds[i], d);
+    }
+}
+
+static double check_case(const bound_case *c, const nb_factor_table *table)
+{
+    const nb_engine engine = {.threads = 1, .step = 1e-9};
+    nb_config cfg = basis();
+    nb_vector_plan vectors = {0};
+    setting s = {0};
+    nb_plan plan;
+    nb_sim *sim;
+    c->change(&cfg);
+    sim = created(&cfg);
+    sim->model.scene.factors.table = *table;
+    s.scene = &sim->model.scene;
+    plan = nb_plan_of(s.scene, NB_PRECISION_MIXED, &engine);
+    plan.tolerance = (nb_tolerance){.skip = 1, .part = 1e-3};
+    assert_null(nb_tiles_refuse(&plan));
+    assert_int_equal(nb_tiles_build(&plan, &s.tiles, NULL), NB_OK);
+    assert_int_equal(nb_ray_tile_alloc(&s.tile, &s.tiles, SIDE, NULL), NB_OK);
+    vectors.scene = *s.scene;
+    vectors.panel = s.scene->panels[0];
+    vectors.sensor = s.scene->sensors[0];
+    s.tile.rays.plan = &vectors;
+    s.tile.rays.nu = s.tile.rays.nv = SIDE;
+    aim_all(&s);
+    for (int i = 0; i < BLOCKS; i++)
+        check_block(&s);
+    printf("# %s: %ld terms, the tightest bound %.3f, groups by %s\n", c->name, s.terms,
+           s.tightest, s.tiles.by_source ? "source" : "orientation");
+    assert_true(s.terms > 10000);
+    nb_ray_tile_free(&s.tile);
+    nb_tiles_free(&s.tiles);
+    nb_sim_free(sim);
+    return s.tightest;
+}
+
+static void no_term_is_above_its_bound(void **state)
+{
+    const nb_factor_table table = amplitudes();
+    double tightest = 0;
+    (void)state;
+    for (int i = 0; i < CASES; i++)
+        tightest = fmax(tightest, check_case(&cases[i], &table));
+    assert_true(tightest > 0.95); /* the bounds are no larger than they have to be */
+}
+
+static void sines_are_bounded(void **state)
+{
+    (void)state;
+    for (int i = 0; i <= 100000; i++) {
+        const double d = 0.5 * i / 100000, s = 3 * d - 4 * d * d * d;
+        assert_true(s <= sin(NB_PI * d) * (1 + 1e-15));
+        assert_true(s >= 0.9 * sin(NB_PI * d)); /* and not much */
+    }
+}
+
+/** A sphere's transform from x = 0 on. */
+static void spheres_are_bounded(void **state)
+{
+    (void)state;
+    for (int i = 1; i <= 100000; i++) {
+        const double x = 1e-3 * i, S = nb_sphere_transform(x), x2 = x * x;
+        assert_true(S * S <= 9 * (1 + x2) / (x2 * x2 * x2));
+    }
+}
+
+static void thresholds_keep_to_the_budget(void **state)
+{
+    float bounds[1000 + NB_TILE_STEPS];
+    (void)state;
+    for (int turn = 0; turn < 300; turn++) {
+        const size_t n = random_below(1000);
+        double sum = 0, left_out = 0, spent, budget;
+        float threshold;
+        for (size_t i = 0; i < n; i++) {
+            bounds[i] = (float)exp(0.01 * random_below(2000) - 10);
+            sum += bounds[i];
+        }
+        budget = sum * exp(-0.01 * random_below(1200)) * 1.5;
+        threshold = tile_threshold(bounds, n, budget, &spent);
+        for (size_t i = 0; i < n; i++)
+            left_out += bounds[i] > threshold ? 0 : bounds[i];
+        assert_true(left_out <= spent && spent <= budget);
+        if (sum > 0 && budget > 0.05 * sum)
+            assert_true(left_out > 0.05 * budget || spent == 0 || threshold == INFINITY);
+    }
+}
+
+static void every_step_is_in_one_group(void **state)
+{
+    const nb_engine engine = {.threads = 1, .step = 1e-9};
+    const nb_factor_table table = amplitudes();
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        nb_config cfg = basis();
+        nb_sim *sim;
+        nb_tiles t;
+        nb_plan plan;
+        double weights = 0, present = 0;
+        cases[i].change(&cfg);
+        sim = created(&cfg);
+        sim->model.scene.factors.table = table;
+        plan = nb_plan_of(&sim->model.scene, NB_PRECISION_MIXED, &engine);
+        assert_int_equal(nb_tiles_build(&plan, &t, NULL), NB_OK);
+        for (int s = 0; s < t.sources; s++)
+            weights += t.weight[s];
+        for (int m = 0; m < t.orientations; m++)
+            present += t.present[m];
+        check_ratio(weights, sim->model.scene.beam.n_sources, 1e-12);
+        check_ratio(present, sim->model.scene.lattice.n_orientations, 1e-12);
+        nb_tiles_free(&t);
+        nb_sim_free(sim);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(sines_are_bounded), TEST(spheres_are_bounded),
+                                       TEST(thresholds_keep_to_the_budget),
+                                       TEST(every_step_is_in_one_group),
+                                       TEST(no_term_is_above_its_bound)};
+    return RUN_TESTS("tiles", tests);
+}
