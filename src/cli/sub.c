@@ -6,7 +6,7 @@
 #include "common.h"
 #include "options.h"
 
-enum { BORROWED_MAX = 128 };
+enum { BORROWED_MAX = 512 };
 
 /** Where the parser stands. */
 typedef struct parser {
@@ -50,13 +50,21 @@ static const nb_sub_option *find_own(const nb_sub_command *command, const char *
     return NULL;
 }
 
+/** Does the flag describe a simulation, and no file that is written? */
+static int describes(const nb_flag *option)
+{
+    const unsigned others = NB_PARAM_OUTPUT | NB_PARAM_SERIES | NB_PARAM_SINGLE |
+                            NB_PARAM_PNG | NB_PARAM_TIFF;
+    return nb_param_find(option->name) == option && !(option->flags & others);
+}
+
 static int lends(const nb_sub_command *command, const nb_flag *option)
 {
     const char *cursor = command->borrowed;
     char word[64];
 
     while (nb_next_word(&cursor, word, sizeof word))
-        if (!strcmp(word, option->name))
+        if (!strcmp(word, option->name) || (!strcmp(word, "*") && describes(option)))
             return 1;
     return 0;
 }
@@ -80,12 +88,15 @@ static nb_status take_own(parser *p, const nb_sub_option *option)
     return status;
 }
 
-/** How many words follow a flag of the main table: of a cell as many as are numbers. */
+/** How many words follow a flag of the main table: of a cell as many as are numbers, of angles one word or
+ * all. */
 static int borrowed_words(const parser *p, const nb_flag *flag)
 {
     int least, most = nb_param_words(flag, &least), n = least;
     double x;
 
+    if (flag->kind == NB_KIND_MISSET && p->at + 1 < p->argc)
+        return nb_read_number(p->argv[p->at + 1], &x) ? most : least;
     if (flag->kind != NB_KIND_CELL)
         return least;
     while (n < most && p->at + 1 + n < p->argc &&
@@ -138,7 +149,9 @@ static nb_status take_operand(parser *p)
 {
     nb_sub_line *line = p->line;
 
-    if (line->operand_count >= p->command->operands)
+    int most = p->command->more_operands ? NB_OPERANDS_MAX : p->command->operands;
+
+    if (line->operand_count >= most)
         return nb_cli_fail(p->err,
                            "'%.60s' is one operand too many; usage: nanobragg %s %s",
                            p->argv[p->at], p->command->name, p->command->usage);

@@ -8,7 +8,7 @@
 
 #include "flags.h"
 
-#define NB_OPERANDS_MAX 2
+#define NB_OPERANDS_MAX 1024
 
 typedef struct nb_sub_option {
     const char *name;  /* without dash; NULL ends the table */
@@ -36,8 +36,10 @@ typedef struct nb_sub_command {
     const char *what;  /* one line */
     const char *see;   /* its page in docs/ */
     const nb_sub_option *options;
-    const char *borrowed; /* flags of the main table, separated by blanks; NULL for none */
-    int operands;         /* exactly so many */
+    const char *borrowed; /* flags of the main table, separated by blanks; "*": all that describe a
+                             simulation; NULL for none */
+    int operands;      /* at least so many */
+    int more_operands; /* and any number of others */
     int takes_rest;
     const char *statuses; /* exit statuses in words */
     void (*defaults)(void *target);

@@ -14,7 +14,10 @@ static void markdown_borrowed(FILE *out, const nb_sub_command *c)
     int any = 0;
 
     while (nb_next_word(&cursor, word, sizeof word))
-        fprintf(out, "%s`-%s`", any++ ? " " : "", word);
+        if (!strcmp(word, "*"))
+            fprintf(out, "%sall flags that describe a simulation, and", any++ ? " " : "");
+        else
+            fprintf(out, "%s`-%s`", any++ ? " " : "", word);
 }
 
 void nb_sub_help_list(FILE *out)

@@ -14,9 +14,9 @@ enum { INDENT = 26 };
 
 const nb_sub_command *const *nb_sub_commands(size_t *count)
 {
-    static const nb_sub_command *const all[] = {&nb_command_bench, &nb_command_compare,
-                                                &nb_command_run_compare, &nb_command_sf,
-                                                &nb_command_view};
+    static const nb_sub_command *const all[] = {
+        &nb_command_bench,       &nb_command_compare, &nb_command_refine,
+        &nb_command_run_compare, &nb_command_sf,      &nb_command_view};
     *count = sizeof all / sizeof *all;
     return all;
 }
@@ -29,7 +29,11 @@ static void print_borrowed(FILE *out, const nb_sub_command *c)
 
     while (nb_next_word(&cursor, word, sizeof word)) {
         size_t used = strlen(line);
-        snprintf(line + used, sizeof line - used, "%s-%s", used ? " " : "", word);
+        if (!strcmp(word, "*"))
+            snprintf(line + used, sizeof line - used,
+                     "all flags that describe a simulation, and");
+        else
+            snprintf(line + used, sizeof line - used, "%s-%s", used ? " " : "", word);
     }
     fputs("  ", out);
     nb_help_wrap(out, line, 2, 2);

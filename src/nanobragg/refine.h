@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/** Fit a simulation to an observed image, pixel by pixel (docs/refine.md). */
+#ifndef NANOBRAGG_REFINE_H
+#define NANOBRAGG_REFINE_H
+
+#include "derivatives.h"
+#include "image.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What the system of the crystal ties and fixes. */
+typedef enum nb_crystal_system {
+    NB_SYSTEM_TRICLINIC = 0,
+    NB_SYSTEM_MONOCLINIC, /* b is unique */
+    NB_SYSTEM_ORTHORHOMBIC,
+    NB_SYSTEM_TETRAGONAL,
+    NB_SYSTEM_TRIGONAL, /* a = b = c, al = be = ga */
+    NB_SYSTEM_HEXAGONAL,
+    NB_SYSTEM_CUBIC
+} nb_crystal_system;
+
+typedef enum nb_fit_background {
+    NB_BACKGROUND_AUTO = 0, /* WATER if the start has it, else RADIAL */
+    NB_BACKGROUND_WATER,    /* the scene's own */
+    NB_BACKGROUND_RADIAL,   /* refined, piecewise linear in sin theta/lambda */
+    NB_BACKGROUND_PLANES,   /* a plane for each spot, from its rim; then held */
+    NB_BACKGROUND_NONE
+} nb_fit_background;
+
+#define NB_FIT_KNOTS_MAX 64
+
+/** Two numbers for a parameter: limits, or a value and its standard deviation. */
+typedef struct nb_refine_pair {
+    const char *name;
+    double a, b;
+} nb_refine_pair;
+
+/** One stage of a fit. */
+typedef struct nb_refine_stage {
+    char name[24];
+    int64_t pixels;
+    int evaluations; /* of the loss; in a search: images */
+    double loss;
+    int converged;
+    double seconds;
+} nb_refine_stage;
+
+#define NB_REFINE_STAGES_MAX 12
+
+typedef struct nb_refine_options {
+    const char *list; /* names and groups, commas between; "scale" is fluence, "misset" is rot */
+    nb_crystal_system system;
+    const nb_refine_pair *bounds; /* low, high */
+    int n_bounds;
+    const nb_refine_pair *restraints; /* value, standard deviation; 0: held there */
+    int n_restraints;
+    nb_likelihood likelihood;
+    nb_fit_background background;
+    int knots;             /* of RADIAL */
+    int select_all;        /* 0: spots and a sample of the other pixels */
+    int spot_half;         /* pixels */
+    double spot_sigma;     /* above the background */
+    double dmin_A, dmax_A; /* resolution of the pixels; 0 off */
+    int no_schedule;       /* the true shape at once */
+    int evaluations;       /* at most, in the last stages */
+    void *user;
+    void (*stage)(void *user, const nb_refine_stage *stage); /* after each; may be NULL */
+} nb_refine_options;
+
+/** All defaults; the list is empty. */
+void nb_refine_defaults(nb_refine_options *options);
+
+typedef struct nb_refined {
+    char name[NB_VARIABLE_NAME];
+    const char *unit; /* static */
+    double start, value;
+    double sigma; /* NaN: at a bound, or nothing is known of it */
+    int at_bound;
+} nb_refined;
+
+/** What became of a fit. */
+typedef struct nb_refinement {
+    int converged;
+    char status[200]; /* "converged", or why not */
+    double loss, deviance_per_pixel;
+    int64_t pixels; /* of the last stage */
+    int evaluations, images;
+    double seconds;
+    int n_parameters;       /* without the orientation */
+    nb_refined *parameters; /* owned */
+    int rotated;            /* the orientation was refined */
+    double misset_deg[3];
+    double rotation_sigma_deg[3];         /* about the lab axes */
+    double rotation_covariance[3][3];     /* deg^2 */
+    int n_correlated;                     /* parameters, then rot_x, rot_y, rot_z */
+    double *correlation;                  /* owned; [n_correlated][n_correlated] */
+    char (*correlated)[NB_VARIABLE_NAME]; /* owned */
+    double picture_correlation;
+    int n_stages;
+    nb_refine_stage stages[NB_REFINE_STAGES_MAX];
+    /* for pictures: all pixels of the stack; photons, NaN where nothing is observed */
+    int fast, slow;
+    float *observed, *model, *residual; /* owned; residual: (observed - model)/sigma */
+    float *stol;                        /* owned; sin theta/lambda, 1/A */
+    uint8_t *used;                      /* owned; pixels of the last stage */
+    int n_history;
+    double *history; /* owned; the loss a pixel at each evaluation */
+} nb_refinement;
+
+/** Fit sim to the picture, which has the pixels of its stack.  Photons are (ADU - adc)/gain with the
+ * configuration's -adc (not typed: what the file says, 40 of SMV), -gain, -readout_noise and -saturation; saturated, masked
+ * and unknown pixels are left out.  sim has the result afterwards.  Free *out with nb_refinement_free; a fit that
+ * did not converge is no error.  Errors: NB_ERR_INPUT (names, sets that cannot be told apart, starts, sizes),
+ * NB_ERR_UNSUPPORTED without cminpack, NB_ERR_NOMEM, NB_ERR_DEVICE, NB_ERR_CANCELLED. */
+nb_status nb_refine(nb_sim *sim, const nb_image *picture,
+                    const nb_refine_options *options, nb_refinement *out, nb_error *err);
+void nb_refinement_free(nb_refinement *refinement); /* frees what it owns; NULL is allowed */
+
+/** Many images, each refined by itself from the same start. */
+typedef struct nb_refine_frames {
+    const char *const *images; /* [count], names for nb_image_read */
+    int count;
+    const char *orientations; /* file with the misset angles of each start, as of a series; NULL: none */
+    void *user;
+    /** Called once an image, in any order, one call at a time.  result NULL: it failed, and `why` says
+     * how.  Non-zero return: stop. */
+    int (*done)(void *user, int frame, const nb_refinement *result, const char *why);
+} nb_refine_frames;
+
+/** Share the images out among the threads of cfg; each thread refines whole images.  options->stage is not
+ * called.  Errors: those of the simulation and of `orientations`; those of an image go to `done`. */
+nb_status nb_refine_series(const nb_config *cfg, const nb_refine_frames *frames,
+                           const nb_refine_options *options, const nb_hooks *hooks,
+                           nb_error *err);
+
+/** As JSON in one line (docs/refine.md).  *json: free with nb_free.  Errors: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED
+ * (no cJSON). */
+nb_status nb_refinement_json(const nb_refinement *refinement, char **json, nb_error *err);
+
+/** Pictures of a fit into a folder, which is made: spots.png, residuals.png, resolution.png, loss.png.
+ * Errors: NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no libpng). */
+nb_status nb_refinement_plots(const nb_refinement *refinement, const char *folder,
+                              nb_error *err);
+
+/** The residuals as raw float32 [slow][fast]; NaN: not observed.  Errors: NB_ERR_IO. */
+nb_status nb_refinement_residual(const nb_refinement *refinement, const char *path,
+                                 nb_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Which pixels a stage uses. */
+#include <math.h>
+#include <string.h>
+
+#include "../api/sim.h"
+#include "../base/memory.h"
+#include "../physics/panels.h"
+#include "fit.h"
+
+#define SAMPLE 0.05 /* of the pixels outside of spots */
+#define BRIGHT_SIGMA 6
+
+/** A number from 0 to 1 that hangs on the pixel alone (SplitMix64). */
+static double draw(uint64_t pixel)
+{
+    uint64_t z = (pixel + 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
+}
+
+static void count(nb_fit *fit)
+{
+    fit->used = 0;
+    for (size_t i = 0; i < fit->pixels; i++)
+        fit->used += !isnan(fit->chosen[i]);
+}
+
+void nb_fit_choose_range(nb_fit *fit, double high)
+{
+    for (size_t i = 0; i < fit->pixels; i++)
+        fit->chosen[i] = fit->stol[i] <= high ? fit->photons[i] : NAN;
+    count(fit);
+}
+
+int64_t nb_fit_bright(const nb_fit *fit, const nb_radial *background, double high)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < fit->pixels; i++)
+        if (fit->stol[i] <= high && !isnan(fit->photons[i])) {
+            double b = nb_radial_at(background, fit->stol[i]);
+            n += fit->photons[i] >
+                 b + BRIGHT_SIGMA * sqrt(b + fit->sigma * fit->sigma) + 1;
+        }
+    return n;
+}
+
+/** The background of each pixel where no crystal is: level[pixels]. */
+static nb_status levels(nb_fit *fit, float *level, nb_error *err)
+{
+    static const char *const water[] = {"water"};
+    const nb_config *cfg = nb_sim_config(fit->sim);
+    nb_radial rough = fit->radial;
+    nb_status st = NB_OK;
+    memset(level, 0, fit->pixels * sizeof *level);
+    if (fit->kind == NB_BACKGROUND_WATER && cfg->water_um > 0) {
+        /* the water's photons are as its thickness cubed */
+        st = nb_sim_derivatives(fit->sim, water, 1, NB_REAL_FLOAT32, level, NULL, err);
+        for (size_t i = 0; i < fit->pixels && !st; i++)
+            level[i] *= (float)(cfg->water_um / 3);
+        return st;
+    }
+    if (fit->kind == NB_BACKGROUND_PLANES)
+        st = nb_radial_estimate(fit, fit->high, fit->o->knots, &rough, err);
+    for (size_t i = 0; i < fit->pixels && !st && rough.n; i++)
+        level[i] = (float)nb_radial_at(&rough, fit->stol[i]);
+    return st;
+}
+
+/** Mark the box about a pixel. */
+static void mark(uint8_t *spots, const nb_panel *panel, int f, int s, int half)
+{
+    int f0 = f > half ? f - half : 0, s0 = s > half ? s - half : 0;
+    int f1 = f + half < panel->columns ? f + half : panel->columns - 1;
+    int s1 = s + half < panel->rows ? s + half : panel->rows - 1;
+    for (int y = s0; y <= s1; y++)
+        memset(spots + panel->first_pixel + (size_t)y * (size_t)panel->columns + (size_t)f0,
+               1, (size_t)(f1 - f0 + 1));
+}
+
+/** Mark boxes where picture or model stands above the level. */
+static void mark_spots(const nb_fit *fit, const float *level, uint8_t *spots)
+{
+    const nb_scene *sc = &fit->sim->model.scene;
+    int water = fit->kind == NB_BACKGROUND_WATER;
+    for (int k = 0; k < sc->n_panels; k++) {
+        const nb_panel *panel = &sc->panels[k];
+        size_t at = panel->first_pixel;
+        for (int s = 0; s < panel->rows; s++)
+            for (int f = 0; f < panel->columns; f++, at++) {
+                double b = level[at], model = fit->expected[at] + (water ? 0 : b);
+                double limit =
+                    b + fit->o->spot_sigma * sqrt(b + fit->sigma * fit->sigma) + 1;
+                if (!isnan(fit->photons[at]) && (fit->photons[at] > limit || model > limit))
+                    mark(spots, panel, f, s, fit->o->spot_half);
+            }
+    }
+}
+
+nb_status nb_fit_choose_spots(nb_fit *fit, nb_error *err)
+{
+    float *level = nb_alloc_raw(fit->pixels, sizeof *level, "levels", err);
+    uint8_t *spots = nb_alloc(fit->pixels, 1, "spots", err);
+    nb_status st = level && spots ? NB_OK : NB_ERR_NOMEM;
+    nb_observation all = {.photons = fit->photons};
+    if (!st)
+        st = nb_sim_expected(fit->sim, &all, fit->expected, err);
+    if (!st)
+        st = levels(fit, level, err);
+    if (!st)
+        mark_spots(fit, level, spots);
+    for (size_t i = 0; i < fit->pixels && !st; i++)
+        fit->chosen[i] =
+            fit->o->select_all || spots[i] || draw(i) < SAMPLE ? fit->photons[i] : NAN;
+    if (!st && fit->kind == NB_BACKGROUND_PLANES) {
+        memcpy(fit->background, level, fit->pixels * sizeof *level);
+        st = nb_fit_planes(fit, spots, err);
+    }
+    if (!st)
+        count(fit);
+    nb_free(level);
+    nb_free(spots);
+    return st;
+}
+
+nb_observation nb_fit_observation(const nb_fit *fit)
+{
+    return (nb_observation){.photons = fit->chosen,
+                            .likelihood = fit->o->likelihood,
+                            .sigma = fit->sigma,
+                            .background = fit->background,
+                            .n_knots = fit->radial.n,
+                            .knots = fit->radial.knot,
+                            .values = fit->radial.level};
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* What a finished fit says: errors, correlations, and whether it is to be believed. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../api/sim.h"
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "fit.h"
+#include "symmetric.h"
+
+#define LEAST_CORRELATION 0.5 /* of model and picture; right fits have 0.98 */
+#define MOST_CELL_CHANGE 0.1  /* of an edge */
+#define LEAST_MODEL 1e-9      /* photons, as in the loss */
+
+static int is_rotation(const char *name)
+{
+    return !strcmp(name, "rot_x") || !strcmp(name, "rot_y") || !strcmp(name, "rot_z");
+}
+
+/** Work of the errors: everything by the values of the space. */
+typedef struct errors {
+    nb_fit_space space;
+    const char *names[NB_FIT_MOST];
+    double *x, *values, *g, *F, *G, *M, *C;
+    double *block; /* owned */
+} errors;
+
+static nb_status open_errors(nb_fit *fit, errors *e, nb_error *err)
+{
+    int marked[NB_FIT_MOST];
+    size_t V, N;
+    for (int i = 0; i < NB_FIT_MOST; i++)
+        marked[i] = 1;
+    memset(e, 0, sizeof *e);
+    nb_fit_space_make(&fit->list, marked, fit->radial.n, &e->space);
+    V = (size_t)nb_fit_space_values(&e->space);
+    N = (size_t)nb_fit_space_variables(&e->space);
+    e->block =
+        nb_alloc(2 * N + 2 * V + V * V + 2 * N * N, sizeof *e->block, "errors", err);
+    if (!e->block)
+        return NB_ERR_NOMEM;
+    e->x = e->block;
+    e->G = e->x + N;
+    e->values = e->G + N;
+    e->g = e->values + V;
+    e->F = e->g + V;
+    e->M = e->F + V * V;
+    e->C = e->M + N * N;
+    for (int i = 0; i < e->space.n_active; i++)
+        e->names[i] = fit->list.p[e->space.active[i]].name;
+    return NB_OK;
+}
+
+/** Covariance of the variables into e->C. */
+static nb_status covariance(nb_fit *fit, errors *e, nb_error *err)
+{
+    nb_observation seen = nb_fit_observation(fit);
+    double loss;
+    nb_status st;
+    nb_fit_space_start(&e->space, fit->radial.level, e->x);
+    nb_fit_space_values_of(&e->space, e->x, e->values);
+    st = nb_sim_normal(fit->sim, e->names, e->space.n_active, &seen, &loss, e->g, e->F,
+                       err);
+    if (st)
+        return st;
+    nb_fit_space_chain(&e->space, e->x, e->values, &loss, e->g, e->F, e->G, e->M);
+    fit->out->loss = loss;
+    return nb_fit_invert(nb_fit_space_variables(&e->space), e->M, e->C, NULL, NULL, err);
+}
+
+/** Covariance of two values; slopes are small differences of the map, exact enough and short. */
+static double slope_at(const errors *e, int i)
+{
+    int v = e->space.variable[i];
+    const nb_fit_parameter *p = &e->space.list->p[e->space.lead[v]];
+    double t = e->x[v];
+    switch (p->map) {
+    case NB_MAP_LOG:
+    case NB_MAP_LOG_CELLS:
+        return exp(t);
+    case NB_MAP_BOUNDED:
+        return (p->high - p->low) * cos(t) / 2;
+    case NB_MAP_LINEAR:
+        break;
+    }
+    return 1;
+}
+
+static double covariance_of(const errors *e, int i, int j)
+{
+    int n = nb_fit_space_variables(&e->space);
+    return slope_at(e, i) * slope_at(e, j) *
+           e->C[e->space.variable[i] * n + e->space.variable[j]];
+}
+
+/** Numbers of the active values: parameters first, then rotations. */
+static int ordered(const nb_fit *fit, const errors *e, int order[NB_FIT_MOST])
+{
+    int n = 0;
+    for (int turned = 0; turned < 2; turned++)
+        for (int i = 0; i < e->space.n_active; i++)
+            if (is_rotation(fit->list.p[e->space.active[i]].name) == turned)
+                order[n++] = i;
+    return n;
+}
+
+static void put_rotation(const nb_fit *fit, const errors *e, nb_refinement *out)
+{
+    int at[3] = {-1, -1, -1};
+    for (int i = 0; i < e->space.n_active; i++) {
+        const char *name = fit->list.p[e->space.active[i]].name;
+        if (is_rotation(name))
+            at[name[4] - 'x'] = i;
+    }
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            if (at[i] >= 0 && at[j] >= 0) {
+                out->rotated = 1;
+                out->rotation_covariance[i][j] = covariance_of(e, at[i], at[j]);
+            }
+    for (int i = 0; i < 3; i++)
+        out->rotation_sigma_deg[i] = sqrt(out->rotation_covariance[i][i]);
+}
+
+static nb_status put_parameters(nb_fit *fit, const errors *e, nb_error *err)
+{
+    nb_refinement *out = fit->out;
+    int order[NB_FIT_MOST], n = ordered(fit, e, order);
+    size_t N = (size_t)n;
+    out->parameters = nb_alloc(N + 1, sizeof *out->parameters, "results", err);
+    out->correlation = nb_alloc(N * N + 1, sizeof *out->correlation, "results", err);
+    out->correlated = nb_alloc(N + 1, sizeof *out->correlated, "results", err);
+    if (!out->parameters || !out->correlation || !out->correlated)
+        return NB_ERR_NOMEM;
+    out->n_correlated = n;
+    for (int k = 0; k < n; k++) {
+        const nb_fit_parameter *p = &fit->list.p[e->space.active[order[k]]];
+        nb_refined *r = &out->parameters[out->n_parameters];
+        double variance = covariance_of(e, order[k], order[k]);
+        memcpy(out->correlated[k], p->name, sizeof p->name);
+        for (int l = 0; l < n; l++) {
+            double other = covariance_of(e, order[l], order[l]);
+            out->correlation[k * n + l] =
+                k == l ? 1 : covariance_of(e, order[k], order[l]) / sqrt(variance * other);
+        }
+        if (is_rotation(p->name))
+            continue;
+        memcpy(r->name, p->name, sizeof r->name);
+        r->unit = p->unit;
+        r->start = p->start;
+        r->value = p->value;
+        r->at_bound = nb_fit_at_bound(&fit->list.p[p->tied]);
+        r->sigma = r->at_bound || !(variance > 0) ? NAN : sqrt(variance);
+        out->n_parameters++;
+    }
+    return NB_OK;
+}
+
+/** The model in every pixel, and the residuals. */
+static nb_status put_pictures(nb_fit *fit, nb_error *err)
+{
+    nb_refinement *out = fit->out;
+    nb_observation all = {.photons = fit->photons};
+    int gauss = fit->o->likelihood == NB_LIKELIHOOD_GAUSS;
+    double read = gauss ? fit->sigma * fit->sigma : 0;
+    nb_status st = nb_sim_expected(fit->sim, &all, fit->expected, err);
+    out->model = nb_alloc(fit->pixels, sizeof *out->model, "results", err);
+    out->residual = nb_alloc(fit->pixels, sizeof *out->residual, "results", err);
+    out->used = nb_alloc(fit->pixels, 1, "results", err);
+    if (st || !out->model || !out->residual || !out->used)
+        return st ? st : NB_ERR_NOMEM;
+    for (size_t i = 0; i < fit->pixels; i++) {
+        double m = fit->expected[i] + (fit->background ? fit->background[i] : 0) +
+                   nb_radial_at(&fit->radial, fit->stol[i]);
+        m = fmax(m, LEAST_MODEL);
+        out->used[i] = !isnan(fit->chosen[i]);
+        out->model[i] = isnan(fit->photons[i]) ? NAN : (float)m;
+        out->residual[i] = (float)((fit->photons[i] - m) / sqrt(m + read));
+    }
+    nb_sim_size(fit->sim, &out->fast, &out->slow);
+    out->observed = fit->photons;
+    out->stol = fit->stol;
+    fit->photons = fit->stol = NULL;
+    return NB_OK;
+}
+
+/** Pearson's, of picture and model over the pixels of the last stage. */
+static double correlate(const nb_refinement *r, size_t pixels)
+{
+    double n = 0, a = 0, b = 0, aa = 0, bb = 0, ab = 0;
+    for (size_t i = 0; i < pixels; i++)
+        if (r->used[i]) {
+            n++;
+            a += r->observed[i];
+            b += r->model[i];
+        }
+    a /= n;
+    b /= n;
+    for (size_t i = 0; i < pixels; i++)
+        if (r->used[i]) {
+            double x = r->observed[i] - a, y = r->model[i] - b;
+            aa += x * x;
+            bb += y * y;
+            ab += x * y;
+        }
+    return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
+}
+
+/** Pixels' part of the loss, twice and a pixel. */
+static double deviance(const nb_fit *fit)
+{
+    const nb_refinement *r = fit->out;
+    double read = fit->o->likelihood == NB_LIKELIHOOD_GAUSS ? fit->sigma * fit->sigma : -1;
+    double sum = 0;
+    for (size_t i = 0; i < fit->pixels; i++) {
+        double n, m;
+        if (!r->used[i])
+            continue;
+        n = r->observed[i];
+        m = r->model[i];
+        if (read >= 0)
+            sum += (n - m) * (n - m) / (m + read);
+        else
+            sum += 2 * (m - n + (n > 0 ? n * log(n / m) : 0));
+    }
+    return sum / (double)fit->used;
+}
+
+static void judge(nb_fit *fit, nb_refinement *out)
+{
+    const nb_crystal *x = &fit->sim->model.crystal;
+    const double edges[3] = {nb_norm(x->a), nb_norm(x->b), nb_norm(x->c)};
+    const nb_refine_stage *last = &out->stages[out->n_stages - 1];
+    out->converged = 0;
+    for (int i = 0; i < 3; i++)
+        if (!(fabs(edges[i] / fit->start_edges[i] - 1) <= MOST_CELL_CHANGE)) {
+            snprintf(
+                out->status, sizeof out->status,
+                "not converged: cell edge %c went from %.4g to %.4g A, more than 10 %%",
+                "abc"[i], fit -> start_edges[i] * 1e10, edges[i] * 1e10);
+            return;
+        }
+    if (!(out->picture_correlation >= LEAST_CORRELATION)) {
+        snprintf(out->status, sizeof out->status,
+                 "not converged: model and picture have a correlation of %.3f, below %g",
+                 out->picture_correlation, LEAST_CORRELATION);
+        return;
+    }
+    if (!last->converged) {
+        snprintf(
+            out->status, sizeof out->status,
+            "not converged: the loss still fell after %d evaluations; raise -maxiter",
+            last->evaluations);
+        return;
+    }
+    out->converged = 1;
+    snprintf(out->status, sizeof out->status, "converged");
+}
+
+nb_status nb_fit_conclude(nb_fit *fit, nb_error *err)
+{
+    nb_refinement *out = fit->out;
+    size_t pixels = fit->pixels;
+    errors e;
+    nb_status st = open_errors(fit, &e, err);
+    if (!st)
+        st = covariance(fit, &e, err);
+    if (!st)
+        st = put_parameters(fit, &e, err);
+    if (!st)
+        put_rotation(fit, &e, out);
+    nb_free(e.block);
+    if (!st && out->rotated)
+        st = nb_sim_fold_rotation(fit->sim, out->misset_deg, err);
+    if (!st)
+        st = put_pictures(fit, err);
+    if (st)
+        return st;
+    out->pixels = fit->used;
+    out->deviance_per_pixel = deviance(fit);
+    out->picture_correlation = correlate(out, pixels);
+    judge(fit, out);
+    return NB_OK;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* Pictures of a fit. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../base/c_locale.h"
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "graph.h"
+
+enum {
+    SHOWN = 6,
+    HALF = 8,
+    DOT = 6,
+    GAP = 10,
+    TEXT = 2,
+    HEAD = 26,
+    BINS = 60,
+    RINGS = 20
+};
+static const nb_rgb black = {0, 0, 0}, white = {255, 255, 255}, blue = {0, 114, 178},
+                    orange = {213, 94, 0}, pale_blue = {160, 200, 230};
+
+/** A spot: its brightest pixel, and how strong or how wrong it is. */
+typedef struct spot {
+    size_t at;
+    double peak, wrong;
+} spot;
+
+static int by_peak(const void *a, const void *b)
+{
+    double x = ((const spot *)a)->peak, y = ((const spot *)b)->peak;
+    return (x < y) - (x > y);
+}
+
+static int by_wrong(const void *a, const void *b)
+{
+    double x = ((const spot *)a)->wrong, y = ((const spot *)b)->wrong;
+    return (x < y) - (x > y);
+}
+
+/** Is the model's pixel the brightest of its box?  *wrong: the sum of squared residuals there. */
+static int is_peak(const nb_refinement *r, size_t at, double *wrong)
+{
+    enum { BOX = 3 };
+    int x = (int)(at % (size_t)r->fast), y = (int)(at / (size_t)r->fast);
+    *wrong = 0;
+    for (int s = y - BOX; s <= y + BOX; s++)
+        for (int f = x - BOX; f <= x + BOX; f++) {
+            size_t i = (size_t)s * (size_t)r->fast + (size_t)f;
+            if (s < 0 || f < 0 || s >= r->slow || f >= r->fast)
+                continue;
+            if (r->model[i] > r->model[at] || (r->model[i] == r->model[at] && i < at))
+                return 0;
+            if (isfinite(r->residual[i]))
+                *wrong += (double)r->residual[i] * r->residual[i];
+        }
+    return 1;
+}
+
+static nb_status find_spots(const nb_refinement *r, spot **spots, size_t *n, nb_error *err)
+{
+    size_t pixels = (size_t)r->fast * (size_t)r->slow;
+    *n = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        size_t found = 0;
+        for (size_t i = 0; i < pixels; i++) {
+            spot s = {.at = i};
+            if (!r->used[i] || !isfinite(r->model[i]) || !is_peak(r, i, &s.wrong))
+                continue;
+            s.peak = r->model[i];
+            if (pass)
+                (*spots)[found] = s;
+            found++;
+        }
+        if (!pass && !(*spots = nb_alloc_raw(found + 1, sizeof **spots, "spots", err)))
+            return NB_ERR_NOMEM;
+        *n = found;
+    }
+    return NB_OK;
+}
+
+/** One box of a spot at (x, y) of the canvas; what 0, 1: photons up to `most`, 2: residuals. */
+static void draw_box(nb_canvas *c, const nb_refinement *r, size_t at, int what,
+                     double most, int x, int y)
+{
+    int cx = (int)(at % (size_t)r->fast), cy = (int)(at / (size_t)r->fast);
+    for (int s = -HALF; s <= HALF; s++)
+        for (int f = -HALF; f <= HALF; f++) {
+            int px = cx + f, py = cy + s;
+            size_t i = (size_t)py * (size_t)r->fast + (size_t)px;
+            const float *from = what == 2 ? r->residual : what ? r->model : r->observed;
+            nb_rgb colour = {200, 200, 200};
+            if (px >= 0 && py >= 0 && px < r->fast && py < r->slow && isfinite(from[i])) {
+                double v = from[i];
+                colour =
+                    what == 2
+                        ? nb_signed_colour(fmax(-1, fmin(1, v / 5)))
+                        : nb_colormap_at(NB_MAP_GREY,
+                                         (int)(255 * sqrt(fmax(0, fmin(1, v / most)))));
+            }
+            nb_canvas_fill(c, x + (f + HALF) * DOT, y + (s + HALF) * DOT, DOT, DOT,
+                           colour);
+        }
+}
+
+static void draw_spot(nb_canvas *c, const nb_refinement *r, const spot *s, int x, int y)
+{
+    const int side = (2 * HALF + 1) * DOT + GAP;
+    double most = fmax(1, fmax(s->peak, r->observed[s->at]));
+    for (int what = 0; what < 3; what++)
+        draw_box(c, r, s->at, what, most, x + what * side, y);
+}
+
+static nb_status plot_spots(const nb_refinement *r, const char *path, nb_error *err)
+{
+    const int side = (2 * HALF + 1) * DOT + GAP, block = 3 * side + 3 * GAP;
+    static const char *const heads[] = {"STRONGEST SPOTS", "MODEL", "RESIDUAL",
+                                        "WORST SPOTS",     "MODEL", "RESIDUAL"};
+    nb_canvas c = {0};
+    spot *spots = NULL;
+    size_t n;
+    nb_status st = find_spots(r, &spots, &n, err);
+    if (!st)
+        st = nb_canvas_create(&c, 2 * block + GAP, HEAD + SHOWN * side + GAP + 20, white,
+                              err);
+    if (st) {
+        nb_free(spots);
+        return st;
+    }
+    for (int k = 0; k < 6; k++)
+        nb_canvas_text(&c, GAP + (k / 3) * block + (k % 3) * side, 8, 1, black, heads[k]);
+    nb_canvas_text(
+        &c, GAP, HEAD + SHOWN * side + GAP, 1, black,
+        "GREY: SQUARE ROOT OF PHOTONS, THE SAME SCALE IN BOTH; RESIDUAL: RED +5 "
+        "SIGMA, BLUE -5 SIGMA");
+    qsort(spots, n, sizeof *spots, by_peak);
+    for (size_t k = 0; k < SHOWN && k < n; k++)
+        draw_spot(&c, r, &spots[k], GAP, HEAD + (int)k * side);
+    qsort(spots, n, sizeof *spots, by_wrong);
+    for (size_t k = 0; k < SHOWN && k < n; k++)
+        draw_spot(&c, r, &spots[k], GAP + block, HEAD + (int)k * side);
+    st = nb_canvas_write(&c, path, err);
+    nb_free(c.pixels);
+    nb_free(spots);
+    return st;
+}
+
+static nb_status finish(nb_graph *g, const char *path, nb_error *err)
+{
+    nb_status st = nb_canvas_write(&g->canvas, path, err);
+    nb_free(g->canvas.pixels);
+    return st;
+}
+
+/** Histogram of the residuals of the last stage, and the normal curve. */
+static nb_status plot_residuals(const nb_refinement *r, const char *path, nb_error *err)
+{
+    const double x[2] = {-6, 6}, width = (x[1] - x[0]) / BINS;
+    double count[BINS] = {0}, all = 0, y[2] = {0, 0};
+    size_t pixels = (size_t)r->fast * (size_t)r->slow;
+    nb_graph g;
+    nb_status st;
+    for (size_t i = 0; i < pixels; i++)
+        if (r->used[i] && isfinite(r->residual[i])) {
+            double k = floor((r->residual[i] - x[0]) / width);
+            all++;
+            if (k >= 0 && k < BINS)
+                count[(int)k]++;
+        }
+    for (int k = 0; k < BINS; k++) {
+        count[k] /= fmax(all, 1) * width;
+        y[1] = fmax(y[1], count[k]);
+    }
+    y[1] = fmax(y[1], 0.42) * 1.05;
+    st = nb_graph_create(&g, x, y, "RESIDUALS AND THE NORMAL CURVE",
+                         "(OBSERVED - MODEL)/SIGMA", "DENSITY", err);
+    if (st)
+        return st;
+    for (int k = 0; k < BINS; k++)
+        nb_graph_bar(&g, x[0] + k * width, x[0] + (k + 1) * width, count[k], pale_blue);
+    for (int k = 0; k < 240; k++) {
+        double a = x[0] + k * (x[1] - x[0]) / 240, b = a + (x[1] - x[0]) / 240;
+        nb_graph_line(&g, a, exp(-a * a / 2) / sqrt(2 * M_PI), b,
+                      exp(-b * b / 2) / sqrt(2 * M_PI), orange);
+    }
+    return finish(&g, path, err);
+}
+
+/** Root mean square residual in rings of equal sin theta/lambda. */
+static nb_status plot_resolution(const nb_refinement *r, const char *path, nb_error *err)
+{
+    double sum[RINGS] = {0}, n[RINGS] = {0}, x[2] = {0, 0}, y[2] = {0, 1.5}, last = NAN;
+    size_t pixels = (size_t)r->fast * (size_t)r->slow;
+    nb_graph g;
+    nb_status st;
+    for (size_t i = 0; i < pixels; i++)
+        if (r->used[i])
+            x[1] = fmax(x[1], 2 * r->stol[i]);
+    for (size_t i = 0; i < pixels; i++)
+        if (r->used[i] && isfinite(r->residual[i])) {
+            int k = (int)fmin(RINGS - 1, 2 * r->stol[i] / x[1] * RINGS);
+            sum[k] += (double)r->residual[i] * r->residual[i];
+            n[k]++;
+        }
+    for (int k = 0; k < RINGS; k++)
+        y[1] = fmax(y[1], n[k] > 0 ? 1.1 * sqrt(sum[k] / n[k]) : 0);
+    st = nb_graph_create(&g, x, y, "RESIDUALS BY RESOLUTION", "1/D (1/A)", "RMS RESIDUAL",
+                         err);
+    if (st)
+        return st;
+    nb_graph_line(&g, x[0], 1, x[1], 1, orange);
+    for (int k = 0; k < RINGS; k++)
+        if (n[k] > 0) {
+            double at = (k + 0.5) * x[1] / RINGS, value = sqrt(sum[k] / n[k]);
+            if (!isnan(last))
+                nb_graph_line(&g, at - x[1] / RINGS, last, at, value, blue);
+            nb_graph_point(&g, at, value, blue);
+            last = value;
+        } else {
+            last = NAN;
+        }
+    return finish(&g, path, err);
+}
+
+static nb_status plot_loss(const nb_refinement *r, const char *path, nb_error *err)
+{
+    double x[2] = {0, fmax(1, r->n_history)}, y[2] = {INFINITY, -INFINITY};
+    nb_graph g;
+    nb_status st;
+    for (int i = 0; i < r->n_history; i++) {
+        double v = log10(fmax(r->history[i], 1e-9));
+        y[0] = fmin(y[0], v);
+        y[1] = fmax(y[1], v);
+    }
+    if (!(y[0] <= y[1]))
+        y[0] = 0, y[1] = 1;
+    y[1] += 0.05 * (y[1] - y[0]) + 0.01;
+    y[0] -= 0.05 * (y[1] - y[0]) + 0.01;
+    st = nb_graph_create(&g, x, y, "LOSS OF ALL STAGES", "EVALUATION",
+                         "LOG10 OF LOSS A PIXEL", err);
+    if (st)
+        return st;
+    for (int i = 0; i < r->n_history; i++)
+        nb_graph_point(&g, i, log10(fmax(r->history[i], 1e-9)), blue);
+    return finish(&g, path, err);
+}
+
+nb_status nb_refinement_plots(const nb_refinement *r, const char *folder, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(r && r->model && folder);
+    static const struct {
+        const char *name;
+        nb_status (*plot)(const nb_refinement *, const char *, nb_error *);
+    } plots[] = {{"spots.png", plot_spots},
+                 {"residuals.png", plot_residuals},
+                 {"resolution.png", plot_resolution},
+                 {"loss.png", plot_loss}};
+    nb_status st = NB_OK;
+    if (mkdir(folder, 0777) && errno != EEXIST)
+        return nb_fail(err, NB_ERR_IO, "-plots: cannot make %.300s: %s", folder,
+                       strerror(errno));
+    for (size_t k = 0; k < sizeof plots / sizeof *plots && !st; k++) {
+        char path[NB_PATH_MAX + 32];
+        snprintf(path, sizeof path, "%s/%s", folder, plots[k].name);
+        st = plots[k].plot(r, path, err);
+    }
+    return st;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* The way into the minimum: large blurred spots of few parameters first, the true crystal last. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../api/sim.h"
+#include "../base/memory.h"
+#include "fit.h"
+
+enum { BLURRED_STEPS = 25, BRIGHT_PIXELS = 30 };
+
+static int begins(const char *name, const char *with)
+{
+    return !strncmp(name, with, strlen(with));
+}
+
+/** Parameters of the blurred stages: 1 from the first on, 2 from the third on, 0 later. */
+static int class_of(const char *name)
+{
+    static const char *const later[] = {
+        "cell_", "distance", "close_distance", "Xbeam",    "Ybeam",
+        "ORG",   "shift_",   "rot_fast",       "rot_slow", "rot_normal"};
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+        if (begins(name, later[i]))
+            return 2;
+    return begins(name, "rot_") || !strcmp(name, "fluence") || !strcmp(name, "water");
+}
+
+static void mark(const nb_fit *fit, int stage, int marked[NB_FIT_MOST])
+{
+    for (int i = 0; i < fit->list.count; i++) {
+        int class = class_of(fit->list.p[i].name);
+        marked[i] = class == 1 || (class == 2 && stage >= 2);
+    }
+}
+
+static void mark_all(const nb_fit *fit, int marked[NB_FIT_MOST])
+{
+    for (int i = 0; i < fit->list.count; i++)
+        marked[i] = 1;
+}
+
+static int refines(const nb_fit *fit, const char *name)
+{
+    int at = nb_fit_find(&fit->list, name);
+    return at >= 0 && !fit->list.p[at].fixed;
+}
+
+static int refines_cells(const nb_fit *fit)
+{
+    return refines(fit, "N_a") || refines(fit, "N_b") || refines(fit, "N_c");
+}
+
+/** Give the simulation the blurred crystal: Gaussian, fewer cells; *factor keeps the spots' integrals.  The
+ * list's scale follows. */
+static nb_status blur(nb_fit *fit, double n, const double edges[3], double longest,
+                      double *factor, nb_error *err)
+{
+    nb_config cfg = *nb_sim_config(fit->sim);
+    nb_model *model = &fit->sim->model;
+    int at = nb_fit_find(&fit->list, "fluence");
+    const char *const name = "fluence";
+    nb_variable fluence;
+    nb_status st = nb_sim_parameter(fit->sim, name, &fluence, err);
+    *factor = 1;
+    for (int i = 0; i < 3; i++) {
+        double N = model->scene.lattice.N[i], fewer = fmin(N, n * longest / edges[i]);
+        cfg.N[i] = fewer;
+        cfg.xtal_size_mm[i] = NAN;
+        *factor *= N / fewer;
+    }
+    if (cfg.shape == NB_SHAPE_SQUARE)
+        cfg.fudge = 1;
+    cfg.shape = NB_SHAPE_GAUSS;
+    cfg.mosaic_domains = 1;
+    cfg.oversample = 1;
+    cfg.phi_steps = 1;
+    cfg.phistep_deg = NAN;
+    if (!st)
+        st = nb_sim_change(fit->sim, &cfg, err);
+    if (st)
+        return st;
+    fluence.value *= *factor;
+    if (at >= 0)
+        fit->list.p[at].value = fluence.value;
+    return nb_sim_set_parameters(fit->sim, &name, &fluence.value, 1, err);
+}
+
+/** The true crystal again, with the orientation, cell and geometry of the blurred one. */
+static nb_status sharpen(nb_fit *fit, const nb_config *truth, double factor, nb_error *err)
+{
+    nb_config cfg = *nb_sim_config(fit->sim);
+    int at = nb_fit_find(&fit->list, "fluence");
+    const char *const name = "fluence";
+    nb_variable fluence;
+    nb_status st = nb_sim_parameter(fit->sim, name, &fluence, err);
+    memcpy(cfg.N, truth->N, sizeof cfg.N);
+    memcpy(cfg.xtal_size_mm, truth->xtal_size_mm, sizeof cfg.xtal_size_mm);
+    cfg.fudge = truth->fudge;
+    cfg.shape = truth->shape;
+    cfg.mosaic_domains = truth->mosaic_domains;
+    cfg.oversample = truth->oversample;
+    cfg.phi_steps = truth->phi_steps;
+    cfg.phistep_deg = truth->phistep_deg;
+    if (!st)
+        st = nb_sim_change(fit->sim, &cfg, err);
+    if (st)
+        return st;
+    fluence.value /= factor;
+    if (at >= 0)
+        fit->list.p[at].value = fluence.value;
+    return nb_sim_set_parameters(fit->sim, &name, &fluence.value, 1, err);
+}
+
+/** Knots and levels over the pixels of a stage, or the fixed background of one with planes. */
+static nb_status begin_background(nb_fit *fit, double high, nb_error *err)
+{
+    nb_radial rough;
+    nb_status st;
+    if (fit->kind == NB_BACKGROUND_RADIAL)
+        return nb_radial_estimate(fit, high, fit->o->knots, &fit->radial, err);
+    if (fit->kind != NB_BACKGROUND_PLANES)
+        return NB_OK;
+    st = nb_radial_estimate(fit, high, fit->o->knots, &rough, err);
+    for (size_t i = 0; i < fit->pixels && !st; i++)
+        fit->background[i] = (float)nb_radial_at(&rough, fit->stol[i]);
+    return st;
+}
+
+/** The least d of a stage, as sin theta/lambda, widened until enough bright pixels are inside. */
+static nb_status reach(const nb_fit *fit, double d, double *high, nb_error *err)
+{
+    nb_radial rough;
+    nb_status st = nb_radial_estimate(fit, fit->high, fit->o->knots, &rough, err);
+    *high = d > 0 ? fmin(fit->high, fmax(1 / (2 * d), fit->low)) : fit->high;
+    while (!st && *high < fit->high && nb_fit_bright(fit, &rough, *high) < BRIGHT_PIXELS)
+        *high = fmin(fit->high, *high * 1.1);
+    return st;
+}
+
+static nb_status blurred_stage(nb_fit *fit, int stage, nb_error *err)
+{
+    static const double cells[] = {3, 5, 8, 13}, least_d[] = {0.07, 0.05, 0, 0};
+    const nb_config truth = *nb_sim_config(fit->sim);
+    const nb_crystal *x = &fit->sim->model.crystal;
+    const double edges[3] = {nb_norm(x->a), nb_norm(x->b), nb_norm(x->c)};
+    double longest = fmax(edges[0], fmax(edges[1], edges[2])), factor, high;
+    int marked[NB_FIT_MOST];
+    char name[24];
+    nb_status st = reach(fit, least_d[stage] * longest * 1e10, &high, err);
+    if (!st)
+        st = begin_background(fit, high, err);
+    if (!st)
+        st = blur(fit, cells[stage], edges, longest, &factor, err);
+    if (st)
+        return st;
+    nb_fit_choose_range(fit, high);
+    mark(fit, stage, marked);
+    snprintf(name, sizeof name, "blurred %g", cells[stage]);
+    st = nb_fit_stage(fit, name, marked, 0, BLURRED_STEPS, err);
+    return st ? st : sharpen(fit, &truth, factor, err);
+}
+
+static nb_status blurred(nb_fit *fit, nb_error *err)
+{
+    const nb_crystal *x = &fit->sim->model.crystal;
+    const double edges[3] = {nb_norm(x->a), nb_norm(x->b), nb_norm(x->c)};
+    double longest = fmax(edges[0], fmax(edges[1], edges[2])), size = 0;
+    int stages;
+    nb_status st = NB_OK;
+    for (int i = 0; i < 3; i++)
+        size = fmax(size, fit->sim->model.scene.lattice.N[i] * edges[i]);
+    stages = size > 16 * longest ? 4 : 3;
+    for (int k = 0; k < stages && !st; k++)
+        st = blurred_stage(fit, k, err);
+    if (!st)
+        st = begin_background(fit, fit->high, err);
+    return st;
+}
+
+/** As a Gaussian crystal, whose loss has no fringes. */
+static nb_status as_gaussian(nb_fit *fit, const int marked[NB_FIT_MOST], nb_error *err)
+{
+    nb_config cfg = *nb_sim_config(fit->sim);
+    double fudge = cfg.fudge;
+    nb_status st;
+    cfg.shape = NB_SHAPE_GAUSS;
+    cfg.fudge = 1;
+    st = nb_sim_change(fit->sim, &cfg, err);
+    if (!st)
+        st = nb_fit_choose_spots(fit, err);
+    if (!st)
+        st = nb_fit_stage(fit, "Gaussian", marked, 0, fit->o->evaluations, err);
+    if (st)
+        return st;
+    cfg = *nb_sim_config(fit->sim);
+    cfg.shape = NB_SHAPE_SQUARE;
+    cfg.fudge = fudge;
+    return nb_sim_change(fit->sim, &cfg, err);
+}
+
+nb_status nb_fit_run(nb_fit *fit, nb_error *err)
+{
+    int marked[NB_FIT_MOST];
+    int square = nb_sim_config(fit->sim)->shape == NB_SHAPE_SQUARE;
+    int planned = !fit->o->no_schedule;
+    nb_status st = begin_background(fit, fit->high, err);
+    mark_all(fit, marked);
+    if (!st)
+        st = nb_fit_apply(fit, err);
+    if (!st && planned &&
+        (refines(fit, "rot_x") || refines(fit, "rot_y") || refines(fit, "rot_z")))
+        st = blurred(fit, err);
+    if (!st && planned && square && refines_cells(fit))
+        st = as_gaussian(fit, marked, err);
+    if (!st && planned && square && (refines_cells(fit) || refines(fit, "mosaic"))) {
+        st = nb_fit_choose_spots(fit, err);
+        if (!st)
+            st = nb_fit_search(fit, err);
+    }
+    for (int k = 0; k < (planned ? 2 : 1) && !st; k++) {
+        st = nb_fit_choose_spots(fit, err);
+        if (!st)
+            st = nb_fit_stage(fit, k ? "true shape again" : "true shape", marked, !k,
+                              fit->o->evaluations, err);
+    }
+    return st;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* Fringes and few mosaic domains give a loss many minima along the numbers of cells and the mosaic spread:
+ * images along each of them, with scale and a flat background fitted to each. */
+#include <math.h>
+#include <string.h>
+
+#include "../base/clock.h"
+#include "../base/memory.h"
+#include "fit.h"
+
+enum { REACH = 18, ROUNDS = 2, STEPS = 4 };
+#define CELLS_STEP 0.03  /* of ln N, in the first round */
+#define MOSAIC_STEP 0.12 /* of ln of the spread */
+#define LEAST_MODEL 1e-9 /* photons, as in the loss */
+
+/** The pixels of the search, without the others. */
+typedef struct search {
+    nb_fit *fit;
+    nb_observation seen;
+    size_t n;
+    size_t *at;                       /* owned; [n] */
+    double *counts, *under, *crystal; /* owned, one block */
+    int scaled;                       /* the scale is free */
+    int images;
+} search;
+
+/** How good it is, and the scale with it. */
+typedef struct trial {
+    double loss, scale;
+} trial;
+
+static nb_status open_search(nb_fit *fit, search *s, nb_error *err)
+{
+    memset(s, 0, sizeof *s);
+    s->fit = fit;
+    s->seen = nb_fit_observation(fit);
+    s->n = (size_t)fit->used;
+    s->at = nb_alloc_raw(s->n, sizeof *s->at, "search", err);
+    s->counts = nb_alloc_raw(3 * s->n, sizeof *s->counts, "search", err);
+    if (!s->at || !s->counts)
+        return NB_ERR_NOMEM;
+    s->under = s->counts + s->n;
+    s->crystal = s->under + s->n;
+    s->n = 0;
+    for (size_t i = 0; i < fit->pixels; i++)
+        if (!isnan(fit->chosen[i])) {
+            s->at[s->n] = i;
+            s->counts[s->n] = fit->chosen[i];
+            s->under[s->n] = (fit->background ? fit->background[i] : 0) +
+                             nb_radial_at(&fit->radial, fit->stol[i]);
+            s->n++;
+        }
+    s->scaled = nb_fit_find(&fit->list, "fluence") >= 0 &&
+                !fit->list.p[nb_fit_find(&fit->list, "fluence")].fixed;
+    return NB_OK;
+}
+
+/** Loss, gradient and Fisher matrix by scale and flat background. */
+static double sums(const search *s, double scale, double flat, double g[2], double F[3])
+{
+    int gauss = s->fit->o->likelihood == NB_LIKELIHOOD_GAUSS;
+    double read = s->fit->sigma * s->fit->sigma, loss = 0;
+    double g0 = 0, g1 = 0, F0 = 0, F1 = 0, F2 = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        double c = s->crystal[i], n = s->counts[i];
+        double m = fmax(scale * c + s->under[i] + flat, LEAST_MODEL);
+        double slope, weight;
+        if (gauss) {
+            double V = m + read, d = n - m;
+            loss += (d * d / V + log(V)) / 2;
+            slope = -d / V + (1 - d * d / V) / (2 * V);
+            weight = 1 / V + 1 / (2 * V * V);
+        } else {
+            loss += m - n + (n > 0 ? n * log(n / m) : 0);
+            slope = 1 - n / m;
+            weight = 1 / m;
+        }
+        g0 += slope * c;
+        g1 += slope;
+        F0 += weight * c * c;
+        F1 += weight * c;
+        F2 += weight;
+    }
+    g[0] = g0, g[1] = g1;
+    F[0] = F0, F[1] = F1, F[2] = F2;
+    return loss;
+}
+
+/** A first scale: least squares weighted by the counts. */
+static double first_scale(const search *s)
+{
+    double a = 0, b = 0, read = s->fit->sigma * s->fit->sigma;
+    for (size_t i = 0; i < s->n; i++) {
+        double w = 1 / fmax(s->counts[i] + read, 1);
+        a += w * s->crystal[i] * (s->counts[i] - s->under[i]);
+        b += w * s->crystal[i] * s->crystal[i];
+    }
+    return a > 0 && b > 0 ? a / b : 1;
+}
+
+static trial fit_scale(const search *s)
+{
+    double scale = s->scaled ? first_scale(s) : 1, flat = 0, g[2], F[3];
+    for (int step = 0; step < STEPS; step++) {
+        double det, ds, db;
+        sums(s, scale, flat, g, F);
+        if (!s->scaled)
+            g[0] = F[1] = 0;
+        det = F[0] * F[2] - F[1] * F[1];
+        if (!(det > 0))
+            break;
+        ds = -(F[2] * g[0] - F[1] * g[1]) / det;
+        db = -(F[0] * g[1] - F[1] * g[0]) / det;
+        scale = scale + ds > scale / 4 ? fmin(scale + ds, 4 * scale) : scale / 4;
+        flat += db;
+    }
+    return (trial){sums(s, scale, flat, g, F), scale};
+}
+
+static nb_status try_value(search *s, const char *name, double value, trial *out,
+                           nb_error *err)
+{
+    nb_fit *fit = s->fit;
+    nb_status st = nb_sim_set_parameters(fit->sim, &name, &value, 1, err);
+    if (!st)
+        st = nb_sim_expected(fit->sim, &s->seen, fit->expected, err);
+    if (st)
+        return st;
+    for (size_t i = 0; i < s->n; i++)
+        s->crystal[i] = fit->expected[s->at[i]];
+    s->images++;
+    *out = fit_scale(s);
+    return NB_OK;
+}
+
+/** Along one parameter; the best value stays, with its scale. */
+static nb_status along(search *s, const char *name, double step, nb_error *err)
+{
+    nb_fit_list *list = &s->fit->list;
+    int at = nb_fit_find(list, name), fluence = nb_fit_find(list, "fluence");
+    double centre, best = NAN;
+    trial top = {INFINITY, 1};
+    nb_fit_parameter *p;
+    if (at < 0 || list->p[at].fixed)
+        return NB_OK;
+    p = &list->p[at];
+    centre = p->value;
+    for (int j = -REACH; j <= REACH; j++) {
+        double value = centre * exp(j * step);
+        trial t;
+        nb_status st;
+        if ((p->map == NB_MAP_LOG_CELLS && value <= 1) ||
+            (p->map == NB_MAP_BOUNDED && (value <= p->low || value >= p->high)))
+            continue;
+        if ((st = try_value(s, name, value, &t, err)))
+            return st;
+        if (t.loss < top.loss) {
+            top = t;
+            best = value;
+        }
+    }
+    if (isnan(best))
+        return NB_OK;
+    p->value = best;
+    if (s->scaled && list->p[fluence].map != NB_MAP_BOUNDED)
+        list->p[fluence].value *= top.scale;
+    return nb_fit_apply(s->fit, err);
+}
+
+nb_status nb_fit_search(nb_fit *fit, nb_error *err)
+{
+    static const char *const names[] = {"N_a", "N_b", "N_c", "mosaic"};
+    double start = nb_monotonic_seconds(), step = 1;
+    int mosaic = nb_fit_find(&fit->list, "mosaic");
+    trial last = {0, 1};
+    search s;
+    nb_status st = open_search(fit, &s, err);
+    if (mosaic >= 0 && !fit->list.p[mosaic].fixed)
+        fit->list.p[mosaic].value = fit->start_mosaic;
+    if (!st)
+        st = nb_fit_apply(fit, err);
+    for (int round = 0; round < ROUNDS && !st; round++, step /= 2)
+        for (int i = 0; i < 4 && !st; i++) {
+            int k = round ? (i + 3) % 4 : i; /* the second round begins with the spread */
+            st = along(&s, names[k], step * (k == 3 ? MOSAIC_STEP : CELLS_STEP), err);
+        }
+    if (!st) {
+        st = nb_sim_expected(fit->sim, &s.seen, fit->expected, err);
+        for (size_t i = 0; i < s.n && !st; i++)
+            s.crystal[i] = fit->expected[s.at[i]];
+        last = fit_scale(&s);
+    }
+    fit->out->images += s.images;
+    nb_free(s.at);
+    nb_free(s.counts);
+    if (!st)
+        nb_fit_note_stage(fit, "search", s.images, last.loss, 1,
+                          nb_monotonic_seconds() - start);
+    return st;
+}

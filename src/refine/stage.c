@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* One stage of a fit: some parameters, some pixels, until nothing changes. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/clock.h"
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "fit.h"
+#include "minimise.h"
+#include "symmetric.h"
+
+#define TOLD_APART 1e-10 /* smallest eigenvalue over the largest */
+
+/** What the loss of lmder needs. */
+typedef struct stage {
+    nb_fit *fit;
+    nb_fit_space space;
+    const char *names[NB_FIT_MOST];
+    double *values, *g, *F; /* by the values */
+} stage;
+
+static nb_status remember(nb_fit *fit, double loss)
+{
+    nb_refinement *out = fit->out;
+    if (out->n_history == fit->history_room) {
+        int room = fit->history_room ? 2 * fit->history_room : 256;
+        double *more = nb_alloc_raw((size_t)room, sizeof *more, "history", NULL);
+        if (!more)
+            return NB_OK; /* a picture is not worth the fit */
+        if (out->n_history)
+            memcpy(more, out->history, (size_t)out->n_history * sizeof *more);
+        nb_free(out->history);
+        out->history = more;
+        fit->history_room = room;
+    }
+    out->history[out->n_history++] = loss / (double)fit->used;
+    return NB_OK;
+}
+
+static nb_status loss_at(void *user, int n, const double *x, double *loss, double *G,
+                         double *M, nb_error *err)
+{
+    stage *s = user;
+    nb_fit *fit = s->fit;
+    nb_observation seen;
+    int active = s->space.n_active;
+    nb_status st;
+    (void)n;
+    nb_fit_space_values_of(&s->space, x, s->values);
+    for (int k = 0; k < fit->radial.n; k++)
+        fit->radial.level[k] = s->values[active + k];
+    seen = nb_fit_observation(fit);
+    st = nb_sim_set_parameters(fit->sim, s->names, s->values, active, err);
+    if (!st)
+        st = nb_sim_normal(fit->sim, s->names, active, &seen, loss, s->g, s->F, err);
+    fit->out->evaluations++;
+    if (st)
+        return st;
+    nb_fit_space_chain(&s->space, x, s->values, loss, s->g, s->F, G, M);
+    return remember(fit, *loss);
+}
+
+/** Names of the variables with a part in a vector. */
+static void list_names(const stage *s, const double *vector, char *text, size_t size)
+{
+    double most = 0;
+    size_t used = 0;
+    int n = nb_fit_space_variables(&s->space);
+    for (int v = 0; v < n; v++)
+        most = fmax(most, fabs(vector[v]));
+    text[0] = '\0';
+    for (int v = 0; v < n && used < size; v++)
+        if (fabs(vector[v]) > 0.1 * most)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                                     v < s->space.n_free
+                                         ? s->fit->list.p[s->space.lead[v]].name
+                                         : "background");
+}
+
+/** Refuse variables whose effects are combinations of others'. */
+static nb_status check_apart(stage *s, const double *x, nb_error *err)
+{
+    int n = nb_fit_space_variables(&s->space);
+    size_t N = (size_t)n;
+    double *work = nb_alloc(2 * N * N + 2 * N, sizeof *work, "fit", err);
+    double *M = work, *inverse, *G, *vector, loss, worst;
+    char text[160];
+    nb_status st;
+    if (!work)
+        return NB_ERR_NOMEM;
+    inverse = work + N * N;
+    G = inverse + N * N;
+    vector = G + N;
+    st = loss_at(s, n, x, &loss, G, M, err);
+    if (!st)
+        st = nb_fit_invert(n, M, inverse, &worst, vector, err);
+    if (!st && worst < TOLD_APART) {
+        list_names(s, vector, text, sizeof text);
+        st =
+            nb_fail(err, NB_ERR_INPUT,
+                    "-refine: this picture cannot tell these parameters apart: %s; leave "
+                    "one out, or restrain one",
+                    text);
+    }
+    nb_free(work);
+    return st;
+}
+
+nb_status nb_fit_apply(nb_fit *fit, nb_error *err)
+{
+    const char *names[NB_FIT_MOST];
+    double values[NB_FIT_MOST];
+    for (int i = 0; i < fit->list.count; i++) {
+        names[i] = fit->list.p[i].name;
+        values[i] = fit->list.p[i].value;
+    }
+    return nb_sim_set_parameters(fit->sim, names, values, fit->list.count, err);
+}
+
+/** Into the list and the simulation; rotations into the orientation. */
+static nb_status settle(stage *s, const double *x, nb_error *err)
+{
+    nb_fit *fit = s->fit;
+    nb_status st;
+    int turned = 0;
+    nb_fit_space_values_of(&s->space, x, s->values);
+    for (int i = 0; i < s->space.n_active; i++)
+        fit->list.p[s->space.active[i]].value = s->values[i];
+    for (int k = 0; k < fit->radial.n; k++)
+        fit->radial.level[k] = s->values[s->space.n_active + k];
+    st = nb_fit_apply(fit, err);
+    for (int i = 0; i < fit->list.count; i++)
+        if (!strncmp(fit->list.p[i].name, "rot_", 4) && fit->list.p[i].name[5] == '\0') {
+            turned = 1;
+            fit->list.p[i].value = 0;
+        }
+    return st || !turned ? st : nb_sim_fold_rotation(fit->sim, NULL, err);
+}
+
+void nb_fit_note_stage(nb_fit *fit, const char *name, int evaluations, double loss,
+                       int converged, double seconds)
+{
+    nb_refinement *out = fit->out;
+    nb_refine_stage *s;
+    if (out->n_stages == NB_REFINE_STAGES_MAX)
+        return;
+    s = &out->stages[out->n_stages++];
+    snprintf(s->name, sizeof s->name, "%s", name);
+    s->pixels = fit->used;
+    s->evaluations = evaluations;
+    s->loss = loss;
+    s->converged = converged;
+    s->seconds = seconds;
+    if (fit->o->stage)
+        fit->o->stage(fit->o->user, s);
+}
+
+static nb_status open_stage(nb_fit *fit, const int marked[NB_FIT_MOST], stage *s,
+                            double **x, nb_error *err)
+{
+    size_t values;
+    memset(s, 0, sizeof *s);
+    s->fit = fit;
+    nb_fit_space_make(&fit->list, marked, fit->radial.n, &s->space);
+    values = (size_t)nb_fit_space_values(&s->space);
+    for (int i = 0; i < s->space.n_active; i++)
+        s->names[i] = fit->list.p[s->space.active[i]].name;
+    s->values = nb_alloc(2 * values + values * values + NB_FIT_MOST + NB_FIT_KNOTS_MAX,
+                         sizeof *s->values, "fit", err);
+    if (!s->values)
+        return NB_ERR_NOMEM;
+    s->g = s->values + values;
+    s->F = s->g + values;
+    *x = s->F + values * values;
+    nb_fit_space_start(&s->space, fit->radial.level, *x);
+    return NB_OK;
+}
+
+nb_status nb_fit_stage(nb_fit *fit, const char *name, const int marked[NB_FIT_MOST],
+                       int check, int most, nb_error *err)
+{
+    double start = nb_monotonic_seconds(), *x;
+    stage s;
+    nb_minimise_job job = {.loss = loss_at, .user = &s, .most = most};
+    nb_minimum found = {0};
+    nb_status st = open_stage(fit, marked, &s, &x, err);
+    if (st)
+        return st;
+    job.n = nb_fit_space_variables(&s.space);
+    job.x = x;
+    if (fit->o->likelihood == NB_LIKELIHOOD_GAUSS)
+        job.floor = (double)fit->used * log(fit->sigma); /* V is at least sigma^2 */
+    if (job.n == 0)
+        st = nb_fail(err, NB_ERR_INPUT,
+                     "-refine: every parameter is held; leave one free");
+    if (!st && check)
+        st = check_apart(&s, x, err);
+    if (!st)
+        st = nb_minimise(&job, &found, err);
+    if (!st)
+        st = settle(&s, x, err);
+    nb_free(s.values);
+    if (!st)
+        nb_fit_note_stage(fit, name, found.evaluations, found.loss, found.converged,
+                          nb_monotonic_seconds() - start);
+    return st;
+}
