@@ -21,11 +21,40 @@ $(PY_MODULE): $(PY_OBJ) $(STATIC) src/python/exports.map
 	$(Q)$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=src/python/exports.map \
 	    -Wl,-z,nodelete $(PY_OBJ) $(STATIC) $(LIBS) -o $@
 
-.PHONY: python
+.PHONY: python wheel wheel-files wheel-check
 ifneq ($(PY_INCLUDE),)
 python: all $(PY_MODULE) ## the Python package, in build/gcc-release/python (PYTHONPATH)
 	@cp $(PY_FILES) $(PY_DIR)
+	@cp src/python/program/nanobragg_program.py $B/python
+	@$(PYTHON) mk/stubs.py $(PY_MODULE) >$(PY_DIR)/__init__.pyi
+
+# --- the wheel: module and program again, with archives in place of shared libraries ------------
+# What has no archive, and OpenMP, goes into nanobragg.libs beside the package.  With an rpath (no
+# runpath) these libraries find each other there.
+WHEEL_DIR ?= dist
+WHEEL_NAMES := $(CJSON_LIBS) $(LIBDEFLATE_LIBS) $(ZLIB_LIBS) $(LZ4_LIBS) $(if $(HAVE_GEMMI),$(GEMMI_LIBS) -lstdc++)
+archive_of = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1:-l%=%).a)),$1)
+WHEEL_LIBS = $(foreach l,$(LIBS),$(if $(and $(filter -l%,$l),$(filter $l,$(WHEEL_NAMES))),$(call \
+    archive_of,$l),$l)) -static-libgcc
+WHEEL_LD = $(CC) -s -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/$1nanobragg.libs' $(ALL_LDFLAGS)
+
+$B/wheel/_nanobragg.abi3.so: $(PY_OBJ) $(STATIC) src/python/exports.map
+	@mkdir -p $(@D)
+	$(call say,LD   $@)
+	$(Q)$(call WHEEL_LD,../) -shared -Wl,--version-script=src/python/exports.map -Wl,-z,nodelete \
+	    $(PY_OBJ) $(STATIC) $(WHEEL_LIBS) -o $@
+
+$B/wheel/nanobragg: $(CLI_OBJ) $(STATIC)
+	@mkdir -p $(@D)
+	$(call say,LD   $@)
+	$(Q)$(call WHEEL_LD,../../) $^ $(WHEEL_LIBS) -o $@
+
+wheel-files: python $B/wheel/_nanobragg.abi3.so $B/wheel/nanobragg
+wheel: wheel-files ## dist/nanobragg-VERSION-cp311-abi3-manylinux_*.whl: package and program
+	@$(PYTHON) mk/wheel_nanobragg.py $B $(WHEEL_DIR)
+wheel-check: wheel ## install it into a new environment without a compiler, and test it there
+	@bash tests/python/wheel.sh $(WHEEL_DIR) $(PYTHON)
 else
-python:
-	@echo 'skip python # the headers of $(PYTHON) are not here (python3-dev)'
+python wheel wheel-files wheel-check:
+	@echo 'skip $@ # the headers of $(PYTHON) are not here (python3-dev)'
 endif

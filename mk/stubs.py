@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""Type stubs of the Python package: keywords come from the library's table of parameters.
+
+usage: python3 mk/stubs.py EXTENSION-MODULE >__init__.pyi
+"""
+import importlib.machinery
+import importlib.util
+import sys
+
+HEAD = '''# SPDX-License-Identifier: MIT
+# Written by mk/stubs.py from the table of parameters: do not edit.
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
+
+import numpy as np
+import numpy.typing as npt
+
+__version__: str
+
+Path: TypeAlias = str | os.PathLike[str]
+Numbers: TypeAlias = float | str | Sequence[float] | npt.NDArray[Any]
+Array: TypeAlias = npt.NDArray[Any]
+Indices: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike]
+Progress: TypeAlias = bool | Callable[[float], object] | None
+
+class DeviceError(RuntimeError): ...
+
+class Image(np.ndarray[Any, np.dtype[Any]]):
+    format: str
+    centre: tuple[float, float]
+    pedestal: float
+    def _repr_png_(self) -> bytes | None: ...
+
+class Difference(dict[str, Any]):
+    def __getattr__(self, name: str) -> Any: ...
+
+'''
+
+TAIL = '''
+class Simulation:
+    def __init__(self, **keywords: Unpack[Parameters]) -> None: ...
+    def set(self, **keywords: Unpack[Parameters]) -> None: ...
+    def get(self, name: str) -> str: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def config(self) -> dict[str, Any]: ...
+    @property
+    def report(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def backend(self) -> str: ...
+    @property
+    def times(self) -> dict[str, float]: ...
+    @overload
+    def render(self, out: Array | None = None, progress: Progress = None,
+               statistics: Literal[False] = False) -> Image: ...
+    @overload
+    def render(self, out: Array | None = None, progress: Progress = None, *,
+               statistics: Literal[True]) -> tuple[Image, dict[str, Any]]: ...
+    def noise(self, image: Array | None = None, seed: int | None = None) -> Image: ...
+    def integers(self, image: Array | None = None) -> Image: ...
+    def reflections(self, image: Array | None = None) -> Array: ...
+    def trace(self, fast: int, slow: int) -> str: ...
+    def write(self, image: Array | None = None, **files: Unpack[Parameters]) -> None: ...
+
+def read_image(path: Path, frame: int | None = None,
+               shape: tuple[int, int] | None = None) -> Image: ...
+def compare(a: Array, b: Array) -> Difference: ...
+def parameters() -> dict[str, dict[str, Any]]: ...
+def features() -> dict[str, str | None]: ...
+def run_series(config: dict[str, Any], progress: Progress = None,
+               **keywords: Unpack[SeriesParameters]) -> dict[str, Any]: ...
+'''
+
+ARRAYS = {"hkl": "Path | Indices", "mask": "Path | Array", "mat": "Path | npt.ArrayLike",
+          "sourcefile": "Path | npt.ArrayLike | Indices"}
+INT, FLOAT = 2, 3  # NB_KIND_INT, NB_KIND_DOUBLE of src/params/params.h: all else takes Numbers
+
+
+def load(path):
+    loader = importlib.machinery.ExtensionFileLoader("_nanobragg", path)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("_nanobragg", loader))
+    loader.exec_module(module)
+    return module
+
+
+def type_of(row, module):
+    if row["name"] in ARRAYS:
+        return ARRAYS[row["name"]]
+    if row["kind"] in (module.SWITCH, module.PRESET):
+        return "bool"
+    if row["kind"] == module.FILE:
+        return "Path"
+    if row["most"] == 1 and row["kind"] in (INT, FLOAT):
+        return "int" if row["kind"] == INT else "float"
+    words = [c for c in row["choices"] if c]
+    if words:
+        literal = f"Literal[{', '.join(repr(w) for w in words)}]"
+        return literal if row["kind"] == 7 else f"{literal} | float"
+    return "Numbers"
+
+
+def table(name, rows, module):
+    out = [f"{name} = TypedDict({name!r}, {{"]
+    for row in rows:
+        for word in [row["name"], *row["synonyms"].split()]:
+            out.append(f"    {word!r}: {type_of(row, module)} | None,")
+    if name == "Parameters":
+        out.append("    'sources': Path | npt.ArrayLike | Indices | None,")
+    return "\n".join([*out, "}, total=False)", ""])
+
+
+def main():
+    module = load(sys.argv[1])
+    rows = [row for row in module.params() if not row["flags"] & module.INNER]
+    own = [row for row in rows if not row["flags"] & module.SERIES]
+    print(HEAD + table("Parameters", own, module) + table("SeriesParameters", rows, module) + TAIL,
+          end="")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""The wheel: extension module, program, and the libraries that a bare system lacks.
+
+pip calls build_wheel (PEP 517); `make wheel` runs this file:
+    python3 mk/wheel_nanobragg.py BUILD-FOLDER OUTPUT-FOLDER
+"""
+import base64
+import hashlib
+import os
+import platform
+import re
+import subprocess
+import sys
+import zipfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# Every Linux with glibc has these; their symbols' versions make the tag.
+SYSTEM = re.compile(r"^(libc|libm|libdl|libpthread|librt|ld-linux.*)\.so(\.\d+)?$")
+# Loaded when they are needed, by their soname, and small enough to bring along.  FFTW is GPL; libtiff's
+# dependencies are too; libhdf5's are thirty.
+LATE = ["libpng16.so.16"]
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def needed(path):
+    return re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-d", path))
+
+
+def find_library(name):
+    for line in output("/sbin/ldconfig", "-p").splitlines():
+        words = line.split()
+        if words and words[0] == name and "x32" not in line and words[-1].startswith("/"):
+            return words[-1]
+    raise SystemExit(f"wheel: the library {name} is not here")
+
+
+def closure(files):
+    """Libraries that these files need beside the system's."""
+    found, open_names = {}, [n for f in files for n in needed(f)] + LATE
+    while open_names:
+        name = open_names.pop()
+        if name not in found and not SYSTEM.match(name):
+            found[name] = find_library(name)
+            open_names += needed(found[name])
+    return found
+
+
+def tag(files):
+    """manylinux_2_N: the newest version of glibc that a symbol has."""
+    versions = [int(v) for f in files for v in re.findall(r"GLIBC_2\.(\d+)", output("objdump", "-T", f))]
+    return f"cp311-abi3-manylinux_2_{max([17, *versions])}_{platform.machine()}"
+
+
+def version():
+    with open(os.path.join(ROOT, "src", "nanobragg", "build.h"), encoding="utf-8") as text:
+        return re.search(r'NB_VERSION "(.*)"', text.read()).group(1)
+
+
+def metadata():
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as text:
+        return (f"Metadata-Version: 2.1\nName: nanobragg\nVersion: {version()}\n"
+                "Summary: X-ray diffraction of nanocrystals on an absolute scale\n"
+                "License: MIT\nRequires-Python: >=3.11\nRequires-Dist: numpy\n"
+                "Description-Content-Type: text/markdown\n\n" + text.read())
+
+
+class Wheel:
+    """A zip file with the record of its contents."""
+
+    def __init__(self, path, info):
+        self.zip = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED)
+        self.info, self.rows = info, []
+
+    def put(self, name, data, mode=0o644):
+        entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))  # the same bytes every time
+        entry.external_attr = (0o100000 | mode) << 16
+        entry.compress_type = zipfile.ZIP_DEFLATED
+        self.zip.writestr(entry, data)
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        self.rows.append(f"{name},sha256={digest},{len(data)}")
+
+    def put_file(self, name, path, mode=0o644):
+        with open(path, "rb") as file:
+            self.put(name, file.read(), mode)
+
+    def close(self):
+        rows = [*self.rows, f"{self.info}/RECORD,,", ""]
+        self.zip.writestr(f"{self.info}/RECORD", "\n".join(rows))
+        self.zip.close()
+
+
+def pack(build, folder):
+    """The wheel from what `make wheel-files` left in build/wheel; returns its name."""
+    files = os.path.join(build, "wheel")
+    package = os.path.join(build, "python", "nanobragg")
+    module, program = os.path.join(files, "_nanobragg.abi3.so"), os.path.join(files, "nanobragg")
+    libraries = closure([module, program])
+    name = f"nanobragg-{version()}-{tag([module, program, *libraries.values()])}"
+    info = f"nanobragg-{version()}.dist-info"
+    os.makedirs(folder, exist_ok=True)
+    wheel = Wheel(os.path.join(folder, name + ".whl"), info)
+    for file in sorted(os.listdir(package)):
+        if file.endswith((".py", ".pyi", "py.typed")):
+            wheel.put_file(f"nanobragg/{file}", os.path.join(package, file))
+    wheel.put_file("nanobragg/_nanobragg.abi3.so", module, 0o755)
+    wheel.put_file("nanobragg/bin/nanobragg", program, 0o755)
+    wheel.put_file("nanobragg_program.py", os.path.join(ROOT, "src", "python", "program",
+                                                        "nanobragg_program.py"))
+    for soname, path in sorted(libraries.items()):
+        wheel.put_file(f"nanobragg.libs/{soname}", path, 0o755)
+    wheel.put(f"{info}/METADATA", metadata().encode())
+    wheel.put(f"{info}/WHEEL", ("Wheel-Version: 1.0\nGenerator: nanobragg\nRoot-Is-Purelib: false\n"
+                                f"Tag: {name.split('-', 2)[2]}\n").encode())
+    wheel.put(f"{info}/entry_points.txt",
+              b"[console_scripts]\nnanobragg = nanobragg_program:main\n")
+    wheel.put_file(f"{info}/LICENSE", os.path.join(ROOT, "LICENSE"))
+    wheel.close()
+    return name + ".whl"
+
+
+def make(*words):
+    subprocess.run(["make", "-C", ROOT, f"-j{os.cpu_count()}", f"PYTHON={sys.executable}", *words],
+                   check=True)
+
+
+# --- PEP 517 ---
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    del config_settings, metadata_directory
+    target = os.path.abspath(wheel_directory)
+    make("wheel", f"WHEEL_DIR={target}")
+    built = [f for f in os.listdir(target) if f.startswith(f"nanobragg-{version()}-")]
+    return max(built, key=lambda f: os.path.getmtime(os.path.join(target, f)))
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    """The files of git, and PKG-INFO."""
+    del config_settings
+    import io
+    import tarfile
+
+    name = f"nanobragg-{version()}"
+    with tarfile.open(os.path.join(sdist_directory, name + ".tar.gz"), "w:gz") as tar:
+        for file in output("git", "-C", ROOT, "ls-files").splitlines():
+            tar.add(os.path.join(ROOT, file), f"{name}/{file}", recursive=False)
+        entry = tarfile.TarInfo(f"{name}/PKG-INFO")
+        entry.size = len(metadata().encode())
+        tar.addfile(entry, io.BytesIO(metadata().encode()))
+    return name + ".tar.gz"
+
+
+if __name__ == "__main__":
+    print(os.path.join(sys.argv[2], pack(sys.argv[1], sys.argv[2])))

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""Does this installation work?  python -m nanobragg.selftest"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import nanobragg
+
+SCENE = dict(cell=(79.1, 79.1, 37.9, 90, 90, 90), N=8, default_F=100, wavelength=1.0, distance=100,
+             detpixels=64, misset=(10, 20, 30), fluence=1e26, seed=3)
+
+
+def image_and_noise():
+    sim = nanobragg.Simulation(**SCENE)
+    image = sim.render()
+    assert np.isfinite(image).all() and image.sum() > 0
+    assert (sim.noise() == sim.noise()).all() and sim.noise().max() > 0
+    sim.set(phi=1.0, osc=0.5)
+    assert (sim.render() != image).any()
+
+
+def reflections():
+    assert len(nanobragg.Simulation(**SCENE, mosaic_spread=1, mosaic_domains=9).reflections()) > 0
+
+
+def files():
+    sim = nanobragg.Simulation(**SCENE)
+    image = sim.render()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "a.bin")
+        sim.write(floatfile=path)
+        assert (nanobragg.read_image(path) == image).all()
+
+
+def picture():
+    if not nanobragg.features()["libpng"]:
+        return "no libpng"
+    png = nanobragg.Simulation(**SCENE).render()._repr_png_()
+    assert png[1:4] == b"PNG"
+    return None
+
+
+def program():
+    """The program of this installation makes the same bytes."""
+    from nanobragg_program import path_of
+
+    if not os.path.exists(path_of()):
+        return "the program is not beside the package"
+    words = [w for key, value in SCENE.items()
+             for w in ["-" + ("lambda" if key == "wavelength" else key),
+                       *map(str, value if isinstance(value, tuple) else [value])]]
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([path_of(), *words, "-floatfile", "a.bin", "-noint", "-nonoise", "-nopgm",
+                        "-quiet"], cwd=folder, check=True)
+        with open(os.path.join(folder, "a.bin"), "rb") as file:
+            assert file.read() == nanobragg.Simulation(**SCENE).render().tobytes()
+    return None
+
+
+def main():
+    bad = 0
+    for test in (image_and_noise, reflections, files, picture, program):
+        try:
+            why = test()
+            print(f"skip {test.__name__} # {why}" if why else f"ok {test.__name__}")
+        except Exception as error:  # each is a line
+            bad += 1
+            print(f"not ok {test.__name__}: {type(error).__name__}: {error}")
+    print(f"nanobragg {nanobragg.__version__}: {'FAILED' if bad else 'works'}")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

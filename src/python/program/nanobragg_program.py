@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+"""The console script of the wheel: the program, in the place of Python."""
+
+import os
+import sys
+
+
+def path_of():
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "nanobragg", "bin", "nanobragg")
+
+
+def main():
+    os.execv(path_of(), [sys.argv[0], *sys.argv[1:]])

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""The stubs say what the package has; the self-test passes."""
+import ast
+import importlib.util
+import os
+import subprocess
+import sys
+
+import pytest
+
+import nanobragg
+
+PACKAGE = os.path.dirname(nanobragg.__file__)
+STUB = os.path.join(PACKAGE, "__init__.pyi")
+
+
+def stub():
+    with open(STUB, encoding="utf-8") as text:
+        return ast.parse(text.read())
+
+
+def keys(name):
+    """Of a TypedDict of the stub."""
+    for node in stub().body:
+        if isinstance(node, ast.Assign) and node.targets[0].id == name:
+            return {key.value for key in node.value.args[1].keys}
+    raise AssertionError(name)
+
+
+def test_stub_has_every_public_name():
+    assert os.path.exists(os.path.join(PACKAGE, "py.typed"))
+    nodes = {getattr(node, "name", None) or getattr(getattr(node, "target", None), "id", None): node
+             for node in stub().body}
+    assert set(nanobragg.__all__) <= set(nodes)
+    methods = {n.name for n in nodes["Simulation"].body if isinstance(n, ast.FunctionDef)}
+    real = {n for n in vars(nanobragg.Simulation) if not n.startswith("_")} | {"__init__"}
+    assert methods == real
+
+
+def test_stub_has_every_parameter():
+    known, everywhere = keys("Parameters"), keys("SeriesParameters")
+    for name, row in nanobragg.parameters().items():
+        assert {name, *row["synonyms"].split()} <= everywhere, name
+    assert {"cell", "misset", "lambda", "wavelength", "sources", "hkl"} <= known
+    assert "frames" in everywhere - known and "distanze" not in everywhere
+
+
+def test_mypy_finds_wrong_keywords(tmp_path):
+    if not importlib.util.find_spec("mypy"):
+        pytest.skip("mypy is not installed")
+    (tmp_path / "good.py").write_text(
+        "import nanobragg\nsim = nanobragg.Simulation(cell=(50, 50, 50, 90, 90, 90), wavelength=1.0)\n"
+        "print(sim.render(statistics=True)[1]['sum'])\n")
+    (tmp_path / "bad.py").write_text("import nanobragg\nnanobragg.Simulation(distanze=3)\n")
+    for name, status in (("good.py", 0), ("bad.py", 1)):
+        done = subprocess.run([sys.executable, "-m", "mypy", "--strict", name], cwd=tmp_path, check=False,
+                              env={**os.environ, "MYPYPATH": os.path.dirname(PACKAGE)},
+                              capture_output=True, text=True)
+        assert done.returncode == status, done.stdout
+
+
+def test_selftest():
+    done = subprocess.run([sys.executable, "-m", "nanobragg.selftest"], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0 and done.stdout.endswith("works\n"), done.stdout
+    assert "ok image_and_noise" in done.stdout

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The newest wheel in a new environment: no compiler on the path, no library of the build packages that
+# it could take by chance.
+# usage: tests/python/wheel.sh FOLDER PYTHON
+set -euo pipefail
+wheel=$(find "$1" -name "nanobragg-*.whl" -printf "%T@ %p\n" | sort -n | tail -n 1 | cut -d " " -f 2-)
+python=$(command -v "$2")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$python" -m venv --system-site-packages "$work/env" # numpy comes from the system, if it is there
+env=$work/env/bin
+"$env/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir "$wheel"
+mkdir "$work/empty"
+run() { (cd "$work/empty" && env -i PATH="$env" HOME="$work" "$@"); }
+
+run "$env/python" -m nanobragg.selftest
+run nanobragg -version | head -n 1 # the console script
+run nanobragg -default_F 100 -cell 80 80 40 90 90 90 -N 5 -detpixels 64 -pixel 1 -distance 100 \
+    -pngfile a.png -noint -nonoise -nopgm -nofloat -quiet
+[ "$(head -c 4 "$work/empty/a.png" | tail -c 3)" = PNG ] || { echo 'not ok wheel: no picture' && exit 1; }
+where=$(run "$env/python" -c 'import nanobragg._nanobragg as m; print(m.__file__)')
+case $where in "$work"/*) ;; *) echo "not ok wheel: $where is not the wheel's" && exit 1 ;; esac
+for file in "$where" "$(dirname "$where")/bin/nanobragg"; do
+    if ldd "$file" | grep -vE 'linux-vdso|ld-linux|lib(c|m|dl|rt|pthread)\.so|nanobragg\.libs'; then
+        echo "not ok wheel: $file takes the libraries above from the system" && exit 1
+    fi
+done
+echo "ok wheel $(basename "$wheel")"
