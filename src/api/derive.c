@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../base/c_locale.h"
+#include "../base/cpu.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../derive/products.h"
@@ -123,7 +124,11 @@ static nb_status build_job(const nb_sim *sim, const char *const *names, int coun
 
 static nb_slope_run run_of(const nb_sim *sim, const nb_slope_job *job)
 {
-    return (nb_slope_run){job, sim->cfg.precision, sim->cfg.threads, &sim->hooks};
+    nb_slope_way way = {sim->cfg.precision, NB_ISA_SCALAR};
+    if (sim->backend != &nb_backend_scalar)
+        nb_cpu_choose(sim->cfg.isa, &way.isa,
+                      NULL); /* what cannot run was refused before */
+    return (nb_slope_run){job, way, sim->cfg.threads, &sim->hooks};
 }
 
 nb_status nb_sim_derivatives(nb_sim *sim, const char *const *names, int count,

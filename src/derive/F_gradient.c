@@ -104,10 +104,11 @@ static void add_pixel(const F_sink *k, const nb_span *span, int f, double dloss,
 }
 
 /** Nothing: the pixels are looked at where they are taken. */
-static void no_slopes(const nb_slope_job *job, const nb_span *spans, size_t n,
-                      double *out, size_t stride)
+static void no_slopes(const nb_slope_job *job, const void *state, const nb_span *spans,
+                      size_t n, double *out, size_t stride)
 {
     (void)job;
+    (void)state;
     (void)spans;
     (void)n;
     (void)out;
@@ -158,7 +159,7 @@ nb_status nb_slope_F(const nb_slope_run *run, nb_real_type type, const void *dlo
     const nb_factor_table *box = &run->job->scene->factors.table;
     F_sink k = {.scene = run->job->scene, .type = type, .dloss = dloss};
     nb_slope_pass pass = {.job = run->job,
-                          .precision = run->precision,
+                          .way = run->way,
                           .threads = run->threads,
                           .hooks = run->hooks,
                           .sink = &k,

@@ -147,7 +147,7 @@ static nb_status run_fit(const nb_slope_run *run, fit_sink *sink,
 {
     const size_t pixels = run->job->scene->raster.pixels;
     nb_slope_pass pass = {.job = run->job,
-                          .precision = run->precision,
+                          .way = run->way,
                           .threads = run->threads,
                           .hooks = run->hooks,
                           .sink = sink,

@@ -11,13 +11,14 @@
 #include "../render/request.h"
 #include "../render/rows.h"
 
-static const nb_slope_engine *const engines[] = {&nb_slope_scalar, NULL};
+static const nb_slope_engine *const engines[] = {&nb_slope_vector, &nb_slope_scalar, NULL};
 
-const nb_slope_engine *nb_slope_engine_for(const nb_slope_job *job, nb_precision precision)
+const nb_slope_engine *nb_slope_engine_for(const nb_slope_job *job,
+                                           const nb_slope_way *way)
 {
     const char *why;
     int i = 0;
-    while (engines[i + 1] && !engines[i]->applies(job, precision, &why))
+    while (engines[i + 1] && !engines[i]->applies(job, way, &why))
         i++;
     return engines[i];
 }
@@ -25,6 +26,7 @@ const nb_slope_engine *nb_slope_engine_for(const nb_slope_job *job, nb_precision
 typedef struct slope_run {
     const nb_slope_pass *pass;
     nb_slope_row *row;
+    void *state; /* of the engine */
     const nb_span *spans;
     const size_t *first; /* [rows + 1] */
     int rows, stripes;
@@ -60,7 +62,7 @@ static void run_row(slope_run *run, int stripe, int r)
                            values, run->widest, stripe};
     if (atomic_load_explicit(&run->stop, memory_order_relaxed))
         return;
-    run->row(pass->job, row.spans, row.n, values, run->widest);
+    run->row(pass->job, run->state, row.spans, row.n, values, run->widest);
     pass->take(pass->sink, &row);
     done = atomic_fetch_add_explicit(&run->done, 1, memory_order_relaxed) + 1;
     if (thread == 0 && pass->hooks && pass->hooks->progress &&
@@ -83,7 +85,7 @@ static void run_stripes(slope_run *run, int threads)
     }
 }
 
-static nb_status run_spans(slope_run *run, nb_error *err)
+static nb_status share_rows(slope_run *run, nb_error *err)
 {
     const nb_slope_pass *pass = run->pass;
     int threads = nb_thread_count(pass->threads);
@@ -104,6 +106,24 @@ static nb_status run_spans(slope_run *run, nb_error *err)
     if (atomic_load(&run->stop))
         return nb_fail(err, NB_ERR_CANCELLED, "stopped before the slopes were finished");
     return NB_OK;
+}
+
+static nb_status run_spans(slope_run *run, nb_error *err)
+{
+    const nb_slope_pass *pass = run->pass;
+    const nb_slope_engine *engine = NULL;
+    nb_status st = NB_OK;
+    if (!run->row) {
+        engine = nb_slope_engine_for(pass->job, &pass->way);
+        run->row = engine->row;
+    }
+    if (engine && engine->open)
+        st = engine->open(pass->job, &pass->way, &run->state, err);
+    if (!st)
+        st = share_rows(run, err);
+    if (engine && engine->close)
+        engine->close(run->state);
+    return st;
 }
 
 /** The scene's mask and that of the pass. */
@@ -131,8 +151,6 @@ nb_status nb_slope_pass_run(const nb_slope_pass *pass, nb_error *err)
     nb_status st = merge_masks(pass, &mask, err);
     if (mask)
         part.raster.mask = mask;
-    if (!run.row)
-        run.row = nb_slope_engine_for(pass->job, pass->precision)->row;
     if (!st)
         st = nb_spans_build(&part, &spans, &request.n, err);
     request.spans = run.spans = spans;

@@ -21,7 +21,7 @@ typedef struct nb_slope_values {
 typedef struct nb_slope_pass {
     const nb_slope_job *job;
     const uint8_t *wanted; /* [pixels of the stack], 0: left out; NULL: all of the region */
-    nb_precision precision;
+    nb_slope_way way;
     int threads; /* 0: all */
     int stripes; /* most of them; 0: NB_PASS_STRIPES */
     const nb_hooks *hooks;

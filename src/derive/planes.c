@@ -41,7 +41,7 @@ static nb_slope_pass pass_of(const nb_slope_run *run, void *sink,
                              void (*take)(void *, const nb_slope_values *))
 {
     return (nb_slope_pass){.job = run->job,
-                           .precision = run->precision,
+                           .way = run->way,
                            .threads = run->threads,
                            .hooks = run->hooks,
                            .sink = sink,

@@ -8,7 +8,7 @@
 /** How a pass is run. */
 typedef struct nb_slope_run {
     const nb_slope_job *job;
-    nb_precision precision;
+    nb_slope_way way;
     int threads;
     const nb_hooks *hooks;
 } nb_slope_run;

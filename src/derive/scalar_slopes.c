@@ -187,11 +187,12 @@ static void sum_pixel(const nb_slope_job *job, nb_pixel_slopes *pixel)
             }
 }
 
-static void scalar_row(const nb_slope_job *job, const nb_span *spans, size_t n,
-                       double *out, size_t stride)
+static void scalar_row(const nb_slope_job *job, const void *state, const nb_span *spans,
+                       size_t n, double *out, size_t stride)
 {
     double place[NB_VARIABLES_MAX];
     nb_pixel_slopes pixel;
+    (void)state;
     pixel.place = place;
     pixel.panel = &job->scene->panels[spans->panel];
     pixel.sensor = &job->scene->sensors[pixel.panel->sensor];
@@ -204,13 +205,14 @@ static void scalar_row(const nb_slope_job *job, const nb_span *spans, size_t n,
         }
 }
 
-static int scalar_applies(const nb_slope_job *job, nb_precision precision,
+static int scalar_applies(const nb_slope_job *job, const nb_slope_way *way,
                           const char **why)
 {
     (void)job;
-    (void)precision;
+    (void)way;
     (void)why;
     return 1;
 }
 
-const nb_slope_engine nb_slope_scalar = {"scalar double", scalar_applies, scalar_row};
+const nb_slope_engine nb_slope_scalar = {
+    .name = "scalar double", .applies = scalar_applies, .row = scalar_row};

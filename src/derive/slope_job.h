@@ -52,24 +52,34 @@ typedef struct nb_slope_job {
     int n_entries;
 } nb_slope_job;
 
-/** Slopes of the pixels of one row.  out[0 ... count][pixels of the spans]: the image, photons, and
+/** Slopes of the pixels of one row; state: the engine's.  out[0 ... count][pixels of the spans]: the image, photons, and
  * then each parameter's slope, photons per unit; plane p begins at out + p stride. */
-typedef void nb_slope_row(const nb_slope_job *job, const nb_span *spans, size_t n,
-                          double *out, size_t stride);
+typedef void nb_slope_row(const nb_slope_job *job, const void *state,
+                          const nb_span *spans, size_t n, double *out, size_t stride);
+
+/** How a pass is to calculate. */
+typedef struct nb_slope_way {
+    nb_precision precision;
+    nb_isa isa; /* SCALAR: no vectors */
+} nb_slope_way;
 
 /** A way to calculate rows.  The engines are listed from the quickest on; the last one is the
  * reference and takes every job. */
 typedef struct nb_slope_engine {
     const char *name;
     /** Can it do this job?  If not, *why says so in a few words. */
-    int (*applies)(const nb_slope_job *job, nb_precision precision, const char **why);
+    int (*applies)(const nb_slope_job *job, const nb_slope_way *way, const char **why);
+    /** What its rows need of the job, which must outlive it.  Errors: NB_ERR_NOMEM. */
+    nb_status (*open)(const nb_slope_job *job, const nb_slope_way *way, void **state,
+                      nb_error *err);
     nb_slope_row *row;
+    void (*close)(void *state);
 } nb_slope_engine;
 
-extern const nb_slope_engine nb_slope_scalar;
+extern const nb_slope_engine nb_slope_scalar, nb_slope_vector;
 
 /** The quickest engine that applies. */
 const nb_slope_engine *nb_slope_engine_for(const nb_slope_job *job,
-                                           nb_precision precision);
+                                           const nb_slope_way *way);
 
 #endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/** Rows of slopes by the sums of kernel_terms.h, for the instruction set that this file is compiled for.
+ * The rays and what parameters make of the sums are the reference's (pixel_slopes.h). */
+#ifndef NB_DERIVE_KERNEL_SLOPES_H
+#define NB_DERIVE_KERNEL_SLOPES_H
+
+#include <stddef.h>
+
+#include "kernel_terms.h"
+#include "pixel_slopes.h"
+
+#define NB_SLOPE_PASTE2(a, b) a##b
+#define NB_SLOPE_PASTE(a, b) NB_SLOPE_PASTE2(a, b)
+#define NB_SLOPE_KERNEL NB_SLOPE_PASTE(nb_slope_row_, NB_KERNEL_ISA)
+
+/** DO(shape, phase, level): every case that the loops are compiled for. */
+#define NB_SLOPE_CASES_OF(DO, shape, phase)                                              \
+    DO(shape, phase, NB_SLOPES_IMAGE)                                                    \
+    DO(shape, phase, NB_SLOPES_H)                                                        \
+    DO(shape, phase, NB_SLOPES_N)                                                        \
+    DO(shape, phase, NB_SLOPES_ALL)
+#define NB_SLOPE_CASES(DO)                                                               \
+    NB_SLOPE_CASES_OF(DO, NB_LATTICE_SQUARE, NB_PHASE_INDEX)                             \
+    NB_SLOPE_CASES_OF(DO, NB_LATTICE_SQUARE, NB_PHASE_FRINGES)                           \
+    NB_SLOPE_CASES_OF(DO, NB_LATTICE_SQUARE, NB_PHASE_REAL)                              \
+    NB_SLOPE_CASES_OF(DO, NB_LATTICE_GAUSS, NB_PHASE_REAL)
+#define NB_SLOPE_CASE(shape, phase, level)                                               \
+    (12 * (shape) + 4 * (int)(phase) + (int)(level))
+
+NB_STAGE void ray_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
+                       const rays *ray, const slope_source *q, slope_run *r)
+{
+    const int table = p->table.kind != NB_F_CONST;
+    switch (NB_SLOPE_CASE(p->scene.lattice.shape, t->phase, t->level)) {
+#define NB_DO(shape, phase, level)                                                       \
+    case NB_SLOPE_CASE(shape, phase, level):                                             \
+        if (table)                                                                       \
+            slope_sums(t, p, ray, q, r, (slope_case){shape, phase, 1, level});           \
+        else                                                                             \
+            slope_sums(t, p, ray, q, r, (slope_case){shape, phase, 0, level});           \
+        break;
+        NB_SLOPE_CASES(NB_DO)
+#undef NB_DO
+    }
+}
+
+/** Lanes where dmin removes the crystal's part get no weight. */
+NB_INLINE vd slope_weight(const nb_vector_plan *p, const nb_vector_source *b, vd x, vd y,
+                          vd z)
+{
+    const double dmin = p->scene.factors.dmin;
+    vd stol = 0.5 * b->inv_lambda * vd_sqrt(vd_fma(x, x, vd_fma(y, y, z * z)));
+    if (!(dmin > 0))
+        return vd_set(b->weight);
+    return vd_pick((vl)(stol > 0.0) & (vl)(dmin > 0.5 / stol), vd_set(0.0),
+                   vd_set(b->weight));
+}
+
+NB_INLINE vf slope_pack(vd a, vd b, double scale)
+{
+    return vf_pack(a * scale, b * scale);
+}
+
+/** Scattering vectors of a block's rays. */
+NB_STAGE void aim_sources(const nb_vector_slopes *t, const nb_vector_plan *p,
+                          const rays *ray, slope_source *q)
+{
+    const nb_vec3 e = t->job->spindle;
+    const vf spindle[3] = {vf_set((float)e.x), vf_set((float)e.y), vf_set((float)e.z)};
+    int s, i;
+    for (s = 0; s < p->scene.beam.n_sources; s++) {
+        const nb_vector_source *b = &p->sources[s];
+        const double k = b->inv_lambda / t->wavenumber;
+        vd2 x = vd2_add(ray->x, vd2_set(-b->incident.x));
+        vd2 y = vd2_add(ray->y, vd2_set(-b->incident.y));
+        vd2 z = vd2_add(ray->z, vd2_set(-b->incident.z));
+        q[s].weight =
+            vf_pack(slope_weight(p, b, x.a, y.a, z.a), slope_weight(p, b, x.b, y.b, z.b));
+        q[s].q[0] = slope_pack(x.a, x.b, k);
+        q[s].q[1] = slope_pack(y.a, y.b, k);
+        q[s].q[2] = slope_pack(z.a, z.b, k);
+        q[s].wavenumber = vf_set((float)k);
+        for (i = 0; i < 3; i++) {
+            const int j = (i + 1) % 3, l = (i + 2) % 3;
+            q[s].about_spindle[i] = q[s].q[j] * spindle[l] - q[s].q[l] * spindle[j];
+        }
+    }
+}
+
+/** A block's pixels while their rays are added. */
+typedef struct slope_block {
+    const nb_vector_slopes *t;
+    const nb_vector_plan *plan;
+    nb_pixel_slopes *pixels; /* [lanes] */
+    nb_pixel_point points[NB_W];
+    int lanes;
+} slope_block;
+
+NB_INLINE double lane_of(const vd2 *x, int lane)
+{
+    double all[NB_W];
+    int i;
+    for (i = 0; i < NB_H; i++) {
+        all[(int)nb_lane[0][i]] = x->a[i];
+        all[(int)nb_lane[1][i]] = x->b[i];
+    }
+    return all[lane];
+}
+
+/** The ray's sums of every lane; by fixed point they are those by -h, so that g and v turn. */
+static void lane_sums(const slope_block *b, const slope_run *r, int lane,
+                      nb_slope_sums *to)
+{
+    const nb_scene *sc = &b->plan->scene;
+    const double U = b->t->unit;
+    double sum[SLOPE_SUMS], weights = 0;
+    int i;
+    for (i = 0; i < SLOPE_SUMS; i++)
+        sum[i] = U * lane_of(&r->total[i], lane);
+    for (i = 0; i < sc->beam.n_sources; i++)
+        weights += b->plan->sources[i].weight;
+    memset(to, 0, offsetof(nb_slope_sums, entry));
+    to->background = weights * sc->lattice.n_orientations;
+    to->image = sum[SLOPE_IMAGE] + sc->background * to->background;
+    memcpy(to->index, sum + SLOPE_H, sizeof to->index);
+    memcpy(to->cells, sum + SLOPE_N, sizeof to->cells);
+    to->ray = nb_v3(-sum[SLOPE_V], -sum[SLOPE_V + 1], -sum[SLOPE_V + 2]);
+    to->phi = -sum[SLOPE_PHI];
+    to->osc = -sum[SLOPE_OSC];
+    to->mosaic = -sum[SLOPE_MOSAIC];
+    to->fudge = -2.0 / NB_GAUSS_WIDTH * sum[SLOPE_FUDGE];
+    to->wave = -(to->index[0] + to->index[4] + to->index[8]);
+    to->spectrum = -sum[SLOPE_DISPERSION];
+    if (sc->factors.table.default_F != 0) /* every F is it */
+        to->default_F = 2 * sum[SLOPE_IMAGE] / sc->factors.table.default_F;
+}
+
+/** The block's rays to one sub-pixel and layer.  Lanes beyond the last pixel repeat it. */
+static rays block_rays(slope_block *b, int layer, int subf, int subs)
+{
+    const nb_panel *panel = b->pixels->panel;
+    const int os = b->plan->scene.oversample;
+    rays r;
+    int i, half, lane;
+    for (lane = 0; lane < NB_W; lane++) {
+        nb_pixel_point *at = &b->points[lane];
+        at->F = nb_subpixel(panel->pixel_fast, os, b->pixels[lane].f, subf);
+        at->S = nb_subpixel(panel->pixel_slow, os, b->pixels[lane].s, subs);
+        at->layer = layer;
+        at->ray = nb_ray_to(panel, b->pixels->sensor, at->F, at->S, layer);
+    }
+    memset(&r, 0, sizeof r);
+    for (half = 0; half < 2; half++)
+        for (i = 0; i < NB_H; i++) {
+            nb_vec3 d = b->points[(int)nb_lane[half][i]].ray.direction;
+            (half ? &r.x.b : &r.x.a)[0][i] = d.x;
+            (half ? &r.y.b : &r.y.a)[0][i] = d.y;
+            (half ? &r.z.b : &r.z.a)[0][i] = d.z;
+        }
+    return r;
+}
+
+static void add_block_rays(slope_block *b, int layer, int subf, int subs)
+{
+    const int dark = b->plan->table.kind == NB_F_ZERO;
+    slope_source q[NB_VECTOR_MAX_FACTORS];
+    slope_run run;
+    nb_slope_sums sums;
+    rays r = block_rays(b, layer, subf, subs);
+    int lane;
+    if (dark) {
+        memset(run.total, 0, sizeof run.total);
+    } else {
+        aim_sources(b->t, b->plan, &r, q);
+        ray_sums(b->t, b->plan, &r, q, &run);
+    }
+    for (lane = 0; lane < b->lanes; lane++) {
+        lane_sums(b, &run, lane, &sums);
+        nb_slopes_add(b->t->job, &b->points[lane], &sums, &b->pixels[lane]);
+    }
+}
+
+/** The block's first n pixels, whose places are set. */
+static void block_slopes(slope_block *b, int n, double *out, size_t stride)
+{
+    const int os = b->plan->scene.oversample;
+    int lane, layer, subf, subs;
+    if (n == 0)
+        return;
+    b->lanes = n;
+    for (lane = 0; lane < NB_W; lane++) {
+        nb_pixel_slopes *pixel = &b->pixels[lane];
+        if (lane >= n)
+            pixel->f = b->pixels[n - 1].f;
+        memset(&pixel->sums, 0, offsetof(nb_slope_sums, entry));
+        memset(pixel->place, 0, (size_t)b->t->job->count * sizeof *pixel->place);
+    }
+    for (layer = 0; layer < b->pixels->sensor->layers; layer++)
+        for (subs = 0; subs < os; subs++)
+            for (subf = 0; subf < os; subf++)
+                add_block_rays(b, layer, subf, subs);
+    for (lane = 0; lane < n; lane++)
+        nb_slopes_finish(b->t->job, &b->pixels[lane], out + lane, stride);
+}
+
+/** A block's lanes are the next pixels of the row that are wanted, side by side or not. */
+void NB_SLOPE_KERNEL(const nb_vector_slopes *t, const nb_span *spans, size_t n,
+                     double *out, size_t stride)
+{
+    const nb_panel *panel = &t->job->scene->panels[spans->panel];
+    double place[NB_W][NB_VARIABLES_MAX];
+    nb_pixel_slopes pixels[NB_W];
+    slope_block b = {.t = t, .plan = &t->plans[spans->panel], .pixels = pixels};
+    size_t i;
+    int k, lanes = 0;
+    for (k = 0; k < NB_W; k++) {
+        pixels[k].place = place[k];
+        pixels[k].panel = panel;
+        pixels[k].sensor = &t->job->scene->sensors[panel->sensor];
+        pixels[k].s = spans->slow;
+    }
+    for (i = 0; i < n; i++)
+        for (k = 0; k < spans[i].n; k++) {
+            pixels[lanes].f = spans[i].fast + k;
+            if (++lanes == NB_W) {
+                block_slopes(&b, lanes, out, stride);
+                out += lanes;
+                lanes = 0;
+            }
+        }
+    block_slopes(&b, lanes, out, stride);
+}
+
+#endif

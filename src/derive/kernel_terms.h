@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: MIT */
+/** Sums over the terms of a ray (source, orientation) of which every derivative is a contraction
+ * (docs/derivatives.md), NB_W pixels at once: lattice in single precision from fixed-point indices, as
+ * kernel_fixed.h has it, sums in float of NB_VECTOR_SUM_RUN terms, then in double.
+ *
+ * Terms go through two loops, some at a time: the first makes gradients by h, k, l, the second the
+ * outer products.  One loop would need more registers than there are. */
+#ifndef NB_DERIVE_KERNEL_TERMS_H
+#define NB_DERIVE_KERNEL_TERMS_H
+
+#include "../physics/lattice.h"
+#include "../render/kernel_fixed.h"
+#include "vector_slopes.h"
+
+enum { SLOPE_TERMS = 16 }; /* between the two loops */
+
+/** What the compiler is to specialise for. */
+typedef struct slope_case {
+    int shape; /* NB_LATTICE_SQUARE or _GAUSS */
+    int phase; /* nb_slope_phase */
+    int table; /* F^2 from a table */
+    int sums;  /* nb_slope_level */
+} slope_case;
+
+/** By the negative Miller indices, as fixed point has them: g h keeps its sign, g alone turns it. */
+typedef struct slope_term {
+    vf g[3]; /* d(F^2 L^2)/d(-h) */
+    vf h[3]; /* -h */
+} slope_term;
+
+/** s = sin(pi N d)/sin(pi d) and its slopes; u is the fraction of N d.  All three may have the wrong
+ * sign together: only products of two of them are used. */
+typedef struct slope_axis {
+    vf s, by_d, by_N;
+} slope_axis;
+
+NB_INLINE vf vf_select(vi mask, vf yes, vf no)
+{
+    return (vf)((mask & (vi)yes) | (~mask & (vi)no));
+}
+
+/** P of sin(pi x) = x P(x^2), and 2 z P'(z). */
+NB_INLINE vf slope_sine(vf z, vf *twice)
+{
+    vf p = vf_fma(z, vf_set((float)NB_SINE4_4), vf_set((float)NB_SINE4_3));
+    vf d = vf_fma(z, vf_set((float)(8 * NB_SINE4_4)), vf_set((float)(6 * NB_SINE4_3)));
+    p = vf_fma(p, z, vf_set((float)NB_SINE4_2));
+    d = vf_fma(d, z, vf_set((float)(4 * NB_SINE4_2)));
+    p = vf_fma(p, z, vf_set((float)NB_SINE4_1));
+    d = vf_fma(d, z, vf_set((float)(2 * NB_SINE4_1)));
+    *twice = d * z;
+    return vf_fma(p, z, vf_set((float)NB_PI));
+}
+
+/** What one axis needs of its two sines. */
+typedef struct slope_sines {
+    vf Pu, by_zu, Pd, by_zd;
+    vf top, below; /* sin(pi N d), sin(pi d) */
+} slope_sines;
+
+NB_INLINE slope_sines slope_sines_of(vf d, vf u)
+{
+    slope_sines x;
+    x.Pd = slope_sine(d * d, &x.by_zd);
+    x.Pu = slope_sine(u * u, &x.by_zu);
+    x.top = u * x.Pu;
+    x.below = d * x.Pd;
+    return x;
+}
+
+/** With sin(pi x) = x P and pi cos(pi x) = P + 2 z P', s' = (N P_u - s P_d + 2 N z_u P_u' - 2 s z_d P_d')
+ * /sin(pi d).  Where N d = u the first two are equal and are left out: their difference would be
+ * rounding alone, and large beside what is left. */
+NB_INLINE slope_axis slope_of_axis(vf d, const slope_sines *x, float N, vf half_fringe,
+                                   vf inverse)
+{
+    slope_axis a;
+    vf rest, whole;
+    vi central = (vi)(d * d < half_fringe);
+    a.s = x->top * inverse;
+    whole = vf_fma(vf_set(N), x->Pu, -(a.s * x->Pd));
+    rest = vf_fma(vf_set(N), x->by_zu, -(a.s * x->by_zd));
+    a.by_d = (rest + vf_select(central, vf_set(0.0f), whole)) * inverse;
+    a.by_N = d * (x->Pu + x->by_zu) * inverse;
+    if (N == 1.0f) { /* exactly: a slope of 0 must not be rounding */
+        a.s = vf_set(1.0f);
+        a.by_d = vf_set(0.0f);
+    }
+    return a;
+}
+
+/** Constants of a scene. */
+typedef struct slope_constants {
+    fixed_constants fixed;
+    float N[3];
+    vf half_fringe[3]; /* (1/(2 N))^2 */
+    double fall;       /* Gaussian: log2 of L^2 by R^2 */
+} slope_constants;
+
+NB_INLINE slope_constants slope_constants_of(const nb_scene *sc)
+{
+    slope_constants c;
+    int i;
+    c.fixed = fixed_constants_of(sc);
+    c.fall = -2.0 * sc->lattice.fudge / NB_GAUSS_WIDTH * NB_LOG2_E;
+    for (i = 0; i < 3; i++) {
+        c.N[i] = (float)sc->lattice.N[i];
+        c.half_fringe[i] = vf_set((float)(0.25 / (sc->lattice.N[i] * sc->lattice.N[i])));
+    }
+    return c;
+}
+
+/** A term's three indices (kernel_fixed.h) taken apart: -d, the fraction of -N d, -h, and the high word that
+ * counts whole numbers. */
+typedef struct slope_index {
+    vf d[3], u[3], h[3];
+    vi high[3];
+    vf power, R2; /* Gaussian: exp(-2 g/0.63 R^2), R^2 */
+} slope_index;
+
+/** Indices that start at nb_fixed_start(1): the high word counts nearest whole numbers. */
+NB_INLINE void index_phase(const slope_constants *c, const vd2 t[3], slope_index *x)
+{
+    sine_args args;
+    vi w[3];
+    int i;
+    for (i = 0; i < 3; i++) {
+        x->high[i] = high_words(t[i].a, t[i].b);
+        w[i] = low_words(t[i].a, t[i].b) ^ INT32_MIN;
+    }
+    args = args_of_words(w, &c->fixed);
+    memcpy(x->u, args.x, sizeof x->u);
+    memcpy(x->d, args.x + 3, sizeof x->d);
+}
+
+/** Indices that start at 0, here and below. */
+NB_INLINE void fringe_phase(const slope_constants *c, const vd2 t[3], slope_index *x)
+{
+    const vd2 start = vd2_set(nb_fixed_start(1));
+    sine_args args;
+    int i;
+    for (i = 0; i < 3; i++) {
+        vd2 from = vd2_add(t[i], start);
+        x->high[i] = high_words(from.a, from.b);
+        args_of_fringes(t[i], x->high[i], &c->fixed, i, &args);
+    }
+    memcpy(x->u, args.x, sizeof x->u);
+    memcpy(x->d, args.x + 3, sizeof x->d);
+}
+
+/** t less its nearest whole number, as the high words have it. */
+NB_INLINE vd2 from_nearest(vd2 t)
+{
+    return (vd2){t.a - vd_floor(t.a + 0.5), t.b - vd_floor(t.b + 0.5)};
+}
+
+/** N d of any N, reduced in double. */
+NB_INLINE void real_phase(const slope_constants *c, const vd2 t[3], slope_index *x)
+{
+    const vd2 start = vd2_set(nb_fixed_start(1));
+    int i;
+    for (i = 0; i < 3; i++) {
+        const double N = c->fixed.cells[i];
+        vd2 from = vd2_add(t[i], start);
+        vd2 d = from_nearest(t[i]), u = vd2_scale(d, N);
+        u = (vd2){u.a - vd_round(u.a), u.b - vd_round(u.b)};
+        x->high[i] = high_words(from.a, from.b);
+        x->d[i] = vf_pack(d.a, d.b) + vf_set(NB_TINY);
+        x->u[i] = vf_pack(u.a, u.b) + c->fixed.tiny[i];
+    }
+}
+
+/** 2^(whole + part), |part| <= 1/2; below the normal floats 0. */
+NB_INLINE vf slope_exp2(vf whole, vf part)
+{
+    static const float c[7] = {1.0f,           0.693147181f,   0.240226507f,
+                               0.0555041087f,  0.00961812911f, 0.00133335581f,
+                               0.000154035304f};
+    vi scale =
+        vi_add((vi)(whole + vf_set(NB_ROUND_FLOAT)), vi_set(127 - NB_ROUND_FLOAT_BITS))
+        << 23;
+    vf power = vf_set(c[6]);
+    int k;
+    for (k = 5; k >= 0; k--)
+        power = vf_fma(power, part, vf_set(c[k]));
+    return vf_select((vi)(whole < vf_set(-125.0f)), vf_set(0.0f), power * (vf)scale);
+}
+
+/** For the Gaussian: d, and what is left of a peak.  Its exponent is made in double, since far from a peak a
+ * rounding of it would be many of the value's. */
+NB_INLINE void gauss_phase(const slope_constants *c, const vd2 t[3], slope_index *x)
+{
+    const vd2 start = vd2_set(nb_fixed_start(1));
+    vd2 R2 = vd2_set(0), y, whole;
+    int i;
+    for (i = 0; i < 3; i++) {
+        vd2 from = vd2_add(t[i], start), d = from_nearest(t[i]);
+        vd2 u = vd2_scale(d, c->fixed.cells[i]);
+        R2 = vd2_fma(u, u, R2);
+        x->high[i] = high_words(from.a, from.b);
+        x->d[i] = vf_pack(d.a, d.b);
+    }
+    y = vd2_scale(R2, c->fall);
+    y = (vd2){vd_max(y.a, vd_set(-126.0)), vd_max(y.b, vd_set(-126.0))};
+    whole = (vd2){vd_round(y.a), vd_round(y.b)};
+    x->power =
+        slope_exp2(vf_pack(whole.a, whole.b), vf_pack(y.a - whole.a, y.b - whole.b));
+    x->R2 = vf_pack(R2.a, R2.b);
+}
+
+NB_INLINE slope_index slope_index_of(const slope_constants *c, const vd2 t[3],
+                                     const slope_case how)
+{
+    slope_index x;
+    int i;
+    if (how.shape == NB_LATTICE_GAUSS)
+        gauss_phase(c, t, &x);
+    else if (how.phase == NB_PHASE_INDEX)
+        index_phase(c, t, &x);
+    else if (how.phase == NB_PHASE_FRINGES)
+        fringe_phase(c, t, &x);
+    else
+        real_phase(c, t, &x);
+    for (i = 0; i < 3; i++)
+        x.h[i] = vf_from_int(vi_sub(x.high[i], vi_set(NB_FIXED_HIGH))) + x.d[i];
+    return x;
+}
+
+NB_INLINE const float *squares_of_source(const nb_vector_plan *p,
+                                         const nb_vector_source *b)
+{
+    return nb_has_tables(p->table.kind) ? b->F2 : p->table.F2;
+}
+
+/** F^2 of a term times its weight. */
+NB_INLINE vf slope_square(const nb_vector_plan *p, const float *F2, const slope_index *x,
+                          vf weight, const slope_case how)
+{
+    const nb_factor_squares *table = &p->table;
+    vi index;
+    if (!how.table)
+        return weight;
+    index = vi_add(vi_add(table_axis(table, 0, x->high[0], table->kind),
+                          table_axis(table, 1, x->high[1], table->kind)),
+                   table_axis(table, 2, x->high[2], table->kind));
+    if (table->kind == NB_F_BOX || table->kind == NB_F_TABLES)
+        index = vi_add(index, vi_set(table->offset));
+    if (table->kind == NB_F_TABLES)
+        index = index & vi_set(table->mask);
+    return weight * vf_gather(F2, index);
+}
+
+/** Sums of a ray, in float while they are short. */
+enum {
+    SLOPE_IMAGE,
+    SLOPE_N,
+    SLOPE_H = SLOPE_N + 3,
+    SLOPE_V = SLOPE_H + 9,
+    SLOPE_PHI = SLOPE_V + 3,
+    SLOPE_OSC,
+    SLOPE_MOSAIC,
+    SLOPE_DISPERSION,
+    SLOPE_FUDGE,
+    SLOPE_SUMS
+};
+
+/** F^2 L^2 and its slopes for the parallelepiped, added to run. */
+NB_INLINE void square_term(const slope_constants *c, const slope_index *x, vf F2, vf *run,
+                           slope_term *term, const slope_case how)
+{
+    slope_sines y[3];
+    slope_axis a[3];
+    vf L, twice, inverse;
+    int i;
+    for (i = 0; i < 3; i++)
+        y[i] = slope_sines_of(x->d[i], x->u[i]);
+    inverse = vf_set(1.0f) / (y[0].below * y[1].below * y[2].below);
+    for (i = 0; i < 3; i++)
+        a[i] = slope_of_axis(x->d[i], &y[i], c->N[i], c->half_fringe[i],
+                             inverse * (y[(i + 1) % 3].below * y[(i + 2) % 3].below));
+    L = a[0].s * a[1].s * a[2].s;
+    twice = (F2 + F2) * L;
+    run[SLOPE_IMAGE] = vf_fma(F2 * L, L, run[SLOPE_IMAGE]);
+    for (i = 0; i < 3; i++) {
+        vf others = twice * (a[(i + 1) % 3].s * a[(i + 2) % 3].s);
+        term->g[i] = others * a[i].by_d;
+        if (how.sums >= NB_SLOPES_N)
+            run[SLOPE_N + i] = vf_fma(others, a[i].by_N, run[SLOPE_N + i]);
+    }
+}
+
+/** The same for the Gaussian, L^2 = exp(-2 g/0.63 sum (N d)^2) in units of the cells' square. */
+NB_INLINE void gauss_term(const slope_constants *c, double fudge, const slope_index *x,
+                          vf F2, vf *run, slope_term *term, const slope_case how)
+{
+    const float steep = (float)(-4.0 * fudge / NB_GAUSS_WIDTH);
+    const vf image = F2 * x->power;
+    int i;
+    run[SLOPE_IMAGE] += image;
+    for (i = 0; i < 3; i++) {
+        vf slope = image * (x->d[i] * (steep * c->N[i]));
+        term->g[i] = slope * c->N[i];
+        if (how.sums >= NB_SLOPES_N)
+            run[SLOPE_N + i] += vf_fma(slope, x->d[i], image * (2.0f / c->N[i]));
+    }
+    if (how.sums >= NB_SLOPES_ALL)
+        run[SLOPE_FUDGE] = vf_fma(image, x->R2, run[SLOPE_FUDGE]);
+}
+
+/** What a ray has of a source, in units of the first one's wavenumber. */
+typedef struct slope_source {
+    vf weight;
+    vf q[3], wavenumber;
+    vf about_spindle[3]; /* q x spindle */
+} slope_source;
+
+/** What the second loop needs of a term beside slope_term. */
+typedef struct slope_owner {
+    int orientation, source;
+} slope_owner;
+
+NB_INLINE void outer_products(const slope_term *terms, int n, vf *run)
+{
+    vf H[9];
+    int i, k;
+    for (i = 0; i < 9; i++)
+        H[i] = run[SLOPE_H + i];
+    for (k = 0; k < n; k++)
+        for (i = 0; i < 9; i++)
+            H[i] = vf_fma(terms[k].g[i / 3], terms[k].h[i % 3], H[i]);
+    for (i = 0; i < 9; i++)
+        run[SLOPE_H + i] = H[i];
+}
+
+/** Gradients by q (v), and what the other sums need of them. */
+NB_INLINE void gradients_by_q(const nb_vector_slopes *t, const slope_source *q,
+                              const slope_term *terms, const slope_owner *owners, int n,
+                              vf (*v)[3], vf *run)
+{
+    vf V[3] = {run[SLOPE_V], run[SLOPE_V + 1], run[SLOPE_V + 2]};
+    int k, i;
+    for (k = 0; k < n; k++) {
+        const float *a = t->cells[owners[k].orientation];
+        const vf wavenumber = q[owners[k].source].wavenumber;
+        for (i = 0; i < 3; i++) {
+            v[k][i] =
+                vf_fma(terms[k].g[0], vf_set(a[i]),
+                       vf_fma(terms[k].g[1], vf_set(a[3 + i]), terms[k].g[2] * a[6 + i]));
+            V[i] = vf_fma(v[k][i], wavenumber, V[i]);
+        }
+    }
+    for (i = 0; i < 3; i++)
+        run[SLOPE_V + i] = V[i];
+}
+
+NB_INLINE vf slope_dot(const vf x[3], const vf y[3])
+{
+    return vf_fma(x[0], y[0], vf_fma(x[1], y[1], x[2] * y[2]));
+}
+
+/** A turn of the crystal about the unit axis n changes a term by v.(q x n). */
+NB_INLINE void spindle_turns(const nb_vector_slopes *t, const slope_source *q,
+                             const slope_owner *owners, int n, const vf (*v)[3], vf *run)
+{
+    vf phi = run[SLOPE_PHI], osc = run[SLOPE_OSC];
+    int k;
+    for (k = 0; k < n; k++) {
+        vf about = slope_dot(v[k], q[owners[k].source].about_spindle);
+        phi += about;
+        osc = vf_fma(about, vf_set(t->turned[owners[k].orientation]), osc);
+    }
+    run[SLOPE_PHI] = phi;
+    run[SLOPE_OSC] = osc;
+}
+
+NB_INLINE void mosaic_turns(const nb_vector_slopes *t, const slope_source *q,
+                            const slope_owner *owners, int n, const vf (*v)[3], vf *run)
+{
+    vf sum = run[SLOPE_MOSAIC];
+    int k, i;
+    for (k = 0; k < n; k++) {
+        const float *e = t->axes[owners[k].orientation];
+        const vf *Q = q[owners[k].source].q;
+        for (i = 0; i < 3; i++) {
+            const int j = (i + 1) % 3, l = (i + 2) % 3;
+            sum = vf_fma(v[k][i], vf_fma(Q[j], vf_set(e[l]), -(Q[l] * e[j])), sum);
+        }
+    }
+    run[SLOPE_MOSAIC] = sum;
+}
+
+NB_INLINE void dispersion_terms(const nb_vector_slopes *t, const slope_term *terms,
+                                const slope_owner *owners, int n, vf *run)
+{
+    int k;
+    for (k = 0; k < n; k++)
+        run[SLOPE_DISPERSION] =
+            vf_fma(slope_dot(terms[k].g, terms[k].h),
+                   vf_set(t->spectrum[owners[k].source]), run[SLOPE_DISPERSION]);
+}
+
+NB_INLINE int slope_sums_of(int level)
+{
+    return level == NB_SLOPES_ALL ? SLOPE_SUMS : SLOPE_V;
+}
+
+/** The state of one block of pixels' sums. */
+typedef struct slope_run {
+    slope_term terms[SLOPE_TERMS];
+    slope_owner owners[SLOPE_TERMS];
+    vf run[SLOPE_SUMS];
+    vd2 total[SLOPE_SUMS];
+    int n, added;
+} slope_run;
+
+/** The second loop over the terms at hand; into the totals when the floats have had enough. */
+NB_INLINE void slope_second(const nb_vector_slopes *t, const slope_source *q,
+                            slope_run *r, int last, const slope_case how)
+{
+    vf v[SLOPE_TERMS][3];
+    int i;
+    if (how.sums >= NB_SLOPES_H)
+        outer_products(r->terms, r->n, r->run);
+    if (how.sums >= NB_SLOPES_ALL) {
+        gradients_by_q(t, q, r->terms, r->owners, r->n, v, r->run);
+        if (t->turned)
+            spindle_turns(t, q, r->owners, r->n, (const vf(*)[3])v, r->run);
+        if (t->axes)
+            mosaic_turns(t, q, r->owners, r->n, (const vf(*)[3])v, r->run);
+        if (t->spectrum)
+            dispersion_terms(t, r->terms, r->owners, r->n, r->run);
+    }
+    r->added += r->n;
+    r->n = 0;
+    if (!last && r->added + SLOPE_TERMS <= NB_VECTOR_SUM_RUN)
+        return;
+    for (i = 0; i < slope_sums_of(how.sums); i++)
+        flush(&r->total[i], &r->run[i]);
+    r->added = 0;
+}
+
+/** Everything of a ray's block: q[source]. */
+NB_INLINE void slope_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
+                          const rays *ray, const slope_source *q, slope_run *r,
+                          const slope_case how)
+{
+    const nb_scene *sc = &p->scene;
+    const slope_constants c = slope_constants_of(sc);
+    const double *offset = t->offsets;
+    int m, s, i;
+    memset(r->run, 0, sizeof r->run);
+    memset(r->total, 0, sizeof r->total);
+    r->n = r->added = 0;
+    for (m = 0; m < sc->lattice.n_orientations; m++) {
+        const nb_orientation *o = &sc->lattice.orientations[m];
+        const vd2 A[3] = {dot_ray(ray, o->a), dot_ray(ray, o->b), dot_ray(ray, o->c)};
+        for (s = 0; s < sc->beam.n_sources; s++, offset += 3) {
+            const nb_vector_source *b = &p->sources[s];
+            slope_term *term = &r->terms[r->n];
+            slope_index x;
+            vf F2;
+            vd2 index[3];
+            for (i = 0; i < 3; i++)
+                index[i] = vd2_scale_add(A[i], -b->inv_lambda, vd2_set(offset[i]));
+            x = slope_index_of(&c, index, how);
+            F2 = slope_square(p, squares_of_source(p, b), &x, q[s].weight, how);
+            memcpy(term->h, x.h, sizeof x.h);
+            if (how.shape == NB_LATTICE_GAUSS)
+                gauss_term(&c, sc->lattice.fudge, &x, F2, r->run, term, how);
+            else
+                square_term(&c, &x, F2, r->run, term, how);
+            r->owners[r->n] = (slope_owner){m, s};
+            if (++r->n == SLOPE_TERMS)
+                slope_second(t, q, r, 0, how);
+        }
+    }
+    slope_second(t, q, r, 1, how);
+}
+
+#endif

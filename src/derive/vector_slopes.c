@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+#include "vector_slopes.h"
+
+#include "../base/cpu.h"
+#include "../base/memory.h"
+#include "../plan/fixed_point.h"
+#include "../plan/one_table.h"
+#include "../plan/path.h"
+
+/* |h|, or N |h|, that fixed point holds; bytes of the table of offsets */
+#define MAX_INDEX 500000.0
+#define MAX_OFFSETS 2.5e8
+
+typedef struct kernel_of {
+    nb_isa isa;
+    nb_vector_slope_row *row;
+} kernel_of;
+
+static const kernel_of kernels[] = {
+#if defined(__x86_64__)
+    {NB_ISA_SSE2, nb_slope_row_sse2},
+    {NB_ISA_AVX2, nb_slope_row_avx2},
+    {NB_ISA_AVX512, nb_slope_row_avx512},
+#elif defined(__aarch64__)
+    {NB_ISA_NEON, nb_slope_row_neon},
+#endif
+    {NB_ISA_SCALAR, NULL}};
+
+static nb_vector_slope_row *row_of(nb_isa isa)
+{
+    const kernel_of *k = kernels;
+    while (k->row && k->isa != isa)
+        k++;
+    return k->row;
+}
+
+static nb_slope_phase phase_of(const nb_plan *plan)
+{
+    const nb_lattice *lattice = &plan->scene->lattice;
+    if (lattice->shape == NB_LATTICE_GAUSS || !nb_whole_cells(lattice))
+        return NB_PHASE_REAL;
+    return plan->cells > NB_FIXED_CELLS ? NB_PHASE_FRINGES : NB_PHASE_INDEX;
+}
+
+/** The largest of a term's sums beside F^2 L^2: a slope by h, times h. */
+static double steepest(const nb_plan *plan)
+{
+    return 2 * NB_PI * plan->cells * (plan->index + 1);
+}
+
+static const char *refuse_shape(const nb_scene *sc)
+{
+    if (sc->lattice.shape != NB_LATTICE_SQUARE && sc->lattice.shape != NB_LATTICE_GAUSS)
+        return "only parallelepipeds and Gaussians have vector kernels";
+    if (sc->factors.table.interpolate)
+        return "F is interpolated";
+    if (sc->oversample_polar && !sc->beam.nopolar)
+        return "each term has its own polarization";
+    if (sc->beam.n_sources > NB_VECTOR_MAX_FACTORS)
+        return "there are too many sources";
+    if (24.0 * sc->beam.n_sources * sc->lattice.n_orientations > MAX_OFFSETS)
+        return "there are too many steps for its tables";
+    return NULL;
+}
+
+static int applies(const nb_slope_job *job, const nb_slope_way *way, const char **why)
+{
+    const nb_scene *sc = job->scene;
+    const nb_engine engine = {.threads = 1, .step = 1e-9};
+    const nb_plan plan = nb_plan_of(sc, way->precision, &engine);
+    const char *reason = refuse_shape(sc);
+    if (!row_of(way->isa))
+        reason = "no kernel for the instruction set";
+    else if (way->precision == NB_PRECISION_DOUBLE)
+        reason = "double precision was asked for";
+    else if (job->n_entries > 0 || (sc->factors.table.nh > 0 && job->sums & NB_SLOPE_F))
+        reason = "slopes by entries of a table are wanted";
+    else if (!(plan.index * (phase_of(&plan) == NB_PHASE_FRINGES ? plan.cells : 1) <
+               MAX_INDEX))
+        reason = "Miller indices are too large for fixed point";
+    else if (!nb_one_table(&sc->beam) && !nb_factor_tables_fit(&sc->factors.table))
+        reason = "the tables of F are too large for fixed point";
+    else if ((double)sc->factors.table.nh * sc->factors.table.nk * sc->factors.table.nl >=
+             (double)INT32_MAX)
+        reason = "the structure-factor table has more than 2^31 entries";
+    else if (!nb_plan_floats_carry(&plan, plan.largest * plan.largest,
+                                   NB_VECTOR_SUM_RUN * steepest(&plan)))
+        reason = "single precision cannot hold the numbers";
+    return reason ? nb_path_refuse(why, reason) : 1;
+}
+
+static nb_slope_level level_of(unsigned sums)
+{
+    if (sums & (NB_SLOPE_RAY | NB_SLOPE_MOSAIC | NB_SLOPE_SPINDLE | NB_SLOPE_FUDGE))
+        return NB_SLOPES_ALL;
+    if (sums & NB_SLOPE_CELLS)
+        return NB_SLOPES_N;
+    return sums & (NB_SLOPE_INDEX | NB_SLOPE_WAVE) ? NB_SLOPES_H : NB_SLOPES_IMAGE;
+}
+
+static void copy_vector(nb_vec3 from, double scale, float *to)
+{
+    to[0] = (float)(scale * from.x);
+    to[1] = (float)(scale * from.y);
+    to[2] = (float)(scale * from.z);
+}
+
+/** Memory for the tables. */
+static nb_status reserve(nb_vector_slopes *v, nb_error *err)
+{
+    const nb_slope_job *job = v->job;
+    size_t m = (size_t)job->scene->lattice.n_orientations,
+           s = (size_t)job->scene->beam.n_sources;
+    static const char what[] = "tables for derivatives";
+    int spectrum = job->spectrum && (job->sums & NB_SLOPE_WAVE);
+    if (!(v->cells = nb_alloc(m, sizeof *v->cells, what, err)) ||
+        !(v->offsets = nb_alloc(m * s, 3 * sizeof *v->offsets, what, err)) ||
+        ((job->sums & NB_SLOPE_MOSAIC) &&
+         !(v->axes = nb_alloc(m, sizeof *v->axes, what, err))) ||
+        ((job->sums & NB_SLOPE_SPINDLE) &&
+         !(v->turned = nb_alloc(m, sizeof *v->turned, what, err))) ||
+        (spectrum && !(v->spectrum = nb_alloc(s, sizeof *v->spectrum, what, err))))
+        return NB_ERR_NOMEM;
+    if (spectrum)
+        v->level = NB_SLOPES_ALL;
+    return NB_OK;
+}
+
+static void fill_offsets(nb_vector_slopes *v)
+{
+    const nb_scene *sc = v->job->scene;
+    const double start = v->phase == NB_PHASE_INDEX ? nb_fixed_start(1) : 0.0;
+    double *to = v->offsets;
+    for (int m = 0; m < sc->lattice.n_orientations; m++)
+        for (int s = 0; s < sc->beam.n_sources; s++, to += 3) {
+            const nb_orientation *u = &sc->lattice.orientations[m];
+            const nb_vector_source *b = &v->plans->sources[s];
+            to[0] = start + nb_dot(u->a, b->incident) * b->inv_lambda;
+            to[1] = start + nb_dot(u->b, b->incident) * b->inv_lambda;
+            to[2] = start + nb_dot(u->c, b->incident) * b->inv_lambda;
+        }
+}
+
+static void fill(nb_vector_slopes *v)
+{
+    const nb_lattice *lattice = &v->job->scene->lattice;
+    for (int m = 0; m < lattice->n_orientations; m++) {
+        const nb_orientation *u = &lattice->orientations[m];
+        copy_vector(u->a, v->wavenumber, v->cells[m]);
+        copy_vector(u->b, v->wavenumber, v->cells[m] + 3);
+        copy_vector(u->c, v->wavenumber, v->cells[m] + 6);
+        if (v->axes)
+            copy_vector(v->job->turns[m], 1, v->axes[m]);
+        if (v->turned)
+            v->turned[m] = (float)((m / lattice->n_domains + 0.5) / lattice->n_phi);
+    }
+    for (int s = 0; v->spectrum && s < v->job->scene->beam.n_sources; s++)
+        v->spectrum[s] = (float)v->job->spectrum[s];
+    fill_offsets(v);
+}
+
+static void close_tables(void *state)
+{
+    nb_vector_slopes *v = state;
+    if (!v)
+        return;
+    nb_vector_plans_free(v->plans);
+    nb_free(v->offsets);
+    nb_free(v->cells);
+    nb_free(v->axes);
+    nb_free(v->turned);
+    nb_free(v->spectrum);
+    nb_free(v);
+}
+
+static nb_status open_tables(const nb_slope_job *job, const nb_slope_way *way,
+                             void **state, nb_error *err)
+{
+    const nb_engine engine = {.threads = 1, .step = 1e-9};
+    const nb_plan plan = nb_plan_of(job->scene, way->precision, &engine);
+    const nb_lattice *lattice = &job->scene->lattice;
+    double cells = lattice->N[0] * lattice->N[1] * lattice->N[2];
+    nb_vector_slopes *v = *state = nb_alloc(1, sizeof *v, "tables for derivatives", err);
+    nb_status st;
+    if (!v)
+        return NB_ERR_NOMEM;
+    v->job = job;
+    v->row = row_of(way->isa);
+    v->phase = phase_of(&plan);
+    v->level = level_of(job->sums);
+    if ((st = nb_vector_plans_build(&plan, NB_VECTOR_FIXED, NULL, &v->plans, err)) ||
+        (st = reserve(v, err)))
+        return st;
+    v->unit =
+        v->plans->table.unit * (lattice->shape == NB_LATTICE_GAUSS ? cells * cells : 1);
+    v->wavenumber = v->plans->sources[0].inv_lambda;
+    fill(v);
+    return NB_OK;
+}
+
+static void vector_row(const nb_slope_job *job, const void *state, const nb_span *spans,
+                       size_t n, double *out, size_t stride)
+{
+    const nb_vector_slopes *v = state;
+    (void)job;
+    v->row(v, spans, n, out, stride);
+}
+
+const nb_slope_engine nb_slope_vector = {"vectors", applies, open_tables, vector_row,
+                                         close_tables};

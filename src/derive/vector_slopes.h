@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/** The engine of vectors: what its kernels (kernel_slopes.h) need of a job. */
+#ifndef NB_DERIVE_VECTOR_SLOPES_H
+#define NB_DERIVE_VECTOR_SLOPES_H
+
+#include "../render/vector_plan.h"
+#include "slope_job.h"
+
+/** Which sums of a ray are made: each level has those below it. */
+typedef enum nb_slope_level {
+    NB_SLOPES_IMAGE, /* none but the photons */
+    NB_SLOPES_H,     /* gradient times index: cell, misset, rot, lambda */
+    NB_SLOPES_N,     /* and by the numbers of cells */
+    NB_SLOPES_ALL /* and by the scattering vector, spindle, mosaic, dispersion, shape factor */
+} nb_slope_level;
+
+/** How N d is reduced to a fraction. */
+typedef enum nb_slope_phase {
+    NB_PHASE_INDEX = NB_FIXED_INDEX,     /* whole N, few: fixed point */
+    NB_PHASE_FRINGES = NB_FIXED_FRINGES, /* whole N, many: fixed point of N h */
+    NB_PHASE_REAL                        /* any N: in double */
+} nb_slope_phase;
+
+typedef struct nb_vector_slopes nb_vector_slopes;
+
+/** A row's kernel of one instruction set; as nb_slope_row. */
+typedef void nb_vector_slope_row(const nb_vector_slopes *v, const nb_span *spans,
+                                 size_t n, double *out, size_t stride);
+
+/** A job with its tables.  Arrays are owned. */
+struct nb_vector_slopes {
+    nb_vector_slope_row *row;
+    const nb_slope_job *job;
+    nb_vector_plan *plans; /* of each panel */
+    nb_slope_level level;
+    nb_slope_phase phase;
+    double unit;       /* electrons^2 of 1 in the sums */
+    double wavenumber; /* of the first source, 1/m: the unit of the next */
+    double *offsets;   /* [orientation][source][3]: where -h starts, a.i/lambda with it */
+    float (*cells)[9]; /* [orientation]: a b c, times the wavenumber */
+    float (*axes)[3];  /* [orientation]: nb_slope_job.turns; NULL: no such sum */
+    float *turned; /* [orientation]: place in the oscillation, 0 .. 1; NULL: no such sum */
+    float *spectrum; /* [source]: nb_slope_job.spectrum; NULL: no such sum */
+};
+
+nb_vector_slope_row nb_slope_row_sse2, nb_slope_row_avx2, nb_slope_row_avx512,
+    nb_slope_row_neon;
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Derivatives by each instruction set against those of the scalar engine, on random scenes. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../support/check.h"
+
+enum { EDGE = 24, SCENES = 24, MOST_NAMES = 64 };
+
+/** A number between low and high; the same sequence everywhere. */
+static double draw(uint64_t *seed, double low, double high)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return low + (high - low) * (double)(*seed >> 11) * 0x1p-53;
+}
+
+static void set(nb_config *cfg, const char *name, const char *form, double x, double y,
+                double z)
+{
+    char text[100];
+    nb_error err;
+    snprintf(text, sizeof text, form, x, y, z);
+    if (nb_config_set(cfg, name, text, &err) != NB_OK)
+        fail_msg("%s %s: %s", name, text, err.message);
+}
+
+static void crystal(nb_config *cfg, uint64_t *seed, int scene)
+{
+    const int gauss = scene % 5 == 4, many = !gauss && scene % 4 == 3,
+              whole = scene % 3 != 2;
+    double N = many ? draw(seed, 101, 400) : draw(seed, 1.5, gauss ? 12 : 40);
+    set(cfg, "cell", "%.3f %.3f %.3f 75 95 102", draw(seed, 40, 90), draw(seed, 40, 90),
+        draw(seed, 40, 90));
+    set(cfg, "misset", "%.4f %.4f %.4f", draw(seed, -90, 90), draw(seed, -90, 90),
+        draw(seed, -90, 90));
+    N = whole ? floor(N) : N;
+    set(cfg, "Na", "%.6f", N, 0, 0);
+    set(cfg, "Nb", "%.6f", whole ? N + 2 : N + 2.3, 0, 0);
+    set(cfg, "Nc", "%.6f", scene % 7 == 5 ? 1 : N + 1, 0, 0);
+    set(cfg, "default_F", "%.2f", draw(seed, 10, 500), 0, 0);
+    if (gauss)
+        set(cfg, "gauss_xtal", "1", 0, 0, 0);
+    if (scene % 2)
+        set(cfg, "mosaic", "%.3f", draw(seed, 0.05, 1), 0, 0);
+    set(cfg, "mosaic_dom", "%.0f", 1 + scene % 2 * 5, 0, 0);
+}
+
+/** Pixels far from each other: planes then have values of their usual size. */
+static void experiment(nb_config *cfg, uint64_t *seed, int scene)
+{
+    set(cfg, "lambda", "%.4f", draw(seed, 0.8, 2), 0, 0);
+    set(cfg, "distance", "%.3f", draw(seed, 60, 150), 0, 0);
+    set(cfg, "pixel", "%.3f", draw(seed, 0.5, 3), 0, 0);
+    set(cfg, "detpixels", "%.0f", EDGE, 0, 0);
+    set(cfg, "oversample", "%.0f", 1 + scene % 3, 0, 0);
+    set(cfg, "phi", "%.3f", draw(seed, 0, 90), 0, 0);
+    if (scene % 4 == 1) {
+        set(cfg, "dispersion", "%.3f", draw(seed, 0.2, 2), 0, 0);
+        set(cfg, "dispsteps", "4", 0, 0, 0);
+    }
+    if (scene % 4 == 2) {
+        set(cfg, "osc", "%.3f", draw(seed, 0.1, 2), 0, 0);
+        set(cfg, "phisteps", "3", 0, 0, 0);
+    }
+    if (scene % 6 == 3) {
+        set(cfg, "detector_thick", "300", 0, 0, 0);
+        set(cfg, "detector_abs", "250", 0, 0, 0);
+        set(cfg, "thicksteps", "2", 0, 0, 0);
+    }
+    if (scene % 6 == 4)
+        set(cfg, "dmin", "%.3f", draw(seed, 3, 6), 0, 0);
+    if (scene % 8 == 7)
+        set(cfg, "water", "1", 0, 0, 0);
+    set(cfg, "detector_rotx", "%.3f", draw(seed, -10, 10), 0, 0);
+}
+
+static const char everything[] =
+    "rot,cell,N,mosaic,phi,osc,lambda,dispersion,distance,shift,fluence,default_F";
+
+/** Planes of all names by an instruction set, the caller's; the image is the last. */
+static double *planes_of(nb_config *cfg, nb_isa isa, char (**names)[NB_VARIABLE_NAME],
+                         int *count)
+{
+    const char *list[MOST_NAMES];
+    const size_t pixels = (size_t)EDGE * EDGE;
+    float image[EDGE * EDGE];
+    double *planes;
+    nb_error err;
+    nb_sim *sim;
+    cfg->isa = isa;
+    assert_int_equal(nb_sim_create(cfg, NULL, &sim, &err), NB_OK);
+    if (nb_sim_variables(sim, everything, names, count, &err) != NB_OK)
+        fail_msg("%s", err.message);
+    for (int i = 0; i < *count; i++)
+        list[i] = (*names)[i];
+    planes = malloc((size_t)(*count + 1) * pixels * sizeof *planes);
+    assert_non_null(planes);
+    if (nb_sim_derivatives(sim, list, *count, NB_REAL_FLOAT64, planes, image, &err) !=
+        NB_OK)
+        fail_msg("%s", err.message);
+    for (size_t i = 0; i < pixels; i++)
+        planes[(size_t)*count * pixels + i] = image[i];
+    nb_sim_free(sim);
+    return planes;
+}
+
+/** The largest difference of a plane, of its largest value; what is below the smallest floats beside a
+ * peak is 0. */
+static double difference(const double *a, const double *b)
+{
+    double most = 1e-25, off = 0;
+    for (int i = 0; i < EDGE * EDGE; i++) {
+        most = fmax(most, fabs(b[i]));
+        off = fmax(off, isfinite(a[i]) ? fabs(a[i] - b[i]) : INFINITY);
+    }
+    return off / most;
+}
+
+static void compare(nb_config *cfg, nb_isa isa, int scene, double limit)
+{
+    char(*names)[NB_VARIABLE_NAME], (*again)[NB_VARIABLE_NAME];
+    int count, same;
+    double *truth = planes_of(cfg, NB_ISA_SCALAR, &names, &count);
+    double *fast = planes_of(cfg, isa, &again, &same);
+    assert_int_equal(count, same);
+    for (int p = 0; p <= count; p++) {
+        size_t at = (size_t)p * EDGE * EDGE;
+        double off = difference(fast + at, truth + at);
+        if (!(off <= limit))
+            fail_msg("scene %d, isa %d: %s is %.2g of its maximum off", scene, (int)isa,
+                     p < count ? names[p] : "the image", off);
+    }
+    free(truth);
+    free(fast);
+    nb_free(names);
+    nb_free(again);
+}
+
+static void random_scenes(void **state)
+{
+    static const nb_isa isas[] = {NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512, NB_ISA_NEON};
+    uint64_t seed = 7;
+    int compared = 0;
+    (void)state;
+    for (int scene = 0; scene < SCENES; scene++) {
+        nb_config cfg;
+        nb_config_defaults(&cfg);
+        crystal(&cfg, &seed, scene);
+        experiment(&cfg, &seed, scene);
+        for (size_t i = 0; i < sizeof isas / sizeof *isas; i++) {
+            nb_sim *sim;
+            cfg.isa = isas[i];
+            if (nb_sim_create(&cfg, NULL, &sim, NULL) != NB_OK)
+                continue; /* not on this processor */
+            nb_sim_free(sim);
+            compare(&cfg, isas[i], scene, scene % 4 == 3 ? 2e-5 : 5e-6);
+            compared++;
+        }
+    }
+    if (!compared)
+        skip();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(random_scenes)};
+    return RUN_TESTS("vector_slopes", tests);
+}
