@@ -26,7 +26,9 @@ static nb_status typed_crystal(const nb_sim *sim, nb_crystal *out, int *typed,
                                nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
-    nb_crystal_inputs in = {sim->has_matrix ? sim->matrix : NULL, nb_beam_wavelength(cfg),
+    nb_crystal_inputs in = {sim->has_matrix ? sim->matrix : NULL,
+                            sim->matrix_lambda_A > 0 ? sim->matrix_lambda_A
+                                                     : nb_beam_wavelength(cfg),
                             sim->seed};
     *typed = sim->has_matrix || (cfg->cell_count > 0 && !cfg->cell_from_file);
     return *typed ? nb_crystal_build(cfg, &in, NULL, out, err) : NB_OK;

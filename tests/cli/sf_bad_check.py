@@ -82,7 +82,7 @@ def flags():
             ("fprime-two-parts", ["-pdb", MODEL, "-dmin", 2, "-fprime", "Zn:-8"], ["-fprime"]),
             ("fprime-element", ["-pdb", MODEL, "-dmin", 2, "-fprime", "Xx:-8:2"], ["-fprime", "Xx"]),
             ("fprime-twice", ["-pdb", MODEL, "-dmin", 2, "-fprime", "Zn:1:2,zn:1:2"], ["-fprime"]),
-            ("sg-unknown", ["-pdb", MODEL, "-dmin", 2, "-sg", "P 99 x"], ["-sg"]),
+            ("sg-unknown", ["-pdb", MODEL, "-dmin", 2, "-sg", "P 99 x"], ["-sg", "symbol", "1 to 230"]),
             ("label-missing", ["-mtz", PAIRS, "-mtzlabel", "NOTHERE"], ["NOTHERE", "F(+)"]),
             ("label-of-wrong-type", ["-mtz", PAIRS, "-mtzlabel", "SIGF(+)"], ["SIGF(+)"]),
             ("three-labels", ["-mtz", PAIRS, "-mtzlabel", "A,B,C"], ["-mtzlabel"]),
