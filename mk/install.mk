@@ -59,6 +59,10 @@ installcheck: all ## install under build/, build a program against it, uninstall
 docs: $B/nanobragg ## write docs/options.md from the table of options
 	$< -help-markdown >docs/options.md.new && mv docs/options.md.new docs/options.md
 
+.PHONY: deb
+deb: python install-texts ## dist/*.deb: program, library, headers, Python package (Debian, Ubuntu; dpkg-dev)
+	+@sh mk/deb.sh $B $(VERSION) dist
+
 dist: ## dist/nanobragg-VERSION.tar.gz of the last commit
 	mkdir -p dist
 	git archive --format=tar.gz --prefix=nanobragg-$(VERSION)/ \

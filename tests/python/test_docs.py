@@ -1,17 +1,47 @@
 # SPDX-License-Identifier: MIT
-"""docs/python.md: its blocks run in their order, in one folder."""
+"""Pages about Python: their blocks run in their order, in one folder; tables name parameters that there are."""
 import os
 import re
+
+import nanobragg
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
-def test_blocks_of_the_page_run(tmp_path, monkeypatch):
-    with open(os.path.join(SOURCE, "docs/python.md"), encoding="utf-8") as file:
-        blocks = re.findall(r"^```python\n(.*?)^```", file.read(), re.S | re.M)
-    os.symlink(os.path.join(SOURCE, "golden_data"), tmp_path / "golden_data")
-    monkeypatch.chdir(tmp_path)
+def page(name):
+    with open(os.path.join(SOURCE, "docs", name), encoding="utf-8") as file:
+        return file.read()
+
+
+def run_blocks(name, folder, monkeypatch):
+    blocks = re.findall(r"^```python\n(.*?)^```", page(name), re.S | re.M)
+    os.symlink(os.path.join(SOURCE, "golden_data"), folder / "golden_data")
+    monkeypatch.chdir(folder)
     names = {}
     for number, block in enumerate(blocks):
-        exec(compile(block, f"docs/python.md block {number}", "exec"), names)
-    assert len(blocks) >= 4 and names["strong"].size > 0
+        exec(compile(block, f"docs/{name} block {number}", "exec"), names)
+    return len(blocks), names
+
+
+def test_blocks_of_the_page_run(tmp_path, monkeypatch):
+    blocks, names = run_blocks("python.md", tmp_path, monkeypatch)
+    assert blocks >= 4 and names["strong"].size > 0
+
+
+def test_page_for_those_who_come_from_other_programs(tmp_path, monkeypatch):
+    blocks, names = run_blocks("coming-from.md", tmp_path, monkeypatch)
+    assert blocks == 1 and names["counts"].max() > 0
+    known = {word for row in nanobragg.parameters().values()
+             for word in [row["name"], *row["synonyms"].split()]} | {"sources", "nanobragg"}
+    found = 0
+    for line in page("coming-from.md").splitlines():
+        cells = line.split(" | ")
+        if len(cells) < 2 or not line.startswith("| `"):
+            continue
+        for word in re.findall(r"(?:^|[`, ])(\w+)=", cells[1]):
+            assert word in known, line
+            found += 1
+        for word in re.findall(r"`-(\w+)", cells[1]):
+            assert word in known, line
+            found += 1
+    assert found > 60
