@@ -15,7 +15,7 @@ typedef struct nb_tile_group {
 
 /** What was done, for the choice between this way and every step. */
 typedef struct nb_tile_counts {
-    double rays;   /* that were wanted */
+    double rays;   /* pixels that may be lit */
     double blocks; /* of all sizes */
     double groups; /* tested by their middles */
     double steps;  /* tested, in groups */

@@ -16,7 +16,7 @@
 
 enum {
     TILE = 64,
-    PILOTS = 256
+    PILOTS = 1024
 }; /* sub-pixels along an edge, about; blocks looked at for an estimate */
 #define ROOM (1 - 1e-4) /* of a budget, for the rounding of what is calculated from it */
 
@@ -25,15 +25,13 @@ enum {
 #define SQUARE_PART 0.798
 #define ROUND_PART (NB_ROUND_HEIGHT * NB_ROUND_HEIGHT * (1 - 1e-6))
 
-/* Cost of a block, of the test of a group by its middle and by its steps, of a group's terms, in groups
- * of steps of the kernel of every step, measured (reports/cpu/tiles.md).  PATH: what must be gained. */
-#define COST_BLOCK 6.0
-#define COST_GROUP 0.12
-#define COST_STEPS 1.7
-#define COST_TERMS 2.2
-#define ROUND_COST_STEPS 0.6
-#define ROUND_COST_TERMS 1.2
-#define GAIN 1.25
+/* Costs in groups of steps of the kernel of every step, measured (reports/cpu/tiles.md). */
+typedef struct tile_costs {
+    double ray, block, group, steps, terms; /* of nb_tile_counts */
+} tile_costs;
+static const tile_costs fixed_costs = {1, 4, 0.5, 1.2, 1.35},
+                        double_costs = {0.4, 1.5, 0.2, 0.4, 1.25};
+#define GAIN 1.3 /* less is not worth it */
 
 /** One panel's tiles. */
 typedef struct tile_grid {
@@ -153,8 +151,10 @@ static int want_block(nb_ray_tile *t, const nb_lit_panel *lit, size_t tile)
     for (int s = s0; s < s0 + block && s < r->ns; s++) {
         int first, last;
         nb_lit_columns(lit, r->s0 + s, &first, &last);
-        t->counts.rays += fmax(0, least(f0 + block, r->f0 + r->nf) - f0);
-        any |= want_columns(t, s, f0 > first ? f0 : first, least(f0 + block, last + 1));
+        first = f0 > first ? f0 : first;
+        last = least(f0 + block, last + 1);
+        t->counts.rays += fmax(0, least(last, r->f0 + r->nf) - first);
+        any |= want_columns(t, s, first, last);
     }
     return any;
 }
@@ -345,8 +345,7 @@ static nb_status try_blocks(tile_pass *pass, nb_spots_result *result, nb_error *
     nb_scene whole = *pass->job->as.scene;
     nb_plan plan = *pass->job->as.plan;
     nb_tile_counts c = {0};
-    const int round =
-        whole.lattice.shape == NB_LATTICE_ROUND || !pass->job->as.plans->fixed;
+    const tile_costs *cost = pass->job->as.plans->fixed ? &fixed_costs : &double_costs;
     double tiles, every;
     nb_status st;
     whole.raster.mask = NULL;
@@ -355,10 +354,10 @@ static nb_status try_blocks(tile_pass *pass, nb_spots_result *result, nb_error *
     pass->pilot = 1;
     st = run_pass(pass, &plan, result, &c, err);
     pass->pilot = 0;
-    tiles = COST_BLOCK * c.blocks + COST_GROUP * c.groups +
-            (round ? ROUND_COST_STEPS : COST_STEPS) * c.steps +
-            (round ? ROUND_COST_TERMS : COST_TERMS) * c.terms;
-    every = c.rays * whole.oversample * whole.oversample * plan.steps / NB_TILE_STEPS;
+    c.rays *= whole.oversample * whole.oversample;
+    tiles = cost->ray * c.rays + cost->block * c.blocks + cost->group * c.groups +
+            cost->steps * c.steps + cost->terms * c.terms;
+    every = c.rays * plan.steps / NB_TILE_STEPS;
     if (!st && !(GAIN * tiles < every))
         result->refused = "every step is as quick";
     return st;

@@ -19,6 +19,8 @@
 #define PIXEL 1e-9
 #define DOUBLE_STEP 3
 #define TRICUBIC_STEP 20
+/* Seconds of every step on one core that are not worth a look for the brightest pixel. */
+#define SOON 0.01
 
 nb_fixed_mode nb_vector_mode(const nb_plan *plan)
 {
@@ -125,7 +127,7 @@ static double fixed_seconds(const nb_plan *plan)
 
 /** Seconds of every step of the whole detector on one core: what spots are compared with must not
  * depend on the region or the threads, or the bytes would. */
-static double whole_seconds(const nb_plan *plan)
+static double whole_seconds(const nb_plan *plan, double (*seconds)(const nb_plan *plan))
 {
     nb_scene whole = *plan->scene;
     nb_plan all = *plan;
@@ -134,7 +136,7 @@ static double whole_seconds(const nb_plan *plan)
     all.pixels = nb_rendered_pixels(&whole);
     all.rays = nb_rendered_samples(&whole) / all.steps;
     all.engine.threads = 1;
-    return double_seconds(&all);
+    return seconds(&all);
 }
 
 static int spots_apply(const nb_plan *plan, const char **why)
@@ -144,7 +146,7 @@ static int spots_apply(const nb_plan *plan, const char **why)
         return 0;
     if (reason)
         return nb_path_refuse(why, reason);
-    if (!(nb_spots_seconds(plan) < whole_seconds(plan)))
+    if (!(nb_spots_seconds(plan) < whole_seconds(plan, double_seconds)))
         return nb_path_refuse(why, "every step is as quick");
     return 1;
 }
@@ -162,7 +164,12 @@ static int tiles_apply(const nb_plan *plan, const char **why)
     const char *reason = nb_tiles_refuse(plan);
     if (!double_applies(plan, why))
         return 0;
-    return reason ? nb_path_refuse(why, reason) : 1;
+    if (reason)
+        return nb_path_refuse(why, reason);
+    if (whole_seconds(plan, nb_vector_fixed_holds(plan) ? fixed_seconds
+                                                        : double_seconds) < SOON)
+        return nb_path_refuse(why, "every step is as quick");
+    return 1;
 }
 
 /** Where it applies it is tried: a few blocks say whether every step is quicker. */

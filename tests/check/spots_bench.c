@@ -36,7 +36,18 @@ static const bench_case cases[] = {{'B', NB_SHAPE_GAUSS, 1e-6, 100, 25, 10},
                                    {'B', NB_SHAPE_TOPHAT, 0, 100, 100, 100},
                                    {'A', NB_SHAPE_GAUSS, 1e-6, 100, 25, 10},
                                    {'A', NB_SHAPE_GAUSS, 1e-3, 100, 25, 10},
-                                   {'C', NB_SHAPE_GAUSS, 1e-6, 100, 1, 1}};
+                                   {'C', NB_SHAPE_GAUSS, 1e-6, 100, 1, 1},
+                                   {'B', NB_SHAPE_SQUARE, 1e-3, 100, 100, 100},
+                                   {'B', NB_SHAPE_SQUARE, 1e-4, 100, 100, 100},
+                                   {'B', NB_SHAPE_SQUARE, 1e-6, 100, 100, 100},
+                                   {'B', NB_SHAPE_ROUND, 1e-3, 100, 100, 100},
+                                   {'B', NB_SHAPE_ROUND, 1e-4, 100, 100, 100},
+                                   {'B', NB_SHAPE_ROUND, 1e-6, 100, 100, 100},
+                                   {'A', NB_SHAPE_SQUARE, 1e-3, 20, 100, 100},
+                                   {'A', NB_SHAPE_SQUARE, 1e-4, 20, 100, 100},
+                                   {'A', NB_SHAPE_SQUARE, 1e-3, 100, 25, 10},
+                                   {'A', NB_SHAPE_SQUARE, 1e-4, 300, 25, 10},
+                                   {'A', NB_SHAPE_ROUND, 1e-3, 20, 25, 10}};
 enum { CASES = sizeof cases / sizeof *cases, TURNS = 3 };
 
 /** Of the process: other work on the machine does not count. */
@@ -46,6 +57,11 @@ static double processor_seconds(void)
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+
+static const char *const shape_names[] = {[NB_SHAPE_GAUSS] = "gauss",
+                                          [NB_SHAPE_TOPHAT] = "tophat",
+                                          [NB_SHAPE_SQUARE] = "square",
+                                          [NB_SHAPE_ROUND] = "round"};
 
 static nb_config config_of(const bench_case *c)
 {
@@ -92,7 +108,11 @@ static double every_step(const nb_scene *sc, nb_row_kernel *kernel)
         int row = (2 * i + 1) * sc->raster.rows / (2 * rows);
         spans[i] = (nb_span){0, 0, row, sc->raster.columns, nb_row_start(sc, row)};
     }
-    if (!image || nb_vector_plans_build(&plan, NB_VECTOR_DOUBLE, NULL, &plans, NULL))
+    if (!image ||
+        nb_vector_plans_build(&plan,
+                              sc->lattice.shape == NB_LATTICE_SQUARE ? NB_VECTOR_FIXED
+                                                                     : NB_VECTOR_DOUBLE,
+                              NULL, &plans, NULL))
         return 0;
     work.plans = plans;
     start = processor_seconds();
@@ -138,14 +158,14 @@ static void run(const bench_case *c, nb_row_kernel *kernel)
     every = every_step(&sim->model.scene, kernel);
     spots = image ? from_reflections(sim, image) : 0;
     printf("| %c | %s | %g | %d | %d x %d | %.1f | %.4f | %.0f |\n", c->detector,
-           c->shape == NB_SHAPE_GAUSS ? "gauss" : "tophat", c->tolerance, c->N,
-           c->domains, c->sources, every, spots, every / spots);
+           shape_names[c->shape], c->tolerance, c->N, c->domains, c->sources, every,
+           spots, every / spots);
     fflush(stdout);
     free(image);
     nb_sim_free(sim);
 }
 
-void check_spots_bench(void)
+void check_spots_bench(int first)
 {
     nb_row_kernel *kernel = NULL;
 #if defined(__x86_64__)
@@ -159,6 +179,6 @@ void check_spots_bench(void)
            "every step, s "
            "| from reflections, s | gain |\n| --- | --- | --- | --- | --- | --- | --- | "
            "--- |\n");
-    for (int i = 0; i < CASES; i++)
+    for (int i = first; i < CASES; i++)
         run(&cases[i], kernel);
 }

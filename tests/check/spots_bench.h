@@ -4,6 +4,6 @@
 #define NB_TESTS_CHECK_SPOTS_BENCH_H
 
 /** Print a table of processor seconds on one thread. */
-void check_spots_bench(void);
+void check_spots_bench(int first);
 
 #endif

@@ -339,7 +339,7 @@ int main(int argc, char **argv)
         return 2;
     }
     if (ss.opt.bench) {
-        check_spots_bench();
+        check_spots_bench(ss.opt.only > 0 ? ss.opt.only : 0);
         return 0;
     }
     for (int turn = ss.opt.only >= 0; turn < 2; turn++) {

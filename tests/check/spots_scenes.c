@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "../support/picture.h"
 
@@ -155,7 +156,7 @@ static const cruel cruels[] = {{"plain", as_it_is, 0},
                                {"behind", behind, 0},
                                {"diverging", diverging, 0},
                                {"white", white, 0},
-                               {"thick", thick, 0},
+                               {"detector_thick", thick, 0},
                                {"thick at front", thick_at_front, 0},
                                {"layers that do not absorb", transparent, 0},
                                {"fine", fine, 0},
@@ -173,16 +174,65 @@ static const cruel cruels[] = {{"plain", as_it_is, 0},
                                {"old metric", old_metric, 0}};
 enum { CRUELS = sizeof cruels / sizeof *cruels };
 
+/** More of them, in flags: pairs of name and value. */
+static const char *const flags[][9] = {
+    {"N", "1 1 8"},
+    {"N", "8", "mosaic_dom", "40"},
+    {"N", "2 3 4", "dispersion", "10", "dispsteps", "9"},
+    {"N", "5 1 300"},
+    {"N", "20.5 3.3 7.9"},
+    {"N", "1000", "oversample", "24", "detpixels", "8", "mosaic_dom", "2"},
+    {"N", "4", "mosaic", "0", "mosaic_dom", "1", "oversample", "10"},
+    {"N", "30", "mosaic_dom", "17", "mosaic", "0.01"},
+    {"N", "30", "mosaic_dom", "16", "mosaic", "60"},
+    {"N", "12", "dispersion", "100", "dispsteps", "33", "mosaic_dom", "2"},
+    {"N", "12", "dispsteps", "16", "dispersion", "0.001"},
+    {"twotheta", "-80", "N", "20"},
+    {"twotheta", "60", "detector_rotx", "30", "detector_roty", "-40"},
+    {"detector_rotx", "80", "oversample", "2"},
+    {"detector_roty", "-80", "detector_thick", "500", "detector_abs", "300"},
+    {"detector_rotz", "45", "hdivrange", "10", "hdivsteps", "3"},
+    {"detector_roty", "150", "N", "9"},
+    {"hdivrange", "100", "vdivrange", "100", "divsteps", "3", "mosaic_dom", "4"},
+    {"hdivrange", "1", "hdivsteps", "20", "mosaic_dom", "1", "mosaic", "0"},
+    {"vdivrange", "5", "vdivsteps", "5", "dispersion", "2", "dispsteps", "5"},
+    {"osc", "90", "phisteps", "40", "mosaic_dom", "1", "N", "25"},
+    {"osc", "360", "phisteps", "36", "mosaic_dom", "1"},
+    {"fudge", "0.1", "N", "3", "mosaic_dom", "20"},
+    {"fudge", "10", "N", "3", "mosaic_dom", "20"},
+    {"fudge", "10", "N", "100", "mosaic_dom", "30"},
+    {"default_F", "100", "N", "10", "dispersion", "3", "dispsteps", "4"},
+    {"pixel", "40", "distance", "60"},
+    {"pixel", "0.05", "distance", "200", "N", "60", "mosaic_dom", "30"},
+    {"lambda", "0.1", "pixel", "0.5", "N", "40"},
+    {"lambda", "8", "N", "15", "mosaic_dom", "33"},
+    {"detector_thick", "3000", "detector_abs", "100", "detector_thicksteps", "3",
+     "detector_rotx", "40"},
+    {"dmin", "9", "oversample", "3", "mosaic_dom", "10"}};
+enum { FLAGS = sizeof flags / sizeof *flags };
+
+static void set_flags(nb_config *c, const char *const *pairs)
+{
+    nb_error err = {0};
+    for (; *pairs; pairs += 2)
+        if (nb_config_set(c, pairs[0], pairs[1], &err)) {
+            printf("not ok spots-cruel-flags # %s\n", err.message);
+            exit(EXIT_FAILURE);
+        }
+}
+
 enum { EDGE = 25, HALF = EDGE / 2, LIT = (11 * EDGE + 14) * EDGE + 10 };
 
 int check_spots_scene(check_case *c, int i, nb_shape shape)
 {
     const int low[3] = {-HALF, -HALF, -HALF}, count[3] = {EDGE, EDGE, EDGE};
     check_rng rng = {(uint64_t)i + 1};
-    if (i >= CRUELS)
+    if (i >= CRUELS + FLAGS)
         return 0;
     *c = (check_case){.name = ""};
-    snprintf(c->name, sizeof c->name, "%s", cruels[i].name);
+    snprintf(c->name, sizeof c->name, "%s %s",
+             i < CRUELS ? cruels[i].name : flags[i - CRUELS][0],
+             i < CRUELS ? "" : flags[i - CRUELS][1]);
     c->cfg = nb_suite_config(1, 15, 40);
     nb_config_set(&c->cfg, "cell", "50 60 70 80 95 105", NULL);
     nb_config_set(&c->cfg, "misset", "10 20 30", NULL);
@@ -194,6 +244,10 @@ int check_spots_scene(check_case *c, int i, nb_shape shape)
     c->cfg.mosaic_domains = 12;
     c->cfg.shape = shape;
     check_fill_table(c, &rng, low, count);
+    if (i >= CRUELS) {
+        set_flags(&c->cfg, flags[i - CRUELS]);
+        return 1;
+    }
     for (int k = 0; cruels[i].one_F && k < EDGE * EDGE * EDGE; k++)
         c->F[k] = k == LIT ? 100 : 0;
     cruels[i].change(&c->cfg);
