@@ -10,6 +10,7 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "pair.h"
+#include "stack.h"
 
 void nb_compare_defaults(nb_compare_options *o)
 {
@@ -117,6 +118,20 @@ static void nothing_measured(nb_difference *d)
     d->radial_difference = d->radial_worst = d->radial_worst_radius = NAN;
 }
 
+/** The panel of the worst pixel, where one of the images has panels. */
+static void name_panel(const nb_image *a, const nb_image *b, nb_difference *d)
+{
+    const nb_image *with = b->detector ? b : a;
+    int at[2] = {0, 0};
+    d->max_panel = nb_panel_in_image(with, d->max_fast, d->max_slow, at);
+    if (d->max_panel < 0)
+        return;
+    d->max_panel_fast = at[0];
+    d->max_panel_slow = at[1];
+    snprintf(d->max_panel_name, sizeof d->max_panel_name, "%s",
+             with->detector->panels[d->max_panel].name);
+}
+
 nb_status nb_image_compare(const nb_image *a, const nb_image *b,
                            const nb_compare_options *options, nb_difference *d,
                            nb_error *err)
@@ -144,5 +159,6 @@ nb_status nb_image_compare(const nb_image *a, const nb_image *b,
         st = nb_compare_radial(&pair, d->radial_centre, d, err);
     if (!st)
         judge(d);
+    name_panel(a, b, d);
     return st;
 }

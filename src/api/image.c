@@ -17,6 +17,7 @@
 #include "../model/units.h"
 #include "../params/params.h"
 #include "image.h"
+#include "stack.h"
 #include "sim.h"
 
 /** Do we know where the detector stands? */
@@ -286,23 +287,30 @@ nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *t
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(path && out);
+    nb_image panels = {0}; /* its detector alone */
     opened in;
     nb_status st;
     memset(out, 0, sizeof *out);
     if (fast < 0 || slow < 0)
         return nb_fail(err, NB_ERR_INPUT, "a headerless image of %d x %d pixels", fast,
                        slow);
-    if (typed && (st = nb_config_check_fields(typed, err)))
+    if (typed && ((st = nb_config_check_fields(typed, err)) ||
+                  (st = nb_image_find_panels(NULL, typed, &panels, err))))
         return st;
     st = open_image(&in, path, "image", typed ? typed->max_read_MB : 0, out, err);
     in.file.fast = fast;
     in.file.slow = slow;
+    if (!fast && panels.detector)
+        nb_stack_size(panels.detector, &in.file.fast, &in.file.slow);
     if (!st && in.data)
         st = nb_image_parse(&in.file, out, err);
     if (!st && in.data)
         in.format = nb_image_format_of(&in.file); /* the size tells a headerless one */
     if (!st)
         st = locate(&in, typed, out, err);
+    if (!st && in.format == NB_FORMAT_HDF5 && !panels.detector)
+        st = nb_image_find_panels(in.name, NULL, &panels, err);
+    out->detector = panels.detector;
     nb_free(in.data);
     if (st)
         nb_image_free(out);
@@ -315,5 +323,8 @@ void nb_image_free(nb_image *image)
         return;
     nb_free(image->pixels);
     nb_free(image->geometry);
+    if (image->detector)
+        nb_detector_spec_free(image->detector);
+    nb_free(image->detector);
     memset(image, 0, sizeof *image);
 }

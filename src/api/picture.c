@@ -15,6 +15,7 @@
 #include "../picture/sheet.h"
 #include "pair.h"
 #include "sim.h"
+#include "stack.h"
 
 nb_status nb_picture_view(const nb_picture_job *job, nb_image_view *view, void **pixels,
                           nb_error *err)
@@ -49,12 +50,50 @@ static nb_status noise_of(const nb_sim *sim, const float *image, float **shown,
     return st;
 }
 
+/** The assembled detector in the place of the image that the job shows. */
+static nb_status assemble(const nb_detector_spec *d, const nb_image *image,
+                          nb_picture_job *job, nb_assembly *all, nb_error *err)
+{
+    nb_panel_pixels *where = nb_alloc((size_t)d->n_panels, sizeof *where, "panels", err);
+    nb_status st = NB_ERR_NOMEM;
+    if (where && !nb_panels_in_image(d, image, where))
+        st = nb_fail(err, NB_ERR_INPUT,
+                     "the image has %d x %d pixels, which are not those of the %d panels",
+                     image->fast, image->slow, d->n_panels);
+    else if (where)
+        st = nb_assemble(d, where, (float)job->pedestal, all, err);
+    nb_free(where);
+    if (st)
+        return st;
+    job->image = all->pixels;
+    job->fast = all->fast;
+    job->slow = all->slow;
+    job->panel = &all->panel;
+    return NB_OK;
+}
+
+/** The same of a simulation; *own holds what the job borrows. */
+static nb_status assemble_sim(const nb_sim *sim, nb_picture_job *job, nb_picture_own *own,
+                              nb_error *err)
+{
+    const nb_image stack = {
+        job->fast, job->slow, (float *)job->image, "float", NULL, {0, 0}, 0, NULL};
+    nb_assembly all;
+    nb_status st = assemble(sim->cfg.detector, &stack, job, &all, err);
+    if (st)
+        return st;
+    own->panel = all.panel;
+    own->assembled = all.pixels;
+    job->panel = &own->panel;
+    return NB_OK;
+}
+
 nb_status nb_picture_of_sim(const nb_sim *sim, const float *image, nb_picture_job *job,
-                            float **noise, nb_error *err)
+                            nb_picture_own *own, nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
     nb_status st = NB_OK;
-    *noise = NULL;
+    *own = (nb_picture_own){0};
     *job = (nb_picture_job){.image = image,
                             .options = &cfg->png,
                             .panel = sim->model.scene.panels,
@@ -62,10 +101,17 @@ nb_status nb_picture_of_sim(const nb_sim *sim, const float *image, nb_picture_jo
                             .pedestal = cfg->png.show ? cfg->adc_offset : 0};
     nb_sim_size(sim, &job->fast, &job->slow);
     if (cfg->png.show == NB_PNG_NOISE)
-        st = noise_of(sim, image, noise, err);
-    if (*noise)
-        job->image = *noise;
-    return st;
+        st = noise_of(sim, image, &own->noise, err);
+    if (own->noise)
+        job->image = own->noise;
+    return st || sim->model.scene.n_panels == 1 ? st : assemble_sim(sim, job, own, err);
+}
+
+void nb_picture_own_free(nb_picture_own *own)
+{
+    nb_free(own->noise);
+    nb_free(own->assembled);
+    *own = (nb_picture_own){0};
 }
 
 const nb_writer *nb_picture_writer(const nb_png_options *options)
@@ -96,11 +142,18 @@ nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
     nb_image_meta meta = {0};
     nb_image_view view = {0};
     nb_detector det = {0};
+    nb_assembly all = {0};
     void *pixels = NULL;
     nb_status st = NB_OK;
     if ((st = nb_png_check(job.options, err)))
         return st;
-    if (cfg && job.options->rings && (!isnan(cfg->lambda_A) || !isnan(cfg->energy_eV))) {
+    if (image->detector) {
+        st = assemble(image->detector, image, &job, &all, err);
+        job.wavelength = image->detector->wavelength_A * NB_ANGSTROM;
+        if (!isfinite(job.wavelength))
+            job.panel = NULL;
+    } else if (cfg && job.options->rings &&
+               (!isnan(cfg->lambda_A) || !isnan(cfg->energy_eV))) {
         st = detector_of(cfg, &det, &job.wavelength, err);
         job.panel = det.panels;
     }
@@ -109,6 +162,7 @@ nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
     if (!st)
         st = nb_write_image(nb_picture_writer(job.options), path, &view, &meta, err);
     nb_detector_free(&det);
+    nb_free(all.pixels);
     nb_free(pixels);
     return st;
 }

@@ -12,11 +12,19 @@
 nb_status nb_picture_view(const nb_picture_job *job, nb_image_view *view, void **pixels,
                           nb_error *err);
 
-/** What -pngfile shows of a simulation's image [slow][fast].  *job borrows from sim and image.
- * *noise: the counts that are shown in the image's place, or NULL; the caller's: nb_free, also
- * after an error.  Errors: NB_ERR_NOMEM, those of nb_sim_noise. */
+/** What a picture has of its own. */
+typedef struct nb_picture_own {
+    float *noise;     /* the counts that are shown in the image's place, or NULL */
+    float *assembled; /* several panels as one picture, or NULL */
+    nb_panel panel;   /* of the assembled picture */
+} nb_picture_own;
+
+/** What -pngfile shows of a simulation's image [slow][fast]; of several panels the assembled detector.
+ * *job borrows from sim, image and *own; free that with nb_picture_own_free, also after an error.
+ * Errors: NB_ERR_NOMEM, NB_ERR_INPUT, those of nb_sim_noise. */
 nb_status nb_picture_of_sim(const nb_sim *sim, const float *image, nb_picture_job *job,
-                            float **noise, nb_error *err);
+                            nb_picture_own *own, nb_error *err);
+void nb_picture_own_free(nb_picture_own *own);
 
 /** The writer of a picture with these options. */
 const nb_writer *nb_picture_writer(const nb_png_options *options);

@@ -14,6 +14,7 @@
 #include "../physics/amorphous.h"
 #include "detector_file.h"
 #include "sim.h"
+#include "stack.h"
 
 enum { MOST_BINS = 1000000, LINE = 100 };
 
@@ -28,7 +29,7 @@ typedef struct bin_list {
 typedef struct table_job {
     const nb_sim *sim;
     nb_image image;
-    int (*place)[2]; /* owned; of the panels in the image, or NULL: it is the stack */
+    nb_panel_pixels *where; /* owned; the panels in the image */
     nb_source source;
     double adc, scale; /* r_e^2 fluence N */
     int marked;        /* a file with a header, which marks gaps */
@@ -123,15 +124,12 @@ static void take_pixel(table_job *job, int k, int f, int s)
     const nb_panel *panel = &sc->panels[k];
     const size_t in_panel = (size_t)s * (size_t)panel->columns + (size_t)f;
     const size_t pixel = panel->first_pixel + in_panel;
-    size_t at = pixel;
     double photons, stol, unit;
     int bin;
     job->bin[pixel] = -1;
-    if (job->place)
-        at = (size_t)(job->place[k][1] + s) * (size_t)job->image.fast +
-             (size_t)(job->place[k][0] + f);
     if ((sc->raster.mask && !sc->raster.mask[pixel]) ||
-        !photons_of(job, job->image.pixels[at], k, &photons))
+        !photons_of(job, job->where[k].first[(size_t)s * job->where[k].stride + (size_t)f],
+                    k, &photons))
         return;
     unit = per_photon(job, panel, f, s, &stol);
     bin = bin_of(&job->bins, stol);
@@ -232,26 +230,21 @@ static nb_status make_table(table_job *job, nb_error *err)
 /** Where the panels stand in the image: it is the stack, or an array of -layout. */
 static nb_status place_panels(table_job *job, const char *path, nb_error *err)
 {
-    const nb_sim *sim = job->sim;
-    const nb_scene *sc = &sim->model.scene;
+    const nb_scene *sc = &job->sim->model.scene;
     const nb_image *image = &job->image;
-    if (!job->marked || (sc->n_panels == 1 && image->fast == sc->raster.columns &&
-                         image->slow == sc->raster.rows))
-        return NB_OK;
-    if (sc->n_panels > 1 &&
-        !(job->place = nb_alloc((size_t)sc->n_panels, sizeof *job->place, "layout", err)))
+    int found;
+    job->where = nb_alloc((size_t)sc->n_panels, sizeof *job->where, "panels", err);
+    if (!job->where)
         return NB_ERR_NOMEM;
-    for (int i = 0; job->place && i < 2; i++) {
-        const nb_layout layout = i ? NB_LAYOUT_FILE : NB_LAYOUT_STACK;
-        nb_panel_canvas canvas = nb_layout_panels(sim->cfg.detector, layout, job->place);
-        if (canvas.size[0] == image->fast && canvas.size[1] == image->slow)
-            return NB_OK;
-    }
-    return nb_fail_at(
-        err, NB_ERR_INPUT, path, 0,
-        "the image of -stolout has %d x %d pixels, which are not those of the "
-        "detector",
-        image->fast, image->slow);
+    job->where[0] = (nb_panel_pixels){image->pixels, (size_t)image->fast};
+    found = sc->n_panels > 1
+                ? nb_panels_in_image(job->sim->cfg.detector, image, job->where)
+                : image->fast == sc->raster.columns && image->slow == sc->raster.rows;
+    return found ? NB_OK
+                 : nb_fail_at(err, NB_ERR_INPUT, path, 0,
+                              "the image of -stolout has %d x %d pixels, which are not "
+                              "those of the detector",
+                              image->fast, image->slow);
 }
 
 nb_status nb_sim_write_stol(const nb_sim *sim, nb_error *err)
@@ -274,7 +267,7 @@ nb_status nb_sim_write_stol(const nb_sim *sim, nb_error *err)
         st = choose_bins(&job, err);
     if (!st)
         st = make_table(&job, err);
-    nb_free(job.place);
+    nb_free(job.where);
     nb_free(job.bin);
     nb_free(job.pixels);
     nb_image_free(&job.image);

@@ -31,7 +31,8 @@ typedef struct outputs {
     double int_scale, pgm_scale;
     nb_preview_levels preview;
     const float *shown; /* what the PNG shows: the image, or noise */
-    float *noise_shown; /* owned; NULL without */
+    int shown_fast;     /* its width */
+    nb_picture_own own; /* of the PNG */
     void *picture;      /* owned; colours of the PNG, else NULL */
     nb_write_job jobs[NB_JOBS];
     int n;
@@ -45,7 +46,7 @@ typedef struct outputs {
 static nb_status png_rows(void *user, int first, int rows, void *out, nb_error *err)
 {
     const outputs *o = user;
-    size_t fast = (size_t)o->meta.fast;
+    size_t fast = (size_t)o->shown_fast;
     (void)err;
     nb_preview_apply(&o->preview, o->shown + (size_t)first * fast, (size_t)rows * fast,
                      out);
@@ -101,25 +102,31 @@ static nb_status add_png(outputs *o, nb_error *err)
     nb_preview_options preview = nb_preview_of(&cfg->png);
     nb_picture_job job;
     nb_image_view *view;
-    nb_status st =
-        nb_picture_of_sim(o->sim, o->photons->pixels, &job, &o->noise_shown, err);
+    nb_status st = nb_picture_of_sim(o->sim, o->photons->pixels, &job, &o->own, err);
     if (st)
         return st;
     o->shown = job.image;
+    o->shown_fast = job.fast;
     preview.pedestal = job.pedestal;
     if (nb_picture_is_grey(&cfg->png)) {
         st = nb_preview_choose(o->shown, (size_t)job.fast * (size_t)job.slow, &preview,
                                &o->preview, err);
         if (!st) {
             view = add_job(o, &nb_writer_png, cfg->png_file, 0);
+            view->fast = job.fast;
+            view->slow = job.slow;
             view->make_rows = png_rows;
             view->user = o;
         }
         return st;
     }
     st = nb_picture_draw(&job, &o->picture, err);
-    if (!st)
-        add_job(o, &nb_writer_png_rgb, cfg->png_file, 0)->pixels = o->picture;
+    if (!st) {
+        view = add_job(o, &nb_writer_png_rgb, cfg->png_file, 0);
+        view->fast = job.fast;
+        view->slow = job.slow;
+        view->pixels = o->picture;
+    }
     return st;
 }
 
@@ -326,7 +333,7 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     count_clipped(&o);
     nb_products_free(o.products, o.n_products);
     nb_free(o.picture);
-    nb_free(o.noise_shown);
+    nb_picture_own_free(&o.own);
     divide_time(&o, nb_monotonic_seconds() - start);
     return st ? st : nb_report_write(sim, stats, err);
 }

@@ -26,8 +26,12 @@ static void print_figures(FILE *out, const nb_difference *d)
 {
     fprintf(out, "correlation %.12g\n", d->correlation);
     fprintf(out, "rmse        %.9g\n", d->rmse);
-    fprintf(out, "difference  largest %+.9g at pixel %d %d (fast slow), %.3g of max(B)\n",
-            d->max_difference, d->max_fast, d->max_slow, d->maxrel);
+    fprintf(out, "difference  largest %+.9g at pixel %d %d (fast slow)",
+            d->max_difference, d->max_fast, d->max_slow);
+    if (d->max_panel >= 0)
+        fprintf(out, " = %d %d of panel %s", d->max_panel_fast, d->max_panel_slow,
+                d->max_panel_name);
+    fprintf(out, ", %.3g of max(B)\n", d->maxrel);
     fprintf(out, "sum         A %.9g, B %.9g, ratio %.9g; scale %.9g by least squares\n",
             d->sum_a, d->sum_b, d->sum_ratio, d->scale);
     fprintf(out, "relative    over %lld pixels of B:", (long long)d->relative_pixels);
@@ -106,6 +110,10 @@ static void add_pixels(cJSON *to, const nb_difference *d)
     number(to, "rmse", d->rmse);
     number(to, "max_difference", d->max_difference);
     pair(to, "max_difference_pixel", d->max_fast, d->max_slow);
+    if (d->max_panel >= 0) {
+        cJSON_AddStringToObject(to, "max_difference_panel", d->max_panel_name);
+        pair(to, "max_difference_panel_pixel", d->max_panel_fast, d->max_panel_slow);
+    }
     number(to, "maxrel", d->maxrel);
     number(to, "sum_a", d->sum_a);
     number(to, "sum_b", d->sum_b);

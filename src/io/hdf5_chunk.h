@@ -10,7 +10,7 @@ typedef struct nb_hdf5_layout {
     int fast, slow;
     nb_hdf5_type type;
     nb_compression compress;
-    int reflections; /* every frame has a list of them */
+    int reflections; /* every frame has a list of them; 2: with the panel of each */
     int scalar; /* compress without vector instructions: -isa scalar; the same bytes */
 } nb_hdf5_layout;
 

@@ -121,6 +121,7 @@ typedef struct nb_hdf5_master {
                        nb_error *err);
     void *truth_user;
     nb_hdf5_noise noise;
+    const char *background; /* the materials, in words; "" or NULL: none */
     const uint8_t *bad; /* [slow][fast], 1: pixel not rendered; NULL: all good.  With panels 1: gap,
                            2: masked */
     const nb_hdf5_panels *panels; /* of a detector from a file; NULL: the panel of meta */

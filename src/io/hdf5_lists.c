@@ -6,30 +6,55 @@
 #include "../base/hash.h"
 #include "../base/memory.h"
 
+#include <string.h>
+
 #define GROUP "/entry/simulation/reflections"
 #define TABLE GROUP "/table"
 
 enum { CHUNK_ROWS = 4096 };
 
-_Static_assert(offsetof(nb_reflection, l) == 3 * sizeof(int32_t) &&
+_Static_assert(offsetof(nb_reflection, panel) == 4 * sizeof(int32_t) &&
                    offsetof(nb_reflection, F) ==
                        offsetof(nb_reflection, fast) + 7 * sizeof(double),
                "the table's columns are the members in their order");
 
-/** A row of the table. */
-static hid_t row_type(void)
+/** layout.reflections of a detector of several panels: rows have the panel. */
+enum { WITH_PANEL = 2, WHOLE = 4, REAL = 8, ONE_PANEL_ROW = 4 * WHOLE + 8 * REAL };
+
+/** A row of the table, as the file has it: that of several panels is an nb_reflection, that of one
+ * has no column of the panel and no room for it. */
+static hid_t row_type(int reflections)
 {
-    static const char *const whole[] = {"frame", "h", "k", "l"};
+    static const char *const whole[] = {"frame", "h", "k", "l", "panel"};
     static const char *const real[] = {"fast", "slow",       "intensity",  "peak",
                                        "phi",  "wavelength", "excitation", "F"};
-    hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(nb_reflection));
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-        H5Tinsert(type, whole[i], offsetof(nb_reflection, frame) + i * sizeof(int32_t),
-                  H5T_NATIVE_INT32);
-    for (size_t i = 0; i < sizeof real / sizeof *real; i++)
-        H5Tinsert(type, real[i], offsetof(nb_reflection, fast) + i * sizeof(double),
-                  H5T_NATIVE_DOUBLE);
+    const int several = reflections == WITH_PANEL;
+    const size_t first = several ? offsetof(nb_reflection, fast) : 4 * WHOLE;
+    hid_t type = H5Tcreate(H5T_COMPOUND, several ? sizeof(nb_reflection) : ONE_PANEL_ROW);
+    for (size_t i = 0; i < (size_t)(WHOLE + several); i++)
+        H5Tinsert(type, whole[i], i * sizeof(int32_t), H5T_NATIVE_INT32);
+    for (size_t i = 0; i < REAL; i++)
+        H5Tinsert(type, real[i], first + i * sizeof(double), H5T_NATIVE_DOUBLE);
     return type;
+}
+
+/** Rows as the file has them; the caller's (nb_free). */
+static void *rows_of(const nb_reflection *list, size_t n, int reflections)
+{
+    char *rows = nb_alloc_raw(n, sizeof *list, "rows of spots", NULL), *to = rows;
+    if (rows && reflections == WITH_PANEL && n)
+        memcpy(rows, list, n * sizeof *list);
+    for (size_t i = 0; rows && reflections != WITH_PANEL && i < n; i++) {
+        memcpy(to, &list[i], 4 * WHOLE);
+        memcpy(to + 4 * WHOLE, &list[i].fast, 8 * REAL);
+        to += ONE_PANEL_ROW;
+    }
+    return rows;
+}
+
+static size_t row_bytes(int reflections)
+{
+    return reflections == WITH_PANEL ? sizeof(nb_reflection) : ONE_PANEL_ROW;
 }
 
 static hid_t create_table(nb_h5 *h, hid_t type, hsize_t rows)
@@ -50,13 +75,12 @@ static hid_t create_table(nb_h5 *h, hid_t type, hsize_t rows)
 }
 
 /** Rows first.. of the table. */
-static int put_rows(hid_t set, hid_t type, hsize_t first, const nb_reflections *list)
+static int put_rows(hid_t set, hid_t type, hsize_t first, const void *rows, hsize_t n)
 {
-    hsize_t n = list->count;
     hid_t to = H5Dget_space(set), from = H5Screate_simple(1, &n, NULL);
     int ok =
         n == 0 || (H5Sselect_hyperslab(to, H5S_SELECT_SET, &first, NULL, &n, NULL) >= 0 &&
-                   H5Dwrite(set, type, from, to, H5P_DEFAULT, list->list) >= 0);
+                   H5Dwrite(set, type, from, to, H5P_DEFAULT, rows) >= 0);
     H5Sclose(from);
     H5Sclose(to);
     return ok;
@@ -88,13 +112,14 @@ static void put_columns(nb_h5 *h, int frames, const nb_hdf5_list *lists)
 }
 
 /** The unit of each column, in the order of the columns; "1" is a pure number. */
-static void put_units(nb_h5 *h)
+static void put_units(nb_h5 *h, int reflections)
 {
     static const char *const units[] = {
-        "1",      "1",      "1",   "1", /* frame h k l */
-        "pixel",  "pixel",              /* from the outer corner of the first one */
+        "1",      "1",      "1",   "1",        "1", /* frame h k l panel */
+        "pixel",  "pixel", /* from the outer corner of the first one */
         "photon", "photon", "deg", "angstrom", "1/angstrom", "electron"};
-    nb_h5_attr_texts(h, TABLE, "units", units, sizeof units / sizeof *units);
+    const size_t skip = reflections == WITH_PANEL ? 0 : 1;
+    nb_h5_attr_texts(h, TABLE, "units", units + skip, sizeof units / sizeof *units - skip);
 }
 
 /** The hash of a table starts with the series of the file ... */
@@ -107,11 +132,11 @@ static uint64_t hash_owner(const nb_hdf5_data *data)
 }
 
 /** ... and continues frame by frame: the rows, and the values beside them. */
-static uint64_t hash_list(uint64_t hash, const nb_reflection *rows,
+static uint64_t hash_list(uint64_t hash, const void *rows, size_t bytes,
                           const nb_hdf5_list *list)
 {
     const double photons[] = {list->background, list->unassigned};
-    hash = nb_hash_bytes(hash, rows, (size_t)list->count * sizeof *rows);
+    hash = nb_hash_bytes(hash, rows, (size_t)list->count * bytes);
     return nb_hash_bytes(hash, photons, sizeof photons);
 }
 
@@ -119,7 +144,8 @@ nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_lis
                             void *user, nb_error *err)
 {
     nb_hdf5_list *lists = nb_alloc((size_t)data->frames, sizeof *lists, "lists", err);
-    hid_t type = row_type(), set;
+    const int kind = data->layout.reflections;
+    hid_t type = row_type(kind), set;
     uint64_t hash = hash_owner(data);
     hsize_t rows = 0, row = 0;
     nb_status st = lists ? NB_OK : NB_ERR_NOMEM;
@@ -128,15 +154,19 @@ nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_lis
     nb_h5_group(h, "/entry/simulation", "NXcollection");
     nb_h5_group(h, GROUP, "NXcollection");
     set = h->ok ? create_table(h, type, rows) : -1;
-    put_units(h);
+    put_units(h, data->layout.reflections);
     for (int i = 0; !st && h->ok && i < data->frames; i++) {
         nb_reflections list;
+        void *of_frame;
         if ((st = next(user, i, &list, err)))
             break;
-        h->ok &= put_rows(set, type, row, &list);
+        of_frame = rows_of(list.list, list.count, kind);
+        h->ok &= of_frame && put_rows(set, type, row, of_frame, list.count);
         row += list.count;
         lists[i] = (nb_hdf5_list){(int64_t)list.count, list.background, list.unassigned};
-        hash = hash_list(hash, list.list, &lists[i]);
+        if (of_frame)
+            hash = hash_list(hash, of_frame, row_bytes(kind), &lists[i]);
+        nb_free(of_frame);
     }
     if (set >= 0 && H5Dclose(set) < 0)
         h->ok = 0;
@@ -155,16 +185,16 @@ nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_lis
 static int table_is_whole(const nb_h5_input *in, const nb_hdf5_data *data,
                           const nb_hdf5_list *lists, int64_t rows)
 {
-    hid_t type = row_type();
+    const int kind = data->layout.reflections;
+    const size_t bytes = row_bytes(kind);
+    hid_t type = row_type(kind);
     uint64_t written = 0, hash = hash_owner(data);
-    const nb_reflection *all;
     void *read = NULL;
     size_t row = 0;
     int ok = nb_h5_get_integer(in, GROUP, "hash", H5T_NATIVE_UINT64, &written) &&
-             nb_h5_get_rows(in, TABLE, type, sizeof *all, (size_t)rows, &read);
-    all = read;
+             nb_h5_get_rows(in, TABLE, type, bytes, (size_t)rows, &read);
     for (int i = 0; ok && i < data->frames; row += (size_t)lists[i++].count)
-        hash = hash_list(hash, all + row, &lists[i]);
+        hash = hash_list(hash, (const char *)read + row * bytes, bytes, &lists[i]);
     ok = ok && hash == written;
     H5Tclose(type);
     nb_free(read);
@@ -206,7 +236,7 @@ static void link_tables(nb_h5 *h, const nb_hdf5_master *master, const nb_hdf5_li
                         hsize_t rows)
 {
     hid_t list = nb_h5_creation(), all = H5Screate_simple(1, &rows, NULL);
-    hid_t type = row_type(), set;
+    hid_t type = row_type(master->layout.reflections), set;
     hsize_t at = 0;
     char name[NB_PATH_MAX];
     for (int first = 0, file = 0; h->ok && first < master->frames; file++) {
@@ -260,7 +290,7 @@ void nb_hdf5_link_lists(nb_h5 *h, const nb_hdf5_master *master)
     nb_h5_group(h, GROUP, "NXcollection");
     put_columns(h, master->frames, lists);
     link_tables(h, master, lists, rows);
-    put_units(h);
+    put_units(h, master->layout.reflections);
     nb_free(lists);
 }
 

@@ -183,6 +183,8 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
     COLUMN("beam_slow", beam_px[1], "pixel");
 #undef COLUMN
     put_noise(h, master);
+    if (master->background && master->background[0])
+        nb_h5_text(h, SIMULATION "/background", master->background);
     nb_hdf5_put_facts_columns(h, master);
     if (master->spectra)
         put_spectrum_numbers(h, master->frames);

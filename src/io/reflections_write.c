@@ -16,16 +16,20 @@ static int format_head(const nb_reflections *list, char *text)
         "background %.9g, not listed %.9g; units: fast, slow pixel; intensity, peak "
         "photon; "
         "phi deg; wavelength A; excitation 1/A; F electron\n"
-        "h\tk\tl\tfast\tslow\tintensity\tpeak\tphi\twavelength\texcitation\tF\n",
-        list->count, list->background, list->unassigned);
+        "h\tk\tl\t%sfast\tslow\tintensity\tpeak\tphi\twavelength\texcitation\tF\n",
+        list->count, list->background, list->unassigned,
+        list->panels > 1 ? "panel\t" : "");
 }
 
-static int format_one(const nb_reflection *s, char *text)
+static int format_one(const nb_reflection *s, int panels, char *text)
 {
+    char panel[16] = "";
+    if (panels > 1)
+        snprintf(panel, sizeof panel, "%d\t", s->panel);
     return snprintf(text, LINE,
-                    "%d\t%d\t%d\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.6g\t%.9g\n", s->h,
-                    s->k, s->l, s->fast, s->slow, s->intensity, s->peak, s->phi_deg,
-                    s->wavelength_A, s->excitation, s->F);
+                    "%d\t%d\t%d\t%s%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.6g\t%.9g\n",
+                    s->h, s->k, s->l, panel, s->fast, s->slow, s->intensity, s->peak,
+                    s->phi_deg, s->wavelength_A, s->excitation, s->F);
 }
 
 nb_status nb_reflections_write(const char *path, const nb_reflections *list, nb_error *err)
@@ -37,7 +41,7 @@ nb_status nb_reflections_write(const char *path, const nb_reflections *list, nb_
         return NB_ERR_NOMEM;
     used = (size_t)format_head(list, text);
     for (size_t i = 0; i < list->count; i++)
-        used += (size_t)format_one(&list->list[i], text + used);
+        used += (size_t)format_one(&list->list[i], list->panels, text + used);
     st = nb_outfile_put(path, text, used, err);
     nb_free(text);
     return st;

@@ -21,13 +21,16 @@ typedef struct nb_image {
     double centre[2]; /* beam centre, pixels from the outer corner of the first pixel along fast
                        * and slow; NaN unknown */
     double pedestal; /* value of a pixel without photons, from the header; 0 unknown */
+    struct nb_detector_spec *detector; /* owned; of several panels, which the image holds as stack or
+                                          canvas; NULL: one */
 } nb_image;
 
 /** Read SMV, TIFF (one channel, float or integer), PGM (P5), mini-CBF (byte-offset
  * compression), HDF5 (NXmx master or data file; "file.h5:k" is its frame k from 0),
  * recognised by their first bytes, or a headerless file of float32 in this machine's byte
  * order. fast, slow: the size of a headerless file; 0, 0: square. The geometry of the
- * header completes `typed` (may be NULL), as -img does. Free *out with nb_image_free; it is
+ * header completes `typed` (may be NULL), as -img does. Panels are those of a geometry file in `typed`,
+ * else of the HDF5 file. Free *out with nb_image_free; it is
  * zero on error. An image that is much larger than its file is refused; typed->max_read_MB
  * is the limit. Errors: NB_ERR_INPUT, _IO, _NOMEM, _UNSUPPORTED (this build has no libtiff,
  * no HDF5). */
@@ -67,13 +70,16 @@ typedef struct nb_difference {
     int64_t nonfinite_a, nonfinite_b;   /* NaN or infinite */
     int nonfinite_fast, nonfinite_slow; /* the first of them */
     double sum_a, sum_b, max_a, max_b;
-    double correlation;      /* Pearson's; 1 if equal, else NaN if one is flat */
-    double rmse;             /* sqrt(mean((A - B)^2)) */
-    double max_difference;   /* the A - B of largest magnitude, with its sign */
-    int max_fast, max_slow;  /* its pixel */
-    double maxrel;           /* max |A - B| / max(B) */
-    double sum_ratio;        /* sum(A)/sum(B) */
-    int64_t relative_pixels; /* pixels with B > floor * max(B) */
+    double correlation;     /* Pearson's; 1 if equal, else NaN if one is flat */
+    double rmse;            /* sqrt(mean((A - B)^2)) */
+    double max_difference;  /* the A - B of largest magnitude, with its sign */
+    int max_fast, max_slow; /* its pixel */
+    int max_panel, max_panel_fast,
+        max_panel_slow; /* its panel, and the pixel there; -1: one panel */
+    char max_panel_name[64];
+    double maxrel;                      /* max |A - B| / max(B) */
+    double sum_ratio;                   /* sum(A)/sum(B) */
+    int64_t relative_pixels;            /* pixels with B > floor * max(B) */
     double relative[NB_RELATIVE_COUNT]; /* percentiles of |A - B|/B over them */
     double scale, scaled_rmse;          /* least squares A = scale B, and its rmse */
     int peaks_a, peaks_b, peaks_matched;

@@ -124,10 +124,13 @@ double nb_noise_largest(const nb_config *cfg, nb_noise_file file);
 typedef struct nb_reflection {
     int32_t frame; /* of a series, from 0 */
     int32_t h, k, l;
-    double fast, slow; /* centre of its photons, pixels from the image's outer corner */
-    double intensity;  /* photons, without background and noise, without masked pixels */
-    double peak;       /* photons in its brightest pixel */
-    double phi_deg;    /* mean over its photons of the spindle angle */
+    int32_t panel,
+        unused; /* of the detector, from 0; its photons on another one are another entry */
+    double fast,
+        slow; /* in the panel; centre of its photons, pixels from the image's outer corner */
+    double intensity; /* photons, without background and noise, without masked pixels */
+    double peak;      /* photons in its brightest pixel */
+    double phi_deg;   /* mean over its photons of the spindle angle */
     double wavelength_A; /* likewise */
     double excitation;   /* distance of the lattice point from the Ewald sphere (positive:
                         * outside) of the mean wavelength and beam, at the middle of the
@@ -136,9 +139,10 @@ typedef struct nb_reflection {
 } nb_reflection;
 
 typedef struct nb_reflections {
-    nb_reflection *list; /* owned; by h, k, l */
+    nb_reflection *list; /* owned; by h, k, l, panel */
     size_t count;
-    double background; /* photons of the water in the image */
+    int panels;        /* of the detector */
+    double background; /* photons of water and materials in the image */
     double unassigned; /* the image's sum without background and the listed intensities */
 } nb_reflections;
 

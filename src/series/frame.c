@@ -63,14 +63,14 @@ static nb_status write_picture(nb_frame *f, const char *path, const nb_image_met
     nb_picture_job job;
     nb_image_view view = {0};
     void *pixels = NULL;
-    float *noise;
-    nb_status st = nb_picture_of_sim(f->sim, f->image, &job, &noise, err);
+    nb_picture_own own;
+    nb_status st = nb_picture_of_sim(f->sim, f->image, &job, &own, err);
     if (!st)
         st = nb_picture_view(&job, &view, &pixels, err);
     if (!st)
         st = nb_write_image(nb_picture_writer(job.options), path, &view, meta, err);
     nb_free(pixels);
-    nb_free(noise);
+    nb_picture_own_free(&own);
     return st;
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "../api/advice.h"
+#include "../api/background.h"
 #include "../api/noise.h"
 #include "../api/report_json.h"
 #include "../base/c_locale.h"
@@ -239,7 +240,9 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
     run->layout.slow = canvas.size[1];
     run->layout.type = run->series->hdf5_type;
     run->layout.compress = run->series->compress;
-    run->layout.reflections = run->frames.base.truth == NB_TRUTH_SPOTS;
+    run->layout.reflections = run->frames.base.truth != NB_TRUTH_SPOTS ? 0
+                              : run->base->model.scene.n_panels > 1    ? 2
+                                                                       : 1;
     run->layout.scalar = run->base->kernels == &nb_image_kernels_scalar;
     run->progress.frames = run->frames.count;
     run->progress.seed = run->frames.base.seed.value;
@@ -351,6 +354,7 @@ static nb_status write_master(nb_run *run, int frames, nb_error *err)
     uint8_t *bad;
     char *config = NULL;
     nb_hdf5_master master = {0};
+    char background[NB_PATH_MAX];
     nb_hdf5_panels panels = {0};
     nb_status st = from_file ? nb_panels_bad(run->base, &bad, err)
                              : bad_pixels(&run->base->model.scene.raster, &bad, err);
@@ -377,6 +381,8 @@ static nb_status write_master(nb_run *run, int frames, nb_error *err)
     master.truth_user = &run->truth;
     master.bad = bad;
     master.noise = noise_of(run);
+    master.background =
+        nb_background_words(&run->frames.base, background, sizeof background);
     master.config = config;
     master.spectra = run->frames.spectra.count ? &run->frames.spectra : NULL;
     master.data_name = nb_hdf5_sink_link;

@@ -7,20 +7,20 @@
 
 enum { FIRST_ROOM = 64 };
 
-static unsigned hash(int h, int k, int l)
+static unsigned hash(int h, int k, int l, int panel)
 {
-    unsigned x =
-        (unsigned)h * 0x9e3779b1u ^ (unsigned)k * 0x85ebca77u ^ (unsigned)l * 0xc2b2ae3du;
+    unsigned x = (unsigned)h * 0x9e3779b1u ^ (unsigned)k * 0x85ebca77u ^
+                 (unsigned)l * 0xc2b2ae3du ^ (unsigned)panel * 0x27d4eb2fu;
     return x ^ x >> 15;
 }
 
-/** The slot of h, k, l: where it is, or the empty one where it belongs. */
-static int *find_slot(const nb_reflection_table *t, int h, int k, int l)
+/** The slot of h, k, l on a panel: where it is, or the empty one where it belongs. */
+static int *find_slot(const nb_reflection_table *t, int h, int k, int l, int panel)
 {
-    unsigned mask = (unsigned)t->n_slots - 1, i = hash(h, k, l) & mask;
+    unsigned mask = (unsigned)t->n_slots - 1, i = hash(h, k, l, panel) & mask;
     for (;; i = (i + 1) & mask) {
         const nb_reflection_entry *e = t->slots[i] ? &t->list[t->slots[i] - 1] : NULL;
-        if (!e || (e->h == h && e->k == k && e->l == l))
+        if (!e || (e->h == h && e->k == k && e->l == l && e->panel == panel))
             return &t->slots[i];
     }
 }
@@ -50,7 +50,7 @@ static int grow(nb_reflection_table *t)
     t->room = room;
     t->n_slots = 2 * room;
     for (int i = 0; i < t->count; i++)
-        *find_slot(t, list[i].h, list[i].k, list[i].l) = i + 1;
+        *find_slot(t, list[i].h, list[i].k, list[i].l, list[i].panel) = i + 1;
     return 1;
 }
 
@@ -58,17 +58,18 @@ nb_reflection_entry *nb_reflection_entry_of(nb_reflection_table *t, int h, int k
 {
     nb_reflection_entry *e = t->count ? &t->list[t->last] : NULL;
     int *slot;
-    if (e && e->h == h && e->k == k && e->l == l)
+    if (e && e->h == h && e->k == k && e->l == l && e->panel == t->panel)
         return e;
     if (t->count == t->room && !grow(t))
         return NULL;
-    slot = find_slot(t, h, k, l);
+    slot = find_slot(t, h, k, l, t->panel);
     if (!*slot) {
         e = &t->list[t->count];
         memset(e, 0, sizeof *e);
         e->h = h;
         e->k = k;
         e->l = l;
+        e->panel = t->panel;
         *slot = ++t->count;
     }
     t->last = *slot - 1;
@@ -107,7 +108,9 @@ int nb_reflection_merge(nb_reflection_table *t, const nb_reflection_table *from)
 {
     for (int i = 0; i < from->count; i++) {
         const nb_reflection_entry *e = &from->list[i];
-        nb_reflection_entry *to = nb_reflection_entry_of(t, e->h, e->k, e->l);
+        nb_reflection_entry *to;
+        t->panel = e->panel;
+        to = nb_reflection_entry_of(t, e->h, e->k, e->l);
         if (!to)
             return 0;
         for (int j = 0; j < NB_SUMS; j++)

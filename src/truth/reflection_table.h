@@ -8,7 +8,7 @@
 enum { NB_SUM_WEIGHT = 0, NB_SUM_FAST, NB_SUM_SLOW, NB_SUM_PHI, NB_SUM_LAMBDA, NB_SUMS };
 
 typedef struct nb_reflection_entry {
-    int h, k, l;
+    int h, k, l, panel;
     double pixel[NB_SUMS]; /* of the present pixel: weight, weight times ... */
     double sum[NB_SUMS];   /* of the pixels before it, in photons */
     double peak;           /* photons of its brightest pixel */
@@ -22,10 +22,11 @@ typedef struct nb_reflection_table {
     int n_slots;
     int *touched; /* owned; entries to which the present pixel has added */
     int n_touched;
+    int panel; /* of what is added */
     int last; /* entry of the last search: the next sample is probably of the same reflection */
 } nb_reflection_table;
 
-/** Entry of h, k, l, made if it is not there; NULL: out of memory. */
+/** Entry of h, k, l on the table's present panel, made if it is not there; NULL: out of memory. */
 nb_reflection_entry *nb_reflection_entry_of(nb_reflection_table *t, int h, int k, int l);
 
 /** Add one sample of the present pixel. 0: out of memory. */

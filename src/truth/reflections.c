@@ -162,7 +162,7 @@ static int divide_pixel(const finder *f, const nb_span *span, int fast, double p
                     nb_ray_to(panel, sensor, nb_subpixel(panel->pixel_fast, os, fast, i),
                               nb_subpixel(panel->pixel_slow, os, slow, s), layer);
                 sample_place at = {fast + (i + 0.5) / os,
-                                   panel->first_row + slow + (s + 0.5) / os,
+                                   slow + (s + 0.5) / os,
                                    ray.capture,
                                    OMITTED * photons / (scale * terms),
                                    NULL,
@@ -179,6 +179,7 @@ static int divide_pixel(const finder *f, const nb_span *span, int fast, double p
 static void divide_span(const finder *f, const nb_span *span, image_row *row)
 {
     const float *image = f->job->image + span->at;
+    row->table.panel = span->panel;
     for (int i = 0; i < span->n && !row->failed; i++) {
         double water = water_in(f, span, span->fast + i), photons = image[i] - water;
         row->photons += image[i];
@@ -215,7 +216,9 @@ static int by_index(const void *a, const void *b)
         return x->h < y->h ? -1 : 1;
     if (x->k != y->k)
         return x->k < y->k ? -1 : 1;
-    return (x->l > y->l) - (x->l < y->l);
+    if (x->l != y->l)
+        return x->l < y->l ? -1 : 1;
+    return (x->panel > y->panel) - (x->panel < y->panel);
 }
 
 /** The table of the source whose wavelength [m] is nearest, the first of equals. */
@@ -235,6 +238,7 @@ static nb_reflection reflection_of(const nb_scene *sc, const nb_reflection_entry
     spot.h = e->h;
     spot.k = e->k;
     spot.l = e->l;
+    spot.panel = e->panel;
     spot.fast = e->sum[NB_SUM_FAST] / n;
     spot.slow = e->sum[NB_SUM_SLOW] / n;
     spot.intensity = n;
@@ -266,6 +270,7 @@ static nb_status make_list(const nb_reflection_job *job, const image_row *all,
         qsort(out->list, out->count, sizeof *out->list, by_index);
     for (size_t i = 0; i < out->count; i++)
         listed += out->list[i].intensity;
+    out->panels = job->scene->n_panels;
     out->background = all->background;
     out->unassigned = all->photons - all->background - listed;
     return NB_OK;

@@ -106,6 +106,12 @@ if has libpng; then
     says 2 "must be auto | P | lo:hi" view-scale-reversed view a.bin t.png -pngscale 9:1
     says 2 "must be d,d,... (A)" view-rings-zero view a.bin t.png -pngrings 5,0
     says 2 'both set how values become colours' view-gamma-and-log view a.bin t.png -pnggamma 1 -pnglog
+    says 2 'nosuch.geom' view-geom view a.bin t.png -geom nosuch.geom
+    says 2 'nosuch.expt' view-expt view a.bin t.png -expt nosuch.expt -expt_number 1
+    says 2 'nosuch.h5' view-nxmx view a.bin t.png -nxmx nosuch.h5
+    says 2 'nosuch.geom' compare-geom compare a.bin a.bin -geom nosuch.geom
+    says 2 'nosuch.expt' compare-expt compare a.bin a.bin -expt nosuch.expt -expt_number 1
+    says 2 'nosuch.h5' compare-nxmx compare a.bin a.bin -nxmx nosuch.h5
     says 2 'unknown flag' view-foreign-flag view a.bin t.png -hkl a.bin
 else
     says 2 'libpng' view-without-libpng view a.bin v.png

@@ -9,9 +9,9 @@ from . import _memory, _nanobragg, _parameters, _progress
 from ._images import Image
 
 # nb_reflection of src/nanobragg/sim.h; the name of a field that users know by another one
-REFLECTION = np.dtype([("frame", "i4"), ("h", "i4"), ("k", "i4"), ("l", "i4"), ("fast", "f8"),
-                       ("slow", "f8"), ("intensity", "f8"), ("peak", "f8"), ("phi", "f8"),
-                       ("wavelength", "f8"), ("excitation", "f8"), ("F", "f8")])
+REFLECTION = np.dtype([("frame", "i4"), ("h", "i4"), ("k", "i4"), ("l", "i4"), ("panel", "i4"),
+                       ("fast", "f8"), ("slow", "f8"), ("intensity", "f8"), ("peak", "f8"), ("phi", "f8"),
+                       ("wavelength", "f8"), ("excitation", "f8"), ("F", "f8")], align=True)
 
 # The program's default files belong to the program.
 _NO_FILES = [(name, []) for name in ("nofloat", "noint", "nonoise", "nopgm", "nodump")]
