@@ -103,9 +103,8 @@ nb_status nb_fit_choose_spots(nb_fit *fit, nb_error *err)
     float *level = nb_alloc_raw(fit->pixels, sizeof *level, "levels", err);
     uint8_t *spots = nb_alloc(fit->pixels, 1, "spots", err);
     nb_status st = level && spots ? NB_OK : NB_ERR_NOMEM;
-    nb_observation all = {.photons = fit->photons};
     if (!st)
-        st = nb_sim_expected(fit->sim, &all, fit->expected, err);
+        st = nb_fit_image(fit, fit->photons, err);
     if (!st)
         st = levels(fit, level, err);
     if (!st)

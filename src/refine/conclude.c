@@ -25,6 +25,7 @@ typedef struct errors {
     const char *names[NB_FIT_MOST];
     double *x, *values, *g, *F, *G, *M, *C;
     double *block; /* owned */
+    double worst;  /* smallest eigenvalue over the largest */
 } errors;
 
 static nb_status open_errors(nb_fit *fit, errors *e, nb_error *err)
@@ -67,7 +68,8 @@ static nb_status covariance(nb_fit *fit, errors *e, nb_error *err)
         return st;
     nb_fit_space_chain(&e->space, e->x, e->values, &loss, e->g, e->F, e->G, e->M);
     fit->out->loss = loss;
-    return nb_fit_invert(nb_fit_space_variables(&e->space), e->M, e->C, NULL, NULL, err);
+    return nb_fit_invert(nb_fit_space_variables(&e->space), e->M, e->C, &e->worst, NULL,
+                         err);
 }
 
 /** Covariance of two values; slopes are small differences of the map, exact enough and short. */
@@ -162,10 +164,9 @@ static nb_status put_parameters(nb_fit *fit, const errors *e, nb_error *err)
 static nb_status put_pictures(nb_fit *fit, nb_error *err)
 {
     nb_refinement *out = fit->out;
-    nb_observation all = {.photons = fit->photons};
     int gauss = fit->o->likelihood == NB_LIKELIHOOD_GAUSS;
     double read = gauss ? fit->sigma * fit->sigma : 0;
-    nb_status st = nb_sim_expected(fit->sim, &all, fit->expected, err);
+    nb_status st = nb_fit_image(fit, fit->photons, err);
     out->model = nb_alloc(fit->pixels, sizeof *out->model, "results", err);
     out->residual = nb_alloc(fit->pixels, sizeof *out->residual, "results", err);
     out->used = nb_alloc(fit->pixels, 1, "results", err);
@@ -228,7 +229,7 @@ static double deviance(const nb_fit *fit)
     return sum / (double)fit->used;
 }
 
-static void judge(nb_fit *fit, nb_refinement *out)
+static void judge(nb_fit *fit, double worst, nb_refinement *out)
 {
     const nb_crystal *x = &fit->sim->model.crystal;
     const double edges[3] = {nb_norm(x->a), nb_norm(x->b), nb_norm(x->c)};
@@ -246,6 +247,12 @@ static void judge(nb_fit *fit, nb_refinement *out)
         snprintf(out->status, sizeof out->status,
                  "not converged: model and picture have a correlation of %.3f, below %g",
                  out->picture_correlation, LEAST_CORRELATION);
+        return;
+    }
+    if (worst < NB_TOLD_APART) {
+        snprintf(
+            out->status, sizeof out->status,
+            "not converged: at the end the picture does not tell the parameters apart");
         return;
     }
     if (!last->converged) {
@@ -281,6 +288,6 @@ nb_status nb_fit_conclude(nb_fit *fit, nb_error *err)
     out->pixels = fit->used;
     out->deviance_per_pixel = deviance(fit);
     out->picture_correlation = correlate(out, pixels);
-    judge(fit, out);
+    judge(fit, e.worst, out);
     return NB_OK;
 }

@@ -56,15 +56,22 @@ nb_status nb_fit_choose_spots(nb_fit *fit, nb_error *err);
 /** How many pixels up to `high` stand 6 sigma above the background. */
 int64_t nb_fit_bright(const nb_fit *fit, const nb_radial *background, double high);
 
+/** The model without backgrounds into fit->expected, 0 where photons[pixels] is NaN. */
+nb_status nb_fit_image(nb_fit *fit, const float *photons, nb_error *err);
+
 /** What is observed in the chosen pixels. */
 nb_observation nb_fit_observation(const nb_fit *fit);
 
 /** Set the simulation to the list's values. */
 nb_status nb_fit_apply(nb_fit *fit, nb_error *err);
-/** Minimise over the marked parameters and the radial background.  check: refuse parameters that cannot be
- * told apart.  The simulation has the result, and rotations are folded into its orientation. */
+/** Minimise over the marked parameters and the radial background.  The simulation has the result, and
+ * rotations are folded into its orientation. */
 nb_status nb_fit_stage(nb_fit *fit, const char *name, const int marked[NB_FIT_MOST],
-                       int check, int most, nb_error *err);
+                       int most, nb_error *err);
+/** Refuse parameters that the chosen pixels cannot tell apart.  Errors: NB_ERR_INPUT with their names. */
+nb_status nb_fit_check_apart(nb_fit *fit, const int marked[NB_FIT_MOST], nb_error *err);
+#define NB_TOLD_APART                                                                    \
+    1e-10 /* smallest eigenvalue over the largest, columns scaled to 1 */
 
 /** Cells along the axes and the mosaic spread by images alone. */
 nb_status nb_fit_search(nb_fit *fit, nb_error *err);

@@ -52,20 +52,59 @@ static int refines_cells(const nb_fit *fit)
     return refines(fit, "N_a") || refines(fit, "N_b") || refines(fit, "N_c");
 }
 
-/** Give the simulation the blurred crystal: Gaussian, fewer cells; *factor keeps the spots' integrals.  The
- * list's scale follows. */
+/** Multiply a parameter of the simulation, and what the list says of it. */
+static nb_status multiply(nb_fit *fit, const char *name, double by, nb_error *err)
+{
+    int at = nb_fit_find(&fit->list, name);
+    nb_variable v;
+    nb_status st = nb_sim_parameter(fit->sim, name, &v, err);
+    if (st)
+        return st;
+    v.value *= by;
+    if (at >= 0) {
+        nb_fit_parameter *p = &fit->list.p[at];
+        p->value = v.value;
+        p->low *= by;
+        p->high *= by;
+        p->restraint *= by;
+        p->width *= by;
+    }
+    return nb_sim_set_parameters(fit->sim, &name, &v.value, 1, err);
+}
+
+/** Bounds and restraints as they were. */
+static void keep_limits(nb_fit *fit, const nb_fit_list *before)
+{
+    for (int i = 0; i < fit->list.count; i++) {
+        nb_fit_parameter *p = &fit->list.p[i];
+        p->low = before->p[i].low;
+        p->high = before->p[i].high;
+        p->restraint = before->p[i].restraint;
+        p->width = before->p[i].width;
+        if (p->map == NB_MAP_BOUNDED && !p->fixed)
+            p->value = fmin(p->high, fmax(p->low, p->value));
+    }
+}
+
+/** More fluence and so much less water that its photons stay. */
+static nb_status rescale(nb_fit *fit, double by, nb_error *err)
+{
+    nb_status st = multiply(fit, "fluence", by, err);
+    if (!st && nb_sim_config(fit->sim)->water_um > 0)
+        st = multiply(fit, "water", 1 / cbrt(by), err);
+    return st;
+}
+
+/** Give the simulation the blurred crystal: Gaussian, fewer cells; *factor keeps the spots' integrals. */
 static nb_status blur(nb_fit *fit, double n, const double edges[3], double longest,
                       double *factor, nb_error *err)
 {
     nb_config cfg = *nb_sim_config(fit->sim);
-    nb_model *model = &fit->sim->model;
-    int at = nb_fit_find(&fit->list, "fluence");
-    const char *const name = "fluence";
-    nb_variable fluence;
-    nb_status st = nb_sim_parameter(fit->sim, name, &fluence, err);
+    nb_status st;
     *factor = 1;
     for (int i = 0; i < 3; i++) {
-        double N = model->scene.lattice.N[i], fewer = fmin(N, n * longest / edges[i]);
+        double N = fit->sim->model.scene.lattice.N[i],
+               fewer = fmin(N, n * longest / edges[i]);
         cfg.N[i] = fewer;
         cfg.xtal_size_mm[i] = NAN;
         *factor *= N / fewer;
@@ -77,24 +116,17 @@ static nb_status blur(nb_fit *fit, double n, const double edges[3], double longe
     cfg.oversample = 1;
     cfg.phi_steps = 1;
     cfg.phistep_deg = NAN;
-    if (!st)
-        st = nb_sim_change(fit->sim, &cfg, err);
-    if (st)
-        return st;
-    fluence.value *= *factor;
-    if (at >= 0)
-        fit->list.p[at].value = fluence.value;
-    return nb_sim_set_parameters(fit->sim, &name, &fluence.value, 1, err);
+    st = nb_sim_change(fit->sim, &cfg, err);
+    return st ? st : rescale(fit, *factor, err);
 }
 
-/** The true crystal again, with the orientation, cell and geometry of the blurred one. */
-static nb_status sharpen(nb_fit *fit, const nb_config *truth, double factor, nb_error *err)
+/** The true crystal again, with the orientation, cell and geometry of the blurred one; bounds and
+ * restraints as before. */
+static nb_status sharpen(nb_fit *fit, const nb_config *truth, const nb_fit_list *before,
+                         double factor, nb_error *err)
 {
     nb_config cfg = *nb_sim_config(fit->sim);
-    int at = nb_fit_find(&fit->list, "fluence");
-    const char *const name = "fluence";
-    nb_variable fluence;
-    nb_status st = nb_sim_parameter(fit->sim, name, &fluence, err);
+    nb_status st;
     memcpy(cfg.N, truth->N, sizeof cfg.N);
     memcpy(cfg.xtal_size_mm, truth->xtal_size_mm, sizeof cfg.xtal_size_mm);
     cfg.fudge = truth->fudge;
@@ -103,14 +135,43 @@ static nb_status sharpen(nb_fit *fit, const nb_config *truth, double factor, nb_
     cfg.oversample = truth->oversample;
     cfg.phi_steps = truth->phi_steps;
     cfg.phistep_deg = truth->phistep_deg;
+    st = nb_sim_change(fit->sim, &cfg, err);
     if (!st)
-        st = nb_sim_change(fit->sim, &cfg, err);
-    if (st)
+        st = rescale(fit, 1 / factor, err);
+    keep_limits(fit, before);
+    return st;
+}
+
+/** A start whose water has the photons of the picture: by its thickness, or by the scale. */
+static nb_status begin_water(nb_fit *fit, nb_error *err)
+{
+    static const char *const water = "water";
+    const nb_fit_list before = fit->list;
+    double seen = 0, has = 0;
+    nb_radial rough;
+    float *plane;
+    nb_status st;
+    if (fit->kind != NB_BACKGROUND_WATER)
+        return NB_OK;
+    plane = nb_alloc_raw(fit->pixels, sizeof *plane, "water", err);
+    st = plane ? nb_radial_estimate(fit, fit->high, fit->o->knots, &rough, err)
+               : NB_ERR_NOMEM;
+    if (!st) /* its photons are as its thickness cubed */
+        st = nb_sim_derivatives(fit->sim, &water, 1, NB_REAL_FLOAT32, plane, NULL, err);
+    for (size_t i = 0; i < fit->pixels && !st; i++)
+        if (!isnan(fit->photons[i])) {
+            seen += nb_radial_at(&rough, fit->stol[i]);
+            has += plane[i] * nb_sim_config(fit->sim)->water_um / 3;
+        }
+    nb_free(plane);
+    if (st || !(seen > 0 && has > 0))
         return st;
-    fluence.value /= factor;
-    if (at >= 0)
-        fit->list.p[at].value = fluence.value;
-    return nb_sim_set_parameters(fit->sim, &name, &fluence.value, 1, err);
+    if (refines(fit, "water"))
+        st = multiply(fit, "water", cbrt(seen / has), err);
+    else if (refines(fit, "fluence"))
+        st = multiply(fit, "fluence", seen / has, err);
+    keep_limits(fit, &before);
+    return st ? st : nb_fit_apply(fit, err);
 }
 
 /** Knots and levels over the pixels of a stage, or the fixed background of one with planes. */
@@ -143,6 +204,7 @@ static nb_status blurred_stage(nb_fit *fit, int stage, nb_error *err)
 {
     static const double cells[] = {3, 5, 8, 13}, least_d[] = {0.07, 0.05, 0, 0};
     const nb_config truth = *nb_sim_config(fit->sim);
+    const nb_fit_list before = fit->list;
     const nb_crystal *x = &fit->sim->model.crystal;
     const double edges[3] = {nb_norm(x->a), nb_norm(x->b), nb_norm(x->c)};
     double longest = fmax(edges[0], fmax(edges[1], edges[2])), factor, high;
@@ -158,8 +220,8 @@ static nb_status blurred_stage(nb_fit *fit, int stage, nb_error *err)
     nb_fit_choose_range(fit, high);
     mark(fit, stage, marked);
     snprintf(name, sizeof name, "blurred %g", cells[stage]);
-    st = nb_fit_stage(fit, name, marked, 0, BLURRED_STEPS, err);
-    return st ? st : sharpen(fit, &truth, factor, err);
+    st = nb_fit_stage(fit, name, marked, BLURRED_STEPS, err);
+    return st ? st : sharpen(fit, &truth, &before, factor, err);
 }
 
 static nb_status blurred(nb_fit *fit, nb_error *err)
@@ -168,7 +230,7 @@ static nb_status blurred(nb_fit *fit, nb_error *err)
     const double edges[3] = {nb_norm(x->a), nb_norm(x->b), nb_norm(x->c)};
     double longest = fmax(edges[0], fmax(edges[1], edges[2])), size = 0;
     int stages;
-    nb_status st = NB_OK;
+    nb_status st = begin_water(fit, err);
     for (int i = 0; i < 3; i++)
         size = fmax(size, fit->sim->model.scene.lattice.N[i] * edges[i]);
     stages = size > 16 * longest ? 4 : 3;
@@ -191,7 +253,7 @@ static nb_status as_gaussian(nb_fit *fit, const int marked[NB_FIT_MOST], nb_erro
     if (!st)
         st = nb_fit_choose_spots(fit, err);
     if (!st)
-        st = nb_fit_stage(fit, "Gaussian", marked, 0, fit->o->evaluations, err);
+        st = nb_fit_stage(fit, "Gaussian", marked, fit->o->evaluations, err);
     if (st)
         return st;
     cfg = *nb_sim_config(fit->sim);
@@ -209,6 +271,10 @@ nb_status nb_fit_run(nb_fit *fit, nb_error *err)
     mark_all(fit, marked);
     if (!st)
         st = nb_fit_apply(fit, err);
+    if (!st)
+        st = nb_fit_choose_spots(fit, err);
+    if (!st)
+        st = nb_fit_check_apart(fit, marked, err);
     if (!st && planned &&
         (refines(fit, "rot_x") || refines(fit, "rot_y") || refines(fit, "rot_z")))
         st = blurred(fit, err);
@@ -222,7 +288,7 @@ nb_status nb_fit_run(nb_fit *fit, nb_error *err)
     for (int k = 0; k < (planned ? 2 : 1) && !st; k++) {
         st = nb_fit_choose_spots(fit, err);
         if (!st)
-            st = nb_fit_stage(fit, k ? "true shape again" : "true shape", marked, !k,
+            st = nb_fit_stage(fit, k ? "true shape again" : "true shape", marked,
                               fit->o->evaluations, err);
     }
     return st;

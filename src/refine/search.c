@@ -16,7 +16,6 @@ enum { REACH = 18, ROUNDS = 2, STEPS = 4 };
 /** The pixels of the search, without the others. */
 typedef struct search {
     nb_fit *fit;
-    nb_observation seen;
     size_t n;
     size_t *at;                       /* owned; [n] */
     double *counts, *under, *crystal; /* owned, one block */
@@ -33,7 +32,6 @@ static nb_status open_search(nb_fit *fit, search *s, nb_error *err)
 {
     memset(s, 0, sizeof *s);
     s->fit = fit;
-    s->seen = nb_fit_observation(fit);
     s->n = (size_t)fit->used;
     s->at = nb_alloc_raw(s->n, sizeof *s->at, "search", err);
     s->counts = nb_alloc_raw(3 * s->n, sizeof *s->counts, "search", err);
@@ -55,8 +53,9 @@ static nb_status open_search(nb_fit *fit, search *s, nb_error *err)
     return NB_OK;
 }
 
-/** Loss, gradient and Fisher matrix by scale and flat background. */
-static double sums(const search *s, double scale, double flat, double g[2], double F[3])
+/** Gradient and Fisher matrix by scale and flat background, and the loss if it is asked for. */
+static double sums(const search *s, double scale, double flat, int wanted, double g[2],
+                   double F[3])
 {
     int gauss = s->fit->o->likelihood == NB_LIKELIHOOD_GAUSS;
     double read = s->fit->sigma * s->fit->sigma, loss = 0;
@@ -67,11 +66,13 @@ static double sums(const search *s, double scale, double flat, double g[2], doub
         double slope, weight;
         if (gauss) {
             double V = m + read, d = n - m;
-            loss += (d * d / V + log(V)) / 2;
+            if (wanted)
+                loss += (d * d / V + log(V)) / 2;
             slope = -d / V + (1 - d * d / V) / (2 * V);
             weight = 1 / V + 1 / (2 * V * V);
         } else {
-            loss += m - n + (n > 0 ? n * log(n / m) : 0);
+            if (wanted)
+                loss += m - n + (n > 0 ? n * log(n / m) : 0);
             slope = 1 - n / m;
             weight = 1 / m;
         }
@@ -103,7 +104,7 @@ static trial fit_scale(const search *s)
     double scale = s->scaled ? first_scale(s) : 1, flat = 0, g[2], F[3];
     for (int step = 0; step < STEPS; step++) {
         double det, ds, db;
-        sums(s, scale, flat, g, F);
+        sums(s, scale, flat, 0, g, F);
         if (!s->scaled)
             g[0] = F[1] = 0;
         det = F[0] * F[2] - F[1] * F[1];
@@ -114,7 +115,7 @@ static trial fit_scale(const search *s)
         scale = scale + ds > scale / 4 ? fmin(scale + ds, 4 * scale) : scale / 4;
         flat += db;
     }
-    return (trial){sums(s, scale, flat, g, F), scale};
+    return (trial){sums(s, scale, flat, 1, g, F), scale};
 }
 
 static nb_status try_value(search *s, const char *name, double value, trial *out,
@@ -123,7 +124,7 @@ static nb_status try_value(search *s, const char *name, double value, trial *out
     nb_fit *fit = s->fit;
     nb_status st = nb_sim_set_parameters(fit->sim, &name, &value, 1, err);
     if (!st)
-        st = nb_sim_expected(fit->sim, &s->seen, fit->expected, err);
+        st = nb_fit_image(fit, fit->chosen, err);
     if (st)
         return st;
     for (size_t i = 0; i < s->n; i++)
@@ -185,7 +186,7 @@ nb_status nb_fit_search(nb_fit *fit, nb_error *err)
             st = along(&s, names[k], step * (k == 3 ? MOSAIC_STEP : CELLS_STEP), err);
         }
     if (!st) {
-        st = nb_sim_expected(fit->sim, &s.seen, fit->expected, err);
+        st = nb_fit_image(fit, fit->chosen, err);
         for (size_t i = 0; i < s.n && !st; i++)
             s.crystal[i] = fit->expected[s.at[i]];
         last = fit_scale(&s);

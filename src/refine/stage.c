@@ -11,8 +11,6 @@
 #include "minimise.h"
 #include "symmetric.h"
 
-#define TOLD_APART 1e-10 /* smallest eigenvalue over the largest */
-
 /** What the loss of lmder needs. */
 typedef struct stage {
     nb_fit *fit;
@@ -96,7 +94,7 @@ static nb_status check_apart(stage *s, const double *x, nb_error *err)
     st = loss_at(s, n, x, &loss, G, M, err);
     if (!st)
         st = nb_fit_invert(n, M, inverse, &worst, vector, err);
-    if (!st && worst < TOLD_APART) {
+    if (!st && worst < NB_TOLD_APART) {
         list_names(s, vector, text, sizeof text);
         st =
             nb_fail(err, NB_ERR_INPUT,
@@ -179,7 +177,7 @@ static nb_status open_stage(nb_fit *fit, const int marked[NB_FIT_MOST], stage *s
 }
 
 nb_status nb_fit_stage(nb_fit *fit, const char *name, const int marked[NB_FIT_MOST],
-                       int check, int most, nb_error *err)
+                       int most, nb_error *err)
 {
     double start = nb_monotonic_seconds(), *x;
     stage s;
@@ -195,8 +193,6 @@ nb_status nb_fit_stage(nb_fit *fit, const char *name, const int marked[NB_FIT_MO
     if (job.n == 0)
         st = nb_fail(err, NB_ERR_INPUT,
                      "-refine: every parameter is held; leave one free");
-    if (!st && check)
-        st = check_apart(&s, x, err);
     if (!st)
         st = nb_minimise(&job, &found, err);
     if (!st)
@@ -205,5 +201,21 @@ nb_status nb_fit_stage(nb_fit *fit, const char *name, const int marked[NB_FIT_MO
     if (!st)
         nb_fit_note_stage(fit, name, found.evaluations, found.loss, found.converged,
                           nb_monotonic_seconds() - start);
+    return st;
+}
+
+nb_status nb_fit_check_apart(nb_fit *fit, const int marked[NB_FIT_MOST], nb_error *err)
+{
+    double *x;
+    stage s;
+    nb_status st = open_stage(fit, marked, &s, &x, err);
+    if (st)
+        return st;
+    if (s.space.n_free == 0)
+        st = nb_fail(err, NB_ERR_INPUT,
+                     "-refine: every parameter is held; leave one free");
+    if (!st)
+        st = check_apart(&s, x, err);
+    nb_free(s.values);
     return st;
 }

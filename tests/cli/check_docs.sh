@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The examples of the documents work as typed: every ```sh block of docs/guide.md runs, in one
+# The examples of the documents work as typed: every ```sh block of docs/guide.md and docs/refine.md runs, in one
 # temporary folder in the order of the text, with `nanobragg` on the PATH and golden_data beside;
 # the C program of docs/library.md compiles against the build folder and runs.
 # usage: NANOBRAGG=program [NB_BUILD=folder] tests/cli/check_docs.sh
@@ -23,29 +23,32 @@ blocks() {
     ' "$2"
 }
 
-run_guide() {
-    local n=0 file absent
-    absent=$("$NANOBRAGG" -version | awk '$1 ~ /^(libpng|cJSON)$/ && $2 != "yes" { print $1 }')
+# run_page NAME LIBRARY...: the blocks of one page, in a build with these libraries.
+run_page() {
+    local page=$1 n=0 file absent
+    shift
+    absent=$("$NANOBRAGG" -version | awk -v needs=" $* " 'index(needs, " " $1 " ") && $2 != "yes" { print $1 }')
     if [ -n "$absent" ]; then
-        echo "skip docs/guide.md # this build has no" $absent
+        echo "skip docs/$page # this build has no" $absent
         return
     fi
+    rm -rf "$work/blocks" "$work/run" "$work/bin"
     mkdir -p "$work/bin" "$work/blocks" "$work/run"
     ln -s "$NANOBRAGG" "$work/bin/nanobragg"
     ln -s "$source/golden_data" "$work/run/golden_data"
-    blocks sh "$source/docs/guide.md" "$work/blocks"
+    blocks sh "$source/docs/$page" "$work/blocks"
     while [ -f "$work/blocks/$((n + 1))" ]; do
         n=$((n + 1)) file=$work/blocks/$n
         if (cd "$work/run" && PATH=$work/bin:$PATH timeout 60 bash -e "$file") \
             >"$work/out" 2>&1 </dev/null; then
-            echo "ok docs/guide.md block $n"
+            echo "ok docs/$page block $n"
         else
             sed 's/^/# /' "$file" "$work/out"
-            echo "not ok docs/guide.md block $n"
+            echo "not ok docs/$page block $n"
             failed=1
         fi
     done
-    [ "$n" -gt 0 ] || { echo "not ok docs/guide.md # no sh block found" && failed=1; }
+    [ "$n" -gt 0 ] || { echo "not ok docs/$page # no sh block found" && failed=1; }
 }
 
 run_library() {
@@ -87,6 +90,7 @@ run_factors() {
     fi
 }
 
-run_guide
+run_page guide.md libpng cJSON
+run_page refine.md libpng cJSON cminpack
 run_library
 exit $failed

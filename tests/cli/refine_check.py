@@ -10,13 +10,12 @@ import json
 import math
 import os
 import random
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from refine_cases import ROWS, flags, rotation_vector  # noqa: E402
+from refine_cases import GOLDEN, ROWS, flags, rotation_vector  # noqa: E402
 from script import FAILED, PROGRAM, ok, run  # noqa: E402
 
 BIG = os.environ.get("NB_BIG")
@@ -122,12 +121,180 @@ def one_still(row, seed, name=None):
     return found
 
 
+# A small crystal, whose fits take a moment.
+SMALL = ["-hkl", os.path.join(GOLDEN, "dense.hkl"), "-dump", "/dev/null", "-lambda", "1", "-distance", "100",
+         "-detpixels", "64", "-pixel", "0.4", "-oversample", "1"]
+CRYSTAL = ["-cell", "40", "40", "60", "90", "90", "90", "-N", "5", "-misset", "10", "20", "30",
+           "-mosaic_domains", "3"]
+TRUTH = ["-mosaic", "0.5", "-fluence", "3e27"]
+START = ["-mosaic", "0.6", "-fluence", "2e27"]
+
+
+def small_picture(folder, name="small.img", seed=1, more=()):
+    path = os.path.join(folder, name)
+    run(*SMALL, *CRYSTAL, *TRUTH, "-water", "0.05", *more, *QUIET, "-nofloat", "-seed", seed, "-noisefile", path)
+    return path
+
+
+REFUSED = [
+    (["-refine", "rot,nothing"], "nothing"),
+    ([], "-refine is missing"),
+    (["-refine", "rot,rot"], "rot"),
+    (["-refine", "misset,rot"], "rot"),
+    (["-refine", "misset_x"], "write misset, or rot"),
+    (["-refine", "misset,phi"], "cannot be told apart"),
+    (["-refine", "lambda,cell"], "lambda and all edges"),
+    (["-refine", "lambda,cell", "-system", "tetragonal"], "lambda and all edges"),
+    (["-refine", "rot,polar", "-nopolar"], "moves no pixel"),
+    (["-refine", "mosaic", "-mosaic_domains", "1"], "moves no pixel"),
+    (["-refine", "N", "-Na", "1"], "one cell cannot be refined"),
+    (["-refine", "scale", "-system", "cubic"], "-system has nothing to act on"),
+    (["-refine", "cell", "-system", "cubic"], "the system asks for"),
+    (["-refine", "rot", "-bound", "mosaic=0:1"], "it is not refined"),
+    (["-refine", "mosaic", "-bound", "mosaic=0.7:1"], "is outside"),
+    (["-refine", "mosaic", "-bound", "mosaic=1:0"], "must be the smaller one"),
+    (["-refine", "mosaic", "-bound", "mosaic"], "write it as name=low:high"),
+    (["-refine", "mosaic", "-restrain", "mosaic=1:-1"], "must not be negative"),
+    (["-refine", "mosaic", "-restrain", "mosaic=1:x"], "two numbers must follow"),
+    (["-refine", "mosaic", "-restrain", "mosaic=1:0"], "every parameter is held"),
+    (["-refine", "rot", "-likelihood", "gauss"], "add -readout_noise"),
+    (["-refine", "rot", "-fit_background", "water"], "the start has no water"),
+    (["-refine", "rot", "-fit_background", "radial:0"], "number of knots"),
+    (["-refine", "rot", "-system", "round"], "must be one of triclinic"),
+    (["-refine", "rot", "-fit_dmin", "1000"], "no pixel is left"),
+    (["-refine", "rot", "-detpixels", "32"], "64"),
+    (["-refine", "rot", "-series", "x.h5"], "write it as file.h5:0-99"),
+    (["-refine", "rot", "-tophat_spots"], "top-hat"),
+    (["-refine", "rot", "-nothing"], "unknown flag"),
+]
+
+
+def refusals(folder, picture):
+    wrong = []
+    for flags_, text in REFUSED:
+        report = os.path.join(folder, "none.json")
+        _, err = run("refine", picture, *SMALL, *CRYSTAL, *START, *flags_, "-report", report, status=None)
+        lines = [line for line in err.splitlines() if not line.startswith("nanobragg: note")]
+        if len(lines) != 1 or text not in lines[0] or os.path.exists(report):
+            wrong.append(f"{flags_}: {lines}")
+    ok("refused", not wrong, "; ".join(wrong))
+
+
+def small_fit(picture, folder, *more, status=0, crystal=()):
+    report = os.path.join(folder, "small.json")
+    run("refine", picture, *SMALL, *CRYSTAL, *START, *crystal, "-report", report, "-quiet", *more,
+        status=status)
+    with open(report, encoding="utf-8") as stream:
+        return json.load(stream)
+
+
+def ties_and_bounds(folder, picture):
+    r = small_fit(picture, folder, "-water", "0.05", "-schedule", "none", "-system", "tetragonal", "-refine",
+                  "cell,rot,scale,mosaic", "-bound", "scale=1e27:2.5e27", "-restrain", "cell_c=60.01:0")
+    p = r["parameters"]
+    ok("ties are exact", p["cell_a"]["value"] == p["cell_b"]["value"] and "cell_al" not in p, p)
+    ok("a restraint of zero width holds", "cell_c" not in p, p)
+    ok("bounds are kept", 2.49e27 < p["fluence"]["value"] <= 2.5e27 and p["fluence"]["at_bound"] and
+       p["fluence"]["sigma"] is None, p["fluence"])
+    names = r["parameter_correlation"]["names"]
+    ok("the report is whole", names[-3:] == ["rot_x", "rot_y", "rot_z"] and
+       len(r["parameter_correlation"]["matrix"]) == len(names) and len(r["misset_deg"]) == 3 and
+       r["stages"][-1]["evaluations"] > 0 and r["status"] == "converged", r)
+
+
+def restraint_pulls(folder, picture):
+    flags_ = ["-water", "0.05", "-schedule", "none", "-refine", "mosaic,scale"]
+    free = small_fit(picture, folder, *flags_)["parameters"]["mosaic"]
+    pulled = small_fit(picture, folder, *flags_, "-restrain",
+                       f"mosaic=1:{free['sigma']!r}")["parameters"]["mosaic"]
+    ok("a restraint of the sigma pulls half way",
+       abs(pulled["value"] - (free["value"] + 1) / 2) < 0.2 and
+       abs(pulled["sigma"] / free["sigma"] - math.sqrt(0.5)) < 0.2, (free, pulled))
+
+
+def backgrounds(folder, picture):
+    for kind in ("radial:6", "planes", "water"):
+        more = ["-water", "0.05"] if kind == "water" else []
+        r = small_fit(picture, folder, *more, "-schedule", "none", "-fit_background", kind, "-refine",
+                      "rot,mosaic,scale")
+        p = r["parameters"]["mosaic"]
+        ok(f"background {kind}", abs(p["value"] - 0.5) < max(0.03, 5 * p["sigma"]) and
+           0.85 < r["deviance_per_pixel"] < 1.25, (p, r["deviance_per_pixel"]))
+
+
+def lost_fit(folder):
+    empty = os.path.join(folder, "empty.img")
+    run(*SMALL, *CRYSTAL, *TRUTH, "-misset", "70", "-20", "5", "-water", "0.05", *QUIET, "-nofloat", "-noisefile",
+        empty, "-seed", "3")
+    r = small_fit(empty, folder, "-water", "0.05", "-refine", "rot,scale,mosaic", status=3)
+    ok("a lost fit says so", r["status"].startswith("not converged: ") and not r["converged"], r["status"])
+
+
+def files_of_a_fit(folder, picture):
+    plots, residual, expt = (os.path.join(folder, n) for n in ("plots", "residual.bin", "out.expt"))
+    small_fit(picture, folder, "-water", "0.05", "-schedule", "none", "-refine", "rot,scale", "-plots", plots,
+              "-residual", residual, "-exptout", expt)
+    found = sorted(os.listdir(plots))
+    ok("pictures", found == ["loss.png", "residuals.png", "resolution.png", "spots.png"], found)
+    ok("residual", os.path.getsize(residual) == 4 * 64 * 64)
+    with open(expt, encoding="utf-8") as stream:
+        ok("experiments", "real_space_a" in json.load(stream)["crystal"][0])
+
+
+def many_images(folder, picture):
+    other = small_picture(folder, "other.img", 2)
+    flags_ = [*SMALL, *CRYSTAL, *START, "-water", "0.05", "-schedule", "none", "-refine", "rot,scale,mosaic", "-quiet"]
+    report = os.path.join(folder, "many.jsonl")
+    turns = os.path.join(folder, "turns")
+    with open(turns, "w", encoding="utf-8") as stream:
+        stream.write("10 20 30\n10.1 20 30\n")
+    run("refine", picture, other, *flags_, "-report", report, "-orientations", turns)
+    with open(report, encoding="utf-8") as stream:
+        lines = [json.loads(line) for line in stream]
+    alone = small_fit(picture, folder, "-water", "0.05", "-schedule", "none", "-refine", "rot,scale,mosaic")
+    values = [line["parameters"]["mosaic"]["value"] for line in lines]
+    want = alone["parameters"]["mosaic"]["value"]
+    ok("many images are those alone", len(values) == 2 and min(abs(v / want - 1) for v in values) < 1e-9, (values, want))
+
+
+def errors_of_many(count):
+    """Errors over their sigma, of stills of the first row."""
+    squares, worst, n = 0.0, 0.0, 0
+    for seed in range(1000, 1000 + count):
+        found = one_still("still", seed)
+        for error, sigma, _ in (found or {}).values():
+            squares += (error / sigma) ** 2
+            worst = max(worst, abs(error / sigma))
+            n += 1
+    rms = math.sqrt(squares / max(n, 1))
+    print(f"# {count} stills, {n} errors: rms error/sigma {rms:.3f}, worst {worst:.2f}")
+    ok("errors are as large as they say", 0.9 <= rms <= 1.1 and worst <= 5, f"rms {rms}, worst {worst}")
+
+
+def has_cminpack():
+    return any(line.split()[:2] == ["cminpack", "yes"] for line in run("-version")[0].splitlines())
+
+
 def main():
+    if not has_cminpack():
+        _, err = run("refine", "x.img", "-refine", "rot", "-default_F", "1", status=2)
+        ok("without cminpack", "cminpack" in err, err)
+        return
     if len(sys.argv) > 2:
         for seed in sys.argv[2:]:
             one_still(sys.argv[1], int(seed))
         return
+    with tempfile.TemporaryDirectory() as folder:
+        picture = small_picture(folder)
+        for test in (refusals, ties_and_bounds, restraint_pulls, backgrounds, files_of_a_fit, many_images):
+            test(folder, picture)
+        lost_fit(folder)
     one_still("still", 101)
+    if BIG:
+        for row in ROWS:
+            for seed in (201, 202, 203):
+                one_still(row, seed)
+        errors_of_many(int(os.environ.get("NB_STILLS", "200")))
 
 
 if __name__ == "__main__":

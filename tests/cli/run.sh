@@ -92,6 +92,7 @@ bash ./bench_check.sh || failed=1
 "${PYTHON:-python3}" ./sf_check.py || failed=1
 "${PYTHON:-python3}" ./sf_bad_check.py || failed=1
 "${PYTHON:-python3}" ./sf_series_check.py || failed=1
+"${PYTHON:-python3}" ./refine_check.py || failed=1
 "${PYTHON:-python3}" ./noise_check.py || failed=1
 "${PYTHON:-python3}" ./resume_check.py || failed=1
 "${PYTHON:-python3}" ./memory_check.py || failed=1
