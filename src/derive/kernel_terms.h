@@ -28,12 +28,6 @@ typedef struct slope_term {
     vf h[3]; /* -h */
 } slope_term;
 
-/** s = sin(pi N d)/sin(pi d) and its slopes; u is the fraction of N d.  All three may have the wrong
- * sign together: only products of two of them are used. */
-typedef struct slope_axis {
-    vf s, by_d, by_N;
-} slope_axis;
-
 NB_INLINE vf vf_select(vi mask, vf yes, vf no)
 {
     return (vf)((mask & (vi)yes) | (~mask & (vi)no));
@@ -52,48 +46,34 @@ NB_INLINE vf slope_sine(vf z, vf *twice)
     return vf_fma(p, z, vf_set((float)NB_PI));
 }
 
-/** What one axis needs of its two sines. */
-typedef struct slope_sines {
-    vf Pu, by_zu, Pd, by_zd;
-    vf top, below; /* sin(pi N d), sin(pi d) */
-} slope_sines;
+/** With sin(pi x) = x P and pi cos(pi x) = P + 2 z P', z = x^2:
+ *   s = top/below,   s' = (slope - s tilt)/below,   ds/dN = by_N/below.
+ * slope - s tilt is N (P_u + 2 z_u P_u') - s (P_d + 2 z_d P_d'). Where N d = u, N P_u and s P_d are equal and
+ * are left out: their difference would be rounding alone, and large beside what is left. */
+typedef struct slope_parts {
+    vf top, below, slope, tilt, by_N;
+} slope_parts;
 
-NB_INLINE slope_sines slope_sines_of(vf d, vf u)
+NB_INLINE slope_parts slope_parts_of(vf d, vf u, vf N, vf half_fringe)
 {
-    slope_sines x;
-    x.Pd = slope_sine(d * d, &x.by_zd);
-    x.Pu = slope_sine(u * u, &x.by_zu);
-    x.top = u * x.Pu;
-    x.below = d * x.Pd;
+    slope_parts x;
+    vf zd = d * d, zu = u * u, by_zd, by_zu;
+    vf Pd = slope_sine(zd, &by_zd), Pu = slope_sine(zu, &by_zu);
+    vi outside = (vi)(zd >= half_fringe);
+    x.top = u * Pu;
+    x.below = d * Pd;
+    x.slope = N * (by_zu + (vf)(outside & (vi)Pu));
+    x.tilt = by_zd + (vf)(outside & (vi)Pd);
+    x.by_N = d * (Pu + by_zu);
     return x;
-}
-
-/** With sin(pi x) = x P and pi cos(pi x) = P + 2 z P', s' = (N P_u - s P_d + 2 N z_u P_u' - 2 s z_d P_d')
- * /sin(pi d).  Where N d = u the first two are equal and are left out: their difference would be
- * rounding alone, and large beside what is left. */
-NB_INLINE slope_axis slope_of_axis(vf d, const slope_sines *x, float N, vf half_fringe,
-                                   vf inverse)
-{
-    slope_axis a;
-    vf rest, whole;
-    vi central = (vi)(d * d < half_fringe);
-    a.s = x->top * inverse;
-    whole = vf_fma(vf_set(N), x->Pu, -(a.s * x->Pd));
-    rest = vf_fma(vf_set(N), x->by_zu, -(a.s * x->by_zd));
-    a.by_d = (rest + vf_select(central, vf_set(0.0f), whole)) * inverse;
-    a.by_N = d * (x->Pu + x->by_zu) * inverse;
-    if (N == 1.0f) { /* exactly: a slope of 0 must not be rounding */
-        a.s = vf_set(1.0f);
-        a.by_d = vf_set(0.0f);
-    }
-    return a;
 }
 
 /** Constants of a scene. */
 typedef struct slope_constants {
     fixed_constants fixed;
-    float N[3];
+    vf N[3];
     vf half_fringe[3]; /* (1/(2 N))^2 */
+    vf varies[3];      /* 0 where N = 1: exactly no slope, not a rounding */
     double fall;       /* Gaussian: log2 of L^2 by R^2 */
 } slope_constants;
 
@@ -104,7 +84,8 @@ NB_INLINE slope_constants slope_constants_of(const nb_scene *sc)
     c.fixed = fixed_constants_of(sc);
     c.fall = -2.0 * sc->lattice.fudge / NB_GAUSS_WIDTH * NB_LOG2_E;
     for (i = 0; i < 3; i++) {
-        c.N[i] = (float)sc->lattice.N[i];
+        c.N[i] = vf_set((float)sc->lattice.N[i]);
+        c.varies[i] = vf_set(sc->lattice.N[i] == 1 ? 0.0f : 1.0f);
         c.half_fringe[i] = vf_set((float)(0.25 / (sc->lattice.N[i] * sc->lattice.N[i])));
     }
     return c;
@@ -129,8 +110,10 @@ NB_INLINE void index_phase(const slope_constants *c, const vd2 t[3], slope_index
         w[i] = low_words(t[i].a, t[i].b) ^ INT32_MIN;
     }
     args = args_of_words(w, &c->fixed);
-    memcpy(x->u, args.x, sizeof x->u);
-    memcpy(x->d, args.x + 3, sizeof x->d);
+    for (i = 0; i < 3; i++) {
+        x->u[i] = args.x[i];
+        x->d[i] = args.x[3 + i];
+    }
 }
 
 /** Indices that start at 0, here and below. */
@@ -144,8 +127,10 @@ NB_INLINE void fringe_phase(const slope_constants *c, const vd2 t[3], slope_inde
         x->high[i] = high_words(from.a, from.b);
         args_of_fringes(t[i], x->high[i], &c->fixed, i, &args);
     }
-    memcpy(x->u, args.x, sizeof x->u);
-    memcpy(x->d, args.x + 3, sizeof x->d);
+    for (i = 0; i < 3; i++) {
+        x->u[i] = args.x[i];
+        x->d[i] = args.x[3 + i];
+    }
 }
 
 /** t less its nearest whole number, as the high words have it. */
@@ -268,24 +253,25 @@ enum {
 NB_INLINE void square_term(const slope_constants *c, const slope_index *x, vf F2, vf *run,
                            slope_term *term, const slope_case how)
 {
-    slope_sines y[3];
-    slope_axis a[3];
-    vf L, twice, inverse;
+    slope_parts y[3];
+    vf s[3], one[3], L, twice, inverse;
     int i;
     for (i = 0; i < 3; i++)
-        y[i] = slope_sines_of(x->d[i], x->u[i]);
+        y[i] = slope_parts_of(x->d[i], x->u[i], c->N[i], c->half_fringe[i]);
     inverse = vf_set(1.0f) / (y[0].below * y[1].below * y[2].below);
+    one[0] = inverse * (y[1].below * y[2].below);
+    one[1] = inverse * (y[0].below * y[2].below);
+    one[2] = inverse * (y[0].below * y[1].below);
     for (i = 0; i < 3; i++)
-        a[i] = slope_of_axis(x->d[i], &y[i], c->N[i], c->half_fringe[i],
-                             inverse * (y[(i + 1) % 3].below * y[(i + 2) % 3].below));
-    L = a[0].s * a[1].s * a[2].s;
+        s[i] = y[i].top * one[i];
+    L = s[0] * s[1] * s[2];
     twice = (F2 + F2) * L;
     run[SLOPE_IMAGE] = vf_fma(F2 * L, L, run[SLOPE_IMAGE]);
     for (i = 0; i < 3; i++) {
-        vf others = twice * (a[(i + 1) % 3].s * a[(i + 2) % 3].s);
-        term->g[i] = others * a[i].by_d;
+        vf others = twice * (s[(i + 1) % 3] * s[(i + 2) % 3]) * one[i];
+        term->g[i] = others * c->varies[i] * (y[i].slope - s[i] * y[i].tilt);
         if (how.sums >= NB_SLOPES_N)
-            run[SLOPE_N + i] = vf_fma(others, a[i].by_N, run[SLOPE_N + i]);
+            run[SLOPE_N + i] = vf_fma(others, y[i].by_N, run[SLOPE_N + i]);
     }
 }
 
@@ -464,7 +450,8 @@ NB_INLINE void slope_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
                 index[i] = vd2_scale_add(A[i], -b->inv_lambda, vd2_set(offset[i]));
             x = slope_index_of(&c, index, how);
             F2 = slope_square(p, squares_of_source(p, b), &x, q[s].weight, how);
-            memcpy(term->h, x.h, sizeof x.h);
+            for (i = 0; i < 3; i++)
+                term->h[i] = x.h[i];
             if (how.shape == NB_LATTICE_GAUSS)
                 gauss_term(&c, sc->lattice.fudge, &x, F2, r->run, term, how);
             else
