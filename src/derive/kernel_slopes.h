@@ -96,31 +96,27 @@ typedef struct slope_block {
     int lanes;
 } slope_block;
 
-NB_INLINE double lane_of(const vd2 *x, int lane)
+/** Numbers of each lane in pixel order. */
+NB_INLINE void spread_lanes(const vd2 *x, double *to)
 {
-    double all[NB_W];
     int i;
     for (i = 0; i < NB_H; i++) {
-        all[(int)nb_lane[0][i]] = x->a[i];
-        all[(int)nb_lane[1][i]] = x->b[i];
+        to[(int)nb_lane[0][i]] = x->a[i];
+        to[(int)nb_lane[1][i]] = x->b[i];
     }
-    return all[lane];
 }
 
-/** The ray's sums of every lane; by fixed point they are those by -h, so that g and v turn. */
-static void lane_sums(const slope_block *b, const slope_run *r, int lane,
+/** The ray's sums of a lane; by fixed point they are those by -h, so that g and v turn. */
+static void lane_sums(const slope_block *b, const double (*total)[NB_W], int lane,
                       nb_slope_sums *to)
 {
     const nb_scene *sc = &b->plan->scene;
-    const double U = b->t->unit;
-    double sum[SLOPE_SUMS], weights = 0;
+    double sum[SLOPE_SUMS];
     int i;
     for (i = 0; i < SLOPE_SUMS; i++)
-        sum[i] = U * lane_of(&r->total[i], lane);
-    for (i = 0; i < sc->beam.n_sources; i++)
-        weights += b->plan->sources[i].weight;
+        sum[i] = b->t->unit * total[i][lane];
     memset(to, 0, offsetof(nb_slope_sums, entry));
-    to->background = weights * sc->lattice.n_orientations;
+    to->background = b->t->weights;
     to->image = sum[SLOPE_IMAGE] + sc->background * to->background;
     memcpy(to->index, sum + SLOPE_H, sizeof to->index);
     memcpy(to->cells, sum + SLOPE_N, sizeof to->cells);
@@ -166,16 +162,19 @@ static void add_block_rays(slope_block *b, int layer, int subf, int subs)
     slope_source q[NB_VECTOR_MAX_FACTORS];
     slope_run run;
     nb_slope_sums sums;
+    double total[SLOPE_SUMS][NB_W];
     rays r = block_rays(b, layer, subf, subs);
-    int lane;
+    int lane, i;
     if (dark) {
         memset(run.total, 0, sizeof run.total);
     } else {
         aim_sources(b->t, b->plan, &r, q);
         ray_sums(b->t, b->plan, &r, q, &run);
     }
+    for (i = 0; i < SLOPE_SUMS; i++)
+        spread_lanes(&run.total[i], total[i]);
     for (lane = 0; lane < b->lanes; lane++) {
-        lane_sums(b, &run, lane, &sums);
+        lane_sums(b, (const double(*)[NB_W])total, lane, &sums);
         nb_slopes_add(b->t->job, &b->points[lane], &sums, &b->pixels[lane]);
     }
 }
@@ -185,8 +184,6 @@ static void block_slopes(slope_block *b, int n, double *out, size_t stride)
 {
     const int os = b->plan->scene.oversample;
     int lane, layer, subf, subs;
-    if (n == 0)
-        return;
     b->lanes = n;
     for (lane = 0; lane < NB_W; lane++) {
         nb_pixel_slopes *pixel = &b->pixels[lane];
@@ -203,6 +200,98 @@ static void block_slopes(slope_block *b, int n, double *out, size_t stride)
         nb_slopes_finish(b->t->job, &b->pixels[lane], out + lane, stride);
 }
 
+/* Where no parameter moves the detector, its rays and factors are vectors too. */
+
+typedef struct plain_block {
+    vd2 total[SLOPE_SUMS], captured; /* captured: of the rays' weights */
+    vd2 once;                        /* factors of the pixel */
+} plain_block;
+
+NB_INLINE vd2 plain_weight(const nb_vector_plan *p, const rays *r, int layer)
+{
+    vd2 weight = p->sensor.absorb ? capture(p, r, layer) : vd2_set(1.0);
+    return p->scene.oversample_omega ? vd2_mul(weight, solid_angle(&p->panel, r)) : weight;
+}
+
+NB_INLINE vd2 plain_once(const nb_vector_plan *p, const rays *r)
+{
+    const nb_scene *sc = &p->scene;
+    vd2 x = vd2_set(sc->intensity_scale);
+    if (!sc->beam.nopolar)
+        x = vd2_mul(x, polarization(sc->beam.polarization, p->sources, r));
+    return sc->oversample_omega ? x : vd2_mul(x, solid_angle(&p->panel, r));
+}
+
+static void add_plain_ray(const nb_vector_slopes *t, const nb_vector_plan *p,
+                          const rays *r, vd2 weight, plain_block *block)
+{
+    slope_source q[NB_VECTOR_MAX_FACTORS];
+    slope_run run;
+    int i;
+    block->captured = vd2_add(block->captured, weight);
+    if (p->table.kind == NB_F_ZERO)
+        return;
+    aim_sources(t, p, r, q);
+    ray_sums(t, p, r, q, &run);
+    for (i = 0; i < slope_sums_of((int)t->level); i++)
+        block->total[i] = vd2_fma(run.total[i], weight, block->total[i]);
+}
+
+static void plain_sums(const nb_vector_slopes *t, const nb_vector_plan *p, vd2 f, int s,
+                       plain_block *block)
+{
+    const int os = p->scene.oversample;
+    int layer, subf, subs, i;
+    for (i = 0; i < SLOPE_SUMS; i++)
+        block->total[i] = vd2_set(0);
+    block->captured = vd2_set(0);
+    for (layer = 0; layer < p->sensor.layers; layer++)
+        for (subs = 0; subs < os; subs++) {
+            const row_line line = line_of(p, s, subs, layer);
+            for (subf = 0; subf < os; subf++) {
+                const rays r = rays_to(p, f, &line, subf);
+                if (layer + subs + subf == 0)
+                    block->once = plain_once(p, &r);
+                add_plain_ray(t, p, &r, plain_weight(p, &r, layer), block);
+            }
+        }
+}
+
+NB_INLINE void store_lanes(vd2 x, int n, double *to)
+{
+    double all[NB_W];
+    spread_lanes(&x, all);
+    memcpy(to, all, (size_t)n * sizeof *to);
+}
+
+/** As block_slopes. */
+static void plain_slopes(const nb_vector_slopes *t, const nb_vector_plan *p,
+                         const nb_pixel_slopes *pixels, int n, double *out, size_t stride)
+{
+    double fast[NB_W];
+    vd2 f, water;
+    plain_block block;
+    int i, k;
+    for (i = 0; i < NB_W; i++)
+        fast[i] = pixels[i < n ? i : n - 1].f;
+    for (i = 0; i < NB_H; i++) {
+        f.a[i] = fast[(int)nb_lane[0][i]];
+        f.b[i] = fast[(int)nb_lane[1][i]];
+    }
+    plain_sums(t, p, f, pixels->s, &block);
+    water = vd2_scale(block.captured, t->weights * p->scene.background);
+    store_lanes(
+        vd2_mul(vd2_scale_add(block.total[SLOPE_IMAGE], t->unit, water), block.once), n,
+        out);
+    for (i = 0; i < t->job->count; i++) {
+        const nb_slope_line *line = &t->lines[i];
+        vd2 sum = vd2_scale(block.captured, line->captured);
+        for (k = 0; k < line->n; k++)
+            sum = vd2_scale_add(block.total[line->sum[k]], line->by[k], sum);
+        store_lanes(vd2_mul(sum, block.once), n, out + (size_t)(i + 1) * stride);
+    }
+}
+
 /** A block's lanes are the next pixels of the row that are wanted, side by side or not. */
 void NB_SLOPE_KERNEL(const nb_vector_slopes *t, const nb_span *spans, size_t n,
                      double *out, size_t stride)
@@ -211,6 +300,7 @@ void NB_SLOPE_KERNEL(const nb_vector_slopes *t, const nb_span *spans, size_t n,
     double place[NB_W][NB_VARIABLES_MAX];
     nb_pixel_slopes pixels[NB_W];
     slope_block b = {.t = t, .plan = &t->plans[spans->panel], .pixels = pixels};
+    const int plain = t->lines && !b.plan->panel.curved && !b.plan->sensor.mean_depth;
     size_t i;
     int k, lanes = 0;
     for (k = 0; k < NB_W; k++) {
@@ -223,12 +313,15 @@ void NB_SLOPE_KERNEL(const nb_vector_slopes *t, const nb_span *spans, size_t n,
         for (k = 0; k < spans[i].n; k++) {
             pixels[lanes].f = spans[i].fast + k;
             if (++lanes == NB_W) {
-                block_slopes(&b, lanes, out, stride);
+                plain ? plain_slopes(t, b.plan, pixels, lanes, out, stride)
+                      : block_slopes(&b, lanes, out, stride);
                 out += lanes;
                 lanes = 0;
             }
         }
-    block_slopes(&b, lanes, out, stride);
+    if (lanes > 0)
+        plain ? plain_slopes(t, b.plan, pixels, lanes, out, stride)
+              : block_slopes(&b, lanes, out, stride);
 }
 
 #endif

@@ -33,17 +33,19 @@ NB_INLINE vf vf_select(vi mask, vf yes, vf no)
     return (vf)((mask & (vi)yes) | (~mask & (vi)no));
 }
 
-/** P of sin(pi x) = x P(x^2), and 2 z P'(z). */
+/** P of sin(pi x) = x P(z), z = x^2, and 2 z P'(z). */
 NB_INLINE vf slope_sine(vf z, vf *twice)
 {
-    vf p = vf_fma(z, vf_set((float)NB_SINE4_4), vf_set((float)NB_SINE4_3));
-    vf d = vf_fma(z, vf_set((float)(8 * NB_SINE4_4)), vf_set((float)(6 * NB_SINE4_3)));
-    p = vf_fma(p, z, vf_set((float)NB_SINE4_2));
-    d = vf_fma(d, z, vf_set((float)(4 * NB_SINE4_2)));
-    p = vf_fma(p, z, vf_set((float)NB_SINE4_1));
-    d = vf_fma(d, z, vf_set((float)(2 * NB_SINE4_1)));
+    static const float c[6] = {NB_PI,      NB_SINE5_1, NB_SINE5_2,
+                               NB_SINE5_3, NB_SINE5_4, NB_SINE5_5};
+    vf p = vf_set(c[5]), d = vf_set(10 * c[5]);
+    int k;
+    for (k = 4; k > 0; k--) {
+        p = vf_fma(p, z, vf_set(c[k]));
+        d = vf_fma(d, z, vf_set(2 * k * c[k]));
+    }
     *twice = d * z;
-    return vf_fma(p, z, vf_set((float)NB_PI));
+    return vf_fma(p, z, vf_set(c[0]));
 }
 
 /** With sin(pi x) = x P and pi cos(pi x) = P + 2 z P', z = x^2:
@@ -234,20 +236,6 @@ NB_INLINE vf slope_square(const nb_vector_plan *p, const float *F2, const slope_
         index = index & vi_set(table->mask);
     return weight * vf_gather(F2, index);
 }
-
-/** Sums of a ray, in float while they are short. */
-enum {
-    SLOPE_IMAGE,
-    SLOPE_N,
-    SLOPE_H = SLOPE_N + 3,
-    SLOPE_V = SLOPE_H + 9,
-    SLOPE_PHI = SLOPE_V + 3,
-    SLOPE_OSC,
-    SLOPE_MOSAIC,
-    SLOPE_DISPERSION,
-    SLOPE_FUDGE,
-    SLOPE_SUMS
-};
 
 /** F^2 L^2 and its slopes for the parallelepiped, added to run. */
 NB_INLINE void square_term(const slope_constants *c, const slope_index *x, vf F2, vf *run,

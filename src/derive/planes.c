@@ -14,27 +14,30 @@ typedef struct plane_sink {
     double *partial; /* [stripes][count] */
 } plane_sink;
 
-static void put(const plane_sink *k, size_t at, double value)
+/** n numbers of plane p from pixel `at` on. */
+static void put(const plane_sink *k, size_t p, size_t at, const double *values, int n)
 {
-    if (k->type == NB_REAL_FLOAT32)
-        ((float *)k->planes)[at] = (float)value;
-    else
-        ((double *)k->planes)[at] = value;
+    const size_t from = p * k->job->scene->raster.pixels + at;
+    if (k->type == NB_REAL_FLOAT64) {
+        memcpy((double *)k->planes + from, values, (size_t)n * sizeof *values);
+        return;
+    }
+    for (int f = 0; f < n; f++)
+        ((float *)k->planes)[from + (size_t)f] = (float)values[f];
 }
 
 static void take_planes(void *sink, const nb_slope_values *row)
 {
     const plane_sink *k = sink;
-    const size_t pixels = k->job->scene->raster.pixels;
-    size_t j = 0;
-    for (size_t i = 0; i < row->n; i++)
-        for (int f = 0; f < row->spans[i].n; f++, j++) {
-            size_t at = row->spans[i].at + (size_t)f;
-            if (k->image)
-                k->image[at] = (float)row->values[j];
-            for (size_t p = 0; p < (size_t)k->job->count; p++)
-                put(k, p * pixels + at, row->values[(p + 1) * row->stride + j]);
-        }
+    const double *values = row->values;
+    for (size_t i = 0; i < row->n; values += row->spans[i++].n) {
+        const size_t at = row->spans[i].at;
+        const int n = row->spans[i].n;
+        for (int f = 0; k->image && f < n; f++)
+            k->image[at + (size_t)f] = (float)values[f];
+        for (size_t p = 0; p < (size_t)k->job->count; p++)
+            put(k, p, at, values + (p + 1) * row->stride, n);
+    }
 }
 
 static nb_slope_pass pass_of(const nb_slope_run *run, void *sink,

@@ -3,6 +3,7 @@
 
 #include "../base/cpu.h"
 #include "../base/memory.h"
+#include "../physics/lattice.h"
 #include "../plan/fixed_point.h"
 #include "../plan/one_table.h"
 #include "../plan/path.h"
@@ -159,12 +160,56 @@ static void fill(nb_vector_slopes *v)
     fill_offsets(v);
 }
 
+/** Are a parameter's numbers all that moves, and nothing that changes with the pixel's place? */
+static int only_contracts(const nb_tangent *t)
+{
+    return !t->panels && t->polarization == 0 && t->entry < 0;
+}
+
+static void fill_line(const nb_vector_slopes *v, const nb_tangent *t, nb_slope_line *line)
+{
+    const nb_scene *sc = v->job->scene;
+    double by[SLOPE_SUMS] = {0}, F = sc->factors.table.default_F;
+    by[SLOPE_IMAGE] = t->crystal + t->image + (F != 0 ? 2 * t->default_F / F : 0);
+    for (int i = 0; i < 9; i++)
+        by[SLOPE_H + i] = t->index[i] - (i % 4 == 0 ? t->wave : 0);
+    for (int i = 0; i < 3; i++)
+        by[SLOPE_N + i] = t->cells[i];
+    by[SLOPE_PHI] = -t->phi;
+    by[SLOPE_OSC] = -t->osc;
+    by[SLOPE_MOSAIC] = -t->mosaic;
+    by[SLOPE_DISPERSION] = -t->spectrum;
+    by[SLOPE_FUDGE] = -2.0 / NB_GAUSS_WIDTH * t->fudge;
+    line->captured = v->weights * (t->background + t->image * sc->background);
+    for (int i = 0; i < SLOPE_SUMS; i++)
+        if (by[i] != 0) {
+            line->sum[line->n] = i;
+            line->by[line->n++] = v->unit * by[i];
+        }
+}
+
+static nb_status fill_lines(nb_vector_slopes *v, nb_error *err)
+{
+    const nb_slope_job *job = v->job;
+    for (int i = 0; i < job->count; i++)
+        if (!only_contracts(&job->tangents[i]))
+            return NB_OK;
+    v->lines =
+        nb_alloc((size_t)job->count + 1, sizeof *v->lines, "tables for derivatives", err);
+    if (!v->lines)
+        return NB_ERR_NOMEM;
+    for (int i = 0; i < job->count; i++)
+        fill_line(v, &job->tangents[i], &v->lines[i]);
+    return NB_OK;
+}
+
 static void close_tables(void *state)
 {
     nb_vector_slopes *v = state;
     if (!v)
         return;
     nb_vector_plans_free(v->plans);
+    nb_free(v->lines);
     nb_free(v->offsets);
     nb_free(v->cells);
     nb_free(v->axes);
@@ -194,8 +239,10 @@ static nb_status open_tables(const nb_slope_job *job, const nb_slope_way *way,
     v->unit =
         v->plans->table.unit * (lattice->shape == NB_LATTICE_GAUSS ? cells * cells : 1);
     v->wavenumber = v->plans->sources[0].inv_lambda;
+    for (int i = 0; i < job->scene->beam.n_sources; i++)
+        v->weights += v->plans->sources[i].weight * lattice->n_orientations;
     fill(v);
-    return NB_OK;
+    return fill_lines(v, err);
 }
 
 static void vector_row(const nb_slope_job *job, const void *state, const nb_span *spans,

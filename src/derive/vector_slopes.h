@@ -14,6 +14,20 @@ typedef enum nb_slope_level {
     NB_SLOPES_ALL /* and by the scattering vector, spindle, mosaic, dispersion, shape factor */
 } nb_slope_level;
 
+/** Their places; by -h, as fixed point has it. */
+enum nb_slope_place {
+    SLOPE_IMAGE,
+    SLOPE_N,
+    SLOPE_H = SLOPE_N + 3,
+    SLOPE_V = SLOPE_H + 9,
+    SLOPE_PHI = SLOPE_V + 3,
+    SLOPE_OSC,
+    SLOPE_MOSAIC,
+    SLOPE_DISPERSION,
+    SLOPE_FUDGE,
+    SLOPE_SUMS
+};
+
 /** How N d is reduced to a fraction. */
 typedef enum nb_slope_phase {
     NB_PHASE_INDEX = NB_FIXED_INDEX,     /* whole N, few: fixed point */
@@ -27,6 +41,13 @@ typedef struct nb_vector_slopes nb_vector_slopes;
 typedef void nb_vector_slope_row(const nb_vector_slopes *v, const nb_span *spans,
                                  size_t n, double *out, size_t stride);
 
+/** What a parameter makes of the sums, where it moves no detector: by[k] times the sum of that number, and
+ * what is captured. */
+typedef struct nb_slope_line {
+    int n, sum[SLOPE_SUMS];
+    double by[SLOPE_SUMS], captured;
+} nb_slope_line;
+
 /** A job with its tables.  Arrays are owned. */
 struct nb_vector_slopes {
     nb_vector_slope_row *row;
@@ -34,8 +55,10 @@ struct nb_vector_slopes {
     nb_vector_plan *plans; /* of each panel */
     nb_slope_level level;
     nb_slope_phase phase;
-    double unit;       /* electrons^2 of 1 in the sums */
-    double wavenumber; /* of the first source, 1/m: the unit of the next */
+    nb_slope_line *lines; /* [count]; NULL: a parameter moves the detector or its factors */
+    double weights;       /* of all terms */
+    double unit;          /* electrons^2 of 1 in the sums */
+    double wavenumber;    /* of the first source, 1/m: the unit of the next */
     double *offsets;   /* [orientation][source][3]: where -h starts, a.i/lambda with it */
     float (*cells)[9]; /* [orientation]: a b c, times the wavenumber */
     float (*axes)[3];  /* [orientation]: nb_slope_job.turns; NULL: no such sum */

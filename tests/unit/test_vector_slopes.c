@@ -7,7 +7,7 @@
 
 #include "../support/check.h"
 
-enum { EDGE = 24, SCENES = 24, MOST_NAMES = 64 };
+enum { EDGE = 48, SCENES = 24, MANY_SCENES = 500, MOST_NAMES = 64 };
 
 /** A number between low and high; the same sequence everywhere. */
 static double draw(uint64_t *seed, double low, double high)
@@ -142,9 +142,9 @@ static void random_scenes(void **state)
 {
     static const nb_isa isas[] = {NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512, NB_ISA_NEON};
     uint64_t seed = 7;
-    int compared = 0;
+    int compared = 0, scenes = getenv("NB_BIG") ? MANY_SCENES : SCENES;
     (void)state;
-    for (int scene = 0; scene < SCENES; scene++) {
+    for (int scene = 0; scene < scenes; scene++) {
         nb_config cfg;
         nb_config_defaults(&cfg);
         crystal(&cfg, &seed, scene);
