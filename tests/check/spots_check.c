@@ -72,7 +72,7 @@ static nb_status in_part(const nb_scene *sc, const nb_kernel_set *with, nb_toler
         {sc, &plan, &request, &planes, plans, with->row, with->spot, threads, &quiet},
         with->tile,
         1,
-        threads > 1 ? 2 : 0};
+        threads > 1 && 64 % sc->oversample == 0 ? 2 : 0};
     if (!st)
         st = tiles ? nb_tiles_render(&job, result, err)
                    : nb_spots_render(&job.as, result, err);
