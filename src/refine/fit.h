@@ -4,6 +4,7 @@
 #define NB_REFINE_FIT_H
 
 #include "../nanobragg.h"
+#include "../render/backend.h"
 #include "variables.h"
 
 /** A background that is piecewise linear in sin theta/lambda. */
@@ -58,6 +59,13 @@ int64_t nb_fit_bright(const nb_fit *fit, const nb_radial *background, double hig
 
 /** The model without backgrounds into fit->expected, 0 where photons[pixels] is NaN. */
 nb_status nb_fit_image(nb_fit *fit, const float *photons, nb_error *err);
+
+/** The runs of pixels that are not NaN.  *spans: nb_free. */
+nb_status nb_fit_spans(const nb_fit *fit, const float *photons, nb_span **spans,
+                       size_t *n, nb_error *err);
+/** Their image[pixels] by the backend, 0 elsewhere. */
+nb_status nb_fit_render(nb_fit *fit, const nb_span *spans, size_t n, float *image,
+                        nb_error *err);
 
 /** What is observed in the chosen pixels. */
 nb_observation nb_fit_observation(const nb_fit *fit);

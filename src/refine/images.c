@@ -30,34 +30,52 @@ static size_t list_spans(const nb_scene *sc, const float *photons, nb_span *span
     return n;
 }
 
-nb_status nb_fit_image(nb_fit *fit, const float *photons, nb_error *err)
+nb_status nb_fit_spans(const nb_fit *fit, const float *photons, nb_span **spans,
+                       size_t *n, nb_error *err)
+{
+    const nb_scene *sc = &fit->sim->model.scene;
+    *n = list_spans(sc, photons, NULL);
+    *spans = nb_alloc_raw(*n + 1, sizeof **spans, "pixels of a fit", err);
+    if (!*spans)
+        return NB_ERR_NOMEM;
+    list_spans(sc, photons, *spans);
+    return NB_OK;
+}
+
+nb_status nb_fit_render(nb_fit *fit, const nb_span *spans, size_t n, float *image,
+                        nb_error *err)
 {
     nb_sim *sim = fit->sim;
-    const nb_scene *sc = &sim->model.scene;
-    const nb_observation seen = {.photons = photons};
-    nb_request request = {.precision = sim->options.precision,
-                          .tolerance = sim->options.tolerance};
-    nb_planes planes = {.pixels = fit->pixels};
-    nb_span *spans;
+    const nb_request request = {.spans = spans,
+                                .n = n,
+                                .precision = sim->options.precision,
+                                .tolerance = sim->options.tolerance};
+    const nb_planes planes = {.image = image, .pixels = fit->pixels};
     nb_status st = NB_OK;
-    if (sim->cfg.psf != NB_PSF_NONE)
-        return nb_sim_expected(sim, &seen, fit->expected, err);
-    request.n = list_spans(sc, photons, NULL);
-    spans = nb_alloc_raw(request.n + 1, sizeof *spans, "pixels of a fit", err);
-    planes.image = nb_alloc_raw(fit->pixels, sizeof *planes.image, "image of a fit", err);
-    if (!spans || !planes.image)
-        st = NB_ERR_NOMEM;
     nb_sim_device_join(sim);
-    if (!st && !sim->state)
+    if (!sim->state)
         st = sim->backend->open(&sim->options, &sim->state, err);
-    if (!st) {
-        list_spans(sc, photons, spans);
-        request.spans = spans;
-        st = sim->backend->render(sim->state, sc, &request, &planes, err);
-    }
+    return st ? st
+              : sim->backend->render(sim->state, &sim->model.scene, &request, &planes,
+                                     err);
+}
+
+nb_status nb_fit_image(nb_fit *fit, const float *photons, nb_error *err)
+{
+    const nb_observation seen = {.photons = photons};
+    nb_span *spans;
+    float *image;
+    size_t n;
+    nb_status st;
+    if (fit->sim->cfg.psf != NB_PSF_NONE)
+        return nb_sim_expected(fit->sim, &seen, fit->expected, err);
+    if ((st = nb_fit_spans(fit, photons, &spans, &n, err)))
+        return st;
+    image = nb_alloc_raw(fit->pixels, sizeof *image, "image of a fit", err);
+    st = image ? nb_fit_render(fit, spans, n, image, err) : NB_ERR_NOMEM;
     for (size_t i = 0; i < fit->pixels && !st; i++)
-        fit->expected[i] = planes.image[i];
+        fit->expected[i] = image[i];
     nb_free(spans);
-    nb_free(planes.image);
+    nb_free(image);
     return st;
 }

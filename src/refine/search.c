@@ -17,7 +17,10 @@ enum { REACH = 18, ROUNDS = 2, STEPS = 4 };
 typedef struct search {
     nb_fit *fit;
     size_t n;
-    size_t *at;                       /* owned; [n] */
+    size_t *at;     /* owned; [n] */
+    nb_span *spans; /* owned; of the pixels */
+    size_t n_spans;
+    float *image;                     /* owned; [pixels] */
     double *counts, *under, *crystal; /* owned, one block */
     int scaled;                       /* the scale is free */
     int images;
@@ -35,7 +38,8 @@ static nb_status open_search(nb_fit *fit, search *s, nb_error *err)
     s->n = (size_t)fit->used;
     s->at = nb_alloc_raw(s->n, sizeof *s->at, "search", err);
     s->counts = nb_alloc_raw(3 * s->n, sizeof *s->counts, "search", err);
-    if (!s->at || !s->counts)
+    s->image = nb_alloc_raw(fit->pixels, sizeof *s->image, "search", err);
+    if (!s->at || !s->counts || !s->image)
         return NB_ERR_NOMEM;
     s->under = s->counts + s->n;
     s->crystal = s->under + s->n;
@@ -50,7 +54,19 @@ static nb_status open_search(nb_fit *fit, search *s, nb_error *err)
         }
     s->scaled = nb_fit_find(&fit->list, "fluence") >= 0 &&
                 !fit->list.p[nb_fit_find(&fit->list, "fluence")].fixed;
-    return NB_OK;
+    return nb_fit_spans(fit, fit->chosen, &s->spans, &s->n_spans, err);
+}
+
+/** The crystal of the simulation as it is. */
+static nb_status draw_crystal(search *s, nb_error *err)
+{
+    nb_fit *fit = s->fit;
+    int spread = nb_sim_config(fit->sim)->psf != NB_PSF_NONE; /* needs the whole image */
+    nb_status st = spread ? nb_fit_image(fit, fit->chosen, err)
+                          : nb_fit_render(fit, s->spans, s->n_spans, s->image, err);
+    for (size_t i = 0; i < s->n && !st; i++)
+        s->crystal[i] = spread ? fit->expected[s->at[i]] : s->image[s->at[i]];
+    return st;
 }
 
 /** Gradient and Fisher matrix by scale and flat background, and the loss if it is asked for. */
@@ -124,11 +140,9 @@ static nb_status try_value(search *s, const char *name, double value, trial *out
     nb_fit *fit = s->fit;
     nb_status st = nb_sim_set_parameters(fit->sim, &name, &value, 1, err);
     if (!st)
-        st = nb_fit_image(fit, fit->chosen, err);
+        st = draw_crystal(s, err);
     if (st)
         return st;
-    for (size_t i = 0; i < s->n; i++)
-        s->crystal[i] = fit->expected[s->at[i]];
     s->images++;
     *out = fit_scale(s);
     return NB_OK;
@@ -186,14 +200,14 @@ nb_status nb_fit_search(nb_fit *fit, nb_error *err)
             st = along(&s, names[k], step * (k == 3 ? MOSAIC_STEP : CELLS_STEP), err);
         }
     if (!st) {
-        st = nb_fit_image(fit, fit->chosen, err);
-        for (size_t i = 0; i < s.n && !st; i++)
-            s.crystal[i] = fit->expected[s.at[i]];
+        st = draw_crystal(&s, err);
         last = fit_scale(&s);
     }
     fit->out->images += s.images;
     nb_free(s.at);
     nb_free(s.counts);
+    nb_free(s.spans);
+    nb_free(s.image);
     if (!st)
         nb_fit_note_stage(fit, "search", s.images, last.loss, 1,
                           nb_monotonic_seconds() - start);

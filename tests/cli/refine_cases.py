@@ -131,7 +131,7 @@ def geometry(seed):
 
 def large(seed):
     chance = random.Random(seed)
-    truth, start = crystal(chance, LYSOZYME, (40, 40, 80), 0.02, 2e26, random_misset(chance),
+    truth, start = crystal(chance, LYSOZYME, (40, 40, 80), 0.05, 1e24, random_misset(chance),
                            chance.uniform(0.5, 1.5), (0.005, 0.01), tied=True)
     return Still(lysozyme(640, 51.2, 2.5), truth, start,
                  ["-refine", ALL + ",water", "-system", "tetragonal"],
