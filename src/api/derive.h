@@ -16,4 +16,10 @@ double nb_sim_mean_wavelength(const nb_sim *sim);
 nb_status nb_sim_names(const nb_sim *sim, const char *const *names, int count,
                        nb_variable_name **out, nb_error *err);
 
+/** Before anything is rendered: are -derivatives and -pullback right?  Errors: NB_ERR_INPUT, _IO. */
+nb_status nb_sim_check_derivatives(const nb_sim *sim, nb_error *err);
+
+/** Write what the configuration asks for; path: of -derivfile, or "". */
+nb_status nb_sim_write_derivatives(nb_sim *sim, const char *path, nb_error *err);
+
 #endif

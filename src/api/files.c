@@ -50,6 +50,7 @@ static int add_inputs(const nb_config *cfg, nb_file_use *list, int n)
     n = add(list, n, 1, (nb_file_use){"-4stol", cfg->stol4_file, 0});
     n = add(list, n, 1, (nb_file_use){"-Q", cfg->q_file, 0});
     n = add(list, n, 1, (nb_file_use){"-stolimage", cfg->stolimage_file, 0});
+    n = add(list, n, 1, (nb_file_use){"-pullback", cfg->pullback_file, 0});
     n = add(list, n, 1, (nb_file_use){"-geom", cfg->geom_file, 0});
     n = add(list, n, 1, (nb_file_use){"-expt", cfg->expt_file, 0});
     n = add(list, n, 1, (nb_file_use){"-nxmx", cfg->nxmx_file, 0});
@@ -72,6 +73,9 @@ int nb_config_files(const nb_config *cfg, nb_file_use *list)
     n = add(list, n, cfg->truth == NB_TRUTH_SPOTS,
             (nb_file_use){"-truthfile", cfg->truth_file, 1});
     n = add(list, n, 1, (nb_file_use){"-report", cfg->report_file, 1});
+    n = add(list, n, 1, (nb_file_use){"-derivfile", cfg->deriv_file, 1});
+    n = add(list, n, 1, (nb_file_use){"-gradfile", cfg->grad_file, 1});
+    n = add(list, n, 1, (nb_file_use){"-gradhkl", cfg->gradhkl_file, 1});
     n = add(list, n, 1, (nb_file_use){"-geomout", cfg->geomout_file, 1});
     n = add(list, n, 1, (nb_file_use){"-exptout", cfg->exptout_file, 1});
     n = add(list, n, 1, (nb_file_use){"-stolout", cfg->stolout_file, 1});

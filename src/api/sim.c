@@ -19,6 +19,7 @@
 #include "../render/choose.h"
 #include "advice.h"
 #include "background.h"
+#include "derive.h"
 #include "noise.h"
 #include "notes.h"
 
@@ -166,7 +167,8 @@ static nb_status prepare(nb_sim *sim, nb_error *err)
         (st = nb_config_check_fields(&sim->cfg, err)) || (st = nb_load_inputs(sim, err)))
         return st;
     sim->times.load = nb_monotonic_seconds() - start;
-    return build(sim, err);
+    st = build(sim, err);
+    return st ? st : nb_sim_check_derivatives(sim, err);
 }
 
 nb_status nb_sim_create(const nb_config *cfg, const nb_hooks *hooks, nb_sim **out,

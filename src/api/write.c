@@ -14,6 +14,7 @@
 #include "../io/writer.h"
 #include "../params/params.h"
 #include "../picture/preview.h"
+#include "derive.h"
 #include "geometry_out.h"
 #include "noise.h"
 #include "picture.h"
@@ -328,6 +329,8 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
         st = write_files(&o, nb_image_threads(cfg->threads, stats->roi_pixels), err);
     if (!st)
         st = nb_sim_write_detector(sim, NULL, err);
+    if (!st)
+        st = nb_sim_write_derivatives(sim, cfg->deriv_file, err);
     if (!st && cfg->truth == NB_TRUTH_SPOTS)
         st = write_spots(sim, o.photons->pixels, err);
     count_clipped(&o);

@@ -42,7 +42,9 @@ static double *centre_field(nb_config *cfg, int axis)
 static double centre_value(const nb_subject *of, int axis)
 {
     const nb_geometry *g = &of->model->geometry;
-    const double now[] = {g->Xbeam / NB_MM, g->Ybeam / NB_MM, g->orgx, g->orgy};
+    const double now[] = {g->Xbeam / NB_MM, g->Ybeam / NB_MM,
+                          g->placed.Fclose / g->pixel + 0.5,
+                          g->placed.Sclose / g->pixel + 0.5};
     const double typed[] = {of->cfg->Xbeam_mm, of->cfg->Ybeam_mm, of->cfg->orgx,
                             of->cfg->orgy};
     return nb_or(typed[axis], now[axis]);

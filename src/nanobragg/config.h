@@ -121,6 +121,9 @@ typedef enum nb_psf_shape {
 } nb_psf_shape;
 typedef enum nb_tristate { NB_AUTO = -1, NB_OFF = 0, NB_ON = 1 } nb_tristate;
 
+/** Numbers of planes of derivatives and of gradients of a loss. */
+typedef enum nb_real_type { NB_REAL_FLOAT32 = 0, NB_REAL_FLOAT64 } nb_real_type;
+
 /** How a picture for people is made of a float image; all zero: the default. */
 typedef enum nb_colormap {
     NB_MAP_GREY = 0, /* dark spots on white paper */
@@ -322,6 +325,11 @@ typedef struct nb_config {
     char truth_file[NB_PATH_MAX];  /* of a single image; a series has them in -hdf5 */
     double truth_min;              /* photons of the weakest one listed, 1 */
     char report_file[NB_PATH_MAX]; /* the run as JSON: docs/formats.md */
+    /* derivatives of the photons: docs/derivatives.md */
+    char derivatives[4096]; /* parameters and groups, commas between */
+    char deriv_file[NB_PATH_MAX], pullback_file[NB_PATH_MAX], grad_file[NB_PATH_MAX],
+        gradhkl_file[NB_PATH_MAX];
+    nb_real_type deriv_type;
     nb_seed seed; /* noise (and misset); unset: from the clock, reported */
 
     /* --- running --- */

@@ -18,9 +18,6 @@ extern "C" {
 #define NB_VARIABLE_NAME                                                                 \
     96 /* bytes, NUL included: "shift_fast@" and the name of a panel */
 
-/** Numbers of planes and of gradients of a loss. */
-typedef enum nb_real_type { NB_REAL_FLOAT32 = 0, NB_REAL_FLOAT64 } nb_real_type;
-
 /** A parameter that an image can be differentiated by. */
 typedef struct nb_variable {
     char name[NB_VARIABLE_NAME]; /* the one name: "N_a" for "Na" */

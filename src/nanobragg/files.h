@@ -16,7 +16,7 @@ typedef struct nb_file_use {
     const char *flag, *path;
     int written; /* 0: read */
 } nb_file_use;
-#define NB_FILES_MOST 40
+#define NB_FILES_MOST 48
 
 /** The files of a single image of this configuration, with defaults: first the written
  * ones. Fills list[NB_FILES_MOST] and returns their number. The paths point into cfg or are

@@ -248,6 +248,25 @@ static nb_status check_tolerance(const nb_config *cfg, nb_error *err)
     return NB_OK;
 }
 
+/** What of the derivatives has nothing to act on. */
+static nb_status check_derivatives(const nb_config *cfg, nb_error *err)
+{
+    const int pulls = cfg->pullback_file[0] != 0, grads = cfg->grad_file[0] != 0;
+    if (pulls != grads)
+        return nb_fail(err, NB_ERR_INPUT, "%s needs %s FILE",
+                       pulls ? "-pullback" : "-gradfile",
+                       pulls ? "-gradfile" : "-pullback");
+    if (cfg->derivatives[0] && !pulls && !cfg->deriv_file[0])
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-derivatives needs -derivfile FILE, or -pullback and -gradfile");
+    if (!cfg->derivatives[0] && (pulls || cfg->deriv_file[0] || cfg->gradhkl_file[0]))
+        return nb_fail(err, NB_ERR_INPUT, "%s needs -derivatives list",
+                       pulls                ? "-pullback"
+                       : cfg->deriv_file[0] ? "-derivfile"
+                                            : "-gradhkl");
+    return NB_OK;
+}
+
 nb_status nb_config_check(const nb_config *cfg, nb_error *err)
 {
     NB_IN_C_LOCALE;
@@ -261,6 +280,8 @@ nb_status nb_config_check(const nb_config *cfg, nb_error *err)
         st = nb_config_check_noise(cfg, err);
     if (!st)
         st = nb_config_check_background(cfg, err);
+    if (!st)
+        st = check_derivatives(cfg, err);
     if (!st)
         st = nb_config_check_geometry(cfg, err);
     return st ? st : nb_config_check_factors(cfg, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every parameter: its names, the field that holds it, its limits, and what the help says. */
 #include "after.h"
+#include "derive_rows.h"
 #include "geometry_rows.h"
 #include "noise_rows.h"
 #include "params.h"
@@ -55,10 +56,10 @@ static const nb_param rows[] = {
     .help = "seed of the random orientation"},
 {"N", NULL, NUMBER_FROM(PIXELS | FILLS, N, 0), COUNTED, .value = "n", .unit = "cells", .fallback = "1",
     .help = "unit cells along a, b and c; 10.4 is allowed, too"},
-{"Na", NULL, NUMBER_FROM(VIEW, N[0], 0), COUNTED, .value = "n", .unit = "cells", .fallback = "1",
-    .help = "unit cells along a"},
-{"Nb", NULL, NUMBER_FROM(VIEW, N[1], 0), COUNTED, .value = "n", .unit = "cells", .fallback = "1",
-    .help = "unit cells along b"},
+{"Na", NULL, NUMBER_FROM(VIEW, N[0], 0), COUNTED, .value = "n", .unit = "cells",
+    .fallback = "1", .help = "unit cells along a"},
+{"Nb", NULL, NUMBER_FROM(VIEW, N[1], 0), COUNTED, .value = "n", .unit = "cells",
+    .fallback = "1", .help = "unit cells along b"},
 {"Nc", NULL, NUMBER_FROM(VIEW, N[2], 0), COUNTED, .value = "n", .unit = "cells", .fallback = "1",
     .help = "unit cells along c"},
 {"samplesize", "sample_size xtalsize xtal_size", NUMBER(PIXELS | FILLS, xtal_size_mm),
@@ -350,7 +351,6 @@ NB_GEOMETRY_ROWS,
     .help = "outer corner of the first pixel; fixes the origin"},
 {"pix0_vector_mm", NULL, FIELD(POINT_MM, VIEW, pix0_m), DIRECTION, .unit = "mm",
     .help = "as -pix0_vector, in mm"},
-
 #undef GROUP
 #define GROUP "Sampling and background"
 {"oversample", NULL, WHOLE(PIXELS, oversample), WITHIN(1, 10000),
@@ -388,11 +388,9 @@ NB_GEOMETRY_ROWS,
     .help = "step of the table of -stolout"},
 {"compat", NULL, SWITCH(PIXELS, compat),
     .help = "definitions of the old nanoBragg, for comparison: see docs/differences.md"},
-
 #undef GROUP
 #define GROUP "Noise of source and detector"
 NB_NOISE_ROWS,
-
 #undef GROUP
 #define GROUP "Files written"
 {"floatfile", "floatimage", PATH(OUTPUT | SINGLE, float_file), .after = nb_after_float_file,
@@ -449,9 +447,9 @@ NB_NOISE_ROWS,
     .help = "text file for the list of -truth spots, of a single image"},
 {"truth_min", NULL, NUMBER_FROM(HDF5, truth_min, 1), AT_LEAST(0), .value = "n",
     .unit = "photons", .help = "weakest reflection that -truth lists"},
+NB_DERIVE_ROWS,
 {"report", NULL, PATH(OUTPUT, report_file),
     .help = "the run as JSON: all settings, statistics, cut pixels, files, notes and times"},
-
 #undef GROUP
 #define GROUP "Series"
 {"frames", NULL, OF_SERIES(INTEGER, PIXELS, frames), COUNTED,
@@ -485,7 +483,6 @@ NB_NOISE_ROWS,
     .fallback = "0", .help = "standard deviation of the beam centre, along fast and slow"},
 {"resume", NULL, OF_SERIES(SWITCH, NONE, resume),
     .help = "keep the frames that the same command finished before it was stopped"},
-
 #undef GROUP
 #define GROUP "Running"
 {"device", NULL, FIELD(DEVICE, RUNNING, device), .fallback = "auto",

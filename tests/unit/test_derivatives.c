@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* Derivatives against differences of the image, and against theorems (docs/derivatives.md). */
+#include "derive_sims.h"
+
+/* --- differences --- */
+
+/** Every name that this simulation may have. */
+static const char *const names[] = {"misset_x",      "misset_y",
+                                    "misset_z",      "rot_x",
+                                    "rot_y",         "rot_z",
+                                    "cell_a",        "cell_b",
+                                    "cell_c",        "cell_al",
+                                    "cell_be",       "cell_ga",
+                                    "N_a",           "N_b",
+                                    "N_c",           "mosaic",
+                                    "phi",           "osc",
+                                    "lambda",        "dispersion",
+                                    "distance",      "close_distance",
+                                    "Xbeam",         "Ybeam",
+                                    "ORGX",          "ORGY",
+                                    "detector_rotx", "detector_roty",
+                                    "detector_rotz", "twotheta",
+                                    "shift_x",       "shift_y",
+                                    "shift_z",       "shift_fast",
+                                    "shift_slow",    "shift_normal",
+                                    "rot_fast",      "rot_slow",
+                                    "rot_normal",    "detector_thick",
+                                    "detector_abs",  "polar",
+                                    "fudge",         "fluence",
+                                    "water",         "default_F"};
+enum { NAMES = sizeof names / sizeof *names };
+
+/** A step that moves the image by about 1e-4 of itself. */
+static double step_of(const nb_variable *v)
+{
+    if (!strcmp(v->unit, "A"))
+        return 1e-6 * v->value;
+    if (!strcmp(v->unit, "deg") || !strcmp(v->unit, "mm") || !strcmp(v->unit, "pixels"))
+        return 2e-5;
+    return 1e-5 * fmax(fabs(v->value), 1e-3);
+}
+
+static double *moved_image(nb_sim *sim, const char *name, double value)
+{
+    nb_error err = {0};
+    if (nb_sim_set_parameters(sim, &name, &value, 1, &err))
+        fail_msg("%s = %.17g: %s", name, value, err.message);
+    return image_of(sim);
+}
+
+/** Richardson's central difference of each pixel; where a nearest index jumps within the step it is
+ * NaN. */
+static double *difference(nb_sim *sim, const nb_variable *v)
+{
+    const size_t n = pixels_of(sim);
+    const double h = step_of(v);
+    double *at[4], *out = calloc(n, sizeof *out), most = 0;
+    for (int i = 0; i < 4; i++)
+        at[i] = moved_image(sim, v->name, v->value + h * (double[]){1, -1, 0.5, -0.5}[i]);
+    free(moved_image(sim, v->name, v->value));
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, fabs((at[2][i] - at[3][i]) / h));
+    most =
+        2e-7 * most + 4e-15 * largest(at[0], n) / h; /* more than smooth functions have */
+    for (size_t i = 0; i < n; i++) {
+        double wide = (at[0][i] - at[1][i]) / (2 * h), near = (at[2][i] - at[3][i]) / h;
+        out[i] = fabs(wide - near) > most ? NAN : (4 * near - wide) / 3;
+    }
+    for (int i = 0; i < 4; i++)
+        free(at[i]);
+    return out;
+}
+
+/** What the rebuilt scene does not hold fixed. */
+static int is_left_out(const nb_config *cfg, const char *name)
+{
+    int spread = cfg->mosaic_spread_deg > 0;
+    if (!strcmp(name, "mosaic"))
+        return cfg->mosaic_model == NB_MOSAIC_NANOBRAGG; /* its angles are floats */
+    if (!strncmp(name, "misset", 6) || !strncmp(name, "cell", 4))
+        return spread && cfg->mosaic_model == NB_MOSAIC_GAUSS; /* axes of the crystal */
+    return 0;
+}
+
+static void check_name(nb_sim *sim, const char *name, int *jumps, int *pixels)
+{
+    const size_t n = pixels_of(sim);
+    nb_variable v;
+    nb_error err = {0};
+    double *plane, *expected, *image, most, noise;
+    if (nb_sim_parameter(sim, name, &v, &err) || !v.can_move)
+        return;
+    plane = plane_of(sim, name);
+    expected = difference(sim, &v);
+    most = largest(plane, n);
+    image = image_of(sim);
+    noise = 2e-14 * largest(image, n) / step_of(&v); /* rounding of the difference */
+    free(image);
+    for (size_t i = 0; i < n; i++) {
+        *pixels += 1;
+        if (isnan(expected[i]))
+            *jumps += 1;
+        else if (!(fabs(plane[i] - expected[i]) <= 1e-6 * most + noise))
+            fail_msg("%s of pixel %zu: %.12g, difference %.12g, largest %.6g", name, i,
+                     plane[i], expected[i], most);
+    }
+    free(plane);
+    free(expected);
+}
+
+static void planes_are_differences(void **state)
+{
+    const int count = getenv("NB_BIG") ? 500 : 5;
+    int jumps = 0, pixels = 0;
+    (void)state;
+    for (int i = 0; i < count; i++) {
+        nb_config cfg = random_config();
+        nb_sim *sim = opened(&cfg);
+        for (int k = 0; k < NAMES; k++)
+            if (!is_left_out(&cfg, names[k]))
+                check_name(sim, names[k], &jumps, &pixels);
+        nb_sim_free(sim);
+    }
+    check_below(jumps, pixels / 50);
+}
+
+/* A rotation that is not 0 has the slope of its vector. */
+static void rotations_add_up(void **state)
+{
+    static const char *const turned[] = {"rot_x",    "rot_y",     "rot_z",
+                                         "rot_fast", "rot_slow",  "rot_normal",
+                                         "shift_x",  "shift_fast"};
+    static const double values[] = {3, -2, 4, 1.5, -2.5, 3.5, 0.4, -0.7};
+    int jumps = 0, pixels = 0;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        nb_config cfg = random_config();
+        nb_sim *sim;
+        nb_error err = {0};
+        cfg.mosaic_model = NB_MOSAIC_NANOBRAGG;
+        sim = opened(&cfg);
+        assert_int_equal(nb_sim_set_parameters(sim, turned, values, 8, &err), NB_OK);
+        for (int k = 0; k < NAMES; k++)
+            if (!is_left_out(&cfg, names[k]))
+                check_name(sim, names[k], &jumps, &pixels);
+        nb_sim_free(sim);
+    }
+}
+
+/* --- theorems --- */
+
+/** sum of k[j] planes[j] */
+static double *combined(nb_sim *sim, const char *const *of, const double *k, int count)
+{
+    const size_t n = pixels_of(sim);
+    double *sum = calloc(n, sizeof *sum);
+    for (int j = 0; j < count; j++) {
+        double *plane = plane_of(sim, of[j]);
+        for (size_t i = 0; i < n; i++)
+            sum[i] += k[j] * plane[i];
+        free(plane);
+    }
+    return sum;
+}
+
+static void turning_all_changes_nothing(void **state)
+{
+    nb_config cfg = nb_suite_config(1.1, 7, 12);
+    double *crystal, *detector;
+    nb_sim *sim;
+    (void)state;
+    set(&cfg, "cell", "66 75 58 84 97 103");
+    set(&cfg, "misset", "35 -18 52");
+    set(&cfg, "pixel", "1.1");
+    set(&cfg, "nopolar", "1");
+    sim = opened(&cfg);
+    crystal = plane_of(sim, "rot_x");
+    detector = plane_of(sim, "detector_rotx");
+    for (size_t i = 0; i < pixels_of(sim); i++)
+        detector[i] = -detector[i];
+    check_equal(crystal, detector, pixels_of(sim), 1e-12);
+    free(crystal);
+    free(detector);
+    nb_sim_free(sim);
+}
+
+/* Euler: the image stays when cell and wavelength grow by one factor. */
+static void lengths_have_no_scale(void **state)
+{
+    static const char *const edges[] = {"cell_a", "cell_b", "cell_c"};
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        nb_config cfg = random_config();
+        double *cell, *lambda, k[3];
+        nb_sim *sim;
+        cfg.crystal_volume_um3 = NAN; /* which would stay */
+        cfg.dmin_A = 0;
+        sim = opened(&cfg);
+        for (int j = 0; j < 3; j++)
+            k[j] = cfg.cell[j];
+        cell = combined(sim, edges, k, 3);
+        k[0] = -cfg.lambda_A;
+        lambda = combined(sim, &(const char *){"lambda"}, k, 1);
+        check_equal(cell, lambda, pixels_of(sim), 1e-11);
+        free(cell);
+        free(lambda);
+        nb_sim_free(sim);
+    }
+}
+
+static void misset_is_a_rotation(void **state)
+{
+    nb_config cfg = nb_suite_config(1, 6, 10);
+    static const char *const rot[] = {"rot_x", "rot_y", "rot_z"};
+    const double deg = acos(-1) / 180, y = -18 * deg, z = 52 * deg;
+    const double n[3][3] = {
+        {cos(y) * cos(z), cos(y) * sin(z), -sin(y)}, {-sin(z), cos(z), 0}, {0, 0, 1}};
+    static const char *const misset[] = {"misset_x", "misset_y", "misset_z"};
+    nb_sim *sim;
+    (void)state;
+    set(&cfg, "misset", "35 -18 52");
+    set(&cfg, "pixel", "1.3");
+    sim = opened(&cfg);
+    for (int i = 0; i < 3; i++) {
+        double *a = plane_of(sim, misset[i]), *b = combined(sim, rot, n[i], 3);
+        check_equal(a, b, pixels_of(sim), 1e-12);
+        free(a);
+        free(b);
+    }
+    nb_sim_free(sim);
+}
+
+static void the_image_is_linear_in_fluence(void **state)
+{
+    nb_config cfg = random_config();
+    nb_sim *sim = opened(&cfg);
+    double *image = image_of(sim), *plane;
+    nb_variable v;
+    (void)state;
+    assert_int_equal(nb_sim_parameter(sim, "fluence", &v, NULL), NB_OK);
+    plane = combined(sim, &(const char *){"fluence"}, &v.value, 1);
+    check_equal(image, plane, pixels_of(sim), 1e-14);
+    free(image);
+    free(plane);
+    nb_sim_free(sim);
+}
+
+static void a_region_is_a_part(void **state)
+{
+    nb_config cfg = random_config();
+    nb_sim *whole, *part;
+    double *a, *b;
+    int fast, slow;
+    (void)state;
+    whole = opened(&cfg);
+    set(&cfg, "roi", "2 4 1 3");
+    part = opened(&cfg);
+    nb_sim_size(whole, &fast, &slow);
+    a = plane_of(whole, "rot_y");
+    b = plane_of(part, "rot_y");
+    for (int s = 0; s < slow; s++)
+        for (int f = 0; f < fast; f++)
+            assert_true(b[s * fast + f] ==
+                        (f >= 2 && f <= 4 && s >= 1 && s <= 3 ? a[s * fast + f] : 0));
+    free(a);
+    free(b);
+    nb_sim_free(whole);
+    nb_sim_free(part);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(planes_are_differences),
+        cmocka_unit_test(rotations_add_up),
+        cmocka_unit_test(turning_all_changes_nothing),
+        cmocka_unit_test(lengths_have_no_scale),
+        cmocka_unit_test(misset_is_a_rotation),
+        cmocka_unit_test(the_image_is_linear_in_fluence),
+        cmocka_unit_test(a_region_is_a_part),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
