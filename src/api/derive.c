@@ -10,6 +10,8 @@
 #include "../derive/products.h"
 #include "../derive/tangents.h"
 #include "../model/units.h"
+#include "../physics/panels.h"
+#include "../image/light.h"
 #include "derive.h"
 
 double nb_sim_mean_wavelength(const nb_sim *sim)
@@ -204,6 +206,48 @@ static nb_status check_observation(const nb_observation *seen, nb_error *err)
     return NB_OK;
 }
 
+/** A plane behind the point spread; in: floats, 0 outside of the region. */
+static nb_status spread_plane(const nb_sim *sim, const nb_stage *psf, const float *in,
+                              double *out, nb_error *err)
+{
+    const nb_scene *sc = &sim->model.scene;
+    nb_photons photons = nb_sim_photons(sim, in);
+    nb_light *light;
+    nb_status st;
+    photons.scene = sc;
+    st = nb_light_make(&photons, psf, 0, &light, err);
+    for (int row = 0; row < sc->raster.rows && !st; row++)
+        nb_light_row(light, row, out + nb_row_start(sc, row));
+    if (!st)
+        nb_light_free(light);
+    return st;
+}
+
+/** With a point spread: the image and all planes behind it, as given to the job.  *given: nb_free. */
+static nb_status spread_job(const nb_sim *sim, nb_slope_job *job, double **given,
+                            nb_error *err)
+{
+    const nb_slope_run run = run_of(sim, job);
+    const size_t pixels = sim->model.scene.raster.pixels, n = (size_t)job->count + 1;
+    nb_stage stages[NB_STAGES_MOST];
+    int at = nb_stage_at(stages, nb_sim_stages(sim, stages), NB_STAGE_SPREAD);
+    float *planes;
+    nb_status st;
+    *given = NULL;
+    if (at < 0)
+        return NB_OK;
+    planes = nb_alloc_raw(pixels * n, sizeof *planes, "derivatives", err);
+    *given = nb_alloc(pixels * n, sizeof **given, "derivatives", err);
+    st = planes && *given ? NB_OK : NB_ERR_NOMEM;
+    if (!st)
+        st = nb_slope_planes(&run, NB_REAL_FLOAT32, planes + pixels, planes, err);
+    for (size_t i = 0; i < n && !st; i++)
+        st = spread_plane(sim, &stages[at], planes + i * pixels, *given + i * pixels, err);
+    job->given = *given;
+    nb_free(planes);
+    return st;
+}
+
 nb_status nb_sim_normal(nb_sim *sim, const char *const *names, int count,
                         const nb_observation *seen, double *loss, double *gradient,
                         double *fisher, nb_error *err)
@@ -213,14 +257,18 @@ nb_status nb_sim_normal(nb_sim *sim, const char *const *names, int count,
     nb_slope_job job;
     nb_slope_run run;
     nb_fit fit = {seen, &sim->model.scene, nb_sim_mean_wavelength(sim)};
+    double *given = NULL;
     nb_status st = check_observation(seen, err);
     if (st)
         return st;
     st = build_job(sim, names, count, 0, &job, err);
+    if (!st)
+        st = spread_job(sim, &job, &given, err);
     run = run_of(sim, &job);
     if (!st)
         st = nb_slope_normal(&run, &fit, loss, gradient, fisher, err);
     nb_slope_job_free(&job);
+    nb_free(given);
     return st;
 }
 
@@ -232,13 +280,17 @@ nb_status nb_sim_expected(nb_sim *sim, const nb_observation *seen, double *expec
     nb_slope_job job;
     nb_slope_run run;
     nb_fit fit = {seen, &sim->model.scene, nb_sim_mean_wavelength(sim)};
+    double *given = NULL;
     nb_status st = check_observation(seen, err);
     if (st)
         return st;
     st = build_job(sim, NULL, 0, 0, &job, err);
+    if (!st)
+        st = spread_job(sim, &job, &given, err);
     run = run_of(sim, &job);
     if (!st)
         st = nb_slope_expected(&run, &fit, expected, err);
     nb_slope_job_free(&job);
+    nb_free(given);
     return st;
 }

@@ -19,7 +19,10 @@ nb_status nb_sim_names(const nb_sim *sim, const char *const *names, int count,
 /** Before anything is rendered: are -derivatives and -pullback right?  Errors: NB_ERR_INPUT, _IO. */
 nb_status nb_sim_check_derivatives(const nb_sim *sim, nb_error *err);
 
-/** Write what the configuration asks for; path: of -derivfile, or "". */
-nb_status nb_sim_write_derivatives(nb_sim *sim, const char *path, nb_error *err);
+/** Write what the configuration of a single image asks for. */
+nb_status nb_sim_write_derivatives(nb_sim *sim, nb_error *err);
+
+/** Write the planes of -derivatives, under any name. */
+nb_status nb_sim_write_slopes(nb_sim *sim, const char *path, nb_error *err);
 
 #endif

@@ -240,16 +240,28 @@ static nb_status pull_back(nb_sim *sim, const wanted *w, nb_error *err)
     return st;
 }
 
-nb_status nb_sim_write_derivatives(nb_sim *sim, const char *path, nb_error *err)
+nb_status nb_sim_write_slopes(nb_sim *sim, const char *path, nb_error *err)
 {
     wanted w;
-    nb_status st;
+    nb_status st = open_wanted(sim, &w, err);
+    if (!st)
+        st = write_planes(sim, &w, path, err);
+    free_wanted(&w);
+    return st;
+}
+
+nb_status nb_sim_write_derivatives(nb_sim *sim, nb_error *err)
+{
+    wanted w;
+    nb_status st = NB_OK;
     if (!sim->cfg.derivatives[0])
         return NB_OK;
+    if (sim->cfg.deriv_file[0])
+        st = nb_sim_write_slopes(sim, sim->cfg.deriv_file, err);
+    if (st || !sim->cfg.pullback_file[0])
+        return st;
     st = open_wanted(sim, &w, err);
-    if (!st && path[0])
-        st = write_planes(sim, &w, path, err);
-    if (!st && sim->cfg.pullback_file[0])
+    if (!st)
         st = pull_back(sim, &w, err);
     free_wanted(&w);
     return st;

@@ -330,7 +330,7 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     if (!st)
         st = nb_sim_write_detector(sim, NULL, err);
     if (!st)
-        st = nb_sim_write_derivatives(sim, cfg->deriv_file, err);
+        st = nb_sim_write_derivatives(sim, err);
     if (!st && cfg->truth == NB_TRUTH_SPOTS)
         st = write_spots(sim, o.photons->pixels, err);
     count_clipped(&o);

@@ -117,6 +117,7 @@ static void lane_sums(const slope_block *b, const double (*total)[NB_W], int lan
         sum[i] = b->t->unit * total[i][lane];
     memset(to, 0, offsetof(nb_slope_sums, entry));
     to->background = b->t->weights;
+    to->crystal = sum[SLOPE_IMAGE];
     to->image = sum[SLOPE_IMAGE] + sc->background * to->background;
     memcpy(to->index, sum + SLOPE_H, sizeof to->index);
     memcpy(to->cells, sum + SLOPE_N, sizeof to->cells);

@@ -23,6 +23,18 @@ const nb_slope_engine *nb_slope_engine_for(const nb_slope_job *job,
     return engines[i];
 }
 
+/** Rows that are there already. */
+static void given_row(const nb_slope_job *job, const void *state, const nb_span *spans,
+                      size_t n, double *out, size_t stride)
+{
+    (void)state;
+    const size_t pixels = job->scene->raster.pixels;
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < spans[i].n; k++, out++)
+            for (size_t p = 0; p <= (size_t)job->count; p++)
+                out[p * stride] = job->given[p * pixels + spans[i].at + (size_t)k];
+}
+
 typedef struct slope_run {
     const nb_slope_pass *pass;
     nb_slope_row *row;
@@ -151,6 +163,8 @@ nb_status nb_slope_pass_run(const nb_slope_pass *pass, nb_error *err)
     nb_status st = merge_masks(pass, &mask, err);
     if (mask)
         part.raster.mask = mask;
+    if (!run.row && pass->job->given)
+        run.row = given_row;
     if (!st)
         st = nb_spans_build(&part, &spans, &request.n, err);
     request.spans = run.spans = spans;

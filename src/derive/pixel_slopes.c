@@ -8,6 +8,7 @@ static void add_sums(const nb_slope_job *job, double weight, const nb_slope_sums
 {
     int i;
     to->image += weight * from->image;
+    to->crystal += weight * from->crystal;
     to->background += weight * from->background;
     for (i = 0; i < 9; i++)
         to->index[i] += weight * from->index[i];
@@ -78,16 +79,14 @@ static cached cached_factors(const nb_slope_job *job, const nb_pixel_slopes *pix
 }
 
 /** What a parameter makes of the sums over rays, before the scale and the cached factors. */
-static double contract(const nb_slope_job *job, const nb_tangent *t,
-                       const nb_slope_sums *s)
+static double contract(const nb_tangent *t, const nb_slope_sums *s)
 {
     double sum = t->mosaic * s->mosaic + t->phi * s->phi + t->osc * s->osc +
                  t->fudge * s->fudge + t->wave * s->wave + t->spectrum * s->spectrum +
                  t->polarization * s->polarization + t->default_F * s->default_F +
-                 t->background * s->background + t->image * s->image;
+                 t->background * s->background + t->image * s->image +
+                 t->crystal * s->crystal;
     int i;
-    if (t->crystal != 0)
-        sum += t->crystal * (s->image - job->scene->background * s->background);
     for (i = 0; i < 9; i++)
         sum += t->index[i] * s->index[i];
     for (i = 0; i < 3; i++)
@@ -106,7 +105,8 @@ static double cached_slope(const nb_slope_job *job, const nb_tangent *t,
     slope = nb_ray_slope_to(pixel->panel, pixel->sensor,
                             &t->panels[pixel->panel - job->scene->panels], c->at.F,
                             c->at.S, 0, &c->at.ray);
-    sum += nb_dot(c->polar_slope, slope.direction) * c->omega;
+    sum += NB_SLOPE_MUTANT(CACHED_POLAR, 0, 1) * nb_dot(c->polar_slope, slope.direction) *
+           c->omega;
     return job->scene->oversample_omega ? sum : sum + c->polar * slope.omega;
 }
 
@@ -120,7 +120,7 @@ void nb_slopes_finish(const nb_slope_job *job, const nb_pixel_slopes *pixel, dou
     out[0] = scale * s->image * factor;
     for (int i = 0; i < job->count; i++) {
         const nb_tangent *t = &job->tangents[i];
-        double terms = contract(job, t, s) + pixel->place[i];
+        double terms = contract(t, s) + pixel->place[i];
         double once =
             t->panels || t->polarization != 0 ? cached_slope(job, t, pixel, &c) : 0;
         out[(size_t)(i + 1) * stride] = scale * (terms * factor + s->image * once);

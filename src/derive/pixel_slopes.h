@@ -9,7 +9,8 @@ enum { NB_ENTRIES_MAX = NB_VARIABLES_MAX };
 
 /** The sums of nb_slope_sum. */
 typedef struct nb_slope_sums {
-    double image;      /* F^2 L^2, and the water */
+    double image;      /* F^2 L^2, the water and other materials */
+    double crystal;    /* F^2 L^2 */
     double background; /* weight of the water, per electron^2 */
     double index[9], cells[3];
     double mosaic, phi, osc, fudge, wave, spectrum, polarization, default_F;

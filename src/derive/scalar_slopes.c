@@ -41,14 +41,15 @@ static void add_gradient(source_run *run, const nb_orientation *u, int m, const 
     nb_slope_sums *s = &run->sums;
     nb_vec3 v = nb_add(nb_scale(t->g[0], u->a),
                        nb_add(nb_scale(t->g[1], u->b), nb_scale(t->g[2], u->c)));
-    nb_vec3 torque = nb_cross(v, run->q);
+    nb_vec3 torque = nb_scale(NB_SLOPE_MUTANT(TORQUE_SIGN, -1, 1), nb_cross(v, run->q));
     run->v = nb_add(run->v, v);
     if (job->sums & NB_SLOPE_MOSAIC)
         s->mosaic += nb_dot(job->turns[m], torque);
     if (job->sums & NB_SLOPE_SPINDLE) {
         double turn = nb_dot(job->spindle, torque);
         s->phi += turn;
-        s->osc += turn * ((m / lattice->n_domains + 0.5) / lattice->n_phi);
+        s->osc += turn * ((m / lattice->n_domains + NB_SLOPE_MUTANT(OSC_PLACE, 0, 0.5)) /
+                          lattice->n_phi);
     }
 }
 
@@ -97,6 +98,19 @@ static void add_orientation(source_run *run, int m)
     add_term(run, u, m, &t);
 }
 
+/** The materials without order at the source's q; their slope by q joins that of the crystal. */
+static double add_materials(source_run *run)
+{
+    const nb_scene *sc = run->job->scene;
+    const double n = sc->lattice.n_orientations, length = nb_norm(run->q);
+    if (length > 0)
+        run->v =
+            nb_add(run->v, nb_scale(0.5 * n / length *
+                                        nb_amorphous_slope(sc->amorphous, 0.5 * length),
+                                    run->q));
+    return n * nb_amorphous_at(sc->amorphous, 0.5 * length);
+}
+
 /** Add a source's terms to the ray. */
 static void add_source(source_run *run, const nb_ray *ray, int j, nb_slope_sums *to)
 {
@@ -107,6 +121,8 @@ static void add_source(source_run *run, const nb_ray *ray, int j, nb_slope_sums 
     double n = job->scene->lattice.n_orientations, weight = source->weight;
     double value = job->scene->background * n + run->crystal, wave;
     int i, polar = job->scene->oversample_polar && !beam->nopolar;
+    if (job->scene->amorphous)
+        value += add_materials(run);
     if (polar) {
         double P = nb_polarization(beam->polarization, source->incident, ray->direction,
                                    beam->polar_axis);
@@ -122,6 +138,7 @@ static void add_source(source_run *run, const nb_ray *ray, int j, nb_slope_sums 
         to->image += weight * value;
     }
     to->background += weight * n;
+    to->crystal += weight * run->crystal;
     for (i = 0; i < 9; i++)
         to->index[i] += weight * s->index[i];
     for (i = 0; i < 3; i++)
@@ -134,7 +151,7 @@ static void add_source(source_run *run, const nb_ray *ray, int j, nb_slope_sums 
     for (i = 0; i < job->n_entries; i++)
         to->entry[i] += weight * s->entry[i];
     to->ray = nb_add(to->ray, nb_scale(weight / source->lambda, run->v));
-    wave = -weight * nb_dot(run->v, run->q);
+    wave = NB_SLOPE_MUTANT(WAVE_SIGN, 1, -1) * weight * nb_dot(run->v, run->q);
     to->wave += wave;
     if (job->spectrum)
         to->spectrum += wave * job->spectrum[j];

@@ -50,6 +50,7 @@ typedef struct nb_slope_job {
     double *spectrum; /* [n_sources], for WAVE: dlambda/lambda per unit of tangent.spectrum */
     int64_t *entries; /* [n_entries]: places in a table of F; -1: beyond the box */
     int n_entries;
+    const double *given; /* [1 + count][pixels]: rows are copied from there; NULL: calculated */
 } nb_slope_job;
 
 /** Slopes of the pixels of one row; state: the engine's.  out[0 ... count][pixels of the spans]: the image, photons, and

@@ -74,6 +74,8 @@ static int applies(const nb_slope_job *job, const nb_slope_way *way, const char 
         reason = "no kernel for the instruction set";
     else if (way->precision == NB_PRECISION_DOUBLE)
         reason = "double precision was asked for";
+    else if (sc->amorphous)
+        reason = "materials without order scatter";
     else if (job->n_entries > 0 || (sc->factors.table.nh > 0 && job->sums & NB_SLOPE_F))
         reason = "slopes by entries of a table are wanted";
     else if (!(plan.index * (phase_of(&plan) == NB_PHASE_FRINGES ? plan.cells : 1) <

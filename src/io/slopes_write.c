@@ -6,6 +6,7 @@
 
 #include "../base/error.h"
 #include "../base/outfile.h"
+#include "hdf5_open.h"
 #include "hdf5_put.h"
 
 static size_t bytes_of(const nb_slope_file *f)
@@ -41,15 +42,22 @@ static nb_status write_hdf5(const char *path, const nb_slope_file *f, nb_error *
 {
     const hsize_t dims[2] = {(hsize_t)f->slow, (hsize_t)f->fast};
     const double size = (double)bytes_of(f) + 4.0 * f->fast * f->slow + 65536;
+    nb_h5_quiet quiet;
     nb_h5 h;
-    nb_status st = nb_h5_create(&h, path, size, err);
+    nb_status st = nb_h5_begin(&quiet, err);
     if (st)
         return st;
+    if ((st = nb_h5_create(&h, path, size, err))) {
+        nb_h5_end(&quiet);
+        return st;
+    }
     nb_h5_group(&h, "/derivatives", "NXcollection");
     for (int i = 0; i < f->count; i++)
         put_plane(&h, f, i);
     nb_h5_array(&h, "/image", H5T_NATIVE_FLOAT, f->image, 2, dims);
-    return nb_h5_finish(&h, NB_OK, err);
+    st = nb_h5_finish(&h, NB_OK, err);
+    nb_h5_end(&quiet);
+    return st;
 }
 #else
 static nb_status write_hdf5(const char *path, const nb_slope_file *f, nb_error *err)

@@ -4,8 +4,10 @@
 #ifndef NB_PHYSICS_SLOPES_H
 #define NB_PHYSICS_SLOPES_H
 
+#include "amorphous.h"
 #include "lattice.h"
 #include "ray.h"
+#include "slope_mutant.h"
 #include "structure_factor.h"
 
 /** F_latt and its slopes. */
@@ -36,13 +38,17 @@ NB_HD double nb_interference_slope(double d, double N, double s)
         return NB_PI *
                (e * sine * cosine * cos(e * x) - sin(e * x) * (1 + e * sine * sine)) /
                (sine * sine);
-    return NB_PI * (N * cos(NB_PI * (N * d)) - s * cosine) / sine;
+    return NB_PI *
+           (N * cos(NB_PI * (N * d)) - NB_SLOPE_MUTANT(FRINGE_SIGN, -s, s) * cosine) /
+           sine;
 }
 
 /** d/dN of the same. */
 NB_HD double nb_interference_by_N(double d, double N)
 {
-    return d == 0 ? 1.0 : NB_PI * d * cos(NB_PI * (N * d)) / sin(NB_PI * d);
+    return d == 0 ? 1.0
+                  : NB_SLOPE_MUTANT(CELLS_SLOPE, 1.0, NB_PI) * d * cos(NB_PI * (N * d)) /
+                        sin(NB_PI * d);
 }
 
 /** S'(x)/x of the sphere's transform S. */
@@ -90,7 +96,8 @@ NB_HD nb_lattice_slope nb_round_slope(const nb_lattice *lattice, const double d[
         nb_sphere_slope(NB_PI * sqrt(g * R2));
     for (i = 0; i < 3; i++) {
         out.d[i] = k * g * N[i] * N[i] * d[i];
-        out.N[i] = out.L / N[i] + k * g * N[i] * d[i] * d[i];
+        out.N[i] =
+            out.L / N[i] + NB_SLOPE_MUTANT(SPHERE_SLOPE, -k, k) * g * N[i] * d[i] * d[i];
     }
     out.fudge = k * R2 / 2;
     return out;
@@ -142,7 +149,7 @@ typedef struct nb_F_slope {
 /** Slopes of nb_cubic_weights. */
 NB_HD void nb_cubic_slopes(double t, double w[4])
 {
-    w[0] = -(3 * t * t - 6 * t + 2) / 6.0;
+    w[0] = -(3 * t * t - NB_SLOPE_MUTANT(CUBIC_SLOPE, 5, 6) * t + 2) / 6.0;
     w[1] = (3 * t * t - 4 * t - 1) / 2.0;
     w[2] = -(3 * t * t - 2 * t - 2) / 2.0;
     w[3] = (3 * t * t - 1) / 6.0;
@@ -218,6 +225,25 @@ NB_HD double nb_polarization_by_K(nb_vec3 incident, nb_vec3 direction, nb_vec3 a
     nb_vec3 B = nb_unit(nb_cross(axis, incident)), E = nb_unit(nb_cross(incident, B));
     double b = nb_dot(direction, B), e = nb_dot(direction, E);
     return -0.5 * (e * e - b * b);
+}
+
+/** Slope of nb_amorphous_at by x = sin(theta)/lambda. */
+NB_HD double nb_amorphous_slope(const nb_amorphous *a, double x)
+{
+    double sum = 0;
+    int i;
+    for (i = 0; i < a->n; i++) {
+        const nb_scatterer *m = &a->materials[i];
+        const nb_table_piece *p = nb_piece_of(a, m, x);
+        double inner = p->d2 + (x - p->before) * p->d3,
+               first = p->d1 + (x - p->next) * inner;
+        double F = p->F + (x - p->x) * first;
+        double low = fmin(p->F, p->F_next), high = fmax(p->F, p->F_next);
+        if (F > low && F < high) /* else it is held at its limit */
+            sum += m->molecules * 2 * fabs(F) *
+                   (first + (x - p->x) * (inner + (x - p->next) * p->d3));
+    }
+    return sum;
 }
 
 /** How a panel and its sensor move: slopes of the members of nb_panel and nb_sensor of these names. */
@@ -309,7 +335,8 @@ NB_HD double nb_moving_layer(const nb_panel *panel, const nb_sensor *sensor,
         g = nb_dot(p->d, panel->normal);
         dg = nb_dot(p->dd, panel->normal) + nb_dot(p->d, by->normal);
     }
-    dy = y * (by->layer_step / sensor->layer_step + by->mu / sensor->mu - dg / g);
+    dy = y * (by->layer_step / sensor->layer_step + by->mu / sensor->mu -
+              NB_SLOPE_MUTANT(OBLIQUE_CAPTURE, 0, dg / g));
     capture = (-t * exp(-t * y) + (t + 1) * exp(-(t + 1) * y)) * dy;
     if (!sensor->mean_depth)
         return capture;
@@ -327,7 +354,8 @@ NB_HD double nb_solid_angle_slope(const nb_panel *panel, const nb_panel_slope *b
                                   const nb_moving_point *p, double omega)
 {
     if (!panel->curved && !panel->point_pixel)
-        return omega * (by->close_distance / panel->close_distance - 3 * p->dR / p->R);
+        return omega * (by->close_distance / panel->close_distance -
+                        NB_SLOPE_MUTANT(SOLID_ANGLE, 2, 3) * p->dR / p->R);
     if (panel->curved && panel->exact_omega)
         return omega * (-2 * by->distance / panel->distance - tan(p->u) * p->du);
     return -2 * omega * p->dR / p->R;

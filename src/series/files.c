@@ -10,10 +10,10 @@
 #include "../base/same_file.h"
 #include "sinks.h"
 
-enum { OWN = NB_FILES_MOST + 5, FAMILIES = 3, FIRST_NUMBER = 1 };
+enum { OWN = NB_FILES_MOST + 5, FAMILIES = 4, FIRST_NUMBER = 1 };
 
 typedef struct names {
-    nb_template frames;
+    nb_template frames, slopes;
     char record[NB_PATH_MAX];
     char series[NB_PATH_MAX]; /* the same for the HDF5 files */
     char stem[NB_PATH_MAX];   /* of the HDF5 data files */
@@ -57,6 +57,21 @@ static void add_frames(names *n, const nb_series *s)
         (nb_file_family){"-output", count > 0 ? count : 0, frame_name, &n->frames};
 }
 
+/** A file of derivatives for each frame. */
+static nb_status add_slopes(names *n, const nb_config *cfg, const nb_series *s,
+                            nb_error *err)
+{
+    int count = s->frames + s->stills;
+    nb_status st = NB_OK;
+    if (!cfg->derivatives[0] || !cfg->deriv_file[0])
+        return NB_OK;
+    st = nb_template_read(cfg->deriv_file, "-derivfile", &n->slopes, err);
+    if (!st)
+        n->families[n->n_families++] =
+            (nb_file_family){"-derivfile", count > 0 ? count : 0, frame_name, &n->slopes};
+    return st;
+}
+
 static void add_hdf5(names *n, const nb_series *s, int per_file)
 {
     int frames = s->frames + s->stills;
@@ -84,6 +99,8 @@ nb_status nb_series_check_files(const nb_config *cfg, const nb_series *s, int pe
     if (!st && !(n->uses = nb_alloc((size_t)s->n_also + OWN, sizeof *n->uses,
                                     "names of files", err)))
         st = NB_ERR_NOMEM;
+    if (!st)
+        st = add_slopes(n, cfg, s, err);
     if (!st) {
         add_frames(n, s);
         add_hdf5(n, s, per_file > 0 ? per_file : 1);

@@ -48,14 +48,15 @@ static const char *parse_number(const char *p, int *digits)
     return p + 1;
 }
 
-nb_status nb_template_parse(const char *text, nb_template *t, nb_error *err)
+nb_status nb_template_read(const char *text, const char *flag, nb_template *t,
+                           nb_error *err)
 {
     const char *p = text;
     char *to = t->before;
     int numbers = 0;
     memset(t, 0, sizeof *t);
     if (strlen(text) >= NB_PATH_MAX)
-        return nb_fail(err, NB_ERR_INPUT, "-output %.60s...: longer than %d bytes", text,
+        return nb_fail(err, NB_ERR_INPUT, "%s %.60s...: longer than %d bytes", flag, text,
                        NB_PATH_MAX - 1);
     while (*p) {
         if (*p == '%' && p[1] == '%') {
@@ -64,9 +65,9 @@ nb_status nb_template_parse(const char *text, nb_template *t, nb_error *err)
         } else if (*p == '%') {
             p = parse_number(p, &t->digits);
             if (!p || ++numbers > 1)
-                return nb_fail(
-                    err, NB_ERR_INPUT,
-                    "-output %.200s: write one %%d or %%05d for the frame's number", text);
+                return nb_fail(err, NB_ERR_INPUT,
+                               "%s %.200s: write one %%d or %%05d for the frame's number",
+                               flag, text);
             to = t->after;
         } else {
             *to++ = *p++;
@@ -74,10 +75,16 @@ nb_status nb_template_parse(const char *text, nb_template *t, nb_error *err)
     }
     if (!numbers)
         return nb_fail(err, NB_ERR_INPUT,
-                       "-output %.200s: the number of the frame is "
+                       "%s %.200s: the number of the frame is "
                        "missing; write %%05d in its place",
-                       text);
-    return choose_format(text, t, err);
+                       flag, text);
+    return NB_OK;
+}
+
+nb_status nb_template_parse(const char *text, nb_template *t, nb_error *err)
+{
+    nb_status st = nb_template_read(text, "-output", t, err);
+    return st ? st : choose_format(text, t, err);
 }
 
 nb_status nb_template_name(const nb_template *t, int number, char *name, nb_error *err)

@@ -23,6 +23,10 @@ typedef struct nb_template {
  * none, another conversion, or an unknown extension. */
 nb_status nb_template_parse(const char *text, nb_template *out, nb_error *err);
 
+/** The same for another flag, whose files need no format. */
+nb_status nb_template_read(const char *text, const char *flag, nb_template *out,
+                           nb_error *err);
+
 /** The file name of a number, into name[NB_PATH_MAX].  NB_ERR_INPUT when it is too long. */
 nb_status nb_template_name(const nb_template *t, int number, char *name, nb_error *err);
 

@@ -9,6 +9,7 @@
 #include <omp.h>
 #endif
 
+#include "../api/derive.h"
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
@@ -109,6 +110,20 @@ static nb_status prepare(nb_run *run, nb_frame *f, int k, const nb_config *cfg,
     return nb_frames_check(&run->frames, k, &f->sim->model.geometry, &f->sim->cfg, err);
 }
 
+/** The frame's derivatives, if they are asked for. */
+static nb_status write_slopes(nb_sim *sim, int k, nb_error *err)
+{
+    nb_template name;
+    char path[NB_PATH_MAX];
+    nb_status st;
+    if (!sim->cfg.derivatives[0] || !sim->cfg.deriv_file[0])
+        return NB_OK;
+    st = nb_template_read(sim->cfg.deriv_file, "-derivfile", &name, err);
+    if (!st)
+        st = nb_template_name(&name, k + 1, path, err);
+    return st ? st : nb_sim_write_slopes(sim, path, err);
+}
+
 static nb_status render(nb_run *run, nb_frame *f, int k, nb_error *err)
 {
     nb_frame_wants wants = {0};
@@ -122,7 +137,9 @@ static nb_status render(nb_run *run, nb_frame *f, int k, nb_error *err)
         wants.photons |= run->layout.reflections;
     }
     st = nb_frame_prepare(f, &wants, pixels, &rendering, err);
-    return st ? st : nb_pool_render(&run->pool, f->sim, &rendering, err);
+    if (!st)
+        st = nb_pool_render(&run->pool, f->sim, &rendering, err);
+    return st ? st : write_slopes(f->sim, k, err);
 }
 
 /** The facts of the frame from an earlier run. */

@@ -96,9 +96,10 @@ def main():
         os.chdir(folder)
         for case in cases():
             reference = numbers(os.path.join(DATA, case["id"] + ".f64"))
-            for mode in ("default", "double", "scalar"):
+            for mode in os.environ.get("NB_DERIVE_MODES", "default double scalar").split():
                 passed = check_planes(case, reference, mode) and passed
-            passed = check_pullback(case) and passed
+            if "NB_DERIVE_MODES" not in os.environ:
+                passed = check_pullback(case) and passed
     return 0 if passed else 1
 
 

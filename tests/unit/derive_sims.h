@@ -125,6 +125,8 @@ static inline nb_config random_config(void)
         set(&cfg, "oversample_omega", "1");
     if (chance(40))
         set(&cfg, "water", "%g", uniform(1, 20));
+    if (chance(30))
+        set(&cfg, "background", "water:0.5,air:30");
     if (chance(20))
         set(&cfg, "dmin", "%g", uniform(1.5, 4));
     return cfg;

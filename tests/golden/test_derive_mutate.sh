@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Break the derivatives on purpose, one way at a time (src/physics/slope_mutant.h), and see the reference
+# planes fail.  NB_BIG=1: every way; else every fifth.
+# NB_BUILD (the build folder) and NB_SOURCE come from tests/run.sh; by hand:
+# NB_BUILD=build/gcc-release bash tests/golden/test_derive_mutate.sh
+set -u
+cd "${NB_SOURCE:-$(dirname "$0")/../..}" || exit 1
+build=${NB_BUILD:?} cc=${CC:-gcc} python=${PYTHON:-python3}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0 n=0
+
+# link NAME: the program with the files of src/derive in which this mutant is; NONE: as they are
+link() {
+    local file objects= mutate=
+    [ "$1" = NONE ] || mutate=-DNB_SLOPE_MUTATE=NB_SLOPE_MUTANT_$1
+    for file in src/derive/*.c; do
+        grep -q "NB_SLOPE_MUTANT($1," "$file" src/physics/slopes.h || continue
+        grep -q "NB_SLOPE_MUTANT($1," "$file" || grep -q 'nb_slopes_add\|sum_ray' "$file" || continue
+        "$cc" -std=gnu11 -O1 -ffp-contract=off -fno-math-errno -fopenmp $mutate \
+            -c "$file" -o "$work/$(basename "$file" .c).o" || return 1
+        objects="$objects $work/$(basename "$file" .c).o"
+    done
+    [ -n "$objects" ] || [ "$1" = NONE ] || return 1
+    "$cc" -fopenmp $(find "$build/src/cli" "$build/src/bench" -name '*.o') $objects \
+        "$build/libnanobragg.a" $(cat "$build/libs") -lm -lpthread -ldl -o "$work/nanobragg"
+}
+
+# planes: do the reference planes hold?
+planes() {
+    NANOBRAGG=$work/nanobragg NB_SOURCE=$PWD NB_DERIVE_MODES=scalar timeout 120 \
+        "$python" tests/golden/test_derivatives.py >"$work/out" 2>&1
+}
+
+if link NONE >"$work/log" 2>&1 && planes; then
+    echo "ok unbroken-derivatives-pass"
+else
+    echo "not ok unbroken-derivatives-pass"
+    cat "$work/log" "$work/out" | grep -v '^ok' | sed 's/^/# /' | head -n 20
+    exit 1
+fi
+for mutant in $(grep -oE '^ +NB_SLOPE_MUTANT_[A-Z_]+' src/physics/slope_mutant.h |
+    sed 's/.*NB_SLOPE_MUTANT_//'); do
+    n=$((n + 1))
+    [ -n "${NB_BIG:-}" ] || [ $((n % 5)) -eq 0 ] || continue
+    name=$(tr A-Z_ a-z- <<<"$mutant")
+    if ! link "$mutant" >"$work/log" 2>&1; then
+        echo "not ok mutation-$name # does not compile"
+        sed 's/^/# /' "$work/log" | head -n 10
+        failed=1
+    elif planes; then
+        echo "not ok mutation-$name # the planes passed"
+        failed=1
+    elif ! grep -q '^not ok' "$work/out"; then
+        echo "not ok mutation-$name # no plane was compared"
+        failed=1
+    else
+        echo "ok mutation-$name"
+    fi
+done
+[ "$n" -gt 0 ] || failed=1
+exit $failed
