@@ -6,7 +6,7 @@ set -eu
 build=$1 version=$2 out=$3
 arch=$(dpkg --print-architecture)
 multiarch=$(dpkg-architecture -qDEB_HOST_MULTIARCH)
-maintainer=${DEB_MAINTAINER:-nanobragg packagers <root@localhost>}
+maintainer=${DEB_MAINTAINER:-nanobragg packagers <packagers@nanobragg.invalid>}
 work=$build/deb
 rm -rf "$work"
 mkdir -p "$work/all" "$work/debian" "$out"
@@ -29,6 +29,7 @@ take nanobragg usr/share/man/man1 "$all/share/man/man1/nanobragg.1"
 gzip -9n "$work/nanobragg/usr/share/man/man1/nanobragg.1"
 take nanobragg usr/share/bash-completion/completions "$all/share/bash-completion/completions/nanobragg"
 take libnanobragg0 "usr/lib/$multiarch" "$all"/lib/libnanobragg.so.0
+chmod 644 "$work/libnanobragg0/usr/lib/$multiarch/libnanobragg.so.0"
 take libnanobragg-dev "usr/lib/$multiarch" "$all/lib/libnanobragg.so" "$all/lib/libnanobragg.a"
 take libnanobragg-dev "usr/lib/$multiarch/pkgconfig" "$all/lib/pkgconfig/nanobragg.pc"
 take libnanobragg-dev usr/include "$all/include/nanobragg" "$all/include/nanobragg.h"
@@ -72,11 +73,17 @@ control() {
       printf 'Depends: %s\n' "$3"
       [ -z "$4" ] || printf '%s\n' "$4"
       printf 'Description: %s\n' "$5"
-      printf ' Images of X-ray diffraction by nanocrystals, in photons, with the noise of real detectors.\n'
+      printf ' Images of X-ray diffraction by nanocrystals, in photons,\n with the noise of real detectors.\n'
     } >"$root/DEBIAN/control"
     if [ "$1" = libnanobragg0 ]; then
         echo "activate-noawait ldconfig" >"$root/DEBIAN/triggers"
         echo "libnanobragg 0 libnanobragg0 (>= $version)" >"$root/DEBIAN/shlibs"
+    fi
+    if [ "$1" = python3-nanobragg ]; then # byte code belongs to nobody else
+        # shellcheck disable=SC2016
+        printf '#!/bin/sh\nset -e\n[ "$1" != configure ] || py3compile -p %s\n' "$1" >"$root/DEBIAN/postinst"
+        printf '#!/bin/sh\nset -e\npy3clean -p %s\n' "$1" >"$root/DEBIAN/prerm"
+        chmod 755 "$root/DEBIAN/postinst" "$root/DEBIAN/prerm"
     fi
     (cd "$root" && find usr -type f -exec md5sum {} +) >"$root/DEBIAN/md5sums"
     chmod -R u+w,go+rX,go-w "$root"
