@@ -54,7 +54,7 @@ static int is_peak(const nb_refinement *r, size_t at, double *wrong)
             size_t i = (size_t)s * (size_t)r->fast + (size_t)f;
             if (s < 0 || f < 0 || s >= r->slow || f >= r->fast)
                 continue;
-            if (r->model[i] > r->model[at] || (r->model[i] == r->model[at] && i < at))
+            if (r->model[i] > r->model[at] || (i < at && r->model[i] == r->model[at]))
                 return 0;
             if (isfinite(r->residual[i]))
                 *wrong += (double)r->residual[i] * r->residual[i];
