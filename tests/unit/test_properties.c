@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Theorems about images that need no reference. */
+#include <stddef.h>
+
 #include "../support/check.h"
 
 #include "api/sim.h"
@@ -122,7 +124,11 @@ static void tiles_and_threads_give_the_same_bits(void **state)
         cfg.threads = threads;
         p = rendered(&cfg);
         check_same_bits(&p, &all);
-        assert_memory_equal(&p.stats, &all.stats, sizeof p.stats);
+        assert_memory_equal(&p.stats.sum, &all.stats.sum,
+                            sizeof p.stats - offsetof(nb_stats, sum)); /* no padding there */
+        assert_true(p.stats.max == all.stats.max &&
+                    p.stats.max_fast == all.stats.max_fast &&
+                    p.stats.max_slow == all.stats.max_slow);
         nb_picture_free(&p);
     }
     free(together);

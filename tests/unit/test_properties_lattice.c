@@ -9,7 +9,7 @@
 #include "model/misset.h"
 
 /** |sum over the cells of exp(2 pi i q.r)|^2 for real-space vectors a, b, c. */
-static double coherent_sum(const nb_vec3 cell[3], const int N[3], nb_vec3 q)
+static double coherent_sum(const nb_vec3 cell[3], const double N[3], nb_vec3 q)
 {
     double complex sum = 0;
     for (int i = 0; i < N[0]; i++)
@@ -64,8 +64,8 @@ static void still_crystals(void **state)
         {100, 100, 100, 90, 90, 90}, {30, 40, 50, 90, 100, 90},
         {60, 60, 60, 60, 60, 60},    {70, 80, 90, 75, 85, 95},
         {40, 40, 70, 90, 90, 120},   {25, 35, 45, 110, 95, 70}};
-    static const int Ns[][3] = {{5, 5, 5}, {3, 4, 2}, {4, 4, 4},
-                                {1, 6, 3}, {2, 2, 7}, {5, 1, 1}};
+    static const double Ns[][3] = {{5, 5, 5}, {3, 4, 2}, {4, 4, 4},
+                                   {1, 6, 3}, {2, 2, 7}, {5, 1, 1}};
     (void)state;
     for (int i = 0; i < 6; i++) {
         nb_config cfg = nb_suite_config(1.3, 1, 48);
