@@ -109,11 +109,6 @@ static nb_status build_job(const nb_sim *sim, const char *const *names, int coun
     nb_variable_name *v;
     nb_status st;
     memset(job, 0, sizeof *job);
-    if (sim->model.scene.amorphous)
-        return nb_fail(
-            err, NB_ERR_UNSUPPORTED,
-            "derivatives do not know the scattering of amorphous materials yet; "
-            "leave -stol, -background and -molecules out");
     st = nb_sim_names(sim, names, count, &v, err);
     for (int i = 0; i < count && !st; i++) {
         if (v[i].kind == NB_VAR_ALL_F)
