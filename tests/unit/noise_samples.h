@@ -39,11 +39,15 @@ static inline void put_panel(detector *d, int fast, int slow, double edge)
 static inline void make(const detector *d, nb_isa isa, int threads, const float *photons,
                         const nb_stage *stages, int n, nb_product *p)
 {
-    nb_photons of = {.scene = &d->scene,
+    nb_scene flat = d->scene; /* a rectangle, if widths differ */
+    nb_photons of = {.scene = &flat,
+                     .stack = &d->scene,
                      .pixels = photons,
                      .kernels = nb_image_kernels_of(isa),
                      .threads = threads};
     nb_error err = {0};
+    if ((size_t)flat.raster.columns * (size_t)flat.raster.rows != flat.raster.pixels)
+        flat.raster.columns = (int)flat.raster.pixels, flat.raster.rows = 1;
     p->stages = n;
     if (nb_image_make(&of, stages, n, p, 1, &err))
         fail_msg("%s", err.message);
