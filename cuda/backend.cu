@@ -392,25 +392,19 @@ static void close_cuda(nb_backend_state *state)
         return;
     gpuSetDevice(state->device.index);
     nb_cuda_products_close(&state->products);
-    nb_cuda_buffer *const buffers[] = {&state->image,
-                                       &state->sources.device,
-                                       &state->orientations.device,
-                                       &state->F,
-                                       &state->mask,
-                                       &state->spans.device,
-                                       &state->amorphous.device,
-                                       &state->materials.device,
-                                       &state->pieces.device,
-                                       &state->buckets.device,
-                                       &state->lit,
-                                       &state->sums,
-                                       &state->steps,
-                                       &state->weights,
-                                       &state->tables,
-                                       &state->F2,
-                                       &state->small};
+    nb_cuda_buffer *const buffers[] = {
+        &state->image, &state->F,  &state->mask,    &state->lit,    &state->sums,
+        &state->steps, &state->F2, &state->weights, &state->tables, &state->small};
+    nb_cuda_mirror *const mirrors[] = {
+        &state->sources,   &state->orientations, &state->spans,
+        &state->amorphous, &state->materials,    &state->pieces,
+        &state->buckets,   &state->panels,       &state->sensors};
     for (nb_cuda_buffer *buffer : buffers)
         nb_cuda_release(buffer);
+    for (nb_cuda_mirror *mirror : mirrors) {
+        nb_cuda_release(&mirror->device);
+        nb_free(mirror->sent);
+    }
     nb_cuda_ring_free(state->ring);
     if (state->repair)
         gpuFreeHost(state->repair);
@@ -425,15 +419,6 @@ static void close_cuda(nb_backend_state *state)
         gpuStreamDestroy(state->stream);
     if (state->options.device_alone)
         gpuDeviceReset();
-    nb_free(state->sources.sent);
-    nb_free(state->amorphous.sent);
-    nb_free(state->materials.sent);
-    nb_free(state->pieces.sent);
-    nb_free(state->buckets.sent);
-    nb_free(state->spans.sent);
-    nb_free(state->orientations.sent);
-    nb_free(state->panels.sent);
-    nb_free(state->sensors.sent);
     nb_free(state);
 }
 

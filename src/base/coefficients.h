@@ -15,13 +15,6 @@
 #define NB_SINE3_2 2.54433174016
 #define NB_SINE3_3 (-0.560029511451)
 
-/* Likewise with degree 5, for slopes: pi cos(pi x) = P + 2 z P', z = x^2, is 2e-8 off at most. */
-#define NB_SINE5_1 (-5.167712779186)
-#define NB_SINE5_2 2.550163867105
-#define NB_SINE5_3 (-0.5992589937337)
-#define NB_SINE5_4 0.08208371776286
-#define NB_SINE5_5 (-0.007084488778956)
-
 /* e^x = 2^n e^r.  ln 2 in two parts; the first has 21 zero bits, so n times it is exact. */
 #define NB_LOG2_E 1.44269504088896340736
 #define NB_LN2_HIGH 6.93147180369123816490e-01

@@ -2,6 +2,7 @@
 /* Every parameter: its names, the field that holds it, its limits, and what the help says. */
 #include "after.h"
 #include "derive_rows.h"
+#include "background_rows.h"
 #include "geometry_rows.h"
 #include "noise_rows.h"
 #include "params.h"
@@ -363,29 +364,7 @@ NB_GEOMETRY_ROWS,
     .help = "solid angle of every sample, not of the pixel's first"},
 {"water", NULL, NUMBER_FROM(PIXELS, water_um, 0), WITHIN(0, 1e9), .value = "w", .unit = "um",
     .fallback = "0", .help = "edge of a cube of water that scatters as background"},
-{"stol", NULL, PATH(INPUT, stol_file),
-    .help = "table of F (electrons) against sin(theta)/lambda (1/A) of a material without order: "
-        "it scatters as background"},
-{"4stol", NULL, PATH(INPUT, stol4_file), .help = "the same against 4 sin(theta)/lambda"},
-{"Q", NULL, PATH(INPUT, q_file), .help = "the same against Q = 4 pi sin(theta)/lambda"},
-{"amorphous_thick", NULL, NUMBER(PIXELS, amorphous_thick_mm), ABOVE(0), .value = "t",
-    .unit = "mm", .fallback = "0.1", .help = "path of the beam in the material of the table"},
-{"density", "sample_den sample_density", NUMBER(PIXELS, density), ABOVE(0), .value = "rho",
-    .unit = "g/cm3", .fallback = "1", .help = "density of the material of the table"},
-{"MW", "molec molecular_weight", NUMBER(PIXELS, molecule_mass), ABOVE(0), .value = "mass",
-    .unit = "g/mol", .fallback = "18", .help = "mass of the molecule of the table"},
-{"molecules", NULL, NUMBER(PIXELS, molecules), ABOVE(0), .value = "n",
-    .help = "molecules of the table in the beam, instead of path, density and mass"},
-{"background", NULL, FIELD(TEXT, PIXELS, background), .value = "name:path,...", .unit = "mm",
-    .fallback = "none",
-    .help = "materials in the beam with tables of their own: water, air, ice, nanoice"},
-{"stolout", NULL, PATH(OUTPUT, stolout_file),
-    .help = "write a table for -stol made of the image of -stolimage, and stop"},
-{"stolimage", NULL, PATH(INPUT, stolimage_file), .fallback = "that of -img",
-    .help = "image for -stolout: floats of the stack, SMV, mini-CBF, or NXmx (first frame)"},
-{"stolstep", NULL, NUMBER(NONE, stol_step), ABOVE(0), .value = "d", .unit = "1/A",
-    .fallback = "0.002; points of the given table",
-    .help = "step of the table of -stolout"},
+NB_BACKGROUND_ROWS,
 {"compat", NULL, SWITCH(PIXELS, compat),
     .help = "definitions of the old nanoBragg, for comparison: see docs/differences.md"},
 #undef GROUP
