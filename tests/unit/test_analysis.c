@@ -182,8 +182,11 @@ static void peaks_of_a_plateau(void **state)
 
 static nb_image image_of(float *pixels, int fast, int slow)
 {
-    nb_image image = {fast, slow, pixels, "float", NULL, {NAN, NAN}, 0};
-    return image;
+    return (nb_image){.fast = fast,
+                      .slow = slow,
+                      .pixels = pixels,
+                      .format = "float",
+                      .centre = {NAN, NAN}};
 }
 
 static nb_difference compared(float *a, float *b, int fast, int slow)
