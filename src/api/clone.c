@@ -25,7 +25,8 @@ nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
     sim->borrows = sim->borrows_tables = 1;
     sim->state = NULL;
     memset(&sim->photons, 0, sizeof sim->photons);
-    memset(&sim->moved, 0, sizeof sim->moved); /* a frame stands as its configuration says */
+    memset(&sim->moved, 0,
+           sizeof sim->moved); /* a frame stands as its configuration says */
     sim->warming = NULL;
     if (hooks)
         sim->hooks = *hooks;
