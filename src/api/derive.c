@@ -243,22 +243,27 @@ static nb_status spread_job(const nb_sim *sim, nb_slope_job *job, double **given
     return st;
 }
 
+/** The job of a fit.  *given: nb_free, after an error too, as the job. */
+static nb_status fit_job(const nb_sim *sim, const char *const *names, int count,
+                         nb_slope_job *job, double **given, nb_error *err)
+{
+    nb_status st = build_job(sim, names, count, 0, job, err);
+    return st ? st : spread_job(sim, job, given, err);
+}
+
 nb_status nb_sim_normal(nb_sim *sim, const char *const *names, int count,
                         const nb_observation *seen, double *loss, double *gradient,
                         double *fisher, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && seen);
-    nb_slope_job job;
-    nb_slope_run run;
-    nb_fit fit = {seen, &sim->model.scene, nb_sim_mean_wavelength(sim)};
+    nb_slope_job job = {0};
     double *given = NULL;
+    nb_fit fit = {seen, &sim->model.scene, nb_sim_mean_wavelength(sim)};
+    nb_slope_run run;
     nb_status st = check_observation(seen, err);
-    if (st)
-        return st;
-    st = build_job(sim, names, count, 0, &job, err);
     if (!st)
-        st = spread_job(sim, &job, &given, err);
+        st = fit_job(sim, names, count, &job, &given, err);
     run = run_of(sim, &job);
     if (!st)
         st = nb_slope_normal(&run, &fit, loss, gradient, fisher, err);
@@ -272,16 +277,13 @@ nb_status nb_sim_expected(nb_sim *sim, const nb_observation *seen, double *expec
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && seen && expected);
-    nb_slope_job job;
-    nb_slope_run run;
-    nb_fit fit = {seen, &sim->model.scene, nb_sim_mean_wavelength(sim)};
+    nb_slope_job job = {0};
     double *given = NULL;
+    nb_fit fit = {seen, &sim->model.scene, nb_sim_mean_wavelength(sim)};
+    nb_slope_run run;
     nb_status st = check_observation(seen, err);
-    if (st)
-        return st;
-    st = build_job(sim, NULL, 0, 0, &job, err);
     if (!st)
-        st = spread_job(sim, &job, &given, err);
+        st = fit_job(sim, NULL, 0, &job, &given, err);
     run = run_of(sim, &job);
     if (!st)
         st = nb_slope_expected(&run, &fit, expected, err);

@@ -97,7 +97,7 @@ static const char *refuse_geometry(const nb_scene *sc)
     return NULL;
 }
 
-static const char *refuse_beam(const nb_beam *beam)
+const char *nb_spots_refuse_beam(const nb_beam *beam)
 {
     for (int i = 0; i < beam->n_sources; i++)
         if (!(beam->sources[i].weight >= 0))
@@ -138,7 +138,7 @@ const char *nb_spots_refuse(const nb_plan *plan)
         return "every step was asked for";
     if (!(plan->index < 1e8))
         return "Miller indices are too large";
-    if (!(why = refuse_crystal(plan)) && !(why = refuse_beam(&plan->scene->beam)))
+    if (!(why = refuse_crystal(plan)) && !(why = nb_spots_refuse_beam(&plan->scene->beam)))
         why = refuse_geometry(plan->scene);
     return why;
 }

@@ -10,6 +10,7 @@
 #include "../physics/limits.h"
 #include "../physics/ray.h"
 #include "dark.h"
+#include "spots.h"
 
 enum { PAD = 16 };    /* rows are padded to what a vector has at the most */
 #define UP (1 + 1e-6) /* for rounding to floats */
@@ -66,15 +67,6 @@ static const char *refuse_detector(const nb_scene *sc)
     return NULL;
 }
 
-static const char *refuse_beam(const nb_beam *beam)
-{
-    for (int i = 0; i < beam->n_sources; i++)
-        if (!(beam->sources[i].weight >= 0))
-            return "a source has a negative weight";
-    return beam->nopolar || fabs(beam->polarization) <= 1 ? NULL
-                                                          : "the polarization exceeds 1";
-}
-
 const char *nb_tiles_refuse(const nb_plan *plan)
 {
     const nb_tolerance *may = &plan->tolerance;
@@ -89,7 +81,7 @@ const char *nb_tiles_refuse(const nb_plan *plan)
         return "a ray has few steps";
     if (!(plan->steps < MANY_STEPS))
         return "a ray has too many steps";
-    if (!(why = refuse_crystal(plan)) && !(why = refuse_beam(&plan->scene->beam)))
+    if (!(why = refuse_crystal(plan)) && !(why = nb_spots_refuse_beam(&plan->scene->beam)))
         why = refuse_detector(plan->scene);
     return why;
 }

@@ -76,18 +76,7 @@ static nb_status covariance(nb_fit *fit, errors *e, nb_error *err)
 static double slope_at(const errors *e, int i)
 {
     int v = e->space.variable[i];
-    const nb_fit_parameter *p = &e->space.list->p[e->space.lead[v]];
-    double t = e->x[v];
-    switch (p->map) {
-    case NB_MAP_LOG:
-    case NB_MAP_LOG_CELLS:
-        return exp(t);
-    case NB_MAP_BOUNDED:
-        return (p->high - p->low) * cos(t) / 2;
-    case NB_MAP_LINEAR:
-        break;
-    }
-    return 1;
+    return nb_fit_slope(&e->space.list->p[e->space.lead[v]], e->x[v]);
 }
 
 static double covariance_of(const errors *e, int i, int j)

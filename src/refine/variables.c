@@ -74,8 +74,7 @@ static double value_of(const nb_fit_parameter *p, double t)
     return t;
 }
 
-/** dp/dt. */
-static double slope_of(const nb_fit_parameter *p, double t)
+double nb_fit_slope(const nb_fit_parameter *p, double t)
 {
     switch (p->map) {
     case NB_MAP_LOG:
@@ -112,7 +111,7 @@ static int variable_at(const nb_fit_space *s, const double *x, const double *val
                        int i, double *slope)
 {
     int v = i < s->n_active ? s->variable[i] : s->n_free + i - s->n_active;
-    *slope = i < s->n_active ? slope_of(&s->list->p[s->lead[v]], x[v]) : values[i];
+    *slope = i < s->n_active ? nb_fit_slope(&s->list->p[s->lead[v]], x[v]) : values[i];
     return v;
 }
 

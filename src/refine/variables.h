@@ -51,6 +51,9 @@ void nb_fit_space_make(const nb_fit_list *list, const int marked[NB_FIT_MOST], i
 int nb_fit_space_variables(const nb_fit_space *space);
 int nb_fit_space_values(const nb_fit_space *space);
 
+/** dp/dt at t. */
+double nb_fit_slope(const nb_fit_parameter *p, double t);
+
 /** x of the values of the list and of extras[extra]. */
 void nb_fit_space_start(const nb_fit_space *space, const double *extras, double *x);
 /** values[n_active + extra] of x. */
