@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** Ways to break derivatives on purpose.  A test compiles src/derive with, say,
  * -DNB_SLOPE_MUTATE=NB_SLOPE_MUTANT_DEGREES and must see the reference planes fail
- * (tests/golden/test_derive_mutate.sh). */
+ * (tests/check/test_derive_mutate.sh). */
 #ifndef NB_PHYSICS_SLOPE_MUTANT_H
 #define NB_PHYSICS_SLOPE_MUTANT_H
 

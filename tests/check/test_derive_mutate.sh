@@ -3,7 +3,7 @@
 # Break the derivatives on purpose, one way at a time (src/physics/slope_mutant.h), and see the reference
 # planes fail.  NB_BIG=1: every way; else every fifth.
 # NB_BUILD (the build folder) and NB_SOURCE come from tests/run.sh; by hand:
-# NB_BUILD=build/gcc-release bash tests/golden/test_derive_mutate.sh
+# NB_BUILD=build/gcc-release bash tests/check/test_derive_mutate.sh
 set -u
 cd "${NB_SOURCE:-$(dirname "$0")/../..}" || exit 1
 build=${NB_BUILD:?} cc=${CC:-gcc} python=${PYTHON:-python3}
@@ -18,12 +18,12 @@ link() {
     for file in src/derive/*.c; do
         grep -q "NB_SLOPE_MUTANT($1," "$file" src/physics/slopes.h || continue
         grep -q "NB_SLOPE_MUTANT($1," "$file" || grep -q 'nb_slopes_add\|sum_ray' "$file" || continue
-        "$cc" -std=gnu11 -O1 -ffp-contract=off -fno-math-errno -fopenmp $mutate \
+        $cc -std=gnu11 -O1 -ffp-contract=off -fno-math-errno -fopenmp $mutate \
             -c "$file" -o "$work/$(basename "$file" .c).o" || return 1
         objects="$objects $work/$(basename "$file" .c).o"
     done
     [ -n "$objects" ] || [ "$1" = NONE ] || return 1
-    "$cc" -fopenmp $(find "$build/src/cli" "$build/src/bench" -name '*.o') $objects \
+    $cc -fopenmp $(find "$build/src/cli" "$build/src/bench" -name '*.o') $objects \
         "$build/libnanobragg.a" $(cat "$build/libs") -lm -lpthread -ldl -o "$work/nanobragg"
 }
 
