@@ -49,16 +49,13 @@ NB_INLINE vd slope_weight(const nb_vector_plan *p, const nb_vector_source *b, vd
                           vd z)
 {
     const double dmin = p->scene.factors.dmin;
-    vd stol = 0.5 * b->inv_lambda * vd_sqrt(vd_fma(x, x, vd_fma(y, y, z * z)));
-    if (!(dmin > 0))
-        return vd_set(b->weight);
-    return vd_pick((vl)(stol > 0.0) & (vl)(dmin > 0.5 / stol), vd_set(0.0),
-                   vd_set(b->weight));
+    return dmin > 0 ? (vd)(~culled(dmin, x, y, z) & (vl)vd_set(b->weight))
+                    : vd_set(b->weight);
 }
 
-NB_INLINE vf slope_pack(vd a, vd b, double scale)
+NB_INLINE vf slope_pack(vd2 x, double scale)
 {
-    return vf_pack(a * scale, b * scale);
+    return vf_pack(x.a * scale, x.b * scale);
 }
 
 /** Scattering vectors of a block's rays. */
@@ -70,16 +67,13 @@ NB_STAGE void aim_sources(const nb_vector_slopes *t, const nb_vector_plan *p,
     int s, i;
     for (s = 0; s < p->scene.beam.n_sources; s++) {
         const nb_vector_source *b = &p->sources[s];
-        const double k = b->inv_lambda / t->wavenumber;
-        vd2 x = vd2_add(ray->x, vd2_set(-b->incident.x));
-        vd2 y = vd2_add(ray->y, vd2_set(-b->incident.y));
-        vd2 z = vd2_add(ray->z, vd2_set(-b->incident.z));
-        q[s].weight =
-            vf_pack(slope_weight(p, b, x.a, y.a, z.a), slope_weight(p, b, x.b, y.b, z.b));
-        q[s].q[0] = slope_pack(x.a, x.b, k);
-        q[s].q[1] = slope_pack(y.a, y.b, k);
-        q[s].q[2] = slope_pack(z.a, z.b, k);
-        q[s].wavenumber = vf_set((float)k);
+        const q_vectors v = scattering_vector(b, ray);
+        q[s].weight = vf_pack(slope_weight(p, b, v.x.a, v.y.a, v.z.a),
+                              slope_weight(p, b, v.x.b, v.y.b, v.z.b));
+        q[s].q[0] = slope_pack(v.x, 1.0 / t->wavenumber);
+        q[s].q[1] = slope_pack(v.y, 1.0 / t->wavenumber);
+        q[s].q[2] = slope_pack(v.z, 1.0 / t->wavenumber);
+        q[s].wavenumber = vf_set((float)(b->inv_lambda / t->wavenumber));
         for (i = 0; i < 3; i++) {
             const int j = (i + 1) % 3, l = (i + 2) % 3;
             q[s].about_spindle[i] = q[s].q[j] * spindle[l] - q[s].q[l] * spindle[j];
@@ -214,15 +208,6 @@ NB_INLINE vd2 plain_weight(const nb_vector_plan *p, const rays *r, int layer)
     return p->scene.oversample_omega ? vd2_mul(weight, solid_angle(&p->panel, r)) : weight;
 }
 
-NB_INLINE vd2 plain_once(const nb_vector_plan *p, const rays *r)
-{
-    const nb_scene *sc = &p->scene;
-    vd2 x = vd2_set(sc->intensity_scale);
-    if (!sc->beam.nopolar)
-        x = vd2_mul(x, polarization(sc->beam.polarization, p->sources, r));
-    return sc->oversample_omega ? x : vd2_mul(x, solid_angle(&p->panel, r));
-}
-
 static void add_plain_ray(const nb_vector_slopes *t, const nb_vector_plan *p,
                           const rays *r, vd2 weight, plain_block *block)
 {
@@ -252,7 +237,7 @@ static void plain_sums(const nb_vector_slopes *t, const nb_vector_plan *p, vd2 f
             for (subf = 0; subf < os; subf++) {
                 const rays r = rays_to(p, f, &line, subf);
                 if (layer + subs + subf == 0)
-                    block->once = plain_once(p, &r);
+                    block->once = pixel_factor(p, &r);
                 add_plain_ray(t, p, &r, plain_weight(p, &r, layer), block);
             }
         }

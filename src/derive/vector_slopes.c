@@ -5,11 +5,9 @@
 #include "../base/memory.h"
 #include "../physics/lattice.h"
 #include "../plan/fixed_point.h"
-#include "../plan/one_table.h"
 #include "../plan/path.h"
 
-/* |h|, or N |h|, that fixed point holds; bytes of the table of offsets */
-#define MAX_INDEX 500000.0
+/* bytes of the table of offsets */
 #define MAX_OFFSETS 2.5e8
 
 typedef struct kernel_of {
@@ -53,8 +51,6 @@ static const char *refuse_shape(const nb_scene *sc)
 {
     if (sc->lattice.shape != NB_LATTICE_SQUARE && sc->lattice.shape != NB_LATTICE_GAUSS)
         return "only parallelepipeds and Gaussians have vector kernels";
-    if (sc->factors.table.interpolate)
-        return "F is interpolated";
     if (sc->oversample_polar && !sc->beam.nopolar)
         return "each term has its own polarization";
     if (sc->beam.n_sources > NB_VECTOR_MAX_FACTORS)
@@ -70,6 +66,7 @@ static int applies(const nb_slope_job *job, const nb_slope_way *way, const char 
     const nb_engine engine = {.threads = 1, .step = 1e-9};
     const nb_plan plan = nb_plan_of(sc, way->precision, &engine);
     const char *reason = refuse_shape(sc);
+    double turns = phase_of(&plan) == NB_PHASE_FRINGES ? plan.cells : 1;
     if (!row_of(way->isa))
         reason = "no kernel for the instruction set";
     else if (way->precision == NB_PRECISION_DOUBLE)
@@ -78,17 +75,8 @@ static int applies(const nb_slope_job *job, const nb_slope_way *way, const char 
         reason = "materials without order scatter";
     else if (job->n_entries > 0 || (sc->factors.table.nh > 0 && job->sums & NB_SLOPE_F))
         reason = "slopes by entries of a table are wanted";
-    else if (!(plan.index * (phase_of(&plan) == NB_PHASE_FRINGES ? plan.cells : 1) <
-               MAX_INDEX))
-        reason = "Miller indices are too large for fixed point";
-    else if (!nb_one_table(&sc->beam) && !nb_factor_tables_fit(&sc->factors.table))
-        reason = "the tables of F are too large for fixed point";
-    else if ((double)sc->factors.table.nh * sc->factors.table.nk * sc->factors.table.nl >=
-             (double)INT32_MAX)
-        reason = "the structure-factor table has more than 2^31 entries";
-    else if (!nb_plan_floats_carry(&plan, plan.largest * plan.largest,
-                                   NB_VECTOR_SUM_RUN * steepest(&plan)))
-        reason = "single precision cannot hold the numbers";
+    else if (!reason)
+        reason = nb_fixed_refuse(&plan, turns, NB_VECTOR_SUM_RUN * steepest(&plan));
     return reason ? nb_path_refuse(why, reason) : 1;
 }
 
@@ -129,21 +117,6 @@ static nb_status reserve(nb_vector_slopes *v, nb_error *err)
     return NB_OK;
 }
 
-static void fill_offsets(nb_vector_slopes *v)
-{
-    const nb_scene *sc = v->job->scene;
-    const double start = v->phase == NB_PHASE_INDEX ? nb_fixed_start(1) : 0.0;
-    double *to = v->offsets;
-    for (int m = 0; m < sc->lattice.n_orientations; m++)
-        for (int s = 0; s < sc->beam.n_sources; s++, to += 3) {
-            const nb_orientation *u = &sc->lattice.orientations[m];
-            const nb_vector_source *b = &v->plans->sources[s];
-            to[0] = start + nb_dot(u->a, b->incident) * b->inv_lambda;
-            to[1] = start + nb_dot(u->b, b->incident) * b->inv_lambda;
-            to[2] = start + nb_dot(u->c, b->incident) * b->inv_lambda;
-        }
-}
-
 static void fill(nb_vector_slopes *v)
 {
     const nb_lattice *lattice = &v->job->scene->lattice;
@@ -159,7 +132,8 @@ static void fill(nb_vector_slopes *v)
     }
     for (int s = 0; v->spectrum && s < v->job->scene->beam.n_sources; s++)
         v->spectrum[s] = (float)v->job->spectrum[s];
-    fill_offsets(v);
+    nb_fill_offsets(v->plans, v->phase == NB_PHASE_INDEX ? nb_fixed_start(1) : 0.0,
+                    v->offsets);
 }
 
 /** Are a parameter's numbers all that moves, and nothing that changes with the pixel's place? */

@@ -82,19 +82,23 @@ static double widest_index(double inverse[3][3])
     return most;
 }
 
+const char *nb_spots_refuse_panel(const nb_panel *panel, const nb_sensor *sensor)
+{
+    double front = nb_dot(panel->pix0, nb_unit(nb_cross(panel->fast, panel->slow)));
+    if (panel->curved)
+        return "the detector is curved";
+    if (!(fabs(front) > 2 * sensor->layers * sensor->layer_step) ||
+        !isfinite(nb_largest_solid_angle(panel)))
+        return "the sample is in the plane of a panel";
+    return NULL;
+}
+
 static const char *refuse_geometry(const nb_scene *sc)
 {
-    for (int k = 0; k < sc->n_panels; k++) {
-        const nb_panel *panel = &sc->panels[k];
-        const nb_sensor *sensor = &sc->sensors[panel->sensor];
-        double front = nb_dot(panel->pix0, nb_unit(nb_cross(panel->fast, panel->slow)));
-        if (panel->curved)
-            return "the detector is curved";
-        if (!(fabs(front) > 2 * sensor->layers * sensor->layer_step) ||
-            !isfinite(nb_largest_solid_angle(panel)))
-            return "the sample is in the plane of a panel";
-    }
-    return NULL;
+    const char *why = NULL;
+    for (int k = 0; !why && k < sc->n_panels; k++)
+        why = nb_spots_refuse_panel(&sc->panels[k], &sc->sensors[sc->panels[k].sensor]);
+    return why;
 }
 
 const char *nb_spots_refuse_beam(const nb_beam *beam)

@@ -77,6 +77,9 @@ typedef struct nb_spot {
 /** Why a scene cannot be rendered so, in a few words; NULL: it can. */
 const char *nb_spots_refuse(const nb_plan *plan);
 
+/** Likewise of one panel. */
+const char *nb_spots_refuse_panel(const nb_panel *panel, const nb_sensor *sensor);
+
 /** Likewise of the beam alone: terms must not be negative. */
 const char *nb_spots_refuse_beam(const nb_beam *beam);
 

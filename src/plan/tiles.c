@@ -55,11 +55,10 @@ static const char *refuse_detector(const nb_scene *sc)
     for (int k = 0; k < sc->n_panels; k++) {
         const nb_panel *panel = &sc->panels[k];
         const nb_sensor *sensor = &sc->sensors[panel->sensor];
-        double front = nb_dot(panel->pix0, nb_unit(nb_cross(panel->fast, panel->slow)));
-        if (panel->curved)
-            return "the detector is curved";
-        if (!(fabs(front) > 2 * sensor->layers * sensor->layer_step) ||
-            !isfinite(nb_largest_solid_angle(panel)) || !(panel->close_distance > 0))
+        const char *why = nb_spots_refuse_panel(panel, sensor);
+        if (why)
+            return why;
+        if (!(panel->close_distance > 0))
             return "the sample is in the plane of a panel";
         if ((sensor->absorb || sensor->mean_depth) && leans(panel))
             return "the sensor leans";

@@ -334,4 +334,35 @@ NB_INLINE vd2 polarization(double K, const nb_vector_source *source, const rays 
                   : polarized(K, c2, dot_ray(r, source->E), dot_ray(r, source->B));
 }
 
+/** Scattering vector of the rays from one source. */
+typedef struct q_vectors {
+    vd2 x, y, z;
+} q_vectors;
+
+NB_INLINE q_vectors scattering_vector(const nb_vector_source *b, const rays *r)
+{
+    q_vectors q;
+    q.x = vd2_scale(vd2_add(r->x, vd2_set(-b->incident.x)), b->inv_lambda);
+    q.y = vd2_scale(vd2_add(r->y, vd2_set(-b->incident.y)), b->inv_lambda);
+    q.z = vd2_scale(vd2_add(r->z, vd2_set(-b->incident.z)), b->inv_lambda);
+    return q;
+}
+
+/** Lanes where dmin removes the crystal's part. */
+NB_INLINE vl culled(double dmin, vd x, vd y, vd z)
+{
+    vd stol = 0.5 * vd_sqrt(vd_fma(x, x, vd_fma(y, y, z * z)));
+    return (vl)(stol > 0.0) & (vl)(dmin > 0.5 / stol);
+}
+
+/** The factors that are taken once a pixel, from its first ray, and the scale. */
+NB_INLINE vd2 pixel_factor(const nb_vector_plan *p, const rays *r)
+{
+    const nb_scene *sc = &p->scene;
+    vd2 x = vd2_set(sc->intensity_scale);
+    if (!sc->beam.nopolar && !sc->oversample_polar)
+        x = vd2_mul(x, polarization(sc->beam.polarization, p->sources, r));
+    return sc->oversample_omega ? x : vd2_mul(x, solid_angle(&p->panel, r));
+}
+
 #endif

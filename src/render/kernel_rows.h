@@ -19,20 +19,6 @@
  * registers. */
 enum { CHUNK = 256 / NB_W, SIMPLE_CHUNK = 512 / NB_W, MAX_LINES = 64 };
 
-/** Scattering vector of the rays from one source. */
-typedef struct q_vectors {
-    vd2 x, y, z;
-} q_vectors;
-
-NB_INLINE q_vectors scattering_vector(const nb_vector_source *b, const rays *r)
-{
-    q_vectors q;
-    q.x = vd2_scale(vd2_add(r->x, vd2_set(-b->incident.x)), b->inv_lambda);
-    q.y = vd2_scale(vd2_add(r->y, vd2_set(-b->incident.y)), b->inv_lambda);
-    q.z = vd2_scale(vd2_add(r->z, vd2_set(-b->incident.z)), b->inv_lambda);
-    return q;
-}
-
 /** w_source [polar] of one source. */
 NB_INLINE vd2 source_factor(const nb_vector_plan *p, const nb_vector_source *b,
                             const rays *r)
@@ -41,13 +27,6 @@ NB_INLINE vd2 source_factor(const nb_vector_plan *p, const nb_vector_source *b,
     if (!sc->oversample_polar || sc->beam.nopolar)
         return vd2_set(b->weight);
     return vd2_scale(polarization(sc->beam.polarization, b, r), b->weight);
-}
-
-/** Lanes where dmin removes the crystal's part. */
-NB_INLINE vl culled(double dmin, vd x, vd y, vd z)
-{
-    vd stol = 0.5 * vd_sqrt(vd_fma(x, x, vd_fma(y, y, z * z)));
-    return (vl)(stol > 0.0) & (vl)(dmin > 0.5 / stol);
 }
 
 /** The factor of the crystal's part: 0 where dmin culls it. */
@@ -244,15 +223,9 @@ NB_STAGE void amorphous_sources(const nb_vector_plan *p, const rays *r, int n, v
 /** Factors taken once a pixel, from its first ray. */
 NB_STAGE void cached_factors(const nb_vector_plan *p, const rays *r, int n, vd2 *factor)
 {
-    const nb_scene *sc = &p->scene;
     int i;
     for (i = 0; i < n; i++) {
-        vd2 x = vd2_set(sc->intensity_scale);
-        if (!sc->beam.nopolar && !sc->oversample_polar)
-            x = vd2_mul(x, polarization(sc->beam.polarization, p->sources, &r[i]));
-        if (!sc->oversample_omega)
-            x = vd2_mul(x, solid_angle(&p->panel, &r[i]));
-        factor[i] = x;
+        factor[i] = pixel_factor(p, &r[i]);
     }
 }
 

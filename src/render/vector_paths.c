@@ -34,6 +34,13 @@ static int reference_applies(const nb_plan *plan, const char **why)
     return 1;
 }
 
+static const char large_table[] = "the structure-factor table has more than 2^31 entries";
+
+static int table_is_large(const nb_factor_table *sf)
+{
+    return (double)sf->nh * sf->nk * sf->nl >= (double)INT32_MAX;
+}
+
 static int double_applies(const nb_plan *plan, const char **why)
 {
     const nb_factor_table *sf = &plan->scene->factors.table;
@@ -41,10 +48,25 @@ static int double_applies(const nb_plan *plan, const char **why)
         return nb_path_refuse(why, plan->engine.lacks);
     if (!(plan->index < 2e9))
         return nb_path_refuse(why, "Miller indices do not fit in 32 bits");
-    if ((double)sf->nh * sf->nk * sf->nl >= (double)INT32_MAX)
-        return nb_path_refuse(why,
-                              "the structure-factor table has more than 2^31 entries");
+    if (table_is_large(sf))
+        return nb_path_refuse(why, large_table);
     return 1;
+}
+
+const char *nb_fixed_refuse(const nb_plan *plan, double turns, double terms)
+{
+    const nb_factor_table *sf = &plan->scene->factors.table;
+    if (sf->interpolate)
+        return "F is interpolated";
+    if (table_is_large(sf))
+        return large_table;
+    if (!nb_one_table(&plan->scene->beam) && !nb_factor_tables_fit(sf))
+        return "the tables of F are too large for fixed point";
+    if (!(plan->index * turns < MAX_INDEX))
+        return "Miller indices are too large for fixed point";
+    if (!nb_plan_floats_carry(plan, plan->largest * plan->largest, terms))
+        return "single precision cannot hold the numbers";
+    return NULL;
 }
 
 static int fixed_applies(const nb_plan *plan, const char **why)
@@ -55,16 +77,8 @@ static int fixed_applies(const nb_plan *plan, const char **why)
         return 0;
     if (reason)
         return nb_path_refuse(why, reason);
-    if (plan->scene->factors.table.interpolate)
-        return nb_path_refuse(why, "F is interpolated");
-    if (!nb_one_table(&plan->scene->beam) &&
-        !nb_factor_tables_fit(&plan->scene->factors.table))
-        return nb_path_refuse(why, "the tables of F are too large for fixed point");
-    if (!(plan->index * turns < MAX_INDEX))
-        return nb_path_refuse(why, "Miller indices are too large for fixed point");
-    if (!nb_plan_floats_carry(plan, plan->largest * plan->largest, NB_VECTOR_SUM_RUN))
-        return nb_path_refuse(why, "single precision cannot hold the numbers");
-    return 1;
+    reason = nb_fixed_refuse(plan, turns, NB_VECTOR_SUM_RUN);
+    return reason ? nb_path_refuse(why, reason) : 1;
 }
 
 /** Are the numbers that kernel_simple.h keeps as floats for a panel far from a float's limits? */

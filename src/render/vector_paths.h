@@ -34,6 +34,10 @@ typedef enum nb_fixed_mode {
 } nb_fixed_mode;
 nb_fixed_mode nb_vector_mode(const nb_plan *plan);
 
+/** Why fixed point cannot hold the indices, `turns` of each, or floats a sum of so many terms of the
+ * largest F^2, in a few words; NULL: they can. */
+const char *nb_fixed_refuse(const nb_plan *plan, double turns, double terms);
+
 enum { NB_VECTOR_SUM_RUN = 32 }; /* float terms added before they go to a double */
 
 #endif

@@ -56,12 +56,25 @@ static nb_status plan_columns(nb_vector_plan *p, nb_error *err)
     return NB_OK;
 }
 
+void nb_fill_offsets(const nb_vector_plan *p, double start, double *to)
+{
+    const nb_scene *sc = &p->scene;
+    for (int m = 0; m < sc->lattice.n_orientations; m++) {
+        const nb_orientation *u = &sc->lattice.orientations[m];
+        for (int s = 0; s < sc->beam.n_sources; s++) {
+            const nb_vector_source *b = &p->sources[s];
+            *to++ = start + nb_dot(u->a, b->incident) * b->inv_lambda;
+            *to++ = start + nb_dot(u->b, b->incident) * b->inv_lambda;
+            *to++ = start + nb_dot(u->c, b->incident) * b->inv_lambda;
+        }
+    }
+}
+
 static nb_status plan_offsets(nb_vector_plan *p, nb_error *err)
 {
     const nb_scene *sc = &p->scene;
     double start = nb_vector_start(p->table.kind, p->mode), bytes;
     double *to;
-    int m, s;
     bytes = (double)sc->lattice.n_orientations * sc->beam.n_sources * 3 * sizeof(double);
     if (p->table.kind == NB_F_ZERO || sc->beam.n_sources == 1 ||
         bytes > OFFSETS_MAX_BYTES ||
@@ -70,15 +83,7 @@ static nb_status plan_offsets(nb_vector_plan *p, nb_error *err)
     to = p->offsets = nb_alloc_raw((size_t)bytes, 1, "table of sources", err);
     if (!to)
         return NB_ERR_NOMEM;
-    for (m = 0; m < sc->lattice.n_orientations; m++) {
-        const nb_orientation *u = &sc->lattice.orientations[m];
-        for (s = 0; s < sc->beam.n_sources; s++) {
-            const nb_vector_source *b = &p->sources[s];
-            *to++ = start + nb_dot(u->a, b->incident) * b->inv_lambda;
-            *to++ = start + nb_dot(u->b, b->incident) * b->inv_lambda;
-            *to++ = start + nb_dot(u->c, b->incident) * b->inv_lambda;
-        }
-    }
+    nb_fill_offsets(p, start, to);
     return NB_OK;
 }
 

@@ -103,6 +103,9 @@ nb_status nb_vector_plans_build(const nb_plan *plan, nb_vector_path path,
                                 nb_error *err);
 void nb_vector_plans_free(nb_vector_plan *plans); /* NULL or built */
 
+/** to[orientation][source][3] = start + a.i/lambda, for a, b and c. */
+void nb_fill_offsets(const nb_vector_plan *plan, double start, double *to);
+
 /** Fill squares for the visible reflections.  Errors: NB_ERR_NOMEM. */
 nb_status nb_factor_squares_build(const nb_plan *plan, nb_kept_squares *kept,
                                   nb_factor_squares *squares, nb_error *err);
