@@ -54,7 +54,7 @@ typedef struct render_job {
     const nb_scene *scene; /* host */
     nb_plan plan;
     nb_cuda_launch launch;
-    nb_cuda_steps steps;
+    nb_cuda_terms terms;
     const uint8_t *lit; /* device, of the stack; NULL: the region of interest */
     int max_parts;      /* of a pixel's steps */
     nb_region region;   /* of the panel of the launch, and its bands */
@@ -76,11 +76,11 @@ static void submit_double(render_job *job, int part)
 
 static void submit_tensor(render_job *job, int part)
 {
-    int64_t n = job->steps.octets, parts = job->cut.parts;
+    int64_t n = job->terms.octets, parts = job->cut.parts;
     int degree = job->state->options.precision == NB_PRECISION_SINGLE ? 3 : 4;
     nb_cuda_octets octets = {(int)(n * part / parts), (int)(n * (part + 1) / parts),
                              part > 0, degree};
-    nb_cuda_launch_tensor(&job->launch, &job->steps, &octets);
+    nb_cuda_launch_tensor(&job->launch, &job->terms, &octets);
     if (part == parts - 1)
         nb_cuda_launch_repair(&job->launch);
 }
@@ -92,7 +92,7 @@ static void submit_residual(render_job *job)
      * source */
     int exact = job->plan.cells > 7 * sqrt((double)sc->beam.n_sources) ||
                 sc->lattice.n_orientations < 50;
-    nb_cuda_launch_residual(&job->launch, &job->steps, exact);
+    nb_cuda_launch_residual(&job->launch, &job->terms, exact);
     nb_cuda_launch_repair(&job->launch);
 }
 
@@ -107,7 +107,7 @@ static void submit_direct(render_job *job)
 {
     if (!repairs_there(job))
         job->launch.repair = job->state->repair;
-    nb_cuda_launch_direct(&job->launch, &job->steps);
+    nb_cuda_launch_direct(&job->launch, &job->terms);
     if (repairs_there(job))
         nb_cuda_launch_repair(&job->launch);
 }
@@ -200,7 +200,7 @@ static nb_status run_panels(render_job *job, nb_error *err)
     for (int k = 0; k < job->scene->n_panels && !st; k++) {
         set_panel(job, k);
         if (job->scene->n_panels > 1)
-            nb_cuda_aim_steps(&job->launch, &job->steps);
+            nb_cuda_aim_terms(&job->launch, &job->terms);
         st = run_panel(job, &i, total, err);
     }
     if (!st)
@@ -232,7 +232,7 @@ static nb_status clear(render_job *job, nb_error *err)
 }
 
 /** The tables of the fast kernels, or the ones of the last render if nothing has changed.
- * *fits as in nb_cuda_prepare_steps. */
+ * *fits as in nb_cuda_prepare_terms. */
 static nb_status prepare(render_job *job, int *fits, nb_error *err)
 {
     nb_backend_state *state = job->state;
@@ -240,15 +240,15 @@ static nb_status prepare(render_job *job, int *fits, nb_error *err)
     nb_status st;
     if (state->is_prepared && state->prepared_path == state->path &&
         memcmp(&state->prepared_scene, sc, sizeof *sc) == 0) {
-        job->steps = state->prepared;
+        job->terms = state->prepared;
         return NB_OK;
     }
     state->is_prepared = 0;
-    st = nb_cuda_prepare_steps(state, &job->plan, &job->launch, state->path, &job->steps,
+    st = nb_cuda_prepare_terms(state, &job->plan, &job->launch, state->path, &job->terms,
                                fits, err);
     if (st || !*fits)
         return st;
-    state->prepared = job->steps;
+    state->prepared = job->terms;
     state->prepared_path = state->path;
     memcpy(&state->prepared_scene, sc, sizeof *sc);
     state->is_prepared = 1;
@@ -270,7 +270,7 @@ static nb_status plan_render(render_job *job, nb_error *err)
         state->path = NB_PATH_DOUBLE;
     job->max_parts = 1; /* the other two cannot take a part of a pixel's steps */
     if (state->path == NB_PATH_TENSOR)
-        job->max_parts = job->steps.octets;
+        job->max_parts = job->terms.octets;
     if (state->path == NB_PATH_DOUBLE)
         job->max_parts = sc->lattice.n_orientations;
     for (int k = 0; k < sc->n_panels; k++) {
@@ -394,7 +394,7 @@ static void close_cuda(nb_backend_state *state)
     nb_cuda_products_close(&state->products);
     nb_cuda_buffer *const buffers[] = {
         &state->image, &state->F,  &state->mask,    &state->lit,    &state->sums,
-        &state->steps, &state->F2, &state->weights, &state->tables, &state->small};
+        &state->terms, &state->F2, &state->weights, &state->tables, &state->small};
     nb_cuda_mirror *const mirrors[] = {
         &state->sources,   &state->orientations, &state->spans,
         &state->amorphous, &state->materials,    &state->pieces,

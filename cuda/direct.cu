@@ -71,9 +71,9 @@ static __device__ __forceinline__ plain_row aim_plain_row(const row_job &p, int 
     row.beam = from_nearest(line_at_row(p.beam, S), p.beam_slope, row.nearest);
 #pragma unroll
     for (int axis = 0; axis < 3; axis++) {
-        row.lines[axis] = from_nearest(line_at_row(p.steps[0].axis[axis].column, S),
-                                       p.steps[0].axis[axis].slope, row.nearest);
-        row.constants[axis] = p.steps[0].axis[axis].constant;
+        row.lines[axis] = from_nearest(line_at_row(p.terms[0].axis[axis].column, S),
+                                       p.terms[0].axis[axis].slope, row.nearest);
+        row.constants[axis] = p.terms[0].axis[axis].constant;
     }
     return row;
 }
@@ -114,23 +114,23 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
 
 /** The sum over the steps for four pixels. */
 template <int TABLE, bool DEEP>
-static __device__ __forceinline__ void add_steps(const row_job &p, const row_points &row,
+static __device__ __forceinline__ void add_terms(const row_job &p, const row_points &row,
                                                  const four &x, float sum[PIXELS])
 {
     float lost[PIXELS] = {};
-    for (int first = 0; first < p.n_steps; first += RUN) {
-        int end = min(first + RUN, p.n_steps);
+    for (int first = 0; first < p.n_terms; first += RUN) {
+        int end = min(first + RUN, p.n_terms);
         float run[PIXELS] = {};
         for (int k = first; k < end; k++) {
             line lines[3];
             double constants[3];
             float lattice[PIXELS], F2[PIXELS];
-            step_lines(p.steps[k], row, lines, constants);
-            int from = p.index.offset + (TABLE == SEVERAL ? p.steps[k].table : 0);
+            term_lines(p.terms[k], row, lines, constants);
+            int from = p.index.offset + (TABLE == SEVERAL ? p.terms[k].table : 0);
             aim_step<TABLE, false, DEEP>(p, lines, constants, x, from, lattice, F2);
 #pragma unroll
             for (int i = 0; i < PIXELS; i++)
-                run[i] = fmaf(lattice[i] * lattice[i], p.steps[k].weight * F2[i], run[i]);
+                run[i] = fmaf(lattice[i] * lattice[i], p.terms[k].weight * F2[i], run[i]);
         }
 #pragma unroll
         for (int i = 0; i < PIXELS; i++)
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 4)
             row_points row = aim_row(p, s, sub / os, sub % os, layer);
             four x = aim_pixels<TABLE != 0, DEEP>(p, row, f, layer);
             float sum[PIXELS] = {};
-            add_steps<TABLE, DEEP>(p, row, x, sum);
+            add_terms<TABLE, DEEP>(p, row, x, sum);
 #pragma unroll
             for (int i = 0; i < PIXELS; i++) {
                 if (layer == 0 && sub == 0)
@@ -186,12 +186,12 @@ static int is_plain(row_job *job)
     job->beam[0] = nb_dot(job->incident, panel->pix0);
     job->beam[1] = nb_dot(job->incident, panel->slow);
     job->beam_slope = nb_dot(job->incident, panel->fast);
-    return job->n_steps == 1 && job->scene.oversample == 1 && sensor->layers == 1 &&
+    return job->n_terms == 1 && job->scene.oversample == 1 && sensor->layers == 1 &&
            job->polar != POLAR_KAHN && !job->polar_oversampled &&
            !job->scene.oversample_omega && !sensor->absorb;
 }
 
-void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_steps *steps)
+void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
 {
     static void (*const general[3][2])(row_job) = {
         {k_direct<0, false>, k_direct<0, true>},
@@ -200,10 +200,10 @@ void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_steps *st
     static void (*const plain[2][2])(row_job) = {{k_one<false, false>, k_one<false, true>},
                                                  {k_one<true, false>, k_one<true, true>}};
     const nb_cuda_window *w = &launch->window;
-    row_job job = make_row_job(launch, steps);
+    row_job job = make_row_job(launch, terms);
     int width = w->f1 - (w->f0 & ~(PIXELS - 1)), height = w->s1 - w->s0;
     int one = is_plain(&job), table = job.F2 != NULL;
-    int tables = table && steps->F2.side > 1 ? SEVERAL : table;
+    int tables = table && terms->F2.side > 1 ? SEVERAL : table;
     int64_t blocks = (int64_t)((width + STRIDE - 1) / STRIDE) * height / BLOCK_Y;
     job.chunks = one && blocks >= 64 * launch->multiprocessors ? ONE_CHUNKS : 1;
     dim3 grid((unsigned)((width + job.chunks * STRIDE - 1) / (job.chunks * STRIDE)),

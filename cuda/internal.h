@@ -70,32 +70,32 @@ typedef struct nb_cuda_part {
 
 /** One step for the direct kernel.  On each axis the Miller index at P = base + F fast is
  * (vector.base + F slope)/|P| + constant, where the constant holds the magic number. */
-typedef struct nb_cuda_direct_step {
+typedef struct nb_cuda_direct_term {
     struct {
         nb_vec3 vector; /* -a/lambda */
         double slope, constant;
         double column[2]; /* vector.base of layer 0 is [0] + [1] S, S metres along slow */
-    } axis[3];            /* of -h: see steps.cu */
+    } axis[3];            /* of -h: see terms.cu */
     float weight;
     float shift[3];   /* residual kernel: first source's direction less this one's */
     float wavenumber; /* residual kernel: 1/lambda */
     int table;        /* of its source */
     double depth[3];  /* axis[].vector.normal: what a metre behind the front face adds */
-} nb_cuda_direct_step;
+} nb_cuda_direct_term;
 
 /** The tables of the fast kernels. */
-typedef struct nb_cuda_steps {
+typedef struct nb_cuda_terms {
     int count;               /* sources * orientations */
     int octets;              /* of 8 steps, for the tensor cores */
     const double *fragments; /* [octets + 1][3 axes][32 lanes]: one more, for prefetching */
     const float *weights;    /* [8*(octets + 1)]; NULL when every step weighs 1 */
     const int *tables;       /* [8*(octets + 1)]: of the steps; NULL when there is one */
-    const nb_cuda_direct_step *direct; /* [count]; residual kernel: [n_sources]; of a panel */
+    const nb_cuda_direct_term *direct; /* [count]; residual kernel: [n_sources]; of a panel */
     const nb_orientation *mean;        /* residual kernel: the orientation of `direct` */
     const void *residuals; /* [n_orientations][3] float4: a, b, c less the mean's, m */
     nb_cuda_factor_squares F2;
     double weight_sum; /* of all steps */
-} nb_cuda_steps;
+} nb_cuda_terms;
 
 /* --- device.cu --- */
 nb_status nb_cuda_check(nb_error *err, gpuError_t code, const char *doing);
@@ -133,21 +133,21 @@ void nb_cuda_launch_repair(const nb_cuda_launch *launch);
 /** Add the materials to every pixel of the window. */
 void nb_cuda_launch_background(const nb_cuda_launch *launch);
 
-/* --- steps.cu --- */
+/* --- terms.cu --- */
 void nb_cuda_launch_fill_F2(const nb_factor_table *sf, const nb_cuda_factor_squares *F2,
                             float *out, gpuStream_t stream);
 /** Where the coefficients of the tensor cores' steps go. */
 typedef struct nb_cuda_fragments {
     int octets;
-    double *at;     /* as in nb_cuda_steps, like the next */
+    double *at;     /* as in nb_cuda_terms, like the next */
     float *weights; /* or NULL */
     int *tables;    /* or NULL */
 } nb_cuda_fragments;
 void nb_cuda_launch_fragments(const nb_scene *scene, const nb_cuda_factor_squares *F2,
                               const nb_cuda_fragments *to, gpuStream_t stream);
 void nb_cuda_launch_direct_steps(const nb_scene *scene, const nb_panel *panel, int table,
-                                 nb_cuda_direct_step *steps, gpuStream_t stream);
-/** As nb_cuda_steps.residuals says. */
+                                 nb_cuda_direct_term *terms, gpuStream_t stream);
+/** As nb_cuda_terms.residuals says. */
 void nb_cuda_launch_residuals(const nb_scene *scene, const nb_orientation *mean,
                               void *residuals, gpuStream_t stream);
 
@@ -159,15 +159,15 @@ int nb_cuda_has_tensor_code(void);
 typedef struct nb_cuda_octets {
     int first, end, add, degree;
 } nb_cuda_octets;
-void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_steps *steps,
+void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                            const nb_cuda_octets *octets);
 
 /* --- direct.cu --- */
-void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_steps *steps);
+void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_terms *terms);
 
 /* --- residual.cu --- */
 /** exact: keep all bits of the centres' fractions, for few sources. */
-void nb_cuda_launch_residual(const nb_cuda_launch *launch, const nb_cuda_steps *steps,
+void nb_cuda_launch_residual(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                              int exact);
 
 #endif

@@ -27,7 +27,7 @@ typedef struct centre {
 
 template <bool TABLE, bool EXACT, bool DEEP>
 static __device__ __forceinline__ centre aim_centre(const row_job &p, const line lines[3],
-                                                    const nb_cuda_direct_step &step,
+                                                    const nb_cuda_direct_term &step,
                                                     const four &x, int i, const float d[3])
 {
     const int flip = TABLE ? INT_MIN : 0;
@@ -79,7 +79,7 @@ static __device__ __forceinline__ float intensity(const row_job &p, const centre
 /** Add the orientations' intensities for one source. */
 template <bool TABLE, bool EXACT>
 static __device__ __forceinline__ void add_source(const row_job &p,
-                                                  const nb_cuda_direct_step &step,
+                                                  const nb_cuda_direct_term &step,
                                                   const centre c[PIXELS],
                                                   float sum[PIXELS], float lost[PIXELS])
 {
@@ -142,11 +142,11 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE || EXACT || DEEP ? 3 :
             line lines[3];
             double constants[3];
             centre c[PIXELS];
-            step_lines(p.steps[k], row, lines, constants);
+            term_lines(p.terms[k], row, lines, constants);
 #pragma unroll
             for (int i = 0; i < PIXELS; i++)
-                c[i] = aim_centre<TABLE, EXACT, DEEP>(p, lines, p.steps[k], x, i, d[i]);
-            add_source<TABLE, EXACT>(p, p.steps[k], c, sum, sum_lost);
+                c[i] = aim_centre<TABLE, EXACT, DEEP>(p, lines, p.terms[k], x, i, d[i]);
+            add_source<TABLE, EXACT>(p, p.terms[k], c, sum, sum_lost);
         }
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
@@ -161,15 +161,15 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE || EXACT || DEEP ? 3 :
     store(p, f, s, value);
 }
 
-void nb_cuda_launch_residual(const nb_cuda_launch *launch, const nb_cuda_steps *steps,
+void nb_cuda_launch_residual(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                              int exact)
 {
     const nb_cuda_window *w = &launch->window;
-    row_job job = make_row_job(launch, steps);
+    row_job job = make_row_job(launch, terms);
     int width = w->f1 - (w->f0 & ~(PIXELS - 1));
     dim3 grid((unsigned)((width + PIXELS * BLOCK_X - 1) / (PIXELS * BLOCK_X)),
               (unsigned)(w->s1 - w->s0 + BLOCK_Y - 1) / BLOCK_Y);
-    job.residuals = (const float4 *)steps->residuals;
+    job.residuals = (const float4 *)terms->residuals;
     for (int i = 0; i < 3; i++)
         job.real_N[i] = (float)launch->scene.lattice.N[i];
     static void (*const kernels[2][2][2])(row_job) = {

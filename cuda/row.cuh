@@ -27,8 +27,8 @@ typedef struct row_job {
     nb_cuda_window window;
     float *image;
     int *repair;
-    const nb_cuda_direct_step *steps;
-    int n_steps;
+    const nb_cuda_direct_term *terms;
+    int n_terms;
     const float *F2;
     nb_F2_index index;
     int N[3];
@@ -196,7 +196,7 @@ static __device__ __forceinline__ double line_at_row(const double a[2], double S
 }
 
 /** The lines and constants of one step along a row. */
-static __device__ __forceinline__ void step_lines(const nb_cuda_direct_step &step,
+static __device__ __forceinline__ void term_lines(const nb_cuda_direct_term &step,
                                                   const row_points &row, line lines[3],
                                                   double constants[3])
 {
@@ -269,11 +269,11 @@ static void set_polarization(row_job *job, const nb_cuda_launch *launch)
 }
 
 /** Everything but the launch's own fields. */
-static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_steps *steps)
+static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
 {
     const nb_scene *sc = &launch->scene;
-    int dark = !steps->F2.at && steps->F2.constant == 0; /* water at the most */
-    double term = steps->F2.at || dark ? 1.0 : steps->F2.constant;
+    int dark = !terms->F2.at && terms->F2.constant == 0; /* water at the most */
+    double term = terms->F2.at || dark ? 1.0 : terms->F2.constant;
     row_job job = {};
     job.scene = *sc;
     job.panel = launch->panel;
@@ -281,10 +281,10 @@ static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_steps *s
     job.window = launch->window;
     job.image = launch->image;
     job.repair = launch->repair;
-    job.steps = steps->direct;
-    job.n_steps = dark ? 0 : steps->count;
-    job.F2 = steps->F2.at;
-    job.index = nb_make_F2_index(&steps->F2);
+    job.terms = terms->direct;
+    job.n_terms = dark ? 0 : terms->count;
+    job.F2 = terms->F2.at;
+    job.index = nb_make_F2_index(&terms->F2);
     for (int i = 0; i < 3; i++)
         job.N[i] = (int)sc->lattice.N[i];
     job.aligned = launch->panel.columns % PIXELS == 0 &&
@@ -294,7 +294,7 @@ static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_steps *s
     job.path = launch->sensor.layer_step * launch->sensor.mu;
     job.inverse_path = 1.0 / job.path;
     job.scale = sc->intensity_scale * term;
-    job.background = (float)(sc->background * steps->weight_sum / term);
+    job.background = (float)(sc->background * terms->weight_sum / term);
     set_polarization(&job, launch);
     return job;
 }

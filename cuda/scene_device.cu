@@ -268,95 +268,95 @@ static int equal_weights(const nb_scene *sc, double *sum)
 }
 
 static nb_status prepare_fragments(nb_backend_state *state, const nb_cuda_launch *launch,
-                                   int equal, nb_cuda_steps *steps, nb_error *err)
+                                   int equal, nb_cuda_terms *terms, nb_error *err)
 {
-    size_t octets = ((size_t)steps->count + 7) / 8;
-    int several = steps->F2.side > 1;
+    size_t octets = ((size_t)terms->count + 7) / 8;
+    int several = terms->F2.side > 1;
     nb_status st;
-    steps->octets = (int)octets;
-    if ((st = nb_cuda_reserve(&state->steps, (octets + 1) * 96 * sizeof(double),
+    terms->octets = (int)octets;
+    if ((st = nb_cuda_reserve(&state->terms, (octets + 1) * 96 * sizeof(double),
                               "the steps", err)) ||
         (!equal && (st = nb_cuda_reserve(&state->weights, (octets + 1) * 8 * sizeof(float),
                                          "the weights", err))) ||
         (several && (st = nb_cuda_reserve(&state->tables, (octets + 1) * 8 * sizeof(int),
                                           "the numbers of the tables", err))))
         return st;
-    steps->fragments = (const double *)state->steps.at;
-    steps->weights = equal ? NULL : (const float *)state->weights.at;
-    steps->tables = several ? (const int *)state->tables.at : NULL;
-    const nb_cuda_fragments to = {(int)octets, (double *)state->steps.at,
+    terms->fragments = (const double *)state->terms.at;
+    terms->weights = equal ? NULL : (const float *)state->weights.at;
+    terms->tables = several ? (const int *)state->tables.at : NULL;
+    const nb_cuda_fragments to = {(int)octets, (double *)state->terms.at,
                                   equal ? NULL : (float *)state->weights.at,
                                   several ? (int *)state->tables.at : NULL};
-    nb_cuda_launch_fragments(&launch->scene, &steps->F2, &to, state->stream);
+    nb_cuda_launch_fragments(&launch->scene, &terms->F2, &to, state->stream);
     return NB_OK;
 }
 
 /** Steps of the mean orientation, one a source, and the orientations' residuals. */
 static nb_status prepare_residuals(nb_backend_state *state, const nb_scene *sc,
-                                   const nb_cuda_launch *launch, nb_cuda_steps *steps,
+                                   const nb_cuda_launch *launch, nb_cuda_terms *terms,
                                    nb_error *err)
 {
     nb_orientation mean = nb_cuda_mean_orientation(&sc->lattice);
     char *at;
     size_t bytes = (size_t)sc->lattice.n_orientations * 3 * 4 * sizeof(float);
     nb_status st = nb_cuda_reserve(
-        &state->steps,
-        bytes + sizeof mean + (size_t)sc->beam.n_sources * sizeof *steps->direct + 64,
+        &state->terms,
+        bytes + sizeof mean + (size_t)sc->beam.n_sources * sizeof *terms->direct + 64,
         "the steps", err);
     if (st)
         return st;
-    at = (char *)state->steps.at; /* residuals, the mean, the steps */
+    at = (char *)state->terms.at; /* residuals, the mean, the steps */
     st = nb_cuda_check(err,
                        gpuMemcpyAsync(at + bytes, &mean, sizeof mean,
                                       gpuMemcpyHostToDevice, state->stream),
                        "sending the mean orientation");
     if (st)
         return st;
-    steps->residuals = at;
-    steps->mean = (const nb_orientation *)(at + bytes);
-    steps->direct = (const nb_cuda_direct_step *)(at + bytes + sizeof mean);
+    terms->residuals = at;
+    terms->mean = (const nb_orientation *)(at + bytes);
+    terms->direct = (const nb_cuda_direct_term *)(at + bytes + sizeof mean);
     nb_cuda_launch_residuals(&launch->scene, &mean, at, state->stream);
     return NB_OK;
 }
 
-void nb_cuda_aim_steps(const nb_cuda_launch *launch, const nb_cuda_steps *steps)
+void nb_cuda_aim_terms(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
 {
     nb_scene sc = launch->scene;
-    if (!steps->direct)
+    if (!terms->direct)
         return;
-    if (steps->mean) {
-        sc.lattice.orientations = steps->mean;
+    if (terms->mean) {
+        sc.lattice.orientations = terms->mean;
         sc.lattice.n_orientations = 1;
     }
-    nb_cuda_launch_direct_steps(&sc, &launch->panel, steps->F2.at != NULL,
-                                (nb_cuda_direct_step *)steps->direct, launch->stream);
+    nb_cuda_launch_direct_steps(&sc, &launch->panel, terms->F2.at != NULL,
+                                (nb_cuda_direct_term *)terms->direct, launch->stream);
 }
 
-nb_status nb_cuda_prepare_steps(nb_backend_state *state, const nb_plan *plan,
+nb_status nb_cuda_prepare_terms(nb_backend_state *state, const nb_plan *plan,
                                 const nb_cuda_launch *launch, nb_cuda_path path,
-                                nb_cuda_steps *steps, int *fits, nb_error *err)
+                                nb_cuda_terms *terms, int *fits, nb_error *err)
 {
     const nb_scene *sc = plan->scene;
-    int equal = equal_weights(sc, &steps->weight_sum);
+    int equal = equal_weights(sc, &terms->weight_sum);
     nb_status st;
     *fits = 1;
-    steps->count = sc->beam.n_sources * sc->lattice.n_orientations;
-    steps->F2.side = 1;
-    steps->F2.constant =
+    terms->count = sc->beam.n_sources * sc->lattice.n_orientations;
+    terms->F2.side = 1;
+    terms->F2.constant =
         (float)(sc->factors.table.default_F * sc->factors.table.default_F);
     if (sc->factors.table.nh > 0 &&
-        ((st = prepare_F2(state, plan, launch, &steps->F2, fits, err)) || !*fits))
+        ((st = prepare_F2(state, plan, launch, &terms->F2, fits, err)) || !*fits))
         return st;
     if (path == NB_PATH_TENSOR)
-        return prepare_fragments(state, launch, equal, steps, err);
+        return prepare_fragments(state, launch, equal, terms, err);
     if (path == NB_PATH_RESIDUAL) {
-        st = prepare_residuals(state, sc, launch, steps, err);
+        st = prepare_residuals(state, sc, launch, terms, err);
     } else {
-        st = nb_cuda_reserve(&state->steps, (size_t)steps->count * sizeof *steps->direct,
+        st = nb_cuda_reserve(&state->terms, (size_t)terms->count * sizeof *terms->direct,
                              "the steps", err);
-        steps->direct = (const nb_cuda_direct_step *)state->steps.at;
+        terms->direct = (const nb_cuda_direct_term *)state->terms.at;
     }
     if (!st)
-        nb_cuda_aim_steps(launch, steps);
+        nb_cuda_aim_terms(launch, terms);
     return st;
 }

@@ -39,7 +39,7 @@ struct nb_backend_state {
     int *repair;             /* pinned, owned: set by kernels, see nb_cuda_launch */
     nb_cuda_path path;       /* of the last render */
     /* device memory, owned */
-    nb_cuda_buffer image, F, mask, sums, steps, weights, tables, F2, small;
+    nb_cuda_buffer image, F, mask, sums, terms, weights, tables, F2, small;
     nb_cuda_mirror sources, orientations, spans;
     nb_cuda_mirror amorphous, materials, pieces, buckets; /* of the scene's materials */
     nb_cuda_mirror panels, sensors; /* host copies only: kernels get theirs by value */
@@ -49,7 +49,7 @@ struct nb_backend_state {
     nb_cuda_products products;
     /* the tables for the last scene, still good if the same one comes again */
     nb_scene prepared_scene; /* as in nb_cuda_launch */
-    nb_cuda_steps prepared;
+    nb_cuda_terms prepared;
     nb_cuda_path prepared_path;
     int is_prepared;
 };
@@ -76,8 +76,8 @@ nb_status nb_cuda_upload_mirror(nb_backend_state *state, nb_cuda_mirror *mirror,
 void nb_cuda_set_panel(const nb_backend_state *state, const nb_scene *scene, int panel,
                        const uint8_t *lit, nb_cuda_launch *launch);
 
-/** Fill what steps->direct points to, if anything, for the panel of the launch. */
-void nb_cuda_aim_steps(const nb_cuda_launch *launch, const nb_cuda_steps *steps);
+/** Fill what terms->direct points to, if anything, for the panel of the launch. */
+void nb_cuda_aim_terms(const nb_cuda_launch *launch, const nb_cuda_terms *terms);
 
 /** Whether a device may be in this machine, without a call of the driver. */
 int nb_cuda_may_be_present(void);
@@ -92,8 +92,8 @@ nb_status nb_cuda_light(nb_backend_state *state, const nb_request *request, size
 
 /** Build the tables of the fast kernels.  *fits = 0: the table of F^2 would be too
  * large. */
-nb_status nb_cuda_prepare_steps(nb_backend_state *state, const nb_plan *plan,
+nb_status nb_cuda_prepare_terms(nb_backend_state *state, const nb_plan *plan,
                                 const nb_cuda_launch *launch, nb_cuda_path path,
-                                nb_cuda_steps *steps, int *fits, nb_error *err);
+                                nb_cuda_terms *terms, int *fits, nb_error *err);
 
 #endif

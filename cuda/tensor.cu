@@ -256,7 +256,7 @@ int nb_cuda_has_tensor_code(void)
     return code.ptxVersion == 80 || code.ptxVersion == 90 || code.ptxVersion == 100;
 }
 
-void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_steps *steps,
+void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                            const nb_cuda_octets *octets)
 {
     const nb_scene *sc = &launch->scene;
@@ -270,18 +270,18 @@ void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_steps *st
     job.window = *w;
     job.image = launch->image;
     job.repair = launch->repair;
-    job.fragments = steps->fragments;
-    job.weights = steps->weights;
-    job.tables = steps->tables;
-    job.F2 = steps->F2.at;
-    job.index = nb_make_F2_index(&steps->F2);
+    job.fragments = terms->fragments;
+    job.weights = terms->weights;
+    job.tables = terms->tables;
+    job.F2 = terms->F2.at;
+    job.index = nb_make_F2_index(&terms->F2);
     for (i = 0; i < 3; i++)
         job.N[i] = (int)sc->lattice.N[i];
     job.first = octets->first;
     job.end = octets->end;
     job.add = octets->add;
-    job.term = steps->F2.at ? 1.0 : steps->F2.constant;
-    job.background = octets->add ? 0.0 : sc->background * steps->weight_sum;
+    job.term = terms->F2.at ? 1.0 : terms->F2.constant;
+    job.background = octets->add ? 0.0 : sc->background * terms->weight_sum;
     job.path = launch->sensor.layer_step * launch->sensor.mu;
     job.inverse_path = 1.0 / job.path;
     job.edge_fast = launch->panel.pixel_fast / sc->oversample;

@@ -62,9 +62,9 @@ void nb_cuda_launch_fragments(const nb_scene *scene, const nb_cuda_factor_square
     k_fragments<<<(unsigned)((job.count + 255) / 256), 256, 0, stream>>>(job);
 }
 
-__global__ void k_direct_steps(const NB_GRID_CONSTANT nb_scene sc,
+__global__ void k_direct_terms(const NB_GRID_CONSTANT nb_scene sc,
                                const NB_GRID_CONSTANT nb_panel panel, int table,
-                               nb_cuda_direct_step *steps)
+                               nb_cuda_direct_term *terms)
 {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), axis;
     const nb_source *source = &sc.beam.sources[i % sc.beam.n_sources];
@@ -73,26 +73,26 @@ __global__ void k_direct_steps(const NB_GRID_CONSTANT nb_scene sc,
     for (axis = 0; axis < 3; axis++) {
         nb_vec3 v = axis_of(&sc.lattice.orientations[i / sc.beam.n_sources], axis);
         v = nb_scale(-1.0 / source->lambda, v);
-        steps[i].axis[axis].vector = v;
-        steps[i].axis[axis].slope = nb_dot(v, panel.fast);
-        steps[i].axis[axis].constant = nb_fixed_start(table) - nb_dot(v, source->incident);
-        steps[i].depth[axis] = nb_dot(v, panel.normal);
-        steps[i].axis[axis].column[0] = nb_dot(v, panel.pix0);
-        steps[i].axis[axis].column[1] = nb_dot(v, panel.slow);
+        terms[i].axis[axis].vector = v;
+        terms[i].axis[axis].slope = nb_dot(v, panel.fast);
+        terms[i].axis[axis].constant = nb_fixed_start(table) - nb_dot(v, source->incident);
+        terms[i].depth[axis] = nb_dot(v, panel.normal);
+        terms[i].axis[axis].column[0] = nb_dot(v, panel.pix0);
+        terms[i].axis[axis].column[1] = nb_dot(v, panel.slow);
     }
-    steps[i].weight = (float)source->weight;
-    steps[i].shift[0] = (float)(sc.beam.sources[0].incident.x - source->incident.x);
-    steps[i].shift[1] = (float)(sc.beam.sources[0].incident.y - source->incident.y);
-    steps[i].shift[2] = (float)(sc.beam.sources[0].incident.z - source->incident.z);
-    steps[i].wavenumber = (float)(1.0 / source->lambda);
-    steps[i].table = source->table;
+    terms[i].weight = (float)source->weight;
+    terms[i].shift[0] = (float)(sc.beam.sources[0].incident.x - source->incident.x);
+    terms[i].shift[1] = (float)(sc.beam.sources[0].incident.y - source->incident.y);
+    terms[i].shift[2] = (float)(sc.beam.sources[0].incident.z - source->incident.z);
+    terms[i].wavenumber = (float)(1.0 / source->lambda);
+    terms[i].table = source->table;
 }
 
 void nb_cuda_launch_direct_steps(const nb_scene *scene, const nb_panel *panel, int table,
-                                 nb_cuda_direct_step *steps, gpuStream_t stream)
+                                 nb_cuda_direct_term *terms, gpuStream_t stream)
 {
     unsigned count = (unsigned)(scene->beam.n_sources * scene->lattice.n_orientations);
-    k_direct_steps<<<(count + 63) / 64, 64, 0, stream>>>(*scene, *panel, table, steps);
+    k_direct_terms<<<(count + 63) / 64, 64, 0, stream>>>(*scene, *panel, table, terms);
 }
 
 /** Negative, as the indices are. */
