@@ -27,12 +27,35 @@ nb_hooks nb_python_hooks(nb_python_calls *calls);
  * the nb_series.  0, or -1 with an exception. */
 int nb_python_set_words(PyObject *list, void *base, int series);
 
+/** The words of a sequence of texts into words[most]; how many, or -1 with an exception.  They live as
+ * long as the sequence. */
+int nb_python_words(PyObject *list, const char **words, int most);
+
 /** A C-contiguous buffer of exactly `bytes` bytes; 0, or -1 with a ValueError that begins with what.
  * Release with PyBuffer_Release. */
 int nb_python_buffer(PyObject *object, int writable, size_t bytes, const char *what,
                      Py_buffer *view);
 
+/** _nanobragg.Sim */
+typedef struct nb_python_sim {
+    PyObject_HEAD nb_sim *sim; /* owned */
+    PyObject *notice;          /* owned */
+    nb_python_calls calls;
+    int busy;
+} nb_python_sim;
+
+/** 0, and the object belongs to this call until nb_python_leave; -1 with an exception. */
+int nb_python_enter(nb_python_sim *self);
+void nb_python_leave(nb_python_sim *self);
+size_t nb_python_pixels(const nb_python_sim *self);
+
 PyObject *nb_python_sim_type(void); /* a new reference */
+PyObject *nb_python_variables(PyObject *self, PyObject *list);
+PyObject *nb_python_parameter(PyObject *self, PyObject *name);
+PyObject *nb_python_set_parameters(PyObject *self, PyObject *args);
+PyObject *nb_python_fold_rotation(PyObject *self, PyObject *unused);
+PyObject *nb_python_derivatives(PyObject *self, PyObject *args);
+PyObject *nb_python_pullback(PyObject *self, PyObject *args);
 PyObject *nb_python_read_image(PyObject *self, PyObject *args);
 PyObject *nb_python_compare(PyObject *self, PyObject *args);
 PyObject *nb_python_picture(PyObject *self, PyObject *args);

@@ -6,15 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct sim_object {
-    PyObject_HEAD nb_sim *sim; /* owned */
-    PyObject *notice;          /* owned */
-    nb_python_calls calls;
-    int busy;
-} sim_object;
-
-/** 0, and the object belongs to this call until leave(); -1 with an exception. */
-static int enter(sim_object *self)
+int nb_python_enter(nb_python_sim *self)
 {
     if (!self->busy && self->sim) {
         self->busy = 1;
@@ -26,13 +18,13 @@ static int enter(sim_object *self)
     return -1;
 }
 
-static void leave(sim_object *self)
+void nb_python_leave(nb_python_sim *self)
 {
     self->busy = 0;
     self->calls.progress = NULL;
 }
 
-static size_t pixels_of(const sim_object *self)
+size_t nb_python_pixels(const nb_python_sim *self)
 {
     int fast, slow;
     nb_sim_size(self->sim, &fast, &slow);
@@ -42,7 +34,7 @@ static size_t pixels_of(const sim_object *self)
 /** Sim(words, notice) */
 static int sim_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
-    sim_object *self = (sim_object *)object;
+    nb_python_sim *self = (nb_python_sim *)object;
     PyObject *words, *notice;
     nb_config *cfg;
     nb_hooks hooks;
@@ -74,7 +66,7 @@ static int sim_init(PyObject *object, PyObject *args, PyObject *kwargs)
 
 static void sim_dealloc(PyObject *object)
 {
-    sim_object *self = (sim_object *)object;
+    nb_python_sim *self = (nb_python_sim *)object;
     PyTypeObject *type = Py_TYPE(object);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     Py_BEGIN_ALLOW_THREADS;
@@ -88,15 +80,15 @@ static void sim_dealloc(PyObject *object)
 /** set(words): several parameters at once */
 static PyObject *sim_set(PyObject *object, PyObject *words)
 {
-    sim_object *self = (sim_object *)object;
+    nb_python_sim *self = (nb_python_sim *)object;
     nb_error err = {0};
     nb_status st = NB_OK;
     nb_config *cfg;
     int failed;
-    if (enter(self))
+    if (nb_python_enter(self))
         return NULL;
     if (!(cfg = malloc(sizeof *cfg))) {
-        leave(self);
+        nb_python_leave(self);
         return PyErr_NoMemory();
     }
     *cfg = *nb_sim_config(self->sim);
@@ -107,7 +99,7 @@ static PyObject *sim_set(PyObject *object, PyObject *words)
         Py_END_ALLOW_THREADS;
     }
     free(cfg);
-    leave(self);
+    nb_python_leave(self);
     if (failed)
         return NULL;
     if (st)
@@ -127,17 +119,17 @@ static PyObject *stats_dict(const nb_stats *s)
 /** render(out, progress, want_stats) */
 static PyObject *sim_render(PyObject *object, PyObject *args)
 {
-    sim_object *self = (sim_object *)object;
+    nb_python_sim *self = (nb_python_sim *)object;
     PyObject *out, *progress;
     Py_buffer view;
     nb_stats stats;
     nb_error err = {0};
     nb_status st;
     int wanted;
-    if (!PyArg_ParseTuple(args, "OOp", &out, &progress, &wanted) || enter(self))
+    if (!PyArg_ParseTuple(args, "OOp", &out, &progress, &wanted) || nb_python_enter(self))
         return NULL;
-    if (nb_python_buffer(out, 1, pixels_of(self) * sizeof(float), "out", &view)) {
-        leave(self);
+    if (nb_python_buffer(out, 1, nb_python_pixels(self) * sizeof(float), "out", &view)) {
+        nb_python_leave(self);
         return NULL;
     }
     self->calls.progress = progress;
@@ -145,7 +137,7 @@ static PyObject *sim_render(PyObject *object, PyObject *args)
     st = nb_sim_render(self->sim, view.buf, wanted ? &stats : NULL, &err);
     Py_END_ALLOW_THREADS;
     PyBuffer_Release(&view);
-    leave(self);
+    nb_python_leave(self);
     if (st || PyErr_Occurred())
         return nb_python_raise(&err, st);
     if (!wanted)
@@ -158,10 +150,10 @@ typedef struct two_buffers {
 } two_buffers;
 
 /** The image of photons, and another buffer with `size` bytes a pixel. */
-static int open_two(sim_object *self, PyObject *image, PyObject *out, size_t size,
+static int open_two(nb_python_sim *self, PyObject *image, PyObject *out, size_t size,
                     two_buffers *b)
 {
-    size_t n = pixels_of(self);
+    size_t n = nb_python_pixels(self);
     if (nb_python_buffer(image, 0, n * sizeof(float), "image", &b->image))
         return -1;
     if (nb_python_buffer(out, 1, n * size, "out", &b->out)) {
@@ -180,18 +172,18 @@ static void close_two(two_buffers *b)
 /** noise(image, out, noisy): 16-bit integers with noise, or without; number of clipped pixels */
 static PyObject *sim_integers(PyObject *object, PyObject *args)
 {
-    sim_object *self = (sim_object *)object;
+    nb_python_sim *self = (nb_python_sim *)object;
     PyObject *image, *out;
     two_buffers b;
     nb_error err = {0};
     nb_status st;
     int64_t overloads = 0;
     int noisy, failed;
-    if (!PyArg_ParseTuple(args, "OOp", &image, &out, &noisy) || enter(self))
+    if (!PyArg_ParseTuple(args, "OOp", &image, &out, &noisy) || nb_python_enter(self))
         return NULL;
     failed = open_two(self, image, out, sizeof(uint16_t), &b);
     if (failed) {
-        leave(self);
+        nb_python_leave(self);
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS;
@@ -199,30 +191,31 @@ static PyObject *sim_integers(PyObject *object, PyObject *args)
                : nb_sim_digitize(self->sim, b.image.buf, NULL, b.out.buf, &err);
     Py_END_ALLOW_THREADS;
     close_two(&b);
-    leave(self);
+    nb_python_leave(self);
     return st ? nb_python_raise(&err, st) : PyLong_FromLongLong(overloads);
 }
 
 /** reflections(image) -> (bytes of nb_reflection, background, unassigned) */
 static PyObject *sim_reflections(PyObject *object, PyObject *image)
 {
-    sim_object *self = (sim_object *)object;
+    nb_python_sim *self = (nb_python_sim *)object;
     nb_reflections list = {0};
     Py_buffer view;
     nb_error err = {0};
     nb_status st;
     PyObject *result;
-    if (enter(self))
+    if (nb_python_enter(self))
         return NULL;
-    if (nb_python_buffer(image, 0, pixels_of(self) * sizeof(float), "image", &view)) {
-        leave(self);
+    if (nb_python_buffer(image, 0, nb_python_pixels(self) * sizeof(float), "image",
+                         &view)) {
+        nb_python_leave(self);
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS;
     st = nb_sim_reflections(self->sim, view.buf, &list, &err);
     Py_END_ALLOW_THREADS;
     PyBuffer_Release(&view);
-    leave(self);
+    nb_python_leave(self);
     if (st)
         return nb_python_raise(&err, st);
     result = Py_BuildValue("(y#dd)", (const char *)list.list,
@@ -250,22 +243,23 @@ static nb_status write_as(nb_sim *sim, const nb_config *cfg, const nb_config *ol
 /** write(words, image): the files that the words name */
 static PyObject *sim_write(PyObject *object, PyObject *args)
 {
-    sim_object *self = (sim_object *)object;
+    nb_python_sim *self = (nb_python_sim *)object;
     PyObject *words, *image;
     nb_config *cfg; /* the old one and the changed one */
     Py_buffer view;
     nb_error err = {0};
     nb_status st = NB_OK;
     int failed;
-    if (!PyArg_ParseTuple(args, "OO", &words, &image) || enter(self))
+    if (!PyArg_ParseTuple(args, "OO", &words, &image) || nb_python_enter(self))
         return NULL;
     if (!(cfg = malloc(2 * sizeof *cfg))) {
-        leave(self);
+        nb_python_leave(self);
         return PyErr_NoMemory();
     }
     cfg[0] = cfg[1] = *nb_sim_config(self->sim);
     failed = nb_python_set_words(words, &cfg[1], 0) ||
-             nb_python_buffer(image, 0, pixels_of(self) * sizeof(float), "image", &view);
+             nb_python_buffer(image, 0, nb_python_pixels(self) * sizeof(float), "image",
+                              &view);
     if (!failed) {
         Py_BEGIN_ALLOW_THREADS;
         st = write_as(self->sim, &cfg[1], &cfg[0], view.buf, &err);
@@ -273,7 +267,7 @@ static PyObject *sim_write(PyObject *object, PyObject *args)
         PyBuffer_Release(&view);
     }
     free(cfg);
-    leave(self);
+    nb_python_leave(self);
     if (failed)
         return NULL;
     if (st)
@@ -284,17 +278,17 @@ static PyObject *sim_write(PyObject *object, PyObject *args)
 /** text(which): config | report */
 static PyObject *sim_text(PyObject *object, PyObject *which)
 {
-    sim_object *self = (sim_object *)object;
+    nb_python_sim *self = (nb_python_sim *)object;
     const char *name = PyUnicode_AsUTF8AndSize(which, NULL);
     nb_error err = {0};
     nb_status st;
     char *text = NULL;
     PyObject *result;
-    if (!name || enter(self))
+    if (!name || nb_python_enter(self))
         return NULL;
     st = strcmp(name, "report") == 0 ? nb_sim_report(self->sim, &text, &err)
                                      : nb_sim_config_json(self->sim, &text, &err);
-    leave(self);
+    nb_python_leave(self);
     if (st)
         return nb_python_raise(&err, st);
     result = PyUnicode_FromString(text);
@@ -305,15 +299,15 @@ static PyObject *sim_text(PyObject *object, PyObject *which)
 /** get(name) -> text of a parameter */
 static PyObject *sim_get(PyObject *object, PyObject *name)
 {
-    sim_object *self = (sim_object *)object;
+    nb_python_sim *self = (nb_python_sim *)object;
     const char *word = PyUnicode_AsUTF8AndSize(name, NULL);
     char text[NB_PATH_MAX + 1];
     nb_error err = {0};
     nb_status st;
-    if (!word || enter(self))
+    if (!word || nb_python_enter(self))
         return NULL;
     st = nb_config_get(nb_sim_config(self->sim), word, text, sizeof text, &err);
-    leave(self);
+    nb_python_leave(self);
     return st ? nb_python_raise(&err, st) : PyUnicode_FromString(text);
 }
 
@@ -328,16 +322,16 @@ static void emit(void *user, const char *line)
 /** trace(fast, slow) -> lines */
 static PyObject *sim_trace(PyObject *object, PyObject *args)
 {
-    sim_object *self = (sim_object *)object;
+    nb_python_sim *self = (nb_python_sim *)object;
     nb_error err = {0};
     nb_status st;
     int fast, slow;
     PyObject *lines;
-    if (!PyArg_ParseTuple(args, "ii", &fast, &slow) || enter(self))
+    if (!PyArg_ParseTuple(args, "ii", &fast, &slow) || nb_python_enter(self))
         return NULL;
     lines = PyList_New(0);
     st = lines ? nb_sim_trace(self->sim, fast, slow, emit, lines, &err) : NB_ERR_NOMEM;
-    leave(self);
+    nb_python_leave(self);
     if (!st && !PyErr_Occurred())
         return lines;
     Py_XDECREF(lines);
@@ -348,27 +342,27 @@ static PyObject *get_size(PyObject *object, void *unused)
 {
     int fast, slow;
     (void)unused;
-    nb_sim_size(((sim_object *)object)->sim, &fast, &slow);
+    nb_sim_size(((nb_python_sim *)object)->sim, &fast, &slow);
     return Py_BuildValue("(ii)", fast, slow);
 }
 
 static PyObject *get_seed(PyObject *object, void *unused)
 {
     (void)unused;
-    return PyLong_FromLongLong(nb_sim_seed(((sim_object *)object)->sim));
+    return PyLong_FromLongLong(nb_sim_seed(((nb_python_sim *)object)->sim));
 }
 
 static PyObject *get_backend(PyObject *object, void *unused)
 {
     (void)unused;
-    return PyUnicode_FromString(nb_sim_backend(((sim_object *)object)->sim));
+    return PyUnicode_FromString(nb_sim_backend(((nb_python_sim *)object)->sim));
 }
 
 static PyObject *get_times(PyObject *object, void *unused)
 {
     nb_times t;
     (void)unused;
-    nb_sim_times(((sim_object *)object)->sim, &t);
+    nb_sim_times(((nb_python_sim *)object)->sim, &t);
     return Py_BuildValue("{s:d,s:d,s:d,s:d,s:d,s:d,s:d}", "load", t.load, "scene",
                          t.scene, "start", t.start, "render", t.render, "statistics",
                          t.statistics, "noise", t.noise, "write", t.write);
@@ -387,6 +381,16 @@ static PyMethodDef methods[] = {
      "write(words, image): the files that the words name"},
     {"text", sim_text, METH_O, "text('config' or 'report')"},
     {"trace", sim_trace, METH_VARARGS, "trace(fast, slow) -> lines"},
+    {"variables", nb_python_variables, METH_O,
+     "variables(list) -> names that a list of names and groups opens to"},
+    {"parameter", nb_python_parameter, METH_O, "parameter(name) -> dict"},
+    {"set_parameters", nb_python_set_parameters, METH_VARARGS,
+     "set_parameters(names, values)"},
+    {"fold_rotation", nb_python_fold_rotation, METH_NOARGS, "fold_rotation()"},
+    {"derivatives", nb_python_derivatives, METH_VARARGS,
+     "derivatives(names, double, planes, image or None, progress)"},
+    {"pullback", nb_python_pullback, METH_VARARGS,
+     "pullback(names, double, dloss, want_F, progress) -> (floats, F or None)"},
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef properties[] = {
@@ -403,7 +407,7 @@ PyObject *nb_python_sim_type(void)
                                   {Py_tp_methods, methods},
                                   {Py_tp_getset, properties},
                                   {0, NULL}};
-    static PyType_Spec spec = {"nanobragg._nanobragg.Sim", sizeof(sim_object), 0,
+    static PyType_Spec spec = {"nanobragg._nanobragg.Sim", sizeof(nb_python_sim), 0,
                                Py_TPFLAGS_DEFAULT, slots};
     slots[0].pfunc = (void *)sim_init;
     return PyType_FromSpec(&spec);

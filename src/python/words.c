@@ -36,13 +36,11 @@ PyObject *nb_python_device_error(void)
     return device_error;
 }
 
-/** The words of a sequence of texts into words[]; how many, or -1 with an exception.  They live as
- * long as the sequence. */
-static int words_of(PyObject *list, const char *words[WORDS_MOST])
+int nb_python_words(PyObject *list, const char **words, int most)
 {
     Py_ssize_t n = PySequence_Size(list);
-    if (n < 0 || n > WORDS_MOST) {
-        if (n > WORDS_MOST)
+    if (n < 0 || n > most) {
+        if (n > most)
             PyErr_Format(PyExc_ValueError, "%zd values are too many", n);
         return -1;
     }
@@ -64,7 +62,8 @@ static int set_one(PyObject *pair, void *base, int series)
     nb_error err = {0};
     nb_status st;
     int n;
-    if (!PyArg_ParseTuple(pair, "sO", &name, &list) || (n = words_of(list, words)) < 0)
+    if (!PyArg_ParseTuple(pair, "sO", &name, &list) ||
+        (n = nb_python_words(list, words, WORDS_MOST)) < 0)
         return -1;
     param = nb_param_find(name);
     if (!param || !(param->flags & NB_PARAM_SERIES) != !series) {

@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 
-from . import _memory, _nanobragg, _parameters, _progress
+from . import _derivatives, _memory, _nanobragg, _parameters, _progress
 from ._images import Image
 
 # nb_reflection of src/nanobragg/sim.h; the name of a field that users know by another one
@@ -128,6 +128,39 @@ class Simulation:
     def trace(self, fast, slow):
         """Every intermediate quantity of a pixel: lines of text."""
         return self._sim.trace(fast, slow)
+
+    def derivatives(self, names, dtype=np.float32, image=False, progress=None):
+        """dI/dp of the expected photons: a dict of arrays [slow, fast], photons per unit of p.
+
+        names: of docs/derivatives.md, groups too: ["misset_x", "cell"] or "misset_x,cell".
+        image=True: returns the dict and the image of the same pass."""
+        return _derivatives.planes(self._sim, self.shape, names, dtype, image,
+                                   _progress.callback(progress, "derivatives"))
+
+    def pullback(self, dL_dimage, names, progress=None):
+        """The gradient of a loss: a dict of floats, the sums over pixels of dL/dI dI/dp.
+
+        The name "F" stands for all structure factors: (hkl [n, 3], dL/dF [n])."""
+        return _derivatives.gradient(self._sim, self.shape, dL_dimage, names,
+                                     _progress.callback(progress, "pullback"))
+
+    def variables(self, names="misset,cell,N"):
+        """The names that a list of names and groups opens to."""
+        return _derivatives.keys_of(self._sim, names)[1]
+
+    def parameter(self, name):
+        """What an image can be differentiated by: a dict (name, value, unit, flag, can_move, ...)."""
+        return self._sim.parameter(name)
+
+    def set_parameters(self, values):
+        """Give parameters of docs/derivatives.md new values: {"rot_x": 0.1, "cell_a": 79.2}.  Only the
+        scene is built again; counts (steps, domains) stay; on an error nothing changes."""
+        self._sim.set_parameters(list(values), [float(x) for x in values.values()])
+        self._image = None
+
+    def fold_rotation(self):
+        """Fold the rotation rot_x, rot_y, rot_z into the crystal's orientation, and set it to 0."""
+        self._sim.fold_rotation()
 
     def write(self, image=None, **files):
         """Write files of an image: write(noisefile="a.img", tifffile="a.tif").  Each is complete or

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Derivatives of an image by named parameters (docs/derivatives.md)."""
+
+import numpy as np
+
+from ._images import Image
+
+ALL_F = "F"  # every structure factor: of a pullback alone
+
+
+def keys_of(sim, names):
+    """(keys of the answer, names for the library): groups are opened, single names stay as typed."""
+    if isinstance(names, str):
+        names = [word.strip() for word in names.split(",")]
+    keys, opened = [], []
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a parameter is a text, not {name!r}")
+        found = sim.variables(name)
+        keys += [name] if len(found) == 1 else found
+        opened += found
+    return keys, opened
+
+
+def planes(sim, shape, names, dtype, image, progress):
+    dtype = np.dtype(dtype)
+    if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise ValueError(f"dtype: must be float32 or float64, not {dtype}")
+    keys, names = keys_of(sim, names)
+    stack = np.empty((len(names), *shape), dtype=dtype)
+    picture = np.empty(shape, dtype=np.float32).view(Image) if image else None
+    sim.derivatives(names, dtype == np.float64, stack, picture, progress)
+    found = dict(zip(keys, stack.view(Image)))
+    return (found, picture) if image else found
+
+
+def slopes_of(shape, dL_dimage):
+    """dL/dI as float32 or float64, of the image's shape."""
+    slopes = np.asarray(dL_dimage)
+    if slopes.dtype != np.float32:
+        slopes = slopes.astype(np.float64)
+    if slopes.shape != shape:
+        raise ValueError(f"dL_dimage: has the shape {slopes.shape}, but the image is {shape}")
+    return np.ascontiguousarray(slopes)
+
+
+def gradient(sim, shape, dL_dimage, names, progress):
+    slopes = slopes_of(shape, dL_dimage)
+    names = [w.strip() for w in names.split(",")] if isinstance(names, str) else list(names)
+    want_F = ALL_F in names
+    keys, opened = keys_of(sim, [name for name in names if name != ALL_F])
+    numbers, F = sim.pullback(opened, slopes.dtype == np.float64, slopes, want_F, progress)
+    found = dict(zip(keys, numbers))
+    if want_F:
+        found[ALL_F] = (np.frombuffer(F[0], dtype=np.int32).reshape(-1, 3).copy(),
+                        np.frombuffer(F[1]).copy())
+    return found

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""Derivatives and gradients: against the program's files, against differences, and their errors."""
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import nanobragg
+
+PROGRAM = os.environ["NANOBRAGG"]
+SMALL = dict(cell=(70, 80, 90, 90, 90, 90), N=6, default_F=100, wavelength=1.0, distance=100,
+             detpixels=32, misset=(10, 20, 30), fluence=1e26, oversample=1)
+FLAGS = ("-cell 70 80 90 90 90 90 -N 6 -default_F 100 -lambda 1 -distance 100 -detpixels 32 "
+         "-misset 10 20 30 -fluence 1e26 -oversample 1 -noint -nopgm -nonoise").split()
+NAMES = ["misset_x", "misset_y", "misset_z", "cell_a", "cell_b", "cell_c", "cell_al", "cell_be",
+         "cell_ga", "N_a", "N_b", "N_c", "distance", "lambda", "fluence"]
+
+
+def program(folder, *flags):
+    subprocess.run([PROGRAM, *FLAGS, *flags], cwd=folder, capture_output=True, check=True)
+
+
+def test_planes_are_the_programs(tmp_path):
+    program(tmp_path, "-derivatives", ",".join(NAMES), "-derivfile", "d.f32", "-nofloat")
+    planes = np.fromfile(tmp_path / "d.f32", dtype=np.float32).reshape(len(NAMES), 32, 32)
+    J = nanobragg.Simulation(**SMALL).derivatives(NAMES)
+    assert list(J) == NAMES
+    for name, plane in zip(NAMES, planes):
+        assert J[name].dtype == np.float32 and np.array_equal(J[name], plane), name
+        assert np.isfinite(plane).all() and plane.any(), name
+
+
+def test_planes_are_differences():
+    sim = nanobragg.Simulation(**SMALL, precision="double")
+    J = sim.derivatives(NAMES, dtype=np.float64)
+    for name in ("misset_y", "cell_b", "N_a", "distance"):
+        value = sim.parameter(name)["value"]
+        step = {"misset_y": 1e-2, "cell_b": 3e-3, "N_a": 3e-3, "distance": 1e-2}[name]
+        images = []
+        for sign in (1, -1):
+            sim.set_parameters({name: value + sign * step})
+            images.append(sim.render().astype(float))
+        sim.set_parameters({name: value})
+        difference = (images[0] - images[1]) / (2 * step)
+        assert abs(difference - J[name]).max() < 1e-3 * abs(J[name]).max(), name
+
+
+def test_groups_synonyms_and_the_image():
+    sim = nanobragg.Simulation(**SMALL)
+    J, image = sim.derivatives("misset, Na", image=True)
+    assert list(J) == ["misset_x", "misset_y", "misset_z", "Na"]
+    assert np.allclose(image, sim.render(), rtol=1e-5, atol=1e-6 * image.max())
+    assert sim.variables("cell") == [f"cell_{x}" for x in ("a", "b", "c", "al", "be", "ga")]
+    assert sim.parameter("distance")["unit"] == "mm" and sim.parameter("distance")["value"] == 100
+    still = sim.parameter("mosaic")
+    assert not still["can_move"] and still["why_not"]
+
+
+def test_pullback_is_the_sum_of_planes():
+    sim = nanobragg.Simulation(**SMALL)
+    loss = np.random.default_rng(1).normal(size=(32, 32))
+    J = sim.derivatives(NAMES, dtype=np.float64)
+    for slopes in (loss, loss.astype(np.float32)):
+        g = sim.pullback(slopes, NAMES)
+        assert list(g) == NAMES and all(type(x) is float for x in g.values())
+        for name in NAMES:
+            terms = slopes.astype(float) * J[name]
+            assert g[name] == pytest.approx(terms.sum(), rel=1e-9, abs=1e-9 * abs(terms).sum()), name
+
+
+def test_pullback_to_structure_factors():
+    h = np.array([(h, k, l) for h in range(-12, 13) for k in range(-12, 13) for l in range(-12, 13)])
+    sim = nanobragg.Simulation(**{**SMALL, "hkl": (h, 50 + np.arange(len(h)) % 97)})
+    image = sim.render().astype(float)
+    g = sim.pullback(image, ["F", "distance"])
+    hkl, slopes = g["F"]
+    assert set(g) == {"F", "distance"} and hkl.shape == (len(slopes), 3) and len(hkl) > 10
+    worst = hkl[abs(slopes).argmax()]
+    name = "F:{}:{}:{}".format(*worst)
+    assert sim.pullback(image, [name])[name] == pytest.approx(slopes[abs(slopes).argmax()], rel=1e-6)
+
+
+def test_gradient_of_the_program(tmp_path):
+    program(tmp_path, "-floatfile", "i.bin")
+    image = np.fromfile(tmp_path / "i.bin", dtype=np.float32).reshape(32, 32)
+    program(tmp_path, "-nofloat", "-derivatives", "misset", "-pullback", "i.bin", "-gradfile", "g.json")
+    import json
+    theirs = json.loads((tmp_path / "g.json").read_text())["gradient"]
+    ours = nanobragg.Simulation(**SMALL).pullback(image, "misset")
+    assert ours == pytest.approx(theirs, rel=1e-12)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_bytes_do_not_depend_on_threads(threads):
+    one = nanobragg.Simulation(**SMALL, threads=1).derivatives("misset,N")
+    other = nanobragg.Simulation(**SMALL, threads=threads).derivatives("misset,N")
+    assert all(one[name].tobytes() == other[name].tobytes() for name in one)
+
+
+def test_errors():
+    sim = nanobragg.Simulation(**SMALL)
+    before = sim.render()
+    with pytest.raises(ValueError, match="misset_x"):
+        sim.derivatives(["misset_xx"])
+    with pytest.raises(ValueError, match="twice"):
+        sim.derivatives(["cell_a", "cell"])
+    with pytest.raises(ValueError, match="F:1:-2:3"):
+        sim.derivatives(["F"])
+    with pytest.raises(TypeError, match="text"):
+        sim.derivatives([3])
+    with pytest.raises(ValueError, match="float32 or float64"):
+        sim.derivatives("N", dtype=int)
+    with pytest.raises(ValueError, match="shape"):
+        sim.pullback(before[:-1], "N")
+    with pytest.raises(ValueError, match="not finite"):
+        sim.pullback(np.full((32, 32), np.nan), "N")
+    with pytest.raises(ValueError):
+        sim.set_parameters({"distance": -1})
+    with pytest.raises(ValueError):
+        sim.set_parameters({"nonsense": 1})
+    with pytest.raises(ValueError):
+        nanobragg.Simulation(**{**SMALL, "compat": True}).derivatives("N")
+    assert np.array_equal(sim.render(), before)
+
+
+def test_rotation_is_folded():
+    sim = nanobragg.Simulation(**SMALL)
+    sim.set_parameters({"rot_x": 0.2, "rot_z": -0.1})
+    turned = sim.render()
+    sim.fold_rotation()
+    assert sim.parameter("rot_x")["value"] == 0
+    assert np.allclose(sim.render(), turned, rtol=1e-4, atol=1e-5 * turned.max())
+    assert tuple(sim.config["crystal"]["misset_deg"]) != (10, 20, 30)
+
+
+def test_one_object_in_two_threads_raises():
+    sim = nanobragg.Simulation(**{**SMALL, "detpixels": 300, "isa": "scalar", "threads": 1,
+                                  "mosaic": 0.5, "mosaic_domains": 20})
+    started, errors = threading.Event(), []
+
+    def work():
+        try:
+            sim.derivatives("misset", progress=lambda f: started.set())
+        except RuntimeError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert started.wait(20)
+    for call in (lambda: sim.derivatives("N"), lambda: sim.pullback(np.zeros((300, 300)), "N"),
+                 lambda: sim.parameter("N_a"), lambda: sim.set_parameters({"N_a": 3})):
+        with pytest.raises(RuntimeError, match="another thread"):
+            call()
+    thread.join()
+    assert not errors
+
+
+def test_ctrl_c():
+    code = ("import os, signal, threading, time, nanobragg\n"
+            "sim = nanobragg.Simulation(cell=100, N=8, default_F=100, detpixels=1000, isa='scalar', "
+            "threads=1, mosaic=0.5, mosaic_domains=400, misset=(1, 2, 3))\n"
+            "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+            "try:\n    sim.derivatives('misset')\n"
+            "except KeyboardInterrupt:\n    sim.set(detpixels=16)\n    print(len(sim.derivatives('misset')))\n")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60,
+                          check=False)
+    assert done.stdout == "3\n", done.stderr
+
+
+def test_progress_can_stop():
+    def fail(fraction):
+        raise ZeroDivisionError("mine")
+
+    sim = nanobragg.Simulation(**SMALL)
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        sim.derivatives("misset", progress=fail)
+    assert sim.derivatives("misset")
