@@ -6,7 +6,7 @@
 #include "../physics/slopes.h"
 
 /** The weight of entry `at` of the table in F. */
-static inline double nb_F_share(const nb_factor_table *sf, const nb_F_slope *F, int64_t at)
+NB_HD double nb_F_share(const nb_factor_table *sf, const nb_F_slope *F, int64_t at)
 {
     int64_t first = F->entry, i, j, m;
     if (!F->interpolated)
@@ -20,8 +20,7 @@ static inline double nb_F_share(const nb_factor_table *sf, const nb_F_slope *F, 
 }
 
 /** The weight of all that is default_F, outside of the n-th table and in it. */
-static inline double nb_F_share_of_default(const nb_factor_table *sf, int n,
-                                           const nb_F_slope *F)
+NB_HD double nb_F_share_of_default(const nb_factor_table *sf, int n, const nb_F_slope *F)
 {
     const double *table = sf->nh > 0 ? nb_table_at(sf, n) : NULL;
     double share = 0;

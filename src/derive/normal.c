@@ -6,8 +6,6 @@
 #include "../base/memory.h"
 #include "products.h"
 
-#define LEAST_PHOTONS 1e-9 /* of the model, in a logarithm or below a fraction */
-
 typedef struct fit_sink {
     const nb_slope_job *job;
     const nb_fit *fit;
@@ -16,79 +14,8 @@ typedef struct fit_sink {
     double *partial;  /* [stripes][1 + n + n^2]: loss, gradient, Fisher matrix */
 } fit_sink;
 
-/** One pixel: its model, and which numbers follow from it. */
-typedef struct fit_pixel {
-    double loss, slope, weight; /* dloss/dm; Fisher information of m */
-    int knot;                   /* the first of two; -1 without a radial background */
-    double hat[2];
-} fit_pixel;
-
-static fit_pixel poisson(double n, double m)
-{
-    fit_pixel p = {.knot = -1};
-    n = n > 0 ? n : 0;
-    m = m > LEAST_PHOTONS ? m : LEAST_PHOTONS;
-    p.loss = m - n + (n > 0 ? n * log(n / m) : 0);
-    p.slope = 1 - n / m;
-    p.weight = 1 / m;
-    return p;
-}
-
-static fit_pixel gauss(double n, double m, double sigma)
-{
-    double V = (m > LEAST_PHOTONS ? m : LEAST_PHOTONS) + sigma * sigma, d = n - m;
-    fit_pixel p = {.knot = -1};
-    p.loss = 0.5 * (d * d / V + log(V));
-    p.slope = -d / V + (1 - d * d / V) / (2 * V);
-    p.weight = 1 / V + 1 / (2 * V * V);
-    return p;
-}
-
-/** The two hats at a pixel's sin(theta)/lambda; beyond the knots the end's value holds. */
-static double radial(const nb_fit *fit, const nb_span *span, int f, fit_pixel *p)
-{
-    const nb_panel *panel = &fit->scene->panels[span->panel];
-    const nb_observation *seen = fit->seen;
-    nb_vec3 d = nb_unit(nb_panel_point(panel, (span->fast + f + 0.5) * panel->pixel_fast,
-                                       (span->slow + 0.5) * panel->pixel_slow, 0));
-    double x = nb_norm(nb_sub(d, panel->beam)) / (2 * fit->wavelength_A), t;
-    int k = 0, last = seen->n_knots - 1;
-    if (seen->n_knots == 1) {
-        p->knot = 0;
-        p->hat[0] = 1;
-        p->hat[1] = 0;
-        return seen->values[0];
-    }
-    while (k < last - 1 && x >= seen->knots[k + 1])
-        k++;
-    t = (x - seen->knots[k]) / (seen->knots[k + 1] - seen->knots[k]);
-    t = t < 0 ? 0 : t > 1 ? 1 : t;
-    p->knot = k;
-    p->hat[0] = 1 - t;
-    p->hat[1] = t;
-    return p->hat[0] * seen->values[k] + p->hat[1] * seen->values[k + 1];
-}
-
-static fit_pixel compare(const nb_fit *fit, const nb_span *span, int f, double image)
-{
-    const nb_observation *seen = fit->seen;
-    const size_t at = span->at + (size_t)f;
-    fit_pixel hats = {.knot = -1}, p;
-    double m = image;
-    if (seen->background)
-        m += seen->background[at];
-    if (seen->n_knots > 0)
-        m += radial(fit, span, f, &hats);
-    p = seen->likelihood == NB_LIKELIHOOD_GAUSS ? gauss(seen->photons[at], m, seen->sigma)
-                                                : poisson(seen->photons[at], m);
-    p.knot = hats.knot;
-    p.hat[0] = hats.hat[0];
-    p.hat[1] = hats.hat[1];
-    return p;
-}
-
 /** Slopes of the model by all that is fitted. */
-static void slopes_of(const fit_sink *k, const fit_pixel *p, const double *values,
+static void slopes_of(const fit_sink *k, const nb_fit_pixel *p, const double *values,
                       size_t stride, double *dm)
 {
     const int count = k->job->count;
@@ -103,7 +30,7 @@ static void slopes_of(const fit_sink *k, const fit_pixel *p, const double *value
         dm[count + p->knot + 1] = p->hat[1];
 }
 
-static void add_pixel(const fit_sink *k, const fit_pixel *p, const double *dm,
+static void add_pixel(const fit_sink *k, const nb_fit_pixel *p, const double *dm,
                       double *sums)
 {
     const int n = k->n;
@@ -126,7 +53,7 @@ static void take_fit(void *sink, const nb_slope_values *row)
     size_t j = 0;
     for (size_t i = 0; i < row->n; i++)
         for (int f = 0; f < row->spans[i].n; f++, j++) {
-            fit_pixel p = compare(k->fit, &row->spans[i], f, row->values[j]);
+            nb_fit_pixel p = nb_fit_compare(k->fit, &row->spans[i], f, row->values[j]);
             slopes_of(k, &p, row->values + j, row->stride, dm);
             add_pixel(k, &p, dm, sums);
         }

@@ -5,7 +5,12 @@
 
 #include "slope_job.h"
 
+enum { NB_DEVICE_ENTRIES = 8 }; /* what a thread of a GPU has room for */
+#ifdef NB_GPU
+enum { NB_ENTRIES_MAX = NB_DEVICE_ENTRIES };
+#else
 enum { NB_ENTRIES_MAX = NB_VARIABLES_MAX };
+#endif
 
 /** The sums of nb_slope_sum. */
 typedef struct nb_slope_sums {

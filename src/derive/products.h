@@ -3,6 +3,7 @@
 #ifndef NB_DERIVE_PRODUCTS_H
 #define NB_DERIVE_PRODUCTS_H
 
+#include "fit_pixel.h"
 #include "pass.h"
 
 /** How a pass is run. */
@@ -27,13 +28,6 @@ static inline double nb_real(nb_real_type type, const void *array, size_t i)
     return type == NB_REAL_FLOAT32 ? ((const float *)array)[i]
                                    : ((const double *)array)[i];
 }
-
-/** A fit's observation over a scene. */
-typedef struct nb_fit {
-    const nb_observation *seen;
-    const nb_scene *scene;
-    double wavelength_A; /* of the radial background */
-} nb_fit;
 
 /** loss, gradient[n], fisher[n][n] with n = count + knots; each may be NULL. */
 nb_status nb_slope_normal(const nb_slope_run *run, const nb_fit *fit, double *loss,

@@ -1,187 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The reference engine: every sum in double, one term after the other. */
-#include <string.h>
-
-#include "../physics/pixel.h"
-#include "F_slopes.h"
 #include "pixel_slopes.h"
-
-/** One source along one ray: its terms are added without its weight. */
-typedef struct source_run {
-    const nb_slope_job *job;
-    const nb_source *source;
-    nb_vec3 q;
-    nb_vec3 v;      /* sum of the gradients by q */
-    double crystal; /* F^2 L^2 */
-    nb_slope_sums sums;
-} source_run;
-
-/** A term of one orientation. */
-typedef struct term {
-    double h[3], d[3];
-    nb_lattice_slope lattice;
-    nb_F_slope F;
-    double g[3]; /* gradient of F^2 L^2 by h, k, l */
-} term;
-
-static void add_entries(source_run *run, const term *t)
-{
-    const nb_factor_table *sf = &run->job->scene->factors.table;
-    double k = 2 * t->F.F * t->lattice.L * t->lattice.L;
-    run->sums.default_F += k * nb_F_share_of_default(sf, run->source->table, &t->F);
-    for (int i = 0; i < run->job->n_entries; i++)
-        run->sums.entry[i] += k * nb_F_share(sf, &t->F, run->job->entries[i]);
-}
-
-/** What turns and stretches of the scattering vector make of a term. */
-static void add_gradient(source_run *run, const nb_orientation *u, int m, const term *t)
-{
-    const nb_slope_job *job = run->job;
-    const nb_lattice *lattice = &job->scene->lattice;
-    nb_slope_sums *s = &run->sums;
-    nb_vec3 v = nb_add(nb_scale(t->g[0], u->a),
-                       nb_add(nb_scale(t->g[1], u->b), nb_scale(t->g[2], u->c)));
-    nb_vec3 torque = nb_scale(NB_SLOPE_MUTANT(TORQUE_SIGN, -1, 1), nb_cross(v, run->q));
-    run->v = nb_add(run->v, v);
-    if (job->sums & NB_SLOPE_MOSAIC)
-        s->mosaic += nb_dot(job->turns[m], torque);
-    if (job->sums & NB_SLOPE_SPINDLE) {
-        double turn = nb_dot(job->spindle, torque);
-        s->phi += turn;
-        s->osc += turn * ((m / lattice->n_domains + NB_SLOPE_MUTANT(OSC_PLACE, 0, 0.5)) /
-                          lattice->n_phi);
-    }
-}
-
-static void add_term(source_run *run, const nb_orientation *u, int m, const term *t)
-{
-    const unsigned sums = run->job->sums;
-    double F2 = t->F.F * t->F.F;
-    int i, j;
-    if (sums & NB_SLOPE_INDEX)
-        for (i = 0; i < 3; i++)
-            for (j = 0; j < 3; j++)
-                run->sums.index[3 * i + j] += t->g[i] * t->h[j];
-    if (sums & NB_SLOPE_CELLS)
-        for (i = 0; i < 3; i++)
-            run->sums.cells[i] += 2 * F2 * t->lattice.L * t->lattice.N[i];
-    if (sums & NB_SLOPE_FUDGE)
-        run->sums.fudge += 2 * F2 * t->lattice.L * t->lattice.fudge;
-    if (sums & (NB_SLOPE_RAY | NB_SLOPE_MOSAIC | NB_SLOPE_SPINDLE | NB_SLOPE_WAVE))
-        add_gradient(run, u, m, t);
-    if (sums & NB_SLOPE_F)
-        add_entries(run, t);
-}
-
-static void add_orientation(source_run *run, int m)
-{
-    const nb_scene *sc = run->job->scene;
-    const nb_orientation *u = &sc->lattice.orientations[m];
-    double h0[3];
-    term t;
-    int i;
-    t.h[0] = nb_dot(u->a, run->q);
-    t.h[1] = nb_dot(u->b, run->q);
-    t.h[2] = nb_dot(u->c, run->q);
-    for (i = 0; i < 3; i++) {
-        h0[i] = nb_nearest_index(t.h[i]);
-        t.d[i] = t.h[i] - h0[i];
-    }
-    t.lattice = nb_lattice_slope_at(&sc->lattice, t.d);
-    if (t.lattice.L == 0)
-        return;
-    nb_F_slope_at(&sc->factors.table, run->source->table, t.h, h0, &t.F);
-    for (i = 0; i < 3; i++)
-        t.g[i] =
-            2 * t.F.F * t.lattice.L * (t.F.F * t.lattice.d[i] + t.lattice.L * t.F.d[i]);
-    run->crystal += t.F.F * t.F.F * t.lattice.L * t.lattice.L;
-    add_term(run, u, m, &t);
-}
-
-/** The materials without order at the source's q; their slope by q joins that of the crystal. */
-static double add_materials(source_run *run)
-{
-    const nb_scene *sc = run->job->scene;
-    const double n = sc->lattice.n_orientations, length = nb_norm(run->q);
-    if (length > 0)
-        run->v =
-            nb_add(run->v, nb_scale(0.5 * n / length *
-                                        nb_amorphous_slope(sc->amorphous, 0.5 * length),
-                                    run->q));
-    return n * nb_amorphous_at(sc->amorphous, 0.5 * length);
-}
-
-/** Add a source's terms to the ray. */
-static void add_source(source_run *run, const nb_ray *ray, int j, nb_slope_sums *to)
-{
-    const nb_slope_job *job = run->job;
-    const nb_beam *beam = &job->scene->beam;
-    const nb_source *source = run->source;
-    nb_slope_sums *s = &run->sums;
-    double n = job->scene->lattice.n_orientations, weight = source->weight;
-    double value = job->scene->background * n + run->crystal, wave;
-    int i, polar = job->scene->oversample_polar && !beam->nopolar;
-    if (job->scene->amorphous)
-        value += add_materials(run);
-    if (polar) {
-        double P = nb_polarization(beam->polarization, source->incident, ray->direction,
-                                   beam->polar_axis);
-        nb_vec3 slope = nb_polarization_slope(beam->polarization, source->incident,
-                                              ray->direction, beam->polar_axis);
-        to->polarization +=
-            weight * value *
-            nb_polarization_by_K(source->incident, ray->direction, beam->polar_axis);
-        to->ray = nb_add(to->ray, nb_scale(weight * value, slope));
-        to->image += weight * (value * P);
-        weight *= P;
-    } else {
-        to->image += weight * value;
-    }
-    to->background += weight * n;
-    to->crystal += weight * run->crystal;
-    for (i = 0; i < 9; i++)
-        to->index[i] += weight * s->index[i];
-    for (i = 0; i < 3; i++)
-        to->cells[i] += weight * s->cells[i];
-    to->mosaic += weight * s->mosaic;
-    to->phi += weight * s->phi;
-    to->osc += weight * s->osc;
-    to->fudge += weight * s->fudge;
-    to->default_F += weight * s->default_F;
-    for (i = 0; i < job->n_entries; i++)
-        to->entry[i] += weight * s->entry[i];
-    to->ray = nb_add(to->ray, nb_scale(weight / source->lambda, run->v));
-    wave = NB_SLOPE_MUTANT(WAVE_SIGN, 1, -1) * weight * nb_dot(run->v, run->q);
-    to->wave += wave;
-    if (job->spectrum)
-        to->spectrum += wave * job->spectrum[j];
-}
-
-static void clear_sums(const nb_slope_job *job, nb_slope_sums *s)
-{
-    memset(s, 0, offsetof(nb_slope_sums, entry));
-    for (int i = 0; i < job->n_entries; i++)
-        s->entry[i] = 0;
-}
-
-static void sum_ray(const nb_slope_job *job, const nb_ray *ray, nb_slope_sums *sums)
-{
-    const nb_scene *sc = job->scene;
-    source_run run;
-    run.job = job;
-    clear_sums(job, sums);
-    for (int j = 0; j < sc->beam.n_sources; j++) {
-        run.source = &sc->beam.sources[j];
-        run.q = nb_scattering_vector(run.source, ray->direction);
-        run.v = nb_v3(0, 0, 0);
-        run.crystal = 0;
-        clear_sums(job, &run.sums);
-        for (int m = 0; m < sc->lattice.n_orientations && !nb_culled(&sc->factors, run.q);
-             m++)
-            add_orientation(&run, m);
-        add_source(&run, ray, j, sums);
-    }
-}
+#include "ray_sums.h"
 
 /** All rays of a pixel. */
 static void sum_pixel(const nb_slope_job *job, nb_pixel_slopes *pixel)
@@ -189,7 +9,7 @@ static void sum_pixel(const nb_slope_job *job, nb_pixel_slopes *pixel)
     const nb_panel *panel = pixel->panel;
     int layer, subf, subs, os = job->scene->oversample;
     nb_slope_sums ray;
-    clear_sums(job, &pixel->sums);
+    nb_clear_sums(job, &pixel->sums);
     for (int i = 0; i < job->count; i++)
         pixel->place[i] = 0;
     for (layer = 0; layer < pixel->sensor->layers; layer++)
@@ -199,7 +19,7 @@ static void sum_pixel(const nb_slope_job *job, nb_pixel_slopes *pixel)
                 at.F = nb_subpixel(panel->pixel_fast, os, pixel->f, subf);
                 at.S = nb_subpixel(panel->pixel_slow, os, pixel->s, subs);
                 at.ray = nb_ray_to(panel, pixel->sensor, at.F, at.S, layer);
-                sum_ray(job, &at.ray, &ray);
+                nb_sum_ray(job, &at.ray, &ray);
                 nb_slopes_add(job, &at, &ray, pixel);
             }
 }
