@@ -87,7 +87,7 @@ static int floats_hold_sums(const nb_plan *plan)
 static int direct_applies(const nb_plan *plan, const char **why)
 {
     const nb_scene *sc = plan->scene;
-    const char *reason = nb_plan_needs_double(plan);
+    const char *reason = nb_plan_needs_double(plan, 0);
     if (reason)
         return nb_path_refuse(why, reason);
     if (plan->cells == 1)

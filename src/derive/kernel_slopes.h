@@ -22,10 +22,11 @@
 #define NB_SLOPE_CASES(DO)                                                               \
     NB_SLOPE_CASES_OF(DO, NB_LATTICE_SQUARE, NB_PHASE_INDEX)                             \
     NB_SLOPE_CASES_OF(DO, NB_LATTICE_SQUARE, NB_PHASE_FRINGES)                           \
+    NB_SLOPE_CASES_OF(DO, NB_LATTICE_SQUARE, NB_PHASE_PARTS)                             \
     NB_SLOPE_CASES_OF(DO, NB_LATTICE_SQUARE, NB_PHASE_REAL)                              \
     NB_SLOPE_CASES_OF(DO, NB_LATTICE_GAUSS, NB_PHASE_REAL)
 #define NB_SLOPE_CASE(shape, phase, level)                                               \
-    (12 * (shape) + 4 * (int)(phase) + (int)(level))
+    (16 * (shape) + 4 * (int)(phase) + (int)(level))
 
 NB_STAGE void ray_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
                        const rays *ray, const slope_source *q, slope_run *r)

@@ -102,8 +102,9 @@ typedef struct slope_index {
     vf power, R2; /* Gaussian: exp(-2 g/0.63 R^2), R^2 */
 } slope_index;
 
-/** Indices that start at nb_fixed_start(1): the high word counts nearest whole numbers. */
-NB_INLINE void index_phase(const slope_constants *c, const vd2 t[3], slope_index *x)
+/** Indices that start at nb_fixed_start(1): the high word counts nearest whole numbers.  parts: N is not whole. */
+NB_INLINE void index_phase(const slope_constants *c, const vd2 t[3], const int parts,
+                           slope_index *x)
 {
     sine_args args;
     vi w[3];
@@ -112,7 +113,7 @@ NB_INLINE void index_phase(const slope_constants *c, const vd2 t[3], slope_index
         x->high[i] = high_words(t[i].a, t[i].b);
         w[i] = low_words(t[i].a, t[i].b) ^ INT32_MIN;
     }
-    args = args_of_words(w, &c->fixed);
+    args = parts ? args_of_parts(w, &c->fixed) : args_of_words(w, &c->fixed);
     for (i = 0; i < 3; i++) {
         x->u[i] = args.x[i];
         x->d[i] = args.x[3 + i];
@@ -203,8 +204,8 @@ NB_INLINE slope_index slope_index_of(const slope_constants *c, const vd2 t[3],
     int i;
     if (how.shape == NB_LATTICE_GAUSS)
         gauss_phase(c, t, &x);
-    else if (how.phase == NB_PHASE_INDEX)
-        index_phase(c, t, &x);
+    else if (how.phase == NB_PHASE_INDEX || how.phase == NB_PHASE_PARTS)
+        index_phase(c, t, how.phase == NB_PHASE_PARTS, &x);
     else if (how.phase == NB_PHASE_FRINGES)
         fringe_phase(c, t, &x);
     else

@@ -36,9 +36,10 @@ static nb_vector_slope_row *row_of(nb_isa isa)
 static nb_slope_phase phase_of(const nb_plan *plan)
 {
     const nb_lattice *lattice = &plan->scene->lattice;
-    if (lattice->shape == NB_LATTICE_GAUSS || !nb_whole_cells(lattice))
+    if (lattice->shape == NB_LATTICE_GAUSS ||
+        (plan->cells > NB_FIXED_CELLS && !nb_whole_cells(lattice)))
         return NB_PHASE_REAL;
-    return plan->cells > NB_FIXED_CELLS ? NB_PHASE_FRINGES : NB_PHASE_INDEX;
+    return (nb_slope_phase)nb_vector_mode(plan);
 }
 
 /** The largest of a term's sums beside F^2 L^2: a slope by h, times h. */
@@ -132,8 +133,10 @@ static void fill(nb_vector_slopes *v)
     }
     for (int s = 0; v->spectrum && s < v->job->scene->beam.n_sources; s++)
         v->spectrum[s] = (float)v->job->spectrum[s];
-    nb_fill_offsets(v->plans, v->phase == NB_PHASE_INDEX ? nb_fixed_start(1) : 0.0,
-                    v->offsets);
+    nb_fill_offsets(
+        v->plans,
+        v->phase == NB_PHASE_INDEX || v->phase == NB_PHASE_PARTS ? nb_fixed_start(1) : 0.0,
+        v->offsets);
 }
 
 /** Are a parameter's numbers all that moves, and nothing that changes with the pixel's place? */

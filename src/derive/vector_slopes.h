@@ -32,7 +32,8 @@ enum nb_slope_place {
 typedef enum nb_slope_phase {
     NB_PHASE_INDEX = NB_FIXED_INDEX,     /* whole N, few: fixed point */
     NB_PHASE_FRINGES = NB_FIXED_FRINGES, /* whole N, many: fixed point of N h */
-    NB_PHASE_REAL                        /* any N: in double */
+    NB_PHASE_PARTS = NB_FIXED_REAL,      /* any N, few: fixed point and a part */
+    NB_PHASE_REAL                        /* any N, many: in double */
 } nb_slope_phase;
 
 typedef struct nb_vector_slopes nb_vector_slopes;

@@ -62,13 +62,13 @@ int nb_plan_floats_carry(const nb_plan *plan, double unit, double terms)
     return nb_floats_carry(plan->scene, unit, terms, plan->weight);
 }
 
-const char *nb_plan_needs_double(const nb_plan *plan)
+const char *nb_plan_needs_double(const nb_plan *plan, double real_cells)
 {
     if (plan->precision == NB_PRECISION_DOUBLE)
         return "double precision was asked for";
     if (plan->scene->lattice.shape != NB_LATTICE_SQUARE)
         return "only the parallelepiped has a fast kernel";
-    if (!nb_whole_cells(&plan->scene->lattice))
+    if (!(plan->cells <= real_cells) && !nb_whole_cells(&plan->scene->lattice))
         return "the number of cells is not whole";
     return NULL;
 }

@@ -40,8 +40,9 @@ nb_plan nb_plan_of(const nb_scene *scene, nb_precision precision, const nb_engin
 /** Do floats hold F^2 relative to `unit` [electrons^2] and the sum of so many terms? */
 int nb_plan_floats_carry(const nb_plan *plan, double unit, double terms);
 
-/** Why no fast path can have this lattice in this precision, in a few words; NULL: one may. */
-const char *nb_plan_needs_double(const nb_plan *plan);
+/** Why no fast path can have this lattice in this precision, in a few words; NULL: one may.  real_cells: up to so
+ * many along each axis need not be whole. */
+const char *nb_plan_needs_double(const nb_plan *plan, double real_cells);
 
 /** Whole reflections, all NEGATED: -h0, so that floor(1/2 - h) sends halves down as
  * nb_nearest_index does. */

@@ -7,7 +7,8 @@
  * as an int is N times it, again modulo 1, exactly.  With a table, half is added and
  * the high word is the reflection.
  *
- * For many cells (NB_FIXED_FRINGES) steps of 2^-32 of an index are too coarse a part
+ * An N that is not whole (NB_FIXED_REAL) is its nearest whole number and a part of one, which floats
+ * multiply.  For many cells (NB_FIXED_FRINGES) steps of 2^-32 of an index are too coarse a part
  * of a fringe: then N h is taken apart in the same way, and N (h - h0) is its whole
  * part, less N h0, plus its fraction. */
 #ifndef NB_RENDER_KERNEL_FIXED_H
@@ -29,7 +30,8 @@ typedef struct fixed_case {
 #define NB_ULP ((float)NB_FIXED_STEP)
 
 typedef struct fixed_constants {
-    vi N[3];
+    vi N[3];    /* nearest whole numbers */
+    vf part[3]; /* N less these */
     vf tiny[3]; /* N 2^-40 */
     vf inv_N[3];
     double cells[3]; /* N */
@@ -40,7 +42,10 @@ NB_INLINE fixed_constants fixed_constants_of(const nb_scene *sc)
     fixed_constants c;
     int i;
     for (i = 0; i < 3; i++) {
-        c.N[i] = vi_set((int32_t)sc->lattice.N[i]);
+        const double whole = floor(sc->lattice.N[i] + 0.5);
+        c.N[i] = vi_set((int32_t)whole);
+        c.part[i] =
+            vf_set(NB_MUTANT(PART_OF_CELL, 0.0f, (float)(sc->lattice.N[i] - whole)));
         c.tiny[i] = vf_set((float)sc->lattice.N[i] * NB_TINY);
         c.inv_N[i] = vf_set((float)(1.0 / sc->lattice.N[i]));
         c.cells[i] = sc->lattice.N[i];
@@ -97,6 +102,25 @@ NB_INLINE sine_args args_of_words(const vi w[3], const fixed_constants *c)
     return s;
 }
 
+/** As args_of_words for any N: the nearest whole number of times in integers, what is left of N in floats. */
+NB_INLINE sine_args args_of_parts(const vi w[3], const fixed_constants *c)
+{
+    sine_args s;
+    vf d[3], u[3];
+    int i;
+    for (i = 0; i < 3; i++) {
+        d[i] = vf_from_int(w[i]) * vf_set(NB_ULP);
+        s.x[3 + i] = d[i] + vf_set(NB_TINY);
+    }
+    for (i = 0; i < 3; i++)
+        u[i] =
+            vf_fma(d[i], c->part[i],
+                   vf_fma(vf_from_int(vi_mul(w[i], c->N[i])), vf_set(NB_ULP), c->tiny[i]));
+    for (i = 0; i < 3; i++)
+        s.x[i] = u[i] - ((u[i] + vf_set(NB_ROUND_FLOAT)) - vf_set(NB_ROUND_FLOAT));
+    return s;
+}
+
 /** The same from N h: whole fringes in the high words, their fraction in the low ones. */
 NB_INLINE void args_of_fringes(vd2 h, vi high, const fixed_constants *c, int axis,
                                sine_args *s)
@@ -148,6 +172,8 @@ NB_INLINE vf fixed_step(const nb_factor_squares *table, const float *F2,
             w[i] = low_words(h[i].a, h[i].b) ^ INT32_MIN; /* takes the half back off */
     if (how.mode == NB_FIXED_INDEX)
         args = args_of_words(w, c);
+    else if (how.mode == NB_FIXED_REAL)
+        args = args_of_parts(w, c);
     if (how.kind != NB_F_CONST)
         index = vi_add(vi_add(table_axis(table, 0, high[0], how.kind),
                               table_axis(table, 1, high[1], how.kind)),

@@ -46,6 +46,7 @@ NB_INLINE vd2 unculled(const nb_vector_plan *p, const nb_vector_source *b, const
 #define NB_FIXED_CASES_OF(DO, kind)                                                      \
     DO(kind, 0, NB_FIXED_INDEX)                                                          \
     DO(kind, 0, NB_FIXED_FRINGES)                                                        \
+    DO(kind, 0, NB_FIXED_REAL)                                                           \
     DO(kind, 1, NB_FIXED_INDEX)                                                          \
     DO(kind, 1, NB_FIXED_FRINGES)
 #define NB_FIXED_CASES(DO)                                                               \
@@ -57,7 +58,7 @@ NB_INLINE vd2 unculled(const nb_vector_plan *p, const nb_vector_source *b, const
     NB_FIXED_CASES_OF(DO, NB_F_TABLES)                                                   \
     NB_FIXED_CASES_OF(DO, NB_F_TABLES_CLAMPED)
 #define NB_CASE_NUMBER(kind, fastest, mode)                                              \
-    (4 * (int)(kind) + 2 * (fastest) + (int)(mode))
+    ((2 * (int)(kind) + (fastest)) * NB_FIXED_MODES + (int)(mode))
 
 /** All sources at once. */
 NB_STAGE vd2 fixed_all_sources(const nb_vector_plan *p, const rays *r, const vf *factors)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "../physics/lattice.h"
 #include "../physics/panels.h"
 #include "../plan/fixed_point.h"
 #include "../plan/one_table.h"
@@ -24,7 +25,9 @@
 
 nb_fixed_mode nb_vector_mode(const nb_plan *plan)
 {
-    return plan->cells > NB_FIXED_CELLS ? NB_FIXED_FRINGES : NB_FIXED_INDEX;
+    if (plan->cells > NB_FIXED_CELLS)
+        return NB_FIXED_FRINGES;
+    return nb_whole_cells(&plan->scene->lattice) ? NB_FIXED_INDEX : NB_FIXED_REAL;
 }
 
 static int reference_applies(const nb_plan *plan, const char **why)
@@ -71,7 +74,7 @@ const char *nb_fixed_refuse(const nb_plan *plan, double turns, double terms)
 
 static int fixed_applies(const nb_plan *plan, const char **why)
 {
-    const char *reason = nb_plan_needs_double(plan);
+    const char *reason = nb_plan_needs_double(plan, NB_FIXED_CELLS);
     double turns = nb_vector_mode(plan) == NB_FIXED_FRINGES ? plan->cells : 1;
     if (!double_applies(plan, why))
         return 0;

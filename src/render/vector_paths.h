@@ -29,8 +29,10 @@ int nb_vector_fixed_holds(const nb_plan *plan);
 
 /** How the fixed-point kernel gets an axis' interference function. */
 typedef enum nb_fixed_mode {
-    NB_FIXED_INDEX,  /* a ratio of sines, the index in steps of 2^-32 */
-    NB_FIXED_FRINGES /* many cells: N h in steps of 2^-32 too */
+    NB_FIXED_INDEX,   /* a ratio of sines, the index in steps of 2^-32 */
+    NB_FIXED_FRINGES, /* many cells: N h in steps of 2^-32 too */
+    NB_FIXED_REAL,    /* as INDEX, N not whole */
+    NB_FIXED_MODES
 } nb_fixed_mode;
 nb_fixed_mode nb_vector_mode(const nb_plan *plan);
 

@@ -103,13 +103,13 @@ static nb_status plan_scene(const nb_plan *plan, nb_vector_path path,
     const double *N = plan->scene->lattice.N;
     nb_status st;
     p->scene = *plan->scene;
+    p->mode = nb_vector_mode(plan);
     /* not where N is 1: there the two polynomials are to cancel */
-    p->fastest =
-        plan->precision == NB_PRECISION_SINGLE && N[0] > 1 && N[1] > 1 && N[2] > 1;
+    p->fastest = plan->precision == NB_PRECISION_SINGLE && p->mode != NB_FIXED_REAL &&
+                 N[0] > 1 && N[1] > 1 && N[2] > 1;
     p->simple = path == NB_VECTOR_SIMPLE;
     p->fixed = p->simple || path == NB_VECTOR_FIXED ||
                (path == NB_VECTOR_TILES && nb_vector_fixed_holds(plan));
-    p->mode = nb_vector_mode(plan);
     if ((st = plan_sources(p, err)) != NB_OK || !p->fixed)
         return st;
     if ((st = nb_factor_squares_build(plan, kept ? kept : &p->own, &p->table, err)) !=

@@ -175,6 +175,24 @@ static void N150(check_case *c)
     c->cfg.dispersion_pct = c->cfg.mosaic_spread_deg = NAN;
 }
 
+static void cells_not_whole(check_case *c)
+{
+    N150(c);
+    snprintf(c->name, sizeof c->name, "one-step-N-99.6");
+    c->cfg.N[0] = 99.6;
+    c->cfg.N[1] = 1.0000001;
+    c->cfg.N[2] = 12.5;
+}
+
+static void many_steps_not_whole(check_case *c)
+{
+    sized(c, 8);
+    snprintf(c->name, sizeof c->name, "N-8.37");
+    c->cfg.N[0] = 8.37;
+    c->cfg.N[1] = 5.5;
+    c->cfg.N[2] = 1;
+}
+
 static void interpolated(check_case *c)
 {
     const int low[3] = {-6, -6, -6}, count[3] = {12, 13, 11};
@@ -440,6 +458,8 @@ int check_cruel_case(check_case *c, int i)
                                                   N1001,
                                                   N10000,
                                                   N150,
+                                                  cells_not_whole,
+                                                  many_steps_not_whole,
                                                   interpolated,
                                                   sharp_peak,
                                                   powder,

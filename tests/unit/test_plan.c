@@ -238,6 +238,8 @@ static void the_cpu_takes_its_quickest_path(void **state)
     cfg.oversample = 2;
     assert_int_equal(cpu_path(&cfg, NB_PRECISION_MIXED, &a_cpu, &why), NB_VECTOR_FIXED);
     cfg.N[1] = 5.5;
+    assert_int_equal(cpu_path(&cfg, NB_PRECISION_MIXED, &a_cpu, &why), NB_VECTOR_FIXED);
+    cfg.N[1] = 100.5;
     assert_int_equal(cpu_path(&cfg, NB_PRECISION_MIXED, &a_cpu, &why), NB_VECTOR_DOUBLE);
     assert_string_equal(why, "the number of cells is not whole");
     cfg.N[1] = 5;
