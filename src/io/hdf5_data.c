@@ -63,13 +63,12 @@ static nb_status put_chunks(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next *ne
     hsize_t count = (hsize_t)data->frames;
     for (int i = 0; !st && h->ok && i < data->frames; i++) {
         hsize_t at[3] = {(hsize_t)i, 0, 0};
-        const void *chunk;
-        size_t bytes;
-        st = next(user, i, &chunk, &bytes, err);
+        nb_hdf5_packed chunk;
+        st = next(user, i, &chunk, err);
         if (st)
             break;
-        hashes[i] = nb_hash_bytes(NB_HASH_START, chunk, bytes);
-        h->ok &= H5Dwrite_chunk(set, H5P_DEFAULT, 0, at, bytes, chunk) >= 0;
+        hashes[i] = chunk.hash;
+        h->ok &= H5Dwrite_chunk(set, H5P_DEFAULT, 0, at, chunk.bytes, chunk.data) >= 0;
     }
     if (!st && h->ok)
         nb_h5_array(h, "/entry/data/chunk_hash", H5T_NATIVE_UINT64, hashes, 1, &count);
@@ -136,14 +135,12 @@ typedef struct trial {
     size_t bytes;
 } trial;
 
-static nb_status trial_chunk(void *user, int i, const void **chunk, size_t *bytes,
-                             nb_error *err)
+static nb_status trial_chunk(void *user, int i, nb_hdf5_packed *chunk, nb_error *err)
 {
     const trial *t = user;
     (void)i;
     (void)err;
-    *chunk = t->chunk;
-    *bytes = t->bytes;
+    *chunk = (nb_hdf5_packed){t->chunk, t->bytes, 0};
     return NB_OK;
 }
 
@@ -189,7 +186,7 @@ static int chunk_is(const nb_h5_set *set, int i, void *buffer, size_t room, uint
     hsize_t at[3] = {(hsize_t)i, 0, 0};
     unsigned mask = 0;
     size_t bytes = nb_h5_get_chunk(set, at, buffer, room, &mask);
-    return bytes && nb_hash_bytes(NB_HASH_START, buffer, bytes) == hash;
+    return bytes && nb_hdf5_hash(buffer, bytes) == hash;
 }
 
 static int chunks_are_whole(const nb_h5_set *set, const nb_hdf5_data *data)

@@ -5,6 +5,7 @@
 #ifndef NB_IO_HDF5_FILE_H
 #define NB_IO_HDF5_FILE_H
 
+#include "../base/hash.h"
 #include "hdf5_chunk.h"
 #include "meta.h"
 #include "spectra.h"
@@ -36,10 +37,22 @@ typedef struct nb_hdf5_data {
                              * frame has its own */
 } nb_hdf5_data;
 
+/** A compressed frame. */
+typedef struct nb_hdf5_packed {
+    const void *data;
+    size_t bytes;
+    uint64_t hash; /* nb_hdf5_hash of them */
+} nb_hdf5_packed;
+
+/** The hash of a compressed frame, which its data file keeps. */
+static inline uint64_t nb_hdf5_hash(const void *chunk, size_t bytes)
+{
+    return nb_hash_bytes(NB_HASH_START, chunk, bytes);
+}
+
 /** Gives frame i (0..frames-1) of a data file, compressed. The memory is valid until the
  * next call. */
-typedef nb_status nb_hdf5_next(void *user, int i, const void **chunk, size_t *bytes,
-                               nb_error *err);
+typedef nb_status nb_hdf5_next(void *user, int i, nb_hdf5_packed *chunk, nb_error *err);
 
 /** Gives the reflections of frame i in the same way. */
 typedef nb_status nb_hdf5_next_list(void *user, int i, nb_reflections *list,

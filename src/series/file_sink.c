@@ -114,10 +114,12 @@ nb_status nb_file_sink_make(const nb_file_sink *s, nb_frame *frame, int k, nb_sl
 nb_status nb_file_sink_commit(nb_file_sink *s, const nb_finished *f, nb_error *err)
 {
     entry e = {f->file_hash, f->inputs, f->truth.facts};
+    nb_journal_data what;
     e.facts.clipped = (double)f->file_clipped;
     if (s->done[f->frame])
         return NB_OK;
-    return nb_journal_append(&s->record, f->frame, &e, sizeof e, NULL, err);
+    what = nb_journal_data_of(f->frame, &e, sizeof e);
+    return nb_journal_append(&s->record, &what, NULL, err);
 }
 
 void nb_journal_end(nb_journal *j, nb_end end)

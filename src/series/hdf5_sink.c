@@ -68,29 +68,22 @@ static nb_hdf5_data describe(const nb_hdf5_sink *s, int block)
     data.seed = s->key.seed;
     data.per_file = s->key.per_file;
     data.first = block * s->per_file;
+    data.inputs = s->inputs + data.first;
     return data;
-}
-
-/** Read the tail of a record; 0 if there is none. */
-static int read_tail(const nb_hdf5_sink *s, int64_t offset, size_t bytes,
-                     nb_record_tail *tail)
-{
-    return bytes >= sizeof *tail &&
-           nb_journal_peek(&s->journal, offset + (int64_t)(bytes - sizeof *tail), tail,
-                           sizeof *tail) &&
-           nb_record_check(tail, bytes);
 }
 
 static void on_found(void *user, int frame, int64_t offset, size_t bytes)
 {
     nb_hdf5_sink *s = user;
+    nb_block *b = &s->block;
     nb_record_tail tail = {0};
-    int i = frame - s->block * s->per_file;
-    if (i < 0 || i >= frames_in(s, s->block) || !read_tail(s, offset, bytes, &tail) ||
+    int i = frame - b->number * s->per_file;
+    if (i < 0 || i >= frames_in(s, b->number) ||
+        !nb_record_peek(&b->journal, offset, bytes, &tail) ||
         tail.chunk_bytes > nb_hdf5_chunk_bound(&s->layout))
         return;
-    s->offset[i] = offset;
-    s->bytes[i] = bytes;
+    b->offset[i] = offset;
+    b->bytes[i] = bytes;
     s->inputs[frame] = tail.inputs;
     if (!s->done[frame]) { /* other threads read it while the series runs */
         s->done[frame] = 1;
@@ -108,13 +101,13 @@ static nb_status open_block(nb_hdf5_sink *s, int block, nb_error *err)
 {
     char path[NB_PATH_MAX];
     nb_journal_key there;
-    s->block = block;
-    memset(s->offset, 0, (size_t)s->per_file * sizeof *s->offset);
+    s->block.number = block;
+    memset(s->block.offset, 0, (size_t)s->per_file * sizeof *s->block.offset);
     nb_hdf5_sink_record_path(s->stem, block, path);
     if (s->resume && nb_journal_key_of(path, &there) &&
         !memcmp(&there, &s->key, sizeof there))
-        return nb_journal_resume(&s->journal, path, &s->key, on_found, s, err);
-    return nb_journal_create(&s->journal, path, &s->key, err);
+        return nb_journal_resume(&s->block.journal, path, &s->key, on_found, s, err);
+    return nb_journal_create(&s->block.journal, path, &s->key, err);
 }
 
 static nb_status fail_other(const char *path, nb_error *err)
@@ -150,7 +143,7 @@ static nb_status find_block(nb_hdf5_sink *s, int block, nb_error *err)
     if (memcmp(&key, &s->key, sizeof key) != 0)
         return s->fresh ? fail_other(path, err) : NB_OK;
     st = open_block(s, block, err);
-    nb_journal_close(&s->journal);
+    nb_journal_close(&s->block.journal);
     return st;
 }
 
@@ -160,7 +153,7 @@ static nb_status find_finished(nb_hdf5_sink *s, nb_error *err)
     nb_status st = NB_OK;
     for (int b = s->part; !st && b < blocks; b += s->parts)
         st = find_block(s, b, err);
-    s->block = -1;
+    s->block.number = -1;
     return st;
 }
 
@@ -190,11 +183,12 @@ nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames
     s->frames = frames;
     s->resume = series->resume;
     s->per_file = (int)key->per_file;
-    s->block = -1;
+    if (!st)
+        st = nb_block_init(&s->block, s->per_file, err);
+    if (!st)
+        st = nb_block_init(&s->maker.block, s->per_file, err);
     if (st || (st = nb_hdf5_sink_stem(series->hdf5_file, s->stem, err)))
         return st;
-    s->offset = nb_alloc((size_t)s->per_file, sizeof *s->offset, "frames", err);
-    s->bytes = nb_alloc((size_t)s->per_file, sizeof *s->bytes, "frames", err);
     s->done = nb_alloc((size_t)frames, 1, "frames", err);
     s->inputs = nb_alloc((size_t)frames, sizeof *s->inputs, "frames", err);
     if (layout->reflections &&
@@ -202,101 +196,12 @@ nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames
         return NB_ERR_NOMEM;
     if (s->resume)
         s->facts = nb_alloc((size_t)frames, sizeof *s->facts, "frames", err);
-    if (!s->offset || !s->bytes || !s->done || !s->inputs || (s->resume && !s->facts))
+    if (!s->done || !s->inputs || (s->resume && !s->facts))
         return NB_ERR_NOMEM;
     nb_hdf5_sink_data_path(s->stem, 0, path);
     if ((st = nb_hdf5_try_data(path, layout, err)))
         return st;
     return s->resume ? find_finished(s, err) : NB_OK;
-}
-
-/** Read frame i of the block into s->chunk, if it has not changed. */
-static nb_status read_record(nb_hdf5_sink *s, int i, nb_record_tail *tail, nb_error *err)
-{
-    nb_status st;
-    if (!s->offset[i])
-        return nb_fail(err, NB_ERR_INTERNAL, "frame %d of %.200s is missing", i,
-                       s->journal.path);
-    if (s->bytes[i] > s->room) {
-        nb_free(s->chunk);
-        s->room = s->bytes[i];
-        if (!(s->chunk = nb_alloc_raw(s->room, 1, "frame", err))) {
-            s->room = 0;
-            return NB_ERR_NOMEM;
-        }
-    }
-    st = nb_journal_read(&s->journal, s->block * s->per_file + i, s->offset[i], s->chunk,
-                         s->bytes[i], err);
-    if (!st)
-        *tail = nb_record_tail_of(s->chunk, s->bytes[i]);
-    return st;
-}
-
-static nb_status tail_of(const nb_hdf5_sink *s, int i, nb_record_tail *tail, nb_error *err)
-{
-    if (read_tail(s, s->offset[i], s->bytes[i], tail))
-        return NB_OK;
-    return nb_fail(err, NB_ERR_INTERNAL, "frame %d of %.200s is not whole", i,
-                   s->journal.path);
-}
-
-static nb_status next_chunk(void *user, int i, const void **chunk, size_t *bytes,
-                            nb_error *err)
-{
-    nb_hdf5_sink *s = user;
-    nb_record_tail tail;
-    nb_status st = read_record(s, i, &tail, err);
-    *chunk = s->chunk;
-    *bytes = st ? 0 : (size_t)tail.chunk_bytes;
-    return st;
-}
-
-static nb_status next_list(void *user, int i, nb_reflections *list, nb_error *err)
-{
-    nb_hdf5_sink *s = user;
-    nb_record_tail tail;
-    nb_status st = read_record(s, i, &tail, err);
-    if (!st)
-        *list = nb_record_list(s->chunk, &tail);
-    return st;
-}
-
-/** Read the tails of the block's frames: numbers of reflections, facts of the images. */
-static nb_status gather(const nb_hdf5_sink *s, int frames, int64_t *counts,
-                        nb_hdf5_facts *facts, nb_error *err)
-{
-    nb_status st = NB_OK;
-    nb_record_tail tail;
-    for (int i = 0; !st && i < frames; i++)
-        if (!(st = tail_of(s, i, &tail, err))) {
-            counts[i] = tail.list.count;
-            facts[i] = tail.facts;
-        }
-    return st;
-}
-
-/** The journal's frames become the data file. */
-static nb_status assemble(nb_hdf5_sink *s, int frames, nb_error *err)
-{
-    nb_hdf5_data data = describe(s, s->block);
-    char path[NB_PATH_MAX];
-    int64_t *counts = nb_alloc((size_t)frames, sizeof *counts, "lists", err);
-    nb_hdf5_facts *facts = nb_alloc((size_t)frames, sizeof *facts, "lists", err);
-    nb_status st = counts && facts ? gather(s, frames, counts, facts, err) : NB_ERR_NOMEM;
-    data.frames = frames;
-    data.reflections = counts;
-    data.facts = facts;
-    for (int i = 0; i < frames; i++) {
-        data.bytes += s->bytes[i];
-        if (s->inputs[data.first + i])
-            data.inputs = s->inputs + data.first;
-    }
-    nb_hdf5_sink_data_path(s->stem, s->block, path);
-    if (!st)
-        st = nb_hdf5_write_data(path, &data, next_chunk, next_list, s, err);
-    nb_free(counts);
-    nb_free(facts);
-    return st;
 }
 
 void nb_hdf5_sink_recall(const nb_hdf5_sink *s, int k, nb_hdf5_frame *truth)
@@ -307,50 +212,66 @@ void nb_hdf5_sink_recall(const nb_hdf5_sink *s, int k, nb_hdf5_frame *truth)
         truth->facts = s->facts[k];
 }
 
-static void swap_chunks(nb_hdf5_sink *s, nb_slot *slot)
+/** The journal of a whole block becomes its data file. */
+static nb_status finish_block(nb_hdf5_sink *s, nb_error *err)
 {
-    void *chunk = s->chunk;
-    size_t room = s->room;
-    s->chunk = slot->chunk;
-    s->room = slot->room;
-    slot->chunk = chunk;
-    slot->room = room;
+    nb_hdf5_data data = describe(s, s->block.number);
+    char path[NB_PATH_MAX];
+    nb_hdf5_sink_data_path(s->stem, s->block.number, path);
+    return nb_block_maker_begin(&s->maker, &s->block, &data, path, err);
 }
 
-nb_status nb_hdf5_sink_commit(nb_hdf5_sink *s, int k, nb_slot *slot, nb_error *err)
+nb_status nb_hdf5_sink_commit(nb_hdf5_sink *s, int k, const nb_slot *slot, nb_error *err)
 {
-    int block = k / s->per_file, i = k % s->per_file;
+    int number = k / s->per_file, i = k % s->per_file;
+    nb_block *b = &s->block;
     nb_status st = NB_OK;
     if (s->done[k] == 2) /* its data file is there */
         return NB_OK;
-    if (s->block != block)
-        st = open_block(s, block, err);
-    if (!st && !s->offset[i]) {
-        st = nb_journal_append(&s->journal, k, slot->chunk, slot->chunk_bytes,
-                               &s->offset[i], err);
+    if (b->number != number)
+        st = open_block(s, number, err);
+    if (!st && !b->offset[i]) {
+        nb_journal_data what = {k, slot->chunk, slot->chunk_bytes, slot->hash};
+        st = nb_journal_append(&b->journal, &what, &b->offset[i], err);
         if (st)
-            s->offset[i] = 0;
-        s->bytes[i] = slot->chunk_bytes;
+            b->offset[i] = 0;
+        b->bytes[i] = slot->chunk_bytes;
         s->inputs[k] = slot->inputs;
     }
-    if (st || i + 1 < frames_in(s, block))
-        return st;
-    swap_chunks(s, slot); /* its frame is in the journal: use the memory for reading */
-    st = assemble(s, frames_in(s, block), err);
-    swap_chunks(s, slot);
-    if (!st) {
-        nb_journal_remove(&s->journal);
-        s->block = -1;
-    }
-    return st;
+    return st || i + 1 < frames_in(s, number) ? st : finish_block(s, err);
 }
 
-int nb_hdf5_sink_partial(nb_hdf5_sink *s)
+nb_status nb_hdf5_sink_wait(nb_hdf5_sink *s, int *first, nb_error *err)
 {
-    int n = 0;
-    while (s->block >= 0 && n < frames_in(s, s->block) && s->offset[n])
-        n++;
-    return n > 0 && !assemble(s, n, NULL) ? n : 0;
+    *first = s->maker.data.first;
+    return nb_block_maker_wait(&s->maker, err);
+}
+
+int nb_hdf5_sink_partial(const nb_hdf5_sink *s, int *number)
+{
+    const nb_block *b = s->maker.block.number >= 0 ? &s->maker.block : &s->block;
+    char path[NB_PATH_MAX];
+    nb_hdf5_data data;
+    *number = b->number;
+    if (b->number < 0)
+        return 0;
+    data = describe(s, b->number);
+    for (data.frames = 0; data.frames < frames_in(s, b->number); data.frames++)
+        if (!b->offset[data.frames])
+            break;
+    nb_hdf5_sink_data_path(s->stem, b->number, path);
+    return data.frames > 0 && !nb_block_write(b, &data, path, NULL) ? data.frames : 0;
+}
+
+int nb_hdf5_sink_there(const nb_hdf5_sink *s, int frames)
+{
+    char path[NB_PATH_MAX];
+    for (int b = 0; b * s->per_file < frames; b++) {
+        nb_hdf5_sink_data_path(s->stem, b, path);
+        if (access(path, F_OK) != 0)
+            return b * s->per_file;
+    }
+    return frames;
 }
 
 int nb_hdf5_sink_stale(const nb_hdf5_sink *s, char *first)
@@ -366,21 +287,20 @@ int nb_hdf5_sink_stale(const nb_hdf5_sink *s, char *first)
 
 void nb_hdf5_sink_close(nb_hdf5_sink *s, nb_end end)
 {
-    nb_journal_end(&s->journal, end);
+    int first;
+    (void)nb_hdf5_sink_wait(s, &first, NULL);
+    nb_journal_end(&s->maker.block.journal, end);
+    nb_journal_end(&s->block.journal, end);
     nb_journal_end(&s->series, end);
     nb_free(s->inputs);
     s->inputs = NULL;
-    nb_free(s->offset);
-    nb_free(s->bytes);
-    nb_free(s->chunk);
+    nb_block_free(&s->block);
+    nb_block_free(&s->maker.block);
     nb_free(s->done);
     nb_free(s->lists);
     nb_free(s->facts);
     s->lists = NULL;
     s->facts = NULL;
-    s->offset = NULL;
-    s->bytes = NULL;
-    s->chunk = NULL;
     s->done = NULL;
 }
 

@@ -54,6 +54,11 @@ static nb_status put(nb_journal *j, const void *data, size_t bytes, nb_error *er
     return NB_OK;
 }
 
+static uint64_t hash_of(uint64_t frame, const void *data, size_t bytes)
+{
+    return nb_hash_bytes(NB_HASH_START ^ frame, data, bytes);
+}
+
 static int get(int fd, int64_t offset, void *data, size_t bytes)
 {
     char *next = data;
@@ -228,7 +233,7 @@ static nb_status check_record(nb_journal *j, int64_t size, record *r, buffer *b,
         }
     }
     *whole = get(j->fd, j->end + (int64_t)sizeof *r, b->data, (size_t)r->bytes) &&
-             nb_hash_bytes(NB_HASH_START ^ r->frame, b->data, (size_t)r->bytes) == r->hash;
+             hash_of(r->frame, b->data, (size_t)r->bytes) == r->hash;
     return NB_OK;
 }
 
@@ -311,18 +316,21 @@ int nb_journal_key_of(const char *path, nb_journal_key *key)
     return there;
 }
 
-nb_status nb_journal_append(nb_journal *j, int frame, const void *data, size_t bytes,
-                            int64_t *offset, nb_error *err)
+nb_journal_data nb_journal_data_of(int frame, const void *data, size_t bytes)
 {
-    record r = {mark, (uint64_t)frame, bytes, 0};
+    return (nb_journal_data){frame, data, bytes, hash_of((uint64_t)frame, data, bytes)};
+}
+
+nb_status nb_journal_append(nb_journal *j, const nb_journal_data *what, int64_t *offset,
+                            nb_error *err)
+{
+    const record r = {mark, (uint64_t)what->frame, what->bytes, what->hash};
     int64_t start = j->end;
-    nb_status st;
-    r.hash = nb_hash_bytes(NB_HASH_START ^ r.frame, data, bytes);
-    st = put(j, &r, sizeof r, err);
+    nb_status st = put(j, &r, sizeof r, err);
     if (offset)
         *offset = j->end;
     if (!st)
-        st = put(j, data, bytes, err);
+        st = put(j, what->data, what->bytes, err);
     if (st && ftruncate(j->fd, start) == 0) /* a full disk: the earlier frames stay */
         j->end = start;
     return st;
@@ -338,8 +346,8 @@ nb_status nb_journal_read(const nb_journal *j, int frame, int64_t offset, void *
 {
     record r;
     if (get(j->fd, offset - (int64_t)sizeof r, &r, sizeof r) && r.mark == mark &&
-        r.frame == (uint64_t)frame && r.bytes == bytes && get(j->fd, offset, data, bytes) &&
-        nb_hash_bytes(NB_HASH_START ^ r.frame, data, bytes) == r.hash)
+        r.frame == (uint64_t)frame && r.bytes == bytes &&
+        get(j->fd, offset, data, bytes) && hash_of(r.frame, data, bytes) == r.hash)
         return NB_OK;
     return nb_fail(err, NB_ERR_IO,
                    "frame %d in %.300s has changed since it was written (by another "

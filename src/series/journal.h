@@ -40,9 +40,20 @@ nb_status nb_journal_resume(nb_journal *j, const char *path, const nb_journal_ke
 /** Read the key of the journal at path; 0 if there is no readable one. */
 int nb_journal_key_of(const char *path, nb_journal_key *key);
 
+/** A frame's data and their hash. */
+typedef struct nb_journal_data {
+    int frame;
+    const void *data;
+    size_t bytes;
+    uint64_t hash;
+} nb_journal_data;
+
+/** With the hash, which any thread may make. */
+nb_journal_data nb_journal_data_of(int frame, const void *data, size_t bytes);
+
 /** Append a frame; *offset (may be NULL) is the offset of its data. */
-nb_status nb_journal_append(nb_journal *j, int frame, const void *data, size_t bytes,
-                            int64_t *offset, nb_error *err);
+nb_status nb_journal_append(nb_journal *j, const nb_journal_data *what, int64_t *offset,
+                            nb_error *err);
 
 /** Read the data of a complete record and compare them with its hash. NB_ERR_IO: they have
  * changed. */

@@ -20,6 +20,7 @@ nb_status nb_record_add(nb_slot *slot, const nb_reflections *list, nb_error *err
     size_t at = list_at(slot->chunk_bytes), bytes = list->count * sizeof *list->list;
     size_t all = at + bytes + sizeof(nb_record_tail);
     nb_record_tail tail = {slot->chunk_bytes,
+                           nb_hdf5_hash(slot->chunk, slot->chunk_bytes),
                            slot->inputs,
                            {(int64_t)list->count, list->background, list->unassigned},
                            slot->truth.facts};
@@ -37,17 +38,26 @@ nb_status nb_record_add(nb_slot *slot, const nb_reflections *list, nb_error *err
         memcpy(record + at, list->list, bytes);
     memcpy(record + at + bytes, &tail, sizeof tail);
     slot->chunk_bytes = all;
+    slot->hash = nb_journal_data_of(slot->frame, record, all).hash;
     slot->truth.list = tail.list;
     return NB_OK;
 }
 
-int nb_record_check(const nb_record_tail *tail, size_t bytes)
+static int fits(const nb_record_tail *tail, size_t bytes)
 {
     return tail->list.count >= 0 && tail->chunk_bytes <= bytes &&
            (uint64_t)tail->list.count <= bytes / sizeof(nb_reflection) &&
            list_at(tail->chunk_bytes) + (size_t)tail->list.count * sizeof(nb_reflection) +
                    sizeof *tail ==
                bytes;
+}
+
+int nb_record_peek(const nb_journal *j, int64_t offset, size_t bytes, nb_record_tail *tail)
+{
+    return bytes >= sizeof *tail &&
+           nb_journal_peek(j, offset + (int64_t)(bytes - sizeof *tail), tail,
+                           sizeof *tail) &&
+           fits(tail, bytes);
 }
 
 nb_record_tail nb_record_tail_of(const void *record, size_t bytes)

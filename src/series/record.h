@@ -9,8 +9,8 @@
 
 /** The end of a record; native byte order, as the journal. */
 typedef struct nb_record_tail {
-    uint64_t chunk_bytes;
-    uint64_t inputs; /* nb_own_inputs of the frame */
+    uint64_t chunk_bytes, chunk_hash; /* nb_hdf5_hash */
+    uint64_t inputs;                  /* nb_own_inputs of the frame */
     nb_hdf5_list list;
     nb_hdf5_facts facts;
 } nb_record_tail;
@@ -20,11 +20,12 @@ enum { NB_RECORD_MORE = 128 };
 
 /** Complete the record in the slot, which grows: append the reflections (zeroed: none), the
  * slot's inputs and the facts of its truth to the chunk. The truth then includes the
- * reflections. */
+ * reflections, and the slot the hash of the record. */
 nb_status nb_record_add(nb_slot *slot, const nb_reflections *list, nb_error *err);
 
-/** Read a record's tail, its last bytes; 0 if it does not fit a record of this size. */
-int nb_record_check(const nb_record_tail *tail, size_t bytes);
+/** Read the tail of a record of a journal, unchecked but for its sizes; 0 if it does not fit. */
+int nb_record_peek(const nb_journal *j, int64_t offset, size_t bytes,
+                   nb_record_tail *tail);
 /** The tail of a complete record in memory. */
 nb_record_tail nb_record_tail_of(const void *record, size_t bytes);
 

@@ -403,7 +403,7 @@ static nb_status finish(nb_run *run, nb_status st, nb_error *err)
         return st;
     if (!st)
         return write_master(run, run->frames.count, err);
-    readable = nb_talk_readable(run);
+    readable = nb_hdf5_sink_there(&run->hdf5, nb_talk_readable(run));
     if (readable > 0)
         (void)write_master(run, readable, NULL);
     return st;
@@ -418,22 +418,36 @@ static void say_dark(const nb_run *run)
         nb_sim_say_dark(run->base, &none);
 }
 
+static void stop_with(nb_run *run, int frame, nb_status st, const nb_error *err)
+{
+    pthread_mutex_lock(&run->lock);
+    nb_run_stop_with(run, frame, st, err);
+    pthread_mutex_unlock(&run->lock);
+}
+
+/** For the last data file. */
+static void wait_for_files(nb_run *run)
+{
+    nb_error err = {0};
+    int first;
+    nb_status st = run->hdf5.done ? nb_hdf5_sink_wait(&run->hdf5, &first, &err) : NB_OK;
+    if (st)
+        stop_with(run, first, st, &err);
+}
+
 /** Make the frames, and end together with the other processes. */
 static nb_status run_all(nb_run *run, nb_error *err)
 {
     nb_error own = {0};
     nb_status st;
-    int block, partial = 0;
+    int block = -1, partial = 0;
     nb_sim_say_long(run->base, run->frames.count);
     st = nb_threads_run(run, &own);
-    if (st) {
-        pthread_mutex_lock(&run->lock);
-        nb_run_stop_with(run, 0, st, &own);
-        pthread_mutex_unlock(&run->lock);
-    }
-    block = run->hdf5.block;
+    if (st)
+        stop_with(run, 0, st, &own);
+    wait_for_files(run);
     if (run->hdf5.done && atomic_load(&run->stop))
-        partial = nb_hdf5_sink_partial(&run->hdf5);
+        partial = nb_hdf5_sink_partial(&run->hdf5, &block);
     nb_talk_end(run, block, partial);
     st = nb_run_outcome(run, err);
     if (nb_ranks_rank(run->ranks) == 0)
@@ -479,7 +493,8 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
     run.ranks = series->ranks;
     if (hooks)
         run.hooks = *hooks;
-    run.files.record.fd = run.hdf5.journal.fd = run.hdf5.series.fd = run.truth.fd = -1;
+    run.files.record.fd = run.hdf5.block.journal.fd = run.hdf5.maker.block.journal.fd =
+        run.hdf5.series.fd = run.truth.fd = -1;
     pthread_mutex_init(&run.lock, NULL);
     pthread_mutex_init(&run.hook_lock, NULL);
     pthread_mutex_init(&run.book_lock, NULL);

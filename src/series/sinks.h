@@ -4,6 +4,7 @@
 #ifndef NB_SERIES_SINKS_H
 #define NB_SERIES_SINKS_H
 
+#include "block.h"
 #include "frame.h"
 #include "journal.h"
 #include "template.h"
@@ -14,6 +15,7 @@ typedef struct nb_slot {
     nb_hdf5_frame truth;
     void *chunk; /* owned; the frame's record: record.h */
     size_t chunk_bytes, room;
+    uint64_t hash;      /* of the record, as in nb_journal_data */
     uint64_t inputs;    /* nb_own_inputs of the frame */
     uint64_t file_hash; /* of the numbered file */
     int64_t file_bytes;
@@ -70,13 +72,9 @@ typedef struct nb_hdf5_sink {
     nb_journal series; /* of the whole series; part 0 has it, against a second run */
     int fresh;         /* no earlier run has left one */
     int frames, per_file, resume;
-    int part, parts; /* of several processes' sinks for the same files */
-    int block;       /* the data file that `journal` is for; -1: none */
-    nb_journal journal;
-    int64_t *offset; /* owned; [per_file], where the frames of the block are, 0: not */
-    size_t *bytes;   /* owned */
-    void *chunk;     /* owned, or lent by a slot; for reading back, grows */
-    size_t room;     /* of it */
+    int part, parts;      /* of several processes' sinks for the same files */
+    nb_block block;       /* collects frames */
+    nb_block_maker maker; /* makes the data file of the one before */
     nb_hdf5_list *lists;  /* owned; [frames], of those found finished; or NULL */
     nb_hdf5_facts *facts; /* owned; likewise; NULL: nothing is to be resumed */
     uint8_t *done;        /* owned; [frames] */
@@ -102,13 +100,18 @@ nb_status nb_hdf5_sink_begin(nb_hdf5_sink *s, const nb_series *series,
 nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames,
                             const nb_hdf5_layout *layout, const nb_journal_key *key,
                             nb_error *err);
-/** The slot's memory is used for reading back, and may be replaced. */
-nb_status nb_hdf5_sink_commit(nb_hdf5_sink *s, int k, nb_slot *slot, nb_error *err);
+/** Errors: also those of the data file before, which another thread makes. */
+nb_status nb_hdf5_sink_commit(nb_hdf5_sink *s, int k, const nb_slot *slot, nb_error *err);
+/** Wait for the data file that is being made.  *first: its first frame. */
+nb_status nb_hdf5_sink_wait(nb_hdf5_sink *s, int *first, nb_error *err);
 /** Fill the reflections and the image facts in the truth of a frame that was found finished. */
 void nb_hdf5_sink_recall(const nb_hdf5_sink *s, int k, nb_hdf5_frame *truth);
-/** Make a readable data file of the finished frames of the last one; its journal stays.
- * Returns the number of its frames from the first on; 0: none. */
-int nb_hdf5_sink_partial(nb_hdf5_sink *s);
+/** Make a readable data file of the finished frames of the first one that is not there; its journal
+ * stays.  *number: of that file.  Returns the number of its frames from the first on; 0: none. */
+int nb_hdf5_sink_partial(const nb_hdf5_sink *s, int *number);
+/** Of the first frames, those before the first data file that is missing: a lost process may not have
+ * made it. */
+int nb_hdf5_sink_there(const nb_hdf5_sink *s, int frames);
 void nb_hdf5_sink_close(nb_hdf5_sink *s, nb_end end);
 int nb_hdf5_sink_stale(const nb_hdf5_sink *s, char *first);
 /** Name of data file n beside the master, for its links; user: the sink. */

@@ -95,7 +95,11 @@ nb_status nb_talk_open(nb_run *run, nb_error *err)
         s->patience = DEFAULT_PATIENCE;
     s->peers =
         nb_alloc((size_t)nb_ranks_count(run->ranks), sizeof *s->peers, "ranks", err);
-    return s->peers ? NB_OK : NB_ERR_NOMEM;
+    if (!s->peers)
+        return NB_ERR_NOMEM;
+    for (int r = 0; r < nb_ranks_count(run->ranks); r++)
+        s->peers[r].block = -1;
+    return NB_OK;
 }
 
 void nb_talk_close(nb_run *run)
@@ -155,18 +159,22 @@ nb_status nb_talk_finished(nb_run *run, const nb_finished *frame, nb_error *err)
 int nb_talk_readable(const nb_run *run)
 {
     const nb_talk *s = &run->talk;
-    int n = 0, block, inside;
+    const int per_block = run->dealer.per_block;
+    int n = 0, readable;
     while (n < run->frames.count && run->finished[n])
         n++;
-    if (n == run->frames.count)
-        return n;
-    block = n / run->dealer.per_block;
-    inside =
-        0; /* of the first incomplete block: the frames that its process could make readable */
+    readable = n == run->frames.count ? n : n / per_block * per_block;
+    /* the frames of an incomplete block that its process could make readable */
     for (int r = 0; r < nb_ranks_count(run->ranks); r++)
-        if (s->peers[r].block == block && s->peers[r].partial > inside)
-            inside = s->peers[r].partial;
-    return block * run->dealer.per_block + inside;
+        if (s->peers[r].block == n / per_block)
+            readable += s->peers[r].partial;
+    /* a block may be finished and its file not */
+    for (int r = 0; r < nb_ranks_count(run->ranks); r++) {
+        int here = s->peers[r].block * per_block + s->peers[r].partial;
+        if (s->peers[r].block >= 0 && here < readable)
+            readable = here;
+    }
+    return readable;
 }
 
 /* --- talking --- */

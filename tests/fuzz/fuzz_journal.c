@@ -62,7 +62,8 @@ static void on_found(void *user, int frame, int64_t offset, size_t bytes)
 static void go_on(nb_journal *j, const nb_journal_key *key, const found *first)
 {
     found again = {j, 0, 0};
-    NB_FUZZ_CHECK(!nb_journal_append(j, 7, "pixels", 6, NULL, NULL));
+    const nb_journal_data more = nb_journal_data_of(7, "pixels", 6);
+    NB_FUZZ_CHECK(!nb_journal_append(j, &more, NULL, NULL));
     nb_journal_close(j);
     NB_FUZZ_CHECK(!nb_journal_resume(j, path, key, on_found, &again, NULL));
     NB_FUZZ_CHECK(again.count == first->count + 1 && again.bytes == first->bytes + 6);

@@ -178,6 +178,14 @@ static void templates(void **state)
     assert_int_equal(nb_template_parse("%d", &t, NULL), NB_ERR_INPUT);
 }
 
+static void append(nb_journal *j, int frame, const void *data, size_t bytes,
+                   int64_t *offset)
+{
+    const nb_journal_data what = nb_journal_data_of(frame, data, bytes);
+    nb_error err = {0};
+    assert_int_equal(nb_journal_append(j, &what, offset, &err), NB_OK);
+}
+
 static void note_frame(void *user, int frame, int64_t offset, size_t bytes)
 {
     int *seen = user;
@@ -206,8 +214,7 @@ static void journals_survive_damage(void **state)
         memset(&j, 0, sizeof j);
         assert_int_equal(nb_journal_create(&j, path, &key, &err), NB_OK);
         for (int k = 0; k < 3; k++)
-            assert_int_equal(nb_journal_append(&j, k, data, (size_t)(10 + k), NULL, &err),
-                             NB_OK);
+            append(&j, k, data, (size_t)(10 + k), NULL);
         nb_journal_close(&j);
         assert_int_equal(nb_journal_key_of(path, &found), 1);
         assert_memory_equal(&found, &key, sizeof key);
@@ -220,8 +227,7 @@ static void journals_survive_damage(void **state)
         assert_int_equal(nb_journal_resume(&j, path, &key, note_frame, &seen, &err),
                          NB_OK);
         assert_int_equal(seen, whole);
-        assert_int_equal(
-            nb_journal_append(&j, seen, data, (size_t)(10 + seen), NULL, &err), NB_OK);
+        append(&j, seen, data, (size_t)(10 + seen), NULL);
         nb_journal_close(&j);
         assert_int_equal(nb_journal_resume(&j, path, &other, NULL, NULL, &err),
                          NB_ERR_INPUT);
@@ -243,7 +249,7 @@ static void journals_check_what_they_read(void **state)
     int64_t offset;
     snprintf(path, sizeof path, "%s", scratch_path(*state, "j"));
     assert_int_equal(nb_journal_create(&j, path, &key, &err), NB_OK);
-    assert_int_equal(nb_journal_append(&j, 3, data, 11, &offset, &err), NB_OK);
+    append(&j, 3, data, 11, &offset);
     assert_int_equal(nb_journal_read(&j, 3, offset, back, 11, &err), NB_OK);
     assert_memory_equal(back, data, 11);
     assert_int_equal(nb_journal_read(&j, 2, offset, back, 11, &err), NB_ERR_IO);
@@ -271,7 +277,7 @@ static void journals_survive_a_lack_of_memory(void **state)
     int seen = 0;
     snprintf(path, sizeof path, "%s", scratch_path(*state, "j"));
     assert_int_equal(nb_journal_create(&j, path, &key, &err), NB_OK);
-    assert_int_equal(nb_journal_append(&j, 0, data, 10, NULL, &err), NB_OK);
+    append(&j, 0, data, 10, NULL);
     nb_journal_close(&j);
     nb_alloc_fail_after(1);
     assert_int_equal(nb_journal_resume(&j, path, &key, note_frame, &seen, &err),
