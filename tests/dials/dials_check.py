@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """DIALS opens our series and finds the crystal that we simulated.
 
-usage: NANOBRAGG=program dials_check.py [nxmx] [smv] [cbf] [stills] [polarization] [tilt]
-       [anomalous]   (default: all)
+usage: NANOBRAGG=program dials_check.py [nxmx] [smv] [cbf] [stills] [panels] [polarization]
+       [tilt] [anomalous]   (default: all)
 
 A lysozyme series is rendered, imported, its spots found and indexed with an unknown cell (stills:
 with the known one) and refined; cell, orientation, rotation axis, beam centre and distance must be
 those of the simulation.  polarization: intensities that are all equal are so after integration and
-DIALS' correction, whatever their azimuth.  tilt: a tilted detector and another spindle arrive, from
+DIALS' correction, whatever their azimuth.  panels: stills on a detector of eight tilted panels from
+a CrystFEL geometry file.  tilt: a tilted detector and another spindle arrive, from
 NXmx and CBF alike.  anomalous: a protein with copper, just above its K edge, from a PDB file; after
 integration and scaling, intensities and anomalous differences are those calculated.  The Debian package dials is needed.  KEEP=folder keeps the files; punx (from
 PyPI) on the PATH checks the master too.
@@ -39,6 +40,7 @@ COMMON = ["-hkl", HKL, "-cell", "79.1", "79.1", "37.9", "90", "90", "90", "-lamb
 ROTATION = ["-misset", "20", "35", "50", "-phi", "10", "-osc", "0.5", "-phisteps", "5",
             "-frames", "60"]
 STILLS = ["-stills", "50", "-orientations", "random", "-dispersion", "0.4", "-dispsteps", "3"]
+SIZE = 290, 145  # pixels of 0.2 mm of each of eight panels
 # The lab of the default convention in DIALS' frame: x fast, y against slow, z against the beam.
 T = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]], float)
 FAILED = []
@@ -80,7 +82,7 @@ def compare(A, A_true):
     return float(np.max(np.abs(cells[0] / cells[1] - 1))), angle
 
 
-def check_import(name, experiments):
+def check_one_panel(name, experiments):
     """The models as imported are those of the simulation."""
     one = experiments[0]
     panel = one.detector[0]
@@ -100,9 +102,9 @@ def check_import(name, experiments):
     check(f"{name} import", good, detail)
 
 
-def find_and_index(name, images, flags, import_flags=()):
+def find_and_index(name, images, flags, check_import=check_one_panel):
     """Experiments and indexed reflections, or None."""
-    if not run(f"{name}.import.log", "dials.import", *images, *import_flags,
+    if not run(f"{name}.import.log", "dials.import", *images,
                f"output.experiments={name}.expt"):
         check(f"{name} import", False, "dials.import failed")
         return None
@@ -142,13 +144,13 @@ def rotation(name, images, A_true):
           f"beam {beam} px, distance {panel.get_distance():.4f} mm")
 
 
-def stills(A_true):
+def stills(name, A_true, least=0.8, check_import=check_one_panel):
     # Debian's DIALS lacks the extension of the stills indexer.  The search on a grid of
     # directions, which needs the cell, is three times faster than by Fourier transform.
     flags = ["stills.indexer=sequences", "joint_indexing=False", "beam.fix=all",
              "detector.fix=all", "unit_cell=79.1,79.1,37.9,90,90,90", "space_group=P43212",
              "indexing.method=real_space_grid_search", "refinement_protocol.n_macro_cycles=2"]
-    found = find_and_index("stills", ["stills_master.h5"], flags)
+    found = find_and_index(name, [f"{name}_master.h5"], flags, check_import)
     if not found:
         return
     errors = {}
@@ -158,10 +160,62 @@ def stills(A_true):
         if result and result[1] <= 0.3:
             errors[frame] = result
     n = len(A_true)
-    check("stills indexed", len(errors) >= 0.8 * n,
+    found = list(errors.values()) or [(math.inf, math.inf)]
+    check(f"{name} indexed", len(errors) >= least * n,
           f"{len(errors)} of {n} within 0.3 deg of the truth, median "
-          f"{np.median([e[1] for e in errors.values()]):.3f} deg, cell off by at most "
-          f"{100 * max(e[0] for e in errors.values()):.2f} %")
+          f"{np.median([e[1] for e in found]):.3f} deg, cell off by at most "
+          f"{100 * max(e[0] for e in found):.2f} %")
+
+
+def eight_panels():
+    """Fast and slow axes and origins (mm, CrystFEL's frame) of eight panels, two wide and four high,
+    each turned by 3 to 8 degrees about each axis."""
+    rng = np.random.default_rng(8)
+    panels = []
+    for k in range(8):
+        x, y, z = np.radians(rng.uniform(3, 8, 3) * rng.choice([-1, 1], 3))
+        fast = np.array([math.cos(y) * math.cos(z), math.cos(y) * math.sin(z), -math.sin(y)])
+        slow = np.array([-math.sin(z), math.cos(z), math.tan(x)])
+        slow -= fast * (fast @ slow)
+        slow /= np.linalg.norm(slow)
+        if k % 3 == 1:  # some modules are mounted the other way round
+            fast, slow = -fast, -slow
+        centre = [62 * (k % 2) - 31, 33 * (k // 2) - 49.5, 120 + rng.uniform(-2, 2)]
+        panels.append((fast, slow, centre - 0.2 * (SIZE[0] * fast + SIZE[1] * slow) / 2))
+    return panels
+
+
+def write_geometry(name, panels):
+    with open(name, "w", encoding="ascii") as out:
+        out.write(f"wavelength = 1 A\nclen = 0.12 m\nres = 5000\nadu_per_photon = 1\n"
+                  f"min_fs = 0\nmax_fs = {SIZE[0] - 1}\n")
+        for k, (fast, slow, origin) in enumerate(panels):
+            out.write(f"p{k}/min_ss = {SIZE[1] * k}\np{k}/max_ss = {SIZE[1] * (k + 1) - 1}\n"
+                      + "".join(f"p{k}/{key} = {v[0]:+.15f}x {v[1]:+.15f}y {v[2]:+.15f}z\n"
+                                for key, v in (("fs", fast), ("ss", slow)))
+                      + f"p{k}/corner_x = {5 * origin[0]:.15f}\n"
+                      f"p{k}/corner_y = {5 * origin[1]:.15f}\n"
+                      f"p{k}/coffset = {(origin[2] - 120) / 1000:.15f}\n")
+
+
+def panels_of_a_file(program):
+    """20 stills on eight tilted panels: DIALS sees the panels of the file, and finds the crystals."""
+    panels = eight_panels()
+    write_geometry("eight.geom", panels)
+
+    def check_panels(name, experiments):
+        detector = experiments[0].detector
+        axes = [(panel.get_fast_axis(), panel.get_slow_axis(), panel.get_origin())
+                for panel in detector]
+        # dxtbx's x and z are against CrystFEL's
+        off = np.abs(np.array(axes) * [-1, 1, -1] - np.array(panels))
+        check(f"{name} import", len(detector) == 8 and off.max() < 1e-6,
+              f"{len(detector)} panels, off by at most {off.max():.1g} (mm)")
+    at = COMMON.index("-distance")
+    flags = COMMON[:at] + COMMON[COMMON.index("-Na"):]
+    subprocess.run([program, *flags, "-geom", "eight.geom", "-stills", "20", *STILLS[2:],
+                    "-hdf5", "panels_master.h5"], check=True)
+    stills("panels", truth("panels_master.h5"), 0.9, check_panels)
 
 
 def reported(program, flags):
@@ -323,7 +377,9 @@ def main(kinds):
     os.chdir(folder)
     if "anomalous" in kinds:
         anomalous(program)
-    if kinds != ["anomalous"]:
+    if "panels" in kinds:
+        panels_of_a_file(program)
+    if set(kinds) - {"anomalous", "panels"}:
         lysozyme(program, kinds)
     if "KEEP" not in os.environ:
         os.chdir("/")
@@ -344,7 +400,9 @@ def lysozyme(program, kinds):
             rotation(kind, [f"template={kind}_#####.{extension}"], A_true)
     if "stills" in kinds:
         subprocess.run([program, *COMMON, *STILLS, "-hdf5", "stills_master.h5"], check=True)
-        stills(truth("stills_master.h5"))
+        stills("stills", truth("stills_master.h5"))
+    if "panels" in kinds:
+        panels_of_a_file(program)
     checkers()
     if "polarization" in kinds:
         polarization(program)
@@ -352,5 +410,5 @@ def lysozyme(program, kinds):
         tilt(program)
 
 
-sys.exit(main(sys.argv[1:] or ["nxmx", "smv", "cbf", "stills", "polarization",
-                               "tilt", "anomalous"]))
+sys.exit(main(sys.argv[1:] or ["nxmx", "smv", "cbf", "stills", "panels",
+                               "polarization", "tilt", "anomalous"]))
