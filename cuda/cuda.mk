@@ -14,9 +14,13 @@ NVCC_ARCH ?= $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$a$(comma)code=sm_$a
 NVCC_FLAGS ?= -O3 -std=c++17 -DNB_GPU=1 -fmad=false -Xcompiler -Wall$(comma)-Wextra
 
 # Files without kernels need no more than one architecture.
-CUDA_HOST_ONLY := backend device download product scene_device
+CUDA_HOST_ONLY := backend chain device download fft fibre product scene_device
 $(CUDA_HOST_ONLY:%=$B/cuda/%.cu.o): NVCC_ARCH := $(firstword \
     $(foreach a,$(CUDA_ARCH),-arch=sm_$a))
+
+# The library of Fourier transforms, where the system does not find it.
+FFT_FOLDER := $(dir $(firstword $(wildcard $(foreach d,lib64 lib,$(CUDA_HOME)/$d/libcufft.so))))
+$B/cuda/fft.cu.o: DEFS += $(if $(FFT_FOLDER),-DNB_GPU_FFT_FOLDER='"$(FFT_FOLDER)"')
 
 .PHONY: test-cuda bench-cuda cuda-registers hip-compile
 test-cuda: ## the checks that need an NVIDIA device (skipped, with the reason, where there is none)

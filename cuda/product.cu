@@ -5,8 +5,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "product_kernels.h"
+#include "chain.h"
+#include "fft.h"
 #include "parallel.h"
+#include "product_kernels.h"
 
 static int64_t now_ns(void)
 {
@@ -73,8 +75,19 @@ static nb_status sum_rows(nb_backend_state *state, const nb_scene *sc, nb_row_su
     return finish(state, "adding up the image", err);
 }
 
-static int makes(const nb_product *product)
+/** Is the fibres' point spread among its stages? */
+static int has_fibres(const nb_product *p)
 {
+    for (int i = 0; i < p->stages; i++)
+        if (p->chain[i].kind == NB_STAGE_SPREAD && p->chain[i].shape != NB_PSF_GAUSS)
+            return 1;
+    return 0;
+}
+
+static int makes(const nb_backend_state *state, const nb_product *product)
+{
+    if (nb_product_is_chained(product))
+        return !(state->products.chains.no_fft && has_fibres(product));
     return product->stages ? product->stage.kind == NB_STAGE_POISSON
                            : !product->ends_at_16_bits;
 }
@@ -88,7 +101,8 @@ static int has_doubts(const nb_backend_state *state, const nb_product *product)
 static nb_status launch_one(nb_backend_state *state, const nb_scene *there,
                             const nb_product *product, int i, nb_error *err)
 {
-    int doubtful = has_doubts(state, product);
+    int chained = nb_product_is_chained(product);
+    int doubtful = !chained && has_doubts(state, product);
     size_t pixels = (size_t)there->raster.columns * there->raster.rows;
     size_t size = nb_pixel_bytes(product->type);
     unsigned long long *counter =
@@ -101,6 +115,8 @@ static nb_status launch_one(nb_backend_state *state, const nb_scene *there,
     if (st)
         return st;
     state->products.pixel_bytes[i] = size;
+    if (chained)
+        return nb_cuda_chain_make(state, there, product, i, counter, err);
     nb_cuda_launch_product(
         there, (const float *)state->image.at, product, state->products.image[i].at,
         doubtful ? (unsigned *)state->products.doubts.at : NULL, counter, state->stream);
@@ -115,6 +131,10 @@ static nb_status make(nb_backend_state *state, const nb_scene *sc,
     char *counters = (char *)state->small.at + NB_SMALL_OVERLOADS;
     int i;
     nb_status st = nb_cuda_ring_pieces(state->ring, &state->products.pieces, err);
+    nb_cuda_chain_begin(state);
+    for (i = 0; i < n && !st; i++)
+        if (has_fibres(products[i]) && (st = nb_cuda_fft_need(err)))
+            state->products.chains.no_fft = 1; /* it is said once */
     if (st || (st = begin(state, err)) ||
         (st = nb_cuda_check(err,
                             gpuMemsetAsync(counters, 0, sizeof overloads, state->stream),
@@ -256,6 +276,7 @@ void nb_cuda_products_close(nb_cuda_products *products)
         nb_cuda_release(&products->image[i]);
     nb_cuda_release(&products->sums);
     nb_cuda_release(&products->doubts);
+    nb_cuda_chain_release(&products->chains);
     for (i = 0; i < NB_CUDA_STREAMS; i++)
         if (products->streams[i])
             gpuStreamDestroy(products->streams[i]);

@@ -8,7 +8,7 @@
 
 #include "../src/image/adu.h"
 #include "../src/image/poisson.h"
-#include "warp_pixel.cuh"
+#include "settle.cuh"
 
 enum { BLOCK = 256, LANES = 8, ROWS = 16 /* rows of sums in a block */ };
 
@@ -132,91 +132,33 @@ __global__ void __launch_bounds__(BLOCK) k_product(const NB_GRID_CONSTANT produc
 }
 
 #ifdef NB_HAVE_RANDOM123
-/* --- pixels whose noise is in doubt: as settle in src/image/noise.c --- */
+/** The noise of a pixel in doubt. */
+template <nb_pixel_type TYPE> struct product_draw {
+    const float *image;
+    const uint8_t *mask;
+    const unsigned *doubts;
+    product_job job;
 
-typedef struct settle_job {
-    nb_scene scene; /* arrays are device addresses */
-    nb_panel panel;
-    nb_sensor sensor;
-    product_job product;
-    int64_t first, end; /* words of product.doubts */
-} settle_job;
-
-/** Photons of the materials in a pixel of the panel; a call, for their registers. */
-static __device__ gpuCall double background_at(const settle_job &p, int64_t at)
-{
-    return nb_pixel_background(&p.scene, p.scene.amorphous, &p.panel, &p.sensor,
-                               (int)(at % p.panel.columns), (int)(at / p.panel.columns));
-}
-
-/** One warp a pixel: its value in double, and the noise of that. */
-template <nb_pixel_type TYPE>
-__global__ void __launch_bounds__(128) k_settle(const NB_GRID_CONSTANT settle_job p)
-{
-    typedef typename product_type<TYPE>::type pixel_type;
-    const product_job &job = p.product;
-    pixel_type *out = (pixel_type *)job.out;
-    int lane = (int)threadIdx.x;
-    for (int64_t i = p.first + blockIdx.x * 4 + threadIdx.y; i < p.end; i += gridDim.x * 4)
-        for (unsigned doubts = job.doubts[i]; doubts; doubts &= doubts - 1) {
-            int64_t pixel = i * 32 + __ffs((int)doubts) - 1;
-            int64_t at = pixel - (int64_t)p.panel.first_pixel;
-            float mean = job.image[pixel], exact;
-            int before = 0, after = 0, doubt;
-            if (at < 0 || at >= (int64_t)p.panel.columns * p.panel.rows ||
-                (job.mask && !job.mask[pixel]))
-                continue;
-            double value =
-                warp_pixel(&p.scene, &p.panel, &p.sensor, (int)(at % p.panel.columns),
-                           (int)(at / p.panel.columns), lane);
-            if (p.scene.amorphous)
-                value += background_at(p, at);
-            exact = (float)value;
-            if (lane != 0 || exact == mean || !nb_noise_same(mean, exact))
-                continue;
-            digitize(job, photons_of(job, pixel, mean, &doubt), &before, pixel_type());
-            out[pixel] = digitize(job, photons_of(job, pixel, exact, &doubt), &after,
-                                  pixel_type());
-            if (after != before)
-                atomicAdd(job.overloads, (unsigned long long)(int64_t)(after - before));
-        }
-}
-
-/** Settle the pixels of a panel.  Launches short enough for a display's watchdog: at most a tenth of
- * the pixels is in doubt. */
-template <nb_pixel_type TYPE>
-static void settle_panel(const nb_scene *sc, const nb_panel &panel,
-                         const product_job &job, gpuStream_t stream)
-{
-    const double steps_of_a_launch = 2e10;
-    const nb_sensor &sensor = sc->sensors[panel.sensor];
-    int64_t pixels = (int64_t)panel.columns * panel.rows;
-    int64_t first = (int64_t)panel.first_pixel / 32;
-    int64_t words = ((int64_t)panel.first_pixel + pixels + 31) / 32 - first, i;
-    double steps = (double)pixels * sc->samples * sensor.layers;
-    int64_t pieces = (int64_t)fmin(ceil(steps / steps_of_a_launch), 4096.0);
-    for (i = 0; i < pieces; i++) {
-        settle_job part = {*sc,
-                           panel,
-                           sensor,
-                           job,
-                           first + words * i / pieces,
-                           first + words * (i + 1) / pieces};
-        int64_t wanted = (part.end - part.first + 3) / 4;
-        if (wanted > 0)
-            k_settle<TYPE>
-                <<<(unsigned)(wanted < 4096 ? wanted : 4096), dim3(32, 4), 0, stream>>>(
-                    part);
+    __device__ void redraw(int64_t pixel, float mean, float exact) const
+    {
+        typedef typename product_type<TYPE>::type pixel_type;
+        int before = 0, after = 0, doubt;
+        digitize(job, photons_of(job, pixel, mean, &doubt), &before, pixel_type());
+        ((pixel_type *)job.out)[pixel] =
+            digitize(job, photons_of(job, pixel, exact, &doubt), &after, pixel_type());
+        if (after != before)
+            atomicAdd(job.overloads, (unsigned long long)(int64_t)(after - before));
     }
-}
+};
 
 template <nb_pixel_type TYPE>
 static void make_noise(const nb_scene *sc, const product_job &job, gpuStream_t stream)
 {
     unsigned blocks = (unsigned)((job.pixels + BLOCK - 1) / BLOCK);
     k_product<TYPE, true><<<blocks, BLOCK, 0, stream>>>(job);
+    const product_draw<TYPE> draw = {job.image, job.mask, job.doubts, job};
     for (int k = 0; k < sc->n_panels && job.doubts; k++)
-        settle_panel<TYPE>(sc, sc->panels[k], job, stream);
+        settle_panel(sc, sc->panels[k], draw, stream);
 }
 #endif
 

@@ -3,6 +3,7 @@
 #ifndef NB_CUDA_STATE_H
 #define NB_CUDA_STATE_H
 
+#include "fibre.h"
 #include "internal.h"
 
 /** An array on the device with a host copy of what was sent, so that the same is not
@@ -15,9 +16,19 @@ typedef struct nb_cuda_mirror {
 
 enum { NB_CUDA_STREAMS = 4 };
 
+/** What the stages of the noise need. */
+typedef struct nb_cuda_chains {
+    nb_cuda_mirror panels, weights, map;
+    nb_cuda_buffer light, between; /* [pixels] doubles, owned */
+    nb_cuda_fibres fibres;
+    int has_light; /* `light` is that of the last image */
+    int no_fft;    /* the library of transforms was missing */
+} nb_cuda_chains;
+
 /** What was made of the last image, and its way to the host. */
 typedef struct nb_cuda_products {
     nb_cuda_buffer image[NB_PRODUCTS_MOST], sums, doubts; /* owned */
+    nb_cuda_chains chains;
     size_t pixel_bytes[NB_PRODUCTS_MOST];
     size_t columns; /* of the last image, as the next */
     int rows;

@@ -77,6 +77,28 @@
 #define gpuSuccess cudaSuccess
 #define gpuIsPinned(attributes) ((attributes).type == cudaMemoryTypeHost)
 
+/* --- Fourier transforms, in a library that is loaded when a run first needs it --- */
+#if __has_include(<cufft.h>)
+#include <cufft.h>
+#define NB_GPU_HAVE_FFT 1
+#define NB_GPU_TEXT_(x) #x
+#define NB_GPU_TEXT(x) NB_GPU_TEXT_(x)
+#define NB_GPU_FFT_SONAME "libcufft.so." NB_GPU_TEXT(CUFFT_VER_MAJOR)
+#define gpuFftComplex cufftDoubleComplex
+#define gpuFftHandle cufftHandle
+#define gpuFftResult cufftResult
+#define gpuFftSuccess CUFFT_SUCCESS
+#define gpuFftForward CUFFT_D2Z
+#define gpuFftBack CUFFT_Z2D
+/* Every function of it that we call: ours and the library's name. */
+/* clang-format off */
+#define NB_GPU_FFT_FUNCTIONS(X) \
+    X(create, cufftCreate) X(destroy, cufftDestroy) X(allocate_self, cufftSetAutoAllocation) \
+    X(plan_2d, cufftMakePlan2d) X(set_work, cufftSetWorkArea) X(set_stream, cufftSetStream) \
+    X(forward, cufftExecD2Z) X(back, cufftExecZ2D)
+/* clang-format on */
+#endif
+
 /* Parts of a version that the runtime gives. */
 #define NB_GPU_MAJOR(version) ((version) / 1000)
 #define NB_GPU_MINOR(version) ((version) % 1000 / 10)

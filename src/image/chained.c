@@ -9,23 +9,7 @@
 #include "../base/memory.h"
 #include "../physics/panels.h"
 #include "light.h"
-
-/** What a type holds: its least value, and the largest trusted one; brighter pixels are one more. */
-typedef struct range {
-    double least, most;
-} range;
-
-static range range_of(nb_pixel_type type)
-{
-    switch (type) {
-    case NB_PIXEL_U16:
-        return (range){0, 65534};
-    case NB_PIXEL_I16:
-        return (range){-32767, 32766};
-    default:
-        return (range){INT32_MIN + 1.0, 2147483645.0};
-    }
-}
+#include "pixel_stages.h"
 
 /** The order of the instrument. */
 static int rank_of(nb_stage_kind kind)
@@ -91,19 +75,12 @@ static void hide_unseen(const nb_product *p, const nb_stack_row *r, double value
 }
 
 /** Round half up and limit; returns how many were too bright. */
-static int64_t to_whole(const double *x, int n, double least, double most, int32_t *whole)
+static int64_t to_whole(const double *x, int n, nb_adu_range held, int32_t *whole)
 {
-    const double above = floor(most) + 1; /* 2147483646 at most */
     int64_t over = 0;
     for (int i = 0; i < n; i++) {
-        double v = x[i] + 0.5;
-        int32_t k;
-        v = v > least ? v : least; /* NaN, too */
-        v = v < above + 0.5 ? v : above + 0.5;
-        k = (int32_t)v;
-        k -= k > v; /* towards minus infinity */
-        over += k > most;
-        whole[i] = k > most ? (int32_t)above : k;
+        whole[i] = nb_whole_adu(x[i], held);
+        over += whole[i] > held.most;
     }
     return over;
 }
@@ -124,7 +101,7 @@ static void narrow(nb_pixel_type type, const int32_t *whole, int n, void *out)
 static int64_t finish_row(const nb_product *p, const nb_stack_row *r, double *x,
                           int32_t *whole, void *out)
 {
-    range held = range_of(p->type);
+    nb_adu_range held = nb_adu_range_of(p->type);
     int64_t over;
     float *floats = out;
     if (p->type == NB_PIXEL_F32) {
@@ -138,7 +115,7 @@ static int64_t finish_row(const nb_product *p, const nb_stack_row *r, double *x,
     if (p->trusted_of && p->trusted_of[r->panel] > 0)
         held.most = fmin(held.most, p->trusted_of[r->panel]);
     hide_unseen(p, r, fmin(p->adc_offset, held.most), x);
-    over = to_whole(x, r->columns, held.least, held.most, whole);
+    over = to_whole(x, r->columns, held, whole);
     narrow(p->type, whole, r->columns, out);
     return over;
 }

@@ -12,7 +12,7 @@ typedef struct nb_backend_state nb_backend_state;
 
 typedef struct nb_image_device {
     /** Can it make this product?  If not, it is made of the photons that are fetched. */
-    int (*makes)(const nb_product *product);
+    int (*makes)(const nb_backend_state *state, const nb_product *product);
     /** Fill sums[rows of the region] of the image rendered last. */
     nb_status (*sums)(nb_backend_state *state, const nb_scene *scene, nb_row_sums *sums,
                       nb_error *err);

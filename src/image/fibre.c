@@ -11,6 +11,7 @@
 #include "../physics/hostdevice.h"
 #include "../physics/panels.h"
 #include "../base/threads.h"
+#include "spread.h"
 
 #ifdef NB_HAVE_FFTW
 
@@ -68,27 +69,9 @@ void nb_fibres_free(nb_fibres *f)
     nb_free(f);
 }
 
-/** The least length of a linear convolution of n with n points that has only the factors 2, 3, 5, 7. */
-static int length_for(int n)
-{
-    for (int length = 2 * n - 1;; length++) {
-        int rest = length;
-        for (int p = 2; p <= 7; p++)
-            while (rest % p == 0)
-                rest /= p;
-        if (rest == 1)
-            return length;
-    }
-}
-
-static size_t frequencies(int length)
-{
-    return (size_t)length / 2 + 1;
-}
-
 size_t nb_fibre_stride(int columns)
 {
-    return 2 * frequencies(length_for(columns));
+    return 2 * nb_fibre_frequencies(nb_fibre_length(columns));
 }
 
 /* --- the function --- */
@@ -98,15 +81,15 @@ static void corner_row(const transform *t, double g, double y, double *q)
 {
     for (int i = 0; i <= t->columns; i++) {
         double x = t->fast * (i - 0.5);
-        q[i] = atan(x * y / (g * sqrt(g * g + x * x + y * y))) / (2 * NB_PI);
+        q[i] = nb_fibre_corner(g, x, y);
     }
 }
 
 /** Transform rows from ... to-1 of the function along the fast edge, into rows[..][frequencies]. */
 static int function_rows(const transform *t, int from, int to, double *rows)
 {
-    const double g = t->fwhm / (2 * sqrt(cbrt(4) - 1));
-    const size_t n = frequencies(t->wide);
+    const double g = nb_fibre_width(t->fwhm);
+    const size_t n = nb_fibre_frequencies(t->wide);
     double *below = nb_alloc(2 * ((size_t)t->columns + 1), sizeof *below, "row", NULL);
     double *above = below ? below + t->columns + 1 : NULL;
     double *k = nb_alloc((size_t)t->wide, sizeof *k, "row", NULL);
@@ -136,7 +119,7 @@ static int function_rows(const transform *t, int from, int to, double *rows)
 /** Transform columns from ... to-1 along the slow edge, into t->hat. */
 static int function_columns(const transform *t, size_t from, size_t to, const double *rows)
 {
-    const size_t n = frequencies(t->wide), high = frequencies(t->high);
+    const size_t n = nb_fibre_frequencies(t->wide), high = nb_fibre_frequencies(t->high);
     double *k = nb_alloc(TOGETHER * (size_t)t->high, sizeof *k, "column", NULL);
     fftw_complex *hat = nb_alloc(high, sizeof *hat, "column", NULL);
     int ok = k && hat;
@@ -163,8 +146,9 @@ static int function_columns(const transform *t, size_t from, size_t to, const do
 
 static nb_status no_memory(const transform *t, nb_error *err)
 {
-    return nb_fail_memory(err, 2 * frequencies(t->wide) * (size_t)t->rows * sizeof(double),
-                          "the point spread of a panel");
+    return nb_fail_memory(
+        err, 2 * nb_fibre_frequencies(t->wide) * (size_t)t->rows * sizeof(double),
+        "the point spread of a panel");
 }
 
 /** Pieces of rows and columns for the threads, the same for any number of them. */
@@ -172,13 +156,13 @@ enum { ROWS = 64 };
 
 static nb_status make_hat(transform *t, int threads, nb_error *err)
 {
-    const size_t n = frequencies(t->wide);
+    const size_t n = nb_fibre_frequencies(t->wide);
     const int columns = (int)((n + TOGETHER - 1) / TOGETHER);
     double *rows = nb_alloc_raw(n * (size_t)t->rows, sizeof *rows, "point spread", err);
     int failed = 0;
-    t->hat =
-        rows ? nb_alloc_raw(n, frequencies(t->high) * sizeof *t->hat, "point spread", err)
-             : NULL;
+    t->hat = rows ? nb_alloc_raw(n, nb_fibre_frequencies(t->high) * sizeof *t->hat,
+                                 "point spread", err)
+                  : NULL;
     if (!t->hat) {
         nb_free(rows);
         return NB_ERR_NOMEM;
@@ -240,8 +224,8 @@ static transform *make_transform(const nb_panel *panel, double fwhm, int threads
     t->fast = panel->pixel_fast;
     t->slow = panel->pixel_slow;
     t->fwhm = fwhm;
-    t->wide = length_for(t->columns);
-    t->high = length_for(t->rows);
+    t->wide = nb_fibre_length(t->columns);
+    t->high = nb_fibre_length(t->rows);
     st = make_plans(t) ? make_hat(t, threads, err) : no_memory(t, err);
     if (!st)
         return t;
@@ -311,7 +295,7 @@ typedef struct convolution {
 static int transform_rows(const convolution *c, int from, int to, int back)
 {
     const transform *t = c->t;
-    const size_t stride = 2 * frequencies(t->wide);
+    const size_t stride = 2 * nb_fibre_frequencies(t->wide);
     double *row = nb_alloc((size_t)t->wide + NB_PIECE, sizeof *row, "row", NULL);
     fftw_complex *hat = nb_alloc(stride, sizeof(double), "row", NULL);
     int ok = row && hat;
@@ -335,7 +319,7 @@ static int transform_rows(const convolution *c, int from, int to, int back)
 /** One column: forward, times the function, back. */
 static void transform_column(const transform *t, size_t c, fftw_complex *column)
 {
-    const double *hat = t->hat + c * frequencies(t->high);
+    const double *hat = t->hat + c * nb_fibre_frequencies(t->high);
     const double scale = 1 / ((double)t->wide * t->high);
     fftw_execute_dft(t->down, column, column);
     for (int i = 0; i < t->high; i++) {
@@ -350,7 +334,7 @@ static void transform_column(const transform *t, size_t c, fftw_complex *column)
 static int transform_columns(const convolution *c, size_t from, size_t to)
 {
     const transform *t = c->t;
-    const size_t stride = frequencies(t->wide);
+    const size_t stride = nb_fibre_frequencies(t->wide);
     /* whole pieces of 64 bytes, so that every column has the plans' alignment */
     const size_t room = ((size_t)t->high + 3) / 4 * 4;
     fftw_complex(*data)[1] = (fftw_complex(*)[1])c->data;
@@ -384,7 +368,7 @@ static int all_rows(const convolution *c, int threads, int back)
 
 static int all_columns(const convolution *c, int threads)
 {
-    const size_t n = frequencies(c->t->wide);
+    const size_t n = nb_fibre_frequencies(c->t->wide);
     const int pieces = (int)((n + TOGETHER - 1) / TOGETHER);
     int failed = 0;
 #ifdef _OPENMP

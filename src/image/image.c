@@ -18,15 +18,9 @@ enum { BAND = 16 /* rows that a thread fills at a time */ };
 
 /* --- what is asked for --- */
 
-/** Is it more than counts and an offset, or of a type that only those rows have? */
-static int is_chained(const nb_product *p)
-{
-    return nb_product_is_chained(p) || p->type == NB_PIXEL_I16;
-}
-
 static const char *fault_of(const nb_product *p)
 {
-    int chained = is_chained(p);
+    int chained = nb_product_is_chained(p);
     if (p->stages > 1 && !chained)
         return "its stages are not in the order of the instrument";
     switch (p->type) {
@@ -66,7 +60,7 @@ static nb_status begin(nb_product *p, const nb_photons *photons, const nb_stage 
     if (!p->stages)
         return NB_OK;
     p->stage = stages[p->stages - 1];
-    if (is_chained(p) || p->stage.kind == NB_STAGE_POISSON)
+    if (nb_product_is_chained(p) || p->stage.kind == NB_STAGE_POISSON)
         return nb_noise_check(err);
     p->stream = nb_noise_compat_start(&p->stage, err);
     return p->stream ? NB_OK : NB_ERR_NOMEM;
@@ -94,7 +88,9 @@ int nb_product_in_order(const nb_product *p)
 static int is_same(const nb_product *a, const nb_product *b)
 {
     return a->type == b->type && a->stages == b->stages && a->scale == b->scale &&
-           a->adc_offset == b->adc_offset;
+           a->adc_offset == b->adc_offset &&
+           (!nb_product_is_chained(a) ||
+            (a->trusted == b->trusted && a->trusted_of == b->trusted_of));
 }
 
 /** Give the products places on the device, equal ones the same; returns how many places. */
@@ -104,8 +100,8 @@ static int give_places(const nb_photons *photons, nb_product *wanted, int n,
     int places = 0;
     for (int i = 0; i < n; i++) {
         int k = 0;
-        if (wanted[i].type == NB_PIXEL_F32 || is_chained(&wanted[i]) ||
-            !photons->device->makes(&wanted[i]))
+        if ((wanted[i].type == NB_PIXEL_F32 && !nb_product_is_chained(&wanted[i])) ||
+            !photons->device->makes(photons->state, &wanted[i]))
             continue;
         while (k < places && !is_same(made[k], &wanted[i]))
             k++;
@@ -190,7 +186,7 @@ static nb_status make_rows(nb_product *p, int first, int rows, void *out, nb_err
     const size_t at = (size_t)first * columns, n = (size_t)rows * columns;
     if (p->place >= 0 || !photons->pixels)
         return photons->device->fetch(photons->state, p->place, first, rows, out, err);
-    if (is_chained(p))
+    if (nb_product_is_chained(p))
         return nb_chained_rows(p, first, rows, out, err);
     switch (p->type) {
     case NB_PIXEL_F32:
@@ -261,7 +257,7 @@ static nb_status fill(nb_product *p, nb_error *err)
 static nb_status finish(nb_product *p, nb_photons *photons, nb_error *err)
 {
     nb_status st = NB_OK;
-    if ((p->type != NB_PIXEL_F32 || is_chained(p)) && p->place < 0)
+    if ((p->type != NB_PIXEL_F32 || nb_product_is_chained(p)) && p->place < 0)
         st = nb_photons_fetch(photons, err);
     if (!st && p->stats)
         st = nb_statistics(photons, p->stats, err);
@@ -274,7 +270,7 @@ static nb_status find_light(nb_product *wanted, int i, nb_photons *photons, nb_e
     nb_product *p = &wanted[i];
     int at = nb_stage_at(p->chain, p->stages, NB_STAGE_SPREAD);
     nb_status st;
-    if (at < 0)
+    if (at < 0 || p->place >= 0)
         return NB_OK;
     for (int k = 0; k < i && !p->light; k++)
         p->light = wanted[k].light;

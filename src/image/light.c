@@ -9,6 +9,7 @@
 #include "../base/memory.h"
 #include "../physics/panels.h"
 #include "fibre.h"
+#include "spread.h"
 #include "../base/threads.h"
 
 /** A panel's place in the data, and the sum along the slow edge that is still to be made. */
@@ -28,20 +29,6 @@ struct nb_light {
 };
 
 /* --- Gaussian: along the fast edge when it is made, along the slow one when a row is asked for --- */
-
-int nb_gauss_weights(double fwhm, double pixel, int n, double *k)
-{
-    const double least = 1e-17, edge = sqrt(4 * log(2)) / fwhm * pixel;
-    int reach = 0;
-    k[n - 1] = erf(edge * 0.5);
-    for (int d = 1; d < n; d++) {
-        double weight = (erfc(edge * (d - 0.5)) - erfc(edge * (d + 0.5))) / 2;
-        k[n - 1 + d] = k[n - 1 - d] = weight;
-        if (weight >= least)
-            reach = d;
-    }
-    return reach;
-}
 
 /** The Gaussian of one panel, along its fast edge. */
 typedef struct gauss_rows {

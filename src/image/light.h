@@ -16,8 +16,4 @@ void nb_light_free(nb_light *light); /* NULL is fine */
 /** Row `row` of the stack into out[columns of its panel]. Several threads may ask at once. */
 void nb_light_row(const nb_light *light, int row, double *out);
 
-/** The weights of the Gaussian along one edge: k[d + n - 1] for the displacements -(n-1) ... n-1.
- * Returns the largest displacement whose weight is not below 1e-17. */
-int nb_gauss_weights(double fwhm, double pixel, int n, double *k);
-
 #endif

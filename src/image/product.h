@@ -61,10 +61,11 @@ typedef struct nb_product {
     int owns_light;                 /* nb_products_free */
 } nb_product;
 
-/** Is it more than counts and an offset?  Such products are made on the CPU. */
+/** Is it more than counts and an offset, or of a type that only those have? */
 static inline int nb_product_is_chained(const nb_product *p)
 {
-    return p->stages > 0 && p->chain[p->stages - 1].kind >= NB_STAGE_FLICKER;
+    return (p->stages > 0 && p->chain[p->stages - 1].kind >= NB_STAGE_FLICKER) ||
+           p->type == NB_PIXEL_I16;
 }
 
 /** What a masked pixel of an integer file holds (docs/formats.md). */

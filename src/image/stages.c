@@ -7,6 +7,7 @@
 #include "../physics/panels.h"
 #include "noise.h"
 #include "noise_block.h"
+#include "pixel_stages.h"
 
 nb_stack_row nb_stack_row_of(const nb_scene *scene, int row)
 {
@@ -62,41 +63,6 @@ void nb_light_counts(const nb_light_source *source, int row, double *n)
 
 _Static_assert((int)NB_PIECE == (int)NB_NOISE_BLOCK, "the kernels' blocks");
 
-/** What a paralysable counter loses. */
-static double after_deadtime(double mean, double per_exposure)
-{
-    double dead = mean * per_exposure;
-    if (!(mean > 0))
-        return mean;
-    return dead < 700 ? mean * nb_exact_exp(-dead) : 0;
-}
-
-/** One pixel's mean behind the stages before the counts. */
-static double mean_behind(const nb_stage *stages, int n, double mean)
-{
-    for (int i = 0; i < n; i++) {
-        if (stages[i].kind == NB_STAGE_FLICKER)
-            mean = mean * stages[i].amount;
-        else if (stages[i].kind == NB_STAGE_DEADTIME)
-            mean = after_deadtime(mean, stages[i].amount);
-    }
-    return mean;
-}
-
-/** How many times the relative error of the photons that of the counts' mean is, at most, up to
- * this many photons: m exp(-m t) has the derivative (1 - m t) exp(-m t). */
-static double error_growth(const nb_stage *stages, int n, double most)
-{
-    double growth = 1;
-    for (int i = 0; i < n; i++) {
-        if (stages[i].kind == NB_STAGE_FLICKER)
-            most = most * stages[i].amount;
-        else if (stages[i].kind == NB_STAGE_DEADTIME)
-            growth = fmax(growth, most * stages[i].amount);
-    }
-    return growth;
-}
-
 /** Draw again the pixels whose bits are set, from their value in double precision. */
 static void redraw(const nb_piece *piece, const nb_stage *stages, int at, uint64_t doubts,
                    double *v)
@@ -111,14 +77,14 @@ static void redraw(const nb_piece *piece, const nb_stage *stages, int at, uint64
         if (i >= piece->count)
             break;
         mean = piece->photons->pixels[pixel];
-        growth = error_growth(stages, at, mean);
-        nb_poisson_doubt(mean_behind(stages, at, mean), &key, stage->error * growth,
+        growth = nb_error_growth(stages, at, mean);
+        nb_poisson_doubt(nb_mean_behind(stages, at, mean), &key, stage->error * growth,
                          &doubt);
         if (!doubt)
             continue;
         exact = nb_noise_exact(piece->photons->scene, pixel, mean);
         if (exact != mean)
-            v[i] = nb_poisson(mean_behind(stages, at, exact), &key);
+            v[i] = nb_poisson(nb_mean_behind(stages, at, exact), &key);
     }
 }
 
@@ -131,7 +97,7 @@ static void draw_counts(const nb_piece *piece, const nb_stage *stages, int at, d
     for (int i = 0; stage->error > 0 && i < piece->count; i++)
         most = fmax(most, piece->photons->pixels[piece->pixel + (size_t)i]);
     if (stage->error > 0)
-        error = stage->error * error_growth(stages, at, most);
+        error = stage->error * nb_error_growth(stages, at, most);
     doubts = piece->photons->kernels->counts(v, &key, error, counts);
     memcpy(v, counts, sizeof counts);
     if (doubts && stage->error > 0)
@@ -149,10 +115,8 @@ static void calibrate(const nb_piece *piece, const nb_stage *stage, double *v)
 {
     double g[NB_PIECE];
     normals_of(piece, stage, NB_STREAM_CALIBRATION, g);
-    for (int i = 0; i < NB_PIECE; i++) {
-        double factor = 1 + stage->amount * g[i];
-        v[i] = v[i] * (factor > 0 ? factor : 0);
-    }
+    for (int i = 0; i < NB_PIECE; i++)
+        v[i] = nb_calibrated(v[i], stage->amount, g[i]);
 }
 
 static void read_out(const nb_piece *piece, const nb_stage *stage, double *v)
@@ -178,7 +142,7 @@ static void apply_one(const nb_piece *piece, const nb_stage *stages, int at, dou
     case NB_STAGE_FLICKER:
     case NB_STAGE_DEADTIME:
         for (int i = 0; i < NB_PIECE; i++)
-            v[i] = mean_behind(stage, 1, v[i]);
+            v[i] = nb_mean_behind(stage, 1, v[i]);
         return;
     case NB_STAGE_POISSON:
         draw_counts(piece, stages, at, v);

@@ -92,7 +92,6 @@ static void want(nb_product p, nb_frame_wants *w)
         return;
     }
     w->photons |= w->integers.type && !is_same(&w->integers, &p);
-    w->photons |= p.stages > 1; /* which a device does not make */
     w->integers = p;
 }
 

@@ -4,7 +4,7 @@
  * line a case:
  *   NAME kernel_ms wall_ms rate_Gsteps maxrel rel6 1-corr
  * gpu_time NAME: the cases that contain it (also frames, and spectrum: a table of F for each of 100
- * wavelengths beside one table); gpu_time --errors: the errors by the crystal's size.
+ * wavelengths beside one table, and stages: the noise of a detector of 4096x4096); gpu_time --errors: the errors by the crystal's size.
  * Prints `skip` with the reason where there is no device. */
 #include <math.h>
 #include <stdio.h>
@@ -18,6 +18,7 @@
 #include "model/scene_build.h"
 #include "render/request.h"
 #include "spectrum.h"
+#include "stages_time.h"
 
 enum { REPEATS = 15, BOX = 100 };
 
@@ -357,6 +358,34 @@ static int frames(void)
     return ok;
 }
 
+/** Stages of a detector's noise, of 16 Mpixel as one panel. */
+static int stages(void)
+{
+    const bench_case b = {"stages", 0, 4096, 5, 0, NB_PRECISION_MIXED, NULL, 0};
+    nb_render_options options = {.precision = b.precision, .device_index = -1};
+    nb_backend_state *state = NULL;
+    nb_model_inputs inputs;
+    nb_config cfg;
+    nb_model model;
+    nb_error err = {0};
+    int failed = 1;
+    memset(&inputs, 0, sizeof inputs);
+    inputs.table.default_F = 100;
+    configure(&b, &cfg);
+    cfg.fluence = 1e31;
+    if (nb_model_build(&cfg, &inputs, NULL, &model, &err) == NB_OK) {
+        if (nb_backend_cuda.open(&options, &state, &err) == NB_OK &&
+            nb_render_scene(&nb_backend_cuda, state, &model.scene, b.precision, NULL,
+                            &err) == NB_OK)
+            failed = time_stages(&nb_backend_cuda, state, &model.scene);
+        nb_backend_cuda.close(state);
+        nb_model_free(&model);
+    }
+    if (failed)
+        printf("stages failed: %s\n", err.message);
+    return !failed;
+}
+
 int main(int argc, char **argv)
 {
     nb_render_options options = {
@@ -382,6 +411,8 @@ int main(int argc, char **argv)
         failed += !frames();
     if (argc < 2 || strstr("spectrum", argv[1]))
         failed += !spectra();
+    if (argc < 2 || strstr("stages", argv[1]))
+        failed += !stages();
     nb_backend_cuda.close(state);
     return failed != 0;
 }

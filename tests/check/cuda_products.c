@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Compare noise, integers, greys and statistics that the device makes of an image with
- * those that src/image makes of the same floats: every pixel and every bit. Also compare
+/* Compare noise, integers, greys and statistics that the device makes of an image, and the
+ * stages of a detector's noise, with those that src/image makes of the same floats: every
+ * pixel and every bit (but for the fibres' point spread: chain_check.h). Also compare
  * the noise of `mixed` images with that of the double kernel. Random and extreme scenes,
  * with means from 1e-3 to 1e11. Prints `skip` with the reason if there is no device.
  * cuda_products [--seed N] [--count N] [-v] */
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #include "cases.h"
+#include "chain_check.h"
 #include "../support/products.h"
 #include "image/noise.h"
 #include "image/poisson.h"
@@ -26,6 +28,7 @@ typedef struct session {
     int images, wrong;
     int64_t pixels;
     int64_t decades[DECADES]; /* compared noise pixels by their mean */
+    chain_tally chains;
 } session;
 
 static size_t pixels_of(const nb_scene *sc)
@@ -228,6 +231,20 @@ static void check_settled(session *ss, const check_case *c, const nb_scene *sc,
     free(exact);
 }
 
+/** Stages of a detector's noise, some of them for each image. */
+static void check_chains(session *ss, const check_case *c, const nb_scene *sc,
+                         const float *image, check_rng *rng)
+{
+    int light = (double)pixels_of(sc) * (double)sc->samples * sc->sensors->layers < 5e7;
+    char why[600];
+    for (int i = 0; i < 3; i++) {
+        check_chain(&nb_backend_cuda, ss->state, sc, image, rng, light, &ss->chains, why,
+                    sizeof why);
+        if (why[0])
+            wrong(ss, c, why, 0);
+    }
+}
+
 /** Small enough that rendering takes no time. */
 static void shrink(nb_scene *sc)
 {
@@ -265,6 +282,7 @@ static void run_case(session *ss, const check_case *c, int index)
         } else {
             check_products(ss, c, sc, image, &rng, &err);
             check_sums(ss, c, sc, image, &err);
+            check_chains(ss, c, sc, image, &rng);
             check_settled(ss, c, sc, image, &err);
         }
     }
@@ -289,6 +307,22 @@ static int parse(session *o, int argc, char **argv)
             return 0;
     }
     return 1;
+}
+
+static void print_chains(const chain_tally *t)
+{
+    printf("# stages: %d images, %lld pixels, %d runs differ; with counts %d, flicker "
+           "%d, dead "
+           "time %d, spread %d, calibration %d, gain map %d, read-out %d\n",
+           t->images, (long long)t->pixels, t->wrong, t->stages[NB_STAGE_POISSON],
+           t->stages[NB_STAGE_FLICKER], t->stages[NB_STAGE_DEADTIME],
+           t->stages[NB_STAGE_SPREAD], t->stages[NB_STAGE_CALIBRATION],
+           t->stages[NB_STAGE_GAINMAP], t->stages[NB_STAGE_READOUT]);
+    printf("# fibres: %d images%s, floats within %.1e of the brightest, %lld of %lld "
+           "integers "
+           "are off by 1\n",
+           t->fibre_images, t->no_fibres ? " (the library is missing)" : "",
+           t->fibre_error, (long long)t->fibre_off, (long long)t->fibre_pixels);
 }
 
 int main(int argc, char **argv)
@@ -330,7 +364,10 @@ int main(int argc, char **argv)
      * larger relative error */
     printf("# noise of mixed and of double: %lld of %lld pixels differ\n",
            (long long)ss.settled_wrong, (long long)ss.settled_pixels);
-    failed = ss.wrong || !ss.images || ss.settled_wrong * 1000000 > ss.settled_pixels;
+    print_chains(&ss.chains);
+    failed = ss.wrong || !ss.images || !ss.chains.images ||
+             ss.chains.fibre_off * 1000000 > ss.chains.fibre_pixels ||
+             ss.settled_wrong * 1000000 > ss.settled_pixels;
     printf("%s cuda-products\n", failed ? "not ok" : "ok");
     return failed;
 }

@@ -29,11 +29,12 @@ k_double 168
 k_repair 168
 k_background 168 64
 k_product 80
+k_chain 96
 k_settle 168
 k_ 64'
 
 # The kernels' files; noise only where its generator is installed.
-export files='tensor direct residual double background steps product_kernels hold'
+export files='tensor direct residual double background steps product_kernels chain_kernels fibre_kernels hold'
 export random=
 ! printf '#include <Random123/philox.h>\n' | ${CC:-gcc} -E -x c - >/dev/null 2>&1 ||
     random="-DNB_HAVE_RANDOM123=1 $(tr ' ' '\n' <<<"${CC:-gcc}" | grep '^-I')"

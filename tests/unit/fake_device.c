@@ -125,8 +125,11 @@ static nb_status fake_sums(nb_backend_state *state, const nb_scene *scene,
     return NB_OK;
 }
 
-static int fake_makes(const nb_product *product)
+static int fake_makes(const nb_backend_state *state, const nb_product *product)
 {
+    (void)state;
+    if (nb_product_is_chained(product))
+        return 0;
     return product->stages ? product->stage.kind == NB_STAGE_POISSON
                            : !product->ends_at_16_bits;
 }

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/* The stages of the noise on the device.  The operations are those of src/image, pixel by pixel and in
+ * the order of its sums: the same bits as on the CPU.  They must not be contracted
+ * (nvcc -fmad=false). */
+#include "chain_kernels.h"
+
+#include "settle.cuh"
+
+enum { BLOCK = 256 };
+
+#ifdef NB_HAVE_RANDOM123
+
+static __device__ const nb_cuda_chain_panel &panel_of(const nb_cuda_chain &p,
+                                                      int64_t pixel)
+{
+    int low = 0, high = p.n_panels - 1;
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (p.panels[middle].first <= pixel)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return p.panels[low];
+}
+
+static __device__ bool is_lit(const nb_cuda_chain_panel &panel, int64_t pixel)
+{
+    int64_t at = pixel - panel.first;
+    int f = (int)(at % panel.columns), s = (int)(at / panel.columns);
+    return f >= panel.lit.f0 && f < panel.lit.f1 && s >= panel.lit.s0 && s < panel.lit.s1;
+}
+
+static __device__ bool is_masked(const nb_cuda_chain &p, int64_t pixel)
+{
+    return p.mask && !p.mask[pixel];
+}
+
+/** What stages[from ... to-1] make of v; *doubt as nb_poisson_doubt's. */
+static __device__ double staged(const nb_cuda_chain &p, const nb_cuda_chain_panel &panel,
+                                int from, int to, int64_t pixel, double v, int *doubt)
+{
+    for (int i = from; i < to; i++) {
+        const nb_stage &stage = p.stages[i];
+        const nb_poisson_key key = {(uint64_t)stage.seed, (uint64_t)pixel, stage.frame};
+        double g = 0, error = 0;
+        switch (stage.kind) {
+        case NB_STAGE_FLICKER:
+        case NB_STAGE_DEADTIME:
+            v = nb_mean_behind(&stage, 1, v);
+            break;
+        case NB_STAGE_POISSON:
+            if (stage.error > 0)
+                error = stage.error * nb_error_growth(p.stages, i, p.image[pixel]);
+            v = nb_poisson_doubt(v, &key, error, doubt);
+            break;
+        case NB_STAGE_CALIBRATION:
+        case NB_STAGE_READOUT:
+            g = nb_normal(&key, stage.kind == NB_STAGE_READOUT ? NB_STREAM_READOUT
+                                                               : NB_STREAM_CALIBRATION);
+            v = stage.kind == NB_STAGE_READOUT ? v + stage.amount * g
+                                               : nb_calibrated(v, stage.amount, g);
+            break;
+        case NB_STAGE_GAINMAP:
+            v = v * stage.map[pixel];
+            break;
+        case NB_STAGE_GAIN:
+            v = panel.gain * v + p.adc_offset;
+            break;
+        default:
+            break;
+        }
+    }
+    return v;
+}
+
+/** ADU before rounding, from the photons or the light behind the spread. */
+static __device__ double adu_of(const nb_cuda_chain &p, const nb_cuda_chain_panel &panel,
+                                int64_t pixel, double v, int *doubt)
+{
+    bool has_gain = false;
+    for (int i = 0; i < p.n; i++)
+        has_gain |= p.stages[i].kind == NB_STAGE_GAIN;
+    if (p.n == 0)
+        v = v * p.scale;
+    v = staged(p, panel, p.spread + 1, p.n, pixel, v, doubt);
+    return has_gain ? v : v + p.adc_offset;
+}
+
+template <nb_pixel_type TYPE> struct chain_type;
+template <> struct chain_type<NB_PIXEL_F32> {
+    typedef float type;
+};
+template <> struct chain_type<NB_PIXEL_U16> {
+    typedef uint16_t type;
+};
+template <> struct chain_type<NB_PIXEL_I16> {
+    typedef int16_t type;
+};
+template <> struct chain_type<NB_PIXEL_I32> {
+    typedef int32_t type;
+};
+
+/** A pixel of the file's type from its photons or light; *over: it is too bright. */
+template <nb_pixel_type TYPE>
+static __device__ typename chain_type<TYPE>::type finished(const nb_cuda_chain &p,
+                                                           int64_t pixel, double v,
+                                                           int *over, int *doubt)
+{
+    typedef typename chain_type<TYPE>::type pixel_type;
+    const nb_cuda_chain_panel &panel = panel_of(p, pixel);
+    const bool lit = is_lit(panel, pixel), masked = is_masked(p, pixel);
+    double x = lit && !masked ? adu_of(p, panel, pixel, v, doubt) : 0;
+    if constexpr (TYPE == NB_PIXEL_F32) {
+        *over = 0;
+        return (float)x;
+    } else {
+        nb_adu_range held = p.held;
+        if (panel.trusted > 0)
+            held.most = fmin(held.most, panel.trusted);
+        if (lit && masked)
+            x = fmin(p.adc_offset, held.most);
+        int32_t whole = nb_whole_adu(x, held);
+        *over = whole > held.most;
+        return (pixel_type)whole;
+    }
+}
+
+static __device__ double photons_at(const nb_cuda_chain &p, int64_t pixel)
+{
+    return is_masked(p, pixel) ? 0 : p.image[pixel];
+}
+
+static __device__ void note_doubt(const nb_cuda_chain &p, int64_t pixel, int doubt)
+{
+    if (p.doubts) {
+        unsigned doubts = gpuBallot(doubt);
+        if (pixel < p.pixels && pixel % 32 == 0)
+            p.doubts[pixel / 32] = doubts;
+    }
+}
+
+template <nb_pixel_type TYPE>
+__global__ void __launch_bounds__(BLOCK) k_chain(const NB_GRID_CONSTANT nb_cuda_chain p)
+{
+    int64_t pixel = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+    int over = 0, doubt = 0;
+    if (pixel < p.pixels) {
+        double v = p.spread >= 0 ? p.light[pixel] : photons_at(p, pixel);
+        ((typename chain_type<TYPE>::type *)p.out)[pixel] =
+            finished<TYPE>(p, pixel, v, &over, &doubt);
+    }
+    if (p.spread < 0)
+        note_doubt(p, pixel, doubt);
+    over = __syncthreads_count(over);
+    if (threadIdx.x == 0 && over)
+        atomicAdd(p.overloads, (unsigned long long)over);
+}
+
+/** What falls on a pixel before the spread. */
+static __device__ double count_at(const nb_cuda_chain &p, int64_t pixel, double mean,
+                                  int *doubt)
+{
+    const nb_cuda_chain_panel &panel = panel_of(p, pixel);
+    return is_lit(panel, pixel) ? staged(p, panel, 0, p.spread, pixel, mean, doubt) : 0;
+}
+
+__global__ void __launch_bounds__(BLOCK)
+    k_chain_counts(const NB_GRID_CONSTANT nb_cuda_chain p)
+{
+    int64_t pixel = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+    int doubt = 0;
+    if (pixel < p.pixels)
+        p.light[pixel] = count_at(p, pixel, photons_at(p, pixel), &doubt);
+    note_doubt(p, pixel, doubt);
+}
+
+/* --- pixels in doubt --- */
+
+template <nb_pixel_type TYPE> struct chain_draw {
+    const float *image;
+    const uint8_t *mask;
+    const unsigned *doubts;
+    nb_cuda_chain chain;
+
+    __device__ void redraw(int64_t pixel, float mean, float exact) const
+    {
+        int before = 0, after = 0, doubt;
+        finished<TYPE>(chain, pixel, mean, &before, &doubt);
+        ((typename chain_type<TYPE>::type *)chain.out)[pixel] =
+            finished<TYPE>(chain, pixel, exact, &after, &doubt);
+        if (after != before)
+            atomicAdd(chain.overloads, (unsigned long long)(int64_t)(after - before));
+    }
+};
+
+struct count_draw {
+    const float *image;
+    const uint8_t *mask;
+    const unsigned *doubts;
+    nb_cuda_chain chain;
+
+    __device__ void redraw(int64_t pixel, float, float exact) const
+    {
+        int doubt;
+        chain.light[pixel] = count_at(chain, pixel, exact, &doubt);
+    }
+};
+
+static unsigned blocks_of(const nb_cuda_chain *chain)
+{
+    return (unsigned)((chain->pixels + BLOCK - 1) / BLOCK);
+}
+
+template <nb_pixel_type TYPE>
+static void launch(const nb_scene *sc, const nb_cuda_chain *chain, gpuStream_t stream)
+{
+    const chain_draw<TYPE> draw = {chain->image, chain->mask, chain->doubts, *chain};
+    k_chain<TYPE><<<blocks_of(chain), BLOCK, 0, stream>>>(*chain);
+    for (int k = 0; k < sc->n_panels && chain->doubts && chain->spread < 0; k++)
+        settle_panel(sc, sc->panels[k], draw, stream);
+}
+
+void nb_cuda_launch_chain(const nb_scene *sc, nb_pixel_type type,
+                          const nb_cuda_chain *chain, gpuStream_t stream)
+{
+    if (type == NB_PIXEL_F32)
+        launch<NB_PIXEL_F32>(sc, chain, stream);
+    else if (type == NB_PIXEL_U16)
+        launch<NB_PIXEL_U16>(sc, chain, stream);
+    else if (type == NB_PIXEL_I16)
+        launch<NB_PIXEL_I16>(sc, chain, stream);
+    else
+        launch<NB_PIXEL_I32>(sc, chain, stream);
+}
+
+void nb_cuda_launch_counts(const nb_scene *sc, const nb_cuda_chain *chain,
+                           gpuStream_t stream)
+{
+    const count_draw draw = {chain->image, chain->mask, chain->doubts, *chain};
+    k_chain_counts<<<blocks_of(chain), BLOCK, 0, stream>>>(*chain);
+    for (int k = 0; k < sc->n_panels && chain->doubts; k++)
+        settle_panel(sc, sc->panels[k], draw, stream);
+}
+
+/* --- the Gaussian --- */
+
+/** The sum along one edge, from the far side down as in src/image/light.c: the pixels of a line are
+ * `stride` apart. */
+static __device__ double gauss_sum(const double *line, int64_t stride, int n, int at,
+                                   int reach, const double *weight)
+{
+    int least = at - reach > 0 ? at - reach : 0;
+    double sum = 0;
+    for (int r = at + reach < n ? at + reach : n - 1; r >= least; r--)
+        sum += weight[at - r] * line[r * stride];
+    return sum;
+}
+
+/** out = in, spread along the slow edge or the fast one. */
+template <bool SLOW>
+__global__ void __launch_bounds__(BLOCK)
+    k_gauss(const NB_GRID_CONSTANT nb_cuda_chain p, const double *in, double *out)
+{
+    int64_t pixel = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+    if (pixel >= p.pixels)
+        return;
+    const nb_cuda_chain_panel &panel = panel_of(p, pixel);
+    int64_t at = pixel - panel.first;
+    int f = (int)(at % panel.columns), s = (int)(at / panel.columns);
+    const double *first = in + panel.first, *weight = p.weights + panel.weights[SLOW];
+    out[pixel] =
+        SLOW ? gauss_sum(first + f, panel.columns, panel.rows, s, panel.reach[1], weight)
+             : gauss_sum(first + (int64_t)s * panel.columns, 1, panel.columns, f,
+                         panel.reach[0], weight);
+}
+
+void nb_cuda_launch_gauss(const nb_cuda_chain *chain, double *between, gpuStream_t stream)
+{
+    k_gauss<false><<<blocks_of(chain), BLOCK, 0, stream>>>(*chain, chain->light, between);
+    k_gauss<true><<<blocks_of(chain), BLOCK, 0, stream>>>(*chain, between, chain->light);
+}
+
+#else /* refused before: nb_noise_check */
+
+void nb_cuda_launch_chain(const nb_scene *, nb_pixel_type, const nb_cuda_chain *,
+                          gpuStream_t)
+{
+}
+
+void nb_cuda_launch_counts(const nb_scene *, const nb_cuda_chain *, gpuStream_t)
+{
+}
+
+void nb_cuda_launch_gauss(const nb_cuda_chain *, double *, gpuStream_t)
+{
+}
+
+#endif

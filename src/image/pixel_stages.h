@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/** What the stages make of one pixel, and its integer, in the same way on host and device. No operation
+ * may be contracted, as in poisson.h. */
+#ifndef NB_IMAGE_PIXEL_STAGES_H
+#define NB_IMAGE_PIXEL_STAGES_H
+
+#include <math.h>
+#include <stdint.h>
+
+#include "../physics/hostdevice.h"
+#include "poisson.h"
+#include "product.h"
+
+#ifdef NB_HAVE_RANDOM123
+/** What a paralysable counter loses. */
+NB_HD double nb_after_deadtime(double mean, double per_exposure)
+{
+    double dead = mean * per_exposure;
+    if (!(mean > 0))
+        return mean;
+    return dead < 700 ? mean * nb_exact_exp(-dead) : 0;
+}
+
+/** A mean behind the n stages before the counts. */
+NB_HD double nb_mean_behind(const nb_stage *stages, int n, double mean)
+{
+    for (int i = 0; i < n; i++) {
+        if (stages[i].kind == NB_STAGE_FLICKER)
+            mean = mean * stages[i].amount;
+        else if (stages[i].kind == NB_STAGE_DEADTIME)
+            mean = nb_after_deadtime(mean, stages[i].amount);
+    }
+    return mean;
+}
+#endif
+
+/** How many times the relative error of the photons that of the counts' mean is, at most, up to
+ * this many photons: m exp(-m t) has the derivative (1 - m t) exp(-m t). */
+NB_HD double nb_error_growth(const nb_stage *stages, int n, double most)
+{
+    double growth = 1;
+    for (int i = 0; i < n; i++) {
+        if (stages[i].kind == NB_STAGE_FLICKER)
+            most = most * stages[i].amount;
+        else if (stages[i].kind == NB_STAGE_DEADTIME)
+            growth = fmax(growth, most * stages[i].amount);
+    }
+    return growth;
+}
+
+/** With an error of the gain of this r.m.s. and deviate. */
+NB_HD double nb_calibrated(double v, double rms, double deviate)
+{
+    double factor = 1 + rms * deviate;
+    return v * (factor > 0 ? factor : 0);
+}
+
+/** What a type holds: its least value, and the largest trusted one; brighter pixels are one more. */
+typedef struct nb_adu_range {
+    double least, most;
+} nb_adu_range;
+
+NB_HD nb_adu_range nb_adu_range_of(nb_pixel_type type)
+{
+    nb_adu_range held = {INT32_MIN + 1.0, 2147483645.0};
+    if (type == NB_PIXEL_U16) {
+        held.least = 0;
+        held.most = 65534;
+    } else if (type == NB_PIXEL_I16) {
+        held.least = -32767;
+        held.most = 32766;
+    }
+    return held;
+}
+
+/** Round half up and limit: one above the largest trusted value where x is larger; NaN is the
+ * least. */
+NB_HD int32_t nb_whole_adu(double x, nb_adu_range held)
+{
+    const double above = floor(held.most) + 1; /* 2147483646 at most */
+    double v = x + 0.5;
+    int32_t k;
+    v = v > held.least ? v : held.least;
+    v = v < above + 0.5 ? v : above + 0.5;
+    k = (int32_t)v;
+    k -= k > v; /* towards minus infinity */
+    return k > held.most ? (int32_t)above : k;
+}
+
+#endif
