@@ -9,6 +9,7 @@
 #include "../src/physics/limits.h"
 #include "../src/physics/panels.h"
 #include "parallel.h"
+#include "slopes.h"
 #include "timing.h"
 #include "words.h"
 
@@ -392,6 +393,7 @@ static void close_cuda(nb_backend_state *state)
         return;
     gpuSetDevice(state->device.index);
     nb_cuda_products_close(&state->products);
+    nb_cuda_slopes_free(state->slopes);
     nb_cuda_buffer *const buffers[] = {
         &state->image, &state->F,  &state->mask,    &state->lit,    &state->sums,
         &state->terms, &state->F2, &state->weights, &state->tables, &state->small};

@@ -9,6 +9,7 @@
 #include "fft.h"
 #include "parallel.h"
 #include "product_kernels.h"
+#include "slopes.h"
 
 static int64_t now_ns(void)
 {
@@ -290,4 +291,5 @@ extern const nb_backend_device nb_cuda_device_entries = {
     warm,
     {makes, sum_rows, make, fetch, take, give, allocate, release},
     times,
-    count_devices};
+    count_devices,
+    &nb_cuda_slope_device};

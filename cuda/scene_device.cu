@@ -229,10 +229,9 @@ static int tables_fit(const nb_backend_state *state, const nb_cuda_factor_square
            values * sizeof(float) <= (double)(available + state->F2.bytes) / 2;
 }
 
-/** The box of reflections that the panels can see, and its F^2. */
-static nb_status prepare_F2(nb_backend_state *state, const nb_plan *plan,
-                            const nb_cuda_launch *launch, nb_cuda_factor_squares *F2,
-                            int *fits, nb_error *err)
+nb_status nb_cuda_prepare_F2(nb_backend_state *state, const nb_plan *plan,
+                             const nb_cuda_launch *launch, nb_cuda_factor_squares *F2,
+                             int *fits, nb_error *err)
 {
     const nb_scene *sc = plan->scene;
     size_t values;
@@ -345,7 +344,7 @@ nb_status nb_cuda_prepare_terms(nb_backend_state *state, const nb_plan *plan,
     terms->F2.constant =
         (float)(sc->factors.table.default_F * sc->factors.table.default_F);
     if (sc->factors.table.nh > 0 &&
-        ((st = prepare_F2(state, plan, launch, &terms->F2, fits, err)) || !*fits))
+        ((st = nb_cuda_prepare_F2(state, plan, launch, &terms->F2, fits, err)) || !*fits))
         return st;
     if (path == NB_PATH_TENSOR)
         return prepare_fragments(state, launch, equal, terms, err);

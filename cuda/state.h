@@ -63,6 +63,7 @@ struct nb_backend_state {
     nb_cuda_terms prepared;
     nb_cuda_path prepared_path;
     int is_prepared;
+    struct nb_cuda_slopes *slopes; /* owned; of derivatives */
 };
 
 /** Integers in state->small. */
@@ -86,6 +87,11 @@ nb_status nb_cuda_upload_mirror(nb_backend_state *state, nb_cuda_mirror *mirror,
  * pixels of the window. */
 void nb_cuda_set_panel(const nb_backend_state *state, const nb_scene *scene, int panel,
                        const uint8_t *lit, nb_cuda_launch *launch);
+
+/** The box of reflections that the panels can see, and its F^2.  *fits as below. */
+nb_status nb_cuda_prepare_F2(nb_backend_state *state, const nb_plan *plan,
+                             const nb_cuda_launch *launch, nb_cuda_factor_squares *F2,
+                             int *fits, nb_error *err);
 
 /** Fill what terms->direct points to, if anything, for the panel of the launch. */
 void nb_cuda_aim_terms(const nb_cuda_launch *launch, const nb_cuda_terms *terms);

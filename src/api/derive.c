@@ -125,13 +125,52 @@ static nb_status build_job(const nb_sim *sim, const char *const *names, int coun
     return st;
 }
 
-static nb_slope_run run_of(const nb_sim *sim, const nb_slope_job *job)
+/** Why a device does not make the derivatives, once. */
+static void say_cpu(nb_sim *sim, const char *why)
+{
+    if (!sim->said_cpu)
+        nb_notice(&sim->hooks, "derivatives are calculated on the CPU: %s", why);
+    sim->said_cpu = 1;
+}
+
+/** The simulation's device, opened, if it has one that makes derivatives of this job; numbers: of sums over
+ * pixels. */
+static nb_status choose_device(nb_sim *sim, const nb_slope_job *job, int numbers,
+                               nb_slope_run *run, nb_error *err)
+{
+    const nb_backend_device *device = sim->backend->device;
+    const char *why;
+    nb_error local = {0};
+    nb_status st = NB_OK;
+    if (!device)
+        return NB_OK;
+    if (!device->slopes || !device->slopes->applies(job, numbers, &why)) {
+        say_cpu(sim, device->slopes ? why : "the device has no kernels for them");
+        return NB_OK;
+    }
+    nb_sim_device_join(sim);
+    if (!sim->state)
+        st = sim->backend->open(&sim->options, &sim->state, err ? err : &local);
+    if (st == NB_ERR_DEVICE && nb_sim_device_is_automatic(sim)) {
+        say_cpu(sim, (err ? err : &local)->message);
+        return NB_OK;
+    }
+    run->device = device->slopes;
+    run->state = sim->state;
+    return st;
+}
+
+/** knots: of a fit's background. */
+static nb_status open_run(nb_sim *sim, const nb_slope_job *job, int knots,
+                          nb_slope_run *run, nb_error *err)
 {
     nb_slope_way way = {sim->cfg.precision, NB_ISA_SCALAR};
     if (sim->backend != &nb_backend_scalar)
         nb_cpu_choose(sim->cfg.isa, &way.isa,
                       NULL); /* what cannot run was refused before */
-    return (nb_slope_run){job, way, sim->cfg.threads, &sim->hooks};
+    *run = (nb_slope_run){
+        .job = job, .way = way, .threads = sim->cfg.threads, .hooks = &sim->hooks};
+    return choose_device(sim, job, job->count + knots, run, err);
 }
 
 nb_status nb_sim_derivatives(nb_sim *sim, const char *const *names, int count,
@@ -142,7 +181,8 @@ nb_status nb_sim_derivatives(nb_sim *sim, const char *const *names, int count,
     nb_slope_job job;
     nb_slope_run run;
     nb_status st = build_job(sim, names, count, 0, &job, err);
-    run = run_of(sim, &job);
+    if (!st)
+        st = open_run(sim, &job, 0, &run, err);
     if (!st)
         st = nb_slope_planes(&run, type, planes, image, err);
     nb_slope_job_free(&job);
@@ -175,7 +215,8 @@ nb_status nb_sim_pullback(nb_sim *sim, const char *const *names, int count,
     if ((st = check_loss(sim, type, dloss, err)))
         return st;
     st = build_job(sim, names, count, 1, &job, err);
-    run = run_of(sim, &job);
+    if (!st)
+        st = open_run(sim, &job, 0, &run, err);
     if (!st)
         st = nb_slope_pullback(&run, type, dloss, gradient, err);
     if (!st && F)
@@ -219,10 +260,9 @@ static nb_status spread_plane(const nb_sim *sim, const nb_stage *psf, const floa
 }
 
 /** With a point spread: the image and all planes behind it, as given to the job.  *given: nb_free. */
-static nb_status spread_job(const nb_sim *sim, nb_slope_job *job, double **given,
-                            nb_error *err)
+static nb_status spread_job(nb_sim *sim, nb_slope_job *job, double **given, nb_error *err)
 {
-    const nb_slope_run run = run_of(sim, job);
+    nb_slope_run run;
     const size_t pixels = sim->model.scene.raster.pixels, n = (size_t)job->count + 1;
     nb_stage stages[NB_STAGES_MOST];
     int at = nb_stage_at(stages, nb_sim_stages(sim, stages), NB_STAGE_SPREAD);
@@ -235,6 +275,8 @@ static nb_status spread_job(const nb_sim *sim, nb_slope_job *job, double **given
     *given = nb_alloc(pixels * n, sizeof **given, "derivatives", err);
     st = planes && *given ? NB_OK : NB_ERR_NOMEM;
     if (!st)
+        st = open_run(sim, job, 0, &run, err);
+    if (!st)
         st = nb_slope_planes(&run, NB_REAL_FLOAT32, planes + pixels, planes, err);
     for (size_t i = 0; i < n && !st; i++)
         st = spread_plane(sim, &stages[at], planes + i * pixels, *given + i * pixels, err);
@@ -244,7 +286,7 @@ static nb_status spread_job(const nb_sim *sim, nb_slope_job *job, double **given
 }
 
 /** The job of a fit.  *given: nb_free, after an error too, as the job. */
-static nb_status fit_job(const nb_sim *sim, const char *const *names, int count,
+static nb_status fit_job(nb_sim *sim, const char *const *names, int count,
                          nb_slope_job *job, double **given, nb_error *err)
 {
     nb_status st = build_job(sim, names, count, 0, job, err);
@@ -264,7 +306,8 @@ nb_status nb_sim_normal(nb_sim *sim, const char *const *names, int count,
     nb_status st = check_observation(seen, err);
     if (!st)
         st = fit_job(sim, names, count, &job, &given, err);
-    run = run_of(sim, &job);
+    if (!st)
+        st = open_run(sim, &job, seen->n_knots, &run, err);
     if (!st)
         st = nb_slope_normal(&run, &fit, loss, gradient, fisher, err);
     nb_slope_job_free(&job);
@@ -284,7 +327,8 @@ nb_status nb_sim_expected(nb_sim *sim, const nb_observation *seen, double *expec
     nb_status st = check_observation(seen, err);
     if (!st)
         st = fit_job(sim, NULL, 0, &job, &given, err);
-    run = run_of(sim, &job);
+    if (!st)
+        st = open_run(sim, &job, 0, &run, err);
     if (!st)
         st = nb_slope_expected(&run, &fit, expected, err);
     nb_slope_job_free(&job);

@@ -95,8 +95,6 @@ nb_status nb_sim_check_derivatives(const nb_sim *sim, nb_error *err)
     if (!st && sim->cfg.pullback_file[0])
         st = read_pattern(sim, &pattern, &type, err);
     nb_free(pattern);
-    if (!st && sim->backend->device)
-        nb_notice(&sim->hooks, "derivatives are calculated on the CPU");
     return st;
 }
 

@@ -10,9 +10,9 @@
 #include "advice.h"
 #include "sim.h"
 
-static int device_is_automatic(const nb_config *cfg)
+int nb_sim_device_is_automatic(const nb_sim *sim)
 {
-    return cfg->device[0] == 0 || strcmp(cfg->device, "auto") == 0;
+    return sim->cfg.device[0] == 0 || strcmp(sim->cfg.device, "auto") == 0;
 }
 
 /** Where the next image goes: to the caller, stays on the device, or to our own memory. */
@@ -100,7 +100,7 @@ nb_status nb_sim_make(nb_sim *sim, const nb_rendering *wanted, nb_error *err)
     nb_status st;
     nb_sim_say_long(sim, 1);
     st = open_and_render(sim, wanted->image, err ? err : &local);
-    if (st == NB_ERR_DEVICE && device_is_automatic(&sim->cfg))
+    if (st == NB_ERR_DEVICE && nb_sim_device_is_automatic(sim))
         st = retry_on_cpu(sim, wanted->image, err ? err : &local);
     if (st)
         return st;

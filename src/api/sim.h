@@ -62,6 +62,7 @@ struct nb_sim {
     char backend_line[256];          /* for nb_sim_backend */
     int64_t clipped_noise, clipped_int; /* of the last files */
     nb_times times;
+    int said_cpu; /* why derivatives are not on the device */
 };
 
 /** nb_sim_create for a simulation that makes so many images: what `-device auto` chooses hangs on it. */
@@ -75,6 +76,9 @@ int64_t nb_seed_from_clock(void);
  * nb_sim_free and the first render call that. */
 void nb_sim_device_warm(nb_sim *sim, const nb_backend *backend, int device_index);
 void nb_sim_device_join(nb_sim *sim);
+
+/** Did nobody ask for the device by name? */
+int nb_sim_device_is_automatic(const nb_sim *sim);
 
 /** What is wanted of a rendering. */
 typedef struct nb_rendering {

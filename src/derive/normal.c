@@ -68,25 +68,53 @@ static void take_expected(void *sink, const nb_slope_values *row)
             k->expected[row->spans[i].at + (size_t)f] = row->values[j];
 }
 
-/** The pixels that are observed. */
+/** The pixels that are observed.  *wanted: nb_free. */
+static nb_status mark_observed(const nb_slope_run *run, const nb_fit *fit,
+                               uint8_t **wanted, nb_error *err)
+{
+    const size_t pixels = run->job->scene->raster.pixels;
+    *wanted = nb_alloc_raw(pixels, 1, "observed pixels", err);
+    if (!*wanted)
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < pixels; i++)
+        (*wanted)[i] = !isnan(fit->seen->photons[i]);
+    return NB_OK;
+}
+
 static nb_status run_fit(const nb_slope_run *run, fit_sink *sink,
                          void (*take)(void *, const nb_slope_values *), nb_error *err)
 {
-    const size_t pixels = run->job->scene->raster.pixels;
     nb_slope_pass pass = {.job = run->job,
                           .way = run->way,
                           .threads = run->threads,
                           .hooks = run->hooks,
                           .sink = sink,
                           .take = take};
-    uint8_t *wanted = nb_alloc_raw(pixels, 1, "observed pixels", err);
-    nb_status st = wanted ? NB_OK : NB_ERR_NOMEM;
-    for (size_t i = 0; i < pixels && !st; i++)
-        wanted[i] = !isnan(sink->fit->seen->photons[i]);
+    uint8_t *wanted;
+    nb_status st = mark_observed(run, sink->fit, &wanted, err);
     pass.wanted = wanted;
     if (!st)
         st = nb_slope_pass_run(&pass, err);
     nb_free(wanted);
+    return st;
+}
+
+/** The same on a device: its sums to out->sums, or the image to `expected`. */
+static nb_status run_device_fit(const nb_slope_run *run, const nb_slope_fit_out *out,
+                                double *expected, nb_error *err)
+{
+    const nb_slope_planes_out image = {.expected = expected};
+    nb_slope_task task;
+    nb_span *spans = NULL;
+    uint8_t *wanted;
+    nb_status st = mark_observed(run, out->fit, &wanted, err);
+    if (!st)
+        st = nb_slope_task_of(run, wanted, &task, &spans, err);
+    nb_free(wanted);
+    if (!st && task.n > 0)
+        st = expected ? run->device->planes(run->state, &task, &image, err)
+                      : run->device->normal(run->state, &task, out, err);
+    nb_free(spans);
     return st;
 }
 
@@ -118,7 +146,10 @@ nb_status nb_slope_normal(const nb_slope_run *run, const nb_fit *fit, double *lo
         nb_alloc(NB_PASS_STRIPES, (1 + n + n * n) * sizeof(double), "equations", err);
     if (!sink.partial)
         return NB_ERR_NOMEM;
-    if (!(st = run_fit(run, &sink, take_fit, err)))
+    st = run->device && !run->job->given
+             ? run_device_fit(run, &(nb_slope_fit_out){fit, sink.partial}, NULL, err)
+             : run_fit(run, &sink, take_fit, err);
+    if (!st)
         collect(&sink, loss, gradient, fisher);
     nb_free(sink.partial);
     return st;
@@ -129,5 +160,7 @@ nb_status nb_slope_expected(const nb_slope_run *run, const nb_fit *fit, double *
 {
     fit_sink sink = {.job = run->job, .fit = fit, .expected = expected};
     memset(expected, 0, run->job->scene->raster.pixels * sizeof *expected);
+    if (run->device && !run->job->given)
+        return run_device_fit(run, &(nb_slope_fit_out){fit, NULL}, expected, err);
     return run_fit(run, &sink, take_expected, err);
 }

@@ -138,35 +138,45 @@ static nb_status run_spans(slope_run *run, nb_error *err)
     return st;
 }
 
-/** The scene's mask and that of the pass. */
-static nb_status merge_masks(const nb_slope_pass *pass, uint8_t **both, nb_error *err)
+/** The scene's mask and that of a pass. */
+static nb_status merge_masks(const nb_raster *raster, const uint8_t *wanted,
+                             uint8_t **both, nb_error *err)
 {
-    const nb_raster *raster = &pass->job->scene->raster;
     *both = NULL;
-    if (!pass->wanted)
+    if (!wanted)
         return NB_OK;
     if (!(*both = nb_alloc_raw(raster->pixels, 1, "mask", err)))
         return NB_ERR_NOMEM;
     for (size_t i = 0; i < raster->pixels; i++)
-        (*both)[i] = pass->wanted[i] && (!raster->mask || raster->mask[i]);
+        (*both)[i] = wanted[i] && (!raster->mask || raster->mask[i]);
     return NB_OK;
+}
+
+nb_status nb_slope_spans(const nb_slope_job *job, const uint8_t *wanted, nb_span **spans,
+                         size_t *n, nb_error *err)
+{
+    nb_scene part = *job->scene;
+    uint8_t *mask;
+    nb_status st = merge_masks(&part.raster, wanted, &mask, err);
+    *spans = NULL;
+    *n = 0;
+    if (mask)
+        part.raster.mask = mask;
+    if (!st)
+        st = nb_spans_build(&part, spans, n, err);
+    nb_free(mask);
+    return st;
 }
 
 nb_status nb_slope_pass_run(const nb_slope_pass *pass, nb_error *err)
 {
-    nb_scene part = *pass->job->scene;
     nb_request request = {0};
     slope_run run = {.pass = pass, .row = pass->row};
-    nb_span *spans = NULL;
+    nb_span *spans;
     size_t *first = NULL;
-    uint8_t *mask;
-    nb_status st = merge_masks(pass, &mask, err);
-    if (mask)
-        part.raster.mask = mask;
+    nb_status st = nb_slope_spans(pass->job, pass->wanted, &spans, &request.n, err);
     if (!run.row && pass->job->given)
         run.row = given_row;
-    if (!st)
-        st = nb_spans_build(&part, &spans, &request.n, err);
     request.spans = run.spans = spans;
     if (!st)
         st = nb_request_rows(&request, &first, &run.rows, err);
@@ -175,6 +185,5 @@ nb_status nb_slope_pass_run(const nb_slope_pass *pass, nb_error *err)
         st = run_spans(&run, err);
     nb_free(first);
     nb_free(spans);
-    nb_free(mask);
     return st;
 }

@@ -30,6 +30,11 @@ typedef struct nb_slope_pass {
     nb_slope_row *row; /* NULL: that of the quickest engine */
 } nb_slope_pass;
 
+/** Spans of the pixels of a job that are wanted (as in nb_slope_pass).  *spans: nb_free, after an error too.
+ * Errors: NB_ERR_NOMEM. */
+nb_status nb_slope_spans(const nb_slope_job *job, const uint8_t *wanted, nb_span **spans,
+                         size_t *n, nb_error *err);
+
 /** Errors: NB_ERR_NOMEM, NB_ERR_CANCELLED. */
 nb_status nb_slope_pass_run(const nb_slope_pass *pass, nb_error *err);
 

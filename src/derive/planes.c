@@ -51,6 +51,42 @@ static nb_slope_pass pass_of(const nb_slope_run *run, void *sink,
                            .take = take};
 }
 
+nb_status nb_slope_task_of(const nb_slope_run *run, const uint8_t *wanted,
+                           nb_slope_task *task, nb_span **spans, nb_error *err)
+{
+    nb_status st = nb_slope_spans(run->job, wanted, spans, &task->n, err);
+    task->job = run->job;
+    task->precision = run->way.precision;
+    task->hooks = run->hooks;
+    task->spans = *spans;
+    return st;
+}
+
+static nb_status device_planes(const nb_slope_run *run, const nb_slope_planes_out *out,
+                               nb_error *err)
+{
+    nb_slope_task task;
+    nb_span *spans;
+    nb_status st = nb_slope_task_of(run, NULL, &task, &spans, err);
+    if (!st && task.n > 0)
+        st = run->device->planes(run->state, &task, out, err);
+    nb_free(spans);
+    return st;
+}
+
+static nb_status device_pullback(const nb_slope_run *run, nb_real_type type,
+                                 const void *dloss, double *gradient, nb_error *err)
+{
+    nb_slope_task task;
+    nb_span *spans;
+    nb_status st = nb_slope_task_of(run, NULL, &task, &spans, err);
+    memset(gradient, 0, (size_t)run->job->count * sizeof *gradient);
+    if (!st && task.n > 0)
+        st = run->device->pullback(run->state, &task, type, dloss, gradient, err);
+    nb_free(spans);
+    return st;
+}
+
 nb_status nb_slope_planes(const nb_slope_run *run, nb_real_type type, void *planes,
                           float *image, nb_error *err)
 {
@@ -63,6 +99,8 @@ nb_status nb_slope_planes(const nb_slope_run *run, nb_real_type type, void *plan
                    (type == NB_REAL_FLOAT32 ? sizeof(float) : sizeof(double)));
     if (image)
         memset(image, 0, pixels * sizeof *image);
+    if (run->device)
+        return device_planes(run, &(nb_slope_planes_out){type, planes, image, NULL}, err);
     return nb_slope_pass_run(&pass, err);
 }
 
@@ -88,6 +126,8 @@ nb_status nb_slope_pullback(const nb_slope_run *run, nb_real_type type, const vo
     nb_status st;
     if (n == 0)
         return NB_OK;
+    if (run->device)
+        return device_pullback(run, type, dloss, gradient, err);
     sink.partial = nb_alloc(NB_PASS_STRIPES, n * sizeof(double), "gradient", err);
     if (!sink.partial)
         return NB_ERR_NOMEM;

@@ -5,6 +5,7 @@
 
 #include "fit_pixel.h"
 #include "pass.h"
+#include "slope_device.h"
 
 /** How a pass is run. */
 typedef struct nb_slope_run {
@@ -12,6 +13,8 @@ typedef struct nb_slope_run {
     nb_slope_way way;
     int threads;
     const nb_hooks *hooks;
+    const nb_slope_device *device; /* NULL: the CPU */
+    nb_backend_state *state;       /* the device's */
 } nb_slope_run;
 
 /** planes[count][pixels] of `type`, 0 outside of the region and the mask; image[pixels] may be NULL. */
@@ -21,6 +24,11 @@ nb_status nb_slope_planes(const nb_slope_run *run, nb_real_type type, void *plan
 /** gradient[count] = sum of dloss[pixels] dI/dp. */
 nb_status nb_slope_pullback(const nb_slope_run *run, nb_real_type type, const void *dloss,
                             double *gradient, nb_error *err);
+
+/** The pixels of a run for its device, and of those only the wanted ones (NULL: all).  *spans: nb_free, after
+ * an error too.  Errors: NB_ERR_NOMEM. */
+nb_status nb_slope_task_of(const nb_slope_run *run, const uint8_t *wanted,
+                           nb_slope_task *task, nb_span **spans, nb_error *err);
 
 /** Number i of an array of `type`. */
 static inline double nb_real(nb_real_type type, const void *array, size_t i)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Everything that needs an NVIDIA GPU, on a machine with one: build, check, time.
-# usage: bash tests/bench/gpu.sh [build] [check] [products] [golden] [noise] [frames] [time] [process] [peer]
+# usage: bash tests/bench/gpu.sh [build] [check] [products] [derive] [golden] [noise] [frames] [time] [process] [peer]
 #     [series] [shared] [auto] [faults] [sanitize] [ncu]
-#   (no argument: build check products golden noise frames time process faults).  Logs go to $OUT
+#   (no argument: build check products derive golden noise frames time process faults).  Logs go to $OUT
 #   (build/gpu-report).  CUDA_ARCH=90 chooses the architecture, COUNT=2000 the random
 #   configurations, PEER another program of the same flags, measured beside this one, NANOBRAGG a
 #   program that was built elsewhere.
@@ -13,7 +13,7 @@ out=${OUT:-build/gpu-report}
 arch=${CUDA_ARCH:-90}
 set_name=gpu
 B=build/$set_name
-stages=${*:-build check products golden noise frames time process faults}
+stages=${*:-build check products derive golden noise frames time process faults}
 mkdir -p "$out"
 failed=0
 export NB_CUDA_BENCH=1
@@ -28,7 +28,8 @@ build() {
     t=$(now)
     make -j"$(nproc)" ${CC:+CC="$CC"} SET=$set_name CUDA_ARCH="$arch" \
         NVCC_FLAGS="-O3 -std=c++17 -DNB_GPU=1 -fmad=false -lineinfo -Xptxas=-v" \
-        all "$B/tests/check/cuda_check" "$B/tests/check/cuda_products" "$B/tests/bench/gpu_time" "$B/tests/golden/golden" \
+        all "$B/tests/check/cuda_check" "$B/tests/check/cuda_products" "$B/tests/check/cuda_derive" \
+        "$B/tests/bench/gpu_time" "$B/tests/bench/cuda_derive_time" "$B/tests/golden/golden" \
         >"$out/build.log" 2>&1 || {
         tail -n 30 "$out/build.log"
         note "build FAILED"
@@ -73,6 +74,18 @@ golden() {
 products() {
     "$B/tests/check/cuda_products" --count "${COUNT:-300}" >"$out/products.txt" 2>&1 || failed=1
     tail -n 3 "$out/products.txt" | tee -a "$out/summary.txt"
+}
+
+# Derivatives: reference planes, random scenes, and their times beside the image's.
+derive() {
+    "$B/tests/check/cuda_derive" --count "${COUNT:-300}" >"$out/derive.txt" 2>&1 || failed=1
+    NB_DERIVE_DEVICE=cuda NB_DERIVE_MODES='default double' NANOBRAGG=$PWD/$B/nanobragg NB_SOURCE=$PWD \
+        python3 tests/golden/test_derivatives.py >>"$out/derive.txt" 2>&1 || failed=1
+    grep -E '^(ok cuda|not ok|skip|# scene)' "$out/derive.txt" | head -n 40 | tee -a "$out/summary.txt"
+    note "reference planes and pullbacks: $(grep -cE '^ok (derivatives|pullback)' "$out/derive.txt") ok," \
+        "$(grep -cE '^not ok (derivatives|pullback)' "$out/derive.txt") not ok"
+    "$B/tests/bench/cuda_derive_time" >"$out/derive-times.txt" 2>&1 || failed=1
+    tee -a "$out/summary.txt" <"$out/derive-times.txt"
 }
 
 # A series' frames are single images, also under load.
@@ -285,6 +298,7 @@ sys.stdin.read()' < <(sleep 40) >"$out/held" &
 wanted build && build
 wanted check && check
 wanted products && products
+wanted derive && derive
 wanted golden && golden
 wanted noise && noise
 wanted frames && frames

@@ -206,7 +206,8 @@ static const nb_backend_device fake_device = {fake_warm,
                                               {fake_makes, fake_sums, fake_make, fake_fetch,
                                                fake_take, fake_give, fake_allocate, free},
                                               fake_times,
-                                              fake_count};
+                                              fake_count,
+                                              NULL};
 const nb_backend fake_backend = {.name = "fake",
                                  .estimate = fake_estimate,
                                  .open = fake_open,

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/** Derivatives on the device: what its files share. */
+#ifndef NB_CUDA_SLOPES_H
+#define NB_CUDA_SLOPES_H
+
+#include "state.h"
+
+extern "C" {
+#include "../src/derive/contraction.h"
+#include "../src/derive/slope_device.h"
+#include "slope_tables.h"
+}
+
+/** Pixels of a request side by side: pixel i of span k is number before[k] + i. */
+typedef struct nb_cuda_pixels {
+    const nb_span *spans;
+    const int64_t *before; /* [n + 1] */
+    int n;
+} nb_cuda_pixels;
+
+/** Planes of some pixels, and how they are made.  Arrays and structs that it names are on the device. */
+typedef struct nb_cuda_slope_job {
+    nb_term_tables tables;
+    const nb_slope_job *job; /* and its scene */
+    const nb_panel *panels;
+    const nb_sensor *sensors;
+    nb_cuda_pixels pixels;
+    const int *first; /* nb_contraction */
+    const nb_contraction_term *terms;
+    int planes, moves;
+    int64_t origin; /* number of the planes' first pixel */
+    int64_t from, end;
+    int64_t stride; /* of a plane */
+    double *out;    /* [planes][stride] */
+    float *single;  /* the same in place of out, or NULL */
+} nb_cuda_slope_job;
+
+/** What is made of planes, which have the numbers origin ... end - 1. */
+typedef struct nb_cuda_fit_job {
+    nb_cuda_pixels pixels;
+    const nb_fit *fit;
+    const double *planes;
+    int64_t origin, end, stride;
+    int count, n;    /* named parameters; those and knots */
+    double *partial; /* [slices][items] */
+    int items, slices;
+    const double *dloss; /* of a pullback, [end - origin]; NULL: a fit */
+} nb_cuda_fit_job;
+
+enum {
+    NB_CUDA_SLICE = 1024,  /* pixels that a block adds up */
+    NB_CUDA_FIT_MOST = 170 /* numbers that a fit's block has room for */
+};
+
+/* --- slopes_double.cu --- */
+void nb_cuda_launch_slopes_double(const nb_cuda_slope_job *job, gpuStream_t stream);
+/* --- slopes_fast.cu --- */
+void nb_cuda_launch_slopes_fast(const nb_cuda_slope_job *job, const nb_term_case *how,
+                                gpuStream_t stream);
+/* --- slope_sums.cu --- */
+/** sums[items] += what the planes make: the loss, its gradient, the lower half of the Fisher matrix; or the gradient
+ * of a pullback.  In an order that the pixels' numbers fix. */
+void nb_cuda_launch_fit(const nb_cuda_fit_job *job, double *sums, gpuStream_t stream);
+/** to[n] = the entries of from[pixels of the stack] at the pixels from `origin` on; type: nb_real_type. */
+void nb_cuda_launch_gather(const nb_cuda_pixels *pixels, nb_real_type type,
+                           const void *from, int64_t origin, int64_t n, double *to,
+                           gpuStream_t stream);
+
+/* --- slopes.cu --- */
+/** Memory of derivatives; it lives as long as the renderer. */
+typedef struct nb_cuda_slopes nb_cuda_slopes;
+void nb_cuda_slopes_free(nb_cuda_slopes *slopes); /* NULL is fine */
+extern const nb_slope_device nb_cuda_slope_device;
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/** The numbers of a pixel that every parameter contracts, the detector's among them: what a GPU makes of
+ * a pixel's rays (pixel_slopes.h has the same for one parameter after the other). */
+#ifndef NB_DERIVE_PIXEL_TOTALS_H
+#define NB_DERIVE_PIXEL_TOTALS_H
+
+#include "../physics/panel_pull.h"
+#include "pixel_slopes.h"
+
+enum { NB_PANEL_NUMBERS = sizeof(nb_panel_slope) / sizeof(double) };
+
+/** Their places. */
+enum nb_slope_total {
+    NB_TOTAL_IMAGE,
+    NB_TOTAL_CRYSTAL,
+    NB_TOTAL_BACKGROUND,
+    NB_TOTAL_INDEX,
+    NB_TOTAL_CELLS = NB_TOTAL_INDEX + 9,
+    NB_TOTAL_MOSAIC = NB_TOTAL_CELLS + 3,
+    NB_TOTAL_PHI,
+    NB_TOTAL_OSC,
+    NB_TOTAL_FUDGE,
+    NB_TOTAL_WAVE,
+    NB_TOTAL_SPECTRUM,
+    NB_TOTAL_POLAR,
+    NB_TOTAL_DEFAULT_F,
+    NB_TOTAL_PANEL, /* the numbers of nb_panel_slope, in its order */
+    NB_TOTAL_ENTRY = NB_TOTAL_PANEL + NB_PANEL_NUMBERS,
+    NB_TOTALS = NB_TOTAL_ENTRY + NB_DEVICE_ENTRIES
+};
+
+/** A pixel while its rays are added. */
+typedef struct nb_pixel_totals {
+    double sum[NB_TOTAL_PANEL];
+    nb_panel_slope place;
+    double entry[NB_DEVICE_ENTRIES];
+} nb_pixel_totals;
+
+/** The pixel whose rays are added. */
+typedef struct nb_pixel_place {
+    const nb_panel *panel;
+    const nb_sensor *sensor;
+    int f, s;
+    int moves; /* some parameter moves the detector */
+} nb_pixel_place;
+
+/** Add a ray with its sums. */
+NB_HD void nb_totals_add(const nb_slope_job *job, const nb_pixel_place *pixel,
+                         const nb_pull_point *at, const nb_slope_sums *ray,
+                         nb_pixel_totals *to)
+{
+    const int own = job->scene->oversample_omega;
+    double omega = own ? at->ray.omega : 1.0, weight = at->ray.capture * omega;
+    double *sum = to->sum;
+    int i;
+    sum[NB_TOTAL_IMAGE] += weight * ray->image;
+    sum[NB_TOTAL_CRYSTAL] += weight * ray->crystal;
+    sum[NB_TOTAL_BACKGROUND] += weight * ray->background;
+    for (i = 0; i < 9; i++)
+        sum[NB_TOTAL_INDEX + i] += weight * ray->index[i];
+    for (i = 0; i < 3; i++)
+        sum[NB_TOTAL_CELLS + i] += weight * ray->cells[i];
+    sum[NB_TOTAL_MOSAIC] += weight * ray->mosaic;
+    sum[NB_TOTAL_PHI] += weight * ray->phi;
+    sum[NB_TOTAL_OSC] += weight * ray->osc;
+    sum[NB_TOTAL_FUDGE] += weight * ray->fudge;
+    sum[NB_TOTAL_WAVE] += weight * ray->wave;
+    sum[NB_TOTAL_SPECTRUM] += weight * ray->spectrum;
+    sum[NB_TOTAL_POLAR] += weight * ray->polarization;
+    sum[NB_TOTAL_DEFAULT_F] += weight * ray->default_F;
+    for (i = 0; i < job->n_entries; i++)
+        to->entry[i] += weight * ray->entry[i];
+    if (pixel->moves) {
+        nb_ray_slope by;
+        by.direction = nb_scale(weight, ray->ray);
+        by.omega = own ? at->ray.capture * ray->image : 0;
+        by.capture = omega * ray->image;
+        nb_panel_pull(pixel->panel, pixel->sensor, at, &by, &to->place);
+    }
+}
+
+NB_HD void nb_pull_point_to(const nb_scene *sc, const nb_pixel_place *pixel, int subf,
+                            int subs, int layer, nb_pull_point *at)
+{
+    at->F = nb_subpixel(pixel->panel->pixel_fast, sc->oversample, pixel->f, subf);
+    at->S = nb_subpixel(pixel->panel->pixel_slow, sc->oversample, pixel->s, subs);
+    at->layer = layer;
+    at->ray = nb_ray_to(pixel->panel, pixel->sensor, at->F, at->S, layer);
+}
+
+/** place times k. */
+NB_HD void nb_scale_place(double k, nb_panel_slope *place)
+{
+    place->pix0 = nb_scale(k, place->pix0);
+    place->fast = nb_scale(k, place->fast);
+    place->slow = nb_scale(k, place->slow);
+    place->normal = nb_scale(k, place->normal);
+    place->curved_fast = nb_scale(k, place->curved_fast);
+    place->curved_slow = nb_scale(k, place->curved_slow);
+    place->close_distance *= k;
+    place->distance *= k;
+    place->Fbeam *= k;
+    place->Sbeam *= k;
+    place->layer_step *= k;
+    place->mu *= k;
+}
+
+/** The totals with the factors that are calculated once per pixel. */
+NB_HD void nb_totals_finish(const nb_slope_job *job, const nb_pixel_place *pixel,
+                            nb_pixel_totals *t)
+{
+    const nb_scene *sc = job->scene;
+    const int polar = !sc->beam.nopolar && !sc->oversample_polar;
+    double image = t->sum[NB_TOTAL_IMAGE], P = 1, by_K = 0, omega, factor;
+    nb_ray_slope by;
+    nb_pull_point at;
+    int i;
+    nb_pull_point_to(sc, pixel, 0, 0, 0, &at);
+    omega = sc->oversample_omega ? 1 : at.ray.omega;
+    by.direction = nb_v3(0, 0, 0);
+    by.capture = 0;
+    if (polar) {
+        nb_vec3 from = sc->beam.sources[0].incident, d = at.ray.direction,
+                axis = sc->beam.polar_axis;
+        P = nb_polarization(sc->beam.polarization, from, d, axis);
+        by_K = nb_polarization_by_K(from, d, axis);
+        by.direction = nb_scale(
+            image * omega, nb_polarization_slope(sc->beam.polarization, from, d, axis));
+    }
+    factor = P * omega;
+    for (i = 0; i < NB_TOTAL_PANEL; i++)
+        t->sum[i] *= factor;
+    for (i = 0; i < job->n_entries; i++)
+        t->entry[i] *= factor;
+    t->sum[NB_TOTAL_POLAR] += image * by_K * omega;
+    if (!pixel->moves)
+        return;
+    nb_scale_place(factor, &t->place);
+    by.omega = sc->oversample_omega ? 0 : image * P;
+    nb_panel_pull(pixel->panel, pixel->sensor, &at, &by, &t->place);
+}
+
+#endif

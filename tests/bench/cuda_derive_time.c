@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Time of derivatives on CUDA beside the image alone: kernels by the device's clock, whole calls by the wall clock.
+ *   cuda_derive_time [--repeats N]
+ * A markdown table of medians.  `skip` with the reason where there is no device. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../../cuda/timing.h"
+#include "api/sim.h"
+
+enum { MOST_REPEATS = 101 };
+
+typedef struct time_case {
+    const char *name, *list;
+    int heavy, pixels; /* heavy: a thousand steps a pixel; else one */
+    const char *N;
+} time_case;
+
+#define CRYSTAL "rot,cell,N"
+#define ALL                                                                              \
+    "rot,cell,N,mosaic,phi,osc,lambda,dispersion,distance,Xbeam,Ybeam,tilt,shift,polar," \
+    "fluence"
+static const time_case cases[] = {{"orientation", "rot", 1, 2048, "20"},
+                                  {"cell, orientation, N", CRYSTAL, 1, 2048, "20"},
+                                  {"the same, N not whole", CRYSTAL, 1, 2048, "20.3"},
+                                  {"and mosaic, geometry, beam", ALL, 1, 2048, "20"},
+                                  {"one step a pixel", CRYSTAL, 0, 4096, "5"},
+                                  {"one step, all", ALL, 0, 2048, "5"}};
+
+typedef struct lap {
+    double kernel[MOST_REPEATS], wall[MOST_REPEATS];
+} lap;
+
+static void stop(const char *what)
+{
+    fprintf(stderr, "cuda_derive_time: %s\n", what);
+    exit(1);
+}
+
+static void set(nb_config *cfg, const char *name, const char *text)
+{
+    nb_error err;
+    if (nb_config_set(cfg, name, text, &err) != NB_OK)
+        stop(err.message);
+}
+
+static nb_sim *simulation(const time_case *c, nb_error *err)
+{
+    static const char *const heavy[][2] = {{"cell", "70 80 90 75 85 95"},
+                                           {"misset", "10 20 30"},
+                                           {"mosaic", "0.5"},
+                                           {"mosaic_domains", "100"},
+                                           {"dispersion", "1"},
+                                           {"dispsteps", "10"},
+                                           {"lambda", "1"}};
+    static const char *const light[][2] = {{"cell", "100 100 100 90 90 90"},
+                                           {"lambda", "6.2"}};
+    static const char *const both[][2] = {{"default_F", "100"},
+                                          {"distance", "100"},
+                                          {"pixel", "0.1"},
+                                          {"oversample", "1"},
+                                          {"device", "cuda"}};
+    size_t n = c->heavy ? sizeof heavy / sizeof *heavy : sizeof light / sizeof *light;
+    char pixels[20];
+    nb_config cfg;
+    nb_sim *sim;
+    nb_config_defaults(&cfg);
+    for (size_t i = 0; i < n; i++)
+        set(&cfg, (c->heavy ? heavy : light)[i][0], (c->heavy ? heavy : light)[i][1]);
+    for (size_t i = 0; i < sizeof both / sizeof *both; i++)
+        set(&cfg, both[i][0], both[i][1]);
+    snprintf(pixels, sizeof pixels, "%d", c->pixels);
+    set(&cfg, "detpixels", pixels);
+    set(&cfg, "N", c->N);
+    return nb_sim_create(&cfg, NULL, &sim, err) == NB_OK ? sim : NULL;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double median(double *x, int n)
+{
+    qsort(x, (size_t)n, sizeof *x, by_value);
+    return 1e3 * x[n / 2];
+}
+
+static void take(lap *to, int i, double start, const nb_sim *sim)
+{
+    to->wall[i] = now() - start;
+    to->kernel[i] = nb_cuda_kernel_seconds(sim->state);
+}
+
+static void check(nb_status st, const nb_error *err)
+{
+    if (st != NB_OK)
+        stop(err->message);
+}
+
+static void measure(const time_case *c, nb_sim *sim, int repeats)
+{
+    static lap image, planes, pull, fit;
+    char(*names)[NB_VARIABLE_NAME];
+    const char *list[NB_VARIABLES_MAX];
+    const size_t pixels = (size_t)c->pixels * (size_t)c->pixels;
+    float *out, *photons = malloc(pixels * sizeof *photons);
+    const nb_observation seen = {.photons = photons};
+    double gradient[NB_VARIABLES_MAX], loss, *matrix, base;
+    nb_error err;
+    int count;
+    check(nb_sim_variables(sim, c->list, &names, &count, &err), &err);
+    out = calloc(pixels * (size_t)count, sizeof *out);
+    matrix = calloc((size_t)count * (size_t)count, sizeof *matrix);
+    if (!photons || !out || !matrix)
+        stop("not enough memory");
+    for (int i = 0; i < count; i++)
+        list[i] = names[i];
+    for (int i = -1; i < repeats; i++) { /* the first one warms up */
+        int k = i < 0 ? 0 : i;
+        double t = now();
+        check(nb_sim_render(sim, photons, NULL, &err), &err);
+        take(&image, k, t, sim);
+        t = now();
+        check(nb_sim_derivatives(sim, list, count, NB_REAL_FLOAT32, out, NULL, &err),
+              &err);
+        take(&planes, k, t, sim);
+        t = now();
+        check(nb_sim_pullback(sim, list, count, NB_REAL_FLOAT32, photons, gradient, NULL,
+                              &err),
+              &err);
+        take(&pull, k, t, sim);
+        t = now();
+        check(nb_sim_normal(sim, list, count, &seen, &loss, gradient, matrix, &err), &err);
+        take(&fit, k, t, sim);
+    }
+    base = median(image.kernel, repeats);
+    printf(
+        "| %s | %d | %d | %.3f | %.3f (%.2f) | %.3f (%.2f) | %.3f (%.2f) | %.2f | %.2f | "
+        "%.2f | %.2f |\n",
+        c->name, count, c->pixels, base, median(planes.kernel, repeats),
+        median(planes.kernel, repeats) / base, median(pull.kernel, repeats),
+        median(pull.kernel, repeats) / base, median(fit.kernel, repeats),
+        median(fit.kernel, repeats) / base, median(image.wall, repeats),
+        median(planes.wall, repeats), median(pull.wall, repeats),
+        median(fit.wall, repeats));
+    fflush(stdout);
+    free(out);
+    free(photons);
+    free(matrix);
+    nb_free(names);
+}
+
+int main(int argc, char **argv)
+{
+    int repeats = argc > 2 && !strcmp(argv[1], "--repeats") ? atoi(argv[2]) : 11;
+    if (repeats < 1 || repeats > MOST_REPEATS)
+        stop("usage: cuda_derive_time [--repeats N]");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        nb_error err;
+        nb_sim *sim = simulation(&cases[i], &err);
+        if (!sim) {
+            printf("skip cuda-derive-time # %s\n", err.message);
+            return 0;
+        }
+        if (i == 0)
+            printf("Kernels, ms (ratio to the image's); whole calls, ms\n"
+                   "| parameters | number | edge | image | planes | pullback | normal "
+                   "equations | image, call | planes, call | pullback, call | normal "
+                   "equations, call |\n| --- | --- | --- | --- | --- | --- | --- | --- | "
+                   "--- "
+                   "| --- | --- |\n");
+        measure(&cases[i], sim, repeats);
+        nb_sim_free(sim);
+    }
+    return 0;
+}

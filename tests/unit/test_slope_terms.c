@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* What a thread of a GPU makes of a pixel, on the host, against the scalar engine on random scenes. */
+#include <string.h>
+
+#include "../support/check.h"
+
+#include "../../cuda/slope_pixel.h"
+#include "../../cuda/slope_tables.h"
+#include "api/derive.h"
+#include "api/sim.h"
+#include "derive/tangents.h"
+#include "plan/one_table.h"
+#include "slope_scenes.h"
+
+enum { SCENES = 60, MANY_SCENES = 1000, PIXELS = SLOPE_EDGE * SLOPE_EDGE };
+
+typedef struct subject {
+    nb_sim *sim;
+    nb_slope_job job;
+    char (*names)[NB_VARIABLE_NAME];
+    double *truth, *ours; /* [1 + count][PIXELS] */
+} subject;
+
+static void open_subject(nb_config *cfg, const char *list, subject *s)
+{
+    nb_variable_name about[NB_VARIABLES_MAX];
+    nb_subject of;
+    nb_error err;
+    int count;
+    size_t bytes;
+    if (nb_sim_create(cfg, NULL, &s->sim, &err) != NB_OK ||
+        nb_sim_variables(s->sim, list, &s->names, &count, &err) != NB_OK)
+        fail_msg("%s", err.message);
+    of = nb_sim_subject(s->sim);
+    for (int i = 0; i < count; i++)
+        assert_int_equal(nb_variable_parse(&of, s->names[i], &about[i], &err), NB_OK);
+    if (nb_slope_job_build(&of, about, count, &s->job, &err) != NB_OK)
+        fail_msg("%s", err.message);
+    bytes = (size_t)(count + 1) * PIXELS * sizeof(double);
+    s->truth = malloc(bytes);
+    s->ours = malloc(bytes);
+    assert_true(s->truth && s->ours);
+    for (int row = 0; row < SLOPE_EDGE; row++) {
+        const nb_span span = {0, 0, row, SLOPE_EDGE, (size_t)row * SLOPE_EDGE};
+        nb_slope_scalar.row(&s->job, NULL, &span, 1, s->truth + span.at, PIXELS);
+    }
+}
+
+static void close_subject(subject *s)
+{
+    nb_slope_job_free(&s->job);
+    nb_sim_free(s->sim);
+    nb_free(s->names);
+    free(s->truth);
+    free(s->ours);
+}
+
+/** Planes by totals; tables NULL: in double. */
+static void make_planes(subject *s, const nb_term_tables *tables)
+{
+    const nb_scene *sc = s->job.scene;
+    nb_contraction c;
+    nb_error err;
+    assert_int_equal(nb_contraction_build(&s->job, &c, &err), NB_OK);
+    for (int i = 0; i < PIXELS; i++) {
+        const nb_pixel_place pixel = {&sc->panels[0], &sc->sensors[0], i % SLOPE_EDGE,
+                                      i / SLOPE_EDGE, nb_slope_job_moves(&s->job)};
+        nb_pixel_totals t;
+        if (tables)
+            nb_pixel_fast(tables, &s->job, &pixel, &t, nb_term_case_of(&s->job));
+        else
+            nb_pixel_exact(&s->job, &pixel, &t);
+        for (int p = 0; p <= s->job.count; p++)
+            s->ours[(size_t)p * PIXELS + (size_t)i] = nb_contract(c.first, c.terms, p, &t);
+    }
+    nb_contraction_free(&c);
+}
+
+static void compare(const subject *s, int scene, const char *what, double limit)
+{
+    for (int p = 0; p <= s->job.count; p++) {
+        const double *a = s->ours + (size_t)p * PIXELS, *b = s->truth + (size_t)p * PIXELS;
+        double most = 1e-25, off = 0;
+        for (int i = 0; i < PIXELS; i++) {
+            most = fmax(most, fabs(b[i]));
+            off = fmax(off, isfinite(a[i]) ? fabs(a[i] - b[i]) : INFINITY);
+        }
+        if (!(off <= limit * most))
+            fail_msg("scene %d, %s: %s is %.2g of its maximum (%.3g) off", scene, what,
+                     p ? s->names[p - 1] : "the image", off / most, most);
+    }
+}
+
+/** F^2 as a device has it.  The caller's. */
+static float *make_squares(const nb_plan *plan, nb_term_tables *t, int side)
+{
+    const nb_factor_table *sf = &plan->scene->factors.table;
+    nb_index_box box;
+    nb_error err;
+    float *F2;
+    size_t n = 0;
+    assert_int_equal(nb_visible_box(plan, &box, &err), NB_OK);
+    F2 = malloc((size_t)nb_index_box_count(&box) * (size_t)side * sizeof *F2);
+    assert_non_null(F2);
+    for (int h = 0; h < box.n[0]; h++)
+        for (int k = 0; k < box.n[1]; k++)
+            for (int l = 0; l < box.n[2]; l++)
+                for (int i = 0; i < side; i++) {
+                    double F = nb_F_nearest(sf, i, -(double)(box.low[0] + h),
+                                            -(double)(box.low[1] + k),
+                                            -(double)(box.low[2] + l));
+                    F2[n++] = (float)(F * F);
+                }
+    nb_term_squares(t, F2, &box, side);
+    return F2;
+}
+
+/** 1: the job has terms in single precision. */
+static int check_fast(subject *s, int scene, double limit)
+{
+    const nb_engine engine = {.threads = 1, .step = 1e-9};
+    const nb_scene *sc = s->job.scene;
+    const nb_plan plan = nb_plan_of(sc, NB_PRECISION_MIXED, &engine);
+    const int side = nb_one_table(&sc->beam) ? 1 : sc->factors.table.n_tables;
+    nb_term_tables t;
+    nb_error err;
+    float *F2 = NULL;
+    if (nb_term_refuse(&plan, &s->job))
+        return 0;
+    assert_int_equal(nb_term_tables_build(&s->job, side, &t, &err), NB_OK);
+    if (sc->factors.table.nh > 0)
+        F2 = make_squares(&plan, &t, side);
+    make_planes(s, &t);
+    compare(s, scene, "single", limit);
+    nb_term_tables_free(&t);
+    free(F2);
+    return 1;
+}
+
+static void random_scenes(void **state)
+{
+    const int scenes = getenv("NB_BIG") ? MANY_SCENES : SCENES;
+    int fast = 0;
+    (void)state;
+    for (int scene = 0; scene < scenes; scene++) {
+        nb_config cfg;
+        subject s;
+        slope_scene(&cfg, scene);
+        open_subject(&cfg, slope_names, &s);
+        make_planes(&s, NULL);
+        compare(&s, scene, "double", 1e-9);
+        fast += check_fast(&s, scene, scene % 4 == 3 ? 2e-5 : 5e-6);
+        close_subject(&s);
+    }
+    assert_true(fast > scenes / 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(random_scenes)};
+    return RUN_TESTS("slope_terms", tests);
+}
