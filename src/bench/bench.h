@@ -52,6 +52,25 @@ typedef struct nb_bench_breakdown {
     nb_bench_figures figures;
 } nb_bench_breakdown;
 
+/** A part of an image by another program. */
+typedef struct nb_bench_part {
+    int rows; /* 0: not measured */
+    double seconds;
+} nb_bench_part;
+
+/** A whole image that leaves steps out, and a part of it with every step. */
+typedef struct nb_bench_gain {
+    nb_bench_job job;
+    double allowed;        /* of the brightest pixel; 0: the default's rounding */
+    nb_bench_series whole; /* seconds */
+    nb_bench_part every;   /* every step */
+    double steps;          /* a pixel */
+    double dark, bright;   /* largest errors in the part, of the brightest pixel */
+    nb_bench_part peers[NB_BENCH_PEERS_MAX];
+    char backend[256], every_backend[256];
+    char left_out[160];
+} nb_bench_gain;
+
 typedef struct nb_bench {
     const nb_bench_options *opt;
     nb_bench_folder folder;
@@ -69,12 +88,14 @@ typedef struct nb_bench {
     int batch_count;
     nb_bench_breakdown *breakdowns;
     int breakdown_count;
+    nb_bench_gain *gains;
+    int gain_count;
     int done, total; /* for the progress */
     int wrong;       /* a wrong image was seen */
     double reference_steps;
 } nb_bench;
 
-/** Fill points, batches and breakdowns with the planned measurements. Errors: NB_ERR_NOMEM. */
+/** Fill points, batches, breakdowns and gains with the planned measurements. Errors: NB_ERR_NOMEM. */
 nb_status nb_bench_plan(nb_bench *b, nb_error *err);
 void nb_bench_free(nb_bench *b);
 
@@ -85,6 +106,12 @@ nb_status nb_bench_run_breakdowns(nb_bench *b, nb_error *err);
 /** Renders in this process; also checks the images of the new processes. */
 nb_status nb_bench_run_warm(nb_bench *b, nb_error *err);
 nb_status nb_bench_run_batches(nb_bench *b, nb_error *err);
+/** The case xfel. */
+nb_status nb_bench_run_gains(nb_bench *b, nb_error *err);
+/** Its measurements, at most so many a device. */
+enum { NB_BENCH_GAINS = 8 };
+/** Add them for a device. */
+void nb_bench_plan_gains(nb_bench *b, nb_bench_job job);
 
 /** The path of image `variant` of the cold runs of a point. The existing files give their
  * number. */

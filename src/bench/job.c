@@ -28,6 +28,11 @@ static const case_row cases[] = {
      "-distance 100 -pixel 0.1 -oversample 1 -mosaic 0.5 -mosaic_domains 100 "
      "-dispersion 1 -dispsteps 10",
      "-compat"},
+    {"xfel",
+     "-cell 79.1 79.1 37.9 90 90 90 -misset 10 20 30 -N 100 -lambda 1.3 -distance 150 "
+     "-pixel 0.075 -oversample 1 -mosaic 0.2 -mosaic_domains 100 -dispersion 0.5 "
+     "-dispsteps 100",
+     ""},
     {"own", "", ""}};
 
 static const char *const *names_of(const char *param)
@@ -125,7 +130,8 @@ static void add_number(words *w, const char *flag, double value)
 {
     char text[40];
     snprintf(text, sizeof text, "%.12g", value);
-    add(w, flag);
+    if (flag)
+        add(w, flag);
     add(w, text);
 }
 
@@ -148,6 +154,14 @@ static void add_physics(words *w, const nb_bench_job *job)
         add(w, "-hkl");
         add(w, job->hkl);
     }
+    if (job->shape)
+        add(w, job->shape);
+    if (job->rows) {
+        add_number(w, "-roi", 0);
+        add_number(w, NULL, job->size - 1);
+        add_number(w, NULL, job->row);
+        add_number(w, NULL, job->row + job->rows - 1);
+    }
     add_line(w, "-nonoise -nopgm");
 }
 
@@ -162,6 +176,10 @@ static void add_ours(words *w, const nb_bench_job *job)
     add(w, nb_bench_precision_name(job->precision));
     if (job->threads)
         add_number(w, "-threads", job->threads);
+    if (job->tolerance) {
+        add(w, "-tolerance");
+        add(w, job->tolerance);
+    }
     add_line(w, "-seed 1 -quiet");
     if (job->reports)
         add_line(w, "-time json");

@@ -9,6 +9,7 @@
 typedef enum nb_bench_case {
     NB_BENCH_SIMPLE = 0, /* one step a pixel */
     NB_BENCH_HEAVY,      /* a thousand */
+    NB_BENCH_XFEL,       /* ten thousand, of a large crystal: little of it is lit */
     NB_BENCH_OWN,        /* the user's flags */
     NB_BENCH_CASES
 } nb_bench_case;
@@ -29,9 +30,12 @@ typedef struct nb_bench_job {
     char device[32];
     nb_isa isa;
     nb_precision precision;
-    const char *hkl; /* structure factors instead of one F; NULL none */
-    double osc;      /* a frame of a rotation, deg; 0 still */
-    int reports;     /* the process prints its stages as JSON */
+    const char *hkl;       /* structure factors instead of one F; NULL none */
+    double osc;            /* a frame of a rotation, deg; 0 still */
+    int reports;           /* the process prints its stages as JSON */
+    const char *shape;     /* flag of the crystal's shape; NULL: the case's */
+    const char *tolerance; /* of ours, as typed; NULL: the default */
+    int row, rows;         /* only these; rows 0: all */
 } nb_bench_job;
 
 const char *nb_bench_case_name(nb_bench_case which);

@@ -103,7 +103,7 @@ static nb_status take_sizes(void *t, char **v, nb_error *err)
 
 static nb_status take_cases(void *t, char **v, nb_error *err)
 {
-    return take_list("-cases", v[0], "simple, heavy or own", read_case,
+    return take_list("-cases", v[0], "simple, heavy, xfel or own", read_case,
                      &((nb_bench_options *)t)->cases, err);
 }
 
@@ -257,7 +257,9 @@ const nb_sub_option nb_bench_option_table[] = {
     {"sizes", 1, "n,...", "pixels along an edge (default: 256,512,1024,2048,4096)",
      take_sizes},
     {"cases", 1, "name,...",
-     "simple: one step per pixel; heavy: a thousand; own: the flags behind -- (default: "
+     "simple: one step per pixel; heavy: a thousand; xfel: what a tolerance gains with "
+     "ten "
+     "thousand, at the largest of -sizes; own: the flags behind -- (default: "
      "simple,heavy, or own when there are flags)",
      take_cases},
     {"sweeps", 1, "name,...",

@@ -93,9 +93,24 @@ static void plan_list(nb_bench *b, nb_bench_sweep sweep, int which, const char *
     }
 }
 
+/** The case xfel has one size, and its own comparisons. */
+static void plan_gains(nb_bench *b)
+{
+    const nb_bench_list *sizes = &b->opt->sizes;
+    int size = 0;
+    for (int i = 0; i < sizes->count; i++)
+        size = sizes->v[i] > size ? sizes->v[i] : size;
+    for (int d = 0; d < b->device_count; d++)
+        nb_bench_plan_gains(b, job_of(b, NB_BENCH_XFEL, size, b->devices[d]));
+}
+
 static void plan_case(nb_bench *b, int which)
 {
     const nb_bench_options *o = b->opt;
+    if (which == NB_BENCH_XFEL) {
+        plan_gains(b);
+        return;
+    }
     for (int i = 0; nb_bench_wants(o, NB_SWEEP_SIZE) && i < o->sizes.count; i++)
         plan_size(b, which, o->sizes.v[i]);
     for (int d = 0; d < b->device_count; d++) {
@@ -111,14 +126,17 @@ static void plan_case(nb_bench *b, int which)
     }
 }
 
-/** Frames of a rotation, of the first case. */
+/** Frames of a rotation, of the first case but xfel. */
 static void plan_batches(nb_bench *b)
 {
     const nb_bench_list *list = &b->opt->batches;
-    for (int d = 0; d < b->device_count; d++)
+    int which = 0;
+    while (which < b->opt->cases.count && b->opt->cases.v[which] == NB_BENCH_XFEL)
+        which++;
+    for (int d = 0; which < b->opt->cases.count && d < b->device_count; d++)
         for (int i = 0; i < list->count; i++) {
             nb_bench_batch *batch = &b->batches[b->batch_count++];
-            batch->job = job_of(b, b->opt->cases.v[0], b->opt->at, b->devices[d]);
+            batch->job = job_of(b, b->opt->cases.v[which], b->opt->at, b->devices[d]);
             batch->job.osc = 0.1;
             batch->frames = list->v[i];
         }
@@ -129,6 +147,8 @@ static void plan_breakdowns(nb_bench *b)
     const nb_bench_options *o = b->opt;
     for (int d = 0; d < b->device_count; d++)
         for (int i = 0; i < o->cases.count; i++) {
+            if (o->cases.v[i] == NB_BENCH_XFEL)
+                continue;
             nb_bench_breakdown *one = &b->breakdowns[b->breakdown_count++];
             one->job = job_of(b, o->cases.v[i], o->at, b->devices[d]);
         }
@@ -144,7 +164,9 @@ nb_status nb_bench_plan(nb_bench *b, nb_error *err)
     b->batches = calloc(NB_BENCH_DEVICES_MAX * NB_BENCH_LIST_MAX, sizeof *b->batches);
     b->breakdowns =
         calloc(NB_BENCH_DEVICES_MAX * NB_BENCH_LIST_MAX, sizeof *b->breakdowns);
-    if (!b->points || !b->batches || !b->breakdowns)
+    b->gains = calloc((size_t)NB_BENCH_DEVICES_MAX * NB_BENCH_GAINS * NB_BENCH_LIST_MAX,
+                      sizeof *b->gains);
+    if (!b->points || !b->batches || !b->breakdowns || !b->gains)
         return nb_bench_no_memory(err);
     b->reference_steps = o->quick ? REFERENCE_STEPS_QUICK : REFERENCE_STEPS;
     for (int i = 0; i < o->cases.count; i++)
@@ -153,7 +175,7 @@ nb_status nb_bench_plan(nb_bench *b, nb_error *err)
         plan_batches(b);
     if (nb_bench_wants(o, NB_SWEEP_BREAKDOWN))
         plan_breakdowns(b);
-    b->total = b->point_count + b->batch_count + b->breakdown_count;
+    b->total = b->point_count + b->batch_count + b->breakdown_count + b->gain_count;
     for (int i = 0; i < b->point_count; i++)
         b->total += b->points[i].wants_cold && b->points[i].peer < 0;
     return NB_OK;
@@ -164,4 +186,5 @@ void nb_bench_free(nb_bench *b)
     free(b->points);
     free(b->batches);
     free(b->breakdowns);
+    free(b->gains);
 }

@@ -30,6 +30,7 @@ void nb_bench_summary_md(FILE *out, const cJSON *root, const nb_bench_plots *plo
 /** The tables of summary.md. */
 void nb_bench_size_tables(FILE *out, const cJSON *root);
 void nb_bench_sweep_tables(FILE *out, const cJSON *root);
+void nb_bench_gain_tables(FILE *out, const cJSON *root);
 
 /** A line "| a | b |" and the line below it that makes it the head of a table. */
 void nb_bench_header(FILE *out, const char *line);

@@ -103,6 +103,40 @@ static void add_breakdown(cJSON *list, const nb_bench_breakdown *d)
     nb_bench_add_check(o, &d->figures, d->seconds[0].count, d->job.size, d->job.size);
 }
 
+static void add_part(cJSON *to, const nb_bench_part *part, const nb_bench_gain *g)
+{
+    nb_bench_add(to, "rows", part->rows);
+    nb_bench_add(to, "seconds", part->seconds);
+    nb_bench_add(to, "steps_per_s", g->steps * part->rows * g->job.size / part->seconds);
+}
+
+static void add_gain(cJSON *list, const nb_bench *b, const nb_bench_gain *g)
+{
+    cJSON *o = cJSON_CreateObject(), *others;
+    double whole = nb_bench_summarize(&g->whole).median;
+    cJSON_AddItemToArray(list, o);
+    add_job(o, &g->job);
+    add_engine(o, &g->job);
+    cJSON_AddStringToObject(o, "shape", g->job.shape);
+    cJSON_AddStringToObject(o, "tolerance", g->job.tolerance ? g->job.tolerance : "");
+    cJSON_AddStringToObject(o, "backend", g->backend);
+    cJSON_AddStringToObject(o, "every_step_backend", g->every_backend);
+    nb_bench_add(o, "steps_per_pixel", g->steps);
+    nb_bench_add_times(o, "whole", &g->whole);
+    add_part(cJSON_AddObjectToObject(o, "every_step"), &g->every, g);
+    nb_bench_add(o, "gain", g->every.seconds * g->job.size / g->every.rows / whole);
+    nb_bench_add(o, "too_dark", g->dark);
+    nb_bench_add(o, "too_bright", g->bright);
+    others = cJSON_AddArrayToObject(o, "others");
+    for (int i = 0; i < b->opt->peer_count; i++)
+        if (g->peers[i].rows) {
+            cJSON *one = cJSON_CreateObject();
+            cJSON_AddItemToArray(others, one);
+            cJSON_AddStringToObject(one, "program", b->peer_names[i]);
+            add_part(one, &g->peers[i], g);
+        }
+}
+
 static void add_cases(const nb_bench *b, cJSON *root)
 {
     cJSON *cases = cJSON_AddObjectToObject(root, "cases");
@@ -138,6 +172,15 @@ cJSON *nb_bench_results(const nb_bench *b, const char *name)
             add_left_out(left_out, "batch", &batch->job, "nanobragg", batch->left_out);
         else
             add_batch(list, batch);
+    }
+    if (b->gain_count)
+        list = cJSON_AddArrayToObject(root, "gains");
+    for (int i = 0; i < b->gain_count; i++) {
+        const nb_bench_gain *g = &b->gains[i];
+        if (g->left_out[0])
+            add_left_out(left_out, "gain", &g->job, "nanobragg", g->left_out);
+        else
+            add_gain(list, b, g);
     }
     list = cJSON_AddArrayToObject(root, "breakdowns");
     for (int i = 0; i < b->breakdown_count; i++)

@@ -32,8 +32,7 @@ static nb_status find_programs(nb_bench *b, nb_error *err)
  * device yet. */
 static int renders(const nb_bench *b, const char *device, char *why, size_t size)
 {
-    nb_bench_job job = {NB_BENCH_SIMPLE,    NULL, 8, 0, 0, 0, "", NB_ISA_AUTO,
-                        NB_PRECISION_MIXED, NULL, 0, 0};
+    nb_bench_job job = {.size = 8, .isa = NB_ISA_AUTO, .precision = NB_PRECISION_MIXED};
     char folder[NB_PATH_MAX], log[NB_PATH_MAX];
     nb_run_flags flags;
     nb_child_end end;
@@ -77,8 +76,11 @@ static nb_status find_isas(nb_bench *b, nb_error *err)
 {
     const nb_bench_list *asked = &b->opt->isas;
     for (int i = 0; i < NB_BENCH_ISAS_MAX; i++) {
-        nb_bench_job job = {NB_BENCH_SIMPLE,     NULL, 8, 0, 0, 1, "cpu", (nb_isa)i,
-                            NB_PRECISION_DOUBLE, NULL, 0, 0};
+        nb_bench_job job = {.size = 8,
+                            .threads = 1,
+                            .device = "cpu",
+                            .isa = (nb_isa)i,
+                            .precision = NB_PRECISION_DOUBLE};
         nb_sim *sim = NULL;
         nb_config cfg;
         nb_error why;
@@ -113,6 +115,8 @@ static nb_status measure(nb_bench *b, nb_error *err)
         st = nb_bench_run_warm(b, err);
     if (!st)
         st = nb_bench_run_batches(b, err);
+    if (!st)
+        st = nb_bench_run_gains(b, err);
     nb_bench_show(b, NULL);
     return st;
 }
@@ -168,8 +172,12 @@ static nb_status make_report(nb_bench *b, nb_error *err)
 /** The user's own flags are checked before any measurement. */
 static nb_status check_own(const nb_bench_options *o, nb_error *err)
 {
-    nb_bench_job job = {NB_BENCH_OWN,       &o->own, 8, 0, 0, 0, "cpu", NB_ISA_AUTO,
-                        NB_PRECISION_MIXED, NULL,    0, 0};
+    nb_bench_job job = {.which = NB_BENCH_OWN,
+                        .own = &o->own,
+                        .size = 8,
+                        .device = "cpu",
+                        .isa = NB_ISA_AUTO,
+                        .precision = NB_PRECISION_MIXED};
     nb_config cfg;
     return o->own.count ? nb_bench_config(&job, &cfg, err) : NB_OK;
 }

@@ -70,6 +70,7 @@ void nb_bench_summary_md(FILE *out, const cJSON *root, const nb_bench_plots *plo
     sources(out, root);
     nb_bench_size_tables(out, root);
     nb_bench_sweep_tables(out, root);
+    nb_bench_gain_tables(out, root);
     plots_of(out, plots);
     left_out(out, root);
 }
