@@ -14,7 +14,7 @@ NVCC_ARCH ?= $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$a$(comma)code=sm_$a
 NVCC_FLAGS ?= -O3 -std=c++17 -DNB_GPU=1 -fmad=false -Xcompiler -Wall$(comma)-Wextra
 
 # Files without kernels need no more than one architecture.
-CUDA_HOST_ONLY := backend chain device download fft fibre product scene_device slopes
+CUDA_HOST_ONLY := backend chain device download fft fibre product render scene_device slopes
 $(CUDA_HOST_ONLY:%=$B/cuda/%.cu.o): NVCC_ARCH := $(firstword \
     $(foreach a,$(CUDA_ARCH),-arch=sm_$a))
 
@@ -24,7 +24,7 @@ $B/cuda/fft.cu.o: DEFS += $(if $(FFT_FOLDER),-DNB_GPU_FFT_FOLDER='"$(FFT_FOLDER)
 
 .PHONY: test-cuda bench-cuda cuda-registers hip-compile
 test-cuda: ## the checks that need an NVIDIA device (skipped, with the reason, where there is none)
-	@bash tests/bench/gpu.sh build check products golden noise frames faults
+	@bash tests/bench/gpu.sh build check spots products golden noise frames faults
 bench-cuda: ## the measurements on an NVIDIA device
 	@bash tests/bench/gpu.sh build time process series
 cuda-registers: ## compile the kernels for every architecture: warnings, registers, spills

@@ -134,3 +134,13 @@ int nb_cuda_may_be_present(void)
             return 1;
     return 0;
 }
+
+nb_engine nb_cuda_engine(const nb_cuda_device *d)
+{
+    nb_engine engine = {};
+    engine.size =
+        d->multiprocessors * (d->clock_ghz > 0 ? d->clock_ghz : 1.5) / (132 * 1.98);
+    engine.fp64_ratio = d->fp64_ratio;
+    engine.has_tensor = d->has_tensor;
+    return engine;
+}

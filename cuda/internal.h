@@ -107,6 +107,9 @@ void nb_cuda_release(nb_cuda_buffer *buffer);
  * none. */
 int nb_cuda_probe(int index, nb_cuda_device *device, char *why, size_t why_size);
 
+/** What the choice of a path knows of the device. */
+nb_engine nb_cuda_engine(const nb_cuda_device *device);
+
 /* --- download.cu --- */
 /** Pinned memory between the device and the caller's memory. */
 typedef struct nb_cuda_ring nb_cuda_ring;

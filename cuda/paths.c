@@ -10,6 +10,7 @@
 #include "../src/physics/ray.h"
 #include "../src/plan/fixed_point.h"
 #include "../src/plan/one_table.h"
+#include "../src/plan/spots.h"
 
 /* |h| up to which high words index a table */
 #define MAX_INDEX 262144.0
@@ -274,17 +275,69 @@ static double double_seconds(const nb_plan *plan)
     return steps_seconds(NB_PATH_DOUBLE, plan);
 }
 
+/* Of the spots, on an H200: to start and for the first pass; of a column of reflections and a group of
+ * orientations, a reflection in an orientation, a ray of its box, a term, a pixel. */
+#define SPOTS_START 1.5e-4
+#define SPOTS_COLUMN 1e-9
+#define SPOTS_PAIR 2e-10
+#define SPOTS_RAY 2e-12
+#define SPOTS_TERM 1e-12
+#define SPOTS_PIXEL 5e-12
+
+static double from_reflections(const nb_plan *plan)
+{
+    const nb_spots_work w = nb_spots_work_of(plan);
+    const double size = plan->engine.size, fp64 = 2.0 / plan->engine.fp64_ratio;
+    return SPOTS_START + SPOTS_PIXEL * w.pixels / size +
+           (SPOTS_COLUMN * w.columns + SPOTS_PAIR * w.pairs + SPOTS_RAY * w.rays +
+            SPOTS_TERM * w.terms) /
+               (size * fp64);
+}
+
+/** Of the quickest path that leaves nothing out. */
+static double every_step_seconds(const nb_plan *plan)
+{
+    double least = double_seconds(plan);
+    const char *unused;
+    for (int i = 0; i < NB_PATH_DOUBLE; i++)
+        if (nb_cuda_paths[i].applies(plan, &unused))
+            least = fmin(least, nb_cuda_paths[i].seconds(plan));
+    return least;
+}
+
+static nb_cuda_path forced_path(void);
+
+static int spots_apply(const nb_plan *plan, const char **why)
+{
+    const char *reason = nb_spots_refuse(plan);
+    if (reason)
+        return nb_path_refuse(why, reason);
+    if (forced_path() != NB_PATH_SPOTS &&
+        !(from_reflections(plan) < nb_spots_whole(plan, every_step_seconds)))
+        return nb_path_refuse(why, "every step is as quick");
+    return 1;
+}
+
+/** Of the whole detector; where it applies it is taken, for small regions too. */
+static double spots_seconds(const nb_plan *plan)
+{
+    if (nb_spots_refuse(plan))
+        return INFINITY;
+    return fmin(from_reflections(plan), 0.5 * every_step_seconds(plan));
+}
+
 const nb_path nb_cuda_paths[NB_CUDA_PATHS] = {
     {"indices in double, lattice in float", direct_applies, direct_seconds},
     {"indices on FP64 tensor cores, lattice in float", tensor_applies, tensor_seconds},
     {"double centres, float residuals", residual_applies, residual_seconds},
-    {"every operation in double", double_applies, double_seconds}};
+    {"every operation in double", double_applies, double_seconds},
+    {"from its reflections", spots_apply, spots_seconds}};
 
 /** The path that the environment asks for; NB_CUDA_PATHS: none. */
 static nb_cuda_path forced_path(void)
 {
     static const char *const words[NB_CUDA_PATHS] = {"direct", "mma", "residual",
-                                                     "double"};
+                                                     "double", "spots"};
     const char *forced = getenv("NANOBRAGG_CUDA_PATH");
     int path = 0;
     while (path < NB_CUDA_PATHS && !(forced && strcmp(forced, words[path]) == 0))
@@ -297,11 +350,19 @@ nb_cuda_path nb_cuda_choose_path(const nb_plan *plan, const char **why)
     nb_cuda_path forced = forced_path(), best;
     const char *unused;
     best = (nb_cuda_path)nb_path_choose(nb_cuda_paths, NB_CUDA_PATHS, plan, why);
-    if (forced == NB_CUDA_PATHS || best == NB_PATH_DOUBLE)
+    if (best == NB_PATH_SPOTS)
+        *why = "";
+    if (forced == NB_CUDA_PATHS || best == NB_PATH_DOUBLE || best == forced)
         return best;
     if (forced == NB_PATH_DOUBLE)
         *why = "NANOBRAGG_CUDA_PATH=double";
     else if (!nb_cuda_paths[forced].applies(plan, &unused))
         return forced == NB_PATH_RESIDUAL ? NB_PATH_DIRECT : best;
     return forced;
+}
+
+const char *nb_cuda_refuses_tolerance(const nb_plan *plan)
+{
+    const char *why = NULL;
+    return spots_apply(plan, &why) ? NULL : why;
 }

@@ -15,14 +15,19 @@ typedef enum nb_cuda_path {
     NB_PATH_TENSOR,   /* many steps: Miller indices on the FP64 tensor cores */
     NB_PATH_RESIDUAL, /* many steps, slow FP64: double centres and float residuals */
     NB_PATH_DOUBLE,   /* src/physics in double, everything */
+    NB_PATH_SPOTS,    /* from reflections to pixels: steps that are dark are left out */
     NB_CUDA_PATHS
 } nb_cuda_path;
 
 extern const nb_path nb_cuda_paths[NB_CUDA_PATHS];
 
 /** The kernel for a scene on plan->engine; *why says in a few words why it is DOUBLE, else "".  The
- * environment's NANOBRAGG_CUDA_PATH (direct, mma, residual or double) asks for one. */
+ * environment's NANOBRAGG_CUDA_PATH (direct, mma, residual, double or spots) asks for one. */
 nb_cuda_path nb_cuda_choose_path(const nb_plan *plan, const char **why);
+
+/** Why the steps that the tolerance allows are not left out, in a few words; NULL: NB_PATH_SPOTS leaves
+ * them out, or says why not when it renders. */
+const char *nb_cuda_refuses_tolerance(const nb_plan *plan);
 
 /** Steps a second that the kernel of a path reaches on plan->engine. */
 double nb_cuda_step_rate(nb_cuda_path path, const nb_plan *plan);

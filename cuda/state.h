@@ -6,6 +6,10 @@
 #include "fibre.h"
 #include "internal.h"
 
+extern "C" {
+#include "../src/plan/spots.h"
+}
+
 /** An array on the device with a host copy of what was sent, so that the same is not
  * sent again. */
 typedef struct nb_cuda_mirror {
@@ -48,9 +52,15 @@ struct nb_backend_state {
     gpuEvent_t began, ended; /* of the kernels of the last render */
     nb_cuda_ring *ring;      /* owned */
     int *repair;             /* pinned, owned: set by kernels, see nb_cuda_launch */
+    double *brightest;       /* pinned, owned: a pixel of a first pass */
     nb_cuda_path path;       /* of the last render */
+    int asked;               /* a tolerance, for the last render */
+    nb_spots_result left;    /* what was left out of it, or why nothing was */
     /* device memory, owned */
     nb_cuda_buffer image, F, mask, sums, terms, weights, tables, F2, small;
+    nb_cuda_buffer spot_sums; /* of the terms by whole numbers: 0 between renders */
+    size_t spot_pixels;       /* that it holds; 0: not known to be 0 */
+    nb_cuda_mirror spot_tables;
     nb_cuda_mirror sources, orientations, spans;
     nb_cuda_mirror amorphous, materials, pieces, buckets; /* of the scene's materials */
     nb_cuda_mirror panels, sensors; /* host copies only: kernels get theirs by value */
@@ -69,6 +79,7 @@ struct nb_backend_state {
 /** Integers in state->small. */
 enum {
     NB_SMALL_REPAIR = 0,
+    NB_SMALL_BRIGHTEST = 8, /* the bits of a double */
     NB_SMALL_OVERLOADS = 16, /* NB_PRODUCTS_MOST 64-bit counters */
     NB_SMALL_BYTES = 64
 };
@@ -98,6 +109,11 @@ void nb_cuda_aim_terms(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
 
 /** Whether a device may be in this machine, without a call of the driver. */
 int nb_cuda_may_be_present(void);
+
+/* --- render.cu --- */
+/** The pixels of a request into the image there, and from there to `image` if it is not NULL. */
+nb_status nb_cuda_render_request(nb_backend_state *state, const nb_scene *scene,
+                                 const nb_request *request, float *image, nb_error *err);
 
 /* --- spans.cu --- */
 /** Refuse pixels that go elsewhere than to their place in the image. */

@@ -3,6 +3,7 @@
 #ifndef NB_CUDA_TIMING_H
 #define NB_CUDA_TIMING_H
 
+#include "../src/plan/spots.h"
 #include "../src/render/backend.h"
 
 #ifdef __cplusplus
@@ -14,6 +15,9 @@ extern const nb_backend nb_backend_cuda;
 /** Time on the device between the first and the last kernel of the last render,
  * seconds; NaN when there was none.  Tables of steps and transfers are not in it. */
 double nb_cuda_kernel_seconds(const nb_backend_state *state);
+
+/** What was left out of the last image, or why nothing was. */
+const nb_spots_result *nb_cuda_left(const nb_backend_state *state);
 
 /** Keep the device busy for so long before what comes next: queued work then follows without
  * the host's launching in between. */

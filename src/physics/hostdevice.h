@@ -5,8 +5,11 @@
 
 #ifdef NB_GPU
 #define NB_HD static __host__ __device__ inline
+/* a function of its own on the device: rare, and long */
+#define NB_HD_CALL static __host__ __device__ __noinline__ __attribute__((unused))
 #else
 #define NB_HD static inline
+#define NB_HD_CALL NB_HD
 #endif
 
 #define NB_PI 3.14159265358979323846

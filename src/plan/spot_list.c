@@ -8,20 +8,7 @@
 #include "../base/memory.h"
 #include "../physics/panels.h"
 #include "../physics/ray.h"
-
-#define ROOM 1e-6 /* for rounding */
-
-static void to_array(nb_vec3 v, double to[3])
-{
-    to[0] = v.x;
-    to[1] = v.y;
-    to[2] = v.z;
-}
-
-static double dot(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
+#include "spot_tests.h"
 
 /** The cone of the panel's rays, if it is narrower than 90 degrees. */
 static void set_cone(nb_spot_plane *plane, const nb_panel *panel)
@@ -36,7 +23,7 @@ static void set_cone(nb_spot_plane *plane, const nb_panel *panel)
         middle = nb_add(middle, corner[i]);
     }
     middle = nb_unit(middle);
-    to_array(middle, plane->middle);
+    nb_spot_array(middle, plane->middle);
     for (int i = 0; i < 8; i++)
         plane->cosine = fmin(plane->cosine, nb_dot(middle, corner[i]));
     if (!(plane->cosine > 0.02))
@@ -53,30 +40,16 @@ nb_spot_plane nb_spot_plane_of(const nb_panel *panel, const nb_sensor *sensor)
     axis[1] = nb_scale(1 / volume, nb_cross(n, panel->fast));
     if (nb_dot(n, panel->pix0) < 0)
         n = nb_scale(-1, n);
-    to_array(n, plane.n);
+    nb_spot_array(n, plane.n);
     plane.height = nb_dot(n, panel->pix0);
     plane.rise = nb_dot(n, panel->normal);
     for (int k = 0; k < 2; k++) {
-        to_array(axis[k], plane.axis[k]);
+        nb_spot_array(axis[k], plane.axis[k]);
         plane.start[k] = nb_dot(axis[k], panel->pix0);
         plane.lean[k] = nb_dot(axis[k], panel->normal);
     }
     set_cone(&plane, panel);
     return plane;
-}
-
-void nb_spot_extent(const nb_spot_plane *plane, int axis, const double ratio[2],
-                    const double depth[2], double *low, double *high)
-{
-    *low = INFINITY;
-    *high = -INFINITY;
-    for (int i = 0; i < 4; i++) {
-        double O = depth[i >> 1], z = plane->height + O * plane->rise;
-        double x = (z * ratio[i & 1] - plane->start[axis] - O * plane->lean[axis]) /
-                   plane->pixel[axis];
-        *low = fmin(*low, x);
-        *high = fmax(*high, x);
-    }
 }
 
 /* ------------------------------------------------------------------ growing arrays */
@@ -132,28 +105,20 @@ static int tiles_between(const nb_spot_grid *grid, int axis, int edge, double lo
 static int tiles_near(const search *s, int panel, const double p[3], double far,
                       int range[2][2])
 {
-    const nb_spot_plane *plane = &s->list->planes[panel];
     const nb_spot_grid *grid = &s->list->grids[panel];
-    const double depth[2] = {0, plane->depth}, height = dot(p, plane->n);
+    double pixels[2][2];
+    int where;
     range[0][0] = range[1][0] = 0;
     range[0][1] = grid->across - 1;
     range[1][1] = grid->down - 1;
-    if (grid->across == 0 || dot(p, plane->middle) + far < plane->cosine ||
-        height + far < 0)
+    if (grid->across == 0)
         return 0;
-    if (!(height - far > 0.01))
-        return 1; /* grazing rays: anywhere */
-    for (int k = 0; k < 2; k++) {
-        double c = dot(p, plane->axis[k]) / height, across[3], low, high, ratio[2];
-        for (int x = 0; x < 3; x++)
-            across[x] = plane->axis[k][x] - c * plane->n[x];
-        double off = far * sqrt(dot(across, across)) / (height - far);
-        ratio[0] = c - off;
-        ratio[1] = c + off;
-        nb_spot_extent(plane, k, ratio, depth, &low, &high);
-        if (!tiles_between(grid, k, s->list->edge, low - ROOM, high + ROOM, range[k]))
+    where = nb_spot_near(&s->list->planes[panel], p, far, pixels);
+    if (where != NB_SPOT_BOXED)
+        return where;
+    for (int k = 0; k < 2; k++)
+        if (!tiles_between(grid, k, s->list->edge, pixels[k][0], pixels[k][1], range[k]))
             return 0;
-    }
     return 1;
 }
 
@@ -182,12 +147,12 @@ static int add_reflection(search *s, const nb_spot_group *group, nb_spot spot,
     const int panels = sp->scene->n_panels;
     double g = sqrt(spot.g2), far;
     int seen = 0;
-    spot.reach2 = nb_spot_reach2(sp, s->limits, nb_spot_F2(sp, spot.h));
+    spot.reach2 =
+        nb_spot_reach2(sp, s->limits, nb_spot_F2_of(&sp->scene->factors.table, spot.h));
     if (!(spot.reach2 > 0))
         return 1;
-    far = sp->longest * (group->chord * g + sqrt(spot.reach2) * sp->axis) +
-          0.5 * (sp->longest - sp->shortest) * g + sp->stray + ROOM * ROOM;
-    if (fabs(sqrt(dot(p, p)) - 1) > far)
+    far = nb_spot_far(sp, group, sqrt(spot.reach2), g) + NB_SPOT_ROOM * NB_SPOT_ROOM;
+    if (fabs(sqrt(nb_spot_dot(p, p)) - 1) > far)
         return 1;
     for (int k = 0; k < panels; k++) {
         int range[2][2];
@@ -207,19 +172,6 @@ static int add_reflection(search *s, const nb_spot_group *group, nb_spot spot,
 
 /* ------------------------------------------------------------------ columns of l */
 
-/** l at which |p + l v| <= radius: *low to *high; 0: none. */
-static int inside_sphere(const double p[3], const double v[3], double radius, double *low,
-                         double *high)
-{
-    double a = dot(v, v), b = dot(p, v), c = dot(p, p) - radius * radius;
-    double root2 = b * b - a * c;
-    if (root2 < 0)
-        return 0;
-    *low = (-b - sqrt(root2)) / a;
-    *high = (-b + sqrt(root2)) / a;
-    return 1;
-}
-
 static int add_column(search *s, int group, nb_spot spot, const double p0[3],
                       const double g0[3])
 {
@@ -227,21 +179,14 @@ static int add_column(search *s, int group, nb_spot spot, const double p0[3],
     const nb_spot_group *g = &sp->groups[group];
     const double *b3 = sp->cells[g->first].b[2], wave = 0.5 * (sp->longest + sp->shortest);
     const double v[3] = {wave * b3[0], wave * b3[1], wave * b3[2]};
-    const int first = sp->box.low[2], last = first + sp->box.n[2] - 1;
-    double low, high, from = INFINITY, to = -INFINITY;
-    if (!inside_sphere(p0, v, 1 + s->far, &low, &high))
+    nb_spot_column c;
+    if (!nb_spot_column_of(sp, p0, v, s->far, &c))
         return 1;
-    if (s->far < 1 && inside_sphere(p0, v, 1 - s->far, &from, &to)) {
-        from = ceil(from + ROOM);
-        to = floor(to - ROOM);
-    }
-    low = fmax(ceil(low - ROOM), first);
-    high = fmin(floor(high + ROOM), last);
-    for (double l = low; l <= high; l++) {
+    for (double l = c.low; l <= c.high; l++) {
         double p[3], q[3];
-        if (l > from && l < to) {
-            l = to - 1;
-            from = INFINITY;
+        if (l > c.from && l < c.to) {
+            l = c.to - 1;
+            c.from = INFINITY;
             continue;
         }
         spot.h[2] = (int32_t)l;
@@ -249,27 +194,11 @@ static int add_column(search *s, int group, nb_spot spot, const double p0[3],
             p[x] = p0[x] + l * v[x];
             q[x] = g0[x] + l * b3[x];
         }
-        spot.g2 = dot(q, q);
+        spot.g2 = nb_spot_dot(q, q);
         if (!add_reflection(s, g, spot, p))
             return 0;
     }
     return 1;
-}
-
-/** The largest |g| of the box of reflections. */
-static double largest_g(const nb_spots *sp)
-{
-    const nb_spot_cell *cell = sp->cells;
-    double most = 0;
-    for (int corner = 0; corner < 8; corner++) {
-        double g[3] = {0};
-        for (int k = 0; k < 3; k++)
-            for (int x = 0; x < 3; x++)
-                g[x] += cell->b[k][x] *
-                        (sp->box.low[k] + (corner >> k & 1 ? sp->box.n[k] - 1 : 0));
-        most = fmax(most, dot(g, g));
-    }
-    return sqrt(most);
 }
 
 static int add_group(search *s, int group)
@@ -277,12 +206,11 @@ static int add_group(search *s, int group)
     const nb_spots *sp = s->spots;
     const nb_spot_group *g = &sp->groups[group];
     const nb_spot_cell *cell = &sp->cells[g->first];
-    const double wave = 0.5 * (sp->longest + sp->shortest), most = largest_g(sp);
+    const double wave = 0.5 * (sp->longest + sp->shortest), most = nb_spots_farthest(sp);
     const double reach = sqrt(nb_spot_reach2(sp, s->limits, sp->most));
     double incident[3];
-    to_array(sp->incident, incident);
-    s->far = sp->longest * (g->chord * most + reach * sp->axis) +
-             0.5 * (sp->longest - sp->shortest) * most + sp->stray + ROOM;
+    nb_spot_array(sp->incident, incident);
+    s->far = nb_spot_far(sp, g, reach, most) + NB_SPOT_ROOM;
     for (int i = 0; i < sp->box.n[0]; i++)
         for (int j = 0; j < sp->box.n[1]; j++) {
             nb_spot spot = {.h = {sp->box.low[0] + i, sp->box.low[1] + j, 0},

@@ -1,42 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "spots.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../base/memory.h"
 #include "../physics/limits.h"
-#include "../physics/structure_factor.h"
 #include "dark.h"
+#include "spot_tests.h"
 
 /* Orientations of a group differ by this angle at the most, about: larger ones need fewer
  * reflections, smaller ones have closer boxes. */
 #define GROUP_ANGLE 0.03
-#define ROOM 1e-6 /* for rounding */
-
-double nb_spot_F2(const nb_spots *spots, const int32_t h[3])
-{
-    const nb_factor_table *sf = &spots->scene->factors.table;
-    double most = 0;
-    for (int t = 0; t < nb_table_count(sf); t++) {
-        double F = nb_F_nearest(sf, t, h[0], h[1], h[2]);
-        most = fmax(most, F * F);
-    }
-    return most;
-}
-
-/* GAUSS: exp(-2 R^2/width) A > t.  TOPHAT: it ends. */
-double nb_spot_reach2(const nb_spots *spots, const nb_spot_limits *limits, double F2)
-{
-    double A = F2 * spots->cells2;
-    if (!(F2 > limits->weakest))
-        return 0;
-    if (limits->near2 > 0)
-        return limits->near2;
-    if (spots->scene->lattice.shape == NB_LATTICE_TOPHAT)
-        return NB_TOPHAT_RADIUS2;
-    return A > limits->threshold ? 0.5 * NB_GAUSS_WIDTH * log(A / limits->threshold) : 0;
-}
 
 /** R^2 = d.M.d = |L d|^2, M with the fudge; 0: M has no such L. */
 static int split_metric(const nb_lattice *lattice, double L[3][3])
@@ -51,7 +27,7 @@ static int split_metric(const nb_lattice *lattice, double L[3][3])
             double x = M[i][j];
             for (int k = 0; k < i; k++)
                 x -= L[k][i] * L[k][j];
-            if (i == j && !(x > ROOM * M[i][i]))
+            if (i == j && !(x > NB_SPOT_ROOM * M[i][i]))
                 return 0;
             L[i][j] = i == j ? sqrt(x) : x / L[i][i];
         }
@@ -124,7 +100,7 @@ static const char *refuse_crystal(const nb_plan *plan)
     if (lattice->shape == NB_LATTICE_GAUSS && may->part > 0)
         reach2 = fmax(0, -0.5 * NB_GAUSS_WIDTH * log(may->part)); /* at least */
     invert(L, inverse);
-    if (!(sqrt(reach2) * widest_index(inverse) * (1 + ROOM) <= 0.5))
+    if (!(sqrt(reach2) * widest_index(inverse) * (1 + NB_SPOT_ROOM) <= 0.5))
         return "spots of so few cells overlap";
     if (plan->scene->factors.table.interpolate)
         return "F is interpolated";
@@ -260,24 +236,17 @@ static nb_status build_runs(nb_spots *sp, nb_error *err)
 
 /* ------------------------------------------------------------------ orientations */
 
-static void to_array(nb_vec3 v, double to[3])
-{
-    to[0] = v.x;
-    to[1] = v.y;
-    to[2] = v.z;
-}
-
 static void set_cell(const nb_spots *sp, double inverse[3][3], const nb_orientation *from,
                      nb_spot_cell *to)
 {
     nb_vec3 b[3];
     double a[3][3];
     nb_reciprocal_cell(from, b);
-    to_array(from->a, a[0]);
-    to_array(from->b, a[1]);
-    to_array(from->c, a[2]);
+    nb_spot_array(from->a, a[0]);
+    nb_spot_array(from->b, a[1]);
+    nb_spot_array(from->c, a[2]);
     for (int i = 0; i < 3; i++)
-        to_array(b[i], to->b[i]);
+        nb_spot_array(b[i], to->b[i]);
     for (int i = 0; i < 3; i++)
         for (int x = 0; x < 3; x++) {
             to->A[i][x] = to->E[x][i] = 0;
@@ -292,9 +261,9 @@ static void set_cell(const nb_spots *sp, double inverse[3][3], const nb_orientat
 static double chord_between(const nb_orientation *a, const nb_spot_cell *b)
 {
     double from[3][3], sum = 0;
-    to_array(a->a, from[0]);
-    to_array(a->b, from[1]);
-    to_array(a->c, from[2]);
+    nb_spot_array(a->a, from[0]);
+    nb_spot_array(a->b, from[1]);
+    nb_spot_array(a->c, from[2]);
     for (int x = 0; x < 3; x++)
         for (int y = 0; y < 3; y++) {
             double U = -(double)(x == y);
@@ -302,7 +271,7 @@ static double chord_between(const nb_orientation *a, const nb_spot_cell *b)
                 U += b->b[k][x] * from[k][y];
             sum += U * U;
         }
-    return sqrt(0.5 * sum) + ROOM * GROUP_ANGLE;
+    return sqrt(0.5 * sum) + NB_SPOT_ROOM * GROUP_ANGLE;
 }
 
 static void group_orientations(nb_spots *sp)
@@ -345,7 +314,7 @@ static nb_status build_cells(nb_spots *sp, nb_error *err)
     }
     for (int i = 0; i < 9; i++)
         sp->axis += sp->cells->E[i / 3][i % 3] * sp->cells->E[i / 3][i % 3];
-    sp->axis = sqrt(sp->axis) * (1 + ROOM);
+    sp->axis = sqrt(sp->axis) * (1 + NB_SPOT_ROOM);
     group_orientations(sp);
     return NB_OK;
 }
@@ -378,6 +347,7 @@ nb_status nb_spots_build(const nb_plan *plan, nb_spots *sp, nb_error *err)
     nb_status st;
     memset(sp, 0, sizeof *sp);
     sp->scene = sc;
+    sp->shape = sc->lattice.shape;
     split_metric(&sc->lattice, sp->L);
     invert(sp->L, inverse);
     sp->widest = widest_index(inverse);
@@ -388,6 +358,70 @@ nb_status nb_spots_build(const nb_plan *plan, nb_spots *sp, nb_error *err)
         (st = find_box(plan, sp, err)))
         nb_spots_free(sp);
     return st;
+}
+
+/* ------------------------------------------------------------------ what is left out */
+
+int nb_spots_try(const nb_spots *sp, int i, nb_spot_limits *limits)
+{
+    static const double near2[NB_SPOTS_TRIES] = {0.36, 0.36, 0.36, 1, 2.5, 6, 12, 25};
+    static const double part[NB_SPOTS_TRIES] = {0.1, 1e-3, 1e-6};
+    if (i >= NB_SPOTS_TRIES || sqrt(near2[i]) * sp->widest > 0.5)
+        return 0;
+    *limits = (nb_spot_limits){0, near2[i], part[i] * sp->most};
+    return 1;
+}
+
+void nb_spots_limit(const nb_spots *sp, const nb_tolerance *may, nb_spot_limits *limits,
+                    nb_spots_result *result)
+{
+    double bound = may->photons > 0 ? may->photons : INFINITY;
+    if (sp->shape == NB_LATTICE_TOPHAT)
+        bound = 0;
+    else if (may->part > 0) {
+        bound = fmin(bound, may->part * result->brightest);
+        if (!(bound > 0))
+            result->refused = "no reflection lights a pixel";
+    }
+    result->bound = bound;
+    limits->threshold = sp->brightness > 0 ? bound / sp->brightness : 0;
+    result->reach = sqrt(nb_spot_reach2(sp, limits, sp->most));
+    if (!result->refused && !(result->reach * sp->widest * (1 + NB_SPOT_ROOM) <= 0.5))
+        result->refused = "spots of so few cells overlap at this tolerance";
+}
+
+double nb_spots_part(const nb_spots_result *result)
+{
+    if (!(result->bound > 0))
+        return 0;
+    return result->brightest > 0 ? fmin(1, result->bound / result->brightest) : 1;
+}
+
+void nb_spots_describe(const nb_spots_result *result, char *line, size_t size)
+{
+    const double part = nb_spots_part(result);
+    if (part > 0)
+        snprintf(line, size,
+                 "from its reflections, R <= %.2f, a pixel lacks at most %.2g of "
+                 "the brightest",
+                 result->reach, part);
+    else
+        snprintf(line, size, "from its reflections");
+}
+
+double nb_spots_farthest(const nb_spots *sp)
+{
+    const nb_spot_cell *cell = sp->cells;
+    double most = 0;
+    for (int corner = 0; corner < 8; corner++) {
+        double g[3] = {0};
+        for (int k = 0; k < 3; k++)
+            for (int x = 0; x < 3; x++)
+                g[x] += cell->b[k][x] *
+                        (sp->box.low[k] + (corner >> k & 1 ? sp->box.n[k] - 1 : 0));
+        most = fmax(most, nb_spot_dot(g, g));
+    }
+    return sqrt(most);
 }
 
 void nb_spots_free(nb_spots *sp)

@@ -38,6 +38,7 @@ typedef struct nb_spot_group {
 
 typedef struct nb_spots {
     const nb_scene *scene;
+    int shape;                /* of the lattice */
     double L[3][3];           /* upper triangle */
     double widest;            /* |h - hkl| along any index at R <= 1, the largest */
     double axis;              /* no less than the longest semi-axis of R <= 1, 1/m */
@@ -74,6 +75,26 @@ typedef struct nb_spot {
     double g2;     /* 1/m^2 */
 } nb_spot;
 
+/** A flat panel for directions: the ray d meets the depth O at  F = z d.axis[0]/d.n - start[0],
+ * S = z d.axis[1]/d.n - start[1]  with z = height + O rise and start[k] + O lean[k]; m. */
+typedef struct nb_spot_plane {
+    double axis[2][3], n[3];
+    double height, rise, start[2], lean[2];
+    double pixel[2];          /* edges */
+    double depth;             /* of the sensor */
+    double middle[3], cosine; /* every ray is within this angle of the middle */
+} nb_spot_plane;
+
+nb_spot_plane nb_spot_plane_of(const nb_panel *panel, const nb_sensor *sensor);
+
+/** What was left out of an image. */
+typedef struct nb_spots_result {
+    const char *refused; /* why nothing was rendered, in a few words; NULL */
+    double bound;        /* photons that a pixel may lack */
+    double brightest;    /* no more than the brightest pixel, photons; 0: not known */
+    double reach;        /* largest R of a term */
+} nb_spots_result;
+
 /** Why a scene cannot be rendered so, in a few words; NULL: it can. */
 const char *nb_spots_refuse(const nb_plan *plan);
 
@@ -83,18 +104,46 @@ const char *nb_spots_refuse_panel(const nb_panel *panel, const nb_sensor *sensor
 /** Likewise of the beam alone: terms must not be negative. */
 const char *nb_spots_refuse_beam(const nb_beam *beam);
 
+/** What a picture of the whole detector takes, about. */
+typedef struct nb_spots_work {
+    double columns; /* of reflections and groups of orientations */
+    double pairs;   /* reflections in orientations */
+    double rays;    /* of their boxes */
+    double terms, pixels;
+} nb_spots_work;
+nb_spots_work nb_spots_work_of(const nb_plan *plan);
+
 /** Seconds of one core for the whole detector, about. */
 double nb_spots_seconds(const nb_plan *plan);
+
+/** Seconds of the whole detector, one thread: what is compared with spots must not depend on the
+ * region or the threads, or the bytes would. */
+double nb_spots_whole(const nb_plan *plan, double (*seconds)(const nb_plan *plan));
 
 /** The scene of the plan must outlive *spots and have no mask or region that matters.
  * Errors: NB_ERR_NOMEM; then spots is freed. */
 nb_status nb_spots_build(const nb_plan *plan, nb_spots *spots, nb_error *err);
 void nb_spots_free(nb_spots *spots);
 
-/** R^2 up to which terms of F^2 are taken; 0: none is. */
-double nb_spot_reach2(const nb_spots *spots, const nb_spot_limits *limits, double F2);
+enum { NB_SPOTS_TRIES = 8 };
 
-/** Largest F^2 of a reflection in any table. */
-double nb_spot_F2(const nb_spots *spots, const int32_t h[3]);
+/** The terms of try i, by which a pixel is found that is no brighter than the brightest of the whole
+ * detector: the strongest reflections alone, near their middles, and then more of them; the first three
+ * have R < 0.6.  0: there is no such try. */
+int nb_spots_try(const nb_spots *spots, int i, nb_spot_limits *limits);
+
+/** The photons that a pixel may lack, and the threshold of a term that keeps to them; result->brightest
+ * is known, or 0 where the tolerance does not need it.  May refuse. */
+void nb_spots_limit(const nb_spots *spots, const nb_tolerance *may,
+                    nb_spot_limits *limits, nb_spots_result *result);
+
+/** What an image may lack, as nb_spots_limit left it. */
+double nb_spots_part(const nb_spots_result *result);
+
+/** "from its reflections" and what that may lack, in a line. */
+void nb_spots_describe(const nb_spots_result *result, char *line, size_t size);
+
+/** The largest |g| of the box of reflections, 1/m. */
+double nb_spots_farthest(const nb_spots *spots);
 
 #endif

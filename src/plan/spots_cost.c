@@ -78,7 +78,7 @@ static extents measure(const nb_plan *plan)
 }
 
 /* The Ewald sphere's part within |q| < Q has the area pi Q^2; reflections within a reach of it are lit. */
-double nb_spots_seconds(const nb_plan *plan)
+nb_spots_work nb_spots_work_of(const nb_plan *plan)
 {
     const nb_scene *sc = plan->scene;
     const extents e = measure(plan);
@@ -91,7 +91,26 @@ double nb_spots_seconds(const nb_plan *plan)
     double width = 2 * e.axis * e.wavelength / e.subpixel + 1;
     double length = width + e.spread * e.most * e.wavelength / e.subpixel + 4;
     double lit = fmin(1, 4 * e.reach * e.reach * e.reach / (N[0] * N[1] * N[2]));
-    return START + COLUMN * columns * orientations / fmin(orientations, 50) +
-           PAIR * pairs + RAY * pairs * width * length + TERM * steps * e.rays * lit +
-           PIXEL * e.pixels;
+    const nb_spots_work work = {columns * orientations / fmin(orientations, 50), pairs,
+                                pairs * width * length, steps * e.rays * lit, e.pixels};
+    return work;
+}
+
+double nb_spots_seconds(const nb_plan *plan)
+{
+    const nb_spots_work w = nb_spots_work_of(plan);
+    return START + COLUMN * w.columns + PAIR * w.pairs + RAY * w.rays + TERM * w.terms +
+           PIXEL * w.pixels;
+}
+
+double nb_spots_whole(const nb_plan *plan, double (*seconds)(const nb_plan *plan))
+{
+    nb_scene whole = *plan->scene;
+    nb_plan all = *plan;
+    whole.raster.roi = (nb_region){0, whole.raster.columns - 1, 0, whole.raster.rows - 1};
+    all.scene = &whole;
+    all.pixels = nb_rendered_pixels(&whole);
+    all.rays = nb_rendered_samples(&whole) / all.steps;
+    all.engine.threads = 1;
+    return seconds(&all);
 }

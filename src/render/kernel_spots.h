@@ -5,14 +5,13 @@
 #ifndef NB_RENDER_KERNEL_SPOTS_H
 #define NB_RENDER_KERNEL_SPOTS_H
 
+#include "../plan/spot_terms.h"
 #include "kernel_rays.h"
 #include "spot_tile.h"
 
 #define NB_SPOT_PASTE2(a, b) a##b
 #define NB_SPOT_PASTE(a, b) NB_SPOT_PASTE2(a, b)
 #define NB_SPOT_KERNEL NB_SPOT_PASTE(nb_spots_, NB_KERNEL_ISA)
-
-#define NB_SPOT_ROOM 1e-6 /* for rounding, in R, R^2 and sub-pixels */
 
 NB_INLINE vd vd_load(const double *from)
 {
@@ -39,30 +38,15 @@ NB_INLINE double vd_sum(vd x)
     return sum;
 }
 
-/** ln(2)^k/k! */
-#define NB_SPOT_LN2 (NB_LN2_HIGH + NB_LN2_LOW)
-static const double nb_spot_exp2[9] = {
-    1.0,
-    NB_SPOT_LN2,
-    NB_SPOT_LN2 *NB_SPOT_LN2 / 2,
-    NB_SPOT_LN2 *NB_SPOT_LN2 *NB_SPOT_LN2 / 6,
-    NB_SPOT_LN2 *NB_SPOT_LN2 *NB_SPOT_LN2 *NB_SPOT_LN2 / 24,
-    NB_SPOT_LN2 *NB_SPOT_LN2 *NB_SPOT_LN2 *NB_SPOT_LN2 *NB_SPOT_LN2 / 120,
-    NB_SPOT_LN2 *NB_SPOT_LN2 *NB_SPOT_LN2 *NB_SPOT_LN2 *NB_SPOT_LN2 *NB_SPOT_LN2 / 720,
-    NB_SPOT_LN2 *NB_SPOT_LN2 *NB_SPOT_LN2 *NB_SPOT_LN2 *NB_SPOT_LN2 *NB_SPOT_LN2 *NB_SPOT_LN2 /
-        5040,
-    NB_SPOT_LN2 *NB_SPOT_LN2 *NB_SPOT_LN2 *NB_SPOT_LN2 *NB_SPOT_LN2 *NB_SPOT_LN2
-            *NB_SPOT_LN2 *NB_SPOT_LN2 /
-        40320};
-
-/** exp(-2 R^2/width) is 2 to the power of this times R^2. */
-#define NB_SPOT_FALL (-2.0 / NB_GAUSS_WIDTH * NB_LOG2_E)
+static const double nb_spot_exp2_terms[9] = {1.0,           NB_SPOT_LN2,   NB_SPOT_EXP_2,
+                                             NB_SPOT_EXP_3, NB_SPOT_EXP_4, NB_SPOT_EXP_5,
+                                             NB_SPOT_EXP_6, NB_SPOT_EXP_7, NB_SPOT_EXP_8};
 
 /** 2^x for -1000 < x <= 0: relative error 2e-10, a hundredth of a float's. */
 NB_INLINE vd spot_exp2(vd x)
 {
     const vd n = vd_round(x);
-    return vd_horner(nb_spot_exp2, 8, x - n) * vd_exp2_whole(n);
+    return vd_horner(nb_spot_exp2_terms, 8, x - n) * vd_exp2_whole(n);
 }
 
 /* ------------------------------------------------------------------ rays of a tile */
@@ -126,84 +110,25 @@ NB_STAGE void aim_row(nb_spot_tile *t, int v)
 
 /* ------------------------------------------------------------------ one reflection, one orientation */
 
-/** A reflection of an orientation, as the sources of a run see it. */
-typedef struct spot_pair {
-    const nb_spot *spot;
-    const nb_spot_run *run;
-    int m; /* orientation */
-    double A[3][3], Lh[3];
-    double F2;   /* F^2 (Na Nb Nc)^2 */
-    double most; /* R^2 of what is looked at */
-    const double *offset, *weight, *below;
-} spot_pair;
-
-/** Is the source's step lit?  The reference decides where rounding could. */
-static int tophat_lit(const nb_spot_tile *t, const spot_pair *pair, int source, double R2,
-                      int u, int v)
+/** The ray to sub-pixel (u, v) of a tile. */
+NB_INLINE nb_spot_ray spot_ray_at(const nb_spot_tile *t, int u, int v)
 {
-    if (fabs(R2 - pair->spot->reach2) > 0.1 * NB_SPOT_ROOM)
-        return R2 < pair->spot->reach2;
-    return nb_spot_lit(t, pair->spot, pair->m,
-                       t->spots->source[pair->run->first + (size_t)source], u, v);
-}
-
-/** First entry whose offset is at least x. */
-NB_INLINE int spot_entry(const spot_pair *pair, double x)
-{
-    const int n = pair->run->n;
-    const double *offset = pair->offset;
-    double guess = (x - offset[0]) / (offset[n - 1] - offset[0]) * (n - 1);
-    int a = guess > 0 ? guess < n ? (int)guess : n : 0; /* NaN: 0 */
-    while (a > 0 && offset[a - 1] >= x)
-        a--;
-    while (offset[a] < x)
-        a++;
-    return a;
-}
-
-/** Line of R^2 against kappa of one ray: across2 + slope2 (offset + shift)^2. */
-typedef struct spot_line {
-    double across2, slope2, shift, last; /* last: largest offset, beyond it -dmin culls */
-} spot_line;
-
-/** Weights of the lit sources of a top hat. */
-static double tophat_weights(const nb_spot_tile *t, const spot_pair *pair, spot_line line,
-                             int u, int v)
-{
-    const int n = pair->run->n;
-    double reach = sqrt(fmax(0, (pair->spot->reach2 - line.across2) / line.slope2));
-    int a = spot_entry(pair, -line.shift - reach), b = a;
-    while (b < n && pair->offset[b] <= -line.shift + reach)
-        b++;
-#define NB_LIT(i)                                                                        \
-    (pair->offset[i] <= line.last &&                                                     \
-     tophat_lit(t, pair, i,                                                              \
-                line.across2 + line.slope2 * (pair->offset[i] + line.shift) *            \
-                                   (pair->offset[i] + line.shift),                       \
-                u, v))
-    while (b > a && !NB_LIT(b - 1))
-        b--;
-    while (a < b && !NB_LIT(a))
-        a++;
-    while (b < n && NB_LIT(b))
-        b++;
-    while (a > 0 && a < b && NB_LIT(a - 1))
-        a--;
-    if (a == b && a > 0 && NB_LIT(a - 1))
-        a--;
-#undef NB_LIT
-    return pair->below[b] - pair->below[a];
+    const int os = t->spots->scene->oversample;
+    const nb_spot_ray at = {t->spots->scene,  &t->plan->panel, &t->plan->sensor,
+                            t->spots->source, t->f0 * os + u,  t->s0 * os + v,
+                            t->layer};
+    return at;
 }
 
 /** Sum of weight exp(-2 R^2/width) over the sources within reach. */
-NB_INLINE double gauss_weights(const spot_pair *pair, spot_line line)
+NB_INLINE double gauss_weights(const nb_spot_pair *pair, nb_spot_line line)
 {
     const double reach = sqrt(fmax(0, (pair->spot->reach2 - line.across2) / line.slope2));
     const double high = fmin(-line.shift + reach, line.last);
     const vd slope = vd_set(line.slope2 * NB_SPOT_FALL),
              across = vd_set(line.across2 * NB_SPOT_FALL);
     vd sum = {0};
-    for (int a = spot_entry(pair, -line.shift - reach); pair->offset[a] <= high;
+    for (int a = nb_spot_entry(pair, -line.shift - reach); pair->offset[a] <= high;
          a += NB_H) {
         const vd offset = vd_load(pair->offset + a), k = offset + line.shift;
         const vl in = (vl)(offset <= vd_set(high));
@@ -214,7 +139,7 @@ NB_INLINE double gauss_weights(const spot_pair *pair, spot_line line)
 }
 
 /** Largest offset that -dmin leaves, for each ray; q: d - i. */
-NB_INLINE vd last_offsets(const nb_spot_tile *t, const spot_pair *pair, const vd q[3])
+NB_INLINE vd last_offsets(const nb_spot_tile *t, const nb_spot_pair *pair, const vd q[3])
 {
     const double dmin = t->plan->scene.factors.dmin;
     vd q2;
@@ -226,8 +151,8 @@ NB_INLINE vd last_offsets(const nb_spot_tile *t, const spot_pair *pair, const vd
 }
 
 /** One source: R^2 of each ray decides. */
-static vd one_source(const nb_spot_tile *t, const spot_pair *pair, vd R2, vd last, int u,
-                     int v)
+static vd one_source(const nb_spot_tile *t, const nb_spot_pair *pair, vd R2, vd last,
+                     int u, int v)
 {
     const vl near = (vl)(R2 <= pair->most) & (vl)(last >= vd_set(pair->offset[0]));
     vd sum = {0};
@@ -238,14 +163,17 @@ static vd one_source(const nb_spot_tile *t, const spot_pair *pair, vd R2, vd las
                       spot_exp2(vd_and(near, R2) * NB_SPOT_FALL)) *
                pair->weight[0];
     for (int i = 0; i < NB_H; i++)
-        if (near[i] && u + i < t->nu && tophat_lit(t, pair, 0, R2[i], u + i, v))
-            sum[i] = pair->weight[0];
+        if (near[i] && u + i < t->nu) {
+            const nb_spot_ray at = spot_ray_at(t, u + i, v);
+            if (nb_spot_tophat_lit(pair, &at, 0, R2[i]))
+                sum[i] = pair->weight[0];
+        }
     return sum;
 }
 
 /** Weighted F_latt^2/cells^2 of NB_H rays. */
-static vd pair_terms(const nb_spot_tile *t, const spot_pair *pair, const vd q[3], int u,
-                     int v)
+static vd pair_terms(const nb_spot_tile *t, const nb_spot_pair *pair, const vd q[3],
+                     int u, int v)
 {
     const double kappa = pair->run->middle;
     vd G[3], U[3], sum = {0}, GG, shift, across2, last = last_offsets(t, pair, q);
@@ -267,17 +195,18 @@ static vd pair_terms(const nb_spot_tile *t, const spot_pair *pair, const vd q[3]
     if (!vl_any(near))
         return sum;
     for (int i = 0; i < NB_H; i++) {
-        const spot_line line = {across2[i], GG[i], shift[i], last[i]};
+        const nb_spot_line line = {across2[i], GG[i], shift[i], last[i]};
+        const nb_spot_ray at = spot_ray_at(t, u + i, v);
         if (!near[i] || u + i >= t->nu)
             continue;
-        sum[i] = t->tophat ? tophat_weights(t, pair, line, u + i, v)
+        sum[i] = t->tophat ? nb_spot_tophat_weights(pair, &at, &line)
                            : gauss_weights(pair, line);
     }
     return sum;
 }
 
 /** Add a pair's terms to a box of sub-pixels. */
-static void add_pair(nb_spot_tile *t, const spot_pair *pair, int box[2][2])
+static void add_pair(nb_spot_tile *t, const nb_spot_pair *pair, int box[2][2])
 {
     const nb_scene *sc = &t->plan->scene;
     const nb_vec3 beam = pair->run->incident;
@@ -303,41 +232,21 @@ static void add_pair(nb_spot_tile *t, const spot_pair *pair, int box[2][2])
     }
 }
 
-/** A pair: its box, then its terms. */
-static void draw_pair(nb_spot_tile *t, spot_pair *pair, const double g[3])
-{
-    const nb_spots *sp = t->spots;
-    const nb_spot_cell *cell = &sp->cells[pair->m];
-    const int32_t *h = pair->spot->h;
-    int box[2][2];
-    double F;
-    if (!nb_spot_box(t, pair->spot, cell, pair->run, g, box))
-        return;
-    F = nb_F_nearest(&sp->scene->factors.table, pair->run->table, h[0], h[1], h[2]);
-    pair->F2 = F * F * sp->cells2;
-    pair->offset = sp->offset + pair->run->first;
-    pair->weight = sp->weight + pair->run->first;
-    pair->below = sp->below + pair->run->first;
-    memcpy(pair->A, cell->A, sizeof pair->A);
-    for (int i = 0; i < 3; i++)
-        pair->Lh[i] = sp->L[i][0] * h[0] + sp->L[i][1] * h[1] + sp->L[i][2] * h[2];
-    if (pair->F2 > 0)
-        add_pair(t, pair, box);
-}
-
 static void draw_orientation(nb_spot_tile *t, const nb_spot *spot, int m)
 {
     const nb_spots *sp = t->spots;
     const nb_spot_cell *cell = &sp->cells[m];
-    spot_pair pair = {.spot = spot, .m = m};
     double g[3];
-    pair.most = spot->reach2 * (1 + NB_SPOT_ROOM);
-    for (int x = 0; x < 3; x++)
-        g[x] = spot->h[0] * cell->b[0][x] + spot->h[1] * cell->b[1][x] +
-               spot->h[2] * cell->b[2][x];
+    nb_spot_point(cell, spot->h, g);
     for (int k = 0; k < sp->n_runs; k++) {
-        pair.run = &sp->runs[k];
-        draw_pair(t, &pair, g);
+        const nb_spot_run *run = &sp->runs[k];
+        int box[2][2];
+        if (!nb_spot_box(t, spot, cell, run, g, box))
+            continue;
+        const nb_spot_pair pair =
+            nb_spot_pair_of(sp, &sp->scene->factors.table, spot, m, run);
+        if (pair.F2 > 0)
+            add_pair(t, &pair, box);
     }
 }
 
@@ -348,9 +257,8 @@ static void draw_spot(nb_spot_tile *t, const nb_spot *spot)
     const nb_spot_group *group = &sp->groups[spot->group];
     const double *a = sp->along, *b = a + sp->stride, *c = b + sp->stride;
     const double h = spot->h[0], k = spot->h[1], l = spot->h[2];
-    const double middle = 0.25 * (sp->shortest + sp->longest) * spot->g2;
-    const double most = nb_spot_slack(sp, spot) + sp->stray * sqrt(spot->g2) +
-                        0.25 * (sp->longest - sp->shortest) * spot->g2;
+    double most;
+    const double middle = nb_spot_excitation(sp, spot, &most);
     for (int m = group->first; m < group->end; m += NB_H) {
         vd e = vd_fma(vd_load(a + m), vd_set(h),
                       vd_fma(vd_load(b + m), vd_set(k), vd_load(c + m) * l)) +

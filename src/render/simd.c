@@ -226,26 +226,21 @@ static nb_lack lack(const nb_backend_state *state)
     const nb_spots_result *left = &state->left;
     if (!(state->by_spots || state->by_tiles) || !(left->bound > 0))
         return (nb_lack){0, 0};
-    return (nb_lack){left->bound,
-                     left->brightest > 0 ? fmin(1, left->bound / left->brightest) : 1};
+    return (nb_lack){left->bound, nb_spots_part(left)};
 }
 
 /** How the tolerance was used, if there is something to say. */
 static void describe_tolerance(const nb_backend_state *state, char *line, size_t size)
 {
-    const nb_lack left = lack(state);
+    char spots[200];
     *line = 0;
-    if (state->by_spots && left.photons > 0)
-        snprintf(line, size,
-                 "; from its reflections, R <= %.2f, a pixel lacks at most %.2g of "
-                 "the brightest",
-                 state->left.reach, left.part);
-    else if (state->by_spots)
-        snprintf(line, size, "; from its reflections");
+    nb_spots_describe(&state->left, spots, sizeof spots);
+    if (state->by_spots)
+        snprintf(line, size, "; %s", spots);
     else if (state->by_tiles)
         snprintf(line, size,
                  "; in blocks of rays, a pixel lacks at most %.2g of the brightest",
-                 left.part);
+                 nb_spots_part(&state->left));
     else if (state->asked && state->left.refused)
         snprintf(line, size, "; -tolerance has no effect: %s", state->left.refused);
 }
@@ -253,7 +248,7 @@ static void describe_tolerance(const nb_backend_state *state, char *line, size_t
 static void describe(const nb_backend_state *state, char *line, size_t size)
 {
     static const char *const precision[] = {"mixed", "single", "double"};
-    char tolerance[200];
+    char tolerance[240];
     describe_tolerance(state, tolerance, sizeof tolerance);
     snprintf(line, size, "cpu, %s, %s precision, %d thread%s%s%s%s",
              nb_isa_name(state->isa), precision[state->options.precision], state->threads,

@@ -28,17 +28,10 @@ typedef void nb_spot_kernel(nb_spot_tile *tile);
 
 nb_spot_kernel nb_spots_sse2, nb_spots_avx2, nb_spots_avx512, nb_spots_neon;
 
-/** |e + lambda g^2/2| of a lit reflection at the most, e = incident.g; 1/m. */
-double nb_spot_slack(const nb_spots *spots, const nb_spot *spot);
-
 /** Sub-pixels of the tile whose rays of the layer a run of sources may light; g: of the reflection in the
  * orientation.  0: none. */
 int nb_spot_box(const nb_spot_tile *tile, const nb_spot *spot, const nb_spot_cell *cell,
                 const nb_spot_run *run, const double g[3], int box[2][2]);
-
-/** Is the reflection the lit one of sub-pixel (u, v), by the reference's own arithmetic? */
-int nb_spot_lit(const nb_spot_tile *tile, const nb_spot *spot, int orientation,
-                int source, int u, int v);
 
 /** Memory for tiles of so many sub-pixels along an edge.  Errors: NB_ERR_NOMEM. */
 nb_status nb_spot_tile_alloc(nb_spot_tile *tile, int edge, nb_error *err);

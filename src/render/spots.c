@@ -19,7 +19,6 @@
 
 enum { TILE = 64 };          /* sub-pixels along an edge, about */
 #define BRIGHTEST (1 - 1e-6) /* a sum of doubles is known to this */
-#define ROOM 1e-6
 
 /** One walk over tiles. */
 typedef struct spot_pass {
@@ -159,8 +158,6 @@ static nb_status run_pass(const nb_spots_job *job, const nb_spots *spots,
 nb_status nb_spots_brightest(const nb_spots_job *job, int tries, double *brightest,
                              nb_error *err)
 {
-    static const double near2[NB_SPOTS_TRIES] = {0.36, 0.36, 0.36, 1, 2.5, 6, 12, 25};
-    static const double part[NB_SPOTS_TRIES] = {0.1, 1e-3, 1e-6};
     nb_scene whole = *job->scene;
     nb_plan plan = *job->plan;
     nb_spots spots;
@@ -172,8 +169,8 @@ nb_status nb_spots_brightest(const nb_spots_job *job, int tries, double *brighte
     if ((st = nb_spots_build(&plan, &spots, err)))
         return st;
     for (int i = 0; i < tries && !st && *brightest == 0; i++) {
-        const nb_spot_limits limits = {0, near2[i], part[i] * spots.most};
-        if (sqrt(near2[i]) * spots.widest > 0.5)
+        nb_spot_limits limits;
+        if (!nb_spots_try(&spots, i, &limits))
             break;
         st = run_pass(job, &spots, &limits, NULL, brightest, err);
     }
@@ -188,22 +185,10 @@ static nb_status set_bound(const nb_spots_job *job, const nb_spots *spots,
 {
     const nb_tolerance *may = &job->plan->tolerance;
     nb_status st = NB_OK;
-    double bound = may->photons > 0 ? may->photons : INFINITY, reach2;
-    if (job->scene->lattice.shape == NB_LATTICE_TOPHAT)
-        bound = 0;
-    else if (may->part > 0) {
-        if ((st = nb_spots_brightest(job, NB_SPOTS_TRIES, &result->brightest, err)))
-            return st;
-        bound = fmin(bound, may->part * result->brightest);
-        if (!(bound > 0))
-            result->refused = "no reflection lights a pixel";
-    }
-    result->bound = bound;
-    limits->threshold = spots->brightness > 0 ? bound / spots->brightness : 0;
-    reach2 = nb_spot_reach2(spots, limits, spots->most);
-    result->reach = sqrt(reach2);
-    if (!result->refused && !(result->reach * spots->widest * (1 + ROOM) <= 0.5))
-        result->refused = "spots of so few cells overlap at this tolerance";
+    if (job->scene->lattice.shape != NB_LATTICE_TOPHAT && may->part > 0)
+        st = nb_spots_brightest(job, NB_SPOTS_TRIES, &result->brightest, err);
+    if (!st)
+        nb_spots_limit(spots, may, limits, result);
     return st;
 }
 

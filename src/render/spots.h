@@ -18,22 +18,12 @@ typedef struct nb_spots_job {
     const nb_hooks *hooks;
 } nb_spots_job;
 
-typedef struct nb_spots_result {
-    const char *refused; /* why nothing was rendered, in a few words; NULL */
-    double bound;        /* photons that a pixel may lack */
-    double brightest;    /* no more than the brightest pixel, photons; 0: not known */
-    double reach;        /* largest R of a term */
-} nb_spots_result;
-
 /** Fill the planes whole, or refuse.  Bytes do not depend on threads or on the part that is rendered.
  * Errors: NB_ERR_NOMEM, NB_ERR_CANCELLED. */
 nb_status nb_spots_render(const nb_spots_job *job, nb_spots_result *result, nb_error *err);
 
-enum { NB_SPOTS_TRIES = 8 };
-
-/** A pixel that is no brighter than the brightest of the whole detector: the strongest reflections alone,
- * near their middles, and in up to so many tries more of them until a pixel is lit; the first three
- * have R < 0.6.  0: none is.  Errors: NB_ERR_NOMEM. */
+/** A pixel that is no brighter than the brightest of the whole detector, by up to so many tries
+ * (nb_spots_try).  0: none is found.  Errors: NB_ERR_NOMEM. */
 nb_status nb_spots_brightest(const nb_spots_job *job, int tries, double *brightest,
                              nb_error *err);
 

@@ -142,20 +142,6 @@ static double fixed_seconds(const nb_plan *plan)
     return seconds_at(plan, plan->engine.step);
 }
 
-/** Seconds of every step of the whole detector on one core: what spots are compared with must not
- * depend on the region or the threads, or the bytes would. */
-static double whole_seconds(const nb_plan *plan, double (*seconds)(const nb_plan *plan))
-{
-    nb_scene whole = *plan->scene;
-    nb_plan all = *plan;
-    whole.raster.roi = (nb_region){0, whole.raster.columns - 1, 0, whole.raster.rows - 1};
-    all.scene = &whole;
-    all.pixels = nb_rendered_pixels(&whole);
-    all.rays = nb_rendered_samples(&whole) / all.steps;
-    all.engine.threads = 1;
-    return seconds(&all);
-}
-
 static int spots_apply(const nb_plan *plan, const char **why)
 {
     const char *reason = nb_spots_refuse(plan);
@@ -163,7 +149,7 @@ static int spots_apply(const nb_plan *plan, const char **why)
         return 0;
     if (reason)
         return nb_path_refuse(why, reason);
-    if (!(nb_spots_seconds(plan) < whole_seconds(plan, double_seconds)))
+    if (!(nb_spots_seconds(plan) < nb_spots_whole(plan, double_seconds)))
         return nb_path_refuse(why, "every step is as quick");
     return 1;
 }
@@ -183,8 +169,8 @@ static int tiles_apply(const nb_plan *plan, const char **why)
         return 0;
     if (reason)
         return nb_path_refuse(why, reason);
-    if (whole_seconds(plan, nb_vector_fixed_holds(plan) ? fixed_seconds
-                                                        : double_seconds) < SOON)
+    if (nb_spots_whole(plan, nb_vector_fixed_holds(plan) ? fixed_seconds
+                                                         : double_seconds) < SOON)
         return nb_path_refuse(why, "every step is as quick");
     return 1;
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Everything that needs an NVIDIA GPU, on a machine with one: build, check, time.
-# usage: bash tests/bench/gpu.sh [build] [check] [products] [derive] [golden] [noise] [frames] [time] [process] [peer]
-#     [series] [shared] [auto] [faults] [sanitize] [ncu]
-#   (no argument: build check products derive golden noise frames time process faults).  Logs go to $OUT
+# usage: bash tests/bench/gpu.sh [build] [check] [spots] [products] [derive] [golden] [noise] [frames] [time]
+#     [process] [peer] [series] [shared] [auto] [faults] [sanitize] [ncu]
+#   (no argument: build check spots products derive golden noise frames time process faults).  Logs go to $OUT
 #   (build/gpu-report).  CUDA_ARCH=90 chooses the architecture, COUNT=2000 the random
 #   configurations, PEER another program of the same flags, measured beside this one, NANOBRAGG a
 #   program that was built elsewhere.
@@ -13,7 +13,7 @@ out=${OUT:-build/gpu-report}
 arch=${CUDA_ARCH:-90}
 set_name=gpu
 B=build/$set_name
-stages=${*:-build check products derive golden noise frames time process faults}
+stages=${*:-build check spots products derive golden noise frames time process faults}
 mkdir -p "$out"
 failed=0
 export NB_CUDA_BENCH=1
@@ -29,7 +29,8 @@ build() {
     make -j"$(nproc)" ${CC:+CC="$CC"} SET=$set_name CUDA_ARCH="$arch" \
         NVCC_FLAGS="-O3 -std=c++17 -DNB_GPU=1 -fmad=false -lineinfo -Xptxas=-v" \
         all "$B/tests/check/cuda_check" "$B/tests/check/cuda_products" "$B/tests/check/cuda_derive" \
-        "$B/tests/bench/gpu_time" "$B/tests/bench/cuda_derive_time" "$B/tests/golden/golden" \
+        "$B/tests/check/spots_check" "$B/tests/bench/gpu_time" "$B/tests/bench/cuda_derive_time" \
+        "$B/tests/bench/gpu_spots" "$B/tests/golden/golden" \
         >"$out/build.log" 2>&1 || {
         tail -n 30 "$out/build.log"
         note "build FAILED"
@@ -56,6 +57,15 @@ check() {
         cat "$out/check-$path.txt" >>"$out/check.txt"
         rm "$out/check-$path.txt"
     done
+}
+
+# Pictures from reflections: the promise of a tolerance, ten equal runs, any region; and their times.
+spots() {
+    "$B/tests/check/spots_check" --isa cuda --count "${COUNT:-300}" >"$out/spots.txt" 2>&1 || failed=1
+    grep -E '^(ok|not ok|skip|# spots)' "$out/spots.txt" | tee -a "$out/summary.txt"
+    grep -E '^# .*(too bright|lacks more|alone|other bytes|render|bound is|reached)' "$out/spots.txt" | head -n 20
+    "$B/tests/bench/gpu_spots" >"$out/spots-times.txt" 2>&1 || failed=1
+    tee -a "$out/summary.txt" <"$out/spots-times.txt"
 }
 
 golden() {
@@ -297,6 +307,7 @@ sys.stdin.read()' < <(sleep 40) >"$out/held" &
 
 wanted build && build
 wanted check && check
+wanted spots && spots
 wanted products && products
 wanted derive && derive
 wanted golden && golden

@@ -31,13 +31,15 @@ k_background 168 64
 k_slopes_double 255
 k_slopesILi[01]ELi[01]ELi[01]ELi2E 168 8
 k_slopes 128 64
+k_spots 128 400
+k_spot 128
 k_product 80
 k_chain 96
 k_settle 168
 k_ 64'
 
 # The kernels' files; noise only where its generator is installed.
-export files='tensor direct residual double background steps product_kernels chain_kernels fibre_kernels hold slopes_double slopes_fast slope_sums'
+export files='tensor direct residual double background spots terms product_kernels chain_kernels fibre_kernels hold slopes_double slopes_fast slope_sums'
 export random=
 ! printf '#include <Random123/philox.h>\n' | ${CC:-gcc} -E -x c - >/dev/null 2>&1 ||
     random="-DNB_HAVE_RANDOM123=1 $(tr ' ' '\n' <<<"${CC:-gcc}" | grep '^-I')"

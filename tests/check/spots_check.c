@@ -5,7 +5,10 @@
  *   -1e-6 I_max <= I - J <= bound + 1e-6 I_max   and   bound <= what was asked
  *
  * in every pixel; a top hat is 0 exactly where the reference is.  The bytes are the same for other numbers of
- * threads and other regions, on every instruction set.
+ * threads and other regions, on every instruction set.  Beside these, --isa knows
+ *
+ *   grid   the threads of the device's kernels, one after the other (no device is needed)
+ *   cuda   the device: ten runs of the same bytes
  *
  *   spots_check [--seed N] [--count N] [--only K] [--isa NAME] [--bench] [-v] */
 #include <math.h>
@@ -15,6 +18,7 @@
 
 #include "base/cpu.h"
 #include "common.h"
+#include "spot_grid.h"
 #include "spots_bench.h"
 #include "spots_scenes.h"
 #include "physics/limits.h"
@@ -23,6 +27,7 @@
 #include "render/simd.h"
 #include "render/tiles.h"
 #include "render/vector_paths.h"
+#include "../../cuda/timing.h"
 
 enum { SHAPES = 4 };
 static const char *const shapes[SHAPES] = {"gauss", "tophat", "square", "round"};
@@ -43,12 +48,29 @@ typedef struct figures {
 typedef struct session {
     check_settings opt;
     figures all[SHAPES];
+    nb_backend_state *device; /* NULL: not asked for */
 } session;
 
-/** Render with what may be left out, also where every step is quicker; *result as nb_spots_render fills
+/** The reference of a region, and the brightest pixel of the whole. */
+typedef struct picture {
+    const float *I;
+    double most;
+} picture;
+
+/** How a picture is made. */
+typedef enum means { BY_VECTORS, BY_GRID, BY_DEVICE } means;
+typedef struct maker {
+    const char *name;
+    means by;
+    const nb_kernel_set *with; /* BY_VECTORS */
+    nb_backend_state *state;   /* BY_DEVICE */
+} maker;
+
+/** By vectors, also where every step is quicker; *result as nb_spots_render fills
  * it. */
-static nb_status in_part(const nb_scene *sc, const nb_kernel_set *with, nb_tolerance may,
-                         int threads, float *image, nb_spots_result *result, nb_error *err)
+static nb_status by_vectors(const nb_scene *sc, const nb_kernel_set *with,
+                            nb_tolerance may, int threads, float *image,
+                            nb_spots_result *result, nb_error *err)
 {
     const nb_engine engine = {.threads = threads, .step = 1e-9};
     const nb_planes planes = {image, sc->raster.pixels};
@@ -79,6 +101,37 @@ static nb_status in_part(const nb_scene *sc, const nb_kernel_set *with, nb_toler
     nb_vector_plans_free(plans);
     nb_free(spans);
     return st;
+}
+
+static nb_status by_grid(const nb_scene *sc, nb_tolerance may, float *image,
+                         nb_spots_result *result, nb_error *err)
+{
+    const nb_engine engine = {.size = 1, .fp64_ratio = 2};
+    nb_plan plan = nb_plan_of(sc, NB_PRECISION_MIXED, &engine);
+    plan.tolerance = may;
+    memset(result, 0, sizeof *result);
+    result->refused = nb_spots_refuse(&plan);
+    return result->refused ? NB_OK : check_grid_render(&plan, image, result, err);
+}
+
+static nb_status by_device(const nb_scene *sc, const maker *way, nb_tolerance may,
+                           float *image, nb_spots_result *result, nb_error *err)
+{
+    const nb_request as = {.precision = NB_PRECISION_MIXED, .tolerance = may};
+    nb_status st = nb_render_scene_as(&nb_backend_cuda, way->state, sc, &as, image, err);
+    *result = *nb_cuda_left(way->state);
+    return st;
+}
+
+/** Render with what may be left out; *result as nb_spots_render fills it. */
+static nb_status in_part(const nb_scene *sc, const maker *way, nb_tolerance may,
+                         int threads, float *image, nb_spots_result *result, nb_error *err)
+{
+    if (way->by == BY_VECTORS)
+        return by_vectors(sc, way->with, may, threads, image, result, err);
+    if (way->by == BY_GRID)
+        return by_grid(sc, may, image, result, err);
+    return by_device(sc, way, may, image, result, err);
 }
 
 static nb_status reference(const nb_scene *sc, float *image, nb_error *err)
@@ -129,38 +182,40 @@ static const char *judge(const nb_scene *sc, const check_image *J, const float *
 }
 
 /** Another number of threads, another region, another instruction set's own threads. */
-static const char *same_bytes(const nb_scene *sc, const nb_kernel_set *with,
-                              nb_tolerance may, const float *image)
+static const char *same_bytes(const nb_scene *sc, const maker *with, nb_tolerance may,
+                              const float *image)
 {
     const char *wrong = NULL;
     nb_scene part = *sc;
     nb_region *roi = &part.raster.roi;
-    for (int turn = 0; turn < 2 && !wrong; turn++) {
+    const int turns = with->by == BY_DEVICE ? 10 : 2; /* the last one is cropped */
+    for (int turn = 0; turn < turns && !wrong; turn++) {
+        const int crop = turn == turns - 1;
         check_image other = check_image_new(check_pixels(sc));
         nb_spots_result result;
         nb_error err;
-        if (turn == 1) {
+        if (crop) {
             roi->fmin += (roi->fmax - roi->fmin) / 3;
             roi->smin += (roi->smax - roi->smin) / 2;
             roi->fmax -= (roi->fmax - roi->fmin) / 5;
         }
-        if (in_part(turn ? &part : sc, with, may, turn ? 1 : 3, other.image, &result,
+        if (in_part(crop ? &part : sc, with, may, crop ? 1 : 3, other.image, &result,
                     &err) ||
             result.refused)
             wrong = "another region or number of threads does not render";
         for (size_t i = 0; i < other.n && !wrong; i++)
             if (check_rendered(&part.raster, i) &&
                 memcmp(&other.image[i], &image[i], sizeof *image) != 0)
-                wrong = turn ? "a cropped region gives other bytes"
-                             : "three threads give other bytes";
+                wrong = crop ? "a cropped region gives other bytes"
+                             : "another run, or three threads, give other bytes";
         free(other.memory);
     }
     return wrong;
 }
 
 /** One tolerance, one instruction set. */
-static const char *check_one(const nb_scene *sc, const nb_kernel_set *with,
-                             nb_tolerance may, const float *I, double most, figures *of)
+static const char *check_one(const nb_scene *sc, const maker *with, nb_tolerance may,
+                             const float *I, double most, figures *of)
 {
     check_image J = check_image_new(check_pixels(sc));
     nb_spots_result result;
@@ -209,21 +264,37 @@ static void report(session *ss, const check_case *c, const char *set, nb_toleran
     fflush(stdout);
 }
 
-/** All instruction sets on a scene; I: the reference of its region, most: of the whole. */
-static void run_scene(session *ss, const check_case *c, const nb_scene *sc,
-                      const float *I, double most, check_rng *rng)
+/** One way on a scene with one tolerance. */
+static void run_way(session *ss, const check_case *c, const nb_scene *sc,
+                    const maker *way, const picture *of, nb_tolerance may)
 {
-    figures *of = &ss->all[number_of(sc)];
+    figures *f = &ss->all[number_of(sc)];
+    const char *wrong;
+    if (way->by != BY_VECTORS && number_of(sc) >= 2)
+        return;
+    wrong = check_one(sc, way, may, of->I, of->most, f);
+    f->failures += wrong != NULL;
+    report(ss, c, way->name, may, wrong);
+}
+
+/** All that was asked for on a scene. */
+static void run_scene(session *ss, const check_case *c, const nb_scene *sc,
+                      const picture *of, check_rng *rng)
+{
     for (int turn = 0; turn < (sc->lattice.shape == NB_LATTICE_TOPHAT ? 1 : 3); turn++) {
-        nb_tolerance may = some_tolerance(rng, most, sc->lattice.shape);
-        for (int i = 0; nb_kernel_sets[i].row; i++) {
-            const char *name = nb_isa_name(nb_kernel_sets[i].isa), *wrong;
-            if (!nb_cpu_runs(nb_kernel_sets[i].isa) || !check_wanted(ss->opt.isa, name))
-                continue;
-            wrong = check_one(sc, &nb_kernel_sets[i], may, I, most, of);
-            of->failures += wrong != NULL;
-            report(ss, c, name, may, wrong);
+        nb_tolerance may = some_tolerance(rng, of->most, sc->lattice.shape);
+        const maker grid = {.name = "grid", .by = BY_GRID},
+                    device = {.name = "cuda", .by = BY_DEVICE, .state = ss->device};
+        for (int i = 0; nb_kernel_sets[i].row && !ss->device; i++) {
+            const maker set = {.name = nb_isa_name(nb_kernel_sets[i].isa),
+                               .with = &nb_kernel_sets[i]};
+            if (nb_cpu_runs(nb_kernel_sets[i].isa) && check_wanted(ss->opt.isa, set.name))
+                run_way(ss, c, sc, &set, of, may);
         }
+        if (check_wanted(ss->opt.isa, grid.name))
+            run_way(ss, c, sc, &grid, of, may);
+        if (ss->device)
+            run_way(ss, c, sc, &device, of, may);
     }
 }
 
@@ -255,7 +326,7 @@ static int run_case(session *ss, check_case *c, check_rng *rng, double limit)
     }
     check_image I = check_image_new(check_pixels(&whole));
     if (reference(&whole, I.image, &err) == NB_OK)
-        run_scene(ss, c, &model.scene, I.image, brightest(I.image, I.n), rng);
+        run_scene(ss, c, &model.scene, &(picture){I.image, brightest(I.image, I.n)}, rng);
     free(I.memory);
     nb_model_free(&model);
     return 1;
@@ -315,6 +386,12 @@ static void cruel_cases(session *ss)
         }
 }
 
+/** Is a set of instructions, or all that there is, asked for? */
+static int of_vectors(const session *ss)
+{
+    return !ss->opt.isa || (strcmp(ss->opt.isa, "grid") && strcmp(ss->opt.isa, "cuda"));
+}
+
 static void summarise(session *ss, const char *group)
 {
     for (int s = 0; s < SHAPES; s++) {
@@ -323,9 +400,23 @@ static void summarise(session *ss, const char *group)
                "%.2e "
                "of the brightest pixel, worst part of a bound %.3f\n",
                group, shapes[s], f->scenes, f->refused, f->dark, f->worst, f->part);
+        if (f->scenes == 0 && s >= 2 && !of_vectors(ss))
+            continue; /* from reflections alone */
         printf("%s %s-%s\n", f->failures || f->refused == f->scenes ? "not ok" : "ok",
                group, shapes[s]);
     }
+}
+
+/** 0: there is none. */
+static int open_device(session *ss)
+{
+    const nb_render_options options = {.device_index = -1};
+    nb_error err;
+    setenv("NANOBRAGG_CUDA_PATH", "spots", 1); /* also where every step is quicker */
+    if (nb_backend_cuda.open(&options, &ss->device, &err) == NB_OK)
+        return 1;
+    printf("skip spots-check-cuda # %s\n", err.message);
+    return 0;
 }
 
 int main(int argc, char **argv)
@@ -342,6 +433,8 @@ int main(int argc, char **argv)
         check_spots_bench(ss.opt.only > 0 ? ss.opt.only : 0);
         return 0;
     }
+    if (ss.opt.isa && strcmp(ss.opt.isa, "cuda") == 0 && !open_device(&ss))
+        return 0;
     for (int turn = ss.opt.only >= 0; turn < 2; turn++) {
         memset(ss.all, 0, sizeof ss.all);
         if (turn == 0)
@@ -352,5 +445,7 @@ int main(int argc, char **argv)
         for (int s = 0; s < SHAPES; s++)
             failures += ss.all[s].failures;
     }
+    if (ss.device)
+        nb_backend_cuda.close(ss.device);
     return failures != 0;
 }

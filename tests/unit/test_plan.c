@@ -314,6 +314,49 @@ static void deep_layers_take_tensor_cores_sooner(void **state)
     assert_int_equal(gpu_path(&cfg, &slow_fp64, &why), NB_PATH_DIRECT);
 }
 
+static nb_cuda_path gpu_path_with(const nb_config *cfg, nb_tolerance may, const char **why)
+{
+    nb_model model = built(cfg, &some_F);
+    nb_plan plan = nb_plan_of(&model.scene, NB_PRECISION_MIXED, &with_tensor);
+    nb_cuda_path path;
+    plan.tolerance = may;
+    path = nb_cuda_choose_path(&plan, why);
+    *why = nb_cuda_refuses_tolerance(&plan);
+    nb_model_free(&model);
+    return path;
+}
+
+static void the_gpu_goes_from_reflections(void **state)
+{
+    const nb_tolerance some = {.skip = 1, .part = 1e-6}, none = {0};
+    nb_config cfg = nb_suite_config(1, 30, 1024);
+    const char *why;
+    (void)state;
+    cfg.mosaic_spread_deg = 0.2;
+    cfg.mosaic_domains = 1000;
+    cfg.shape = NB_SHAPE_GAUSS;
+    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_SPOTS);
+    assert_null(why);
+    assert_int_equal(gpu_path_with(&cfg, none, &why), NB_PATH_DOUBLE);
+    assert_string_equal(why, "every step was asked for");
+    nb_set_N(&cfg, 3);
+    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_DOUBLE);
+    assert_string_equal(why, "spots of so few cells overlap");
+    cfg.shape = NB_SHAPE_TOPHAT;
+    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_SPOTS);
+    nb_set_N(&cfg, 30);
+    cfg.shape = NB_SHAPE_ROUND;
+    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_DOUBLE);
+    assert_string_equal(why, "the spots of this shape have long tails");
+    cfg.shape = NB_SHAPE_GAUSS;
+    cfg.mosaic_domains = 1; /* next to nothing is left out */
+    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_DOUBLE);
+    assert_string_equal(why, "every step is as quick");
+    setenv("NANOBRAGG_CUDA_PATH", "spots", 1);
+    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_SPOTS);
+    unsetenv("NANOBRAGG_CUDA_PATH");
+}
+
 static void a_path_can_be_asked_for(void **state)
 {
     static const struct {
@@ -341,10 +384,14 @@ static void a_path_can_be_asked_for(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(the_box_holds_what_is_seen),           TEST(runs_of_a_still_are_short),
-        TEST(the_runs_hold_what_is_seen),           TEST(a_large_box_is_looked_at_twice),
-        TEST(the_cpu_takes_its_quickest_path),      TEST(the_gpu_takes_its_quickest_path),
-        TEST(deep_layers_take_tensor_cores_sooner), TEST(a_path_can_be_asked_for)};
+    const struct CMUnitTest tests[] = {TEST(the_box_holds_what_is_seen),
+                                       TEST(runs_of_a_still_are_short),
+                                       TEST(the_runs_hold_what_is_seen),
+                                       TEST(a_large_box_is_looked_at_twice),
+                                       TEST(the_cpu_takes_its_quickest_path),
+                                       TEST(the_gpu_takes_its_quickest_path),
+                                       TEST(deep_layers_take_tensor_cores_sooner),
+                                       TEST(the_gpu_goes_from_reflections),
+                                       TEST(a_path_can_be_asked_for)};
     return RUN_TESTS("plan", tests);
 }

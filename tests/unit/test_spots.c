@@ -7,6 +7,7 @@
 #include "physics/limits.h"
 #include "physics/panels.h"
 #include "physics/pixel.h"
+#include "plan/spot_tests.h"
 #include "render/spot_tile.h"
 #include "render/vector_paths.h"
 
@@ -158,7 +159,7 @@ static int passes_orientation(const nb_spots *sp, const nb_spot *spot, int m)
     double e = 0.25 * (sp->shortest + sp->longest) * spot->g2;
     for (int k = 0; k < 3; k++)
         e += spot->h[k] * sp->along[(size_t)k * sp->stride + (size_t)m];
-    return fabs(e) <= nb_spot_slack(sp, spot) + sp->stray * sqrt(spot->g2) +
+    return fabs(e) <= nb_spot_slack(sp, spot->reach2) + sp->stray * sqrt(spot->g2) +
                           0.25 * (sp->longest - sp->shortest) * spot->g2;
 }
 

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/* Pictures from reflections (spot_work.h).  A block takes items; what it finds waits in shared memory until
+ * there is enough for all its threads.  Sums are whole numbers, so their order, and with it that of the
+ * blocks, changes no byte. */
+#include "spots.h"
+
+#include "timing.h"
+
+extern "C" {
+#include "spot_setup.h"
+}
+
+enum {
+    THREADS = 128,
+    BLOCKS = 4,        /* of a multiprocessor */
+    LANES = 8,         /* threads that draw a box */
+    WAITING = 256,     /* boxes, at most */
+    LARGE = 64 * LANES /* sub-pixels from which on all threads draw a box */
+};
+
+/* ------------------------------------------------------------------ terms */
+
+/** The terms of a box, by threads number `first` of `step`. */
+template <int SHAPE>
+static __device__ void draw_box(const nb_spot_pass &p, const nb_spot_box &box, int first,
+                                int step)
+{
+    const nb_spot_pair pair = nb_spot_pair_of(&p.spots, &p.scene.factors.table, &box.spot,
+                                              box.m, &p.spots.runs[box.run]);
+    if (!(pair.F2 > 0))
+        return;
+    int u = first % box.width, v = first / box.width;
+    const int du = step % box.width, dv = step / box.width;
+    while (v < box.height) {
+        size_t pixel = 0;
+        unsigned long long add =
+            nb_spot_units(&p, &box, &pair, SHAPE, box.u + u, box.v + v, &pixel);
+        if (add > 0) {
+            atomicAdd(p.sums + pixel, add);
+            p.marks[pixel / NB_SPOT_MARK] = 1;
+        }
+        u += du;
+        v += dv + (u >= box.width);
+        u -= u >= box.width ? box.width : 0;
+    }
+}
+
+static __device__ __forceinline__ bool is_large(const nb_spot_box &box)
+{
+    return (int64_t)box.width * box.height > LARGE;
+}
+
+/** The first n boxes that wait, by all threads of the block. */
+template <int SHAPE>
+static __device__ gpuCall void draw_boxes(const nb_spot_pass &p, const nb_spot_box *boxes,
+                                          int n)
+{
+    const int thread = (int)threadIdx.x;
+    int large = 0, i = thread / LANES;
+    while (large < 2) { /* first boxes for some threads each, then those for all of them */
+        if (i >= n) {
+            large++;
+            i = 0;
+            continue;
+        }
+        if (is_large(boxes[i]) == (large > 0))
+            draw_box<SHAPE>(p, boxes[i], large ? thread : thread % LANES,
+                            large ? THREADS : LANES);
+        i += large ? 1 : THREADS / LANES;
+    }
+}
+
+/** What the threads of a block share. */
+typedef struct shared_lists {
+    nb_spot_sight sights[THREADS];
+    nb_spot_box boxes[WAITING];
+    int n_sights, n_boxes, seen;
+    nb_spot_item item;
+} shared_lists;
+
+/** The boxes of the block's sights; returns how many boxes wait. */
+template <int SHAPE>
+static __device__ int light_sights(const nb_spot_pass &p, shared_lists &lists,
+                                   int n_sights, int waiting)
+{
+    const int64_t lights = lists.item.lights, n = n_sights * lights;
+    for (int64_t first = 0; first < n; first += THREADS) {
+        const int64_t i = first + threadIdx.x;
+        nb_spot_box box;
+        const int lit = i < n && nb_spot_box_of(&p, &lists.item, &lists.sights[i / lights],
+                                                i % lights, &box);
+        if (lit)
+            lists.boxes[atomicAdd(&lists.n_boxes, 1)] = box;
+        waiting += __syncthreads_count(lit);
+        if (waiting <= WAITING - THREADS)
+            continue;
+        draw_boxes<SHAPE>(p, lists.boxes, waiting);
+        __syncthreads();
+        waiting = 0;
+        if (threadIdx.x == 0)
+            lists.n_boxes = 0;
+        __syncthreads();
+    }
+    return waiting;
+}
+
+/** The sights of the block's item, and their boxes; returns how many boxes wait. */
+template <int SHAPE>
+static __device__ int find_sights(const nb_spot_pass &p, shared_lists &lists, int waiting)
+{
+    const int64_t candidates = lists.item.candidates;
+    for (int64_t from = 0; from < candidates; from += THREADS) {
+        const int64_t i = from + threadIdx.x;
+        nb_spot_sight sight;
+        const int seen = i < candidates && nb_spot_sight_of(&p, &lists.item, i, &sight);
+        if (seen)
+            lists.sights[atomicAdd(&lists.n_sights, 1)] = sight;
+        const int n = __syncthreads_count(seen);
+        if (n == 0)
+            continue;
+        waiting = light_sights<SHAPE>(p, lists, n, waiting);
+        __syncthreads();
+        if (threadIdx.x == 0)
+            lists.n_sights = 0;
+        __syncthreads();
+    }
+    return waiting;
+}
+
+/** Items first .. end - 1. */
+template <int SHAPE>
+__global__ void __launch_bounds__(THREADS, BLOCKS)
+    k_spots(const NB_GRID_CONSTANT nb_spot_pass p, int64_t first, int64_t end)
+{
+    __shared__ shared_lists lists;
+    int waiting = 0;
+    if (threadIdx.x == 0)
+        lists.n_sights = lists.n_boxes = 0;
+    for (int64_t i = first + blockIdx.x; i < end; i += gridDim.x) {
+        __syncthreads(); /* the item before is done */
+        if (threadIdx.x == 0)
+            lists.seen = nb_spot_item_of(&p, i, &lists.item);
+        __syncthreads();
+        if (lists.seen)
+            waiting = find_sights<SHAPE>(p, lists, waiting);
+    }
+    __syncthreads();
+    draw_boxes<SHAPE>(p, lists.boxes, waiting);
+}
+
+/* ------------------------------------------------------------------ pixels */
+
+/** The sum of a pixel whose mark is set; it is 0 afterwards. */
+static __device__ __forceinline__ unsigned long long take_sum(const nb_spot_pass &p,
+                                                              size_t pixel)
+{
+    const unsigned long long sum = p.sums[pixel];
+    if (sum > 0)
+        p.sums[pixel] = 0;
+    return sum;
+}
+
+/** A warp for each mark: the image. */
+__global__ void __launch_bounds__(256)
+    k_spot_image(const NB_GRID_CONSTANT nb_spot_pass p, float *image)
+{
+    const size_t pixels = p.scene.raster.pixels;
+    const size_t threads = (size_t)gridDim.x * blockDim.x;
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < pixels;
+         i += threads) {
+        const int marked = p.marks[i / NB_SPOT_MARK];
+        float value = 0;
+        gpuSyncLanes(); /* all have read the mark */
+        if (marked && i % NB_SPOT_MARK == 0)
+            p.marks[i / NB_SPOT_MARK] = 0;
+        if (marked || p.water > 0) {
+            unsigned long long sum = marked ? take_sum(p, i) : 0;
+            if (sum > 0 || p.water > 0)
+                value = (float)nb_spot_photons(&p, i, sum);
+        }
+        image[i] = value;
+    }
+}
+
+/** A warp for each mark: the bits of the brightest pixel, photons. */
+__global__ void __launch_bounds__(256)
+    k_spot_brightest(const NB_GRID_CONSTANT nb_spot_pass p, unsigned long long *brightest)
+{
+    const size_t pixels = p.scene.raster.pixels, lane = threadIdx.x % NB_SPOT_MARK,
+                 marks = (pixels + NB_SPOT_MARK - 1) / NB_SPOT_MARK,
+                 warps = (size_t)gridDim.x * blockDim.x / NB_SPOT_MARK;
+    double most = 0;
+    for (size_t k = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) / NB_SPOT_MARK;
+         k < marks; k += warps) {
+        const size_t i = k * NB_SPOT_MARK + lane;
+        const int marked = p.marks[k];
+        gpuSyncLanes();
+        if (!marked)
+            continue;
+        if (lane == 0)
+            p.marks[k] = 0;
+        unsigned long long sum = i < pixels ? take_sum(p, i) : 0;
+        if (sum > 0)
+            most = fmax(most, nb_spot_photons(&p, i, sum));
+    }
+    for (int half = NB_SPOT_MARK / 2; half > 0; half /= 2)
+        most = fmax(most, gpuShuffleXor(most, half, 32));
+    if (lane == 0 && most > 0)
+        atomicMax(brightest, (unsigned long long)__double_as_longlong(most));
+}
+
+/* ------------------------------------------------------------------ one render */
+
+/** A pass's way through the device. */
+typedef struct spot_render {
+    nb_backend_state *state;
+    const nb_cuda_launch *launch;
+    double seconds; /* of a pass, about */
+} spot_render;
+
+/** Launches of a third of a second at most: display watchdogs, progress and SIGINT. */
+static nb_status launch_items(const spot_render *r, const nb_spot_pass *pass,
+                              nb_error *err)
+{
+    const nb_hooks *hooks = &r->state->options.hooks;
+    const int64_t items = nb_spot_items(pass),
+                  parts = (int64_t)fmin(ceil(r->seconds / 0.3), fmax(1.0, (double)items));
+    const int64_t most = (int64_t)r->launch->multiprocessors * BLOCKS;
+    void (*const kernel)(nb_spot_pass, int64_t, int64_t) =
+        pass->spots.shape == NB_LATTICE_TOPHAT ? k_spots<NB_LATTICE_TOPHAT>
+                                               : k_spots<NB_LATTICE_GAUSS>;
+    nb_status st = NB_OK;
+    for (int64_t i = 0; i < parts && !st; i++) {
+        const int64_t first = items / parts * i,
+                      end = i == parts - 1 ? items : items / parts * (i + 1);
+        const int64_t wanted = end - first;
+        const unsigned blocks = wanted > most ? (unsigned)most : (unsigned)wanted;
+        kernel<<<blocks, THREADS, 0, r->launch->stream>>>(*pass, first, end);
+        st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+        if (!st && parts > 1)
+            st = nb_cuda_check(err, gpuStreamSynchronize(r->launch->stream), "rendering");
+        if (!st && hooks->progress &&
+            hooks->progress(hooks->user, (double)(i + 1) / (double)parts))
+            st = nb_fail(err, NB_ERR_CANCELLED, "stopped before the image was finished");
+    }
+    return st;
+}
+
+/** The bits of a double to the host. */
+static nb_status fetch_brightest(const spot_render *r, const void *from,
+                                 double *brightest, nb_error *err)
+{
+    double *pinned = r->state->brightest;
+    nb_status st = nb_cuda_check(err,
+                                 gpuMemcpyAsync(pinned, from, sizeof *pinned,
+                                                gpuMemcpyDeviceToHost, r->launch->stream),
+                                 "fetching the brightest pixel");
+    if (!st)
+        st = nb_cuda_check(err, gpuStreamSynchronize(r->launch->stream), "rendering");
+    *brightest = st ? 0 : *pinned;
+    return st;
+}
+
+/** As nb_spot_runner says. */
+static nb_status run_pass(void *context, const nb_spot_pass *pass, double *brightest,
+                          nb_error *err)
+{
+    const spot_render *r = (const spot_render *)context;
+    const unsigned blocks = (unsigned)(r->launch->multiprocessors * 8);
+    unsigned long long *most =
+        (unsigned long long *)((char *)r->state->small.at + NB_SMALL_BRIGHTEST);
+    nb_status st = NB_OK;
+    if (nb_spot_items(pass) > 0)
+        st = launch_items(r, pass, err);
+    if (st)
+        return st;
+    if (!brightest) {
+        k_spot_image<<<blocks, 256, 0, r->launch->stream>>>(*pass,
+                                                            (float *)r->state->image.at);
+        return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+    }
+    st = nb_cuda_check(err, gpuMemsetAsync(most, 0, sizeof *most, r->launch->stream),
+                       "clearing the brightest pixel");
+    if (st)
+        return st;
+    k_spot_brightest<<<blocks, 256, 0, r->launch->stream>>>(*pass, most);
+    st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+    return st ? st : fetch_brightest(r, most, brightest, err);
+}
+
+/** Sums and marks that are 0, as every image leaves them. */
+static nb_status reserve_sums(nb_backend_state *state, nb_spot_pass *pass, nb_error *err)
+{
+    const size_t pixels = pass->scene.raster.pixels,
+                 marks = (pixels + NB_SPOT_MARK - 1) / NB_SPOT_MARK,
+                 sums = (pixels * sizeof *pass->sums + 15) / 16 * 16;
+    nb_status st = NB_OK;
+    if (state->spot_pixels != pixels) {
+        state->spot_pixels = 0;
+        st = nb_cuda_reserve(&state->spot_sums, sums + marks, "the sums of the spots",
+                             err);
+        if (!st)
+            st = nb_cuda_check(
+                err, gpuMemsetAsync(state->spot_sums.at, 0, sums + marks, state->stream),
+                "clearing sums");
+    }
+    pass->sums = (unsigned long long *)state->spot_sums.at;
+    pass->marks = (unsigned char *)state->spot_sums.at + sums;
+    return st;
+}
+
+nb_status nb_cuda_render_spots(nb_backend_state *state, const nb_plan *plan,
+                               const nb_cuda_launch *launch, nb_spots_result *result,
+                               nb_error *err)
+{
+    spot_render render = {state, launch, nb_cuda_paths[NB_PATH_SPOTS].seconds(plan)};
+    nb_spot_setup setup;
+    nb_scene there = launch->scene;
+    nb_status st = nb_spot_setup_build(plan, &setup, err);
+    if (st)
+        return st;
+    there.n_panels = plan->scene->n_panels;
+    st = nb_cuda_upload_mirror(state, &state->spot_tables, setup.tables, setup.bytes,
+                               "tables of spots", err);
+    nb_spot_setup_move(&setup, state->spot_tables.device.at, &there);
+    setup.pass.mask = launch->scene.raster.mask;
+    if (!st)
+        st = reserve_sums(state, &setup.pass, err);
+    if (!st)
+        st = nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering");
+    if (!st)
+        st = nb_spot_setup_render(&setup, run_pass, &render, result, err);
+    if (!st)
+        st = nb_cuda_check(err, gpuEventRecord(state->ended, state->stream), "rendering");
+    state->spot_pixels = st ? 0 : setup.pass.scene.raster.pixels;
+    nb_spot_setup_free(&setup);
+    return st;
+}
+
+const nb_spots_result *nb_cuda_left(const nb_backend_state *state)
+{
+    return &state->left;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/** Where the light of a reflection can fall: the tests of spots.h, for host and device.  Those of a
+ * reflection, of an orientation and of a box of pixels only save work; mathematics: docs/physics.md,
+ * section 21.3. */
+#ifndef NB_PLAN_SPOT_TESTS_H
+#define NB_PLAN_SPOT_TESTS_H
+
+#include <math.h>
+
+#include "../physics/structure_factor.h"
+#include "spots.h"
+
+#define NB_SPOT_ROOM 1e-6    /* for rounding, in parts of R and in sub-pixels */
+#define NB_SPOT_GRAZING 0.01 /* of rays along a panel no box is made */
+
+enum { NB_SPOT_NOWHERE = 0, NB_SPOT_BOXED, NB_SPOT_ANYWHERE };
+
+NB_HD double nb_spot_dot(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+NB_HD void nb_spot_array(nb_vec3 v, double to[3])
+{
+    to[0] = v.x;
+    to[1] = v.y;
+    to[2] = v.z;
+}
+
+/** Largest F^2 of a reflection in any table. */
+NB_HD double nb_spot_F2_of(const nb_factor_table *sf, const int32_t h[3])
+{
+    const int tables = sf->n_tables > 1 ? sf->n_tables : 1;
+    double most = 0;
+    for (int t = 0; t < tables; t++) {
+        double F = nb_F_nearest(sf, t, h[0], h[1], h[2]);
+        most = fmax(most, F * F);
+    }
+    return most;
+}
+
+/** R^2 up to which terms of F^2 are taken; 0: none is.  GAUSS: exp(-2 R^2/width) A > t.  TOPHAT: it
+ * ends. */
+NB_HD double nb_spot_reach2(const nb_spots *sp, const nb_spot_limits *limits, double F2)
+{
+    double A = F2 * sp->cells2;
+    if (!(F2 > limits->weakest))
+        return 0;
+    if (limits->near2 > 0)
+        return limits->near2;
+    if (sp->shape == NB_LATTICE_TOPHAT)
+        return NB_TOPHAT_RADIUS2;
+    return A > limits->threshold ? 0.5 * NB_GAUSS_WIDTH * log(A / limits->threshold) : 0;
+}
+
+/* ------------------------------------------------------------------ reflections */
+
+/** Indices l = low..high, without those between `from` and `to`. */
+typedef struct nb_spot_column {
+    double low, high, from, to;
+} nb_spot_column;
+
+/** l at which |p + l v| <= radius: *low to *high; 0: none. */
+NB_HD int nb_spot_inside_sphere(const double p[3], const double v[3], double radius,
+                                double *low, double *high)
+{
+    double a = nb_spot_dot(v, v), b = nb_spot_dot(p, v),
+           c = nb_spot_dot(p, p) - radius * radius;
+    double root2 = b * b - a * c;
+    if (root2 < 0)
+        return 0;
+    *low = (-b - sqrt(root2)) / a;
+    *high = (-b + sqrt(root2)) / a;
+    return 1;
+}
+
+/** How far lit rays are from the middle of a reflection of a group, at most; g: its |g|. */
+NB_HD double nb_spot_far(const nb_spots *sp, const nb_spot_group *group, double reach,
+                         double g)
+{
+    return sp->longest * (group->chord * g + reach * sp->axis) +
+           0.5 * (sp->longest - sp->shortest) * g + sp->stray;
+}
+
+/** Indices l of a column of the box whose reflections may be lit: p0 + l v, within `far` of the unit
+ * sphere.  0: none. */
+NB_HD int nb_spot_column_of(const nb_spots *sp, const double p0[3], const double v[3],
+                            double far, nb_spot_column *c)
+{
+    const int first = sp->box.low[2], last = first + sp->box.n[2] - 1;
+    c->from = INFINITY;
+    c->to = -INFINITY;
+    if (!nb_spot_inside_sphere(p0, v, 1 + far, &c->low, &c->high))
+        return 0;
+    if (far < 1 && nb_spot_inside_sphere(p0, v, 1 - far, &c->from, &c->to)) {
+        c->from = ceil(c->from + NB_SPOT_ROOM);
+        c->to = floor(c->to - NB_SPOT_ROOM);
+    }
+    c->low = fmax(ceil(c->low - NB_SPOT_ROOM), (double)first);
+    c->high = fmin(floor(c->high + NB_SPOT_ROOM), (double)last);
+    return c->low <= c->high;
+}
+
+/** Pixels along an axis whose rays have d.axis/d.n in [ratio[0], ratio[1]] at a depth in [depth[0],
+ * depth[1]]: from range[0] to range[1], in pixels from the panel's edge. */
+NB_HD void nb_spot_extent(const nb_spot_plane *plane, int axis, const double ratio[2],
+                          const double depth[2], double range[2])
+{
+    range[0] = INFINITY;
+    range[1] = -INFINITY;
+    for (int i = 0; i < 4; i++) {
+        double O = depth[i >> 1], z = plane->height + O * plane->rise;
+        double x = (z * ratio[i & 1] - plane->start[axis] - O * plane->lean[axis]) /
+                   plane->pixel[axis];
+        range[0] = fmin(range[0], x);
+        range[1] = fmax(range[1], x);
+    }
+}
+
+/** Pixels of a panel whose rays may be within `far` of p: range[axis], if NB_SPOT_BOXED. */
+NB_HD int nb_spot_near(const nb_spot_plane *plane, const double p[3], double far,
+                       double range[2][2])
+{
+    const double depth[2] = {0, plane->depth}, height = nb_spot_dot(p, plane->n);
+    if (nb_spot_dot(p, plane->middle) + far < plane->cosine || height + far < 0)
+        return NB_SPOT_NOWHERE;
+    if (!(height - far > NB_SPOT_GRAZING))
+        return NB_SPOT_ANYWHERE;
+    for (int k = 0; k < 2; k++) {
+        double c = nb_spot_dot(p, plane->axis[k]) / height, across[3], ratio[2];
+        for (int x = 0; x < 3; x++)
+            across[x] = plane->axis[k][x] - c * plane->n[x];
+        double off = far * sqrt(nb_spot_dot(across, across)) / (height - far);
+        ratio[0] = c - off;
+        ratio[1] = c + off;
+        nb_spot_extent(plane, k, ratio, depth, range[k]);
+        range[k][0] -= NB_SPOT_ROOM;
+        range[k][1] += NB_SPOT_ROOM;
+    }
+    return NB_SPOT_BOXED;
+}
+
+/* ------------------------------------------------------------------ one orientation */
+
+/** Distance of a lit point from its reflection, at most; 1/m. */
+NB_HD double nb_spot_distance(const nb_spots *sp, double reach2)
+{
+    return sqrt(reach2) * (1 + NB_SPOT_ROOM) * sp->axis;
+}
+
+/** |e + lambda g^2/2| of a lit reflection at the most, e = incident.g; 1/m. */
+NB_HD double nb_spot_slack(const nb_spots *sp, double reach2)
+{
+    const double rho = nb_spot_distance(sp, reach2);
+    return rho * (1 + 0.5 * rho * sp->longest) + NB_SPOT_ROOM * rho;
+}
+
+/** An orientation with |e + middle| above *most lights the reflection with no source; e is that of the
+ * middle of the beam. */
+NB_HD double nb_spot_excitation(const nb_spots *sp, const nb_spot *spot, double *most)
+{
+    *most = nb_spot_slack(sp, spot->reach2) + sp->stray * sqrt(spot->g2) +
+            0.25 * (sp->longest - sp->shortest) * spot->g2;
+    return 0.25 * (sp->shortest + sp->longest) * spot->g2;
+}
+
+/** Wavelengths of a run that may light g; 0: none. */
+NB_HD int nb_spot_wavelengths(const nb_spots *sp, const nb_spot *spot,
+                              const nb_spot_run *run, double e, double l[2])
+{
+    const double slack = nb_spot_slack(sp, spot->reach2);
+    l[0] = run->shortest;
+    l[1] = run->longest;
+    if (spot->g2 > 0) {
+        l[0] = fmax(l[0], (-e - slack) * 2 / spot->g2);
+        l[1] = fmin(l[1], (-e + slack) * 2 / spot->g2);
+    }
+    return l[0] <= l[1];
+}
+
+/** How far d.axis/d.n of a lit ray is from `ratio`, times d.n/lambda, at most. */
+NB_HD double nb_spot_width(const nb_spot_plane *plane, int axis, const nb_spot_cell *cell,
+                           double ratio, double reach2)
+{
+    double across[3], sum = 0;
+    for (int x = 0; x < 3; x++)
+        across[x] = plane->axis[axis][x] - ratio * plane->n[x];
+    for (int i = 0; i < 3; i++) {
+        double y = across[0] * cell->E[0][i] + across[1] * cell->E[1][i] +
+                   across[2] * cell->E[2][i];
+        sum += y * y;
+    }
+    return sqrt(sum * reach2) * (1 + NB_SPOT_ROOM);
+}
+
+/** What a reflection of an orientation is projected on. */
+typedef struct nb_spot_screen {
+    const nb_spot_plane *plane;
+    double depth[2]; /* where the rays of the layer end */
+} nb_spot_screen;
+
+NB_HD nb_spot_screen nb_spot_screen_of(const nb_spot_plane *plane,
+                                       const nb_sensor *sensor, int layer)
+{
+    const double step = sensor->layer_step;
+    const nb_spot_screen screen = {
+        plane, {layer * step, (layer + (sensor->mean_depth ? 1 : 0)) * step}};
+    return screen;
+}
+
+/** Pixels of a panel that the run's sources may light, in pixels from its edge: range[axis], if
+ * NB_SPOT_BOXED; g: of the reflection in the cell's orientation. */
+NB_HD int nb_spot_seen(const nb_spots *sp, const nb_spot_screen *screen,
+                       const nb_spot *spot, const nb_spot_cell *cell,
+                       const nb_spot_run *run, const double g[3], double range[2][2])
+{
+    const nb_spot_plane *plane = screen->plane;
+    const double i[3] = {run->incident.x, run->incident.y, run->incident.z};
+    double l[2], w[2], far, least;
+    if (!nb_spot_wavelengths(sp, spot, run, nb_spot_dot(i, g), l))
+        return NB_SPOT_NOWHERE;
+    far = l[1] * nb_spot_distance(sp, spot->reach2);
+    for (int j = 0; j < 2; j++)
+        w[j] = nb_spot_dot(i, plane->n) + l[j] * nb_spot_dot(g, plane->n);
+    if (fmax(w[0], w[1]) + far < 0)
+        return NB_SPOT_NOWHERE;
+    least = fmin(w[0], w[1]) - far;
+    if (!(least > NB_SPOT_GRAZING))
+        return NB_SPOT_ANYWHERE;
+    for (int k = 0; k < 2; k++) {
+        double ratio[2], ends[2], off = 0;
+        for (int j = 0; j < 2; j++) { /* at both ends of the wavelengths */
+            ratio[j] =
+                (nb_spot_dot(i, plane->axis[k]) + l[j] * nb_spot_dot(g, plane->axis[k])) /
+                w[j];
+            off = fmax(off, nb_spot_width(plane, k, cell, ratio[j], spot->reach2));
+        }
+        off *= l[1] / least;
+        ends[0] = fmin(ratio[0], ratio[1]) - off;
+        ends[1] = fmax(ratio[0], ratio[1]) + off;
+        nb_spot_extent(plane, k, ends, screen->depth, range[k]);
+    }
+    return NB_SPOT_BOXED;
+}
+
+/** Sub-pixels first .. first + n - 1 of a panel, as far as their middles are between these pixels:
+ * to[0] .. to[1], counted from the first; 0: none. */
+NB_HD int nb_spot_clip(const double range[2], int oversample, int first, int n, int to[2])
+{
+    const double start = (double)first + 0.5;
+    const double low = ceil(range[0] * oversample - start - NB_SPOT_ROOM);
+    const double high = floor(range[1] * oversample - start + NB_SPOT_ROOM);
+    if (!(high >= 0) || !(low < n) || low > high)
+        return 0;
+    to[0] = low > 0 ? (int)low : 0;
+    to[1] = high < n ? (int)high : n - 1;
+    return 1;
+}
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* Times of pictures from reflections on the device beside those of every step (docs/performance.md): kernels
+ * by device events, warm calls by the wall clock.  One line a case:
+ *   NAME kernel_ms wall_ms every_ms gain worst bound
+ * worst: the largest |I - J| of the brightest pixel against every step, bound: what was promised.  The
+ * times of every step come from a band of the same detector where the whole would take too long.
+ * gpu_spots NAME: the cases that contain it.  Prints `skip` with the reason where there is no device. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../../cuda/timing.h"
+#include "../support/picture.h"
+#include "api/sim.h"
+#include "physics/panels.h"
+#include "render/request.h"
+
+enum { REPEATS = 9 };
+
+typedef struct bench_case {
+    char detector; /* A: 2048^2, B: 4096^2, C: A with 24 x 24 sub-pixels, S: 1024^2 stills */
+    nb_shape shape;
+    double tolerance;
+    int N, domains, sources;
+} bench_case;
+
+static const bench_case cases[] = {{'B', NB_SHAPE_GAUSS, 1e-6, 100, 25, 10},
+                                   {'B', NB_SHAPE_GAUSS, 1e-6, 20, 100, 100},
+                                   {'B', NB_SHAPE_GAUSS, 1e-6, 100, 100, 100},
+                                   {'B', NB_SHAPE_GAUSS, 1e-6, 300, 100, 100},
+                                   {'B', NB_SHAPE_GAUSS, 1e-6, 20, 1000, 100},
+                                   {'B', NB_SHAPE_GAUSS, 1e-6, 100, 1000, 100},
+                                   {'B', NB_SHAPE_GAUSS, 1e-6, 300, 1000, 100},
+                                   {'B', NB_SHAPE_GAUSS, 0, 20, 100, 100},
+                                   {'B', NB_SHAPE_GAUSS, 0, 100, 100, 100},
+                                   {'B', NB_SHAPE_TOPHAT, 0, 20, 100, 100},
+                                   {'B', NB_SHAPE_TOPHAT, 0, 100, 100, 100},
+                                   {'A', NB_SHAPE_GAUSS, 1e-6, 100, 25, 10},
+                                   {'C', NB_SHAPE_GAUSS, 1e-6, 100, 1, 1},
+                                   {'S', NB_SHAPE_GAUSS, 1e-6, 100, 25, 100}};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *x, int n)
+{
+    qsort(x, (size_t)n, sizeof *x, by_value);
+    return x[n / 2];
+}
+
+static nb_config config_of(const bench_case *c)
+{
+    nb_config cfg;
+    const int far = c->detector == 'B';
+    const int pixels = far ? 4096 : c->detector == 'S' ? 1024 : 2048;
+    nb_config_defaults(&cfg);
+    nb_golden_path(cfg.hkl_file, "lysozyme_P1.hkl");
+    nb_set_cell(&cfg, 79.1, 79.1, 37.9, 90, 90, 90);
+    nb_set_misset(&cfg, 10, 20, 30);
+    nb_set_N(&cfg, c->N);
+    nb_set_pixels(&cfg, pixels, pixels);
+    cfg.lambda_A = far ? 1.3 : 1;
+    cfg.distance_mm = far ? 150 : 100;
+    cfg.pixel_mm = far ? 0.075 : 204.8 / pixels;
+    cfg.oversample = c->detector == 'C' ? 24 : 1;
+    cfg.mosaic_spread_deg = c->domains > 1 ? 0.2 : 0;
+    cfg.mosaic_domains = c->domains;
+    cfg.dispersion_pct = c->sources > 1 ? 0.5 : 0;
+    cfg.dispersion_steps = c->sources;
+    cfg.shape = c->shape;
+    cfg.tolerance = c->tolerance > 0 ? c->tolerance : NAN;
+    cfg.write_dump = 0;
+    return cfg;
+}
+
+/** What the device needs for a scene; kernel and wall: medians, seconds. */
+static nb_status measure(nb_backend_state *state, const nb_scene *sc, const nb_request *as,
+                         int repeats, float *image, double time[2], nb_error *err)
+{
+    double kernel[REPEATS], wall[REPEATS];
+    nb_status st = NB_OK;
+    for (int i = -1; i < repeats && !st; i++) {
+        double start = now();
+        st = nb_render_scene_as(&nb_backend_cuda, state, sc, as, image, err);
+        if (i >= 0) {
+            wall[i] = now() - start;
+            kernel[i] = nb_cuda_kernel_seconds(state);
+        }
+    }
+    if (!st) {
+        time[0] = median(kernel, repeats);
+        time[1] = median(wall, repeats);
+    }
+    return st;
+}
+
+/** The largest difference of two images in a region. */
+static double largest_difference(const nb_scene *sc, const float *a, const float *b)
+{
+    const nb_region *r = &sc->raster.roi;
+    double most = 0;
+    for (int s = r->smin; s <= r->smax; s++)
+        for (int f = r->fmin; f <= r->fmax; f++) {
+            size_t i = (size_t)s * (size_t)sc->raster.columns + (size_t)f;
+            most = fmax(most, fabs((double)a[i] - b[i]));
+        }
+    return most;
+}
+
+static double brightest(const nb_scene *sc, const float *image)
+{
+    double most = 0;
+    for (size_t i = 0; i < sc->raster.pixels; i++)
+        most = fmax(most, image[i]);
+    return most;
+}
+
+/** A band of rows that takes a second or so with every step; *part: of the pixels. */
+static nb_scene band_of(const nb_scene *sc, double *part)
+{
+    nb_scene band = *sc;
+    const double steps = (double)sc->samples * sc->raster.columns;
+    int rows = (int)fmin(sc->raster.rows, fmax(16, 3e10 / steps));
+    band.raster.roi.smin = (sc->raster.rows - rows) / 3;
+    band.raster.roi.smax = band.raster.roi.smin + rows - 1;
+    *part = (double)rows / sc->raster.rows;
+    return band;
+}
+
+static nb_status run(nb_backend_state *state, const bench_case *c, const nb_sim *sim,
+                     float *images[2], nb_error *err)
+{
+    const nb_scene *sc = &sim->model.scene;
+    const nb_request part = {.precision = NB_PRECISION_MIXED,
+                             .tolerance = sim->options.tolerance};
+    const nb_request all = {.precision = NB_PRECISION_MIXED};
+    double time[2], every[2], of;
+    const nb_scene band = band_of(sc, &of);
+    nb_spots_result left;
+    char line[300];
+    nb_status st = measure(state, sc, &part, REPEATS, images[0], time, err);
+    left = *nb_cuda_left(state);
+    nb_backend_cuda.describe(state, line, sizeof line);
+    if (!st)
+        st = measure(state, &band, &all, 1, images[1], every, err);
+    if (!st)
+        printf("%c-%s-%g-N%-4d %4d x %-3d %10.4f %10.4f %11.2f %8.0f %8.1e %8.1e  %s\n",
+               c->detector, c->shape == NB_SHAPE_GAUSS ? "gauss" : "tophat", c->tolerance,
+               c->N, c->domains, c->sources, time[0] * 1e3, time[1] * 1e3,
+               every[0] / of * 1e3, every[0] / of / time[0],
+               largest_difference(&band, images[0], images[1]) /
+                   fmax(1e-300, brightest(sc, images[0])),
+               nb_spots_part(&left), line);
+    return st;
+}
+
+static int run_case(nb_backend_state *state, const bench_case *c)
+{
+    nb_config cfg = config_of(c);
+    nb_sim *sim = NULL;
+    nb_error err = {0};
+    float *images[2] = {NULL, NULL};
+    nb_status st = nb_sim_create(&cfg, NULL, &sim, &err);
+    for (int i = 0; i < 2 && !st; i++)
+        images[i] = nb_cuda_pinned(sim->model.scene.raster.pixels * sizeof(float));
+    if (!st && images[0] && images[1])
+        st = run(state, c, sim, images, &err);
+    if (st || !images[1])
+        printf("%c N %d failed: %s\n", c->detector, c->N, err.message);
+    fflush(stdout);
+    nb_cuda_pinned_free(images[0]);
+    nb_cuda_pinned_free(images[1]);
+    nb_sim_free(sim);
+    return !st;
+}
+
+int main(int argc, char **argv)
+{
+    const nb_render_options options = {.device_index = -1};
+    nb_backend_state *state = NULL;
+    nb_error err;
+    int failed = 0;
+    char name[64];
+    if (nb_backend_cuda.open(&options, &state, &err) != NB_OK) {
+        printf("skip gpu-spots # %s\n", err.message);
+        return 0;
+    }
+    printf("# detector-shape-tolerance-N, domains x sources, kernels ms, call ms, every "
+           "step "
+           "ms, gain, worst error, bound\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(name, sizeof name, "%c-%s", cases[i].detector,
+                 cases[i].shape == NB_SHAPE_GAUSS ? "gauss" : "tophat");
+        if (argc < 2 || strstr(name, argv[1]))
+            failed += !run_case(state, &cases[i]);
+    }
+    nb_backend_cuda.close(state);
+    return failed != 0;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "spot_grid.h"
+
+#include <stdlib.h>
+
+#include "../../cuda/spot_setup.h"
+
+typedef struct grid {
+    float *image;
+    unsigned long long *sums;
+    unsigned char *marks;
+} grid;
+
+static void draw(const grid *g, const nb_spot_pass *p, const nb_spot_box *box)
+{
+    const nb_spot_pair pair = nb_spot_pair_of(
+        &p->spots, &p->scene.factors.table, &box->spot, box->m, &p->spots.runs[box->run]);
+    for (int v = 0; v < box->height && pair.F2 > 0; v++)
+        for (int u = 0; u < box->width; u++) {
+            size_t pixel = 0;
+            unsigned long long add = nb_spot_units(p, box, &pair, p->spots.shape,
+                                                   box->u + u, box->v + v, &pixel);
+            if (add == 0)
+                continue;
+            g->sums[pixel] += add;
+            g->marks[pixel / NB_SPOT_MARK] = 1;
+        }
+}
+
+static void run_item(const grid *g, const nb_spot_pass *p, int64_t i)
+{
+    nb_spot_item item;
+    nb_spot_sight sight;
+    nb_spot_box box;
+    if (!nb_spot_item_of(p, i, &item))
+        return;
+    for (int64_t k = 0; k < item.candidates; k++)
+        if (nb_spot_sight_of(p, &item, k, &sight))
+            for (int64_t j = 0; j < item.lights; j++)
+                if (nb_spot_box_of(p, &item, &sight, j, &box))
+                    draw(g, p, &box);
+}
+
+static nb_status run_pass(void *context, const nb_spot_pass *pass, double *brightest,
+                          nb_error *err)
+{
+    const grid *g = context;
+    const size_t pixels = pass->scene.raster.pixels;
+    (void)err;
+    for (int64_t i = 0; i < nb_spot_items(pass); i++)
+        run_item(g, pass, i);
+    for (size_t i = 0; i < pixels; i++) {
+        const int marked = g->marks[i / NB_SPOT_MARK];
+        const double photons =
+            marked || pass->water > 0 ? nb_spot_photons(pass, i, g->sums[i]) : 0;
+        g->sums[i] = 0;
+        if (brightest)
+            *brightest = photons > *brightest ? photons : *brightest;
+        else
+            g->image[i] = (float)photons;
+        if (i % NB_SPOT_MARK == NB_SPOT_MARK - 1 || i == pixels - 1)
+            g->marks[i / NB_SPOT_MARK] = 0;
+    }
+    return NB_OK;
+}
+
+nb_status check_grid_render(const nb_plan *plan, float *image, nb_spots_result *result,
+                            nb_error *err)
+{
+    const size_t pixels = plan->scene->raster.pixels;
+    grid g = {image, calloc(pixels, sizeof *g.sums), calloc(pixels / NB_SPOT_MARK + 1, 1)};
+    nb_scene unmasked = *plan->scene;
+    nb_plan of = *plan;
+    nb_spot_setup setup;
+    nb_status st;
+    unmasked.raster.mask = NULL;
+    of.scene = &unmasked;
+    st = nb_spot_setup_build(&of, &setup, err);
+    if (!st && g.sums && g.marks) {
+        setup.pass.mask = plan->scene->raster.mask;
+        st = nb_spot_setup_render(&setup, run_pass, &g, result, err);
+        nb_spot_setup_free(&setup);
+    }
+    free(g.sums);
+    free(g.marks);
+    return st;
+}
