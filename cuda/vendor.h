@@ -34,6 +34,7 @@
 #define gpuDeviceAttr cudaDeviceAttr
 #define gpuDeviceGetAttribute cudaDeviceGetAttribute
 #define gpuDeviceProp cudaDeviceProp
+#define gpuDeviceSynchronize cudaDeviceSynchronize
 #define gpuDeviceReset cudaDeviceReset
 #define gpuDriverGetVersion cudaDriverGetVersion
 #define gpuErrorDevicesUnavailable cudaErrorDevicesUnavailable
@@ -52,6 +53,7 @@
 #define gpuFreeHost cudaFreeHost
 #define gpuFuncAttributes cudaFuncAttributes
 #define gpuFuncGetAttributes cudaFuncGetAttributes
+#define gpuGetDevice cudaGetDevice
 #define gpuGetDeviceCount cudaGetDeviceCount
 #define gpuGetDeviceProperties cudaGetDeviceProperties
 #define gpuGetErrorString cudaGetErrorString
@@ -61,6 +63,7 @@
 #define gpuMalloc cudaMalloc
 #define gpuMallocHost cudaMallocHost
 #define gpuMemGetInfo cudaMemGetInfo
+#define gpuMemcpy cudaMemcpy
 #define gpuMemcpyAsync cudaMemcpyAsync
 #define gpuMemcpyDeviceToHost cudaMemcpyDeviceToHost
 #define gpuMemcpyHostToDevice cudaMemcpyHostToDevice

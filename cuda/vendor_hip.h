@@ -30,6 +30,7 @@
 #define gpuDeviceAttr hipDeviceAttribute_t
 #define gpuDeviceGetAttribute hipDeviceGetAttribute
 #define gpuDeviceProp hipDeviceProp_t
+#define gpuDeviceSynchronize hipDeviceSynchronize
 #define gpuDeviceReset hipDeviceReset
 #define gpuDriverGetVersion hipDriverGetVersion
 #define gpuErrorDevicesUnavailable hipErrorContextAlreadyInUse
@@ -48,6 +49,7 @@
 #define gpuFreeHost hipHostFree
 #define gpuFuncAttributes hipFuncAttributes
 #define gpuFuncGetAttributes hipFuncGetAttributes
+#define gpuGetDevice hipGetDevice
 #define gpuGetDeviceCount hipGetDeviceCount
 #define gpuGetDeviceProperties hipGetDeviceProperties
 #define gpuGetErrorString hipGetErrorString
@@ -57,6 +59,7 @@
 #define gpuMalloc hipMalloc
 #define gpuMallocHost(memory, bytes) hipHostMalloc(memory, bytes, 0)
 #define gpuMemGetInfo hipMemGetInfo
+#define gpuMemcpy hipMemcpy
 #define gpuMemcpyAsync hipMemcpyAsync
 #define gpuMemcpyDeviceToHost hipMemcpyDeviceToHost
 #define gpuMemcpyHostToDevice hipMemcpyHostToDevice

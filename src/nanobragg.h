@@ -15,6 +15,7 @@
 #include "nanobragg/build.h"
 #include "nanobragg/config.h"
 #include "nanobragg/derivatives.h"
+#include "nanobragg/device_image.h"
 #include "nanobragg/error.h"
 #include "nanobragg/factors.h"
 #include "nanobragg/files.h"

@@ -28,6 +28,8 @@ nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
     memset(&sim->moved, 0,
            sizeof sim->moved); /* a frame stands as its configuration says */
     sim->warming = NULL;
+    sim->lent = NULL;
+    sim->spares = NULL;
     if (hooks)
         sim->hooks = *hooks;
     sim->cfg.threads = sim->options.threads = threads;

@@ -189,6 +189,20 @@ nb_status nb_sim_derivatives(nb_sim *sim, const char *const *names, int count,
     return st;
 }
 
+nb_status nb_sim_render_double(nb_sim *sim, double *image, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && image);
+    nb_slope_job job;
+    nb_slope_run run;
+    nb_status st = build_job(sim, NULL, 0, 0, &job, err);
+    run = run_of(sim, &job);
+    if (!st)
+        st = nb_slope_image(&run, image, err);
+    nb_slope_job_free(&job);
+    return st;
+}
+
 static nb_status check_loss(const nb_sim *sim, nb_real_type type, const void *dloss,
                             nb_error *err)
 {

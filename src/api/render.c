@@ -8,6 +8,7 @@
 #include "../render/choose.h"
 #include "../render/request.h"
 #include "advice.h"
+#include "device_image.h"
 #include "sim.h"
 
 int nb_sim_device_is_automatic(const nb_sim *sim)
@@ -37,7 +38,9 @@ static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
     double t0 = nb_monotonic_seconds(), t1;
     const nb_request as = {.precision = sim->options.precision,
                            .tolerance = sim->options.tolerance};
-    nb_status st = choose_home(sim, &image, err);
+    nb_status st = nb_sim_end_loan(sim, err);
+    if (!st)
+        st = choose_home(sim, &image, err);
     nb_sim_device_join(sim);
     if (!st && !sim->state)
         st = sim->backend->open(&sim->options, &sim->state, err);
@@ -126,6 +129,16 @@ nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *er
     stats->solid_angle = nb_scene_solid_angle(&sim->model.scene);
     nb_sim_say_dark(sim, stats);
     return NB_OK;
+}
+
+nb_status nb_sim_render_device(nb_sim *sim, nb_device_image **image, nb_stats *stats,
+                               nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && image);
+    nb_status st = nb_sim_render(sim, NULL, stats, err);
+    *image = NULL;
+    return st ? st : nb_sim_lend(sim, image, err);
 }
 
 nb_status nb_sim_image(nb_sim *sim, const float **image, nb_error *err)

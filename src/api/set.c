@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Another configuration for a simulation whose files stay loaded. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../params/params.h"
+#include "device_image.h"
 #include "sim.h"
 
 /** Structure factors are loaded again when one of their parameters changes, but for these, which the
@@ -71,10 +73,20 @@ static nb_status load_again(nb_sim *sim, const nb_config *cfg, nb_error *err)
     return NB_OK;
 }
 
+/** The memory of the last image has another size than the next. */
+static nb_status forget_memory(nb_sim *sim, nb_error *err)
+{
+    nb_status st = nb_sim_end_loan(sim, err);
+    free(sim->photons.own);
+    sim->photons.own = NULL;
+    return st;
+}
+
 /** A new model over the loaded files; on an error the old one stays. */
 static nb_status build_again(nb_sim *sim, nb_config *old, const nb_config *cfg,
                              nb_error *err)
 {
+    const size_t pixels = sim->flat.raster.pixels;
     nb_model model = sim->model;
     nb_status st = nb_config_check(cfg, err);
     if (st)
@@ -92,7 +104,7 @@ static nb_status build_again(nb_sim *sim, nb_config *old, const nb_config *cfg,
     if (cfg->seed.set)
         sim->seed = cfg->seed.value;
     nb_photons_forget(&sim->photons);
-    return NB_OK;
+    return pixels == sim->flat.raster.pixels ? NB_OK : forget_memory(sim, err);
 }
 
 nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err)

@@ -20,6 +20,7 @@
 #include "advice.h"
 #include "background.h"
 #include "derive.h"
+#include "device_image.h"
 #include "noise.h"
 #include "notes.h"
 
@@ -208,6 +209,7 @@ void nb_sim_free(nb_sim *sim)
     if (!sim)
         return;
     nb_sim_device_join(sim);
+    nb_sim_stop_lending(sim);
     if (sim->backend)
         sim->backend->close(sim->state);
     free(sim->photons.own);

@@ -58,8 +58,10 @@ struct nb_sim {
     nb_render_options options;
     const nb_image_kernels *kernels; /* as options.isa asks */
     nb_photons photons;              /* of nb_sim_render(sim, NULL, ...) */
-    struct nb_warming *warming;      /* owned; a device that is being started, or NULL */
-    char backend_line[256];          /* for nb_sim_backend */
+    nb_device_image *lent;      /* over the last image, or NULL; see device_image.c */
+    struct nb_spares *spares;   /* shared with the images that were lent, or NULL */
+    struct nb_warming *warming; /* owned; a device that is being started, or NULL */
+    char backend_line[256];     /* for nb_sim_backend */
     int64_t clipped_noise, clipped_int; /* of the last files */
     nb_times times;
     int said_cpu; /* why derivatives are not on the device */

@@ -104,6 +104,21 @@ nb_status nb_slope_planes(const nb_slope_run *run, nb_real_type type, void *plan
     return nb_slope_pass_run(&pass, err);
 }
 
+static void take_image(void *sink, const nb_slope_values *row)
+{
+    double *image = sink;
+    const double *values = row->values;
+    for (size_t i = 0; i < row->n; values += row->spans[i++].n)
+        memcpy(image + row->spans[i].at, values, (size_t)row->spans[i].n * sizeof *values);
+}
+
+nb_status nb_slope_image(const nb_slope_run *run, double *image, nb_error *err)
+{
+    nb_slope_pass pass = pass_of(run, image, take_image);
+    memset(image, 0, run->job->scene->raster.pixels * sizeof *image);
+    return nb_slope_pass_run(&pass, err);
+}
+
 static void take_dot(void *sink, const nb_slope_values *row)
 {
     const plane_sink *k = sink;

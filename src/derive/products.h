@@ -21,6 +21,9 @@ typedef struct nb_slope_run {
 nb_status nb_slope_planes(const nb_slope_run *run, nb_real_type type, void *planes,
                           float *image, nb_error *err);
 
+/** image[pixels], 0 outside of the region and the mask. */
+nb_status nb_slope_image(const nb_slope_run *run, double *image, nb_error *err);
+
 /** gradient[count] = sum of dloss[pixels] dI/dp. */
 nb_status nb_slope_pullback(const nb_slope_run *run, nb_real_type type, const void *dloss,
                             double *gradient, nb_error *err);

@@ -31,6 +31,18 @@ typedef struct nb_image_device {
     /** The same that outlives the renderer; NULL: there is none. */
     void *(*allocate)(int device_index, size_t bytes);
     void (*release)(void *memory); /* NULL is fine */
+    /** Where the image rendered last lies, finished, and on which device.  The renderer's. */
+    nb_status (*locate)(nb_backend_state *state, float **pixels, int *device,
+                        nb_error *err);
+    /** That memory is the caller's from now on (discard); the renderer takes other memory of such an
+     * image, or (NULL) makes some for the next. */
+    void (*replace)(nb_backend_state *state, float *other, size_t bytes);
+    /** Wait for all work of this process on the device. */
+    nb_status (*settle)(int device, nb_error *err);
+    /** Bytes of the device to memory of the host. */
+    nb_status (*copy)(int device, const float *from, float *out, size_t bytes,
+                      nb_error *err);
+    void (*discard)(int device, float *pixels);
 } nb_image_device;
 
 #endif

@@ -73,6 +73,10 @@ nb_status nb_sim_fold_rotation(nb_sim *sim, double misset_deg[3], nb_error *err)
 nb_status nb_sim_derivatives(nb_sim *sim, const char *const *names, int count,
                              nb_real_type type, void *planes, float *image, nb_error *err);
 
+/** The image before it is rounded to floats: image[pixels of the stack], the caller's, photons.  In double
+ * precision with NB_PRECISION_DOUBLE; else as precise as derivatives are.  Errors as nb_sim_derivatives. */
+nb_status nb_sim_render_double(nb_sim *sim, double *image, nb_error *err);
+
 /** Derivatives of a loss by the entries of the table of F, for every reflection that a pixel sees, by h,
  * k, l. */
 typedef struct nb_hkl_gradient {

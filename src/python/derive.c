@@ -200,3 +200,28 @@ PyObject *nb_python_pullback(PyObject *object, PyObject *args)
     nb_hkl_gradient_free(&F);
     return result;
 }
+
+/** render_double(out, progress): float64 */
+PyObject *nb_python_render_double(PyObject *object, PyObject *args)
+{
+    nb_python_sim *self = (nb_python_sim *)object;
+    PyObject *out, *progress;
+    Py_buffer view;
+    nb_error err = {0};
+    nb_status st;
+    if (!PyArg_ParseTuple(args, "OO", &out, &progress) || nb_python_enter(self))
+        return NULL;
+    if (nb_python_buffer(out, 1, nb_python_pixels(self) * sizeof(double), "out", &view)) {
+        nb_python_leave(self);
+        return NULL;
+    }
+    self->calls.progress = progress;
+    Py_BEGIN_ALLOW_THREADS;
+    st = nb_sim_render_double(self->sim, view.buf, &err);
+    Py_END_ALLOW_THREADS;
+    PyBuffer_Release(&view);
+    nb_python_leave(self);
+    if (st || PyErr_Occurred())
+        return nb_python_raise(&err, st);
+    Py_RETURN_NONE;
+}

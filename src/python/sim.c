@@ -107,7 +107,7 @@ static PyObject *sim_set(PyObject *object, PyObject *words)
     Py_RETURN_NONE;
 }
 
-static PyObject *stats_dict(const nb_stats *s)
+PyObject *nb_python_stats(const nb_stats *s)
 {
     return Py_BuildValue("{s:d,s:i,s:i,s:d,s:d,s:d,s:d,s:L,s:L,s:d}", "max", s->max,
                          "max_fast", s->max_fast, "max_slow", s->max_slow, "sum", s->sum,
@@ -142,7 +142,7 @@ static PyObject *sim_render(PyObject *object, PyObject *args)
         return nb_python_raise(&err, st);
     if (!wanted)
         Py_RETURN_NONE;
-    return stats_dict(&stats);
+    return nb_python_stats(&stats);
 }
 
 typedef struct two_buffers {
@@ -373,6 +373,10 @@ static PyMethodDef methods[] = {
     {"get", sim_get, METH_O, "get(name) -> text"},
     {"render", sim_render, METH_VARARGS,
      "render(out, progress, want_stats) -> dict or None"},
+    {"render_device", nb_python_render_device, METH_VARARGS,
+     "render_device(progress, want_stats) -> (DeviceImage, dict or None)"},
+    {"render_double", nb_python_render_double, METH_VARARGS,
+     "render_double(out, progress)"},
     {"integers", sim_integers, METH_VARARGS,
      "integers(image, out, noisy) -> clipped pixels"},
     {"reflections", sim_reflections, METH_O,

@@ -6,6 +6,7 @@ import json
 import numpy as np
 
 from . import _derivatives, _memory, _nanobragg, _parameters, _progress
+from ._device import DeviceImage
 from ._images import Image
 
 # nb_reflection of src/nanobragg/sim.h; the name of a field that users know by another one
@@ -82,11 +83,16 @@ class Simulation:
             raise ValueError("out: must be C-contiguous and writable")
         return out
 
-    def render(self, out=None, progress=None, statistics=False):
+    def render(self, out=None, progress=None, statistics=False, where="host"):
         """Render expected photons: float32 [slow, fast], into `out` if that is given.
 
         progress: a function of the fraction, or True for a bar.  statistics=True: returns the image
-        and a dict (sum, max, mean, ...)."""
+        and a dict (sum, max, mean, ...).  where="device": the image stays where it is rendered; returns
+        a DeviceImage, for torch.from_dlpack and the like."""
+        if where not in ("host", "device"):
+            raise ValueError(f"where: must be 'host' or 'device', not {where!r}")
+        if where == "device":
+            return self._render_there(out, progress, statistics)
         image = self._memory_for(out)
         show = _progress.callback(progress, "render")
         stats = self._sim.render(image, show, bool(statistics))
@@ -94,6 +100,17 @@ class Simulation:
             show(1.0)
         self._image = image
         return (image, stats) if statistics else image
+
+    def _render_there(self, out, progress, statistics):
+        if out is not None:
+            raise ValueError("out: is memory of the host; leave it out with where='device'")
+        self._image = None  # or the image before could not give its memory to this one
+        show = _progress.callback(progress, "render")
+        memory, stats = self._sim.render_device(show, bool(statistics))
+        if show:
+            show(1.0)
+        self._image = DeviceImage(memory, self.shape)
+        return (self._image, stats) if statistics else self._image
 
     def _of(self, image):
         if image is None:

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* Images that stay where they were rendered.  The renderer keeps the memory of its last image.  If somebody
+ * holds that image when the next one begins, the memory becomes the holders', and the renderer goes on with
+ * memory that came back from earlier holders, if there is some: allocation on a device is slow. */
+#include "device_image.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/memory.h"
+#include "sim.h"
+
+enum { SPARE_MOST = 2 };
+
+/** Memory that came back; of a simulation and of its lent images. */
+typedef struct nb_spares {
+    pthread_mutex_t lock;
+    int users;  /* the simulation, and each image that has memory of its own */
+    int closed; /* the simulation is gone */
+    nb_device_image *spare[SPARE_MOST];
+} nb_spares;
+
+struct nb_device_image {
+    float *pixels;
+    size_t count;
+    int device;                /* -1: host */
+    const nb_image_device *on; /* NULL: host */
+    nb_spares *spares;         /* NULL: the pixels are the renderer's */
+    atomic_int holders;
+};
+
+static void discard(nb_device_image *image)
+{
+    if (image->on)
+        image->on->discard(image->device, image->pixels);
+    else
+        free(image->pixels);
+    nb_free(image);
+}
+
+/** Give the lock back, and everything with the last user. */
+static void leave_spares(nb_spares *s)
+{
+    int last = --s->users == 0;
+    pthread_mutex_unlock(&s->lock);
+    if (last) {
+        pthread_mutex_destroy(&s->lock);
+        nb_free(s);
+    }
+}
+
+/** Nobody holds this memory any more: it waits for the next image, or goes. */
+static void bring_back(nb_device_image *image)
+{
+    nb_spares *s = image->spares;
+    int kept = 0;
+    pthread_mutex_lock(&s->lock);
+    for (int i = 0; i < SPARE_MOST && !kept && !s->closed; i++)
+        if (!s->spare[i]) {
+            s->spare[i] = image;
+            kept = 1;
+        }
+    leave_spares(s);
+    if (!kept)
+        discard(image);
+}
+
+/** Memory of earlier images as large as this one on the same device, or NULL; other memory goes. */
+static nb_device_image *take_spare(nb_spares *s, const nb_device_image *like)
+{
+    nb_device_image *found = NULL;
+    pthread_mutex_lock(&s->lock);
+    for (int i = 0; i < SPARE_MOST; i++) {
+        nb_device_image *spare = s->spare[i];
+        if (!spare ||
+            (found && spare->count == like->count && spare->device == like->device))
+            continue;
+        s->spare[i] = NULL;
+        if (spare->count == like->count && spare->device == like->device)
+            found = spare;
+        else
+            discard(spare);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return found;
+}
+
+static void join_spares(nb_spares *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->users++;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/** The lent memory is its holders' from now on; other: memory for the renderer in its place, or NULL. */
+static void part(nb_sim *sim, nb_device_image *lent, float *other)
+{
+    if (lent->on)
+        lent->on->replace(sim->state, other, lent->count * sizeof(float));
+    else
+        sim->photons.own = other;
+    nb_photons_forget(&sim->photons);
+    join_spares(sim->spares);
+    lent->spares = sim->spares;
+}
+
+nb_status nb_sim_end_loan(nb_sim *sim, nb_error *err)
+{
+    nb_device_image *lent = sim->lent, *spare;
+    nb_status st = NB_OK;
+    if (!lent)
+        return NB_OK;
+    sim->lent = NULL;
+    if (atomic_load(&lent->holders) > 1) {
+        spare = take_spare(sim->spares, lent);
+        part(sim, lent, spare ? spare->pixels : NULL);
+        nb_free(spare);
+    }
+    /* work of the last holders may still be queued there */
+    if (lent->on)
+        st = lent->on->settle(lent->device, err);
+    nb_device_image_free(lent);
+    return st;
+}
+
+void nb_sim_stop_lending(nb_sim *sim)
+{
+    nb_spares *s = sim->spares;
+    if (sim->lent && atomic_load(&sim->lent->holders) > 1)
+        part(sim, sim->lent, NULL);
+    nb_device_image_free(sim->lent);
+    sim->lent = NULL;
+    sim->spares = NULL;
+    if (!s)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->closed = 1;
+    for (int i = 0; i < SPARE_MOST; i++)
+        if (s->spare[i])
+            discard(s->spare[i]);
+    memset(s->spare, 0, sizeof s->spare);
+    leave_spares(s);
+}
+
+nb_status nb_sim_lend(nb_sim *sim, nb_device_image **out, nb_error *err)
+{
+    const nb_scene *sc = &sim->flat;
+    nb_device_image *image = nb_alloc(1, sizeof *image, "image", err);
+    nb_status st = image ? NB_OK : NB_ERR_NOMEM;
+    if (!st && !sim->spares) {
+        sim->spares = nb_alloc(1, sizeof *sim->spares, "image", err);
+        st = sim->spares ? NB_OK : NB_ERR_NOMEM;
+        if (!st) {
+            pthread_mutex_init(&sim->spares->lock, NULL);
+            sim->spares->users = 1;
+        }
+    }
+    if (!st) {
+        *image = (nb_device_image){.count = sc->raster.pixels,
+                                   .device = -1,
+                                   .pixels = sim->photons.own,
+                                   .on = sim->photons.device};
+        atomic_init(&image->holders, 1);
+    }
+    if (!st && image->on)
+        st = image->on->locate(sim->state, &image->pixels, &image->device, err);
+    if (st) {
+        nb_free(image);
+        return st;
+    }
+    sim->lent = image;
+    *out = nb_device_image_hold(image);
+    return NB_OK;
+}
+
+nb_device_image *nb_device_image_hold(nb_device_image *image)
+{
+    if (image)
+        atomic_fetch_add(&image->holders, 1);
+    return image;
+}
+
+void nb_device_image_free(nb_device_image *image)
+{
+    if (!image || atomic_fetch_sub(&image->holders, 1) > 1)
+        return;
+    if (image->spares)
+        bring_back(image);
+    else
+        nb_free(image);
+}
+
+float *nb_device_image_pixels(const nb_device_image *image, size_t *count)
+{
+    if (count)
+        *count = image ? image->count : 0;
+    return image ? image->pixels : NULL;
+}
+
+int nb_device_image_device(const nb_device_image *image)
+{
+    return image ? image->device : -1;
+}
+
+nb_status nb_device_image_read(const nb_device_image *image, float *out, nb_error *err)
+{
+    NB_REFUSE_NULL(image && out);
+    if (image->on)
+        return image->on->copy(image->device, image->pixels, out,
+                               image->count * sizeof *out, err);
+    memcpy(out, image->pixels, image->count * sizeof *out);
+    return NB_OK;
+}

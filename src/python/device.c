@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* _nanobragg.DeviceImage: an image that stays where it was rendered, and its way to others (DLPack). */
+#include "module.h"
+
+#include <stdlib.h>
+
+/* The structs of DLPack 0.8, as its specification has them (dmlc.github.io/dlpack). */
+enum { DL_CPU = 1, DL_CUDA = 2, DL_FLOAT = 2 };
+typedef struct dl_tensor {
+    void *data;
+    struct {
+        int32_t type, id;
+    } device;
+    int32_t ndim;
+    struct {
+        uint8_t code, bits;
+        uint16_t lanes;
+    } dtype;
+    int64_t *shape, *strides; /* strides NULL: C order */
+    uint64_t byte_offset;
+} dl_tensor;
+typedef struct dl_managed {
+    dl_tensor tensor;
+    void *context; /* an nb_device_image that is held */
+    void (*deleter)(struct dl_managed *self);
+    int64_t sizes[2]; /* ours: shape points to it */
+} dl_managed;
+
+static const char fresh_name[] = "dltensor"; /* a consumer gives the capsule another one */
+
+typedef struct image_object {
+    PyObject_HEAD nb_device_image *image; /* held */
+} image_object;
+
+static PyTypeObject *image_type; /* lives as long as the module */
+
+/** The image is given away. */
+static PyObject *wrap(nb_device_image *image)
+{
+    allocfunc allocate = (allocfunc)PyType_GetSlot(image_type, Py_tp_alloc);
+    image_object *self = (image_object *)allocate(image_type, 0);
+    if (self)
+        self->image = image;
+    else
+        nb_device_image_free(image);
+    return (PyObject *)self;
+}
+
+static void image_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    nb_device_image_free(((image_object *)object)->image);
+    release(object);
+    Py_DECREF(type);
+}
+
+static void delete_managed(dl_managed *managed)
+{
+    nb_device_image_free(managed->context);
+    free(managed);
+}
+
+/** Nobody took it. */
+static void capsule_dealloc(PyObject *capsule)
+{
+    if (PyCapsule_IsValid(capsule, fresh_name))
+        delete_managed(PyCapsule_GetPointer(capsule, fresh_name));
+}
+
+/** place() -> (type of device, its number), as DLPack numbers them */
+static PyObject *image_place(PyObject *object, PyObject *unused)
+{
+    int device = nb_device_image_device(((image_object *)object)->image);
+    (void)unused;
+    return Py_BuildValue("(ii)", device < 0 ? DL_CPU : DL_CUDA, device < 0 ? 0 : device);
+}
+
+/** capsule(slow, fast) */
+static PyObject *image_capsule(PyObject *object, PyObject *args)
+{
+    nb_device_image *image = ((image_object *)object)->image;
+    int device = nb_device_image_device(image);
+    dl_managed *managed;
+    PyObject *capsule;
+    long long slow, fast;
+    if (!PyArg_ParseTuple(args, "LL", &slow, &fast))
+        return NULL;
+    if (!(managed = calloc(1, sizeof *managed)))
+        return PyErr_NoMemory();
+    managed->sizes[0] = slow;
+    managed->sizes[1] = fast;
+    managed->tensor =
+        (dl_tensor){.data = nb_device_image_pixels(image, NULL),
+                    .device = {device < 0 ? DL_CPU : DL_CUDA, device < 0 ? 0 : device},
+                    .ndim = 2,
+                    .dtype = {DL_FLOAT, 8 * sizeof(float), 1},
+                    .shape = managed->sizes};
+    managed->context = nb_device_image_hold(image);
+    managed->deleter = delete_managed;
+    capsule = PyCapsule_New(managed, fresh_name, capsule_dealloc);
+    if (!capsule)
+        delete_managed(managed);
+    return capsule;
+}
+
+/** read(out) */
+static PyObject *image_read(PyObject *object, PyObject *out)
+{
+    nb_device_image *image = ((image_object *)object)->image;
+    Py_buffer view;
+    nb_error err = {0};
+    nb_status st;
+    size_t count;
+    (void)nb_device_image_pixels(image, &count);
+    if (nb_python_buffer(out, 1, count * sizeof(float), "out", &view))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    st = nb_device_image_read(image, view.buf, &err);
+    Py_END_ALLOW_THREADS;
+    PyBuffer_Release(&view);
+    if (st)
+        return nb_python_raise(&err, st);
+    Py_RETURN_NONE;
+}
+
+/** Sim.render_device(progress, want_stats) -> (DeviceImage, dict or None) */
+PyObject *nb_python_render_device(PyObject *object, PyObject *args)
+{
+    nb_python_sim *self = (nb_python_sim *)object;
+    PyObject *progress, *made, *dict;
+    nb_device_image *image = NULL;
+    nb_stats stats;
+    nb_error err = {0};
+    nb_status st;
+    int wanted;
+    if (!PyArg_ParseTuple(args, "Op", &progress, &wanted) || nb_python_enter(self))
+        return NULL;
+    self->calls.progress = progress;
+    Py_BEGIN_ALLOW_THREADS;
+    st = nb_sim_render_device(self->sim, &image, wanted ? &stats : NULL, &err);
+    Py_END_ALLOW_THREADS;
+    nb_python_leave(self);
+    if (st || PyErr_Occurred()) {
+        nb_device_image_free(image);
+        return nb_python_raise(&err, st);
+    }
+    if (!(made = wrap(image)))
+        return NULL;
+    dict = wanted ? nb_python_stats(&stats) : Py_NewRef(Py_None);
+    if (!dict) {
+        Py_DECREF(made);
+        return NULL;
+    }
+    return Py_BuildValue("(NN)", made, dict);
+}
+
+static PyMethodDef methods[] = {
+    {"place", image_place, METH_NOARGS, "place() -> (DLPack's type of device, number)"},
+    {"capsule", image_capsule, METH_VARARGS, "capsule(slow, fast) of DLPack"},
+    {"read", image_read, METH_O, "read(out)"},
+    {NULL, NULL, 0, NULL}};
+
+int nb_python_add_device_image(PyObject *module)
+{
+    static PyType_Slot slots[] = {
+        {Py_tp_dealloc, NULL}, {Py_tp_methods, methods}, {0, NULL}};
+    static PyType_Spec spec = {"nanobragg._nanobragg.DeviceImage", sizeof(image_object),
+                               0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                               slots};
+    slots[0].pfunc = (void *)image_dealloc;
+    image_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    return image_type
+               ? PyModule_AddObjectRef(module, "DeviceImage", (PyObject *)image_type)
+               : -1;
+}
