@@ -28,6 +28,7 @@ class Simulation:
 
     def __init__(self, **keywords):
         self._files, self._image = {}, None
+        self._version, self._given = 0, None  # of the configuration; what nanobragg.torch gave last
         words = _parameters.many(_memory.files_of(keywords, self._files))
         self._sim = _nanobragg.Sim(_NO_FILES + words, _parameters.log)
 
@@ -35,7 +36,12 @@ class Simulation:
         """Change parameters.  Files stay loaded; on an error nothing changes."""
         kept = dict(self._files)
         self._sim.set(_parameters.many(_memory.files_of(keywords, kept)))
-        self._files, self._image = kept, None
+        self._files = kept
+        self._changed()
+
+    def _changed(self):
+        self._version += 1
+        self._given = self._image = None
 
     def get(self, name):
         """A parameter as text, as the command line takes it; "" if it is unset."""
@@ -172,12 +178,17 @@ class Simulation:
     def set_parameters(self, values):
         """Give parameters of docs/derivatives.md new values: {"rot_x": 0.1, "cell_a": 79.2}.  Only the
         scene is built again; counts (steps, domains) stay; on an error nothing changes."""
-        self._sim.set_parameters(list(values), [float(x) for x in values.values()])
+        self._give_parameters(list(values), [float(x) for x in values.values()])
+        self._changed()
+
+    def _give_parameters(self, names, numbers):
+        self._sim.set_parameters(names, numbers)
         self._image = None
 
     def fold_rotation(self):
         """Fold the rotation rot_x, rot_y, rot_z into the crystal's orientation, and set it to 0."""
         self._sim.fold_rotation()
+        self._changed()
 
     def write(self, image=None, **files):
         """Write files of an image: write(noisefile="a.img", tifffile="a.tif").  Each is complete or

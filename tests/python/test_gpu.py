@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+"""What needs a GPU: images that stay there, torch on it, and what must be equal to the program's files.
+On a machine without one every test is skipped.
+
+On a machine with a GPU:  make SET=gpu CUDA_ARCH=90 all python
+    NANOBRAGG=build/gpu/nanobragg PYTHONPATH=build/gpu/python python3 -m pytest -q tests/python/test_gpu.py"""
+import os
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+import nanobragg
+
+SMALL = dict(cell=(79.1, 79.1, 37.9, 90, 90, 90), N=8, default_F=100, wavelength=1.0, distance=100,
+             detpixels_x=64, detpixels_y=48, misset=(10, 20, 30), fluence=1e26, seed=3)
+FLAGS = ("-cell 79.1 79.1 37.9 90 90 90 -N 8 -default_F 100 -lambda 1 -distance 100 -detpixels_x 64 "
+         "-detpixels_y 48 -misset 10 20 30 -fluence 1e26 -seed 3 -device cuda").split()
+
+
+def reason():
+    if nanobragg.features().get("CUDA", nanobragg.features().get("cuda")) is None:
+        return "built without CUDA"
+    try:
+        nanobragg.Simulation(**SMALL, device="cuda").render()
+    except (nanobragg.DeviceError, NotImplementedError) as error:
+        return str(error)
+    return None
+
+
+WHY_NOT = reason()
+pytestmark = pytest.mark.skipif(WHY_NOT is not None, reason=f"no GPU: {WHY_NOT}")
+
+
+def gpu(**more):
+    return nanobragg.Simulation(**{**SMALL, "device": "cuda", **more})
+
+
+def has_torch():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    if not torch.cuda.is_available():
+        pytest.skip("torch sees no CUDA device")
+    return torch
+
+
+def test_image_and_noise_are_the_programs(tmp_path):
+    subprocess.run([os.environ["NANOBRAGG"], *FLAGS, "-floatfile", "f.bin", "-noisefile", "n.img"],
+                   cwd=tmp_path, check=True, capture_output=True)
+    sim = gpu()
+    assert sim.render().tobytes() == (tmp_path / "f.bin").read_bytes()
+    noise = (tmp_path / "n.img").read_bytes()[-64 * 48 * 2:]
+    for where in ("host", "device"):
+        sim.render(where=where)
+        assert sim.noise().astype("<u2").tobytes() == noise
+
+
+def test_image_stays_there():
+    sim = gpu()
+    there, stats = sim.render(where="device", statistics=True)
+    assert there.device.startswith("cuda:") and there.__dlpack_device__()[0] == 2
+    image = sim.render()
+    assert np.array_equal(np.asarray(there), image) and stats["max"] == image.max()
+    with pytest.raises((BufferError, RuntimeError, TypeError)):
+        np.from_dlpack(there)
+
+
+def test_torch_shares_the_memory():
+    torch = has_torch()
+    sim = gpu()
+    there = sim.render(where="device")
+    tensor = torch.from_dlpack(there)
+    assert tensor.is_cuda and tensor.dtype == torch.float32 and tuple(tensor.shape) == (48, 64)
+    assert np.array_equal(tensor.cpu().numpy(), np.asarray(there))
+    tensor[1, 2] = 5
+    torch.cuda.synchronize()
+    assert np.asarray(there)[1, 2] == 5
+    del there, sim
+    assert float(tensor[1, 2]) == 5 and float(tensor.sum()) > 0
+
+
+def test_who_holds_an_image_keeps_it():
+    torch = has_torch()
+    sim = gpu()
+    kept, copies, addresses = [], [], set()
+    for step in range(12):
+        sim.set(misset=(step, 20, 30))
+        tensor = torch.from_dlpack(sim.render(where="device"))
+        addresses.add(tensor.data_ptr())
+        copies.append(sim.render())
+        if step % 3 == 0:
+            kept.append((step, tensor))
+        del tensor
+    for step, tensor in kept:
+        assert np.array_equal(tensor.cpu().numpy(), copies[step]), step
+    assert len(addresses) <= len(kept) + 3
+    del sim
+    assert all(float(tensor.sum()) > 0 for _, tensor in kept)
+
+
+def test_work_that_is_queued_sees_its_image():
+    """A consumer lets an image go while its kernels have not run yet."""
+    torch = has_torch()
+    sim = gpu(detpixels_x=1024, detpixels_y=1024)
+    burden = torch.randn(4096, 4096, device="cuda")
+    want, sums = [], []
+    for step in range(8):
+        sim.set(misset=(10 + step, 20, 30))
+        tensor = torch.from_dlpack(sim.render(where="device"))
+        for _ in range(4):
+            burden = burden @ burden / 64
+        sums.append(tensor.double().sum())  # behind the products in the stream
+        del tensor
+    for step in range(8):
+        sim.set(misset=(10 + step, 20, 30))
+        want.append(sim.render().sum(dtype=float))
+    assert [float(s) for s in sums] == pytest.approx(want, rel=1e-9)
+
+
+def test_device_memory_does_not_grow():
+    torch = has_torch()
+    sim = gpu(detpixels_x=1024, detpixels_y=1024)
+    for step in range(60):
+        tensor = torch.from_dlpack(sim.render(where="device"))
+        if step == 10:
+            torch.cuda.synchronize()
+            free = torch.cuda.mem_get_info()[0]
+    torch.cuda.synchronize()
+    assert tensor is not None and free - torch.cuda.mem_get_info()[0] < 16 << 20
+
+
+def test_current_device_of_the_caller_stays():
+    torch = has_torch()
+    before = torch.cuda.current_device()
+    tensor = torch.from_dlpack(gpu().render(where="device"))
+    del tensor
+    assert torch.cuda.current_device() == before
+
+
+def test_render_in_a_graph():
+    torch = has_torch()
+    from nanobragg.torch import render
+    sim = gpu()
+    misset = torch.tensor([10.0, 20, 30], device="cuda", requires_grad=True)
+    cell = torch.tensor([79.1, 79.1, 37.9, 90, 90, 90], device="cuda", requires_grad=True)
+    image = render(sim, misset=misset, cell=cell)
+    assert image.is_cuda and np.array_equal(image.detach().cpu().numpy(), gpu().render())
+    (image ** 2).sum().backward()
+    g = nanobragg.Simulation(**{**SMALL, "device": "cpu"})
+    g = g.pullback(2 * g.render(), "misset,cell")
+    ours = torch.cat([misset.grad, cell.grad]).double().cpu().numpy()
+    assert misset.grad.is_cuda
+    assert ours == pytest.approx(list(g.values()), rel=1e-3)
+
+
+def test_gradcheck():
+    torch = has_torch()
+    from nanobragg.torch import render
+    sim = gpu(detpixels_x=24, detpixels_y=24, pixel=0.5, precision="double", fluence=5e25)
+    misset = torch.tensor([10.0, 20, 30], dtype=torch.float64, device="cuda", requires_grad=True)
+    assert torch.autograd.gradcheck(lambda m: render(sim, misset=m), misset, eps=1e-5, atol=1e-6,
+                                    rtol=1e-4, fast_mode=True)
+
+
+def test_time_of_an_image_that_stays():
+    """Printed with -s; an image that stays must not cost more than one that is fetched."""
+    sim = gpu(detpixels_x=1024, detpixels_y=1024)
+    times = {}
+    out = sim.render()
+    for name, call in (("device", lambda: sim.render(where="device")), ("host", lambda: sim.render(out=out))):
+        least = 1e9
+        for _ in range(50):
+            start = time.perf_counter()
+            image = call()
+            least = min(least, time.perf_counter() - start)
+        times[name] = least * 1e6
+        del image
+    print(f"\n1024x1024, left on the device {times['device']:.0f} us, fetched {times['host']:.0f} us")
+    assert times["device"] < times["host"]
