@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""nanobragg beside the PyTorch port of nanoBragg: forward, and forward + backward by turns, in one run.
+
+usage: python3 tests/bench/torch_port.py --port FOLDER [--device cpu|cuda] [--sizes 256,1024] [--repeats 5]
+           [--threads 2] [--compile]
+FOLDER holds nanobrag_torch (the port's src).  PYTHONPATH names nanobragg (build/gcc-release/python).
+
+N: the port's image of a crystal whose N is not whole has no period (at h = 1 and N = 12.5 its factor is
+1/0), so that its derivative by N, though right for its image, is another one than ours.
+
+The simple case: one wavelength, one step a pixel, F constant.  A loss sum(w I) is differentiated by nine
+parameters: misset, a b c, N.  The port builds crystal and simulator for each image, as its tutorial of
+refinement does; --compile also tries its compiled kernel.  Prints a table (least times), images and
+gradients against each other.
+"""
+import argparse
+import os
+import platform
+import sys
+import time
+
+import numpy as np
+
+CELL, N, MISSET = (70.0, 80.0, 90.0), (12.0, 11.0, 10.0), (10.0, 20.0, 30.0)
+NAMES = ["misset_x", "misset_y", "misset_z", "cell_a", "cell_b", "cell_c", "N_a", "N_b", "N_c"]
+FLUENCE, DISTANCE, PIXEL = 1e28, 100.0, 0.1
+
+
+class Port:
+    """The port, as its tutorial uses it."""
+
+    def __init__(self, torch, device, size, dtype):
+        from nanobrag_torch.config import BeamConfig, DetectorConfig
+        from nanobrag_torch.models.detector import Detector
+        self.torch, self.device, self.dtype = torch, device, dtype
+        self.detector = Detector(DetectorConfig(distance_mm=DISTANCE, pixel_size_mm=PIXEL, spixels=size,
+                                                fpixels=size, oversample=1), device=device, dtype=dtype)
+        self.beam = BeamConfig(wavelength_A=1.0, fluence=FLUENCE)
+
+    def simulator(self, values):
+        from nanobrag_torch.config import CrystalConfig
+        from nanobrag_torch.models.crystal import Crystal
+        from nanobrag_torch.simulator import Simulator
+        config = CrystalConfig(cell_a=values[3], cell_b=values[4], cell_c=values[5], N_cells=tuple(values[6:]),
+                               misset_deg=tuple(values[:3]), default_F=100.0)
+        crystal = Crystal(config, beam_config=self.beam, device=self.device, dtype=self.dtype)
+        return Simulator(crystal=crystal, detector=self.detector, beam_config=self.beam,
+                         crystal_config=config, device=self.device, dtype=self.dtype)
+
+    def leaves(self):
+        return [self.torch.tensor(x, device=self.device, dtype=self.dtype, requires_grad=True)
+                for x in (*MISSET, *CELL, *N)]
+
+    def gradient(self, weight):
+        leaves = self.leaves()
+        image = self.simulator(leaves).run()
+        (image * weight).sum().backward()
+        return image, [float(x.grad) if x.grad is not None else float("nan") for x in leaves]
+
+
+def ours(nanobragg, device, size, threads, **more):
+    return nanobragg.Simulation(cell=(*CELL, 90, 90, 90), Na=N[0], Nb=N[1], Nc=N[2], misset=MISSET,
+                                default_F=100, wavelength=1.0, fluence=FLUENCE, distance=DISTANCE, pixel=PIXEL,
+                                detpixels=size, oversample=1, device=device, threads=threads, **more)
+
+
+def take_turns(torch, calls, repeats, device):
+    """Least seconds of each call, by turns."""
+    least = {name: float("inf") for name in calls}
+    for turn in range(repeats + 1):  # the first is to get warm
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            if device == "cuda":
+                torch.cuda.synchronize()
+            if turn:
+                least[name] = min(least[name], time.perf_counter() - start)
+    return least
+
+
+def calls_of(torch, nanobragg, port, sim, weight):
+    from nanobragg.torch import render
+    device = port.device
+    fixed = port.simulator([float(x) for x in (*MISSET, *CELL, *N)])
+    w = torch.from_numpy(weight).to(device)
+    leaves = [torch.tensor(x, dtype=torch.float64, device=device, requires_grad=True)
+              for x in (MISSET, CELL, N)]
+    host = np.empty(sim.shape, np.float32)
+
+    def port_forward():
+        with torch.no_grad():
+            fixed.run()
+
+    def both():
+        for leaf in leaves:
+            leaf.grad = None
+        given = dict(zip(("cell_a", "cell_b", "cell_c"), leaves[1]))
+        image = render(sim, misset=leaves[0], N=leaves[2], **given)
+        (image * w).sum().backward()
+
+    def plain():
+        sim.render(out=host)
+        sim.pullback(weight, NAMES)
+
+    forward = (lambda: sim.render(where="device")) if device == "cuda" else (lambda: sim.render(out=host))
+    return ({"port forward": port_forward, "nanobragg forward": forward},
+            {"port forward + backward": lambda: port.gradient(w), "nanobragg.torch forward + backward": both,
+             "nanobragg render + pullback": plain})
+
+
+def slope_of_images(port, weight, k):
+    """Of the port's own images: the derivative of the loss by parameter k from differences."""
+    step = 1e-4
+    losses = []
+    for sign in (1, -1):
+        values = [float(x) for x in (*MISSET, *CELL, *N)]
+        values[k] += sign * step
+        with port.torch.no_grad():
+            losses.append(float((port.simulator(values).run() * weight).sum()))
+    return (losses[0] - losses[1]) / (2 * step)
+
+
+def agreement(torch, nanobragg, options, size):
+    """Image and gradients in double precision against the port's."""
+    weight = np.random.default_rng(1).normal(size=(size, size))
+    port = Port(torch, options.device, size, torch.float64)
+    w = torch.from_numpy(weight).to(options.device)
+    image, theirs = port.gradient(w)
+    image = image.detach().cpu().numpy()
+    sim = ours(nanobragg, "cpu", size, options.threads, precision="double")
+    mine = np.empty((size, size))
+    sim._sim.render_double(mine, None)
+    print(f"images of {size}x{size} in double: correlation {np.corrcoef(image.ravel(), mine.ravel())[0, 1]:.10f}, "
+          f"largest difference {abs(image - mine).max() / mine.max():.1e} of the largest pixel")
+    g = sim.pullback(weight, NAMES)
+    print("| parameter | nanobragg | port | difference | differences of the port's images |\n"
+          "| --- | --- | --- | --- | --- |")
+    for k, (name, value) in enumerate(zip(NAMES, theirs)):
+        print(f"| {name} | {g[name]:.6g} | {value:.6g} | {abs(value / g[name] - 1):.1e} | "
+              f"{slope_of_images(port, w, k):.6g} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--port", required=True)
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--sizes", default="256,1024")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--compile", action="store_true")
+    options = parser.parse_args()
+    os.environ["NANOBRAGG_DISABLE_COMPILE"] = "0" if options.compile else "1"
+    sys.path.insert(0, options.port)
+    import torch
+
+    import nanobragg
+
+    torch.set_num_threads(options.threads)
+    where = torch.cuda.get_device_name() if options.device == "cuda" else platform.processor() or "cpu"
+    print(f"{time.strftime('%Y-%m-%d')}, {where}, {options.threads} threads, torch {torch.__version__}, "
+          f"nanobragg {nanobragg.__version__}, port {'compiled' if options.compile else 'not compiled'}, float32, "
+          f"least of {options.repeats} by turns; load {os.getloadavg()[0]:.1f}")
+    agreement(torch, nanobragg, options, 128)
+    print("| pixels | what | ms | port / this |\n| --- | --- | --- | --- |")
+    for size in (int(x) for x in options.sizes.split(",")):
+        weight = np.random.default_rng(2).normal(size=(size, size)).astype(np.float32)
+        port = Port(torch, options.device, size, torch.float32)
+        sim = ours(nanobragg, options.device, size, options.threads)
+        for calls in calls_of(torch, nanobragg, port, sim, weight):
+            least = take_turns(torch, calls, options.repeats, options.device)
+            first = next(iter(least.values()))
+            for name, seconds in least.items():
+                print(f"| {size}x{size} | {name} | {seconds * 1e3:.3f} | {first / seconds:.1f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""docs/examples: the script finds the orientation; the notebook runs from its first cell to its last."""
+import importlib.util
+import os
+import subprocess
+import sys
+
+import pytest
+
+EXAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "examples")
+
+
+def missing(*modules):
+    return [m for m in modules if not importlib.util.find_spec(m)]
+
+
+def test_orientation_is_recovered(tmp_path, monkeypatch, capsys):
+    if missing("scipy"):
+        pytest.skip("scipy is not installed")
+    monkeypatch.syspath_prepend(EXAMPLES)
+    import recover_orientation as example
+
+    assert example.off_by(example.matrix(example.angles(example.turned(example.TRUTH, example.OFF)))) > 0.29
+    ways = example.main(str(tmp_path))
+    assert set(ways) == {"least squares (scipy)", "nanobragg refine"} | (
+        set() if missing("torch") else {"Adam (PyTorch)"})
+    for name, points in ways.items():
+        assert points[-1][1] < 0.01, (name, points[-1])
+    assert (tmp_path / "recover_orientation.png").exists() or missing("matplotlib")
+    assert "0.2988 degrees off" in capsys.readouterr().out
+
+
+def test_adam_is_part_of_it():
+    if missing("torch"):
+        pytest.skip("torch is not installed: the example ran without Adam")
+
+
+def test_notebook(tmp_path):
+    absent = missing("nbconvert", "ipykernel", "scipy")
+    if absent:
+        pytest.skip(f"not installed: {', '.join(absent)}")
+    done = subprocess.run([sys.executable, "-m", "nbconvert", "--to", "notebook", "--execute",
+                           "--output-dir", str(tmp_path), os.path.join(EXAMPLES, "recover_orientation.ipynb")],
+                          env={**os.environ, "NANOBRAGG_EXAMPLES": EXAMPLES}, capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    text = (tmp_path / "recover_orientation.ipynb").read_text()
+    assert text.count('"image/png"') >= (2 if missing("matplotlib") else 3)
