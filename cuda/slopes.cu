@@ -514,10 +514,10 @@ static nb_status pullback(nb_backend_state *state, const nb_slope_task *task,
         st = nb_cuda_reserve(&own->weights, (size_t)pass.chunk * sizeof(double),
                              "the slope of the loss", err);
     if (!st)
-        st = nb_cuda_check(err,
-                           gpuMemcpyAsync(own->dloss.at, dloss, bytes,
-                                          gpuMemcpyHostToDevice, state->stream),
-                           "sending the slope of the loss");
+        st = nb_cuda_check(
+            err,
+            gpuMemcpyAsync(own->dloss.at, dloss, bytes, gpuMemcpyDefault, state->stream),
+            "sending the slope of the loss");
     for (int64_t at = 0; at < pass.pixels && !st; at += pass.chunk) {
         if ((st = run_chunk(&pass, at, err)))
             break;

@@ -196,7 +196,8 @@ nb_status nb_sim_render_double(nb_sim *sim, double *image, nb_error *err)
     nb_slope_job job;
     nb_slope_run run;
     nb_status st = build_job(sim, NULL, 0, 0, &job, err);
-    run = run_of(sim, &job);
+    if (!st)
+        st = open_run(sim, &job, 0, &run, err);
     if (!st)
         st = nb_slope_image(&run, image, err);
     nb_slope_job_free(&job);
@@ -235,6 +236,32 @@ nb_status nb_sim_pullback(nb_sim *sim, const char *const *names, int count,
         st = nb_slope_pullback(&run, type, dloss, gradient, err);
     if (!st && F)
         st = nb_slope_F(&run, type, dloss, F, err);
+    nb_slope_job_free(&job);
+    return st;
+}
+
+nb_status nb_sim_pullback_device(nb_sim *sim, const char *const *names, int count,
+                                 nb_real_type type, const void *dloss, double *gradient,
+                                 nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && dloss && (gradient || count == 0));
+    nb_slope_job job;
+    nb_slope_run run;
+    nb_status st = build_job(sim, names, count, 1, &job, err);
+    if (!st)
+        st = open_run(sim, &job, 0, &run, err);
+    if (!st && !run.device)
+        st = nb_fail(err, NB_ERR_UNSUPPORTED,
+                     "the derivatives of this simulation are not made on a device");
+    if (!st)
+        st = nb_slope_pullback(&run, type, dloss, gradient, err);
+    for (int i = 0; i < count && !st; i++)
+        if (!isfinite(gradient[i]))
+            st = nb_fail(err, NB_ERR_INPUT,
+                         "the slope of the loss is not finite, or the gradient by %s is "
+                         "too large",
+                         names[i]);
     nb_slope_job_free(&job);
     return st;
 }

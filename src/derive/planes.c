@@ -116,6 +116,8 @@ nb_status nb_slope_image(const nb_slope_run *run, double *image, nb_error *err)
 {
     nb_slope_pass pass = pass_of(run, image, take_image);
     memset(image, 0, run->job->scene->raster.pixels * sizeof *image);
+    if (run->device)
+        return device_planes(run, &(nb_slope_planes_out){.expected = image}, err);
     return nb_slope_pass_run(&pass, err);
 }
 

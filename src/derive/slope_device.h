@@ -38,7 +38,8 @@ typedef struct nb_slope_device {
     /** Errors of all three: NB_ERR_NOMEM, NB_ERR_DEVICE, NB_ERR_CANCELLED. */
     nb_status (*planes)(nb_backend_state *state, const nb_slope_task *task,
                         const nb_slope_planes_out *out, nb_error *err);
-    /** gradient[count] = sum of dloss dI/dp; dloss[pixels of the stack] of `type`. */
+    /** gradient[count] = sum of dloss dI/dp; dloss[pixels of the stack] of `type`, in memory of the
+     * host or the device. */
     nb_status (*pullback)(nb_backend_state *state, const nb_slope_task *task,
                           nb_real_type type, const void *dloss, double *gradient,
                           nb_error *err);

@@ -93,6 +93,12 @@ nb_status nb_sim_pullback(nb_sim *sim, const char *const *names, int count,
                           nb_real_type type, const void *dloss, double *gradient,
                           nb_hkl_gradient *F, nb_error *err);
 
+/** nb_sim_pullback of slopes in memory of the device that makes the derivatives, finished.  Errors also:
+ * NB_ERR_UNSUPPORTED (they are made on the CPU). */
+nb_status nb_sim_pullback_device(nb_sim *sim, const char *const *names, int count,
+                                 nb_real_type type, const void *dloss, double *gradient,
+                                 nb_error *err);
+
 /** The loss of an observation, its gradient [count + n_knots] and its Fisher matrix, [count + n_knots]
  * squared, row by row (docs/derivatives.md).  Only pixels that are observed are
  * calculated.  Any of the three may be NULL.  count may be 0.  With a point spread in the configuration

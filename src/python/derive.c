@@ -201,6 +201,36 @@ PyObject *nb_python_pullback(PyObject *object, PyObject *args)
     return result;
 }
 
+/** pullback_device(names, double, address, pixels) -> floats; the caller warrants the memory */
+PyObject *nb_python_pullback_device(PyObject *object, PyObject *args)
+{
+    nb_python_sim *self = (nb_python_sim *)object;
+    PyObject *list;
+    const char *names[NB_VARIABLES_MAX];
+    double gradient[NB_VARIABLES_MAX];
+    nb_error err = {0};
+    nb_status st;
+    unsigned long long address, pixels;
+    int n, wide;
+    if (!PyArg_ParseTuple(args, "OpKK", &list, &wide, &address, &pixels) ||
+        (n = nb_python_words(list, names, NB_VARIABLES_MAX)) < 0 || nb_python_enter(self))
+        return NULL;
+    if (pixels != nb_python_pixels(self)) {
+        nb_python_leave(self);
+        PyErr_SetString(PyExc_ValueError, "dL_dimage: has another number of pixels");
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    st = nb_sim_pullback_device(self->sim, names, n,
+                                wide ? NB_REAL_FLOAT64 : NB_REAL_FLOAT32,
+                                (const void *)(uintptr_t)address, gradient, &err);
+    Py_END_ALLOW_THREADS;
+    nb_python_leave(self);
+    if (st || PyErr_Occurred())
+        return nb_python_raise(&err, st);
+    return gradient_of(gradient, n, 0, NULL);
+}
+
 /** render_double(out, progress): float64 */
 PyObject *nb_python_render_double(PyObject *object, PyObject *args)
 {

@@ -56,6 +56,7 @@ PyObject *nb_python_set_parameters(PyObject *self, PyObject *args);
 PyObject *nb_python_fold_rotation(PyObject *self, PyObject *unused);
 PyObject *nb_python_derivatives(PyObject *self, PyObject *args);
 PyObject *nb_python_pullback(PyObject *self, PyObject *args);
+PyObject *nb_python_pullback_device(PyObject *self, PyObject *args);
 PyObject *nb_python_render_double(PyObject *self, PyObject *args);
 PyObject *nb_python_stats(const nb_stats *stats); /* a new dict */
 PyObject *nb_python_render_device(PyObject *self, PyObject *args);

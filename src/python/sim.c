@@ -373,6 +373,8 @@ static PyMethodDef methods[] = {
     {"get", sim_get, METH_O, "get(name) -> text"},
     {"render", sim_render, METH_VARARGS,
      "render(out, progress, want_stats) -> dict or None"},
+    {"pullback_device", nb_python_pullback_device, METH_VARARGS,
+     "pullback_device(names, double, address, pixels) -> (floats, None)"},
     {"render_device", nb_python_render_device, METH_VARARGS,
      "render_device(progress, want_stats) -> (DeviceImage, dict or None)"},
     {"render_double", nb_python_render_double, METH_VARARGS,

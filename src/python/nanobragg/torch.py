@@ -32,6 +32,20 @@ def _image(sim):
     return torch.from_numpy(out).to(device if device.startswith("cuda:") else "cpu")
 
 
+def _gradient(sim, names, slopes):
+    """Where the slopes are, if the device makes derivatives of this simulation; else on the host."""
+    if slopes.is_cuda:
+        slopes = slopes.contiguous()
+        torch.cuda.current_stream(slopes.device).synchronize()
+        try:
+            return sim._sim.pullback_device(names, slopes.dtype == torch.float64, slopes.data_ptr(),
+                                            slopes.numel())[0]
+        except NotImplementedError:
+            pass
+    dloss = _derivatives.slopes_of(sim.shape, slopes.cpu().numpy())
+    return sim._sim.pullback(names, dloss.dtype == np.float64, dloss, False, None)[0]
+
+
 class _Pullback(torch.autograd.Function):
     """dL/dI -> dL/dp, which has no derivative here."""
 
@@ -39,8 +53,7 @@ class _Pullback(torch.autograd.Function):
     def forward(ctx, sim, values, names, slopes):
         before = sim._given
         values.give(sim)
-        dloss = _derivatives.slopes_of(sim.shape, slopes.detach().cpu().numpy())
-        numbers, _ = sim._sim.pullback(names, dloss.dtype == np.float64, dloss, False, None)
+        numbers = _gradient(sim, names, slopes.detach())
         if before is not None:
             before.give(sim)
         return torch.tensor(numbers, dtype=torch.float64)
