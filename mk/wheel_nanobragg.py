@@ -13,39 +13,16 @@ import subprocess
 import sys
 import zipfile
 
+from wheel_graft import closure, graft, output
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# Every Linux with glibc has these; their symbols' versions make the tag.
-SYSTEM = re.compile(r"^(libc|libm|libdl|libpthread|librt|ld-linux.*)\.so(\.\d+)?$")
-# Loaded when they are needed, by their soname, and small enough to bring along.  FFTW is GPL; libtiff's
-# dependencies are too; libhdf5's are thirty.
-LATE = ["libpng16.so.16"]
+# Loaded when they are needed, by a soname that the module holds.  FFTW, which is GPL, is not here.
+LATE = re.compile(rb"\0(lib(?:png\d+|tiff|hdf5\w*)\.so\.\d+)\0")
 
 
-def output(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-
-def needed(path):
-    return re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-d", path))
-
-
-def find_library(name):
-    for line in output("/sbin/ldconfig", "-p").splitlines():
-        words = line.split()
-        if words and words[0] == name and "x32" not in line and words[-1].startswith("/"):
-            return words[-1]
-    raise SystemExit(f"wheel: the library {name} is not here")
-
-
-def closure(files):
-    """Libraries that these files need beside the system's."""
-    found, open_names = {}, [n for f in files for n in needed(f)] + LATE
-    while open_names:
-        name = open_names.pop()
-        if name not in found and not SYSTEM.match(name):
-            found[name] = find_library(name)
-            open_names += needed(found[name])
-    return found
+def late_libraries(path):
+    with open(path, "rb") as file:
+        return sorted({name.decode() for name in LATE.findall(file.read())})
 
 
 def tag(files):
@@ -97,7 +74,8 @@ def pack(build, folder):
     files = os.path.join(build, "wheel")
     package = os.path.join(build, "python", "nanobragg")
     module, program = os.path.join(files, "_nanobragg.abi3.so"), os.path.join(files, "nanobragg")
-    libraries = closure([module, program])
+    libraries = graft(closure([module, program], late_libraries(module)), os.path.join(files, "libraries"),
+                      os.environ.get("CC", "cc").split())
     name = f"nanobragg-{version()}-{tag([module, program, *libraries.values()])}"
     info = f"nanobragg-{version()}.dist-info"
     os.makedirs(folder, exist_ok=True)

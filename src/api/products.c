@@ -55,16 +55,35 @@ nb_status nb_sim_digitize(const nb_sim *sim, const float *image, const nb_stats 
     return make_whole(sim, image, &integers, err);
 }
 
-nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
-                       int64_t *overloads, nb_error *err)
+/** One product with noise. */
+static nb_status make_noise(const nb_sim *sim, const float *image, nb_product noise,
+                            void *out, int64_t *overloads, nb_error *err)
 {
-    NB_IN_C_LOCALE;
-    NB_REFUSE_NULL(sim && image && out);
-    nb_product noise = nb_sim_noise_product(sim, NB_PIXEL_U16, sim->cfg.adc_offset);
     nb_status st;
     noise.pixels = out;
     st = make_whole(sim, image, &noise, err);
     if (overloads)
         *overloads = noise.overloads;
     return st;
+}
+
+nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
+                       int64_t *overloads, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && image && out);
+    return make_noise(sim, image,
+                      nb_sim_noise_product(sim, NB_PIXEL_U16, sim->cfg.adc_offset), out,
+                      overloads, err);
+}
+
+nb_status nb_sim_noise_counts(const nb_sim *sim, const float *image, int32_t *out,
+                              int64_t *overloads, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && image && out);
+    return make_noise(sim, image,
+                      nb_sim_noise_product(sim, NB_PIXEL_I32,
+                                           sim->cfg.adc_set ? sim->cfg.adc_offset : 0),
+                      out, overloads, err);
 }

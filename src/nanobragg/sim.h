@@ -102,6 +102,11 @@ nb_status nb_sim_digitize(const nb_sim *sim, const float *image, const nb_stats 
 nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
                        int64_t *overloads, nb_error *err);
 
+/** The same noise as an int32 frame of a series has it: with the offset only if -adc is typed, and not
+ * cut at 65535. */
+nb_status nb_sim_noise_counts(const nb_sim *sim, const float *image, int32_t *out,
+                              int64_t *overloads, nb_error *err);
+
 /** Write the table of cfg.stolout_file: the F against sin(theta)/lambda of a material that would give
  * the image cfg.stolimage_file (else cfg.img_file) on this detector, in columns sin(theta)/lambda (1/A),
  * F (electrons), its standard error, pixels.  Nothing is rendered.  docs/physics.md, section 17.

@@ -169,7 +169,9 @@ static void close_two(two_buffers *b)
     PyBuffer_Release(&b->out);
 }
 
-/** noise(image, out, noisy): 16-bit integers with noise, or without; number of clipped pixels */
+enum { NO_NOISE = 0, NOISE_16_BITS, NOISE_32_BITS };
+
+/** integers(image, out, kind) -> number of clipped pixels */
 static PyObject *sim_integers(PyObject *object, PyObject *args)
 {
     nb_python_sim *self = (nb_python_sim *)object;
@@ -178,17 +180,22 @@ static PyObject *sim_integers(PyObject *object, PyObject *args)
     nb_error err = {0};
     nb_status st;
     int64_t overloads = 0;
-    int noisy, failed;
-    if (!PyArg_ParseTuple(args, "OOp", &image, &out, &noisy) || nb_python_enter(self))
+    int kind, failed;
+    if (!PyArg_ParseTuple(args, "OOi", &image, &out, &kind) || nb_python_enter(self))
         return NULL;
-    failed = open_two(self, image, out, sizeof(uint16_t), &b);
+    failed = open_two(self, image, out,
+                      kind == NOISE_32_BITS ? sizeof(int32_t) : sizeof(uint16_t), &b);
     if (failed) {
         nb_python_leave(self);
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS;
-    st = noisy ? nb_sim_noise(self->sim, b.image.buf, b.out.buf, &overloads, &err)
-               : nb_sim_digitize(self->sim, b.image.buf, NULL, b.out.buf, &err);
+    if (kind == NOISE_32_BITS)
+        st = nb_sim_noise_counts(self->sim, b.image.buf, b.out.buf, &overloads, &err);
+    else if (kind == NOISE_16_BITS)
+        st = nb_sim_noise(self->sim, b.image.buf, b.out.buf, &overloads, &err);
+    else
+        st = nb_sim_digitize(self->sim, b.image.buf, NULL, b.out.buf, &err);
     Py_END_ALLOW_THREADS;
     close_two(&b);
     nb_python_leave(self);
@@ -346,6 +353,24 @@ static PyObject *get_size(PyObject *object, void *unused)
     return Py_BuildValue("(ii)", fast, slow);
 }
 
+static PyObject *get_panels(PyObject *object, void *unused)
+{
+    PyObject *list = PyList_New(0);
+    const char *name;
+    int size[2];
+    (void)unused;
+    for (int k = 0;
+         list && (name = nb_sim_panel(((nb_python_sim *)object)->sim, k, size)); k++) {
+        PyObject *panel = Py_BuildValue("(sii)", name, size[1], size[0]);
+        if (!panel || PyList_Append(list, panel)) {
+            Py_DECREF(list);
+            list = NULL;
+        }
+        Py_XDECREF(panel);
+    }
+    return list;
+}
+
 static PyObject *get_seed(PyObject *object, void *unused)
 {
     (void)unused;
@@ -380,7 +405,7 @@ static PyMethodDef methods[] = {
     {"render_double", nb_python_render_double, METH_VARARGS,
      "render_double(out, progress)"},
     {"integers", sim_integers, METH_VARARGS,
-     "integers(image, out, noisy) -> clipped pixels"},
+     "integers(image, out, kind: 0 plain, 1 noise uint16, 2 noise int32) -> clipped"},
     {"reflections", sim_reflections, METH_O,
      "reflections(image) -> (records, background, unassigned)"},
     {"write", sim_write, METH_VARARGS,
@@ -401,6 +426,7 @@ static PyMethodDef methods[] = {
 
 static PyGetSetDef properties[] = {
     {"size", get_size, NULL, "(fast, slow)", NULL},
+    {"panels", get_panels, NULL, "[(name, slow, fast), ...]", NULL},
     {"seed", get_seed, NULL, "of the noise", NULL},
     {"backend", get_backend, NULL, "what renders", NULL},
     {"times", get_times, NULL, "seconds of each stage", NULL},

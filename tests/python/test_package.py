@@ -121,6 +121,34 @@ def test_sources_in_memory():
         nanobragg.Simulation(**SMALL, sources=([1.0, 1.02], [1]))
 
 
+def test_sources_of_five_columns(tmp_path):
+    rows = np.array([[-10.0, 0.0, 0.0, 1.0, 1e-10], [-10.0, 0.01, 0.0, 2.0, 1.01e-10]])
+    np.savetxt(tmp_path / "s.txt", rows, fmt="%.17g")
+    images = [nanobragg.Simulation(**SMALL, sources=given).render()
+              for given in (rows, tmp_path / "s.txt", (rows[:, 4] * 1e10, rows[:, 3]))]
+    assert np.array_equal(images[0], images[1]) and not np.array_equal(images[0], images[2])
+    with pytest.raises(ValueError, match="sources"):
+        nanobragg.Simulation(**SMALL, sources=rows[:, :4])
+
+
+def test_matrix_and_masks(tmp_path):
+    matrix = np.diag([1 / 79.1, 1 / 79.1, 1 / 37.9])
+    np.savetxt(tmp_path / "a.mat", matrix, fmt="%.17g")
+    base = {k: v for k, v in SMALL.items() if k != "cell"}
+    images = [nanobragg.Simulation(**base, **{name: given}).render()
+              for name, given in (("matrix", matrix), ("matrix", matrix.tolist()), ("mat", tmp_path / "a.mat"))]
+    assert np.array_equal(images[0], images[1]) and np.array_equal(images[0], images[2])
+    with pytest.raises(ValueError, match="matrix"):
+        nanobragg.Simulation(**base, matrix=[[1, 0], [0, 1]])
+    mask = np.ones((64, 64), dtype=np.uint8)
+    mask[20:30] = 0
+    image = nanobragg.Simulation(**SMALL, mask=mask).render()
+    assert not image[20:30].any() and image[:20].any()
+    for bad in (mask.astype(float), mask[0], mask[:5]):
+        with pytest.raises(ValueError, match="mask"):
+            nanobragg.Simulation(**SMALL, mask=bad)
+
+
 @pytest.mark.parametrize("value", [([[1, 2]], [3.0]), ([[1, 2, 3]], [3.0, 4.0]),
                                    ([[1.5, 2, 3]], [3.0])])
 def test_bad_reflections(value):
@@ -152,6 +180,46 @@ def test_statistics():
     image, stats = nanobragg.Simulation(**SMALL).render(statistics=True)
     assert stats["sum"] == pytest.approx(image.sum(dtype=float), rel=1e-6)
     assert image[stats["max_slow"], stats["max_fast"]] == image.max()
+
+
+def test_counts_of_32_bits(tmp_path):
+    nanobragg.run_series(SMALL, frames=1, hdf5=str(tmp_path / "a_master.h5"), hdf5type="int32")
+    sim = nanobragg.Simulation(**SMALL)
+    counts = sim.noise(dtype=np.int32)
+    assert counts.dtype == np.int32 and np.array_equal(counts, nanobragg.read_image(tmp_path / "a_master.h5", frame=0))
+    small = sim.noise()
+    assert np.array_equal(counts + 40, small)  # the standard offset of 16-bit files
+    bright = nanobragg.Simulation(**{**SMALL, "fluence": 1e31})
+    assert bright.noise(dtype="int32").max() > 65535 and bright.noise().max() == 65535
+    with pytest.raises(ValueError, match="uint16 or int32"):
+        sim.noise(dtype=float)
+
+
+NOISE = dict(flicker=1, calibration=3, gain=2.5, readout_noise=3, psf="gauss", psf_fwhm=150, saturation=900,
+             deadtime=100, exposure=1)
+
+
+def test_noise_of_a_detector_is_the_programs(tmp_path):
+    flags = [word for name, value in NOISE.items() for word in ("-" + name, str(value))]
+    done = program(tmp_path, *flags, "-noisefile", "n.img")
+    assert done.returncode == 0, done.stderr
+    counts = nanobragg.Simulation(**SMALL, **NOISE).noise()
+    assert counts.astype("<u2").tobytes() == (tmp_path / "n.img").read_bytes()[-64 * 64 * 2:]
+
+
+def test_panels_are_views():
+    detector = os.path.join(os.path.dirname(__file__), "..", "..", "golden_data", "detectors", "geom", "quad.geom")
+    sim = nanobragg.Simulation(**{k: v for k, v in SMALL.items() if k not in ("detpixels", "distance")}, geom=detector)
+    image = sim.render()
+    panels = sim.panels(image)
+    assert len(panels) == len(sim.panel_names) > 1 and len(set(sim.panel_names)) == len(panels)
+    assert np.array_equal(np.concatenate([p.ravel() for p in panels]), image.ravel())
+    assert all(p.ndim == 2 and np.shares_memory(p, image) for p in panels)
+    assert panels[0]._repr_png_().startswith(b"\x89PNG")
+    one = nanobragg.Simulation(**SMALL)
+    assert one.panels(one.render())[0].shape == (64, 64)
+    with pytest.raises(ValueError, match="shape"):
+        one.panels(np.zeros((3, 3)))
 
 
 def test_reflections():
@@ -237,6 +305,29 @@ def test_progress_and_its_errors():
     with pytest.raises(ZeroDivisionError, match="mine"):
         sim.render(progress=fail)
     assert sim.render().sum() > 0
+
+
+@pytest.mark.parametrize("bar", ["tqdm", "own"])
+def test_bar(bar, monkeypatch, capfd):
+    if bar == "own":
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    else:
+        pytest.importorskip("tqdm", reason="tqdm is not installed")
+    sim = nanobragg.Simulation(**SMALL)
+    assert np.array_equal(sim.render(progress=True), sim.render())
+    assert ("100%" in capfd.readouterr().err) == (bar == "tqdm")  # the own line is for terminals
+
+
+def test_features_and_memory_errors():
+    assert set(nanobragg.features()) >= {"OpenMP", "CUDA", "libpng"}
+    with pytest.raises((NotImplementedError, nanobragg.DeviceError), match="cuda"):
+        if nanobragg.features()["CUDA"] is None:
+            nanobragg.Simulation(**SMALL, device="cuda")
+        else:
+            nanobragg.Simulation(**SMALL, device="cuda:99").render()
+    assert issubclass(nanobragg.DeviceError, RuntimeError)
+    with pytest.raises((MemoryError, ValueError)):
+        nanobragg.Simulation(**{**SMALL, "detpixels": 2000000}).render()
 
 
 CTRL_C = """

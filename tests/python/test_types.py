@@ -59,6 +59,22 @@ def test_mypy_finds_wrong_keywords(tmp_path):
         assert done.returncode == status, done.stdout
 
 
+def test_mypy_accepts_the_examples(tmp_path):
+    if not importlib.util.find_spec("mypy"):
+        pytest.skip("mypy is not installed")
+    folder = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "examples")
+    (tmp_path / "torch_user.py").write_text(
+        "import torch\nimport nanobragg\nfrom nanobragg.torch import render\n"
+        "sim = nanobragg.Simulation(cell=(50, 50, 50, 90, 90, 90))\n"
+        "render(sim, misset=torch.zeros(3)).sum().backward()\n"
+        "print(sim.render(where='device').device, sim.derivatives(['N_a'])['N_a'].shape)\n")
+    files = [os.path.join(folder, "recover_orientation.py"), str(tmp_path / "torch_user.py")]
+    without = ["--ignore-missing-imports", "--disable-error-code", "no-untyped-call"]
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", *without, *files], cwd=tmp_path, check=False,
+                          env={**os.environ, "MYPYPATH": os.path.dirname(PACKAGE)}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
 def test_selftest():
     done = subprocess.run([sys.executable, "-m", "nanobragg.selftest"], capture_output=True, text=True,
                           check=False)

@@ -19,6 +19,21 @@ run nanobragg -version | head -n 1 # the console script
 run nanobragg -default_F 100 -cell 80 80 40 90 90 90 -N 5 -detpixels 64 -pixel 1 -distance 100 \
     -pngfile a.png -noint -nonoise -nopgm -nofloat -quiet
 [ "$(head -c 4 "$work/empty/a.png" | tail -c 3)" = PNG ] || { echo 'not ok wheel: no picture' && exit 1; }
+run "$env/python" - <<'END'
+import re
+
+import nanobragg
+
+sim = nanobragg.Simulation(cell=80, default_F=100, N=5, detpixels=64, pixel=1, distance=100)
+sim.write(tifffile="a.tif")
+nanobragg.run_series(dict(cell=80, default_F=100, N=5, detpixels=64), frames=2, osc=1, hdf5="a_master.h5")
+assert nanobragg.read_image("a.tif").shape == nanobragg.read_image("a_master.h5", frame=1).shape == (64, 64)
+with open("/proc/self/maps", encoding="utf-8") as file:
+    text = file.read()
+for library in ("libhdf5", "libtiff"):
+    paths = set(re.findall(rf"/\S*{library}\S*", text))
+    assert paths and all("nanobragg.libs" in path for path in paths), (library, paths)
+END
 where=$(run "$env/python" -c 'import nanobragg._nanobragg as m; print(m.__file__)')
 case $where in "$work"/*) ;; *) echo "not ok wheel: $where is not the wheel's" && exit 1 ;; esac
 for file in "$where" "$(dirname "$where")/bin/nanobragg"; do

@@ -14,6 +14,8 @@ REFLECTION = np.dtype([("frame", "i4"), ("h", "i4"), ("k", "i4"), ("l", "i4"), (
                        ("fast", "f8"), ("slow", "f8"), ("intensity", "f8"), ("peak", "f8"), ("phi", "f8"),
                        ("wavelength", "f8"), ("excitation", "f8"), ("F", "f8")], align=True)
 
+_NO_NOISE, _NOISE_16, _NOISE_32 = range(3)  # of src/python/sim.c
+
 # The program's default files belong to the program.
 _NO_FILES = [(name, []) for name in ("nofloat", "noint", "nonoise", "nopgm", "nodump")]
 
@@ -126,21 +128,41 @@ class Simulation:
             raise ValueError(f"image: has the shape {image.shape}, but the detector is {self.shape}")
         return image
 
-    def noise(self, image=None, seed=None):
+    def panels(self, image):
+        """An image of this detector as its panels: a list of views [slow, fast], in their order."""
+        pixels = np.asarray(image)
+        if pixels.shape != self.shape:
+            raise ValueError(f"image: has the shape {pixels.shape}, but the detector is {self.shape}")
+        flat, views, at = np.ascontiguousarray(pixels).reshape(-1), [], 0
+        for _, slow, fast in self._sim.panels:
+            views.append(flat[at:at + slow * fast].reshape(slow, fast).view(Image))
+            at += slow * fast
+        return views
+
+    @property
+    def panel_names(self):
+        """The names of the panels, in their order."""
+        return [name for name, _, _ in self._sim.panels]
+
+    def noise(self, image=None, seed=None, dtype=np.uint16):
         """Counts with noise: uint16 [slow, fast], of `image` or the last one.  ADU with the offset of
-        -adc; the same seed gives the same counts on every machine."""
+        -adc; the same seed gives the same counts on every machine.  dtype=np.int32: as in an int32 frame
+        of a series, without the offset unless -adc is given, and not cut at 65535."""
+        dtype = np.dtype(dtype)
+        if dtype not in (np.dtype(np.uint16), np.dtype(np.int32)):
+            raise ValueError(f"dtype: must be uint16 or int32, not {dtype}")
         if seed is not None:
             last = self._image
             self._sim.set(_parameters.many({"seed": seed}))
             self._image = last
-        out = np.empty(self.shape, dtype=np.uint16)
-        self._sim.integers(self._of(image), out, True)
+        out = np.empty(self.shape, dtype=dtype)
+        self._sim.integers(self._of(image), out, _NOISE_32 if dtype == np.int32 else _NOISE_16)
         return out.view(Image)
 
     def integers(self, image=None):
         """The integer image without noise: uint16 [slow, fast]."""
         out = np.empty(self.shape, dtype=np.uint16)
-        self._sim.integers(self._of(image), out, False)
+        self._sim.integers(self._of(image), out, _NO_NOISE)
         return out.view(Image)
 
     def reflections(self, image=None):

@@ -36,6 +36,30 @@ def files():
         assert (nanobragg.read_image(path) == image).all()
 
 
+def formats():
+    """TIFF and HDF5, whose libraries are loaded when they are needed."""
+    absent = [name for name in ("libtiff", "HDF5") if not nanobragg.features()[name]]
+    if absent:
+        return f"no {' and '.join(absent)}"
+    sim = nanobragg.Simulation(**SCENE)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "a")
+        sim.write(tifffile=path + ".tif")
+        nanobragg.run_series(SCENE, frames=2, osc=0.5, hdf5=path + "_master.h5", hdf5type="float32")
+        assert nanobragg.read_image(path + ".tif").shape == (64, 64)
+        assert nanobragg.read_image(path + "_master.h5", frame=1).sum() > 0
+    return None
+
+
+def derivatives():
+    sim = nanobragg.Simulation(**SCENE)
+    image = sim.render()
+    plane = sim.derivatives(["misset_x"])["misset_x"]
+    slope = sim.pullback(image, ["misset_x"])["misset_x"]
+    assert abs(slope - (plane.astype(float) * image).sum()) <= 1e-5 * abs(plane.astype(float) * image).sum()
+    assert (np.asarray(sim.render(where="device")) == image).all()
+
+
 def picture():
     if not nanobragg.features()["libpng"]:
         return "no libpng"
@@ -63,7 +87,7 @@ def program():
 
 def main():
     bad = 0
-    for test in (image_and_noise, reflections, files, picture, program):
+    for test in (image_and_noise, reflections, derivatives, files, formats, picture, program):
         try:
             why = test()
             print(f"skip {test.__name__} # {why}" if why else f"ok {test.__name__}")

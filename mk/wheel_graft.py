@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""Libraries for the wheel: a closure of shared libraries in which a few are replaced by stubs.
+
+Debian's libhdf5 and libtiff need libraries that a wheel cannot bring: libcurl and libcrypto (and thirty more behind
+them) for files on web servers, libjbig (GPL) and libLerc (libstdc++) for two kinds of compressed TIFF.  They get
+stubs whose functions fail, under names of their own, so that no other program of the process finds them.
+"""
+import os
+import re
+import subprocess
+
+# Every Linux with glibc has these; their symbols' versions make the tag.
+SYSTEM = re.compile(r"^(libc|libm|libdl|libpthread|librt|ld-linux.*)\.so(\.\d+)?$")
+# What a stub's functions return: failure, by each library's own book.
+STUBS = {"libcurl": 0, "libcrypto": 0, "libjbig": 3, "libLerc": 1}
+TEXTS = {"jbg_strerror": "JBIG is not part of this build"}
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def needed(path):
+    return re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-d", path))
+
+
+def find_library(name):
+    for line in output("/sbin/ldconfig", "-p").splitlines():
+        words = line.split()
+        if words and words[0] == name and "x32" not in line and words[-1].startswith("/"):
+            return words[-1]
+    raise SystemExit(f"wheel: the library {name} is not here")
+
+
+def is_stubbed(name):
+    return name.split(".so")[0] in STUBS
+
+
+def own_name(name):
+    """Of a stub: as long, so that it fits into the library that names it."""
+    return "nb_" + name[3:]
+
+
+def closure(files, late):
+    """Libraries that these files, and those that are loaded later, need beside the system's: {name: path}."""
+    found, open_names = {}, [n for f in files for n in needed(f)] + late
+    while open_names:
+        name = open_names.pop()
+        if name not in found and not SYSTEM.match(name) and not is_stubbed(name):
+            found[name] = find_library(name)
+            open_names += needed(found[name])
+    return found
+
+
+def symbols(path, defined):
+    """{name: version} of the functions that a library defines, or leaves to others."""
+    found = {}
+    for line in output("objdump", "-T", path).splitlines():
+        match = re.match(r"^\S+ .{7} (\S+)\s+\S+\s+(\S.*)$", line)
+        if match and (match[1] != "*UND*") == defined:
+            *version, name = match[2].split()
+            found[name] = version[0].strip("()") if version else ""
+    return found
+
+
+def write_stub(cc, name, user, folder):
+    """A library in the place of `name` with what `user` takes from it."""
+    path = os.path.join(folder, own_name(name))
+    theirs = symbols(find_library(name), True)
+    wanted = {s: v for s, v in symbols(user, False).items() if s in theirs}
+    value = STUBS[name.split(".so")[0]]
+    with open(path + ".c", "w", encoding="utf-8") as text:
+        for symbol in sorted(wanted):
+            result = f'(long)"{TEXTS[symbol]}"' if symbol in TEXTS else value
+            text.write(f"long {symbol}(void);\nlong {symbol}(void)\n{{\n    return {result};\n}}\n")
+    with open(path + ".map", "w", encoding="utf-8") as text:
+        for version in sorted(set(wanted.values()) - {"", "Base"}):
+            text.write(version + " { global: " + " ".join(
+                f"{s};" for s, v in sorted(wanted.items()) if v == version) + " };\n")
+    script = [f"-Wl,--version-script={path}.map"] if os.path.getsize(path + ".map") else []
+    subprocess.run([*cc, "-shared", "-fPIC", "-s", "-w", f"-Wl,-soname,{own_name(name)}", *script, path + ".c",
+                    "-o", path], check=True)
+    return path
+
+
+def graft(libraries, folder, cc):
+    """Copies of the libraries in `folder`, with stubs where they name one: {name: path}."""
+    os.makedirs(folder, exist_ok=True)
+    grafted = {}
+    for name, path in libraries.items():
+        stubs = [n for n in needed(path) if is_stubbed(n)]
+        grafted[name] = path
+        if not stubs:
+            continue
+        with open(path, "rb") as file:
+            data = file.read()
+        for stub in stubs:
+            grafted[own_name(stub)] = write_stub(cc, stub, path, folder)
+            data = data.replace(b"\0" + stub.encode() + b"\0", b"\0" + own_name(stub).encode() + b"\0")
+        grafted[name] = os.path.join(folder, name)
+        with open(grafted[name], "wb") as file:
+            file.write(data)
+    return grafted
