@@ -20,9 +20,10 @@ static __device__ __forceinline__ int first_pixel(const row_job &p)
     return (p.window.f0 & ~(PIXELS - 1)) + block + (int)threadIdx.x * PIXELS;
 }
 
-/** One step for four pixels: their lattice factors and, from a table, F^2.  lines: of
- * the three axes.  QUOTIENT: see nb_interference_quotient.  first: of the step's table. */
-template <int TABLE, bool QUOTIENT, bool DEEP>
+/** One step for four pixels: their lattice factors (squared, unless SHAPE is the parallelepiped) and,
+ * from a table, F^2.  lines: of the three axes.  QUOTIENT: see nb_interference_quotient.  first: of the
+ * step's table. */
+template <int TABLE, bool QUOTIENT, bool DEEP, int SHAPE>
 static __device__ __forceinline__ void aim_step(const row_job &p, const line lines[3],
                                                 const double constants[3], const four &x,
                                                 int first, float lattice[PIXELS],
@@ -41,8 +42,11 @@ static __device__ __forceinline__ void aim_step(const row_job &p, const line lin
                                          : TABLE == SEVERAL ? p.index.stride_l
                                                             : 1);
         }
-        lattice[i] = QUOTIENT ? nb_interference_quotient(w, p.N)
-                              : nb_interference_product<4>(w, p.N);
+        if (SHAPE == NB_LATTICE_SQUARE)
+            lattice[i] = QUOTIENT ? nb_interference_quotient(w, p.N)
+                                  : nb_interference_product<4>(w, p.N);
+        else
+            lattice[i] = nb_shape_square<SHAPE>(w, p.shape);
         F2[i] = TABLE ? __ldg(p.F2 + cell) : 1.0f;
     }
 }
@@ -98,8 +102,8 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
 #pragma unroll
         for (int i = 0; i < PIXELS; i++)
             x.r[i] = inverse_root(fma(x.F[i], x.F[i], row.square));
-        aim_step<TABLE, true, false>(p, row.lines, row.constants, x, p.index.offset,
-                                     value, F2);
+        aim_step<TABLE, true, false, NB_LATTICE_SQUARE>(p, row.lines, row.constants, x,
+                                                        p.index.offset, value, F2);
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
             double cosine = at(row.beam, x.F[i]) * x.r[i], r2 = x.r[i] * x.r[i];
@@ -113,7 +117,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
 }
 
 /** The sum over the steps for four pixels. */
-template <int TABLE, bool DEEP>
+template <int TABLE, bool DEEP, int SHAPE>
 static __device__ __forceinline__ void add_terms(const row_job &p, const row_points &row,
                                                  const four &x, float sum[PIXELS])
 {
@@ -127,10 +131,12 @@ static __device__ __forceinline__ void add_terms(const row_job &p, const row_poi
             float lattice[PIXELS], F2[PIXELS];
             term_lines(p.terms[k], row, lines, constants);
             int from = p.index.offset + (TABLE == SEVERAL ? p.terms[k].table : 0);
-            aim_step<TABLE, false, DEEP>(p, lines, constants, x, from, lattice, F2);
+            aim_step<TABLE, false, DEEP, SHAPE>(p, lines, constants, x, from, lattice, F2);
 #pragma unroll
             for (int i = 0; i < PIXELS; i++)
-                run[i] = fmaf(lattice[i] * lattice[i], p.terms[k].weight * F2[i], run[i]);
+                run[i] =
+                    fmaf(SHAPE == NB_LATTICE_SQUARE ? lattice[i] * lattice[i] : lattice[i],
+                         p.terms[k].weight * F2[i], run[i]);
         }
 #pragma unroll
         for (int i = 0; i < PIXELS; i++)
@@ -139,7 +145,7 @@ static __device__ __forceinline__ void add_terms(const row_job &p, const row_poi
 }
 
 /** Any number of rays and steps a pixel.  DEEP: layers at their mean depth. */
-template <int TABLE, bool DEEP>
+template <int TABLE, bool DEEP, int SHAPE>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 4)
     k_direct(const NB_GRID_CONSTANT row_job p)
 {
@@ -153,7 +159,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 4)
             row_points row = aim_row(p, s, sub / os, sub % os, layer);
             four x = aim_pixels<TABLE != 0, DEEP>(p, row, f, layer);
             float sum[PIXELS] = {};
-            add_terms<TABLE, DEEP>(p, row, x, sum);
+            add_terms<TABLE, DEEP, SHAPE>(p, row, x, sum);
 #pragma unroll
             for (int i = 0; i < PIXELS; i++) {
                 if (layer == 0 && sub == 0)
@@ -186,17 +192,31 @@ static int is_plain(row_job *job)
     job->beam[0] = nb_dot(job->incident, panel->pix0);
     job->beam[1] = nb_dot(job->incident, panel->slow);
     job->beam_slope = nb_dot(job->incident, panel->fast);
-    return job->n_terms == 1 && job->scene.oversample == 1 && sensor->layers == 1 &&
-           job->polar != POLAR_KAHN && !job->polar_oversampled &&
-           !job->scene.oversample_omega && !sensor->absorb;
+    return job->scene.lattice.shape == NB_LATTICE_SQUARE && job->n_terms == 1 &&
+           job->scene.oversample == 1 && sensor->layers == 1 && job->polar != POLAR_KAHN &&
+           !job->polar_oversampled && !job->scene.oversample_omega && !sensor->absorb;
+}
+
+typedef void (*direct_kernel)(row_job);
+
+template <int SHAPE> static direct_kernel choose_kernel(int tables, int deep)
+{
+    static const direct_kernel kernels[3][2] = {
+        {k_direct<0, false, SHAPE>, k_direct<0, true, SHAPE>},
+        {k_direct<1, false, SHAPE>, k_direct<1, true, SHAPE>},
+        {k_direct<SEVERAL, false, SHAPE>, k_direct<SEVERAL, true, SHAPE>}};
+    return kernels[tables][deep];
+}
+
+static direct_kernel general_kernel(int shape, int tables, int deep)
+{
+    return shape == NB_LATTICE_ROUND   ? choose_kernel<NB_LATTICE_ROUND>(tables, deep)
+           : shape == NB_LATTICE_GAUSS ? choose_kernel<NB_LATTICE_GAUSS>(tables, deep)
+                                       : choose_kernel<NB_LATTICE_SQUARE>(tables, deep);
 }
 
 void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
 {
-    static void (*const general[3][2])(row_job) = {
-        {k_direct<0, false>, k_direct<0, true>},
-        {k_direct<1, false>, k_direct<1, true>},
-        {k_direct<SEVERAL, false>, k_direct<SEVERAL, true>}};
     static void (*const plain[2][2])(row_job) = {{k_one<false, false>, k_one<false, true>},
                                                  {k_one<true, false>, k_one<true, true>}};
     const nb_cuda_window *w = &launch->window;
@@ -208,7 +228,8 @@ void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_terms *te
     job.chunks = one && blocks >= 64 * launch->multiprocessors ? ONE_CHUNKS : 1;
     dim3 grid((unsigned)((width + job.chunks * STRIDE - 1) / (job.chunks * STRIDE)),
               (unsigned)(height + BLOCK_Y - 1) / BLOCK_Y);
-    (one ? plain[table][launch->panel.point_pixel != 0]
-         : general[tables][launch->sensor.mean_depth !=
-                           0])<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
+    const direct_kernel kernel = one ? plain[table][launch->panel.point_pixel != 0]
+                                     : general_kernel(launch->scene.lattice.shape, tables,
+                                                      launch->sensor.mean_depth != 0);
+    kernel<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
 }

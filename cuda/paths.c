@@ -14,6 +14,9 @@
 
 /* |h| up to which high words index a table */
 #define MAX_INDEX 262144.0
+/* of a pixel, from which on no zero of a sphere's transform stands alone: near the first zeros a float is
+ * 2e-4 of the value off, where that is 1e-6 of a peak */
+#define ROUND_TERMS 8
 /* of a pixel, in a table */
 #define MAX_STEPS 1e8
 
@@ -73,6 +76,12 @@ static int is_deep(const nb_scene *sc)
     return 0;
 }
 
+/** Round and Gaussian crystals have their own lattice in float, of any real N. */
+static int has_form(const nb_scene *sc)
+{
+    return sc->lattice.shape == NB_LATTICE_ROUND || sc->lattice.shape == NB_LATTICE_GAUSS;
+}
+
 /** Do floats hold F^2 (of a table as it stands, a constant apart from the sum), the sums of all
  * steps, the water, and the factor that makes photons of them? */
 static int floats_hold_sums(const nb_plan *plan)
@@ -80,15 +89,35 @@ static int floats_hold_sums(const nb_plan *plan)
     const nb_scene *sc = plan->scene;
     const nb_factor_table *sf = &sc->factors.table;
     double F2 = sf->default_F * sf->default_F, unit = sf->nh > 0 || F2 == 0 ? 1 : F2;
+    const double height = nb_largest_lattice(&sc->lattice);
     return nb_plan_floats_carry(plan, unit, plan->terms) && unit < NB_FLOAT_TOP &&
            unit > NB_FLOAT_LOW && sc->background / unit * plan->terms < NB_FLOAT_TOP &&
-           floats_hold_photons(sc, unit);
+           floats_hold_photons(sc, has_form(sc) ? unit * height : unit);
+}
+
+static const char *needs_double(const nb_plan *plan)
+{
+    if (has_form(plan->scene) && plan->precision != NB_PRECISION_DOUBLE)
+        return NULL;
+    return nb_plan_needs_double(plan, 0);
+}
+
+/** Cells along the axis on which the lattice varies most. */
+static double sharpest(const nb_plan *plan)
+{
+    const nb_lattice *lattice = &plan->scene->lattice;
+    const double *r = lattice->radius2;
+    if (!has_form(plan->scene))
+        return plan->cells;
+    return sqrt(lattice->fudge) * (lattice->shape == NB_LATTICE_ROUND
+                                       ? plan->cells
+                                       : sqrt(fmax(r[0], fmax(r[1], r[2]))));
 }
 
 static int direct_applies(const nb_plan *plan, const char **why)
 {
     const nb_scene *sc = plan->scene;
-    const char *reason = nb_plan_needs_double(plan, 0);
+    const char *reason = needs_double(plan);
     if (reason)
         return nb_path_refuse(why, reason);
     if (plan->cells == 1)
@@ -99,7 +128,9 @@ static int direct_applies(const nb_plan *plan, const char **why)
         return nb_path_refuse(why, "dmin culls by source");
     if (!is_flat(sc))
         return nb_path_refuse(why, "the detector is curved");
-    if (plan->cells > fraction_limit(plan))
+    if (sc->lattice.shape == NB_LATTICE_ROUND && plan->terms < ROUND_TERMS)
+        return nb_path_refuse(why, "the zeros of a single sphere need double precision");
+    if (!(sharpest(plan) <= fraction_limit(plan)))
         return nb_path_refuse(why, "the crystal is too large for 32-bit fractions");
     if (!(plan->index < MAX_INDEX))
         return nb_path_refuse(why, "Miller indices are too large for fixed point");
@@ -200,6 +231,8 @@ static int residual_applies(const nb_plan *plan, const char **why)
     double cells = sc->factors.table.nh > 0 ? plan->index * plan->index * 4 : 1;
     if (!scatters(plan))
         return nb_path_refuse(why, "there is no crystal to sum");
+    if (has_form(sc))
+        return nb_path_refuse(why, "it is for parallelepipeds alone");
     if (!direct_applies(plan, why))
         return 0;
     if (sc->factors.table.nh > 0 && !nb_one_table(&sc->beam))

@@ -12,6 +12,7 @@
 #include "../src/physics/pixel.h"
 #include "depth.cuh"
 #include "interference.cuh"
+#include "shapes.cuh"
 
 enum { PIXELS = 4 };
 enum { POLAR_NONE, POLAR_PLAIN, POLAR_KAHN };
@@ -48,6 +49,7 @@ typedef struct row_job {
     /* the next two and the scene last, for k_one spills where the fields that it reads move */
     double path, inverse_path; /* of a layer, attenuation lengths, and its inverse */
     nb_scene scene;
+    nb_shape_form shape; /* of crystals that are no parallelepipeds */
 } row_job;
 
 /** A row of points at one sub-pixel and layer: P = base + F fast. */
@@ -273,7 +275,8 @@ static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_terms *t
 {
     const nb_scene *sc = &launch->scene;
     int dark = !terms->F2.at && terms->F2.constant == 0; /* water at the most */
-    double term = terms->F2.at || dark ? 1.0 : terms->F2.constant;
+    double term = (terms->F2.at || dark ? 1.0 : terms->F2.constant) *
+                  nb_shape_height2(&sc->lattice);
     row_job job = {};
     job.scene = *sc;
     job.panel = launch->panel;
@@ -287,6 +290,7 @@ static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_terms *t
     job.index = nb_make_F2_index(&terms->F2);
     for (int i = 0; i < 3; i++)
         job.N[i] = (int)sc->lattice.N[i];
+    job.shape = nb_make_shape_form(&sc->lattice);
     job.aligned = launch->panel.columns % PIXELS == 0 &&
                   launch->panel.first_pixel % PIXELS == 0 && !sc->raster.mask;
     job.edge_fast = launch->panel.pixel_fast / sc->oversample;

@@ -347,7 +347,8 @@ nb_status nb_cuda_prepare_terms(nb_backend_state *state, const nb_plan *plan,
         ((st = nb_cuda_prepare_F2(state, plan, launch, &terms->F2, fits, err)) || !*fits))
         return st;
     if (path == NB_PATH_TENSOR)
-        return prepare_fragments(state, launch, equal, terms, err);
+        return prepare_fragments(
+            state, launch, equal && sc->lattice.shape == NB_LATTICE_SQUARE, terms, err);
     if (path == NB_PATH_RESIDUAL) {
         st = prepare_residuals(state, sc, launch, terms, err);
     } else {

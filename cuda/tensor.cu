@@ -11,7 +11,7 @@
 
 #include "../src/physics/pixel.h"
 #include "depth.cuh"
-#include "interference.cuh"
+#include "shapes.cuh"
 
 enum {
     WARPS = 8, /* of a block */
@@ -39,6 +39,7 @@ typedef struct tensor_job {
     double background;           /* of one ray, when this launch is the one to add it */
     double path, inverse_path;   /* of a layer, attenuation lengths, and its inverse */
     double edge_fast, edge_slow; /* of a sub-pixel, m; divided once */
+    nb_shape_form shape;         /* of crystals that are no parallelepipeds */
 } tensor_job;
 
 /** What a warp keeps beside the registers of the inner loop. */
@@ -50,7 +51,8 @@ typedef struct warp_memory {
 } warp_memory;
 
 #ifdef NB_GPU_TENSOR_CODE
-/** Intensity of this lane's step at its two pixels of one row; b: the row's B fragment. */
+/** Intensity of this lane's step at its two pixels of one row; b: the row's B fragment.  DEGREE: of the
+ * parallelepiped's polynomials, 3 or 4; else it is NB_LATTICE_ROUND or NB_LATTICE_GAUSS. */
 template <int DEGREE, int TABLE, bool WEIGHTED>
 static __device__ __forceinline__ void add_octet(const tensor_job &p, const double a[3],
                                                  double b, float weight, int first,
@@ -65,7 +67,8 @@ static __device__ __forceinline__ void add_octet(const tensor_job &p, const doub
         const int flip = TABLE ? INT_MIN : 0; /* undo the half step */
         int w[3] = {__double2loint(t[0][c]) ^ flip, __double2loint(t[1][c]) ^ flip,
                     __double2loint(t[2][c]) ^ flip};
-        float r = nb_interference_product<DEGREE>(w, p.N);
+        float r = DEGREE >= 3 ? nb_interference_product<DEGREE>(w, p.N)
+                              : nb_shape_square<DEGREE>(w, p.shape);
         float scale = WEIGHTED ? weight : 1.0f;
         if (TABLE) {
             int at = __double2hiint(t[0][c]) * p.index.stride_h +
@@ -74,7 +77,10 @@ static __device__ __forceinline__ void add_octet(const tensor_job &p, const doub
                      (TABLE == SEVERAL ? first : p.index.offset);
             scale = WEIGHTED ? scale * __ldg(p.F2 + at) : __ldg(p.F2 + at);
         }
-        sum[c] = TABLE || WEIGHTED ? fmaf(r * r, scale, sum[c]) : fmaf(r, r, sum[c]);
+        if (DEGREE < 3)
+            sum[c] = fmaf(r, scale, sum[c]);
+        else
+            sum[c] = TABLE || WEIGHTED ? fmaf(r * r, scale, sum[c]) : fmaf(r, r, sum[c]);
     }
 }
 
@@ -236,15 +242,24 @@ __global__ void __launch_bounds__(32 * WARPS, WEIGHTED ? 2
 
 typedef void (*tensor_kernel)(tensor_job);
 
-/** Weighted sources are rare: one degree does for them. */
-static tensor_kernel choose_kernel(int degree, int table, bool weighted)
+/** Weighted sources are rare: one degree does for them.  The other shapes are always weighted, for they
+ * are not 0 where steps idle. */
+static tensor_kernel choose_kernel(int shape, int degree, int table, bool weighted)
 {
+    static const tensor_kernel round[] = {k_tensor<NB_LATTICE_ROUND, 0, true>,
+                                          k_tensor<NB_LATTICE_ROUND, 1, true>,
+                                          k_tensor<NB_LATTICE_ROUND, SEVERAL, true>};
+    static const tensor_kernel gauss[] = {k_tensor<NB_LATTICE_GAUSS, 0, true>,
+                                          k_tensor<NB_LATTICE_GAUSS, 1, true>,
+                                          k_tensor<NB_LATTICE_GAUSS, SEVERAL, true>};
     static const tensor_kernel of_weighted[] = {
         k_tensor<4, 0, true>, k_tensor<4, 1, true>, k_tensor<4, SEVERAL, true>};
     static const tensor_kernel degree3[] = {k_tensor<3, 0, false>, k_tensor<3, 1, false>,
                                             k_tensor<3, SEVERAL, false>};
     static const tensor_kernel degree4[] = {k_tensor<4, 0, false>, k_tensor<4, 1, false>,
                                             k_tensor<4, SEVERAL, false>};
+    if (shape != NB_LATTICE_SQUARE)
+        return (shape == NB_LATTICE_ROUND ? round : gauss)[table];
     return (weighted ? of_weighted : degree == 3 ? degree3 : degree4)[table];
 }
 
@@ -280,13 +295,14 @@ void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_terms *te
     job.first = octets->first;
     job.end = octets->end;
     job.add = octets->add;
-    job.term = terms->F2.at ? 1.0 : terms->F2.constant;
+    job.term = (terms->F2.at ? 1.0 : terms->F2.constant) * nb_shape_height2(&sc->lattice);
+    job.shape = nb_make_shape_form(&sc->lattice);
     job.background = octets->add ? 0.0 : sc->background * terms->weight_sum;
     job.path = launch->sensor.layer_step * launch->sensor.mu;
     job.inverse_path = 1.0 / job.path;
     job.edge_fast = launch->panel.pixel_fast / sc->oversample;
     job.edge_slow = launch->panel.pixel_slow / sc->oversample;
-    tensor_kernel kernel = choose_kernel(octets->degree,
+    tensor_kernel kernel = choose_kernel(sc->lattice.shape, octets->degree,
                                          !job.F2      ? 0
                                          : job.tables ? SEVERAL
                                                       : 1,

@@ -337,20 +337,21 @@ static void the_gpu_goes_from_reflections(void **state)
     cfg.shape = NB_SHAPE_GAUSS;
     assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_SPOTS);
     assert_null(why);
-    assert_int_equal(gpu_path_with(&cfg, none, &why), NB_PATH_DOUBLE);
+    assert_int_equal(gpu_path_with(&cfg, none, &why), NB_PATH_TENSOR);
     assert_string_equal(why, "every step was asked for");
     nb_set_N(&cfg, 3);
-    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_DOUBLE);
+    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_TENSOR);
     assert_string_equal(why, "spots of so few cells overlap");
     cfg.shape = NB_SHAPE_TOPHAT;
     assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_SPOTS);
     nb_set_N(&cfg, 30);
     cfg.shape = NB_SHAPE_ROUND;
-    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_DOUBLE);
+    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_TENSOR);
     assert_string_equal(why, "the spots of this shape have long tails");
+    cfg.mosaic_domains = 1;
+    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_DOUBLE); /* zeros */
     cfg.shape = NB_SHAPE_GAUSS;
-    cfg.mosaic_domains = 1; /* next to nothing is left out */
-    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_DOUBLE);
+    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_DIRECT);
     assert_string_equal(why, "every step is as quick");
     setenv("NANOBRAGG_CUDA_PATH", "spots", 1);
     assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_SPOTS);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/** F_latt^2 of round and Gaussian crystals, relative to its height, in single precision from the fractions
+ * of the Miller indices as 32-bit fixed-point numbers.  Errors: docs/physics.md, section 21.2. */
+#ifndef NB_CUDA_SHAPES_CUH
+#define NB_CUDA_SHAPES_CUH
+
+#include "interference.cuh"
+
+/** A quadratic form of the fractions, in units of 2^-64: xx yy zz xy xz yz.  ROUND: (radius/pi)^2 of
+ * the sphere's transform.  GAUSS: F_latt^2 is 2 to its power. */
+typedef struct nb_shape_form {
+    float m[6];
+} nb_shape_form;
+
+static inline nb_shape_form nb_make_shape_form(const nb_lattice *lattice)
+{
+    nb_shape_form form = {};
+    for (int i = 0; i < 6; i++) {
+        double m = lattice->radius2[i] * (-2.0 / NB_GAUSS_WIDTH * NB_LOG2_E);
+        if (lattice->shape == NB_LATTICE_ROUND)
+            m = i < 3 ? lattice->N[i] * lattice->N[i] : 0;
+        form.m[i] = (float)(m * lattice->fudge * NB_FIXED_STEP * NB_FIXED_STEP);
+    }
+    return form;
+}
+
+/** F_latt^2 at a reflection, where kernels sum what is relative to it; 1 where they do not. */
+static inline double nb_shape_height2(const nb_lattice *lattice)
+{
+    const double cells = lattice->N[0] * lattice->N[1] * lattice->N[2];
+    if (lattice->shape == NB_LATTICE_SQUARE)
+        return 1;
+    return cells * cells *
+           (lattice->shape == NB_LATTICE_ROUND ? NB_ROUND_HEIGHT * NB_ROUND_HEIGHT : 1);
+}
+
+/** nb_sphere_transform squared at x = pi sqrt(u2): its series below x^2 = 3, where the closed form loses
+ * digits. */
+static __device__ __forceinline__ float nb_sphere_square(float u2)
+{
+    const float y = u2 * (float)(NB_PI * NB_PI), u = sqrtf(u2);
+    float s, c, sine = (float)(1.0 / 31135104000.0), closed;
+    sine = fmaf(sine, y, (float)(-1.0 / 172972800.0));
+    sine = fmaf(sine, y, (float)(1.0 / 1330560.0));
+    sine = fmaf(sine, y, (float)(-1.0 / 15120.0));
+    sine = fmaf(sine, y, (float)(1.0 / 280.0));
+    sine = fmaf(sine, y, (float)(-1.0 / 10.0));
+    sine = fmaf(sine, y, 1.0f);
+    sincospif(u, &s, &c);
+    const float x = u * (float)NB_PI;
+    closed = 3.0f * fmaf(-x, c, s) * nb_reciprocal(x * y);
+    closed = y < 3.0f ? sine : closed;
+    return closed * closed;
+}
+
+template <int SHAPE>
+static __device__ __forceinline__ float nb_shape_square(const int w[3],
+                                                        const nb_shape_form &form)
+{
+    const float *m = form.m;
+    const float x = (float)w[0], y = (float)w[1], z = (float)w[2];
+    if (SHAPE == NB_LATTICE_ROUND)
+        return nb_sphere_square(fmaf(m[0] * x, x, fmaf(m[1] * y, y, m[2] * z * z)));
+    return exp2f(fmaf(fmaf(m[0], x, fmaf(m[3], y, m[4] * z)), x,
+                      fmaf(fmaf(m[1], y, m[5] * z), y, m[2] * z * z)));
+}
+
+#endif
