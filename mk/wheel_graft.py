@@ -7,12 +7,14 @@ stubs whose functions fail, under names of their own, so that no other program o
 """
 import os
 import re
+import struct
 import subprocess
 
 # Every Linux with glibc has these; their symbols' versions make the tag.
 SYSTEM = re.compile(r"^(libc|libm|libdl|libpthread|librt|ld-linux.*)\.so(\.\d+)?$")
 # What a stub's functions return: failure, by each library's own book.
 STUBS = {"libcurl": 0, "libcrypto": 0, "libjbig": 3, "libLerc": 1}
+RUN_PATH = "$ORIGIN"
 TEXTS = {"jbg_strerror": "JBIG is not part of this build"}
 
 
@@ -37,8 +39,8 @@ def is_stubbed(name):
 
 
 def own_name(name):
-    """Of a stub: as long, so that it fits into the library that names it."""
-    return "nb_" + name[3:]
+    """Of a stub: so short that it and the run path fit into the place of the other name."""
+    return ("nb_" + name[3:])[:len(name) - len(RUN_PATH) - 1]
 
 
 def closure(files, late):
@@ -83,6 +85,27 @@ def write_stub(cc, name, user, folder):
     return path
 
 
+def add_run_path(data, offset):
+    """Give an ELF file (64 bits, little-endian) a DT_RPATH, whose text stands at `offset` of the strings, in the
+    place of a spare entry.  With it a library that is loaded later finds its own libraries beside itself."""
+    DYNAMIC, NULL, STRTAB, RPATH = 2, 0, 5, 15
+    at, size = next((o, n) for kind, o, n in headers(data) if kind == DYNAMIC)
+    entries = [struct.unpack_from("<qQ", data, at + i) for i in range(0, size, 16)]
+    last = [tag for tag, _ in entries].index(NULL)
+    if last + 1 >= len(entries):
+        raise SystemExit("wheel: no spare dynamic entry for a run path")
+    strings = dict(entries)[STRTAB]  # an address; of the first segment, so also a place in the file
+    struct.pack_into("<qQ", data, at + 16 * last, RPATH, offset - strings)
+
+
+def headers(data):
+    """(kind, offset, bytes) of the program headers."""
+    start, size, count = struct.unpack_from("<Q", data, 32)[0], *struct.unpack_from("<HH", data, 54)
+    for i in range(count):
+        kind, _, offset, _, _, length = struct.unpack_from("<IIQQQQ", data, start + i * size)
+        yield kind, offset, length
+
+
 def graft(libraries, folder, cc):
     """Copies of the libraries in `folder`, with stubs where they name one: {name: path}."""
     os.makedirs(folder, exist_ok=True)
@@ -93,10 +116,15 @@ def graft(libraries, folder, cc):
         if not stubs:
             continue
         with open(path, "rb") as file:
-            data = file.read()
+            data = bytearray(file.read())
         for stub in stubs:
             grafted[own_name(stub)] = write_stub(cc, stub, path, folder)
-            data = data.replace(b"\0" + stub.encode() + b"\0", b"\0" + own_name(stub).encode() + b"\0")
+            text = b"\0" + stub.encode() + b"\0"
+            if data.count(text) != 1:
+                raise SystemExit(f"wheel: {name} names {stub} {data.count(text)} times")
+            at = data.index(text)
+            data[at:at + len(text)] = f"\0{own_name(stub)}\0{RUN_PATH}\0".encode()
+        add_run_path(data, data.index(RUN_PATH.encode() + b"\0"))
         grafted[name] = os.path.join(folder, name)
         with open(grafted[name], "wb") as file:
             file.write(data)

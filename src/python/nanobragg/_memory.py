@@ -82,10 +82,12 @@ def files_of(keywords, kept):
     """Keywords with arrays replaced by names of files in memory; they go to kept, by flag."""
     out = {}
     for name, value in keywords.items():
-        if name in ARRAYS and value is not None and not isinstance(value, (str, os.PathLike)):
-            flag, write = ARRAYS[name]
+        flag, write = ARRAYS.get(name, (name, None))
+        if write and value is not None and not isinstance(value, (str, os.PathLike)):
             kept[flag] = MemoryFile(flag, write(value))
             out[flag] = kept[flag].path
+        elif name == "sources":
+            out[flag] = value
         else:
             out[name] = value
     return out
