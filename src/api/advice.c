@@ -171,14 +171,30 @@ void nb_sim_advise(const nb_sim *sim)
 
 /* --- nothing in the image --- */
 
-/** Distance of the beam centre from the detector's edge if it is outside, m. */
+/** Distance of a point from the rectangle (0, 0) to (f, s). */
+static double outside(double at_f, double at_s, double f, double s)
+{
+    return hypot(fmax(0, fmax(-at_f, at_f - f)), fmax(0, fmax(-at_s, at_s - s)));
+}
+
+/** Distance of the beam centre from the detector's edge if it is outside, m.  Between panels there are
+ * gaps: a detector of several is missed when the beam is farther from each than the panel is long. */
 static double beam_off(const nb_sim *sim)
 {
+    const nb_scene *sc = &sim->model.scene;
     const nb_geometry *g = &sim->model.geometry;
-    double f = g->fpixels * g->pixel, s = g->spixels * g->pixel_slow;
-    double df = fmax(0, fmax(-g->Fbeam, g->Fbeam - f));
-    double ds = fmax(0, fmax(-g->Sbeam, g->Sbeam - s));
-    return sqrt(df * df + ds * ds);
+    double least = INFINITY;
+    if (sc->n_panels == 1)
+        return outside(g->Fbeam, g->Sbeam, g->fpixels * g->pixel,
+                       g->spixels * g->pixel_slow);
+    for (int k = 0; k < sc->n_panels; k++) {
+        const nb_panel *p = &sc->panels[k];
+        double f = p->columns * p->pixel_fast, s = p->rows * p->pixel_slow;
+        double off = outside(p->Fbeam, p->Sbeam, f, s);
+        if (p->distance > 0)
+            least = fmin(least, off > fmax(f, s) ? off : 0);
+    }
+    return isfinite(least) ? least : 0;
 }
 
 /** The reason why there are so few photons. */
@@ -186,8 +202,7 @@ static void why_dark(const nb_sim *sim, const nb_stats *stats, char *text, size_
 {
     const nb_scene *sc = &sim->model.scene;
     const double *N = sc->lattice.N;
-    double off = sc->n_panels > 1 ? 0 : beam_off(sim), end = table_end(sim), finest,
-           coarsest;
+    double off = beam_off(sim), end = table_end(sim), finest, coarsest;
     spacings(sc, &finest, &coarsest);
     if (stats->rendered == 0)
         snprintf(text, size, "every pixel is masked");

@@ -77,7 +77,7 @@ nb_image_meta nb_sim_describe_noise(const nb_sim *sim, nb_image_meta meta,
     if (!noise.chained)
         return meta;
     meta.gain = noise.gain;
-    if (!isnan(sim->cfg.saturation))
+    if (nb_noise_bounded(&sim->cfg))
         meta.saturation = nb_noise_largest(&sim->cfg, file) - 1;
     return meta;
 }

@@ -292,6 +292,17 @@ static nb_opt3 direction_of(nb_convention c, nb_vec3 v)
     return out;
 }
 
+/** The typed gain and largest value are those of all panels. */
+static void use_typed(const nb_config *cfg, nb_detector_spec *d)
+{
+    for (int k = 0; k < d->n_panels; k++) {
+        if (!isnan(cfg->gain))
+            d->panels[k].gain = cfg->gain;
+        if (!isnan(cfg->saturation))
+            d->panels[k].saturation = cfg->saturation;
+    }
+}
+
 nb_status nb_sim_detector_spec(const nb_sim *sim, nb_detector_spec *out, nb_error *err)
 {
     const nb_scene *sc = &sim->model.scene;
@@ -309,6 +320,7 @@ nb_status nb_sim_detector_spec(const nb_sim *sim, nb_detector_spec *out, nb_erro
     for (int k = 0; k < sc->n_panels; k++)
         spec_of(sim, g->convention, &sc->panels[k], from ? &from->panels[k] : NULL,
                 &out->panels[k]);
+    use_typed(&sim->cfg, out);
     out->wavelength_A = nb_sim_wavelength(sim);
     out->beam = direction_of(g->convention, g->beam);
     out->polar_axis = direction_of(g->convention, g->polar);

@@ -9,17 +9,6 @@
 #include "../base/memory.h"
 #include "../io/geom_write.h"
 
-/** The typed gain and largest value are those of all panels. */
-static void use_typed(const nb_config *cfg, nb_detector_spec *d)
-{
-    for (int k = 0; k < d->n_panels; k++) {
-        if (!isnan(cfg->gain))
-            d->panels[k].gain = cfg->gain;
-        if (!isnan(cfg->saturation))
-            d->panels[k].saturation = cfg->saturation;
-    }
-}
-
 static nb_status write_geom(const nb_sim *sim, const nb_detector_spec *d,
                             const char *hdf5, nb_error *err)
 {
@@ -43,7 +32,6 @@ nb_status nb_sim_write_detector(const nb_sim *sim, const char *hdf5, nb_error *e
         return NB_OK;
     if ((st = nb_sim_detector_spec(sim, &d, err)))
         return st;
-    use_typed(cfg, &d);
     if (cfg->geomout_file[0])
         st = write_geom(sim, &d, hdf5, err);
     if (!st && cfg->exptout_file[0])

@@ -66,6 +66,16 @@ double nb_noise_largest(const nb_config *cfg, nb_noise_file file)
     return most + 1;
 }
 
+int nb_noise_bounded(const nb_config *cfg)
+{
+    return isfinite(nb_or(cfg->saturation, trusted_of_panels(cfg)));
+}
+
+double nb_sim_noise_largest(const nb_sim *sim, nb_noise_file file)
+{
+    return nb_noise_largest(&sim->cfg, file);
+}
+
 nb_status nb_load_gainmap(nb_sim *sim, size_t pixels, nb_error *err)
 {
     const char *path = sim->cfg.gainmap_file;

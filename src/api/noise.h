@@ -30,6 +30,9 @@ nb_status nb_load_panel_noise(nb_sim *sim, nb_error *err);
 /** The largest trusted value of a kind of file, ADU; a panel may have a lower one. */
 double nb_noise_trusted(const nb_config *cfg, nb_noise_file file);
 
+/** Is that less than what the type of a file holds: by -saturation or the detector's file? */
+int nb_noise_bounded(const nb_config *cfg);
+
 /** A noise image, after all stages of nb_sim_stages. */
 nb_product nb_sim_noise_product(const nb_sim *sim, nb_pixel_type type, double adc_offset);
 

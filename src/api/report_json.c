@@ -121,7 +121,7 @@ nb_status nb_report_write(const nb_sim *sim, const nb_stats *stats, nb_error *er
     if (cfg->tiff_file[0] && cfg->tiff_bits == 16)
         add_clipped(clipped, cfg->tiff_file, largest_u16, (double)sim->clipped_int);
     if (cfg->write_noise)
-        add_clipped(clipped, cfg->noise_file, nb_noise_largest(cfg, NB_NOISE_U16),
+        add_clipped(clipped, cfg->noise_file, nb_sim_noise_largest(sim, NB_NOISE_U16),
                     (double)sim->clipped_noise);
     add_files(root, cfg);
     add_seconds(root, sim);
@@ -130,10 +130,9 @@ nb_status nb_report_write(const nb_sim *sim, const nb_stats *stats, nb_error *er
 
 /* --- of a series --- */
 
-static void add_clipped_frames(nb_json list, const char *file, double largest,
-                               const nb_clipped *c)
+static void add_clipped_frames(nb_json list, const char *file, const nb_clipped *c)
 {
-    nb_json one = add_clipped(list, file, largest, (double)c->pixels);
+    nb_json one = add_clipped(list, file, c->largest, (double)c->pixels);
     nb_json_number(one, "frames", c->frames);
     nb_json_number(one, "worst_frame", c->frames ? c->worst + 1 : 0);
     nb_json_number(one, "worst_pixels", (double)c->most);
@@ -149,25 +148,17 @@ static void add_outputs(nb_json root, const nb_config *cfg, const nb_series *s,
                         const nb_series_progress *p)
 {
     int is_tiff = ends_in(s->output, ".tif") || ends_in(s->output, ".tiff");
-    static const nb_noise_file kinds[] = {[NB_HDF5_U16] = NB_NOISE_HDF5_U16,
-                                          [NB_HDF5_I32] = NB_NOISE_I32,
-                                          [NB_HDF5_F32] = NB_NOISE_I32,
-                                          [NB_HDF5_I16] = NB_NOISE_HDF5_I16};
     nb_json files = nb_json_array(root, "files");
     nb_json clipped = nb_json_array(root, "clipped");
     if (s->output[0])
         nb_json_add_text(files, s->output);
     if (s->hdf5_file[0])
         nb_json_add_text(files, s->hdf5_file);
-    if (ends_in(s->output, ".cbf"))
-        add_clipped_frames(clipped, s->output, nb_noise_largest(cfg, NB_NOISE_I32),
-                           &p->clipped_output);
-    else if (ends_in(s->output, ".img") || (is_tiff && cfg->tiff_bits == 16))
-        add_clipped_frames(clipped, s->output, nb_noise_largest(cfg, NB_NOISE_U16),
-                           &p->clipped_output);
+    if (ends_in(s->output, ".cbf") || ends_in(s->output, ".img") ||
+        (is_tiff && cfg->tiff_bits == 16))
+        add_clipped_frames(clipped, s->output, &p->clipped_output);
     if (s->hdf5_file[0] && s->hdf5_type != NB_HDF5_F32)
-        add_clipped_frames(clipped, s->hdf5_file,
-                           nb_noise_largest(cfg, kinds[s->hdf5_type]), &p->clipped_hdf5);
+        add_clipped_frames(clipped, s->hdf5_file, &p->clipped_hdf5);
 }
 
 nb_status nb_report_write_series(const nb_sim *base, const nb_series *s,

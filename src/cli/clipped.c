@@ -34,15 +34,38 @@ static void report_integers(FILE *out, const nb_config *cfg, const nb_stats *sta
     fprintf(out, "%s\n", tiff ? ", or -tiffbits 32" : "");
 }
 
-static void report_noise(FILE *out, const nb_config *cfg, int64_t n)
+/** Is it a bound of the detector's file?  Types of files differ by 1 between chains of noise. */
+static int is_bounded(const nb_config *cfg, nb_noise_file file, double largest)
 {
-    int typed = cfg->saturation < nb_noise_largest(cfg, NB_NOISE_U16);
+    return largest < nb_noise_largest(cfg, file) - 1;
+}
+
+/** What bounds these pixels; NULL: the type of the file. */
+static const char *bound_of(const nb_config *cfg, nb_noise_file file, double largest)
+{
+    if (cfg->saturation < largest)
+        return "brighter than -saturation";
+    if (is_bounded(cfg, file, largest))
+        return "brighter than the largest trusted value of their panel";
+    return NULL;
+}
+
+/** "at 65535", or more where panels differ. */
+static void put_limit(FILE *out, const nb_config *cfg, nb_noise_file file, double largest)
+{
+    fprintf(out, " at %.0f%s", largest, is_bounded(cfg, file, largest) ? " or above" : "");
+}
+
+static void report_noise(FILE *out, const nb_config *cfg, double largest, int64_t n)
+{
+    const char *bound = bound_of(cfg, NB_NOISE_U16, largest);
     if (n == 0)
         return;
     fprintf(out, pixels_of, n, n == 1 ? "" : "s");
-    fprintf(out, "%s at %.0f: ", cfg->noise_file, nb_noise_largest(cfg, NB_NOISE_U16));
-    fprintf(out, "%s\n",
-            typed ? "brighter than -saturation"
+    fputs(cfg->noise_file, out);
+    put_limit(out, cfg, NB_NOISE_U16, largest);
+    fprintf(out, ": %s\n",
+            bound ? bound
             : cfg->compat
                 ? "to keep the counts, type -stills 1 -output 'x_%d.cbf' without -compat"
                 : "to keep the counts, type -stills 1 -output 'x_%d.cbf'");
@@ -54,32 +77,33 @@ void nb_report_clipped(FILE *out, const nb_config *cfg, const nb_sim *sim,
     int64_t integer, noise;
     nb_sim_clipped(sim, &integer, &noise);
     report_integers(out, cfg, stats, integer);
-    report_noise(out, cfg, noise);
+    report_noise(out, cfg, nb_sim_noise_largest(sim, NB_NOISE_U16), noise);
 }
 
-static void report_frames(FILE *out, const nb_series_progress *p, const nb_clipped *c,
-                          const char *name, double limit, const char *mend)
+/** A kind of file of a series, and what to do against its clipped pixels. */
+typedef struct series_file {
+    const char *name;
+    nb_noise_file file;
+    const char *mend;
+} series_file;
+
+static void report_frames(FILE *out, const nb_config *cfg, const nb_series_progress *p,
+                          const nb_clipped *c, const series_file *f)
 {
+    const char *bound = bound_of(cfg, f->file, c->largest);
     if (c->pixels == 0)
         return;
     fprintf(out, pixels_of, c->pixels, c->pixels == 1 ? "" : "s");
-    fprintf(out, "%s at %.0f, in %d of %d frames, most in frame %d (%" PRId64 "): %s\n",
-            name, limit, c->frames, p->done, c->worst + 1, c->most, mend);
+    fputs(f->name, out);
+    put_limit(out, cfg, f->file, c->largest);
+    fprintf(out, ", in %d of %d frames, most in frame %d (%" PRId64 "): %s\n", c->frames,
+            p->done, c->worst + 1, c->most, bound ? bound : f->mend);
 }
 
 static int ends_in(const char *name, const char *extension)
 {
     size_t n = strlen(name), m = strlen(extension);
     return n >= m && !strcasecmp(name + n - m, extension);
-}
-
-/** What to do against clipped pixels; wide: 32 bits did not hold them. */
-static const char *mend_of(const nb_config *cfg, double limit, int wide, const char *more,
-                           const char *none)
-{
-    if (cfg->saturation < limit)
-        return "brighter than -saturation";
-    return wide || cfg->compat ? none : more;
 }
 
 void nb_report_clipped_series(FILE *out, const nb_cli *cli, const nb_series_progress *p)
@@ -91,12 +115,13 @@ void nb_report_clipped_series(FILE *out, const nb_cli *cli, const nb_series_prog
     const nb_series *s = &cli->series;
     const nb_config *cfg = &cli->cfg;
     int cbf = ends_in(s->output, ".cbf"), i32 = s->hdf5_type == NB_HDF5_I32;
-    double of_files = nb_noise_largest(cfg, cbf ? NB_NOISE_I32 : NB_NOISE_U16);
-    double of_hdf5 = nb_noise_largest(cfg, kinds[s->hdf5_type]);
-    report_frames(
-        out, p, &p->clipped_output, s->output, of_files,
-        mend_of(cfg, of_files, cbf, "use .cbf", "use .bin (photons without noise)"));
-    report_frames(out, p, &p->clipped_hdf5, s->hdf5_file, of_hdf5,
-                  mend_of(cfg, of_hdf5, i32, "use -hdf5type int32",
-                          "use -hdf5type float32 (photons without noise)"));
+    const series_file file = {s->output, cbf ? NB_NOISE_I32 : NB_NOISE_U16,
+                              cbf || cfg->compat ? "use .bin (photons without noise)"
+                                                 : "use .cbf"};
+    const series_file hdf5 = {s->hdf5_file, kinds[s->hdf5_type],
+                              i32 || cfg->compat
+                                  ? "use -hdf5type float32 (photons without noise)"
+                                  : "use -hdf5type int32"};
+    report_frames(out, cfg, p, &p->clipped_output, &file);
+    report_frames(out, cfg, p, &p->clipped_hdf5, &hdf5);
 }

@@ -145,6 +145,35 @@ static void put_input(void *user, const char *key, const char *value)
     put(user, key, value);
 }
 
+static void type_vector(nb_opt3 *to, double scale, const double from[3])
+{
+    to->set = 1;
+    for (int i = 0; i < 3; i++)
+        to->v[i] = scale * from[i];
+}
+
+/** The configuration that -img restores.  The one panel of a geometry file stands in it as if its
+ * vectors were typed. */
+static nb_config typed_of(const nb_image_meta *m)
+{
+    nb_config c = *m->inputs;
+    if (!c.detector)
+        return c;
+    c.convention = NB_CONV_CUSTOM;
+    c.distance_mm = NAN;
+    c.detpixels[0] = m->fast;
+    c.detpixels[1] = m->slow;
+    c.pixel_mm = m->pixel_mm;
+    type_vector(&c.fdet_vector, 1, m->fast_axis);
+    type_vector(&c.sdet_vector, 1, m->slow_axis);
+    type_vector(&c.odet_vector, 1, m->normal);
+    type_vector(&c.pix0_m, 1e-3, m->pix0_mm);
+    type_vector(&c.beam_vector, 1, m->beam);
+    type_vector(&c.polar_vector, 1, m->polar_axis);
+    type_vector(&c.spindle_axis, 1, m->spindle);
+    return c;
+}
+
 static void put_own_keys(header *h, const nb_image_view *image, const nb_image_meta *m)
 {
     put(h, NB_SMV_PREFIX "VERSION", NB_VERSION);
@@ -153,8 +182,10 @@ static void put_own_keys(header *h, const nb_image_view *image, const nb_image_m
         put_number(h, NB_SMV_PREFIX "SCALE", image->scale);
     if (m->blocks > 0 && m->blocks != 1)
         put_number(h, NB_SMV_PREFIX "BLOCKS", m->blocks);
-    if (m->inputs)
-        nb_smv_write_inputs(m->inputs, put_input, h);
+    if (m->inputs) {
+        const nb_config typed = typed_of(m);
+        nb_smv_write_inputs(&typed, put_input, h);
+    }
 }
 
 /** Close, pad with blanks and fill in HEADER_BYTES. */

@@ -32,6 +32,7 @@ typedef struct nb_clipped {
     int frames;   /* that have some */
     int worst;    /* the frame with most of them, from 0 */
     int64_t most; /* and how many */
+    double largest; /* what they hold, ADU: nb_sim_noise_largest */
 } nb_clipped;
 
 /** Progress of a running series. */

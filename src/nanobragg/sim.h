@@ -124,6 +124,9 @@ typedef enum nb_noise_file {
 
 /** The value that its pixels hold which are too bright, ADU: the largest there is. */
 double nb_noise_largest(const nb_config *cfg, nb_noise_file file);
+/** The same of a loaded simulation: also by the largest trusted values of the detector's file; of panels
+ * that differ, the least. */
+double nb_sim_noise_largest(const nb_sim *sim, nb_noise_file file);
 
 /** One reflection of an image. */
 typedef struct nb_reflection {

@@ -263,10 +263,21 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
     return st ? st : nb_talk_open(run, err);
 }
 
+/** What clipped pixels of the files hold. */
+static void find_largest(nb_run *run)
+{
+    const int cbf = run->files.name.format == NB_FRAME_CBF;
+    run->progress.clipped_output.largest =
+        nb_sim_noise_largest(run->base, cbf ? NB_NOISE_I32 : NB_NOISE_U16);
+    run->progress.clipped_hdf5.largest =
+        nb_sim_noise_largest(run->base, nb_frame_hdf5_noise(run->layout.type));
+}
+
 /** Files, memory, and the frames that an earlier run finished. */
 static nb_status open_all(nb_run *run, nb_journal_key key, int dump, nb_error *err)
 {
     nb_status st = open_sinks(run, key, err);
+    find_largest(run);
     if (!st)
         st = allocate(run, err);
     if (!st && run->series->resume)

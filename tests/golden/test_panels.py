@@ -106,6 +106,45 @@ def check_cut(folder):
         script.ok(f"256 panels are the detector that they were cut from, {name}", off <= 1e-6, f"{off:.2e}")
 
 
+def check_header(folder):
+    """-img restores one panel of a geometry file from an SMV header, and says what it cannot."""
+    rng = random.Random(3)
+    flags = [*CRYSTAL, "-precision", "double"]
+    far = 0.0
+    for more in ([], ["-xds"], ["-phi", "5", "-osc", "1", "-phisteps", "2"]):
+        write_geom(os.path.join(folder, "s.geom"), [random_panel(rng)])
+        program(["-geom", "s.geom", *flags, *more, "-nonoise", "-nopgm", "-scale", "1", "-floatfile", "a.bin"], folder)
+        back = stack(["-img", "intimage.img", *flags], folder)
+        image = numpy.fromfile(os.path.join(folder, "a.bin"), "<f4")
+        far = max(far, abs(back - image).max() / image.max() if back.size == image.size else 1)
+    script.ok("-img restores the panel of a geometry file", far <= 1e-6, f"{far:.2e}")
+    write_geom(os.path.join(folder, "s.geom"), [((1.1, 0, 0), (0, 1, 0), (-9, -9), 0.1, (20, 30))])
+    said = program(["-geom", "s.geom", *CRYSTAL, "-nonoise"], folder).stderr
+    script.ok("what SMV cannot hold is said", "unequal edges of pixels; -img does not restore" in said, said)
+
+
+def check_bounds(folder):
+    """The largest trusted values of a file bound pixels, and report, JSON and headers say so."""
+    f, s = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
+    for n, name in ((1, "one.geom"), (2, "two.geom")):
+        write_geom(os.path.join(folder, name), [(f, s, (80 * k - 60, -50), 0.05, (80, 100)) for k in range(n)],
+                   "photon_energy = 12000\nclen = 0\nres = 8192\nmax_adu = 70.5\n")
+    flags = [*CRYSTAL, "-fluence", "1e28", "-seed", "1", "-report", "r.json"]
+    for more in (["-geom", "one.geom", "-noisefile", "n.img"], ["-geom", "two.geom", "-stills", "1", "-hdf5", "n.h5"],
+                 ["-geom", "two.geom", "-stills", "1", "-hdf5", "n.h5", "-saturation", "90"]):
+        said = [x for x in program([*flags, *more], folder).stdout.splitlines() if x.startswith("clipped")]
+        with open(os.path.join(folder, "r.json"), encoding="utf-8") as stream:
+            cut = [x for x in json.load(stream)["clipped"] if x["file"].startswith("n.")][0]
+        typed = "-saturation" in more
+        why = "brighter than -saturation" if typed else "brighter than the largest trusted value of their panel"
+        script.ok(f"pixels above the trusted value, {' '.join(more[1:2] + more[-2:-1])}",
+                  len(said) == 1 and why in said[0] and cut["largest"] == (91 if typed else 71) and cut["pixels"] > 0,
+                  f"{said} {cut}")
+    write_geom(os.path.join(folder, "off.geom"), [(f, s, (900 + 80 * k, -50), 0.05, (80, 100)) for k in range(2)])
+    said = program(["-geom", "off.geom", *CRYSTAL, "-fluence", "1e10"], folder).stderr
+    script.ok("a beam that misses all panels is said", "the beam centre is 110 mm outside of it" in said, said)
+
+
 def check_truth(folder):
     """A reflection on two panels is two entries, in the panel's own pixels."""
     f, s = (1.0, 0.0, 0.0), (0.0, -1.0, 0.0)
@@ -245,6 +284,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_single_runs(folder)
         check_cut(folder)
+        check_header(folder)
+        check_bounds(folder)
         check_truth(folder)
         check_series_files(folder)
         check_pictures(folder)
