@@ -167,6 +167,55 @@ nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
     return st;
 }
 
+/** A pair of images and their difference, as a file. */
+static nb_status write_sheet(const nb_pair *pair, const nb_png_options *colours,
+                             double pedestal, const char *path, nb_error *err)
+{
+    const size_t first = (size_t)pair->roi[2] * (size_t)pair->fast + (size_t)pair->roi[0];
+    const nb_sheet sheet = {pair->a + first,
+                            pair->b + first,
+                            pair->fast,
+                            pair->roi[1] - pair->roi[0] + 1,
+                            pair->roi[3] - pair->roi[2] + 1,
+                            colours,
+                            pedestal};
+    nb_image_meta meta = {0};
+    nb_image_view view = {0};
+    nb_canvas canvas;
+    nb_status st = nb_draw_sheet(&sheet, &canvas, err);
+    if (st)
+        return st;
+    view.fast = canvas.width;
+    view.slow = canvas.height;
+    view.type = NB_PIXEL_RGB;
+    view.pixels = canvas.pixels;
+    st = nb_write_image(&nb_writer_png_rgb, path, &view, &meta, err);
+    nb_free(canvas.pixels);
+    return st;
+}
+
+/** Both images as the assembled detector, where its panels are known and no region is wanted; the
+ * pair then shows them.  Free both. */
+static nb_status assemble_pair(const nb_image *a, const nb_image *b, nb_pair *pair,
+                               nb_assembly all[2], nb_error *err)
+{
+    const nb_detector_spec *d = b->detector ? b->detector : a->detector;
+    const nb_image *const images[] = {a, b};
+    nb_status st = NB_OK;
+    for (int i = 0; d && i < 2 && !st; i++) {
+        nb_picture_job job = {.pedestal = fmin(a->pedestal, b->pedestal)};
+        st = assemble(d, images[i], &job, &all[i], err);
+    }
+    if (!d || st)
+        return st;
+    *pair = (nb_pair){all[0].pixels,
+                      all[1].pixels,
+                      all[0].fast,
+                      all[0].slow,
+                      {0, all[0].fast - 1, 0, all[0].slow - 1}};
+    return NB_OK;
+}
+
 nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
                                 const nb_compare_options *options,
                                 const nb_png_options *colours, const char *path,
@@ -175,32 +224,20 @@ nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(a && b && path);
     nb_compare_options standard;
-    nb_image_meta meta = {0};
-    nb_image_view view = {0};
-    nb_sheet sheet;
-    nb_canvas canvas;
+    nb_assembly all[2] = {{0}};
     nb_pair pair;
-    size_t first;
     nb_status st;
     nb_compare_defaults(&standard);
+    if (!options)
+        options = &standard;
     if ((colours && (st = nb_png_check(colours, err))) ||
-        (st = nb_pair_of(a, b, options ? options : &standard, &pair, err)))
+        (st = nb_pair_of(a, b, options, &pair, err)))
         return st;
-    first = (size_t)pair.roi[2] * (size_t)pair.fast + (size_t)pair.roi[0];
-    sheet = (nb_sheet){pair.a + first,
-                       pair.b + first,
-                       pair.fast,
-                       pair.roi[1] - pair.roi[0] + 1,
-                       pair.roi[3] - pair.roi[2] + 1,
-                       colours,
-                       a->pedestal < b->pedestal ? a->pedestal : b->pedestal};
-    if ((st = nb_draw_sheet(&sheet, &canvas, err)))
-        return st;
-    view.fast = canvas.width;
-    view.slow = canvas.height;
-    view.type = NB_PIXEL_RGB;
-    view.pixels = canvas.pixels;
-    st = nb_write_image(&nb_writer_png_rgb, path, &view, &meta, err);
-    nb_free(canvas.pixels);
+    if (!options->roi_set)
+        st = assemble_pair(a, b, &pair, all, err);
+    if (!st)
+        st = write_sheet(&pair, colours, fmin(a->pedestal, b->pedestal), path, err);
+    nb_free(all[0].pixels);
+    nb_free(all[1].pixels);
     return st;
 }

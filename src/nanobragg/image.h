@@ -104,7 +104,8 @@ nb_status nb_image_compare(const nb_image *a, const nb_image *b,
                            nb_error *err);
 
 /** Write a PNG of three images side by side: a and b in the same colours, and a - b, red above
- * and blue below zero, with scales.  Both options may be NULL; rings are not drawn.  Errors as for
+ * and blue below zero, with scales; of a detector of several panels the assembled one, unless options
+ * have a region.  Both options may be NULL; rings are not drawn.  Errors as for
  * nb_image_picture, and NB_ERR_INPUT when sizes differ. */
 nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
                                 const nb_compare_options *options,

@@ -275,8 +275,13 @@ def check_pictures(folder):
     bytes_of = numpy.fromfile(os.path.join(folder, "g.bin"), "<f4")
     bytes_of[40 * 100 + 3 * 50 + 7] += 1
     bytes_of.tofile(os.path.join(folder, "worse.bin"))
-    got = subprocess.run([PROGRAM, "compare", "worse.bin", "g.bin", "-geom", "gap.geom"], cwd=folder, capture_output=True,
-                         text=True)
+    got = subprocess.run([PROGRAM, "compare", "worse.bin", "g.bin", "-geom", "gap.geom", "-diff", "d.png"], cwd=folder,
+                         capture_output=True, text=True)
+    numpy.zeros(size[0] * size[1], "<f4").tofile(os.path.join(folder, "plain.bin"))
+    subprocess.run([PROGRAM, "compare", "plain.bin", "plain.bin", "-size", str(size[0]), str(size[1]), "-diff", "e.png"],
+                   cwd=folder, capture_output=True)
+    sheets = [dots_of(os.path.join(folder, name))[0] for name in ("d.png", "e.png")]
+    script.ok("compare shows the assembled detector", sheets[0] == sheets[1], str(sheets))
     script.ok("compare names the panel of the worst pixel", "= 7 3 of panel p1" in got.stdout, got.stdout + got.stderr)
 
 
