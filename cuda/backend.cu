@@ -7,7 +7,6 @@
 
 #include "../src/physics/limits.h"
 #include "parallel.h"
-#include "slopes.h"
 #include "timing.h"
 #include "words.h"
 

@@ -12,8 +12,6 @@
 #include "../src/plan/one_table.h"
 #include "../src/plan/spots.h"
 
-/* |h| up to which high words index a table */
-#define MAX_INDEX 262144.0
 /* of a pixel, from which on no zero of a sphere's transform stands alone: near the first zeros a float is
  * 2e-4 of the value off, where that is 1e-6 of a peak */
 #define ROUND_TERMS 8
@@ -132,7 +130,7 @@ static int direct_applies(const nb_plan *plan, const char **why)
         return nb_path_refuse(why, "the zeros of a single sphere need double precision");
     if (!(sharpest(plan) <= fraction_limit(plan)))
         return nb_path_refuse(why, "the crystal is too large for 32-bit fractions");
-    if (!(plan->index < MAX_INDEX))
+    if (!(plan->index < NB_FIXED_INDICES))
         return nb_path_refuse(why, "Miller indices are too large for fixed point");
     if (sc->oversample_polar && !sc->beam.nopolar && !one_direction(&sc->beam))
         return nb_path_refuse(why, "polarization is by source");

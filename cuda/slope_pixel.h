@@ -23,9 +23,9 @@ NB_TERM_CALL void nb_pixel_take(const nb_slope_job *job, const nb_pixel_place *p
 }
 
 NB_TERM_CALL void nb_pixel_finish(const nb_slope_job *job, const nb_pixel_place *pixel,
-                                  nb_pixel_totals *t)
+                                  const nb_pull_point *first, nb_pixel_totals *t)
 {
-    nb_totals_finish(job, pixel, t);
+    nb_totals_finish(job, pixel, first, t);
 }
 
 NB_TERM int nb_pixel_rays(const nb_scene *sc, const nb_pixel_place *pixel)
@@ -39,15 +39,17 @@ NB_TERM void nb_pixel_exact(const nb_slope_job *job, const nb_pixel_place *pixel
 {
     const int rays = nb_pixel_rays(job->scene, pixel);
     nb_slope_sums sums;
-    nb_pull_point at;
+    nb_pull_point at, first;
     int i;
     memset(t, 0, sizeof *t);
     for (i = 0; i < rays; i++) {
         nb_pixel_aim(job->scene, pixel, i, &at);
+        if (i == 0)
+            first = at;
         nb_sum_ray(job, &at.ray, &sums);
         nb_pixel_take(job, pixel, &at, &sums, t);
     }
-    nb_pixel_finish(job, pixel, t);
+    nb_pixel_finish(job, pixel, &first, t);
 }
 
 /** Terms in single precision. */
@@ -57,15 +59,17 @@ NB_TERM void nb_pixel_fast(const nb_term_tables *tables, const nb_slope_job *job
 {
     const int rays = nb_pixel_rays(job->scene, pixel);
     nb_slope_sums sums;
-    nb_pull_point at;
+    nb_pull_point at, first;
     int i;
     memset(t, 0, sizeof *t);
     for (i = 0; i < rays; i++) {
         nb_pixel_aim(job->scene, pixel, i, &at);
+        if (i == 0)
+            first = at;
         nb_term_ray(tables, job, &at.ray, &sums, how);
         nb_pixel_take(job, pixel, &at, &sums, t);
     }
-    nb_pixel_finish(job, pixel, t);
+    nb_pixel_finish(job, pixel, &first, t);
 }
 
 /** Plane p of panel k. */

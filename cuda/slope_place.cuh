@@ -10,6 +10,8 @@
 static __device__ __forceinline__ int span_of(const nb_cuda_pixels &pixels, int64_t i)
 {
     int low = 0, high = pixels.n - 1;
+    if (pixels.width)
+        return (int)((uint32_t)i / (uint32_t)pixels.width);
     while (low < high) {
         int middle = (low + high + 1) / 2;
         if (pixels.before[middle] <= i)

@@ -6,10 +6,7 @@
 
 #include "../src/base/memory.h"
 #include "../src/physics/limits.h"
-#include "../src/plan/one_table.h"
-
-/* |h| up to which high words index a table */
-#define MAX_INDEX 262144.0
+#include "../src/plan/fixed_point.h"
 
 /** The largest of a term's sums beside F^2 L^2: a slope by h, times h. */
 static double steepest(const nb_plan *plan)
@@ -34,7 +31,7 @@ const char *nb_term_refuse(const nb_plan *plan, const nb_slope_job *job)
         return "slopes by entries of a table are wanted";
     if (plan->cells > NB_TERM_MOST_CELLS)
         return "the crystal is too large for 32-bit fractions";
-    if (!(plan->index < MAX_INDEX))
+    if (!(plan->index < NB_FIXED_INDICES))
         return "Miller indices are too large for fixed point";
     if (!nb_plan_floats_carry(plan, sf->nh > 0 || F2 == 0 ? 1 : F2,
                               NB_TERM_RUN * steepest(plan)))
@@ -49,7 +46,7 @@ nb_term_case nb_term_case_of(const nb_slope_job *job)
                          (job->spectrum ? NB_SLOPE_WAVE : 0);
     nb_term_case how = {0};
     how.gauss = sc->lattice.shape == NB_LATTICE_GAUSS;
-    how.real = !how.gauss && !nb_whole_cells(&sc->lattice);
+    how.general = !how.gauss && (!nb_whole_cells(&sc->lattice) || sc->factors.dmin > 0);
     how.table = sc->factors.table.nh > 0;
     how.level =
         job->sums & all ? NB_TERMS_ALL
@@ -59,26 +56,37 @@ nb_term_case nb_term_case_of(const nb_slope_job *job)
     return how;
 }
 
+static void set_axis(double N, int slopes, int i, nb_term_tables *t)
+{
+    static const double sine[NB_TERM_DEGREE + 1] = {NB_PI, NB_SINE4_1, NB_SINE4_2,
+                                                    NB_SINE4_3, NB_SINE4_4};
+    const double whole = floor(N + 0.5);
+    double power = 1;
+    t->cells[i] = (int)whole;
+    t->part[i] = (int)((N - whole) / NB_FIXED_STEP);
+    t->step[i] = (float)(N * NB_FIXED_STEP);
+    t->tiny[i] = (float)N * NB_FIXED_TINY;
+    t->lift[i] = slopes ? (float)N : 0.0f;
+    t->inverse[i] = 1 / N;
+    for (int k = 0; k <= NB_TERM_DEGREE; k++, power /= N * N) {
+        t->sine[i][k] = (float)(sine[k] * power);
+        t->tilt[i][k] = (float)(2 * k * sine[k] * power);
+    }
+}
+
 static void set_lattice(const nb_scene *sc, nb_term_tables *t)
 {
     const nb_lattice *lattice = &sc->lattice;
     const double F = sc->factors.table.default_F;
     double cells = 1;
     for (int i = 0; i < 3; i++) {
-        const double N = lattice->N[i], whole = floor(N + 0.5);
-        t->cells[i] = (int)whole;
-        t->part[i] = (int)((N - whole) / NB_FIXED_STEP);
-        t->N[i] = (float)N;
-        t->tiny[i] = (float)N * NB_TERM_TINY;
-        t->half_fringe[i] = (float)(0.25 / (N * N));
-        t->varies[i] = N == 1 && lattice->shape == NB_LATTICE_SQUARE ? 0.0f : 1.0f;
+        const double N = lattice->N[i];
+        set_axis(N, N > 1 || lattice->shape != NB_LATTICE_SQUARE, i, t);
         cells *= N;
     }
     t->fall = (float)(-2.0 * lattice->fudge / NB_GAUSS_WIDTH * NB_LOG2_E);
-    t->steep = (float)(-4.0 * lattice->fudge / NB_GAUSS_WIDTH);
-    t->unit = sc->factors.table.nh > 0 ? 1 : F * F;
-    if (lattice->shape == NB_LATTICE_GAUSS)
-        t->unit *= cells * cells;
+    t->steep = (float)(-2.0 * lattice->fudge / NB_GAUSS_WIDTH);
+    t->unit = cells * cells * (sc->factors.table.nh > 0 ? 1 : F * F);
     t->start = nb_fixed_start(sc->factors.table.nh > 0);
     t->dmin = sc->factors.dmin;
 }
@@ -94,40 +102,45 @@ static void set_sources(const nb_slope_job *job, int side, nb_term_tables *t,
         nb_term_group *last = t->n_groups ? &groups[t->n_groups - 1] : NULL;
         sources[s].wavenumber = 1.0 / source->lambda;
         sources[s].relative = (float)(sources[s].wavenumber / t->wavenumber);
-        sources[s].weight = (float)source->weight;
-        sources[s].spectrum = job->spectrum ? (float)job->spectrum[s] : 0;
+        sources[s].weight = (float)(2 * source->weight);
+        sources[s].spectrum =
+            job->spectrum ? sources[s].relative * (float)job->spectrum[s] : 0;
         sources[s].table = side > 1 ? source->table : 0;
         t->weights += source->weight * job->scene->lattice.n_orientations;
         if (last && !memcmp(&last->incident, &source->incident, sizeof source->incident))
             last->end = s + 1;
         else
-            groups[t->n_groups++] = (nb_term_group){source->incident, s, s + 1};
+            groups[t->n_groups++] = (nb_term_group){source->incident, s, s + 1, 0};
+        last = &groups[t->n_groups - 1];
+        last->most = fmax(last->most, sources[s].wavenumber);
     }
     t->spectrum = job->spectrum && job->sums & NB_SLOPE_WAVE;
 }
 
-static void put(nb_vec3 from, double scale, float *to)
+static void put(nb_vec3 from, double *exact, float *to)
 {
-    to[0] = (float)(scale * from.x);
-    to[1] = (float)(scale * from.y);
-    to[2] = (float)(scale * from.z);
+    const double x[3] = {from.x, from.y, from.z};
+    for (int i = 0; i < 3; i++) {
+        to[i] = (float)x[i];
+        if (exact)
+            exact[i] = x[i];
+    }
 }
 
 static void set_orientations(const nb_slope_job *job, nb_term_tables *t,
                              nb_term_orientation *to)
 {
     const nb_lattice *lattice = &job->scene->lattice;
-    t->exact = lattice->orientations;
     t->n_orientations = lattice->n_orientations;
     t->spindle = job->spindle;
     t->turns = job->turns && job->sums & NB_SLOPE_MOSAIC;
     for (int m = 0; m < lattice->n_orientations; m++) {
         const nb_orientation *u = &lattice->orientations[m];
-        put(u->a, t->wavenumber, to[m].cell);
-        put(u->b, t->wavenumber, to[m].cell + 3);
-        put(u->c, t->wavenumber, to[m].cell + 6);
+        put(u->a, to[m].exact, to[m].cell);
+        put(u->b, to[m].exact + 3, to[m].cell + 3);
+        put(u->c, to[m].exact + 6, to[m].cell + 6);
         if (t->turns)
-            put(job->turns[m], 1, to[m].turn);
+            put(job->turns[m], NULL, to[m].turn);
         to[m].place = (float)((m / lattice->n_domains + 0.5) / lattice->n_phi);
     }
 }
@@ -162,6 +175,66 @@ void nb_term_squares(nb_term_tables *t, const float *F2, const nb_index_box *box
         t->stride[i] = (int)stride[i];
     t->offset = nb_fixed_offset(box->low, stride);
     t->F2 = F2;
+}
+
+/** One ray to each pixel of flat panels, all of whose photons are counted. */
+static int has_plain_rays(const nb_scene *sc)
+{
+    if (sc->oversample != 1 || sc->amorphous)
+        return 0;
+    for (int k = 0; k < sc->n_panels; k++) {
+        const nb_panel *panel = &sc->panels[k];
+        const nb_sensor *sensor = &sc->sensors[panel->sensor];
+        if (panel->curved || sensor->layers != 1 || sensor->absorb)
+            return 0;
+    }
+    return 1;
+}
+
+static int is_plain(const nb_slope_job *job)
+{
+    const nb_scene *sc = job->scene;
+    const nb_term_case how = nb_term_case_of(job);
+    if (!has_plain_rays(sc) || how.gauss || how.level > NB_TERMS_CRYSTAL ||
+        (double)sc->beam.n_sources * sc->lattice.n_orientations > NB_TERM_RUN)
+        return 0;
+    for (int i = 0; i < job->count; i++)
+        if (job->tangents[i].panels || job->tangents[i].polarization != 0)
+            return 0;
+    return 1;
+}
+
+/** In the order of slopes_plain.cu.  Numbers of a nb_term_run are by -h, and the image is twice. */
+static void weigh(const nb_slope_job *job, const nb_term_tables *t, const nb_tangent *by,
+                  float *w)
+{
+    const nb_scene *sc = job->scene;
+    const double scale = sc->intensity_scale, unit = scale * t->unit,
+                 slope = -unit * t->wavenumber, F = sc->factors.table.default_F;
+    w[0] = (float)(0.5 * unit *
+                   (by->image + by->crystal + (F != 0 ? 2 * by->default_F / F : 0)));
+    w[1] = (float)(scale * t->weights * (by->image * sc->background + by->background));
+    for (int i = 0; i < 3; i++)
+        w[2 + i] = (float)(unit * t->inverse[i] * by->cells[i]);
+    for (int i = 0; i < 9; i++)
+        w[5 + i] = (float)(slope * (by->index[i] - (i % 4 == 0 ? by->wave : 0)));
+}
+
+nb_status nb_plain_weights(const nb_slope_job *job, const nb_term_tables *t,
+                           float **weights, nb_error *err)
+{
+    const nb_tangent image = {.image = 1, .entry = -1};
+    *weights = NULL;
+    if (!is_plain(job))
+        return NB_OK;
+    *weights = nb_alloc((size_t)(job->count + 1) * NB_PLAIN_TOTALS, sizeof **weights,
+                        "tables for derivatives", err);
+    if (!*weights)
+        return NB_ERR_NOMEM;
+    weigh(job, t, &image, *weights);
+    for (int i = 0; i < job->count; i++)
+        weigh(job, t, &job->tangents[i], *weights + (i + 1) * NB_PLAIN_TOTALS);
+    return NB_OK;
 }
 
 void nb_term_tables_free(nb_term_tables *t)

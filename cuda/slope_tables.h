@@ -12,13 +12,20 @@ const char *nb_term_refuse(const nb_plan *plan, const nb_slope_job *job);
 /** Which of the kernels. */
 nb_term_case nb_term_case_of(const nb_slope_job *job);
 
-/** The tables of a job that is not refused.  Arrays are owned but for `exact` and F2
+/** The tables of a job that is not refused.  Arrays are owned but for F2
  * (nb_term_squares).  side: tables of F side by side.  Errors: NB_ERR_NOMEM; free them after an error, too. */
 nb_status nb_term_tables_build(const nb_slope_job *job, int side, nb_term_tables *out,
                                nb_error *err);
 /** The squares of F of a visible box, `side` tables side by side as nb_cuda_factor_squares has them. */
 void nb_term_squares(nb_term_tables *t, const float *F2, const nb_index_box *box,
                      int side);
+enum { NB_PLAIN_TOTALS = 16 }; /* the image, 1, cells, index; two are not used */
+
+/** Where a pixel has one ray and at most NB_TERM_RUN terms and parameters only contract the sums of the crystal:
+ * weights[1 + count][NB_PLAIN_TOTALS] of a nb_term_run's numbers, nb_free; else NULL.  Errors: NB_ERR_NOMEM. */
+nb_status nb_plain_weights(const nb_slope_job *job, const nb_term_tables *t,
+                           float **weights, nb_error *err);
+
 void nb_term_tables_free(nb_term_tables *t); /* zeroed is fine */
 
 #endif

@@ -13,12 +13,14 @@
 
 #include "../src/base/coefficients.h"
 #include "../src/derive/ray_sums.h"
+#include "../src/derive/slope_sine.h"
 #include "../src/plan/fixed_point.h"
 
 #ifdef NB_GPU
 #include "vendor.h"
 #define NB_TERM static __device__ __forceinline__
 #define NB_TERM_CALL static __device__ __noinline__
+#define NB_TERM_UNROLL _Pragma("unroll 2")
 NB_TERM int nb_low_word(double x)
 {
     return __double2loint(x);
@@ -42,6 +44,7 @@ NB_TERM float nb_term_load(const float *at)
 #else
 #define NB_TERM static inline
 #define NB_TERM_CALL static inline
+#define NB_TERM_UNROLL
 NB_TERM int nb_low_word(double x)
 {
     uint64_t bits;
@@ -73,9 +76,6 @@ enum {
     NB_TERM_MOST_CELLS = 4000 /* steps of 2^-32 of an index shift a flank by 4e-10 N */
 };
 
-/** A 2^-40 that keeps sines off 0/0 (kernel_fixed.h). */
-#define NB_TERM_TINY 9.094947017729282e-13f
-
 /** Which sums are made. */
 typedef enum nb_term_level {
     NB_TERMS_IMAGE,
@@ -85,15 +85,16 @@ typedef enum nb_term_level {
 
 /** What the compiler is to specialise for. */
 typedef struct nb_term_case {
-    int gauss; /* else a parallelepiped */
-    int real;  /* numbers of cells that are not whole */
-    int table; /* F^2 from a table */
-    int level; /* nb_term_level */
+    int gauss;   /* else a parallelepiped */
+    int general; /* numbers of cells that are not whole, or -dmin */
+    int table;   /* F^2 from a table */
+    int level;   /* nb_term_level */
 } nb_term_case;
 
 typedef struct nb_term_source {
-    double wavenumber;                /* 1/m */
-    float weight, relative, spectrum; /* relative: wavenumber, of the first source's */
+    double wavenumber;      /* 1/m */
+    float weight, relative; /* twice; wavenumber, of the first source's */
+    float spectrum;         /* relative times nb_slope_job.spectrum */
     int table;
 } nb_term_source;
 
@@ -101,28 +102,33 @@ typedef struct nb_term_source {
 typedef struct nb_term_group {
     nb_vec3 incident;
     int first, end;
+    double most; /* wavenumber */
 } nb_term_group;
 
 typedef struct nb_term_orientation {
-    float cell[9];   /* a b c, times the first source's wavenumber */
-    float turn[3];   /* nb_slope_job.turns */
-    float place;     /* in the oscillation, 0 .. 1 */
-    float unused[3]; /* 64 bytes in all */
-} nb_term_orientation;
+    double exact[9], unused; /* a b c, m */
+    float cell[9];           /* the same */
+    float turn[3];           /* nb_slope_job.turns */
+    float place, unused2[3]; /* place: in the oscillation, 0 .. 1 */
+} __attribute__((aligned(16))) nb_term_orientation;
 
-/** A scene for these sums.  Arrays are another's. */
+enum { NB_TERM_DEGREE = 4 }; /* of the sines' polynomials */
+
+/** A scene for these sums.  Arrays are another's.  Indices are taken apart as x = N d, so that each lattice sum is a part
+ * of its peak, and gradients are parts of N times it. */
 typedef struct nb_term_tables {
-    const nb_orientation *exact; /* [n_orientations] */
     const nb_term_orientation *orientations;
     const nb_term_source *sources;
     const nb_term_group *groups;
     int n_orientations, n_groups;
-    int cells[3], part[3]; /* whole numbers next to N, and what is left times 2^32 */
-    float N[3], tiny[3];   /* tiny: N 2^-40 */
-    float half_fringe[3];  /* (1/(2 N))^2 */
-    float varies[3];       /* 0 where N = 1: exactly no slope, not a rounding */
-    float fall, steep;     /* Gaussian: log2 of L^2 by R^2; -4 g/0.63 */
-    const float *F2;       /* as nb_F2_index has it; NULL: constant */
+    int cells[3], part[3];  /* whole numbers next to N, and what is left times 2^32 */
+    float step[3], tiny[3]; /* N 2^-32 and N 2^-40 */
+    float sine[3][NB_TERM_DEGREE + 1]; /* of sin(pi d)/d by x^2 */
+    float tilt[3][NB_TERM_DEGREE + 1]; /* of 2 z P', z = d^2, by x^2; the first is not used */
+    float lift[3];     /* N; 0 where N = 1: exactly no slope, not a rounding */
+    float fall, steep; /* Gaussian: log2 of L^2 by R^2; -2 g/0.63 */
+    double inverse[3]; /* 1/N */
+    const float *F2;   /* as nb_F2_index has it; NULL: constant */
     int stride[3], offset;
     double unit;  /* electrons^2 of 1 in the sums */
     double start; /* of an index */
@@ -148,13 +154,24 @@ typedef struct nb_term_gradient {
 /** P of sin(pi x) = x P(z), z = x^2, and 2 z P'(z), so that pi cos(pi x) = P + 2 z P'. */
 NB_TERM float nb_term_sine(float z, float *twice)
 {
-    const float c1 = (float)NB_SINE4_1, c2 = (float)NB_SINE4_2, c3 = (float)NB_SINE4_3,
-                c4 = (float)NB_SINE4_4;
-    *twice = z * fmaf(fmaf(fmaf(8 * c4, z, 6 * c3), z, 4 * c2), z, 2 * c1);
-    return fmaf(fmaf(fmaf(fmaf(c4, z, c3), z, c2), z, c1), z, (float)NB_PI);
+    const float c1 = NB_SINE5_1, c2 = NB_SINE5_2, c3 = NB_SINE5_3, c4 = NB_SINE5_4,
+                c5 = NB_SINE5_5;
+    *twice =
+        z * fmaf(fmaf(fmaf(fmaf(10 * c5, z, 8 * c4), z, 6 * c3), z, 4 * c2), z, 2 * c1);
+    return fmaf(fmaf(fmaf(fmaf(fmaf(c5, z, c4), z, c3), z, c2), z, c1), z, (float)NB_PI);
 }
 
-/** One axis: s = top/below, s' = (slope - s tilt)/below, ds/dN = by_N/below (kernel_terms.h: slope_parts). */
+/** The same of d by z = (N d)^2, on an axis, where one degree less will do. */
+NB_TERM float nb_term_below(const nb_term_tables *t, int i, float z, float *twice)
+{
+    const float *c = t->sine[i], *b = t->tilt[i];
+    *twice = z * fmaf(fmaf(fmaf(b[4], z, b[3]), z, b[2]), z, b[1]);
+    return fmaf(fmaf(fmaf(fmaf(c[4], z, c[3]), z, c[2]), z, c[1]), z, c[0]);
+}
+
+/** One axis: s/N = top/below, s'/N^2 = (slope - s/N tilt)/below, ds/dN = by_N/below.  slope - s/N tilt is
+ * (P_u + 2 z_u P_u') - s/N (P_d + 2 z_d P_d').  Where N d = u, P_u and s/N P_d are equal and are left out: their
+ * difference would be rounding alone, and large beside what is left. */
 typedef struct nb_term_axis {
     float top, below, slope, tilt, by_N;
 } nb_term_axis;
@@ -162,26 +179,24 @@ typedef struct nb_term_axis {
 NB_TERM nb_term_axis nb_term_axis_of(const nb_term_tables *t, int i, int w,
                                      const nb_term_case how)
 {
-    const float ulp = (float)NB_FIXED_STEP;
     int turns = (int)((uint32_t)w * (uint32_t)t->cells[i]);
-    float d = fmaf((float)w, ulp, NB_TERM_TINY), u, zd = d * d, zu, Pd, Pu, by_zd, by_zu;
-    nb_term_axis x;
-    int outside = zd >= t->half_fringe[i];
-    if (how.real)
+    float x = fmaf((float)w, t->step[i], t->tiny[i]), z = x * x, u, Pd, Pu, by_d, by_u;
+    float outside = z >= 0.25f ? 1.0f : 0.0f; /* of the central fringe */
+    nb_term_axis a;
+    if (how.general)
         turns = (int)((uint32_t)turns + (uint32_t)nb_high_product(w, t->part[i]));
-    u = fmaf((float)turns, ulp, t->tiny[i]);
-    zu = u * u;
-    Pd = nb_term_sine(zd, &by_zd);
-    Pu = nb_term_sine(zu, &by_zu);
-    x.top = u * Pu;
-    x.below = d * Pd;
-    x.slope = t->N[i] * (outside ? by_zu + Pu : by_zu);
-    x.tilt = outside ? by_zd + Pd : by_zd;
-    x.by_N = d * (Pu + by_zu);
-    return x;
+    u = fmaf((float)turns, (float)NB_FIXED_STEP, t->tiny[i]);
+    Pd = nb_term_below(t, i, z, &by_d);
+    Pu = nb_term_sine(u * u, &by_u);
+    a.top = u * Pu;
+    a.below = x * Pd;
+    a.slope = fmaf(outside, Pu, by_u);
+    a.tilt = fmaf(outside, Pd, by_d);
+    a.by_N = x * (Pu + by_u);
+    return a;
 }
 
-/** F^2 L^2 of a parallelepiped and its slopes; F2 has the weight. */
+/** F^2 L^2 of a parallelepiped, twice, and its slopes; F2 has the weight, twice. */
 NB_TERM void nb_term_square(const nb_term_tables *t, const int w[3], float F2,
                             nb_term_run *run, float g[3], const nb_term_case how)
 {
@@ -191,8 +206,8 @@ NB_TERM void nb_term_square(const nb_term_tables *t, const int w[3], float F2,
     float by_x = nb_term_inverse(x.below), by_y = nb_term_inverse(y.below),
           by_z = nb_term_inverse(z.below);
     float a = x.top * by_x, b = y.top * by_y, c = z.top * by_z;
-    float ab = a * b, L = ab * c, F2L = F2 * L, twice = F2L + F2L;
-    run->image = fmaf(F2L, L, run->image);
+    float ab = a * b, L = ab * c, twice = F2 * L;
+    run->image = fmaf(twice, L, run->image);
     if (how.level == NB_TERMS_IMAGE)
         return;
     by_x *= twice * (b * c);
@@ -210,47 +225,48 @@ NB_TERM void nb_term_square(const nb_term_tables *t, const int w[3], float F2,
 NB_TERM void nb_term_gauss(const nb_term_tables *t, const int w[3], float F2,
                            nb_term_run *run, float g[3], const nb_term_case how)
 {
-    float d[3], R2 = 0, image;
+    float x[3], R2 = 0, image;
     int i;
     for (i = 0; i < 3; i++) {
-        float u;
-        d[i] = (float)w[i] * (float)NB_FIXED_STEP;
-        u = d[i] * t->N[i];
-        R2 = fmaf(u, u, R2);
+        x[i] = (float)w[i] * t->step[i];
+        R2 = fmaf(x[i], x[i], R2);
     }
     image = F2 * exp2f(t->fall * R2);
     run->image += image;
     if (how.level == NB_TERMS_IMAGE)
         return;
     for (i = 0; i < 3; i++) {
-        float slope = image * (d[i] * (t->steep * t->N[i]));
-        g[i] = slope * t->N[i];
-        run->cells[i] += fmaf(slope, d[i], image * (2.0f / t->N[i]));
+        g[i] = image * (x[i] * t->steep);
+        run->cells[i] += fmaf(g[i], x[i], image);
     }
     run->fudge = fmaf(image, R2, run->fudge);
 }
 
-/** Sources first .. end - 1 of a group at one orientation; D: a, b, c times direction less incident, m. */
+/** Sources first .. end - 1 of a group at one orientation; D: a, b, c times direction less incident, m.  reach: beyond
+ * this wavenumber -dmin removes the crystal; 0: nowhere. */
 NB_TERM void nb_term_sources(const nb_term_tables *t, const double D[3], int first,
-                             int end, double length, nb_term_run *run,
+                             int end, double reach, nb_term_run *run,
                              nb_term_gradient *to, const nb_term_case how)
 {
     int s, i;
+    NB_TERM_UNROLL
     for (s = first; s < end; s++) {
         const nb_term_source *b = &t->sources[s];
+        const double wavenumber = b->wavenumber;
         float F2 = b->weight, g[3] = {0, 0, 0};
-        int w[3], at = t->offset + b->table;
+        int w[3], at = 0;
         for (i = 0; i < 3; i++) {
-            double h = fma(D[i], -b->wavenumber, t->start);
+            double h = fma(D[i], -wavenumber, t->start);
             w[i] = how.table ? nb_low_word(h) ^ INT_MIN : nb_low_word(h);
             if (how.table)
                 at = (int)((uint32_t)at +
                            (uint32_t)nb_high_word(h) * (uint32_t)t->stride[i]);
         }
-        if (t->dmin > 0 && t->dmin * (length * b->wavenumber) > 1)
+        if ((how.gauss || how.general) && wavenumber * reach > 1)
             F2 = 0;
         if (how.table)
-            F2 *= nb_term_load(t->F2 + at);
+            F2 *= nb_term_load(
+                t->F2 + (int)((uint32_t)at + (uint32_t)t->offset + (uint32_t)b->table));
         if (how.gauss)
             nb_term_gauss(t, w, F2, run, g, how);
         else
@@ -260,87 +276,117 @@ NB_TERM void nb_term_sources(const nb_term_tables *t, const double D[3], int fir
                 to->by[i] = fmaf(g[i], b->relative, to->by[i]);
         if (how.level >= NB_TERMS_ALL && t->spectrum)
             for (i = 0; i < 3; i++)
-                to->spectrum[i] = fmaf(g[i] * b->relative, b->spectrum, to->spectrum[i]);
+                to->spectrum[i] = fmaf(g[i], b->spectrum, to->spectrum[i]);
     }
 }
 
-/** What an orientation makes of the gradients: h = -D, times the wavenumber. */
-NB_TERM void nb_term_contract(const nb_term_tables *t, int m, nb_vec3 delta,
+/** A ray and the sources of a group. */
+typedef struct nb_term_ray_group {
+    nb_vec3 delta;  /* direction less incident */
+    float q[3];     /* the same */
+    float about[3]; /* q x spindle */
+    double reach;   /* nb_term_sources */
+} nb_term_ray_group;
+
+NB_TERM void nb_term_aim(const nb_term_tables *t, const nb_ray *ray,
+                         const nb_term_group *group, nb_term_ray_group *to)
+{
+    const nb_vec3 q = nb_sub(ray->direction, group->incident);
+    const nb_vec3 about = nb_cross(q, t->spindle);
+    double length = t->dmin > 0 ? t->dmin * nb_norm(q) : 0;
+    to->delta = q;
+    to->q[0] = (float)q.x;
+    to->q[1] = (float)q.y;
+    to->q[2] = (float)q.z;
+    to->about[0] = (float)about.x;
+    to->about[1] = (float)about.y;
+    to->about[2] = (float)about.z;
+    to->reach = length * group->most > 1 ? length : 0;
+}
+
+/** What an orientation makes of the gradients: h = -D, times the wavenumber (nb_term_finish). */
+NB_TERM void nb_term_contract(const nb_term_tables *t, int m, const nb_term_ray_group *ray,
                               const double D[3], nb_term_gradient *G, nb_term_run *run,
                               const nb_term_case how)
 {
     const nb_term_orientation *u = &t->orientations[m];
-    float h[3], v[3], q[3];
+    float h[3], v[3];
     int i;
     for (i = 0; i < 3; i++) {
-        h[i] = (float)(D[i] * t->wavenumber);
-        G->by[i] *= t->varies[i];
-        G->spectrum[i] *= t->varies[i];
+        h[i] = (float)D[i];
+        G->by[i] *= t->lift[i];
     }
     for (i = 0; i < 9; i++)
         run->index[i] = fmaf(G->by[i / 3], h[i % 3], run->index[i]);
     if (how.level < NB_TERMS_ALL)
         return;
-    q[0] = (float)delta.x;
-    q[1] = (float)delta.y;
-    q[2] = (float)delta.z;
     for (i = 0; i < 3; i++) {
         v[i] = fmaf(G->by[0], u->cell[i],
                     fmaf(G->by[1], u->cell[3 + i], G->by[2] * u->cell[6 + i]));
         run->ray[i] += v[i];
-        run->spectrum = fmaf(G->spectrum[i], h[i], run->spectrum);
     }
+    if (t->spectrum)
+        for (i = 0; i < 3; i++)
+            run->spectrum = fmaf(G->spectrum[i] * t->lift[i], h[i], run->spectrum);
     {
+        float turn =
+            fmaf(v[0], ray->about[0], fmaf(v[1], ray->about[1], v[2] * ray->about[2]));
+        run->phi += turn;
+        run->osc = fmaf(turn, u->place, run->osc);
+    }
+    if (t->turns) {
+        const float *q = ray->q;
         float x = fmaf(v[1], q[2], -(v[2] * q[1])), y = fmaf(v[2], q[0], -(v[0] * q[2])),
               z = fmaf(v[0], q[1], -(v[1] * q[0])); /* v x q */
-        float about = fmaf(x, (float)t->spindle.x,
-                           fmaf(y, (float)t->spindle.y, z * (float)t->spindle.z));
-        run->phi += about;
-        run->osc = fmaf(about, u->place, run->osc);
-        if (t->turns)
-            run->mosaic = fmaf(x, u->turn[0],
-                               fmaf(y, u->turn[1], fmaf(z, u->turn[2], run->mosaic)));
+        run->mosaic =
+            fmaf(x, u->turn[0], fmaf(y, u->turn[1], fmaf(z, u->turn[2], run->mosaic)));
     }
 }
 
-/** Single precision joins the doubles. */
-NB_TERM void nb_term_flush(nb_term_run *run, nb_slope_sums *to, const nb_term_case how)
+/** Single precision joins the doubles.  A call with a copy, so that the doubles stay out of the registers. */
+NB_TERM_CALL void nb_term_join(const nb_term_run run, int level, nb_slope_sums *to)
 {
     int i;
-    to->crystal += run->image;
-    if (how.level >= NB_TERMS_CRYSTAL) {
-        for (i = 0; i < 9; i++)
-            to->index[i] += run->index[i];
-        for (i = 0; i < 3; i++)
-            to->cells[i] += run->cells[i];
-        to->fudge += run->fudge;
-    }
-    if (how.level >= NB_TERMS_ALL) {
-        to->ray = nb_add(to->ray, nb_v3(run->ray[0], run->ray[1], run->ray[2]));
-        to->mosaic += run->mosaic;
-        to->phi += run->phi;
-        to->osc += run->osc;
-        to->spectrum += run->spectrum;
-    }
+    to->crystal += run.image;
+    if (level < NB_TERMS_CRYSTAL)
+        return;
+    for (i = 0; i < 9; i++)
+        to->index[i] += run.index[i];
+    for (i = 0; i < 3; i++)
+        to->cells[i] += run.cells[i];
+    to->fudge += run.fudge;
+    if (level < NB_TERMS_ALL)
+        return;
+    to->ray = nb_add(to->ray, nb_v3(run.ray[0], run.ray[1], run.ray[2]));
+    to->mosaic += run.mosaic;
+    to->phi += run.phi;
+    to->osc += run.osc;
+    to->spectrum += run.spectrum;
+}
+
+NB_TERM void nb_term_flush(nb_term_run *run, nb_slope_sums *to, const nb_term_case how)
+{
+    nb_term_join(*run, how.level, to);
     memset(run, 0, sizeof *run);
 }
 
 /** Units, signs, and what follows from other sums. */
 NB_TERM void nb_term_finish(const nb_term_tables *t, const nb_scene *sc, nb_slope_sums *to)
 {
-    const double F = sc->factors.table.default_F, unit = t->unit;
+    const double F = sc->factors.table.default_F, unit = t->unit,
+                 slope = unit * t->wavenumber;
     int i;
-    to->crystal *= unit;
+    to->crystal *= 0.5 * unit;
     for (i = 0; i < 9; i++)
-        to->index[i] *= -unit;
+        to->index[i] *= -slope;
     for (i = 0; i < 3; i++)
-        to->cells[i] *= unit;
-    to->ray = nb_scale(-unit, to->ray);
-    to->mosaic *= -unit;
-    to->phi *= -unit;
-    to->osc *= -unit;
-    to->fudge *= -2.0 / NB_GAUSS_WIDTH * unit;
-    to->spectrum *= unit;
+        to->cells[i] *= unit * t->inverse[i];
+    to->ray = nb_scale(-slope, to->ray);
+    to->mosaic *= -slope;
+    to->phi *= -slope;
+    to->osc *= -slope;
+    to->fudge *= -unit / NB_GAUSS_WIDTH;
+    to->spectrum *= slope;
     to->wave = -(to->index[0] + to->index[4] + to->index[8]);
     if (F != 0) /* every F is it */
         to->default_F = 2 * to->crystal / F;
@@ -371,37 +417,46 @@ NB_TERM_CALL void nb_term_materials(const nb_slope_job *job, const nb_ray *ray,
     }
 }
 
+/** All sources of a group at one orientation; *added: terms since the last flush. */
+NB_TERM void nb_term_orientation_sum(const nb_term_tables *t, int m,
+                                     const nb_term_group *group,
+                                     const nb_term_ray_group *ray, nb_term_run *run,
+                                     int *added, nb_slope_sums *to, const nb_term_case how)
+{
+    const double *a = t->orientations[m].exact;
+    const nb_vec3 q = ray->delta;
+    const double D[3] = {fma(a[0], q.x, fma(a[1], q.y, a[2] * q.z)),
+                         fma(a[3], q.x, fma(a[4], q.y, a[5] * q.z)),
+                         fma(a[6], q.x, fma(a[7], q.y, a[8] * q.z))};
+    int first;
+    for (first = group->first; first < group->end; first += NB_TERM_RUN) {
+        const int end =
+            group->end - first > NB_TERM_RUN ? first + NB_TERM_RUN : group->end;
+        nb_term_gradient G = {{0, 0, 0}, {0, 0, 0}};
+        nb_term_sources(t, D, first, end, ray->reach, run, &G, how);
+        if (how.level >= NB_TERMS_CRYSTAL)
+            nb_term_contract(t, m, ray, D, &G, run, how);
+        *added += end - first;
+        if (*added >= NB_TERM_RUN) {
+            nb_term_flush(run, to, how);
+            *added = 0;
+        }
+    }
+}
+
 /** nb_sum_ray in single precision. */
 NB_TERM void nb_term_ray(const nb_term_tables *t, const nb_slope_job *job,
                          const nb_ray *ray, nb_slope_sums *to, const nb_term_case how)
 {
+    nb_term_ray_group aim;
     nb_term_run run;
-    int m, g, first, added = 0;
+    int m, g, added = 0;
     memset(to, 0, offsetof(nb_slope_sums, entry));
     memset(&run, 0, sizeof run);
-    for (m = 0; m < t->n_orientations; m++) {
-        const nb_orientation *u = &t->exact[m];
-        for (g = 0; g < t->n_groups; g++) {
-            const nb_term_group *group = &t->groups[g];
-            const nb_vec3 q = nb_sub(ray->direction, group->incident);
-            const double D[3] = {fma(u->a.x, q.x, fma(u->a.y, q.y, u->a.z * q.z)),
-                                 fma(u->b.x, q.x, fma(u->b.y, q.y, u->b.z * q.z)),
-                                 fma(u->c.x, q.x, fma(u->c.y, q.y, u->c.z * q.z))};
-            const double length = t->dmin > 0 ? nb_norm(q) : 0;
-            for (first = group->first; first < group->end; first += NB_TERM_RUN) {
-                const int end =
-                    group->end - first > NB_TERM_RUN ? first + NB_TERM_RUN : group->end;
-                nb_term_gradient G = {{0, 0, 0}, {0, 0, 0}};
-                nb_term_sources(t, D, first, end, length, &run, &G, how);
-                if (how.level >= NB_TERMS_CRYSTAL)
-                    nb_term_contract(t, m, q, D, &G, &run, how);
-                added += end - first;
-                if (added >= NB_TERM_RUN) {
-                    nb_term_flush(&run, to, how);
-                    added = 0;
-                }
-            }
-        }
+    for (g = 0; g < t->n_groups; g++) {
+        nb_term_aim(t, ray, &t->groups[g], &aim);
+        for (m = 0; m < t->n_orientations; m++)
+            nb_term_orientation_sum(t, m, &t->groups[g], &aim, &run, &added, to, how);
     }
     nb_term_flush(&run, to, how);
     nb_term_finish(t, job->scene, to);

@@ -16,6 +16,7 @@ typedef struct nb_cuda_pixels {
     const nb_span *spans;
     const int64_t *before; /* [n + 1] */
     int n;
+    int width; /* pixels of every span; 0: they differ */
 } nb_cuda_pixels;
 
 /** Planes of some pixels, and how they are made.  Arrays and structs that it names are on the device. */
@@ -57,6 +58,11 @@ void nb_cuda_launch_slopes_double(const nb_cuda_slope_job *job, gpuStream_t stre
 /* --- slopes_fast.cu --- */
 void nb_cuda_launch_slopes_fast(const nb_cuda_slope_job *job, const nb_term_case *how,
                                 gpuStream_t stream);
+/* --- slopes_plain.cu --- */
+/** Of a job that nb_plain_weights takes.  sc: the host's; weights: on the device. */
+void nb_cuda_launch_slopes_plain(const nb_cuda_slope_job *job, const nb_scene *sc,
+                                 const float *weights, const nb_term_case *how,
+                                 gpuStream_t stream);
 /* --- slope_sums.cu --- */
 /** sums[items] += what the planes make: the loss, its gradient, the lower half of the Fisher matrix; or the gradient
  * of a pullback.  In an order that the pixels' numbers fix. */
@@ -67,9 +73,6 @@ void nb_cuda_launch_gather(const nb_cuda_pixels *pixels, nb_real_type type,
                            gpuStream_t stream);
 
 /* --- slopes.cu --- */
-/** Memory of derivatives; it lives as long as the renderer. */
-typedef struct nb_cuda_slopes nb_cuda_slopes;
-void nb_cuda_slopes_free(nb_cuda_slopes *slopes); /* NULL is fine */
 extern const nb_slope_device nb_cuda_slope_device;
 
 #endif

@@ -4,8 +4,8 @@
 
 enum { THREADS = 128 };
 
-template <int GAUSS, int REAL, int TABLE, int LEVEL>
-__global__ void __launch_bounds__(THREADS, LEVEL == NB_TERMS_ALL ? 3 : 4)
+template <int GAUSS, int GENERAL, int TABLE, int LEVEL>
+__global__ void __launch_bounds__(THREADS, 5)
     k_slopes(const NB_GRID_CONSTANT nb_cuda_slope_job p)
 {
     int64_t i = p.from + (int64_t)blockIdx.x * THREADS + threadIdx.x;
@@ -13,20 +13,21 @@ __global__ void __launch_bounds__(THREADS, LEVEL == NB_TERMS_ALL ? 3 : 4)
         return;
     nb_pixel_place place = place_of(p, i);
     nb_pixel_totals t;
-    nb_pixel_fast(&p.tables, p.job, &place, &t, nb_term_case{GAUSS, REAL, TABLE, LEVEL});
+    nb_pixel_fast(&p.tables, p.job, &place, &t,
+                  nb_term_case{GAUSS, GENERAL, TABLE, LEVEL});
     store_planes(p, i, place, t);
 }
 
 typedef void (*kernel)(nb_cuda_slope_job);
 
-template <int GAUSS, int REAL> static kernel kernel_of(const nb_term_case *how)
+template <int GAUSS, int GENERAL> static kernel kernel_of(const nb_term_case *how)
 {
-    static const kernel kernels[2][3] = {{k_slopes<GAUSS, REAL, 0, NB_TERMS_IMAGE>,
-                                          k_slopes<GAUSS, REAL, 0, NB_TERMS_CRYSTAL>,
-                                          k_slopes<GAUSS, REAL, 0, NB_TERMS_ALL>},
-                                         {k_slopes<GAUSS, REAL, 1, NB_TERMS_IMAGE>,
-                                          k_slopes<GAUSS, REAL, 1, NB_TERMS_CRYSTAL>,
-                                          k_slopes<GAUSS, REAL, 1, NB_TERMS_ALL>}};
+    static const kernel kernels[2][3] = {{k_slopes<GAUSS, GENERAL, 0, NB_TERMS_IMAGE>,
+                                          k_slopes<GAUSS, GENERAL, 0, NB_TERMS_CRYSTAL>,
+                                          k_slopes<GAUSS, GENERAL, 0, NB_TERMS_ALL>},
+                                         {k_slopes<GAUSS, GENERAL, 1, NB_TERMS_IMAGE>,
+                                          k_slopes<GAUSS, GENERAL, 1, NB_TERMS_CRYSTAL>,
+                                          k_slopes<GAUSS, GENERAL, 1, NB_TERMS_ALL>}};
     return kernels[how->table][how->level];
 }
 
@@ -34,8 +35,8 @@ void nb_cuda_launch_slopes_fast(const nb_cuda_slope_job *job, const nb_term_case
                                 gpuStream_t stream)
 {
     unsigned blocks = (unsigned)((job->end - job->from + THREADS - 1) / THREADS);
-    kernel k = how->gauss  ? kernel_of<1, 0>(how)
-               : how->real ? kernel_of<0, 1>(how)
-                           : kernel_of<0, 0>(how);
+    kernel k = how->gauss     ? kernel_of<1, 0>(how)
+               : how->general ? kernel_of<0, 1>(how)
+                              : kernel_of<0, 0>(how);
     k<<<blocks, THREADS, 0, stream>>>(*job);
 }

@@ -76,6 +76,10 @@ struct nb_backend_state {
     struct nb_cuda_slopes *slopes; /* owned; of derivatives */
 };
 
+/** Memory of derivatives (slopes.cu). */
+typedef struct nb_cuda_slopes nb_cuda_slopes;
+void nb_cuda_slopes_free(nb_cuda_slopes *slopes); /* NULL is fine */
+
 /** Integers in state->small. */
 enum {
     NB_SMALL_REPAIR = 0,

@@ -31,6 +31,7 @@
 #define NB_FIXED_MAGIC 1572864.0
 #define NB_FIXED_HIGH 0x41380000
 #define NB_FIXED_STEP 2.3283064365386963e-10 /* 2^-32 */
+#define NB_FIXED_TINY 9.094947017729282e-13f /* 2^-40: keeps quotients of sines off 0/0 */
 
 /* The bits of 1.0; the square root of 2; doubles of size 2^52 are whole numbers, which their lowest
  * bits hold. */

@@ -10,6 +10,7 @@
 
 #include "../physics/lattice.h"
 #include "../render/kernel_fixed.h"
+#include "slope_sine.h"
 #include "vector_slopes.h"
 
 enum { SLOPE_TERMS = 16 }; /* between the two loops */
@@ -37,8 +38,8 @@ NB_INLINE vf vf_select(vi mask, vf yes, vf no)
  * is 2e-8 off at most before rounding. */
 NB_INLINE vf slope_sine(vf z, vf *twice)
 {
-    static const float c[6] = {NB_PI,         -5.16771278f,  2.55016387f,
-                               -0.599258994f, 0.0820837178f, -0.00708448878f};
+    static const float c[6] = {NB_PI,      NB_SINE5_1, NB_SINE5_2,
+                               NB_SINE5_3, NB_SINE5_4, NB_SINE5_5};
     vf p = vf_set(c[5]), d = vf_set(10 * c[5]);
     int k;
     for (k = 4; k > 0; k--) {

@@ -105,22 +105,20 @@ NB_HD void nb_scale_place(double k, nb_panel_slope *place)
     place->mu *= k;
 }
 
-/** The totals with the factors that are calculated once per pixel. */
+/** The totals with the factors that are calculated once per pixel, at its first point. */
 NB_HD void nb_totals_finish(const nb_slope_job *job, const nb_pixel_place *pixel,
-                            nb_pixel_totals *t)
+                            const nb_pull_point *first, nb_pixel_totals *t)
 {
     const nb_scene *sc = job->scene;
     const int polar = !sc->beam.nopolar && !sc->oversample_polar;
     double image = t->sum[NB_TOTAL_IMAGE], P = 1, by_K = 0, omega, factor;
     nb_ray_slope by;
-    nb_pull_point at;
     int i;
-    nb_pull_point_to(sc, pixel, 0, 0, 0, &at);
-    omega = sc->oversample_omega ? 1 : at.ray.omega;
+    omega = sc->oversample_omega ? 1 : first->ray.omega;
     by.direction = nb_v3(0, 0, 0);
     by.capture = 0;
     if (polar) {
-        nb_vec3 from = sc->beam.sources[0].incident, d = at.ray.direction,
+        nb_vec3 from = sc->beam.sources[0].incident, d = first->ray.direction,
                 axis = sc->beam.polar_axis;
         P = nb_polarization(sc->beam.polarization, from, d, axis);
         by_K = nb_polarization_by_K(from, d, axis);
@@ -137,7 +135,7 @@ NB_HD void nb_totals_finish(const nb_slope_job *job, const nb_pixel_place *pixel
         return;
     nb_scale_place(factor, &t->place);
     by.omega = sc->oversample_omega ? 0 : image * P;
-    nb_panel_pull(pixel->panel, pixel->sensor, &at, &by, &t->place);
+    nb_panel_pull(pixel->panel, pixel->sensor, first, &by, &t->place);
 }
 
 #endif

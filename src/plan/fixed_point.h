@@ -15,6 +15,9 @@
  * rounding shifts a peak's flank by 4e-10 N of it. */
 #define NB_FIXED_CELLS 100.0
 
+/** |h| up to which high words index a table on a GPU. */
+#define NB_FIXED_INDICES 262144.0
+
 /** What is added to -h before it is taken apart.  With a table half a step more, so that the high
  * word counts nearest whole numbers. */
 NB_HD double nb_fixed_start(int table)

@@ -26,7 +26,7 @@ typedef struct fixed_case {
 
 /** A 2^-40 that keeps sines off 0/0: at w = 0 the ratio is then N, elsewhere it changes
  * nothing that 2^-32 steps could see; its cube is still a normal float. */
-#define NB_TINY NB_MUTANT(NO_GUARD_AT_ZERO, 0.0f, 9.094947017729282e-13f)
+#define NB_TINY NB_MUTANT(NO_GUARD_AT_ZERO, 0.0f, NB_FIXED_TINY)
 #define NB_ULP ((float)NB_FIXED_STEP)
 
 typedef struct fixed_constants {

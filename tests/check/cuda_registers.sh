@@ -15,7 +15,7 @@ trap 'rm -rf "$work"' EXIT
 export work
 
 # kernel's mangled name contains ...: most registers, most spilled bytes (only outside an inner
-# loop, but for k_background, which runs once a ray: 8 in two kernels on compute capability 10.0, 40 where layers stand at their mean depth)
+# loop, but for k_background, which runs once a ray, k_slopes, which spills between rays: 8 in two kernels on compute capability 10.0, 40 where layers stand at their mean depth)
 export limits='k_tensorILi[34]ELi0ELb0E 64 8
 k_tensorILi[34]ELi1ELb0E 80
 k_tensorILi[34]ELi2ELb0E 80 8
@@ -30,8 +30,8 @@ k_double 168
 k_repair 168
 k_background 168 64
 k_slopes_double 255
-k_slopesILi[01]ELi[01]ELi[01]ELi2E 168 8
-k_slopes 128 64
+k_slopes_plain 102 8
+k_slopes 102 400
 k_spots 128 400
 k_spot 128
 k_product 80
@@ -40,7 +40,7 @@ k_settle 168
 k_ 64'
 
 # The kernels' files; noise only where its generator is installed.
-export files='tensor direct residual double background spots terms product_kernels chain_kernels fibre_kernels hold slopes_double slopes_fast slope_sums'
+export files='tensor direct residual double background spots terms product_kernels chain_kernels fibre_kernels hold slopes_double slopes_fast slopes_plain slope_sums'
 export random=
 ! printf '#include <Random123/philox.h>\n' | ${CC:-gcc} -E -x c - >/dev/null 2>&1 ||
     random="-DNB_HAVE_RANDOM123=1 $(tr ' ' '\n' <<<"${CC:-gcc}" | grep '^-I')"

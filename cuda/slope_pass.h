@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/** One pass over pixels on the device: for slopes.cu, which runs it, and slope_products.cu, which makes something of its
+ * planes. */
+#ifndef NB_CUDA_SLOPE_PASS_H
+#define NB_CUDA_SLOPE_PASS_H
+
+#include "slopes.h"
+
+/** What stays between passes. */
+struct nb_cuda_slopes {
+    nb_cuda_mirror tables, spans; /* small arrays and structs; spans and their numbers */
+    nb_cuda_mirror photons, background;
+    nb_cuda_buffer planes, dloss, weights, partial, sums;
+};
+
+/** A pass over pixels. */
+typedef struct nb_cuda_slope_pass {
+    nb_backend_state *state;
+    nb_cuda_slopes *own;
+    const nb_slope_task *task;
+    nb_plan plan;
+    nb_term_case how;
+    int fast;
+    nb_cuda_launch launch;       /* its scene has the device's addresses */
+    nb_cuda_factor_squares F2;   /* fast */
+    nb_term_tables tables;       /* fast; on the host */
+    float *plain, *plain_there;  /* nb_plain_weights, on the host and on the device */
+    nb_contraction contraction;  /* on the host */
+    nb_cuda_slope_job job;       /* on the device */
+    const nb_fit *fit;           /* there, of a normal equation's observation */
+    int64_t pixels, chunk, done; /* chunk: pixels at a time */
+} nb_cuda_slope_pass;
+
+/** Everything that launches need, for planes of numbers of so many bytes.  fit: of normal equations, or NULL.  Close it
+ * after an error, too. */
+nb_status nb_cuda_pass_open(nb_backend_state *state, const nb_slope_task *task,
+                            const nb_fit *fit, size_t bytes, nb_cuda_slope_pass *pass,
+                            nb_error *err);
+void nb_cuda_pass_close(nb_cuda_slope_pass *pass);
+
+/** The planes of the chunk that begins at a pixel.  Errors: NB_ERR_DEVICE, NB_ERR_CANCELLED. */
+nb_status nb_cuda_pass_chunk(nb_cuda_slope_pass *pass, int64_t origin, nb_error *err);
+
+/** The end of the kernels so far, for nb_cuda_kernel_seconds. */
+nb_status nb_cuda_pass_mark(nb_cuda_slope_pass *pass, nb_error *err);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Derivatives where a pixel has one ray and few terms, and no parameter moves the detector: all sums stay in registers,
+ * and parameters contract them in single precision. */
+#include "slope_place.cuh"
+
+#include "depth.cuh"
+
+enum { THREADS = 128 };
+
+typedef struct plain_job {
+    nb_cuda_slope_job all;
+    const float4 *weights; /* [planes][NB_PLAIN_TOTALS / 4] */
+    int polar;             /* 0: nopolar */
+    float K;
+    float incident[3], B[3], E[3]; /* of the first source: nb_polarization's frame */
+} plain_job;
+
+/** Direction and distance of a pixel's middle. */
+static __device__ __forceinline__ double aim(const nb_panel *panel, int f, int s,
+                                             nb_vec3 *d)
+{
+    const double F = panel->pixel_fast * (f + 0.5), S = panel->pixel_slow * (s + 0.5);
+    const nb_vec3 P = {fma(F, panel->fast.x, fma(S, panel->slow.x, panel->pix0.x)),
+                       fma(F, panel->fast.y, fma(S, panel->slow.y, panel->pix0.y)),
+                       fma(F, panel->fast.z, fma(S, panel->slow.z, panel->pix0.z))};
+    const double r = inverse_root(fma(P.x, P.x, fma(P.y, P.y, P.z * P.z)));
+    d->x = P.x * r;
+    d->y = P.y * r;
+    d->z = P.z * r;
+    return r;
+}
+
+static __device__ __forceinline__ float along(const float v[3], const nb_vec3 &d)
+{
+    return fmaf(v[0], (float)d.x, fmaf(v[1], (float)d.y, v[2] * (float)d.z));
+}
+
+/** Polarization and solid angle. */
+static __device__ __forceinline__ float factor_of(const plain_job &p,
+                                                  const nb_panel *panel, const nb_vec3 &d,
+                                                  double r)
+{
+    double omega = panel->pixel_area * (r * r);
+    float factor =
+        (float)(panel->point_pixel ? omega : omega * (panel->close_distance * r));
+    if (!p.polar)
+        return factor;
+    float c = along(p.incident, d), c2 = c * c, kahn = 0;
+    if (p.K != 0) {
+        float b = along(p.B, d), e = along(p.E, d), in_plane = fmaf(b, b, e * e);
+        kahn = p.K * (in_plane > 0 ? (e - b) * (e + b) / in_plane : 1.0f) * (1.0f - c2);
+    }
+    return factor * (0.5f * (1.0f + c2 - kahn));
+}
+
+/** The sums of a ray, at most NB_TERM_RUN terms. */
+template <int GENERAL, int TABLE>
+static __device__ __forceinline__ void sum_terms(const nb_term_tables &t,
+                                                 const nb_vec3 &d, nb_term_run *run)
+{
+    const nb_term_case how = {0, GENERAL, TABLE, NB_TERMS_CRYSTAL};
+    nb_ray ray;
+    ray.direction = d;
+    for (int g = 0; g < t.n_groups; g++) {
+        const nb_term_group *group = &t.groups[g];
+        nb_term_ray_group to;
+        nb_term_aim(&t, &ray, group, &to);
+        for (int m = 0; m < t.n_orientations; m++) {
+            const double *a = t.orientations[m].exact;
+            const nb_vec3 q = to.delta;
+            const double D[3] = {fma(a[0], q.x, fma(a[1], q.y, a[2] * q.z)),
+                                 fma(a[3], q.x, fma(a[4], q.y, a[5] * q.z)),
+                                 fma(a[6], q.x, fma(a[7], q.y, a[8] * q.z))};
+            nb_term_gradient G = {{0, 0, 0}, {0, 0, 0}};
+            nb_term_sources(&t, D, group->first, group->end, to.reach, run, &G, how);
+            nb_term_contract(&t, m, &to, D, &G, run, how);
+        }
+    }
+}
+
+template <int GENERAL, int TABLE>
+__global__ void __launch_bounds__(THREADS, 5)
+    k_slopes_plain(const NB_GRID_CONSTANT plain_job p)
+{
+    const int64_t i = p.all.from + (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i >= p.all.end)
+        return;
+    const nb_pixel_place place = place_of(p.all, i);
+    nb_term_run run;
+    nb_vec3 d;
+    const double r = aim(place.panel, place.f, place.s, &d);
+    const float factor = factor_of(p, place.panel, d, r);
+    memset(&run, 0, sizeof run);
+    sum_terms<GENERAL, TABLE>(p.all.tables, d, &run);
+    const int64_t at = i - p.all.origin;
+    for (int k = 0; k < p.all.planes; k++) {
+        const float4 *w = p.weights + k * (NB_PLAIN_TOTALS / 4);
+        const float4 a = __ldg(w), b = __ldg(w + 1), c = __ldg(w + 2), e = __ldg(w + 3);
+        float sum = fmaf(a.x, run.image, a.y);
+        sum = fmaf(a.z, run.cells[0],
+                   fmaf(a.w, run.cells[1], fmaf(b.x, run.cells[2], sum)));
+        sum = fmaf(b.y, run.index[0],
+                   fmaf(b.z, run.index[1], fmaf(b.w, run.index[2], sum)));
+        sum = fmaf(c.x, run.index[3],
+                   fmaf(c.y, run.index[4], fmaf(c.z, run.index[5], sum)));
+        sum = fmaf(c.w, run.index[6],
+                   fmaf(e.x, run.index[7], fmaf(e.y, run.index[8], sum)));
+        if (p.all.single)
+            p.all.single[k * p.all.stride + at] = sum * factor;
+        else
+            p.all.out[k * p.all.stride + at] = (double)(sum * factor);
+    }
+}
+
+static void put(nb_vec3 from, float to[3])
+{
+    to[0] = (float)from.x;
+    to[1] = (float)from.y;
+    to[2] = (float)from.z;
+}
+
+void nb_cuda_launch_slopes_plain(const nb_cuda_slope_job *job, const nb_scene *sc,
+                                 const float *weights, const nb_term_case *how,
+                                 gpuStream_t stream)
+{
+    static void (*const kernels[2][2])(plain_job) = {
+        {k_slopes_plain<0, 0>, k_slopes_plain<0, 1>},
+        {k_slopes_plain<1, 0>, k_slopes_plain<1, 1>}};
+    const unsigned blocks = (unsigned)((job->end - job->from + THREADS - 1) / THREADS);
+    const nb_vec3 incident = sc->beam.sources[0].incident,
+                  B = nb_unit(nb_cross(sc->beam.polar_axis, incident));
+    plain_job p = {*job,
+                   (const float4 *)weights,
+                   !sc->beam.nopolar,
+                   (float)sc->beam.polarization,
+                   {},
+                   {},
+                   {}};
+    put(incident, p.incident);
+    put(B, p.B);
+    put(nb_unit(nb_cross(incident, B)), p.E);
+    kernels[how->general][how->table]<<<blocks, THREADS, 0, stream>>>(p);
+}
