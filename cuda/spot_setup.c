@@ -51,6 +51,8 @@ static size_t place_arrays(nb_spot_setup *s, const nb_scene *sc,
     sp->offset = (double *)add_array(to, &at, from->offset, entries * sizeof *sp->offset);
     sp->weight = (double *)add_array(to, &at, from->weight, entries * sizeof *sp->weight);
     sp->below = (double *)add_array(to, &at, from->below, entries * sizeof *sp->below);
+    sp->steps =
+        (nb_spot_step *)add_array(to, &at, from->steps, entries * sizeof *sp->steps);
     sp->source = (int *)add_array(to, &at, from->source, entries * sizeof *sp->source);
     p->panels = (const nb_panel *)add_array(to, &at, sc->panels, n * sizeof *sc->panels);
     p->sensors = (const nb_sensor *)add_array(to, &at, sc->sensors,
@@ -118,6 +120,8 @@ static void set_pass(nb_spot_setup *s, const nb_scene *sc)
     p->scene = *sc;
     p->spots = s->spots;
     p->spots.scene = NULL;
+    p->exact = 1;
+    p->per_edge = 1.0 / sc->oversample;
     p->farthest = nb_spots_farthest(&s->spots);
     p->columns = (int64_t)s->spots.box.n[0] * s->spots.box.n[1];
     for (int k = 0; k < sc->n_panels; k++) {
@@ -128,7 +132,11 @@ static void set_pass(nb_spot_setup *s, const nb_scene *sc)
         const nb_spot_group *g = &s->spots.groups[k];
         const int chunks = (g->end - g->first + NB_SPOT_CHUNK - 1) / NB_SPOT_CHUNK;
         p->chunks = chunks > p->chunks ? chunks : p->chunks;
+        p->orientations =
+            g->end - g->first > p->orientations ? g->end - g->first : p->orientations;
     }
+    p->orientations =
+        p->orientations < NB_SPOT_CHUNK ? p->orientations : (int)NB_SPOT_CHUNK;
     for (int i = 0; i < sc->beam.n_sources; i++)
         weights += sc->beam.sources[i].weight;
     p->water = sc->background * weights * sc->lattice.n_orientations;
@@ -174,6 +182,7 @@ void nb_spot_setup_move(nb_spot_setup *s, const void *tables, const nb_scene *sc
     sp->offset = (double *)MOVED(sp->offset);
     sp->weight = (double *)MOVED(sp->weight);
     sp->below = (double *)MOVED(sp->below);
+    sp->steps = (nb_spot_step *)MOVED(sp->steps);
     sp->source = (int *)MOVED(sp->source);
     p->panels = (const nb_panel *)MOVED(p->panels);
     p->sensors = (const nb_sensor *)MOVED(p->sensors);
@@ -186,9 +195,11 @@ void nb_spot_setup_move(nb_spot_setup *s, const void *tables, const nb_scene *sc
 
 /* ------------------------------------------------------------------ passes */
 
-/** A pixel that is no brighter than the brightest of the whole detector; 0: none was found. */
-static nb_status find_brightest(const nb_spot_setup *s, nb_spot_runner *run,
-                                void *context, double *brightest, nb_error *err)
+/** A pixel that is no brighter than the brightest of the whole detector; 0: none was found.  Floats do for
+ * the image where it is a strong reflection near its middle: only tails, whose exponents are large, need
+ * doubles, and then they are dim beside it. */
+static nb_status find_brightest(nb_spot_setup *s, nb_spot_runner *run, void *context,
+                                double *brightest, nb_error *err)
 {
     nb_spot_pass pass = s->pass;
     nb_status st = NB_OK;
@@ -199,6 +210,7 @@ static nb_status find_brightest(const nb_spot_setup *s, nb_spot_runner *run,
     for (int i = 0; !st && *brightest == 0 && nb_spots_try(&s->spots, i, &pass.limits);
          i++) {
         pass.reach = sqrt(pass.limits.near2);
+        pass.exact = s->pass.exact = i > 0;
         st = run(context, &pass, brightest, err);
     }
     *brightest *= BRIGHTEST;

@@ -4,7 +4,7 @@
  *
  *   item       a column of reflections (h, k) and a few orientations of one group
  *   sight      a reflection of the column that a panel may see
- *   box        the sub-pixels that it may light in one orientation, by one run of sources
+ *   box        the sub-pixels that it may light in one orientation, by one run of sources, at a layer
  *   sums       of terms, in whole units: their order does not matter, nor does the bytes' */
 #ifndef NB_CUDA_SPOT_WORK_H
 #define NB_CUDA_SPOT_WORK_H
@@ -15,6 +15,12 @@ enum {
     NB_SPOT_CHUNK = 256, /* orientations of an item, at most */
     NB_SPOT_MARK = 32    /* pixels that share a mark */
 };
+
+#ifdef NB_GPU
+#define NB_SPOT_INVERSE_ROOT(x) rsqrt(x)
+#else
+#define NB_SPOT_INVERSE_ROOT(x) (1 / sqrt(x))
+#endif
 
 /** What a pass needs; arrays are where it runs. */
 typedef struct nb_spot_pass {
@@ -27,7 +33,10 @@ typedef struct nb_spot_pass {
     const nb_spot_plane *planes;
     const nb_region *regions; /* of the panels */
     int layers, chunks;       /* the most of a panel, of a group of orientations */
+    int exact;                /* Gaussian terms in double */
+    int orientations;         /* the most of an item */
     int64_t columns;
+    double per_edge;          /* sub-pixels of a pixel's edge, inverse */
     double unit, per_unit;    /* of the sums, electrons^2 [sr] */
     double water;             /* of a ray, electrons^2 */
     const uint8_t *mask;      /* of the stack, NULL: all pixels of the regions */
@@ -39,14 +48,14 @@ typedef struct nb_spot_item {
     nb_spot spot; /* h, k and the group */
     double p0[3], g0[3], v[3], b3[3];
     nb_spot_column column;
-    double hole, holes;         /* the first index that is left out, and how many are */
-    int first, end;             /* orientations */
-    int64_t candidates, lights; /* sights to try; of each sight boxes to try */
+    double hole, holes; /* the first index that is left out, and how many are */
+    int first, end;     /* orientations */
+    int64_t candidates; /* sights to try */
 } nb_spot_item;
 
 typedef struct nb_spot_sight {
     nb_spot spot;
-    int panel;
+    int panel, first, end; /* orientations */
 } nb_spot_sight;
 
 typedef struct nb_spot_box {
@@ -102,7 +111,6 @@ NB_HD int nb_spot_item_of(const nb_spot_pass *p, int64_t i, nb_spot_item *item)
     item->holes = fmax(0.0, last - item->hole + 1); /* none: from is infinite */
     item->candidates = (int64_t)(item->column.high - item->column.low + 1 - item->holes) *
                        p->scene.n_panels;
-    item->lights = (int64_t)(item->end - item->first) * sp->n_runs * p->layers;
     return item->candidates > 0;
 }
 
@@ -128,6 +136,8 @@ NB_HD int nb_spot_sight_of(const nb_spot_pass *p, const nb_spot_item *item, int6
     sight->spot = item->spot;
     sight->spot.h[2] = (int32_t)l;
     sight->panel = (int)(i % p->scene.n_panels);
+    sight->first = item->first;
+    sight->end = item->end;
     sight->spot.reach2 = nb_spot_reach2(
         sp, &p->limits, nb_spot_F2_of(&p->scene.factors.table, sight->spot.h));
     if (!(sight->spot.reach2 > 0))
@@ -159,65 +169,123 @@ NB_HD int nb_spot_excited(const nb_spots *sp, const nb_spot *spot, int m)
            most;
 }
 
-/** Box i of a sight; 0: nothing is lit. */
-NB_HD int nb_spot_box_of(const nb_spot_pass *p, const nb_spot_item *item,
-                         const nb_spot_sight *sight, int64_t i, nb_spot_box *box)
+/** A sight in an orientation, by a run, at a layer; its box is not fitted.  0: nothing is lit. */
+NB_HD int nb_spot_light(const nb_spot_pass *p, const nb_spot_sight *sight, int m, int run,
+                        int layer, nb_spot_box *box)
 {
-    const nb_spots *sp = &p->spots;
-    const nb_region *r = &p->regions[sight->panel];
-    const nb_sensor *sensor = &p->sensors[p->panels[sight->panel].sensor];
-    const int os = p->scene.oversample, n = item->end - item->first;
-    const int f0 = r->fmin * os, s0 = r->smin * os, nu = (r->fmax - r->fmin + 1) * os,
-              nv = (r->smax - r->smin + 1) * os;
-    const int64_t rest = i / n;
-    int to[2][2] = {{0, nu - 1}, {0, nv - 1}}, where;
-    double g[3], range[2][2];
-    box->m = item->first + (int)(i % n);
-    box->run = (int)(rest % sp->n_runs);
-    box->layer = (int)(rest / sp->n_runs);
-    if (box->layer >= sensor->layers || !nb_spot_excited(sp, &sight->spot, box->m))
-        return 0;
-    const nb_spot_screen screen =
-        nb_spot_screen_of(&p->planes[sight->panel], sensor, box->layer);
-    nb_spot_point(&sp->cells[box->m], sight->spot.h, g);
-    where = nb_spot_seen(sp, &screen, &sight->spot, &sp->cells[box->m],
-                         &sp->runs[box->run], g, range);
-    if (!where || (where == NB_SPOT_BOXED && !(nb_spot_clip(range[0], os, f0, nu, to[0]) &&
-                                               nb_spot_clip(range[1], os, s0, nv, to[1]))))
+    if (layer >= p->sensors[p->panels[sight->panel].sensor].layers ||
+        !nb_spot_excited(&p->spots, &sight->spot, m))
         return 0;
     box->spot = sight->spot;
     box->panel = sight->panel;
-    box->u = f0 + to[0][0];
-    box->v = s0 + to[1][0];
-    box->width = to[0][1] - to[0][0] + 1;
-    box->height = to[1][1] - to[1][0] + 1;
+    box->layer = layer;
+    box->m = m;
+    box->run = run;
     return 1;
 }
 
-/** What ray (u, v) of a box adds to the sum of *pixel, in units; 0: nothing.  shape: the lattice's. */
-NB_HD unsigned long long nb_spot_units(const nb_spot_pass *p, const nb_spot_box *box,
-                                       const nb_spot_pair *pair, int shape, int u, int v,
-                                       size_t *pixel)
+/** Fit a box; its width is 0 where nothing is lit. */
+NB_HD void nb_spot_fit(const nb_spot_pass *p, nb_spot_box *box)
+{
+    const nb_spots *sp = &p->spots;
+    const nb_region *r = &p->regions[box->panel];
+    const nb_spot spot = box->spot;
+    const nb_spot_screen screen = nb_spot_screen_of(
+        &p->planes[box->panel], &p->sensors[p->panels[box->panel].sensor], box->layer);
+    const int os = p->scene.oversample;
+    const int f0 = r->fmin * os, s0 = r->smin * os, nu = (r->fmax - r->fmin + 1) * os,
+              nv = (r->smax - r->smin + 1) * os;
+    int u[2] = {0, nu - 1}, v[2] = {0, nv - 1}, where;
+    double g[3], range[2][2];
+    nb_spot_point(&sp->cells[box->m], spot.h, g);
+    where = nb_spot_seen(sp, &screen, &spot, &sp->cells[box->m], &sp->runs[box->run], g,
+                         range);
+    box->width = box->height = 0;
+    if (!where || (where == NB_SPOT_BOXED && !(nb_spot_clip(range[0], os, f0, nu, u) &&
+                                               nb_spot_clip(range[1], os, s0, nv, v))))
+        return;
+    box->u = f0 + u[0];
+    box->v = s0 + v[0];
+    box->width = u[1] - u[0] + 1;
+    box->height = v[1] - v[0] + 1;
+}
+
+/** What the rays of a box share. */
+typedef struct nb_spot_brush {
+    nb_spot_pair pair;
+    nb_spot_ray at;
+    double edge[2]; /* of a sub-pixel, m */
+    nb_vec3 corner; /* of the layer, m */
+    int plain;      /* all rays count alike */
+} nb_spot_brush;
+
+NB_HD nb_spot_brush nb_spot_brush_of(const nb_spot_pass *p, const nb_spot_box *box)
 {
     const nb_scene *sc = &p->scene;
     const nb_panel *panel = &p->panels[box->panel];
-    const nb_spot_ray at = {sc, panel,     &p->sensors[panel->sensor], p->spots.source, u,
-                            v,  box->layer};
-    const nb_ray ray = nb_spot_ray_of(&at);
-    double sum = nb_spot_terms(pair, &at, shape, ray.direction);
+    const nb_sensor *sensor = &p->sensors[panel->sensor];
+    const double O = box->layer * sensor->layer_step;
+    nb_spot_brush brush;
+    brush.pair = nb_spot_pair_of(&p->spots, &sc->factors.table, &box->spot, box->m,
+                                 &p->spots.runs[box->run]);
+    brush.at.scene = sc;
+    brush.at.panel = panel;
+    brush.at.sensor = sensor;
+    brush.at.sources = p->spots.source;
+    brush.at.layer = box->layer;
+    brush.at.exact = p->exact;
+    brush.edge[0] = panel->pixel_fast * p->per_edge;
+    brush.edge[1] = panel->pixel_slow * p->per_edge;
+    brush.corner = nb_add(panel->pix0, nb_scale(O, panel->normal));
+    brush.plain = !sensor->mean_depth && !sensor->absorb && !sc->oversample_omega &&
+                  (!sc->oversample_polar || sc->beam.nopolar);
+    return brush;
+}
+
+/** The direction of a plain ray. */
+NB_HD nb_vec3 nb_spot_direction(const nb_spot_brush *brush, int u, int v)
+{
+    const nb_panel *panel = brush->at.panel;
+    const double F = fma(brush->edge[0], (double)u, 0.5 * brush->edge[0]),
+                 S = fma(brush->edge[1], (double)v, 0.5 * brush->edge[1]);
+    nb_vec3 d;
+    d.x = fma(F, panel->fast.x, fma(S, panel->slow.x, brush->corner.x));
+    d.y = fma(F, panel->fast.y, fma(S, panel->slow.y, brush->corner.y));
+    d.z = fma(F, panel->fast.z, fma(S, panel->slow.z, brush->corner.z));
+    return nb_scale(NB_SPOT_INVERSE_ROOT(fma(d.x, d.x, fma(d.y, d.y, d.z * d.z))), d);
+}
+
+/** What ray (u, v) of a box adds to the sum of *pixel, in units; 0: nothing.  shape: the lattice's. */
+NB_HD unsigned long long nb_spot_units(const nb_spot_pass *p, nb_spot_brush *brush,
+                                       int shape, int u, int v, size_t *pixel)
+{
+    const nb_scene *sc = &p->scene;
+    const nb_spot_pair *pair = &brush->pair;
+    const nb_panel *panel = brush->at.panel;
+    nb_ray ray;
+    double sum;
+    brush->at.u = u;
+    brush->at.v = v;
+    if (brush->plain)
+        ray.direction = nb_spot_direction(brush, u, v);
+    else
+        ray = nb_spot_ray_of(&brush->at);
+    sum = nb_spot_terms(pair, &brush->at, shape, ray.direction) * pair->F2;
     if (!(sum > 0))
         return 0;
-    sum *= pair->F2 * ray.capture;
-    if (sc->oversample_omega)
-        sum *= ray.omega;
-    if (sc->oversample_polar && !sc->beam.nopolar)
-        sum *= nb_polarization(sc->beam.polarization, pair->run->incident, ray.direction,
-                               sc->beam.polar_axis);
+    if (!brush->plain) {
+        sum *= ray.capture;
+        if (sc->oversample_omega)
+            sum *= ray.omega;
+        if (sc->oversample_polar && !sc->beam.nopolar)
+            sum *= nb_polarization(sc->beam.polarization, pair->run->incident,
+                                   ray.direction, sc->beam.polar_axis);
+        if (!(sum > 0))
+            return 0;
+    }
     *pixel = panel->first_pixel + (size_t)(v / sc->oversample) * (size_t)panel->columns +
              (size_t)(u / sc->oversample);
-    if (!(sum > 0))
-        return 0;
-    return (unsigned long long)fmax(1.0, sum * p->per_unit + 0.5); /* lit is not 0 */
+    return (unsigned long long)fmax(1.0, fma(sum, p->per_unit, 0.5)); /* lit is not 0 */
 }
 
 /* ------------------------------------------------------------------ from sums to photons */
@@ -251,7 +319,8 @@ NB_HD double nb_spot_water(const nb_spot_pass *p, const nb_panel *panel,
                                 p->spots.source,
                                 f * os + i % os,
                                 s * os + i / os % os,
-                                i / (os * os)};
+                                i / (os * os),
+                                1};
         const nb_ray ray = nb_spot_ray_of(&at);
         double part = polar ? 0 : p->water;
         for (int k = 0; polar && k < sc->beam.n_sources; k++)

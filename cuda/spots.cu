@@ -14,27 +14,36 @@ enum {
     THREADS = 128,
     BLOCKS = 4,        /* of a multiprocessor */
     LANES = 8,         /* threads that draw a box */
+    BATCH = 16,        /* items that a block takes together, at most */
     WAITING = 256,     /* boxes, at most */
     LARGE = 64 * LANES /* sub-pixels from which on all threads draw a box */
 };
 
 /* ------------------------------------------------------------------ terms */
 
+/** What the threads of a block share. */
+typedef struct shared_lists {
+    nb_spot_item items[BATCH];
+    int64_t candidates[BATCH];
+    nb_spot_sight sights[THREADS];
+    nb_spot_box boxes[WAITING];
+    int n_sights, n_boxes;
+} shared_lists;
+
 /** The terms of a box, by threads number `first` of `step`. */
 template <int SHAPE>
 static __device__ void draw_box(const nb_spot_pass &p, const nb_spot_box &box, int first,
                                 int step)
 {
-    const nb_spot_pair pair = nb_spot_pair_of(&p.spots, &p.scene.factors.table, &box.spot,
-                                              box.m, &p.spots.runs[box.run]);
-    if (!(pair.F2 > 0))
+    nb_spot_brush brush = nb_spot_brush_of(&p, &box);
+    if (!(brush.pair.F2 > 0))
         return;
     int u = first % box.width, v = first / box.width;
     const int du = step % box.width, dv = step / box.width;
     while (v < box.height) {
         size_t pixel = 0;
         unsigned long long add =
-            nb_spot_units(&p, &box, &pair, SHAPE, box.u + u, box.v + v, &pixel);
+            nb_spot_units(&p, &brush, SHAPE, box.u + u, box.v + v, &pixel);
         if (add > 0) {
             atomicAdd(p.sums + pixel, add);
             p.marks[pixel / NB_SPOT_MARK] = 1;
@@ -52,73 +61,85 @@ static __device__ __forceinline__ bool is_large(const nb_spot_box &box)
 
 /** The first n boxes that wait, by all threads of the block. */
 template <int SHAPE>
-static __device__ gpuCall void draw_boxes(const nb_spot_pass &p, const nb_spot_box *boxes,
+static __device__ gpuCall void draw_boxes(const nb_spot_pass &p, shared_lists &lists,
                                           int n)
 {
     const int thread = (int)threadIdx.x;
-    int large = 0, i = thread / LANES;
-    while (large < 2) { /* first boxes for some threads each, then those for all of them */
-        if (i >= n) {
+    int large = 0;
+    for (int i = thread; i < n; i += THREADS)
+        nb_spot_fit(&p, &lists.boxes[i]);
+    __syncthreads();
+    for (int i = thread / LANES; large < 2;) {
+        if (i >= n) { /* first boxes for some threads each, then those for all of them */
             large++;
             i = 0;
             continue;
         }
-        if (is_large(boxes[i]) == (large > 0))
-            draw_box<SHAPE>(p, boxes[i], large ? thread : thread % LANES,
+        const nb_spot_box &box = lists.boxes[i];
+        if (box.width > 0 && is_large(box) == (large > 0))
+            draw_box<SHAPE>(p, box, large ? thread : thread % LANES,
                             large ? THREADS : LANES);
         i += large ? 1 : THREADS / LANES;
     }
+    __syncthreads();
+    if (thread == 0)
+        lists.n_boxes = 0;
+    __syncthreads();
 }
 
-/** What the threads of a block share. */
-typedef struct shared_lists {
-    nb_spot_sight sights[THREADS];
-    nb_spot_box boxes[WAITING];
-    int n_sights, n_boxes, seen;
-    nb_spot_item item;
-} shared_lists;
-
-/** The boxes of the block's sights; returns how many boxes wait. */
+/** The boxes of the block's sights by one run at one layer; returns how many wait. */
 template <int SHAPE>
 static __device__ int light_sights(const nb_spot_pass &p, shared_lists &lists,
-                                   int n_sights, int waiting)
+                                   int n_sights, int run, int layer, int waiting)
 {
-    const int64_t lights = lists.item.lights, n = n_sights * lights;
-    for (int64_t first = 0; first < n; first += THREADS) {
-        const int64_t i = first + threadIdx.x;
+    const int each = p.orientations, n = n_sights * each;
+    for (int first = 0; first < n; first += THREADS) {
+        const int i = first + (int)threadIdx.x;
+        const nb_spot_sight &sight = lists.sights[i < n ? i / each : 0];
+        const int m = sight.first + i % each;
         nb_spot_box box;
-        const int lit = i < n && nb_spot_box_of(&p, &lists.item, &lists.sights[i / lights],
-                                                i % lights, &box);
+        const int lit =
+            i < n && m < sight.end && nb_spot_light(&p, &sight, m, run, layer, &box);
         if (lit)
             lists.boxes[atomicAdd(&lists.n_boxes, 1)] = box;
         waiting += __syncthreads_count(lit);
         if (waiting <= WAITING - THREADS)
             continue;
-        draw_boxes<SHAPE>(p, lists.boxes, waiting);
-        __syncthreads();
+        draw_boxes<SHAPE>(p, lists, waiting);
         waiting = 0;
-        if (threadIdx.x == 0)
-            lists.n_boxes = 0;
-        __syncthreads();
     }
     return waiting;
 }
 
-/** The sights of the block's item, and their boxes; returns how many boxes wait. */
-template <int SHAPE>
-static __device__ int find_sights(const nb_spot_pass &p, shared_lists &lists, int waiting)
+/** The sight of candidate i of all items; 0: none. */
+static __device__ int sight_of(const nb_spot_pass &p, const shared_lists &lists,
+                               int64_t i, int batch, nb_spot_sight *sight)
 {
-    const int64_t candidates = lists.item.candidates;
+    int k = 0;
+    while (k < batch && i >= lists.candidates[k])
+        i -= lists.candidates[k++];
+    return k < batch && nb_spot_sight_of(&p, &lists.items[k], i, sight);
+}
+
+/** The sights of the block's items, and their boxes; returns how many boxes wait. */
+template <int SHAPE>
+static __device__ int find_sights(const nb_spot_pass &p, shared_lists &lists, int batch,
+                                  int waiting)
+{
+    int64_t candidates = 0;
+    for (int k = 0; k < batch; k++)
+        candidates += lists.candidates[k];
     for (int64_t from = 0; from < candidates; from += THREADS) {
-        const int64_t i = from + threadIdx.x;
         nb_spot_sight sight;
-        const int seen = i < candidates && nb_spot_sight_of(&p, &lists.item, i, &sight);
+        const int seen = sight_of(p, lists, from + threadIdx.x, batch, &sight);
         if (seen)
             lists.sights[atomicAdd(&lists.n_sights, 1)] = sight;
         const int n = __syncthreads_count(seen);
         if (n == 0)
             continue;
-        waiting = light_sights<SHAPE>(p, lists, n, waiting);
+        for (int k = 0; k < p.spots.n_runs * p.layers; k++)
+            waiting = light_sights<SHAPE>(p, lists, n, k % p.spots.n_runs,
+                                          k / p.spots.n_runs, waiting);
         __syncthreads();
         if (threadIdx.x == 0)
             lists.n_sights = 0;
@@ -127,25 +148,29 @@ static __device__ int find_sights(const nb_spot_pass &p, shared_lists &lists, in
     return waiting;
 }
 
-/** Items first .. end - 1. */
+/** Items first .. end - 1, `batch` of them together. */
 template <int SHAPE>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
-    k_spots(const NB_GRID_CONSTANT nb_spot_pass p, int64_t first, int64_t end)
+    k_spots(const NB_GRID_CONSTANT nb_spot_pass p, int64_t first, int64_t end, int batch)
 {
     __shared__ shared_lists lists;
+    const int thread = (int)threadIdx.x;
     int waiting = 0;
-    if (threadIdx.x == 0)
+    if (thread == 0)
         lists.n_sights = lists.n_boxes = 0;
-    for (int64_t i = first + blockIdx.x; i < end; i += gridDim.x) {
-        __syncthreads(); /* the item before is done */
-        if (threadIdx.x == 0)
-            lists.seen = nb_spot_item_of(&p, i, &lists.item);
+    for (int64_t i = first + (int64_t)blockIdx.x * batch; i < end;
+         i += (int64_t)gridDim.x * batch) {
+        __syncthreads(); /* the items before are done */
+        if (thread < batch)
+            lists.candidates[thread] =
+                i + thread < end && nb_spot_item_of(&p, i + thread, &lists.items[thread])
+                    ? lists.items[thread].candidates
+                    : 0;
         __syncthreads();
-        if (lists.seen)
-            waiting = find_sights<SHAPE>(p, lists, waiting);
+        waiting = find_sights<SHAPE>(p, lists, batch, waiting);
     }
     __syncthreads();
-    draw_boxes<SHAPE>(p, lists.boxes, waiting);
+    draw_boxes<SHAPE>(p, lists, waiting);
 }
 
 /* ------------------------------------------------------------------ pixels */
@@ -226,16 +251,18 @@ static nb_status launch_items(const spot_render *r, const nb_spot_pass *pass,
     const int64_t items = nb_spot_items(pass),
                   parts = (int64_t)fmin(ceil(r->seconds / 0.3), fmax(1.0, (double)items));
     const int64_t most = (int64_t)r->launch->multiprocessors * BLOCKS;
-    void (*const kernel)(nb_spot_pass, int64_t, int64_t) =
+    void (*const kernel)(nb_spot_pass, int64_t, int64_t, int) =
         pass->spots.shape == NB_LATTICE_TOPHAT ? k_spots<NB_LATTICE_TOPHAT>
                                                : k_spots<NB_LATTICE_GAUSS>;
     nb_status st = NB_OK;
     for (int64_t i = 0; i < parts && !st; i++) {
         const int64_t first = items / parts * i,
                       end = i == parts - 1 ? items : items / parts * (i + 1);
-        const int64_t wanted = end - first;
+        const int64_t share = (end - first + most - 1) / most;
+        const int batch = share < BATCH ? (int)share : (int)BATCH;
+        const int64_t wanted = (end - first + batch - 1) / batch;
         const unsigned blocks = wanted > most ? (unsigned)most : (unsigned)wanted;
-        kernel<<<blocks, THREADS, 0, r->launch->stream>>>(*pass, first, end);
+        kernel<<<blocks, THREADS, 0, r->launch->stream>>>(*pass, first, end, batch);
         st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
         if (!st && parts > 1)
             st = nb_cuda_check(err, gpuStreamSynchronize(r->launch->stream), "rendering");

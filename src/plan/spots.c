@@ -182,11 +182,17 @@ static void add_run(nb_spots *sp, const sorted_source *from, int n)
     run->longest = from[0].source->lambda;
     run->shortest = from[n - 1].source->lambda;
     run->middle = 0.5 * (1 / run->longest + 1 / run->shortest);
+    run->per = (n - 1) / (1 / from[n - 1].source->lambda - 1 / run->longest);
     for (int i = 0; i < n + NB_SPOT_PAD; i++) {
         size_t at = run->first + (size_t)i;
         sp->offset[at] = i < n ? 1 / from[i].source->lambda - run->middle : far_away;
         sp->weight[at] = i < n ? from[i].source->weight : 0;
         sp->source[at] = i < n ? from[i].index : -1;
+        if (i < n) {
+            const float high = (float)sp->offset[at];
+            sp->steps[at] = (nb_spot_step){high, (float)(sp->offset[at] - high),
+                                           (float)sp->weight[at], 0};
+        }
         sp->below[at] = i > 0 ? sp->below[at - 1] + sp->weight[at - 1] : 0;
     }
     sp->n_runs++;
@@ -218,7 +224,9 @@ static nb_status build_runs(nb_spots *sp, nb_error *err)
     sp->weight = nb_alloc(entries, sizeof *sp->weight, "sources", err);
     sp->below = nb_alloc(entries, sizeof *sp->below, "sources", err);
     sp->source = nb_alloc(entries, sizeof *sp->source, "sources", err);
-    if (order && sp->runs && sp->offset && sp->weight && sp->below && sp->source) {
+    sp->steps = nb_alloc(entries, sizeof *sp->steps, "sources", err);
+    if (order && sp->runs && sp->offset && sp->weight && sp->below && sp->source &&
+        sp->steps) {
         measure_beam(sp);
         for (int i = 0; i < n; i++)
             order[i] = (sorted_source){&beam->sources[i], i};
@@ -434,5 +442,6 @@ void nb_spots_free(nb_spots *sp)
     nb_free(sp->offset);
     nb_free(sp->weight);
     nb_free(sp->below);
+    nb_free(sp->steps);
     memset(sp, 0, sizeof *sp);
 }

@@ -114,9 +114,9 @@ NB_STAGE void aim_row(nb_spot_tile *t, int v)
 NB_INLINE nb_spot_ray spot_ray_at(const nb_spot_tile *t, int u, int v)
 {
     const int os = t->spots->scene->oversample;
-    const nb_spot_ray at = {t->spots->scene,  &t->plan->panel, &t->plan->sensor,
-                            t->spots->source, t->f0 * os + u,  t->s0 * os + v,
-                            t->layer};
+    const nb_spot_ray at = {
+        t->spots->scene, &t->plan->panel, &t->plan->sensor, t->spots->source,
+        t->f0 * os + u,  t->s0 * os + v,  t->layer,         1};
     return at;
 }
 
@@ -195,7 +195,7 @@ static vd pair_terms(const nb_spot_tile *t, const nb_spot_pair *pair, const vd q
     if (!vl_any(near))
         return sum;
     for (int i = 0; i < NB_H; i++) {
-        const nb_spot_line line = {across2[i], GG[i], shift[i], last[i]};
+        const nb_spot_line line = {across2[i], GG[i], shift[i], last[i], 0};
         const nb_spot_ray at = spot_ray_at(t, u + i, v);
         if (!near[i] || u + i >= t->nu)
             continue;

@@ -13,13 +13,12 @@ typedef struct grid {
 
 static void draw(const grid *g, const nb_spot_pass *p, const nb_spot_box *box)
 {
-    const nb_spot_pair pair = nb_spot_pair_of(
-        &p->spots, &p->scene.factors.table, &box->spot, box->m, &p->spots.runs[box->run]);
-    for (int v = 0; v < box->height && pair.F2 > 0; v++)
+    nb_spot_brush brush = nb_spot_brush_of(p, box);
+    for (int v = 0; v < box->height && brush.pair.F2 > 0; v++)
         for (int u = 0; u < box->width; u++) {
             size_t pixel = 0;
-            unsigned long long add = nb_spot_units(p, box, &pair, p->spots.shape,
-                                                   box->u + u, box->v + v, &pixel);
+            unsigned long long add =
+                nb_spot_units(p, &brush, p->spots.shape, box->u + u, box->v + v, &pixel);
             if (add == 0)
                 continue;
             g->sums[pixel] += add;
@@ -27,18 +26,30 @@ static void draw(const grid *g, const nb_spot_pass *p, const nb_spot_box *box)
         }
 }
 
+/** Boxes of a sight by one run at one layer. */
+static void light(const grid *g, const nb_spot_pass *p, const nb_spot_sight *sight,
+                  int run, int layer)
+{
+    nb_spot_box box;
+    for (int m = sight->first; m < sight->end; m++) {
+        if (!nb_spot_light(p, sight, m, run, layer, &box))
+            continue;
+        nb_spot_fit(p, &box);
+        if (box.width > 0)
+            draw(g, p, &box);
+    }
+}
+
 static void run_item(const grid *g, const nb_spot_pass *p, int64_t i)
 {
     nb_spot_item item;
     nb_spot_sight sight;
-    nb_spot_box box;
     if (!nb_spot_item_of(p, i, &item))
         return;
     for (int64_t k = 0; k < item.candidates; k++)
         if (nb_spot_sight_of(p, &item, k, &sight))
-            for (int64_t j = 0; j < item.lights; j++)
-                if (nb_spot_box_of(p, &item, &sight, j, &box))
-                    draw(g, p, &box);
+            for (int j = 0; j < p->spots.n_runs * p->layers; j++)
+                light(g, p, &sight, j % p->spots.n_runs, j / p->spots.n_runs);
 }
 
 static nb_status run_pass(void *context, const nb_spot_pass *pass, double *brightest,
