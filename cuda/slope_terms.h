@@ -76,6 +76,8 @@ enum {
     NB_TERM_MOST_CELLS = 4000 /* steps of 2^-32 of an index shift a flank by 4e-10 N */
 };
 
+enum { NB_PLAIN_TOTALS = 16 }; /* the image, 1, cells, index; two are not used */
+
 /** Which sums are made. */
 typedef enum nb_term_level {
     NB_TERMS_IMAGE,
@@ -417,18 +419,26 @@ NB_TERM_CALL void nb_term_materials(const nb_slope_job *job, const nb_ray *ray,
     }
 }
 
+/** a, b, c of an orientation times direction less incident, m. */
+NB_TERM void nb_term_index(const nb_term_tables *t, int m, const nb_term_ray_group *ray,
+                           double D[3])
+{
+    const double *a = t->orientations[m].exact;
+    const nb_vec3 q = ray->delta;
+    D[0] = fma(a[0], q.x, fma(a[1], q.y, a[2] * q.z));
+    D[1] = fma(a[3], q.x, fma(a[4], q.y, a[5] * q.z));
+    D[2] = fma(a[6], q.x, fma(a[7], q.y, a[8] * q.z));
+}
+
 /** All sources of a group at one orientation; *added: terms since the last flush. */
 NB_TERM void nb_term_orientation_sum(const nb_term_tables *t, int m,
                                      const nb_term_group *group,
                                      const nb_term_ray_group *ray, nb_term_run *run,
                                      int *added, nb_slope_sums *to, const nb_term_case how)
 {
-    const double *a = t->orientations[m].exact;
-    const nb_vec3 q = ray->delta;
-    const double D[3] = {fma(a[0], q.x, fma(a[1], q.y, a[2] * q.z)),
-                         fma(a[3], q.x, fma(a[4], q.y, a[5] * q.z)),
-                         fma(a[6], q.x, fma(a[7], q.y, a[8] * q.z))};
+    double D[3];
     int first;
+    nb_term_index(t, m, ray, D);
     for (first = group->first; first < group->end; first += NB_TERM_RUN) {
         const int end =
             group->end - first > NB_TERM_RUN ? first + NB_TERM_RUN : group->end;

@@ -9,8 +9,8 @@ enum { THREADS = 128 };
 
 typedef struct plain_job {
     nb_cuda_slope_job all;
-    const float4 *weights; /* [planes][NB_PLAIN_TOTALS / 4] */
-    int polar;             /* 0: nopolar */
+    const float *weights; /* [planes][NB_PLAIN_TOTALS] */
+    int polar;            /* 0: nopolar */
     float K;
     float incident[3], B[3], E[3]; /* of the first source: nb_polarization's frame */
 } plain_job;
@@ -53,31 +53,6 @@ static __device__ __forceinline__ float factor_of(const plain_job &p,
     return factor * (0.5f * (1.0f + c2 - kahn));
 }
 
-/** The sums of a ray, at most NB_TERM_RUN terms. */
-template <int GENERAL, int TABLE>
-static __device__ __forceinline__ void sum_terms(const nb_term_tables &t,
-                                                 const nb_vec3 &d, nb_term_run *run)
-{
-    const nb_term_case how = {0, GENERAL, TABLE, NB_TERMS_CRYSTAL};
-    nb_ray ray;
-    ray.direction = d;
-    for (int g = 0; g < t.n_groups; g++) {
-        const nb_term_group *group = &t.groups[g];
-        nb_term_ray_group to;
-        nb_term_aim(&t, &ray, group, &to);
-        for (int m = 0; m < t.n_orientations; m++) {
-            const double *a = t.orientations[m].exact;
-            const nb_vec3 q = to.delta;
-            const double D[3] = {fma(a[0], q.x, fma(a[1], q.y, a[2] * q.z)),
-                                 fma(a[3], q.x, fma(a[4], q.y, a[5] * q.z)),
-                                 fma(a[6], q.x, fma(a[7], q.y, a[8] * q.z))};
-            nb_term_gradient G = {{0, 0, 0}, {0, 0, 0}};
-            nb_term_sources(&t, D, group->first, group->end, to.reach, run, &G, how);
-            nb_term_contract(&t, m, &to, D, &G, run, how);
-        }
-    }
-}
-
 template <int GENERAL, int TABLE>
 __global__ void __launch_bounds__(THREADS, 5)
     k_slopes_plain(const NB_GRID_CONSTANT plain_job p)
@@ -91,20 +66,11 @@ __global__ void __launch_bounds__(THREADS, 5)
     const double r = aim(place.panel, place.f, place.s, &d);
     const float factor = factor_of(p, place.panel, d, r);
     memset(&run, 0, sizeof run);
-    sum_terms<GENERAL, TABLE>(p.all.tables, d, &run);
+    nb_plain_sums(&p.all.tables, d, &run,
+                  nb_term_case{0, GENERAL, TABLE, NB_TERMS_CRYSTAL});
     const int64_t at = i - p.all.origin;
     for (int k = 0; k < p.all.planes; k++) {
-        const float4 *w = p.weights + k * (NB_PLAIN_TOTALS / 4);
-        const float4 a = __ldg(w), b = __ldg(w + 1), c = __ldg(w + 2), e = __ldg(w + 3);
-        float sum = fmaf(a.x, run.image, a.y);
-        sum = fmaf(a.z, run.cells[0],
-                   fmaf(a.w, run.cells[1], fmaf(b.x, run.cells[2], sum)));
-        sum = fmaf(b.y, run.index[0],
-                   fmaf(b.z, run.index[1], fmaf(b.w, run.index[2], sum)));
-        sum = fmaf(c.x, run.index[3],
-                   fmaf(c.y, run.index[4], fmaf(c.z, run.index[5], sum)));
-        sum = fmaf(c.w, run.index[6],
-                   fmaf(e.x, run.index[7], fmaf(e.y, run.index[8], sum)));
+        const float sum = nb_plain_value(p.weights + k * NB_PLAIN_TOTALS, &run);
         if (p.all.single)
             p.all.single[k * p.all.stride + at] = sum * factor;
         else
@@ -129,13 +95,8 @@ void nb_cuda_launch_slopes_plain(const nb_cuda_slope_job *job, const nb_scene *s
     const unsigned blocks = (unsigned)((job->end - job->from + THREADS - 1) / THREADS);
     const nb_vec3 incident = sc->beam.sources[0].incident,
                   B = nb_unit(nb_cross(sc->beam.polar_axis, incident));
-    plain_job p = {*job,
-                   (const float4 *)weights,
-                   !sc->beam.nopolar,
-                   (float)sc->beam.polarization,
-                   {},
-                   {},
-                   {}};
+    plain_job p = {*job, weights, !sc->beam.nopolar, (float)sc->beam.polarization, {},
+                   {},   {}};
     put(incident, p.incident);
     put(B, p.B);
     put(nb_unit(nb_cross(incident, B)), p.E);

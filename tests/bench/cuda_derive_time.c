@@ -2,6 +2,7 @@
 /* Time of derivatives on CUDA beside the image alone: kernels by the device's clock, whole calls by the wall clock.
  *   cuda_derive_time [--repeats N]
  * A markdown table of medians.  `skip` with the reason where there is no device. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +162,64 @@ static void measure(const time_case *c, nb_sim *sim, int repeats)
     nb_free(names);
 }
 
+/** One evaluation of a fit, as `nanobragg refine` makes them: new values, then the normal equations of the pixels that
+ * are bright, and of one in twenty. */
+static void evaluate(int repeats)
+{
+    enum { EDGE = 512 };
+    static const char *const words[][2] = {{"cell", "79.1 79.1 37.9 90 90 90"},
+                                           {"misset", "10 20 30"},
+                                           {"Na", "12.3"},
+                                           {"Nb", "11.2"},
+                                           {"Nc", "18.4"},
+                                           {"mosaic", "0.05"},
+                                           {"mosaic_domains", "5"},
+                                           {"default_F", "100"},
+                                           {"fluence", "2e26"},
+                                           {"lambda", "1"},
+                                           {"distance", "113.7"},
+                                           {"pixel", "0.2"},
+                                           {"detpixels", "512"},
+                                           {"oversample", "1"},
+                                           {"water", "0.3"},
+                                           {"device", "cuda"}};
+    static const char *const names[] = {"rot_x",  "rot_y",  "rot_z",   "cell_a",
+                                        "cell_b", "cell_c", "N_a",     "N_b",
+                                        "N_c",    "mosaic", "fluence", "water"};
+    enum { COUNT = sizeof names / sizeof *names };
+    static float image[EDGE * EDGE], photons[EDGE * EDGE];
+    static lap fit;
+    double gradient[COUNT], matrix[COUNT * COUNT], loss, mean = 0;
+    const nb_observation seen = {.photons = photons};
+    nb_config cfg;
+    nb_sim *sim;
+    nb_error err;
+    int used = 0;
+    nb_config_defaults(&cfg);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        set(&cfg, words[i][0], words[i][1]);
+    check(nb_sim_create(&cfg, NULL, &sim, &err), &err);
+    check(nb_sim_render(sim, image, NULL, &err), &err);
+    for (int i = 0; i < EDGE * EDGE; i++)
+        mean += (double)image[i] / (EDGE * EDGE);
+    for (int i = 0; i < EDGE * EDGE; i++) {
+        photons[i] = image[i] > mean || i % 20 == 0 ? image[i] : (float)NAN;
+        used += !isnan(photons[i]);
+    }
+    for (int i = -1; i < repeats; i++) {
+        const double value = 1e-4 * (i + 2), t = now();
+        check(nb_sim_set_parameters(sim, names, &value, 1, &err), &err);
+        check(nb_sim_normal(sim, names, COUNT, &seen, &loss, gradient, matrix, &err),
+              &err);
+        take(&fit, i < 0 ? 0 : i, t, sim);
+    }
+    printf("one evaluation of a fit, %d parameters, %d of %d pixels: kernels %.3f ms, "
+           "all %.3f ms\n",
+           (int)COUNT, used, EDGE * EDGE, median(fit.kernel, repeats),
+           median(fit.wall, repeats));
+    nb_sim_free(sim);
+}
+
 int main(int argc, char **argv)
 {
     int repeats = argc > 2 && !strcmp(argv[1], "--repeats") ? atoi(argv[2]) : 11;
@@ -183,5 +242,6 @@ int main(int argc, char **argv)
         measure(&cases[i], sim, repeats);
         nb_sim_free(sim);
     }
+    evaluate(repeats);
     return 0;
 }

@@ -88,12 +88,21 @@ products() {
 
 # Derivatives: reference planes, random scenes, and their times beside the image's.
 derive() {
+    rm -f "$out/refine.txt"
     "$B/tests/check/cuda_derive" --count "${COUNT:-300}" >"$out/derive.txt" 2>&1 || failed=1
     NB_DERIVE_DEVICE=cuda NB_DERIVE_MODES='default double' NANOBRAGG=$PWD/$B/nanobragg NB_SOURCE=$PWD \
         python3 tests/golden/test_derivatives.py >>"$out/derive.txt" 2>&1 || failed=1
     grep -E '^(ok cuda|not ok|skip|# scene)' "$out/derive.txt" | head -n 40 | tee -a "$out/summary.txt"
     note "reference planes and pullbacks: $(grep -cE '^ok (derivatives|pullback)' "$out/derive.txt") ok," \
         "$(grep -cE '^not ok (derivatives|pullback)' "$out/derive.txt") not ok"
+    local row
+    grep -qE '^  CMINPACK +yes' "$out/build.log" || note "skip refine # built without cminpack"
+    grep -qE '^  CMINPACK +yes' "$out/build.log" && for row in "still 101" "far 1" "triclinic 11" "geometry 11" "gaussian 11" "large 11"; do
+        # shellcheck disable=SC2086
+        NB_REFINE_DEVICE=cuda NANOBRAGG=$PWD/$B/nanobragg python3 tests/cli/refine_check.py $row \
+            >>"$out/refine.txt" 2>&1 || failed=1
+    done
+    [ -f "$out/refine.txt" ] && tee -a "$out/summary.txt" <"$out/refine.txt"
     "$B/tests/bench/cuda_derive_time" >"$out/derive-times.txt" 2>&1 || failed=1
     tee -a "$out/summary.txt" <"$out/derive-times.txt"
 }

@@ -88,10 +88,19 @@ static nb_status ask(nb_sim *sim, const char *list, answer *a, nb_error *err)
     return fit(sim, names, a, err);
 }
 
+/** No part of a scene is left to the CPU: a note would say so. */
+static void hear(void *user, const char *line)
+{
+    (void)user;
+    if (strstr(line, "on the CPU"))
+        stop(line);
+}
+
 /** By a device in a precision. */
 static void answer_to(const char *list, int scene, const char *device,
                       nb_precision precision, answer *a)
 {
+    const nb_hooks hooks = {NULL, hear, NULL};
     nb_config cfg;
     nb_sim *sim;
     nb_error err;
@@ -101,7 +110,8 @@ static void answer_to(const char *list, int scene, const char *device,
     cfg.precision = precision;
     if (!strcmp(device, "cpu"))
         cfg.isa = NB_ISA_SCALAR;
-    if (nb_sim_create(&cfg, NULL, &sim, &err) != NB_OK || ask(sim, list, a, &err) != NB_OK)
+    if (nb_sim_create(&cfg, &hooks, &sim, &err) != NB_OK ||
+        ask(sim, list, a, &err) != NB_OK)
         stop(err.message);
     nb_sim_free(sim);
 }

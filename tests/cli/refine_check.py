@@ -2,7 +2,7 @@
 """nanobragg refine: right starts end at the truth, bad ones are refused, and a lost fit says so.
 
 With NB_BIG=1 every row of docs/refine.md over three stills, and the errors of 200 stills (NB_STILLS: another
-number).
+number).  NB_REFINE_DEVICE=cuda: fits of ROW and SEED there.
 usage: NANOBRAGG=program python3 tests/cli/refine_check.py [ROW SEED...]
 """
 import array
@@ -19,6 +19,7 @@ from refine_cases import GOLDEN, ROWS, flags, rotation_vector  # noqa: E402
 from script import FAILED, PROGRAM, ok, run  # noqa: E402
 
 BIG = os.environ.get("NB_BIG")
+DEVICE = ["-device", os.environ["NB_REFINE_DEVICE"]] if "NB_REFINE_DEVICE" in os.environ else []
 QUIET = ["-quiet", "-noint", "-nopgm"]
 EDGES, ANGLES = ("a", "b", "c"), ("al", "be", "ga")
 
@@ -66,7 +67,7 @@ def poisson(chance, mean):
 
 def fit(case, picture, folder, *more, status=0):
     report = os.path.join(folder, "report.json")
-    run("refine", picture, *flags(case.common), *flags(case.start), *case.refine, "-quiet", "-report",
+    run("refine", picture, *flags(case.common), *flags(case.start), *case.refine, *DEVICE, "-quiet", "-report",
         report, *more, status=status)
     with open(report, encoding="utf-8") as stream:
         return json.load(stream)

@@ -78,6 +78,8 @@ static void slope_beam(nb_config *cfg, uint64_t *seed, int scene)
         slope_set(cfg, "polar", "%.3f", slope_draw(seed, -1, 1), 0, 0);
     if (scene % 11 == 3)
         slope_set(cfg, "oversample_polar", "1", 0, 0, 0);
+    if (scene % 12 == 10 || scene % 12 == 5)
+        slope_set(cfg, "background", "water:%.2f,air:30", slope_draw(seed, 0.1, 1), 0, 0);
 }
 
 /** Pixels far from each other: planes then have values of their usual size. */

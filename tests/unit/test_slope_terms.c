@@ -91,6 +91,35 @@ static void compare(const subject *s, int scene, const char *what, double limit)
     }
 }
 
+/** Planes of pixels of one ray whose parameters are the crystal's; 0: they have another kernel. */
+static int make_plain(subject *s, const nb_term_tables *t)
+{
+    const nb_scene *sc = s->job.scene;
+    const nb_panel *panel = &sc->panels[0];
+    nb_term_case how = nb_term_case_of(&s->job);
+    float *weights;
+    nb_error err;
+    assert_int_equal(nb_plain_weights(&s->job, t, &weights, &err), NB_OK);
+    if (!weights)
+        return 0;
+    how.level = NB_TERMS_CRYSTAL;
+    for (int i = 0; i < PIXELS; i++) {
+        const int f = i % SLOPE_EDGE, r = i / SLOPE_EDGE;
+        const nb_ray ray =
+            nb_ray_to(panel, &sc->sensors[0], nb_subpixel(panel->pixel_fast, 1, f, 0),
+                      nb_subpixel(panel->pixel_slow, 1, r, 0), 0);
+        const double factor = nb_cached_factors(sc, panel, &sc->sensors[0], f, r);
+        const double omega = sc->oversample_omega ? ray.omega : 1;
+        nb_term_run run = {0};
+        nb_plain_sums(t, ray.direction, &run, how);
+        for (int p = 0; p <= s->job.count; p++)
+            s->ours[(size_t)p * PIXELS + (size_t)i] =
+                factor * omega * nb_plain_value(weights + p * NB_PLAIN_TOTALS, &run);
+    }
+    nb_free(weights);
+    return 1;
+}
+
 /** F^2 as a device has it.  The caller's. */
 static float *make_squares(const nb_plan *plan, nb_term_tables *t, int side)
 {
@@ -132,6 +161,8 @@ static int check_fast(subject *s, int scene, double limit)
         F2 = make_squares(&plan, &t, side);
     make_planes(s, &t);
     compare(s, scene, "single", limit);
+    if (make_plain(s, &t))
+        compare(s, scene, "one ray", limit);
     nb_term_tables_free(&t);
     free(F2);
     return 1;
@@ -155,8 +186,30 @@ static void random_scenes(void **state)
     assert_true(fast > scenes / 2);
 }
 
+/** Parameters of the crystal alone. */
+static void crystals(void **state)
+{
+    int plain = 0;
+    (void)state;
+    for (int scene = 0; scene < SCENES; scene++) {
+        nb_config cfg;
+        subject s;
+        nb_term_tables t;
+        nb_error err;
+        slope_scene(&cfg, scene);
+        slope_set(&cfg, "oversample", "1", 0, 0, 0);
+        open_subject(&cfg, "rot,cell,N,lambda,water,fluence,default_F", &s);
+        check_fast(&s, scene, scene % 4 == 3 ? 2e-5 : 5e-6);
+        assert_int_equal(nb_term_tables_build(&s.job, 1, &t, &err), NB_OK);
+        plain += make_plain(&s, &t);
+        nb_term_tables_free(&t);
+        close_subject(&s);
+    }
+    assert_true(plain > SCENES / 3);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(random_scenes)};
+    const struct CMUnitTest tests[] = {TEST(random_scenes), TEST(crystals)};
     return RUN_TESTS("slope_terms", tests);
 }
