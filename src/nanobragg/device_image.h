@@ -29,7 +29,7 @@ void nb_device_image_free(nb_device_image *image);
 /** Its photons, finished, as nb_sim_render orders them: an address of the device.  *count (may be NULL):
  * how many. */
 float *nb_device_image_pixels(const nb_device_image *image, size_t *count);
-/** The number of the CUDA device whose memory it is; -1: of the host. */
+/** The number of the device whose memory it is, as -device has it; -1: of the host. */
 int nb_device_image_device(const nb_device_image *image);
 /** Copy it to out[count], memory of the host.  Errors: NB_ERR_DEVICE. */
 nb_status nb_device_image_read(const nb_device_image *image, float *out, nb_error *err);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* The structs of DLPack 0.8, as its specification has them (dmlc.github.io/dlpack). */
-enum { DL_CPU = 1, DL_CUDA = 2, DL_FLOAT = 2 };
+enum { DL_CPU = 1, DL_GPU = 2, DL_FLOAT = 2 };
 typedef struct dl_tensor {
     void *data;
     struct {
@@ -73,7 +73,7 @@ static PyObject *image_place(PyObject *object, PyObject *unused)
 {
     int device = nb_device_image_device(((image_object *)object)->image);
     (void)unused;
-    return Py_BuildValue("(ii)", device < 0 ? DL_CPU : DL_CUDA, device < 0 ? 0 : device);
+    return Py_BuildValue("(ii)", device < 0 ? DL_CPU : DL_GPU, device < 0 ? 0 : device);
 }
 
 /** capsule(slow, fast) */
@@ -92,7 +92,7 @@ static PyObject *image_capsule(PyObject *object, PyObject *args)
     managed->sizes[1] = fast;
     managed->tensor =
         (dl_tensor){.data = nb_device_image_pixels(image, NULL),
-                    .device = {device < 0 ? DL_CPU : DL_CUDA, device < 0 ? 0 : device},
+                    .device = {device < 0 ? DL_CPU : DL_GPU, device < 0 ? 0 : device},
                     .ndim = 2,
                     .dtype = {DL_FLOAT, 8 * sizeof(float), 1},
                     .shape = managed->sizes};

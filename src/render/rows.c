@@ -49,7 +49,7 @@ void nb_threads_start(int threads)
 typedef struct row_run {
     const nb_row_job *job;
     const size_t *first; /* [rows + 1]: the first span of each row */
-    int rows;
+    int rows, piece;
     atomic_int done, stop;
 } row_run;
 
@@ -119,6 +119,30 @@ static void clear_before(const nb_row_job *job, size_t i)
         memset(job->planes->image + from, 0, (to - from) * sizeof(float));
 }
 
+/** The first thread asks whether to go on. */
+static void report(row_run *run, int rows_done)
+{
+    const nb_hooks *hooks = run->job->hooks;
+    if (first_thread() && hooks->progress &&
+        hooks->progress(hooks->user, (double)rows_done / run->rows))
+        atomic_store(&run->stop, 1);
+}
+
+/** A row in pieces, so that a stop need not wait for its end. */
+static void run_pieces(row_run *run, const nb_span *spans, size_t n)
+{
+    const nb_row_job *job = run->job;
+    for (size_t i = 0; i < n; i++)
+        for (int at = 0; at < spans[i].n && !atomic_load(&run->stop); at += run->piece) {
+            nb_span part = spans[i];
+            part.fast += at;
+            part.at += (size_t)at;
+            part.n = part.n - at < run->piece ? part.n - at : run->piece;
+            job->row(job->context, &part, 1, job->planes->image + part.at);
+            report(run, atomic_load(&run->done));
+        }
+}
+
 static void run_row(row_run *run, int r)
 {
     const nb_row_job *job = run->job;
@@ -128,13 +152,14 @@ static void run_row(row_run *run, int r)
     if (atomic_load_explicit(&run->stop, memory_order_relaxed))
         return;
     clear_before(job, first);
-    job->row(job->context, spans, end - first, job->planes->image + spans->at);
+    if (run->piece)
+        run_pieces(run, spans, end - first);
+    else
+        job->row(job->context, spans, end - first, job->planes->image + spans->at);
     for (size_t i = first + 1; i < end; i++)
         clear_before(job, i);
     count = atomic_fetch_add_explicit(&run->done, 1, memory_order_relaxed) + 1;
-    if (first_thread() && job->hooks->progress &&
-        job->hooks->progress(job->hooks->user, (double)count / run->rows))
-        atomic_store(&run->stop, 1);
+    report(run, count);
 }
 
 /** Called by every thread of a team.  Pages are brought a few megabytes ahead of the rows, so that
@@ -158,9 +183,9 @@ static void run_rows(row_run *run)
 }
 
 /** The job's request has its spans. */
-static nb_status render_spans(const nb_row_job *job, nb_error *err)
+static nb_status render_spans(const nb_row_job *job, int piece, nb_error *err)
 {
-    row_run run = {.job = job};
+    row_run run = {.job = job, .piece = piece};
     size_t *first;
     nb_status st = nb_request_rows(job->request, &first, &run.rows, err);
     if (st)
@@ -179,19 +204,24 @@ static nb_status render_spans(const nb_row_job *job, nb_error *err)
     return NB_OK;
 }
 
-nb_status nb_render_rows(const nb_row_job *job, nb_error *err)
+nb_status nb_render_pieces(const nb_row_job *job, int piece, nb_error *err)
 {
     nb_row_job whole = *job;
     nb_request request = *job->request;
     nb_span *spans;
     nb_status st;
     if (request.spans || request.n == 0)
-        return render_spans(job, err);
+        return render_spans(job, piece, err);
     if ((st = nb_spans_build(job->scene, &spans, &request.n, err)))
         return st;
     request.spans = spans;
     whole.request = &request;
-    st = render_spans(&whole, err);
+    st = render_spans(&whole, piece, err);
     nb_free(spans);
     return st;
+}
+
+nb_status nb_render_rows(const nb_row_job *job, nb_error *err)
+{
+    return nb_render_pieces(job, 0, err);
 }

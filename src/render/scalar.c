@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The reference renderer: double precision, one pixel at a time, straight from src/physics. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,6 +48,16 @@ static void render_row(void *context, const nb_span *spans, size_t n, float *row
                 (float)nb_pixel_intensity(sc, panel, sensor, f, spans->slow);
 }
 
+/** Pixels that take some hundredths of a second, 0: more than a row has. */
+static int piece_of(const nb_scene *sc)
+{
+    const nb_engine engine = {.threads = 1};
+    const double terms = nb_plan_of(sc, NB_PRECISION_DOUBLE, &engine).terms;
+    const double of_a_piece = 2e5;
+    double pixels = ceil(of_a_piece / terms);
+    return pixels < sc->raster.columns ? (int)pixels : 0;
+}
+
 static nb_status render(nb_backend_state *state, const nb_scene *sc,
                         const nb_request *request, const nb_planes *planes, nb_error *err)
 {
@@ -54,7 +65,7 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc,
     nb_row_job job = {
         sc, request, planes, &copy, render_row, state->threads, &state->options.hooks};
     nb_status st = nb_request_check(request, sc, planes->pixels, "scalar", err);
-    return st ? st : nb_render_rows(&job, err);
+    return st ? st : nb_render_pieces(&job, piece_of(sc), err);
 }
 
 static void describe(const nb_backend_state *state, char *line, size_t size)

@@ -333,7 +333,7 @@ def test_features_and_memory_errors():
 CTRL_C = """
 import os, signal, threading, time, nanobragg
 sim = nanobragg.Simulation(cell=100, N=8, default_F=100, detpixels=1000, isa="scalar", threads=1,
-                           mosaic=0.5, mosaic_domains=400, misset=(1, 2, 3))
+                           mosaic=0.5, mosaic_domains=4000, misset=(1, 2, 3))  # a row takes seconds
 t = []
 def strike():
     time.sleep(0.5)
@@ -346,7 +346,7 @@ except KeyboardInterrupt:
     late = time.monotonic() - t[0]
     sim.set(detpixels=16)
     print("usable", sim.render().shape, late)
-    assert late < 2
+    assert late < 1  # 0.05 s on a machine that does nothing else
 """
 
 
