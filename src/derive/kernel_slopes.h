@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/** Rows of slopes by the sums of kernel_terms.h, for the instruction set that this file is compiled for.
- * The rays and what parameters make of the sums are the reference's (pixel_slopes.h). */
+/** Rows of slopes by the sums of kernel_terms.h, for the instruction set that this file is compiled for:
+ * one step a pixel (kernel_light.h), flat panels (kernel_flat.h), and curved ones, whose rays and what parameters make of
+ * the sums are the reference's (pixel_slopes.h). */
 #ifndef NB_DERIVE_KERNEL_SLOPES_H
 #define NB_DERIVE_KERNEL_SLOPES_H
 
 #include <stddef.h>
 
-#include "kernel_terms.h"
+#include "kernel_flat.h"
+#include "kernel_light.h"
 #include "pixel_slopes.h"
 
 #define NB_SLOPE_PASTE2(a, b) a##b
@@ -183,8 +185,6 @@ static void block_slopes(slope_block *b, int n, double *out, size_t stride)
     b->lanes = n;
     for (lane = 0; lane < NB_W; lane++) {
         nb_pixel_slopes *pixel = &b->pixels[lane];
-        if (lane >= n)
-            pixel->f = b->pixels[n - 1].f;
         memset(&pixel->sums, 0, offsetof(nb_slope_sums, entry));
         memset(pixel->place, 0, (size_t)b->t->job->count * sizeof *pixel->place);
     }
@@ -196,50 +196,29 @@ static void block_slopes(slope_block *b, int n, double *out, size_t stride)
         nb_slopes_finish(b->t->job, &b->pixels[lane], out + lane, stride);
 }
 
-/* Where no parameter moves the detector, its rays and factors are vectors too. */
-
-typedef struct plain_block {
-    vd2 total[SLOPE_SUMS], captured; /* captured: of the rays' weights */
-    vd2 once;                        /* factors of the pixel */
-} plain_block;
-
-NB_INLINE vd2 plain_weight(const nb_vector_plan *p, const rays *r, int layer)
-{
-    vd2 weight = p->sensor.absorb ? capture(p, r, layer) : vd2_set(1.0);
-    return p->scene.oversample_omega ? vd2_mul(weight, solid_angle(&p->panel, r)) : weight;
-}
-
-static void add_plain_ray(const nb_vector_slopes *t, const nb_vector_plan *p,
-                          const rays *r, vd2 weight, plain_block *block)
-{
-    slope_source q[NB_VECTOR_MAX_FACTORS];
-    slope_run run;
-    int i;
-    block->captured = vd2_add(block->captured, weight);
-    if (p->table.kind == NB_F_ZERO)
-        return;
-    aim_sources(t, p, r, q);
-    ray_sums(t, p, r, q, &run);
-    for (i = 0; i < slope_sums_of((int)t->level); i++)
-        block->total[i] = vd2_fma(run.total[i], weight, block->total[i]);
-}
-
-static void plain_sums(const nb_vector_slopes *t, const nb_vector_plan *p, vd2 f, int s,
-                       plain_block *block)
+static void flat_sums(const nb_vector_slopes *t, const nb_vector_plan *p, vd2 f, int s,
+                      flat_block *block)
 {
     const int os = p->scene.oversample;
-    int layer, subf, subs, i;
-    for (i = 0; i < SLOPE_SUMS; i++)
-        block->total[i] = vd2_set(0);
-    block->captured = vd2_set(0);
-    for (layer = 0; layer < p->sensor.layers; layer++)
+    slope_source q[NB_VECTOR_MAX_FACTORS];
+    slope_run run;
+    flat_ray a;
+    int subf, subs;
+    memset(block, 0, offsetof(flat_block, first));
+    memset(run.total, 0, sizeof run.total);
+    for (a.layer = 0; a.layer < p->sensor.layers; a.layer++)
         for (subs = 0; subs < os; subs++) {
-            const row_line line = line_of(p, s, subs, layer);
+            const row_line line = line_of(p, s, subs, a.layer);
+            a.S = nb_subpixel(p->panel.pixel_slow, os, s, subs);
             for (subf = 0; subf < os; subf++) {
-                const rays r = rays_to(p, f, &line, subf);
-                if (layer + subs + subf == 0)
-                    block->once = pixel_factor(p, &r);
-                add_plain_ray(t, p, &r, plain_weight(p, &r, layer), block);
+                aim_flat(p, &line, f, subf, &a);
+                if (a.layer + subs + subf == 0)
+                    block->first = a;
+                if (p->table.kind != NB_F_ZERO) {
+                    aim_sources(t, p, &a.r, q);
+                    ray_sums(t, p, &a.r, q, &run);
+                }
+                add_flat_ray(t, p, &a, run.total, block);
             }
         }
 }
@@ -251,64 +230,104 @@ NB_INLINE void store_lanes(vd2 x, int n, double *to)
     memcpy(to, all, (size_t)n * sizeof *to);
 }
 
-/** As block_slopes. */
-static void plain_slopes(const nb_vector_slopes *t, const nb_vector_plan *p,
-                         const nb_pixel_slopes *pixels, int n, double *out, size_t stride)
+/** The slope by a parameter. */
+NB_INLINE vd2 flat_slope_by(const nb_slope_line *line, const nb_place_line *place,
+                            const flat_block *block, vd2 factor, vd2 image_by_K)
 {
-    double fast[NB_W];
-    vd2 f, water;
-    plain_block block;
-    int i, k;
-    for (i = 0; i < NB_W; i++)
-        fast[i] = pixels[i < n ? i : n - 1].f;
-    for (i = 0; i < NB_H; i++) {
-        f.a[i] = fast[(int)nb_lane[0][i]];
-        f.b[i] = fast[(int)nb_lane[1][i]];
+    vd2 sum = vd2_scale(block->captured, line->captured);
+    int k;
+    for (k = 0; k < line->n; k++)
+        sum = vd2_scale_add(block->total[line->sum[k]], line->by[k], sum);
+    sum = vd2_mul(sum, factor);
+    if (line->polarization != 0)
+        sum = vd2_scale_add(image_by_K, line->polarization, sum);
+    for (k = 0; place && k < place->n; k++)
+        sum = vd2_scale_add(block->pull[place->sum[k]], place->by[k], sum);
+    return sum;
+}
+
+/** The n pixels of row s at fast[]; lanes beyond the last one repeat it. */
+NB_STAGE void flat_slopes(const nb_vector_slopes *t, const nb_vector_plan *p, int s,
+                          const double *fast, int n, double *out, size_t stride)
+{
+    const nb_place_line *places =
+        t->places ? t->places + (size_t)(p - t->plans) * (size_t)t->job->count : NULL;
+    flat_block block;
+    flat_once once;
+    vd2 image;
+    int i;
+    flat_sums(t, p, block_of(fast), s, &block);
+    once = once_of(p, &block.first);
+    image = vd2_scale_add(block.total[SLOPE_IMAGE], t->unit,
+                          vd2_scale(block.captured, t->weights * p->scene.background));
+    store_lanes(vd2_mul(image, once.factor), n, out);
+    if (places)
+        pull_once(p, &once, image, &block);
+    image = vd2_mul(vd2_mul(image, once.omega), once.polarization);
+    for (i = 0; i < t->job->count; i++)
+        store_lanes(flat_slope_by(&t->lines[i], places ? &places[i] : NULL, &block,
+                                  once.factor, image),
+                    n, out + (size_t)(i + 1) * stride);
+}
+
+/** Pixels of a row, some blocks at a time. */
+typedef struct slope_batch {
+    const nb_vector_slopes *t;
+    const nb_vector_plan *plan;
+    double fast[SLOPE_BATCH][NB_W];
+    int n, slow;
+} slope_batch;
+
+static void curved_slopes(const slope_batch *b, int n, const double *fast, double *out,
+                          size_t stride)
+{
+    double place[NB_W][NB_VARIABLES_MAX];
+    nb_pixel_slopes pixels[NB_W];
+    slope_block block = {.t = b->t, .plan = b->plan, .pixels = pixels};
+    const nb_panel *panel = &b->t->job->scene->panels[b->plan - b->t->plans];
+    for (int k = 0; k < NB_W; k++) {
+        pixels[k].place = place[k];
+        pixels[k].panel = panel;
+        pixels[k].sensor = &b->t->job->scene->sensors[panel->sensor];
+        pixels[k].s = b->slow;
+        pixels[k].f = (int)fast[k];
     }
-    plain_sums(t, p, f, pixels->s, &block);
-    water = vd2_scale(block.captured, t->weights * p->scene.background);
-    store_lanes(
-        vd2_mul(vd2_scale_add(block.total[SLOPE_IMAGE], t->unit, water), block.once), n,
-        out);
-    for (i = 0; i < t->job->count; i++) {
-        const nb_slope_line *line = &t->lines[i];
-        vd2 sum = vd2_scale(block.captured, line->captured);
-        for (k = 0; k < line->n; k++)
-            sum = vd2_scale_add(block.total[line->sum[k]], line->by[k], sum);
-        store_lanes(vd2_mul(sum, block.once), n, out + (size_t)(i + 1) * stride);
+    block_slopes(&block, n, out, stride);
+}
+
+/** All of the batch to out, which moves on. */
+static void finish_batch(slope_batch *b, double **out, size_t stride)
+{
+    double *fast = b->fast[0];
+    if (b->n == 0)
+        return;
+    for (int i = b->n; i % NB_W != 0; i++)
+        fast[i] = fast[b->n - 1];
+    if (b->t->light)
+        light_slopes(b->t, b->plan, b->slow, fast, b->n, *out, stride);
+    for (int i = 0; i < b->n && !b->t->light; i += NB_W) {
+        const int n = b->n - i < NB_W ? b->n - i : NB_W;
+        if (b->plan->panel.curved)
+            curved_slopes(b, n, fast + i, *out + i, stride);
+        else
+            flat_slopes(b->t, b->plan, b->slow, fast + i, n, *out + i, stride);
     }
+    *out += b->n;
+    b->n = 0;
 }
 
 /** A block's lanes are the next pixels of the row that are wanted, side by side or not. */
 void NB_SLOPE_KERNEL(const nb_vector_slopes *t, const nb_span *spans, size_t n,
                      double *out, size_t stride)
 {
-    const nb_panel *panel = &t->job->scene->panels[spans->panel];
-    double place[NB_W][NB_VARIABLES_MAX];
-    nb_pixel_slopes pixels[NB_W];
-    slope_block b = {.t = t, .plan = &t->plans[spans->panel], .pixels = pixels};
-    const int plain = t->lines && !b.plan->panel.curved && !b.plan->sensor.mean_depth;
-    size_t i;
-    int k, lanes = 0;
-    for (k = 0; k < NB_W; k++) {
-        pixels[k].place = place[k];
-        pixels[k].panel = panel;
-        pixels[k].sensor = &t->job->scene->sensors[panel->sensor];
-        pixels[k].s = spans->slow;
-    }
-    for (i = 0; i < n; i++)
-        for (k = 0; k < spans[i].n; k++) {
-            pixels[lanes].f = spans[i].fast + k;
-            if (++lanes == NB_W) {
-                plain ? plain_slopes(t, b.plan, pixels, lanes, out, stride)
-                      : block_slopes(&b, lanes, out, stride);
-                out += lanes;
-                lanes = 0;
-            }
+    slope_batch b = {.t = t, .plan = &t->plans[spans->panel], .slow = spans->slow};
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < spans[i].n; k++) {
+            b.fast[0][b.n] = spans[i].fast + k;
+            if (++b.n == SLOPE_BATCH * NB_W)
+                finish_batch(&b, &out, stride);
         }
-    if (lanes > 0)
-        plain ? plain_slopes(t, b.plan, pixels, lanes, out, stride)
-              : block_slopes(&b, lanes, out, stride);
+    finish_batch(&b, &out, stride);
 }
 
 #endif

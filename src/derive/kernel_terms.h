@@ -13,7 +13,10 @@
 #include "slope_sine.h"
 #include "vector_slopes.h"
 
-enum { SLOPE_TERMS = 16 }; /* between the two loops */
+enum {
+    SLOPE_TERMS = 16, /* between the two loops */
+    SLOPE_BATCH = 16  /* blocks of a row that a kernel gets at once */
+};
 
 /** What the compiler is to specialise for. */
 typedef struct slope_case {
@@ -376,6 +379,18 @@ NB_INLINE void dispersion_terms(const nb_vector_slopes *t, const slope_term *ter
                    vf_set(t->spectrum[owners[k].source]), run[SLOPE_DISPERSION]);
 }
 
+/** The block at fast[], in the order of lanes. */
+NB_INLINE vd2 block_of(const double *fast)
+{
+    vd2 f;
+    int i;
+    for (i = 0; i < NB_H; i++) {
+        f.a[i] = fast[(int)nb_lane[0][i]];
+        f.b[i] = fast[(int)nb_lane[1][i]];
+    }
+    return f;
+}
+
 NB_INLINE int slope_sums_of(int level)
 {
     return level == NB_SLOPES_ALL ? SLOPE_SUMS : SLOPE_V;
@@ -425,8 +440,10 @@ NB_INLINE void slope_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
     const slope_constants c = slope_constants_of(sc);
     const double *offset = t->offsets;
     int m, s, i;
-    memset(r->run, 0, sizeof r->run);
-    memset(r->total, 0, sizeof r->total);
+    for (i = 0; i < slope_sums_of(how.sums); i++) {
+        r->run[i] = vf_set(0.0f);
+        r->total[i] = vd2_set(0);
+    }
     r->n = r->added = 0;
     for (m = 0; m < sc->lattice.n_orientations; m++) {
         const nb_orientation *o = &sc->lattice.orientations[m];

@@ -35,6 +35,10 @@ static void given_row(const nb_slope_job *job, const void *state, const nb_span 
                 out[p * stride] = job->given[p * pixels + spans[i].at + (size_t)k];
 }
 
+enum {
+    PIECE = 256
+}; /* pixels of a row at once: the slopes of all parameters stay in a cache */
+
 typedef struct slope_run {
     const nb_slope_pass *pass;
     nb_slope_row *row;
@@ -64,18 +68,51 @@ static int thread_number(void)
 #endif
 }
 
+/** The next pixels of a row: spans from number *i on, of the first one *behind are done.  A long span is cut
+ * into *part. */
+static void next_piece(const nb_slope_values *row, size_t *i, int *behind, nb_span *part,
+                       nb_slope_values *piece)
+{
+    const size_t first = *i;
+    int n = 0;
+    piece->spans = row->spans + first;
+    while (*i < row->n && n + row->spans[*i].n <= PIECE)
+        n += row->spans[(*i)++].n;
+    piece->n = *i - first;
+    if (piece->n > 0)
+        return;
+    *part = row->spans[first];
+    part->fast += *behind;
+    part->at += (size_t)*behind;
+    part->n -= *behind;
+    *behind += PIECE;
+    if (part->n <= PIECE) {
+        *behind = 0;
+        *i += 1;
+    } else {
+        part->n = PIECE;
+    }
+    piece->spans = part;
+    piece->n = 1;
+}
+
 static void run_row(slope_run *run, int stripe, int r)
 {
     const nb_slope_pass *pass = run->pass;
-    int thread = thread_number(), done;
+    int thread = thread_number(), behind = 0, done;
     double *values =
         run->buffers + (size_t)thread * run->widest * (size_t)(pass->job->count + 1);
     nb_slope_values row = {run->spans + run->first[r], run->first[r + 1] - run->first[r],
                            values, run->widest, stripe};
     if (atomic_load_explicit(&run->stop, memory_order_relaxed))
         return;
-    run->row(pass->job, run->state, row.spans, row.n, values, run->widest);
-    pass->take(pass->sink, &row);
+    for (size_t i = 0; i < row.n;) {
+        nb_slope_values piece = row;
+        nb_span part;
+        next_piece(&row, &i, &behind, &part, &piece);
+        run->row(pass->job, run->state, piece.spans, piece.n, values, run->widest);
+        pass->take(pass->sink, &piece);
+    }
     done = atomic_fetch_add_explicit(&run->done, 1, memory_order_relaxed) + 1;
     if (thread == 0 && pass->hooks && pass->hooks->progress &&
         pass->hooks->progress(pass->hooks->user, (double)done / run->rows))
@@ -105,6 +142,7 @@ static nb_status share_rows(slope_run *run, nb_error *err)
         size_t n = pixels_of(run, r);
         run->widest = n > run->widest ? n : run->widest;
     }
+    run->widest = run->widest < PIECE ? run->widest : PIECE;
     run->stripes = pass->stripes > 0 ? pass->stripes : NB_PASS_STRIPES;
     if (run->stripes > run->rows)
         run->stripes = run->rows;

@@ -3,13 +3,15 @@
 #include <string.h>
 
 #include "../base/memory.h"
+#include "../base/stream.h"
+#include "../physics/panels.h"
 #include "products.h"
 
 typedef struct plane_sink {
     const nb_slope_job *job;
-    nb_real_type type;
-    void *planes;
-    float *image;
+    const nb_slope_planes_out *out;
+    int streamed;      /* float planes that no cache holds */
+    nb_real_type type; /* of dloss */
     const void *dloss;
     double *partial; /* [stripes][count] */
 } plane_sink;
@@ -18,12 +20,12 @@ typedef struct plane_sink {
 static void put(const plane_sink *k, size_t p, size_t at, const double *values, int n)
 {
     const size_t from = p * k->job->scene->raster.pixels + at;
-    if (k->type == NB_REAL_FLOAT64) {
-        memcpy((double *)k->planes + from, values, (size_t)n * sizeof *values);
-        return;
-    }
-    for (int f = 0; f < n; f++)
-        ((float *)k->planes)[from + (size_t)f] = (float)values[f];
+    if (k->out->type == NB_REAL_FLOAT64)
+        memcpy((double *)k->out->planes + from, values, (size_t)n * sizeof *values);
+    else if (k->streamed)
+        nb_floats_streamed(values, (float *)k->out->planes + from, n);
+    else
+        nb_floats(values, (float *)k->out->planes + from, n);
 }
 
 static void take_planes(void *sink, const nb_slope_values *row)
@@ -33,11 +35,37 @@ static void take_planes(void *sink, const nb_slope_values *row)
     for (size_t i = 0; i < row->n; values += row->spans[i++].n) {
         const size_t at = row->spans[i].at;
         const int n = row->spans[i].n;
-        for (int f = 0; k->image && f < n; f++)
-            k->image[at + (size_t)f] = (float)values[f];
+        if (k->out->image)
+            nb_floats(values, k->out->image + at, n);
+        if (k->out->expected)
+            memcpy(k->out->expected + at, values, (size_t)n * sizeof *values);
         for (size_t p = 0; p < (size_t)k->job->count; p++)
             put(k, p, at, values + (p + 1) * row->stride, n);
     }
+    if (k->streamed)
+        nb_stream_end();
+}
+
+/** Does a pass write every pixel of the stack? */
+static int writes_all(const nb_scene *sc)
+{
+    return !sc->raster.mask && (size_t)nb_rendered_pixels(sc) == sc->raster.pixels;
+}
+
+/** Zeros where no pass writes. */
+static void clear_planes(const nb_slope_job *job, const nb_slope_planes_out *out)
+{
+    const size_t pixels = job->scene->raster.pixels;
+    if (writes_all(job->scene))
+        return;
+    if (job->count > 0)
+        memset(out->planes, 0,
+               (size_t)job->count * pixels *
+                   (out->type == NB_REAL_FLOAT32 ? sizeof(float) : sizeof(double)));
+    if (out->image)
+        memset(out->image, 0, pixels * sizeof *out->image);
+    if (out->expected)
+        memset(out->expected, 0, pixels * sizeof *out->expected);
 }
 
 static nb_slope_pass pass_of(const nb_slope_run *run, void *sink,
@@ -87,21 +115,22 @@ static nb_status device_pullback(const nb_slope_run *run, nb_real_type type,
     return st;
 }
 
+nb_status nb_slope_fill(const nb_slope_run *run, const nb_slope_planes_out *out,
+                        nb_error *err)
+{
+    plane_sink sink = {.job = run->job, .out = out};
+    nb_slope_pass pass = pass_of(run, &sink, take_planes);
+    sink.streamed =
+        out->type == NB_REAL_FLOAT32 &&
+        4.0 * (double)run->job->scene->raster.pixels * run->job->count > NB_STREAM_BYTES;
+    clear_planes(run->job, out);
+    return run->device ? device_planes(run, out, err) : nb_slope_pass_run(&pass, err);
+}
+
 nb_status nb_slope_planes(const nb_slope_run *run, nb_real_type type, void *planes,
                           float *image, nb_error *err)
 {
-    const size_t pixels = run->job->scene->raster.pixels;
-    plane_sink sink = {.job = run->job, .type = type, .planes = planes, .image = image};
-    nb_slope_pass pass = pass_of(run, &sink, take_planes);
-    if (run->job->count > 0)
-        memset(planes, 0,
-               (size_t)run->job->count * pixels *
-                   (type == NB_REAL_FLOAT32 ? sizeof(float) : sizeof(double)));
-    if (image)
-        memset(image, 0, pixels * sizeof *image);
-    if (run->device)
-        return device_planes(run, &(nb_slope_planes_out){type, planes, image, NULL}, err);
-    return nb_slope_pass_run(&pass, err);
+    return nb_slope_fill(run, &(nb_slope_planes_out){type, planes, image, NULL}, err);
 }
 
 static void take_image(void *sink, const nb_slope_values *row)

@@ -17,6 +17,10 @@ typedef struct nb_slope_run {
     nb_backend_state *state;       /* the device's */
 } nb_slope_run;
 
+/** Planes and images that are wanted, 0 outside of the region and the mask. */
+nb_status nb_slope_fill(const nb_slope_run *run, const nb_slope_planes_out *out,
+                        nb_error *err);
+
 /** planes[count][pixels] of `type`, 0 outside of the region and the mask; image[pixels] may be NULL. */
 nb_status nb_slope_planes(const nb_slope_run *run, nb_real_type type, void *planes,
                           float *image, nb_error *err);

@@ -139,12 +139,6 @@ static void fill(nb_vector_slopes *v)
         v->offsets);
 }
 
-/** Are a parameter's numbers all that moves, and nothing that changes with the pixel's place? */
-static int only_contracts(const nb_tangent *t)
-{
-    return !t->panels && t->polarization == 0 && t->entry < 0;
-}
-
 static void fill_line(const nb_vector_slopes *v, const nb_tangent *t, nb_slope_line *line)
 {
     const nb_scene *sc = v->job->scene;
@@ -160,26 +154,82 @@ static void fill_line(const nb_vector_slopes *v, const nb_tangent *t, nb_slope_l
     by[SLOPE_DISPERSION] = -t->spectrum;
     by[SLOPE_FUDGE] = -2.0 / NB_GAUSS_WIDTH * t->fudge;
     line->captured = v->weights * (t->background + t->image * sc->background);
+    line->light_captured = (float)(line->captured / v->unit);
+    line->polarization = t->polarization;
     for (int i = 0; i < SLOPE_SUMS; i++)
         if (by[i] != 0) {
             line->sum[line->n] = i;
+            line->light[line->n] = (float)by[i];
             line->by[line->n++] = v->unit * by[i];
         }
+}
+
+static void fill_place(const nb_panel_slope *by, nb_place_line *line)
+{
+    const nb_vec3 vectors[4] = {by->pix0, by->fast, by->slow, by->normal};
+    double all[PULL_SUMS];
+    for (int i = 0; i < 4; i++) {
+        all[3 * i] = vectors[i].x;
+        all[3 * i + 1] = vectors[i].y;
+        all[3 * i + 2] = vectors[i].z;
+    }
+    all[PULL_CLOSE] = by->close_distance;
+    all[PULL_STEP] = by->layer_step;
+    all[PULL_MU] = by->mu;
+    for (int i = 0; i < PULL_SUMS; i++)
+        if (all[i] != 0) {
+            line->sum[line->n] = i;
+            line->by[line->n++] = all[i];
+        }
+}
+
+static int moves(const nb_slope_job *job)
+{
+    for (int i = 0; i < job->count; i++)
+        if (job->tangents[i].panels)
+            return 1;
+    return 0;
+}
+
+static nb_status fill_places(nb_vector_slopes *v, nb_error *err)
+{
+    const nb_slope_job *job = v->job;
+    const size_t count = (size_t)job->count, panels = (size_t)job->scene->n_panels;
+    if (!moves(job))
+        return NB_OK;
+    v->places = nb_alloc(panels * count, sizeof *v->places, "tables for derivatives", err);
+    if (!v->places)
+        return NB_ERR_NOMEM;
+    for (size_t k = 0; k < panels; k++)
+        for (size_t i = 0; i < count; i++)
+            if (job->tangents[i].panels)
+                fill_place(&job->tangents[i].panels[k], &v->places[k * count + i]);
+    return NB_OK;
 }
 
 static nb_status fill_lines(nb_vector_slopes *v, nb_error *err)
 {
     const nb_slope_job *job = v->job;
-    for (int i = 0; i < job->count; i++)
-        if (!only_contracts(&job->tangents[i]))
-            return NB_OK;
     v->lines =
         nb_alloc((size_t)job->count + 1, sizeof *v->lines, "tables for derivatives", err);
     if (!v->lines)
         return NB_ERR_NOMEM;
     for (int i = 0; i < job->count; i++)
         fill_line(v, &job->tangents[i], &v->lines[i]);
-    return NB_OK;
+    return fill_places(v, err);
+}
+
+/** One step a pixel whose numbers floats hold, and parameters that only contract the sums of kernel_light.h. */
+static int is_light(const nb_vector_slopes *v, const nb_plan *plan)
+{
+    const char *why;
+    if (v->places || v->level > NB_SLOPES_N ||
+        !nb_vector_paths[NB_VECTOR_SIMPLE].applies(plan, &why))
+        return 0;
+    for (int i = 0; i < v->job->count; i++)
+        if (v->lines[i].polarization != 0)
+            return 0;
+    return v->phase != NB_PHASE_REAL;
 }
 
 static void close_tables(void *state)
@@ -189,6 +239,7 @@ static void close_tables(void *state)
         return;
     nb_vector_plans_free(v->plans);
     nb_free(v->lines);
+    nb_free(v->places);
     nb_free(v->offsets);
     nb_free(v->cells);
     nb_free(v->axes);
@@ -221,7 +272,10 @@ static nb_status open_tables(const nb_slope_job *job, const nb_slope_way *way,
     for (int i = 0; i < job->scene->beam.n_sources; i++)
         v->weights += v->plans->sources[i].weight * lattice->n_orientations;
     fill(v);
-    return fill_lines(v, err);
+    if ((st = fill_lines(v, err)))
+        return st;
+    v->light = is_light(v, &plan);
+    return NB_OK;
 }
 
 static void vector_row(const nb_slope_job *job, const void *state, const nb_span *spans,

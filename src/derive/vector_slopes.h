@@ -42,12 +42,31 @@ typedef struct nb_vector_slopes nb_vector_slopes;
 typedef void nb_vector_slope_row(const nb_vector_slopes *v, const nb_span *spans,
                                  size_t n, double *out, size_t stride);
 
-/** What a parameter makes of the sums, where it moves no detector: by[k] times the sum of that number, and
- * what is captured. */
+/** Slopes of a pixel by the numbers of a flat panel's place (physics/panel_pull.h). */
+enum nb_pull_place {
+    PULL_PIX0,
+    PULL_FAST = PULL_PIX0 + 3,
+    PULL_SLOW = PULL_FAST + 3,
+    PULL_NORMAL = PULL_SLOW + 3,
+    PULL_CLOSE = PULL_NORMAL + 3,
+    PULL_STEP,
+    PULL_MU,
+    PULL_SUMS
+};
+
+/** What a parameter makes of the sums: by[k] times the sum of that number; of what is captured, and of the
+ * polarization's slope by Kahn's factor. */
 typedef struct nb_slope_line {
     int n, sum[SLOPE_SUMS];
-    double by[SLOPE_SUMS], captured;
+    double by[SLOPE_SUMS], captured, polarization;
+    float light[SLOPE_SUMS], light_captured; /* the same, per nb_vector_slopes.unit */
 } nb_slope_line;
+
+/** What a parameter makes of the slopes by a panel's place. */
+typedef struct nb_place_line {
+    int n, sum[PULL_SUMS];
+    double by[PULL_SUMS];
+} nb_place_line;
 
 /** A job with its tables.  Arrays are owned. */
 struct nb_vector_slopes {
@@ -56,10 +75,12 @@ struct nb_vector_slopes {
     nb_vector_plan *plans; /* of each panel */
     nb_slope_level level;
     nb_slope_phase phase;
-    nb_slope_line *lines; /* [count]; NULL: a parameter moves the detector or its factors */
-    double weights;       /* of all terms */
-    double unit;          /* electrons^2 of 1 in the sums */
-    double wavenumber;    /* of the first source, 1/m: the unit of the next */
+    nb_slope_line *lines;  /* [count] */
+    nb_place_line *places; /* [panels][count], of flat panels; NULL: the detector stays */
+    int light;             /* one step a pixel, and no detector moves: kernel_light.h */
+    double weights;        /* of all terms */
+    double unit;           /* electrons^2 of 1 in the sums */
+    double wavenumber;     /* of the first source, 1/m: the unit of the next */
     double *offsets;   /* [orientation][source][3]: where -h starts, a.i/lambda with it */
     float (*cells)[9]; /* [orientation]: a b c, times the wavenumber */
     float (*axes)[3];  /* [orientation]: nb_slope_job.turns; NULL: no such sum */

@@ -64,11 +64,19 @@ static void experiment(nb_config *cfg, uint64_t *seed, int scene)
         set(cfg, "osc", "%.3f", draw(seed, 0.1, 2), 0, 0);
         set(cfg, "phisteps", "3", 0, 0, 0);
     }
-    if (scene % 6 == 3) {
+    if (scene % 6 == 3 || scene % 6 == 1) {
         set(cfg, "detector_thick", "300", 0, 0, 0);
         set(cfg, "detector_abs", "250", 0, 0, 0);
         set(cfg, "thicksteps", "2", 0, 0, 0);
     }
+    if (scene % 12 == 3)
+        set(cfg, "layer_depth", "front", 0, 0, 0);
+    if (scene % 5 == 1)
+        set(cfg, "oversample_omega", "1", 0, 0, 0);
+    if (scene % 7 == 1)
+        set(cfg, "point_pixel", "1", 0, 0, 0);
+    if (scene % 7 == 2)
+        set(cfg, "polar", "%.3f", draw(seed, -1, 1), 0, 0);
     if (scene % 6 == 4)
         set(cfg, "dmin", "%.3f", draw(seed, 3, 6), 0, 0);
     if (scene % 8 == 7)
@@ -77,7 +85,11 @@ static void experiment(nb_config *cfg, uint64_t *seed, int scene)
 }
 
 static const char everything[] =
-    "rot,cell,N,mosaic,phi,osc,lambda,dispersion,distance,shift,fluence,default_F";
+    "rot,cell,N,mosaic,phi,osc,lambda,dispersion,distance,Xbeam,Ybeam,tilt,shift,shift_"
+    "fast,shift_normal,rot_slow,"
+    "polar,fluence,default_F";
+static const char crystal_alone[] = "rot,cell,N,fluence,default_F"; /* no detector moves */
+static const char of_sensor[] = ",detector_thick,detector_abs";
 
 /** Planes of all names by an instruction set, the caller's; the image is the last. */
 static double *planes_of(nb_config *cfg, nb_isa isa, char (**names)[NB_VARIABLE_NAME],
@@ -86,12 +98,16 @@ static double *planes_of(nb_config *cfg, nb_isa isa, char (**names)[NB_VARIABLE_
     const char *list[MOST_NAMES];
     const size_t pixels = (size_t)EDGE * EDGE;
     float image[EDGE * EDGE];
+    char wanted[300];
     double *planes;
     nb_error err;
     nb_sim *sim;
     cfg->isa = isa;
     assert_int_equal(nb_sim_create(cfg, NULL, &sim, &err), NB_OK);
-    if (nb_sim_variables(sim, everything, names, count, &err) != NB_OK)
+    snprintf(wanted, sizeof wanted, "%s%s",
+             cfg->oversample == 1 ? crystal_alone : everything,
+             cfg->thick_steps > 0 ? of_sensor : "");
+    if (nb_sim_variables(sim, wanted, names, count, &err) != NB_OK)
         fail_msg("%s", err.message);
     for (int i = 0; i < *count; i++)
         list[i] = (*names)[i];

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/** From doubles to floats that are not read again soon. */
+#ifndef NB_BASE_STREAM_H
+#define NB_BASE_STREAM_H
+
+#include <stdint.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* bytes of an array that no cache holds */
+#define NB_STREAM_BYTES 1.6e7
+
+static inline void nb_floats(const double *restrict from, float *restrict to, int n)
+{
+    for (; n >= 8; n -= 8, from += 8, to += 8)
+        for (int i = 0; i < 8; i++)
+            to[i] = (float)from[i];
+    for (int i = 0; i < n; i++)
+        to[i] = (float)from[i];
+}
+
+/** The same past the caches: nb_stream_end before another thread reads them. */
+static inline void nb_floats_streamed(const double *from, float *to, int n)
+{
+#ifdef __SSE2__
+    for (; n > 0 && (uintptr_t)to % 16 != 0; n--)
+        *to++ = (float)*from++;
+    for (; n >= 4; n -= 4, from += 4, to += 4)
+        _mm_stream_ps(to, _mm_movelh_ps(_mm_cvtpd_ps(_mm_loadu_pd(from)),
+                                        _mm_cvtpd_ps(_mm_loadu_pd(from + 2))));
+#endif
+    nb_floats(from, to, n);
+}
+
+static inline void nb_stream_end(void)
+{
+#ifdef __SSE2__
+    _mm_sfence();
+#endif
+}
+
+#endif
