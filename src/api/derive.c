@@ -10,9 +10,8 @@
 #include "../derive/products.h"
 #include "../derive/tangents.h"
 #include "../model/units.h"
-#include "../physics/panels.h"
-#include "../image/light.h"
 #include "derive.h"
+#include "derive_spread.h"
 
 double nb_sim_mean_wavelength(const nb_sim *sim)
 {
@@ -266,6 +265,27 @@ nb_status nb_sim_pullback_device(nb_sim *sim, const char *const *names, int coun
     return st;
 }
 
+nb_status nb_sim_pullback_spread(nb_sim *sim, const char *const *names, int count,
+                                 nb_real_type type, const void *dloss, double *gradient,
+                                 nb_hkl_gradient *F, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && dloss);
+    nb_stage psf;
+    double *before;
+    nb_status st;
+    if (F)
+        memset(F, 0, sizeof *F);
+    if (!nb_sim_has_spread(sim, &psf))
+        return nb_sim_pullback(sim, names, count, type, dloss, gradient, F, err);
+    if ((st = check_loss(sim, type, dloss, err)) ||
+        (st = nb_sim_spread_loss(sim, &psf, type, dloss, &before, err)))
+        return st;
+    st = nb_sim_pullback(sim, names, count, NB_REAL_FLOAT64, before, gradient, F, err);
+    nb_free(before);
+    return st;
+}
+
 static nb_status check_observation(const nb_observation *seen, nb_error *err)
 {
     NB_REFUSE_NULL(seen->photons && (seen->n_knots == 0 || (seen->knots && seen->values)));
@@ -283,46 +303,26 @@ static nb_status check_observation(const nb_observation *seen, nb_error *err)
     return NB_OK;
 }
 
-/** A plane behind the point spread; in: floats, 0 outside of the region. */
-static nb_status spread_plane(const nb_sim *sim, const nb_stage *psf, const float *in,
-                              double *out, nb_error *err)
-{
-    const nb_scene *sc = &sim->model.scene;
-    nb_photons photons = nb_sim_photons(sim, in);
-    nb_light *light;
-    nb_status st;
-    photons.scene = sc;
-    st = nb_light_make(&photons, psf, 0, &light, err);
-    for (int row = 0; row < sc->raster.rows && !st; row++)
-        nb_light_row(light, row, out + nb_row_start(sc, row));
-    if (!st)
-        nb_light_free(light);
-    return st;
-}
-
 /** With a point spread: the image and all planes behind it, as given to the job.  *given: nb_free. */
 static nb_status spread_job(nb_sim *sim, nb_slope_job *job, double **given, nb_error *err)
 {
     nb_slope_run run;
     const size_t pixels = sim->model.scene.raster.pixels, n = (size_t)job->count + 1;
-    nb_stage stages[NB_STAGES_MOST];
-    int at = nb_stage_at(stages, nb_sim_stages(sim, stages), NB_STAGE_SPREAD);
-    float *planes;
+    nb_slope_planes_out out = {.type = NB_REAL_FLOAT64};
+    nb_stage psf;
     nb_status st;
     *given = NULL;
-    if (at < 0)
+    if (!nb_sim_has_spread(sim, &psf))
         return NB_OK;
-    planes = nb_alloc_raw(pixels * n, sizeof *planes, "derivatives", err);
-    *given = nb_alloc(pixels * n, sizeof **given, "derivatives", err);
-    st = planes && *given ? NB_OK : NB_ERR_NOMEM;
+    *given = nb_alloc_raw(pixels * n, sizeof **given, "derivatives", err);
+    out.expected = *given;
+    out.planes = *given ? *given + pixels : NULL;
+    st = *given ? open_run(sim, job, 0, &run, err) : NB_ERR_NOMEM;
     if (!st)
-        st = open_run(sim, job, 0, &run, err);
-    if (!st)
-        st = nb_slope_planes(&run, NB_REAL_FLOAT32, planes + pixels, planes, err);
+        st = nb_slope_fill(&run, &out, err);
     for (size_t i = 0; i < n && !st; i++)
-        st = spread_plane(sim, &stages[at], planes + i * pixels, *given + i * pixels, err);
+        st = nb_sim_spread_values(sim, &psf, *given + i * pixels, err);
     job->given = *given;
-    nb_free(planes);
     return st;
 }
 

@@ -99,6 +99,13 @@ nb_status nb_sim_pullback_device(nb_sim *sim, const char *const *names, int coun
                                  nb_real_type type, const void *dloss, double *gradient,
                                  nb_error *err);
 
+/** The same of a loss by the image behind the point spread of the configuration (nb_sim_expected): dloss goes back through the
+ * adjoint of the spread first.  Without one it is nb_sim_pullback.  Errors too: NB_ERR_UNSUPPORTED (-psf fibre without
+ * FFTW). */
+nb_status nb_sim_pullback_spread(nb_sim *sim, const char *const *names, int count,
+                                 nb_real_type type, const void *dloss, double *gradient,
+                                 nb_hkl_gradient *F, nb_error *err);
+
 /** The loss of an observation, its gradient [count + n_knots] and its Fisher matrix, [count + n_knots]
  * squared, row by row (docs/derivatives.md).  Only pixels that are observed are
  * calculated.  Any of the three may be NULL.  count may be 0.  With a point spread in the configuration
