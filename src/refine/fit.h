@@ -17,10 +17,11 @@ typedef struct nb_fit {
     nb_sim *sim;
     const nb_refine_options *o;
     nb_fit_list list;
-    size_t pixels;     /* of the stack */
-    float *stol;       /* owned; [pixels], sin theta/lambda at the pixels' centres, 1/A */
-    float *photons;    /* owned; [pixels], NaN: not observed */
-    float *chosen;     /* owned; the same of the stage */
+    size_t pixels;  /* of the stack */
+    float *stol;    /* owned; [pixels], sin theta/lambda at the pixels' centres, 1/A */
+    float *photons; /* owned; [pixels], NaN: not observed */
+    float *chosen;  /* owned; the same of the stage */
+    float *full; /* owned; [pixels], photons that a saturated pixel has at least; NaN: it is not */
     float *background; /* owned; [pixels] that are added and stay, or NULL */
     double *expected;  /* owned; [pixels], work */
     double sigma;      /* read-out, photons */
@@ -83,6 +84,8 @@ nb_status nb_fit_check_apart(nb_fit *fit, const int marked[NB_FIT_MOST], nb_erro
 
 /** Cells along the axes and the mosaic spread by images alone. */
 nb_status nb_fit_search(nb_fit *fit, nb_error *err);
+/** The same from a finished fit, if it leaves more than noise. */
+nb_status nb_fit_search_again(nb_fit *fit, nb_error *err);
 
 /** All stages. */
 nb_status nb_fit_run(nb_fit *fit, nb_error *err);

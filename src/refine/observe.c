@@ -52,6 +52,13 @@ static double stol_of(const nb_panel *panel, const nb_sensor *sensor, double wav
     return nb_norm(nb_sub(d, panel->beam)) / (2 * wavelength);
 }
 
+/** Is it too much for a count?  65535 may also be an unknown pixel of HDF5. */
+static int is_full(const nb_image *picture, double adu, double most)
+{
+    return adu >= most || (adu == 65535 && stands_for_none(picture, adu) &&
+                           strcmp(picture->format, "HDF5") != 0);
+}
+
 /** Pixels of one panel. */
 static void observe_panel(nb_fit *fit, const nb_image *picture, int k, double offset)
 {
@@ -74,6 +81,9 @@ static void observe_panel(nb_fit *fit, const nb_image *picture, int k, double of
             double here = gain * (sim->gainmap ? sim->gainmap[at] : 1);
             double d = stol_of(panel, &sc->sensors[panel->sensor], wavelength, f, s);
             fit->stol[at] = (float)d;
+            if ((!sc->raster.mask || sc->raster.mask[at]) && here > 0 &&
+                is_full(picture, adu, most))
+                fit->full[at] = (float)((adu - offset) / here);
             if ((sc->raster.mask && !sc->raster.mask[at]) || !isfinite(adu) ||
                 adu >= most || !(here > 0) || stands_for_none(picture, adu) ||
                 (adu < 0 && marks_unknown(picture)) ||
@@ -133,13 +143,14 @@ nb_status nb_fit_observe(nb_fit *fit, const nb_image *picture, nb_error *err)
     fit->photons = nb_alloc_raw(fit->pixels, sizeof *fit->photons, "photons", err);
     fit->chosen = nb_alloc_raw(fit->pixels, sizeof *fit->chosen, "photons", err);
     fit->expected = nb_alloc(fit->pixels, sizeof *fit->expected, "model", err);
-    if (!fit->stol || !fit->photons || !fit->chosen || !fit->expected)
+    fit->full = nb_alloc_raw(fit->pixels, sizeof *fit->full, "photons", err);
+    if (!fit->stol || !fit->photons || !fit->chosen || !fit->expected || !fit->full)
         return NB_ERR_NOMEM;
     if (fit->sim->panel_gains && isnan(cfg->gain))
         gain = fit->sim->panel_gains[0];
     fit->sigma = or_else(cfg->readout_noise, 0) / gain;
     for (size_t i = 0; i < fit->pixels; i++)
-        fit->photons[i] = NAN;
+        fit->photons[i] = fit->full[i] = NAN;
     for (int k = 0; k < sc->n_panels; k++)
         observe_panel(fit, picture, k, offset_of(cfg, picture));
     return count(fit, err);
@@ -150,8 +161,9 @@ void nb_fit_free(nb_fit *fit)
     nb_free(fit->stol);
     nb_free(fit->photons);
     nb_free(fit->chosen);
+    nb_free(fit->full);
     nb_free(fit->background);
     nb_free(fit->expected);
-    fit->stol = fit->photons = fit->chosen = fit->background = NULL;
+    fit->stol = fit->photons = fit->chosen = fit->full = fit->background = NULL;
     fit->expected = NULL;
 }

@@ -267,6 +267,7 @@ nb_status nb_fit_run(nb_fit *fit, nb_error *err)
     int marked[NB_FIT_MOST];
     int square = nb_sim_config(fit->sim)->shape == NB_SHAPE_SQUARE;
     int planned = !fit->o->no_schedule;
+    int searched = planned && square && (refines_cells(fit) || refines(fit, "mosaic"));
     nb_status st = begin_background(fit, fit->high, err);
     mark_all(fit, marked);
     if (!st)
@@ -280,13 +281,15 @@ nb_status nb_fit_run(nb_fit *fit, nb_error *err)
         st = blurred(fit, err);
     if (!st && planned && square && refines_cells(fit))
         st = as_gaussian(fit, marked, err);
-    if (!st && planned && square && (refines_cells(fit) || refines(fit, "mosaic"))) {
+    if (!st && searched) {
         st = nb_fit_choose_spots(fit, err);
         if (!st)
             st = nb_fit_search(fit, err);
     }
     for (int k = 0; k < (planned ? 2 : 1) && !st; k++) {
         st = nb_fit_choose_spots(fit, err);
+        if (!st && k && searched)
+            st = nb_fit_search_again(fit, err);
         if (!st)
             st = nb_fit_stage(fit, k ? "true shape again" : "true shape", marked,
                               fit->o->evaluations, err);

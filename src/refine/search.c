@@ -11,6 +11,7 @@
 enum { REACH = 18, ROUNDS = 2, STEPS = 4 };
 #define CELLS_STEP 0.03  /* of ln N, in the first round */
 #define MOSAIC_STEP 0.12 /* of ln of the spread */
+#define GOOD_FIT 1.03    /* mean square of residuals over sigma; right fits have 1 */
 #define LEAST_MODEL 1e-9 /* photons, as in the loss */
 
 /** The pixels of the search, without the others. */
@@ -182,10 +183,48 @@ static nb_status along(search *s, const char *name, double step, nb_error *err)
     return nb_fit_apply(s->fit, err);
 }
 
-nb_status nb_fit_search(nb_fit *fit, nb_error *err)
+/** Mean square of residuals over their sigma, of the crystal as it is. */
+static nb_status misfit(search *s, double *square, nb_error *err)
+{
+    const double read = s->fit->sigma * s->fit->sigma;
+    const int gauss = s->fit->o->likelihood == NB_LIKELIHOOD_GAUSS;
+    nb_status st = draw_crystal(s, err);
+    double sum = 0;
+    for (size_t i = 0; i < s->n && !st; i++) {
+        const double m = fmax(s->crystal[i] + s->under[i], LEAST_MODEL),
+                     d = s->counts[i] - m;
+        sum += d * d / (m + (gauss ? read : 0));
+    }
+    *square = sum / (double)s->n;
+    return st;
+}
+
+/** Along all, twice. */
+static nb_status search_all(search *s, nb_error *err)
 {
     static const char *const names[] = {"N_a", "N_b", "N_c", "mosaic"};
-    double start = nb_monotonic_seconds(), step = 1;
+    double step = 1;
+    nb_status st = NB_OK;
+    for (int round = 0; round < ROUNDS && !st; round++, step /= 2)
+        for (int i = 0; i < 4 && !st; i++) {
+            int k = round ? (i + 3) % 4 : i; /* the second round begins with the spread */
+            st = along(s, names[k], step * (k == 3 ? MOSAIC_STEP : CELLS_STEP), err);
+        }
+    return st;
+}
+
+static void close_search(search *s)
+{
+    s->fit->out->images += s->images;
+    nb_free(s->at);
+    nb_free(s->counts);
+    nb_free(s->spans);
+    nb_free(s->image);
+}
+
+nb_status nb_fit_search(nb_fit *fit, nb_error *err)
+{
+    double start = nb_monotonic_seconds();
     int mosaic = nb_fit_find(&fit->list, "mosaic");
     trial last = {0, 1};
     search s;
@@ -194,22 +233,36 @@ nb_status nb_fit_search(nb_fit *fit, nb_error *err)
         fit->list.p[mosaic].value = fit->start_mosaic;
     if (!st)
         st = nb_fit_apply(fit, err);
-    for (int round = 0; round < ROUNDS && !st; round++, step /= 2)
-        for (int i = 0; i < 4 && !st; i++) {
-            int k = round ? (i + 3) % 4 : i; /* the second round begins with the spread */
-            st = along(&s, names[k], step * (k == 3 ? MOSAIC_STEP : CELLS_STEP), err);
-        }
+    if (!st)
+        st = search_all(&s, err);
     if (!st) {
         st = draw_crystal(&s, err);
         last = fit_scale(&s);
     }
-    fit->out->images += s.images;
-    nb_free(s.at);
-    nb_free(s.counts);
-    nb_free(s.spans);
-    nb_free(s.image);
+    close_search(&s);
     if (!st)
         nb_fit_note_stage(fit, "search", s.images, last.loss, 1,
+                          nb_monotonic_seconds() - start);
+    return st;
+}
+
+nb_status nb_fit_search_again(nb_fit *fit, nb_error *err)
+{
+    double start = nb_monotonic_seconds(), square = 0;
+    trial last = {0, 1};
+    search s;
+    nb_status st = open_search(fit, &s, err);
+    if (!st)
+        st = misfit(&s, &square, err);
+    if (!st && square > GOOD_FIT) {
+        st = search_all(&s, err);
+        if (!st)
+            st = draw_crystal(&s, err);
+        last = fit_scale(&s);
+    }
+    close_search(&s);
+    if (!st && s.images > 0)
+        nb_fit_note_stage(fit, "search again", s.images, last.loss, 1,
                           nb_monotonic_seconds() - start);
     return st;
 }

@@ -231,6 +231,16 @@ def lost_fit(folder):
     ok("a lost fit says so", r["status"].startswith("not converged: ") and not r["converged"], r["status"])
 
 
+def saturated(folder):
+    """Without its strongest pixels a picture must fit well, or the fit says so."""
+    bright = small_picture(folder, "bright.img", more=["-fluence", "3e28"])
+    flags_ = ["-water", "0.05", "-schedule", "none", "-refine", "scale,mosaic", "-saturation", "1000"]
+    wrong = small_fit(bright, folder, *flags_, status=3, crystal=["-N", "3.5"])
+    right = small_fit(bright, folder, *flags_)
+    ok("saturated pixels", wrong["status"].startswith("not converged: saturated pixels: ") and right["converged"] and
+       right["picture_correlation"] > 0.95, (wrong["status"], right["status"], right["picture_correlation"]))
+
+
 def files_of_a_fit(folder, picture):
     plots, residual, expt = (os.path.join(folder, n) for n in ("plots", "residual.bin", "out.expt"))
     small_fit(picture, folder, "-water", "0.05", "-schedule", "none", "-refine", "rot,scale", "-plots", plots,
@@ -256,6 +266,94 @@ def many_images(folder, picture):
     values = [line["parameters"]["mosaic"]["value"] for line in lines]
     want = alone["parameters"]["mosaic"]["value"]
     ok("many images are those alone", len(values) == 2 and min(abs(v / want - 1) for v in values) < 1e-9, (values, want))
+
+
+def two_panels(path, clen, turn):
+    """A geometry of two panels side by side; the right one turned about its corner."""
+    c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(f"photon_energy = 12398.42\nclen = {clen!r}\nres = 2500\n")
+        for name, corner, row, (x, y) in (("left", -66, 0, (1, 0)), ("right", 2, 64, (c, s))):
+            out.write(f"{name}/fs = {x:+.17g}x {y:+.17g}y\n{name}/ss = {-y:+.17g}x {x:+.17g}y\n"
+                      f"{name}/corner_x = {corner}\n{name}/corner_y = -32\n{name}/min_fs = 0\n{name}/max_fs = 63\n"
+                      f"{name}/min_ss = {row}\n{name}/max_ss = {row + 63}\n")
+    return path
+
+
+OPTICS = ["-hkl", os.path.join(GOLDEN, "dense.hkl"), "-dump", "/dev/null", "-lambda", "1", "-oversample", "1",
+          "-water", "0.05"]
+BRIGHT, BRIGHT_START = (["-mosaic", m, "-fluence", f] for m, f in (("0.5", "1e29"), ("0.6", "7e28")))
+READOUT = ["-psf", "gauss", "-psf_fwhm", "500", "-gain", "4", "-readout_noise", "6", "-adc", "40"]
+
+
+def near(parameters, name, value, limit):
+    p = parameters[name]
+    return abs(abs(p["value"]) - value) < max(limit, 5 * p["sigma"]) and p["sigma"] < limit
+
+
+def measured_like(folder):
+    """Panels of a file behind a point spread, gain and read-out noise; one panel is turned.  The spread smooths the noise of
+    counting, so that the deviance is below 1."""
+    truth, start = (two_panels(os.path.join(folder, name), *at)
+                    for name, at in (("true.geom", (0.1003, 0.2)), ("start.geom", (0.1, 0.0))))
+    picture, report = (os.path.join(folder, name) for name in ("panels.bin", "panels.json"))
+    run("-geom", truth, *OPTICS, *CRYSTAL, *BRIGHT, *READOUT, *QUIET, "-nofloat", "-seed", 4, "-noisefloat", picture)
+    run("refine", picture, "-geom", start, *OPTICS, *CRYSTAL, *BRIGHT_START, *READOUT, "-misset", "10.15", "19.9", "30.1",
+        "-likelihood", "gauss", "-refine", "rot,scale,mosaic,shift_x,rot_normal@right", "-report", report, "-quiet")
+    with open(report, encoding="utf-8") as stream:
+        r = json.load(stream)
+    p, turn = r["parameters"], rotation_vector((10, 20, 30), r["misset_deg"])
+    wrong = [t for t, s in zip(turn, r["rotation_sigma_deg"]) if abs(t) > max(0.01, 5 * s)]
+    ok("panels, point spread and read-out noise", r["converged"] and not wrong and
+       r["deviance_per_pixel"] < 1.2 and near(p, "shift_x", 0.3, 0.05) and
+       near(p, "rot_normal@right", 0.2, 0.03) and near(p, "mosaic", 0.5, 0.03), (r["status"], turn, p))
+
+
+def tilted_geometry(folder):
+    """Tilts of the flags, and the same detector from a DIALS file."""
+    place = [*OPTICS, "-detpixels", "64", "-pixel", "0.4"]
+    picture, expt, report = (os.path.join(folder, name) for name in ("tilted.img", "start.expt", "tilted.json"))
+    run(*place, *CRYSTAL, *BRIGHT, "-distance", "100.3", "-detector_rotz", "4", "-detector_roty", "-2.6", *QUIET, "-nofloat",
+        "-seed", 5, "-noisefile", picture)
+    run("refine", picture, *place, *CRYSTAL, *BRIGHT_START, "-distance", "100", "-detector_rotz", "3.7", "-detector_roty", "-3",
+        "-misset", "10.1", "20", "29.95", "-refine", "rot,scale,mosaic,distance,detector_rotz,detector_roty", "-report",
+        report, "-quiet")
+    with open(report, encoding="utf-8") as stream:
+        r = json.load(stream)
+    p = r["parameters"]
+    ok("distance and tilts", r["converged"] and near(p, "distance", 100.3, 0.05) and
+       near(p, "detector_rotz", 4, 0.15) and near(p, "detector_roty", 2.6, 0.15), (r["status"], p))
+    run(*place, *CRYSTAL, *BRIGHT_START, "-distance", "100", "-detector_rotz", "4", "-detector_roty", "-2.6", *QUIET, "-nofloat",
+        "-nonoise", "-exptout", expt)
+    run("refine", picture, *OPTICS, "-expt", expt, *BRIGHT_START, "-N", "5", "-mosaic_domains", "3", "-refine",
+        "rot,scale,mosaic,shift_x", "-report", report, "-quiet")
+    with open(report, encoding="utf-8") as stream:
+        r = json.load(stream)
+    p = r["parameters"]
+    ok("a geometry of DIALS", r["converged"] and near(p, "shift_x", 0.3, 0.05) and near(p, "mosaic", 0.5, 0.03),
+       (r["status"], p))
+
+
+def tables_of_F(folder):
+    """A table of F for each wavelength."""
+    if not any(line.split()[:2] == ["gemmi", "yes"] for line in run("-version")[0].splitlines()):
+        print("skip refine tables of F # this build has no gemmi")
+        return
+    sources, picture, report = (os.path.join(folder, name) for name in ("three.src", "tables.img", "tables.json"))
+    with open(sources, "w", encoding="utf-8") as out:
+        out.write("-10 0 0 1 1.741e-10\n-10 0 0 2 1.75e-10\n-10 0 0 3 1.73e-10\n")
+    model = os.path.join(GOLDEN, "structure_factors", "models", "1dur.pdb")
+    flags_ = ["-pdb", model, "-sourcefile", sources, "-dmin", "4", "-distance", "100", "-detpixels", "64", "-pixel", "1.2",
+              "-oversample", "1", "-N", "5", "-mosaic_domains", "3", "-dump", "/dev/null", "-anomalous_tol", "0", "-water", "0.05"]
+    run(*flags_, "-misset", "10", "20", "30", *BRIGHT, *QUIET, "-nofloat", "-seed", 6, "-noisefile", picture)
+    run("refine", picture, *flags_, "-misset", "10.1", "20.1", "30", *BRIGHT_START, "-refine", "rot,scale,mosaic", "-schedule", "none",
+        "-report", report, "-quiet")
+    with open(report, encoding="utf-8") as stream:
+        r = json.load(stream)
+    turn = rotation_vector((10, 20, 30), r["misset_deg"])
+    ok("a table of F for each wavelength", r["converged"] and
+       all(abs(t) < max(0.01, 5 * s) for t, s in zip(turn, r["rotation_sigma_deg"])) and
+       near(r["parameters"], "mosaic", 0.5, 0.05), (r["status"], turn, r["parameters"]))
 
 
 def errors_of_many(count):
@@ -289,7 +387,8 @@ def main():
         picture = small_picture(folder)
         for test in (refusals, ties_and_bounds, restraint_pulls, backgrounds, files_of_a_fit, many_images):
             test(folder, picture)
-        lost_fit(folder)
+        for test in (lost_fit, saturated, measured_like, tilted_geometry, tables_of_F):
+            test(folder)
     one_still("still", 101)
     if BIG:
         for row in ROWS:
