@@ -193,11 +193,59 @@ NB_STAGE vd2 sources_together(const nb_vector_plan *p, const rays *r)
                          vd2_scale(all, background));
 }
 
+/** As nb_piece_of; most buckets hold one border at most, and a branch would be right every other
+ * time. */
+NB_INLINE const nb_table_piece *piece_of(const nb_table_piece *pieces,
+                                         const int32_t *bucket, double x)
+{
+    int low = bucket[0], high = bucket[1];
+    if (high - low <= 1)
+        return pieces + low + ((pieces[high].x <= x) & (high > low));
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (pieces[middle].x <= x)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return pieces + low;
+}
+
+/** N F|F| of one material, as in nb_amorphous_at. */
+NB_INLINE vd material_lanes(const nb_amorphous *a, const nb_scatterer *m, vd x)
+{
+    const nb_table_piece *pieces = a->pieces + m->first_piece;
+    const int32_t *buckets = a->buckets + m->first_bucket;
+    vd from, next, before, F0, d1, d2, d3, F1, F, low, high;
+    vl bits;
+    for (int i = 0; i < NB_H; i++) {
+        double at = x[i] * m->per;
+        const nb_table_piece *p = piece_of(
+            pieces, buckets + (at < m->n_buckets ? (int)at : m->n_buckets - 1), x[i]);
+        from[i] = p->x;
+        next[i] = p->next;
+        before[i] = p->before;
+        F0[i] = p->F;
+        d1[i] = p->d1;
+        d2[i] = p->d2;
+        d3[i] = p->d3;
+        F1[i] = p->F_next;
+    }
+    F = F0 + (x - from) * (d1 + (x - next) * (d2 + (x - before) * d3));
+    low = vd_min(F0, F1);
+    high = vd_max(F0, F1);
+    bits = (vl)(F > low); /* not a number: low */
+    F = (vd)(((vl)F & bits) | ((vl)low & ~bits));
+    F = vd_min(F, high);
+    return vd_set(m->molecules) * F * (vd)((vl)F & INT64_MAX);
+}
+
+/** As nb_amorphous_at. */
 NB_INLINE vd amorphous_lanes(const nb_amorphous *a, vd x)
 {
-    vd sum = x;
-    for (int i = 0; i < NB_H; i++)
-        sum[i] = nb_amorphous_at(a, x[i]);
+    vd sum = vd_set(0);
+    for (int i = 0; i < a->n; i++)
+        sum = sum + material_lanes(a, &a->materials[i], x);
     return sum;
 }
 
