@@ -64,6 +64,9 @@ control() {
       sed -n 's/^Copyright (c) /Copyright: /p' LICENSE
       echo 'License: Expat'
       sed -e '1,/^Permission/{/^Permission/!d}' -e 's/^$/./' -e 's/^/ /' LICENSE
+      printf '\nFiles: golden_data/detectors/tables/*\n'
+      sed -n 's/^Copyright (c) /Copyright: /p' golden_data/detectors/tables/NOTICE
+      printf 'License: Expat\nComment: tables of water and air of the nanoBragg suite, compiled in\n'
     } >"$root/usr/share/doc/$1/copyright"
     printf 'nanobragg (%s) unstable; urgency=low\n\n  * See docs/changes.md of the source.\n\n -- %s  %s\n' \
         "$version" "$maintainer" "$(date -R)" | gzip -9n >"$root/usr/share/doc/$1/changelog.gz"

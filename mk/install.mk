@@ -6,6 +6,9 @@ LIBDIR := $(DESTDIR)$(PREFIX)/lib
 INCLUDEDIR := $(DESTDIR)$(PREFIX)/include
 MANDIR := $(DESTDIR)$(PREFIX)/share/man/man1
 COMPDIR := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+DOCDIR := $(DESTDIR)$(PREFIX)/share/doc/nanobragg
+# The licence, and that of the tables of water and air, which are compiled in.
+NOTICES := LICENSE golden_data/detectors/tables/NOTICE
 
 # The loader looks into /usr and /usr/local by itself (after ldconfig, which install runs for root);
 # programs that use a library elsewhere must remember where it is.
@@ -26,7 +29,7 @@ install-texts: $B/nanobragg.1 $B/nanobragg.bash $B/nanobragg.pc
 
 .PHONY: install install-texts uninstall installcheck docs dist
 install: all install-texts ## to PREFIX (/usr/local), under DESTDIR
-	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR)/nanobragg $(MANDIR) $(COMPDIR)
+	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR)/nanobragg $(MANDIR) $(COMPDIR) $(DOCDIR)
 	install -m 755 $B/nanobragg $(BINDIR)/nanobragg
 	install -m 644 $(STATIC) $(LIBDIR)/libnanobragg.a
 	install -m 755 $(SHARED) $(LIBDIR)/libnanobragg.so.$(SOVERSION)
@@ -38,12 +41,15 @@ install: all install-texts ## to PREFIX (/usr/local), under DESTDIR
 	chmod 644 $(LIBDIR)/pkgconfig/nanobragg.pc
 	install -m 644 $B/nanobragg.1 $(MANDIR)/nanobragg.1
 	install -m 644 $B/nanobragg.bash $(COMPDIR)/nanobragg
+	install -m 644 $(NOTICES) $(DOCDIR)
 	$(if $(DESTDIR)$(RPATH),,-[ "$$(id -u)" -ne 0 ] || ldconfig)
 
 uninstall: ## remove what install wrote
 	rm -f $(BINDIR)/nanobragg $(LIBDIR)/libnanobragg.a $(LIBDIR)/libnanobragg.so \
 	    $(LIBDIR)/libnanobragg.so.$(SOVERSION) $(LIBDIR)/pkgconfig/nanobragg.pc \
 	    $(INCLUDEDIR)/nanobragg.h $(MANDIR)/nanobragg.1 $(COMPDIR)/nanobragg
+	rm -f $(addprefix $(DOCDIR)/,$(notdir $(NOTICES)))
+	-rmdir $(DOCDIR) 2>/dev/null
 	rm -rf $(INCLUDEDIR)/nanobragg
 
 installcheck: all ## install under build/, build a program against it, uninstall

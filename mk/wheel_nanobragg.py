@@ -95,6 +95,7 @@ def pack(build, folder):
     wheel.put(f"{info}/entry_points.txt",
               b"[console_scripts]\nnanobragg = nanobragg_program:main\n")
     wheel.put_file(f"{info}/LICENSE", os.path.join(ROOT, "LICENSE"))
+    wheel.put_file(f"{info}/NOTICE", os.path.join(ROOT, "golden_data", "detectors", "tables", "NOTICE"))
     wheel.close()
     return name + ".whl"
 

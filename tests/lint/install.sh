@@ -53,6 +53,7 @@ ${CC:-gcc} "$work/user.c" $flags -Wl,-Bstatic $(pkg-config --libs nanobragg) -Wl
 "$stage$prefix/bin/nanobragg" -version >/dev/null
 bash -n "$stage$prefix/share/bash-completion/completions/nanobragg"
 grep -q '^\.SH' "$stage$prefix/share/man/man1/nanobragg.1"
+grep -q 'Beamline 8.3.1' "$stage$prefix/share/doc/nanobragg/NOTICE" # of the tables
 
 "$@" >/dev/null
 left=$(find "$stage$prefix" -type f -o -type l)
