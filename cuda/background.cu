@@ -13,7 +13,7 @@ typedef struct background_job {
 } background_job;
 
 /** One thread a pixel. */
-__global__ void __launch_bounds__(128)
+__global__ void __launch_bounds__(128, 4)
     k_background(const NB_GRID_CONSTANT background_job p)
 {
     int f = p.window.f0 + (int)(blockIdx.x * 32 + threadIdx.x);

@@ -31,7 +31,8 @@ static __device__ gpuCall double background_at(const JOB &p, int64_t at)
 
 /** One warp a pixel. */
 template <class DRAW>
-__global__ void __launch_bounds__(128) k_settle(const NB_GRID_CONSTANT settle_job<DRAW> p)
+__global__ void __launch_bounds__(128, 3)
+    k_settle(const NB_GRID_CONSTANT settle_job<DRAW> p)
 {
     int lane = (int)threadIdx.x;
     for (int64_t i = p.first + blockIdx.x * 4 + threadIdx.y; i < p.end; i += gridDim.x * 4)

@@ -15,7 +15,7 @@ trap 'rm -rf "$work"' EXIT
 export work
 
 # kernel's mangled name contains ...: most registers, most spilled bytes (only outside an inner
-# loop, but for k_background, which runs once a ray, k_slopes, which spills between rays: 8 in two kernels on compute capability 10.0, 40 where layers stand at their mean depth)
+# loop, but for k_slopes, which spills between rays: 8 in two kernels on compute capability 10.0, 40 where layers stand at their mean depth)
 export limits='k_tensorILi[34]ELi0ELb0E 64 8
 k_tensorILi[34]ELi1ELb0E 80
 k_tensorILi[34]ELi2ELb0E 80 8
@@ -28,7 +28,7 @@ k_residualILb[01]ELb1ELb1E 168 40
 k_residual 168
 k_double 168
 k_repair 168
-k_background 168 64
+k_background 128
 k_slopes_double 255
 k_slopes_plain 102 8
 k_slopes 102 400
