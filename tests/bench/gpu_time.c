@@ -28,29 +28,54 @@ typedef struct bench_case {
     nb_precision precision;
     const char *path; /* forced, or NULL */
     int pinned;       /* the image's memory is pinned */
+    nb_shape shape;
 } bench_case;
 
 static const bench_case cases[] = {
-    {"heavy-2048-N20-const", 1, 2048, 20, 0, NB_PRECISION_MIXED, NULL, 0},
-    {"heavy-2048-N1000-const", 1, 2048, 1000, 0, NB_PRECISION_MIXED, NULL, 0},
-    {"heavy-2048-N20-table", 1, 2048, 20, 1, NB_PRECISION_MIXED, NULL, 0},
-    {"heavy-2048-N1000-table", 1, 2048, 1000, 1, NB_PRECISION_MIXED, NULL, 0},
-    {"heavy-2048-N5-const", 1, 2048, 5, 0, NB_PRECISION_MIXED, NULL, 0},
-    {"heavy-2048-N20-const-single", 1, 2048, 20, 0, NB_PRECISION_SINGLE, NULL, 0},
-    {"heavy-2048-N20-table-single", 1, 2048, 20, 1, NB_PRECISION_SINGLE, NULL, 0},
-    {"heavy-2048-N20-const-direct", 1, 2048, 20, 0, NB_PRECISION_MIXED, "direct", 0},
-    {"heavy-2048-N20-const-residual", 1, 2048, 20, 0, NB_PRECISION_MIXED, "residual", 0},
-    {"heavy-2048-N20-table-residual", 1, 2048, 20, 1, NB_PRECISION_MIXED, "residual", 0},
-    {"heavy-2048-N20-const-double", 1, 2048, 20, 0, NB_PRECISION_DOUBLE, NULL, 0},
-    {"heavy-256-N20-const", 1, 256, 20, 0, NB_PRECISION_MIXED, NULL, 0},
-    {"heavy-1024-N20-const", 1, 1024, 20, 0, NB_PRECISION_MIXED, NULL, 0},
-    {"simple-256", 0, 256, 5, 0, NB_PRECISION_MIXED, NULL, 0},
-    {"simple-1024", 0, 1024, 5, 0, NB_PRECISION_MIXED, NULL, 0},
-    {"simple-1024-pinned", 0, 1024, 5, 0, NB_PRECISION_MIXED, NULL, 1},
-    {"simple-1024-table", 0, 1024, 5, 1, NB_PRECISION_MIXED, NULL, 0},
-    {"simple-2048", 0, 2048, 5, 0, NB_PRECISION_MIXED, NULL, 0},
-    {"simple-4096", 0, 4096, 5, 0, NB_PRECISION_MIXED, NULL, 0},
-    {"simple-4096-pinned", 0, 4096, 5, 0, NB_PRECISION_MIXED, NULL, 1},
+    {"heavy-2048-N20-const", 1, 2048, 20, 0, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_SQUARE},
+    {"heavy-2048-N1000-const", 1, 2048, 1000, 0, NB_PRECISION_MIXED, NULL, 0,
+     NB_SHAPE_SQUARE},
+    {"heavy-2048-N20-table", 1, 2048, 20, 1, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_SQUARE},
+    {"heavy-2048-N1000-table", 1, 2048, 1000, 1, NB_PRECISION_MIXED, NULL, 0,
+     NB_SHAPE_SQUARE},
+    {"heavy-2048-N5-const", 1, 2048, 5, 0, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_SQUARE},
+    {"heavy-2048-N20-const-single", 1, 2048, 20, 0, NB_PRECISION_SINGLE, NULL, 0,
+     NB_SHAPE_SQUARE},
+    {"heavy-2048-N20-table-single", 1, 2048, 20, 1, NB_PRECISION_SINGLE, NULL, 0,
+     NB_SHAPE_SQUARE},
+    {"heavy-2048-N20-const-direct", 1, 2048, 20, 0, NB_PRECISION_MIXED, "direct", 0,
+     NB_SHAPE_SQUARE},
+    {"heavy-2048-N20-const-residual", 1, 2048, 20, 0, NB_PRECISION_MIXED, "residual", 0,
+     NB_SHAPE_SQUARE},
+    {"heavy-2048-N20-table-residual", 1, 2048, 20, 1, NB_PRECISION_MIXED, "residual", 0,
+     NB_SHAPE_SQUARE},
+    {"heavy-2048-N20-const-double", 1, 2048, 20, 0, NB_PRECISION_DOUBLE, NULL, 0,
+     NB_SHAPE_SQUARE},
+    {"heavy-2048-N20-const-gauss", 1, 2048, 20, 0, NB_PRECISION_MIXED, NULL, 0,
+     NB_SHAPE_GAUSS},
+    {"heavy-2048-N20-table-gauss", 1, 2048, 20, 1, NB_PRECISION_MIXED, NULL, 0,
+     NB_SHAPE_GAUSS},
+    {"heavy-2048-N100-table-gauss", 1, 2048, 100, 1, NB_PRECISION_MIXED, NULL, 0,
+     NB_SHAPE_GAUSS},
+    {"heavy-2048-N20-table-gauss-direct", 1, 2048, 20, 1, NB_PRECISION_MIXED, "direct", 0,
+     NB_SHAPE_GAUSS},
+    {"heavy-2048-N20-const-round", 1, 2048, 20, 0, NB_PRECISION_MIXED, NULL, 0,
+     NB_SHAPE_ROUND},
+    {"heavy-2048-N20-table-round", 1, 2048, 20, 1, NB_PRECISION_MIXED, NULL, 0,
+     NB_SHAPE_ROUND},
+    {"heavy-2048-N100-table-round", 1, 2048, 100, 1, NB_PRECISION_MIXED, NULL, 0,
+     NB_SHAPE_ROUND},
+    {"heavy-2048-N20-table-round-direct", 1, 2048, 20, 1, NB_PRECISION_MIXED, "direct", 0,
+     NB_SHAPE_ROUND},
+    {"heavy-256-N20-const", 1, 256, 20, 0, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_SQUARE},
+    {"heavy-1024-N20-const", 1, 1024, 20, 0, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_SQUARE},
+    {"simple-256", 0, 256, 5, 0, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_SQUARE},
+    {"simple-1024", 0, 1024, 5, 0, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_SQUARE},
+    {"simple-1024-pinned", 0, 1024, 5, 0, NB_PRECISION_MIXED, NULL, 1, NB_SHAPE_SQUARE},
+    {"simple-1024-table", 0, 1024, 5, 1, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_SQUARE},
+    {"simple-2048", 0, 2048, 5, 0, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_SQUARE},
+    {"simple-4096", 0, 4096, 5, 0, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_SQUARE},
+    {"simple-4096-pinned", 0, 4096, 5, 0, NB_PRECISION_MIXED, NULL, 1, NB_SHAPE_SQUARE},
 };
 
 static double now(void)
@@ -83,6 +108,7 @@ static void configure(const bench_case *b, nb_config *cfg)
     cfg->pixel_mm = b->heavy ? 204.8 / b->pixels : 0.1;
     cfg->distance_mm = 100;
     cfg->oversample = 1;
+    cfg->shape = b->shape;
     cfg->default_F = 100;
     cfg->misset_mode = NB_MISSET_FIXED;
     for (i = 0; i < 3; i++) {
@@ -208,7 +234,8 @@ static int run(const bench_case *b)
 static int spectrum_pair(const nb_spectrum_case *c, float *image, float *truth)
 {
     static nb_spectrum s;
-    const bench_case b = {"spectrum", 1, c->pixels, 20, 1, NB_PRECISION_MIXED, NULL, 0};
+    const bench_case b = {"spectrum", 1, c->pixels,      20, 1, NB_PRECISION_MIXED,
+                          NULL,       0, NB_SHAPE_SQUARE};
     double kernel[2] = {NAN, NAN}, wall[2] = {NAN, NAN};
     const size_t n = (size_t)c->pixels * c->pixels;
     nb_error err = {0};
@@ -266,7 +293,8 @@ static int spectra(void)
  * cards with slow double precision. */
 static int errors_at(int N)
 {
-    const bench_case b = {"errors", 1, 512, N, 1, NB_PRECISION_MIXED, NULL, 0};
+    const bench_case b = {"errors",       1, 512, N, 1, NB_PRECISION_MIXED, NULL, 0,
+                          NB_SHAPE_SQUARE};
     const size_t n = (size_t)b.pixels * b.pixels;
     float *image = malloc(n * sizeof *image), *truth = malloc(n * sizeof *truth);
     nb_model_inputs inputs;
@@ -317,7 +345,8 @@ static int errors(void)
 static int frames(void)
 {
     enum { FRAMES = 2000 };
-    const bench_case b = {"frames", 0, 1024, 5, 0, NB_PRECISION_MIXED, NULL, 1};
+    const bench_case b = {"frames", 0, 1024,           5, 0, NB_PRECISION_MIXED,
+                          NULL,     1, NB_SHAPE_SQUARE};
     const size_t bytes = (size_t)b.pixels * b.pixels * sizeof(uint16_t);
     const nb_image_device *device = &nb_backend_cuda.device->image;
     nb_render_options options = {.precision = b.precision, .device_index = -1};
@@ -361,7 +390,8 @@ static int frames(void)
 /** Stages of a detector's noise, of 16 Mpixel as one panel. */
 static int stages(void)
 {
-    const bench_case b = {"stages", 0, 4096, 5, 0, NB_PRECISION_MIXED, NULL, 0};
+    const bench_case b = {"stages", 0, 4096,           5, 0, NB_PRECISION_MIXED,
+                          NULL,     0, NB_SHAPE_SQUARE};
     nb_render_options options = {.precision = b.precision, .device_index = -1};
     nb_backend_state *state = NULL;
     nb_model_inputs inputs;

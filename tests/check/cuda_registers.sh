@@ -32,7 +32,7 @@ k_background 128
 k_slopes_double 255
 k_slopes_plain 102 8
 k_slopes 102 400
-k_spots 128 400
+k_spots 128 480
 k_spot 128
 k_product 80
 k_chain 96
