@@ -278,7 +278,7 @@ static int has_device(char *why, size_t size)
 int main(int argc, char **argv)
 {
     session s = {.count = 100, .only = -1};
-    char why[300], text[200];
+    char why[600], text[200];
     int failed;
     for (int i = 1; i + 1 < argc; i += 2)
         if (!strcmp(argv[i], "--count"))

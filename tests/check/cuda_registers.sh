@@ -31,6 +31,7 @@ k_repair 168
 k_background 128
 k_slopes_double 255
 k_slopes_plain 102 8
+k_fit 96
 k_slopes 102 400
 k_spots 128 480
 k_spot 128

@@ -202,12 +202,13 @@ static int fake_count(void)
     return 1;
 }
 
-static const nb_backend_device fake_device = {fake_warm,
-                                              {fake_makes, fake_sums, fake_make, fake_fetch,
-                                               fake_take, fake_give, fake_allocate, free},
-                                              fake_times,
-                                              fake_count,
-                                              NULL};
+static const nb_backend_device fake_device = {
+    fake_warm,
+    {fake_makes, fake_sums, fake_make, fake_fetch, fake_take, fake_give, fake_allocate,
+     free, NULL, NULL, NULL, NULL, NULL},
+    fake_times,
+    fake_count,
+    NULL};
 const nb_backend fake_backend = {.name = "fake",
                                  .estimate = fake_estimate,
                                  .open = fake_open,
