@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "master.h"
+
+#include "../api/background.h"
+#include "../api/noise.h"
+#include "../base/memory.h"
+#include "../params/params.h"
+#include "panels.h"
+
+/** *out: 1 for pixels that are not rendered; NULL if all are. The caller frees it. */
+static nb_status bad_pixels(const nb_raster *raster, uint8_t **out, nb_error *err)
+{
+    int whole = raster->roi.fmin <= 0 && raster->roi.smin <= 0 &&
+                raster->roi.fmax >= raster->columns - 1 &&
+                raster->roi.smax >= raster->rows - 1;
+    size_t fast = (size_t)raster->columns, n = fast * (size_t)raster->rows;
+    uint8_t *bad;
+    *out = NULL;
+    if (whole && !raster->mask)
+        return NB_OK;
+    if (!(bad = nb_alloc(n, 1, "pixel mask", err)))
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < n; i++) {
+        int f = (int)(i % fast), s = (int)(i / fast);
+        bad[i] = f < raster->roi.fmin || f > raster->roi.fmax || s < raster->roi.smin ||
+                 s > raster->roi.smax || (raster->mask && !raster->mask[i]);
+    }
+    *out = bad;
+    return NB_OK;
+}
+
+/** Of the base configuration. */
+static nb_hdf5_noise noise_of(const nb_run *run)
+{
+    const nb_config *cfg = &run->base->cfg;
+    const nb_noise n = nb_noise_of(cfg);
+    nb_noise_file file = nb_frame_hdf5_noise(run->layout.type);
+    double adc = cfg->adc_set ? cfg->adc_offset : 0;
+    nb_hdf5_noise noise = {.wanted = n.chained || cfg->adc_set,
+                           .gain = n.gain,
+                           .adc_offset = adc,
+                           .readout = n.readout,
+                           .calibration = n.calibration,
+                           .calib_seed = n.calib_seed,
+                           .psf = n.psf ? nb_param_choice("psf", (int)n.psf) : "none",
+                           .psf_fwhm_um = n.psf ? n.fwhm * 1e6 : 0};
+    if (n.chained)
+        noise.trusted = nb_noise_largest(cfg, file) - 1;
+    return cfg->write_noise ? noise : (nb_hdf5_noise){0};
+}
+
+nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
+{
+    nb_image_meta meta = nb_sim_describe(run->base);
+    const int from_file = run->base->cfg.detector != NULL;
+    uint8_t *bad;
+    char *config = NULL;
+    nb_hdf5_master master = {0};
+    char background[NB_PATH_MAX];
+    nb_hdf5_panels panels = {0};
+    nb_status st = from_file ? nb_panels_bad(run->base, &bad, err)
+                             : bad_pixels(&run->base->model.scene.raster, &bad, err);
+    if (st)
+        return st;
+    if (from_file)
+        st = nb_master_panels(run->base, &panels, err);
+    if (!st)
+        st = nb_sim_scene_json(run->base, &config, err);
+    if (st && st != NB_ERR_UNSUPPORTED) { /* without a JSON library it is left out */
+        nb_master_panels_free(&panels);
+        nb_free(bad);
+        return st;
+    }
+    master.panels = from_file ? &panels : NULL;
+    master.layout = run->layout;
+    master.frames = frames;
+    master.frames_per_file = run->hdf5.per_file;
+    master.rotation = run->frames.rotation;
+    master.moving = run->frames.moving;
+    master.jobs = run->series->override_text;
+    master.meta = &meta;
+    master.truth = nb_spool_get;
+    master.truth_user = &run->truth;
+    master.bad = bad;
+    master.noise = noise_of(run);
+    master.background =
+        nb_background_words(&run->frames.base, background, sizeof background);
+    master.config = config;
+    master.spectra = run->frames.spectra.count ? &run->frames.spectra : NULL;
+    master.data_name = nb_hdf5_sink_link;
+    master.user = &run->hdf5;
+    st = nb_hdf5_write_master(run->series->hdf5_file, &master, err);
+    nb_master_panels_free(&panels);
+    nb_free(config);
+    nb_free(bad);
+    return st;
+}
