@@ -148,7 +148,7 @@ static __device__ int find_sights(const nb_spot_pass &p, shared_lists &lists, in
     return waiting;
 }
 
-/** Items first .. end - 1, `batch` of them together. */
+/** Items first .. end - 1; a block takes `batch` of them together. */
 template <int SHAPE>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     k_spots(const NB_GRID_CONSTANT nb_spot_pass p, int64_t first, int64_t end, int batch)
@@ -158,14 +158,15 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     int waiting = 0;
     if (thread == 0)
         lists.n_sights = lists.n_boxes = 0;
-    for (int64_t i = first + (int64_t)blockIdx.x * batch; i < end;
-         i += (int64_t)gridDim.x * batch) {
+    const int64_t blocks = gridDim.x; /* neighbours, which are lit together, go apart */
+    for (int64_t i = first + blockIdx.x; i < end; i += blocks * batch) {
         __syncthreads(); /* the items before are done */
-        if (thread < batch)
+        if (thread < batch) {
+            const int64_t k = i + thread * blocks;
+            nb_spot_item *item = &lists.items[thread];
             lists.candidates[thread] =
-                i + thread < end && nb_spot_item_of(&p, i + thread, &lists.items[thread])
-                    ? lists.items[thread].candidates
-                    : 0;
+                k < end && nb_spot_item_of(&p, k, item) ? item->candidates : 0;
+        }
         __syncthreads();
         waiting = find_sights<SHAPE>(p, lists, batch, waiting);
     }
