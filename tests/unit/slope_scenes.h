@@ -54,6 +54,11 @@ static void slope_crystal(nb_config *cfg, uint64_t *seed, int scene)
     slope_set(cfg, "mosaic_dom", "%.0f", 1 + scene % 2 * 5, 0, 0);
 }
 
+static int slope_has_materials(int scene)
+{
+    return scene % 12 == 10 || scene % 12 == 5;
+}
+
 static void slope_beam(nb_config *cfg, uint64_t *seed, int scene)
 {
     slope_set(cfg, "lambda", "%.4f", slope_draw(seed, 0.8, 2), 0, 0);
@@ -78,7 +83,7 @@ static void slope_beam(nb_config *cfg, uint64_t *seed, int scene)
         slope_set(cfg, "polar", "%.3f", slope_draw(seed, -1, 1), 0, 0);
     if (scene % 11 == 3)
         slope_set(cfg, "oversample_polar", "1", 0, 0, 0);
-    if (scene % 12 == 10 || scene % 12 == 5)
+    if (slope_has_materials(scene))
         slope_set(cfg, "background", "water:%.2f,air:30", slope_draw(seed, 0.1, 1), 0, 0);
 }
 
