@@ -15,8 +15,9 @@
 /* of a pixel, from which on no zero of a sphere's transform stands alone: near the first zeros a float is
  * 2e-4 of the value off, where that is 1e-6 of a peak */
 #define ROUND_TERMS 8
-/* from which on the brightest stands on a peak, and not between a sphere's fringes */
-#define ROUND_PIXELS 1e5
+/* from which on the brightest stands near a peak, and not in tails alone: there a float of a round or
+ * Gaussian crystal is up to 3e-6 of the value off */
+#define FORM_PIXELS 1e5
 /* of a pixel, in a table */
 #define MAX_STEPS 1e8
 
@@ -128,9 +129,10 @@ static int direct_applies(const nb_plan *plan, const char **why)
         return nb_path_refuse(why, "dmin culls by source");
     if (!is_flat(sc))
         return nb_path_refuse(why, "the detector is curved");
-    if (sc->lattice.shape == NB_LATTICE_ROUND &&
-        (plan->terms < ROUND_TERMS || plan->pixels < ROUND_PIXELS))
+    if (sc->lattice.shape == NB_LATTICE_ROUND && plan->terms < ROUND_TERMS)
         return nb_path_refuse(why, "the zeros of a single sphere need double precision");
+    if (has_form(sc) && plan->pixels < FORM_PIXELS)
+        return nb_path_refuse(why, "the tails of a small picture need double precision");
     if (!(sharpest(plan) <= fraction_limit(plan)))
         return nb_path_refuse(why, "the crystal is too large for 32-bit fractions");
     if (!(plan->index < NB_FIXED_INDICES))

@@ -178,7 +178,7 @@ NB_HD double nb_spot_exp2(double x)
     sum = fma(sum, f, NB_SPOT_LN2);
     sum = fma(sum, f, 1.0);
     memcpy(&bits, &shifted, sizeof bits);
-    bits = one + (int64_t)(int32_t)bits * 0x10000000000000; /* the exponent */
+    bits = one + (int64_t)(int32_t)bits * ((int64_t)1 << 52); /* the exponent */
     memcpy(&power, &bits, sizeof power);
     return x > -1000 ? sum * power : 0;
 }

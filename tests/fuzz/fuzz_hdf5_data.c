@@ -10,15 +10,17 @@
 
 enum { FRAMES = 2, EDGE = 8, PIXELS = EDGE * EDGE };
 
-static nb_status next_frame(void *user, int i, const void **chunk, size_t *bytes,
-                            nb_error *err)
+static nb_status next_frame(void *user, int i, nb_hdf5_packed *chunk, nb_error *err)
 {
     static uint16_t pixels[PIXELS], room[PIXELS];
     static unsigned char packed[8192];
     nb_hdf5_data *data = user;
+    size_t bytes;
+    nb_status st;
     pixels[0] = (uint16_t)i;
-    *chunk = packed;
-    return nb_hdf5_chunk_encode(&data->layout, pixels, room, packed, bytes, err);
+    st = nb_hdf5_chunk_encode(&data->layout, pixels, room, packed, &bytes, err);
+    *chunk = (nb_hdf5_packed){packed, bytes, nb_hdf5_hash(packed, bytes)};
+    return st;
 }
 
 static nb_status next_list(void *user, int i, nb_reflections *list, nb_error *err)

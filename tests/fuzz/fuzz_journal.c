@@ -47,12 +47,9 @@ static void on_found(void *user, int frame, int64_t offset, size_t bytes)
     char *data = malloc(bytes + 1);
     NB_FUZZ_CHECK(data && frame >= 0);
     NB_FUZZ_CHECK(!nb_journal_read(f->journal, frame, offset, data, bytes, NULL));
-    if (bytes >= sizeof tail) {
-        tail = nb_record_tail_of(data, bytes);
-        if (nb_record_check(&tail, bytes))
-            NB_FUZZ_CHECK((char *)(nb_record_list(data, &tail).list + tail.list.count) <=
-                          data + bytes);
-    }
+    if (nb_record_peek(f->journal, offset, bytes, &tail))
+        NB_FUZZ_CHECK((char *)(nb_record_list(data, &tail).list + tail.list.count) <=
+                      data + bytes);
     free(data);
     f->count++;
     f->bytes += (int64_t)bytes;

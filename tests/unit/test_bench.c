@@ -214,8 +214,13 @@ static void test_arguments_refused(void **state)
 
 static void test_jobs(void **state)
 {
-    nb_bench_job job = {NB_BENCH_HEAVY,      NULL, 64, 0, 30, 2, "cpu", NB_ISA_AVX2,
-                        NB_PRECISION_SINGLE, NULL, 0,  0};
+    nb_bench_job job = {.which = NB_BENCH_HEAVY,
+                        .size = 64,
+                        .domains = 30,
+                        .threads = 2,
+                        .device = "cpu",
+                        .isa = NB_ISA_AVX2,
+                        .precision = NB_PRECISION_SINGLE};
     nb_run_flags flags;
     nb_config cfg;
     nb_error err;

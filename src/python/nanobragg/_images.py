@@ -12,6 +12,12 @@ from . import _nanobragg
 class Image(np.ndarray):
     """A numpy array [slow, fast] that a notebook shows as a picture."""
 
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        """A sum is a number, in every numpy."""
+        if array.ndim == 0:
+            return array[()]
+        return array.view(Image)
+
     def _repr_png_(self):
         if self.ndim != 2 or self.size == 0:
             return None
