@@ -83,7 +83,7 @@ void nb_cuda_slopes_free(nb_cuda_slopes *slopes); /* NULL is fine */
 /** Integers in state->small. */
 enum {
     NB_SMALL_REPAIR = 0,
-    NB_SMALL_BRIGHTEST = 8, /* the bits of a double */
+    NB_SMALL_BRIGHTEST = 8,  /* the bits of a double */
     NB_SMALL_OVERLOADS = 16, /* NB_PRODUCTS_MOST 64-bit counters */
     NB_SMALL_BYTES = 64
 };

@@ -29,9 +29,9 @@ typedef enum nb_compression {
 /** Clipped pixels of a series: too large for an output's type. */
 typedef struct nb_clipped {
     int64_t pixels;
-    int frames;   /* that have some */
-    int worst;    /* the frame with most of them, from 0 */
-    int64_t most; /* and how many */
+    int frames;     /* that have some */
+    int worst;      /* the frame with most of them, from 0 */
+    int64_t most;   /* and how many */
     double largest; /* what they hold, ADU: nb_sim_noise_largest */
 } nb_clipped;
 

@@ -26,7 +26,7 @@ static void open_subject(nb_config *cfg, const char *list, subject *s)
     nb_variable_name about[NB_VARIABLES_MAX];
     nb_subject of;
     nb_error err;
-    int count;
+    int count = 0;
     size_t bytes;
     if (nb_sim_create(cfg, NULL, &s->sim, &err) != NB_OK ||
         nb_sim_variables(s->sim, list, &s->names, &count, &err) != NB_OK)
