@@ -9,7 +9,6 @@
 #include "../cli/common.h"
 #include "../cli/progress.h"
 #include "bench.h"
-#include "json.h"
 #include "process.h"
 
 /* A part of so many seconds tells the rate. */
@@ -108,17 +107,6 @@ static void place_rows(nb_bench_job *job, int rows)
     job->row = (job->size - rows) / 2;
 }
 
-static double steps_of(const nb_sim *sim)
-{
-    char *json;
-    double steps = 0;
-    if (nb_sim_config_json(sim, &json, NULL) == NB_OK) {
-        steps = nb_bench_json_number(json, "sampling", "steps_per_pixel", 0);
-        nb_free(json);
-    }
-    return steps;
-}
-
 /** Every step of some rows; they stay in the image. */
 static nb_status render_part(nb_bench_gain *g, nb_bench_job *job, float *image,
                              nb_error *err)
@@ -128,14 +116,17 @@ static nb_status render_part(nb_bench_gain *g, nb_bench_job *job, float *image,
     place_rows(job, job->size < FEW_ROWS ? job->size : FEW_ROWS);
     for (int pass = 0; pass < 2 && !st; pass++) { /* the first says how many */
         nb_sim *sim = NULL;
+        int64_t steps;
         if (pass)
             place_rows(job, rows_for(job, job->rows, g->every.seconds));
         st = simulation(job, &sim, err);
         for (int k = 0; k < 2 && !st; k++) /* once to warm */
             st = timed(sim, image, &g->every.seconds, err);
         g->every.rows = job->rows;
+        if (!st)
+            st = nb_bench_steps(sim, &steps, err);
         if (!st) {
-            g->steps = steps_of(sim);
+            g->steps = (double)steps;
             snprintf(g->every_backend, sizeof g->every_backend, "%s", nb_sim_backend(sim));
         }
         nb_sim_free(sim);

@@ -58,20 +58,26 @@ static nb_status render_band(const nb_bench_reference *r, int band, nb_config *c
     return st;
 }
 
+nb_status nb_bench_steps(const nb_sim *sim, int64_t *steps, nb_error *err)
+{
+    char *json = NULL;
+    nb_status st = nb_sim_config_json(sim, &json, err);
+    if (!st)
+        *steps = (int64_t)nb_bench_json_number(json, "sampling", "steps_per_pixel", 1);
+    nb_free(json);
+    return st;
+}
+
 /** Size and steps per pixel of the job's image. */
 static nb_status ask(const nb_config *cfg, const nb_hooks *hooks, nb_bench_reference *r,
                      nb_error *err)
 {
     nb_sim *sim;
-    char *json = NULL;
     nb_status st = nb_sim_create(cfg, hooks, &sim, err);
     if (st)
         return st;
     nb_sim_size(sim, &r->fast, &r->slow);
-    st = nb_sim_config_json(sim, &json, err);
-    if (!st)
-        r->steps = (int64_t)nb_bench_json_number(json, "sampling", "steps_per_pixel", 1);
-    nb_free(json);
+    st = nb_bench_steps(sim, &r->steps, err);
     nb_sim_free(sim);
     return st;
 }

@@ -20,6 +20,9 @@ typedef struct nb_bench_reference {
     float *pixels;                 /* [bands][band_rows][fast], owned */
 } nb_bench_reference;
 
+/** Steps per pixel of a simulation.  Errors: NB_ERR_UNSUPPORTED (no JSON), NB_ERR_NOMEM. */
+nb_status nb_bench_steps(const nb_sim *sim, int64_t *steps, nb_error *err);
+
 /** Distribute this number of steps over rows of the image; fills bands, band_rows and
  * first. If all rows take fewer steps, one band has all rows. Otherwise there are at least
  * four rows. */

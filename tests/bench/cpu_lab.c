@@ -25,6 +25,7 @@
 #include "base/cpu.h"
 #include "render/simd.h"
 #include "render/request.h"
+#include "median.h"
 
 enum { MAX_REPEATS = 101, ROW_STRIDE = 32, TABLE = 180 };
 
@@ -166,8 +167,8 @@ static void build(lab_case *c, const char *name, const nb_config *cfg, const dou
 static double render_with(const version *v, const lab_case *c, const uint8_t *mask,
                           float *image, int threads, clockid_t clock)
 {
-    nb_render_options options = {threads, v->isa, v->precision, -1, {NULL, NULL, NULL},
-                                 0,       0};
+    const nb_render_options options = {
+        .threads = threads, .isa = v->isa, .precision = v->precision, .device_index = -1};
     const nb_backend *backend =
         v->isa == NB_ISA_SCALAR ? &nb_backend_scalar : &nb_backend_simd;
     nb_scene scene = c->model.scene;
@@ -189,12 +190,6 @@ static double render(const version *v, const lab_case *c, const uint8_t *mask,
                      float *image)
 {
     return render_with(v, c, mask, image, 1, CLOCK_THREAD_CPUTIME_ID);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
 }
 
 /** Compare on the sampled pixels, which are squeezed to the front. */
@@ -259,7 +254,7 @@ static void run(lab_case *c, double N, int repeats, const char *only)
                    v->intent);
             continue;
         }
-        qsort(t[i], (size_t)repeats, sizeof t[i][0], by_value);
+        qsort(t[i], (size_t)repeats, sizeof t[i][0], bench_by_value);
         k = errors(v, c, N);
         printf("| %s | %s %s | %.3f | %.3f | %.1e | %.1e | %s |\n", c->name,
                nb_isa_name(v->isa), precision_name(v->precision),
@@ -354,7 +349,7 @@ static void run_sensor(int domains, int repeats, const char *only)
             for (k = 0; k < 2; k++)
                 t[k][r] = render(&versions[i], &c[k], c[k].timed, image);
         for (k = 0; k < 2; k++)
-            qsort(t[k], (size_t)repeats, sizeof t[k][0], by_value);
+            qsort(t[k], (size_t)repeats, sizeof t[k][0], bench_by_value);
         printf("| %d | %s %s | %.3f | %.3f | %+.1f %% | %+.1f %% |\n", domains,
                nb_isa_name(versions[i].isa), precision_name(versions[i].precision),
                t[0][repeats / 2] / steps, t[1][repeats / 2] / steps,

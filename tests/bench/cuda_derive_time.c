@@ -6,10 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "../../cuda/timing.h"
 #include "api/sim.h"
+#include "base/clock.h"
+#include "median.h"
 
 enum { MOST_REPEATS = 101 };
 
@@ -78,28 +79,14 @@ static nb_sim *simulation(const time_case *c, nb_error *err)
     return nb_sim_create(&cfg, NULL, &sim, err) == NB_OK ? sim : NULL;
 }
 
-static double now(void)
+static double median_ms(double *x, int n)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static double median(double *x, int n)
-{
-    qsort(x, (size_t)n, sizeof *x, by_value);
-    return 1e3 * x[n / 2];
+    return 1e3 * bench_median(x, n);
 }
 
 static void take(lap *to, int i, double start, const nb_sim *sim)
 {
-    to->wall[i] = now() - start;
+    to->wall[i] = nb_monotonic_seconds() - start;
     to->kernel[i] = nb_cuda_kernel_seconds(sim->state);
 }
 
@@ -129,32 +116,32 @@ static void measure(const time_case *c, nb_sim *sim, int repeats)
         list[i] = names[i];
     for (int i = -1; i < repeats; i++) { /* the first one warms up */
         int k = i < 0 ? 0 : i;
-        double t = now();
+        double t = nb_monotonic_seconds();
         check(nb_sim_render(sim, photons, NULL, &err), &err);
         take(&image, k, t, sim);
-        t = now();
+        t = nb_monotonic_seconds();
         check(nb_sim_derivatives(sim, list, count, NB_REAL_FLOAT32, out, NULL, &err),
               &err);
         take(&planes, k, t, sim);
-        t = now();
+        t = nb_monotonic_seconds();
         check(nb_sim_pullback(sim, list, count, NB_REAL_FLOAT32, photons, gradient, NULL,
                               &err),
               &err);
         take(&pull, k, t, sim);
-        t = now();
+        t = nb_monotonic_seconds();
         check(nb_sim_normal(sim, list, count, &seen, &loss, gradient, matrix, &err), &err);
         take(&fit, k, t, sim);
     }
-    base = median(image.kernel, repeats);
+    base = median_ms(image.kernel, repeats);
     printf(
         "| %s | %d | %d | %.3f | %.3f (%.2f) | %.3f (%.2f) | %.3f (%.2f) | %.2f | %.2f | "
         "%.2f | %.2f |\n",
-        c->name, count, c->pixels, base, median(planes.kernel, repeats),
-        median(planes.kernel, repeats) / base, median(pull.kernel, repeats),
-        median(pull.kernel, repeats) / base, median(fit.kernel, repeats),
-        median(fit.kernel, repeats) / base, median(image.wall, repeats),
-        median(planes.wall, repeats), median(pull.wall, repeats),
-        median(fit.wall, repeats));
+        c->name, count, c->pixels, base, median_ms(planes.kernel, repeats),
+        median_ms(planes.kernel, repeats) / base, median_ms(pull.kernel, repeats),
+        median_ms(pull.kernel, repeats) / base, median_ms(fit.kernel, repeats),
+        median_ms(fit.kernel, repeats) / base, median_ms(image.wall, repeats),
+        median_ms(planes.wall, repeats), median_ms(pull.wall, repeats),
+        median_ms(fit.wall, repeats));
     fflush(stdout);
     free(out);
     free(photons);
@@ -207,7 +194,7 @@ static void evaluate(int repeats)
         used += !isnan(photons[i]);
     }
     for (int i = -1; i < repeats; i++) {
-        const double value = 1e-4 * (i + 2), t = now();
+        const double value = 1e-4 * (i + 2), t = nb_monotonic_seconds();
         check(nb_sim_set_parameters(sim, names, &value, 1, &err), &err);
         check(nb_sim_normal(sim, names, COUNT, &seen, &loss, gradient, matrix, &err),
               &err);
@@ -215,8 +202,8 @@ static void evaluate(int repeats)
     }
     printf("one evaluation of a fit, %d parameters, %d of %d pixels: kernels %.3f ms, "
            "all %.3f ms\n",
-           (int)COUNT, used, EDGE * EDGE, median(fit.kernel, repeats),
-           median(fit.wall, repeats));
+           (int)COUNT, used, EDGE * EDGE, median_ms(fit.kernel, repeats),
+           median_ms(fit.wall, repeats));
     nb_sim_free(sim);
 }
 

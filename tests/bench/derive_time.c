@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "nanobragg.h"
+#include "median.h"
 
 enum { MOST_REPEATS = 101 };
 
@@ -83,12 +84,6 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static void measure(const time_case *c, nb_sim *sim, int repeats)
 {
     char(*names)[NB_VARIABLE_NAME];
@@ -118,7 +113,7 @@ static void measure(const time_case *c, nb_sim *sim, int repeats)
         slopes = t2 - t1 < slopes ? t2 - t1 : slopes;
         ratio[i] = (t2 - t1) / (t1 - t0);
     }
-    qsort(ratio, (size_t)repeats, sizeof *ratio, by_value);
+    qsort(ratio, (size_t)repeats, sizeof *ratio, bench_by_value);
     printf("| %s | %d | %d | %.2f | %.2f | %.2f |\n", c->name, count, c->pixels,
            1e3 * image, 1e3 * slopes, ratio[repeats / 2]);
     free(planes);

@@ -9,13 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "../../cuda/timing.h"
 #include "../support/picture.h"
 #include "api/sim.h"
 #include "physics/panels.h"
 #include "render/request.h"
+#include "base/clock.h"
+#include "median.h"
 
 enum { REPEATS = 9 };
 
@@ -40,25 +41,6 @@ static const bench_case cases[] = {{'B', NB_SHAPE_GAUSS, 1e-6, 100, 25, 10},
                                    {'A', NB_SHAPE_GAUSS, 1e-6, 100, 25, 10},
                                    {'C', NB_SHAPE_GAUSS, 1e-6, 100, 1, 1},
                                    {'S', NB_SHAPE_GAUSS, 1e-6, 100, 25, 100}};
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *x, int n)
-{
-    qsort(x, (size_t)n, sizeof *x, by_value);
-    return x[n / 2];
-}
 
 static nb_config config_of(const bench_case *c)
 {
@@ -92,16 +74,16 @@ static nb_status measure(nb_backend_state *state, const nb_scene *sc, const nb_r
     double kernel[REPEATS], wall[REPEATS];
     nb_status st = NB_OK;
     for (int i = -1; i < repeats && !st; i++) {
-        double start = now();
+        double start = nb_monotonic_seconds();
         st = nb_render_scene_as(&nb_backend_cuda, state, sc, as, image, err);
         if (i >= 0) {
-            wall[i] = now() - start;
+            wall[i] = nb_monotonic_seconds() - start;
             kernel[i] = nb_cuda_kernel_seconds(state);
         }
     }
     if (!st) {
-        time[0] = median(kernel, repeats);
-        time[1] = median(wall, repeats);
+        time[0] = bench_median(kernel, repeats);
+        time[1] = bench_median(wall, repeats);
     }
     return st;
 }

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "../../cuda/timing.h"
 #include "../golden/compare.h"
@@ -19,6 +18,8 @@
 #include "render/request.h"
 #include "spectrum.h"
 #include "stages_time.h"
+#include "base/clock.h"
+#include "median.h"
 
 enum { REPEATS = 15, BOX = 100 };
 
@@ -77,25 +78,6 @@ static const bench_case cases[] = {
     {"simple-4096", 0, 4096, 5, 0, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_SQUARE},
     {"simple-4096-pinned", 0, 4096, 5, 0, NB_PRECISION_MIXED, NULL, 1, NB_SHAPE_SQUARE},
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *x, int n)
-{
-    qsort(x, (size_t)n, sizeof *x, by_value);
-    return x[n / 2];
-}
 
 /** The heavy and simple cases. */
 static void configure(const bench_case *b, nb_config *cfg)
@@ -158,10 +140,10 @@ static int time_renders(const bench_case *b, const nb_scene *sc, float *image,
     if (b->path)
         setenv("NANOBRAGG_CUDA_PATH", b->path, 1);
     for (i = -2; i < REPEATS && st == NB_OK; i++) {
-        double start = now();
+        double start = nb_monotonic_seconds();
         st = nb_render_scene(&nb_backend_cuda, state, sc, b->precision, image, err);
         if (i >= 0)
-            w[i] = now() - start;
+            w[i] = nb_monotonic_seconds() - start;
         if (st == NB_OK) {
             nb_cuda_hold(state, launching);
             st = nb_render_scene(&nb_backend_cuda, state, sc, b->precision, image, err);
@@ -173,8 +155,8 @@ static int time_renders(const bench_case *b, const nb_scene *sc, float *image,
     nb_backend_cuda.close(state);
     if (st != NB_OK)
         return 0;
-    *kernel = median(k, REPEATS);
-    *wall = median(w, REPEATS);
+    *kernel = bench_median(k, REPEATS);
+    *wall = bench_median(w, REPEATS);
     return 1;
 }
 
@@ -367,10 +349,10 @@ static int frames(void)
     cfg.fluence = 1e31;
     ok = image && nb_model_build(&cfg, &inputs, NULL, &model, &err) == NB_OK;
     if (ok) {
-        double start = now();
+        double start = nb_monotonic_seconds();
         ok = nb_backend_cuda.open(&options, &state, &err) == NB_OK;
         for (k = -20; k < FRAMES && ok; k++) {
-            start = k == 0 ? now() : start;
+            start = k == 0 ? nb_monotonic_seconds() : start;
             made.stage.seed++;
             model.scene.intensity_scale *= 1 + 1e-6;
             ok = nb_render_scene(&nb_backend_cuda, state, &model.scene, b.precision, NULL,
@@ -379,7 +361,7 @@ static int frames(void)
                  device->fetch(state, 0, 0, b.pixels, image, &err) == NB_OK;
         }
         printf("frames of 1024x1024 with noise, in the host's memory: %.0f a second%s\n",
-               FRAMES / (now() - start), ok ? "" : " (failed)");
+               FRAMES / (nb_monotonic_seconds() - start), ok ? "" : " (failed)");
         nb_backend_cuda.close(state);
         nb_model_free(&model);
     }
@@ -424,14 +406,15 @@ int main(int argc, char **argv)
     nb_error err;
     size_t i;
     int failed = 0;
-    double start = now();
+    double start = nb_monotonic_seconds();
     if (nb_backend_cuda.open(&options, &state, &err) != NB_OK) {
         printf("skip gpu-time # %s\n", err.message);
         return 0;
     }
     if (argc > 1 && strcmp(argv[1], "--errors") == 0)
         return errors() != 0;
-    printf("# first start of the device: %.1f ms\n", (now() - start) * 1e3);
+    printf("# first start of the device: %.1f ms\n",
+           (nb_monotonic_seconds() - start) * 1e3);
     printf("%-30s %9s %9s %7s %8s %8s %8s\n", "case", "kernel_ms", "wall_ms", "Gstep/s",
            "maxrel", "rel6", "1-corr");
     for (i = 0; i < sizeof cases / sizeof *cases; i++)

@@ -6,10 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "../support/products.h"
 #include "image/fibre.h"
+#include "base/clock.h"
+#include "median.h"
 
 enum { MOST = 100, SIDE = 16 };
 
@@ -21,19 +22,6 @@ typedef struct bench {
     nb_scene scene;
     nb_panel panels[SIDE * SIDE];
 } bench;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /** n panels of equal size below each other, of pixels of 75 um. */
 static void cut(bench *b, int n)
@@ -68,7 +56,7 @@ static int time_one(bench *b, const char *name, const nb_stage *stages, int n)
                         .adc_offset = 40,
                         .pixels = b->out};
         nb_error err = {0};
-        double start = now();
+        double start = nb_monotonic_seconds();
         nb_status st = nb_image_make(&photons, stages, n, &p, 1, &err);
         nb_products_free(&p, 1);
         if (st) {
@@ -76,11 +64,11 @@ static int time_one(bench *b, const char *name, const nb_stage *stages, int n)
             return 1;
         }
         if (i < 0)
-            first = now() - start;
+            first = nb_monotonic_seconds() - start;
         else
-            next[i] = now() - start;
+            next[i] = nb_monotonic_seconds() - start;
     }
-    qsort(next, (size_t)b->repeats, sizeof *next, by_value);
+    qsort(next, (size_t)b->repeats, sizeof *next, bench_by_value);
     printf("%3d panels %-32s %8.3f %8.3f\n", b->scene.n_panels, name, first,
            next[b->repeats / 2]);
     fflush(stdout);

@@ -4,31 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "image/fibre.h"
 #include "image/poisson.h"
+#include "base/clock.h"
+#include "median.h"
 
 enum { REPEATS = 9 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *x, int n)
-{
-    qsort(x, (size_t)n, sizeof *x, by_value);
-    return x[n / 2];
-}
 
 static double device_seconds(const nb_backend *backend, const nb_backend_state *state)
 {
@@ -47,20 +29,21 @@ static int time_one(const nb_backend *backend, nb_backend_state *state,
     memcpy(product.chain, stages, (size_t)n * sizeof *stages);
     product.stage = stages[n - 1];
     for (int i = -1; i < REPEATS; i++) {
-        double start = now(), before = device_seconds(backend, state);
+        double start = nb_monotonic_seconds(), before = device_seconds(backend, state);
         if (backend->device->image.make(state, scene, at, 1, &err) != NB_OK) {
             printf("stages-%-24s failed: %s\n", name, err.message);
             return 1;
         }
         if (i < 0)
-            first = now() - start;
+            first = nb_monotonic_seconds() - start;
         else {
-            wall[i] = now() - start;
+            wall[i] = nb_monotonic_seconds() - start;
             device[i] = device_seconds(backend, state) - before;
         }
     }
     printf("stages-%d-%-24s %9.3f %9.3f %9.3f\n", scene->raster.columns, name,
-           median(device, REPEATS) * 1e3, median(wall, REPEATS) * 1e3, first * 1e3);
+           bench_median(device, REPEATS) * 1e3, bench_median(wall, REPEATS) * 1e3,
+           first * 1e3);
     fflush(stdout);
     return 0;
 }

@@ -10,6 +10,7 @@
 #include "render/request.h"
 #include "render/simd.h"
 #include "spectrum.h"
+#include "median.h"
 
 enum { MOST_REPEATS = 101 };
 
@@ -53,12 +54,6 @@ static void render(const nb_render_options *options, const nb_scene *sc, float *
     nb_backend_simd.close(state);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static void compare(const nb_spectrum_case *c, const nb_scene scenes[2],
                     const nb_render_options *options, int repeats, float *image)
 {
@@ -74,7 +69,7 @@ static void compare(const nb_spectrum_case *c, const nb_scene scenes[2],
         }
         ratio[r] = t[1][1] / t[0][1];
     }
-    qsort(ratio, (size_t)repeats, sizeof *ratio, by_value);
+    qsort(ratio, (size_t)repeats, sizeof *ratio, bench_by_value);
     printf("| %d | %d | %d | %d | %s | %s | %.1f | %.1f | %.3f | %.1f | %.3f | %.3f |\n",
            c->pixels, c->sources, c->domains, c->tables, nb_isa_name(options->isa),
            precision[options->precision], best[0][0] * 1e3, best[1][0] * 1e3,
