@@ -274,7 +274,7 @@ NB_STAGE void flat_slopes(const nb_vector_slopes *t, const nb_vector_plan *p, in
 typedef struct slope_batch {
     const nb_vector_slopes *t;
     const nb_vector_plan *plan;
-    double fast[SLOPE_BATCH][NB_W];
+    double fast[SLOPE_BATCH * NB_W];
     int n, slow;
 } slope_batch;
 
@@ -298,7 +298,7 @@ static void curved_slopes(const slope_batch *b, int n, const double *fast, doubl
 /** All of the batch to out, which moves on. */
 static void finish_batch(slope_batch *b, double **out, size_t stride)
 {
-    double *fast = b->fast[0];
+    double *fast = b->fast;
     if (b->n == 0)
         return;
     for (int i = b->n; i % NB_W != 0; i++)
@@ -323,7 +323,7 @@ void NB_SLOPE_KERNEL(const nb_vector_slopes *t, const nb_span *spans, size_t n,
     slope_batch b = {.t = t, .plan = &t->plans[spans->panel], .slow = spans->slow};
     for (size_t i = 0; i < n; i++)
         for (int k = 0; k < spans[i].n; k++) {
-            b.fast[0][b.n] = spans[i].fast + k;
+            b.fast[b.n] = spans[i].fast + k;
             if (++b.n == SLOPE_BATCH * NB_W)
                 finish_batch(&b, &out, stride);
         }
