@@ -14,9 +14,9 @@ struct nb_poisson_key;
 typedef struct nb_image_kernels {
     /** max_at is -1.  mask NULL: all lit. */
     void (*sums)(const float *row, const uint8_t *mask, int n, nb_row_sums *out);
-    /** nb_int_adu; masked pixels are 0 photons. */
-    void (*u16)(const float *row, const uint8_t *mask, int n, double scale,
-                double adc_offset, uint16_t *out);
+    /** nb_int_adu; masked pixels are 0 photons.  0: no value is above 65535. */
+    int (*u16)(const float *row, const uint8_t *mask, int n, double scale,
+               double adc_offset, uint16_t *out);
     /** nb_pgm_grey. */
     void (*u8)(const float *row, int n, double scale, uint8_t *out);
     /** out[i] = k[0] rows[0][i] + k[1] rows[1][i] + ..., added in this order; i < n. */

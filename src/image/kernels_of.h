@@ -22,13 +22,11 @@ static void sums(const float *row, const uint8_t *mask, int n, nb_row_sums *out)
         nb_row_sums_of(row, NULL, n, out);
 }
 
-static void u16(const float *row, const uint8_t *mask, int n, double scale,
-                double adc_offset, uint16_t *out)
+static int u16(const float *row, const uint8_t *mask, int n, double scale,
+               double adc_offset, uint16_t *out)
 {
-    if (mask)
-        nb_row_u16(row, mask, n, scale, adc_offset, out);
-    else
-        nb_row_u16(row, NULL, n, scale, adc_offset, out);
+    return mask ? nb_row_u16(row, mask, n, scale, adc_offset, out)
+                : nb_row_u16(row, NULL, n, scale, adc_offset, out);
 }
 
 static void u8(const float *row, int n, double scale, uint8_t *out)

@@ -52,11 +52,16 @@ static void sums(const float *row, const uint8_t *mask, int n, nb_row_sums *out)
     out->squares = squares_of(row, n, out->all / n);
 }
 
-static void u16(const float *row, const uint8_t *mask, int n, double scale,
-                double adc_offset, uint16_t *out)
+static int u16(const float *row, const uint8_t *mask, int n, double scale,
+               double adc_offset, uint16_t *out)
 {
-    for (int f = 0; f < n; f++)
-        out[f] = nb_int_adu(!mask || mask[f] ? row[f] : 0, scale, adc_offset);
+    int above = 0;
+    for (int f = 0; f < n; f++) {
+        float photons = !mask || mask[f] ? row[f] : 0;
+        out[f] = nb_int_adu(photons, scale, adc_offset);
+        above |= photons * scale + adc_offset > 65535.0;
+    }
+    return above;
 }
 
 static void u8(const float *row, int n, double scale, uint8_t *out)

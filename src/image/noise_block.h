@@ -360,8 +360,9 @@ static inline int nb_v_digitize(const nb_vd *photons, double adc_offset, uint16_
 
 /** nb_poisson_doubt of NB_TOGETHER vectors from first.pixel + offset on; returns a bit for each
  * doubtful pixel. */
-static inline uint64_t nb_v_counts(const double *mean, const nb_poisson_key *first,
-                                   uint64_t offset, double error, nb_vd *photons)
+static inline __attribute__((always_inline)) uint64_t nb_v_counts(
+    const double *mean, const nb_poisson_key *first, uint64_t offset, double error,
+    nb_vd *photons)
 {
     const nb_vd zero = {0};
     nb_vu w[4 * NB_TOGETHER];

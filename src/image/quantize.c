@@ -19,29 +19,12 @@ double nb_pgm_scale(double asked, const nb_stats *stats, double int_scale)
     return stats && stats->rmsd > 0 ? 250.0 / (5.0 * stats->rmsd) : int_scale;
 }
 
-/** Is one of them 65535?  Four at a time: a lane of 0 in their complement borrows. */
-static int has_full(const uint16_t *out, int n)
-{
-    const uint64_t ones = 0x0001000100010001u;
-    uint64_t four, found = 0;
-    int i = 0;
-    for (; i + 4 <= n; i += 4) {
-        memcpy(&four, out + i, sizeof four);
-        found |= (~four - ones) & four & ones << 15;
-    }
-    for (; i < n; i++)
-        found |= out[i] == 65535;
-    return found != 0;
-}
-
-/** Of the n pixels from `at` on, which became out. */
-static int64_t cut_in(const nb_product *p, size_t at, int n, const uint16_t *out)
+/** How many of the n pixels from `at` on are clipped? */
+static int64_t cut_in(const nb_product *p, size_t at, int n)
 {
     const uint8_t *mask = p->photons->scene->raster.mask;
     const float *photons = p->photons->pixels + at;
     int64_t cut = 0;
-    if (!has_full(out, n))
-        return 0;
     for (int i = 0; i < n; i++)
         cut += nb_int_clips(photons[i], p->scale, p->adc_offset) &&
                (!mask || mask[at + (size_t)i]);
@@ -61,10 +44,10 @@ int64_t nb_quantize_u16_rows(const nb_product *p, int first, int rows, uint16_t 
             memset(out, 0, columns * sizeof *out);
         if (!lit)
             continue;
-        p->photons->kernels->u16(p->photons->pixels + at,
-                                 raster->mask ? raster->mask + at : NULL, width, p->scale,
-                                 p->adc_offset, out + raster->roi.fmin);
-        cut += cut_in(p, at, width, out + raster->roi.fmin);
+        if (p->photons->kernels->u16(p->photons->pixels + at,
+                                     raster->mask ? raster->mask + at : NULL, width,
+                                     p->scale, p->adc_offset, out + raster->roi.fmin))
+            cut += cut_in(p, at, width);
     }
     return cut;
 }

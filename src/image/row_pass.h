@@ -114,11 +114,12 @@ static inline void nb_row_sums_of(const float *row, const uint8_t *mask, int n,
 
 /* --- integers --- */
 
-/** nb_int_adu side by side. */
-static inline void nb_row_u16(const float *row, const uint8_t *mask, int n, double scale,
-                              double adc_offset, uint16_t *out)
+/** nb_int_adu side by side; is any value above 65535? */
+static inline int nb_row_u16(const float *row, const uint8_t *mask, int n, double scale,
+                             double adc_offset, uint16_t *out)
 {
     const nb_vd zero = {0};
+    nb_vi above = {0};
     for (int f = 0; f < n; f += NB_LANES) {
         nb_vf values, single;
         nb_vd v;
@@ -133,6 +134,7 @@ static inline void nb_row_u16(const float *row, const uint8_t *mask, int n, doub
             v = NB_V_WHERE(lit, v);
         }
         v = v * scale + adc_offset;
+        above |= v > 65535.0;
         v = NB_V_CHOOSE(v > 65535.0, zero + 65535.0, v);
         v = NB_V_WHERE(v > zero, v + 0.5);
         single = __builtin_convertvector(v, nb_vf);
@@ -140,6 +142,7 @@ static inline void nb_row_u16(const float *row, const uint8_t *mask, int n, doub
         narrow = __builtin_convertvector(whole, nb_vh);
         memcpy(out + f, &narrow, left < NB_LANES ? (size_t)left * 2 : sizeof narrow);
     }
+    return nb_v_bits(&above) != 0;
 }
 
 /** nb_pgm_grey side by side. */

@@ -331,26 +331,32 @@ const char *nb_param_value(const nb_param *p, char *text, size_t size)
     return text;
 }
 
-static int is_named(const nb_param *p, const char *name)
+/** Is the name one of the words? */
+static int is_among(const char *words, const char *name)
 {
-    size_t length = strlen(name);
-    if (!strcmp(p->name, name))
-        return 1;
-    for (const char *at = p->synonyms; at && *at; at += strspn(at, " ")) {
-        size_t n = strcspn(at, " ");
-        if (n == length && !memcmp(at, name, n))
+    const size_t length = strlen(name);
+    for (const char *at = words; at && *at; at = at[0] ? at + 1 : at) {
+        if (*at == *name && !strncmp(at, name, length) &&
+            (!at[length] || at[length] == ' '))
             return 1;
-        at += n;
+        while (*at && *at != ' ')
+            at++;
     }
     return 0;
 }
 
+/* A check asks for many rows by their names, so names come first and most cost one letter. */
 const nb_param *nb_param_find(const char *name)
 {
     size_t count;
     const nb_param *table = nb_params(&count);
-    for (size_t i = 0; name && *name && i < count; i++)
-        if (is_named(&table[i], name))
+    if (!name || !*name)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (*table[i].name == *name && !strcmp(table[i].name, name))
+            return &table[i];
+    for (size_t i = 0; i < count; i++)
+        if (is_among(table[i].synonyms, name))
             return &table[i];
     return NULL;
 }

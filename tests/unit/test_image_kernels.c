@@ -61,13 +61,15 @@ static void check_integers(const nb_image_kernels *kernels)
         uint8_t narrow[MOST + 1];
         wide[c.n] = 0x5a5a;
         narrow[c.n] = 0x5a;
-        kernels->u16(c.row, mask, c.n, scale, 39.7, wide);
+        int told = kernels->u16(c.row, mask, c.n, scale, 39.7, wide), above = 0;
         kernels->u8(c.row, c.n, scale, narrow);
         for (int i = 0; i < c.n; i++) {
             float lit = mask && !mask[i] ? 0.0f : c.row[i];
             assert_int_equal(wide[i], plain_u16(lit, scale, 39.7));
             assert_int_equal(narrow[i], plain_u8(c.row[i], scale));
+            above |= lit * scale + 39.7 > 65535;
         }
+        assert_int_equal(told, above);
         assert_int_equal(wide[c.n], 0x5a5a); /* nothing behind the row */
         assert_int_equal(narrow[c.n], 0x5a);
     }
