@@ -14,34 +14,81 @@ typedef struct fit_sink {
     double *partial;  /* [stripes][1 + n + n^2]: loss, gradient, Fisher matrix */
 } fit_sink;
 
-/** Slopes of the model by all that is fitted. */
-static void slopes_of(const fit_sink *k, const nb_fit_pixel *p, const double *values,
-                      size_t stride, double *dm)
+/** What the pixels that are taken at once have of the loss. */
+typedef struct fit_batch {
+    int n, knot[NB_PASS_PIECE];
+    double slope[NB_PASS_PIECE], weight[NB_PASS_PIECE], hat[NB_PASS_PIECE][2];
+    double product[NB_PASS_PIECE]; /* work: weight times the slope of a plane */
+} fit_batch;
+
+typedef double pair __attribute__((vector_size(2 * sizeof(double))));
+
+static inline pair pair_at(const double *from)
 {
-    const int count = k->job->count;
-    for (int i = 0; i < count; i++)
-        dm[i] = values[(size_t)(i + 1) * stride];
-    for (int i = count; i < k->n; i++)
-        dm[i] = 0;
-    if (p->knot < 0)
-        return;
-    dm[count + p->knot] = p->hat[0];
-    if (p->knot + 1 < k->n - count)
-        dm[count + p->knot + 1] = p->hat[1];
+    pair v;
+    memcpy(&v, from, sizeof v);
+    return v;
 }
 
-static void add_pixel(const fit_sink *k, const nb_fit_pixel *p, const double *dm,
+/** sum of a[i] b[i]: eight partial sums, which are added in a fixed order. */
+static double dot(const double *a, const double *b, int n)
+{
+    pair s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+    double rest = 0;
+    int i = 0;
+    for (; i + 8 <= n; i += 8) {
+        s0 += pair_at(a + i) * pair_at(b + i);
+        s1 += pair_at(a + i + 2) * pair_at(b + i + 2);
+        s2 += pair_at(a + i + 4) * pair_at(b + i + 4);
+        s3 += pair_at(a + i + 6) * pair_at(b + i + 6);
+    }
+    for (; i < n; i++)
+        rest += a[i] * b[i];
+    s0 = (s0 + s1) + (s2 + s3);
+    return s0[0] + s0[1] + rest;
+}
+
+static void weigh(const double *weight, const double *plane, int n, double *product)
+{
+    for (int i = 0; i < n; i++)
+        product[i] = weight[i] * plane[i];
+}
+
+/** The knots' rows; a pixel has two hats at most. */
+static void add_knots(const fit_sink *k, const fit_batch *batch,
+                      const nb_slope_values *row, double *sums)
+{
+    const size_t count = (size_t)k->job->count, n = (size_t)k->n;
+    double *gradient = sums + 1, *fisher = gradient + n;
+    for (int i = 0; i < batch->n; i++)
+        for (size_t at = 0; at < 2 && batch->knot[i] >= 0; at++) {
+            const size_t own = count + (size_t)batch->knot[i] + at;
+            const double hat = batch->hat[i][at], w = batch->weight[i] * hat;
+            if (own >= n)
+                continue;
+            gradient[own] += batch->slope[i] * hat;
+            for (size_t j = 0; j < count; j++)
+                fisher[own * n + j] += w * row->values[(j + 1) * row->stride + (size_t)i];
+            fisher[own * n + own] += w * hat;
+            if (at == 1)
+                fisher[own * n + own - 1] += w * batch->hat[i][0];
+        }
+}
+
+static void add_batch(const fit_sink *k, fit_batch *batch, const nb_slope_values *row,
                       double *sums)
 {
-    const int n = k->n;
+    const size_t count = (size_t)k->job->count, n = (size_t)k->n, stride = row->stride;
+    const double *planes = row->values + stride;
     double *gradient = sums + 1, *fisher = gradient + n;
-    sums[0] += p->loss;
-    for (int i = 0; i < n; i++) {
-        double w = p->weight * dm[i];
-        gradient[i] += p->slope * dm[i];
-        for (int j = 0; j <= i && w != 0; j++)
-            fisher[(size_t)i * (size_t)n + (size_t)j] += w * dm[j];
+    for (size_t i = 0; i < count; i++) {
+        gradient[i] += dot(batch->slope, planes + i * stride, batch->n);
+        weigh(batch->weight, planes + i * stride, batch->n, batch->product);
+        for (size_t j = 0; j <= i; j++)
+            fisher[i * n + j] += dot(batch->product, planes + j * stride, batch->n);
     }
+    if (n > count)
+        add_knots(k, batch, row, sums);
 }
 
 static void take_fit(void *sink, const nb_slope_values *row)
@@ -49,14 +96,21 @@ static void take_fit(void *sink, const nb_slope_values *row)
     const fit_sink *k = sink;
     const size_t n = (size_t)k->n;
     double *sums = k->partial + (size_t)row->stripe * (1 + n + n * n);
-    double dm[2 * NB_VARIABLES_MAX];
-    size_t j = 0;
+    fit_batch batch;
+    int j = 0;
     for (size_t i = 0; i < row->n; i++)
         for (int f = 0; f < row->spans[i].n; f++, j++) {
-            nb_fit_pixel p = nb_fit_compare(k->fit, &row->spans[i], f, row->values[j]);
-            slopes_of(k, &p, row->values + j, row->stride, dm);
-            add_pixel(k, &p, dm, sums);
+            const nb_fit_pixel p =
+                nb_fit_compare(k->fit, &row->spans[i], f, row->values[j]);
+            sums[0] += p.loss;
+            batch.slope[j] = p.slope;
+            batch.weight[j] = p.weight;
+            batch.knot[j] = p.knot;
+            batch.hat[j][0] = p.hat[0];
+            batch.hat[j][1] = p.hat[1];
         }
+    batch.n = j;
+    add_batch(k, &batch, row, sums);
 }
 
 static void take_expected(void *sink, const nb_slope_values *row)

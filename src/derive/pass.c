@@ -35,10 +35,6 @@ static void given_row(const nb_slope_job *job, const void *state, const nb_span 
                 out[p * stride] = job->given[p * pixels + spans[i].at + (size_t)k];
 }
 
-enum {
-    PIECE = 256
-}; /* pixels of a row at once: the slopes of all parameters stay in a cache */
-
 typedef struct slope_run {
     const nb_slope_pass *pass;
     nb_slope_row *row;
@@ -76,7 +72,7 @@ static void next_piece(const nb_slope_values *row, size_t *i, int *behind, nb_sp
     const size_t first = *i;
     int n = 0;
     piece->spans = row->spans + first;
-    while (*i < row->n && n + row->spans[*i].n <= PIECE)
+    while (*i < row->n && n + row->spans[*i].n <= NB_PASS_PIECE)
         n += row->spans[(*i)++].n;
     piece->n = *i - first;
     if (piece->n > 0)
@@ -85,12 +81,12 @@ static void next_piece(const nb_slope_values *row, size_t *i, int *behind, nb_sp
     part->fast += *behind;
     part->at += (size_t)*behind;
     part->n -= *behind;
-    *behind += PIECE;
-    if (part->n <= PIECE) {
+    *behind += NB_PASS_PIECE;
+    if (part->n <= NB_PASS_PIECE) {
         *behind = 0;
         *i += 1;
     } else {
-        part->n = PIECE;
+        part->n = NB_PASS_PIECE;
     }
     piece->spans = part;
     piece->n = 1;
@@ -142,7 +138,7 @@ static nb_status share_rows(slope_run *run, nb_error *err)
         size_t n = pixels_of(run, r);
         run->widest = n > run->widest ? n : run->widest;
     }
-    run->widest = run->widest < PIECE ? run->widest : PIECE;
+    run->widest = run->widest < NB_PASS_PIECE ? run->widest : NB_PASS_PIECE;
     run->stripes = pass->stripes > 0 ? pass->stripes : NB_PASS_STRIPES;
     if (run->stripes > run->rows)
         run->stripes = run->rows;

@@ -6,9 +6,13 @@
 
 #include "slope_job.h"
 
-enum { NB_PASS_STRIPES = 128 };
+enum {
+    NB_PASS_STRIPES = 128,
+    NB_PASS_PIECE = 256 /* pixels that are taken at once, at most: the slopes of all
+                           parameters stay in a cache */
+};
 
-/** Slopes of one row: of spans[0 .. n-1], whose pixels follow each other in each of the 1 + count
+/** Slopes of a piece of one row: of spans[0 .. n-1], whose pixels follow each other in each of the 1 + count
  * planes of values, `stride` apart. */
 typedef struct nb_slope_values {
     const nb_span *spans;

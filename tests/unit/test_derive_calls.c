@@ -97,6 +97,73 @@ static void check_equations(double sigma)
     nb_sim_free(sim);
 }
 
+enum { WIDE = 530, ROWS = 3 }; /* rows of more pixels than are taken at once */
+
+/** With the same level at every knot the background is flat, and the hats of a pixel add up to 1. */
+static void check_hats(const double *gradient, const double *fisher, const equations *e)
+{
+    enum { N = SOME + KNOTS };
+    double sum = 0, all = 0;
+    for (int j = 0; j < SOME; j++) {
+        double by = 0;
+        for (int k = SOME; k < N; k++)
+            by += fisher[k * N + j];
+        check_close(by, e->fisher[SOME * N + j], 1e-11 * fabs(by) + 1e-9);
+    }
+    for (int k = SOME; k < N; k++) {
+        sum += gradient[k];
+        for (int l = SOME; l < N; l++) {
+            all += fisher[k * N + l];
+            assert_true(abs(k - l) < 2 || fisher[k * N + l] == 0);
+            assert_true(fisher[k * N + l] == fisher[l * N + k]);
+        }
+    }
+    check_close(sum, e->gradient[SOME], 1e-10 * fabs(sum));
+    check_close(all, e->fisher[SOME * N + SOME], 1e-11 * all);
+}
+
+static void wide_rows_and_hats(void **state)
+{
+    enum { N = SOME + KNOTS, PIXELS = WIDE * ROWS };
+    nb_config cfg = nb_suite_config(1.1, 6, 14);
+    const double knots[KNOTS] = {0.05, 0.15, 0.2, 0.4}, values[KNOTS] = {2, 2, 2, 2};
+    static float photons[PIXELS];
+    double *image, *planes[SOME], loss, gradient[N], fisher[N * N];
+    equations e = {0};
+    const nb_observation seen = {
+        .photons = photons, .n_knots = KNOTS, .knots = knots, .values = values};
+    nb_error err = {0};
+    nb_sim *sim;
+    (void)state;
+    set(&cfg, "misset", "35 -18 52");
+    set(&cfg, "detpixels_x", "%d", WIDE);
+    set(&cfg, "detpixels_y", "%d", ROWS);
+    set(&cfg, "fluence", "1e28");
+    sim = opened(&cfg);
+    image = image_of(sim);
+    for (int i = 0; i < SOME; i++)
+        planes[i] = plane_of(sim, some[i]);
+    for (int i = 0; i < PIXELS; i++) {
+        double dm[N] = {[SOME] = 1};
+        photons[i] = i % 11 == 3 ? NAN : (float)floor(uniform(0, 40));
+        for (int k = 0; k < SOME; k++)
+            dm[k] = planes[k][i];
+        if (i % 11 != 3)
+            add_pixel(&e, photons[i], image[i] + values[0], 0, dm);
+    }
+    assert_int_equal(nb_sim_normal(sim, some, SOME, &seen, &loss, gradient, fisher, &err),
+                     NB_OK);
+    check_close(loss, e.loss, 1e-12 * fabs(e.loss));
+    check_numbers(gradient, e.gradient, SOME, 1e-10);
+    for (int i = 0; i < SOME; i++)
+        check_numbers(fisher + i * N, e.fisher + i * N, SOME, 1e-11);
+    check_hats(gradient, fisher, &e);
+    for (int i = 0; i < SOME; i++)
+        free(planes[i]);
+    free(image);
+    nb_sim_free(sim);
+}
+
 static void normal_equations_are_those_of_planes(void **state)
 {
     (void)state;
@@ -318,6 +385,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(normal_equations_are_those_of_planes),
+        cmocka_unit_test(wide_rows_and_hats),
         cmocka_unit_test(threads_change_no_byte),
         cmocka_unit_test(the_gradient_of_F),
         cmocka_unit_test(lists_open),
