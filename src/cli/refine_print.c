@@ -9,7 +9,7 @@ void nb_refine_print_stage(FILE *out, const nb_refine_stage *s)
 {
     fprintf(out, "%-18s %8lld pixels %4d %s  loss %.6g%s  %.3f s\n", s->name,
             (long long)s->pixels, s->evaluations,
-            strcmp(s->name, "search") ? "evaluations" : "images     ", s->loss,
+            strncmp(s->name, "search", 6) ? "evaluations" : "images     ", s->loss,
             s->converged ? "" : " (still falling)", s->seconds);
     fflush(out);
 }

@@ -80,10 +80,11 @@ static void mark(uint8_t *spots, const nb_panel *panel, int f, int s, int half)
 }
 
 /** Mark boxes where picture or model stands above the level. */
-static void mark_spots(const nb_fit *fit, const float *level, uint8_t *spots)
+static void mark_spots(const nb_fit *fit, const float *level)
 {
     const nb_scene *sc = &fit->sim->model.scene;
     int water = fit->kind == NB_BACKGROUND_WATER;
+    memset(fit->spots, 0, fit->pixels);
     for (int k = 0; k < sc->n_panels; k++) {
         const nb_panel *panel = &sc->panels[k];
         size_t at = panel->first_pixel;
@@ -93,7 +94,7 @@ static void mark_spots(const nb_fit *fit, const float *level, uint8_t *spots)
                 double limit =
                     b + fit->o->spot_sigma * sqrt(b + fit->sigma * fit->sigma) + 1;
                 if (!isnan(fit->photons[at]) && (fit->photons[at] > limit || model > limit))
-                    mark(spots, panel, f, s, fit->o->spot_half);
+                    mark(fit->spots, panel, f, s, fit->o->spot_half);
             }
     }
 }
@@ -101,25 +102,24 @@ static void mark_spots(const nb_fit *fit, const float *level, uint8_t *spots)
 nb_status nb_fit_choose_spots(nb_fit *fit, nb_error *err)
 {
     float *level = nb_alloc_raw(fit->pixels, sizeof *level, "levels", err);
-    uint8_t *spots = nb_alloc(fit->pixels, 1, "spots", err);
-    nb_status st = level && spots ? NB_OK : NB_ERR_NOMEM;
+    nb_status st = level ? NB_OK : NB_ERR_NOMEM;
     if (!st)
         st = nb_fit_image(fit, fit->photons, err);
     if (!st)
         st = levels(fit, level, err);
     if (!st)
-        mark_spots(fit, level, spots);
+        mark_spots(fit, level);
     for (size_t i = 0; i < fit->pixels && !st; i++)
-        fit->chosen[i] =
-            fit->o->select_all || spots[i] || draw(i) < SAMPLE ? fit->photons[i] : NAN;
+        fit->chosen[i] = fit->o->select_all || fit->spots[i] || draw(i) < SAMPLE
+                             ? fit->photons[i]
+                             : NAN;
     if (!st && fit->kind == NB_BACKGROUND_PLANES) {
         memcpy(fit->background, level, fit->pixels * sizeof *level);
-        st = nb_fit_planes(fit, spots, err);
+        st = nb_fit_planes(fit, fit->spots, err);
     }
     if (!st)
         count(fit);
     nb_free(level);
-    nb_free(spots);
     return st;
 }
 

@@ -21,6 +21,7 @@ typedef struct nb_fit {
     float *stol;    /* owned; [pixels], sin theta/lambda at the pixels' centres, 1/A */
     float *photons; /* owned; [pixels], NaN: not observed */
     float *chosen;  /* owned; the same of the stage */
+    uint8_t *spots; /* owned; [pixels], 1: near a spot, when they were chosen last */
     float *full; /* owned; [pixels], photons that a saturated pixel has at least; NaN: it is not */
     float *background; /* owned; [pixels] that are added and stay, or NULL */
     double *expected;  /* owned; [pixels], work */
@@ -64,9 +65,9 @@ nb_status nb_fit_image(nb_fit *fit, const float *photons, nb_error *err);
 /** The runs of pixels that are not NaN.  *spans: nb_free. */
 nb_status nb_fit_spans(const nb_fit *fit, const float *photons, nb_span **spans,
                        size_t *n, nb_error *err);
-/** Their image[pixels] by the backend, 0 elsewhere. */
+/** Their image[room] by the backend, 0 elsewhere. */
 nb_status nb_fit_render(nb_fit *fit, const nb_span *spans, size_t n, float *image,
-                        nb_error *err);
+                        size_t room, nb_error *err);
 
 /** What is observed in the chosen pixels. */
 nb_observation nb_fit_observation(const nb_fit *fit);

@@ -142,9 +142,11 @@ nb_status nb_fit_observe(nb_fit *fit, const nb_image *picture, nb_error *err)
     fit->stol = nb_alloc(fit->pixels, sizeof *fit->stol, "resolution", err);
     fit->photons = nb_alloc_raw(fit->pixels, sizeof *fit->photons, "photons", err);
     fit->chosen = nb_alloc_raw(fit->pixels, sizeof *fit->chosen, "photons", err);
+    fit->spots = nb_alloc(fit->pixels, 1, "spots", err);
     fit->expected = nb_alloc(fit->pixels, sizeof *fit->expected, "model", err);
     fit->full = nb_alloc_raw(fit->pixels, sizeof *fit->full, "photons", err);
-    if (!fit->stol || !fit->photons || !fit->chosen || !fit->expected || !fit->full)
+    if (!fit->stol || !fit->photons || !fit->chosen || !fit->expected || !fit->full ||
+        !fit->spots)
         return NB_ERR_NOMEM;
     if (fit->sim->panel_gains && isnan(cfg->gain))
         gain = fit->sim->panel_gains[0];
@@ -161,9 +163,11 @@ void nb_fit_free(nb_fit *fit)
     nb_free(fit->stol);
     nb_free(fit->photons);
     nb_free(fit->chosen);
+    nb_free(fit->spots);
     nb_free(fit->full);
     nb_free(fit->background);
     nb_free(fit->expected);
     fit->stol = fit->photons = fit->chosen = fit->full = fit->background = NULL;
     fit->expected = NULL;
+    fit->spots = NULL;
 }

@@ -6,23 +6,21 @@
 
 #include "../base/clock.h"
 #include "../base/memory.h"
-#include "fit.h"
+#include "search_pixels.h"
 
 enum { REACH = 18, ROUNDS = 2, STEPS = 4 };
 #define CELLS_STEP 0.03  /* of ln N, in the first round */
 #define MOSAIC_STEP 0.12 /* of ln of the spread */
 #define GOOD_FIT 1.03    /* mean square of residuals over sigma; right fits have 1 */
 #define LEAST_MODEL 1e-9 /* photons, as in the loss */
+#define LITTLE 0.02      /* of the loss: a scale need not be better */
+#define ENOUGH 8192      /* pixels that tell the best of a row of trials */
 
-/** The pixels of the search, without the others. */
 typedef struct search {
     nb_fit *fit;
-    size_t n;
-    size_t *at;     /* owned; [n] */
-    nb_span *spans; /* owned; of the pixels */
-    size_t n_spans;
-    float *image;                     /* owned; [pixels] */
-    double *counts, *under, *crystal; /* owned, one block */
+    nb_search_pixels of;
+    float *image;                     /* owned; [of.room] */
+    double *counts, *under, *crystal; /* owned, one block; [of.n] */
     int scaled;                       /* the scale is free */
     int images;
 } search;
@@ -32,41 +30,42 @@ typedef struct trial {
     double loss, scale;
 } trial;
 
-static nb_status open_search(nb_fit *fit, search *s, nb_error *err)
+/** most: as in nb_search_pixels_list. */
+static nb_status open_search(nb_fit *fit, size_t most, search *s, nb_error *err)
 {
+    int fluence = nb_fit_find(&fit->list, "fluence");
+    nb_status st;
     memset(s, 0, sizeof *s);
     s->fit = fit;
-    s->n = (size_t)fit->used;
-    s->at = nb_alloc_raw(s->n, sizeof *s->at, "search", err);
-    s->counts = nb_alloc_raw(3 * s->n, sizeof *s->counts, "search", err);
-    s->image = nb_alloc_raw(fit->pixels, sizeof *s->image, "search", err);
-    if (!s->at || !s->counts || !s->image)
+    if ((st = nb_search_pixels_list(fit, most, &s->of, err)))
+        return st;
+    s->counts = nb_alloc_raw(3 * s->of.n, sizeof *s->counts, "search", err);
+    s->image = nb_alloc_raw(s->of.room, sizeof *s->image, "search", err);
+    if (!s->counts || !s->image)
         return NB_ERR_NOMEM;
-    s->under = s->counts + s->n;
-    s->crystal = s->under + s->n;
-    s->n = 0;
-    for (size_t i = 0; i < fit->pixels; i++)
-        if (!isnan(fit->chosen[i])) {
-            s->at[s->n] = i;
-            s->counts[s->n] = fit->chosen[i];
-            s->under[s->n] = (fit->background ? fit->background[i] : 0) +
-                             nb_radial_at(&fit->radial, fit->stol[i]);
-            s->n++;
-        }
-    s->scaled = nb_fit_find(&fit->list, "fluence") >= 0 &&
-                !fit->list.p[nb_fit_find(&fit->list, "fluence")].fixed;
-    return nb_fit_spans(fit, fit->chosen, &s->spans, &s->n_spans, err);
+    s->under = s->counts + s->of.n;
+    s->crystal = s->under + s->of.n;
+    for (size_t i = 0; i < s->of.n; i++) {
+        const size_t pixel = s->of.pixel[i];
+        s->counts[i] = fit->chosen[pixel];
+        s->under[i] = (fit->background ? fit->background[pixel] : 0) +
+                      nb_radial_at(&fit->radial, fit->stol[pixel]);
+    }
+    s->scaled = fluence >= 0 && !fit->list.p[fluence].fixed;
+    return NB_OK;
 }
 
 /** The crystal of the simulation as it is. */
 static nb_status draw_crystal(search *s, nb_error *err)
 {
     nb_fit *fit = s->fit;
+    const nb_search_pixels *of = &s->of;
     int spread = nb_sim_config(fit->sim)->psf != NB_PSF_NONE; /* needs the whole image */
-    nb_status st = spread ? nb_fit_image(fit, fit->chosen, err)
-                          : nb_fit_render(fit, s->spans, s->n_spans, s->image, err);
-    for (size_t i = 0; i < s->n && !st; i++)
-        s->crystal[i] = spread ? fit->expected[s->at[i]] : s->image[s->at[i]];
+    nb_status st =
+        spread ? nb_fit_image(fit, fit->chosen, err)
+               : nb_fit_render(fit, of->spans, of->n_spans, s->image, of->room, err);
+    for (size_t i = 0; i < of->n && !st; i++)
+        s->crystal[i] = spread ? fit->expected[of->pixel[i]] : s->image[of->at[i]];
     return st;
 }
 
@@ -77,7 +76,7 @@ static double sums(const search *s, double scale, double flat, int wanted, doubl
     int gauss = s->fit->o->likelihood == NB_LIKELIHOOD_GAUSS;
     double read = s->fit->sigma * s->fit->sigma, loss = 0;
     double g0 = 0, g1 = 0, F0 = 0, F1 = 0, F2 = 0;
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < s->of.n; i++) {
         double c = s->crystal[i], n = s->counts[i];
         double m = fmax(scale * c + s->under[i] + flat, LEAST_MODEL);
         double slope, weight;
@@ -108,7 +107,7 @@ static double sums(const search *s, double scale, double flat, int wanted, doubl
 static double first_scale(const search *s)
 {
     double a = 0, b = 0, read = s->fit->sigma * s->fit->sigma;
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < s->of.n; i++) {
         double w = 1 / fmax(s->counts[i] + read, 1);
         a += w * s->crystal[i] * (s->counts[i] - s->under[i]);
         b += w * s->crystal[i] * s->crystal[i];
@@ -131,6 +130,8 @@ static trial fit_scale(const search *s)
         db = -(F[0] * g[1] - F[1] * g[0]) / det;
         scale = scale + ds > scale / 4 ? fmin(scale + ds, 4 * scale) : scale / 4;
         flat += db;
+        if (-(g[0] * ds + g[1] * db) < LITTLE)
+            break;
     }
     return (trial){sums(s, scale, flat, 1, g, F), scale};
 }
@@ -190,12 +191,12 @@ static nb_status misfit(search *s, double *square, nb_error *err)
     const int gauss = s->fit->o->likelihood == NB_LIKELIHOOD_GAUSS;
     nb_status st = draw_crystal(s, err);
     double sum = 0;
-    for (size_t i = 0; i < s->n && !st; i++) {
+    for (size_t i = 0; i < s->of.n && !st; i++) {
         const double m = fmax(s->crystal[i] + s->under[i], LEAST_MODEL),
                      d = s->counts[i] - m;
         sum += d * d / (m + (gauss ? read : 0));
     }
-    *square = sum / (double)s->n;
+    *square = sum / (double)s->of.n;
     return st;
 }
 
@@ -213,12 +214,20 @@ static nb_status search_all(search *s, nb_error *err)
     return st;
 }
 
-static void close_search(search *s)
+/** Free the search and note it. */
+static void end_search(search *s, const char *name, double start, nb_status st)
 {
-    s->fit->out->images += s->images;
-    nb_free(s->at);
+    nb_fit *fit = s->fit;
+    const int64_t chosen = fit->used;
+    fit->out->images += s->images;
+    if (!st && s->images > 0) {
+        fit->used = (int64_t)s->of.n;
+        nb_fit_note_stage(fit, name, s->images, fit_scale(s).loss, 1,
+                          nb_monotonic_seconds() - start);
+        fit->used = chosen;
+    }
+    nb_search_pixels_free(&s->of);
     nb_free(s->counts);
-    nb_free(s->spans);
     nb_free(s->image);
 }
 
@@ -226,43 +235,32 @@ nb_status nb_fit_search(nb_fit *fit, nb_error *err)
 {
     double start = nb_monotonic_seconds();
     int mosaic = nb_fit_find(&fit->list, "mosaic");
-    trial last = {0, 1};
     search s;
-    nb_status st = open_search(fit, &s, err);
+    nb_status st = open_search(fit, ENOUGH, &s, err);
     if (mosaic >= 0 && !fit->list.p[mosaic].fixed)
         fit->list.p[mosaic].value = fit->start_mosaic;
     if (!st)
         st = nb_fit_apply(fit, err);
     if (!st)
         st = search_all(&s, err);
-    if (!st) {
-        st = draw_crystal(&s, err);
-        last = fit_scale(&s);
-    }
-    close_search(&s);
     if (!st)
-        nb_fit_note_stage(fit, "search", s.images, last.loss, 1,
-                          nb_monotonic_seconds() - start);
+        st = draw_crystal(&s, err);
+    end_search(&s, "search", start, st);
     return st;
 }
 
 nb_status nb_fit_search_again(nb_fit *fit, nb_error *err)
 {
     double start = nb_monotonic_seconds(), square = 0;
-    trial last = {0, 1};
     search s;
-    nb_status st = open_search(fit, &s, err);
+    nb_status st = open_search(fit, 0, &s, err);
     if (!st)
         st = misfit(&s, &square, err);
     if (!st && square > GOOD_FIT) {
         st = search_all(&s, err);
         if (!st)
             st = draw_crystal(&s, err);
-        last = fit_scale(&s);
     }
-    close_search(&s);
-    if (!st && s.images > 0)
-        nb_fit_note_stage(fit, "search again", s.images, last.loss, 1,
-                          nb_monotonic_seconds() - start);
+    end_search(&s, "search again", start, st);
     return st;
 }

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/** The pixels that the search along cells and mosaic spread compares. */
+#ifndef NB_REFINE_SEARCH_PIXELS_H
+#define NB_REFINE_SEARCH_PIXELS_H
+
+#include "fit.h"
+
+/** The pixels of some rows, and where an image of these rows alone has them. */
+typedef struct nb_search_pixels {
+    size_t n, n_spans, room; /* room: pixels of that image */
+    size_t *pixel, *at;      /* owned; [n]: in the stack, in that image */
+    nb_span *spans;          /* owned; [n_spans], to that image */
+} nb_search_pixels;
+
+/** All chosen pixels; or, with `most` above 0, of the spots alone, and every second row, every third and so on until there
+ * are about so many.  Errors: NB_ERR_NOMEM; nb_search_pixels_free after one, too. */
+nb_status nb_search_pixels_list(const nb_fit *fit, size_t most, nb_search_pixels *out,
+                                nb_error *err);
+void nb_search_pixels_free(nb_search_pixels *p);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Which pixels the search of a fit compares. */
+#include "../support/check.h"
+
+#include "api/sim.h"
+#include "base/memory.h"
+#include "refine/search_pixels.h"
+
+enum { EDGE = 40, PIXELS = EDGE * EDGE, SPOT = 5 };
+
+/** A fit whose pixels of every seventh row and column are not observed, and of others all are chosen; the first SPOT
+ * columns are spots. */
+static void open_fit(nb_fit *fit)
+{
+    nb_config cfg = nb_suite_config(1, 5, EDGE);
+    nb_error err = {0};
+    memset(fit, 0, sizeof *fit);
+    assert_int_equal(nb_sim_create(&cfg, NULL, &fit->sim, &err), NB_OK);
+    fit->pixels = PIXELS;
+    fit->chosen = nb_alloc_raw(PIXELS, sizeof *fit->chosen, "photons", &err);
+    fit->spots = nb_alloc(PIXELS, 1, "spots", &err);
+    for (int i = 0; i < PIXELS; i++) {
+        fit->chosen[i] = i % 7 == 0 ? NAN : (float)i;
+        fit->spots[i] = i % EDGE < SPOT;
+    }
+}
+
+static void close_fit(nb_fit *fit)
+{
+    nb_sim_free(fit->sim);
+    nb_fit_free(fit);
+}
+
+/** Spans and pixels are the same ones, in order, each with a place of its own. */
+static void check_list(const nb_fit *fit, const nb_search_pixels *p)
+{
+    size_t n = 0, end = 0;
+    for (size_t i = 0; i < p->n_spans; i++) {
+        const nb_span *s = &p->spans[i];
+        assert_true(s->at >= end);
+        end = s->at + (size_t)s->n;
+        for (int f = 0; f < s->n; f++, n++) {
+            assert_true(n < p->n);
+            assert_int_equal(p->pixel[n], s->slow * EDGE + s->fast + f);
+            assert_int_equal(p->at[n], s->at + (size_t)f);
+            assert_false(isnan(fit->chosen[p->pixel[n]]));
+        }
+    }
+    assert_int_equal(n, p->n);
+    assert_true(end <= p->room);
+}
+
+static void all_that_is_chosen(void **state)
+{
+    nb_fit fit;
+    nb_search_pixels p;
+    nb_error err = {0};
+    size_t chosen = 0;
+    (void)state;
+    open_fit(&fit);
+    for (int i = 0; i < PIXELS; i++)
+        chosen += !isnan(fit.chosen[i]);
+    assert_int_equal(nb_search_pixels_list(&fit, 0, &p, &err), NB_OK);
+    check_list(&fit, &p);
+    assert_int_equal(p.n, chosen);
+    nb_search_pixels_free(&p);
+    close_fit(&fit);
+}
+
+static void rows_of_spots(void **state)
+{
+    nb_fit fit;
+    nb_search_pixels p;
+    nb_error err = {0};
+    (void)state;
+    open_fit(&fit);
+    assert_int_equal(nb_search_pixels_list(&fit, 50, &p, &err), NB_OK);
+    check_list(&fit, &p);
+    assert_in_range(p.n, 35, 50);
+    for (size_t i = 0; i < p.n; i++) {
+        assert_true(fit.spots[p.pixel[i]]);
+        assert_int_equal(p.pixel[i] / EDGE % 4, 0); /* of 171 pixels every fourth row */
+    }
+    assert_int_equal(p.room, EDGE / 4 * EDGE);
+    nb_search_pixels_free(&p);
+    close_fit(&fit);
+}
+
+/** Without spots the others; and rows in which there are none are not all there is. */
+static void there_is_always_some(void **state)
+{
+    nb_fit fit;
+    nb_search_pixels p;
+    nb_error err = {0};
+    (void)state;
+    open_fit(&fit);
+    memset(fit.spots, 0, PIXELS);
+    assert_int_equal(nb_search_pixels_list(&fit, 1u << 20, &p, &err), NB_OK);
+    check_list(&fit, &p);
+    assert_true(p.n > PIXELS / 2);
+    nb_search_pixels_free(&p);
+    memset(fit.spots + 7 * EDGE, 1, EDGE);
+    assert_int_equal(nb_search_pixels_list(&fit, 2, &p, &err), NB_OK);
+    check_list(&fit, &p);
+    assert_true(p.n > EDGE / 2);
+    nb_search_pixels_free(&p);
+    close_fit(&fit);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(all_that_is_chosen), TEST(rows_of_spots),
+                                       TEST(there_is_always_some)};
+    return RUN_TESTS("refine_search", tests);
+}
