@@ -7,10 +7,10 @@
 
 void nb_refine_print_stage(FILE *out, const nb_refine_stage *s)
 {
+    const int images = !strncmp(s->name, "search", 6) || !strcmp(s->name, "orientations");
     fprintf(out, "%-18s %8lld pixels %4d %s  loss %.6g%s  %.3f s\n", s->name,
-            (long long)s->pixels, s->evaluations,
-            strncmp(s->name, "search", 6) ? "evaluations" : "images     ", s->loss,
-            s->converged ? "" : " (still falling)", s->seconds);
+            (long long)s->pixels, s->evaluations, images ? "images     " : "evaluations",
+            s->loss, s->converged ? "" : " (still falling)", s->seconds);
     fflush(out);
 }
 

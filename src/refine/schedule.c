@@ -6,9 +6,12 @@
 
 #include "../api/sim.h"
 #include "../base/memory.h"
-#include "fit.h"
+#include "orient.h"
 
-enum { BLURRED_STEPS = 25, BRIGHT_PIXELS = 30 };
+enum { BLURRED_STEPS = 25, BRIGHT_PIXELS = 30, TURNS = 3 };
+/* Correlation of the picture and the last blurred crystal.  Right orientations had 0.86 and more, of weak stills too; a wrong
+ * one has 0.1. */
+#define FOUND 0.5
 
 static int begins(const char *name, const char *with)
 {
@@ -94,6 +97,9 @@ static nb_status rescale(nb_fit *fit, double by, nb_error *err)
         st = multiply(fit, "water", 1 / cbrt(by), err);
     return st;
 }
+
+/* times the longest edge */
+static const double blurred_cells[] = {3, 5, 8, 13};
 
 /** Give the simulation the blurred crystal: Gaussian, fewer cells; *factor keeps the spots' integrals. */
 static nb_status blur(nb_fit *fit, double n, const double edges[3], double longest,
@@ -200,42 +206,133 @@ static nb_status reach(const nb_fit *fit, double d, double *high, nb_error *err)
     return st;
 }
 
-static nb_status blurred_stage(nb_fit *fit, int stage, nb_error *err)
+/** The sharp crystal as it was before a blurred stage. */
+typedef struct sharp {
+    nb_config truth;
+    nb_fit_list list;
+    double factor; /* of the fluence */
+} sharp;
+
+/** Pixels, background and crystal of a blurred stage. */
+static nb_status begin_blurred(nb_fit *fit, int stage, sharp *before, nb_error *err)
 {
-    static const double cells[] = {3, 5, 8, 13}, least_d[] = {0.07, 0.05, 0, 0};
-    const nb_config truth = *nb_sim_config(fit->sim);
-    const nb_fit_list before = fit->list;
+    static const double least_d[] = {0.07, 0.05, 0, 0};
     const nb_crystal *x = &fit->sim->model.crystal;
     const double edges[3] = {nb_norm(x->a), nb_norm(x->b), nb_norm(x->c)};
-    double longest = fmax(edges[0], fmax(edges[1], edges[2])), factor, high;
-    int marked[NB_FIT_MOST];
-    char name[24];
+    double longest = fmax(edges[0], fmax(edges[1], edges[2])), high;
     nb_status st = reach(fit, least_d[stage] * longest * 1e10, &high, err);
+    before->truth = *nb_sim_config(fit->sim);
+    before->list = fit->list;
     if (!st)
         st = begin_background(fit, high, err);
     if (!st)
-        st = blur(fit, cells[stage], edges, longest, &factor, err);
-    if (st)
-        return st;
-    nb_fit_choose_range(fit, high);
-    mark(fit, stage, marked);
-    snprintf(name, sizeof name, "blurred %g", cells[stage]);
-    st = nb_fit_stage(fit, name, marked, BLURRED_STEPS, err);
-    return st ? st : sharpen(fit, &truth, &before, factor, err);
+        st = blur(fit, blurred_cells[stage], edges, longest, &before->factor, err);
+    if (!st)
+        nb_fit_choose_range(fit, high);
+    return st;
 }
 
-static nb_status blurred(nb_fit *fit, nb_error *err)
+static nb_status blurred_stage(nb_fit *fit, int stage, double *correlation, nb_error *err)
+{
+    sharp before;
+    int marked[NB_FIT_MOST];
+    char name[24];
+    nb_status st = begin_blurred(fit, stage, &before, err);
+    if (st)
+        return st;
+    mark(fit, stage, marked);
+    snprintf(name, sizeof name, "blurred %g", blurred_cells[stage]);
+    st = nb_fit_stage(fit, name, marked, BLURRED_STEPS, err);
+    if (!st)
+        st = nb_fit_correlation(fit, correlation, err);
+    return st ? st : sharpen(fit, &before.truth, &before.list, before.factor, err);
+}
+
+/** All of them; *correlation: of the last one. */
+static nb_status blurred_stages(nb_fit *fit, double *correlation, nb_error *err)
 {
     const nb_crystal *x = &fit->sim->model.crystal;
     const double edges[3] = {nb_norm(x->a), nb_norm(x->b), nb_norm(x->c)};
     double longest = fmax(edges[0], fmax(edges[1], edges[2])), size = 0;
     int stages;
-    nb_status st = begin_water(fit, err);
+    nb_status st = NB_OK;
     for (int i = 0; i < 3; i++)
         size = fmax(size, fit->sim->model.scene.lattice.N[i] * edges[i]);
     stages = size > 16 * longest ? 4 : 3;
     for (int k = 0; k < stages && !st; k++)
-        st = blurred_stage(fit, k, err);
+        st = blurred_stage(fit, k, correlation, err);
+    return st;
+}
+
+/** Where a fit stands: values and orientation. */
+typedef struct stand {
+    nb_fit_list list;
+    double misset[3]; /* deg */
+} stand;
+
+static nb_status remember(nb_fit *fit, stand *s, nb_error *err)
+{
+    s->list = fit->list;
+    return nb_sim_fold_rotation(fit->sim, s->misset, err);
+}
+
+/** Back there, and turned by a rotation vector, deg. */
+static nb_status stand_at(nb_fit *fit, const stand *s, const double turn[3], nb_error *err)
+{
+    static const char *const names[] = {"rot_x",    "rot_y",    "rot_z",
+                                        "misset_x", "misset_y", "misset_z"};
+    const double values[6] = {turn[0],      turn[1],      turn[2],
+                              s->misset[0], s->misset[1], s->misset[2]};
+    nb_status st;
+    fit->list = s->list;
+    st = nb_fit_apply(fit, err);
+    if (!st)
+        st = nb_sim_set_parameters(fit->sim, names, values, 6, err);
+    return st ? st : nb_sim_fold_rotation(fit->sim, NULL, err);
+}
+
+/** The orientation was not found from the start: begin with those whose blurred pictures are the most like the observed
+ * one.  The best way stays. */
+static nb_status seek(nb_fit *fit, const stand *start, double correlation, nb_error *err)
+{
+    static const double none[3] = {0, 0, 0};
+    nb_turn_tried turns[TURNS];
+    sharp before;
+    stand best;
+    int found = 0;
+    nb_status st = remember(fit, &best, err);
+    if (!st)
+        st = stand_at(fit, start, none, err);
+    if (!st)
+        st = begin_blurred(fit, 0, &before, err);
+    if (!st)
+        st = nb_fit_orient(fit, TURNS, turns, &found, err);
+    if (!st)
+        st = sharpen(fit, &before.truth, &before.list, before.factor, err);
+    for (int k = 0; k < found && !st && correlation < FOUND; k++) {
+        double now = 0;
+        st = stand_at(fit, start, turns[k].by, err);
+        if (!st)
+            st = blurred_stages(fit, &now, err);
+        if (!st && now > correlation) {
+            correlation = now;
+            st = remember(fit, &best, err);
+        }
+    }
+    return st ? st : stand_at(fit, &best, none, err);
+}
+
+static nb_status blurred(nb_fit *fit, nb_error *err)
+{
+    double correlation = 0;
+    stand start;
+    nb_status st = begin_water(fit, err);
+    if (!st)
+        st = remember(fit, &start, err);
+    if (!st)
+        st = blurred_stages(fit, &correlation, err);
+    if (!st && correlation < FOUND)
+        st = seek(fit, &start, correlation, err);
     if (!st)
         st = begin_background(fit, fit->high, err);
     return st;

@@ -30,14 +30,14 @@ typedef struct trial {
     double loss, scale;
 } trial;
 
-/** most: as in nb_search_pixels_list. */
-static nb_status open_search(nb_fit *fit, size_t most, search *s, nb_error *err)
+/** few: some of the spots' pixels, or all that are chosen. */
+static nb_status open_search(nb_fit *fit, int few, search *s, nb_error *err)
 {
     int fluence = nb_fit_find(&fit->list, "fluence");
     nb_status st;
     memset(s, 0, sizeof *s);
     s->fit = fit;
-    if ((st = nb_search_pixels_list(fit, most, &s->of, err)))
+    if ((st = nb_search_pixels_list(fit, few, few ? ENOUGH : fit->pixels, &s->of, err)))
         return st;
     s->counts = nb_alloc_raw(3 * s->of.n, sizeof *s->counts, "search", err);
     s->image = nb_alloc_raw(s->of.room, sizeof *s->image, "search", err);
@@ -236,7 +236,7 @@ nb_status nb_fit_search(nb_fit *fit, nb_error *err)
     double start = nb_monotonic_seconds();
     int mosaic = nb_fit_find(&fit->list, "mosaic");
     search s;
-    nb_status st = open_search(fit, ENOUGH, &s, err);
+    nb_status st = open_search(fit, 1, &s, err);
     if (mosaic >= 0 && !fit->list.p[mosaic].fixed)
         fit->list.p[mosaic].value = fit->start_mosaic;
     if (!st)

@@ -55,13 +55,13 @@ static void add_rows(const choice *c, nb_search_pixels *out)
                 out->room += (size_t)sc->panels[k].columns;
 }
 
-nb_status nb_search_pixels_list(const nb_fit *fit, size_t most, nb_search_pixels *out,
-                                nb_error *err)
+nb_status nb_search_pixels_list(const nb_fit *fit, int spots, size_t most,
+                                nb_search_pixels *out, nb_error *err)
 {
-    choice c = {fit, most > 0, 1};
+    choice c = {fit, spots, 1};
     size_t n = count_all(&c);
     memset(out, 0, sizeof *out);
-    if (most > 0 && n > most)
+    if (n > most)
         c.every = (int)((n + most - 1) / most);
     if (n == 0 && c.spots) {
         c.spots = 0;

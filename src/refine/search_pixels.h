@@ -12,10 +12,10 @@ typedef struct nb_search_pixels {
     nb_span *spans;          /* owned; [n_spans], to that image */
 } nb_search_pixels;
 
-/** All chosen pixels; or, with `most` above 0, of the spots alone, and every second row, every third and so on until there
- * are about so many.  Errors: NB_ERR_NOMEM; nb_search_pixels_free after one, too. */
-nb_status nb_search_pixels_list(const nb_fit *fit, size_t most, nb_search_pixels *out,
-                                nb_error *err);
+/** The chosen pixels, or with `spots` those of them near spots; if they are more than `most`, of every second row, every
+ * third and so on.  Errors: NB_ERR_NOMEM; nb_search_pixels_free after one, too. */
+nb_status nb_search_pixels_list(const nb_fit *fit, int spots, size_t most,
+                                nb_search_pixels *out, nb_error *err);
 void nb_search_pixels_free(nb_search_pixels *p);
 
 #endif

@@ -142,8 +142,9 @@ void nb_fit_note_stage(nb_fit *fit, const char *name, int evaluations, double lo
 {
     nb_refinement *out = fit->out;
     nb_refine_stage *s;
-    if (out->n_stages == NB_REFINE_STAGES_MAX)
-        return;
+    if (out->n_stages == NB_REFINE_STAGES_MAX) /* the first one goes */
+        memmove(out->stages, out->stages + 1,
+                (size_t)--out->n_stages * sizeof *out->stages);
     s = &out->stages[out->n_stages++];
     snprintf(s->name, sizeof s->name, "%s", name);
     s->pixels = fit->used;

@@ -390,6 +390,7 @@ def main():
         for test in (lost_fit, saturated, measured_like, tilted_geometry, tables_of_F):
             test(folder)
     one_still("still", 101)
+    one_still("far", 203)  # lost from its start: found among the orientations round it
     if BIG:
         for row in ROWS:
             for seed in (201, 202, 203):

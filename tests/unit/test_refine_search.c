@@ -60,7 +60,7 @@ static void all_that_is_chosen(void **state)
     open_fit(&fit);
     for (int i = 0; i < PIXELS; i++)
         chosen += !isnan(fit.chosen[i]);
-    assert_int_equal(nb_search_pixels_list(&fit, 0, &p, &err), NB_OK);
+    assert_int_equal(nb_search_pixels_list(&fit, 0, PIXELS, &p, &err), NB_OK);
     check_list(&fit, &p);
     assert_int_equal(p.n, chosen);
     nb_search_pixels_free(&p);
@@ -74,7 +74,7 @@ static void rows_of_spots(void **state)
     nb_error err = {0};
     (void)state;
     open_fit(&fit);
-    assert_int_equal(nb_search_pixels_list(&fit, 50, &p, &err), NB_OK);
+    assert_int_equal(nb_search_pixels_list(&fit, 1, 50, &p, &err), NB_OK);
     check_list(&fit, &p);
     assert_in_range(p.n, 35, 50);
     for (size_t i = 0; i < p.n; i++) {
@@ -95,12 +95,12 @@ static void there_is_always_some(void **state)
     (void)state;
     open_fit(&fit);
     memset(fit.spots, 0, PIXELS);
-    assert_int_equal(nb_search_pixels_list(&fit, 1u << 20, &p, &err), NB_OK);
+    assert_int_equal(nb_search_pixels_list(&fit, 1, PIXELS, &p, &err), NB_OK);
     check_list(&fit, &p);
     assert_true(p.n > PIXELS / 2);
     nb_search_pixels_free(&p);
     memset(fit.spots + 7 * EDGE, 1, EDGE);
-    assert_int_equal(nb_search_pixels_list(&fit, 2, &p, &err), NB_OK);
+    assert_int_equal(nb_search_pixels_list(&fit, 1, 2, &p, &err), NB_OK);
     check_list(&fit, &p);
     assert_true(p.n > EDGE / 2);
     nb_search_pixels_free(&p);
