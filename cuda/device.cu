@@ -2,10 +2,13 @@
 /* Finding a device, saying why there is none, and its memory. */
 #include "internal.h"
 
+#include <atomic>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { KNOWN = 64 }; /* devices whose properties are kept */
 
 nb_status nb_cuda_check(nb_error *err, gpuError_t code, const char *doing)
 {
@@ -98,6 +101,26 @@ static void read_device(nb_cuda_device *d)
     d->has_tensor = NB_GPU_HAS_TENSOR(d->major, d->minor);
 }
 
+/** read_device, but once in a process for each device: what it asks never changes, and the driver takes up to a
+ * millisecond for the clock and the ratio of speeds. */
+static void recall_device(nb_cuda_device *d)
+{
+    enum { EMPTY, TAKEN, FULL };
+    static nb_cuda_device known[KNOWN];
+    static std::atomic<int> is[KNOWN]; /* EMPTY at first */
+    const int i = d->index;
+    int empty = EMPTY;
+    if (i < KNOWN && is[i].load(std::memory_order_acquire) == FULL) {
+        *d = known[i];
+        return;
+    }
+    read_device(d);
+    if (i < KNOWN && d->major > 0 && is[i].compare_exchange_strong(empty, TAKEN)) {
+        known[i] = *d;
+        is[i].store(FULL, std::memory_order_release);
+    }
+}
+
 int nb_cuda_probe(int index, nb_cuda_device *device, char *why, size_t why_size)
 {
     int count = 0;
@@ -114,7 +137,7 @@ int nb_cuda_probe(int index, nb_cuda_device *device, char *why, size_t why_size)
         return 0;
     }
     device->index = index < 0 ? 0 : index;
-    read_device(device);
+    recall_device(device);
     if (device->major * 10 + device->minor <
         NB_GPU_OLDEST_MAJOR * 10 + NB_GPU_OLDEST_MINOR) {
         snprintf(why, why_size,

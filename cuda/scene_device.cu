@@ -120,7 +120,7 @@ static nb_status upload_table(nb_backend_state *state, const nb_factor_table *sf
     nb_status st;
     if (sf->nh == 0)
         return NB_OK;
-    hash = sf->measured && sf->n_tables > 1 ? sf->hash : hash_table(sf->F, count);
+    hash = sf->measured && sf->hash ? sf->hash : hash_table(sf->F, count);
     if (state->F.at && state->F_count == count && state->F_hash == hash)
         return NB_OK;
     state->F_count = 0;

@@ -62,14 +62,11 @@ static __device__ void fill_slopes(const nb_cuda_fit_job &p, int64_t i, tile &t)
 static __device__ void fill_column(const nb_cuda_fit_job &p, int64_t i, int column,
                                    tile &t)
 {
-    const int64_t at = i - p.origin;
     nb_fit_pixel x = nb_no_pixel();
-    if (i < p.end && p.dloss) {
-        x.slope = p.dloss[at];
-    } else if (i < p.end) {
+    if (i < p.end) {
         int k = span_of(p.pixels, i);
         x = nb_fit_compare(p.fit, &p.pixels.spans[k], (int)(i - p.pixels.before[k]),
-                           p.planes[at]);
+                           p.planes[i - p.origin]);
     }
     t.rows[0][column] = x.loss;
     t.rows[1 + p.n][column] = x.slope;
@@ -89,8 +86,6 @@ typedef struct item {
 static __device__ item item_of(const nb_cuda_fit_job &p, int k)
 {
     item x = {0, -1, -1};
-    if (p.dloss) /* a pullback has the gradient alone */
-        k++;
     if (k == 0)
         return x;
     if (k <= p.n) {
@@ -140,23 +135,65 @@ __global__ void __launch_bounds__(THREADS) k_fit(const NB_GRID_CONSTANT nb_cuda_
         p.partial[(int64_t)blockIdx.x * p.items + k] = sum;
 }
 
-/** sums[k] += the slices, in their order. */
+/** The sum over a block's threads, for its first; in an order that the threads' numbers fix. */
+static __device__ double add_threads(double own)
+{
+    __shared__ double all[THREADS];
+    const int me = (int)threadIdx.x;
+    __syncthreads(); /* the sum before this one has been read */
+    all[me] = own;
+    for (int half = THREADS / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (me < half)
+            all[me] += all[me + half];
+    }
+    return all[0];
+}
+
+/** A block adds up a slice of the pixels for each parameter of a pullback. */
+__global__ void __launch_bounds__(THREADS)
+    k_pullback(const NB_GRID_CONSTANT nb_cuda_fit_job p)
+{
+    const int64_t n = p.end - p.origin,
+                  first = (int64_t)blockIdx.x * NB_CUDA_SLICE + threadIdx.x;
+    double weights[NB_CUDA_SLICE / THREADS];
+    for (int j = 0; j < NB_CUDA_SLICE / THREADS; j++)
+        weights[j] = first + j * THREADS < n ? p.dloss[first + j * THREADS] : 0;
+    for (int k = 0; k < p.items; k++) {
+        const double *plane = p.planes + (1 + k) * p.stride;
+        double sum = 0;
+        for (int j = 0; j < NB_CUDA_SLICE / THREADS; j++)
+            if (first + j * THREADS < n)
+                sum += weights[j] * plane[first + j * THREADS];
+        sum = add_threads(sum);
+        if (threadIdx.x == 0)
+            p.partial[(int64_t)blockIdx.x * p.items + k] = sum;
+    }
+}
+
+/** sums[k] += the slices; a block for each. */
 __global__ void __launch_bounds__(THREADS)
     k_join(const double *partial, int slices, int items, double *sums)
 {
-    int k = (int)(blockIdx.x * THREADS + threadIdx.x);
+    const int k = (int)blockIdx.x;
     double sum = 0;
-    if (k >= items)
-        return;
-    for (int s = 0; s < slices; s++)
+    for (int s = (int)threadIdx.x; s < slices; s += THREADS)
         sum += partial[(int64_t)s * items + k];
-    sums[k] += sum;
+    sum = add_threads(sum);
+    if (threadIdx.x == 0)
+        sums[k] += sum;
 }
 
 void nb_cuda_launch_fit(const nb_cuda_fit_job *job, double *sums, gpuStream_t stream)
 {
     const unsigned batches = (unsigned)((job->items + THREADS - 1) / THREADS);
     const size_t bytes = (size_t)(job->n + 3) * WIDTH * sizeof(double);
-    k_fit<<<dim3((unsigned)job->slices, batches), THREADS, bytes, stream>>>(*job);
-    k_join<<<batches, THREADS, 0, stream>>>(job->partial, job->slices, job->items, sums);
+    if (job->items == 0)
+        return;
+    if (job->dloss)
+        k_pullback<<<(unsigned)job->slices, THREADS, 0, stream>>>(*job);
+    else
+        k_fit<<<dim3((unsigned)job->slices, batches), THREADS, bytes, stream>>>(*job);
+    k_join<<<(unsigned)job->items, THREADS, 0, stream>>>(job->partial, job->slices,
+                                                         job->items, sums);
 }

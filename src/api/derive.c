@@ -154,6 +154,7 @@ static nb_status choose_device(nb_sim *sim, const nb_slope_job *job, int numbers
         say_cpu(sim, (err ? err : &local)->message);
         return NB_OK;
     }
+    nb_sim_sign_tables(sim);
     run->device = device->slopes;
     run->state = sim->state;
     return st;

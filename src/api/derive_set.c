@@ -264,11 +264,11 @@ static void rebuild_matrix(const nb_sim *sim, changes *c)
     }
 }
 
+/** c is zero. */
 static nb_status begin(const nb_sim *sim, changes *c, nb_error *err)
 {
     const nb_subject of = nb_sim_subject(sim);
     const size_t panels = (size_t)sim->moved.n_panels;
-    memset(c, 0, sizeof *c);
     c->cfg = sim->cfg;
     c->moved = sim->moved;
     c->lambda_factor = 1;
@@ -390,7 +390,7 @@ static void settle(nb_sim *sim, before *b, const changes *c, const nb_source_lin
 
 static nb_status take_changes(nb_sim *sim, changes *c, nb_error *err)
 {
-    before *b = nb_alloc(1, sizeof *b, "simulation", err);
+    before *b = nb_alloc_raw(1, sizeof *b, "simulation", err);
     nb_source_line *lines = NULL;
     nb_status st = b ? nb_config_check_fields(&c->cfg, err) : NB_ERR_NOMEM;
     if (!st)

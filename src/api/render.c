@@ -44,6 +44,8 @@ static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
     nb_sim_device_join(sim);
     if (!st && !sim->state)
         st = sim->backend->open(&sim->options, &sim->state, err);
+    if (sim->backend->device)
+        nb_sim_sign_tables(sim);
     t1 = nb_monotonic_seconds();
     sim->photons.state = sim->state;
     if (!st)

@@ -51,7 +51,7 @@ static nb_status load_again(nb_sim *sim, const nb_config *cfg, nb_error *err)
 {
     const nb_hooks hooks = sim->hooks.user == sim ? sim->caller : sim->hooks;
     nb_sim *fresh, old;
-    nb_config *again = nb_alloc(1, sizeof *again, "configuration", err);
+    nb_config *again = nb_alloc_raw(1, sizeof *again, "configuration", err);
     nb_status st = again ? NB_OK : NB_ERR_NOMEM;
     if (st)
         return st;
@@ -115,7 +115,7 @@ nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err)
     nb_status st;
     if (needs_files(sim, cfg))
         return load_again(sim, cfg, err);
-    if (!(old = nb_alloc(1, sizeof *old, "configuration", err)))
+    if (!(old = nb_alloc_raw(1, sizeof *old, "configuration", err)))
         return NB_ERR_NOMEM;
     st = build_again(sim, old, cfg, err);
     nb_free(old);
@@ -126,7 +126,7 @@ nb_status nb_sim_set(nb_sim *sim, const char *name, const char *text, nb_error *
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && name && text);
-    nb_config *cfg = nb_alloc(1, sizeof *cfg, "configuration", err);
+    nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "configuration", err);
     nb_status st;
     if (!cfg)
         return NB_ERR_NOMEM;

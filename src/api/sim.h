@@ -162,6 +162,9 @@ typedef struct nb_sim_tables {
  * The model is not built again. */
 void nb_sim_take_tables(nb_sim *sim, nb_sim_tables *tables);
 
+/** Give a single table of F a hash too, once: for devices, which are not sent a table that they have. */
+void nb_sim_sign_tables(nb_sim *sim);
+
 /** Read models and reflection files; the cell of the configuration is completed. */
 nb_status nb_sim_load_factors(nb_sim *sim, nb_error *err);
 /** Make the structure factors to dmin (A), or (0) to what the built model sees, unless they go as far

@@ -42,3 +42,13 @@ void nb_sim_take_tables(nb_sim *sim, nb_sim_tables *tables)
     sim->n_of_source = tables->n_sources;
     memset(tables, 0, sizeof *tables);
 }
+
+void nb_sim_sign_tables(nb_sim *sim)
+{
+    nb_factor_table *own = &sim->factors, *shown = &sim->model.scene.factors.table;
+    if (own->nh == 0 || shown->F != own->F || own->n_tables > 1)
+        return;
+    if (own->hash == 0)
+        own->hash = nb_table_run_of(own->F, nb_table_values(own), 1).hash;
+    shown->hash = own->hash;
+}

@@ -21,6 +21,7 @@ run() {
     "$@" 2>&1 | tee "$log"
     [ "${PIPESTATUS[0]}" = 0 ] || failed=1
 }
+run host.txt python3 tests/bench/python_host.py --device cuda --detpixels 1024
 run selftest.txt python3 -m nanobragg.selftest
 run test_gpu.txt python3 -m pytest -q -rs -s -p no:cacheprovider tests/python/test_gpu.py tests/python/test_device.py \
     tests/python/test_torch.py tests/python/test_derivatives.py

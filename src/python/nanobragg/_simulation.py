@@ -30,7 +30,8 @@ class Simulation:
 
     def __init__(self, **keywords):
         self._files, self._image = {}, None
-        self._version, self._given = 0, None  # of the configuration; what nanobragg.torch gave last
+        # of the configuration; what nanobragg.torch gave last; its names by group
+        self._version, self._given, self._opened = 0, None, {}
         words = _parameters.many(_memory.files_of(keywords, self._files))
         self._sim = _nanobragg.Sim(_NO_FILES + words, _parameters.log)
 
@@ -44,6 +45,7 @@ class Simulation:
     def _changed(self):
         self._version += 1
         self._given = self._image = None
+        self._opened = {}
 
     def get(self, name):
         """A parameter as text, as the command line takes it; "" if it is unset."""

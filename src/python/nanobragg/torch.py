@@ -25,7 +25,8 @@ class _Values:
 def _image(sim):
     """A tensor on the device that renders: float64 with precision="double", else float32."""
     if sim.get("precision") != "double":
-        return torch.from_dlpack(sim.render(where="device"))
+        # the capsule alone: the image is finished, so no stream need be asked for
+        return torch.from_dlpack(sim.render(where="device")._memory.capsule(*sim.shape))
     out = np.empty(sim.shape)
     sim._sim.render_double(out, None)
     device = sim.backend.split(",")[0]
@@ -46,17 +47,22 @@ def _gradient(sim, names, slopes):
     return sim._sim.pullback(names, dloss.dtype == np.float64, dloss, False, None)[0]
 
 
+def _pull_back(sim, values, names, slopes):
+    """dL/dI -> dL/dp: float64 on the host."""
+    before = sim._given
+    values.give(sim)
+    numbers = _gradient(sim, names, slopes.detach())
+    if before is not None:
+        before.give(sim)
+    return torch.tensor(numbers, dtype=torch.float64)
+
+
 class _Pullback(torch.autograd.Function):
-    """dL/dI -> dL/dp, which has no derivative here."""
+    """The same in a graph, where it has no derivative."""
 
     @staticmethod
     def forward(ctx, sim, values, names, slopes):
-        before = sim._given
-        values.give(sim)
-        numbers = _gradient(sim, names, slopes.detach())
-        if before is not None:
-            before.give(sim)
-        return torch.tensor(numbers, dtype=torch.float64)
+        return _pull_back(sim, values, names, slopes)
 
     @staticmethod
     def backward(ctx, *slopes):
@@ -76,7 +82,11 @@ class _Render(torch.autograd.Function):
     def backward(ctx, slopes):
         needed = ctx.needs_input_grad[3:]
         names = [name for part, wanted in zip(ctx.parts, needed) if wanted for name in part]
-        gradient = _Pullback.apply(ctx.sim, ctx.values, names, slopes)
+        pull_back = _Pullback.apply if torch.is_grad_enabled() else _pull_back  # enabled: create_graph
+        gradient = pull_back(ctx.sim, ctx.values, names, slopes)
+        devices = {like[2] for like, wanted in zip(ctx.like, needed) if wanted}
+        if len(devices) == 1:
+            gradient = gradient.to(devices.pop())  # all in one transfer
         out, at = [None, None, None], 0
         for part, wanted, (shape, dtype, device) in zip(ctx.parts, needed, ctx.like):
             out.append(gradient[at:at + len(part)].reshape(shape).to(device, dtype) if wanted else None)
@@ -85,10 +95,12 @@ class _Render(torch.autograd.Function):
 
 
 def _names_of(sim, key, value):
-    try:
-        part = sim.variables([key])
-    except ValueError as error:
-        raise TypeError(str(error)) from None
+    part = sim._opened.get(key)
+    if part is None:
+        try:
+            part = sim._opened[key] = sim.variables([key])
+        except ValueError as error:
+            raise TypeError(str(error)) from None
     if value.numel() != len(part):
         raise ValueError(f"{key}: needs {len(part)} number{'s'[:len(part) != 1]} "
                          f"({', '.join(part)}), not {tuple(value.shape)}")
