@@ -112,12 +112,16 @@ $(call stamp,flags,$(CC) $(filter-out -Werror,$(ALL_CFLAGS)) $(ALL_LDFLAGS))
 $(call stamp,cxx-flags,$(CXX) $(filter-out -Werror,$(ALL_CXXFLAGS)))
 $(call stamp,cuda-flags,$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) $(DEFS))
 
+comma := ,
 # Sources named after an instruction set are compiled for it, and only where it can exist.
 # Nothing in them may run before the processor has been asked (src/render's cpu features).
-ISA_sse2 := -O3 -msse2
-ISA_avx2 := -O3 -mavx2 -mfma
-ISA_avx512 := -O3 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512
-ISA_neon := -O3
+# Their vectors are unrolled into large functions. With sanitizers these would take minutes to
+# compile, so they are not optimised further there, and the address sanitizer alone looks at pointers.
+ISA_OPT := $(if $(SAN),-fno-sanitize=null$(comma)object-size,-O3)
+ISA_sse2 := $(ISA_OPT) -msse2
+ISA_avx2 := $(ISA_OPT) -mavx2 -mfma
+ISA_avx512 := $(ISA_OPT) -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512
+ISA_neon := $(ISA_OPT)
 ISAS_x86_64 := sse2 avx2 avx512
 ISAS_aarch64 := neon
 ISAS := $(ISAS_$(MACHINE))
