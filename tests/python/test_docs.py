@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Pages about Python: their blocks run in their order, in one folder; tables name parameters that there are."""
+import importlib.util
 import os
 import re
+
+import pytest
 
 import nanobragg
 
@@ -13,8 +16,8 @@ def page(name):
         return file.read()
 
 
-def run_blocks(name, folder, monkeypatch):
-    blocks = re.findall(r"^```python\n(.*?)^```", page(name), re.S | re.M)
+def run_blocks(name, folder, monkeypatch, kind="python"):
+    blocks = re.findall(rf"^```{kind}\n(.*?)^```", page(name), re.S | re.M)
     os.symlink(os.path.join(SOURCE, "golden_data"), folder / "golden_data")
     monkeypatch.chdir(folder)
     names = {}
@@ -26,6 +29,21 @@ def run_blocks(name, folder, monkeypatch):
 def test_blocks_of_the_page_run(tmp_path, monkeypatch):
     blocks, names = run_blocks("python.md", tmp_path, monkeypatch)
     assert blocks >= 4 and names["strong"].size > 0
+
+
+def test_no_block_is_left_out():
+    kinds = re.findall(r"^```(.*)\n", page("python.md"), re.M)[::2]
+    assert set(kinds) == {"sh", "python", "python torch"} and len(kinds) >= 8
+
+
+def test_block_of_torch_runs(tmp_path, monkeypatch):
+    if not importlib.util.find_spec("torch"):
+        pytest.skip("torch is not installed")
+    text = page("python.md")
+    monkeypatch.setattr(__import__("builtins"), "nanobragg", nanobragg, raising=False)  # of the blocks before it
+    blocks, names = run_blocks("python.md", tmp_path, monkeypatch, "python torch")
+    assert blocks == text.count("```python torch") == 1
+    assert abs(names["misset"].detach().numpy() - (10, 20, 30)).max() < 0.03
 
 
 def test_page_for_those_who_come_from_other_programs(tmp_path, monkeypatch):
