@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Few steps a pixel: distances and Miller indices in double and the lattice in float.
  * Along a row the position is linear, so an index costs two multiply-adds. */
+#include "many.cuh"
 #include "row.cuh"
 
 enum {
@@ -14,9 +15,9 @@ enum {
 };
 
 /** This thread's first pixel; a row's first group of four starts on 16 bytes. */
-static __device__ __forceinline__ int first_pixel(const row_job &p)
+static __device__ __forceinline__ int first_pixel(const row_job &p, unsigned x)
 {
-    int block = (int)blockIdx.x * p.chunks * STRIDE;
+    int block = (int)x * p.chunks * STRIDE;
     return (p.window.f0 & ~(PIXELS - 1)) + block + (int)threadIdx.x * PIXELS;
 }
 
@@ -85,20 +86,22 @@ static __device__ __forceinline__ plain_row aim_plain_row(const row_job &p, int 
 /** One ray and one step (of weight 1) a pixel, and no factor but a plain polarization
  * and the solid angle: the common quick picture.  What does not change along the row
  * is worked out once. */
-template <bool TABLE, bool POINT>
+template <bool TABLE, bool POINT, bool MANY>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
     k_one(const NB_GRID_CONSTANT row_job p)
 {
-    int f = first_pixel(p), s = p.window.s0 + (int)(blockIdx.y * BLOCK_Y + threadIdx.y);
-    if (f >= p.window.f1 || s >= p.window.s1)
+    const row_job &at_panel = job_of_block<MANY>(p);
+    int f = first_pixel(at_panel, block_x<MANY>(p, at_panel)),
+        s = at_panel.window.s0 + (int)(block_y<MANY>(p, at_panel) * BLOCK_Y + threadIdx.y);
+    if (f >= at_panel.window.f1 || s >= at_panel.window.s1)
         return;
-    plain_row row = aim_plain_row(p, s);
-    double first = fma(0.5, p.edge_fast, row.nearest);
+    plain_row row = aim_plain_row(at_panel, s);
+    double first = fma(0.5, at_panel.edge_fast, row.nearest);
 #pragma unroll 1
-    for (int c = 0; c < p.chunks && f < p.window.f1; c++, f += STRIDE) {
+    for (int c = 0; c < at_panel.chunks && f < at_panel.window.f1; c++, f += STRIDE) {
         four x;
         float value[PIXELS], F2[PIXELS];
-        pixel_positions<TABLE>(p, first, f, x.F);
+        pixel_positions<TABLE>(at_panel, first, f, x.F);
 #pragma unroll
         for (int i = 0; i < PIXELS; i++)
             x.r[i] = inverse_root(fma(x.F[i], x.F[i], row.square));
@@ -107,19 +110,22 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
             double cosine = at(row.beam, x.F[i]) * x.r[i], r2 = x.r[i] * x.r[i];
-            double factor = fma(cosine * cosine, p.plain_polar[1], p.plain_polar[0]) *
-                            (POINT ? r2 : r2 * x.r[i]);
+            double factor =
+                fma(cosine * cosine, at_panel.plain_polar[1], at_panel.plain_polar[0]) *
+                (POINT ? r2 : r2 * x.r[i]);
             value[i] = fmaf(TABLE ? value[i] * F2[i] : value[i], value[i], p.background) *
                        (float)factor;
         }
-        store(p, f, s, value);
+        store(at_panel, f, s, value);
     }
 }
 
-/** The sum over the steps for four pixels. */
+/** The sum over the steps for four pixels; terms: of their panel. */
 template <int TABLE, bool DEEP, int SHAPE>
-static __device__ __forceinline__ void add_terms(const row_job &p, const row_points &row,
-                                                 const four &x, float sum[PIXELS])
+static __device__ __forceinline__ void add_terms(const row_job &p,
+                                                 const nb_cuda_direct_term *terms,
+                                                 const row_points &row, const four &x,
+                                                 float sum[PIXELS])
 {
     float lost[PIXELS] = {};
     for (int first = 0; first < p.n_terms; first += RUN) {
@@ -129,14 +135,14 @@ static __device__ __forceinline__ void add_terms(const row_job &p, const row_poi
             line lines[3];
             double constants[3];
             float lattice[PIXELS], F2[PIXELS];
-            term_lines(p.terms[k], row, lines, constants);
-            int from = p.index.offset + (TABLE == SEVERAL ? p.terms[k].table : 0);
+            term_lines(terms[k], row, lines, constants);
+            int from = p.index.offset + (TABLE == SEVERAL ? terms[k].table : 0);
             aim_step<TABLE, false, DEEP, SHAPE>(p, lines, constants, x, from, lattice, F2);
 #pragma unroll
             for (int i = 0; i < PIXELS; i++)
                 run[i] =
                     fmaf(SHAPE == NB_LATTICE_SQUARE ? lattice[i] * lattice[i] : lattice[i],
-                         p.terms[k].weight * F2[i], run[i]);
+                         terms[k].weight * F2[i], run[i]);
         }
 #pragma unroll
         for (int i = 0; i < PIXELS; i++)
@@ -145,34 +151,38 @@ static __device__ __forceinline__ void add_terms(const row_job &p, const row_poi
 }
 
 /** Any number of rays and steps a pixel.  DEEP: layers at their mean depth. */
-template <int TABLE, bool DEEP, int SHAPE>
+template <int TABLE, bool DEEP, int SHAPE, bool MANY>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 4)
     k_direct(const NB_GRID_CONSTANT row_job p)
 {
-    int f = first_pixel(p), s = p.window.s0 + (int)(blockIdx.y * BLOCK_Y + threadIdx.y);
+    const row_job &at_panel = job_of_block<MANY>(p);
+    int f = first_pixel(at_panel, block_x<MANY>(p, at_panel)),
+        s = at_panel.window.s0 + (int)(block_y<MANY>(p, at_panel) * BLOCK_Y + threadIdx.y);
     int os = p.scene.oversample;
     float value[PIXELS] = {}, lost[PIXELS] = {}, factor[PIXELS];
-    if (f >= p.window.f1 || s >= p.window.s1)
+    if (f >= at_panel.window.f1 || s >= at_panel.window.s1)
         return;
-    for (int layer = 0; layer < p.sensor.layers; layer++)
+    for (int layer = 0; layer < at_panel.sensor.layers; layer++)
         for (int sub = 0; sub < os * os; sub++) {
-            row_points row = aim_row(p, s, sub / os, sub % os, layer);
-            four x = aim_pixels<TABLE != 0, DEEP>(p, row, f, layer);
+            forget<MANY>();
+            row_points row = aim_row(at_panel, s, sub / os, sub % os, layer);
+            four x = aim_pixels<TABLE != 0, DEEP>(at_panel, row, f, layer);
             float sum[PIXELS] = {};
-            add_terms<TABLE, DEEP, SHAPE>(p, row, x, sum);
+            add_terms<TABLE, DEEP, SHAPE>(p, at_panel.terms, row, x, sum);
+            forget<MANY>();
 #pragma unroll
             for (int i = 0; i < PIXELS; i++) {
                 if (layer == 0 && sub == 0)
-                    factor[i] = cached<DEEP>(p, row, x, i);
+                    factor[i] = cached<DEEP>(at_panel, row, x, i);
                 add_compensated(value[i], lost[i],
                                 (sum[i] + p.background) *
-                                    ray_weight<DEEP>(p, row, x, i, layer));
+                                    ray_weight<DEEP>(at_panel, row, x, i, layer));
             }
         }
 #pragma unroll
     for (int i = 0; i < PIXELS; i++)
         value[i] *= factor[i];
-    store(p, f, s, value);
+    store(at_panel, f, s, value);
 }
 
 /** Whether k_one will do; fills what is for it alone. */
@@ -199,37 +209,91 @@ static int is_plain(row_job *job)
 
 typedef void (*direct_kernel)(row_job);
 
-template <int SHAPE> static direct_kernel choose_kernel(int tables, int deep)
+template <int SHAPE, bool MANY> static direct_kernel choose_kernel(int tables, int deep)
 {
     static const direct_kernel kernels[3][2] = {
-        {k_direct<0, false, SHAPE>, k_direct<0, true, SHAPE>},
-        {k_direct<1, false, SHAPE>, k_direct<1, true, SHAPE>},
-        {k_direct<SEVERAL, false, SHAPE>, k_direct<SEVERAL, true, SHAPE>}};
+        {k_direct<0, false, SHAPE, MANY>, k_direct<0, true, SHAPE, MANY>},
+        {k_direct<1, false, SHAPE, MANY>, k_direct<1, true, SHAPE, MANY>},
+        {k_direct<SEVERAL, false, SHAPE, MANY>, k_direct<SEVERAL, true, SHAPE, MANY>}};
     return kernels[tables][deep];
 }
 
-static direct_kernel general_kernel(int shape, int tables, int deep)
+template <bool MANY> static direct_kernel general_kernel(int shape, int tables, int deep)
 {
-    return shape == NB_LATTICE_ROUND   ? choose_kernel<NB_LATTICE_ROUND>(tables, deep)
-           : shape == NB_LATTICE_GAUSS ? choose_kernel<NB_LATTICE_GAUSS>(tables, deep)
-                                       : choose_kernel<NB_LATTICE_SQUARE>(tables, deep);
+    return shape == NB_LATTICE_ROUND ? choose_kernel<NB_LATTICE_ROUND, MANY>(tables, deep)
+           : shape == NB_LATTICE_GAUSS
+               ? choose_kernel<NB_LATTICE_GAUSS, MANY>(tables, deep)
+               : choose_kernel<NB_LATTICE_SQUARE, MANY>(tables, deep);
 }
 
-void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
+template <bool MANY> static direct_kernel plain_kernel(int table, int point)
 {
-    static void (*const plain[2][2])(row_job) = {{k_one<false, false>, k_one<false, true>},
-                                                 {k_one<true, false>, k_one<true, true>}};
+    static const direct_kernel kernels[2][2] = {
+        {k_one<false, false, MANY>, k_one<false, true, MANY>},
+        {k_one<true, false, MANY>, k_one<true, true, MANY>}};
+    return kernels[table][point];
+}
+
+/** Blocks of pixels that a thread of k_one takes; small: of a small part of the image. */
+static int choose_chunks(const nb_cuda_launch *launch, int width, int height, int is_part)
+{
+    const int64_t across = (width + STRIDE - 1) / STRIDE, enough = 64;
+    const int64_t blocks =
+        is_part ? (int64_t)(launch->scene.raster.pixels / (STRIDE * BLOCK_Y))
+                : across * height / BLOCK_Y;
+    if (blocks < enough * launch->multiprocessors)
+        return 1;
+    return is_part && across < ONE_CHUNKS ? (int)across : (int)ONE_CHUNKS;
+}
+
+/** The job of a panel, one of many (is_part) or the only one; *one: k_one will do. */
+static row_job make_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                        int is_part, int *one, dim3 *grid)
+{
     const nb_cuda_window *w = &launch->window;
     row_job job = make_row_job(launch, terms);
     int width = w->f1 - (w->f0 & ~(PIXELS - 1)), height = w->s1 - w->s0;
-    int one = is_plain(&job), table = job.F2 != NULL;
-    int tables = table && terms->F2.side > 1 ? SEVERAL : table;
-    int64_t blocks = (int64_t)((width + STRIDE - 1) / STRIDE) * height / BLOCK_Y;
-    job.chunks = one && blocks >= 64 * launch->multiprocessors ? ONE_CHUNKS : 1;
-    dim3 grid((unsigned)((width + job.chunks * STRIDE - 1) / (job.chunks * STRIDE)),
-              (unsigned)(height + BLOCK_Y - 1) / BLOCK_Y);
-    const direct_kernel kernel = one ? plain[table][launch->panel.point_pixel != 0]
-                                     : general_kernel(launch->scene.lattice.shape, tables,
-                                                      launch->sensor.mean_depth != 0);
+    *one = is_plain(&job);
+    job.chunks = *one ? choose_chunks(launch, width, height, is_part) : 1;
+    *grid = dim3((unsigned)((width + job.chunks * STRIDE - 1) / (job.chunks * STRIDE)),
+                 (unsigned)(height + BLOCK_Y - 1) / BLOCK_Y);
+    job.many.across = (int)grid->x;
+    return job;
+}
+
+static_assert(offsetof(row_job, panel) == 0, "k_panels_terms looks there");
+const size_t nb_cuda_direct_job_bytes = sizeof(row_job);
+
+int nb_cuda_direct_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                       int before, void *to)
+{
+    dim3 grid;
+    int one;
+    row_job job = make_job(launch, terms, 1, &one, &grid);
+    job.many.before = before;
+    memcpy(to, &job, sizeof job);
+    return (int)(grid.x * grid.y);
+}
+
+void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                           const nb_cuda_many *many)
+{
+    dim3 grid;
+    int one;
+    row_job job = make_job(launch, terms, many != NULL, &one, &grid);
+    const int table = job.F2 != NULL;
+    const int tables = table && terms->F2.side > 1 ? SEVERAL : table;
+    const int shape = launch->scene.lattice.shape, deep = launch->sensor.mean_depth != 0,
+              point = launch->panel.point_pixel != 0;
+    direct_kernel kernel;
+    if (many) {
+        kernel = one ? plain_kernel<true>(table, point)
+                     : general_kernel<true>(shape, tables, deep);
+        job = job_of_many(job, many);
+        grid = dim3((unsigned)many->blocks);
+    } else {
+        kernel = one ? plain_kernel<false>(table, point)
+                     : general_kernel<false>(shape, tables, deep);
+    }
     kernel<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
 }

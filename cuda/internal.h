@@ -61,12 +61,36 @@ typedef struct nb_cuda_launch {
     nb_vec3 first_incident; /* of the first source, for the host */
 } nb_cuda_launch;
 
+/** Several panels for one launch (many.cuh). */
+typedef struct nb_cuda_many {
+    const void *jobs; /* device: of each panel */
+    const int *first; /* device, [n + 1]: blocks of all panels before each */
+    int n;
+    int before; /* blocks of all panels before the first; in a panel's job, before it */
+    int blocks; /* of these panels */
+    int even;   /* of the first that has any */
+    int across; /* in a panel's job: blocks side by side */
+    int unused;
+} nb_cuda_many;
+
 /** A few of the steps of a pixel: those of orientations first..first+count-1. */
 typedef struct nb_cuda_part {
     int first, count;
     double *sums; /* device, as the image: the sum so far; NULL when only one part */
     int is_first, is_last;
 } nb_cuda_part;
+
+/** What the kernels in double precision have of a panel. */
+typedef struct nb_cuda_plain_job {
+    nb_scene scene;
+    nb_panel panel;
+    nb_sensor sensor;
+    nb_cuda_window window;
+    float *image;
+    const int *wanted; /* the repair's: whether there is anything to repair */
+    nb_cuda_part part;
+    nb_cuda_many many;
+} nb_cuda_plain_job;
 
 /** One step for the direct kernel.  On each axis the Miller index at P = base + F fast is
  * (vector.base + F slope)/|P| + constant, where the constant holds the magic number. */
@@ -90,8 +114,9 @@ typedef struct nb_cuda_terms {
     const double *fragments; /* [octets + 1][3 axes][32 lanes]: one more, for prefetching */
     const float *weights;    /* [8*(octets + 1)]; NULL when every step weighs 1 */
     const int *tables;       /* [8*(octets + 1)]: of the steps; NULL when there is one */
-    const nb_cuda_direct_term *direct; /* [count]; residual kernel: [n_sources]; of a panel */
-    const nb_orientation *mean;        /* residual kernel: the orientation of `direct` */
+    const nb_cuda_direct_term *direct; /* [panels][count]; residual kernel: [panels][n_sources] */
+    int panels;                 /* 1: of the panel of the launch; else of all of them */
+    const nb_orientation *mean; /* residual kernel: the orientation of `direct` */
     const void *residuals; /* [n_orientations][3] float4: a, b, c less the mean's, m */
     nb_cuda_factor_squares F2;
     double weight_sum; /* of all steps */
@@ -126,15 +151,22 @@ typedef struct nb_cuda_pieces {
 } nb_cuda_pieces;
 nb_status nb_cuda_ring_pieces(nb_cuda_ring *ring, nb_cuda_pieces *pieces, nb_error *err);
 
+/* Below, many: several panels in one launch, of the jobs that the ..._job functions write; launch and terms are
+ * then those of one of them.  NULL: the panel of the launch.  A ..._job function returns the blocks of the
+ * panel of its launch, whose window must have pixels; before: those of all panels before it. */
+
 /* --- double.cu --- */
-void nb_cuda_launch_double(const nb_cuda_launch *launch, const nb_cuda_part *part);
+void nb_cuda_launch_double(const nb_cuda_launch *launch, const nb_cuda_part *part,
+                           const nb_cuda_many *many);
 /** Compute every pixel of the window that is not finite again, if *launch->repair is
  * set. */
-void nb_cuda_launch_repair(const nb_cuda_launch *launch);
+void nb_cuda_launch_repair(const nb_cuda_launch *launch, const nb_cuda_many *many);
+extern const size_t nb_cuda_plain_job_bytes; /* also of the repair and of the materials */
+int nb_cuda_plain_job_of(const nb_cuda_launch *launch, int before, void *to);
 
 /* --- background.cu --- */
 /** Add the materials to every pixel of the window. */
-void nb_cuda_launch_background(const nb_cuda_launch *launch);
+void nb_cuda_launch_background(const nb_cuda_launch *launch, const nb_cuda_many *many);
 
 /* --- terms.cu --- */
 void nb_cuda_launch_fill_F2(const nb_factor_table *sf, const nb_cuda_factor_squares *F2,
@@ -150,6 +182,11 @@ void nb_cuda_launch_fragments(const nb_scene *scene, const nb_cuda_factor_square
                               const nb_cuda_fragments *to, gpuStream_t stream);
 void nb_cuda_launch_direct_steps(const nb_scene *scene, const nb_panel *panel, int table,
                                  nb_cuda_direct_term *terms, gpuStream_t stream);
+/** The same for n panels, one behind the other; panels: on the device, the first of n places that lie so many
+ * bytes apart. */
+void nb_cuda_launch_panels_steps(const nb_scene *scene, const void *panels, size_t apart,
+                                 int n, int table, nb_cuda_direct_term *terms,
+                                 gpuStream_t stream);
 /** As nb_cuda_terms.residuals says. */
 void nb_cuda_launch_residuals(const nb_scene *scene, const nb_orientation *mean,
                               void *residuals, gpuStream_t stream);
@@ -163,14 +200,23 @@ typedef struct nb_cuda_octets {
     int first, end, add, degree;
 } nb_cuda_octets;
 void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
-                           const nb_cuda_octets *octets);
+                           const nb_cuda_octets *octets, const nb_cuda_many *many);
+extern const size_t nb_cuda_tensor_job_bytes;
+int nb_cuda_tensor_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                       const nb_cuda_octets *octets, int before, void *to);
 
 /* --- direct.cu --- */
-void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_terms *terms);
+void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                           const nb_cuda_many *many);
+extern const size_t nb_cuda_direct_job_bytes; /* of the residual kernel too; the panel is first */
+int nb_cuda_direct_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                       int before, void *to);
 
 /* --- residual.cu --- */
 /** exact: keep all bits of the centres' fractions, for few sources. */
 void nb_cuda_launch_residual(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
-                             int exact);
+                             int exact, const nb_cuda_many *many);
+int nb_cuda_residual_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                         int before, void *to);
 
 #endif

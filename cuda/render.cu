@@ -3,24 +3,19 @@
 #include <math.h>
 #include <string.h>
 
-#include "../src/physics/panels.h"
+#include "render_job.h"
 #include "spots.h"
 
-/** Rows of pixels, and parts of the steps, that one launch takes. */
-typedef struct band_cut {
-    int rows, bands, parts;
-} band_cut;
-
 /** Launches of a third of a second at most: display watchdogs, progress and SIGINT. */
-static band_cut cut_bands(const nb_plan *plan, const nb_panel *panel, nb_cuda_path path,
-                          int max_parts)
+static nb_cuda_cut cut_bands(const nb_plan *plan, const nb_panel *panel,
+                             nb_cuda_path path, int max_parts)
 {
     const double seconds = 0.3;
     const int quantum = 4;
     const nb_region r = nb_panel_region(plan->scene, panel);
     double width = r.fmax - r.fmin + 1, height = r.smax - r.smin + 1;
     double rows = seconds * nb_cuda_step_rate(path, plan) / (width * plan->terms);
-    band_cut cut = {quantum, 0, 1};
+    nb_cuda_cut cut = {quantum, 0, 1};
     if (nb_region_pixels(r) == 0)
         return cut;
     if (rows >= height)
@@ -33,21 +28,7 @@ static band_cut cut_bands(const nb_plan *plan, const nb_panel *panel, nb_cuda_pa
     return cut;
 }
 
-typedef struct render_job {
-    nb_backend_state *state;
-    const nb_scene *scene; /* host */
-    nb_plan plan;
-    nb_cuda_launch launch;
-    nb_cuda_terms terms;
-    const uint8_t *lit; /* device, of the stack; NULL: the region of interest */
-    int max_parts;      /* of a pixel's steps */
-    nb_region region;   /* of the panel of the launch, and its bands */
-    band_cut cut;
-    int stays;  /* the image is left on the device */
-    int filled; /* the spans fill the region of interest of `scene` */
-} render_job;
-
-static void submit_double(render_job *job, int part)
+static void submit_double(nb_cuda_job *job, int part)
 {
     int n = job->scene->lattice.n_orientations, parts = job->cut.parts;
     nb_cuda_part p = {(int)((int64_t)n * part / parts), 0, NULL, part == 0,
@@ -55,57 +36,68 @@ static void submit_double(render_job *job, int part)
     p.count = (int)((int64_t)n * (part + 1) / parts) - p.first;
     if (parts > 1)
         p.sums = (double *)job->state->sums.at + job->launch.panel.first_pixel;
-    nb_cuda_launch_double(&job->launch, &p);
+    nb_cuda_launch_double(&job->launch, &p, job->many[NB_JOBS_PLAIN]);
 }
 
-static void submit_tensor(render_job *job, int part)
+nb_cuda_octets nb_cuda_octets_of(const nb_cuda_job *job, int part)
 {
     int64_t n = job->terms.octets, parts = job->cut.parts;
     int degree = job->state->options.precision == NB_PRECISION_SINGLE ? 3 : 4;
-    nb_cuda_octets octets = {(int)(n * part / parts), (int)(n * (part + 1) / parts),
-                             part > 0, degree};
-    nb_cuda_launch_tensor(&job->launch, &job->terms, &octets);
-    if (part == parts - 1)
-        nb_cuda_launch_repair(&job->launch);
+    return {(int)(n * part / parts), (int)(n * (part + 1) / parts), part > 0, degree};
 }
 
-static void submit_residual(render_job *job)
+static void submit_tensor(nb_cuda_job *job, int part)
+{
+    const nb_cuda_octets octets = nb_cuda_octets_of(job, part);
+    nb_cuda_launch_tensor(&job->launch, &job->terms, &octets, job->many[NB_JOBS_FAST]);
+    if (part == job->cut.parts - 1)
+        nb_cuda_launch_repair(&job->launch, job->many[NB_JOBS_PLAIN]);
+}
+
+static void submit_residual(nb_cuda_job *job)
 {
     const nb_scene *sc = job->scene;
     /* a float fraction shifts flanks by 6e-8 N, the same for every orientation of a
      * source */
     int exact = job->plan.cells > 7 * sqrt((double)sc->beam.n_sources) ||
                 sc->lattice.n_orientations < 50;
-    nb_cuda_launch_residual(&job->launch, &job->terms, exact);
-    nb_cuda_launch_repair(&job->launch);
+    nb_cuda_launch_residual(&job->launch, &job->terms, exact, job->many[NB_JOBS_FAST]);
+    nb_cuda_launch_repair(&job->launch, job->many[NB_JOBS_PLAIN]);
 }
 
 /** Is the image repaired on the device?  It is where it stays, and before materials are added. */
-static int repairs_there(const render_job *job)
+static int repairs_there(const nb_cuda_job *job)
 {
     return job->stays || job->launch.scene.amorphous;
 }
 
 /** With few steps a repair is rare, so it is the host that looks, after a download. */
-static void submit_direct(render_job *job)
+static void choose_repair(nb_cuda_job *job)
 {
-    if (!repairs_there(job))
+    if (job->state->path == NB_PATH_DIRECT && !repairs_there(job))
         job->launch.repair = job->state->repair;
-    nb_cuda_launch_direct(&job->launch, &job->terms);
-    if (repairs_there(job))
-        nb_cuda_launch_repair(&job->launch);
 }
 
-static void submit(render_job *job, int band, int part)
+static void submit_direct(nb_cuda_job *job)
+{
+    nb_cuda_launch_direct(&job->launch, &job->terms, job->many[NB_JOBS_FAST]);
+    if (repairs_there(job))
+        nb_cuda_launch_repair(&job->launch, job->many[NB_JOBS_PLAIN]);
+}
+
+/** The window of a band of the panel. */
+static void set_window(nb_cuda_job *job, int first_row, int rows)
 {
     const nb_region *r = &job->region;
     nb_cuda_window *w = &job->launch.window;
-    w->f0 = r->fmin;
-    w->f1 = r->fmax + 1;
-    w->s0 = r->smin + band * job->cut.rows;
-    w->s1 = w->s0 + job->cut.rows;
+    *w = {r->fmin, r->fmax + 1, r->smin + first_row, r->smin + first_row + rows};
     if (w->s1 > r->smax + 1)
         w->s1 = r->smax + 1;
+}
+
+/** What the window asks for: one part of its steps. */
+static void submit(nb_cuda_job *job, int part)
+{
     switch (job->state->path) {
     case NB_PATH_TENSOR:
         submit_tensor(job, part);
@@ -120,11 +112,11 @@ static void submit(render_job *job, int band, int part)
         submit_double(job, part);
     }
     if (job->launch.scene.amorphous && part == job->cut.parts - 1)
-        nb_cuda_launch_background(&job->launch);
+        nb_cuda_launch_background(&job->launch, job->many[NB_JOBS_PLAIN]);
 }
 
 /** Wait for launch i; ask the caller whether to go on. */
-static nb_status finish_launch(render_job *job, int i, int total, nb_error *err)
+static nb_status finish_launch(nb_cuda_job *job, int i, int total, nb_error *err)
 {
     const nb_hooks *hooks = &job->state->options.hooks;
     nb_status st =
@@ -134,58 +126,148 @@ static nb_status finish_launch(render_job *job, int i, int total, nb_error *err)
     return st;
 }
 
-static band_cut cut_panel(const render_job *job, int k)
+static nb_cuda_cut cut_panel(const nb_cuda_job *job, int k)
 {
     return cut_bands(&job->plan, &job->scene->panels[k], job->state->path, job->max_parts);
 }
 
-static int count_launches(const render_job *job)
+/** The panel behind those that share a launch with panel k, of the same sensor and a third of a second together;
+ * k + 1: it stands alone. */
+static int end_of_launch(const nb_cuda_job *job, int k)
+{
+    const nb_scene *sc = job->scene;
+    const nb_panel *first = &sc->panels[k];
+    const double seconds = 0.3;
+    double pixels = 0, most = seconds * nb_cuda_step_rate(job->state->path, &job->plan) /
+                              job->plan.terms;
+    int end = k;
+    for (; job->kept && end < sc->n_panels; end++) {
+        const nb_panel *panel = &sc->panels[end];
+        pixels += nb_region_pixels(nb_panel_region(sc, panel));
+        if (panel->sensor != first->sensor || panel->point_pixel != first->point_pixel ||
+            pixels > most)
+            break;
+    }
+    return end > k ? end : k + 1;
+}
+
+static int count_launches(const nb_cuda_job *job)
 {
     int n = 0;
-    for (int k = 0; k < job->scene->n_panels; k++) {
-        band_cut cut = cut_panel(job, k);
-        n += cut.bands * cut.parts;
+    for (int k = 0, end; k < job->scene->n_panels; k = end) {
+        end = end_of_launch(job, k);
+        nb_cuda_cut cut = cut_panel(job, k);
+        n += end - k > 1 ? 1 : cut.bands * cut.parts;
     }
     return n;
 }
 
-/** Turn the job to a panel. */
-static void set_panel(render_job *job, int k)
+void nb_cuda_turn(nb_cuda_job *job, int k)
 {
     nb_cuda_set_panel(job->state, job->scene, k, job->lit, &job->launch);
     job->region = nb_panel_region(job->scene, &job->scene->panels[k]);
     job->cut = cut_panel(job, k);
+    set_window(job, 0, job->scene->panels[k].rows);
 }
 
-/** The launches of a panel, one ahead of the one that is waited for; *i: launches before it. */
-static nb_status run_panel(render_job *job, int *i, int total, nb_error *err)
+/* ------------------------------------------------------------------ several panels */
+
+/** Do any kernels in double precision follow, or render? */
+static int needs_plain(const nb_cuda_job *job)
+{
+    return job->state->path != NB_PATH_DIRECT || repairs_there(job);
+}
+
+/** Make it possible that panels share launches. */
+static nb_status keep_jobs(nb_cuda_job *job, nb_error *err)
+{
+    const int n = job->scene->n_panels;
+    const int fast = job->state->path != NB_PATH_DOUBLE;
+    nb_status st = NB_OK;
+    if (n == 1 || (fast && job->terms.direct && job->terms.panels != n))
+        return NB_OK;
+    if (fast)
+        st = nb_cuda_upload_jobs(job, NB_JOBS_FAST, err);
+    if (!st && needs_plain(job))
+        st = nb_cuda_upload_jobs(job, NB_JOBS_PLAIN, err);
+    job->kept = !st;
+    return st;
+}
+
+/** One launch for panels k to end - 1. */
+static void submit_panels(nb_cuda_job *job, int k, int end)
+{
+    const int fast = job->state->path != NB_PATH_DOUBLE;
+    nb_cuda_many many[NB_CUDA_JOBS] = {};
+    while (k < end - 1 &&
+           nb_region_pixels(nb_panel_region(job->scene, &job->scene->panels[k])) == 0)
+        k++;
+    nb_cuda_turn(job, k);
+    if (nb_region_pixels(job->region) == 0)
+        return;
+    job->cut.parts = 1;
+    for (int i = 0; i < NB_CUDA_JOBS; i++)
+        if (i == NB_JOBS_FAST ? fast : needs_plain(job)) {
+            many[i] = nb_cuda_many_of(job, i, k, end);
+            job->many[i] = &many[i];
+        }
+    submit(job, 0);
+    job->many[NB_JOBS_FAST] = job->many[NB_JOBS_PLAIN] = NULL;
+}
+
+/* ------------------------------------------------------------------ all panels */
+
+/** After launch i of `total`, one ahead of the one that is waited for. */
+static nb_status launched(nb_cuda_job *job, int i, int total, nb_error *err)
 {
     nb_backend_state *state = job->state;
+    nb_status st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+    if (!st && (total > 1 || state->options.hooks.progress))
+        st = nb_cuda_check(err, gpuEventRecord(state->bands[i % 2], state->stream),
+                           "rendering");
+    if (!st && i > 0)
+        st = finish_launch(job, i - 1, total, err);
+    return st;
+}
+
+/** The launches of panel k; *i: launches before it. */
+static nb_status run_panel(nb_cuda_job *job, int k, int *i, int total, nb_error *err)
+{
+    const nb_cuda_terms all = job->terms;
     nb_status st = NB_OK;
+    nb_cuda_turn(job, k);
+    job->terms = nb_cuda_terms_of(job, k);
+    if (job->scene->n_panels > 1 && !job->kept)
+        nb_cuda_aim_terms(&job->launch, &job->terms);
     for (int n = 0; n < job->cut.bands * job->cut.parts && !st; n++, ++*i) {
-        submit(job, n / job->cut.parts, n % job->cut.parts);
-        st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
-        if (!st && (total > 1 || state->options.hooks.progress))
-            st = nb_cuda_check(err, gpuEventRecord(state->bands[*i % 2], state->stream),
-                               "rendering");
-        if (!st && *i > 0)
-            st = finish_launch(job, *i - 1, total, err);
+        set_window(job, n / job->cut.parts * job->cut.rows, job->cut.rows);
+        submit(job, n % job->cut.parts);
+        st = launched(job, *i, total, err);
     }
+    job->terms = all;
     return st;
 }
 
 /** All launches.  Steps are aimed at the first panel already. */
-static nb_status run_panels(render_job *job, nb_error *err)
+static nb_status run_panels(nb_cuda_job *job, nb_error *err)
 {
-    int total = count_launches(job), i = 0;
     nb_backend_state *state = job->state;
-    nb_status st =
-        nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering");
-    for (int k = 0; k < job->scene->n_panels && !st; k++) {
-        set_panel(job, k);
-        if (job->scene->n_panels > 1)
-            nb_cuda_aim_terms(&job->launch, &job->terms);
-        st = run_panel(job, &i, total, err);
+    choose_repair(job);
+    nb_status st = keep_jobs(job, err);
+    int total = count_launches(job), i = 0;
+    if (!st)
+        st = nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering");
+    if (!st && job->kept && job->terms.direct)
+        nb_cuda_aim_panels(&job->launch, &job->terms, state->jobs[NB_JOBS_FAST].device.at,
+                           nb_cuda_direct_job_bytes);
+    for (int k = 0, end; k < job->scene->n_panels && !st; k = end) {
+        end = end_of_launch(job, k);
+        if (end - k == 1) {
+            st = run_panel(job, k, &i, total, err);
+            continue;
+        }
+        submit_panels(job, k, end);
+        st = launched(job, i++, total, err);
     }
     if (!st)
         st = nb_cuda_check(err, gpuEventRecord(state->ended, state->stream), "rendering");
@@ -201,7 +283,7 @@ static int covers_image(const nb_raster *raster)
 }
 
 /** Nothing to repair yet, and pixels that no kernel writes are 0. */
-static nb_status clear(render_job *job, nb_error *err)
+static nb_status clear(nb_cuda_job *job, nb_error *err)
 {
     const nb_raster *raster = &job->scene->raster;
     gpuError_t code = gpuSuccess;
@@ -217,7 +299,7 @@ static nb_status clear(render_job *job, nb_error *err)
 
 /** The tables of the fast kernels, or the ones of the last render if nothing has changed.
  * *fits as in nb_cuda_prepare_terms. */
-static nb_status prepare(render_job *job, int *fits, nb_error *err)
+static nb_status prepare(nb_cuda_job *job, int *fits, nb_error *err)
 {
     nb_backend_state *state = job->state;
     const nb_scene *sc = &job->launch.scene;
@@ -240,7 +322,7 @@ static nb_status prepare(render_job *job, int *fits, nb_error *err)
 }
 
 /** Tables and launches for the path that the scene allows. */
-static nb_status plan_render(render_job *job, nb_error *err)
+static nb_status plan_render(nb_cuda_job *job, nb_error *err)
 {
     nb_backend_state *state = job->state;
     const nb_scene *sc = job->scene;
@@ -268,14 +350,12 @@ static nb_status plan_render(render_job *job, nb_error *err)
 }
 
 /** What submit_direct left undone. */
-static nb_status repair(render_job *job, float *image, nb_error *err)
+static nb_status repair(nb_cuda_job *job, float *image, nb_error *err)
 {
-    const nb_region *r = &job->region;
     nb_status st;
     for (int k = 0; k < job->scene->n_panels; k++) {
-        set_panel(job, k);
-        job->launch.window = {r->fmin, r->fmax + 1, r->smin, r->smax + 1};
-        nb_cuda_launch_repair(&job->launch);
+        nb_cuda_turn(job, k);
+        nb_cuda_launch_repair(&job->launch, NULL);
     }
     st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
     if (st)
@@ -285,8 +365,25 @@ static nb_status repair(render_job *job, float *image, nb_error *err)
                             err);
 }
 
+/** The materials alone, of all panels. */
+static nb_status add_background(nb_cuda_job *job, nb_error *err)
+{
+    const int n = job->scene->n_panels;
+    nb_cuda_many many = {};
+    if (n > 1) {
+        nb_status st = nb_cuda_upload_jobs(job, NB_JOBS_PLAIN, err);
+        if (st)
+            return st;
+        many = nb_cuda_many_of(job, NB_JOBS_PLAIN, 0, n);
+    }
+    nb_cuda_turn(job, 0);
+    if (n > 1 ? many.blocks > 0 : nb_region_pixels(job->region) > 0)
+        nb_cuda_launch_background(&job->launch, n > 1 ? &many : NULL);
+    return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+}
+
 /** By reflections; *done: else every step is to be rendered. */
-static nb_status render_part(render_job *job, int *done, nb_error *err)
+static nb_status render_part(nb_cuda_job *job, int *done, nb_error *err)
 {
     nb_backend_state *state = job->state;
     const char *why;
@@ -301,18 +398,13 @@ static nb_status render_part(render_job *job, int *done, nb_error *err)
     *done = !st && !state->left.refused;
     if (!*done)
         job->plan.tolerance = {};
-    for (int k = 0; *done && job->launch.scene.amorphous && k < job->scene->n_panels; k++) {
-        set_panel(job, k);
-        const nb_region *r = &job->region;
-        job->launch.window = {r->fmin, r->fmax + 1, r->smin, r->smax + 1};
-        if (nb_region_pixels(*r) > 0)
-            nb_cuda_launch_background(&job->launch);
-    }
-    return st ? st : nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+    if (*done && job->launch.scene.amorphous)
+        st = add_background(job, err);
+    return st;
 }
 
 /** Into the image there; what little is left to repair, the caller does. */
-static nb_status render_on_device(render_job *job, const nb_request *request,
+static nb_status render_on_device(nb_cuda_job *job, const nb_request *request,
                                   nb_error *err)
 {
     nb_raster *raster = &job->launch.scene.raster;
@@ -345,7 +437,13 @@ nb_status nb_cuda_render_request(nb_backend_state *state, const nb_scene *sc,
     plan.tolerance = request->tolerance;
     state->asked = request->tolerance.asked;
     state->left = {};
-    render_job job = {state, &part, plan, {}, {}, NULL, 1, {}, {}, image == NULL, filled};
+    nb_cuda_job job = {};
+    job.state = state;
+    job.scene = &part;
+    job.plan = plan;
+    job.max_parts = 1;
+    job.stays = image == NULL;
+    job.filled = filled;
     size_t bytes = sc->raster.pixels * sizeof *image;
     nb_status st = nb_cuda_upload(state, sc, &job.launch, err);
     if (!st)

@@ -2,6 +2,7 @@
 /* Many orientations a pixel where FP64 is slow (compute capability 7.5, 8.6, 8.9,
  * 12.0): the Miller indices of the mean orientation in double, once for each source,
  * and what an orientation adds to them, (a - mean a).q, in float. */
+#include "many.cuh"
 #include "row.cuh"
 
 enum {
@@ -116,68 +117,103 @@ static __device__ __forceinline__ void relative_direction(const row_job &p,
     d[2] = (float)fma(at_pixel<DEEP>(lines[2], x, i), x.r[i], -p.incident.z);
 }
 
-template <bool TABLE, bool EXACT, bool DEEP>
+template <bool TABLE, bool EXACT, bool DEEP, bool MANY>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, TABLE || EXACT || DEEP ? 3 : 4)
     k_residual(const NB_GRID_CONSTANT row_job p)
 {
-    int f = (p.window.f0 & ~(PIXELS - 1)) +
-            (int)(blockIdx.x * BLOCK_X + threadIdx.x) * PIXELS;
-    int s = p.window.s0 + (int)(blockIdx.y * BLOCK_Y + threadIdx.y);
+    const row_job &at_panel = job_of_block<MANY>(p);
+    int f = (at_panel.window.f0 & ~(PIXELS - 1)) +
+            (int)(block_x<MANY>(p, at_panel) * BLOCK_X + threadIdx.x) * PIXELS;
+    int s = at_panel.window.s0 + (int)(block_y<MANY>(p, at_panel) * BLOCK_Y + threadIdx.y);
     int os = p.scene.oversample;
     float value[PIXELS] = {}, lost[PIXELS] = {};
-    if (f >= p.window.f1 || s >= p.window.s1)
+    if (f >= at_panel.window.f1 || s >= at_panel.window.s1)
         return;
-    for (int ray = 0; ray < os * os * p.sensor.layers; ray++) {
+    for (int ray = 0; ray < os * os * at_panel.sensor.layers; ray++) {
         int sub = ray % (os * os), layer = ray / (os * os);
-        row_points row = aim_row(p, s, sub / os, sub % os, layer);
-        four x = aim_pixels<TABLE, DEEP>(p, row, f, layer);
+        row_points row = aim_row(at_panel, s, sub / os, sub % os, layer);
+        four x = aim_pixels<TABLE, DEEP>(at_panel, row, f, layer);
         float d[PIXELS][3], weight[PIXELS], sum[PIXELS] = {}, sum_lost[PIXELS] = {};
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
-            relative_direction<DEEP>(p, row, x, i, d[i]);
+            relative_direction<DEEP>(at_panel, row, x, i, d[i]);
             /* before the sources: the row's lines need no registers during their sum */
-            weight[i] = ray_weight<DEEP>(p, row, x, i, layer);
+            weight[i] = ray_weight<DEEP>(at_panel, row, x, i, layer);
         }
+        forget<MANY>();
         for (int k = 0; k < p.scene.beam.n_sources; k++) {
             line lines[3];
             double constants[3];
             centre c[PIXELS];
-            term_lines(p.terms[k], row, lines, constants);
+            term_lines(at_panel.terms[k], row, lines, constants);
 #pragma unroll
             for (int i = 0; i < PIXELS; i++)
-                c[i] = aim_centre<TABLE, EXACT, DEEP>(p, lines, p.terms[k], x, i, d[i]);
-            add_source<TABLE, EXACT>(p, p.terms[k], c, sum, sum_lost);
+                c[i] = aim_centre<TABLE, EXACT, DEEP>(p, lines, at_panel.terms[k], x, i,
+                                                      d[i]);
+            add_source<TABLE, EXACT>(p, at_panel.terms[k], c, sum, sum_lost);
         }
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
             add_compensated(value[i], lost[i], (sum[i] + p.background) * weight[i]);
         }
     }
-    row_points row = aim_row(p, s, 0, 0, 0);
-    four x = aim_pixels<TABLE, DEEP>(p, row, f, 0);
+    forget<MANY>();
+    row_points row = aim_row(at_panel, s, 0, 0, 0);
+    four x = aim_pixels<TABLE, DEEP>(at_panel, row, f, 0);
 #pragma unroll
     for (int i = 0; i < PIXELS; i++)
-        value[i] *= cached<DEEP>(p, row, x, i);
-    store(p, f, s, value);
+        value[i] *= cached<DEEP>(at_panel, row, x, i);
+    store(at_panel, f, s, value);
 }
 
-void nb_cuda_launch_residual(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
-                             int exact)
+typedef void (*residual_kernel)(row_job);
+
+template <bool MANY> static residual_kernel choose_kernel(int table, int exact, int deep)
+{
+    static const residual_kernel kernels[2][2][2] = {
+        {{k_residual<false, false, false, MANY>, k_residual<false, false, true, MANY>},
+         {k_residual<false, true, false, MANY>, k_residual<false, true, true, MANY>}},
+        {{k_residual<true, false, false, MANY>, k_residual<true, false, true, MANY>},
+         {k_residual<true, true, false, MANY>, k_residual<true, true, true, MANY>}}};
+    return kernels[table][exact][deep];
+}
+
+static row_job make_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                        dim3 *grid)
 {
     const nb_cuda_window *w = &launch->window;
     row_job job = make_row_job(launch, terms);
     int width = w->f1 - (w->f0 & ~(PIXELS - 1));
-    dim3 grid((unsigned)((width + PIXELS * BLOCK_X - 1) / (PIXELS * BLOCK_X)),
-              (unsigned)(w->s1 - w->s0 + BLOCK_Y - 1) / BLOCK_Y);
+    *grid = dim3((unsigned)((width + PIXELS * BLOCK_X - 1) / (PIXELS * BLOCK_X)),
+                 (unsigned)(w->s1 - w->s0 + BLOCK_Y - 1) / BLOCK_Y);
     job.residuals = (const float4 *)terms->residuals;
     for (int i = 0; i < 3; i++)
         job.real_N[i] = (float)launch->scene.lattice.N[i];
-    static void (*const kernels[2][2][2])(row_job) = {
-        {{k_residual<false, false, false>, k_residual<false, false, true>},
-         {k_residual<false, true, false>, k_residual<false, true, true>}},
-        {{k_residual<true, false, false>, k_residual<true, false, true>},
-         {k_residual<true, true, false>, k_residual<true, true, true>}}};
-    void (*kernel)(row_job) =
-        kernels[job.F2 != NULL][exact != 0][launch->sensor.mean_depth != 0];
+    job.many.across = (int)grid->x;
+    return job;
+}
+
+int nb_cuda_residual_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                         int before, void *to)
+{
+    dim3 grid;
+    row_job job = make_job(launch, terms, &grid);
+    job.many.before = before;
+    memcpy(to, &job, sizeof job);
+    return (int)(grid.x * grid.y);
+}
+
+void nb_cuda_launch_residual(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                             int exact, const nb_cuda_many *many)
+{
+    dim3 grid;
+    row_job job = make_job(launch, terms, &grid);
+    const int table = job.F2 != NULL, deep = launch->sensor.mean_depth != 0;
+    residual_kernel kernel = many ? choose_kernel<true>(table, exact != 0, deep)
+                                  : choose_kernel<false>(table, exact != 0, deep);
+    if (many) {
+        job = job_of_many(job, many);
+        grid = dim3((unsigned)many->blocks);
+    }
     kernel<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
 }

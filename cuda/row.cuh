@@ -50,6 +50,7 @@ typedef struct row_job {
     double path, inverse_path; /* of a layer, attenuation lengths, and its inverse */
     nb_scene scene;
     nb_shape_form shape; /* of crystals that are no parallelepipeds */
+    nb_cuda_many many;
 } row_job;
 
 /** A row of points at one sub-pixel and layer: P = base + F fast. */

@@ -17,6 +17,8 @@ extern "C" {
 enum {
     MAX_CELLS = 1 << 28,  /* of F^2: 1 GiB */
     MAX_VALUES = 1 << 30, /* of F^2 in several tables, and half of the free memory */
+    MAX_KEPT = 1 << 28,   /* bytes of steps of several panels */
+    MOST_PANELS = 65535,  /* rows of blocks in one launch */
     SIDE = 8,             /* tables side by side are a multiple: a sector of the caches */
     HASH_THREADS = 16
 };
@@ -290,6 +292,14 @@ static nb_status prepare_fragments(nb_backend_state *state, const nb_cuda_launch
     return NB_OK;
 }
 
+/** Panels whose steps, so many a panel, are kept at once: all or one. */
+static int panels_kept(const nb_scene *sc, size_t steps)
+{
+    const size_t n = (size_t)sc->n_panels;
+    return n <= MOST_PANELS && n * steps <= MAX_KEPT / sizeof(nb_cuda_direct_term) ? (int)n
+                                                                                   : 1;
+}
+
 /** Steps of the mean orientation, one a source, and the orientations' residuals. */
 static nb_status prepare_residuals(nb_backend_state *state, const nb_scene *sc,
                                    const nb_cuda_launch *launch, nb_cuda_terms *terms,
@@ -298,9 +308,11 @@ static nb_status prepare_residuals(nb_backend_state *state, const nb_scene *sc,
     nb_orientation mean = nb_cuda_mean_orientation(&sc->lattice);
     char *at;
     size_t bytes = (size_t)sc->lattice.n_orientations * 3 * 4 * sizeof(float);
+    const size_t steps = (size_t)sc->beam.n_sources;
+    terms->panels = panels_kept(sc, steps);
     nb_status st = nb_cuda_reserve(
         &state->terms,
-        bytes + sizeof mean + (size_t)sc->beam.n_sources * sizeof *terms->direct + 64,
+        bytes + sizeof mean + (size_t)terms->panels * steps * sizeof *terms->direct + 64,
         "the steps", err);
     if (st)
         return st;
@@ -318,16 +330,31 @@ static nb_status prepare_residuals(nb_backend_state *state, const nb_scene *sc,
     return NB_OK;
 }
 
-void nb_cuda_aim_terms(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
+/** The scene whose steps terms->direct holds. */
+static nb_scene scene_of_steps(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
 {
     nb_scene sc = launch->scene;
-    if (!terms->direct)
-        return;
     if (terms->mean) {
         sc.lattice.orientations = terms->mean;
         sc.lattice.n_orientations = 1;
     }
+    return sc;
+}
+
+void nb_cuda_aim_terms(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
+{
+    if (!terms->direct)
+        return;
+    const nb_scene sc = scene_of_steps(launch, terms);
     nb_cuda_launch_direct_steps(&sc, &launch->panel, terms->F2.at != NULL,
+                                (nb_cuda_direct_term *)terms->direct, launch->stream);
+}
+
+void nb_cuda_aim_panels(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                        const void *panels, size_t apart)
+{
+    const nb_scene sc = scene_of_steps(launch, terms);
+    nb_cuda_launch_panels_steps(&sc, panels, apart, terms->panels, terms->F2.at != NULL,
                                 (nb_cuda_direct_term *)terms->direct, launch->stream);
 }
 
@@ -352,7 +379,10 @@ nb_status nb_cuda_prepare_terms(nb_backend_state *state, const nb_plan *plan,
     if (path == NB_PATH_RESIDUAL) {
         st = prepare_residuals(state, sc, launch, terms, err);
     } else {
-        st = nb_cuda_reserve(&state->terms, (size_t)terms->count * sizeof *terms->direct,
+        terms->panels = panels_kept(sc, (size_t)terms->count);
+        st = nb_cuda_reserve(&state->terms,
+                             (size_t)terms->panels * (size_t)terms->count *
+                                 sizeof *terms->direct,
                              "the steps", err);
         terms->direct = (const nb_cuda_direct_term *)state->terms.at;
     }

@@ -20,6 +20,9 @@ typedef struct nb_cuda_mirror {
 
 enum { NB_CUDA_STREAMS = 4 };
 
+/** The jobs of all panels: of the path's kernel where it is a fast one, and of those in double precision. */
+enum { NB_JOBS_FAST, NB_JOBS_PLAIN, NB_CUDA_JOBS };
+
 /** What the stages of the noise need. */
 typedef struct nb_cuda_chains {
     nb_cuda_mirror panels, weights, map;
@@ -63,7 +66,8 @@ struct nb_backend_state {
     nb_cuda_mirror spot_tables;
     nb_cuda_mirror sources, orientations, spans;
     nb_cuda_mirror amorphous, materials, pieces, buckets; /* of the scene's materials */
-    nb_cuda_mirror panels, sensors; /* host copies only: kernels get theirs by value */
+    nb_cuda_mirror panels, sensors;    /* host copies only: kernels get theirs by value */
+    nb_cuda_mirror jobs[NB_CUDA_JOBS]; /* of launches for several panels */
     nb_cuda_buffer lit; /* of the last request whose spans do not fill a rectangle */
     size_t F_count;     /* of the table that was sent, and its fingerprint */
     uint64_t F_hash;
@@ -110,6 +114,9 @@ nb_status nb_cuda_prepare_F2(nb_backend_state *state, const nb_plan *plan,
 
 /** Fill what terms->direct points to, if anything, for the panel of the launch. */
 void nb_cuda_aim_terms(const nb_cuda_launch *launch, const nb_cuda_terms *terms);
+/** For all panels of a scene of several; panels, apart: as in nb_cuda_launch_panels_steps. */
+void nb_cuda_aim_panels(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                        const void *panels, size_t apart);
 
 /** Whether a device may be in this machine, without a call of the driver. */
 int nb_cuda_may_be_present(void);

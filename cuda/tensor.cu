@@ -11,6 +11,7 @@
 
 #include "../src/physics/pixel.h"
 #include "depth.cuh"
+#include "many.cuh"
 #include "shapes.cuh"
 
 enum {
@@ -40,6 +41,7 @@ typedef struct tensor_job {
     double path, inverse_path;   /* of a layer, attenuation lengths, and its inverse */
     double edge_fast, edge_slow; /* of a sub-pixel, m; divided once */
     nb_shape_form shape;         /* of crystals that are no parallelepipeds */
+    nb_cuda_many many;
 } tensor_job;
 
 /** What a warp keeps beside the registers of the inner loop. */
@@ -199,7 +201,7 @@ static __device__ __forceinline__ void collect(const tensor_job &p, int lane,
 }
 #endif
 
-template <int DEGREE, int TABLE, bool WEIGHTED>
+template <int DEGREE, int TABLE, bool WEIGHTED, bool MANY>
 __global__ void __launch_bounds__(32 * WARPS, WEIGHTED ? 2
                                               : TABLE  ? 3
                                                        : 4)
@@ -207,33 +209,34 @@ __global__ void __launch_bounds__(32 * WARPS, WEIGHTED ? 2
 {
 #ifdef NB_GPU_TENSOR_CODE
     __shared__ warp_memory memories[WARPS];
+    const tensor_job &at = job_of_block<MANY>(p);
     warp_memory *memory = &memories[threadIdx.x >> 5];
     int lane = (int)(threadIdx.x & 31), ray;
-    int across = (p.window.f1 - p.window.f0 + COLUMNS - 1) / COLUMNS;
-    int tile = (int)(blockIdx.x * WARPS + (threadIdx.x >> 5));
-    int f = p.window.f0 + tile % across * COLUMNS + (lane & 7);
-    int s = p.window.s0 + tile / across * ROWS + (lane >> 3);
-    int rays = p.scene.oversample * p.scene.oversample * p.sensor.layers;
-    size_t pixel = (size_t)s * p.panel.columns + f;
-    bool mine = f < p.window.f1 && s < p.window.s1;
+    int across = (at.window.f1 - at.window.f0 + COLUMNS - 1) / COLUMNS;
+    int tile = (int)(block_x<MANY>(p, at) * WARPS + (threadIdx.x >> 5));
+    int f = at.window.f0 + tile % across * COLUMNS + (lane & 7);
+    int s = at.window.s0 + tile / across * ROWS + (lane >> 3);
+    int rays = p.scene.oversample * p.scene.oversample * at.sensor.layers;
+    size_t pixel = (size_t)s * at.panel.columns + f;
+    bool mine = f < at.window.f1 && s < at.window.s1;
     double b[ROWS] = {};
-    if (mine && p.scene.raster.mask)
-        mine = p.scene.raster.mask[pixel] != 0;
+    if (mine && at.scene.raster.mask)
+        mine = at.scene.raster.mask[pixel] != 0;
     if (!gpuAny(mine))
         return;
     memory->sum[lane] = 0;
     for (ray = 0; ray < rays; ray++) {
-        aim_tile(p, ray, f, s, lane, b, memory);
+        aim_tile(at, ray, f, s, lane, b, memory);
         sum_octets<DEGREE, TABLE, WEIGHTED>(p, p.first, p.end, b, lane, memory);
         collect(p, lane, memory);
     }
     if (!mine)
         return;
-    nb_panel flat = p.panel;
+    nb_panel flat = at.panel;
     flat.curved = 0;
     float value = (float)(p.scene.intensity_scale * memory->sum[lane] *
-                          nb_cached_factors(&p.scene, &flat, &p.sensor, f, s));
-    float *out = p.image + pixel;
+                          nb_cached_factors(&p.scene, &flat, &at.sensor, f, s));
+    float *out = at.image + pixel;
     *out = p.add ? *out + value : value;
     if (!(fabsf(value) <= FLT_MAX))
         *p.repair = 1;
@@ -244,20 +247,24 @@ typedef void (*tensor_kernel)(tensor_job);
 
 /** Weighted sources are rare: one degree does for them.  The other shapes are always weighted, for they
  * are not 0 where steps idle. */
+template <bool MANY>
 static tensor_kernel choose_kernel(int shape, int degree, int table, bool weighted)
 {
-    static const tensor_kernel round[] = {k_tensor<NB_LATTICE_ROUND, 0, true>,
-                                          k_tensor<NB_LATTICE_ROUND, 1, true>,
-                                          k_tensor<NB_LATTICE_ROUND, SEVERAL, true>};
-    static const tensor_kernel gauss[] = {k_tensor<NB_LATTICE_GAUSS, 0, true>,
-                                          k_tensor<NB_LATTICE_GAUSS, 1, true>,
-                                          k_tensor<NB_LATTICE_GAUSS, SEVERAL, true>};
-    static const tensor_kernel of_weighted[] = {
-        k_tensor<4, 0, true>, k_tensor<4, 1, true>, k_tensor<4, SEVERAL, true>};
-    static const tensor_kernel degree3[] = {k_tensor<3, 0, false>, k_tensor<3, 1, false>,
-                                            k_tensor<3, SEVERAL, false>};
-    static const tensor_kernel degree4[] = {k_tensor<4, 0, false>, k_tensor<4, 1, false>,
-                                            k_tensor<4, SEVERAL, false>};
+    static const tensor_kernel round[] = {k_tensor<NB_LATTICE_ROUND, 0, true, MANY>,
+                                          k_tensor<NB_LATTICE_ROUND, 1, true, MANY>,
+                                          k_tensor<NB_LATTICE_ROUND, SEVERAL, true, MANY>};
+    static const tensor_kernel gauss[] = {k_tensor<NB_LATTICE_GAUSS, 0, true, MANY>,
+                                          k_tensor<NB_LATTICE_GAUSS, 1, true, MANY>,
+                                          k_tensor<NB_LATTICE_GAUSS, SEVERAL, true, MANY>};
+    static const tensor_kernel of_weighted[] = {k_tensor<4, 0, true, MANY>,
+                                                k_tensor<4, 1, true, MANY>,
+                                                k_tensor<4, SEVERAL, true, MANY>};
+    static const tensor_kernel degree3[] = {k_tensor<3, 0, false, MANY>,
+                                            k_tensor<3, 1, false, MANY>,
+                                            k_tensor<3, SEVERAL, false, MANY>};
+    static const tensor_kernel degree4[] = {k_tensor<4, 0, false, MANY>,
+                                            k_tensor<4, 1, false, MANY>,
+                                            k_tensor<4, SEVERAL, false, MANY>};
     if (shape != NB_LATTICE_SQUARE)
         return (shape == NB_LATTICE_ROUND ? round : gauss)[table];
     return (weighted ? of_weighted : degree == 3 ? degree3 : degree4)[table];
@@ -266,12 +273,14 @@ static tensor_kernel choose_kernel(int shape, int degree, int table, bool weight
 int nb_cuda_has_tensor_code(void)
 {
     gpuFuncAttributes code;
-    if (gpuFuncGetAttributes(&code, (const void *)k_tensor<4, 0, false>) != gpuSuccess)
+    if (gpuFuncGetAttributes(&code, (const void *)k_tensor<4, 0, false, false>) !=
+        gpuSuccess)
         return 0;
     return code.ptxVersion == 80 || code.ptxVersion == 90 || code.ptxVersion == 100;
 }
 
-void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+/** The job of a panel; its blocks are side by side. */
+static tensor_job make_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                            const nb_cuda_octets *octets)
 {
     const nb_scene *sc = &launch->scene;
@@ -302,11 +311,32 @@ void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_terms *te
     job.inverse_path = 1.0 / job.path;
     job.edge_fast = launch->panel.pixel_fast / sc->oversample;
     job.edge_slow = launch->panel.pixel_slow / sc->oversample;
-    tensor_kernel kernel = choose_kernel(sc->lattice.shape, octets->degree,
-                                         !job.F2      ? 0
-                                         : job.tables ? SEVERAL
-                                                      : 1,
-                                         job.weights != NULL);
-    unsigned blocks = (unsigned)((tiles + WARPS - 1) / WARPS);
+    job.many.across = (tiles + WARPS - 1) / WARPS;
+    return job;
+}
+
+const size_t nb_cuda_tensor_job_bytes = sizeof(tensor_job);
+
+int nb_cuda_tensor_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                       const nb_cuda_octets *octets, int before, void *to)
+{
+    tensor_job job = make_job(launch, terms, octets);
+    job.many.before = before;
+    memcpy(to, &job, sizeof job);
+    return job.many.across;
+}
+
+void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                           const nb_cuda_octets *octets, const nb_cuda_many *many)
+{
+    tensor_job job = make_job(launch, terms, octets);
+    const int table = !job.F2 ? 0 : job.tables ? SEVERAL : 1;
+    const int shape = launch->scene.lattice.shape;
+    tensor_kernel kernel =
+        many ? choose_kernel<true>(shape, octets->degree, table, job.weights != NULL)
+             : choose_kernel<false>(shape, octets->degree, table, job.weights != NULL);
+    unsigned blocks = (unsigned)(many ? many->blocks : job.many.across);
+    if (many)
+        job = job_of_many(job, many);
     kernel<<<blocks, 32 * WARPS, 0, launch->stream>>>(job);
 }

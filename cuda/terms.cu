@@ -62,30 +62,35 @@ void nb_cuda_launch_fragments(const nb_scene *scene, const nb_cuda_factor_square
     k_fragments<<<(unsigned)((job.count + 255) / 256), 256, 0, stream>>>(job);
 }
 
+static __device__ void aim_term(const nb_scene &sc, const nb_panel &panel, int table,
+                                int i, nb_cuda_direct_term *term)
+{
+    const nb_source *source = &sc.beam.sources[i % sc.beam.n_sources];
+    for (int axis = 0; axis < 3; axis++) {
+        nb_vec3 v = axis_of(&sc.lattice.orientations[i / sc.beam.n_sources], axis);
+        v = nb_scale(-1.0 / source->lambda, v);
+        term->axis[axis].vector = v;
+        term->axis[axis].slope = nb_dot(v, panel.fast);
+        term->axis[axis].constant = nb_fixed_start(table) - nb_dot(v, source->incident);
+        term->depth[axis] = nb_dot(v, panel.normal);
+        term->axis[axis].column[0] = nb_dot(v, panel.pix0);
+        term->axis[axis].column[1] = nb_dot(v, panel.slow);
+    }
+    term->weight = (float)source->weight;
+    term->shift[0] = (float)(sc.beam.sources[0].incident.x - source->incident.x);
+    term->shift[1] = (float)(sc.beam.sources[0].incident.y - source->incident.y);
+    term->shift[2] = (float)(sc.beam.sources[0].incident.z - source->incident.z);
+    term->wavenumber = (float)(1.0 / source->lambda);
+    term->table = source->table;
+}
+
 __global__ void k_direct_terms(const NB_GRID_CONSTANT nb_scene sc,
                                const NB_GRID_CONSTANT nb_panel panel, int table,
                                nb_cuda_direct_term *terms)
 {
-    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), axis;
-    const nb_source *source = &sc.beam.sources[i % sc.beam.n_sources];
-    if (i >= sc.beam.n_sources * sc.lattice.n_orientations)
-        return;
-    for (axis = 0; axis < 3; axis++) {
-        nb_vec3 v = axis_of(&sc.lattice.orientations[i / sc.beam.n_sources], axis);
-        v = nb_scale(-1.0 / source->lambda, v);
-        terms[i].axis[axis].vector = v;
-        terms[i].axis[axis].slope = nb_dot(v, panel.fast);
-        terms[i].axis[axis].constant = nb_fixed_start(table) - nb_dot(v, source->incident);
-        terms[i].depth[axis] = nb_dot(v, panel.normal);
-        terms[i].axis[axis].column[0] = nb_dot(v, panel.pix0);
-        terms[i].axis[axis].column[1] = nb_dot(v, panel.slow);
-    }
-    terms[i].weight = (float)source->weight;
-    terms[i].shift[0] = (float)(sc.beam.sources[0].incident.x - source->incident.x);
-    terms[i].shift[1] = (float)(sc.beam.sources[0].incident.y - source->incident.y);
-    terms[i].shift[2] = (float)(sc.beam.sources[0].incident.z - source->incident.z);
-    terms[i].wavenumber = (float)(1.0 / source->lambda);
-    terms[i].table = source->table;
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < sc.beam.n_sources * sc.lattice.n_orientations)
+        aim_term(sc, panel, table, i, &terms[i]);
 }
 
 void nb_cuda_launch_direct_steps(const nb_scene *scene, const nb_panel *panel, int table,
@@ -93,6 +98,26 @@ void nb_cuda_launch_direct_steps(const nb_scene *scene, const nb_panel *panel, i
 {
     unsigned count = (unsigned)(scene->beam.n_sources * scene->lattice.n_orientations);
     k_direct_terms<<<(count + 63) / 64, 64, 0, stream>>>(*scene, *panel, table, terms);
+}
+
+/** A row of blocks for a panel. */
+__global__ void k_panels_terms(const NB_GRID_CONSTANT nb_scene sc, const char *panels,
+                               size_t apart, int table, nb_cuda_direct_term *terms)
+{
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    int count = sc.beam.n_sources * sc.lattice.n_orientations;
+    const nb_panel *panel = (const nb_panel *)(panels + apart * blockIdx.y);
+    if (i < count)
+        aim_term(sc, *panel, table, i, &terms[(size_t)count * blockIdx.y + i]);
+}
+
+void nb_cuda_launch_panels_steps(const nb_scene *scene, const void *panels, size_t apart,
+                                 int n, int table, nb_cuda_direct_term *terms,
+                                 gpuStream_t stream)
+{
+    unsigned count = (unsigned)(scene->beam.n_sources * scene->lattice.n_orientations);
+    k_panels_terms<<<dim3((count + 63) / 64, (unsigned)n), 64, 0, stream>>>(
+        *scene, (const char *)panels, apart, table, terms);
 }
 
 /** Negative, as the indices are. */

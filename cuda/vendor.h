@@ -127,6 +127,8 @@
 #define gpuBallot(predicate) __ballot_sync(0xffffffffu, predicate)
 #define gpuAny(predicate) __any_sync(0xffffffffu, predicate)
 #define gpuSyncLanes() __syncwarp()
+/* what was read from memory is read again */
+#define gpuForget() asm volatile("" ::: "memory")
 
 /** 1/sqrt(x) to about 20 bits. */
 static __device__ __forceinline__ double gpuRoughRoot(double x)

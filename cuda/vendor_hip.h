@@ -94,6 +94,7 @@
 #define gpuBallot(predicate) ((unsigned)(__ballot(predicate) >> (__lane_id() & 32)))
 #define gpuAny(predicate) (gpuBallot(predicate) != 0)
 #define gpuSyncLanes() __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront")
+#define gpuForget() asm volatile("" ::: "memory")
 
 static __device__ __forceinline__ double gpuRoughRoot(double x)
 {

@@ -23,11 +23,14 @@ k_tensor 128
 k_one 80
 k_directILi[012]ELb1ELi1E 128 24
 k_direct 128
-k_residualILb0ELb0ELb0E 128
+k_residualILb0ELb0ELb0ELb0E 128
+k_residualILb0ELb0ELb0ELb1E 168 40
 k_residualILb[01]ELb1ELb1E 168 40
 k_residual 168
+k_doubleILb1E 168 240
 k_double 168
 k_repair 168
+k_backgroundILb1E 168
 k_background 128
 k_slopes_double 255
 k_slopes_plain 102 8
