@@ -21,12 +21,20 @@ $(PY_MODULE): $(PY_OBJ) $(STATIC) src/python/exports.map
 	$(Q)$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=src/python/exports.map \
 	    -Wl,-z,nodelete $(PY_OBJ) $(STATIC) $(LIBS) -o $@
 
-.PHONY: python wheel wheel-files wheel-check
+.PHONY: python wheel wheel-files wheel-check tsan-python tsan-python-run
 ifneq ($(PY_INCLUDE),)
 python: all $(PY_MODULE) ## the Python package, in build/gcc-release/python (PYTHONPATH)
 	@cp $(PY_FILES) $(PY_DIR)
 	@cp src/python/program/nanobragg_program.py $B/python
 	@$(PYTHON) mk/stubs.py $(PY_MODULE) >$(PY_DIR)/__init__.pyi
+
+tsan-python: ## threads of Python through the library under the thread sanitizer (clang, libtsan2, libomp-dev)
+	@$(MAKE) --no-print-directory CC='$(if $(filter ccache,$(CC)),ccache )clang' SET=clang-tsan FLAVOR=tsan \
+	    CUDA=0 PYTHON='$(PYTHON)' tsan-python-run
+
+tsan-python-run: $(PY_MODULE)
+	@cp $(PY_FILES) $(PY_DIR)
+	@bash tests/python/tsan.sh $B '$(PYTHON)'
 
 # --- the wheel: module and program again, with archives in place of shared libraries ------------
 # What has no archive, and OpenMP, goes into nanobragg.libs beside the package.  With an rpath (no
@@ -55,6 +63,6 @@ wheel: wheel-files ## dist/nanobragg-VERSION-cp311-abi3-manylinux_*.whl: package
 wheel-check: wheel ## install it into a new environment without a compiler, and test it there
 	@bash tests/python/wheel.sh $(WHEEL_DIR) $(PYTHON)
 else
-python wheel wheel-files wheel-check:
+python wheel wheel-files wheel-check tsan-python tsan-python-run:
 	@echo 'skip $@ # the headers of $(PYTHON) are not here (python3-dev)'
 endif

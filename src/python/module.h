@@ -42,7 +42,14 @@ typedef struct nb_python_sim {
     PyObject *notice;          /* owned */
     nb_python_calls calls;
     int busy;
+    /* copies for threads that ask while another one works */
+    int fast, slow;
+    int64_t seed;
+    char backend[256];
 } nb_python_sim;
+
+/** Copy what any thread may ask at any time; the object belongs to the caller. */
+void nb_python_copy(nb_python_sim *self);
 
 /** 0, and the object belongs to this call until nb_python_leave; -1 with an exception. */
 int nb_python_enter(nb_python_sim *self);

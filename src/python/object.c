@@ -2,6 +2,15 @@
 /* What the methods of _nanobragg.Sim share. */
 #include "module.h"
 
+#include <stdio.h>
+
+void nb_python_copy(nb_python_sim *self)
+{
+    nb_sim_size(self->sim, &self->fast, &self->slow);
+    self->seed = nb_sim_seed(self->sim);
+    snprintf(self->backend, sizeof self->backend, "%s", nb_sim_backend(self->sim));
+}
+
 int nb_python_enter(nb_python_sim *self)
 {
     if (!self->busy && self->sim) {
@@ -16,8 +25,9 @@ int nb_python_enter(nb_python_sim *self)
 
 void nb_python_leave(nb_python_sim *self)
 {
-    self->busy = 0;
+    nb_python_copy(self);
     self->calls.progress = NULL;
+    self->busy = 0;
 }
 
 size_t nb_python_pixels(const nb_python_sim *self)

@@ -36,6 +36,8 @@ static int sim_init(PyObject *object, PyObject *args, PyObject *kwargs)
     free(cfg);
     if (st)
         nb_python_raise(&err, st);
+    else
+        nb_python_copy(self);
     return st ? -1 : 0;
 }
 
@@ -313,20 +315,17 @@ static PyObject *sim_trace(PyObject *object, PyObject *args)
 
 static PyObject *get_size(PyObject *object, void *unused)
 {
-    int fast, slow;
+    const nb_python_sim *self = (nb_python_sim *)object;
     (void)unused;
-    nb_sim_size(((nb_python_sim *)object)->sim, &fast, &slow);
-    return Py_BuildValue("(ii)", fast, slow);
+    return Py_BuildValue("(ii)", self->fast, self->slow);
 }
 
-static PyObject *get_panels(PyObject *object, void *unused)
+static PyObject *list_panels(const nb_sim *sim)
 {
     PyObject *list = PyList_New(0);
     const char *name;
     int size[2];
-    (void)unused;
-    for (int k = 0;
-         list && (name = nb_sim_panel(((nb_python_sim *)object)->sim, k, size)); k++) {
+    for (int k = 0; list && (name = nb_sim_panel(sim, k, size)); k++) {
         PyObject *panel = Py_BuildValue("(sii)", name, size[1], size[0]);
         if (!panel || PyList_Append(list, panel)) {
             Py_DECREF(list);
@@ -337,23 +336,39 @@ static PyObject *get_panels(PyObject *object, void *unused)
     return list;
 }
 
+static PyObject *get_panels(PyObject *object, void *unused)
+{
+    nb_python_sim *self = (nb_python_sim *)object;
+    PyObject *list;
+    (void)unused;
+    if (nb_python_enter(self))
+        return NULL;
+    list = list_panels(self->sim);
+    nb_python_leave(self);
+    return list;
+}
+
 static PyObject *get_seed(PyObject *object, void *unused)
 {
     (void)unused;
-    return PyLong_FromLongLong(nb_sim_seed(((nb_python_sim *)object)->sim));
+    return PyLong_FromLongLong(((nb_python_sim *)object)->seed);
 }
 
 static PyObject *get_backend(PyObject *object, void *unused)
 {
     (void)unused;
-    return PyUnicode_FromString(nb_sim_backend(((nb_python_sim *)object)->sim));
+    return PyUnicode_FromString(((nb_python_sim *)object)->backend);
 }
 
 static PyObject *get_times(PyObject *object, void *unused)
 {
+    nb_python_sim *self = (nb_python_sim *)object;
     nb_times t;
     (void)unused;
-    nb_sim_times(((nb_python_sim *)object)->sim, &t);
+    if (nb_python_enter(self))
+        return NULL;
+    nb_sim_times(self->sim, &t);
+    nb_python_leave(self);
     return Py_BuildValue("{s:d,s:d,s:d,s:d,s:d,s:d,s:d}", "load", t.load, "scene",
                          t.scene, "start", t.start, "render", t.render, "statistics",
                          t.statistics, "noise", t.noise, "write", t.write);

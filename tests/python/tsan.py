@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""Threads of Python through the library, for the thread sanitizer: tests/python/tsan.sh starts it.
+usage: tsan.py [--race]     --race: two objects write to one array, which the sanitizer has to report"""
+import sys
+import threading
+
+import numpy as np
+
+import nanobragg
+
+SMALL = dict(cell=(79.1, 79.1, 37.9, 90, 90, 90), N=8, default_F=100, wavelength=1.0, distance=100, detpixels=48,
+             misset=(10, 20, 30), fluence=1e26, seed=3, device="cpu")
+OBJECTS, THREADS = 8, 2
+
+
+def together(work, count=OBJECTS):
+    """Call work(0), work(1) ... in threads that begin at once; their results in this order."""
+    results, barrier = [None] * count, threading.Barrier(count)
+
+    def run(i):
+        barrier.wait()
+        results[i] = work(i)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+def everything(i):
+    """What a thread does with an object of its own."""
+    sim = nanobragg.Simulation(**SMALL, threads=1 + i % THREADS)
+    first = sim.render()
+    for angle in range(3):
+        sim.set(misset=(10 + angle, 20, 30))
+        sim.render(out=first)
+    sim.set_parameters({"misset_x": 10, "N_a": 8})
+    image = sim.render(statistics=True)[0]
+    there = np.from_dlpack(sim.render(where="device"))
+    assert (there == image).all()
+    return [image, sim.noise(), sim.integers(), sim.reflections()["intensity"], there,
+            sim.derivatives(["misset_x"])["misset_x"], np.array(list(sim.pullback(image, ["misset", "N"]).values()))]
+
+
+def one_object(_):
+    """Eight threads and one object: each call works or says that the object is in use."""
+    refused = []
+    sim = nanobragg.Simulation(**SMALL, threads=1)
+
+    def use(i):
+        for k in range(20):
+            try:
+                sim.set(phi=float(k), detpixels=40 + k) if i % 2 else sim.render()
+                assert sim.shape[0] > 0 and "pixels" in repr(sim) and sim.seed == 3
+                assert len(sim.panel_names) == 1 and sim.times["render"] >= 0
+            except RuntimeError as error:
+                assert "another thread" in str(error)
+                refused.append(i)
+
+    together(use)
+    assert sim.render().sum() > 0
+    return len(refused)
+
+
+def given_away():
+    """Images of one object, which other threads let go of."""
+    sim = nanobragg.Simulation(**SMALL, threads=1)
+    want, threads, wrong = sim.render().copy(), [], []
+
+    def take(image):
+        if not (np.from_dlpack(image) == want).all():
+            wrong.append(image)
+
+    for _ in range(2 * OBJECTS):
+        threads.append(threading.Thread(target=take, args=(sim.render(where="device"),)))
+        threads[-1].start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def race():
+    """Not allowed, and the sanitizer must find it: eight objects render into one array."""
+    out = np.empty((48, 48), np.float32)
+    sims = [nanobragg.Simulation(**SMALL, threads=1, isa="scalar") for _ in range(OBJECTS)]
+    together(lambda i: [sims[i].render(out=out) for _ in range(10)])
+
+
+def main():
+    if sys.argv[1:] == ["--race"]:
+        race()
+        return
+    results = together(everything)
+    for other in results[1:]:
+        for a, b in zip(results[0], other):
+            assert np.array_equal(a, b)
+    print(f"{OBJECTS} objects at once: the same bytes")
+    print(f"one object, {OBJECTS} threads: {one_object(None)} calls were refused")
+    given_away()
+    print("images were let go by other threads")
+
+
+main()
