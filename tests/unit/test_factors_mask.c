@@ -64,12 +64,12 @@ static void balls_and_widening_equal_their_definition(void **state)
     for (int p = 0; p < n[0] * n[1] * n[2]; p += 7) {
         const double x[3] = {p / (n[1] * n[2]), p / n[2] % n[1], p % n[2]};
         int inside = 0;
-        for (int i = 0; i < 9 * 9 * 9; i++) {
+        for (int i = 0; i < 9 * 9 * 9 && !inside; i++) {
             const double y[3] = {x[0] + i / 81 - 4, x[1] + i / 9 % 9 - 4,
                                  x[2] + i % 9 - 4};
-            if (nearest(x, y) <= 0.81)
-                inside |= at(&mask, ((int)y[0] + n[0]) % n[0], ((int)y[1] + n[1]) % n[1],
-                             ((int)y[2] + n[2]) % n[2]);
+            inside = at(&mask, ((int)y[0] + n[0]) % n[0], ((int)y[1] + n[1]) % n[1],
+                        ((int)y[2] + n[2]) % n[2]) &&
+                     nearest(x, y) <= 0.81;
         }
         assert_int_equal(at(&wide, (int)x[0], (int)x[1], (int)x[2]), inside);
     }
