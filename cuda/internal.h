@@ -13,6 +13,7 @@ extern "C" {
 #include "../src/plan/fixed_point.h"
 #include "../src/render/backend.h"
 #include "../src/render/request.h"
+#include "cubic.h"
 #include "paths.h"
 }
 
@@ -119,6 +120,8 @@ typedef struct nb_cuda_terms {
     const nb_orientation *mean; /* residual kernel: the orientation of `direct` */
     const void *residuals; /* [n_orientations][3] float4: a, b, c less the mean's, m */
     nb_cuda_factor_squares F2;
+    nb_cubic_table cubic; /* tricubic kernel, as the next */
+    int is_cubic;
     double weight_sum; /* of all steps */
 } nb_cuda_terms;
 
@@ -204,6 +207,16 @@ void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_terms *te
 extern const size_t nb_cuda_tensor_job_bytes;
 int nb_cuda_tensor_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                        const nb_cuda_octets *octets, int before, void *to);
+
+/* --- tricubic.cu --- */
+void nb_cuda_launch_tricubic(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                             const nb_cuda_many *many);
+/** As nb_cuda_tensor_job, of as many bytes. */
+int nb_cuda_tricubic_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                         int before, void *to);
+/** Fill the rows of a table that has room for them; F: on the device. */
+void nb_cuda_launch_cubic_rows(const nb_cubic_table *table, double *rows,
+                               gpuStream_t stream);
 
 /* --- direct.cu --- */
 void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_terms *terms,

@@ -4,9 +4,11 @@
 
 static size_t bytes_of_job(const nb_cuda_job *job, int which)
 {
-    return which == NB_JOBS_PLAIN               ? nb_cuda_plain_job_bytes
-           : job->state->path == NB_PATH_TENSOR ? nb_cuda_tensor_job_bytes
-                                                : nb_cuda_direct_job_bytes;
+    const nb_cuda_path path = job->state->path;
+    if (which == NB_JOBS_PLAIN)
+        return nb_cuda_plain_job_bytes;
+    return path == NB_PATH_TENSOR || path == NB_PATH_TRICUBIC ? nb_cuda_tensor_job_bytes
+                                                              : nb_cuda_direct_job_bytes;
 }
 
 nb_cuda_terms nb_cuda_terms_of(const nb_cuda_job *job, int k)
@@ -27,6 +29,8 @@ static int write_job(const nb_cuda_job *job, int which, int k, int before, void 
         return nb_cuda_plain_job_of(&job->launch, before, to);
     if (job->state->path == NB_PATH_TENSOR)
         return nb_cuda_tensor_job(&job->launch, &terms, &octets, before, to);
+    if (job->state->path == NB_PATH_TRICUBIC)
+        return nb_cuda_tricubic_job(&job->launch, &terms, before, to);
     if (job->state->path == NB_PATH_RESIDUAL)
         return nb_cuda_residual_job(&job->launch, &terms, before, to);
     return nb_cuda_direct_job(&job->launch, &terms, before, to);

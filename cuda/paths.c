@@ -115,16 +115,21 @@ static double sharpest(const nb_plan *plan)
                                        : sqrt(fmax(r[0], fmax(r[1], r[2]))));
 }
 
-static int direct_applies(const nb_plan *plan, const char **why)
+/** Are there reflections to interpolate between? */
+static int interpolates(const nb_scene *sc)
+{
+    return sc->factors.table.interpolate && sc->factors.table.nh > 0;
+}
+
+/** May indices be in fixed point, and lattice and sums in float? */
+static int floats_apply(const nb_plan *plan, const char **why)
 {
     const nb_scene *sc = plan->scene;
     const char *reason = needs_double(plan);
     if (reason)
         return nb_path_refuse(why, reason);
-    if (plan->cells == 1)
+    if (plan->cells == 1 && !interpolates(sc))
         return nb_path_refuse(why, "a single unit cell has no lattice to speed up");
-    if (sc->factors.table.interpolate)
-        return nb_path_refuse(why, "structure factors are interpolated");
     if (sc->factors.dmin > 0)
         return nb_path_refuse(why, "dmin culls by source");
     if (!is_flat(sc))
@@ -144,6 +149,13 @@ static int direct_applies(const nb_plan *plan, const char **why)
     if (!floats_hold_sums(plan))
         return nb_path_refuse(why, "single precision cannot hold the numbers");
     return 1;
+}
+
+static int direct_applies(const nb_plan *plan, const char **why)
+{
+    if (plan->scene->factors.table.interpolate)
+        return nb_path_refuse(why, "structure factors are interpolated");
+    return floats_apply(plan, why);
 }
 
 /** The direct kernel, and it alone, knows when there is no crystal to sum. */
@@ -248,6 +260,15 @@ static int residual_applies(const nb_plan *plan, const char **why)
     return nb_path_refuse(why, "the orientations differ too much");
 }
 
+static int tricubic_applies(const nb_plan *plan, const char **why)
+{
+    if (!interpolates(plan->scene))
+        return nb_path_refuse(why, "structure factors are not interpolated");
+    if (!nb_one_table(&plan->scene->beam))
+        return nb_path_refuse(why, "sources have their own structure factors");
+    return floats_apply(plan, why);
+}
+
 static int double_applies(const nb_plan *plan, const char **why)
 {
     (void)plan;
@@ -266,6 +287,8 @@ double nb_cuda_step_rate(nb_cuda_path path, const nb_plan *plan)
         return 300e9 * size * (fp64 > 0.5 ? 1.0 : fmin(1.0, 4 * fp64));
     case NB_PATH_RESIDUAL:
         return 350e9 * size;
+    case NB_PATH_TRICUBIC: /* by its instructions, not measured */
+        return 100e9 * size * fp64;
     default:
         return 50e9 * size * fp64;
     }
@@ -304,6 +327,14 @@ static double residual_seconds(const nb_plan *plan)
     double seconds =
         rays_seconds(NB_PATH_RESIDUAL, plan) + steps_seconds(NB_PATH_RESIDUAL, plan);
     return plan->engine.fp64_ratio > 4 ? seconds : fmax(seconds, direct_seconds(plan));
+}
+
+/** With a pass over the table, which becomes rows. */
+static double tricubic_seconds(const nb_plan *plan)
+{
+    const nb_factor_table *sf = &plan->scene->factors.table;
+    const double rows = (double)sf->nh * sf->nk * sf->nl, rate = 30e9;
+    return rows / (rate * plan->engine.size) + steps_seconds(NB_PATH_TRICUBIC, plan);
 }
 
 static double double_seconds(const nb_plan *plan)
@@ -366,14 +397,16 @@ const nb_path nb_cuda_paths[NB_CUDA_PATHS] = {
     {"indices in double, lattice in float", direct_applies, direct_seconds},
     {"indices on FP64 tensor cores, lattice in float", tensor_applies, tensor_seconds},
     {"double centres, float residuals", residual_applies, residual_seconds},
+    {"indices and tricubic F in double, lattice in float", tricubic_applies,
+     tricubic_seconds},
     {"every operation in double", double_applies, double_seconds},
     {"from its reflections", spots_apply, spots_seconds}};
 
 /** The path that the environment asks for; NB_CUDA_PATHS: none. */
 static nb_cuda_path forced_path(void)
 {
-    static const char *const words[NB_CUDA_PATHS] = {"direct", "mma", "residual",
-                                                     "double", "spots"};
+    static const char *const words[NB_CUDA_PATHS] = {"direct",   "mma",    "residual",
+                                                     "tricubic", "double", "spots"};
     const char *forced = getenv("NANOBRAGG_CUDA_PATH");
     int path = 0;
     while (path < NB_CUDA_PATHS && !(forced && strcmp(forced, words[path]) == 0))
@@ -386,7 +419,7 @@ nb_cuda_path nb_cuda_choose_path(const nb_plan *plan, const char **why)
     nb_cuda_path forced = forced_path(), best;
     const char *unused;
     best = (nb_cuda_path)nb_path_choose(nb_cuda_paths, NB_CUDA_PATHS, plan, why);
-    if (best == NB_PATH_SPOTS)
+    if (best == NB_PATH_SPOTS || best == NB_PATH_TRICUBIC)
         *why = "";
     if (forced == NB_CUDA_PATHS || best == NB_PATH_DOUBLE || best == forced)
         return best;

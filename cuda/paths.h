@@ -14,6 +14,7 @@ typedef enum nb_cuda_path {
     NB_PATH_DIRECT,   /* few steps a pixel: Miller indices in double, lattice in float */
     NB_PATH_TENSOR,   /* many steps: Miller indices on the FP64 tensor cores */
     NB_PATH_RESIDUAL, /* many steps, slow FP64: double centres and float residuals */
+    NB_PATH_TRICUBIC, /* F between reflections: indices and F in double, lattice in float */
     NB_PATH_DOUBLE,   /* src/physics in double, everything */
     NB_PATH_SPOTS,    /* from reflections to pixels: steps that are dark are left out */
     NB_CUDA_PATHS
@@ -22,7 +23,7 @@ typedef enum nb_cuda_path {
 extern const nb_path nb_cuda_paths[NB_CUDA_PATHS];
 
 /** The kernel for a scene on plan->engine; *why says in a few words why it is DOUBLE, else "".  The
- * environment's NANOBRAGG_CUDA_PATH (direct, mma, residual, double or spots) asks for one. */
+ * environment's NANOBRAGG_CUDA_PATH (direct, mma, residual, tricubic, double or spots) asks for one. */
 nb_cuda_path nb_cuda_choose_path(const nb_plan *plan, const char **why);
 
 /** Why the steps that the tolerance allows are not left out, in a few words; NULL: NB_PATH_SPOTS leaves

@@ -54,6 +54,12 @@ static void submit_tensor(nb_cuda_job *job, int part)
         nb_cuda_launch_repair(&job->launch, job->many[NB_JOBS_PLAIN]);
 }
 
+static void submit_tricubic(nb_cuda_job *job)
+{
+    nb_cuda_launch_tricubic(&job->launch, &job->terms, job->many[NB_JOBS_FAST]);
+    nb_cuda_launch_repair(&job->launch, job->many[NB_JOBS_PLAIN]);
+}
+
 static void submit_residual(nb_cuda_job *job)
 {
     const nb_scene *sc = job->scene;
@@ -104,6 +110,9 @@ static void submit(nb_cuda_job *job, int part)
         break;
     case NB_PATH_RESIDUAL:
         submit_residual(job);
+        break;
+    case NB_PATH_TRICUBIC:
+        submit_tricubic(job);
         break;
     case NB_PATH_DIRECT:
         submit_direct(job);
@@ -288,8 +297,7 @@ static nb_status clear(nb_cuda_job *job, nb_error *err)
     const nb_raster *raster = &job->scene->raster;
     gpuError_t code = gpuSuccess;
     *job->state->repair = 0;
-    if (repairs_there(job) || job->state->path == NB_PATH_TENSOR ||
-        job->state->path == NB_PATH_RESIDUAL)
+    if (needs_plain(job))
         code = gpuMemsetAsync(job->launch.repair, 0, sizeof(int), job->state->stream);
     if (code == gpuSuccess && !(job->filled && covers_image(raster)))
         code = gpuMemsetAsync(job->state->image.at, 0, raster->pixels * sizeof(float),
@@ -334,7 +342,7 @@ static nb_status plan_render(nb_cuda_job *job, nb_error *err)
         st = prepare(job, &fits, err);
     if (!fits)
         state->path = NB_PATH_DOUBLE;
-    job->max_parts = 1; /* the other two cannot take a part of a pixel's steps */
+    job->max_parts = 1; /* the others cannot take a part of a pixel's steps */
     if (state->path == NB_PATH_TENSOR)
         job->max_parts = job->terms.octets;
     if (state->path == NB_PATH_DOUBLE)

@@ -19,6 +19,7 @@ enum {
     MAX_VALUES = 1 << 30, /* of F^2 in several tables, and half of the free memory */
     MAX_KEPT = 1 << 28,   /* bytes of steps of several panels */
     MOST_PANELS = 65535,  /* rows of blocks in one launch */
+    MAX_ROWS = 1 << 25,   /* of cubics: 1 GiB */
     SIDE = 8,             /* tables side by side are a multiple: a sector of the caches */
     HASH_THREADS = 16
 };
@@ -358,6 +359,33 @@ void nb_cuda_aim_panels(const nb_cuda_launch *launch, const nb_cuda_terms *terms
                                 (nb_cuda_direct_term *)terms->direct, launch->stream);
 }
 
+/** The rows of cubics of the one table, and the steps.  *fits as in nb_cuda_prepare_terms. */
+static nb_status prepare_tricubic(nb_backend_state *state, const nb_plan *plan,
+                                  const nb_cuda_launch *launch, nb_cuda_terms *terms,
+                                  int *fits, nb_error *err)
+{
+    const nb_scene *sc = &launch->scene;
+    nb_index_box box;
+    double rows;
+    nb_status st = nb_visible_box(plan, &box, err);
+    if (st)
+        return st;
+    terms->cubic =
+        nb_cubic_table_of(&sc->factors.table, plan->scene->beam.sources[0].table, &box);
+    terms->is_cubic = 1;
+    rows = nb_cubic_rows(&terms->cubic);
+    *fits = rows <= MAX_ROWS;
+    if (!*fits)
+        return NB_OK;
+    st = nb_cuda_reserve(&state->F2, (size_t)rows * 4 * sizeof(double) + 1,
+                         "the table of structure factors", err);
+    if (st)
+        return st;
+    terms->cubic.rows = (const double *)state->F2.at;
+    nb_cuda_launch_cubic_rows(&terms->cubic, (double *)state->F2.at, state->stream);
+    return prepare_fragments(state, launch, 0, terms, err);
+}
+
 nb_status nb_cuda_prepare_terms(nb_backend_state *state, const nb_plan *plan,
                                 const nb_cuda_launch *launch, nb_cuda_path path,
                                 nb_cuda_terms *terms, int *fits, nb_error *err)
@@ -370,6 +398,8 @@ nb_status nb_cuda_prepare_terms(nb_backend_state *state, const nb_plan *plan,
     terms->F2.side = 1;
     terms->F2.constant =
         (float)(sc->factors.table.default_F * sc->factors.table.default_F);
+    if (path == NB_PATH_TRICUBIC)
+        return prepare_tricubic(state, plan, launch, terms, fits, err);
     if (sc->factors.table.nh > 0 &&
         ((st = nb_cuda_prepare_F2(state, plan, launch, &terms->F2, fits, err)) || !*fits))
         return st;

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Everything that needs an NVIDIA GPU, on a machine with one: build, check, time.
-# usage: bash tests/bench/gpu.sh [build] [check] [spots] [products] [derive] [golden] [noise] [frames] [time]
-#     [process] [peer] [series] [shared] [auto] [faults] [sanitize] [ncu]
-#   (no argument: build check spots products derive golden noise frames time process faults).  Logs go to $OUT
+# usage: bash tests/bench/gpu.sh [build] [check] [spots] [products] [derive] [golden] [detectors] [noise] [frames]
+#     [time] [panels] [process] [peer] [series] [shared] [auto] [faults] [sanitize] [ncu]
+#   (no argument: build check spots products derive golden detectors panels noise frames time process faults).  Logs go to $OUT
 #   (build/gpu-report).  CUDA_ARCH=90 chooses the architecture, COUNT=2000 the random
 #   configurations, PEER another program of the same flags, measured beside this one, NANOBRAGG a
 #   program that was built elsewhere.
@@ -13,7 +13,7 @@ out=${OUT:-build/gpu-report}
 arch=${CUDA_ARCH:-90}
 set_name=gpu
 B=build/$set_name
-stages=${*:-build check spots products derive golden noise frames time process faults}
+stages=${*:-build check spots products derive golden detectors panels noise frames time process faults}
 mkdir -p "$out"
 failed=0
 export NB_CUDA_BENCH=1
@@ -30,7 +30,7 @@ build() {
         NVCC_FLAGS="-O3 -std=c++17 -DNB_GPU=1 -fmad=false -lineinfo -Xptxas=-v" \
         all "$B/tests/check/cuda_check" "$B/tests/check/cuda_products" "$B/tests/check/cuda_derive" \
         "$B/tests/check/spots_check" "$B/tests/bench/gpu_time" "$B/tests/bench/cuda_derive_time" \
-        "$B/tests/bench/gpu_spots" "$B/tests/golden/golden" \
+        "$B/tests/bench/gpu_spots" "$B/tests/bench/gpu_panels" "$B/tests/golden/golden" \
         >"$out/build.log" 2>&1 || {
         tail -n 30 "$out/build.log"
         note "build FAILED"
@@ -47,7 +47,7 @@ check() {
         "$out/check.txt" | head -n 30
     # the other paths, also where another would be chosen
     local path
-    for path in mma residual; do
+    for path in mma residual tricubic; do
         NANOBRAGG_CUDA_PATH=$path "$B/tests/check/cuda_check" --count "${COUNT:-300}" \
             --seed 7 --precision mixed >"$out/check-$path.txt" 2>&1 || failed=1
         note "path $path forced:"
@@ -79,6 +79,21 @@ golden() {
         cat "$out/golden-$limits" >>"$out/golden.txt"
         rm -f "$out/golden-$limits"
     done
+}
+
+# The table of detectors: panels, curved ones, layers, materials, noise.
+detectors() {
+    NB_DETECTORS_DEVICE=cuda NANOBRAGG=$PWD/$B/nanobragg NB_SOURCE=$PWD \
+        python3 tests/golden/test_detectors.py >"$out/detectors.txt" 2>&1 || failed=1
+    note "golden detectors on cuda: $(grep -c '^ok' "$out/detectors.txt") ok," \
+        "$(grep -c '^not ok' "$out/detectors.txt") not ok, $(grep -c '^skip' "$out/detectors.txt") skipped"
+    grep -A 1 '^not ok' "$out/detectors.txt" | head -n 12
+}
+
+# Pairs: 256 panels and one, a material and none, tricubic F by two kernels.
+panels() {
+    "$B/tests/bench/gpu_panels" >"$out/panels.md" 2>&1 || failed=1
+    tee -a "$out/summary.txt" <"$out/panels.md"
 }
 
 products() {
@@ -320,6 +335,8 @@ wanted spots && spots
 wanted products && products
 wanted derive && derive
 wanted golden && golden
+wanted detectors && detectors
+wanted panels && panels
 wanted noise && noise
 wanted frames && frames
 wanted faults && faults

@@ -29,6 +29,7 @@ k_residualILb[01]ELb1ELb1E 168 40
 k_residual 168
 k_doubleILb1E 168 240
 k_double 168
+k_tricubic 224
 k_repair 168
 k_backgroundILb1E 168
 k_background 128
@@ -44,7 +45,7 @@ k_settle 168
 k_ 64'
 
 # The kernels' files; noise only where its generator is installed.
-export files='tensor direct residual double background spots terms product_kernels chain_kernels fibre_kernels hold slopes_double slopes_fast slopes_plain slope_sums'
+export files='tensor tricubic direct residual double background spots terms product_kernels chain_kernels fibre_kernels hold slopes_double slopes_fast slopes_plain slope_sums'
 export random=
 ! printf '#include <Random123/philox.h>\n' | ${CC:-gcc} -E -x c - >/dev/null 2>&1 ||
     random="-DNB_HAVE_RANDOM123=1 $(tr ' ' '\n' <<<"${CC:-gcc}" | grep '^-I')"

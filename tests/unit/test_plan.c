@@ -358,6 +358,23 @@ static void the_gpu_goes_from_reflections(void **state)
     unsetenv("NANOBRAGG_CUDA_PATH");
 }
 
+static void the_gpu_interpolates_in_a_kernel_of_its_own(void **state)
+{
+    const nb_tolerance none = {0};
+    nb_config cfg = with_domains(24);
+    const char *why;
+    (void)state;
+    cfg.interpolate = NB_ON;
+    assert_int_equal(gpu_path_with(&cfg, none, &why), NB_PATH_TRICUBIC);
+    nb_set_N(&cfg, 1);
+    assert_int_equal(gpu_path_with(&cfg, none, &why), NB_PATH_TRICUBIC);
+    cfg.curved = 1;
+    assert_int_equal(gpu_path_with(&cfg, none, &why), NB_PATH_DOUBLE);
+    cfg.curved = 0;
+    cfg.interpolate = NB_OFF;
+    assert_int_equal(gpu_path_with(&cfg, none, &why), NB_PATH_DOUBLE);
+}
+
 static void a_path_can_be_asked_for(void **state)
 {
     static const struct {
@@ -366,6 +383,7 @@ static void a_path_can_be_asked_for(void **state)
     } asked[] = {{"direct", NB_PATH_DIRECT},
                  {"mma", NB_PATH_TENSOR},
                  {"residual", NB_PATH_RESIDUAL},
+                 {"tricubic", NB_PATH_TENSOR}, /* there is nothing to interpolate */
                  {"double", NB_PATH_DOUBLE},
                  {"unknown", NB_PATH_TENSOR}};
     nb_config cfg = with_domains(40);
@@ -393,6 +411,7 @@ int main(void)
                                        TEST(the_gpu_takes_its_quickest_path),
                                        TEST(deep_layers_take_tensor_cores_sooner),
                                        TEST(the_gpu_goes_from_reflections),
+                                       TEST(the_gpu_interpolates_in_a_kernel_of_its_own),
                                        TEST(a_path_can_be_asked_for)};
     return RUN_TESTS("plan", tests);
 }

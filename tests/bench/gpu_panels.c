@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* Pairs of renders on the device, as a table in markdown: 16.8 Mpixel as 256 panels beside one, a material beside
+ * none, tricubic F by its kernel beside the one in double.  Kernels by device events, calls (the image stays
+ * there) by the wall clock; medians.  Prints `skip` with the reason where there is no device. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../cuda/timing.h"
+#include "../golden/compare.h"
+#include "../support/picture.h"
+#include "api/sim.h"
+#include "base/clock.h"
+#include "median.h"
+#include "model/scene_build.h"
+#include "render/request.h"
+
+enum { MOST = 15, BOX = 100 };
+
+typedef struct figures {
+    double kernel, call; /* s */
+} figures;
+
+static double ms(double seconds)
+{
+    return seconds * 1e3;
+}
+
+/** One render, until it is done. */
+static nb_status render(nb_backend_state *state, const nb_scene *sc, nb_error *err)
+{
+    float *pixels;
+    int device;
+    nb_status st =
+        nb_render_scene(&nb_backend_cuda, state, sc, NB_PRECISION_MIXED, NULL, err);
+    return st ? st : nb_backend_cuda.device->image.locate(state, &pixels, &device, err);
+}
+
+/** Warm renders of a scene that stay on the device. */
+static nb_status measure(nb_backend_state *state, const nb_scene *sc, int repeats,
+                         figures *out, nb_error *err)
+{
+    const double launching = 300e-6; /* longer than the host takes to queue a render */
+    double kernel[MOST], call[MOST];
+    nb_status st = NB_OK;
+    for (int i = -2; i < repeats && !st; i++) {
+        double start = nb_monotonic_seconds();
+        st = render(state, sc, err);
+        if (i >= 0)
+            call[i] = nb_monotonic_seconds() - start;
+        if (!st) {
+            nb_cuda_hold(state, launching);
+            st = render(state, sc, err);
+        }
+        if (i >= 0)
+            kernel[i] = nb_cuda_kernel_seconds(state);
+    }
+    if (!st) {
+        out->kernel = bench_median(kernel, repeats);
+        out->call = bench_median(call, repeats);
+    }
+    return st;
+}
+
+static void print_pair(const char *name, const figures f[2], const char *wanted)
+{
+    printf("| %s | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %s |\n", name,
+           ms(f[0].kernel), ms(f[1].kernel), f[1].kernel / f[0].kernel, ms(f[0].call),
+           ms(f[1].call), f[1].call / f[0].call, wanted);
+    fflush(stdout);
+}
+
+static nb_config config_of(int heavy)
+{
+    nb_config cfg;
+    nb_config_defaults(&cfg);
+    nb_set_N(&cfg, heavy ? 20 : 5);
+    if (heavy)
+        nb_set_cell(&cfg, 70, 80, 90, 75, 85, 95);
+    else
+        nb_set_cell(&cfg, 100, 100, 100, 90, 90, 90);
+    nb_set_pixels(&cfg, 4096, 4096);
+    nb_set_misset(&cfg, 10, 20, 30);
+    cfg.default_F = 100;
+    cfg.lambda_A = 1;
+    cfg.oversample = 1;
+    cfg.pixel_mm = 0.075;
+    cfg.distance_mm = 120;
+    cfg.fluence = 1e27;
+    if (heavy) {
+        cfg.mosaic_spread_deg = 0.5;
+        cfg.mosaic_domains = 100;
+        cfg.dispersion_pct = 1;
+        cfg.dispersion_steps = 10;
+    }
+    return cfg;
+}
+
+/** The two configurations in turns. */
+static int pair(nb_backend_state *state, const char *name, const nb_config cfg[2],
+                const char *wanted)
+{
+    figures f[2];
+    nb_error err = {0};
+    nb_status st = NB_OK;
+    for (int i = 0; i < 2 && !st; i++) {
+        nb_sim *sim = NULL;
+        st = nb_sim_create(&cfg[i], NULL, &sim, &err);
+        if (!st)
+            st = measure(state, &sim->model.scene, MOST, &f[i], &err);
+        nb_sim_free(sim);
+    }
+    if (st)
+        printf("| %s | failed: %s |\n", name, err.message);
+    else
+        print_pair(name, f, wanted);
+    return st != NB_OK;
+}
+
+static int panels(nb_backend_state *state, int heavy)
+{
+    nb_config cfg[2] = {config_of(heavy), config_of(heavy)};
+    nb_golden_path(cfg[1].geom_file, "detectors/geom/jf16m.geom");
+    for (int i = 0; i < 2; i++)
+        cfg[1].detpixels[i] = 0;
+    cfg[1].pixel_mm = cfg[1].distance_mm = NAN;
+    return pair(state,
+                heavy ? "heavy, 16.8 Mpixel: one panel, 256"
+                      : "simple, 16.8 Mpixel: one panel, 256",
+                cfg, heavy ? "1.03" : "1.15");
+}
+
+static int material(nb_backend_state *state, int heavy)
+{
+    nb_config cfg[2] = {config_of(heavy), config_of(heavy)};
+    snprintf(cfg[1].background, sizeof cfg[1].background, "water:0.01");
+    return pair(state, heavy ? "heavy: no material, water" : "simple: no material, water",
+                cfg, heavy ? "1.03" : "2");
+}
+
+/** Random amplitudes over a box that covers the image: 8e6 reflections. */
+static double *make_table(nb_factor_table *sf)
+{
+    const int n = 2 * BOX + 1;
+    const size_t count = (size_t)n * n * n;
+    double *F = malloc(count * sizeof *F);
+    uint64_t z = 88172645463325252u;
+    for (size_t i = 0; F && i < count; i++) {
+        z ^= z << 13;
+        z ^= z >> 7;
+        z ^= z << 17;
+        F[i] = 200.0 * (double)(z >> 11) * 0x1p-53;
+    }
+    sf->hmin = sf->kmin = sf->lmin = -BOX;
+    sf->nh = sf->nk = sf->nl = n;
+    sf->F = F;
+    return F;
+}
+
+/** The image by a path of the environment, and its times. */
+static nb_status by_path(nb_backend_state *state, const nb_scene *sc, const char *path,
+                         float *image, figures *f, nb_error *err)
+{
+    setenv("NANOBRAGG_CUDA_PATH", path, 1);
+    nb_status st = measure(state, sc, 3, f, err);
+    if (!st)
+        st = nb_render_scene(&nb_backend_cuda, state, sc, NB_PRECISION_MIXED, image, err);
+    unsetenv("NANOBRAGG_CUDA_PATH");
+    return st;
+}
+
+static int tricubic(nb_backend_state *state)
+{
+    const size_t n = (size_t)2048 * 2048;
+    float *images[2] = {malloc(n * sizeof(float)), malloc(n * sizeof(float))};
+    nb_config cfg = config_of(1);
+    nb_model_inputs inputs;
+    nb_model model;
+    nb_error err = {0};
+    figures f[2];
+    char line[300] = "";
+    nb_status st;
+    memset(&inputs, 0, sizeof inputs);
+    inputs.table.default_F = 100;
+    double *F = make_table(&inputs.table);
+    nb_set_pixels(&cfg, 2048, 2048);
+    cfg.pixel_mm = 0.1;
+    cfg.distance_mm = 100;
+    cfg.interpolate = NB_ON;
+    st = F && images[0] && images[1] ? nb_model_build(&cfg, &inputs, NULL, &model, &err)
+                                     : NB_ERR_NOMEM;
+    if (!st) {
+        st = by_path(state, &model.scene, "double", images[0], &f[0], &err);
+        if (!st)
+            st = by_path(state, &model.scene, "tricubic", images[1], &f[1], &err);
+        nb_backend_cuda.describe(state, line, sizeof line);
+        nb_model_free(&model);
+    }
+    if (st) {
+        printf("| tricubic | failed: %s |\n", err.message);
+    } else {
+        const nb_comparison c = nb_compare(images[1], images[0], n, 1e-6);
+        print_pair("heavy 2048 x 2048, `-interpolate`: double, tricubic kernel", f, "0.1");
+        printf("\n%s; against double: maxrel %.1e, rel6 %.1e, sum %.1e, 1-corr %.1e\n",
+               line, c.maxrel, c.rel6, c.sum, c.corr);
+        st = c.maxrel <= 1e-6 && c.rel6 <= 1e-4 ? NB_OK : NB_ERR_INTERNAL;
+    }
+    free(images[0]);
+    free(images[1]);
+    free(F);
+    return st != NB_OK;
+}
+
+int main(void)
+{
+    const nb_render_options options = {.device_index = -1};
+    nb_backend_state *state = NULL;
+    nb_error err;
+    int failed = 0;
+    if (nb_backend_cuda.open(&options, &state, &err) != NB_OK) {
+        printf("skip gpu-panels # %s\n", err.message);
+        return 0;
+    }
+    puts("| case: first, second | kernels, ms | kernels, ms | ratio | call, ms | call, "
+         "ms | "
+         "ratio | wanted |");
+    puts("| --- | --- | --- | --- | --- | --- | --- | --- |");
+    for (int heavy = 0; heavy < 2; heavy++)
+        failed += panels(state, heavy);
+    for (int heavy = 0; heavy < 2; heavy++)
+        failed += material(state, heavy);
+    failed += tricubic(state);
+    nb_backend_cuda.close(state);
+    return failed != 0;
+}
