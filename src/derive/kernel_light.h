@@ -54,6 +54,15 @@ NB_INLINE void light_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
         sum[SLOPE_H + i] = term.g[i / 3] * x.h[i % 3];
 }
 
+/** All factors of the one ray, whether they are taken once a pixel or not. */
+NB_INLINE vf light_factor(const nb_vector_plan *p, const rays *r, double unit)
+{
+    vd2 factor = vd2_scale(pixel_factor(p, r), unit);
+    if (p->scene.oversample_omega)
+        factor = vd2_mul(factor, solid_angle(&p->panel, r));
+    return vf_pack(factor.a, factor.b);
+}
+
 NB_INLINE void light_pixels(const nb_vector_slopes *t, const nb_vector_plan *p, int s,
                             const double *fast, int n, double *out, size_t stride,
                             const slope_case how)
@@ -64,8 +73,7 @@ NB_INLINE void light_pixels(const nb_vector_slopes *t, const nb_vector_plan *p, 
     for (; n > 0; n -= NB_W, fast += NB_W, out += NB_W) {
         const int lanes = n < NB_W ? n : NB_W;
         const rays r = rays_to(p, block_of(fast), &line, 0);
-        const vd2 once = vd2_scale(pixel_factor(p, &r), t->unit);
-        const vf factor = vf_pack(once.a, once.b);
+        const vf factor = light_factor(p, &r, t->unit);
         vf sum[SLOPE_V];
         light_sums(t, p, &c, &r, sum, how);
         store_floats((sum[SLOPE_IMAGE] + water) * factor, lanes, out);
