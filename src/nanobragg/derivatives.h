@@ -109,7 +109,8 @@ nb_status nb_sim_pullback_spread(nb_sim *sim, const char *const *names, int coun
 /** The loss of an observation, its gradient [count + n_knots] and its Fisher matrix, [count + n_knots]
  * squared, row by row (docs/derivatives.md).  Only pixels that are observed are
  * calculated.  Any of the three may be NULL.  count may be 0.  With a point spread in the configuration
- * the image and its derivatives go through it first.  Errors as nb_sim_derivatives. */
+ * the image and its derivatives go through it first: then all pixels are calculated, and 8 (count + 1) bytes for each pixel of
+ * the stack are in memory (NB_ERR_NOMEM).  Errors as nb_sim_derivatives. */
 nb_status nb_sim_normal(nb_sim *sim, const char *const *names, int count,
                         const nb_observation *seen, double *loss, double *gradient,
                         double *fisher, nb_error *err);
