@@ -406,13 +406,13 @@ NB_TERM_CALL void nb_term_materials(const nb_slope_job *job, const nb_ray *ray,
     run.job = job;
     for (j = 0; j < sc->beam.n_sources; j++) {
         const nb_source *source = &sc->beam.sources[j];
-        double wave;
+        double wave = 0;
         run.source = source;
         run.q = nb_scattering_vector(source, ray->direction);
         run.v = nb_v3(0, 0, 0);
-        to->image += source->weight * nb_run_materials(&run);
+        to->image += source->weight * nb_run_materials(&run, &wave);
         to->ray = nb_add(to->ray, nb_scale(source->weight / source->lambda, run.v));
-        wave = -source->weight * nb_dot(run.v, run.q);
+        wave *= -source->weight;
         to->wave += wave;
         if (job->spectrum)
             to->spectrum += wave * job->spectrum[j];

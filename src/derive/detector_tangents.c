@@ -4,9 +4,9 @@
 #include "../model/units.h"
 #include "tangents.h"
 
-/** Rates of a panel's origin and of its axes. */
+/** Rates of a panel's origin and of its axes; of the point of the panel in the beam. */
 typedef struct motion {
-    nb_vec3 velocity, spin;
+    nb_vec3 velocity, spin, spot;
 } motion;
 
 static const nb_vec3 zero = {0, 0, 0};
@@ -17,48 +17,34 @@ int nb_moves_panels(nb_variable_kind kind)
     return kind >= NB_VAR_DISTANCE && kind <= NB_VAR_ABS;
 }
 
-/** d unit(v) for d v. */
-static nb_vec3 unit_slope(nb_vec3 v, nb_vec3 dv)
+/** The point of the panel in the beam moves with the panel. */
+static motion with_spot(const nb_panel *p, motion by)
 {
-    double n = nb_norm(v);
-    nb_vec3 e = nb_scale(1 / n, v);
-    return nb_scale(1 / n, nb_sub(dv, nb_scale(nb_dot(e, dv), e)));
+    nb_vec3 arm = nb_sub(nb_scale(p->distance, p->beam), p->pix0);
+    by.spot = nb_add(by.velocity, nb_cross(by.spin, arm));
+    return by;
 }
 
-static void bend(const nb_panel *p, nb_panel_slope *s)
-{
-    nb_vec3 b = p->beam, f = p->curved_fast, F, dF, S, dS;
-    F = nb_sub(p->fast, nb_scale(nb_dot(p->fast, b), b));
-    dF = nb_sub(s->fast, nb_scale(nb_dot(s->fast, b), b));
-    s->curved_fast = unit_slope(F, dF);
-    S = nb_sub(p->slow,
-               nb_add(nb_scale(nb_dot(p->slow, b), b), nb_scale(nb_dot(p->slow, f), f)));
-    dS = nb_sub(s->slow, nb_scale(nb_dot(s->slow, b), b));
-    dS = nb_sub(dS, nb_scale(nb_dot(s->slow, f) + nb_dot(p->slow, s->curved_fast), f));
-    dS = nb_sub(dS, nb_scale(nb_dot(p->slow, f), s->curved_fast));
-    s->curved_slow = unit_slope(S, dS);
-}
-
-/** Step 6 of docs/physics.md, section 4. */
+/** Step 6 of docs/physics.md, section 4.  Distance and beam centre follow from the speed of the point in the beam: as
+ * differences of what all of the panel does they would have its roundings, where that point stays. */
 static nb_panel_slope rigid(const nb_panel *p, motion by)
 {
     nb_panel_slope s = {0};
-    nb_vec3 X, dX;
-    double ratio = nb_dot(p->beam, p->normal), C = p->close_distance, dC;
+    nb_vec3 along;
+    double ratio = nb_dot(p->beam, p->normal);
     s.pix0 = by.velocity;
     s.fast = nb_cross(by.spin, p->fast);
     s.slow = nb_cross(by.spin, p->slow);
     s.normal = nb_cross(by.spin, p->normal);
-    dC = nb_dot(s.pix0, p->normal) + nb_dot(p->pix0, s.normal);
-    s.close_distance = dC;
+    s.close_distance = nb_dot(s.pix0, p->normal) + nb_dot(p->pix0, s.normal);
     if (ratio != 0)
-        s.distance = dC / ratio - C * nb_dot(p->beam, s.normal) / (ratio * ratio);
-    X = nb_sub(nb_scale(p->distance, p->beam), p->pix0);
-    dX = nb_sub(nb_scale(s.distance, p->beam), s.pix0);
-    s.Fbeam = nb_dot(s.fast, X) + nb_dot(p->fast, dX);
-    s.Sbeam = nb_dot(s.slow, X) + nb_dot(p->slow, dX);
-    if (p->curved)
-        bend(p, &s);
+        s.distance = nb_dot(by.spot, p->normal) / ratio;
+    along = nb_sub(nb_scale(s.distance, p->beam), by.spot);
+    s.Fbeam = nb_dot(p->fast, along);
+    s.Sbeam = nb_dot(p->slow, along);
+    if (p->curved) /* the fast axis, across the beam, turns towards the slow one */
+        s.roll = nb_dot(s.fast, p->curved_slow) /
+                 nb_norm(nb_sub(p->fast, nb_scale(nb_dot(p->fast, p->beam), p->beam)));
     return s;
 }
 
@@ -73,6 +59,15 @@ static nb_vec3 approach(const nb_geometry *g, double dC, double dD)
 {
     return g->pivot == NB_PIVOT_SAMPLE ? nb_scale(dC, g->body.axis[2])
                                        : nb_scale(dD, g->beam);
+}
+
+static int is_displaced(const nb_displacement *moved)
+{
+    const double *number = (const double *)&moved->whole;
+    for (size_t i = 0; i < sizeof moved->whole / sizeof *number; i++)
+        if (number[i] != 0)
+            return 1;
+    return moved->panels != NULL;
 }
 
 static motion tilt(const nb_subject *of, int axis)
@@ -97,7 +92,7 @@ static motion tilt(const nb_subject *of, int axis)
     else
         dD = -at->close_distance / (at->ratio * at->ratio) * dr;
     by.spin = nb_scale(NB_DEG, n);
-    by.velocity = nb_scale(NB_DEG, approach(g, dC, dD));
+    by.velocity = by.spot = nb_scale(NB_DEG, approach(g, dC, dD));
     if (g->pivot == NB_PIVOT_SAMPLE)
         by.velocity = nb_add(by.velocity, nb_cross(by.spin, body->origin));
     else
@@ -117,12 +112,13 @@ static nb_vec3 centre(const nb_subject *of, int axis)
 }
 
 /** By a flag of the detector's place. */
-static motion placement(const nb_subject *of, const nb_variable_name *v)
+static motion placement(const nb_subject *of, const nb_variable_name *v,
+                        const nb_panel *panel)
 {
     const nb_geometry *g = &of->model->geometry;
     const double *along = of->moved->whole.along;
     const double r = g->placed.ratio;
-    motion by = {zero, zero};
+    motion by = {zero, zero, zero};
     switch (v->kind) {
     case NB_VAR_DISTANCE:
         by.velocity = nb_scale(NB_MM, approach(g, fabs(r), sign(r)));
@@ -137,9 +133,11 @@ static motion placement(const nb_subject *of, const nb_variable_name *v)
         by = tilt(of, v->axis);
         by.velocity =
             nb_add(by.velocity, nb_cross(by.spin, nb_along_axes(&g->body, along)));
+        if (g->pivot != NB_PIVOT_SAMPLE && !is_displaced(of->moved))
+            return by; /* it turns about the point in the beam */
         break;
     }
-    return by;
+    return with_spot(panel, by);
 }
 
 /** The place of panel k before it was displaced. */
@@ -159,7 +157,7 @@ static motion displace_whole(const nb_subject *of, const nb_variable_name *v, in
 {
     const nb_body *body = &of->model->geometry.body;
     nb_vec3 w = nb_along_axes(body, of->moved->whole.turn);
-    motion by = {zero, zero};
+    motion by = {zero, zero, zero};
     if (v->kind == NB_VAR_SHIFT)
         by.velocity = nb_scale(NB_MM, unit_axes[v->axis]);
     if (v->kind == NB_VAR_SHIFT_ALONG)
@@ -178,7 +176,7 @@ static motion displace_panel(const nb_subject *of, const nb_variable_name *v, in
     const nb_displacement *moved = of->moved;
     const nb_body own = undisplaced(of, k);
     nb_vec3 whole = nb_along_axes(&of->model->geometry.body, moved->whole.turn), w = zero;
-    motion by = {zero, zero};
+    motion by = {zero, zero, zero};
     if (moved->panels && k < moved->n_panels)
         w = nb_along_axes(&own, moved->panels[k].turn);
     if (v->kind == NB_VAR_SHIFT)
@@ -227,10 +225,10 @@ nb_panel_slope nb_panel_tangent(const nb_subject *of, const nb_variable_name *v,
     case NB_VAR_SHIFT_ALONG:
     case NB_VAR_TURN:
         if (v->panel < 0)
-            return rigid(panel, displace_whole(of, v, k));
-        return v->panel == k ? rigid(panel, displace_panel(of, v, k))
+            return rigid(panel, with_spot(panel, displace_whole(of, v, k)));
+        return v->panel == k ? rigid(panel, with_spot(panel, displace_panel(of, v, k)))
                              : (nb_panel_slope){0};
     default:
-        return rigid(panel, placement(of, v));
+        return rigid(panel, placement(of, v, panel));
     }
 }

@@ -95,12 +95,11 @@ NB_HD void nb_scale_place(double k, nb_panel_slope *place)
     place->fast = nb_scale(k, place->fast);
     place->slow = nb_scale(k, place->slow);
     place->normal = nb_scale(k, place->normal);
-    place->curved_fast = nb_scale(k, place->curved_fast);
-    place->curved_slow = nb_scale(k, place->curved_slow);
     place->close_distance *= k;
     place->distance *= k;
     place->Fbeam *= k;
     place->Sbeam *= k;
+    place->roll *= k;
     place->layer_step *= k;
     place->mu *= k;
 }

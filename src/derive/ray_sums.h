@@ -103,16 +103,20 @@ NB_HD void nb_run_orientation(nb_source_run *run, int m)
     nb_run_term(run, u, m, &t);
 }
 
-/** The materials without order at the source's q; their slope by q joins that of the crystal. */
-NB_HD double nb_run_materials(nb_source_run *run)
+/** The materials without order at the source's q; *stretch += their slope by the logarithm of q.  Their slope by the ray's
+ * direction joins the crystal's, but for a part along the ray: they know the angle between beam and ray alone, so it is along the
+ * beam.  Where rays turn about the beam it leaves exactly nothing; along q it would leave a rounding of many photons. */
+NB_HD double nb_run_materials(nb_source_run *run, double *stretch)
 {
     const nb_scene *sc = run->job->scene;
+    const nb_source *source = run->source;
     const double n = sc->lattice.n_orientations, length = nb_norm(run->q);
-    if (length > 0)
-        run->v =
-            nb_add(run->v, nb_scale(0.5 * n / length *
-                                        nb_amorphous_slope(sc->amorphous, 0.5 * length),
-                                    run->q));
+    if (length > 0) {
+        double slope = 0.5 * n * nb_amorphous_slope(sc->amorphous, 0.5 * length);
+        run->v = nb_add(run->v,
+                        nb_scale(-slope / (source->lambda * length), source->incident));
+        *stretch += slope * length;
+    }
     return n * nb_amorphous_at(sc->amorphous, 0.5 * length);
 }
 
@@ -124,10 +128,11 @@ NB_HD void nb_run_source(nb_source_run *run, const nb_ray *ray, int j, nb_slope_
     const nb_source *source = run->source;
     nb_slope_sums *s = &run->sums;
     double n = job->scene->lattice.n_orientations, weight = source->weight;
-    double value = job->scene->background * n + run->crystal, wave;
+    double value = job->scene->background * n + run->crystal,
+           wave = nb_dot(run->v, run->q);
     int i, polar = job->scene->oversample_polar && !beam->nopolar;
     if (job->scene->amorphous)
-        value += nb_run_materials(run);
+        value += nb_run_materials(run, &wave);
     if (polar) {
         double P = nb_polarization(beam->polarization, source->incident, ray->direction,
                                    beam->polar_axis);
@@ -156,7 +161,7 @@ NB_HD void nb_run_source(nb_source_run *run, const nb_ray *ray, int j, nb_slope_
     for (i = 0; i < job->n_entries; i++)
         to->entry[i] += weight * s->entry[i];
     to->ray = nb_add(to->ray, nb_scale(weight / source->lambda, run->v));
-    wave = NB_SLOPE_MUTANT(WAVE_SIGN, 1, -1) * weight * nb_dot(run->v, run->q);
+    wave *= NB_SLOPE_MUTANT(WAVE_SIGN, 1, -1) * weight;
     to->wave += wave;
     if (job->spectrum)
         to->spectrum += wave * job->spectrum[j];

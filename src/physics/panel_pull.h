@@ -30,26 +30,6 @@ NB_HD void nb_pull_flat(const nb_panel *panel, const nb_pull_point *at, double O
     to->layer_step += at->layer * nb_dot(X, panel->normal);
 }
 
-/** The same of a curved one; nb_moving_curved has the terms. */
-NB_HD void nb_pull_curved(const nb_panel *panel, const nb_pull_point *at, double O,
-                          nb_vec3 X, nb_panel_slope *to)
-{
-    double D = panel->distance, r = D + O;
-    double u = (at->F - panel->Fbeam) / D, v = (at->S - panel->Sbeam) / D;
-    double cu = cos(u), su = sin(u), cv = cos(v), sv = sin(v);
-    double b = nb_dot(X, panel->beam), s = nb_dot(X, panel->curved_slow),
-           f = nb_dot(X, panel->curved_fast);
-    double along = cu * cv * b + cu * sv * s + su * f;
-    double by_u = r / D * (-su * cv * b - su * sv * s + cu * f),
-           by_v = r / D * (-cu * sv * b + cu * cv * s);
-    to->distance += along - u * by_u - v * by_v;
-    to->Fbeam -= by_u;
-    to->Sbeam -= by_v;
-    to->layer_step += at->layer * along;
-    to->curved_slow = nb_add(to->curved_slow, nb_scale(r * cu * sv, X));
-    to->curved_fast = nb_add(to->curved_fast, nb_scale(r * su, X));
-}
-
 /** The solid angle, of which `by` is the slope by its logarithm; returns what it adds to the slope by
  * log |x|. */
 NB_HD double nb_pull_omega(const nb_panel *panel, const nb_pull_point *at, double by,
@@ -69,29 +49,58 @@ NB_HD double nb_pull_omega(const nb_panel *panel, const nb_pull_point *at, doubl
     return 0;
 }
 
-/** The absorbing layer of a point: U is the slope by the point at its depth, capture that by what the layer
+/** The slope by a layer's path of what it captures, of which `capture` is the slope. */
+NB_HD double nb_pull_capture(int t, double y, double capture)
+{
+    return capture * (-t * exp(-t * y) + (t + 1) * exp(-(t + 1) * y));
+}
+
+/** The absorbing layer of a point of a flat panel: U is the slope by the point at its depth, capture that by what the layer
  * captures.  Returns the slope by the point of its front face. */
 NB_HD nb_vec3 nb_pull_layer(const nb_panel *panel, const nb_sensor *sensor,
                             const nb_pull_point *at, nb_vec3 front, double capture,
                             nb_vec3 U, nb_panel_slope *to)
 {
     double R = nb_norm(front), T = sensor->layer_step, by_y, by_g, y, m = 0;
-    nb_vec3 d = nb_scale(1.0 / R, front), along = panel->curved ? d : panel->normal;
-    int t = at->layer;
+    nb_vec3 d = nb_scale(1.0 / R, front);
     y = nb_layer_path(panel, sensor, d);
-    by_y = capture * (-t * exp(-t * y) + (t + 1) * exp(-(t + 1) * y));
+    by_y = nb_pull_capture(at->layer, y, capture);
     if (sensor->mean_depth) {
         m = nb_mean_depth(y, nb_stopped(y));
-        by_y += nb_dot(U, along) * T * nb_mean_depth_slope(y);
-        to->layer_step += nb_dot(U, along) * m;
+        by_y += nb_dot(U, panel->normal) * T * nb_mean_depth_slope(y);
+        to->layer_step += nb_dot(U, panel->normal) * m;
     }
     to->layer_step += by_y * y / T;
     to->mu += by_y * y / sensor->mu;
-    if (panel->curved)
-        return nb_add(U, nb_scale(m * T / R, nb_across(U, d)));
     by_g = -by_y * y / nb_dot(d, panel->normal);
     to->normal = nb_add(to->normal, nb_add(nb_scale(m * T, U), nb_scale(by_g, d)));
     return nb_add(U, nb_scale(by_g / R, nb_across(panel->normal, d)));
+}
+
+/** The same of a curved one; by_R: the slope by the distance of the photons' depth (nb_moving_curved). */
+NB_HD void nb_pull_curved(const nb_panel *panel, const nb_sensor *sensor,
+                          const nb_pull_point *at, const nb_ray_slope *by, double by_R,
+                          nb_panel_slope *to)
+{
+    const nb_curved_frame c = nb_curved_frame_at(panel, at->F, at->S);
+    double D = panel->distance, T = sensor->layer_step;
+    double by_u = nb_dot(by->direction, c.by_u) / D,
+           by_v = nb_dot(by->direction, c.by_v) / D;
+    to->distance += by_R - c.u * by_u - c.v * by_v;
+    to->Fbeam -= by_u;
+    to->Sbeam -= by_v;
+    to->roll += nb_dot(by->direction, c.by_roll);
+    to->layer_step += at->layer * by_R;
+    if (sensor->absorb) {
+        double y = nb_layer_path(panel, sensor, c.e),
+               by_y = nb_pull_capture(at->layer, y, by->capture);
+        if (sensor->mean_depth) {
+            by_y += by_R * T * nb_mean_depth_slope(y);
+            to->layer_step += by_R * nb_mean_depth(y, nb_stopped(y));
+        }
+        to->layer_step += by_y * y / T;
+        to->mu += by_y * y / sensor->mu;
+    }
 }
 
 /** to += the slopes of a function of the ray by the panel's place; by: its slopes by the ray's direction,
@@ -103,16 +112,17 @@ NB_HD void nb_panel_pull(const nb_panel *panel, const nb_sensor *sensor,
     const nb_ray *ray = &at->ray;
     double O = at->layer * sensor->layer_step;
     double radial = nb_pull_omega(panel, at, by->omega * ray->omega, to);
-    nb_vec3 X =
-        nb_scale(1.0 / ray->airpath, nb_add(nb_across(by->direction, ray->direction),
+    nb_vec3 X;
+    if (panel->curved) {
+        nb_pull_curved(panel, sensor, at, by, radial / ray->airpath, to);
+        return;
+    }
+    X = nb_scale(1.0 / ray->airpath, nb_add(nb_across(by->direction, ray->direction),
                                             nb_scale(radial, ray->direction)));
     if (sensor->absorb)
         X = nb_pull_layer(panel, sensor, at, nb_panel_point(panel, at->F, at->S, O),
                           by->capture, X, to);
-    if (panel->curved)
-        nb_pull_curved(panel, at, O, X, to);
-    else
-        nb_pull_flat(panel, at, O, X, to);
+    nb_pull_flat(panel, at, O, X, to);
 }
 
 #endif

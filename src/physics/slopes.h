@@ -250,7 +250,7 @@ NB_HD double nb_amorphous_slope(const nb_amorphous *a, double x)
 typedef struct nb_panel_slope {
     nb_vec3 pix0, fast, slow, normal;
     double close_distance, distance, Fbeam, Sbeam;
-    nb_vec3 curved_fast, curved_slow;
+    double roll; /* curved: of curved_fast towards curved_slow, rad; they stay across the beam */
     double layer_step, mu;
 } nb_panel_slope;
 
@@ -262,7 +262,7 @@ typedef struct nb_ray_slope {
 
 /** A point of a moving panel, and how it moves. */
 typedef struct nb_moving_point {
-    nb_vec3 x, dx; /* m */
+    nb_vec3 x, dx; /* m; of flat panels */
     double R, dR;
     nb_vec3 d, dd; /* direction */
     double u, du;  /* curved: the angle along fast */
@@ -276,27 +276,45 @@ NB_HD void nb_moving_direction(nb_moving_point *p)
     p->dd = nb_scale(1.0 / p->R, nb_sub(p->dx, nb_scale(p->dR, p->d)));
 }
 
+/** The angles of a point of a curved panel, and the slopes of its direction by them and by the roll. */
+typedef struct nb_curved_frame {
+    double u, v;
+    nb_vec3 e, by_u, by_v, by_roll;
+} nb_curved_frame;
+
+NB_HD nb_curved_frame nb_curved_frame_at(const nb_panel *panel, double F, double S)
+{
+    nb_vec3 b = panel->beam, s = panel->curved_slow, f = panel->curved_fast;
+    nb_curved_frame c;
+    double cu, su, cv, sv;
+    c.u = (F - panel->Fbeam) / panel->distance;
+    c.v = (S - panel->Sbeam) / panel->distance;
+    cu = cos(c.u);
+    su = sin(c.u);
+    cv = cos(c.v);
+    sv = sin(c.v);
+    c.e = nb_add(nb_scale(cu * cv, b), nb_add(nb_scale(cu * sv, s), nb_scale(su, f)));
+    c.by_u = nb_add(nb_scale(-su * cv, b), nb_add(nb_scale(-su * sv, s), nb_scale(cu, f)));
+    c.by_v = nb_add(nb_scale(-cu * sv, b), nb_scale(cu * cv, s));
+    c.by_roll = nb_add(nb_scale(su, s), nb_scale(-cu * sv, f));
+    return c;
+}
+
+/** The direction turns with the angles and the roll alone: nothing of it is a difference of large numbers. */
 NB_HD void nb_moving_curved(const nb_panel *panel, const nb_panel_slope *by, double F,
                             double S, double O, double dO, nb_moving_point *p)
 {
-    double D = panel->distance, r = D + O, dr = by->distance + dO;
-    double u = (F - panel->Fbeam) / D, v = (S - panel->Sbeam) / D;
-    double du = -(by->Fbeam + u * by->distance) / D,
-           dv = -(by->Sbeam + v * by->distance) / D;
-    double cu = cos(u), su = sin(u), cv = cos(v), sv = sin(v);
-    nb_vec3 b = panel->beam, s = panel->curved_slow, f = panel->curved_fast;
-    nb_vec3 e =
-        nb_add(nb_scale(cu * cv, b), nb_add(nb_scale(cu * sv, s), nb_scale(su, f)));
-    nb_vec3 eu =
-        nb_add(nb_scale(-su * cv, b), nb_add(nb_scale(-su * sv, s), nb_scale(cu, f)));
-    nb_vec3 ev = nb_add(nb_scale(-cu * sv, b), nb_scale(cu * cv, s));
-    nb_vec3 turn =
-        nb_add(nb_scale(cu * sv, by->curved_slow), nb_scale(su, by->curved_fast));
-    p->x = nb_scale(r, e);
-    p->dx = nb_add(nb_scale(dr, e),
-                   nb_scale(r, nb_add(nb_add(nb_scale(du, eu), nb_scale(dv, ev)), turn)));
-    p->u = u;
-    p->du = du;
+    const nb_curved_frame c = nb_curved_frame_at(panel, F, S);
+    double D = panel->distance;
+    p->u = c.u;
+    p->du = -(by->Fbeam + c.u * by->distance) / D;
+    p->R = D + O;
+    p->dR = by->distance + dO;
+    p->d = c.e;
+    p->dd = nb_add(nb_scale(p->du, c.by_u),
+                   nb_add(nb_scale(-(by->Sbeam + c.v * by->distance) / D, c.by_v),
+                          nb_scale(by->roll, c.by_roll)));
+    p->x = p->dx = nb_v3(0, 0, 0);
 }
 
 NB_HD void nb_moving_flat(const nb_panel *panel, const nb_panel_slope *by, double F,
@@ -307,6 +325,7 @@ NB_HD void nb_moving_flat(const nb_panel *panel, const nb_panel_slope *by, doubl
                    nb_add(nb_scale(S, by->slow),
                           nb_add(nb_scale(O, by->normal), nb_scale(dO, panel->normal))));
     p->u = p->du = 0;
+    nb_moving_direction(p);
 }
 
 /** Slope of nb_mean_depth by the path. */
@@ -328,10 +347,7 @@ NB_HD double nb_moving_layer(const nb_panel *panel, const nb_sensor *sensor,
                              const nb_panel_slope *by, int t, nb_moving_point *p)
 {
     double y = nb_layer_path(panel, sensor, p->d), dy, g = 1, dg = 0, m, dm, capture;
-    nb_vec3 along = p->d, turn = p->dd;
     if (!panel->curved) {
-        along = panel->normal;
-        turn = by->normal;
         g = nb_dot(p->d, panel->normal);
         dg = nb_dot(p->dd, panel->normal) + nb_dot(p->d, by->normal);
     }
@@ -343,8 +359,13 @@ NB_HD double nb_moving_layer(const nb_panel *panel, const nb_sensor *sensor,
     m = nb_mean_depth(y, nb_stopped(y));
     dm = m * by->layer_step + sensor->layer_step * nb_mean_depth_slope(y) * dy;
     m *= sensor->layer_step;
-    p->x = nb_add(p->x, nb_scale(m, along));
-    p->dx = nb_add(p->dx, nb_add(nb_scale(dm, along), nb_scale(m, turn)));
+    if (panel->curved) {
+        p->R += m;
+        p->dR += dm;
+        return capture;
+    }
+    p->x = nb_add(p->x, nb_scale(m, panel->normal));
+    p->dx = nb_add(p->dx, nb_add(nb_scale(dm, panel->normal), nb_scale(m, by->normal)));
     nb_moving_direction(p);
     return capture;
 }
@@ -373,7 +394,6 @@ NB_HD nb_ray_slope nb_ray_slope_to(const nb_panel *panel, const nb_sensor *senso
         nb_moving_curved(panel, by, F, S, O, dO, &p);
     else
         nb_moving_flat(panel, by, F, S, O, dO, &p);
-    nb_moving_direction(&p);
     out.capture = sensor->absorb ? nb_moving_layer(panel, sensor, by, layer, &p) : 0;
     out.direction = p.dd;
     out.omega = nb_solid_angle_slope(panel, by, &p, ray->omega);

@@ -17,7 +17,7 @@ static nb_vec3 draw_unit(uint64_t *seed)
     return nb_unit(nb_v3(draw(seed, -1, 1), draw(seed, -1, 1), draw(seed, 1.5, 2)));
 }
 
-/** A panel that no instrument has: nothing is perpendicular. */
+/** A panel that no instrument has: nothing is perpendicular, but the axes of a curved one. */
 static nb_panel draw_panel(uint64_t *seed, int kind)
 {
     nb_panel p = {.columns = 1, .rows = 1, .pixel_fast = 1e-4, .pixel_slow = 1e-4};
@@ -34,8 +34,8 @@ static nb_panel draw_panel(uint64_t *seed, int kind)
     p.point_pixel = kind == 1;
     p.curved = kind > 1;
     p.exact_omega = kind == 3;
-    p.curved_fast = draw_unit(seed);
-    p.curved_slow = draw_unit(seed);
+    p.curved_fast = nb_unit(nb_cross(p.beam, draw_unit(seed)));
+    p.curved_slow = nb_cross(p.beam, p.curved_fast);
     return p;
 }
 

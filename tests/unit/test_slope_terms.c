@@ -186,6 +186,30 @@ static void random_scenes(void **state)
     assert_true(fast > scenes / 2);
 }
 
+/** A curved detector that turns about its point in the beam only rolls: the photons of a material cancel, 2e7 of those of the
+ * crystal. */
+static void rolls_beside_materials(void **state)
+{
+    enum { ROLLED = 149 };
+    nb_config cfg;
+    subject s;
+    (void)state;
+    slope_scene(&cfg, ROLLED);
+    open_subject(&cfg, slope_names, &s);
+    make_planes(&s, NULL);
+    compare(&s, ROLLED, "double", 1e-12);
+    close_subject(&s);
+    slope_set(&cfg, "default_F", "0", 0, 0, 0); /* the material alone */
+    open_subject(&cfg, "tilt,distance", &s);
+    for (int p = 1; p <= s.job.count; p++) {
+        double most = 0;
+        for (int i = 0; i < PIXELS; i++)
+            most = fmax(most, fabs(s.truth[(size_t)p * PIXELS + (size_t)i]));
+        assert_true(strcmp(s.names[p - 1], "distance") ? most == 0 : most > 0);
+    }
+    close_subject(&s);
+}
+
 /** Parameters of the crystal alone. */
 static void crystals(void **state)
 {
@@ -210,6 +234,7 @@ static void crystals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(random_scenes), TEST(crystals)};
+    const struct CMUnitTest tests[] = {TEST(random_scenes), TEST(crystals),
+                                       TEST(rolls_beside_materials)};
     return RUN_TESTS("slope_terms", tests);
 }
