@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The materials of an amorphous background: src/physics in double precision, behind the crystal. */
+/* The materials of an amorphous background in double precision, behind the crystal. */
 #include "many.cuh"
 
 #include "../src/physics/pixel.h"
+#include "quick_background.h"
 
 enum { BLOCK_X = 32, BLOCK_Y = 4 }; /* as k_double */
 
-/** One thread a pixel. */
-template <bool MANY>
+/** One thread a pixel.  EXACT: src/physics to the last bit, where the crystal is, too. */
+template <bool EXACT, bool MANY>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, MANY ? 3 : 4)
     k_background(const NB_GRID_CONSTANT nb_cuda_plain_job p)
 {
@@ -18,11 +19,14 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, MANY ? 3 : 4)
     if (f >= at.window.f1 || s >= at.window.s1 ||
         (at.scene.raster.mask && !at.scene.raster.mask[pixel]))
         return;
-    at.image[pixel] += (float)nb_pixel_background(&p.scene, p.scene.amorphous, &at.panel,
-                                                  &at.sensor, f, s);
+    at.image[pixel] +=
+        (float)(EXACT ? nb_pixel_background(&p.scene, p.scene.amorphous, &at.panel,
+                                            &at.sensor, f, s)
+                      : nb_quick_background(&p.scene, &at.panel, &at.sensor, f, s));
 }
 
-void nb_cuda_launch_background(const nb_cuda_launch *launch, const nb_cuda_many *many)
+template <bool EXACT>
+static void launch_background(const nb_cuda_launch *launch, const nb_cuda_many *many)
 {
     const nb_cuda_window *w = &launch->window;
     dim3 grid((unsigned)(w->f1 - w->f0 + BLOCK_X - 1) / BLOCK_X,
@@ -34,9 +38,19 @@ void nb_cuda_launch_background(const nb_cuda_launch *launch, const nb_cuda_many 
     job.window = *w;
     job.image = launch->image;
     if (many)
-        k_background<true>
+        k_background<EXACT, true>
             <<<(unsigned)many->blocks, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(
                 job_of_many(job, many));
     else
-        k_background<false><<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
+        k_background<EXACT, false>
+            <<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
+}
+
+void nb_cuda_launch_background(const nb_cuda_launch *launch, int exact,
+                               const nb_cuda_many *many)
+{
+    if (exact)
+        launch_background<true>(launch, many);
+    else
+        launch_background<false>(launch, many);
 }

@@ -168,8 +168,9 @@ extern const size_t nb_cuda_plain_job_bytes; /* also of the repair and of the ma
 int nb_cuda_plain_job_of(const nb_cuda_launch *launch, int before, void *to);
 
 /* --- background.cu --- */
-/** Add the materials to every pixel of the window. */
-void nb_cuda_launch_background(const nb_cuda_launch *launch, const nb_cuda_many *many);
+/** Add the materials to every pixel of the window.  exact: with every bit of src/physics. */
+void nb_cuda_launch_background(const nb_cuda_launch *launch, int exact,
+                               const nb_cuda_many *many);
 
 /* --- terms.cu --- */
 void nb_cuda_launch_fill_F2(const nb_factor_table *sf, const nb_cuda_factor_squares *F2,

@@ -121,7 +121,8 @@ static void submit(nb_cuda_job *job, int part)
         submit_double(job, part);
     }
     if (job->launch.scene.amorphous && part == job->cut.parts - 1)
-        nb_cuda_launch_background(&job->launch, job->many[NB_JOBS_PLAIN]);
+        nb_cuda_launch_background(&job->launch, job->state->path == NB_PATH_DOUBLE,
+                                  job->many[NB_JOBS_PLAIN]);
 }
 
 /** Wait for launch i; ask the caller whether to go on. */
@@ -386,7 +387,7 @@ static nb_status add_background(nb_cuda_job *job, nb_error *err)
     }
     nb_cuda_turn(job, 0);
     if (n > 1 ? many.blocks > 0 : nb_region_pixels(job->region) > 0)
-        nb_cuda_launch_background(&job->launch, n > 1 ? &many : NULL);
+        nb_cuda_launch_background(&job->launch, 0, n > 1 ? &many : NULL);
     return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
 }
 
