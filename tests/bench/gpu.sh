@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Everything that needs an NVIDIA GPU, on a machine with one: build, check, time.
 # usage: bash tests/bench/gpu.sh [build] [check] [spots] [products] [derive] [golden] [detectors] [noise] [frames]
-#     [time] [panels] [process] [peer] [series] [shared] [auto] [faults] [sanitize] [ncu]
+#     [time] [panels] [host] [process] [peer] [series] [shared] [auto] [faults] [sanitize] [ncu]
 #   (no argument: build check spots products derive golden detectors panels noise frames time process faults).  Logs go to $OUT
 #   (build/gpu-report).  CUDA_ARCH=90 chooses the architecture, COUNT=2000 the random
 #   configurations, PEER another program of the same flags, measured beside this one, NANOBRAGG a
@@ -30,7 +30,7 @@ build() {
         NVCC_FLAGS="-O3 -std=c++17 -DNB_GPU=1 -fmad=false -lineinfo -Xptxas=-v" \
         all "$B/tests/check/cuda_check" "$B/tests/check/cuda_products" "$B/tests/check/cuda_derive" \
         "$B/tests/check/spots_check" "$B/tests/bench/gpu_time" "$B/tests/bench/cuda_derive_time" \
-        "$B/tests/bench/gpu_spots" "$B/tests/bench/gpu_panels" "$B/tests/golden/golden" \
+        "$B/tests/bench/gpu_spots" "$B/tests/bench/gpu_panels" "$B/tests/bench/host_time" "$B/tests/golden/golden" \
         >"$out/build.log" 2>&1 || {
         tail -n 30 "$out/build.log"
         note "build FAILED"
@@ -146,6 +146,14 @@ times() {
     "$B/tests/bench/gpu_time" >"$out/times.txt" 2>&1 || failed=1
     "$B/tests/bench/gpu_time" --errors >>"$out/times.txt" 2>&1 || failed=1
     tee -a "$out/summary.txt" <"$out/times.txt"
+}
+
+# What the host takes for a small call beside its pixels.
+host() {
+    for edge in 64 1024; do
+        "$B/tests/bench/host_time" -device cuda -detpixels $edge >>"$out/host.txt" 2>&1 || failed=1
+    done
+    tee -a "$out/summary.txt" <"$out/host.txt"
 }
 
 # Wall time of a command, the median of seven, seconds.
@@ -346,6 +354,7 @@ wanted series && series
 wanted auto && automatic
 wanted shared && shared
 wanted time && times
+wanted host && host
 if wanted sanitize; then
     for tool in memcheck racecheck initcheck; do
         JOBS=$(nproc) bash tests/golden/cuda_each.sh $tool "$B/nanobragg" golden_data \

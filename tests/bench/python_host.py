@@ -53,6 +53,9 @@ def torch_parts(sim):
         print(f"skip nanobragg.torch # {error}")
         return {}
     device = sim.render(where="device").device
+    if device != "cpu" and not torch.cuda.is_available():
+        print("skip nanobragg.torch # torch sees no CUDA device")
+        return {}
     there = dict(dtype=torch.float64, device=device)
     leaves = [torch.tensor(x, **there, requires_grad=True) for x in (VALUES[:3], *VALUES[3:6], VALUES[6:])]
     slopes = torch.randn(sim.shape, device=device)

@@ -2,7 +2,6 @@
 """Images as arrays: read from files, compared, shown as pictures."""
 
 import os
-import tempfile
 
 import numpy as np
 
@@ -21,6 +20,8 @@ class Image(np.ndarray):
     def _repr_png_(self):
         if self.ndim != 2 or self.size == 0:
             return None
+        import tempfile  # it takes milliseconds to load
+
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "image.png")
             pixels = np.ascontiguousarray(self, dtype=np.float32)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Keywords -> words of parameters.  The table is the library's own, read at run time."""
 
-import difflib
 import os
 import sys
 
@@ -26,6 +25,8 @@ def find(name, series):
     if row and bool(row["flags"] & _nanobragg.SERIES) == series:
         return row
     own = [n for n, r in _BY_NAME.items() if bool(r["flags"] & _nanobragg.SERIES) == series]
+    import difflib  # it takes milliseconds to load
+
     near = difflib.get_close_matches(name, own, 1, 0.6)
     hint = f"; did you mean '{near[0]}'?" if near else ""
     raise TypeError(f"'{name}' is not a parameter of a {'series' if series else 'simulation'}{hint}")
