@@ -65,9 +65,9 @@ nb_status nb_fit_image(nb_fit *fit, const float *photons, nb_error *err);
 /** The runs of pixels that are not NaN.  *spans: nb_free. */
 nb_status nb_fit_spans(const nb_fit *fit, const float *photons, nb_span **spans,
                        size_t *n, nb_error *err);
-/** Their image[room] by the backend, 0 elsewhere. */
+/** Their image[pixels] by the backend, 0 elsewhere. */
 nb_status nb_fit_render(nb_fit *fit, const nb_span *spans, size_t n, float *image,
-                        size_t room, nb_error *err);
+                        nb_error *err);
 
 /** What is observed in the chosen pixels. */
 nb_observation nb_fit_observation(const nb_fit *fit);

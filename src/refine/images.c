@@ -43,14 +43,14 @@ nb_status nb_fit_spans(const nb_fit *fit, const float *photons, nb_span **spans,
 }
 
 nb_status nb_fit_render(nb_fit *fit, const nb_span *spans, size_t n, float *image,
-                        size_t room, nb_error *err)
+                        nb_error *err)
 {
     nb_sim *sim = fit->sim;
     const nb_request request = {.spans = spans,
                                 .n = n,
                                 .precision = sim->options.precision,
                                 .tolerance = sim->options.tolerance};
-    const nb_planes planes = {.image = image, .pixels = room};
+    const nb_planes planes = {.image = image, .pixels = fit->pixels};
     nb_status st = NB_OK;
     nb_sim_device_join(sim);
     if (!sim->state)
@@ -72,7 +72,7 @@ nb_status nb_fit_image(nb_fit *fit, const float *photons, nb_error *err)
     if ((st = nb_fit_spans(fit, photons, &spans, &n, err)))
         return st;
     image = nb_alloc_raw(fit->pixels, sizeof *image, "image of a fit", err);
-    st = image ? nb_fit_render(fit, spans, n, image, fit->pixels, err) : NB_ERR_NOMEM;
+    st = image ? nb_fit_render(fit, spans, n, image, err) : NB_ERR_NOMEM;
     for (size_t i = 0; i < fit->pixels && !st; i++)
         fit->expected[i] = image[i];
     nb_free(spans);

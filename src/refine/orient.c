@@ -49,7 +49,7 @@ nb_status nb_fit_correlation(nb_fit *fit, double *correlation, nb_error *err)
 typedef struct trials {
     nb_fit *fit;
     nb_search_pixels of;
-    float *image; /* owned; [of.room] */
+    float *image; /* owned; [pixels] */
     nb_turn_tried *best;
     int wanted, found, images;
 } trials;
@@ -60,7 +60,7 @@ static double root_correlation(const trials *t)
     sums s = {0};
     for (size_t i = 0; i < t->of.n; i++)
         add(&s, sqrt(fmax(t->fit->chosen[t->of.pixel[i]], 0)),
-            sqrt(fmax(t->image[t->of.at[i]], 0)));
+            sqrt(fmax(t->image[t->of.pixel[i]], 0)));
     return pearson(&s);
 }
 
@@ -117,7 +117,7 @@ static nb_status try_turn(trials *t, const int at[3], nb_error *err)
         return NB_OK;
     st = nb_sim_set_parameters(t->fit->sim, axes, turn.by, 3, err);
     if (!st)
-        st = nb_fit_render(t->fit, t->of.spans, t->of.n_spans, t->image, t->of.room, err);
+        st = nb_fit_render(t->fit, t->of.spans, t->of.n_spans, t->image, err);
     if (st)
         return st;
     t->images++;
@@ -145,7 +145,7 @@ nb_status nb_fit_orient(nb_fit *fit, int wanted, nb_turn_tried *best, int *found
     const int64_t chosen = fit->used;
     trials t = {.fit = fit, .best = best, .wanted = wanted};
     nb_status st = nb_search_pixels_list(fit, 0, MOST_PIXELS, &t.of, err);
-    if (!st && !(t.image = nb_alloc_raw(t.of.room, sizeof *t.image, "search", err)))
+    if (!st && !(t.image = nb_alloc_raw(fit->pixels, sizeof *t.image, "search", err)))
         st = NB_ERR_NOMEM;
     if (!st)
         st = try_all(&t, err);

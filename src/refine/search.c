@@ -19,7 +19,7 @@ enum { REACH = 18, ROUNDS = 2, STEPS = 4 };
 typedef struct search {
     nb_fit *fit;
     nb_search_pixels of;
-    float *image;                     /* owned; [of.room] */
+    float *image;                     /* owned; [pixels] */
     double *counts, *under, *crystal; /* owned, one block; [of.n] */
     int scaled;                       /* the scale is free */
     int images;
@@ -40,7 +40,7 @@ static nb_status open_search(nb_fit *fit, int few, search *s, nb_error *err)
     if ((st = nb_search_pixels_list(fit, few, few ? ENOUGH : fit->pixels, &s->of, err)))
         return st;
     s->counts = nb_alloc_raw(3 * s->of.n, sizeof *s->counts, "search", err);
-    s->image = nb_alloc_raw(s->of.room, sizeof *s->image, "search", err);
+    s->image = nb_alloc_raw(fit->pixels, sizeof *s->image, "search", err);
     if (!s->counts || !s->image)
         return NB_ERR_NOMEM;
     s->under = s->counts + s->of.n;
@@ -61,11 +61,10 @@ static nb_status draw_crystal(search *s, nb_error *err)
     nb_fit *fit = s->fit;
     const nb_search_pixels *of = &s->of;
     int spread = nb_sim_config(fit->sim)->psf != NB_PSF_NONE; /* needs the whole image */
-    nb_status st =
-        spread ? nb_fit_image(fit, fit->chosen, err)
-               : nb_fit_render(fit, of->spans, of->n_spans, s->image, of->room, err);
+    nb_status st = spread ? nb_fit_image(fit, fit->chosen, err)
+                          : nb_fit_render(fit, of->spans, of->n_spans, s->image, err);
     for (size_t i = 0; i < of->n && !st; i++)
-        s->crystal[i] = spread ? fit->expected[of->pixel[i]] : s->image[of->at[i]];
+        s->crystal[i] = spread ? fit->expected[of->pixel[i]] : s->image[of->pixel[i]];
     return st;
 }
 

@@ -27,23 +27,20 @@ static size_t count_all(const choice *c)
     return n;
 }
 
-/** The pixels of row s of panel k, whose image begins at out->room; how many. */
-static size_t add_row(const choice *c, int k, int s, nb_search_pixels *out)
+/** The pixels of row s of panel k. */
+static void add_row(const choice *c, int k, int s, nb_search_pixels *out)
 {
     const nb_panel *panel = &c->fit->sim->model.scene.panels[k];
     const size_t row = panel->first_pixel + (size_t)s * (size_t)panel->columns;
-    const size_t before = out->n;
     for (int f = 0; f < panel->columns; f++) {
         const int begin = f;
         for (; f < panel->columns && counts(c, row + (size_t)f); f++) {
-            out->pixel[out->n] = row + (size_t)f;
-            out->at[out->n++] = out->room + (size_t)f;
+            out->pixel[out->n++] = row + (size_t)f;
         }
         if (f > begin)
             out->spans[out->n_spans++] =
-                (nb_span){k, begin, s, f - begin, out->room + (size_t)begin};
+                (nb_span){k, begin, s, f - begin, row + (size_t)begin};
     }
-    return out->n - before;
 }
 
 static void add_rows(const choice *c, nb_search_pixels *out)
@@ -51,8 +48,8 @@ static void add_rows(const choice *c, nb_search_pixels *out)
     const nb_scene *sc = &c->fit->sim->model.scene;
     for (int k = 0; k < sc->n_panels; k++)
         for (int s = 0; s < sc->panels[k].rows; s++)
-            if ((sc->panels[k].first_row + s) % c->every == 0 && add_row(c, k, s, out))
-                out->room += (size_t)sc->panels[k].columns;
+            if ((sc->panels[k].first_row + s) % c->every == 0)
+                add_row(c, k, s, out);
 }
 
 nb_status nb_search_pixels_list(const nb_fit *fit, int spots, size_t most,
@@ -68,9 +65,8 @@ nb_status nb_search_pixels_list(const nb_fit *fit, int spots, size_t most,
         n = count_all(&c);
     }
     out->pixel = nb_alloc_raw(n + 1, sizeof *out->pixel, "pixels of a search", err);
-    out->at = nb_alloc_raw(n + 1, sizeof *out->at, "pixels of a search", err);
     out->spans = nb_alloc_raw(n + 1, sizeof *out->spans, "pixels of a search", err);
-    if (!out->pixel || !out->at || !out->spans)
+    if (!out->pixel || !out->spans)
         return NB_ERR_NOMEM;
     add_rows(&c, out);
     if (out->n == 0) { /* none in those rows */
@@ -83,7 +79,6 @@ nb_status nb_search_pixels_list(const nb_fit *fit, int spots, size_t most,
 void nb_search_pixels_free(nb_search_pixels *p)
 {
     nb_free(p->pixel);
-    nb_free(p->at);
     nb_free(p->spans);
     memset(p, 0, sizeof *p);
 }

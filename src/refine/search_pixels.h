@@ -5,11 +5,11 @@
 
 #include "fit.h"
 
-/** The pixels of some rows, and where an image of these rows alone has them. */
+/** The pixels of some rows.  Their places are those of the stack, because a device knows no others. */
 typedef struct nb_search_pixels {
-    size_t n, n_spans, room; /* room: pixels of that image */
-    size_t *pixel, *at;      /* owned; [n]: in the stack, in that image */
-    nb_span *spans;          /* owned; [n_spans], to that image */
+    size_t n, n_spans;
+    size_t *pixel;  /* owned; [n] */
+    nb_span *spans; /* owned; [n_spans] */
 } nb_search_pixels;
 
 /** The chosen pixels, or with `spots` those of them near spots; if they are more than `most`, of every second row, every

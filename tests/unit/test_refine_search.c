@@ -31,23 +31,21 @@ static void close_fit(nb_fit *fit)
     nb_fit_free(fit);
 }
 
-/** Spans and pixels are the same ones, in order, each with a place of its own. */
+/** Spans and pixels are the same ones, in order, where the stack has them. */
 static void check_list(const nb_fit *fit, const nb_search_pixels *p)
 {
-    size_t n = 0, end = 0;
+    size_t n = 0;
     for (size_t i = 0; i < p->n_spans; i++) {
         const nb_span *s = &p->spans[i];
-        assert_true(s->at >= end);
-        end = s->at + (size_t)s->n;
+        assert_int_equal(s->at, s->slow * EDGE + s->fast);
         for (int f = 0; f < s->n; f++, n++) {
             assert_true(n < p->n);
-            assert_int_equal(p->pixel[n], s->slow * EDGE + s->fast + f);
-            assert_int_equal(p->at[n], s->at + (size_t)f);
+            assert_int_equal(p->pixel[n], s->at + (size_t)f);
+            assert_true(n == 0 || p->pixel[n] > p->pixel[n - 1]);
             assert_false(isnan(fit->chosen[p->pixel[n]]));
         }
     }
     assert_int_equal(n, p->n);
-    assert_true(end <= p->room);
 }
 
 static void all_that_is_chosen(void **state)
@@ -81,7 +79,6 @@ static void rows_of_spots(void **state)
         assert_true(fit.spots[p.pixel[i]]);
         assert_int_equal(p.pixel[i] / EDGE % 4, 0); /* of 171 pixels every fourth row */
     }
-    assert_int_equal(p.room, EDGE / 4 * EDGE);
     nb_search_pixels_free(&p);
     close_fit(&fit);
 }
