@@ -29,9 +29,9 @@ k_residualILb[01]ELb1ELb1E 168 40
 k_residual 168
 k_doubleILb1E 168 240
 k_double 168
-k_tricubic 224
+k_tricubic 232
 k_repair 168
-k_backgroundILb1E 168
+k_backgroundILb[01]ELb1E 168
 k_background 128
 k_slopes_double 255
 k_slopes_plain 102 8
