@@ -8,8 +8,9 @@
 #include "../src/physics/structure_factor.h"
 #include "../src/plan/fixed_point.h"
 #include "../src/plan/plan.h"
+#include "vendor.h"
 
-#ifdef __CUDA_ARCH__
+#ifdef NB_GPU_DEVICE_PASS
 #define NB_CUBIC_UNROLL _Pragma("unroll")
 #else
 #define NB_CUBIC_UNROLL
@@ -101,7 +102,7 @@ NB_HD int nb_cubic_find(const nb_cubic_table *t, const int high[3])
 /** A row. */
 NB_HD void nb_cubic_copy(const double *row, double c[4])
 {
-#ifdef __CUDA_ARCH__
+#ifdef NB_GPU_DEVICE_PASS
     const double2 low = __ldg((const double2 *)row),
                   high = __ldg((const double2 *)row + 1);
     c[0] = low.x;

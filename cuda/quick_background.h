@@ -13,7 +13,7 @@
 /** 1/sqrt(x), x > 0. */
 NB_HD double nb_quick_root(double x)
 {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#ifdef NB_GPU_DEVICE_PASS
     return inverse_root(x);
 #else
     return 1.0 / sqrt(x);
@@ -22,7 +22,7 @@ NB_HD double nb_quick_root(double x)
 
 NB_HD double nb_quick_inverse(double x)
 {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#ifdef NB_GPU_DEVICE_PASS
     return inverse_of(x);
 #else
     return 1.0 / x;

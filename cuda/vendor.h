@@ -23,6 +23,10 @@
 
 #include <cuda_runtime.h>
 
+#ifdef __CUDA_ARCH__
+#define NB_GPU_DEVICE_PASS 1 /* the compiler makes code for the device */
+#endif
+
 /* --- the runtime --- */
 
 #define gpuDevAttrClockRate cudaDevAttrClockRate

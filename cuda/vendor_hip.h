@@ -17,6 +17,10 @@
 
 #include <hip/hip_runtime.h>
 
+#ifdef __HIP_DEVICE_COMPILE__
+#define NB_GPU_DEVICE_PASS 1
+#endif
+
 /* Random123 does not know HIP. */
 #define R123_CUDA_DEVICE __host__ __device__
 #define R123_USE_SSE 0
