@@ -100,7 +100,7 @@ typedef struct nb_factor_table {
     int measured;    /* the next three are filled: nb_factor_table_measure in limits.h */
     double most, least, dimmest; /* of |F| in all tables; dimmest: the least but 0 */
     int n_tables;                /* 0: as 1 */
-    uint64_t hash;               /* of several tables, where `measured` */
+    uint64_t hash;               /* of all of F, where `measured` */
 } nb_factor_table;
 
 typedef struct nb_factors {

@@ -297,7 +297,7 @@ static nb_status seek(nb_fit *fit, const stand *start, double correlation, nb_er
 {
     static const double none[3] = {0, 0, 0};
     nb_turn_tried turns[TURNS];
-    sharp before;
+    sharp before = {.factor = 1};
     stand best;
     int found = 0;
     nb_status st = remember(fit, &best, err);
