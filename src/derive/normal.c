@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../base/memory.h"
+#include "dot.h"
 #include "products.h"
 
 typedef struct fit_sink {
@@ -20,33 +21,6 @@ typedef struct fit_batch {
     double slope[NB_PASS_PIECE], weight[NB_PASS_PIECE], hat[NB_PASS_PIECE][2];
     double product[NB_PASS_PIECE]; /* work: weight times the slope of a plane */
 } fit_batch;
-
-typedef double pair __attribute__((vector_size(2 * sizeof(double))));
-
-static inline pair pair_at(const double *from)
-{
-    pair v;
-    memcpy(&v, from, sizeof v);
-    return v;
-}
-
-/** sum of a[i] b[i]: eight partial sums, which are added in a fixed order. */
-static double dot(const double *a, const double *b, int n)
-{
-    pair s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-    double rest = 0;
-    int i = 0;
-    for (; i + 8 <= n; i += 8) {
-        s0 += pair_at(a + i) * pair_at(b + i);
-        s1 += pair_at(a + i + 2) * pair_at(b + i + 2);
-        s2 += pair_at(a + i + 4) * pair_at(b + i + 4);
-        s3 += pair_at(a + i + 6) * pair_at(b + i + 6);
-    }
-    for (; i < n; i++)
-        rest += a[i] * b[i];
-    s0 = (s0 + s1) + (s2 + s3);
-    return s0[0] + s0[1] + rest;
-}
 
 static void weigh(const double *weight, const double *plane, int n, double *product)
 {
@@ -82,10 +56,10 @@ static void add_batch(const fit_sink *k, fit_batch *batch, const nb_slope_values
     const double *planes = row->values + stride;
     double *gradient = sums + 1, *fisher = gradient + n;
     for (size_t i = 0; i < count; i++) {
-        gradient[i] += dot(batch->slope, planes + i * stride, batch->n);
+        gradient[i] += nb_dot_of(batch->slope, planes + i * stride, batch->n);
         weigh(batch->weight, planes + i * stride, batch->n, batch->product);
         for (size_t j = 0; j <= i; j++)
-            fisher[i * n + j] += dot(batch->product, planes + j * stride, batch->n);
+            fisher[i * n + j] += nb_dot_of(batch->product, planes + j * stride, batch->n);
     }
     if (n > count)
         add_knots(k, batch, row, sums);

@@ -5,6 +5,7 @@
 #include "../base/memory.h"
 #include "../base/stream.h"
 #include "../physics/panels.h"
+#include "dot.h"
 #include "products.h"
 
 typedef struct plane_sink {
@@ -154,13 +155,13 @@ static void take_dot(void *sink, const nb_slope_values *row)
 {
     const plane_sink *k = sink;
     double *sum = k->partial + (size_t)row->stripe * (size_t)k->job->count;
-    size_t j = 0;
+    double dloss[NB_PASS_PIECE];
+    int n = 0;
     for (size_t i = 0; i < row->n; i++)
-        for (int f = 0; f < row->spans[i].n; f++, j++) {
-            double w = nb_real(k->type, k->dloss, row->spans[i].at + (size_t)f);
-            for (size_t p = 0; p < (size_t)k->job->count; p++)
-                sum[p] += w * row->values[(p + 1) * row->stride + j];
-        }
+        for (int f = 0; f < row->spans[i].n; f++)
+            dloss[n++] = nb_real(k->type, k->dloss, row->spans[i].at + (size_t)f);
+    for (size_t p = 0; p < (size_t)k->job->count; p++)
+        sum[p] += nb_dot_of(dloss, row->values + (p + 1) * row->stride, n);
 }
 
 nb_status nb_slope_pullback(const nb_slope_run *run, nb_real_type type, const void *dloss,
