@@ -14,7 +14,7 @@ NVCC_ARCH ?= $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$a$(comma)code=sm_$a
 NVCC_FLAGS ?= -O3 -std=c++17 -DNB_GPU=1 -fmad=false -Xcompiler -Wall$(comma)-Wextra
 
 # Files without kernels need no more than one architecture.
-CUDA_HOST_ONLY := backend chain device download fft fibre panels product render scene_device slope_products slopes
+CUDA_HOST_ONLY := backend chain cuts device download fft fibre panels product render scene_device slope_products slopes
 $(CUDA_HOST_ONLY:%=$B/cuda/%.cu.o): NVCC_ARCH := $(firstword \
     $(foreach a,$(CUDA_ARCH),-arch=sm_$a))
 

@@ -1,32 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* One render from start to end. */
-#include <math.h>
 #include <string.h>
 
 #include "render_job.h"
 #include "spots.h"
-
-/** Launches of a third of a second at most: display watchdogs, progress and SIGINT. */
-static nb_cuda_cut cut_bands(const nb_plan *plan, const nb_panel *panel,
-                             nb_cuda_path path, int max_parts)
-{
-    const double seconds = 0.3;
-    const int quantum = 4;
-    const nb_region r = nb_panel_region(plan->scene, panel);
-    double width = r.fmax - r.fmin + 1, height = r.smax - r.smin + 1;
-    double rows = seconds * nb_cuda_step_rate(path, plan) / (width * plan->terms);
-    nb_cuda_cut cut = {quantum, 0, 1};
-    if (nb_region_pixels(r) == 0)
-        return cut;
-    if (rows >= height)
-        cut.rows = (int)height;
-    else if (rows > quantum)
-        cut.rows = (int)(rows / quantum) * quantum;
-    else
-        cut.parts = (int)fmin(ceil(quantum / rows), (double)max_parts);
-    cut.bands = (int)ceil(height / cut.rows);
-    return cut;
-}
 
 static void submit_double(nb_cuda_job *job, int part)
 {
@@ -37,13 +14,6 @@ static void submit_double(nb_cuda_job *job, int part)
     if (parts > 1)
         p.sums = (double *)job->state->sums.at + job->launch.panel.first_pixel;
     nb_cuda_launch_double(&job->launch, &p, job->many[NB_JOBS_PLAIN]);
-}
-
-nb_cuda_octets nb_cuda_octets_of(const nb_cuda_job *job, int part)
-{
-    int64_t n = job->terms.octets, parts = job->cut.parts;
-    int degree = job->state->options.precision == NB_PRECISION_SINGLE ? 3 : 4;
-    return {(int)(n * part / parts), (int)(n * (part + 1) / parts), part > 0, degree};
 }
 
 static void submit_tensor(nb_cuda_job *job, int part)
@@ -91,16 +61,6 @@ static void submit_direct(nb_cuda_job *job)
         nb_cuda_launch_repair(&job->launch, job->many[NB_JOBS_PLAIN]);
 }
 
-/** The window of a band of the panel. */
-static void set_window(nb_cuda_job *job, int first_row, int rows)
-{
-    const nb_region *r = &job->region;
-    nb_cuda_window *w = &job->launch.window;
-    *w = {r->fmin, r->fmax + 1, r->smin + first_row, r->smin + first_row + rows};
-    if (w->s1 > r->smax + 1)
-        w->s1 = r->smax + 1;
-}
-
 /** What the window asks for: one part of its steps. */
 static void submit(nb_cuda_job *job, int part)
 {
@@ -136,11 +96,6 @@ static nb_status finish_launch(nb_cuda_job *job, int i, int total, nb_error *err
     return st;
 }
 
-static nb_cuda_cut cut_panel(const nb_cuda_job *job, int k)
-{
-    return cut_bands(&job->plan, &job->scene->panels[k], job->state->path, job->max_parts);
-}
-
 /** The panel behind those that share a launch with panel k, of the same sensor and a third of a second together;
  * k + 1: it stands alone. */
 static int end_of_launch(const nb_cuda_job *job, int k)
@@ -166,18 +121,10 @@ static int count_launches(const nb_cuda_job *job)
     int n = 0;
     for (int k = 0, end; k < job->scene->n_panels; k = end) {
         end = end_of_launch(job, k);
-        nb_cuda_cut cut = cut_panel(job, k);
+        nb_cuda_cut cut = nb_cuda_cut_panel(job, k);
         n += end - k > 1 ? 1 : cut.bands * cut.parts;
     }
     return n;
-}
-
-void nb_cuda_turn(nb_cuda_job *job, int k)
-{
-    nb_cuda_set_panel(job->state, job->scene, k, job->lit, &job->launch);
-    job->region = nb_panel_region(job->scene, &job->scene->panels[k]);
-    job->cut = cut_panel(job, k);
-    set_window(job, 0, job->scene->panels[k].rows);
 }
 
 /* ------------------------------------------------------------------ several panels */
@@ -250,7 +197,7 @@ static nb_status run_panel(nb_cuda_job *job, int k, int *i, int total, nb_error 
     if (job->scene->n_panels > 1 && !job->kept)
         nb_cuda_aim_terms(&job->launch, &job->terms);
     for (int n = 0; n < job->cut.bands * job->cut.parts && !st; n++, ++*i) {
-        set_window(job, n / job->cut.parts * job->cut.rows, job->cut.rows);
+        nb_cuda_set_window(job, n / job->cut.parts * job->cut.rows, job->cut.rows);
         submit(job, n % job->cut.parts);
         st = launched(job, *i, total, err);
     }
@@ -349,7 +296,7 @@ static nb_status plan_render(nb_cuda_job *job, nb_error *err)
     if (state->path == NB_PATH_DOUBLE)
         job->max_parts = sc->lattice.n_orientations;
     for (int k = 0; k < sc->n_panels; k++) {
-        const int of_panel = cut_panel(job, k).parts;
+        const int of_panel = nb_cuda_cut_panel(job, k).parts;
         parts = of_panel > parts ? of_panel : parts;
     }
     if (!st && state->path == NB_PATH_DOUBLE && parts > 1)

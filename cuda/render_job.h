@@ -27,7 +27,10 @@ typedef struct nb_cuda_job {
     int filled; /* the spans fill the region of interest of `scene` */
 } nb_cuda_job;
 
-/* --- render.cu --- */
+/* --- cuts.cu --- */
+nb_cuda_cut nb_cuda_cut_panel(const nb_cuda_job *job, int k);
+/** The window of a band of the panel. */
+void nb_cuda_set_window(nb_cuda_job *job, int first_row, int rows);
 /** Turn the job to panel k: its launch, with the whole region as the window. */
 void nb_cuda_turn(nb_cuda_job *job, int k);
 /** Of the launch's part `part`. */
