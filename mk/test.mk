@@ -47,7 +47,7 @@ reduced: all $(UNIT_BIN) $(REPLAY_BIN)
 
 .PHONY: param-check param-run
 param-check: ## one more parameter, by a row and a field: every reader of the table has it
-	@$(MAKE) --no-print-directory SET=param CUDA=0 CFLAGS='-DNB_TEST_PARAM -O0' ISA_OPT= param-run
+	@$(MAKE) --no-print-directory SET=param CUDA=0 CFLAGS='-DNB_TEST_PARAM -O0 -g1' ISA_OPT= param-run
 
 param-run: $B/nanobragg $(SHARED) $B/tests/fuzz/replay_words
 	@bash tests/params/check.sh $B
