@@ -14,9 +14,10 @@
 #include "base/clock.h"
 #include "median.h"
 #include "model/scene_build.h"
+#include "random_table.h"
 #include "render/request.h"
 
-enum { MOST = 15, BOX = 100 };
+enum { MOST = 15 };
 
 typedef struct figures {
     double kernel, call; /* s */
@@ -139,25 +140,6 @@ static int material(nb_backend_state *state, int heavy)
                 cfg, heavy ? "1.03" : "2");
 }
 
-/** Random amplitudes over a box that covers the image: 8e6 reflections. */
-static double *make_table(nb_factor_table *sf)
-{
-    const int n = 2 * BOX + 1;
-    const size_t count = (size_t)n * n * n;
-    double *F = malloc(count * sizeof *F);
-    uint64_t z = 88172645463325252u;
-    for (size_t i = 0; F && i < count; i++) {
-        z ^= z << 13;
-        z ^= z >> 7;
-        z ^= z << 17;
-        F[i] = 200.0 * (double)(z >> 11) * 0x1p-53;
-    }
-    sf->hmin = sf->kmin = sf->lmin = -BOX;
-    sf->nh = sf->nk = sf->nl = n;
-    sf->F = F;
-    return F;
-}
-
 /** The image by a path of the environment, and its times. */
 static nb_status by_path(nb_backend_state *state, const nb_scene *sc, const char *path,
                          float *image, figures *f, nb_error *err)
@@ -183,7 +165,7 @@ static int tricubic(nb_backend_state *state)
     nb_status st;
     memset(&inputs, 0, sizeof inputs);
     inputs.table.default_F = 100;
-    double *F = make_table(&inputs.table);
+    double *F = nb_random_table(&inputs.table);
     nb_set_pixels(&cfg, 2048, 2048);
     cfg.pixel_mm = 0.1;
     cfg.distance_mm = 100;

@@ -15,13 +15,14 @@
 #include "../golden/compare.h"
 #include "image/poisson.h"
 #include "model/scene_build.h"
+#include "random_table.h"
 #include "render/request.h"
 #include "spectrum.h"
 #include "stages_time.h"
 #include "base/clock.h"
 #include "median.h"
 
-enum { REPEATS = 15, BOX = 100 };
+enum { REPEATS = 15 };
 
 typedef struct bench_case {
     const char *name;
@@ -108,25 +109,6 @@ static void configure(const bench_case *b, nb_config *cfg)
     }
 }
 
-/** Random amplitudes over a box that covers the image: 8e6 cells. */
-static double *make_table(nb_factor_table *sf)
-{
-    const int n = 2 * BOX + 1;
-    double *F = malloc((size_t)n * n * n * sizeof *F);
-    uint64_t z = 88172645463325252u;
-    size_t i;
-    for (i = 0; F && i < (size_t)n * n * n; i++) {
-        z ^= z << 13;
-        z ^= z >> 7;
-        z ^= z << 17;
-        F[i] = 200.0 * (double)(z >> 11) * 0x1p-53;
-    }
-    sf->hmin = sf->kmin = sf->lmin = -BOX;
-    sf->nh = sf->nk = sf->nl = n;
-    sf->F = F;
-    return F;
-}
-
 /** Median kernel and wall times of warm renders into image. */
 static int time_renders(const bench_case *b, const nb_scene *sc, float *image,
                         double *kernel, double *wall, nb_error *err)
@@ -187,7 +169,7 @@ static int run(const bench_case *b)
     int ok = 0;
     memset(&inputs, 0, sizeof inputs);
     inputs.table.default_F = 100;
-    F = b->table ? make_table(&inputs.table) : NULL;
+    F = b->table ? nb_random_table(&inputs.table) : NULL;
     configure(b, &cfg);
     if (image && truth && nb_model_build(&cfg, &inputs, NULL, &model, &err) == NB_OK) {
         ok = time_renders(b, &model.scene, image, &kernel, &wall, &err) &&
@@ -286,7 +268,7 @@ static int errors_at(int N)
     double *F;
     int k, ok = 0;
     memset(&inputs, 0, sizeof inputs);
-    F = make_table(&inputs.table);
+    F = nb_random_table(&inputs.table);
     configure(&b, &cfg);
     printf("| %d |", N);
     if (image && truth && nb_model_build(&cfg, &inputs, NULL, &model, &err) == NB_OK) {
@@ -332,9 +314,10 @@ static int frames(void)
     const size_t bytes = (size_t)b.pixels * b.pixels * sizeof(uint16_t);
     const nb_image_device *device = &nb_backend_cuda.device->image;
     nb_render_options options = {.precision = b.precision, .device_index = -1};
-    nb_product made = {.type = NB_PIXEL_U16,
-                       .stages = 1,
-                       .stage = {NB_STAGE_POISSON, 1, 0, NB_NOISE_ERROR}};
+    nb_product made = {
+        .type = NB_PIXEL_U16,
+        .stages = 1,
+        .stage = {.kind = NB_STAGE_POISSON, .seed = 1, .error = NB_NOISE_ERROR}};
     nb_product *const products[] = {&made};
     nb_backend_state *state = NULL;
     uint16_t *image = nb_cuda_pinned(bytes);
