@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One render from start to end. */
+#include <math.h>
 #include <string.h>
 
 #include "render_job.h"
@@ -96,37 +97,6 @@ static nb_status finish_launch(nb_cuda_job *job, int i, int total, nb_error *err
     return st;
 }
 
-/** The panel behind those that share a launch with panel k, of the same sensor and a third of a second together;
- * k + 1: it stands alone. */
-static int end_of_launch(const nb_cuda_job *job, int k)
-{
-    const nb_scene *sc = job->scene;
-    const nb_panel *first = &sc->panels[k];
-    const double seconds = 0.3;
-    double pixels = 0, most = seconds * nb_cuda_step_rate(job->state->path, &job->plan) /
-                              job->plan.terms;
-    int end = k;
-    for (; job->kept && end < sc->n_panels; end++) {
-        const nb_panel *panel = &sc->panels[end];
-        pixels += nb_region_pixels(nb_panel_region(sc, panel));
-        if (panel->sensor != first->sensor || panel->point_pixel != first->point_pixel ||
-            pixels > most)
-            break;
-    }
-    return end > k ? end : k + 1;
-}
-
-static int count_launches(const nb_cuda_job *job)
-{
-    int n = 0;
-    for (int k = 0, end; k < job->scene->n_panels; k = end) {
-        end = end_of_launch(job, k);
-        nb_cuda_cut cut = nb_cuda_cut_panel(job, k);
-        n += end - k > 1 ? 1 : cut.bands * cut.parts;
-    }
-    return n;
-}
-
 /* ------------------------------------------------------------------ several panels */
 
 /** Do any kernels in double precision follow, or render? */
@@ -211,14 +181,14 @@ static nb_status run_panels(nb_cuda_job *job, nb_error *err)
     nb_backend_state *state = job->state;
     choose_repair(job);
     nb_status st = keep_jobs(job, err);
-    int total = count_launches(job), i = 0;
+    int total = nb_cuda_count_launches(job), i = 0;
     if (!st)
         st = nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering");
     if (!st && job->kept && job->terms.direct)
         nb_cuda_aim_panels(&job->launch, &job->terms, state->jobs[NB_JOBS_FAST].device.at,
                            nb_cuda_direct_job_bytes);
     for (int k = 0, end; k < job->scene->n_panels && !st; k = end) {
-        end = end_of_launch(job, k);
+        end = nb_cuda_end_of_launch(job, k);
         if (end - k == 1) {
             st = run_panel(job, k, &i, total, err);
             continue;

@@ -29,6 +29,10 @@ typedef struct nb_cuda_job {
 
 /* --- cuts.cu --- */
 nb_cuda_cut nb_cuda_cut_panel(const nb_cuda_job *job, int k);
+/** The panel behind those that share a launch with panel k, of the same sensor and a third of a second together;
+ * k + 1: it stands alone. */
+int nb_cuda_end_of_launch(const nb_cuda_job *job, int k);
+int nb_cuda_count_launches(const nb_cuda_job *job);
 /** The window of a band of the panel. */
 void nb_cuda_set_window(nb_cuda_job *job, int first_row, int rows);
 /** Turn the job to panel k: its launch, with the whole region as the window. */

@@ -249,22 +249,12 @@ void nb_sim_say_dark(const nb_sim *sim, const nb_stats *stats)
 
 /* --- time --- */
 
-/** Steps of all pixels of one image. */
-static double all_steps(const nb_scene *sc)
-{
-    double steps = 0;
-    for (int k = 0; k < sc->n_panels; k++)
-        steps += (double)sc->panels[k].columns * sc->panels[k].rows *
-                 (double)sc->samples * sc->sensors[sc->panels[k].sensor].layers;
-    return steps;
-}
-
 void nb_sim_say_long(const nb_sim *sim, int frames)
 {
     char why[200] = "", text[40];
     nb_render_options options = sim->options;
     double seconds;
-    if (!sim->hooks.notice || all_steps(&sim->model.scene) * frames < few_steps)
+    if (!sim->hooks.notice || nb_rendered_samples(&sim->model.scene) * frames < few_steps)
         return;
     options.images = frames;
     seconds = sim->backend->estimate(&sim->model.scene, &options, why, sizeof why);

@@ -335,7 +335,7 @@ const char *nb_param_value(const nb_param *p, char *text, size_t size)
 static int is_among(const char *words, const char *name)
 {
     const size_t length = strlen(name);
-    for (const char *at = words; at && *at; at = at[0] ? at + 1 : at) {
+    for (const char *at = words; at && *at; at += *at == ' ') {
         if (*at == *name && !strncmp(at, name, length) &&
             (!at[length] || at[length] == ' '))
             return 1;
