@@ -63,7 +63,7 @@ typedef struct sine_args {
  * their chains of dependent operations overlap. */
 NB_INLINE vf interference(sine_args s, const int fastest)
 {
-    static const float degree4[] = {
+    NB_MUTANT_STATIC const float degree4[] = {
         NB_PI, NB_MUTANT(POLYNOMIAL_COEFFICIENT, 1.00002 * NB_SINE4_1, NB_SINE4_1),
         NB_SINE4_2, NB_SINE4_3, NB_SINE4_4};
     static const float degree3[] = {NB_PI, NB_SINE3_1, NB_SINE3_2, NB_SINE3_3};

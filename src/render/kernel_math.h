@@ -21,7 +21,7 @@ NB_INLINE vd vd_horner(const double *c, int degree, vd y)
 /** sin(pi x), |x| <= 1/2: relative error 2e-16. */
 NB_INLINE vd vd_sinpi(vd x)
 {
-    static const double c[9] = {
+    NB_MUTANT_STATIC const double c[9] = {
         NB_PI,
         -5.1677127800499703,
         2.5501640398773402,

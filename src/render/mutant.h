@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Ways to break the vector kernels on purpose.  A test compiles a kernel with, say,
- * -DNB_MUTATE=NB_MUTANT_BEAM_SIGN and must see the checks fail (tests/check/test_mutate.sh). */
+/** Ways to break the vector kernels on purpose.  A test compiles a kernel with -DNB_MUTATE= and the
+ * name of one, or of a number that says which at run time, and must see the checks fail
+ * (tests/check/test_mutate.sh). */
 #ifndef NB_RENDER_MUTANT_H
 #define NB_RENDER_MUTANT_H
 
@@ -28,12 +29,14 @@ enum nb_mutant {
     NB_MUTANT_TILE_WIDE
 };
 
-/** `right`, but `broken` in the mutant of that name. */
+/** `right`, but `broken` in the mutant of that name; NB_MUTANT_STATIC before a table with one. */
 #ifdef NB_MUTATE
 #define NB_MUTANT(name, broken, right)                                                   \
     (NB_MUTATE == NB_MUTANT_##name ? (broken) : (right))
+#define NB_MUTANT_STATIC
 #else
 #define NB_MUTANT(name, broken, right) (right)
+#define NB_MUTANT_STATIC static
 #endif
 
 #endif

@@ -31,14 +31,25 @@ for name in check common bench cases cruel print_case; do
     objects="$objects $build/tests/check/$name.o"
 done
 
-# link NAME: the check program with a kernel that is compiled as this mutant; NONE: as it is
+# compile FILE OBJECT: with every mutant inside; NB_MUTATE is a number that choose() makes
+compile() {
+    "$cc" -std=gnu11 -O1 -ffp-contract=off -fno-math-errno $flags -DNB_MUTATE=nb_chosen_mutant \
+        -include "$work/chosen.h" -Isrc -c "$1" -o "$2"
+}
+
+# choose NAME: $work/chosen.o for this mutant; NONE: for none
+choose() {
+    local number=0
+    [ "$1" = NONE ] || number=NB_MUTANT_$1
+    printf '#include "render/mutant.h"\n#include "%s"\nconst int nb_chosen_mutant = %s;\n' \
+        "$work/chosen.h" "$number" >"$work/chosen.c" &&
+        "$cc" -Isrc -c "$work/chosen.c" -o "$work/chosen.o"
+}
+
+# link NAME: the check program with a kernel that is broken so
 link() {
-    local mutate=
-    [ "$1" = NONE ] || mutate=-DNB_MUTATE=NB_MUTANT_$1
-    "$cc" -std=gnu11 -O1 -ffp-contract=off -fno-math-errno $flags $mutate \
-        -c "src/render/kernel_$isa.c" -o "$work/kernel.o" &&
-        "$cc" -fopenmp $objects "$work/kernel.o" "$build/libnanobragg.a" \
-            $(cat "$build/libs") -o "$work/check"
+    choose "$1" && "$cc" -fopenmp $objects "$work/kernel.o" "$work/chosen.o" \
+        "$build/libnanobragg.a" $(cat "$build/libs") -o "$work/check"
 }
 
 failed=0
@@ -47,7 +58,7 @@ mutate() {
     local name status
     name=$(tr A-Z_ a-z- <<<"$1")
     if ! link "$1" >"$work/log" 2>&1; then
-        echo "not ok mutation-$name # does not compile"
+        echo "not ok mutation-$name # does not link"
         sed 's/^/# /' "$work/log" | head -n 10
         failed=1
         return
@@ -64,14 +75,11 @@ mutate() {
 
 # bounds NAME: the unit test of the bounds of blocks with them broken
 bounds() {
-    local mutate= name status
+    local name status
     name=bounds-$(tr A-Z_ a-z- <<<"$1")
-    [ "$1" = NONE ] || mutate=-DNB_MUTATE=NB_MUTANT_$1
-    "$cc" -std=gnu11 -O1 -ffp-contract=off -fno-math-errno $flags $mutate -Isrc \
-        -c tests/unit/test_tiles.c -o "$work/tiles.o" &&
-        "$cc" -fopenmp "$work/tiles.o" "$build/tests/support/picture.o" \
-            "$build/libnanobragg.a" $(cat "$build/libs") -lcmocka -o "$work/tiles" ||
-        { echo "not ok mutation-$name # does not compile" && return 1; }
+    choose "$1" && "$cc" -fopenmp "$work/tiles.o" "$work/chosen.o" "$build/tests/support/picture.o" \
+        "$build/libnanobragg.a" $(cat "$build/libs") -lcmocka -o "$work/tiles" ||
+        { echo "not ok mutation-$name # does not link" && return 1; }
     "$work/tiles" >"$work/out" 2>&1
     status=$?
     case $1-$status in
@@ -80,6 +88,8 @@ bounds() {
     esac
 }
 
+printf 'extern const int nb_chosen_mutant;\n' >"$work/chosen.h"
+compile "src/render/kernel_$isa.c" "$work/kernel.o" || exit 1
 if link NONE >"$work/log" 2>&1 && "$work/check" --isa $isa --count 30 >"$work/out" 2>&1; then
     echo "ok unbroken-kernel-passes"
 else
@@ -88,6 +98,9 @@ else
     exit 1
 fi
 
+if [ -e "$build/tests/unit/test_tiles" ]; then
+    compile tests/unit/test_tiles.c "$work/tiles.o" && bounds NONE || failed=1
+fi
 mutants=$(grep -oE '^ +NB_MUTANT_[A-Z_]+' src/render/mutant.h | sed 's/.*NB_MUTANT_//')
 [ -n "$mutants" ] || failed=1
 for mutant in $mutants; do
@@ -96,5 +109,4 @@ for mutant in $mutants; do
     *) mutate "$mutant" ;;
     esac
 done
-[ ! -e "$build/tests/unit/test_tiles" ] || bounds NONE || failed=1
 exit $failed
