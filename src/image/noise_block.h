@@ -397,8 +397,16 @@ static inline int nb_noise_block(const float *mean, const nb_poisson_key *first,
 {
     const double wide = 1.05 * error; /* as nb_poisson_doubt */
     double wider[NB_NOISE_BLOCK];
-    int clipped = 0;
+    int clipped = 0, lit = 0;
     *doubts = 0;
+    for (int i = 0; i < NB_NOISE_BLOCK; i++)
+        lit |= mean[i] > 0;
+    if (!lit) { /* all counts are 0, whatever the random numbers */
+        const nb_vd none = {0};
+        for (int i = 0; i < NB_NOISE_BLOCK; i += NB_LANES)
+            clipped += nb_v_digitize(&none, adc_offset, adu + i);
+        return clipped;
+    }
     for (int i = 0; i < NB_NOISE_BLOCK; i++)
         wider[i] = mean[i];
     for (int i = 0; i < NB_NOISE_BLOCK; i += NB_TOGETHER * NB_LANES) {

@@ -94,25 +94,33 @@ static void put_big_endian(unsigned char *to, uint64_t value, int bytes)
 }
 
 /** The chunk of filter 32008: bytes in all (8), bytes a block (4), then blocks of length
- * (4) and LZ4 data; the values that do not fill a group of eight follow uncompressed. */
+ * (4) and LZ4 data; the values that do not fill a group of eight follow uncompressed.  A block that
+ * equals the one before it, as most dark ones do, takes over its bytes. */
 static size_t bitshuffle_lz4(const nb_hdf5_layout *layout, const unsigned char *in,
                              unsigned char *scratch, unsigned char *out)
 {
     size_t size = nb_hdf5_pixel_bytes(layout), room = nb_hdf5_chunk_bound(layout);
     size_t count = nb_hdf5_frame_bytes(layout) / size;
-    size_t block = nb_bitshuffle_block(size), used = BITSHUFFLE_HEAD, done = 0;
+    size_t block = nb_bitshuffle_block(size), used = BITSHUFFLE_HEAD, done = 0, last = 0;
     put_big_endian(out, count * size, 8);
     put_big_endian(out + 8, block * size, 4);
     while (done < count / 8 * 8) {
         size_t n = count - done < block ? (count - done) / 8 * 8 : block;
+        const unsigned char *from = in + done * size;
         int bytes;
-        nb_bitshuffle(in + done * size, n, size, layout->scalar, scratch);
-        bytes = LZ4_compress_default((const char *)scratch, (char *)out + used + 4,
-                                     (int)(n * size), (int)(room - used - 4));
-        if (bytes <= 0)
-            return 0;
-        put_big_endian(out + used, (uint64_t)bytes, 4);
-        used += 4 + (size_t)bytes;
+        if (last && n == block && last <= room - used &&
+            !memcmp(from, from - block * size, block * size)) {
+            memcpy(out + used, out + used - last, last);
+        } else {
+            nb_bitshuffle(from, n, size, layout->scalar, scratch);
+            bytes = LZ4_compress_default((const char *)scratch, (char *)out + used + 4,
+                                         (int)(n * size), (int)(room - used - 4));
+            if (bytes <= 0)
+                return 0;
+            put_big_endian(out + used, (uint64_t)bytes, 4);
+            last = 4 + (size_t)bytes;
+        }
+        used += last;
         done += n;
     }
     memcpy(out + used, in + done * size, (count - done) * size);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "../physics/limits.h"
 #include "pilot.h"
 #include "simd.h"
 
@@ -16,6 +17,10 @@
 #define DEVICE_LEAST 0.3
 /* The part of a device's start that is needed to identify it; it is already spent after that. */
 #define ASKING 0.15
+/* Frames that take longer have a renderer alone, seconds. */
+#define SHORT_FRAME 0.05
+/* Of a device's memory for all renderers, bytes. */
+#define ROOM 0x1p31
 /* The word for an automatic choice. */
 #define AUTOMATIC "auto"
 
@@ -149,4 +154,22 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *word,
         return nb_fail(err, NB_ERR_UNSUPPORTED, "-device cpu: %s", cpu.why);
     snprintf(reason, reason_size, "%s", cpu.why);
     return NB_OK;
+}
+
+int nb_backend_renderers(const nb_backend *backend, const nb_scene *scene,
+                         const nb_render_options *options)
+{
+    enum { MOST = 5, BYTES_OF_PIXEL = 32 /* floats, sums, counts */, BYTES_OF_F = 16 };
+    const double bytes = (double)scene->raster.pixels * BYTES_OF_PIXEL +
+                         (double)nb_table_values(&scene->factors.table) * BYTES_OF_F;
+    nb_render_options one = *options, two = *options;
+    char why[200];
+    double seconds;
+    one.images = 1;
+    two.images = 2;
+    seconds = backend->estimate(scene, &two, why, sizeof why) -
+              backend->estimate(scene, &one, why, sizeof why);
+    if (seconds > SHORT_FRAME || bytes * 2 > ROOM)
+        return 1;
+    return bytes * MOST < ROOM ? MOST : (int)(ROOM / bytes);
 }

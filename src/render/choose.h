@@ -16,6 +16,11 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *word,
                             nb_render_options *options, const nb_backend **backend,
                             char *reason, size_t reason_size, nb_error *err);
 
+/** How many renderers should share a device, one for each frame that is under way.  A frame waits several
+ * times for kernels and copies, and meanwhile others use the device; long ones keep it busy alone. */
+int nb_backend_renderers(const nb_backend *backend, const nb_scene *scene,
+                         const nb_render_options *options);
+
 /** The CPU backend for these options, used if a device fails. */
 const nb_backend *nb_backend_cpu(const nb_render_options *options);
 

@@ -25,55 +25,146 @@ void nb_block_free(nb_block *b)
     b->bytes = NULL;
 }
 
-/** A block that is read back, a record at a time. */
+enum { READERS = 2, AHEAD = 2 + READERS }; /* threads; records in memory */
+
+/** A record that was read back. */
+typedef struct record {
+    int frame;  /* of the block; -1: not read */
+    void *data; /* owned, grows */
+    size_t room;
+    nb_record_tail tail;
+} record;
+
+/** A block that is read back by threads of its own: to read and check a record takes longer than to write
+ * it. */
 typedef struct reading {
     const nb_block *block;
-    int first;   /* number of its first frame in the series */
-    void *chunk; /* owned; the record, grows */
-    size_t room; /* of it */
+    int first, frames; /* number of its first frame in the series, number of frames */
+    pthread_t threads[READERS];
+    int n_threads;        /* 0: next_chunk reads */
+    pthread_mutex_t lock; /* of all below */
+    pthread_cond_t moved;
+    record records[AHEAD];
+    int next, used;   /* the next frame to read; the first `used` are no longer needed */
+    int bad;          /* the first frame that could not be read */
+    nb_status status; /* of it */
+    nb_error error;
+    int stop;
 } reading;
 
 /** Read record i, if it has not changed. */
-static nb_status read_record(reading *r, int i, nb_record_tail *tail, nb_error *err)
+static nb_status read_record(const reading *r, int i, record *to, nb_error *err)
 {
     const nb_block *b = r->block;
     nb_status st;
     if (!b->offset[i])
         return nb_fail(err, NB_ERR_INTERNAL, "frame %d of %.200s is missing", i,
                        b->journal.path);
-    if (b->bytes[i] > r->room) {
-        nb_free(r->chunk);
-        r->room = b->bytes[i];
-        if (!(r->chunk = nb_alloc_raw(r->room, 1, "frame", err))) {
-            r->room = 0;
+    if (b->bytes[i] > to->room) {
+        nb_free(to->data);
+        to->room = b->bytes[i];
+        if (!(to->data = nb_alloc_raw(to->room, 1, "frame", err))) {
+            to->room = 0;
             return NB_ERR_NOMEM;
         }
     }
-    st = nb_journal_read(&b->journal, r->first + i, b->offset[i], r->chunk, b->bytes[i],
+    st = nb_journal_read(&b->journal, r->first + i, b->offset[i], to->data, b->bytes[i],
                          err);
     if (!st)
-        *tail = nb_record_tail_of(r->chunk, b->bytes[i]);
+        to->tail = nb_record_tail_of(to->data, b->bytes[i]);
     return st;
+}
+
+/** Read the next record.  Called and left with the lock held. */
+static void read_next(reading *r)
+{
+    const int i = r->next++;
+    record *to = &r->records[i % AHEAD];
+    nb_error err = {0};
+    nb_status st;
+    pthread_mutex_unlock(&r->lock);
+    st = read_record(r, i, to, &err);
+    pthread_mutex_lock(&r->lock);
+    if (!st) {
+        to->frame = i;
+    } else if (!r->status || i < r->bad) {
+        r->bad = i;
+        r->status = st;
+        r->error = err;
+    }
+}
+
+static void *read_ahead(void *user)
+{
+    reading *r = user;
+    pthread_mutex_lock(&r->lock);
+    while (!r->stop && !r->status && r->next < r->frames) {
+        if (r->next < r->used + AHEAD)
+            read_next(r);
+        else
+            pthread_cond_wait(&r->moved, &r->lock);
+        pthread_cond_broadcast(&r->moved);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return NULL;
+}
+
+static void begin_reading(reading *r)
+{
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_cond_init(&r->moved, NULL);
+    for (int i = 0; i < AHEAD; i++)
+        r->records[i].frame = -1;
+    while (r->n_threads < READERS &&
+           !pthread_create(&r->threads[r->n_threads], NULL, read_ahead, r))
+        r->n_threads++;
+}
+
+static void end_reading(reading *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->stop = 1;
+    pthread_cond_broadcast(&r->moved);
+    pthread_mutex_unlock(&r->lock);
+    for (int i = 0; i < r->n_threads; i++)
+        pthread_join(r->threads[i], NULL);
+    for (int i = 0; i < AHEAD; i++)
+        nb_free(r->records[i].data);
+    pthread_cond_destroy(&r->moved);
+    pthread_mutex_destroy(&r->lock);
 }
 
 static nb_status next_chunk(void *user, int i, nb_hdf5_packed *chunk, nb_error *err)
 {
     reading *r = user;
-    nb_record_tail tail = {0};
-    nb_status st = read_record(r, i, &tail, err);
-    chunk->data = r->chunk;
-    chunk->bytes = (size_t)tail.chunk_bytes;
-    chunk->hash = tail.chunk_hash;
+    const record *here = &r->records[i % AHEAD];
+    nb_status st = NB_OK;
+    pthread_mutex_lock(&r->lock);
+    r->used = i;
+    pthread_cond_broadcast(&r->moved);
+    while (here->frame != i && !(r->status && r->bad <= i))
+        if (r->n_threads)
+            pthread_cond_wait(&r->moved, &r->lock);
+        else
+            read_next(r);
+    if (here->frame != i) {
+        st = r->status;
+        if (err)
+            *err = r->error;
+    }
+    pthread_mutex_unlock(&r->lock);
+    *chunk = (nb_hdf5_packed){here->data, (size_t)here->tail.chunk_bytes,
+                              here->tail.chunk_hash};
     return st;
 }
 
 static nb_status next_list(void *user, int i, nb_reflections *list, nb_error *err)
 {
     reading *r = user;
-    nb_record_tail tail;
-    nb_status st = read_record(r, i, &tail, err);
+    record *here = r->records; /* all chunks are written */
+    nb_status st = read_record(r, i, here, err);
     if (!st)
-        *list = nb_record_list(r->chunk, &tail);
+        *list = nb_record_list(here->data, &here->tail);
     return st;
 }
 
@@ -96,7 +187,7 @@ nb_status nb_block_write(const nb_block *b, const nb_hdf5_data *what, const char
                          nb_error *err)
 {
     nb_hdf5_data data = *what;
-    reading r = {b, data.first, NULL, 0};
+    reading r = {.block = b, .first = data.first, .frames = data.frames};
     const uint64_t *inputs = data.inputs;
     int64_t *counts = nb_alloc((size_t)data.frames, sizeof *counts, "lists", err);
     nb_hdf5_facts *facts = nb_alloc((size_t)data.frames, sizeof *facts, "lists", err);
@@ -110,11 +201,13 @@ nb_status nb_block_write(const nb_block *b, const nb_hdf5_data *what, const char
         if (inputs[i])
             data.inputs = inputs;
     }
-    if (!st)
+    if (!st) {
+        begin_reading(&r);
         st = nb_hdf5_write_data(path, &data, next_chunk, next_list, &r, err);
+        end_reading(&r);
+    }
     nb_free(counts);
     nb_free(facts);
-    nb_free(r.chunk);
     return st;
 }
 

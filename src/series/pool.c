@@ -21,16 +21,17 @@ nb_pool_devices nb_pool_devices_of(const nb_device *asked, int there, int n, int
 }
 
 nb_status nb_pool_open(nb_pool *pool, const nb_backend *backend, nb_pool_devices devices,
-                       nb_error *err)
+                       int each, nb_error *err)
 {
     memset(pool, 0, sizeof *pool);
-    pool->all = nb_alloc((size_t)devices.count, sizeof *pool->all, "renderers", err);
+    pool->all = nb_alloc((size_t)devices.count * (size_t)each, sizeof *pool->all,
+                         "renderers", err);
     if (!pool->all)
         return NB_ERR_NOMEM;
-    pool->count = devices.count;
+    pool->count = devices.count * each;
     pool->backend = backend;
-    for (int i = 0; i < pool->count; i++)
-        pool->all[i].device = devices.first + i * devices.step;
+    for (int i = 0; i < pool->count; i++) /* neighbours are on different devices */
+        pool->all[i].device = devices.first + i % devices.count * devices.step;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->freed, NULL);
     return NB_OK;
@@ -54,7 +55,7 @@ static nb_renderer *take(nb_pool *pool)
     pthread_mutex_lock(&pool->lock);
     while (!found) {
         for (int i = 0; i < pool->count && !found; i++)
-            if (!pool->all[i].busy)
+            if (!pool->all[i].busy && !pool->all[i].closed)
                 found = &pool->all[i];
         if (!found)
             pthread_cond_wait(&pool->freed, &pool->lock);
@@ -72,10 +73,26 @@ static void give_back(nb_pool *pool, nb_renderer *r)
     pthread_mutex_unlock(&pool->lock);
 }
 
-nb_status nb_pool_render(nb_pool *pool, nb_sim *sim, const nb_rendering *wanted,
-                         nb_error *err)
+/** Close a renderer that failed, if its device has another one. */
+static int retire(nb_pool *pool, nb_renderer *r)
 {
-    nb_renderer *r = take(pool);
+    int others = 0;
+    pthread_mutex_lock(&pool->lock);
+    for (int i = 0; i < pool->count; i++)
+        others += &pool->all[i] != r && pool->all[i].device == r->device &&
+                  !pool->all[i].closed;
+    r->closed = others > 0;
+    pthread_mutex_unlock(&pool->lock);
+    if (!r->closed)
+        return 0;
+    pool->backend->close(r->state);
+    r->state = NULL;
+    return 1;
+}
+
+static nb_status render_with(nb_renderer *r, nb_sim *sim, const nb_rendering *wanted,
+                             nb_error *err)
+{
     nb_status st;
     sim->options.device_index = r->device;
     sim->state = r->state;
@@ -83,6 +100,18 @@ nb_status nb_pool_render(nb_pool *pool, nb_sim *sim, const nb_rendering *wanted,
     r->state = sim->state;
     sim->state = NULL;
     nb_photons_forget(&sim->photons); /* the renderer's device has the next frame's */
+    return st;
+}
+
+nb_status nb_pool_render(nb_pool *pool, nb_sim *sim, const nb_rendering *wanted,
+                         nb_error *err)
+{
+    nb_renderer *r = take(pool);
+    nb_status st = render_with(r, sim, wanted, err);
+    while (st == NB_ERR_DEVICE && retire(pool, r)) {
+        r = take(pool);
+        st = render_with(r, sim, wanted, err);
+    }
     give_back(pool, r);
     return st;
 }

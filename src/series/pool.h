@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Renderers shared by the threads of a series: one for each thread on the CPU, one for each
- * accelerator otherwise.  A thread takes one for as long as it renders a frame. */
+/** Renderers shared by the threads of a series: one for each thread on the CPU, otherwise a few for each
+ * accelerator, of which one can bring its image to the host while another renders.  A thread takes one
+ * for as long as it renders a frame. */
 #ifndef NB_SERIES_POOL_H
 #define NB_SERIES_POOL_H
 
@@ -11,6 +12,7 @@
 typedef struct nb_renderer {
     nb_backend_state *state; /* owned; NULL until first used */
     int device, busy;
+    int closed; /* the device has no room for it */
 } nb_renderer;
 
 typedef struct nb_pool {
@@ -30,12 +32,13 @@ typedef struct nb_pool_devices {
 nb_pool_devices nb_pool_devices_of(const nb_device *asked, int there, int n,
                                    int processes);
 
-/** Renderers of this backend, one for each device. */
+/** Renderers of this backend, so many for `each` device. */
 nb_status nb_pool_open(nb_pool *pool, const nb_backend *backend, nb_pool_devices devices,
-                       nb_error *err);
+                       int each, nb_error *err);
 void nb_pool_close(nb_pool *pool);
 
-/** Render the simulation's scene on the next free renderer. */
+/** Render the simulation's scene on the next free renderer.  If the device fails, its last renderer's error
+ * counts: the others take memory from each other, so one that fails is closed. */
 nb_status nb_pool_render(nb_pool *pool, nb_sim *sim, const nb_rendering *wanted,
                          nb_error *err);
 

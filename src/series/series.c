@@ -93,13 +93,26 @@ static void choose_threads(nb_run *run)
     run->window = 2 * run->threads + 2;
 }
 
+/** Renderers of an accelerator. */
+static int renderers_each(const nb_run *run)
+{
+    const nb_sim *base = run->base;
+    const int fit =
+        nb_backend_renderers(base->backend, &base->model.scene, &base->options);
+    if (base->fibres) /* transforms of larger images */
+        return 1;
+    return fit < run->threads ? fit : run->threads;
+}
+
 static nb_status open_pool(nb_run *run, nb_error *err)
 {
     nb_sim *base = run->base;
     nb_pool_devices devices = {-1, 0, run->threads};
+    int each = 1;
     char more[32];
     if (base->backend->device) {
         nb_device asked;
+        each = renderers_each(run);
         (void)nb_backend_of(base->cfg.device, &asked);
         devices = nb_pool_devices_of(&asked, base->backend->device->count(),
                                      nb_ranks_local_rank(run->ranks),
@@ -112,7 +125,7 @@ static nb_status open_pool(nb_run *run, nb_error *err)
                     sizeof run->progress.backend - strlen(run->progress.backend) - 1);
         }
     }
-    return nb_pool_open(&run->pool, base->backend, devices, err);
+    return nb_pool_open(&run->pool, base->backend, devices, each, err);
 }
 
 /** Rank 0 locks the HDF5 files of the series for this run, before any process opens them. */

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "api/sim.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "io/hdf5_chunk.h"
 #include "nanobragg.h"
@@ -130,10 +132,12 @@ static void devices_are_shared(void **state)
     (void)state;
     assert_true(d.first == 0 && d.step == 1 && d.count == 4);
     d = nb_pool_devices_of(&all, 5, 1, 2);
-    assert_int_equal(nb_pool_open(&pool, &nb_backend_scalar, d, &err), NB_OK);
-    assert_int_equal(pool.count, 2);
+    assert_int_equal(nb_pool_open(&pool, &nb_backend_scalar, d, 2, &err), NB_OK);
+    assert_int_equal(pool.count, 4);
     assert_int_equal(pool.all[0].device, 1);
     assert_int_equal(pool.all[1].device, 3);
+    assert_int_equal(pool.all[2].device, 1);
+    assert_int_equal(pool.all[3].device, 3);
     nb_pool_close(&pool);
     d = nb_pool_devices_of(&all, 1, 0, 1);
     assert_true(d.first == 0 && d.count == 1);
@@ -145,6 +149,46 @@ static void devices_are_shared(void **state)
     assert_true(d.first == -1 && d.count == 1);
     d = nb_pool_devices_of(&second, 2, 0, 4);
     assert_true(d.first == 1 && d.count == 1);
+}
+
+static int opens_to_fail;
+
+static nb_status narrow_open(const nb_render_options *options, nb_backend_state **state,
+                             nb_error *err)
+{
+    if (opens_to_fail-- > 0)
+        return nb_fail(err, NB_ERR_DEVICE, "no room");
+    return nb_backend_scalar.open(options, state, err);
+}
+
+/** A renderer that has no room leaves its frames to the device's others; the last one's error counts. */
+static void renderers_without_room_are_closed(void **state)
+{
+    nb_config cfg = small();
+    nb_backend narrow = nb_backend_scalar;
+    float image[24 * 16];
+    const nb_rendering wanted = {.image = image};
+    nb_sim *sim;
+    nb_pool pool;
+    nb_error err = {0};
+    (void)state;
+    narrow.open = narrow_open;
+    strcpy(cfg.device, "cpu");
+    assert_int_equal(nb_sim_create(&cfg, NULL, &sim, &err), NB_OK);
+    sim->backend = &narrow;
+    assert_int_equal(nb_pool_open(&pool, &narrow, (nb_pool_devices){0, 1, 1}, 3, &err),
+                     NB_OK);
+    opens_to_fail = 2;
+    assert_int_equal(nb_pool_render(&pool, sim, &wanted, &err), NB_OK);
+    assert_true(pool.all[0].closed && pool.all[1].closed && !pool.all[2].closed);
+    narrow.close(pool.all[2].state);
+    pool.all[2].state = NULL;
+    opens_to_fail = 1;
+    assert_int_equal(nb_pool_render(&pool, sim, &wanted, &err), NB_ERR_DEVICE);
+    assert_string_equal(err.message, "no room");
+    assert_int_equal(nb_pool_render(&pool, sim, &wanted, &err), NB_OK);
+    nb_pool_close(&pool);
+    nb_sim_free(sim);
 }
 
 static void seeds_are_distinct(void **state)
@@ -328,6 +372,39 @@ static void bitshuffle_is_a_transposition(void **state)
     }
 }
 
+/** A block that equals the one before has the bytes that it has alone. */
+static void equal_blocks_take_over_their_bytes(void **state)
+{
+    enum { BLOCK = 4096, HEAD = 12, MORE = 16 };
+    static const int values[] = {0, 0, 0, 7, 7, 0, 0, 0, 0};
+    enum { BLOCKS = sizeof values / sizeof *values, COUNT = BLOCKS * BLOCK + MORE };
+    static uint16_t pixels[COUNT], shuffled[COUNT];
+    static unsigned char chunk[4 * COUNT], alone[4 * BLOCK + 4096];
+    nb_hdf5_layout layout = {.fast = COUNT, .slow = 1, .type = NB_HDF5_U16};
+    size_t bytes, of_block, at = HEAD;
+    nb_error err = {0};
+    (void)state;
+    layout.compress = NB_COMPRESS_BSLZ4;
+    if (nb_hdf5_chunk_check(&layout, &err)) {
+        print_message("skip: built without LZ4\n");
+        skip();
+    }
+    for (int i = 0; i < COUNT; i++)
+        pixels[i] = (uint16_t)(i / BLOCK < BLOCKS ? values[i / BLOCK] : 0);
+    pixels[2 * BLOCK + 5] = pixels[7 * BLOCK + BLOCK - 1] = 300;
+    assert_int_equal(nb_hdf5_chunk_encode(&layout, pixels, shuffled, chunk, &bytes, &err),
+                     NB_OK);
+    for (int b = 0; b <= BLOCKS; b++) {
+        layout.fast = b < BLOCKS ? BLOCK : MORE;
+        assert_int_equal(nb_hdf5_chunk_encode(&layout, pixels + b * BLOCK, shuffled,
+                                              alone, &of_block, &err),
+                         NB_OK);
+        assert_memory_equal(chunk + at, alone + HEAD, of_block - HEAD);
+        at += of_block - HEAD;
+    }
+    assert_int_equal(at, bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,6 +415,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_frame_that_fails_stops_the_series,
                                         scratch_setup, scratch_teardown),
         cmocka_unit_test(devices_are_shared),
+        cmocka_unit_test(renderers_without_room_are_closed),
+        cmocka_unit_test(equal_blocks_take_over_their_bytes),
         cmocka_unit_test(seeds_are_distinct),
         cmocka_unit_test(templates),
         cmocka_unit_test_setup_teardown(journals_survive_damage, scratch_setup,
