@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../base/memory.h"
+#include "../render/choose.h"
 
 nb_pool_devices nb_pool_devices_of(const nb_device *asked, int there, int n, int processes)
 {
@@ -18,6 +19,15 @@ nb_pool_devices nb_pool_devices_of(const nb_device *asked, int there, int n, int
         d.first = n % there;
     }
     return d;
+}
+
+int nb_pool_renderers(const nb_sim *base, int threads)
+{
+    const int fit =
+        nb_backend_renderers(base->backend, &base->model.scene, &base->options);
+    if (base->cfg.psf > NB_PSF_GAUSS) /* Fourier transforms of larger images */
+        return 1;
+    return fit < threads ? fit : threads;
 }
 
 nb_status nb_pool_open(nb_pool *pool, const nb_backend *backend, nb_pool_devices devices,

@@ -32,6 +32,9 @@ typedef struct nb_pool_devices {
 nb_pool_devices nb_pool_devices_of(const nb_device *asked, int there, int n,
                                    int processes);
 
+/** Renderers of each accelerator for frames like this one, no more than threads. */
+int nb_pool_renderers(const nb_sim *base, int threads);
+
 /** Renderers of this backend, so many for `each` device. */
 nb_status nb_pool_open(nb_pool *pool, const nb_backend *backend, nb_pool_devices devices,
                        int each, nb_error *err);

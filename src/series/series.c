@@ -93,17 +93,6 @@ static void choose_threads(nb_run *run)
     run->window = 2 * run->threads + 2;
 }
 
-/** Renderers of an accelerator. */
-static int renderers_each(const nb_run *run)
-{
-    const nb_sim *base = run->base;
-    const int fit =
-        nb_backend_renderers(base->backend, &base->model.scene, &base->options);
-    if (base->fibres) /* transforms of larger images */
-        return 1;
-    return fit < run->threads ? fit : run->threads;
-}
-
 static nb_status open_pool(nb_run *run, nb_error *err)
 {
     nb_sim *base = run->base;
@@ -112,7 +101,7 @@ static nb_status open_pool(nb_run *run, nb_error *err)
     char more[32];
     if (base->backend->device) {
         nb_device asked;
-        each = renderers_each(run);
+        each = nb_pool_renderers(base, run->threads);
         (void)nb_backend_of(base->cfg.device, &asked);
         devices = nb_pool_devices_of(&asked, base->backend->device->count(),
                                      nb_ranks_local_rank(run->ranks),

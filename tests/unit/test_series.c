@@ -151,6 +151,45 @@ static void devices_are_shared(void **state)
     assert_true(d.first == 1 && d.count == 1);
 }
 
+static double seconds_of_frame;
+
+static double slow_estimate(const nb_scene *scene, const nb_render_options *options,
+                            char *why, size_t size)
+{
+    (void)scene;
+    snprintf(why, size, "test");
+    return 1 + options->images * seconds_of_frame;
+}
+
+/** Short frames share an accelerator as far as threads and memory go. */
+static void short_frames_share_a_device(void **state)
+{
+    nb_config cfg = small();
+    nb_backend device = nb_backend_scalar;
+    nb_error err = {0};
+    nb_sim *sim;
+    (void)state;
+    device.estimate = slow_estimate;
+    strcpy(cfg.device, "cpu");
+    assert_int_equal(nb_sim_create(&cfg, NULL, &sim, &err), NB_OK);
+    sim->backend = &device;
+    seconds_of_frame = 0.001;
+    assert_int_equal(nb_pool_renderers(sim, 16), 5);
+    assert_int_equal(nb_pool_renderers(sim, 2), 2);
+    sim->cfg.psf = NB_PSF_FIBRE;
+    assert_int_equal(nb_pool_renderers(sim, 16), 1);
+    sim->cfg.psf = NB_PSF_GAUSS;
+    sim->model.scene.raster.pixels = 4096 * 4096;
+    assert_int_equal(nb_pool_renderers(sim, 16), 4);
+    sim->model.scene.raster.pixels = (size_t)16384 * 16384;
+    assert_int_equal(nb_pool_renderers(sim, 16), 1);
+    sim->model.scene.raster.pixels = 24 * 16;
+    seconds_of_frame = 1;
+    assert_int_equal(nb_pool_renderers(sim, 16), 1);
+    sim->backend = &nb_backend_scalar;
+    nb_sim_free(sim);
+}
+
 static int opens_to_fail;
 
 static nb_status narrow_open(const nb_render_options *options, nb_backend_state **state,
@@ -415,6 +454,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_frame_that_fails_stops_the_series,
                                         scratch_setup, scratch_teardown),
         cmocka_unit_test(devices_are_shared),
+        cmocka_unit_test(short_frames_share_a_device),
         cmocka_unit_test(renderers_without_room_are_closed),
         cmocka_unit_test(equal_blocks_take_over_their_bytes),
         cmocka_unit_test(seeds_are_distinct),
