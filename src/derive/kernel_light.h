@@ -51,7 +51,7 @@ NB_INLINE void light_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
         sum[i] = vf_set(0.0f);
     square_term(c, &x, F2, sum, &term, how);
     for (i = 0; i < 9; i++)
-        sum[SLOPE_H + i] = term.g[i / 3] * x.h[i % 3];
+        sum[SLOPE_H + i] = c->varies[i / 3] * term.g[i / 3] * x.h[i % 3];
 }
 
 /** All factors of the one ray, whether they are taken once a pixel or not. */

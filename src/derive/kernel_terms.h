@@ -37,39 +37,42 @@ NB_INLINE vf vf_select(vi mask, vf yes, vf no)
     return (vf)((mask & (vi)yes) | (~mask & (vi)no));
 }
 
-/** P of sin(pi x) = x P(z), z = x^2, and 2 z P'(z): a Chebyshev fit of degree 5, so that pi cos(pi x) = P + 2 z P'
- * is 2e-8 off at most before rounding. */
-NB_INLINE vf slope_sine(vf z, vf *twice)
+/** P of sin(pi x) = x P(z), z = x^2, and 2 z P'(z).  The latter matters where z is large for u alone: there the
+ * slope by d is small beside it. */
+NB_INLINE vf slope_sine(vf z, vf *twice, const int of_u)
 {
-    static const float c[6] = {NB_PI,      NB_SINE5_1, NB_SINE5_2,
-                               NB_SINE5_3, NB_SINE5_4, NB_SINE5_5};
-    vf p = vf_set(c[5]), d = vf_set(10 * c[5]);
+    static const float sine[] = {NB_PI, NB_SINE4_1, NB_SINE4_2, NB_SINE4_3, NB_SINE4_4};
+    static const float u[] = {NB_SINE_SLOPE4_0, NB_SINE_SLOPE4_1, NB_SINE_SLOPE4_2,
+                              NB_SINE_SLOPE4_3, NB_SINE_SLOPE4_4};
+    static const float d[] = {NB_SINE_SLOPE3_0, NB_SINE_SLOPE3_1, NB_SINE_SLOPE3_2,
+                              NB_SINE_SLOPE3_3};
+    vf p = vf_set(sine[4]), by = vf_set(of_u ? u[4] : d[3]);
     int k;
-    for (k = 4; k > 0; k--) {
-        p = vf_fma(p, z, vf_set(c[k]));
-        d = vf_fma(d, z, vf_set(2 * k * c[k]));
-    }
-    *twice = d * z;
-    return vf_fma(p, z, vf_set(c[0]));
+    for (k = 3; k >= 0; k--)
+        p = vf_fma(p, z, vf_set(sine[k]));
+    for (k = of_u ? 3 : 2; k >= 0; k--)
+        by = vf_fma(by, z, vf_set(of_u ? u[k] : d[k]));
+    *twice = by * z;
+    return p;
 }
 
 /** With sin(pi x) = x P and pi cos(pi x) = P + 2 z P', z = x^2:
- *   s = top/below,   s' = (slope - s tilt)/below,   ds/dN = by_N/below.
- * slope - s tilt is N (P_u + 2 z_u P_u') - s (P_d + 2 z_d P_d'). Where N d = u, N P_u and s P_d are equal and
+ *   s = top/below,   s' = (N slope - s tilt)/below,   ds/dN = by_N/below.
+ * N slope - s tilt is N (P_u + 2 z_u P_u') - s (P_d + 2 z_d P_d'). Where N d = u, N P_u and s P_d are equal and
  * are left out: their difference would be rounding alone, and large beside what is left. */
 typedef struct slope_parts {
     vf top, below, slope, tilt, by_N;
 } slope_parts;
 
-NB_INLINE slope_parts slope_parts_of(vf d, vf u, vf N, vf half_fringe)
+NB_INLINE slope_parts slope_parts_of(vf d, vf u, vf half_fringe)
 {
     slope_parts x;
     vf zd = d * d, zu = u * u, by_zd, by_zu;
-    vf Pd = slope_sine(zd, &by_zd), Pu = slope_sine(zu, &by_zu);
+    vf Pd = slope_sine(zd, &by_zd, 0), Pu = slope_sine(zu, &by_zu, 1);
     vi outside = (vi)(zd >= half_fringe);
     x.top = u * Pu;
     x.below = d * Pd;
-    x.slope = N * (by_zu + (vf)(outside & (vi)Pu));
+    x.slope = by_zu + (vf)(outside & (vi)Pu);
     x.tilt = by_zd + (vf)(outside & (vi)Pd);
     x.by_N = d * (Pu + by_zu);
     return x;
@@ -80,7 +83,7 @@ typedef struct slope_constants {
     fixed_constants fixed;
     vf N[3];
     vf half_fringe[3]; /* (1/(2 N))^2 */
-    vf varies[3];      /* 0 where N = 1: exactly no slope, not a rounding */
+    vf varies[3];      /* 1, or 0: nb_slope_varies; the sums get it, not each term */
     double fall;       /* Gaussian: log2 of L^2 by R^2 */
 } slope_constants;
 
@@ -92,7 +95,7 @@ NB_INLINE slope_constants slope_constants_of(const nb_scene *sc)
     c.fall = -2.0 * sc->lattice.fudge / NB_GAUSS_WIDTH * NB_LOG2_E;
     for (i = 0; i < 3; i++) {
         c.N[i] = vf_set((float)sc->lattice.N[i]);
-        c.varies[i] = vf_set(sc->lattice.N[i] == 1 ? 0.0f : 1.0f);
+        c.varies[i] = vf_set((float)nb_slope_varies(&sc->lattice, i));
         c.half_fringe[i] = vf_set((float)(0.25 / (sc->lattice.N[i] * sc->lattice.N[i])));
     }
     return c;
@@ -251,7 +254,7 @@ NB_INLINE void square_term(const slope_constants *c, const slope_index *x, vf F2
     vf s[3], one[3], L, twice, inverse;
     int i;
     for (i = 0; i < 3; i++)
-        y[i] = slope_parts_of(x->d[i], x->u[i], c->N[i], c->half_fringe[i]);
+        y[i] = slope_parts_of(x->d[i], x->u[i], c->half_fringe[i]);
     inverse = vf_set(1.0f) / (y[0].below * y[1].below * y[2].below);
     one[0] = inverse * (y[1].below * y[2].below);
     one[1] = inverse * (y[0].below * y[2].below);
@@ -263,7 +266,7 @@ NB_INLINE void square_term(const slope_constants *c, const slope_index *x, vf F2
     run[SLOPE_IMAGE] = vf_fma(F2 * L, L, run[SLOPE_IMAGE]);
     for (i = 0; i < 3; i++) {
         vf others = twice * (s[(i + 1) % 3] * s[(i + 2) % 3]) * one[i];
-        term->g[i] = others * c->varies[i] * (y[i].slope - s[i] * y[i].tilt);
+        term->g[i] = others * vf_fma(c->N[i], y[i].slope, -(s[i] * y[i].tilt));
         if (how.sums >= NB_SLOPES_N)
             run[SLOPE_N + i] = vf_fma(others, y[i].by_N, run[SLOPE_N + i]);
     }
@@ -369,14 +372,19 @@ NB_INLINE void mosaic_turns(const nb_vector_slopes *t, const slope_source *q,
     run[SLOPE_MOSAIC] = sum;
 }
 
-NB_INLINE void dispersion_terms(const nb_vector_slopes *t, const slope_term *terms,
-                                const slope_owner *owners, int n, vf *run)
+NB_INLINE void dispersion_terms(const nb_vector_slopes *t, const slope_constants *c,
+                                const slope_term *terms, const slope_owner *owners, int n,
+                                vf *run)
 {
-    int k;
-    for (k = 0; k < n; k++)
+    int k, i;
+    for (k = 0; k < n; k++) {
+        vf g[3];
+        for (i = 0; i < 3; i++)
+            g[i] = terms[k].g[i] * c->varies[i];
         run[SLOPE_DISPERSION] =
-            vf_fma(slope_dot(terms[k].g, terms[k].h),
-                   vf_set(t->spectrum[owners[k].source]), run[SLOPE_DISPERSION]);
+            vf_fma(slope_dot(g, terms[k].h), vf_set(t->spectrum[owners[k].source]),
+                   run[SLOPE_DISPERSION]);
+    }
 }
 
 /** The block at fast[], in the order of lanes. */
@@ -405,12 +413,23 @@ typedef struct slope_run {
     int n, added;
 } slope_run;
 
+/** The sums of floats into the totals. */
+NB_INLINE void slope_flush(const slope_constants *c, slope_run *r, const slope_case how)
+{
+    int i;
+    for (i = 0; i < 9 && how.sums >= NB_SLOPES_H; i++)
+        r->run[SLOPE_H + i] = r->run[SLOPE_H + i] * c->varies[i / 3];
+    for (i = 0; i < slope_sums_of(how.sums); i++)
+        flush(&r->total[i], &r->run[i]);
+    r->added = 0;
+}
+
 /** The second loop over the terms at hand; into the totals when the floats have had enough. */
-NB_INLINE void slope_second(const nb_vector_slopes *t, const slope_source *q,
-                            slope_run *r, int last, const slope_case how)
+NB_INLINE void slope_second(const nb_vector_slopes *t, const slope_constants *c,
+                            const slope_source *q, slope_run *r, int last,
+                            const slope_case how)
 {
     vf v[SLOPE_TERMS][3];
-    int i;
     if (how.sums >= NB_SLOPES_H)
         outer_products(r->terms, r->n, r->run);
     if (how.sums >= NB_SLOPES_ALL) {
@@ -420,15 +439,21 @@ NB_INLINE void slope_second(const nb_vector_slopes *t, const slope_source *q,
         if (t->axes)
             mosaic_turns(t, q, r->owners, r->n, (const vf(*)[3])v, r->run);
         if (t->spectrum)
-            dispersion_terms(t, r->terms, r->owners, r->n, r->run);
+            dispersion_terms(t, c, r->terms, r->owners, r->n, r->run);
     }
     r->added += r->n;
     r->n = 0;
-    if (!last && r->added + SLOPE_TERMS <= NB_VECTOR_SUM_RUN)
-        return;
-    for (i = 0; i < slope_sums_of(how.sums); i++)
-        flush(&r->total[i], &r->run[i]);
-    r->added = 0;
+    if (last || r->added + SLOPE_TERMS > NB_VECTOR_SUM_RUN)
+        slope_flush(c, r, how);
+}
+
+/** Sums of the first loop: to[] is from[]. */
+NB_INLINE void copy_first(const vf *from, vf *to)
+{
+    int i;
+    for (i = 0; i < SLOPE_H; i++)
+        to[i] = from[i];
+    to[SLOPE_FUDGE] = from[SLOPE_FUDGE];
 }
 
 /** Everything of a ray's block: q[source]. */
@@ -439,12 +464,14 @@ NB_INLINE void slope_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
     const nb_scene *sc = &p->scene;
     const slope_constants c = slope_constants_of(sc);
     const double *offset = t->offsets;
+    vf first[SLOPE_SUMS]; /* in registers between two second loops */
     int m, s, i;
-    for (i = 0; i < slope_sums_of(how.sums); i++) {
+    for (i = 0; i < SLOPE_SUMS; i++) {
         r->run[i] = vf_set(0.0f);
         r->total[i] = vd2_set(0);
     }
     r->n = r->added = 0;
+    copy_first(r->run, first);
     for (m = 0; m < sc->lattice.n_orientations; m++) {
         const nb_orientation *o = &sc->lattice.orientations[m];
         const vd2 A[3] = {dot_ray(ray, o->a), dot_ray(ray, o->b), dot_ray(ray, o->c)};
@@ -461,15 +488,19 @@ NB_INLINE void slope_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
             for (i = 0; i < 3; i++)
                 term->h[i] = x.h[i];
             if (how.shape == NB_LATTICE_GAUSS)
-                gauss_term(&c, sc->lattice.fudge, &x, F2, r->run, term, how);
+                gauss_term(&c, sc->lattice.fudge, &x, F2, first, term, how);
             else
-                square_term(&c, &x, F2, r->run, term, how);
+                square_term(&c, &x, F2, first, term, how);
             r->owners[r->n] = (slope_owner){m, s};
-            if (++r->n == SLOPE_TERMS)
-                slope_second(t, q, r, 0, how);
+            if (++r->n == SLOPE_TERMS) {
+                copy_first(first, r->run);
+                slope_second(t, &c, q, r, 0, how);
+                copy_first(r->run, first);
+            }
         }
     }
-    slope_second(t, q, r, 1, how);
+    copy_first(first, r->run);
+    slope_second(t, &c, q, r, 1, how);
 }
 
 #endif

@@ -121,11 +121,14 @@ static nb_status reserve(nb_vector_slopes *v, nb_error *err)
 static void fill(nb_vector_slopes *v)
 {
     const nb_lattice *lattice = &v->job->scene->lattice;
+    double scale[3];
+    for (int i = 0; i < 3; i++)
+        scale[i] = nb_slope_varies(lattice, i) ? v->wavenumber : 0;
     for (int m = 0; m < lattice->n_orientations; m++) {
         const nb_orientation *u = &lattice->orientations[m];
-        copy_vector(u->a, v->wavenumber, v->cells[m]);
-        copy_vector(u->b, v->wavenumber, v->cells[m] + 3);
-        copy_vector(u->c, v->wavenumber, v->cells[m] + 6);
+        copy_vector(u->a, scale[0], v->cells[m]);
+        copy_vector(u->b, scale[1], v->cells[m] + 3);
+        copy_vector(u->c, scale[2], v->cells[m] + 6);
         if (v->axes)
             copy_vector(v->job->turns[m], 1, v->axes[m]);
         if (v->turned)
