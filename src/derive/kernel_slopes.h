@@ -316,15 +316,25 @@ static void finish_batch(slope_batch *b, double **out, size_t stride)
     b->n = 0;
 }
 
+/** The first of n pixels from `fast` on that the batch has room for; how many. */
+NB_INLINE int take_pixels(slope_batch *b, int fast, int n)
+{
+    const int room = SLOPE_BATCH * NB_W - b->n, taken = n < room ? n : room;
+    for (int k = 0; k < taken; k++)
+        b->fast[b->n + k] = fast + k;
+    b->n += taken;
+    return taken;
+}
+
 /** A block's lanes are the next pixels of the row that are wanted, side by side or not. */
 void NB_SLOPE_KERNEL(const nb_vector_slopes *t, const nb_span *spans, size_t n,
                      double *out, size_t stride)
 {
     slope_batch b = {.t = t, .plan = &t->plans[spans->panel], .slow = spans->slow};
     for (size_t i = 0; i < n; i++)
-        for (int k = 0; k < spans[i].n; k++) {
-            b.fast[b.n] = spans[i].fast + k;
-            if (++b.n == SLOPE_BATCH * NB_W)
+        for (int k = 0; k < spans[i].n;) {
+            k += take_pixels(&b, spans[i].fast + k, spans[i].n - k);
+            if (b.n == SLOPE_BATCH * NB_W)
                 finish_batch(&b, &out, stride);
         }
     finish_batch(&b, &out, stride);
