@@ -204,16 +204,46 @@ nb_status nb_sim_render_double(nb_sim *sim, double *image, nb_error *err)
     return st;
 }
 
+/** Is one of n numbers not finite?  By their exponents, since a loop without an exit is done by vectors. */
+static int any_not_finite(nb_real_type type, const void *array, size_t at, size_t n)
+{
+    int bad = 0;
+    for (size_t i = at; type == NB_REAL_FLOAT32 && i < at + n; i++) {
+        uint32_t bits;
+        memcpy(&bits, (const float *)array + i, sizeof bits);
+        bad |= (bits & 0x7f800000u) == 0x7f800000u;
+    }
+    for (size_t i = at; type != NB_REAL_FLOAT32 && i < at + n; i++) {
+        uint64_t bits;
+        memcpy(&bits, (const double *)array + i, sizeof bits);
+        bad |= ((uint32_t)(bits >> 32) & 0x7ff00000u) == 0x7ff00000u;
+    }
+    return bad;
+}
+
+/** The first of n numbers that is not finite; n: all are. */
+static size_t first_not_finite(nb_real_type type, const void *array, size_t n)
+{
+    const size_t piece = 1024;
+    for (size_t at = 0; at < n; at += piece) {
+        const size_t m = n - at < piece ? n - at : piece;
+        for (size_t i = at; any_not_finite(type, array, at, m) && i < at + m; i++)
+            if (!isfinite(nb_real(type, array, i)))
+                return i;
+    }
+    return n;
+}
+
 static nb_status check_loss(const nb_sim *sim, nb_real_type type, const void *dloss,
                             nb_error *err)
 {
     const size_t pixels = sim->model.scene.raster.pixels;
-    for (size_t i = 0; i < pixels; i++)
-        if (!isfinite(nb_real(type, dloss, i)))
-            return nb_fail(err, NB_ERR_INPUT,
-                           "the slope of the loss is not finite at pixel %zu of %zu", i,
-                           pixels);
-    return NB_OK;
+    size_t i = first_not_finite(type, dloss, pixels);
+    return i == pixels
+               ? NB_OK
+               : nb_fail(err, NB_ERR_INPUT,
+                         "the slope of the loss is not finite at pixel %zu of %zu", i,
+                         pixels);
 }
 
 nb_status nb_sim_pullback(nb_sim *sim, const char *const *names, int count,

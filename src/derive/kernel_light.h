@@ -4,6 +4,8 @@
 #ifndef NB_DERIVE_KERNEL_LIGHT_H
 #define NB_DERIVE_KERNEL_LIGHT_H
 
+#include <math.h>
+
 #include "kernel_terms.h"
 
 /** The cases that the loop is compiled for; of sums there are all but those by the scattering vector. */
@@ -84,6 +86,74 @@ NB_INLINE void light_pixels(const nb_vector_slopes *t, const nb_vector_plan *p, 
                 slope = vf_fma(sum[by->sum[k]], vf_set(by->light[k]), slope);
             store_floats(slope * factor, lanes, out + (size_t)(i + 1) * stride);
         }
+    }
+}
+
+/** The sums of n pixels, each times its dloss[] over `most`; added to sums[SLOPE_LIGHT]. */
+NB_INLINE void light_products(const nb_vector_slopes *t, const nb_vector_plan *p, int s,
+                              const double *fast, int n, const double *dloss, double most,
+                              double *sums, const slope_case how)
+{
+    const slope_constants c = slope_constants_of(&p->scene);
+    const row_line line = line_of(p, s, 0, 0);
+    const double scale = 1 / most;
+    vf run[SLOPE_LIGHT];
+    int k, i;
+    for (k = 0; k < SLOPE_LIGHT; k++)
+        run[k] = vf_set(0.0f);
+    for (; n > 0; n -= NB_W, fast += NB_W, dloss += NB_W) {
+        const rays r = rays_to(p, block_of(fast), &line, 0);
+        float loss[NB_W] = {0};
+        vf sum[SLOPE_V], weight;
+        for (i = 0; i < (n < NB_W ? n : NB_W); i++)
+            loss[i] = (float)(dloss[i] * scale);
+        memcpy(&weight, loss, sizeof weight);
+        weight = weight * light_factor(p, &r, t->unit);
+        light_sums(t, p, &c, &r, sum, how);
+        for (k = 0; k < SLOPE_V; k++)
+            run[k] = vf_fma(sum[k], weight, run[k]);
+        run[SLOPE_CAPTURED] += weight;
+    }
+    for (k = 0; k < SLOPE_LIGHT; k++) {
+        float all[NB_W];
+        double total = 0;
+        memcpy(all, &run[k], sizeof all);
+        for (i = 0; i < NB_W; i++)
+            total += all[i];
+        sums[k] += most * total;
+    }
+}
+
+/** Floats hold any loss over the largest of a row. */
+NB_INLINE double largest_loss(const double *dloss, int n)
+{
+    double most[8] = {1e-300};
+    int i, k;
+    for (i = 0; i + 8 <= n; i += 8)
+        for (k = 0; k < 8; k++)
+            most[k] = fabs(dloss[i + k]) > most[k] ? fabs(dloss[i + k]) : most[k];
+    for (; i < n; i++)
+        most[0] = fmax(most[0], fabs(dloss[i]));
+    for (k = 1; k < 8; k++)
+        most[0] = fmax(most[0], most[k]);
+    return most[0];
+}
+
+NB_STAGE void light_dot(const nb_vector_slopes *t, const nb_vector_plan *p, int s,
+                        const double *fast, int n, const double *dloss, double *sums)
+{
+    const int table = p->table.kind != NB_F_CONST;
+    const double most = largest_loss(dloss, n);
+    switch (NB_LIGHT_CASE(t->phase, table)) {
+#define NB_DO(phase, of_table)                                                           \
+    case NB_LIGHT_CASE(phase, of_table):                                                 \
+        light_products(t, p, s, fast, n, dloss, most, sums,                              \
+                       (slope_case){NB_LATTICE_SQUARE, phase, of_table, NB_SLOPES_N});   \
+        break;
+        NB_LIGHT_CASES(NB_DO)
+#undef NB_DO
+    default:
+        break;
     }
 }
 

@@ -14,6 +14,7 @@
 #define NB_SLOPE_PASTE2(a, b) a##b
 #define NB_SLOPE_PASTE(a, b) NB_SLOPE_PASTE2(a, b)
 #define NB_SLOPE_KERNEL NB_SLOPE_PASTE(nb_slope_row_, NB_KERNEL_ISA)
+#define NB_SLOPE_DOT NB_SLOPE_PASTE(nb_slope_dot_, NB_KERNEL_ISA)
 
 /** DO(shape, phase, level): every case that the loops are compiled for. */
 #define NB_SLOPE_CASES_OF(DO, shape, phase)                                              \
@@ -295,14 +296,20 @@ static void curved_slopes(const slope_batch *b, int n, const double *fast, doubl
     block_slopes(&block, n, out, stride);
 }
 
+/** The last block's other lanes repeat its last pixel. */
+NB_INLINE void fill_block(slope_batch *b)
+{
+    for (int i = b->n; i % NB_W != 0; i++)
+        b->fast[i] = b->fast[b->n - 1];
+}
+
 /** All of the batch to out, which moves on. */
 static void finish_batch(slope_batch *b, double **out, size_t stride)
 {
     double *fast = b->fast;
     if (b->n == 0)
         return;
-    for (int i = b->n; i % NB_W != 0; i++)
-        fast[i] = fast[b->n - 1];
+    fill_block(b);
     if (b->t->light)
         light_slopes(b->t, b->plan, b->slow, fast, b->n, *out, stride);
     for (int i = 0; i < b->n && !b->t->light; i += NB_W) {
@@ -338,6 +345,29 @@ void NB_SLOPE_KERNEL(const nb_vector_slopes *t, const nb_span *spans, size_t n,
                 finish_batch(&b, &out, stride);
         }
     finish_batch(&b, &out, stride);
+}
+
+static void multiply_batch(slope_batch *b, const double **dloss, double *sums)
+{
+    if (b->n == 0)
+        return;
+    fill_block(b);
+    light_dot(b->t, b->plan, b->slow, b->fast, b->n, *dloss, sums);
+    *dloss += b->n;
+    b->n = 0;
+}
+
+void NB_SLOPE_DOT(const nb_vector_slopes *t, const nb_span *spans, size_t n,
+                  const double *dloss, double *sums)
+{
+    slope_batch b = {.t = t, .plan = &t->plans[spans->panel], .slow = spans->slow};
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < spans[i].n;) {
+            k += take_pixels(&b, spans[i].fast + k, spans[i].n - k);
+            if (b.n == SLOPE_BATCH * NB_W)
+                multiply_batch(&b, &dloss, sums);
+        }
+    multiply_batch(&b, &dloss, sums);
 }
 
 #endif

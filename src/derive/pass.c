@@ -38,7 +38,8 @@ static void given_row(const nb_slope_job *job, const void *state, const nb_span 
 typedef struct slope_run {
     const nb_slope_pass *pass;
     nb_slope_row *row;
-    void *state; /* of the engine */
+    nb_slope_dot *dot; /* instead of row and take, or NULL */
+    void *state;       /* of the engine */
     const nb_span *spans;
     const size_t *first; /* [rows + 1] */
     int rows, stripes;
@@ -92,6 +93,20 @@ static void next_piece(const nb_slope_values *row, size_t *i, int *behind, nb_sp
     piece->n = 1;
 }
 
+/** Slopes of a piece, for the sink of the pass. */
+static void run_piece(const slope_run *run, const nb_slope_values *piece, double *values)
+{
+    const nb_slope_pass *pass = run->pass;
+    double dloss[NB_PASS_PIECE];
+    if (run->dot) {
+        double *sums = pass->weigh(pass->sink, piece, dloss);
+        run->dot(pass->job, run->state, piece->spans, piece->n, dloss, sums);
+    } else {
+        run->row(pass->job, run->state, piece->spans, piece->n, values, run->widest);
+        pass->take(pass->sink, piece);
+    }
+}
+
 static void run_row(slope_run *run, int stripe, int r)
 {
     const nb_slope_pass *pass = run->pass;
@@ -106,8 +121,7 @@ static void run_row(slope_run *run, int stripe, int r)
         nb_slope_values piece = row;
         nb_span part;
         next_piece(&row, &i, &behind, &part, &piece);
-        run->row(pass->job, run->state, piece.spans, piece.n, values, run->widest);
-        pass->take(pass->sink, &piece);
+        run_piece(run, &piece, values);
     }
     done = atomic_fetch_add_explicit(&run->done, 1, memory_order_relaxed) + 1;
     if (thread == 0 && pass->hooks && pass->hooks->progress &&
@@ -165,6 +179,8 @@ static nb_status run_spans(slope_run *run, nb_error *err)
     }
     if (engine && engine->open)
         st = engine->open(pass->job, &pass->way, &run->state, err);
+    if (!st && engine && engine->dot && pass->weigh)
+        run->dot = engine->dot(run->state);
     if (!st)
         st = share_rows(run, err);
     if (engine && engine->close)

@@ -151,15 +151,22 @@ nb_status nb_slope_image(const nb_slope_run *run, double *image, nb_error *err)
     return nb_slope_pass_run(&pass, err);
 }
 
+static double *weigh(void *sink, const nb_slope_values *row, double *dloss)
+{
+    const plane_sink *k = sink;
+    for (size_t i = 0; i < row->n; dloss += row->spans[i++].n)
+        nb_reals(k->type, k->dloss, row->spans[i].at, row->spans[i].n, dloss);
+    return k->partial + (size_t)row->stripe * (size_t)k->job->count;
+}
+
 static void take_dot(void *sink, const nb_slope_values *row)
 {
     const plane_sink *k = sink;
-    double *sum = k->partial + (size_t)row->stripe * (size_t)k->job->count;
     double dloss[NB_PASS_PIECE];
+    double *sum = weigh(sink, row, dloss);
     int n = 0;
     for (size_t i = 0; i < row->n; i++)
-        for (int f = 0; f < row->spans[i].n; f++)
-            dloss[n++] = nb_real(k->type, k->dloss, row->spans[i].at + (size_t)f);
+        n += row->spans[i].n;
     for (size_t p = 0; p < (size_t)k->job->count; p++)
         sum[p] += nb_dot_of(dloss, row->values + (p + 1) * row->stride, n);
 }
@@ -171,6 +178,7 @@ nb_status nb_slope_pullback(const nb_slope_run *run, nb_real_type type, const vo
     plane_sink sink = {.job = run->job, .type = type, .dloss = dloss};
     nb_slope_pass pass = pass_of(run, &sink, take_dot);
     nb_status st;
+    pass.weigh = weigh;
     if (n == 0)
         return NB_OK;
     if (run->device)

@@ -3,6 +3,8 @@
 #ifndef NB_DERIVE_PRODUCTS_H
 #define NB_DERIVE_PRODUCTS_H
 
+#include <string.h>
+
 #include "fit_pixel.h"
 #include "pass.h"
 #include "slope_device.h"
@@ -42,6 +44,17 @@ static inline double nb_real(nb_real_type type, const void *array, size_t i)
 {
     return type == NB_REAL_FLOAT32 ? ((const float *)array)[i]
                                    : ((const double *)array)[i];
+}
+
+/** n numbers from number `at` on. */
+static inline void nb_reals(nb_real_type type, const void *array, size_t at, int n,
+                            double *to)
+{
+    if (type == NB_REAL_FLOAT32)
+        for (int i = 0; i < n; i++)
+            to[i] = ((const float *)array)[at + (size_t)i];
+    else
+        memcpy(to, (const double *)array + at, (size_t)n * sizeof *to);
 }
 
 /** loss, gradient[n], fisher[n][n] with n = count + knots; each may be NULL. */

@@ -58,6 +58,10 @@ typedef struct nb_slope_job {
 typedef void nb_slope_row(const nb_slope_job *job, const void *state,
                           const nb_span *spans, size_t n, double *out, size_t stride);
 
+/** Add to sums[count] the slopes of the pixels of one row, each times its dloss[]. */
+typedef void nb_slope_dot(const nb_slope_job *job, const void *state, const nb_span *spans,
+                          size_t n, const double *dloss, double *sums);
+
 /** How a pass is to calculate. */
 typedef struct nb_slope_way {
     nb_precision precision;
@@ -75,6 +79,8 @@ typedef struct nb_slope_engine {
                       nb_error *err);
     nb_slope_row *row;
     void (*close)(void *state);
+    /** What makes such sums quicker than its rows, or NULL, which may depend on the job; NULL: nothing does. */
+    nb_slope_dot *(*dot)(const void *state);
 } nb_slope_engine;
 
 extern const nb_slope_engine nb_slope_scalar, nb_slope_vector;

@@ -13,24 +13,25 @@
 typedef struct kernel_of {
     nb_isa isa;
     nb_vector_slope_row *row;
+    nb_vector_slope_dot *dot;
 } kernel_of;
 
 static const kernel_of kernels[] = {
 #if defined(__x86_64__)
-    {NB_ISA_SSE2, nb_slope_row_sse2},
-    {NB_ISA_AVX2, nb_slope_row_avx2},
-    {NB_ISA_AVX512, nb_slope_row_avx512},
+    {NB_ISA_SSE2, nb_slope_row_sse2, nb_slope_dot_sse2},
+    {NB_ISA_AVX2, nb_slope_row_avx2, nb_slope_dot_avx2},
+    {NB_ISA_AVX512, nb_slope_row_avx512, nb_slope_dot_avx512},
 #elif defined(__aarch64__)
-    {NB_ISA_NEON, nb_slope_row_neon},
+    {NB_ISA_NEON, nb_slope_row_neon, nb_slope_dot_neon},
 #endif
-    {NB_ISA_SCALAR, NULL}};
+    {NB_ISA_SCALAR, NULL, NULL}};
 
-static nb_vector_slope_row *row_of(nb_isa isa)
+static const kernel_of *kernel_for(nb_isa isa)
 {
     const kernel_of *k = kernels;
     while (k->row && k->isa != isa)
         k++;
-    return k->row;
+    return k;
 }
 
 static nb_slope_phase phase_of(const nb_plan *plan)
@@ -68,7 +69,7 @@ static int applies(const nb_slope_job *job, const nb_slope_way *way, const char 
     const nb_plan plan = nb_plan_of(sc, way->precision, &engine);
     const char *reason = refuse_shape(sc);
     double turns = phase_of(&plan) == NB_PHASE_FRINGES ? plan.cells : 1;
-    if (!row_of(way->isa))
+    if (!kernel_for(way->isa)->row)
         reason = "no kernel for the instruction set";
     else if (way->precision == NB_PRECISION_DOUBLE)
         reason = "double precision was asked for";
@@ -263,7 +264,8 @@ static nb_status open_tables(const nb_slope_job *job, const nb_slope_way *way,
     if (!v)
         return NB_ERR_NOMEM;
     v->job = job;
-    v->row = row_of(way->isa);
+    v->row = kernel_for(way->isa)->row;
+    v->dot = kernel_for(way->isa)->dot;
     v->phase = phase_of(&plan);
     v->level = level_of(job->sums);
     if ((st = nb_vector_plans_build(&plan, NB_VECTOR_FIXED, NULL, &v->plans, err)) ||
@@ -289,5 +291,25 @@ static void vector_row(const nb_slope_job *job, const void *state, const nb_span
     v->row(v, spans, n, out, stride);
 }
 
-const nb_slope_engine nb_slope_vector = {"vectors", applies, open_tables, vector_row,
-                                         close_tables};
+static void vector_dot(const nb_slope_job *job, const void *state, const nb_span *spans,
+                       size_t n, const double *dloss, double *sums)
+{
+    const nb_vector_slopes *v = state;
+    double total[SLOPE_LIGHT] = {0};
+    v->dot(v, spans, n, dloss, total);
+    for (int i = 0; i < job->count; i++) {
+        const nb_slope_line *by = &v->lines[i];
+        sums[i] += by->light_captured * total[SLOPE_CAPTURED];
+        for (int k = 0; k < by->n; k++)
+            sums[i] += by->light[k] * total[by->sum[k]];
+    }
+}
+
+static nb_slope_dot *dot_of(const void *state)
+{
+    const nb_vector_slopes *v = state;
+    return v->light ? vector_dot : NULL;
+}
+
+const nb_slope_engine nb_slope_vector = {"vectors",  applies,      open_tables,
+                                         vector_row, close_tables, dot_of};

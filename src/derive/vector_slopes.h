@@ -20,6 +20,8 @@ enum nb_slope_place {
     SLOPE_N,
     SLOPE_H = SLOPE_N + 3,
     SLOPE_V = SLOPE_H + 9,
+    SLOPE_CAPTURED = SLOPE_V, /* of light scenes: the pixel's factor alone */
+    SLOPE_LIGHT,
     SLOPE_PHI = SLOPE_V + 3,
     SLOPE_OSC,
     SLOPE_MOSAIC,
@@ -41,6 +43,10 @@ typedef struct nb_vector_slopes nb_vector_slopes;
 /** A row's kernel of one instruction set; as nb_slope_row. */
 typedef void nb_vector_slope_row(const nb_vector_slopes *v, const nb_span *spans,
                                  size_t n, double *out, size_t stride);
+
+/** Of light scenes: add to sums[SLOPE_LIGHT] those of kernel_light.h, each times its pixel's dloss[]. */
+typedef void nb_vector_slope_dot(const nb_vector_slopes *v, const nb_span *spans,
+                                 size_t n, const double *dloss, double *sums);
 
 /** Slopes of a pixel by the numbers of a flat panel's place (physics/panel_pull.h). */
 enum nb_pull_place {
@@ -71,6 +77,7 @@ typedef struct nb_place_line {
 /** A job with its tables.  Arrays are owned. */
 struct nb_vector_slopes {
     nb_vector_slope_row *row;
+    nb_vector_slope_dot *dot;
     const nb_slope_job *job;
     nb_vector_plan *plans; /* of each panel */
     nb_slope_level level;
@@ -97,5 +104,7 @@ static inline int nb_slope_varies(const nb_lattice *lattice, int axis)
 
 nb_vector_slope_row nb_slope_row_sse2, nb_slope_row_avx2, nb_slope_row_avx512,
     nb_slope_row_neon;
+nb_vector_slope_dot nb_slope_dot_sse2, nb_slope_dot_avx2, nb_slope_dot_avx512,
+    nb_slope_dot_neon;
 
 #endif

@@ -201,9 +201,78 @@ static void one_ray_with_its_solid_angle(void **state)
         skip_because("no instruction set of vectors");
 }
 
+/** A pullback by slopes of this scale against the same products of the scalar engine's planes. */
+static void compare_pullback(nb_config *cfg, nb_isa isa, double scale)
+{
+    char(*names)[NB_VARIABLE_NAME];
+    const char *list[MOST_NAMES];
+    double loss[EDGE * EDGE], gradient[MOST_NAMES], again[MOST_NAMES];
+    uint64_t seed = 11;
+    int count;
+    double *truth = planes_of(cfg, NB_ISA_SCALAR, &names, &count);
+    nb_error err;
+    nb_sim *sim;
+    assert_true(count <= MOST_NAMES);
+    for (int i = 0; i < count; i++)
+        list[i] = names[i];
+    for (int i = 0; i < EDGE * EDGE; i++)
+        loss[i] = scale * draw(&seed, -1, 1);
+    cfg->isa = isa;
+    for (int threads = 1; threads <= 3; threads += 2) {
+        cfg->threads = threads;
+        assert_int_equal(nb_sim_create(cfg, NULL, &sim, &err), NB_OK);
+        assert_int_equal(nb_sim_pullback(sim, list, count, NB_REAL_FLOAT64, loss,
+                                         threads == 1 ? gradient : again, NULL, &err),
+                         NB_OK);
+        nb_sim_free(sim);
+    }
+    assert_memory_equal(gradient, again, (size_t)count * sizeof *gradient);
+    for (int p = 0; p < count; p++) {
+        double sum = 0, all = 0;
+        for (int i = 0; i < EDGE * EDGE; i++) {
+            sum += loss[i] * truth[p * EDGE * EDGE + i];
+            all += fabs(loss[i] * truth[p * EDGE * EDGE + i]);
+        }
+        if (!(fabs(gradient[p] - sum) <= 5e-6 * all))
+            fail_msg("isa %d, scale %g: the pullback by %s is %.2g of its parts off",
+                     (int)isa, scale, names[p], fabs(gradient[p] - sum) / all);
+    }
+    free(truth);
+    nb_free(names);
+}
+
+/** One step a pixel: the sums are made without planes (kernel_light.h). */
+static void pullbacks_of_one_step(void **state)
+{
+    static const nb_isa isas[] = {NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512, NB_ISA_NEON};
+    static const char *const regions[] = {"0 47 0 47", "3 40 5 44"};
+    static const double scales[] = {1, 1e-100, 1e60};
+    int compared = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
+        for (int k = 0; k < 3; k++) {
+            uint64_t seed = 5;
+            nb_config cfg;
+            nb_sim *sim;
+            nb_config_defaults(&cfg);
+            crystal(&cfg, &seed, 0);
+            experiment(&cfg, &seed, 0);
+            set(&cfg, "water", "1", 0, 0, 0);
+            set(&cfg, "roi", regions[k % 2], 0, 0, 0);
+            cfg.isa = isas[i];
+            if (nb_sim_create(&cfg, NULL, &sim, NULL) != NB_OK)
+                continue;
+            nb_sim_free(sim);
+            compare_pullback(&cfg, isas[i], scales[k]);
+            compared++;
+        }
+    if (!compared)
+        skip_because("no instruction set of vectors");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(random_scenes),
+    const struct CMUnitTest tests[] = {TEST(random_scenes), TEST(pullbacks_of_one_step),
                                        TEST(one_ray_with_its_solid_angle)};
     return RUN_TESTS("vector_slopes", tests);
 }
