@@ -33,6 +33,7 @@ nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflectio
                              sim->cfg.truth_min,
                              m->phi0 + middle * step,
                              step,
+                             sim->options.tolerance.skip,
                              sim->options.threads,
                              &sim->hooks};
     nb_status st = nb_reflections_find(&job, out, err);

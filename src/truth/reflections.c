@@ -11,6 +11,7 @@
 #include "../render/request.h"
 #include "../render/rows.h"
 #include "reflection_table.h"
+#include "spot_shares.h"
 
 /** Rows that are divided at the same time, and then added in their order. */
 enum { BLOCK = 32 };
@@ -35,6 +36,7 @@ typedef struct finder {
     int rows;
     nb_scene dark; /* the scene without its crystal */
     double cut;    /* pixels with fewer photons of the crystal are not divided */
+    int divided;   /* the pixels are, by spots */
     int plain;     /* without absorption a pixel's water goes with the cached factors */
     double water;  /* of one ray, before them */
 } finder;
@@ -52,17 +54,33 @@ static finder prepare(const nb_reflection_job *job)
     return f;
 }
 
-static double water_in(const finder *f, const nb_span *span, int fast)
+static double water_in(const finder *f, const nb_panel *panel, int fast, int slow)
 {
     const nb_scene *sc = f->job->scene;
-    const nb_panel *panel = &sc->panels[span->panel];
     const nb_sensor *sensor = &sc->sensors[panel->sensor];
     if (f->water == 0 && !sc->amorphous)
         return 0;
     if (!f->plain || sensor->absorb || sc->amorphous)
-        return nb_pixel_intensity(&f->dark, panel, sensor, fast, span->slow);
+        return nb_pixel_intensity(&f->dark, panel, sensor, fast, slow);
     return f->water * sensor->layers * sc->oversample * sc->oversample *
-           nb_cached_factors(sc, panel, sensor, fast, span->slow);
+           nb_cached_factors(sc, panel, sensor, fast, slow);
+}
+
+/** Photons of a pixel that are to be divided; 0: none. */
+static double crystal_in(const finder *f, double photons, double water)
+{
+    photons -= water;
+    return photons > 0 && photons >= f->cut && photons > TOLD_APART * water ? photons : 0;
+}
+
+/** A sample of less weight is left out. */
+static double least_weight(const nb_scene *sc, const nb_panel *panel, int fast, int slow,
+                           double photons)
+{
+    const nb_sensor *sensor = &sc->sensors[panel->sensor];
+    double scale = sc->intensity_scale * nb_cached_factors(sc, panel, sensor, fast, slow);
+    double terms = (double)sc->samples * sensor->layers;
+    return OMITTED * photons / (scale * terms);
 }
 
 /** A sample's place, and how much less than `least` it may count: then it is left out. */
@@ -153,8 +171,7 @@ static int divide_pixel(const finder *f, const nb_span *span, int fast, double p
     const nb_panel *panel = &sc->panels[span->panel];
     const nb_sensor *sensor = &sc->sensors[panel->sensor];
     int os = sc->oversample, slow = span->slow;
-    double scale = sc->intensity_scale * nb_cached_factors(sc, panel, sensor, fast, slow);
-    double terms = (double)sc->samples * sensor->layers;
+    const double least = least_weight(sc, panel, fast, slow, photons);
     for (int layer = 0; layer < sensor->layers; layer++)
         for (int s = 0; s < os; s++)
             for (int i = 0; i < os; i++) {
@@ -164,7 +181,7 @@ static int divide_pixel(const finder *f, const nb_span *span, int fast, double p
                 sample_place at = {fast + (i + 0.5) / os,
                                    slow + (s + 0.5) / os,
                                    ray.capture,
-                                   OMITTED * photons / (scale * terms),
+                                   least,
                                    NULL,
                                    ray.direction};
                 if (sc->oversample_omega)
@@ -179,12 +196,14 @@ static int divide_pixel(const finder *f, const nb_span *span, int fast, double p
 static void divide_span(const finder *f, const nb_span *span, image_row *row)
 {
     const float *image = f->job->image + span->at;
+    const nb_panel *panel = &f->job->scene->panels[span->panel];
     row->table.panel = span->panel;
     for (int i = 0; i < span->n && !row->failed; i++) {
-        double water = water_in(f, span, span->fast + i), photons = image[i] - water;
+        double water = water_in(f, panel, span->fast + i, span->slow);
+        double photons = crystal_in(f, image[i], water);
         row->photons += image[i];
         row->background += water;
-        if (photons > 0 && photons >= f->cut && photons > TOLD_APART * water)
+        if (photons > 0 && !f->divided)
             row->failed = !divide_pixel(f, span, span->fast + i, photons, &row->table);
     }
 }
@@ -208,6 +227,69 @@ static int collect(image_row *rows, int n, image_row *all)
     }
     return ok;
 }
+
+/* ------------------------------------------------------------------ by spots */
+
+/** As nb_spot_shares.photons. */
+static double photons_at(const void *user, int k, int fast, int slow, double *least)
+{
+    const finder *f = user;
+    const nb_scene *sc = f->job->scene;
+    const nb_panel *panel = &sc->panels[k];
+    const size_t pixel =
+        panel->first_pixel + (size_t)slow * (size_t)panel->columns + (size_t)fast;
+    double photons = 0;
+    if (!sc->raster.mask || sc->raster.mask[pixel])
+        photons = crystal_in(f, f->job->image[pixel], water_in(f, panel, fast, slow));
+    if (photons > 0)
+        *least = least_weight(sc, panel, fast, slow, photons);
+    return photons;
+}
+
+/** What the dimmest pixel that is divided may lack, photons: less than `least` of any sample. */
+static double bound_of(const finder *f)
+{
+    const nb_beam *beam = &f->job->scene->beam;
+    double sum = 0, most = 0;
+    for (int i = 0; i < beam->n_sources; i++) {
+        sum += beam->sources[i].weight;
+        most = fmax(most, beam->sources[i].weight);
+    }
+    return most > 0 ? OMITTED * f->cut * sum / (most * beam->n_sources) : 0;
+}
+
+/** Where its spots end, a crystal's pixels are divided by reflections; f->divided says so. */
+static nb_status divide_by_spots(finder *f, nb_reflection_table *table, nb_error *err)
+{
+    const nb_reflection_job *job = f->job;
+    const nb_engine engine = {0};
+    nb_scene whole = *job->scene;
+    nb_plan plan;
+    nb_spots spots;
+    nb_spot_limits limits = {0};
+    nb_spots_result result = {0};
+    nb_status st;
+    whole.raster.mask = NULL;
+    whole.raster.roi = (nb_region){0, whole.raster.columns - 1, 0, whole.raster.rows - 1};
+    plan = nb_plan_of(&whole, NB_PRECISION_MIXED, &engine);
+    plan.tolerance = (nb_tolerance){.skip = job->by_spots, .photons = bound_of(f)};
+    if (nb_spots_refuse(&plan))
+        return NB_OK;
+    if ((st = nb_spots_build(&plan, &spots, err)))
+        return st;
+    nb_spots_limit(&spots, &plan.tolerance, &limits, &result);
+    f->divided = !result.refused;
+    if (f->divided) {
+        const nb_spot_shares shares = {job->scene,     &spots,        &limits,
+                                       job->phi_first, job->phi_step, job->threads,
+                                       job->hooks,     photons_at,    f};
+        st = nb_spot_shares_add(&shares, table, err);
+    }
+    nb_spots_free(&spots);
+    return st;
+}
+
+/* ------------------------------------------------------------------ the list */
 
 static int by_index(const void *a, const void *b)
 {
@@ -314,6 +396,8 @@ nb_status nb_reflections_find(const nb_reflection_job *job, nb_reflections *out,
     if (!st)
         st = nb_request_rows(&request, &first, &f.rows, err);
     f.first = first;
+    if (!st)
+        st = divide_by_spots(&f, &all.table, err);
     if (!st)
         st = divide_image(&f, rows, &all, err);
     if (!st)

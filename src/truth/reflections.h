@@ -13,8 +13,9 @@ typedef struct nb_reflection_job {
     const float *image;         /* [spixels][fpixels], rendered from the scene */
     double minimum;             /* photons of the weakest reflection that is listed */
     double phi_first, phi_step; /* rad, of the scene's phi steps */
-    int threads;                /* 0: all; the list does not depend on it */
-    const nb_hooks *hooks;      /* progress is called by the calling thread only */
+    int by_spots; /* samples may be left out (nb_tolerance.skip): crystals whose spots end are divided by reflections */
+    int threads;  /* 0: all; the list does not depend on it */
+    const nb_hooks *hooks; /* progress is called by the calling thread only */
 } nb_reflection_job;
 
 /** List the reflections by h, k, l. All of nb_reflection but `excitation` and `frame` is

@@ -282,6 +282,80 @@ static void the_weak_are_not_listed(void **state)
     nb_sim_free(sim);
 }
 
+/** A crystal whose spots end, on a detector with some of them. */
+static nb_config spotty_config(const char *table)
+{
+    nb_config cfg = random_config(table);
+    cfg.shape = below(3) ? NB_SHAPE_GAUSS : NB_SHAPE_TOPHAT;
+    for (int i = 0; i < 3; i++) {
+        cfg.cell[3 + i] = 90;
+        cfg.N[i] = 12 + below(40);
+    }
+    cfg.mosaic_spread_deg = uniform(0.2, 2);
+    cfg.mosaic_domains = 10 + below(30);
+    cfg.dispersion_steps = 1 + below(12);
+    cfg.interpolate = NB_OFF;
+    cfg.curved = cfg.compat = 0;
+    cfg.pixel_mm = uniform(0.3, 1.5);
+    cfg.fluence = 1e26;
+    cfg.truth_min = pow(10, uniform(-6, 2));
+    return cfg;
+}
+
+static int is_near(double a, double b, double scale)
+{
+    return fabs(a - b) <= 1e-6 * scale;
+}
+
+/** a of b, which looked at every step: within 1e-6. */
+static void check_lists(const nb_reflections *a, const nb_reflections *b)
+{
+    double all = b->background + fabs(b->unassigned);
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        const nb_reflection *x = &a->list[i], *y = &b->list[i];
+        assert_true(x->h == y->h && x->k == y->k && x->l == y->l && x->panel == y->panel);
+        assert_true(is_near(x->intensity, y->intensity, y->intensity));
+        assert_true(is_near(x->peak, y->peak, y->peak) && x->F == y->F);
+        assert_true(is_near(x->fast, y->fast, 1) && is_near(x->slow, y->slow, 1));
+        assert_true(is_near(x->phi_deg, y->phi_deg, 1));
+        assert_true(is_near(x->wavelength_A, y->wavelength_A, 1));
+        all += y->intensity;
+    }
+    assert_true(a->background == b->background);
+    assert_true(is_near(a->unassigned, b->unassigned, all));
+}
+
+/** A list made from spots is that of every step. */
+static void spots_give_the_list_of_every_step(void **state)
+{
+    size_t rows = 0;
+    int others = 0;
+    srand(11);
+    write_table(scratch_path(*state, "t.hkl"));
+    for (int i = 0; i < SCENES; i++) {
+        nb_config cfg = spotty_config(scratch_path(*state, "t.hkl"));
+        nb_reflections fast, exact;
+        float image[FAST * SLOW];
+        nb_sim *sim;
+        assert_int_equal(nb_sim_create(&cfg, NULL, &sim, NULL), NB_OK);
+        assert_int_equal(nb_sim_render(sim, image, NULL, NULL), NB_OK);
+        assert_int_equal(nb_sim_reflections(sim, image, &fast, NULL), NB_OK);
+        sim->options.tolerance = (nb_tolerance){0};
+        assert_int_equal(nb_sim_reflections(sim, image, &exact, NULL), NB_OK);
+        check_lists(&fast, &exact);
+        rows += fast.count;
+        /* other roundings: it was made in another way */
+        others += fast.count &&
+                  memcmp(fast.list, exact.list, fast.count * sizeof *fast.list) != 0;
+        nb_reflections_free(&fast);
+        nb_reflections_free(&exact);
+        nb_sim_free(sim);
+    }
+    print_message("%zu reflections, %d lists with other roundings\n", rows, others);
+    assert_true(rows > 10 * SCENES && others > SCENES / 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +364,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(any_number_of_threads_gives_the_same_list,
                                         scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(the_weak_are_not_listed, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(spots_give_the_list_of_every_step, scratch_setup,
                                         scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

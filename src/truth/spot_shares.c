@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/* Tiles of pixels.  Of each tile every reflection is summed over orientations, sources and sub-pixels; then each
+ * pixel is divided among the reflections that it got something of, in the order of the list. */
+#include "spot_shares.h"
+
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../physics/panels.h"
+#include "../plan/spot_list.h"
+#include "../plan/spot_terms.h"
+#include "../render/rows.h"
+
+enum { TILE = 64 /* sub-pixels along an edge, about */, BLOCK = 64 /* tiles */ };
+
+/** What a reflection adds to a pixel of the tile. */
+typedef struct share {
+    int pixel;
+    uint32_t spot;
+    double sums[NB_SUMS];
+} share;
+
+/** A pixel of the tile. */
+typedef struct tile_pixel {
+    int known, lit;        /* photons and least are set; has a sum */
+    double photons, least; /* as nb_spot_shares.photons */
+    double sums[NB_SUMS];  /* of the present reflection */
+    size_t shares;         /* in the list, as it is sorted: where the next goes */
+} tile_pixel;
+
+typedef struct tile {
+    const nb_spot_shares *of;
+    const nb_spot_list *list;
+    int panel, f0, s0, nf, ns; /* pixels: first and count */
+    int layer;
+    tile_pixel *pixels; /* owned; [ns][nf] */
+    int *lit;           /* owned; pixels with a sum of the present reflection */
+    int n_lit;
+    share *shares; /* owned */
+    size_t n, room;
+    nb_reflection_table table; /* the result */
+    int failed;
+} tile;
+
+/* ------------------------------------------------------------------ one ray */
+
+/** Line of R^2 against kappa along d; 0: it does not come near the reflection. */
+static int line_of(const nb_spot_pair *pair, const nb_spot_ray *at, nb_vec3 d,
+                   nb_spot_line *line)
+{
+    const nb_vec3 q = nb_sub(d, pair->run->incident);
+    double G[3], U[3];
+    for (int i = 0; i < 3; i++) {
+        const double *A = pair->A[i];
+        G[i] = A[0] * q.x + A[1] * q.y + A[2] * q.z;
+        U[i] = G[i] * pair->run->middle - pair->Lh[i];
+    }
+    line->slope2 = nb_spot_dot(G, G) + 1e-60;
+    line->inverse2 = 1 / line->slope2;
+    line->shift = nb_spot_dot(U, G) * line->inverse2;
+    for (int i = 0; i < 3; i++)
+        U[i] -= line->shift * G[i];
+    line->across2 = nb_spot_dot(U, U);
+    line->last = nb_spot_last_offset(pair, at->scene->factors.dmin, q);
+    return line->across2 <= pair->most;
+}
+
+/** Weight of a source's sample, without F^2 and the ray's. */
+static double term_of(const nb_spot_pair *pair, const nb_spot_ray *at,
+                      const nb_spot_line *line, int i)
+{
+    const double off = pair->offset[i] + line->shift;
+    if (at->scene->lattice.shape == NB_LATTICE_TOPHAT)
+        return nb_spot_entry_lit(pair, at, line, i) ? pair->weight[i] : 0;
+    if (pair->offset[i] > line->last)
+        return 0;
+    return pair->weight[i] *
+           nb_spot_exp2((line->across2 + line->slope2 * off * off) * NB_SPOT_FALL);
+}
+
+/** The samples of a ray: their weight and its product with the wavelength; times: of each. */
+static void add_sources(const nb_spot_pair *pair, const nb_spot_ray *at,
+                        const nb_spot_line *line, double times, double least,
+                        double sum[2])
+{
+    const nb_source *sources = at->scene->beam.sources;
+    const double reach = sqrt(fmax(0.0, (pair->most - line->across2) * line->inverse2));
+    const double high = -line->shift + reach;
+    for (int i = nb_spot_entry(pair, -line->shift - reach);
+         i < pair->run->n && pair->offset[i] <= high; i++) {
+        const double w = times * term_of(pair, at, line, i);
+        if (!(w > 0) || w < least)
+            continue;
+        sum[0] += w;
+        sum[1] += w * sources[at->sources[pair->run->first + (size_t)i]].lambda;
+    }
+}
+
+/** What every sample of a ray counts. */
+static double ray_weight(const nb_scene *sc, const nb_ray *ray, nb_vec3 incident)
+{
+    double weight = ray->capture;
+    if (sc->oversample_omega)
+        weight *= ray->omega;
+    if (sc->oversample_polar && !sc->beam.nopolar)
+        weight *= nb_polarization(sc->beam.polarization, incident, ray->direction,
+                                  sc->beam.polar_axis);
+    return weight;
+}
+
+/** The pixel, if it is to be divided. */
+static tile_pixel *pixel_at(const tile *t, int i)
+{
+    tile_pixel *p = &t->pixels[i];
+    if (!p->known) {
+        p->known = 1;
+        p->photons = t->of->photons(t->of->user, t->panel, t->f0 + i % t->nf,
+                                    t->s0 + i / t->nf, &p->least);
+    }
+    return p->photons > 0 ? p : NULL;
+}
+
+/** Add a pair's samples of one ray; u, v: sub-pixel of the tile. */
+static void add_ray(tile *t, const nb_spot_pair *pair, int u, int v)
+{
+    const nb_scene *sc = t->of->scene;
+    const int os = sc->oversample, i = v / os * t->nf + u / os;
+    const nb_panel *panel = &sc->panels[t->panel];
+    const nb_spot_ray at = {sc,
+                            panel,
+                            &sc->sensors[panel->sensor],
+                            t->of->spots->source,
+                            t->f0 * os + u,
+                            t->s0 * os + v,
+                            t->layer,
+                            1};
+    tile_pixel *p = pixel_at(t, i);
+    double sum[2] = {0, 0}, phi;
+    nb_spot_line line;
+    nb_ray ray;
+    if (!p)
+        return;
+    ray = nb_spot_ray_of(&at);
+    if (!line_of(pair, &at, ray.direction, &line))
+        return;
+    add_sources(pair, &at, &line, pair->F2 * ray_weight(sc, &ray, pair->run->incident),
+                p->least, sum);
+    if (!(sum[0] > 0))
+        return;
+    if (!p->lit)
+        t->lit[t->n_lit++] = i;
+    p->lit = 1;
+    phi = t->of->phi_first + pair->m / sc->lattice.n_domains * t->of->phi_step;
+    p->sums[NB_SUM_WEIGHT] += sum[0];
+    p->sums[NB_SUM_FAST] += sum[0] * (at.u + 0.5) / os;
+    p->sums[NB_SUM_SLOW] += sum[0] * (at.v + 0.5) / os;
+    p->sums[NB_SUM_PHI] += sum[0] * phi;
+    p->sums[NB_SUM_LAMBDA] += sum[1];
+}
+
+/* ------------------------------------------------------------------ one reflection */
+
+/** Sub-pixels of the tile that a run may light; 0: none. */
+static int box_of(const tile *t, const nb_spot *spot, const nb_spot_cell *cell,
+                  const nb_spot_run *run, int box[2][2])
+{
+    const nb_scene *sc = t->of->scene;
+    const int os = sc->oversample, where[2] = {t->f0 * os, t->s0 * os},
+              n[2] = {t->nf * os, t->ns * os};
+    const nb_spot_screen screen = nb_spot_screen_of(
+        &t->list->planes[t->panel], &sc->sensors[sc->panels[t->panel].sensor], t->layer);
+    double range[2][2], g[3];
+    int seen, lit = 1;
+    nb_spot_point(cell, spot->h, g);
+    seen = nb_spot_seen(t->of->spots, &screen, spot, cell, run, g, range);
+    for (int k = 0; k < 2; k++) {
+        box[k][0] = 0;
+        box[k][1] = n[k] - 1;
+        if (seen == NB_SPOT_BOXED)
+            lit &= nb_spot_clip(range[k], os, where[k], n[k], box[k]);
+    }
+    return seen != NB_SPOT_NOWHERE && lit;
+}
+
+static void add_orientation(tile *t, const nb_spot *spot, int m)
+{
+    const nb_spots *sp = t->of->spots;
+    for (int k = 0; k < sp->n_runs; k++) {
+        const nb_spot_run *run = &sp->runs[k];
+        int box[2][2];
+        if (!box_of(t, spot, &sp->cells[m], run, box))
+            continue;
+        const nb_spot_pair pair =
+            nb_spot_pair_of(sp, &t->of->scene->factors.table, spot, m, run);
+        for (int v = box[1][0]; pair.F2 > 0 && v <= box[1][1]; v++)
+            for (int u = box[0][0]; u <= box[0][1]; u++)
+                add_ray(t, &pair, u, v);
+    }
+}
+
+/** What the present reflection adds to the tile's pixels. */
+static int keep_shares(tile *t, uint32_t spot)
+{
+    if (t->n + (size_t)t->n_lit > t->room) {
+        const size_t room = 2 * (t->n + (size_t)t->n_lit);
+        share *more = nb_alloc_raw(room, sizeof *more, "spots", NULL);
+        if (!more)
+            return 0;
+        if (t->n)
+            memcpy(more, t->shares, t->n * sizeof *more);
+        nb_free(t->shares);
+        t->shares = more;
+        t->room = room;
+    }
+    for (int i = 0; i < t->n_lit; i++) {
+        tile_pixel *p = &t->pixels[t->lit[i]];
+        share *to = &t->shares[t->n++];
+        to->pixel = t->lit[i];
+        to->spot = spot;
+        memcpy(to->sums, p->sums, sizeof p->sums);
+        memset(p->sums, 0, sizeof p->sums);
+        p->lit = 0;
+    }
+    t->n_lit = 0;
+    return 1;
+}
+
+static int add_spot(tile *t, uint32_t number)
+{
+    const nb_spots *sp = t->of->spots;
+    const nb_spot *spot = &t->list->spots[number];
+    const nb_spot_group *group = &sp->groups[spot->group];
+    const double *a = sp->along, *b = a + sp->stride, *c = b + sp->stride;
+    const nb_scene *sc = t->of->scene;
+    double most;
+    const double middle = nb_spot_excitation(sp, spot, &most);
+    for (t->layer = 0; t->layer < sc->sensors[sc->panels[t->panel].sensor].layers;
+         t->layer++)
+        for (int m = group->first; m < group->end; m++)
+            if (fabs(a[m] * spot->h[0] + b[m] * spot->h[1] + c[m] * spot->h[2] + middle) <=
+                most)
+                add_orientation(t, spot, m);
+    return keep_shares(t, number);
+}
+
+/* ------------------------------------------------------------------ one tile */
+
+/** The shares of each pixel one behind the other; order: [n]. */
+static void sort_shares(const tile *t, size_t *order)
+{
+    const int n = t->nf * t->ns;
+    size_t at = 0;
+    for (size_t i = 0; i < t->n; i++)
+        t->pixels[t->shares[i].pixel].shares++;
+    for (int i = 0; i < n; i++) {
+        const size_t here = t->pixels[i].shares;
+        t->pixels[i].shares = at;
+        at += here;
+    }
+    for (size_t i = 0; i < t->n; i++)
+        order[t->pixels[t->shares[i].pixel].shares++] = i;
+}
+
+/** Divide the pixels among their shares; 0: out of memory. */
+static int divide(tile *t)
+{
+    size_t *order = nb_alloc_raw(t->n, sizeof *order, "spots", NULL);
+    int ok = order != NULL;
+    if (ok)
+        sort_shares(t, order);
+    t->table.panel = t->panel;
+    for (size_t i = 0; i < t->n && ok; i++) {
+        const share *s = &t->shares[order[i]];
+        const int32_t *h = t->list->spots[s->spot].h;
+        ok = nb_reflection_add(&t->table, (const int[]){h[0], h[1], h[2]}, s->sums);
+        if (ok && (i + 1 == t->n || t->shares[order[i + 1]].pixel != s->pixel))
+            nb_reflection_end_pixel(&t->table, t->pixels[s->pixel].photons);
+    }
+    nb_free(order);
+    return ok;
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/** The tile of this number in the list. */
+static tile tile_of(const nb_spot_shares *of, const nb_spot_list *list, size_t number)
+{
+    tile t = {.of = of, .list = list};
+    while (t.panel + 1 < of->scene->n_panels && list->grids[t.panel + 1].first <= number)
+        t.panel++;
+    const nb_spot_grid *grid = &list->grids[t.panel];
+    const int i = (int)(number - grid->first);
+    t.f0 = grid->region.fmin + i % grid->across * list->edge;
+    t.s0 = grid->region.smin + i / grid->across * list->edge;
+    t.nf = least(list->edge, grid->region.fmax + 1 - t.f0);
+    t.ns = least(list->edge, grid->region.smax + 1 - t.s0);
+    return t;
+}
+
+/** Its reflections; 0: out of memory. */
+static int run_tile(const nb_spot_shares *of, const nb_spot_list *list, size_t number,
+                    nb_reflection_table *table)
+{
+    tile t = tile_of(of, list, number);
+    const size_t n = (size_t)t.nf * (size_t)t.ns;
+    int ok = 1;
+    if (list->first[number] == list->first[number + 1])
+        return 1;
+    t.pixels = nb_alloc(n, sizeof *t.pixels, "spots", NULL);
+    t.lit = nb_alloc(n, sizeof *t.lit, "spots", NULL);
+    ok = t.pixels && t.lit;
+    for (size_t i = list->first[number]; i < list->first[number + 1] && ok; i++)
+        ok = add_spot(&t, list->of[i]);
+    if (ok && t.n > 0)
+        ok = divide(&t);
+    *table = t.table;
+    nb_free(t.pixels);
+    nb_free(t.lit);
+    nb_free(t.shares);
+    return ok;
+}
+
+/* ------------------------------------------------------------------ all tiles */
+
+/** Add a block's tables in their order, and empty them; 0: out of memory. */
+static int collect(nb_reflection_table *tables, const int *ok, int n,
+                   nb_reflection_table *all)
+{
+    int whole = 1;
+    for (int i = 0; i < n; i++) {
+        whole = whole && ok[i] && nb_reflection_merge(all, &tables[i]);
+        nb_reflection_table_free(&tables[i]);
+    }
+    return whole;
+}
+
+static nb_status run_tiles(const nb_spot_shares *of, const nb_spot_list *list,
+                           nb_reflection_table *all, nb_error *err)
+{
+    const nb_hooks *hooks = of->hooks;
+    const int threads = nb_thread_count(of->threads);
+    nb_reflection_table tables[BLOCK] = {{0}};
+    int ok[BLOCK];
+    (void)threads;
+    for (size_t first = 0; first < list->tiles; first += BLOCK) {
+        const int n = list->tiles - first < BLOCK ? (int)(list->tiles - first) : BLOCK;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+#endif
+        for (int i = 0; i < n; i++)
+            ok[i] = run_tile(of, list, first + (size_t)i, &tables[i]);
+        if (!collect(tables, ok, n, all))
+            return nb_fail_memory(err, 0, "spots");
+        if (hooks && hooks->progress &&
+            hooks->progress(hooks->user, (double)(first + (size_t)n) / (double)list->tiles))
+            return nb_fail(err, NB_ERR_CANCELLED, "stopped before the spots were listed");
+    }
+    return NB_OK;
+}
+
+nb_status nb_spot_shares_add(const nb_spot_shares *shares, nb_reflection_table *table,
+                             nb_error *err)
+{
+    const nb_scene *sc = shares->scene;
+    const int os = sc->oversample, edge = os < TILE ? TILE / os : 1;
+    nb_region *regions = nb_alloc((size_t)sc->n_panels, sizeof *regions, "panels", err);
+    nb_spot_list list;
+    nb_status st = regions ? NB_OK : NB_ERR_NOMEM;
+    for (int k = 0; k < sc->n_panels && !st; k++)
+        regions[k] = nb_panel_region(sc, &sc->panels[k]);
+    if (!st)
+        st = nb_spot_list_build(shares->spots, shares->limits, regions, edge, &list, err);
+    nb_free(regions);
+    if (st)
+        return st;
+    st = run_tiles(shares, &list, table, err);
+    nb_spot_list_free(&list);
+    return st;
+}

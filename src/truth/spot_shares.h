@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/** The reflections of an image that is made of spots (../plan/spots.h): each reflection goes to the pixels that it
+ * lights, instead of each pixel to all its samples. */
+#ifndef NB_TRUTH_SPOT_SHARES_H
+#define NB_TRUTH_SPOT_SHARES_H
+
+#include "../plan/spots.h"
+#include "reflection_table.h"
+
+typedef struct nb_spot_shares {
+    const nb_scene *scene; /* with its region and mask */
+    const nb_spots *spots;
+    const nb_spot_limits *limits;
+    double phi_first, phi_step; /* rad, of the scene's phi steps */
+    int threads;                /* the sums do not depend on it */
+    const nb_hooks *hooks;      /* progress is called by the calling thread only */
+    /** Photons of a pixel that are to be divided; 0: none. *least: a sample of less weight is left out. */
+    double (*photons)(const void *user, int panel, int fast, int slow, double *least);
+    const void *user;
+} nb_spot_shares;
+
+/** Add every reflection's sums to the table.  Errors: NB_ERR_NOMEM, NB_ERR_CANCELLED. */
+nb_status nb_spot_shares_add(const nb_spot_shares *shares, nb_reflection_table *table,
+                             nb_error *err);
+
+#endif
