@@ -68,7 +68,8 @@ static void close_cuda(nb_backend_state *state)
     nb_cuda_mirror *const mirrors[] = {
         &state->sources,   &state->orientations, &state->spans,   &state->amorphous,
         &state->materials, &state->pieces,       &state->buckets, &state->panels,
-        &state->sensors,   &state->spot_tables,  &state->jobs[0], &state->jobs[1]};
+        &state->sensors,   &state->spot_tables,  &state->cells,   &state->cell_lists,
+        &state->jobs[0],   &state->jobs[1],      &state->jobs[2]};
     for (nb_cuda_buffer *buffer : buffers)
         nb_cuda_release(buffer);
     for (nb_cuda_mirror *mirror : mirrors) {

@@ -83,16 +83,15 @@ static __device__ __forceinline__ plain_row aim_plain_row(const row_job &p, int 
     return row;
 }
 
-/** One ray and one step (of weight 1) a pixel, and no factor but a plain polarization
+/** A block of pixels.  One ray and one step (of weight 1) a pixel, and no factor but a plain polarization
  * and the solid angle: the common quick picture.  What does not change along the row
  * is worked out once. */
-template <bool TABLE, bool POINT, bool MANY>
-__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
-    k_one(const NB_GRID_CONSTANT row_job p)
+template <bool TABLE, bool POINT>
+static __device__ __forceinline__ void one_block(const row_job &p, const row_job &at_panel,
+                                                 unsigned x, unsigned y)
 {
-    const row_job &at_panel = job_of_block<MANY>(p);
-    int f = first_pixel(at_panel, block_x<MANY>(p, at_panel)),
-        s = at_panel.window.s0 + (int)(block_y<MANY>(p, at_panel) * BLOCK_Y + threadIdx.y);
+    int f = first_pixel(at_panel, x),
+        s = at_panel.window.s0 + (int)(y * BLOCK_Y + threadIdx.y);
     if (f >= at_panel.window.f1 || s >= at_panel.window.s1)
         return;
     plain_row row = aim_plain_row(at_panel, s);
@@ -118,6 +117,18 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
         }
         store(at_panel, f, s, value);
     }
+}
+
+template <bool TABLE, bool POINT, bool MANY>
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
+    k_one(const NB_GRID_CONSTANT row_job p)
+{
+    if constexpr (MANY)
+        for_blocks(p, [&](const row_job &at_panel, unsigned x, unsigned y) {
+            one_block<TABLE, POINT>(p, at_panel, x, y);
+        });
+    else
+        one_block<TABLE, POINT>(p, p, blockIdx.x, blockIdx.y);
 }
 
 /** The sum over the steps for four pixels; terms: of their panel. */
@@ -290,7 +301,9 @@ void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_terms *te
         kernel = one ? plain_kernel<true>(table, point)
                      : general_kernel<true>(shape, tables, deep);
         job = job_of_many(job, many);
-        grid = dim3((unsigned)many->blocks);
+        grid = dim3(
+            (unsigned)(one ? min(many->blocks, (int)ONE_BLOCKS * launch->multiprocessors)
+                           : many->blocks));
     } else {
         kernel = one ? plain_kernel<false>(table, point)
                      : general_kernel<false>(shape, tables, deep);

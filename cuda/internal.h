@@ -14,6 +14,7 @@ extern "C" {
 #include "../src/render/backend.h"
 #include "../src/render/request.h"
 #include "cubic.h"
+#include "material_cells.h"
 #include "paths.h"
 }
 
@@ -44,6 +45,15 @@ typedef struct nb_cuda_factor_squares {
     int table; /* the one, where there is one */
 } nb_cuda_factor_squares;
 
+/** The scene's materials as cells, on the device. */
+typedef struct nb_cuda_cells {
+    const nb_cell *cells; /* NULL: none */
+    const nb_cells *list;
+    int n;
+    double molecules; /* of all materials */
+    double per;       /* the most cells a metre */
+} nb_cuda_cells;
+
 /** A rectangle of pixels, first inclusive, end exclusive. */
 typedef struct nb_cuda_window {
     int f0, f1, s0, s1;
@@ -60,6 +70,7 @@ typedef struct nb_cuda_launch {
     gpuStream_t stream;
     int multiprocessors;
     nb_vec3 first_incident; /* of the first source, for the host */
+    nb_cuda_cells cells;
 } nb_cuda_launch;
 
 /** Several panels for one launch (many.cuh). */
@@ -171,6 +182,12 @@ int nb_cuda_plain_job_of(const nb_cuda_launch *launch, int before, void *to);
 /** Add the materials to every pixel of the window.  exact: with every bit of src/physics. */
 void nb_cuda_launch_background(const nb_cuda_launch *launch, int exact,
                                const nb_cuda_many *many);
+
+/* --- materials.cu --- */
+/** The same in float with all factors that matter in double, for the materials' cells and flat panels. */
+void nb_cuda_launch_materials(const nb_cuda_launch *launch, const nb_cuda_many *many);
+/** Of nb_cuda_direct_job_bytes. */
+int nb_cuda_materials_job(const nb_cuda_launch *launch, int before, void *to);
 
 /* --- terms.cu --- */
 void nb_cuda_launch_fill_F2(const nb_factor_table *sf, const nb_cuda_factor_squares *F2,

@@ -8,7 +8,7 @@
 /** The panel of block `block` of them all: at once where the first has as many blocks as the others. */
 static __device__ __forceinline__ int panel_of_block(const nb_cuda_many &many, int block)
 {
-    int low = min((int)blockIdx.x / many.even, many.n - 1), high = many.n - 1;
+    int low = min((block - many.before) / many.even, many.n - 1), high = many.n - 1;
     if (many.first[low] <= block && block < many.first[low + 1])
         return low;
     low = 0;
@@ -22,6 +22,41 @@ static __device__ __forceinline__ int panel_of_block(const nb_cuda_many &many, i
     return low;
 }
 
+/** Panel k's job to shared memory; all threads of the block take part. */
+template <class JOB>
+static __device__ __forceinline__ void fetch_job(const nb_cuda_many &many, int k, JOB *job)
+{
+    const uint64_t *from = (const uint64_t *)((const JOB *)many.jobs + k);
+    static_assert(sizeof *job % sizeof *from == 0, "copied by words");
+    for (unsigned i = threadIdx.y * blockDim.x + threadIdx.x;
+         i < sizeof *job / sizeof *from; i += blockDim.x * blockDim.y)
+        ((uint64_t *)job)[i] = from[i];
+    __syncthreads();
+}
+
+/** work(job, x, y) for the blocks of pixels that fall to this block of threads, one after the other: so that a job
+ * is fetched once for many of them. */
+template <class JOB, class WORK>
+static __device__ __forceinline__ void for_blocks(const JOB &p, WORK work)
+{
+    __shared__ JOB job;
+    const nb_cuda_many &many = p.many;
+    int block = many.before + (int)((int64_t)many.blocks * blockIdx.x / gridDim.x);
+    const int end =
+        many.before + (int)((int64_t)many.blocks * (blockIdx.x + 1) / gridDim.x);
+    for (int k = panel_of_block(many, block); block < end; k++) {
+        const int stop = min(end, many.first[k + 1]);
+        if (block >= stop) /* a panel without blocks */
+            continue;
+        __syncthreads();
+        fetch_job(many, k, &job);
+        for (; block < stop; block++) {
+            const unsigned i = (unsigned)(block - job.many.before);
+            work(job, i % job.many.across, i / job.many.across);
+        }
+    }
+}
+
 /** The job of this block's panel.  MANY: a copy in shared memory, where an address needs no register; else the
  * kernel's own.  What all panels share a kernel may read from its own. */
 template <bool MANY, class JOB>
@@ -30,12 +65,7 @@ static __device__ __forceinline__ const JOB &job_of_block(const JOB &p)
     if constexpr (MANY) {
         __shared__ JOB job;
         const int k = panel_of_block(p.many, (int)blockIdx.x + p.many.before);
-        const uint64_t *from = (const uint64_t *)((const JOB *)p.many.jobs + k);
-        static_assert(sizeof job % sizeof *from == 0, "copied by words");
-        for (unsigned i = threadIdx.y * blockDim.x + threadIdx.x;
-             i < sizeof job / sizeof *from; i += blockDim.x * blockDim.y)
-            ((uint64_t *)&job)[i] = from[i];
-        __syncthreads();
+        fetch_job(p.many, k, &job);
         return job;
     } else {
         return p;

@@ -6,6 +6,35 @@
 #include "render_job.h"
 #include "spots.h"
 
+/** Do the materials have a kernel of their own: cells, flat panels whose layers stand alike, one factor
+ * of polarization? */
+static int has_cells(const nb_cuda_job *job)
+{
+    const nb_scene *sc = job->scene;
+    if (!job->launch.cells.n || job->state->path == NB_PATH_DOUBLE)
+        return 0;
+    for (int i = 1; i < sc->beam.n_sources && sc->oversample_polar && !sc->beam.nopolar;
+         i++)
+        if (memcmp(&sc->beam.sources[i].incident, &sc->beam.sources[0].incident,
+                   sizeof(nb_vec3)) != 0)
+            return 0;
+    const int deep = sc->sensors[sc->panels[0].sensor].mean_depth;
+    for (int k = 0; k < sc->n_panels; k++)
+        if (sc->panels[k].curved || sc->sensors[sc->panels[k].sensor].mean_depth != deep)
+            return 0;
+    return 1;
+}
+
+/** The materials of a panel, or of many. */
+static void submit_materials(nb_cuda_job *job)
+{
+    if (has_cells(job))
+        nb_cuda_launch_materials(&job->launch, job->many[NB_JOBS_MATERIALS]);
+    else
+        nb_cuda_launch_background(&job->launch, job->state->path == NB_PATH_DOUBLE,
+                                  job->many[NB_JOBS_PLAIN]);
+}
+
 static void submit_double(nb_cuda_job *job, int part)
 {
     int n = job->scene->lattice.n_orientations, parts = job->cut.parts;
@@ -82,8 +111,7 @@ static void submit(nb_cuda_job *job, int part)
         submit_double(job, part);
     }
     if (job->launch.scene.amorphous && part == job->cut.parts - 1)
-        nb_cuda_launch_background(&job->launch, job->state->path == NB_PATH_DOUBLE,
-                                  job->many[NB_JOBS_PLAIN]);
+        submit_materials(job);
 }
 
 /** Wait for launch i; ask the caller whether to go on. */
@@ -105,18 +133,24 @@ static int needs_plain(const nb_cuda_job *job)
     return job->state->path != NB_PATH_DIRECT || repairs_there(job);
 }
 
+static int needs_jobs(const nb_cuda_job *job, int which)
+{
+    if (which == NB_JOBS_MATERIALS)
+        return job->launch.scene.amorphous && has_cells(job);
+    return which == NB_JOBS_FAST ? job->state->path != NB_PATH_DOUBLE : needs_plain(job);
+}
+
 /** Make it possible that panels share launches. */
 static nb_status keep_jobs(nb_cuda_job *job, nb_error *err)
 {
     const int n = job->scene->n_panels;
-    const int fast = job->state->path != NB_PATH_DOUBLE;
     nb_status st = NB_OK;
-    if (n == 1 || (fast && job->terms.direct && job->terms.panels != n))
+    if (n == 1 || (job->state->path != NB_PATH_DOUBLE && job->terms.direct &&
+                   job->terms.panels != n))
         return NB_OK;
-    if (fast)
-        st = nb_cuda_upload_jobs(job, NB_JOBS_FAST, err);
-    if (!st && needs_plain(job))
-        st = nb_cuda_upload_jobs(job, NB_JOBS_PLAIN, err);
+    for (int which = 0; which < NB_CUDA_JOBS && !st; which++)
+        if (needs_jobs(job, which))
+            st = nb_cuda_upload_jobs(job, which, err);
     job->kept = !st;
     return st;
 }
@@ -124,7 +158,6 @@ static nb_status keep_jobs(nb_cuda_job *job, nb_error *err)
 /** One launch for panels k to end - 1. */
 static void submit_panels(nb_cuda_job *job, int k, int end)
 {
-    const int fast = job->state->path != NB_PATH_DOUBLE;
     nb_cuda_many many[NB_CUDA_JOBS] = {};
     while (k < end - 1 &&
            nb_region_pixels(nb_panel_region(job->scene, &job->scene->panels[k])) == 0)
@@ -134,12 +167,13 @@ static void submit_panels(nb_cuda_job *job, int k, int end)
         return;
     job->cut.parts = 1;
     for (int i = 0; i < NB_CUDA_JOBS; i++)
-        if (i == NB_JOBS_FAST ? fast : needs_plain(job)) {
+        if (needs_jobs(job, i)) {
             many[i] = nb_cuda_many_of(job, i, k, end);
             job->many[i] = &many[i];
         }
     submit(job, 0);
-    job->many[NB_JOBS_FAST] = job->many[NB_JOBS_PLAIN] = NULL;
+    for (int i = 0; i < NB_CUDA_JOBS; i++)
+        job->many[i] = NULL;
 }
 
 /* ------------------------------------------------------------------ all panels */
@@ -164,8 +198,10 @@ static nb_status run_panel(nb_cuda_job *job, int k, int *i, int total, nb_error 
     nb_status st = NB_OK;
     nb_cuda_turn(job, k);
     job->terms = nb_cuda_terms_of(job, k);
-    if (job->scene->n_panels > 1 && !job->kept)
+    if (job->scene->n_panels > 1 && !job->kept) {
         nb_cuda_aim_terms(&job->launch, &job->terms);
+        job->state->aimed = 0;
+    }
     for (int n = 0; n < job->cut.bands * job->cut.parts && !st; n++, ++*i) {
         nb_cuda_set_window(job, n / job->cut.parts * job->cut.rows, job->cut.rows);
         submit(job, n % job->cut.parts);
@@ -184,9 +220,11 @@ static nb_status run_panels(nb_cuda_job *job, nb_error *err)
     int total = nb_cuda_count_launches(job), i = 0;
     if (!st)
         st = nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering");
-    if (!st && job->kept && job->terms.direct)
+    if (!st && job->kept && job->terms.direct && !state->aimed) {
         nb_cuda_aim_panels(&job->launch, &job->terms, state->jobs[NB_JOBS_FAST].device.at,
                            nb_cuda_direct_job_bytes);
+        state->aimed = 1;
+    }
     for (int k = 0, end; k < job->scene->n_panels && !st; k = end) {
         end = nb_cuda_end_of_launch(job, k);
         if (end - k == 1) {
@@ -235,7 +273,7 @@ static nb_status prepare(nb_cuda_job *job, int *fits, nb_error *err)
         job->terms = state->prepared;
         return NB_OK;
     }
-    state->is_prepared = 0;
+    state->is_prepared = state->aimed = 0;
     st = nb_cuda_prepare_terms(state, &job->plan, &job->launch, state->path, &job->terms,
                                fits, err);
     if (st || !*fits)
@@ -265,7 +303,7 @@ static nb_status plan_render(nb_cuda_job *job, nb_error *err)
         job->max_parts = job->terms.octets;
     if (state->path == NB_PATH_DOUBLE)
         job->max_parts = sc->lattice.n_orientations;
-    for (int k = 0; k < sc->n_panels; k++) {
+    for (int k = 0; k < sc->n_panels && job->max_parts > 1; k++) {
         const int of_panel = nb_cuda_cut_panel(job, k).parts;
         parts = of_panel > parts ? of_panel : parts;
     }
@@ -294,17 +332,20 @@ static nb_status repair(nb_cuda_job *job, float *image, nb_error *err)
 /** The materials alone, of all panels. */
 static nb_status add_background(nb_cuda_job *job, nb_error *err)
 {
-    const int n = job->scene->n_panels;
+    const int n = job->scene->n_panels,
+              which = has_cells(job) ? NB_JOBS_MATERIALS : NB_JOBS_PLAIN;
     nb_cuda_many many = {};
     if (n > 1) {
-        nb_status st = nb_cuda_upload_jobs(job, NB_JOBS_PLAIN, err);
+        nb_status st = nb_cuda_upload_jobs(job, which, err);
         if (st)
             return st;
-        many = nb_cuda_many_of(job, NB_JOBS_PLAIN, 0, n);
+        many = nb_cuda_many_of(job, which, 0, n);
+        job->many[which] = &many;
     }
     nb_cuda_turn(job, 0);
     if (n > 1 ? many.blocks > 0 : nb_region_pixels(job->region) > 0)
-        nb_cuda_launch_background(&job->launch, 0, n > 1 ? &many : NULL);
+        submit_materials(job);
+    job->many[which] = NULL;
     return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
 }
 

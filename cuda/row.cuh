@@ -212,9 +212,9 @@ static __device__ __forceinline__ void term_lines(const nb_cuda_direct_term &ste
     }
 }
 
-/** Positions of four pixels along the row, that of pixel 0 being `first`.  With a table, those
+/** Positions of four pixels along the row, so many apart, that of pixel 0 being `first`.  With a table, those
  * outside the window stand at its edge: F^2 goes no farther. */
-template <bool TABLE>
+template <bool TABLE, int APART = 1>
 static __device__ __forceinline__ void pixel_positions(const row_job &p, double first,
                                                        int f, double F[PIXELS])
 {
@@ -222,20 +222,20 @@ static __device__ __forceinline__ void pixel_positions(const row_job &p, double 
     int i;
 #pragma unroll
     for (i = 0; i < PIXELS; i++)
-        F[i] = fma((double)i, pixel, here);
-    if (TABLE && (f < p.window.f0 || f + PIXELS > p.window.f1))
+        F[i] = fma((double)(i * APART), pixel, here);
+    if (TABLE && (f < p.window.f0 || f + (PIXELS - 1) * APART >= p.window.f1))
         for (i = 0; i < PIXELS; i++)
             F[i] = fmin(fmax(F[i], fma((double)p.window.f0, pixel, first)),
                         fma((double)(p.window.f1 - 1), pixel, first));
 }
 
 /** Positions and 1/distances, with DEEP those of the layer's mean depth. */
-template <bool TABLE, bool DEEP>
+template <bool TABLE, bool DEEP, int APART = 1>
 static __device__ __forceinline__ four aim_pixels(const row_job &p, const row_points &row,
                                                   int f, int layer)
 {
     four x;
-    pixel_positions<TABLE>(p, row.first, f, x.F);
+    pixel_positions<TABLE, APART>(p, row.first, f, x.F);
 #pragma unroll
     for (int i = 0; i < PIXELS; i++) {
         double square = fma(x.F[i], row.along + x.F[i], row.square);

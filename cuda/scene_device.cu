@@ -43,6 +43,7 @@ static nb_status remember(nb_backend_state *state, nb_cuda_mirror *mirror,
     if (!*changed)
         return NB_OK;
     state->is_prepared = 0;
+    state->change++;
     mirror->bytes = 0;
     nb_free(mirror->sent);
     mirror->sent = nb_alloc_raw(bytes, 1, what, err);
@@ -147,6 +148,50 @@ void nb_cuda_set_panel(const nb_backend_state *state, const nb_scene *sc, int k,
     launch->scene.raster.mask = lit ? lit + panel->first_pixel : NULL;
 }
 
+/** The materials as cells. */
+static nb_status upload_cells(nb_backend_state *state, const nb_amorphous *a,
+                              nb_error *err)
+{
+    const char *what = "the materials";
+    size_t n = 0;
+    double all = 0, per = 0;
+    for (int i = 0; i < a->n; i++) {
+        n += (size_t)nb_cells_count(a, &a->materials[i]);
+        all += a->materials[i].molecules;
+        per = fmax(per, nb_cells_per(a, &a->materials[i]));
+    }
+    nb_cell *cells = (nb_cell *)nb_alloc(n, sizeof *cells, what, err);
+    nb_cells *list = (nb_cells *)nb_alloc((size_t)a->n, sizeof *list, what, err);
+    nb_status st = cells && list ? NB_OK : NB_ERR_NOMEM;
+    for (int i = 0, first = 0; i < a->n && !st;
+         first = list[i].first + list[i].last + 1, i++) {
+        list[i] = nb_cells_fill(a, i, first, cells + first);
+        list[i].share = (float)(a->materials[i].molecules / (all > 0 ? all : 1));
+    }
+    if (!st)
+        st = nb_cuda_upload_mirror(state, &state->cells, cells, n * sizeof *cells, what,
+                                   err);
+    if (!st)
+        st = nb_cuda_upload_mirror(state, &state->cell_lists, list,
+                                   (size_t)a->n * sizeof *list, what, err);
+    nb_free(cells);
+    nb_free(list);
+    state->of_cells = {(const nb_cell *)state->cells.device.at,
+                       (const nb_cells *)state->cell_lists.device.at, st ? 0 : a->n, all,
+                       per};
+    return st;
+}
+
+/** May kernels take F from cells?  Not where a source's largest angle is beyond their whole numbers. */
+static int cells_hold(const nb_scene *sc, double per)
+{
+    const double most = 1 << 30;
+    double wavenumber = 0;
+    for (int i = 0; i < sc->beam.n_sources; i++)
+        wavenumber = fmax(wavenumber, 1.0 / sc->beam.sources[i].lambda);
+    return per * wavenumber < most;
+}
+
 /** The tables of the materials; *there: where they are on the device, NULL without any. */
 static nb_status upload_materials(nb_backend_state *state, const nb_amorphous *a,
                                   const nb_amorphous **there, nb_error *err)
@@ -154,6 +199,7 @@ static nb_status upload_materials(nb_backend_state *state, const nb_amorphous *a
     nb_amorphous copy;
     const char *what = "the materials";
     size_t pieces = 0, buckets = 0;
+    const uint64_t change = state->change;
     nb_status st;
     *there = NULL;
     for (int i = 0; a && i < a->n; i++) {
@@ -175,6 +221,8 @@ static nb_status upload_materials(nb_backend_state *state, const nb_amorphous *a
             (const nb_table_piece *)state->pieces.device.at,
             (const int32_t *)state->buckets.device.at};
     st = nb_cuda_upload_mirror(state, &state->amorphous, &copy, sizeof copy, what, err);
+    if (!st && (change != state->change || !state->of_cells.n))
+        st = upload_cells(state, a, err);
     *there = (const nb_amorphous *)state->amorphous.device.at;
     return st;
 }
@@ -207,6 +255,9 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
     launch->scene.panels = NULL;
     launch->scene.sensors = NULL;
     launch->scene.amorphous = amorphous;
+    launch->cells = {};
+    if (amorphous && cells_hold(sc, state->of_cells.per))
+        launch->cells = state->of_cells;
     launch->scene.beam.sources = (const nb_source *)state->sources.device.at;
     launch->scene.lattice.orientations =
         (const nb_orientation *)state->orientations.device.at;

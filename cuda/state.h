@@ -20,8 +20,9 @@ typedef struct nb_cuda_mirror {
 
 enum { NB_CUDA_STREAMS = 4 };
 
-/** The jobs of all panels: of the path's kernel where it is a fast one, and of those in double precision. */
-enum { NB_JOBS_FAST, NB_JOBS_PLAIN, NB_CUDA_JOBS };
+/** The jobs of all panels: of the path's kernel where it is a fast one, of those in double precision, and of the
+ * materials' cells. */
+enum { NB_JOBS_FAST, NB_JOBS_PLAIN, NB_JOBS_MATERIALS, NB_CUDA_JOBS };
 
 /** What the stages of the noise need. */
 typedef struct nb_cuda_chains {
@@ -47,6 +48,16 @@ typedef struct nb_cuda_products {
     int64_t download_ns;
 } nb_cuda_products;
 
+/** All that the jobs of a scene's panels depend on, without padding of unknown content: compared as bytes. */
+typedef struct nb_cuda_jobs_of {
+    nb_scene scene; /* as in nb_cuda_launch; its mask is that of the stack */
+    nb_cuda_terms terms;
+    nb_cuda_path path;
+    nb_precision precision;
+    const void *image;
+    uint64_t change; /* of the host's copies */
+} nb_cuda_jobs_of;
+
 struct nb_backend_state {
     nb_render_options options;
     nb_cuda_device device;
@@ -66,8 +77,13 @@ struct nb_backend_state {
     nb_cuda_mirror spot_tables;
     nb_cuda_mirror sources, orientations, spans;
     nb_cuda_mirror amorphous, materials, pieces, buckets; /* of the scene's materials */
+    nb_cuda_mirror cells, cell_lists;
+    nb_cuda_cells of_cells;
     nb_cuda_mirror panels, sensors;    /* host copies only: kernels get theirs by value */
     nb_cuda_mirror jobs[NB_CUDA_JOBS]; /* of launches for several panels */
+    nb_cuda_jobs_of jobs_of[NB_CUDA_JOBS];
+    uint64_t change; /* counts the changes of all host copies but jobs */
+    int aimed; /* the prepared steps are those of all panels of jobs[NB_JOBS_FAST] */
     nb_cuda_buffer lit; /* of the last request whose spans do not fill a rectangle */
     size_t F_count;     /* of the table that was sent, and its fingerprint */
     uint64_t F_hash;

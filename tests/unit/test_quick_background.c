@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The GPU's quicker sum over materials (cuda/quick_background.h), on the host, against nb_pixel_background. */
+/* The GPU's quicker sum over materials (cuda/quick_background.h), on the host, against nb_pixel_background, and its
+ * cells in float (cuda/material_cells.h) against the tables. */
 #include "../support/check.h"
 
+#include <unistd.h>
+
+#include "../../cuda/material_cells.h"
 #include "../../cuda/quick_background.h"
 #include "../support/picture.h"
 #include "api/sim.h"
@@ -65,8 +69,93 @@ static void the_quick_sum_is_the_sum(void **state)
     }
 }
 
+/** F by a cell; NAN where only the pieces have it. */
+static double by_cells(const nb_cells *of, const nb_cell *cells, double x)
+{
+    const double t = fma(x, of->per, of->shift), n = (t + NB_CELL_MAGIC) - NB_CELL_MAGIC;
+    const int i = n < 0 ? 0 : n > of->last ? of->last : (int)n;
+    return isnan(cells[i].c[0]) ? NAN : nb_cell_F(cells[i].c, (float)(t - n) + 0.5f);
+}
+
+/** The most that |F - F by cells| is of F, and the part of angles up to 1.2 times the table that cells have. */
+static double check_cells(const nb_amorphous *a, int k, double *quick)
+{
+    const nb_scatterer *m = &a->materials[k];
+    const int n = nb_cells_count(a, m), probes = 20000;
+    nb_cell *cells = calloc((size_t)n, sizeof *cells);
+    assert_non_null(cells);
+    const nb_cells of = nb_cells_fill(a, k, 0, cells);
+    const double end = n > 2 ? 1.2 * (n - 1 - of.shift) / of.per : 1e10;
+    const double zero = 0.1; /* electrons: where F changes its sign */
+    double most = 0;
+    int found = 0;
+    assert_int_equal(of.last, n - 1);
+    for (int i = 1; i <= probes; i++) {
+        const double x = end * i / probes, F = by_cells(&of, cells, x),
+                     truth = nb_piece_F(nb_piece_of(a, m, x), x);
+        if (isnan(F))
+            continue;
+        found++;
+        most = fmax(most, fabs(F - truth) / (fabs(truth) + zero));
+    }
+    free(cells);
+    *quick = (double)found / probes;
+    return most;
+}
+
+/** Of every material of a configuration. */
+static void check_materials(const nb_config *cfg, double most_off, double least_quick)
+{
+    nb_sim *sim;
+    nb_error err = {0};
+    if (nb_sim_create(cfg, NULL, &sim, &err) != NB_OK)
+        fail_msg("%s", err.message);
+    const nb_amorphous *a = sim->model.scene.amorphous;
+    for (int k = 0; k < a->n; k++) {
+        double quick, off = check_cells(a, k, &quick);
+        if (!(off <= most_off) || quick < least_quick)
+            fail_msg("material %d of %s%s: %.1e off, cells have %.3f", k, cfg->background,
+                     cfg->stol_file, off, quick);
+    }
+    nb_sim_free(sim);
+}
+
+static void cells_hold_the_tables(void **state)
+{
+    nb_config cfg = a_scene(0);
+    (void)state;
+    snprintf(cfg.background, sizeof cfg.background, "water:1,air:1,ice:1,nanoice:1");
+    check_materials(&cfg, 2e-7, 1);
+}
+
+/** Tables of one's own: noise, uneven steps, a change of sign, one point, a first point far out. */
+static void cells_hold_any_table(void **state)
+{
+    static const char *const tables[] = {
+        "0.05 3\n0.1 9\n0.15 2\n0.2 8\n0.25 8\n0.3 1\n0.35 7\n",
+        "0 5\n0.1 4\n0.1037 3.5\n0.4 1\n0.41 2\n0.9 1.5\n",
+        "0 5\n0.1 -3\n0.2 2\n0.3 -1\n", "0.3 2.5\n", "0.499 2\n0.5 3\n"};
+    const double quick[] = {0.8, 0.3, 0.2, 1, 0.8};
+    (void)state;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        char path[] = "/tmp/nb_cells_XXXXXX";
+        const int fd = mkstemp(path);
+        FILE *file = fdopen(fd, "w");
+        nb_config cfg = a_scene(0);
+        assert_non_null(file);
+        fputs(tables[i], file);
+        fclose(file);
+        cfg.background[0] = '\0';
+        snprintf(cfg.stol_file, sizeof cfg.stol_file, "%s", path);
+        check_materials(&cfg, 1e-6, quick[i]);
+        unlink(path);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(the_quick_sum_is_the_sum)};
+    const struct CMUnitTest tests[] = {TEST(the_quick_sum_is_the_sum),
+                                       TEST(cells_hold_the_tables),
+                                       TEST(cells_hold_any_table)};
     return RUN_TESTS("quick-background", tests);
 }

@@ -31,7 +31,7 @@ class Simulation:
     def __init__(self, **keywords):
         self._files, self._image = {}, None
         # of the configuration; what nanobragg.torch gave last; its names by group
-        self._version, self._given, self._opened = 0, None, {}
+        self._version, self._given, self._opened, self._double = 0, None, {}, None
         words = _parameters.many(_memory.files_of(keywords, self._files))
         self._sim = _nanobragg.Sim(_NO_FILES + words, _parameters.log)
 
@@ -44,8 +44,14 @@ class Simulation:
 
     def _changed(self):
         self._version += 1
-        self._given = self._image = None
+        self._given = self._image = self._double = None
         self._opened = {}
+
+    def _is_double(self):
+        """Whether images are float64; asked for in each render of nanobragg.torch."""
+        if self._double is None:
+            self._double = self.get("precision") == "double"
+        return self._double
 
     def get(self, name):
         """A parameter as text, as the command line takes it; "" if it is unset."""

@@ -24,9 +24,11 @@ class _Values:
 
 def _image(sim):
     """A tensor on the device that renders: float64 with precision="double", else float32."""
-    if sim.get("precision") != "double":
+    if not sim._is_double():
+        sim._image = None  # as in render(where="device"), whose object nobody needs here
+        memory, _ = sim._sim.render_device(None, False)
         # the capsule alone: the image is finished, so no stream need be asked for
-        return torch.from_dlpack(sim.render(where="device")._memory.capsule(*sim.shape))
+        return torch.from_dlpack(memory.capsule(*sim.shape))
     out = np.empty(sim.shape)
     sim._sim.render_double(out, None)
     device = sim.backend.split(",")[0]
@@ -47,22 +49,22 @@ def _gradient(sim, names, slopes):
     return sim._sim.pullback(names, dloss.dtype == np.float64, dloss, False, None)[0]
 
 
-def _pull_back(sim, values, names, slopes):
-    """dL/dI -> dL/dp: float64 on the host."""
+def _pull_back(sim, values, names, slopes, dtype=torch.float64, device=None):
+    """dL/dI -> dL/dp: a tensor."""
     before = sim._given
     values.give(sim)
     numbers = _gradient(sim, names, slopes.detach())
     if before is not None:
         before.give(sim)
-    return torch.tensor(numbers, dtype=torch.float64)
+    return torch.tensor(numbers, dtype=dtype, device=device)  # one transfer
 
 
 class _Pullback(torch.autograd.Function):
     """The same in a graph, where it has no derivative."""
 
     @staticmethod
-    def forward(ctx, sim, values, names, slopes):
-        return _pull_back(sim, values, names, slopes)
+    def forward(ctx, sim, values, names, slopes, dtype, device):
+        return _pull_back(sim, values, names, slopes, dtype, device)
 
     @staticmethod
     def backward(ctx, *slopes):
@@ -81,20 +83,39 @@ class _Render(torch.autograd.Function):
     @staticmethod
     def backward(ctx, slopes):
         needed = ctx.needs_input_grad[3:]
-        names = [name for part, wanted in zip(ctx.parts, needed) if wanted for name in part]
+        parts = [part for part, wanted in zip(ctx.parts, needed) if wanted]
+        like = [one for one, wanted in zip(ctx.like, needed) if wanted]
+        names = [name for part in parts for name in part]
+        alike = len({one[1:] for one in like}) == 1  # all in one transfer
         pull_back = _Pullback.apply if torch.is_grad_enabled() else _pull_back  # enabled: create_graph
-        gradient = pull_back(ctx.sim, ctx.values, names, slopes)
-        devices = {like[2] for like, wanted in zip(ctx.like, needed) if wanted}
-        if len(devices) == 1:
-            gradient = gradient.to(devices.pop())  # all in one transfer
-        out, at = [None, None, None], 0
-        for part, wanted, (shape, dtype, device) in zip(ctx.parts, needed, ctx.like):
-            out.append(gradient[at:at + len(part)].reshape(shape).to(device, dtype) if wanted else None)
-            at += len(part) if wanted else 0
-        return tuple(out)
+        gradient = pull_back(ctx.sim, ctx.values, names, slopes,
+                             *(like[0][1:] if alike else (torch.float64, None)))
+        pieces = list(gradient.split([len(part) for part in parts]))
+        for i, (shape, dtype, device) in enumerate(like):
+            if len(shape) != 1:
+                pieces[i] = pieces[i].reshape(shape)
+            if not alike:
+                pieces[i] = pieces[i].to(device, dtype)
+        pieces = iter(pieces)
+        return (None, None, None, *(next(pieces) if wanted else None for wanted in needed))
+
+
+def _numbers(tensors):
+    """Their values: from a device in one transfer."""
+    on_host = [not tensor.is_cuda for tensor in tensors]
+    with torch.no_grad():
+        if all(on_host):
+            lists = [tensor.reshape(-1).tolist() if tensor.dim() != 1 else tensor.tolist() for tensor in tensors]
+            return [number for numbers in lists for number in numbers]
+        flat = [tensor.reshape(-1) if tensor.dim() != 1 else tensor for tensor in tensors]
+        if any(on_host) or len({tensor.device for tensor in tensors}) > 1:
+            flat = [tensor.cpu() for tensor in flat]
+        return torch.cat(flat).tolist()  # a mixture of types becomes the widest
 
 
 def _names_of(sim, key, value):
+    if not value.is_floating_point():
+        raise TypeError(f"{key}: must be floating point, not {value.dtype}")
     part = sim._opened.get(key)
     if part is None:
         try:
@@ -113,15 +134,8 @@ def render(sim, **parameters):
     parameters: names and groups of docs/derivatives.md: misset [3], cell [6], N [3], distance, ...  They
     are given to `sim`.  Returns a tensor [slow, fast] on the simulation's device, float32, or float64 with
     precision="double".  Double backward raises NotImplementedError."""
-    tensors = [torch.as_tensor(value, dtype=None if torch.is_tensor(value) else torch.float64)
+    tensors = [value if isinstance(value, torch.Tensor) else torch.as_tensor(value, dtype=torch.float64)
                for value in parameters.values()]
-    for key, tensor in zip(parameters, tensors):
-        if not tensor.is_floating_point():
-            raise TypeError(f"{key}: must be floating point, not {tensor.dtype}")
     parts = [_names_of(sim, key, tensor) for key, tensor in zip(parameters, tensors)]
-    flat = [tensor.detach().reshape(-1).to(torch.float64) for tensor in tensors]
-    if len({tensor.device for tensor in flat}) > 1:
-        flat = [tensor.cpu() for tensor in flat]
-    numbers = torch.cat(flat).tolist() if flat else []
-    values = _Values([name for part in parts for name in part], numbers, sim._version)
+    values = _Values([name for part in parts for name in part], _numbers(tensors), sim._version)
     return _Render.apply(sim, values, parts, *tensors)

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* The materials of an amorphous background beside a fast kernel: distances and angles in double, F in float from
+ * cells (material_cells.h), four pixels of a row a thread.  Lanes take neighbouring pixels, which look into
+ * neighbouring cells. */
+#include "many.cuh"
+#include "row.cuh"
+
+enum {
+    BLOCK_X = 32,
+    BLOCK_Y = 4,
+    WIDE = PIXELS * BLOCK_X,
+    BLOCKS = 4, /* on a multiprocessor */
+    ONE_RAY_BLOCKS = 5,
+    CHUNKS = 4 /* of a row with one ray a pixel, a thread */
+};
+
+/** One ray a pixel, of weight 1; any; layers at their mean depth. */
+enum { ONE_RAY, ALL_RAYS, DEEP_RAYS };
+
+/** What a launch has beside its panels. */
+typedef struct material_job {
+    nb_cuda_cells of;
+    row_job row;
+} material_job;
+
+/** A source along a row of points, and what makes cells of angles. */
+typedef struct material_source {
+    line incident;
+    double half; /* 1/(2 lambda), 1/m */
+    float weight;
+} material_source;
+
+template <bool DEEP>
+static __device__ __forceinline__ material_source source_along(const row_job &p,
+                                                               const nb_source &source,
+                                                               const row_points &row)
+{
+    material_source s;
+    s.incident = line_of(p, source.incident, row.base);
+    s.half = 0.5 * inverse_of(source.lambda);
+    s.weight = (float)source.weight;
+    return s;
+}
+
+/** |d - i| = 2 sin(theta), from the cosine between both. */
+static __device__ __forceinline__ double chord(double cosine)
+{
+    const double tiny = 1e-200; /* keeps the root finite in the direct beam */
+    const double square = fabs(fma(-2.0, cosine, 2.0)) + tiny, r = gpuRoughRoot(square),
+                 s = square * r, e = fma(-s, r, 1.0);
+    return fma(0.5 * s, e, s); /* to 1e-12 */
+}
+
+/** F at x = sin(theta)/lambda where no cell has it. */
+static __device__ __noinline__ float F_of_pieces(const nb_amorphous *a, int material,
+                                                 double x)
+{
+    return (float)nb_piece_F(nb_piece_of(a, &a->materials[material], x), x);
+}
+
+/** F at x. */
+static __device__ __forceinline__ float F_at(const material_job &p, const nb_cells &m,
+                                             double x)
+{
+    const double t = fma(x, m.per, m.shift), sum = t + NB_CELL_MAGIC;
+    const int cell = min(max(__double2loint(sum), 0), m.last);
+    const float4 at = __ldg((const float4 *)p.of.cells + m.first + cell);
+    const float c[4] = {at.x, at.y, at.z, at.w};
+    if (at.x != at.x)
+        return F_of_pieces(p.row.scene.amorphous, m.material, x);
+    return nb_cell_F(c, (float)(t - (sum - NB_CELL_MAGIC)) + 0.5f);
+}
+
+/** Sum over materials and sources of share weight F|F| for four pixels of a row. */
+template <bool DEEP>
+static __device__ __forceinline__ void sum_materials(const material_job &p,
+                                                     const row_job &at_panel,
+                                                     const row_points &row, const four &x,
+                                                     float sum[PIXELS])
+{
+    float lost[PIXELS] = {};
+    for (int k = 0; k < p.of.n; k++) {
+        const nb_cells m = p.of.list[k];
+        for (int j = 0; j < p.row.scene.beam.n_sources; j++) {
+            const material_source source =
+                source_along<DEEP>(at_panel, p.row.scene.beam.sources[j], row);
+            const float weight = source.weight * m.share;
+#pragma unroll
+            for (int i = 0; i < PIXELS; i++) {
+                const double cosine = at_pixel<DEEP>(source.incident, x, i) * x.r[i];
+                const float F = F_at(p, m, chord(cosine) * source.half);
+                add_compensated(sum[i], lost[i], weight * F * fabsf(F));
+            }
+        }
+    }
+}
+
+/** Photons of four pixels of a row of points, at its only ray that weighs 1. */
+static __device__ __forceinline__ void one_ray(const material_job &p,
+                                               const row_job &at_panel,
+                                               const row_points &row, int f,
+                                               float out[PIXELS])
+{
+    const four x = aim_pixels<false, false, BLOCK_X>(at_panel, row, f, 0);
+#pragma unroll
+    for (int i = 0; i < PIXELS; i++)
+        out[i] = 0;
+    sum_materials<false>(p, at_panel, row, x, out);
+#pragma unroll
+    for (int i = 0; i < PIXELS; i++)
+        out[i] *= cached<false>(at_panel, row, x, i);
+}
+
+/** At any rays. */
+template <bool DEEP, bool MANY>
+static __device__ __forceinline__ void all_rays(const material_job &p,
+                                                const row_job &at_panel, int f, int s,
+                                                float out[PIXELS])
+{
+    const int os = p.row.scene.oversample;
+    float lost[PIXELS] = {}, factor[PIXELS];
+#pragma unroll
+    for (int i = 0; i < PIXELS; i++)
+        out[i] = 0;
+    for (int layer = 0; layer < at_panel.sensor.layers; layer++)
+        for (int sub = 0; sub < os * os; sub++) {
+            forget<MANY>();
+            const row_points row = aim_row(at_panel, s, sub / os, sub % os, layer);
+            const four x = aim_pixels<false, DEEP, BLOCK_X>(at_panel, row, f, layer);
+            float sum[PIXELS] = {};
+            sum_materials<DEEP>(p, at_panel, row, x, sum);
+#pragma unroll
+            for (int i = 0; i < PIXELS; i++) {
+                if (layer == 0 && sub == 0)
+                    factor[i] = cached<DEEP>(at_panel, row, x, i);
+                add_compensated(out[i], lost[i],
+                                sum[i] * ray_weight<DEEP>(at_panel, row, x, i, layer));
+            }
+        }
+#pragma unroll
+    for (int i = 0; i < PIXELS; i++)
+        out[i] *= factor[i];
+}
+
+/** A block of pixels.  What stands in the image comes while the sums are made. */
+template <int RAYS, bool MANY>
+static __device__ __forceinline__ void add_block(const material_job &p,
+                                                 const row_job &at_panel,
+                                                 unsigned x_block, unsigned y_block)
+{
+    const int s = at_panel.window.s0 + (int)(y_block * BLOCK_Y + threadIdx.y);
+    const uint8_t *mask = at_panel.scene.raster.mask;
+    int f = at_panel.window.f0 + (int)(x_block * at_panel.chunks * WIDE + threadIdx.x);
+    if (f >= at_panel.window.f1 || s >= at_panel.window.s1)
+        return;
+    row_points row;
+    if (RAYS == ONE_RAY)
+        row = aim_row(at_panel, s, 0, 0, 0);
+#pragma unroll 1
+    for (int c = 0; c < at_panel.chunks && f < at_panel.window.f1; c++, f += WIDE) {
+        const size_t pixel = (size_t)s * at_panel.panel.columns + f;
+        float *image = at_panel.image + pixel, before[PIXELS], value[PIXELS];
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            before[i] = f + i * BLOCK_X < at_panel.window.f1 ? image[i * BLOCK_X] : 0;
+        if (RAYS == ONE_RAY)
+            one_ray(p, at_panel, row, f, value);
+        else
+            all_rays<RAYS == DEEP_RAYS, MANY>(p, at_panel, f, s, value);
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            if (f + i * BLOCK_X < at_panel.window.f1 &&
+                (!mask || mask[pixel + i * BLOCK_X]))
+                image[i * BLOCK_X] = before[i] + value[i];
+    }
+}
+
+template <int RAYS, bool MANY>
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y,
+                                  RAYS == ONE_RAY ? ONE_RAY_BLOCKS : BLOCKS)
+    k_materials(const NB_GRID_CONSTANT material_job p)
+{
+    if constexpr (MANY)
+        for_blocks(p.row, [&](const row_job &at_panel, unsigned x, unsigned y) {
+            add_block<RAYS, true>(p, at_panel, x, y);
+        });
+    else
+        add_block<RAYS, false>(p, p.row, blockIdx.x, blockIdx.y);
+}
+
+/** Which rays the kernels of a launch have. */
+static int rays_of(const nb_cuda_launch *launch)
+{
+    const nb_scene *sc = &launch->scene;
+    const nb_sensor *sensor = &launch->sensor;
+    if (sensor->mean_depth)
+        return DEEP_RAYS;
+    return sensor->layers == 1 && sc->oversample == 1 && !sensor->absorb &&
+                   !sc->oversample_omega && (sc->beam.nopolar || !sc->oversample_polar)
+               ? ONE_RAY
+               : ALL_RAYS;
+}
+
+static row_job make_job(const nb_cuda_launch *launch, dim3 *grid)
+{
+    const nb_cuda_terms none = {};
+    const nb_cuda_window *w = &launch->window;
+    row_job job = make_row_job(launch, &none);
+    const int across = (w->f1 - w->f0 + WIDE - 1) / WIDE;
+    job.chunks = rays_of(launch) != ONE_RAY ? 1 : across < CHUNKS ? across : (int)CHUNKS;
+    *grid = dim3((unsigned)((across + job.chunks - 1) / job.chunks),
+                 (unsigned)(w->s1 - w->s0 + BLOCK_Y - 1) / BLOCK_Y);
+    /* the molecules go with the scale, so that floats hold both it and the sums */
+    job.scale = launch->scene.intensity_scale * launch->cells.molecules *
+                launch->scene.lattice.n_orientations;
+    job.many.across = (int)grid->x;
+    return job;
+}
+
+int nb_cuda_materials_job(const nb_cuda_launch *launch, int before, void *to)
+{
+    dim3 grid;
+    row_job job = make_job(launch, &grid);
+    job.many.before = before;
+    memcpy(to, &job, sizeof job);
+    return (int)(grid.x * grid.y);
+}
+
+void nb_cuda_launch_materials(const nb_cuda_launch *launch, const nb_cuda_many *many)
+{
+    static void (*const kernels[][2])(material_job) = {
+        {k_materials<ONE_RAY, false>, k_materials<ONE_RAY, true>},
+        {k_materials<ALL_RAYS, false>, k_materials<ALL_RAYS, true>},
+        {k_materials<DEEP_RAYS, false>, k_materials<DEEP_RAYS, true>}};
+    const int rays = rays_of(launch);
+    dim3 grid;
+    material_job job = {launch->cells, make_job(launch, &grid)};
+    if (many) {
+        const int at_once = rays == ONE_RAY ? ONE_RAY_BLOCKS : BLOCKS;
+        job.row = job_of_many(job.row, many);
+        grid = dim3((unsigned)min(many->blocks, at_once * launch->multiprocessors));
+    }
+    kernels[rays][many != NULL]<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
+}
