@@ -61,15 +61,14 @@ static void close_cuda(nb_backend_state *state)
     gpuSetDevice(state->device.index);
     nb_cuda_products_close(&state->products);
     nb_cuda_slopes_free(state->slopes);
-    nb_cuda_buffer *const buffers[] = {&state->spot_sums, &state->image, &state->F,
-                                       &state->mask,      &state->lit,   &state->sums,
-                                       &state->terms,     &state->F2,    &state->weights,
-                                       &state->tables,    &state->small};
+    nb_cuda_buffer *const buffers[] = {
+        &state->spot_sums, &state->image, &state->F,       &state->lit,    &state->sums,
+        &state->terms,     &state->F2,    &state->weights, &state->tables, &state->small};
     nb_cuda_mirror *const mirrors[] = {
         &state->sources,   &state->orientations, &state->spans,   &state->amorphous,
         &state->materials, &state->pieces,       &state->buckets, &state->panels,
         &state->sensors,   &state->spot_tables,  &state->cells,   &state->cell_lists,
-        &state->jobs[0],   &state->jobs[1],      &state->jobs[2]};
+        &state->mask,      &state->jobs[0],      &state->jobs[1], &state->jobs[2]};
     for (nb_cuda_buffer *buffer : buffers)
         nb_cuda_release(buffer);
     for (nb_cuda_mirror *mirror : mirrors) {

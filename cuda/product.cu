@@ -26,7 +26,7 @@ static nb_scene on_device(const nb_backend_state *state, const nb_scene *sc)
     there.beam.sources = (const nb_source *)state->sources.device.at;
     there.lattice.orientations = (const nb_orientation *)state->orientations.device.at;
     there.factors.table.F = (const double *)state->F.at;
-    there.raster.mask = sc->raster.mask ? (const uint8_t *)state->mask.at : NULL;
+    there.raster.mask = sc->raster.mask ? (const uint8_t *)state->mask.device.at : NULL;
     there.amorphous =
         sc->amorphous ? (const nb_amorphous *)state->amorphous.device.at : NULL;
     return there;

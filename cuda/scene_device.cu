@@ -248,8 +248,9 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
         (st = upload_materials(state, sc->amorphous, &amorphous, err)))
         return st;
     /* for what is made of the image: a renderer goes by the request */
-    if (sc->raster.mask && (st = upload(&state->mask, sc->raster.mask, pixels, "the mask",
-                                        state->stream, err)))
+    if (sc->raster.mask &&
+        (st = nb_cuda_upload_mirror(state, &state->mask, sc->raster.mask, pixels,
+                                    "the mask", err)))
         return st;
     launch->scene = *sc;
     launch->scene.panels = NULL;

@@ -71,13 +71,14 @@ struct nb_backend_state {
     int asked;               /* a tolerance, for the last render */
     nb_spots_result left;    /* what was left out of it, or why nothing was */
     /* device memory, owned */
-    nb_cuda_buffer image, F, mask, sums, terms, weights, tables, F2, small;
+    nb_cuda_buffer image, F, sums, terms, weights, tables, F2, small;
     nb_cuda_buffer spot_sums; /* of the terms by whole numbers: 0 between renders */
     size_t spot_pixels;       /* that it holds; 0: not known to be 0 */
     nb_cuda_mirror spot_tables;
     nb_cuda_mirror sources, orientations, spans;
     nb_cuda_mirror amorphous, materials, pieces, buckets; /* of the scene's materials */
     nb_cuda_mirror cells, cell_lists;
+    nb_cuda_mirror mask; /* of the stack */
     nb_cuda_cells of_cells;
     nb_cuda_mirror panels, sensors;    /* host copies only: kernels get theirs by value */
     nb_cuda_mirror jobs[NB_CUDA_JOBS]; /* of launches for several panels */
