@@ -21,6 +21,7 @@ from small_disk import small_disk  # noqa: E402
 ROTATION = ["-default_F", "100", "-cell", "70", "80", "90", "-N", "8", "-detpixels", "96",
             "-pixel", "0.5", "-fluence", "3e28", "-distance", "100", "-mosaic", "0.5", "-seed", "7",
             "-phi", "10", "-osc", "0.3", "-phisteps", "2", "-threads", "1", "-quiet"]
+SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
@@ -94,6 +95,22 @@ def equality(h5py, numpy):
     run(3, *ROTATION, "-frames", 2, "-output", "few_%d.bin")  # fewer frames than processes
     raw = numpy.fromfile("few_2.bin", "f4")
     ok("fewer-frames-than-ranks", raw.size == 96 * 96 and raw.max() > 0)
+
+
+def panels(h5py):
+    """A detector of many panels, its sensor, material and noise, in each place of the panels."""
+    detectors = os.path.join(SOURCE, "golden_data", "detectors", "geom")
+    crystal = ["-default_F", "100", "-cell", "70", "80", "90", "-N", "8", "-mosaic", "0.5", "-seed", "7",
+               "-fluence", "3e28", "-osc", "0.3", "-phi", "10", "-threads", "1", "-quiet", "-background", "water:0.01", "-frames", 7]
+    for name, flags in {"quad": ["-geom", f"{detectors}/quad.geom", "-layout", "file"],
+                        "expt": ["-expt", f"{detectors}/flat3.expt"]}.items():
+        files = ["-hdf5", f"{name}_master.h5", "-frames_per_file", 2]
+        run(0, *crystal, *flags, *files)
+        one = images(h5py, name)
+        clear(name)
+        error = run(2, *crystal, *flags, *files)[1]
+        ok(f"panels-{name}", images(h5py, name) == one and not failures(error) and
+           len(glob.glob(f"{name}_data_*.h5")) == 4, error)
 
 
 def reports():
@@ -271,6 +288,7 @@ def main():
             import numpy
             reports()
             equality(h5py, numpy)
+            panels(h5py)
             failing_frame(h5py)
             killed(h5py, 10 if os.environ.get("NB_BIG") else 4)
             interrupted(h5py)
