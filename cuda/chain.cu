@@ -179,10 +179,14 @@ static nb_status make_light(nb_backend_state *state, const nb_scene *sc,
     nb_cuda_launch_counts(sc, chain, state->stream);
     if (spread->shape == NB_PSF_GAUSS)
         nb_cuda_launch_gauss(chain, (double *)c->between.at, state->stream);
-    for (int k = 0; k < sc->n_panels && spread->shape != NB_PSF_GAUSS && !st; k++)
-        st = nb_cuda_fibre_spread(&c->fibres, &sc->panels[k], spread->amount,
+    for (int k = 0, n; k < sc->n_panels && spread->shape != NB_PSF_GAUSS && !st; k += n) {
+        for (n = 1; k + n < sc->n_panels &&
+                    nb_cuda_fibre_alike(&sc->panels[k], &sc->panels[k + n]);)
+            n++;
+        st = nb_cuda_fibre_spread(&c->fibres, &sc->panels[k], n, spread->amount,
                                   chain->light + sc->panels[k].first_pixel, state->stream,
                                   err);
+    }
     c->has_light = !st;
     return st;
 }

@@ -61,11 +61,12 @@ void nb_cuda_launch_fibre_function(const nb_cuda_fibre_size *size, double fast,
 void nb_cuda_launch_fibre_hat(const nb_cuda_fibre_size *size, const double *data,
                               double *hat, gpuStream_t stream);
 /** data[high][2 n] = light[rows][columns], else 0. */
-void nb_cuda_launch_fibre_pad(const nb_cuda_fibre_size *size, const double *light,
-                              double *data, gpuStream_t stream);
-void nb_cuda_launch_fibre_multiply(const nb_cuda_fibre_size *size, const double *hat,
-                                   double *data, gpuStream_t stream);
-void nb_cuda_launch_fibre_crop(const nb_cuda_fibre_size *size, const double *data,
-                               double *light, gpuStream_t stream);
+/** Of so many panels of one size, one behind the other. */
+void nb_cuda_launch_fibre_pad(const nb_cuda_fibre_size *size, int panels,
+                              const double *light, double *data, gpuStream_t stream);
+void nb_cuda_launch_fibre_multiply(const nb_cuda_fibre_size *size, int panels,
+                                   const double *hat, double *data, gpuStream_t stream);
+void nb_cuda_launch_fibre_crop(const nb_cuda_fibre_size *size, int panels,
+                               const double *data, double *light, gpuStream_t stream);
 
 #endif

@@ -53,11 +53,14 @@ static nb_status check(gpuFftResult code, const char *doing, nb_error *err)
                    (int)code);
 }
 
-/** A plan without memory of its own; *work grows to what it needs. */
-static nb_status make_plan(int high, int wide, int back, gpuStream_t stream,
+/** A plan of transforms of size[high, wide], without memory of its own; *work grows to what it needs. */
+static nb_status make_plan(int size[2], int images, int back, gpuStream_t stream,
                            gpuFftHandle *plan, size_t *work, nb_error *err)
 {
     const char *doing = "planning a Fourier transform";
+    const int complex_wide = size[1] / 2 + 1;
+    int reals[2] = {size[0], 2 * complex_wide}, complexes[2] = {size[0], complex_wide};
+    int *from = back ? complexes : reals, *to = back ? reals : complexes;
     size_t bytes = 0;
     nb_status st = check(library.create(plan), doing, err);
     if (st) {
@@ -65,24 +68,26 @@ static nb_status make_plan(int high, int wide, int back, gpuStream_t stream,
         return st;
     }
     if ((st = check(library.allocate_self(*plan, 0), doing, err)) ||
-        (st = check(library.plan_2d(*plan, high, wide, back ? gpuFftBack : gpuFftForward,
-                                    &bytes),
+        (st = check(library.plan_many(*plan, 2, size, from, 1, from[0] * from[1], to, 1,
+                                      to[0] * to[1], back ? gpuFftBack : gpuFftForward,
+                                      images, &bytes),
                     doing, err)))
         return st;
     *work = bytes > *work ? bytes : *work;
     return check(library.set_stream(*plan, stream), doing, err);
 }
 
-nb_status nb_cuda_fft_new(int wide, int high, gpuStream_t stream, nb_cuda_fft **fft,
-                          size_t *work, nb_error *err)
+nb_status nb_cuda_fft_new(int wide, int high, int images, gpuStream_t stream,
+                          nb_cuda_fft **fft, size_t *work, nb_error *err)
 {
+    int size[2] = {high, wide};
     nb_cuda_fft *f = (nb_cuda_fft *)nb_alloc(1, sizeof *f, "Fourier transform", err);
     nb_status st = f ? NB_OK : NB_ERR_NOMEM;
     *work = 0;
     if (!st)
-        st = make_plan(high, wide, 0, stream, &f->forward, work, err);
+        st = make_plan(size, images, 0, stream, &f->forward, work, err);
     if (!st)
-        st = make_plan(high, wide, 1, stream, &f->back, work, err);
+        st = make_plan(size, images, 1, stream, &f->back, work, err);
     if (st)
         nb_cuda_fft_free(f);
     *fft = st ? NULL : f;
@@ -123,7 +128,7 @@ nb_status nb_cuda_fft_need(nb_error *err)
                    " device");
 }
 
-nb_status nb_cuda_fft_new(int, int, gpuStream_t, nb_cuda_fft **fft, size_t *,
+nb_status nb_cuda_fft_new(int, int, int, gpuStream_t, nb_cuda_fft **fft, size_t *,
                           nb_error *err)
 {
     *fft = NULL;

@@ -6,9 +6,25 @@
 
 enum { BLOCK = 256 };
 
+/** The part of blockIdx.y's panel, in rows of complex numbers and of pixels. */
+static __device__ __forceinline__ int64_t data_of_panel(const nb_cuda_fibre_size &size)
+{
+    return (int64_t)blockIdx.y * size.high * 2 * size.n;
+}
+
+static __device__ __forceinline__ int64_t light_of_panel(const nb_cuda_fibre_size &size)
+{
+    return (int64_t)blockIdx.y * size.rows * size.columns;
+}
+
 static unsigned blocks_for(int64_t threads)
 {
     return (unsigned)((threads + BLOCK - 1) / BLOCK);
+}
+
+static dim3 blocks_of_panels(int64_t threads, int panels)
+{
+    return dim3(blocks_for(threads), (unsigned)panels);
 }
 
 /** The function is even along both edges. */
@@ -45,6 +61,8 @@ __global__ void __launch_bounds__(BLOCK)
 {
     int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x, stride = 2 * (int64_t)size.n;
     int64_t f = i % stride, s = i / stride;
+    light += light_of_panel(size);
+    data += data_of_panel(size);
     if (s < size.high)
         data[i] = f < size.columns && s < size.rows ? light[s * size.columns + f] : 0;
 }
@@ -56,6 +74,7 @@ __global__ void __launch_bounds__(BLOCK)
     int64_t c = i % size.n, s = i / size.n;
     if (s >= size.high)
         return;
+    data += data_of_panel(size);
     double factor = hat[(s < size.high - s ? s : size.high - s) * size.n + c];
     data[2 * i] *= factor;
     data[2 * i + 1] *= factor;
@@ -66,6 +85,8 @@ __global__ void __launch_bounds__(BLOCK)
 {
     int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
     int64_t f = i % size.columns, s = i / size.columns;
+    light += light_of_panel(size);
+    data += data_of_panel(size);
     if (s < size.rows)
         light[i] = data[s * 2 * size.n + f];
 }
@@ -86,23 +107,23 @@ void nb_cuda_launch_fibre_hat(const nb_cuda_fibre_size *size, const double *data
         *size, data, hat);
 }
 
-void nb_cuda_launch_fibre_pad(const nb_cuda_fibre_size *size, const double *light,
-                              double *data, gpuStream_t stream)
+void nb_cuda_launch_fibre_pad(const nb_cuda_fibre_size *size, int panels,
+                              const double *light, double *data, gpuStream_t stream)
 {
-    k_fibre_pad<<<blocks_for((int64_t)size->high * 2 * size->n), BLOCK, 0, stream>>>(
-        *size, light, data);
+    k_fibre_pad<<<blocks_of_panels((int64_t)size->high * 2 * size->n, panels), BLOCK, 0,
+                  stream>>>(*size, light, data);
 }
 
-void nb_cuda_launch_fibre_multiply(const nb_cuda_fibre_size *size, const double *hat,
-                                   double *data, gpuStream_t stream)
+void nb_cuda_launch_fibre_multiply(const nb_cuda_fibre_size *size, int panels,
+                                   const double *hat, double *data, gpuStream_t stream)
 {
-    k_fibre_multiply<<<blocks_for((int64_t)size->high * size->n), BLOCK, 0, stream>>>(
-        *size, hat, data);
+    k_fibre_multiply<<<blocks_of_panels((int64_t)size->high * size->n, panels), BLOCK, 0,
+                       stream>>>(*size, hat, data);
 }
 
-void nb_cuda_launch_fibre_crop(const nb_cuda_fibre_size *size, const double *data,
-                               double *light, gpuStream_t stream)
+void nb_cuda_launch_fibre_crop(const nb_cuda_fibre_size *size, int panels,
+                               const double *data, double *light, gpuStream_t stream)
 {
-    k_fibre_crop<<<blocks_for((int64_t)size->columns * size->rows), BLOCK, 0, stream>>>(
-        *size, data, light);
+    k_fibre_crop<<<blocks_of_panels((int64_t)size->columns * size->rows, panels), BLOCK,
+                   0, stream>>>(*size, data, light);
 }

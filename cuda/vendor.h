@@ -102,7 +102,7 @@
 /* clang-format off */
 #define NB_GPU_FFT_FUNCTIONS(X) \
     X(create, cufftCreate) X(destroy, cufftDestroy) X(allocate_self, cufftSetAutoAllocation) \
-    X(plan_2d, cufftMakePlan2d) X(set_work, cufftSetWorkArea) X(set_stream, cufftSetStream) \
+    X(plan_many, cufftMakePlanMany) X(set_work, cufftSetWorkArea) X(set_stream, cufftSetStream) \
     X(forward, cufftExecD2Z) X(back, cufftExecZ2D)
 /* clang-format on */
 #endif
