@@ -21,10 +21,12 @@ typedef struct nb_cuda_slope_pass {
     nb_plan plan;
     nb_term_case how;
     int fast;
-    nb_cuda_launch launch;       /* its scene has the device's addresses */
-    nb_cuda_factor_squares F2;   /* fast */
-    nb_term_tables tables;       /* fast; on the host */
-    float *plain, *plain_there;  /* nb_plain_weights, on the host and on the device */
+    nb_cuda_launch launch;     /* its scene has the device's addresses */
+    nb_cuda_factor_squares F2; /* fast */
+    nb_term_tables tables;     /* fast; on the host */
+    nb_plain_rows plain,
+        plain_there; /* on the host and on the device; planes 0: not plain */
+    nb_plain_frame frame;
     nb_contraction contraction;  /* on the host */
     nb_cuda_slope_job job;       /* on the device */
     const nb_fit *fit;           /* there, of a normal equation's observation */

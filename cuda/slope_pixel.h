@@ -72,42 +72,6 @@ NB_TERM void nb_pixel_fast(const nb_term_tables *tables, const nb_slope_job *job
     nb_pixel_finish(job, pixel, &first, t);
 }
 
-/** All terms of a ray, NB_TERM_RUN at most, in a run that begins at 0. */
-NB_TERM void nb_plain_sums(const nb_term_tables *t, nb_vec3 direction, nb_term_run *run,
-                           const nb_term_case how)
-{
-    nb_ray ray;
-    int g, m;
-    ray.direction = direction;
-    for (g = 0; g < t->n_groups; g++) {
-        const nb_term_group *group = &t->groups[g];
-        nb_term_ray_group aim;
-        nb_term_aim(t, &ray, group, &aim);
-        for (m = 0; m < t->n_orientations; m++) {
-            double D[3];
-            nb_term_gradient G = {{0, 0, 0}, {0, 0, 0}};
-            nb_term_index(t, m, &aim, D);
-            nb_term_sources(t, D, group->first, group->end, aim.reach, run, &G, how);
-            nb_term_contract(t, m, &aim, D, &G, run, how);
-        }
-    }
-}
-
-/** A plane of nb_plain_weights before the factors of the pixel. */
-NB_TERM float nb_plain_value(const float *weights, const nb_term_run *run)
-{
-    float w[NB_PLAIN_TOTALS], sum;
-    int i;
-    for (i = 0; i < NB_PLAIN_TOTALS; i++)
-        w[i] = nb_term_load(weights + i);
-    sum = fmaf(w[0], run->image, w[1]);
-    for (i = 0; i < 3; i++)
-        sum = fmaf(w[2 + i], run->cells[i], sum);
-    for (i = 0; i < 9; i++)
-        sum = fmaf(w[5 + i], run->index[i], sum);
-    return sum;
-}
-
 /** Plane p of panel k. */
 NB_TERM double nb_contract(const int *first, const nb_contraction_term *terms, int row,
                            const nb_pixel_totals *t)

@@ -56,22 +56,17 @@ nb_term_case nb_term_case_of(const nb_slope_job *job)
     return how;
 }
 
-static void set_axis(double N, int slopes, int i, nb_term_tables *t)
+static void set_axis(double N, int square, int i, nb_term_tables *t)
 {
-    static const double sine[NB_TERM_DEGREE + 1] = {NB_PI, NB_SINE4_1, NB_SINE4_2,
-                                                    NB_SINE4_3, NB_SINE4_4};
     const double whole = floor(N + 0.5);
-    double power = 1;
     t->cells[i] = (int)whole;
     t->part[i] = (int)((N - whole) / NB_FIXED_STEP);
     t->step[i] = (float)(N * NB_FIXED_STEP);
     t->tiny[i] = (float)N * NB_FIXED_TINY;
-    t->lift[i] = slopes ? (float)N : 0.0f;
-    t->inverse[i] = 1 / N;
-    for (int k = 0; k <= NB_TERM_DEGREE; k++, power /= N * N) {
-        t->sine[i][k] = (float)(sine[k] * power);
-        t->tilt[i][k] = (float)(2 * k * sine[k] * power);
-    }
+    t->part_of[i] = (float)(1 / N);
+    t->edge[i] = (float)(0.25 / (N * N));
+    t->lift[i] = N > 1 || !square ? (float)N : 0.0f;
+    t->inverse[i] = square ? 1 : 1 / N;
 }
 
 static void set_lattice(const nb_scene *sc, nb_term_tables *t)
@@ -80,9 +75,8 @@ static void set_lattice(const nb_scene *sc, nb_term_tables *t)
     const double F = sc->factors.table.default_F;
     double cells = 1;
     for (int i = 0; i < 3; i++) {
-        const double N = lattice->N[i];
-        set_axis(N, N > 1 || lattice->shape != NB_LATTICE_SQUARE, i, t);
-        cells *= N;
+        set_axis(lattice->N[i], lattice->shape == NB_LATTICE_SQUARE, i, t);
+        cells *= lattice->N[i];
     }
     t->fall = (float)(-2.0 * lattice->fudge / NB_GAUSS_WIDTH * NB_LOG2_E);
     t->steep = (float)(-2.0 * lattice->fudge / NB_GAUSS_WIDTH);
@@ -175,66 +169,6 @@ void nb_term_squares(nb_term_tables *t, const float *F2, const nb_index_box *box
         t->stride[i] = (int)stride[i];
     t->offset = nb_fixed_offset(box->low, stride);
     t->F2 = F2;
-}
-
-/** One ray to each pixel of flat panels, all of whose photons are counted. */
-static int has_plain_rays(const nb_scene *sc)
-{
-    if (sc->oversample != 1 || sc->amorphous)
-        return 0;
-    for (int k = 0; k < sc->n_panels; k++) {
-        const nb_panel *panel = &sc->panels[k];
-        const nb_sensor *sensor = &sc->sensors[panel->sensor];
-        if (panel->curved || sensor->layers != 1 || sensor->absorb)
-            return 0;
-    }
-    return 1;
-}
-
-static int is_plain(const nb_slope_job *job)
-{
-    const nb_scene *sc = job->scene;
-    const nb_term_case how = nb_term_case_of(job);
-    if (!has_plain_rays(sc) || how.gauss || how.level > NB_TERMS_CRYSTAL ||
-        (double)sc->beam.n_sources * sc->lattice.n_orientations > NB_TERM_RUN)
-        return 0;
-    for (int i = 0; i < job->count; i++)
-        if (job->tangents[i].panels || job->tangents[i].polarization != 0)
-            return 0;
-    return 1;
-}
-
-/** In the order of slopes_plain.cu.  Numbers of a nb_term_run are by -h, and the image is twice. */
-static void weigh(const nb_slope_job *job, const nb_term_tables *t, const nb_tangent *by,
-                  float *w)
-{
-    const nb_scene *sc = job->scene;
-    const double scale = sc->intensity_scale, unit = scale * t->unit,
-                 slope = -unit * t->wavenumber, F = sc->factors.table.default_F;
-    w[0] = (float)(0.5 * unit *
-                   (by->image + by->crystal + (F != 0 ? 2 * by->default_F / F : 0)));
-    w[1] = (float)(scale * t->weights * (by->image * sc->background + by->background));
-    for (int i = 0; i < 3; i++)
-        w[2 + i] = (float)(unit * t->inverse[i] * by->cells[i]);
-    for (int i = 0; i < 9; i++)
-        w[5 + i] = (float)(slope * (by->index[i] - (i % 4 == 0 ? by->wave : 0)));
-}
-
-nb_status nb_plain_weights(const nb_slope_job *job, const nb_term_tables *t,
-                           float **weights, nb_error *err)
-{
-    const nb_tangent image = {.image = 1, .entry = -1};
-    *weights = NULL;
-    if (!is_plain(job))
-        return NB_OK;
-    *weights = nb_alloc((size_t)(job->count + 1) * NB_PLAIN_TOTALS, sizeof **weights,
-                        "tables for derivatives", err);
-    if (!*weights)
-        return NB_ERR_NOMEM;
-    weigh(job, t, &image, *weights);
-    for (int i = 0; i < job->count; i++)
-        weigh(job, t, &job->tangents[i], *weights + (i + 1) * NB_PLAIN_TOTALS);
-    return NB_OK;
 }
 
 void nb_term_tables_free(nb_term_tables *t)

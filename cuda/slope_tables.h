@@ -19,11 +19,6 @@ nb_status nb_term_tables_build(const nb_slope_job *job, int side, nb_term_tables
 /** The squares of F of a visible box, `side` tables side by side as nb_cuda_factor_squares has them. */
 void nb_term_squares(nb_term_tables *t, const float *F2, const nb_index_box *box,
                      int side);
-/** Where a pixel has one ray and at most NB_TERM_RUN terms and parameters only contract the sums of the crystal:
- * weights[1 + count][NB_PLAIN_TOTALS] of a nb_term_run's numbers, nb_free; else NULL.  Errors: NB_ERR_NOMEM. */
-nb_status nb_plain_weights(const nb_slope_job *job, const nb_term_tables *t,
-                           float **weights, nb_error *err);
-
 void nb_term_tables_free(nb_term_tables *t); /* zeroed is fine */
 
 #endif

@@ -13,14 +13,14 @@
 
 #include "../src/base/coefficients.h"
 #include "../src/derive/ray_sums.h"
-#include "../src/derive/slope_sine.h"
 #include "../src/plan/fixed_point.h"
 
 #ifdef NB_GPU
 #include "vendor.h"
 #define NB_TERM static __device__ __forceinline__
 #define NB_TERM_CALL static __device__ __noinline__
-#define NB_TERM_UNROLL _Pragma("unroll 2")
+#define NB_TERM_UNROLL _Pragma("unroll 4")
+#define NB_TERM_EACH _Pragma("unroll")
 NB_TERM int nb_low_word(double x)
 {
     return __double2loint(x);
@@ -45,6 +45,7 @@ NB_TERM float nb_term_load(const float *at)
 #define NB_TERM static inline
 #define NB_TERM_CALL static inline
 #define NB_TERM_UNROLL
+#define NB_TERM_EACH
 NB_TERM int nb_low_word(double x)
 {
     uint64_t bits;
@@ -76,8 +77,6 @@ enum {
     NB_TERM_MOST_CELLS = 4000 /* steps of 2^-32 of an index shift a flank by 4e-10 N */
 };
 
-enum { NB_PLAIN_TOTALS = 16 }; /* the image, 1, cells, index; two are not used */
-
 /** Which sums are made. */
 typedef enum nb_term_level {
     NB_TERMS_IMAGE,
@@ -91,14 +90,15 @@ typedef struct nb_term_case {
     int general; /* numbers of cells that are not whole, or -dmin */
     int table;   /* F^2 from a table */
     int level;   /* nb_term_level */
+    int one;     /* a ray has one term */
 } nb_term_case;
 
 typedef struct nb_term_source {
     double wavenumber;      /* 1/m */
     float weight, relative; /* twice; wavenumber, of the first source's */
     float spectrum;         /* relative times nb_slope_job.spectrum */
-    int table;
-} nb_term_source;
+    int table, unused[2];
+} __attribute__((aligned(16))) nb_term_source;
 
 /** Sources of one direction, one after the other. */
 typedef struct nb_term_group {
@@ -114,10 +114,8 @@ typedef struct nb_term_orientation {
     float place, unused2[3]; /* place: in the oscillation, 0 .. 1 */
 } __attribute__((aligned(16))) nb_term_orientation;
 
-enum { NB_TERM_DEGREE = 4 }; /* of the sines' polynomials */
-
-/** A scene for these sums.  Arrays are another's.  Indices are taken apart as x = N d, so that each lattice sum is a part
- * of its peak, and gradients are parts of N times it. */
+/** A scene for these sums.  Arrays are another's.  Each lattice sum is a part of its peak, and gradients are parts of N
+ * times it. */
 typedef struct nb_term_tables {
     const nb_term_orientation *orientations;
     const nb_term_source *sources;
@@ -125,11 +123,11 @@ typedef struct nb_term_tables {
     int n_orientations, n_groups;
     int cells[3], part[3];  /* whole numbers next to N, and what is left times 2^32 */
     float step[3], tiny[3]; /* N 2^-32 and N 2^-40 */
-    float sine[3][NB_TERM_DEGREE + 1]; /* of sin(pi d)/d by x^2 */
-    float tilt[3][NB_TERM_DEGREE + 1]; /* of 2 z P', z = d^2, by x^2; the first is not used */
+    float part_of[3],
+        edge[3];       /* 1/N; d^2 at the edge of the central fringe, |N d| = 1/2 */
     float lift[3];     /* N; 0 where N = 1: exactly no slope, not a rounding */
     float fall, steep; /* Gaussian: log2 of L^2 by R^2; -2 g/0.63 */
-    double inverse[3]; /* 1/N */
+    double inverse[3]; /* units of `cells`: 1, or 1/N of a Gaussian */
     const float *F2;   /* as nb_F2_index has it; NULL: constant */
     int stride[3], offset;
     double unit;  /* electrons^2 of 1 in the sums */
@@ -153,48 +151,48 @@ typedef struct nb_term_gradient {
     float by[3], spectrum[3];
 } nb_term_gradient;
 
+/* 2 P' of sin(pi x) = x P(x^2), degree 3: 2e-7 of itself off at most near 0, where a central fringe needs it most. */
+#define NB_SINE_TILT_0 (-10.3354235f)
+#define NB_SINE_TILT_1 10.2003803f
+#define NB_SINE_TILT_2 (-3.59003806f)
+#define NB_SINE_TILT_3 0.62130326f
+
 /** P of sin(pi x) = x P(z), z = x^2, and 2 z P'(z), so that pi cos(pi x) = P + 2 z P'. */
 NB_TERM float nb_term_sine(float z, float *twice)
 {
-    const float c1 = NB_SINE5_1, c2 = NB_SINE5_2, c3 = NB_SINE5_3, c4 = NB_SINE5_4,
-                c5 = NB_SINE5_5;
-    *twice =
-        z * fmaf(fmaf(fmaf(fmaf(10 * c5, z, 8 * c4), z, 6 * c3), z, 4 * c2), z, 2 * c1);
-    return fmaf(fmaf(fmaf(fmaf(fmaf(c5, z, c4), z, c3), z, c2), z, c1), z, (float)NB_PI);
+    *twice = z * fmaf(fmaf(fmaf(NB_SINE_TILT_3, z, NB_SINE_TILT_2), z, NB_SINE_TILT_1), z,
+                      NB_SINE_TILT_0);
+    return fmaf(
+        fmaf(fmaf(fmaf((float)NB_SINE4_4, z, (float)NB_SINE4_3), z, (float)NB_SINE4_2), z,
+             (float)NB_SINE4_1),
+        z, (float)NB_PI);
 }
 
-/** The same of d by z = (N d)^2, on an axis, where one degree less will do. */
-NB_TERM float nb_term_below(const nb_term_tables *t, int i, float z, float *twice)
-{
-    const float *c = t->sine[i], *b = t->tilt[i];
-    *twice = z * fmaf(fmaf(fmaf(b[4], z, b[3]), z, b[2]), z, b[1]);
-    return fmaf(fmaf(fmaf(fmaf(c[4], z, c[3]), z, c[2]), z, c[1]), z, c[0]);
-}
-
-/** One axis: s/N = top/below, s'/N^2 = (slope - s/N tilt)/below, ds/dN = by_N/below.  slope - s/N tilt is
- * (P_u + 2 z_u P_u') - s/N (P_d + 2 z_d P_d').  Where N d = u, P_u and s/N P_d are equal and are left out: their
- * difference would be rounding alone, and large beside what is left. */
+/** One axis: s/N = value, s'/N^2 = (slope - s/N tilt) over_N, ds/dN = by_N over_N, over_N = 1/(N sin(pi d)).
+ * slope - s/N tilt is (P_u + 2 z_u P_u') - s/N (P_d + 2 z_d P_d').  Where N d = u, P_u and s/N P_d are equal and are
+ * left out: their difference would be rounding alone, and large beside what is left. */
 typedef struct nb_term_axis {
-    float top, below, slope, tilt, by_N;
+    float value, over_N, slope, tilt, by_N;
 } nb_term_axis;
 
 NB_TERM nb_term_axis nb_term_axis_of(const nb_term_tables *t, int i, int w,
                                      const nb_term_case how)
 {
     int turns = (int)((uint32_t)w * (uint32_t)t->cells[i]);
-    float x = fmaf((float)w, t->step[i], t->tiny[i]), z = x * x, u, Pd, Pu, by_d, by_u;
-    float outside = z >= 0.25f ? 1.0f : 0.0f; /* of the central fringe */
+    float d = fmaf((float)w, (float)NB_FIXED_STEP, NB_FIXED_TINY), z = d * d, u, Pd, Pu,
+          by_d, by_u;
+    float outside = z >= t->edge[i] ? 1.0f : 0.0f; /* of the central fringe */
     nb_term_axis a;
     if (how.general)
         turns = (int)((uint32_t)turns + (uint32_t)nb_high_product(w, t->part[i]));
     u = fmaf((float)turns, (float)NB_FIXED_STEP, t->tiny[i]);
-    Pd = nb_term_below(t, i, z, &by_d);
+    Pd = nb_term_sine(z, &by_d);
     Pu = nb_term_sine(u * u, &by_u);
-    a.top = u * Pu;
-    a.below = x * Pd;
+    a.over_N = nb_term_inverse(d * Pd) * t->part_of[i];
+    a.value = u * Pu * a.over_N;
     a.slope = fmaf(outside, Pu, by_u);
     a.tilt = fmaf(outside, Pd, by_d);
-    a.by_N = x * (Pu + by_u);
+    a.by_N = d * (Pu + by_u);
     return a;
 }
 
@@ -202,22 +200,19 @@ NB_TERM nb_term_axis nb_term_axis_of(const nb_term_tables *t, int i, int w,
 NB_TERM void nb_term_square(const nb_term_tables *t, const int w[3], float F2,
                             nb_term_run *run, float g[3], const nb_term_case how)
 {
-    nb_term_axis x = nb_term_axis_of(t, 0, w[0], how),
-                 y = nb_term_axis_of(t, 1, w[1], how),
-                 z = nb_term_axis_of(t, 2, w[2], how);
-    float by_x = nb_term_inverse(x.below), by_y = nb_term_inverse(y.below),
-          by_z = nb_term_inverse(z.below);
-    float a = x.top * by_x, b = y.top * by_y, c = z.top * by_z;
-    float ab = a * b, L = ab * c, twice = F2 * L;
+    const nb_term_axis x = nb_term_axis_of(t, 0, w[0], how),
+                       y = nb_term_axis_of(t, 1, w[1], how),
+                       z = nb_term_axis_of(t, 2, w[2], how);
+    float ab = x.value * y.value, L = ab * z.value, twice = F2 * L, by_x, by_y, by_z;
     run->image = fmaf(twice, L, run->image);
     if (how.level == NB_TERMS_IMAGE)
         return;
-    by_x *= twice * (b * c);
-    by_y *= twice * (a * c);
-    by_z *= twice * ab;
-    g[0] = by_x * fmaf(-a, x.tilt, x.slope);
-    g[1] = by_y * fmaf(-b, y.tilt, y.slope);
-    g[2] = by_z * fmaf(-c, z.tilt, z.slope);
+    by_x = x.over_N * (twice * (y.value * z.value));
+    by_y = y.over_N * (twice * (x.value * z.value));
+    by_z = z.over_N * (twice * ab);
+    g[0] = by_x * fmaf(-x.value, x.tilt, x.slope);
+    g[1] = by_y * fmaf(-y.value, y.tilt, y.slope);
+    g[2] = by_z * fmaf(-z.value, z.tilt, z.slope);
     run->cells[0] = fmaf(by_x, x.by_N, run->cells[0]);
     run->cells[1] = fmaf(by_y, y.by_N, run->cells[1]);
     run->cells[2] = fmaf(by_z, z.by_N, run->cells[2]);
@@ -229,6 +224,7 @@ NB_TERM void nb_term_gauss(const nb_term_tables *t, const int w[3], float F2,
 {
     float x[3], R2 = 0, image;
     int i;
+    NB_TERM_EACH
     for (i = 0; i < 3; i++) {
         x[i] = (float)w[i] * t->step[i];
         R2 = fmaf(x[i], x[i], R2);
@@ -237,6 +233,7 @@ NB_TERM void nb_term_gauss(const nb_term_tables *t, const int w[3], float F2,
     run->image += image;
     if (how.level == NB_TERMS_IMAGE)
         return;
+    NB_TERM_EACH
     for (i = 0; i < 3; i++) {
         g[i] = image * (x[i] * t->steep);
         run->cells[i] += fmaf(g[i], x[i], image);
@@ -257,6 +254,7 @@ NB_TERM void nb_term_sources(const nb_term_tables *t, const double D[3], int fir
         const double wavenumber = b->wavenumber;
         float F2 = b->weight, g[3] = {0, 0, 0};
         int w[3], at = 0;
+        NB_TERM_EACH
         for (i = 0; i < 3; i++) {
             double h = fma(D[i], -wavenumber, t->start);
             w[i] = how.table ? nb_low_word(h) ^ INT_MIN : nb_low_word(h);
@@ -274,11 +272,13 @@ NB_TERM void nb_term_sources(const nb_term_tables *t, const double D[3], int fir
         else
             nb_term_square(t, w, F2, run, g, how);
         if (how.level >= NB_TERMS_CRYSTAL)
-            for (i = 0; i < 3; i++)
-                to->by[i] = fmaf(g[i], b->relative, to->by[i]);
+            NB_TERM_EACH
+        for (i = 0; i < 3; i++)
+            to->by[i] = fmaf(g[i], b->relative, to->by[i]);
         if (how.level >= NB_TERMS_ALL && t->spectrum)
-            for (i = 0; i < 3; i++)
-                to->spectrum[i] = fmaf(g[i], b->spectrum, to->spectrum[i]);
+            NB_TERM_EACH
+        for (i = 0; i < 3; i++)
+            to->spectrum[i] = fmaf(g[i], b->spectrum, to->spectrum[i]);
     }
 }
 
@@ -291,11 +291,12 @@ typedef struct nb_term_ray_group {
 } nb_term_ray_group;
 
 NB_TERM void nb_term_aim(const nb_term_tables *t, const nb_ray *ray,
-                         const nb_term_group *group, nb_term_ray_group *to)
+                         const nb_term_group *group, nb_term_ray_group *to,
+                         const nb_term_case how)
 {
     const nb_vec3 q = nb_sub(ray->direction, group->incident);
     const nb_vec3 about = nb_cross(q, t->spindle);
-    double length = t->dmin > 0 ? t->dmin * nb_norm(q) : 0;
+    double length = (how.gauss || how.general) && t->dmin > 0 ? t->dmin * nb_norm(q) : 0;
     to->delta = q;
     to->q[0] = (float)q.x;
     to->q[1] = (float)q.y;
@@ -314,22 +315,26 @@ NB_TERM void nb_term_contract(const nb_term_tables *t, int m, const nb_term_ray_
     const nb_term_orientation *u = &t->orientations[m];
     float h[3], v[3];
     int i;
+    NB_TERM_EACH
     for (i = 0; i < 3; i++) {
         h[i] = (float)D[i];
         G->by[i] *= t->lift[i];
     }
+    NB_TERM_EACH
     for (i = 0; i < 9; i++)
         run->index[i] = fmaf(G->by[i / 3], h[i % 3], run->index[i]);
     if (how.level < NB_TERMS_ALL)
         return;
+    NB_TERM_EACH
     for (i = 0; i < 3; i++) {
         v[i] = fmaf(G->by[0], u->cell[i],
                     fmaf(G->by[1], u->cell[3 + i], G->by[2] * u->cell[6 + i]));
         run->ray[i] += v[i];
     }
     if (t->spectrum)
-        for (i = 0; i < 3; i++)
-            run->spectrum = fmaf(G->spectrum[i] * t->lift[i], h[i], run->spectrum);
+        NB_TERM_EACH
+    for (i = 0; i < 3; i++)
+        run->spectrum = fmaf(G->spectrum[i] * t->lift[i], h[i], run->spectrum);
     {
         float turn =
             fmaf(v[0], ray->about[0], fmaf(v[1], ray->about[1], v[2] * ray->about[2]));
@@ -352,6 +357,7 @@ NB_TERM_CALL void nb_term_join(const nb_term_run run, int level, nb_slope_sums *
     to->crystal += run.image;
     if (level < NB_TERMS_CRYSTAL)
         return;
+    NB_TERM_EACH
     for (i = 0; i < 9; i++)
         to->index[i] += run.index[i];
     for (i = 0; i < 3; i++)
@@ -464,7 +470,7 @@ NB_TERM void nb_term_ray(const nb_term_tables *t, const nb_slope_job *job,
     memset(to, 0, offsetof(nb_slope_sums, entry));
     memset(&run, 0, sizeof run);
     for (g = 0; g < t->n_groups; g++) {
-        nb_term_aim(t, ray, &t->groups[g], &aim);
+        nb_term_aim(t, ray, &t->groups[g], &aim, how);
         for (m = 0; m < t->n_orientations; m++)
             nb_term_orientation_sum(t, m, &t->groups[g], &aim, &run, &added, to, how);
     }

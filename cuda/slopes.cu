@@ -113,6 +113,21 @@ typedef struct fit_parts {
     const float *photons, *background; /* on the device */
 } fit_parts;
 
+/** Where parts at[0 ... 3] will be: the fit, its observation, its knots and their values. */
+static void place_fit(nb_cuda_slope_pass *pass, const parcel *p, const int *at,
+                      const nb_fit *fit, const nb_scene *scene, fit_parts *there)
+{
+    there->seen = *fit->seen;
+    there->seen.photons = there->photons;
+    there->seen.background = there->background;
+    there->seen.knots = part_of(p, at[2], fit->seen->knots);
+    there->seen.values = part_of(p, at[3], fit->seen->values);
+    there->fit = *fit;
+    there->fit.scene = scene;
+    there->fit.seen = part_of(p, at[1], &there->seen);
+    pass->fit = part_of(p, at[0], &there->fit);
+}
+
 /** Everything small: the job with its scene, the tables of the terms, what contracts, a fit. */
 static nb_status send_tables(nb_cuda_slope_pass *pass, const nb_fit *fit,
                              fit_parts *there, nb_error *err)
@@ -125,28 +140,33 @@ static nb_status send_tables(nb_cuda_slope_pass *pass, const nb_fit *fit,
     nb_slope_job copy = *job;
     nb_term_tables *t = &pass->tables;
     nb_contraction *c = &pass->contraction;
+    const nb_plain_rows *plain = &pass->plain;
+    const size_t planes = (size_t)plain->planes;
     parcel p = {};
     nb_status st;
-    int at[] = {add_part(&p, sc->panels, (size_t)sc->n_panels * sizeof *sc->panels),
-                add_part(&p, sc->sensors, sensor_count(sc) * sizeof *sc->sensors),
-                add_part(&p, &scene, sizeof scene),
-                add_part(&p, &copy, sizeof copy),
-                add_part(&p, job->turns, m * sizeof *job->turns),
-                add_part(&p, job->spectrum, s * sizeof *job->spectrum),
-                add_part(&p, job->entries, (size_t)job->n_entries * sizeof *job->entries),
-                add_part(&p, c->first, (size_t)(c->rows + 1) * sizeof *c->first),
-                add_part(&p, c->terms, (size_t)c->n * sizeof *c->terms),
-                add_part(&p, t->orientations, m * sizeof *t->orientations),
-                add_part(&p, t->sources, s * sizeof *t->sources),
-                add_part(&p, t->groups, (size_t)t->n_groups * sizeof *t->groups),
-                add_part(&p, fit ? &there->fit : NULL, sizeof there->fit),
-                add_part(&p, fit ? &there->seen : NULL, sizeof there->seen),
-                add_part(&p, fit ? seen->knots : NULL,
-                         fit ? (size_t)seen->n_knots * sizeof *seen->knots : 0),
-                add_part(&p, fit ? seen->values : NULL,
-                         fit ? (size_t)seen->n_knots * sizeof *seen->values : 0),
-                add_part(&p, pass->plain,
-                         (size_t)(job->count + 1) * NB_PLAIN_TOTALS * sizeof(float))};
+    int at[] = {
+        add_part(&p, sc->panels, (size_t)sc->n_panels * sizeof *sc->panels),
+        add_part(&p, sc->sensors, sensor_count(sc) * sizeof *sc->sensors),
+        add_part(&p, &scene, sizeof scene),
+        add_part(&p, &copy, sizeof copy),
+        add_part(&p, job->turns, m * sizeof *job->turns),
+        add_part(&p, job->spectrum, s * sizeof *job->spectrum),
+        add_part(&p, job->entries, (size_t)job->n_entries * sizeof *job->entries),
+        add_part(&p, c->first, (size_t)(c->rows + 1) * sizeof *c->first),
+        add_part(&p, c->terms, (size_t)c->n * sizeof *c->terms),
+        add_part(&p, t->orientations, m * sizeof *t->orientations),
+        add_part(&p, t->sources, s * sizeof *t->sources),
+        add_part(&p, t->groups, (size_t)t->n_groups * sizeof *t->groups),
+        add_part(&p, fit ? &there->fit : NULL, sizeof there->fit),
+        add_part(&p, fit ? &there->seen : NULL, sizeof there->seen),
+        add_part(&p, fit ? seen->knots : NULL,
+                 fit ? (size_t)seen->n_knots * sizeof *seen->knots : 0),
+        add_part(&p, fit ? seen->values : NULL,
+                 fit ? (size_t)seen->n_knots * sizeof *seen->values : 0),
+        add_part(&p, plain->order, planes * sizeof *plain->order),
+        add_part(&p, plain->rows, planes * NB_PLAIN_TOTALS * sizeof *plain->rows),
+        add_part(&p, plain->moves,
+                 planes * (size_t)sc->n_panels * NB_PLAIN_MOVES * sizeof *plain->moves)};
     if ((st = reserve_parcel(&pass->own->tables, &p, err)))
         return st;
     pass->job.panels = scene.panels = part_of(&p, at[0], sc->panels);
@@ -164,18 +184,12 @@ static nb_status send_tables(nb_cuda_slope_pass *pass, const nb_fit *fit,
     pass->job.tables.orientations = part_of(&p, at[9], t->orientations);
     pass->job.tables.sources = part_of(&p, at[10], t->sources);
     pass->job.tables.groups = part_of(&p, at[11], t->groups);
-    pass->plain_there = (float *)part_of(&p, at[16], pass->plain);
-    if (fit) {
-        there->seen = *seen;
-        there->seen.photons = there->photons;
-        there->seen.background = there->background;
-        there->seen.knots = part_of(&p, at[14], seen->knots);
-        there->seen.values = part_of(&p, at[15], seen->values);
-        there->fit = *fit;
-        there->fit.scene = copy.scene;
-        there->fit.seen = part_of(&p, at[13], &there->seen);
-        pass->fit = part_of(&p, at[12], &there->fit);
-    }
+    pass->plain_there = *plain;
+    pass->plain_there.order = (int *)part_of(&p, at[16], plain->order);
+    pass->plain_there.rows = (float *)part_of(&p, at[17], plain->rows);
+    pass->plain_there.moves = (double *)part_of(&p, at[18], plain->moves);
+    if (fit)
+        place_fit(pass, &p, at + 12, fit, copy.scene, there);
     return send_parcel(pass->state, &pass->own->tables, &p, err);
 }
 
@@ -218,9 +232,13 @@ static nb_status prepare_terms(nb_cuda_slope_pass *pass, nb_error *err)
     if (!st && table)
         nb_term_squares(&pass->tables, pass->F2.at, &pass->F2.box, pass->F2.side);
     if (!st)
-        st = nb_plain_weights(job, &pass->tables, &pass->plain, err);
+        st = nb_plain_rows_build(job, &pass->tables, &pass->plain, err);
     pass->fast = !st;
     pass->how = nb_term_case_of(job);
+    if (!st && pass->plain.planes > 0) {
+        pass->how = nb_plain_case_of(job, &pass->tables);
+        pass->frame = nb_plain_frame_of(job, &pass->tables);
+    }
     return st;
 }
 
@@ -273,7 +291,7 @@ nb_status nb_cuda_pass_open(nb_backend_state *state, const nb_slope_task *task,
 
 void nb_cuda_pass_close(nb_cuda_slope_pass *pass)
 {
-    nb_free(pass->plain);
+    nb_plain_rows_free(&pass->plain);
     nb_term_tables_free(&pass->tables);
     nb_contraction_free(&pass->contraction);
 }
@@ -304,7 +322,7 @@ nb_status nb_cuda_pass_chunk(nb_cuda_slope_pass *pass, int64_t origin, nb_error 
         origin + pass->chunk < pass->pixels ? origin + pass->chunk : pass->pixels;
     const int64_t least = NB_CUDA_SLICE, most = pass->chunk;
     const int64_t step = pixels < (double)least  ? least
-                         : pixels < (double)most ? (int64_t)pixels
+                         : pixels < (double)most ? (int64_t)(pixels / least) * least
                                                  : most;
     nb_status st = NB_OK;
     if (origin == 0)
@@ -314,10 +332,9 @@ nb_status nb_cuda_pass_chunk(nb_cuda_slope_pass *pass, int64_t origin, nb_error 
     for (int64_t from = origin; from < last && !st; from += step) {
         pass->job.from = from;
         pass->job.end = from + step < last ? from + step : last;
-        if (pass->plain)
-            nb_cuda_launch_slopes_plain(&pass->job, pass->task->job->scene,
-                                        pass->plain_there, &pass->how,
-                                        pass->state->stream);
+        if (pass->plain.planes > 0)
+            nb_cuda_launch_slopes_plain(&pass->job, &pass->plain_there, &pass->frame,
+                                        &pass->how, pass->state->stream);
         else if (pass->fast)
             nb_cuda_launch_slopes_fast(&pass->job, &pass->how, pass->state->stream);
         else

@@ -8,6 +8,7 @@
 extern "C" {
 #include "../src/derive/contraction.h"
 #include "../src/derive/slope_device.h"
+#include "slope_plain_tables.h"
 #include "slope_tables.h"
 }
 
@@ -59,9 +60,9 @@ void nb_cuda_launch_slopes_double(const nb_cuda_slope_job *job, gpuStream_t stre
 void nb_cuda_launch_slopes_fast(const nb_cuda_slope_job *job, const nb_term_case *how,
                                 gpuStream_t stream);
 /* --- slopes_plain.cu --- */
-/** Of a job that nb_plain_weights takes.  sc: the host's; weights: on the device. */
-void nb_cuda_launch_slopes_plain(const nb_cuda_slope_job *job, const nb_scene *sc,
-                                 const float *weights, const nb_term_case *how,
+/** Of a job that nb_plain_rows_build takes.  rows: on the device.  Pixels begin at a multiple of 4. */
+void nb_cuda_launch_slopes_plain(const nb_cuda_slope_job *job, const nb_plain_rows *rows,
+                                 const nb_plain_frame *frame, const nb_term_case *how,
                                  gpuStream_t stream);
 /* --- slope_sums.cu --- */
 /** sums[items] += what the planes make: the loss, its gradient, the lower half of the Fisher matrix; or the gradient

@@ -2,10 +2,14 @@
 /* Derivatives with terms in single precision (slope_terms.h), one thread a pixel. */
 #include "slope_place.cuh"
 
-enum { THREADS = 128 };
+enum {
+    THREADS = 128,
+    BLOCKS =
+        4 /* at least, on a multiprocessor: 128 registers, which four terms at a time need */
+};
 
 template <int GAUSS, int GENERAL, int TABLE, int LEVEL>
-__global__ void __launch_bounds__(THREADS, 5)
+__global__ void __launch_bounds__(THREADS, BLOCKS)
     k_slopes(const NB_GRID_CONSTANT nb_cuda_slope_job p)
 {
     int64_t i = p.from + (int64_t)blockIdx.x * THREADS + threadIdx.x;
@@ -14,7 +18,7 @@ __global__ void __launch_bounds__(THREADS, 5)
     nb_pixel_place place = place_of(p, i);
     nb_pixel_totals t;
     nb_pixel_fast(&p.tables, p.job, &place, &t,
-                  nb_term_case{GAUSS, GENERAL, TABLE, LEVEL});
+                  nb_term_case{GAUSS, GENERAL, TABLE, LEVEL, 0});
     store_planes(p, i, place, t);
 }
 

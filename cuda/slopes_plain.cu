@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives where a pixel has one ray and few terms, and no parameter moves the detector: all sums stay in registers,
- * and parameters contract them in single precision. */
+/* Derivatives of pixels with one ray and few terms (slope_plain.h).  A thread has a few pixels side by side: what they
+ * share is read once, and stores are wide. */
 #include "slope_place.cuh"
 
 #include "depth.cuh"
+#include "slope_plain_tables.h"
 
 enum { THREADS = 128 };
 
 typedef struct plain_job {
     nb_cuda_slope_job all;
-    const float *weights; /* [planes][NB_PLAIN_TOTALS] */
-    int polar;            /* 0: nopolar */
-    float K;
-    float incident[3], B[3], E[3]; /* of the first source: nb_polarization's frame */
+    nb_plain_rows rows; /* on the device */
+    nb_plain_frame frame;
 } plain_job;
 
 /** Direction and distance of a pixel's middle. */
-static __device__ __forceinline__ double aim(const nb_panel *panel, int f, int s,
+static __device__ __forceinline__ double aim(const nb_panel *panel, double F, double S,
                                              nb_vec3 *d)
 {
-    const double F = panel->pixel_fast * (f + 0.5), S = panel->pixel_slow * (s + 0.5);
     const nb_vec3 P = {fma(F, panel->fast.x, fma(S, panel->slow.x, panel->pix0.x)),
                        fma(F, panel->fast.y, fma(S, panel->slow.y, panel->pix0.y)),
                        fma(F, panel->fast.z, fma(S, panel->slow.z, panel->pix0.z))};
@@ -30,75 +28,161 @@ static __device__ __forceinline__ double aim(const nb_panel *panel, int f, int s
     return r;
 }
 
-static __device__ __forceinline__ float along(const float v[3], const nb_vec3 &d)
-{
-    return fmaf(v[0], (float)d.x, fmaf(v[1], (float)d.y, v[2] * (float)d.z));
-}
+/** PIXELS pixels from number i on. */
+template <int PIXELS> struct batch {
+    nb_plain_pixel of[PIXELS];
+    int panel[PIXELS];
+    int64_t i;
+};
 
-/** Polarization and solid angle. */
-static __device__ __forceinline__ float factor_of(const plain_job &p,
-                                                  const nb_panel *panel, const nb_vec3 &d,
-                                                  double r)
+template <int PIXELS>
+static __device__ __forceinline__ void fill(const plain_job &p, batch<PIXELS> &b,
+                                            const nb_term_case how)
 {
-    double omega = panel->pixel_area * (r * r);
-    float factor =
-        (float)(panel->point_pixel ? omega : omega * (panel->close_distance * r));
-    if (!p.polar)
-        return factor;
-    float c = along(p.incident, d), c2 = c * c, kahn = 0;
-    if (p.K != 0) {
-        float b = along(p.B, d), e = along(p.E, d), in_plane = fmaf(b, b, e * e);
-        kahn = p.K * (in_plane > 0 ? (e - b) * (e + b) / in_plane : 1.0f) * (1.0f - c2);
+    int64_t i = b.i;
+    int k = span_of(p.all.pixels, i);
+    int64_t next = p.all.pixels.before[k + 1];
+    const nb_span *span = &p.all.pixels.spans[k];
+    int f = span->fast + (int)(i - p.all.pixels.before[k]);
+#pragma unroll
+    for (int j = 0; j < PIXELS; j++) {
+        const nb_panel *panel = &p.all.panels[span->panel];
+        const double F = panel->pixel_fast * (f + 0.5),
+                     S = panel->pixel_slow * (span->slow + 0.5);
+        nb_term_run run;
+        nb_vec3 d;
+        const double r = aim(panel, F, S, &d);
+        memset(&run, 0, sizeof run);
+        nb_plain_sums(&p.all.tables, d, &run, how);
+        nb_plain_finish(&p.frame, panel, d, r, &run, &b.of[j], how);
+        b.of[j].F = F;
+        b.of[j].S = S;
+        b.panel[j] = span->panel;
+        f++;
+        if (++i >= next && i < p.all.end) {
+            span = &p.all.pixels.spans[++k];
+            next = p.all.pixels.before[k + 1];
+            f = span->fast;
+        }
     }
-    return factor * (0.5f * (1.0f + c2 - kahn));
 }
 
-template <int GENERAL, int TABLE>
-__global__ void __launch_bounds__(THREADS, 5)
+template <int PIXELS, typename T> struct __align__(sizeof(T) * PIXELS) wide
+{
+    T at[PIXELS];
+};
+
+/** The batch's pixels of a plane; PIXELS numbers lie at a multiple of their size but at the end. */
+template <int PIXELS, typename T, typename V>
+static __device__ __forceinline__ void store(T *plane, int64_t at, int64_t left,
+                                             const V (&value)[PIXELS])
+{
+    wide<PIXELS, T> all;
+#pragma unroll
+    for (int j = 0; j < PIXELS; j++)
+        all.at[j] = (T)value[j];
+    if (left >= PIXELS) {
+        *(wide<PIXELS, T> *)(plane + at) = all;
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < PIXELS; j++)
+        if (j < left)
+            plane[at + j] = all.at[j];
+}
+
+/** The planes of a kind. */
+template <unsigned MASK, int PIXELS>
+static __device__ __forceinline__ void emit(const plain_job &p, const batch<PIXELS> &b,
+                                            const float4 *rows, int kind,
+                                            const nb_term_case how)
+{
+    const int64_t at = b.i - p.all.origin, left = p.all.end - b.i;
+    for (int n = p.rows.first[kind]; n < p.rows.first[kind + 1]; n++) {
+        float value[PIXELS] = {};
+#pragma unroll
+        for (int q = 0; q < NB_PLAIN_QUADS; q++)
+            if (MASK >> q & 1) {
+                const float4 four = rows[n * NB_PLAIN_QUADS + q];
+                const float w[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+                for (int j = 0; j < PIXELS; j++)
+                    value[j] = nb_plain_quad(&b.of[j], q, w, value[j], how);
+            }
+        double moved[PIXELS];
+        if (MASK >> NB_PLAIN_PLACE & 1) {
+#pragma unroll
+            for (int j = 0; j < PIXELS; j++) {
+                const double *w =
+                    p.rows.moves +
+                    ((int64_t)b.panel[j] * p.rows.planes + n) * NB_PLAIN_MOVES;
+                moved[j] = nb_plain_moved(&b.of[j], w) + (double)value[j];
+            }
+        }
+        const int64_t plane =
+            ((const int *)(rows + p.rows.planes * NB_PLAIN_QUADS))[n] * p.all.stride;
+        if (MASK >> NB_PLAIN_PLACE & 1) {
+            if (p.all.single)
+                store(p.all.single + plane, at, left, moved);
+            else
+                store(p.all.out + plane, at, left, moved);
+        } else if (p.all.single) {
+            store(p.all.single + plane, at, left, value);
+        } else {
+            store(p.all.out + plane, at, left, value);
+        }
+    }
+}
+
+template <int SHAPE, int TABLE, int LEVEL, int ONE, int PIXELS>
+__global__ void __launch_bounds__(THREADS)
     k_slopes_plain(const NB_GRID_CONSTANT plain_job p)
 {
-    const int64_t i = p.all.from + (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i >= p.all.end)
+    constexpr nb_term_case how = {SHAPE == 2, SHAPE == 1, TABLE, LEVEL, ONE};
+    extern __shared__ float4 rows[]; /* and which planes they are */
+    for (int k = (int)threadIdx.x; k < p.rows.planes * NB_PLAIN_QUADS; k += THREADS)
+        rows[k] = ((const float4 *)p.rows.rows)[k];
+    int *order = (int *)(rows + p.rows.planes * NB_PLAIN_QUADS);
+    for (int k = (int)threadIdx.x; k < p.rows.planes; k += THREADS)
+        order[k] = p.rows.order[k];
+    __syncthreads();
+    batch<PIXELS> b;
+    b.i = p.all.from + ((int64_t)blockIdx.x * THREADS + threadIdx.x) * PIXELS;
+    if (b.i >= p.all.end)
         return;
-    const nb_pixel_place place = place_of(p.all, i);
-    nb_term_run run;
-    nb_vec3 d;
-    const double r = aim(place.panel, place.f, place.s, &d);
-    const float factor = factor_of(p, place.panel, d, r);
-    memset(&run, 0, sizeof run);
-    nb_plain_sums(&p.all.tables, d, &run,
-                  nb_term_case{0, GENERAL, TABLE, NB_TERMS_CRYSTAL});
-    const int64_t at = i - p.all.origin;
-    for (int k = 0; k < p.all.planes; k++) {
-        const float sum = nb_plain_value(p.weights + k * NB_PLAIN_TOTALS, &run);
-        if (p.all.single)
-            p.all.single[k * p.all.stride + at] = sum * factor;
-        else
-            p.all.out[k * p.all.stride + at] = (double)(sum * factor);
-    }
+    fill(p, b, how);
+#define EMIT(kind, mask)                                                                 \
+    if (LEVEL >= NB_TERMS_ALL || !((mask) >> NB_PLAIN_PLACE & 1))                        \
+        emit<mask>(p, b, rows, kind, how);
+    NB_PLAIN_KINDS(EMIT)
 }
 
-static void put(nb_vec3 from, float to[3])
+typedef void (*kernel)(plain_job);
+
+template <int SHAPE, int TABLE>
+static kernel kernel_of(const nb_term_case *how, int *pixels)
 {
-    to[0] = (float)from.x;
-    to[1] = (float)from.y;
-    to[2] = (float)from.z;
+    *pixels = how->level >= NB_TERMS_ALL ? 2 : 4;
+    if (how->level >= NB_TERMS_ALL)
+        return how->one ? k_slopes_plain<SHAPE, TABLE, NB_TERMS_ALL, 1, 2>
+                        : k_slopes_plain<SHAPE, TABLE, NB_TERMS_ALL, 0, 2>;
+    return how->one ? k_slopes_plain<SHAPE, TABLE, NB_TERMS_CRYSTAL, 1, 4>
+                    : k_slopes_plain<SHAPE, TABLE, NB_TERMS_CRYSTAL, 0, 4>;
 }
 
-void nb_cuda_launch_slopes_plain(const nb_cuda_slope_job *job, const nb_scene *sc,
-                                 const float *weights, const nb_term_case *how,
+void nb_cuda_launch_slopes_plain(const nb_cuda_slope_job *job, const nb_plain_rows *rows,
+                                 const nb_plain_frame *frame, const nb_term_case *how,
                                  gpuStream_t stream)
 {
-    static void (*const kernels[2][2])(plain_job) = {
-        {k_slopes_plain<0, 0>, k_slopes_plain<0, 1>},
-        {k_slopes_plain<1, 0>, k_slopes_plain<1, 1>}};
-    const unsigned blocks = (unsigned)((job->end - job->from + THREADS - 1) / THREADS);
-    const nb_vec3 incident = sc->beam.sources[0].incident,
-                  B = nb_unit(nb_cross(sc->beam.polar_axis, incident));
-    plain_job p = {*job, weights, !sc->beam.nopolar, (float)sc->beam.polarization, {},
-                   {},   {}};
-    put(incident, p.incident);
-    put(B, p.B);
-    put(nb_unit(nb_cross(incident, B)), p.E);
-    kernels[how->general][how->table]<<<blocks, THREADS, 0, stream>>>(p);
+    const plain_job p = {*job, *rows, *frame};
+    int pixels;
+    kernel k = how->gauss     ? how->table ? kernel_of<2, 1>(how, &pixels)
+                                           : kernel_of<2, 0>(how, &pixels)
+                   : how->general ? how->table ? kernel_of<1, 1>(how, &pixels)
+                                               : kernel_of<1, 0>(how, &pixels)
+                   : how->table ? kernel_of<0, 1>(how, &pixels)
+                              : kernel_of<0, 0>(how, &pixels);
+    const int64_t each = (int64_t)THREADS * pixels;
+    k<<<(unsigned)((job->end - job->from + each - 1) / each), THREADS,
+        (size_t)rows->planes *(NB_PLAIN_TOTALS * sizeof(float) + sizeof(int)), stream>>>(p);
 }

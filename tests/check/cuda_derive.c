@@ -216,6 +216,8 @@ static void check_scene(session *s, int scene)
               NB_PRECISION_MIXED, &crystal); /* another kernel, if there is one ray */
     *worst = fmax(*worst,
                   compare_planes(s, scene, "mixed", &mixed, &truth, sharp ? 2e-5 : 5e-6));
+    *worst = fmax(*worst, compare_planes(s, scene, "crystal", &crystal, &truth,
+                                         sharp ? 2e-5 : 5e-6));
     s->worst_double =
         fmax(s->worst_double, compare_planes(s, scene, "double", &precise, &truth, 1e-9));
     compare_sums(s, scene, "double", &precise, &truth, 1e-9);

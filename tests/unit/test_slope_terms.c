@@ -5,6 +5,7 @@
 #include "../support/check.h"
 
 #include "../../cuda/slope_pixel.h"
+#include "../../cuda/slope_plain_tables.h"
 #include "../../cuda/slope_tables.h"
 #include "api/derive.h"
 #include "api/sim.h"
@@ -91,33 +92,43 @@ static void compare(const subject *s, int scene, const char *what, double limit)
     }
 }
 
-/** Planes of pixels of one ray whose parameters are the crystal's; 0: they have another kernel. */
+/** A plane of a plain pixel. */
+static double plain_value(const nb_plain_rows *rows, int n, const nb_plain_pixel *x,
+                          const nb_term_case how)
+{
+    float sum = 0;
+    for (int q = 0; q < NB_PLAIN_QUADS; q++)
+        sum = nb_plain_quad(x, q, rows->rows + n * NB_PLAIN_TOTALS + 4 * q, sum, how);
+    return how.level < NB_TERMS_ALL
+               ? sum
+               : sum + nb_plain_moved(x, rows->moves + (size_t)n * NB_PLAIN_MOVES);
+}
+
+/** Planes of pixels of one ray; 0: the job is not plain. */
 static int make_plain(subject *s, const nb_term_tables *t)
 {
     const nb_scene *sc = s->job.scene;
     const nb_panel *panel = &sc->panels[0];
-    nb_term_case how = nb_term_case_of(&s->job);
-    float *weights;
+    const nb_term_case how = nb_plain_case_of(&s->job, t);
+    const nb_plain_frame frame = nb_plain_frame_of(&s->job, t);
+    nb_plain_rows rows;
     nb_error err;
-    assert_int_equal(nb_plain_weights(&s->job, t, &weights, &err), NB_OK);
-    if (!weights)
-        return 0;
-    how.level = NB_TERMS_CRYSTAL;
-    for (int i = 0; i < PIXELS; i++) {
-        const int f = i % SLOPE_EDGE, r = i / SLOPE_EDGE;
-        const nb_ray ray =
-            nb_ray_to(panel, &sc->sensors[0], nb_subpixel(panel->pixel_fast, 1, f, 0),
-                      nb_subpixel(panel->pixel_slow, 1, r, 0), 0);
-        const double factor = nb_cached_factors(sc, panel, &sc->sensors[0], f, r);
-        const double omega = sc->oversample_omega ? ray.omega : 1;
+    assert_int_equal(nb_plain_rows_build(&s->job, t, &rows, &err), NB_OK);
+    for (int i = 0; i < PIXELS && rows.planes > 0; i++) {
+        const double F = nb_subpixel(panel->pixel_fast, 1, i % SLOPE_EDGE, 0),
+                     S = nb_subpixel(panel->pixel_slow, 1, i / SLOPE_EDGE, 0);
+        const nb_ray ray = nb_ray_to(panel, &sc->sensors[0], F, S, 0);
+        nb_plain_pixel x = {.F = F, .S = S};
         nb_term_run run = {0};
         nb_plain_sums(t, ray.direction, &run, how);
-        for (int p = 0; p <= s->job.count; p++)
-            s->ours[(size_t)p * PIXELS + (size_t)i] =
-                factor * omega * nb_plain_value(weights + p * NB_PLAIN_TOTALS, &run);
+        nb_plain_finish(&frame, panel, ray.direction, 1 / ray.airpath, &run, &x, how);
+        for (int n = 0; n < rows.planes; n++)
+            s->ours[(size_t)rows.order[n] * PIXELS + (size_t)i] =
+                plain_value(&rows, n, &x, how);
     }
-    nb_free(weights);
-    return 1;
+    const int plain = rows.planes > 0;
+    nb_plain_rows_free(&rows);
+    return plain;
 }
 
 /** F^2 as a device has it.  The caller's. */
@@ -210,11 +221,10 @@ static void rolls_beside_materials(void **state)
     close_subject(&s);
 }
 
-/** Parameters of the crystal alone. */
-static void crystals(void **state)
+/** Scenes with one ray to a pixel; how many are plain. */
+static int one_ray(const char *list)
 {
     int plain = 0;
-    (void)state;
     for (int scene = 0; scene < SCENES; scene++) {
         nb_config cfg;
         subject s;
@@ -222,19 +232,32 @@ static void crystals(void **state)
         nb_error err;
         slope_scene(&cfg, scene);
         slope_set(&cfg, "oversample", "1", 0, 0, 0);
-        open_subject(&cfg, "rot,cell,N,lambda,water,fluence,default_F", &s);
+        slope_set(&cfg, "point_pixel", "%.0f", scene % 5 == 1, 0, 0);
+        open_subject(&cfg, list, &s);
         check_fast(&s, scene, scene % 4 == 3 ? 2e-5 : 5e-6);
         assert_int_equal(nb_term_tables_build(&s.job, 1, &t, &err), NB_OK);
         plain += make_plain(&s, &t);
         nb_term_tables_free(&t);
         close_subject(&s);
     }
-    assert_true(plain > SCENES / 3);
+    return plain;
+}
+
+static void crystals(void **state)
+{
+    (void)state;
+    assert_true(one_ray("rot,cell,N,lambda,water,fluence,default_F") > SCENES / 3);
+}
+
+static void whole_scenes(void **state)
+{
+    (void)state;
+    assert_true(one_ray(slope_names) > SCENES / 3);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(random_scenes), TEST(crystals),
-                                       TEST(rolls_beside_materials)};
+                                       TEST(whole_scenes), TEST(rolls_beside_materials)};
     return RUN_TESTS("slope_terms", tests);
 }

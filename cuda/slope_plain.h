@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/** Pixels with one ray on flat panels that count every photon, and few terms: all sums stay in registers, parameters contract
+ * them in single precision, and what moves the detector in double.  Plain C, as slope_terms.h. */
+#ifndef NB_CUDA_SLOPE_PLAIN_H
+#define NB_CUDA_SLOPE_PLAIN_H
+
+#include "../src/derive/slope_job.h"
+#include "slope_terms.h"
+
+/** Numbers of a pixel, in groups of four. */
+enum {
+    NB_PLAIN_IMAGE,
+    NB_PLAIN_ONE, /* the water */
+    NB_PLAIN_POLAR,
+    NB_PLAIN_FUDGE,
+    NB_PLAIN_CELLS, /* three, and the spectrum */
+    NB_PLAIN_SPECTRUM = NB_PLAIN_CELLS + 3,
+    NB_PLAIN_INDEX, /* three rows of three; after each one of the next three */
+    NB_PLAIN_MOSAIC = NB_PLAIN_INDEX + 3,
+    NB_PLAIN_PHI = NB_PLAIN_MOSAIC + 4,
+    NB_PLAIN_OSC = NB_PLAIN_PHI + 4,
+    NB_PLAIN_TOTALS,
+    NB_PLAIN_QUADS = NB_PLAIN_TOTALS / 4,
+    NB_PLAIN_PLACE = NB_PLAIN_QUADS, /* the bit of these in masks */
+    NB_PLAIN_MOVES = 10              /* pix0, fast, slow, close_distance */
+};
+
+/** Which groups a plane contracts, by bits; each has code of its own, and planes come in this order. */
+#define NB_PLAIN_KINDS(X)                                                                \
+    X(0, 1)                                                                              \
+    X(1, 2)                                                                              \
+    X(2, 4) X(3, 8) X(4, 16) X(5, 4 + 8) X(6, 4 + 8 + 16) X(7, 31) X(8, 32) X(9, 63)
+enum { NB_PLAIN_KINDS_COUNT = 10 };
+
+/** The rows of planes, which the device reads in the order of their kinds. */
+typedef struct nb_plain_rows {
+    int planes;                          /* 0: the job is not plain */
+    int first[NB_PLAIN_KINDS_COUNT + 1]; /* of each kind */
+    int *order;    /* [planes]: which plane; owned with all that follows */
+    float *rows;   /* [planes][NB_PLAIN_TOTALS], in the order of `order` */
+    double *moves; /* [panels][planes][NB_PLAIN_MOVES]; NULL: none */
+} nb_plain_rows;
+
+/** What all pixels share. */
+typedef struct nb_plain_frame {
+    int polar;           /* 0: nopolar */
+    float K, kahn[3][3]; /* the first source's direction, B and E of nb_polarization */
+    nb_vec3 along[3];    /* the same */
+    double unit, slope;  /* electrons^2 of `image`, and of gradients by the direction */
+    double background;   /* electrons^2 */
+} nb_plain_frame;
+
+/** A pixel: numbers with polarization and solid angle, and what the detector's motion contracts. */
+typedef struct nb_plain_pixel {
+    float sum[NB_PLAIN_TOTALS];
+    nb_vec3 X; /* slope by the point */
+    double F, S, close; /* close: by log of close_distance */
+} nb_plain_pixel;
+
+/** All terms of a ray, NB_TERM_RUN at most, in a run that begins at 0. */
+NB_TERM void nb_plain_sums(const nb_term_tables *t, nb_vec3 direction, nb_term_run *run,
+                           const nb_term_case how)
+{
+    nb_ray ray;
+    int g, m;
+    ray.direction = direction;
+    for (g = 0; g < (how.one ? 1 : t->n_groups); g++) {
+        const nb_term_group *group = &t->groups[g];
+        nb_term_ray_group aim;
+        nb_term_aim(t, &ray, group, &aim, how);
+        for (m = 0; m < (how.one ? 1 : t->n_orientations); m++) {
+            double D[3];
+            nb_term_gradient G = {{0, 0, 0}, {0, 0, 0}};
+            nb_term_index(t, m, &aim, D);
+            nb_term_sources(t, D, how.one ? 0 : group->first, how.one ? 1 : group->end,
+                            aim.reach, run, &G, how);
+            nb_term_contract(t, m, &aim, D, &G, run, how);
+        }
+    }
+}
+
+/** The polarization, and by[] of its slope by the direction, which is sum of by[i] along[i]. */
+NB_TERM float nb_plain_polarization(const nb_plain_frame *p, const nb_vec3 d, float by[3],
+                                    float *by_K)
+{
+    float x[3];
+    int i;
+    *by_K = by[0] = by[1] = by[2] = 0;
+    if (!p->polar)
+        return 1;
+    NB_TERM_EACH
+    for (i = 0; i < 3; i++)
+        x[i] = fmaf(p->kahn[i][0], (float)d.x,
+                    fmaf(p->kahn[i][1], (float)d.y, p->kahn[i][2] * (float)d.z));
+    by[0] = x[0];
+    by[1] = p->K * x[1];
+    by[2] = -p->K * x[2];
+    *by_K = -0.5f * ((x[2] - x[1]) * (x[2] + x[1]));
+    return fmaf(p->K, *by_K, fmaf(0.5f * x[0], x[0], 0.5f));
+}
+
+/** What moves the detector: nb_panel_pull of a flat panel.  P: polarization; omega: solid angle. */
+NB_TERM void nb_plain_move(const nb_plain_frame *p, const nb_panel *panel,
+                           const nb_vec3 d, double inverse, float P, const float by[3],
+                           float omega, const nb_term_run *run, nb_plain_pixel *to)
+{
+    const double image = fma(p->unit, (double)run->image, p->background),
+                 all = image * omega, factor = p->slope * (double)(P * omega);
+    nb_vec3 v, X;
+    double radial = (panel->point_pixel ? -2.0 : -3.0) * all * P;
+    int i;
+    v = nb_v3(factor * run->ray[0], factor * run->ray[1], factor * run->ray[2]);
+    NB_TERM_EACH
+    for (i = 0; i < 3 && p->polar; i++) {
+        const double k = all * by[i];
+        v.x = fma(k, p->along[i].x, v.x);
+        v.y = fma(k, p->along[i].y, v.y);
+        v.z = fma(k, p->along[i].z, v.z);
+    }
+    radial -= nb_dot(v, d);
+    X.x = inverse * fma(radial, d.x, v.x);
+    X.y = inverse * fma(radial, d.y, v.y);
+    X.z = inverse * fma(radial, d.z, v.z);
+    to->X = X;
+    to->close = panel->point_pixel ? 0 : all * P;
+}
+
+/** The numbers of a pixel from its terms.  d: direction of its middle; inverse: of its distance. */
+NB_TERM void nb_plain_finish(const nb_plain_frame *p, const nb_panel *panel,
+                             const nb_vec3 d, double inverse, const nb_term_run *run,
+                             nb_plain_pixel *to, const nb_term_case how)
+{
+    const float r = (float)inverse;
+    float omega = (float)panel->pixel_area * (r * r), by[3], by_K, P, factor;
+    float *s = to->sum;
+    int i;
+    if (!panel->point_pixel)
+        omega *= (float)panel->close_distance * r;
+    P = nb_plain_polarization(p, d, by, &by_K);
+    factor = P * omega;
+    s[NB_PLAIN_IMAGE] = factor * run->image;
+    s[NB_PLAIN_ONE] = factor;
+    NB_TERM_EACH
+    for (i = 0; i < 3; i++)
+        s[NB_PLAIN_CELLS + i] = factor * run->cells[i];
+    NB_TERM_EACH
+    for (i = 0; i < 9; i++)
+        s[NB_PLAIN_INDEX + i / 3 * 4 + i % 3] = factor * run->index[i];
+    s[NB_PLAIN_FUDGE] = how.gauss ? factor * run->fudge : 0;
+    if (how.level < NB_TERMS_ALL)
+        return;
+    s[NB_PLAIN_POLAR] =
+        omega * by_K * (float)fma(p->unit, (double)run->image, p->background);
+    s[NB_PLAIN_SPECTRUM] = factor * run->spectrum;
+    s[NB_PLAIN_MOSAIC] = factor * run->mosaic;
+    s[NB_PLAIN_PHI] = factor * run->phi;
+    s[NB_PLAIN_OSC] = factor * run->osc;
+    nb_plain_move(p, panel, d, inverse, P, by, omega, run, to);
+}
+
+/** Is a number of a group in use? */
+NB_TERM int nb_plain_uses(int i, const nb_term_case how)
+{
+    if (i == NB_PLAIN_FUDGE)
+        return how.gauss;
+    return how.level >= NB_TERMS_ALL || (i != NB_PLAIN_POLAR && (i < 4 || i % 4 < 3));
+}
+
+/** A group's part of a plane: w[4] its weights. */
+NB_TERM float nb_plain_quad(const nb_plain_pixel *x, int quad, const float w[4],
+                            float sum, const nb_term_case how)
+{
+    int i;
+    NB_TERM_EACH
+    for (i = 0; i < 4; i++)
+        if (nb_plain_uses(4 * quad + i, how))
+            sum = fmaf(w[i], x->sum[4 * quad + i], sum);
+    return sum;
+}
+
+/** What a parameter that moves the panel makes of a pixel. */
+NB_TERM double nb_plain_moved(const nb_plain_pixel *x, const double w[NB_PLAIN_MOVES])
+{
+    const double a = fma(x->F, w[3], fma(x->S, w[6], w[0])),
+                 b = fma(x->F, w[4], fma(x->S, w[7], w[1])),
+                 c = fma(x->F, w[5], fma(x->S, w[8], w[2]));
+    return fma(a, x->X.x, fma(b, x->X.y, fma(c, x->X.z, w[9] * x->close)));
+}
+
+#endif

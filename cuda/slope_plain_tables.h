@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/** What slope_plain.h needs of a job, on the host. */
+#ifndef NB_CUDA_SLOPE_PLAIN_TABLES_H
+#define NB_CUDA_SLOPE_PLAIN_TABLES_H
+
+#include "slope_plain.h"
+
+/** The rows of a job with tables; planes = 0 if a pixel has more than one ray or too many terms, a panel is curved, or a sensor
+ * lets photons pass.  Errors: NB_ERR_NOMEM; free them after one, too. */
+nb_status nb_plain_rows_build(const nb_slope_job *job, const nb_term_tables *t,
+                              nb_plain_rows *out, nb_error *err);
+void nb_plain_rows_free(nb_plain_rows *rows); /* zeroed is fine */
+
+nb_plain_frame nb_plain_frame_of(const nb_slope_job *job, const nb_term_tables *t);
+
+/** nb_term_case_of, with levels as slope_plain.h has them. */
+nb_term_case nb_plain_case_of(const nb_slope_job *job, const nb_term_tables *t);
+
+#endif
