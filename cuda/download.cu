@@ -16,8 +16,8 @@ enum {
     CHUNK = 1024 * 1024, /* at most: a small image is cut into SLOTS pieces */
     LEAST = 256 * 1024,
     SLICE = 4096,
-    PIECE = 256 * 1024, /* a band of 65536 floats */
-    SMALL = 256 * 1024
+    PIECE = 256 * 1024,     /* a band of 65536 floats */
+    SMALL = 2 * 1024 * 1024 /* one thread: waking others takes longer than the copy */
 };
 
 struct nb_cuda_ring {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Many images: each thread refines whole ones. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,13 +10,15 @@
 #include "../base/memory.h"
 #include "../series/orientations.h"
 
+enum { DEVICE_WORKERS = 8 };
+
 /** What all threads share. */
 typedef struct shared {
     const nb_refine_frames *frames;
     nb_refine_options options;
     nb_sim *base;
     double (*missets)[3]; /* owned; NULL: the start's */
-    int stop;
+    atomic_int stop;
 } shared;
 
 /** The start of a frame. */
@@ -58,41 +61,59 @@ static void refine_frame(shared *all, nb_sim *sim, int frame)
 #endif
     {
         stop = all->frames->done(all->frames->user, frame, st ? NULL : &result, why);
-        all->stop |= stop;
+        if (stop)
+            atomic_store(&all->stop, 1);
     }
     nb_refinement_free(&result);
     nb_image_free(&picture);
 }
 
-static nb_status share_out(shared *all, const nb_hooks *hooks, nb_error *err)
+/** Of so many images at a time.  On a device all of them share it: what one calculates there hides what others do on the
+ * host. */
+static int workers_of(const shared *all)
 {
     int threads = nb_threads_of(nb_sim_config(all->base)), count = all->frames->count;
-    int workers = threads < count ? threads : count;
+    if (all->base->backend->device && threads > DEVICE_WORKERS)
+        threads = DEVICE_WORKERS;
+    return threads < count ? threads : count;
+}
+
+/** One thread: the images that no other has taken. */
+static nb_status refine_frames(shared *all, int threads, const nb_hooks *hooks,
+                               atomic_int *next, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    nb_sim *sim = NULL;
+    nb_status st = nb_sim_clone(all->base, hooks, threads, &sim, err);
+    int k;
+    while (!st && !atomic_load(&all->stop) &&
+           (k = atomic_fetch_add(next, 1)) < all->frames->count)
+        refine_frame(all, sim, k);
+    nb_sim_free(sim);
+    return st;
+}
+
+static nb_status share_out(shared *all, const nb_hooks *hooks, nb_error *err)
+{
+    const int workers = workers_of(all);
     nb_status status = NB_OK;
-    if (all->base->backend->device) /* one device: images one after the other */
-        workers = 1;
+    atomic_int next = 0;
+    if (workers ==
+        1) /* not in a parallel region: threads of nested ones start anew each time */
+        return refine_frames(all, nb_threads_of(nb_sim_config(all->base)), hooks, &next,
+                             err);
 #ifdef _OPENMP
 #pragma omp parallel num_threads(workers)
 #endif
     {
-        NB_IN_C_LOCALE;
-        nb_sim *sim = NULL;
         nb_error why = {0};
-        nb_status st =
-            nb_sim_clone(all->base, hooks, workers > 1 ? 1 : threads, &sim, &why);
+        nb_status st = refine_frames(all, 1, hooks, &next, &why);
         if (st) {
 #ifdef _OPENMP
 #pragma omp critical(nb_refine_done)
 #endif
             status = nb_fail(err, st, "%s", why.message);
         }
-#ifdef _OPENMP
-#pragma omp for schedule(dynamic, 1)
-#endif
-        for (int k = 0; k < count; k++)
-            if (sim && !all->stop)
-                refine_frame(all, sim, k);
-        nb_sim_free(sim);
     }
     return status;
 }
