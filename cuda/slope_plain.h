@@ -53,15 +53,29 @@ typedef struct nb_plain_frame {
 /** A pixel: numbers with polarization and solid angle, and what the detector's motion contracts. */
 typedef struct nb_plain_pixel {
     float sum[NB_PLAIN_TOTALS];
-    nb_vec3 X; /* slope by the point */
+    nb_vec3 X;          /* slope by the point */
     double F, S, close; /* close: by log of close_distance */
 } nb_plain_pixel;
 
+/** What a pixel's terms are multiplied with. */
+typedef struct nb_plain_factor {
+    float omega, P;    /* solid angle, polarization */
+    float by[3], by_K; /* the slope of P by the direction is the sum of by[i] along[i] */
+} nb_plain_factor;
+
+/** Are a ray's terms weighed with the factor one by one?  Elsewhere their sums are. */
+NB_TERM int nb_plain_weighs_terms(const nb_term_case how)
+{
+    return how.one && how.level < NB_TERMS_ALL;
+}
+
 /** All terms of a ray, NB_TERM_RUN at most, in a run that begins at 0. */
-NB_TERM void nb_plain_sums(const nb_term_tables *t, nb_vec3 direction, nb_term_run *run,
+NB_TERM void nb_plain_sums(const nb_term_tables *t, nb_vec3 direction,
+                           const nb_plain_factor *factor, nb_term_run *run,
                            const nb_term_case how)
 {
     nb_ray ray;
+    const float scale = nb_plain_weighs_terms(how) ? factor->P * factor->omega : 1;
     int g, m;
     ray.direction = direction;
     for (g = 0; g < (how.one ? 1 : t->n_groups); g++) {
@@ -73,46 +87,67 @@ NB_TERM void nb_plain_sums(const nb_term_tables *t, nb_vec3 direction, nb_term_r
             nb_term_gradient G = {{0, 0, 0}, {0, 0, 0}};
             nb_term_index(t, m, &aim, D);
             nb_term_sources(t, D, how.one ? 0 : group->first, how.one ? 1 : group->end,
-                            aim.reach, run, &G, how);
+                            aim.reach, scale, run, &G, how);
             nb_term_contract(t, m, &aim, D, &G, run, how);
         }
     }
 }
 
-/** The polarization, and by[] of its slope by the direction, which is sum of by[i] along[i]. */
-NB_TERM float nb_plain_polarization(const nb_plain_frame *p, const nb_vec3 d, float by[3],
-                                    float *by_K)
+/** What finish needs of a panel. */
+typedef struct nb_plain_panel {
+    float area, close; /* m^2; close_distance, m */
+    int point;         /* point_pixel */
+} nb_plain_panel;
+
+NB_TERM nb_plain_panel nb_plain_panel_of(const nb_panel *panel)
 {
+    nb_plain_panel x;
+    x.area = (float)panel->pixel_area;
+    x.close = (float)panel->close_distance;
+    x.point = panel->point_pixel;
+    return x;
+}
+
+/** d: direction of the pixel's middle; inverse: of its distance. */
+NB_TERM nb_plain_factor nb_plain_factor_of(const nb_plain_frame *p,
+                                           const nb_plain_panel *panel, const nb_vec3 d,
+                                           double inverse)
+{
+    const float r = (float)inverse;
+    nb_plain_factor to = {panel->area * (r * r), 1, {0, 0, 0}, 0};
     float x[3];
     int i;
-    *by_K = by[0] = by[1] = by[2] = 0;
+    if (!panel->point)
+        to.omega *= panel->close * r;
     if (!p->polar)
-        return 1;
+        return to;
     NB_TERM_EACH
     for (i = 0; i < 3; i++)
         x[i] = fmaf(p->kahn[i][0], (float)d.x,
                     fmaf(p->kahn[i][1], (float)d.y, p->kahn[i][2] * (float)d.z));
-    by[0] = x[0];
-    by[1] = p->K * x[1];
-    by[2] = -p->K * x[2];
-    *by_K = -0.5f * ((x[2] - x[1]) * (x[2] + x[1]));
-    return fmaf(p->K, *by_K, fmaf(0.5f * x[0], x[0], 0.5f));
+    to.by[0] = x[0];
+    to.by[1] = p->K * x[1];
+    to.by[2] = -p->K * x[2];
+    to.by_K = -0.5f * ((x[2] - x[1]) * (x[2] + x[1]));
+    to.P = fmaf(p->K, to.by_K, fmaf(0.5f * x[0], x[0], 0.5f));
+    return to;
 }
 
-/** What moves the detector: nb_panel_pull of a flat panel.  P: polarization; omega: solid angle. */
-NB_TERM void nb_plain_move(const nb_plain_frame *p, const nb_panel *panel,
-                           const nb_vec3 d, double inverse, float P, const float by[3],
-                           float omega, const nb_term_run *run, nb_plain_pixel *to)
+/** What moves the detector: nb_panel_pull of a flat panel. */
+NB_TERM void nb_plain_move(const nb_plain_frame *p, const nb_plain_panel *panel,
+                           const nb_vec3 d, double inverse, const nb_plain_factor *factor,
+                           const nb_term_run *run, nb_plain_pixel *to)
 {
     const double image = fma(p->unit, (double)run->image, p->background),
-                 all = image * omega, factor = p->slope * (double)(P * omega);
+                 all = image * factor->omega,
+                 slope = p->slope * (double)(factor->P * factor->omega);
     nb_vec3 v, X;
-    double radial = (panel->point_pixel ? -2.0 : -3.0) * all * P;
+    double radial = (panel->point ? -2.0 : -3.0) * all * factor->P;
     int i;
-    v = nb_v3(factor * run->ray[0], factor * run->ray[1], factor * run->ray[2]);
+    v = nb_v3(slope * run->ray[0], slope * run->ray[1], slope * run->ray[2]);
     NB_TERM_EACH
     for (i = 0; i < 3 && p->polar; i++) {
-        const double k = all * by[i];
+        const double k = all * factor->by[i];
         v.x = fma(k, p->along[i].x, v.x);
         v.y = fma(k, p->along[i].y, v.y);
         v.z = fma(k, p->along[i].z, v.z);
@@ -122,24 +157,20 @@ NB_TERM void nb_plain_move(const nb_plain_frame *p, const nb_panel *panel,
     X.y = inverse * fma(radial, d.y, v.y);
     X.z = inverse * fma(radial, d.z, v.z);
     to->X = X;
-    to->close = panel->point_pixel ? 0 : all * P;
+    to->close = panel->point ? 0 : all * factor->P;
 }
 
-/** The numbers of a pixel from its terms.  d: direction of its middle; inverse: of its distance. */
-NB_TERM void nb_plain_finish(const nb_plain_frame *p, const nb_panel *panel,
-                             const nb_vec3 d, double inverse, const nb_term_run *run,
-                             nb_plain_pixel *to, const nb_term_case how)
+/** The numbers of a pixel from its terms. */
+NB_TERM void nb_plain_finish(const nb_plain_frame *p, const nb_plain_panel *panel,
+                             const nb_vec3 d, double inverse, const nb_plain_factor *by,
+                             const nb_term_run *run, nb_plain_pixel *to,
+                             const nb_term_case how)
 {
-    const float r = (float)inverse;
-    float omega = (float)panel->pixel_area * (r * r), by[3], by_K, P, factor;
+    const float one = by->P * by->omega, factor = nb_plain_weighs_terms(how) ? 1 : one;
     float *s = to->sum;
     int i;
-    if (!panel->point_pixel)
-        omega *= (float)panel->close_distance * r;
-    P = nb_plain_polarization(p, d, by, &by_K);
-    factor = P * omega;
     s[NB_PLAIN_IMAGE] = factor * run->image;
-    s[NB_PLAIN_ONE] = factor;
+    s[NB_PLAIN_ONE] = one;
     NB_TERM_EACH
     for (i = 0; i < 3; i++)
         s[NB_PLAIN_CELLS + i] = factor * run->cells[i];
@@ -150,12 +181,12 @@ NB_TERM void nb_plain_finish(const nb_plain_frame *p, const nb_panel *panel,
     if (how.level < NB_TERMS_ALL)
         return;
     s[NB_PLAIN_POLAR] =
-        omega * by_K * (float)fma(p->unit, (double)run->image, p->background);
+        by->omega * by->by_K * (float)fma(p->unit, (double)run->image, p->background);
     s[NB_PLAIN_SPECTRUM] = factor * run->spectrum;
     s[NB_PLAIN_MOSAIC] = factor * run->mosaic;
     s[NB_PLAIN_PHI] = factor * run->phi;
     s[NB_PLAIN_OSC] = factor * run->osc;
-    nb_plain_move(p, panel, d, inverse, P, by, omega, run, to);
+    nb_plain_move(p, panel, d, inverse, by, run, to);
 }
 
 /** Is a number of a group in use? */

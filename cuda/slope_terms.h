@@ -241,10 +241,10 @@ NB_TERM void nb_term_gauss(const nb_term_tables *t, const int w[3], float F2,
     run->fudge = fmaf(image, R2, run->fudge);
 }
 
-/** Sources first .. end - 1 of a group at one orientation; D: a, b, c times direction less incident, m.  reach: beyond
+/** Sources first .. end - 1 of a group at one orientation; scale: of all terms; D: a, b, c times direction less incident, m.  reach: beyond
  * this wavenumber -dmin removes the crystal; 0: nowhere. */
 NB_TERM void nb_term_sources(const nb_term_tables *t, const double D[3], int first,
-                             int end, double reach, nb_term_run *run,
+                             int end, double reach, float scale, nb_term_run *run,
                              nb_term_gradient *to, const nb_term_case how)
 {
     int s, i;
@@ -252,7 +252,7 @@ NB_TERM void nb_term_sources(const nb_term_tables *t, const double D[3], int fir
     for (s = first; s < end; s++) {
         const nb_term_source *b = &t->sources[s];
         const double wavenumber = b->wavenumber;
-        float F2 = b->weight, g[3] = {0, 0, 0};
+        float F2 = scale * b->weight, g[3] = {0, 0, 0};
         int w[3], at = 0;
         NB_TERM_EACH
         for (i = 0; i < 3; i++) {
@@ -449,7 +449,7 @@ NB_TERM void nb_term_orientation_sum(const nb_term_tables *t, int m,
         const int end =
             group->end - first > NB_TERM_RUN ? first + NB_TERM_RUN : group->end;
         nb_term_gradient G = {{0, 0, 0}, {0, 0, 0}};
-        nb_term_sources(t, D, first, end, ray->reach, run, &G, how);
+        nb_term_sources(t, D, first, end, ray->reach, 1, run, &G, how);
         if (how.level >= NB_TERMS_CRYSTAL)
             nb_term_contract(t, m, ray, D, &G, run, how);
         *added += end - first;

@@ -14,13 +14,33 @@ typedef struct plain_job {
     nb_plain_frame frame;
 } plain_job;
 
-/** Direction and distance of a pixel's middle. */
-static __device__ __forceinline__ double aim(const nb_panel *panel, double F, double S,
-                                             nb_vec3 *d)
+/** A row of a panel's pixels. */
+typedef struct strip {
+    const nb_span *span;
+    nb_vec3 start, fast; /* of its points: start + F fast */
+    double pixel, S;
+    nb_plain_panel panel;
+} strip;
+
+static __device__ __forceinline__ strip strip_of(const plain_job &p, int k)
 {
-    const nb_vec3 P = {fma(F, panel->fast.x, fma(S, panel->slow.x, panel->pix0.x)),
-                       fma(F, panel->fast.y, fma(S, panel->slow.y, panel->pix0.y)),
-                       fma(F, panel->fast.z, fma(S, panel->slow.z, panel->pix0.z))};
+    const nb_span *span = &p.all.pixels.spans[k];
+    const nb_panel *panel = &p.all.panels[span->panel];
+    const double S = panel->pixel_slow * (span->slow + 0.5);
+    return {span,
+            {fma(S, panel->slow.x, panel->pix0.x), fma(S, panel->slow.y, panel->pix0.y),
+             fma(S, panel->slow.z, panel->pix0.z)},
+            panel->fast,
+            panel->pixel_fast,
+            S,
+            nb_plain_panel_of(panel)};
+}
+
+/** Direction and distance of a point. */
+static __device__ __forceinline__ double aim(const strip &row, double F, nb_vec3 *d)
+{
+    const nb_vec3 P = {fma(F, row.fast.x, row.start.x), fma(F, row.fast.y, row.start.y),
+                       fma(F, row.fast.z, row.start.z)};
     const double r = inverse_root(fma(P.x, P.x, fma(P.y, P.y, P.z * P.z)));
     d->x = P.x * r;
     d->y = P.y * r;
@@ -42,27 +62,26 @@ static __device__ __forceinline__ void fill(const plain_job &p, batch<PIXELS> &b
     int64_t i = b.i;
     int k = span_of(p.all.pixels, i);
     int64_t next = p.all.pixels.before[k + 1];
-    const nb_span *span = &p.all.pixels.spans[k];
-    int f = span->fast + (int)(i - p.all.pixels.before[k]);
+    strip row = strip_of(p, k);
+    int f = row.span->fast + (int)(i - p.all.pixels.before[k]);
 #pragma unroll
     for (int j = 0; j < PIXELS; j++) {
-        const nb_panel *panel = &p.all.panels[span->panel];
-        const double F = panel->pixel_fast * (f + 0.5),
-                     S = panel->pixel_slow * (span->slow + 0.5);
+        const double F = row.pixel * (f + 0.5);
         nb_term_run run;
         nb_vec3 d;
-        const double r = aim(panel, F, S, &d);
+        const double r = aim(row, F, &d);
+        const nb_plain_factor factor = nb_plain_factor_of(&p.frame, &row.panel, d, r);
         memset(&run, 0, sizeof run);
-        nb_plain_sums(&p.all.tables, d, &run, how);
-        nb_plain_finish(&p.frame, panel, d, r, &run, &b.of[j], how);
+        nb_plain_sums(&p.all.tables, d, &factor, &run, how);
+        nb_plain_finish(&p.frame, &row.panel, d, r, &factor, &run, &b.of[j], how);
         b.of[j].F = F;
-        b.of[j].S = S;
-        b.panel[j] = span->panel;
+        b.of[j].S = row.S;
+        b.panel[j] = row.span->panel;
         f++;
         if (++i >= next && i < p.all.end) {
-            span = &p.all.pixels.spans[++k];
+            row = strip_of(p, ++k);
             next = p.all.pixels.before[k + 1];
-            f = span->fast;
+            f = row.span->fast;
         }
     }
 }
@@ -92,9 +111,9 @@ static __device__ __forceinline__ void store(T *plane, int64_t at, int64_t left,
 }
 
 /** The planes of a kind. */
-template <unsigned MASK, int PIXELS>
+template <unsigned MASK, int PIXELS, typename T>
 static __device__ __forceinline__ void emit(const plain_job &p, const batch<PIXELS> &b,
-                                            const float4 *rows, int kind,
+                                            const float4 *rows, T *out, int kind,
                                             const nb_term_case how)
 {
     const int64_t at = b.i - p.all.origin, left = p.all.end - b.i;
@@ -121,17 +140,22 @@ static __device__ __forceinline__ void emit(const plain_job &p, const batch<PIXE
         }
         const int64_t plane =
             ((const int *)(rows + p.rows.planes * NB_PLAIN_QUADS))[n] * p.all.stride;
-        if (MASK >> NB_PLAIN_PLACE & 1) {
-            if (p.all.single)
-                store(p.all.single + plane, at, left, moved);
-            else
-                store(p.all.out + plane, at, left, moved);
-        } else if (p.all.single) {
-            store(p.all.single + plane, at, left, value);
-        } else {
-            store(p.all.out + plane, at, left, value);
-        }
+        if (MASK >> NB_PLAIN_PLACE & 1)
+            store(out + plane, at, left, moved);
+        else
+            store(out + plane, at, left, value);
     }
+}
+
+template <int LEVEL, int PIXELS, typename T>
+static __device__ __forceinline__ void emit_all(const plain_job &p, const batch<PIXELS> &b,
+                                                const float4 *rows, T *out,
+                                                const nb_term_case how)
+{
+#define EMIT(kind, mask)                                                                 \
+    if (LEVEL >= NB_TERMS_ALL || !((mask) >> NB_PLAIN_PLACE & 1))                        \
+        emit<mask>(p, b, rows, out, kind, how);
+    NB_PLAIN_KINDS(EMIT)
 }
 
 template <int SHAPE, int TABLE, int LEVEL, int ONE, int PIXELS>
@@ -151,10 +175,10 @@ __global__ void __launch_bounds__(THREADS)
     if (b.i >= p.all.end)
         return;
     fill(p, b, how);
-#define EMIT(kind, mask)                                                                 \
-    if (LEVEL >= NB_TERMS_ALL || !((mask) >> NB_PLAIN_PLACE & 1))                        \
-        emit<mask>(p, b, rows, kind, how);
-    NB_PLAIN_KINDS(EMIT)
+    if (p.all.single)
+        emit_all<LEVEL>(p, b, rows, p.all.single, how);
+    else
+        emit_all<LEVEL>(p, b, rows, p.all.out, how);
 }
 
 typedef void (*kernel)(plain_job);

@@ -111,6 +111,8 @@ static int make_plain(subject *s, const nb_term_tables *t)
     const nb_panel *panel = &sc->panels[0];
     const nb_term_case how = nb_plain_case_of(&s->job, t);
     const nb_plain_frame frame = nb_plain_frame_of(&s->job, t);
+    const nb_plain_panel flat = nb_plain_panel_of(panel);
+    nb_plain_factor factor;
     nb_plain_rows rows;
     nb_error err;
     assert_int_equal(nb_plain_rows_build(&s->job, t, &rows, &err), NB_OK);
@@ -120,8 +122,10 @@ static int make_plain(subject *s, const nb_term_tables *t)
         const nb_ray ray = nb_ray_to(panel, &sc->sensors[0], F, S, 0);
         nb_plain_pixel x = {.F = F, .S = S};
         nb_term_run run = {0};
-        nb_plain_sums(t, ray.direction, &run, how);
-        nb_plain_finish(&frame, panel, ray.direction, 1 / ray.airpath, &run, &x, how);
+        factor = nb_plain_factor_of(&frame, &flat, ray.direction, 1 / ray.airpath);
+        nb_plain_sums(t, ray.direction, &factor, &run, how);
+        nb_plain_finish(&frame, &flat, ray.direction, 1 / ray.airpath, &factor, &run, &x,
+                        how);
         for (int n = 0; n < rows.planes; n++)
             s->ours[(size_t)rows.order[n] * PIXELS + (size_t)i] =
                 plain_value(&rows, n, &x, how);
