@@ -107,7 +107,9 @@ derive() {
     "$B/tests/check/cuda_derive" --count "${COUNT:-300}" >"$out/derive.txt" 2>&1 || failed=1
     NB_DERIVE_DEVICE=cuda NB_DERIVE_MODES='default double' NANOBRAGG=$PWD/$B/nanobragg NB_SOURCE=$PWD \
         python3 tests/golden/test_derivatives.py >>"$out/derive.txt" 2>&1 || failed=1
-    grep -E '^(ok cuda|not ok|skip|# scene)' "$out/derive.txt" | head -n 40 | tee -a "$out/summary.txt"
+    NB_DERIVE_DEVICE=cuda NANOBRAGG=$PWD/$B/nanobragg NB_SOURCE=$PWD \
+        python3 tests/check/derive_devices.py >>"$out/derive.txt" 2>&1 || failed=1
+    grep -E '^(ok cuda|ok derive-dev|not ok|skip|# scene)' "$out/derive.txt" | head -n 40 | tee -a "$out/summary.txt"
     note "reference planes and pullbacks: $(grep -cE '^ok (derivatives|pullback)' "$out/derive.txt") ok," \
         "$(grep -cE '^not ok (derivatives|pullback)' "$out/derive.txt") not ok"
     local row
