@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "../base/memory.h"
-#include "../physics/limits.h"
-#include "../physics/structure_factor.h"
-#include "tiles.h"
+#include "tile_factors.h"
 
 enum { RIM = 2 }; /* around the table: what is outside, and what has a neighbour inside */
-static const double up = 1 + 1e-6; /* for rounding to a float */
 
 static int bits_of(int n)
 {
@@ -13,20 +10,6 @@ static int bits_of(int n)
     while (n > 1 << bits)
         bits++;
     return bits;
-}
-
-/** F^2 of a place of the box, the largest of all tables; relative. */
-static float largest_square(const nb_factor_table *sf, const nb_tile_factors *f,
-                            const int at[3], double unit)
-{
-    double most = 0;
-    for (int t = 0; t < nb_table_count(sf); t++) {
-        double F = sf->nh > 0 ? nb_F_nearest(sf, t, f->low[0] + at[0], f->low[1] + at[1],
-                                             f->low[2] + at[2])
-                              : sf->default_F;
-        most = fmax(most, F * F);
-    }
-    return (float)(most / unit * up);
 }
 
 static size_t index_of(const nb_tile_factors *f, const int at[3])
@@ -58,17 +41,22 @@ static void spread_along(const nb_tile_factors *f, int axis)
         }
 }
 
-nb_status nb_tile_factors_build(const nb_factor_table *sf, double unit,
-                                nb_tile_factors *f, nb_error *err)
+void nb_tile_factors_shape(const nb_factor_table *sf, nb_tile_factors *f)
 {
     const int first[3] = {sf->hmin, sf->kmin, sf->lmin}, n[3] = {sf->nh, sf->nk, sf->nl};
-    int at[3];
     for (int i = 0; i < 3; i++) {
         f->low[i] = first[i] - RIM;
         f->n[i] = n[i] + 2 * RIM;
     }
     f->shift[1] = bits_of(f->n[2]);
     f->shift[0] = f->shift[1] + bits_of(f->n[1]);
+}
+
+nb_status nb_tile_factors_build(const nb_factor_table *sf, double unit,
+                                nb_tile_factors *f, nb_error *err)
+{
+    int at[3];
+    nb_tile_factors_shape(sf, f);
     f->pairs = nb_alloc((size_t)f->n[0] << f->shift[0], 2 * sizeof *f->pairs,
                         "bounds of structure factors", err);
     if (!f->pairs)
@@ -77,7 +65,7 @@ nb_status nb_tile_factors_build(const nb_factor_table *sf, double unit,
         for (at[1] = 0; at[1] < f->n[1]; at[1]++)
             for (at[2] = 0; at[2] < f->n[2]; at[2]++) {
                 float *pair = &f->pairs[2 * index_of(f, at)];
-                pair[0] = pair[1] = largest_square(sf, f, at, unit);
+                pair[0] = pair[1] = nb_tile_square(sf, f, at, unit);
             }
     for (int axis = 0; axis < 3; axis++)
         spread_along(f, axis);

@@ -374,7 +374,7 @@ static void set_shape(nb_tiles *t)
     t->peak = (float)(height * cells * (height * cells) * (1 + 1e-5));
 }
 
-nb_status nb_tiles_build(const nb_plan *plan, nb_tiles *t, nb_error *err)
+nb_status nb_tiles_build_steps(const nb_plan *plan, nb_tiles *t, nb_error *err)
 {
     const nb_scene *sc = plan->scene;
     const int M = sc->lattice.n_orientations, S = sc->beam.n_sources;
@@ -387,7 +387,8 @@ nb_status nb_tiles_build(const nb_plan *plan, nb_tiles *t, nb_error *err)
     t->varies = sc->factors.dmin > 0 || (sc->oversample_polar && !sc->beam.nopolar);
     set_sizes(t);
     order = nb_alloc((size_t)(M > S ? M : S), sizeof *order, "steps", err);
-    t->memory = nb_alloc(place_arrays(t, NULL), 1, "steps", err);
+    t->bytes = place_arrays(t, NULL);
+    t->memory = nb_alloc(t->bytes, 1, "steps", err);
     if (order && t->memory) {
         place_arrays(t, t->memory);
         fill_sources(t, order);
@@ -398,9 +399,20 @@ nb_status nb_tiles_build(const nb_plan *plan, nb_tiles *t, nb_error *err)
         for (int r = 0, n = t->by_source ? 1 : NB_TILE_STEPS; r < t->rows; r++)
             measure_row(t, r, r * n, n);
         set_shape(t);
-        st = nb_tile_factors_build(&sc->factors.table, t->unit, &t->factors, err);
+        nb_tile_factors_shape(&sc->factors.table, &t->factors);
+        st = NB_OK;
     }
     nb_free(order);
+    if (st)
+        nb_tiles_free(t);
+    return st;
+}
+
+nb_status nb_tiles_build(const nb_plan *plan, nb_tiles *t, nb_error *err)
+{
+    nb_status st = nb_tiles_build_steps(plan, t, err);
+    if (!st)
+        st = nb_tile_factors_build(&plan->scene->factors.table, t->unit, &t->factors, err);
     if (st)
         nb_tiles_free(t);
     return st;

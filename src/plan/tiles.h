@@ -14,6 +14,11 @@
 
 enum { NB_TILE_STEPS = 16 };
 
+/* A spot's middle, R < 0.6, is no dimmer than these parts of the Gaussian's: sinc^2(R) falls faster, its
+ * least ratio is at 0.6; a sphere's is at 0. */
+#define NB_TILE_SQUARE_PART 0.798
+#define NB_TILE_ROUND_PART (NB_ROUND_HEIGHT * NB_ROUND_HEIGHT * (1 - 1e-6))
+
 /** The largest F^2 around a reflection, relative to `unit`.  pairs[2 i]: of the reflection, [2 i + 1]: of
  * it and its 26 neighbours.  Index: (i_h << shift[0]) + (i_k << shift[1]) + i_l, each bounded by its end. */
 typedef struct nb_tile_factors {
@@ -61,6 +66,7 @@ typedef struct nb_tiles {
     int varies;       /* weights depend on the ray: -dmin, -oversample_polar */
     nb_tile_factors factors;
     void *memory; /* owned: all arrays but those of factors */
+    size_t bytes; /* of it */
 } nb_tiles;
 
 /** Why a scene cannot be rendered so, in a few words; NULL: it can. */
@@ -76,7 +82,11 @@ int nb_tile_block(const nb_tiles *tiles, const nb_panel *panel);
 nb_status nb_tiles_build(const nb_plan *plan, nb_tiles *tiles, nb_error *err);
 void nb_tiles_free(nb_tiles *tiles);
 
+/** All but factors.pairs, whose box it measures: for whoever fills them elsewhere. */
+nb_status nb_tiles_build_steps(const nb_plan *plan, nb_tiles *tiles, nb_error *err);
+
 /** For nb_tiles_build.  Errors: NB_ERR_NOMEM. */
+void nb_tile_factors_shape(const nb_factor_table *table, nb_tile_factors *factors);
 nb_status nb_tile_factors_build(const nb_factor_table *table, double unit,
                                 nb_tile_factors *factors, nb_error *err);
 

@@ -4,13 +4,9 @@
 #ifndef NB_RENDER_KERNEL_TILE_BOUNDS_H
 #define NB_RENDER_KERNEL_TILE_BOUNDS_H
 
+#include "../plan/tile_bounds.h"
 #include "kernel_rays.h"
 #include "ray_tile.h"
-
-#define NB_TILE_UP 1.0001f /* over all roundings of a bound */
-/* Of an index in floats, a part of kappa |a| |d - i|; and of d and i, which are of size 1. */
-#define NB_TILE_ROUNDING 6e-7
-#define NB_TILE_UNIT_ROUNDING 2.4e-7
 
 NB_INLINE vf vf_load(const float *from)
 {
@@ -37,13 +33,6 @@ NB_INLINE float vf_sum(vf x)
     return sum;
 }
 
-/** A block of rays. */
-typedef struct tile_block {
-    double c[3];   /* in the middle of its directions */
-    float half[3]; /* no step's index is farther from its value in the middle */
-    float off;     /* |c - i| of any source, the largest */
-} tile_block;
-
 /** F_latt^2 of a square crystal at most, for distances of at least d[] from whole numbers:
  * |sin(pi N d)/sin(pi d)| <= min(N, 1/s), s = 3 d - 4 d^3 <= sin(pi d). */
 NB_INLINE vf square_bound(const nb_tiles *t, const vf d[3])
@@ -62,7 +51,8 @@ NB_INLINE vf round_bound(const nb_tiles *t, const vf d[3])
     vf x2 = {0};
     for (int i = 0; i < 3; i++)
         x2 = vf_fma(d[i] * d[i], vf_set(t->radius[i]), x2);
-    return vf_min(vf_set(1), 9.0f * (1.0f + x2) / (x2 * x2 * x2 + 1e-20f)) * t->peak;
+    return vf_min(vf_set(1), 9.0f * (1.0f + x2) / (x2 * x2 * x2 + NB_TILE_ROUND_FLOOR)) *
+           t->peak;
 }
 
 /** No less than F^2 F_latt^2 (relative to unit) wherever each index is within half of h. */
@@ -76,8 +66,8 @@ NB_INLINE vf tile_bound(const nb_tiles *t, const vf h[3], const vf half[3],
         const vf big = h[i] + NB_ROUND_FLOAT, off = vf_size(h[i] - (big - NB_ROUND_FLOAT));
         at[i] = vi_clamp(vi_sub((vi)big, vi_set(NB_ROUND_FLOAT_BITS + f->low[i])),
                          f->n[i] - 1);
-        across |= (vi)(off + half[i] >= 0.49999f);
-        wide |= (vi)(half[i] >= NB_MUTANT(TILE_WIDE, 1e9f, 0.99999f));
+        across |= (vi)(off + half[i] >= NB_TILE_ACROSS);
+        wide |= (vi)(half[i] >= NB_MUTANT(TILE_WIDE, 1e9f, NB_TILE_WIDE));
         d[i] = vf_max(off - half[i], vf_set(0));
     }
     bound = shape == NB_LATTICE_ROUND ? round_bound(t, d) : square_bound(t, d);
@@ -88,55 +78,22 @@ NB_INLINE vf tile_bound(const nb_tiles *t, const vf h[3], const vf half[3],
     return bound * NB_TILE_UP;
 }
 
-/** What the mean depth adds to a direction over a block, at most: f(p) = 1/p - 1/(e^p - 1) falls by
- * 1/12 of the path's range at most. */
-static double depth_range(const nb_vector_plan *p, double extent)
-{
-    const double height = nb_dot(p->panel.pix0, p->panel.normal);
-    const double path = p->sensor.layer_step * p->sensor.mu;
-    if (!p->sensor.mean_depth)
-        return 0;
-    return p->sensor.layer_step * path * extent / (12 * height * height) * (1 + 1e-6);
-}
-
-/** The n x n rays from (u, v), as far as the tile goes.  A ray is d = v/|v| with v in the hull of the corner
- * rays, and |d - v| <= max |corner - c|^2. */
-static tile_block tile_block_of(const nb_ray_tile *t, int u, int v, int n)
+/** The n x n rays from (u, v), as far as the tile goes. */
+static nb_ray_block tile_block_of(const nb_ray_tile *t, int u, int v, int n)
 {
     const nb_spot_tile *r = &t->rays;
-    const nb_tiles *s = t->tiles;
     const size_t u1 = (size_t)(u + n < r->nu ? u + n : r->nu) - 1,
                  v1 = (size_t)(v + n < r->nv ? v + n : r->nv) - 1;
-    const size_t corner[4] = {(size_t)v * r->pitch + (size_t)u, (size_t)v * r->pitch + u1,
-                              v1 * r->pitch + (size_t)u, v1 * r->pitch + u1};
-    const double *from[3] = {r->x, r->y, r->z};
+    const size_t at[4] = {(size_t)v * r->pitch + (size_t)u, (size_t)v * r->pitch + u1,
+                          v1 * r->pitch + (size_t)u, v1 * r->pitch + u1};
     const double extent = n * (r->plan->panel.pixel_fast + r->plan->panel.pixel_slow) /
                           r->plan->scene.oversample;
-    const double depth = depth_range(r->plan, extent);
-    tile_block b;
-    double ext[3] = {0}, far2 = 0, far, off = 0;
-    for (int x = 0; x < 3; x++)
-        b.c[x] = 0.25 * (from[x][corner[0]] + from[x][corner[1]] + from[x][corner[2]] +
-                         from[x][corner[3]]);
-    for (int k = 0; k < 4; k++) {
-        const nb_vec3 e = nb_v3(from[0][corner[k]] - b.c[0], from[1][corner[k]] - b.c[1],
-                                from[2][corner[k]] - b.c[2]);
-        far2 = fmax(far2, nb_dot(e, e));
-        for (int i = 0; i < 3; i++)
-            ext[i] = fmax(ext[i], fabs(nb_dot(s->cell[i], e)));
-    }
-    far = sqrt(far2) + 2 * depth;
-    off = nb_norm(nb_sub(nb_v3(b.c[0], b.c[1], b.c[2]), s->beam)) + s->spread;
-    b.off = (float)(off * (1 + 1e-6));
-    for (int i = 0; i < 3; i++) {
-        double most = ext[i] + s->turn[i] * far +
-                      s->length[i] * (far * far + 2 * depth + NB_TILE_ROUNDING * off +
-                                      NB_TILE_UNIT_ROUNDING * (s->spread > 0));
-        b.half[i] =
-            (float)(NB_MUTANT(TILE_HALF_WIDTH, 0.9, 1 + 1e-6) * s->most_kappa * most +
-                    3e-7);
-    }
-    return b;
+    nb_vec3 corner[4];
+    for (int k = 0; k < 4; k++)
+        corner[k] = nb_v3(r->x[at[k]], r->y[at[k]], r->z[at[k]]);
+    return nb_ray_block_of(t->tiles, corner,
+                           nb_tile_depth(&r->plan->panel, &r->plan->sensor, extent),
+                           NB_MUTANT(TILE_HALF_WIDTH, 0.9, NB_TILE_WIDEN));
 }
 
 /** The middles of NB_W rows from `row` in a column's beam, per kappa. */
@@ -155,8 +112,8 @@ NB_INLINE void row_indices(const nb_tiles *t, size_t row, int column, const doub
 }
 
 /** Bounds of NB_W groups: rows from `row`, in a column; middle: of row_indices. */
-NB_INLINE vf group_bounds(const nb_tiles *t, const tile_block *b, size_t row, int column,
-                          const vf middle[3], const int shape)
+NB_INLINE vf group_bounds(const nb_tiles *t, const nb_ray_block *b, size_t row,
+                          int column, const vf middle[3], const int shape)
 {
     vf h[3], half[3];
     for (size_t i = 0; i < 3; i++) {
@@ -217,7 +174,7 @@ NB_INLINE vf step_weights(const nb_tiles *t, nb_tile_group g, int k)
 }
 
 /** Bounds of NB_W steps of a group. */
-NB_INLINE vf step_bounds(const nb_tiles *t, const tile_block *b, nb_tile_group g, int k,
+NB_INLINE vf step_bounds(const nb_tiles *t, const nb_ray_block *b, nb_tile_group g, int k,
                          const int shape)
 {
     const vf half[3] = {vf_set(b->half[0]), vf_set(b->half[1]), vf_set(b->half[2])};
@@ -227,7 +184,7 @@ NB_INLINE vf step_bounds(const nb_tiles *t, const tile_block *b, nb_tile_group g
 }
 
 /** What a group's terms add to at most, step by step. */
-NB_INLINE float group_sum(const nb_tiles *t, const tile_block *b, nb_tile_group g,
+NB_INLINE float group_sum(const nb_tiles *t, const nb_ray_block *b, nb_tile_group g,
                           const int shape)
 {
     vf sum = {0};

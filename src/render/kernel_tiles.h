@@ -218,7 +218,7 @@ static void add_ray(nb_ray_tile *tile, int u, int v, const nb_tile_group *list, 
 /* ------------------------------------------------------------------ blocks */
 
 /** The groups that a first block keeps, to the list; *spent: what the bounds of the others add to. */
-NB_INLINE size_t first_groups(nb_ray_tile *tile, const tile_block *b, double budget,
+NB_INLINE size_t first_groups(nb_ray_tile *tile, const nb_ray_block *b, double budget,
                               double *spent, const int shape)
 {
     const nb_tiles *t = tile->tiles;
@@ -249,7 +249,7 @@ NB_INLINE size_t first_groups(nb_ray_tile *tile, const tile_block *b, double bud
 }
 
 /** Of n groups those that a block keeps. */
-NB_INLINE size_t fewer_groups(nb_ray_tile *tile, const tile_block *b,
+NB_INLINE size_t fewer_groups(nb_ray_tile *tile, const nb_ray_block *b,
                               const nb_tile_group *list, size_t n, nb_tile_group *keep,
                               double budget, double *spent, const int shape)
 {
@@ -301,7 +301,7 @@ static void descend(nb_ray_tile *tile, const tile_branch *from)
     nb_tile_group *keep = tile->lists[from->level - 1];
     for (int quarter = 0; quarter < 4; quarter++) {
         tile_branch at = *from;
-        tile_block b;
+        nb_ray_block b;
         double more, part;
         at.u += quarter % 2 * half;
         at.v += quarter / 2 * half;
@@ -333,7 +333,7 @@ static void first_block(nb_ray_tile *tile, int u, int v)
 {
     tile_branch at = {u, v, tile->block, NB_TILE_LEVELS - 1, NULL, 0, 0, 0, 0};
     nb_spot_tile *r = &tile->rays;
-    tile_block b;
+    nb_ray_block b;
     for (int i = v; i < v + tile->block && i < r->nv; i++)
         if (!r->aimed[i])
             aim_row(r, i);

@@ -4,8 +4,7 @@
 #include <math.h>
 
 #include "../base/memory.h"
-#include "../physics/limits.h"
-#include "../physics/ray.h"
+#include "../plan/tile_bounds.h"
 
 static int least(int a, int b)
 {
@@ -15,22 +14,10 @@ static int least(int a, int b)
 double nb_tile_solid_angle(const nb_ray_tile *t, int u, int v, int n)
 {
     const nb_vector_plan *p = t->rays.plan;
-    const nb_panel *panel = &p->panel;
-    const double os = p->scene.oversample, nu = least(n, t->rays.nu - u),
-                 nv = least(n, t->rays.nv - v);
-    const double fast = panel->pixel_fast / os, slow = panel->pixel_slow / os;
-    const nb_vec3 middle = nb_panel_point(panel, (t->rays.f0 * os + u + 0.5 * nu) * fast,
-                                          (t->rays.s0 * os + v + 0.5 * nv) * slow, 0);
-    /* half the block, a pixel for the first ray of each, the sensor */
-    const double off = 0.5 * (nu * fast + nv * slow) + panel->pixel_fast +
-                       panel->pixel_slow + p->sensor.layers * p->sensor.layer_step;
-    const double r = nb_norm(middle) - off;
-    double omega = nb_largest_solid_angle(panel);
-    if (r > 0)
-        omega = fmin(omega,
-                     panel->pixel_area / (r * r) *
-                         (panel->point_pixel ? 1 : fmin(1, panel->close_distance / r)));
-    return omega * (1 + 1e-6);
+    const int os = p->scene.oversample;
+    const double from[2] = {t->rays.f0 * os + u, t->rays.s0 * os + v},
+                 count[2] = {least(n, t->rays.nu - u), least(n, t->rays.nv - v)};
+    return nb_tile_largest_angle(&p->panel, &p->sensor, os, from, count);
 }
 
 int nb_tile_wanted(const nb_ray_tile *t, int u, int v, int n)

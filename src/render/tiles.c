@@ -20,11 +20,6 @@ enum {
 }; /* sub-pixels along an edge, about; blocks looked at for an estimate */
 #define ROOM (1 - 1e-4) /* of a budget, for the rounding of what is calculated from it */
 
-/* A spot's middle, R < 0.6, is no dimmer than these parts of the Gaussian's: sinc^2(R) falls faster, its
- * least ratio is at 0.6; a sphere's is at 0. */
-#define SQUARE_PART 0.798
-#define ROUND_PART (NB_ROUND_HEIGHT * NB_ROUND_HEIGHT * (1 - 1e-6))
-
 /* Costs in groups of steps of the kernel of every step, measured (reports/cpu/tiles.md). */
 typedef struct tile_costs {
     double ray, block, group, steps, terms; /* of nb_tile_counts */
@@ -321,7 +316,8 @@ static nb_status find_brightest(const nb_tiles_job *job, double *brightest, nb_e
     }
     first.scene = &like;
     st = nb_spots_brightest(&first, 3, brightest, err);
-    *brightest *= lattice->shape == NB_LATTICE_ROUND ? ROUND_PART : SQUARE_PART;
+    *brightest *=
+        lattice->shape == NB_LATTICE_ROUND ? NB_TILE_ROUND_PART : NB_TILE_SQUARE_PART;
     return st;
 }
 

@@ -193,7 +193,7 @@ static double term(const setting *s, nb_tile_group g, int step, nb_vec3 directio
            t->unit;
 }
 
-static void check_group(setting *s, const tile_block *b, nb_tile_group g, double bound,
+static void check_group(setting *s, const nb_ray_block *b, nb_tile_group g, double bound,
                         nb_vec3 direction)
 {
     double sum = 0;
@@ -220,7 +220,7 @@ static void check_block(setting *s)
     const nb_tiles *t = &s->tiles;
     const int n = 2 << random_below(4);
     const int u = (int)random_below(SIDE), v = (int)random_below(SIDE);
-    const tile_block b = tile_block_of(&s->tile, u, v, n);
+    const nb_ray_block b = tile_block_of(&s->tile, u, v, n);
     const int nu = u + n < SIDE ? n : SIDE - u, nv = v + n < SIDE ? n : SIDE - v;
     const int row = (int)random_below((uint32_t)t->rows) / NB_W * NB_W,
               column = (int)random_below((uint32_t)t->columns);

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/** Bounds of the terms of a block of rays (tiles.h), for host and device: in floats that are rounded upwards
+ * in sum, so that no term is above its bound.  The vector kernels have those of many steps at once
+ * (../render/kernel_tile_bounds.h).  Mathematics: docs/physics.md, section 21.4. */
+#ifndef NB_PLAN_TILE_BOUNDS_H
+#define NB_PLAN_TILE_BOUNDS_H
+
+#include <math.h>
+#include <string.h>
+
+#include "../base/coefficients.h"
+#include "../physics/ray.h"
+#include "tiles.h"
+
+#define NB_TILE_UP 1.0001f /* over all roundings of a bound */
+/* Of an index in floats, a part of kappa |a| |d - i|; and of d and i, which are of size 1. */
+#define NB_TILE_ROUNDING 6e-7
+#define NB_TILE_UNIT_ROUNDING 2.4e-7
+#define NB_TILE_WIDEN (1 + 1e-6) /* half-widths, for rounding */
+#define NB_TILE_ACROSS                                                                   \
+    0.49999f                  /* from here on a neighbour may be the nearest reflection */
+#define NB_TILE_WIDE 0.99999f /* and any other one */
+#define NB_TILE_ROUND_FLOOR 1e-20f /* keeps the sphere's bound finite at its middle */
+
+/** 1/x to 1e-5 of it. */
+#ifndef NB_TILE_INVERSE
+#define NB_TILE_INVERSE(x) (1.0f / (x))
+#endif
+
+/** A block of rays. */
+typedef struct nb_ray_block {
+    double c[3];   /* in the middle of its directions */
+    float half[3]; /* no step's index is farther from its value in the middle */
+    float off;     /* |c - i| of any source, the largest */
+} nb_ray_block;
+
+/** What the mean depth adds to a direction over a block of this extent (edges added, m), at most: f(p) =
+ * 1/p - 1/(e^p - 1) falls by 1/12 of the path's range at most. */
+NB_HD double nb_tile_depth(const nb_panel *panel, const nb_sensor *sensor, double extent)
+{
+    const double height = nb_dot(panel->pix0, panel->normal);
+    const double path = sensor->layer_step * sensor->mu;
+    if (!sensor->mean_depth)
+        return 0;
+    return sensor->layer_step * path * extent / (12 * height * height) * NB_TILE_WIDEN;
+}
+
+/** The block of four corner rays.  A ray is d = v/|v| with v in the hull of the corner rays, and |d - v| <=
+ * max |corner - c|^2.  depth: nb_tile_depth; widen: NB_TILE_WIDEN, but in tests. */
+NB_HD nb_ray_block nb_ray_block_of(const nb_tiles *s, const nb_vec3 corner[4],
+                                   double depth, double widen)
+{
+    nb_ray_block b;
+    double ext[3] = {0}, far2 = 0, far, off = 0;
+    b.c[0] = 0.25 * (corner[0].x + corner[1].x + corner[2].x + corner[3].x);
+    b.c[1] = 0.25 * (corner[0].y + corner[1].y + corner[2].y + corner[3].y);
+    b.c[2] = 0.25 * (corner[0].z + corner[1].z + corner[2].z + corner[3].z);
+    for (int k = 0; k < 4; k++) {
+        const nb_vec3 e =
+            nb_v3(corner[k].x - b.c[0], corner[k].y - b.c[1], corner[k].z - b.c[2]);
+        far2 = fmax(far2, nb_dot(e, e));
+        for (int i = 0; i < 3; i++)
+            ext[i] = fmax(ext[i], fabs(nb_dot(s->cell[i], e)));
+    }
+    far = sqrt(far2) + 2 * depth;
+    off = nb_norm(nb_sub(nb_v3(b.c[0], b.c[1], b.c[2]), s->beam)) + s->spread;
+    b.off = (float)(off * (1 + 1e-6));
+    for (int i = 0; i < 3; i++) {
+        double most = ext[i] + s->turn[i] * far +
+                      s->length[i] * (far * far + 2 * depth + NB_TILE_ROUNDING * off +
+                                      NB_TILE_UNIT_ROUNDING * (s->spread > 0));
+        b.half[i] = (float)(widen * s->most_kappa * most + 3e-7);
+    }
+    return b;
+}
+
+/** No less than the solid angle of the pixels and rays of the nu x nv rays from sub-pixel (u, v) of a
+ * panel. */
+NB_HD double nb_tile_largest_angle(const nb_panel *panel, const nb_sensor *sensor,
+                                   int oversample, const double from[2],
+                                   const double count[2])
+{
+    const double fast = panel->pixel_fast / oversample,
+                 slow = panel->pixel_slow / oversample;
+    const nb_vec3 middle = nb_panel_point(panel, (from[0] + 0.5 * count[0]) * fast,
+                                          (from[1] + 0.5 * count[1]) * slow, 0);
+    /* half the block, a pixel for the first ray of each, the sensor */
+    const double off = 0.5 * (count[0] * fast + count[1] * slow) + panel->pixel_fast +
+                       panel->pixel_slow + sensor->layers * sensor->layer_step;
+    const double r = nb_norm(middle) - off, close = panel->close_distance;
+    double omega = close > 0 ? panel->pixel_area / (close * close) : INFINITY;
+    if (r > 0)
+        omega = fmin(omega, panel->pixel_area / (r * r) *
+                                (panel->point_pixel ? 1 : fmin(1.0, close / r)));
+    return omega * (1 + 1e-6);
+}
+
+/** F_latt^2 of a square crystal at most, for distances of at least d[] from whole numbers:
+ * |sin(pi N d)/sin(pi d)| <= min(N, 1/s), s = 3 d - 4 d^3 <= sin(pi d). */
+NB_HD float nb_tile_square_bound(const nb_tiles *t, const float d[3])
+{
+    float product = 1;
+    for (int i = 0; i < 3; i++) {
+        const float s = d[i] * fmaf(-4.0f * d[i], d[i], 3.0f);
+        product *= fmaxf(s * s, t->least[i]);
+    }
+    return NB_TILE_INVERSE(product);
+}
+
+/** The same of a round one: S^2 <= 9 (1 + x^2)/x^6. */
+NB_HD float nb_tile_round_bound(const nb_tiles *t, const float d[3])
+{
+    float x2 = 0;
+    for (int i = 0; i < 3; i++)
+        x2 = fmaf(d[i] * d[i], t->radius[i], x2);
+    return fminf(1.0f, 9.0f * (1.0f + x2) *
+                           NB_TILE_INVERSE(x2 * x2 * x2 + NB_TILE_ROUND_FLOOR)) *
+           t->peak;
+}
+
+NB_HD int nb_tile_bounded(int x, int most)
+{
+    x = x < 0 ? 0 : x;
+    return x < most ? x : most;
+}
+
+/** No less than F^2 F_latt^2 (relative to unit) wherever each index is within half of h.  shape: t's. */
+NB_HD float nb_tile_bound(const nb_tiles *t, const float h[3], const float half[3],
+                          int shape)
+{
+    const nb_tile_factors *f = &t->factors;
+    float d[3], bound;
+    int at[3], across = 0, wide = 0;
+    for (int i = 0; i < 3; i++) {
+        const float big = h[i] + NB_ROUND_FLOAT,
+                    off = fabsf(h[i] - (big - NB_ROUND_FLOAT));
+        int32_t bits;
+        memcpy(&bits, &big, sizeof bits);
+        at[i] = nb_tile_bounded(bits - (NB_ROUND_FLOAT_BITS + f->low[i]), f->n[i] - 1);
+        across |= off + half[i] >= NB_TILE_ACROSS;
+        wide |= half[i] >= NB_TILE_WIDE;
+        d[i] = fmaxf(off - half[i], 0.0f);
+    }
+    bound = shape == NB_LATTICE_ROUND ? nb_tile_round_bound(t, d)
+                                      : nb_tile_square_bound(t, d);
+    bound *=
+        f->pairs[2 * ((at[0] << f->shift[0]) + (at[1] << f->shift[1]) + at[2]) + across];
+    return (wide ? t->peak : bound) * NB_TILE_UP;
+}
+
+/** A group's bound times its weights: orientations of a row and sources of a column.  q: the block's
+ * middle less the column's direction. */
+NB_HD float nb_tile_group_bound(const nb_tiles *t, const nb_ray_block *b, int row,
+                                int column, const float q[3], int shape)
+{
+    const size_t n = t->row_stride;
+    const float kappa = t->kappa_middle[column], range = t->kappa_range[column],
+                stray = t->stray[column];
+    float h[3], half[3], weight = t->weights[column];
+    for (int i = 0; i < 3; i++) {
+        const float *a = t->middle + 3 * (size_t)i * n + row;
+        float fixed = fmaf((float)(t->length[i] * (1 + 1e-6)), stray, b->half[i]);
+        if (!t->by_source)
+            fixed = fmaf(t->away[(size_t)i * n + (size_t)row], b->off, fixed);
+        h[i] = fmaf(a[0], q[0], fmaf(a[n], q[1], a[2 * n] * q[2])) * kappa;
+        half[i] = fmaf(fabsf(h[i]), range, fixed);
+    }
+    if (!t->by_source)
+        weight *= t->count[row];
+    return nb_tile_bound(t, h, half, shape) * weight;
+}
+
+/** The orientation and source of a step, 0 .. 15, of a group. */
+NB_HD int nb_tile_orientation(const nb_tiles *t, int row, int step)
+{
+    return t->by_source ? row : row * NB_TILE_STEPS + step;
+}
+
+NB_HD int nb_tile_source(const nb_tiles *t, int column, int step)
+{
+    return t->by_source ? column * NB_TILE_STEPS + step : column;
+}
+
+/** A step's bound times its weight; q: the block's middle less the source's direction. */
+NB_HD float nb_tile_step_bound(const nb_tiles *t, const nb_ray_block *b, int orientation,
+                               int source, const float q[3], int shape)
+{
+    const size_t n = (size_t)t->orientations;
+    const float kappa = t->kappa_f[source];
+    float h[3];
+    for (int i = 0; i < 3; i++) {
+        const float *a = t->cells_f + 3 * (size_t)i * n + orientation;
+        h[i] = fmaf(a[0], q[0], fmaf(a[n], q[1], a[2 * n] * q[2])) * kappa;
+    }
+    return nb_tile_bound(t, h, b->half, shape) * t->weight_f[source];
+}
+
+#endif
