@@ -62,13 +62,15 @@ static void close_cuda(nb_backend_state *state)
     nb_cuda_products_close(&state->products);
     nb_cuda_slopes_free(state->slopes);
     nb_cuda_buffer *const buffers[] = {
-        &state->spot_sums, &state->image, &state->F,       &state->lit,    &state->sums,
-        &state->terms,     &state->F2,    &state->weights, &state->tables, &state->small};
+        &state->tile_pairs, &state->spot_sums, &state->image, &state->F,
+        &state->lit,        &state->sums,      &state->terms, &state->F2,
+        &state->weights,    &state->tables,    &state->small};
     nb_cuda_mirror *const mirrors[] = {
-        &state->sources,   &state->orientations, &state->spans,   &state->amorphous,
-        &state->materials, &state->pieces,       &state->buckets, &state->panels,
-        &state->sensors,   &state->spot_tables,  &state->cells,   &state->cell_lists,
-        &state->mask,      &state->jobs[0],      &state->jobs[1], &state->jobs[2]};
+        &state->sources,    &state->orientations, &state->spans,       &state->amorphous,
+        &state->materials,  &state->pieces,       &state->buckets,     &state->panels,
+        &state->sensors,    &state->spot_tables,  &state->tile_tables, &state->cells,
+        &state->cell_lists, &state->mask,         &state->jobs[0],     &state->jobs[1],
+        &state->jobs[2]};
     for (nb_cuda_buffer *buffer : buffers)
         nb_cuda_release(buffer);
     for (nb_cuda_mirror *mirror : mirrors) {
@@ -157,7 +159,8 @@ static nb_status open_cuda(const nb_render_options *options, nb_backend_state **
 
 static nb_lack lack(const nb_backend_state *state)
 {
-    if (state->path != NB_PATH_SPOTS || !(state->left.bound > 0))
+    if ((state->path != NB_PATH_SPOTS && state->path != NB_PATH_TILES) ||
+        !(state->left.bound > 0))
         return {0, 0};
     return {state->left.bound, nb_spots_part(&state->left)};
 }
@@ -167,6 +170,9 @@ static void describe(const nb_backend_state *state, char *line, size_t size)
     char how[300];
     if (state->path == NB_PATH_SPOTS)
         nb_spots_describe(&state->left, how, sizeof how);
+    else if (state->path == NB_PATH_TILES)
+        snprintf(how, sizeof how, "%s, a pixel lacks at most %.2g of the brightest",
+                 nb_cuda_paths[state->path].name, nb_spots_part(&state->left));
     else
         snprintf(how, sizeof how, "%s%s%s", nb_cuda_paths[state->path].name,
                  state->asked && state->left.refused ? "; -tolerance has no effect: " : "",

@@ -11,6 +11,7 @@
 #include "../src/plan/fixed_point.h"
 #include "../src/plan/one_table.h"
 #include "../src/plan/spots.h"
+#include "../src/plan/tiles.h"
 
 /* of a pixel, from which on no zero of a sphere's transform stands alone: near the first zeros a float is
  * 2e-4 of the value off, where that is 1e-6 of a peak */
@@ -287,8 +288,8 @@ double nb_cuda_step_rate(nb_cuda_path path, const nb_plan *plan)
         return 300e9 * size * (fp64 > 0.5 ? 1.0 : fmin(1.0, 4 * fp64));
     case NB_PATH_RESIDUAL:
         return 350e9 * size;
-    case NB_PATH_TRICUBIC: /* by its instructions, not measured */
-        return 100e9 * size * fp64;
+    case NB_PATH_TRICUBIC:
+        return 58e9 * size * fp64;
     default:
         return 50e9 * size * fp64;
     }
@@ -385,6 +386,43 @@ static int spots_apply(const nb_plan *plan, const char **why)
     return 1;
 }
 
+/* Of every step: less is not worth trying blocks of rays. */
+#define TILES_START 1e-3
+
+static int tiles_apply(const nb_plan *plan, const char **why)
+{
+    const char *reason = nb_tiles_refuse(plan);
+    if (reason)
+        return nb_path_refuse(why, reason);
+    if (forced_path() != NB_PATH_TILES &&
+        !(TILES_START < nb_spots_whole(plan, every_step_seconds)))
+        return nb_path_refuse(why, "every step is as quick");
+    return 1;
+}
+
+/** Known only when some blocks have been tried; where it applies they are. */
+static double tiles_seconds(const nb_plan *plan)
+{
+    if (nb_tiles_refuse(plan))
+        return INFINITY;
+    return 0.5 * every_step_seconds(plan);
+}
+
+static double floats_hold(const nb_plan *plan)
+{
+    const char *unused;
+    return direct_applies(plan, &unused);
+}
+
+nb_cuda_tile_choice nb_cuda_choose_tiles(const nb_plan *plan)
+{
+    const int forced = forced_path() == NB_PATH_TILES;
+    const nb_cuda_tile_choice choice = {
+        !(nb_spots_whole(plan, floats_hold) > 0),
+        forced ? 0 : nb_spots_whole(plan, every_step_seconds)};
+    return choice;
+}
+
 /** Of the whole detector; where it applies it is taken, for small regions too. */
 static double spots_seconds(const nb_plan *plan)
 {
@@ -400,13 +438,14 @@ const nb_path nb_cuda_paths[NB_CUDA_PATHS] = {
     {"indices and tricubic F in double, lattice in float", tricubic_applies,
      tricubic_seconds},
     {"every operation in double", double_applies, double_seconds},
-    {"from its reflections", spots_apply, spots_seconds}};
+    {"from its reflections", spots_apply, spots_seconds},
+    {"in blocks of rays", tiles_apply, tiles_seconds}};
 
 /** The path that the environment asks for; NB_CUDA_PATHS: none. */
 static nb_cuda_path forced_path(void)
 {
-    static const char *const words[NB_CUDA_PATHS] = {"direct",   "mma",    "residual",
-                                                     "tricubic", "double", "spots"};
+    static const char *const words[NB_CUDA_PATHS] = {
+        "direct", "mma", "residual", "tricubic", "double", "spots", "tiles"};
     const char *forced = getenv("NANOBRAGG_CUDA_PATH");
     int path = 0;
     while (path < NB_CUDA_PATHS && !(forced && strcmp(forced, words[path]) == 0))
@@ -419,7 +458,7 @@ nb_cuda_path nb_cuda_choose_path(const nb_plan *plan, const char **why)
     nb_cuda_path forced = forced_path(), best;
     const char *unused;
     best = (nb_cuda_path)nb_path_choose(nb_cuda_paths, NB_CUDA_PATHS, plan, why);
-    if (best == NB_PATH_SPOTS || best == NB_PATH_TRICUBIC)
+    if (best == NB_PATH_SPOTS || best == NB_PATH_TILES || best == NB_PATH_TRICUBIC)
         *why = "";
     if (forced == NB_CUDA_PATHS || best == NB_PATH_DOUBLE || best == forced)
         return best;
@@ -432,6 +471,9 @@ nb_cuda_path nb_cuda_choose_path(const nb_plan *plan, const char **why)
 
 const char *nb_cuda_refuses_tolerance(const nb_plan *plan)
 {
+    const int shape = plan->scene->lattice.shape;
     const char *why = NULL;
+    if (shape == NB_LATTICE_SQUARE || shape == NB_LATTICE_ROUND)
+        return tiles_apply(plan, &why) ? NULL : why;
     return spots_apply(plan, &why) ? NULL : why;
 }

@@ -349,7 +349,7 @@ static nb_status add_background(nb_cuda_job *job, nb_error *err)
     return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
 }
 
-/** By reflections; *done: else every step is to be rendered. */
+/** By reflections or in blocks of rays; *done: else every step is to be rendered. */
 static nb_status render_part(nb_cuda_job *job, int *done, nb_error *err)
 {
     nb_backend_state *state = job->state;
@@ -357,11 +357,14 @@ static nb_status render_part(nb_cuda_job *job, int *done, nb_error *err)
     nb_status st = NB_OK;
     *done = 0;
     state->left.refused = nb_cuda_refuses_tolerance(&job->plan);
-    if (state->left.refused || nb_cuda_choose_path(&job->plan, &why) != NB_PATH_SPOTS)
+    if (state->left.refused)
         return NB_OK;
-    state->path = NB_PATH_SPOTS;
+    state->path = nb_cuda_choose_path(&job->plan, &why);
+    if (state->path != NB_PATH_SPOTS && state->path != NB_PATH_TILES)
+        return NB_OK;
     *state->repair = 0;
-    st = nb_cuda_render_spots(state, &job->plan, &job->launch, &state->left, err);
+    st = (state->path == NB_PATH_SPOTS ? nb_cuda_render_spots : nb_cuda_render_tiles)(
+        state, &job->plan, &job->launch, &state->left, err);
     *done = !st && !state->left.refused;
     if (!*done)
         job->plan.tolerance = {};

@@ -195,11 +195,10 @@ void nb_spot_setup_move(nb_spot_setup *s, const void *tables, const nb_scene *sc
 
 /* ------------------------------------------------------------------ passes */
 
-/** A pixel that is no brighter than the brightest of the whole detector; 0: none was found.  Floats do for
- * the image where it is a strong reflection near its middle: only tails, whose exponents are large, need
- * doubles, and then they are dim beside it. */
-static nb_status find_brightest(nb_spot_setup *s, nb_spot_runner *run, void *context,
-                                double *brightest, nb_error *err)
+/* Floats do for the image where the pixel is a strong reflection near its middle: only tails, whose exponents are
+ * large, need doubles, and then they are dim beside it. */
+nb_status nb_spot_setup_brightest(nb_spot_setup *s, int tries, nb_spot_runner *run,
+                                  void *context, double *brightest, nb_error *err)
 {
     nb_spot_pass pass = s->pass;
     nb_status st = NB_OK;
@@ -207,7 +206,8 @@ static nb_status find_brightest(nb_spot_setup *s, nb_spot_runner *run, void *con
     pass.mask = NULL;
     pass.water = 0;
     *brightest = 0;
-    for (int i = 0; !st && *brightest == 0 && nb_spots_try(&s->spots, i, &pass.limits);
+    for (int i = 0;
+         i < tries && !st && *brightest == 0 && nb_spots_try(&s->spots, i, &pass.limits);
          i++) {
         pass.reach = sqrt(pass.limits.near2);
         pass.exact = s->pass.exact = i > 0;
@@ -217,8 +217,7 @@ static nb_status find_brightest(nb_spot_setup *s, nb_spot_runner *run, void *con
     return st;
 }
 
-/** Are whole units fine enough for what was asked? */
-static int units_suffice(const nb_spot_setup *s, const nb_spots_result *result)
+int nb_spot_setup_suffices(const nb_spot_setup *s, const nb_spots_result *result)
 {
     return s->spots.shape == NB_LATTICE_TOPHAT ||
            s->rounding <= fmax(ROUNDING_OF_BOUND * result->bound,
@@ -233,12 +232,13 @@ nb_status nb_spot_setup_render(nb_spot_setup *s, nb_spot_runner *run, void *cont
     nb_status st = NB_OK;
     memset(result, 0, sizeof *result);
     if (gauss && (s->may.part > 0 || coarse))
-        st = find_brightest(s, run, context, &result->brightest, err);
+        st = nb_spot_setup_brightest(s, NB_SPOTS_TRIES, run, context, &result->brightest,
+                                     err);
     if (st)
         return st;
     nb_spots_limit(&s->spots, &s->may, &s->pass.limits, result);
     s->pass.reach = result->reach;
-    if (!result->refused && !units_suffice(s, result))
+    if (!result->refused && !nb_spot_setup_suffices(s, result))
         result->refused = "the tolerance is too small for sums of whole numbers";
     return result->refused ? NB_OK : run(context, &s->pass, NULL, err);
 }

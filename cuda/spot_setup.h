@@ -33,6 +33,14 @@ void nb_spot_setup_move(nb_spot_setup *setup, const void *tables, const nb_scene
 typedef nb_status nb_spot_runner(void *context, const nb_spot_pass *pass,
                                  double *brightest, nb_error *err);
 
+/** A pixel that is no brighter than the brightest of the whole detector, by the first `tries` of nb_spots_try; 0:
+ * none was found. */
+nb_status nb_spot_setup_brightest(nb_spot_setup *setup, int tries, nb_spot_runner *run,
+                                  void *context, double *brightest, nb_error *err);
+
+/** Are whole units fine enough for a bound? */
+int nb_spot_setup_suffices(const nb_spot_setup *setup, const nb_spots_result *result);
+
 /** Make the image, or refuse.  Errors: those of `run`. */
 nb_status nb_spot_setup_render(nb_spot_setup *setup, nb_spot_runner *run, void *context,
                                nb_spots_result *result, nb_error *err);

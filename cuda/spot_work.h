@@ -23,7 +23,8 @@ enum {
 #endif
 
 /** What a pass needs; arrays are where it runs. */
-typedef struct nb_spot_pass {
+typedef struct nb_spot_pass nb_spot_pass;
+struct nb_spot_pass {
     nb_scene scene;
     nb_spots spots; /* its scene is not used */
     nb_spot_limits limits;
@@ -42,7 +43,7 @@ typedef struct nb_spot_pass {
     const uint8_t *mask;      /* of the stack, NULL: all pixels of the regions */
     unsigned long long *sums; /* of each pixel of the stack */
     unsigned char *marks;     /* [pixels/NB_SPOT_MARK]: one of them has a sum */
-} nb_spot_pass;
+};
 
 typedef struct nb_spot_item {
     nb_spot spot; /* h, k and the group */

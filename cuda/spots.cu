@@ -237,15 +237,8 @@ __global__ void __launch_bounds__(256)
 
 /* ------------------------------------------------------------------ one render */
 
-/** A pass's way through the device. */
-typedef struct spot_render {
-    nb_backend_state *state;
-    const nb_cuda_launch *launch;
-    double seconds; /* of a pass, about */
-} spot_render;
-
 /** Launches of a third of a second at most: display watchdogs, progress and SIGINT. */
-static nb_status launch_items(const spot_render *r, const nb_spot_pass *pass,
+static nb_status launch_items(const nb_cuda_spot_run *r, const nb_spot_pass *pass,
                               nb_error *err)
 {
     const nb_hooks *hooks = &r->state->options.hooks;
@@ -275,7 +268,7 @@ static nb_status launch_items(const spot_render *r, const nb_spot_pass *pass,
 }
 
 /** The bits of a double to the host. */
-static nb_status fetch_brightest(const spot_render *r, const void *from,
+static nb_status fetch_brightest(const nb_cuda_spot_run *r, const void *from,
                                  double *brightest, nb_error *err)
 {
     double *pinned = r->state->brightest;
@@ -289,11 +282,17 @@ static nb_status fetch_brightest(const spot_render *r, const void *from,
     return st;
 }
 
-/** As nb_spot_runner says. */
-static nb_status run_pass(void *context, const nb_spot_pass *pass, double *brightest,
-                          nb_error *err)
+void nb_cuda_launch_spot_image(const nb_cuda_launch *launch, const nb_spot_pass *pass,
+                               float *image)
 {
-    const spot_render *r = (const spot_render *)context;
+    k_spot_image<<<(unsigned)(launch->multiprocessors * 8), 256, 0, launch->stream>>>(
+        *pass, image);
+}
+
+nb_status nb_cuda_run_spots(void *context, const nb_spot_pass *pass, double *brightest,
+                            nb_error *err)
+{
+    const nb_cuda_spot_run *r = (const nb_cuda_spot_run *)context;
     const unsigned blocks = (unsigned)(r->launch->multiprocessors * 8);
     unsigned long long *most =
         (unsigned long long *)((char *)r->state->small.at + NB_SMALL_BRIGHTEST);
@@ -303,8 +302,7 @@ static nb_status run_pass(void *context, const nb_spot_pass *pass, double *brigh
     if (st)
         return st;
     if (!brightest) {
-        k_spot_image<<<blocks, 256, 0, r->launch->stream>>>(*pass,
-                                                            (float *)r->state->image.at);
+        nb_cuda_launch_spot_image(r->launch, pass, (float *)r->state->image.at);
         return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
     }
     st = nb_cuda_check(err, gpuMemsetAsync(most, 0, sizeof *most, r->launch->stream),
@@ -316,8 +314,7 @@ static nb_status run_pass(void *context, const nb_spot_pass *pass, double *brigh
     return st ? st : fetch_brightest(r, most, brightest, err);
 }
 
-/** Sums and marks that are 0, as every image leaves them. */
-static nb_status reserve_sums(nb_backend_state *state, nb_spot_pass *pass, nb_error *err)
+nb_status nb_cuda_reserve_sums(nb_backend_state *state, nb_spot_pass *pass, nb_error *err)
 {
     const size_t pixels = pass->scene.raster.pixels,
                  marks = (pixels + NB_SPOT_MARK - 1) / NB_SPOT_MARK,
@@ -341,7 +338,7 @@ nb_status nb_cuda_render_spots(nb_backend_state *state, const nb_plan *plan,
                                const nb_cuda_launch *launch, nb_spots_result *result,
                                nb_error *err)
 {
-    spot_render render = {state, launch, nb_cuda_paths[NB_PATH_SPOTS].seconds(plan)};
+    nb_cuda_spot_run render = {state, launch, nb_cuda_paths[NB_PATH_SPOTS].seconds(plan)};
     nb_spot_setup setup;
     nb_scene there = launch->scene;
     nb_status st = nb_spot_setup_build(plan, &setup, err);
@@ -353,11 +350,11 @@ nb_status nb_cuda_render_spots(nb_backend_state *state, const nb_plan *plan,
     nb_spot_setup_move(&setup, state->spot_tables.device.at, &there);
     setup.pass.mask = launch->scene.raster.mask;
     if (!st)
-        st = reserve_sums(state, &setup.pass, err);
+        st = nb_cuda_reserve_sums(state, &setup.pass, err);
     if (!st)
         st = nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering");
     if (!st)
-        st = nb_spot_setup_render(&setup, run_pass, &render, result, err);
+        st = nb_spot_setup_render(&setup, nb_cuda_run_spots, &render, result, err);
     if (!st)
         st = nb_cuda_check(err, gpuEventRecord(state->ended, state->stream), "rendering");
     state->spot_pixels = st ? 0 : setup.pass.scene.raster.pixels;

@@ -11,4 +11,29 @@ nb_status nb_cuda_render_spots(nb_backend_state *state, const nb_plan *plan,
                                const nb_cuda_launch *launch, nb_spots_result *result,
                                nb_error *err);
 
+/** The same in blocks of rays (tile_work.h). */
+nb_status nb_cuda_render_tiles(nb_backend_state *state, const nb_plan *plan,
+                               const nb_cuda_launch *launch, nb_spots_result *result,
+                               nb_error *err);
+
+/** A pass's way through the device. */
+typedef struct nb_cuda_spot_run {
+    nb_backend_state *state;
+    const nb_cuda_launch *launch;
+    double seconds; /* of a pass, about */
+} nb_cuda_spot_run;
+
+typedef struct nb_spot_pass nb_spot_pass;
+
+/** An nb_spot_runner; context: an nb_cuda_spot_run. */
+nb_status nb_cuda_run_spots(void *context, const nb_spot_pass *pass, double *brightest,
+                            nb_error *err);
+
+/** The image of a pass's sums, which are 0 afterwards. */
+void nb_cuda_launch_spot_image(const nb_cuda_launch *launch, const nb_spot_pass *pass,
+                               float *image);
+
+/** Sums and marks that are 0, as every image leaves them. */
+nb_status nb_cuda_reserve_sums(nb_backend_state *state, nb_spot_pass *pass, nb_error *err);
+
 #endif

@@ -74,7 +74,8 @@ struct nb_backend_state {
     nb_cuda_buffer image, F, sums, terms, weights, tables, F2, small;
     nb_cuda_buffer spot_sums; /* of the terms by whole numbers: 0 between renders */
     size_t spot_pixels;       /* that it holds; 0: not known to be 0 */
-    nb_cuda_mirror spot_tables;
+    nb_cuda_mirror spot_tables, tile_tables;
+    nb_cuda_buffer tile_pairs;
     nb_cuda_mirror sources, orientations, spans;
     nb_cuda_mirror amorphous, materials, pieces, buckets; /* of the scene's materials */
     nb_cuda_mirror cells, cell_lists;
@@ -106,7 +107,8 @@ enum {
     NB_SMALL_REPAIR = 0,
     NB_SMALL_BRIGHTEST = 8,  /* the bits of a double */
     NB_SMALL_OVERLOADS = 16, /* NB_PRODUCTS_MOST 64-bit counters */
-    NB_SMALL_BYTES = 64
+    NB_SMALL_TILES = 64,     /* an nb_tile_report */
+    NB_SMALL_BYTES = 128
 };
 
 /** scene's arrays to the device; launch->scene refers to them afterwards.  F only when

@@ -134,6 +134,18 @@
 /* what was read from memory is read again */
 #define gpuForget() asm volatile("" ::: "memory")
 
+/** Sum of the lanes' whole numbers, modulo 2^32, for all of them. */
+static __device__ __forceinline__ unsigned gpuSumLanes(unsigned x)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(0xffffffffu, x);
+#else
+    for (int half = 16; half > 0; half /= 2)
+        x += gpuShuffleXor(x, half, 32);
+    return x;
+#endif
+}
+
 /** 1/sqrt(x) to about 20 bits. */
 static __device__ __forceinline__ double gpuRoughRoot(double x)
 {

@@ -100,6 +100,13 @@
 #define gpuSyncLanes() __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront")
 #define gpuForget() asm volatile("" ::: "memory")
 
+static __device__ __forceinline__ unsigned gpuSumLanes(unsigned x)
+{
+    for (int half = 16; half > 0; half /= 2)
+        x += gpuShuffleXor(x, half, 32);
+    return x;
+}
+
 static __device__ __forceinline__ double gpuRoughRoot(double x)
 {
     return __builtin_amdgcn_rsq(x);

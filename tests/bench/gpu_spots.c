@@ -40,7 +40,27 @@ static const bench_case cases[] = {{'B', NB_SHAPE_GAUSS, 1e-6, 100, 25, 10},
                                    {'B', NB_SHAPE_TOPHAT, 0, 100, 100, 100},
                                    {'A', NB_SHAPE_GAUSS, 1e-6, 100, 25, 10},
                                    {'C', NB_SHAPE_GAUSS, 1e-6, 100, 1, 1},
-                                   {'S', NB_SHAPE_GAUSS, 1e-6, 100, 25, 100}};
+                                   {'S', NB_SHAPE_GAUSS, 1e-6, 100, 25, 100},
+                                   {'B', NB_SHAPE_SQUARE, 1e-3, 100, 100, 100},
+                                   {'B', NB_SHAPE_SQUARE, 1e-4, 100, 100, 100},
+                                   {'B', NB_SHAPE_SQUARE, 1e-6, 100, 100, 100},
+                                   {'B', NB_SHAPE_SQUARE, 1e-3, 300, 1000, 100},
+                                   {'B', NB_SHAPE_ROUND, 1e-3, 100, 100, 100},
+                                   {'B', NB_SHAPE_ROUND, 1e-4, 100, 100, 100},
+                                   {'B', NB_SHAPE_ROUND, 1e-6, 100, 100, 100},
+                                   {'A', NB_SHAPE_SQUARE, 1e-3, 20, 100, 100},
+                                   {'A', NB_SHAPE_SQUARE, 1e-4, 20, 100, 100},
+                                   {'A', NB_SHAPE_SQUARE, 1e-6, 20, 100, 100},
+                                   {'A', NB_SHAPE_SQUARE, 1e-3, 100, 25, 10},
+                                   {'A', NB_SHAPE_SQUARE, 1e-6, 100, 25, 1},
+                                   {'A', NB_SHAPE_ROUND, 1e-3, 20, 25, 10},
+                                   {'A', NB_SHAPE_ROUND, 1e-6, 20, 25, 10},
+                                   {'S', NB_SHAPE_SQUARE, 1e-4, 100, 25, 100}};
+
+static const char *const shape_names[] = {[NB_SHAPE_GAUSS] = "gauss",
+                                          [NB_SHAPE_TOPHAT] = "tophat",
+                                          [NB_SHAPE_SQUARE] = "square",
+                                          [NB_SHAPE_ROUND] = "round"};
 
 static nb_config config_of(const bench_case *c)
 {
@@ -139,9 +159,9 @@ static nb_status run(nb_backend_state *state, const bench_case *c, const nb_sim 
         st = measure(state, &band, &all, 1, images[1], every, err);
     if (!st)
         printf("%c-%s-%g-N%-4d %4d x %-3d %10.4f %10.4f %11.2f %8.0f %8.1e %8.1e  %s\n",
-               c->detector, c->shape == NB_SHAPE_GAUSS ? "gauss" : "tophat", c->tolerance,
-               c->N, c->domains, c->sources, time[0] * 1e3, time[1] * 1e3,
-               every[0] / of * 1e3, every[0] / of / time[0],
+               c->detector, shape_names[c->shape], c->tolerance, c->N, c->domains,
+               c->sources, time[0] * 1e3, time[1] * 1e3, every[0] / of * 1e3,
+               every[0] / of / time[0],
                largest_difference(&band, images[0], images[1]) /
                    fmax(1e-300, brightest(sc, images[0])),
                nb_spots_part(&left), line);
@@ -184,7 +204,7 @@ int main(int argc, char **argv)
            "ms, gain, worst error, bound\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(name, sizeof name, "%c-%s", cases[i].detector,
-                 cases[i].shape == NB_SHAPE_GAUSS ? "gauss" : "tophat");
+                 shape_names[cases[i].shape]);
         if (argc < 2 || strstr(name, argv[1]))
             failed += !run_case(state, &cases[i]);
     }

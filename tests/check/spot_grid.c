@@ -3,15 +3,9 @@
 
 #include <stdlib.h>
 
-#include "../../cuda/spot_setup.h"
+#include "grid.h"
 
-typedef struct grid {
-    float *image;
-    unsigned long long *sums;
-    unsigned char *marks;
-} grid;
-
-static void draw(const grid *g, const nb_spot_pass *p, const nb_spot_box *box)
+static void draw(const check_grid *g, const nb_spot_pass *p, const nb_spot_box *box)
 {
     nb_spot_brush brush = nb_spot_brush_of(p, box);
     for (int v = 0; v < box->height && brush.pair.F2 > 0; v++)
@@ -27,7 +21,7 @@ static void draw(const grid *g, const nb_spot_pass *p, const nb_spot_box *box)
 }
 
 /** Boxes of a sight by one run at one layer. */
-static void light(const grid *g, const nb_spot_pass *p, const nb_spot_sight *sight,
+static void light(const check_grid *g, const nb_spot_pass *p, const nb_spot_sight *sight,
                   int run, int layer)
 {
     nb_spot_box box;
@@ -40,7 +34,7 @@ static void light(const grid *g, const nb_spot_pass *p, const nb_spot_sight *sig
     }
 }
 
-static void run_item(const grid *g, const nb_spot_pass *p, int64_t i)
+static void run_item(const check_grid *g, const nb_spot_pass *p, int64_t i)
 {
     nb_spot_item item;
     nb_spot_sight sight;
@@ -52,14 +46,22 @@ static void run_item(const grid *g, const nb_spot_pass *p, int64_t i)
                 light(g, p, &sight, j % p->spots.n_runs, j / p->spots.n_runs);
 }
 
-static nb_status run_pass(void *context, const nb_spot_pass *pass, double *brightest,
-                          nb_error *err)
+check_grid check_grid_new(const nb_scene *sc, float *image)
 {
-    const grid *g = context;
+    const size_t pixels = sc->raster.pixels;
+    return (check_grid){image, calloc(pixels, sizeof(unsigned long long)),
+                        calloc(pixels / NB_SPOT_MARK + 1, 1)};
+}
+
+void check_grid_free(check_grid *g)
+{
+    free(g->sums);
+    free(g->marks);
+}
+
+void check_grid_finish(const check_grid *g, const nb_spot_pass *pass, double *brightest)
+{
     const size_t pixels = pass->scene.raster.pixels;
-    (void)err;
-    for (int64_t i = 0; i < nb_spot_items(pass); i++)
-        run_item(g, pass, i);
     for (size_t i = 0; i < pixels; i++) {
         const int marked = g->marks[i / NB_SPOT_MARK];
         const double photons =
@@ -72,14 +74,23 @@ static nb_status run_pass(void *context, const nb_spot_pass *pass, double *brigh
         if (i % NB_SPOT_MARK == NB_SPOT_MARK - 1 || i == pixels - 1)
             g->marks[i / NB_SPOT_MARK] = 0;
     }
+}
+
+nb_status check_grid_run(void *context, const nb_spot_pass *pass, double *brightest,
+                         nb_error *err)
+{
+    const check_grid *g = context;
+    (void)err;
+    for (int64_t i = 0; i < nb_spot_items(pass); i++)
+        run_item(g, pass, i);
+    check_grid_finish(g, pass, brightest);
     return NB_OK;
 }
 
 nb_status check_grid_render(const nb_plan *plan, float *image, nb_spots_result *result,
                             nb_error *err)
 {
-    const size_t pixels = plan->scene->raster.pixels;
-    grid g = {image, calloc(pixels, sizeof *g.sums), calloc(pixels / NB_SPOT_MARK + 1, 1)};
+    check_grid g = check_grid_new(plan->scene, image);
     nb_scene unmasked = *plan->scene;
     nb_plan of = *plan;
     nb_spot_setup setup;
@@ -89,10 +100,9 @@ nb_status check_grid_render(const nb_plan *plan, float *image, nb_spots_result *
     st = nb_spot_setup_build(&of, &setup, err);
     if (!st && g.sums && g.marks) {
         setup.pass.mask = plan->scene->raster.mask;
-        st = nb_spot_setup_render(&setup, run_pass, &g, result, err);
+        st = nb_spot_setup_render(&setup, check_grid_run, &g, result, err);
         nb_spot_setup_free(&setup);
     }
-    free(g.sums);
-    free(g.marks);
+    check_grid_free(&g);
     return st;
 }

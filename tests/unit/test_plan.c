@@ -346,8 +346,12 @@ static void the_gpu_goes_from_reflections(void **state)
     assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_SPOTS);
     nb_set_N(&cfg, 30);
     cfg.shape = NB_SHAPE_ROUND;
-    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_TENSOR);
-    assert_string_equal(why, "the spots of this shape have long tails");
+    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_TILES);
+    assert_null(why);
+    assert_int_equal(gpu_path_with(&cfg, none, &why), NB_PATH_TENSOR);
+    cfg.shape = NB_SHAPE_SQUARE;
+    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_TILES);
+    cfg.shape = NB_SHAPE_ROUND;
     cfg.mosaic_domains = 1;
     assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_DOUBLE); /* zeros */
     cfg.shape = NB_SHAPE_GAUSS;

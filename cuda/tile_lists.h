@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/** Which groups of steps, and which steps, a block of rays keeps (tile_work.h): those with the smallest bounds
+ * are left out as far as a purse goes. */
+#ifndef NB_CUDA_TILE_LISTS_H
+#define NB_CUDA_TILE_LISTS_H
+
+#include "tile_aim.h"
+
+enum {
+    NB_TILE_UNITS = 1 << 14, /* of a purse, for bounds that are above their share of it */
+    NB_TILE_LEAST_BIT = 4    /* thresholds are found to this, of NB_TILE_UNITS */
+};
+
+#define NB_TILE_MARGIN (1 - 1e-4f) /* of a purse, for the rounding of sums */
+
+/** Of n candidates, stack[at ..] = units << 16 | number, keep the numbers of those above the largest threshold
+ * under which they add to no more than `left`.  *spent: what they add to.  Returns how many are kept. */
+NB_TILE_HD int nb_tile_choose(nb_tile_shared *w, int at, int n, uint32_t left,
+                              uint32_t *spent)
+{
+    uint32_t threshold = 0;
+    int kept = 0;
+    *spent = 0;
+    NB_TILE_ROLLED
+    for (uint32_t bit = NB_TILE_UNITS; bit >= NB_TILE_LEAST_BIT; bit /= 2) {
+        NB_LANE_OF(uint32_t, part);
+        NB_LANES(lane)
+        {
+            NB_LANE(part) = 0;
+            NB_TILE_ROLLED
+            for (int i = lane; i < n; i += NB_TILE_LANES) {
+                const uint32_t units = w->stack[at + i] >> 16;
+                NB_LANE(part) += units <= threshold + bit ? units : 0;
+            }
+        }
+        const uint32_t sum = nb_lanes_sum(part);
+        if (sum <= left) {
+            threshold += bit;
+            *spent = sum;
+        }
+    }
+    NB_TILE_ROLLED
+    for (int from = 0; from < n; from += NB_TILE_LANES) {
+        NB_LANE_OF(uint32_t, entry);
+        NB_LANE_OF(int, keep);
+        NB_LANES(lane)
+        {
+            NB_LANE(entry) = from + lane < n ? w->stack[at + from + lane] : 0;
+            NB_LANE(keep) = NB_LANE(entry) >> 16 > threshold;
+        }
+        const uint32_t kept_here = nb_lanes_ballot(keep);
+        NB_LANES(lane)
+        if (NB_LANE(keep))
+            w->stack[at + kept + nb_lanes_before(kept_here, lane)] =
+                NB_LANE(entry) & 0xffff;
+        kept += nb_lanes_count(kept_here);
+    }
+    nb_lanes_meet();
+    return kept;
+}
+
+/** Candidates on their way to the stack. */
+typedef struct nb_tile_heap {
+    int at, n;               /* on the stack */
+    float purse, share, per; /* share: of one item; per: units of the purse */
+} nb_tile_heap;
+
+NB_TILE_HD nb_tile_heap nb_tile_heap_of(int at, int items, float purse)
+{
+    nb_tile_heap heap;
+    heap.at = at;
+    heap.n = 0;
+    heap.purse = fmaxf(0.0f, purse);
+    heap.share = heap.purse * NB_TILE_MARGIN * NB_TILE_INVERSE((float)items);
+    heap.per = (float)NB_TILE_UNITS * NB_TILE_INVERSE(heap.purse);
+    return heap;
+}
+
+/** Add 32 bounds, of items from `first` on; returns each lane's that are too small to be candidates in
+ * *low. */
+NB_TILE_HD void nb_tile_heap_add(nb_tile_shared *w, nb_tile_heap *heap, int first,
+                                 const NB_LANE_ARG(float, bound), NB_LANE_REF(float, low))
+{
+    NB_LANE_OF(int, high);
+    NB_LANES(lane)
+    {
+        NB_LANE(high) = !(NB_LANE(bound) <= heap->share);
+        if (!NB_LANE(high))
+            NB_LANE_IN(low) += NB_LANE(bound);
+    }
+    const uint32_t some = nb_lanes_ballot(high);
+    if (some == 0)
+        return;
+    NB_LANES(lane)
+    if (NB_LANE(high))
+        w->stack[heap->at + heap->n + nb_lanes_before(some, lane)] =
+            ((uint32_t)fminf(NB_LANE(bound) * heap->per, 65000.0f) + 1) << 16 |
+            (uint32_t)(first + lane);
+    heap->n += nb_lanes_count(some);
+}
+
+/** Choose; returns how many are kept, *spent: of the purse. */
+NB_TILE_HD int nb_tile_heap_end(nb_tile_shared *w, const nb_tile_heap *heap,
+                                const NB_LANE_ARG(float, low), float *spent)
+{
+    const float small = nb_lanes_add(low) * (1 + 1e-5f);
+    const float left = (heap->purse - small) * heap->per;
+    uint32_t units;
+    int kept;
+    nb_lanes_meet();
+    kept = nb_tile_choose(w, heap->at, heap->n, left > 0 ? (uint32_t)left : 0, &units);
+    *spent = small + (float)units * (heap->purse / NB_TILE_UNITS);
+    return kept;
+}
+
+/** n parts of `of` of a purse. */
+NB_TILE_HD float nb_tile_part_of(float purse, int n, int of)
+{
+    return n == of ? purse : purse * (float)n * NB_TILE_INVERSE((float)of);
+}
+
+/** A group as an entry of a list. */
+NB_TILE_HD uint32_t nb_tile_pack(const nb_tile_pass *p, int row, int column)
+{
+    return (uint32_t)row << p->column_bits | (uint32_t)column;
+}
+
+NB_TILE_HD int nb_tile_row(const nb_tile_pass *p, uint32_t group)
+{
+    return (int)(group >> p->column_bits);
+}
+
+NB_TILE_HD int nb_tile_column_of(const nb_tile_pass *p, uint32_t group)
+{
+    return (int)(group & ((1u << p->column_bits) - 1));
+}
+
+/** The middle of a block less the direction of a column's sources. */
+NB_TILE_HD void nb_tile_towards(const nb_tile_pass *p, const nb_ray_block *b, int column,
+                                float q[3])
+{
+    const int at = p->single ? 0 : column;
+    for (int x = 0; x < 3; x++)
+        q[x] = (float)(b->c[x] - p->tiles.towards[x][at]);
+}
+
+/** Of the groups first .. end - 1 of all, those that a first block keeps, to the stack's beginning. */
+NB_TILE_HD int nb_tile_first_groups(nb_tile_walk *k, int first, int end, float purse,
+                                    float *spent, const int shape)
+{
+    const nb_tile_pass *p = k->p;
+    const nb_tiles *t = &p->tiles;
+    nb_tile_heap heap = nb_tile_heap_of(0, end - first, purse);
+    NB_LANE_OF(float, low);
+    NB_LANE_OF(int, row);
+    NB_LANE_OF(int, column);
+    int kept;
+    NB_LANES(lane)
+    {
+        NB_LANE(low) = 0;
+        NB_LANE(column) = (first + lane) / t->rows;
+        NB_LANE(row) = (first + lane) % t->rows;
+    }
+    NB_TILE_ROLLED
+    for (int from = first; from < end; from += NB_TILE_LANES) {
+        NB_LANE_OF(float, bound);
+        NB_LANES(lane)
+        {
+            float q[3];
+            NB_LANE(bound) = 0;
+            if (from + lane < end) {
+                nb_tile_towards(p, k->w->block, NB_LANE(column), q);
+                NB_LANE(bound) = nb_tile_group_bound(t, k->w->block, NB_LANE(row),
+                                                     NB_LANE(column), q, shape);
+            }
+            NB_LANE(row) += p->next_row;
+            NB_LANE(column) += p->next_column;
+            if (NB_LANE(row) >= t->rows) {
+                NB_LANE(row) -= t->rows;
+                NB_LANE(column)++;
+            }
+        }
+        nb_tile_heap_add(k->w, &heap, from - first, bound, NB_LANE_PASS(low));
+    }
+    k->tally[NB_TILE_TESTS] += (unsigned)(end - first + NB_TILE_LANES - 1) / NB_TILE_LANES;
+    kept = nb_tile_heap_end(k->w, &heap, low, spent);
+    NB_TILE_ROLLED
+    for (int from = 0; from < kept; from += NB_TILE_LANES)
+        NB_LANES(lane)
+    if (from + lane < kept) {
+        const int i = first + (int)k->w->stack[from + lane];
+        k->w->stack[from + lane] = nb_tile_pack(p, i % t->rows, i / t->rows);
+    }
+    nb_lanes_meet();
+    return kept;
+}
+
+/** n groups of a list, what a block may leave out of them, and the place for those that it keeps. */
+typedef struct nb_tile_task {
+    int block;            /* of nb_tile_shared */
+    int list, n, to, end; /* end: of the stack that it may use */
+    float purse;
+} nb_tile_task;
+
+NB_TILE_HD int nb_tile_fewer_groups(nb_tile_walk *k, const nb_tile_task *task,
+                                    float *spent, const int shape)
+{
+    const nb_tile_pass *p = k->p;
+    const nb_ray_block *b = &k->w->block[task->block];
+    nb_tile_heap heap = nb_tile_heap_of(task->to, task->n, task->purse);
+    NB_LANE_OF(float, low);
+    int kept;
+    NB_LANES(lane)
+    NB_LANE(low) = 0;
+    NB_TILE_ROLLED
+    for (int from = 0; from < task->n; from += NB_TILE_LANES) {
+        NB_LANE_OF(float, bound);
+        NB_LANES(lane)
+        {
+            NB_LANE(bound) = 0;
+            if (from + lane < task->n) {
+                const uint32_t group = k->w->stack[task->list + from + lane];
+                const int column = nb_tile_column_of(p, group);
+                float q[3];
+                nb_tile_towards(p, b, column, q);
+                NB_LANE(bound) = nb_tile_group_bound(&p->tiles, b, nb_tile_row(p, group),
+                                                     column, q, shape);
+            }
+        }
+        nb_tile_heap_add(k->w, &heap, from, bound, NB_LANE_PASS(low));
+    }
+    k->tally[NB_TILE_TESTS] += (unsigned)(task->n + NB_TILE_LANES - 1) / NB_TILE_LANES;
+    k->tally[NB_TILE_SMALLER]++;
+    kept = nb_tile_heap_end(k->w, &heap, low, spent);
+    NB_TILE_ROLLED
+    for (int from = 0; from < kept; from += NB_TILE_LANES)
+        NB_LANES(lane)
+    if (from + lane < kept) {
+        uint32_t *to = &k->w->stack[task->to + from + lane];
+        *to = k->w->stack[task->list + *to];
+    }
+    nb_lanes_meet();
+    return kept;
+}
+
+/** The steps of the groups that a block of 2 x 2 rays keeps: group of the list times 16 plus step. */
+NB_TILE_HD int nb_tile_few_steps(nb_tile_walk *k, const nb_tile_task *task, float *spent,
+                                 const int shape)
+{
+    const nb_tile_pass *p = k->p;
+    const nb_tiles *t = &p->tiles;
+    const nb_ray_block *b = &k->w->block[task->block];
+    const int n = task->n * NB_TILE_STEPS;
+    nb_tile_heap heap = nb_tile_heap_of(task->to, n, task->purse);
+    NB_LANE_OF(float, low);
+    NB_LANES(lane)
+    NB_LANE(low) = 0;
+    NB_TILE_ROLLED
+    for (int from = 0; from < n; from += NB_TILE_LANES) {
+        NB_LANE_OF(float, bound);
+        NB_LANES(lane)
+        {
+            const int i = from + lane, step = i % NB_TILE_STEPS;
+            NB_LANE(bound) = 0;
+            if (i < n) {
+                const uint32_t group = k->w->stack[task->list + i / NB_TILE_STEPS];
+                const int source = nb_tile_source(t, nb_tile_column_of(p, group), step),
+                          m = nb_tile_orientation(t, nb_tile_row(p, group), step);
+                float q[3];
+                for (int x = 0; x < 3; x++)
+                    q[x] = (float)(b->c[x] - t->incident[x][p->single ? 0 : source]);
+                NB_LANE(bound) = nb_tile_step_bound(t, b, m, source, q, shape);
+            }
+        }
+        nb_tile_heap_add(k->w, &heap, from, bound, NB_LANE_PASS(low));
+    }
+    k->tally[NB_TILE_STEP_TESTS] += (unsigned)(n + NB_TILE_LANES - 1) / NB_TILE_LANES;
+    return nb_tile_heap_end(k->w, &heap, low, spent);
+}
+
+#endif

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/** What a warp does for a picture in blocks of rays (../src/plan/tiles.h).  Host and device: a test runs the
+ * lanes of a warp one after the other.
+ *
+ *   item       a first block of rays of a panel, 4 x 4 or 8 x 8, at all layers
+ *   purse      what the bounds of all that is left out may add to
+ *   stack      of the warp: lists of groups of steps, one for each size of block, and of steps
+ *   sums       of terms, in whole units (spot_work.h): the order of the blocks changes no byte
+ *
+ * Between NB_LANES and its closing brace a lane stands alone; what lanes have of their own is NB_LANE_OF a
+ * type and read by NB_LANE. */
+#ifndef NB_CUDA_TILE_WORK_H
+#define NB_CUDA_TILE_WORK_H
+
+#include "tile_lists.h"
+
+enum {
+    NB_TILE_WHOLE = 24, /* groups up to which one warp takes a first block, not a leaf */
+    NB_TILE_PARTS = 176 /* groups that it takes at the most */
+};
+
+/* Parts of a purse that the groups of a block may take before its quarters or steps get the rest. */
+#define NB_TILE_FIRST_PART 0.3f
+#define NB_TILE_PART 0.5f
+
+/* ------------------------------------------------------------------ terms */
+
+/** Add a ray's terms to its pixel. */
+NB_TILE_HD void nb_tile_add_ray(const nb_tile_walk *k, int ray, double sum)
+{
+    const nb_spot_pass *s = &k->p->spots;
+    const nb_panel *panel = &s->panels[k->panel];
+    const int u = k->u + (ray & ((1 << k->bits) - 1)), v = k->v + (ray >> k->bits),
+              os = s->scene.oversample;
+    const size_t pixel =
+        panel->first_pixel + (size_t)(v / os) * (size_t)panel->columns + (size_t)(u / os);
+    if (!(sum > 0))
+        return;
+    if (s->sensors[panel->sensor].absorb || s->scene.oversample_omega)
+        sum *= nb_tile_factor(k->p, k->panel, k->layer, u, v);
+    NB_TILE_ADD(&s->sums[pixel],
+                (unsigned long long)fmax(1.0, fma(sum, s->per_unit, 0.5)));
+    s->marks[pixel / NB_SPOT_MARK] = 1;
+}
+
+/** The terms of n steps on the stack at `steps`, for the four rays of a block: a quarter of the lanes for
+ * each. */
+NB_TILE_HD void nb_tile_sum_terms(nb_tile_walk *k, const nb_tile_task *task, int steps,
+                                  int n, const int how)
+{
+    NB_LANE_OF(double, sum);
+    NB_LANES(lane)
+    {
+        const int ray = nb_tile_leaf_ray(k, task->block, lane % 4);
+        const nb_vec3 d = nb_v3(k->w->ray[0][ray], k->w->ray[1][ray], k->w->ray[2][ray]);
+        nb_tile_sum total = {0, 0};
+        NB_TILE_TWICE
+        for (int i = lane / 4; i < n; i += NB_TILE_LANES / 4) {
+            const uint32_t entry = k->w->stack[steps + i],
+                           group = k->w->stack[task->list + (int)(entry / NB_TILE_STEPS)];
+            const int step = (int)(entry % NB_TILE_STEPS);
+            nb_tile_sum_add(
+                k->p, &total,
+                nb_tile_orientation(&k->p->tiles, nb_tile_row(k->p, group), step),
+                nb_tile_source(&k->p->tiles, nb_tile_column_of(k->p, group), step), d,
+                how);
+        }
+        NB_LANE(sum) = nb_tile_sum_end(k->p, &total);
+    }
+    nb_lanes_add_quads(NB_LANE_PASS(sum));
+    NB_LANES(lane)
+    if (lane < 4) {
+        const int ray = nb_tile_leaf_ray(k, task->block, lane);
+        if (k->wanted >> ray & 1)
+            nb_tile_add_ray(k, ray, NB_LANE(sum));
+    }
+}
+
+/** A block of 2 x 2 rays with n groups: their steps, a few groups at a time; returns what is spent. */
+NB_TILE_HD float nb_tile_steps_of(nb_tile_walk *k, const nb_tile_task *of, const int how)
+{
+    const int room = (of->end - of->to) / NB_TILE_STEPS;
+    float spent = 0;
+    NB_TILE_ROLLED
+    for (int i = 0, n; i < of->n; i += n) {
+        nb_tile_task part = *of;
+        float more;
+        n = of->n - i < room ? of->n - i : room;
+        part.list += i;
+        part.n = n;
+        part.purse = nb_tile_part_of(of->purse - spent, n, of->n - i);
+        const int kept = nb_tile_few_steps(k, &part, &more, how & NB_TILE_SHAPE);
+        spent += more;
+        k->tally[NB_TILE_TERMS] += (unsigned)(kept + 7) / 8;
+        if (kept > 0 && !k->p->only_count)
+            nb_tile_sum_terms(k, &part, part.to, kept, how);
+        nb_lanes_meet();
+    }
+    return spent;
+}
+
+/* ------------------------------------------------------------------ blocks */
+
+/** Groups i .. of a list that there is room for, and what the block keeps of them: a list of its own.  Returns
+ * how many were taken. */
+NB_TILE_HD int nb_tile_some_groups(nb_tile_walk *k, const nb_tile_task *of, int i,
+                                   float *spent, nb_tile_task *next, const int how)
+{
+    const int most = (of->end - of->to) / 2, n = of->n - i < most ? of->n - i : most;
+    const float purse = nb_tile_part_of(of->purse - *spent, n, of->n - i);
+    nb_tile_task part = *of;
+    float more;
+    part.list += i;
+    part.n = n;
+    part.purse = NB_TILE_PART * purse;
+    *next = part;
+    next->list = part.to;
+    next->n = nb_tile_fewer_groups(k, &part, &more, how & NB_TILE_SHAPE);
+    next->to = part.to + next->n;
+    next->purse = purse - more;
+    *spent += more;
+    return n;
+}
+
+/** A block of 2 x 2 rays: of its list of groups those that matter, then their steps. */
+NB_TILE_HD float nb_tile_leaf(nb_tile_walk *k, const nb_tile_task *of, const int how)
+{
+    const uint64_t rays = (uint64_t)3 | (uint64_t)3 << (1 << k->bits);
+    float spent = 0;
+    if (!(k->wanted & rays << nb_tile_leaf_ray(k, of->block, 0)))
+        return 0;
+    NB_TILE_ROLLED
+    for (int i = 0; i < of->n;) {
+        nb_tile_task next;
+        i += nb_tile_some_groups(k, of, i, &spent, &next, how);
+        if (next.n > 0)
+            spent += nb_tile_steps_of(k, &next, how);
+    }
+    return spent;
+}
+
+/** The four leaves of block q of 4 x 4 rays; returns the most that any spends. */
+NB_TILE_HD float nb_tile_leaves(nb_tile_walk *k, const nb_tile_task *of, int q,
+                                const int how)
+{
+    float most = 0;
+    NB_TILE_ROLLED
+    for (int i = 0; i < 4; i++) {
+        nb_tile_task leaf = *of;
+        leaf.block = k->bits == NB_TILE_SMALL
+                         ? 1 + i
+                         : 5 + (q / 2 * 2 + i / 2) * 4 + q % 2 * 2 + i % 2;
+        if (k->only > 0 && k->only != leaf.block)
+            continue;
+        most = fmaxf(most, nb_tile_leaf(k, &leaf, how));
+    }
+    return most;
+}
+
+/** Block q of 4 x 4 rays: the first one itself, or a quarter of it. */
+NB_TILE_HD float nb_tile_quarter(nb_tile_walk *k, const nb_tile_task *of, int q,
+                                 const int how)
+{
+    const int large = k->bits == NB_TILE_LARGE;
+    float spent = 0;
+    if (large && !(k->wanted & (uint64_t)0x0f0f0f0f << (q / 2 * 32 + q % 2 * 4)))
+        return 0;
+    NB_TILE_ROLLED
+    for (int i = 0; i < of->n;) {
+        nb_tile_task next = *of;
+        next.block = 1 + q;
+        if (large && k->only == 0) {
+            const nb_tile_task quarter = next;
+            i += nb_tile_some_groups(k, &quarter, i, &spent, &next, how);
+        } else {
+            i = of->n;
+        }
+        if (next.n > 0)
+            spent += nb_tile_leaves(k, &next, q, how);
+    }
+    return spent;
+}
+
+/** A task, whose rays are aimed and whose groups are on the stack; to: behind them. */
+NB_TILE_HD void nb_tile_run_late(nb_tile_walk *k, const nb_tile_late *t, int list, int to,
+                                 const int how)
+{
+    const int quarters = k->bits == NB_TILE_LARGE ? 4 : 1;
+    const nb_tile_task of = {0, list, t->n, to, to + NB_TILE_ROOM, t->purse};
+    float most = 0;
+    NB_TILE_ROLLED
+    for (int q = 0; q < quarters; q++)
+        most = fmaxf(most, nb_tile_quarter(k, &of, q, how));
+    k->lack = fmaxf(k->lack, (t->rest + most) * t->photons);
+}
+
+/** Turn to a task. */
+NB_TILE_HD void nb_tile_turn(nb_tile_walk *k, const nb_tile_late *t)
+{
+    k->panel = t->panel;
+    k->layer = t->layer;
+    k->u = t->u;
+    k->v = t->v;
+    k->bits = k->p->grids[t->panel].bits;
+    k->wanted = t->wanted;
+    k->only = t->block;
+}
+
+/** A task at once, where the queue has no room: rare, so it is a function of its own.  Returns what a ray
+ * lacks, photons. */
+NB_HD_CALL float nb_tile_run_now(const nb_tile_pass *p, nb_tile_shared *w,
+                                 const nb_tile_late *t, const int place[2], int how)
+{
+    nb_tile_walk walk;
+    memset(&walk, 0, sizeof walk);
+    walk.p = p;
+    walk.w = w;
+    nb_tile_turn(&walk, t);
+    nb_tile_run_late(&walk, t, place[0], place[1], how);
+    return walk.lack;
+}
+
+/** Room for so many tasks and words of the queue; 0: there is none. */
+NB_TILE_HD int nb_tile_reserve(const nb_tile_walk *k, unsigned tasks, unsigned words,
+                               unsigned at[2])
+{
+    const nb_tile_queue *q = &k->p->queue;
+    if (q->most_tasks == 0)
+        return 0;
+    at[0] = nb_lanes_reserve(&q->used[0], tasks);
+    at[1] = nb_lanes_reserve(&q->used[1], words);
+    if (at[0] + tasks <= q->most_tasks && at[1] + words <= q->most_words)
+        return 1;
+    NB_LANES(lane)
+    for (unsigned i = at[0] + (unsigned)lane; i < at[0] + tasks && i < q->most_tasks;
+         i += NB_TILE_LANES)
+        q->tasks[i].n = 0;
+    return 0;
+}
+
+/** Leave a block's groups to later warps: all to one, or a leaf and some of the groups to each; purse: of the
+ * rays, in all. */
+NB_TILE_HD void nb_tile_defer(nb_tile_walk *k, const nb_tile_task *of, float purse,
+                              const int how)
+{
+    const nb_tile_queue *queue = &k->p->queue;
+    const int level = k->bits - 1, whole = of->n <= NB_TILE_WHOLE;
+    const int first = whole ? 0 : level == 1 ? 1 : 5, leaves = whole ? 1 : 1 << 2 * level;
+    const int parts = (of->n + NB_TILE_PARTS - 1) / NB_TILE_PARTS;
+    unsigned at[2] = {0, 0};
+    const int waits = nb_tile_reserve(k, (unsigned)(leaves * parts), (unsigned)of->n, at);
+    if (waits)
+        NB_LANES(lane)
+    for (int i = lane; i < of->n; i += NB_TILE_LANES)
+        queue->words[at[1] + (unsigned)i] = k->w->stack[of->list + i];
+    NB_TILE_ROLLED
+    for (int i = 0; i < leaves * parts; i++) {
+        const int part = i % parts, from = of->n * part / parts;
+        nb_tile_late t;
+        t.wanted = k->wanted;
+        t.panel = k->panel;
+        t.layer = k->layer;
+        t.u = k->u;
+        t.v = k->v;
+        t.photons = k->photons;
+        t.block = first + i / parts;
+        t.n = of->n * (part + 1) / parts - from;
+        t.list = at[1] + (unsigned)from;
+        t.purse = nb_tile_part_of(of->purse, t.n, of->n);
+        t.rest = purse - t.purse;
+        if (!waits) {
+            const int place[2] = {of->list + from, of->to};
+            k->lack = fmaxf(k->lack, nb_tile_run_now(k->p, k->w, &t, place, how));
+            continue;
+        }
+        NB_LANES(lane)
+        if (lane == 0)
+            queue->tasks[at[0] + (unsigned)i] = t;
+    }
+}
+
+/** Task i of the queue. */
+NB_TILE_HD void nb_tile_late_item(nb_tile_walk *k, unsigned i, const int how)
+{
+    const nb_tile_late t = k->p->queue.tasks[i];
+    if (t.n == 0)
+        return;
+    nb_tile_turn(k, &t);
+    nb_tile_aim(k);
+    NB_LANES(lane)
+    for (int j = lane; j < t.n; j += NB_TILE_LANES)
+        k->w->stack[j] = k->p->queue.words[t.list + (unsigned)j];
+    nb_lanes_meet();
+    nb_tile_run_late(k, &t, 0, t.n, how);
+}
+
+/** A first block at a layer, whose rays are aimed; returns what a ray lacks, of what is not left to later
+ * warps. */
+NB_TILE_HD float nb_tile_block_at(nb_tile_walk *k, float purse, const int how)
+{
+    const nb_tiles *t = &k->p->tiles;
+    const int groups = t->rows * t->columns, chunk = k->p->chunk;
+    float spent = 0;
+    int late = 0;
+    NB_TILE_ROLLED
+    for (int first = 0, n; first < groups; first += n) {
+        n = groups - first < chunk ? groups - first : chunk;
+        const float part = nb_tile_part_of(purse - spent, n, groups - first);
+        nb_tile_task of = {0, 0, 0, 0, NB_TILE_STACK, 0};
+        float more;
+        of.n = of.to = nb_tile_first_groups(
+            k, first, first + n, NB_TILE_FIRST_PART * part, &more, how & NB_TILE_SHAPE);
+        of.purse = part - more;
+        spent += more;
+        if (of.n == 0)
+            continue;
+        nb_tile_defer(k, &of, purse, how);
+        spent += of.purse;
+        late = 1;
+    }
+    return late ? 0 : spent;
+}
+
+/** Item i. */
+NB_TILE_HD void nb_tile_item(nb_tile_walk *k, int64_t i, const int how)
+{
+    const nb_tile_pass *p = k->p;
+    int layers;
+    double photons;
+    k->only = 0;
+    nb_tile_place(k, i);
+    if (k->wanted == 0)
+        return;
+    photons = nb_tile_photons(p, k->panel, k->u, k->v);
+    k->photons = (float)(photons * (1 + 1e-6));
+    layers = p->only_count ? 1 : p->spots.sensors[p->spots.panels[k->panel].sensor].layers;
+    NB_TILE_ROLLED
+    for (k->layer = 0; k->layer < layers; k->layer++) {
+        const float purse = (float)(NB_TILE_MARGIN * p->bound / photons);
+        nb_tile_aim(k);
+        k->tally[NB_TILE_FIRST]++;
+        k->lack = fmaxf(k->lack, nb_tile_block_at(k, purse, how) * k->photons);
+    }
+}
+
+#endif

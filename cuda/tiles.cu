@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* Pictures in blocks of rays (tile_work.h): a warp takes a first block after the other.  Sums are whole numbers, so
+ * the order of the blocks changes no byte. */
+#include "shapes.cuh"
+#include "spots.h"
+
+#include <string.h>
+
+extern "C" {
+#include "../src/plan/tile_factors.h"
+#include "tile_setup.h"
+}
+
+enum {
+    WARPS = 4,        /* of a block of threads */
+    BLOCKS = 5,       /* of a multiprocessor */
+    EXACT_BLOCKS = 4, /* the same, where terms are in doubles */
+    BATCH = 4,        /* items that a warp takes together */
+    QUEUE_TASKS = 1 << 21,
+    QUEUE_WORDS = 1 << 25
+};
+
+static constexpr int blocks_of(int how)
+{
+    return how & NB_TILE_EXACT ? EXACT_BLOCKS : BLOCKS;
+}
+
+#define LOOK 1e-3 /* seconds of the first look, about */
+#define FILL 1.5  /* the queue gets so many times what was counted */
+
+/** What a pass gives back. */
+typedef struct tile_report {
+    unsigned long long next, tally[NB_TILE_TALLIES];
+    unsigned lack;    /* the bits of a float, photons */
+    unsigned used[2]; /* of the queue */
+    unsigned late;    /* the next task of it */
+} tile_report;
+static_assert(sizeof(tile_report) <= NB_SMALL_BYTES - NB_SMALL_TILES, "it has its place");
+
+/** What a warp found out. */
+static __device__ __forceinline__ void report_walk(const nb_tile_walk &walk, int count,
+                                                   tile_report *report)
+{
+    if (threadIdx.x % 32 != 0)
+        return;
+    atomicMax(&report->lack, __float_as_uint(walk.lack * (1 + 1e-5f)));
+    if (count)
+        for (int i = 0; i < NB_TILE_TALLIES; i++)
+            atomicAdd(&report->tally[i], (unsigned long long)walk.tally[i]);
+}
+
+/** Items first .. end - 1, of those that are done. */
+template <int HOW>
+__global__ void __launch_bounds__(32 * WARPS, blocks_of(HOW))
+    k_tiles(const NB_GRID_CONSTANT nb_tile_pass p, tile_report *report, int64_t first,
+            int64_t end)
+{
+    __shared__ nb_tile_shared shared[WARPS];
+    const int lane = (int)threadIdx.x % 32;
+    nb_tile_walk walk = {};
+    walk.p = &p;
+    walk.w = &shared[threadIdx.x / 32];
+    for (;;) {
+        unsigned long long from = 0;
+        if (lane == 0)
+            from = atomicAdd(&report->next, (unsigned long long)BATCH);
+        const int64_t begin = first + (int64_t)gpuShuffle(from, 0, 32);
+        if (begin >= end)
+            break;
+        for (int64_t i = begin; i < begin + BATCH && i < end; i++)
+            nb_tile_item(&walk, i * p.stride, HOW);
+    }
+    report_walk(walk, p.only_count, report);
+}
+
+/** The tasks of the queue. */
+template <int HOW>
+__global__ void __launch_bounds__(32 * WARPS, blocks_of(HOW))
+    k_tiles_late(const NB_GRID_CONSTANT nb_tile_pass p, tile_report *report)
+{
+    __shared__ nb_tile_shared shared[WARPS];
+    nb_tile_walk walk = {};
+    walk.p = &p;
+    walk.w = &shared[threadIdx.x / 32];
+    const unsigned n = min(p.queue.used[0], p.queue.most_tasks);
+    for (;;) {
+        const unsigned i = nb_lanes_reserve(&report->late, 1);
+        if (i >= n)
+            break;
+        nb_tile_late_item(&walk, i, HOW);
+    }
+    report_walk(walk, p.only_count, report);
+}
+
+/** The largest F^2 of each reflection's place, and of it and its neighbours. */
+__global__ void __launch_bounds__(256)
+    k_tile_pairs(const nb_factor_table sf, const nb_tile_factors f, double unit,
+                 float2 *pairs)
+{
+    const int64_t n = (int64_t)f.n[0] * f.n[1] * f.n[2];
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += (int64_t)gridDim.x * blockDim.x) {
+        const int at[3] = {(int)(i / ((int64_t)f.n[1] * f.n[2])),
+                           (int)(i / f.n[2] % f.n[1]), (int)(i % f.n[2])};
+        float most = 0;
+        for (int k = 0; k < 27; k++) {
+            const int to[3] = {at[0] + k / 9 - 1, at[1] + k / 3 % 3 - 1,
+                               at[2] + k % 3 - 1};
+            if (to[0] >= 0 && to[0] < f.n[0] && to[1] >= 0 && to[1] < f.n[1] &&
+                to[2] >= 0 && to[2] < f.n[2])
+                most = fmaxf(most, nb_tile_square(&sf, &f, to, unit));
+        }
+        pairs[((int64_t)at[0] << f.shift[0]) + ((int64_t)at[1] << f.shift[1]) + at[2]] =
+            make_float2(nb_tile_square(&sf, &f, at, unit), most);
+    }
+}
+
+/* ------------------------------------------------------------------ one render */
+
+/** Both kernels of a part. */
+template <int HOW>
+static void launch_part(const nb_cuda_spot_run *r, const nb_tile_setup *setup,
+                        tile_report *report, int64_t first, int64_t end)
+{
+    const unsigned blocks = (unsigned)(r->launch->multiprocessors * blocks_of(HOW));
+    k_tiles<HOW>
+        <<<blocks, 32 * WARPS, 0, r->launch->stream>>>(setup->pass, report, first, end);
+    k_tiles_late<HOW><<<blocks, 32 * WARPS, 0, r->launch->stream>>>(setup->pass, report);
+}
+
+typedef void part_launcher(const nb_cuda_spot_run *, const nb_tile_setup *, tile_report *,
+                           int64_t, int64_t);
+
+static part_launcher *launcher_of(const nb_tile_setup *setup)
+{
+    if (setup->pass.lattice.shape == NB_LATTICE_ROUND)
+        return setup->exact ? launch_part<NB_LATTICE_ROUND | NB_TILE_EXACT>
+                            : launch_part<NB_LATTICE_ROUND>;
+    return setup->exact ? launch_part<NB_LATTICE_SQUARE | NB_TILE_EXACT>
+                        : launch_part<NB_LATTICE_SQUARE>;
+}
+
+/** Launches of a third of a second at most: display watchdogs, progress and SIGINT. */
+static nb_status launch_items(const nb_cuda_spot_run *r, const nb_tile_setup *setup,
+                              tile_report *report, nb_error *err)
+{
+    const nb_hooks *hooks = &r->state->options.hooks;
+    const int64_t items =
+                      (setup->pass.items + setup->pass.stride - 1) / setup->pass.stride,
+                  parts = (int64_t)fmin(fmax(ceil(fmax(setup->seconds, 1e-9) / 0.3),
+                                             ceil(FILL * setup->queued * (double)items)),
+                                        fmax(1.0, (double)items));
+    gpuStream_t stream = r->launch->stream;
+    part_launcher *const launch = launcher_of(setup);
+    nb_status st = NB_OK;
+    for (int64_t i = 0; i < parts && !st; i++) {
+        /* of the queue, too */
+        if ((st = nb_cuda_check(
+                 err, gpuMemsetAsync(&report->next, 0, sizeof report->next, stream),
+                 "clearing a counter")) ||
+            (st = nb_cuda_check(
+                 err, gpuMemsetAsync(report->used, 0, 3 * sizeof(unsigned), stream),
+                 "clearing a counter")))
+            break;
+        launch(r, setup, report, items / parts * i,
+               i == parts - 1 ? items : items / parts * (i + 1));
+        st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+        if (!st && parts > 1)
+            st = nb_cuda_check(err, gpuStreamSynchronize(stream), "rendering");
+        if (!st && !setup->pass.only_count && hooks->progress &&
+            hooks->progress(hooks->user, (double)(i + 1) / (double)parts))
+            st = nb_fail(err, NB_ERR_CANCELLED, "stopped before the image was finished");
+    }
+    return st;
+}
+
+/** As nb_tile_runner says. */
+static nb_status run_tiles(void *context, nb_tile_setup *setup, double *counts,
+                           double *lack, nb_error *err)
+{
+    const nb_cuda_spot_run *r = (const nb_cuda_spot_run *)context;
+    tile_report *report = (tile_report *)((char *)r->state->small.at + NB_SMALL_TILES),
+                back;
+    gpuStream_t stream = r->launch->stream;
+    float lacks;
+    nb_status st = nb_cuda_check(err, gpuMemsetAsync(report, 0, sizeof *report, stream),
+                                 "clearing counters");
+    if (!st)
+        st = launch_items(r, setup, report, err);
+    if (!st && !counts) {
+        nb_cuda_launch_spot_image(r->launch, &setup->pass.spots,
+                                  (float *)r->state->image.at);
+        st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+        if (!st)
+            st = nb_cuda_check(err, gpuEventRecord(r->state->ended, stream), "rendering");
+    }
+    if (!st)
+        st = nb_cuda_check(
+            err, gpuMemcpyAsync(&back, report, sizeof back, gpuMemcpyDeviceToHost, stream),
+            "fetching counters");
+    if (!st)
+        st = nb_cuda_check(err, gpuStreamSynchronize(stream), "rendering");
+    if (st)
+        return st;
+    memcpy(&lacks, &back.lack, sizeof lacks);
+    *lack = lacks;
+    if (counts)
+        setup->queued =
+            fmax((double)back.used[0] / QUEUE_TASKS, (double)back.used[1] / QUEUE_WORDS) *
+            (double)setup->pass.stride / (double)setup->pass.items;
+    for (int i = 0; i < NB_TILE_TALLIES && counts; i++)
+        counts[i] = (double)back.tally[i];
+    return NB_OK;
+}
+
+/** Behind the pairs. */
+static void place_queue(nb_backend_state *state, size_t bytes, nb_tile_queue *q)
+{
+    char *at = (char *)state->tile_pairs.at + (bytes + 63) / 64 * 64;
+    q->tasks = (nb_tile_late *)at;
+    q->words = (uint32_t *)(q->tasks + QUEUE_TASKS);
+    q->most_tasks = QUEUE_TASKS;
+    q->most_words = QUEUE_WORDS;
+    q->used = ((tile_report *)((char *)state->small.at + NB_SMALL_TILES))->used;
+}
+
+/** Tables of the passes to the device. */
+static nb_status upload_tables(nb_backend_state *state, const nb_cuda_launch *launch,
+                               nb_tile_setup *setup, nb_error *err)
+{
+    const size_t bytes = nb_tile_setup_pairs(setup);
+    nb_scene there = launch->scene;
+    nb_status st = nb_cuda_upload_mirror(state, &state->spot_tables, setup->spots.tables,
+                                         setup->spots.bytes, "tables of spots", err);
+    if (!st)
+        st = nb_cuda_upload_mirror(state, &state->tile_tables, setup->tables,
+                                   setup->bytes, "tables of blocks", err);
+    if (!st)
+        st = nb_cuda_reserve(&state->tile_pairs,
+                             bytes + QUEUE_TASKS * sizeof(nb_tile_late) +
+                                 QUEUE_WORDS * sizeof(uint32_t) + 64,
+                             "bounds of structure factors", err);
+    if (st)
+        return st;
+    there.n_panels = setup->like.n_panels;
+    nb_spot_setup_move(&setup->spots, state->spot_tables.device.at, &there);
+    setup->spots.pass.mask = launch->scene.raster.mask;
+    st = nb_cuda_reserve_sums(state, &setup->spots.pass, err);
+    nb_tile_setup_move(setup, state->tile_tables.device.at);
+    setup->pass.tiles.factors.pairs = (float *)state->tile_pairs.at;
+    place_queue(state, bytes, &setup->pass.queue);
+    k_tile_pairs<<<(unsigned)launch->multiprocessors * 8, 256, 0, launch->stream>>>(
+        there.factors.table, setup->pass.tiles.factors, setup->tiles.unit,
+        (float2 *)state->tile_pairs.at);
+    return st ? st : nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+}
+
+nb_status nb_cuda_render_tiles(nb_backend_state *state, const nb_plan *plan,
+                               const nb_cuda_launch *launch, nb_spots_result *result,
+                               nb_error *err)
+{
+    nb_cuda_spot_run render = {state, launch, LOOK};
+    const nb_tile_runner run = {nb_cuda_run_spots, run_tiles, &render};
+    const nb_cuda_tile_choice choice = nb_cuda_choose_tiles(plan);
+    nb_tile_setup setup;
+    nb_status st = nb_tile_setup_build(plan, &setup, err);
+    if (st)
+        return st;
+    setup.exact = choice.exact;
+    setup.every = choice.every;
+    setup.size = plan->engine.size;
+    st = upload_tables(state, launch, &setup, err);
+    if (!st)
+        st = nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering");
+    if (!st)
+        st = nb_tile_setup_render(&setup, &run, result, err);
+    state->spot_pixels = st ? 0 : setup.pass.spots.scene.raster.pixels;
+    nb_tile_setup_free(&setup);
+    return st;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/** What the threads of spot_grid.c and tile_grid.c write to. */
+#ifndef NB_TESTS_CHECK_GRID_H
+#define NB_TESTS_CHECK_GRID_H
+
+#include "../../cuda/spot_setup.h"
+
+typedef struct check_grid {
+    float *image;
+    unsigned long long *sums;
+    unsigned char *marks;
+} check_grid;
+
+check_grid check_grid_new(const nb_scene *scene, float *image);
+void check_grid_free(check_grid *grid);
+
+/** The image of the sums, which are 0 afterwards, or the brightest pixel. */
+void check_grid_finish(const check_grid *grid, const nb_spot_pass *pass,
+                       double *brightest);
+
+/** An nb_spot_runner. */
+nb_status check_grid_run(void *context, const nb_spot_pass *pass, double *brightest,
+                         nb_error *err);
+
+#endif
