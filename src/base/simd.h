@@ -25,6 +25,18 @@ NB_INLINE vd vd_exp2_whole(vd n)
     vl bits = (vl)(n + vd_set(NB_ROUND_DOUBLE + 1023.0));
     return (vd)(bits << 52);
 }
+#ifndef NB_HAVE_COLUMNS
+/** to[j] lane i = row[i][j], j = 0..7. */
+NB_INLINE void vd_columns(const double *const row[NB_H], vd to[8])
+{
+    for (int j = 0; j < 8; j++) {
+        vd column = vd_set(0);
+        for (int i = 0; i < NB_H; i++)
+            column[i] = row[i][j];
+        to[j] = column;
+    }
+}
+#endif
 NB_INLINE int vl_any(vl mask)
 {
     int64_t any = 0;

@@ -28,6 +28,21 @@ NB_INLINE vd vd_fnma(vd a, vd b, vd c) /* c - a b */
 {
     return (vd)_mm256_fnmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
 }
+/** to[j] lane i = row[i][j], j = 0..7. */
+#define NB_HAVE_COLUMNS 1
+NB_INLINE void vd_columns(const double *const row[4], vd to[8])
+{
+    for (int j = 0; j < 8; j += 4) {
+        const __m256d a = _mm256_loadu_pd(row[0] + j), b = _mm256_loadu_pd(row[1] + j),
+                      c = _mm256_loadu_pd(row[2] + j), d = _mm256_loadu_pd(row[3] + j);
+        const __m256d low = _mm256_unpacklo_pd(a, b), high = _mm256_unpackhi_pd(a, b),
+                      low2 = _mm256_unpacklo_pd(c, d), high2 = _mm256_unpackhi_pd(c, d);
+        to[j] = (vd)_mm256_permute2f128_pd(low, low2, 0x20);
+        to[j + 1] = (vd)_mm256_permute2f128_pd(high, high2, 0x20);
+        to[j + 2] = (vd)_mm256_permute2f128_pd(low, low2, 0x31);
+        to[j + 3] = (vd)_mm256_permute2f128_pd(high, high2, 0x31);
+    }
+}
 NB_INLINE vi low_words(vd a, vd b)
 {
     return (vi)_mm256_shuffle_ps((__m256)a, (__m256)b, 0x88);

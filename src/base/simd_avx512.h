@@ -28,6 +28,31 @@ NB_INLINE vd vd_fnma(vd a, vd b, vd c) /* c - a b */
 {
     return (vd)_mm512_fnmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 }
+/** Two columns of pairs of doubles, of rows 0..3 (a, b) and 4..7 (c, d): those of even pairs and odd ones. */
+NB_INLINE void vd_pairs(__m512d a, __m512d b, __m512d c, __m512d d, vd *to)
+{
+    const __m512d even = _mm512_shuffle_f64x2(a, b, 0x88),
+                  odd = _mm512_shuffle_f64x2(a, b, 0xdd),
+                  even4 = _mm512_shuffle_f64x2(c, d, 0x88),
+                  odd4 = _mm512_shuffle_f64x2(c, d, 0xdd);
+    to[0] = (vd)_mm512_shuffle_f64x2(even, even4, 0x88);
+    to[2] = (vd)_mm512_shuffle_f64x2(odd, odd4, 0x88);
+    to[4] = (vd)_mm512_shuffle_f64x2(even, even4, 0xdd);
+    to[6] = (vd)_mm512_shuffle_f64x2(odd, odd4, 0xdd);
+}
+/** to[j] lane i = row[i][j], j = 0..7. */
+#define NB_HAVE_COLUMNS 1
+NB_INLINE void vd_columns(const double *const row[8], vd to[8])
+{
+    __m512d low[4], high[4];
+    for (int i = 0; i < 4; i++) {
+        const __m512d a = _mm512_loadu_pd(row[2 * i]), b = _mm512_loadu_pd(row[2 * i + 1]);
+        low[i] = _mm512_unpacklo_pd(a, b);
+        high[i] = _mm512_unpackhi_pd(a, b);
+    }
+    vd_pairs(low[0], low[1], low[2], low[3], to);
+    vd_pairs(high[0], high[1], high[2], high[3], to + 1);
+}
 NB_INLINE vi low_words(vd a, vd b)
 {
     const __m512i even =

@@ -211,27 +211,27 @@ NB_INLINE const nb_table_piece *piece_of(const nb_table_piece *pieces,
     return pieces + low;
 }
 
+_Static_assert(sizeof(nb_table_piece) == 8 * sizeof(double) &&
+                   offsetof(nb_table_piece, F) == 3 * sizeof(double) &&
+                   offsetof(nb_table_piece, F_next) == 7 * sizeof(double),
+               "material_lanes reads pieces as rows of doubles");
+
 /** N F|F| of one material, as in nb_amorphous_at. */
 NB_INLINE vd material_lanes(const nb_amorphous *a, const nb_scatterer *m, vd x)
 {
     const nb_table_piece *pieces = a->pieces + m->first_piece;
     const int32_t *buckets = a->buckets + m->first_bucket;
-    vd from, next, before, F0, d1, d2, d3, F1, F, low, high;
+    const vd bucket = vd_min(x * m->per, vd_set(m->n_buckets - 1));
+    const double *rows[NB_H]; /* of the pieces' doubles */
+    vd c[8], F0, F1, F, low, high;
     vl bits;
-    for (int i = 0; i < NB_H; i++) {
-        double at = x[i] * m->per;
-        const nb_table_piece *p = piece_of(
-            pieces, buckets + (at < m->n_buckets ? (int)at : m->n_buckets - 1), x[i]);
-        from[i] = p->x;
-        next[i] = p->next;
-        before[i] = p->before;
-        F0[i] = p->F;
-        d1[i] = p->d1;
-        d2[i] = p->d2;
-        d3[i] = p->d3;
-        F1[i] = p->F_next;
-    }
-    F = F0 + (x - from) * (d1 + (x - next) * (d2 + (x - before) * d3));
+    for (int i = 0; i < NB_H; i++)
+        rows[i] = &piece_of(pieces, buckets + (int)bucket[i], x[i])->x;
+    vd_columns(rows, c);
+    /* x next before F d1 d2 d3 F_next */
+    F0 = c[3];
+    F1 = c[7];
+    F = F0 + (x - c[0]) * (c[4] + (x - c[1]) * (c[5] + (x - c[2]) * c[6]));
     low = vd_min(F0, F1);
     high = vd_max(F0, F1);
     bits = (vl)(F > low); /* not a number: low */
