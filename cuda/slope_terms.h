@@ -13,6 +13,7 @@
 
 #include "../src/base/coefficients.h"
 #include "../src/derive/ray_sums.h"
+#include "../src/derive/slope_sine.h"
 #include "../src/plan/fixed_point.h"
 
 #ifdef NB_GPU
@@ -151,17 +152,12 @@ typedef struct nb_term_gradient {
     float by[3], spectrum[3];
 } nb_term_gradient;
 
-/* 2 P' of sin(pi x) = x P(x^2), degree 3: 2e-7 of itself off at most near 0, where a central fringe needs it most. */
-#define NB_SINE_TILT_0 (-10.3354235f)
-#define NB_SINE_TILT_1 10.2003803f
-#define NB_SINE_TILT_2 (-3.59003806f)
-#define NB_SINE_TILT_3 0.62130326f
-
 /** P of sin(pi x) = x P(z), z = x^2, and 2 z P'(z), so that pi cos(pi x) = P + 2 z P'. */
 NB_TERM float nb_term_sine(float z, float *twice)
 {
-    *twice = z * fmaf(fmaf(fmaf(NB_SINE_TILT_3, z, NB_SINE_TILT_2), z, NB_SINE_TILT_1), z,
-                      NB_SINE_TILT_0);
+    *twice =
+        z * fmaf(fmaf(fmaf(NB_SINE_SLOPE3_3, z, NB_SINE_SLOPE3_2), z, NB_SINE_SLOPE3_1),
+                 z, NB_SINE_SLOPE3_0);
     return fmaf(
         fmaf(fmaf(fmaf((float)NB_SINE4_4, z, (float)NB_SINE4_3), z, (float)NB_SINE4_2), z,
              (float)NB_SINE4_1),

@@ -5,7 +5,7 @@
 #define NB_DERIVE_KERNEL_FLAT_H
 
 #include "../physics/panel_pull.h"
-#include "kernel_terms.h"
+#include "kernel_sums.h"
 
 typedef struct lanes3 {
     vd2 x, y, z;

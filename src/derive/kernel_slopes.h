@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Rows of slopes by the sums of kernel_terms.h, for the instruction set that this file is compiled for:
+/** Rows of slopes by the sums of kernel_sums.h, for the instruction set that this file is compiled for:
  * one step a pixel (kernel_light.h), flat panels (kernel_flat.h), and curved ones, whose rays and what parameters make of
  * the sums are the reference's (pixel_slopes.h). */
 #ifndef NB_DERIVE_KERNEL_SLOPES_H

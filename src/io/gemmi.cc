@@ -377,25 +377,14 @@ double nb_element_radius(int Z)
     return static_cast<double>(gemmi::cctbx_vdw_radius(static_cast<gemmi::El>(Z)));
 }
 
-/** What marks the columns of a file that is not merged (mtz_header.c). */
-static bool marks_unmerged(const nb_column *c)
-{
-    return string(c->label) == "BATCH" || string(c->label) == "M/ISYM" ||
-           c->type == 'B' || c->type == 'Y';
-}
-
 nb_status nb_mtz_write(const nb_reflection_file *file, const char *dataset, char **bytes,
                        size_t *size, nb_error *err)
 {
     const job j = {"MTZ", err};
     *bytes = nullptr;
     *size = 0;
-    for (int i = 0; i < file->n_columns; i++)
-        if (marks_unmerged(&file->columns[i]))
-            return nb_fail(
-                err, NB_ERR_INPUT,
-                "MTZ: the column %s of type %c marks a file that is not merged",
-                file->columns[i].label, file->columns[i].type);
+    if (nb_status status = nb_mtz_refuse_unmerged(file, err))
+        return status;
     NB_IN_C_LOCALE; /* 0.5 formats numbers with the C library */
     return guarded(j, [&] {
         const string text = mtz_bytes(file, dataset);

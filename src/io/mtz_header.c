@@ -99,21 +99,42 @@ static nb_status take_size(mtz_header *h, const char *record, nb_error *err)
     return NB_OK;
 }
 
+/** What marks a column of a file that is not merged. */
+static int marks_unmerged(const char *label, size_t size, char type)
+{
+    return (size == 5 && !memcmp(label, "BATCH", 5)) ||
+           (size == 6 && !memcmp(label, "M/ISYM", 6)) || type == 'B' || type == 'Y';
+}
+
+nb_status nb_mtz_refuse_unmerged(const nb_reflection_file *file, nb_error *err)
+{
+    for (int i = 0; i < file->n_columns; i++) {
+        const nb_column *c = &file->columns[i];
+        if (marks_unmerged(c->label, strlen(c->label), c->type))
+            return nb_fail(
+                err, NB_ERR_INPUT,
+                "MTZ: the column %s of type %c marks a file that is not merged", c->label,
+                c->type);
+    }
+    return NB_OK;
+}
+
 /* COLUMN label type ... */
 static void take_column(mtz_header *h, const char *record)
 {
-    const char *p = record, *end = record + RECORD;
+    const char *p = record, *end = record + RECORD, *label;
+    size_t size;
     while (p < end && *p != ' ')
         p++;
     while (p < end && *p == ' ')
         p++;
-    h->unmerged |= end - p > 6 && !strncmp(p, "BATCH ", 6);
-    h->unmerged |= end - p > 7 && !strncmp(p, "M/ISYM ", 7);
+    label = p;
     while (p < end && *p != ' ')
         p++;
+    size = (size_t)(p - label);
     while (p < end && *p == ' ')
         p++;
-    h->unmerged |= p < end && (*p == 'B' || *p == 'Y');
+    h->unmerged |= marks_unmerged(label, size, p < end ? *p : ' ');
     h->columns++;
 }
 

@@ -47,6 +47,9 @@ typedef struct nb_mtz {
     float *table; /* owned; [rows][n_columns] */
 } nb_mtz;
 void nb_mtz_free(nb_mtz *mtz);
+/** Refuses to write a column that would make the file one that is not merged.  Errors: NB_ERR_INPUT. */
+nb_status nb_mtz_refuse_unmerged(const nb_reflection_file *file, nb_error *err);
+
 /** Indices and columns; out->symmetry is that of nb_mtz_check. */
 nb_status nb_mtz_reflections(const nb_mtz *mtz, const char *name, nb_reflection_file *out,
                              nb_error *err);
