@@ -156,9 +156,10 @@ static nb_status take_record(mtz_header *h, const char *record, nb_error *err)
     return NB_OK;
 }
 
-nb_status nb_mtz_check(const char *data, size_t n, const char *name, int *unmerged,
+nb_status nb_mtz_check(const char *data, size_t *size, const char *name, int *unmerged,
                        nb_symmetry *out, nb_error *err)
 {
+    const size_t n = *size;
     mtz_header h = {.file = name, .symmetry = out};
     size_t start, at;
     nb_status status = NB_OK;
@@ -178,6 +179,7 @@ nb_status nb_mtz_check(const char *data, size_t n, const char *name, int *unmerg
             return status;
     }
     *unmerged = h.unmerged;
+    *size = at + RECORD;
     if (!h.has_size || h.columns != h.size[0])
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "MTZ header: %d columns are named, NCOL has %d", h.columns,

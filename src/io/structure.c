@@ -100,7 +100,8 @@ static nb_status parse_mtz(const char *data, size_t n, const char *name,
                            nb_reflection_file *out, nb_error *err)
 {
     nb_mtz mtz;
-    nb_status status = nb_mtz_check(data, n, name, &out->is_unmerged, &out->symmetry, err);
+    nb_status status =
+        nb_mtz_check(data, &n, name, &out->is_unmerged, &out->symmetry, err);
     if (status || out->is_unmerged)
         return status;
     status = nb_mtz_parse(data, n, name, &mtz, err);

@@ -31,9 +31,10 @@ nb_status nb_pdb_prepare(const char *data, size_t n, const char *name, nb_pdb_te
 void nb_pdb_text_free(nb_pdb_text *text);
 
 /** Check what the header of an MTZ file says before anything is allocated by it.  *unmerged: it has
- * batches, and nothing else of it is of use.  *out: its operators, as they stand.  Errors: NB_ERR_INPUT.
+ * batches, and nothing else of it is of use.  *size becomes that up to its END: in lines of history behind
+ * it gemmi 0.5.7 reads beyond its buffer.  *out: its operators, as they stand.  Errors: NB_ERR_INPUT.
  * Source: CCP4's MTZ format. */
-nb_status nb_mtz_check(const char *data, size_t n, const char *name, int *unmerged,
+nb_status nb_mtz_check(const char *data, size_t *size, const char *name, int *unmerged,
                        nb_symmetry *out, nb_error *err);
 
 /** An MTZ file as gemmi has it. */
