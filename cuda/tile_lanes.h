@@ -17,11 +17,15 @@ enum { NB_TILE_LANES = 32 };
 /* What a warp walks through: inlined, or its state would live in memory. */
 #ifdef NB_GPU
 #define NB_TILE_HD static __host__ __device__ __forceinline__
+#else
+#define NB_TILE_HD static inline
+#endif
+
+#ifdef NB_GPU_DEVICE_PASS
 #define NB_TILE_ROLLED                                                                   \
     _Pragma("unroll 1") /* unrolled loops take more registers than they save time */
 #define NB_TILE_TWICE _Pragma("unroll 2")
 #else
-#define NB_TILE_HD static inline
 #define NB_TILE_ROLLED
 #define NB_TILE_TWICE
 #endif
