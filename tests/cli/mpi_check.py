@@ -126,6 +126,13 @@ def reports():
     ok("no-folder", len(ours(error)) == 1 and "no/folder" in error, error)
 
 
+def finds_others():
+    """Does mpirun bring its processes together?  MPICH 4.2.0 of Ubuntu 24.04 does not."""
+    error = start(2, [*ROTATION, "-frames", 2, "-hdf5", "probe_master.h5"]).communicate(timeout=120)[1]
+    clear("probe")
+    return "does not find the others" not in error
+
+
 def stranger():
     """Started by an mpirun that this build's MPI does not know, or in a build without one."""
     for size, rank in (("PMI_SIZE", "PMI_RANK"), ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK")):
@@ -282,6 +289,8 @@ def main():
         print("skip mpi # there is no mpirun (package mpich)")
     elif not any(line.split()[:2] == ["MPI", "yes"] for line in version.stdout.splitlines()):
         print("skip mpi # not in this build")
+    elif not finds_others():
+        print("skip mpi # mpirun's processes do not find each other here")
     else:
         try:
             import h5py
