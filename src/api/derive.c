@@ -227,9 +227,11 @@ static size_t first_not_finite(nb_real_type type, const void *array, size_t n)
     const size_t piece = 1024;
     for (size_t at = 0; at < n; at += piece) {
         const size_t m = n - at < piece ? n - at : piece;
-        for (size_t i = at; any_not_finite(type, array, at, m) && i < at + m; i++)
-            if (!isfinite(nb_real(type, array, i)))
-                return i;
+        if (!any_not_finite(type, array, at, m))
+            continue;
+        while (isfinite(nb_real(type, array, at)))
+            at++;
+        return at;
     }
     return n;
 }
