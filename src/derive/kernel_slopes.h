@@ -277,6 +277,10 @@ typedef struct slope_batch {
     const nb_vector_plan *plan;
     double fast[SLOPE_BATCH * NB_W];
     int n, slow;
+    double *out; /* slopes go there, which moves on; NULL: times dloss, which moves on, to sums */
+    size_t stride;
+    const double *dloss;
+    double *sums;
 } slope_batch;
 
 static void curved_slopes(const slope_batch *b, int n, const double *fast, double *out,
@@ -303,23 +307,31 @@ NB_INLINE void fill_block(slope_batch *b)
         b->fast[i] = b->fast[b->n - 1];
 }
 
-/** All of the batch to out, which moves on. */
-static void finish_batch(slope_batch *b, double **out, size_t stride)
+static void put_batch(slope_batch *b)
 {
-    double *fast = b->fast;
-    if (b->n == 0)
-        return;
-    fill_block(b);
     if (b->t->light)
-        light_slopes(b->t, b->plan, b->slow, fast, b->n, *out, stride);
+        light_slopes(b->t, b->plan, b->slow, b->fast, b->n, b->out, b->stride);
     for (int i = 0; i < b->n && !b->t->light; i += NB_W) {
         const int n = b->n - i < NB_W ? b->n - i : NB_W;
         if (b->plan->panel.curved)
-            curved_slopes(b, n, fast + i, *out + i, stride);
+            curved_slopes(b, n, b->fast + i, b->out + i, b->stride);
         else
-            flat_slopes(b->t, b->plan, b->slow, fast + i, n, *out + i, stride);
+            flat_slopes(b->t, b->plan, b->slow, b->fast + i, n, b->out + i, b->stride);
     }
-    *out += b->n;
+    b->out += b->n;
+}
+
+static void finish_batch(slope_batch *b)
+{
+    if (b->n == 0)
+        return;
+    fill_block(b);
+    if (b->out) {
+        put_batch(b);
+    } else {
+        light_dot(b->t, b->plan, b->slow, b->fast, b->n, b->dloss, b->sums);
+        b->dloss += b->n;
+    }
     b->n = 0;
 }
 
@@ -334,40 +346,37 @@ NB_INLINE int take_pixels(slope_batch *b, int fast, int n)
 }
 
 /** A block's lanes are the next pixels of the row that are wanted, side by side or not. */
+static void take_spans(slope_batch *b, const nb_span *spans, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < spans[i].n;) {
+            k += take_pixels(b, spans[i].fast + k, spans[i].n - k);
+            if (b->n == SLOPE_BATCH * NB_W)
+                finish_batch(b);
+        }
+    finish_batch(b);
+}
+
 void NB_SLOPE_KERNEL(const nb_vector_slopes *t, const nb_span *spans, size_t n,
                      double *out, size_t stride)
 {
-    slope_batch b = {.t = t, .plan = &t->plans[spans->panel], .slow = spans->slow};
-    for (size_t i = 0; i < n; i++)
-        for (int k = 0; k < spans[i].n;) {
-            k += take_pixels(&b, spans[i].fast + k, spans[i].n - k);
-            if (b.n == SLOPE_BATCH * NB_W)
-                finish_batch(&b, &out, stride);
-        }
-    finish_batch(&b, &out, stride);
-}
-
-static void multiply_batch(slope_batch *b, const double **dloss, double *sums)
-{
-    if (b->n == 0)
-        return;
-    fill_block(b);
-    light_dot(b->t, b->plan, b->slow, b->fast, b->n, *dloss, sums);
-    *dloss += b->n;
-    b->n = 0;
+    slope_batch b = {.t = t,
+                     .plan = &t->plans[spans->panel],
+                     .slow = spans->slow,
+                     .out = out,
+                     .stride = stride};
+    take_spans(&b, spans, n);
 }
 
 void NB_SLOPE_DOT(const nb_vector_slopes *t, const nb_span *spans, size_t n,
                   const double *dloss, double *sums)
 {
-    slope_batch b = {.t = t, .plan = &t->plans[spans->panel], .slow = spans->slow};
-    for (size_t i = 0; i < n; i++)
-        for (int k = 0; k < spans[i].n;) {
-            k += take_pixels(&b, spans[i].fast + k, spans[i].n - k);
-            if (b.n == SLOPE_BATCH * NB_W)
-                multiply_batch(&b, &dloss, sums);
-        }
-    multiply_batch(&b, &dloss, sums);
+    slope_batch b = {.t = t,
+                     .plan = &t->plans[spans->panel],
+                     .slow = spans->slow,
+                     .dloss = dloss,
+                     .sums = sums};
+    take_spans(&b, spans, n);
 }
 
 #endif
