@@ -11,6 +11,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../base/text.h"
+#include "../io/hkl.h"
 #include "../params/params.h"
 #include "factor_files.h"
 #include "factors.h"
@@ -92,6 +93,8 @@ const char *nb_content_means(nb_content kind, const char *data, size_t n,
             *flag = known[i].flag;
             return known[i].what;
         }
+    if (nb_hkl_is_xds(data, n))
+        return NB_HKL_XDS;
     if (looks_like_list(data, data + n)) {
         *flag = "-hkl";
         return "a text list of reflections";
@@ -108,6 +111,9 @@ static nb_status wrong_kind(const content *c, const char *wanted, nb_error *err)
     if (what && flag)
         return nb_fail_at(err, NB_ERR_INPUT, c->path, 0, "%s: it is %s; give it to %s",
                           c->flag, what, flag);
+    if (nb_hkl_is_xds(c->data, c->bytes))
+        return nb_fail_at(err, NB_ERR_INPUT, c->path, 0, "%s: it is %s; " NB_HKL_XDS_MEND,
+                          c->flag, what);
     return nb_fail_at(err, NB_ERR_INPUT, c->path, 0, "%s: it is %s; it must be %s",
                       c->flag, what ? what : "no file of a known kind", wanted);
 }

@@ -54,14 +54,6 @@ static nb_model_options options_of(const nb_factor_maker *m, double dmin, int th
 /** What a user should know of the sum. */
 static void say_model(const nb_factor_maker *m, const nb_hooks *hooks)
 {
-    int copies = 0;
-    for (int i = 0; i < m->model.n_ncs; i++)
-        copies += !m->model.ncs[i].is_given;
-    if (copies && m->cfg.ncs != NB_NCS_APPLY)
-        nb_notice(hooks,
-                  "%s has %d strict NCS operators that the coordinates do not have yet; "
-                  "they are ignored (-ncs apply uses them)",
-                  m->model_path, copies);
     for (size_t i = 0; i < m->typed.count; i++) {
         int Z = nb_element_number(m->typed.rows[i].element), found = 0;
         for (int e = 0; e < m->partials.n_elements; e++)

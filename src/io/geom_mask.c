@@ -55,9 +55,12 @@ static void mask_place(const nb_geom_text *text, const nb_geom_bad *bad, int k,
         }
 }
 
-/** The panel of a region; -1: all, -2: there is no such panel. */
-static int panel_of(const nb_geom_text *text, const nb_geom_bad *bad)
+/** The panel of a region; -1: all, -2: there is no such panel.  CrystFEL, too, takes pixels of the
+ *  data for those of the only panel. */
+static int panel_of(const nb_geom_text *text, const nb_geom_bad *bad, int rows)
 {
+    if (!bad->panel.p && rows && text->n_panels == 1)
+        return 0;
     if (!bad->panel.p)
         return -1;
     for (int k = 0; k < text->n_panels; k++)
@@ -71,14 +74,16 @@ static nb_status mask_region(const nb_geom_text *text, const nb_geom_bad *bad,
 {
     int rows = bad->fs_last >= bad->fs_first && bad->ss_last >= bad->ss_first;
     int across = bad->x_most >= bad->x_least && bad->y_most >= bad->y_least;
-    int only = panel_of(text, bad);
+    int only = panel_of(text, bad, rows);
     if (!rows && !across)
         return refuse(text, bad,
                       "it needs min_ and max_ of fs and ss, or of x and y, max not below "
                       "min",
                       err);
-    if (only == -2 || (rows && only == -1))
+    if (only == -2)
         return refuse(text, bad, "its panel is not there", err);
+    if (rows && only == -1)
+        return refuse(text, bad, "it needs a panel, as its limits are of fs and ss", err);
     if (rows)
         return mask_rows(text, bad, only, out, err);
     for (int k = 0; k < text->n_panels; k++)

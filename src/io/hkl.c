@@ -148,12 +148,25 @@ static void fill_box(const nb_hkl_row *list, size_t n, double default_F, nb_fact
     t->reflections = (int64_t)n;
 }
 
+int nb_hkl_is_xds(const char *data, size_t n)
+{
+    static const char *const first[] = {"!FORMAT=XDS_ASCII", "!OUTPUT_FILE="};
+    const char *p = nb_text_body(data, data + n), *end = data + n;
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        if ((size_t)(end - p) > strlen(first[i]) && !memcmp(p, first[i], strlen(first[i])))
+            return 1;
+    return 0;
+}
+
 nb_status nb_hkl_list_parse(const char *data, size_t n, const char *name,
                             nb_hkl_list *out, nb_error *err)
 {
     hkl_reader r = {nb_text_body(data, data + n), data + n, name, 0, err};
     nb_status status;
     memset(out, 0, sizeof *out);
+    if (nb_hkl_is_xds(data, n))
+        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                          "it is " NB_HKL_XDS "; " NB_HKL_XDS_MEND);
     out->rows =
         nb_alloc_raw(most_reflections(data, n), sizeof *out->rows, "reflections", err);
     if (!out->rows)

@@ -31,6 +31,12 @@ typedef struct nb_hkl_list {
 nb_status nb_hkl_parse(const char *data, size_t n, const char *name, double default_F,
                        nb_factor_file *out, nb_error *err);
 
+/** Is it a reflection file of XDS (XDS_ASCII.HKL, INTEGRATE.HKL)?  Its fourth column is an intensity,
+ * so such a file is refused. */
+int nb_hkl_is_xds(const char *data, size_t n);
+#define NB_HKL_XDS "a reflection file of XDS, which is not read"
+#define NB_HKL_XDS_MEND "convert it to MTZ (pointless, or gemmi xds2mtz) for -mtz"
+
 /** The same text as rows in the order of the file, at least one. *out is the caller's
  * (nb_hkl_list_free), zero on error. Errors as nb_hkl_parse. */
 nb_status nb_hkl_list_parse(const char *data, size_t n, const char *name,

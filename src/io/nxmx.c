@@ -67,7 +67,11 @@ static nb_status find_modules(reader *r, nb_error *err)
                              &r->modules, &r->n, err)))
         return st;
     if (r->n == 0)
-        return wrong(r, r->detector, "has no group of class NXdetector_module", err);
+        return wrong(
+            r, r->detector,
+            "has no group of class NXdetector_module; if it is of one panel, -img takes "
+            "it from older files, too",
+            err);
     r->slabs = nb_alloc((size_t)r->n, sizeof *r->slabs, "modules", err);
     return r->slabs ? NB_OK : NB_ERR_NOMEM;
 }

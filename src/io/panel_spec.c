@@ -126,6 +126,17 @@ static nb_status check_numbers(const nb_panel_spec *p, const nb_place_in_file *a
     return NB_OK;
 }
 
+static nb_status wrong_skew(const nb_place_in_file *at, double cosine, nb_error *err)
+{
+    char text[120];
+    snprintf(
+        text, sizeof text,
+        "the fast and slow axes are not at right angles: the cosine between them is %.3g "
+        "(at most %g)",
+        cosine, LARGEST_SKEW);
+    return wrong(at, text, err);
+}
+
 nb_status nb_panel_spec_check(nb_panel_spec *p, const nb_place_in_file *at, nb_error *err)
 {
     nb_status st = check_numbers(p, at, err);
@@ -142,7 +153,7 @@ nb_status nb_panel_spec_check(nb_panel_spec *p, const nb_place_in_file *at, nb_e
     if (s != 1)
         nb_unit3(p->slow);
     if (fabs(nb_dot3(p->fast, p->slow)) > LARGEST_SKEW)
-        return wrong(at, "the fast and slow axes are not at right angles", err);
+        return wrong_skew(at, nb_dot3(p->fast, p->slow), err);
     nb_cross3(p->fast, p->slow, normal);
     nb_unit3(normal);
     if (fabs(nb_dot3(p->origin, normal)) < CLOSEST_PLANE)

@@ -112,6 +112,8 @@ def kinds():
             ("sf-cif-to-pdb", ["-pdb", SF_CIF, "-dmin", 2], ["reflections", "-mtz"]),
             ("list-to-mtz", ["-mtz", "good.hkl"], ["list", "give it to -hkl"]),
             ("list-to-pdb", ["-pdb", "good.hkl", "-dmin", 2], ["list", "give it to -hkl"]),
+            ("xds-to-hkl", ["-hkl", "xds.hkl", "-cell", 50], ["XDS", "-mtz"]),
+            ("xds-to-mtz", ["-mtz", "xds.hkl"], ["XDS", "convert it to MTZ"]),
             ("model-to-mtz", ["-mtz", MMCIF], ["mmCIF", "-pdb or -cif"])):
         refuse(name, args, words)
         if "-hkl" in args:
@@ -195,6 +197,8 @@ def main():
             print("skip sf_bad # built without gemmi")
             return 0
         write("good.hkl", "1 0 0 50\n0 1 0 20\n0 0 1 30\n")
+        write("xds.hkl", "!FORMAT=XDS_ASCII    MERGE=TRUE    FRIEDEL'S_LAW=TRUE\n!END_OF_HEADER\n"
+              "1 0 0 5.0E+01 2.0E+00\n!END_OF_DATA\n")
         shutil.copy(MODEL, "copy.pdb")
         flags()
         kinds()

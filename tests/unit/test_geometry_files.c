@@ -219,14 +219,36 @@ static void bad_crystfel(void **state)
     refused_geom(HEAD GOOD "bada/min_fs=0\nbada/max_fs=10\nbada/min_ss=0\nbada/max_ss=1\n"
                            "bada/panel = p\n",
                  "must lie in its panel");
-    refused_geom(HEAD GOOD "bada/min_fs=0\nbada/max_fs=1\nbada/min_ss=0\nbada/max_ss=1\n",
+    refused_geom(HEAD GOOD "bada/min_fs=0\nbada/max_fs=1\nbada/min_ss=0\nbada/max_ss=1\n"
+                           "bada/panel = r\n",
                  "its panel is not there");
+    refused_geom(
+        HEAD PANEL("0", "9", "x",
+                   "y") "q/min_fs=20\nq/max_fs=29\nq/min_ss=0\n"
+                        "q/max_ss=9\nq/fs=x\nq/ss=y\nq/corner_x=20\nq/corner_y=0\n"
+                        "bada/min_fs=0\nbada/max_fs=1\nbada/min_ss=0\nbada/max_ss=1\n",
+        "it needs a panel");
     refused_geom(HEAD GOOD "p/dim0 = %\n", "must name ss and fs");
     refused_geom(HEAD GOOD "p/dim0 = sf\n", "must be %, ss, fs or an index");
     refused_geom(HEAD GOOD "p/dim9 = ss\n", "N must be 0 to 7");
     refused_geom(HEAD GOOD "p/mask_good = 0xz\n", "0xffff");
     refused_geom(HEAD GOOD "/x = 1\n", "PANEL/KEY");
     refused_geom(HEAD GOOD "detector_shift_x = 3 in\n", "length in m or mm");
+}
+
+/** A region of pixels of the data without a panel belongs to the only one. */
+static void region_of_the_only_panel(void **state)
+{
+    static const char text[] = HEAD GOOD "bada/min_fs=2\nbada/max_fs=4\nbada/min_ss=1\n"
+                                         "bada/max_ss=1\n";
+    nb_detector_spec d;
+    (void)state;
+    assert_int_equal(nb_geom_parse(text, sizeof text - 1, "t", &nothing, NULL, &d, NULL),
+                     NB_OK);
+    assert_int_equal(nb_spec_masked(&d, 0), 3);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(d.mask[i], !(i >= 12 && i <= 14));
+    nb_detector_spec_free(&d);
 }
 
 /** What is allowed: defaults only for later panels, comments, CR LF, spaces in sums, typed values. */
@@ -352,7 +374,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(crystfel_files), TEST(dials_files),   TEST(nexus_files),
-        TEST(bad_crystfel),   TEST(crystfel_text), TEST(bad_dials),
+        TEST(bad_crystfel),   TEST(crystfel_text), TEST(region_of_the_only_panel),
+        TEST(bad_dials),
     };
     return RUN_TESTS("geometry files", tests);
 }
