@@ -235,6 +235,26 @@ static void look_at_all(const nb_geom_text *text, whole *w)
     }
 }
 
+/** A distance that was typed is clen, so the panels stand elsewhere. */
+static void say_coffset(const nb_geom_text *text, const nb_geometry_typed *typed)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (int k = 0; k < text->n_panels; k++) {
+        least = fmin(least, text->panels[k].coffset);
+        most = fmax(most, text->panels[k].coffset);
+    }
+    if (isnan(typed->distance_mm) || (least == 0 && most == 0))
+        return;
+    if (least == most)
+        nb_notice(text->hooks,
+                  "%s: coffset moves the panels by %.7g mm from -distance %.7g",
+                  text->name, most * 1e3, typed->distance_mm);
+    else
+        nb_notice(text->hooks,
+                  "%s: coffset moves the panels by %.7g to %.7g mm from -distance %.7g",
+                  text->name, least * 1e3, most * 1e3, typed->distance_mm);
+}
+
 nb_status nb_geom_build(nb_geom_text *text, const nb_geometry_typed *typed,
                         nb_detector_spec *out, nb_error *err)
 {
@@ -255,6 +275,8 @@ nb_status nb_geom_build(nb_geom_text *text, const nb_geometry_typed *typed,
         st = nb_geom_mask(text, out, err);
     if (st)
         nb_detector_spec_free(out);
+    else
+        say_coffset(text, typed);
     return st;
 }
 

@@ -149,6 +149,16 @@ POWDER = ["-default_F", 100, "-cell", 40, "-mosaic", 180, "-mosaic_dom", 500, "-
           "-pixel", 0.5, "-N", 5]
 
 
+def panel(lines):
+    """Flags for a CrystFEL geometry of one panel with these lines."""
+    name = f"panel{len(lines)}.geom"
+    with open(name, "w", encoding="ascii") as file:
+        file.write("clen = 0.12\nres = 1000\nphoton_energy = 12398\n" + lines +
+                   "p/min_fs = 0\np/max_fs = 31\np/min_ss = 0\np/max_ss = 31\n"
+                   "p/fs = x\np/ss = y\np/corner_x = -16\np/corner_y = -16\n")
+    return ["-geom", name, "-default_F", 100, "-cell", 80, "-N", 5, "-seed", 1, "-nofloat"]
+
+
 def notes():
     """One line for a probable mistake; otherwise nothing."""
     tiny = ["-default_F", 100, "-detpixels", 32, "-pixel", 1, "-lambda", 1, "-seed", 1]
@@ -180,6 +190,10 @@ def notes():
         ("wide-spots", SPOTS + ["-N", 3, "-oversample", 1], ""),
         ("overlapping", SPOTS + ["-N", 8, "-oversample", 1, *MANY], ""),
         ("powder", POWDER + ["-oversample", 1], ""),
+        ("coffset", panel("coffset = 0.5732\n") + ["-distance", 120],
+         "coffset moves the panels by 573.2 mm from -distance 120"),
+        ("coffset-of-the-file", panel("coffset = 0.5732\n"), ""),
+        ("no-coffset", panel("") + ["-distance", 120], ""),
     ]
     for name, flags, want in cases:
         said = [line for line in run(*flags, "-quiet", "-noint", "-nopgm", "-nonoise")[1].splitlines()
