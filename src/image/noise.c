@@ -8,7 +8,7 @@
 #ifdef NB_HAVE_RANDOM123
 
 #include "../physics/panels.h"
-#include "../physics/pixel.h"
+#include "near_pixel.h"
 #include "noise_block.h"
 
 float nb_noise_exact(const nb_scene *scene, size_t pixel, float mean)
@@ -22,8 +22,8 @@ float nb_noise_exact(const nb_scene *scene, size_t pixel, float mean)
     panel = &scene->panels[nb_panel_of_pixel(scene, pixel)];
     at = pixel - panel->first_pixel;
     columns = (size_t)panel->columns;
-    exact = (float)nb_pixel_intensity(scene, panel, &scene->sensors[panel->sensor],
-                                      (int)(at % columns), (int)(at / columns));
+    exact = (float)nb_near_pixel(scene, panel, (int)(at % columns), (int)(at / columns),
+                                 mean);
     return nb_noise_same(mean, exact) ? exact : mean;
 }
 

@@ -69,9 +69,10 @@ static double write_row(const nb_spot_tile *t, const nb_span_rows *rows, float *
         for (; f < end; f++) {
             double photons = pixel_photons(t, f - t->f0, s);
             float *to = image + span->at + (f - span->fast);
-            if (photons > 0)
+            if (photons > 0) {
                 *to = (float)(*to + photons);
-            brightest = fmax(brightest, photons);
+                brightest = photons > brightest ? photons : brightest; /* no call */
+            }
         }
     }
     return brightest;
@@ -80,8 +81,10 @@ static double write_row(const nb_spot_tile *t, const nb_span_rows *rows, float *
 static double look_at_row(const nb_spot_tile *t, int s)
 {
     double brightest = 0;
-    for (int f = 0; f < t->nf; f++)
-        brightest = fmax(brightest, pixel_photons(t, f, s));
+    for (int f = 0; f < t->nf; f++) {
+        const double photons = pixel_photons(t, f, s);
+        brightest = photons > brightest ? photons : brightest;
+    }
     return brightest;
 }
 
