@@ -28,15 +28,9 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, MANY ? 3 : 4)
 template <bool EXACT>
 static void launch_background(const nb_cuda_launch *launch, const nb_cuda_many *many)
 {
-    const nb_cuda_window *w = &launch->window;
-    dim3 grid((unsigned)(w->f1 - w->f0 + BLOCK_X - 1) / BLOCK_X,
-              (unsigned)(w->s1 - w->s0 + BLOCK_Y - 1) / BLOCK_Y);
-    nb_cuda_plain_job job = {};
-    job.scene = launch->scene;
-    job.panel = launch->panel;
-    job.sensor = launch->sensor;
-    job.window = *w;
-    job.image = launch->image;
+    nb_cuda_plain_job job;
+    const int blocks = nb_cuda_plain_job_of(launch, 0, &job);
+    const dim3 grid((unsigned)job.many.across, (unsigned)(blocks / job.many.across));
     if (many)
         k_background<EXACT, true>
             <<<(unsigned)many->blocks, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(

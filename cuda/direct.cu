@@ -2,7 +2,7 @@
 /* Few steps a pixel: distances and Miller indices in double and the lattice in float.
  * Along a row the position is linear, so an index costs two multiply-adds. */
 #include "many.cuh"
-#include "row.cuh"
+#include "material_look.cuh"
 
 enum {
     BLOCK_X = 32,
@@ -10,7 +10,7 @@ enum {
     STRIDE = PIXELS * BLOCK_X,
     SEVERAL = 2,    /* TABLE: each source has its own */
     RUN = 64,       /* steps summed in one float before they join the total */
-    ONE_BLOCKS = 6, /* of k_one on a multiprocessor; 7 and 8 are slower by 1 % */
+    ONE_BLOCKS = 5, /* of k_one on a multiprocessor; 6 and 7 are slower by 4 % */
     ONE_CHUNKS = 4
 };
 
@@ -83,52 +83,110 @@ static __device__ __forceinline__ plain_row aim_plain_row(const row_job &p, int 
     return row;
 }
 
+/** What a pixel has beside its crystal: water alone. */
+struct dry {
+    const row_job &p;
+    __device__ __forceinline__ void at(const double cosine[PIXELS], float to[PIXELS]) const
+    {
+        (void)cosine;
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            to[i] = p.background;
+    }
+};
+
+/** Materials, too. */
+struct wet {
+    const material_job &p;
+    double half; /* 1/(2 lambda), 1/m */
+    __device__ __forceinline__ wet(const material_job &job)
+        : p(job), half(0.5 * inverse_of(job.row.scene.beam.sources[0].lambda))
+    {
+    }
+    __device__ __forceinline__ void at(const double cosine[PIXELS], float to[PIXELS]) const
+    {
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            to[i] = p.row.background;
+        for (int k = 0; k < p.of.n; k++) {
+            const nb_cells m = p.of.list[k];
+            const float share = p.share * m.share;
+#pragma unroll
+            for (int i = 0; i < PIXELS; i++) {
+                const float F = F_at(p, m, chord(cosine[i]) * half);
+                to[i] = fmaf(share * F, fabsf(F), to[i]);
+            }
+        }
+    }
+};
+
 /** A block of pixels.  One ray and one step (of weight 1) a pixel, and no factor but a plain polarization
  * and the solid angle: the common quick picture.  What does not change along the row
- * is worked out once. */
-template <bool TABLE, bool POINT>
-static __device__ __forceinline__ void one_block(const row_job &p, const row_job &at_panel,
-                                                 unsigned x, unsigned y)
+ * is worked out once.  beside: dry or wet. */
+template <bool TABLE, bool POINT, class BESIDE>
+static __device__ __forceinline__ void one_block(const row_job &p,
+                                                 const row_job &at_panel, unsigned x,
+                                                 unsigned y, const BESIDE &beside)
 {
     int f = first_pixel(at_panel, x),
         s = at_panel.window.s0 + (int)(y * BLOCK_Y + threadIdx.y);
     if (f >= at_panel.window.f1 || s >= at_panel.window.s1)
         return;
-    plain_row row = aim_plain_row(at_panel, s);
+    const plain_row row = aim_plain_row(at_panel, s);
     double first = fma(0.5, at_panel.edge_fast, row.nearest);
 #pragma unroll 1
     for (int c = 0; c < at_panel.chunks && f < at_panel.window.f1; c++, f += STRIDE) {
         four x;
-        float value[PIXELS], F2[PIXELS];
+        double cosine[PIXELS];
+        float value[PIXELS], F2[PIXELS], background[PIXELS];
         pixel_positions<TABLE>(at_panel, first, f, x.F);
 #pragma unroll
         for (int i = 0; i < PIXELS; i++)
             x.r[i] = inverse_root(fma(x.F[i], x.F[i], row.square));
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            cosine[i] = at(row.beam, x.F[i]) * x.r[i];
+        beside.at(cosine, background);
         aim_step<TABLE, true, false, NB_LATTICE_SQUARE>(p, row.lines, row.constants, x,
                                                         p.index.offset, value, F2);
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
-            double cosine = at(row.beam, x.F[i]) * x.r[i], r2 = x.r[i] * x.r[i];
-            double factor =
-                fma(cosine * cosine, at_panel.plain_polar[1], at_panel.plain_polar[0]) *
-                (POINT ? r2 : r2 * x.r[i]);
-            value[i] = fmaf(TABLE ? value[i] * F2[i] : value[i], value[i], p.background) *
+            double r2 = x.r[i] * x.r[i];
+            double factor = fma(cosine[i] * cosine[i], at_panel.plain_polar[1],
+                                at_panel.plain_polar[0]) *
+                            (POINT ? r2 : r2 * x.r[i]);
+            value[i] = fmaf(TABLE ? value[i] * F2[i] : value[i], value[i], background[i]) *
                        (float)factor;
         }
         store(at_panel, f, s, value);
     }
 }
 
+/** The blocks of one panel or many. */
+template <bool TABLE, bool POINT, bool MANY, class BESIDE>
+static __device__ __forceinline__ void all_blocks(const row_job &p, const BESIDE &beside)
+{
+    if constexpr (MANY)
+        for_blocks(p, [&](const row_job &at_panel, unsigned x, unsigned y) {
+            one_block<TABLE, POINT>(p, at_panel, x, y, beside);
+        });
+    else
+        one_block<TABLE, POINT>(p, p, blockIdx.x, blockIdx.y, beside);
+}
+
 template <bool TABLE, bool POINT, bool MANY>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
     k_one(const NB_GRID_CONSTANT row_job p)
 {
-    if constexpr (MANY)
-        for_blocks(p, [&](const row_job &at_panel, unsigned x, unsigned y) {
-            one_block<TABLE, POINT>(p, at_panel, x, y);
-        });
-    else
-        one_block<TABLE, POINT>(p, p, blockIdx.x, blockIdx.y);
+    all_blocks<TABLE, POINT, MANY>(p, dry{p});
+}
+
+/** The same with materials. */
+template <bool TABLE, bool POINT, bool MANY>
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
+    k_one_wet(const NB_GRID_CONSTANT material_job p)
+{
+    all_blocks<TABLE, POINT, MANY>(p.row, wet(p));
 }
 
 /** The sum over the steps for four pixels; terms: of their panel. */
@@ -280,14 +338,50 @@ int nb_cuda_direct_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
 {
     dim3 grid;
     int one;
-    row_job job = make_job(launch, terms, 1, &one, &grid);
-    job.many.before = before;
-    memcpy(to, &job, sizeof job);
-    return (int)(grid.x * grid.y);
+    const row_job job = make_job(launch, terms, 1, &one, &grid);
+    return put_job(job, before, (int)(grid.x * grid.y), to);
+}
+
+/** The materials' molecules against the crystal's cells: k_one_wet's share. */
+static double share_of(const nb_cuda_launch *launch, const row_job *job)
+{
+    return launch->scene.intensity_scale * launch->cells.molecules *
+           launch->scene.lattice.n_orientations / job->scale;
+}
+
+int nb_cuda_direct_is_wet(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
+{
+    row_job job = make_row_job(launch, terms);
+    const double share = share_of(launch, &job), far = 1e25; /* floats hold it and F^2 */
+    return launch->cells.n > 0 && is_plain(&job) && share > 1 / far && share < far;
+}
+
+typedef void (*wet_kernel)(material_job);
+
+template <bool MANY> static wet_kernel choose_wet_kernel(int table, int point)
+{
+    static const wet_kernel kernels[2][2] = {
+        {k_one_wet<false, false, MANY>, k_one_wet<false, true, MANY>},
+        {k_one_wet<true, false, MANY>, k_one_wet<true, true, MANY>}};
+    return kernels[table][point];
+}
+
+/** Of a job that k_one would do. */
+static void launch_wet(const nb_cuda_launch *launch, const row_job &job, dim3 grid,
+                       const nb_cuda_many *many)
+{
+    const material_job all = {launch->cells, (float)share_of(launch, &job), job};
+    const int table = job.F2 != NULL, point = launch->panel.point_pixel != 0;
+    const wet_kernel kernel = many ? choose_wet_kernel<true>(table, point)
+                                   : choose_wet_kernel<false>(table, point);
+    if (many)
+        grid =
+            dim3((unsigned)min(many->blocks, (int)ONE_BLOCKS * launch->multiprocessors));
+    kernel<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(all);
 }
 
 void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
-                           const nb_cuda_many *many)
+                           int with_materials, const nb_cuda_many *many)
 {
     dim3 grid;
     int one;
@@ -297,6 +391,10 @@ void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_terms *te
     const int shape = launch->scene.lattice.shape, deep = launch->sensor.mean_depth != 0,
               point = launch->panel.point_pixel != 0;
     direct_kernel kernel;
+    if (with_materials) {
+        launch_wet(launch, many ? job_of_many(job, many) : job, grid, many);
+        return;
+    }
     if (many) {
         kernel = one ? plain_kernel<true>(table, point)
                      : general_kernel<true>(shape, tables, deep);

@@ -55,10 +55,8 @@ const size_t nb_cuda_plain_job_bytes = sizeof(nb_cuda_plain_job);
 int nb_cuda_plain_job_of(const nb_cuda_launch *launch, int before, void *to)
 {
     dim3 grid;
-    nb_cuda_plain_job job = make_job(launch, &grid);
-    job.many.before = before;
-    memcpy(to, &job, sizeof job);
-    return (int)(grid.x * grid.y);
+    const nb_cuda_plain_job job = make_job(launch, &grid);
+    return put_job(job, before, (int)(grid.x * grid.y), to);
 }
 
 void nb_cuda_launch_double(const nb_cuda_launch *launch, const nb_cuda_part *part,
@@ -77,8 +75,9 @@ void nb_cuda_launch_double(const nb_cuda_launch *launch, const nb_cuda_part *par
         k_double<false><<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
 }
 
-/** Any pixel of a panel, by whole warps. */
-static __device__ __forceinline__ void repair_panel(const nb_cuda_plain_job &p)
+/** Any pixel of a panel, by whole warps; with_materials: their photons are in the image, too. */
+static __device__ __forceinline__ void repair_panel(const nb_cuda_plain_job &p,
+                                                    int with_materials)
 {
     int lane = threadIdx.x, columns = (p.window.f1 - p.window.f0 + 31) / 32;
     int64_t rows = p.window.s1 - p.window.s0, i;
@@ -91,6 +90,9 @@ static __device__ __forceinline__ void repair_panel(const nb_cuda_plain_job &p)
             bad_lane = __ffs((int)bad) - 1;
             double value =
                 warp_pixel(&p.scene, &p.panel, &p.sensor, f - lane + bad_lane, s, lane);
+            if (with_materials)
+                value += nb_pixel_background(&p.scene, p.scene.amorphous, &p.panel,
+                                             &p.sensor, f - lane + bad_lane, s);
             if (lane == 0)
                 row[f + bad_lane] = (float)value;
         }
@@ -106,16 +108,18 @@ __global__ void __launch_bounds__(128) k_repair(const NB_GRID_CONSTANT nb_cuda_p
         return;
     if constexpr (MANY)
         for (int k = 0; k < p.many.n; k++)
-            repair_panel(((const nb_cuda_plain_job *)p.many.jobs)[k]);
+            repair_panel(((const nb_cuda_plain_job *)p.many.jobs)[k], p.with_materials);
     else
-        repair_panel(p);
+        repair_panel(p, p.with_materials);
 }
 
-void nb_cuda_launch_repair(const nb_cuda_launch *launch, const nb_cuda_many *many)
+void nb_cuda_launch_repair(const nb_cuda_launch *launch, int with_materials,
+                           const nb_cuda_many *many)
 {
     dim3 grid;
     const unsigned blocks = (unsigned)launch->multiprocessors * 8;
-    const nb_cuda_plain_job job = make_job(launch, &grid);
+    nb_cuda_plain_job job = make_job(launch, &grid);
+    job.with_materials = with_materials;
     if (many)
         k_repair<true><<<blocks, dim3(32, 4), 0, launch->stream>>>(job_of_many(job, many));
     else

@@ -99,7 +99,8 @@ typedef struct nb_cuda_plain_job {
     nb_sensor sensor;
     nb_cuda_window window;
     float *image;
-    const int *wanted; /* the repair's: whether there is anything to repair */
+    const int *wanted;  /* the repair's: whether there is anything to repair */
+    int with_materials; /* the repair's: pixels have the photons of materials */
     nb_cuda_part part;
     nb_cuda_many many;
 } nb_cuda_plain_job;
@@ -173,8 +174,9 @@ nb_status nb_cuda_ring_pieces(nb_cuda_ring *ring, nb_cuda_pieces *pieces, nb_err
 void nb_cuda_launch_double(const nb_cuda_launch *launch, const nb_cuda_part *part,
                            const nb_cuda_many *many);
 /** Compute every pixel of the window that is not finite again, if *launch->repair is
- * set. */
-void nb_cuda_launch_repair(const nb_cuda_launch *launch, const nb_cuda_many *many);
+ * set, the crystal alone or with_materials. */
+void nb_cuda_launch_repair(const nb_cuda_launch *launch, int with_materials,
+                           const nb_cuda_many *many);
 extern const size_t nb_cuda_plain_job_bytes; /* also of the repair and of the materials */
 int nb_cuda_plain_job_of(const nb_cuda_launch *launch, int before, void *to);
 
@@ -237,8 +239,11 @@ void nb_cuda_launch_cubic_rows(const nb_cubic_table *table, double *rows,
                                gpuStream_t stream);
 
 /* --- direct.cu --- */
+/** May a launch take the materials' cells along?  Where a pixel has one ray and one step. */
+int nb_cuda_direct_is_wet(const nb_cuda_launch *launch, const nb_cuda_terms *terms);
+/** with_materials: nb_cuda_direct_is_wet. */
 void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
-                           const nb_cuda_many *many);
+                           int with_materials, const nb_cuda_many *many);
 extern const size_t nb_cuda_direct_job_bytes; /* of the residual kernel too; the panel is first */
 int nb_cuda_direct_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                        int before, void *to);

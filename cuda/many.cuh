@@ -3,6 +3,8 @@
 #ifndef NB_CUDA_MANY_CUH
 #define NB_CUDA_MANY_CUH
 
+#include <string.h>
+
 #include "internal.h"
 
 /** The panel of block `block` of them all: at once where the first has as many blocks as the others. */
@@ -96,6 +98,14 @@ template <bool MANY> static __device__ __forceinline__ void forget()
 {
     if constexpr (MANY)
         gpuForget();
+}
+
+/** A panel's job to where those of many panels are made, behind so many blocks; returns its own. */
+template <class JOB> static int put_job(JOB job, int before, int blocks, void *to)
+{
+    job.many.before = before;
+    memcpy(to, &job, sizeof job);
+    return blocks;
 }
 
 /** The job for a launch of many panels, one of which it is. */

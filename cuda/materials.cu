@@ -3,7 +3,7 @@
  * cells (material_cells.h), four pixels of a row a thread.  Lanes take neighbouring pixels, which look into
  * neighbouring cells. */
 #include "many.cuh"
-#include "row.cuh"
+#include "material_look.cuh"
 
 enum {
     BLOCK_X = 32,
@@ -16,12 +16,6 @@ enum {
 
 /** One ray a pixel, of weight 1; any; layers at their mean depth. */
 enum { ONE_RAY, ALL_RAYS, DEEP_RAYS };
-
-/** What a launch has beside its panels. */
-typedef struct material_job {
-    nb_cuda_cells of;
-    row_job row;
-} material_job;
 
 /** A source along a row of points, and what makes cells of angles. */
 typedef struct material_source {
@@ -40,35 +34,6 @@ static __device__ __forceinline__ material_source source_along(const row_job &p,
     s.half = 0.5 * inverse_of(source.lambda);
     s.weight = (float)source.weight;
     return s;
-}
-
-/** |d - i| = 2 sin(theta), from the cosine between both. */
-static __device__ __forceinline__ double chord(double cosine)
-{
-    const double tiny = 1e-200; /* keeps the root finite in the direct beam */
-    const double square = fabs(fma(-2.0, cosine, 2.0)) + tiny, r = gpuRoughRoot(square),
-                 s = square * r, e = fma(-s, r, 1.0);
-    return fma(0.5 * s, e, s); /* to 1e-12 */
-}
-
-/** F at x = sin(theta)/lambda where no cell has it. */
-static __device__ __noinline__ float F_of_pieces(const nb_amorphous *a, int material,
-                                                 double x)
-{
-    return (float)nb_piece_F(nb_piece_of(a, &a->materials[material], x), x);
-}
-
-/** F at x. */
-static __device__ __forceinline__ float F_at(const material_job &p, const nb_cells &m,
-                                             double x)
-{
-    const double t = fma(x, m.per, m.shift), sum = t + NB_CELL_MAGIC;
-    const int cell = min(max(__double2loint(sum), 0), m.last);
-    const float4 at = __ldg((const float4 *)p.of.cells + m.first + cell);
-    const float c[4] = {at.x, at.y, at.z, at.w};
-    if (at.x != at.x)
-        return F_of_pieces(p.row.scene.amorphous, m.material, x);
-    return nb_cell_F(c, (float)(t - (sum - NB_CELL_MAGIC)) + 0.5f);
 }
 
 /** Sum over materials and sources of share weight F|F| for four pixels of a row. */
@@ -220,10 +185,8 @@ static row_job make_job(const nb_cuda_launch *launch, dim3 *grid)
 int nb_cuda_materials_job(const nb_cuda_launch *launch, int before, void *to)
 {
     dim3 grid;
-    row_job job = make_job(launch, &grid);
-    job.many.before = before;
-    memcpy(to, &job, sizeof job);
-    return (int)(grid.x * grid.y);
+    const row_job job = make_job(launch, &grid);
+    return put_job(job, before, (int)(grid.x * grid.y), to);
 }
 
 void nb_cuda_launch_materials(const nb_cuda_launch *launch, const nb_cuda_many *many)
@@ -234,7 +197,7 @@ void nb_cuda_launch_materials(const nb_cuda_launch *launch, const nb_cuda_many *
         {k_materials<DEEP_RAYS, false>, k_materials<DEEP_RAYS, true>}};
     const int rays = rays_of(launch);
     dim3 grid;
-    material_job job = {launch->cells, make_job(launch, &grid)};
+    material_job job = {launch->cells, 0, make_job(launch, &grid)};
     if (many) {
         const int at_once = rays == ONE_RAY ? ONE_RAY_BLOCKS : BLOCKS;
         job.row = job_of_many(job.row, many);

@@ -25,6 +25,13 @@ static int has_cells(const nb_cuda_job *job)
     return 1;
 }
 
+/** Does the crystal's kernel take the materials along? */
+static int is_wet(const nb_cuda_job *job)
+{
+    return job->state->path == NB_PATH_DIRECT && job->launch.scene.amorphous &&
+           has_cells(job) && nb_cuda_direct_is_wet(&job->launch, &job->terms);
+}
+
 /** The materials of a panel, or of many. */
 static void submit_materials(nb_cuda_job *job)
 {
@@ -51,13 +58,13 @@ static void submit_tensor(nb_cuda_job *job, int part)
     const nb_cuda_octets octets = nb_cuda_octets_of(job, part);
     nb_cuda_launch_tensor(&job->launch, &job->terms, &octets, job->many[NB_JOBS_FAST]);
     if (part == job->cut.parts - 1)
-        nb_cuda_launch_repair(&job->launch, job->many[NB_JOBS_PLAIN]);
+        nb_cuda_launch_repair(&job->launch, 0, job->many[NB_JOBS_PLAIN]);
 }
 
 static void submit_tricubic(nb_cuda_job *job)
 {
     nb_cuda_launch_tricubic(&job->launch, &job->terms, job->many[NB_JOBS_FAST]);
-    nb_cuda_launch_repair(&job->launch, job->many[NB_JOBS_PLAIN]);
+    nb_cuda_launch_repair(&job->launch, 0, job->many[NB_JOBS_PLAIN]);
 }
 
 static void submit_residual(nb_cuda_job *job)
@@ -68,7 +75,7 @@ static void submit_residual(nb_cuda_job *job)
     int exact = job->plan.cells > 7 * sqrt((double)sc->beam.n_sources) ||
                 sc->lattice.n_orientations < 50;
     nb_cuda_launch_residual(&job->launch, &job->terms, exact, job->many[NB_JOBS_FAST]);
-    nb_cuda_launch_repair(&job->launch, job->many[NB_JOBS_PLAIN]);
+    nb_cuda_launch_repair(&job->launch, 0, job->many[NB_JOBS_PLAIN]);
 }
 
 /** Is the image repaired on the device?  It is where it stays, and before materials are added. */
@@ -84,11 +91,13 @@ static void choose_repair(nb_cuda_job *job)
         job->launch.repair = job->state->repair;
 }
 
+/** The materials, too, if it is by the kernel of the crystal. */
 static void submit_direct(nb_cuda_job *job)
 {
-    nb_cuda_launch_direct(&job->launch, &job->terms, job->many[NB_JOBS_FAST]);
+    const int wet = is_wet(job);
+    nb_cuda_launch_direct(&job->launch, &job->terms, wet, job->many[NB_JOBS_FAST]);
     if (repairs_there(job))
-        nb_cuda_launch_repair(&job->launch, job->many[NB_JOBS_PLAIN]);
+        nb_cuda_launch_repair(&job->launch, wet, job->many[NB_JOBS_PLAIN]);
 }
 
 /** What the window asks for: one part of its steps. */
@@ -110,7 +119,7 @@ static void submit(nb_cuda_job *job, int part)
     default:
         submit_double(job, part);
     }
-    if (job->launch.scene.amorphous && part == job->cut.parts - 1)
+    if (job->launch.scene.amorphous && part == job->cut.parts - 1 && !is_wet(job))
         submit_materials(job);
 }
 
@@ -319,7 +328,7 @@ static nb_status repair(nb_cuda_job *job, float *image, nb_error *err)
     nb_status st;
     for (int k = 0; k < job->scene->n_panels; k++) {
         nb_cuda_turn(job, k);
-        nb_cuda_launch_repair(&job->launch, NULL);
+        nb_cuda_launch_repair(&job->launch, 0, NULL);
     }
     st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
     if (st)

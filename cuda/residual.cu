@@ -197,10 +197,8 @@ int nb_cuda_residual_job(const nb_cuda_launch *launch, const nb_cuda_terms *term
                          int before, void *to)
 {
     dim3 grid;
-    row_job job = make_job(launch, terms, &grid);
-    job.many.before = before;
-    memcpy(to, &job, sizeof job);
-    return (int)(grid.x * grid.y);
+    const row_job job = make_job(launch, terms, &grid);
+    return put_job(job, before, (int)(grid.x * grid.y), to);
 }
 
 void nb_cuda_launch_residual(const nb_cuda_launch *launch, const nb_cuda_terms *terms,

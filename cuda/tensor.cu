@@ -213,10 +213,8 @@ const size_t nb_cuda_tensor_job_bytes = sizeof(tensor_job);
 int nb_cuda_tensor_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                        const nb_cuda_octets *octets, int before, void *to)
 {
-    tensor_job job = make_tensor_job(launch, terms, octets, WARPS);
-    job.many.before = before;
-    memcpy(to, &job, sizeof job);
-    return job.many.across;
+    const tensor_job job = make_tensor_job(launch, terms, octets, WARPS);
+    return put_job(job, before, job.many.across, to);
 }
 
 void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_terms *terms,

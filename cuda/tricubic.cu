@@ -126,10 +126,8 @@ static tensor_job make_job(const nb_cuda_launch *launch, const nb_cuda_terms *te
 int nb_cuda_tricubic_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                          int before, void *to)
 {
-    tensor_job job = make_job(launch, terms);
-    job.many.before = before;
-    memcpy(to, &job, sizeof job);
-    return job.many.across;
+    const tensor_job job = make_job(launch, terms);
+    return put_job(job, before, job.many.across, to);
 }
 
 void nb_cuda_launch_tricubic(const nb_cuda_launch *launch, const nb_cuda_terms *terms,

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "median.h"
 #include "model/scene_build.h"
+#include "physics/limits.h"
 #include "random_table.h"
 #include "render/request.h"
 
@@ -194,6 +195,76 @@ static int tricubic(nb_backend_state *state)
     return st != NB_OK;
 }
 
+/** A small scene with materials whose pixels have one ray and one step. */
+static nb_config wet_config(int i)
+{
+    static const char *const materials[] = {"water:0.01", "water:0.5,air:20", "ice:0.3"};
+    nb_config cfg = config_of(0);
+    nb_set_pixels(&cfg, 260, 300);
+    cfg.pixel_mm = 0.9;
+    snprintf(cfg.background, sizeof cfg.background, "%s", materials[i % 3]);
+    cfg.nopolar = i == 1;
+    cfg.point_pixel = i == 2 || i == 4;
+    cfg.fluence = i == 3 ? 1e20 : cfg.fluence;
+    if (i == 3)
+        nb_set_cell(&cfg, 300, 200, 250, 80, 95, 105);
+    if (i >= 4) {
+        nb_golden_path(cfg.geom_file, "detectors/geom/jf16m.geom");
+        cfg.detpixels[0] = cfg.detpixels[1] = 0;
+        cfg.pixel_mm = cfg.distance_mm = NAN;
+    }
+    return cfg;
+}
+
+/** The largest part by which a pixel differs from its value in double; < 0: no image. */
+static double wet_difference(nb_backend_state *state, const nb_scene *sc, nb_error *err)
+{
+    const size_t n = sc->raster.pixels;
+    float *images[2] = {malloc(n * sizeof(float)), malloc(n * sizeof(float))};
+    double most = images[0] && images[1] ? 0 : -1;
+    for (int i = 0; i < 2 && most >= 0; i++)
+        if (nb_render_scene(&nb_backend_cuda, state, sc,
+                            i ? NB_PRECISION_DOUBLE : NB_PRECISION_MIXED, images[i], err))
+            most = -1;
+    for (size_t i = 0; i < n && most >= 0; i++) {
+        const double off = fabs((double)images[0][i] - images[1][i]);
+        most = off > 0 ? fmax(most, off / images[1][i]) : most;
+        most = isfinite(images[0][i]) ? most : INFINITY;
+    }
+    free(images[0]);
+    free(images[1]);
+    return most;
+}
+
+/** Materials that come with their crystal, against double. */
+static int wet_scenes(nb_backend_state *state)
+{
+    enum { SCENES = 6 };
+    double worst = 0;
+    for (int i = 0; i < 2 * SCENES; i++) {
+        const nb_config cfg = wet_config(i % SCENES);
+        nb_error err = {0};
+        nb_sim *sim = NULL;
+        double *F = NULL, off = -1;
+        if (!nb_sim_create(&cfg, NULL, &sim, &err)) {
+            nb_scene sc = sim->model.scene;
+            if (i >= SCENES && (F = nb_random_table(&sc.factors.table)))
+                nb_factor_table_measure(&sc.factors.table);
+            off = wet_difference(state, &sc, &err);
+        }
+        if (off < 0)
+            printf("materials %d: failed: %s\n", i, err.message);
+        worst = off < 0 ? INFINITY : fmax(worst, off);
+        nb_sim_free(sim);
+        free(F);
+    }
+    printf(
+        "\nMaterials with one ray and step a pixel, %d scenes: within %.1e of each pixel "
+        "in double\n",
+        2 * SCENES, worst);
+    return !(worst <= 1e-5);
+}
+
 int main(void)
 {
     const nb_render_options options = {.device_index = -1};
@@ -212,6 +283,7 @@ int main(void)
         failed += panels(state, heavy);
     for (int heavy = 0; heavy < 2; heavy++)
         failed += material(state, heavy);
+    failed += wet_scenes(state);
     failed += tricubic(state);
     nb_backend_cuda.close(state);
     return failed != 0;
