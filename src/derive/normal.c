@@ -87,6 +87,14 @@ static void take_fit(void *sink, const nb_slope_values *row)
     add_batch(k, &batch, row, sums);
 }
 
+static void clear_fit(void *sink)
+{
+    const fit_sink *k = sink;
+    const size_t n = (size_t)k->n;
+    if (k->partial)
+        memset(k->partial, 0, NB_PASS_STRIPES * (1 + n + n * n) * sizeof *k->partial);
+}
+
 static void take_expected(void *sink, const nb_slope_values *row)
 {
     const fit_sink *k = sink;
@@ -117,7 +125,8 @@ static nb_status run_fit(const nb_slope_run *run, fit_sink *sink,
                           .threads = run->threads,
                           .hooks = run->hooks,
                           .sink = sink,
-                          .take = take};
+                          .take = take,
+                          .again = clear_fit};
     uint8_t *wanted;
     nb_status st = mark_observed(run, sink->fit, &wanted, err);
     pass.wanted = wanted;

@@ -31,6 +31,8 @@ typedef struct nb_slope_pass {
     const nb_hooks *hooks;
     void *sink;
     void (*take)(void *sink, const nb_slope_values *row);
+    /** Forget all that was taken: it comes again (audit.h).  NULL: what comes replaces it. */
+    void (*again)(void *sink);
     /** Of a sink that only adds slopes times a loss by the pixels: fill dloss[pixels of the row] and give the
      * sums [count] that the stripe adds to.  The engine may then leave out the rows.  NULL: every row is taken. */
     double *(*weigh)(void *sink, const nb_slope_values *row, double *dloss);
