@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -231,38 +232,46 @@ static nb_status merge_masks(const nb_raster *raster, const uint8_t *wanted,
     return NB_OK;
 }
 
-nb_status nb_slope_spans(const nb_slope_job *job, const uint8_t *wanted, nb_span **spans,
-                         size_t *n, nb_error *err)
+nb_status nb_slope_pixels_list(const nb_slope_job *job, const uint8_t *wanted,
+                               nb_slope_pixels *out, nb_error *err)
 {
     nb_scene part = *job->scene;
+    nb_request request = {0};
     uint8_t *mask;
     nb_status st = merge_masks(&part.raster, wanted, &mask, err);
-    *spans = NULL;
-    *n = 0;
+    memset(out, 0, sizeof *out);
     if (mask)
         part.raster.mask = mask;
     if (!st)
-        st = nb_spans_build(&part, spans, n, err);
+        st = nb_spans_build(&part, &out->spans, &out->n, err);
+    request.spans = out->spans;
+    request.n = out->n;
+    if (!st)
+        st = nb_request_rows(&request, &out->first, &out->rows, err);
     nb_free(mask);
     return st;
 }
 
+void nb_slope_pixels_free(nb_slope_pixels *pixels)
+{
+    nb_free(pixels->spans);
+    nb_free(pixels->first);
+    memset(pixels, 0, sizeof *pixels);
+}
+
 nb_status nb_slope_pass_run(const nb_slope_pass *pass, nb_error *err)
 {
-    nb_request request = {0};
     slope_run run = {.pass = pass, .row = pass->row, .bright = INFINITY};
-    nb_span *spans;
-    size_t *first = NULL;
-    nb_status st = nb_slope_spans(pass->job, pass->wanted, &spans, &request.n, err);
+    nb_slope_pixels all = {0};
+    const nb_slope_pixels *pixels = pass->pixels ? pass->pixels : &all;
+    nb_status st = pass->pixels ? NB_OK : nb_slope_pixels_list(pass->job, NULL, &all, err);
     if (!run.row && pass->job->given)
         run.row = given_row;
-    request.spans = run.spans = spans;
-    if (!st)
-        st = nb_request_rows(&request, &first, &run.rows, err);
-    run.first = first;
+    run.spans = pixels->spans;
+    run.first = pixels->first;
+    run.rows = pixels->rows;
     if (!st && run.rows > 0)
         st = run_spans(&run, err);
-    nb_free(first);
-    nb_free(spans);
+    nb_slope_pixels_free(&all);
     return st;
 }

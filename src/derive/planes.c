@@ -82,15 +82,14 @@ static nb_slope_pass pass_of(const nb_slope_run *run, void *sink,
                            .take = take};
 }
 
-nb_status nb_slope_task_of(const nb_slope_run *run, const uint8_t *wanted,
-                           nb_slope_task *task, nb_span **spans, nb_error *err)
+nb_slope_task nb_slope_task_of(const nb_slope_run *run, const nb_slope_pixels *pixels)
 {
-    nb_status st = nb_slope_spans(run->job, wanted, spans, &task->n, err);
-    task->job = run->job;
-    task->precision = run->way.precision;
-    task->hooks = run->hooks;
-    task->spans = *spans;
-    return st;
+    return (nb_slope_task){.job = run->job,
+                           .precision = run->way.precision,
+                           .spans = pixels->spans,
+                           .n = pixels->n,
+                           .number = pixels->number,
+                           .hooks = run->hooks};
 }
 
 /** The audit of planes with their image: values[1 + count][NB_PASS_PIECE] is for its work. */
@@ -147,28 +146,28 @@ static nb_status audited_planes(const nb_slope_run *run, nb_slope_task *task,
 static nb_status device_planes(const nb_slope_run *run, const nb_slope_planes_out *out,
                                nb_error *err)
 {
-    nb_slope_task task;
-    nb_span *spans;
-    nb_status st = nb_slope_task_of(run, NULL, &task, &spans, err);
+    nb_slope_pixels pixels;
+    nb_status st = nb_slope_pixels_list(run->job, NULL, &pixels, err);
+    nb_slope_task task = nb_slope_task_of(run, &pixels);
     const int audited = out->planes && task.precision != NB_PRECISION_DOUBLE &&
                         nb_slope_audit_wanted(run->job);
     if (!st && task.n > 0)
         st = audited ? audited_planes(run, &task, out, err)
                      : run->device->planes(run->state, &task, out, err);
-    nb_free(spans);
+    nb_slope_pixels_free(&pixels);
     return st;
 }
 
 static nb_status device_pullback(const nb_slope_run *run, nb_real_type type,
                                  const void *dloss, double *gradient, nb_error *err)
 {
-    nb_slope_task task;
-    nb_span *spans;
-    nb_status st = nb_slope_task_of(run, NULL, &task, &spans, err);
+    nb_slope_pixels pixels;
+    nb_status st = nb_slope_pixels_list(run->job, NULL, &pixels, err);
+    const nb_slope_task task = nb_slope_task_of(run, &pixels);
     memset(gradient, 0, (size_t)run->job->count * sizeof *gradient);
     if (!st && task.n > 0)
         st = run->device->pullback(run->state, &task, type, dloss, gradient, err);
-    nb_free(spans);
+    nb_slope_pixels_free(&pixels);
     return st;
 }
 

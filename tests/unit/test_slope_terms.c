@@ -114,6 +114,12 @@ static void compare(const subject *s, int scene, const char *what, double limit)
     }
 }
 
+/** Slopes of a loss, which a float holds. */
+static double loss_slope(int i)
+{
+    return (double)(i * 37 % 101) / 64 - 0.5;
+}
+
 /** A plane of a plain pixel. */
 static double plain_value(const nb_plain_rows *rows, int n, const nb_plain_pixel *x,
                           const nb_term_case how)
@@ -126,6 +132,40 @@ static double plain_value(const nb_plain_rows *rows, int n, const nb_plain_pixel
                : sum + nb_plain_moved(x, rows->moves + (size_t)n * NB_PLAIN_MOVES);
 }
 
+/** What a thread adds up for a pullback, of one pixel; single: with slopes of the loss in single precision. */
+static void pull(const nb_plain_pixel *x, double dloss, int single, double *sums,
+                 const nb_term_case how)
+{
+    float own[NB_PLAIN_TOTALS] = {0};
+    if (single)
+        nb_pull_single(x, (float)dloss, own, how);
+    else
+        nb_pull_double(x, dloss, sums, how);
+    for (int i = 0; i < NB_PLAIN_TOTALS; i++)
+        sums[i] += (double)own[i];
+    if (how.level >= NB_TERMS_ALL)
+        nb_pull_moves(x, dloss, sums + NB_PULL_MOVES);
+}
+
+/** A gradient from sums over pixels against the planes' own, of the sum of its terms' sizes. */
+static void check_pull(const subject *s, const nb_plain_rows *rows, const double *sums,
+                       const nb_term_case how)
+{
+    double gradient[NB_VARIABLES_MAX];
+    nb_plain_contract(rows, sums, how.level, gradient);
+    for (int p = 0; p < s->job.count; p++) {
+        const double *plane = s->ours + (size_t)(p + 1) * PIXELS;
+        double sum = 0, scale = 1e-25;
+        for (int i = 0; i < PIXELS; i++) {
+            sum += loss_slope(i) * plane[i];
+            scale += fabs(loss_slope(i) * plane[i]);
+        }
+        if (!(fabs(gradient[p] - sum) <= 5e-6 * scale))
+            fail_msg("the gradient by %s is %.2g off", s->names[p],
+                     fabs(gradient[p] - sum) / scale);
+    }
+}
+
 /** Planes of pixels of one ray; 0: the job is not plain. */
 static int make_plain(subject *s, const nb_term_tables *t)
 {
@@ -136,6 +176,7 @@ static int make_plain(subject *s, const nb_term_tables *t)
     const nb_plain_panel flat = nb_plain_panel_of(panel);
     nb_plain_factor factor;
     nb_plain_rows rows;
+    double sums[2][NB_PULL_ALL] = {{0}};
     nb_error err;
     assert_int_equal(nb_plain_rows_build(&s->job, t, &rows, &err), NB_OK);
     for (int i = 0; i < PIXELS && rows.planes > 0; i++) {
@@ -151,7 +192,11 @@ static int make_plain(subject *s, const nb_term_tables *t)
         for (int n = 0; n < rows.planes; n++)
             s->ours[(size_t)rows.order[n] * PIXELS + (size_t)i] =
                 plain_value(&rows, n, &x, how);
+        for (int single = 0; single < 2; single++)
+            pull(&x, loss_slope(i), single, sums[single], how);
     }
+    for (int single = 0; single < 2 && rows.planes > 0; single++)
+        check_pull(s, &rows, sums[single], how);
     const int plain = rows.planes > 0;
     nb_plain_rows_free(&rows);
     return plain;
