@@ -48,7 +48,9 @@ static __device__ __forceinline__ void aim_step(const row_job &p, const line lin
                                   : nb_interference_product<4>(w, p.N);
         else
             lattice[i] = nb_shape_square<SHAPE>(w, p.shape);
-        F2[i] = TABLE ? __ldg(p.F2 + cell) : 1.0f;
+        F2[i] = !TABLE                            ? 1.0f
+                : nb_shape_lit<SHAPE>(lattice[i]) ? __ldg(p.F2 + cell)
+                                                  : 0.0f;
     }
 }
 
@@ -289,10 +291,16 @@ template <int SHAPE, bool MANY> static direct_kernel choose_kernel(int tables, i
 
 template <bool MANY> static direct_kernel general_kernel(int shape, int tables, int deep)
 {
-    return shape == NB_LATTICE_ROUND ? choose_kernel<NB_LATTICE_ROUND, MANY>(tables, deep)
-           : shape == NB_LATTICE_GAUSS
-               ? choose_kernel<NB_LATTICE_GAUSS, MANY>(tables, deep)
-               : choose_kernel<NB_LATTICE_SQUARE, MANY>(tables, deep);
+    switch (shape) {
+    case NB_LATTICE_ROUND:
+        return choose_kernel<NB_LATTICE_ROUND, MANY>(tables, deep);
+    case NB_LATTICE_GAUSS:
+        return choose_kernel<NB_LATTICE_GAUSS, MANY>(tables, deep);
+    case NB_LATTICE_TOPHAT:
+        return choose_kernel<NB_LATTICE_TOPHAT, MANY>(tables, deep);
+    default:
+        return choose_kernel<NB_LATTICE_SQUARE, MANY>(tables, deep);
+    }
 }
 
 template <bool MANY> static direct_kernel plain_kernel(int table, int point)

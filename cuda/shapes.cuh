@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/** F_latt^2 of round and Gaussian crystals, relative to its height, in single precision from the fractions
- * of the Miller indices as 32-bit fixed-point numbers.  Errors: docs/physics.md, section 21.2. */
+/** F_latt^2 of round and Gaussian crystals and of top hats, relative to its height, in single precision from the
+ * fractions of the Miller indices as 32-bit fixed-point numbers.  Errors: docs/physics.md, section 21.2. */
 #ifndef NB_CUDA_SHAPES_CUH
 #define NB_CUDA_SHAPES_CUH
 
+#include "edge.h"
 #include "interference.cuh"
-
-/** A quadratic form of the fractions, in units of 2^-64: xx yy zz xy xz yz.  ROUND: (radius/pi)^2 of
- * the sphere's transform.  GAUSS: F_latt^2 is 2 to its power. */
-typedef struct nb_shape_form {
-    float m[6];
-} nb_shape_form;
 
 static inline nb_shape_form nb_make_shape_form(const nb_lattice *lattice)
 {
     nb_shape_form form = {};
+    if (lattice->shape == NB_LATTICE_TOPHAT)
+        return nb_edge_form(lattice);
     for (int i = 0; i < 6; i++) {
         double m = lattice->radius2[i] * (-2.0 / NB_GAUSS_WIDTH * NB_LOG2_E);
         if (lattice->shape == NB_LATTICE_ROUND)
@@ -53,6 +50,7 @@ static __device__ __forceinline__ float nb_sphere_square(float u2)
     return closed * closed;
 }
 
+/** TOPHAT: NaN where it is in doubt, and the pixel is calculated again (double.cu: k_repair). */
 template <int SHAPE>
 static __device__ __forceinline__ float nb_shape_square(const int w[3],
                                                         const nb_shape_form &form)
@@ -61,8 +59,16 @@ static __device__ __forceinline__ float nb_shape_square(const int w[3],
     const float x = (float)w[0], y = (float)w[1], z = (float)w[2];
     if (SHAPE == NB_LATTICE_ROUND)
         return nb_sphere_square(fmaf(m[0] * x, x, fmaf(m[1] * y, y, m[2] * z * z)));
-    return exp2f(fmaf(fmaf(m[0], x, fmaf(m[3], y, m[4] * z)), x,
-                      fmaf(fmaf(m[1], y, m[5] * z), y, m[2] * z * z)));
+    const float r2 = nb_shape_form_at(&form, x, y, z);
+    if (SHAPE == NB_LATTICE_TOPHAT)
+        return r2 > form.outside ? 0.0f : r2 < form.inside ? 1.0f : NAN;
+    return exp2f(r2);
+}
+
+/** Need a step's F be known?  Where F_latt^2 is 0 it need not. */
+template <int SHAPE> static __device__ __forceinline__ bool nb_shape_lit(float lattice)
+{
+    return SHAPE != NB_LATTICE_TOPHAT || lattice != 0;
 }
 
 #endif

@@ -14,6 +14,7 @@
 enum {
     WARPS = 8,   /* of a block */
     SEVERAL = 2, /* TABLE: each source has its own */
+    TOPHAT = 5,  /* DEGREE: NB_LATTICE_TOPHAT is one of a polynomial */
     RUN = 64     /* octets summed in one float before they join the total */
 };
 
@@ -27,12 +28,14 @@ typedef struct warp_memory {
 
 #ifdef NB_GPU_TENSOR_CODE
 /** Intensity of this lane's step at its two pixels of one row; b: the row's B fragment.  DEGREE: of the
- * parallelepiped's polynomials, 3 or 4; else it is NB_LATTICE_ROUND or NB_LATTICE_GAUSS. */
+ * parallelepiped's polynomials, 3 or 4; else it is NB_LATTICE_ROUND, NB_LATTICE_GAUSS or TOPHAT. */
 template <int DEGREE, int TABLE, bool WEIGHTED>
 static __device__ __forceinline__ void add_octet(const tensor_job &p, const double a[3],
                                                  double b, float weight, int first,
                                                  float sum[2])
 {
+    constexpr bool polynomial = DEGREE == 3 || DEGREE == 4;
+    constexpr int shape = DEGREE == TOPHAT ? NB_LATTICE_TOPHAT : DEGREE;
     double t[3][2];
     int c, axis;
     for (axis = 0; axis < 3; axis++)
@@ -42,17 +45,20 @@ static __device__ __forceinline__ void add_octet(const tensor_job &p, const doub
         const int flip = TABLE ? INT_MIN : 0; /* undo the half step */
         int w[3] = {__double2loint(t[0][c]) ^ flip, __double2loint(t[1][c]) ^ flip,
                     __double2loint(t[2][c]) ^ flip};
-        float r = DEGREE >= 3 ? nb_interference_product<DEGREE>(w, p.N)
-                              : nb_shape_square<DEGREE>(w, p.shape);
+        float r;
+        if constexpr (polynomial)
+            r = nb_interference_product<DEGREE>(w, p.N);
+        else
+            r = nb_shape_square<shape>(w, p.shape);
         float scale = WEIGHTED ? weight : 1.0f;
-        if (TABLE) {
+        if (TABLE && (polynomial || nb_shape_lit<shape>(r))) {
             int at = __double2hiint(t[0][c]) * p.index.stride_h +
                      __double2hiint(t[1][c]) * p.index.stride_k +
                      __double2hiint(t[2][c]) * (TABLE == SEVERAL ? p.index.stride_l : 1) +
                      (TABLE == SEVERAL ? first : p.index.offset);
             scale = WEIGHTED ? scale * __ldg(p.F2 + at) : __ldg(p.F2 + at);
         }
-        if (DEGREE < 3)
+        if (!polynomial)
             sum[c] = fmaf(r, scale, sum[c]);
         else
             sum[c] = TABLE || WEIGHTED ? fmaf(r * r, scale, sum[c]) : fmaf(r, r, sum[c]);
@@ -194,8 +200,13 @@ static tensor_kernel choose_kernel(int shape, int degree, int table, bool weight
     static const tensor_kernel degree4[] = {k_tensor<4, 0, false, MANY>,
                                             k_tensor<4, 1, false, MANY>,
                                             k_tensor<4, SEVERAL, false, MANY>};
+    static const tensor_kernel tophat[] = {k_tensor<TOPHAT, 0, true, MANY>,
+                                           k_tensor<TOPHAT, 1, true, MANY>,
+                                           k_tensor<TOPHAT, SEVERAL, true, MANY>};
     if (shape != NB_LATTICE_SQUARE)
-        return (shape == NB_LATTICE_ROUND ? round : gauss)[table];
+        return (shape == NB_LATTICE_ROUND   ? round
+                : shape == NB_LATTICE_GAUSS ? gauss
+                                            : tophat)[table];
     return (weighted ? of_weighted : degree == 3 ? degree3 : degree4)[table];
 }
 

@@ -21,7 +21,7 @@ k_tensorILi[34]ELi1ELb0E 80
 k_tensorILi[34]ELi2ELb0E 80 8
 k_tensor 128
 k_one 96 16
-k_directILi[012]ELb1ELi1E 128 24
+k_directILi[012]ELb1ELi[13]E 128 24
 k_direct 128
 k_residualILb0ELb0ELb0ELb0E 128
 k_residualILb0ELb0ELb0ELb1E 168 40
@@ -36,10 +36,7 @@ k_background 128
 k_slopes_double 255
 k_slopes_plainILi1ELi0ELi1ELi0E 128 240
 k_slopes_plain 168 8
-k_pull_plain 168 64
-k_fitI[df]Li4ELi1E 255
-k_fitIdLi4ELi0E 255
-k_fit 128 240
+k_fit 96
 k_slopes 128 400
 k_materials 128 64
 k_tiles 128 180
@@ -51,7 +48,7 @@ k_settle 168
 k_ 64'
 
 # The kernels' files; noise only where its generator is installed.
-export files='tensor tricubic direct residual double background spots terms product_kernels chain_kernels fibre_kernels hold slopes_double slopes_fast slopes_plain slope_pull slope_fit slope_sums tiles materials'
+export files='tensor tricubic direct residual double background spots terms product_kernels chain_kernels fibre_kernels hold slopes_double slopes_fast slopes_plain slope_sums tiles materials'
 export random=
 ! printf '#include <Random123/philox.h>\n' | ${CC:-gcc} -E -x c - >/dev/null 2>&1 ||
     random="-DNB_HAVE_RANDOM123=1 $(tr ' ' '\n' <<<"${CC:-gcc}" | grep '^-I')"
