@@ -29,20 +29,48 @@ static __device__ __forceinline__ void aim_step(const tensor_job &p, int k,
     }
 }
 
-/** F by fixed-point indices: high words, low words. */
-static __device__ __forceinline__ float factor_at(const nb_cubic_table &table,
-                                                  const double t[3], const int high[3],
-                                                  const int low[3], nb_cubic_cell *cell)
+/** F_latt^2 of fixed-point indices: low words. */
+template <int SHAPE>
+static __device__ __forceinline__ float lattice_at(const tensor_job &p, const int low[3])
 {
-    const int at = nb_cubic_find(&table, high);
-    if (at < 0)
-        return (float)nb_cubic_nearest(&table, high, low);
-    if (at != cell->at)
-        nb_cubic_load(&table, at, cell);
+    if constexpr (SHAPE == NB_LATTICE_SQUARE) {
+        const float lattice = nb_interference_product<4>(low, p.N);
+        return lattice * lattice;
+    } else {
+        return nb_shape_square<SHAPE>(low, p.shape);
+    }
+}
+
+/** F^2 F_latt^2 of step k, whose t this is; t is the next step's afterwards: it and the lattice are worked out
+ * while rows are on their way. */
+template <int SHAPE>
+static __device__ __forceinline__ float one_step(const tensor_job &p, int k,
+                                                 const nb_vec3 &d, double t[3],
+                                                 nb_cubic_cell *cell)
+{
+    /* far from a reflection these are 0 in a float, and F need not be known */
+    constexpr bool ends = SHAPE == NB_LATTICE_GAUSS || SHAPE == NB_LATTICE_TOPHAT;
+    const int high[3] = {__double2hiint(t[0]), __double2hiint(t[1]), __double2hiint(t[2])};
+    const int low[3] = {__double2loint(t[0]), __double2loint(t[1]), __double2loint(t[2])};
     const double u[3] = {t[0] - __hiloint2double(high[0], 0),
                          t[1] - __hiloint2double(high[1], 0),
                          t[2] - __hiloint2double(high[2], 0)};
-    return (float)nb_cubic_at(cell, u);
+    const int at = nb_cubic_find(&p.cubic, high);
+    float lattice = 0, F;
+    if (ends) {
+        lattice = lattice_at<SHAPE>(p, low);
+        if (lattice == 0) {
+            aim_step(p, k + 1, d, t);
+            return 0;
+        }
+    }
+    if (at >= 0 && at != cell->at)
+        nb_cubic_load(&p.cubic, at, cell);
+    aim_step(p, k + 1, d, t); /* there is one more for this */
+    if (!ends)
+        lattice = lattice_at<SHAPE>(p, low);
+    F = (float)(at < 0 ? nb_cubic_nearest(&p.cubic, high, low) : nb_cubic_at(cell, u));
+    return lattice * (F * F);
 }
 
 /** The sum over the steps along a ray. */
@@ -50,26 +78,14 @@ template <int SHAPE>
 static __device__ __forceinline__ double sum_steps(const tensor_job &p, const nb_vec3 &d,
                                                    nb_cubic_cell *cell)
 {
-    double total = 0;
+    double total = 0, t[3];
+    aim_step(p, 0, d, t);
     for (int first = 0; first < p.count; first += RUN) {
         const int end = min(first + RUN, p.count);
         float sum = 0;
 #pragma unroll 1
-        for (int k = first; k < end; k++) {
-            double t[3];
-            aim_step(p, k, d, t);
-            const int high[3] = {__double2hiint(t[0]), __double2hiint(t[1]),
-                                 __double2hiint(t[2])};
-            const int low[3] = {__double2loint(t[0]), __double2loint(t[1]),
-                                __double2loint(t[2])};
-            const float F = factor_at(p.cubic, t, high, low, cell);
-            float lattice = SHAPE == NB_LATTICE_SQUARE
-                                ? nb_interference_product<4>(low, p.N)
-                                : nb_shape_square<SHAPE>(low, p.shape);
-            if (SHAPE == NB_LATTICE_SQUARE)
-                lattice *= lattice;
-            sum = fmaf(lattice, F * F * __ldg(p.weights + k), sum);
-        }
+        for (int k = first; k < end; k++)
+            sum = fmaf(one_step<SHAPE>(p, k, d, t, cell), __ldg(p.weights + k), sum);
         total += sum;
     }
     return total;
@@ -112,9 +128,10 @@ typedef void (*tricubic_kernel)(tensor_job);
 
 template <bool MANY> static tricubic_kernel choose_kernel(int shape)
 {
-    return shape == NB_LATTICE_ROUND   ? k_tricubic<NB_LATTICE_ROUND, MANY>
-           : shape == NB_LATTICE_GAUSS ? k_tricubic<NB_LATTICE_GAUSS, MANY>
-                                       : k_tricubic<NB_LATTICE_SQUARE, MANY>;
+    return shape == NB_LATTICE_ROUND    ? k_tricubic<NB_LATTICE_ROUND, MANY>
+           : shape == NB_LATTICE_GAUSS  ? k_tricubic<NB_LATTICE_GAUSS, MANY>
+           : shape == NB_LATTICE_TOPHAT ? k_tricubic<NB_LATTICE_TOPHAT, MANY>
+                                        : k_tricubic<NB_LATTICE_SQUARE, MANY>;
 }
 
 static tensor_job make_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
