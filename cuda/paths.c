@@ -12,6 +12,8 @@
 #include "../src/plan/one_table.h"
 #include "../src/plan/spots.h"
 #include "../src/plan/tiles.h"
+#include "edge.h"
+#include "part_costs.h"
 
 /* of a pixel, from which on no zero of a sphere's transform stands alone: near the first zeros a float is
  * 2e-4 of the value off, where that is 1e-6 of a peak */
@@ -78,10 +80,15 @@ static int is_deep(const nb_scene *sc)
     return 0;
 }
 
-/** Round and Gaussian crystals have their own lattice in float, of any real N. */
+/** All but parallelepipeds have their own lattice in float, of any real N. */
 static int has_form(const nb_scene *sc)
 {
-    return sc->lattice.shape == NB_LATTICE_ROUND || sc->lattice.shape == NB_LATTICE_GAUSS;
+    return sc->lattice.shape != NB_LATTICE_SQUARE;
+}
+
+static int has_edge(const nb_scene *sc)
+{
+    return sc->lattice.shape == NB_LATTICE_TOPHAT;
 }
 
 /** Do floats hold F^2 (of a table as it stands, a constant apart from the sum), the sums of all
@@ -137,9 +144,11 @@ static int floats_apply(const nb_plan *plan, const char **why)
         return nb_path_refuse(why, "the detector is curved");
     if (sc->lattice.shape == NB_LATTICE_ROUND && plan->terms < ROUND_TERMS)
         return nb_path_refuse(why, "the zeros of a single sphere need double precision");
-    if (has_form(sc) && plan->pixels < FORM_PIXELS)
+    if (has_edge(sc) && !(nb_edge_doubt(&sc->lattice) < NB_EDGE_DOUBT))
+        return nb_path_refuse(why, "the edges of the spots need double precision");
+    if (has_form(sc) && !has_edge(sc) && plan->pixels < FORM_PIXELS)
         return nb_path_refuse(why, "the tails of a small picture need double precision");
-    if (!(sharpest(plan) <= fraction_limit(plan)))
+    if (!has_edge(sc) && !(sharpest(plan) <= fraction_limit(plan)))
         return nb_path_refuse(why, "the crystal is too large for 32-bit fractions");
     if (!(plan->index < NB_FIXED_INDICES))
         return nb_path_refuse(why, "Miller indices are too large for fixed point");
@@ -277,15 +286,22 @@ static int double_applies(const nb_plan *plan, const char **why)
     return 1;
 }
 
+/** Steps of a shape in the time of one of a parallelepiped. */
+static double shape_rate(const nb_plan *plan)
+{
+    static const double rates[] = {1, 0.82, 1.7, 1.75}; /* NB_LATTICE_... */
+    return rates[plan->scene->lattice.shape];
+}
+
 /* From measurements on an H200 (132 multiprocessors at 1.98 GHz, FP64 at half the FP32 rate). */
 double nb_cuda_step_rate(nb_cuda_path path, const nb_plan *plan)
 {
     double size = plan->engine.size, fp64 = 2.0 / plan->engine.fp64_ratio;
     switch (path) {
     case NB_PATH_TENSOR:
-        return 450e9 * size;
+        return 450e9 * size * shape_rate(plan);
     case NB_PATH_DIRECT:
-        return 300e9 * size * (fp64 > 0.5 ? 1.0 : fmin(1.0, 4 * fp64));
+        return 300e9 * size * shape_rate(plan) * (fp64 > 0.5 ? 1.0 : fmin(1.0, 4 * fp64));
     case NB_PATH_RESIDUAL:
         return 350e9 * size;
     case NB_PATH_TRICUBIC:
@@ -343,25 +359,6 @@ static double double_seconds(const nb_plan *plan)
     return steps_seconds(NB_PATH_DOUBLE, plan);
 }
 
-/* Of the spots, on an H200: to start and for the first pass; of a column of reflections and a group of
- * orientations, a reflection in an orientation, a ray of its box, a term, a pixel. */
-#define SPOTS_START 1.5e-4
-#define SPOTS_COLUMN 1e-9
-#define SPOTS_PAIR 2e-10
-#define SPOTS_RAY 2e-12
-#define SPOTS_TERM 1e-12
-#define SPOTS_PIXEL 5e-12
-
-static double from_reflections(const nb_plan *plan)
-{
-    const nb_spots_work w = nb_spots_work_of(plan);
-    const double size = plan->engine.size, fp64 = 2.0 / plan->engine.fp64_ratio;
-    return SPOTS_START + SPOTS_PIXEL * w.pixels / size +
-           (SPOTS_COLUMN * w.columns + SPOTS_PAIR * w.pairs + SPOTS_RAY * w.rays +
-            SPOTS_TERM * w.terms) /
-               (size * fp64);
-}
-
 /** Of the quickest path that leaves nothing out. */
 static double every_step_seconds(const nb_plan *plan)
 {
@@ -381,22 +378,32 @@ static int spots_apply(const nb_plan *plan, const char **why)
     if (reason)
         return nb_path_refuse(why, reason);
     if (forced_path() != NB_PATH_SPOTS &&
-        !(from_reflections(plan) < nb_spots_whole(plan, every_step_seconds)))
+        !(nb_cuda_spots_seconds(plan) < nb_spots_whole(plan, every_step_seconds)))
         return nb_path_refuse(why, "every step is as quick");
     return 1;
 }
 
-/* Of every step: less is not worth trying blocks of rays. */
+/* Seconds of every step: less is not worth trying blocks of rays; and beside so much, and so much for each step of a
+ * ray, a trial does not count.  Between them blocks are tried where they seem to gain so much. */
 #define TILES_START 1e-3
+#define TILES_LONG 8e-3
+#define TILES_LONG_STEP 1e-6
+#define TILES_SEEM 1.3
 
 static int tiles_apply(const nb_plan *plan, const char **why)
 {
     const char *reason = nb_tiles_refuse(plan);
+    double every;
     if (reason)
         return nb_path_refuse(why, reason);
-    if (forced_path() != NB_PATH_TILES &&
-        !(TILES_START < nb_spots_whole(plan, every_step_seconds)))
-        return nb_path_refuse(why, "every step is as quick");
+    if (forced_path() == NB_PATH_TILES)
+        return 1;
+    every = nb_spots_whole(plan, every_step_seconds);
+    if (!(TILES_START < every))
+        return nb_path_refuse(why, "every step is quick");
+    if (every < TILES_LONG + TILES_LONG_STEP * plan->steps &&
+        nb_spots_whole(plan, nb_cuda_tiles_gain) < TILES_SEEM)
+        return nb_path_refuse(why, "every step seems to be as quick");
     return 1;
 }
 
@@ -428,7 +435,7 @@ static double spots_seconds(const nb_plan *plan)
 {
     if (nb_spots_refuse(plan))
         return INFINITY;
-    return fmin(from_reflections(plan), 0.5 * every_step_seconds(plan));
+    return fmin(nb_cuda_spots_seconds(plan), 0.5 * every_step_seconds(plan));
 }
 
 const nb_path nb_cuda_paths[NB_CUDA_PATHS] = {

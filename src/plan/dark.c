@@ -53,6 +53,19 @@ static double farthest2(const nb_vec3 b[3], const double h[3], double half)
     return most;
 }
 
+/** The larger of `most` and farthest2; few reflections need its corners. */
+static double larger_reach2(const nb_vec3 b[3], const double h[3], double half,
+                            double most)
+{
+    const nb_vec3 q =
+        nb_add(nb_scale(h[0], b[0]), nb_add(nb_scale(h[1], b[1]), nb_scale(h[2], b[2])));
+    const double corner = half * (nb_norm(b[0]) + nb_norm(b[1]) + nb_norm(b[2])),
+                 less = sqrt(most) * (1 - ROOM) - corner;
+    if (less > 0 && nb_dot(q, q) < less * less)
+        return most;
+    return fmax(most, farthest2(b, h, half));
+}
+
 /** The larger of `most` and the squares of the |q| that are near a row's first and last F > 0: between
  * them none is larger. */
 static double row_reach2(const double *row, int n, const nb_vec3 b[3],
@@ -67,8 +80,8 @@ static double row_reach2(const double *row, int n, const nb_vec3 b[3],
         high--;
     const double ends[2][3] = {{first[0], first[1], first[2] + low},
                                {first[0], first[1], first[2] + high}};
-    most = fmax(most, farthest2(b, ends[0], half));
-    return fmax(most, farthest2(b, ends[1], half));
+    most = larger_reach2(b, ends[0], half, most);
+    return larger_reach2(b, ends[1], half, most);
 }
 
 double nb_factor_reach(const nb_scene *sc, double half)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
 #include "../base/memory.h"
 #include "tile_factors.h"
 
@@ -12,33 +14,45 @@ static int bits_of(int n)
     return bits;
 }
 
-static size_t index_of(const nb_tile_factors *f, const int at[3])
+/** Row (h, k) of the pairs, along l. */
+static float *row_of(const nb_tile_factors *f, int h, int k)
 {
-    return ((size_t)at[0] << f->shift[0]) + ((size_t)at[1] << f->shift[1]) + (size_t)at[2];
+    return f->pairs + 2 * (((size_t)h << f->shift[0]) + ((size_t)k << f->shift[1]));
 }
 
-/** Make each second number of a pair the largest of it and its neighbours along an axis. */
-static void spread_along(const nb_tile_factors *f, int axis)
+/** F^2 of a row, and the largest of each and its neighbours along the row. */
+static void fill_row(const nb_factor_table *sf, double per_unit, nb_tile_factors *f,
+                     int h, int k)
 {
-    const int b = axis == 0 ? 1 : 0, c = axis == 2 ? 1 : 2;
-    int at[3];
-    for (at[b] = 0; at[b] < f->n[b]; at[b]++)
-        for (at[c] = 0; at[c] < f->n[c]; at[c]++) {
-            float before = 0, here;
-            at[axis] = 0;
-            here = f->pairs[2 * index_of(f, at) + 1];
-            for (; at[axis] < f->n[axis]; at[axis]++) {
-                float *to = &f->pairs[2 * index_of(f, at) + 1], after = 0;
-                if (at[axis] + 1 < f->n[axis]) {
-                    at[axis]++;
-                    after = f->pairs[2 * index_of(f, at) + 1];
-                    at[axis]--;
-                }
-                *to = fmaxf(here, fmaxf(before, after));
-                before = here;
-                here = after;
-            }
+    float *row = row_of(f, h, k);
+    const int n = f->n[2];
+    int at[3] = {h, k, 0};
+    for (; at[2] < n; at[2]++)
+        row[2 * at[2]] = nb_tile_square(sf, f, at, per_unit);
+    row[1] = fmaxf(row[0], row[2]);
+    for (int l = 1; l < n - 1; l++) {
+        const float most =
+            row[2 * l - 2] > row[2 * l + 2] ? row[2 * l - 2] : row[2 * l + 2];
+        row[2 * l + 1] = most > row[2 * l] ? most : row[2 * l];
+    }
+    row[2 * n - 1] = fmaxf(row[2 * n - 2], row[2 * n - 4]);
+}
+
+/** n rows, so many numbers apart: make each second number of a pair the largest of it and its neighbours in the rows
+ * before and after.  before: [length]. */
+static void spread_rows(float *row, size_t apart, int n, int length,
+                        float *restrict before)
+{
+    memset(before, 0, (size_t)length * sizeof *before);
+    for (int i = 0; i < n; i++, row += apart) {
+        const float *after = i + 1 < n ? row + apart : row; /* the last is its own */
+        for (int l = 0; l < length; l++) {
+            const float here = row[2 * l + 1], next = after[2 * l + 1],
+                        most = before[l] > next ? before[l] : next;
+            row[2 * l + 1] = most > here ? most : here;
+            before[l] = here;
         }
+    }
 }
 
 void nb_tile_factors_shape(const nb_factor_table *sf, nb_tile_factors *f)
@@ -55,19 +69,18 @@ void nb_tile_factors_shape(const nb_factor_table *sf, nb_tile_factors *f)
 nb_status nb_tile_factors_build(const nb_factor_table *sf, double unit,
                                 nb_tile_factors *f, nb_error *err)
 {
-    int at[3];
+    float *before;
     nb_tile_factors_shape(sf, f);
+    before = nb_alloc((size_t)f->n[2], sizeof *before, "bounds of structure factors", err);
     f->pairs = nb_alloc((size_t)f->n[0] << f->shift[0], 2 * sizeof *f->pairs,
                         "bounds of structure factors", err);
-    if (!f->pairs)
-        return NB_ERR_NOMEM;
-    for (at[0] = 0; at[0] < f->n[0]; at[0]++)
-        for (at[1] = 0; at[1] < f->n[1]; at[1]++)
-            for (at[2] = 0; at[2] < f->n[2]; at[2]++) {
-                float *pair = &f->pairs[2 * index_of(f, at)];
-                pair[0] = pair[1] = nb_tile_square(sf, f, at, unit);
-            }
-    for (int axis = 0; axis < 3; axis++)
-        spread_along(f, axis);
-    return NB_OK;
+    for (int h = 0; h < f->n[0] && before && f->pairs; h++) {
+        for (int k = 0; k < f->n[1]; k++)
+            fill_row(sf, 1 / unit, f, h, k);
+        spread_rows(row_of(f, h, 0), (size_t)2 << f->shift[1], f->n[1], f->n[2], before);
+    }
+    for (int k = 0; k < f->n[1] && before && f->pairs; k++)
+        spread_rows(row_of(f, 0, k), (size_t)2 << f->shift[0], f->n[0], f->n[2], before);
+    nb_free(before);
+    return before && f->pairs ? NB_OK : NB_ERR_NOMEM;
 }

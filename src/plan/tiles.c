@@ -438,3 +438,30 @@ double nb_tiles_seconds(const nb_plan *plan)
     double step = 3 * plan->engine.step;
     return plan->rays * (30 * step + plan->steps * fmin(1, calculated) * step);
 }
+
+/** The most that an index changes from one sub-pixel to the next. */
+static double index_of_step(const nb_plan *plan)
+{
+    const nb_scene *sc = plan->scene;
+    const nb_orientation *cell = &sc->lattice.orientations[0];
+    const double length = fmax(nb_norm(cell->a), fmax(nb_norm(cell->b), nb_norm(cell->c)));
+    double most = 0;
+    for (int k = 0; k < sc->n_panels; k++) {
+        const nb_panel *panel = &sc->panels[k];
+        most = fmax(most,
+                    fmax(panel->pixel_fast, panel->pixel_slow) / panel->close_distance);
+    }
+    return length * most / sc->oversample / sc->beam.sources[0].lambda;
+}
+
+/* Fitted to what blocks of 263 random scenes need (reports/cpu/tiles.md). */
+double nb_tiles_gain(const nb_plan *plan)
+{
+    const double part = plan->tolerance.part > 0 ? plan->tolerance.part : 1e-4;
+    const double index = fmax(1e-6, index_of_step(plan));
+    const double *N = plan->scene->lattice.N, cells = cbrt(N[0] * N[1] * N[2]);
+    if (plan->scene->lattice.shape == NB_LATTICE_ROUND)
+        return 0.24 * pow(plan->steps, 0.25) * sqrt(cells / index) * pow(part, 0.2);
+    return 0.041 * pow(plan->steps, 0.4) * pow(cells, 0.25) * pow(part, 0.085) /
+           sqrt(index);
+}

@@ -20,8 +20,12 @@
 #define PIXEL 1e-9
 #define DOUBLE_STEP 3
 #define TRICUBIC_STEP 20
-/* Seconds of every step on one core that are not worth a look for the brightest pixel. */
-#define SOON 0.01
+/* Seconds of every step on one core that are not worth a look for the brightest pixel, and those beside which a look
+ * and a trial of some blocks do not count (reports/cpu/tiles.md).  Between them blocks are tried where they seem to gain
+ * so much. */
+#define SOON 0.02
+#define LONG 0.15
+#define SEEMS 1.8
 
 nb_fixed_mode nb_vector_mode(const nb_plan *plan)
 {
@@ -165,13 +169,17 @@ static double spots_seconds(const nb_plan *plan)
 static int tiles_apply(const nb_plan *plan, const char **why)
 {
     const char *reason = nb_tiles_refuse(plan);
+    double every;
     if (!double_applies(plan, why))
         return 0;
     if (reason)
         return nb_path_refuse(why, reason);
-    if (nb_spots_whole(plan, nb_vector_fixed_holds(plan) ? fixed_seconds
-                                                         : double_seconds) < SOON)
-        return nb_path_refuse(why, "every step is as quick");
+    every = nb_spots_whole(plan,
+                           nb_vector_fixed_holds(plan) ? fixed_seconds : double_seconds);
+    if (every < SOON)
+        return nb_path_refuse(why, "every step is quick");
+    if (every < LONG && nb_tiles_gain(plan) < SEEMS)
+        return nb_path_refuse(why, "every step seems to be as quick");
     return 1;
 }
 

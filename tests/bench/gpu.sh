@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Everything that needs an NVIDIA GPU, on a machine with one: build, check, time.
 # usage: bash tests/bench/gpu.sh [build] [check] [spots] [products] [derive] [golden] [detectors] [noise] [frames]
-#     [time] [panels] [host] [process] [peer] [series] [shared] [auto] [faults] [sanitize] [ncu]
+#     [time] [panels] [sweep] [host] [process] [peer] [series] [shared] [auto] [faults] [sanitize] [ncu]
 #   (no argument: build check spots products derive golden detectors panels noise frames time process faults).  Logs go to $OUT
 #   (build/gpu-report).  CUDA_ARCH=90 chooses the architecture, COUNT=2000 the random
 #   configurations, PEER another program of the same flags, measured beside this one, NANOBRAGG a
@@ -30,7 +30,7 @@ build() {
         NVCC_FLAGS="-O3 -std=c++17 -DNB_GPU=1 -fmad=false -lineinfo -Xptxas=-v" \
         all "$B/tests/check/cuda_check" "$B/tests/check/cuda_products" "$B/tests/check/cuda_derive" \
         "$B/tests/check/spots_check" "$B/tests/bench/gpu_time" "$B/tests/bench/cuda_derive_time" \
-        "$B/tests/bench/gpu_spots" "$B/tests/bench/gpu_panels" "$B/tests/bench/host_time" "$B/tests/golden/golden" \
+        "$B/tests/bench/gpu_spots" "$B/tests/bench/part_sweep" "$B/tests/bench/gpu_panels" "$B/tests/bench/host_time" "$B/tests/golden/golden" \
         >"$out/build.log" 2>&1 || {
         tail -n 30 "$out/build.log"
         note "build FAILED"
@@ -66,6 +66,12 @@ spots() {
     grep -E '^# .*(too bright|lacks more|alone|other bytes|render|bound is|reached)' "$out/spots.txt" | head -n 20
     "$B/tests/bench/gpu_spots" >"$out/spots-times.txt" 2>&1 || failed=1
     tee -a "$out/summary.txt" <"$out/spots-times.txt"
+}
+
+# Whether a tolerance ever makes a render slower: random scenes, COUNT of them.
+sweep() {
+    "$B/tests/bench/part_sweep" cuda "${COUNT:-150}" >"$out/sweep.md" 2>&1 || failed=1
+    tee -a "$out/summary.txt" <"$out/sweep.md"
 }
 
 golden() {
@@ -342,6 +348,7 @@ sys.stdin.read()' < <(sleep 40) >"$out/held" &
 wanted build && build
 wanted check && check
 wanted spots && spots
+wanted sweep && sweep
 wanted products && products
 wanted derive && derive
 wanted golden && golden

@@ -329,7 +329,7 @@ static nb_cuda_path gpu_path_with(const nb_config *cfg, nb_tolerance may, const 
 static void the_gpu_goes_from_reflections(void **state)
 {
     const nb_tolerance some = {.skip = 1, .part = 1e-6}, none = {0};
-    nb_config cfg = nb_suite_config(1, 30, 1024);
+    nb_config cfg = nb_suite_config(1, 30, 4096);
     const char *why;
     (void)state;
     cfg.mosaic_spread_deg = 0.2;

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#include "part_costs.h"
+
+#include <math.h>
+
+#include "../src/plan/spots.h"
+
+/* Of the spots, on an H200: to start and for the first pass; of a column of reflections and a group of
+ * orientations, a reflection in an orientation, a ray of its box, a term, a pixel. */
+#define SPOTS_START 3e-4
+#define SPOTS_COLUMN 1e-9
+#define SPOTS_PAIR 8e-10
+#define SPOTS_RAY 2e-12
+#define SPOTS_TERM 1e-12
+#define SPOTS_PIXEL 5e-12
+
+double nb_cuda_spots_seconds(const nb_plan *plan)
+{
+    const nb_spots_work w = nb_spots_work_of(plan);
+    const double size = plan->engine.size, fp64 = 2.0 / plan->engine.fp64_ratio;
+    return SPOTS_START + SPOTS_PIXEL * w.pixels / size +
+           (SPOTS_COLUMN * w.columns + SPOTS_PAIR * w.pairs + SPOTS_RAY * w.rays +
+            SPOTS_TERM * w.terms) /
+               (size * fp64);
+}
+
+/* Fitted to the trials of 108 random scenes (reports/cuda). */
+double nb_cuda_tiles_gain(const nb_plan *plan)
+{
+    const nb_lattice *lattice = &plan->scene->lattice;
+    const double *N = lattice->N, cells = cbrt(N[0] * N[1] * N[2]);
+    const double part = plan->tolerance.part > 0 ? plan->tolerance.part : 1e-4;
+    if (lattice->shape == NB_LATTICE_ROUND)
+        return 0.0114 * pow(plan->steps, 0.42) * pow(cells, 0.46) * pow(part, 0.27) *
+               pow(plan->rays, 0.11);
+    return 1.9e-4 * pow(plan->steps, 0.39) * pow(cells, 0.33) * pow(part, 0.13) *
+           pow(plan->rays, 0.41);
+}

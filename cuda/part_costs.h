@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/** What pictures with fewer than all steps take on a device, about. */
+#ifndef NB_CUDA_PART_COSTS_H
+#define NB_CUDA_PART_COSTS_H
+
+#include "../src/plan/plan.h"
+
+/** Seconds of a picture from its reflections. */
+double nb_cuda_spots_seconds(const nb_plan *plan);
+
+/** Time of every step over that in blocks of rays, for the plan's part of the picture. */
+double nb_cuda_tiles_gain(const nb_plan *plan);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* Does a tolerance ever make a render slower?  Random scenes x shapes x tolerances, each rendered with the tolerance
+ * and with every step, by turns in one process: processor seconds of one thread on the CPU, seconds of a warm call
+ * on a device, which leaves the image there or brings it to pinned memory.  The least of some turns counts.
+ *
+ *   part_sweep [cpu|cuda] [COUNT] [SEED]
+ *
+ * A line a scene with a gain below LITTLE, then a summary for each way that was taken.  Exit status 1 where the
+ * gain of any scene is below WANTED. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../../cuda/timing.h"
+#include "../support/picture.h"
+#include "api/sim.h"
+#include "base/clock.h"
+#include "physics/panels.h"
+#include "render/request.h"
+#include "render/simd.h"
+
+enum { TURNS = 5, WAYS = 4 };
+#define WANTED 0.95
+#define LITTLE 1.0
+
+static const char *const way_names[WAYS] = {
+    "blocks of rays", "reflections", "every step after a trial", "every step at once"};
+
+typedef struct sweep {
+    const nb_backend *backend;
+    nb_backend_state *state;
+    int device, tried;
+    double least, most; /* steps of a scene */
+    uint64_t random;
+    int n[WAYS], slow[WAYS];
+    double worst[WAYS], sum[WAYS]; /* of log gain */
+} sweep;
+
+static int below(sweep *s, int n)
+{
+    s->random = s->random * 6364136223846793005u + 1442695040888963407u;
+    return (int)((s->random >> 33) % (uint64_t)n);
+}
+
+#define ONE_OF(s, list) (list)[below(s, (int)(sizeof(list) / sizeof *(list)))]
+
+/** Of the process on a CPU: other work on the machine does not count. */
+static double seconds_now(const sweep *s)
+{
+    struct timespec t;
+    if (s->device)
+        return nb_monotonic_seconds();
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static nb_config a_scene(sweep *s)
+{
+    static const int edges[] = {256, 512, 1024, 2048}, sizes[] = {10, 20, 50, 100, 300},
+                     domains[] = {1, 5, 25, 100, 400}, sources[] = {1, 10, 50, 100};
+    static const double tolerances[] = {1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8};
+    static const nb_shape shapes[] = {NB_SHAPE_SQUARE, NB_SHAPE_SQUARE, NB_SHAPE_SQUARE,
+                                      NB_SHAPE_ROUND,  NB_SHAPE_ROUND,  NB_SHAPE_ROUND,
+                                      NB_SHAPE_GAUSS,  NB_SHAPE_TOPHAT};
+    const int edge = ONE_OF(s, edges), far = below(s, 2);
+    nb_config cfg;
+    nb_config_defaults(&cfg);
+    nb_set_cell(&cfg, 79.1, 79.1, 37.9, 90, 90, 90);
+    if (below(s, 4))
+        nb_golden_path(cfg.hkl_file, "lysozyme_P1.hkl");
+    else
+        cfg.default_F = 100;
+    nb_set_misset(&cfg, below(s, 90), below(s, 90), below(s, 90));
+    nb_set_N(&cfg, ONE_OF(s, sizes));
+    nb_set_pixels(&cfg, edge, edge);
+    cfg.lambda_A = far ? 1.3 : 1;
+    cfg.distance_mm = far ? 150 : 100;
+    cfg.pixel_mm = (far ? 300.0 : 200.0) / (edge * (1 + below(s, 4)));
+    cfg.oversample = below(s, 4) ? 1 : 2;
+    cfg.mosaic_domains = ONE_OF(s, domains);
+    cfg.mosaic_spread_deg = cfg.mosaic_domains > 1 ? 0.05 * (1 + below(s, 20)) : 0;
+    cfg.dispersion_steps = ONE_OF(s, sources);
+    cfg.dispersion_pct = cfg.dispersion_steps > 1 ? 0.1 * (1 + below(s, 20)) : 0;
+    cfg.shape = ONE_OF(s, shapes);
+    cfg.tolerance = ONE_OF(s, tolerances);
+    cfg.threads = 1;
+    cfg.write_dump = 0;
+    return cfg;
+}
+
+/** Why nothing was left out; NULL: something was.  *way: which. */
+static const char *way_of(const nb_config *cfg, const char *line, int *way)
+{
+    const int tails = cfg->shape == NB_SHAPE_SQUARE || cfg->shape == NB_SHAPE_ROUND;
+    const char *why = strstr(line, "no effect: ");
+    if (why)
+        why += strlen("no effect: ");
+    *way = tails ? 0 : 1;
+    if (why)
+        *way =
+            tails && !strstr(why, "every step is quick") && !strstr(why, "seems") ? 2 : 3;
+    return why;
+}
+
+/** Seconds of one render. */
+static double one(const sweep *s, const nb_sim *sim, const nb_request *as, float *image)
+{
+    nb_error err;
+    const double start = seconds_now(s);
+    if (nb_render_scene_as(s->backend, s->state, &sim->model.scene, as, image, &err)) {
+        printf("%s\n", err.message);
+        return NAN;
+    }
+    return seconds_now(s) - start;
+}
+
+static void count(sweep *s, int way, double gain)
+{
+    s->worst[way] = s->n[way] ? fmin(s->worst[way], gain) : gain;
+    s->sum[way] += log(gain);
+    s->slow[way] += gain < WANTED;
+    s->n[way]++;
+}
+
+static const char *shape_word(nb_shape shape)
+{
+    return shape == NB_SHAPE_SQUARE  ? "square"
+           : shape == NB_SHAPE_ROUND ? "round"
+           : shape == NB_SHAPE_GAUSS ? "gauss"
+                                     : "tophat";
+}
+
+static void compare(sweep *s, const nb_config *cfg, const nb_sim *sim, float *image)
+{
+    const nb_request part = {.precision = NB_PRECISION_MIXED,
+                             .tolerance = sim->options.tolerance},
+                     all = {.precision = NB_PRECISION_MIXED};
+    double with = INFINITY, every = INFINITY, gain;
+    const char *why;
+    char line[600];
+    int way;
+    for (int turn = 0; turn <= TURNS; turn++) {
+        const double a = one(s, sim, &all, image), b = one(s, sim, &part, image);
+        if (turn == 0)
+            continue; /* what is made once */
+        every = fmin(every, a);
+        with = fmin(with, b);
+    }
+    s->backend->describe(s->state, line, sizeof line);
+    why = way_of(cfg, line, &way);
+    gain = every / with;
+    count(s, way, gain);
+    if (gain < LITTLE || getenv("PART_SWEEP_ALL"))
+        printf("| %s, %s | %g | %g | %d^2 | %d x %d x %d | %.2f | %.2f | %.2f | %s |\n",
+               shape_word(cfg->shape), cfg->hkl_file[0] ? "table" : "constant", cfg->N[0],
+               cfg->tolerance, sim->model.scene.raster.columns, cfg->mosaic_domains,
+               cfg->dispersion_steps, cfg->oversample * cfg->oversample, every * 1e3,
+               with * 1e3, gain, why ? why : way_names[way]);
+    fflush(stdout);
+}
+
+/** 0: it would take too long, or too short a time. */
+static int run(sweep *s)
+{
+    nb_config cfg = a_scene(s);
+    const double steps = (double)cfg.detpixels[0] * cfg.detpixels[1] * cfg.mosaic_domains *
+                         cfg.dispersion_steps * cfg.oversample * cfg.oversample;
+    nb_error err = {0};
+    nb_sim *sim = NULL;
+    float *image;
+    if (steps < s->least || steps > s->most || nb_sim_create(&cfg, NULL, &sim, &err)) {
+        if (err.message[0])
+            printf("%s\n", err.message);
+        return 0;
+    }
+    const size_t bytes = sim->model.scene.raster.pixels * sizeof *image;
+    image = s->device ? nb_cuda_pinned(bytes) : malloc(bytes);
+    if (image)
+        compare(s, &cfg, sim, image);
+    s->device ? nb_cuda_pinned_free(image) : free(image);
+    nb_sim_free(sim);
+    return 1;
+}
+
+static int summarise(const sweep *s)
+{
+    int slow = 0, n = 0;
+    printf(
+        "\n| way taken | scenes | gain: least | mean | below %g |\n| --- | --- | --- | "
+        "--- | --- |\n",
+        WANTED);
+    for (int way = 0; way < WAYS; way++) {
+        slow += s->slow[way];
+        n += s->n[way];
+        if (s->n[way])
+            printf("| %s | %d | %.2f | %.2f | %d |\n", way_names[way], s->n[way],
+                   s->worst[way], exp(s->sum[way] / s->n[way]), s->slow[way]);
+    }
+    printf("\n%d of %d scenes are below %g\n", slow, n, WANTED);
+    return slow;
+}
+
+int main(int argc, char **argv)
+{
+    const nb_render_options options = {.device_index = -1, .threads = 1};
+    const int scenes = argc > 2 ? atoi(argv[2]) : 60;
+    sweep s = {.backend = &nb_backend_simd, .least = 5e6, .most = 6e8};
+    nb_error err;
+    s.random = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
+    s.device = argc > 1 && strcmp(argv[1], "cuda") == 0;
+    if (s.device) {
+        s.backend = &nb_backend_cuda;
+        s.least = 2e7;
+        s.most = 6e10;
+    }
+    if (s.backend->open(&options, &s.state, &err) != NB_OK) {
+        printf("skip part-sweep # %s\n", err.message);
+        return 0;
+    }
+    printf("| crystal, F | N | tolerance | pixels | domains x wavelengths x sub-pixels | "
+           "every step, ms | with the tolerance, ms | gain | way |\n| --- | --- | --- | "
+           "--- | --- | --- | --- | --- | --- |\n");
+    for (int i = 0; i < scenes;)
+        i += run(&s);
+    s.backend->close(s.state);
+    return summarise(&s) > 0;
+}
