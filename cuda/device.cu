@@ -37,7 +37,8 @@ nb_status nb_cuda_reserve(nb_cuda_buffer *buffer, size_t bytes, const char *what
         return NB_OK;
     }
     buffer->at = NULL;
-    if (code != gpuErrorMemoryAllocation)
+    buffer->full = code == gpuErrorMemoryAllocation;
+    if (!buffer->full)
         return nb_cuda_check(err, code, what);
     gpuGetLastError();
     gpuMemGetInfo(&free_bytes, &total);
@@ -55,6 +56,7 @@ void nb_cuda_release(nb_cuda_buffer *buffer)
         gpuFree(buffer->at);
     buffer->at = NULL;
     buffer->bytes = 0;
+    buffer->full = 0;
 }
 
 /** Why the runtime sees no device at all, as one line. */

@@ -25,6 +25,27 @@ double nb_cuda_kernel_seconds(const nb_backend_state *state)
                                                                               : NAN;
 }
 
+void *nb_cuda_take_all_but(const nb_backend_state *state, size_t bytes)
+{
+    const size_t step = (size_t)1 << 21; /* of the device's memory */
+    size_t free_bytes = 0, total = 0;
+    void *memory = NULL;
+    gpuSetDevice(state->device.index);
+    if (gpuMemGetInfo(&free_bytes, &total) != gpuSuccess)
+        return NULL;
+    for (size_t take = free_bytes; take > bytes && take - bytes >= step; take -= step)
+        if (gpuMalloc(&memory, (take - bytes) / step * step) == gpuSuccess)
+            return memory;
+    gpuGetLastError(); /* clear it */
+    return NULL;
+}
+
+void nb_cuda_give_back(void *memory)
+{
+    if (memory)
+        gpuFree(memory);
+}
+
 void *nb_cuda_pinned(size_t bytes)
 {
     void *memory = NULL;

@@ -374,6 +374,11 @@ static nb_status render_part(nb_cuda_job *job, int *done, nb_error *err)
     *state->repair = 0;
     st = (state->path == NB_PATH_SPOTS ? nb_cuda_render_spots : nb_cuda_render_tiles)(
         state, &job->plan, &job->launch, &state->left, err);
+    if (st && nb_cuda_spots_lack_room(state)) {
+        state->left = {};
+        state->left.refused = "the device has no room for it";
+        st = NB_OK;
+    }
     *done = !st && !state->left.refused;
     if (!*done)
         job->plan.tolerance = {};

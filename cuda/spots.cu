@@ -334,6 +334,24 @@ nb_status nb_cuda_reserve_sums(nb_backend_state *state, nb_spot_pass *pass, nb_e
     return st;
 }
 
+int nb_cuda_spots_lack_room(nb_backend_state *state)
+{
+    nb_cuda_buffer *const buffers[] = {&state->spot_sums, &state->tile_pairs,
+                                       &state->tile_queue, &state->spot_tables.device,
+                                       &state->tile_tables.device};
+    int full = 0;
+    for (const nb_cuda_buffer *buffer : buffers)
+        full |= buffer->full;
+    if (!full)
+        return 0;
+    gpuStreamSynchronize(state->stream);
+    for (nb_cuda_buffer *buffer : buffers)
+        nb_cuda_release(buffer);
+    state->spot_pixels = 0;
+    state->spot_tables.bytes = state->tile_tables.bytes = 0; /* not valid */
+    return 1;
+}
+
 nb_status nb_cuda_render_spots(nb_backend_state *state, const nb_plan *plan,
                                const nb_cuda_launch *launch, nb_spots_result *result,
                                nb_error *err)

@@ -36,4 +36,8 @@ void nb_cuda_launch_spot_image(const nb_cuda_launch *launch, const nb_spot_pass 
 /** Sums and marks that are 0, as every image leaves them. */
 nb_status nb_cuda_reserve_sums(nb_backend_state *state, nb_spot_pass *pass, nb_error *err);
 
+/** Did one of these pictures fail because the device was full?  Then what they reserved is freed: every step needs
+ * less. */
+int nb_cuda_spots_lack_room(nb_backend_state *state);
+
 #endif

@@ -75,7 +75,7 @@ struct nb_backend_state {
     nb_cuda_buffer spot_sums; /* of the terms by whole numbers: 0 between renders */
     size_t spot_pixels;       /* that it holds; 0: not known to be 0 */
     nb_cuda_mirror spot_tables, tile_tables;
-    nb_cuda_buffer tile_pairs;
+    nb_cuda_buffer tile_pairs, tile_queue;
     nb_cuda_mirror sources, orientations, spans;
     nb_cuda_mirror amorphous, materials, pieces, buckets; /* of the scene's materials */
     nb_cuda_mirror cells, cell_lists;

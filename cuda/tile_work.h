@@ -238,6 +238,14 @@ NB_TILE_HD int nb_tile_reserve(const nb_tile_walk *k, unsigned tasks, unsigned w
     return 0;
 }
 
+/** Tasks that a first block of so many groups leaves, at most: a leaf and some of the groups each. */
+NB_HD int nb_tile_most_tasks(int64_t groups)
+{
+    const int64_t chunks = (groups + NB_TILE_CHUNK - 1) / NB_TILE_CHUNK;
+    return (int)((groups + NB_TILE_PARTS - 1) / NB_TILE_PARTS + chunks)
+           << 2 * (NB_TILE_LARGE - 1);
+}
+
 /** Leave a block's groups to later warps: all to one, or a leaf and some of the groups to each; purse: of the
  * rays, in all. */
 NB_TILE_HD void nb_tile_defer(nb_tile_walk *k, const nb_tile_task *of, float purse,

@@ -17,7 +17,8 @@ enum {
     EXACT_BLOCKS = 4, /* the same, where terms are in doubles */
     BATCH = 4,        /* items that a warp takes together */
     QUEUE_TASKS = 1 << 21,
-    QUEUE_WORDS = 1 << 25
+    QUEUE_WORDS = 1 << 25,
+    QUEUE_LEAST = 64 /* parts of it are tried down to one such */
 };
 
 static constexpr int blocks_of(int how)
@@ -94,7 +95,7 @@ __global__ void __launch_bounds__(32 * WARPS, blocks_of(HOW))
 
 /** The largest F^2 of each reflection's place, and of it and its neighbours. */
 __global__ void __launch_bounds__(256)
-    k_tile_pairs(const nb_factor_table sf, const nb_tile_factors f, double unit,
+    k_tile_pairs(const nb_factor_table sf, const nb_tile_factors f, double per_unit,
                  float2 *pairs)
 {
     const int64_t n = (int64_t)f.n[0] * f.n[1] * f.n[2];
@@ -108,10 +109,10 @@ __global__ void __launch_bounds__(256)
                                at[2] + k % 3 - 1};
             if (to[0] >= 0 && to[0] < f.n[0] && to[1] >= 0 && to[1] < f.n[1] &&
                 to[2] >= 0 && to[2] < f.n[2])
-                most = fmaxf(most, nb_tile_square(&sf, &f, to, unit));
+                most = fmaxf(most, nb_tile_square(&sf, &f, to, per_unit));
         }
         pairs[((int64_t)at[0] << f.shift[0]) + ((int64_t)at[1] << f.shift[1]) + at[2]] =
-            make_float2(nb_tile_square(&sf, &f, at, unit), most);
+            make_float2(nb_tile_square(&sf, &f, at, per_unit), most);
     }
 }
 
@@ -204,24 +205,45 @@ static nb_status run_tiles(void *context, nb_tile_setup *setup, double *counts,
         return st;
     memcpy(&lacks, &back.lack, sizeof lacks);
     *lack = lacks;
-    if (counts)
-        setup->queued =
-            fmax((double)back.used[0] / QUEUE_TASKS, (double)back.used[1] / QUEUE_WORDS) *
-            (double)setup->pass.stride / (double)setup->pass.items;
+    if (counts && setup->pass.queue.most_tasks > 0)
+        setup->queued = fmax((double)back.used[0] / setup->pass.queue.most_tasks,
+                             (double)back.used[1] / setup->pass.queue.most_words) *
+                        (double)setup->pass.stride / (double)setup->pass.items;
     for (int i = 0; i < NB_TILE_TALLIES && counts; i++)
         counts[i] = (double)back.tally[i];
     return NB_OK;
 }
 
-/** Behind the pairs. */
-static void place_queue(nb_backend_state *state, size_t bytes, nb_tile_queue *q)
+/** As large as the picture can fill, or as there is room for: with a small one there are more launches, and without
+ * any a warp does at once what it would leave to others.  No byte depends on it. */
+static nb_status reserve_queue(nb_backend_state *state, const nb_tile_setup *setup,
+                               nb_tile_queue *q, nb_error *err)
 {
-    char *at = (char *)state->tile_pairs.at + (bytes + 63) / 64 * 64;
-    q->tasks = (nb_tile_late *)at;
-    q->words = (uint32_t *)(q->tasks + QUEUE_TASKS);
-    q->most_tasks = QUEUE_TASKS;
-    q->most_words = QUEUE_WORDS;
+    const int64_t groups = (int64_t)setup->tiles.rows * setup->tiles.columns,
+                  blocks = setup->items[1] * setup->spots.pass.layers;
+    const double tasks = fmin(QUEUE_TASKS, (double)blocks * nb_tile_most_tasks(groups)),
+                 words = fmin(QUEUE_WORDS, (double)blocks * (double)groups);
+    nb_status st = NB_ERR_DEVICE;
+    *q = {};
     q->used = ((tile_report *)((char *)state->small.at + NB_SMALL_TILES))->used;
+    for (int part = 1; part <= QUEUE_LEAST && st; part *= 8) {
+        q->most_tasks = (unsigned)(tasks / part) + 1;
+        q->most_words = (unsigned)(words / part) + 1;
+        st = nb_cuda_reserve(&state->tile_queue,
+                             q->most_tasks * sizeof *q->tasks +
+                                 q->most_words * sizeof *q->words,
+                             "blocks that wait", err);
+        if (st && !state->tile_queue.full)
+            return st;
+    }
+    if (st) {
+        q->most_tasks = 0;
+        state->tile_queue.full = 0; /* it can do without */
+        return NB_OK;
+    }
+    q->tasks = (nb_tile_late *)state->tile_queue.at;
+    q->words = (uint32_t *)(q->tasks + q->most_tasks);
+    return NB_OK;
 }
 
 /** Tables of the passes to the device. */
@@ -236,23 +258,24 @@ static nb_status upload_tables(nb_backend_state *state, const nb_cuda_launch *la
         st = nb_cuda_upload_mirror(state, &state->tile_tables, setup->tables,
                                    setup->bytes, "tables of blocks", err);
     if (!st)
-        st = nb_cuda_reserve(&state->tile_pairs,
-                             bytes + QUEUE_TASKS * sizeof(nb_tile_late) +
-                                 QUEUE_WORDS * sizeof(uint32_t) + 64,
-                             "bounds of structure factors", err);
+        st = nb_cuda_reserve(&state->tile_pairs, bytes, "bounds of structure factors",
+                             err);
     if (st)
         return st;
     there.n_panels = setup->like.n_panels;
     nb_spot_setup_move(&setup->spots, state->spot_tables.device.at, &there);
     setup->spots.pass.mask = launch->scene.raster.mask;
     st = nb_cuda_reserve_sums(state, &setup->spots.pass, err);
+    if (!st)
+        st = reserve_queue(state, setup, &setup->pass.queue, err);
+    if (st)
+        return st;
     nb_tile_setup_move(setup, state->tile_tables.device.at);
     setup->pass.tiles.factors.pairs = (float *)state->tile_pairs.at;
-    place_queue(state, bytes, &setup->pass.queue);
     k_tile_pairs<<<(unsigned)launch->multiprocessors * 8, 256, 0, launch->stream>>>(
-        there.factors.table, setup->pass.tiles.factors, setup->tiles.unit,
+        there.factors.table, setup->pass.tiles.factors, 1 / setup->tiles.unit,
         (float2 *)state->tile_pairs.at);
-    return st ? st : nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+    return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
 }
 
 nb_status nb_cuda_render_tiles(nb_backend_state *state, const nb_plan *plan,

@@ -27,6 +27,10 @@ void nb_cuda_hold(const nb_backend_state *state, double seconds);
 void *nb_cuda_pinned(size_t bytes);
 void nb_cuda_pinned_free(void *memory); /* NULL is fine */
 
+/** Take all memory of the device but about so many bytes; NULL where there is less. */
+void *nb_cuda_take_all_but(const nb_backend_state *state, size_t bytes);
+void nb_cuda_give_back(void *memory); /* NULL is fine */
+
 #ifdef __cplusplus
 }
 #endif

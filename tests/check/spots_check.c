@@ -8,7 +8,8 @@
  * threads and other regions, on every instruction set.  Beside these, --isa knows
  *
  *   grid   the threads of the device's kernels, one after the other (no device is needed)
- *   cuda   the device: ten runs of the same bytes
+ *   cuda   the device: ten runs of the same bytes, and little room on it
+ *   room   the device with little room alone
  *
  *   spots_check [--seed N] [--count N] [--only K] [--isa NAME] [--bench] [-v] */
 #include <math.h>
@@ -20,6 +21,7 @@
 #include "common.h"
 #include "spot_grid.h"
 #include "spots_bench.h"
+#include "spots_room.h"
 #include "spots_scenes.h"
 #include "tile_grid.h"
 #include "physics/limits.h"
@@ -418,6 +420,16 @@ static int open_device(session *ss)
     return 0;
 }
 
+static int only_room(const check_settings *opt)
+{
+    return opt->isa && strcmp(opt->isa, "room") == 0;
+}
+
+static int on_device(const check_settings *opt)
+{
+    return opt->isa && (strcmp(opt->isa, "cuda") == 0 || only_room(opt));
+}
+
 int main(int argc, char **argv)
 {
     static session ss;
@@ -432,9 +444,9 @@ int main(int argc, char **argv)
         check_spots_bench(ss.opt.only > 0 ? ss.opt.only : 0);
         return 0;
     }
-    if (ss.opt.isa && strcmp(ss.opt.isa, "cuda") == 0 && !open_device(&ss))
+    if (on_device(&ss.opt) && !open_device(&ss))
         return 0;
-    for (int turn = ss.opt.only >= 0; turn < 2; turn++) {
+    for (int turn = ss.opt.only >= 0; turn < 2 && !only_room(&ss.opt); turn++) {
         memset(ss.all, 0, sizeof ss.all);
         if (turn == 0)
             cruel_cases(&ss);
@@ -444,7 +456,9 @@ int main(int argc, char **argv)
         for (int s = 0; s < SHAPES; s++)
             failures += ss.all[s].failures;
     }
-    if (ss.device)
+    if (ss.device) {
         nb_backend_cuda.close(ss.device);
+        failures += ss.opt.only < 0 ? check_spots_room() : 0;
+    }
     return failures != 0;
 }
