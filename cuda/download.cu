@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Device to caller's memory through a small pinned ring: pinning the caller's memory
+/* Device to caller's memory, and back, through a small pinned ring: pinning the caller's memory
  * costs more than the copy.  The first thread starts the transfers and says what has
  * arrived; all threads copy a slice of each chunk on, and so share the page faults of
  * fresh memory. */
@@ -17,6 +17,7 @@ enum {
     LEAST = 256 * 1024,
     SLICE = 4096,
     PIECE = 256 * 1024,     /* a band of 65536 floats */
+    SHARE = 512 * 1024,     /* that a thread sends at least */
     SMALL = 2 * 1024 * 1024 /* one thread: waking others takes longer than the copy */
 };
 
@@ -103,11 +104,17 @@ template <class Ready> static int wait_for(const copy_job *job, Ready ready)
     return 1;
 }
 
+/** Bytes of chunk i that a thread copies, but the last one. */
+static size_t slice_bytes(const copy_job *job, size_t i, int threads)
+{
+    return (chunk_bytes(job, i) / (size_t)threads + SLICE) / SLICE * SLICE;
+}
+
 /** This thread's share of chunk i, which has arrived. */
 static void copy_slice(copy_job *job, size_t i, int thread, int threads)
 {
-    size_t bytes = chunk_bytes(job, i), T = (size_t)threads;
-    size_t share = (bytes / T + SLICE) / SLICE * SLICE, first = share * (size_t)thread;
+    size_t bytes = chunk_bytes(job, i);
+    size_t share = slice_bytes(job, i, threads), first = share * (size_t)thread;
     if (first < bytes)
         memcpy(job->to + i * job->chunk + first,
                job->ring->pinned + i % SLOTS * CHUNK + first,
@@ -192,6 +199,24 @@ nb_status nb_cuda_ring_pieces(nb_cuda_ring *ring, nb_cuda_pieces *pieces, nb_err
     return st;
 }
 
+/** Cut a copy into chunks, and get room for those that are on their way. */
+static nb_status open_job(copy_job *job, nb_cuda_ring *ring, void *to, const void *from,
+                          size_t bytes, gpuStream_t stream, nb_error *err)
+{
+    job->ring = ring;
+    job->stream = stream;
+    job->to = (char *)to;
+    job->from = (const char *)from;
+    job->bytes = bytes;
+    job->chunk = (bytes / SLOTS + SLICE) / SLICE * SLICE;
+    job->chunk = job->chunk > CHUNK   ? (size_t)CHUNK
+                 : job->chunk < LEAST ? (size_t)LEAST
+                                      : job->chunk;
+    job->chunks = (bytes + job->chunk - 1) / job->chunk;
+    return reserve_pinned(
+        ring, (job->chunks < SLOTS ? job->chunks : (size_t)SLOTS) * CHUNK, err);
+}
+
 nb_status nb_cuda_download(nb_cuda_ring *ring, void *to, const void *from, size_t bytes,
                            gpuStream_t stream, nb_error *err)
 {
@@ -204,20 +229,10 @@ nb_status nb_cuda_download(nb_cuda_ring *ring, void *to, const void *from, size_
         return nb_cuda_check(
             err, code == gpuSuccess ? gpuStreamSynchronize(stream) : code, "rendering");
     }
-    job.ring = ring;
-    job.stream = stream;
-    job.to = (char *)to;
-    job.from = (const char *)from;
-    job.bytes = bytes;
-    job.chunk = (job.bytes / SLOTS + SLICE) / SLICE * SLICE;
-    job.chunk = job.chunk > CHUNK   ? (size_t)CHUNK
-                : job.chunk < LEAST ? (size_t)LEAST
-                                    : job.chunk;
-    job.chunks = (job.bytes + job.chunk - 1) / job.chunk;
-    slots = job.chunks < SLOTS ? job.chunks : (size_t)SLOTS;
-    st = reserve_pinned(ring, slots * CHUNK, err);
+    st = open_job(&job, ring, to, from, bytes, stream, err);
     if (st)
         return st;
+    slots = job.chunks < SLOTS ? job.chunks : (size_t)SLOTS;
     for (i = 0; i < slots && code == gpuSuccess; i++)
         code = start_chunk(&job, i);
     st = nb_cuda_check(err, code, "rendering");
@@ -228,4 +243,99 @@ nb_status nb_cuda_download(nb_cuda_ring *ring, void *to, const void *from, size_
     if (st) /* what is in flight must not outlive the slots */
         gpuStreamSynchronize(stream);
     return st;
+}
+
+/** Copy this thread's share of chunk i into the ring. */
+static void fill_slice(copy_job *job, size_t i, int thread, int threads)
+{
+    const size_t first = slice_bytes(job, i, threads) * (size_t)thread,
+                 bytes = chunk_bytes(job, i);
+    if (first < bytes)
+        memcpy(job->ring->pinned + i % SLOTS * CHUNK + first,
+               job->from + i * job->chunk + first,
+               bytes - first < slice_bytes(job, i, threads)
+                   ? bytes - first
+                   : slice_bytes(job, i, threads));
+    job->slot[i % SLOTS].left.fetch_sub(1, std::memory_order_release);
+}
+
+/** The first thread: let all fill the slot of chunk i, whose last chunk is gone. */
+static void open_slot(copy_job *job, size_t i, int threads)
+{
+    gpuError_t code = gpuSuccess;
+    if (i >= SLOTS)
+        code = gpuEventSynchronize(job->ring->arrived[i % SLOTS]);
+    if (code != gpuSuccess)
+        job->failed = code;
+    job->slot[i % SLOTS].left.store(threads, std::memory_order_relaxed);
+    job->arrived.store(i + 1, std::memory_order_release);
+}
+
+/** The first thread: send chunk i when all have filled it; 0 after an error. */
+static int send_chunk(copy_job *job, size_t i)
+{
+    const size_t slot = i % SLOTS;
+    std::atomic<int> *left = &job->slot[slot].left;
+    gpuError_t code;
+    if (!wait_for(job, [=] { return left->load(std::memory_order_acquire) == 0; }))
+        return 0;
+    code = gpuMemcpyAsync(job->to + i * job->chunk, job->ring->pinned + slot * CHUNK,
+                          chunk_bytes(job, i), gpuMemcpyHostToDevice, job->stream);
+    if (code == gpuSuccess)
+        code = gpuEventRecord(job->ring->arrived[slot], job->stream);
+    if (code != gpuSuccess)
+        job->failed = code;
+    return code == gpuSuccess;
+}
+
+static void send_chunks(void *context, int thread, int threads)
+{
+    copy_job *job = (copy_job *)context;
+    for (size_t i = 0; thread == 0 && i < SLOTS && i < job->chunks; i++)
+        open_slot(job, i, threads);
+    for (size_t i = 0; i < job->chunks; i++) {
+        if (!wait_for(job,
+                      [=] { return job->arrived.load(std::memory_order_acquire) > i; }))
+            return;
+        fill_slice(job, i, thread, threads);
+        if (thread == 0 && !send_chunk(job, i))
+            return;
+        if (thread == 0 && i > 0 && i - 1 + SLOTS < job->chunks)
+            open_slot(job, i - 1 + SLOTS, threads);
+    }
+}
+
+/** Few bytes are not worth waking many threads. */
+static int senders_of(const nb_cuda_ring *ring, size_t bytes)
+{
+    const size_t most = bytes <= SMALL ? 1 : bytes / SHARE;
+    return most < (size_t)ring->threads ? (int)most : ring->threads;
+}
+
+nb_status nb_cuda_send(nb_cuda_ring *ring, void *to, const void *from, size_t bytes,
+                       gpuStream_t stream, nb_error *err)
+{
+    copy_job job = {};
+    nb_status st;
+    if (is_pinned(from))
+        return nb_cuda_check(
+            err, gpuMemcpyAsync(to, from, bytes, gpuMemcpyHostToDevice, stream),
+            "sending numbers");
+    st = open_job(&job, ring, to, from, bytes, stream, err);
+    if (st)
+        return st;
+    nb_cuda_parallel(senders_of(ring, bytes), send_chunks, &job);
+    st = nb_cuda_check(err, (gpuError_t)job.failed.load(), "sending numbers");
+    if (st)
+        gpuStreamSynchronize(stream);
+    return st;
+}
+
+int nb_cuda_is_on(const void *memory, int device)
+{
+    gpuPointerAttributes about;
+    if (gpuPointerGetAttributes(&about, memory) == gpuSuccess)
+        return gpuIsOnDevice(about) && about.device == device;
+    gpuGetLastError();
+    return 0;
 }

@@ -159,6 +159,11 @@ void nb_cuda_ring_free(nb_cuda_ring *ring);
 /** Copy bytes to `to` after what `stream` holds now; returns when they are there. */
 nb_status nb_cuda_download(nb_cuda_ring *ring, void *to, const void *from, size_t bytes,
                            gpuStream_t stream, nb_error *err);
+/** Copy bytes of the host to `to` on the device, in the stream's order; `from` must stay until that is done. */
+nb_status nb_cuda_send(nb_cuda_ring *ring, void *to, const void *from, size_t bytes,
+                       gpuStream_t stream, nb_error *err);
+/** Is it memory of this device? */
+int nb_cuda_is_on(const void *memory, int device);
 /** The ring's memory between downloads, in pieces: as many as there are threads, 32 at most. */
 typedef struct nb_cuda_pieces {
     char *at; /* the ring's; pinned */

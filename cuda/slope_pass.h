@@ -10,8 +10,18 @@
 struct nb_cuda_slopes {
     nb_cuda_mirror tables, spans; /* small arrays and structs; spans and their numbers */
     nb_cuda_mirror photons, background;
+    uint64_t spans_of, pictures_of; /* numbers of the lists that these are of; 0: others */
+    nb_cuda_pixels pixels;          /* of spans_of */
+    int64_t n_pixels;
     nb_cuda_buffer planes, dloss, weights, partial, sums;
 };
+
+/** What a pass is to make. */
+typedef struct nb_cuda_pass_want {
+    const nb_fit *fit; /* of normal equations, or NULL */
+    int exact;         /* planes of doubles */
+    int pulls;         /* only a pullback: no planes where there is another way */
+} nb_cuda_pass_want;
 
 /** A pass over pixels. */
 typedef struct nb_cuda_slope_pass {
@@ -30,18 +40,22 @@ typedef struct nb_cuda_slope_pass {
     nb_contraction contraction;  /* on the host */
     nb_cuda_slope_job job;       /* on the device */
     const nb_fit *fit;           /* there, of a normal equation's observation */
+    int pulls;                   /* pullbacks need no planes: there are none */
+    size_t bytes;                /* of a number of a plane */
     int64_t pixels, chunk, done; /* chunk: pixels at a time */
 } nb_cuda_slope_pass;
 
-/** Everything that launches need, for planes of numbers of so many bytes.  fit: of normal equations, or NULL.  Close it
- * after an error, too. */
+/** Everything that launches need.  Close it after an error, too. */
 nb_status nb_cuda_pass_open(nb_backend_state *state, const nb_slope_task *task,
-                            const nb_fit *fit, size_t bytes, nb_cuda_slope_pass *pass,
+                            const nb_cuda_pass_want *want, nb_cuda_slope_pass *pass,
                             nb_error *err);
 void nb_cuda_pass_close(nb_cuda_slope_pass *pass);
 
 /** The planes of the chunk that begins at a pixel.  Errors: NB_ERR_DEVICE, NB_ERR_CANCELLED. */
 nb_status nb_cuda_pass_chunk(nb_cuda_slope_pass *pass, int64_t origin, nb_error *err);
+
+/** The beginning of the kernels, for nb_cuda_kernel_seconds. */
+nb_status nb_cuda_pass_begin(nb_cuda_slope_pass *pass, nb_error *err);
 
 /** The end of the kernels so far, for nb_cuda_kernel_seconds. */
 nb_status nb_cuda_pass_mark(nb_cuda_slope_pass *pass, nb_error *err);

@@ -25,6 +25,13 @@ enum {
     NB_PLAIN_MOVES = 10              /* pix0, fast, slow, close_distance */
 };
 
+/** What a pullback adds up over the pixels: numbers of a pixel, then those that the detector's motion contracts. */
+enum {
+    NB_PULL_CRYSTAL = 15, /* all but those of NB_TERMS_ALL */
+    NB_PULL_MOVES = NB_PLAIN_TOTALS,
+    NB_PULL_ALL = NB_PULL_MOVES + NB_PLAIN_MOVES
+};
+
 /** Which groups a plane contracts, by bits; each has code of its own, and planes come in this order. */
 #define NB_PLAIN_KINDS(X)                                                                \
     X(0, 1)                                                                              \
@@ -216,6 +223,52 @@ NB_TERM double nb_plain_moved(const nb_plain_pixel *x, const double w[NB_PLAIN_M
                  b = fma(x->F, w[4], fma(x->S, w[7], w[1])),
                  c = fma(x->F, w[5], fma(x->S, w[8], w[2]));
     return fma(a, x->X.x, fma(b, x->X.y, fma(c, x->X.z, w[9] * x->close)));
+}
+
+/** Which number of a pixel is number i of a pullback. */
+NB_TERM int nb_pull_number(int i, int level)
+{
+    if (level >= NB_TERMS_ALL)
+        return i;
+    return i < NB_PLAIN_POLAR ? i : i == NB_PLAIN_POLAR ? NB_PLAIN_FUDGE : i + i / 3;
+}
+
+/** Add a pixel's numbers of single precision, times its slope of the loss. */
+NB_TERM void nb_pull_single(const nb_plain_pixel *x, float dloss, float *sums,
+                            const nb_term_case how)
+{
+    const int n = how.level >= NB_TERMS_ALL ? (int)NB_PLAIN_TOTALS : (int)NB_PULL_CRYSTAL;
+    int i;
+    NB_TERM_EACH
+    for (i = 0; i < n; i++)
+        if (nb_plain_uses(nb_pull_number(i, how.level), how))
+            sums[i] = fmaf(dloss, x->sum[nb_pull_number(i, how.level)], sums[i]);
+}
+
+/** The same of a slope in double precision. */
+NB_TERM void nb_pull_double(const nb_plain_pixel *x, double dloss, double *sums,
+                            const nb_term_case how)
+{
+    const int n = how.level >= NB_TERMS_ALL ? (int)NB_PLAIN_TOTALS : (int)NB_PULL_CRYSTAL;
+    int i;
+    NB_TERM_EACH
+    for (i = 0; i < n; i++)
+        if (nb_plain_uses(nb_pull_number(i, how.level), how))
+            sums[i] = fma(dloss, (double)x->sum[nb_pull_number(i, how.level)], sums[i]);
+}
+
+/** And what nb_plain_moved contracts. */
+NB_TERM void nb_pull_moves(const nb_plain_pixel *x, double dloss, double *sums)
+{
+    const double X[3] = {dloss * x->X.x, dloss * x->X.y, dloss * x->X.z};
+    int i;
+    NB_TERM_EACH
+    for (i = 0; i < 3; i++) {
+        sums[i] += X[i];
+        sums[3 + i] = fma(x->F, X[i], sums[3 + i]);
+        sums[6 + i] = fma(x->S, X[i], sums[6 + i]);
+    }
+    sums[9] = fma(dloss, x->close, sums[9]);
 }
 
 #endif

@@ -176,6 +176,24 @@ nb_status nb_plain_rows_build(const nb_slope_job *job, const nb_term_tables *t,
     return NB_OK;
 }
 
+void nb_plain_contract(const nb_plain_rows *rows, const double *sums, int level,
+                       double *gradient)
+{
+    const int numbers = level >= NB_TERMS_ALL ? NB_PLAIN_TOTALS : NB_PULL_CRYSTAL;
+    for (int n = 0; n < rows->planes; n++) {
+        const float *row = rows->rows + (size_t)n * NB_PLAIN_TOTALS;
+        const double *moves = rows->moves + (size_t)n * NB_PLAIN_MOVES;
+        double sum = 0;
+        if (rows->order[n] == 0)
+            continue;
+        for (int i = 0; i < numbers; i++)
+            sum += (double)row[nb_pull_number(i, level)] * sums[i];
+        for (int i = 0; i < NB_PLAIN_MOVES && level >= NB_TERMS_ALL; i++)
+            sum += moves[i] * sums[NB_PULL_MOVES + i];
+        gradient[rows->order[n] - 1] = sum;
+    }
+}
+
 void nb_plain_rows_free(nb_plain_rows *rows)
 {
     nb_free(rows->order);

@@ -11,6 +11,10 @@ nb_status nb_plain_rows_build(const nb_slope_job *job, const nb_term_tables *t,
                               nb_plain_rows *out, nb_error *err);
 void nb_plain_rows_free(nb_plain_rows *rows); /* zeroed is fine */
 
+/** gradient[planes - 1] of a pullback from its sums over the pixels (nb_pull_number), of one panel where that moves. */
+void nb_plain_contract(const nb_plain_rows *rows, const double *sums, int level,
+                       double *gradient);
+
 nb_plain_frame nb_plain_frame_of(const nb_slope_job *job, const nb_term_tables *t);
 
 /** nb_term_case_of, with levels as slope_plain.h has them. */

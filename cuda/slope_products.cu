@@ -2,6 +2,7 @@
 /* What is made of derivatives on the device: planes for the host, pullbacks, the normal equations of a fit. */
 #include "slope_pass.h"
 
+#include <math.h>
 #include <string.h>
 
 static int applies(const nb_slope_job *job, int numbers, const char **why)
@@ -88,16 +89,15 @@ static nb_status fetch_plane(const planes_job *job, nb_cuda_slope_pass *pass, in
 static nb_status planes(nb_backend_state *state, const nb_slope_task *task,
                         const nb_slope_planes_out *out, nb_error *err)
 {
-    const int exact = out->expected || out->type == NB_REAL_FLOAT64;
-    planes_job job = {out, task->job->scene->raster.pixels,
-                      exact ? sizeof(double) : sizeof(float), NULL};
+    const nb_cuda_pass_want want = {NULL, out->expected || out->type == NB_REAL_FLOAT64,
+                                    0};
+    planes_job job = {out, task->job->scene->raster.pixels, 0, NULL};
     nb_cuda_slope_pass pass;
-    nb_status st = nb_cuda_pass_open(state, task, NULL, job.bytes, &pass, err);
+    nb_status st = nb_cuda_pass_open(state, task, &want, &pass, err);
+    job.bytes = pass.bytes;
     if (!st && !(job.staging = (char *)nb_alloc_raw((size_t)pass.chunk, job.bytes,
                                                     "derivatives", err)))
         st = NB_ERR_NOMEM;
-    pass.job.out = exact ? (double *)pass.own->planes.at : NULL;
-    pass.job.single = exact ? NULL : (float *)pass.own->planes.at;
     for (int64_t at = 0; at < pass.pixels && !st; at += pass.chunk) {
         st = nb_cuda_pass_chunk(&pass, at, err);
         for (int p = 0; p < pass.job.planes && !st; p++)
@@ -110,80 +110,162 @@ static nb_status planes(nb_backend_state *state, const nb_slope_task *task,
     return st;
 }
 
-/** Memory for sums over pixels, which begin at 0. */
-static nb_status open_sums(nb_cuda_slope_pass *pass, nb_cuda_fit_job *job, nb_error *err)
+/** Memory for sums over pixels, of so many slices at a time. */
+static nb_status open_sums(nb_cuda_slope_pass *pass, size_t slices, int items,
+                           nb_error *err)
 {
     nb_cuda_slopes *own = pass->own;
-    const size_t slices = (size_t)(pass->chunk / NB_CUDA_SLICE),
-                 items = (size_t)job->items;
-    nb_status st;
-    if ((st = nb_cuda_reserve(&own->partial, slices * items * sizeof(double),
-                              "sums over pixels", err)) ||
-        (st = nb_cuda_reserve(&own->sums, items * sizeof(double), "sums over pixels", err)))
-        return st;
-    pass->job.out = (double *)own->planes.at;
+    nb_status st = nb_cuda_reserve(&own->partial, slices * (size_t)items * sizeof(double),
+                                   "sums over pixels", err);
+    return st ? st
+              : nb_cuda_reserve(&own->sums, (size_t)items * sizeof(double),
+                                "sums over pixels", err);
+}
+
+/** The same, and where a job finds planes. */
+static nb_status open_job(nb_cuda_slope_pass *pass, nb_cuda_fit_job *job, nb_error *err)
+{
+    const size_t slices = (size_t)((pass->chunk + job->slice - 1) / job->slice);
+    nb_status st = open_sums(pass, slices, job->items, err);
     job->pixels = pass->job.pixels;
     job->planes = pass->job.out;
+    job->single = pass->job.single;
     job->stride = pass->job.stride;
-    job->partial = (double *)own->partial.at;
-    return nb_cuda_check(
-        err, gpuMemsetAsync(own->sums.at, 0, items * sizeof(double), pass->state->stream),
-        "clearing sums");
+    job->partial = (double *)pass->own->partial.at;
+    return st;
 }
 
 /** Add up a chunk. */
 static nb_status sum_chunk(nb_cuda_slope_pass *pass, nb_cuda_fit_job *job, nb_error *err)
 {
+    double *sums = (double *)pass->own->sums.at;
     nb_status st;
     job->origin = pass->job.origin;
     job->end = pass->job.end;
-    job->slices = (int)((job->end - job->origin + NB_CUDA_SLICE - 1) / NB_CUDA_SLICE);
-    nb_cuda_launch_fit(job, (double *)pass->own->sums.at, pass->state->stream);
+    job->slices = (int)((job->end - job->origin + job->slice - 1) / job->slice);
+    job->begins = job->origin == 0;
+    if (job->dloss)
+        nb_cuda_launch_pullback(job, sums, pass->state->stream);
+    else
+        nb_cuda_launch_fit(job, sums, pass->state->stream);
     st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
     return st ? st : nb_cuda_pass_mark(pass, err);
 }
 
-static nb_status fetch_sums(nb_cuda_slope_pass *pass, const nb_cuda_fit_job *job,
-                            double *to, nb_error *err)
+static nb_status fetch_sums(nb_cuda_slope_pass *pass, int items, double *to, nb_error *err)
 {
     return nb_cuda_download(pass->state->ring, to, pass->own->sums.at,
-                            (size_t)job->items * sizeof *to, pass->state->stream, err);
+                            (size_t)items * sizeof *to, pass->state->stream, err);
+}
+
+/** The slope of the loss where the device reads it: *there. */
+static nb_status send_loss(nb_cuda_slope_pass *pass, nb_real_type type, const void *dloss,
+                           const void **there, nb_error *err)
+{
+    const size_t bytes = pass->task->job->scene->raster.pixels *
+                         (type == NB_REAL_FLOAT32 ? sizeof(float) : sizeof(double));
+    nb_cuda_slopes *own = pass->own;
+    nb_status st;
+    *there = dloss;
+    if (nb_cuda_is_on(dloss, pass->state->device.index))
+        return NB_OK;
+    st = nb_cuda_reserve(&own->dloss, bytes, "the slope of the loss", err);
+    *there = own->dloss.at;
+    return st ? st
+              : nb_cuda_send(pass->state->ring, own->dloss.at, dloss, bytes,
+                             pass->state->stream, err);
+}
+
+/** NaN for a gradient if a number beside the wanted pixels is not finite, which no sum has seen. */
+static nb_status check_unused(nb_cuda_slope_pass *pass, nb_real_type type,
+                              const void *dloss, double *gradient, nb_error *err)
+{
+    const size_t all = pass->task->job->scene->raster.pixels;
+    double *flag = (double *)pass->own->sums.at, bad = 0;
+    nb_status st;
+    if ((size_t)pass->pixels == all)
+        return NB_OK;
+    if ((st = nb_cuda_check(err, gpuMemsetAsync(flag, 0, sizeof bad, pass->state->stream),
+                            "clearing sums")))
+        return st;
+    nb_cuda_launch_finite(type, dloss, all, flag, pass->state->stream);
+    if ((st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel")) ||
+        (st = fetch_sums(pass, 1, &bad, err)))
+        return st;
+    for (int i = 0; i < pass->task->job->count && bad != 0; i++)
+        gradient[i] = NAN;
+    return NB_OK;
+}
+
+/** Without planes. */
+static nb_status pull_plain(nb_cuda_slope_pass *pass, nb_real_type type,
+                            const void *dloss, double *gradient, nb_error *err)
+{
+    double *sums, found[NB_PULL_ALL];
+    nb_cuda_pull_job job = {};
+    nb_status st;
+    nb_cuda_pull_plan(&pass->how, pass->pixels, &job);
+    if ((st = open_sums(pass, (size_t)job.blocks, job.items, err)))
+        return st;
+    sums = (double *)pass->own->sums.at;
+    job.all = pass->job;
+    job.all.end = pass->pixels;
+    job.frame = pass->frame;
+    job.partial = (double *)pass->own->partial.at;
+    if (type == NB_REAL_FLOAT32)
+        job.single = (const float *)dloss;
+    else
+        job.precise = (const double *)dloss;
+    if ((st = nb_cuda_pass_begin(pass, err)))
+        return st;
+    nb_cuda_launch_pull_plain(&job, &pass->how, sums, pass->state->stream);
+    if ((st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel")) ||
+        (st = nb_cuda_pass_mark(pass, err)) ||
+        (st = fetch_sums(pass, job.items, found, err)))
+        return st;
+    nb_plain_contract(&pass->plain, found, pass->how.level, gradient);
+    return NB_OK;
+}
+
+static nb_status pull_planes(nb_cuda_slope_pass *pass, nb_real_type type,
+                             const void *dloss, double *gradient, nb_error *err)
+{
+    nb_cuda_fit_job job = {};
+    nb_cuda_slopes *own = pass->own;
+    gpuStream_t stream = pass->state->stream;
+    nb_status st;
+    job.count = job.n = job.items = pass->task->job->count;
+    job.slice = NB_CUDA_SLICE;
+    st = open_job(pass, &job, err);
+    if (!st)
+        st = nb_cuda_reserve(&own->weights, (size_t)pass->chunk * sizeof(double),
+                             "the slope of the loss", err);
+    job.dloss = (const double *)own->weights.at;
+    for (int64_t at = 0; at < pass->pixels && !st; at += pass->chunk) {
+        if ((st = nb_cuda_pass_chunk(pass, at, err)))
+            break;
+        nb_cuda_launch_gather(&pass->job.pixels, type, dloss, at, pass->job.end - at,
+                              (double *)own->weights.at, stream);
+        st = sum_chunk(pass, &job, err);
+    }
+    return st ? st : fetch_sums(pass, job.items, gradient, err);
 }
 
 static nb_status pullback(nb_backend_state *state, const nb_slope_task *task,
                           nb_real_type type, const void *dloss, double *gradient,
                           nb_error *err)
 {
-    const size_t bytes = task->job->scene->raster.pixels *
-                         (type == NB_REAL_FLOAT32 ? sizeof(float) : sizeof(double));
-    nb_cuda_fit_job job = {};
+    const nb_cuda_pass_want want = {NULL, 0, 1};
     nb_cuda_slope_pass pass;
-    nb_cuda_slopes *own;
-    nb_status st = nb_cuda_pass_open(state, task, NULL, sizeof(double), &pass, err);
-    own = pass.own;
-    job.count = job.n = job.items = task->job->count;
+    const void *there;
+    nb_status st = nb_cuda_pass_open(state, task, &want, &pass, err);
     if (!st)
-        st = open_sums(&pass, &job, err);
+        st = send_loss(&pass, type, dloss, &there, err);
     if (!st)
-        st = nb_cuda_reserve(&own->dloss, bytes, "the slope of the loss", err);
+        st = pass.pulls ? pull_plain(&pass, type, there, gradient, err)
+                        : pull_planes(&pass, type, there, gradient, err);
     if (!st)
-        st = nb_cuda_reserve(&own->weights, (size_t)pass.chunk * sizeof(double),
-                             "the slope of the loss", err);
-    if (!st)
-        st = nb_cuda_check(
-            err,
-            gpuMemcpyAsync(own->dloss.at, dloss, bytes, gpuMemcpyDefault, state->stream),
-            "sending the slope of the loss");
-    for (int64_t at = 0; at < pass.pixels && !st; at += pass.chunk) {
-        if ((st = nb_cuda_pass_chunk(&pass, at, err)))
-            break;
-        nb_cuda_launch_gather(&pass.job.pixels, type, own->dloss.at, at,
-                              pass.job.end - at, (double *)own->weights.at, state->stream);
-        job.dloss = (const double *)own->weights.at;
-        st = sum_chunk(&pass, &job, err);
-    }
-    if (!st)
-        st = fetch_sums(&pass, &job, gradient, err);
+        st = check_unused(&pass, type, there, gradient, err);
     if (st)
         gpuStreamSynchronize(state->stream);
     nb_cuda_pass_close(&pass);
@@ -206,13 +288,15 @@ static nb_status normal(nb_backend_state *state, const nb_slope_task *task,
     nb_cuda_fit_job job = {};
     nb_cuda_slope_pass pass;
     double *items = NULL;
-    nb_status st = nb_cuda_pass_open(state, task, out->fit, sizeof(double), &pass, err);
+    const nb_cuda_pass_want want = {out->fit, 0, 0};
+    nb_status st = nb_cuda_pass_open(state, task, &want, &pass, err);
     job.count = task->job->count;
     job.n = job.count + out->fit->seen->n_knots;
     job.items = 1 + job.n + job.n * (job.n + 1) / 2;
     job.fit = pass.fit;
+    job.slice = nb_cuda_fit_slice(pass.chunk);
     if (!st)
-        st = open_sums(&pass, &job, err);
+        st = open_job(&pass, &job, err);
     if (!st &&
         !(items = (double *)nb_alloc((size_t)job.items, sizeof *items, "equations", err)))
         st = NB_ERR_NOMEM;
@@ -220,7 +304,7 @@ static nb_status normal(nb_backend_state *state, const nb_slope_task *task,
         if (!(st = nb_cuda_pass_chunk(&pass, at, err)))
             st = sum_chunk(&pass, &job, err);
     if (!st)
-        st = fetch_sums(&pass, &job, items, err);
+        st = fetch_sums(&pass, job.items, items, err);
     if (!st)
         unpack(&job, items, out->sums);
     else

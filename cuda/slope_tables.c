@@ -60,11 +60,11 @@ static void set_axis(double N, int square, int i, nb_term_tables *t)
 {
     const double whole = floor(N + 0.5);
     t->cells[i] = (int)whole;
-    t->part[i] = (int)((N - whole) / NB_FIXED_STEP);
+    t->part[i] = (float)(N - whole);
     t->step[i] = (float)(N * NB_FIXED_STEP);
     t->tiny[i] = (float)N * NB_FIXED_TINY;
     t->part_of[i] = (float)(1 / N);
-    t->edge[i] = (float)(0.25 / (N * N));
+    t->edge[i] = nb_slope_edge(N);
     t->lift[i] = N > 1 || !square ? (float)N : 0.0f;
     t->inverse[i] = square ? 1 : 1 / N;
 }

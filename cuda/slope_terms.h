@@ -30,10 +30,6 @@ NB_TERM int nb_high_word(double x)
 {
     return __double2hiint(x);
 }
-NB_TERM int nb_high_product(int a, int b)
-{
-    return __mulhi(a, b);
-}
 NB_TERM float nb_term_inverse(float x)
 {
     return gpuReciprocal(x);
@@ -58,10 +54,6 @@ NB_TERM int nb_high_word(double x)
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
     return (int)(uint32_t)(bits >> 32);
-}
-NB_TERM int nb_high_product(int a, int b)
-{
-    return (int)(((int64_t)a * b) >> 32);
 }
 NB_TERM float nb_term_inverse(float x)
 {
@@ -122,14 +114,14 @@ typedef struct nb_term_tables {
     const nb_term_source *sources;
     const nb_term_group *groups;
     int n_orientations, n_groups;
-    int cells[3], part[3];  /* whole numbers next to N, and what is left times 2^32 */
-    float step[3], tiny[3]; /* N 2^-32 and N 2^-40 */
-    float part_of[3],
-        edge[3];       /* 1/N; d^2 at the edge of the central fringe, |N d| = 1/2 */
-    float lift[3];     /* N; 0 where N = 1: exactly no slope, not a rounding */
-    float fall, steep; /* Gaussian: log2 of L^2 by R^2; -2 g/0.63 */
-    double inverse[3]; /* units of `cells`: 1, or 1/N of a Gaussian */
-    const float *F2;   /* as nb_F2_index has it; NULL: constant */
+    int cells[3];              /* whole numbers next to N */
+    float part[3];             /* what is left of N */
+    float step[3], tiny[3];    /* N 2^-32 and N 2^-40 */
+    float part_of[3], edge[3]; /* 1/N; nb_slope_edge */
+    float lift[3];             /* N; 0 where N = 1: exactly no slope, not a rounding */
+    float fall, steep;         /* Gaussian: log2 of L^2 by R^2; -2 g/0.63 */
+    double inverse[3];         /* units of `cells`: 1, or 1/N of a Gaussian */
+    const float *F2;           /* as nb_F2_index has it; NULL: constant */
     int stride[3], offset;
     double unit;  /* electrons^2 of 1 in the sums */
     double start; /* of an index */
@@ -174,14 +166,15 @@ typedef struct nb_term_axis {
 NB_TERM nb_term_axis nb_term_axis_of(const nb_term_tables *t, int i, int w,
                                      const nb_term_case how)
 {
-    int turns = (int)((uint32_t)w * (uint32_t)t->cells[i]);
-    float d = fmaf((float)w, (float)NB_FIXED_STEP, NB_FIXED_TINY), z = d * d, u, Pd, Pu,
-          by_d, by_u;
+    const int turns = (int)((uint32_t)w * (uint32_t)t->cells[i]);
+    float d = fmaf((float)w, (float)NB_FIXED_STEP, NB_FIXED_TINY), z = d * d,
+          u = fmaf((float)turns, (float)NB_FIXED_STEP, t->tiny[i]), Pd, Pu, by_d, by_u;
     float outside = z >= t->edge[i] ? 1.0f : 0.0f; /* of the central fringe */
     nb_term_axis a;
-    if (how.general)
-        turns = (int)((uint32_t)turns + (uint32_t)nb_high_product(w, t->part[i]));
-    u = fmaf((float)turns, (float)NB_FIXED_STEP, t->tiny[i]);
+    if (how.general) { /* in floats: steps of 2^-32 are too coarse where N d is small */
+        u = fmaf((float)w * (float)NB_FIXED_STEP, t->part[i], u);
+        u -= (u + NB_ROUND_FLOAT) - NB_ROUND_FLOAT;
+    }
     Pd = nb_term_sine(z, &by_d);
     Pu = nb_term_sine(u * u, &by_u);
     a.over_N = nb_term_inverse(d * Pd) * t->part_of[i];

@@ -70,9 +70,17 @@ static nb_engine engine_of(const nb_backend_state *state)
 static nb_status send_spans(nb_cuda_slope_pass *pass, nb_error *err)
 {
     const nb_slope_task *task = pass->task;
+    nb_cuda_slopes *own = pass->own;
     parcel p = {};
-    int64_t *before = (int64_t *)nb_alloc_raw(task->n + 1, sizeof *before, "pixels", err);
+    int64_t *before;
     nb_status st;
+    if (task->number != 0 && task->number == own->spans_of) {
+        pass->job.pixels = own->pixels;
+        pass->pixels = own->n_pixels;
+        return NB_OK;
+    }
+    own->spans_of = 0;
+    before = (int64_t *)nb_alloc_raw(task->n + 1, sizeof *before, "pixels", err);
     if (!before)
         return NB_ERR_NOMEM;
     before[0] = 0;
@@ -86,13 +94,15 @@ static nb_status send_spans(nb_cuda_slope_pass *pass, nb_error *err)
         pass->job.pixels.width = 0;
     int spans = add_part(&p, task->spans, task->n * sizeof *task->spans);
     int numbers = add_part(&p, before, (task->n + 1) * sizeof *before);
-    st = reserve_parcel(&pass->own->spans, &p, err);
+    st = reserve_parcel(&own->spans, &p, err);
     if (!st)
-        st = send_parcel(pass->state, &pass->own->spans, &p, err);
+        st = send_parcel(pass->state, &own->spans, &p, err);
     pass->job.pixels.spans = part_of(&p, spans, task->spans);
     pass->job.pixels.before = part_of(&p, numbers, before);
     pass->job.pixels.n = (int)task->n;
-    pass->pixels = before[task->n];
+    own->pixels = pass->job.pixels;
+    own->n_pixels = pass->pixels = before[task->n];
+    own->spans_of = st ? 0 : task->number;
     nb_free(before);
     return st;
 }
@@ -198,12 +208,19 @@ static nb_status send_pictures(nb_cuda_slope_pass *pass, const nb_fit *fit,
                                fit_parts *there, nb_error *err)
 {
     const size_t bytes = fit->scene->raster.pixels * sizeof(float);
+    const uint64_t number = pass->task->number;
     nb_cuda_slopes *own = pass->own;
-    nb_status st = nb_cuda_upload_mirror(pass->state, &own->photons, fit->seen->photons,
-                                         bytes, "the picture", err);
-    if (!st && fit->seen->background)
-        st = nb_cuda_upload_mirror(pass->state, &own->background, fit->seen->background,
-                                   bytes, "the background", err);
+    nb_status st = NB_OK;
+    if (number == 0 || number != own->pictures_of) {
+        own->pictures_of = 0;
+        st = nb_cuda_upload_mirror(pass->state, &own->photons, fit->seen->photons, bytes,
+                                   "the picture", err);
+        if (!st && fit->seen->background)
+            st = nb_cuda_upload_mirror(pass->state, &own->background,
+                                       fit->seen->background, bytes, "the background",
+                                       err);
+        own->pictures_of = st ? 0 : number;
+    }
     there->photons = (const float *)own->photons.device.at;
     there->background =
         fit->seen->background ? (const float *)own->background.device.at : NULL;
@@ -242,10 +259,17 @@ static nb_status prepare_terms(nb_cuda_slope_pass *pass, nb_error *err)
     return st;
 }
 
-/** How many pixels at a time; so many in any launch that it takes a third of a second. */
-static void cut(nb_cuda_slope_pass *pass, size_t bytes)
+/** Does a pullback need no planes?  One that moves panels needs sums for each of them. */
+static int pulls_plain(const nb_cuda_slope_pass *pass)
 {
-    double most = CHUNK_BYTES / ((double)bytes * pass->job.planes);
+    return pass->plain.planes > 0 &&
+           (!pass->job.moves || pass->task->job->scene->n_panels == 1);
+}
+
+/** How many pixels at a time. */
+static void cut(nb_cuda_slope_pass *pass)
+{
+    double most = CHUNK_BYTES / ((double)pass->bytes * pass->job.planes);
     pass->chunk = most < pass->pixels ? (int64_t)most : pass->pixels;
     pass->chunk = (pass->chunk + NB_CUDA_SLICE - 1) / NB_CUDA_SLICE * NB_CUDA_SLICE;
 }
@@ -258,10 +282,22 @@ static nb_cuda_slopes *slopes_of(nb_backend_state *state, nb_error *err)
     return state->slopes;
 }
 
+static nb_status reserve_planes(nb_cuda_slope_pass *pass, nb_error *err)
+{
+    nb_cuda_buffer *planes = &pass->own->planes;
+    nb_status st = nb_cuda_reserve(
+        planes, (size_t)pass->chunk * (size_t)pass->job.planes * pass->bytes,
+        "the derivatives", err);
+    pass->job.out = pass->bytes == sizeof(double) ? (double *)planes->at : NULL;
+    pass->job.single = pass->bytes == sizeof(double) ? NULL : (float *)planes->at;
+    return st;
+}
+
 nb_status nb_cuda_pass_open(nb_backend_state *state, const nb_slope_task *task,
-                            const nb_fit *fit, size_t bytes, nb_cuda_slope_pass *pass,
+                            const nb_cuda_pass_want *want, nb_cuda_slope_pass *pass,
                             nb_error *err)
 {
+    const nb_fit *fit = want->fit;
     const nb_engine engine = engine_of(state);
     fit_parts there = {};
     nb_status st;
@@ -282,11 +318,13 @@ nb_status nb_cuda_pass_open(nb_backend_state *state, const nb_slope_task *task,
         (fit && (st = send_pictures(pass, fit, &there, err))) ||
         (st = send_tables(pass, fit, &there, err)))
         return st;
-    cut(pass, bytes);
+    pass->pulls = want->pulls && pulls_plain(pass);
+    /* sums of kernels in double precision are of doubles */
+    pass->bytes = want->exact || (!pass->fast && (fit || want->pulls)) ? sizeof(double)
+                                                                       : sizeof(float);
+    cut(pass);
     pass->job.stride = pass->chunk;
-    return nb_cuda_reserve(&pass->own->planes,
-                           (size_t)pass->chunk * pass->job.planes * bytes,
-                           "the derivatives", err);
+    return pass->pulls ? NB_OK : reserve_planes(pass, err);
 }
 
 void nb_cuda_pass_close(nb_cuda_slope_pass *pass)
@@ -308,6 +346,12 @@ static nb_status report(nb_cuda_slope_pass *pass, nb_error *err)
     return st;
 }
 
+nb_status nb_cuda_pass_begin(nb_cuda_slope_pass *pass, nb_error *err)
+{
+    return nb_cuda_check(err, gpuEventRecord(pass->state->began, pass->state->stream),
+                         "calculating derivatives");
+}
+
 nb_status nb_cuda_pass_mark(nb_cuda_slope_pass *pass, nb_error *err)
 {
     return nb_cuda_check(err, gpuEventRecord(pass->state->ended, pass->state->stream),
@@ -326,8 +370,7 @@ nb_status nb_cuda_pass_chunk(nb_cuda_slope_pass *pass, int64_t origin, nb_error 
                                                  : most;
     nb_status st = NB_OK;
     if (origin == 0)
-        st = nb_cuda_check(err, gpuEventRecord(pass->state->began, pass->state->stream),
-                           "calculating derivatives");
+        st = nb_cuda_pass_begin(pass, err);
     pass->job.origin = origin;
     for (int64_t from = origin; from < last && !st; from += step) {
         pass->job.from = from;

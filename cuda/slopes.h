@@ -41,17 +41,32 @@ typedef struct nb_cuda_slope_job {
 typedef struct nb_cuda_fit_job {
     nb_cuda_pixels pixels;
     const nb_fit *fit;
-    const double *planes;
+    const double *planes; /* or NULL: */
+    const float *single;  /* the same planes */
     int64_t origin, end, stride;
     int count, n;    /* named parameters; those and knots */
     double *partial; /* [slices][items] */
     int items, slices;
+    int slice;           /* pixels that a block adds up */
+    int begins;          /* sums are set, not added to */
     const double *dloss; /* of a pullback, [end - origin]; NULL: a fit */
 } nb_cuda_fit_job;
 
+/** A pullback without planes (slope_pull.cu).  single or precise: the slope of the loss, [pixels of the stack]; the other
+ * one is NULL. */
+typedef struct nb_cuda_pull_job {
+    nb_cuda_slope_job all;
+    nb_plain_frame frame;
+    const float *single;
+    const double *precise;
+    double *partial; /* [blocks][items] */
+    int items, rounds, blocks;
+} nb_cuda_pull_job;
+
 enum {
-    NB_CUDA_SLICE = 1024,  /* pixels that a block adds up */
-    NB_CUDA_FIT_MOST = 170 /* numbers that a fit's block has room for */
+    NB_CUDA_SLICE =
+        1024, /* numbers of planes are a multiple; pixels that a block of a pullback adds up */
+    NB_CUDA_FIT_MOST = 170 /* parameters and knots of a fit */
 };
 
 /* --- slopes_double.cu --- */
@@ -64,14 +79,32 @@ void nb_cuda_launch_slopes_fast(const nb_cuda_slope_job *job, const nb_term_case
 void nb_cuda_launch_slopes_plain(const nb_cuda_slope_job *job, const nb_plain_rows *rows,
                                  const nb_plain_frame *frame, const nb_term_case *how,
                                  gpuStream_t stream);
+/* --- slope_pull.cu --- */
+/** items, rounds and blocks of a pullback of so many pixels. */
+void nb_cuda_pull_plan(const nb_term_case *how, int64_t pixels, nb_cuda_pull_job *job);
+/** sums[items]: what nb_plain_contract takes. */
+void nb_cuda_launch_pull_plain(const nb_cuda_pull_job *job, const nb_term_case *how,
+                               double *sums, gpuStream_t stream);
 /* --- slope_sums.cu --- */
-/** sums[items] += what the planes make: the loss, its gradient, the lower half of the Fisher matrix; or the gradient
- * of a pullback.  In an order that the pixels' numbers fix. */
-void nb_cuda_launch_fit(const nb_cuda_fit_job *job, double *sums, gpuStream_t stream);
+/** *bad = 1 if one of n numbers is not finite; type: nb_real_type. */
+void nb_cuda_launch_finite(nb_real_type type, const void *numbers, size_t n, double *bad,
+                           gpuStream_t stream);
+/** sums[items] = or += (begins or not) the sums over `slices` of partial[slices][items]. */
+void nb_cuda_launch_join(const double *partial, int slices, int items, int begins,
+                         double *sums, gpuStream_t stream);
+/** sums[items] = or += the gradient of a pullback, in an order that the pixels' numbers fix. */
+void nb_cuda_launch_pullback(const nb_cuda_fit_job *job, double *sums, gpuStream_t stream);
 /** to[n] = the entries of from[pixels of the stack] at the pixels from `origin` on; type: nb_real_type. */
 void nb_cuda_launch_gather(const nb_cuda_pixels *pixels, nb_real_type type,
                            const void *from, int64_t origin, int64_t n, double *to,
                            gpuStream_t stream);
+
+/* --- slope_fit.cu --- */
+/** How many pixels a block of a fit of at most so many pixels adds up. */
+int nb_cuda_fit_slice(int64_t pixels);
+/** sums[items] = or += the loss, its gradient, the lower half of the Fisher matrix, in an order that the pixels' numbers
+ * fix. */
+void nb_cuda_launch_fit(const nb_cuda_fit_job *job, double *sums, gpuStream_t stream);
 
 /* --- slopes.cu --- */
 extern const nb_slope_device nb_cuda_slope_device;

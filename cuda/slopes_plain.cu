@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives of pixels with one ray and few terms (slope_plain.h).  A thread has a few pixels side by side: what they
- * share is read once, and stores are wide. */
-#include "slope_place.cuh"
-
-#include "depth.cuh"
+/* Derivatives of pixels with one ray and few terms (slope_plain.h).  A thread has a few pixels side by side, so
+ * that its stores are wide. */
+#include "slope_batch.cuh"
 #include "slope_plain_tables.h"
 
 enum { THREADS = 128 };
@@ -13,78 +11,6 @@ typedef struct plain_job {
     nb_plain_rows rows; /* on the device */
     nb_plain_frame frame;
 } plain_job;
-
-/** A row of a panel's pixels. */
-typedef struct strip {
-    const nb_span *span;
-    nb_vec3 start, fast; /* of its points: start + F fast */
-    double pixel, S;
-    nb_plain_panel panel;
-} strip;
-
-static __device__ __forceinline__ strip strip_of(const plain_job &p, int k)
-{
-    const nb_span *span = &p.all.pixels.spans[k];
-    const nb_panel *panel = &p.all.panels[span->panel];
-    const double S = panel->pixel_slow * (span->slow + 0.5);
-    return {span,
-            {fma(S, panel->slow.x, panel->pix0.x), fma(S, panel->slow.y, panel->pix0.y),
-             fma(S, panel->slow.z, panel->pix0.z)},
-            panel->fast,
-            panel->pixel_fast,
-            S,
-            nb_plain_panel_of(panel)};
-}
-
-/** Direction and distance of a point. */
-static __device__ __forceinline__ double aim(const strip &row, double F, nb_vec3 *d)
-{
-    const nb_vec3 P = {fma(F, row.fast.x, row.start.x), fma(F, row.fast.y, row.start.y),
-                       fma(F, row.fast.z, row.start.z)};
-    const double r = inverse_root(fma(P.x, P.x, fma(P.y, P.y, P.z * P.z)));
-    d->x = P.x * r;
-    d->y = P.y * r;
-    d->z = P.z * r;
-    return r;
-}
-
-/** PIXELS pixels from number i on. */
-template <int PIXELS> struct batch {
-    nb_plain_pixel of[PIXELS];
-    int panel[PIXELS];
-    int64_t i;
-};
-
-template <int PIXELS>
-static __device__ __forceinline__ void fill(const plain_job &p, batch<PIXELS> &b,
-                                            const nb_term_case how)
-{
-    int64_t i = b.i;
-    int k = span_of(p.all.pixels, i);
-    int64_t next = p.all.pixels.before[k + 1];
-    strip row = strip_of(p, k);
-    int f = row.span->fast + (int)(i - p.all.pixels.before[k]);
-#pragma unroll
-    for (int j = 0; j < PIXELS; j++) {
-        const double F = row.pixel * (f + 0.5);
-        nb_term_run run;
-        nb_vec3 d;
-        const double r = aim(row, F, &d);
-        const nb_plain_factor factor = nb_plain_factor_of(&p.frame, &row.panel, d, r);
-        memset(&run, 0, sizeof run);
-        nb_plain_sums(&p.all.tables, d, &factor, &run, how);
-        nb_plain_finish(&p.frame, &row.panel, d, r, &factor, &run, &b.of[j], how);
-        b.of[j].F = F;
-        b.of[j].S = row.S;
-        b.panel[j] = row.span->panel;
-        f++;
-        if (++i >= next && i < p.all.end) {
-            row = strip_of(p, ++k);
-            next = p.all.pixels.before[k + 1];
-            f = row.span->fast;
-        }
-    }
-}
 
 template <int PIXELS, typename T> struct __align__(sizeof(T) * PIXELS) wide
 {
@@ -174,7 +100,7 @@ __global__ void __launch_bounds__(THREADS)
     b.i = p.all.from + ((int64_t)blockIdx.x * THREADS + threadIdx.x) * PIXELS;
     if (b.i >= p.all.end)
         return;
-    fill(p, b, how);
+    fill(p.all, p.frame, b, how);
     if (p.all.single)
         emit_all<LEVEL>(p, b, rows, p.all.single, how);
     else

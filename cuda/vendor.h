@@ -84,6 +84,7 @@
 #define gpuStream_t cudaStream_t
 #define gpuSuccess cudaSuccess
 #define gpuIsPinned(attributes) ((attributes).type == cudaMemoryTypeHost)
+#define gpuIsOnDevice(attributes) ((attributes).type == cudaMemoryTypeDevice)
 
 /* --- Fourier transforms, in a library that is loaded when a run first needs it --- */
 #if __has_include(<cufft.h>)
@@ -184,6 +185,14 @@ static __device__ __forceinline__ void gpuMultiply(double d[2], double a, double
     asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%4, %4};"
         : "=d"(d[0]), "=d"(d[1])
         : "d"(a), "d"(b), "d"(0.0));
+}
+
+/** d += A B in the same way: lane 4 i + k has A[i][k] and B[k][i], lane 4 i + j has d[i][2 j] and d[i][2 j + 1]. */
+static __device__ __forceinline__ void gpuMultiplyAdd(double d[2], double a, double b)
+{
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(d[0]), "+d"(d[1])
+        : "d"(a), "d"(b));
 }
 #endif
 

@@ -80,6 +80,7 @@
 #define gpuStream_t hipStream_t
 #define gpuSuccess hipSuccess
 #define gpuIsPinned(attributes) ((attributes).memoryType == hipMemoryTypeHost)
+#define gpuIsOnDevice(attributes) ((attributes).memoryType == hipMemoryTypeDevice)
 
 #define NB_GPU_MAJOR(version) ((version) / 10000000)
 #define NB_GPU_MINOR(version) ((version) / 100000 % 100)

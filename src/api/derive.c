@@ -10,6 +10,7 @@
 #include "../derive/products.h"
 #include "../derive/tangents.h"
 #include "../model/units.h"
+#include "../render/rows.h"
 #include "derive.h"
 #include "derive_spread.h"
 
@@ -221,31 +222,61 @@ static int any_not_finite(nb_real_type type, const void *array, size_t at, size_
     return bad;
 }
 
-/** The first of n numbers that is not finite; n: all are. */
-static size_t first_not_finite(nb_real_type type, const void *array, size_t n)
+enum {
+    LOSS_PIECE = 1024,
+    LOSS_SHARED = 64 /* pieces, from which on threads share them */
+};
+
+/** The same of a whole array, by threads. */
+static int any_at_all(nb_real_type type, const void *array, size_t n, int threads)
 {
-    const size_t piece = 1024;
-    for (size_t at = 0; at < n; at += piece) {
-        const size_t m = n - at < piece ? n - at : piece;
-        if (!any_not_finite(type, array, at, m))
-            continue;
-        while (isfinite(nb_real(type, array, at)))
-            at++;
-        return at;
+    const int pieces = (int)((n + LOSS_PIECE - 1) / LOSS_PIECE);
+    int bad = 0;
+    (void)threads;
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads) reduction(| : bad) if (pieces > LOSS_SHARED)
+#endif
+    for (int i = 0; i < pieces; i++) {
+        const size_t at = (size_t)i * LOSS_PIECE, left = n - at;
+        bad |= any_not_finite(type, array, at, left < LOSS_PIECE ? left : LOSS_PIECE);
     }
-    return n;
+    return bad;
 }
 
 static nb_status check_loss(const nb_sim *sim, nb_real_type type, const void *dloss,
                             nb_error *err)
 {
     const size_t pixels = sim->model.scene.raster.pixels;
-    size_t i = first_not_finite(type, dloss, pixels);
-    return i == pixels
-               ? NB_OK
-               : nb_fail(err, NB_ERR_INPUT,
-                         "the slope of the loss is not finite at pixel %zu of %zu", i,
-                         pixels);
+    size_t i = 0;
+    if (!any_at_all(type, dloss, pixels, nb_thread_count(sim->cfg.threads)))
+        return NB_OK;
+    while (isfinite(nb_real(type, dloss, i)))
+        i++;
+    return nb_fail(err, NB_ERR_INPUT,
+                   "the slope of the loss is not finite at pixel %zu of %zu", i, pixels);
+}
+
+/** The first number of a gradient that is not finite; count: all are. */
+static int not_finite_at(const double *gradient, int count)
+{
+    int i = 0;
+    while (i < count && isfinite(gradient[i]))
+        i++;
+    return i;
+}
+
+/** A device looks at the slopes of the loss while it adds them up; then only a gradient that is not finite needs a look. */
+static nb_status pull_checked(const nb_sim *sim, const nb_slope_run *run, int all_F,
+                              nb_real_type type, const void *dloss, double *gradient,
+                              nb_error *err)
+{
+    const int count = run->job->count, later = run->device && count > 0 && !all_F;
+    nb_status st = later ? NB_OK : check_loss(sim, type, dloss, err);
+    if (!st)
+        st = nb_slope_pullback(run, type, dloss, gradient, err);
+    if (!st && later && not_finite_at(gradient, count) < count)
+        st = check_loss(sim, type, dloss, err);
+    return st;
 }
 
 nb_status nb_sim_pullback(nb_sim *sim, const char *const *names, int count,
@@ -259,13 +290,11 @@ nb_status nb_sim_pullback(nb_sim *sim, const char *const *names, int count,
     nb_status st;
     if (F)
         memset(F, 0, sizeof *F);
-    if ((st = check_loss(sim, type, dloss, err)))
-        return st;
     st = build_job(sim, names, count, 1, &job, err);
     if (!st)
         st = open_run(sim, &job, 0, &run, err);
     if (!st)
-        st = nb_slope_pullback(&run, type, dloss, gradient, err);
+        st = pull_checked(sim, &run, F != NULL, type, dloss, gradient, err);
     if (!st && F)
         st = nb_slope_F(&run, type, dloss, F, err);
     nb_slope_job_free(&job);
@@ -288,12 +317,11 @@ nb_status nb_sim_pullback_device(nb_sim *sim, const char *const *names, int coun
                      "the derivatives of this simulation are not made on a device");
     if (!st)
         st = nb_slope_pullback(&run, type, dloss, gradient, err);
-    for (int i = 0; i < count && !st; i++)
-        if (!isfinite(gradient[i]))
-            st = nb_fail(err, NB_ERR_INPUT,
-                         "the slope of the loss is not finite, or the gradient by %s is "
-                         "too large",
-                         names[i]);
+    if (!st && not_finite_at(gradient, count) < count)
+        st = nb_fail(err, NB_ERR_INPUT,
+                     "the slope of the loss is not finite, or the gradient by %s is "
+                     "too large",
+                     names[not_finite_at(gradient, count)]);
     nb_slope_job_free(&job);
     return st;
 }
@@ -367,9 +395,25 @@ static nb_status fit_job(nb_sim *sim, const char *const *names, int count,
     return st ? st : spread_job(sim, job, given, err);
 }
 
+nb_status nb_sim_observe(nb_sim *sim, const nb_observation *seen, nb_slope_pixels *out,
+                         nb_error *err)
+{
+    const nb_slope_job job = {.scene = &sim->model.scene};
+    nb_status st = nb_slope_observed(&job, seen, out, err);
+    out->number = ++sim->n_observed;
+    return st;
+}
+
 nb_status nb_sim_normal(nb_sim *sim, const char *const *names, int count,
                         const nb_observation *seen, double *loss, double *gradient,
                         double *fisher, nb_error *err)
+{
+    return nb_sim_normal_at(sim, names, count, seen, NULL, loss, gradient, fisher, err);
+}
+
+nb_status nb_sim_normal_at(nb_sim *sim, const char *const *names, int count,
+                           const nb_observation *seen, const nb_slope_pixels *pixels,
+                           double *loss, double *gradient, double *fisher, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && seen);
@@ -383,7 +427,7 @@ nb_status nb_sim_normal(nb_sim *sim, const char *const *names, int count,
     if (!st)
         st = open_run(sim, &job, seen->n_knots, &run, err);
     if (!st)
-        st = nb_slope_normal(&run, &fit, loss, gradient, fisher, err);
+        st = nb_slope_normal(&run, &fit, pixels, loss, gradient, fisher, err);
     nb_slope_job_free(&job);
     nb_free(given);
     return st;

@@ -64,7 +64,8 @@ struct nb_sim {
     char backend_line[256];     /* for nb_sim_backend */
     int64_t clipped_noise, clipped_int; /* of the last files */
     nb_times times;
-    int said_cpu; /* why derivatives are not on the device */
+    uint64_t n_observed; /* lists of observed pixels so far */
+    int said_cpu;        /* why derivatives are not on the device */
 };
 
 /** nb_sim_create for a simulation that makes so many images: what `-device auto` chooses hangs on it. */

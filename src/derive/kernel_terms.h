@@ -75,7 +75,7 @@ NB_INLINE slope_parts slope_parts_of(vf d, vf u, vf half_fringe)
 typedef struct slope_constants {
     fixed_constants fixed;
     vf N[3];
-    vf half_fringe[3]; /* (1/(2 N))^2 */
+    vf half_fringe[3]; /* nb_slope_edge */
     vf varies[3];      /* 1, or 0: nb_slope_varies; the sums get it, not each term */
     double fall;       /* Gaussian: log2 of L^2 by R^2 */
 } slope_constants;
@@ -89,7 +89,7 @@ NB_INLINE slope_constants slope_constants_of(const nb_scene *sc)
     for (i = 0; i < 3; i++) {
         c.N[i] = vf_set((float)sc->lattice.N[i]);
         c.varies[i] = vf_set((float)nb_slope_varies(&sc->lattice, i));
-        c.half_fringe[i] = vf_set((float)(0.25 / (sc->lattice.N[i] * sc->lattice.N[i])));
+        c.half_fringe[i] = vf_set(nb_slope_edge(sc->lattice.N[i]));
     }
     return c;
 }

@@ -87,6 +87,14 @@ static void take_fit(void *sink, const nb_slope_values *row)
     add_batch(k, &batch, row, sums);
 }
 
+static void clear_fit(void *sink)
+{
+    const fit_sink *k = sink;
+    const size_t n = (size_t)k->n;
+    if (k->partial)
+        memset(k->partial, 0, NB_PASS_STRIPES * (1 + n + n * n) * sizeof *k->partial);
+}
+
 static void take_expected(void *sink, const nb_slope_values *row)
 {
     const fit_sink *k = sink;
@@ -96,53 +104,65 @@ static void take_expected(void *sink, const nb_slope_values *row)
             k->expected[row->spans[i].at + (size_t)f] = row->values[j];
 }
 
-/** The pixels that are observed.  *wanted: nb_free. */
-static nb_status mark_observed(const nb_slope_run *run, const nb_fit *fit,
-                               uint8_t **wanted, nb_error *err)
+nb_status nb_slope_observed(const nb_slope_job *job, const nb_observation *seen,
+                            nb_slope_pixels *out, nb_error *err)
 {
-    const size_t pixels = run->job->scene->raster.pixels;
-    *wanted = nb_alloc_raw(pixels, 1, "observed pixels", err);
-    if (!*wanted)
+    const size_t pixels = job->scene->raster.pixels;
+    uint8_t *wanted = nb_alloc_raw(pixels, 1, "observed pixels", err);
+    nb_status st;
+    memset(out, 0, sizeof *out);
+    if (!wanted)
         return NB_ERR_NOMEM;
     for (size_t i = 0; i < pixels; i++)
-        (*wanted)[i] = !isnan(fit->seen->photons[i]);
-    return NB_OK;
-}
-
-static nb_status run_fit(const nb_slope_run *run, fit_sink *sink,
-                         void (*take)(void *, const nb_slope_values *), nb_error *err)
-{
-    nb_slope_pass pass = {.job = run->job,
-                          .way = run->way,
-                          .threads = run->threads,
-                          .hooks = run->hooks,
-                          .sink = sink,
-                          .take = take};
-    uint8_t *wanted;
-    nb_status st = mark_observed(run, sink->fit, &wanted, err);
-    pass.wanted = wanted;
-    if (!st)
-        st = nb_slope_pass_run(&pass, err);
+        wanted[i] = !isnan(seen->photons[i]);
+    st = nb_slope_pixels_list(job, wanted, out, err);
     nb_free(wanted);
     return st;
 }
 
-/** The same on a device: its sums to out->sums, or the image to `expected`. */
-static nb_status run_device_fit(const nb_slope_run *run, const nb_slope_fit_out *out,
-                                double *expected, nb_error *err)
+static nb_status run_fit(const nb_slope_run *run, const nb_slope_pixels *pixels,
+                         fit_sink *sink, void (*take)(void *, const nb_slope_values *),
+                         nb_error *err)
 {
-    const nb_slope_planes_out image = {.expected = expected};
-    nb_slope_task task;
-    nb_span *spans = NULL;
-    uint8_t *wanted;
-    nb_status st = mark_observed(run, out->fit, &wanted, err);
+    const nb_slope_pass pass = {.job = run->job,
+                                .pixels = pixels,
+                                .way = run->way,
+                                .threads = run->threads,
+                                .hooks = run->hooks,
+                                .sink = sink,
+                                .take = take,
+                                .again = clear_fit};
+    return nb_slope_pass_run(&pass, err);
+}
+
+/** The same on a device: the sums of a fit, or the image to sink->expected. */
+static nb_status run_device_fit(const nb_slope_run *run, const nb_slope_pixels *pixels,
+                                const fit_sink *sink, nb_error *err)
+{
+    const nb_slope_planes_out image = {.expected = sink->expected};
+    const nb_slope_fit_out sums = {sink->fit, sink->partial};
+    const nb_slope_task task = nb_slope_task_of(run, pixels);
+    if (task.n == 0)
+        return NB_OK;
+    return sink->expected ? run->device->planes(run->state, &task, &image, err)
+                          : run->device->normal(run->state, &task, &sums, err);
+}
+
+/** pixels: those of the observation, or NULL. */
+static nb_status run_sink(const nb_slope_run *run, const nb_slope_pixels *pixels,
+                          fit_sink *sink, void (*take)(void *, const nb_slope_values *),
+                          nb_error *err)
+{
+    nb_slope_pixels own = {0};
+    nb_status st = NB_OK;
+    if (!pixels) {
+        st = nb_slope_observed(run->job, sink->fit->seen, &own, err);
+        pixels = &own;
+    }
     if (!st)
-        st = nb_slope_task_of(run, wanted, &task, &spans, err);
-    nb_free(wanted);
-    if (!st && task.n > 0)
-        st = expected ? run->device->planes(run->state, &task, &image, err)
-                      : run->device->normal(run->state, &task, out, err);
-    nb_free(spans);
+        st = run->device && !run->job->given ? run_device_fit(run, pixels, sink, err)
+                                             : run_fit(run, pixels, sink, take, err);
+    nb_slope_pixels_free(&own);
     return st;
 }
 
@@ -163,8 +183,9 @@ static void collect(const fit_sink *k, double *loss, double *gradient, double *f
             fisher[i * n + j] = fisher[j * n + i] = sums[1 + n + i * n + j];
 }
 
-nb_status nb_slope_normal(const nb_slope_run *run, const nb_fit *fit, double *loss,
-                          double *gradient, double *fisher, nb_error *err)
+nb_status nb_slope_normal(const nb_slope_run *run, const nb_fit *fit,
+                          const nb_slope_pixels *pixels, double *loss, double *gradient,
+                          double *fisher, nb_error *err)
 {
     fit_sink sink = {
         .job = run->job, .fit = fit, .n = run->job->count + fit->seen->n_knots};
@@ -174,9 +195,7 @@ nb_status nb_slope_normal(const nb_slope_run *run, const nb_fit *fit, double *lo
         nb_alloc(NB_PASS_STRIPES, (1 + n + n * n) * sizeof(double), "equations", err);
     if (!sink.partial)
         return NB_ERR_NOMEM;
-    st = run->device && !run->job->given
-             ? run_device_fit(run, &(nb_slope_fit_out){fit, sink.partial}, NULL, err)
-             : run_fit(run, &sink, take_fit, err);
+    st = run_sink(run, pixels, &sink, take_fit, err);
     if (!st)
         collect(&sink, loss, gradient, fisher);
     nb_free(sink.partial);
@@ -188,7 +207,5 @@ nb_status nb_slope_expected(const nb_slope_run *run, const nb_fit *fit, double *
 {
     fit_sink sink = {.job = run->job, .fit = fit, .expected = expected};
     memset(expected, 0, run->job->scene->raster.pixels * sizeof *expected);
-    if (run->device && !run->job->given)
-        return run_device_fit(run, &(nb_slope_fit_out){fit, NULL}, expected, err);
-    return run_fit(run, &sink, take_expected, err);
+    return run_sink(run, NULL, &sink, take_expected, err);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "pass.h"
 
+#include <math.h>
 #include <stdatomic.h>
+#include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -10,6 +12,7 @@
 #include "../base/memory.h"
 #include "../render/request.h"
 #include "../render/rows.h"
+#include "audit.h"
 
 static const nb_slope_engine *const engines[] = {&nb_slope_vector, &nb_slope_scalar, NULL};
 
@@ -43,8 +46,10 @@ typedef struct slope_run {
     const nb_span *spans;
     const size_t *first; /* [rows + 1] */
     int rows, stripes;
-    size_t widest;   /* pixels of a row */
-    double *buffers; /* [threads][1 + count][widest] */
+    size_t widest;         /* pixels of a row */
+    double *buffers;       /* [threads][1 + count][widest] */
+    nb_slope_audit *audit; /* fill it; NULL: no need */
+    double bright;         /* nb_slope_audit_mend */
     atomic_int done, stop;
 } slope_run;
 
@@ -103,6 +108,10 @@ static void run_piece(const slope_run *run, const nb_slope_values *piece, double
         run->dot(pass->job, run->state, piece->spans, piece->n, dloss, sums);
     } else {
         run->row(pass->job, run->state, piece->spans, piece->n, values, run->widest);
+        if (run->audit)
+            nb_slope_audit_take(run->audit, piece);
+        if (isfinite(run->bright))
+            nb_slope_audit_mend(pass->job, run->bright, piece, values);
         pass->take(pass->sink, piece);
     }
 }
@@ -148,6 +157,7 @@ static nb_status share_rows(slope_run *run, nb_error *err)
 {
     const nb_slope_pass *pass = run->pass;
     int threads = nb_thread_count(pass->threads);
+    atomic_store(&run->done, 0);
     for (int r = 0; r < run->rows; r++) {
         size_t n = pixels_of(run, r);
         run->widest = n > run->widest ? n : run->widest;
@@ -168,21 +178,41 @@ static nb_status share_rows(slope_run *run, nb_error *err)
     return NB_OK;
 }
 
+/** share_rows, and again if single precision does not do. */
+static nb_status share_audited(slope_run *run, nb_error *err)
+{
+    const nb_slope_pass *pass = run->pass;
+    nb_slope_audit audit;
+    nb_status st = nb_slope_audit_open(pass->job, NB_PASS_STRIPES, &audit, err);
+    run->audit = &audit;
+    if (!st && !(st = share_rows(run, err)))
+        run->bright = nb_slope_audit_bright(&audit, pass->job);
+    run->audit = NULL;
+    nb_slope_audit_close(&audit);
+    if (st || !isfinite(run->bright))
+        return st;
+    if (pass->again)
+        pass->again(pass->sink);
+    return share_rows(run, err);
+}
+
 static nb_status run_spans(slope_run *run, nb_error *err)
 {
     const nb_slope_pass *pass = run->pass;
     const nb_slope_engine *engine = NULL;
     nb_status st = NB_OK;
+    int audited = 0;
     if (!run->row) {
         engine = nb_slope_engine_for(pass->job, &pass->way);
         run->row = engine->row;
+        audited = engine != &nb_slope_scalar && nb_slope_audit_wanted(pass->job);
     }
     if (engine && engine->open)
         st = engine->open(pass->job, &pass->way, &run->state, err);
-    if (!st && engine && engine->dot && pass->weigh)
+    if (!st && engine && engine->dot && pass->weigh && !audited)
         run->dot = engine->dot(run->state);
     if (!st)
-        st = share_rows(run, err);
+        st = audited ? share_audited(run, err) : share_rows(run, err);
     if (engine && engine->close)
         engine->close(run->state);
     return st;
@@ -202,38 +232,46 @@ static nb_status merge_masks(const nb_raster *raster, const uint8_t *wanted,
     return NB_OK;
 }
 
-nb_status nb_slope_spans(const nb_slope_job *job, const uint8_t *wanted, nb_span **spans,
-                         size_t *n, nb_error *err)
+nb_status nb_slope_pixels_list(const nb_slope_job *job, const uint8_t *wanted,
+                               nb_slope_pixels *out, nb_error *err)
 {
     nb_scene part = *job->scene;
+    nb_request request = {0};
     uint8_t *mask;
     nb_status st = merge_masks(&part.raster, wanted, &mask, err);
-    *spans = NULL;
-    *n = 0;
+    memset(out, 0, sizeof *out);
     if (mask)
         part.raster.mask = mask;
     if (!st)
-        st = nb_spans_build(&part, spans, n, err);
+        st = nb_spans_build(&part, &out->spans, &out->n, err);
+    request.spans = out->spans;
+    request.n = out->n;
+    if (!st)
+        st = nb_request_rows(&request, &out->first, &out->rows, err);
     nb_free(mask);
     return st;
 }
 
+void nb_slope_pixels_free(nb_slope_pixels *pixels)
+{
+    nb_free(pixels->spans);
+    nb_free(pixels->first);
+    memset(pixels, 0, sizeof *pixels);
+}
+
 nb_status nb_slope_pass_run(const nb_slope_pass *pass, nb_error *err)
 {
-    nb_request request = {0};
-    slope_run run = {.pass = pass, .row = pass->row};
-    nb_span *spans;
-    size_t *first = NULL;
-    nb_status st = nb_slope_spans(pass->job, pass->wanted, &spans, &request.n, err);
+    slope_run run = {.pass = pass, .row = pass->row, .bright = INFINITY};
+    nb_slope_pixels all = {0};
+    const nb_slope_pixels *pixels = pass->pixels ? pass->pixels : &all;
+    nb_status st = pass->pixels ? NB_OK : nb_slope_pixels_list(pass->job, NULL, &all, err);
     if (!run.row && pass->job->given)
         run.row = given_row;
-    request.spans = run.spans = spans;
-    if (!st)
-        st = nb_request_rows(&request, &first, &run.rows, err);
-    run.first = first;
+    run.spans = pixels->spans;
+    run.first = pixels->first;
+    run.rows = pixels->rows;
     if (!st && run.rows > 0)
         st = run_spans(&run, err);
-    nb_free(first);
-    nb_free(spans);
+    nb_slope_pixels_free(&all);
     return st;
 }

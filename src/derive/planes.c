@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Planes of slopes, and their sums with a loss. */
+#include <math.h>
 #include <string.h>
 
 #include "../base/memory.h"
 #include "../base/stream.h"
 #include "../physics/panels.h"
+#include "audit.h"
 #include "dot.h"
 #include "products.h"
 
@@ -80,39 +82,92 @@ static nb_slope_pass pass_of(const nb_slope_run *run, void *sink,
                            .take = take};
 }
 
-nb_status nb_slope_task_of(const nb_slope_run *run, const uint8_t *wanted,
-                           nb_slope_task *task, nb_span **spans, nb_error *err)
+nb_slope_task nb_slope_task_of(const nb_slope_run *run, const nb_slope_pixels *pixels)
 {
-    nb_status st = nb_slope_spans(run->job, wanted, spans, &task->n, err);
-    task->job = run->job;
-    task->precision = run->way.precision;
-    task->hooks = run->hooks;
-    task->spans = *spans;
+    return (nb_slope_task){.job = run->job,
+                           .precision = run->way.precision,
+                           .spans = pixels->spans,
+                           .n = pixels->n,
+                           .number = pixels->number,
+                           .hooks = run->hooks};
+}
+
+/** The audit of planes with their image: values[1 + count][NB_PASS_PIECE] is for its work. */
+static void audit_planes(const nb_slope_task *task, const nb_slope_planes_out *out,
+                         double *values, nb_slope_audit *audit)
+{
+    const size_t pixels = task->job->scene->raster.pixels;
+    for (size_t i = 0; i < task->n; i++)
+        for (int from = 0; from < task->spans[i].n; from += NB_PASS_PIECE) {
+            const int stripe = (int)(i * NB_PASS_STRIPES / task->n);
+            nb_slope_values piece = {NULL, 1, values, NB_PASS_PIECE, stripe};
+            nb_span span = task->spans[i];
+            const int left = span.n - from;
+            span.fast += from;
+            span.at += (size_t)from;
+            span.n = left < NB_PASS_PIECE ? left : NB_PASS_PIECE;
+            piece.spans = &span;
+            nb_reals(NB_REAL_FLOAT32, out->image, span.at, span.n, values);
+            for (size_t p = 0; p < (size_t)task->job->count; p++)
+                nb_reals(out->type, out->planes, p * pixels + span.at, span.n,
+                         values + (p + 1) * NB_PASS_PIECE);
+            nb_slope_audit_take(audit, &piece);
+        }
+}
+
+/** The device's planes; in double if single precision does not do (audit.h). */
+static nb_status audited_planes(const nb_slope_run *run, nb_slope_task *task,
+                                const nb_slope_planes_out *out, nb_error *err)
+{
+    const nb_slope_job *job = run->job;
+    nb_slope_planes_out all = *out;
+    nb_slope_audit audit;
+    nb_status st = nb_slope_audit_open(job, NB_PASS_STRIPES, &audit, err);
+    double *values = nb_alloc_raw((size_t)job->count + 1, NB_PASS_PIECE * sizeof *values,
+                                  "slopes of rows", err);
+    float *image = nb_alloc_raw(job->scene->raster.pixels, sizeof *image, "image", err);
+    if (!all.image)
+        all.image = image;
+    if (!st && !(values && image))
+        st = NB_ERR_NOMEM;
+    if (!st && !(st = run->device->planes(run->state, task, &all, err))) {
+        audit_planes(task, &all, values, &audit);
+        if (isfinite(nb_slope_audit_bright(&audit, job))) {
+            task->precision = NB_PRECISION_DOUBLE;
+            st = run->device->planes(run->state, task, out, err);
+        }
+    }
+    nb_slope_audit_close(&audit);
+    nb_free(values);
+    nb_free(image);
     return st;
 }
 
 static nb_status device_planes(const nb_slope_run *run, const nb_slope_planes_out *out,
                                nb_error *err)
 {
-    nb_slope_task task;
-    nb_span *spans;
-    nb_status st = nb_slope_task_of(run, NULL, &task, &spans, err);
+    nb_slope_pixels pixels;
+    nb_status st = nb_slope_pixels_list(run->job, NULL, &pixels, err);
+    nb_slope_task task = nb_slope_task_of(run, &pixels);
+    const int audited = out->planes && task.precision != NB_PRECISION_DOUBLE &&
+                        nb_slope_audit_wanted(run->job);
     if (!st && task.n > 0)
-        st = run->device->planes(run->state, &task, out, err);
-    nb_free(spans);
+        st = audited ? audited_planes(run, &task, out, err)
+                     : run->device->planes(run->state, &task, out, err);
+    nb_slope_pixels_free(&pixels);
     return st;
 }
 
 static nb_status device_pullback(const nb_slope_run *run, nb_real_type type,
                                  const void *dloss, double *gradient, nb_error *err)
 {
-    nb_slope_task task;
-    nb_span *spans;
-    nb_status st = nb_slope_task_of(run, NULL, &task, &spans, err);
+    nb_slope_pixels pixels;
+    nb_status st = nb_slope_pixels_list(run->job, NULL, &pixels, err);
+    const nb_slope_task task = nb_slope_task_of(run, &pixels);
     memset(gradient, 0, (size_t)run->job->count * sizeof *gradient);
     if (!st && task.n > 0)
         st = run->device->pullback(run->state, &task, type, dloss, gradient, err);
-    nb_free(spans);
+    nb_slope_pixels_free(&pixels);
     return st;
 }
 
@@ -171,6 +226,12 @@ static void take_dot(void *sink, const nb_slope_values *row)
         sum[p] += nb_dot_of(dloss, row->values + (p + 1) * row->stride, n);
 }
 
+static void clear_dot(void *sink)
+{
+    const plane_sink *k = sink;
+    memset(k->partial, 0, NB_PASS_STRIPES * (size_t)k->job->count * sizeof *k->partial);
+}
+
 nb_status nb_slope_pullback(const nb_slope_run *run, nb_real_type type, const void *dloss,
                             double *gradient, nb_error *err)
 {
@@ -179,6 +240,7 @@ nb_status nb_slope_pullback(const nb_slope_run *run, nb_real_type type, const vo
     nb_slope_pass pass = pass_of(run, &sink, take_dot);
     nb_status st;
     pass.weigh = weigh;
+    pass.again = clear_dot;
     if (n == 0)
         return NB_OK;
     if (run->device)

@@ -34,10 +34,8 @@ nb_status nb_slope_image(const nb_slope_run *run, double *image, nb_error *err);
 nb_status nb_slope_pullback(const nb_slope_run *run, nb_real_type type, const void *dloss,
                             double *gradient, nb_error *err);
 
-/** The pixels of a run for its device, and of those only the wanted ones (NULL: all).  *spans: nb_free, after
- * an error too.  Errors: NB_ERR_NOMEM. */
-nb_status nb_slope_task_of(const nb_slope_run *run, const uint8_t *wanted,
-                           nb_slope_task *task, nb_span **spans, nb_error *err);
+/** What a run's device is to do with these pixels. */
+nb_slope_task nb_slope_task_of(const nb_slope_run *run, const nb_slope_pixels *pixels);
 
 /** Number i of an array of `type`. */
 static inline double nb_real(nb_real_type type, const void *array, size_t i)
@@ -57,9 +55,14 @@ static inline void nb_reals(nb_real_type type, const void *array, size_t at, int
         memcpy(to, (const double *)array + at, (size_t)n * sizeof *to);
 }
 
-/** loss, gradient[n], fisher[n][n] with n = count + knots; each may be NULL. */
-nb_status nb_slope_normal(const nb_slope_run *run, const nb_fit *fit, double *loss,
-                          double *gradient, double *fisher, nb_error *err);
+/** The pixels of an observation that are used.  Free the list after an error, too.  Errors: NB_ERR_NOMEM. */
+nb_status nb_slope_observed(const nb_slope_job *job, const nb_observation *seen,
+                            nb_slope_pixels *out, nb_error *err);
+
+/** loss, gradient[n], fisher[n][n] with n = count + knots; each may be NULL.  pixels: nb_slope_observed, or NULL. */
+nb_status nb_slope_normal(const nb_slope_run *run, const nb_fit *fit,
+                          const nb_slope_pixels *pixels, double *loss, double *gradient,
+                          double *fisher, nb_error *err);
 
 /** The image at the observed pixels, 0 elsewhere. */
 nb_status nb_slope_expected(const nb_slope_run *run, const nb_fit *fit, double *expected,

@@ -13,6 +13,7 @@ typedef struct nb_slope_task {
     nb_precision precision;
     const nb_span *spans; /* in order; each pixel once */
     size_t n;
+    uint64_t number; /* of their list (nb_slope_pixels): a device keeps it and its observation; 0: it does not */
     const nb_hooks *hooks; /* may be NULL */
 } nb_slope_task;
 
@@ -39,7 +40,7 @@ typedef struct nb_slope_device {
     nb_status (*planes)(nb_backend_state *state, const nb_slope_task *task,
                         const nb_slope_planes_out *out, nb_error *err);
     /** gradient[count] = sum of dloss dI/dp; dloss[pixels of the stack] of `type`, in memory of the
-     * host or the device. */
+     * host or the device.  If a number of dloss is not finite, one of the gradient is not. */
     nb_status (*pullback)(nb_backend_state *state, const nb_slope_task *task,
                           nb_real_type type, const void *dloss, double *gradient,
                           nb_error *err);

@@ -5,6 +5,13 @@
 #ifndef NB_DERIVE_SLOPE_SINE_H
 #define NB_DERIVE_SLOPE_SINE_H
 
+/** d^2 at the edge of the central fringe, |N d| = 1/2; a little within, so that no rounding of d lets a phase N d that has
+ * gone round by a turn pass for a central one. */
+static inline float nb_slope_edge(double N)
+{
+    return (float)((0.25 - 1e-6) / (N * N));
+}
+
 #define NB_SINE_SLOPE4_0 (-10.3354254312f)
 #define NB_SINE_SLOPE4_1 10.2006488359f
 #define NB_SINE_SLOPE4_2 (-3.59545191419f)

@@ -62,6 +62,10 @@ int64_t nb_fit_bright(const nb_fit *fit, const nb_radial *background, double hig
 /** The model without backgrounds into fit->expected, 0 where photons[pixels] is NaN. */
 nb_status nb_fit_image(nb_fit *fit, const float *photons, nb_error *err);
 
+/** The runs of pixels of row s of panel k that are not NaN (and not 0 in `of`, unless that is NULL), into spans unless that
+ * is NULL; how many. */
+size_t nb_fit_row_spans(const nb_fit *fit, const float *photons, const uint8_t *of, int k,
+                        int s, nb_span *spans);
 /** The runs of pixels that are not NaN.  *spans: nb_free. */
 nb_status nb_fit_spans(const nb_fit *fit, const float *photons, nb_span **spans,
                        size_t *n, nb_error *err);

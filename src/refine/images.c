@@ -7,38 +7,45 @@
 #include "../render/request.h"
 #include "fit.h"
 
-/** The runs of pixels that are not NaN, into spans unless that is NULL; how many. */
-static size_t list_spans(const nb_scene *sc, const float *photons, nb_span *spans)
+size_t nb_fit_row_spans(const nb_fit *fit, const float *photons, const uint8_t *of, int k,
+                        int s, nb_span *spans)
 {
+    const nb_panel *panel = &fit->sim->model.scene.panels[k];
+    const size_t row = panel->first_pixel + (size_t)s * (size_t)panel->columns;
     size_t n = 0;
-    for (int k = 0; k < sc->n_panels; k++) {
-        const nb_panel *panel = &sc->panels[k];
-        for (int s = 0; s < panel->rows; s++) {
-            size_t row = panel->first_pixel + (size_t)s * (size_t)panel->columns;
-            for (int f = 0; f < panel->columns; f++) {
-                int begin = f;
-                while (f < panel->columns && !isnan(photons[row + (size_t)f]))
-                    f++;
-                if (f == begin)
-                    continue;
-                if (spans)
-                    spans[n] = (nb_span){k, begin, s, f - begin, row + (size_t)begin};
-                n++;
-            }
-        }
+    for (int f = 0; f < panel->columns; f++) {
+        const int begin = f;
+        while (f < panel->columns && !isnan(photons[row + (size_t)f]) &&
+               (!of || of[row + (size_t)f]))
+            f++;
+        if (f == begin)
+            continue;
+        if (spans)
+            spans[n] = (nb_span){k, begin, s, f - begin, row + (size_t)begin};
+        n++;
     }
+    return n;
+}
+
+/** The runs of pixels that are not NaN, into spans unless that is NULL; how many. */
+static size_t list_spans(const nb_fit *fit, const float *photons, nb_span *spans)
+{
+    const nb_scene *sc = &fit->sim->model.scene;
+    size_t n = 0;
+    for (int k = 0; k < sc->n_panels; k++)
+        for (int s = 0; s < sc->panels[k].rows; s++)
+            n += nb_fit_row_spans(fit, photons, NULL, k, s, spans ? spans + n : NULL);
     return n;
 }
 
 nb_status nb_fit_spans(const nb_fit *fit, const float *photons, nb_span **spans,
                        size_t *n, nb_error *err)
 {
-    const nb_scene *sc = &fit->sim->model.scene;
-    *n = list_spans(sc, photons, NULL);
+    *n = list_spans(fit, photons, NULL);
     *spans = nb_alloc_raw(*n + 1, sizeof **spans, "pixels of a fit", err);
     if (!*spans)
         return NB_ERR_NOMEM;
-    list_spans(sc, photons, *spans);
+    list_spans(fit, photons, *spans);
     return NB_OK;
 }
 

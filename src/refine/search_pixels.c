@@ -30,17 +30,13 @@ static size_t count_all(const choice *c)
 /** The pixels of row s of panel k. */
 static void add_row(const choice *c, int k, int s, nb_search_pixels *out)
 {
-    const nb_panel *panel = &c->fit->sim->model.scene.panels[k];
-    const size_t row = panel->first_pixel + (size_t)s * (size_t)panel->columns;
-    for (int f = 0; f < panel->columns; f++) {
-        const int begin = f;
-        for (; f < panel->columns && counts(c, row + (size_t)f); f++) {
-            out->pixel[out->n++] = row + (size_t)f;
-        }
-        if (f > begin)
-            out->spans[out->n_spans++] =
-                (nb_span){k, begin, s, f - begin, row + (size_t)begin};
-    }
+    nb_span *spans = out->spans + out->n_spans;
+    const size_t n = nb_fit_row_spans(c->fit, c->fit->chosen,
+                                      c->spots ? c->fit->spots : NULL, k, s, spans);
+    for (size_t i = 0; i < n; i++)
+        for (int f = 0; f < spans[i].n; f++)
+            out->pixel[out->n++] = spans[i].at + (size_t)f;
+    out->n_spans += n;
 }
 
 static void add_rows(const choice *c, nb_search_pixels *out)

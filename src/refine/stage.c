@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../api/derive.h"
 #include "../base/clock.h"
 #include "../base/error.h"
 #include "../base/memory.h"
@@ -15,6 +16,7 @@
 typedef struct stage {
     nb_fit *fit;
     nb_fit_space space;
+    nb_slope_pixels pixels; /* the chosen ones; owned */
     const char *names[NB_FIT_MOST];
     double *values, *g, *F; /* by the values */
 } stage;
@@ -52,7 +54,8 @@ static nb_status loss_at(void *user, int n, const double *x, double *loss, doubl
     seen = nb_fit_observation(fit);
     st = nb_sim_set_parameters(fit->sim, s->names, s->values, active, err);
     if (!st)
-        st = nb_sim_normal(fit->sim, s->names, active, &seen, loss, s->g, s->F, err);
+        st = nb_sim_normal_at(fit->sim, s->names, active, &seen, &s->pixels, loss, s->g,
+                              s->F, err);
     fit->out->evaluations++;
     if (st)
         return st;
@@ -156,9 +159,17 @@ void nb_fit_note_stage(nb_fit *fit, const char *name, int evaluations, double lo
         fit->o->stage(fit->o->user, s);
 }
 
+static void close_stage(stage *s)
+{
+    nb_free(s->values);
+    nb_slope_pixels_free(&s->pixels);
+}
+
+/** Close it after an error, too. */
 static nb_status open_stage(nb_fit *fit, const int marked[NB_FIT_MOST], stage *s,
                             double **x, nb_error *err)
 {
+    const nb_observation seen = nb_fit_observation(fit);
     size_t values;
     memset(s, 0, sizeof *s);
     s->fit = fit;
@@ -174,7 +185,7 @@ static nb_status open_stage(nb_fit *fit, const int marked[NB_FIT_MOST], stage *s
     s->F = s->g + values;
     *x = s->F + values * values;
     nb_fit_space_start(&s->space, fit->radial.level, *x);
-    return NB_OK;
+    return nb_sim_observe(fit->sim, &seen, &s->pixels, err);
 }
 
 nb_status nb_fit_stage(nb_fit *fit, const char *name, const int marked[NB_FIT_MOST],
@@ -185,8 +196,10 @@ nb_status nb_fit_stage(nb_fit *fit, const char *name, const int marked[NB_FIT_MO
     nb_minimise_job job = {.loss = loss_at, .user = &s, .most = most};
     nb_minimum found = {0};
     nb_status st = open_stage(fit, marked, &s, &x, err);
-    if (st)
+    if (st) {
+        close_stage(&s);
         return st;
+    }
     job.n = nb_fit_space_variables(&s.space);
     job.x = x;
     if (fit->o->likelihood == NB_LIKELIHOOD_GAUSS)
@@ -198,7 +211,7 @@ nb_status nb_fit_stage(nb_fit *fit, const char *name, const int marked[NB_FIT_MO
         st = nb_minimise(&job, &found, err);
     if (!st)
         st = settle(&s, x, err);
-    nb_free(s.values);
+    close_stage(&s);
     if (!st)
         nb_fit_note_stage(fit, name, found.evaluations, found.loss, found.converged,
                           nb_monotonic_seconds() - start);
@@ -210,13 +223,15 @@ nb_status nb_fit_check_apart(nb_fit *fit, const int marked[NB_FIT_MOST], nb_erro
     double *x;
     stage s;
     nb_status st = open_stage(fit, marked, &s, &x, err);
-    if (st)
+    if (st) {
+        close_stage(&s);
         return st;
+    }
     if (s.space.n_free == 0)
         st = nb_fail(err, NB_ERR_INPUT,
                      "-refine: every parameter is held; leave one free");
     if (!st)
         st = check_apart(&s, x, err);
-    nb_free(s.values);
+    close_stage(&s);
     return st;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "../../cuda/timing.h"
-#include "api/sim.h"
+#include "api/derive.h"
 #include "base/clock.h"
 #include "median.h"
 
@@ -176,6 +176,7 @@ static void evaluate(int repeats)
     enum { COUNT = sizeof names / sizeof *names };
     static float image[EDGE * EDGE], photons[EDGE * EDGE];
     static lap fit;
+    nb_slope_pixels pixels;
     double gradient[COUNT], matrix[COUNT * COUNT], loss, mean = 0;
     const nb_observation seen = {.photons = photons};
     nb_config cfg;
@@ -193,10 +194,12 @@ static void evaluate(int repeats)
         photons[i] = image[i] > mean || i % 20 == 0 ? image[i] : (float)NAN;
         used += !isnan(photons[i]);
     }
+    check(nb_sim_observe(sim, &seen, &pixels, &err), &err);
     for (int i = -1; i < repeats; i++) {
         const double value = 1e-4 * (i + 2), t = nb_monotonic_seconds();
         check(nb_sim_set_parameters(sim, names, &value, 1, &err), &err);
-        check(nb_sim_normal(sim, names, COUNT, &seen, &loss, gradient, matrix, &err),
+        check(nb_sim_normal_at(sim, names, COUNT, &seen, &pixels, &loss, gradient, matrix,
+                               &err),
               &err);
         take(&fit, i < 0 ? 0 : i, t, sim);
     }
@@ -204,6 +207,7 @@ static void evaluate(int repeats)
            "all %.3f ms\n",
            (int)COUNT, used, EDGE * EDGE, median_ms(fit.kernel, repeats),
            median_ms(fit.wall, repeats));
+    nb_slope_pixels_free(&pixels);
     nb_sim_free(sim);
 }
 

@@ -48,7 +48,7 @@ def torch_parts(sim):
     try:
         import torch
 
-        from nanobragg.torch import render
+        from nanobragg.torch import Renderer, render
     except ImportError as error:
         print(f"skip nanobragg.torch # {error}")
         return {}
@@ -81,10 +81,34 @@ def torch_parts(sim):
         wait()
 
     def backward(i):
-        nanobragg.torch._gradient(sim, NAMES, slopes)
+        sim.pullback(slopes, NAMES)
 
+    draw = Renderer(sim, NAMES)
+    flat = torch.tensor(VALUES, dtype=torch.float64, requires_grad=True)
+
+    def one_tensor(i):
+        flat.grad = None
+        return draw(flat)
+
+    def both_of_one(i):
+        (one_tensor(i) * slopes).sum().backward()
+
+    def same_thread(i):
+        with torch.autograd.set_multithreading_enabled(False):
+            both_of_one(i)
+
+    def loss_alone(i):
+        (picture * slopes).sum()
+
+    def torch_alone(i):
+        picture.grad = None
+        (picture * slopes).sum().backward()
+
+    picture = torch.randn(sim.shape, device=device, requires_grad=True)
     return {"torch.render, nine values": forward, "its pullback alone": backward,
-            "torch.render and backward, nine values": both}
+            "torch.render and backward, nine values": both, "Renderer": one_tensor,
+            "Renderer and backward": both_of_one, "the same, backward in the calling thread": same_thread,
+            "(image * w).sum()": loss_alone, "the same and backward, of a plain tensor": torch_alone}
 
 
 def main():

@@ -84,7 +84,7 @@ def take_turns(torch, calls, repeats, device):
 
 
 def calls_of(torch, nanobragg, port, sim, weight):
-    from nanobragg.torch import render
+    from nanobragg.torch import Renderer, render
     device = port.device
     fixed = port.simulator([float(x) for x in (*MISSET, *CELL, *N)])
     w = torch.from_numpy(weight).to(device)
@@ -107,10 +107,37 @@ def calls_of(torch, nanobragg, port, sim, weight):
         sim.render(out=host)
         sim.pullback(weight, NAMES)
 
+    draw = Renderer(sim, NAMES)
+    flat = torch.tensor((*MISSET, *CELL, *N), dtype=torch.float64, requires_grad=True)
+
+    def one_tensor():
+        flat.grad = None
+        (draw(flat) * w).sum().backward()
+
+    def same_thread():
+        with torch.autograd.set_multithreading_enabled(False):
+            one_tensor()
+
+    def there():
+        sim.render(where="device")
+        sim.pullback(w, NAMES)
+
+    ours = {"nanobragg.torch forward + backward": both, "nanobragg.torch.Renderer, values on the host": one_tensor,
+            "the same, backward in the calling thread": same_thread,
+            "nanobragg render + pullback": plain}
+    if device == "cuda":
+        kept = torch.empty(sim.shape, pin_memory=True).numpy()
+        ready = torch.from_numpy(weight).pin_memory().numpy()
+
+        def pinned():
+            sim.render(out=kept)
+            sim.pullback(ready, NAMES)
+
+        ours["nanobragg render + pullback, pinned arrays"] = pinned
+        ours["nanobragg render + pullback, images on the device"] = there
     forward = (lambda: sim.render(where="device")) if device == "cuda" else (lambda: sim.render(out=host))
     return ({"port forward": port_forward, "nanobragg forward": forward},
-            {"port forward + backward": lambda: port.gradient(w), "nanobragg.torch forward + backward": both,
-             "nanobragg render + pullback": plain})
+            {"port forward + backward": lambda: port.gradient(w), **ours})
 
 
 def slope_of_images(port, weight, k):

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Derivatives by a device against the scalar engine where a scene needs files: panels, tables of F, a table for
-each wavelength; and of Gaussian crystals with one ray to a pixel.
+each wavelength; and of Gaussian crystals with one ray to a pixel.  Then theorems that hold for any renderer.
 
 NB_DERIVE_DEVICE=cuda: that device; else the CPU's fast kernels.
 usage: NANOBRAGG=program NB_SOURCE=folder python3 tests/check/derive_devices.py
 """
 import array
+import math
 import os
 import subprocess
 import sys
@@ -87,8 +88,100 @@ def check(name, names, flags):
     return failed
 
 
+def rows(flags, names, precision):
+    """Planes by their names."""
+    values, why = planes(flags, ",".join(names), "-device", DEVICE, "-precision", precision)
+    if values is None:
+        raise RuntimeError(why)
+    pixels = len(values) // len(names)
+    return {name: values[k * pixels:(k + 1) * pixels] for k, name in enumerate(names)}
+
+
+def zero(*terms):
+    """How far a sum of factors times planes is from 0, of the largest term."""
+    most = max(abs(factor) * max(map(abs, plane)) for factor, plane in terms)
+    return max(abs(sum(pixel)) for pixel in zip(*([f * x for x in plane] for f, plane in terms))) / most
+
+
+TURNED = f"{QUIET} -mosflm -lambda 1 -cell 50 60 70 80 95 100 -misset 10 20 30 -N 6 -default_F 50 -nopolar"
+
+
+def turned_together(precision, ways):
+    """Crystal and detector turn about the beam: the image stays."""
+    d = rows(f"{TURNED} {FLAT} {ways}", ["rot_x", "detector_rotx"], precision)
+    return zero((1, d["rot_x"]), (1, d["detector_rotx"]))
+
+
+def longer_edges(precision, ways):
+    """Cell and wavelength grow by one factor."""
+    d = rows(f"{CRYSTAL} {FLAT} -default_F 50 {ways}", ["cell_a", "cell_b", "cell_c", "lambda"], precision)
+    return zero((50, d["cell_a"]), (60, d["cell_b"]), (70, d["cell_c"]), (1, d["lambda"]))
+
+
+def brighter(precision, ways):
+    """F dI/dF = 2 I = 2 fluence dI/dfluence, without water."""
+    d = rows(f"{CRYSTAL} {FLAT} -fluence 1e26 -default_F 50 {ways}", ["default_F", "fluence"], precision)
+    return zero((50, d["default_F"]), (-2e26, d["fluence"]))
+
+
+def misset_angles(precision, ways):
+    """Their planes are combinations of those of rotations: about z, about R_z y, about R_z R_y x."""
+    d = rows(f"{CRYSTAL} {FLAT} -default_F 50 {ways}",
+             ["rot_x", "rot_y", "rot_z", "misset_x", "misset_y", "misset_z"], precision)
+    y, z = math.radians(20), math.radians(30)
+    axes = {"misset_z": (0, 0, 1), "misset_y": (-math.sin(z), math.cos(z), 0),
+            "misset_x": (math.cos(y) * math.cos(z), math.cos(y) * math.sin(z), -math.sin(y))}
+    return max(zero((-1, d[name]), *zip(axis, (d["rot_x"], d["rot_y"], d["rot_z"])))
+               for name, axis in axes.items())
+
+
+def region(precision, ways):
+    """A region of interest is a part of the whole."""
+    names, most = ["rot_y", "cell_b", "N_c", "distance"], 0.0
+    whole = rows(f"{CRYSTAL} {FLAT} -default_F 50 {ways}", names, precision)
+    part = rows(f"{CRYSTAL} {FLAT} -default_F 50 -roi 11 70 20 55 {ways}", names, precision)
+    for name in names:
+        inside = [x if 11 <= i % EDGE <= 70 and 20 <= i // EDGE <= 55 else 0 for i, x in enumerate(whole[name])]
+        most = max(most, zero((1, part[name]), (-1, inside)))
+    return most
+
+
+def two_sources(precision, ways):
+    """The planes of two sources are a mean of those of each.  The polarization is that of the first source: none."""
+    names, sums = ["rot_x", "cell_a", "N_b", "Xbeam"], {}
+    lines = ["-10 0 0 {} 1e-10", "-10 0.5 0.3 {} 1.2e-10"]
+    for name, text in (("both", lines[0].format(1) + "\n" + lines[1].format(3)), ("first", lines[0].format(1)),
+                       ("second", lines[1].format(1))):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as stream:
+            stream.write(text + "\n")
+            stream.flush()
+            sums[name] = rows(f"{CRYSTAL} {FLAT} -default_F 50 -nopolar -sourcefile {stream.name} {ways}", names,
+                              precision)
+    return max(zero((-1, sums["both"][name]), (0.25, sums["first"][name]), (0.75, sums["second"][name]))
+               for name in names)
+
+
+THEOREMS = [turned_together, longer_edges, brighter, misset_angles, region, two_sources]
+
+
+def prove(theorem):
+    failed = 0
+    for precision, limit in LIMITS.items():
+        for what, ways in (("one-ray", ""), ("rays", "-oversample 2")):  # two kinds of kernels
+            off, why = float("inf"), ""
+            try:
+                off = theorem(precision, ways)
+            except RuntimeError as error:
+                why = str(error)
+            name = f"{theorem.__name__.replace('_', '-')}-{what}-{precision}"
+            good = off <= 2 * limit  # of two planes
+            failed += not good
+            print(f"{'ok' if good else 'not ok'} derive-devices-{name} # {off:.2g} {why}")
+    return failed
+
+
 def main():
-    return sum(check(*case) for case in CASES) > 0
+    return sum(check(*case) for case in CASES) + sum(map(prove, THEOREMS)) > 0
 
 
 if __name__ == "__main__":

@@ -155,6 +155,67 @@ def test_render_in_a_graph():
     assert abs(ours - want).max() < 1e-3 * abs(want).max()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_pullback_of_slopes_that_are_there(dtype):
+    torch = has_torch()
+    names = ["misset", "cell", "N", "distance"]
+    for more in ({}, {"oversample": 2}):  # kernels without and with planes
+        sim = gpu(**more)
+        slopes = torch.linspace(-1, 2, 64 * 48, dtype=torch.float64).reshape(48, 64).to(getattr(torch, dtype))
+        want = sim.pullback(slopes.numpy(), names)
+        there = slopes.cuda()
+        assert sim.pullback(there, names) == want
+        assert sim.pullback(there.t().contiguous().t(), names) == want
+        assert sim.pullback(there.cpu(), names) == want
+        exact = nanobragg.Simulation(**{**SMALL, **more, "device": "cpu", "precision": "double"})
+        for name, value in exact.pullback(slopes.double().numpy(), names).items():
+            scale = abs(slopes.double().numpy() * exact.derivatives(name, dtype=float)[name]).sum()
+            assert abs(want[name] - value) <= 5e-6 * scale, name
+        with pytest.raises(ValueError, match="has the shape"):
+            sim.pullback(there[1:], names)
+        with pytest.raises(ValueError, match="not finite"):
+            sim.pullback(there * float("nan"), names)
+
+
+@pytest.mark.parametrize("more", [{}, {"roi": (10, 40, 5, 30)}, {"oversample": 2, "roi": (10, 40, 5, 30)}])
+def test_a_slope_that_is_not_finite_is_found_anywhere(more):
+    sim = gpu(**more)
+    slopes = np.ones((48, 64), np.float32)
+    sim.pullback(slopes, "misset")
+    for bad in (np.nan, np.inf):
+        for pixel in (0, 20 * 64 + 20, 48 * 64 - 1):
+            wrong = slopes.copy()
+            wrong.flat[pixel] = bad
+            with pytest.raises(ValueError, match=f"not finite at pixel {pixel} of 3072"):
+                sim.pullback(wrong, "misset")
+
+
+def test_large_slopes_are_sent_whole():
+    """More than the ring of pinned memory holds."""
+    sim = gpu(detpixels_x=2048, detpixels_y=2048)
+    slopes = np.random.default_rng(4).normal(size=(2048, 2048))  # 32 MB
+    planes = sim.derivatives("misset_x,fluence", dtype=float)
+    for name, value in sim.pullback(slopes, "misset_x,fluence").items():
+        terms = slopes * planes[name]
+        assert abs(value - terms.sum()) <= 1e-6 * abs(terms).sum(), name
+
+
+@pytest.mark.parametrize("where", ["cpu", "cuda"])
+def test_renderer_of_one_tensor(where):
+    torch = has_torch()
+    from nanobragg.torch import Renderer
+    names = ["misset", "cell"]
+    draw = Renderer(gpu(), names)
+    values = torch.tensor([10.0, 20, 30, 79.1, 79.1, 37.9, 90, 90, 90], dtype=torch.float64, device=where,
+                          requires_grad=True)
+    image = draw(values)
+    assert image.is_cuda and np.array_equal(image.detach().cpu().numpy(), gpu().render())
+    (image ** 2).sum().backward()
+    want = gpu().pullback(2 * gpu().render(), names)
+    assert values.grad.device.type == where
+    assert values.grad.cpu().numpy() == pytest.approx(list(want.values()), rel=1e-5, abs=1e-5 * max(map(abs, want.values())))
+
+
 def test_gradcheck():
     torch = has_torch()
     from nanobragg.torch import render

@@ -10,7 +10,7 @@ import pytest
 import nanobragg
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
-from nanobragg.torch import render  # noqa: E402  (it needs torch)
+from nanobragg.torch import Renderer, render  # noqa: E402  (it needs torch)
 
 SMALL = dict(cell=(70, 80, 90, 88, 91, 93), N=5, default_F=100, wavelength=1.0, distance=100, detpixels=24,
              pixel=0.5, misset=(10, 20, 30), fluence=5e25, oversample=1, device="cpu", threads=1)  # at most 1 photon
@@ -69,6 +69,49 @@ def test_backward_is_the_pullback(dtype):
     flat = torch.cat([t.grad.reshape(-1).double() for t in given.values()]).numpy()
     assert all(t.grad.dtype == dtype and t.grad.shape == t.shape for t in given.values())
     assert flat == pytest.approx(list(g.values()), rel=1e-6 if dtype == torch.float32 else 1e-12)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_renderer_of_one_tensor(dtype):
+    given = tensors()
+    sim = nanobragg.Simulation(**SMALL)
+    draw = Renderer(sim, list(VALUES))
+    assert draw.names == sim.variables(list(VALUES))
+    numbers = torch.cat([t.detach().reshape(-1) for t in given.values()]).to(dtype).requires_grad_()
+    weight = torch.linspace(-1, 2, 576).reshape(24, 24)
+    for sign in (1, -1):  # the second one is of values that are there
+        numbers.grad = None
+        image = draw(numbers)
+        assert torch.equal(image, render(nanobragg.Simulation(**SMALL), **given))
+        (sign * image * weight).sum().backward()
+        g = nanobragg.Simulation(**SMALL).pullback(sign * weight, list(VALUES))
+        assert numbers.grad.dtype == dtype
+        assert numbers.grad.numpy() == pytest.approx(list(g.values()), rel=1e-6 if dtype == torch.float32 else 1e-12)
+    assert not draw(numbers.detach()).requires_grad
+
+
+def test_renderer_refuses():
+    sim = nanobragg.Simulation(**SMALL)
+    draw = Renderer(sim, "misset")
+    for bad in (torch.zeros(2), torch.zeros(3, 1), torch.zeros(3, dtype=torch.int64)):
+        with pytest.raises(ValueError, match="values: must be 3 floating-point numbers"):
+            draw(bad)
+    with pytest.raises(ValueError, match="misst"):
+        Renderer(sim, "misst")
+    misset = tensors(names=["misset"])["misset"]
+    image = draw(misset)
+    first, = torch.autograd.grad((image ** 2).sum(), misset, create_graph=True)
+    with pytest.raises(NotImplementedError, match="double backward"):
+        first.sum().backward()
+    sim.set(distance=90)
+    with pytest.raises(RuntimeError, match="render it again"):
+        image.sum().backward()
+
+
+def test_renderer_gradcheck():
+    draw = Renderer(nanobragg.Simulation(**SMALL, precision="double"), "misset,distance")
+    values = torch.tensor([10, 20, 30, 100.0], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(draw, values, eps=1e-5, atol=1e-6, rtol=1e-5)
 
 
 def test_only_what_requires_a_gradient_has_one():

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is made of derivatives, and the calls around them. */
+#include "api/derive.h"
 #include "derive_sims.h"
 
 /* --- products --- */
@@ -94,6 +95,46 @@ static void check_equations(double sigma)
     for (int i = 0; i < SOME; i++)
         free(planes[i]);
     free(image);
+    nb_sim_free(sim);
+}
+
+/** Pixels that are listed once serve every evaluation: the same bytes, also of another scene. */
+static void pixels_are_listed_once(void **state)
+{
+    nb_config cfg = nb_suite_config(1.1, 6, 14);
+    nb_sim *sim;
+    nb_slope_pixels pixels;
+    float photons[14 * 14];
+    const nb_observation seen = {.photons = photons};
+    nb_error err = {0};
+    size_t n = 0;
+    (void)state;
+    set(&cfg, "fluence", "1e28");
+    set(&cfg, "roi", "2 12 1 13");
+    sim = opened(&cfg);
+    for (int i = 0; i < 14 * 14; i++)
+        photons[i] = i % 5 == 2 ? NAN : (float)(i % 11);
+    assert_int_equal(nb_sim_observe(sim, &seen, &pixels, &err), NB_OK);
+    for (size_t i = 0; i < pixels.n; i++)
+        for (int f = 0; f < pixels.spans[i].n; f++, n++)
+            assert_false(isnan(photons[pixels.spans[i].at + (size_t)f]));
+    assert_true(n > 50 && n < 11 * 13);
+    for (int k = 0; k < 3; k++) {
+        double loss[2], gradient[2][SOME], fisher[2][SOME * SOME];
+        const double distance = 100 + k;
+        const char *const name = "cell_a";
+        assert_int_equal(nb_sim_set_parameters(sim, &name, &distance, 1, &err), NB_OK);
+        assert_int_equal(
+            nb_sim_normal(sim, some, SOME, &seen, &loss[0], gradient[0], fisher[0], &err),
+            NB_OK);
+        assert_int_equal(nb_sim_normal_at(sim, some, SOME, &seen, &pixels, &loss[1],
+                                          gradient[1], fisher[1], &err),
+                         NB_OK);
+        assert_memory_equal(&loss[0], &loss[1], sizeof loss[0]);
+        assert_memory_equal(gradient[0], gradient[1], sizeof gradient[0]);
+        assert_memory_equal(fisher[0], fisher[1], sizeof fisher[0]);
+    }
+    nb_slope_pixels_free(&pixels);
     nb_sim_free(sim);
 }
 
@@ -385,6 +426,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(normal_equations_are_those_of_planes),
+        cmocka_unit_test(pixels_are_listed_once),
         cmocka_unit_test(wide_rows_and_hats),
         cmocka_unit_test(threads_change_no_byte),
         cmocka_unit_test(the_gradient_of_F),

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Derivatives of an image by named parameters (docs/derivatives.md)."""
 
+import sys
+
 import numpy as np
 
 from ._images import Image
@@ -44,12 +46,47 @@ def slopes_of(shape, dL_dimage):
     return np.ascontiguousarray(slopes)
 
 
-def gradient(sim, shape, dL_dimage, names, progress):
-    slopes = slopes_of(shape, dL_dimage)
+def _is_there(slopes):
+    """Whether it is a tensor of PyTorch on a GPU."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(slopes, torch.Tensor) and slopes.is_cuda
+
+
+def _gradient_there(sim, slopes, names):
+    """Where the slopes are, or None if no device makes derivatives of this simulation."""
+    torch = sys.modules["torch"]
+    if slopes.dtype not in (torch.float32, torch.float64):
+        slopes = slopes.double()
+    slopes = slopes.detach().contiguous()
+    torch.cuda.current_stream(slopes.device).synchronize()
+    try:
+        return sim.pullback_device(names, slopes.dtype == torch.float64, slopes.data_ptr(), slopes.numel())[0]
+    except NotImplementedError:
+        return None
+
+
+def numbers_of(sim, shape, slopes, names, progress=None, want_F=False):
+    """([dL/dp], dL/dF); slopes: an array, or a tensor of PyTorch, of a GPU too."""
+    if _is_there(slopes):
+        if tuple(slopes.shape) != shape:
+            raise ValueError(f"dL_dimage: has the shape {tuple(slopes.shape)}, but the image is {shape}")
+        found = None if want_F else _gradient_there(sim, slopes, names)
+        if found is not None:
+            return found, None
+        slopes = slopes.detach().cpu().numpy()
+    slopes = slopes_of(shape, slopes)
+    return sim.pullback(names, slopes.dtype == np.float64, slopes, want_F, progress)
+
+
+def gradient(sim, shape, dL_dimage, names, progress, opened):
+    """opened: what names open to, so far."""
     names = [w.strip() for w in names.split(",")] if isinstance(names, str) else list(names)
     want_F = ALL_F in names
-    keys, opened = keys_of(sim, [name for name in names if name != ALL_F])
-    numbers, F = sim.pullback(opened, slopes.dtype == np.float64, slopes, want_F, progress)
+    known = tuple(name for name in names if name != ALL_F)
+    if known not in opened:
+        opened[known] = keys_of(sim, known)
+    keys, words = opened[known]
+    numbers, F = numbers_of(sim, shape, dL_dimage, words, progress, want_F)
     found = dict(zip(keys, numbers))
     if want_F:
         found[ALL_F] = (np.frombuffer(F[0], dtype=np.int32).reshape(-1, 3).copy(),

@@ -193,9 +193,10 @@ class Simulation:
     def pullback(self, dL_dimage, names, progress=None):
         """The gradient of a loss: a dict of floats, the sums over pixels of dL/dI dI/dp.
 
+        dL_dimage: [slow, fast], an array, or a tensor of PyTorch; one on the GPU that renders stays there.
         The name "F" stands for all structure factors: (hkl [n, 3], dL/dF [n])."""
         return _derivatives.gradient(self._sim, self.shape, dL_dimage, names,
-                                     _progress.callback(progress, "pullback"))
+                                     _progress.callback(progress, "pullback"), self._opened)
 
     def variables(self, names="misset,cell,N"):
         """The names that a list of names and groups opens to."""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Images in the graph of PyTorch: nanobragg.torch.render(sim, misset=tensor, cell=tensor, ...)."""
+"""Images in the graph of PyTorch: nanobragg.torch.render(sim, misset=tensor, cell=tensor, ...), or of parameters in one
+tensor: nanobragg.torch.Renderer(sim, names)(values)."""
 
 import numpy as np
 import torch
@@ -35,25 +36,11 @@ def _image(sim):
     return torch.from_numpy(out).to(device if device.startswith("cuda:") else "cpu")
 
 
-def _gradient(sim, names, slopes):
-    """Where the slopes are, if the device makes derivatives of this simulation; else on the host."""
-    if slopes.is_cuda:
-        slopes = slopes.contiguous()
-        torch.cuda.current_stream(slopes.device).synchronize()
-        try:
-            return sim._sim.pullback_device(names, slopes.dtype == torch.float64, slopes.data_ptr(),
-                                            slopes.numel())[0]
-        except NotImplementedError:
-            pass
-    dloss = _derivatives.slopes_of(sim.shape, slopes.cpu().numpy())
-    return sim._sim.pullback(names, dloss.dtype == np.float64, dloss, False, None)[0]
-
-
 def _pull_back(sim, values, names, slopes, dtype=torch.float64, device=None):
     """dL/dI -> dL/dp: a tensor."""
     before = sim._given
     values.give(sim)
-    numbers = _gradient(sim, names, slopes.detach())
+    numbers = _derivatives.numbers_of(sim._sim, sim.shape, slopes.detach(), names)[0]
     if before is not None:
         before.give(sim)
     return torch.tensor(numbers, dtype=dtype, device=device)  # one transfer
@@ -100,6 +87,22 @@ class _Render(torch.autograd.Function):
         return (None, None, None, *(next(pieces) if wanted else None for wanted in needed))
 
 
+class _Flat(torch.autograd.Function):
+    """Of one tensor of numbers."""
+
+    @staticmethod
+    def forward(ctx, numbers, sim, names):
+        values = _Values(names, numbers.tolist(), sim._version)
+        ctx.sim, ctx.values, ctx.like = sim, values, (numbers.dtype, numbers.device)
+        values.give(sim)
+        return _image(sim)
+
+    @staticmethod
+    def backward(ctx, slopes):
+        pull_back = _Pullback.apply if torch.is_grad_enabled() else _pull_back  # enabled: create_graph
+        return pull_back(ctx.sim, ctx.values, ctx.values.names, slopes, *ctx.like), None, None
+
+
 def _numbers(tensors):
     """Their values: from a device in one transfer."""
     on_host = [not tensor.is_cuda for tensor in tensors]
@@ -139,3 +142,20 @@ def render(sim, **parameters):
     parts = [_names_of(sim, key, tensor) for key, tensor in zip(parameters, tensors)]
     values = _Values([name for part in parts for name in part], _numbers(tensors), sim._version)
     return _Render.apply(sim, values, parts, *tensors)
+
+
+class Renderer:
+    """Images by parameters in one tensor: render = Renderer(sim, names); image = render(values).
+
+    names: as of Simulation.pullback; values: [n] numbers in the order of Renderer.names, which they open to.  As
+    render(), with as few calls of PyTorch as there can be: quickest with values on the host, where few numbers
+    belong, also beside a GPU."""
+
+    def __init__(self, sim, names):
+        self.sim, self.names = sim, _derivatives.keys_of(sim._sim, names)[1]
+
+    def __call__(self, values):
+        if values.dim() != 1 or len(values) != len(self.names) or not values.is_floating_point():
+            raise ValueError(f"values: must be {len(self.names)} floating-point numbers "
+                             f"({', '.join(self.names)}), not {tuple(values.shape)} of {values.dtype}")
+        return _Flat.apply(values, self.sim, self.names)
