@@ -2,10 +2,11 @@
 """nanobragg refine: right starts end at the truth, bad ones are refused, and a lost fit says so.
 
 With NB_BIG=1 every row of docs/refine.md over three stills, and the errors of 200 stills (NB_STILLS: another
-number).  NB_REFINE_DEVICE=cuda: fits of ROW and SEED there.
-usage: NANOBRAGG=program python3 tests/cli/refine_check.py [ROW SEED...]
+number; NB_JOBS: so many at once).  NB_REFINE_DEVICE=cuda: fits of ROW and SEED, or of so many stills, there.
+usage: NANOBRAGG=program python3 tests/cli/refine_check.py [ROW SEED... | errors STILLS]
 """
 import array
+import concurrent.futures
 import json
 import math
 import os
@@ -359,8 +360,9 @@ def tables_of_F(folder):
 def errors_of_many(count):
     """Errors over their sigma, of stills of the first row."""
     squares, worst, n = 0.0, 0.0, 0
-    for seed in range(1000, 1000 + count):
-        found = one_still("still", seed)
+    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("NB_JOBS", "1"))) as pool:
+        stills = list(pool.map(lambda seed: one_still("still", seed), range(1000, 1000 + count)))
+    for found in stills:
         for error, sigma, _ in (found or {}).values():
             squares += (error / sigma) ** 2
             worst = max(worst, abs(error / sigma))
@@ -378,6 +380,9 @@ def main():
     if not has_cminpack():
         _, err = run("refine", "x.img", "-refine", "rot", "-default_F", "1", status=2)
         ok("without cminpack", "cminpack" in err, err)
+        return
+    if len(sys.argv) > 2 and sys.argv[1] == "errors":
+        errors_of_many(int(sys.argv[2]))
         return
     if len(sys.argv) > 2:
         for seed in sys.argv[2:]:
