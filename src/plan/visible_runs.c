@@ -6,7 +6,11 @@
  * lie within `blur` of it.  |G - kappa i| - kappa falls as kappa grows, so that the sphere of some
  * kappa in [shortest, longest] comes within `blur` of G just if
  *   |G - longest i| <= longest + blur   and   |G - shortest i| >= shortest - blur.
- * Along a row these are the inside of one interval and the outside of another. */
+ * Along a row these are the inside of one interval and the outside of another.
+ *
+ * A row of reflections has the samples of a square of such lines, half an index to each side.  The near end f
+ * of a ball's interval is convex over the square, the far end concave.  So f is largest at a corner; and as
+ * f(x) + f(2c - x) >= 2 f(c), it is nowhere below 2 f(c) - (its largest), c the middle. */
 #include <math.h>
 
 #include "../base/memory.h"
@@ -78,81 +82,195 @@ static shell shell_of(const nb_beam *beam, const nb_orientation *u, int n, doubl
     return s;
 }
 
-/** The line's part inside |G - kappa i| = radius: middle -+ half; half < 0: none. */
-static void cut_sphere(const shell *s, nb_vec3 g, int axis, double kappa, double radius,
-                       double *middle, double *half)
+/** The line's part inside |G - kappa i| = radius; from > to: none. */
+typedef struct cut {
+    double from, to;
+} cut;
+
+static cut cut_sphere(const shell *s, nb_vec3 g, int axis, double kappa, double radius)
 {
-    nb_vec3 from = nb_sub(g, nb_scale(kappa, s->incident)), star = s->star[axis];
-    double length2 = nb_dot(star, star), along = nb_dot(from, star) / length2, rest;
-    *middle = -along;
-    rest = (radius * radius - nb_dot(from, from)) / length2 + along * along;
-    *half = radius > 0 && rest >= 0 ? sqrt(rest) : -1;
+    const nb_vec3 from = nb_sub(g, nb_scale(kappa, s->incident)), star = s->star[axis];
+    const double inverse2 = 1 / nb_dot(star, star), along = nb_dot(from, star) * inverse2,
+                 rest = (radius * radius - nb_dot(from, from)) * inverse2 + along * along;
+    const double half = radius > 0 && rest >= 0 ? sqrt(rest) : NAN;
+    const cut c = {-along - half, -along + half};
+    return half >= 0 ? c : (cut){INFINITY, -INFINITY};
 }
 
-/** Widen [*low, *high] by the part of [from, to] in [least, most]. */
-static void widen(double from, double to, const double limit[2], double *low, double *high)
+static int is_cut(cut c)
+{
+    return c.from <= c.to;
+}
+
+/** What is seen of a row, in indices from 0. */
+typedef struct range {
+    double low, high;
+} range;
+
+/** Widen *r by the part of [from, to] in [least, most]. */
+static void widen(double from, double to, const double limit[2], range *r)
 {
     from = fmax(from, limit[0]);
     to = fmin(to, limit[1]);
     if (from <= to) {
-        *low = fmin(*low, from);
-        *high = fmax(*high, to);
+        r->low = fmin(r->low, from);
+        r->high = fmax(r->high, to);
     }
 }
 
-/** Widen [*low, *high] by the indices along `axis` that the row at g is seen at. */
-static void widen_by_shell(const shell *s, nb_vec3 g, int axis, const double limit[2],
-                           double *low, double *high)
+/** Widen *r by what is inside the outer cut and outside the inner one. */
+static void widen_between(cut outer, cut inner, const double limit[2], range *r)
+{
+    if (!is_cut(inner)) {
+        widen(outer.from, outer.to, limit, r);
+        return;
+    }
+    widen(outer.from, fmin(outer.to, inner.from), limit, r);
+    widen(fmax(outer.from, inner.to), outer.to, limit, r);
+}
+
+/** The row's middle line, with a blur as wide as its square. */
+static void widen_by_line(const shell *s, nb_vec3 g, int axis, const double limit[2],
+                          range *r)
 {
     const nb_vec3 *x = &s->star[(axis + 1) % 3], *y = &s->star[(axis + 2) % 3];
     double wide = HALF_STEP * fmax(nb_norm(nb_add(*x, *y)),
                                    nb_norm(nb_sub(*x, *y))); /* half diagonal */
-    double blur = wide + s->blur, middle[2], half[2];
-    cut_sphere(s, g, axis, s->longest, s->longest + blur, &middle[0], &half[0]);
-    cut_sphere(s, g, axis, s->shortest, s->shortest - blur, &middle[1], &half[1]);
-    if (half[0] < 0)
-        return;
-    if (half[1] < 0) {
-        widen(middle[0] - half[0], middle[0] + half[0], limit, low, high);
-        return;
-    }
-    widen(middle[0] - half[0], fmin(middle[0] + half[0], middle[1] - half[1]), limit, low,
-          high);
-    widen(fmax(middle[0] - half[0], middle[1] + half[1]), middle[0] + half[0], limit, low,
-          high);
+    const double blur = wide + s->blur;
+    const cut outer = cut_sphere(s, g, axis, s->longest, s->longest + blur);
+    if (is_cut(outer))
+        widen_between(outer, cut_sphere(s, g, axis, s->shortest, s->shortest - blur),
+                      limit, r);
 }
 
-static nb_index_run run_of(const shell *shells, int n_shells, const nb_index_box *box,
-                           int axis, const double at[3])
+/** Both balls on the line at a corner of squares. */
+typedef struct corner {
+    cut outer, inner;
+} corner;
+
+/** Blur of lines whose place is exact but for rounding. */
+static double sharp_blur(const shell *s, int axis)
 {
-    const double least = box->low[axis], most = least + box->n[axis] - 1;
-    const double limit[2] = {least - HALF_STEP, most + HALF_STEP};
-    double low = INFINITY, high = -INFINITY;
-    nb_index_run run = {0, 0};
-    for (int i = 0; i < n_shells; i++) {
-        const nb_vec3 *star = shells[i].star;
-        nb_vec3 g = nb_add(nb_scale(at[0], star[0]),
-                           nb_add(nb_scale(at[1], star[1]), nb_scale(at[2], star[2])));
-        widen_by_shell(&shells[i], g, axis, limit, &low, &high);
+    const double room = HALF_STEP - 0.5;
+    return s->blur +
+           room * (nb_norm(s->star[(axis + 1) % 3]) + nb_norm(s->star[(axis + 2) % 3]));
+}
+
+static corner corner_at(const shell *s, nb_vec3 g, int axis)
+{
+    const double blur = sharp_blur(s, axis);
+    const corner c = {cut_sphere(s, g, axis, s->longest, s->longest + blur),
+                      cut_sphere(s, g, axis, s->shortest, s->shortest - blur)};
+    return c;
+}
+
+/** The least and the largest of a cut's ends at four corners. */
+static void widen_by_corners(const corner at[4], cut middle, const double limit[2],
+                             range *r)
+{
+    cut outer = {-INFINITY, INFINITY}, inner = {-INFINITY, INFINITY};
+    int all_inner = 1;
+    for (int i = 0; i < 4; i++) {
+        outer.from = fmax(outer.from, at[i].outer.from);
+        outer.to = fmin(outer.to, at[i].outer.to);
+        inner.from = fmax(inner.from, at[i].inner.from);
+        inner.to = fmin(inner.to, at[i].inner.to);
+        all_inner &= is_cut(at[i].inner);
     }
-    if (!(low <= high))
+    outer.from = 2 * middle.from - outer.from;
+    outer.to = 2 * middle.to - outer.to;
+    if (!all_inner || !is_cut(inner))
+        inner = (cut){INFINITY, -INFINITY};
+    widen_between(outer, inner, limit, r);
+}
+
+/** Rows of a box along an axis, and what is seen of them. */
+typedef struct row_table {
+    const nb_index_box *box;
+    int axis, a, b;   /* a < b: the others */
+    double limit[2];  /* of indices along the axis */
+    range *seen;      /* owned; of each row */
+    corner *lines[2]; /* owned; the corners on both sides of a line of rows */
+} row_table;
+
+/** The point of the indices at[a] and at[b], fractions of the box's. */
+static nb_vec3 row_point(const row_table *t, const shell *s, double i, double j)
+{
+    return nb_add(nb_scale(t->box->low[t->a] + i, s->star[t->a]),
+                  nb_scale(t->box->low[t->b] + j, s->star[t->b]));
+}
+
+static void aim_corners(const row_table *t, const shell *s, double i, corner *line)
+{
+    for (int j = 0; j <= t->box->n[t->b]; j++)
+        line[j] = corner_at(s, row_point(t, s, i, j - 0.5), t->axis);
+}
+
+/** Row j between two lines of corners. */
+static void widen_row(const row_table *t, const shell *s, int i, int j)
+{
+    const corner at[4] = {t->lines[0][j], t->lines[0][j + 1], t->lines[1][j],
+                          t->lines[1][j + 1]};
+    const nb_vec3 g = row_point(t, s, i, j);
+    range *r = &t->seen[(size_t)i * (size_t)t->box->n[t->b] + (size_t)j];
+    const cut middle =
+        cut_sphere(s, g, t->axis, s->longest, s->longest + sharp_blur(s, t->axis));
+    if (is_cut(middle) && is_cut(at[0].outer) && is_cut(at[1].outer) &&
+        is_cut(at[2].outer) && is_cut(at[3].outer))
+        widen_by_corners(at, middle, t->limit, r);
+    else
+        widen_by_line(s, g, t->axis, t->limit, r);
+}
+
+static void add_shell(row_table *t, const shell *s)
+{
+    aim_corners(t, s, -0.5, t->lines[0]);
+    for (int i = 0; i < t->box->n[t->a]; i++) {
+        corner *before = t->lines[0];
+        aim_corners(t, s, i + 0.5, t->lines[1]);
+        for (int j = 0; j < t->box->n[t->b]; j++)
+            widen_row(t, s, i, j);
+        t->lines[0] = t->lines[1];
+        t->lines[1] = before;
+    }
+}
+
+static nb_index_run run_of(const row_table *t, range r)
+{
+    const double least = t->box->low[t->axis], most = least + t->box->n[t->axis] - 1;
+    nb_index_run run = {0, 0};
+    if (!(r.low <= r.high))
         return run;
-    run.first = (int32_t)(fmax(ceil(low - HALF_STEP), least) - least);
-    run.end = (int32_t)(fmin(floor(high + HALF_STEP), most) - least) + 1;
+    run.first = (int32_t)(fmax(ceil(r.low - HALF_STEP), least) - least);
+    run.end = (int32_t)(fmin(floor(r.high + HALF_STEP), most) - least) + 1;
     return run;
 }
 
-static void find_runs(const shell *shells, int n_shells, const nb_index_box *box,
-                      int axis, nb_index_run *runs)
+static nb_status open_rows(const nb_index_box *box, int axis, row_table *t, nb_error *err)
 {
-    const int a = axis == 0 ? 1 : 0, b = axis == 2 ? 1 : 2;
-    double at[3] = {0, 0, 0};
-    for (int i = 0; i < box->n[a]; i++)
-        for (int j = 0; j < box->n[b]; j++) {
-            at[a] = (double)box->low[a] + i;
-            at[b] = (double)box->low[b] + j;
-            *runs++ = run_of(shells, n_shells, box, axis, at);
-        }
+    const double least = box->low[axis], most = least + box->n[axis] - 1;
+    *t = (row_table){.box = box,
+                     .axis = axis,
+                     .a = axis == 0 ? 1 : 0,
+                     .b = axis == 2 ? 1 : 2,
+                     .limit = {least - HALF_STEP, most + HALF_STEP}};
+    const size_t across = (size_t)box->n[t->b], rows = (size_t)box->n[t->a] * across;
+    t->seen = nb_alloc_raw(rows, sizeof *t->seen, "rows of reflections", err);
+    for (int i = 0; i < 2; i++)
+        t->lines[i] =
+            nb_alloc_raw(across + 1, sizeof *t->lines[i], "rows of reflections", err);
+    if (!t->seen || !t->lines[0] || !t->lines[1])
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < rows; i++)
+        t->seen[i] = (range){INFINITY, -INFINITY};
+    return NB_OK;
+}
+
+static void close_rows(row_table *t)
+{
+    nb_free(t->seen);
+    nb_free(t->lines[0]);
+    nb_free(t->lines[1]);
 }
 
 /** Groups of the orientations; returns how many. */
@@ -175,16 +293,23 @@ nb_status nb_visible_runs(const nb_plan *plan, const nb_index_box *box, int axis
 {
     const size_t rows = (size_t)box->n[(axis + 1) % 3] * (size_t)box->n[(axis + 2) % 3];
     shell shells[MOST_GROUPS];
+    row_table t;
     double q;
     nb_status st = nb_largest_q(plan->scene, &q, err);
     *runs = NULL;
     if (st)
         return st;
-    *runs = nb_alloc_raw(rows, sizeof **runs, "rows of reflections", err);
-    if (!*runs)
-        return NB_ERR_NOMEM;
-    find_runs(shells, make_shells(plan->scene, (double)rows, q, shells), box, axis, *runs);
-    return NB_OK;
+    st = open_rows(box, axis, &t, err);
+    *runs = st ? NULL : nb_alloc_raw(rows, sizeof **runs, "rows of reflections", err);
+    if (*runs) {
+        const int n = make_shells(plan->scene, (double)rows, q, shells);
+        for (int i = 0; i < n; i++)
+            add_shell(&t, &shells[i]);
+        for (size_t i = 0; i < rows; i++)
+            (*runs)[i] = run_of(&t, t.seen[i]);
+    }
+    close_rows(&t);
+    return *runs ? NB_OK : NB_ERR_NOMEM;
 }
 
 int nb_steepest_axis(const nb_scene *sc)

@@ -15,7 +15,10 @@
 
 enum {
     INDEX_BITS = 30,
-    CHUNK = 64 /* reflections whose lines stay in the nearest cache while they are filled */
+    CHUNK =
+        64, /* reflections whose lines stay in the nearest cache while they are filled */
+    TOGETHER = 8, /* tables */
+    LINE = 8      /* doubles of a line of memory */
 };
 
 void nb_clamp_box(const nb_factor_table *sf, nb_index_box *box)
@@ -87,14 +90,10 @@ static int longest_run(const nb_index_box *box, const filled_rows *rows, double 
     return longest;
 }
 
-static int is_filled(const nb_index_box *box, const filled_rows *rows, const int at[3])
+static nb_index_run filled_run(const nb_index_box *box, const filled_rows *rows, size_t i)
 {
-    const int axis = rows->axis, a = axis == 0 ? 1 : 0, b = axis == 2 ? 1 : 2;
-    const nb_index_run *run;
-    if (!rows->runs)
-        return 1;
-    run = &rows->runs[(size_t)at[a] * (size_t)box->n[b] + (size_t)at[b]];
-    return at[axis] >= run->first && at[axis] < run->end;
+    const nb_index_run all = {0, box->n[rows->axis]};
+    return rows->runs ? rows->runs[i] : all;
 }
 
 /** Place of the reflection in the file's tables; -1: outside. */
@@ -109,47 +108,100 @@ static int32_t file_place(const nb_factor_table *sf, const nb_index_box *box,
     return (int32_t)((h * sf->nk + k) * sf->nl + l);
 }
 
-/** Those to fill, in the file's order; counts them where list->cells is NULL. */
-static void list_cells(const nb_factor_squares *t, const nb_factor_table *sf,
-                       const filled_rows *rows, cell_list *list)
+static cell cell_of(const nb_factor_squares *t, const nb_factor_table *sf, const int at[3])
 {
-    int at[3];
-    list->n = 0;
-    for (at[0] = t->box.n[0] - 1; at[0] >= 0; at[0]--)
-        for (at[1] = t->box.n[1] - 1; at[1] >= 0; at[1]--)
-            for (at[2] = t->box.n[2] - 1; at[2] >= 0; at[2]--) {
-                uint32_t to = 0;
-                if (!is_filled(&t->box, rows, at))
-                    continue;
-                for (int axis = 0; axis < 3; axis++)
-                    to += (uint32_t)at[axis] << t->shift[axis];
-                if (list->cells)
-                    list->cells[list->n] = (cell){file_place(sf, &t->box, at),
-                                                  (int32_t)(to & (uint32_t)t->mask)};
-                list->n++;
-            }
+    uint32_t to = 0;
+    for (int axis = 0; axis < 3; axis++)
+        to += (uint32_t)at[axis] << t->shift[axis];
+    return (cell){file_place(sf, &t->box, at), (int32_t)(to & (uint32_t)t->mask)};
 }
 
-/** Some of the reflections in all tables.  Each is in memory that was not used lately: the next table's
- * is asked for meanwhile. */
+/** Rows after the outer-th group of them; each place along their axis has its next cell in `next`. */
+static void list_rows(const nb_factor_squares *t, const nb_factor_table *sf,
+                      const filled_rows *rows, size_t outer, size_t inner,
+                      cell_list *list, size_t *next)
+{
+    const int axis = rows->axis, a = axis == 0 ? 1 : 0, b = axis == 2 ? 1 : 2;
+    const size_t across = (size_t)t->box.n[b];
+    int at[3];
+    memset(next, 0, (size_t)t->box.n[axis] * sizeof *next);
+    for (size_t i = outer * inner; i < (outer + 1) * inner; i++) {
+        const nb_index_run run = filled_run(&t->box, rows, i);
+        for (int x = run.first; x < run.end; x++)
+            next[x]++;
+    }
+    for (int x = t->box.n[axis] - 1; x >= 0; x--) {
+        const size_t count = next[x];
+        next[x] = list->n;
+        list->n += count;
+    }
+    for (size_t i = (outer + 1) * inner; i-- > outer * inner;) {
+        const nb_index_run run = filled_run(&t->box, rows, i);
+        at[a] = (int)(i / across);
+        at[b] = (int)(i % across);
+        for (at[axis] = run.first; at[axis] < run.end; at[axis]++)
+            list->cells[next[at[axis]]++] = cell_of(t, sf, at);
+    }
+}
+
+/** Those to fill, in the file's order, which falls along each axis.  Errors: NB_ERR_NOMEM. */
+static nb_status list_cells(const nb_factor_squares *t, const nb_factor_table *sf,
+                            const filled_rows *rows, cell_list *list, nb_error *err)
+{
+    const int32_t *n = t->box.n;
+    const int axis = rows->axis;
+    const size_t inner = axis == 2   ? 1
+                         : axis == 1 ? (size_t)n[2]
+                                     : (size_t)n[1] * (size_t)n[2];
+    const size_t all = (size_t)n[(axis + 1) % 3] * (size_t)n[(axis + 2) % 3];
+    size_t *next = nb_alloc_raw((size_t)n[axis], sizeof *next, "visible reflections", err);
+    size_t count = 0;
+    for (size_t i = 0; i < all; i++) {
+        const nb_index_run run = filled_run(&t->box, rows, i);
+        count += (size_t)(run.end - run.first);
+    }
+    list->cells = nb_alloc_raw(count, sizeof *list->cells, "visible reflections", err);
+    list->n = 0;
+    for (size_t outer = all / inner; next && list->cells && outer-- > 0;)
+        list_rows(t, sf, rows, outer, inner, list, next);
+    nb_free(next);
+    return next && list->cells ? NB_OK : NB_ERR_NOMEM;
+}
+
+/** Some of the reflections in `count` tables from F on, which are `apart`, to F2 and the places after it.
+ * Each line is in memory that was not used lately: that of the next tables is asked for meanwhile. */
+static void fill_together(const double *F, size_t apart, int count, int more, float *F2,
+                          double inv_most, float outside, const cell *cells, size_t n)
+{
+    int32_t line = -1;
+    for (size_t i = 0; i < n; i++) {
+        const int32_t from = cells[i].from;
+        float *to = F2 + cells[i].to;
+        for (int k = 0; k < count; k++)
+            to[k] = from < 0 ? outside
+                             : nb_relative_square(F[(size_t)k * apart + (size_t)from],
+                                                  inv_most);
+        if (from < 0 || from / LINE == line)
+            continue;
+        line = from / LINE;
+        for (int k = TOGETHER; k < TOGETHER + more; k++)
+            __builtin_prefetch(F + (size_t)k * apart + (size_t)from);
+    }
+}
+
+/** Some of the reflections in all tables. */
 static void fill_chunk(const nb_factor_table *sf, float *F2, double most,
                        const cell *cells, size_t n)
 {
     const double inv_most = 1.0 / most;
     const float outside = nb_relative_square(sf->default_F, inv_most);
     const int tables = nb_table_count(sf);
-    for (int k = 0; k < tables; k++) {
-        const double *F = nb_table_at(sf, k);
-        const double *next = nb_table_at(sf, k + 1 < tables ? k + 1 : k);
-        for (size_t i = 0; i < n; i++) {
-            float *to = F2 + cells[i].to + k;
-            if (cells[i].from >= 0) {
-                __builtin_prefetch(next + cells[i].from);
-                *to = nb_relative_square(F[cells[i].from], inv_most);
-            } else {
-                *to = outside;
-            }
-        }
+    const size_t apart = nb_table_values(sf) / (size_t)tables;
+    for (int k = 0; k < tables; k += TOGETHER) {
+        const int count = tables - k < TOGETHER ? tables - k : TOGETHER,
+                  rest = tables - k - count;
+        fill_together(nb_table_at(sf, k), apart, count, rest < TOGETHER ? rest : TOGETHER,
+                      F2 + k, inv_most, outside, cells, n);
     }
 }
 
@@ -239,13 +291,12 @@ static nb_status make_tables(const nb_plan *plan, const filled_rows *rows,
     if (st)
         return st;
     kept->from.measured = 0; /* until they are filled */
-    list_cells(t, sf, rows, &list);
-    list.cells = nb_alloc_raw(list.n, sizeof *list.cells, "visible reflections", err);
-    if (!list.cells)
-        return NB_ERR_NOMEM;
-    list_cells(t, sf, rows, &list);
-    fill_tables(plan, t, &list);
+    st = list_cells(t, sf, rows, &list, err);
+    if (!st)
+        fill_tables(plan, t, &list);
     nb_free(list.cells);
+    if (st)
+        return st;
     kept->from = *sf;
     kept->made++;
     return NB_OK;

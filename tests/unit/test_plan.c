@@ -64,7 +64,7 @@ static void check_box(const nb_scene *sc, const nb_index_box *box, const all_run
 {
     const nb_panel *panel = sc->panels;
     const nb_region *roi = &sc->raster.roi;
-    enum { GRID = 9 };
+    enum { GRID = 17 };
     for (int i = 0; i < GRID * GRID; i++) {
         double F = roi->fmin + (roi->fmax + 1 - roi->fmin) * (i % GRID / (GRID - 1.0));
         double S = roi->smin + (roi->smax + 1 - roi->smin) * (i / GRID / (GRID - 1.0));
