@@ -17,7 +17,7 @@ enum {
     LEAST = 256 * 1024,
     SLICE = 4096,
     PIECE = 256 * 1024,     /* a band of 65536 floats */
-    SHARE = 512 * 1024,     /* that a thread sends at least */
+    SHARE = 256 * 1024,     /* that a thread sends at least */
     SMALL = 2 * 1024 * 1024 /* one thread: waking others takes longer than the copy */
 };
 

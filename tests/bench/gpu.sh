@@ -125,6 +125,9 @@ derive() {
         NB_REFINE_DEVICE=cuda NANOBRAGG=$PWD/$B/nanobragg python3 tests/cli/refine_check.py $row \
             >>"$out/refine.txt" 2>&1 || failed=1
     done
+    # NB_STILLS=200: their errors beside those that they say
+    [ -z "${NB_STILLS:-}" ] || NB_JOBS=${NB_JOBS:-12} NB_REFINE_DEVICE=cuda NANOBRAGG=$PWD/$B/nanobragg \
+        python3 tests/cli/refine_check.py errors "$NB_STILLS" >>"$out/refine.txt" 2>&1 || failed=1
     [ -f "$out/refine.txt" ] && tee -a "$out/summary.txt" <"$out/refine.txt"
     "$B/tests/bench/cuda_derive_time" >"$out/derive-times.txt" 2>&1 || failed=1
     tee -a "$out/summary.txt" <"$out/derive-times.txt"
