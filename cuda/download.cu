@@ -178,14 +178,20 @@ static nb_status reserve_pinned(nb_cuda_ring *ring, size_t bytes, nb_error *err)
     return NB_OK;
 }
 
+/** What the toolkit knows of memory; 0: nothing. */
+static int know(const void *memory, gpuPointerAttributes *about)
+{
+    if (gpuPointerGetAttributes(about, memory) == gpuSuccess)
+        return 1;
+    gpuGetLastError();
+    return 0;
+}
+
 /** Whether the caller's memory can take a transfer itself: pinned by the toolkit. */
 static int is_pinned(const void *memory)
 {
     gpuPointerAttributes about;
-    if (gpuPointerGetAttributes(&about, memory) == gpuSuccess)
-        return gpuIsPinned(about);
-    gpuGetLastError();
-    return 0;
+    return know(memory, &about) && gpuIsPinned(about);
 }
 
 nb_status nb_cuda_ring_pieces(nb_cuda_ring *ring, nb_cuda_pieces *pieces, nb_error *err)
@@ -312,15 +318,22 @@ static int senders_of(const nb_cuda_ring *ring, size_t bytes)
     return most < (size_t)ring->threads ? (int)most : ring->threads;
 }
 
+/** Whether a transfer can start there: pinned memory, or that of a device. */
+static int can_start_at(const void *memory)
+{
+    gpuPointerAttributes about;
+    return know(memory, &about) && (gpuIsPinned(about) || gpuIsOnDevice(about));
+}
+
 nb_status nb_cuda_send(nb_cuda_ring *ring, void *to, const void *from, size_t bytes,
                        gpuStream_t stream, nb_error *err)
 {
     copy_job job = {};
     nb_status st;
-    if (is_pinned(from))
-        return nb_cuda_check(
-            err, gpuMemcpyAsync(to, from, bytes, gpuMemcpyHostToDevice, stream),
-            "sending numbers");
+    if (can_start_at(from))
+        return nb_cuda_check(err,
+                             gpuMemcpyAsync(to, from, bytes, gpuMemcpyDefault, stream),
+                             "sending numbers");
     st = open_job(&job, ring, to, from, bytes, stream, err);
     if (st)
         return st;
@@ -334,8 +347,5 @@ nb_status nb_cuda_send(nb_cuda_ring *ring, void *to, const void *from, size_t by
 int nb_cuda_is_on(const void *memory, int device)
 {
     gpuPointerAttributes about;
-    if (gpuPointerGetAttributes(&about, memory) == gpuSuccess)
-        return gpuIsOnDevice(about) && about.device == device;
-    gpuGetLastError();
-    return 0;
+    return know(memory, &about) && gpuIsOnDevice(about) && about.device == device;
 }

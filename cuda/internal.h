@@ -159,7 +159,8 @@ void nb_cuda_ring_free(nb_cuda_ring *ring);
 /** Copy bytes to `to` after what `stream` holds now; returns when they are there. */
 nb_status nb_cuda_download(nb_cuda_ring *ring, void *to, const void *from, size_t bytes,
                            gpuStream_t stream, nb_error *err);
-/** Copy bytes of the host to `to` on the device, in the stream's order; `from` must stay until that is done. */
+/** Copy bytes of the host, or of another device, to `to` on the device, in the stream's order; `from` must stay until that
+ * is done. */
 nb_status nb_cuda_send(nb_cuda_ring *ring, void *to, const void *from, size_t bytes,
                        gpuStream_t stream, nb_error *err);
 /** Is it memory of this device? */
