@@ -11,6 +11,7 @@ enum {
     SEVERAL = 2,    /* TABLE: each source has its own */
     RUN = 64,       /* steps summed in one float before they join the total */
     ONE_BLOCKS = 5, /* of k_one on a multiprocessor; 6 and 7 are slower by 4 % */
+    WET_BLOCKS = 4, /* 5 and 6 are as fast, but spill on some devices */
     ONE_CHUNKS = 4
 };
 
@@ -185,7 +186,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
 
 /** The same with materials. */
 template <bool TABLE, bool POINT, bool MANY>
-__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, WET_BLOCKS)
     k_one_wet(const NB_GRID_CONSTANT material_job p)
 {
     all_blocks<TABLE, POINT, MANY>(p.row, wet(p));
@@ -384,7 +385,7 @@ static void launch_wet(const nb_cuda_launch *launch, const row_job &job, dim3 gr
                                    : choose_wet_kernel<false>(table, point);
     if (many)
         grid =
-            dim3((unsigned)min(many->blocks, (int)ONE_BLOCKS * launch->multiprocessors));
+            dim3((unsigned)min(many->blocks, (int)WET_BLOCKS * launch->multiprocessors));
     kernel<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(all);
 }
 

@@ -52,9 +52,12 @@ static __device__ __forceinline__ void for_blocks(const JOB &p, WORK work)
             continue;
         __syncthreads();
         fetch_job(many, k, &job);
+        const unsigned i = (unsigned)(block - job.many.before), across = job.many.across;
+        unsigned x = i % across, y = i / across;
         for (; block < stop; block++) {
-            const unsigned i = (unsigned)(block - job.many.before);
-            work(job, i % job.many.across, i / job.many.across);
+            work(job, x, y);
+            x = x + 1 < across ? x + 1 : 0;
+            y += x == 0;
         }
     }
 }

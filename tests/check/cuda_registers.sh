@@ -20,7 +20,8 @@ export limits='k_tensorILi[34]ELi0ELb0E 64 8
 k_tensorILi[34]ELi1ELb0E 80
 k_tensorILi[34]ELi2ELb0E 80 8
 k_tensor 128
-k_one 96 16
+k_one_wet 128
+k_one 96 8
 k_directILi[012]ELb1ELi[13]E 128 24
 k_direct 128
 k_residualILb0ELb0ELb0ELb0E 128
