@@ -11,7 +11,7 @@
 #define SPOTS_COLUMN 1e-9
 #define SPOTS_PAIR 8e-10
 #define SPOTS_RAY 2e-12
-#define SPOTS_TERM 1e-12
+#define SPOTS_TERM 5e-12
 #define SPOTS_PIXEL 5e-12
 
 double nb_cuda_spots_seconds(const nb_plan *plan)

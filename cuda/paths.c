@@ -372,22 +372,26 @@ static double every_step_seconds(const nb_plan *plan)
 
 static nb_cuda_path forced_path(void);
 
+/* Less is not worth it: estimates are that good. */
+#define SPOTS_GAIN 1.5
+
 static int spots_apply(const nb_plan *plan, const char **why)
 {
     const char *reason = nb_spots_refuse(plan);
     if (reason)
         return nb_path_refuse(why, reason);
-    if (forced_path() != NB_PATH_SPOTS &&
-        !(nb_cuda_spots_seconds(plan) < nb_spots_whole(plan, every_step_seconds)))
+    if (forced_path() != NB_PATH_SPOTS && !(SPOTS_GAIN * nb_cuda_spots_seconds(plan) <
+                                            nb_spots_whole(plan, every_step_seconds)))
         return nb_path_refuse(why, "every step is as quick");
     return 1;
 }
 
 /* Seconds of every step: less is not worth trying blocks of rays; and beside so much, and so much for each step of a
  * ray, a trial does not count.  Between them blocks are tried where they seem to gain so much. */
-#define TILES_START 1e-3
-#define TILES_LONG 8e-3
-#define TILES_LONG_STEP 1e-6
+#define TILES_START 2e-3
+#define TILES_LONG 2e-2
+#define TILES_LONG_STEP 1.5e-6
+#define TILES_LOOK 0.15 /* of the time on a core of a CPU */
 #define TILES_SEEM 1.3
 
 static int tiles_apply(const nb_plan *plan, const char **why)
@@ -401,7 +405,8 @@ static int tiles_apply(const nb_plan *plan, const char **why)
     every = nb_spots_whole(plan, every_step_seconds);
     if (!(TILES_START < every))
         return nb_path_refuse(why, "every step is quick");
-    if (every < TILES_LONG + TILES_LONG_STEP * plan->steps &&
+    if (every < TILES_LONG + TILES_LONG_STEP * plan->steps +
+                    TILES_LOOK * nb_spots_look_seconds(plan) &&
         nb_spots_whole(plan, nb_cuda_tiles_gain) < TILES_SEEM)
         return nb_path_refuse(why, "every step seems to be as quick");
     return 1;

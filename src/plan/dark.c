@@ -53,54 +53,68 @@ static double farthest2(const nb_vec3 b[3], const double h[3], double half)
     return most;
 }
 
-/** The larger of `most` and farthest2; few reflections need its corners. */
-static double larger_reach2(const nb_vec3 b[3], const double h[3], double half,
-                            double most)
+/** The largest |q| so far, and how to see that a reflection is nearer. */
+typedef struct reach_search {
+    nb_vec3 b[3];
+    double half, corner; /* corner: no farther is one of a reflection's */
+    double most, less;   /* squares; a reflection's own below `less` is no matter */
+} reach_search;
+
+static reach_search reach_search_of(const nb_orientation *cell, double half)
 {
-    const nb_vec3 q =
-        nb_add(nb_scale(h[0], b[0]), nb_add(nb_scale(h[1], b[1]), nb_scale(h[2], b[2])));
-    const double corner = half * (nb_norm(b[0]) + nb_norm(b[1]) + nb_norm(b[2])),
-                 less = sqrt(most) * (1 - ROOM) - corner;
-    if (less > 0 && nb_dot(q, q) < less * less)
-        return most;
-    return fmax(most, farthest2(b, h, half));
+    reach_search s = {.half = half};
+    nb_reciprocal_cell(cell, s.b);
+    s.corner = half * (nb_norm(s.b[0]) + nb_norm(s.b[1]) + nb_norm(s.b[2]));
+    return s;
 }
 
-/** The larger of `most` and the squares of the |q| that are near a row's first and last F > 0: between
- * them none is larger. */
-static double row_reach2(const double *row, int n, const nb_vec3 b[3],
-                         const double first[3], double half, double most)
+/** A reflection; few need their corners. */
+static void look_at(reach_search *s, double h, double k, double l)
+{
+    const nb_vec3 q =
+        nb_add(nb_scale(h, s->b[0]), nb_add(nb_scale(k, s->b[1]), nb_scale(l, s->b[2])));
+    const double hkl[3] = {h, k, l};
+    double far;
+    if (nb_dot(q, q) < s->less)
+        return;
+    far = farthest2(s->b, hkl, s->half);
+    if (far > s->most) {
+        const double less = sqrt(far) * (1 - ROOM) - s->corner;
+        s->most = far;
+        s->less = less > 0 ? less * less : 0;
+    }
+}
+
+/** A row's first and last F > 0: between them none is farther. */
+static void look_at_row(reach_search *s, const double *row, int n, const double first[3])
 {
     int low = 0, high = n - 1;
     while (low < n && row[low] == 0)
         low++;
     if (low == n)
-        return most;
+        return;
     while (row[high] == 0)
         high--;
-    const double ends[2][3] = {{first[0], first[1], first[2] + low},
-                               {first[0], first[1], first[2] + high}};
-    most = larger_reach2(b, ends[0], half, most);
-    return larger_reach2(b, ends[1], half, most);
+    look_at(s, first[0], first[1], first[2] + low);
+    look_at(s, first[0], first[1], first[2] + high);
 }
 
 double nb_factor_reach(const nb_scene *sc, double half)
 {
     const nb_factor_table *sf = &sc->factors.table;
-    nb_vec3 b[3];
-    double most = 0;
+    reach_search search;
     if (sf->default_F != 0)
         return INFINITY;
-    nb_reciprocal_cell(&sc->lattice.orientations[0], b);
+    search = reach_search_of(&sc->lattice.orientations[0], half);
     for (int t = 0; t < nb_table_count(sf) && sf->nh > 0; t++) {
         const double *row = nb_table_at(sf, t);
         for (int i = 0; i < sf->nh; i++)
             for (int j = 0; j < sf->nk; j++, row += sf->nl) {
                 const double first[3] = {sf->hmin + i, sf->kmin + j, sf->lmin};
-                most = row_reach2(row, sf->nl, b, first, half, most);
+                look_at_row(&search, row, sf->nl, first);
             }
     }
-    return sqrt(most);
+    return sqrt(search.most);
 }
 
 /** Largest |q| at which the crystal scatters, 1/m. */

@@ -123,6 +123,9 @@ nb_spots_work nb_spots_work_of(const nb_plan *plan);
 /** Seconds of one core for the whole detector, about. */
 double nb_spots_seconds(const nb_plan *plan);
 
+/** Seconds of one core for a first look for the brightest pixel, about. */
+double nb_spots_look_seconds(const nb_plan *plan);
+
 /** Seconds of the whole detector, one thread: what is compared with spots must not depend on the
  * region or the threads, or the bytes would. */
 double nb_spots_whole(const nb_plan *plan, double (*seconds)(const nb_plan *plan));

@@ -103,6 +103,19 @@ double nb_spots_seconds(const nb_plan *plan)
            PIXEL * w.pixels;
 }
 
+/* Of a table few reflections are as strong. */
+double nb_spots_look_seconds(const nb_plan *plan)
+{
+    const double strong = plan->scene->factors.table.nh > 0 ? 0.15 : 1;
+    nb_scene like = *plan->scene;
+    nb_plan look = *plan;
+    nb_spots_work w;
+    like.lattice.shape = NB_LATTICE_TOPHAT; /* reaches as far */
+    look.scene = &like;
+    w = nb_spots_work_of(&look);
+    return START + COLUMN * w.columns + strong * (PAIR * w.pairs + RAY * w.rays);
+}
+
 double nb_spots_whole(const nb_plan *plan, double (*seconds)(const nb_plan *plan))
 {
     nb_scene whole = *plan->scene;

@@ -427,18 +427,6 @@ void nb_tiles_free(nb_tiles *t)
 
 /* ------------------------------------------------------------------ time */
 
-/* Of a part of the groups that is calculated, measured (reports/cpu/tiles.md): 0.003 at 1e-3 of the
- * brightest pixel for 20 cells, less for more cells and for a larger tolerance. */
-double nb_tiles_seconds(const nb_plan *plan)
-{
-    const double *N = plan->scene->lattice.N;
-    const double part = plan->tolerance.part > 0 ? plan->tolerance.part : 1e-4;
-    double cells = cbrt(N[0] * N[1] * N[2]);
-    double calculated = 3e-3 * pow(1e-3 / part, 0.5) * fmin(4, 20 / cells) + 1e-3;
-    double step = 3 * plan->engine.step;
-    return plan->rays * (30 * step + plan->steps * fmin(1, calculated) * step);
-}
-
 /** The most that an index changes from one sub-pixel to the next. */
 static double index_of_step(const nb_plan *plan)
 {

@@ -72,9 +72,6 @@ typedef struct nb_tiles {
 /** Why a scene cannot be rendered so, in a few words; NULL: it can. */
 const char *nb_tiles_refuse(const nb_plan *plan);
 
-/** Seconds of one core for the plan's part of the scene, about. */
-double nb_tiles_seconds(const nb_plan *plan);
-
 /** Time of every step over that in blocks, about: between half and twice as much.  It needs no look at the picture. */
 double nb_tiles_gain(const nb_plan *plan);
 

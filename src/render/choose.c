@@ -12,9 +12,9 @@
 /* Seconds.  A first guess of the CPU's time may be wrong by a factor of three: from here on a few rows
  * are timed. */
 #define WORTH_TIMING 0.1
-/* No process with a device takes less (reports/): below this time the device is not
- * considered. */
-#define DEVICE_LEAST 0.3
+/* A process with a device takes 0.33 s at least (reports/cuda), and to ask for one costs half of that: below this
+ * time the device is not considered. */
+#define DEVICE_LEAST 0.36
 /* The part of a device's start that is needed to identify it; it is already spent after that. */
 #define ASKING 0.15
 /* Frames that take longer have a renderer alone, seconds. */

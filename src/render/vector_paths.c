@@ -20,11 +20,12 @@
 #define PIXEL 1e-9
 #define DOUBLE_STEP 3
 #define TRICUBIC_STEP 20
-/* Seconds of every step on one core that are not worth a look for the brightest pixel, and those beside which a look
- * and a trial of some blocks do not count (reports/cpu/tiles.md).  Between them blocks are tried where they seem to gain
- * so much. */
-#define SOON 0.02
-#define LONG 0.15
+/* Seconds on one core, measured (reports/cpu/tiles.md): of bounds and of a trial of some blocks, which a look for the
+ * brightest pixel comes before.  Where every step takes so few times that, it is not worth it; where it takes many times
+ * that, the look and the trial do not count.  Between them blocks are tried where they seem to gain so much. */
+#define TRIAL 5e-3
+#define FEW_TRIALS 2.5
+#define MANY_TRIALS 20
 #define SEEMS 1.8
 
 nb_fixed_mode nb_vector_mode(const nb_plan *plan)
@@ -169,16 +170,17 @@ static double spots_seconds(const nb_plan *plan)
 static int tiles_apply(const nb_plan *plan, const char **why)
 {
     const char *reason = nb_tiles_refuse(plan);
-    double every;
+    double every, trial;
     if (!double_applies(plan, why))
         return 0;
     if (reason)
         return nb_path_refuse(why, reason);
     every = nb_spots_whole(plan,
                            nb_vector_fixed_holds(plan) ? fixed_seconds : double_seconds);
-    if (every < SOON)
+    trial = TRIAL + nb_spots_look_seconds(plan);
+    if (every < FEW_TRIALS * trial)
         return nb_path_refuse(why, "every step is quick");
-    if (every < LONG && nb_tiles_gain(plan) < SEEMS)
+    if (every < MANY_TRIALS * trial && nb_tiles_gain(plan) < SEEMS)
         return nb_path_refuse(why, "every step seems to be as quick");
     return 1;
 }
@@ -188,7 +190,7 @@ static double tiles_seconds(const nb_plan *plan)
 {
     const int fixed = nb_vector_fixed_holds(plan);
     const double every = fixed ? fixed_seconds(plan) : double_seconds(plan);
-    return fmin(nb_tiles_seconds(plan) / plan->engine.threads, 0.5 * every);
+    return nb_tiles_refuse(plan) ? INFINITY : every / fmax(1.001, nb_tiles_gain(plan));
 }
 
 const nb_path nb_vector_paths[NB_VECTOR_PATHS] = {

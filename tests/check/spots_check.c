@@ -310,8 +310,9 @@ static void run_scene(session *ss, const check_case *c, const nb_scene *sc,
 
 static int too_long(const nb_plan *plan)
 {
-    return number_of(plan->scene) >= 2 ? plan->rays * plan->steps > 1e6
-                                       : nb_spots_seconds(plan) > 0.004;
+    return number_of(plan->scene) >= 2
+               ? plan->rays * plan->steps > 1e6 || nb_spots_look_seconds(plan) > 0.02
+               : nb_spots_seconds(plan) > 0.004;
 }
 
 /** 0: the configuration is not valid, or takes too long. */
@@ -453,6 +454,7 @@ int main(int argc, char **argv)
         else
             random_cases(&ss);
         summarise(&ss, turn ? "spots-random" : "spots-cruel");
+        fflush(stdout);
         for (int s = 0; s < SHAPES; s++)
             failures += ss.all[s].failures;
     }

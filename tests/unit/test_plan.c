@@ -334,6 +334,8 @@ static void the_gpu_goes_from_reflections(void **state)
     (void)state;
     cfg.mosaic_spread_deg = 0.2;
     cfg.mosaic_domains = 1000;
+    cfg.dispersion_pct = 0.1;
+    cfg.dispersion_steps = 10;
     cfg.shape = NB_SHAPE_GAUSS;
     assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_SPOTS);
     assert_null(why);
@@ -352,7 +354,7 @@ static void the_gpu_goes_from_reflections(void **state)
     cfg.shape = NB_SHAPE_SQUARE;
     assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_TILES);
     cfg.shape = NB_SHAPE_ROUND;
-    cfg.mosaic_domains = 1;
+    cfg.mosaic_domains = cfg.dispersion_steps = 1;
     assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_DOUBLE); /* zeros */
     cfg.shape = NB_SHAPE_GAUSS;
     assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_DIRECT);
