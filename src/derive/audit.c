@@ -10,7 +10,7 @@
 enum {
     PEAKS = 1000, /* samples near a peak that make a picture's planes large */
     LOOKS = 4,    /* pixels that are compared */
-    BRIGHT = 64   /* the brightest pixel over those that are mended */
+    STRONG = 64   /* the strongest pixel over those that are mended */
 };
 
 /* less than half of what a plane may be off, of its largest value, with up to MANY cells along an axis and with more */
@@ -33,115 +33,165 @@ int nb_slope_audit_wanted(const nb_slope_job *job)
     return job->count > 0 && samples < PEAKS * N[0] * N[1] * N[2];
 }
 
+/** What makes of a plane a number of the photons' size, 0 for one that is not of the crystal alone: materials follow the
+ * wavelength. */
+static double weight_of(const nb_scene *sc, const nb_tangent *t)
+{
+    const double *N = sc->lattice.N,
+                 slope = 10; /* a term changes by some N h for each part of an index */
+    double size = fabs(t->mosaic) + fabs(t->phi) + fabs(t->osc);
+    size *= slope * fmax(N[0], fmax(N[1], N[2]));
+    for (int i = 0; i < 9; i++)
+        size += slope * N[i / 3] * fabs(t->index[i]);
+    for (int i = 0; i < 3; i++)
+        size += fabs(t->cells[i]) / N[i];
+    return size > 0 && t->image == 0 ? 1 / size : 0;
+}
+
 nb_status nb_slope_audit_open(const nb_slope_job *job, int stripes, nb_slope_audit *out,
                               nb_error *err)
 {
-    static const char what[] = "the brightest pixels";
+    static const char what[] = "the strongest pixels";
     const size_t n = (size_t)stripes, planes = (size_t)job->count + 1;
-    *out = (nb_slope_audit){.stripes = stripes, .planes = job->count + 1};
+    double sum = 0;
+    *out = (nb_slope_audit){.job = job, .stripes = stripes, .planes = job->count + 1};
+    out->weight = nb_alloc(planes, sizeof *out->weight, what, err);
     out->most = nb_alloc(n * planes, sizeof *out->most, what, err);
-    out->bright = nb_alloc(n * planes, sizeof *out->bright, what, err);
+    out->values = nb_alloc(n * planes, sizeof *out->values, what, err);
+    out->strength = nb_alloc(n, sizeof *out->strength, what, err);
     out->at = nb_alloc(n, sizeof *out->at, what, err);
-    return out->most && out->bright && out->at ? NB_OK : NB_ERR_NOMEM;
+    if (!out->weight || !out->most || !out->values || !out->strength || !out->at)
+        return NB_ERR_NOMEM;
+    for (int i = 0; i < job->count; i++)
+        sum += out->weight[i + 1] = weight_of(job->scene, &job->tangents[i]);
+    if (sum == 0)
+        out->weight[0] = 1;
+    return NB_OK;
 }
 
 void nb_slope_audit_close(nb_slope_audit *audit)
 {
+    nb_free(audit->weight);
     nb_free(audit->most);
-    nb_free(audit->bright);
+    nb_free(audit->values);
+    nb_free(audit->strength);
     nb_free(audit->at);
     memset(audit, 0, sizeof *audit);
 }
 
-static double largest(const double *x, int n, double most)
+static int pixels_of(const nb_slope_values *piece)
 {
-    for (int i = 0; i < n; i++)
-        most = fabs(x[i]) > most ? fabs(x[i]) : most;
-    return most;
+    int n = 0;
+    for (size_t i = 0; i < piece->n; i++)
+        n += piece->spans[i].n;
+    return n;
+}
+
+/** strength[NB_PASS_PIECE] of a piece's pixels; most[planes], unless it is NULL, follows. */
+static void measure(const nb_slope_audit *audit, const nb_slope_values *piece,
+                    double *strength, double *most)
+{
+    const int n = pixels_of(piece);
+    memset(strength, 0, (size_t)n * sizeof *strength);
+    for (size_t p = 0; p < (size_t)audit->planes; p++) {
+        const double *values = piece->values + p * piece->stride, w = audit->weight[p];
+        double top = 0;
+        for (int i = 0; i < n; i++) {
+            const double x = fabs(values[i]);
+            top = x > top ? x : top;
+            strength[i] += w * x;
+        }
+        if (most && top > most[p])
+            most[p] = top;
+    }
+}
+
+/** Pixel k of a piece. */
+static nb_span pixel_of(const nb_slope_values *piece, int k)
+{
+    const nb_span *span = piece->spans;
+    nb_span pixel;
+    for (; k >= span->n; span++)
+        k -= span->n;
+    pixel = *span;
+    pixel.fast += k;
+    pixel.at += (size_t)k;
+    pixel.n = 1;
+    return pixel;
 }
 
 void nb_slope_audit_take(nb_slope_audit *audit, const nb_slope_values *piece)
 {
-    const size_t from = (size_t)piece->stripe * (size_t)audit->planes;
-    double *most = audit->most + from;
-    nb_span *at = &audit->at[piece->stripe];
-    int n = 0, best = -1;
-    for (size_t i = 0; i < piece->n; n += piece->spans[i++].n)
-        for (int k = 0; k < piece->spans[i].n; k++)
-            if (at->n == 0 || piece->values[n + k] > audit->bright[from]) {
-                *at = piece->spans[i];
-                at->fast += k;
-                at->at += (size_t)k;
-                at->n = 1;
-                best = n + k;
-                audit->bright[from] = piece->values[best];
-            }
-    for (size_t p = 0; p < (size_t)audit->planes; p++) {
-        const double *values = piece->values + p * piece->stride;
-        most[p] = largest(values, n, most[p]);
-        if (best >= 0)
-            audit->bright[from + p] = values[best];
-    }
+    const size_t stripe = (size_t)piece->stripe, planes = (size_t)audit->planes;
+    double strength[NB_PASS_PIECE], *to = audit->values + stripe * planes;
+    const int n = pixels_of(piece);
+    int best = 0;
+    measure(audit, piece, strength, audit->most + stripe * planes);
+    for (int i = 1; i < n; i++)
+        best = strength[i] > strength[best] ? i : best;
+    if (n == 0 || (audit->at[stripe].n > 0 && !(strength[best] > audit->strength[stripe])))
+        return;
+    audit->strength[stripe] = strength[best];
+    audit->at[stripe] = pixel_of(piece, best);
+    for (size_t p = 0; p < planes; p++)
+        to[p] = piece->values[p * piece->stride + (size_t)best];
 }
 
-/** The stripe with the brightest pixel that is not seen yet; -1: none. */
-static int next_bright(const nb_slope_audit *audit, const int *seen, int n)
+/** The stripe with the strongest pixel that is not seen yet; -1: none. */
+static int next_strong(const nb_slope_audit *audit, const int *seen, int n)
 {
     int best = -1;
     for (int s = 0; s < audit->stripes; s++) {
         int is_new = audit->at[s].n > 0;
         for (int i = 0; i < n; i++)
             is_new &= seen[i] != s;
-        if (is_new && (best < 0 || audit->bright[(size_t)s * (size_t)audit->planes] >
-                                       audit->bright[(size_t)best * (size_t)audit->planes]))
+        if (is_new && (best < 0 || audit->strength[s] > audit->strength[best]))
             best = s;
     }
     return best;
 }
 
-/** Are a stripe's values in its brightest pixel near enough to the reference's? */
-static int is_near(const nb_slope_audit *audit, const nb_slope_job *job, int stripe)
+/** Are a stripe's values in its strongest pixel near enough to the reference's? */
+static int is_near(const nb_slope_audit *audit, int stripe)
 {
-    const nb_lattice *lattice = &job->scene->lattice;
-    const double *N = lattice->N, cells = fmax(N[0], fmax(N[1], N[2]));
-    const double limit = cells > MANY ? LIMIT_MANY : LIMIT;
+    const double *N = audit->job->scene->lattice.N;
+    const double limit = fmax(N[0], fmax(N[1], N[2])) > MANY ? LIMIT_MANY : LIMIT;
     const size_t planes = (size_t)audit->planes;
     double truth[1 + NB_VARIABLES_MAX];
-    nb_slope_scalar.row(job, NULL, &audit->at[stripe], 1, truth, 1);
+    nb_slope_scalar.row(audit->job, NULL, &audit->at[stripe], 1, truth, 1);
     for (size_t p = 0; p < planes; p++) {
         double most = 0;
         for (size_t s = 0; s < (size_t)audit->stripes; s++)
             most = fmax(most, audit->most[s * planes + p]);
-        if (!(fabs(audit->bright[(size_t)stripe * planes + p] - truth[p]) <= limit * most))
+        if (!(fabs(audit->values[(size_t)stripe * planes + p] - truth[p]) <= limit * most))
             return 0;
     }
     return 1;
 }
 
-double nb_slope_audit_bright(const nb_slope_audit *audit, const nb_slope_job *job)
+double nb_slope_audit_limit(const nb_slope_audit *audit)
 {
-    int seen[LOOKS], n;
-    for (n = 0; n < LOOKS; n++) {
-        const int stripe = next_bright(audit, seen, n);
+    int seen[LOOKS];
+    for (int n = 0; n < LOOKS; n++) {
+        const int stripe = next_strong(audit, seen, n);
         if (stripe < 0)
             break;
         seen[n] = stripe;
-        if (!is_near(audit, job, stripe))
-            return audit->bright[(size_t)seen[0] * (size_t)audit->planes] / BRIGHT;
+        if (!is_near(audit, stripe))
+            return audit->strength[seen[0]] / STRONG;
     }
     return INFINITY;
 }
 
-void nb_slope_audit_mend(const nb_slope_job *job, double bright,
+void nb_slope_audit_mend(const nb_slope_audit *audit, double limit,
                          const nb_slope_values *piece, double *values)
 {
-    for (size_t i = 0; i < piece->n; values += piece->spans[i++].n)
-        for (int k = 0; k < piece->spans[i].n; k++)
-            if (values[k] >= bright) {
-                nb_span pixel = piece->spans[i];
-                pixel.fast += k;
-                pixel.at += (size_t)k;
-                pixel.n = 1;
-                nb_slope_scalar.row(job, NULL, &pixel, 1, values + k, piece->stride);
-            }
+    const int n = pixels_of(piece);
+    double strength[NB_PASS_PIECE];
+    measure(audit, piece, strength, NULL);
+    for (int i = 0; i < n; i++)
+        if (strength[i] >= limit) {
+            const nb_span pixel = pixel_of(piece, i);
+            nb_slope_scalar.row(audit->job, NULL, &pixel, 1, values + i, piece->stride);
+        }
 }

@@ -2,34 +2,38 @@
 /** Are slopes in single precision good enough?  Their errors are parts of 1e-7 of what a term could be, not of what it is.
  * Where a picture has few samples near a reflection's peak, one pixel may outshine all others, and a parameter's slope
  * may nearly cancel there: then the plane's largest value is small beside the errors.  So pictures of few peaks are
- * compared with the reference in their brightest pixels, and where that shows too much, bright pixels take it. */
+ * compared with the reference in their strongest pixels, and where that shows too much, strong pixels take it. */
 #ifndef NB_DERIVE_AUDIT_H
 #define NB_DERIVE_AUDIT_H
 
 #include "pass.h"
 
-/** What is known of the values of a pass: for each of its stripes the largest of each plane, and the brightest pixel. */
+/** What is known of the values of a pass: for each of its stripes the largest of each plane, and the pixel where the
+ * crystal's slopes are strongest. */
 typedef struct nb_slope_audit {
+    const nb_slope_job *job;
     int stripes, planes; /* planes: 1 + count, the image first */
-    double *most;        /* [stripes][planes]: of |value|; owned, with all that follows */
-    double *bright;      /* [stripes][planes]: of the brightest pixel */
-    nb_span *at;         /* [stripes]: that pixel; n = 0: none */
+    double *weight; /* [planes]: of |value| in a pixel's strength; owned, with all that follows */
+    double *most;     /* [stripes][planes]: of |value| */
+    double *values;   /* [stripes][planes]: of the strongest pixel */
+    double *strength; /* [stripes]: of that pixel */
+    nb_span *at;      /* [stripes]: that pixel; n = 0: none */
 } nb_slope_audit;
 
 /** Are few of the picture's samples near a peak? */
 int nb_slope_audit_wanted(const nb_slope_job *job);
 
-/** Errors: NB_ERR_NOMEM.  Free it after an error, too. */
+/** The job must outlive it.  Errors: NB_ERR_NOMEM.  Free it after an error, too. */
 nb_status nb_slope_audit_open(const nb_slope_job *job, int stripes, nb_slope_audit *out,
                               nb_error *err);
 /** Pieces of one stripe come in order. */
 void nb_slope_audit_take(nb_slope_audit *audit, const nb_slope_values *piece);
 
-/** Photons from which on pixels must be calculated in double; INFINITY: none. */
-double nb_slope_audit_bright(const nb_slope_audit *audit, const nb_slope_job *job);
+/** The strength from which on pixels must be calculated in double; INFINITY: none. */
+double nb_slope_audit_limit(const nb_slope_audit *audit);
 
-/** Put the reference's values to all pixels of a piece that are so bright. */
-void nb_slope_audit_mend(const nb_slope_job *job, double bright,
+/** Put the reference's values to all pixels of a piece that are so strong. */
+void nb_slope_audit_mend(const nb_slope_audit *audit, double limit,
                          const nb_slope_values *piece, double *values);
 
 void nb_slope_audit_close(nb_slope_audit *audit); /* zeroed is fine */

@@ -48,8 +48,8 @@ typedef struct slope_run {
     int rows, stripes;
     size_t widest;         /* pixels of a row */
     double *buffers;       /* [threads][1 + count][widest] */
-    nb_slope_audit *audit; /* fill it; NULL: no need */
-    double bright;         /* nb_slope_audit_mend */
+    nb_slope_audit *audit; /* NULL: no need */
+    double limit;          /* finite: the audit's, whose pixels are mended */
     atomic_int done, stop;
 } slope_run;
 
@@ -108,10 +108,10 @@ static void run_piece(const slope_run *run, const nb_slope_values *piece, double
         run->dot(pass->job, run->state, piece->spans, piece->n, dloss, sums);
     } else {
         run->row(pass->job, run->state, piece->spans, piece->n, values, run->widest);
-        if (run->audit)
+        if (isfinite(run->limit))
+            nb_slope_audit_mend(run->audit, run->limit, piece, values);
+        else if (run->audit)
             nb_slope_audit_take(run->audit, piece);
-        if (isfinite(run->bright))
-            nb_slope_audit_mend(pass->job, run->bright, piece, values);
         pass->take(pass->sink, piece);
     }
 }
@@ -186,14 +186,14 @@ static nb_status share_audited(slope_run *run, nb_error *err)
     nb_status st = nb_slope_audit_open(pass->job, NB_PASS_STRIPES, &audit, err);
     run->audit = &audit;
     if (!st && !(st = share_rows(run, err)))
-        run->bright = nb_slope_audit_bright(&audit, pass->job);
-    run->audit = NULL;
+        run->limit = nb_slope_audit_limit(&audit);
+    if (!st && isfinite(run->limit)) {
+        if (pass->again)
+            pass->again(pass->sink);
+        st = share_rows(run, err);
+    }
     nb_slope_audit_close(&audit);
-    if (st || !isfinite(run->bright))
-        return st;
-    if (pass->again)
-        pass->again(pass->sink);
-    return share_rows(run, err);
+    return st;
 }
 
 static nb_status run_spans(slope_run *run, nb_error *err)
@@ -261,7 +261,7 @@ void nb_slope_pixels_free(nb_slope_pixels *pixels)
 
 nb_status nb_slope_pass_run(const nb_slope_pass *pass, nb_error *err)
 {
-    slope_run run = {.pass = pass, .row = pass->row, .bright = INFINITY};
+    slope_run run = {.pass = pass, .row = pass->row, .limit = INFINITY};
     nb_slope_pixels all = {0};
     const nb_slope_pixels *pixels = pass->pixels ? pass->pixels : &all;
     nb_status st = pass->pixels ? NB_OK : nb_slope_pixels_list(pass->job, NULL, &all, err);

@@ -132,7 +132,7 @@ static nb_status audited_planes(const nb_slope_run *run, nb_slope_task *task,
         st = NB_ERR_NOMEM;
     if (!st && !(st = run->device->planes(run->state, task, &all, err))) {
         audit_planes(task, &all, values, &audit);
-        if (isfinite(nb_slope_audit_bright(&audit, job))) {
+        if (isfinite(nb_slope_audit_limit(&audit))) {
             task->precision = NB_PRECISION_DOUBLE;
             st = run->device->planes(run->state, task, out, err);
         }
