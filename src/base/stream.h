@@ -4,6 +4,7 @@
 #define NB_BASE_STREAM_H
 
 #include <stdint.h>
+#include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -31,6 +32,19 @@ static inline void nb_floats_streamed(const double *from, float *to, int n)
                                         _mm_cvtpd_ps(_mm_loadu_pd(from + 2))));
 #endif
     nb_floats(from, to, n);
+}
+
+/** Floats past the caches. */
+static inline void nb_copy_streamed(const float *restrict from, float *restrict to, int n)
+{
+#ifdef __SSE2__
+    for (; n > 0 && (uintptr_t)to % 16 != 0; n--)
+        *to++ = *from++;
+    for (; n >= 16; n -= 16, from += 16, to += 16)
+        for (int i = 0; i < 16; i += 4)
+            _mm_stream_ps(to + i, _mm_loadu_ps(from + i));
+#endif
+    memcpy(to, from, (size_t)n * sizeof *to);
 }
 
 static inline void nb_stream_end(void)

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "../render/kernel_simple.h"
 #include "kernel_terms.h"
 
 /** The cases that the loop is compiled for; of sums there are all but those by the scattering vector. */
@@ -18,37 +19,53 @@
     DO(NB_PHASE_PARTS, 1)
 #define NB_LIGHT_CASE(phase, table) (2 * (int)(phase) + (table))
 
-NB_INLINE void store_floats(vf x, int n, double *to)
+/** Where planes go: to one of the two, `stride` numbers apart. */
+typedef struct light_planes {
+    double *doubles;
+    float *floats;
+    size_t stride;
+} light_planes;
+
+/** The first n numbers of a block to number `at` of plane p. */
+NB_INLINE void store_light(const light_planes *to, size_t p, int at, vf x, int n)
 {
+    const size_t from = p * to->stride + (size_t)at;
     float all[NB_W];
     int i;
+    if (to->floats && n == NB_W) {
+        memcpy(to->floats + from, &x, sizeof x);
+        return;
+    }
     memcpy(all, &x, sizeof all);
-    if (n == NB_W)
+    if (to->floats)
+        memcpy(to->floats + from, all, (size_t)n * sizeof *all);
+    else if (n == NB_W)
         for (i = 0; i < NB_W; i++)
-            to[i] = all[i];
+            to->doubles[from + (size_t)i] = all[i];
     else
         for (i = 0; i < n; i++)
-            to[i] = all[i];
+            to->doubles[from + (size_t)i] = all[i];
+}
+
+/** A row whose steps are taken apart by slope_index_of. */
+NB_INLINE simple_row light_row(const nb_vector_slopes *t, const nb_vector_plan *p, int s)
+{
+    const row_line line = line_of(p, s, 0, 0);
+    simple_row row = simple_row_of(p, &line);
+    int i;
+    for (i = 0; i < 3; i++)
+        row.offset[i] = t->offsets[i];
+    return row;
 }
 
 /** Sums of the block's one step: F^2 L^2, by N, and gradient times index. */
-NB_INLINE void light_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
-                          const slope_constants *c, const rays *r, vf *sum,
-                          const slope_case how)
+NB_INLINE void light_sums(const nb_vector_plan *p, const slope_constants *c,
+                          const simple_block *block, vf *sum, const slope_case how)
 {
-    const nb_orientation *o = p->scene.lattice.orientations;
-    const nb_vector_source *b = p->sources;
-    const nb_vec3 cell[3] = {o->a, o->b, o->c};
-    slope_index x;
+    slope_index x = slope_index_of(c, block->t, how);
+    const vf F2 = slope_square(p, squares_of_source(p, p->sources), &x, vf_set(1.0f), how);
     slope_term term;
-    vd2 index[3];
-    vf F2;
     int i;
-    for (i = 0; i < 3; i++)
-        index[i] =
-            vd2_scale_add(dot_ray(r, cell[i]), -b->inv_lambda, vd2_set(t->offsets[i]));
-    x = slope_index_of(c, index, how);
-    F2 = slope_square(p, squares_of_source(p, b), &x, vf_set((float)b->weight), how);
     for (i = 0; i < SLOPE_H; i++)
         sum[i] = vf_set(0.0f);
     square_term(c, &x, F2, sum, &term, how);
@@ -56,36 +73,103 @@ NB_INLINE void light_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
         sum[SLOPE_H + i] = c->varies[i / 3] * term.g[i / 3] * x.h[i % 3];
 }
 
-/** All factors of the one ray, whether they are taken once a pixel or not. */
-NB_INLINE vf light_factor(const nb_vector_plan *p, const rays *r, double unit)
+enum {
+    LIGHT_GROUP = 8
+}; /* blocks that go through each loop together: their chains of operations overlap */
+
+typedef struct light_group {
+    simple_block block[LIGHT_GROUP];
+    vf sum[SLOPE_V][LIGHT_GROUP];
+} light_group;
+
+/** A sum of eight blocks: in registers. */
+typedef struct light_eight {
+    vf b0, b1, b2, b3, b4, b5, b6, b7;
+} light_eight;
+
+/** x + by y */
+NB_INLINE light_eight add_group(light_eight x, float by, const vf y[LIGHT_GROUP])
 {
-    vd2 factor = vd2_scale(pixel_factor(p, r), unit);
-    if (p->scene.oversample_omega)
-        factor = vd2_mul(factor, solid_angle(&p->panel, r));
-    return vf_pack(factor.a, factor.b);
+    const vf k = vf_set(by);
+    return (light_eight){vf_fma(y[0], k, x.b0), vf_fma(y[1], k, x.b1),
+                         vf_fma(y[2], k, x.b2), vf_fma(y[3], k, x.b3),
+                         vf_fma(y[4], k, x.b4), vf_fma(y[5], k, x.b5),
+                         vf_fma(y[6], k, x.b6), vf_fma(y[7], k, x.b7)};
+}
+
+NB_INLINE light_eight add_three(light_eight x, const float *by, const vf (*y)[LIGHT_GROUP])
+{
+    return add_group(add_group(add_group(x, by[0], y[0]), by[1], y[1]), by[2], y[2]);
+}
+
+NB_INLINE void store_block_of(vf x, float *to)
+{
+    memcpy(to, &x, sizeof x);
+}
+
+/** A whole group of floats. */
+NB_INLINE void store_group(const light_eight *x, const light_group *g, float *to)
+{
+    store_block_of(x->b0 * g->block[0].factor, to);
+    store_block_of(x->b1 * g->block[1].factor, to + NB_W);
+    store_block_of(x->b2 * g->block[2].factor, to + 2 * NB_W);
+    store_block_of(x->b3 * g->block[3].factor, to + 3 * NB_W);
+    store_block_of(x->b4 * g->block[4].factor, to + 4 * NB_W);
+    store_block_of(x->b5 * g->block[5].factor, to + 5 * NB_W);
+    store_block_of(x->b6 * g->block[6].factor, to + 6 * NB_W);
+    store_block_of(x->b7 * g->block[7].factor, to + 7 * NB_W);
+}
+
+/** Planes of a group's n pixels to number `at` on. */
+NB_STAGE void light_contract(const nb_vector_slopes *t, const light_group *g, int n,
+                             const light_planes *to, int at)
+{
+    for (int p = 0; p < t->job->count; p++) {
+        const nb_slope_line *by = &t->lines[p];
+        const vf(*sum)[LIGHT_GROUP] = (const vf(*)[LIGHT_GROUP])g->sum;
+        const vf first = vf_set(by->light_captured);
+        light_eight x = {first, first, first, first, first, first, first, first};
+        if (by->light[SLOPE_IMAGE] != 0)
+            x = add_group(x, by->light[SLOPE_IMAGE], sum[SLOPE_IMAGE]);
+        for (int k = SLOPE_N; k < SLOPE_V; k += 3)
+            if (by->light_parts >> k & 1)
+                x = add_three(x, by->light + k, sum + k);
+        if (to->floats && n == LIGHT_GROUP * NB_W) {
+            store_group(&x, g, to->floats + (size_t)(p + 1) * to->stride + at);
+            continue;
+        }
+        const vf all[LIGHT_GROUP] = {x.b0, x.b1, x.b2, x.b3, x.b4, x.b5, x.b6, x.b7};
+        for (int b = 0; b * NB_W < n; b++)
+            store_light(to, (size_t)p + 1, at + b * NB_W, all[b] * g->block[b].factor,
+                        n - b * NB_W < NB_W ? n - b * NB_W : NB_W);
+    }
 }
 
 NB_INLINE void light_pixels(const nb_vector_slopes *t, const nb_vector_plan *p, int s,
-                            const double *fast, int n, double *out, size_t stride,
+                            const double *fast, int n, const light_planes *to,
                             const slope_case how)
 {
     const slope_constants c = slope_constants_of(&p->scene);
-    const row_line line = line_of(p, s, 0, 0);
-    const vf water = vf_set((float)(t->weights * p->scene.background / t->unit));
-    for (; n > 0; n -= NB_W, fast += NB_W, out += NB_W) {
-        const int lanes = n < NB_W ? n : NB_W;
-        const rays r = rays_to(p, block_of(fast), &line, 0);
-        const vf factor = light_factor(p, &r, t->unit);
-        vf sum[SLOPE_V];
-        light_sums(t, p, &c, &r, sum, how);
-        store_floats((sum[SLOPE_IMAGE] + water) * factor, lanes, out);
-        for (int i = 0; i < t->job->count; i++) {
-            const nb_slope_line *by = &t->lines[i];
-            vf slope = vf_set(by->light_captured);
-            for (int k = 0; k < by->n; k++)
-                slope = vf_fma(sum[by->sum[k]], vf_set(by->light[k]), slope);
-            store_floats(slope * factor, lanes, out + (size_t)(i + 1) * stride);
+    const simple_row row = light_row(t, p, s);
+    light_group g;
+    int at, b, i;
+    for (at = 0; at < n; at += LIGHT_GROUP * NB_W) {
+        const int left = n - at < LIGHT_GROUP * NB_W ? n - at : LIGHT_GROUP * NB_W;
+        if (left < LIGHT_GROUP * NB_W)
+            memset(&g, 0, sizeof g);
+        for (b = 0; b * NB_W < left; b++)
+            g.block[b] = simple_block_at(p, &row, block_of(fast + at + b * NB_W));
+        for (b = 0; b * NB_W < left; b++) {
+            const vf water = vf_set(row.background);
+            vf sum[SLOPE_V];
+            light_sums(p, &c, &g.block[b], sum, how);
+            for (i = 0; i < SLOPE_V; i++)
+                g.sum[i][b] = sum[i];
+            store_light(to, 0, at + b * NB_W,
+                        (sum[SLOPE_IMAGE] + water) * g.block[b].factor,
+                        left - b * NB_W < NB_W ? left - b * NB_W : NB_W);
         }
+        light_contract(t, &g, left, to, at);
     }
 }
 
@@ -95,21 +179,21 @@ NB_INLINE void light_products(const nb_vector_slopes *t, const nb_vector_plan *p
                               double *sums, const slope_case how)
 {
     const slope_constants c = slope_constants_of(&p->scene);
-    const row_line line = line_of(p, s, 0, 0);
+    const simple_row row = light_row(t, p, s);
     const double scale = 1 / most;
     vf run[SLOPE_LIGHT];
     int k, i;
     for (k = 0; k < SLOPE_LIGHT; k++)
         run[k] = vf_set(0.0f);
     for (; n > 0; n -= NB_W, fast += NB_W, dloss += NB_W) {
-        const rays r = rays_to(p, block_of(fast), &line, 0);
+        const simple_block block = simple_block_at(p, &row, block_of(fast));
         float loss[NB_W] = {0};
         vf sum[SLOPE_V], weight;
         for (i = 0; i < (n < NB_W ? n : NB_W); i++)
             loss[i] = (float)(dloss[i] * scale);
         memcpy(&weight, loss, sizeof weight);
-        weight = weight * light_factor(p, &r, t->unit);
-        light_sums(t, p, &c, &r, sum, how);
+        weight = weight * block.factor;
+        light_sums(p, &c, &block, sum, how);
         for (k = 0; k < SLOPE_V; k++)
             run[k] = vf_fma(sum[k], weight, run[k]);
         run[SLOPE_CAPTURED] += weight;
@@ -158,13 +242,13 @@ NB_STAGE void light_dot(const nb_vector_slopes *t, const nb_vector_plan *p, int 
 }
 
 NB_STAGE void light_slopes(const nb_vector_slopes *t, const nb_vector_plan *p, int s,
-                           const double *fast, int n, double *out, size_t stride)
+                           const double *fast, int n, const light_planes *to)
 {
     const int table = p->table.kind != NB_F_CONST;
     switch (NB_LIGHT_CASE(t->phase, table)) {
 #define NB_DO(phase, of_table)                                                           \
     case NB_LIGHT_CASE(phase, of_table):                                                 \
-        light_pixels(t, p, s, fast, n, out, stride,                                      \
+        light_pixels(t, p, s, fast, n, to,                                               \
                      (slope_case){NB_LATTICE_SQUARE, phase, of_table, NB_SLOPES_N});     \
         break;
         NB_LIGHT_CASES(NB_DO)

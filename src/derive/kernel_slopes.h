@@ -14,6 +14,7 @@
 #define NB_SLOPE_PASTE2(a, b) a##b
 #define NB_SLOPE_PASTE(a, b) NB_SLOPE_PASTE2(a, b)
 #define NB_SLOPE_KERNEL NB_SLOPE_PASTE(nb_slope_row_, NB_KERNEL_ISA)
+#define NB_SLOPE_FLOATS NB_SLOPE_PASTE(nb_slope_floats_, NB_KERNEL_ISA)
 #define NB_SLOPE_DOT NB_SLOPE_PASTE(nb_slope_dot_, NB_KERNEL_ISA)
 
 /** DO(shape, phase, level): every case that the loops are compiled for. */
@@ -275,10 +276,9 @@ NB_STAGE void flat_slopes(const nb_vector_slopes *t, const nb_vector_plan *p, in
 typedef struct slope_batch {
     const nb_vector_slopes *t;
     const nb_vector_plan *plan;
-    double fast[SLOPE_BATCH * NB_W];
+    double *fast; /* [SLOPE_BATCH NB_W] */
     int n, slow;
-    double *out; /* slopes go there, which moves on; NULL: times dloss, which moves on, to sums */
-    size_t stride;
+    light_planes to; /* slopes go there, which moves on; nowhere: times dloss, which moves on, to sums */
     const double *dloss;
     double *sums;
 } slope_batch;
@@ -310,15 +310,19 @@ NB_INLINE void fill_block(slope_batch *b)
 static void put_batch(slope_batch *b)
 {
     if (b->t->light)
-        light_slopes(b->t, b->plan, b->slow, b->fast, b->n, b->out, b->stride);
+        light_slopes(b->t, b->plan, b->slow, b->fast, b->n, &b->to);
     for (int i = 0; i < b->n && !b->t->light; i += NB_W) {
         const int n = b->n - i < NB_W ? b->n - i : NB_W;
         if (b->plan->panel.curved)
-            curved_slopes(b, n, b->fast + i, b->out + i, b->stride);
+            curved_slopes(b, n, b->fast + i, b->to.doubles + i, b->to.stride);
         else
-            flat_slopes(b->t, b->plan, b->slow, b->fast + i, n, b->out + i, b->stride);
+            flat_slopes(b->t, b->plan, b->slow, b->fast + i, n, b->to.doubles + i,
+                        b->to.stride);
     }
-    b->out += b->n;
+    if (b->to.floats)
+        b->to.floats += b->n;
+    else
+        b->to.doubles += b->n;
 }
 
 static void finish_batch(slope_batch *b)
@@ -326,7 +330,7 @@ static void finish_batch(slope_batch *b)
     if (b->n == 0)
         return;
     fill_block(b);
-    if (b->out) {
+    if (b->to.floats || b->to.doubles) {
         put_batch(b);
     } else {
         light_dot(b->t, b->plan, b->slow, b->fast, b->n, b->dloss, b->sums);
@@ -339,8 +343,15 @@ static void finish_batch(slope_batch *b)
 NB_INLINE int take_pixels(slope_batch *b, int fast, int n)
 {
     const int room = SLOPE_BATCH * NB_W - b->n, taken = n < room ? n : room;
-    for (int k = 0; k < taken; k++)
-        b->fast[b->n + k] = fast + k;
+    double *to = b->fast + b->n;
+    int k, i;
+    vd next;
+    for (i = 0; i < NB_H; i++)
+        next[i] = fast + i;
+    for (k = 0; k + NB_H <= taken; k += NB_H, next += (double)NB_H)
+        memcpy(to + k, &next, sizeof next);
+    for (; k < taken; k++)
+        to[k] = fast + k;
     b->n += taken;
     return taken;
 }
@@ -360,18 +371,33 @@ static void take_spans(slope_batch *b, const nb_span *spans, size_t n)
 void NB_SLOPE_KERNEL(const nb_vector_slopes *t, const nb_span *spans, size_t n,
                      double *out, size_t stride)
 {
+    double fast[SLOPE_BATCH * NB_W];
     slope_batch b = {.t = t,
+                     .fast = fast,
                      .plan = &t->plans[spans->panel],
                      .slow = spans->slow,
-                     .out = out,
-                     .stride = stride};
+                     .to = {out, NULL, stride}};
+    take_spans(&b, spans, n);
+}
+
+void NB_SLOPE_FLOATS(const nb_vector_slopes *t, const nb_span *spans, size_t n,
+                     float *out, size_t stride)
+{
+    double fast[SLOPE_BATCH * NB_W];
+    slope_batch b = {.t = t,
+                     .fast = fast,
+                     .plan = &t->plans[spans->panel],
+                     .slow = spans->slow,
+                     .to = {NULL, out, stride}};
     take_spans(&b, spans, n);
 }
 
 void NB_SLOPE_DOT(const nb_vector_slopes *t, const nb_span *spans, size_t n,
                   const double *dloss, double *sums)
 {
+    double fast[SLOPE_BATCH * NB_W];
     slope_batch b = {.t = t,
+                     .fast = fast,
                      .plan = &t->plans[spans->panel],
                      .slow = spans->slow,
                      .dloss = dloss,

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -38,11 +39,14 @@ static void given_row(const nb_slope_job *job, const void *state, const nb_span 
                 out[p * stride] = job->given[p * pixels + spans[i].at + (size_t)k];
 }
 
+enum { LINE = 16 }; /* numbers that fill a line of a cache, as floats */
+
 typedef struct slope_run {
     const nb_slope_pass *pass;
     nb_slope_row *row;
-    nb_slope_dot *dot; /* instead of row and take, or NULL */
-    void *state;       /* of the engine */
+    nb_slope_floats *floats; /* instead of row, or NULL */
+    nb_slope_dot *dot;       /* instead of row and take, or NULL */
+    void *state;             /* of the engine */
     const nb_span *spans;
     const size_t *first; /* [rows + 1] */
     int rows, stripes;
@@ -99,13 +103,19 @@ static void next_piece(const nb_slope_values *row, size_t *i, int *behind, nb_sp
 }
 
 /** Slopes of a piece, for the sink of the pass. */
-static void run_piece(const slope_run *run, const nb_slope_values *piece, double *values)
+static void run_piece(const slope_run *run, nb_slope_values *piece, double *values)
 {
     const nb_slope_pass *pass = run->pass;
     double dloss[NB_PASS_PIECE];
     if (run->dot) {
         double *sums = pass->weigh(pass->sink, piece, dloss);
         run->dot(pass->job, run->state, piece->spans, piece->n, dloss, sums);
+    } else if (run->floats) {
+        float *floats = (float *)values;
+        run->floats(pass->job, run->state, piece->spans, piece->n, floats, run->widest);
+        piece->values = NULL;
+        piece->floats = floats;
+        pass->take(pass->sink, piece);
     } else {
         run->row(pass->job, run->state, piece->spans, piece->n, values, run->widest);
         if (isfinite(run->limit))
@@ -122,8 +132,12 @@ static void run_row(slope_run *run, int stripe, int r)
     int thread = thread_number(), behind = 0, done;
     double *values =
         run->buffers + (size_t)thread * run->widest * (size_t)(pass->job->count + 1);
-    nb_slope_values row = {run->spans + run->first[r], run->first[r + 1] - run->first[r],
-                           values, run->widest, stripe};
+    nb_slope_values row = {run->spans + run->first[r],
+                           run->first[r + 1] - run->first[r],
+                           values,
+                           NULL,
+                           run->widest,
+                           stripe};
     if (atomic_load_explicit(&run->stop, memory_order_relaxed))
         return;
     for (size_t i = 0; i < row.n;) {
@@ -157,6 +171,7 @@ static nb_status share_rows(slope_run *run, nb_error *err)
 {
     const nb_slope_pass *pass = run->pass;
     int threads = nb_thread_count(pass->threads);
+    double *buffers;
     atomic_store(&run->done, 0);
     for (int r = 0; r < run->rows; r++) {
         size_t n = pixels_of(run, r);
@@ -166,13 +181,15 @@ static nb_status share_rows(slope_run *run, nb_error *err)
     run->stripes = pass->stripes > 0 ? pass->stripes : NB_PASS_STRIPES;
     if (run->stripes > run->rows)
         run->stripes = run->rows;
-    run->buffers = nb_alloc_raw((size_t)threads * run->widest,
-                                (size_t)(pass->job->count + 1) * sizeof(double),
-                                "slopes of rows", err);
-    if (!run->buffers)
+    run->widest = (run->widest + LINE - 1) / LINE * LINE;
+    buffers = nb_alloc_raw((size_t)threads * run->widest + LINE,
+                           (size_t)(pass->job->count + 1) * sizeof(double),
+                           "slopes of rows", err);
+    if (!buffers)
         return NB_ERR_NOMEM;
+    run->buffers = (double *)(((uintptr_t)buffers + 63) & ~(uintptr_t)63);
     run_stripes(run, threads);
-    nb_free(run->buffers);
+    nb_free(buffers);
     if (atomic_load(&run->stop))
         return nb_fail(err, NB_ERR_CANCELLED, "stopped before the slopes were finished");
     return NB_OK;
@@ -211,6 +228,8 @@ static nb_status run_spans(slope_run *run, nb_error *err)
         st = engine->open(pass->job, &pass->way, &run->state, err);
     if (!st && engine && engine->dot && pass->weigh && !audited)
         run->dot = engine->dot(run->state);
+    if (!st && engine && engine->floats && pass->floats && !audited)
+        run->floats = engine->floats(run->state);
     if (!st)
         st = audited ? share_audited(run, err) : share_rows(run, err);
     if (engine && engine->close)

@@ -27,6 +27,7 @@ typedef struct nb_slope_values {
     const nb_span *spans;
     size_t n;
     const double *values;
+    const float *floats; /* instead of values; else NULL */
     size_t stride;
     int stripe; /* rows of one stripe come in order, by one thread */
 } nb_slope_values;
@@ -45,6 +46,7 @@ typedef struct nb_slope_pass {
     /** Of a sink that only adds slopes times a loss by the pixels: fill dloss[pixels of the row] and give the
      * sums [count] that the stripe adds to.  The engine may then leave out the rows.  NULL: every row is taken. */
     double *(*weigh)(void *sink, const nb_slope_values *row, double *dloss);
+    int floats;        /* it takes floats */
     nb_slope_row *row; /* NULL: that of the quickest engine */
 } nb_slope_pass;
 

@@ -31,10 +31,36 @@ static void put(const plane_sink *k, size_t p, size_t at, const double *values, 
         nb_floats(values, (float *)k->out->planes + from, n);
 }
 
+/** Planes of floats. */
+static void take_floats(const plane_sink *k, const nb_slope_values *row)
+{
+    const size_t pixels = k->job->scene->raster.pixels;
+    const float *from = row->floats;
+    for (size_t i = 0; i < row->n; from += row->spans[i++].n) {
+        const size_t at = row->spans[i].at;
+        const int n = row->spans[i].n;
+        float *to = (float *)k->out->planes + at;
+        if (k->out->image)
+            memcpy(k->out->image + at, from, (size_t)n * sizeof *from);
+        for (size_t p = 0; p < (size_t)k->job->count; p++)
+            if (k->streamed)
+                nb_copy_streamed(from + (p + 1) * row->stride, to + p * pixels, n);
+            else
+                memcpy(to + p * pixels, from + (p + 1) * row->stride,
+                       (size_t)n * sizeof *from);
+    }
+    if (k->streamed)
+        nb_stream_end();
+}
+
 static void take_planes(void *sink, const nb_slope_values *row)
 {
     const plane_sink *k = sink;
     const double *values = row->values;
+    if (row->floats) {
+        take_floats(k, row);
+        return;
+    }
     for (size_t i = 0; i < row->n; values += row->spans[i++].n) {
         const size_t at = row->spans[i].at;
         const int n = row->spans[i].n;
@@ -100,7 +126,7 @@ static void audit_planes(const nb_slope_task *task, const nb_slope_planes_out *o
     for (size_t i = 0; i < task->n; i++)
         for (int from = 0; from < task->spans[i].n; from += NB_PASS_PIECE) {
             const int stripe = (int)(i * NB_PASS_STRIPES / task->n);
-            nb_slope_values piece = {NULL, 1, values, NB_PASS_PIECE, stripe};
+            nb_slope_values piece = {NULL, 1, values, NULL, NB_PASS_PIECE, stripe};
             nb_span span = task->spans[i];
             const int left = span.n - from;
             span.fast += from;
@@ -179,6 +205,7 @@ nb_status nb_slope_fill(const nb_slope_run *run, const nb_slope_planes_out *out,
     sink.streamed =
         out->type == NB_REAL_FLOAT32 &&
         4.0 * (double)run->job->scene->raster.pixels * run->job->count > NB_STREAM_BYTES;
+    pass.floats = out->type == NB_REAL_FLOAT32 && !out->expected;
     clear_planes(run->job, out);
     return run->device ? device_planes(run, out, err) : nb_slope_pass_run(&pass, err);
 }

@@ -58,6 +58,10 @@ typedef struct nb_slope_job {
 typedef void nb_slope_row(const nb_slope_job *job, const void *state,
                           const nb_span *spans, size_t n, double *out, size_t stride);
 
+/** The same in floats. */
+typedef void nb_slope_floats(const nb_slope_job *job, const void *state,
+                             const nb_span *spans, size_t n, float *out, size_t stride);
+
 /** Add to sums[count] the slopes of the pixels of one row, each times its dloss[]. */
 typedef void nb_slope_dot(const nb_slope_job *job, const void *state, const nb_span *spans,
                           size_t n, const double *dloss, double *sums);
@@ -79,6 +83,8 @@ typedef struct nb_slope_engine {
                       nb_error *err);
     nb_slope_row *row;
     void (*close)(void *state);
+    /** What makes rows of floats, whose numbers are its rows', or NULL, as dot. */
+    nb_slope_floats *(*floats)(const void *state);
     /** What makes such sums quicker than its rows, or NULL, which may depend on the job; NULL: nothing does. */
     nb_slope_dot *(*dot)(const void *state);
 } nb_slope_engine;

@@ -13,18 +13,19 @@
 typedef struct kernel_of {
     nb_isa isa;
     nb_vector_slope_row *row;
+    nb_vector_slope_floats *floats;
     nb_vector_slope_dot *dot;
 } kernel_of;
 
 static const kernel_of kernels[] = {
 #if defined(__x86_64__)
-    {NB_ISA_SSE2, nb_slope_row_sse2, nb_slope_dot_sse2},
-    {NB_ISA_AVX2, nb_slope_row_avx2, nb_slope_dot_avx2},
-    {NB_ISA_AVX512, nb_slope_row_avx512, nb_slope_dot_avx512},
+    {NB_ISA_SSE2, nb_slope_row_sse2, nb_slope_floats_sse2, nb_slope_dot_sse2},
+    {NB_ISA_AVX2, nb_slope_row_avx2, nb_slope_floats_avx2, nb_slope_dot_avx2},
+    {NB_ISA_AVX512, nb_slope_row_avx512, nb_slope_floats_avx512, nb_slope_dot_avx512},
 #elif defined(__aarch64__)
-    {NB_ISA_NEON, nb_slope_row_neon, nb_slope_dot_neon},
+    {NB_ISA_NEON, nb_slope_row_neon, nb_slope_floats_neon, nb_slope_dot_neon},
 #endif
-    {NB_ISA_SCALAR, NULL, NULL}};
+    {NB_ISA_SCALAR, NULL, NULL, NULL}};
 
 static const kernel_of *kernel_for(nb_isa isa)
 {
@@ -158,12 +159,15 @@ static void fill_line(const nb_vector_slopes *v, const nb_tangent *t, nb_slope_l
     by[SLOPE_DISPERSION] = -t->spectrum;
     by[SLOPE_FUDGE] = -2.0 / NB_GAUSS_WIDTH * t->fudge;
     line->captured = v->weights * (t->background + t->image * sc->background);
-    line->light_captured = (float)(line->captured / v->unit);
+    line->light_captured =
+        v->weights > 0 ? (float)(line->captured / (v->weights * v->unit)) : 0;
     line->polarization = t->polarization;
     for (int i = 0; i < SLOPE_SUMS; i++)
         if (by[i] != 0) {
             line->sum[line->n] = i;
-            line->light[line->n] = (float)by[i];
+            line->light[i] = (float)by[i];
+            if (i >= SLOPE_N && i < SLOPE_V)
+                line->light_parts |= 1u << (i - (i - SLOPE_N) % 3);
             line->by[line->n++] = v->unit * by[i];
         }
 }
@@ -265,6 +269,7 @@ static nb_status open_tables(const nb_slope_job *job, const nb_slope_way *way,
         return NB_ERR_NOMEM;
     v->job = job;
     v->row = kernel_for(way->isa)->row;
+    v->floats = kernel_for(way->isa)->floats;
     v->dot = kernel_for(way->isa)->dot;
     v->phase = phase_of(&plan);
     v->level = level_of(job->sums);
@@ -291,6 +296,14 @@ static void vector_row(const nb_slope_job *job, const void *state, const nb_span
     v->row(v, spans, n, out, stride);
 }
 
+static void vector_floats(const nb_slope_job *job, const void *state,
+                          const nb_span *spans, size_t n, float *out, size_t stride)
+{
+    const nb_vector_slopes *v = state;
+    (void)job;
+    v->floats(v, spans, n, out, stride);
+}
+
 static void vector_dot(const nb_slope_job *job, const void *state, const nb_span *spans,
                        size_t n, const double *dloss, double *sums)
 {
@@ -301,8 +314,14 @@ static void vector_dot(const nb_slope_job *job, const void *state, const nb_span
         const nb_slope_line *by = &v->lines[i];
         sums[i] += by->light_captured * total[SLOPE_CAPTURED];
         for (int k = 0; k < by->n; k++)
-            sums[i] += by->light[k] * total[by->sum[k]];
+            sums[i] += by->light[by->sum[k]] * total[by->sum[k]];
     }
+}
+
+static nb_slope_floats *floats_of(const void *state)
+{
+    const nb_vector_slopes *v = state;
+    return v->light ? vector_floats : NULL;
 }
 
 static nb_slope_dot *dot_of(const void *state)
@@ -311,5 +330,5 @@ static nb_slope_dot *dot_of(const void *state)
     return v->light ? vector_dot : NULL;
 }
 
-const nb_slope_engine nb_slope_vector = {"vectors",  applies,      open_tables,
-                                         vector_row, close_tables, dot_of};
+const nb_slope_engine nb_slope_vector = {"vectors",    applies,   open_tables, vector_row,
+                                         close_tables, floats_of, dot_of};

@@ -44,6 +44,10 @@ typedef struct nb_vector_slopes nb_vector_slopes;
 typedef void nb_vector_slope_row(const nb_vector_slopes *v, const nb_span *spans,
                                  size_t n, double *out, size_t stride);
 
+/** Of light scenes: the same in floats; as nb_slope_floats. */
+typedef void nb_vector_slope_floats(const nb_vector_slopes *v, const nb_span *spans,
+                                    size_t n, float *out, size_t stride);
+
 /** Of light scenes: add to sums[SLOPE_LIGHT] those of kernel_light.h, each times its pixel's dloss[]. */
 typedef void nb_vector_slope_dot(const nb_vector_slopes *v, const nb_span *spans,
                                  size_t n, const double *dloss, double *sums);
@@ -65,7 +69,9 @@ enum nb_pull_place {
 typedef struct nb_slope_line {
     int n, sum[SLOPE_SUMS];
     double by[SLOPE_SUMS], captured, polarization;
-    float light[SLOPE_SUMS], light_captured; /* the same, per nb_vector_slopes.unit */
+    float light[SLOPE_SUMS],
+        light_captured; /* of each sum, per nb_vector_slopes.unit; captured: of its weights, too */
+    unsigned light_parts; /* bit k: light[k ... k + 2] are not all 0, k = SLOPE_N + 3 i */
 } nb_slope_line;
 
 /** What a parameter makes of the slopes by a panel's place. */
@@ -77,6 +83,7 @@ typedef struct nb_place_line {
 /** A job with its tables.  Arrays are owned. */
 struct nb_vector_slopes {
     nb_vector_slope_row *row;
+    nb_vector_slope_floats *floats;
     nb_vector_slope_dot *dot;
     const nb_slope_job *job;
     nb_vector_plan *plans; /* of each panel */
@@ -104,6 +111,8 @@ static inline int nb_slope_varies(const nb_lattice *lattice, int axis)
 
 nb_vector_slope_row nb_slope_row_sse2, nb_slope_row_avx2, nb_slope_row_avx512,
     nb_slope_row_neon;
+nb_vector_slope_floats nb_slope_floats_sse2, nb_slope_floats_avx2, nb_slope_floats_avx512,
+    nb_slope_floats_neon;
 nb_vector_slope_dot nb_slope_dot_sse2, nb_slope_dot_avx2, nb_slope_dot_avx512,
     nb_slope_dot_neon;
 

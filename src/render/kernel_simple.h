@@ -92,25 +92,34 @@ typedef struct simple_block {
     vf factor; /* photons per F_latt^2 */
 } simple_block;
 
+/** Pixels at f along fast. */
+NB_INLINE simple_block simple_block_at(const nb_vector_plan *p, const simple_row *row,
+                                       vd2 f)
+{
+    simple_block to;
+    vd2 x = vd2_scale_add(f, row->pixel, vd2_set(row->start));
+    vd2 inv_r = vd2_rsqrt(vd2_fma(x, x, vd2_set(row->P2)));
+    vd2 inv2 = vd2_mul(inv_r, inv_r), factor = inv2;
+    int axis;
+    for (axis = 0; axis < 3; axis++)
+        to.t[axis] =
+            vd2_fma(component(row->cell[axis], x), inv_r, vd2_set(row->offset[axis]));
+    if (row->oblique)
+        factor = vd2_mul(factor, NB_MUTANT(ROW_SOLID_ANGLE, vd2_set(1), inv_r));
+    factor =
+        p->scene.beam.nopolar
+            ? vd2_scale(factor, row->crystal)
+            : vd2_mul(factor, row_polarization(row, p->scene.beam.polarization, x, inv2));
+    to.factor = vf_pack(factor.a, factor.b);
+    return to;
+}
+
 NB_INLINE void simple_geometry(const nb_vector_plan *p, const simple_row *row,
                                const int *f0, int n, simple_block *to)
 {
-    const double K = p->scene.beam.polarization;
-    const int polar = !p->scene.beam.nopolar, oblique = row->oblique;
-    int i, axis;
-    for (i = 0; i < n; i++) {
-        vd2 x = vd2_scale_add(block_pixels(p, f0[i]), row->pixel, vd2_set(row->start));
-        vd2 inv_r = vd2_rsqrt(vd2_fma(x, x, vd2_set(row->P2)));
-        vd2 inv2 = vd2_mul(inv_r, inv_r), factor = inv2;
-        for (axis = 0; axis < 3; axis++)
-            to[i].t[axis] =
-                vd2_fma(component(row->cell[axis], x), inv_r, vd2_set(row->offset[axis]));
-        if (oblique)
-            factor = vd2_mul(factor, NB_MUTANT(ROW_SOLID_ANGLE, vd2_set(1), inv_r));
-        factor = polar ? vd2_mul(factor, row_polarization(row, K, x, inv2))
-                       : vd2_scale(factor, row->crystal);
-        to[i].factor = vf_pack(factor.a, factor.b);
-    }
+    int i;
+    for (i = 0; i < n; i++)
+        to[i] = simple_block_at(p, row, block_pixels(p, f0[i]));
 }
 
 NB_INLINE void simple_photons(const nb_vector_plan *p, const simple_row *row,

@@ -88,8 +88,8 @@ static void audit(subject *s)
     assert_int_equal(nb_slope_audit_open(&s->job, SLOPE_EDGE, &a, &err), NB_OK);
     for (int row = 0; row < SLOPE_EDGE; row++) {
         const nb_span span = {0, 0, row, SLOPE_EDGE, (size_t)row * SLOPE_EDGE};
-        nb_slope_audit_take(&a,
-                            &(nb_slope_values){&span, 1, s->ours + span.at, PIXELS, row});
+        nb_slope_audit_take(
+            &a, &(nb_slope_values){&span, 1, s->ours + span.at, NULL, PIXELS, row});
     }
     limit = nb_slope_audit_limit(&a);
     nb_slope_audit_close(&a);

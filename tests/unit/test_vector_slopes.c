@@ -313,6 +313,7 @@ static void pullbacks_of_one_step(void **state)
             crystal(&cfg, &seed, 0);
             experiment(&cfg, &seed, 0);
             set(&cfg, "water", "1", 0, 0, 0);
+            set(&cfg, "N", "1.1", 0, 0, 0); /* many peaks: no audit, which takes planes */
             set(&cfg, "roi", regions[k % 2], 0, 0, 0);
             cfg.isa = isas[i];
             if (nb_sim_create(&cfg, NULL, &sim, NULL) != NB_OK)
@@ -325,10 +326,57 @@ static void pullbacks_of_one_step(void **state)
         skip_because("no instruction set of vectors");
 }
 
+/** Planes of one step a pixel that are wanted in floats are made in floats: those in double, rounded. */
+static void floats_of_one_step(void **state)
+{
+    static const nb_isa isas[] = {NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512, NB_ISA_NEON};
+    static const char *const regions[] = {"0 47 0 47", "3 40 5 44"};
+    const size_t pixels = (size_t)EDGE * EDGE;
+    int compared = 0;
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof isas / sizeof *isas; i++) {
+        char(*names)[NB_VARIABLE_NAME];
+        const char *list[MOST_NAMES];
+        uint64_t seed = 5;
+        nb_config cfg;
+        nb_sim *sim;
+        double *truth;
+        float *planes, image[EDGE * EDGE];
+        int count;
+        nb_config_defaults(&cfg);
+        crystal(&cfg, &seed, 0);
+        experiment(&cfg, &seed, 0);
+        set(&cfg, "N", "1.1", 0, 0, 0);
+        set(&cfg, "roi", regions[i % 2], 0, 0, 0);
+        cfg.isa = isas[i / 2];
+        if (nb_sim_create(&cfg, NULL, &sim, NULL) != NB_OK)
+            continue;
+        truth = planes_of(&cfg, isas[i / 2], &names, &count);
+        planes = malloc((size_t)count * pixels * sizeof *planes);
+        assert_non_null(planes);
+        for (int p = 0; p < count; p++)
+            list[p] = names[p];
+        assert_int_equal(
+            nb_sim_derivatives(sim, list, count, NB_REAL_FLOAT32, planes, image, NULL),
+            NB_OK);
+        for (size_t k = 0; k < (size_t)count * pixels; k++)
+            assert_true(planes[k] == (float)truth[k]);
+        for (size_t k = 0; k < pixels; k++)
+            assert_true(image[k] == (float)truth[(size_t)count * pixels + k]);
+        nb_sim_free(sim);
+        nb_free(names);
+        free(planes);
+        free(truth);
+        compared++;
+    }
+    if (!compared)
+        skip_because("no instruction set of vectors");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(random_scenes), TEST(few_peaks),
-                                       TEST(pullbacks_of_one_step),
-                                       TEST(one_ray_with_its_solid_angle)};
+    const struct CMUnitTest tests[] = {
+        TEST(random_scenes), TEST(few_peaks), TEST(floats_of_one_step),
+        TEST(pullbacks_of_one_step), TEST(one_ray_with_its_solid_angle)};
     return RUN_TESTS("vector_slopes", tests);
 }
