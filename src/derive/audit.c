@@ -151,33 +151,41 @@ static int next_strong(const nb_slope_audit *audit, const int *seen, int n)
     return best;
 }
 
+/** most[planes] of all stripes. */
+static void largest(const nb_slope_audit *audit, double *most)
+{
+    const size_t planes = (size_t)audit->planes;
+    memcpy(most, audit->most, planes * sizeof *most);
+    for (size_t s = 1; s < (size_t)audit->stripes; s++)
+        for (size_t p = 0; p < planes && audit->at[s].n > 0; p++)
+            most[p] = fmax(most[p], audit->most[s * planes + p]);
+}
+
 /** Are a stripe's values in its strongest pixel near enough to the reference's? */
-static int is_near(const nb_slope_audit *audit, int stripe)
+static int is_near(const nb_slope_audit *audit, const double *most, int stripe)
 {
     const double *N = audit->job->scene->lattice.N;
     const double limit = fmax(N[0], fmax(N[1], N[2])) > MANY ? LIMIT_MANY : LIMIT;
-    const size_t planes = (size_t)audit->planes;
+    const double *values = audit->values + (size_t)stripe * (size_t)audit->planes;
     double truth[1 + NB_VARIABLES_MAX];
     nb_slope_scalar.row(audit->job, NULL, &audit->at[stripe], 1, truth, 1);
-    for (size_t p = 0; p < planes; p++) {
-        double most = 0;
-        for (size_t s = 0; s < (size_t)audit->stripes; s++)
-            most = fmax(most, audit->most[s * planes + p]);
-        if (!(fabs(audit->values[(size_t)stripe * planes + p] - truth[p]) <= limit * most))
+    for (int p = 0; p < audit->planes; p++)
+        if (!(fabs(values[p] - truth[p]) <= limit * most[p]))
             return 0;
-    }
     return 1;
 }
 
 double nb_slope_audit_limit(const nb_slope_audit *audit)
 {
+    double most[1 + NB_VARIABLES_MAX];
     int seen[LOOKS];
+    largest(audit, most);
     for (int n = 0; n < LOOKS; n++) {
         const int stripe = next_strong(audit, seen, n);
         if (stripe < 0)
             break;
         seen[n] = stripe;
-        if (!is_near(audit, stripe))
+        if (!is_near(audit, most, stripe))
             return audit->strength[seen[0]] / STRONG;
     }
     return INFINITY;
