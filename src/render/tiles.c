@@ -16,7 +16,7 @@
 
 enum {
     TILE = 64,
-    PILOTS = 1024
+    PILOTS = 512
 }; /* sub-pixels along an edge, about; blocks looked at for an estimate */
 #define ROOM (1 - 1e-4) /* of a budget, for the rounding of what is calculated from it */
 
