@@ -170,7 +170,7 @@ template <bool TABLE, bool POINT, bool MANY, class BESIDE>
 static __device__ __forceinline__ void all_blocks(const row_job &p, const BESIDE &beside)
 {
     if constexpr (MANY)
-        for_blocks(p, [&](const row_job &at_panel, unsigned x, unsigned y) {
+        for_blocks<true>(p, [&](const row_job &at_panel, unsigned x, unsigned y) {
             one_block<TABLE, POINT>(p, at_panel, x, y, beside);
         });
     else
@@ -379,7 +379,7 @@ template <bool MANY> static wet_kernel choose_wet_kernel(int table, int point)
 static void launch_wet(const nb_cuda_launch *launch, const row_job &job, dim3 grid,
                        const nb_cuda_many *many)
 {
-    const material_job all = {launch->cells, (float)share_of(launch, &job), job};
+    const material_job all = {launch->cells, job, (float)share_of(launch, &job)};
     const int table = job.F2 != NULL, point = launch->panel.point_pixel != 0;
     const wet_kernel kernel = many ? choose_wet_kernel<true>(table, point)
                                    : choose_wet_kernel<false>(table, point);

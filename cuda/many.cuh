@@ -37,8 +37,9 @@ static __device__ __forceinline__ void fetch_job(const nb_cuda_many &many, int k
 }
 
 /** work(job, x, y) for the blocks of pixels that fall to this block of threads, one after the other: so that a job
- * is fetched once for many of them. */
-template <class JOB, class WORK>
+ * is fetched once for many of them.  COUNTED: the next block is counted, without quotients, which takes two
+ * registers more. */
+template <bool COUNTED, class JOB, class WORK>
 static __device__ __forceinline__ void for_blocks(const JOB &p, WORK work)
 {
     __shared__ JOB job;
@@ -52,12 +53,20 @@ static __device__ __forceinline__ void for_blocks(const JOB &p, WORK work)
             continue;
         __syncthreads();
         fetch_job(many, k, &job);
-        const unsigned i = (unsigned)(block - job.many.before), across = job.many.across;
-        unsigned x = i % across, y = i / across;
-        for (; block < stop; block++) {
-            work(job, x, y);
-            x = x + 1 < across ? x + 1 : 0;
-            y += x == 0;
+        if constexpr (COUNTED) {
+            const unsigned i = (unsigned)(block - job.many.before),
+                           across = job.many.across;
+            unsigned x = i % across, y = i / across;
+            for (; block < stop; block++) {
+                work(job, x, y);
+                x = x + 1 < across ? x + 1 : 0;
+                y += x == 0;
+            }
+        } else {
+            for (; block < stop; block++) {
+                const unsigned at = (unsigned)(block - job.many.before);
+                work(job, at % job.many.across, at / job.many.across);
+            }
         }
     }
 }

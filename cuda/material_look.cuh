@@ -9,8 +9,8 @@
 /** What a launch with materials has beside its panels. */
 typedef struct material_job {
     nb_cuda_cells of;
-    float share; /* of all molecules, against the crystal: k_one_wet only */
     row_job row;
+    float share; /* of all molecules, against the crystal: k_one_wet only */
 } material_job;
 
 /** |d - i| = 2 sin(theta), from the cosine between both. */

@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y,
     k_materials(const NB_GRID_CONSTANT material_job p)
 {
     if constexpr (MANY)
-        for_blocks(p.row, [&](const row_job &at_panel, unsigned x, unsigned y) {
+        for_blocks<false>(p.row, [&](const row_job &at_panel, unsigned x, unsigned y) {
             add_block<RAYS, true>(p, at_panel, x, y);
         });
     else
@@ -197,7 +197,7 @@ void nb_cuda_launch_materials(const nb_cuda_launch *launch, const nb_cuda_many *
         {k_materials<DEEP_RAYS, false>, k_materials<DEEP_RAYS, true>}};
     const int rays = rays_of(launch);
     dim3 grid;
-    material_job job = {launch->cells, 0, make_job(launch, &grid)};
+    material_job job = {launch->cells, make_job(launch, &grid), 0};
     if (many) {
         const int at_once = rays == ONE_RAY ? ONE_RAY_BLOCKS : BLOCKS;
         job.row = job_of_many(job.row, many);

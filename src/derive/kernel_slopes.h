@@ -368,41 +368,34 @@ static void take_spans(slope_batch *b, const nb_span *spans, size_t n)
     finish_batch(b);
 }
 
+/** b says where the numbers go; the rest is filled here. */
+static void run_spans(slope_batch b, const nb_vector_slopes *t, const nb_span *spans,
+                      size_t n)
+{
+    double fast[SLOPE_BATCH * NB_W];
+    b.t = t;
+    b.fast = fast;
+    b.plan = &t->plans[spans->panel];
+    b.slow = spans->slow;
+    take_spans(&b, spans, n);
+}
+
 void NB_SLOPE_KERNEL(const nb_vector_slopes *t, const nb_span *spans, size_t n,
                      double *out, size_t stride)
 {
-    double fast[SLOPE_BATCH * NB_W];
-    slope_batch b = {.t = t,
-                     .fast = fast,
-                     .plan = &t->plans[spans->panel],
-                     .slow = spans->slow,
-                     .to = {out, NULL, stride}};
-    take_spans(&b, spans, n);
+    run_spans((slope_batch){.to = {out, NULL, stride}}, t, spans, n);
 }
 
 void NB_SLOPE_FLOATS(const nb_vector_slopes *t, const nb_span *spans, size_t n,
                      float *out, size_t stride)
 {
-    double fast[SLOPE_BATCH * NB_W];
-    slope_batch b = {.t = t,
-                     .fast = fast,
-                     .plan = &t->plans[spans->panel],
-                     .slow = spans->slow,
-                     .to = {NULL, out, stride}};
-    take_spans(&b, spans, n);
+    run_spans((slope_batch){.to = {NULL, out, stride}}, t, spans, n);
 }
 
 void NB_SLOPE_DOT(const nb_vector_slopes *t, const nb_span *spans, size_t n,
                   const double *dloss, double *sums)
 {
-    double fast[SLOPE_BATCH * NB_W];
-    slope_batch b = {.t = t,
-                     .fast = fast,
-                     .plan = &t->plans[spans->panel],
-                     .slow = spans->slow,
-                     .dloss = dloss,
-                     .sums = sums};
-    take_spans(&b, spans, n);
+    run_spans((slope_batch){.dloss = dloss, .sums = sums}, t, spans, n);
 }
 
 #endif

@@ -50,10 +50,11 @@ typedef struct slope_run {
     const nb_span *spans;
     const size_t *first; /* [rows + 1] */
     int rows, stripes;
-    size_t widest;         /* pixels of a row */
-    double *buffers;       /* [threads][1 + count][widest] */
-    nb_slope_audit *audit; /* NULL: no need */
-    double limit;          /* finite: the audit's, whose pixels are mended */
+    size_t widest;   /* pixels of a row */
+    double *buffers; /* [threads][1 + count][widest] */
+    int audited;
+    nb_slope_audit audit; /* if audited */
+    double limit;         /* finite: the audit's, whose pixels are mended */
     atomic_int done, stop;
 } slope_run;
 
@@ -103,7 +104,7 @@ static void next_piece(const nb_slope_values *row, size_t *i, int *behind, nb_sp
 }
 
 /** Slopes of a piece, for the sink of the pass. */
-static void run_piece(const slope_run *run, nb_slope_values *piece, double *values)
+static void run_piece(slope_run *run, nb_slope_values *piece, double *values)
 {
     const nb_slope_pass *pass = run->pass;
     double dloss[NB_PASS_PIECE];
@@ -111,7 +112,8 @@ static void run_piece(const slope_run *run, nb_slope_values *piece, double *valu
         double *sums = pass->weigh(pass->sink, piece, dloss);
         run->dot(pass->job, run->state, piece->spans, piece->n, dloss, sums);
     } else if (run->floats) {
-        float *floats = (float *)values;
+        void *memory = values;
+        float *floats = memory;
         run->floats(pass->job, run->state, piece->spans, piece->n, floats, run->widest);
         piece->values = NULL;
         piece->floats = floats;
@@ -119,9 +121,9 @@ static void run_piece(const slope_run *run, nb_slope_values *piece, double *valu
     } else {
         run->row(pass->job, run->state, piece->spans, piece->n, values, run->widest);
         if (isfinite(run->limit))
-            nb_slope_audit_mend(run->audit, run->limit, piece, values);
-        else if (run->audit)
-            nb_slope_audit_take(run->audit, piece);
+            nb_slope_audit_mend(&run->audit, run->limit, piece, values);
+        else if (run->audited)
+            nb_slope_audit_take(&run->audit, piece);
         pass->take(pass->sink, piece);
     }
 }
@@ -199,17 +201,16 @@ static nb_status share_rows(slope_run *run, nb_error *err)
 static nb_status share_audited(slope_run *run, nb_error *err)
 {
     const nb_slope_pass *pass = run->pass;
-    nb_slope_audit audit;
-    nb_status st = nb_slope_audit_open(pass->job, NB_PASS_STRIPES, &audit, err);
-    run->audit = &audit;
+    nb_status st = nb_slope_audit_open(pass->job, NB_PASS_STRIPES, &run->audit, err);
+    run->audited = 1;
     if (!st && !(st = share_rows(run, err)))
-        run->limit = nb_slope_audit_limit(&audit);
+        run->limit = nb_slope_audit_limit(&run->audit);
     if (!st && isfinite(run->limit)) {
         if (pass->again)
             pass->again(pass->sink);
         st = share_rows(run, err);
     }
-    nb_slope_audit_close(&audit);
+    nb_slope_audit_close(&run->audit);
     return st;
 }
 

@@ -12,7 +12,7 @@
 /* Seconds.  A first guess of the CPU's time may be wrong by a factor of three: from here on a few rows
  * are timed. */
 #define WORTH_TIMING 0.1
-/* A process with a device takes 0.33 s at least (reports/cuda), and to ask for one costs half of that: below this
+/* A process with a device takes 0.33 s at least, and to ask for one costs half of that: below this
  * time the device is not considered. */
 #define DEVICE_LEAST 0.36
 /* The part of a device's start that is needed to identify it; it is already spent after that. */
