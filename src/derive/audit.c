@@ -8,7 +8,7 @@
 #include "../physics/panels.h"
 
 enum {
-    PEAKS = 1000, /* samples near a peak that make a picture's planes large */
+    PEAKS = 32, /* samples near a peak that make planes large */
     LOOKS = 4,    /* pixels that are compared */
     STRONG = 64   /* the strongest pixel over those that are mended */
 };
