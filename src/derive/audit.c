@@ -9,8 +9,8 @@
 
 enum {
     PEAKS = 32, /* samples near a peak that make planes large */
-    LOOKS = 4,    /* pixels that are compared */
-    STRONG = 64   /* the strongest pixel over those that are mended */
+    LOOKS = 4,  /* pixels that are compared */
+    STRONG = 64 /* the strongest pixel over those that are mended */
 };
 
 /* less than half of what a plane may be off, of its largest value, with up to MANY cells along an axis and with more */
