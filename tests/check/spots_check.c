@@ -8,8 +8,8 @@
  * threads and other regions, on every instruction set.  Beside these, --isa knows
  *
  *   grid   the threads of the device's kernels, one after the other (no device is needed)
- *   cuda   the device: ten runs of the same bytes, and little room on it
- *   room   the device with little room alone
+ *   cuda   the device: ten runs of the same bytes
+ *   room   the device with little room: it takes the memory from other programs too, so run it alone
  *
  *   spots_check [--seed N] [--count N] [--only K] [--isa NAME] [--bench] [-v] */
 #include <math.h>
@@ -458,9 +458,9 @@ int main(int argc, char **argv)
         for (int s = 0; s < SHAPES; s++)
             failures += ss.all[s].failures;
     }
-    if (ss.device) {
+    if (ss.device)
         nb_backend_cuda.close(ss.device);
-        failures += ss.opt.only < 0 ? check_spots_room() : 0;
-    }
+    if (only_room(&ss.opt))
+        failures += check_spots_room();
     return failures != 0;
 }
