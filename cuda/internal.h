@@ -241,8 +241,8 @@ void nb_cuda_launch_tricubic(const nb_cuda_launch *launch, const nb_cuda_terms *
 /** As nb_cuda_tensor_job, of as many bytes. */
 int nb_cuda_tricubic_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                          int before, void *to);
-/** Fill the rows of a table that has room for them; F: on the device. */
-void nb_cuda_launch_cubic_rows(const nb_cubic_table *table, double *rows,
+/** Fill the rows of a table and their scales, which have room for them; F: on the device. */
+void nb_cuda_launch_cubic_rows(const nb_cubic_table *table, float *rows, float *scales,
                                gpuStream_t stream);
 
 /* --- direct.cu --- */

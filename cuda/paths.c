@@ -305,7 +305,7 @@ double nb_cuda_step_rate(nb_cuda_path path, const nb_plan *plan)
     case NB_PATH_RESIDUAL:
         return 350e9 * size;
     case NB_PATH_TRICUBIC:
-        return 58e9 * size * fp64;
+        return 87e9 * size * shape_rate(plan) * (fp64 > 0.5 ? 1.0 : fmin(1.0, 4 * fp64));
     default:
         return 50e9 * size * fp64;
     }
@@ -447,8 +447,8 @@ const nb_path nb_cuda_paths[NB_CUDA_PATHS] = {
     {"indices in double, lattice in float", direct_applies, direct_seconds},
     {"indices on FP64 tensor cores, lattice in float", tensor_applies, tensor_seconds},
     {"double centres, float residuals", residual_applies, residual_seconds},
-    {"indices and tricubic F in double, lattice in float", tricubic_applies,
-     tricubic_seconds},
+    {"indices in double, tricubic F and lattice in float, pixels in doubt in double",
+     tricubic_applies, tricubic_seconds},
     {"every operation in double", double_applies, double_seconds},
     {"from its reflections", spots_apply, spots_seconds},
     {"in blocks of rays", tiles_apply, tiles_seconds}};

@@ -19,7 +19,7 @@ enum {
     MAX_VALUES = 1 << 30, /* of F^2 in several tables, and half of the free memory */
     MAX_KEPT = 1 << 28,   /* bytes of steps of several panels */
     MOST_PANELS = 65535,  /* rows of blocks in one launch */
-    MAX_ROWS = 1 << 25,   /* of cubics: 1 GiB */
+    MAX_ROWS = 1 << 25,   /* of cubics: 640 MiB */
     SIDE = 8,             /* tables side by side are a multiple: a sector of the caches */
     HASH_THREADS = 16
 };
@@ -419,6 +419,7 @@ static nb_status prepare_tricubic(nb_backend_state *state, const nb_plan *plan,
     const nb_scene *sc = &launch->scene;
     nb_index_box box;
     double rows;
+    float *table;
     nb_status st = nb_visible_box(plan, &box, err);
     if (st)
         return st;
@@ -429,12 +430,15 @@ static nb_status prepare_tricubic(nb_backend_state *state, const nb_plan *plan,
     *fits = rows <= MAX_ROWS;
     if (!*fits)
         return NB_OK;
-    st = nb_cuda_reserve(&state->F2, (size_t)rows * 4 * sizeof(double) + 1,
+    st = nb_cuda_reserve(&state->F2, (size_t)rows * 5 * sizeof(float) + 1,
                          "the table of structure factors", err);
     if (st)
         return st;
-    terms->cubic.rows = (const double *)state->F2.at;
-    nb_cuda_launch_cubic_rows(&terms->cubic, (double *)state->F2.at, state->stream);
+    table = (float *)state->F2.at;
+    terms->cubic.rows = table;
+    terms->cubic.scales = table + 4 * (size_t)rows;
+    nb_cuda_launch_cubic_rows(&terms->cubic, table, table + 4 * (size_t)rows,
+                              state->stream);
     return prepare_fragments(state, launch, 0, terms, err);
 }
 
