@@ -115,6 +115,7 @@ def file_named(name):
 
 DIV_STEP = ("-hdivstep", "-vdivstep")
 SENSOR = ("-detector_thick", "-detector_abs", "-detector_thicksteps", "-thicksteps")
+TABLES = ("-stol", "-4stol", "-Q")
 TERMS = ("-oversample_thick", "-oversample_polar", "-oversample_omega")
 
 RULES = [
@@ -130,6 +131,8 @@ RULES = [
     ("D7 dmin and polarization", lambda o, _: has(o, "-dmin"),
      lambda o: drop(o, "-polar", "-nopolar") + [["-nopolar"]]),
     ("D8 curved_det", *dropping("-curved_det")),
+    ("D11 close to a peak", *dropping("-round_xtal")),
+    ("a table of a background", *dropping(*TABLES)),
     ("D13 interpolation", lambda o, _: has(o, "-hkl"), nearest),
     ("divergence off centre", *dropping(*DIV_STEP)),
     ("phisteps without osc", steps_without_range,
@@ -152,7 +155,8 @@ PIXELS = ("-detpixels", "-detpixels_f", "-detpixels_s", "-detpixels_x", "-detpix
 
 # name, pattern of the message, flags to drop
 REFUSALS = [
-    ("stol", r"is refused until the amorphous", ("-stol", "-4stol", "-Q")),
+    ("a table of a background", r"the first column does not increase", TABLES),
+    ("D12 pix0_vector", r"-curved_det: the detector must be downstream", ("-pix0_vector",)),
     ("N 0", r" -N 0: ", ("-N",)),
     ("negative osc", r" -osc -", ("-osc",)),
     ("divergence steps without a range", r"divergence steps need a range", STEPS),
