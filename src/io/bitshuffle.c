@@ -3,13 +3,9 @@
 
 #include "hdf5_chunk.h"
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 size_t nb_bitshuffle_block(size_t value_bytes)
 {
-    return 8192 / value_bytes / 8 * 8;
+    return NB_PLANES_BYTES / value_bytes / 8 * 8;
 }
 
 /** Transpose an 8 x 8 matrix of bits; byte i is row i (Warren, Hacker's Delight 7-3). */
@@ -45,43 +41,10 @@ static void shuffle_some(const unsigned char *in, size_t first, size_t count,
         }
 }
 
-#ifdef __SSE2__
-/** The bit planes of sixteen bytes: the sign bit of each is bit 7 of its byte. */
-static void put_planes(__m128i v, unsigned char *out, size_t row)
+void nb_bitshuffle(const void *in, size_t count, size_t value_bytes,
+                   const nb_plane_kernels *kernels, void *out)
 {
-    for (int bit = 7; bit >= 0; bit--) {
-        int plane = _mm_movemask_epi8(v);
-        uint16_t two = (uint16_t)plane;
-        memcpy(out + (size_t)bit * row, &two, sizeof two);
-        v = _mm_add_epi8(v, v);
-    }
-}
-
-/** Sixteen 2-byte values at a time; returns how many were done. */
-static size_t shuffle_u16(const unsigned char *in, size_t count, unsigned char *out)
-{
-    const __m128i low = _mm_set1_epi16(0xff);
-    size_t row = count / 8, i;
-    for (i = 0; i + 16 <= count; i += 16) {
-        __m128i a = _mm_loadu_si128((const __m128i *)(const void *)(in + 2 * i));
-        __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(in + 2 * i + 16));
-        put_planes(_mm_packus_epi16(_mm_and_si128(a, low), _mm_and_si128(b, low)),
-                   out + i / 8, row);
-        put_planes(_mm_packus_epi16(_mm_srli_epi16(a, 8), _mm_srli_epi16(b, 8)),
-                   out + 8 * row + i / 8, row);
-    }
-    return i;
-}
-#endif
-
-void nb_bitshuffle(const void *in, size_t count, size_t value_bytes, int scalar, void *out)
-{
-    size_t done = 0;
-#ifdef __SSE2__
-    if (value_bytes == 2 && !scalar)
-        done = shuffle_u16(in, count, out);
-#endif
-    (void)scalar;
+    size_t done = value_bytes == 2 ? kernels->shuffle_u16(in, count, out) : 0;
     shuffle_some(in, done, count, value_bytes, out);
 }
 

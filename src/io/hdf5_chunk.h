@@ -4,6 +4,7 @@
 #define NB_IO_HDF5_CHUNK_H
 
 #include "../nanobragg.h"
+#include "planes.h"
 
 /** The properties of all frames of a data set. */
 typedef struct nb_hdf5_layout {
@@ -11,7 +12,7 @@ typedef struct nb_hdf5_layout {
     nb_hdf5_type type;
     nb_compression compress;
     int reflections; /* every frame has a list of them; 2: with the panel of each */
-    int scalar; /* compress without vector instructions: -isa scalar; the same bytes */
+    nb_isa isa;      /* to compress by; the same bytes */
 } nb_hdf5_layout;
 
 /** Bytes of one pixel, of one frame. */
@@ -31,9 +32,9 @@ nb_status nb_hdf5_chunk_encode(const nb_hdf5_layout *layout, const void *pixels,
 /** Values of a block of the bitshuffle filter (8 KiB, a multiple of eight values). */
 size_t nb_bitshuffle_block(size_t value_bytes);
 /** Transpose the bits of count (a multiple of 8) values: bit plane by bit plane, as
- * Masui et al., Astronomy and Computing 12, 181 (2015).  scalar: without vector instructions. */
-void nb_bitshuffle(const void *in, size_t count, size_t value_bytes, int scalar,
-                   void *out);
+ * Masui et al., Astronomy and Computing 12, 181 (2015). */
+void nb_bitshuffle(const void *in, size_t count, size_t value_bytes,
+                   const nb_plane_kernels *kernels, void *out);
 /** The values again. */
 void nb_bitunshuffle(const void *in, size_t count, size_t value_bytes, void *out);
 

@@ -9,6 +9,7 @@
 #include "../api/noise.h"
 #include "../api/report_json.h"
 #include "../base/c_locale.h"
+#include "../base/cpu.h"
 #include "../api/geometry_out.h"
 #include "../base/error.h"
 #include "../base/memory.h"
@@ -236,7 +237,8 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
 {
     nb_panel_canvas canvas;
     nb_status st = create_base(run, cfg, b, err);
-    if (st || (st = check_panels(run, err)))
+    if (st || (st = check_panels(run, err)) ||
+        (st = nb_cpu_choose(run->base->cfg.isa, &run->layout.isa, err)))
         return st;
     canvas = nb_sim_canvas(run->base, NULL);
     run->layout.fast = canvas.size[0];
@@ -246,7 +248,6 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
     run->layout.reflections = run->frames.base.truth != NB_TRUTH_SPOTS ? 0
                               : run->base->model.scene.n_panels > 1    ? 2
                                                                        : 1;
-    run->layout.scalar = run->base->kernels == &nb_image_kernels_scalar;
     run->progress.frames = run->frames.count;
     run->progress.seed = run->frames.base.seed.value;
     memcpy(run->progress.backend, run->base->backend_line, sizeof run->progress.backend);
