@@ -377,16 +377,18 @@ def killed_runs_go_on(h5py):
 
 def interrupted(h5py):
     """Ctrl-C: status 130, and the finished frames can be read."""
-    flags = ROTATION + ["-frames", "400", "-hdf5", "i.h5", "-oversample", "4"]
+    flags = ROTATION + ["-frames", "5000", "-hdf5", "i.h5", "-oversample", "4",
+                        "-output", "i_%04d.cbf"]
     process = subprocess.Popen([PROGRAM, *map(str, flags)], stderr=subprocess.PIPE, text=True)
-    time.sleep(0.7)
+    while not os.path.exists("i_0003.cbf") and process.poll() is None:
+        time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     error = process.communicate()[1]
     frames = 0
     if os.path.exists("i.h5"):
         with h5py.File("i.h5") as h5:
             frames = len(h5["/entry/data/data"])
-    ok("interrupted", process.returncode == 130 and "-resume" in error and 0 < frames < 400,
+    ok("interrupted", process.returncode == 130 and "-resume" in error and 0 < frames < 5000,
        f"status {process.returncode}, {frames} frames: {error}")
 
 

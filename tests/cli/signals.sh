@@ -5,7 +5,7 @@
 interrupt() {
     local id=$1 signal=$2 dir=$work/signal pid status
     rm -rf "$dir" && mkdir "$dir"
-    (cd "$dir" && exec "$NANOBRAGG" -detpixels 3000 -oversample 60 -quiet 2>"$work/stderr") &
+    (cd "$dir" && exec "$NANOBRAGG" -detpixels 3000 -oversample 400 -quiet 2>"$work/stderr") &
     pid=$!
     sleep 0.7
     kill "-$signal" "$pid"
