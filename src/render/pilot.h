@@ -6,9 +6,9 @@
 #include "backend.h"
 
 /** Seconds that the backend needs for the whole scene, from two strips of rows in its middle: the
- * larger strip less the smaller one is the time of a row, what is left is paid once.  `expected` is a
- * first guess (seconds, within a factor of ten or so) that keeps the pilot near 10 ms.  For backends
- * that render into the caller's memory.  < 0: it could not be measured. */
+ * larger strip less the smaller one is the time of its pixels, what is left is paid once.  A row a thread that would
+ * take too long is cut.  `expected` is a first guess (seconds, within a factor of ten or so) that keeps the pilot
+ * near 12 ms.  For backends that render into the caller's memory.  < 0: it could not be measured. */
 double nb_pilot_seconds(const nb_backend *backend, const nb_scene *scene,
                         const nb_render_options *options, double expected);
 

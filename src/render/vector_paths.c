@@ -15,11 +15,15 @@
 /* |h|, or N |h|, that the magic number holds */
 #define MAX_INDEX 500000.0
 /* Seconds on one core, measured (reports/cpu): of a step of the reference, of a pixel's geometry; a step
- * in double and one with interpolated F, in steps of the fixed-point kernel. */
+ * with interpolated F, in steps of the fixed-point kernel. */
 #define REFERENCE_STEP 1e-7
 #define PIXEL 1e-9
-#define DOUBLE_STEP 3
 #define TRICUBIC_STEP 20
+/* In such steps, too: a step in double of each shape (choose_time; between those of an EPYC and of a Xeon). */
+static const double double_steps[] = {3, 3, 2, 1}; /* NB_LATTICE_... */
+/* Pictures in blocks of rays take so many times the seconds of their estimate, which only says when they are
+ * quicker than every step, by the same choose_time. */
+#define TILES_LONGER 2
 /* Seconds on one core, measured (reports/cpu/tiles.md): of bounds and of a trial of some blocks, which a look for the
  * brightest pixel comes before.  Where every step takes so few times that, it is not worth it; where it takes many times
  * that, the look and the trial do not count.  Between them blocks are tried where they seem to gain so much. */
@@ -138,8 +142,10 @@ static double reference_seconds(const nb_plan *plan)
 
 static double double_seconds(const nb_plan *plan)
 {
-    int tricubic = plan->scene->factors.table.interpolate;
-    return seconds_at(plan, (tricubic ? TRICUBIC_STEP : DOUBLE_STEP) * plan->engine.step);
+    const nb_scene *sc = plan->scene;
+    const double steps =
+        sc->factors.table.interpolate ? TRICUBIC_STEP : double_steps[sc->lattice.shape];
+    return seconds_at(plan, steps * plan->engine.step);
 }
 
 static double fixed_seconds(const nb_plan *plan)
@@ -164,7 +170,7 @@ static double spots_seconds(const nb_plan *plan)
 {
     double seconds =
         plan->tolerance.skip ? nb_spots_seconds(plan) / plan->engine.threads : INFINITY;
-    return fmin(seconds, 0.5 * double_seconds(plan));
+    return fmin(seconds, 0.9 * double_seconds(plan));
 }
 
 static int tiles_apply(const nb_plan *plan, const char **why)
