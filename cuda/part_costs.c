@@ -13,10 +13,11 @@
 #define SPOTS_RAY 2e-12
 #define SPOTS_TERM 5e-12
 #define SPOTS_PIXEL 5e-12
+#define SPOTS_DIM 1e3 /* nb_spots_work_of */
 
 double nb_cuda_spots_seconds(const nb_plan *plan)
 {
-    const nb_spots_work w = nb_spots_work_of(plan);
+    const nb_spots_work w = nb_spots_work_of(plan, SPOTS_DIM);
     const double size = plan->engine.size, fp64 = 2.0 / plan->engine.fp64_ratio;
     return SPOTS_START + SPOTS_PIXEL * w.pixels / size +
            (SPOTS_COLUMN * w.columns + SPOTS_PAIR * w.pairs + SPOTS_RAY * w.rays +

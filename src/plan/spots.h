@@ -118,7 +118,8 @@ typedef struct nb_spots_work {
     double rays;    /* of their boxes */
     double terms, pixels;
 } nb_spots_work;
-nb_spots_work nb_spots_work_of(const nb_plan *plan);
+/** `dim`: a Gaussian term counts from this part of a peak times the tolerance on, about; costs are fitted with it. */
+nb_spots_work nb_spots_work_of(const nb_plan *plan, double dim);
 
 /** Seconds of one core for the whole detector, about. */
 double nb_spots_seconds(const nb_plan *plan);

@@ -5,16 +5,23 @@
 #include "../physics/ray.h"
 #include "spots.h"
 
-/* Seconds on one core, measured (reports/cpu/spots.md): to start; of a column of reflections and a group
- * of orientations, a reflection in an orientation, a ray of its box, a term, a pixel. */
-#define START 3e-4
-#define COLUMN 6e-8
-#define PAIR 1.2e-7
-#define RAY 3e-9
-#define TERM 1e-9
-#define PIXEL 3e-9
-/* A term's part of the brightest pixel's peak, beyond the tolerance. */
-#define DIM 1e3
+/** Seconds on one core, of 1.5 times what was measured (reports/cpu/spots.md), since a picture that every step would make
+ * sooner is worse than a gain that was not tried: to start; of a reflection in an orientation, a ray of its box with one
+ * source and with several, a term of several sources, a pixel. */
+typedef struct spot_costs {
+    double start, pair, ray, ray_of_sources, term, pixel;
+} spot_costs;
+static const spot_costs tophat_costs = {4e-4, 7e-8, 1.2e-8, 7e-9, 4.4e-9, 7e-10},
+                        gauss_costs = {3e-3, 6e-7, 1.5e-9, 1e-8, 2e-10, 3e-9},
+                        table_costs = {1.5e-3, 4e-8, 5e-9, 3e-9, 9e-10, 1.7e-9};
+/* Of the first look for the brightest pixel, which adds fewer of the terms. */
+#define LOOK_START 3e-4
+#define LOOK_COLUMN 6e-8
+#define LOOK_PAIR 1.2e-7
+#define LOOK_RAY 3e-9
+/* A term's part of the brightest pixel's peak, beyond the tolerance, that these constants were fitted with. */
+#define DIM 1.0
+#define LOOK_DIM 1e3
 
 typedef struct extents {
     double volume; /* of the cell, m^3 */
@@ -54,7 +61,7 @@ static void measure_detector(const nb_scene *sc, extents *e)
     e->rays = e->pixels * sc->oversample * sc->oversample * e->layers;
 }
 
-static extents measure(const nb_plan *plan)
+static extents measure(const nb_plan *plan, double dim)
 {
     const nb_scene *sc = plan->scene;
     const nb_tolerance *may = &plan->tolerance;
@@ -71,17 +78,17 @@ static extents measure(const nb_plan *plan)
     e.volume = fabs(nb_dot(u->a, nb_cross(u->b, u->c)));
     e.reach = sc->lattice.shape == NB_LATTICE_TOPHAT
                   ? sqrt(NB_TOPHAT_RADIUS2)
-                  : sqrt(0.5 * NB_GAUSS_WIDTH * log(DIM / part));
+                  : sqrt(0.5 * NB_GAUSS_WIDTH * log(dim / part));
     e.axis = e.reach / cbrt(e.volume * N[0] * N[1] * N[2] * pow(sc->lattice.fudge, 1.5));
     measure_detector(sc, &e);
     return e;
 }
 
 /* The Ewald sphere's part within |q| < Q has the area pi Q^2; reflections within a reach of it are lit. */
-nb_spots_work nb_spots_work_of(const nb_plan *plan)
+nb_spots_work nb_spots_work_of(const nb_plan *plan, double dim)
 {
     const nb_scene *sc = plan->scene;
-    const extents e = measure(plan);
+    const extents e = measure(plan, dim);
     const double *N = sc->lattice.N, steps = plan->steps;
     const double orientations = sc->lattice.n_orientations;
     const double directions = e.spread > 0 ? 1 : sc->beam.n_sources;
@@ -98,9 +105,15 @@ nb_spots_work nb_spots_work_of(const nb_plan *plan)
 
 double nb_spots_seconds(const nb_plan *plan)
 {
-    const nb_spots_work w = nb_spots_work_of(plan);
-    return START + COLUMN * w.columns + PAIR * w.pairs + RAY * w.rays + TERM * w.terms +
-           PIXEL * w.pixels;
+    const nb_scene *sc = plan->scene;
+    const nb_spots_work w = nb_spots_work_of(plan, DIM);
+    const spot_costs *c = sc->lattice.shape == NB_LATTICE_TOPHAT ? &tophat_costs
+                          : sc->factors.table.nh > 0             ? &table_costs
+                                                                 : &gauss_costs;
+    const int several = sc->beam.n_sources > 1;
+    return c->start + c->pair * w.pairs + c->pixel * w.pixels +
+           (several ? c->ray_of_sources : c->ray) * w.rays +
+           (several ? c->term : 0) * w.terms;
 }
 
 /* Of a table few reflections are as strong. */
@@ -112,8 +125,9 @@ double nb_spots_look_seconds(const nb_plan *plan)
     nb_spots_work w;
     like.lattice.shape = NB_LATTICE_TOPHAT; /* reaches as far */
     look.scene = &like;
-    w = nb_spots_work_of(&look);
-    return START + COLUMN * w.columns + strong * (PAIR * w.pairs + RAY * w.rays);
+    w = nb_spots_work_of(&look, LOOK_DIM);
+    return LOOK_START + LOOK_COLUMN * w.columns +
+           strong * (LOOK_PAIR * w.pairs + LOOK_RAY * w.rays);
 }
 
 double nb_spots_whole(const nb_plan *plan, double (*seconds)(const nb_plan *plan))

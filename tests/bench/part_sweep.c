@@ -3,7 +3,7 @@
  * and with every step, by turns in one process: processor seconds of one thread on the CPU, seconds of a warm call
  * on a device, which leaves the image there or brings it to pinned memory.  The least of some turns counts.
  *
- *   part_sweep [cpu|cuda] [COUNT] [SEED]
+ *   part_sweep [cpu|cuda] [COUNT] [SEED] [square|round|gauss|tophat]
  *
  * A line a scene with a gain below LITTLE, then a summary for each way that was taken.  Exit status 1 where the
  * gain of any scene is below WANTED. */
@@ -32,6 +32,7 @@ typedef struct sweep {
     const nb_backend *backend;
     nb_backend_state *state;
     int device, tried;
+    const char *shape;  /* NULL: any */
     double least, most; /* steps of a scene */
     uint64_t random;
     int n[WAYS], slow[WAYS];
@@ -56,11 +57,21 @@ static double seconds_now(const sweep *s)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static const char *shape_word(nb_shape shape)
+{
+    return shape == NB_SHAPE_SQUARE  ? "square"
+           : shape == NB_SHAPE_ROUND ? "round"
+           : shape == NB_SHAPE_GAUSS ? "gauss"
+                                     : "tophat";
+}
+
 static nb_config a_scene(sweep *s)
 {
-    static const int edges[] = {256, 512, 1024, 2048}, sizes[] = {10, 20, 50, 100, 300},
+    static const int edges[] = {256, 512, 1024, 2048},
+                     sizes[] = {5, 8, 10, 14, 20, 50, 100, 300},
                      domains[] = {1, 5, 25, 100, 400}, sources[] = {1, 10, 50, 100};
-    static const double tolerances[] = {1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8};
+    static const double tolerances[] = {1e-2, 1e-3, 1e-4, 1e-5,
+                                        1e-6, 1e-8, NAN /* default */};
     static const nb_shape shapes[] = {NB_SHAPE_SQUARE, NB_SHAPE_SQUARE, NB_SHAPE_SQUARE,
                                       NB_SHAPE_ROUND,  NB_SHAPE_ROUND,  NB_SHAPE_ROUND,
                                       NB_SHAPE_GAUSS,  NB_SHAPE_TOPHAT};
@@ -84,6 +95,8 @@ static nb_config a_scene(sweep *s)
     cfg.dispersion_steps = ONE_OF(s, sources);
     cfg.dispersion_pct = cfg.dispersion_steps > 1 ? 0.1 * (1 + below(s, 20)) : 0;
     cfg.shape = ONE_OF(s, shapes);
+    for (int i = 0; s->shape && strcmp(s->shape, shape_word(cfg.shape)) != 0; i++)
+        cfg.shape = shapes[i];
     cfg.tolerance = ONE_OF(s, tolerances);
     cfg.threads = 1;
     cfg.write_dump = 0;
@@ -122,14 +135,6 @@ static void count(sweep *s, int way, double gain)
     s->sum[way] += log(gain);
     s->slow[way] += gain < WANTED;
     s->n[way]++;
-}
-
-static const char *shape_word(nb_shape shape)
-{
-    return shape == NB_SHAPE_SQUARE  ? "square"
-           : shape == NB_SHAPE_ROUND ? "round"
-           : shape == NB_SHAPE_GAUSS ? "gauss"
-                                     : "tophat";
 }
 
 static void compare(sweep *s, const nb_config *cfg, const nb_sim *sim, float *image)
@@ -210,6 +215,7 @@ int main(int argc, char **argv)
     nb_error err;
     s.random = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
     s.device = argc > 1 && strcmp(argv[1], "cuda") == 0;
+    s.shape = argc > 4 ? argv[4] : NULL;
     if (s.device) {
         s.backend = &nb_backend_cuda;
         s.least = 2e7;
