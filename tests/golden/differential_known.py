@@ -53,6 +53,17 @@ def step_of_a_still(options, _):
     return still and has(options, "-phistep")
 
 
+def step_of_nothing(options, _):
+    """-phistep 0 beside -osc."""
+    step = last(options, "-phistep")
+    return bool(step) and float(step[0]) == 0
+
+
+def aligned(options, _):
+    """A cell along the axes of the laboratory: an index can be exactly whole (D10)."""
+    return not has(options, "-misset", "-round_xtal", "-gauss_xtal", "-tophat_spots")
+
+
 def order_missets(options):
     """-misset_seed first: nanoBragg takes three words behind it for angles."""
     rest = drop(options, "-misset_seed", "-misset")
@@ -133,11 +144,13 @@ RULES = [
     ("D8 curved_det", *dropping("-curved_det")),
     ("D11 close to a peak", *dropping("-round_xtal")),
     ("a table of a background", *dropping(*TABLES)),
+    ("D10 whole Miller index", aligned, lambda o: o + [["-misset", "0.13", "0.27", "0.19"]]),
     ("D13 interpolation", lambda o, _: has(o, "-hkl"), nearest),
     ("divergence off centre", *dropping(*DIV_STEP)),
     ("phisteps without osc", steps_without_range,
      lambda o: drop(o, "-phisteps", "-phistep")),
     ("osc 0 with a phistep", step_of_a_still, lambda o: drop(o, "-phistep")),
+    ("phistep 0", step_of_nothing, lambda o: drop(o, "-phistep")),
     ("D1 phi 0", lambda o, f: 0 in angles(f) and len(angles(f)) > 1, shift_phi),
     ("automatic oversampling", lambda o, _: not has(o, "-oversample"), fix_oversampling),
     ("whole number of cells", lambda o, _: any(map(is_size, o)), smaller_sizes),
@@ -165,6 +178,8 @@ REFUSALS = [
     ("contradicting flags", r" -N\w* \d+ contradicts -\w*(sample|xtal|width|heigh)", COUNTS),
     ("contradicting flags", r" -detpixels\w* \d+ contradicts -detsize", SIZES),
     ("contradicting flags", r" -distance .* contradicts -close_distance", ("-distance",)),
+    ("fringes finer than a pixel's parts", r" sub-pixels; type -oversample",
+     ("-sample_size", "-samplesize", "-xtalsize", "-xtal_size", "-N", "-Na", "-Nb", "-Nc")),
     ("a cache that is not there", r" -dump .*cannot read", ("-dump",)),
     ("contradicting flags", r" -fluence .* contradicts -flux", ("-fluence",)),
 ]
