@@ -125,8 +125,8 @@ def accepted(programs, options):
     while True:
         wrong = programs.compare(options)
         hit = known.refusal(wrong) if wrong and wrong.startswith("refused: ") else None
-        fewer = known.drop(options, *hit[1]) if hit else options
-        if len(fewer) == len(options):
+        fewer = hit[1](options) if hit else options
+        if fewer == options:
             return options, names, wrong
         names, options = names + [hit[0]], fewer
 

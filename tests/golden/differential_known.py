@@ -166,7 +166,7 @@ COUNTS = ("-N", "-Na", "-Nb", "-Nc")
 SIZES = ("-detsize", "-detsize_f", "-detsize_s")
 PIXELS = ("-detpixels", "-detpixels_f", "-detpixels_s", "-detpixels_x", "-detpixels_y")
 
-# name, pattern of the message, flags to drop
+# name, pattern of the message, flags to drop or a function of the options
 REFUSALS = [
     ("a table of a background", r"the first column does not increase", TABLES),
     ("D12 pix0_vector", r"-curved_det: the detector must be downstream", ("-pix0_vector",)),
@@ -178,16 +178,15 @@ REFUSALS = [
     ("contradicting flags", r" -N\w* \d+ contradicts -\w*(sample|xtal|width|heigh)", COUNTS),
     ("contradicting flags", r" -detpixels\w* \d+ contradicts -detsize", SIZES),
     ("contradicting flags", r" -distance .* contradicts -close_distance", ("-distance",)),
-    ("fringes finer than a pixel's parts", r" sub-pixels; type -oversample",
-     ("-sample_size", "-samplesize", "-xtalsize", "-xtal_size", "-N", "-Na", "-Nb", "-Nc")),
+    ("automatic oversampling", r" sub-pixels; type -oversample", fix_oversampling),
     ("a cache that is not there", r" -dump .*cannot read", ("-dump",)),
     ("contradicting flags", r" -fluence .* contradicts -flux", ("-fluence",)),
 ]
 
 
 def refusal(message):
-    """(name, flags to drop) of a refusal, None of one that no table knows."""
-    for name, pattern, flags in REFUSALS:
+    """(name, a function of the options) of a refusal, None of one that no table knows."""
+    for name, pattern, mend in REFUSALS:
         if re.search(pattern, message):
-            return name, flags
+            return name, mend if callable(mend) else lambda options: drop(options, *mend)
     return None
