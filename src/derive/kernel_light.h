@@ -54,7 +54,7 @@ NB_INLINE simple_row light_row(const nb_vector_slopes *t, const nb_vector_plan *
     simple_row row = simple_row_of(p, &line);
     int i;
     for (i = 0; i < 3; i++)
-        row.offset[i] = t->offsets[i];
+        row.offset[i] = t->start + t->incident[0][i] * p->sources->inv_lambda;
     return row;
 }
 

@@ -33,7 +33,7 @@
     (16 * (shape) + 4 * (int)(phase) + (int)(level))
 
 NB_STAGE void ray_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
-                       const rays *ray, const slope_source *q, slope_run *r)
+                       const rays *ray, const slope_sources *q, slope_run *r)
 {
     const int table = p->table.kind != NB_F_CONST;
     switch (NB_SLOPE_CASE(p->scene.lattice.shape, t->phase, t->level)) {
@@ -58,30 +58,30 @@ NB_INLINE vd slope_weight(const nb_vector_plan *p, const nb_vector_source *b, vd
                     : vd_set(b->weight);
 }
 
-NB_INLINE vf slope_pack(vd2 x, double scale)
-{
-    return vf_pack(x.a * scale, x.b * scale);
-}
-
 /** Scattering vectors of a block's rays. */
 NB_STAGE void aim_sources(const nb_vector_slopes *t, const nb_vector_plan *p,
-                          const rays *ray, slope_source *q)
+                          const rays *ray, slope_sources *q)
 {
     const nb_vec3 e = t->job->spindle;
     const vf spindle[3] = {vf_set((float)e.x), vf_set((float)e.y), vf_set((float)e.z)};
-    int s, i;
+    int s, k, i;
     for (s = 0; s < p->scene.beam.n_sources; s++) {
         const nb_vector_source *b = &p->sources[s];
         const q_vectors v = scattering_vector(b, ray);
-        q[s].weight = vf_pack(slope_weight(p, b, v.x.a, v.y.a, v.z.a),
-                              slope_weight(p, b, v.x.b, v.y.b, v.z.b));
-        q[s].q[0] = slope_pack(v.x, 1.0 / t->wavenumber);
-        q[s].q[1] = slope_pack(v.y, 1.0 / t->wavenumber);
-        q[s].q[2] = slope_pack(v.z, 1.0 / t->wavenumber);
-        q[s].wavenumber = vf_set((float)(b->inv_lambda / t->wavenumber));
+        q->weight[s] = vf_pack(slope_weight(p, b, v.x.a, v.y.a, v.z.a),
+                               slope_weight(p, b, v.x.b, v.y.b, v.z.b));
+    }
+    if (t->level < NB_SLOPES_ALL)
+        return;
+    for (k = 0; k < t->n_groups; k++) {
+        const nb_vec3 u = p->sources[t->groups[k].first].incident;
+        slope_aim *aim = &q->aim[t->groups[k].direction];
+        aim->q[0] = slope_pack(vd2_add(ray->x, vd2_set(-u.x)), 1);
+        aim->q[1] = slope_pack(vd2_add(ray->y, vd2_set(-u.y)), 1);
+        aim->q[2] = slope_pack(vd2_add(ray->z, vd2_set(-u.z)), 1);
         for (i = 0; i < 3; i++) {
             const int j = (i + 1) % 3, l = (i + 2) % 3;
-            q[s].about_spindle[i] = q[s].q[j] * spindle[l] - q[s].q[l] * spindle[j];
+            aim->about_spindle[i] = aim->q[j] * spindle[l] - aim->q[l] * spindle[j];
         }
     }
 }
@@ -159,7 +159,7 @@ static rays block_rays(slope_block *b, int layer, int subf, int subs)
 static void add_block_rays(slope_block *b, int layer, int subf, int subs)
 {
     const int dark = b->plan->table.kind == NB_F_ZERO;
-    slope_source q[NB_VECTOR_MAX_FACTORS];
+    slope_sources q;
     slope_run run;
     nb_slope_sums sums;
     double total[SLOPE_SUMS][NB_W];
@@ -168,8 +168,8 @@ static void add_block_rays(slope_block *b, int layer, int subf, int subs)
     if (dark) {
         memset(run.total, 0, sizeof run.total);
     } else {
-        aim_sources(b->t, b->plan, &r, q);
-        ray_sums(b->t, b->plan, &r, q, &run);
+        aim_sources(b->t, b->plan, &r, &q);
+        ray_sums(b->t, b->plan, &r, &q, &run);
     }
     for (i = 0; i < SLOPE_SUMS; i++)
         spread_lanes(&run.total[i], total[i]);
@@ -202,7 +202,7 @@ static void flat_sums(const nb_vector_slopes *t, const nb_vector_plan *p, vd2 f,
                       flat_block *block)
 {
     const int os = p->scene.oversample;
-    slope_source q[NB_VECTOR_MAX_FACTORS];
+    slope_sources q;
     slope_run run;
     flat_ray a;
     int subf, subs;
@@ -217,8 +217,8 @@ static void flat_sums(const nb_vector_slopes *t, const nb_vector_plan *p, vd2 f,
                 if (a.layer + subs + subf == 0)
                     block->first = a;
                 if (p->table.kind != NB_F_ZERO) {
-                    aim_sources(t, p, &a.r, q);
-                    ray_sums(t, p, &a.r, q, &run);
+                    aim_sources(t, p, &a.r, &q);
+                    ray_sums(t, p, &a.r, &q, &run);
                 }
                 add_flat_ray(t, p, &a, run.total, block);
             }

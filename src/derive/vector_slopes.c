@@ -7,8 +7,11 @@
 #include "../plan/fixed_point.h"
 #include "../plan/path.h"
 
-/* bytes of the table of offsets */
-#define MAX_OFFSETS 2.5e8
+/* bytes of the table of incident directions */
+#define MAX_INCIDENT 2.5e8
+enum {
+    MOST_TOGETHER = NB_VECTOR_SUM_RUN / 2
+}; /* sources whose gradients are added first */
 
 typedef struct kernel_of {
     nb_isa isa;
@@ -58,7 +61,7 @@ static const char *refuse_shape(const nb_scene *sc)
         return "each term has its own polarization";
     if (sc->beam.n_sources > NB_VECTOR_MAX_FACTORS)
         return "there are too many sources";
-    if (24.0 * sc->beam.n_sources * sc->lattice.n_orientations > MAX_OFFSETS)
+    if (24.0 * sc->beam.n_sources * sc->lattice.n_orientations > MAX_INCIDENT)
         return "there are too many steps for its tables";
     return NULL;
 }
@@ -108,7 +111,9 @@ static nb_status reserve(nb_vector_slopes *v, nb_error *err)
     static const char what[] = "tables for derivatives";
     int spectrum = job->spectrum && (job->sums & NB_SLOPE_WAVE);
     if (!(v->cells = nb_alloc(m, sizeof *v->cells, what, err)) ||
-        !(v->offsets = nb_alloc(m * s, 3 * sizeof *v->offsets, what, err)) ||
+        !(v->groups = nb_alloc(s, sizeof *v->groups, what, err)) ||
+        !(v->relative = nb_alloc(s, sizeof *v->relative, what, err)) ||
+        !(v->incident = nb_alloc(m * s, sizeof *v->incident, what, err)) ||
         ((job->sums & NB_SLOPE_MOSAIC) &&
          !(v->axes = nb_alloc(m, sizeof *v->axes, what, err))) ||
         ((job->sums & NB_SLOPE_SPINDLE) &&
@@ -118,6 +123,46 @@ static nb_status reserve(nb_vector_slopes *v, nb_error *err)
     if (spectrum)
         v->level = NB_SLOPES_ALL;
     return NB_OK;
+}
+
+/** Next to each other, of one direction, and so many that floats may add them. */
+static int goes_with(const nb_vector_source *s, const nb_slope_group *group,
+                     const nb_vector_source *sources)
+{
+    const nb_vec3 a = s->incident, b = sources[group->first].incident;
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+static void fill_sources(nb_vector_slopes *v)
+{
+    const nb_scene *sc = v->job->scene;
+    const nb_vector_source *sources = v->plans->sources;
+    v->start =
+        v->phase == NB_PHASE_INDEX || v->phase == NB_PHASE_PARTS ? nb_fixed_start(1) : 0;
+    for (int s = 0; s < sc->beam.n_sources; s++) {
+        nb_slope_group *group = &v->groups[v->n_groups];
+        const int same = v->n_groups > 0 && goes_with(&sources[s], group - 1, sources);
+        if (same && s - group[-1].first < MOST_TOGETHER)
+            group[-1].end++;
+        else
+            v->groups[v->n_groups++] =
+                (nb_slope_group){s, s + 1, same ? v->n_directions - 1 : v->n_directions++};
+        group = &v->groups[v->n_groups - 1];
+        if (group->end - group->first > v->together)
+            v->together = group->end - group->first;
+        v->relative[s] = (float)(sources[s].inv_lambda / v->wavenumber);
+        if (v->spectrum)
+            v->spectrum[s] = (float)(v->job->spectrum[s] * v->relative[s]);
+    }
+    for (int m = 0; m < sc->lattice.n_orientations; m++)
+        for (int k = 0; k < v->n_groups; k++) {
+            const nb_orientation *u = &sc->lattice.orientations[m];
+            const nb_vec3 i = sources[v->groups[k].first].incident;
+            double *to = v->incident[m * v->n_directions + v->groups[k].direction];
+            to[0] = nb_dot(u->a, i);
+            to[1] = nb_dot(u->b, i);
+            to[2] = nb_dot(u->c, i);
+        }
 }
 
 static void fill(nb_vector_slopes *v)
@@ -136,12 +181,7 @@ static void fill(nb_vector_slopes *v)
         if (v->turned)
             v->turned[m] = (float)((m / lattice->n_domains + 0.5) / lattice->n_phi);
     }
-    for (int s = 0; v->spectrum && s < v->job->scene->beam.n_sources; s++)
-        v->spectrum[s] = (float)v->job->spectrum[s];
-    nb_fill_offsets(
-        v->plans,
-        v->phase == NB_PHASE_INDEX || v->phase == NB_PHASE_PARTS ? nb_fixed_start(1) : 0.0,
-        v->offsets);
+    fill_sources(v);
 }
 
 static void fill_line(const nb_vector_slopes *v, const nb_tangent *t, nb_slope_line *line)
@@ -248,7 +288,9 @@ static void close_tables(void *state)
     nb_vector_plans_free(v->plans);
     nb_free(v->lines);
     nb_free(v->places);
-    nb_free(v->offsets);
+    nb_free(v->incident);
+    nb_free(v->groups);
+    nb_free(v->relative);
     nb_free(v->cells);
     nb_free(v->axes);
     nb_free(v->turned);

@@ -80,6 +80,11 @@ typedef struct nb_place_line {
     double by[PULL_SUMS];
 } nb_place_line;
 
+/** Sources first .. end - 1, of one incident direction. */
+typedef struct nb_slope_group {
+    int first, end, direction;
+} nb_slope_group;
+
 /** A job with its tables.  Arrays are owned. */
 struct nb_vector_slopes {
     nb_vector_slope_row *row;
@@ -95,9 +100,13 @@ struct nb_vector_slopes {
     double weights;        /* of all terms */
     double unit;           /* electrons^2 of 1 in the sums */
     double wavenumber;     /* of the first source, 1/m: the unit of the next */
-    double *offsets;   /* [orientation][source][3]: where -h starts, a.i/lambda with it */
-    float (*cells)[9]; /* [orientation]: a b c, times the wavenumber */
-    float (*axes)[3];  /* [orientation]: nb_slope_job.turns; NULL: no such sum */
+    double start;          /* of -h */
+    double (*incident)[3]; /* [orientation][direction]: a.i, b.i, c.i of the incident direction */
+    nb_slope_group *groups;
+    int n_groups, n_directions, together; /* most sources of a group */
+    float *relative;                      /* [source]: wavenumber, of the first one's */
+    float (*cells)[9];                    /* [orientation]: a b c, times the wavenumber */
+    float (*axes)[3]; /* [orientation]: nb_slope_job.turns; NULL: no such sum */
     float *turned; /* [orientation]: place in the oscillation, 0 .. 1; NULL: no such sum */
     float *spectrum; /* [source]: nb_slope_job.spectrum; NULL: no such sum */
 };
