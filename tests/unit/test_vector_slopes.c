@@ -58,7 +58,11 @@ static void experiment(nb_config *cfg, uint64_t *seed, int scene)
     set(cfg, "phi", "%.3f", draw(seed, 0, 90), 0, 0);
     if (scene % 4 == 1) {
         set(cfg, "dispersion", "%.3f", draw(seed, 0.2, 2), 0, 0);
-        set(cfg, "dispsteps", "4", 0, 0, 0);
+        set(cfg, "dispsteps", scene % 8 == 1 ? "4" : "37", 0, 0, 0);
+    }
+    if (scene % 9 == 5) { /* several directions, and wavelengths of each */
+        set(cfg, "divergence", "%.3f", draw(seed, 0.5, 5), 0, 0);
+        set(cfg, "divsteps", "2", 0, 0, 0);
     }
     if (scene % 4 == 2) {
         set(cfg, "osc", "%.3f", draw(seed, 0.1, 2), 0, 0);
