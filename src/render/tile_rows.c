@@ -2,7 +2,10 @@
 #include "tile_rows.h"
 
 #include "../base/memory.h"
+#include "../physics/limits.h"
 #include "../physics/pixel.h"
+
+#define ROUNDING 1e-9 /* of a pixel's photons, at most */
 
 static size_t row_of(const nb_scene *sc, const nb_span *span)
 {
@@ -33,26 +36,25 @@ void nb_span_rows_free(nb_span_rows *rows)
     nb_free(rows->order);
 }
 
-/** The terms of a pixel of the tile, added up over its sub-pixels. */
-static double pixel_terms(const nb_spot_tile *t, int f, int s)
+/** The terms of a pixel of the tile, added up over its sub-pixels; one of their rows is touched. */
+static inline double pixel_terms(const nb_spot_tile *t, int f, int s)
 {
     const int os = t->plan->scene.oversample;
     double sum = 0;
+    if (os == 1)
+        return t->sum[(size_t)s * t->pitch + (size_t)f];
     for (int v = s * os; v < (s + 1) * os; v++)
         for (int u = f * os; u < (f + 1) * os && t->touched[v]; u++)
             sum += t->sum[(size_t)v * t->pitch + (size_t)u];
     return sum;
 }
 
-/** Photons of a pixel of the tile. */
-static double pixel_photons(const nb_spot_tile *t, int f, int s)
+/** Photons of a pixel of the tile with these terms. */
+static double photons_of(const nb_spot_tile *t, int f, int s, double terms)
 {
     const nb_scene *sc = &t->plan->scene;
-    const double sum = pixel_terms(t, f, s);
-    return sum > 0 ? sum * sc->intensity_scale *
-                         nb_cached_factors(sc, &t->plan->panel, &t->plan->sensor,
-                                           t->f0 + f, t->s0 + s)
-                   : 0;
+    return terms * sc->intensity_scale *
+           nb_cached_factors(sc, &t->plan->panel, &t->plan->sensor, t->f0 + f, t->s0 + s);
 }
 
 /** Add the pixels of row s of the tile to the image; returns the brightest. */
@@ -67,7 +69,10 @@ static double write_row(const nb_spot_tile *t, const nb_span_rows *rows, float *
         int f = span->fast > t->f0 ? span->fast : t->f0, end = span->fast + span->n;
         end = end < t->f0 + t->nf ? end : t->f0 + t->nf;
         for (; f < end; f++) {
-            double photons = pixel_photons(t, f - t->f0, s);
+            const double terms = pixel_terms(t, f - t->f0, s);
+            if (!(terms > 0))
+                continue;
+            const double photons = photons_of(t, f - t->f0, s, terms);
             float *to = image + span->at + (f - span->fast);
             if (photons > 0) {
                 *to = (float)(*to + photons);
@@ -78,27 +83,36 @@ static double write_row(const nb_spot_tile *t, const nb_span_rows *rows, float *
     return brightest;
 }
 
-static double look_at_row(const nb_spot_tile *t, int s)
+/** The brightest pixel of row s, or `brightest`.  A pixel whose terms are too few for more is not aimed at:
+ * the polarization is at most 1 here (nb_spots_refuse_beam). */
+static double look_at_row(const nb_spot_tile *t, int s, double brightest)
 {
-    double brightest = 0;
+    const nb_scene *sc = &t->plan->scene;
+    const double most =
+        sc->oversample_omega ? 1 : nb_largest_solid_angle(&t->plan->panel);
+    const double per_term = sc->intensity_scale * most * (1 + ROUNDING);
     for (int f = 0; f < t->nf; f++) {
-        const double photons = pixel_photons(t, f, s);
-        brightest = photons > brightest ? photons : brightest;
+        const double terms = pixel_terms(t, f, s);
+        if (terms * per_term > brightest) {
+            const double photons = photons_of(t, f, s, terms);
+            brightest = photons > brightest ? photons : brightest;
+        }
     }
     return brightest;
 }
 
-double nb_tile_finish(const nb_spot_tile *t, const nb_span_rows *rows, float *image)
+double nb_tile_finish(const nb_spot_tile *t, const nb_span_rows *rows, float *image,
+                      double brightest)
 {
     const int os = t->plan->scene.oversample;
-    double brightest = 0;
     for (int s = 0; s < t->ns; s++) {
         int touched = 0;
         for (int v = s * os; v < (s + 1) * os; v++)
             touched |= t->touched[v];
-        if (touched)
-            brightest =
-                fmax(brightest, rows ? write_row(t, rows, image, s) : look_at_row(t, s));
+        if (touched && rows)
+            brightest = fmax(brightest, write_row(t, rows, image, s));
+        else if (touched)
+            brightest = look_at_row(t, s, brightest);
     }
     return brightest;
 }

@@ -17,7 +17,9 @@ nb_status nb_span_rows_build(const nb_scene *scene, const nb_span *spans, size_t
                              nb_span_rows *rows, nb_error *err);
 void nb_span_rows_free(nb_span_rows *rows);
 
-/** Add the tile's sums to the pixels of an image; returns the brightest, photons.  rows NULL: only look. */
-double nb_tile_finish(const nb_spot_tile *tile, const nb_span_rows *rows, float *image);
+/** Add the tile's sums to the pixels of an image; returns the brightest, photons, or `brightest` if that is
+ * more.  rows NULL: only look. */
+double nb_tile_finish(const nb_spot_tile *tile, const nb_span_rows *rows, float *image,
+                      double brightest);
 
 #endif

@@ -167,8 +167,8 @@ static void run_tile(tile_pass *pass, size_t tile, int thread)
         pass->job->kernel(t);
         if (!pass->pilot)
             pass->brightest[thread] =
-                fmax(pass->brightest[thread],
-                     nb_tile_finish(&t->rays, pass->rows, pass->job->as.planes->image));
+                nb_tile_finish(&t->rays, pass->rows, pass->job->as.planes->image,
+                               pass->brightest[thread]);
     }
     size_t done = atomic_fetch_add_explicit(&pass->done, 1, memory_order_relaxed) + 1;
     if (thread == 0 && !pass->pilot && hooks->progress &&
