@@ -37,6 +37,16 @@ NB_INLINE void vd_columns(const double *const row[NB_H], vd to[8])
     }
 }
 #endif
+#ifndef NB_HAVE_BITS
+/** Bit i: lane i of a mask, whose lanes are 0 or -1. */
+NB_INLINE unsigned vl_bits(vl mask)
+{
+    unsigned bits = 0;
+    for (int i = 0; i < NB_H; i++)
+        bits |= (unsigned)(mask[i] & 1) << i;
+    return bits;
+}
+#endif
 NB_INLINE int vl_any(vl mask)
 {
     int64_t any = 0;

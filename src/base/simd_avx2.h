@@ -129,5 +129,10 @@ NB_INLINE vf vf_up_to(vf a, float x)
     return (vf)_mm256_and_ps((__m256)a,
                              _mm256_cmp_ps((__m256)a, _mm256_set1_ps(x), _CMP_LE_OQ));
 }
+#define NB_HAVE_BITS 1
+NB_INLINE unsigned vl_bits(vl mask) /* bit i: lane i */
+{
+    return (unsigned)_mm256_movemask_pd((__m256d)mask);
+}
 
 #endif

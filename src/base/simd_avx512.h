@@ -146,5 +146,10 @@ NB_INLINE vf vf_up_to(vf a, float x) /* a, or 0 where it is above x */
     return (vf)_mm512_maskz_mov_ps(
         _mm512_cmp_ps_mask((__m512)a, _mm512_set1_ps(x), _CMP_LE_OQ), (__m512)a);
 }
+#define NB_HAVE_BITS 1
+NB_INLINE unsigned vl_bits(vl mask) /* bit i: lane i */
+{
+    return _mm512_movepi64_mask((__m512i)mask);
+}
 
 #endif

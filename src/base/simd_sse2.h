@@ -125,5 +125,10 @@ NB_INLINE vf vf_up_to(vf a, float x)
 {
     return (vf)_mm_and_ps((__m128)a, _mm_cmple_ps((__m128)a, _mm_set1_ps(x)));
 }
+#define NB_HAVE_BITS 1
+NB_INLINE unsigned vl_bits(vl mask) /* bit i: lane i */
+{
+    return (unsigned)_mm_movemask_pd((__m128d)mask);
+}
 
 #endif

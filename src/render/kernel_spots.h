@@ -120,22 +120,47 @@ NB_INLINE nb_spot_ray spot_ray_at(const nb_spot_tile *t, int u, int v)
     return at;
 }
 
-/** Sum of weight exp(-2 R^2/width) over the sources within reach. */
-NB_INLINE double gauss_weights(const nb_spot_pair *pair, nb_spot_line line)
+/** nb_spot_line of NB_H rays, and their first and last offset within reach. */
+typedef struct spot_lines {
+    vd across2, slope2, shift, last, low, high;
+} spot_lines;
+
+/** Sum of weight exp(-2 R^2/width) over the sources within reach of ray i. */
+NB_INLINE double gauss_weights(const nb_spot_pair *pair, const spot_lines *lines, int i)
 {
-    const double reach = sqrt(fmax(0, (pair->spot->reach2 - line.across2) / line.slope2));
-    const double high = fmin(-line.shift + reach, line.last);
-    const vd slope = vd_set(line.slope2 * NB_SPOT_FALL),
-             across = vd_set(line.across2 * NB_SPOT_FALL);
+    const vd across = vd_set(lines->across2[i] * NB_SPOT_FALL),
+             slope = vd_set(lines->slope2[i] * NB_SPOT_FALL);
+    const double shift = lines->shift[i], high = lines->high[i];
     vd sum = {0};
-    for (int a = nb_spot_entry(pair, -line.shift - reach); pair->offset[a] <= high;
-         a += NB_H) {
-        const vd offset = vd_load(pair->offset + a), k = offset + line.shift;
+    for (int a = nb_spot_entry(pair, lines->low[i]); pair->offset[a] <= high; a += NB_H) {
+        const vd offset = vd_load(pair->offset + a), k = offset + shift;
         const vl in = (vl)(offset <= vd_set(high));
         const vd power = vd_and(in, vd_fma(k * k, slope, across));
         sum = vd_fma(spot_exp2(power), vd_and(in, vd_load(pair->weight + a)), sum);
     }
     return vd_sum(sum);
+}
+
+NB_INLINE double tophat_weights(const nb_spot_tile *t, const nb_spot_pair *pair,
+                                const spot_lines *lines, int i, int u, int v)
+{
+    const nb_spot_line line = {lines->across2[i], lines->slope2[i], lines->shift[i],
+                               lines->last[i], 0};
+    const nb_spot_ray at = spot_ray_at(t, u + i, v);
+    return nb_spot_tophat_weights(pair, &at, &line);
+}
+
+/** Weights of the rays whose bits are set; 0 of the others. */
+static vd weights_of(const nb_spot_tile *t, const nb_spot_pair *pair,
+                     const spot_lines *lines, unsigned lanes, int u, int v)
+{
+    vd sum = {0};
+    for (; lanes; lanes &= lanes - 1) {
+        const int i = __builtin_ctz(lanes);
+        sum[i] = t->tophat ? tophat_weights(t, pair, lines, i, u, v)
+                           : gauss_weights(pair, lines, i);
+    }
+    return sum;
 }
 
 /** Largest offset that -dmin leaves, for each ray; q: d - i. */
@@ -176,8 +201,11 @@ static vd pair_terms(const nb_spot_tile *t, const nb_spot_pair *pair, const vd q
                      int u, int v)
 {
     const double kappa = pair->run->middle;
-    vd G[3], U[3], sum = {0}, GG, shift, across2, last = last_offsets(t, pair, q);
-    vl near;
+    const int left = t->nu - u;
+    spot_lines lines;
+    vd G[3], U[3], reach;
+    unsigned near;
+    lines.last = last_offsets(t, pair, q);
     for (int i = 0; i < 3; i++) {
         const double *A = pair->A[i];
         G[i] = vd_fma(q[0], vd_set(A[0]), vd_fma(q[1], vd_set(A[1]), q[2] * A[2]));
@@ -185,24 +213,23 @@ static vd pair_terms(const nb_spot_tile *t, const nb_spot_pair *pair, const vd q
     }
     if (pair->run->n == 1)
         return one_source(t, pair, vd_fma(U[0], U[0], vd_fma(U[1], U[1], U[2] * U[2])),
-                          last, u, v);
-    GG = vd_fma(G[0], G[0], vd_fma(G[1], G[1], vd_fma(G[2], G[2], vd_set(1e-60))));
-    shift = vd_fma(U[0], G[0], vd_fma(U[1], G[1], U[2] * G[2])) / GG;
+                          lines.last, u, v);
+    lines.slope2 =
+        vd_fma(G[0], G[0], vd_fma(G[1], G[1], vd_fma(G[2], G[2], vd_set(1e-60))));
+    lines.shift = vd_fma(U[0], G[0], vd_fma(U[1], G[1], U[2] * G[2])) / lines.slope2;
     for (int i = 0; i < 3; i++) /* across the line: small, and exact to its own digits */
-        U[i] = vd_fnma(shift, G[i], U[i]);
-    across2 = vd_fma(U[0], U[0], vd_fma(U[1], U[1], U[2] * U[2]));
-    near = (vl)(across2 <= pair->most);
-    if (!vl_any(near))
-        return sum;
-    for (int i = 0; i < NB_H; i++) {
-        const nb_spot_line line = {across2[i], GG[i], shift[i], last[i], 0};
-        const nb_spot_ray at = spot_ray_at(t, u + i, v);
-        if (!near[i] || u + i >= t->nu)
-            continue;
-        sum[i] = t->tophat ? nb_spot_tophat_weights(pair, &at, &line)
-                           : gauss_weights(pair, line);
-    }
-    return sum;
+        U[i] = vd_fnma(lines.shift, G[i], U[i]);
+    lines.across2 = vd_fma(U[0], U[0], vd_fma(U[1], U[1], U[2] * U[2]));
+    near = vl_bits((vl)(lines.across2 <= pair->most));
+    if (left < NB_H)
+        near &= (1u << left) - 1;
+    if (!near)
+        return vd_set(0);
+    reach =
+        vd_sqrt(vd_max(vd_set(0), (pair->spot->reach2 - lines.across2) / lines.slope2));
+    lines.low = -lines.shift - reach;
+    lines.high = vd_min(reach - lines.shift, lines.last);
+    return weights_of(t, pair, &lines, near, u, v);
 }
 
 /** Add a pair's terms to a box of sub-pixels. */
@@ -254,9 +281,10 @@ static void draw_orientation(nb_spot_tile *t, const nb_spot *spot, int m)
 
 /** What all boxes of a group of orientations share on a panel, for one run of sources (nb_spot_seen). */
 typedef struct spot_view {
-    int group; /* -1: none yet */
-    double axis_E[2][3], n_E[3]; /* the panel's vectors times the semi-axes of the group's first cell */
-    double spread;               /* of these among the group's cells, for a unit vector */
+    int group;           /* -1: none yet */
+    double axis_E[2][3]; /* the panel's vectors times the semi-axes of the group's first cell */
+    double n_E[3];
+    double spread; /* of these among the group's cells, for a unit vector */
     double axis_length[2], incident[3], incident_n, incident_axis[2];
     nb_spot_screen screen;
 } spot_view;
@@ -311,18 +339,19 @@ NB_INLINE vd width_of(const spot_view *view, int k, vd ratio)
         const vd y = vd_fnma(ratio, vd_set(view->n_E[i]), vd_set(view->axis_E[k][i]));
         sum = vd_fma(y, y, sum);
     }
-    return vd_sqrt(sum) +
-           view->spread * (vd_max(ratio, -ratio) + view->axis_length[k]);
+    return vd_sqrt(sum) + view->spread * (vd_max(ratio, -ratio) + view->axis_length[k]);
 }
 
 /** nb_spot_extent. */
-NB_INLINE void extent_of(const nb_spot_screen *screen, int k, const vd ratio[2], vd range[2])
+NB_INLINE void extent_of(const nb_spot_screen *screen, int k, const vd ratio[2],
+                         vd range[2])
 {
     const nb_spot_plane *plane = screen->plane;
     const double scale = 1 / plane->pixel[k];
     const int depths = screen->depth[0] < screen->depth[1] ? 2 : 1;
     for (int i = 0; i < 2 * depths; i++) {
-        const double O = screen->depth[i >> 1], z = (plane->height + O * plane->rise) * scale,
+        const double O = screen->depth[i >> 1],
+                     z = (plane->height + O * plane->rise) * scale,
                      start = (plane->start[k] + O * plane->lean[k]) * scale;
         const vd x = ratio[i & 1] * z - start;
         range[0] = i ? vd_min(range[0], x) : x;
@@ -431,13 +460,11 @@ static void draw_spot(nb_spot_tile *t, spot_view *view, const nb_spot *spot)
         vd e = vd_fma(vd_load(a + m), vd_set(h),
                       vd_fma(vd_load(b + m), vd_set(k), vd_load(c + m) * l)) +
                middle;
-        const vl lit = (vl)(vd_max(e, -e) <= most);
-        if (!vl_any(lit))
-            continue;
-        for (int i = 0; i < NB_H; i++) {
-            if (!lit[i] || m + i >= group->end)
-                continue;
-            some[n++] = m + i;
+        unsigned lit = vl_bits((vl)(vd_max(e, -e) <= most));
+        if (group->end - m < NB_H)
+            lit &= (1u << (group->end - m)) - 1;
+        for (; lit; lit &= lit - 1) {
+            some[n++] = m + __builtin_ctz(lit);
             if (n == NB_H) {
                 draw_some(t, view, spot, some, n);
                 n = 0;

@@ -73,8 +73,8 @@ static void run_tile(spot_pass *pass, size_t tile, int thread)
     if (list->first[tile] < list->first[tile + 1]) {
         nb_spot_tile *t = place_tile(pass, tile, thread);
         pass->job->kernel(t);
-        pass->brightest[thread] = nb_tile_finish(
-            t, pass->rows, pass->job->planes->image, pass->brightest[thread]);
+        pass->brightest[thread] = nb_tile_finish(t, pass->rows, pass->job->planes->image,
+                                                 pass->brightest[thread]);
     }
     size_t done = atomic_fetch_add_explicit(&pass->done, 1, memory_order_relaxed) + 1;
     if (thread == 0 && pass->rows && hooks->progress &&

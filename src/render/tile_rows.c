@@ -88,8 +88,7 @@ static double write_row(const nb_spot_tile *t, const nb_span_rows *rows, float *
 static double look_at_row(const nb_spot_tile *t, int s, double brightest)
 {
     const nb_scene *sc = &t->plan->scene;
-    const double most =
-        sc->oversample_omega ? 1 : nb_largest_solid_angle(&t->plan->panel);
+    const double most = sc->oversample_omega ? 1 : nb_largest_solid_angle(&t->plan->panel);
     const double per_term = sc->intensity_scale * most * (1 + ROUNDING);
     for (int f = 0; f < t->nf; f++) {
         const double terms = pixel_terms(t, f, s);
