@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Time of derivatives on CUDA beside the image alone: kernels by the device's clock, whole calls by the wall clock.
- *   cuda_derive_time [--repeats N]
+ *   cuda_derive_time [--repeats N] [--only TEXT]        TEXT: rows whose name has it
  * A markdown table of medians.  `skip` with the reason where there is no device. */
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ enum { MOST_REPEATS = 101 };
 
 typedef struct time_case {
     const char *name, *list;
-    int heavy, pixels; /* heavy: a thousand steps a pixel; else one */
+    int steps, pixels; /* steps: of each pixel; 1000, 50 or 1 */
     const char *N;
 } time_case;
 
@@ -24,12 +24,14 @@ typedef struct time_case {
 #define ALL                                                                              \
     "rot,cell,N,mosaic,phi,osc,lambda,dispersion,distance,Xbeam,Ybeam,tilt,shift,polar," \
     "fluence"
-static const time_case cases[] = {{"orientation", "rot", 1, 2048, "20"},
-                                  {"cell, orientation, N", CRYSTAL, 1, 2048, "20"},
-                                  {"the same, N not whole", CRYSTAL, 1, 2048, "20.3"},
-                                  {"and mosaic, geometry, beam", ALL, 1, 2048, "20"},
-                                  {"one step a pixel", CRYSTAL, 0, 4096, "5"},
-                                  {"one step, all", ALL, 0, 2048, "5"}};
+static const time_case cases[] = {{"orientation", "rot", 1000, 2048, "20"},
+                                  {"cell, orientation, N", CRYSTAL, 1000, 2048, "20"},
+                                  {"the same, N not whole", CRYSTAL, 1000, 2048, "20.3"},
+                                  {"and mosaic, geometry, beam", ALL, 1000, 2048, "20"},
+                                  {"fifty steps a pixel", CRYSTAL, 50, 2048, "20"},
+                                  {"fifty steps, all", ALL, 50, 2048, "20"},
+                                  {"one step a pixel", CRYSTAL, 1, 4096, "5"},
+                                  {"one step, all", ALL, 1, 2048, "5"}};
 
 typedef struct lap {
     double kernel[MOST_REPEATS], wall[MOST_REPEATS];
@@ -64,15 +66,18 @@ static nb_sim *simulation(const time_case *c, nb_error *err)
                                           {"pixel", "0.1"},
                                           {"oversample", "1"},
                                           {"device", "cuda"}};
-    size_t n = c->heavy ? sizeof heavy / sizeof *heavy : sizeof light / sizeof *light;
+    size_t n = c->steps > 1 ? sizeof heavy / sizeof *heavy : sizeof light / sizeof *light;
     char pixels[20];
     nb_config cfg;
     nb_sim *sim;
     nb_config_defaults(&cfg);
     for (size_t i = 0; i < n; i++)
-        set(&cfg, (c->heavy ? heavy : light)[i][0], (c->heavy ? heavy : light)[i][1]);
+        set(&cfg, (c->steps > 1 ? heavy : light)[i][0],
+            (c->steps > 1 ? heavy : light)[i][1]);
     for (size_t i = 0; i < sizeof both / sizeof *both; i++)
         set(&cfg, both[i][0], both[i][1]);
+    if (c->steps == 50)
+        set(&cfg, "mosaic_domains", "5");
     snprintf(pixels, sizeof pixels, "%d", c->pixels);
     set(&cfg, "detpixels", pixels);
     set(&cfg, "N", c->N);
@@ -213,23 +218,33 @@ static void evaluate(int repeats)
 
 int main(int argc, char **argv)
 {
-    int repeats = argc > 2 && !strcmp(argv[1], "--repeats") ? atoi(argv[2]) : 11;
+    const char *only = "";
+    int repeats = 11, first = 1;
+    for (int i = 1; i + 1 < argc; i += 2)
+        if (!strcmp(argv[i], "--repeats"))
+            repeats = atoi(argv[i + 1]);
+        else if (!strcmp(argv[i], "--only"))
+            only = argv[i + 1];
     if (repeats < 1 || repeats > MOST_REPEATS)
-        stop("usage: cuda_derive_time [--repeats N]");
+        stop("usage: cuda_derive_time [--repeats N] [--only TEXT]");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         nb_error err;
-        nb_sim *sim = simulation(&cases[i], &err);
+        nb_sim *sim;
+        if (!strstr(cases[i].name, only))
+            continue;
+        sim = simulation(&cases[i], &err);
         if (!sim) {
             printf("skip cuda-derive-time # %s\n", err.message);
             return 0;
         }
-        if (i == 0)
+        if (first)
             printf("Kernels, ms (ratio to the image's); whole calls, ms\n"
                    "| parameters | number | edge | image | planes | pullback | normal "
                    "equations | image, call | planes, call | pullback, call | normal "
                    "equations, call |\n| --- | --- | --- | --- | --- | --- | --- | --- | "
                    "--- "
                    "| --- | --- |\n");
+        first = 0;
         measure(&cases[i], sim, repeats);
         nb_sim_free(sim);
     }
