@@ -5,6 +5,7 @@
 #include "slope_place.cuh"
 
 #include "add_threads.cuh"
+#include "multiply_add.cuh"
 
 enum {
     THREADS = 256,
@@ -23,22 +24,6 @@ typedef struct seen_pixels {
     double slope[STEP], weight[STEP], hat[2][STEP];
     int knot[STEP];
 } seen_pixels;
-
-/** c += A B, as gpuMultiplyAdd. */
-static __device__ __forceinline__ void multiply_add(double c[2], double a, double b)
-{
-#ifdef NB_GPU_TENSOR_CODE
-    gpuMultiplyAdd(c, a, b);
-#else
-    const int lane = (int)threadIdx.x % LANES, row = lane / 4 * 4, column = lane % 4 * 8;
-#pragma unroll
-    for (int k = 0; k < 4; k++) {
-        const double x = gpuShuffle(a, row + k, LANES);
-        c[0] = fma(x, gpuShuffle(b, column + k, LANES), c[0]);
-        c[1] = fma(x, gpuShuffle(b, column + 4 + k, LANES), c[1]);
-    }
-#endif
-}
 
 /** Compare pixel number i, which is number `column` of the step; its loss. */
 template <typename T>

@@ -118,6 +118,16 @@ static __device__ __forceinline__ double gpuRoughReciprocal(double x)
     return __builtin_amdgcn_rcp(x);
 }
 
+template <typename T> static __device__ __forceinline__ void gpuStoreOnce(T *to, T x)
+{
+    *to = x;
+}
+
+static __device__ __forceinline__ float gpuInverseRoot(float x)
+{
+    return __builtin_amdgcn_rsqf(x);
+}
+
 static __device__ __forceinline__ float gpuReciprocal(float x)
 {
     return __builtin_amdgcn_rcpf(x);
