@@ -5,42 +5,6 @@
 
 #include "slope_place.cuh"
 
-#include "depth.cuh"
-
-/** A row of a panel's pixels. */
-typedef struct strip {
-    const nb_span *span;
-    nb_vec3 start, fast; /* of its points: start + F fast */
-    double pixel, S;
-    nb_plain_panel panel;
-} strip;
-
-static __device__ __forceinline__ strip strip_of(const nb_cuda_slope_job &all, int k)
-{
-    const nb_span *span = &all.pixels.spans[k];
-    const nb_panel *panel = &all.panels[span->panel];
-    const double S = panel->pixel_slow * (span->slow + 0.5);
-    return {span,
-            {fma(S, panel->slow.x, panel->pix0.x), fma(S, panel->slow.y, panel->pix0.y),
-             fma(S, panel->slow.z, panel->pix0.z)},
-            panel->fast,
-            panel->pixel_fast,
-            S,
-            nb_plain_panel_of(panel)};
-}
-
-/** Direction and distance of a point. */
-static __device__ __forceinline__ double aim(const strip &row, double F, nb_vec3 *d)
-{
-    const nb_vec3 P = {fma(F, row.fast.x, row.start.x), fma(F, row.fast.y, row.start.y),
-                       fma(F, row.fast.z, row.start.z)};
-    const double r = inverse_root(fma(P.x, P.x, fma(P.y, P.y, P.z * P.z)));
-    d->x = P.x * r;
-    d->y = P.y * r;
-    d->z = P.z * r;
-    return r;
-}
-
 /** PIXELS pixels from number i on. */
 template <int PIXELS> struct batch {
     nb_plain_pixel of[PIXELS];
@@ -49,36 +13,77 @@ template <int PIXELS> struct batch {
     int64_t i;
 };
 
+/** What all pixels of a job are filled from. */
+typedef struct plain_source {
+    nb_plain_frame frame;
+    nb_plain_panel first; /* of the panels: a job of one reads it from the kernel's arguments */
+    const nb_plain_panel *panels;
+    int n_panels;
+} plain_source;
+
+static inline plain_source plain_source_of(const nb_cuda_plain *plain)
+{
+    plain_source from = {plain->frame, plain->first, plain->rows.panels, plain->n_panels};
+    return from;
+}
+
+/** A pixel, and its way to the next one. */
+typedef struct cursor {
+    nb_strip row;
+    double column; /* and a half */
+    size_t at;     /* in the stack */
+    int span, panel;
+    int left; /* pixels of the span, this one among them */
+} cursor;
+
+/** Pixel number i, which is there. */
+static __device__ __forceinline__ cursor cursor_of(const nb_cuda_slope_job &all,
+                                                   const plain_source &from, int64_t i)
+{
+    cursor c;
+    c.span = span_of(all.pixels, i);
+    const nb_span span = all.pixels.spans[c.span];
+    const int behind = (int)(i - all.pixels.before[c.span]);
+    if (from.n_panels == 1)
+        c.row = nb_strip_of(&from.first, span.slow);
+    else
+        c.row = nb_strip_of(&from.panels[span.panel], span.slow);
+    c.panel = span.panel;
+    c.column = span.fast + behind + 0.5;
+    c.at = span.at + (size_t)behind;
+    c.left = span.n - behind;
+    return c;
+}
+
+/** To the next pixel; behind the last one it is not there. */
+static __device__ __forceinline__ void advance(const nb_cuda_slope_job &all,
+                                               const plain_source &from, cursor &c)
+{
+    c.column += 1;
+    c.at++;
+    if (--c.left > 0 || c.span + 1 >= all.pixels.n)
+        return;
+    const nb_span span = all.pixels.spans[++c.span];
+    c.row = nb_strip_of(&from.panels[span.panel], span.slow);
+    c.panel = span.panel;
+    c.column = span.fast + 0.5;
+    c.at = span.at;
+    c.left = span.n;
+}
+
 template <int PIXELS>
 static __device__ __forceinline__ void fill(const nb_cuda_slope_job &all,
-                                            const nb_plain_frame &frame, batch<PIXELS> &b,
+                                            const plain_source &from, batch<PIXELS> &b,
                                             const nb_term_case how)
 {
-    int64_t i = b.i;
-    int k = span_of(all.pixels, i);
-    int64_t next = all.pixels.before[k + 1];
-    strip row = strip_of(all, k);
-    int f = row.span->fast + (int)(i - all.pixels.before[k]);
+    cursor c = cursor_of(all, from, b.i);
 #pragma unroll
     for (int j = 0; j < PIXELS; j++) {
-        const double F = row.pixel * (f + 0.5);
-        nb_term_run run;
-        nb_vec3 d;
-        const double r = aim(row, F, &d);
-        const nb_plain_factor factor = nb_plain_factor_of(&frame, &row.panel, d, r);
-        memset(&run, 0, sizeof run);
-        nb_plain_sums(&all.tables, d, &factor, &run, how);
-        nb_plain_finish(&frame, &row.panel, d, r, &factor, &run, &b.of[j], how);
-        b.of[j].F = F;
-        b.of[j].S = row.S;
-        b.panel[j] = row.span->panel;
-        b.at[j] = row.span->at + (size_t)(f - row.span->fast);
-        f++;
-        if (++i >= next && i < all.end) {
-            row = strip_of(all, ++k);
-            next = all.pixels.before[k + 1];
-            f = row.span->fast;
-        }
+        nb_plain_pixel_of(&all.tables, &from.frame, &c.row, c.column, &b.of[j], how);
+        b.panel[j] = c.panel;
+        b.at[j] = c.at;
+        if (j + 1 < PIXELS)
+            advance(all, from, c);
     }
 }
 

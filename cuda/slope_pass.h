@@ -31,12 +31,11 @@ typedef struct nb_cuda_slope_pass {
     nb_plan plan;
     nb_term_case how;
     int fast;
-    nb_cuda_launch launch;     /* its scene has the device's addresses */
-    nb_cuda_factor_squares F2; /* fast */
-    nb_term_tables tables;     /* fast; on the host */
-    nb_plain_rows plain,
-        plain_there; /* on the host and on the device; planes 0: not plain */
-    nb_plain_frame frame;
+    nb_cuda_launch launch;       /* its scene has the device's addresses */
+    nb_cuda_factor_squares F2;   /* fast */
+    nb_term_tables tables;       /* fast; on the host */
+    nb_plain_rows plain;         /* on the host; planes 0: not plain */
+    nb_cuda_plain plain_there;   /* the same for kernels */
     nb_contraction contraction;  /* on the host */
     nb_cuda_slope_job job;       /* on the device */
     const nb_fit *fit;           /* there, of a normal equation's observation */

@@ -5,7 +5,7 @@
 #define NB_CUDA_SLOPE_PLAIN_H
 
 #include "../src/derive/slope_job.h"
-#include "slope_terms.h"
+#include "slope_strip.h"
 
 /** Numbers of a pixel, in groups of four. */
 enum {
@@ -22,7 +22,8 @@ enum {
     NB_PLAIN_TOTALS,
     NB_PLAIN_QUADS = NB_PLAIN_TOTALS / 4,
     NB_PLAIN_PLACE = NB_PLAIN_QUADS, /* the bit of these in masks */
-    NB_PLAIN_MOVES = 10              /* pix0, fast, slow, close_distance */
+    NB_PLAIN_MOVES = 10,             /* pix0, fast, slow, close_distance */
+    NB_PLAIN_SHIFTS = 12 /* of x, y, z: pix0, fast, slow, and after x close_distance */
 };
 
 /** What a pullback adds up over the pixels: numbers of a pixel, then those that the detector's motion contracts. */
@@ -43,25 +44,32 @@ enum { NB_PLAIN_KINDS_COUNT = 10 };
 typedef struct nb_plain_rows {
     int planes;                          /* 0: the job is not plain */
     int first[NB_PLAIN_KINDS_COUNT + 1]; /* of each kind */
-    int *order;    /* [planes]: which plane; owned with all that follows */
-    float *rows;   /* [planes][NB_PLAIN_TOTALS], in the order of `order` */
-    double *moves; /* [panels][planes][NB_PLAIN_MOVES]; NULL: none */
+    int *order;  /* [planes]: which plane; owned with all that follows */
+    float *rows; /* [planes][NB_PLAIN_TOTALS], in the order of `order` */
+    double *moves; /* [panels][planes][NB_PLAIN_MOVES], on the host; F and S from nb_plain_panel.middle */
+    float *shifts; /* the same for nb_plain_moved, [panels][planes][NB_PLAIN_SHIFTS] */
+    nb_plain_panel *panels; /* [panels] */
 } nb_plain_rows;
 
 /** What all pixels share. */
 typedef struct nb_plain_frame {
-    int polar;           /* 0: nopolar */
-    float K, kahn[3][3]; /* the first source's direction, B and E of nb_polarization */
-    nb_vec3 along[3];    /* the same */
-    double unit, slope;  /* electrons^2 of `image`, and of gradients by the direction */
-    double background;   /* electrons^2 */
+    int polar; /* 0: nopolar */
+    float K;
+    nb_vec3 along[3];   /* the first source's direction, B and E of nb_polarization */
+    double unit, slope; /* electrons^2 of `image`, and of gradients by the direction */
+    double background;  /* electrons^2 */
+    /* where a ray has one term: */
+    float weight, cell[9]; /* nb_term_source; a, b, c times nb_term_tables.lift */
+    int table;
+    double wavenumber;
 } nb_plain_frame;
 
 /** A pixel: numbers with polarization and solid angle, and what the detector's motion contracts. */
 typedef struct nb_plain_pixel {
     float sum[NB_PLAIN_TOTALS];
     nb_vec3 X;          /* slope by the point */
-    double F, S, close; /* close: by log of close_distance */
+    double F, S, close; /* from nb_plain_panel.middle; close: by log of close_distance */
+    float shift[NB_PLAIN_SHIFTS];
 } nb_plain_pixel;
 
 /** What a pixel's terms are multiplied with. */
@@ -77,61 +85,101 @@ NB_TERM int nb_plain_weighs_terms(const nb_term_case how)
 }
 
 /** All terms of a ray, NB_TERM_RUN at most, in a run that begins at 0. */
-NB_TERM void nb_plain_sums(const nb_term_tables *t, nb_vec3 direction,
-                           const nb_plain_factor *factor, nb_term_run *run,
+NB_TERM void nb_plain_sums(const nb_term_tables *t, nb_vec3 direction, nb_term_run *run,
                            const nb_term_case how)
 {
     nb_ray ray;
-    const float scale = nb_plain_weighs_terms(how) ? factor->P * factor->omega : 1;
     int g, m;
     ray.direction = direction;
-    for (g = 0; g < (how.one ? 1 : t->n_groups); g++) {
+    for (g = 0; g < t->n_groups; g++) {
         const nb_term_group *group = &t->groups[g];
         nb_term_ray_group aim;
         nb_term_aim(t, &ray, group, &aim, how);
-        for (m = 0; m < (how.one ? 1 : t->n_orientations); m++) {
+        for (m = 0; m < t->n_orientations; m++) {
             double D[3];
             nb_term_gradient G = {{0, 0, 0}, {0, 0, 0}};
             nb_term_index(t, m, &aim, D);
-            nb_term_sources(t, D, how.one ? 0 : group->first, how.one ? 1 : group->end,
-                            aim.reach, scale, run, &G, how);
+            nb_term_sources(t, D, group->first, group->end, aim.reach, 1, run, &G, how);
             nb_term_contract(t, m, &aim, D, &G, run, how);
         }
     }
 }
 
-/** What finish needs of a panel. */
-typedef struct nb_plain_panel {
-    float area, close; /* m^2; close_distance, m */
-    int point;         /* point_pixel */
-} nb_plain_panel;
-
-NB_TERM nb_plain_panel nb_plain_panel_of(const nb_panel *panel)
+/** -h of the only term on an axis: its fraction, and all of it in single precision.  h is exact to a part of itself, also
+ * near the beam. */
+NB_TERM int nb_plain_fraction(double t, float *all, const nb_term_case how)
 {
-    nb_plain_panel x;
-    x.area = (float)panel->pixel_area;
-    x.close = (float)panel->close_distance;
-    x.point = panel->point_pixel;
-    return x;
+    const int w = how.table ? nb_low_word(t) ^ INT_MIN : nb_low_word(t),
+              up = how.table ? 0 : (int)((uint32_t)w >> 31);
+    *all = fmaf((float)w, (float)NB_FIXED_STEP,
+                (float)(nb_high_word(t) - NB_FIXED_HIGH + up));
+    return w;
 }
 
-/** d: direction of the pixel's middle; inverse: of its distance. */
-NB_TERM nb_plain_factor nb_plain_factor_of(const nb_plain_frame *p,
-                                           const nb_plain_panel *panel, const nb_vec3 d,
-                                           double inverse)
+/** Is the only term beyond -dmin? */
+NB_TERM int nb_plain_is_beyond(const nb_plain_frame *p, const nb_term_tables *t,
+                               nb_vec3 direction)
 {
-    const float r = (float)inverse;
-    nb_plain_factor to = {panel->area * (r * r), 1, {0, 0, 0}, 0};
-    float x[3];
+    return t->dmin * p->wavenumber * nb_norm(nb_sub(direction, p->along[0])) > 1;
+}
+
+/** The only term of a ray, weighed with the factor if nb_plain_weighs_terms, in a run that begins at 0.  Gradients times
+ * -h, without nb_term_tables.lift; what turns make of them is in the rows' weights. */
+NB_TERM void nb_plain_term(const nb_term_tables *t, const nb_plain_frame *p,
+                           const nb_strip *row, const nb_strip_point *at,
+                           const nb_plain_factor *factor, nb_term_run *run,
+                           const nb_term_case how)
+{
+    float F2 = nb_plain_weighs_terms(how) ? p->weight * (factor->P * factor->omega)
+                                          : p->weight,
+          h[3], g[3] = {0, 0, 0};
+    int w[3], i, place = t->offset + p->table;
+    NB_TERM_EACH
+    for (i = 0; i < 3; i++) {
+        const double x = fma(fma(at->exact_F, row->index[i][1], row->index[i][0]),
+                             at->exact_r, t->constant[i]);
+        w[i] = nb_plain_fraction(x, &h[i], how);
+        if (how.table)
+            place = (int)((uint32_t)place +
+                          (uint32_t)nb_high_word(x) * (uint32_t)t->stride[i]);
+    }
+    if ((how.gauss || how.general) && t->dmin > 0 &&
+        nb_plain_is_beyond(p, t, nb_strip_direction(row, at)))
+        F2 = 0;
+    if (how.table)
+        F2 *= nb_term_load(t->F2 + place);
+    if (how.gauss)
+        nb_term_gauss(t, w, F2, run, g, how);
+    else
+        nb_term_square(t, w, F2, run, g, how);
+    NB_TERM_EACH
+    for (i = 0; i < 9; i++)
+        run->index[i] = g[i / 3] * h[i % 3];
+    if (how.level < NB_TERMS_ALL)
+        return;
+    NB_TERM_EACH
+    for (i = 0; i < 3; i++)
+        run->ray[i] =
+            fmaf(g[0], p->cell[i], fmaf(g[1], p->cell[3 + i], g[2] * p->cell[6 + i]));
+}
+
+/** Of the pixel's middle. */
+NB_TERM nb_plain_factor nb_plain_factor_of(const nb_plain_frame *p, const nb_strip *row,
+                                           const nb_strip_point *at,
+                                           const nb_term_case how)
+{
+    const float r = at->r;
+    nb_plain_factor to = {row->area * (r * r), 1, {0, 0, 0}, 0};
+    float x[3] = {0, 0, 0};
     int i;
-    if (!panel->point)
-        to.omega *= panel->close * r;
+    if (!row->point)
+        to.omega *= r;
     if (!p->polar)
         return to;
     NB_TERM_EACH
     for (i = 0; i < 3; i++)
-        x[i] = fmaf(p->kahn[i][0], (float)d.x,
-                    fmaf(p->kahn[i][1], (float)d.y, p->kahn[i][2] * (float)d.z));
+        if (i == 0 || how.level >= NB_TERMS_ALL || p->K != 0)
+            x[i] = r * fmaf(at->F, row->kahn[i][1], row->kahn[i][0]);
     to.by[0] = x[0];
     to.by[1] = p->K * x[1];
     to.by[2] = -p->K * x[2];
@@ -140,16 +188,31 @@ NB_TERM nb_plain_factor nb_plain_factor_of(const nb_plain_frame *p,
     return to;
 }
 
+/** Numbers that nb_plain_moved contracts.  Single precision will do, since F and S are small where pixels are few. */
+NB_TERM void nb_plain_shift(nb_plain_pixel *to)
+{
+    const float x[3] = {(float)to->X.x, (float)to->X.y, (float)to->X.z}, F = (float)to->F,
+                S = (float)to->S;
+    int i;
+    NB_TERM_EACH
+    for (i = 0; i < 3; i++) {
+        to->shift[4 * i] = x[i];
+        to->shift[4 * i + 1] = F * x[i];
+        to->shift[4 * i + 2] = S * x[i];
+        to->shift[4 * i + 3] = i == 0 ? (float)to->close : 0;
+    }
+}
+
 /** What moves the detector: nb_panel_pull of a flat panel. */
-NB_TERM void nb_plain_move(const nb_plain_frame *p, const nb_plain_panel *panel,
-                           const nb_vec3 d, double inverse, const nb_plain_factor *factor,
+NB_TERM void nb_plain_move(const nb_plain_frame *p, const nb_strip *row, const nb_vec3 d,
+                           double inverse, const nb_plain_factor *factor,
                            const nb_term_run *run, nb_plain_pixel *to)
 {
     const double image = fma(p->unit, (double)run->image, p->background),
                  all = image * factor->omega,
                  slope = p->slope * (double)(factor->P * factor->omega);
     nb_vec3 v, X;
-    double radial = (panel->point ? -2.0 : -3.0) * all * factor->P;
+    double radial = (row->point ? -2.0 : -3.0) * all * factor->P;
     int i;
     v = nb_v3(slope * run->ray[0], slope * run->ray[1], slope * run->ray[2]);
     NB_TERM_EACH
@@ -164,12 +227,13 @@ NB_TERM void nb_plain_move(const nb_plain_frame *p, const nb_plain_panel *panel,
     X.y = inverse * fma(radial, d.y, v.y);
     X.z = inverse * fma(radial, d.z, v.z);
     to->X = X;
-    to->close = panel->point ? 0 : all * factor->P;
+    to->close = row->point ? 0 : all * factor->P;
+    nb_plain_shift(to);
 }
 
 /** The numbers of a pixel from its terms. */
-NB_TERM void nb_plain_finish(const nb_plain_frame *p, const nb_plain_panel *panel,
-                             const nb_vec3 d, double inverse, const nb_plain_factor *by,
+NB_TERM void nb_plain_finish(const nb_plain_frame *p, const nb_strip *row,
+                             const nb_strip_point *at, const nb_plain_factor *by,
                              const nb_term_run *run, nb_plain_pixel *to,
                              const nb_term_case how)
 {
@@ -193,7 +257,25 @@ NB_TERM void nb_plain_finish(const nb_plain_frame *p, const nb_plain_panel *pane
     s[NB_PLAIN_MOSAIC] = factor * run->mosaic;
     s[NB_PLAIN_PHI] = factor * run->phi;
     s[NB_PLAIN_OSC] = factor * run->osc;
-    nb_plain_move(p, panel, d, inverse, by, run, to);
+    to->F = at->exact_F - row->middle[0];
+    to->S = row->middle[1];
+    nb_plain_move(p, row, nb_strip_direction(row, at), at->exact_r, by, run, to);
+}
+
+/** The numbers of a pixel; f: its column and a half. */
+NB_TERM void nb_plain_pixel_of(const nb_term_tables *t, const nb_plain_frame *p,
+                               const nb_strip *row, double f, nb_plain_pixel *to,
+                               const nb_term_case how)
+{
+    const nb_strip_point at = nb_strip_point_of(row, f);
+    const nb_plain_factor factor = nb_plain_factor_of(p, row, &at, how);
+    nb_term_run run;
+    memset(&run, 0, sizeof run);
+    if (how.one)
+        nb_plain_term(t, p, row, &at, &factor, &run, how);
+    else
+        nb_plain_sums(t, nb_strip_direction(row, &at), &run, how);
+    nb_plain_finish(p, row, &at, &factor, &run, to, how);
 }
 
 /** Is a number of a group in use? */
@@ -201,6 +283,9 @@ NB_TERM int nb_plain_uses(int i, const nb_term_case how)
 {
     if (i == NB_PLAIN_FUDGE)
         return how.gauss;
+    if (how.one && (i == NB_PLAIN_SPECTRUM || i == NB_PLAIN_MOSAIC || i == NB_PLAIN_PHI ||
+                    i == NB_PLAIN_OSC))
+        return 0; /* the only term's gradients times h have them */
     return how.level >= NB_TERMS_ALL || (i != NB_PLAIN_POLAR && (i < 4 || i % 4 < 3));
 }
 
@@ -216,13 +301,16 @@ NB_TERM float nb_plain_quad(const nb_plain_pixel *x, int quad, const float w[4],
     return sum;
 }
 
-/** What a parameter that moves the panel makes of a pixel. */
-NB_TERM double nb_plain_moved(const nb_plain_pixel *x, const double w[NB_PLAIN_MOVES])
+/** A group's part of what a parameter that moves the panel makes of a pixel: w[4] of its weights, `sum` what other groups
+ * made. */
+NB_TERM float nb_plain_moved(const nb_plain_pixel *x, int quad, const float w[4],
+                             float sum)
 {
-    const double a = fma(x->F, w[3], fma(x->S, w[6], w[0])),
-                 b = fma(x->F, w[4], fma(x->S, w[7], w[1])),
-                 c = fma(x->F, w[5], fma(x->S, w[8], w[2]));
-    return fma(a, x->X.x, fma(b, x->X.y, fma(c, x->X.z, w[9] * x->close)));
+    int i;
+    NB_TERM_EACH
+    for (i = 0; i < (quad == 0 ? 4 : 3); i++)
+        sum = fmaf(w[i], x->shift[4 * quad + i], sum);
+    return sum;
 }
 
 /** Which number of a pixel is number i of a pullback. */

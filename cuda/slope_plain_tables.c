@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "../src/base/memory.h"
+#include "../src/derive/contraction.h"
 #include "slope_tables.h"
 
-enum { MOST_PLANES = 512 }; /* whose rows a block's memory has room for */
+enum { MOST_PLANES = 350 }; /* whose rows a block's memory has room for */
 
 #define MASK(number, bits) bits,
 static const unsigned masks[] = {NB_PLAIN_KINDS(MASK)};
@@ -32,15 +33,27 @@ static int is_plain(const nb_slope_job *job)
            (double)sc->beam.n_sources * sc->lattice.n_orientations <= NB_TERM_RUN;
 }
 
-nb_term_case nb_plain_case_of(const nb_slope_job *job, const nb_term_tables *t)
+static int has_one_term(const nb_scene *sc)
+{
+    return sc->beam.n_sources == 1 && sc->lattice.n_orientations == 1;
+}
+
+nb_term_case nb_plain_case_of(const nb_slope_job *job)
 {
     nb_term_case how = nb_term_case_of(job);
     int all = how.level == NB_TERMS_ALL;
     for (int i = 0; i < job->count; i++)
         all |= job->tangents[i].panels || job->tangents[i].polarization != 0;
     how.level = all ? NB_TERMS_ALL : NB_TERMS_CRYSTAL;
-    how.one = job->scene->beam.n_sources == 1 && t->n_orientations == 1;
+    how.one = has_one_term(job->scene);
     return how;
+}
+
+/** a, b or c of the first orientation, m. */
+static nb_vec3 cell_of(const nb_term_tables *t, int i)
+{
+    const double *x = t->orientations[0].exact + 3 * (size_t)i;
+    return nb_v3(x[0], x[1], x[2]);
 }
 
 nb_plain_frame nb_plain_frame_of(const nb_slope_job *job, const nb_term_tables *t)
@@ -54,17 +67,67 @@ nb_plain_frame nb_plain_frame_of(const nb_slope_job *job, const nb_term_tables *
                         .unit = 0.5 * t->unit,
                         .slope = -t->unit * t->wavenumber,
                         .background = sc->background * t->weights};
-    for (int i = 0; i < 3; i++) {
-        p.kahn[i][0] = (float)p.along[i].x;
-        p.kahn[i][1] = (float)p.along[i].y;
-        p.kahn[i][2] = (float)p.along[i].z;
-    }
+    p.wavenumber = t->wavenumber;
+    p.weight = t->sources[0].weight;
+    p.table = t->sources[0].table;
+    for (int i = 0; i < 9; i++)
+        p.cell[i] = t->orientations[0].cell[i] * t->lift[i / 3];
     return p;
+}
+
+static nb_plain_panel panel_of(const nb_panel *panel, const nb_term_tables *t,
+                               const nb_plain_frame *frame)
+{
+    const nb_vec3 x[3] = {panel->pix0, panel->slow, panel->fast};
+    nb_plain_panel to = {
+        .point = {x[0], x[1], x[2]},
+        .nearest = {-nb_dot(x[0], x[2]), -nb_dot(x[1], x[2])},
+        .square = {nb_dot(x[0], x[0]), 2 * nb_dot(x[0], x[1]), nb_dot(x[1], x[1])},
+        .pixel = {panel->pixel_fast, panel->pixel_slow},
+        .area =
+            (float)(panel->pixel_area * (panel->point_pixel ? 1 : panel->close_distance)),
+        .is_point = panel->point_pixel};
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            to.index[i][k] = -t->wavenumber * nb_dot(cell_of(t, i), x[k]);
+            to.kahn[i][k] = (float)nb_dot(frame->along[i], x[k]);
+        }
+    return to;
+}
+
+/** What a number by the nine of gradients times h has in them where a ray has one term: rows' weights of `index`, per unit
+ * of a turn about `axis` that goes with each orientation. */
+static void add_turn(const nb_term_tables *t, nb_vec3 axis, double unit, double *index)
+{
+    const nb_vec3 a = cell_of(t, 0), b = cell_of(t, 1), c = cell_of(t, 2);
+    const double volume = nb_dot(a, nb_cross(b, c));
+    const nb_vec3 reciprocal[3] = {nb_cross(b, c), nb_cross(c, a), nb_cross(a, b)};
+    for (int i = 0; i < 9; i++)
+        index[i] +=
+            unit / volume * nb_dot(nb_cross(axis, cell_of(t, i / 3)), reciprocal[i % 3]);
+}
+
+/** The weights of gradients times -h of the only term. */
+static void weigh_one(const nb_slope_job *job, const nb_term_tables *t,
+                      const nb_tangent *by, double unit, float *w)
+{
+    double index[9];
+    for (int i = 0; i < 9; i++)
+        index[i] = by->index[i];
+    for (int i = 0; i < 9; i += 4)
+        index[i] -=
+            by->wave + (t->spectrum ? by->spectrum * (double)t->sources[0].spectrum : 0);
+    add_turn(t, job->spindle, by->phi + by->osc * (double)t->orientations[0].place, index);
+    if (t->turns)
+        add_turn(t, job->turns[0], by->mosaic, index);
+    for (int i = 0; i < 9; i++)
+        w[NB_PLAIN_INDEX + i / 3 * 4 + i % 3] =
+            (float)(unit * (double)t->lift[i / 3] * index[i]);
 }
 
 /** Numbers of a nb_term_run are by -h, and the image is twice. */
 static void weigh(const nb_slope_job *job, const nb_term_tables *t, const nb_tangent *by,
-                  float *w)
+                  int one, float *w)
 {
     const nb_scene *sc = job->scene;
     const double scale = sc->intensity_scale, unit = scale * t->unit,
@@ -78,6 +141,10 @@ static void weigh(const nb_slope_job *job, const nb_term_tables *t, const nb_tan
     w[NB_PLAIN_FUDGE] = (float)(-unit / NB_GAUSS_WIDTH * by->fudge);
     for (int i = 0; i < 3; i++)
         w[NB_PLAIN_CELLS + i] = (float)(unit * t->inverse[i] * by->cells[i]);
+    if (one) {
+        weigh_one(job, t, by, unit, w);
+        return;
+    }
     for (int i = 0; i < 9; i++)
         w[NB_PLAIN_INDEX + i / 3 * 4 + i % 3] =
             (float)(slope * (by->index[i] - (i % 4 == 0 ? by->wave : 0)));
@@ -133,26 +200,60 @@ static void sort_rows(const nb_slope_job *job, const float *all, nb_plain_rows *
     out->first[NB_PLAIN_KINDS_COUNT] = n;
 }
 
+/** From the corner to the panel's middle, and in single precision. */
+static void shift_moves(const double middle[2], double *w, float *to)
+{
+    for (int i = 0; i < 3; i++) {
+        w[i] += middle[0] * w[3 + i] + middle[1] * w[6 + i];
+        for (int k = 0; k < 3; k++)
+            to[4 * i + k] = (float)w[3 * k + i];
+        to[4 * i + 3] = i == 0 ? (float)w[9] : 0;
+    }
+}
+
+/** About the middle of the spans on each panel: of some of them. */
+static void find_middles(const nb_slope_job *job, const nb_span *spans, size_t n,
+                         nb_plain_panel *panels)
+{
+    const nb_scene *sc = job->scene;
+    const size_t some = 1 + n / 256;
+    for (int k = 0; k < sc->n_panels; k++) {
+        double F = 0, S = 0;
+        int seen = 0;
+        for (size_t i = 0; i < n; i += some)
+            if (spans[i].panel == k) {
+                F += spans[i].fast + 0.5 * spans[i].n;
+                S += spans[i].slow + 0.5;
+                seen++;
+            }
+        panels[k].middle[0] = sc->panels[k].pixel_fast * (seen ? F / seen : 0);
+        panels[k].middle[1] = sc->panels[k].pixel_slow * (seen ? S / seen : 0);
+    }
+}
+
 static void fill_moves(const nb_slope_job *job, nb_plain_rows *out)
 {
     const nb_scene *sc = job->scene;
     for (int k = 0; k < sc->n_panels; k++)
         for (int n = 0; n < out->planes; n++) {
             const int p = out->order[n];
-            double *to = out->moves +
-                         ((size_t)k * (size_t)out->planes + (size_t)n) * NB_PLAIN_MOVES;
+            const size_t row = (size_t)k * (size_t)out->planes + (size_t)n;
+            double *to = out->moves + row * NB_PLAIN_MOVES;
             if (p > 0 && job->tangents[p - 1].panels)
                 weigh_moves(sc->intensity_scale, &sc->panels[k],
                             &job->tangents[p - 1].panels[k], to);
+            shift_moves(out->panels[k].middle, to, out->shifts + row * NB_PLAIN_SHIFTS);
         }
 }
 
 nb_status nb_plain_rows_build(const nb_slope_job *job, const nb_term_tables *t,
-                              nb_plain_rows *out, nb_error *err)
+                              const nb_span *spans, size_t n, nb_plain_rows *out,
+                              nb_error *err)
 {
     static const char what[] = "tables for derivatives";
     const nb_tangent image = {.image = 1, .entry = -1};
     const size_t planes = (size_t)job->count + 1;
+    const int one = has_one_term(job->scene);
     float *all;
     memset(out, 0, sizeof *out);
     if (!is_plain(job))
@@ -161,36 +262,62 @@ nb_status nb_plain_rows_build(const nb_slope_job *job, const nb_term_tables *t,
     out->rows = nb_alloc(planes * NB_PLAIN_TOTALS, sizeof *out->rows, what, err);
     out->moves = nb_alloc(planes * (size_t)job->scene->n_panels,
                           NB_PLAIN_MOVES * sizeof *out->moves, what, err);
+    out->shifts = nb_alloc(planes * (size_t)job->scene->n_panels,
+                           NB_PLAIN_SHIFTS * sizeof *out->shifts, what, err);
     all = nb_alloc(planes * NB_PLAIN_TOTALS, sizeof *all, what, err);
-    if (!out->order || !out->rows || !out->moves || !all) {
+    out->panels = nb_alloc((size_t)job->scene->n_panels, sizeof *out->panels, what, err);
+    if (!out->order || !out->rows || !out->moves || !out->shifts || !out->panels || !all) {
         nb_free(all);
         return NB_ERR_NOMEM;
     }
     out->planes = (int)planes;
-    weigh(job, t, &image, all);
+    const nb_plain_frame frame = nb_plain_frame_of(job, t);
+    for (int k = 0; k < job->scene->n_panels; k++)
+        out->panels[k] = panel_of(&job->scene->panels[k], t, &frame);
+    if (nb_slope_job_moves(job))
+        find_middles(job, spans, n, out->panels);
+    weigh(job, t, &image, one, all);
     for (int i = 0; i < job->count; i++)
-        weigh(job, t, &job->tangents[i], all + (size_t)(i + 1) * NB_PLAIN_TOTALS);
+        weigh(job, t, &job->tangents[i], one, all + (size_t)(i + 1) * NB_PLAIN_TOTALS);
     sort_rows(job, all, out);
     fill_moves(job, out);
     nb_free(all);
     return NB_OK;
 }
 
+/** The weights of a pullback's numbers in row n. */
+static void pull_row(const nb_plain_rows *rows, int n, int level, double *w)
+{
+    const int numbers = level >= NB_TERMS_ALL ? NB_PLAIN_TOTALS : NB_PULL_CRYSTAL;
+    for (int i = 0; i < numbers; i++)
+        w[i] = (double)rows
+                   ->rows[(size_t)n * NB_PLAIN_TOTALS + (size_t)nb_pull_number(i, level)];
+    for (int i = 0; i < NB_PLAIN_MOVES && level >= NB_TERMS_ALL; i++)
+        w[NB_PULL_MOVES + i] = rows->moves[(size_t)n * NB_PLAIN_MOVES + (size_t)i];
+}
+
+static int pull_numbers(int level)
+{
+    return level >= NB_TERMS_ALL ? (int)NB_PULL_ALL : (int)NB_PULL_CRYSTAL;
+}
+
+static double dot(const double *a, const double *b, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
 void nb_plain_contract(const nb_plain_rows *rows, const double *sums, int level,
                        double *gradient)
 {
-    const int numbers = level >= NB_TERMS_ALL ? NB_PLAIN_TOTALS : NB_PULL_CRYSTAL;
+    double w[NB_PULL_ALL];
     for (int n = 0; n < rows->planes; n++) {
-        const float *row = rows->rows + (size_t)n * NB_PLAIN_TOTALS;
-        const double *moves = rows->moves + (size_t)n * NB_PLAIN_MOVES;
-        double sum = 0;
         if (rows->order[n] == 0)
             continue;
-        for (int i = 0; i < numbers; i++)
-            sum += (double)row[nb_pull_number(i, level)] * sums[i];
-        for (int i = 0; i < NB_PLAIN_MOVES && level >= NB_TERMS_ALL; i++)
-            sum += moves[i] * sums[NB_PULL_MOVES + i];
-        gradient[rows->order[n] - 1] = sum;
+        pull_row(rows, n, level, w);
+        gradient[rows->order[n] - 1] = dot(w, sums, pull_numbers(level));
     }
 }
 
@@ -199,5 +326,7 @@ void nb_plain_rows_free(nb_plain_rows *rows)
     nb_free(rows->order);
     nb_free(rows->rows);
     nb_free(rows->moves);
+    nb_free(rows->shifts);
+    nb_free(rows->panels);
     memset(rows, 0, sizeof *rows);
 }

@@ -6,9 +6,10 @@
 #include "slope_plain.h"
 
 /** The rows of a job with tables; planes = 0 if a pixel has more than one ray or too many terms, a panel is curved, or a sensor
- * lets photons pass.  Errors: NB_ERR_NOMEM; free them after one, too. */
+ * lets photons pass.  spans[n]: the pixels.  Errors: NB_ERR_NOMEM; free them after one, too. */
 nb_status nb_plain_rows_build(const nb_slope_job *job, const nb_term_tables *t,
-                              nb_plain_rows *out, nb_error *err);
+                              const nb_span *spans, size_t n, nb_plain_rows *out,
+                              nb_error *err);
 void nb_plain_rows_free(nb_plain_rows *rows); /* zeroed is fine */
 
 /** gradient[planes - 1] of a pullback from its sums over the pixels (nb_pull_number), of one panel where that moves. */
@@ -18,6 +19,6 @@ void nb_plain_contract(const nb_plain_rows *rows, const double *sums, int level,
 nb_plain_frame nb_plain_frame_of(const nb_slope_job *job, const nb_term_tables *t);
 
 /** nb_term_case_of, with levels as slope_plain.h has them. */
-nb_term_case nb_plain_case_of(const nb_slope_job *job, const nb_term_tables *t);
+nb_term_case nb_plain_case_of(const nb_slope_job *job);
 
 #endif

@@ -210,7 +210,7 @@ static nb_status pull_plain(nb_cuda_slope_pass *pass, nb_real_type type,
     sums = (double *)pass->own->sums.at;
     job.all = pass->job;
     job.all.end = pass->pixels;
-    job.frame = pass->frame;
+    job.plain = pass->plain_there;
     job.partial = (double *)pass->own->partial.at;
     if (type == NB_REAL_FLOAT32)
         job.single = (const float *)dloss;

@@ -54,7 +54,8 @@ template <int N> static __device__ __forceinline__ double add_lanes(double (&x)[
 
 template <int SHAPE, int TABLE, int LEVEL, int ONE, int PIXELS>
 __global__ void __launch_bounds__(THREADS)
-    k_pull_plain(const NB_GRID_CONSTANT nb_cuda_pull_job p)
+    k_pull_plain(const NB_GRID_CONSTANT nb_cuda_pull_job p,
+                 const NB_GRID_CONSTANT plain_source from)
 {
     constexpr nb_term_case how = {SHAPE == 2, SHAPE == 1, TABLE, LEVEL, ONE};
     constexpr int N = LEVEL >= NB_TERMS_ALL ? 32 : 16; /* numbers, and some zeros */
@@ -67,7 +68,7 @@ __global__ void __launch_bounds__(THREADS)
         b.i = p.all.from +
               (((int64_t)blockIdx.x * p.rounds + round) * THREADS + me) * PIXELS;
         if (b.i < p.all.end) {
-            fill(p.all, p.frame, b, how);
+            fill(p.all, from, b, how);
             weigh<PIXELS, LEVEL>(p, b, p.all.end - b.i, sums, how);
         }
         own += add_lanes(sums);
@@ -82,7 +83,7 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-typedef void (*kernel)(nb_cuda_pull_job);
+typedef void (*kernel)(nb_cuda_pull_job, plain_source);
 
 enum { FEW = 4, ALL_FEW = 2 }; /* pixels of a thread, as of planes */
 
@@ -116,6 +117,6 @@ void nb_cuda_launch_pull_plain(const nb_cuda_pull_job *job, const nb_term_case *
                    : how->general ? how->table ? kernel_of<1, 1>(how) : kernel_of<1, 0>(how)
                    : how->table ? kernel_of<0, 1>(how)
                               : kernel_of<0, 0>(how);
-    k<<<(unsigned)job->blocks, THREADS, 0, stream>>>(*job);
+    k<<<(unsigned)job->blocks, THREADS, 0, stream>>>(*job, plain_source_of(&job->plain));
     nb_cuda_launch_join(job->partial, job->blocks, job->items, 1, sums, stream);
 }

@@ -139,6 +139,23 @@ static void set_orientations(const nb_slope_job *job, nb_term_tables *t,
     }
 }
 
+/** Of the first orientation and source. */
+static void set_constants(const nb_scene *sc, nb_term_tables *t)
+{
+    const nb_orientation *u = &sc->lattice.orientations[0];
+    const nb_vec3 axes[3] = {u->a, u->b, u->c};
+    for (int i = 0; i < 3; i++) {
+        const double h = t->wavenumber * nb_dot(axes[i], t->groups[0].incident);
+        double lost;
+        t->constant[i] = t->start + h;
+        lost = h - (t->constant[i] - t->start) + NB_FIXED_TINY;
+        if (fabs(lost) < NB_FIXED_TINY)
+            lost = NB_FIXED_TINY;
+        t->aside[i] = (float)lost;
+        t->aside_turns[i] = (float)(sc->lattice.N[i] * lost);
+    }
+}
+
 nb_status nb_term_tables_build(const nb_slope_job *job, int side, nb_term_tables *out,
                                nb_error *err)
 {
@@ -158,6 +175,7 @@ nb_status nb_term_tables_build(const nb_slope_job *job, int side, nb_term_tables
     set_lattice(sc, out);
     set_sources(job, side, out, s, g);
     set_orientations(job, out, u);
+    set_constants(sc, out);
     return NB_OK;
 }
 

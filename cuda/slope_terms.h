@@ -34,6 +34,12 @@ NB_TERM float nb_term_inverse(float x)
 {
     return gpuReciprocal(x);
 }
+/** 1/sqrt to double precision, as cuda/depth.cuh has it. */
+NB_TERM double nb_term_inverse_root(double x)
+{
+    const double r = gpuRoughRoot(x), e = fma(-x, r * r, 1.0);
+    return fma(r * e, fma(e, 0.375, 0.5), r);
+}
 NB_TERM float nb_term_load(const float *at)
 {
     return __ldg(at);
@@ -58,6 +64,10 @@ NB_TERM int nb_high_word(double x)
 NB_TERM float nb_term_inverse(float x)
 {
     return 1.0f / x;
+}
+NB_TERM double nb_term_inverse_root(double x)
+{
+    return 1.0 / sqrt(x);
 }
 NB_TERM float nb_term_load(const float *at)
 {
@@ -128,6 +138,9 @@ typedef struct nb_term_tables {
     nb_vec3 spindle;
     double wavenumber; /* of the first source */
     double weights;    /* of all terms */
+    /* of the only term: -h and `start` at a direction of 0; what its rounding lost, and N times that, never 0 */
+    double constant[3];
+    float aside[3], aside_turns[3];
     double dmin;
     int turns, spectrum; /* are there any? */
 } nb_term_tables;
@@ -167,8 +180,11 @@ NB_TERM nb_term_axis nb_term_axis_of(const nb_term_tables *t, int i, int w,
                                      const nb_term_case how)
 {
     const int turns = (int)((uint32_t)w * (uint32_t)t->cells[i]);
-    float d = fmaf((float)w, (float)NB_FIXED_STEP, NB_FIXED_TINY), z = d * d,
-          u = fmaf((float)turns, (float)NB_FIXED_STEP, t->tiny[i]), Pd, Pu, by_d, by_u;
+    float d = fmaf((float)w, (float)NB_FIXED_STEP, how.one ? t->aside[i] : NB_FIXED_TINY),
+          z = d * d,
+          u = fmaf((float)turns, (float)NB_FIXED_STEP,
+                   how.one ? t->aside_turns[i] : t->tiny[i]),
+          Pd, Pu, by_d, by_u;
     float outside = z >= t->edge[i] ? 1.0f : 0.0f; /* of the central fringe */
     nb_term_axis a;
     if (how.general) { /* in floats: steps of 2^-32 are too coarse where N d is small */
@@ -215,7 +231,8 @@ NB_TERM void nb_term_gauss(const nb_term_tables *t, const int w[3], float F2,
     int i;
     NB_TERM_EACH
     for (i = 0; i < 3; i++) {
-        x[i] = (float)w[i] * t->step[i];
+        x[i] = how.one ? fmaf((float)w[i], t->step[i], t->aside_turns[i])
+                       : (float)w[i] * t->step[i];
         R2 = fmaf(x[i], x[i], R2);
     }
     image = F2 * exp2f(t->fall * R2);

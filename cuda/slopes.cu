@@ -138,6 +138,18 @@ static void place_fit(nb_cuda_slope_pass *pass, const parcel *p, const int *at,
     pass->fit = part_of(p, at[0], &there->fit);
 }
 
+/** The same of parts at[0 ... 3]: which planes, their rows, what moves them, panels. */
+static void place_plain(const nb_plain_rows *plain, const parcel *p, const int *at,
+                        nb_plain_rows *there)
+{
+    *there = *plain;
+    there->order = (int *)part_of(p, at[0], plain->order);
+    there->rows = (float *)part_of(p, at[1], plain->rows);
+    there->moves = NULL;
+    there->shifts = (float *)part_of(p, at[2], plain->shifts);
+    there->panels = (nb_plain_panel *)part_of(p, at[3], plain->panels);
+}
+
 /** Everything small: the job with its scene, the tables of the terms, what contracts, a fit. */
 static nb_status send_tables(nb_cuda_slope_pass *pass, const nb_fit *fit,
                              fit_parts *there, nb_error *err)
@@ -175,8 +187,9 @@ static nb_status send_tables(nb_cuda_slope_pass *pass, const nb_fit *fit,
                  fit ? (size_t)seen->n_knots * sizeof *seen->values : 0),
         add_part(&p, plain->order, planes * sizeof *plain->order),
         add_part(&p, plain->rows, planes * NB_PLAIN_TOTALS * sizeof *plain->rows),
-        add_part(&p, plain->moves,
-                 planes * (size_t)sc->n_panels * NB_PLAIN_MOVES * sizeof *plain->moves)};
+        add_part(&p, plain->shifts,
+                 planes * (size_t)sc->n_panels * NB_PLAIN_SHIFTS * sizeof *plain->shifts),
+        add_part(&p, plain->panels, (size_t)sc->n_panels * sizeof *plain->panels)};
     if ((st = reserve_parcel(&pass->own->tables, &p, err)))
         return st;
     pass->job.panels = scene.panels = part_of(&p, at[0], sc->panels);
@@ -194,10 +207,7 @@ static nb_status send_tables(nb_cuda_slope_pass *pass, const nb_fit *fit,
     pass->job.tables.orientations = part_of(&p, at[9], t->orientations);
     pass->job.tables.sources = part_of(&p, at[10], t->sources);
     pass->job.tables.groups = part_of(&p, at[11], t->groups);
-    pass->plain_there = *plain;
-    pass->plain_there.order = (int *)part_of(&p, at[16], plain->order);
-    pass->plain_there.rows = (float *)part_of(&p, at[17], plain->rows);
-    pass->plain_there.moves = (double *)part_of(&p, at[18], plain->moves);
+    place_plain(plain, &p, at + 16, &pass->plain_there.rows);
     if (fit)
         place_fit(pass, &p, at + 12, fit, copy.scene, there);
     return send_parcel(pass->state, &pass->own->tables, &p, err);
@@ -249,12 +259,15 @@ static nb_status prepare_terms(nb_cuda_slope_pass *pass, nb_error *err)
     if (!st && table)
         nb_term_squares(&pass->tables, pass->F2.at, &pass->F2.box, pass->F2.side);
     if (!st)
-        st = nb_plain_rows_build(job, &pass->tables, &pass->plain, err);
+        st = nb_plain_rows_build(job, &pass->tables, pass->task->spans, pass->task->n,
+                                 &pass->plain, err);
     pass->fast = !st;
     pass->how = nb_term_case_of(job);
     if (!st && pass->plain.planes > 0) {
-        pass->how = nb_plain_case_of(job, &pass->tables);
-        pass->frame = nb_plain_frame_of(job, &pass->tables);
+        pass->how = nb_plain_case_of(job);
+        pass->plain_there.frame = nb_plain_frame_of(job, &pass->tables);
+        pass->plain_there.first = pass->plain.panels[0];
+        pass->plain_there.n_panels = sc->n_panels;
     }
     return st;
 }
@@ -376,8 +389,8 @@ nb_status nb_cuda_pass_chunk(nb_cuda_slope_pass *pass, int64_t origin, nb_error 
         pass->job.from = from;
         pass->job.end = from + step < last ? from + step : last;
         if (pass->plain.planes > 0)
-            nb_cuda_launch_slopes_plain(&pass->job, &pass->plain_there, &pass->frame,
-                                        &pass->how, pass->state->stream);
+            nb_cuda_launch_slopes_plain(&pass->job, &pass->plain_there, &pass->how,
+                                        pass->state->stream);
         else if (pass->fast)
             nb_cuda_launch_slopes_fast(&pass->job, &pass->how, pass->state->stream);
         else

@@ -52,11 +52,19 @@ typedef struct nb_cuda_fit_job {
     const double *dloss; /* of a pullback, [end - origin]; NULL: a fit */
 } nb_cuda_fit_job;
 
+/** What plain jobs have beside it (slope_plain.h). */
+typedef struct nb_cuda_plain {
+    nb_plain_rows rows; /* on the device */
+    nb_plain_frame frame;
+    nb_plain_panel first; /* of n_panels */
+    int n_panels;
+} nb_cuda_plain;
+
 /** A pullback without planes (slope_pull.cu).  single or precise: the slope of the loss, [pixels of the stack]; the other
  * one is NULL. */
 typedef struct nb_cuda_pull_job {
     nb_cuda_slope_job all;
-    nb_plain_frame frame;
+    nb_cuda_plain plain;
     const float *single;
     const double *precise;
     double *partial; /* [blocks][items] */
@@ -75,10 +83,9 @@ void nb_cuda_launch_slopes_double(const nb_cuda_slope_job *job, gpuStream_t stre
 void nb_cuda_launch_slopes_fast(const nb_cuda_slope_job *job, const nb_term_case *how,
                                 gpuStream_t stream);
 /* --- slopes_plain.cu --- */
-/** Of a job that nb_plain_rows_build takes.  rows: on the device.  Pixels begin at a multiple of 4. */
-void nb_cuda_launch_slopes_plain(const nb_cuda_slope_job *job, const nb_plain_rows *rows,
-                                 const nb_plain_frame *frame, const nb_term_case *how,
-                                 gpuStream_t stream);
+/** Of a job that nb_plain_rows_build takes.  Pixels begin at a multiple of 4, and planes have room for one. */
+void nb_cuda_launch_slopes_plain(const nb_cuda_slope_job *job, const nb_cuda_plain *plain,
+                                 const nb_term_case *how, gpuStream_t stream);
 /* --- slope_pull.cu --- */
 /** items, rounds and blocks of a pullback of so many pixels. */
 void nb_cuda_pull_plan(const nb_term_case *how, int64_t pixels, nb_cuda_pull_job *job);

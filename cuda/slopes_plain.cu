@@ -4,107 +4,149 @@
 #include "slope_batch.cuh"
 #include "slope_plain_tables.h"
 
-enum { THREADS = 128 };
+enum {
+    THREADS = 128,
+    BLOCKS = 8192 /* at most about as many: rows are read once a block */
+};
 
 typedef struct plain_job {
     nb_cuda_slope_job all;
     nb_plain_rows rows; /* on the device */
-    nb_plain_frame frame;
+    plain_source from;
+    int rounds;
 } plain_job;
 
-template <int PIXELS, typename T> struct __align__(sizeof(T) * PIXELS) wide
+/** The batch's pixels of a plane, from `to` on.  What is behind the last pixel is written, too: planes have room for whole
+ * batches.  Nobody reads them soon, so that they pass by the caches. */
+static __device__ __forceinline__ void store(float *to, const float (&value)[4])
 {
-    T at[PIXELS];
-};
+    gpuStoreOnce((float4 *)to, make_float4(value[0], value[1], value[2], value[3]));
+}
 
-/** The batch's pixels of a plane; PIXELS numbers lie at a multiple of their size but at the end. */
-template <int PIXELS, typename T, typename V>
-static __device__ __forceinline__ void store(T *plane, int64_t at, int64_t left,
-                                             const V (&value)[PIXELS])
+static __device__ __forceinline__ void store(float *to, const float (&value)[2])
 {
-    wide<PIXELS, T> all;
+    gpuStoreOnce((float2 *)to, make_float2(value[0], value[1]));
+}
+
+template <int PIXELS>
+static __device__ __forceinline__ void store(double *to, const float (&value)[PIXELS])
+{
+#pragma unroll
+    for (int j = 0; j < PIXELS; j += 2)
+        gpuStoreOnce((double2 *)to + j / 2, make_double2(value[j], value[j + 1]));
+}
+
+/** What a block reads once. */
+typedef struct block_rows {
+    const float4 *rows, *shifts; /* shifts: of the only panel; NULL: they are looked up */
+    const int64_t *places;       /* where planes begin */
+} block_rows;
+
+/** Add a group of weights times the pixels' numbers. */
+template <int PIXELS, class ADD>
+static __device__ __forceinline__ void add_quad(const float4 four, float (&value)[PIXELS],
+                                                const ADD &add)
+{
+    const float w[4] = {four.x, four.y, four.z, four.w};
 #pragma unroll
     for (int j = 0; j < PIXELS; j++)
-        all.at[j] = (T)value[j];
-    if (left >= PIXELS) {
-        *(wide<PIXELS, T> *)(plane + at) = all;
-        return;
-    }
+        value[j] = add(j, w, value[j]);
+}
+
+/** What a parameter that moves panels makes of the pixels. */
+template <int PIXELS>
+static __device__ __forceinline__ void add_moves(const plain_job &p,
+                                                 const batch<PIXELS> &b,
+                                                 const block_rows &of, int n,
+                                                 float (&value)[PIXELS])
+{
 #pragma unroll
-    for (int j = 0; j < PIXELS; j++)
-        if (j < left)
-            plane[at + j] = all.at[j];
+    for (int q = 0; q < NB_PLAIN_SHIFTS / 4; q++)
+        if (of.shifts)
+            add_quad(of.shifts[n * (NB_PLAIN_SHIFTS / 4) + q], value,
+                     [&](int j, const float w[4], float sum) {
+                         return nb_plain_moved(&b.of[j], q, w, sum);
+                     });
+        else
+#pragma unroll
+            for (int j = 0; j < PIXELS; j++) {
+                const float *w =
+                    p.rows.shifts +
+                    ((int64_t)b.panel[j] * p.rows.planes + n) * NB_PLAIN_SHIFTS + 4 * q;
+                value[j] = nb_plain_moved(&b.of[j], q, w, value[j]);
+            }
 }
 
 /** The planes of a kind. */
 template <unsigned MASK, int PIXELS, typename T>
 static __device__ __forceinline__ void emit(const plain_job &p, const batch<PIXELS> &b,
-                                            const float4 *rows, T *out, int kind,
+                                            const block_rows &of, T *out, int kind,
                                             const nb_term_case how)
 {
-    const int64_t at = b.i - p.all.origin, left = p.all.end - b.i;
     for (int n = p.rows.first[kind]; n < p.rows.first[kind + 1]; n++) {
         float value[PIXELS] = {};
 #pragma unroll
         for (int q = 0; q < NB_PLAIN_QUADS; q++)
-            if (MASK >> q & 1) {
-                const float4 four = rows[n * NB_PLAIN_QUADS + q];
-                const float w[4] = {four.x, four.y, four.z, four.w};
-#pragma unroll
-                for (int j = 0; j < PIXELS; j++)
-                    value[j] = nb_plain_quad(&b.of[j], q, w, value[j], how);
-            }
-        double moved[PIXELS];
-        if (MASK >> NB_PLAIN_PLACE & 1) {
-#pragma unroll
-            for (int j = 0; j < PIXELS; j++) {
-                const double *w =
-                    p.rows.moves +
-                    ((int64_t)b.panel[j] * p.rows.planes + n) * NB_PLAIN_MOVES;
-                moved[j] = nb_plain_moved(&b.of[j], w) + (double)value[j];
-            }
-        }
-        const int64_t plane =
-            ((const int *)(rows + p.rows.planes * NB_PLAIN_QUADS))[n] * p.all.stride;
+            if (MASK >> q & 1)
+                add_quad(of.rows[n * NB_PLAIN_QUADS + q], value,
+                         [&](int j, const float w[4], float sum) {
+                             return nb_plain_quad(&b.of[j], q, w, sum, how);
+                         });
         if (MASK >> NB_PLAIN_PLACE & 1)
-            store(out + plane, at, left, moved);
-        else
-            store(out + plane, at, left, value);
+            add_moves(p, b, of, n, value);
+        store(out + of.places[n], value);
     }
 }
 
 template <int LEVEL, int PIXELS, typename T>
 static __device__ __forceinline__ void emit_all(const plain_job &p, const batch<PIXELS> &b,
-                                                const float4 *rows, T *out,
+                                                const block_rows &of, T *out,
                                                 const nb_term_case how)
 {
 #define EMIT(kind, mask)                                                                 \
     if (LEVEL >= NB_TERMS_ALL || !((mask) >> NB_PLAIN_PLACE & 1))                        \
-        emit<mask>(p, b, rows, out, kind, how);
+        emit<mask>(p, b, of, out, kind, how);
     NB_PLAIN_KINDS(EMIT)
 }
 
+/** Copy to shared memory. */
+static __device__ __forceinline__ void copy(const float *from, int quads, float4 *to)
+{
+    for (int k = (int)threadIdx.x; k < quads; k += THREADS)
+        to[k] = ((const float4 *)from)[k];
+}
+
 template <int SHAPE, int TABLE, int LEVEL, int ONE, int PIXELS>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(THREADS, LEVEL < NB_TERMS_ALL ? 4
+                                           : ONE                ? 0
+                                                                : 3)
     k_slopes_plain(const NB_GRID_CONSTANT plain_job p)
 {
     constexpr nb_term_case how = {SHAPE == 2, SHAPE == 1, TABLE, LEVEL, ONE};
-    extern __shared__ float4 rows[]; /* and which planes they are */
-    for (int k = (int)threadIdx.x; k < p.rows.planes * NB_PLAIN_QUADS; k += THREADS)
-        rows[k] = ((const float4 *)p.rows.rows)[k];
-    int *order = (int *)(rows + p.rows.planes * NB_PLAIN_QUADS);
+    extern __shared__ float4 rows[];
+    const int moved = p.all.moves && p.from.n_panels == 1;
+    float4 *shifts = rows + p.rows.planes * NB_PLAIN_QUADS;
+    int64_t *places =
+        (int64_t *)(shifts + (moved ? p.rows.planes * NB_PLAIN_SHIFTS / 4 : 0));
+    const block_rows of = {rows, moved ? shifts : NULL, places};
+    copy(p.rows.rows, p.rows.planes * NB_PLAIN_QUADS, rows);
+    if (moved)
+        copy(p.rows.shifts, p.rows.planes * NB_PLAIN_SHIFTS / 4, shifts);
     for (int k = (int)threadIdx.x; k < p.rows.planes; k += THREADS)
-        order[k] = p.rows.order[k];
+        places[k] = p.rows.order[k] * p.all.stride;
     __syncthreads();
-    batch<PIXELS> b;
-    b.i = p.all.from + ((int64_t)blockIdx.x * THREADS + threadIdx.x) * PIXELS;
-    if (b.i >= p.all.end)
-        return;
-    fill(p.all, p.frame, b, how);
-    if (p.all.single)
-        emit_all<LEVEL>(p, b, rows, p.all.single, how);
-    else
-        emit_all<LEVEL>(p, b, rows, p.all.out, how);
+    for (int round = 0; round < p.rounds; round++) {
+        batch<PIXELS> b;
+        b.i = p.all.from +
+              (((int64_t)blockIdx.x * p.rounds + round) * THREADS + threadIdx.x) * PIXELS;
+        if (b.i >= p.all.end)
+            return;
+        fill(p.all, p.from, b, how);
+        if (p.all.single)
+            emit_all<LEVEL>(p, b, of, p.all.single + (b.i - p.all.origin), how);
+        else
+            emit_all<LEVEL>(p, b, of, p.all.out + (b.i - p.all.origin), how);
+    }
 }
 
 typedef void (*kernel)(plain_job);
@@ -112,19 +154,18 @@ typedef void (*kernel)(plain_job);
 template <int SHAPE, int TABLE>
 static kernel kernel_of(const nb_term_case *how, int *pixels)
 {
-    *pixels = how->level >= NB_TERMS_ALL ? 2 : 4;
+    *pixels = how->one ? 4 : 2;
     if (how->level >= NB_TERMS_ALL)
-        return how->one ? k_slopes_plain<SHAPE, TABLE, NB_TERMS_ALL, 1, 2>
+        return how->one ? k_slopes_plain<SHAPE, TABLE, NB_TERMS_ALL, 1, 4>
                         : k_slopes_plain<SHAPE, TABLE, NB_TERMS_ALL, 0, 2>;
     return how->one ? k_slopes_plain<SHAPE, TABLE, NB_TERMS_CRYSTAL, 1, 4>
-                    : k_slopes_plain<SHAPE, TABLE, NB_TERMS_CRYSTAL, 0, 4>;
+                    : k_slopes_plain<SHAPE, TABLE, NB_TERMS_CRYSTAL, 0, 2>;
 }
 
-void nb_cuda_launch_slopes_plain(const nb_cuda_slope_job *job, const nb_plain_rows *rows,
-                                 const nb_plain_frame *frame, const nb_term_case *how,
-                                 gpuStream_t stream)
+void nb_cuda_launch_slopes_plain(const nb_cuda_slope_job *job, const nb_cuda_plain *plain,
+                                 const nb_term_case *how, gpuStream_t stream)
 {
-    const plain_job p = {*job, *rows, *frame};
+    plain_job p = {*job, plain->rows, plain_source_of(plain), 1};
     int pixels;
     kernel k = how->gauss     ? how->table ? kernel_of<2, 1>(how, &pixels)
                                            : kernel_of<2, 0>(how, &pixels)
@@ -132,7 +173,11 @@ void nb_cuda_launch_slopes_plain(const nb_cuda_slope_job *job, const nb_plain_ro
                                                : kernel_of<1, 0>(how, &pixels)
                    : how->table ? kernel_of<0, 1>(how, &pixels)
                               : kernel_of<0, 0>(how, &pixels);
-    const int64_t each = (int64_t)THREADS * pixels;
-    k<<<(unsigned)((job->end - job->from + each - 1) / each), THREADS,
-        (size_t)rows->planes *(NB_PLAIN_TOTALS * sizeof(float) + sizeof(int)), stream>>>(p);
+    const int64_t each = (int64_t)THREADS * pixels,
+                  batches = (job->end - job->from + each - 1) / each;
+    p.rounds = (int)((batches + BLOCKS - 1) / BLOCKS);
+    k<<<(unsigned)((batches + p.rounds - 1) / p.rounds), THREADS,
+        (size_t)p.rows.planes *((NB_PLAIN_TOTALS + NB_PLAIN_SHIFTS) * sizeof(float) +
+                                sizeof(int64_t)),
+        stream>>>(p);
 }

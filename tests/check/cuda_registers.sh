@@ -35,7 +35,8 @@ k_repair 168
 k_backgroundILb[01]ELb1E 168
 k_background 128
 k_slopes_double 255
-k_slopes_plainILi1ELi0ELi1ELi0E 128 240
+k_slopes_plainILi[012]ELi[01]ELi1E 128
+k_slopes_plainILi0ELi1ELi2ELi1E 190 8
 k_slopes_plain 168 8
 k_pull_plain 168 64
 k_fitI[df]Li4ELi1E 255
