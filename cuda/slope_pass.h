@@ -20,7 +20,7 @@ struct nb_cuda_slopes {
 typedef struct nb_cuda_pass_want {
     const nb_fit *fit; /* of normal equations, or NULL */
     int exact;         /* planes of doubles */
-    int pulls;         /* only a pullback: no planes where there is another way */
+    int pulls;         /* only sums over pixels: no planes where there is another way */
 } nb_cuda_pass_want;
 
 /** A pass over pixels. */
@@ -31,17 +31,18 @@ typedef struct nb_cuda_slope_pass {
     nb_plan plan;
     nb_term_case how;
     int fast;
-    nb_cuda_launch launch;       /* its scene has the device's addresses */
-    nb_cuda_factor_squares F2;   /* fast */
-    nb_term_tables tables;       /* fast; on the host */
-    nb_plain_rows plain;         /* on the host; planes 0: not plain */
-    nb_cuda_plain plain_there;   /* the same for kernels */
-    nb_contraction contraction;  /* on the host */
-    nb_cuda_slope_job job;       /* on the device */
-    const nb_fit *fit;           /* there, of a normal equation's observation */
-    int pulls;                   /* pullbacks need no planes: there are none */
-    size_t bytes;                /* of a number of a plane */
-    int64_t pixels, chunk, done; /* chunk: pixels at a time */
+    nb_cuda_launch launch;             /* its scene has the device's addresses */
+    nb_cuda_factor_squares F2;         /* fast */
+    nb_term_tables tables;             /* fast; on the host */
+    nb_plain_rows plain;               /* on the host; planes 0: not plain */
+    nb_cuda_plain plain_there;         /* the same for kernels */
+    nb_contraction contraction;        /* on the host */
+    nb_cuda_slope_job job;             /* on the device */
+    const nb_fit *fit;                 /* there, of a normal equation's observation */
+    const float *photons, *background; /* the same */
+    int pulls;                         /* sums need no planes: there are none */
+    size_t bytes;                      /* of a number of a plane */
+    int64_t pixels, chunk, done;       /* chunk: pixels at a time */
 } nb_cuda_slope_pass;
 
 /** Everything that launches need.  Close it after an error, too. */

@@ -33,6 +33,10 @@ enum {
     NB_PULL_ALL = NB_PULL_MOVES + NB_PLAIN_MOVES
 };
 
+/** Rows of the matrix that the normal equations add up (slope_gram.cu): the numbers of a pullback, the slope of the loss,
+ * and zeros. */
+enum { NB_GRAM_CRYSTAL = 16, NB_GRAM_ALL = 32 };
+
 /** Which groups a plane contracts, by bits; each has code of its own, and planes come in this order. */
 #define NB_PLAIN_KINDS(X)                                                                \
     X(0, 1)                                                                              \

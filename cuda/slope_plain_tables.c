@@ -321,6 +321,45 @@ void nb_plain_contract(const nb_plain_rows *rows, const double *sums, int level,
     }
 }
 
+void nb_plain_image(const nb_plain_rows *rows, float image[2])
+{
+    for (int n = 0; n < rows->planes; n++)
+        if (rows->order[n] == 0) {
+            image[0] = rows->rows[(size_t)n * NB_PLAIN_TOTALS + NB_PLAIN_IMAGE];
+            image[1] = rows->rows[(size_t)n * NB_PLAIN_TOTALS + NB_PLAIN_ONE];
+        }
+}
+
+void nb_plain_equations(const nb_plain_rows *rows, const double *items, int level,
+                        double *sums)
+{
+    const int numbers = pull_numbers(level), count = rows->planes - 1;
+    double all[NB_PULL_ALL + 1][NB_PULL_ALL], w[NB_PULL_ALL], part[NB_PULL_ALL];
+    sums[0] = items[0];
+    for (int i = 0; i <= numbers; i++)
+        for (int j = 0; j <= i && j < numbers; j++) {
+            all[i][j] = items[1 + i * (i + 1) / 2 + j];
+            if (i < numbers)
+                all[j][i] = all[i][j];
+        }
+    for (int n = 0; n < rows->planes; n++) {
+        const int p = rows->order[n] - 1;
+        if (p < 0)
+            continue;
+        pull_row(rows, n, level, w);
+        sums[1 + p] = dot(w, all[numbers], numbers);
+        for (int i = 0; i < numbers; i++)
+            part[i] = dot(w, all[i], numbers);
+        for (int k = 0; k < rows->planes; k++) {
+            const int q = rows->order[k] - 1;
+            if (q < 0 || q > p)
+                continue;
+            pull_row(rows, k, level, w);
+            sums[1 + count + p * count + q] = dot(w, part, numbers);
+        }
+    }
+}
+
 void nb_plain_rows_free(nb_plain_rows *rows)
 {
     nb_free(rows->order);

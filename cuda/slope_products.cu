@@ -282,34 +282,77 @@ static void unpack(const nb_cuda_fit_job *job, const double *items, double *sums
             sums[1 + n + i * n + j] = items[k];
 }
 
+/** Without planes. */
+static nb_status normal_plain(nb_cuda_slope_pass *pass, const nb_slope_fit_out *out,
+                              nb_error *err)
+{
+    const nb_observation *seen = out->fit->seen;
+    gpuStream_t stream = pass->state->stream;
+    nb_cuda_gram_job job = {};
+    double *sums, *items;
+    nb_status st;
+    nb_cuda_gram_plan(&pass->how, pass->state->device.multiprocessors, pass->pixels, &job);
+    if ((st = open_sums(pass, (size_t)job.blocks, job.items, err)))
+        return st;
+    sums = (double *)pass->own->sums.at;
+    job.all = pass->job;
+    job.all.end = pass->pixels;
+    job.plain = pass->plain_there;
+    job.photons = pass->photons;
+    job.background = pass->background;
+    job.likelihood = seen->likelihood;
+    job.sigma = seen->sigma;
+    job.partial = (double *)pass->own->partial.at;
+    nb_plain_image(&pass->plain, job.image);
+    if (!(items = (double *)nb_alloc((size_t)job.items, sizeof *items, "equations", err)))
+        return NB_ERR_NOMEM;
+    if (!(st = nb_cuda_pass_begin(pass, err))) {
+        nb_cuda_launch_gram(&job, &pass->how, sums, stream);
+        st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+    }
+    if (!st && !(st = nb_cuda_pass_mark(pass, err)) &&
+        !(st = fetch_sums(pass, job.items, items, err)))
+        nb_plain_equations(&pass->plain, items, pass->how.level, out->sums);
+    nb_free(items);
+    return st;
+}
+
+static nb_status normal_planes(nb_cuda_slope_pass *pass, const nb_slope_fit_out *out,
+                               nb_error *err)
+{
+    nb_cuda_fit_job job = {};
+    double *items;
+    nb_status st;
+    job.count = pass->task->job->count;
+    job.n = job.count + out->fit->seen->n_knots;
+    job.items = 1 + job.n + job.n * (job.n + 1) / 2;
+    job.fit = pass->fit;
+    job.slice = nb_cuda_fit_slice(pass->chunk);
+    if ((st = open_job(pass, &job, err)))
+        return st;
+    if (!(items = (double *)nb_alloc((size_t)job.items, sizeof *items, "equations", err)))
+        return NB_ERR_NOMEM;
+    for (int64_t at = 0; at < pass->pixels && !st; at += pass->chunk)
+        if (!(st = nb_cuda_pass_chunk(pass, at, err)))
+            st = sum_chunk(pass, &job, err);
+    if (!st)
+        st = fetch_sums(pass, job.items, items, err);
+    if (!st)
+        unpack(&job, items, out->sums);
+    nb_free(items);
+    return st;
+}
+
 static nb_status normal(nb_backend_state *state, const nb_slope_task *task,
                         const nb_slope_fit_out *out, nb_error *err)
 {
-    nb_cuda_fit_job job = {};
+    const nb_cuda_pass_want want = {out->fit, 0, out->fit->seen->n_knots == 0};
     nb_cuda_slope_pass pass;
-    double *items = NULL;
-    const nb_cuda_pass_want want = {out->fit, 0, 0};
     nb_status st = nb_cuda_pass_open(state, task, &want, &pass, err);
-    job.count = task->job->count;
-    job.n = job.count + out->fit->seen->n_knots;
-    job.items = 1 + job.n + job.n * (job.n + 1) / 2;
-    job.fit = pass.fit;
-    job.slice = nb_cuda_fit_slice(pass.chunk);
     if (!st)
-        st = open_job(&pass, &job, err);
-    if (!st &&
-        !(items = (double *)nb_alloc((size_t)job.items, sizeof *items, "equations", err)))
-        st = NB_ERR_NOMEM;
-    for (int64_t at = 0; at < pass.pixels && !st; at += pass.chunk)
-        if (!(st = nb_cuda_pass_chunk(&pass, at, err)))
-            st = sum_chunk(&pass, &job, err);
-    if (!st)
-        st = fetch_sums(&pass, job.items, items, err);
-    if (!st)
-        unpack(&job, items, out->sums);
-    else
+        st = pass.pulls ? normal_plain(&pass, out, err) : normal_planes(&pass, out, err);
+    if (st)
         gpuStreamSynchronize(state->stream);
-    nb_free(items);
     nb_cuda_pass_close(&pass);
     return st;
 }

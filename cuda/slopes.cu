@@ -234,6 +234,8 @@ static nb_status send_pictures(nb_cuda_slope_pass *pass, const nb_fit *fit,
     there->photons = (const float *)own->photons.device.at;
     there->background =
         fit->seen->background ? (const float *)own->background.device.at : NULL;
+    pass->photons = there->photons;
+    pass->background = there->background;
     return st;
 }
 
@@ -272,7 +274,7 @@ static nb_status prepare_terms(nb_cuda_slope_pass *pass, nb_error *err)
     return st;
 }
 
-/** Does a pullback need no planes?  One that moves panels needs sums for each of them. */
+/** Do sums over pixels need no planes?  One that moves panels needs sums for each of them. */
 static int pulls_plain(const nb_cuda_slope_pass *pass)
 {
     return pass->plain.planes > 0 &&

@@ -71,6 +71,18 @@ typedef struct nb_cuda_pull_job {
     int items, rounds, blocks;
 } nb_cuda_pull_job;
 
+/** The normal equations of a fit without planes and without knots (slope_gram.cu). */
+typedef struct nb_cuda_gram_job {
+    nb_cuda_slope_job all;
+    nb_cuda_plain plain;
+    const float *photons, *background; /* [pixels of the stack]; background: or NULL */
+    nb_likelihood likelihood;
+    double sigma;
+    float image[2];                  /* photons of NB_PLAIN_IMAGE and NB_PLAIN_ONE */
+    double *partial;                 /* [blocks][items] */
+    int items, rounds, blocks, each; /* each: pixels of a lane in a round */
+} nb_cuda_gram_job;
+
 enum {
     NB_CUDA_SLICE =
         1024, /* numbers of planes are a multiple; pixels that a block of a pullback adds up */
@@ -92,6 +104,13 @@ void nb_cuda_pull_plan(const nb_term_case *how, int64_t pixels, nb_cuda_pull_job
 /** sums[items]: what nb_plain_contract takes. */
 void nb_cuda_launch_pull_plain(const nb_cuda_pull_job *job, const nb_term_case *how,
                                double *sums, gpuStream_t stream);
+/* --- slope_gram.cu --- */
+/** items, rounds, blocks and each of normal equations of so many pixels. */
+void nb_cuda_gram_plan(const nb_term_case *how, int multiprocessors, int64_t pixels,
+                       nb_cuda_gram_job *job);
+/** sums[items]: what nb_plain_equations takes. */
+void nb_cuda_launch_gram(const nb_cuda_gram_job *job, const nb_term_case *how,
+                         double *sums, gpuStream_t stream);
 /* --- slope_sums.cu --- */
 /** *bad = 1 if one of n numbers is not finite; type: nb_real_type. */
 void nb_cuda_launch_finite(nb_real_type type, const void *numbers, size_t n, double *bad,

@@ -39,6 +39,10 @@ k_slopes_plainILi[012]ELi[01]ELi1E 128
 k_slopes_plainILi0ELi1ELi2ELi1E 190 8
 k_slopes_plain 168 8
 k_pull_plain 168 64
+k_gramILi[012]ELi[01]ELi1ELi1E 128
+k_gramILi[012]ELi[01]ELi1ELi0E 168
+k_gramILi[012]ELi[01]ELi2ELi1E 168 120
+k_gram 255
 k_fitI[df]Li4ELi1E 255
 k_fitIdLi4ELi0E 255
 k_fit 128 240
@@ -53,7 +57,7 @@ k_settle 168
 k_ 64'
 
 # The kernels' files; noise only where its generator is installed.
-export files='tensor tricubic direct residual double background spots terms product_kernels chain_kernels fibre_kernels hold slopes_double slopes_fast slopes_plain slope_pull slope_fit slope_sums tiles materials'
+export files='tensor tricubic direct residual double background spots terms product_kernels chain_kernels fibre_kernels hold slopes_double slopes_fast slopes_plain slope_pull slope_gram slope_fit slope_sums tiles materials'
 export random=
 ! printf '#include <Random123/philox.h>\n' | ${CC:-gcc} -E -x c - >/dev/null 2>&1 ||
     random="-DNB_HAVE_RANDOM123=1 $(tr ' ' '\n' <<<"${CC:-gcc}" | grep '^-I')"

@@ -166,6 +166,63 @@ static void check_pull(const subject *s, const nb_plain_rows *rows, const double
     }
 }
 
+/** What a warp adds up for the normal equations, of one pixel: the lower half of its column times itself. */
+static void add_column(const nb_plain_pixel *x, double weight, double dloss,
+                       double *items, const nb_term_case how)
+{
+    const int all = how.level >= NB_TERMS_ALL,
+              numbers = all ? (int)NB_PLAIN_TOTALS : (int)NB_PULL_CRYSTAL,
+              last = all ? (int)NB_PULL_ALL : (int)NB_PULL_CRYSTAL;
+    double moves[NB_PLAIN_MOVES] = {0};
+    float column[NB_GRAM_ALL] = {0};
+    for (int i = 0; i < numbers; i++)
+        if (nb_plain_uses(nb_pull_number(i, how.level), how))
+            column[i] = (float)sqrt(weight) * x->sum[nb_pull_number(i, how.level)];
+    nb_pull_moves(x, 1, moves);
+    for (int i = 0; i < NB_PLAIN_MOVES && all; i++)
+        column[numbers + i] = (float)(sqrt(weight) * moves[i]);
+    column[last] = (float)(dloss / sqrt(weight));
+    for (int i = 0; i <= last; i++)
+        for (int j = 0; j <= i; j++)
+            items[1 + i * (i + 1) / 2 + j] += (double)column[i] * (double)column[j];
+}
+
+static double pixel_weight(int i)
+{
+    return 0.1 + i % 5;
+}
+
+/** The normal equations of such items against the planes' own; both factors may be 5e-6 off. */
+static void check_equations(const subject *s, const nb_plain_rows *rows,
+                            const double *items, const nb_term_case how)
+{
+    const size_t count = (size_t)s->job.count;
+    double *sums = calloc(1 + count + count * count, sizeof *sums);
+    assert_non_null(sums);
+    nb_plain_equations(rows, items, how.level, sums);
+    assert_true(sums[0] == items[0]);
+    for (size_t p = 0; p < count; p++)
+        for (size_t q = 0; q <= p; q++) {
+            const double *a = s->ours + (p + 1) * PIXELS, *b = s->ours + (q + 1) * PIXELS;
+            double ab = 0, aa = 1e-25, bb = 1e-25, pull = 0, most = 1e-25;
+            for (int i = 0; i < PIXELS; i++) {
+                ab += pixel_weight(i) * a[i] * b[i];
+                aa += pixel_weight(i) * a[i] * a[i];
+                bb += pixel_weight(i) * b[i] * b[i];
+                pull += loss_slope(i) * a[i];
+                most += fabs(loss_slope(i) * a[i]);
+            }
+            if (!(fabs(sums[1 + count + p * count + q] - ab) <= 1e-5 * sqrt(aa * bb)))
+                fail_msg("the Fisher matrix of %s and %s is %.2g off", s->names[p],
+                         s->names[q],
+                         fabs(sums[1 + count + p * count + q] - ab) / sqrt(aa * bb));
+            if (!(fabs(sums[1 + p] - pull) <= 5e-6 * most))
+                fail_msg("the fit's gradient by %s is %.2g off", s->names[p],
+                         fabs(sums[1 + p] - pull) / most);
+        }
+    free(sums);
+}
+
 /** Planes of pixels of one ray; 0: the job is not plain. */
 static int make_plain(subject *s, const nb_term_tables *t)
 {
@@ -173,7 +230,8 @@ static int make_plain(subject *s, const nb_term_tables *t)
     const nb_plain_frame frame = nb_plain_frame_of(&s->job, t);
     const nb_span span = {0, 0, SLOPE_EDGE / 3, SLOPE_EDGE, 0}; /* not just the middle */
     nb_plain_rows rows;
-    double sums[2][NB_PULL_ALL] = {{0}};
+    double sums[2][NB_PULL_ALL] = {{0}},
+           items[1 + NB_GRAM_ALL * (NB_GRAM_ALL + 1) / 2] = {7};
     nb_error err;
     assert_int_equal(nb_plain_rows_build(&s->job, t, &span, 1, &rows, &err), NB_OK);
     for (int i = 0; i < PIXELS && rows.planes > 0; i++) {
@@ -185,9 +243,12 @@ static int make_plain(subject *s, const nb_term_tables *t)
                 plain_value(&rows, n, &x, how);
         for (int single = 0; single < 2; single++)
             pull(&x, loss_slope(i), single, sums[single], how);
+        add_column(&x, pixel_weight(i), loss_slope(i), items, how);
     }
     for (int single = 0; single < 2 && rows.planes > 0; single++)
         check_pull(s, &rows, sums[single], how);
+    if (rows.planes > 0)
+        check_equations(s, &rows, items, how);
     const int plain = rows.planes > 0;
     nb_plain_rows_free(&rows);
     return plain;
