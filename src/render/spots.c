@@ -26,8 +26,8 @@ typedef struct spot_pass {
     const nb_spots *spots;
     const nb_span_rows *rows; /* NULL: only the brightest pixel is wanted */
     nb_spot_list list;
-    nb_spot_tile *tiles; /* of each thread */
-    double *brightest;   /* of each thread */
+    nb_spot_tile *tiles;  /* of each thread */
+    nb_bright *brightest; /* of each thread */
     atomic_size_t done;
     atomic_int stop;
 } spot_pass;
@@ -73,8 +73,12 @@ static void run_tile(spot_pass *pass, size_t tile, int thread)
     if (list->first[tile] < list->first[tile + 1]) {
         nb_spot_tile *t = place_tile(pass, tile, thread);
         pass->job->kernel(t);
-        pass->brightest[thread] = nb_tile_finish(t, pass->rows, pass->job->planes->image,
-                                                 pass->brightest[thread]);
+        nb_bright *best = &pass->brightest[thread];
+        if (pass->rows)
+            best->photons =
+                nb_tile_finish(t, pass->rows, pass->job->planes->image, best->photons);
+        else
+            *best = nb_tile_look(t, (int)(t->plan - pass->job->plans), *best);
     }
     size_t done = atomic_fetch_add_explicit(&pass->done, 1, memory_order_relaxed) + 1;
     if (thread == 0 && pass->rows && hooks->progress &&
@@ -132,7 +136,7 @@ static nb_region *regions_of(const nb_scene *sc, nb_error *err)
 /** Terms within the limits of a scene's region, to rows if they are there. */
 static nb_status run_pass(const nb_spots_job *job, const nb_spots *spots,
                           const nb_spot_limits *limits, const nb_span_rows *rows,
-                          double *brightest, nb_error *err)
+                          nb_bright *brightest, nb_error *err)
 {
     spot_pass pass = {.job = job, .spots = spots, .rows = rows};
     const int os = spots->scene->oversample, edge = os < TILE ? TILE / os : 1;
@@ -144,9 +148,9 @@ static nb_status run_pass(const nb_spots_job *job, const nb_spots *spots,
         st = alloc_tiles(&pass, edge * os, err);
     if (!st)
         run_tiles(&pass);
-    *brightest = 0;
+    *brightest = (nb_bright){0};
     for (int i = 0; i < job->threads && !st; i++)
-        *brightest = fmax(*brightest, pass.brightest[i]);
+        *brightest = nb_brighter(*brightest, pass.brightest[i]);
     if (!st && atomic_load(&pass.stop))
         st = nb_fail(err, NB_ERR_CANCELLED, "stopped before the image was finished");
     free_pass(&pass);
@@ -154,26 +158,26 @@ static nb_status run_pass(const nb_spots_job *job, const nb_spots *spots,
     return st;
 }
 
-nb_status nb_spots_brightest(const nb_spots_job *job, int tries, double *brightest,
+nb_status nb_spots_brightest(const nb_spots_job *job, int tries, nb_bright *brightest,
                              nb_error *err)
 {
     nb_scene whole = *job->scene;
     nb_plan plan = *job->plan;
     nb_spots spots;
     nb_status st;
-    *brightest = 0;
+    *brightest = (nb_bright){0};
     whole.raster.mask = NULL;
     whole.raster.roi = (nb_region){0, whole.raster.columns - 1, 0, whole.raster.rows - 1};
     plan.scene = &whole;
     if ((st = nb_spots_build(&plan, &spots, err)))
         return st;
-    for (int i = 0; i < tries && !st && *brightest == 0; i++) {
+    for (int i = 0; i < tries && !st && !(brightest->photons > 0); i++) {
         nb_spot_limits limits;
         if (!nb_spots_try(&spots, i, &limits))
             break;
         st = run_pass(job, &spots, &limits, NULL, brightest, err);
     }
-    *brightest *= BRIGHTEST;
+    brightest->photons *= BRIGHTEST;
     nb_spots_free(&spots);
     return st;
 }
@@ -183,9 +187,11 @@ static nb_status set_bound(const nb_spots_job *job, const nb_spots *spots,
                            nb_spot_limits *limits, nb_spots_result *result, nb_error *err)
 {
     const nb_tolerance *may = &job->plan->tolerance;
+    nb_bright best = {0};
     nb_status st = NB_OK;
     if (job->scene->lattice.shape != NB_LATTICE_TOPHAT && may->part > 0)
-        st = nb_spots_brightest(job, NB_SPOTS_TRIES, &result->brightest, err);
+        st = nb_spots_brightest(job, NB_SPOTS_TRIES, &best, err);
+    result->brightest = best.photons;
     if (!st)
         nb_spots_limit(spots, may, limits, result);
     return st;
@@ -226,13 +232,13 @@ static nb_status render_spans(const nb_spots_job *job, const nb_request *request
                               nb_spots_result *result, nb_error *err)
 {
     nb_span_rows rows = {NULL, NULL, NULL};
-    double brightest;
+    nb_bright brightest;
     nb_status st = nb_render_water(job, request, err);
     if (!st && request->n > 0)
         st = nb_span_rows_build(job->scene, request->spans, request->n, &rows, err);
     if (!st && request->n > 0) {
         st = run_pass(job, spots, limits, &rows, &brightest, err);
-        result->brightest = fmax(result->brightest, brightest);
+        result->brightest = fmax(result->brightest, brightest.photons);
     }
     nb_span_rows_free(&rows);
     return st;

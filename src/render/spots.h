@@ -5,6 +5,7 @@
 
 #include "kernel.h"
 #include "spot_tile.h"
+#include "tile_rows.h"
 
 typedef struct nb_spots_job {
     const nb_scene *scene;
@@ -23,8 +24,8 @@ typedef struct nb_spots_job {
 nb_status nb_spots_render(const nb_spots_job *job, nb_spots_result *result, nb_error *err);
 
 /** A pixel that is no brighter than the brightest of the whole detector, by up to so many tries
- * (nb_spots_try).  0: none is found.  Errors: NB_ERR_NOMEM. */
-nb_status nb_spots_brightest(const nb_spots_job *job, int tries, double *brightest,
+ * (nb_spots_try).  0 photons: none is found.  Errors: NB_ERR_NOMEM. */
+nb_status nb_spots_brightest(const nb_spots_job *job, int tries, nb_bright *brightest,
                              nb_error *err);
 
 /** What is there without the crystal.  Errors: as nb_spots_render. */

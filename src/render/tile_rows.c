@@ -83,35 +83,56 @@ static double write_row(const nb_spot_tile *t, const nb_span_rows *rows, float *
     return brightest;
 }
 
-/** The brightest pixel of row s, or `brightest`.  A pixel whose terms are too few for more is not aimed at:
- * the polarization is at most 1 here (nb_spots_refuse_beam). */
-static double look_at_row(const nb_spot_tile *t, int s, double brightest)
+static int row_is_touched(const nb_spot_tile *t, int s)
 {
-    const nb_scene *sc = &t->plan->scene;
-    const double most = sc->oversample_omega ? 1 : nb_largest_solid_angle(&t->plan->panel);
-    const double per_term = sc->intensity_scale * most * (1 + ROUNDING);
-    for (int f = 0; f < t->nf; f++) {
-        const double terms = pixel_terms(t, f, s);
-        if (terms * per_term > brightest) {
-            const double photons = photons_of(t, f, s, terms);
-            brightest = photons > brightest ? photons : brightest;
-        }
-    }
-    return brightest;
+    const int os = t->plan->scene.oversample;
+    int touched = 0;
+    for (int v = s * os; v < (s + 1) * os; v++)
+        touched |= t->touched[v];
+    return touched;
 }
 
 double nb_tile_finish(const nb_spot_tile *t, const nb_span_rows *rows, float *image,
                       double brightest)
 {
-    const int os = t->plan->scene.oversample;
-    for (int s = 0; s < t->ns; s++) {
-        int touched = 0;
-        for (int v = s * os; v < (s + 1) * os; v++)
-            touched |= t->touched[v];
-        if (touched && rows)
+    for (int s = 0; s < t->ns; s++)
+        if (row_is_touched(t, s))
             brightest = fmax(brightest, write_row(t, rows, image, s));
-        else if (touched)
-            brightest = look_at_row(t, s, brightest);
-    }
     return brightest;
+}
+
+nb_bright nb_brighter(nb_bright a, nb_bright b)
+{
+    if (a.photons > b.photons || a.photons < b.photons)
+        return a.photons > b.photons ? a : b;
+    if (a.panel != b.panel)
+        return a.panel < b.panel ? a : b;
+    return a.s < b.s || (a.s == b.s && a.f < b.f) ? a : b;
+}
+
+/** The brightest pixel of row s, or `best`.  A pixel whose terms, per_term photons each at most, are too few for more
+ * is not aimed at. */
+static nb_bright look_at_row(const nb_spot_tile *t, int panel, int s, double per_term,
+                             nb_bright best)
+{
+    for (int f = 0; f < t->nf; f++) {
+        const double terms = pixel_terms(t, f, s);
+        if (terms > 0 && terms * per_term >= best.photons) {
+            const double photons = photons_of(t, f, s, terms);
+            best = nb_brighter(best, (nb_bright){photons, panel, t->f0 + f, t->s0 + s});
+        }
+    }
+    return best;
+}
+
+nb_bright nb_tile_look(const nb_spot_tile *t, int panel, nb_bright best)
+{
+    const nb_scene *sc = &t->plan->scene;
+    /* the polarization is at most 1 here (nb_spots_refuse_beam) */
+    const double most = sc->oversample_omega ? 1 : nb_largest_solid_angle(&t->plan->panel);
+    for (int s = 0; s < t->ns; s++)
+        if (row_is_touched(t, s))
+            best = look_at_row(t, panel, s, sc->intensity_scale * most * (1 + ROUNDING),
+                               best);
+    return best;
 }

@@ -10,6 +10,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../physics/panels.h"
+#include "../physics/pixel.h"
 #include "../plan/dark.h"
 #include "request.h"
 #include "tile_rows.h"
@@ -27,6 +28,9 @@ typedef struct tile_costs {
 static const tile_costs fixed_costs = {1, 4, 0.5, 1.2, 1.35},
                         double_costs = {0.4, 1.5, 0.2, 0.4, 1.25};
 #define GAIN 1.3 /* less is not worth it */
+
+#define SUMMED (1 - 1e-6) /* a sum of doubles is known to this */
+#define MOST_TERMS 1e8    /* of a single pixel: some seconds */
 
 /** One panel's tiles. */
 typedef struct tile_grid {
@@ -301,12 +305,25 @@ static nb_status run_pass(tile_pass *pass, const nb_plan *plan, nb_spots_result 
 
 /* ------------------------------------------------------------------ bound and choice */
 
-/** As nb_spots_brightest: the middles of the spots are those of Gaussians, but for a factor. */
+/** Photons of all terms of a pixel, without what is beside the crystal: no more than they are. */
+static double terms_of(const nb_scene *sc, const nb_bright *at)
+{
+    const nb_panel *panel = &sc->panels[at->panel];
+    nb_scene crystal = *sc;
+    crystal.background = 0;
+    crystal.amorphous = NULL;
+    return nb_pixel_intensity(&crystal, panel, &sc->sensors[panel->sensor], at->f, at->s) *
+           SUMMED;
+}
+
+/** As nb_spots_brightest: the middles of the spots are those of Gaussians, but for a factor.  They are a quarter to
+ * a half of the pixel; all of its terms say what it is. */
 static nb_status find_brightest(const nb_tiles_job *job, double *brightest, nb_error *err)
 {
     const nb_lattice *lattice = &job->as.scene->lattice;
     nb_scene like = *job->as.scene;
     nb_spots_job first = job->as;
+    nb_bright best;
     nb_status st;
     like.lattice.shape = NB_LATTICE_GAUSS;
     like.lattice.fudge = lattice->shape == NB_LATTICE_ROUND ? lattice->fudge : 1;
@@ -315,9 +332,11 @@ static nb_status find_brightest(const nb_tiles_job *job, double *brightest, nb_e
         like.lattice.radius2[3 + i] = 0;
     }
     first.scene = &like;
-    st = nb_spots_brightest(&first, 3, brightest, err);
-    *brightest *=
-        lattice->shape == NB_LATTICE_ROUND ? NB_TILE_ROUND_PART : NB_TILE_SQUARE_PART;
+    st = nb_spots_brightest(&first, 3, &best, err);
+    *brightest = best.photons * (lattice->shape == NB_LATTICE_ROUND ? NB_TILE_ROUND_PART
+                                                                    : NB_TILE_SQUARE_PART);
+    if (!st && *brightest > 0 && job->as.plan->terms <= MOST_TERMS)
+        *brightest = fmax(*brightest, terms_of(job->as.scene, &best));
     return st;
 }
 

@@ -8,6 +8,7 @@
 #include "physics/limits.h"
 #include "physics/pixel.h"
 #include "render/kernel_tile_bounds.h"
+#include "render/tile_rows.h"
 #include "render/vector_paths.h"
 
 enum { SIDE = 64, HALF = 12, COUNT = 2 * HALF + 1, BLOCKS = 2000, RAYS = 10 };
@@ -349,11 +350,32 @@ static void every_step_is_in_one_group(void **state)
     }
 }
 
+/** Which of two pixels a look names depends neither on the threads nor on their order. */
+static void equal_pixels_have_an_order(void **state)
+{
+    const nb_bright at[] = {
+        {1, 0, 5, 7}, {1, 0, 6, 7}, {1, 0, 2, 8}, {1, 1, 0, 0}, {0, 0, 0, 0}};
+    const int n = sizeof at / sizeof *at;
+    (void)state;
+    for (int i = 0; i < n; i++)
+        for (int j = i; j < n; j++)
+            for (int turn = 0; turn < 2; turn++) {
+                const nb_bright best =
+                    turn ? nb_brighter(at[i], at[j]) : nb_brighter(at[j], at[i]);
+                assert_true(best.photons == at[i].photons);
+                assert_int_equal(best.panel, at[i].panel);
+                assert_int_equal(best.f, at[i].f);
+                assert_int_equal(best.s, at[i].s);
+            }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(sines_are_bounded), TEST(spheres_are_bounded),
+    const struct CMUnitTest tests[] = {TEST(sines_are_bounded),
+                                       TEST(spheres_are_bounded),
                                        TEST(thresholds_keep_to_the_budget),
                                        TEST(every_step_is_in_one_group),
+                                       TEST(equal_pixels_have_an_order),
                                        TEST(no_term_is_above_its_bound)};
     return RUN_TESTS("tiles", tests);
 }
