@@ -64,7 +64,8 @@ typedef struct search {
     nb_spot_list *list;
     tile_pair *pairs;
     size_t spots_room, pairs_room;
-    double far; /* from a reflection's middle to its rays, the largest of a group */
+    double reach; /* R of the brightest reflection's terms */
+    double far;   /* from a reflection's middle to its rays, the largest of a group */
     nb_error *err;
 } search;
 
@@ -139,20 +140,28 @@ static int add_tiles(search *s, int panel, int range[2][2])
     return 1;
 }
 
+static double far_of(const search *s, const nb_spot_group *group, double reach, double g)
+{
+    return nb_spot_far(s->spots, group, reach, g) + NB_SPOT_ROOM * NB_SPOT_ROOM;
+}
+
 /** A reflection at g of a group: p is the direction of its middle.  0: no memory. */
 static int add_reflection(search *s, const nb_spot_group *group, nb_spot spot,
                           const double p[3])
 {
     const nb_spots *sp = s->spots;
     const int panels = sp->scene->n_panels;
-    double g = sqrt(spot.g2), far;
+    const double g = sqrt(spot.g2), off = fabs(sqrt(nb_spot_dot(p, p)) - 1);
+    double far = far_of(s, group, s->reach, g);
     int seen = 0;
+    if (off > far) /* whatever its F is */
+        return 1;
     spot.reach2 =
         nb_spot_reach2(sp, s->limits, nb_spot_F2_of(&sp->scene->factors.table, spot.h));
     if (!(spot.reach2 > 0))
         return 1;
-    far = nb_spot_far(sp, group, sqrt(spot.reach2), g) + NB_SPOT_ROOM * NB_SPOT_ROOM;
-    if (fabs(sqrt(nb_spot_dot(p, p)) - 1) > far)
+    far = far_of(s, group, sqrt(spot.reach2), g);
+    if (off > far)
         return 1;
     for (int k = 0; k < panels; k++) {
         int range[2][2];
@@ -207,10 +216,10 @@ static int add_group(search *s, int group)
     const nb_spot_group *g = &sp->groups[group];
     const nb_spot_cell *cell = &sp->cells[g->first];
     const double wave = 0.5 * (sp->longest + sp->shortest), most = nb_spots_farthest(sp);
-    const double reach = sqrt(nb_spot_reach2(sp, s->limits, sp->most));
     double incident[3];
     nb_spot_array(sp->incident, incident);
-    s->far = nb_spot_far(sp, g, reach, most) + NB_SPOT_ROOM;
+    s->reach = sqrt(nb_spot_reach2(sp, s->limits, sp->most));
+    s->far = nb_spot_far(sp, g, s->reach, most) + NB_SPOT_ROOM;
     for (int i = 0; i < sp->box.n[0]; i++)
         for (int j = 0; j < sp->box.n[1]; j++) {
             nb_spot spot = {.h = {sp->box.low[0] + i, sp->box.low[1] + j, 0},
