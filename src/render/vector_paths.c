@@ -25,9 +25,9 @@ static const double double_steps[] = {3, 3, 2, 1}; /* NB_LATTICE_... */
  * quicker than every step, by the same choose_time. */
 #define TILES_LONGER 2
 /* Seconds on one core, measured (reports/cpu/tiles.md): of bounds and of a trial of some blocks, which a look for the
- * brightest pixel comes before.  Where every step takes so few times that, it is not worth it; where it takes many times
- * that, the look and the trial do not count.  Between them blocks are tried where they seem to gain so much. */
-#define TRIAL 5e-3
+ * brightest pixel comes before.  Where every step takes so few times that, it is not worth it; where it takes MANY_TRIALS
+ * times that, blocks are tried if they seem to gain SEEMS, and the longer every step takes, the less they need to. */
+#define TRIAL 7e-3
 #define FEW_TRIALS 2.5
 #define MANY_TRIALS 20
 #define SEEMS 1.8
@@ -186,7 +186,7 @@ static int tiles_apply(const nb_plan *plan, const char **why)
     trial = TRIAL + nb_spots_look_seconds(plan);
     if (every < FEW_TRIALS * trial)
         return nb_path_refuse(why, "every step is quick");
-    if (every < MANY_TRIALS * trial && nb_tiles_gain(plan) < SEEMS)
+    if (nb_tiles_gain(plan) < SEEMS * fmin(1, MANY_TRIALS * trial / every))
         return nb_path_refuse(why, "every step seems to be as quick");
     return 1;
 }
