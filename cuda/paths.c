@@ -392,7 +392,7 @@ static int spots_apply(const nb_plan *plan, const char **why)
 #define TILES_LONG 2e-2
 #define TILES_LONG_STEP 1.5e-6
 #define TILES_LOOK 0.15 /* of the time on a core of a CPU */
-#define TILES_SEEM 1.6
+#define TILES_SEEM 1.3
 
 static int tiles_apply(const nb_plan *plan, const char **why)
 {

@@ -12,8 +12,8 @@ typedef struct spot_costs {
     double start, pair, ray, ray_of_sources, term, pixel;
 } spot_costs;
 static const spot_costs tophat_costs = {4e-4, 7e-8, 1.2e-8, 7e-9, 4.4e-9, 7e-10},
-                        gauss_costs = {3e-3, 6e-7, 1.5e-9, 1e-8, 2e-10, 3e-9},
-                        table_costs = {1.5e-3, 4e-8, 5e-9, 3e-9, 9e-10, 1.7e-9};
+                        gauss_costs = {2.5e-3, 5e-7, 1.3e-9, 8.5e-9, 2e-10, 2.5e-9},
+                        table_costs = {1e-3, 3e-8, 3.5e-9, 2e-9, 6e-10, 1.2e-9};
 /* Of the first look for the brightest pixel, which adds fewer of the terms. */
 #define LOOK_START 3e-4
 #define LOOK_COLUMN 6e-8

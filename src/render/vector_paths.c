@@ -196,7 +196,8 @@ static double tiles_seconds(const nb_plan *plan)
 {
     const int fixed = nb_vector_fixed_holds(plan);
     const double every = fixed ? fixed_seconds(plan) : double_seconds(plan);
-    return nb_tiles_refuse(plan) ? INFINITY : every / fmax(1.001, nb_tiles_gain(plan));
+    return nb_tiles_refuse(plan) ? INFINITY
+                                 : every / fmax(1.001, nb_tiles_gain(plan) / TILES_LONGER);
 }
 
 const nb_path nb_vector_paths[NB_VECTOR_PATHS] = {

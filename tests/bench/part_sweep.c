@@ -98,6 +98,8 @@ static nb_config a_scene(sweep *s)
     for (int i = 0; s->shape && strcmp(s->shape, shape_word(cfg.shape)) != 0; i++)
         cfg.shape = shapes[i];
     cfg.tolerance = ONE_OF(s, tolerances);
+    if (isnan(cfg.tolerance) && cfg.shape != NB_SHAPE_GAUSS && cfg.shape != NB_SHAPE_TOPHAT)
+        cfg.tolerance = 1e-3; /* these leave out nothing by default */
     cfg.threads = 1;
     cfg.write_dump = 0;
     return cfg;
