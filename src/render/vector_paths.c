@@ -21,8 +21,9 @@
 #define TRICUBIC_STEP 20
 /* In such steps, too: a step in double of each shape (choose_time; between those of an EPYC and of a Xeon). */
 static const double double_steps[] = {3, 3, 2, 1}; /* NB_LATTICE_... */
-/* Pictures in blocks of rays take so many times the seconds of their estimate, which only says when they are
- * quicker than every step, by the same choose_time. */
+/* Pictures from reflections and in blocks of rays take so many times the seconds of their estimates, which only say
+ * when they are quicker than every step, by the same choose_time. */
+#define SPOTS_LONGER 0.5
 #define TILES_LONGER 2
 /* Seconds on one core, measured (reports/cpu/tiles.md): of bounds and of a trial of some blocks, which a look for the
  * brightest pixel comes before.  Where every step takes so few times that, it is not worth it; where it takes MANY_TRIALS
@@ -168,8 +169,9 @@ static int spots_apply(const nb_plan *plan, const char **why)
 /** Of the whole detector; where it applies it is taken, for small regions too. */
 static double spots_seconds(const nb_plan *plan)
 {
-    double seconds =
-        plan->tolerance.skip ? nb_spots_seconds(plan) / plan->engine.threads : INFINITY;
+    double seconds = plan->tolerance.skip
+                         ? SPOTS_LONGER * nb_spots_seconds(plan) / plan->engine.threads
+                         : INFINITY;
     return fmin(seconds, 0.9 * double_seconds(plan));
 }
 
