@@ -27,6 +27,13 @@ static inline plain_source plain_source_of(const nb_cuda_plain *plain)
     return from;
 }
 
+/** OF<shape, table>(...) of a case: shape 2 of Gaussians, 1 of any N, 0 of whole N. */
+#define NB_PLAIN_KERNEL(OF, how, ...)                                                    \
+    ((how)->gauss     ? (how)->table ? OF<2, 1>(__VA_ARGS__) : OF<2, 0>(__VA_ARGS__)     \
+         : (how)->general ? (how)->table ? OF<1, 1>(__VA_ARGS__) : OF<1, 0>(__VA_ARGS__) \
+         : (how)->table ? OF<0, 1>(__VA_ARGS__)                                          \
+                      : OF<0, 0>(__VA_ARGS__))
+
 /** A pixel, and its way to the next one. */
 typedef struct cursor {
     nb_strip row;

@@ -276,10 +276,7 @@ void nb_cuda_gram_plan(const nb_term_case *how, int multiprocessors, int64_t pix
 void nb_cuda_launch_gram(const nb_cuda_gram_job *job, const nb_term_case *how,
                          double *sums, gpuStream_t stream)
 {
-    kernel k = how->gauss     ? how->table ? kernel_of<2, 1>(how) : kernel_of<2, 0>(how)
-                   : how->general ? how->table ? kernel_of<1, 1>(how) : kernel_of<1, 0>(how)
-                   : how->table ? kernel_of<0, 1>(how)
-                              : kernel_of<0, 0>(how);
+    kernel k = NB_PLAIN_KERNEL(kernel_of, how, how);
     k<<<(unsigned)job->blocks, THREADS, 0, stream>>>(*job, plain_source_of(&job->plain));
     nb_cuda_launch_join(job->partial, job->blocks, job->items, 1, sums, stream);
 }

@@ -113,10 +113,7 @@ void nb_cuda_pull_plan(const nb_term_case *how, int64_t pixels, nb_cuda_pull_job
 void nb_cuda_launch_pull_plain(const nb_cuda_pull_job *job, const nb_term_case *how,
                                double *sums, gpuStream_t stream)
 {
-    kernel k = how->gauss     ? how->table ? kernel_of<2, 1>(how) : kernel_of<2, 0>(how)
-                   : how->general ? how->table ? kernel_of<1, 1>(how) : kernel_of<1, 0>(how)
-                   : how->table ? kernel_of<0, 1>(how)
-                              : kernel_of<0, 0>(how);
+    kernel k = NB_PLAIN_KERNEL(kernel_of, how, how);
     k<<<(unsigned)job->blocks, THREADS, 0, stream>>>(*job, plain_source_of(&job->plain));
     nb_cuda_launch_join(job->partial, job->blocks, job->items, 1, sums, stream);
 }

@@ -167,12 +167,7 @@ void nb_cuda_launch_slopes_plain(const nb_cuda_slope_job *job, const nb_cuda_pla
 {
     plain_job p = {*job, plain->rows, plain_source_of(plain), 1};
     int pixels;
-    kernel k = how->gauss     ? how->table ? kernel_of<2, 1>(how, &pixels)
-                                           : kernel_of<2, 0>(how, &pixels)
-                   : how->general ? how->table ? kernel_of<1, 1>(how, &pixels)
-                                               : kernel_of<1, 0>(how, &pixels)
-                   : how->table ? kernel_of<0, 1>(how, &pixels)
-                              : kernel_of<0, 0>(how, &pixels);
+    kernel k = NB_PLAIN_KERNEL(kernel_of, how, how, &pixels);
     const int64_t each = (int64_t)THREADS * pixels,
                   batches = (job->end - job->from + each - 1) / each;
     p.rounds = (int)((batches + BLOCKS - 1) / BLOCKS);
