@@ -186,32 +186,70 @@ NB_INLINE void slope_close(const nb_vector_slopes *t, const slope_constants *c,
     copy_first(r->run, first);
 }
 
-/** A term, its photons to first, its gradient to part. */
-NB_INLINE void slope_add(const nb_vector_slopes *t, const nb_vector_plan *p,
-                         const slope_constants *c, const vd2 D[3], int s, vf weight,
-                         vf *first, slope_part *part, const slope_case how)
+/** A term's index and F^2 times its weight. */
+NB_INLINE vf slope_aim_at(const nb_vector_slopes *t, const nb_vector_plan *p,
+                          const slope_constants *c, const vd2 D[3], int s, vf weight,
+                          slope_index *x, const slope_case how)
 {
     const nb_vector_source *b = &p->sources[s];
-    const vf wavenumber = vf_set(t->relative[s]);
-    slope_term term;
-    slope_index x;
     vd2 index[3];
-    vf F2;
     int i;
     for (i = 0; i < 3; i++)
         index[i] = vd2_scale_add(D[i], b->inv_lambda, vd2_set(t->start));
-    x = slope_index_of(c, index, how);
-    F2 = slope_square(p, squares_of_source(p, b), &x, weight, how);
-    if (how.shape == NB_LATTICE_GAUSS)
-        gauss_term(c, p->scene.lattice.fudge, &x, F2, first, &term, how);
-    else
-        square_term(c, &x, F2, first, &term, how);
+    *x = slope_index_of(c, index, how);
+    return slope_square(p, squares_of_source(p, b), x, weight, how);
+}
+
+/** A term's gradient to its part. */
+NB_INLINE void slope_put(const nb_vector_slopes *t, const slope_term *term, int s,
+                         slope_part *part, const slope_case how)
+{
+    const vf wavenumber = vf_set(t->relative[s]);
+    int i;
     for (i = 0; i < 3; i++)
-        part->g[i] = vf_fma(term.g[i], wavenumber, part->g[i]);
+        part->g[i] = vf_fma(term->g[i], wavenumber, part->g[i]);
     if (how.sums >= NB_SLOPES_ALL && t->spectrum)
         for (i = 0; i < 3; i++)
             part->spectrum[i] =
-                vf_fma(term.g[i], vf_set(t->spectrum[s]), part->spectrum[i]);
+                vf_fma(term->g[i], vf_set(t->spectrum[s]), part->spectrum[i]);
+}
+
+NB_INLINE void gauss_group(const nb_vector_slopes *t, const nb_vector_plan *p,
+                           const slope_constants *c, const vd2 D[3],
+                           const nb_slope_group *group, const vf *weight, vf *first,
+                           slope_part *part, const slope_case how)
+{
+    int s;
+    for (s = group->first; s < group->end; s++) {
+        slope_term term;
+        slope_index x;
+        const vf F2 = slope_aim_at(t, p, c, D, s, weight[s], &x, how);
+        gauss_term(c, p->scene.lattice.fudge, &x, F2, first, &term, how);
+        slope_put(t, &term, s, part, how);
+    }
+}
+
+/** A term is begun before the one before it is finished: a processor sees little more than one term ahead, and would
+ * wait for the division. */
+NB_INLINE void square_group(const nb_vector_slopes *t, const nb_vector_plan *p,
+                            const slope_constants *c, const vd2 D[3],
+                            const nb_slope_group *group, const vf *weight, vf *first,
+                            slope_part *part, const slope_case how)
+{
+    square_begun ahead[2];
+    int s;
+    for (s = group->first; s <= group->end; s++) {
+        if (s < group->end) {
+            slope_index x;
+            const vf F2 = slope_aim_at(t, p, c, D, s, weight[s], &x, how);
+            square_begin(c, &x, F2, &ahead[s % 2]);
+        }
+        if (s > group->first) {
+            slope_term term;
+            square_finish(c, &ahead[(s - 1) % 2], first, &term, how);
+            slope_put(t, &term, s - 1, part, how);
+        }
+    }
 }
 
 /** Everything of a ray's block. */
@@ -222,7 +260,7 @@ NB_INLINE void slope_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
     const nb_scene *sc = &p->scene;
     const slope_constants c = slope_constants_of(sc);
     vf first[SLOPE_SUMS]; /* in registers between two second loops */
-    int m, k, s, i;
+    int m, k, i;
     for (i = 0; i < SLOPE_SUMS; i++) {
         r->run[i] = vf_set(0.0f);
         r->total[i] = vd2_set(0);
@@ -242,8 +280,10 @@ NB_INLINE void slope_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
                 part.h[i] = slope_pack(D[i], t->wavenumber);
                 part.g[i] = part.spectrum[i] = vf_set(0.0f);
             }
-            for (s = group->first; s < group->end; s++)
-                slope_add(t, p, &c, D, s, q->weight[s], first, &part, how);
+            if (how.shape == NB_LATTICE_GAUSS)
+                gauss_group(t, p, &c, D, group, q->weight, first, &part, how);
+            else
+                square_group(t, p, &c, D, group, q->weight, first, &part, how);
             r->parts[r->n] = part;
             r->owners[r->n] = (slope_owner){m, group->direction};
             r->added += group->end - group->first;

@@ -239,16 +239,30 @@ NB_INLINE vf slope_square(const nb_vector_plan *p, const float *F2, const slope_
     return weight * vf_gather(F2, index);
 }
 
-/** F^2 L^2 and its slopes for the parallelepiped, added to run. */
-NB_INLINE void square_term(const slope_constants *c, const slope_index *x, vf F2, vf *run,
-                           slope_term *term, const slope_case how)
+/** What a term of the parallelepiped has before its only division is done. */
+typedef struct square_begun {
+    slope_parts of[3];
+    vf inverse, F2;
+} square_begun;
+
+NB_INLINE void square_begin(const slope_constants *c, const slope_index *x, vf F2,
+                            square_begun *to)
 {
-    slope_parts y[3];
-    vf s[3], one[3], L, twice, inverse;
     int i;
     for (i = 0; i < 3; i++)
-        y[i] = slope_parts_of(x->d[i], x->u[i], c->half_fringe[i]);
-    inverse = vf_set(1.0f) / (y[0].below * y[1].below * y[2].below);
+        to->of[i] = slope_parts_of(x->d[i], x->u[i], c->half_fringe[i]);
+    to->inverse = vf_set(1.0f) / (to->of[0].below * to->of[1].below * to->of[2].below);
+    to->F2 = F2;
+}
+
+/** F^2 L^2 and its slopes, added to run. */
+NB_INLINE void square_finish(const slope_constants *c, const square_begun *from, vf *run,
+                             slope_term *term, const slope_case how)
+{
+    const slope_parts *y = from->of;
+    const vf inverse = from->inverse, F2 = from->F2;
+    vf s[3], one[3], L, twice;
+    int i;
     one[0] = inverse * (y[1].below * y[2].below);
     one[1] = inverse * (y[0].below * y[2].below);
     one[2] = inverse * (y[0].below * y[1].below);
@@ -263,6 +277,15 @@ NB_INLINE void square_term(const slope_constants *c, const slope_index *x, vf F2
         if (how.sums >= NB_SLOPES_N)
             run[SLOPE_N + i] = vf_fma(others, y[i].by_N, run[SLOPE_N + i]);
     }
+}
+
+/** Both for the parallelepiped. */
+NB_INLINE void square_term(const slope_constants *c, const slope_index *x, vf F2, vf *run,
+                           slope_term *term, const slope_case how)
+{
+    square_begun square;
+    square_begin(c, x, F2, &square);
+    square_finish(c, &square, run, term, how);
 }
 
 /** The same for the Gaussian, L^2 = exp(-2 g/0.63 sum (N d)^2) in units of the cells' square. */
