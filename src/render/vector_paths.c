@@ -28,7 +28,8 @@ static const double double_steps[] = {3, 3, 2, 1}; /* NB_LATTICE_... */
 /* Seconds on one core, measured (reports/cpu/tiles.md): of bounds and of a trial of some blocks, which a look for the
  * brightest pixel comes before.  Where every step takes so few times that, it is not worth it; where it takes MANY_TRIALS
  * times that, blocks are tried if they seem to gain SEEMS, and the longer every step takes, the less they need to. */
-#define TRIAL 7e-3
+#define TRIAL 5e-3
+#define TRIAL_OF_TABLE 7e-3
 #define FEW_TRIALS 2.5
 #define MANY_TRIALS 20
 #define SEEMS 1.8
@@ -185,7 +186,8 @@ static int tiles_apply(const nb_plan *plan, const char **why)
         return nb_path_refuse(why, reason);
     every = nb_spots_whole(plan,
                            nb_vector_fixed_holds(plan) ? fixed_seconds : double_seconds);
-    trial = TRIAL + nb_spots_look_seconds(plan);
+    trial = (plan->scene->factors.table.nh > 0 ? TRIAL_OF_TABLE : TRIAL) +
+            nb_spots_look_seconds(plan);
     if (every < FEW_TRIALS * trial)
         return nb_path_refuse(why, "every step is quick");
     if (nb_tiles_gain(plan) < SEEMS * fmin(1, MANY_TRIALS * trial / every))
