@@ -5,7 +5,7 @@
 
 size_t nb_bitshuffle_block(size_t value_bytes)
 {
-    return NB_PLANES_BYTES / value_bytes / 8 * 8;
+    return 8192 / value_bytes / 8 * 8;
 }
 
 /** Transpose an 8 x 8 matrix of bits; byte i is row i (Warren, Hacker's Delight 7-3). */
@@ -42,9 +42,9 @@ static void shuffle_some(const unsigned char *in, size_t first, size_t count,
 }
 
 void nb_bitshuffle(const void *in, size_t count, size_t value_bytes,
-                   const nb_plane_kernels *kernels, void *out)
+                   nb_shuffle_u16 *shuffle, void *out)
 {
-    size_t done = value_bytes == 2 ? kernels->shuffle_u16(in, count, out) : 0;
+    size_t done = value_bytes == 2 ? shuffle(in, count, out) : 0;
     shuffle_some(in, done, count, value_bytes, out);
 }
 

@@ -10,6 +10,9 @@
 #elif defined NB_HAVE_ZLIB
 #include <zlib.h>
 #endif
+#ifdef NB_HAVE_LZ4
+#include <lz4.h>
+#endif
 
 enum { DEFLATE_LEVEL = 1, BITSHUFFLE_HEAD = 12 };
 
@@ -96,22 +99,27 @@ static void put_big_endian(unsigned char *to, uint64_t value, int bytes)
 static size_t bitshuffle_lz4(const nb_hdf5_layout *layout, const unsigned char *in,
                              unsigned char *scratch, unsigned char *out)
 {
-    size_t size = nb_hdf5_pixel_bytes(layout);
+    size_t size = nb_hdf5_pixel_bytes(layout), room = nb_hdf5_chunk_bound(layout);
     size_t count = nb_hdf5_frame_bytes(layout) / size;
     size_t block = nb_bitshuffle_block(size), used = BITSHUFFLE_HEAD, done = 0, last = 0;
-    const nb_plane_kernels *kernels = nb_plane_kernels_of(layout->isa);
+    nb_shuffle_u16 *shuffle = nb_shuffle_u16_of(layout->isa);
+    int bytes;
     put_big_endian(out, count * size, 8);
     put_big_endian(out + 8, block * size, 4);
     while (done < count / 8 * 8) {
         size_t n = count - done < block ? (count - done) / 8 * 8 : block;
         const unsigned char *from = in + done * size;
-        if (last && n == block && !memcmp(from, from - block * size, block * size)) {
+        if (last && n == block && last <= room - used &&
+            !memcmp(from, from - block * size, block * size)) {
             memcpy(out + used, out + used - last, last);
         } else {
-            nb_bitshuffle(from, n, size, kernels, scratch);
-            last = nb_planes_lz4(scratch, n * size, n / 8, kernels, out + used + 4);
-            put_big_endian(out + used, last, 4);
-            last += 4;
+            nb_bitshuffle(from, n, size, shuffle, scratch);
+            bytes = LZ4_compress_default((const char *)scratch, (char *)out + used + 4,
+                                         (int)(n * size), (int)(room - used - 4));
+            if (bytes <= 0)
+                return 0;
+            put_big_endian(out + used, (uint64_t)bytes, 4);
+            last = 4 + (size_t)bytes;
         }
         used += last;
         done += n;

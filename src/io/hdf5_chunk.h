@@ -34,7 +34,7 @@ size_t nb_bitshuffle_block(size_t value_bytes);
 /** Transpose the bits of count (a multiple of 8) values: bit plane by bit plane, as
  * Masui et al., Astronomy and Computing 12, 181 (2015). */
 void nb_bitshuffle(const void *in, size_t count, size_t value_bytes,
-                   const nb_plane_kernels *kernels, void *out);
+                   nb_shuffle_u16 *shuffle, void *out);
 /** The values again. */
 void nb_bitunshuffle(const void *in, size_t count, size_t value_bytes, void *out);
 

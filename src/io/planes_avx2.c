@@ -19,7 +19,7 @@ static __m256i pack(__m256i a, __m256i b)
     return _mm256_permute4x64_epi64(_mm256_packus_epi16(a, b), 0xd8);
 }
 
-static size_t shuffle_u16(const unsigned char *in, size_t count, unsigned char *out)
+size_t nb_shuffle_u16_avx2(const unsigned char *in, size_t count, unsigned char *out)
 {
     const __m256i low = _mm256_set1_epi16(0xff);
     const size_t row = count / 8;
@@ -34,19 +34,3 @@ static size_t shuffle_u16(const unsigned char *in, size_t count, unsigned char *
     }
     return i;
 }
-
-static uint64_t same_half(const unsigned char *a, const unsigned char *b)
-{
-    const __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)a),
-                  y = _mm256_loadu_si256((const __m256i *)(const void *)b);
-    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(x, y));
-}
-
-static void same(const unsigned char *a, const unsigned char *b, size_t words,
-                 uint64_t *bits)
-{
-    for (size_t w = 0; w < words; w++, a += 64, b += 64)
-        bits[w] = same_half(a, b) | same_half(a + 32, b + 32) << 32;
-}
-
-const nb_plane_kernels nb_plane_kernels_avx2 = {shuffle_u16, same};

@@ -21,7 +21,7 @@ static __m512i pack(__m512i a, __m512i b)
     return _mm512_permutexvar_epi64(order, _mm512_packus_epi16(a, b));
 }
 
-static size_t shuffle_u16(const unsigned char *in, size_t count, unsigned char *out)
+size_t nb_shuffle_u16_avx512(const unsigned char *in, size_t count, unsigned char *out)
 {
     const __m512i low = _mm512_set1_epi16(0xff);
     const size_t row = count / 8;
@@ -36,13 +36,3 @@ static size_t shuffle_u16(const unsigned char *in, size_t count, unsigned char *
     }
     return i;
 }
-
-static void same(const unsigned char *a, const unsigned char *b, size_t words,
-                 uint64_t *bits)
-{
-    for (size_t w = 0; w < words; w++)
-        bits[w] = _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(a + 64 * w),
-                                         _mm512_loadu_si512(b + 64 * w));
-}
-
-const nb_plane_kernels nb_plane_kernels_avx512 = {shuffle_u16, same};

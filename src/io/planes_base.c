@@ -18,7 +18,7 @@ static void put_planes(__m128i v, unsigned char *out, size_t row)
 }
 
 /** Sixteen values at a time. */
-static size_t shuffle_u16(const unsigned char *in, size_t count, unsigned char *out)
+size_t nb_shuffle_u16_base(const unsigned char *in, size_t count, unsigned char *out)
 {
     const __m128i low = _mm_set1_epi16(0xff);
     size_t row = count / 8, i;
@@ -32,49 +32,12 @@ static size_t shuffle_u16(const unsigned char *in, size_t count, unsigned char *
     }
     return i;
 }
-
-enum { SOME = 16 }; /* bytes that are compared at a time */
-
-static uint64_t same_some(const unsigned char *a, const unsigned char *b)
-{
-    const __m128i x = _mm_loadu_si128((const __m128i *)(const void *)a),
-                  y = _mm_loadu_si128((const __m128i *)(const void *)b);
-    return (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(x, y));
-}
 #else
-static size_t shuffle_u16(const unsigned char *in, size_t count, unsigned char *out)
+size_t nb_shuffle_u16_base(const unsigned char *in, size_t count, unsigned char *out)
 {
     (void)in;
     (void)count;
     (void)out;
     return 0;
 }
-
-enum { SOME = 8 };
-
-/** Bytes of 0x80 where those of a and b are equal; then these bits side by side. */
-static uint64_t same_some(const unsigned char *a, const unsigned char *b)
-{
-    const uint64_t sevens = 0x7f7f7f7f7f7f7f7fu;
-    uint64_t x = 0, y = 0;
-    for (int i = 0; i < SOME; i++) { /* one load, where the lowest byte is the first */
-        x |= (uint64_t)a[i] << (8 * i);
-        y |= (uint64_t)b[i] << (8 * i);
-    }
-    x ^= y;
-    x = ~(((x & sevens) + sevens) | x | sevens);
-    return (x >> 7) * 0x0102040810204080u >> 56;
-}
 #endif
-
-static void same(const unsigned char *a, const unsigned char *b, size_t words,
-                 uint64_t *bits)
-{
-    for (size_t w = 0; w < words; w++) {
-        bits[w] = 0;
-        for (size_t i = 0; i < 64; i += SOME)
-            bits[w] |= same_some(a + 64 * w + i, b + 64 * w + i) << i;
-    }
-}
-
-const nb_plane_kernels nb_plane_kernels_base = {shuffle_u16, same};

@@ -402,7 +402,7 @@ static void bitshuffle_is_a_transposition(void **state)
     for (int k = 0; k < 6; k++) {
         size_t size = (size_t)1 << k / 2;
         nb_bitshuffle(in, COUNT, size,
-                      nb_plane_kernels_of(k % 2 ? NB_ISA_SCALAR : NB_ISA_AUTO), out);
+                      nb_shuffle_u16_of(k % 2 ? NB_ISA_SCALAR : NB_ISA_AUTO), out);
         for (size_t v = 0; v < COUNT; v++)
             for (size_t b = 0; b < 8 * size; b++)
                 assert_int_equal(in[v * size + b / 8] >> b % 8 & 1,
