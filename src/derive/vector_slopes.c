@@ -125,7 +125,7 @@ static nb_status reserve(nb_vector_slopes *v, nb_error *err)
     return NB_OK;
 }
 
-/** Next to each other, of one direction, and so many that floats may add them. */
+/** Is a source of the direction of a group's? */
 static int goes_with(const nb_vector_source *s, const nb_slope_group *group,
                      const nb_vector_source *sources)
 {
