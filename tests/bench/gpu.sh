@@ -65,7 +65,7 @@ spots() {
     parts=$(($(nproc) < 12 ? $(nproc) : 12))
     each=$(((${COUNT:-300} + parts - 1) / parts))
     for part in $(seq $parts); do # most of the time is the scalar renderer's
-        { "$B/tests/check/spots_check" --isa cuda --count $each --seed "$part" || echo "not ok spots-seed-$part"; } \
+        { OMP_NUM_THREADS=1 "$B/tests/check/spots_check" --isa cuda --count $each --seed "$part" || echo "not ok spots-seed-$part"; } \
             >"$out/spots-$part.txt" 2>&1 &
     done
     wait
