@@ -76,6 +76,8 @@ NB_STAGE void aim_sources(const nb_vector_slopes *t, const nb_vector_plan *p,
     for (k = 0; k < t->n_groups; k++) {
         const nb_vec3 u = p->sources[t->groups[k].first].incident;
         slope_aim *aim = &q->aim[t->groups[k].direction];
+        if (k > 0 && t->groups[k].direction == t->groups[k - 1].direction)
+            continue;
         aim->q[0] = slope_pack(vd2_add(ray->x, vd2_set(-u.x)), 1);
         aim->q[1] = slope_pack(vd2_add(ray->y, vd2_set(-u.y)), 1);
         aim->q[2] = slope_pack(vd2_add(ray->z, vd2_set(-u.z)), 1);

@@ -20,7 +20,7 @@ typedef struct slope_aim {
 /** What a ray has of its sources. */
 typedef struct slope_sources {
     vf weight[NB_VECTOR_MAX_FACTORS];
-    slope_aim aim[NB_VECTOR_MAX_FACTORS]; /* [group] */
+    slope_aim aim[NB_VECTOR_MAX_FACTORS]; /* [direction] */
 } slope_sources;
 
 /** Of one orientation and some sources of one direction: the sums of g times the relative wavenumber, and of that times
@@ -30,7 +30,7 @@ typedef struct slope_part {
 } slope_part;
 
 typedef struct slope_owner {
-    int orientation, group;
+    int orientation, direction;
 } slope_owner;
 
 NB_INLINE void outer_products(const slope_part *parts, int n, vf *run)
@@ -82,7 +82,7 @@ NB_INLINE void spindle_turns(const nb_vector_slopes *t, const slope_aim *aim,
     vf phi = run[SLOPE_PHI], osc = run[SLOPE_OSC];
     int k;
     for (k = 0; k < n; k++) {
-        vf about = slope_dot(v[k], aim[owners[k].group].about_spindle);
+        vf about = slope_dot(v[k], aim[owners[k].direction].about_spindle);
         phi += about;
         osc = vf_fma(about, vf_set(t->turned[owners[k].orientation]), osc);
     }
@@ -97,7 +97,7 @@ NB_INLINE void mosaic_turns(const nb_vector_slopes *t, const slope_aim *aim,
     int k, i;
     for (k = 0; k < n; k++) {
         const float *e = t->axes[owners[k].orientation];
-        const vf *Q = aim[owners[k].group].q;
+        const vf *Q = aim[owners[k].direction].q;
         for (i = 0; i < 3; i++) {
             const int j = (i + 1) % 3, l = (i + 2) % 3;
             sum = vf_fma(v[k][i], vf_fma(Q[j], vf_set(e[l]), -(Q[l] * e[j])), sum);
