@@ -224,6 +224,27 @@ int nb_spot_setup_suffices(const nb_spot_setup *s, const nb_spots_result *result
                                ROUNDING_OF_BRIGHTEST * result->brightest);
 }
 
+double nb_spot_setup_lost(const nb_spot_setup *s, double bound)
+{
+    return s->rounding <= ROUNDING_OF_BOUND * bound ? s->rounding : 0;
+}
+
+/** What terms may lack, so that whole units of their sums keep to the bound, too. */
+static void limit_terms(nb_spot_setup *s, nb_spots_result *result)
+{
+    nb_tolerance may = s->may;
+    const double bound = nb_tolerance_photons(&may, result->brightest),
+                 lost = nb_spot_setup_lost(s, bound);
+    if (lost > 0) {
+        may.part = 0;
+        may.photons = bound - lost;
+    }
+    nb_spots_limit(&s->spots, &may, &s->pass.limits, result);
+    s->pass.reach = result->reach;
+    if (s->spots.shape != NB_LATTICE_TOPHAT)
+        result->bound = bound;
+}
+
 nb_status nb_spot_setup_render(nb_spot_setup *s, nb_spot_runner *run, void *context,
                                nb_spots_result *result, nb_error *err)
 {
@@ -236,8 +257,7 @@ nb_status nb_spot_setup_render(nb_spot_setup *s, nb_spot_runner *run, void *cont
                                      err);
     if (st)
         return st;
-    nb_spots_limit(&s->spots, &s->may, &s->pass.limits, result);
-    s->pass.reach = result->reach;
+    limit_terms(s, result);
     if (!result->refused && !nb_spot_setup_suffices(s, result))
         result->refused = "the tolerance is too small for sums of whole numbers";
     return result->refused ? NB_OK : run(context, &s->pass, NULL, err);

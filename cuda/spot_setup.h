@@ -41,6 +41,10 @@ nb_status nb_spot_setup_brightest(nb_spot_setup *setup, int tries, nb_spot_runne
 /** Are whole units fine enough for a bound? */
 int nb_spot_setup_suffices(const nb_spot_setup *setup, const nb_spots_result *result);
 
+/** Photons of a bound that whole units take up; 0 where it is too small to share: then they are lost in the
+ * brightest pixel's rounding. */
+double nb_spot_setup_lost(const nb_spot_setup *setup, double bound);
+
 /** Make the image, or refuse.  Errors: those of `run`. */
 nb_status nb_spot_setup_render(nb_spot_setup *setup, nb_spot_runner *run, void *context,
                                nb_spots_result *result, nb_error *err);

@@ -256,6 +256,15 @@ NB_HD nb_vec3 nb_spot_direction(const nb_spot_brush *brush, int u, int v)
     return nb_scale(NB_SPOT_INVERSE_ROOT(fma(d.x, d.x, fma(d.y, d.y, d.z * d.z))), d);
 }
 
+/** A sum in whole units.  Rounded down, or thousands of dim terms would make a pixel too bright; but what a top hat
+ * lights is not 0. */
+NB_HD unsigned long long nb_spot_whole(const nb_spot_pass *p, double sum, const int shape)
+{
+    const double units = sum * p->per_unit;
+    return (unsigned long long)(shape == NB_LATTICE_TOPHAT ? fmax(1.0, units + 0.5)
+                                                           : units);
+}
+
 /** What ray (u, v) of a box adds to the sum of *pixel, in units; 0: nothing.  shape: the lattice's. */
 NB_HD unsigned long long nb_spot_units(const nb_spot_pass *p, nb_spot_brush *brush,
                                        int shape, int u, int v, size_t *pixel)
@@ -286,7 +295,7 @@ NB_HD unsigned long long nb_spot_units(const nb_spot_pass *p, nb_spot_brush *bru
     }
     *pixel = panel->first_pixel + (size_t)(v / sc->oversample) * (size_t)panel->columns +
              (size_t)(u / sc->oversample);
-    return (unsigned long long)fmax(1.0, fma(sum, p->per_unit, 0.5)); /* lit is not 0 */
+    return nb_spot_whole(p, sum, shape);
 }
 
 /* ------------------------------------------------------------------ from sums to photons */

@@ -247,13 +247,12 @@ static nb_status set_bound(nb_tile_setup *s, const nb_tile_runner *run,
                            nb_spots_result *result, nb_error *err)
 {
     nb_status st = NB_OK;
-    result->bound = s->may.photons > 0 ? s->may.photons : INFINITY;
     if (s->may.part > 0) {
         st = nb_spot_setup_brightest(&s->spots, LOOKS, run->spots, run->context,
                                      &result->brightest, err);
         result->brightest *= s->part;
-        result->bound = fmin(result->bound, s->may.part * result->brightest);
     }
+    result->bound = nb_tolerance_photons(&s->may, result->brightest);
     if (!st && !(result->bound > 0))
         result->refused = "no reflection lights a pixel";
     else if (!st && !nb_spot_setup_suffices(&s->spots, result))
@@ -293,16 +292,17 @@ static nb_status try_blocks(nb_tile_setup *s, const nb_tile_runner *run,
 nb_status nb_tile_setup_render(nb_tile_setup *s, const nb_tile_runner *run,
                                nb_spots_result *result, nb_error *err)
 {
-    double lack = 0;
+    double lack = 0, lost;
     nb_status st;
     memset(result, 0, sizeof *result);
     st = set_bound(s, run, result, err);
-    s->pass.bound = result->bound;
+    lost = nb_spot_setup_lost(&s->spots, result->bound);
+    s->pass.bound = result->bound - lost;
     if (!st && !result->refused && s->every > 0)
         st = try_blocks(s, run, result, err);
     if (st || result->refused)
         return st;
     st = run->tiles(run->context, s, NULL, &lack, err);
-    result->bound = fmin(result->bound, lack);
+    result->bound = fmin(result->bound, lack + lost);
     return st;
 }

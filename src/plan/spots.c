@@ -383,14 +383,11 @@ int nb_spots_try(const nb_spots *sp, int i, nb_spot_limits *limits)
 void nb_spots_limit(const nb_spots *sp, const nb_tolerance *may, nb_spot_limits *limits,
                     nb_spots_result *result)
 {
-    double bound = may->photons > 0 ? may->photons : INFINITY;
+    double bound = nb_tolerance_photons(may, result->brightest);
     if (sp->shape == NB_LATTICE_TOPHAT)
         bound = 0;
-    else if (may->part > 0) {
-        bound = fmin(bound, may->part * result->brightest);
-        if (!(bound > 0))
-            result->refused = "no reflection lights a pixel";
-    }
+    else if (!(bound > 0))
+        result->refused = "no reflection lights a pixel";
     result->bound = bound;
     limits->threshold = sp->brightness > 0 ? bound / sp->brightness : 0;
     result->reach = sqrt(nb_spot_reach2(sp, limits, sp->most));

@@ -345,9 +345,9 @@ static nb_status set_bound(const nb_tiles_job *job, nb_spots_result *result, nb_
 {
     const nb_tolerance *may = &job->as.plan->tolerance;
     nb_status st = NB_OK;
-    result->bound = may->photons > 0 ? may->photons : INFINITY;
-    if (may->part > 0 && !(st = find_brightest(job, &result->brightest, err)))
-        result->bound = fmin(result->bound, may->part * result->brightest);
+    if (may->part > 0)
+        st = find_brightest(job, &result->brightest, err);
+    result->bound = nb_tolerance_photons(may, result->brightest);
     if (!st && !(result->bound > 0))
         result->refused = "no reflection lights a pixel";
     return st;
