@@ -208,13 +208,21 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-/** A warp for each mark: the bits of the brightest pixel, photons. */
+/** A pixel and its photons, in the order of these. */
+static __device__ __forceinline__ unsigned long long key_of(double photons, size_t pixel)
+{
+    return (unsigned long long)__float_as_uint((float)photons) << 32 | (unsigned)pixel;
+}
+
+/** A warp for each mark: the bits of the brightest pixel, photons, and which it is. */
 __global__ void __launch_bounds__(256)
-    k_spot_brightest(const NB_GRID_CONSTANT nb_spot_pass p, unsigned long long *brightest)
+    k_spot_brightest(const NB_GRID_CONSTANT nb_spot_pass p, unsigned long long *brightest,
+                     unsigned long long *key)
 {
     const size_t pixels = p.scene.raster.pixels, lane = threadIdx.x % NB_SPOT_MARK,
                  marks = (pixels + NB_SPOT_MARK - 1) / NB_SPOT_MARK,
                  warps = (size_t)gridDim.x * blockDim.x / NB_SPOT_MARK;
+    unsigned long long best = 0;
     double most = 0;
     for (size_t k = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) / NB_SPOT_MARK;
          k < marks; k += warps) {
@@ -226,13 +234,20 @@ __global__ void __launch_bounds__(256)
         if (lane == 0)
             p.marks[k] = 0;
         unsigned long long sum = i < pixels ? take_sum(p, i) : 0;
-        if (sum > 0)
-            most = fmax(most, nb_spot_photons(&p, i, sum));
+        if (sum > 0) {
+            const double photons = nb_spot_photons(&p, i, sum);
+            most = fmax(most, photons);
+            best = max(best, key_of(photons, i));
+        }
     }
-    for (int half = NB_SPOT_MARK / 2; half > 0; half /= 2)
+    for (int half = NB_SPOT_MARK / 2; half > 0; half /= 2) {
         most = fmax(most, gpuShuffleXor(most, half, 32));
-    if (lane == 0 && most > 0)
+        best = max(best, gpuShuffleXor(best, half, 32));
+    }
+    if (lane == 0 && most > 0) {
         atomicMax(brightest, (unsigned long long)__double_as_longlong(most));
+        atomicMax(key, best);
+    }
 }
 
 /* ------------------------------------------------------------------ one render */
@@ -267,9 +282,8 @@ static nb_status launch_items(const nb_cuda_spot_run *r, const nb_spot_pass *pas
     return st;
 }
 
-/** The bits of a double to the host. */
-static nb_status fetch_brightest(const nb_cuda_spot_run *r, const void *from,
-                                 double *brightest, nb_error *err)
+nb_status nb_cuda_fetch_brightest(const nb_cuda_spot_run *r, const void *from,
+                                  double *brightest, nb_error *err)
 {
     double *pinned = r->state->brightest;
     nb_status st = nb_cuda_check(err,
@@ -296,6 +310,7 @@ nb_status nb_cuda_run_spots(void *context, const nb_spot_pass *pass, double *bri
     const unsigned blocks = (unsigned)(r->launch->multiprocessors * 8);
     unsigned long long *most =
         (unsigned long long *)((char *)r->state->small.at + NB_SMALL_BRIGHTEST);
+    nb_cuda_look *look = (nb_cuda_look *)((char *)r->state->small.at + NB_SMALL_LOOK);
     nb_status st = NB_OK;
     if (nb_spot_items(pass) > 0)
         st = launch_items(r, pass, err);
@@ -307,11 +322,14 @@ nb_status nb_cuda_run_spots(void *context, const nb_spot_pass *pass, double *bri
     }
     st = nb_cuda_check(err, gpuMemsetAsync(most, 0, sizeof *most, r->launch->stream),
                        "clearing the brightest pixel");
+    if (!st)
+        st = nb_cuda_check(err, gpuMemsetAsync(look, 0, sizeof *look, r->launch->stream),
+                           "clearing the brightest pixel");
     if (st)
         return st;
-    k_spot_brightest<<<blocks, 256, 0, r->launch->stream>>>(*pass, most);
+    k_spot_brightest<<<blocks, 256, 0, r->launch->stream>>>(*pass, most, &look->key);
     st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
-    return st ? st : fetch_brightest(r, most, brightest, err);
+    return st ? st : nb_cuda_fetch_brightest(r, most, brightest, err);
 }
 
 nb_status nb_cuda_reserve_sums(nb_backend_state *state, nb_spot_pass *pass, nb_error *err)

@@ -16,6 +16,13 @@ nb_status nb_cuda_render_tiles(nb_backend_state *state, const nb_plan *plan,
                                const nb_cuda_launch *launch, nb_spots_result *result,
                                nb_error *err);
 
+/** What a look for the brightest pixel leaves on the device, at NB_SMALL_LOOK. */
+typedef struct nb_cuda_look {
+    unsigned long long key; /* the bits of its photons in float << 32 | its number in the stack */
+    unsigned long long sum; /* of all of its terms, in whole units */
+    double photons;         /* of that sum */
+} nb_cuda_look;
+
 /** A pass's way through the device. */
 typedef struct nb_cuda_spot_run {
     nb_backend_state *state;
@@ -28,6 +35,10 @@ typedef struct nb_spot_pass nb_spot_pass;
 /** An nb_spot_runner; context: an nb_cuda_spot_run. */
 nb_status nb_cuda_run_spots(void *context, const nb_spot_pass *pass, double *brightest,
                             nb_error *err);
+
+/** A double of the device. */
+nb_status nb_cuda_fetch_brightest(const nb_cuda_spot_run *run, const void *from,
+                                  double *brightest, nb_error *err);
 
 /** The image of a pass's sums, which are 0 afterwards. */
 void nb_cuda_launch_spot_image(const nb_cuda_launch *launch, const nb_spot_pass *pass,

@@ -108,7 +108,8 @@ enum {
     NB_SMALL_BRIGHTEST = 8,  /* the bits of a double */
     NB_SMALL_OVERLOADS = 16, /* NB_PRODUCTS_MOST 64-bit counters */
     NB_SMALL_TILES = 64,     /* an nb_tile_report */
-    NB_SMALL_BYTES = 128
+    NB_SMALL_LOOK = 128,     /* an nb_cuda_look */
+    NB_SMALL_BYTES = 160
 };
 
 /** scene's arrays to the device; launch->scene refers to them afterwards.  F only when

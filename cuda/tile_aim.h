@@ -20,6 +20,7 @@ typedef struct nb_tile_shared {
     double ray[3][NB_TILE_RAYS];
     nb_ray_block block[NB_TILE_BLOCKS]; /* the first, its quarters, theirs; each row by row */
     uint32_t stack[NB_TILE_STACK];
+    uint32_t bins[NB_TILE_LANES]; /* of nb_tile_heap; 0 between two heaps */
 } nb_tile_shared;
 
 /** What was done, for the choice between this way and every step: for each 32 lanes. */

@@ -6,6 +6,7 @@
 
 #include <limits.h>
 
+#include "../src/plan/tile_factors.h"
 #include "shapes.cuh"
 
 /** F_latt^2 of a parallelepiped; 2^-40 keeps its sines off 0/0. */
@@ -32,32 +33,72 @@ static __device__ __forceinline__ float nb_tile_round_lattice(const nb_tile_pass
            p->height2;
 }
 
-/** F^2 F_latt^2, relative to unit. */
-static __device__ __forceinline__ float nb_tile_fast_term(const nb_tile_pass *p, int m,
-                                                          int source, nb_vec3 d, int shape)
+/** F^2 of a reflection, relative to unit. */
+static __device__ __forceinline__ float nb_tile_fast_F2(const nb_tile_pass *p, int source,
+                                                        const int h[3])
 {
-    const nb_tiles *t = &p->tiles;
     const nb_factor_table *sf = &p->spots.scene.factors.table;
-    const size_t n = (size_t)t->orientations;
-    const double kappa = t->kappa[source], *a = t->cells + m;
-    const int beam = p->single ? 0 : source;
-    const double x = t->incident[0][beam] - d.x, y = t->incident[1][beam] - d.y,
-                 z = t->incident[2][beam] - d.z;
-    double F;
+    const nb_tile_factors *f = &p->tiles.factors;
+    int at = 0;
+    if (sf->n_tables > 1) {
+        const int table = p->spots.scene.beam.sources[p->tiles.source[source]].table;
+        const double F = nb_F_nearest(sf, table, h[0], h[1], h[2]);
+        return (float)(F * F * p->inverse_unit);
+    }
+#pragma unroll
+    for (int i = 0; i < 3; i++) /* beyond the table's end it is as at its rim */
+        at += nb_tile_bounded(h[i] - f->low[i], f->n[i] - 1) << (i < 2 ? f->shift[i] : 0);
+    return __ldg(&f->pairs[2 * at]) * (float)(1 / NB_TILE_PAIR_UP);
+}
+
+/** F^2 F_latt^2, relative to unit, of a step: its axes times its wavenumber, and the direction of its ray less that of
+ * its source. */
+static __device__ __forceinline__ float nb_tile_fast_term(const nb_tile_pass *p,
+                                                          const double a[9], double kappa,
+                                                          int source, const double q[3],
+                                                          int shape)
+{
     int w[3], h[3];
 #pragma unroll
-    for (int i = 0; i < 3; i++, a += 3 * n) {
+    for (int i = 0; i < 3; i++) {
         const double minus =
-            fma(fma(a[0], x, fma(a[n], y, a[2 * n] * z)), kappa, NB_FIXED_MAGIC + 0.5);
+            fma(fma(a[3 * i], q[0], fma(a[3 * i + 1], q[1], a[3 * i + 2] * q[2])), kappa,
+                NB_FIXED_MAGIC + 0.5);
         w[i] = __double2loint(minus) ^ INT_MIN; /* takes the half back off */
         h[i] = NB_FIXED_HIGH - __double2hiint(minus);
     }
-    F = nb_F_nearest(
-        sf, sf->n_tables > 1 ? p->spots.scene.beam.sources[t->source[source]].table : 0,
-        h[0], h[1], h[2]);
-    return (float)(F * F * p->inverse_unit) * (shape == NB_LATTICE_ROUND
-                                                   ? nb_tile_round_lattice(p, w)
-                                                   : nb_tile_square_lattice(p, w));
+    return nb_tile_fast_F2(p, source, h) * (shape == NB_LATTICE_ROUND
+                                                ? nb_tile_round_lattice(p, w)
+                                                : nb_tile_square_lattice(p, w));
+}
+
+/** Add a step's terms of some rays, each times its weight. */
+static __device__ __forceinline__ void nb_tile_fast_step(const nb_tile_pass *p, int m,
+                                                         int source, const nb_vec3 *d,
+                                                         const int rays, int shape,
+                                                         float *run)
+{
+    const nb_tiles *t = &p->tiles;
+    const size_t n = (size_t)t->orientations;
+    const float weight = (float)(t->weight[source] * t->present[m]);
+    const double kappa = t->kappa[source];
+    const int beam = p->single ? 0 : source;
+    const double x = t->incident[0][beam], y = t->incident[1][beam],
+                 z = t->incident[2][beam];
+    double a[9];
+    if (!(weight > 0))
+        return;
+#pragma unroll
+    for (int i = 0; i < 9; i++)
+        a[i] = t->cells[i * n + m];
+#pragma unroll
+    for (int i = 0; i < rays; i++) {
+        const double q[3] = {x - d[i].x, y - d[i].y, z - d[i].z};
+        float part = weight;
+        if (t->varies)
+            part *= (float)nb_tile_variation(p, source, d[i]);
+        run[i] = fmaf(part, nb_tile_fast_term(p, a, kappa, source, q, shape), run[i]);
+    }
 }
 
 #endif

@@ -25,7 +25,9 @@ enum { NB_TILE_LANES = 32 };
 #define NB_TILE_ROLLED                                                                   \
     _Pragma("unroll 1") /* unrolled loops take more registers than they save time */
 #define NB_TILE_TWICE _Pragma("unroll 2")
+#define NB_TILE_UNROLLED _Pragma("unroll")
 #else
+#define NB_TILE_UNROLLED
 #define NB_TILE_ROLLED
 #define NB_TILE_TWICE
 #endif
@@ -43,11 +45,23 @@ enum { NB_TILE_LANES = 32 };
 #define NB_LANE(x) x
 #define NB_LANE_IN(x) (*x)
 #define NB_TILE_ADD(to, x) atomicAdd(to, x)
+#define NB_TILE_COUNT(to, x) atomicAdd(to, x) /* in shared memory */
 #define NB_TILE_INVERSE(x) gpuReciprocal(x)
 
-static __device__ __forceinline__ uint32_t nb_lanes_sum(uint32_t x)
+/** Sum of this lane's number and of all before it. */
+static __device__ __forceinline__ void nb_lanes_prefix(uint32_t *x)
 {
-    return gpuSumLanes(x);
+    const int lane = (int)(threadIdx.x % NB_TILE_LANES);
+    for (int far = 1; far < NB_TILE_LANES; far *= 2) {
+        const uint32_t before =
+            gpuShuffle(*x, (lane - far) & (NB_TILE_LANES - 1), NB_TILE_LANES);
+        *x += lane >= far ? before : 0;
+    }
+}
+
+static __device__ __forceinline__ uint32_t nb_lanes_get(uint32_t x, int lane)
+{
+    return gpuShuffle(x, lane, NB_TILE_LANES);
 }
 
 static __device__ __forceinline__ float nb_lanes_add(float x)
@@ -62,6 +76,20 @@ static __device__ __forceinline__ void nb_lanes_add_quads(double *x)
 {
     for (int half = NB_TILE_LANES / 2; half > 2; half /= 2)
         *x += gpuShuffleXor(*x, half, NB_TILE_LANES);
+}
+
+/** Sums of four numbers over all lanes; lane i has that of number i % 4. */
+static __device__ __forceinline__ double nb_lanes_add_fours(const float x[4])
+{
+    const int lane = (int)(threadIdx.x % NB_TILE_LANES);
+    const double a = lane & 2 ? x[2] : x[0], b = lane & 2 ? x[3] : x[1],
+                 c = lane & 2 ? x[0] : x[2], d = lane & 2 ? x[1] : x[3];
+    const double even = a + gpuShuffleXor(c, 2, NB_TILE_LANES),
+                 odd = b + gpuShuffleXor(d, 2, NB_TILE_LANES);
+    double sum =
+        (lane & 1 ? odd : even) + gpuShuffleXor(lane & 1 ? even : odd, 1, NB_TILE_LANES);
+    nb_lanes_add_quads(&sum);
+    return sum;
 }
 
 static __device__ __forceinline__ uint32_t nb_lanes_ballot(int x)
@@ -98,13 +126,17 @@ static __device__ __forceinline__ unsigned nb_lanes_reserve(unsigned *counter, u
 #define NB_LANE(x) x[lane]
 #define NB_LANE_IN(x) x[lane]
 #define NB_TILE_ADD(to, x) (*(to) += (x))
+#define NB_TILE_COUNT(to, x) (*(to) += (x))
 
-NB_HD uint32_t nb_lanes_sum(const uint32_t x[NB_TILE_LANES])
+NB_HD void nb_lanes_prefix(uint32_t x[NB_TILE_LANES])
 {
-    uint32_t sum = 0;
-    NB_LANES(lane)
-    sum += x[lane];
-    return sum;
+    for (int lane = 1; lane < NB_TILE_LANES; lane++)
+        x[lane] += x[lane - 1];
+}
+
+NB_HD uint32_t nb_lanes_get(const uint32_t x[NB_TILE_LANES], int lane)
+{
+    return x[lane];
 }
 
 NB_HD float nb_lanes_add(const float x[NB_TILE_LANES])

@@ -4,51 +4,84 @@
 #ifndef NB_CUDA_TILE_LISTS_H
 #define NB_CUDA_TILE_LISTS_H
 
+#include <string.h>
+
 #include "tile_aim.h"
 
 enum {
-    NB_TILE_UNITS = 1 << 14, /* of a purse, for bounds that are above their share of it */
-    NB_TILE_LEAST_BIT = 4    /* thresholds are found to this, of NB_TILE_UNITS */
-};
+    NB_TILE_UNITS = 1 << 14
+}; /* of a purse, for bounds that are above their share of it */
 
 #define NB_TILE_MARGIN (1 - 1e-4f) /* of a purse, for the rounding of sums */
 
-/** Of n candidates, stack[at ..] = units << 16 | number, keep the numbers of those above the largest threshold
- * under which they add to no more than `left`.  *spent: what they add to.  Returns how many are kept. */
-NB_TILE_HD int nb_tile_choose(nb_tile_shared *w, int at, int n, uint32_t left,
-                              uint32_t *spent)
+/** Candidates are sorted into bins, two to an octave: of a number of units, 1 .. 2^16 - 1. */
+NB_HD int nb_tile_bin(uint32_t units)
 {
-    uint32_t threshold = 0;
-    int kept = 0;
-    *spent = 0;
-    NB_TILE_ROLLED
-    for (uint32_t bit = NB_TILE_UNITS; bit >= NB_TILE_LEAST_BIT; bit /= 2) {
-        NB_LANE_OF(uint32_t, part);
-        NB_LANES(lane)
-        {
-            NB_LANE(part) = 0;
-            NB_TILE_ROLLED
-            for (int i = lane; i < n; i += NB_TILE_LANES) {
-                const uint32_t units = w->stack[at + i] >> 16;
-                NB_LANE(part) += units <= threshold + bit ? units : 0;
-            }
-        }
-        const uint32_t sum = nb_lanes_sum(part);
-        if (sum <= left) {
-            threshold += bit;
-            *spent = sum;
-        }
+    const float x = (float)units;
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (int)(bits >> 22) - 2 * 127;
+}
+
+/** No number of units in a bin is larger. */
+NB_HD uint32_t nb_tile_bin_end(int bin)
+{
+    return (3u + (uint32_t)(bin % 2)) << bin / 2 >> 1;
+}
+
+/** What is left out of n candidates: all in the bins before `bin`, and so many of it. */
+typedef struct nb_tile_cut {
+    int bin;
+    uint32_t some, spent;
+} nb_tile_cut;
+
+/** The largest cut that adds to no more than `left`. */
+NB_TILE_HD nb_tile_cut nb_tile_cut_of(nb_tile_shared *w, uint32_t left)
+{
+    nb_tile_cut cut;
+    NB_LANE_OF(uint32_t, sum);
+    NB_LANE_OF(int, fits);
+    NB_LANES(lane)
+    {
+        NB_LANE(sum) = w->bins[lane];
+        w->bins[lane] = 0;
     }
+    nb_lanes_prefix(NB_LANE_PASS(sum));
+    NB_LANES(lane)
+    NB_LANE(fits) = NB_LANE(sum) <= left;
+    cut.bin = nb_lanes_count(nb_lanes_ballot(fits));
+    cut.some = 0;
+    cut.spent = cut.bin > 0 ? nb_lanes_get(sum, cut.bin - 1) : 0;
+    if (cut.bin < NB_TILE_LANES) {
+        cut.some = (left - cut.spent) / nb_tile_bin_end(cut.bin);
+        cut.spent += cut.some * nb_tile_bin_end(cut.bin);
+    }
+    return cut;
+}
+
+/** Of n candidates, stack[at ..] = units << 16 | number, keep the numbers of those that are not cut.  Returns how
+ * many are kept. */
+NB_TILE_HD int nb_tile_keep(nb_tile_shared *w, int at, int n, const nb_tile_cut *cut)
+{
+    int kept = 0, some = 0;
     NB_TILE_ROLLED
     for (int from = 0; from < n; from += NB_TILE_LANES) {
         NB_LANE_OF(uint32_t, entry);
         NB_LANE_OF(int, keep);
+        NB_LANE_OF(int, edge);
         NB_LANES(lane)
         {
             NB_LANE(entry) = from + lane < n ? w->stack[at + from + lane] : 0;
-            NB_LANE(keep) = NB_LANE(entry) >> 16 > threshold;
+            const int bin = from + lane < n ? nb_tile_bin(NB_LANE(entry) >> 16) : -1;
+            NB_LANE(edge) = bin == cut->bin;
+            NB_LANE(keep) = bin > cut->bin;
         }
+        const uint32_t edges = nb_lanes_ballot(edge);
+        NB_LANES(lane)
+        NB_LANE(keep) |=
+            NB_LANE(edge) && some + nb_lanes_before(edges, lane) >= (int)cut->some;
         const uint32_t kept_here = nb_lanes_ballot(keep);
+        some += nb_lanes_count(edges);
         NB_LANES(lane)
         if (NB_LANE(keep))
             w->stack[at + kept + nb_lanes_before(kept_here, lane)] =
@@ -76,9 +109,9 @@ NB_TILE_HD nb_tile_heap nb_tile_heap_of(int at, int items, float purse)
     return heap;
 }
 
-/** Add 32 bounds, of items from `first` on; returns each lane's that are too small to be candidates in
- * *low. */
-NB_TILE_HD void nb_tile_heap_add(nb_tile_shared *w, nb_tile_heap *heap, int first,
+/** Add 32 bounds, of the lanes' items; returns each lane's that are too small to be candidates in *low. */
+NB_TILE_HD void nb_tile_heap_add(nb_tile_shared *w, nb_tile_heap *heap,
+                                 const NB_LANE_ARG(int, item),
                                  const NB_LANE_ARG(float, bound), NB_LANE_REF(float, low))
 {
     NB_LANE_OF(int, high);
@@ -92,10 +125,12 @@ NB_TILE_HD void nb_tile_heap_add(nb_tile_shared *w, nb_tile_heap *heap, int firs
     if (some == 0)
         return;
     NB_LANES(lane)
-    if (NB_LANE(high))
+    if (NB_LANE(high)) {
+        const uint32_t units = (uint32_t)fminf(NB_LANE(bound) * heap->per, 65000.0f) + 1;
         w->stack[heap->at + heap->n + nb_lanes_before(some, lane)] =
-            ((uint32_t)fminf(NB_LANE(bound) * heap->per, 65000.0f) + 1) << 16 |
-            (uint32_t)(first + lane);
+            units << 16 | (uint32_t)NB_LANE(item);
+        NB_TILE_COUNT(&w->bins[nb_tile_bin(units)], units);
+    }
     heap->n += nb_lanes_count(some);
 }
 
@@ -105,12 +140,11 @@ NB_TILE_HD int nb_tile_heap_end(nb_tile_shared *w, const nb_tile_heap *heap,
 {
     const float small = nb_lanes_add(low) * (1 + 1e-5f);
     const float left = (heap->purse - small) * heap->per;
-    uint32_t units;
-    int kept;
+    nb_tile_cut cut;
     nb_lanes_meet();
-    kept = nb_tile_choose(w, heap->at, heap->n, left > 0 ? (uint32_t)left : 0, &units);
-    *spent = small + (float)units * (heap->purse / NB_TILE_UNITS);
-    return kept;
+    cut = nb_tile_cut_of(w, left > 0 ? (uint32_t)left : 0);
+    *spent = small + (float)cut.spent * (heap->purse / NB_TILE_UNITS);
+    return nb_tile_keep(w, heap->at, heap->n, &cut);
 }
 
 /** n parts of `of` of a purse. */
@@ -164,11 +198,13 @@ NB_TILE_HD int nb_tile_first_groups(nb_tile_walk *k, int first, int end, float p
     NB_TILE_ROLLED
     for (int from = first; from < end; from += NB_TILE_LANES) {
         NB_LANE_OF(float, bound);
+        NB_LANE_OF(int, item);
         NB_LANES(lane)
         {
-            float q[3];
+            NB_LANE(item) = from - first + lane;
             NB_LANE(bound) = 0;
             if (from + lane < end) {
+                float q[3];
                 nb_tile_towards(p, k->w->block, NB_LANE(column), q);
                 NB_LANE(bound) = nb_tile_group_bound(t, k->w->block, NB_LANE(row),
                                                      NB_LANE(column), q, shape);
@@ -180,7 +216,7 @@ NB_TILE_HD int nb_tile_first_groups(nb_tile_walk *k, int first, int end, float p
                 NB_LANE(column)++;
             }
         }
-        nb_tile_heap_add(k->w, &heap, from - first, bound, NB_LANE_PASS(low));
+        nb_tile_heap_add(k->w, &heap, item, bound, NB_LANE_PASS(low));
     }
     k->tally[NB_TILE_TESTS] += (unsigned)(end - first + NB_TILE_LANES - 1) / NB_TILE_LANES;
     kept = nb_tile_heap_end(k->w, &heap, low, spent);
@@ -209,25 +245,31 @@ NB_TILE_HD int nb_tile_fewer_groups(nb_tile_walk *k, const nb_tile_task *task,
     const nb_ray_block *b = &k->w->block[task->block];
     nb_tile_heap heap = nb_tile_heap_of(task->to, task->n, task->purse);
     NB_LANE_OF(float, low);
+    float q[3];
     int kept;
+    nb_tile_towards(p, b, 0, q);
     NB_LANES(lane)
-    NB_LANE(low) = 0;
+    {
+        NB_LANE(low) = 0;
+    }
     NB_TILE_ROLLED
     for (int from = 0; from < task->n; from += NB_TILE_LANES) {
         NB_LANE_OF(float, bound);
+        NB_LANE_OF(int, item);
         NB_LANES(lane)
         {
+            NB_LANE(item) = from + lane;
             NB_LANE(bound) = 0;
             if (from + lane < task->n) {
                 const uint32_t group = k->w->stack[task->list + from + lane];
                 const int column = nb_tile_column_of(p, group);
-                float q[3];
-                nb_tile_towards(p, b, column, q);
+                if (!p->single)
+                    nb_tile_towards(p, b, column, q);
                 NB_LANE(bound) = nb_tile_group_bound(&p->tiles, b, nb_tile_row(p, group),
                                                      column, q, shape);
             }
         }
-        nb_tile_heap_add(k->w, &heap, from, bound, NB_LANE_PASS(low));
+        nb_tile_heap_add(k->w, &heap, item, bound, NB_LANE_PASS(low));
     }
     k->tally[NB_TILE_TESTS] += (unsigned)(task->n + NB_TILE_LANES - 1) / NB_TILE_LANES;
     k->tally[NB_TILE_SMALLER]++;
@@ -243,36 +285,75 @@ NB_TILE_HD int nb_tile_fewer_groups(nb_tile_walk *k, const nb_tile_task *task,
     return kept;
 }
 
+/* A lane tests so many steps of a group, four lanes its 16. */
+enum { NB_TILE_RUN = 4, NB_TILE_RUNS = NB_TILE_STEPS / NB_TILE_RUN };
+
+typedef struct nb_tile_bounds {
+    float of[NB_TILE_RUN];
+} nb_tile_bounds;
+
+/** Bounds of steps run, run + 4 .. of a group.  The products with the axes are the same for all steps of one
+ * orientation and direction. */
+NB_TILE_HD nb_tile_bounds nb_tile_run_bounds(const nb_tile_pass *p, const nb_ray_block *b,
+                                             uint32_t group, int run, const float q0[3],
+                                             const int shape)
+{
+    const nb_tiles *t = &p->tiles;
+    const int row = nb_tile_row(p, group), column = nb_tile_column_of(p, group);
+    nb_tile_bounds bounds;
+    float along[3] = {0, 0, 0};
+    NB_TILE_UNROLLED
+    for (int i = 0; i < NB_TILE_RUN; i++) {
+        const int step = NB_TILE_RUNS * i + run, source = nb_tile_source(t, column, step);
+        float q[3] = {q0[0], q0[1], q0[2]};
+        if (!p->single)
+            for (int x = 0; x < 3; x++)
+                q[x] = (float)(b->c[x] - t->incident[x][source]);
+        if (i == 0 || !p->single || !t->by_source)
+            nb_tile_along(t, nb_tile_orientation(t, row, step), q, along);
+        bounds.of[i] = nb_tile_along_bound(t, b, source, along, shape);
+    }
+    return bounds;
+}
+
 /** The steps of the groups that a block of 2 x 2 rays keeps: group of the list times 16 plus step. */
 NB_TILE_HD int nb_tile_few_steps(nb_tile_walk *k, const nb_tile_task *task, float *spent,
                                  const int shape)
 {
     const nb_tile_pass *p = k->p;
-    const nb_tiles *t = &p->tiles;
     const nb_ray_block *b = &k->w->block[task->block];
     const int n = task->n * NB_TILE_STEPS;
     nb_tile_heap heap = nb_tile_heap_of(task->to, n, task->purse);
     NB_LANE_OF(float, low);
+    float q[3];
+    for (int x = 0; x < 3; x++)
+        q[x] = (float)(b->c[x] - p->tiles.incident[x][0]);
     NB_LANES(lane)
     NB_LANE(low) = 0;
     NB_TILE_ROLLED
-    for (int from = 0; from < n; from += NB_TILE_LANES) {
-        NB_LANE_OF(float, bound);
+    for (int from = 0; from < task->n; from += NB_TILE_LANES / NB_TILE_RUNS) {
+        NB_LANE_OF(nb_tile_bounds, bounds);
         NB_LANES(lane)
         {
-            const int i = from + lane, step = i % NB_TILE_STEPS;
-            NB_LANE(bound) = 0;
-            if (i < n) {
-                const uint32_t group = k->w->stack[task->list + i / NB_TILE_STEPS];
-                const int source = nb_tile_source(t, nb_tile_column_of(p, group), step),
-                          m = nb_tile_orientation(t, nb_tile_row(p, group), step);
-                float q[3];
-                for (int x = 0; x < 3; x++)
-                    q[x] = (float)(b->c[x] - t->incident[x][p->single ? 0 : source]);
-                NB_LANE(bound) = nb_tile_step_bound(t, b, m, source, q, shape);
-            }
+            const int i = from + lane / NB_TILE_RUNS;
+            if (i < task->n)
+                NB_LANE(bounds) = nb_tile_run_bounds(p, b, k->w->stack[task->list + i],
+                                                     lane % NB_TILE_RUNS, q, shape);
+            else
+                memset(&NB_LANE(bounds), 0, sizeof NB_LANE(bounds));
         }
-        nb_tile_heap_add(k->w, &heap, from, bound, NB_LANE_PASS(low));
+        NB_TILE_UNROLLED
+        for (int j = 0; j < NB_TILE_RUN; j++) {
+            NB_LANE_OF(float, bound);
+            NB_LANE_OF(int, item);
+            NB_LANES(lane)
+            {
+                NB_LANE(bound) = NB_LANE(bounds).of[j];
+                NB_LANE(item) = (from + lane / NB_TILE_RUNS) * NB_TILE_STEPS +
+                                NB_TILE_RUNS * j + lane % NB_TILE_RUNS;
+            }
+            nb_tile_heap_add(k->w, &heap, item, bound, NB_LANE_PASS(low));
+        }
     }
     k->tally[NB_TILE_STEP_TESTS] += (unsigned)(n + NB_TILE_LANES - 1) / NB_TILE_LANES;
     return nb_tile_heap_end(k->w, &heap, low, spent);

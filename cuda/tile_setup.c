@@ -19,7 +19,8 @@ enum {
 static const double costs[NB_TILE_TALLIES] = {5e-10, 1.3e-8, 2e-10, 1e-10, 4e-10};
 #define ROUND_TERMS 2.0 /* times as much for a sphere, and in doubles */
 #define EXACT_TERMS 6.0
-#define START 3e-4 /* the first look, launches */
+#define SUMMED (1 - 1e-5) /* a sum of floats is known to this */
+#define START 3e-4        /* the first look, launches */
 #define PIXEL 1e-11
 #define GAIN 1.15 /* less is not worth it */
 
@@ -242,16 +243,31 @@ void nb_tile_setup_move(nb_tile_setup *s, const void *tables)
 
 /* ------------------------------------------------------------------ passes */
 
+/** No more than the photons of the detector's brightest pixel: those of the one that a look finds. */
+static nb_status find_brightest(nb_tile_setup *s, const nb_tile_runner *run,
+                                double *brightest, nb_error *err)
+{
+    nb_tile_pass whole = s->pass;
+    double photons = 0;
+    nb_status st = nb_spot_setup_brightest(&s->spots, LOOKS, run->spots, run->context,
+                                           brightest, err);
+    if (st || !(*brightest > 0))
+        return st;
+    whole.spots.regions = s->spots.everything;
+    whole.spots.mask = NULL;
+    whole.spots.water = 0;
+    st = run->pixel(run->context, s, &whole, &photons, err);
+    *brightest = fmax(*brightest * s->part, photons * SUMMED);
+    return st;
+}
+
 /** The photons that a pixel may lack. */
 static nb_status set_bound(nb_tile_setup *s, const nb_tile_runner *run,
                            nb_spots_result *result, nb_error *err)
 {
     nb_status st = NB_OK;
-    if (s->may.part > 0) {
-        st = nb_spot_setup_brightest(&s->spots, LOOKS, run->spots, run->context,
-                                     &result->brightest, err);
-        result->brightest *= s->part;
-    }
+    if (s->may.part > 0)
+        st = find_brightest(s, run, &result->brightest, err);
     result->bound = nb_tolerance_photons(&s->may, result->brightest);
     if (!st && !(result->bound > 0))
         result->refused = "no reflection lights a pixel";

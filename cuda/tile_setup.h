@@ -35,6 +35,10 @@ typedef struct nb_tile_setup {
 /** How passes are run. */
 typedef struct nb_tile_runner {
     nb_spot_runner *spots; /* the first look */
+    /** The photons of the pixel that the last look found brightest, of all of its terms.  pass: that of setup for
+     * whole panels. */
+    nb_status (*pixel)(void *context, const nb_tile_setup *setup,
+                       const nb_tile_pass *pass, double *photons, nb_error *err);
     /** The items of a pass.  counts: only what they need, [NB_TILE_TALLIES]; NULL: sum their terms and make the
      * image; *lack: photons that a pixel lacks at most. */
     nb_status (*tiles)(void *context, nb_tile_setup *setup, double *counts, double *lack,

@@ -154,18 +154,16 @@ NB_TILE_HD void nb_tile_sum_add(const nb_tile_pass *p, nb_tile_sum *sum, int m,
                                 int source, nb_vec3 d, const int how)
 {
     double weight = p->tiles.weight[source] * p->tiles.present[m];
-    if (p->tiles.varies)
-        weight *= nb_tile_variation(p, source, d);
-    if (!(weight > 0))
-        return;
 #ifdef NB_GPU_DEVICE_PASS
     if (!(how & NB_TILE_EXACT)) {
-        sum->run = fmaf((float)weight,
-                        nb_tile_fast_term(p, m, source, d, how & NB_TILE_SHAPE), sum->run);
+        nb_tile_fast_step(p, m, source, &d, 1, how & NB_TILE_SHAPE, &sum->run);
         return;
     }
 #endif
-    sum->total += weight * nb_tile_exact_term(p, m, source, d, how & NB_TILE_SHAPE);
+    if (p->tiles.varies)
+        weight *= nb_tile_variation(p, source, d);
+    if (weight > 0)
+        sum->total += weight * nb_tile_exact_term(p, m, source, d, how & NB_TILE_SHAPE);
 }
 
 NB_HD double nb_tile_sum_end(const nb_tile_pass *p, const nb_tile_sum *sum)

@@ -42,6 +42,69 @@ NB_TILE_HD void nb_tile_add_ray(const nb_tile_walk *k, int ray, double sum)
     s->marks[pixel / NB_SPOT_MARK] = 1;
 }
 
+/** Terms of a pixel: of rays first_ray, first_ray + rays .. of all of its layers and of steps first_step ..; in double,
+ * as its sum counts them. */
+NB_TILE_HD double nb_tile_pixel_sum(const nb_tile_pass *p, size_t pixel,
+                                    unsigned first_ray, unsigned rays, int64_t first_step,
+                                    int64_t steps, const int how)
+{
+    const nb_tiles *t = &p->tiles;
+    const int k = nb_spot_panel_of(&p->spots, pixel);
+    const nb_panel *panel = &p->spots.panels[k];
+    const nb_sensor *sensor = &p->spots.sensors[panel->sensor];
+    const unsigned os = (unsigned)p->spots.scene.oversample, of_layer = os * os;
+    const size_t at = pixel - panel->first_pixel;
+    const int u0 = (int)(at % (size_t)panel->columns * os),
+              v0 = (int)(at / (size_t)panel->columns * os);
+    double sum = 0;
+    NB_TILE_ROLLED
+    for (unsigned i = first_ray; i < of_layer * (unsigned)sensor->layers; i += rays) {
+        const int layer = (int)(i / of_layer), u = u0 + (int)(i % os),
+                  v = v0 + (int)(i % of_layer / os);
+        const nb_vec3 d = nb_tile_direction(p, k, layer, u, v);
+        nb_tile_sum total = {0, 0};
+        NB_TILE_ROLLED
+        for (int64_t step = first_step; step < (int64_t)t->orientations * t->sources;
+             step += steps)
+            nb_tile_sum_add(p, &total, (int)(step / t->sources), (int)(step % t->sources),
+                            d, how);
+        sum += nb_tile_sum_end(p, &total) *
+               (sensor->absorb || p->spots.scene.oversample_omega
+                    ? nb_tile_factor(p, k, layer, u, v)
+                    : 1);
+    }
+    return sum;
+}
+
+/** Step i of a list of steps at `steps`, of the groups of a task. */
+NB_TILE_HD void nb_tile_step_of(const nb_tile_walk *k, const nb_tile_task *task,
+                                int steps, int i, int *m, int *source)
+{
+    const uint32_t entry = k->w->stack[steps + i],
+                   group = k->w->stack[task->list + (int)(entry / NB_TILE_STEPS)];
+    const int step = (int)(entry % NB_TILE_STEPS);
+    *m = nb_tile_orientation(&k->p->tiles, nb_tile_row(k->p, group), step);
+    *source = nb_tile_source(&k->p->tiles, nb_tile_column_of(k->p, group), step);
+}
+
+NB_TILE_HD nb_vec3 nb_tile_leaf_direction(const nb_tile_walk *k, int block, int ray)
+{
+    const int at = nb_tile_leaf_ray(k, block, ray);
+    return nb_v3(k->w->ray[0][at], k->w->ray[1][at], k->w->ray[2][at]);
+}
+
+/** Sums of four rays. */
+NB_TILE_HD void nb_tile_add_rays(nb_tile_walk *k, const nb_tile_task *task,
+                                 const NB_LANE_ARG(double, sum))
+{
+    NB_LANES(lane)
+    if (lane < 4) {
+        const int ray = nb_tile_leaf_ray(k, task->block, lane);
+        if (k->wanted >> ray & 1)
+            nb_tile_add_ray(k, ray, NB_LANE(sum));
+    }
+}
+
 /** The terms of n steps on the stack at `steps`, for the four rays of a block: a quarter of the lanes for
  * each. */
 NB_TILE_HD void nb_tile_sum_terms(nb_tile_walk *k, const nb_tile_task *task, int steps,
@@ -50,30 +113,40 @@ NB_TILE_HD void nb_tile_sum_terms(nb_tile_walk *k, const nb_tile_task *task, int
     NB_LANE_OF(double, sum);
     NB_LANES(lane)
     {
-        const int ray = nb_tile_leaf_ray(k, task->block, lane % 4);
-        const nb_vec3 d = nb_v3(k->w->ray[0][ray], k->w->ray[1][ray], k->w->ray[2][ray]);
+        const nb_vec3 d = nb_tile_leaf_direction(k, task->block, lane % 4);
         nb_tile_sum total = {0, 0};
         NB_TILE_TWICE
         for (int i = lane / 4; i < n; i += NB_TILE_LANES / 4) {
-            const uint32_t entry = k->w->stack[steps + i],
-                           group = k->w->stack[task->list + (int)(entry / NB_TILE_STEPS)];
-            const int step = (int)(entry % NB_TILE_STEPS);
-            nb_tile_sum_add(
-                k->p, &total,
-                nb_tile_orientation(&k->p->tiles, nb_tile_row(k->p, group), step),
-                nb_tile_source(&k->p->tiles, nb_tile_column_of(k->p, group), step), d,
-                how);
+            int m, source;
+            nb_tile_step_of(k, task, steps, i, &m, &source);
+            nb_tile_sum_add(k->p, &total, m, source, d, how);
         }
         NB_LANE(sum) = nb_tile_sum_end(k->p, &total);
     }
     nb_lanes_add_quads(NB_LANE_PASS(sum));
-    NB_LANES(lane)
-    if (lane < 4) {
-        const int ray = nb_tile_leaf_ray(k, task->block, lane);
-        if (k->wanted >> ray & 1)
-            nb_tile_add_ray(k, ray, NB_LANE(sum));
-    }
+    nb_tile_add_rays(k, task, sum);
 }
+
+#ifdef NB_GPU_DEVICE_PASS
+/** The same in floats: a step for each lane, whose loads serve all four rays. */
+static __device__ __forceinline__ void nb_tile_sum_fast(nb_tile_walk *k,
+                                                        const nb_tile_task *task,
+                                                        int steps, int n, const int how)
+{
+    nb_vec3 d[4];
+    float run[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        d[i] = nb_tile_leaf_direction(k, task->block, i);
+#pragma unroll 1
+    for (int i = (int)(threadIdx.x % NB_TILE_LANES); i < n; i += NB_TILE_LANES) {
+        int m, source;
+        nb_tile_step_of(k, task, steps, i, &m, &source);
+        nb_tile_fast_step(k->p, m, source, d, 4, how & NB_TILE_SHAPE, run);
+    }
+    nb_tile_add_rays(k, task, nb_lanes_add_fours(run) * k->p->tiles.unit);
+}
+#endif
 
 /** A block of 2 x 2 rays with n groups: their steps, a few groups at a time; returns what is spent. */
 NB_TILE_HD float nb_tile_steps_of(nb_tile_walk *k, const nb_tile_task *of, const int how)
@@ -91,8 +164,14 @@ NB_TILE_HD float nb_tile_steps_of(nb_tile_walk *k, const nb_tile_task *of, const
         const int kept = nb_tile_few_steps(k, &part, &more, how & NB_TILE_SHAPE);
         spent += more;
         k->tally[NB_TILE_TERMS] += (unsigned)(kept + 7) / 8;
-        if (kept > 0 && !k->p->only_count)
-            nb_tile_sum_terms(k, &part, part.to, kept, how);
+        if (kept > 0 && !k->p->only_count) {
+#ifdef NB_GPU_DEVICE_PASS
+            if (!(how & NB_TILE_EXACT))
+                nb_tile_sum_fast(k, &part, part.to, kept, how);
+            else
+#endif
+                nb_tile_sum_terms(k, &part, part.to, kept, how);
+        }
         nb_lanes_meet();
     }
     return spent;

@@ -18,12 +18,24 @@ enum {
     BATCH = 4,        /* items that a warp takes together */
     QUEUE_TASKS = 1 << 21,
     QUEUE_WORDS = 1 << 25,
-    QUEUE_LEAST = 64 /* parts of it are tried down to one such */
+    QUEUE_LEAST = 64, /* parts of it are tried down to one such */
+    PIXEL_STEPS = 2,  /* of a thread, of a single pixel; */
+    PIXEL_BLOCKS = 64 /* but no more blocks, for steps and for rays */
 };
 
 static constexpr int blocks_of(int how)
 {
     return how & NB_TILE_EXACT ? EXACT_BLOCKS : BLOCKS;
+}
+
+/** Blocks that the compiler is to leave registers for. */
+static constexpr int resident_blocks(int how)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+    return EXACT_BLOCKS; /* more would spill there */
+#else
+    return blocks_of(how);
+#endif
 }
 
 #define LOOK 1e-3 /* seconds of the first look, about */
@@ -36,7 +48,7 @@ typedef struct tile_report {
     unsigned used[2]; /* of the queue */
     unsigned late;    /* the next task of it */
 } tile_report;
-static_assert(sizeof(tile_report) <= NB_SMALL_BYTES - NB_SMALL_TILES, "it has its place");
+static_assert(sizeof(tile_report) <= NB_SMALL_LOOK - NB_SMALL_TILES, "it has its place");
 
 /** What a warp found out. */
 static __device__ __forceinline__ void report_walk(const nb_tile_walk &walk, int count,
@@ -50,39 +62,48 @@ static __device__ __forceinline__ void report_walk(const nb_tile_walk &walk, int
             atomicAdd(&report->tally[i], (unsigned long long)walk.tally[i]);
 }
 
-/** Items first .. end - 1, of those that are done. */
+/** What the lanes of this warp share. */
+static __device__ __forceinline__ nb_tile_shared *start_warp(nb_tile_shared *of)
+{
+    of += threadIdx.x / 32;
+    of->bins[threadIdx.x % 32] = 0;
+    gpuSyncLanes();
+    return of;
+}
+
+/** Items first, first + stride ..: of all over the picture, so that each part of it has as many tasks. */
 template <int HOW>
-__global__ void __launch_bounds__(32 * WARPS, blocks_of(HOW))
+__global__ void __launch_bounds__(32 * WARPS, resident_blocks(HOW))
     k_tiles(const NB_GRID_CONSTANT nb_tile_pass p, tile_report *report, int64_t first,
-            int64_t end)
+            int64_t stride)
 {
     __shared__ nb_tile_shared shared[WARPS];
     const int lane = (int)threadIdx.x % 32;
     nb_tile_walk walk = {};
     walk.p = &p;
-    walk.w = &shared[threadIdx.x / 32];
+    walk.w = start_warp(shared);
     for (;;) {
         unsigned long long from = 0;
         if (lane == 0)
             from = atomicAdd(&report->next, (unsigned long long)BATCH);
-        const int64_t begin = first + (int64_t)gpuShuffle(from, 0, 32);
-        if (begin >= end)
+        int64_t i = first + (int64_t)gpuShuffle(from, 0, 32) * stride;
+        if (i >= p.items)
             break;
-        for (int64_t i = begin; i < begin + BATCH && i < end; i++)
-            nb_tile_item(&walk, i * p.stride, HOW);
+        for (int k = 0; k < BATCH && i < p.items; k++, i += stride)
+            nb_tile_item(&walk, i, HOW);
     }
     report_walk(walk, p.only_count, report);
 }
 
 /** The tasks of the queue. */
 template <int HOW>
-__global__ void __launch_bounds__(32 * WARPS, blocks_of(HOW))
+__global__ void __launch_bounds__(32 * WARPS, resident_blocks(HOW))
     k_tiles_late(const NB_GRID_CONSTANT nb_tile_pass p, tile_report *report)
 {
     __shared__ nb_tile_shared shared[WARPS];
     nb_tile_walk walk = {};
     walk.p = &p;
-    walk.w = &shared[threadIdx.x / 32];
+    walk.w = start_warp(shared);
     const unsigned n = min(p.queue.used[0], p.queue.most_tasks);
     for (;;) {
         const unsigned i = nb_lanes_reserve(&report->late, 1);
@@ -91,6 +112,25 @@ __global__ void __launch_bounds__(32 * WARPS, blocks_of(HOW))
         nb_tile_late_item(&walk, i, HOW);
     }
     report_walk(walk, p.only_count, report);
+}
+
+/** The terms of the pixel that a look found, each once: its own sum, in whole units, rounded down. */
+template <int HOW>
+__global__ void __launch_bounds__(32 * WARPS)
+    k_tile_pixel(const NB_GRID_CONSTANT nb_tile_pass p, nb_cuda_look *look)
+{
+    double sum = nb_tile_pixel_sum(&p, (unsigned)look->key, blockIdx.y, gridDim.y,
+                                   (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
+                                   (int64_t)gridDim.x * blockDim.x, HOW);
+    for (int half = 16; half > 0; half /= 2)
+        sum += gpuShuffleXor(sum, half, 32);
+    if (threadIdx.x % 32 == 0)
+        atomicAdd(&look->sum, (unsigned long long)(sum * p.spots.per_unit));
+}
+
+__global__ void k_tile_photons(const NB_GRID_CONSTANT nb_spot_pass p, nb_cuda_look *look)
+{
+    look->photons = nb_spot_photons(&p, (unsigned)look->key, look->sum);
 }
 
 /** The largest F^2 of each reflection's place, and of it and its neighbours. */
@@ -121,11 +161,11 @@ __global__ void __launch_bounds__(256)
 /** Both kernels of a part. */
 template <int HOW>
 static void launch_part(const nb_cuda_spot_run *r, const nb_tile_setup *setup,
-                        tile_report *report, int64_t first, int64_t end)
+                        tile_report *report, int64_t first, int64_t stride)
 {
     const unsigned blocks = (unsigned)(r->launch->multiprocessors * blocks_of(HOW));
-    k_tiles<HOW>
-        <<<blocks, 32 * WARPS, 0, r->launch->stream>>>(setup->pass, report, first, end);
+    k_tiles<HOW><<<blocks, 32 * WARPS, 0, r->launch->stream>>>(setup->pass, report, first,
+                                                               stride);
     k_tiles_late<HOW><<<blocks, 32 * WARPS, 0, r->launch->stream>>>(setup->pass, report);
 }
 
@@ -163,8 +203,7 @@ static nb_status launch_items(const nb_cuda_spot_run *r, const nb_tile_setup *se
                  err, gpuMemsetAsync(report->used, 0, 3 * sizeof(unsigned), stream),
                  "clearing a counter")))
             break;
-        launch(r, setup, report, items / parts * i,
-               i == parts - 1 ? items : items / parts * (i + 1));
+        launch(r, setup, report, i * setup->pass.stride, parts * setup->pass.stride);
         st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
         if (!st && parts > 1)
             st = nb_cuda_check(err, gpuStreamSynchronize(stream), "rendering");
@@ -173,6 +212,43 @@ static nb_status launch_items(const nb_cuda_spot_run *r, const nb_tile_setup *se
             st = nb_fail(err, NB_ERR_CANCELLED, "stopped before the image was finished");
     }
     return st;
+}
+
+typedef void pixel_launcher(dim3, gpuStream_t, const nb_tile_pass *, nb_cuda_look *);
+
+template <int HOW>
+static void launch_pixel(dim3 blocks, gpuStream_t stream, const nb_tile_pass *pass,
+                         nb_cuda_look *look)
+{
+    k_tile_pixel<HOW><<<blocks, 32 * WARPS, 0, stream>>>(*pass, look);
+}
+
+static pixel_launcher *pixel_launcher_of(const nb_tile_setup *setup)
+{
+    if (setup->pass.lattice.shape == NB_LATTICE_ROUND)
+        return setup->exact ? launch_pixel<NB_LATTICE_ROUND | NB_TILE_EXACT>
+                            : launch_pixel<NB_LATTICE_ROUND>;
+    return setup->exact ? launch_pixel<NB_LATTICE_SQUARE | NB_TILE_EXACT>
+                        : launch_pixel<NB_LATTICE_SQUARE>;
+}
+
+/** As nb_tile_runner says. */
+static nb_status run_pixel(void *context, const nb_tile_setup *setup,
+                           const nb_tile_pass *pass, double *photons, nb_error *err)
+{
+    const nb_cuda_spot_run *r = (const nb_cuda_spot_run *)context;
+    nb_cuda_look *look = (nb_cuda_look *)((char *)r->state->small.at + NB_SMALL_LOOK);
+    const int os = pass->spots.scene.oversample;
+    const double steps = (double)pass->tiles.orientations * pass->tiles.sources,
+                 each = PIXEL_STEPS * 32.0 * WARPS;
+    const dim3 blocks((unsigned)fmin(PIXEL_BLOCKS, ceil(steps / each)),
+                      (unsigned)fmin(PIXEL_BLOCKS, (double)os * os * pass->spots.layers));
+    gpuStream_t stream = r->launch->stream;
+    nb_status st;
+    pixel_launcher_of(setup)(blocks, stream, pass, look);
+    k_tile_photons<<<1, 1, 0, stream>>>(pass->spots, look);
+    st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+    return st ? st : nb_cuda_fetch_brightest(r, &look->photons, photons, err);
 }
 
 /** As nb_tile_runner says. */
@@ -283,7 +359,7 @@ nb_status nb_cuda_render_tiles(nb_backend_state *state, const nb_plan *plan,
                                nb_error *err)
 {
     nb_cuda_spot_run render = {state, launch, LOOK};
-    const nb_tile_runner run = {nb_cuda_run_spots, run_tiles, &render};
+    const nb_tile_runner run = {nb_cuda_run_spots, run_pixel, run_tiles, &render};
     const nb_cuda_tile_choice choice = nb_cuda_choose_tiles(plan);
     nb_tile_setup setup;
     nb_status st = nb_tile_setup_build(plan, &setup, err);

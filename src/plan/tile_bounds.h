@@ -181,17 +181,23 @@ NB_HD int nb_tile_source(const nb_tiles *t, int column, int step)
     return t->by_source ? column * NB_TILE_STEPS + step : column;
 }
 
-/** A step's bound times its weight; q: the block's middle less the source's direction. */
-NB_HD float nb_tile_step_bound(const nb_tiles *t, const nb_ray_block *b, int orientation,
-                               int source, const float q[3], int shape)
+/** An orientation's axes times q, the block's middle less the source's direction. */
+NB_HD void nb_tile_along(const nb_tiles *t, int orientation, const float q[3],
+                         float along[3])
 {
     const size_t n = (size_t)t->orientations;
-    const float kappa = t->kappa_f[source];
-    float h[3];
     for (int i = 0; i < 3; i++) {
         const float *a = t->cells_f + 3 * (size_t)i * n + orientation;
-        h[i] = fmaf(a[0], q[0], fmaf(a[n], q[1], a[2 * n] * q[2])) * kappa;
+        along[i] = fmaf(a[0], q[0], fmaf(a[n], q[1], a[2 * n] * q[2]));
     }
+}
+
+/** A step's bound times its weight. */
+NB_HD float nb_tile_along_bound(const nb_tiles *t, const nb_ray_block *b, int source,
+                                const float along[3], int shape)
+{
+    const float kappa = t->kappa_f[source],
+                h[3] = {along[0] * kappa, along[1] * kappa, along[2] * kappa};
     return nb_tile_bound(t, h, b->half, shape) * t->weight_f[source];
 }
 

@@ -6,7 +6,9 @@
 #include "../physics/structure_factor.h"
 #include "tiles.h"
 
-/** F^2 of a place of the box, the largest of all tables; relative to 1/per_unit, rounded up. */
+#define NB_TILE_PAIR_UP (1 + 1e-6)
+
+/** F^2 of a place of the box, the largest of all tables; relative to 1/per_unit, times NB_TILE_PAIR_UP: rounded up. */
 NB_HD float nb_tile_square(const nb_factor_table *sf, const nb_tile_factors *f,
                            const int at[3], double per_unit)
 {
@@ -18,7 +20,7 @@ NB_HD float nb_tile_square(const nb_factor_table *sf, const nb_tile_factors *f,
                               : sf->default_F;
         most = fmax(most, F * F);
     }
-    return (float)(most * per_unit * (1 + 1e-6));
+    return (float)(most * per_unit * NB_TILE_PAIR_UP);
 }
 
 #endif

@@ -48,7 +48,9 @@ k_fitIdLi4ELi0E 255
 k_fit 128 240
 k_slopes 128 400
 k_materials 128 64
-k_tiles 128 180
+k_tile_pixel 128
+k_tile_photons 128
+k_tiles 128 250
 k_spots 128 480
 k_spot 128
 k_product 80

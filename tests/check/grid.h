@@ -9,14 +9,14 @@ typedef struct check_grid {
     float *image;
     unsigned long long *sums;
     unsigned char *marks;
+    size_t brightest; /* pixel of the last look */
 } check_grid;
 
 check_grid check_grid_new(const nb_scene *scene, float *image);
 void check_grid_free(check_grid *grid);
 
 /** The image of the sums, which are 0 afterwards, or the brightest pixel. */
-void check_grid_finish(const check_grid *grid, const nb_spot_pass *pass,
-                       double *brightest);
+void check_grid_finish(check_grid *grid, const nb_spot_pass *pass, double *brightest);
 
 /** An nb_spot_runner. */
 nb_status check_grid_run(void *context, const nb_spot_pass *pass, double *brightest,

@@ -50,7 +50,7 @@ check_grid check_grid_new(const nb_scene *sc, float *image)
 {
     const size_t pixels = sc->raster.pixels;
     return (check_grid){image, calloc(pixels, sizeof(unsigned long long)),
-                        calloc(pixels / NB_SPOT_MARK + 1, 1)};
+                        calloc(pixels / NB_SPOT_MARK + 1, 1), 0};
 }
 
 void check_grid_free(check_grid *g)
@@ -59,7 +59,7 @@ void check_grid_free(check_grid *g)
     free(g->marks);
 }
 
-void check_grid_finish(const check_grid *g, const nb_spot_pass *pass, double *brightest)
+void check_grid_finish(check_grid *g, const nb_spot_pass *pass, double *brightest)
 {
     const size_t pixels = pass->scene.raster.pixels;
     for (size_t i = 0; i < pixels; i++) {
@@ -67,9 +67,11 @@ void check_grid_finish(const check_grid *g, const nb_spot_pass *pass, double *br
         const double photons =
             marked || pass->water > 0 ? nb_spot_photons(pass, i, g->sums[i]) : 0;
         g->sums[i] = 0;
-        if (brightest)
-            *brightest = photons > *brightest ? photons : *brightest;
-        else
+        if (brightest && photons > *brightest) {
+            *brightest = photons;
+            g->brightest = i;
+        }
+        if (!brightest)
             g->image[i] = (float)photons;
         if (i % NB_SPOT_MARK == NB_SPOT_MARK - 1 || i == pixels - 1)
             g->marks[i / NB_SPOT_MARK] = 0;
@@ -79,7 +81,7 @@ void check_grid_finish(const check_grid *g, const nb_spot_pass *pass, double *br
 nb_status check_grid_run(void *context, const nb_spot_pass *pass, double *brightest,
                          nb_error *err)
 {
-    const check_grid *g = context;
+    check_grid *g = context;
     (void)err;
     for (int64_t i = 0; i < nb_spot_items(pass); i++)
         run_item(g, pass, i);

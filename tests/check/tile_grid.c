@@ -36,11 +36,23 @@ static nb_status run_tiles(void *context, nb_tile_setup *setup, double *counts,
     return NB_OK;
 }
 
+static nb_status run_pixel(void *context, const nb_tile_setup *setup,
+                           const nb_tile_pass *pass, double *photons, nb_error *err)
+{
+    const check_grid *g = context;
+    const int how = pass->lattice.shape | NB_TILE_EXACT;
+    const double sum = nb_tile_pixel_sum(pass, g->brightest, 0, 1, 0, 1, how);
+    (void)setup, (void)err;
+    *photons = nb_spot_photons(&pass->spots, g->brightest,
+                               (unsigned long long)(sum * pass->spots.per_unit));
+    return NB_OK;
+}
+
 nb_status check_tile_grid_render(const nb_plan *plan, float *image,
                                  nb_spots_result *result, nb_error *err)
 {
     check_grid g = check_grid_new(plan->scene, image);
-    const nb_tile_runner run = {check_grid_run, run_tiles, &g};
+    const nb_tile_runner run = {check_grid_run, run_pixel, run_tiles, &g};
     nb_scene unmasked = *plan->scene;
     nb_plan of = *plan;
     nb_tile_setup setup;
