@@ -22,11 +22,37 @@ static __device__ __forceinline__ int first_pixel(const row_job &p, unsigned x)
     return (p.window.f0 & ~(PIXELS - 1)) + block + (int)threadIdx.x * PIXELS;
 }
 
+/** F_latt^2 of a round crystal of few steps a pixel: near its zeros from indices in double.  All sources have one
+ * direction. */
+template <bool DEEP>
+static __device__ __forceinline__ float few_round(const row_job &p, const line lines[3],
+                                                  const nb_cuda_direct_term &step,
+                                                  const four &x, int i, const int w[3])
+{
+    double d[3];
+    int doubt;
+#pragma unroll
+    for (int axis = 0; axis < 3; axis++)
+        d[axis] = __hiloint2double(0x43300000, w[axis] ^ INT_MIN) - (0x1p52 + 0x1p31);
+    const float quick = nb_sphere_near(nb_sphere_u2(p.sphere_steps, d), &doubt);
+    if (!doubt)
+        return quick;
+#pragma unroll
+    for (int axis = 0; axis < 3; axis++) {
+        const double h = fma(at_pixel<DEEP>(lines[axis], x, i), x.r[i],
+                             -dot(step.axis[axis].vector, p.incident));
+        d[axis] = h - rint(h);
+    }
+    return nb_sphere_exact(nb_sphere_u2(p.sphere, d));
+}
+
 /** One step for four pixels: their lattice factors (squared, unless SHAPE is the parallelepiped) and,
  * from a table, F^2.  lines: of the three axes.  QUOTIENT: see nb_interference_quotient.  first: of the
  * step's table. */
 template <int TABLE, bool QUOTIENT, bool DEEP, int SHAPE>
-static __device__ __forceinline__ void aim_step(const row_job &p, const line lines[3],
+static __device__ __forceinline__ void aim_step(const row_job &p,
+                                                const nb_cuda_direct_term &step,
+                                                const line lines[3],
                                                 const double constants[3], const four &x,
                                                 int first, float lattice[PIXELS],
                                                 float F2[PIXELS])
@@ -47,6 +73,8 @@ static __device__ __forceinline__ void aim_step(const row_job &p, const line lin
         if (SHAPE == NB_LATTICE_SQUARE)
             lattice[i] = QUOTIENT ? nb_interference_quotient(w, p.N)
                                   : nb_interference_product<4>(w, p.N);
+        else if (SHAPE == NB_SHAPE_FEW_ROUND)
+            lattice[i] = few_round<DEEP>(p, lines, step, x, i, w);
         else
             lattice[i] = nb_shape_square<SHAPE>(w, p.shape);
         F2[i] = !TABLE                            ? 1.0f
@@ -126,7 +154,7 @@ struct wet {
 /** A block of pixels.  One ray and one step (of weight 1) a pixel, and no factor but a plain polarization
  * and the solid angle: the common quick picture.  What does not change along the row
  * is worked out once.  beside: dry or wet. */
-template <bool TABLE, bool POINT, class BESIDE>
+template <bool TABLE, bool POINT, int SHAPE, class BESIDE>
 static __device__ __forceinline__ void one_block(const row_job &p,
                                                  const row_job &at_panel, unsigned x,
                                                  unsigned y, const BESIDE &beside)
@@ -150,15 +178,17 @@ static __device__ __forceinline__ void one_block(const row_job &p,
         for (int i = 0; i < PIXELS; i++)
             cosine[i] = at(row.beam, x.F[i]) * x.r[i];
         beside.at(cosine, background);
-        aim_step<TABLE, true, false, NB_LATTICE_SQUARE>(p, row.lines, row.constants, x,
-                                                        p.index.offset, value, F2);
+        aim_step<TABLE, true, false, SHAPE>(p, p.terms[0], row.lines, row.constants, x,
+                                            p.index.offset, value, F2);
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
             double r2 = x.r[i] * x.r[i];
             double factor = fma(cosine[i] * cosine[i], at_panel.plain_polar[1],
                                 at_panel.plain_polar[0]) *
                             (POINT ? r2 : r2 * x.r[i]);
-            value[i] = fmaf(TABLE ? value[i] * F2[i] : value[i], value[i], background[i]) *
+            const float left = TABLE ? value[i] * F2[i] : value[i];
+            value[i] = (SHAPE == NB_LATTICE_SQUARE ? fmaf(left, value[i], background[i])
+                                                   : left + background[i]) *
                        (float)factor;
         }
         store(at_panel, f, s, value);
@@ -166,22 +196,22 @@ static __device__ __forceinline__ void one_block(const row_job &p,
 }
 
 /** The blocks of one panel or many. */
-template <bool TABLE, bool POINT, bool MANY, class BESIDE>
+template <bool TABLE, bool POINT, bool MANY, int SHAPE, class BESIDE>
 static __device__ __forceinline__ void all_blocks(const row_job &p, const BESIDE &beside)
 {
     if constexpr (MANY)
         for_blocks<true>(p, [&](const row_job &at_panel, unsigned x, unsigned y) {
-            one_block<TABLE, POINT>(p, at_panel, x, y, beside);
+            one_block<TABLE, POINT, SHAPE>(p, at_panel, x, y, beside);
         });
     else
-        one_block<TABLE, POINT>(p, p, blockIdx.x, blockIdx.y, beside);
+        one_block<TABLE, POINT, SHAPE>(p, p, blockIdx.x, blockIdx.y, beside);
 }
 
-template <bool TABLE, bool POINT, bool MANY>
+template <bool TABLE, bool POINT, bool MANY, int SHAPE>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
     k_one(const NB_GRID_CONSTANT row_job p)
 {
-    all_blocks<TABLE, POINT, MANY>(p, dry{p});
+    all_blocks<TABLE, POINT, MANY, SHAPE>(p, dry{p});
 }
 
 /** The same with materials. */
@@ -189,7 +219,7 @@ template <bool TABLE, bool POINT, bool MANY>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, WET_BLOCKS)
     k_one_wet(const NB_GRID_CONSTANT material_job p)
 {
-    all_blocks<TABLE, POINT, MANY>(p.row, wet(p));
+    all_blocks<TABLE, POINT, MANY, NB_LATTICE_SQUARE>(p.row, wet(p));
 }
 
 /** The sum over the steps for four pixels; terms: of their panel. */
@@ -209,7 +239,8 @@ static __device__ __forceinline__ void add_terms(const row_job &p,
             float lattice[PIXELS], F2[PIXELS];
             term_lines(terms[k], row, lines, constants);
             int from = p.index.offset + (TABLE == SEVERAL ? terms[k].table : 0);
-            aim_step<TABLE, false, DEEP, SHAPE>(p, lines, constants, x, from, lattice, F2);
+            aim_step<TABLE, false, DEEP, SHAPE>(p, terms[k], lines, constants, x, from,
+                                                lattice, F2);
 #pragma unroll
             for (int i = 0; i < PIXELS; i++)
                 run[i] =
@@ -224,7 +255,7 @@ static __device__ __forceinline__ void add_terms(const row_job &p,
 
 /** Any number of rays and steps a pixel.  DEEP: layers at their mean depth. */
 template <int TABLE, bool DEEP, int SHAPE, bool MANY>
-__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 4)
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, SHAPE == NB_SHAPE_FEW_ROUND ? 3 : 4)
     k_direct(const NB_GRID_CONSTANT row_job p)
 {
     const row_job &at_panel = job_of_block<MANY>(p);
@@ -274,9 +305,9 @@ static int is_plain(row_job *job)
     job->beam[0] = nb_dot(job->incident, panel->pix0);
     job->beam[1] = nb_dot(job->incident, panel->slow);
     job->beam_slope = nb_dot(job->incident, panel->fast);
-    return job->scene.lattice.shape == NB_LATTICE_SQUARE && job->n_terms == 1 &&
-           job->scene.oversample == 1 && sensor->layers == 1 && job->polar != POLAR_KAHN &&
-           !job->polar_oversampled && !job->scene.oversample_omega && !sensor->absorb;
+    return job->n_terms == 1 && job->scene.oversample == 1 && sensor->layers == 1 &&
+           job->polar != POLAR_KAHN && !job->polar_oversampled &&
+           !job->scene.oversample_omega && !sensor->absorb;
 }
 
 typedef void (*direct_kernel)(row_job);
@@ -299,17 +330,34 @@ template <bool MANY> static direct_kernel general_kernel(int shape, int tables, 
         return choose_kernel<NB_LATTICE_GAUSS, MANY>(tables, deep);
     case NB_LATTICE_TOPHAT:
         return choose_kernel<NB_LATTICE_TOPHAT, MANY>(tables, deep);
+    case NB_SHAPE_FEW_ROUND:
+        return choose_kernel<NB_SHAPE_FEW_ROUND, MANY>(tables, deep);
     default:
         return choose_kernel<NB_LATTICE_SQUARE, MANY>(tables, deep);
     }
 }
 
-template <bool MANY> static direct_kernel plain_kernel(int table, int point)
+template <int SHAPE, bool MANY> static direct_kernel choose_plain(int table, int point)
 {
     static const direct_kernel kernels[2][2] = {
-        {k_one<false, false, MANY>, k_one<false, true, MANY>},
-        {k_one<true, false, MANY>, k_one<true, true, MANY>}};
+        {k_one<false, false, MANY, SHAPE>, k_one<false, true, MANY, SHAPE>},
+        {k_one<true, false, MANY, SHAPE>, k_one<true, true, MANY, SHAPE>}};
     return kernels[table][point];
+}
+
+template <bool MANY> static direct_kernel plain_kernel(int shape, int table, int point)
+{
+    switch (shape) {
+    case NB_LATTICE_GAUSS:
+        return choose_plain<NB_LATTICE_GAUSS, MANY>(table, point);
+    case NB_LATTICE_TOPHAT:
+        return choose_plain<NB_LATTICE_TOPHAT, MANY>(table, point);
+    case NB_LATTICE_ROUND:
+    case NB_SHAPE_FEW_ROUND:
+        return choose_plain<NB_SHAPE_FEW_ROUND, MANY>(table, point);
+    default:
+        return choose_plain<NB_LATTICE_SQUARE, MANY>(table, point);
+    }
 }
 
 /** Blocks of pixels that a thread of k_one takes; small: of a small part of the image. */
@@ -362,7 +410,9 @@ int nb_cuda_direct_is_wet(const nb_cuda_launch *launch, const nb_cuda_terms *ter
 {
     row_job job = make_row_job(launch, terms);
     const double share = share_of(launch, &job), far = 1e25; /* floats hold it and F^2 */
-    return launch->cells.n > 0 && is_plain(&job) && share > 1 / far && share < far;
+    return launch->cells.n > 0 && is_plain(&job) &&
+           launch->scene.lattice.shape == NB_LATTICE_SQUARE && share > 1 / far &&
+           share < far;
 }
 
 typedef void (*wet_kernel)(material_job);
@@ -397,7 +447,9 @@ void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_terms *te
     row_job job = make_job(launch, terms, many != NULL, &one, &grid);
     const int table = job.F2 != NULL;
     const int tables = table && terms->F2.side > 1 ? SEVERAL : table;
-    const int shape = launch->scene.lattice.shape, deep = launch->sensor.mean_depth != 0,
+    const int shape = launch->few_round ? (int)NB_SHAPE_FEW_ROUND
+                                        : launch->scene.lattice.shape,
+              deep = launch->sensor.mean_depth != 0,
               point = launch->panel.point_pixel != 0;
     direct_kernel kernel;
     if (with_materials) {
@@ -405,14 +457,14 @@ void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_terms *te
         return;
     }
     if (many) {
-        kernel = one ? plain_kernel<true>(table, point)
+        kernel = one ? plain_kernel<true>(shape, table, point)
                      : general_kernel<true>(shape, tables, deep);
         job = job_of_many(job, many);
         grid = dim3(
             (unsigned)(one ? min(many->blocks, (int)ONE_BLOCKS * launch->multiprocessors)
                            : many->blocks));
     } else {
-        kernel = one ? plain_kernel<false>(table, point)
+        kernel = one ? plain_kernel<false>(shape, table, point)
                      : general_kernel<false>(shape, tables, deep);
     }
     kernel<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);

@@ -72,6 +72,7 @@ typedef struct nb_cuda_launch {
     int multiprocessors;
     nb_vec3 first_incident; /* of the first source, for the host */
     nb_cuda_cells cells;
+    int few_round; /* nb_cuda_is_few_round */
 } nb_cuda_launch;
 
 /** Several panels for one launch (many.cuh). */

@@ -18,6 +18,7 @@
 /* of a pixel, from which on no zero of a sphere's transform stands alone: near the first zeros a float is
  * 2e-4 of the value off, where that is 1e-6 of a peak */
 #define ROUND_TERMS 8
+#define SINGLE_SPHERE "the zeros of a single sphere need double precision"
 /* from which on the brightest stands near a peak, and not in tails alone: there a float of a round or
  * Gaussian crystal is up to 3e-6 of the value off */
 #define FORM_PIXELS 1e5
@@ -142,8 +143,6 @@ static int floats_apply(const nb_plan *plan, const char **why)
         return nb_path_refuse(why, "dmin culls by source");
     if (!is_flat(sc))
         return nb_path_refuse(why, "the detector is curved");
-    if (sc->lattice.shape == NB_LATTICE_ROUND && plan->terms < ROUND_TERMS)
-        return nb_path_refuse(why, "the zeros of a single sphere need double precision");
     if (has_edge(sc) && !(nb_edge_doubt(&sc->lattice) < NB_EDGE_DOUBT))
         return nb_path_refuse(why, "the edges of the spots need double precision");
     if (has_form(sc) && !has_edge(sc) && plan->pixels < FORM_PIXELS)
@@ -161,10 +160,17 @@ static int floats_apply(const nb_plan *plan, const char **why)
     return 1;
 }
 
+int nb_cuda_is_few_round(const nb_plan *plan)
+{
+    return plan->scene->lattice.shape == NB_LATTICE_ROUND && plan->terms < ROUND_TERMS;
+}
+
 static int direct_applies(const nb_plan *plan, const char **why)
 {
     if (plan->scene->factors.table.interpolate)
         return nb_path_refuse(why, "structure factors are interpolated");
+    if (nb_cuda_is_few_round(plan) && !one_direction(&plan->scene->beam))
+        return nb_path_refuse(why, SINGLE_SPHERE);
     return floats_apply(plan, why);
 }
 
@@ -181,6 +187,8 @@ static int tensor_applies(const nb_plan *plan, const char **why)
         return nb_path_refuse(why, "there are no FP64 tensor cores");
     if (!scatters(plan))
         return nb_path_refuse(why, "there is no crystal to sum");
+    if (nb_cuda_is_few_round(plan))
+        return nb_path_refuse(why, SINGLE_SPHERE);
     return direct_applies(plan, why);
 }
 
@@ -276,6 +284,8 @@ static int tricubic_applies(const nb_plan *plan, const char **why)
         return nb_path_refuse(why, "structure factors are not interpolated");
     if (!nb_one_table(&plan->scene->beam))
         return nb_path_refuse(why, "sources have their own structure factors");
+    if (nb_cuda_is_few_round(plan))
+        return nb_path_refuse(why, SINGLE_SPHERE);
     return floats_apply(plan, why);
 }
 

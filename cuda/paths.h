@@ -38,6 +38,9 @@ typedef struct nb_cuda_tile_choice {
 } nb_cuda_tile_choice;
 nb_cuda_tile_choice nb_cuda_choose_tiles(const nb_plan *plan);
 
+/** A round crystal of so few steps a pixel that the zeros of a single sphere show. */
+int nb_cuda_is_few_round(const nb_plan *plan);
+
 /** Steps a second that the kernel of a path reaches on plan->engine. */
 double nb_cuda_step_rate(nb_cuda_path path, const nb_plan *plan);
 

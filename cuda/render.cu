@@ -225,6 +225,7 @@ static nb_status run_panels(nb_cuda_job *job, nb_error *err)
 {
     nb_backend_state *state = job->state;
     choose_repair(job);
+    job->launch.few_round = nb_cuda_is_few_round(&job->plan);
     nb_status st = keep_jobs(job, err);
     int total = nb_cuda_count_launches(job), i = 0;
     if (!st)

@@ -51,6 +51,8 @@ typedef struct row_job {
     nb_scene scene;
     nb_shape_form shape; /* of crystals that are no parallelepipeds */
     nb_cuda_many many;
+    /* round crystals of few steps: nb_sphere_u2's, of indices and of their steps of 2^-32 */
+    double sphere[3], sphere_steps[3];
 } row_job;
 
 /** A row of points at one sub-pixel and layer: P = base + F fast. */
@@ -291,6 +293,10 @@ static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_terms *t
     job.index = nb_make_F2_index(&terms->F2);
     for (int i = 0; i < 3; i++)
         job.N[i] = (int)sc->lattice.N[i];
+    for (int i = 0; i < 3; i++) {
+        job.sphere[i] = sc->lattice.N[i] * sc->lattice.N[i] * sc->lattice.fudge;
+        job.sphere_steps[i] = job.sphere[i] * NB_FIXED_STEP * NB_FIXED_STEP;
+    }
     job.shape = nb_make_shape_form(&sc->lattice);
     job.aligned = launch->panel.columns % PIXELS == 0 &&
                   launch->panel.first_pixel % PIXELS == 0 && !sc->raster.mask;

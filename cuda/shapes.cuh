@@ -6,6 +6,10 @@
 
 #include "edge.h"
 #include "interference.cuh"
+#include "sphere.h"
+
+/** A round crystal of few steps a pixel: beside NB_LATTICE_... for templates. */
+enum { NB_SHAPE_FEW_ROUND = NB_LATTICE_TOPHAT + 1 };
 
 static inline nb_shape_form nb_make_shape_form(const nb_lattice *lattice)
 {
@@ -31,22 +35,15 @@ static inline double nb_shape_height2(const nb_lattice *lattice)
            (lattice->shape == NB_LATTICE_ROUND ? NB_ROUND_HEIGHT * NB_ROUND_HEIGHT : 1);
 }
 
-/** nb_sphere_transform squared at x = pi sqrt(u2): its series below x^2 = 3, where the closed form loses
- * digits. */
+/** nb_sphere_transform squared at x = pi sqrt(u2), in floats alone: where many steps hide its zeros. */
 static __device__ __forceinline__ float nb_sphere_square(float u2)
 {
     const float y = u2 * (float)(NB_PI * NB_PI), u = sqrtf(u2);
-    float s, c, sine = (float)(1.0 / 31135104000.0), closed;
-    sine = fmaf(sine, y, (float)(-1.0 / 172972800.0));
-    sine = fmaf(sine, y, (float)(1.0 / 1330560.0));
-    sine = fmaf(sine, y, (float)(-1.0 / 15120.0));
-    sine = fmaf(sine, y, (float)(1.0 / 280.0));
-    sine = fmaf(sine, y, (float)(-1.0 / 10.0));
-    sine = fmaf(sine, y, 1.0f);
+    float s, c, closed;
     sincospif(u, &s, &c);
     const float x = u * (float)NB_PI;
     closed = 3.0f * fmaf(-x, c, s) * nb_reciprocal(x * y);
-    closed = y < 3.0f ? sine : closed;
+    closed = y < NB_SPHERE_FLAT ? nb_sphere_series(y) : closed;
     return closed * closed;
 }
 

@@ -203,8 +203,8 @@ int main(int argc, char **argv)
            "step "
            "ms, gain, worst error, bound\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        snprintf(name, sizeof name, "%c-%s", cases[i].detector,
-                 shape_names[cases[i].shape]);
+        snprintf(name, sizeof name, "%c-%s-%g-N%d", cases[i].detector,
+                 shape_names[cases[i].shape], cases[i].tolerance, cases[i].N);
         if (argc < 2 || strstr(name, argv[1]))
             failed += !run_case(state, &cases[i]);
     }

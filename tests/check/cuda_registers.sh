@@ -23,6 +23,7 @@ k_tensor 128
 k_one_wet 128
 k_one 96 8
 k_directILi[012]ELb1ELi[13]E 128 24
+k_directILi[012]ELb[01]ELi4E 168
 k_direct 128
 k_residualILb0ELb0ELb0ELb0E 128
 k_residualILb0ELb0ELb0ELb1E 168 40
