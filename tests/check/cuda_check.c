@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Compare the CUDA backend with the scalar reference for random valid configurations,
- * extreme ones and detectors cut into seven panels, in every precision. Prints `skip` with the reason if there is no device.
+ * large ones of few steps, extreme ones and detectors cut into seven panels, in every precision. Prints `skip` with the reason if there is no device.
  * cuda_check [--seed N] [--count N] [--only K] [--precision NAME] [-v] Lines `ok NAME` and
  * `not ok NAME`; `--seed N --only K` runs a failing case again. */
 #include <math.h>
@@ -192,6 +192,45 @@ static int random_cases(session *ss, int count)
     return summarise(ss, ss->cut ? "panels" : "random");
 }
 
+/** Floats render round, Gaussian and top-hat crystals of large pictures alone; one to seven steps a pixel. */
+static void enlarge(check_case *c, int k)
+{
+    enum { COLUMNS = 389, ROWS = 263 };
+    nb_config *cfg = &c->cfg;
+    const double finer = (double)cfg->detpixels[0] / COLUMNS;
+    cfg->shape = k % 4 == 0   ? NB_SHAPE_GAUSS
+                 : k % 4 == 1 ? NB_SHAPE_TOPHAT
+                              : NB_SHAPE_ROUND;
+    cfg->pixel_mm *= finer;
+    cfg->orgx /= finer;
+    cfg->orgy /= finer;
+    cfg->detpixels[0] = COLUMNS;
+    cfg->detpixels[1] = ROWS;
+    cfg->roi_set = cfg->curved = 0;
+    cfg->interpolate = NB_OFF;
+    c->inputs.mask = NULL;
+    cfg->oversample = k % 7 == 0 ? 2 : 1;
+    cfg->mosaic_domains = k % 3 == 0 ? 2 : 1;
+    cfg->phi_steps = cfg->hdiv_steps = cfg->vdiv_steps = 1;
+    cfg->hdiv_range_mrad = cfg->vdiv_range_mrad = NAN;
+    cfg->dispersion_steps = k % 5 == 0 ? 3 : 1;
+    c->steps_limit = 2e6;
+    snprintf(c->name, sizeof c->name, "large-%d", k);
+}
+
+static int large_cases(session *ss, int count)
+{
+    check_case c;
+    int k, valid = 0;
+    for (k = 0; valid < count; k++) {
+        check_random_case(&c, ss->opt.seed, k);
+        enlarge(&c, k);
+        valid += run_case(ss, &c);
+        check_free_case(&c);
+    }
+    return summarise(ss, "large");
+}
+
 static int cruel_cases(session *ss)
 {
     check_case c;
@@ -222,7 +261,7 @@ int main(int argc, char **argv)
         }
     }
     if (ss.opt.only < 0)
-        failures += cruel_cases(&ss);
+        failures += cruel_cases(&ss) + large_cases(&ss, ss.opt.count / 10 + 1);
     failures += random_cases(&ss, ss.opt.count);
     ss.cut = 1;
     failures += random_cases(&ss, ss.opt.count / 3 + 1);
