@@ -15,8 +15,7 @@
 #include "edge.h"
 #include "part_costs.h"
 
-/* of a pixel, from which on no zero of a sphere's transform stands alone: near the first zeros a float is
- * 2e-4 of the value off, where that is 1e-6 of a peak */
+/* of a pixel, from which on no zero of a sphere's transform stands alone: near the first ones a float is 2e-4 off */
 #define ROUND_TERMS 8
 #define SINGLE_SPHERE "the zeros of a single sphere need double precision"
 /* from which on the brightest stands near a peak, and not in tails alone: there a float of a round or
