@@ -31,8 +31,8 @@ static constexpr int blocks_of(int how)
 /** Blocks that the compiler is to leave registers for. */
 static constexpr int resident_blocks(int how)
 {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-    return EXACT_BLOCKS; /* more would spill there */
+#ifdef NB_GPU_SPILLS
+    return EXACT_BLOCKS;
 #else
     return blocks_of(how);
 #endif

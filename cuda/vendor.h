@@ -227,6 +227,10 @@ static __device__ __forceinline__ void gpuMultiplyAdd(double d[2], double a, dou
 
 #endif
 #endif
+/* The compiler spills where it does not for newer devices. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#define NB_GPU_SPILLS 1
+#endif
 /* A function of its own, where inlining takes too many registers; from compute capability 10.0 on
  * the call spills. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 1000
