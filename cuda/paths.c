@@ -26,8 +26,7 @@
 
 static int one_direction(const nb_beam *beam)
 {
-    int i;
-    for (i = 1; i < beam->n_sources; i++)
+    for (int i = 1; i < beam->n_sources; i++)
         if (memcmp(&beam->sources[i].incident, &beam->sources[0].incident,
                    sizeof(nb_vec3)) != 0)
             return 0;
@@ -373,9 +372,11 @@ static double every_step_seconds(const nb_plan *plan)
 {
     double least = double_seconds(plan);
     const char *unused;
-    for (int i = 0; i < NB_PATH_DOUBLE; i++)
-        if (nb_cuda_paths[i].applies(plan, &unused))
-            least = fmin(least, nb_cuda_paths[i].seconds(plan));
+    for (int i = 0; i < NB_PATH_DOUBLE; i++) {
+        const double seconds = nb_cuda_paths[i].seconds(plan);
+        if (seconds < least && nb_cuda_paths[i].applies(plan, &unused)) /* may take long */
+            least = seconds;
+    }
     return least;
 }
 

@@ -359,18 +359,28 @@ static nb_status add_background(nb_cuda_job *job, nb_error *err)
     return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
 }
 
+/** Does the plan leave out steps?  Else it is to take every one, which is then chosen without another look. */
+static int leaves_out(nb_cuda_job *job)
+{
+    nb_backend_state *state = job->state;
+    const char *why;
+    state->left.refused = nb_cuda_refuses_tolerance(&job->plan);
+    if (!state->left.refused) {
+        state->path = nb_cuda_choose_path(&job->plan, &why);
+        if (state->path == NB_PATH_SPOTS || state->path == NB_PATH_TILES)
+            return 1;
+    }
+    job->plan.tolerance = {};
+    return 0;
+}
+
 /** By reflections or in blocks of rays; *done: else every step is to be rendered. */
 static nb_status render_part(nb_cuda_job *job, int *done, nb_error *err)
 {
     nb_backend_state *state = job->state;
-    const char *why;
     nb_status st = NB_OK;
     *done = 0;
-    state->left.refused = nb_cuda_refuses_tolerance(&job->plan);
-    if (state->left.refused)
-        return NB_OK;
-    state->path = nb_cuda_choose_path(&job->plan, &why);
-    if (state->path != NB_PATH_SPOTS && state->path != NB_PATH_TILES)
+    if (!leaves_out(job))
         return NB_OK;
     *state->repair = 0;
     st = (state->path == NB_PATH_SPOTS ? nb_cuda_render_spots : nb_cuda_render_tiles)(
