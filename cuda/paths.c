@@ -382,8 +382,7 @@ static double every_step_seconds(const nb_plan *plan)
 
 static nb_cuda_path forced_path(void);
 
-/* Less is not worth it: estimates are that good. */
-#define SPOTS_GAIN 1.5
+#define SPOTS_GAIN 1.5 /* less is not worth it: estimates are that good */
 
 static int spots_apply(const nb_plan *plan, const char **why)
 {

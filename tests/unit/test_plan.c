@@ -355,7 +355,11 @@ static void the_gpu_goes_from_reflections(void **state)
     assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_TILES);
     cfg.shape = NB_SHAPE_ROUND;
     cfg.mosaic_domains = cfg.dispersion_steps = 1;
+    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_DIRECT);
+    cfg.hdiv_range_mrad = 1;
+    cfg.hdiv_steps = 3;
     assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_DOUBLE); /* zeros */
+    cfg.hdiv_steps = 1;
     cfg.shape = NB_SHAPE_GAUSS;
     assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_DIRECT);
     assert_string_equal(why, "every step is as quick");
