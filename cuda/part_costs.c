@@ -10,8 +10,8 @@
 #define SPOTS_START 3e-4
 #define SPOTS_COLUMN 1e-9
 #define SPOTS_PAIR 8e-10
-#define SPOTS_RAY 2e-12
-#define SPOTS_TERM 5e-12
+#define SPOTS_RAY 8e-11
+#define SPOTS_TERM 3e-12
 #define SPOTS_PIXEL 5e-12
 #define SPOTS_DIM 1e3 /* nb_spots_work_of */
 

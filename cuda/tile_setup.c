@@ -7,8 +7,10 @@
 
 enum {
     ALIGNMENT = 64,
-    PILOTS = 2048, /* blocks looked at for an estimate, about */
-    LOOKS = 3      /* for a bright pixel: those of nb_spots_try with R < 0.6 */
+    PILOTS = 2048,     /* blocks looked at for an estimate, about, */
+    PILOT_STRIDE = 31, /* but no more of them than each so manyth: they take time, too */
+    LEAST_PILOTS = 64,
+    LOOKS = 3 /* for a bright pixel: those of nb_spots_try with R < 0.6 */
 };
 
 /* Indices over a first block differ by this, at the most. */
@@ -276,6 +278,12 @@ static nb_status set_bound(nb_tile_setup *s, const nb_tile_runner *run,
     return st;
 }
 
+static int64_t pilot_stride(int64_t items)
+{
+    const int64_t few = items / LEAST_PILOTS + 1, some = items / PILOTS + 1;
+    return some > PILOT_STRIDE ? some : few < PILOT_STRIDE ? few : PILOT_STRIDE;
+}
+
 /** Is it worth it?  What some blocks of the whole detector need says so: the same for every region. */
 static nb_status try_blocks(nb_tile_setup *s, const nb_tile_runner *run,
                             nb_spots_result *result, nb_error *err)
@@ -290,7 +298,7 @@ static nb_status try_blocks(nb_tile_setup *s, const nb_tile_runner *run,
     p->spots.regions = s->spots.everything;
     p->spots.mask = NULL;
     p->items = s->items[1];
-    p->stride = p->items / PILOTS + 1;
+    p->stride = pilot_stride(p->items);
     p->only_count = 1;
     st = run->tiles(run->context, s, counts, &unused, err);
     for (int i = 0; i < NB_TILE_TALLIES; i++)

@@ -17,6 +17,8 @@
 #define DEVICE_LEAST 0.36
 /* The part of a device's start that is needed to identify it; it is already spent after that. */
 #define ASKING 0.15
+/* So many times the guess may be off. */
+#define UNSURE 3
 /* Frames that take longer have a renderer alone, seconds. */
 #define SHORT_FRAME 0.05
 /* Of a device's memory for all renderers, bytes. */
@@ -124,6 +126,21 @@ static offer ask_devices(const nb_scene *scene, const nb_render_options *options
     return best;
 }
 
+/** The device that there is a reason to ask; rows are timed only where the guess leaves a doubt. */
+static offer compare(const nb_scene *scene, const nb_render_options *options, offer *cpu)
+{
+    offer other = {NULL, -1, ""};
+    const int asked = cpu->seconds < 0 || cpu->seconds > UNSURE * DEVICE_LEAST;
+    if (asked) {
+        other = ask_devices(scene, options);
+        if (cpu->seconds < 0 || (other.backend && UNSURE * other.seconds < cpu->seconds))
+            return other;
+    }
+    if (cpu->seconds > WORTH_TIMING && !options->tolerance.skip) /* rows say nothing */
+        cpu->seconds = time_cpu(cpu->backend, scene, options, cpu->seconds);
+    return asked || cpu->seconds <= DEVICE_LEAST ? other : ask_devices(scene, options);
+}
+
 nb_status nb_backend_choose(const nb_scene *scene, const char *word,
                             nb_render_options *options, const nb_backend **backend,
                             char *reason, size_t reason_size, nb_error *err)
@@ -138,12 +155,8 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *word,
     if (*backend != cpu.backend)
         return take_named(scene, options, word, named, reason, reason_size, err);
     cpu.seconds = cpu.backend->estimate(scene, options, cpu.why, sizeof cpu.why);
-    if (!named && options->isa == NB_ISA_AUTO && may_have_device()) {
-        if (cpu.seconds > WORTH_TIMING && !options->tolerance.skip) /* rows say nothing */
-            cpu.seconds = time_cpu(cpu.backend, scene, options, cpu.seconds);
-        if (cpu.seconds < 0 || cpu.seconds > DEVICE_LEAST)
-            other = ask_devices(scene, options);
-    }
+    if (!named && options->isa == NB_ISA_AUTO && may_have_device())
+        other = compare(scene, options, &cpu);
     if (other.backend && (cpu.seconds < 0 || other.seconds < cpu.seconds)) {
         *backend = other.backend;
         snprintf(reason, reason_size, "%s: about %.2g s against %.2g s on the CPU",
