@@ -6,12 +6,14 @@
 #include "../src/plan/spots.h"
 
 /* Of the spots, on an H200: to start and for the first pass; of a column of reflections and a group of
- * orientations, a reflection in an orientation, a ray of its box, a term, a pixel. */
+ * orientations, a reflection in an orientation, a ray of its box, one of a Gaussian with several sources, a term, a
+ * pixel. */
 #define SPOTS_START 3e-4
 #define SPOTS_COLUMN 1e-9
 #define SPOTS_PAIR 8e-10
-#define SPOTS_RAY 8e-11
-#define SPOTS_TERM 3e-12
+#define SPOTS_RAY 2e-12
+#define SPOTS_GAUSS_RAY 1.5e-10
+#define SPOTS_TERM 5e-12
 #define SPOTS_PIXEL 5e-12
 #define SPOTS_DIM 1e3 /* nb_spots_work_of */
 
@@ -19,8 +21,11 @@ double nb_cuda_spots_seconds(const nb_plan *plan)
 {
     const nb_spots_work w = nb_spots_work_of(plan, SPOTS_DIM);
     const double size = plan->engine.size, fp64 = 2.0 / plan->engine.fp64_ratio;
+    const nb_scene *sc = plan->scene;
+    const int slow = sc->lattice.shape == NB_LATTICE_GAUSS && sc->beam.n_sources > 1;
+    const double ray = slow ? SPOTS_GAUSS_RAY : SPOTS_RAY;
     return SPOTS_START + SPOTS_PIXEL * w.pixels / size +
-           (SPOTS_COLUMN * w.columns + SPOTS_PAIR * w.pairs + SPOTS_RAY * w.rays +
+           (SPOTS_COLUMN * w.columns + SPOTS_PAIR * w.pairs + ray * w.rays +
             SPOTS_TERM * w.terms) /
                (size * fp64);
 }

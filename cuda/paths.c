@@ -399,7 +399,7 @@ static int spots_apply(const nb_plan *plan, const char **why)
  * ray, a trial does not count.  Between them blocks are tried where they seem to gain so much. */
 #define TILES_START 2e-3
 #define TILES_LONG 2e-2
-#define TILES_LONG_STEP 1.5e-6
+#define TILES_LONG_STEP 2.5e-6
 #define TILES_LOOK 0.15 /* of the time on a core of a CPU */
 #define TILES_SEEM 1.3
 
