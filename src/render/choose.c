@@ -133,7 +133,7 @@ static offer compare(const nb_scene *scene, const nb_render_options *options, of
     const int asked = cpu->seconds < 0 || cpu->seconds > UNSURE * DEVICE_LEAST;
     if (asked) {
         other = ask_devices(scene, options);
-        if (cpu->seconds < 0 || (other.backend && UNSURE * other.seconds < cpu->seconds))
+        if (cpu->seconds < 0 || !other.backend || UNSURE * other.seconds < cpu->seconds)
             return other;
     }
     if (cpu->seconds > WORTH_TIMING && !options->tolerance.skip) /* rows say nothing */
