@@ -209,6 +209,8 @@ nb_status nb_spot_setup_brightest(nb_spot_setup *s, int tries, nb_spot_runner *r
     for (int i = 0;
          i < tries && !st && *brightest == 0 && nb_spots_try(&s->spots, i, &pass.limits);
          i++) {
+        if (nb_spots_repeats(&s->spots, i))
+            continue;
         pass.reach = sqrt(pass.limits.near2);
         pass.exact = s->pass.exact = i > 0;
         st = run(context, &pass, brightest, err);

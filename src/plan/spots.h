@@ -143,6 +143,9 @@ enum { NB_SPOTS_TRIES = 8 };
  * have R < 0.6.  0: there is no such try. */
 int nb_spots_try(const nb_spots *spots, int i, nb_spot_limits *limits);
 
+/** Would try i find what the one before it found?  Where all reflections are as strong, no weaker ones are added. */
+int nb_spots_repeats(const nb_spots *spots, int i);
+
 /** The photons that a pixel may lack, and the threshold of a term that keeps to them; result->brightest
  * is known, or 0 where the tolerance does not need it.  May refuse. */
 void nb_spots_limit(const nb_spots *spots, const nb_tolerance *may,

@@ -173,6 +173,8 @@ nb_status nb_spots_brightest(const nb_spots_job *job, int tries, nb_bright *brig
         return st;
     for (int i = 0; i < tries && !st && !(brightest->photons > 0); i++) {
         nb_spot_limits limits;
+        if (nb_spots_repeats(&spots, i))
+            continue;
         if (!nb_spots_try(&spots, i, &limits))
             break;
         st = run_pass(job, &spots, &limits, NULL, brightest, err);
