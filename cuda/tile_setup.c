@@ -9,8 +9,7 @@ enum {
     ALIGNMENT = 64,
     PILOTS = 2048,     /* blocks looked at for an estimate, about, */
     PILOT_STRIDE = 31, /* but no more of them than each so manyth: they take time, too */
-    LEAST_PILOTS = 64,
-    LOOKS = 3 /* for a bright pixel: those of nb_spots_try with R < 0.6 */
+    LEAST_PILOTS = 64
 };
 
 /* Indices over a first block differ by this, at the most. */
@@ -251,8 +250,8 @@ static nb_status find_brightest(nb_tile_setup *s, const nb_tile_runner *run,
 {
     nb_tile_pass whole = s->pass;
     double photons = 0;
-    nb_status st = nb_spot_setup_brightest(&s->spots, LOOKS, run->spots, run->context,
-                                           brightest, err);
+    nb_status st = nb_spot_setup_brightest(&s->spots, NB_SPOTS_MIDDLES, run->spots,
+                                           run->context, brightest, err);
     if (st || !(*brightest > 0))
         return st;
     whole.spots.regions = s->spots.everything;

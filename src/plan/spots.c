@@ -370,15 +370,14 @@ nb_status nb_spots_build(const nb_plan *plan, nb_spots *sp, nb_error *err)
 
 /* ------------------------------------------------------------------ what is left out */
 
-static const double near2[NB_SPOTS_TRIES] = {0.36, 0.36, 0.36, 1, 2.5, 6, 12, 25};
-
 int nb_spots_repeats(const nb_spots *sp, int i)
 {
-    return i > 0 && near2[i] == near2[i - 1] && sp->scene->factors.table.nh == 0;
+    return i > 0 && i < NB_SPOTS_MIDDLES && sp->scene->factors.table.nh == 0;
 }
 
 int nb_spots_try(const nb_spots *sp, int i, nb_spot_limits *limits)
 {
+    static const double near2[NB_SPOTS_TRIES] = {0.36, 0.36, 0.36, 1, 2.5, 6, 12, 25};
     static const double part[NB_SPOTS_TRIES] = {0.1, 1e-3, 1e-6};
     if (i >= NB_SPOTS_TRIES || sqrt(near2[i]) * sp->widest > 0.5)
         return 0;

@@ -136,10 +136,13 @@ double nb_spots_whole(const nb_plan *plan, double (*seconds)(const nb_plan *plan
 nb_status nb_spots_build(const nb_plan *plan, nb_spots *spots, nb_error *err);
 void nb_spots_free(nb_spots *spots);
 
-enum { NB_SPOTS_TRIES = 8 };
+enum {
+    NB_SPOTS_TRIES = 8,
+    NB_SPOTS_MIDDLES = 3 /* the first ones, with R < 0.6: they differ in F alone */
+};
 
 /** The terms of try i, by which a pixel is found that is no brighter than the brightest of the whole
- * detector: the strongest reflections alone, near their middles, and then more of them; the first three
+ * detector: the strongest reflections alone, near their middles, and then more of them; the first NB_SPOTS_MIDDLES
  * have R < 0.6.  0: there is no such try. */
 int nb_spots_try(const nb_spots *spots, int i, nb_spot_limits *limits);
 

@@ -332,7 +332,7 @@ static nb_status find_brightest(const nb_tiles_job *job, double *brightest, nb_e
         like.lattice.radius2[3 + i] = 0;
     }
     first.scene = &like;
-    st = nb_spots_brightest(&first, 3, &best, err);
+    st = nb_spots_brightest(&first, NB_SPOTS_MIDDLES, &best, err);
     *brightest = best.photons * (lattice->shape == NB_LATTICE_ROUND ? NB_TILE_ROUND_PART
                                                                     : NB_TILE_SQUARE_PART);
     if (!st && *brightest > 0 && job->as.plan->terms <= MOST_TERMS)
