@@ -123,8 +123,7 @@ const char *nb_spots_refuse(const nb_plan *plan)
     return why;
 }
 
-/** Photons of a pixel whose every term is 1 electron^2, at most. */
-static double brightness_of(const nb_scene *sc)
+double nb_spots_brightness(const nb_scene *sc)
 {
     double weights = 0, most = 0;
     for (int i = 0; i < sc->beam.n_sources; i++)
@@ -361,7 +360,7 @@ nb_status nb_spots_build(const nb_plan *plan, nb_spots *sp, nb_error *err)
     sp->widest = widest_index(inverse);
     sp->cells2 = N[0] * N[1] * N[2] * (N[0] * N[1] * N[2]);
     sp->most = plan->largest * plan->largest;
-    sp->brightness = brightness_of(sc);
+    sp->brightness = nb_spots_brightness(sc);
     if ((st = build_runs(sp, err)) || (st = build_cells(sp, err)) ||
         (st = find_box(plan, sp, err)))
         nb_spots_free(sp);

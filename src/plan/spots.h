@@ -131,6 +131,9 @@ double nb_spots_look_seconds(const nb_plan *plan);
  * region or the threads, or the bytes would. */
 double nb_spots_whole(const nb_plan *plan, double (*seconds)(const nb_plan *plan));
 
+/** Photons of a pixel whose every term is 1 electron^2, at most. */
+double nb_spots_brightness(const nb_scene *scene);
+
 /** The scene of the plan must outlive *spots and have no mask or region that matters.
  * Errors: NB_ERR_NOMEM; then spots is freed. */
 nb_status nb_spots_build(const nb_plan *plan, nb_spots *spots, nb_error *err);

@@ -61,13 +61,24 @@ static void measure_detector(const nb_scene *sc, extents *e)
     e->rays = e->pixels * sc->oversample * sc->oversample * e->layers;
 }
 
+/** How many times a term of the brightest reflection is above those that may be left out, about. */
+static double range_of(const nb_plan *plan, double dim)
+{
+    const nb_tolerance *may = &plan->tolerance;
+    const double *N = plan->scene->lattice.N, cells = N[0] * N[1] * N[2];
+    const double term = plan->largest * cells,
+                 range = dim / (may->part > 0 ? may->part : 1e-9);
+    if (!(may->photons > 0))
+        return range;
+    return fmax(range, nb_spots_brightness(plan->scene) * term * term / may->photons);
+}
+
 static extents measure(const nb_plan *plan, double dim)
 {
     const nb_scene *sc = plan->scene;
-    const nb_tolerance *may = &plan->tolerance;
     const nb_orientation *u = &sc->lattice.orientations[0];
     const double *N = sc->lattice.N;
-    double shortest = INFINITY, longest = 0, part = may->part > 0 ? may->part : 1e-9;
+    double shortest = INFINITY, longest = 0;
     extents e = {0};
     for (int i = 0; i < sc->beam.n_sources; i++) {
         shortest = fmin(shortest, sc->beam.sources[i].lambda);
@@ -78,7 +89,7 @@ static extents measure(const nb_plan *plan, double dim)
     e.volume = fabs(nb_dot(u->a, nb_cross(u->b, u->c)));
     e.reach = sc->lattice.shape == NB_LATTICE_TOPHAT
                   ? sqrt(NB_TOPHAT_RADIUS2)
-                  : sqrt(0.5 * NB_GAUSS_WIDTH * log(dim / part));
+                  : sqrt(0.5 * NB_GAUSS_WIDTH * log(range_of(plan, dim)));
     e.axis = e.reach / cbrt(e.volume * N[0] * N[1] * N[2] * pow(sc->lattice.fudge, 1.5));
     measure_detector(sc, &e);
     return e;
