@@ -32,7 +32,7 @@ static __device__ __forceinline__ float few_round(const row_job &p, const line l
     double d[3];
     int doubt;
 #pragma unroll
-    for (int axis = 0; axis < 3; axis++)
+    for (int axis = 0; axis < 3; axis++) /* an int as a double, without a slow conversion */
         d[axis] = __hiloint2double(0x43300000, w[axis] ^ INT_MIN) - (0x1p52 + 0x1p31);
     const float quick = nb_sphere_near(nb_sphere_u2(p.sphere_steps, d), &doubt);
     if (!doubt)

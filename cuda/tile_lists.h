@@ -249,9 +249,7 @@ NB_TILE_HD int nb_tile_fewer_groups(nb_tile_walk *k, const nb_tile_task *task,
     int kept;
     nb_tile_towards(p, b, 0, q);
     NB_LANES(lane)
-    {
-        NB_LANE(low) = 0;
-    }
+    NB_LANE(low) = 0;
     NB_TILE_ROLLED
     for (int from = 0; from < task->n; from += NB_TILE_LANES) {
         NB_LANE_OF(float, bound);

@@ -153,13 +153,13 @@ NB_HD double nb_tile_exact_term(const nb_tile_pass *p, int m, int source, nb_vec
 NB_TILE_HD void nb_tile_sum_add(const nb_tile_pass *p, nb_tile_sum *sum, int m,
                                 int source, nb_vec3 d, const int how)
 {
-    double weight = p->tiles.weight[source] * p->tiles.present[m];
 #ifdef NB_GPU_DEVICE_PASS
     if (!(how & NB_TILE_EXACT)) {
         nb_tile_fast_step(p, m, source, &d, 1, how & NB_TILE_SHAPE, &sum->run);
         return;
     }
 #endif
+    double weight = p->tiles.weight[source] * p->tiles.present[m];
     if (p->tiles.varies)
         weight *= nb_tile_variation(p, source, d);
     if (weight > 0)
