@@ -64,7 +64,8 @@ static void close_cuda(nb_backend_state *state)
     nb_cuda_buffer *const buffers[] = {
         &state->tile_pairs, &state->spot_sums, &state->image, &state->F,
         &state->lit,        &state->sums,      &state->terms, &state->F2,
-        &state->weights,    &state->tables,    &state->small, &state->tile_queue};
+        &state->weights,    &state->tables,    &state->small, &state->tile_queue,
+        &state->spot_boxes};
     nb_cuda_mirror *const mirrors[] = {
         &state->sources,    &state->orientations, &state->spans,       &state->amorphous,
         &state->materials,  &state->pieces,       &state->buckets,     &state->panels,

@@ -51,8 +51,6 @@ static size_t place_arrays(nb_spot_setup *s, const nb_scene *sc,
     sp->offset = (double *)add_array(to, &at, from->offset, entries * sizeof *sp->offset);
     sp->weight = (double *)add_array(to, &at, from->weight, entries * sizeof *sp->weight);
     sp->below = (double *)add_array(to, &at, from->below, entries * sizeof *sp->below);
-    sp->steps =
-        (nb_spot_step *)add_array(to, &at, from->steps, entries * sizeof *sp->steps);
     sp->source = (int *)add_array(to, &at, from->source, entries * sizeof *sp->source);
     p->panels = (const nb_panel *)add_array(to, &at, sc->panels, n * sizeof *sc->panels);
     p->sensors = (const nb_sensor *)add_array(to, &at, sc->sensors,
@@ -112,6 +110,17 @@ static void set_units(nb_spot_setup *s, const nb_plan *plan)
     s->rounding = plan->terms / LARGEST_SUM * sp->brightness * sp->most * sp->cells2;
 }
 
+static int all_rays_count_alike(const nb_scene *sc)
+{
+    int differ = sc->oversample_omega || (sc->oversample_polar && !sc->beam.nopolar) ||
+                 sc->factors.dmin > 0;
+    for (int k = 0; k < sc->n_panels; k++) {
+        const nb_sensor *sensor = &sc->sensors[sc->panels[k].sensor];
+        differ |= sensor->mean_depth || sensor->absorb;
+    }
+    return !differ;
+}
+
 /** What a pass has beside arrays. */
 static void set_pass(nb_spot_setup *s, const nb_scene *sc)
 {
@@ -120,9 +129,9 @@ static void set_pass(nb_spot_setup *s, const nb_scene *sc)
     p->scene = *sc;
     p->spots = s->spots;
     p->spots.scene = NULL;
-    p->exact = 1;
     p->per_edge = 1.0 / sc->oversample;
     p->farthest = nb_spots_farthest(&s->spots);
+    p->plain = all_rays_count_alike(sc);
     p->columns = (int64_t)s->spots.box.n[0] * s->spots.box.n[1];
     for (int k = 0; k < sc->n_panels; k++) {
         const int layers = sc->sensors[sc->panels[k].sensor].layers;
@@ -182,7 +191,6 @@ void nb_spot_setup_move(nb_spot_setup *s, const void *tables, const nb_scene *sc
     sp->offset = (double *)MOVED(sp->offset);
     sp->weight = (double *)MOVED(sp->weight);
     sp->below = (double *)MOVED(sp->below);
-    sp->steps = (nb_spot_step *)MOVED(sp->steps);
     sp->source = (int *)MOVED(sp->source);
     p->panels = (const nb_panel *)MOVED(p->panels);
     p->sensors = (const nb_sensor *)MOVED(p->sensors);
@@ -195,8 +203,6 @@ void nb_spot_setup_move(nb_spot_setup *s, const void *tables, const nb_scene *sc
 
 /* ------------------------------------------------------------------ passes */
 
-/* Floats do for the image where the pixel is a strong reflection near its middle: only tails, whose exponents are
- * large, need doubles, and then they are dim beside it. */
 nb_status nb_spot_setup_brightest(nb_spot_setup *s, int tries, nb_spot_runner *run,
                                   void *context, double *brightest, nb_error *err)
 {
@@ -212,7 +218,6 @@ nb_status nb_spot_setup_brightest(nb_spot_setup *s, int tries, nb_spot_runner *r
         if (nb_spots_repeats(&s->spots, i))
             continue;
         pass.reach = sqrt(pass.limits.near2);
-        pass.exact = s->pass.exact = i > 0;
         st = run(context, &pass, brightest, err);
     }
     *brightest *= BRIGHTEST;

@@ -9,18 +9,15 @@
 #ifndef NB_CUDA_SPOT_WORK_H
 #define NB_CUDA_SPOT_WORK_H
 
-#include "../src/plan/spot_terms.h"
+#include "spot_span.h"
+
+/** R^2 of a term that counts as none: 2^NB_SPOT_LEAST_POWER of the peak is far below a sum's unit. */
+#define NB_SPOT_FARTHEST (NB_SPOT_LEAST_POWER / NB_SPOT_FALL)
 
 enum {
     NB_SPOT_CHUNK = 256, /* orientations of an item, at most */
     NB_SPOT_MARK = 32    /* pixels that share a mark */
 };
-
-#ifdef NB_GPU
-#define NB_SPOT_INVERSE_ROOT(x) rsqrt(x)
-#else
-#define NB_SPOT_INVERSE_ROOT(x) (1 / sqrt(x))
-#endif
 
 /** What a pass needs; arrays are where it runs. */
 typedef struct nb_spot_pass nb_spot_pass;
@@ -34,8 +31,8 @@ struct nb_spot_pass {
     const nb_spot_plane *planes;
     const nb_region *regions; /* of the panels */
     int layers, chunks;       /* the most of a panel, of a group of orientations */
-    int exact;                /* Gaussian terms in double */
     int orientations;         /* the most of an item */
+    int plain; /* all rays of a reflection count alike, and -dmin culls none */
     int64_t columns;
     double per_edge;          /* sub-pixels of a pixel's edge, inverse */
     double unit, per_unit;    /* of the sums, electrons^2 [sr] */
@@ -63,6 +60,7 @@ typedef struct nb_spot_box {
     nb_spot spot;
     int panel, layer, m, run;
     int u, v, width, height; /* sub-pixels of the panel */
+    double F2;               /* F^2 (Na Nb Nc)^2 */
 } nb_spot_box;
 
 NB_HD int64_t nb_spot_items(const nb_spot_pass *p)
@@ -139,8 +137,10 @@ NB_HD int nb_spot_sight_of(const nb_spot_pass *p, const nb_spot_item *item, int6
     sight->panel = (int)(i % p->scene.n_panels);
     sight->first = item->first;
     sight->end = item->end;
-    sight->spot.reach2 = nb_spot_reach2(
-        sp, &p->limits, nb_spot_F2_of(&p->scene.factors.table, sight->spot.h));
+    sight->spot.reach2 =
+        fmin(NB_SPOT_FARTHEST,
+             nb_spot_reach2(sp, &p->limits,
+                            nb_spot_F2_of(&p->scene.factors.table, sight->spot.h)));
     if (!(sight->spot.reach2 > 0))
         return 0;
     for (int x = 0; x < 3; x++) {
@@ -202,8 +202,10 @@ NB_HD void nb_spot_fit(const nb_spot_pass *p, nb_spot_box *box)
     where = nb_spot_seen(sp, &screen, &spot, &sp->cells[box->m], &sp->runs[box->run], g,
                          range);
     box->width = box->height = 0;
-    if (!where || (where == NB_SPOT_BOXED && !(nb_spot_clip(range[0], os, f0, nu, u) &&
-                                               nb_spot_clip(range[1], os, s0, nv, v))))
+    box->F2 = nb_spot_peak(sp, &p->scene.factors.table, &spot, &sp->runs[box->run]);
+    if (!(box->F2 > 0) || !where ||
+        (where == NB_SPOT_BOXED && !(nb_spot_clip(range[0], os, f0, nu, u) &&
+                                     nb_spot_clip(range[1], os, s0, nv, v))))
         return;
     box->u = f0 + u[0];
     box->v = s0 + v[0];
@@ -215,45 +217,82 @@ NB_HD void nb_spot_fit(const nb_spot_pass *p, nb_spot_box *box)
 typedef struct nb_spot_brush {
     nb_spot_pair pair;
     nb_spot_ray at;
-    double edge[2]; /* of a sub-pixel, m */
-    nb_vec3 corner; /* of the layer, m */
-    int plain;      /* all rays count alike */
 } nb_spot_brush;
 
 NB_HD nb_spot_brush nb_spot_brush_of(const nb_spot_pass *p, const nb_spot_box *box)
 {
-    const nb_scene *sc = &p->scene;
     const nb_panel *panel = &p->panels[box->panel];
-    const nb_sensor *sensor = &p->sensors[panel->sensor];
-    const double O = box->layer * sensor->layer_step;
     nb_spot_brush brush;
-    brush.pair = nb_spot_pair_of(&p->spots, &sc->factors.table, &box->spot, box->m,
-                                 &p->spots.runs[box->run]);
-    brush.at.scene = sc;
+    brush.pair = nb_spot_pair_with(&p->spots, box->F2, &box->spot, box->m,
+                                   &p->spots.runs[box->run]);
+    brush.at.scene = &p->scene;
     brush.at.panel = panel;
-    brush.at.sensor = sensor;
+    brush.at.sensor = &p->sensors[panel->sensor];
     brush.at.sources = p->spots.source;
     brush.at.layer = box->layer;
-    brush.at.exact = p->exact;
-    brush.edge[0] = panel->pixel_fast * p->per_edge;
-    brush.edge[1] = panel->pixel_slow * p->per_edge;
-    brush.corner = nb_add(panel->pix0, nb_scale(O, panel->normal));
-    brush.plain = !sensor->mean_depth && !sensor->absorb && !sc->oversample_omega &&
-                  (!sc->oversample_polar || sc->beam.nopolar);
     return brush;
 }
 
-/** The direction of a plain ray. */
-NB_HD nb_vec3 nb_spot_direction(const nb_spot_brush *brush, int u, int v)
+/** Rays of a box in the crystal's own coordinates.  w = start + u fast + v slow is the way to the middle of its
+ * sub-pixel (u, v) times A; |way|^2 is a polynomial. */
+typedef struct nb_spot_frame {
+    double start[3], fast[3], slow[3];
+    double incident[3]; /* A times the sources' direction */
+    double Lh[3];
+    double square[6]; /* of 1, u, v, u^2, u v, v^2; m^2 */
+    double middle;    /* kappa, 1/m */
+} nb_spot_frame;
+
+NB_HD double nb_spot_row(const double A[3], nb_vec3 x)
 {
-    const nb_panel *panel = brush->at.panel;
-    const double F = fma(brush->edge[0], (double)u, 0.5 * brush->edge[0]),
-                 S = fma(brush->edge[1], (double)v, 0.5 * brush->edge[1]);
-    nb_vec3 d;
-    d.x = fma(F, panel->fast.x, fma(S, panel->slow.x, brush->corner.x));
-    d.y = fma(F, panel->fast.y, fma(S, panel->slow.y, brush->corner.y));
-    d.z = fma(F, panel->fast.z, fma(S, panel->slow.z, brush->corner.z));
-    return nb_scale(NB_SPOT_INVERSE_ROOT(fma(d.x, d.x, fma(d.y, d.y, d.z * d.z))), d);
+    return fma(x.x, A[0], fma(x.y, A[1], x.z * A[2]));
+}
+
+NB_HD nb_spot_frame nb_spot_frame_of(const nb_spot_pass *p, const nb_spot_box *box)
+{
+    const nb_spot_brush brush = nb_spot_brush_of(p, box);
+    const nb_panel *panel = brush.at.panel;
+    const nb_vec3 fast = nb_scale(panel->pixel_fast * p->per_edge, panel->fast),
+                  slow = nb_scale(panel->pixel_slow * p->per_edge, panel->slow),
+                  depth =
+                      nb_scale(box->layer * brush.at.sensor->layer_step, panel->normal),
+                  way = nb_add(
+                      nb_add(panel->pix0, depth),
+                      nb_add(nb_scale(box->u + 0.5, fast), nb_scale(box->v + 0.5, slow)));
+    nb_spot_frame frame;
+    for (int i = 0; i < 3; i++) {
+        const double *A = brush.pair.A[i];
+        frame.start[i] = nb_spot_row(A, way);
+        frame.fast[i] = nb_spot_row(A, fast);
+        frame.slow[i] = nb_spot_row(A, slow);
+        frame.incident[i] = nb_spot_row(A, brush.pair.run->incident);
+        frame.Lh[i] = brush.pair.Lh[i];
+    }
+    frame.square[0] = nb_dot(way, way);
+    frame.square[1] = 2 * nb_dot(way, fast);
+    frame.square[2] = 2 * nb_dot(way, slow);
+    frame.square[3] = nb_dot(fast, fast);
+    frame.square[4] = 2 * nb_dot(fast, slow);
+    frame.square[5] = nb_dot(slow, slow);
+    frame.middle = brush.pair.run->middle;
+    return frame;
+}
+
+/** The ray to sub-pixel (u, v) of the frame's box. */
+NB_HD nb_spot_aim nb_spot_frame_aim(const nb_spot_frame *frame, int u, int v)
+{
+    const double *s = frame->square, x = u, y = v;
+    const double square = fma(fma(s[3], x, fma(s[4], y, s[1])), x,
+                              fma(fma(s[5], y, s[2]), y, s[0])),
+                 inverse = NB_SPOT_INVERSE_ROOT(square);
+    nb_spot_aim aim;
+    for (int i = 0; i < 3; i++) {
+        const double way = fma(frame->slow[i], y, fma(frame->fast[i], x, frame->start[i]));
+        aim.G[i] = fma(way, inverse, -frame->incident[i]);
+        aim.U[i] = fma(aim.G[i], frame->middle, -frame->Lh[i]);
+    }
+    aim.last = 1e100;
+    return aim;
 }
 
 /** A sum in whole units.  Rounded down, or thousands of dim terms would make a pixel too bright; but what a top hat
@@ -265,37 +304,59 @@ NB_HD unsigned long long nb_spot_whole(const nb_spot_pass *p, double sum, const 
                                                            : units);
 }
 
-/** What ray (u, v) of a box adds to the sum of *pixel, in units; 0: nothing.  shape: the lattice's. */
-NB_HD unsigned long long nb_spot_units(const nb_spot_pass *p, nb_spot_brush *brush,
-                                       int shape, int u, int v, size_t *pixel)
+/** The ray to sub-pixel (u, v) of a box.  plain: the pass's; *frame, the box's, is
+ * needed where it is, and *ray is set where it is not. */
+NB_HD nb_spot_aim nb_spot_aim_at(const nb_spot_pass *p, int plain, nb_spot_brush *brush,
+                                 const nb_spot_box *box, const nb_spot_frame *frame,
+                                 int u, int v, nb_ray *ray)
+{
+    brush->at.u = box->u + u;
+    brush->at.v = box->v + v;
+    if (plain)
+        return nb_spot_frame_aim(frame, u, v);
+    *ray = nb_spot_ray_of(&brush->at);
+    return nb_spot_aim_of(&brush->pair, p->scene.factors.dmin, ray->direction);
+}
+
+/** What the terms of a ray count. */
+NB_HD double nb_spot_counts(const nb_spot_pass *p, int plain, const nb_spot_brush *brush,
+                            const nb_ray *ray)
 {
     const nb_scene *sc = &p->scene;
-    const nb_spot_pair *pair = &brush->pair;
+    double counts = brush->pair.F2;
+    if (plain)
+        return counts;
+    counts *= ray->capture;
+    if (sc->oversample_omega)
+        counts *= ray->omega;
+    if (sc->oversample_polar && !sc->beam.nopolar)
+        counts *= nb_polarization(sc->beam.polarization, brush->pair.run->incident,
+                                  ray->direction, sc->beam.polar_axis);
+    return counts;
+}
+
+/** The pixel, of the stack, that has the ray. */
+NB_HD size_t nb_spot_pixel(const nb_spot_brush *brush)
+{
+    const int os = brush->at.scene->oversample;
     const nb_panel *panel = brush->at.panel;
+    const int f = os == 1 ? brush->at.u : brush->at.u / os,
+              s = os == 1 ? brush->at.v : brush->at.v / os;
+    return panel->first_pixel + (size_t)s * (size_t)panel->columns + (size_t)f;
+}
+
+/** What a ray adds to the sum of its pixel, in units; 0: nothing.  shape: the lattice's; the rest: nb_spot_aim_at. */
+NB_HD unsigned long long nb_spot_units(const nb_spot_pass *p, int plain,
+                                       nb_spot_brush *brush, const nb_spot_box *box,
+                                       const nb_spot_frame *frame, int shape, int u, int v)
+{
     nb_ray ray;
-    double sum;
-    brush->at.u = u;
-    brush->at.v = v;
-    if (brush->plain)
-        ray.direction = nb_spot_direction(brush, u, v);
-    else
-        ray = nb_spot_ray_of(&brush->at);
-    sum = nb_spot_terms(pair, &brush->at, shape, ray.direction) * pair->F2;
+    nb_spot_aim aim = nb_spot_aim_at(p, plain, brush, box, frame, u, v, &ray);
+    double sum = nb_spot_terms(&p->spots, &brush->pair, &brush->at, shape, &aim);
     if (!(sum > 0))
         return 0;
-    if (!brush->plain) {
-        sum *= ray.capture;
-        if (sc->oversample_omega)
-            sum *= ray.omega;
-        if (sc->oversample_polar && !sc->beam.nopolar)
-            sum *= nb_polarization(sc->beam.polarization, pair->run->incident,
-                                   ray.direction, sc->beam.polar_axis);
-        if (!(sum > 0))
-            return 0;
-    }
-    *pixel = panel->first_pixel + (size_t)(v / sc->oversample) * (size_t)panel->columns +
-             (size_t)(u / sc->oversample);
-    return nb_spot_whole(p, sum, shape);
+    sum *= nb_spot_counts(p, plain, brush, &ray);
+    return sum > 0 ? nb_spot_whole(p, sum, shape) : 0;
 }
 
 /* ------------------------------------------------------------------ from sums to photons */
@@ -329,8 +390,7 @@ NB_HD double nb_spot_water(const nb_spot_pass *p, const nb_panel *panel,
                                 p->spots.source,
                                 f * os + i % os,
                                 s * os + i / os % os,
-                                i / (os * os),
-                                1};
+                                i / (os * os)};
         const nb_ray ray = nb_spot_ray_of(&at);
         double part = polar ? 0 : p->water;
         for (int k = 0; polar && k < sc->beam.n_sources; k++)

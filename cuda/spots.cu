@@ -1,177 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* Pictures from reflections (spot_work.h).  A block takes items; what it finds waits in shared memory until
- * there is enough for all its threads.  Sums are whole numbers, so their order, and with it that of the
- * blocks, changes no byte. */
+/* Pictures from reflections (spot_work.h).  Sums are whole numbers, so their order, and with it that of the blocks,
+ * changes no byte. */
 #include "spots.h"
 
+#include "spot_find.h"
 #include "timing.h"
 
 extern "C" {
 #include "spot_setup.h"
 }
 
+#define PART 0.3      /* seconds: display watchdogs, progress and SIGINT */
+#define SPOTS_DIM 1e3 /* nb_spots_work_of: all that counts */
+
 enum {
-    THREADS = 128,
-    BLOCKS = 4,        /* of a multiprocessor */
-    LANES = 8,         /* threads that draw a box */
-    BATCH = 16,        /* items that a block takes together, at most */
-    WAITING = 256,     /* boxes, at most */
-    LARGE = 64 * LANES /* sub-pixels from which on all threads draw a box */
+    BLOCKS = 5,            /* of a multiprocessor, that draw */
+    BOXES = 64,            /* that they draw together, at most, */
+    TURNS = 4,             /* and so that they take some so often */
+    LEAST_BOXES = 1 << 12, /* that are listed */
+    MOST_BOXES = 1 << 20,
+    SCAN = 256,      /* threads that look at marks, */
+    SCAN_BLOCKS = 8, /* blocks of them for a multiprocessor */
+    SCAN_MARKS = 4   /* that a warp looks at together, at least */
 };
 
 /* ------------------------------------------------------------------ terms */
 
-/** What the threads of a block share. */
-typedef struct shared_lists {
-    nb_spot_item items[BATCH];
-    int64_t candidates[BATCH];
-    nb_spot_sight sights[THREADS];
-    nb_spot_box boxes[WAITING];
-    int n_sights, n_boxes;
-} shared_lists;
-
-/** The terms of a box, by threads number `first` of `step`. */
-template <int SHAPE>
-static __device__ void draw_box(const nb_spot_pass &p, const nb_spot_box &box, int first,
-                                int step)
+/** Draw the boxes of the list. */
+template <int SHAPE, bool PLAIN>
+__global__ void __launch_bounds__(DRAW_THREADS, BLOCKS)
+    k_spot_boxes(const NB_GRID_CONSTANT nb_spot_pass p, box_list list)
 {
-    nb_spot_brush brush = nb_spot_brush_of(&p, &box);
-    if (!(brush.pair.F2 > 0))
-        return;
-    int u = first % box.width, v = first / box.width;
-    const int du = step % box.width, dv = step / box.width;
-    while (v < box.height) {
-        size_t pixel = 0;
-        unsigned long long add =
-            nb_spot_units(&p, &brush, SHAPE, box.u + u, box.v + v, &pixel);
-        if (add > 0) {
-            atomicAdd(p.sums + pixel, add);
-            p.marks[pixel / NB_SPOT_MARK] = 1;
-        }
-        u += du;
-        v += dv + (u >= box.width);
-        u -= u >= box.width ? box.width : 0;
-    }
-}
-
-static __device__ __forceinline__ bool is_large(const nb_spot_box &box)
-{
-    return (int64_t)box.width * box.height > LARGE;
-}
-
-/** The first n boxes that wait, by all threads of the block. */
-template <int SHAPE>
-static __device__ gpuCall void draw_boxes(const nb_spot_pass &p, shared_lists &lists,
-                                          int n)
-{
-    const int thread = (int)threadIdx.x;
-    int large = 0;
-    for (int i = thread; i < n; i += THREADS)
-        nb_spot_fit(&p, &lists.boxes[i]);
-    __syncthreads();
-    for (int i = thread / LANES; large < 2;) {
-        if (i >= n) { /* first boxes for some threads each, then those for all of them */
-            large++;
-            i = 0;
-            continue;
-        }
-        const nb_spot_box &box = lists.boxes[i];
-        if (box.width > 0 && is_large(box) == (large > 0))
-            draw_box<SHAPE>(p, box, large ? thread : thread % LANES,
-                            large ? THREADS : LANES);
-        i += large ? 1 : THREADS / LANES;
-    }
-    __syncthreads();
-    if (thread == 0)
-        lists.n_boxes = 0;
-    __syncthreads();
-}
-
-/** The boxes of the block's sights by one run at one layer; returns how many wait. */
-template <int SHAPE>
-static __device__ int light_sights(const nb_spot_pass &p, shared_lists &lists,
-                                   int n_sights, int run, int layer, int waiting)
-{
-    const int each = p.orientations, n = n_sights * each;
-    for (int first = 0; first < n; first += THREADS) {
-        const int i = first + (int)threadIdx.x;
-        const nb_spot_sight &sight = lists.sights[i < n ? i / each : 0];
-        const int m = sight.first + i % each;
-        nb_spot_box box;
-        const int lit =
-            i < n && m < sight.end && nb_spot_light(&p, &sight, m, run, layer, &box);
-        if (lit)
-            lists.boxes[atomicAdd(&lists.n_boxes, 1)] = box;
-        waiting += __syncthreads_count(lit);
-        if (waiting <= WAITING - THREADS)
-            continue;
-        draw_boxes<SHAPE>(p, lists, waiting);
-        waiting = 0;
-    }
-    return waiting;
-}
-
-/** The sight of candidate i of all items; 0: none. */
-static __device__ int sight_of(const nb_spot_pass &p, const shared_lists &lists,
-                               int64_t i, int batch, nb_spot_sight *sight)
-{
-    int k = 0;
-    while (k < batch && i >= lists.candidates[k])
-        i -= lists.candidates[k++];
-    return k < batch && nb_spot_sight_of(&p, &lists.items[k], i, sight);
-}
-
-/** The sights of the block's items, and their boxes; returns how many boxes wait. */
-template <int SHAPE>
-static __device__ int find_sights(const nb_spot_pass &p, shared_lists &lists, int batch,
-                                  int waiting)
-{
-    int64_t candidates = 0;
-    for (int k = 0; k < batch; k++)
-        candidates += lists.candidates[k];
-    for (int64_t from = 0; from < candidates; from += THREADS) {
-        nb_spot_sight sight;
-        const int seen = sight_of(p, lists, from + threadIdx.x, batch, &sight);
-        if (seen)
-            lists.sights[atomicAdd(&lists.n_sights, 1)] = sight;
-        const int n = __syncthreads_count(seen);
-        if (n == 0)
-            continue;
-        for (int k = 0; k < p.spots.n_runs * p.layers; k++)
-            waiting = light_sights<SHAPE>(p, lists, n, k % p.spots.n_runs,
-                                          k / p.spots.n_runs, waiting);
-        __syncthreads();
+    __shared__ draw_lists<BOXES> lists;
+    __shared__ unsigned next;
+    const unsigned found = list.counts[FOUND], n = found < list.room ? found : list.room,
+                   share = n / (gridDim.x * TURNS) + 1,
+                   each = share < BOXES ? share : BOXES;
+    for (;;) {
         if (threadIdx.x == 0)
-            lists.n_sights = 0;
+            next = atomicAdd(&list.counts[NEXT_BOX], each);
         __syncthreads();
+        const unsigned first = next;
+        if (first >= n)
+            break;
+        draw_boxes<SHAPE, PLAIN>(p, lists, list.boxes + first,
+                                 (int)(n - first < each ? n - first : each));
     }
-    return waiting;
-}
-
-/** Items first .. end - 1; a block takes `batch` of them together. */
-template <int SHAPE>
-__global__ void __launch_bounds__(THREADS, BLOCKS)
-    k_spots(const NB_GRID_CONSTANT nb_spot_pass p, int64_t first, int64_t end, int batch)
-{
-    __shared__ shared_lists lists;
-    const int thread = (int)threadIdx.x;
-    int waiting = 0;
-    if (thread == 0)
-        lists.n_sights = lists.n_boxes = 0;
-    const int64_t blocks = gridDim.x; /* neighbours, which are lit together, go apart */
-    for (int64_t i = first + blockIdx.x; i < end; i += blocks * batch) {
-        __syncthreads(); /* the items before are done */
-        if (thread < batch) {
-            const int64_t k = i + thread * blocks;
-            nb_spot_item *item = &lists.items[thread];
-            lists.candidates[thread] =
-                k < end && nb_spot_item_of(&p, k, item) ? item->candidates : 0;
-        }
-        __syncthreads();
-        waiting = find_sights<SHAPE>(p, lists, batch, waiting);
-    }
-    __syncthreads();
-    draw_boxes<SHAPE>(p, lists, waiting);
 }
 
 /* ------------------------------------------------------------------ pixels */
@@ -186,25 +60,49 @@ static __device__ __forceinline__ unsigned long long take_sum(const nb_spot_pass
     return sum;
 }
 
-/** A warp for each mark: the image. */
-__global__ void __launch_bounds__(256)
-    k_spot_image(const NB_GRID_CONSTANT nb_spot_pass p, float *image)
+/** Which of `each` marks from `first` on are set; they are not afterwards.  At most one for each lane. */
+static __device__ __forceinline__ unsigned take_marks(const nb_spot_pass &p, size_t first,
+                                                      int each)
 {
-    const size_t pixels = p.scene.raster.pixels;
-    const size_t threads = (size_t)gridDim.x * blockDim.x;
-    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < pixels;
-         i += threads) {
-        const int marked = p.marks[i / NB_SPOT_MARK];
-        float value = 0;
-        gpuSyncLanes(); /* all have read the mark */
-        if (marked && i % NB_SPOT_MARK == 0)
-            p.marks[i / NB_SPOT_MARK] = 0;
-        if (marked || p.water > 0) {
-            unsigned long long sum = marked ? take_sum(p, i) : 0;
-            if (sum > 0 || p.water > 0)
-                value = (float)nb_spot_photons(&p, i, sum);
+    const size_t pixels = p.scene.raster.pixels, lane = threadIdx.x % NB_SPOT_MARK,
+                 k = first + lane;
+    const int marked = (int)lane < each && k * NB_SPOT_MARK < pixels && p.marks[k] != 0;
+    if (marked)
+        p.marks[k] = 0;
+    return gpuBallot(marked);
+}
+
+/** The image of a mark's pixels, a lane each. */
+static __device__ __forceinline__ void fill_mark(const nb_spot_pass &p, size_t mark,
+                                                 bool lit, float *image)
+{
+    const size_t i = mark * NB_SPOT_MARK + threadIdx.x % NB_SPOT_MARK;
+    if (i >= p.scene.raster.pixels)
+        return;
+    const unsigned long long sum = lit ? take_sum(p, i) : 0;
+    image[i] = sum > 0 || p.water > 0 ? (float)nb_spot_photons(&p, i, sum) : 0;
+}
+
+/** A warp for `each` marks together: the image. */
+__global__ void __launch_bounds__(SCAN)
+    k_spot_image(const NB_GRID_CONSTANT nb_spot_pass p, int each, float *image)
+{
+    const size_t pixels = p.scene.raster.pixels, lane = threadIdx.x % NB_SPOT_MARK,
+                 warps = (size_t)gridDim.x * (SCAN / NB_SPOT_MARK),
+                 warp = (size_t)blockIdx.x * (SCAN / NB_SPOT_MARK) +
+                        threadIdx.x / NB_SPOT_MARK;
+    const float4 dark = {0, 0, 0, 0};
+    for (size_t first = warp * each; first * NB_SPOT_MARK < pixels; first += warps * each) {
+        const unsigned lit = take_marks(p, first, each);
+        for (int k = 0; k < each; k += SCAN_MARKS) { /* with dark pixels by fours */
+            const unsigned some = lit >> k & ((1u << SCAN_MARKS) - 1);
+            const size_t at = first + k;
+            if (some == 0 && !(p.water > 0) && (at + SCAN_MARKS) * NB_SPOT_MARK <= pixels)
+                ((float4 *)(image + at * NB_SPOT_MARK))[lane] = dark;
+            else
+                for (int i = 0; i < SCAN_MARKS; i++)
+                    fill_mark(p, at + i, some >> i & 1, image);
         }
-        image[i] = value;
     }
 }
 
@@ -214,32 +112,27 @@ static __device__ __forceinline__ unsigned long long key_of(double photons, size
     return (unsigned long long)__float_as_uint((float)photons) << 32 | (unsigned)pixel;
 }
 
-/** A warp for each mark: the bits of the brightest pixel, photons, and which it is. */
-__global__ void __launch_bounds__(256)
-    k_spot_brightest(const NB_GRID_CONSTANT nb_spot_pass p, unsigned long long *brightest,
-                     unsigned long long *key)
+/** The same: the bits of the brightest pixel, photons, and which it is. */
+__global__ void __launch_bounds__(SCAN)
+    k_spot_brightest(const NB_GRID_CONSTANT nb_spot_pass p, int each,
+                     unsigned long long *brightest, unsigned long long *key)
 {
     const size_t pixels = p.scene.raster.pixels, lane = threadIdx.x % NB_SPOT_MARK,
-                 marks = (pixels + NB_SPOT_MARK - 1) / NB_SPOT_MARK,
-                 warps = (size_t)gridDim.x * blockDim.x / NB_SPOT_MARK;
+                 warps = (size_t)gridDim.x * (SCAN / NB_SPOT_MARK),
+                 warp = (size_t)blockIdx.x * (SCAN / NB_SPOT_MARK) +
+                        threadIdx.x / NB_SPOT_MARK;
     unsigned long long best = 0;
     double most = 0;
-    for (size_t k = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) / NB_SPOT_MARK;
-         k < marks; k += warps) {
-        const size_t i = k * NB_SPOT_MARK + lane;
-        const int marked = p.marks[k];
-        gpuSyncLanes();
-        if (!marked)
-            continue;
-        if (lane == 0)
-            p.marks[k] = 0;
-        unsigned long long sum = i < pixels ? take_sum(p, i) : 0;
-        if (sum > 0) {
-            const double photons = nb_spot_photons(&p, i, sum);
-            most = fmax(most, photons);
-            best = max(best, key_of(photons, i));
+    for (size_t first = warp * each; first * NB_SPOT_MARK < pixels; first += warps * each)
+        for (unsigned lit = take_marks(p, first, each); lit; lit &= lit - 1) {
+            const size_t i = (first + (size_t)__ffs((int)lit) - 1) * NB_SPOT_MARK + lane;
+            const unsigned long long sum = i < pixels ? take_sum(p, i) : 0;
+            if (sum > 0) {
+                const double photons = nb_spot_photons(&p, i, sum);
+                most = fmax(most, photons);
+                best = max(best, key_of(photons, i));
+            }
         }
-    }
     for (int half = NB_SPOT_MARK / 2; half > 0; half /= 2) {
         most = fmax(most, gpuShuffleXor(most, half, 32));
         best = max(best, gpuShuffleXor(best, half, 32));
@@ -252,27 +145,59 @@ __global__ void __launch_bounds__(256)
 
 /* ------------------------------------------------------------------ one render */
 
-/** Launches of a third of a second at most: display watchdogs, progress and SIGINT. */
+typedef void find_kernel(nb_spot_pass pass, box_list list, int64_t first, int64_t end,
+                         int batch);
+typedef void draw_kernel(nb_spot_pass pass, box_list list);
+
+template <int SHAPE>
+static void kernels_of(const nb_spot_pass *pass, find_kernel **find, draw_kernel **draw)
+{
+    *find = pass->plain ? k_spots<SHAPE, true> : k_spots<SHAPE, false>;
+    *draw = pass->plain ? k_spot_boxes<SHAPE, true> : k_spot_boxes<SHAPE, false>;
+}
+
+/** Find and draw the boxes of items first .. end - 1. */
+static nb_status launch_part(const nb_cuda_spot_run *r, const nb_spot_pass *pass,
+                             int64_t first, int64_t end, nb_error *err)
+{
+    const int64_t most = (int64_t)r->launch->multiprocessors * FIND_BLOCKS,
+                  share = (end - first) / (most * FIND_TURNS) + 1,
+                  batch = share < FIND_BATCH ? share : (int64_t)FIND_BATCH,
+                  wanted = (end - first + batch - 1) / batch;
+    const nb_cuda_buffer *boxes = &r->state->spot_boxes;
+    const box_list list = {(nb_spot_box *)boxes->at, r->room,
+                           (unsigned *)((char *)r->state->small.at + NB_SMALL_SPOTS)};
+    static_assert(COUNTS * sizeof *list.counts <= NB_SMALL_BYTES - NB_SMALL_SPOTS,
+                  "they have their place");
+    find_kernel *find;
+    draw_kernel *draw;
+    nb_status st = nb_cuda_check(
+        err,
+        gpuMemsetAsync(list.counts, 0, COUNTS * sizeof *list.counts, r->launch->stream),
+        "clearing counters");
+    if (st)
+        return st;
+    if (pass->spots.shape == NB_LATTICE_TOPHAT)
+        kernels_of<NB_LATTICE_TOPHAT>(pass, &find, &draw);
+    else
+        kernels_of<NB_LATTICE_GAUSS>(pass, &find, &draw);
+    find<<<(unsigned)(wanted < most ? wanted : most), FIND_THREADS, 0, r->launch->stream>>>(
+        *pass, list, first, end, (int)batch);
+    draw<<<(unsigned)(r->launch->multiprocessors * BLOCKS), DRAW_THREADS, 0, r->launch->stream>>>(
+        *pass, list);
+    return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+}
+
 static nb_status launch_items(const nb_cuda_spot_run *r, const nb_spot_pass *pass,
                               nb_error *err)
 {
     const nb_hooks *hooks = &r->state->options.hooks;
-    const int64_t items = nb_spot_items(pass),
-                  parts = (int64_t)fmin(ceil(r->seconds / 0.3), fmax(1.0, (double)items));
-    const int64_t most = (int64_t)r->launch->multiprocessors * BLOCKS;
-    void (*const kernel)(nb_spot_pass, int64_t, int64_t, int) =
-        pass->spots.shape == NB_LATTICE_TOPHAT ? k_spots<NB_LATTICE_TOPHAT>
-                                               : k_spots<NB_LATTICE_GAUSS>;
+    const int64_t items = nb_spot_items(pass), parts = r->parts < items ? r->parts : items;
     nb_status st = NB_OK;
     for (int64_t i = 0; i < parts && !st; i++) {
         const int64_t first = items / parts * i,
                       end = i == parts - 1 ? items : items / parts * (i + 1);
-        const int64_t share = (end - first + most - 1) / most;
-        const int batch = share < BATCH ? (int)share : (int)BATCH;
-        const int64_t wanted = (end - first + batch - 1) / batch;
-        const unsigned blocks = wanted > most ? (unsigned)most : (unsigned)wanted;
-        kernel<<<blocks, THREADS, 0, r->launch->stream>>>(*pass, first, end, batch);
-        st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+        st = launch_part(r, pass, first, end, err);
         if (!st && parts > 1)
             st = nb_cuda_check(err, gpuStreamSynchronize(r->launch->stream), "rendering");
         if (!st && hooks->progress &&
@@ -296,18 +221,30 @@ nb_status nb_cuda_fetch_brightest(const nb_cuda_spot_run *r, const void *from,
     return st;
 }
 
+/** Marks that a warp looks at together: as many as leave work for all of them. */
+static int marks_of_warp(const nb_cuda_launch *launch, const nb_spot_pass *pass)
+{
+    const size_t warps =
+        (size_t)launch->multiprocessors * SCAN_BLOCKS * (SCAN / NB_SPOT_MARK);
+    const size_t each =
+        pass->scene.raster.pixels / NB_SPOT_MARK / warps / SCAN_MARKS * SCAN_MARKS;
+    return each < SCAN_MARKS     ? (int)SCAN_MARKS
+           : each < NB_SPOT_MARK ? (int)each
+                                 : (int)NB_SPOT_MARK;
+}
+
 void nb_cuda_launch_spot_image(const nb_cuda_launch *launch, const nb_spot_pass *pass,
                                float *image)
 {
-    k_spot_image<<<(unsigned)(launch->multiprocessors * 8), 256, 0, launch->stream>>>(
-        *pass, image);
+    k_spot_image<<<(unsigned)(launch->multiprocessors * SCAN_BLOCKS), SCAN, 0, launch->stream>>>(
+        *pass, marks_of_warp(launch, pass), image);
 }
 
 nb_status nb_cuda_run_spots(void *context, const nb_spot_pass *pass, double *brightest,
                             nb_error *err)
 {
     const nb_cuda_spot_run *r = (const nb_cuda_spot_run *)context;
-    const unsigned blocks = (unsigned)(r->launch->multiprocessors * 8);
+    const unsigned blocks = (unsigned)(r->launch->multiprocessors * SCAN_BLOCKS);
     unsigned long long *most =
         (unsigned long long *)((char *)r->state->small.at + NB_SMALL_BRIGHTEST);
     nb_cuda_look *look = (nb_cuda_look *)((char *)r->state->small.at + NB_SMALL_LOOK);
@@ -327,7 +264,8 @@ nb_status nb_cuda_run_spots(void *context, const nb_spot_pass *pass, double *bri
                            "clearing the brightest pixel");
     if (st)
         return st;
-    k_spot_brightest<<<blocks, 256, 0, r->launch->stream>>>(*pass, most, &look->key);
+    k_spot_brightest<<<blocks, SCAN, 0, r->launch->stream>>>(
+        *pass, marks_of_warp(r->launch, pass), most, &look->key);
     st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
     return st ? st : nb_cuda_fetch_brightest(r, most, brightest, err);
 }
@@ -352,11 +290,29 @@ nb_status nb_cuda_reserve_sums(nb_backend_state *state, nb_spot_pass *pass, nb_e
     return st;
 }
 
+nb_status nb_cuda_spot_run_of(nb_backend_state *state, const nb_plan *plan,
+                              const nb_cuda_launch *launch, double seconds,
+                              nb_cuda_spot_run *run, nb_error *err)
+{
+    const double pairs = 2 * nb_spots_work_of(plan, SPOTS_DIM).pairs;
+    nb_status st;
+    *run = {state, launch,
+            (int64_t)ceil(fmax(fmax(seconds / PART, pairs / MOST_BOXES), 1)),
+            (unsigned)fmin(MOST_BOXES, pairs + LEAST_BOXES)};
+    st = nb_cuda_reserve(&state->spot_boxes, run->room * sizeof(nb_spot_box), "boxes",
+                         err);
+    if (!st || !state->spot_boxes.full)
+        return st;
+    state->spot_boxes.full = 0; /* blocks draw what they find */
+    run->room = 0;
+    return NB_OK;
+}
+
 int nb_cuda_spots_lack_room(nb_backend_state *state)
 {
-    nb_cuda_buffer *const buffers[] = {&state->spot_sums, &state->tile_pairs,
-                                       &state->tile_queue, &state->spot_tables.device,
-                                       &state->tile_tables.device};
+    nb_cuda_buffer *const buffers[] = {
+        &state->spot_sums,  &state->tile_pairs,         &state->tile_queue,
+        &state->spot_boxes, &state->spot_tables.device, &state->tile_tables.device};
     int full = 0;
     for (const nb_cuda_buffer *buffer : buffers)
         full |= buffer->full;
@@ -374,7 +330,7 @@ nb_status nb_cuda_render_spots(nb_backend_state *state, const nb_plan *plan,
                                const nb_cuda_launch *launch, nb_spots_result *result,
                                nb_error *err)
 {
-    nb_cuda_spot_run render = {state, launch, nb_cuda_paths[NB_PATH_SPOTS].seconds(plan)};
+    nb_cuda_spot_run render;
     nb_spot_setup setup;
     nb_scene there = launch->scene;
     nb_status st = nb_spot_setup_build(plan, &setup, err);
@@ -387,6 +343,9 @@ nb_status nb_cuda_render_spots(nb_backend_state *state, const nb_plan *plan,
     setup.pass.mask = launch->scene.raster.mask;
     if (!st)
         st = nb_cuda_reserve_sums(state, &setup.pass, err);
+    if (!st)
+        st = nb_cuda_spot_run_of(state, plan, launch,
+                                 nb_cuda_paths[NB_PATH_SPOTS].seconds(plan), &render, err);
     if (!st)
         st = nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering");
     if (!st)

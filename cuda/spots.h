@@ -27,8 +27,14 @@ typedef struct nb_cuda_look {
 typedef struct nb_cuda_spot_run {
     nb_backend_state *state;
     const nb_cuda_launch *launch;
-    double seconds; /* of a pass, about */
+    int64_t parts; /* of a pass, which start one after the other */
+    unsigned room; /* boxes in state->spot_boxes */
 } nb_cuda_spot_run;
+
+/** A run of passes that take about so many seconds each.  Errors: NB_ERR_DEVICE. */
+nb_status nb_cuda_spot_run_of(nb_backend_state *state, const nb_plan *plan,
+                              const nb_cuda_launch *launch, double seconds,
+                              nb_cuda_spot_run *run, nb_error *err);
 
 typedef struct nb_spot_pass nb_spot_pass;
 

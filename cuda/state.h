@@ -72,8 +72,9 @@ struct nb_backend_state {
     nb_spots_result left;    /* what was left out of it, or why nothing was */
     /* device memory, owned */
     nb_cuda_buffer image, F, sums, terms, weights, tables, F2, small;
-    nb_cuda_buffer spot_sums; /* of the terms by whole numbers: 0 between renders */
-    size_t spot_pixels;       /* that it holds; 0: not known to be 0 */
+    nb_cuda_buffer spot_sums;  /* of the terms by whole numbers: 0 between renders */
+    nb_cuda_buffer spot_boxes; /* that are found and still to be drawn */
+    size_t spot_pixels;        /* that it holds; 0: not known to be 0 */
     nb_cuda_mirror spot_tables, tile_tables;
     nb_cuda_buffer tile_pairs, tile_queue;
     nb_cuda_mirror sources, orientations, spans;
@@ -109,7 +110,8 @@ enum {
     NB_SMALL_OVERLOADS = 16, /* NB_PRODUCTS_MOST 64-bit counters */
     NB_SMALL_TILES = 64,     /* an nb_tile_report */
     NB_SMALL_LOOK = 128,     /* an nb_cuda_look */
-    NB_SMALL_BYTES = 160
+    NB_SMALL_SPOTS = 160,    /* counters of boxes */
+    NB_SMALL_BYTES = 176
 };
 
 /** scene's arrays to the device; launch->scene refers to them afterwards.  F only when

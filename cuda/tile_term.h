@@ -66,7 +66,7 @@ NB_HD nb_ray nb_tile_ray_to(const nb_tile_pass *p, int k, int layer, int u, int 
 {
     const nb_panel *panel = &p->spots.panels[k];
     const nb_spot_ray at = {
-        &p->spots.scene, panel, &p->spots.sensors[panel->sensor], NULL, u, v, layer, 1};
+        &p->spots.scene, panel, &p->spots.sensors[panel->sensor], NULL, u, v, layer};
     return nb_spot_ray_of(&at);
 }
 

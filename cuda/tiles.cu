@@ -358,7 +358,7 @@ nb_status nb_cuda_render_tiles(nb_backend_state *state, const nb_plan *plan,
                                const nb_cuda_launch *launch, nb_spots_result *result,
                                nb_error *err)
 {
-    nb_cuda_spot_run render = {state, launch, LOOK};
+    nb_cuda_spot_run render;
     const nb_tile_runner run = {nb_cuda_run_spots, run_pixel, run_tiles, &render};
     const nb_cuda_tile_choice choice = nb_cuda_choose_tiles(plan);
     nb_tile_setup setup;
@@ -368,7 +368,9 @@ nb_status nb_cuda_render_tiles(nb_backend_state *state, const nb_plan *plan,
     setup.exact = choice.exact;
     setup.every = choice.every;
     setup.size = plan->engine.size;
-    st = upload_tables(state, launch, &setup, err);
+    st = nb_cuda_spot_run_of(state, plan, launch, LOOK, &render, err);
+    if (!st)
+        st = upload_tables(state, launch, &setup, err);
     if (!st)
         st = nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering");
     if (!st)

@@ -25,6 +25,14 @@
 #define NB_SPOT_EXP_7 (NB_SPOT_LN2_5 * NB_SPOT_LN2 * NB_SPOT_LN2 / 5040)
 #define NB_SPOT_EXP_8 (NB_SPOT_LN2_5 * NB_SPOT_LN2 * NB_SPOT_LN2 * NB_SPOT_LN2 / 40320)
 
+#ifdef NB_GPU
+#define NB_SPOT_INVERSE_ROOT(x) rsqrt(x)
+#else
+#define NB_SPOT_INVERSE_ROOT(x) (1 / sqrt(x))
+#endif
+
+#define NB_SPOT_FALL_ROOT 2.1400897777407284 /* sqrt(-NB_SPOT_FALL) */
+
 /** A reflection of an orientation, as the sources of a run see it. */
 typedef struct nb_spot_pair {
     const nb_spot *spot;
@@ -34,7 +42,6 @@ typedef struct nb_spot_pair {
     double F2;   /* F^2 (Na Nb Nc)^2 */
     double most; /* R^2 of what is looked at */
     const double *offset, *weight, *below;
-    const nb_spot_step *steps;
 } nb_spot_pair;
 
 /** The ray to a sub-pixel of a panel, for the reference's own arithmetic. */
@@ -44,13 +51,12 @@ typedef struct nb_spot_ray {
     const nb_sensor *sensor;
     const int *sources; /* of nb_spots */
     int u, v, layer;    /* sub-pixel of the panel */
-    int exact;          /* Gaussian terms in double */
 } nb_spot_ray;
 
 /** Line of R^2 against kappa of one ray: across2 + slope2 (offset + shift)^2. */
 typedef struct nb_spot_line {
     double across2, slope2, shift, last; /* last: largest offset, beyond it -dmin culls */
-    double inverse2;                     /* 1/slope2 */
+    double inverse;                      /* 1/sqrt(slope2) */
 } nb_spot_line;
 
 /** g of a reflection in an orientation, 1/m. */
@@ -60,28 +66,41 @@ NB_HD void nb_spot_point(const nb_spot_cell *cell, const int32_t h[3], double g[
         g[x] = h[0] * cell->b[0][x] + h[1] * cell->b[1][x] + h[2] * cell->b[2][x];
 }
 
-/** What a pair has of its spot, orientation and run, with F by the run's table. */
-NB_HD nb_spot_pair nb_spot_pair_of(const nb_spots *sp, const nb_factor_table *table,
-                                   const nb_spot *spot, int m, const nb_spot_run *run)
+/** F^2 (Na Nb Nc)^2 of a reflection by a run's table. */
+NB_HD double nb_spot_peak(const nb_spots *sp, const nb_factor_table *table,
+                          const nb_spot *spot, const nb_spot_run *run)
 {
     const int32_t *h = spot->h;
     const double F = nb_F_nearest(table, run->table, h[0], h[1], h[2]);
+    return F * F * sp->cells2;
+}
+
+/** What a pair has of its spot, orientation and run, and F2: nb_spot_peak. */
+NB_HD nb_spot_pair nb_spot_pair_with(const nb_spots *sp, double F2, const nb_spot *spot,
+                                     int m, const nb_spot_run *run)
+{
+    const int32_t *h = spot->h;
     nb_spot_pair pair;
     pair.spot = spot;
     pair.run = run;
     pair.m = m;
-    pair.F2 = F * F * sp->cells2;
+    pair.F2 = F2;
     pair.most = spot->reach2 * (1 + NB_SPOT_ROOM);
     pair.offset = sp->offset + run->first;
     pair.weight = sp->weight + run->first;
     pair.below = sp->below + run->first;
-    pair.steps = sp->steps + run->first;
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++)
             pair.A[i][k] = sp->cells[m].A[i][k];
         pair.Lh[i] = sp->L[i][0] * h[0] + sp->L[i][1] * h[1] + sp->L[i][2] * h[2];
     }
     return pair;
+}
+
+NB_HD nb_spot_pair nb_spot_pair_of(const nb_spots *sp, const nb_factor_table *table,
+                                   const nb_spot *spot, int m, const nb_spot_run *run)
+{
+    return nb_spot_pair_with(sp, nb_spot_peak(sp, table, spot, run), spot, m, run);
 }
 
 /** The panel is flat. */
@@ -183,47 +202,6 @@ NB_HD double nb_spot_exp2(double x)
     return x > -1000 ? sum * power : 0;
 }
 
-/** Sum of weight exp(-2 R^2/width) over the sources within reach. */
-NB_HD double nb_spot_gauss_weights(const nb_spot_pair *pair, const nb_spot_line *line)
-{
-    const double reach =
-        sqrt(fmax(0.0, (pair->spot->reach2 - line->across2) * line->inverse2));
-    const double high = fmin(-line->shift + reach, line->last);
-    const double slope = line->slope2 * NB_SPOT_FALL,
-                 across = line->across2 * NB_SPOT_FALL;
-    double sum = 0;
-    for (int a = nb_spot_entry(pair, -line->shift - reach); pair->offset[a] <= high; a++) {
-        const double k = pair->offset[a] + line->shift;
-        sum = fma(nb_spot_exp2(fma(k * k, slope, across)), pair->weight[a], sum);
-    }
-    return sum;
-}
-
-/** The same with each term in float: wrong by 2e-7 R^2/0.3 of it. */
-NB_HD double nb_spot_gauss_floats(const nb_spot_pair *pair, const nb_spot_line *line)
-{
-    enum { RUN = 32 }; /* terms that are added as floats */
-    const double reach =
-        sqrt(fmax(0.0, (pair->spot->reach2 - line->across2) * line->inverse2));
-    const double middle = -line->shift, end = fmin(reach, line->last - middle);
-    const float high = (float)middle, low = (float)(middle - high), most = (float)end;
-    const float slope = (float)(line->slope2 * NB_SPOT_FALL),
-                across = (float)(line->across2 * NB_SPOT_FALL);
-    double total = 0;
-    for (int a = nb_spot_entry(pair, middle - reach); a < pair->run->n;) {
-        float sum = 0;
-        for (int i = 0; i < RUN && a < pair->run->n; i++, a++) {
-            const nb_spot_step step = pair->steps[a];
-            const float k = (step.high - high) + (step.low - low);
-            if (k > most)
-                return total + sum;
-            sum = fmaf(exp2f(fmaf(k * k, slope, across)), step.weight, sum);
-        }
-        total += sum;
-    }
-    return total;
-}
-
 /** Largest offset that -dmin leaves; q: d - i. */
 NB_HD double nb_spot_last_offset(const nb_spot_pair *pair, double dmin, nb_vec3 q)
 {
@@ -243,36 +221,45 @@ NB_HD double nb_spot_one_term(const nb_spot_pair *pair, const nb_spot_ray *at, i
                                     : 0;
 }
 
-/** Weighted F_latt^2/cells^2 that a pair adds to the ray along d; shape: that of the lattice. */
-NB_HD double nb_spot_terms(const nb_spot_pair *pair, const nb_spot_ray *at, int shape,
-                           nb_vec3 d)
+/** The line of a ray with G = A q, A q of its d - i, and U = kappa G - L hkl in the middle of the run; `last` is not set.
+ * 0: out of reach. */
+NB_HD int nb_spot_line_through(double most, const double G[3], double U[3],
+                               nb_spot_line *line)
+{
+    line->slope2 = fma(G[0], G[0], fma(G[1], G[1], fma(G[2], G[2], 1e-60)));
+    line->inverse = NB_SPOT_INVERSE_ROOT(line->slope2);
+    line->shift =
+        fma(U[0], G[0], fma(U[1], G[1], U[2] * G[2])) * (line->inverse * line->inverse);
+    for (int i = 0; i < 3; i++) /* across the line: small, and exact to its own digits */
+        U[i] = fma(-line->shift, G[i], U[i]);
+    line->across2 = fma(U[0], U[0], fma(U[1], U[1], U[2] * U[2]));
+    return line->across2 <= most;
+}
+
+/** A ray as a pair sees it. */
+typedef struct nb_spot_aim {
+    double G[3], U[3]; /* A q and kappa A q - L hkl, in the middle of the run; q = d - i */
+    double last;       /* largest offset */
+} nb_spot_aim;
+
+NB_HD nb_spot_aim nb_spot_aim_of(const nb_spot_pair *pair, double dmin, nb_vec3 d)
 {
     const nb_vec3 q = nb_sub(d, pair->run->incident);
-    const double kappa = pair->run->middle,
-                 last = nb_spot_last_offset(pair, at->scene->factors.dmin, q);
-    double G[3], U[3], GG;
-    nb_spot_line line;
+    nb_spot_aim aim;
     for (int i = 0; i < 3; i++) {
         const double *A = pair->A[i];
-        G[i] = fma(q.x, A[0], fma(q.y, A[1], q.z * A[2]));
-        U[i] = fma(G[i], kappa, -pair->Lh[i]);
+        aim.G[i] = fma(q.x, A[0], fma(q.y, A[1], q.z * A[2]));
+        aim.U[i] = fma(aim.G[i], pair->run->middle, -pair->Lh[i]);
     }
-    if (pair->run->n == 1)
-        return nb_spot_one_term(pair, at, shape,
-                                fma(U[0], U[0], fma(U[1], U[1], U[2] * U[2])), last);
-    GG = fma(G[0], G[0], fma(G[1], G[1], fma(G[2], G[2], 1e-60)));
-    line.inverse2 = 1 / GG;
-    line.shift = fma(U[0], G[0], fma(U[1], G[1], U[2] * G[2])) * line.inverse2;
-    for (int i = 0; i < 3; i++) /* across the line: small, and exact to its own digits */
-        U[i] = fma(-line.shift, G[i], U[i]);
-    line.across2 = fma(U[0], U[0], fma(U[1], U[1], U[2] * U[2]));
-    line.slope2 = GG;
-    line.last = last;
-    if (!(line.across2 <= pair->most))
-        return 0;
-    return shape == NB_LATTICE_TOPHAT ? nb_spot_tophat_weights(pair, at, &line)
-           : at->exact                ? nb_spot_gauss_weights(pair, &line)
-                                      : nb_spot_gauss_floats(pair, &line);
+    aim.last = nb_spot_last_offset(pair, dmin, q);
+    return aim;
+}
+
+/** The line of a ray, of a run of several sources; 0: out of reach. */
+NB_HD int nb_spot_line_of(const nb_spot_pair *pair, nb_spot_aim *aim, nb_spot_line *line)
+{
+    line->last = aim->last;
+    return nb_spot_line_through(pair->most, aim->G, aim->U, line);
 }
 
 #endif

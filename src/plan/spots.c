@@ -187,11 +187,6 @@ static void add_run(nb_spots *sp, const sorted_source *from, int n)
         sp->offset[at] = i < n ? 1 / from[i].source->lambda - run->middle : far_away;
         sp->weight[at] = i < n ? from[i].source->weight : 0;
         sp->source[at] = i < n ? from[i].index : -1;
-        if (i < n) {
-            const float high = (float)sp->offset[at];
-            sp->steps[at] = (nb_spot_step){high, (float)(sp->offset[at] - high),
-                                           (float)sp->weight[at], 0};
-        }
         sp->below[at] = i > 0 ? sp->below[at - 1] + sp->weight[at - 1] : 0;
     }
     sp->n_runs++;
@@ -201,7 +196,10 @@ static void measure_beam(nb_spots *sp)
 {
     const nb_beam *beam = &sp->scene->beam;
     sp->shortest = INFINITY;
+    sp->even = beam->sources[0].weight;
     for (int i = 0; i < beam->n_sources; i++) {
+        if (beam->sources[i].weight != sp->even)
+            sp->even = 0;
         sp->incident = nb_add(sp->incident, beam->sources[i].incident);
         sp->shortest = fmin(sp->shortest, beam->sources[i].lambda);
         sp->longest = fmax(sp->longest, beam->sources[i].lambda);
@@ -223,9 +221,7 @@ static nb_status build_runs(nb_spots *sp, nb_error *err)
     sp->weight = nb_alloc(entries, sizeof *sp->weight, "sources", err);
     sp->below = nb_alloc(entries, sizeof *sp->below, "sources", err);
     sp->source = nb_alloc(entries, sizeof *sp->source, "sources", err);
-    sp->steps = nb_alloc(entries, sizeof *sp->steps, "sources", err);
-    if (order && sp->runs && sp->offset && sp->weight && sp->below && sp->source &&
-        sp->steps) {
+    if (order && sp->runs && sp->offset && sp->weight && sp->below && sp->source) {
         measure_beam(sp);
         for (int i = 0; i < n; i++)
             order[i] = (sorted_source){&beam->sources[i], i};
@@ -443,6 +439,5 @@ void nb_spots_free(nb_spots *sp)
     nb_free(sp->offset);
     nb_free(sp->weight);
     nb_free(sp->below);
-    nb_free(sp->steps);
     memset(sp, 0, sizeof *sp);
 }

@@ -24,11 +24,6 @@ typedef struct nb_spot_run {
     double per;               /* entries per 1/m, about */
 } nb_spot_run;
 
-/** An entry of a run in floats: the offset is high + low. */
-typedef struct nb_spot_step {
-    float high, low, weight, unused;
-} nb_spot_step;
-
 /** What the rays need of an orientation. */
 typedef struct nb_spot_cell {
     double A[3][3]; /* rows: u = kappa A (d - i) - L hkl; m */
@@ -58,13 +53,13 @@ typedef struct nb_spots {
     nb_spot_cell *cells;
     double *along; /* [3][stride] incident . reciprocal axis of each orientation */
     size_t stride;
-    int *source;         /* of each entry of a run: index in the scene */
-    double *offset;      /* kappa - middle; padding: out of any reach */
-    double *weight;      /* padding: 0 */
-    nb_spot_step *steps; /* padding: 0 */
-    double *below;       /* weights of the run's entries before this one, summed */
-    nb_index_box box;    /* of reflections, not negated */
-    double most;         /* largest F^2 */
+    int *source;       /* of each entry of a run: index in the scene */
+    double *offset;    /* kappa - middle; padding: out of any reach */
+    double *weight;    /* padding: 0 */
+    double even;       /* the weight of all sources; 0: they differ */
+    double *below;     /* weights of the run's entries before this one, summed */
+    nb_index_box box;  /* of reflections, not negated */
+    double most;       /* largest F^2 */
     double brightness; /* photons of a pixel per term that all its steps have, at most */
 } nb_spots;
 

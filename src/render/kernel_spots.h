@@ -114,9 +114,9 @@ NB_STAGE void aim_row(nb_spot_tile *t, int v)
 NB_INLINE nb_spot_ray spot_ray_at(const nb_spot_tile *t, int u, int v)
 {
     const int os = t->spots->scene->oversample;
-    const nb_spot_ray at = {
-        t->spots->scene, &t->plan->panel, &t->plan->sensor, t->spots->source,
-        t->f0 * os + u,  t->s0 * os + v,  t->layer,         1};
+    const nb_spot_ray at = {t->spots->scene,  &t->plan->panel, &t->plan->sensor,
+                            t->spots->source, t->f0 * os + u,  t->s0 * os + v,
+                            t->layer};
     return at;
 }
 

@@ -45,27 +45,6 @@ typedef struct tile {
 
 /* ------------------------------------------------------------------ one ray */
 
-/** Line of R^2 against kappa along d; 0: it does not come near the reflection. */
-static int line_of(const nb_spot_pair *pair, const nb_spot_ray *at, nb_vec3 d,
-                   nb_spot_line *line)
-{
-    const nb_vec3 q = nb_sub(d, pair->run->incident);
-    double G[3], U[3];
-    for (int i = 0; i < 3; i++) {
-        const double *A = pair->A[i];
-        G[i] = A[0] * q.x + A[1] * q.y + A[2] * q.z;
-        U[i] = G[i] * pair->run->middle - pair->Lh[i];
-    }
-    line->slope2 = nb_spot_dot(G, G) + 1e-60;
-    line->inverse2 = 1 / line->slope2;
-    line->shift = nb_spot_dot(U, G) * line->inverse2;
-    for (int i = 0; i < 3; i++)
-        U[i] -= line->shift * G[i];
-    line->across2 = nb_spot_dot(U, U);
-    line->last = nb_spot_last_offset(pair, at->scene->factors.dmin, q);
-    return line->across2 <= pair->most;
-}
-
 /** Weight of a source's sample, without F^2 and the ray's. */
 static double term_of(const nb_spot_pair *pair, const nb_spot_ray *at,
                       const nb_spot_line *line, int i)
@@ -85,7 +64,7 @@ static void add_sources(const nb_spot_pair *pair, const nb_spot_ray *at,
                         double sum[2])
 {
     const nb_source *sources = at->scene->beam.sources;
-    const double reach = sqrt(fmax(0.0, (pair->most - line->across2) * line->inverse2));
+    const double reach = sqrt(fmax(0.0, pair->most - line->across2)) * line->inverse;
     const double high = -line->shift + reach;
     for (int i = nb_spot_entry(pair, -line->shift - reach);
          i < pair->run->n && pair->offset[i] <= high; i++) {
@@ -133,16 +112,17 @@ static void add_ray(tile *t, const nb_spot_pair *pair, int u, int v)
                             t->of->spots->source,
                             t->f0 * os + u,
                             t->s0 * os + v,
-                            t->layer,
-                            1};
+                            t->layer};
     tile_pixel *p = pixel_at(t, i);
     double sum[2] = {0, 0}, phi;
     nb_spot_line line;
+    nb_spot_aim aim;
     nb_ray ray;
     if (!p)
         return;
     ray = nb_spot_ray_of(&at);
-    if (!line_of(pair, &at, ray.direction, &line))
+    aim = nb_spot_aim_of(pair, sc->factors.dmin, ray.direction);
+    if (!nb_spot_line_of(pair, &aim, &line))
         return;
     add_sources(pair, &at, &line, pair->F2 * ray_weight(sc, &ray, pair->run->incident),
                 p->least, sum);

@@ -52,7 +52,9 @@ k_materials 128 64
 k_tile_pixel 128
 k_tile_photons 128
 k_tiles 128 250
-k_spots 128 480
+k_spot_boxesILi[23]ELb1E 96 8
+k_spot_boxes 96 260
+k_spots 128 800
 k_spot 128
 k_product 80
 k_chain 96

@@ -8,11 +8,12 @@
 static void draw(const check_grid *g, const nb_spot_pass *p, const nb_spot_box *box)
 {
     nb_spot_brush brush = nb_spot_brush_of(p, box);
-    for (int v = 0; v < box->height && brush.pair.F2 > 0; v++)
+    const nb_spot_frame frame = nb_spot_frame_of(p, box);
+    for (int v = 0; v < box->height; v++)
         for (int u = 0; u < box->width; u++) {
-            size_t pixel = 0;
-            unsigned long long add =
-                nb_spot_units(p, &brush, p->spots.shape, box->u + u, box->v + v, &pixel);
+            const unsigned long long add =
+                nb_spot_units(p, p->plain, &brush, box, &frame, p->spots.shape, u, v);
+            const size_t pixel = nb_spot_pixel(&brush);
             if (add == 0)
                 continue;
             g->sums[pixel] += add;
