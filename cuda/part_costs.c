@@ -8,13 +8,13 @@
 /* Of the spots, on an H200: to start and for the first pass; of a column of reflections and a group of
  * orientations, a reflection in an orientation, a ray of its box, one of a Gaussian with several sources, a term, a
  * pixel. */
-#define SPOTS_START 3e-4
+#define SPOTS_START 2e-4
 #define SPOTS_COLUMN 1e-9
-#define SPOTS_PAIR 8e-10
-#define SPOTS_RAY 2e-12
-#define SPOTS_GAUSS_RAY 1.5e-10
-#define SPOTS_TERM 5e-12
-#define SPOTS_PIXEL 5e-12
+#define SPOTS_PAIR 3e-10
+#define SPOTS_RAY 2e-11
+#define SPOTS_GAUSS_RAY 1e-11
+#define SPOTS_TERM 5e-13
+#define SPOTS_PIXEL 3e-12
 #define SPOTS_DIM 1e3 /* nb_spots_work_of */
 
 double nb_cuda_spots_seconds(const nb_plan *plan)
