@@ -24,7 +24,7 @@ static const double double_steps[] = {3, 3, 2, 1}; /* NB_LATTICE_... */
 /* Pictures from reflections and in blocks of rays take so many times the seconds of their estimates, which only say
  * when they are quicker than every step, by the same choose_time. */
 #define SPOTS_LONGER 0.5
-#define TILES_LONGER 2
+#define TILES_LONGER 2.8
 /* Seconds on one core, measured (reports/cpu/tiles.md): of bounds and of a trial of some blocks, which a look for the
  * brightest pixel comes before.  Where every step takes so few times that, it is not worth it; where it takes MANY_TRIALS
  * times that, blocks are tried if they seem to gain SEEMS, and the longer every step takes, the less they need to. */
