@@ -42,3 +42,31 @@ double nb_cuda_tiles_gain(const nb_plan *plan)
     return 1.9e-4 * pow(plan->steps, 0.39) * pow(cells, 0.33) * pow(part, 0.13) *
            pow(plan->rays, 0.41);
 }
+
+/* Seconds of every step: less is not worth trying blocks of rays; and beside so much, and so much for each step of a
+ * ray, a trial does not count.  Between them blocks are tried where they seem to gain so much. */
+#define TILES_START 2e-3
+#define TILES_LONG 2e-2
+#define TILES_LONG_STEP 2.5e-6
+#define TILES_LOOK 0.15 /* of the time on a core of a CPU */
+#define TILES_SEEM 1.3
+/* Steps that take less than TILES_START by the slowest kernel in single precision, on an H200. */
+#define TILES_FEW 5e7
+
+int nb_cuda_has_few_steps(const nb_plan *plan)
+{
+    const nb_scene *sc = plan->scene;
+    return plan->tolerance.skip && (double)sc->raster.pixels * (double)sc->samples <
+                                       TILES_FEW * plan->engine.size;
+}
+
+const char *nb_cuda_refuse_trial(const nb_plan *plan, double every)
+{
+    if (!(TILES_START < every))
+        return "every step is quick";
+    if (every < TILES_LONG + TILES_LONG_STEP * plan->steps +
+                    TILES_LOOK * nb_spots_look_seconds(plan) &&
+        nb_spots_whole(plan, nb_cuda_tiles_gain) < TILES_SEEM)
+        return "every step seems to be as quick";
+    return NULL;
+}

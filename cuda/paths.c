@@ -395,30 +395,17 @@ static int spots_apply(const nb_plan *plan, const char **why)
     return 1;
 }
 
-/* Seconds of every step: less is not worth trying blocks of rays; and beside so much, and so much for each step of a
- * ray, a trial does not count.  Between them blocks are tried where they seem to gain so much. */
-#define TILES_START 2e-3
-#define TILES_LONG 2e-2
-#define TILES_LONG_STEP 2.5e-6
-#define TILES_LOOK 0.15 /* of the time on a core of a CPU */
-#define TILES_SEEM 1.3
-
 static int tiles_apply(const nb_plan *plan, const char **why)
 {
-    const char *reason = nb_tiles_refuse(plan);
-    double every;
-    if (reason)
-        return nb_path_refuse(why, reason);
-    if (forced_path() == NB_PATH_TILES)
-        return 1;
-    every = nb_spots_whole(plan, every_step_seconds);
-    if (!(TILES_START < every))
-        return nb_path_refuse(why, "every step is quick");
-    if (every < TILES_LONG + TILES_LONG_STEP * plan->steps +
-                    TILES_LOOK * nb_spots_look_seconds(plan) &&
-        nb_spots_whole(plan, nb_cuda_tiles_gain) < TILES_SEEM)
-        return nb_path_refuse(why, "every step seems to be as quick");
-    return 1;
+    const int forced = forced_path() == NB_PATH_TILES;
+    const char *reason = NULL;
+    if (!forced && nb_cuda_has_few_steps(plan)) /* to look further takes microseconds */
+        reason = "every step is quick";
+    if (!reason)
+        reason = nb_tiles_refuse(plan);
+    if (!reason && !forced)
+        reason = nb_cuda_refuse_trial(plan, nb_spots_whole(plan, every_step_seconds));
+    return reason ? nb_path_refuse(why, reason) : 1;
 }
 
 /** Known only when some blocks have been tried; where it applies they are. */

@@ -12,9 +12,10 @@
 /* Seconds.  A first guess of the CPU's time may be wrong by a factor of three: from here on a few rows
  * are timed. */
 #define WORTH_TIMING 0.1
+#define WORTH_TIMING_PART 0.2 /* where steps are left out */
 /* A process with a device takes 0.33 s at least, and to ask for one costs half of that: below this
  * time the device is not considered. */
-#define DEVICE_LEAST 0.36
+#define DEVICE_LEAST 0.4
 /* The part of a device's start that is needed to identify it; it is already spent after that. */
 #define ASKING 0.15
 /* So many times the guess may be off. */
@@ -84,13 +85,20 @@ static nb_status take_named(const nb_scene *scene, const nb_render_options *opti
     return NB_OK;
 }
 
-/** Seconds of all images, by a few rows of one. */
+/** Seconds of all images, by a few rows of one.  Where steps are left out rows say nothing, but those of every step say
+ * how quick this CPU is. */
 static double time_cpu(const nb_backend *backend, const nb_scene *scene,
                        const nb_render_options *options, double guess)
 {
-    int images = options->images > 1 ? options->images : 1;
-    double measured = nb_pilot_seconds(backend, scene, options, guess / images);
-    return measured < 0 ? guess : measured * images;
+    const int images = options->images > 1 ? options->images : 1;
+    nb_render_options every = *options;
+    char unused[200];
+    double expected = guess, measured;
+    every.tolerance = (nb_tolerance){0};
+    if (options->tolerance.skip)
+        expected = backend->estimate(scene, &every, unused, sizeof unused);
+    measured = nb_pilot_seconds(backend, scene, &every, expected / images) * images;
+    return measured > 0 && expected > 0 ? guess * (measured / expected) : guess;
 }
 
 /** The estimate of a backend for a scene. */
@@ -136,7 +144,7 @@ static offer compare(const nb_scene *scene, const nb_render_options *options, of
         if (cpu->seconds < 0 || !other.backend || UNSURE * other.seconds < cpu->seconds)
             return other;
     }
-    if (cpu->seconds > WORTH_TIMING && !options->tolerance.skip) /* rows say nothing */
+    if (cpu->seconds > (options->tolerance.skip ? WORTH_TIMING_PART : WORTH_TIMING))
         cpu->seconds = time_cpu(cpu->backend, scene, options, cpu->seconds);
     return asked || cpu->seconds <= DEVICE_LEAST ? other : ask_devices(scene, options);
 }
