@@ -51,54 +51,60 @@ static __device__ __forceinline__ float nb_tile_fast_F2(const nb_tile_pass *p, i
     return __ldg(&f->pairs[2 * at]) * (float)(1 / NB_TILE_PAIR_UP);
 }
 
-/** F^2 F_latt^2, relative to unit, of a step: its axes times its wavenumber, and the direction of its ray less that of
- * its source. */
-static __device__ __forceinline__ float nb_tile_fast_term(const nb_tile_pass *p,
-                                                          const double a[9], double kappa,
-                                                          int source, const double q[3],
-                                                          int shape)
+/** A step: its axes, its source's direction and wavenumber. */
+typedef struct nb_tile_fast {
+    double a[9], i[3], kappa;
+    float weight;
+    int source;
+} nb_tile_fast;
+
+static __device__ __forceinline__ nb_tile_fast nb_tile_fast_of(const nb_tile_pass *p,
+                                                               int m, int source)
 {
+    const nb_tiles *t = &p->tiles;
+    const size_t n = (size_t)t->orientations;
+    const int beam = p->single ? 0 : source;
+    nb_tile_fast step;
+    step.source = source;
+    step.weight = (float)(t->weight[source] * t->present[m]);
+    step.kappa = t->kappa[source];
+#pragma unroll
+    for (int x = 0; x < 3; x++)
+        step.i[x] = t->incident[x][beam];
+#pragma unroll
+    for (int i = 0; i < 9; i++)
+        step.a[i] = t->cells[i * n + m];
+    return step;
+}
+
+/** F^2 F_latt^2, relative to unit, of a step and a ray. */
+static __device__ __forceinline__ float nb_tile_fast_term(const nb_tile_pass *p,
+                                                          const nb_tile_fast *step,
+                                                          nb_vec3 d, int shape)
+{
+    const double *a = step->a,
+                 q[3] = {step->i[0] - d.x, step->i[1] - d.y, step->i[2] - d.z};
     int w[3], h[3];
 #pragma unroll
     for (int i = 0; i < 3; i++) {
         const double minus =
-            fma(fma(a[3 * i], q[0], fma(a[3 * i + 1], q[1], a[3 * i + 2] * q[2])), kappa,
-                NB_FIXED_MAGIC + 0.5);
+            fma(fma(a[3 * i], q[0], fma(a[3 * i + 1], q[1], a[3 * i + 2] * q[2])),
+                step->kappa, NB_FIXED_MAGIC + 0.5);
         w[i] = __double2loint(minus) ^ INT_MIN; /* takes the half back off */
         h[i] = NB_FIXED_HIGH - __double2hiint(minus);
     }
-    return nb_tile_fast_F2(p, source, h) * (shape == NB_LATTICE_ROUND
-                                                ? nb_tile_round_lattice(p, w)
-                                                : nb_tile_square_lattice(p, w));
+    return nb_tile_fast_F2(p, step->source, h) * (shape == NB_LATTICE_ROUND
+                                                      ? nb_tile_round_lattice(p, w)
+                                                      : nb_tile_square_lattice(p, w));
 }
 
-/** Add a step's terms of some rays, each times its weight. */
-static __device__ __forceinline__ void nb_tile_fast_step(const nb_tile_pass *p, int m,
-                                                         int source, const nb_vec3 *d,
-                                                         const int rays, int shape,
-                                                         float *run)
+/** The weight of a step for a ray. */
+static __device__ __forceinline__ float nb_tile_fast_weight(const nb_tile_pass *p,
+                                                            const nb_tile_fast *step,
+                                                            nb_vec3 d)
 {
-    const nb_tiles *t = &p->tiles;
-    const size_t n = (size_t)t->orientations;
-    const float weight = (float)(t->weight[source] * t->present[m]);
-    const double kappa = t->kappa[source];
-    const int beam = p->single ? 0 : source;
-    const double x = t->incident[0][beam], y = t->incident[1][beam],
-                 z = t->incident[2][beam];
-    double a[9];
-    if (!(weight > 0))
-        return;
-#pragma unroll
-    for (int i = 0; i < 9; i++)
-        a[i] = t->cells[i * n + m];
-#pragma unroll
-    for (int i = 0; i < rays; i++) {
-        const double q[3] = {x - d[i].x, y - d[i].y, z - d[i].z};
-        float part = weight;
-        if (t->varies)
-            part *= (float)nb_tile_variation(p, source, d[i]);
-        run[i] = fmaf(part, nb_tile_fast_term(p, a, kappa, source, q, shape), run[i]);
-    }
+    return p->tiles.varies ? step->weight * (float)nb_tile_variation(p, step->source, d)
+                           : step->weight;
 }
 
 #endif

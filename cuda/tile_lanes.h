@@ -23,11 +23,9 @@ enum { NB_TILE_LANES = 32 };
 
 #ifdef NB_GPU_DEVICE_PASS
 #define NB_TILE_ROLLED                                                                   \
-    _Pragma("unroll 1") /* unrolled loops take more registers than they save time */
+    _Pragma("unroll 1") /* warps wait for instructions where a loop is long */
 #define NB_TILE_TWICE _Pragma("unroll 2")
-#define NB_TILE_UNROLLED _Pragma("unroll")
 #else
-#define NB_TILE_UNROLLED
 #define NB_TILE_ROLLED
 #define NB_TILE_TWICE
 #endif

@@ -286,32 +286,28 @@ NB_TILE_HD int nb_tile_fewer_groups(nb_tile_walk *k, const nb_tile_task *task,
 /* A lane tests so many steps of a group, four lanes its 16. */
 enum { NB_TILE_RUN = 4, NB_TILE_RUNS = NB_TILE_STEPS / NB_TILE_RUN };
 
-typedef struct nb_tile_bounds {
-    float of[NB_TILE_RUN];
-} nb_tile_bounds;
+/** A group's products with the axes: the same for all steps of one orientation and direction. */
+typedef struct nb_tile_products {
+    float along[3];
+} nb_tile_products;
 
-/** Bounds of steps run, run + 4 .. of a group.  The products with the axes are the same for all steps of one
- * orientation and direction. */
-NB_TILE_HD nb_tile_bounds nb_tile_run_bounds(const nb_tile_pass *p, const nb_ray_block *b,
-                                             uint32_t group, int run, const float q0[3],
-                                             const int shape)
+/** The bound of step NB_TILE_RUNS i + run of a group, for i = 0, 1 .. in turn; q0: the block's middle less the first
+ * source's direction. */
+NB_TILE_HD float nb_tile_step_bound(const nb_tile_pass *p, const nb_ray_block *b,
+                                    uint32_t group, int i, int run, const float q0[3],
+                                    nb_tile_products *products, const int shape)
 {
     const nb_tiles *t = &p->tiles;
-    const int row = nb_tile_row(p, group), column = nb_tile_column_of(p, group);
-    nb_tile_bounds bounds;
-    float along[3] = {0, 0, 0};
-    NB_TILE_UNROLLED
-    for (int i = 0; i < NB_TILE_RUN; i++) {
-        const int step = NB_TILE_RUNS * i + run, source = nb_tile_source(t, column, step);
+    const int row = nb_tile_row(p, group), column = nb_tile_column_of(p, group),
+              step = NB_TILE_RUNS * i + run, source = nb_tile_source(t, column, step);
+    if (i == 0 || !p->single || !t->by_source) {
         float q[3] = {q0[0], q0[1], q0[2]};
         if (!p->single)
             for (int x = 0; x < 3; x++)
                 q[x] = (float)(b->c[x] - t->incident[x][source]);
-        if (i == 0 || !p->single || !t->by_source)
-            nb_tile_along(t, nb_tile_orientation(t, row, step), q, along);
-        bounds.of[i] = nb_tile_along_bound(t, b, source, along, shape);
+        nb_tile_along(t, nb_tile_orientation(t, row, step), q, products->along);
     }
-    return bounds;
+    return nb_tile_along_bound(t, b, source, products->along, shape);
 }
 
 /** The steps of the groups that a block of 2 x 2 rays keeps: group of the list times 16 plus step. */
@@ -330,25 +326,20 @@ NB_TILE_HD int nb_tile_few_steps(nb_tile_walk *k, const nb_tile_task *task, floa
     NB_LANE(low) = 0;
     NB_TILE_ROLLED
     for (int from = 0; from < task->n; from += NB_TILE_LANES / NB_TILE_RUNS) {
-        NB_LANE_OF(nb_tile_bounds, bounds);
-        NB_LANES(lane)
-        {
-            const int i = from + lane / NB_TILE_RUNS;
-            if (i < task->n)
-                NB_LANE(bounds) = nb_tile_run_bounds(p, b, k->w->stack[task->list + i],
-                                                     lane % NB_TILE_RUNS, q, shape);
-            else
-                memset(&NB_LANE(bounds), 0, sizeof NB_LANE(bounds));
-        }
-        NB_TILE_UNROLLED
+        NB_LANE_OF(nb_tile_products, products);
+        NB_TILE_ROLLED
         for (int j = 0; j < NB_TILE_RUN; j++) {
             NB_LANE_OF(float, bound);
             NB_LANE_OF(int, item);
             NB_LANES(lane)
             {
-                NB_LANE(bound) = NB_LANE(bounds).of[j];
-                NB_LANE(item) = (from + lane / NB_TILE_RUNS) * NB_TILE_STEPS +
-                                NB_TILE_RUNS * j + lane % NB_TILE_RUNS;
+                const int i = from + lane / NB_TILE_RUNS, run = lane % NB_TILE_RUNS;
+                NB_LANE(item) = i * NB_TILE_STEPS + NB_TILE_RUNS * j + run;
+                NB_LANE(bound) = 0;
+                if (i < task->n)
+                    NB_LANE(bound) =
+                        nb_tile_step_bound(p, b, k->w->stack[task->list + i], j, run, q,
+                                           &NB_LANE(products), shape);
             }
             nb_tile_heap_add(k->w, &heap, item, bound, NB_LANE_PASS(low));
         }

@@ -155,7 +155,10 @@ NB_TILE_HD void nb_tile_sum_add(const nb_tile_pass *p, nb_tile_sum *sum, int m,
 {
 #ifdef NB_GPU_DEVICE_PASS
     if (!(how & NB_TILE_EXACT)) {
-        nb_tile_fast_step(p, m, source, &d, 1, how & NB_TILE_SHAPE, &sum->run);
+        const nb_tile_fast step = nb_tile_fast_of(p, m, source);
+        if (step.weight > 0)
+            sum->run = fmaf(nb_tile_fast_weight(p, &step, d),
+                            nb_tile_fast_term(p, &step, d, how & NB_TILE_SHAPE), sum->run);
         return;
     }
 #endif

@@ -133,16 +133,23 @@ static __device__ __forceinline__ void nb_tile_sum_fast(nb_tile_walk *k,
                                                         const nb_tile_task *task,
                                                         int steps, int n, const int how)
 {
-    nb_vec3 d[4];
     float run[4] = {0, 0, 0, 0};
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        d[i] = nb_tile_leaf_direction(k, task->block, i);
 #pragma unroll 1
     for (int i = (int)(threadIdx.x % NB_TILE_LANES); i < n; i += NB_TILE_LANES) {
         int m, source;
         nb_tile_step_of(k, task, steps, i, &m, &source);
-        nb_tile_fast_step(k->p, m, source, d, 4, how & NB_TILE_SHAPE, run);
+        const nb_tile_fast step = nb_tile_fast_of(k->p, m, source);
+        if (!(step.weight > 0))
+            continue;
+#pragma unroll 1
+        for (int ray = 0; ray < 4; ray++) {
+            const nb_vec3 d = nb_tile_leaf_direction(k, task->block, ray);
+            const float weight = nb_tile_fast_weight(k->p, &step, d),
+                        term = nb_tile_fast_term(k->p, &step, d, how & NB_TILE_SHAPE);
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                run[j] = fmaf(ray == j ? weight : 0.0f, term, run[j]);
+        }
     }
     nb_tile_add_rays(k, task, nb_lanes_add_fours(run) * k->p->tiles.unit);
 }
