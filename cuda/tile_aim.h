@@ -12,7 +12,8 @@ enum {
     NB_TILE_SMALL = 2, /* 4 rays along the edge of the smallest first block */
     NB_TILE_LARGE = 3, /* 8 of the largest */
     NB_TILE_RAYS = 1 << 2 * NB_TILE_LARGE,
-    NB_TILE_BLOCKS = 1 + 4 + 16
+    NB_TILE_BLOCKS = 1 + 4 + 16,
+    NB_TILE_CORNERS = -1
 };
 
 /** What the lanes of a warp share. */
@@ -39,7 +40,7 @@ typedef struct nb_tile_walk {
     nb_tile_shared *w;
     int panel, layer, u, v, bits; /* first sub-pixel of the panel; 2^bits along an edge */
     uint64_t wanted;              /* rays, row by row */
-    int only;                     /* this block alone, of 2 x 2 rays; 0: all of them */
+    int only; /* this block alone, of 2 x 2 rays; 0: all; NB_TILE_CORNERS: the first */
     float photons; /* of a pixel for a sum of 1, relative to unit, of all its rays */
     float lack;    /* photons, the most so far */
     unsigned tally[NB_TILE_TALLIES];
@@ -132,18 +133,31 @@ NB_HD int nb_tile_leaf_ray(const nb_tile_walk *k, int block, int ray)
     return (v << k->bits) + u;
 }
 
-/** The rays of the walk's layer, and the blocks that they make; with `only`, those of that block. */
+/** Ray `lane` of a first block, or of those that a walk needs of it: all, its block's, or the corners. */
+NB_TILE_HD int nb_tile_aimed_ray(const nb_tile_walk *k, int lane)
+{
+    const int last = (1 << k->bits) - 1;
+    if (k->only == 0)
+        return lane;
+    return k->only > 0 ? nb_tile_leaf_ray(k, k->only, lane)
+                       : (lane / 2 * last << k->bits) + lane % 2 * last;
+}
+
+/** The rays of the walk's layer, and the blocks that they make; with `only`, those of that block or of the first
+ * one. */
 NB_TILE_HD void nb_tile_aim(nb_tile_walk *k)
 {
-    const int n = k->only > 0 ? 4 : 1 << 2 * k->bits;
-    const int first = k->only, blocks = k->only > 0                ? 1
-                                        : k->bits == NB_TILE_LARGE ? NB_TILE_BLOCKS
-                                                                   : 5;
+    const int all = k->only == 0, n = all ? 1 << 2 * k->bits : 4;
+    const int first = k->only > 0 ? k->only : 0, blocks = !all ? 1
+                                                          : k->bits == NB_TILE_LARGE
+                                                              ? NB_TILE_BLOCKS
+                                                              : 5;
     nb_lanes_meet();
+    NB_TILE_ROLLED
     for (int from = 0; from < n; from += NB_TILE_LANES)
         NB_LANES(lane)
     if (from + lane < n) {
-        const int ray = k->only > 0 ? nb_tile_leaf_ray(k, k->only, lane) : from + lane;
+        const int ray = nb_tile_aimed_ray(k, from + lane);
         const nb_vec3 d = nb_tile_direction(k->p, k->panel, k->layer,
                                             k->u + (ray & ((1 << k->bits) - 1)),
                                             k->v + (ray >> k->bits));

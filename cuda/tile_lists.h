@@ -173,9 +173,8 @@ NB_TILE_HD int nb_tile_column_of(const nb_tile_pass *p, uint32_t group)
 NB_TILE_HD void nb_tile_towards(const nb_tile_pass *p, const nb_ray_block *b, int column,
                                 float q[3])
 {
-    const int at = p->single ? 0 : column;
     for (int x = 0; x < 3; x++)
-        q[x] = (float)(b->c[x] - p->tiles.towards[x][at]);
+        q[x] = (float)(b->c[x] - p->tiles.towards[x][column]);
 }
 
 /** Of the groups first .. end - 1 of all, those that a first block keeps, to the stack's beginning. */
@@ -188,7 +187,9 @@ NB_TILE_HD int nb_tile_first_groups(nb_tile_walk *k, int first, int end, float p
     NB_LANE_OF(float, low);
     NB_LANE_OF(int, row);
     NB_LANE_OF(int, column);
+    float q[3];
     int kept;
+    nb_tile_towards(p, k->w->block, 0, q);
     NB_LANES(lane)
     {
         NB_LANE(low) = 0;
@@ -204,10 +205,11 @@ NB_TILE_HD int nb_tile_first_groups(nb_tile_walk *k, int first, int end, float p
             NB_LANE(item) = from - first + lane;
             NB_LANE(bound) = 0;
             if (from + lane < end) {
-                float q[3];
-                nb_tile_towards(p, k->w->block, NB_LANE(column), q);
-                NB_LANE(bound) = nb_tile_group_bound(t, k->w->block, NB_LANE(row),
-                                                     NB_LANE(column), q, shape);
+                const nb_step_group group =
+                    nb_tile_group_at(t, &p->packs, NB_LANE(row), NB_LANE(column));
+                if (!p->single)
+                    nb_tile_towards(p, k->w->block, NB_LANE(column), q);
+                NB_LANE(bound) = nb_tile_group_bound(t, k->w->block, &group, q, shape);
             }
             NB_LANE(row) += p->next_row;
             NB_LANE(column) += p->next_column;
@@ -259,12 +261,13 @@ NB_TILE_HD int nb_tile_fewer_groups(nb_tile_walk *k, const nb_tile_task *task,
             NB_LANE(item) = from + lane;
             NB_LANE(bound) = 0;
             if (from + lane < task->n) {
-                const uint32_t group = k->w->stack[task->list + from + lane];
-                const int column = nb_tile_column_of(p, group);
+                const uint32_t entry = k->w->stack[task->list + from + lane];
+                const int column = nb_tile_column_of(p, entry);
+                const nb_step_group group =
+                    nb_tile_group_at(&p->tiles, &p->packs, nb_tile_row(p, entry), column);
                 if (!p->single)
                     nb_tile_towards(p, b, column, q);
-                NB_LANE(bound) = nb_tile_group_bound(&p->tiles, b, nb_tile_row(p, group),
-                                                     column, q, shape);
+                NB_LANE(bound) = nb_tile_group_bound(&p->tiles, b, &group, q, shape);
             }
         }
         nb_tile_heap_add(k->w, &heap, item, bound, NB_LANE_PASS(low));
@@ -305,9 +308,12 @@ NB_TILE_HD float nb_tile_step_bound(const nb_tile_pass *p, const nb_ray_block *b
         if (!p->single)
             for (int x = 0; x < 3; x++)
                 q[x] = (float)(b->c[x] - t->incident[x][source]);
-        nb_tile_along(t, nb_tile_orientation(t, row, step), q, products->along);
+        nb_tile_along(t, &p->packs, nb_tile_orientation(t, row, step), q, products->along);
     }
-    return nb_tile_along_bound(t, b, source, products->along, shape);
+    {
+        const nb_tile_two of = nb_tile_two_at(&p->packs.sources[source]);
+        return nb_tile_along_bound(t, b, of.x, of.y, products->along, shape);
+    }
 }
 
 /** The steps of the groups that a block of 2 x 2 rays keeps: group of the list times 16 plus step. */

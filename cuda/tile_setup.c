@@ -104,6 +104,7 @@ static nb_status build_tables(nb_tile_setup *s, const nb_scene *sc, nb_error *er
     size_t at = 0;
     char *to;
     add_array(NULL, &at, NULL, s->tiles.bytes);
+    add_array(NULL, &at, NULL, nb_tile_packs_bytes(&s->tiles));
     add_array(NULL, &at, NULL, n * sizeof(nb_tile_grid));
     add_array(NULL, &at, NULL, 2 * rows * sizeof(int));
     s->bytes = at;
@@ -112,8 +113,10 @@ static nb_status build_tables(nb_tile_setup *s, const nb_scene *sc, nb_error *er
         return NB_ERR_NOMEM;
     at = 0;
     s->steps_at = add_array(to, &at, s->tiles.memory, s->tiles.bytes);
+    s->packs = add_array(to, &at, NULL, nb_tile_packs_bytes(&s->tiles));
     s->grids = add_array(to, &at, NULL, n * sizeof(nb_tile_grid));
     s->lit = add_array(to, &at, NULL, 2 * rows * sizeof(int));
+    nb_tile_packs_fill(&s->tiles, s->packs);
     fill_grids(s, sc, s->grids, s->lit);
     return NB_OK;
 }
@@ -150,6 +153,7 @@ static void set_pass(nb_tile_setup *s, const nb_scene *sc)
     const double cells = lattice->N[0] * lattice->N[1] * lattice->N[2];
     p->spots = s->spots.pass;
     p->tiles = *t;
+    p->packs = nb_tile_packs_in(t, s->packs);
     p->lattice = *lattice;
     p->grids = s->grids;
     p->lit = s->lit;
@@ -237,6 +241,8 @@ void nb_tile_setup_move(nb_tile_setup *s, const void *tables)
     MOVE(t->weights);
     MOVE(t->uniform);
 #undef MOVE
+    p->packs =
+        nb_tile_packs_in(t, (const char *)tables + ((char *)s->packs - (char *)s->tables));
     p->grids = (const nb_tile_grid *)((const char *)tables + grids);
     p->lit = (const int *)((const char *)tables + ((char *)s->lit - (char *)s->tables));
     p->spots = s->spots.pass;

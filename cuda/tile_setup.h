@@ -17,10 +17,10 @@ typedef struct nb_tile_setup {
     nb_tile_pass pass;   /* addresses are in `tables`, of the scene's arrays the host's */
     nb_tiles tiles; /* without factors.pairs: pass.tiles has them, from whoever fills them */
     nb_plan plan;
-    void *tables;        /* owned */
-    size_t bytes;        /* of them */
-    void *steps_at;      /* in the tables: the arrays of tiles, and the next two */
-    nb_tile_grid *grids; /* of what is wanted of each panel, then of whole panels */
+    void *tables;           /* owned */
+    size_t bytes;           /* of them */
+    void *steps_at, *packs; /* in the tables: the arrays of tiles, and the next two */
+    nb_tile_grid *grids;    /* of what is wanted of each panel, then of whole panels */
     int *lit;
     int64_t items[2]; /* of these */
     nb_tolerance may;

@@ -4,9 +4,7 @@
 #define NB_CUDA_TILE_TERM_H
 
 #include "spot_work.h"
-#include "tile_lanes.h"
-
-#include "../src/plan/tile_bounds.h"
+#include "tile_packs.h"
 
 /** How terms are calculated: a shape, and in doubles as the reference or in floats. */
 enum { NB_TILE_SHAPE = 7, NB_TILE_EXACT = 8 };
@@ -42,6 +40,7 @@ typedef struct nb_tile_queue {
 typedef struct nb_tile_pass {
     nb_spot_pass spots; /* sums and where they go */
     nb_tiles tiles;     /* its scene is not used */
+    nb_tile_packs packs;
     nb_lattice lattice; /* without orientations */
     const nb_tile_grid *grids;
     const int *lit; /* of each row of a panel: first and last column that may be lit */

@@ -301,6 +301,7 @@ NB_HD_CALL float nb_tile_run_now(const nb_tile_pass *p, nb_tile_shared *w,
     walk.p = p;
     walk.w = w;
     nb_tile_turn(&walk, t);
+    nb_tile_aim(&walk);
     nb_tile_run_late(&walk, t, place[0], place[1], how);
     return walk.lack;
 }
@@ -420,7 +421,7 @@ NB_TILE_HD void nb_tile_item(nb_tile_walk *k, int64_t i, const int how)
     const nb_tile_pass *p = k->p;
     int layers;
     double photons;
-    k->only = 0;
+    k->only = NB_TILE_CORNERS;
     nb_tile_place(k, i);
     if (k->wanted == 0)
         return;

@@ -148,26 +148,27 @@ NB_HD float nb_tile_bound(const nb_tiles *t, const float h[3], const float half[
     return (wide ? t->peak : bound) * NB_TILE_UP;
 }
 
-/** A group's bound times its weights: orientations of a row and sources of a column.  q: the block's
- * middle less the column's direction. */
-NB_HD float nb_tile_group_bound(const nb_tiles *t, const nb_ray_block *b, int row,
-                                int column, const float q[3], int shape)
+/** A group: orientations of a row and sources of a column. */
+typedef struct nb_step_group {
+    float a[9];                /* axes in the middle of the orientations */
+    float away[3];             /* from there to the farthest, times the largest kappa */
+    float kappa, range, stray; /* tiles.h: kappa_middle, kappa_range, stray */
+    float weight;              /* of all steps */
+} nb_step_group;
+
+/** A group's bound times its weights.  q: the block's middle less the column's direction. */
+NB_HD float nb_tile_group_bound(const nb_tiles *t, const nb_ray_block *b,
+                                const nb_step_group *g, const float q[3], int shape)
 {
-    const size_t n = t->row_stride;
-    const float kappa = t->kappa_middle[column], range = t->kappa_range[column],
-                stray = t->stray[column];
-    float h[3], half[3], weight = t->weights[column];
+    float h[3], half[3];
     for (int i = 0; i < 3; i++) {
-        const float *a = t->middle + 3 * (size_t)i * n + row;
-        float fixed = fmaf((float)(t->length[i] * (1 + 1e-6)), stray, b->half[i]);
-        if (!t->by_source)
-            fixed = fmaf(t->away[(size_t)i * n + (size_t)row], b->off, fixed);
-        h[i] = fmaf(a[0], q[0], fmaf(a[n], q[1], a[2 * n] * q[2])) * kappa;
-        half[i] = fmaf(fabsf(h[i]), range, fixed);
+        const float *a = g->a + 3 * i;
+        const float fixed =
+            fmaf(g->away[i], b->off, fmaf(t->length_f[i], g->stray, b->half[i]));
+        h[i] = fmaf(a[0], q[0], fmaf(a[1], q[1], a[2] * q[2])) * g->kappa;
+        half[i] = fmaf(fabsf(h[i]), g->range, fixed);
     }
-    if (!t->by_source)
-        weight *= t->count[row];
-    return nb_tile_bound(t, h, half, shape) * weight;
+    return nb_tile_bound(t, h, half, shape) * g->weight;
 }
 
 /** The orientation and source of a step, 0 .. 15, of a group. */
@@ -181,24 +182,12 @@ NB_HD int nb_tile_source(const nb_tiles *t, int column, int step)
     return t->by_source ? column * NB_TILE_STEPS + step : column;
 }
 
-/** An orientation's axes times q, the block's middle less the source's direction. */
-NB_HD void nb_tile_along(const nb_tiles *t, int orientation, const float q[3],
-                         float along[3])
+/** A step's bound times its weight.  along: its axes times the block's middle less the source's direction. */
+NB_HD float nb_tile_along_bound(const nb_tiles *t, const nb_ray_block *b, float kappa,
+                                float weight, const float along[3], int shape)
 {
-    const size_t n = (size_t)t->orientations;
-    for (int i = 0; i < 3; i++) {
-        const float *a = t->cells_f + 3 * (size_t)i * n + orientation;
-        along[i] = fmaf(a[0], q[0], fmaf(a[n], q[1], a[2 * n] * q[2]));
-    }
-}
-
-/** A step's bound times its weight. */
-NB_HD float nb_tile_along_bound(const nb_tiles *t, const nb_ray_block *b, int source,
-                                const float along[3], int shape)
-{
-    const float kappa = t->kappa_f[source],
-                h[3] = {along[0] * kappa, along[1] * kappa, along[2] * kappa};
-    return nb_tile_bound(t, h, b->half, shape) * t->weight_f[source];
+    const float h[3] = {along[0] * kappa, along[1] * kappa, along[2] * kappa};
+    return nb_tile_bound(t, h, b->half, shape) * weight;
 }
 
 #endif

@@ -217,6 +217,8 @@ static void measure_crystal(nb_tiles *t)
             t->length[i] = fmax(t->length[i], nb_norm(a[i]));
         }
     }
+    for (int i = 0; i < 3; i++)
+        t->length_f[i] = (float)(t->length[i] * (1 + 1e-6));
 }
 
 /** Twice the sine of the angle to the first orientation, times the axis. */

@@ -54,16 +54,17 @@ typedef struct nb_tiles {
     int *uniform;        /* [columns] one direction; 2: and that of the column before */
     /* the beam and the crystal as a whole */
     double most_kappa;
-    nb_vec3 beam;     /* middle of the directions */
-    double spread;    /* |i - beam|, the largest */
-    nb_vec3 cell[3];  /* middle of the orientations */
-    double turn[3];   /* |a - cell|, the largest */
-    double length[3]; /* |a|, the largest */
-    double unit;      /* largest F^2 */
-    float least[3];   /* SQUARE: no more than 1/N^2 */
-    float radius[3];  /* ROUND: no more than fudge (pi N)^2 */
-    float peak;       /* no less than the largest F_latt^2 */
-    int varies;       /* weights depend on the ray: -dmin, -oversample_polar */
+    nb_vec3 beam;      /* middle of the directions */
+    double spread;     /* |i - beam|, the largest */
+    nb_vec3 cell[3];   /* middle of the orientations */
+    double turn[3];    /* |a - cell|, the largest */
+    double length[3];  /* |a|, the largest */
+    float length_f[3]; /* the same, a little more */
+    double unit;       /* largest F^2 */
+    float least[3];    /* SQUARE: no more than 1/N^2 */
+    float radius[3];   /* ROUND: no more than fudge (pi N)^2 */
+    float peak;        /* no less than the largest F_latt^2 */
+    int varies;        /* weights depend on the ray: -dmin, -oversample_polar */
     nb_tile_factors factors;
     void *memory; /* owned: all arrays but those of factors */
     size_t bytes; /* of it */
