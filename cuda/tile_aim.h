@@ -50,7 +50,8 @@ typedef struct nb_tile_walk {
 NB_HD int nb_tile_wants_ray(const nb_tile_pass *p, int panel, int u, int v)
 {
     const nb_panel *of = &p->spots.panels[panel];
-    const int os = p->spots.scene.oversample, f = u / os, s = v / os;
+    const int os = p->spots.scene.oversample, f = os > 1 ? u / os : u,
+              s = os > 1 ? v / os : v;
     return f < of->columns && s < of->rows && nb_tile_wants(p, panel, f, s);
 }
 

@@ -12,6 +12,9 @@ enum {
     NB_TILE_UNITS = 1 << 14
 }; /* of a purse, for bounds that are above their share of it */
 
+#ifndef NB_TILE_ROWS_PART
+#define NB_TILE_ROWS_PART 0.3f /* of a first purse, for whole rows */
+#endif
 #define NB_TILE_MARGIN (1 - 1e-4f) /* of a purse, for the rounding of sums */
 
 /** Candidates are sorted into bins, two to an octave: of a number of units, 1 .. 2^16 - 1. */
@@ -177,59 +180,133 @@ NB_TILE_HD void nb_tile_towards(const nb_tile_pass *p, const nb_ray_block *b, in
         q[x] = (float)(b->c[x] - p->tiles.towards[x][column]);
 }
 
-/** Of the groups first .. end - 1 of all, those that a first block keeps, to the stack's beginning. */
-NB_TILE_HD int nb_tile_first_groups(nb_tile_walk *k, int first, int end, float purse,
-                                    float *spent, const int shape)
+/** A look of a first block: at groups, or at rows with all of their sources before those of some rows. */
+typedef struct nb_tile_look {
+    int rows, list; /* whole rows; rows of a list on the stack */
+    int at;         /* on the stack: what is kept */
+    int first, n;   /* items */
+    int minors;     /* an item is a major and a minor number */
+} nb_tile_look;
+
+/** Look at n groups from `first` on, column by column; by rows: at n rows, and then at those that are kept. */
+NB_TILE_HD nb_tile_look nb_tile_look_of(const nb_tile_pass *p, int second, int first,
+                                        int n)
+{
+    nb_tile_look look = {0, 0, 0, first, n, 0};
+    look.minors = p->tiles.rows;
+    if (p->by_rows && !second) {
+        look.rows = 1;
+        look.at = NB_TILE_CHUNK;
+        look.minors = 1;
+    } else if (p->by_rows) {
+        look.list = 1;
+        look.first = 0;
+        look.minors = p->tiles.columns;
+    }
+    return look;
+}
+
+NB_TILE_HD int nb_tile_look_row(const nb_tile_shared *w, const nb_tile_look *look,
+                                int major, int minor)
+{
+    return look->rows ? major : look->list ? (int)w->stack[NB_TILE_CHUNK + major] : minor;
+}
+
+NB_TILE_HD int nb_tile_look_column(const nb_tile_pass *p, const nb_tile_look *look,
+                                   int major, int minor)
+{
+    return look->rows ? p->tiles.columns : look->list ? minor : major;
+}
+
+/** Bounds of the items of a look, to a heap. */
+NB_TILE_HD void nb_tile_look_at(nb_tile_walk *k, const nb_tile_look *look,
+                                nb_tile_heap *heap, NB_LANE_REF(float, low),
+                                const int shape)
 {
     const nb_tile_pass *p = k->p;
-    const nb_tiles *t = &p->tiles;
-    nb_tile_heap heap = nb_tile_heap_of(0, end - first, purse);
-    NB_LANE_OF(float, low);
-    NB_LANE_OF(int, row);
-    NB_LANE_OF(int, column);
+    const nb_ray_block *b = k->w->block;
+    const int next_minor = NB_TILE_LANES % look->minors,
+              next_major = NB_TILE_LANES / look->minors;
+    NB_LANE_OF(int, major);
+    NB_LANE_OF(int, minor);
     float q[3];
-    int kept;
-    nb_tile_towards(p, k->w->block, 0, q);
+    nb_tile_towards(p, b, 0, q);
     NB_LANES(lane)
     {
-        NB_LANE(low) = 0;
-        NB_LANE(column) = (first + lane) / t->rows;
-        NB_LANE(row) = (first + lane) % t->rows;
+        NB_LANE(major) = (look->first + lane) / look->minors;
+        NB_LANE(minor) = (look->first + lane) % look->minors;
     }
     NB_TILE_ROLLED
-    for (int from = first; from < end; from += NB_TILE_LANES) {
+    for (int from = 0; from < look->n; from += NB_TILE_LANES) {
         NB_LANE_OF(float, bound);
         NB_LANE_OF(int, item);
         NB_LANES(lane)
         {
-            NB_LANE(item) = from - first + lane;
+            NB_LANE(item) = from + lane;
             NB_LANE(bound) = 0;
-            if (from + lane < end) {
+            if (from + lane < look->n) {
+                const int row = nb_tile_look_row(k->w, look, NB_LANE(major),
+                                                 NB_LANE(minor)),
+                          column = nb_tile_look_column(p, look, NB_LANE(major),
+                                                       NB_LANE(minor));
                 const nb_step_group group =
-                    nb_tile_group_at(t, &p->packs, NB_LANE(row), NB_LANE(column));
+                    nb_tile_group_at(&p->tiles, &p->packs, row, column);
                 if (!p->single)
-                    nb_tile_towards(p, k->w->block, NB_LANE(column), q);
-                NB_LANE(bound) = nb_tile_group_bound(t, k->w->block, &group, q, shape);
+                    nb_tile_towards(p, b, column, q);
+                NB_LANE(bound) = nb_tile_group_bound(&p->tiles, b, &group, q, shape);
             }
-            NB_LANE(row) += p->next_row;
-            NB_LANE(column) += p->next_column;
-            if (NB_LANE(row) >= t->rows) {
-                NB_LANE(row) -= t->rows;
-                NB_LANE(column)++;
+            NB_LANE(minor) += next_minor;
+            NB_LANE(major) += next_major;
+            if (NB_LANE(minor) >= look->minors) {
+                NB_LANE(minor) -= look->minors;
+                NB_LANE(major)++;
             }
         }
-        nb_tile_heap_add(k->w, &heap, item, bound, NB_LANE_PASS(low));
+        nb_tile_heap_add(k->w, heap, item, bound, low);
     }
-    k->tally[NB_TILE_TESTS] += (unsigned)(end - first + NB_TILE_LANES - 1) / NB_TILE_LANES;
-    kept = nb_tile_heap_end(k->w, &heap, low, spent);
+    k->tally[NB_TILE_TESTS] += (unsigned)(look->n + NB_TILE_LANES - 1) / NB_TILE_LANES;
+}
+
+/** What is kept, as rows or as groups. */
+NB_TILE_HD void nb_tile_look_end(nb_tile_walk *k, const nb_tile_look *look, int kept)
+{
+    uint32_t *at = &k->w->stack[look->at];
     NB_TILE_ROLLED
     for (int from = 0; from < kept; from += NB_TILE_LANES)
         NB_LANES(lane)
     if (from + lane < kept) {
-        const int i = first + (int)k->w->stack[from + lane];
-        k->w->stack[from + lane] = nb_tile_pack(p, i % t->rows, i / t->rows);
+        const int i = look->first + (int)at[from + lane], major = i / look->minors,
+                  minor = i % look->minors;
+        at[from + lane] =
+            look->rows ? (uint32_t)i
+                       : nb_tile_pack(k->p, nb_tile_look_row(k->w, look, major, minor),
+                                      nb_tile_look_column(k->p, look, major, minor));
     }
     nb_lanes_meet();
+}
+
+/** Of n groups or rows of them, those groups that a first block keeps, to the stack's beginning. */
+NB_TILE_HD int nb_tile_first_groups(nb_tile_walk *k, int first, int n, float purse,
+                                    float *spent, const int shape)
+{
+    const int by_rows = k->p->by_rows;
+    int kept = n;
+    *spent = 0;
+    NB_TILE_ROLLED
+    for (int second = !by_rows; second < 2 && kept > 0; second++) {
+        const nb_tile_look look = nb_tile_look_of(
+            k->p, second, first, second && by_rows ? kept * k->p->tiles.columns : n);
+        nb_tile_heap heap = nb_tile_heap_of(
+            look.at, look.n, second ? purse - *spent : NB_TILE_ROWS_PART * purse);
+        NB_LANE_OF(float, low);
+        float more;
+        NB_LANES(lane)
+        NB_LANE(low) = 0;
+        nb_tile_look_at(k, &look, &heap, NB_LANE_PASS(low), shape);
+        kept = nb_tile_heap_end(k->w, &heap, low, &more);
+        *spent += more;
+        nb_tile_look_end(k, &look, kept);
+    }
     return kept;
 }
 

@@ -18,10 +18,10 @@ typedef struct nb_tile_two {
 
 /** Arrays are where the pass runs. */
 typedef struct nb_tile_packs {
-    const nb_tile_four *rows;    /* [3][rows] an axis in the middle, away */
-    const nb_tile_four *columns; /* [columns] kappa_middle, kappa_range, stray, weights */
-    const nb_tile_four *axes;    /* [3][orientations] */
-    const nb_tile_two *sources;  /* [sources] kappa, weight */
+    const nb_tile_four *rows; /* [3][rows] an axis in the middle, away */
+    const nb_tile_four *columns; /* [columns + 1] kappa_middle, kappa_range, stray, weights */
+    const nb_tile_four *axes;   /* [3][orientations] */
+    const nb_tile_two *sources; /* [sources] kappa, weight */
 } nb_tile_packs;
 
 NB_HD nb_tile_four nb_tile_four_at(const nb_tile_four *at)
@@ -81,7 +81,7 @@ NB_TILE_HD void nb_tile_along(const nb_tiles *t, const nb_tile_packs *from,
 /** How many of four, and of two, numbers `packs` has. */
 static inline size_t nb_tile_packs_fours(const nb_tiles *t)
 {
-    return 3 * (size_t)t->rows + (size_t)t->columns + 3 * (size_t)t->orientations;
+    return 3 * (size_t)t->rows + (size_t)t->columns + 1 + 3 * (size_t)t->orientations;
 }
 
 static inline size_t nb_tile_packs_bytes(const nb_tiles *t)
@@ -96,7 +96,7 @@ static inline nb_tile_packs nb_tile_packs_in(const nb_tiles *t, const void *byte
     nb_tile_packs p;
     p.rows = (const nb_tile_four *)bytes;
     p.columns = p.rows + 3 * (size_t)t->rows;
-    p.axes = p.columns + t->columns;
+    p.axes = p.columns + t->columns + 1;
     p.sources = (const nb_tile_two *)(p.rows + nb_tile_packs_fours(t));
     return p;
 }
@@ -119,7 +119,7 @@ static inline void nb_tile_packs_fill(const nb_tiles *t, void *bytes)
     nb_tile_four *to = (nb_tile_four *)bytes;
     nb_tile_two *two;
     to = nb_tile_pack_axes(to, t->middle, t->away, (size_t)t->rows, t->row_stride);
-    for (int c = 0; c < t->columns; c++)
+    for (int c = 0; c <= t->columns; c++)
         *to++ = (nb_tile_four){t->kappa_middle[c], t->kappa_range[c], t->stray[c],
                                t->weights[c]};
     to = nb_tile_pack_axes(to, t->cells_f, NULL, (size_t)t->orientations,

@@ -9,11 +9,18 @@ enum {
     ALIGNMENT = 64,
     PILOTS = 2048,     /* blocks looked at for an estimate, about, */
     PILOT_STRIDE = 31, /* but no more of them than each so manyth: they take time, too */
-    LEAST_PILOTS = 64
+    LEAST_PILOTS = 64,
+    /* of groups, for a look at rows first */
+    ROWS_LEAST = 16,
+    COLUMNS_LEAST = 3,
+    COLUMNS_MOST = 44
 };
 
 /* Indices over a first block differ by this, at the most. */
 #define BLOCK_INDEX 0.6
+#ifndef ROW_INDEX
+#define ROW_INDEX 0.5 /* and those of the sources of a row, from the middle one */
+#endif
 
 /* What a first block, a smaller one, 32 tests of groups, 32 of steps, and 8 steps of 4 rays take on an H200,
  * seconds of the whole device: fitted to times (reports/cuda). */
@@ -144,6 +151,23 @@ static int bits_of(int n)
     return bits;
 }
 
+/** The largest part of n items, of `most` at most, where all parts are about as large. */
+static int even_part(int n, int most)
+{
+    const int parts = (n + most - 1) / most;
+    return (n + parts - 1) / parts;
+}
+
+/** Is a first look at an orientation with all of its sources worth it?  They must not stand much farther apart than the
+ * rays of a block. */
+static int looks_by_rows(const nb_tiles *t)
+{
+    const double longest = fmax(t->length[0], fmax(t->length[1], t->length[2]));
+    const double apart = longest * t->most_kappa * t->kappa_range[t->columns];
+    return t->by_source && t->rows >= ROWS_LEAST && t->columns >= COLUMNS_LEAST &&
+           t->columns <= COLUMNS_MOST && apart < ROW_INDEX;
+}
+
 /** What a pass has beside arrays. */
 static void set_pass(nb_tile_setup *s, const nb_scene *sc)
 {
@@ -159,11 +183,10 @@ static void set_pass(nb_tile_setup *s, const nb_scene *sc)
     p->lit = s->lit;
     p->items = s->items[0];
     p->stride = 1;
-    p->chunk = (t->rows * t->columns + NB_TILE_CHUNK - 1) / NB_TILE_CHUNK;
-    p->chunk = (t->rows * t->columns + p->chunk - 1) / p->chunk;
+    p->by_rows = looks_by_rows(t);
+    p->chunk = even_part(p->by_rows ? t->rows : t->rows * t->columns,
+                         NB_TILE_CHUNK / (p->by_rows ? t->columns : 1));
     p->column_bits = bits_of(t->columns);
-    p->next_row = NB_TILE_LANES % t->rows;
-    p->next_column = NB_TILE_LANES / t->rows;
     p->inverse_unit = 1 / t->unit;
     p->height2 = (float)(cells * cells * NB_ROUND_HEIGHT * NB_ROUND_HEIGHT);
     p->single = 1;

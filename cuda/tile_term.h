@@ -45,10 +45,10 @@ typedef struct nb_tile_pass {
     const nb_tile_grid *grids;
     const int *lit; /* of each row of a panel: first and last column that may be lit */
     double bound;   /* photons that a pixel may lack */
-    int64_t items, stride;     /* of all panels; only each stride-th is done */
-    int chunk, column_bits;    /* groups that share a purse */
-    int next_row, next_column; /* NB_TILE_LANES groups farther */
-    int single;                /* all sources have one direction */
+    int64_t items, stride;  /* of all panels; only each stride-th is done */
+    int by_rows;            /* first looks are at rows of groups */
+    int chunk, column_bits; /* groups, or rows of them, that share a purse */
+    int single;             /* all sources have one direction */
     int only_count;
     nb_tile_queue queue;
     /* of terms in floats */

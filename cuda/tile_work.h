@@ -229,14 +229,14 @@ NB_TILE_HD float nb_tile_leaves(nb_tile_walk *k, const nb_tile_task *of, int q,
                                 const int how)
 {
     float most = 0;
+    const int n = k->only > 0 ? 1 : 4;
     NB_TILE_ROLLED
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < n; i++) {
         nb_tile_task leaf = *of;
-        leaf.block = k->bits == NB_TILE_SMALL
+        leaf.block = k->only > 0 ? k->only
+                     : k->bits == NB_TILE_SMALL
                          ? 1 + i
                          : 5 + (q / 2 * 2 + i / 2) * 4 + q % 2 * 2 + i % 2;
-        if (k->only > 0 && k->only != leaf.block)
-            continue;
         most = fmaxf(most, nb_tile_leaf(k, &leaf, how));
     }
     return most;
@@ -246,7 +246,7 @@ NB_TILE_HD float nb_tile_leaves(nb_tile_walk *k, const nb_tile_task *of, int q,
 NB_TILE_HD float nb_tile_quarter(nb_tile_walk *k, const nb_tile_task *of, int q,
                                  const int how)
 {
-    const int large = k->bits == NB_TILE_LARGE;
+    const int large = k->bits == NB_TILE_LARGE && k->only == 0;
     float spent = 0;
     if (large && !(k->wanted & (uint64_t)0x0f0f0f0f << (q / 2 * 32 + q % 2 * 4)))
         return 0;
@@ -254,7 +254,7 @@ NB_TILE_HD float nb_tile_quarter(nb_tile_walk *k, const nb_tile_task *of, int q,
     for (int i = 0; i < of->n;) {
         nb_tile_task next = *of;
         next.block = 1 + q;
-        if (large && k->only == 0) {
+        if (large) {
             const nb_tile_task quarter = next;
             i += nb_tile_some_groups(k, &quarter, i, &spent, &next, how);
         } else {
@@ -270,7 +270,7 @@ NB_TILE_HD float nb_tile_quarter(nb_tile_walk *k, const nb_tile_task *of, int q,
 NB_TILE_HD void nb_tile_run_late(nb_tile_walk *k, const nb_tile_late *t, int list, int to,
                                  const int how)
 {
-    const int quarters = k->bits == NB_TILE_LARGE ? 4 : 1;
+    const int quarters = k->bits == NB_TILE_LARGE && k->only == 0 ? 4 : 1;
     const nb_tile_task of = {0, list, t->n, to, to + NB_TILE_ROOM, t->purse};
     float most = 0;
     NB_TILE_ROLLED
@@ -393,17 +393,17 @@ NB_TILE_HD void nb_tile_late_item(nb_tile_walk *k, unsigned i, const int how)
 NB_TILE_HD float nb_tile_block_at(nb_tile_walk *k, float purse, const int how)
 {
     const nb_tiles *t = &k->p->tiles;
-    const int groups = t->rows * t->columns, chunk = k->p->chunk;
+    const int all = k->p->by_rows ? t->rows : t->rows * t->columns, chunk = k->p->chunk;
     float spent = 0;
     int late = 0;
     NB_TILE_ROLLED
-    for (int first = 0, n; first < groups; first += n) {
-        n = groups - first < chunk ? groups - first : chunk;
-        const float part = nb_tile_part_of(purse - spent, n, groups - first);
+    for (int first = 0, n; first < all; first += n) {
+        n = all - first < chunk ? all - first : chunk;
+        const float part = nb_tile_part_of(purse - spent, n, all - first);
         nb_tile_task of = {0, 0, 0, 0, NB_TILE_STACK, 0};
         float more;
-        of.n = of.to = nb_tile_first_groups(
-            k, first, first + n, NB_TILE_FIRST_PART * part, &more, how & NB_TILE_SHAPE);
+        of.n = of.to = nb_tile_first_groups(k, first, n, NB_TILE_FIRST_PART * part, &more,
+                                            how & NB_TILE_SHAPE);
         of.purse = part - more;
         spent += more;
         if (of.n == 0)

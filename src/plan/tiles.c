@@ -337,7 +337,7 @@ static void *cut(char *base, size_t *used, size_t n, size_t size)
 static size_t place_arrays(nb_tiles *t, char *base)
 {
     const size_t M = (size_t)t->orientations, S = (size_t)t->sources, R = t->row_stride,
-                 C = (size_t)t->columns, d = sizeof(double), f = sizeof(float);
+                 C = (size_t)t->columns + 1, d = sizeof(double), f = sizeof(float);
     size_t used = 0;
     t->cells = cut(base, &used, 9 * M, d);
     t->present = cut(base, &used, M, d);
@@ -398,6 +398,7 @@ nb_status nb_tiles_build_steps(const nb_plan *plan, nb_tiles *t, nb_error *err)
         fill_orientations(t, order);
         for (int c = 0, n = t->by_source ? NB_TILE_STEPS : 1; c < t->columns; c++)
             measure_column(t, c, c * n, n);
+        measure_column(t, t->columns, 0, t->sources);
         for (int r = 0, n = t->by_source ? 1 : NB_TILE_STEPS; r < t->rows; r++)
             measure_row(t, r, r * n, n);
         set_shape(t);

@@ -42,7 +42,7 @@ typedef struct nb_tiles {
     int *source;         /* [sources] index in the scene */
     float *cells_f, *kappa_f, *weight_f,
         *incident_f[3]; /* the same, rounded; weights up */
-    /* groups */
+    /* groups; columns + 1: the last has all sources */
     float *middle; /* [9][row_stride] cells in the middle of a row's */
     float *away;  /* [3][row_stride] |a - middle|, the largest, times the largest kappa */
     float *count; /* [row_stride] orientations, padding 0; BY_SOURCE: 1 */
