@@ -18,9 +18,7 @@ enum {
 
 /* Indices over a first block differ by this, at the most. */
 #define BLOCK_INDEX 0.6
-#ifndef ROW_INDEX
 #define ROW_INDEX 0.5 /* and those of the sources of a row, from the middle one */
-#endif
 
 /* What a first block, a smaller one, 32 tests of groups, 32 of steps, and 8 steps of 4 rays take on an H200,
  * seconds of the whole device: fitted to times (reports/cuda). */
