@@ -11,8 +11,8 @@ enum {
     PILOT_STRIDE = 31, /* but no more of them than each so manyth: they take time, too */
     LEAST_PILOTS = 64,
     /* of groups, for a look at rows first */
-    ROWS_LEAST = 16,
-    COLUMNS_LEAST = 3,
+    ROWS_LEAST = 8,
+    COLUMNS_LEAST = 2,
     COLUMNS_MOST = 44
 };
 

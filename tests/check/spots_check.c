@@ -363,6 +363,12 @@ static void reshape(check_case *c, check_rng *rng, int shape)
         cfg->mosaic_domains = 9 + check_below(rng, 40);
         cfg->mosaic_spread_deg = exp(check_uniform(rng, -4, 1));
         cfg->oversample = check_below(rng, 4) ? 1 : 1 + check_below(rng, 3);
+        if (!check_below(rng, 3)) { /* and sources enough for whole rows of them */
+            cfg->dispersion_pct = exp(check_uniform(rng, -4, 2));
+            cfg->dispersion_steps = 17 + check_below(rng, 30);
+            cfg->mosaic_domains = 8 + check_below(rng, 8);
+            cfg->oversample = 1;
+        }
     }
 }
 
