@@ -12,7 +12,7 @@ enum {
     NB_TILE_UNITS = 1 << 14
 }; /* of a purse, for bounds that are above their share of it */
 
-#define NB_TILE_ROWS_PART 0.15f /* of a first purse, for whole rows */
+#define NB_TILE_ROWS_PART 0.15f    /* of a first purse, for whole rows */
 #define NB_TILE_MARGIN (1 - 1e-4f) /* of a purse, for the rounding of sums */
 
 /** Candidates are sorted into bins, two to an octave: of a number of units, 1 .. 2^16 - 1. */

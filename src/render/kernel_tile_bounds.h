@@ -117,8 +117,7 @@ NB_INLINE vf group_bounds(const nb_tiles *t, const nb_ray_block *b, size_t row,
 {
     vf h[3], half[3];
     for (size_t i = 0; i < 3; i++) {
-        const float fixed =
-            b->half[i] + t->length_f[i] * t->stray[column];
+        const float fixed = b->half[i] + t->length_f[i] * t->stray[column];
         h[i] = middle[i] * t->kappa_middle[column];
         half[i] = vf_fma(vf_size(h[i]), vf_set(t->kappa_range[column]),
                          vf_fma(vf_load(t->away + i * t->row_stride + row),
