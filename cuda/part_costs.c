@@ -52,6 +52,11 @@ double nb_cuda_tiles_gain(const nb_plan *plan)
 #define TILES_LONG_STEP 2.5e-6
 #define TILES_LOOK 0.15 /* of the time on a core of a CPU */
 #define TILES_SEEM 1.3
+/* A trial takes so long, and so much for each step of a ray; where that is such a part of every step it must seem to gain more. */
+#define TILES_TRIAL 5e-4
+#define TILES_TRIAL_STEP 5e-8
+#define TILES_DEAR 0.05
+#define TILES_SEEM_DEAR 1.5
 /* Steps that take less than TILES_START by the slowest kernel in single precision, on an H200. */
 #define TILES_FEW 5e7
 
@@ -64,11 +69,13 @@ int nb_cuda_has_few_steps(const nb_plan *plan)
 
 const char *nb_cuda_refuse_trial(const nb_plan *plan, double every)
 {
+    const double trial = TILES_TRIAL + TILES_TRIAL_STEP * plan->steps;
+    const double seem = trial > TILES_DEAR * every ? TILES_SEEM_DEAR : TILES_SEEM;
     if (!(TILES_START < every))
         return "every step is quick";
     if (every < TILES_LONG + TILES_LONG_STEP * plan->steps +
                     TILES_LOOK * nb_spots_look_seconds(plan) &&
-        nb_spots_whole(plan, nb_cuda_tiles_gain) < TILES_SEEM)
+        nb_spots_whole(plan, nb_cuda_tiles_gain) < seem)
         return "every step seems to be as quick";
     return NULL;
 }
