@@ -9,6 +9,7 @@ enum {
     NB_TILE_CHUNK = 704, /* groups of a first block that share a purse, at most */
     NB_TILE_ROOM = 704,  /* entries of the stack behind them */
     NB_TILE_STACK = NB_TILE_CHUNK + NB_TILE_ROOM,
+    NB_TILE_ROW = 44,  /* groups of a row that is looked at as a whole, at most */
     NB_TILE_SMALL = 2, /* 4 rays along the edge of the smallest first block */
     NB_TILE_LARGE = 3, /* 8 of the largest */
     NB_TILE_RAYS = 1 << 2 * NB_TILE_LARGE,

@@ -12,8 +12,7 @@ enum {
     LEAST_PILOTS = 64,
     /* of groups, for a look at rows first */
     ROWS_LEAST = 8,
-    COLUMNS_LEAST = 2,
-    COLUMNS_MOST = 44
+    COLUMNS_LEAST = 2
 };
 
 /* Indices over a first block differ by this, at the most. */
@@ -163,7 +162,7 @@ static int looks_by_rows(const nb_tiles *t)
     const double longest = fmax(t->length[0], fmax(t->length[1], t->length[2]));
     const double apart = longest * t->most_kappa * t->kappa_range[t->columns];
     return t->by_source && t->rows >= ROWS_LEAST && t->columns >= COLUMNS_LEAST &&
-           t->columns <= COLUMNS_MOST && apart < ROW_INDEX;
+           t->columns <= NB_TILE_ROW && apart < ROW_INDEX;
 }
 
 /** What a pass has beside arrays. */

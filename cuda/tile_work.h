@@ -327,7 +327,8 @@ NB_TILE_HD int nb_tile_reserve(const nb_tile_walk *k, unsigned tasks, unsigned w
 /** Tasks that a first block of so many groups leaves, at most: a leaf and some of the groups each. */
 NB_HD int nb_tile_most_tasks(int64_t groups)
 {
-    const int64_t chunks = (groups + NB_TILE_CHUNK - 1) / NB_TILE_CHUNK;
+    const int64_t least = NB_TILE_CHUNK - NB_TILE_ROW, /* of whole rows */
+        chunks = (groups + least - 1) / least;
     return (int)((groups + NB_TILE_PARTS - 1) / NB_TILE_PARTS + chunks)
            << 2 * (NB_TILE_LARGE - 1);
 }
