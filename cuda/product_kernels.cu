@@ -50,8 +50,8 @@ static __device__ double photons_of(const product_job &p, int64_t pixel, float m
 }
 
 /** A count as an integer; *overload as nb_noise_adu's. */
-static __device__ uint16_t digitize(const product_job &p, double photons, int *overload,
-                                    uint16_t)
+[[maybe_unused]] static __device__ uint16_t digitize(const product_job &p, double photons,
+                                                     int *overload, uint16_t)
 {
 #ifdef NB_HAVE_RANDOM123
     return nb_noise_adu(photons, p.adc_offset, overload);
@@ -60,8 +60,8 @@ static __device__ uint16_t digitize(const product_job &p, double photons, int *o
 #endif
 }
 
-static __device__ int32_t digitize(const product_job &, double photons, int *overload,
-                                   int32_t)
+[[maybe_unused]] static __device__ int32_t digitize(const product_job &, double photons,
+                                                    int *overload, int32_t)
 {
     *overload = nb_large_clips(photons);
     return nb_large_count(photons);

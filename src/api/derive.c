@@ -138,12 +138,12 @@ static void say_cpu(nb_sim *sim, const char *why)
 static nb_status choose_device(nb_sim *sim, const nb_slope_job *job, int numbers,
                                nb_slope_run *run, nb_error *err)
 {
-    const nb_backend_device *device = sim->backend->device;
+    const nb_backend_device *device;
     const char *why;
     nb_error local = {0};
-    nb_status st = NB_OK;
-    if (!device)
-        return NB_OK;
+    nb_status st = nb_sim_settle(sim, 1, err);
+    if (st || !(device = sim->backend->device))
+        return st;
     if (!device->slopes || !device->slopes->applies(job, numbers, &why)) {
         say_cpu(sim, device->slopes ? why : "the device has no kernels for them");
         return NB_OK;

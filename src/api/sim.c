@@ -172,14 +172,9 @@ static nb_status prepare(nb_sim *sim, nb_error *err)
     return st ? st : nb_sim_check_derivatives(sim, err);
 }
 
-nb_status nb_sim_create(const nb_config *cfg, const nb_hooks *hooks, nb_sim **out,
-                        nb_error *err)
-{
-    return nb_sim_create_for(cfg, 1, hooks, out, err);
-}
-
-nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *hooks,
-                            nb_sim **out, nb_error *err)
+/** images: for nb_sim_create_for; 0: one, and its render may hand over. */
+static nb_status create(const nb_config *cfg, int images, const nb_hooks *hooks,
+                        nb_sim **out, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(cfg && out);
@@ -190,7 +185,8 @@ nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *ho
         return NB_ERR_NOMEM;
     sim->cfg = *cfg;
     nb_sim_hear(sim, hooks);
-    sim->options.images = images;
+    sim->options.images = images > 0 ? images : 1;
+    sim->options.hand_over = images == 0;
     sim->seed = cfg->seed.set ? cfg->seed.value : nb_seed_from_clock();
     st = prepare(sim, err);
     if (st) {
@@ -202,6 +198,37 @@ nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *ho
         *out = sim;
     }
     return st;
+}
+
+nb_status nb_sim_create(const nb_config *cfg, const nb_hooks *hooks, nb_sim **out,
+                        nb_error *err)
+{
+    return create(cfg, 0, hooks, out, err);
+}
+
+nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *hooks,
+                            nb_sim **out, nb_error *err)
+{
+    return create(cfg, images > 0 ? images : 1, hooks, out, err);
+}
+
+nb_status nb_sim_settle(nb_sim *sim, int images, nb_error *err)
+{
+    nb_render_options options = sim->options;
+    const nb_backend *backend;
+    nb_status st;
+    if (!options.hand_over || sim->state)
+        return NB_OK;
+    options.hand_over = 0;
+    options.images = images;
+    st = nb_backend_choose(&sim->model.scene, sim->cfg.device, &options, &backend,
+                           sim->backend_line, sizeof sim->backend_line, err);
+    if (st)
+        return st;
+    sim->options.hand_over = 0;
+    sim->backend = backend;
+    nb_sim_device_warm(sim, backend, sim->options.device_index);
+    return NB_OK;
 }
 
 void nb_sim_free(nb_sim *sim)

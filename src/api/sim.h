@@ -12,7 +12,7 @@
 #include "../model/scene_build.h"
 #include "../nanobragg.h"
 #include "../physics/limits.h"
-#include "../render/backend.h"
+#include "../render/hand_over.h"
 #include "factors.h"
 
 struct nb_sim {
@@ -56,6 +56,7 @@ struct nb_sim {
     const nb_backend *backend;
     nb_backend_state *state; /* owned; opened by the first render */
     nb_render_options options;
+    nb_hand_over hand_over; /* from the CPU to a device; the backend's state may point to it */
     const nb_image_kernels *kernels; /* as options.isa asks */
     nb_photons photons;              /* of nb_sim_render(sim, NULL, ...) */
     nb_device_image *lent;      /* over the last image, or NULL; see device_image.c */
@@ -71,6 +72,10 @@ struct nb_sim {
 /** nb_sim_create for a simulation that makes so many images: what `-device auto` chooses hangs on it. */
 nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *hooks,
                             nb_sim **sim, nb_error *err);
+
+/** Choose the backend of a simulation whose render might hand over, before something else uses it: for so many images, by
+ * timing a few rows.  Without effect where that is settled. */
+nb_status nb_sim_settle(nb_sim *sim, int images, nb_error *err);
 
 /** A seed that nobody typed: from the clock, small enough to be typed again. */
 int64_t nb_seed_from_clock(void);

@@ -76,6 +76,8 @@ nb_status nb_refine(nb_sim *sim, const nb_image *picture,
     if (!st)
         st = check_options(sim, options, err);
     if (!st)
+        st = nb_sim_settle(sim, 1, err);
+    if (!st)
         st = open_fit(&fit, picture, err);
     if (!st)
         st = nb_fit_run(&fit, err);

@@ -17,6 +17,7 @@ typedef struct nb_render_options {
     int device_alone; /* nobody else in this process uses the device: close shuts it down */
     int images;       /* how many will be rendered, for the choice of a backend; 0: one */
     nb_tolerance tolerance; /* for estimates; a request has its own */
+    int hand_over; /* the CPU's render may hand over to a device (hand_over.h), so nothing is timed before */
 } nb_render_options;
 
 /** What a word of -device asks of its backend. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../base/clock.h"
 #include "../base/error.h"
 #include "../physics/limits.h"
 #include "pilot.h"
@@ -134,19 +135,41 @@ static offer ask_devices(const nb_scene *scene, const nb_render_options *options
     return best;
 }
 
-/** The device that there is a reason to ask; rows are timed only where the guess leaves a doubt. */
-static offer compare(const nb_scene *scene, const nb_render_options *options, offer *cpu)
+/** The device that there is a reason to ask.  Where the guess leaves a doubt the render will see, if it may hand over;
+ * else rows are timed. */
+static offer compare(const nb_scene *scene, nb_render_options *options, offer *cpu)
 {
     offer other = {NULL, -1, ""};
     const int asked = cpu->seconds < 0 || cpu->seconds > UNSURE * DEVICE_LEAST;
     if (asked) {
         other = ask_devices(scene, options);
+        options->hand_over &= other.backend != NULL;
         if (cpu->seconds < 0 || !other.backend || UNSURE * other.seconds < cpu->seconds)
             return other;
     }
+    if (options->hand_over)
+        return (offer){NULL, -1, ""};
     if (cpu->seconds > (options->tolerance.skip ? WORTH_TIMING_PART : WORTH_TIMING))
         cpu->seconds = time_cpu(cpu->backend, scene, options, cpu->seconds);
     return asked || cpu->seconds <= DEVICE_LEAST ? other : ask_devices(scene, options);
+}
+
+static void give_reason(const offer *device, double cpu, char *reason, size_t size)
+{
+    snprintf(reason, size, "%s: about %.2g s against %.2g s on the CPU", device->why,
+             device->seconds, cpu);
+}
+
+const nb_backend *nb_backend_quicker(const nb_scene *scene,
+                                     const nb_render_options *options, double left,
+                                     double now, char *reason, size_t size)
+{
+    const offer other = ask_devices(scene, options);
+    left -= nb_monotonic_seconds() - now; /* other threads went on */
+    if (!other.backend || other.seconds >= left)
+        return NULL;
+    give_reason(&other, left, reason, size);
+    return other.backend;
 }
 
 nb_status nb_backend_choose(const nb_scene *scene, const char *word,
@@ -163,12 +186,14 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *word,
     if (*backend != cpu.backend)
         return take_named(scene, options, word, named, reason, reason_size, err);
     cpu.seconds = cpu.backend->estimate(scene, options, cpu.why, sizeof cpu.why);
-    if (!named && options->isa == NB_ISA_AUTO && may_have_device())
+    const int may_ask = !named && options->isa == NB_ISA_AUTO && may_have_device();
+    options->hand_over &= may_ask;
+    if (may_ask)
         other = compare(scene, options, &cpu);
     if (other.backend && (cpu.seconds < 0 || other.seconds < cpu.seconds)) {
         *backend = other.backend;
-        snprintf(reason, reason_size, "%s: about %.2g s against %.2g s on the CPU",
-                 other.why, other.seconds, cpu.seconds);
+        options->hand_over = 0;
+        give_reason(&other, cpu.seconds, reason, reason_size);
         return NB_OK;
     }
     if (cpu.seconds < 0)
