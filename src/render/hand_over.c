@@ -5,9 +5,8 @@
 
 /* Seconds. */
 #define LOOK 0.012 /* of progress, before it says anything */
-#define LEAST 0.3  /* that a device takes at least, with its start */
-#define UNSURE                                                                           \
-    0.004 /* progress of so long is off by all of itself, of twice as long by half */
+#define MUCH 0.36  /* a device takes 0.3 at least, with its start; this is beyond doubt */
+enum { LOOKS = 2 /* that say so one after the other: threads may begin late */ };
 
 void nb_hand_over_begin(nb_hand_over *h, const nb_scene *scene,
                         const nb_render_options *options)
@@ -15,23 +14,32 @@ void nb_hand_over_begin(nb_hand_over *h, const nb_scene *scene,
     h->scene = scene;
     h->options = options;
     h->caller = options->hooks;
-    h->first_time = -1;
+    h->time = -1;
+    h->looks = 0;
     h->to = NULL;
 }
 
-/** Seconds that are left, from the progress since the first report; 0: too early to say. */
+static void mark(nb_hand_over *h, double fraction, double now)
+{
+    h->time = now;
+    h->fraction = fraction;
+}
+
+/** Seconds that are left, from the progress since the last look; 0: not much, or too early to say. */
 static double seconds_left(nb_hand_over *h, double fraction, double now)
 {
-    const double passed = now - h->first_time, done = fraction - h->first_fraction;
-    if (h->first_time < 0) {
-        h->first_time = now;
-        h->first_fraction = fraction;
+    const double passed = now - h->time, done = fraction - h->fraction;
+    if (h->time < 0 || done < 0) { /* another pass begins */
+        h->looks = 0;
+        mark(h, fraction, now);
         return 0;
     }
-    if (passed < LOOK || !(done > 0))
+    if (passed < LOOK || done == 0)
         return 0;
     const double left = passed / done * (1 - fraction);
-    return left > LEAST * (1 + UNSURE / passed) ? left : 0;
+    mark(h, fraction, now);
+    h->looks = left > MUCH ? h->looks + (passed < 2 * LOOK ? 1 : LOOKS) : 0;
+    return h->looks >= LOOKS ? left : 0;
 }
 
 static int progress(void *user, double fraction)

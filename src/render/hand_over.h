@@ -14,11 +14,12 @@ typedef struct nb_hand_over {
     /* nb_backend_quicker, or what stands in for it; NULL: the former */
     const nb_backend *(*ask)(const nb_scene *scene, const nb_render_options *options,
                              double left, double now, char *reason, size_t reason_size);
-    nb_hooks caller;                   /* whom progress is passed to */
-    double first_time, first_fraction; /* of the first report, s; time < 0: none yet */
-    int asked;                         /* once is enough */
-    const nb_backend *to;              /* the device that is quicker; NULL: none so far */
-    char reason[256];                  /* of it, one line */
+    nb_hooks caller;       /* whom progress is passed to */
+    double time, fraction; /* of the last look at the progress, s; time < 0: none yet */
+    int looks;             /* one after the other that saw much left */
+    int asked;             /* once is enough */
+    const nb_backend *to;  /* the device that is quicker; NULL: none so far */
+    char reason[256];      /* of it, one line */
 } nb_hand_over;
 
 /** Get ready for a render of this scene; what was asked before stays known. */
