@@ -36,6 +36,18 @@ void nb_sim_device_warm(nb_sim *sim, const nb_backend *backend, int device_index
         sim->warming = w;
 }
 
+static void start_asked(void *user, const nb_backend *backend)
+{
+    nb_sim *sim = user;
+    nb_sim_device_warm(sim, backend, sim->options.device_index);
+}
+
+void nb_sim_start_when_asked(nb_sim *sim)
+{
+    sim->options.asking = start_asked;
+    sim->options.asking_user = sim;
+}
+
 void nb_sim_device_join(nb_sim *sim)
 {
     if (!sim->warming)

@@ -36,7 +36,9 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
 /** The backend's options of a simulation, whose progress may be watched. */
 static nb_render_options begin(nb_sim *sim)
 {
-    nb_render_options options = sim->options;
+    nb_render_options options;
+    nb_sim_start_when_asked(sim);
+    options = sim->options;
     if (sim->options.hand_over) {
         nb_hand_over_begin(&sim->hand_over, &sim->model.scene, &sim->options);
         options.hooks = nb_hand_over_hooks(&sim->hand_over);

@@ -126,6 +126,7 @@ static nb_status build(nb_sim *sim, nb_error *err)
     sim->options.tolerance = tolerance_of(cfg);
     sim->options.hooks = sim->hooks;
     sim->options.device_alone = cfg->device_alone;
+    nb_sim_start_when_asked(sim);
     st = nb_backend_choose(&sim->model.scene, cfg->device, &sim->options, &sim->backend,
                            sim->backend_line, sizeof sim->backend_line, err);
     if (!st)
@@ -214,11 +215,13 @@ nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *ho
 
 nb_status nb_sim_settle(nb_sim *sim, int images, nb_error *err)
 {
-    nb_render_options options = sim->options;
+    nb_render_options options;
     const nb_backend *backend;
     nb_status st;
-    if (!options.hand_over || sim->state)
+    if (!sim->options.hand_over || sim->state)
         return NB_OK;
+    nb_sim_start_when_asked(sim);
+    options = sim->options;
     options.hand_over = 0;
     options.images = images;
     st = nb_backend_choose(&sim->model.scene, sim->cfg.device, &options, &backend,

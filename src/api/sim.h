@@ -85,6 +85,9 @@ int64_t nb_seed_from_clock(void);
 void nb_sim_device_warm(nb_sim *sim, const nb_backend *backend, int device_index);
 void nb_sim_device_join(nb_sim *sim);
 
+/** From here on a device that is asked whether it is quicker starts meanwhile. */
+void nb_sim_start_when_asked(nb_sim *sim);
+
 /** Did nobody ask for the device by name? */
 int nb_sim_device_is_automatic(const nb_sim *sim);
 

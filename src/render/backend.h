@@ -8,6 +8,8 @@
 #include "../physics/scene.h"
 #include "../plan/tolerance.h"
 
+struct nb_backend;
+
 typedef struct nb_render_options {
     int threads;            /* 0: all that the machine offers */
     nb_isa isa;             /* AUTO: the widest that this CPU runs */
@@ -17,6 +19,9 @@ typedef struct nb_render_options {
     int device_alone; /* nobody else in this process uses the device: close shuts it down */
     int images;       /* how many will be rendered, for the choice of a backend; 0: one */
     nb_tolerance tolerance; /* for estimates; a request has its own */
+    /* Called before a device is asked, which may take 0.15 s, so that it is started meanwhile; may be NULL. */
+    void (*asking)(void *user, const struct nb_backend *backend);
+    void *asking_user;
     int hand_over; /* the CPU's render may hand over to a device (hand_over.h), so nothing is timed before */
 } nb_render_options;
 

@@ -125,6 +125,8 @@ static offer ask_devices(const nb_scene *scene, const nb_render_options *options
         offer o = {*b, -1, ""};
         if (!(*b)->present || !(*b)->present())
             continue;
+        if (options->asking)
+            options->asking(options->asking_user, *b);
         o.seconds = (*b)->estimate(scene, options, o.why, sizeof o.why);
         if (o.seconds < 0 || (best.backend && o.seconds >= best.seconds))
             continue;

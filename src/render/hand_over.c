@@ -8,28 +8,28 @@
 #define MUCH 0.36  /* a device takes 0.3 at least, with its start; this is beyond doubt */
 enum { LOOKS = 2 /* that say so one after the other: threads may begin late */ };
 
-void nb_hand_over_begin(nb_hand_over *h, const nb_scene *scene,
-                        const nb_render_options *options)
-{
-    h->scene = scene;
-    h->options = options;
-    h->caller = options->hooks;
-    h->time = -1;
-    h->looks = 0;
-    h->to = NULL;
-}
-
 static void mark(nb_hand_over *h, double fraction, double now)
 {
     h->time = now;
     h->fraction = fraction;
 }
 
+void nb_hand_over_begin(nb_hand_over *h, const nb_scene *scene,
+                        const nb_render_options *options)
+{
+    h->scene = scene;
+    h->options = options;
+    h->caller = options->hooks;
+    h->looks = 0;
+    h->to = NULL;
+    mark(h, 0, nb_monotonic_seconds());
+}
+
 /** Seconds that are left, from the progress since the last look; 0: not much, or too early to say. */
 static double seconds_left(nb_hand_over *h, double fraction, double now)
 {
     const double passed = now - h->time, done = fraction - h->fraction;
-    if (h->time < 0 || done < 0) { /* another pass begins */
+    if (done < 0) { /* another pass begins */
         h->looks = 0;
         mark(h, fraction, now);
         return 0;

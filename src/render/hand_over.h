@@ -15,7 +15,7 @@ typedef struct nb_hand_over {
     const nb_backend *(*ask)(const nb_scene *scene, const nb_render_options *options,
                              double left, double now, char *reason, size_t reason_size);
     nb_hooks caller;       /* whom progress is passed to */
-    double time, fraction; /* of the last look at the progress, s; time < 0: none yet */
+    double time, fraction; /* of the last look at the progress, s */
     int looks;             /* one after the other that saw much left */
     int asked;             /* once is enough */
     const nb_backend *to;  /* the device that is quicker; NULL: none so far */

@@ -286,6 +286,7 @@ static nb_status run_pass(tile_pass *pass, const nb_plan *plan, nb_spots_result 
 {
     nb_status st;
     pass->scene = plan->scene;
+    atomic_store(&pass->done, 0); /* the trial's */
     st = make_grids(pass, plan, err);
     if (!st)
         st = alloc_tiles(pass, err);

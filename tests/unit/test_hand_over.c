@@ -125,19 +125,27 @@ static void caller_hears_and_stops(void **state)
 
 enum { PIXELS = 80 };
 
+static void configure(nb_config *cfg, int pixels, int cells)
+{
+    nb_config_defaults(cfg);
+    cfg->cell_count = 6;
+    for (int i = 0; i < 6; i++)
+        cfg->cell[i] = i < 3 ? 80 + i : 90;
+    for (int i = 0; i < 3; i++)
+        cfg->N[i] = cells;
+    cfg->default_F = 100;
+    cfg->detpixels[0] = cfg->detpixels[1] = pixels;
+    cfg->oversample = 1;
+    cfg->lambda_A = 1;
+    cfg->threads = 1; /* it reports every row */
+}
+
 static nb_sim *open_sim(int hand_over)
 {
     nb_config cfg;
     nb_error err = {0};
     nb_sim *sim;
-    nb_config_defaults(&cfg);
-    cfg.cell_count = 6;
-    for (int i = 0; i < 6; i++)
-        cfg.cell[i] = i < 3 ? 90 + i : 90;
-    cfg.N[0] = cfg.N[1] = cfg.N[2] = 4;
-    cfg.default_F = 100;
-    cfg.detpixels[0] = cfg.detpixels[1] = PIXELS;
-    cfg.threads = 1; /* it reports every row */
+    configure(&cfg, PIXELS, 4);
     assert_int_equal(nb_sim_create(&cfg, NULL, &sim, &err), NB_OK);
     sim->options.hand_over = hand_over;
     sim->hand_over.ask = ask;
@@ -177,6 +185,36 @@ static void simulation_changes_its_backend(void **state)
     }
 }
 
+static int keep_greatest(void *user, double fraction)
+{
+    double *greatest = user;
+    *greatest = fraction > *greatest ? fraction : *greatest;
+    return 0;
+}
+
+/** The blocks that were tried first are no part of the picture's progress. */
+static void blocks_report_from_nothing_to_all(void **state)
+{
+    double greatest = 0;
+    const nb_hooks hooks = {&greatest, NULL, keep_greatest};
+    nb_config cfg;
+    nb_error err = {0};
+    nb_stats stats;
+    nb_sim *sim;
+    (void)state;
+    configure(&cfg, 256, 20);
+    cfg.tolerance = 1e-3;
+    cfg.mosaic_spread_deg = 0.5;
+    cfg.mosaic_domains = 300;
+    cfg.dispersion_pct = 1;
+    cfg.dispersion_steps = 10;
+    assert_int_equal(nb_sim_create(&cfg, &hooks, &sim, &err), NB_OK);
+    assert_int_equal(nb_sim_render(sim, NULL, &stats, &err), NB_OK);
+    assert_non_null(strstr(nb_sim_backend(sim), "in blocks of rays"));
+    assert_true(greatest == 1);
+    nb_sim_free(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +223,7 @@ int main(void)
         cmocka_unit_test(sees_rows_that_take_longer),
         cmocka_unit_test(caller_hears_and_stops),
         cmocka_unit_test(simulation_changes_its_backend),
+        cmocka_unit_test(blocks_report_from_nothing_to_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
