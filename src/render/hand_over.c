@@ -37,8 +37,10 @@ static double seconds_left(nb_hand_over *h, double fraction, double now)
     if (passed < LOOK || done == 0)
         return 0;
     const double left = passed / done * (1 - fraction);
+    const int was_first =
+        h->fraction == 0; /* it has what comes before the pixels in it, too */
     mark(h, fraction, now);
-    h->looks = left > MUCH ? h->looks + (passed < 2 * LOOK ? 1 : LOOKS) : 0;
+    h->looks = left > MUCH ? h->looks + (was_first || passed < 2 * LOOK ? 1 : LOOKS) : 0;
     return h->looks >= LOOKS ? left : 0;
 }
 
