@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A device is started while files are read. */
+/* A device is started while files are read, or while it is asked whether it is quicker. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../base/memory.h"
+#include "../render/choose.h"
 #include "sim.h"
 
 struct nb_warming {
@@ -46,6 +47,27 @@ void nb_sim_start_when_asked(nb_sim *sim)
 {
     sim->options.asking = start_asked;
     sim->options.asking_user = sim;
+}
+
+nb_status nb_sim_settle(nb_sim *sim, int images, nb_error *err)
+{
+    nb_render_options options;
+    const nb_backend *backend;
+    nb_status st;
+    if (!sim->options.hand_over || sim->state)
+        return NB_OK;
+    nb_sim_start_when_asked(sim);
+    options = sim->options;
+    options.hand_over = 0;
+    options.images = images;
+    st = nb_backend_choose(&sim->model.scene, sim->cfg.device, &options, &backend,
+                           sim->backend_line, sizeof sim->backend_line, err);
+    if (st)
+        return st;
+    sim->options.hand_over = 0;
+    sim->backend = backend;
+    nb_sim_device_warm(sim, backend, sim->options.device_index);
+    return NB_OK;
 }
 
 void nb_sim_device_join(nb_sim *sim)

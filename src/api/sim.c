@@ -213,27 +213,6 @@ nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *ho
     return create(cfg, images > 0 ? images : 1, hooks, out, err);
 }
 
-nb_status nb_sim_settle(nb_sim *sim, int images, nb_error *err)
-{
-    nb_render_options options;
-    const nb_backend *backend;
-    nb_status st;
-    if (!sim->options.hand_over || sim->state)
-        return NB_OK;
-    nb_sim_start_when_asked(sim);
-    options = sim->options;
-    options.hand_over = 0;
-    options.images = images;
-    st = nb_backend_choose(&sim->model.scene, sim->cfg.device, &options, &backend,
-                           sim->backend_line, sizeof sim->backend_line, err);
-    if (st)
-        return st;
-    sim->options.hand_over = 0;
-    sim->backend = backend;
-    nb_sim_device_warm(sim, backend, sim->options.device_index);
-    return NB_OK;
-}
-
 void nb_sim_free(nb_sim *sim)
 {
     if (!sim)
