@@ -68,7 +68,7 @@ static const char *same_bytes(const nb_scene *sc, const nb_render_options *one,
     if (render(&nb_backend_simd, &part, one, &crop, &err) != NB_OK)
         wrong = "cropped region does not render";
     for (i = 0; i < n && !wrong; i++)
-        if (check_rendered(&part.raster, i) &&
+        if (check_rendered(&part, i) &&
             memcmp(&crop.image[i], &image[i], sizeof *image) != 0)
             wrong = "a cropped region gives other bytes";
     free(two.memory);
@@ -82,7 +82,7 @@ static int exceeds_bound(const nb_scene *sc, const float *truth)
     double bound = nb_photon_bound(sc) * (1 + 1e-6);
     size_t i, n = check_pixels(sc);
     for (i = 0; i < n; i++)
-        if (check_rendered(&sc->raster, i) && !(truth[i] <= bound))
+        if (check_rendered(sc, i) && !(truth[i] <= bound))
             return 1;
     return 0;
 }
@@ -108,8 +108,8 @@ static const char *check_one(const nb_scene *sc, const float *truth, nb_isa isa,
         wrong = "a pixel is brighter than nb_photon_bound";
     if (!wrong) {
         memcpy(b, truth, check_pixels(sc) * sizeof *b);
-        check_squeeze(&sc->raster, b);
-        n = check_squeeze(&sc->raster, g.image);
+        check_squeeze(sc, b);
+        n = check_squeeze(sc, g.image);
         wrong = n < 0 ? "a pixel that is not rendered is not 0"
                       : check_judge(g.image, b, (size_t)n, sc, precision, c);
     }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "physics/panels.h"
+
 enum { GUARD = 64 };
 
 /* plans/acceptance, section 1; of double only what a float can tell, and the order of
@@ -48,14 +50,17 @@ int check_wanted(const char *filter, const char *name)
 
 size_t check_pixels(const nb_scene *sc)
 {
-    return (size_t)sc->raster.columns * sc->raster.rows;
+    return sc->raster.pixels;
 }
 
-int check_rendered(const nb_raster *raster, size_t i)
+int check_rendered(const nb_scene *sc, size_t i)
 {
-    int f = (int)(i % raster->columns), s = (int)(i / raster->columns);
-    return f >= raster->roi.fmin && f <= raster->roi.fmax && s >= raster->roi.smin &&
-           s <= raster->roi.smax && (!raster->mask || raster->mask[i]);
+    const nb_panel *panel = &sc->panels[nb_panel_of_pixel(sc, i)];
+    const nb_region r = nb_panel_region(sc, panel);
+    const size_t at = i - panel->first_pixel, columns = (size_t)panel->columns;
+    const int f = (int)(at % columns), s = (int)(at / columns);
+    return f >= r.fmin && f <= r.fmax && s >= r.smin && s <= r.smax &&
+           (!sc->raster.mask || sc->raster.mask[i]);
 }
 
 static const uint32_t guard_word = 0x7fc0dead; /* a NaN of ours */
@@ -83,12 +88,12 @@ int check_guards_intact(const check_image *g)
     return 1;
 }
 
-long check_squeeze(const nb_raster *raster, float *image)
+long check_squeeze(const nb_scene *sc, float *image)
 {
-    size_t total = (size_t)raster->columns * raster->rows;
+    size_t total = check_pixels(sc);
     long n = 0;
     for (size_t i = 0; i < total; i++)
-        if (check_rendered(raster, i))
+        if (check_rendered(sc, i))
             image[n++] = image[i];
         else if (image[i] != 0)
             return -1;

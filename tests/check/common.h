@@ -31,7 +31,7 @@ extern const check_tolerances check_allowed[CHECK_PRECISIONS];
 
 size_t check_pixels(const nb_scene *sc);
 /** Does a renderer fill pixel i? */
-int check_rendered(const nb_raster *raster, size_t i);
+int check_rendered(const nb_scene *sc, size_t i);
 
 /** An image between guard words, filled with NaN. Ends the program if memory is exhausted. */
 typedef struct check_image {
@@ -43,7 +43,7 @@ int check_guards_intact(const check_image *g);
 
 /** Keep only the rendered pixels, in place. Returns their number, or -1 if a pixel that is
  * not rendered is not 0. */
-long check_squeeze(const nb_raster *raster, float *image);
+long check_squeeze(const nb_scene *sc, float *image);
 
 /** Compare n rendered pixels a with those of the reference b. Returns NULL or the error. */
 const char *check_judge(const float *a, const float *b, size_t n, const nb_scene *sc,

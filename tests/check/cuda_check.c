@@ -36,7 +36,7 @@ static const char *check_one(session *ss, const nb_scene *sc, const float *truth
         wrong = err->message;
     else if (!check_guards_intact(&g))
         wrong = "wrote outside the image";
-    else if ((m = check_squeeze(&sc->raster, g.image)) < 0)
+    else if ((m = check_squeeze(sc, g.image)) < 0)
         wrong = "a pixel that is not rendered is not 0";
     else
         wrong = check_judge(g.image, truth, (size_t)m, sc, (nb_precision)precision, c);
@@ -49,7 +49,7 @@ static uint8_t *mask_of(const nb_scene *sc)
 {
     uint8_t *mask = malloc(check_pixels(sc));
     for (size_t i = 0; mask && i < check_pixels(sc); i++)
-        mask[i] = (uint8_t)check_rendered(&sc->raster, i);
+        mask[i] = (uint8_t)check_rendered(sc, i);
     return mask;
 }
 
@@ -77,7 +77,7 @@ static const char *check_cut(session *ss, const nb_scene *sc, const float *truth
         wrong = "wrote outside the stack";
     else {
         nb_cut_assemble(&cut, g.image, image, sc->raster.columns);
-        m = check_squeeze(&sc->raster, image);
+        m = check_squeeze(sc, image);
         wrong =
             m < 0 ? "a pixel that is not rendered is not 0"
                   : check_judge(image, truth, (size_t)m, sc, (nb_precision)precision, c);
@@ -104,7 +104,7 @@ static float *reference(const nb_scene *sc)
         exit(1);
     }
     nb_backend_scalar.close(state);
-    check_squeeze(&sc->raster, image);
+    check_squeeze(sc, image);
     return image;
 }
 

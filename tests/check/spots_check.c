@@ -174,7 +174,7 @@ static const char *judge(const nb_scene *sc, const check_image *J, const float *
         return "wrote outside the image";
     for (size_t i = 0; i < J->n; i++) {
         double lack = (double)I[i] - J->image[i];
-        if (!check_rendered(&sc->raster, i)) {
+        if (!check_rendered(sc, i)) {
             if (J->image[i] != 0)
                 return "a pixel that is not rendered is not 0";
             continue;
@@ -214,7 +214,7 @@ static const char *same_bytes(const nb_scene *sc, const maker *with, nb_toleranc
             result.refused)
             wrong = "another region or number of threads does not render";
         for (size_t i = 0; i < other.n && !wrong; i++)
-            if (check_rendered(&part.raster, i) &&
+            if (check_rendered(&part, i) &&
                 memcmp(&other.image[i], &image[i], sizeof *image) != 0)
                 wrong = crop ? "a cropped region gives other bytes"
                              : "another run, or three threads, give other bytes";
