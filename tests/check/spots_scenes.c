@@ -211,14 +211,15 @@ static const char *const flags[][9] = {
     {"dmin", "9", "oversample", "3", "mosaic_dom", "10"}};
 enum { FLAGS = sizeof flags / sizeof *flags };
 
-static void set_flags(nb_config *c, const char *const *pairs)
+static void set_flags(check_case *c, const char *const *pairs)
 {
     nb_error err = {0};
     for (; *pairs; pairs += 2)
-        if (nb_config_set(c, pairs[0], pairs[1], &err)) {
+        if (nb_config_set(&c->cfg, pairs[0], pairs[1], &err)) {
             printf("not ok spots-cruel-flags # %s\n", err.message);
             exit(EXIT_FAILURE);
         }
+    c->inputs.table.default_F = c->cfg.default_F;
 }
 
 enum { EDGE = 25, HALF = EDGE / 2, LIT = (11 * EDGE + 14) * EDGE + 10 };
@@ -245,7 +246,7 @@ int check_spots_scene(check_case *c, int i, nb_shape shape)
     c->cfg.shape = shape;
     check_fill_table(c, &rng, low, count);
     if (i >= CRUELS) {
-        set_flags(&c->cfg, flags[i - CRUELS]);
+        set_flags(c, flags[i - CRUELS]);
         return 1;
     }
     for (int k = 0; cruels[i].one_F && k < EDGE * EDGE * EDGE; k++)
