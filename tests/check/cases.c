@@ -273,5 +273,6 @@ void check_free_case(check_case *c)
     free(c->sources);
     free(c->table_of_source);
     free(c->mask);
+    nb_detector_spec_free(&c->detector);
     memset(c, 0, sizeof *c);
 }

@@ -17,7 +17,9 @@ typedef struct check_case {
     nb_source_line *sources;
     int *table_of_source;
     uint8_t *mask;
-    double steps_limit; /* of pixels x steps x layers, for random cases */
+    nb_detector_spec detector;       /* cfg.detector, if that is not NULL */
+    void (*finish)(nb_model *model); /* what no configuration can say; NULL: nothing */
+    double steps_limit;              /* of pixels x steps x layers, for random cases */
 } check_case;
 
 /** Deterministic random numbers (splitmix64), so that a case can be made again. */

@@ -96,6 +96,20 @@ static void print_detector(FILE *out, const nb_config *cfg)
                 cfg->roi[3]);
 }
 
+/** The panels of a detector that no flags describe. */
+static void print_panels(FILE *out, const nb_detector_spec *detector)
+{
+    for (int k = 0; detector && k < detector->n_panels; k++) {
+        const nb_panel_spec *p = &detector->panels[k];
+        const double *o = p->origin, *f = p->fast, *s = p->slow;
+        fprintf(out,
+                "#   panel %d: %d x %d pixels of %g x %g m at %.17g %.17g %.17g, fast "
+                "%.17g %.17g %.17g, slow %.17g %.17g %.17g, thick %g m, 1/%g m\n",
+                k, p->size[0], p->size[1], p->pixel[0], p->pixel[1], o[0], o[1], o[2],
+                f[0], f[1], f[2], s[0], s[1], s[2], p->thickness, 1 / p->attenuation);
+    }
+}
+
 void check_print_case(FILE *out, const check_case *c)
 {
     const nb_factor_table *sf = &c->inputs.table;
@@ -108,7 +122,8 @@ void check_print_case(FILE *out, const check_case *c)
         fprintf(out, " <%d tables for the sources>", sf->n_tables);
     print_crystal(out, &c->cfg);
     print_beam(out, &c->cfg);
-    print_detector(out, &c->cfg);
+    if (!c->cfg.detector)
+        print_detector(out, &c->cfg);
     if (c->sources)
         fprintf(out, " -sourcefile <random, %d lines>", c->inputs.n_sources);
     flag_if(out, "mask <random>", c->mask != NULL);
@@ -117,4 +132,5 @@ void check_print_case(FILE *out, const check_case *c)
     if (c->cfg.dmin_A > 0)
         number(out, "dmin", c->cfg.dmin_A);
     fputc('\n', out);
+    print_panels(out, c->cfg.detector);
 }

@@ -323,6 +323,8 @@ static int run_case(session *ss, check_case *c, check_rng *rng, double limit)
     nb_error err;
     if (nb_model_build(&c->cfg, &c->inputs, NULL, &model, &err) != NB_OK)
         return 0;
+    if (c->finish)
+        c->finish(&model);
     whole = model.scene;
     whole.raster.mask = NULL;
     whole.raster.roi = (nb_region){0, whole.raster.columns - 1, 0, whole.raster.rows - 1};

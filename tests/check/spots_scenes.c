@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "../support/picture.h"
+#include "spots_panels.h"
 
 static void small_N(nb_config *c)
 {
@@ -224,16 +225,12 @@ static void set_flags(check_case *c, const char *const *pairs)
 
 enum { EDGE = 25, HALF = EDGE / 2, LIT = (11 * EDGE + 14) * EDGE + 10 };
 
-int check_spots_scene(check_case *c, int i, nb_shape shape)
+/** The scene that the others change. */
+static void plain(check_case *c, int i, nb_shape shape)
 {
     const int low[3] = {-HALF, -HALF, -HALF}, count[3] = {EDGE, EDGE, EDGE};
     check_rng rng = {(uint64_t)i + 1};
-    if (i >= CRUELS + FLAGS)
-        return 0;
     *c = (check_case){.name = ""};
-    snprintf(c->name, sizeof c->name, "%s %s",
-             i < CRUELS ? cruels[i].name : flags[i - CRUELS][0],
-             i < CRUELS ? "" : flags[i - CRUELS][1]);
     c->cfg = nb_suite_config(1, 15, 40);
     nb_config_set(&c->cfg, "cell", "50 60 70 80 95 105", NULL);
     nb_config_set(&c->cfg, "misset", "10 20 30", NULL);
@@ -245,10 +242,27 @@ int check_spots_scene(check_case *c, int i, nb_shape shape)
     c->cfg.mosaic_domains = 12;
     c->cfg.shape = shape;
     check_fill_table(c, &rng, low, count);
-    if (i >= CRUELS) {
-        set_flags(c, flags[i - CRUELS]);
+}
+
+int check_spots_scene(check_case *c, int i, nb_shape shape)
+{
+    const char *const *pairs = NULL;
+    plain(c, i, shape);
+    if (i >= CRUELS + FLAGS)
+        pairs = check_spots_panels(c, i - CRUELS - FLAGS);
+    else if (i >= CRUELS) {
+        pairs = flags[i - CRUELS];
+        snprintf(c->name, sizeof c->name, "%s %s", pairs[0], pairs[1]);
+    }
+    if (i >= CRUELS && !pairs) {
+        check_free_case(c);
+        return 0;
+    }
+    if (pairs) {
+        set_flags(c, pairs);
         return 1;
     }
+    snprintf(c->name, sizeof c->name, "%s", cruels[i].name);
     for (int k = 0; cruels[i].one_F && k < EDGE * EDGE * EDGE; k++)
         c->F[k] = k == LIT ? 100 : 0;
     cruels[i].change(&c->cfg);
