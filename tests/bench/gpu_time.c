@@ -158,8 +158,8 @@ static int time_renders(const bench_case *b, const nb_scene *sc, float *image,
 /** Once, on the device. */
 static int render(const nb_scene *sc, nb_precision precision, float *image, nb_error *err)
 {
-    nb_render_options options = {0, NB_ISA_AUTO, precision,   -1, {NULL, NULL, NULL},
-                                 0, 0,           {0, 0, 0, 0}};
+    nb_render_options options = {
+        .isa = NB_ISA_AUTO, .precision = precision, .device_index = -1};
     nb_backend_state *state = NULL;
     int ok = nb_backend_cuda.open(&options, &state, err) == NB_OK &&
              nb_render_scene(&nb_backend_cuda, state, sc, precision, image, err) == NB_OK;
@@ -397,7 +397,7 @@ static int stages(void)
 int main(int argc, char **argv)
 {
     nb_render_options options = {
-        0, NB_ISA_AUTO, NB_PRECISION_MIXED, -1, {NULL, NULL, NULL}, 0, 0, {0, 0, 0, 0}};
+        .isa = NB_ISA_AUTO, .precision = NB_PRECISION_MIXED, .device_index = -1};
     nb_backend_state *state;
     nb_error err;
     size_t i;

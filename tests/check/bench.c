@@ -76,8 +76,8 @@ static double now(void)
 static double time_steps(const nb_backend *backend, nb_isa isa, nb_precision precision,
                          const nb_scene *sc, int repeats)
 {
-    nb_render_options options = {1, isa, precision,   -1, {NULL, NULL, NULL},
-                                 0, 0,   {0, 0, 0, 0}};
+    nb_render_options options = {
+        .threads = 1, .isa = isa, .precision = precision, .device_index = -1};
     const nb_region roi = sc->raster.roi;
     double best = INFINITY, steps = (double)sc->samples * (roi.fmax - roi.fmin + 1) *
                                     (roi.smax - roi.smin + 1);

@@ -90,8 +90,8 @@ static int exceeds_bound(const nb_scene *sc, const float *truth)
 static const char *check_one(const nb_scene *sc, const float *truth, nb_isa isa,
                              nb_precision precision, nb_comparison *c)
 {
-    nb_render_options options = {1, isa, precision,   -1, {NULL, NULL, NULL},
-                                 0, 0,   {0, 0, 0, 0}};
+    nb_render_options options = {
+        .threads = 1, .isa = isa, .precision = precision, .device_index = -1};
     nb_error err;
     check_image g = {NULL, NULL, 0};
     const char *wrong = NULL;
@@ -145,9 +145,10 @@ static int goes_to_reference(const nb_scene *sc)
 /** 0 when the configuration is not valid. */
 static int run_case(session *ss, check_case *c)
 {
-    const nb_render_options scalar = {1,  NB_ISA_SCALAR,      NB_PRECISION_DOUBLE,
-                                      -1, {NULL, NULL, NULL}, 0,
-                                      0,  {0, 0, 0, 0}};
+    const nb_render_options scalar = {.threads = 1,
+                                      .isa = NB_ISA_SCALAR,
+                                      .precision = NB_PRECISION_DOUBLE,
+                                      .device_index = -1};
     nb_model model;
     nb_error err;
     check_image truth;
@@ -249,8 +250,10 @@ static int one_test(const char *name, int passed)
  * here. */
 static int choice(void)
 {
-    nb_render_options options = {
-        1, NB_ISA_AUTO, NB_PRECISION_MIXED, -1, {NULL, NULL, NULL}, 0, 0, {0, 0, 0, 0}};
+    nb_render_options options = {.threads = 1,
+                                 .isa = NB_ISA_AUTO,
+                                 .precision = NB_PRECISION_MIXED,
+                                 .device_index = -1};
     nb_backend_state *state = NULL;
     char line[200];
     nb_error err;

@@ -91,9 +91,8 @@ static const char *check_cut(session *ss, const nb_scene *sc, const float *truth
 
 static float *reference(const nb_scene *sc)
 {
-    const nb_render_options options = {0,  NB_ISA_SCALAR,      NB_PRECISION_DOUBLE,
-                                       -1, {NULL, NULL, NULL}, 0,
-                                       0,  {0, 0, 0, 0}};
+    const nb_render_options options = {
+        .isa = NB_ISA_SCALAR, .precision = NB_PRECISION_DOUBLE, .device_index = -1};
     float *image = malloc((check_pixels(sc) + 1) * sizeof *image);
     nb_backend_state *state = NULL;
     nb_error err;
@@ -254,7 +253,7 @@ int main(int argc, char **argv)
     }
     for (p = 0; p < PRECISIONS; p++) {
         nb_render_options options = {
-            0, NB_ISA_AUTO, (nb_precision)p, -1, {NULL, NULL, NULL}, 0, 0, {0, 0, 0, 0}};
+            .isa = NB_ISA_AUTO, .precision = (nb_precision)p, .device_index = -1};
         if (nb_backend_cuda.open(&options, &ss.state[p], &err) != NB_OK) {
             printf("skip cuda-check # %s\n", err.message);
             return 0;

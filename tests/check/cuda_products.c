@@ -329,7 +329,7 @@ int main(int argc, char **argv)
 {
     static session ss;
     nb_render_options options = {
-        0, NB_ISA_AUTO, NB_PRECISION_MIXED, -1, {NULL, NULL, NULL}, 0, 0, {0, 0, 0, 0}};
+        .isa = NB_ISA_AUTO, .precision = NB_PRECISION_MIXED, .device_index = -1};
     check_case c;
     nb_error err;
     int i, failed;
