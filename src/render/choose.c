@@ -180,7 +180,9 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *word,
 {
     nb_device device;
     const nb_backend *named = nb_backend_of(word, &device);
+    const int may_ask = !named && options->isa == NB_ISA_AUTO && may_have_device();
     offer cpu = {nb_backend_cpu(options), 0, ""}, other = {NULL, -1, ""};
+    options->hand_over &= may_ask;
     options->device_index = device.index;
     if (!named && !is_automatic(word))
         return nb_device_check(word, err);
@@ -188,8 +190,6 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *word,
     if (*backend != cpu.backend)
         return take_named(scene, options, word, named, reason, reason_size, err);
     cpu.seconds = cpu.backend->estimate(scene, options, cpu.why, sizeof cpu.why);
-    const int may_ask = !named && options->isa == NB_ISA_AUTO && may_have_device();
-    options->hand_over &= may_ask;
     if (may_ask)
         other = compare(scene, options, &cpu);
     if (other.backend && (cpu.seconds < 0 || other.seconds < cpu.seconds)) {

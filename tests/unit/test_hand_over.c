@@ -185,6 +185,26 @@ static void simulation_changes_its_backend(void **state)
     }
 }
 
+/** Who names a device, or the CPU, keeps it; so does who asks for an instruction set. */
+static void named_backends_keep_the_image(void **state)
+{
+    const char *const words[] = {"cuda", "cpu", "auto"};
+    nb_sim *sim = open_sim(0);
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        nb_render_options options = sim->options;
+        const nb_backend *backend;
+        char reason[256];
+        nb_error err;
+        options.hand_over = 1;
+        options.isa = i == 2 ? NB_ISA_SSE2 : NB_ISA_AUTO;
+        nb_backend_choose(&sim->model.scene, words[i], &options, &backend, reason,
+                          sizeof reason, &err);
+        assert_int_equal(options.hand_over, 0);
+    }
+    nb_sim_free(sim);
+}
+
 static int keep_greatest(void *user, double fraction)
 {
     double *greatest = user;
@@ -223,6 +243,7 @@ int main(void)
         cmocka_unit_test(sees_rows_that_take_longer),
         cmocka_unit_test(caller_hears_and_stops),
         cmocka_unit_test(simulation_changes_its_backend),
+        cmocka_unit_test(named_backends_keep_the_image),
         cmocka_unit_test(blocks_report_from_nothing_to_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
