@@ -55,11 +55,12 @@ static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
     nb_status st = nb_sim_end_loan(sim, err);
     if (!st)
         st = choose_home(sim, &image, err);
-    nb_sim_device_join(sim);
+    if (sim->backend->device) { /* one that was only asked starts beside the CPU */
+        nb_sim_device_join(sim);
+        nb_sim_sign_tables(sim);
+    }
     if (!st && !sim->state)
         st = sim->backend->open(&options, &sim->state, err);
-    if (sim->backend->device)
-        nb_sim_sign_tables(sim);
     t1 = nb_monotonic_seconds();
     sim->photons.state = sim->state;
     if (!st)

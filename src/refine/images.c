@@ -59,7 +59,8 @@ nb_status nb_fit_render(nb_fit *fit, const nb_span *spans, size_t n, float *imag
                                 .tolerance = sim->options.tolerance};
     const nb_planes planes = {.image = image, .pixels = fit->pixels};
     nb_status st = NB_OK;
-    nb_sim_device_join(sim);
+    if (sim->backend->device)
+        nb_sim_device_join(sim);
     if (!sim->state)
         st = sim->backend->open(&sim->options, &sim->state, err);
     return st ? st
