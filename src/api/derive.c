@@ -141,7 +141,7 @@ static nb_status choose_device(nb_sim *sim, const nb_slope_job *job, int numbers
     const nb_backend_device *device;
     const char *why;
     nb_error local = {0};
-    nb_status st = nb_sim_settle(sim, 1, err);
+    nb_status st = nb_sim_settle(sim, err);
     if (st || !(device = sim->backend->device))
         return st;
     if (!device->slopes || !device->slopes->applies(job, numbers, &why)) {

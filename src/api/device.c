@@ -49,25 +49,23 @@ void nb_sim_start_when_asked(nb_sim *sim)
     sim->options.asking_user = sim;
 }
 
-nb_status nb_sim_settle(nb_sim *sim, int images, nb_error *err)
+nb_status nb_sim_choose_backend(nb_sim *sim, nb_error *err)
 {
-    nb_render_options options;
-    const nb_backend *backend;
-    nb_status st;
+    nb_sim_start_when_asked(sim);
+    nb_status st = nb_backend_choose(&sim->model.scene, sim->cfg.device, &sim->options,
+                                     &sim->backend, sim->backend_line,
+                                     sizeof sim->backend_line, err);
+    if (!st)
+        nb_sim_device_warm(sim, sim->backend, sim->options.device_index);
+    return st;
+}
+
+nb_status nb_sim_settle(nb_sim *sim, nb_error *err)
+{
     if (!sim->options.hand_over || sim->state)
         return NB_OK;
-    nb_sim_start_when_asked(sim);
-    options = sim->options;
-    options.hand_over = 0;
-    options.images = images;
-    st = nb_backend_choose(&sim->model.scene, sim->cfg.device, &options, &backend,
-                           sim->backend_line, sizeof sim->backend_line, err);
-    if (st)
-        return st;
     sim->options.hand_over = 0;
-    sim->backend = backend;
-    nb_sim_device_warm(sim, backend, sim->options.device_index);
-    return NB_OK;
+    return nb_sim_choose_backend(sim, err);
 }
 
 void nb_sim_device_join(nb_sim *sim)

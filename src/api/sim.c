@@ -126,15 +126,12 @@ static nb_status build(nb_sim *sim, nb_error *err)
     sim->options.tolerance = tolerance_of(cfg);
     sim->options.hooks = sim->hooks;
     sim->options.device_alone = cfg->device_alone;
-    nb_sim_start_when_asked(sim);
-    st = nb_backend_choose(&sim->model.scene, cfg->device, &sim->options, &sim->backend,
-                           sim->backend_line, sizeof sim->backend_line, err);
+    st = nb_sim_choose_backend(sim, err);
     if (!st)
         st = nb_cpu_choose(cfg->isa, &isa, err);
     if (st)
         return st;
     sim->kernels = nb_image_kernels_of(isa);
-    nb_sim_device_warm(sim, sim->backend, sim->options.device_index);
     sim->times.scene = nb_monotonic_seconds() - start - sim->times.factors;
     return NB_OK;
 }
@@ -173,9 +170,9 @@ static nb_status prepare(nb_sim *sim, nb_error *err)
     return st ? st : nb_sim_check_derivatives(sim, err);
 }
 
-/** images: for nb_sim_create_for; 0: one, and its render may hand over. */
-static nb_status create(const nb_config *cfg, int images, const nb_hooks *hooks,
-                        nb_sim **out, nb_error *err)
+/** hand_over: may a render on the CPU hand over to a device? */
+static nb_status create(const nb_config *cfg, int images, int hand_over,
+                        const nb_hooks *hooks, nb_sim **out, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(cfg && out);
@@ -186,8 +183,8 @@ static nb_status create(const nb_config *cfg, int images, const nb_hooks *hooks,
         return NB_ERR_NOMEM;
     sim->cfg = *cfg;
     nb_sim_hear(sim, hooks);
-    sim->options.images = images > 0 ? images : 1;
-    sim->options.hand_over = images == 0;
+    sim->options.images = images;
+    sim->options.hand_over = hand_over;
     sim->seed = cfg->seed.set ? cfg->seed.value : nb_seed_from_clock();
     st = prepare(sim, err);
     if (st) {
@@ -204,13 +201,13 @@ static nb_status create(const nb_config *cfg, int images, const nb_hooks *hooks,
 nb_status nb_sim_create(const nb_config *cfg, const nb_hooks *hooks, nb_sim **out,
                         nb_error *err)
 {
-    return create(cfg, 0, hooks, out, err);
+    return create(cfg, 1, 1, hooks, out, err);
 }
 
 nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *hooks,
                             nb_sim **out, nb_error *err)
 {
-    return create(cfg, images > 0 ? images : 1, hooks, out, err);
+    return create(cfg, images, 0, hooks, out, err);
 }
 
 void nb_sim_free(nb_sim *sim)

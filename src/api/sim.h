@@ -73,9 +73,12 @@ struct nb_sim {
 nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *hooks,
                             nb_sim **sim, nb_error *err);
 
-/** Choose the backend of a simulation whose render might hand over, before something else uses it: for so many images, by
- * timing a few rows.  Without effect where that is settled. */
-nb_status nb_sim_settle(nb_sim *sim, int images, nb_error *err);
+/** Choose the backend of the built model, and start its device. */
+nb_status nb_sim_choose_backend(nb_sim *sim, nb_error *err);
+
+/** Choose it by timing a few rows, before something else than a render that might hand over uses it.  Without effect
+ * where the choice is made. */
+nb_status nb_sim_settle(nb_sim *sim, nb_error *err);
 
 /** A seed that nobody typed: from the clock, small enough to be typed again. */
 int64_t nb_seed_from_clock(void);

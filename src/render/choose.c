@@ -156,22 +156,13 @@ static offer compare(const nb_scene *scene, nb_render_options *options, offer *c
     return asked || cpu->seconds <= DEVICE_LEAST ? other : ask_devices(scene, options);
 }
 
-static void give_reason(const offer *device, double cpu, char *reason, size_t size)
-{
-    snprintf(reason, size, "%s: about %.2g s against %.2g s on the CPU", device->why,
-             device->seconds, cpu);
-}
-
 const nb_backend *nb_backend_quicker(const nb_scene *scene,
                                      const nb_render_options *options, double left,
-                                     double now, char *reason, size_t size)
+                                     double now)
 {
     const offer other = ask_devices(scene, options);
     left -= nb_monotonic_seconds() - now; /* other threads went on */
-    if (!other.backend || other.seconds >= left)
-        return NULL;
-    give_reason(&other, left, reason, size);
-    return other.backend;
+    return other.backend && other.seconds < left ? other.backend : NULL;
 }
 
 nb_status nb_backend_choose(const nb_scene *scene, const char *word,
@@ -195,7 +186,8 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *word,
     if (other.backend && (cpu.seconds < 0 || other.seconds < cpu.seconds)) {
         *backend = other.backend;
         options->hand_over = 0;
-        give_reason(&other, cpu.seconds, reason, reason_size);
+        snprintf(reason, reason_size, "%s: about %.2g s against %.2g s on the CPU",
+                 other.why, other.seconds, cpu.seconds);
         return NB_OK;
     }
     if (cpu.seconds < 0)

@@ -54,8 +54,7 @@ static int progress(void *user, double fraction)
     if (h->asked || (left = seconds_left(h, fraction, now)) == 0)
         return 0;
     h->asked = 1;
-    h->to = (h->ask ? h->ask : nb_backend_quicker)(h->scene, h->options, left, now,
-                                                   h->reason, sizeof h->reason);
+    h->to = (h->ask ? h->ask : nb_backend_quicker)(h->scene, h->options, left, now);
     return h->to != NULL;
 }
 

@@ -13,13 +13,12 @@ typedef struct nb_hand_over {
     const nb_render_options *options; /* as for nb_backend_choose */
     /* nb_backend_quicker, or what stands in for it; NULL: the former */
     const nb_backend *(*ask)(const nb_scene *scene, const nb_render_options *options,
-                             double left, double now, char *reason, size_t reason_size);
+                             double left, double now);
     nb_hooks caller;       /* whom progress is passed to */
     double time, fraction; /* of the last look at the progress, s */
     int looks;             /* one after the other that saw much left */
     int asked;             /* once is enough */
     const nb_backend *to;  /* the device that is quicker; NULL: none so far */
-    char reason[256];      /* of it, one line */
 } nb_hand_over;
 
 /** Get ready for a render of this scene; what was asked before stays known. */

@@ -25,13 +25,11 @@ static double asked_left;
 static const nb_backend *answer;
 
 static const nb_backend *ask(const nb_scene *scene, const nb_render_options *options,
-                             double left, double now, char *reason, size_t reason_size)
+                             double left, double now)
 {
     (void)scene;
     (void)options;
     (void)now;
-    assert_true(reason_size > 0);
-    reason[0] = '\0';
     questions++;
     asked_left = left;
     return answer;
