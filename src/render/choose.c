@@ -21,6 +21,8 @@
 #define ASKING 0.15
 /* So many times the guess may be off. */
 #define UNSURE 3
+/* From here on it is worth 2 ms to know how quick this CPU is, unless the guess is beyond doubt. */
+#define WORTH_PACING 0.14
 /* Frames that take longer have a renderer alone, seconds. */
 #define SHORT_FRAME 0.05
 /* Of a device's memory for all renderers, bytes. */
@@ -137,16 +139,21 @@ static offer ask_devices(const nb_scene *scene, const nb_render_options *options
     return best;
 }
 
-/** The device that there is a reason to ask.  Where the guess leaves a doubt the render will see, if it may hand over;
- * else rows are timed. */
+/** The device that there is a reason to ask.  Where the guess leaves a doubt and the render may hand over, the pace of
+ * this CPU decides, and what is left of doubt the render will see; else rows are timed. */
 static offer compare(const nb_scene *scene, nb_render_options *options, offer *cpu)
 {
+    const double most = UNSURE * DEVICE_LEAST;
+    const int pace = options->hand_over && cpu->seconds > WORTH_PACING && cpu->seconds < most;
     offer other = {NULL, -1, ""};
-    const int asked = cpu->seconds < 0 || cpu->seconds > UNSURE * DEVICE_LEAST;
+    if (pace)
+        cpu->seconds *= nb_pilot_pace(cpu->backend, scene, options);
+    const int asked = cpu->seconds < 0 || cpu->seconds > (pace ? DEVICE_LEAST : most);
     if (asked) {
         other = ask_devices(scene, options);
         options->hand_over &= other.backend != NULL;
-        if (cpu->seconds < 0 || !other.backend || UNSURE * other.seconds < cpu->seconds)
+        if (cpu->seconds < 0 || !other.backend || pace ||
+            UNSURE * other.seconds < cpu->seconds)
             return other;
     }
     if (options->hand_over)

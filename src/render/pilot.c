@@ -9,15 +9,22 @@
 #include "request.h"
 #include "rows.h"
 
-#define STRIP_SECONDS 0.004 /* of the larger strip */
-enum {
-    LEAST_COLUMNS = 32, /* of a strip */
-    TURNS = 2           /* the least time of so many counts */
-};
+enum { LEAST_COLUMNS = 32 /* of a strip */ };
 
 typedef struct strip {
     int rows, columns;
 } strip;
+
+/** What is rendered, and how thoroughly. */
+typedef struct trial {
+    const nb_backend *backend;
+    const nb_scene *scene;
+    nb_render_options options;
+    nb_backend_state *state;
+    float *image;
+    double seconds; /* of the larger strip, about */
+    int turns;      /* the least time of so many counts */
+} trial;
 
 /** The panel in the middle of the region of interest. */
 static const nb_panel *middle_panel(const nb_scene *sc)
@@ -55,17 +62,16 @@ static nb_scene scene_of(const nb_scene *scene, strip size, nb_panel *panel)
 }
 
 /** Seconds of a strip; < 0: it failed. */
-static double time_strip(const nb_backend *backend, nb_backend_state *state,
-                         nb_precision precision, const nb_scene *scene, strip size,
-                         float *image)
+static double time_strip(const trial *t, strip size)
 {
     nb_panel panel;
-    nb_scene part = scene_of(scene, size, &panel);
+    nb_scene part = scene_of(t->scene, size, &panel);
     double least = INFINITY;
     nb_error err;
-    for (int turn = 0; turn < TURNS; turn++) {
+    for (int turn = 0; turn < t->turns; turn++) {
         double start = nb_monotonic_seconds();
-        if (nb_render_scene(backend, state, &part, precision, image, &err) != NB_OK)
+        if (nb_render_scene(t->backend, t->state, &part, t->options.precision, t->image,
+                            &err) != NB_OK)
             return -1;
         least = fmin(least, nb_monotonic_seconds() - start);
     }
@@ -83,18 +89,19 @@ static strip strip_for(double seconds, double row_seconds, int threads, strip mo
     return (strip){(int)rows, (int)fmin(columns, most.columns)};
 }
 
-static double extrapolate(const nb_backend *backend, nb_backend_state *state,
-                          nb_precision precision, const nb_scene *scene,
-                          const strip strips[2], float *image)
+static double pixels_of(const nb_region *roi)
 {
-    const nb_region *roi = &scene->raster.roi;
-    const double all = (roi->smax - roi->smin + 1.0) * (roi->fmax - roi->fmin + 1.0);
+    return (roi->smax - roi->smin + 1.0) * (roi->fmax - roi->fmin + 1.0);
+}
+
+static double extrapolate(const trial *t, const strip strips[2])
+{
+    const double all = pixels_of(&t->scene->raster.roi);
     double small, large, pixel, pixels[2];
-    if (time_strip(backend, state, precision, scene, strips[0], image) <
-        0) /* wakes the threads */
+    if (time_strip(t, strips[0]) < 0) /* wakes the threads */
         return -1;
-    small = time_strip(backend, state, precision, scene, strips[0], image);
-    large = time_strip(backend, state, precision, scene, strips[1], image);
+    small = time_strip(t, strips[0]);
+    large = time_strip(t, strips[1]);
     if (small < 0 || large < 0)
         return -1;
     for (int i = 0; i < 2; i++)
@@ -105,26 +112,45 @@ static double extrapolate(const nb_backend *backend, nb_backend_state *state,
     return large + pixel * (all - pixels[1]);
 }
 
-double nb_pilot_seconds(const nb_backend *backend, const nb_scene *scene,
-                        const nb_render_options *options, double expected)
+/** Seconds of the whole scene, which is expected to take so long. */
+static double run(trial *t, double expected)
 {
+    const nb_scene *scene = t->scene;
     int height = scene->raster.roi.smax - scene->raster.roi.smin + 1;
     nb_region middle = nb_panel_region(scene, middle_panel(scene));
     const strip most = {middle.smax - middle.smin + 1, middle.fmax - middle.fmin + 1};
-    int threads = nb_thread_count(options->threads);
-    nb_render_options quiet = *options;
-    nb_backend_state *state = NULL;
+    int threads = nb_thread_count(t->options.threads);
     double seconds = -1, row = fmax(expected, 1e-6) / height;
-    strip strips[2] = {strip_for(STRIP_SECONDS / 4, row, threads, most),
-                       strip_for(STRIP_SECONDS, row, threads, most)};
+    strip strips[2] = {strip_for(t->seconds / 4, row, threads, most),
+                       strip_for(t->seconds, row, threads, most)};
     nb_error err;
-    float *image;
-    quiet.hooks = (nb_hooks){0};
-    image = nb_alloc((size_t)strips[1].rows * (size_t)scene->raster.columns,
-                     sizeof *image, "pilot rows", &err);
-    if (image && backend->open(&quiet, &state, &err) == NB_OK)
-        seconds = extrapolate(backend, state, options->precision, scene, strips, image);
-    backend->close(state);
-    nb_free(image);
+    t->options.hooks = (nb_hooks){0};
+    t->image = nb_alloc((size_t)strips[1].rows * (size_t)scene->raster.columns,
+                        sizeof *t->image, "pilot rows", &err);
+    if (t->image && t->backend->open(&t->options, &t->state, &err) == NB_OK)
+        seconds = extrapolate(t, strips);
+    t->backend->close(t->state);
+    nb_free(t->image);
     return seconds;
+}
+
+double nb_pilot_seconds(const nb_backend *backend, const nb_scene *scene,
+                        const nb_render_options *options, double expected)
+{
+    trial t = {backend, scene, *options, NULL, NULL, 0.004, 2};
+    return run(&t, expected);
+}
+
+double nb_pilot_pace(const nb_backend *backend, const nb_scene *scene,
+                     const nb_render_options *options)
+{
+    trial t = {backend, scene, *options, NULL, NULL, 0.001, 1};
+    char unused[200];
+    double expected, measured = -1;
+    t.options.threads = t.options.images = 1;
+    t.options.tolerance = (nb_tolerance){0};
+    expected = backend->estimate(scene, &t.options, unused, sizeof unused);
+    if (expected * LEAST_COLUMNS < 2 * t.seconds * pixels_of(&scene->raster.roi))
+        measured = run(&t, expected);
+    return measured > 0 && expected > 0 ? measured / expected : 1;
 }

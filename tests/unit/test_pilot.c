@@ -54,8 +54,23 @@ static void close_slow(nb_backend_state *state)
     (void)state;
 }
 
-static const nb_backend slow = {
-    .name = "slow", .open = open_slow, .render = render_slow, .close = close_slow};
+/** Half of what its rows take. */
+static double estimate_slow(const nb_scene *scene, const nb_render_options *options,
+                            char *why, size_t why_size)
+{
+    (void)why;
+    (void)why_size;
+    assert_int_equal(options->threads, 1);
+    assert_int_equal(options->images, 1);
+    assert_int_equal(options->tolerance.skip, 0);
+    return 0.25e-3 * scene->raster.rows;
+}
+
+static const nb_backend slow = {.name = "slow",
+                                .estimate = estimate_slow,
+                                .open = open_slow,
+                                .render = render_slow,
+                                .close = close_slow};
 
 static int progress(void *user, double fraction)
 {
@@ -97,11 +112,48 @@ static void short_scenes_are_measured_whole(void **state)
     assert_int_equal(the_state.rows, 18);
 }
 
+static nb_render_options many_images(void)
+{
+    return (nb_render_options){.threads = 16, .images = 100, .tolerance = {.skip = 1}};
+}
+
+static void pace_is_that_of_every_step_by_one_thread(void **state)
+{
+    const nb_panel panel = {.columns = 2000, .rows = 400};
+    nb_scene scene = {.n_panels = 1, .panels = &panel};
+    const nb_render_options options = many_images();
+    (void)state;
+    scene.raster.columns = 2000;
+    scene.raster.rows = 400;
+    scene.raster.roi = (nb_region){0, 1999, 0, 399};
+    memset(&the_state, 0, sizeof the_state);
+    check_close(nb_pilot_pace(&slow, &scene, &options), 2, 0.1);
+    assert_int_equal(the_state.renders, 3);
+    check_below(the_state.rows, 10);
+}
+
+/** The estimate says that the smallest strip takes long: nobody waits for it. */
+static void pace_is_not_worth_a_long_strip(void **state)
+{
+    const nb_panel panel = {.columns = 2, .rows = 400};
+    nb_scene scene = {.n_panels = 1, .panels = &panel};
+    const nb_render_options options = many_images();
+    (void)state;
+    scene.raster.columns = 2;
+    scene.raster.rows = 400;
+    scene.raster.roi = (nb_region){0, 1, 0, 399};
+    memset(&the_state, 0, sizeof the_state);
+    check_close(nb_pilot_pace(&slow, &scene, &options), 1, 0);
+    assert_int_equal(the_state.renders, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(extrapolates_from_a_few_rows),
         cmocka_unit_test(short_scenes_are_measured_whole),
+        cmocka_unit_test(pace_is_that_of_every_step_by_one_thread),
+        cmocka_unit_test(pace_is_not_worth_a_long_strip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
