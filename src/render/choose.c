@@ -16,7 +16,7 @@
 #define WORTH_TIMING_PART 0.2 /* where steps are left out */
 /* A process with a device takes 0.33 s at least, and to ask for one costs half of that: below this
  * time the device is not considered. */
-#define DEVICE_LEAST 0.4
+#define DEVICE_LEAST 0.36
 /* The part of a device's start that is needed to identify it; it is already spent after that. */
 #define ASKING 0.15
 /* So many times the guess may be off. */
@@ -144,7 +144,8 @@ static offer ask_devices(const nb_scene *scene, const nb_render_options *options
 static offer compare(const nb_scene *scene, nb_render_options *options, offer *cpu)
 {
     const double most = UNSURE * DEVICE_LEAST;
-    const int pace = options->hand_over && cpu->seconds > WORTH_PACING && cpu->seconds < most;
+    const int pace =
+        options->hand_over && cpu->seconds > WORTH_PACING && cpu->seconds < most;
     offer other = {NULL, -1, ""};
     if (pace)
         cpu->seconds *= nb_pilot_pace(cpu->backend, scene, options);

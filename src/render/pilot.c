@@ -144,7 +144,7 @@ double nb_pilot_seconds(const nb_backend *backend, const nb_scene *scene,
 double nb_pilot_pace(const nb_backend *backend, const nb_scene *scene,
                      const nb_render_options *options)
 {
-    trial t = {backend, scene, *options, NULL, NULL, 0.001, 1};
+    trial t = {backend, scene, *options, NULL, NULL, 0.0007, 2};
     char unused[200];
     double expected, measured = -1;
     t.options.threads = t.options.images = 1;

@@ -105,7 +105,8 @@ int main(int argc, char **argv)
     static const char *const some[] = {"100", "300", "1000"};
     const char *threads = argc > 1 ? argv[1] : "1";
     const int n = argc > 2 ? argc - 2 : 3;
-    puts("| scene | domains | guess (of the time) | with the pace (of the time) | its cost | "
+    puts("| scene | domains | guess (of the time) | with the pace (of the time) | its "
+         "cost | "
          "rows (of the time) | their cost | time |\n"
          "| --- | --- | --- | --- | --- | --- | --- | --- |");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
