@@ -144,16 +144,18 @@ static offer ask_devices(const nb_scene *scene, const nb_render_options *options
 static offer compare(const nb_scene *scene, nb_render_options *options, offer *cpu)
 {
     const double most = UNSURE * DEVICE_LEAST;
-    const int pace =
-        options->hand_over && cpu->seconds > WORTH_PACING && cpu->seconds < most;
+    double pace = 0;
     offer other = {NULL, -1, ""};
-    if (pace)
-        cpu->seconds *= nb_pilot_pace(cpu->backend, scene, options);
-    const int asked = cpu->seconds < 0 || cpu->seconds > (pace ? DEVICE_LEAST : most);
+    if (options->hand_over && cpu->seconds > WORTH_PACING && cpu->seconds < most)
+        pace = nb_pilot_pace(cpu->backend, scene, options);
+    if (pace > 0)
+        cpu->seconds *= pace;
+    const int asked =
+        cpu->seconds < 0 || cpu->seconds > (pace > 0 ? DEVICE_LEAST : most);
     if (asked) {
         other = ask_devices(scene, options);
         options->hand_over &= other.backend != NULL;
-        if (cpu->seconds < 0 || !other.backend || pace ||
+        if (cpu->seconds < 0 || !other.backend || pace > 0 ||
             UNSURE * other.seconds < cpu->seconds)
             return other;
     }

@@ -152,5 +152,5 @@ double nb_pilot_pace(const nb_backend *backend, const nb_scene *scene,
     expected = backend->estimate(scene, &t.options, unused, sizeof unused);
     if (expected * LEAST_COLUMNS < 2 * t.seconds * pixels_of(&scene->raster.roi))
         measured = run(&t, expected);
-    return measured > 0 && expected > 0 ? measured / expected : 1;
+    return measured > 0 && expected > 0 ? measured / expected : 0;
 }

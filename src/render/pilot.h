@@ -13,7 +13,7 @@ double nb_pilot_seconds(const nb_backend *backend, const nb_scene *scene,
                         const nb_render_options *options, double expected);
 
 /** How many times as long as the backend's estimate this machine takes for every step of the scene, by one thread
- * and some 2 ms.  Estimates are made for one machine; this says how quick another one is.  1: it could not be
+ * and some 2 ms.  Estimates are made for one machine; this says how quick another one is.  0: it could not be
  * measured, or not in a short time. */
 double nb_pilot_pace(const nb_backend *backend, const nb_scene *scene,
                      const nb_render_options *options);

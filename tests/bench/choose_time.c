@@ -78,8 +78,8 @@ static void scene(const kind *k, const char *threads, const char *domains)
     const double guess =
         sim->backend->estimate(&sim->model.scene, &sim->options, why, sizeof why);
     double start = nb_monotonic_seconds();
-    const double paced =
-        guess * nb_pilot_pace(sim->backend, &sim->model.scene, &sim->options);
+    const double ratio = nb_pilot_pace(sim->backend, &sim->model.scene, &sim->options);
+    const double paced = ratio > 0 ? guess * ratio : guess;
     const double pace = nb_monotonic_seconds() - start;
     start = nb_monotonic_seconds();
     const double rows =
