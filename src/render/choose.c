@@ -150,8 +150,7 @@ static offer compare(const nb_scene *scene, nb_render_options *options, offer *c
         pace = nb_pilot_pace(cpu->backend, scene, options);
     if (pace > 0)
         cpu->seconds *= pace;
-    const int asked =
-        cpu->seconds < 0 || cpu->seconds > (pace > 0 ? DEVICE_LEAST : most);
+    const int asked = cpu->seconds < 0 || cpu->seconds > (pace > 0 ? DEVICE_LEAST : most);
     if (asked) {
         other = ask_devices(scene, options);
         options->hand_over &= other.backend != NULL;

@@ -134,6 +134,7 @@ static const detector detectors[] = {
     {"panels behind", 4, behind, NULL, 0, {"default_F", "30", "oversample", "2"}},
     {"single pixels", 9, single_pixels, NULL, 0, {"mosaic", "20", "mosaic_dom", "60"}},
     {"sensors", 7, sensors, NULL, 0, {"detector_thicksteps", "3", "mosaic", "6"}},
+    {"sensors, dark rim", 7, sensors, NULL, 0, {"detector_thicksteps", "8", "dmin", "2.9"}},
     {"skewed panels", 7, skewed, NULL, 0, {"hdivrange", "10", "hdivsteps", "3"}},
     {"one after another", 5, one_after_another, NULL, 0, {"N", "9", "mosaic", "5"}},
     {"masked panels", 9, nine, NULL, 1, {"oversample_omega", "1", "mosaic", "4"}},
