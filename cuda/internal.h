@@ -134,8 +134,9 @@ typedef struct nb_cuda_terms {
     const nb_orientation *mean; /* residual kernel: the orientation of `direct` */
     const void *residuals; /* [n_orientations][3] float4: a, b, c less the mean's, m */
     nb_cuda_factor_squares F2;
-    nb_cubic_table cubic; /* tricubic kernel, as the next */
+    nb_cubic_table cubic; /* tricubic kernel, as the next two */
     int is_cubic;
+    const void *waves; /* sources */
     double weight_sum; /* of all steps */
 } nb_cuda_terms;
 
@@ -242,9 +243,13 @@ void nb_cuda_launch_tricubic(const nb_cuda_launch *launch, const nb_cuda_terms *
 /** As nb_cuda_tensor_job, of as many bytes. */
 int nb_cuda_tricubic_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                          int before, void *to);
-/** Fill the rows of a table and their scales, which have room for them; F: on the device. */
-void nb_cuda_launch_cubic_rows(const nb_cubic_table *table, float *rows, float *scales,
+/** Fill the cells of a table and their scales, which have room for them; F: on the device. */
+void nb_cuda_launch_cubic_cells(const nb_cubic_table *table, float *cells, float *scales,
                                gpuStream_t stream);
+
+/** Room for what the kernel knows of the sources, and what fills it from those on the device. */
+size_t nb_cuda_cubic_wave_bytes(const nb_beam *beam);
+void nb_cuda_launch_cubic_waves(const nb_beam *beam, void *waves, gpuStream_t stream);
 
 /* --- direct.cu --- */
 /** May a launch take the materials' cells along?  Where a pixel has one ray and one step. */

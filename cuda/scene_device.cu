@@ -19,8 +19,9 @@ enum {
     MAX_VALUES = 1 << 30, /* of F^2 in several tables, and half of the free memory */
     MAX_KEPT = 1 << 28,   /* bytes of steps of several panels */
     MOST_PANELS = 65535,  /* rows of blocks in one launch */
-    MAX_ROWS = 1 << 25,   /* of cubics: 640 MiB */
+    MAX_CUBICS = 1 << 25, /* cells of 64 coefficients: 8 GiB, and half of the free memory */
     SIDE = 8,             /* tables side by side are a multiple: a sector of the caches */
+    CUBIC_BYTES = 65 * sizeof(float), /* of a cell */
     HASH_THREADS = 16
 };
 
@@ -411,14 +412,24 @@ void nb_cuda_aim_panels(const nb_cuda_launch *launch, const nb_cuda_terms *terms
                                 (nb_cuda_direct_term *)terms->direct, launch->stream);
 }
 
-/** The rows of cubics of the one table, and the steps.  *fits as in nb_cuda_prepare_terms. */
+/** Is there room for so many cells? */
+static int cubics_fit(const nb_backend_state *state, double cells)
+{
+    const double bytes = cells * CUBIC_BYTES;
+    size_t available, all;
+    return bytes <= (double)state->F2.bytes ||
+           (cells <= MAX_CUBICS && gpuMemGetInfo(&available, &all) == gpuSuccess &&
+            bytes <= (double)(available + state->F2.bytes) / 2);
+}
+
+/** The cells of the one table, and the steps.  *fits as in nb_cuda_prepare_terms. */
 static nb_status prepare_tricubic(nb_backend_state *state, const nb_plan *plan,
                                   const nb_cuda_launch *launch, nb_cuda_terms *terms,
                                   int *fits, nb_error *err)
 {
     const nb_scene *sc = &launch->scene;
     nb_index_box box;
-    double rows;
+    double cells;
     float *table;
     nb_status st = nb_visible_box(plan, &box, err);
     if (st)
@@ -426,20 +437,23 @@ static nb_status prepare_tricubic(nb_backend_state *state, const nb_plan *plan,
     terms->cubic =
         nb_cubic_table_of(&sc->factors.table, plan->scene->beam.sources[0].table, &box);
     terms->is_cubic = 1;
-    rows = nb_cubic_rows(&terms->cubic);
-    *fits = rows <= MAX_ROWS;
+    cells = nb_cubic_cells(&terms->cubic);
+    *fits = cubics_fit(state, cells);
     if (!*fits)
         return NB_OK;
-    st = nb_cuda_reserve(&state->F2, (size_t)rows * 5 * sizeof(float) + 1,
-                         "the table of structure factors", err);
-    if (st)
+    if ((st = nb_cuda_reserve(&state->F2, (size_t)cells * CUBIC_BYTES + 1,
+                              "the table of structure factors", err)) ||
+        (st = nb_cuda_reserve(&state->terms, nb_cuda_cubic_wave_bytes(&sc->beam),
+                              "the sources", err)))
         return st;
     table = (float *)state->F2.at;
-    terms->cubic.rows = table;
-    terms->cubic.scales = table + 4 * (size_t)rows;
-    nb_cuda_launch_cubic_rows(&terms->cubic, table, table + 4 * (size_t)rows,
-                              state->stream);
-    return prepare_fragments(state, launch, 0, terms, err);
+    terms->cubic.cells = table;
+    terms->cubic.scales = table + 64 * (size_t)cells;
+    nb_cuda_launch_cubic_cells(&terms->cubic, table, table + 64 * (size_t)cells,
+                               state->stream);
+    nb_cuda_launch_cubic_waves(&sc->beam, state->terms.at, state->stream);
+    terms->waves = state->terms.at;
+    return NB_OK;
 }
 
 nb_status nb_cuda_prepare_terms(nb_backend_state *state, const nb_plan *plan,

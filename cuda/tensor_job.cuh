@@ -31,8 +31,7 @@ typedef struct tensor_job {
     nb_shape_form shape;         /* of crystals that are no parallelepipeds */
     nb_cuda_many many;
     nb_cubic_table cubic; /* tricubic kernel only, as the next */
-    int count;            /* of the steps */
-    int unused;
+    const void *waves;    /* its sources, and one more */
 } tensor_job;
 
 /** nb_go_deep for a flat detector: from the layer's front face to its mean depth. */
@@ -113,7 +112,7 @@ static tensor_job make_tensor_job(const nb_cuda_launch *launch, const nb_cuda_te
     job.edge_fast = launch->panel.pixel_fast / sc->oversample;
     job.edge_slow = launch->panel.pixel_slow / sc->oversample;
     job.cubic = terms->cubic;
-    job.count = terms->count;
+    job.waves = terms->waves;
     job.many.across = (tiles + warps - 1) / warps;
     return job;
 }

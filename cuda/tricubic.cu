@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Structure factors between reflections (tricubic): indices in double, F and the lattice in float.
  *
- * 64 values for each step are more than the caches deliver; so a thread keeps the 16 rows of its cell (cubic.h) and
- * loads others when a step leaves it.  Steps of one orientation, which differ in wavelength, are neighbours.  F is a
- * sum of 64 values that may cancel, so floats show where it passes through 0: beside its sum a pixel has one of
- * what F could be there.  Where that one is much larger, the warp does the pixel's steps again, in double. */
+ * 64 values for each step are more than the caches deliver; so a thread keeps the coefficients of its cell (cubic.h)
+ * and loads others when a step leaves it.  Steps of one orientation, which differ in wavelength, are neighbours, and
+ * share the products of its axes with the direction.  F is a sum of 64 values that may cancel, so floats show where it
+ * passes through 0: beside its sum a pixel has one of what F could be there.  Where that one is much larger, the warp
+ * does the pixel's steps again, in double. */
 #include <float.h>
 #include <string.h>
 
@@ -13,25 +14,38 @@
 
 enum {
     WARPS = 4, /* of a block */
-    BLOCKS = 3,
-    RUN = 64 /* steps summed in one float before they join the total */
+    BLOCKS = 4,
+    RUN = 64 /* steps summed in one float before they join the total, or somewhat more */
 };
 
-/** Step k's part of the fragments (terms.cu): four numbers for an axis, axes 16 pairs apart. */
-static __device__ __forceinline__ const double2 *step_at(const tensor_job &p, int k)
+/** A source: -1/lambda, its weight, and whether its direction is not that of the source before it. */
+typedef struct cubic_wave {
+    double inverse;
+    float weight;
+    int turns;
+} cubic_wave;
+
+static __device__ __forceinline__ cubic_wave wave_at(const tensor_job &p, int source)
 {
-    return (const double2 *)(p.fragments + (size_t)(k / 8) * 96 + (size_t)(k % 8) * 4);
+    const double2 words = __ldg((const double2 *)p.waves + source);
+    return {words.x, __int_as_float(__double2loint(words.y)), __double2hiint(words.y)};
 }
 
-/** t = magic number - index on the three axes. */
-static __device__ __forceinline__ void aim_step(const double2 *at, const nb_vec3 &d,
-                                                double t[3])
+static __device__ __forceinline__ double product_of(const nb_vec3 &v, const nb_vec3 &q)
 {
-#pragma unroll
-    for (int axis = 0; axis < 3; axis++) {
-        const double2 first = __ldg(at + 16 * axis), second = __ldg(at + 16 * axis + 1);
-        t[axis] = fma(first.x, d.x, fma(first.y, d.y, fma(second.x, d.z, second.y)));
-    }
+    return fma(v.x, q.x, fma(v.y, q.y, v.z * q.z));
+}
+
+/** Products of an orientation's axes with the direction that a source is scattered by: index times lambda. */
+static __device__ __forceinline__ void aim_axes(const tensor_job &p, int orientation,
+                                                int source, const nb_vec3 &d,
+                                                double along[3])
+{
+    const nb_orientation &o = p.scene.lattice.orientations[orientation];
+    const nb_vec3 q = nb_sub(d, p.scene.beam.sources[source].incident);
+    along[0] = product_of(o.a, q);
+    along[1] = product_of(o.b, q);
+    along[2] = product_of(o.c, q);
 }
 
 /** F_latt^2 of fixed-point indices: low words. */
@@ -57,49 +71,46 @@ typedef struct cubic_place {
 } cubic_place;
 
 static __device__ __forceinline__ cubic_place place_of(const tensor_job &p,
-                                                       const double t[3])
+                                                       const double along[3],
+                                                       double inverse)
 {
     cubic_place to;
 #pragma unroll
     for (int axis = 0; axis < 3; axis++) {
-        to.high[axis] = __double2hiint(t[axis]);
-        to.low[axis] = __double2loint(t[axis]);
+        const double t = fma(along[axis], inverse, NB_FIXED_MAGIC);
+        to.high[axis] = __double2hiint(t);
+        to.low[axis] = __double2loint(t);
     }
     to.at = nb_cubic_find(&p.cubic, to.high);
     return to;
 }
 
-/** F_latt^2 of a step; t is that of the next step, at `next`, afterwards: it and the lattice are worked out while
- * rows are on their way.  *F2 and *most: squares of F and of its scale. */
+/** F_latt^2 of a step, worked out while a cell is on its way.  *F2 and *most: squares of F and of its scale. */
 template <int SHAPE>
-static __device__ __forceinline__ float one_step(const tensor_job &p, const double2 *next,
-                                                 const nb_vec3 &d, double t[3],
+static __device__ __forceinline__ float one_step(const tensor_job &p, const cubic_place &to,
                                                  nb_cubic_cell *cell, float *F2,
                                                  float *most)
 {
     /* far from a reflection these are 0 in a float, and F need not be known */
     constexpr bool ends = SHAPE == NB_LATTICE_GAUSS || SHAPE == NB_LATTICE_TOPHAT;
-    const cubic_place to = place_of(p, t);
     float lattice = 0;
     if (ends) {
         lattice = lattice_at<SHAPE>(p, to.low);
         if (lattice == 0) {
             *F2 = *most = 0;
-            aim_step(next, d, t);
             return 0;
         }
     }
     if (to.at >= 0 && to.at != cell->at)
         nb_cubic_load(&p.cubic, to.at, cell);
-    aim_step(next, d, t);
     if (!ends)
         lattice = lattice_at<SHAPE>(p, to.low);
     if (to.at < 0) {
         const float F = (float)nb_cubic_nearest(&p.cubic, to.high, to.low);
         *F2 = *most = F * F;
     } else {
-        const float u[3] = {nb_cubic_fraction(to.low[0]), nb_cubic_fraction(to.low[1]),
-                            nb_cubic_fraction(to.low[2])};
+        const float u[3] = {nb_cubic_distance(to.low[0]), nb_cubic_distance(to.low[1]),
+                            nb_cubic_distance(to.low[2])};
         const float F = nb_cubic_at(cell, u);
         *F2 = F * F;
         *most = cell->scale2;
@@ -107,31 +118,50 @@ static __device__ __forceinline__ float one_step(const tensor_job &p, const doub
     return lattice;
 }
 
+/** The sources first..end-1 of an orientation. */
+template <int SHAPE>
+static __device__ __forceinline__ void add_sources(const tensor_job &p, int orientation,
+                                                   int first, int end, const nb_vec3 &d,
+                                                   double along[3], nb_cubic_cell *cell,
+                                                   float *light, float *most)
+{
+    cubic_wave next = wave_at(p, first);
+#pragma unroll 1
+    for (int source = first; source < end; source++) {
+        const cubic_wave wave = next;
+        float F2, scale2;
+        next = wave_at(p, source + 1); /* there is one more */
+        if (wave.turns)
+            aim_axes(p, orientation, source, d, along);
+        const cubic_place to = place_of(p, along, wave.inverse);
+        const float weight = one_step<SHAPE>(p, to, cell, &F2, &scale2) * wave.weight;
+        *light = fmaf(F2, weight, *light);
+        *most = fmaf(scale2, weight, *most);
+    }
+}
+
 template <int SHAPE>
 static __device__ __forceinline__ cubic_sum sum_steps(const tensor_job &p,
                                                       const nb_vec3 &d,
                                                       nb_cubic_cell *cell)
 {
+    const int sources = p.scene.beam.n_sources, n = p.scene.lattice.n_orientations;
     cubic_sum total = {0, 0};
-    double t[3];
-    const float *weights = p.weights;
-    const double2 *next = step_at(p, 0);
-    aim_step(next, d, t);
-    for (int first = 0; first < p.count; first += RUN) {
-        const int end = min(first + RUN, p.count);
-        float light = 0, most = 0;
-#pragma unroll 1
-        for (int k = first; k < end; k++) {
-            float F2, scale2;
-            next += k % 8 == 7 ? 48 - 2 * 7 : 2; /* there is one step more */
-            const float weight =
-                one_step<SHAPE>(p, next, d, t, cell, &F2, &scale2) * __ldg(weights++);
-            light = fmaf(F2, weight, light);
-            most = fmaf(scale2, weight, most);
+    double along[3];
+    float light = 0, most = 0;
+    int summed = 0;
+    for (int orientation = 0; orientation < n; orientation++)
+        for (int first = 0; first < sources; first += RUN) {
+            const int end = min(first + RUN, sources);
+            add_sources<SHAPE>(p, orientation, first, end, d, along, cell, &light, &most);
+            summed += end - first;
+            if (summed < RUN && orientation + 1 < n)
+                continue;
+            total.light += light;
+            total.most += most;
+            light = most = 0;
+            summed = 0;
         }
-        total.light += light;
-        total.most += most;
-    }
     return total;
 }
 
@@ -140,15 +170,19 @@ template <int SHAPE>
 static __device__ __noinline__ double sum_exactly(const tensor_job &p, const nb_vec3 &d,
                                                   int lane)
 {
+    const int sources = p.scene.beam.n_sources;
+    const int count = sources * p.scene.lattice.n_orientations;
     double total = 0;
 #pragma unroll 1
-    for (int k = lane; k < p.count; k += 32) {
-        double t[3];
-        aim_step(step_at(p, k), d, t);
-        const cubic_place to = place_of(p, t);
+    for (int k = lane; k < count; k += 32) {
+        const int source = k % sources;
+        const cubic_wave wave = wave_at(p, source);
+        double along[3];
+        aim_axes(p, k / sources, source, d, along);
+        const cubic_place to = place_of(p, along, wave.inverse);
         const double F = to.at < 0 ? nb_cubic_nearest(&p.cubic, to.high, to.low)
                                    : nb_cubic_exact(&p.cubic, to.at, to.low);
-        total += lattice_at<SHAPE>(p, to.low) * __ldg(p.weights + k) * (F * F);
+        total += lattice_at<SHAPE>(p, to.low) * wave.weight * (F * F);
     }
     for (int half = 16; half > 0; half /= 2)
         total += gpuShuffleXor(total, half, 32);
@@ -240,7 +274,7 @@ template <bool MANY> static tricubic_kernel choose_kernel(int shape)
 
 static tensor_job make_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
 {
-    const nb_cuda_octets octets = {0, terms->octets, 0, 4};
+    const nb_cuda_octets octets = {0, 0, 0, 4};
     return make_tensor_job(launch, terms, &octets, WARPS);
 }
 
@@ -264,24 +298,56 @@ void nb_cuda_launch_tricubic(const nb_cuda_launch *launch, const nb_cuda_terms *
     kernel<<<blocks, 32 * WARPS, 0, launch->stream>>>(job);
 }
 
-__global__ void k_cubic_rows(const NB_GRID_CONSTANT nb_cubic_table table, int64_t n,
-                             float *rows, float *scales)
+/** A thread for a cell's coefficients of a power of l. */
+__global__ void k_cubic_cells(const NB_GRID_CONSTANT nb_cubic_table table, int64_t n,
+                              float *cells, float *scales)
 {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    double c[4];
-    if (i >= n)
+    const int power = (int)(i % 4);
+    float c[16];
+    if (i / 4 >= n)
         return;
-    nb_cubic_row(&table, i, c);
-    for (int power = 0; power < 4; power++)
-        rows[4 * i + power] = (float)c[power];
-    scales[i] = (float)nb_cubic_scale(&table, i);
+    nb_cubic_part(&table, i / 4, power, c);
+    for (int k = 0; k < 4; k++)
+        ((float4 *)cells)[4 * i + k] =
+            make_float4(c[4 * k], c[4 * k + 1], c[4 * k + 2], c[4 * k + 3]);
+    if (power == 0)
+        scales[i / 4] = (float)nb_cubic_scale(&table, i / 4);
 }
 
-void nb_cuda_launch_cubic_rows(const nb_cubic_table *table, float *rows, float *scales,
-                               gpuStream_t stream)
+void nb_cuda_launch_cubic_cells(const nb_cubic_table *table, float *cells, float *scales,
+                                gpuStream_t stream)
 {
-    const int64_t n = (int64_t)nb_cubic_rows(table);
+    const int64_t n = (int64_t)nb_cubic_cells(table);
     if (n > 0)
-        k_cubic_rows<<<(unsigned)((n + 255) / 256), 256, 0, stream>>>(*table, n, rows,
-                                                                      scales);
+        k_cubic_cells<<<(unsigned)((4 * n + 255) / 256), 256, 0, stream>>>(*table, n, cells,
+                                                                           scales);
+}
+
+__global__ void k_cubic_waves(const NB_GRID_CONSTANT nb_beam beam, cubic_wave *waves)
+{
+    const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    cubic_wave wave = {0, 0, 0};
+    if (i > beam.n_sources)
+        return;
+    if (i < beam.n_sources) {
+        const nb_source &source = beam.sources[i];
+        const nb_vec3 here = source.incident;
+        const nb_vec3 before = beam.sources[i > 0 ? i - 1 : 0].incident;
+        wave.inverse = -1.0 / source.lambda;
+        wave.weight = (float)source.weight;
+        wave.turns = i == 0 || here.x != before.x || here.y != before.y || here.z != before.z;
+    }
+    waves[i] = wave;
+}
+
+size_t nb_cuda_cubic_wave_bytes(const nb_beam *beam)
+{
+    return ((size_t)beam->n_sources + 1) * sizeof(cubic_wave);
+}
+
+void nb_cuda_launch_cubic_waves(const nb_beam *beam, void *waves, gpuStream_t stream)
+{
+    k_cubic_waves<<<(unsigned)beam->n_sources / 256 + 1, 256, 0, stream>>>(
+        *beam, (cubic_wave *)waves);
 }

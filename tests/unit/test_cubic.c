@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The GPU's tricubic F (cuda/cubic.h), on the host, against nb_structure_factor: at random points of random tables,
- * and along the rays of scenes, whose cells must all be in the table of rows. */
+ * and along the rays of scenes, whose cells must all be in the table of cells. */
 #include <string.h>
 
 #include "../support/check.h"
@@ -15,7 +15,7 @@ typedef struct table {
     nb_factor_table sf;
     nb_cubic_table cubic;
     double *F;
-    float *rows, *scales;
+    float *cells, *scales;
     nb_cubic_cell cell;
     int number, fits;
     double worst; /* of the floats' errors, of the scale */
@@ -48,22 +48,20 @@ static void open_table(table *t, int most)
     t->sf.F = t->F;
 }
 
-static void fill_rows(table *t, const nb_index_box *box)
+static void fill_cells(table *t, const nb_index_box *box)
 {
     t->cubic = nb_cubic_table_of(&t->sf, t->number, box);
-    const int64_t n = (int64_t)nb_cubic_rows(&t->cubic);
-    t->rows = malloc(((size_t)n + 1) * 4 * sizeof *t->rows);
-    assert_non_null(t->rows);
+    const int64_t n = (int64_t)nb_cubic_cells(&t->cubic);
+    t->cells = malloc(((size_t)n + 1) * 64 * sizeof *t->cells);
+    assert_non_null(t->cells);
     t->scales = malloc(((size_t)n + 1) * sizeof *t->scales);
     assert_non_null(t->scales);
     for (int64_t i = 0; i < n; i++) {
-        double c[4];
-        nb_cubic_row(&t->cubic, i, c);
         for (int power = 0; power < 4; power++)
-            t->rows[4 * i + power] = (float)c[power];
+            nb_cubic_part(&t->cubic, i, power, t->cells + 64 * i + 16 * power);
         t->scales[i] = (float)nb_cubic_scale(&t->cubic, i);
     }
-    t->cubic.rows = t->rows;
+    t->cubic.cells = t->cells;
     t->cubic.scales = t->scales;
     t->cell.at = -1;
 }
@@ -71,12 +69,12 @@ static void fill_rows(table *t, const nb_index_box *box)
 static void close_table(table *t)
 {
     free(t->F);
-    free(t->rows);
+    free(t->cells);
     free(t->scales);
 }
 
 /** As the kernel does, from magic number - index: in double, and how wrong the floats are. */
-static double by_rows(table *t, const double at[3])
+static double by_cells(table *t, const double at[3])
 {
     int high[3], low[3];
     double exact, wrong;
@@ -86,7 +84,7 @@ static double by_rows(table *t, const double at[3])
         memcpy(&bits, &at[axis], sizeof bits);
         high[axis] = (int)(bits >> 32);
         low[axis] = (int)(uint32_t)bits;
-        u[axis] = nb_cubic_fraction(low[axis]);
+        u[axis] = nb_cubic_distance(low[axis]);
     }
     const int cell = nb_cubic_find(&t->cubic, high);
     if (cell < 0)
@@ -109,7 +107,7 @@ static double reference(const table *t, const double at[3])
                                nb_nearest_index(k), nb_nearest_index(l));
 }
 
-static void rows_are_the_table(void **state)
+static void cells_are_the_table(void **state)
 {
     const nb_index_box box = {{-8, -9, -7}, {17, 18, 15}};
     int fits = 0;
@@ -120,7 +118,7 @@ static void rows_are_the_table(void **state)
         table t;
         open_table(&t, n % 2 ? 16 : 30);
         t.number = n % 2;
-        fill_rows(&t, &box);
+        fill_cells(&t, &box);
         for (int i = 0; i < POINTS; i++) {
             double at[3];
             for (int axis = 0; axis < 3; axis++) {
@@ -132,7 +130,7 @@ static void rows_are_the_table(void **state)
             }
             if (i % 7 == 0 && at[0] == NB_FIXED_MAGIC - t.sf.hmin - 2)
                 continue; /* where the 64 neighbours begin, by the last bit of h */
-            assert_true(fabs(by_rows(&t, at) - reference(&t, at)) < 1e-9);
+            assert_true(fabs(by_cells(&t, at) - reference(&t, at)) < 1e-9);
         }
         fits += t.fits;
         worst = fmax(worst, t.worst);
@@ -169,10 +167,10 @@ static void check_step(table *t, const nb_scene *sc, nb_vec3 d, int step)
                     fma(-v.z / source->lambda, d.z,
                         NB_FIXED_MAGIC + nb_dot(v, source->incident) / source->lambda)));
     }
-    assert_true(fabs(by_rows(t, at) - reference(t, at)) < 1e-9);
+    assert_true(fabs(by_cells(t, at) - reference(t, at)) < 1e-9);
 }
 
-static void rays_stay_in_the_rows(void **state)
+static void rays_stay_in_the_cells(void **state)
 {
     const nb_engine engine = {.size = 1, .fp64_ratio = 2, .has_tensor = 1};
     int fits = 0;
@@ -193,7 +191,7 @@ static void rays_stay_in_the_rows(void **state)
         const nb_scene *sc = &model.scene;
         const nb_plan plan = nb_plan_of(sc, NB_PRECISION_MIXED, &engine);
         assert_int_equal(nb_visible_box(&plan, &box, &err), NB_OK);
-        fill_rows(&t, &box);
+        fill_cells(&t, &box);
         for (int i = 0; i < RAYS; i++) {
             const nb_panel *panel = sc->panels;
             const double F = uniform(0, panel->columns * panel->pixel_fast);
@@ -211,7 +209,7 @@ static void rays_stay_in_the_rows(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(rows_are_the_table),
-                                       TEST(rays_stay_in_the_rows)};
+    const struct CMUnitTest tests[] = {TEST(cells_are_the_table),
+                                       TEST(rays_stay_in_the_cells)};
     return RUN_TESTS("cubic", tests);
 }
