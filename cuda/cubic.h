@@ -19,28 +19,31 @@
 #endif
 
 /** A pixel is in doubt where its sum with each F^2 replaced by its cell's scale^2 is so many times its sum.  The
- * error of F is below 5e-7 of the scale (tests/unit/test_cubic.c), so other pixels are right within
- * 1e-6 sqrt(2500) = 5e-5, by Cauchy and Schwarz. */
-#define NB_CUBIC_DOUBT 2500.0f
+ * error of F is below 2.5e-7 of the scale (tests/unit/test_cubic.c), so other pixels are right within
+ * 5e-7 sqrt(10000) = 5e-5, by Cauchy and Schwarz. */
+#define NB_CUBIC_DOUBT 10000.0f
+
+/** Floats of a cell: 64 coefficients, powers of l, then k, then h from its middle; the square of its scale, which is
+ * the largest |F| of its 64; and three that keep cells at multiples of 16 bytes. */
+enum { NB_CUBIC_FLOATS = 68 };
 
 /** Cells where all 64 neighbours are in the box of F, as far as pixels see them. */
 typedef struct nb_cubic_table {
-    const float *cells;  /* [n[0]][n[1]][n[2]][64]: powers of l, then k, then h from the middle */
-    const float *scales; /* [n[0]][n[1]][n[2]]: the largest |F| of a cell's 64 */
+    const float *cells;  /* [n[0]][n[1]][n[2]][NB_CUBIC_FLOATS] */
     const double *F;     /* the one table */
     int low[3], n[3];    /* cells: first and count; 0: none */
     int min[3], size[3]; /* of F: first index and count */
     int whole;           /* no pixel sees an index that is in none of the cells */
-    unsigned stride[2], offset; /* high words times these: the number of a cell, modulo 2^32 */
+    unsigned stride[2],
+        offset; /* high words times these: the number of a cell, modulo 2^32 */
     double default_F;
 } nb_cubic_table;
 
-/** The cells of box, the reflections that pixels see, by table number `table`; cells and scales are left NULL. */
+/** The cells of box, the reflections that pixels see, by table number `table`; cells is left NULL. */
 static inline nb_cubic_table nb_cubic_table_of(const nb_factor_table *sf, int table,
                                                const nb_index_box *box)
 {
     nb_cubic_table t = {NULL,
-                        NULL,
                         nb_table_at(sf, table),
                         {0, 0, 0},
                         {0, 0, 0},
@@ -68,8 +71,8 @@ static inline nb_cubic_table nb_cubic_table_of(const nb_factor_table *sf, int ta
     t.stride[0] = (unsigned)t.n[1] * (unsigned)t.n[2];
     t.stride[1] = (unsigned)t.n[2];
     for (int axis = 0; axis < 3; axis++)
-        t.offset -= (unsigned)(NB_FIXED_HIGH + t.low[axis]) *
-                    (axis < 2 ? t.stride[axis] : 1);
+        t.offset -=
+            (unsigned)(NB_FIXED_HIGH + t.low[axis]) * (axis < 2 ? t.stride[axis] : 1);
     t.whole = t.whole && all;
     return t;
 }
@@ -115,10 +118,28 @@ NB_HD double nb_cubic_power(int power, const double f[4])
     }
 }
 
-/** The 16 coefficients of a cell with this power of l. */
-NB_HD void nb_cubic_part(const nb_cubic_table *t, int64_t cell, int power, float out[16])
+/** Largest |F| of a cell's 64. */
+NB_HD double nb_cubic_scale(const nb_cubic_table *t, int64_t cell)
+{
+    double most = 0;
+    for (int i = 0; i < 16; i++) {
+        const double *f = nb_cubic_points(t, cell, i);
+        for (int j = -2; j < 2; j++)
+            most = fmax(most, fabs(f[j]));
+    }
+    return most;
+}
+
+/** The 16 coefficients of a cell with this power of l; with power 4: what follows them. */
+NB_HD void nb_cubic_part(const nb_cubic_table *t, int64_t cell, int power, float *out)
 {
     double along_k[4][4];
+    if (power == 4) {
+        const double scale = nb_cubic_scale(t, cell);
+        out[0] = (float)(scale * scale);
+        out[1] = out[2] = out[3] = 0;
+        return;
+    }
     NB_CUBIC_UNROLL
     for (int h = 0; h < 4; h++) {
         double along_l[4];
@@ -137,18 +158,6 @@ NB_HD void nb_cubic_part(const nb_cubic_table *t, int64_t cell, int power, float
         out[i] = (float)nb_cubic_power(i % 4, along_k[i / 4]);
 }
 
-/** Largest |F| of a cell's 64. */
-NB_HD double nb_cubic_scale(const nb_cubic_table *t, int64_t cell)
-{
-    double most = 0;
-    for (int i = 0; i < 16; i++) {
-        const double *f = nb_cubic_points(t, cell, i);
-        for (int j = -2; j < 2; j++)
-            most = fmax(most, fabs(f[j]));
-    }
-    return most;
-}
-
 /** nb_cubic_weights without quotients. */
 NB_HD void nb_cubic_products(double u, double w[4])
 {
@@ -162,22 +171,26 @@ NB_HD void nb_cubic_products(double u, double w[4])
 
 /** A cell in registers. */
 typedef struct nb_cubic_cell {
-    int at;       /* its number; -1: none yet */
-    float scale2; /* the square of its scale */
-    float c[16][4];
+    int at; /* its number; -1: none yet */
+    float c[16][4], scale2;
 } nb_cubic_cell;
 
-/** The number of the cell with these high words of indices in fixed point; -1: the nearest reflection counts. */
+/** The number of the cell with these high words of indices in fixed point. */
+NB_HD int nb_cubic_number(const nb_cubic_table *t, const int high[3])
+{
+    return (int)((unsigned)high[0] * t->stride[0] + (unsigned)high[1] * t->stride[1] +
+                 (unsigned)high[2] + t->offset);
+}
+
+/** The same; -1: there is none, and the nearest reflection counts. */
 NB_HD int nb_cubic_find(const nb_cubic_table *t, const int high[3])
 {
     const unsigned h = (unsigned)(high[0] - NB_FIXED_HIGH - t->low[0]),
                    k = (unsigned)(high[1] - NB_FIXED_HIGH - t->low[1]),
                    l = (unsigned)(high[2] - NB_FIXED_HIGH - t->low[2]);
-    if (!t->whole &&
-        (h >= (unsigned)t->n[0] || k >= (unsigned)t->n[1] || l >= (unsigned)t->n[2]))
-        return -1;
-    return (int)((unsigned)high[0] * t->stride[0] + (unsigned)high[1] * t->stride[1] +
-                 (unsigned)high[2] + t->offset);
+    return h < (unsigned)t->n[0] && k < (unsigned)t->n[1] && l < (unsigned)t->n[2]
+               ? nb_cubic_number(t, high)
+               : -1;
 }
 
 /** Four coefficients. */
@@ -197,13 +210,12 @@ NB_HD void nb_cubic_copy(const float *from, float c[4])
 
 NB_HD void nb_cubic_load(const nb_cubic_table *t, int at, nb_cubic_cell *cell)
 {
-    const float scale = t->scales[at];
-    const float *from = t->cells + 64 * (int64_t)at;
+    const float *from = t->cells + NB_CUBIC_FLOATS * (int64_t)at;
     cell->at = at;
-    cell->scale2 = scale * scale;
     NB_CUBIC_UNROLL
     for (int i = 0; i < 16; i++)
         nb_cubic_copy(from + 4 * i, cell->c[i]);
+    cell->scale2 = from[64];
 }
 
 /** The distance from a cell's middle of an index in fixed point, whose low word has 2^-32 of it. */

@@ -243,10 +243,9 @@ void nb_cuda_launch_tricubic(const nb_cuda_launch *launch, const nb_cuda_terms *
 /** As nb_cuda_tensor_job, of as many bytes. */
 int nb_cuda_tricubic_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                          int before, void *to);
-/** Fill the cells of a table and their scales, which have room for them; F: on the device. */
-void nb_cuda_launch_cubic_cells(const nb_cubic_table *table, float *cells, float *scales,
-                               gpuStream_t stream);
-
+/** Fill the cells of a table, which have room; F: on the device. */
+void nb_cuda_launch_cubic_cells(const nb_cubic_table *table, float *cells,
+                                gpuStream_t stream);
 /** Room for what the kernel knows of the sources, and what fills it from those on the device. */
 size_t nb_cuda_cubic_wave_bytes(const nb_beam *beam);
 void nb_cuda_launch_cubic_waves(const nb_beam *beam, void *waves, gpuStream_t stream);

@@ -313,7 +313,7 @@ double nb_cuda_step_rate(nb_cuda_path path, const nb_plan *plan)
     case NB_PATH_RESIDUAL:
         return 350e9 * size;
     case NB_PATH_TRICUBIC:
-        return 87e9 * size * shape_rate(plan) * (fp64 > 0.5 ? 1.0 : fmin(1.0, 4 * fp64));
+        return 131e9 * size * shape_rate(plan) * (fp64 > 0.5 ? 1.0 : fmin(1.0, 4 * fp64));
     default:
         return 50e9 * size * fp64;
     }
@@ -354,12 +354,12 @@ static double residual_seconds(const nb_plan *plan)
     return plan->engine.fp64_ratio > 4 ? seconds : fmax(seconds, direct_seconds(plan));
 }
 
-/** With a pass over the table, which becomes rows. */
+/** With a pass over the table, which becomes cells. */
 static double tricubic_seconds(const nb_plan *plan)
 {
     const nb_factor_table *sf = &plan->scene->factors.table;
-    const double rows = (double)sf->nh * sf->nk * sf->nl, rate = 30e9;
-    return rows / (rate * plan->engine.size) + steps_seconds(NB_PATH_TRICUBIC, plan);
+    const double cells = (double)sf->nh * sf->nk * sf->nl, rate = 5e9;
+    return cells / (rate * plan->engine.size) + steps_seconds(NB_PATH_TRICUBIC, plan);
 }
 
 static double double_seconds(const nb_plan *plan)

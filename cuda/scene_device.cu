@@ -19,9 +19,9 @@ enum {
     MAX_VALUES = 1 << 30, /* of F^2 in several tables, and half of the free memory */
     MAX_KEPT = 1 << 28,   /* bytes of steps of several panels */
     MOST_PANELS = 65535,  /* rows of blocks in one launch */
-    MAX_CUBICS = 1 << 25, /* cells of 64 coefficients: 8 GiB, and half of the free memory */
+    MAX_CUBICS = 1 << 25, /* cells: 8.5 GiB, and half of the free memory */
     SIDE = 8,             /* tables side by side are a multiple: a sector of the caches */
-    CUBIC_BYTES = 65 * sizeof(float), /* of a cell */
+    CUBIC_BYTES = NB_CUBIC_FLOATS * sizeof(float),
     HASH_THREADS = 16
 };
 
@@ -430,7 +430,6 @@ static nb_status prepare_tricubic(nb_backend_state *state, const nb_plan *plan,
     const nb_scene *sc = &launch->scene;
     nb_index_box box;
     double cells;
-    float *table;
     nb_status st = nb_visible_box(plan, &box, err);
     if (st)
         return st;
@@ -446,11 +445,8 @@ static nb_status prepare_tricubic(nb_backend_state *state, const nb_plan *plan,
         (st = nb_cuda_reserve(&state->terms, nb_cuda_cubic_wave_bytes(&sc->beam),
                               "the sources", err)))
         return st;
-    table = (float *)state->F2.at;
-    terms->cubic.cells = table;
-    terms->cubic.scales = table + 64 * (size_t)cells;
-    nb_cuda_launch_cubic_cells(&terms->cubic, table, table + 64 * (size_t)cells,
-                               state->stream);
+    terms->cubic.cells = (const float *)state->F2.at;
+    nb_cuda_launch_cubic_cells(&terms->cubic, (float *)state->F2.at, state->stream);
     nb_cuda_launch_cubic_waves(&sc->beam, state->terms.at, state->stream);
     terms->waves = state->terms.at;
     return NB_OK;

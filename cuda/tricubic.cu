@@ -18,11 +18,11 @@ enum {
     RUN = 64 /* steps summed in one float before they join the total, or somewhat more */
 };
 
-/** A source: -1/lambda, its weight, and whether its direction is not that of the source before it. */
+/** A source: -1/lambda, its weight, and how many from it on have its direction, at most RUN. */
 typedef struct cubic_wave {
     double inverse;
     float weight;
-    int turns;
+    int run;
 } cubic_wave;
 
 static __device__ __forceinline__ cubic_wave wave_at(const tensor_job &p, int source)
@@ -60,16 +60,17 @@ static __device__ __forceinline__ float lattice_at(const tensor_job &p, const in
     }
 }
 
-/** Sums along a ray: of F^2 F_latt^2, and of the same with each cell's largest F. */
-typedef struct cubic_sum {
-    double light, most;
-} cubic_sum;
+/** What a thread keeps beside the registers of the inner loop: sums of F^2 F_latt^2, and of the same with each cell's
+ * largest F, and the ray's direction. */
+enum { LIGHT, MOST, SUM, SUM_MOST, X, Y, Z, KEPT };
+typedef double cubic_memory[KEPT][32 * WARPS];
 
 /** The index of a step in fixed point, and its cell. */
 typedef struct cubic_place {
     int high[3], low[3], at;
 } cubic_place;
 
+template <bool WHOLE>
 static __device__ __forceinline__ cubic_place place_of(const tensor_job &p,
                                                        const double along[3],
                                                        double inverse)
@@ -81,13 +82,14 @@ static __device__ __forceinline__ cubic_place place_of(const tensor_job &p,
         to.high[axis] = __double2hiint(t);
         to.low[axis] = __double2loint(t);
     }
-    to.at = nb_cubic_find(&p.cubic, to.high);
+    to.at = WHOLE ? nb_cubic_number(&p.cubic, to.high) : nb_cubic_find(&p.cubic, to.high);
     return to;
 }
 
 /** F_latt^2 of a step, worked out while a cell is on its way.  *F2 and *most: squares of F and of its scale. */
-template <int SHAPE>
-static __device__ __forceinline__ float one_step(const tensor_job &p, const cubic_place &to,
+template <int SHAPE, bool WHOLE>
+static __device__ __forceinline__ float one_step(const tensor_job &p,
+                                                 const cubic_place &to,
                                                  nb_cubic_cell *cell, float *F2,
                                                  float *most)
 {
@@ -101,11 +103,11 @@ static __device__ __forceinline__ float one_step(const tensor_job &p, const cubi
             return 0;
         }
     }
-    if (to.at >= 0 && to.at != cell->at)
+    if ((WHOLE || to.at >= 0) && to.at != cell->at)
         nb_cubic_load(&p.cubic, to.at, cell);
     if (!ends)
         lattice = lattice_at<SHAPE>(p, to.low);
-    if (to.at < 0) {
+    if (!WHOLE && to.at < 0) {
         const float F = (float)nb_cubic_nearest(&p.cubic, to.high, to.low);
         *F2 = *most = F * F;
     } else {
@@ -118,12 +120,12 @@ static __device__ __forceinline__ float one_step(const tensor_job &p, const cubi
     return lattice;
 }
 
-/** The sources first..end-1 of an orientation. */
-template <int SHAPE>
-static __device__ __forceinline__ void add_sources(const tensor_job &p, int orientation,
-                                                   int first, int end, const nb_vec3 &d,
-                                                   double along[3], nb_cubic_cell *cell,
-                                                   float *light, float *most)
+/** The sources first..end-1 of an orientation, which have one direction. */
+template <int SHAPE, bool WHOLE>
+static __device__ __forceinline__ void add_sources(const tensor_job &p, int first,
+                                                   int end, const double along[3],
+                                                   nb_cubic_cell *cell, float *light,
+                                                   float *most)
 {
     cubic_wave next = wave_at(p, first);
 #pragma unroll 1
@@ -131,38 +133,40 @@ static __device__ __forceinline__ void add_sources(const tensor_job &p, int orie
         const cubic_wave wave = next;
         float F2, scale2;
         next = wave_at(p, source + 1); /* there is one more */
-        if (wave.turns)
-            aim_axes(p, orientation, source, d, along);
-        const cubic_place to = place_of(p, along, wave.inverse);
-        const float weight = one_step<SHAPE>(p, to, cell, &F2, &scale2) * wave.weight;
+        const cubic_place to = place_of<WHOLE>(p, along, wave.inverse);
+        const float weight =
+            one_step<SHAPE, WHOLE>(p, to, cell, &F2, &scale2) * wave.weight;
         *light = fmaf(F2, weight, *light);
         *most = fmaf(scale2, weight, *most);
     }
 }
 
-template <int SHAPE>
-static __device__ __forceinline__ cubic_sum sum_steps(const tensor_job &p,
-                                                      const nb_vec3 &d,
-                                                      nb_cubic_cell *cell)
+/** The sums along the ray to LIGHT and MOST. */
+template <int SHAPE, bool WHOLE>
+static __device__ __forceinline__ void sum_steps(const tensor_job &p, cubic_memory memory,
+                                                 nb_cubic_cell *cell)
 {
     const int sources = p.scene.beam.n_sources, n = p.scene.lattice.n_orientations;
-    cubic_sum total = {0, 0};
-    double along[3];
+    const int me = (int)threadIdx.x;
     float light = 0, most = 0;
     int summed = 0;
     for (int orientation = 0; orientation < n; orientation++)
-        for (int first = 0; first < sources; first += RUN) {
-            const int end = min(first + RUN, sources);
-            add_sources<SHAPE>(p, orientation, first, end, d, along, cell, &light, &most);
+        for (int first = 0, end; first < sources; first = end) {
+            double along[3];
+            end = first + wave_at(p, first).run;
+            aim_axes(p, orientation, first, {memory[X][me], memory[Y][me], memory[Z][me]},
+                     along);
+            add_sources<SHAPE, WHOLE>(p, first, end, along, cell, &light, &most);
             summed += end - first;
-            if (summed < RUN && orientation + 1 < n)
+            if (summed < RUN)
                 continue;
-            total.light += light;
-            total.most += most;
+            memory[LIGHT][me] += light;
+            memory[MOST][me] += most;
             light = most = 0;
             summed = 0;
         }
-    return total;
+    memory[LIGHT][me] += light;
+    memory[MOST][me] += most;
 }
 
 /** The sum along a ray again, F in double: each lane has every 32nd step. */
@@ -179,7 +183,7 @@ static __device__ __noinline__ double sum_exactly(const tensor_job &p, const nb_
         const cubic_wave wave = wave_at(p, source);
         double along[3];
         aim_axes(p, k / sources, source, d, along);
-        const cubic_place to = place_of(p, along, wave.inverse);
+        const cubic_place to = place_of<false>(p, along, wave.inverse);
         const double F = to.at < 0 ? nb_cubic_nearest(&p.cubic, to.high, to.low)
                                    : nb_cubic_exact(&p.cubic, to.at, to.low);
         total += lattice_at<SHAPE>(p, to.low) * wave.weight * (F * F);
@@ -190,23 +194,29 @@ static __device__ __noinline__ double sum_exactly(const tensor_job &p, const nb_
 }
 
 /** The sum over the rays of a pixel; in_doubt: whether it must be done again. */
-template <int SHAPE>
+template <int SHAPE, bool WHOLE>
 static __device__ __forceinline__ double sum_rays(const tensor_job &p,
                                                   const tensor_job &at, int rays, int f,
-                                                  int s, bool *in_doubt)
+                                                  int s, cubic_memory memory,
+                                                  bool *in_doubt)
 {
+    const int me = (int)threadIdx.x;
     nb_cubic_cell cell;
-    double sum = 0, most = 0;
     cell.at = -1;
+    memory[SUM][me] = memory[SUM_MOST][me] = 0;
     for (int ray = 0; ray < rays; ray++) {
         float weight;
         const nb_vec3 d = aim(at, ray, f, s, &weight);
-        const cubic_sum steps = sum_steps<SHAPE>(p, d, &cell);
-        sum += (steps.light * p.term + p.background) * weight;
-        most += steps.most * p.term * weight;
+        memory[LIGHT][me] = memory[MOST][me] = 0;
+        memory[X][me] = d.x;
+        memory[Y][me] = d.y;
+        memory[Z][me] = d.z;
+        sum_steps<SHAPE, WHOLE>(p, memory, &cell);
+        memory[SUM][me] += (memory[LIGHT][me] * p.term + p.background) * weight;
+        memory[SUM_MOST][me] += memory[MOST][me] * p.term * weight;
     }
-    *in_doubt = most > NB_CUBIC_DOUBT * sum;
-    return sum;
+    *in_doubt = memory[SUM_MOST][me] > NB_CUBIC_DOUBT * memory[SUM][me];
+    return memory[SUM][me];
 }
 
 template <int SHAPE>
@@ -236,10 +246,11 @@ static __device__ __forceinline__ void put_pixel(const tensor_job &p, const tens
 }
 
 /** One thread a pixel, a warp for 8 x 4 of them and for each of these that is in doubt. */
-template <int SHAPE, bool MANY>
+template <int SHAPE, bool WHOLE, bool MANY>
 __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     k_tricubic(const NB_GRID_CONSTANT tensor_job p)
 {
+    __shared__ cubic_memory memory;
     const tensor_job &at = job_of_block<MANY>(p);
     int lane = (int)(threadIdx.x & 31);
     int across = (at.window.f1 - at.window.f0 + COLUMNS - 1) / COLUMNS;
@@ -251,7 +262,7 @@ __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
         f < at.window.f1 && s < at.window.s1 &&
         !(at.scene.raster.mask && !at.scene.raster.mask[(size_t)s * at.panel.columns + f]);
     bool in_doubt = false;
-    double sum = mine ? sum_rays<SHAPE>(p, at, rays, f, s, &in_doubt) : 0;
+    double sum = mine ? sum_rays<SHAPE, WHOLE>(p, at, rays, f, s, memory, &in_doubt) : 0;
     for (unsigned left = gpuBallot(in_doubt); left; left &= left - 1) {
         const int owner = __ffs((int)left) - 1;
         const double exact = sum_rays_exactly<SHAPE>(
@@ -264,12 +275,19 @@ __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
 
 typedef void (*tricubic_kernel)(tensor_job);
 
-template <bool MANY> static tricubic_kernel choose_kernel(int shape)
+template <bool WHOLE, bool MANY> static tricubic_kernel kernel_of(int shape)
 {
-    return shape == NB_LATTICE_ROUND    ? k_tricubic<NB_LATTICE_ROUND, MANY>
-           : shape == NB_LATTICE_GAUSS  ? k_tricubic<NB_LATTICE_GAUSS, MANY>
-           : shape == NB_LATTICE_TOPHAT ? k_tricubic<NB_LATTICE_TOPHAT, MANY>
-                                        : k_tricubic<NB_LATTICE_SQUARE, MANY>;
+    return shape == NB_LATTICE_ROUND    ? k_tricubic<NB_LATTICE_ROUND, WHOLE, MANY>
+           : shape == NB_LATTICE_GAUSS  ? k_tricubic<NB_LATTICE_GAUSS, WHOLE, MANY>
+           : shape == NB_LATTICE_TOPHAT ? k_tricubic<NB_LATTICE_TOPHAT, WHOLE, MANY>
+                                        : k_tricubic<NB_LATTICE_SQUARE, WHOLE, MANY>;
+}
+
+static tricubic_kernel choose_kernel(int shape, int whole, bool many)
+{
+    if (many)
+        return whole ? kernel_of<true, true>(shape) : kernel_of<false, true>(shape);
+    return whole ? kernel_of<true, false>(shape) : kernel_of<false, false>(shape);
 }
 
 static tensor_job make_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
@@ -289,39 +307,41 @@ void nb_cuda_launch_tricubic(const nb_cuda_launch *launch, const nb_cuda_terms *
                              const nb_cuda_many *many)
 {
     tensor_job job = make_job(launch, terms);
-    const int shape = launch->scene.lattice.shape;
     const tricubic_kernel kernel =
-        many ? choose_kernel<true>(shape) : choose_kernel<false>(shape);
+        choose_kernel(launch->scene.lattice.shape, job.cubic.whole, many != NULL);
     const unsigned blocks = (unsigned)(many ? many->blocks : job.many.across);
     if (many)
         job = job_of_many(job, many);
     kernel<<<blocks, 32 * WARPS, 0, launch->stream>>>(job);
 }
 
-/** A thread for a cell's coefficients of a power of l. */
+/** A thread for a cell's coefficients of a power of l, and one for its scale. */
 __global__ void k_cubic_cells(const NB_GRID_CONSTANT nb_cubic_table table, int64_t n,
-                              float *cells, float *scales)
+                              float *cells)
 {
-    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    const int power = (int)(i % 4);
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, cell = i / 5;
+    const int part = (int)(i % 5);
     float c[16];
-    if (i / 4 >= n)
+    if (cell >= n)
         return;
-    nb_cubic_part(&table, i / 4, power, c);
-    for (int k = 0; k < 4; k++)
-        ((float4 *)cells)[4 * i + k] =
-            make_float4(c[4 * k], c[4 * k + 1], c[4 * k + 2], c[4 * k + 3]);
-    if (power == 0)
-        scales[i / 4] = (float)nb_cubic_scale(&table, i / 4);
+    float4 *to = (float4 *)(cells + NB_CUBIC_FLOATS * cell + 16 * part);
+    nb_cubic_part(&table, cell, part, c);
+    for (int k = 0; k < (part == 4 ? 1 : 4); k++)
+        to[k] = make_float4(c[4 * k], c[4 * k + 1], c[4 * k + 2], c[4 * k + 3]);
 }
 
-void nb_cuda_launch_cubic_cells(const nb_cubic_table *table, float *cells, float *scales,
+void nb_cuda_launch_cubic_cells(const nb_cubic_table *table, float *cells,
                                 gpuStream_t stream)
 {
     const int64_t n = (int64_t)nb_cubic_cells(table);
     if (n > 0)
-        k_cubic_cells<<<(unsigned)((4 * n + 255) / 256), 256, 0, stream>>>(*table, n, cells,
-                                                                           scales);
+        k_cubic_cells<<<(unsigned)((5 * n + 255) / 256), 256, 0, stream>>>(*table, n,
+                                                                           cells);
+}
+
+static __device__ bool is_same(const nb_vec3 &a, const nb_vec3 &b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
 __global__ void k_cubic_waves(const NB_GRID_CONSTANT nb_beam beam, cubic_wave *waves)
@@ -332,11 +352,11 @@ __global__ void k_cubic_waves(const NB_GRID_CONSTANT nb_beam beam, cubic_wave *w
         return;
     if (i < beam.n_sources) {
         const nb_source &source = beam.sources[i];
-        const nb_vec3 here = source.incident;
-        const nb_vec3 before = beam.sources[i > 0 ? i - 1 : 0].incident;
         wave.inverse = -1.0 / source.lambda;
         wave.weight = (float)source.weight;
-        wave.turns = i == 0 || here.x != before.x || here.y != before.y || here.z != before.z;
+        while (wave.run < RUN && i + wave.run < beam.n_sources &&
+               is_same(source.incident, beam.sources[i + wave.run].incident))
+            wave.run++;
     }
     waves[i] = wave;
 }

@@ -31,7 +31,7 @@ k_residualILb[01]ELb1ELb1E 168 40
 k_residual 168
 k_doubleILb1E 168 240
 k_double 168
-k_tricubic 168
+k_tricubic 128 44
 k_repair 168
 k_backgroundILb[01]ELb1E 168
 k_background 128
