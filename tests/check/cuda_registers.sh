@@ -32,6 +32,7 @@ k_residual 168
 k_doubleILb1E 168 240
 k_double 168
 k_tricubic 128 44
+k_cubic_cells 72
 k_repair 168
 k_backgroundILb[01]ELb1E 168
 k_background 128
