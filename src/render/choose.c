@@ -139,23 +139,29 @@ static offer ask_devices(const nb_scene *scene, const nb_render_options *options
     return best;
 }
 
-/** The device that there is a reason to ask.  Where the guess leaves a doubt and the render may hand over, the pace of
- * this CPU decides, and what is left of doubt the render will see; else rows are timed. */
-static offer compare(const nb_scene *scene, nb_render_options *options, offer *cpu)
+/** The estimate by the pace of this CPU, where that is worth its time; so many times it may be off. */
+static double set_pace(const nb_scene *scene, const nb_render_options *options, offer *cpu)
 {
-    const double most = UNSURE * DEVICE_LEAST;
     double pace = 0;
-    offer other = {NULL, -1, ""};
-    if (options->hand_over && cpu->seconds > WORTH_PACING && cpu->seconds < most)
+    if (options->hand_over && cpu->seconds > WORTH_PACING &&
+        cpu->seconds < UNSURE * DEVICE_LEAST)
         pace = nb_pilot_pace(cpu->backend, scene, options);
     if (pace > 0)
         cpu->seconds *= pace;
-    const int asked = cpu->seconds < 0 || cpu->seconds > (pace > 0 ? DEVICE_LEAST : most);
+    return pace > 0 ? 1 : UNSURE;
+}
+
+/** The device that there is a reason to ask.  Where a doubt is left the render will see, if it may hand over; else rows
+ * are timed. */
+static offer compare(const nb_scene *scene, nb_render_options *options, offer *cpu)
+{
+    const double unsure = set_pace(scene, options, cpu);
+    const int asked = cpu->seconds < 0 || cpu->seconds > unsure * DEVICE_LEAST;
+    offer other = {NULL, -1, ""};
     if (asked) {
         other = ask_devices(scene, options);
         options->hand_over &= other.backend != NULL;
-        if (cpu->seconds < 0 || !other.backend || pace > 0 ||
-            UNSURE * other.seconds < cpu->seconds)
+        if (cpu->seconds < 0 || !other.backend || unsure * other.seconds < cpu->seconds)
             return other;
     }
     if (options->hand_over)
