@@ -82,9 +82,9 @@ static void check_choice(const choice *c)
     nb_error err;
     now = c;
     questions = paces = timings = 0;
-    assert_int_equal(nb_backend_choose(NULL, "auto", &options, &taken, reason,
-                                       sizeof reason, &err),
-                     NB_OK);
+    assert_int_equal(
+        nb_backend_choose(NULL, "auto", &options, &taken, reason, sizeof reason, &err),
+        NB_OK);
     assert_ptr_equal(taken, c->takes_device ? &the_device : &nb_backend_simd);
     assert_int_equal(questions, c->questions);
     assert_int_equal(paces, c->paces);
