@@ -112,22 +112,23 @@ static void short_scenes_are_measured_whole(void **state)
     assert_int_equal(the_state.rows, 18);
 }
 
-static nb_render_options many_images(void)
+/** The pace of the renderer above for 400 rows of so many columns. */
+static double pace_of(int columns)
 {
-    return (nb_render_options){.threads = 16, .images = 100, .tolerance = {.skip = 1}};
+    const nb_panel panel = {.columns = columns, .rows = 400};
+    nb_scene scene = {.n_panels = 1, .panels = &panel};
+    const nb_render_options many = {.threads = 16, .images = 100, .tolerance = {.skip = 1}};
+    scene.raster.columns = columns;
+    scene.raster.rows = 400;
+    scene.raster.roi = (nb_region){0, columns - 1, 0, 399};
+    memset(&the_state, 0, sizeof the_state);
+    return nb_pilot_pace(&slow, &scene, &many);
 }
 
 static void pace_is_that_of_every_step_by_one_thread(void **state)
 {
-    const nb_panel panel = {.columns = 2000, .rows = 400};
-    nb_scene scene = {.n_panels = 1, .panels = &panel};
-    const nb_render_options options = many_images();
     (void)state;
-    scene.raster.columns = 2000;
-    scene.raster.rows = 400;
-    scene.raster.roi = (nb_region){0, 1999, 0, 399};
-    memset(&the_state, 0, sizeof the_state);
-    check_close(nb_pilot_pace(&slow, &scene, &options), 10, 0.2);
+    check_close(pace_of(2000), 10, 0.2);
     assert_int_equal(the_state.renders, 6);
     check_below(the_state.rows, 50);
 }
@@ -135,15 +136,8 @@ static void pace_is_that_of_every_step_by_one_thread(void **state)
 /** The estimate says that the smallest strip takes long: nobody waits for it. */
 static void pace_is_not_worth_a_long_strip(void **state)
 {
-    const nb_panel panel = {.columns = 1, .rows = 400};
-    nb_scene scene = {.n_panels = 1, .panels = &panel};
-    const nb_render_options options = many_images();
     (void)state;
-    scene.raster.columns = 1;
-    scene.raster.rows = 400;
-    scene.raster.roi = (nb_region){0, 0, 0, 399};
-    memset(&the_state, 0, sizeof the_state);
-    check_close(nb_pilot_pace(&slow, &scene, &options), 0, 0);
+    check_close(pace_of(1), 0, 0);
     assert_int_equal(the_state.renders, 0);
 }
 
