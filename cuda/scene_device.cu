@@ -272,17 +272,22 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
     return NB_OK;
 }
 
+/** Has the buffer of tables so many bytes, or does half of the memory that is free to it? */
+static int have_room(const nb_backend_state *state, double bytes)
+{
+    size_t available = 0, all = 0;
+    return bytes <= (double)state->F2.bytes ||
+           (gpuMemGetInfo(&available, &all) == gpuSuccess &&
+            bytes <= (double)(available + state->F2.bytes) / 2);
+}
+
 /** Do the tables of F^2 have room? */
 static int tables_fit(const nb_backend_state *state, const nb_cuda_factor_squares *F2)
 {
     double cells = nb_index_box_count(&F2->box), values = cells * F2->side;
-    size_t available = 0, all = 0;
     if (F2->side == 1)
         return cells <= MAX_CELLS;
-    if (values * sizeof(float) <= (double)state->F2.bytes)
-        return 1;
-    return values <= MAX_VALUES && gpuMemGetInfo(&available, &all) == gpuSuccess &&
-           values * sizeof(float) <= (double)(available + state->F2.bytes) / 2;
+    return values <= MAX_VALUES && have_room(state, values * sizeof(float));
 }
 
 nb_status nb_cuda_prepare_F2(nb_backend_state *state, const nb_plan *plan,
@@ -412,17 +417,7 @@ void nb_cuda_aim_panels(const nb_cuda_launch *launch, const nb_cuda_terms *terms
                                 (nb_cuda_direct_term *)terms->direct, launch->stream);
 }
 
-/** Is there room for so many cells? */
-static int cubics_fit(const nb_backend_state *state, double cells)
-{
-    const double bytes = cells * CUBIC_BYTES;
-    size_t available, all;
-    return bytes <= (double)state->F2.bytes ||
-           (cells <= MAX_CUBICS && gpuMemGetInfo(&available, &all) == gpuSuccess &&
-            bytes <= (double)(available + state->F2.bytes) / 2);
-}
-
-/** The cells of the one table, and the steps.  *fits as in nb_cuda_prepare_terms. */
+/** The cells of the one table, and the sources.  *fits as in nb_cuda_prepare_terms. */
 static nb_status prepare_tricubic(nb_backend_state *state, const nb_plan *plan,
                                   const nb_cuda_launch *launch, nb_cuda_terms *terms,
                                   int *fits, nb_error *err)
@@ -437,7 +432,7 @@ static nb_status prepare_tricubic(nb_backend_state *state, const nb_plan *plan,
         nb_cubic_table_of(&sc->factors.table, plan->scene->beam.sources[0].table, &box);
     terms->is_cubic = 1;
     cells = nb_cubic_cells(&terms->cubic);
-    *fits = cubics_fit(state, cells);
+    *fits = cells <= MAX_CUBICS && have_room(state, cells * CUBIC_BYTES);
     if (!*fits)
         return NB_OK;
     if ((st = nb_cuda_reserve(&state->F2, (size_t)cells * CUBIC_BYTES + 1,
