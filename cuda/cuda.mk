@@ -22,12 +22,14 @@ $(CUDA_HOST_ONLY:%=$B/cuda/%.cu.o): NVCC_ARCH := $(firstword \
 FFT_FOLDER := $(dir $(firstword $(wildcard $(foreach d,lib64 lib,$(CUDA_HOME)/$d/libcufft.so))))
 $B/cuda/fft.cu.o: DEFS += $(if $(FFT_FOLDER),-DNB_GPU_FFT_FOLDER='"$(FFT_FOLDER)"')
 
-.PHONY: test-cuda bench-cuda cuda-registers hip-compile
+.PHONY: test-cuda bench-cuda cuda-arches compile-cost hip-compile
 test-cuda: ## the checks that need an NVIDIA device (skipped, with the reason, where there is none)
 	@bash tests/bench/gpu.sh build check spots products golden noise frames faults
 bench-cuda: ## the measurements on an NVIDIA device
 	@bash tests/bench/gpu.sh build time process series
-cuda-registers: ## compile the kernels for every architecture: warnings, registers, spills
-	@CC='$(CC)' NVCC='$(NVCC)' bash tests/check/cuda_registers.sh
+cuda-arches: # for mk/compile_cost.py
+	@echo $(CUDA_ARCHES)
+compile-cost: ## what compiling costs, file by file; registers and spills of the kernels for every architecture
+	@$(PYTHON) mk/compile_cost.py --full --cpu $(if $(NVCC),--cuda all)
 hip-compile: ## compile cuda/ with hipcc for an AMD device: nothing is linked or run
 	@bash tests/check/hip_compile.sh

@@ -116,10 +116,8 @@ typedef struct nb_cuda_direct_term {
         double column[2]; /* vector.base of layer 0 is [0] + [1] S, S metres along slow */
     } axis[3];            /* of -h: see terms.cu */
     float weight;
-    float shift[3];   /* residual kernel: first source's direction less this one's */
-    float wavenumber; /* residual kernel: 1/lambda */
-    int table;        /* of its source */
-    double depth[3];  /* axis[].vector.normal: what a metre behind the front face adds */
+    int table;       /* of its source */
+    double depth[3]; /* axis[].vector.normal: what a metre behind the front face adds */
 } nb_cuda_direct_term;
 
 /** The tables of the fast kernels. */
@@ -129,10 +127,8 @@ typedef struct nb_cuda_terms {
     const double *fragments; /* [octets + 1][3 axes][32 lanes]: one more, for prefetching */
     const float *weights;    /* [8*(octets + 1)]; NULL when every step weighs 1 */
     const int *tables;       /* [8*(octets + 1)]: of the steps; NULL when there is one */
-    const nb_cuda_direct_term *direct; /* [panels][count]; residual kernel: [panels][n_sources] */
-    int panels;                 /* 1: of the panel of the launch; else of all of them */
-    const nb_orientation *mean; /* residual kernel: the orientation of `direct` */
-    const void *residuals; /* [n_orientations][3] float4: a, b, c less the mean's, m */
+    const nb_cuda_direct_term *direct; /* [panels][count] */
+    int panels; /* 1: of the panel of the launch; else of all of them */
     nb_cuda_factor_squares F2;
     nb_cubic_table cubic; /* tricubic kernel, as the next two */
     int is_cubic;
@@ -219,9 +215,6 @@ void nb_cuda_launch_direct_steps(const nb_scene *scene, const nb_panel *panel, i
 void nb_cuda_launch_panels_steps(const nb_scene *scene, const void *panels, size_t apart,
                                  int n, int table, nb_cuda_direct_term *terms,
                                  gpuStream_t stream);
-/** As nb_cuda_terms.residuals says. */
-void nb_cuda_launch_residuals(const nb_scene *scene, const nb_orientation *mean,
-                              void *residuals, gpuStream_t stream);
 
 /* --- tensor.cu --- */
 /** Whether the code that this device would run has the FP64 tensor-core kernels. */
@@ -256,15 +249,8 @@ int nb_cuda_direct_is_wet(const nb_cuda_launch *launch, const nb_cuda_terms *ter
 /** with_materials: nb_cuda_direct_is_wet. */
 void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                            int with_materials, const nb_cuda_many *many);
-extern const size_t nb_cuda_direct_job_bytes; /* of the residual kernel too; the panel is first */
+extern const size_t nb_cuda_direct_job_bytes; /* the panel is first */
 int nb_cuda_direct_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                        int before, void *to);
-
-/* --- residual.cu --- */
-/** exact: keep all bits of the centres' fractions, for few sources. */
-void nb_cuda_launch_residual(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
-                             int exact, const nb_cuda_many *many);
-int nb_cuda_residual_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
-                         int before, void *to);
 
 #endif

@@ -18,7 +18,7 @@ static size_t bytes_of_job(const nb_cuda_job *job, int which)
 nb_cuda_terms nb_cuda_terms_of(const nb_cuda_job *job, int k)
 {
     nb_cuda_terms terms = job->terms;
-    const int each = terms.mean ? job->scene->beam.n_sources : terms.count;
+    const int each = terms.count;
     if (terms.direct && terms.panels > 1)
         terms.direct += (size_t)k * (size_t)each;
     return terms;
@@ -37,8 +37,6 @@ static int write_job(const nb_cuda_job *job, int which, int k, int before, void 
         return nb_cuda_tensor_job(&job->launch, &terms, &octets, before, to);
     if (job->state->path == NB_PATH_TRICUBIC)
         return nb_cuda_tricubic_job(&job->launch, &terms, before, to);
-    if (job->state->path == NB_PATH_RESIDUAL)
-        return nb_cuda_residual_job(&job->launch, &terms, before, to);
     return nb_cuda_direct_job(&job->launch, &terms, before, to);
 }
 

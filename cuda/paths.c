@@ -190,92 +190,6 @@ static int tensor_applies(const nb_plan *plan, const char **why)
     return direct_applies(plan, why);
 }
 
-/** Largest scattering vector of a flat panel, 1/m: at a corner. */
-static double largest_q(const nb_panel *panel, const nb_region *r, const nb_beam *beam)
-{
-    double largest = 0;
-    int i, corner;
-    for (corner = 0; corner < 4; corner++) {
-        double F = (corner & 1 ? r->fmax + 1 : r->fmin) * panel->pixel_fast;
-        double S = (corner & 2 ? r->smax + 1 : r->smin) * panel->pixel_slow;
-        nb_vec3 d = nb_unit(nb_panel_point(panel, F, S, 0));
-        for (i = 0; i < beam->n_sources; i++) {
-            nb_vec3 turn = nb_sub(d, beam->sources[i].incident);
-            largest = fmax(largest, nb_norm(turn) / beam->sources[i].lambda);
-        }
-    }
-    return largest;
-}
-
-nb_orientation nb_cuda_mean_orientation(const nb_lattice *lattice)
-{
-    nb_orientation mean = lattice->orientations[0];
-    double share = 1.0 / lattice->n_orientations;
-    int i;
-    for (i = 1; i < lattice->n_orientations; i++) {
-        mean.a = nb_add(mean.a, lattice->orientations[i].a);
-        mean.b = nb_add(mean.b, lattice->orientations[i].b);
-        mean.c = nb_add(mean.c, lattice->orientations[i].c);
-    }
-    mean.a = nb_scale(share, mean.a);
-    mean.b = nb_scale(share, mean.b);
-    mean.c = nb_scale(share, mean.c);
-    return mean;
-}
-
-/** Largest |(a - mean a).q| that an orientation can add to the mean's Miller indices. */
-static double largest_residual(const nb_scene *sc)
-{
-    nb_orientation mean = nb_cuda_mean_orientation(&sc->lattice);
-    double largest = 0, q = 0;
-    int i;
-    for (i = 0; i < sc->n_panels; i++) {
-        nb_region r = nb_panel_region(sc, &sc->panels[i]);
-        if (nb_region_pixels(r) > 0)
-            q = fmax(q, largest_q(&sc->panels[i], &r, &sc->beam));
-    }
-    for (i = 0; i < sc->lattice.n_orientations; i++) {
-        const nb_orientation *u = &sc->lattice.orientations[i];
-        largest = fmax(largest, nb_norm(nb_sub(u->a, mean.a)));
-        largest = fmax(largest, nb_norm(nb_sub(u->b, mean.b)));
-        largest = fmax(largest, nb_norm(nb_sub(u->c, mean.c)));
-    }
-    return largest * q;
-}
-
-/** Half-way between reflections F^2 jumps, and there the lattice of an odd N is 1, not 0: with few
- * cells a rounded index shows in dim pixels (3e-3 of theirs at N = 5). */
-static int jumps_show(const nb_scene *sc)
-{
-    int i, odd = 0;
-    for (i = 0; i < 3; i++)
-        odd |= fmod(sc->lattice.N[i], 2) == 1 && sc->lattice.N[i] < 31;
-    return sc->factors.table.nh > 0 && odd;
-}
-
-/** Float residuals x are wrong by 6e-8 x, hence a peak's flanks by 4e-7 N x of it; over
- * many steps the errors average. */
-static int residual_applies(const nb_plan *plan, const char **why)
-{
-    const nb_scene *sc = plan->scene;
-    double residual, limit = plan->steps >= 500 ? 0.5 * sqrt(plan->steps) : 0.5;
-    double cells = sc->factors.table.nh > 0 ? plan->index * plan->index * 4 : 1;
-    if (!scatters(plan))
-        return nb_path_refuse(why, "there is no crystal to sum");
-    if (has_form(sc))
-        return nb_path_refuse(why, "it is for parallelepipeds alone");
-    if (!direct_applies(plan, why))
-        return 0;
-    if (sc->factors.table.nh > 0 && !nb_one_table(&sc->beam))
-        return nb_path_refuse(why, "sources have their own structure factors");
-    if (sc->lattice.n_orientations < 8 || jumps_show(sc))
-        return nb_path_refuse(why, "too few orientations, or cells");
-    residual = largest_residual(sc);
-    if (plan->cells * residual <= limit && residual * cells < 4e6)
-        return 1;
-    return nb_path_refuse(why, "the orientations differ too much");
-}
-
 static int tricubic_applies(const nb_plan *plan, const char **why)
 {
     if (!interpolates(plan->scene))
@@ -310,8 +224,6 @@ double nb_cuda_step_rate(nb_cuda_path path, const nb_plan *plan)
         return 450e9 * size * shape_rate(plan);
     case NB_PATH_DIRECT:
         return 300e9 * size * shape_rate(plan) * (fp64 > 0.5 ? 1.0 : fmin(1.0, 4 * fp64));
-    case NB_PATH_RESIDUAL:
-        return 350e9 * size;
     case NB_PATH_TRICUBIC:
         return 131e9 * size * shape_rate(plan) * (fp64 > 0.5 ? 1.0 : fmin(1.0, 4 * fp64));
     default:
@@ -344,14 +256,6 @@ static double rays_seconds(nb_cuda_path path, const nb_plan *plan)
 static double tensor_seconds(const nb_plan *plan)
 {
     return rays_seconds(NB_PATH_TENSOR, plan) + steps_seconds(NB_PATH_TENSOR, plan);
-}
-
-/** Where FP64 is quick, the direct kernel is as quick and more exact. */
-static double residual_seconds(const nb_plan *plan)
-{
-    double seconds =
-        rays_seconds(NB_PATH_RESIDUAL, plan) + steps_seconds(NB_PATH_RESIDUAL, plan);
-    return plan->engine.fp64_ratio > 4 ? seconds : fmax(seconds, direct_seconds(plan));
 }
 
 /** With a pass over the table, which becomes cells. */
@@ -442,7 +346,6 @@ static double spots_seconds(const nb_plan *plan)
 const nb_path nb_cuda_paths[NB_CUDA_PATHS] = {
     {"indices in double, lattice in float", direct_applies, direct_seconds},
     {"indices on FP64 tensor cores, lattice in float", tensor_applies, tensor_seconds},
-    {"double centres, float residuals", residual_applies, residual_seconds},
     {"indices in double, tricubic F and lattice in float, pixels in doubt in double",
      tricubic_applies, tricubic_seconds},
     {"every operation in double", double_applies, double_seconds},
@@ -452,8 +355,8 @@ const nb_path nb_cuda_paths[NB_CUDA_PATHS] = {
 /** The path that the environment asks for; NB_CUDA_PATHS: none. */
 static nb_cuda_path forced_path(void)
 {
-    static const char *const words[NB_CUDA_PATHS] = {
-        "direct", "mma", "residual", "tricubic", "double", "spots", "tiles"};
+    static const char *const words[NB_CUDA_PATHS] = {"direct", "mma",   "tricubic",
+                                                     "double", "spots", "tiles"};
     const char *forced = getenv("NANOBRAGG_CUDA_PATH");
     int path = 0;
     while (path < NB_CUDA_PATHS && !(forced && strcmp(forced, words[path]) == 0))
@@ -473,7 +376,7 @@ nb_cuda_path nb_cuda_choose_path(const nb_plan *plan, const char **why)
     if (forced == NB_PATH_DOUBLE)
         *why = "NANOBRAGG_CUDA_PATH=double";
     else if (!nb_cuda_paths[forced].applies(plan, &unused))
-        return forced == NB_PATH_RESIDUAL ? NB_PATH_DIRECT : best;
+        return best;
     return forced;
 }
 

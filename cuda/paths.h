@@ -13,7 +13,6 @@ extern "C" {
 typedef enum nb_cuda_path {
     NB_PATH_DIRECT,   /* few steps a pixel: Miller indices in double, lattice in float */
     NB_PATH_TENSOR,   /* many steps: Miller indices on the FP64 tensor cores */
-    NB_PATH_RESIDUAL, /* many steps, slow FP64: double centres and float residuals */
     NB_PATH_TRICUBIC, /* F between reflections: indices and F in double, lattice in float */
     NB_PATH_DOUBLE,   /* src/physics in double, everything */
     NB_PATH_SPOTS,    /* from reflections to pixels: steps that are dark are left out */
@@ -24,7 +23,7 @@ typedef enum nb_cuda_path {
 extern const nb_path nb_cuda_paths[NB_CUDA_PATHS];
 
 /** The kernel for a scene on plan->engine; *why says in a few words why it is DOUBLE, else "".  The
- * environment's NANOBRAGG_CUDA_PATH (direct, mma, residual, tricubic, double, spots or tiles) asks for one. */
+ * environment's NANOBRAGG_CUDA_PATH (direct, mma, tricubic, double, spots or tiles) asks for one. */
 nb_cuda_path nb_cuda_choose_path(const nb_plan *plan, const char **why);
 
 /** Why the steps that the tolerance allows are not left out, in a few words; NULL: NB_PATH_SPOTS or
@@ -43,9 +42,6 @@ int nb_cuda_is_few_round(const nb_plan *plan);
 
 /** Steps a second that the kernel of a path reaches on plan->engine. */
 double nb_cuda_step_rate(nb_cuda_path path, const nb_plan *plan);
-
-/** Mean of a, b, c over the orientations. */
-nb_orientation nb_cuda_mean_orientation(const nb_lattice *lattice);
 
 #ifdef __cplusplus
 }

@@ -67,17 +67,6 @@ static void submit_tricubic(nb_cuda_job *job)
     nb_cuda_launch_repair(&job->launch, 0, job->many[NB_JOBS_PLAIN]);
 }
 
-static void submit_residual(nb_cuda_job *job)
-{
-    const nb_scene *sc = job->scene;
-    /* a float fraction shifts flanks by 6e-8 N, the same for every orientation of a
-     * source */
-    int exact = job->plan.cells > 7 * sqrt((double)sc->beam.n_sources) ||
-                sc->lattice.n_orientations < 50;
-    nb_cuda_launch_residual(&job->launch, &job->terms, exact, job->many[NB_JOBS_FAST]);
-    nb_cuda_launch_repair(&job->launch, 0, job->many[NB_JOBS_PLAIN]);
-}
-
 /** Is the image repaired on the device?  It is where it stays, and before materials are added. */
 static int repairs_there(const nb_cuda_job *job)
 {
@@ -106,9 +95,6 @@ static void submit(nb_cuda_job *job, int part)
     switch (job->state->path) {
     case NB_PATH_TENSOR:
         submit_tensor(job, part);
-        break;
-    case NB_PATH_RESIDUAL:
-        submit_residual(job);
         break;
     case NB_PATH_TRICUBIC:
         submit_tricubic(job);

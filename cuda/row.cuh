@@ -33,8 +33,6 @@ typedef struct row_job {
     const float *F2;
     nb_F2_index index;
     int N[3];
-    float real_N[3];             /* residual kernel only, as the next */
-    const float4 *residuals;     /* [n_orientations][3] */
     int chunks;                  /* of neighbouring blocks of pixels, for each thread */
     int aligned;                 /* rows start on 16 bytes and have no mask */
     double edge_fast, edge_slow; /* of a sub-pixel, m */

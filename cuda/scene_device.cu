@@ -359,61 +359,19 @@ static int panels_kept(const nb_scene *sc, size_t steps)
                                                                                    : 1;
 }
 
-/** Steps of the mean orientation, one a source, and the orientations' residuals. */
-static nb_status prepare_residuals(nb_backend_state *state, const nb_scene *sc,
-                                   const nb_cuda_launch *launch, nb_cuda_terms *terms,
-                                   nb_error *err)
-{
-    nb_orientation mean = nb_cuda_mean_orientation(&sc->lattice);
-    char *at;
-    size_t bytes = (size_t)sc->lattice.n_orientations * 3 * 4 * sizeof(float);
-    const size_t steps = (size_t)sc->beam.n_sources;
-    terms->panels = panels_kept(sc, steps);
-    nb_status st = nb_cuda_reserve(
-        &state->terms,
-        bytes + sizeof mean + (size_t)terms->panels * steps * sizeof *terms->direct + 64,
-        "the steps", err);
-    if (st)
-        return st;
-    at = (char *)state->terms.at; /* residuals, the mean, the steps */
-    st = nb_cuda_check(err,
-                       gpuMemcpyAsync(at + bytes, &mean, sizeof mean,
-                                      gpuMemcpyHostToDevice, state->stream),
-                       "sending the mean orientation");
-    if (st)
-        return st;
-    terms->residuals = at;
-    terms->mean = (const nb_orientation *)(at + bytes);
-    terms->direct = (const nb_cuda_direct_term *)(at + bytes + sizeof mean);
-    nb_cuda_launch_residuals(&launch->scene, &mean, at, state->stream);
-    return NB_OK;
-}
-
-/** The scene whose steps terms->direct holds. */
-static nb_scene scene_of_steps(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
-{
-    nb_scene sc = launch->scene;
-    if (terms->mean) {
-        sc.lattice.orientations = terms->mean;
-        sc.lattice.n_orientations = 1;
-    }
-    return sc;
-}
-
 void nb_cuda_aim_terms(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
 {
     if (!terms->direct)
         return;
-    const nb_scene sc = scene_of_steps(launch, terms);
-    nb_cuda_launch_direct_steps(&sc, &launch->panel, terms->F2.at != NULL,
+    nb_cuda_launch_direct_steps(&launch->scene, &launch->panel, terms->F2.at != NULL,
                                 (nb_cuda_direct_term *)terms->direct, launch->stream);
 }
 
 void nb_cuda_aim_panels(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                         const void *panels, size_t apart)
 {
-    const nb_scene sc = scene_of_steps(launch, terms);
-    nb_cuda_launch_panels_steps(&sc, panels, apart, terms->panels, terms->F2.at != NULL,
+    nb_cuda_launch_panels_steps(&launch->scene, panels, apart, terms->panels,
+                                terms->F2.at != NULL,
                                 (nb_cuda_direct_term *)terms->direct, launch->stream);
 }
 
@@ -467,16 +425,12 @@ nb_status nb_cuda_prepare_terms(nb_backend_state *state, const nb_plan *plan,
     if (path == NB_PATH_TENSOR)
         return prepare_fragments(
             state, launch, equal && sc->lattice.shape == NB_LATTICE_SQUARE, terms, err);
-    if (path == NB_PATH_RESIDUAL) {
-        st = prepare_residuals(state, sc, launch, terms, err);
-    } else {
-        terms->panels = panels_kept(sc, (size_t)terms->count);
-        st = nb_cuda_reserve(&state->terms,
-                             (size_t)terms->panels * (size_t)terms->count *
-                                 sizeof *terms->direct,
-                             "the steps", err);
-        terms->direct = (const nb_cuda_direct_term *)state->terms.at;
-    }
+    terms->panels = panels_kept(sc, (size_t)terms->count);
+    st = nb_cuda_reserve(&state->terms,
+                         (size_t)terms->panels * (size_t)terms->count *
+                             sizeof *terms->direct,
+                         "the steps", err);
+    terms->direct = (const nb_cuda_direct_term *)state->terms.at;
     if (!st)
         nb_cuda_aim_terms(launch, terms);
     return st;

@@ -4,7 +4,8 @@
  * the sums once, on the host.  No plane is stored, and the time does not depend on the number of parameters.
  * A pixel has a column y of its numbers times the root of its information w, and in the last row of these its dloss/dm
  * over that root: y y^T has the matrix and the gradient.  Lanes write 32 columns side by side, and FP64 tensor
- * cores multiply them by four. */
+ * cores multiply them by four.  Other devices make planes: without these cores the products are no gain, and
+ * their code took minutes to compile. */
 #include "../src/base/coefficients.h"
 #include "slope_batch.cuh"
 #include "slope_plain_tables.h"
@@ -25,6 +26,8 @@ enum {
     LOG_BITS = 7,
     LOGS = 1 << LOG_BITS
 };
+
+#ifdef NB_GPU_TENSOR_CODE
 
 /** Logarithms of doubles above 0 from a table of 128 fractions: 1/c and log c, c in the middle of each. */
 typedef struct log_table {
@@ -197,11 +200,14 @@ static __device__ __forceinline__ void put_sums(const nb_cuda_gram_job &p,
     }
 }
 
+#endif
+
 template <int SHAPE, int TABLE, int LEVEL, int ONE>
 __global__ void __launch_bounds__(THREADS, (LEVEL >= NB_TERMS_ALL ? 2 : 3) + ONE)
     k_gram(const NB_GRID_CONSTANT nb_cuda_gram_job p,
            const NB_GRID_CONSTANT plain_source from)
 {
+#ifdef NB_GPU_TENSOR_CODE
     constexpr nb_term_case how = {SHAPE == 2, SHAPE == 1, TABLE, LEVEL, ONE};
     constexpr int R = LEVEL >= NB_TERMS_ALL ? NB_GRAM_ALL : NB_GRAM_CRYSTAL;
     constexpr int PAIRS = R / ROWS / 2, ALL = R * WIDTH;
@@ -244,6 +250,7 @@ __global__ void __launch_bounds__(THREADS, (LEVEL >= NB_TERMS_ALL ? 2 : 3) + ONE
     loss = nb_add_threads<THREADS>(loss);
     if (me == 0)
         p.partial[(int64_t)blockIdx.x * p.items] = loss;
+#endif
 }
 
 typedef void (*kernel)(nb_cuda_gram_job, plain_source);

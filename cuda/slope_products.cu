@@ -346,7 +346,9 @@ static nb_status normal_planes(nb_cuda_slope_pass *pass, const nb_slope_fit_out 
 static nb_status normal(nb_backend_state *state, const nb_slope_task *task,
                         const nb_slope_fit_out *out, nb_error *err)
 {
-    const nb_cuda_pass_want want = {out->fit, 0, out->fit->seen->n_knots == 0};
+    /* knots, and devices without FP64 tensor cores, need planes */
+    const int without_planes = out->fit->seen->n_knots == 0 && state->device.has_tensor;
+    const nb_cuda_pass_want want = {out->fit, 0, without_planes};
     nb_cuda_slope_pass pass;
     nb_status st = nb_cuda_pass_open(state, task, &want, &pass, err);
     if (!st)

@@ -77,10 +77,6 @@ static __device__ void aim_term(const nb_scene &sc, const nb_panel &panel, int t
         term->axis[axis].column[1] = nb_dot(v, panel.slow);
     }
     term->weight = (float)source->weight;
-    term->shift[0] = (float)(sc.beam.sources[0].incident.x - source->incident.x);
-    term->shift[1] = (float)(sc.beam.sources[0].incident.y - source->incident.y);
-    term->shift[2] = (float)(sc.beam.sources[0].incident.z - source->incident.z);
-    term->wavenumber = (float)(1.0 / source->lambda);
     term->table = source->table;
 }
 
@@ -118,27 +114,6 @@ void nb_cuda_launch_panels_steps(const nb_scene *scene, const void *panels, size
     unsigned count = (unsigned)(scene->beam.n_sources * scene->lattice.n_orientations);
     k_panels_terms<<<dim3((count + 63) / 64, (unsigned)n), 64, 0, stream>>>(
         *scene, (const char *)panels, apart, table, terms);
-}
-
-/** Negative, as the indices are. */
-__global__ void k_residuals(const NB_GRID_CONSTANT nb_scene sc,
-                            const NB_GRID_CONSTANT nb_orientation mean, float4 *residuals)
-{
-    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), axis;
-    if (i >= sc.lattice.n_orientations)
-        return;
-    for (axis = 0; axis < 3; axis++) {
-        nb_vec3 v =
-            nb_sub(axis_of(&mean, axis), axis_of(&sc.lattice.orientations[i], axis));
-        residuals[3 * i + axis] = make_float4((float)v.x, (float)v.y, (float)v.z, 0.0f);
-    }
-}
-
-void nb_cuda_launch_residuals(const nb_scene *scene, const nb_orientation *mean,
-                              void *residuals, gpuStream_t stream)
-{
-    unsigned blocks = (unsigned)(scene->lattice.n_orientations + 63) / 64;
-    k_residuals<<<blocks, 64, 0, stream>>>(*scene, *mean, (float4 *)residuals);
 }
 
 /** A thread for a value: the tables of a reflection, then those of the next. */

@@ -47,7 +47,7 @@ check() {
         "$out/check.txt" | head -n 30
     # the other paths, also where another would be chosen
     local path
-    for path in mma residual tricubic; do
+    for path in mma tricubic; do
         NANOBRAGG_CUDA_PATH=$path "$B/tests/check/cuda_check" --count "${COUNT:-300}" \
             --seed 7 --precision mixed >"$out/check-$path.txt" 2>&1 || failed=1
         note "path $path forced:"
@@ -405,9 +405,8 @@ if wanted sanitize; then
     done
 fi
 if wanted ncu; then
-    for name in heavy-2048-N20-const heavy-2048-N20-table heavy-2048-N20-const-residual \
-        simple-4096; do
-        ncu --clock-control none --set full -k 'regex:^k_(tensor|residual|one)$' -c 1 \
+    for name in heavy-2048-N20-const heavy-2048-N20-table simple-4096; do
+        ncu --clock-control none --set full -k 'regex:^k_(tensor|one)$' -c 1 \
             "$B/tests/bench/gpu_time" $name >"$out/ncu" 2>&1
         note "ncu $name"
         grep -E 'Duration|Registers Per|Issue Slots Busy|Executed Ipc Active|Achieved Occ|Theoretical Occ|highest-utilized|Local|FP64|FMA' \

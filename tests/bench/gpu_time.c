@@ -47,10 +47,6 @@ static const bench_case cases[] = {
      NB_SHAPE_SQUARE},
     {"heavy-2048-N20-const-direct", 1, 2048, 20, 0, NB_PRECISION_MIXED, "direct", 0,
      NB_SHAPE_SQUARE},
-    {"heavy-2048-N20-const-residual", 1, 2048, 20, 0, NB_PRECISION_MIXED, "residual", 0,
-     NB_SHAPE_SQUARE},
-    {"heavy-2048-N20-table-residual", 1, 2048, 20, 1, NB_PRECISION_MIXED, "residual", 0,
-     NB_SHAPE_SQUARE},
     {"heavy-2048-N20-const-double", 1, 2048, 20, 0, NB_PRECISION_DOUBLE, NULL, 0,
      NB_SHAPE_SQUARE},
     {"heavy-2048-N20-const-gauss", 1, 2048, 20, 0, NB_PRECISION_MIXED, NULL, 0,
@@ -286,13 +282,10 @@ static int errors_at(int N)
     printf("| %d |", N);
     if (image && truth && nb_model_build(&cfg, &inputs, NULL, &model, &err) == NB_OK) {
         ok = render(&model.scene, NB_PRECISION_DOUBLE, truth, &err);
-        for (k = 0; k < 3 && ok; k++) {
+        for (k = 0; k < 2 && ok; k++) {
             nb_comparison c;
-            if (k == 2)
-                setenv("NANOBRAGG_CUDA_PATH", "residual", 1);
             ok = render(&model.scene, k == 1 ? NB_PRECISION_SINGLE : NB_PRECISION_MIXED,
                         image, &err);
-            unsetenv("NANOBRAGG_CUDA_PATH");
             c = nb_compare(image, truth, n, N >= 300 ? 1e-4 : 1e-6);
             printf(" %.1e | %.1e | %.1e |", c.maxrel, c.rel6, c.sum);
         }
@@ -310,9 +303,7 @@ static int errors(void)
     static const int sizes[] = {1, 2, 5, 10, 20, 50, 100, 101, 300, 1000, 3000, 10000};
     size_t i;
     int failed = 0;
-    puts("| N | mixed: maxrel | rel6 | sum | single: maxrel | rel6 | sum | residual: "
-         "maxrel "
-         "| rel6 | sum |");
+    puts("| N | mixed: maxrel | rel6 | sum | single: maxrel | rel6 | sum |");
     for (i = 0; i < sizeof sizes / sizeof *sizes; i++)
         failed += !errors_at(sizes[i]);
     return failed;

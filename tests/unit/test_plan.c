@@ -274,7 +274,7 @@ static nb_config with_domains(int n)
 static void the_gpu_takes_its_quickest_path(void **state)
 {
     const nb_engine *engines[] = {&with_tensor, &slow_fp64};
-    const nb_cuda_path many[] = {NB_PATH_TENSOR, NB_PATH_RESIDUAL};
+    const nb_cuda_path many[] = {NB_PATH_TENSOR, NB_PATH_DIRECT};
     nb_config cfg;
     const char *why;
     (void)state;
@@ -294,9 +294,6 @@ static void the_gpu_takes_its_quickest_path(void **state)
     cfg = with_domains(24);
     cfg.N[2] = 6.25;
     assert_int_equal(gpu_path(&cfg, &with_tensor, &why), NB_PATH_DOUBLE);
-    cfg = with_domains(24);
-    cfg.mosaic_spread_deg = 20; /* the residuals are no small numbers */
-    assert_int_equal(gpu_path(&cfg, &slow_fp64, &why), NB_PATH_DIRECT);
 }
 
 static void deep_layers_take_tensor_cores_sooner(void **state)
@@ -392,7 +389,6 @@ static void a_path_can_be_asked_for(void **state)
         nb_cuda_path path;
     } asked[] = {{"direct", NB_PATH_DIRECT},
                  {"mma", NB_PATH_TENSOR},
-                 {"residual", NB_PATH_RESIDUAL},
                  {"tricubic", NB_PATH_TENSOR}, /* there is nothing to interpolate */
                  {"double", NB_PATH_DOUBLE},
                  {"unknown", NB_PATH_TENSOR}};
@@ -404,10 +400,7 @@ static void a_path_can_be_asked_for(void **state)
         assert_int_equal(gpu_path(&cfg, &with_tensor, &why), asked[i].path);
     }
     setenv("NANOBRAGG_CUDA_PATH", "mma", 1);
-    assert_int_equal(gpu_path(&cfg, &slow_fp64, &why), NB_PATH_RESIDUAL);
-    setenv("NANOBRAGG_CUDA_PATH", "residual", 1);
-    cfg.mosaic_spread_deg = 20;
-    assert_int_equal(gpu_path(&cfg, &with_tensor, &why), NB_PATH_DIRECT);
+    assert_int_equal(gpu_path(&cfg, &slow_fp64, &why), NB_PATH_DIRECT);
     unsetenv("NANOBRAGG_CUDA_PATH");
 }
 
