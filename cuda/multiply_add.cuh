@@ -12,7 +12,7 @@ static __device__ __forceinline__ void multiply_add(double c[2], double a, doubl
     gpuMultiplyAdd(c, a, b);
 #else
     const int lane = (int)threadIdx.x % 32, row = lane / 4 * 4, column = lane % 4 * 8;
-#pragma unroll
+#pragma unroll 1 /* or a kernel of many products takes half a minute and 0.5 GB to compile */
     for (int k = 0; k < 4; k++) {
         const double x = gpuShuffle(a, row + k, 32);
         c[0] = fma(x, gpuShuffle(b, column + k, 32), c[0]);
