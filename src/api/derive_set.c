@@ -370,7 +370,6 @@ static void adopt(nb_sim *sim, const changes *c, nb_source_line *lines)
         sim->factors.F = c->F;
         nb_factor_table_measure(&sim->factors);
     }
-    memset(&sim->model, 0, sizeof sim->model);
 }
 
 /** The new values hold: free what they replaced. */
@@ -380,7 +379,9 @@ static void settle(nb_sim *sim, before *b, const changes *c, const nb_source_lin
     nb_free(b->moved.panels);
     if (lines && !sim->borrows)
         nb_free(b->lines);
-    if (c->F) {
+    if (c->F && sim->factors.F != c->F) { /* made anew */
+        nb_free(c->F);
+    } else if (c->F) {
         if (!sim->borrows_tables)
             nb_free(sim->table.F);
         sim->table.F = c->F;
@@ -400,7 +401,6 @@ static nb_status take_changes(nb_sim *sim, changes *c, nb_error *err)
         adopt(sim, c, lines);
         st = nb_sim_build_model(sim, err);
         if (st) {
-            nb_model_free(&sim->model);
             recall(sim, b);
         } else {
             settle(sim, b, c, lines);

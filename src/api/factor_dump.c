@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../base/c_locale.h"
+#include "../base/cpu.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
@@ -233,7 +234,10 @@ static void standalone_free(standalone *s)
 
 static nb_status check_standalone(const nb_config *cfg, nb_error *err)
 {
+    nb_isa isa;
     nb_status st = nb_config_check(cfg, err);
+    if (!st)
+        st = nb_cpu_choose(cfg->isa, &isa, err);
     if (!st && !nb_config_has_factor_file(cfg) && !cfg->hkl_file[0])
         st = nb_fail(err, NB_ERR_INPUT,
                      "no structure factors: add -pdb, -cif, -mtz or -hkl FILE");

@@ -275,35 +275,33 @@ nb_status nb_sim_update_tables(nb_sim *sim, nb_error *err)
     return st;
 }
 
-/** Make them anew; on an error the old ones stay. */
+/** Make them anew, then the tables; on an error the old ones stay. */
 static nb_status make(nb_sim *sim, double dmin, nb_error *err)
 {
     const nb_beam *beam = &sim->model.scene.beam;
-    nb_factor_maker *maker = sim->maker, next = *maker;
+    nb_factor_maker *maker = sim->maker, old = *maker;
     nb_status st;
-    memset(&next.partials, 0, sizeof next.partials);
-    memset(&next.grid, 0, sizeof next.grid);
-    st = nb_factor_maker_make(&next, dmin,
+    memset(&maker->partials, 0, sizeof maker->partials);
+    memset(&maker->grid, 0, sizeof maker->grid);
+    st = nb_factor_maker_make(maker, dmin,
                               nb_mean_wavelength(beam->sources, beam->n_sources),
                               nb_threads_of(&sim->cfg), &sim->hooks, err);
+    if (!st)
+        st = nb_sim_update_tables(sim, err);
+    nb_partials_free(st ? &maker->partials : &old.partials);
+    nb_factor_grid_free(st ? &maker->grid : &old.grid);
     if (st)
-        return st;
-    nb_partials_free(&maker->partials);
-    nb_factor_grid_free(&maker->grid);
-    *maker = next;
-    return NB_OK;
+        *maker = old;
+    return st;
 }
 
 nb_status nb_sim_make_factors(nb_sim *sim, double dmin, nb_error *err)
 {
-    double start = nb_monotonic_seconds();
-    nb_status st = NB_OK;
     if (!sim->maker)
         return NB_OK;
     dmin = allow_margin(sim, dmin > 0 ? dmin : limit_of_model(sim));
     if (!(sim->maker->dmin > 0) ||
         (!nb_factor_maker_is_constant(sim->maker) && sim->maker->dmin > dmin))
-        st = make(sim, dmin, err);
-    sim->times.factors += nb_monotonic_seconds() - start;
-    return st ? st : nb_sim_update_tables(sim, err);
+        return make(sim, dmin, err);
+    return nb_sim_update_tables(sim, err);
 }

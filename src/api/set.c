@@ -34,12 +34,21 @@ static int reaches_files(const nb_sim *sim, const nb_param *p)
            ((sim->mask || sim->gainmap) && strcmp(p->group, "Detector") == 0);
 }
 
-static int needs_files(const nb_sim *sim, const nb_config *cfg)
+/** Another seed is another crystal with -misset random. */
+static int reaches_model(const nb_sim *sim, const nb_param *p)
+{
+    (void)sim;
+    return strcmp(p->group, "Files written") != 0 || strcmp(p->name, "seed") == 0;
+}
+
+/** Does cfg differ from the simulation's in a parameter of this kind? */
+static int differs(const nb_sim *sim, const nb_config *cfg,
+                   int (*kind)(const nb_sim *, const nb_param *))
 {
     size_t n;
     const nb_param *p = nb_params(&n);
     for (size_t i = 0; i < n; i++)
-        if (!(p[i].flags & NB_PARAM_SERIES) && reaches_files(sim, &p[i]) &&
+        if (!(p[i].flags & NB_PARAM_SERIES) && kind(sim, &p[i]) &&
             memcmp((const char *)cfg + p[i].offset, (const char *)&sim->cfg + p[i].offset,
                    p[i].size) != 0)
             return 1;
@@ -69,6 +78,8 @@ static nb_status load_again(nb_sim *sim, const nb_config *cfg, nb_error *err)
         sim->cfg.detector = &sim->detector;
     if (sim->hooks.user == fresh)
         sim->hooks.user = sim->options.hooks.user = sim;
+    if (sim->options.asking_user == fresh)
+        sim->options.asking_user = sim;
     nb_sim_free(fresh);
     return NB_OK;
 }
@@ -88,19 +99,16 @@ static nb_status build_again(nb_sim *sim, nb_config *old, const nb_config *cfg,
 {
     const size_t pixels = sim->flat.raster.pixels;
     nb_model model = sim->model;
-    nb_status st = nb_config_check(cfg, err);
-    if (st)
-        return st;
+    nb_status st;
     *old = sim->cfg;
     sim->cfg = *cfg;
-    memset(&sim->model, 0, sizeof sim->model);
     st = nb_sim_build_model(sim, err);
-    nb_model_free(st ? &sim->model : &model);
     if (st) {
         sim->cfg = *old;
         sim->model = model;
         return st;
     }
+    nb_model_free(&model);
     if (cfg->seed.set)
         sim->seed = cfg->seed.value;
     nb_photons_forget(&sim->photons);
@@ -113,8 +121,14 @@ nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err)
     NB_REFUSE_NULL(sim && cfg);
     nb_config *old;
     nb_status st;
-    if (needs_files(sim, cfg))
+    if (differs(sim, cfg, reaches_files))
         return load_again(sim, cfg, err);
+    if ((st = nb_config_check(cfg, err)))
+        return st;
+    if (cfg->detector == sim->cfg.detector && !differs(sim, cfg, reaches_model)) {
+        sim->cfg = *cfg; /* no error can follow: nb_sim_write may be undone */
+        return NB_OK;
+    }
     if (!(old = nb_alloc_raw(1, sizeof *old, "configuration", err)))
         return NB_ERR_NOMEM;
     st = build_again(sim, old, cfg, err);

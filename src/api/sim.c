@@ -77,12 +77,17 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     in.table.default_F = isnan(cfg->default_F) ? 0 : cfg->default_F;
     st = nb_model_build(cfg, &in, &sim->hooks, &sim->model, err);
     if (!st)
+        st = nb_check_model(cfg, &sim->model, err);
+    if (!st)
+        st = check_memory(&sim->model.scene.raster, err);
+    if (!st) /* last: the old tables are freed */
         st = sim->borrows ? nb_sim_update_tables(sim, err)
                           : nb_sim_make_factors(sim, 0, err);
-    if (!st)
-        st = nb_check_model(cfg, &sim->model, err);
-    flatten(sim);
-    return st ? st : check_memory(&sim->model.scene.raster, err);
+    if (st)
+        nb_model_free(&sim->model);
+    else
+        flatten(sim);
+    return st;
 }
 
 /* What Gaussian spots may lack where nobody says otherwise: the smaller of a part of the brightest
@@ -156,8 +161,10 @@ static nb_status prepare(nb_sim *sim, nb_error *err)
     double start = nb_monotonic_seconds();
     const nb_backend *named;
     nb_device device;
+    nb_isa isa;
     nb_status st;
-    if ((st = nb_config_check(&sim->cfg, err)))
+    if ((st = nb_config_check(&sim->cfg, err)) ||
+        (st = nb_cpu_choose(sim->cfg.isa, &isa, err))) /* factors are made with it, too */
         return st;
     if ((named = nb_backend_of(sim->cfg.device, &device)))
         nb_sim_device_warm(sim, named, device.index);

@@ -123,7 +123,7 @@ nb_status nb_load_headers(nb_sim *sim, nb_error *err);
 nb_status nb_load_inputs(nb_sim *sim, nb_error *err);
 
 /** The model of sim->cfg from the loaded files.  sim->model is written whole: an older one must
- * have been freed. */
+ * have been freed, or be kept elsewhere.  After an error it is zero, and the rest of sim is as before. */
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err);
 
 /** Another simulation over the loaded files of `from`, which must outlive it; with a backend of

@@ -125,10 +125,12 @@ nb_status nb_cpu_choose(nb_isa asked, nb_isa *isa, nb_error *err)
             i++;
         *isa = widest_first[i];
     }
-    if (!nb_cpu_runs(*isa))
-        return nb_fail(
-            err, NB_ERR_UNSUPPORTED,
-            "-isa %s: this processor, or this build, does not have it; use -isa auto",
-            nb_isa_name(*isa));
-    return NB_OK;
+    if (nb_cpu_runs(*isa))
+        return NB_OK;
+    st =
+        nb_fail(err, NB_ERR_UNSUPPORTED,
+                "-isa %s: this processor, or this build, does not have it; use -isa auto",
+                nb_isa_name(*isa));
+    *isa = NB_ISA_SCALAR;
+    return st;
 }

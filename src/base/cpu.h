@@ -11,8 +11,8 @@ int nb_cpu_runs(nb_isa isa);
 
 /** The instruction set that a request stands for: itself, or for AUTO the one that the
  * environment variable NANOBRAGG_ISA names, or the widest that runs here (SCALAR where
- * there is none).  Errors: NB_ERR_UNSUPPORTED when it does not run here, NB_ERR_INPUT
- * when the variable names none. */
+ * there is none).  Errors: NB_ERR_UNSUPPORTED when it does not run here (*isa: SCALAR),
+ * NB_ERR_INPUT when the variable names none. */
 nb_status nb_cpu_choose(nb_isa asked, nb_isa *isa, nb_error *err);
 
 /** Name as the option -isa spells it. */

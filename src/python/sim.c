@@ -204,15 +204,17 @@ static PyObject *sim_reflections(PyObject *object, PyObject *image)
 static nb_status write_as(nb_sim *sim, const nb_config *cfg, const nb_config *old,
                           const float *image, nb_error *err)
 {
-    nb_error ignored;
+    nb_error again = {0};
     nb_stats stats;
-    nb_status st = nb_sim_change(sim, cfg, err);
+    nb_status back, st = nb_sim_change(sim, cfg, err);
     if (st)
         return st;
     if (!(st = nb_sim_statistics(sim, image, &stats, err)))
         st = nb_sim_write(sim, image, &stats, err);
-    (void)nb_sim_change(sim, old, &ignored);
-    return st;
+    back = nb_sim_change(sim, old, &again); /* of files alone it cannot fail */
+    if (!st && back)
+        *err = again;
+    return st ? st : back;
 }
 
 /** write(words, image): the files that the words name */

@@ -8,6 +8,7 @@ usage: NANOBRAGG=program python3 tests/cli/sf_bad_check.py
 import glob
 import gzip
 import os
+import platform
 import random
 import shutil
 import subprocess
@@ -26,6 +27,7 @@ MMCIF = os.path.join(DATA, "models", "made-p1121.cif")
 PAIRS = os.path.join(DATA, "reflections", "made-pairs.mtz")
 SF_CIF = os.path.join(DATA, "reflections", "1dur-sf.cif")
 BIG = os.environ.get("NB_BIG")
+OTHER = "sse2" if platform.machine() == "aarch64" else "neon"  # instructions of another processor
 
 CRYST = "CRYST1   20.000   24.000   28.000  90.00  90.00  90.00 P 21 21 21    4\n"
 ATOM = "ATOM      1  CA  ALA A   1      11.000  12.000  13.000  1.00 20.00           C  \n"
@@ -58,6 +60,7 @@ def flags():
             ("no-source", ["-dmin", 2], ["-pdb", "-mtz", "-hkl"]),
             ("model-without-dmin", ["-pdb", MODEL], ["-dmin"]),
             ("dmin-zero", ["-pdb", MODEL, "-dmin", 0], ["-dmin"]),
+            ("isa-of-another", ["-pdb", MODEL, "-dmin", 3, "-isa", OTHER], ["-isa " + OTHER, "-isa auto"]),
             ("dmin-negative", ["-pdb", MODEL, "-dmin", -1], ["-dmin"]),
             ("dmin-beyond-f0", ["-pdb", MODEL, "-dmin", 0.2], ["-dmin"]),
             ("hkl-and-model", ["-pdb", MODEL, "-dmin", 2, "-hkl", "good.hkl"], ["-hkl", "-pdb"]),

@@ -88,6 +88,17 @@ def test_failed_set_changes_nothing():
         assert np.array_equal(sim.render(), before)
 
 
+def test_failed_write_and_noise_change_nothing(tmp_path):
+    sim = nanobragg.Simulation(**SMALL)
+    image, noise, config = sim.render().copy(), sim.noise(), sim.config
+    with pytest.raises((OSError, ValueError), match="nosuch"):
+        sim.write(noisefile=tmp_path / "nosuch" / "a.img", scale=3)
+    with pytest.raises(ValueError, match="shape"):
+        sim.noise(np.zeros((2, 2)), seed=77)
+    assert not list(tmp_path.iterdir()) and sim.config == config and sim.get("scale") == "0"
+    assert np.array_equal(sim.render(), image) and np.array_equal(sim.noise(), noise)
+
+
 def test_files_stay_loaded(tmp_path):
     path = tmp_path / "a.hkl"
     path.write_text("".join(f"{h} {k} {l} {100 + h}\n" for h in range(-9, 10)

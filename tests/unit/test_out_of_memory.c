@@ -69,14 +69,15 @@ int posix_memalign(void **p, size_t align, size_t n)
     return *p ? 0 : ENOMEM;
 }
 
-static void fail_after(long n)
+/** Returns how many could still be made. */
+static long fail_after(long n)
 {
-    atomic_store(&countdown, n);
+    return atomic_exchange(&countdown, n);
 }
 #else
-static void fail_after(long n)
+static long fail_after(long n)
 {
-    (void)n;
+    return n;
 }
 #endif
 
@@ -201,6 +202,91 @@ static nb_status jobs(scratch *s, nb_error *err)
     return st;
 }
 
+enum { PIXELS = 12 * 12 };
+
+static nb_sim *of_an_atom(scratch *s, float image[PIXELS])
+{
+    static const char atom[] =
+        "CRYST1   20.000   24.000   28.000  90.00  90.00  90.00 P 21 21 21    4\n"
+        "ATOM      1  CA  ALA A   1      11.000  12.000  13.000  1.00 20.00           "
+        "C\n";
+    nb_config cfg = nb_suite_config(1, 3, 12);
+    nb_error err = {0};
+    nb_sim *sim;
+    nb_status st;
+    cfg.threads = 1;
+    cfg.cell_count = 0;
+    cfg.default_F = NAN;
+    snprintf(cfg.pdb_file, NB_PATH_MAX, "%s", scratch_path(s, "m.pdb"));
+    scratch_write(cfg.pdb_file, atom);
+    st = nb_sim_create(&cfg, NULL, &sim, &err);
+    if (st == NB_ERR_UNSUPPORTED)
+        skip_because(err.message);
+    assert_int_equal(st, NB_OK);
+    assert_int_equal(nb_sim_render(sim, image, NULL, &err), NB_OK);
+    return sim;
+}
+
+/** Change a simulation of a model; after an error its image is the old one. */
+static nb_status change(scratch *s, int way, nb_error *err)
+{
+    static const char *const set[][2] = {{"distance", "60"},
+                                         {"N", "9"},
+                                         {"lambda", "0.8"},
+                                         {"threads", "2"},
+                                         {"default_F", "3"}};
+    enum { SETS = sizeof set / sizeof *set };
+    static const char *const names[] = {"cell_a", "rot_x", "shift_x", "default_F"};
+    static const double values[] = {22, 1, 0.5, 4};
+    const long n = fail_after(0);
+    float before[PIXELS], after[PIXELS];
+    nb_sim *sim = of_an_atom(s, before);
+    nb_status st;
+    fail_after(n);
+    st = way < SETS ? nb_sim_set(sim, set[way][0], set[way][1], err)
+                    : nb_sim_set_parameters(sim, names, values, 4, err);
+    fail_after(0);
+    assert_int_equal(nb_sim_render(sim, after, NULL, NULL), NB_OK);
+    if (st)
+        assert_memory_equal(before, after, sizeof before);
+    nb_sim_free(sim);
+    scratch_count(s, 1);
+    return st;
+}
+
+static nb_status change_0(scratch *s, nb_error *err)
+{
+    return change(s, 0, err);
+}
+static nb_status change_1(scratch *s, nb_error *err)
+{
+    return change(s, 1, err);
+}
+static nb_status change_2(scratch *s, nb_error *err)
+{
+    return change(s, 2, err);
+}
+static nb_status change_3(scratch *s, nb_error *err)
+{
+    return change(s, 3, err);
+}
+static nb_status change_4(scratch *s, nb_error *err)
+{
+    return change(s, 4, err);
+}
+static nb_status change_5(scratch *s, nb_error *err)
+{
+    return change(s, 5, err);
+}
+
+static void changes(void **state)
+{
+    run_function *const each[] = {change_0, change_1, change_2,
+                                  change_3, change_4, change_5};
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++)
+        fail_each(*state, each[i], 0, 7);
+}
+
 static void single_image(void **state)
 {
     fail_each(*state, one_image, 0, 1);
@@ -234,7 +320,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_FOLDER(single_image),    WITH_FOLDER(configuration_as_json),
         WITH_FOLDER(series_of_files), WITH_FOLDER(series_in_hdf5),
-        WITH_FOLDER(job_files),
+        WITH_FOLDER(job_files),       WITH_FOLDER(changes),
     };
     return RUN_TESTS("out-of-memory", tests);
 }

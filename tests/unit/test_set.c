@@ -18,6 +18,10 @@ static void check_image(nb_sim *changed, const nb_config *cfg)
 {
     nb_sim *fresh = created(cfg);
     float a[PIXELS], b[PIXELS];
+    int fast, slow;
+    nb_sim_size(changed, &fast, &slow);
+    assert_int_equal(fast, FAST);
+    assert_int_equal(slow, SLOW);
     assert_int_equal(nb_sim_render(changed, a, NULL, NULL), NB_OK);
     assert_int_equal(nb_sim_render(fresh, b, NULL, NULL), NB_OK);
     assert_memory_equal(a, b, sizeof a);
@@ -46,8 +50,16 @@ static void parameters_give_the_image_of_a_new_simulation(void **state)
 
 static void an_error_changes_nothing(void **state)
 {
-    static const char *const bad[][2] = {
-        {"distance", "-1"}, {"nonsense", "1"}, {"hkl", "/nonexistent.hkl"}, {"N", "x"}};
+    static const char *const bad[][2] = {{"distance", "-1"},
+                                         {"nonsense", "1"},
+                                         {"hkl", "/nonexistent"},
+                                         {"N", "x"},
+                                         {"cell", "1 2 3 .1 .1 179"} /* no volume */,
+                                         {"detpixels", "1000000"},
+                                         {"phisteps", "60000000"},
+                                         {"flux", "1e308"}};
+    static const char *const angles[] = {"cell_al", "cell_be"};
+    static const double wide[] = {170, 170};
     nb_config cfg = start();
     nb_sim *sim = created(&cfg);
     (void)state;
@@ -57,6 +69,8 @@ static void an_error_changes_nothing(void **state)
         assert_true(err.message[0] != 0);
         check_image(sim, &cfg);
     }
+    assert_int_equal(nb_sim_set_parameters(sim, angles, wide, 2, NULL), NB_ERR_INPUT);
+    check_image(sim, &cfg);
     nb_sim_free(sim);
 }
 

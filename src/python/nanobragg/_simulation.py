@@ -159,12 +159,10 @@ class Simulation:
         dtype = np.dtype(dtype)
         if dtype not in (np.dtype(np.uint16), np.dtype(np.int32)):
             raise ValueError(f"dtype: must be uint16 or int32, not {dtype}")
+        image, out = self._of(image), np.empty(self.shape, dtype=dtype)
         if seed is not None:
-            last = self._image
             self._sim.set(_parameters.many({"seed": seed}))
-            self._image = last
-        out = np.empty(self.shape, dtype=dtype)
-        self._sim.integers(self._of(image), out, _NOISE_32 if dtype == np.int32 else _NOISE_16)
+        self._sim.integers(image, out, _NOISE_32 if dtype == np.int32 else _NOISE_16)
         return out.view(Image)
 
     def integers(self, image=None):
