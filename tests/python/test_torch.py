@@ -132,6 +132,14 @@ def test_double_backward_raises():
         first.sum().backward()
 
 
+@pytest.mark.parametrize("draw", [lambda sim, m: render(sim, misset=m), lambda sim, m: Renderer(sim, "misset")(m)])
+def test_double_backward_of_a_linear_loss_raises(draw):
+    misset = tensors(names=["misset"])["misset"]
+    first, = torch.autograd.grad(draw(nanobragg.Simulation(**SMALL), misset).sum(), misset, create_graph=True)
+    with pytest.raises(NotImplementedError, match="double backward"):
+        ((first ** 2).sum() + misset.sum()).backward()
+
+
 def test_two_images_in_one_graph():
     sim = nanobragg.Simulation(**SMALL)
     a = torch.tensor(0.0, dtype=torch.float64, requires_grad=True)

@@ -40,17 +40,20 @@ def _pull_back(sim, values, names, slopes, dtype=torch.float64, device=None):
     """dL/dI -> dL/dp: a tensor."""
     before = sim._given
     values.give(sim)
-    numbers = _derivatives.numbers_of(sim._sim, sim.shape, slopes.detach(), names)[0]
-    if before is not None:
-        before.give(sim)
+    try:
+        numbers = _derivatives.numbers_of(sim._sim, sim.shape, slopes.detach(), names)[0]
+    finally:
+        if before is not None:
+            before.give(sim)
     return torch.tensor(numbers, dtype=dtype, device=device)  # one transfer
 
 
 class _Pullback(torch.autograd.Function):
-    """The same in a graph, where it has no derivative."""
+    """The same in a graph, where it has no derivative: by the slopes, nor by the parameters, which are given
+    so that a gradient whose slopes are constants is no constant itself."""
 
     @staticmethod
-    def forward(ctx, sim, values, names, slopes, dtype, device):
+    def forward(ctx, sim, values, names, slopes, dtype, device, *parameters):
         return _pull_back(sim, values, names, slopes, dtype, device)
 
     @staticmethod
@@ -59,11 +62,19 @@ class _Pullback(torch.autograd.Function):
                                   "be differentiated again (double backward)")
 
 
+def _gradient(tensors, *pull):
+    """Of an image of these parameters."""
+    if torch.is_grad_enabled():  # create_graph
+        return _Pullback.apply(*pull, *tensors)
+    return _pull_back(*pull)
+
+
 class _Render(torch.autograd.Function):
     @staticmethod
     def forward(ctx, sim, values, parts, *tensors):
         ctx.sim, ctx.values, ctx.parts = sim, values, parts
         ctx.like = [(t.shape, t.dtype, t.device) for t in tensors]
+        ctx.tensors = tensors  # not saved: only what they hang on is asked for, and steps may change them in place
         values.give(sim)
         return _image(sim)
 
@@ -74,8 +85,7 @@ class _Render(torch.autograd.Function):
         like = [one for one, wanted in zip(ctx.like, needed) if wanted]
         names = [name for part in parts for name in part]
         alike = len({one[1:] for one in like}) == 1  # all in one transfer
-        pull_back = _Pullback.apply if torch.is_grad_enabled() else _pull_back  # enabled: create_graph
-        gradient = pull_back(ctx.sim, ctx.values, names, slopes,
+        gradient = _gradient(ctx.tensors, ctx.sim, ctx.values, names, slopes,
                              *(like[0][1:] if alike else (torch.float64, None)))
         pieces = list(gradient.split([len(part) for part in parts]))
         for i, (shape, dtype, device) in enumerate(like):
@@ -94,13 +104,13 @@ class _Flat(torch.autograd.Function):
     def forward(ctx, numbers, sim, names):
         values = _Values(names, numbers.tolist(), sim._version)
         ctx.sim, ctx.values, ctx.like = sim, values, (numbers.dtype, numbers.device)
+        ctx.tensors = (numbers,)
         values.give(sim)
         return _image(sim)
 
     @staticmethod
     def backward(ctx, slopes):
-        pull_back = _Pullback.apply if torch.is_grad_enabled() else _pull_back  # enabled: create_graph
-        return pull_back(ctx.sim, ctx.values, ctx.values.names, slopes, *ctx.like), None, None
+        return _gradient(ctx.tensors, ctx.sim, ctx.values, ctx.values.names, slopes, *ctx.like), None, None
 
 
 def _numbers(tensors):
