@@ -149,7 +149,8 @@ static nb_status choose_device(nb_sim *sim, const nb_slope_job *job, int numbers
         return NB_OK;
     }
     nb_sim_device_join(sim);
-    if (!sim->state)
+    st = nb_sim_check_device(sim, err ? err : &local);
+    if (!st && !sim->state)
         st = sim->backend->open(&sim->options, &sim->state, err ? err : &local);
     if (st == NB_ERR_DEVICE && nb_sim_device_is_automatic(sim)) {
         say_cpu(sim, (err ? err : &local)->message);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/error.h"
+#include "../base/fork.h"
 #include "../base/memory.h"
 #include "../render/choose.h"
 #include "sim.h"
@@ -31,6 +33,7 @@ void nb_sim_device_warm(nb_sim *sim, const nb_backend *backend, int device_index
         return; /* open will take the time then */
     w->backend = backend;
     w->device_index = device_index;
+    nb_fork_uses_device();
     if (pthread_create(&w->thread, NULL, warm, w))
         nb_free(w);
     else
@@ -41,6 +44,20 @@ static void start_asked(void *user, const nb_backend *backend)
 {
     nb_sim *sim = user;
     nb_sim_device_warm(sim, backend, sim->options.device_index);
+}
+
+nb_status nb_sim_check_device(const nb_sim *sim, nb_error *err)
+{
+    if (!sim->backend->device || !nb_fork_lost_device())
+        return NB_OK;
+    return nb_fail(err, NB_ERR_DEVICE, "-device %s: " NB_FORK_CURE, sim->backend->name);
+}
+
+void nb_sim_close_backend(nb_sim *sim)
+{
+    if (sim->backend && !(sim->backend->device && nb_fork_lost_device()))
+        sim->backend->close(sim->state);
+    sim->state = NULL;
 }
 
 void nb_sim_start_when_asked(nb_sim *sim)
@@ -72,7 +89,8 @@ void nb_sim_device_join(nb_sim *sim)
 {
     if (!sim->warming)
         return;
-    pthread_join(sim->warming->thread, NULL);
+    if (!nb_fork_lost_device())
+        pthread_join(sim->warming->thread, NULL);
     nb_free(sim->warming);
     sim->warming = NULL;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/fork.h"
 #include "../base/memory.h"
 #include "sim.h"
 
@@ -33,9 +34,9 @@ struct nb_device_image {
 
 static void discard(nb_device_image *image)
 {
-    if (image->on)
+    if (image->on && !nb_fork_lost_device())
         image->on->discard(image->device, image->pixels);
-    else
+    else if (!image->on)
         free(image->pixels);
     nb_free(image);
 }

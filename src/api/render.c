@@ -52,7 +52,10 @@ static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
     double t0 = nb_monotonic_seconds(), t1;
     const nb_request as = {.precision = sim->options.precision,
                            .tolerance = sim->options.tolerance};
-    nb_status st = nb_sim_end_loan(sim, err);
+    nb_status st = nb_sim_check_device(sim, err);
+    if (st)
+        return st;
+    st = nb_sim_end_loan(sim, err);
     if (!st)
         st = choose_home(sim, &image, err);
     if (sim->backend->device) { /* one that was only asked starts beside the CPU */
@@ -76,8 +79,7 @@ static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
 /** Another backend from now on. */
 static void change_backend(nb_sim *sim, const nb_backend *to)
 {
-    sim->backend->close(sim->state);
-    sim->state = NULL;
+    nb_sim_close_backend(sim);
     sim->backend = to;
     sim->options.hand_over = 0;
 }

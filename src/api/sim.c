@@ -223,8 +223,7 @@ void nb_sim_free(nb_sim *sim)
         return;
     nb_sim_device_join(sim);
     nb_sim_stop_lending(sim);
-    if (sim->backend)
-        sim->backend->close(sim->state);
+    nb_sim_close_backend(sim);
     free(sim->photons.own);
     nb_sim_forget(sim);
     nb_model_free(&sim->model);

@@ -88,6 +88,11 @@ int64_t nb_seed_from_clock(void);
 void nb_sim_device_warm(nb_sim *sim, const nb_backend *backend, int device_index);
 void nb_sim_device_join(nb_sim *sim);
 
+/** Errors: NB_ERR_DEVICE when its device was lost in a fork. */
+nb_status nb_sim_check_device(const nb_sim *sim, nb_error *err);
+/** Close its state, unless that is on a device that a fork has lost. */
+void nb_sim_close_backend(nb_sim *sim);
+
 /** From here on a device that is asked whether it is quicker starts meanwhile. */
 void nb_sim_start_when_asked(nb_sim *sim);
 

@@ -6,6 +6,7 @@
 
 #include "../base/clock.h"
 #include "../base/error.h"
+#include "../base/fork.h"
 #include "../physics/limits.h"
 #include "pilot.h"
 #include "simd.h"
@@ -81,6 +82,9 @@ static nb_status take_named(const nb_scene *scene, const nb_render_options *opti
                             size_t reason_size, nb_error *err)
 {
     char why[200] = "";
+    if (nb_fork_lost_device())
+        return nb_fail(err, NB_ERR_UNSUPPORTED, "-device %s: " NB_FORK_CURE, word);
+    nb_fork_uses_device();
     if (backend->estimate(scene, options, why, sizeof why) < 0)
         return nb_fail(err, NB_ERR_UNSUPPORTED, "-device %s: %s; use -device cpu", word,
                        why);
@@ -113,6 +117,8 @@ typedef struct offer {
 
 static int may_have_device(void)
 {
+    if (nb_fork_lost_device())
+        return 0;
     for (const nb_backend *const *b = nb_backends; *b; b++)
         if ((*b)->present && (*b)->present())
             return 1;
@@ -129,6 +135,7 @@ static offer ask_devices(const nb_scene *scene, const nb_render_options *options
             continue;
         if (options->asking)
             options->asking(options->asking_user, *b);
+        nb_fork_uses_device();
         o.seconds = (*b)->estimate(scene, options, o.why, sizeof o.why);
         if (o.seconds < 0 || (best.backend && o.seconds >= best.seconds))
             continue;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The rules of docs/python.md, one test each."""
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -266,6 +267,22 @@ def test_read_and_compare(tmp_path):
 
 def test_picture():
     assert nanobragg.Simulation(**SMALL).render()._repr_png_().startswith(b"\x89PNG")
+
+
+def test_fork_after_a_render():
+    sim = nanobragg.Simulation(**SMALL, threads=2)
+
+    def sums():
+        fresh = nanobragg.Simulation(**SMALL, threads=3)
+        return [float(one.render().sum()) for one in (sim, fresh)] + [float(fresh.noise().sum())]
+
+    want, context = sums(), multiprocessing.get_context("fork")
+    answers = context.Queue()
+    children = [context.Process(target=lambda: answers.put(sums()), daemon=True) for _ in range(2)]
+    for child in children:
+        child.start()
+    assert [answers.get(timeout=60) for _ in children] == [want] * 2
+    assert sums() == want
 
 
 def test_one_object_in_two_threads_raises():

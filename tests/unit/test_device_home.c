@@ -3,6 +3,7 @@
  * must have the same bytes as without it. */
 #include "../support/products.h"
 #include "api/sim.h"
+#include "base/fork.h"
 #include "base/memory.h"
 #include "base/outfile.h"
 #include "image/adu.h"
@@ -12,6 +13,8 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { NAMES = 6 };
 
@@ -184,6 +187,53 @@ static void image_is_lent(void **state)
         nb_sim_free(sim);
         free(ours);
     }
+}
+
+/** What a forked child gets: 0 all is right, else the number of the step. */
+static int child_of_fork(nb_sim *sim, nb_config *cfg, const float *want, size_t bytes)
+{
+    float *image = malloc(bytes);
+    nb_error err = {0};
+    nb_sim *other;
+    if (!image || nb_sim_render(sim, image, NULL, &err) != NB_OK ||
+        memcmp(image, want, bytes) != 0)
+        return 1; /* auto: the CPU */
+    strcpy(sim->cfg.device, "fake");
+    sim->backend = &fake_backend;
+    if (nb_sim_render(sim, image, NULL, &err) != NB_ERR_DEVICE ||
+        !strstr(err.message, "spawn"))
+        return 2;
+    strcpy(cfg->device, "cuda");
+    if (nb_sim_create(cfg, NULL, &other, &err) != NB_ERR_UNSUPPORTED)
+        return 3;
+    nb_sim_free(sim);
+    free(image);
+    return 0;
+}
+
+static void a_device_does_not_survive_fork(void **state)
+{
+    nb_config cfg;
+    nb_sim *sim;
+    size_t bytes;
+    float *image;
+    pid_t child;
+    int status;
+    (void)state;
+    configure(&cfg);
+    bytes = (size_t)cfg.detpixels[0] * (size_t)cfg.detpixels[1] * sizeof *image;
+    image = malloc(bytes);
+    assert_int_equal(nb_sim_create(&cfg, NULL, &sim, NULL), NB_OK);
+    sim->backend = &fake_backend;
+    assert_int_equal(nb_sim_render(sim, image, NULL, NULL), NB_OK);
+    nb_fork_uses_device();
+    child = fork();
+    if (child == 0)
+        _exit(child_of_fork(sim, &cfg, image, bytes));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    nb_sim_free(sim);
+    free(image);
 }
 
 /* More than counts and an offset is made on the CPU, of photons that are fetched. */
@@ -390,6 +440,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(large_files_close_the_device, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test(image_is_lent),
+        cmocka_unit_test(a_device_does_not_survive_fork),
         cmocka_unit_test(sums_with_masks),
         cmocka_unit_test(one_pixel_as_many),
     };

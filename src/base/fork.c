@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* libgomp keeps a team of threads for the next parallel region.  A forked child has the list of them but
+ * not the threads, and waits for them for ever.  So the team of the thread that forks is ended before,
+ * and parent and child each start another when they need one. */
+#include "fork.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#if defined(_OPENMP) && !defined(__clang__) /* LLVM's own library looks after itself */
+#include <omp.h>
+#define NB_ENDS_TEAM 1
+#endif
+
+static atomic_int device_used, device_lost; /* of this process */
+
+static void before(void)
+{
+#ifdef NB_ENDS_TEAM
+    (void)omp_pause_resource_all(omp_pause_soft);
+#endif
+}
+
+static void in_child(void)
+{
+    atomic_store(&device_lost, atomic_load(&device_used));
+}
+
+__attribute__((constructor)) static void watch(void)
+{
+    (void)pthread_atfork(before, NULL, in_child);
+}
+
+void nb_fork_uses_device(void)
+{
+    atomic_store(&device_used, 1);
+}
+
+int nb_fork_lost_device(void)
+{
+    return atomic_load(&device_lost);
+}
