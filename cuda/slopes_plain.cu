@@ -18,22 +18,21 @@ typedef struct plain_job {
 
 /** The batch's pixels of a plane, from `to` on.  What is behind the last pixel is written, too: planes have room for whole
  * batches.  Nobody reads them soon, so that they pass by the caches. */
-static __device__ __forceinline__ void store(float *to, const float (&value)[4])
-{
-    gpuStoreOnce((float4 *)to, make_float4(value[0], value[1], value[2], value[3]));
-}
-
-static __device__ __forceinline__ void store(float *to, const float (&value)[2])
-{
-    gpuStoreOnce((float2 *)to, make_float2(value[0], value[1]));
-}
-
 template <int PIXELS>
-static __device__ __forceinline__ void store(double *to, const float (&value)[PIXELS])
+static __device__ __forceinline__ void store(const nb_cuda_slope_job &all, int64_t at,
+                                             const float (&value)[PIXELS])
 {
+    if (!all.single) {
 #pragma unroll
-    for (int j = 0; j < PIXELS; j += 2)
-        gpuStoreOnce((double2 *)to + j / 2, make_double2(value[j], value[j + 1]));
+        for (int j = 0; j < PIXELS; j += 2)
+            gpuStoreOnce((double2 *)(all.out + at) + j / 2,
+                         make_double2(value[j], value[j + 1]));
+    } else if constexpr (PIXELS == 4) {
+        gpuStoreOnce((float4 *)(all.single + at),
+                     make_float4(value[0], value[1], value[2], value[3]));
+    } else {
+        gpuStoreOnce((float2 *)(all.single + at), make_float2(value[0], value[1]));
+    }
 }
 
 /** What a block reads once. */
@@ -78,9 +77,9 @@ static __device__ __forceinline__ void add_moves(const plain_job &p,
 }
 
 /** The planes of a kind. */
-template <unsigned MASK, int PIXELS, typename T>
+template <unsigned MASK, int PIXELS>
 static __device__ __forceinline__ void emit(const plain_job &p, const batch<PIXELS> &b,
-                                            const block_rows &of, T *out, int kind,
+                                            const block_rows &of, int64_t at, int kind,
                                             const nb_term_case how)
 {
     for (int n = p.rows.first[kind]; n < p.rows.first[kind + 1]; n++) {
@@ -94,18 +93,18 @@ static __device__ __forceinline__ void emit(const plain_job &p, const batch<PIXE
                          });
         if (MASK >> NB_PLAIN_PLACE & 1)
             add_moves(p, b, of, n, value);
-        store(out + of.places[n], value);
+        store(p.all, at + of.places[n], value);
     }
 }
 
-template <int LEVEL, int PIXELS, typename T>
+template <int LEVEL, int PIXELS>
 static __device__ __forceinline__ void emit_all(const plain_job &p, const batch<PIXELS> &b,
-                                                const block_rows &of, T *out,
+                                                const block_rows &of, int64_t at,
                                                 const nb_term_case how)
 {
 #define EMIT(kind, mask)                                                                 \
     if (LEVEL >= NB_TERMS_ALL || !((mask) >> NB_PLAIN_PLACE & 1))                        \
-        emit<mask>(p, b, of, out, kind, how);
+        emit<mask>(p, b, of, at, kind, how);
     NB_PLAIN_KINDS(EMIT)
 }
 
@@ -142,10 +141,7 @@ __global__ void __launch_bounds__(THREADS, LEVEL < NB_TERMS_ALL ? 4
         if (b.i >= p.all.end)
             return;
         fill(p.all, p.from, b, how);
-        if (p.all.single)
-            emit_all<LEVEL>(p, b, of, p.all.single + (b.i - p.all.origin), how);
-        else
-            emit_all<LEVEL>(p, b, of, p.all.out + (b.i - p.all.origin), how);
+        emit_all<LEVEL>(p, b, of, b.i - p.all.origin, how);
     }
 }
 
