@@ -74,7 +74,7 @@ endif
 CU_SRC := $(if $(NVCC),$(sort $(wildcard cuda/*.cu)))
 HAVE_CUDA := $(if $(CU_SRC),1)
 CUDA_VERSION := $(NVCC_VERSION)
-FEATURES := TIFF PNG CJSON RANDOM123 GEMMI FFTW XRAYLIB CMINPACK HDF5 LIBDEFLATE ZLIB LZ4 OPENMP MPI CUDA
+FEATURES := TIFF PNG CJSON RANDOM123 GEMMI FFTW XRAYLIB CMINPACK HDF5 LIBDEFLATE ZLIB BZIP2 LZ4 OPENMP MPI CUDA
 
 # --- flags ------------------------------------------------------------------------------------
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -83,7 +83,7 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 FP := -ffp-contract=off -fno-math-errno
 DEFS := $(foreach f,$(FEATURES),$(if $(HAVE_$f),-DNB_HAVE_$f=1 \
     -DNB_$f_VERSION='"$($f_VERSION)"')) $(DEFS_$(FLAVOR)) \
-    $(foreach f,TIFF PNG HDF5 FFTW XRAYLIB CMINPACK MPI,$(if $(HAVE_$f),-DNB_$f_SONAME='"$($f_SONAME)"'))
+    $(foreach f,TIFF PNG HDF5 FFTW XRAYLIB CMINPACK BZIP2 MPI,$(if $(HAVE_$f),-DNB_$f_SONAME='"$($f_SONAME)"'))
 ALL_CFLAGS = -std=gnu11 $(OPT_$(FLAVOR)) -g -fPIC $(FP) $(WARN) $(SAN) \
     $(if $(HAVE_OPENMP),-fopenmp) $(DEFS) $(LIB_CFLAGS) -MMD -MP $(CFLAGS)
 # gemmi shifts and adds what it read without a look at the size: whatever wraps around is harmless.
@@ -94,7 +94,7 @@ ALL_CXXFLAGS = -std=c++17 $(OPT_$(FLAVOR)) -g -fPIC $(FP) $(filter-out -Wstrict-
 LIB_CFLAGS := $(TIFF_CFLAGS) $(PNG_CFLAGS) $(CJSON_CFLAGS) $(HDF5_CFLAGS) $(FFTW_CFLAGS) \
     $(XRAYLIB_CFLAGS:-I%=-isystem %) $(CMINPACK_CFLAGS:-I%=-isystem %) $(LIBDEFLATE_CFLAGS) $(ZLIB_CFLAGS) $(LZ4_CFLAGS) \
     $(MPI_CFLAGS)
-# libtiff, libpng, libhdf5, FFTW, xraylib, cminpack (src/base/late_library.h) and MPI (src/series/mpi_lib.h) are not here.
+# libtiff, libpng, libhdf5, FFTW, xraylib, cminpack, libbz2 (src/base/late_library.h) and MPI (src/series/mpi_lib.h) are not here.
 LIBS := $(CJSON_LIBS) $(LIBDEFLATE_LIBS) $(ZLIB_LIBS) \
     $(LZ4_LIBS) $(if $(HAVE_GEMMI),$(GEMMI_LIBS) -lstdc++) -ldl -pthread -lm
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(NVCC)))
@@ -154,8 +154,7 @@ CHECK_BIN := $(call programs,check)
 BENCH_BIN := $(call programs,bench)
 FUZZ_WITHOUT := $(if $(HAVE_HDF5),,tests/fuzz/fuzz_hdf5_%) \
     $(if $(HAVE_CJSON),,tests/fuzz/fuzz_jobs.c tests/fuzz/fuzz_expt.c) \
-    $(if $(HAVE_GEMMI),,tests/fuzz/fuzz_structure.c tests/fuzz/fuzz_reflections.c) \
-    $(if $(HAVE_ZLIB),,tests/fuzz/fuzz_gunzip.c)
+    $(if $(HAVE_GEMMI),,tests/fuzz/fuzz_structure.c tests/fuzz/fuzz_reflections.c)
 FUZZ_SRC := $(filter-out $(FUZZ_WITHOUT),$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_NAMES := $(FUZZ_SRC:tests/fuzz/fuzz_%.c=%)
 FUZZ_HELP := $(filter-out tests/fuzz/fuzz_%.c tests/fuzz/replay.c,$(wildcard tests/fuzz/*.c))
@@ -198,6 +197,7 @@ WITHOUT_CMINPACK := (nanobragg refine is off; libcminpack-dev)
 WITHOUT_HDF5 := (-hdf5 is off; libhdf5-dev)
 WITHOUT_LIBDEFLATE := (-compress gzip takes zlib, slower; libdeflate-dev)
 WITHOUT_ZLIB := (-compress gzip needs libdeflate or it; zlib1g-dev)
+WITHOUT_BZIP2 := (.bz2 files cannot be read; libbz2-dev)
 WITHOUT_LZ4 := (-compress bslz4 is off; liblz4-dev)
 WITHOUT_OPENMP := (one thread; gcc, or libomp-dev for clang)
 WITHOUT_MPI := (a series under mpirun is refused; libmpich-dev or libopenmpi-dev)

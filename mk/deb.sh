@@ -44,7 +44,7 @@ strip -g "$work/libnanobragg-dev/usr/lib/$multiarch/libnanobragg.a"
 [ ! -d "$work/python3-nanobragg" ] || find "$work/python3-nanobragg" -name '*.so' -exec strip --strip-unneeded {} +
 
 # Packages of the libraries that are loaded when they are needed.
-late=$(sed -nE 's/^(TIFF|PNG|HDF5|FFTW|XRAYLIB|CMINPACK)_SONAME := //p' "$build/config.mk" |
+late=$(sed -nE 's/^(TIFF|PNG|HDF5|FFTW|XRAYLIB|CMINPACK|BZIP2)_SONAME := //p' "$build/config.mk" |
     while read -r soname; do
         file=$(/sbin/ldconfig -p | awk -v s="$soname" '$1 == s { print $NF; exit }')
         [ -z "$file" ] || dpkg -S "$(readlink -f "$file")" 2>/dev/null | cut -d: -f1

@@ -51,6 +51,13 @@ soname HDF5 hdf5 libhdf5
 soname FFTW fftw3 libfftw3
 soname XRAYLIB libxrl libxrl
 soname CMINPACK cminpack libcminpack
+# bzip2 has no pkg-config file in every distribution.
+if [ "${OPTIONAL:-auto}" != 0 ] && printf '#include <bzlib.h>\n' | $cc -E -x c - >"$work/bzip2" 2>/dev/null; then
+    header=$(sed -n 's/^# 1 "\(.*bzlib.h\)".*/\1/p' "$work/bzip2" | head -n 1)
+    echo "HAVE_BZIP2 := 1"
+    echo "BZIP2_VERSION := $(sed -n 's/.*libbzip2 version \([0-9.]*\).*/\1/p' "$header" | head -n 1)"
+    soname BZIP2 bzip2 libbz2
+fi
 # MPI, loaded when mpirun started the program (src/series/mpi_lib.h).
 for mpi in mpich ompi-c ompi mpi; do
     ! pkg-config --exists $mpi 2>/dev/null || break

@@ -27,20 +27,11 @@ typedef struct content {
 static nb_status read_content(nb_factor_maker *m, const char *flag, const char *path,
                               content *out, nb_error *err)
 {
-    char *unpacked;
-    size_t bytes;
     nb_status st;
     *out = (content){.flag = flag, .path = path};
     if ((st = nb_read_file(path, flag, 0, &out->data, &out->bytes, err)))
         return st;
     m->hash = nb_hash_bytes(m->hash, out->data, out->bytes);
-    if ((st = nb_gunzip(out->data, out->bytes, path, &unpacked, &bytes, err)))
-        return st;
-    if (unpacked) {
-        nb_free(out->data);
-        out->data = unpacked;
-        out->bytes = bytes;
-    }
     out->kind = nb_content_of(out->data, out->bytes);
     return NB_OK;
 }
@@ -238,20 +229,10 @@ static nb_status read_hkl(nb_factor_maker *m, nb_error *err)
 nb_status nb_hkl_refuse(const char *data, size_t n, const char *path, nb_status st,
                         nb_error *err)
 {
-    char *unpacked = NULL;
-    size_t bytes;
-    const char *flag, *what;
-    if (nb_gunzip(data, n, path, &unpacked, &bytes, NULL))
-        return st;
-    if (unpacked)
-        data = unpacked;
-    else
-        bytes = n;
-    what = nb_content_means(nb_content_of(data, bytes), data, bytes, &flag);
+    const char *flag, *what = nb_content_means(nb_content_of(data, n), data, n, &flag);
     if (what && flag && flag[1] != 'h')
         st = nb_fail_at(err, NB_ERR_INPUT, path, 0, "-hkl: it is %s; give it to %s", what,
                         flag);
-    nb_free(unpacked);
     return st;
 }
 

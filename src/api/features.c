@@ -68,6 +68,11 @@
 #define ZLIB_STATE                                                                       \
     0, "-compress gzip needs libdeflate or zlib: install zlib1g-dev and rebuild"
 #endif
+#ifdef NB_HAVE_BZIP2
+#define BZIP2_STATE 1, NB_BZIP2_VERSION
+#else
+#define BZIP2_STATE 0, ".bz2 files cannot be read: install libbz2-dev and rebuild"
+#endif
 #ifdef NB_HAVE_LZ4
 #define LZ4_STATE 1, NB_LZ4_VERSION
 #else
@@ -98,6 +103,7 @@ static const nb_feature features[] = {
     {"cminpack", CMINPACK_STATE},
     {"libdeflate", LIBDEFLATE_STATE},
     {"zlib", ZLIB_STATE},
+    {"bzip2", BZIP2_STATE},
     {"LZ4", LZ4_STATE},
     {"MPI", MPI_STATE},
 };

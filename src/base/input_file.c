@@ -8,11 +8,19 @@
 #include "error.h"
 #include "memory.h"
 #include "outfile.h"
+#include "unpack.h"
 
 int nb_is_regular_file(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static int is_packed(int fd)
+{
+    char mark[NB_PACKED_MARK];
+    const ssize_t n = pread(fd, mark, sizeof mark, 0);
+    return n > 0 && nb_is_packed(mark, (size_t)n);
 }
 
 nb_status nb_input_open(nb_input *in, const char *path, const char *flag, nb_error *err)
@@ -26,7 +34,8 @@ nb_status nb_input_open(nb_input *in, const char *path, const char *flag, nb_err
     in->fd = -1;
     if (nb_is_regular_file(path)) /* a pipe can be opened only once */
         in->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (in->fd >= 0 && fstat(in->fd, &st) == 0 && S_ISREG(st.st_mode)) {
+    if (in->fd >= 0 && fstat(in->fd, &st) == 0 && S_ISREG(st.st_mode) &&
+        !is_packed(in->fd)) {
         in->bytes = (uint64_t)st.st_size;
         return NB_OK;
     }

@@ -51,8 +51,8 @@ nb_status nb_outfile_put(const char *path, const void *data, size_t bytes, nb_er
  * signals that end the process. */
 void nb_outfile_abort_all(void);
 
-/** Read a whole file.  *data (nb_free, one extra NUL byte at the end) and *bytes are the
- * caller's.  limit: refuse larger files (0: none).  Errors: NB_ERR_INPUT when it cannot be
+/** Read a whole file, and unpack it if gzip or bzip2 packed it (base/unpack.h).  *data (nb_free, one extra NUL byte at the end) and *bytes are the
+ * caller's.  limit: refuse larger files, packed and not (0: none, but 1 GB unpacked).  Errors: NB_ERR_INPUT when it cannot be
  * opened, is a folder or too large; NB_ERR_IO on a read error; NB_ERR_NOMEM.  `flag` names the
  * option in the message. */
 nb_status nb_read_file(const char *path, const char *flag, size_t limit, char **data,
@@ -64,7 +64,7 @@ typedef struct nb_input {
     const char *path, *flag; /* the caller's, for messages */
     uint64_t bytes;
     int fd;
-    char *data; /* owned; the content of a pipe, else NULL */
+    char *data; /* owned; the content of a pipe or of a packed file, else NULL */
 } nb_input;
 
 /** Errors as those of nb_read_file.  nb_input_close ends it, after an error too. */

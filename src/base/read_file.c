@@ -9,6 +9,7 @@
 #include "error.h"
 #include "memory.h"
 #include "outfile.h"
+#include "unpack.h"
 
 typedef struct input {
     const char *path, *flag;
@@ -76,6 +77,20 @@ static nb_status read_all(int fd, const input *in, size_t expected, char **data,
     return st;
 }
 
+/** Take the content of a packed file. */
+static nb_status unpack(const input *in, char **data, size_t *bytes, nb_error *err)
+{
+    char *text;
+    size_t n;
+    nb_status st = nb_unpack(*data, *bytes, in->path, in->limit, &text, &n, err);
+    if (st || !text)
+        return st;
+    nb_free(*data);
+    *data = text;
+    *bytes = n;
+    return NB_OK;
+}
+
 nb_status nb_read_file(const char *path, const char *flag, size_t limit, char **data,
                        size_t *bytes, nb_error *err)
 {
@@ -98,6 +113,8 @@ nb_status nb_read_file(const char *path, const char *flag, size_t limit, char **
         status = read_all(fd, &in, S_ISREG(st.st_mode) ? (size_t)st.st_size : 0, data,
                           bytes, err);
     close(fd);
+    if (!status)
+        status = unpack(&in, data, bytes, err);
     if (status) {
         nb_free(*data);
         *data = NULL;

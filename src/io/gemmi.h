@@ -99,11 +99,6 @@ typedef enum {
     NB_CONTENT_CIF_OTHER /* CIF with neither */
 } nb_content;
 
-/** Gzip streams (first bytes 1f 8b) become *text (nb_free), bounded by 1 GB; other bytes give *text =
- * NULL.  name: for messages.  Errors: NB_ERR_INPUT (cut short, damaged), NB_ERR_NOMEM. */
-nb_status nb_gunzip(const char *data, size_t n, const char *name, char **text,
-                    size_t *bytes, nb_error *err);
-
 /** Kind of file by content (unpacked bytes). Never fails. */
 nb_content nb_content_of(const char *data, size_t n);
 

@@ -43,7 +43,8 @@ nb_status nb_h5_open(nb_h5_input *in, const char *path, nb_error *err)
         return NB_OK;
     nb_h5_end(&in->quiet);
     return nb_fail_at(err, NB_ERR_INPUT, path, 0,
-                      "cannot be opened as HDF5: damaged or cut short");
+                      "cannot be opened as HDF5: damaged, cut short, or packed (gunzip "
+                      "or bunzip2 it)");
 }
 
 void nb_h5_close(nb_h5_input *in)

@@ -13,7 +13,7 @@
 #include "image_read.h"
 
 /** Tested by its first bytes. A pipe is not tested: the read bytes would be lost for other
- * readers. */
+ * readers. The library cannot read what is packed. */
 static int is_hdf5(const char *path)
 {
     char first[8];
@@ -22,7 +22,7 @@ static int is_hdf5(const char *path)
     int yes;
     if (!nb_is_regular_file(path) || nb_input_open(&in, path, "image", NULL))
         return 0;
-    yes = !nb_input_read(&in, 0, first, sizeof first, NULL) &&
+    yes = !in.data && !nb_input_read(&in, 0, first, sizeof first, NULL) &&
           nb_image_format_of(&file) == NB_FORMAT_HDF5;
     nb_input_close(&in);
     return yes;

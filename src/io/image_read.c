@@ -124,7 +124,8 @@ nb_status nb_image_parse(const nb_image_file *file, nb_image *out, nb_error *err
         break;
     case NB_FORMAT_HDF5:
         st = nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
-                        "HDF5 cannot be read from a pipe; give a file");
+                        "HDF5 cannot be read from a pipe, nor packed by gzip or "
+                        "bzip2; give a file");
         break;
     default:
         st = float_parse(file, out, err);

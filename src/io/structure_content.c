@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What a file of atoms or reflections is, by its bytes; and its unpacking. */
+/* What a file of atoms or reflections is, by its bytes. */
 #include <string.h>
 
-#include "../base/error.h"
-#include "../base/memory.h"
 #include "../base/text.h"
 #include "gemmi.h"
-
-#ifdef NB_HAVE_ZLIB
-#include <zlib.h>
-#endif
 
 /* --- CIF ----------------------------------------------------------------------------------- */
 enum { HAS_CARTN = 1, HAS_FRACT = 2, HAS_SITE = 4, HAS_REFLECTIONS = 8 };
@@ -143,97 +137,4 @@ nb_content nb_content_of(const char *data, size_t n)
     if (is_cif(p, end))
         return cif_content(p, end);
     return is_pdb(p, end) ? NB_CONTENT_PDB : NB_CONTENT_UNKNOWN;
-}
-
-/* --- gzip ---------------------------------------------------------------------------------- */
-#ifdef NB_HAVE_ZLIB
-#define UNPACKED_MOST ((size_t)1 << 30)
-
-typedef struct {
-    z_stream z;
-    char *text;
-    size_t room;
-} unpacking;
-
-static nb_status grow(unpacking *u, const char *name, nb_error *err)
-{
-    size_t used = u->room - u->z.avail_out, room = u->room ? 2 * u->room : 1 << 16;
-    char *larger;
-    if (u->room >= UNPACKED_MOST)
-        return nb_fail_at(err, NB_ERR_INPUT, name, 0, "more than 1 GB unpacked");
-    larger = nb_alloc_raw(room, 1, "an unpacked file", err);
-    if (!larger)
-        return NB_ERR_NOMEM;
-    if (used)
-        memcpy(larger, u->text, used);
-    nb_free(u->text);
-    u->text = larger;
-    u->room = room;
-    u->z.next_out = (Bytef *)larger + used;
-    u->z.avail_out = (uInt)(room - used);
-    return NB_OK;
-}
-
-/* Every member of the stream, one behind the other. */
-static nb_status unpack(unpacking *u, const char *name, nb_error *err)
-{
-    for (;;) {
-        nb_status status = u->z.avail_out ? NB_OK : grow(u, name, err);
-        int result;
-        if (status)
-            return status;
-        result = inflate(&u->z, Z_NO_FLUSH);
-        if (result == Z_STREAM_END) {
-            if (u->z.avail_in < 2 || u->z.next_in[0] != 0x1f || u->z.next_in[1] != 0x8b)
-                return NB_OK;
-            inflateReset(&u->z);
-        } else if (result == Z_MEM_ERROR) {
-            return nb_fail_memory(err, u->room, "unpacking a gzip stream");
-        } else if ((result == Z_OK || result == Z_BUF_ERROR) && !u->z.avail_in &&
-                   u->z.avail_out) {
-            return nb_fail_at(err, NB_ERR_INPUT, name, 0, "the gzip stream is cut short");
-        } else if (result != Z_OK && result != Z_BUF_ERROR) {
-            return nb_fail_at(err, NB_ERR_INPUT, name, 0, "the gzip stream is damaged");
-        }
-    }
-}
-
-static nb_status gunzip(const char *data, size_t n, const char *name, char **text,
-                        size_t *bytes, nb_error *err)
-{
-    unpacking u = {.z = {.next_in = (Bytef *)(uintptr_t)data}};
-    nb_status status;
-    if (n > UNPACKED_MOST)
-        return nb_fail_at(err, NB_ERR_INPUT, name, 0, "more than 1 GB");
-    u.z.avail_in = (uInt)n;
-    if (inflateInit2(&u.z, 15 + 16) != Z_OK)
-        return nb_fail_memory(err, sizeof u, "unpacking a gzip stream");
-    status = unpack(&u, name, err);
-    *bytes = status ? 0 : u.room - u.z.avail_out;
-    inflateEnd(&u.z);
-    if (status)
-        nb_free(u.text);
-    else
-        *text = u.text;
-    return status;
-}
-#else
-static nb_status gunzip(const char *data, size_t n, const char *name, char **text,
-                        size_t *bytes, nb_error *err)
-{
-    (void)data, (void)n, (void)text, (void)bytes;
-    return nb_fail_at(
-        err, NB_ERR_UNSUPPORTED, name, 0,
-        "this build cannot unpack gzip: install zlib1g-dev and build again");
-}
-#endif
-
-nb_status nb_gunzip(const char *data, size_t n, const char *name, char **text,
-                    size_t *bytes, nb_error *err)
-{
-    *text = NULL;
-    *bytes = 0;
-    if (n < 2 || (unsigned char)data[0] != 0x1f || (unsigned char)data[1] != 0x8b)
-        return NB_OK;
-    return gunzip(data, n, name, text, bytes, err);
 }

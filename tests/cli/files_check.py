@@ -3,6 +3,8 @@
 
 usage: NANOBRAGG=program python3 tests/cli/files_check.py
 """
+import bz2
+import gzip
 import json
 import os
 import resource
@@ -300,6 +302,52 @@ def signals():
        not any(n.endswith(".part") for n in os.listdir(".")), (child.returncode, os.listdir(".")))
 
 
+def packed():
+    """gzip and bzip2 wherever a file is read, known by content: the same image as of the plain file."""
+    P = [*F, "-quiet", "-noint", "-nonoise", "-nopgm", "-floatfile"]
+    run(*F, "-quiet", "-intfile", "i.img", "-floatfile", "p.bin", "-nonoise", "-nopgm", "-geomout", "a.geom")
+    run(*F, "-quiet", "-nofloat", "-noint", "-nonoise", "-nopgm", "-exptout", "a.expt")
+    run(*F, "-quiet", "-stills", 1, "-output", "c_%d.cbf")
+    write("a.hkl", HKL)
+    write("a.mat", " 0.012 0.003 0.001\n -0.004 0.010 0.002\n 0.000 -0.003 0.009\n")
+    write("a.src", "-10 0 0 1 1e-10\n-10 0.01 0 2 1.01e-10\n")
+    write("a.stol", "0 2.57\n0.5 2\n1 1\n")
+    write("a.pdb", "CRYST1   20.000   24.000   28.000  90.00  90.00  90.00 P 21 21 21    4\n"
+          "ATOM      1  CA  ALA A   1      11.000  12.000  13.000  1.00 20.00           C  \n")
+    crystal = ["-cell", 70, 80, 90, "-N", 3, "-default_F", 100, "-quiet", "-noint", "-nonoise", "-nopgm", "-floatfile"]
+    cases = [("hkl", "a.hkl", P), ("mat", "a.mat", P[4:]), ("sourcefile", "a.src", P), ("stol", "a.stol", P),
+             ("img", "i.img", P), ("img", "c_1.cbf", P), ("mask", "i.img", P), ("geom", "a.geom", crystal),
+             ("expt", "a.expt", crystal)]
+    kinds = [("gz", gzip.compress)]
+    versions = run("-version").stdout.decode()
+    if "bzip2        yes" in versions:
+        kinds.append(("bz2", bz2.compress))
+    if "gemmi        yes" in versions:
+        cases.append(("pdb", "a.pdb", P[4:]))
+    for flag, name, args in cases:
+        run(*args, "plain.bin", f"-{flag}", name)
+        for kind, pack in kinds:
+            with open("packed", "wb") as out:  # no name says it
+                out.write(pack(read(name)))
+            done = run(*args, "packed.bin", f"-{flag}", "packed")
+            ok(f"packed-{flag}-{name}-{kind}", os.path.exists("plain.bin") and os.path.exists("packed.bin") and
+               read("plain.bin") == read("packed.bin"), done.stderr)
+            for made in ("packed.bin", "packed"):
+                if os.path.exists(made):
+                    os.remove(made)
+        os.remove("plain.bin")
+    with open("i.img.gz", "wb") as out:
+        out.write(gzip.compress(read("i.img")))
+    done = run("compare", "i.img", "i.img.gz")
+    ok("packed-compare", done.returncode == 0 and b"correlation" in done.stdout, done.stderr)
+    done = run("view", "i.img.gz", "v.png")
+    ok("packed-view", done.returncode == 0 and os.path.exists("v.png"), done.stderr)
+    with open("a.mat", "wb") as out:
+        out.write(gzip.compress(b" " * (2 << 20)))
+    done = run(*F, "-quiet", "-mat", "a.mat")
+    ok("packed-bomb", done.returncode == 2 and b"larger than 1048576 bytes unpacked" in done.stderr, done.stderr)
+
+
 def wait_until(condition):
     end = time.monotonic() + 20
     while not condition() and time.monotonic() < end:
@@ -309,7 +357,7 @@ def wait_until(condition):
 def main():
     top = tempfile.mkdtemp()
     for number, check in enumerate((collisions, lambda: pipes(hdf5), lambda: formats(hdf5),
-                                    standard_output, signals)):
+                                    standard_output, packed, signals)):
         folder = os.path.join(top, str(number))
         os.mkdir(folder)
         os.chdir(folder)

@@ -14,7 +14,7 @@ typedef struct file_bytes {
     size_t size;
 } file_bytes;
 
-static inline file_bytes packed_file(const char *name)
+static inline file_bytes set_file(const char *name)
 {
     char path[512];
     file_bytes file;
@@ -24,18 +24,6 @@ static inline file_bytes packed_file(const char *name)
              source ? source : ".", name);
     if (nb_read_file(path, "test", 1 << 28, &file.data, &file.size, &err))
         fail_msg("%s", err.message);
-    return file;
-}
-
-static inline file_bytes set_file(const char *name)
-{
-    file_bytes packed = packed_file(name), file;
-    nb_error err = {0};
-    if (nb_gunzip(packed.data, packed.size, name, &file.data, &file.size, &err))
-        fail_msg("%s", err.message);
-    if (!file.data)
-        return packed;
-    nb_free(packed.data);
     return file;
 }
 

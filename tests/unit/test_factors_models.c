@@ -5,6 +5,7 @@
 
 #include "../../src/base/fftw_lib.h"
 #include "../../src/base/memory.h"
+#include "../../src/base/unpack.h"
 #include "../../src/factors/model.h"
 
 enum { ELEMENTS = 40 };
@@ -38,7 +39,7 @@ static char *bytes_of(const char *name, size_t *n)
     data = nb_alloc(size + 1, 1, name, &err);
     assert_int_equal(fread(data, 1, size, f), size);
     fclose(f);
-    if (nb_gunzip(data, size, name, &text, &unpacked, &err))
+    if (nb_unpack(data, size, name, 0, &text, &unpacked, &err))
         fail_msg("%s", err.message);
     if (text) {
         nb_free(data);

@@ -327,41 +327,12 @@ static void contents(void **state)
             fail_msg("content of '%s'", of[i].text);
 }
 
-static void gzip(void **state)
-{
-    file_bytes file = packed_file("models/1pfe.cif.gz");
-    char *text;
-    size_t size;
-    nb_error err = {0};
-    nb_status status = nb_gunzip(file.data, file.size, "a.gz", &text, &size, &err);
-    (void)state;
-    if (status == NB_ERR_UNSUPPORTED)
-        skip_because("this build has no zlib");
-    assert_int_equal(status, NB_OK);
-    assert_int_equal(size, 110536);
-    assert_int_equal(nb_content_of(text, size), NB_CONTENT_MMCIF);
-    nb_free(text);
-    for (size_t cut = 2; cut < file.size; cut += 1 + file.size / 50) {
-        assert_int_equal(nb_gunzip(file.data, cut, "a.gz", &text, &size, &err),
-                         NB_ERR_INPUT);
-        assert_non_null(strstr(err.message, "a.gz: the gzip stream is cut short"));
-        assert_null(text);
-    }
-    file.data[file.size / 2] ^= 0x55;
-    assert_int_equal(nb_gunzip(file.data, file.size, "a.gz", &text, &size, &err),
-                     NB_ERR_INPUT);
-    assert_non_null(strstr(err.message, "damaged"));
-    assert_int_equal(nb_gunzip("ATOM", 4, "a.gz", &text, &size, &err), NB_OK);
-    assert_null(text);
-    nb_free(file.data);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(contents),       TEST(gzip),          TEST(unknown_groups),
-        TEST(order_of_atoms), TEST(odd_models),    TEST(bad_models),
-        TEST(damaged_files),  TEST(truncated_mtz), TEST(without_memory),
+        TEST(contents),      TEST(unknown_groups), TEST(order_of_atoms),
+        TEST(odd_models),    TEST(bad_models),     TEST(damaged_files),
+        TEST(truncated_mtz), TEST(without_memory),
     };
     return RUN_TESTS("gemmi_bad", tests);
 }

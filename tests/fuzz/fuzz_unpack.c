@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Gzip streams of models and reflection files, and what their bytes are. */
+/* Packed files, and what the bytes of models and reflection files are. */
+#include "../../src/base/unpack.h"
 #include "../../src/io/gemmi.h"
 #include "fuzz.h"
 
@@ -8,13 +9,15 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
     char *text;
     size_t bytes;
     nb_error err = {0};
-    nb_status status = nb_gunzip((const char *)data, size, "fuzz.gz", &text, &bytes, &err);
+    nb_status status =
+        nb_unpack((const char *)data, size, "fuzz.gz", 1 << 24, &text, &bytes, &err);
     if (status) {
         NB_FUZZ_CHECK(err.code == status && err.message[0] && !text);
         return 0;
     }
     if (!text)
         return nb_content_of((const char *)data, size) != NB_CONTENT_UNKNOWN;
+    NB_FUZZ_CHECK(bytes <= 1 << 24 && text[bytes] == 0);
     NB_FUZZ_CHECK(nb_content_of(text, bytes) <= NB_CONTENT_CIF_OTHER);
     nb_free(text);
     return 1;

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+#include "unpack.h"
+
+#include <string.h>
+#include <zlib.h>
+
+#include "bzip2_lib.h"
+#include "error.h"
+#include "memory.h"
+
+#define UNPACKED_MOST ((size_t)1 << 30)
+enum { STEP_MOST = 1 << 30 }; /* the libraries count in 32 bits */
+
+typedef enum { GOES_ON, ENDED, DAMAGED, NO_MEMORY } outcome;
+
+/** What is left of the packed bytes, and of the room for the others. */
+typedef struct flow {
+    char *in, *out;
+    size_t left, room;
+} flow;
+
+typedef struct packer {
+    const char *name;
+    nb_status (*open)(void *stream, nb_error *err);
+    outcome (*step)(void *stream, flow *f);
+    void (*close)(void *stream);
+} packer;
+
+typedef union stream {
+    z_stream z;
+#ifdef NB_HAVE_BZIP2
+    bz_stream b;
+#endif
+} stream;
+
+static unsigned piece(size_t n)
+{
+    return n < STEP_MOST ? (unsigned)n : STEP_MOST;
+}
+
+/** The library has left so much of its pieces. */
+static void advance(flow *f, unsigned left, unsigned room)
+{
+    const size_t used = piece(f->left) - left, made = piece(f->room) - room;
+    f->in += used;
+    f->left -= used;
+    f->out += made;
+    f->room -= made;
+}
+
+static nb_status open_gzip(void *s, nb_error *err)
+{
+    return inflateInit2((z_stream *)s, 15 + 16) == Z_OK
+               ? NB_OK
+               : nb_fail_memory(err, sizeof(z_stream), "unpacking a gzip stream");
+}
+
+static outcome step_gzip(void *s, flow *f)
+{
+    z_stream *z = s;
+    int result;
+    z->next_in = (Bytef *)f->in;
+    z->avail_in = piece(f->left);
+    z->next_out = (Bytef *)f->out;
+    z->avail_out = piece(f->room);
+    result = inflate(z, Z_NO_FLUSH);
+    advance(f, z->avail_in, z->avail_out);
+    return result == Z_STREAM_END                    ? ENDED
+           : result == Z_OK || result == Z_BUF_ERROR ? GOES_ON
+           : result == Z_MEM_ERROR                   ? NO_MEMORY
+                                                     : DAMAGED;
+}
+
+static void close_gzip(void *s)
+{
+    inflateEnd((z_stream *)s);
+}
+
+#ifdef NB_HAVE_BZIP2
+static nb_status open_bzip2(void *s, nb_error *err)
+{
+    nb_status st = nb_bzip2_load(err);
+    if (!st && BZ2_bzDecompressInit((bz_stream *)s, 0, 0) != BZ_OK)
+        st = nb_fail_memory(err, sizeof(bz_stream), "unpacking a bzip2 stream");
+    return st;
+}
+
+static outcome step_bzip2(void *s, flow *f)
+{
+    bz_stream *b = s;
+    int result;
+    b->next_in = f->in;
+    b->avail_in = piece(f->left);
+    b->next_out = f->out;
+    b->avail_out = piece(f->room);
+    result = BZ2_bzDecompress(b);
+    advance(f, b->avail_in, b->avail_out);
+    return result == BZ_STREAM_END  ? ENDED
+           : result == BZ_OK        ? GOES_ON
+           : result == BZ_MEM_ERROR ? NO_MEMORY
+                                    : DAMAGED;
+}
+
+static void close_bzip2(void *s)
+{
+    BZ2_bzDecompressEnd((bz_stream *)s);
+}
+#else
+static nb_status open_bzip2(void *s, nb_error *err)
+{
+    (void)s;
+    return nb_fail(err, NB_ERR_UNSUPPORTED,
+                   "this build cannot unpack bzip2: install libbz2-dev and build again");
+}
+
+static outcome step_bzip2(void *s, flow *f)
+{
+    (void)s, (void)f;
+    return DAMAGED;
+}
+
+static void close_bzip2(void *s)
+{
+    (void)s;
+}
+#endif
+
+static const packer gzip = {"gzip", open_gzip, step_gzip, close_gzip};
+static const packer bzip2 = {"bzip2", open_bzip2, step_bzip2, close_bzip2};
+
+/** Marks of a file of numbers could be any, so all of the mark is looked at that there is. */
+static const packer *packer_of(const char *data, size_t n)
+{
+    static const char block[] = "\x31\x41\x59\x26\x53\x59",
+                      end[] = "\x17\x72\x45\x38\x50\x90";
+    const size_t rest = n < 10 ? n - 4 : 6;
+    if (n >= 2 && !memcmp(data, "\x1f\x8b\x08", n < 3 ? n : 3))
+        return &gzip;
+    if (n >= 4 && !memcmp(data, "BZh", 3) && data[3] >= '1' && data[3] <= '9' &&
+        (!memcmp(data + 4, block, rest) || !memcmp(data + 4, end, rest)))
+        return &bzip2;
+    return NULL;
+}
+
+int nb_is_packed(const char *data, size_t n)
+{
+    return packer_of(data, n) != NULL;
+}
+
+/** Text that grows. */
+typedef struct text {
+    char *data;
+    size_t used, room, limit;
+} text;
+
+/** Room for more, one byte beyond the limit at most, and one for the NUL. */
+static nb_status grow(text *t, size_t least, const char *name, nb_error *err)
+{
+    size_t room = 2 * t->room > least ? 2 * t->room : least;
+    char *larger;
+    if (t->used > t->limit)
+        return nb_fail_at(err, NB_ERR_INPUT, name, 0, "larger than %zu bytes unpacked",
+                          t->limit);
+    room = room < t->limit + 1 ? room : t->limit + 1;
+    larger = nb_alloc_raw(room + 1, 1, "an unpacked file", err);
+    if (!larger)
+        return NB_ERR_NOMEM;
+    if (t->used)
+        memcpy(larger, t->data, t->used);
+    nb_free(t->data);
+    t->data = larger;
+    t->room = room;
+    return NB_OK;
+}
+
+/** One member; f keeps what follows it. */
+static nb_status unpack_member(const packer *p, flow *f, text *t, const char *name,
+                               nb_error *err)
+{
+    stream s = {0};
+    outcome now = GOES_ON;
+    nb_status st = p->open(&s, err);
+    if (st)
+        return st;
+    while (!st && now == GOES_ON) {
+        if (t->used == t->room && (st = grow(t, 4 * f->left + 4096, name, err)))
+            break;
+        f->out = t->data + t->used;
+        f->room = t->room - t->used;
+        now = p->step(&s, f);
+        t->used = t->room - f->room;
+        if (now == GOES_ON && !f->left && f->room)
+            st = nb_fail_at(err, NB_ERR_INPUT, name, 0, "the %s stream is cut short",
+                            p->name);
+    }
+    p->close(&s);
+    if (now == NO_MEMORY)
+        st = nb_fail_memory(err, t->room, "unpacking a file");
+    if (now == DAMAGED)
+        st = nb_fail_at(err, NB_ERR_INPUT, name, 0, "the %s stream is damaged", p->name);
+    return st;
+}
+
+nb_status nb_unpack(const char *data, size_t n, const char *name, size_t limit,
+                    char **out, size_t *bytes, nb_error *err)
+{
+    const packer *p = packer_of(data, n);
+    flow f = {.in = (char *)(uintptr_t)data, .left = n};
+    text t = {.limit = limit ? limit : UNPACKED_MOST};
+    nb_status st = NB_OK;
+    *out = NULL;
+    *bytes = 0;
+    if (!p)
+        return NB_OK;
+    do
+        st = unpack_member(p, &f, &t, name, err);
+    while (!st && packer_of(f.in, f.left) == p);
+    if (!st && t.used > t.limit)
+        st = grow(&t, 0, name, err);
+    if (st) {
+        nb_free(t.data);
+        return st;
+    }
+    t.data[t.used] = '\0';
+    *out = t.data;
+    *bytes = t.used;
+    return NB_OK;
+}
