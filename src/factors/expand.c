@@ -18,29 +18,48 @@ static double at(const nb_reflection_file *file, int column, size_t row)
     return isfinite(v) ? v : NAN;
 }
 
-static double amplitude_of(double I)
-{
-    return isnan(I) ? I : sqrt(fmax(I, 0));
-}
-
-/** Amplitudes of both mates; 0 if there is none.  *negative counts. */
-static int amplitudes(const nb_expansion_request *r, size_t row, double F[2],
-                      size_t *negative)
+/** Amplitudes or intensities of both mates, and which of them the row has; 0 if it has none.
+ * *negative counts. */
+static int values_of(const nb_expansion_request *r, size_t row, double F[2], int has[2],
+                     size_t *negative)
 {
     const nb_column_choice *c = &r->columns;
     double D = at(r->file, c->difference, row);
-    int alike = c->minus < 0 && isnan(D);
-    F[0] = at(r->file, c->plus, row) + (isnan(D) ? 0 : D / 2);
-    F[1] = c->minus < 0 ? F[0] - (isnan(D) ? 0 : D) : at(r->file, c->minus, row);
-    for (int i = 0; i < 2; i++) {
-        *negative += !c->intensities && F[i] < 0 && !(i && alike);
-        F[i] = c->intensities ? amplitude_of(F[i]) : F[i] < 0 ? 0 : F[i];
+    F[0] = at(r->file, c->plus, row);
+    F[1] = at(r->file, c->minus, row);
+    if (!isnan(D)) {
+        F[1] = F[0] - D / 2;
+        F[0] += D / 2;
     }
-    if (isnan(F[0]))
-        F[0] = F[1];
-    if (isnan(F[1]))
-        F[1] = F[0];
-    return !isnan(F[0]);
+    for (int i = 0; i < 2; i++) {
+        has[i] = !isnan(F[i]);
+        if (!c->intensities && F[i] < 0) {
+            ++*negative;
+            F[i] = 0;
+        }
+    }
+    for (int i = 0; i < 2; i++)
+        F[i] = has[i] ? F[i] : F[!i];
+    return has[0] || has[1];
+}
+
+/** Some operator turns h into -h. */
+static int is_centric(const nb_symmetry *sg, const int h[3])
+{
+    for (int i = 0; i < sg->count; i++) {
+        int g[3];
+        nb_hR(&sg->ops[i], h, g);
+        if (g[0] == -h[0] && g[1] == -h[1] && g[2] == -h[2])
+            return 1;
+    }
+    return 0;
+}
+
+/** The intensity of both mates of a centric reflection: that of the mean of F(h) and F(-h). */
+static double centric_intensity(const double I[2])
+{
+    double F = (sqrt(fmax(I[0], 0)) + sqrt(fmax(I[1], 0))) / 2;
+    return F * F;
 }
 
 /** The values of a row; 0 if it has none. */
@@ -49,9 +68,13 @@ static int mates_of(const nb_expansion_request *r, size_t row, nb_mates *out,
 {
     double phi = at(r->file, r->columns.phase, row) * (M_PI / 180), F[2];
     double c = isnan(phi) ? 1 : cos(phi), s = isnan(phi) ? 0 : sin(phi);
-    if (!amplitudes(r, row, F, negative))
+    int has[2];
+    if (!values_of(r, row, F, has, negative))
         return 0;
-    *out = (nb_mates){{F[0] * c, F[0] * s}, {F[1] * c, -F[1] * s}, !isnan(phi)};
+    if (r->columns.intensities && has[0] && has[1] && is_centric(r->sg, r->file->hkl[row]))
+        F[0] = F[1] = centric_intensity(F);
+    *out = (nb_mates){
+        {F[0] * c, F[0] * s}, {F[1] * c, -F[1] * s}, has[0], has[1], !isnan(phi)};
     return 1;
 }
 
@@ -144,32 +167,57 @@ static nb_status make_box(work *w, nb_factor_grid *out, nb_error *err)
 
 /* --- a file --- */
 
+/** Data of other crystals or wavelengths are never averaged with the first. */
+static int is_of_set(work *w, size_t row)
+{
+    const int *set = w->r->file->set;
+    if (!set)
+        return 1;
+    if (w->about->set < 0)
+        w->about->set = set[row];
+    w->about->other_sets += set[row] != w->about->set;
+    return set[row] == w->about->set;
+}
+
+/** F is 0 for both mates. */
+static int is_nothing(const nb_expansion_request *r, const nb_mates *m)
+{
+    if (r->columns.intensities)
+        return m->plus[0] <= 0 && m->minus[0] <= 0;
+    return !(m->plus[0] || m->plus[1] || m->minus[0] || m->minus[1]);
+}
+
 static nb_status find_rows(work *w, nb_error *err)
 {
     const nb_expansion_request *r = w->r;
     nb_mates m;
     for (size_t i = 0; i < r->file->count; i++) {
         const int *h = r->file->hkl[i];
+        size_t negative = 0;
         nb_status st = check_index(h, r->name, err);
-        if (st == NB_OK && mates_of(r, i, &m, &w->about->negative))
-            st = add_row(w, i, h, !(m.plus[0] || m.plus[1] || m.minus[0] || m.minus[1]),
-                         err);
+        if (st == NB_OK && mates_of(r, i, &m, &negative) && is_of_set(w, i)) {
+            w->about->negative += negative;
+            st = add_row(w, i, h, is_nothing(r, &m), err);
+        }
         if (st != NB_OK)
             return st;
     }
     return NB_OK;
 }
 
-/** The rows that have a phase, then those that have none. */
+/** What rows name, then what they lend to their mates; each with a phase, then without. */
 static void gather_file(const work *w, nb_gather *g)
 {
     const nb_expansion_request *r = w->r;
+    const int phases = r->columns.phase >= 0 ? 2 : 1;
     size_t ignored = 0;
     nb_mates m;
-    for (int with_phase = r->columns.phase >= 0; with_phase >= 0; with_phase--) {
+    g->intensities = r->columns.intensities;
+    for (int pass = 0; pass < 2 * phases; pass++) {
+        const int with_phase = phases - 1 - pass % phases, lent = pass / phases;
         for (size_t i = 0; i < w->n; i++)
             if (mates_of(r, w->rows[i], &m, &ignored) && m.with_phase == with_phase)
-                nb_gather_add(g, w->sg, r->file->hkl[w->rows[i]], &m);
+                nb_gather_add(g, w->sg, r->file->hkl[w->rows[i]], &m, lent);
         w->about->conflicts += nb_gather_finish(g, with_phase);
     }
 }
@@ -194,7 +242,7 @@ static nb_status find_list_rows(work *w, nb_error *err)
     return st;
 }
 
-/** The last row of a reflection counts, for itself and for its mates. */
+/** The last row of a reflection counts, for itself, for its mates, and then for their inverses. */
 static void gather_list(work *w, nb_gather *g)
 {
     const nb_hkl_list *list = w->r->list;
@@ -205,11 +253,13 @@ static void gather_list(work *w, nb_gather *g)
         if (nb_gather_set(g, h, F))
             w->rows[--kept] = w->rows[i];
     }
-    for (size_t i = kept; i < w->n && w->sg->count; i++) {
-        double F = list_row(list, w->rows[i], h)->F;
-        nb_gather_add(g, w->sg, h, &(nb_mates){{F, 0}, {F, 0}, 0});
+    for (int lent = 0; lent < 2 && w->sg->count; lent++) {
+        for (size_t i = kept; i < w->n; i++) {
+            double F = list_row(list, w->rows[i], h)->F;
+            nb_gather_add(g, w->sg, h, &(nb_mates){{F, 0}, {F, 0}, 1, 0, 0}, lent);
+        }
+        w->about->conflicts += nb_gather_finish(g, 0);
     }
-    w->about->conflicts += nb_gather_finish(g, 0);
 }
 
 /* --- both --- */
@@ -227,6 +277,26 @@ static void say(const nb_expansion *about, const char *name, const nb_hooks *hoo
                   "%s: %zu reflections have values that differ by more than 1 %% in "
                   "symmetry mates or duplicates; their mean is used",
                   name, about->conflicts);
+}
+
+static void say_of_file(const nb_expansion *about, const nb_reflection_file *file,
+                        const char *name, const nb_hooks *hooks)
+{
+    if (about->other_sets)
+        nb_notice(
+            hooks,
+            "%s: it has %d data sets; the one of %s is used, and %zu reflections of "
+            "the others are not",
+            name, file->n_sets, file->set_name[about->set], about->other_sets);
+    if (file->blocks > 1)
+        nb_notice(hooks,
+                  "%s: %d data blocks have reflections; those of the first are used",
+                  name, file->blocks);
+    if (file->unreliable)
+        nb_notice(hooks,
+                  "%s: %zu reflections of status x (unreliable, not used) count as "
+                  "missing",
+                  name, file->unreliable);
 }
 
 static nb_status gather(work *w, nb_factor_grid *grid, nb_error *err)
@@ -256,6 +326,7 @@ nb_status nb_expand(const nb_expansion_request *r, nb_factor_grid *out,
     nb_status st = begin(&w, err);
     memset(out, 0, sizeof *out);
     memset(about, 0, sizeof *about);
+    about->set = -1;
     w.limit = r->dmin > 0 ? nb_s_squared_limit(r->dmin) : 0;
     if (st == NB_OK)
         st = r->list ? find_list_rows(&w, err) : find_rows(&w, err);
@@ -272,5 +343,7 @@ nb_status nb_expand(const nb_expansion_request *r, nb_factor_grid *out,
     }
     out->wavelength = r->file ? r->file->wavelength : 0;
     say(about, r->name, r->hooks);
+    if (r->file)
+        say_of_file(about, r->file, r->name, r->hooks);
     return NB_OK;
 }

@@ -116,8 +116,8 @@ size_t nb_fill_shell(nb_factor_grid *grid, double dmin)
     for (int i = 0; i < SHELLS; i++)
         rms[i] = last = sums[i].n ? sqrt(sums[i].FF / sums[i].n) : last;
     sphere_begin(&s, grid, dmin);
-    while (sphere_next(&s))
-        if (isnan(grid->F[s.p.at])) {
+    while (sphere_next(&s)) /* F(0 0 0) is typed, or there is none */
+        if (isnan(grid->F[s.p.at]) && !is_000(&s.p)) {
             grid->F[s.p.at] = rms[s.p.shell];
             filled++;
         }
@@ -157,7 +157,7 @@ size_t nb_fill_model(nb_factor_grid *grid, const nb_factor_grid *model, double d
     sphere_begin(&s, grid, dmin);
     while (sphere_next(&s)) {
         double M = value_in(model, s.p.h);
-        if (!isnan(grid->F[s.p.at]) || isnan(M))
+        if (!isnan(grid->F[s.p.at]) || isnan(M) || is_000(&s.p))
             continue;
         grid->F[s.p.at] = k * exp(-B * s.p.s2 / 4) * M;
         if (grid->phase && model->phase)

@@ -41,11 +41,21 @@ void nb_gather_free(nb_gather *g)
     memset(g, 0, sizeof *g);
 }
 
+/** F of an intensity. */
+static double root_of(double I)
+{
+    return sqrt(fmax(I, 0));
+}
+
 /** Does a value differ from the first of its reflection? */
 static int differs(const nb_gather *g, size_t at, double re, double im)
 {
-    double re0 = g->first[at], im0 = g->imaginary ? g->first_imaginary[at] : 0;
-    double apart = hypot(re - re0, im - im0);
+    double re0 = g->first[at], im0 = g->imaginary ? g->first_imaginary[at] : 0, apart;
+    if (g->intensities) {
+        re = root_of(re);
+        re0 = root_of(re0);
+    }
+    apart = hypot(re - re0, im - im0);
     return apart > TOLERANCE * fmax(hypot(re, im), hypot(re0, im0));
 }
 
@@ -76,20 +86,21 @@ static void turn(int n, double *c, double *s)
     *s = n % 12 == 0 ? 0 : n == 6 ? 1 : n == 18 ? -1 : sin(n * (M_PI / 12));
 }
 
-void nb_gather_add(nb_gather *g, const nb_symmetry *sg, const int h[3], const nb_mates *m)
+void nb_gather_add(nb_gather *g, const nb_symmetry *sg, const int h[3], const nb_mates *m,
+                   int lent)
 {
     double c = 1, s = 0;
-    if (!sg->count)
-        put(g, nb_factor_grid_at(g->grid, h[0], h[1], h[2]), m->plus[0], m->plus[1]);
     for (int i = 0; i < sg->count; i++) {
         int r[3];
         nb_hR(&sg->ops[i], h, r);
         if (m->with_phase)
             turn(nb_ht(&sg->ops[i], h), &c, &s);
-        put(g, nb_factor_grid_at(g->grid, r[0], r[1], r[2]),
-            m->plus[0] * c + m->plus[1] * s, m->plus[1] * c - m->plus[0] * s);
-        put(g, nb_factor_grid_at(g->grid, -r[0], -r[1], -r[2]),
-            m->minus[0] * c - m->minus[1] * s, m->minus[1] * c + m->minus[0] * s);
+        if (m->has_plus != lent)
+            put(g, nb_factor_grid_at(g->grid, r[0], r[1], r[2]),
+                m->plus[0] * c + m->plus[1] * s, m->plus[1] * c - m->plus[0] * s);
+        if (m->has_minus != lent)
+            put(g, nb_factor_grid_at(g->grid, -r[0], -r[1], -r[2]),
+                m->minus[0] * c - m->minus[1] * s, m->minus[1] * c + m->minus[0] * s);
     }
 }
 
@@ -112,6 +123,8 @@ size_t nb_gather_finish(nb_gather *g, int with_phase)
             continue;
         conflicts += (g->count[at] & CONFLICT) != 0;
         g->grid->F[at] /= count;
+        if (g->intensities)
+            g->grid->F[at] = root_of(g->grid->F[at]);
         if (with_phase) {
             double re = g->grid->F[at], im = g->imaginary[at] / count;
             g->grid->F[at] = hypot(re, im);

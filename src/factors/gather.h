@@ -16,11 +16,13 @@ typedef struct nb_gather {
     float *first;           /* owned; the real part of the first */
     double *imaginary;      /* owned; the sum; NULL in a grid without phases */
     float *first_imaginary; /* owned; likewise */
+    int intensities; /* values are I, and F is the root of their mean; without phases */
 } nb_gather;
 
 /** One reflection: real and imaginary part of F(h) and of F(-h); amplitudes alone are real. */
 typedef struct nb_mates {
     double plus[2], minus[2];
+    int has_plus, has_minus; /* the file names it; 0: it is lent by the other mate */
     int with_phase;
 } nb_mates;
 
@@ -28,10 +30,10 @@ typedef struct nb_mates {
 nb_status nb_gather_new(nb_factor_grid *grid, nb_gather *out, nb_error *err);
 void nb_gather_free(nb_gather *g);
 
-/** F(h R) = F(h) exp(-2 pi i h t) for every operator, and F(-h R) from the other mate. h R must lie in
- * the grid.  sg->count 0: F(h) alone. */
+/** F(h R) = F(h) exp(-2 pi i h t) for every operator, and F(-h R) from the other mate: those that are
+ * named, or, lent, those that are not.  h R must lie in the grid. */
 void nb_gather_add(nb_gather *g, const nb_symmetry *sg, const int h[3],
-                   const nb_mates *mates);
+                   const nb_mates *mates, int lent);
 
 /** This value alone counts for h from now on.  0 if h has one already. */
 int nb_gather_set(nb_gather *g, const int h[3], double F);

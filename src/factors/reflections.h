@@ -42,6 +42,8 @@ typedef struct nb_expansion_request {
 
 typedef struct nb_expansion {
     size_t given;             /* rows with a value */
+    size_t other_sets;        /* rows with a value of other data sets than the first */
+    int set;                  /* that is used; -1: none yet */
     size_t absent_with_value; /* of them, ignored */
     size_t negative;          /* amplitudes below 0 */
     size_t present,

@@ -99,6 +99,106 @@ static nb_status take_loop(const nb_cif *cif, int block, const char *prefix,
     return status;
 }
 
+/* --- rows that do not count, or not together ----------------------------------------------- */
+/* Measured values of status x are unreliable and were not used; o f < h l are measured values, - an
+ * absence.  Source: mmCIF dictionary, _refln.status; core CIF, _refln_include_status. */
+static void drop_unreliable(const nb_cif *cif, int block, const char *prefix,
+                            nb_reflection_file *out)
+{
+    static const char *const names[] = {"status", "include_status", "observed_status"};
+    const nb_cif_column *status = NULL;
+    char tag[40];
+    for (int i = 0; i < 3 && !status; i++) {
+        snprintf(tag, sizeof tag, "%s%s", prefix, names[i]);
+        status = nb_cif_find(cif, block, tag);
+    }
+    for (size_t row = 0; status && status->rows == out->count && row < out->count; row++) {
+        const char *text = status->value[row * status->width];
+        if (!text || strcasecmp(text, "x"))
+            continue;
+        out->unreliable++;
+        for (int i = 0; i < out->n_columns; i++)
+            if (!strstr(out->columns[i].label, "calc"))
+                out->columns[i].value[row] = NAN;
+    }
+}
+
+enum { SET_IDS = 3, SETS_MOST = 1000 };
+
+/* What tells data sets apart; NULL: the file does not. */
+typedef struct {
+    const char *name[SET_IDS];
+    const nb_cif_column *column[SET_IDS];
+} set_ids;
+
+static void name_set(const set_ids *ids, size_t row, char *out, size_t size)
+{
+    size_t used = 0;
+    *out = '\0';
+    for (int i = 0; i < SET_IDS; i++) {
+        const nb_cif_column *c = ids->column[i];
+        const char *id = c ? c->value[row * c->width] : NULL;
+        if (c && used < size)
+            used += (size_t)snprintf(out + used, size - used, "%s%s %.12s",
+                                     used ? ", " : "", ids->name[i], id ? id : "?");
+    }
+}
+
+static nb_status find_sets(const set_ids *ids, const char *name, nb_reflection_file *out,
+                           nb_error *err)
+{
+    char text[sizeof *out->set_name];
+    out->set = nb_alloc_raw(out->count, sizeof *out->set, "data sets", err);
+    out->set_name = nb_alloc(SETS_MOST, sizeof *out->set_name, "data sets", err);
+    if (!out->set || !out->set_name)
+        return NB_ERR_NOMEM;
+    for (size_t row = 0; row < out->count; row++) {
+        int set = row ? out->set[row - 1] : 0;
+        name_set(ids, row, text, sizeof text);
+        if (!out->n_sets || strcmp(out->set_name[set], text))
+            for (set = 0; set < out->n_sets && strcmp(out->set_name[set], text);)
+                set++;
+        if (set == SETS_MOST)
+            return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                              "more than %d data sets (crystal_id, wavelength_id, "
+                              "scale_group_code): keep one of them",
+                              SETS_MOST);
+        if (set == out->n_sets)
+            memcpy(out->set_name[out->n_sets++], text, sizeof text);
+        out->set[row] = set;
+    }
+    return NB_OK;
+}
+
+/* Wavelengths, crystals and scale groups. */
+static nb_status take_sets(const nb_cif *cif, int block, const char *prefix,
+                           nb_reflection_file *out, nb_error *err)
+{
+    set_ids ids = {.name = {"crystal_id", "wavelength_id", "scale_group_code"}};
+    char tag[40];
+    int found = 0;
+    for (int i = 0; i < SET_IDS; i++) {
+        const nb_cif_column *c;
+        snprintf(tag, sizeof tag, "%s%s", prefix, ids.name[i]);
+        c = nb_cif_find(cif, block, tag);
+        ids.column[i] = c && c->rows == out->count ? c : NULL;
+        found |= ids.column[i] != NULL;
+    }
+    return found ? find_sets(&ids, cif->name, out, err) : NB_OK;
+}
+
+static int blocks_with(const nb_cif *cif, const char *const *tags, int count)
+{
+    int blocks = 0;
+    for (int block = 0; block < cif->n_blocks; block++) {
+        int found = 0;
+        for (int i = 0; i < count; i++)
+            found |= nb_cif_find(cif, block, tags[i]) != NULL;
+        blocks += found;
+    }
+    return blocks;
+}
+
 nb_status nb_cif_reflections(const nb_cif *cif, nb_reflection_file *out, nb_error *err)
 {
     static const char *const merged[] = {"_refln.index_h", "_refln_index_h"};
@@ -109,7 +209,7 @@ nb_status nb_cif_reflections(const nb_cif *cif, nb_reflection_file *out, nb_erro
                                               "_diffrn_radiation_wavelength_wavelength"};
     const int block = nb_cif_block_with(cif, merged, 2);
     const nb_cif_column *h;
-    const char *wavelength;
+    const char *wavelength, *prefix;
     double lambda;
     nb_status status;
     out->is_cif = 1;
@@ -129,5 +229,12 @@ nb_status nb_cif_reflections(const nb_cif *cif, nb_reflection_file *out, nb_erro
     out->count = h ? h->rows : nb_cif_find(cif, block, merged[1])->rows;
     if (!out->count)
         return nb_fail_at(err, NB_ERR_INPUT, cif->name, 0, "no reflection");
-    return take_loop(cif, block, h ? "_refln." : "_refln_", out, err);
+    prefix = h ? "_refln." : "_refln_";
+    out->blocks = blocks_with(cif, merged, 2);
+    status = take_loop(cif, block, prefix, out, err);
+    if (!status)
+        status = take_sets(cif, block, prefix, out, err);
+    if (!status)
+        drop_unreliable(cif, block, prefix, out);
+    return status;
 }

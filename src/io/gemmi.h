@@ -85,6 +85,11 @@ typedef struct nb_reflection_file {
     int n_columns;
     int is_unmerged;
     int is_cif;
+    size_t unreliable;    /* rows of status x: their measured values are missing */
+    int blocks;           /* of a CIF that have reflections; the first is read */
+    int *set;             /* owned; [count]: data set of each row; NULL: there is one */
+    char (*set_name)[96]; /* owned; [n_sets] */
+    int n_sets;
 } nb_reflection_file;
 
 /** What the bytes of a file are. */

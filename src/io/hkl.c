@@ -54,10 +54,15 @@ static nb_status bad_token(hkl_reader *r, const char *expected)
                       "'%s' is not %s (h k l F [sigma [phase]])", token, expected);
 }
 
-static nb_status extra_columns(hkl_reader *r)
+/* Sigma, phase; *sigma_is_0: it is there and 0. */
+static nb_status extra_columns(hkl_reader *r, int *sigma_is_0)
 {
     int columns;
+    double sigma;
+    *sigma_is_0 = 0;
     for (columns = 4; next_token(r); columns++) {
+        if (columns == 4)
+            *sigma_is_0 = nb_text_double(r->p, r->end, &sigma) && sigma == 0;
         if (columns == MOST_COLUMNS)
             return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
                               "more than %d columns (h k l F [sigma [phase]])",
@@ -68,12 +73,15 @@ static nb_status extra_columns(hkl_reader *r)
     return NB_OK;
 }
 
-static nb_status read_reflection(hkl_reader *r, nb_hkl_row *out)
+/* *is_end: 0 0 0 0 0, the end of a SHELX list. */
+static nb_status read_reflection(hkl_reader *r, nb_hkl_row *out, int *is_end)
 {
     static const char *const letters[] = {"a whole number for h", "a whole number for k",
                                           "a whole number for l"};
     const char *after;
+    nb_status status;
     int i;
+    *is_end = 0;
     for (i = 0; i < 3; i++) {
         int index;
         next_token(r);
@@ -91,7 +99,9 @@ static nb_status read_reflection(hkl_reader *r, nb_hkl_row *out)
     if (!token_ends(r, after))
         return bad_token(r, "a finite number for F");
     r->p = after;
-    return extra_columns(r);
+    status = extra_columns(r, is_end);
+    *is_end &= !out->index[0] && !out->index[1] && !out->index[2] && out->F == 0;
+    return status;
 }
 
 static size_t most_reflections(const char *data, size_t n)
@@ -106,11 +116,20 @@ static nb_status read_list(hkl_reader *r, nb_hkl_row *list, size_t *count)
 {
     size_t n = 0;
     nb_status status = NB_OK;
+    int is_end = 0;
     for (; r->p < r->end && status == NB_OK; skip_line(r)) {
+        const int was_end = is_end;
         r->line++;
         if (next_token(r))
-            status = read_reflection(r, &list[n++]);
+            status = read_reflection(r, &list[n++], &is_end);
+        if (status != NB_OK)
+            is_end = was_end; /* SHELX reads nothing behind it */
     }
+    if (is_end && n > 1)
+        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, 0,
+                          "0 0 0 0 0 ends it as a SHELX list, whose fourth column is "
+                          "F squared (HKLF 4) or F (HKLF 3): convert it to MTZ or CIF "
+                          "(-mtz), or, if it is F, remove that line");
     if (status == NB_OK && n == 0)
         return nb_fail_at(r->err, NB_ERR_INPUT, r->name, 0,
                           "no reflections (h k l F [sigma [phase]])");

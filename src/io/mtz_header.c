@@ -13,7 +13,7 @@ enum { RECORD = 80, COLUMNS_MOST = 10000, DATASETS_MOST = 10000 };
 typedef struct {
     const char *file;
     nb_symmetry *symmetry;
-    int columns, has_size, unmerged;
+    int columns, has_size, unmerged, marked, says_merged;
     int64_t size[3]; /* NCOL: columns, reflections, batches */
 } mtz_header;
 
@@ -91,10 +91,12 @@ static nb_status take_symop(mtz_header *h, const char *record, nb_error *err)
 
 static nb_status take_size(mtz_header *h, const char *record, nb_error *err)
 {
-    if (h->has_size || whole_numbers(record, h->size, 3) < 2 || h->size[0] < 3 ||
-        h->size[0] > COLUMNS_MOST || h->size[1] < 0 || h->size[2] < 0)
+    const int count = whole_numbers(record, h->size, 3);
+    if (h->has_size || count < 2 || h->size[0] < 3 || h->size[0] > COLUMNS_MOST ||
+        h->size[1] < 0 || h->size[2] < 0)
         return bad_record(h, record, "bad numbers of columns and reflections", err);
     h->has_size = 1;
+    h->says_merged = count == 3 && h->size[2] == 0;
     h->unmerged |= h->size[2] > 0;
     return NB_OK;
 }
@@ -134,7 +136,7 @@ static void take_column(mtz_header *h, const char *record)
     size = (size_t)(p - label);
     while (p < end && *p == ' ')
         p++;
-    h->unmerged |= marks_unmerged(label, size, p < end ? *p : ' ');
+    h->marked |= marks_unmerged(label, size, p < end ? *p : ' ');
     h->columns++;
 }
 
@@ -178,7 +180,7 @@ nb_status nb_mtz_check(const char *data, size_t *size, const char *name, int *un
         if ((status = take_record(&h, data + at, err)))
             return status;
     }
-    *unmerged = h.unmerged;
+    *unmerged = h.unmerged || (h.marked && !h.says_merged) ? 1 : h.marked ? -1 : 0;
     *size = at + RECORD;
     if (!h.has_size || h.columns != h.size[0])
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reflections of an MTZ file. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../base/error.h"
@@ -64,6 +65,30 @@ static nb_status take_column(const nb_mtz *mtz, int from, nb_column *to, size_t 
     return NB_OK;
 }
 
+static int by_index(const void *a, const void *b)
+{
+    const int *x = a, *y = b;
+    for (int i = 0; i < INDICES; i++)
+        if (x[i] != y[i])
+            return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+
+/* *found: some index is there twice. */
+static nb_status find_repeats(const nb_reflection_file *file, int *found, nb_error *err)
+{
+    int(*sorted)[INDICES] = nb_alloc_raw(file->count, sizeof *sorted, "indices", err);
+    *found = 0;
+    if (!sorted)
+        return NB_ERR_NOMEM;
+    memcpy(sorted, file->hkl, file->count * sizeof *sorted);
+    qsort(sorted, file->count, sizeof *sorted, by_index);
+    for (size_t i = 1; i < file->count && !*found; i++)
+        *found = !by_index(sorted[i - 1], sorted[i]);
+    nb_free(sorted);
+    return NB_OK;
+}
+
 nb_status nb_mtz_reflections(const nb_mtz *mtz, const char *name, nb_reflection_file *out,
                              nb_error *err)
 {
@@ -78,6 +103,8 @@ nb_status nb_mtz_reflections(const nb_mtz *mtz, const char *name, nb_reflection_
     if (!out->hkl || !out->columns)
         return NB_ERR_NOMEM;
     status = take_indices(mtz, name, out, err);
+    if (!status && out->is_unmerged)
+        status = find_repeats(out, &out->is_unmerged, err);
     for (int i = INDICES; i < mtz->n_columns && !status; i++) {
         status = take_column(mtz, i, &out->columns[out->n_columns], out->count, err);
         out->n_columns += !status;

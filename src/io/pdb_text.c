@@ -138,14 +138,23 @@ static nb_status check_fields(const pdb_line *l, const char *what, const int *co
     return NB_OK;
 }
 
+static const int cell_columns[] = {7, 15, 16, 24, 25, 33, 34, 40, 41, 47, 48, 54};
 static const int matrix_columns[] = {11, 20, 21, 30, 31, 40, 46, 55};
+
+static int has_blank(const pdb_line *l, const int *columns, int count)
+{
+    double ignored;
+    for (int i = 0; i < count; i++)
+        if (field(l, columns[2 * i], columns[2 * i + 1], &ignored) == 0)
+            return 1;
+    return 0;
+}
 
 static nb_status check_other(const pdb_line *l, nb_error *err)
 {
-    static const int cell[] = {7, 15, 16, 24, 25, 33, 34, 40, 41, 47, 48, 54};
     static const int U[] = {29, 35, 36, 42, 43, 49, 50, 56, 57, 63, 64, 70};
     if (is_record(l, "CRYS"))
-        return check_fields(l, "a constant of CRYST1", cell, 6, err);
+        return check_fields(l, "a constant of CRYST1", cell_columns, 6, err);
     if (is_record(l, "ANIS"))
         return check_fields(l, "an element of ANISOU", U, 6, err);
     if (is_record(l, "MTRI"))
@@ -194,6 +203,8 @@ static nb_status take_line(preparation *p, const pdb_line *l, nb_error *err)
             return nb_fail_at(err, NB_ERR_INPUT, l->file, l->number,
                               "more than %d models", (int)MODELS_MOST);
         keep(p, model, length);
+    } else if (is_record(l, "CRYS") && has_blank(l, cell_columns, 6)) {
+        return NB_OK; /* no cell, as 1 1 1 90 90 90 */
     } else if (is_record(l, "CRYS") || is_record(l, "ANIS") || is_record(l, "MTRI") ||
                is_record(l, "ENDM")) {
         keep(p, l->at, l->length < KEPT ? l->length : KEPT);

@@ -4,6 +4,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/text.h"
 #include "gemmi.h"
 #include "structure_parts.h"
 
@@ -20,6 +21,8 @@ void nb_reflection_file_free(nb_reflection_file *file)
         nb_free(file->columns[i].value);
     nb_free(file->columns);
     nb_free(file->hkl);
+    nb_free(file->set);
+    nb_free(file->set_name);
     memset(file, 0, sizeof *file);
 }
 
@@ -66,7 +69,8 @@ static nb_status parse_cif_model(const char *data, size_t n, const char *name,
                                  nb_structure *out, nb_error *err)
 {
     nb_cif cif;
-    nb_status status = nb_cif_parse(data, n, name, &cif, err);
+    const char *body = nb_text_body(data, data + n);
+    nb_status status = nb_cif_parse(body, n - (size_t)(body - data), name, &cif, err);
     cif.data = data;
     cif.end = data + n;
     if (!status)
@@ -102,7 +106,7 @@ static nb_status parse_mtz(const char *data, size_t n, const char *name,
     nb_mtz mtz;
     nb_status status =
         nb_mtz_check(data, &n, name, &out->is_unmerged, &out->symmetry, err);
-    if (status || out->is_unmerged)
+    if (status || out->is_unmerged > 0)
         return status;
     status = nb_mtz_parse(data, n, name, &mtz, err);
     if (!status)
@@ -115,7 +119,8 @@ static nb_status parse_cif_reflections(const char *data, size_t n, const char *n
                                        nb_reflection_file *out, nb_error *err)
 {
     nb_cif cif;
-    nb_status status = nb_cif_parse(data, n, name, &cif, err);
+    const char *body = nb_text_body(data, data + n);
+    nb_status status = nb_cif_parse(body, n - (size_t)(body - data), name, &cif, err);
     if (!status)
         status = nb_cif_reflections(&cif, out, err);
     nb_cif_free(&cif);

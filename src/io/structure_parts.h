@@ -30,8 +30,8 @@ nb_status nb_pdb_prepare(const char *data, size_t n, const char *name, nb_pdb_te
                          nb_error *err);
 void nb_pdb_text_free(nb_pdb_text *text);
 
-/** Check what the header of an MTZ file says before anything is allocated by it.  *unmerged: it has
- * batches, and nothing else of it is of use.  *size becomes that up to its END: in lines of history behind
+/** Check what the header of an MTZ file says before anything is allocated by it.  *unmerged 1: it has
+ * batches, and nothing else of it is of use; -1: it has columns of such a file, but no batches.  *size becomes that up to its END: in lines of history behind
  * it gemmi 0.5.7 reads beyond its buffer.  *out: its operators, as they stand.  Errors: NB_ERR_INPUT.
  * Source: CCP4's MTZ format. */
 nb_status nb_mtz_check(const char *data, size_t *size, const char *name, int *unmerged,
@@ -51,7 +51,8 @@ void nb_mtz_free(nb_mtz *mtz);
 /** Refuses to write a column that would make the file one that is not merged.  Errors: NB_ERR_INPUT. */
 nb_status nb_mtz_refuse_unmerged(const nb_reflection_file *file, nb_error *err);
 
-/** Indices and columns; out->symmetry is that of nb_mtz_check. */
+/** Indices and columns; out->symmetry is that of nb_mtz_check.  Where out->is_unmerged, it remains so if
+ * an index is there twice. */
 nb_status nb_mtz_reflections(const nb_mtz *mtz, const char *name, nb_reflection_file *out,
                              nb_error *err);
 

@@ -116,6 +116,7 @@ def kinds():
             ("list-to-mtz", ["-mtz", "good.hkl"], ["list", "give it to -hkl"]),
             ("list-to-pdb", ["-pdb", "good.hkl", "-dmin", 2], ["list", "give it to -hkl"]),
             ("xds-to-hkl", ["-hkl", "xds.hkl", "-cell", 50], ["XDS", "-mtz"]),
+            ("shelx-to-hkl", ["-hkl", "shelx.hkl", "-cell", 50], ["SHELX", "HKLF 4", "-mtz"]),
             ("xds-to-mtz", ["-mtz", "xds.hkl"], ["XDS", "convert it to MTZ"]),
             ("model-to-mtz", ["-mtz", MMCIF], ["mmCIF", "-pdb or -cif"])):
         refuse(name, args, words)
@@ -134,6 +135,7 @@ def contents():
             ("dummy-cell", swap(swap(CRYST, "20.000   24.000   28.000", " 1.000    1.000    1.000"),
                                 "P 21 21 21", "P 1       ") + ATOM, ["-cell"]),
             ("flat-cell", swap(CRYST, " 90.00  90.00  90.00", "170.00  90.00  10.00") + ATOM, []),
+            ("blank-cell", swap(CRYST, "   20.000   24.000   28.000", " " * 27) + ATOM, ["-cell"]),
             ("unknown-group", swap(CRYST, "P 21 21 21", "P 21 99 21") + ATOM, []),
             ("unknown-element", CRYST + ATOM + swap(swap(ATOM, "    1  CA ", "    2  XX "),
                                                     "          C  ", "          X  "), ["2"]),
@@ -202,6 +204,8 @@ def main():
         write("good.hkl", "1 0 0 50\n0 1 0 20\n0 0 1 30\n")
         write("xds.hkl", "!FORMAT=XDS_ASCII    MERGE=TRUE    FRIEDEL'S_LAW=TRUE\n!END_OF_HEADER\n"
               "1 0 0 5.0E+01 2.0E+00\n!END_OF_DATA\n")
+        write("shelx.hkl", "   1   0   0  234.50   12.10   1\n  -1 -12   3   34.50    2.10   1\n"
+              "   0   0   0    0.00    0.00   0\n")
         shutil.copy(MODEL, "copy.pdb")
         flags()
         kinds()

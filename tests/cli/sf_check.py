@@ -292,6 +292,97 @@ def spectrum():
     ok("three-tables", tables["tables"] == 3, tables["tables"])
 
 
+# --- lists of the field: what a row means ---
+
+REFLN = """data_x
+_cell.length_a 40
+_cell.length_b 50
+_cell.length_c 60
+_cell.angle_alpha 90
+_cell.angle_beta 90
+_cell.angle_gamma 90
+_symmetry.space_group_name_H-M 'P 21 21 21'
+loop_
+"""
+
+
+def refln(tags, *rows):
+    return REFLN + "".join(f"_refln.{tag}\n" for tag in tags.split()) + "\n".join(rows) + "\n"
+
+
+SETS = "wavelength_id index_h index_k index_l F_meas_au"
+LISTS = (  # name, text, flags, {h: F or None}, words of the notes
+    ("status-x-is-missing",
+     refln("index_h index_k index_l status F_meas_au", "1 1 1 o 100", "1 1 2 f 50", "1 1 3 x 0",
+           "2 1 1 < 3", "2 1 2 h 4", "2 1 3 l 5", "2 2 2 - 0"), "-cif",
+     {(1, 1, 1): 100, (1, 1, 2): 50, (1, 1, 3): None, (2, 1, 1): 3, (2, 1, 2): 4, (2, 1, 3): 5,
+      (2, 2, 2): 0}, ["1 reflections of status x"]),
+    ("status-x-of-F-calc",
+     refln("index_h index_k index_l status F_calc", "1 1 1 o 100", "1 1 2 x 50"), "-cif",
+     {(1, 1, 2): 50}, []),
+    ("wavelengths-are-not-averaged",
+     refln(SETS, "1 1 1 1 101", "1 1 1 2 102", "2 1 1 1 201", "2 1 1 3 203"), "-cif",
+     {(1, 1, 1): 101, (1, 1, 2): 102, (1, 1, 3): None}, ["2 data sets", "wavelength_id 1"]),
+    ("crystals-the-first-with-a-value",
+     refln(SETS.replace("wavelength", "crystal"), "1 1 1 1 ?", "2 1 1 1 201"), "-cif",
+     {(1, 1, 1): 201}, []),
+    ("blocks", refln("index_h index_k index_l F_meas_au", "1 1 1 5") +
+     refln("index_h index_k index_l F_meas_au", "1 1 1 7").replace("data_x", "data_y"), "-cif",
+     {(1, 1, 1): 5}, ["2 data blocks"]),
+    ("intensities-have-their-mean-before-the-root",
+     refln("index_h index_k index_l intensity_meas", "1 1 1 100", "1 1 1 120", "-1 -1 1 80",
+           "1 1 1 -20", "1 1 2 50"), "-cif", {(1, 1, 1): 70 ** 0.5}, []),
+    ("bijvoet-classes-of-a-list", "13 3 2 121\n-13 -3 -2 111\n5 1 1 50\n",
+     "-cell 48.2 48.2 37.4 90 90 90 -sg P43212 -hkl",
+     {(-13, -3, 2): 121, (13, 3, -2): 111, (13, 3, 2): 121, (-13, -3, -2): 111, (-5, -1, -1): 50},
+     []),
+    ("bijvoet-classes-of-a-file",
+     refln("index_h index_k index_l F_squared_meas", "1 2 3 100", "-1 -2 -3 64"), "-cif",
+     {(-1, -2, 3): 10, (1, 2, -3): 8}, []),
+    ("000-is-not-filled", "1 0 0 10\n2 0 0 20\n3 0 0 5\n",
+     "-cell 40 40 40 90 90 90 -sg P222 -fill shell -dmin 8 -hkl", {(0, 0, 1): 10, (0, 0, 0): None},
+     []),
+    ("000-is-typed", "1 0 0 10\n2 0 0 20\n3 0 0 5\n",
+     "-cell 40 40 40 90 90 90 -sg P222 -fill shell -dmin 8 -F000 7 -hkl", {(0, 0, 0): 7}, []),
+)
+
+
+def table_text(path):
+    with open(path, encoding="ascii") as stream:
+        rows = [line.split() for line in stream]
+    return {tuple(map(int, row[:3])): float(row[3]) for row in rows}
+
+
+def check_list(name, path, flags, want, words):
+    err = sf(*flags.split(), path, "-dump_hkl", "list.hkl", folder=".")[1]
+    got = table_text("list.hkl")
+    wrong = {h: got.get(h) for h, F in want.items()
+             if (h in got if F is None else not abs(got.get(h, -1) - F) <= 1e-6 * F)}
+    unsaid = [w for w in words if w not in err]
+    ok(name, not wrong and not unsaid, (wrong, unsaid, err))
+
+
+def lists():
+    for name, text, flags, want, words in LISTS:
+        with open("list.txt", "w", encoding="ascii") as out:
+            out.write(text)
+        check_list(name, "list.txt", flags, want, words)
+    # a merged file with a column of one that is not: NCOL has 0 batches, and no index is there twice
+    model = os.path.join(DATA, "models", "made-hydrogens.pdb")
+    sf("-pdb", model, "-dmin", 6, "-quiet", "-dump_mtz", os.path.abspath("merged.mtz"))
+    data = read("merged.mtz")
+    marked = data.replace(b"COLUMN PHI(-)                         P", b"COLUMN M_ISYM                         Y")
+    with open("marked.mtz", "wb") as out:
+        out.write(marked)
+    first = next(iter(read_mtz("merged.mtz")[1]))
+    check_list("merged-mtz-with-M_ISYM", "marked.mtz", "-mtz",
+               {tuple(int(x) for x in first[:3]): first[4]}, [])
+    with open("twice.mtz", "wb") as out:
+        out.write(marked[:80 + 8 * 4] + marked[80:92] + marked[80 + 11 * 4:])
+    err = sf("-mtz", os.path.abspath("twice.mtz"), status=2)[1]
+    ok("mtz-with-M_ISYM-and-an-index-twice", "not merged" in err and marked != data, err)
+
+
 def main():
     folder = tempfile.mkdtemp()
     os.chdir(folder)
@@ -301,6 +392,7 @@ def main():
             return 0
         cases(has("fftw"))
         dumps()
+        lists()
         theorems()
         images()
         spectrum()

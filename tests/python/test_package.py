@@ -122,6 +122,10 @@ def test_arrays_in_place_of_files(tmp_path):
     image = sim.render()
     whole = nanobragg.Simulation(**{**SMALL, "hkl": text}).render()
     assert np.array_equal(image[mask], whole[mask]) and not image[~mask].any()
+    turned = nanobragg.Simulation(**{**SMALL, "hkl": (h, F * np.exp(1j * h[:, 0]))}).render()
+    assert np.allclose(turned, whole, rtol=1e-6, atol=0)  # |F|
+    with pytest.raises(TypeError, match="real"):
+        nanobragg.Simulation(**SMALL, sources=([1.0, 1.02j], [1, 3]))
 
 
 def test_sources_in_memory():

@@ -72,6 +72,12 @@ static void odd_models(void **state)
         {ATOM, 0, 0, 6, 0, 0, 0},
         {"CRYST1    1.000    1.000    1.000  90.00  90.00  90.00 P 1\n" ATOM, 0, 1, 6, 0,
          0, 0},
+        {"CRYST1                                90.00  90.00  90.00 P 1           "
+         "1\n" ATOM,
+         0, 0, 6, 0, 0, 0},
+        {"\xEF\xBB\xBF"
+         "data_a\n" SITES "Fe1 0 0 0\n",
+         0, 0, 26, 0, 0, 1},
         {CELL "ATOM      1  CA  ALA A   1       1.000   2.000   3.000\n", 30, 4, 6, 1, 1,
          0},
         {CELL "ATOM      1 CA   CA  A   1       1.000   2.000   3.000\n", 30, 4, 20, 1, 1,

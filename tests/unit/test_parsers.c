@@ -219,6 +219,8 @@ static void hkl_errors_name_the_line(void **state)
                {"0 0 0 12abc\n", 1, "'12abc'"},
                {"0 0 0 1\r\n0 0 20000 1\r\n", 2, "20000"},
                {"1,2,3,4\n", 1, "'1,2,3,4'"},
+               {"1 0 0 9 1\n0 0 0 0.00 0.00\n", 0, "SHELX"},
+               {"1 0 0 9 1 1\n0 0 0 0 0 0\n_cell 5\n", 0, "SHELX"},
                {"-9999 -9999 -9999 1\n9999 9999 9999 1\n", 0, "table"}};
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

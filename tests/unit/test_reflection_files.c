@@ -209,10 +209,20 @@ static const value_case values[] = {
     {"F(+):G F(-):G", "", "1 2 0 5 7", P222, "1 2 0 6, -1 2 0 6", 0, 4, 0},
     /* duplicates have their mean; more than 1 % apart is a conflict */
     {"F:F", "", "1 2 3 10, 1 2 3 10.05, -1 -2 3 10.05, 2 2 3 4, -2 2 3 2", P222,
-     "1 2 3 10.0333333, -1 -2 -3 10.0333333, 2 -2 -3 3", 0, 8, 0},
+     "1 2 3 10.0333333, -1 -2 -3 10.0333333, 2 -2 -3 4, -2 2 3 2", 0, 0, 0},
+    {"F:F", "", "2 2 3 4, 2 -2 -3 2", P222, "2 2 3 3, -2 -2 3 3, -2 -2 -3 3", 0, 8, 0},
     {"F:F", "", "1 2 3 0, -1 -2 -3 0", "x,y,z", "1 2 3 0", 0, 0, 0},
-    /* no Friedel mate of its own: both rows reach both */
-    {"F:F", "", "1 2 3 4, -1 -2 -3 6", "x,y,z", "1 2 3 5, -1 -2 -3 5", 0, 2, 0},
+    /* a mate that has a row keeps its own value, and another has it from the first */
+    {"F:F", "", "1 2 3 4, -1 -2 -3 6, 2 2 3 5", "x,y,z",
+     "1 2 3 4, -1 -2 -3 6, 2 2 3 5, -2 -2 -3 5", 0, 0, 0},
+    {"F:F", "", "1 2 3 4, -1 -2 -3 6, 1 -2 -3 5", P222, "-1 -2 3 4.5, 1 2 -3 6", 0, 4, 0},
+    {"F(+):G F(-):G", "", "1 2 3 4 ?, 1 2 3 ? 6, -1 -2 3 ? ?", P222,
+     "-1 -2 3 4, 1 2 -3 6, -1 -2 -3 6", 0, 0, 0},
+    {"I(+):K I(-):K", "", "1 2 0 25 49, 1 2 3 25 49, -1 -2 -3 51 23", P222,
+     "1 2 0 6, -1 2 0 6, 1 2 3 4.89897949, -1 -2 -3 7.07106781", 0, 8, 0},
+    /* intensities have their mean before the root */
+    {"I:J", "", "1 2 3 100, 1 2 3 120, -1 -2 3 80, 1 2 3 -20, 2 2 3 -9, 2 2 3 1", P222,
+     "1 2 3 8.36660027, -1 -2 -3 8.36660027, 2 2 3 0", 0, 16, 0},
     /* absences: 0, whatever the file says */
     {"F:F", "", "1 0 0 9, 0 3 0 0, 2 0 0 5, 0 0 5 ?, 1 1 1 3, 0 0 7 2", P212121,
      "1 0 0 0, -1 0 0 0, 0 1 0 0, 2 0 0 5, 0 2 0 ?, 1 1 1 3, 0 0 1 0, 0 0 3 0", 0, 0, 2},
@@ -279,7 +289,7 @@ static void hear(void *user, const char *text)
 static void notices_count_what_is_changed(void **state)
 {
     nb_reflection_file file =
-        sample_rows("F:F", "1 0 0 9, 1 1 1 -3, 1 1 2 4, 1 -1 2 5", orthorhombic);
+        sample_rows("F:F", "1 0 0 9, 1 1 1 -3, 1 1 2 4, -1 -1 2 5", orthorhombic);
     nb_symmetry sg = sample_group(P212121);
     nb_expansion_request request = {.file = &file, .sg = &sg, .name = "a.mtz"};
     nb_hooks hooks = {.notice = hear};

@@ -28,10 +28,19 @@ def _rows(table, formats):
     return ("\n".join(lines) + "\n").encode()
 
 
+def _real(value):
+    """As doubles; numpy would drop an imaginary part with a warning."""
+    array = np.asarray(value)
+    if np.iscomplexobj(array):
+        raise TypeError("the values must be real, not complex")
+    return array.astype(float)
+
+
 def _hkl(value):
-    """(indices [n, 3], F [n])"""
+    """(indices [n, 3], F [n]); of a complex F its modulus"""
     indices, F = value
-    indices, F = np.asarray(indices), np.asarray(F, dtype=float)
+    indices, F = np.asarray(indices), np.asarray(F)
+    F = (np.abs(F) if np.iscomplexobj(F) else F).astype(float)
     if indices.ndim != 2 or indices.shape[1] != 3 or F.shape != indices.shape[:1]:
         raise ValueError(f"hkl: indices must be [n, 3] and F [n], not {indices.shape} and {F.shape}")
     if not np.issubdtype(indices.dtype, np.integer):
@@ -52,7 +61,7 @@ def _mask(value):
 
 def _matrix(value):
     """3x3: reciprocal axes in its columns, as MOSFLM has them"""
-    matrix = np.asarray(value, dtype=float)
+    matrix = _real(value)
     if matrix.shape != (3, 3):
         raise ValueError(f"matrix: must be 3x3, not {matrix.shape}")
     return _rows(matrix.tolist(), ["%.17g"] * 3)
@@ -61,14 +70,14 @@ def _matrix(value):
 def _sources(value):
     """[n, 5]: x y z of the source, intensity, wavelength (m); or (wavelengths in A, weights)"""
     if isinstance(value, tuple) and len(value) == 2:
-        wavelengths, weights = (np.asarray(v, dtype=float) for v in value)
+        wavelengths, weights = (_real(v) for v in value)
         if wavelengths.ndim != 1 or wavelengths.shape != weights.shape:
             raise ValueError("sources: wavelengths and weights must be two lists of one length")
         rows = np.zeros((len(wavelengths), 5))
         rows[:, 0] = -10.0
         rows[:, 3], rows[:, 4] = weights, wavelengths * 1e-10
         return _rows(rows.tolist(), ["%.17g"] * 5)
-    rows = np.asarray(value, dtype=float)
+    rows = _real(value)
     if rows.ndim != 2 or rows.shape[1] != 5:
         raise ValueError(f"sources: must be [n, 5] or (wavelengths, weights), not {rows.shape}")
     return _rows(rows.tolist(), ["%.17g"] * 5)
