@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../base/error.h"
 #include "../base/memory.h"
 #include "../model/beam.h"
 #include "../model/units.h"
+
+#define LEAST_FLUENCE 1e-100 /* photons/m^2; quotients by smaller ones are lost */
 
 /** Place of an entry in a table. */
 static int64_t entry_of(const nb_factor_table *sf, const int hkl[3])
@@ -53,7 +56,13 @@ static nb_status set_tangent(const nb_subject *of, const nb_variable_name *v,
     case NB_VAR_FUDGE:
         t->fudge = 1;
         return NB_OK;
-    case NB_VAR_FLUENCE:
+    case NB_VAR_FLUENCE: /* the image is divided by it */
+        if (!(value >= LEAST_FLUENCE))
+            return nb_fail(
+                err, NB_ERR_INPUT,
+                "fluence: an image of -fluence %g photons/m^2 tells nothing of "
+                "its slope; type a larger one",
+                value);
         t->image = 1 / value;
         return NB_OK;
     case NB_VAR_WATER:

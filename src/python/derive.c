@@ -8,7 +8,7 @@
 PyObject *nb_python_variables(PyObject *object, PyObject *text)
 {
     nb_python_sim *self = (nb_python_sim *)object;
-    const char *list = PyUnicode_AsUTF8AndSize(text, NULL);
+    const char *list = nb_python_text(text);
     char(*names)[NB_VARIABLE_NAME] = NULL;
     nb_error err = {0};
     nb_status st;
@@ -36,7 +36,7 @@ PyObject *nb_python_variables(PyObject *object, PyObject *text)
 PyObject *nb_python_parameter(PyObject *object, PyObject *text)
 {
     nb_python_sim *self = (nb_python_sim *)object;
-    const char *name = PyUnicode_AsUTF8AndSize(text, NULL);
+    const char *name = nb_python_text(text);
     nb_variable v;
     nb_error err = {0};
     nb_status st;

@@ -27,6 +27,9 @@ nb_hooks nb_python_hooks(nb_python_calls *calls);
  * the nb_series.  0, or -1 with an exception. */
 int nb_python_set_words(PyObject *list, void *base, int series);
 
+/** The characters of a text, which keeps them; NULL with an exception, also where it has a NUL. */
+const char *nb_python_text(PyObject *object);
+
 /** The words of a sequence of texts into words[most]; how many, or -1 with an exception.  They live as
  * long as the sequence. */
 int nb_python_words(PyObject *list, const char **words, int most);

@@ -256,7 +256,7 @@ static PyObject *sim_write(PyObject *object, PyObject *args)
 static PyObject *sim_text(PyObject *object, PyObject *which)
 {
     nb_python_sim *self = (nb_python_sim *)object;
-    const char *name = PyUnicode_AsUTF8AndSize(which, NULL);
+    const char *name = nb_python_text(which);
     nb_error err = {0};
     nb_status st;
     char *text = NULL;
@@ -277,7 +277,7 @@ static PyObject *sim_text(PyObject *object, PyObject *which)
 static PyObject *sim_get(PyObject *object, PyObject *name)
 {
     nb_python_sim *self = (nb_python_sim *)object;
-    const char *word = PyUnicode_AsUTF8AndSize(name, NULL);
+    const char *word = nb_python_text(name);
     char text[NB_PATH_MAX + 1];
     nb_error err = {0};
     nb_status st;

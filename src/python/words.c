@@ -36,6 +36,16 @@ PyObject *nb_python_device_error(void)
     return device_error;
 }
 
+const char *nb_python_text(PyObject *object)
+{
+    Py_ssize_t n;
+    const char *text = PyUnicode_AsUTF8AndSize(object, &n);
+    if (!text || strlen(text) == (size_t)n)
+        return text;
+    PyErr_Format(PyExc_ValueError, "%R: a text must not have a null character", object);
+    return NULL;
+}
+
 int nb_python_words(PyObject *list, const char **words, int most)
 {
     Py_ssize_t n = PySequence_Size(list);
@@ -46,7 +56,7 @@ int nb_python_words(PyObject *list, const char **words, int most)
     }
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *word = PySequence_GetItem(list, i); /* the list keeps it */
-        words[i] = word ? PyUnicode_AsUTF8AndSize(word, NULL) : NULL;
+        words[i] = word ? nb_python_text(word) : NULL;
         Py_XDECREF(word);
         if (!words[i])
             return -1;

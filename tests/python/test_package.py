@@ -273,6 +273,37 @@ def test_picture():
     assert nanobragg.Simulation(**SMALL).render()._repr_png_().startswith(b"\x89PNG")
 
 
+def test_texts_with_nul_are_refused(tmp_path):
+    sim = nanobragg.Simulation(**SMALL)
+    for use in (lambda: sim.set(floatfile="a\0b"), lambda: nanobragg.Simulation(**{**SMALL, "hkl": "a\0b"}),
+                lambda: sim.parameter("distance\0x"), lambda: sim.variables("distance\0x"),
+                lambda: sim.set_parameters({"distance\0x": 90}), lambda: sim.write(floatfile=f"{tmp_path}/a\0b")):
+        with pytest.raises(ValueError, match="null character"):
+            use()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_images_that_are_not_finite_are_refused(bad, tmp_path):
+    sim = nanobragg.Simulation(**SMALL)
+    image = sim.render().copy()
+    image[3, 5] = bad
+    for use in (sim.noise, sim.integers, sim.reflections, lambda x: sim.write(x, floatfile=tmp_path / "a.bin")):
+        with pytest.raises(ValueError, match=r"pixel \(3, 5\) \(slow, fast\) is"):
+            use(image)
+
+
+@pytest.mark.parametrize("fluence", [0, 1e-320, 1e-300])
+def test_no_slope_by_a_fluence_of_zero(fluence):
+    sim = nanobragg.Simulation(**{**SMALL, "fluence": fluence})
+    for use in (sim.derivatives, lambda names: sim.pullback(np.ones(sim.shape), names)):
+        with pytest.raises(ValueError, match="fluence"):
+            use(["fluence"])
+        assert all(np.isfinite(x).all() for x in use(["misset", "distance"]).values())
+    sim.set_parameters({"fluence": 1e20})
+    assert np.isfinite(sim.derivatives(["fluence"])["fluence"]).all()
+
+
 def test_fork_after_a_render():
     sim = nanobragg.Simulation(**SMALL, threads=2)
 

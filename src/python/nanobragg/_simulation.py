@@ -134,6 +134,9 @@ class Simulation:
         image = np.ascontiguousarray(image, dtype=np.float32)
         if image.shape != self.shape:
             raise ValueError(f"image: has the shape {image.shape}, but the detector is {self.shape}")
+        if not np.isfinite(image).all():
+            at = tuple(int(i) for i in np.argwhere(~np.isfinite(image))[0])
+            raise ValueError(f"image: pixel {at} (slow, fast) is {image[at]}; all must be finite")
         return image
 
     def panels(self, image):
