@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
-# nanobragg: one makefile, out of tree.  `make list` names every target.
+# nanobragg: one makefile, out of tree.  `make help` names every target.
 #
 #   CC=clang         another compiler (gcc is the default)
 #   FLAVOR=debug     release | debug | asan | ubsan | tsan | fuzz
 #   SET=name         the build folder build/name (default: compiler-flavor)
 #   CUDA=0           no CUDA even if nvcc is here
+#   CUDA_ARCH=all    every GPU; "80 90": these; default: the cards in this machine, else 8.0 and, at the first start, any other
 #   CXX=clang++      the C++ compiler (that of CC is the default), for src/io/gemmi.cc alone
 #   GEMMI=0          no gemmi even if it is here
 #   WERROR=1         warnings are errors (CI)
+#   COMPILE_LOG=file write there what each compiler takes (mk/timed.py)
 #   V=1              show the commands
 
 .DEFAULT_GOAL := all
@@ -45,6 +47,8 @@ SAN_asan := -fsanitize=address,undefined -fno-sanitize-recover=all
 SAN_ubsan := -fsanitize=undefined -fno-sanitize-recover=all
 SAN_tsan := -fsanitize=thread
 SAN_fuzz := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+# Lines in a debugger; all of it takes a third longer to compile.
+DEBUG := $(if $(filter debug,$(FLAVOR)),-g,-g1)
 OPT_release := -O2
 OPT_debug := -O0
 OPT_asan := -O1 -fno-omit-frame-pointer
@@ -84,12 +88,12 @@ FP := -ffp-contract=off -fno-math-errno
 DEFS := $(foreach f,$(FEATURES),$(if $(HAVE_$f),-DNB_HAVE_$f=1 \
     -DNB_$f_VERSION='"$($f_VERSION)"')) $(DEFS_$(FLAVOR)) \
     $(foreach f,TIFF PNG HDF5 FFTW XRAYLIB CMINPACK BZIP2 MPI,$(if $(HAVE_$f),-DNB_$f_SONAME='"$($f_SONAME)"'))
-ALL_CFLAGS = -std=gnu11 $(OPT_$(FLAVOR)) -g -fPIC $(FP) $(WARN) $(SAN) \
+ALL_CFLAGS = -std=gnu11 $(OPT_$(FLAVOR)) $(DEBUG) -fPIC $(FP) $(WARN) $(SAN) \
     $(if $(HAVE_OPENMP),-fopenmp) $(DEFS) $(LIB_CFLAGS) -MMD -MP $(CFLAGS)
 # gemmi shifts and adds what it read without a look at the size: whatever wraps around is harmless.
 # Checks of C++ alone need a library that a C compiler does not link.
 SAN_CXX := $(if $(SAN),$(SAN) -fno-sanitize=shift -fno-sanitize=vptr $(if $(IS_CLANG),-fno-sanitize=function))
-ALL_CXXFLAGS = -std=c++17 $(OPT_$(FLAVOR)) -g -fPIC $(FP) $(filter-out -Wstrict-prototypes \
+ALL_CXXFLAGS = -std=c++17 $(OPT_$(FLAVOR)) $(DEBUG) -fPIC $(FP) $(filter-out -Wstrict-prototypes \
     -Wmissing-prototypes,$(WARN)) $(SAN_CXX) -fwrapv $(DEFS) -MMD -MP $(CXXFLAGS)
 LIB_CFLAGS := $(TIFF_CFLAGS) $(PNG_CFLAGS) $(CJSON_CFLAGS) $(HDF5_CFLAGS) $(FFTW_CFLAGS) \
     $(XRAYLIB_CFLAGS:-I%=-isystem %) $(CMINPACK_CFLAGS:-I%=-isystem %) $(LIBDEFLATE_CFLAGS) $(ZLIB_CFLAGS) $(LZ4_CFLAGS) \
@@ -104,10 +108,16 @@ endif
 include cuda/cuda.mk
 ALL_LDFLAGS = $(SAN) $(if $(HAVE_OPENMP),-fopenmp) $(LDFLAGS)
 
-# $(call stamp,FILE,TEXT): write TEXT to FILE if it is not there already; what depends on the file
-# is made again when the text changes.
-stamp = $(if $(wildcard $B),$(shell printf '%s\n' '$(subst ','\'',$2)' | cmp -s - $B/$1 || \
-    printf '%s\n' '$(subst ','\'',$2)' >$B/$1))
+# $(call stamp,FILE,TEXT): a file with TEXT, written when the text changed and a goal needs the file;
+# what depends on it is then made again.  Goals that compile nothing leave it alone.
+define stamp_rule
+STAMP_$1 := $2
+$B/$1: $(if $(and $(findstring $2,$3),$(findstring $3,$2)),,FORCE)
+	@mkdir -p $B
+	@printf '%s\n' '$$(subst ','\'',$$(STAMP_$1))' >$$@
+endef
+stamp = $(eval $(call stamp_rule,$1,$(strip $2),$(strip $(file <$B/$1))))
+.PHONY: FORCE
 $(call stamp,flags,$(CC) $(filter-out -Werror,$(ALL_CFLAGS)) $(ALL_LDFLAGS))
 $(call stamp,cxx-flags,$(CXX) $(filter-out -Werror,$(ALL_CXXFLAGS)))
 $(call stamp,cuda-flags,$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) $(DEFS))
@@ -170,6 +180,7 @@ PROG := $(if $(CLI_SRC),$B/nanobragg)
 STATIC := $B/libnanobragg.a
 SHARED := $B/libnanobragg.so.$(SOVERSION)
 
+TIMED = $(if $(COMPILE_LOG),$(PYTHON) mk/timed.py '$(COMPILE_LOG)' $< $1)
 V ?= 0
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@echo '  $1')
@@ -181,7 +192,7 @@ all: config $(STATIC) $(SHARED) $(PROG) link ## the program and both libraries (
 config: ## what was found on this machine
 	@echo 'nanobragg $(VERSION): $(CC) ($(CC_VERSION)), $(MACHINE), $B'
 	@$(foreach f,$(FEATURES),printf '  %-10s %s\n' '$f' \
-	    '$(if $(HAVE_$f),yes  $($f_VERSION),no   $(WITHOUT_$f))';)
+	    '$(if $(HAVE_$f),yes  $($f_VERSION)$(MORE_$f),no   $(WITHOUT_$f))';)
 	@printf '  %-10s %s\n' SIMD '$(or $(ISAS),none)' \
 	    TESTS '$(if $(HAVE_CMOCKA),cmocka $(CMOCKA_VERSION),no cmocka: unit tests are left out)'
 
@@ -219,22 +230,22 @@ $B/src/bench/machine.o: DEFS += -DNB_BUILD_COMMIT='"$(COMMIT)"' \
 $B/%.o: %.c $B/flags
 	@mkdir -p $(@D)
 	$(call say,CC   $<)
-	$(Q)$(CC) $(ALL_CFLAGS) $(if $(filter tests/%,$<),-Isrc $(CMOCKA_CFLAGS)) \
+	$(Q)$(call TIMED,-) $(CC) $(ALL_CFLAGS) $(if $(filter tests/%,$<),-Isrc $(CMOCKA_CFLAGS)) \
 	    $(ISA_$(call isa_of,$<)) -c $< -o $@
 
 $B/%.o: %.cc $B/cxx-flags
 	@mkdir -p $(@D)
 	$(call say,CXX  $<)
-	$(Q)$(CXX) $(ALL_CXXFLAGS) -c $< -o $@
+	$(Q)$(call TIMED,-) $(CXX) $(ALL_CXXFLAGS) -c $< -o $@
 
 $B/%.cu.o: %.cu $B/cuda-flags
 	@mkdir -p $(@D)
 	$(call say,NVCC $<)
-	$(Q)$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -Xcompiler -fPIC $(filter -I%,$(CC)) \
+	$(Q)$(call TIMED,$(CUDA_NAME)) $(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -Xcompiler -fPIC $(filter -I%,$(CC)) \
 	    $(subst ",\",$(DEFS)) \
 	    -MMD -MP -MF $(@:.o=.d) -c $< -o $@
 
-$(STATIC): $(LIB_OBJ) $B/objects
+$(STATIC): $(LIB_OBJ) $B/objects | $B/libs
 	$(call say,AR   $@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
 
@@ -283,8 +294,10 @@ include mk/lint.mk
 include mk/install.mk
 include mk/python.mk
 
-.PHONY: list clean
-list: ## every target with its purpose
+.PHONY: list help clean
+list help: ## every target with its purpose
+	@sed -n 's/^#   \([A-Z_]*=\)/  \1/p' Makefile
+	@echo
 	@awk -F '## ' '/^[a-z][a-z -]*:.*## / { split($$1, t, ":"); \
 	    printf "  %-14s %s\n", t[1], $$2 }' $(MAKEFILE_LIST)
 

@@ -1,22 +1,33 @@
 # SPDX-License-Identifier: MIT
 # How the CUDA files are compiled, and what needs a device.
 #
-#   CUDA_ARCH=90       these architectures only (quick); default: all of them
-#                      that this nvcc knows, and PTX for later ones
+#   CUDA_ARCH="80 90"  these architectures
+#   CUDA_ARCH=all      all of ours that this nvcc knows: takes minutes, for packages
+#   CUDA_ARCH=auto     (default; of wheel and deb it is all) those of the cards in this machine.
+#                      Where there is none: 8.0, which runs on 8.6 and 8.9 too, and PTX, from which the
+#                      driver compiles for any other at the first start, with the instructions of 8.0
+#
+# The newest one is there as PTX too, for cards that come later; it costs no time.  Not 7.5: the code
+# of 8.0 and later has kernels that that has not (NB_GPU_TENSOR_CODE).
 
-CUDA_ARCHES := $(filter $(NVCC_KNOWS),75 80 86 89 90 100 120)
-CUDA_ARCH ?= $(CUDA_ARCHES)
+CUDA_ALL := $(filter $(NVCC_KNOWS),75 80 86 89 90 100 120)
+CUDA_CHOSEN := $(or $(strip $(CUDA_ARCH)),$(if $(filter wheel% deb,$(MAKECMDGOALS)),all,auto))
+CUDA_REAL := $(strip $(patsubst all,$(CUDA_ALL),$(patsubst auto,$(or $(NVCC_CARDS),80),$(CUDA_CHOSEN))))
+CUDA_PTX := $(if $(NVCC_CARDS),,$(if $(filter auto,$(CUDA_CHOSEN)),75)) $(filter-out 75,$(lastword \
+    $(filter $(CUDA_REAL),$(NVCC_KNOWS))))
 comma := ,
-NVCC_ARCH ?= $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$a$(comma)code=sm_$a) \
-    $(foreach a,$(filter $(CUDA_ARCH),$(lastword $(CUDA_ARCHES))),\
-        -gencode arch=compute_$a$(comma)code=compute_$a)
+space := $(subst ,, )
+CUDA_NAME := $(subst $(space),+,$(strip $(CUDA_REAL) $(CUDA_PTX:%=ptx%)))
+NVCC_ARCH ?= $(foreach a,$(CUDA_REAL),-gencode arch=compute_$a$(comma)code=sm_$a) \
+    $(foreach a,$(CUDA_PTX),-gencode arch=compute_$a$(comma)code=compute_$a)
+MORE_CUDA := $(comma) for $(CUDA_REAL)$(if $(strip $(CUDA_PTX)),; PTX $(strip $(CUDA_PTX)))
 # No contraction: fma() where it is meant, as on the CPU.  Never -ftz or fast-math (interference.cuh).
 NVCC_FLAGS ?= -O3 -std=c++17 -DNB_GPU=1 -fmad=false -Xcompiler -Wall$(comma)-Wextra
 
 # Files without kernels need no more than one architecture.
 CUDA_HOST_ONLY := backend chain cuts device download fft fibre panels product render scene_device slope_products slopes
 $(CUDA_HOST_ONLY:%=$B/cuda/%.cu.o): NVCC_ARCH := $(firstword \
-    $(foreach a,$(CUDA_ARCH),-arch=sm_$a))
+    $(foreach a,$(CUDA_REAL),-arch=sm_$a))
 
 # The library of Fourier transforms, where the system does not find it.
 FFT_FOLDER := $(dir $(firstword $(wildcard $(foreach d,lib64 lib,$(CUDA_HOME)/$d/libcufft.so))))

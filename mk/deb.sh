@@ -38,9 +38,6 @@ if [ -e "$build/python/nanobragg/_nanobragg.abi3.so" ]; then
     take python3-nanobragg usr/lib/python3/dist-packages "$build/python/nanobragg_program.py"
     rm -rf "$work/python3-nanobragg/usr/lib/python3/dist-packages/nanobragg/__pycache__"
 fi
-strip --strip-unneeded "$work/nanobragg/usr/bin/nanobragg" \
-    "$work/libnanobragg0/usr/lib/$multiarch/libnanobragg.so.0"
-strip -g "$work/libnanobragg-dev/usr/lib/$multiarch/libnanobragg.a"
 [ ! -d "$work/python3-nanobragg" ] || find "$work/python3-nanobragg" -name '*.so' -exec strip --strip-unneeded {} +
 
 # Packages of the libraries that are loaded when they are needed.

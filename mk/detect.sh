@@ -150,7 +150,14 @@ if [ "$cuda" != 0 ]; then
     if [ -n "$nvcc" ]; then
         echo "NVCC := $nvcc"
         echo "NVCC_VERSION := $("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')"
-        echo "NVCC_KNOWS := $("$nvcc" --list-gpu-arch 2>/dev/null | sed 's/compute_//' | tr '\n' ' ')"
+        knows=$("$nvcc" --list-gpu-arch 2>/dev/null | sed 's/compute_//' | tr '\n' ' ')
+        echo "NVCC_KNOWS := $knows"
+        # each card's architecture, or the newest that nvcc knows and the card runs
+        echo "NVCC_CARDS := $(timeout 30 nvidia-smi --query-gpu=compute_cap --format=csv,noheader \
+            2>/dev/null | tr -d '. ' | awk -v knows="$knows" '/^[0-9]+$/ {
+                n = split(knows, k, " "); best = 0
+                for (i = 1; i <= n; i++) if (k[i] <= $1 + 0 && k[i] + 0 > best) best = k[i]
+                if (best && !seen[best]++) print best }' | sort -n | tr '\n' ' ')"
     fi
 fi
 exit 0

@@ -25,6 +25,10 @@ $B/nanobragg.pc: mk/nanobragg.pc.in src/nanobragg/build.h $B/flags
 	$(Q)sed -e 's|@VERSION@|$(VERSION)|' \
 	    -e 's|@LIBS_PRIVATE@|$(LIBS) $(if $(HAVE_OPENMP),-fopenmp)|' $< >$@
 
+# Symbols for a debugger stay in the build folder; they are seven times as large as the code.
+STRIP ?= $(patsubst %gcc,%strip,$(filter %-gcc,$(CC)))
+STRIPPED := $(if $(filter release,$(FLAVOR)),$(or $(STRIP),strip),:)
+
 install-texts: $B/nanobragg.1 $B/nanobragg.bash $B/nanobragg.pc
 
 .PHONY: install install-texts uninstall installcheck docs dist
@@ -33,6 +37,8 @@ install: all install-texts ## to PREFIX (/usr/local), under DESTDIR
 	install -m 755 $B/nanobragg $(BINDIR)/nanobragg
 	install -m 644 $(STATIC) $(LIBDIR)/libnanobragg.a
 	install -m 755 $(SHARED) $(LIBDIR)/libnanobragg.so.$(SOVERSION)
+	$(STRIPPED) --strip-unneeded $(BINDIR)/nanobragg $(LIBDIR)/libnanobragg.so.$(SOVERSION)
+	$(STRIPPED) -g $(LIBDIR)/libnanobragg.a
 	ln -sfn libnanobragg.so.$(SOVERSION) $(LIBDIR)/libnanobragg.so
 	install -m 644 src/nanobragg.h $(INCLUDEDIR)/nanobragg.h
 	install -m 644 src/nanobragg/*.h $(INCLUDEDIR)/nanobragg
@@ -66,8 +72,8 @@ docs: $B/nanobragg ## write docs/options.md from the table of options
 	$< -help-markdown >docs/options.md.new && mv docs/options.md.new docs/options.md
 
 .PHONY: deb
-deb: python install-texts ## dist/*.deb: program, library, headers, Python package (Debian, Ubuntu; dpkg-dev)
-	+@sh mk/deb.sh $B $(VERSION) dist
+deb: python install-texts ## dist/*.deb: program, library, headers, Python package, for every GPU (Debian, Ubuntu; dpkg-dev)
+	+@CUDA_ARCH='$(CUDA_CHOSEN)' sh mk/deb.sh $B $(VERSION) dist
 
 dist: ## dist/nanobragg-VERSION.tar.gz of the last commit
 	mkdir -p dist

@@ -58,7 +58,7 @@ $B/wheel/nanobragg: $(CLI_OBJ) $(STATIC)
 	$(Q)$(call WHEEL_LD,../../) $^ $(WHEEL_LIBS) -o $@
 
 wheel-files: python $B/wheel/_nanobragg.abi3.so $B/wheel/nanobragg
-wheel: wheel-files ## dist/nanobragg-VERSION-cp311-abi3-manylinux_*.whl: package and program
+wheel: wheel-files ## dist/nanobragg-VERSION-cp311-abi3-manylinux_*.whl: package and program, for every GPU
 	@CC='$(CC)' $(PYTHON) mk/wheel_nanobragg.py $B $(WHEEL_DIR)
 wheel-check: wheel ## install it into a new environment without a compiler, and test it there
 	@bash tests/python/wheel.sh $(WHEEL_DIR) $(PYTHON)

@@ -110,7 +110,7 @@ def make(*words):
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     del config_settings, metadata_directory
     target = os.path.abspath(wheel_directory)
-    make("wheel", f"WHEEL_DIR={target}")
+    make("wheel", f"WHEEL_DIR={target}", f"CUDA_ARCH={os.environ.get('CUDA_ARCH', 'auto')}")  # for this machine
     built = [f for f in os.listdir(target) if f.startswith(f"nanobragg-{version()}-")]
     return max(built, key=lambda f: os.path.getmtime(os.path.join(target, f)))
 

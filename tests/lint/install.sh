@@ -50,6 +50,9 @@ ${CC:-gcc} "$work/user.c" $flags -Wl,-Bstatic $(pkg-config --libs nanobragg) -Wl
     $(pkg-config --static --libs nanobragg | sed 's/-lnanobragg//') -o "$work/static"
 "$work/static"
 
+for file in bin/nanobragg lib/libnanobragg.so lib/libnanobragg.a; do # no symbols for a debugger
+    ! readelf -SW "$stage$prefix/$file" | grep -q ' \.debug_info' || { echo "not stripped: $file" >&2 && exit 1; }
+done
 "$stage$prefix/bin/nanobragg" -version >/dev/null
 bash -n "$stage$prefix/share/bash-completion/completions/nanobragg"
 grep -q '^\.SH' "$stage$prefix/share/man/man1/nanobragg.1"

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Goals of the makefile that compile nothing leave the stamps of a build alone, and the architectures
+# that nvcc is asked for.  In a folder of links to the source; nothing is compiled.
+set -u
+source=${NB_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
+unset MAKEFLAGS MFLAGS MAKELEVEL SET CFLAGS CXXFLAGS CUDA_ARCH CC CXX FLAVOR CUDA
+command -v make >/dev/null || { echo 'skip make # no make' && exit 0; }
+work=$(mktemp -d) && cd "$work" || exit 1
+trap 'rm -rf "$work"' EXIT
+ln -s "$source"/{Makefile,mk,cuda,src,tests,golden_data,docs} . || exit 1
+failed=0
+judge() { # NAME WRONG: ok where there is nothing wrong
+    [ -z "$2" ] && echo "ok $1" && return
+    echo "# $1: $2"
+    echo "not ok $1"
+    failed=1
+}
+
+stamps=$(echo build/gcc-release/{flags,cxx-flags,cuda-flags,objects,libs,commit})
+make -s $stamps >make.log 2>&1 || judge make-stamps "$(tail -n 3 make.log)"
+touch -d '1 hour ago' $stamps
+for goal in list help; do
+    make CFLAGS=-O1 $goal >/dev/null 2>&1
+done
+make clean -n >/dev/null
+CLANG_FORMAT=true make -s format >/dev/null 2>&1
+judge make-list-leaves-stamps "$(find $stamps -mmin -30)$(make -q $stamps 2>&1 || echo 'to be made again')"
+make -q CFLAGS=-O1 build/gcc-release/flags && judge make-knows-other-flags 'other flags are the same'
+
+# arches WANTED ARGS...: of each file's line for nvcc; a machine with the cards of $cards
+mkdir bin && cat >bin/nvcc <<'CODE'
+#!/bin/sh
+[ "$1" = --list-gpu-arch ] && exec printf 'compute_%s\n' 75 80 86 89 90 100 103 120
+echo 'release 13.0,'
+CODE
+printf '#!/bin/sh\n[ -n "$cards" ] && printf "%%s\\n" $cards\n' >bin/nvidia-smi
+chmod +x bin/*
+arches() {
+    local wanted=$1 found
+    shift
+    found=$(PATH=$work/bin:$PATH cards=${cards-} make -s "$@" config | grep -o '13.0, for [0-9 ;PTX]*')
+    judge "make-arches-$(echo "${cards-}:$*" | tr -c 'a-z0-9.A-Z_=\n' -)" \
+        "$([ "$found" = "13.0, for $wanted" ] || echo "$found instead of $wanted")"
+}
+arches '80; PTX 75 80'
+arches '80 90; PTX 90' 'CUDA_ARCH=80 90'
+arches '75' CUDA_ARCH=75
+arches '75 80 86 89 90 100 120; PTX 120' CUDA_ARCH=all
+arches '75 80 86 89 90 100 120; PTX 120' -n wheel
+cards='9.0 8.6 9.0' arches '86 90; PTX 90'
+cards='15.1' arches '120; PTX 120'
+cards='6.1' arches '80; PTX 75 80'
+exit $failed
