@@ -7,9 +7,8 @@
 #   --reduced  the same rooms with NB_REDUCED=1 (sanitizer builds: the command line's bad inputs)
 #   --big      everything, with NB_BIG=1 (long forms of the tests that have one)
 #
-# A test is a program BUILD-FOLDER/tests/ROOM/NAME, or a script tests/ROOM/run.sh (it runs the
-# whole room's scripts) or, in a room without run.sh, tests/ROOM/test_*.sh and test_*.py.  It
-# prints lines `ok NAME`, `not ok NAME`, `skip NAME # reason`, or TAP (cmocka's).  Scripts find
+# A test is a program BUILD-FOLDER/tests/ROOM/NAME, or a script: tests/ROOM/run.sh, check_*.sh and
+# *_check.* or, in a room without run.sh, tests/ROOM/test_*.sh and test_*.py.  It prints lines `ok NAME`, `not ok NAME`, `skip NAME # reason`, or TAP (cmocka's).  Scripts find
 # NANOBRAGG (the program), NB_BUILD and NB_SOURCE in the environment, and TMPDIR to write in.
 # The last line printed is `N passed, N failed, N skipped`.
 set -u
@@ -97,9 +96,12 @@ list_room() {
     done
     if [ -f "tests/$room/run.sh" ]; then
         printf '%s\tbash tests/%s/run.sh\n' "$room/run.sh" "$room"
-        return
+        [ -z "${NB_REDUCED:-}" ] || return
+        set -- "tests/$room"/check_*.sh "tests/$room"/*_check.sh "tests/$room"/*_check.py
+    else
+        set -- "tests/$room"/test_*.sh "tests/$room"/test_*.py
     fi
-    for file in "tests/$room"/test_*.sh "tests/$room"/test_*.py; do
+    for file; do
         [ -f "$file" ] || continue
         case $file in
         *.sh) printf '%s\tbash %s\n' "${file#tests/}" "$file" ;;
@@ -108,16 +110,17 @@ list_room() {
     done
 }
 
-# Run one test; its output, exit status and seconds go to the log folder.
+# Run one test; its output, exit status, seconds and processor seconds go to the log folder.
 run_one() {
-    local name=${1%%$'\t'*} command=${1#*$'\t'} id status started=$SECONDS
+    local name=${1%%$'\t'*} command=${1#*$'\t'} id status TIMEFORMAT='%0R %U %S'
     id=$NB_TEST_LOG/${name//\//.}
     export TMPDIR=$NB_TEST_LOG/tmp/${name//\//.}
     mkdir -p "$TMPDIR"
-    { timeout -k 5 "$NB_TEST_TIMEOUT" $command; } </dev/null >"$id.out" 2>&1
+    { time timeout -k 5 "$NB_TEST_TIMEOUT" $command </dev/null >"$id.out" 2>&1; } 2>"$id.time"
     status=$?
     [ $status -ne 124 ] || echo "# ran longer than $NB_TEST_TIMEOUT s" >>"$id.out"
-    printf '%s\t%s\t%s\n' "$name" "$status" "$((SECONDS - started))" >"$id.done"
+    awk -v OFS='\t' -v name="$name" -v status=$status '{ print name, status, $1, int($2 + $3 + .5) }' \
+        "$id.time" >"$id.done"
 }
 export -f run_one
 
@@ -147,11 +150,11 @@ results_of() {
 for room in $rooms; do list_room "$room"; done >"$log/list"
 tr '\n' '\0' <"$log/list" | xargs -0 -r -P "${NB_TEST_JOBS:-2}" -I {} bash -c 'run_one "$1"' _ {}
 
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 total=0
 : >"$log/results"
 while IFS=$'\t' read -r name _; do
     id=$log/${name//\//.}
-    IFS=$'\t' read -r _ status seconds <"$id.done"
+    IFS=$'\t' read -r _ status seconds busy <"$id.done"
     results_of "$id.out" "$name" "$status" >"$id.results"
     p=$(grep -c '^pass' "$id.results")
     f=$(grep -c '^fail' "$id.results")
@@ -159,8 +162,9 @@ while IFS=$'\t' read -r name _; do
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
     word=ok
     [ "$f" -eq 0 ] || word=FAILED
-    printf '%-8s %-36s %4d passed %3d failed %3d skipped  %3d s\n' \
-        "$word" "$name" "$p" "$f" "$s" "$seconds"
+    printf '%-8s %-36s %4d passed %3d failed %3d skipped  %3d s, processor %3d s\n' \
+        "$word" "$name" "$p" "$f" "$s" "$seconds" "$busy"
+    total=$((total + busy))
     sed "s|^|${name%%/*}\t|" "$id.results" >>"$log/results"
     if [ "$f" -gt 0 ]; then
         awk -F '\t' '$1 == "fail" { print "    failed: " $2 ($3 == "" ? "" : " (" $3 ")") }' \
@@ -179,5 +183,6 @@ for room in $required; do
     fi
 done
 rm -rf "$log/tmp"
+echo "tests: $SECONDS s, processor $total s"
 echo "$passed passed, $failed failed, $skipped skipped" | tee "$log/count"
 [ "$failed" -eq 0 ]

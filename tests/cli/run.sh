@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # The program from outside: what it refuses (bad_inputs.tsv), what every flag does (flags.tsv),
-# signals, and a check that the tables cover every flag.  NB_REDUCED=1: only what it refuses.
+# signals.  NB_REDUCED=1: only what it refuses.  tests/run.sh runs the check scripts beside it.
 # usage: NANOBRAGG=program tests/cli/run.sh
 set -u
 export LC_ALL=C
@@ -76,30 +76,4 @@ fi
 . ./signals.sh
 . ./threads.sh
 . ./flags.sh
-bash ./check_flags.sh || failed=1
-bash ./check_docs.sh || failed=1
-"${PYTHON:-python3}" ./recipes_check.py || failed=1
-bash ./compare_check.sh || failed=1
-bash ./bench_check.sh || failed=1
-"${PYTHON:-python3}" ./compare_check.py || failed=1
-"${PYTHON:-python3}" ./bench_check.py || failed=1
-"${PYTHON:-python3}" ./pictures_check.py || failed=1
-"${PYTHON:-python3}" ./progress_check.py || failed=1
-"${PYTHON:-python3}" ./series_check.py || failed=1
-"${PYTHON:-python3}" ./nexus_check.py || failed=1
-"${PYTHON:-python3}" ./files_check.py || failed=1
-"${PYTHON:-python3}" ./report_check.py || failed=1
-"${PYTHON:-python3}" ./sf_check.py || failed=1
-"${PYTHON:-python3}" ./sf_bad_check.py || failed=1
-"${PYTHON:-python3}" ./sf_series_check.py || failed=1
-"${PYTHON:-python3}" ./refine_check.py || failed=1
-"${PYTHON:-python3}" ./noise_check.py || failed=1
-"${PYTHON:-python3}" ./resume_check.py || failed=1
-"${PYTHON:-python3}" ./memory_check.py || failed=1
-"${PYTHON:-python3}" ./mpi_check.py || failed=1
-if [ -f fabio_check.py ]; then
-    "${PYTHON:-python3}" ./fabio_check.py || failed=1
-else
-    echo "skip fabio # no fabio_check.py"
-fi
 exit $failed
