@@ -8,6 +8,7 @@
 #   CUDA_ARCH=all    every GPU; "80 90": these; default: the cards in this machine, else 8.0 and, at the first start, any other
 #   CXX=clang++      the C++ compiler (that of CC is the default), for src/io/gemmi.cc alone
 #   GEMMI=0          no gemmi even if it is here
+#   OPTIONAL=0       none of the optional libraries but OpenMP
 #   WERROR=1         warnings are errors (CI)
 #   COMPILE_LOG=file write there what each compiler takes (mk/timed.py)
 #   V=1              show the commands
@@ -31,6 +32,7 @@ AR := $(or $(filter-out ar,$(AR)),ar)
 FLAVOR ?= release
 CUDA ?= auto
 GEMMI ?= auto
+OPTIONAL ?= auto
 WERROR ?= 0
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -68,8 +70,13 @@ B := build/$(SET)
 # --- what this machine has --------------------------------------------------------------------
 # Looked up at every call (a tenth of a second), so an installed library is never missed; the
 # file changes only when the answer does, and then everything is compiled again.
-ifneq ($(if $(MAKECMDGOALS),$(filter-out list help clean format,$(MAKECMDGOALS)),all),)
-$(shell mkdir -p $(B) && sh mk/detect.sh '$(CC)' '$(CUDA)' '$(CXX)' '$(GEMMI)' $(SAN) >$(B)/config.$$PPID && \
+PACKAGE_PNG := libpng-dev
+PACKAGE_CJSON := libcjson-dev
+PACKAGE_RANDOM123 := librandom123-dev
+PACKAGE_ZLIB := zlib1g-dev
+COMPILES := $(if $(MAKECMDGOALS),$(filter-out list help clean format dist,$(MAKECMDGOALS)),all)
+ifneq ($(COMPILES),)
+$(shell mkdir -p $(B) && OPTIONAL='$(OPTIONAL)' sh mk/detect.sh '$(CC)' '$(CUDA)' '$(CXX)' '$(GEMMI)' $(SAN) >$(B)/config.$$PPID && \
     { cmp -s $(B)/config.$$PPID $(B)/config.mk || mv $(B)/config.$$PPID $(B)/config.mk; }; \
     rm -f $(B)/config.$$PPID)
 include $(B)/config.mk
@@ -78,14 +85,19 @@ endif
 CU_SRC := $(if $(NVCC),$(sort $(wildcard cuda/*.cu)))
 HAVE_CUDA := $(if $(CU_SRC),1)
 CUDA_VERSION := $(NVCC_VERSION)
-FEATURES := TIFF PNG CJSON RANDOM123 GEMMI FFTW XRAYLIB CMINPACK HDF5 LIBDEFLATE ZLIB BZIP2 LZ4 OPENMP MPI CUDA
+NEEDED := PNG CJSON RANDOM123 ZLIB
+PACKAGES := $(foreach f,$(NEEDED),$(if $(HAVE_$f),,$(PACKAGE_$f)))
+FEATURES := $(NEEDED) TIFF GEMMI FFTW XRAYLIB CMINPACK HDF5 LIBDEFLATE BZIP2 LZ4 OPENMP MPI CUDA
+ifneq ($(and $(COMPILES),$(strip $(PACKAGES))),)
+$(error needed and not found by $(CC) and pkg-config: the Debian packages $(strip $(PACKAGES)) (sh mk/packages.sh build installs them))
+endif
 
 # --- flags ------------------------------------------------------------------------------------
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
     $(if $(IS_CLANG),-Wno-pass-failed) $(if $(filter 1,$(WERROR)),-Werror)
 # Contraction and errno are explicit: the same numbers from every compiler; never fast-math.
 FP := -ffp-contract=off -fno-math-errno
-DEFS := $(foreach f,$(FEATURES),$(if $(HAVE_$f),-DNB_HAVE_$f=1 \
+DEFS := $(foreach f,$(FEATURES),$(if $(HAVE_$f),$(if $(filter $f,$(NEEDED)),,-DNB_HAVE_$f=1) \
     -DNB_$f_VERSION='"$($f_VERSION)"')) $(DEFS_$(FLAVOR)) \
     $(foreach f,TIFF PNG HDF5 FFTW XRAYLIB CMINPACK BZIP2 MPI,$(if $(HAVE_$f),-DNB_$f_SONAME='"$($f_SONAME)"'))
 ALL_CFLAGS = -std=gnu11 $(OPT_$(FLAVOR)) $(DEBUG) -fPIC $(FP) $(WARN) $(SAN) \
@@ -142,10 +154,7 @@ ROOMS := $(filter-out bench cli python,$(patsubst src/%/,%,$(sort $(wildcard src
 ROOM_SRC := $(foreach r,$(ROOMS),$(sort $(wildcard src/$r/*.c))) $(sort $(wildcard cuda/*.c))
 ISA_SRC := $(foreach i,sse2 avx2 avx512 neon,$(filter %_$i.c,$(ROOM_SRC)))
 LIB_SRC := $(filter-out $(ISA_SRC),$(ROOM_SRC)) $(foreach i,$(ISAS),$(filter %_$i.c,$(ISA_SRC)))
-# Without cJSON `nanobragg bench` only says so.
-BENCH_SRC := $(if $(HAVE_CJSON),$(sort $(wildcard src/bench/*.c)),$(wildcard \
-    src/bench/command.c src/bench/options.c src/bench/job.c))
-CLI_SRC := $(sort $(wildcard src/cli/*.c)) $(BENCH_SRC)
+CLI_SRC := $(sort $(wildcard src/cli/*.c)) $(sort $(wildcard src/bench/*.c))
 CXX_SRC := $(if $(HAVE_GEMMI),src/io/gemmi.cc) # the one C++ file
 LIB_OBJ := $(LIB_SRC:%.c=$B/%.o) $(CXX_SRC:%.cc=$B/%.o) $(CU_SRC:%.cu=$B/%.cu.o)
 CLI_OBJ := $(CLI_SRC:%.c=$B/%.o)
@@ -163,7 +172,6 @@ GOLDEN_BIN := $(call programs,golden)
 CHECK_BIN := $(call programs,check)
 BENCH_BIN := $(call programs,bench)
 FUZZ_WITHOUT := $(if $(HAVE_HDF5),,tests/fuzz/fuzz_hdf5_%) \
-    $(if $(HAVE_CJSON),,tests/fuzz/fuzz_jobs.c tests/fuzz/fuzz_expt.c) \
     $(if $(HAVE_GEMMI),,tests/fuzz/fuzz_structure.c tests/fuzz/fuzz_reflections.c)
 FUZZ_SRC := $(filter-out $(FUZZ_WITHOUT),$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_NAMES := $(FUZZ_SRC:tests/fuzz/fuzz_%.c=%)
@@ -197,9 +205,6 @@ config: ## what was found on this machine
 	    TESTS '$(if $(HAVE_CMOCKA),cmocka $(CMOCKA_VERSION),no cmocka: unit tests are left out)'
 
 WITHOUT_TIFF := (-tifffile is off; libtiff-dev)
-WITHOUT_PNG := (-pngfile is off; libpng-dev)
-WITHOUT_CJSON := (-show_config is off; libcjson-dev)
-WITHOUT_RANDOM123 := (noise is off; librandom123-dev)
 WITHOUT_GEMMI := $(if $(filter 0,$(GEMMI)),(GEMMI=0),(no models or reflection files; gemmi-dev \
     or libgemmi-dev, tao-pegtl-dev, g++))
 WITHOUT_FFTW := (structure factors by direct sums alone, more slowly; libfftw3-dev)
@@ -207,7 +212,6 @@ WITHOUT_XRAYLIB := (-sensor is off; libxrl-dev)
 WITHOUT_CMINPACK := (nanobragg refine is off; libcminpack-dev)
 WITHOUT_HDF5 := (-hdf5 is off; libhdf5-dev)
 WITHOUT_LIBDEFLATE := (-compress gzip takes zlib, slower; libdeflate-dev)
-WITHOUT_ZLIB := (-compress gzip needs libdeflate or it; zlib1g-dev)
 WITHOUT_BZIP2 := (.bz2 files cannot be read; libbz2-dev)
 WITHOUT_LZ4 := (-compress bslz4 is off; liblz4-dev)
 WITHOUT_OPENMP := (one thread; gcc, or libomp-dev for clang)

@@ -8,8 +8,6 @@
 
 enum { BLOCK = 256 };
 
-#ifdef NB_HAVE_RANDOM123
-
 static __device__ const nb_cuda_chain_panel &panel_of(const nb_cuda_chain &p,
                                                       int64_t pixel)
 {
@@ -280,20 +278,3 @@ void nb_cuda_launch_gauss(const nb_cuda_chain *chain, double *between, gpuStream
     k_gauss<false><<<blocks_of(chain), BLOCK, 0, stream>>>(*chain, chain->light, between);
     k_gauss<true><<<blocks_of(chain), BLOCK, 0, stream>>>(*chain, between, chain->light);
 }
-
-#else /* refused before: nb_noise_check */
-
-void nb_cuda_launch_chain(const nb_scene *, nb_pixel_type, const nb_cuda_chain *,
-                          gpuStream_t)
-{
-}
-
-void nb_cuda_launch_counts(const nb_scene *, const nb_cuda_chain *, gpuStream_t)
-{
-}
-
-void nb_cuda_launch_gauss(const nb_cuda_chain *, double *, gpuStream_t)
-{
-}
-
-#endif

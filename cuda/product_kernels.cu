@@ -40,24 +40,15 @@ template <> struct product_type<NB_PIXEL_I32> {
 static __device__ double photons_of(const product_job &p, int64_t pixel, float mean,
                                     int *doubt)
 {
-#ifdef NB_HAVE_RANDOM123
     nb_poisson_key key = {(uint64_t)p.stage.seed, (uint64_t)pixel, p.stage.frame};
     return nb_poisson_doubt(mean, &key, p.stage.error, doubt);
-#else
-    *doubt = 0;
-    return 0 * mean; /* refused before */
-#endif
 }
 
 /** A count as an integer; *overload as nb_noise_adu's. */
 [[maybe_unused]] static __device__ uint16_t digitize(const product_job &p, double photons,
                                                      int *overload, uint16_t)
 {
-#ifdef NB_HAVE_RANDOM123
     return nb_noise_adu(photons, p.adc_offset, overload);
-#else
-    return 0;
-#endif
 }
 
 [[maybe_unused]] static __device__ int32_t digitize(const product_job &, double photons,
@@ -131,7 +122,6 @@ __global__ void __launch_bounds__(BLOCK) k_product(const NB_GRID_CONSTANT produc
     }
 }
 
-#ifdef NB_HAVE_RANDOM123
 /** The noise of a pixel in doubt. */
 template <nb_pixel_type TYPE> struct product_draw {
     const float *image;
@@ -160,7 +150,6 @@ static void make_noise(const nb_scene *sc, const product_job &job, gpuStream_t s
     for (int k = 0; k < sc->n_panels && job.doubts; k++)
         settle_panel(sc, sc->panels[k], draw, stream);
 }
-#endif
 
 template <nb_pixel_type TYPE>
 static void make_integers(const product_job &job, gpuStream_t stream)
@@ -186,14 +175,11 @@ void nb_cuda_launch_product(const nb_scene *sc, const float *image,
         out,
         overloads,
         doubts};
-#ifdef NB_HAVE_RANDOM123
     if (product->stages && product->type == NB_PIXEL_U16)
         make_noise<NB_PIXEL_U16>(sc, job, stream);
     else if (product->stages)
         make_noise<NB_PIXEL_I32>(sc, job, stream);
-    else
-#endif
-        if (product->type == NB_PIXEL_U16)
+    else if (product->type == NB_PIXEL_U16)
         make_integers<NB_PIXEL_U16>(job, stream);
     else if (product->type == NB_PIXEL_I32)
         make_integers<NB_PIXEL_I32>(job, stream);

@@ -9,8 +9,6 @@
 #include "../src/image/poisson.h"
 #include "warp_pixel.cuh"
 
-#ifdef NB_HAVE_RANDOM123
-
 /** DRAW has the image, the mask (or NULL), doubts (a bit for each pixel of the stack), and
  * redraw(pixel, mean, exact), which one lane calls. */
 template <class DRAW> struct settle_job {
@@ -81,5 +79,4 @@ static void settle_panel(const nb_scene *sc, const nb_panel &panel, const DRAW &
     }
 }
 
-#endif
 #endif

@@ -8,11 +8,14 @@ cuda=$2
 cxx=$3
 gemmi=$4
 shift 4
+optional=${OPTIONAL:-auto}
+[ "$optional" != 0 ] || gemmi=0
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# package NAME PKG: flags and version of an optional library, through pkg-config.
+# package NAME PKG: flags and version of a library, through pkg-config.
 package() {
+    case $optional$1 in 0PNG | 0CJSON | 0ZLIB | 0CMOCKA) ;; 0*) return ;; esac
     if pkg-config --exists "$2" 2>/dev/null; then
         echo "HAVE_$1 := 1"
         echo "$1_VERSION := $(pkg-config --modversion "$2")"
@@ -67,7 +70,7 @@ mpi_flags=$(pkg-config --cflags-only-I $mpi 2>/dev/null || $mpicc -show 2>/dev/n
 mpi_dirs=$(for word in $mpi_flags; do
     case $word in -I*) echo "$word" ;; esac
 done | sed 's/^-I/-isystem /' | tr '\n' ' ')
-if printf '#include <mpi.h>\n' | $cc $mpi_dirs -E -dM -x c - >"$work/mpi" 2>/dev/null; then
+if [ "$optional" != 0 ] && printf '#include <mpi.h>\n' | $cc $mpi_dirs -E -dM -x c - >"$work/mpi" 2>/dev/null; then
     mpi_libs=$(pkg-config --libs-only-L $mpi 2>/dev/null || $mpicc -show 2>/dev/null)
     number() { sed -n "s/^#define $1 \"*\([^\"]*\)\"*$/\1/p" "$work/mpi"; }
     if grep -q '#define OPEN_MPI ' "$work/mpi"; then

@@ -12,8 +12,6 @@
 #include "geometry_out.h"
 #include "json_node.h"
 
-#ifdef NB_HAVE_CJSON
-
 static void put_dxtbx(nb_json to, const char *key, const double nexus[3], double scale)
 {
     double v[3] = {nexus[0] * scale, nexus[1] * scale, nexus[2] * scale};
@@ -183,12 +181,3 @@ nb_status nb_expt_write(const nb_sim *sim, const nb_detector_spec *d, nb_error *
     nb_free(text);
     return st;
 }
-#else
-nb_status nb_expt_write(const nb_sim *sim, const nb_detector_spec *d, nb_error *err)
-{
-    (void)sim;
-    (void)d;
-    return nb_fail(err, NB_ERR_UNSUPPORTED,
-                   "-exptout: this build has no JSON (install libcjson-dev and rebuild)");
-}
-#endif

@@ -216,8 +216,6 @@ nb_status nb_factor_maker_report(const nb_factor_maker *maker, const nb_waves *w
 
 /* --- JSON --- */
 
-#ifdef NB_HAVE_CJSON
-
 static void add_elements(nb_json to, const nb_factor_maker *m, const nb_waves *waves)
 {
     const nb_partials *p = &m->partials;
@@ -307,5 +305,3 @@ void nb_sim_factors_node(const nb_sim *sim, nb_json root)
         nb_json_number(one, "wavelength_A", sim->waves.group[i].wavelength);
     }
 }
-
-#endif

@@ -8,26 +8,10 @@
 #else
 #define OPENMP_STATE 0, "one thread only: build with a compiler that has OpenMP"
 #endif
-#ifdef NB_HAVE_RANDOM123
-#define RANDOM123_STATE 1, NB_RANDOM123_VERSION
-#else
-#define RANDOM123_STATE                                                                  \
-    0, "noise and random orientations are off: install librandom123-dev and rebuild"
-#endif
 #ifdef NB_HAVE_TIFF
 #define TIFF_STATE 1, NB_TIFF_VERSION
 #else
 #define TIFF_STATE 0, "-tifffile is off: install libtiff-dev and rebuild"
-#endif
-#ifdef NB_HAVE_PNG
-#define PNG_STATE 1, NB_PNG_VERSION
-#else
-#define PNG_STATE 0, "-pngfile is off: install libpng-dev and rebuild"
-#endif
-#ifdef NB_HAVE_CJSON
-#define CJSON_STATE 1, NB_CJSON_VERSION
-#else
-#define CJSON_STATE 0, "-show_config and -jobs are off: install libcjson-dev and rebuild"
 #endif
 #ifdef NB_HAVE_HDF5
 #define HDF5_STATE 1, NB_HDF5_VERSION
@@ -62,12 +46,6 @@
 #define LIBDEFLATE_STATE                                                                 \
     0, "-compress gzip uses zlib, which is slower: install libdeflate-dev and rebuild"
 #endif
-#ifdef NB_HAVE_ZLIB
-#define ZLIB_STATE 1, NB_ZLIB_VERSION
-#else
-#define ZLIB_STATE                                                                       \
-    0, "-compress gzip needs libdeflate or zlib: install zlib1g-dev and rebuild"
-#endif
 #ifdef NB_HAVE_BZIP2
 #define BZIP2_STATE 1, NB_BZIP2_VERSION
 #else
@@ -92,17 +70,17 @@ const char *nb_version(void)
 /* clang-format off */
 static const nb_feature features[] = {
     {"OpenMP", OPENMP_STATE},
-    {"Random123", RANDOM123_STATE},
+    {"Random123", 1, NB_RANDOM123_VERSION},
     {"libtiff", TIFF_STATE},
-    {"libpng", PNG_STATE},
-    {"cJSON", CJSON_STATE},
+    {"libpng", 1, NB_PNG_VERSION},
+    {"cJSON", 1, NB_CJSON_VERSION},
     {"HDF5", HDF5_STATE},
     {"gemmi", GEMMI_STATE},
     {"FFTW", FFTW_STATE},
     {"xraylib", XRAYLIB_STATE},
     {"cminpack", CMINPACK_STATE},
     {"libdeflate", LIBDEFLATE_STATE},
-    {"zlib", ZLIB_STATE},
+    {"zlib", 1, NB_ZLIB_VERSION},
     {"bzip2", BZIP2_STATE},
     {"LZ4", LZ4_STATE},
     {"MPI", MPI_STATE},

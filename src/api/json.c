@@ -13,8 +13,6 @@
 #include "json_panels.h"
 #include "sim.h"
 
-#ifdef NB_HAVE_CJSON
-
 static void vector(nb_json to, const char *key, double scale, nb_vec3 v)
 {
     double values[3] = {v.x * scale, v.y * scale, v.z * scale};
@@ -281,20 +279,3 @@ nb_status nb_sim_config_json(const nb_sim *sim, char **json, nb_error *err)
     NB_REFUSE_NULL(sim && json);
     return print_config(sim, 1, json, err);
 }
-#else
-nb_status nb_sim_scene_json(const nb_sim *sim, char **json, nb_error *err)
-{
-    return nb_sim_config_json(sim, json, err);
-}
-
-nb_status nb_sim_config_json(const nb_sim *sim, char **json, nb_error *err)
-{
-    NB_IN_C_LOCALE;
-    NB_REFUSE_NULL(sim && json);
-    (void)sim;
-    *json = NULL;
-    return nb_fail(
-        err, NB_ERR_UNSUPPORTED,
-        "-show_config: this build has no JSON (install libcjson-dev and rebuild)");
-}
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "json_node.h"
 
-#ifdef NB_HAVE_CJSON
 #include <math.h>
 #include <stdio.h>
 
@@ -99,7 +98,3 @@ nb_status nb_json_print(nb_json root, const char *what, char **text, nb_error *e
     cJSON_free(printed);
     return *text ? NB_OK : NB_ERR_NOMEM;
 }
-
-#else
-typedef int nb_json_node_is_not_in_this_build;
-#endif

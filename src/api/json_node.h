@@ -3,7 +3,6 @@
 #ifndef NB_API_JSON_NODE_H
 #define NB_API_JSON_NODE_H
 
-#ifdef NB_HAVE_CJSON
 #include <cjson/cJSON.h>
 
 #include "sim.h"
@@ -39,7 +38,5 @@ void nb_sim_factors_node(const nb_sim *sim, nb_json root);
 /** Every parameter that differs from its default (typed, or from a header), without the names of
  * the files that are written. */
 void nb_sim_parameters_node(const nb_sim *sim, nb_json root);
-
-#endif
 
 #endif

@@ -2,7 +2,6 @@
 /* detector.panels of -show_config. */
 #include "json_panels.h"
 
-#ifdef NB_HAVE_CJSON
 #include <math.h>
 
 #include "../base/memory.h"
@@ -74,6 +73,3 @@ void nb_json_panels(nb_json detector, const nb_sim *sim)
         add_panel(list, sim, k, place[k]);
     nb_free(place);
 }
-#else
-typedef int nb_json_panels_is_absent; /* a file must not be empty */
-#endif

@@ -3,11 +3,9 @@
 #ifndef NB_API_JSON_PANELS_H
 #define NB_API_JSON_PANELS_H
 
-#ifdef NB_HAVE_CJSON
 #include "json_node.h"
 #include "sim.h"
 
 void nb_json_panels(nb_json detector, const nb_sim *sim);
 
-#endif
 #endif

@@ -10,8 +10,6 @@
 #include "../base/outfile.h"
 #include "json_node.h"
 
-#ifdef NB_HAVE_CJSON
-
 static const double largest_u16 = 65535; /* of the integer image */
 
 static void add_common(const nb_sim *sim, const char *backend, nb_json root)
@@ -185,20 +183,3 @@ nb_status nb_report_write_series(const nb_sim *base, const nb_series *s,
     add_outputs(root, cfg, s, p);
     return write_json(root, cfg->report_file, err);
 }
-
-#else /* nb_sim_create has refused the flag */
-
-nb_status nb_report_write(const nb_sim *sim, const nb_stats *stats, nb_error *err)
-{
-    (void)sim, (void)stats, (void)err;
-    return NB_OK;
-}
-
-nb_status nb_report_write_series(const nb_sim *base, const nb_series *series,
-                                 const nb_series_progress *progress, nb_error *err)
-{
-    (void)base, (void)series, (void)progress, (void)err;
-    return NB_OK;
-}
-
-#endif

@@ -145,12 +145,6 @@ static nb_status build(nb_sim *sim, nb_error *err)
 static nb_status check_libraries(const nb_config *cfg, nb_error *err)
 {
     nb_status st = cfg->png_file[0] ? nb_png_ready("-pngfile", err) : NB_OK;
-#ifndef NB_HAVE_CJSON
-    if (!st && cfg->report_file[0])
-        st =
-            nb_fail(err, NB_ERR_UNSUPPORTED,
-                    "-report: this build has no JSON (install libcjson-dev and rebuild)");
-#endif
     if (!st && cfg->psf > NB_PSF_GAUSS && (cfg->write_noise || cfg->noise_float_file[0]))
         st = nb_fftw_need("-psf fibre", err);
     return st || !cfg->tiff_file[0] ? st : nb_tiff_ready("-tifffile", err);

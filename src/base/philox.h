@@ -16,7 +16,6 @@
 #define NB_PHILOX_HD static inline
 #endif
 
-#ifdef NB_HAVE_RANDOM123
 #include <Random123/philox.h>
 
 typedef struct nb_philox_words {
@@ -42,7 +41,6 @@ NB_PHILOX_HD nb_philox_words nb_philox(uint64_t seed, uint64_t item, uint32_t st
         out.w[i] = counter.v[i];
     return out;
 }
-#endif
 
 /** Uniform in (0, 1), both ends excluded, exact: (n + 1/2) / 2^52 of 52 random bits n.  They become
  * the fraction of a number in [1, 2), as instruction sets without a conversion can do too. */

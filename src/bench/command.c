@@ -7,19 +7,6 @@
 #include "../cli/subcommands.h"
 #include "options.h"
 
-#ifndef NB_HAVE_CJSON
-int nb_bench_run(nb_bench_options *o, const char *command, nb_error *err)
-{
-    (void)o;
-    (void)command;
-    memset(err, 0, sizeof *err);
-    err->code = NB_ERR_UNSUPPORTED;
-    snprintf(err->message, sizeof err->message,
-             "bench: this build has no JSON (install libcjson-dev and rebuild)");
-    return nb_cli_exit_status(err->code);
-}
-#endif
-
 /** Whole paths lose their folders: a report must not show private folders. */
 static void add_word(char *text, size_t size, const char *word)
 {

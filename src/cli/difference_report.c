@@ -66,7 +66,6 @@ void nb_difference_text(FILE *out, const nb_compared *c)
     fprintf(out, "result      %s\n", c->passed ? "passed" : "FAILED");
 }
 
-#ifdef NB_HAVE_CJSON
 #include <cjson/cJSON.h>
 #include "json_memory.h"
 
@@ -197,23 +196,3 @@ nb_status nb_difference_json(const nb_compared *c, char **json, nb_error *err)
     *json = NULL;
     return nb_json_memory("JSON", err);
 }
-
-#else
-
-struct cJSON *nb_difference_object(const nb_compared *c)
-{
-    (void)c;
-    return NULL;
-}
-
-nb_status nb_difference_json(const nb_compared *c, char **json, nb_error *err)
-{
-    (void)c;
-    *json = NULL;
-    err->code = NB_ERR_UNSUPPORTED;
-    snprintf(err->message, sizeof err->message,
-             "-json: this build has no JSON (install libcjson-dev and rebuild)");
-    return err->code;
-}
-
-#endif

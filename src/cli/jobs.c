@@ -11,7 +11,6 @@
 #include "options.h"
 #include "series.h"
 
-#ifdef NB_HAVE_CJSON
 #include <cjson/cJSON.h>
 
 enum {
@@ -353,64 +352,3 @@ const char *nb_jobs_text(const nb_jobs *jobs)
 {
     return jobs->data;
 }
-
-#else
-
-nb_status nb_jobs_load(const nb_cli *cli, nb_jobs **jobs, nb_error *err)
-{
-    (void)cli;
-    *jobs = NULL;
-    nb_cli_fail(err, "-jobs: this build has no JSON (install libcjson-dev and rebuild)");
-    err->code = NB_ERR_UNSUPPORTED;
-    return NB_ERR_UNSUPPORTED;
-}
-
-nb_status nb_jobs_parse(char *data, size_t bytes, const char *path, const nb_config *base,
-                        nb_jobs **jobs, nb_error *err)
-{
-    (void)bytes;
-    (void)path;
-    (void)base;
-    free(data);
-    return nb_jobs_load(NULL, jobs, err);
-}
-
-int nb_jobs_ignored(const nb_jobs *jobs, char *line, size_t size)
-{
-    (void)jobs;
-    (void)line;
-    (void)size;
-    return 0;
-}
-
-void nb_jobs_free(nb_jobs *jobs)
-{
-    (void)jobs;
-}
-
-int nb_jobs_count(const nb_jobs *jobs)
-{
-    (void)jobs;
-    return 0;
-}
-
-uint64_t nb_jobs_tag(const nb_jobs *jobs)
-{
-    (void)jobs;
-    return 0;
-}
-
-const char *nb_jobs_text(const nb_jobs *jobs)
-{
-    (void)jobs;
-    return NULL;
-}
-
-nb_status nb_jobs_apply(const nb_jobs *jobs, int frame, nb_config *cfg, nb_error *err)
-{
-    (void)jobs;
-    (void)frame;
-    (void)cfg;
-    return nb_cli_fail(err, "-jobs: this build has no JSON");
-}
-#endif

@@ -6,7 +6,6 @@
 
 #include "common.h"
 
-#ifdef NB_HAVE_CJSON
 #include <cjson/cJSON.h>
 
 static atomic_int ran_out;
@@ -34,18 +33,3 @@ nb_status nb_json_memory(const char *what, nb_error *err)
     err->code = NB_ERR_NOMEM;
     return NB_ERR_NOMEM;
 }
-
-#else
-
-void nb_json_watch(void)
-{
-}
-
-nb_status nb_json_memory(const char *what, nb_error *err)
-{
-    (void)what;
-    (void)err;
-    return NB_OK;
-}
-
-#endif

@@ -14,7 +14,6 @@ int nb_trial_path(const nb_trial *trial, const char *folder, const char *name,
                     folder ? folder : "", name) < NB_PATH_MAX;
 }
 
-#ifdef NB_HAVE_CJSON
 #include <cjson/cJSON.h>
 
 static const char *outcome_name(nb_trial_outcome outcome)
@@ -132,25 +131,3 @@ int nb_trial_size(const char *config, int *fast, int *slow)
         fclose(file);
     return found;
 }
-
-#else
-
-nb_status nb_trial_summary(const nb_trial *trial, nb_error *err)
-{
-    (void)trial;
-    memset(err, 0, sizeof *err);
-    err->code = NB_ERR_UNSUPPORTED;
-    snprintf(err->message, sizeof err->message,
-             "run-compare: this build has no JSON (install libcjson-dev and rebuild)");
-    return err->code;
-}
-
-int nb_trial_size(const char *config, int *fast, int *slow)
-{
-    (void)config;
-    (void)fast;
-    (void)slow;
-    return 0;
-}
-
-#endif

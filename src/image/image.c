@@ -61,7 +61,7 @@ static nb_status begin(nb_product *p, const nb_photons *photons, const nb_stage 
         return NB_OK;
     p->stage = stages[p->stages - 1];
     if (nb_product_is_chained(p) || p->stage.kind == NB_STAGE_POISSON)
-        return nb_noise_check(err);
+        return NB_OK;
     p->stream = nb_noise_compat_start(&p->stage, err);
     return p->stream ? NB_OK : NB_ERR_NOMEM;
 }

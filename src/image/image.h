@@ -12,7 +12,7 @@
  * also after an error.
  *
  * Errors: NB_ERR_INTERNAL (a product that cannot be: which one and why; no image),
- * NB_ERR_UNSUPPORTED (counts in a build without Random123), NB_ERR_NOMEM, NB_ERR_DEVICE. */
+ * NB_ERR_NOMEM, NB_ERR_DEVICE. */
 nb_status nb_image_make(nb_photons *photons, const nb_stage *stages, int n_stages,
                         nb_product *wanted, int n, nb_error *err);
 

@@ -21,7 +21,6 @@ typedef struct nb_image_kernels {
     void (*u8)(const float *row, int n, double scale, uint8_t *out);
     /** out[i] = k[0] rows[0][i] + k[1] rows[1][i] + ..., added in this order; i < n. */
     void (*taps)(const double *const *rows, const double *k, int taps, int n, double *out);
-    /* the others are NULL without Random123 */
     /** photons[i] = nb_poisson_doubt of mean[i], of the NB_NOISE_BLOCK pixels from first on; the bits
      * of those in doubt are returned, and a few more. */
     uint64_t (*counts)(const double *mean, const struct nb_poisson_key *first,

@@ -40,7 +40,6 @@ static void taps(const double *const *rows, const double *k, int n_taps, int n,
     nb_row_taps(rows, k, n_taps, n, out);
 }
 
-#ifdef NB_HAVE_RANDOM123
 int NB_JOIN(nb_noise_block_, NB_KERNELS)(const float *mean, const nb_poisson_key *first,
                                          double adc_offset, double error, uint16_t *adu,
                                          uint64_t *doubts)
@@ -58,12 +57,8 @@ static void normals(const nb_poisson_key *first, uint32_t stream, double *deviat
 {
     nb_normal_block(first, stream, deviate);
 }
-#define NB_RANDOM counts, normals, NB_JOIN(nb_noise_block_, NB_KERNELS)
-#else
-#define NB_RANDOM NULL, NULL, NULL
-#endif
 
-const nb_image_kernels NB_JOIN(nb_image_kernels_, NB_KERNELS) = {sums, u16, u8, taps,
-                                                                 NB_RANDOM};
+const nb_image_kernels NB_JOIN(nb_image_kernels_, NB_KERNELS) = {
+    sums, u16, u8, taps, counts, normals, NB_JOIN(nb_noise_block_, NB_KERNELS)};
 
 #endif

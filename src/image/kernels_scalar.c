@@ -81,7 +81,6 @@ static void taps(const double *const *rows, const double *k, int n_taps, int n,
     }
 }
 
-#ifdef NB_HAVE_RANDOM123
 static uint64_t counts(const double *mean, const nb_poisson_key *first, double error,
                        double *photons)
 {
@@ -118,9 +117,6 @@ static int noise(const float *mean, const nb_poisson_key *first, double adc_offs
     }
     return clipped;
 }
-#define NB_RANDOM counts, normals, noise
-#else
-#define NB_RANDOM NULL, NULL, NULL
-#endif
 
-const nb_image_kernels nb_image_kernels_scalar = {sums, u16, u8, taps, NB_RANDOM};
+const nb_image_kernels nb_image_kernels_scalar = {sums,   u16,     u8,   taps,
+                                                  counts, normals, noise};

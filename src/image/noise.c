@@ -5,8 +5,6 @@
 
 #include "../base/error.h"
 
-#ifdef NB_HAVE_RANDOM123
-
 #include "../physics/panels.h"
 #include "near_pixel.h"
 #include "noise_block.h"
@@ -102,12 +100,6 @@ static int noisy_run(const noise_run *run, uint16_t *out)
     return doubts && stage->error > 0 ? clipped + redraw(run, doubts, out) : clipped;
 }
 
-nb_status nb_noise_check(nb_error *err)
-{
-    (void)err;
-    return NB_OK;
-}
-
 int64_t nb_noise_rows(const nb_product *product, int first, int rows, uint16_t *out)
 {
     const nb_raster *raster = &product->photons->scene->raster;
@@ -128,27 +120,3 @@ int64_t nb_noise_rows(const nb_product *product, int first, int rows, uint16_t *
     }
     return clipped;
 }
-
-#else
-
-nb_status nb_noise_check(nb_error *err)
-{
-    return nb_fail(err, NB_ERR_UNSUPPORTED,
-                   "a noise image needs Random123, which this build lacks (-nonoise)");
-}
-
-/* Refused before. */
-int64_t nb_noise_rows(const nb_product *product, int first, int rows, uint16_t *out)
-{
-    (void)first;
-    memset(out, 0, (size_t)rows * (size_t)product->photons->scene->raster.columns * 2);
-    return 0;
-}
-
-double nb_noise_photons(const nb_photons *photons, const nb_stage *stage, size_t pixel)
-{
-    (void)stage;
-    return photons->pixels[pixel];
-}
-
-#endif

@@ -5,10 +5,6 @@
 
 #include "photons.h"
 
-/** Can this build do it (not that of -compat, which every build can)?  Errors:
- * NB_ERR_UNSUPPORTED. */
-nb_status nb_noise_check(nb_error *err);
-
 /** Rows of a product after NB_STAGE_POISSON: a Poisson deviate of each pixel's mean (photons) plus
  * the offset, rounded half up and clamped to 0..65535; 0 outside the region of interest.  The
  * deviate depends only on seed, frame and pixel.  out[rows][fpixels] begins with row `first`; one

@@ -8,8 +8,6 @@
 #include "poisson.h"
 #include "../base/vector.h"
 
-#ifdef NB_HAVE_RANDOM123
-
 enum { NB_NOISE_BLOCK = 64 };
 
 /** Fill adu[64] for the pixels first.pixel ... first.pixel + 63 with these means; returns
@@ -432,5 +430,4 @@ static inline uint64_t nb_counts_block(const double *mean, const nb_poisson_key 
     return doubts;
 }
 
-#endif
 #endif

@@ -6,8 +6,6 @@
 
 #include "noise_block.h"
 
-#ifdef NB_HAVE_RANDOM123
-
 /** The pixels of a block whose deviate is not found yet, and what is found of the others. */
 typedef struct nb_polar {
     double x[NB_NOISE_BLOCK], r2[NB_NOISE_BLOCK];
@@ -72,5 +70,4 @@ static inline void nb_normal_block(const nb_poisson_key *first, uint32_t stream,
     }
 }
 
-#endif
 #endif

@@ -11,7 +11,6 @@
 #include "poisson.h"
 #include "product.h"
 
-#ifdef NB_HAVE_RANDOM123
 /** What a paralysable counter loses. */
 NB_HD double nb_after_deadtime(double mean, double per_exposure)
 {
@@ -32,7 +31,6 @@ NB_HD double nb_mean_behind(const nb_stage *stages, int n, double mean)
     }
     return mean;
 }
-#endif
 
 /** How many times the relative error of the photons that of the counts' mean is, at most, up to
  * this many photons: m exp(-m t) has the derivative (1 - m t) exp(-m t). */

@@ -92,8 +92,6 @@ NB_HD double nb_stirling_rest(double k)
 /** No doubt above: 16 bits hold no such count. */
 #define NB_NOISE_MOST 70000.0
 
-#ifdef NB_HAVE_RANDOM123
-
 /** Identifies the pixel: its nth block of random words follows from this. */
 typedef struct nb_poisson_key {
     uint64_t seed, pixel;
@@ -244,5 +242,4 @@ NB_HD uint16_t nb_noise_adu(double photons, double adc_offset, int *overload)
     return (uint16_t)(*overload ? 65535.0 : v > 0 ? v : 0.0);
 }
 
-#endif
 #endif

@@ -59,8 +59,6 @@ void nb_light_counts(const nb_light_source *source, int row, double *n)
     }
 }
 
-#ifdef NB_HAVE_RANDOM123
-
 _Static_assert((int)NB_PIECE == (int)NB_NOISE_BLOCK, "the kernels' blocks");
 
 /** Draw again the pixels whose bits are set, from their value in double precision. */
@@ -178,19 +176,3 @@ double nb_flicker_factor(int64_t seed, uint32_t frame, double rms)
     double factor = 1 + rms * nb_normal(&key, NB_STREAM_FLICKER);
     return factor > 0 ? factor : 0;
 }
-
-#else /* refused before: nb_noise_check */
-
-void nb_piece_apply(const nb_piece *piece, const nb_stage *stages, int from, int to,
-                    double adc, double *v)
-{
-    (void)piece, (void)stages, (void)from, (void)to, (void)adc, (void)v;
-}
-
-double nb_flicker_factor(int64_t seed, uint32_t frame, double rms)
-{
-    (void)seed, (void)frame, (void)rms;
-    return 1;
-}
-
-#endif

@@ -5,7 +5,6 @@
 
 #include "../base/error.h"
 
-#ifdef NB_HAVE_CJSON
 #include "expt_parts.h"
 
 static nb_status choose(const nb_node *root, const nb_geometry_typed *typed,
@@ -86,17 +85,3 @@ nb_status nb_expt_parse(const char *data, size_t n, const char *name,
     cJSON_Delete(json);
     return st;
 }
-#else
-nb_status nb_expt_parse(const char *data, size_t n, const char *name,
-                        const nb_geometry_typed *typed, const nb_hooks *hooks,
-                        nb_detector_spec *out, nb_error *err)
-{
-    (void)data;
-    (void)n;
-    (void)typed;
-    (void)hooks;
-    memset(out, 0, sizeof *out);
-    return nb_fail_at(err, NB_ERR_UNSUPPORTED, name, 0,
-                      "-expt: this build has no JSON (install libcjson-dev and rebuild)");
-}
-#endif

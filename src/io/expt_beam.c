@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Beam, goniometer, scan and crystal of an experiment. */
-#ifdef NB_HAVE_CJSON
 #include <math.h>
 #include <string.h>
 
@@ -263,6 +262,3 @@ nb_status nb_expt_crystal(const nb_node *crystal, const double turned[9],
                   crystal->file, crystal->pointer);
     return NB_OK;
 }
-#else
-typedef int nb_expt_beam_is_absent; /* a file must not be empty */
-#endif

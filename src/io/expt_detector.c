@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#ifdef NB_HAVE_CJSON
 #include <math.h>
 #include <string.h>
 
@@ -283,6 +282,3 @@ nb_status nb_expt_detector(const nb_node *detector, nb_detector_spec *out, nb_er
         nb_detector_spec_free(out);
     return st;
 }
-#else
-typedef int nb_expt_detector_is_absent; /* a file must not be empty */
-#endif

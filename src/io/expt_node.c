@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#ifdef NB_HAVE_CJSON
 #include "expt_node.h"
 
 #include <limits.h>
@@ -120,6 +119,3 @@ nb_status nb_node_model(const nb_node *root, const nb_node *experiment, const ch
         return nb_node_fail(out, "must be an object", err);
     return NB_OK;
 }
-#else
-typedef int nb_expt_node_is_absent; /* a file must not be empty */
-#endif

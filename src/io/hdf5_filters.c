@@ -6,7 +6,7 @@
 
 #if defined NB_HAVE_LIBDEFLATE
 #include <libdeflate.h>
-#elif defined NB_HAVE_ZLIB
+#else
 #include <zlib.h>
 #endif
 
@@ -34,7 +34,7 @@ static size_t inflate_bytes(const void *in, size_t n, void *out, size_t room)
     libdeflate_free_decompressor(d);
     return made;
 }
-#elif defined NB_HAVE_ZLIB
+#else
 static size_t inflate_bytes(const void *in, size_t n, void *out, size_t room)
 {
     uLongf made = (uLongf)room;
@@ -42,7 +42,6 @@ static size_t inflate_bytes(const void *in, size_t n, void *out, size_t room)
 }
 #endif
 
-#if defined NB_HAVE_LIBDEFLATE || defined NB_HAVE_ZLIB
 /** Deflate, to between values[0] and values[1] bytes. */
 static size_t bounded_inflate(unsigned flags, size_t n_values, const unsigned values[],
                               size_t bytes, size_t *room, void **buffer)
@@ -62,12 +61,8 @@ static size_t bounded_inflate(unsigned flags, size_t n_values, const unsigned va
     *room = values[1];
     return made;
 }
-#define HAVE_INFLATE 1
 static const H5Z_class2_t inflate_class = {
     H5Z_CLASS_T_VERS, INFLATE, 1, 1, "bounded deflate", NULL, NULL, bounded_inflate};
-#else
-#define HAVE_INFLATE 0
-#endif
 
 static const H5Z_class2_t size_check_class = {
     H5Z_CLASS_T_VERS, SIZE_CHECK, 1, 1, "size of a chunk", NULL, NULL, size_check};
@@ -76,16 +71,12 @@ void nb_h5_filters_begin(void)
 {
     nb_h5_bitshuffle_begin();
     H5Zregister(&size_check_class);
-#if HAVE_INFLATE
     H5Zregister(&inflate_class);
-#endif
 }
 
 void nb_h5_filters_end(void)
 {
-#if HAVE_INFLATE
     H5Zunregister(INFLATE);
-#endif
     H5Zunregister(SIZE_CHECK);
     nb_h5_bitshuffle_end();
 }
@@ -110,9 +101,7 @@ static int put_one(hid_t list, filter *f, unsigned least, unsigned most)
     const unsigned bounds[2] = {least, most};
     switch (f->id) {
     case H5Z_FILTER_DEFLATE:
-        if (HAVE_INFLATE)
-            return H5Pset_filter(list, INFLATE, H5Z_FLAG_MANDATORY, 2, bounds) >= 0;
-        break;
+        return H5Pset_filter(list, INFLATE, H5Z_FLAG_MANDATORY, 2, bounds) >= 0;
     case H5Z_FILTER_SHUFFLE:
     case H5Z_FILTER_FLETCHER32:
         break;

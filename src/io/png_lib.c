@@ -4,7 +4,5 @@
 
 #include "../base/late_library.h" /* so that this file is never empty */
 
-#ifdef NB_HAVE_PNG
 NB_LATE_LIBRARY_DEFINE(png, NB_PNG_FUNCTIONS, "PNG: the library", NB_PNG_SONAME,
                        .package = "libpng")
-#endif

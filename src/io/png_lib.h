@@ -4,7 +4,6 @@
 #ifndef NB_IO_PNG_LIB_H
 #define NB_IO_PNG_LIB_H
 
-#ifdef NB_HAVE_PNG
 #include <png.h>
 
 #include "../base/late_library.h"
@@ -36,6 +35,5 @@ NB_LATE_LIBRARY_DECLARE(png, NB_PNG_FUNCTIONS)
 #define png_write_end (nb_png()->png_write_end_)
 #define png_write_info (nb_png()->png_write_info_)
 #define png_write_row (nb_png()->png_write_row_)
-#endif
 #endif
 #endif

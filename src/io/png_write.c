@@ -5,8 +5,6 @@
 #include "../base/memory.h"
 #include "writer.h"
 
-#ifdef NB_HAVE_PNG
-
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
@@ -121,26 +119,3 @@ nb_status nb_png_ready(const char *flag, nb_error *err)
 
 const nb_writer nb_writer_png = {"PNG", "png", NB_PIXEL_U8, NULL, NULL, write_png};
 const nb_writer nb_writer_png_rgb = {"PNG", "png", NB_PIXEL_RGB, NULL, NULL, write_png};
-
-#else
-
-static nb_status write_png(const nb_image_view *image, const nb_image_meta *meta,
-                           nb_outfile *out, nb_error *err)
-{
-    (void)image;
-    (void)meta;
-    (void)out;
-    return nb_fail(err, NB_ERR_UNSUPPORTED, "this build has no libpng");
-}
-
-nb_status nb_png_ready(const char *flag, nb_error *err)
-{
-    return nb_fail(err, NB_ERR_UNSUPPORTED,
-                   "%s: this build has no libpng (install libpng-dev and rebuild)", flag);
-}
-
-const nb_writer nb_writer_png = {"PNG", "png", NB_PIXEL_U8, "libpng", NULL, write_png};
-const nb_writer nb_writer_png_rgb = {"PNG",    "png", NB_PIXEL_RGB,
-                                     "libpng", NULL,  write_png};
-
-#endif

@@ -80,7 +80,6 @@ void nb_misset_random_compat(int64_t seed, double angles[3])
     nb_rotation_angles(&U, angles);
 }
 
-#ifdef NB_HAVE_RANDOM123
 /** Only a noise image of this frame number would use the same stream; there is none. */
 enum { MISSET_STREAM = 0x7fffffff };
 
@@ -100,14 +99,3 @@ nb_status nb_misset_random(int64_t seed, double angles[3], nb_error *err)
     nb_rotation_angles(&U, angles);
     return NB_OK;
 }
-#else
-nb_status nb_misset_random(int64_t seed, double angles[3], nb_error *err)
-{
-    (void)seed;
-    (void)angles;
-    return nb_fail(
-        err, NB_ERR_UNSUPPORTED,
-        "-misset random: this build has no generator (install librandom123-dev and "
-        "rebuild), or use -compat");
-}
-#endif

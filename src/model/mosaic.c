@@ -52,7 +52,6 @@ nb_status nb_mosaic_resolve(const nb_config *cfg, nb_vec3 astar, nb_vec3 c,
     return set_spreads(cfg, out, err);
 }
 
-#ifdef NB_HAVE_RANDOM123
 /** Only a noise image of this frame number would use the same stream; there is none. */
 enum { MOSAIC_STREAM = 0x7ffffffd };
 
@@ -158,25 +157,6 @@ static nb_status draw_philox(const nb_mosaic *m, int count, nb_mat3 *rotations,
                                                      : normal_rotation(m, i);
     return NB_OK;
 }
-#else
-static nb_vec3 growth(const nb_mosaic *m, int domain)
-{
-    (void)m;
-    (void)domain;
-    return nb_v3(0, 0, 0);
-}
-
-static nb_status draw_philox(const nb_mosaic *m, int count, nb_mat3 *rotations,
-                             nb_error *err)
-{
-    (void)count;
-    (void)rotations;
-    return nb_fail(err, NB_ERR_UNSUPPORTED,
-                   "-mosaic_model %s: this build has no generator (install "
-                   "librandom123-dev and rebuild), or use nanobragg",
-                   nb_param_choice("mosaic_model", (int)m->model));
-}
-#endif
 
 nb_status nb_mosaic_draw(const nb_mosaic *m, int count, nb_mat3 *rotations, nb_error *err)
 {

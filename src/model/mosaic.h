@@ -21,8 +21,7 @@ nb_status nb_mosaic_resolve(const nb_config *cfg, nb_vec3 astar, nb_vec3 c,
                             nb_mosaic *out, nb_error *err);
 
 /** Rotations [count] of the domains, in the lab frame at phi 0 (docs/physics.md, section 9).
- * Domain 0 is the identity for NB_MOSAIC_NANOBRAGG only.
- * Errors: NB_ERR_UNSUPPORTED for the other models in a build without Random123. */
+ * Domain 0 is the identity for NB_MOSAIC_NANOBRAGG only. */
 nb_status nb_mosaic_draw(const nb_mosaic *mosaic, int count, nb_mat3 *rotations,
                          nb_error *err);
 

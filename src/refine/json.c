@@ -5,7 +5,6 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 
-#ifdef NB_HAVE_CJSON
 static void add_parameters(nb_json root, const nb_refinement *r)
 {
     nb_json all = nb_json_object(root, "parameters");
@@ -80,13 +79,3 @@ nb_status nb_refinement_json(const nb_refinement *r, char **json, nb_error *err)
     *json = line;
     return line ? NB_OK : NB_ERR_NOMEM;
 }
-#else
-nb_status nb_refinement_json(const nb_refinement *r, char **json, nb_error *err)
-{
-    (void)r;
-    if (json)
-        *json = NULL;
-    return nb_fail(err, NB_ERR_UNSUPPORTED,
-                   "-report: this build has no JSON (install libcjson-dev and rebuild)");
-}
-#endif

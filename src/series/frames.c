@@ -44,10 +44,6 @@ static nb_status check_jitter(const nb_series *s, const nb_config *cfg, nb_error
 {
     if (!has_jitter(s))
         return NB_OK;
-#ifndef NB_HAVE_RANDOM123
-    return nb_fail(err, NB_ERR_UNSUPPORTED,
-                   "-jitter_*: this build has no generator (install librandom123-dev)");
-#endif
     if (!s->stills)
         return nb_fail(err, NB_ERR_INPUT, "-jitter_*: only with -stills or -jobs");
     if (s->jitter_lambda_pct > 0 && cfg->mat_file[0])
@@ -210,7 +206,6 @@ void nb_frames_free(nb_frames *f)
     nb_spectra_free(&f->spectra);
 }
 
-#ifdef NB_HAVE_RANDOM123
 /** The misset and the noise of one seed use other streams. */
 enum { JITTER_STREAM = 0x7ffffffe };
 
@@ -267,14 +262,6 @@ static void apply_jitter(const nb_frames *f, int64_t seed, nb_config *cfg)
                                                                 : slow));
     }
 }
-#else
-static void apply_jitter(const nb_frames *f, int64_t seed, nb_config *cfg)
-{
-    (void)f;
-    (void)seed;
-    (void)cfg; /* refused by check_jitter */
-}
-#endif
 
 static void apply_orientation(const nb_frames *f, int k, nb_config *cfg)
 {

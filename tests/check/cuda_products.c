@@ -337,8 +337,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: cuda_products [--seed N] [--count N] [-v]\n");
         return 2;
     }
-    if (nb_noise_check(&err) != NB_OK ||
-        nb_backend_cuda.open(&options, &ss.state, &err) != NB_OK ||
+    if (nb_backend_cuda.open(&options, &ss.state, &err) != NB_OK ||
         (options.precision = NB_PRECISION_DOUBLE,
          nb_backend_cuda.open(&options, &ss.in_double, &err) != NB_OK)) {
         printf("skip cuda-products # %s\n", err.message);

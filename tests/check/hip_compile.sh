@@ -18,7 +18,7 @@ for file in cuda/*.cu; do
     # without kernels: for the host only
     grep -q '__global__' "$file" && where=() || where=(--cuda-host-only)
     hipcc "${where[@]}" --offload-arch="${1:-gfx90a}" -x hip -std=c++17 -O1 -ffp-contract=off -DNB_GPU=1 \
-        -DNB_HIP=1 -DNB_HAVE_RANDOM123=1 -Wall -Wextra -Wno-unused-result -Wno-unused-parameter \
+        -DNB_HIP=1 -Wall -Wextra -Wno-unused-result -Wno-unused-parameter \
         -Wno-unused-command-line-argument \
         -c "$file" -o "$work/object" >"$work/said" 2>&1 || failed=1
     grep -E 'error|warning' "$work/said" | sed 's/^/#   /'

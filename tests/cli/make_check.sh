@@ -28,6 +28,10 @@ CLANG_FORMAT=true make -s format >/dev/null 2>&1
 judge make-list-leaves-stamps "$(find $stamps -mmin -30)$(make -q $stamps 2>&1 || echo 'to be made again')"
 make -q CFLAGS=-O1 build/gcc-release/flags && judge make-knows-other-flags 'other flags are the same'
 
+said=$(PKG_CONFIG_LIBDIR=/nonexistent make -s config 2>&1) && judge make-needs-libraries 'no error'
+judge make-names-packages "$(grep -q 'Debian packages libpng-dev libcjson-dev zlib1g-dev' <<<"$said" || echo "$said")"
+make -s OPTIONAL=0 config | grep -E 'HDF5 +no' >/dev/null || judge make-optional 'HDF5 is there'
+
 # arches WANTED ARGS...: of each file's line for nvcc; a machine with the cards of $cards
 mkdir bin && cat >bin/nvcc <<'CODE'
 #!/bin/sh
@@ -39,7 +43,7 @@ chmod +x bin/*
 arches() {
     local wanted=$1 found
     shift
-    found=$(PATH=$work/bin:$PATH cards=${cards-} make -s "$@" config | grep -o '13.0, for [0-9 ;PTX]*')
+    found=$(PATH=$work/bin:$PATH cards=${cards-} make -s OPTIONAL=0 "$@" config | grep -o '13.0, for [0-9 ;PTX]*')
     judge "make-arches-$(echo "${cards-}:$*" | tr -c 'a-z0-9.A-Z_=\n' -)" \
         "$([ "$found" = "13.0, for $wanted" ] || echo "$found instead of $wanted")"
 }

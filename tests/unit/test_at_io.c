@@ -14,9 +14,7 @@ static void name_outputs(nb_config *cfg)
     nb_scratch_path(cfg->pgm_file, "image.pgm");
     nb_scratch_path(cfg->dump_file, "F.bin");
     cfg->write_float = cfg->write_int = cfg->write_pgm = 1;
-#ifdef NB_HAVE_RANDOM123
     cfg->write_noise = 1;
-#endif
 }
 
 static void remove_outputs(const nb_config *cfg)

@@ -91,7 +91,6 @@ static void test_worse(void **state)
     assert_true(isnan(w.correlation));
 }
 
-#ifdef NB_HAVE_CJSON
 #include "bench/reference.h"
 
 static void test_rows_of_a_reference(void **state)
@@ -113,7 +112,6 @@ static void test_rows_of_a_reference(void **state)
                 r.first[r.bands - 1] == 4000 - 15);
     assert_int_equal(nb_bench_reference_rows(&r), 64 * 15);
 }
-#endif
 
 /* --- axes --- */
 
@@ -254,9 +252,7 @@ int main(void)
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_arguments_refused),
         cmocka_unit_test(test_jobs),
-#ifdef NB_HAVE_CJSON
         cmocka_unit_test(test_rows_of_a_reference),
-#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,9 +135,6 @@ static void dials_files(void **state)
 {
     nb_detector_spec d;
     (void)state;
-#ifndef NB_HAVE_CJSON
-    skip_because("built without cJSON");
-#endif
     check_table(EXPT, "hier.expt", &nothing, &d);
     check_close(d.wavelength_A, 1.2815, 0);
     check_close(d.polarization, 0.97, 1e-15);
@@ -313,9 +310,6 @@ static void refused_expt(const char *text, const char *part)
 static void bad_dials(void **state)
 {
     (void)state;
-#ifndef NB_HAVE_CJSON
-    skip_because("built without cJSON");
-#endif
     refused_expt("", "not valid JSON");
     refused_expt("{\n\n\"a\": nan}", "bad.expt:3: not valid JSON");
     refused_expt("[]", "/__id__");

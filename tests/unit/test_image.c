@@ -50,14 +50,12 @@ static double pixel_of(const nb_product *p, int i, int *cut)
     float mean = image[i];
     double count = floor(mean * p->scale + 0.5);
     *cut = 0;
-#ifdef NB_HAVE_RANDOM123
     if (p->stages) {
         const nb_poisson_key key = {(uint64_t)poisson.seed, (uint64_t)i, poisson.frame};
         count = nb_poisson(mean, &key);
         if (p->type == NB_PIXEL_U16)
             return nb_noise_adu(count, p->adc_offset, cut);
     }
-#endif
     if (p->type == NB_PIXEL_U8)
         return nb_pgm_grey(mean, p->scale);
     if (p->type == NB_PIXEL_U16) {
@@ -87,10 +85,8 @@ static const nb_product all[] = {
     {.type = NB_PIXEL_I32, .scale = 0.9},
     {.type = NB_PIXEL_I32, .scale = 1, .ends_at_16_bits = 1},
     {.type = NB_PIXEL_U8, .scale = 0.02},
-#ifdef NB_HAVE_RANDOM123
     {.type = NB_PIXEL_U16, .stages = 1, .scale = 1, .adc_offset = 40},
     {.type = NB_PIXEL_I32, .stages = 1, .scale = 1},
-#endif
 };
 enum { ALL = sizeof all / sizeof *all };
 
@@ -175,14 +171,10 @@ static void isa_of_the_configuration(void **state)
         assert_int_equal(nb_sim_digitize(sim, photons, NULL, integers[i > 0], NULL),
                          NB_OK);
         assert_memory_equal(integers[i > 0], integers[0], sizeof *integers);
-#ifdef NB_HAVE_RANDOM123
         assert_int_equal(nb_sim_noise(sim, photons, noise[i > 0], &overloads, NULL),
                          NB_OK);
         assert_memory_equal(noise[i > 0], noise[0], sizeof *noise);
         assert_true(overloads > 0 && overloads < SIDE * SIDE / 2);
-#else
-        (void)overloads;
-#endif
         nb_sim_free(sim);
     }
 }
@@ -283,7 +275,6 @@ static nb_sim *on_device(nb_config *cfg, const nb_hooks *hooks)
     return sim;
 }
 
-#ifdef NB_HAVE_RANDOM123
 static void device_makes_what_it_can(void **state)
 {
     enum { N = 64 * 64 };
@@ -340,7 +331,6 @@ static void full_device_gives_the_photons(void **state)
     assert_memory_equal(out[0], out[1], sizeof *out);
     nb_sim_free(sim);
 }
-#endif
 
 static void compat_fetches_the_photons(void **state)
 {
@@ -363,10 +353,8 @@ int main(void)
         TEST(compat_counts_in_order),
         TEST(refused),
         TEST(memory_runs_out),
-#ifdef NB_HAVE_RANDOM123
         TEST(device_makes_what_it_can),
         TEST(full_device_gives_the_photons),
-#endif
         TEST(compat_fetches_the_photons),
     };
     return RUN_TESTS("image", tests);

@@ -60,10 +60,8 @@ static nb_status whole_run(const nb_config *cfg, nb_error *err)
     st = nb_sim_render(sim, image, &stats, err);
     if (!st)
         st = nb_sim_digitize(sim, image, &stats, counts, err);
-#ifdef NB_HAVE_RANDOM123
     if (!st)
         st = nb_sim_noise(sim, image, counts, NULL, err);
-#endif
     if (!st)
         st = nb_sim_write(sim, image, &stats, err);
     if (!st && (st = nb_sim_report(sim, &text, err)) == NB_OK)

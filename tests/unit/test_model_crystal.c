@@ -239,9 +239,6 @@ static void random_misset_seeds(void **state)
     nb_config cfg = cell_config(cells[7]);
     nb_crystal x, y, z;
     (void)state;
-#ifndef NB_HAVE_RANDOM123
-    skip_because("built without Random123: no random misset");
-#endif
     cfg.misset_mode = NB_MISSET_RANDOM;
     x = built(&cfg, NULL); /* the run's seed, 7 here */
     cfg.misset_seed = (nb_seed){1, 7};

@@ -202,9 +202,6 @@ static void random_misset_is_uniform(void **state)
         axis[CELLS] = {0};
     int joint[64] = {0};
     (void)state;
-#ifndef NB_HAVE_RANDOM123
-    skip_because("built without Random123: no random misset");
-#endif
     for (int seed = 0; seed < SEEDS; seed++) {
         double a[3], t;
         nb_mat3 U;

@@ -11,13 +11,6 @@ enum { COUNT = 100000 };
 static nb_mat3 drawn[COUNT];
 static double sample[COUNT];
 
-static void needs_random123(void)
-{
-#ifndef NB_HAVE_RANDOM123
-    skip_because("built without Random123: -mosaic_model nanobragg only");
-#endif
-}
-
 static nb_mosaic isotropic(nb_mosaic_model model, double spread, int64_t seed)
 {
     nb_mosaic m = {
@@ -78,7 +71,6 @@ static void uniform_fills_the_ball(void **state)
 {
     static const double spreads[] = {2e-4, 0.5, 60, 180};
     (void)state;
-    needs_random123();
     for (int k = 0; k < 4; k++) {
         double spread = spreads[k] * NB_DEG;
         draw(NB_MOSAIC_UNIFORM, spread, 17 + k);
@@ -108,7 +100,6 @@ static void uniform_fills_the_ball(void **state)
 static void uniform_is_a_powder(void **state)
 {
     (void)state;
-    needs_random123();
     for (int k = 0; k < 9; k++) {
         draw(NB_MOSAIC_UNIFORM, NB_PI, 100 + k);
         for (int i = 0; i < COUNT; i++)
@@ -125,7 +116,6 @@ static void gauss_is_normal(void **state)
 {
     static const double spreads[] = {1e-3, 0.3, 20};
     (void)state;
-    needs_random123();
     for (int k = 0; k < 3; k++)
         for (int axis = 0; axis < 3; axis++) {
             double sigma = spreads[k] * NB_DEG;
@@ -145,7 +135,6 @@ static void gauss_by_axis(void **state)
     nb_sim *sim;
     nb_mosaic m;
     (void)state;
-    needs_random123();
     nb_set_cell(&cfg, 70, 80, 90, 75, 85, 95);
     nb_set_N(&cfg, 5);
     nb_set_misset(&cfg, 40, -50, 60);
@@ -175,7 +164,6 @@ static void sequences(void **state)
 {
     static nb_mat3 few[5];
     (void)state;
-    needs_random123();
     for (int model = NB_MOSAIC_NANOBRAGG; model <= NB_MOSAIC_GAUSS; model++) {
         nb_mosaic m = isotropic((nb_mosaic_model)model, 0.1, 5);
         draw((nb_mosaic_model)model, 0.1, 5);
@@ -215,7 +203,6 @@ static void powder_rings(void **state)
     double total[RINGS] = {0}, expected[RINGS] = {0};
     nb_picture p;
     (void)state;
-    needs_random123();
     nb_set_cell(&cfg, 20, 20, 20, 90, 90, 90);
     cfg.convention = NB_CONV_DENZO; /* the beam between four pixels: eightfold symmetry */
     nb_set_beam(&cfg, 9.6, 9.6);
@@ -256,7 +243,6 @@ static void jitter(void **state)
     nb_sim *sim;
     nb_error err;
     (void)state;
-    needs_random123();
     cfg.mosaic_model = NB_MOSAIC_GAUSS;
     nb_set_vector(&cfg.mosaic_aniso_deg, 1, 2, 4);
     cfg.seed = (nb_seed){1, 3};

@@ -3,8 +3,6 @@
  * threads, limits of the file types. */
 #include "noise_samples.h"
 
-#ifdef NB_HAVE_RANDOM123
-
 /* --- reference images: golden_data/detectors, cases noise-* and psf-* --- */
 
 enum { FAST = 70, SLOW = 64, N = FAST * SLOW };
@@ -440,13 +438,3 @@ int main(void)
     };
     return RUN_TESTS("noise_chain", tests);
 }
-
-#else
-
-int main(void)
-{
-    printf("1..0 # skipped: this build has no Random123\n");
-    return 0;
-}
-
-#endif

@@ -8,8 +8,6 @@
 #include "image/noise_block.h"
 #include "physics/pixel.h"
 
-#ifdef NB_HAVE_RANDOM123
-
 enum { SIDE = 256, PIXELS = SIDE * SIDE, TRIALS = 16 };
 
 /** Uniform in (0, 1), another stream than the noise's. */
@@ -345,19 +343,3 @@ int main(void)
     };
     return RUN_TESTS("noise in doubt", tests);
 }
-
-#else
-
-static void nothing(void **state)
-{
-    (void)state;
-    skip_because("built without Random123: no noise");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(nothing)};
-    return RUN_TESTS("noise in doubt", tests);
-}
-
-#endif

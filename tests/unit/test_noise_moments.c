@@ -5,8 +5,6 @@
 
 #include "image/light.h"
 
-#ifdef NB_HAVE_RANDOM123
-
 enum { W = 1000, N = W * W, EDGE = 20 /* pixels whose light is lost or missing */ };
 
 static float photons[N], image[N], second[N];
@@ -268,13 +266,3 @@ int main(void)
     };
     return RUN_TESTS("noise_moments", tests);
 }
-
-#else
-
-int main(void)
-{
-    printf("1..0 # skipped: this build has no Random123\n");
-    return 0;
-}
-
-#endif

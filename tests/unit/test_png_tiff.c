@@ -5,11 +5,8 @@
 #ifdef NB_HAVE_TIFF
 #include <tiffio.h>
 #endif
-#ifdef NB_HAVE_PNG
 #include <png.h>
-#endif
 
-#ifdef NB_HAVE_PNG
 static void png_file(void **state)
 {
     scratch *s = *state;
@@ -40,7 +37,6 @@ static void png_file(void **state)
     png_destroy_read_struct(&png, &info, NULL);
     fclose(f);
 }
-#endif
 
 #ifdef NB_HAVE_TIFF
 static void check_tiff(const char *path, const samples *a, int bits)
@@ -114,14 +110,6 @@ static void tiff_strips(void **state)
     }
     TIFFClose(t);
     free(image);
-}
-#endif
-
-#ifndef NB_HAVE_PNG
-static void png_file(void **state)
-{
-    (void)state;
-    skip_because("this build has no libpng");
 }
 #endif
 

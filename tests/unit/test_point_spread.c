@@ -4,8 +4,6 @@
 
 #include "image/light.h"
 
-#ifdef NB_HAVE_RANDOM123
-
 static double gauss_1d(double fwhm, double edge, int d)
 {
     double c = sqrt(4 * log(2)) / fwhm * edge;
@@ -205,13 +203,3 @@ int main(void)
     };
     return RUN_TESTS("point_spread", tests);
 }
-
-#else
-
-int main(void)
-{
-    printf("1..0 # skipped: this build has no Random123\n");
-    return 0;
-}
-
-#endif

@@ -6,8 +6,6 @@
 #include "../support/products.h"
 #include "../../src/image/noise_block.h"
 
-#ifdef NB_HAVE_RANDOM123
-
 /* --- arithmetic --- */
 
 static void exact_exp(void **state)
@@ -412,27 +410,3 @@ int main(void)
     };
     return RUN_TESTS("poisson", tests);
 }
-
-#else
-
-static void refused(void **state)
-{
-    nb_scene sc;
-    const noise_options options = {1, 0, 40, 1, 0};
-    nb_error err;
-    float image = 0;
-    uint16_t out;
-    (void)state;
-    memset(&sc, 0, sizeof sc);
-    assert_int_equal(make_noise(&image, &sc, &options, &out, NULL, &err),
-                     NB_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "Random123"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(refused)};
-    return RUN_TESTS("poisson", tests);
-}
-
-#endif

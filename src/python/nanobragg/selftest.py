@@ -61,8 +61,6 @@ def derivatives():
 
 
 def picture():
-    if not nanobragg.features()["libpng"]:
-        return "no libpng"
     png = nanobragg.Simulation(**SCENE).render()._repr_png_()
     assert png[1:4] == b"PNG"
     return None
