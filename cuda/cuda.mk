@@ -10,9 +10,9 @@
 # The newest one is there as PTX too, for cards that come later; it costs no time.  Not 7.5: the code
 # of 8.0 and later has kernels that that has not (NB_GPU_TENSOR_CODE).
 
-CUDA_ALL := $(filter $(NVCC_KNOWS),75 80 86 89 90 100 120)
+CUDA_ARCHES := $(filter $(NVCC_KNOWS),75 80 86 89 90 100 120)
 CUDA_CHOSEN := $(or $(strip $(CUDA_ARCH)),$(if $(filter wheel% deb,$(MAKECMDGOALS)),all,auto))
-CUDA_REAL := $(strip $(patsubst all,$(CUDA_ALL),$(patsubst auto,$(or $(NVCC_CARDS),80),$(CUDA_CHOSEN))))
+CUDA_REAL := $(strip $(patsubst all,$(CUDA_ARCHES),$(patsubst auto,$(or $(NVCC_CARDS),80),$(CUDA_CHOSEN))))
 CUDA_PTX := $(if $(NVCC_CARDS),,$(if $(filter auto,$(CUDA_CHOSEN)),75)) $(filter-out 75,$(lastword \
     $(filter $(CUDA_REAL),$(NVCC_KNOWS))))
 comma := ,

@@ -45,7 +45,7 @@ else
     echo "packages.sh: not root and no sudo; install these first:$missing" >&2
     exit 1
 fi
-echo "Installing:$missing"
+echo "Installing (a minute or two):$missing"
 $root DEBIAN_FRONTEND=noninteractive apt-get update -q </dev/null ||
     echo "packages.sh: apt-get update failed; trying with the lists at hand" >&2
 # known A|B: the first of these names that the distribution has.

@@ -17,15 +17,22 @@ DEMO_FILES := -floatfile $(DEMO_DIR)/lysozyme.bin -intfile $(DEMO_DIR)/lysozyme.
     -dump $(DEMO_DIR)/Fdump.bin
 
 .PHONY: demo
-demo: all ## render lysozyme into build/demo/
+ifneq ($(filter demo,$(MAKECMDGOALS)),)
+$(info demo: $(if $(wildcard $B/nanobragg),compiles what changed,compiles the program (about $(if $(HAVE_CUDA),4 minutes,2 minutes) on \
+    2 cores)) and renders lysozyme into $(DEMO_DIR) (a second))
+endif
+$(call stamp,demo,$(DEMO_FLAGS) $(DEMO_FILES))
+demo: $(DEMO_DIR)/lysozyme.png link ## render lysozyme into build/demo/
+	@printf '%s\n' '' 'The picture: $(DEMO_DIR)/lysozyme.png' \
+	    'Next:        $(if $(filter gcc-release,$(SET)),build,$B)/nanobragg -help, and docs/guide.md has a first image of your own'
+$(DEMO_DIR)/lysozyme.png: $B/nanobragg $B/demo
 	@mkdir -p $(DEMO_DIR)
 	$B/nanobragg $(DEMO_FLAGS) $(DEMO_FILES)
-	@ls -l $(DEMO_DIR)
 
 # --- tests --------------------------------------------------------------------------------------
 RUN := bash tests/run.sh
 .PHONY: test test-dials check bigtest reduced golden-report bench
-test: all test-programs python ## every test (under 5 minutes on 2 cores)
+test: all test-programs python ## every test (about 4 minutes on 2 cores once compiled)
 	@PYTHON=$(PYTHON) $(RUN) $B
 
 check: all $(UNIT_BIN) $(REPLAY_BIN) ## the quick tests: unit, command line, fuzz corpus
@@ -69,18 +76,19 @@ bench-cpu: all ## time the program on this CPU as markdown tables (PEER=nanoBrag
 	@$(PYTHON) tests/bench/cpu.py --program $B/nanobragg $(if $(PEER),--peer $(PEER)) $(BENCH_ARGS)
 
 # --- NEON, on a machine of another kind ---------------------------------------------------------
-# Packages: gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static.  No library of this
-# machine fits, so none is looked for; qemu needs none of the other's when the program is static.
+# Packages: gcc-aarch64-linux-gnu qemu-user-static librandom123-dev, and after `dpkg --add-architecture arm64`
+# libcjson-dev:arm64 libpng-dev:arm64 zlib1g-dev:arm64; NEON_PKG: where their .pc files are.
+NEON_PKG ?= /usr/lib/aarch64-linux-gnu/pkgconfig
 NEON_CC ?= aarch64-linux-gnu-gcc
 NEON_RUN ?= qemu-aarch64-static
 NEON_COUNT ?= 100
 .PHONY: neon-check
 neon-check: ## cross-build for 64-bit Arm; golden images and NEON_COUNT (100) random ones under qemu
-	@if command -v $(NEON_CC) >/dev/null && command -v $(NEON_RUN) >/dev/null; then \
-	    PKG_CONFIG_LIBDIR=/nonexistent $(MAKE) --no-print-directory CC='$(NEON_CC)' SET=neon \
-	        CUDA=0 LDFLAGS=-static neon-run; \
+	@if command -v $(NEON_CC) >/dev/null && command -v $(NEON_RUN) >/dev/null && [ -e $(NEON_PKG)/libcjson.pc ]; then \
+	    PKG_CONFIG_LIBDIR=$(NEON_PKG) $(MAKE) --no-print-directory CC='$(NEON_CC)' SET=neon \
+	        CUDA=0 OPTIONAL=0 neon-run; \
 	else \
-	    echo 'skip neon-check # needs $(NEON_CC) and $(NEON_RUN)'; \
+	    echo 'skip neon-check # needs $(NEON_CC), $(NEON_RUN) and the libraries in $(NEON_PKG)'; \
 	fi
 
 .PHONY: neon-run
