@@ -11,6 +11,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../base/text.h"
+#include "../factors/special.h"
 #include "../io/hkl.h"
 #include "../params/params.h"
 #include "factor_files.h"
@@ -336,8 +337,8 @@ static nb_status choose_symmetry(nb_factor_maker *m, const char *path, nb_symmet
     nb_error why = {0};
     if (m->cfg.space_group[0]) {
         nb_status st = nb_symmetry_find(m->cfg.space_group, cell, own, &why);
-        return st ? nb_fail(err, st, "-sg %s: %s", m->cfg.space_group, why.message)
-                  : NB_OK;
+        if (st)
+            return nb_fail(err, st, "-sg %s: %s", m->cfg.space_group, why.message);
     }
     if (!own->count && own->name[0])
         return nb_fail_at(err, NB_ERR_INPUT, path, 0,
@@ -347,6 +348,12 @@ static nb_status choose_symmetry(nb_factor_maker *m, const char *path, nb_symmet
                   path);
         be_P1(own);
     }
+    if (own == &m->model.symmetry && m->model.kind == NB_STRUCTURE_SMALL) {
+        nb_take_multiplicities(&m->model);
+        nb_choose_origin(&m->model);
+    }
+    if (own->note[0])
+        nb_notice(hooks, "%s: %s", path, own->note);
     return NB_OK;
 }
 

@@ -8,11 +8,12 @@
 #include "../base/memory.h"
 #include "cell.h"
 #include "sites_check.h"
+#include "special.h"
 
 #define FRAME_DIFFERENCE 1e-4 /* of SCALEn from the cell's own matrix, and of its shift */
 #define FRAME_EDGES 1e-3      /* relative, of the cell that SCALEn implies */
 #define FRAME_ANGLES 0.1      /* deg */
-#define SPECIAL_DISTANCE 0.5  /* A */
+#define SPECIAL_DISTANCE 0.5  /* A, in PDB and mmCIF */
 #define SPECIAL_OCCUPANCY                                                                \
     1.01 /* n q above it: the file's q is that of a general position */
 
@@ -113,6 +114,7 @@ static void place_cartesian(const placing *p, const nb_atom *a, const nb_ncs *co
 static void place(const placing *p, const nb_atom *a, const nb_ncs *copy, nb_site *out)
 {
     memset(out, 0, sizeof *out);
+    out->atom = a;
     out->Z = a->Z;
     out->q = a->occupancy;
     if (p->structure->kind == NB_STRUCTURE_SMALL)
@@ -134,34 +136,17 @@ static void place(const placing *p, const nb_atom *a, const nb_ncs *copy, nb_sit
     }
 }
 
-/** Operators that bring the site to within half an angstrom of itself. */
-static int site_multiplicity(const nb_symmetry *sg, const double A[9], const double x[3])
-{
-    int n = sg->count == 0;
-    for (int i = 0; i < sg->count; i++) {
-        const nb_symop *op = &sg->ops[i];
-        double d[3], r[3];
-        for (int j = 0; j < 3; j++) {
-            d[j] = op->R[3 * j] * x[0] + op->R[3 * j + 1] * x[1] +
-                   op->R[3 * j + 2] * x[2] + op->t[j] / 24. - x[j];
-            d[j] -= nearbyint(d[j]);
-        }
-        nb_transform(A, d, r);
-        n += r[0] * r[0] + r[1] * r[1] + r[2] * r[2] <=
-             SPECIAL_DISTANCE * SPECIAL_DISTANCE;
-    }
-    return n;
-}
-
 /** Occupancies of special positions and of averaged models. */
 static void weigh(const placing *p, int models, nb_sites *sites, const char *name,
                   const nb_hooks *hooks)
 {
-    size_t divided = 0;
+    const nb_structure *s = p->structure;
+    const int is_small = s->kind == NB_STRUCTURE_SMALL;
+    size_t divided = 0, contradicted = 0, near = 0;
     for (size_t i = 0; i < sites->count; i++) {
         nb_site *site = &sites->site[i];
-        int n = site_multiplicity(&p->structure->symmetry, p->A, site->x);
-        int is_small = p->structure->kind == NB_STRUCTURE_SMALL;
+        int n = is_small ? nb_small_site_order(s, p->A, site->atom, &contradicted, &near)
+                         : nb_site_order(&s->symmetry, p->A, site->x, SPECIAL_DISTANCE);
         sites->special += n > 1;
         if (n > 1 && (is_small || n * site->q > SPECIAL_OCCUPANCY)) {
             divided += !is_small;
@@ -175,6 +160,19 @@ static void weigh(const placing *p, int models, nb_sites *sites, const char *nam
             "%s: %zu atoms on special positions have the occupancy of a general one; "
             "it is divided by the number of operators that keep the position",
             name, divided);
+    if (contradicted)
+        nb_notice(
+            hooks,
+            "%s: the coordinates of %zu atoms contradict the symmetry that the file "
+            "gives their sites (site_symmetry_order, multiplicity); the coordinates "
+            "count",
+            name, contradicted);
+    if (near)
+        nb_notice(
+            hooks,
+            "%s: %zu atoms stand within 0.5 A of their own images; as the file gives "
+            "no site_symmetry_order, they count as general positions",
+            name, near);
 }
 
 /** All copies of all atoms that count, by Z. */

@@ -12,6 +12,7 @@ typedef struct nb_site {
     double beta[6]; /* T(h) = exp(-beta.h), packed like a metric: nb_s_squared(beta, h, k, l) */
     double B_low, B_high; /* smallest and largest principal value, A^2 */
     int Z;
+    const nb_atom *atom; /* of the structure */
 } nb_site;
 
 typedef struct nb_sites {

@@ -155,6 +155,9 @@ static nb_status take_symmetry(const nb_cif *cif, int block, const double cell[6
         const nb_cif_column *column = nb_cif_find(cif, block, operators[i]);
         if (column)
             status = take_operators(cif, column, out, err);
+        if (!status && out->count &&
+            (text = nb_cif_first(cif, block, symbol, COUNT(symbol))))
+            nb_symmetry_beside(out, text, cell, cif->name);
         if (status || out->count)
             return status;
     }

@@ -7,6 +7,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/text.h"
 #include "structure_parts.h"
 
 enum { COLUMNS_MOST = 14 };
@@ -276,6 +277,47 @@ static nb_status take_transforms(const nb_cif *cif, int block, nb_structure *out
 }
 
 /* --- small molecules ----------------------------------------------------------------------- */
+/* A number of operators or positions; 0: none. */
+static int count_at(const cif_table *t, int column, size_t row)
+{
+    const char *text = text_at(t, column, row);
+    double value;
+    if (!text || !nb_cif_number(text, &value) || value != rint(value))
+        return 0;
+    return value >= 1 && value <= NB_SYMOPS_MOST ? (int)value : 0;
+}
+
+/* Atoms of "C12 H10 O2", hydrogen not counted. */
+static double heavy_atoms(const char *formula)
+{
+    double sum = 0;
+    for (const char *p = formula; *p;) {
+        const char *end = p + strcspn(p, " ,");
+        const size_t letters =
+            strspn(p, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
+        double n = 1;
+        if (p + letters < end && nb_text_double(p + letters, end, &n) != end)
+            return 0;
+        if (!(letters == 1 && (*p == 'H' || *p == 'D')))
+            sum += n;
+        p = end + strspn(end, " ,");
+    }
+    return sum;
+}
+
+static double expected_atoms(const nb_cif *cif, int block)
+{
+    static const char *const units[] = {"_cell_formula_units_Z", "_cell.formula_units_Z"};
+    static const char *const sums[] = {"_chemical_formula_sum", "_chemical_formula.sum"};
+    const char *Z = nb_cif_first(cif, block, units, 2);
+    const char *sum = nb_cif_first(cif, block, sums, 2);
+    double n, atoms;
+    if (!Z || !sum || !nb_cif_number(Z, &n))
+        return 0;
+    atoms = n * heavy_atoms(sum);
+    return isfinite(atoms) && atoms > 0 ? atoms : 0;
+}
+
 static nb_status take_small_atom(const cif_table *t, const displacements *U, size_t row,
                                  nb_structure *out, nb_error *err)
 {
@@ -299,6 +341,9 @@ static nb_status take_small_atom(const cif_table *t, const displacements *U, siz
     out->missing_U += blank && !atom->has_U;
     atom->Z = type ? nb_element_of_label(type, has_type) : 0;
     atom->is_alternate = group && strcmp(group, "0");
+    atom->is_general = group && *group == '-';
+    atom->site_order = count_at(t, 10, row);
+    atom->site_multiplicity = count_at(t, t->columns[11] ? 11 : 12, row);
     atom->serial = (int)row + 1;
     atom->line = t->first ? (int)line_of(t, row) : 0;
     copy_text(atom->element, sizeof atom->element, type);
@@ -309,14 +354,24 @@ static nb_status take_small_atom(const cif_table *t, const displacements *U, siz
 static nb_status take_small_atoms(const nb_cif *cif, int block, int is_dotted,
                                   nb_structure *out, nb_error *err)
 {
-    static const char *const site[] = {
-        "label",          "fract_x",        "fract_y",     "fract_z",        "occupancy",
-        "U_iso_or_equiv", "B_iso_or_equiv", "type_symbol", "disorder_group", "calc_flag"};
+    static const char *const site[] = {"label",
+                                       "fract_x",
+                                       "fract_y",
+                                       "fract_z",
+                                       "occupancy",
+                                       "U_iso_or_equiv",
+                                       "B_iso_or_equiv",
+                                       "type_symbol",
+                                       "disorder_group",
+                                       "calc_flag",
+                                       "site_symmetry_order",
+                                       "symmetry_multiplicity",
+                                       "site_symmetry_multiplicity"};
     static const char *const tensor[] = {"label", "U_11", "U_22", "U_33", "U_12",
                                          "U_13",  "U_23", "B_11", "B_22", "B_33",
                                          "B_12",  "B_13", "B_23"};
     const cif_table t =
-        find_table(cif, block, is_dotted ? "_atom_site." : "_atom_site_", site, 10);
+        find_table(cif, block, is_dotted ? "_atom_site." : "_atom_site_", site, 13);
     const cif_table tensors = find_table(
         cif, block, is_dotted ? "_atom_site_aniso." : "_atom_site_aniso_", tensor, 13);
     displacements U;
@@ -332,6 +387,7 @@ static nb_status take_small_atoms(const nb_cif *cif, int block, int is_dotted,
         out->n_atoms++;
     }
     out->n_models = 1;
+    out->atoms_expected = expected_atoms(cif, block);
     nb_free(U.rows);
     return status;
 }

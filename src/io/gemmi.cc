@@ -146,9 +146,9 @@ void take_symbol(const job &j, const string &text, const double *cell, nb_symmet
 /* The categories that structures and reflections are made of. */
 bool is_wanted(const string &tag)
 {
-    for (const char *start :
-         {"_atom_site", "_refln", "_cell", "_symmetry", "_space_group",
-          "_struct_ncs_oper.", "_diffrn_refln", "_diffrn_radiation_wave"})
+    for (const char *start : {"_atom_site", "_refln", "_cell", "_symmetry",
+                              "_space_group", "_struct_ncs_oper.", "_diffrn_refln",
+                              "_diffrn_radiation_wave", "_chemical_formula"})
         if (gemmi::istarts_with(tag, start))
             return true;
     return false;

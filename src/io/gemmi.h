@@ -24,7 +24,9 @@ typedef struct nb_symop {
 typedef struct nb_symmetry {
     int count; /* 0: nothing is said, or `name` is a symbol that is unknown */
     nb_symop ops[NB_SYMOPS_MOST];
-    char name[40]; /* H-M symbol, or "operators of the file" */
+    char name[40];      /* H-M symbol, or "operators of the file" */
+    int is_origin_open; /* the symbol has two origins and names none; this is the first */
+    char note[200];     /* what is doubtful of it, as one line; "": nothing */
 } nb_symmetry;
 
 typedef struct nb_atom {
@@ -36,6 +38,9 @@ typedef struct nb_atom {
     int Z;            /* D counts as 1; 0: unknown element */
     int model;        /* from 0, in the order of the file */
     int is_alternate; /* an alternative conformation */
+    int site_order; /* NB_STRUCTURE_SMALL: operators that keep the site, as the file says; 0: unknown */
+    int site_multiplicity; /* likewise; positions in the cell, or site_order (special.h) */
+    int is_general; /* disordered about a special position (negative group of SHELXL): not on it */
     int serial;
     int line; /* of the file; 0 unknown */
     char name[12], element[4];
@@ -66,6 +71,7 @@ typedef struct nb_structure {
     nb_ncs *ncs; /* owned, without the identity */
     int n_ncs;
     size_t blank_occupancies, blank_B, missing_U;
+    double atoms_expected; /* in the cell, without hydrogen: by formula units; 0: unknown */
 } nb_structure;
 
 /** One column of a reflection file. */

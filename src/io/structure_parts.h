@@ -132,6 +132,9 @@ nb_status nb_symmetry_symbol(const char *text, const double cell[6], const char 
 /** A symbol that a file has; an unknown one is no error, since -sg may be typed. */
 nb_status nb_symmetry_of_file(const char *text, int is_hall, const double cell[6],
                               const char *name, nb_symmetry *out, nb_error *err);
+/** Notes in *sg, the operators of a file, if its symbol (or number) means others. */
+void nb_symmetry_beside(nb_symmetry *sg, const char *text, const double cell[6],
+                        const char *name);
 /** Name a group by its operators. */
 void nb_symmetry_give_name(nb_symmetry *sg);
 

@@ -353,13 +353,69 @@ def table_text(path):
     return {tuple(map(int, row[:3])): float(row[3]) for row in rows}
 
 
-def check_list(name, path, flags, want, words):
+def small(cell, symmetry, tags, *rows, more=""):
+    names = ("length_a", "length_b", "length_c", "angle_alpha", "angle_beta", "angle_gamma")
+    return ("data_m\n" + "".join(f"_cell_{n} {x}\n" for n, x in zip(names, cell)) + symmetry + "\n" + more +
+            "\nloop_\n" + "".join(f"_atom_site_{t}\n" for t in ("label fract_x fract_y fract_z " + tags).split()) +
+            "\n".join(rows) + "\n")
+
+
+SYMBOL = "_symmetry_space_group_name_H-M "
+OPERATORS = "loop_\n_symmetry_equiv_pos_as_xyz\n"
+MIRROR = OPERATORS + "'x, y, z'\n'x, -y, z'"
+CUBE = (5.43, 5.43, 5.43, 90, 90, 90)
+OBLIQUE_C = (6.1, 7.2, 8.3, 90, 90, 101.5)
+SALT = (5.64, 5.64, 5.64, 90, 90, 90)
+MODELS = (  # F to 1e-3, by an independent sum
+    ("disorder-about-a-mirror",
+     small((8, 9, 10, 90, 95, 90), MIRROR, "U_iso_or_equiv occupancy site_symmetry_order disorder_group",
+           "C1 0.3 0.25 0.1 0.03 1 1 .", "Cl1 0.1 0.02 0.7 0.03 0.5 1 -1"), {(0, 1, 1): 15.854}, []),
+    ("unique-axis-of-the-cell", small(OBLIQUE_C, SYMBOL + "'P 2/m'", "U_iso_or_equiv", "O1 0.11 0.23 0.37 0.01"),
+     {(2, -2, 1): 0.92318}, ["P 1 1 2/m"]),
+    ("unique-axis-of-a-number",
+     small(OBLIQUE_C, "_symmetry_Int_Tables_number 10", "U_iso_or_equiv", "O1 0.11 0.23 0.37 0.01"),
+     {(2, -2, 1): 0.92318}, ["P 1 1 2/m"]),
+    ("a-full-symbol-keeps-its-axis",
+     small(OBLIQUE_C, SYMBOL + "'P 1 2/m 1'", "U_iso_or_equiv", "O1 0.11 0.23 0.37 0.01"), {}, ["has not the symmetry"]),
+    ("origin-by-formula-units",
+     small(CUBE, SYMBOL + "'F d -3 m'", "U_iso_or_equiv", "Si1 0.125 0.125 0.125 0.005",
+           more="_cell_formula_units_Z 8\n_chemical_formula_sum Si\n"), {(2, 2, 2): 0}, ["origin 2", "formula units"]),
+    ("origin-by-multiplicity",
+     small(CUBE, SYMBOL + "'F d -3 m'", "U_iso_or_equiv symmetry_multiplicity", "Si1 0.125 0.125 0.125 0.005 8"),
+     {(2, 2, 2): 0}, ["origin 2"]),
+    ("origin-1-by-formula-units",
+     small(CUBE, SYMBOL + "'F d -3 m'", "U_iso_or_equiv", "Si1 0 0 0 0.005",
+           more="_cell_formula_units_Z 8\n_chemical_formula_sum Si\n"), {(2, 2, 2): 0}, ["origin 1"]),
+    ("origin-open", small(CUBE, SYMBOL + "'F d -3 m'", "U_iso_or_equiv", "Si1 0 0 0 0.005"), {(2, 2, 2): 0},
+     ["two origins", "origin 1"]),
+    ("origin-of-ICSD", small(CUBE, SYMBOL + "'F d -3 m Z'", "U_iso_or_equiv", "Si1 0.125 0.125 0.125 0.005"),
+     {(2, 2, 2): 0}, []),
+    ("operators-contradict-the-symbol",
+     small(SALT, SYMBOL + "'F 4/m -3 2/m'\n" + OPERATORS + "x,y,z", "B_iso_or_equiv", "Na 0 0 0 1", "Cl .5 .5 .5 1"),
+     {}, ["P 1", "F m -3 m", "operators"]),
+    ("operators-of-another-setting",
+     small(OBLIQUE_C, SYMBOL + "'P 2/m'\n" + OPERATORS + "x,y,z\n-x,-y,z\n-x,-y,-z\nx,y,-z", "U_iso_or_equiv",
+           "O1 0.11 0.23 0.37 0.01"), {(2, -2, 1): 0.92318}, []),
+)
+
+
+def models():
+    for name, text, want, words in MODELS:
+        with open("model.cif", "w", encoding="ascii") as out:
+            out.write(text)
+        err = check_list(name, "model.cif", "-dmin 1.2 -lambda 1 -cif", want, words, 1e-3)
+        if not words:
+            ok(name + "-without-a-note", "note" not in err, err)
+
+
+def check_list(name, path, flags, want, words, near=1e-6):
     err = sf(*flags.split(), path, "-dump_hkl", "list.hkl", folder=".")[1]
     got = table_text("list.hkl")
     wrong = {h: got.get(h) for h, F in want.items()
-             if (h in got if F is None else not abs(got.get(h, -1) - F) <= 1e-6 * F)}
+             if (h in got if F is None else not abs(got.get(h, -1) - F) <= near * F + 1e-9)}
     unsaid = [w for w in words if w not in err]
     ok(name, not wrong and not unsaid, (wrong, unsaid, err))
+    return err
 
 
 def lists():
@@ -393,6 +449,7 @@ def main():
         cases(has("fftw"))
         dumps()
         lists()
+        models()
         theorems()
         images()
         spectrum()

@@ -6,6 +6,7 @@
 #include "../../src/base/memory.h"
 #include "../../src/factors/cell.h"
 #include "../../src/factors/sites.h"
+#include "../../src/factors/special.h"
 
 static const test_group orthorhombic = {
     "P 2 2 2", "-x,-y,z; x,-y,-z", {20, 24, 28, 90, 90, 90}};
@@ -75,6 +76,54 @@ static void special_positions(void **state)
     assert_int_equal(s.special, 1);
     nb_sites_free(&s);
     test_model_free(&m);
+}
+
+/** What a small-molecule CIF says of a site, and where it stands. */
+static void sites_of_small_molecules(void **state)
+{
+    static const struct {
+        double x, q; /* fractional, of 20 A; the twofold axis is at 0 */
+        int order, multiplicity, is_general,
+            of_general; /* the last: multiplicity of another atom */
+        double counts;
+        int notices;
+    } sites[] = {
+        {0.009, 0.5, 1, 0, 0, 0, 0.5, 0}, /* 0.36 A from its image, two half atoms */
+        {0.009, 0.5, 0, 0, 1, 0, 0.5, 0}, /* the same by its negative group */
+        {0.009, 0.5, 0, 0, 0, 0, 0.5, 0}, /* nothing said: too far for one site */
+        {0.009, 1, 0, 0, 0, 0, 1, 1},     /* impossible, and noted */
+        {0.009, 1, 2, 0, 0, 0, 0.5, 0},   /* a coarse coordinate */
+        {0.001, 1, 0, 0, 0, 0, 0.5, 0},   /* 0.04 A */
+        {0, 1, 2, 0, 0, 0, 0.5, 0},       {0, 0.5, 1, 0, 0, 0, 0.5, 0},
+        {0, 1, 1, 0, 0, 0, 0.5, 1},     /* two whole atoms on one site */
+        {0.1, 1, 2, 0, 0, 0, 1, 1},     /* its image is 4 A away */
+        {0.009, 1, 0, 2, 0, 4, 0.5, 0}, /* positions in the cell, of 4 operators */
+        {0.009, 0.5, 0, 4, 0, 4, 0.5, 0}, {0.009, 1, 0, 2, 0, 1, 0.5, 0}, /* SHELXL-97 */
+        {0.009, 0.5, 0, 1, 0, 1, 0.5, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof sites / sizeof *sites; i++) {
+        test_model m = test_model_make(&orthorhombic, 2, 1);
+        nb_atom *a = m.structure.atoms;
+        const double at[3] = {sites[i].x, 0, 0.3}, general[3] = {0.2, 0.3, 0.1};
+        heard h;
+        nb_sites s;
+        m.structure.kind = NB_STRUCTURE_SMALL;
+        memcpy(a[0].r, at, sizeof at);
+        memcpy(a[1].r, general, sizeof general);
+        a[0].occupancy = sites[i].q;
+        a[0].site_order = sites[i].order;
+        a[0].site_multiplicity = sites[i].multiplicity;
+        a[0].is_general = sites[i].is_general;
+        a[1].site_multiplicity = sites[i].of_general;
+        a[1].Z = a[0].Z;
+        nb_take_multiplicities(&m.structure);
+        s = sites_of(&m, &h);
+        if (fabs(s.site[0].q - sites[i].counts) > 1e-15 || h.count != sites[i].notices)
+            fail_msg("%zu: %g counts, %d notices (%s)", i, s.site[0].q, h.count, h.last);
+        nb_sites_free(&s);
+        test_model_free(&m);
+    }
 }
 
 static void models_hydrogens_and_occupancies(void **state)
@@ -245,6 +294,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(special_positions),
+        TEST(sites_of_small_molecules),
         TEST(models_hydrogens_and_occupancies),
         TEST(ncs_copies),
         TEST(frames),
