@@ -26,7 +26,7 @@ typedef struct nb_symmetry {
     nb_symop ops[NB_SYMOPS_MOST];
     char name[40];      /* H-M symbol, or "operators of the file" */
     int is_origin_open; /* the symbol has two origins and names none; this is the first */
-    char note[200];     /* what is doubtful of it, as one line; "": nothing */
+    char note[240];     /* what is doubtful of it, as one line; "": nothing */
 } nb_symmetry;
 
 typedef struct nb_atom {
