@@ -219,7 +219,7 @@ static nb_status load_mask_image(nb_sim *sim, nb_error *err)
         return NB_ERR_NOMEM;
     nb_config_defaults(scratch);
     scratch->max_read_MB = sim->cfg.max_read_MB;
-    st = nb_image_load(sim->cfg.mask_file, "-mask", NULL, scratch, &image, err);
+    st = nb_image_load(sim->cfg.mask_file, "-mask", NULL, scratch, &image, NULL, err);
     nb_free(scratch);
     if (st)
         return st;

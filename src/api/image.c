@@ -7,16 +7,14 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
-#include "../io/cbf_read.h"
-#include "../io/hdf5_read.h"
 #include "../io/image_read.h"
 #include "../io/smv_keys.h"
-#include "../io/smv_read.h"
 #include "../model/beam.h"
 #include "../model/detector.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "image.h"
+#include "image_header.h"
 #include "stack.h"
 #include "sim.h"
 
@@ -37,115 +35,8 @@ static void fill_defaults(nb_config *c)
         c->distance_mm = nb_or(c->distance_mm, 100);
 }
 
-/** What SMV headers say: ours has IMAGE_PEDESTAL, as ADSC's detectors do. */
-static double pedestal_of(const nb_smv_header *header)
-{
-    double value = 0;
-    if (nb_smv_number(header, "IMAGE_PEDESTAL", &value) != 1)
-        return 0;
-    return value;
-}
-
-/** *own: it is a file of ours. */
-static nb_status apply_smv(const nb_image_file *file, nb_config *cfg, int *own,
-                           double *pedestal, nb_error *err)
-{
-    nb_smv_header header = {0};
-    nb_status st = nb_smv_parse(file->data, file->bytes, file->name, &header, err);
-    *pedestal = st ? 0 : pedestal_of(&header);
-    if (!st)
-        st = nb_smv_apply_header(&header, cfg, err);
-    *own = !st && nb_smv_find(&header, NB_SMV_MARK);
-    nb_smv_header_free(&header);
-    return st;
-}
-
-static int has_centre(const nb_config *c)
-{
-    return !isnan(c->Xbeam_mm) || !isnan(c->Ybeam_mm) || !isnan(c->Xclose_mm) ||
-           !isnan(c->Yclose_mm) || !isnan(c->orgx) || !isnan(c->orgy) || c->pix0_m.set;
-}
-
-/** What a file says of pixel, wavelength, distance and beam centre (pixels from the outer corner of
- * the first, fast and slow), where nothing was typed.  The DENZO convention has no half pixel. */
-static void complete(nb_config *cfg, double pixel_mm, double wavelength_A,
-                     double distance_mm, const double beam_px[2])
-{
-    cfg->pixel_mm = nb_or(cfg->pixel_mm, pixel_mm);
-    if (isnan(cfg->energy_eV))
-        cfg->lambda_A = nb_or(cfg->lambda_A, wavelength_A);
-    if (isnan(cfg->close_distance_mm))
-        cfg->distance_mm = nb_or(cfg->distance_mm, distance_mm);
-    if (cfg->convention == NB_CONV_UNSET && !has_centre(cfg) &&
-        !isnan(beam_px[0] + beam_px[1] + cfg->pixel_mm)) {
-        cfg->convention = NB_CONV_DENZO;
-        cfg->Xbeam_mm = beam_px[1] * cfg->pixel_mm;
-        cfg->Ybeam_mm = beam_px[0] * cfg->pixel_mm;
-    }
-}
-
-/** Was nothing typed that says where the detector stands? */
-static int is_unplaced(const nb_config *c)
-{
-    const double typed[] = {
-        c->distance_mm, c->close_distance_mm, c->Xbeam_mm,   c->Ybeam_mm,
-        c->Xclose_mm,   c->Yclose_mm,         c->orgx,       c->orgy,
-        c->rot_deg[0],  c->rot_deg[1],        c->rot_deg[2], c->twotheta_deg,
-        c->pixel_mm};
-    for (size_t i = 0; i < sizeof typed / sizeof *typed; i++)
-        if (!isnan(typed[i]))
-            return 0;
-    return c->convention == NB_CONV_UNSET && !c->pix0_m.set;
-}
-
-static nb_opt3 vector(const double v[3], double scale)
-{
-    return (nb_opt3){1, {v[0] * scale, v[1] * scale, v[2] * scale}};
-}
-
-/** Masters of ours say the place in vectors, which hold a tilt too; of others there is distance and
- * beam centre. */
-static void apply_hdf5(const nb_hdf5_geometry *said, nb_config *cfg)
-{
-    const double *f = said->fast_axis, *s = said->slow_axis;
-    double sum = 0;
-    for (int i = 0; i < 3; i++)
-        sum += said->pix0_mm[i] + f[i] + s[i] + said->beam[i] + said->spindle[i];
-    if (is_unplaced(cfg) && isfinite(sum)) {
-        const double normal[3] = {f[1] * s[2] - f[2] * s[1], f[2] * s[0] - f[0] * s[2],
-                                  f[0] * s[1] - f[1] * s[0]};
-        cfg->convention = NB_CONV_CUSTOM;
-        cfg->pix0_m = vector(said->pix0_mm, 1e-3);
-        cfg->fdet_vector = vector(f, 1);
-        cfg->sdet_vector = vector(s, 1);
-        cfg->odet_vector = vector(normal, 1);
-        cfg->beam_vector = vector(said->beam, 1);
-        cfg->spindle_axis = vector(said->spindle, 1);
-        if (isfinite(said->polar_axis[0]))
-            cfg->polar_vector = vector(said->polar_axis, 1);
-    }
-    complete(cfg, said->pixel_mm, said->wavelength_A,
-             cfg->pix0_m.set ? NAN : said->distance_mm, said->beam_px);
-}
-
-static void apply_cbf(const nb_image_file *file, nb_config *cfg)
-{
-    nb_cbf_header h;
-    nb_cbf_read_header(file, &h);
-    complete(cfg, h.pixel_m * 1e3, h.wavelength_A, h.distance_m * 1e3, h.beam_px);
-}
-
-/** A file that is being read. */
-typedef struct opened {
-    nb_image_file file;
-    char name[NB_PATH_MAX];
-    nb_image_format format;
-    char *data;            /* owned; NULL: HDF5 */
-    nb_hdf5_geometry said; /* by HDF5 */
-} opened;
-
 /** Read it once: an HDF5 frame into *out, of other formats the bytes.  most_MB: -max_read. */
-static nb_status open_image(opened *in, const char *path, const char *flag,
+static nb_status open_image(nb_opened_image *in, const char *path, const char *flag,
                             double most_MB, nb_image *out, nb_error *err)
 {
     int frame = -1;
@@ -165,26 +56,12 @@ static nb_status open_image(opened *in, const char *path, const char *flag,
     return st;
 }
 
-/** What the file says of the geometry; own and pedestal as above. */
-static nb_status apply(const opened *in, nb_config *cfg, int *own, double *pedestal,
-                       nb_error *err)
-{
-    *own = 0;
-    if (in->format == NB_FORMAT_SMV)
-        return apply_smv(&in->file, cfg, own, pedestal, err);
-    if (in->format == NB_FORMAT_HDF5)
-        apply_hdf5(&in->said, cfg);
-    else if (in->format == NB_FORMAT_CBF)
-        apply_cbf(&in->file, cfg);
-    return NB_OK;
-}
-
-static nb_status locate(const opened *in, const nb_config *typed, nb_image *image,
-                        nb_error *err)
+static nb_status locate(const nb_opened_image *in, const nb_config *typed,
+                        nb_image *image, nb_error *err)
 {
     nb_config *cfg = nb_alloc(1, sizeof *cfg, "geometry of an image", err);
     nb_geometry g;
-    int own;
+    nb_header_found found;
     nb_status st = cfg ? NB_OK : NB_ERR_NOMEM;
     if (st)
         return st;
@@ -192,8 +69,9 @@ static nb_status locate(const opened *in, const nb_config *typed, nb_image *imag
         *cfg = *typed;
     else
         nb_config_defaults(cfg);
-    st = apply(in, cfg, &own, &image->pedestal, err);
-    if (!st && own)
+    st = nb_header_apply(in, "image", NULL, cfg, &found, err);
+    image->pedestal = found.pedestal;
+    if (!st && found.own)
         fill_defaults(cfg);
     cfg->detpixels[0] = image->fast;
     cfg->detpixels[1] = image->slow;
@@ -208,7 +86,7 @@ static nb_status locate(const opened *in, const nb_config *typed, nb_image *imag
 }
 
 /** The size of a headerless image: what was typed, else the parser takes a square. */
-static nb_status set_float_size(opened *in, const nb_config *cfg, nb_error *err)
+static nb_status set_float_size(nb_opened_image *in, const nb_config *cfg, nb_error *err)
 {
     double side = floor(sqrt((double)(in->file.bytes / sizeof(float))) + 0.5);
     double pixels = (double)cfg->detpixels[0] * cfg->detpixels[1];
@@ -237,8 +115,8 @@ static void take_size(const nb_image *image, nb_config *cfg)
 }
 
 /** What was guessed, and what a user of -img would expect and does not get. */
-static void tell(const opened *in, const nb_image *image, int is_mask, const char *flag,
-                 const nb_hooks *hooks, const nb_config *cfg)
+static void tell(const nb_opened_image *in, const nb_image *image, int is_mask,
+                 const char *flag, const nb_hooks *hooks, const nb_config *cfg)
 {
     const char *name = in->file.name;
     int plain = in->format == NB_FORMAT_TIFF || in->format == NB_FORMAT_PGM ||
@@ -250,7 +128,7 @@ static void tell(const opened *in, const nb_image *image, int is_mask, const cha
         nb_notice(hooks, "%s %s is a %s image: only its size is used", flag, name,
                   nb_image_format_name(in->format));
     else if (!plain && !is_mask && in->format != NB_FORMAT_SMV &&
-             (cfg->convention || has_centre(cfg)))
+             nb_header_loses_centre(cfg))
         nb_notice(hooks,
                   "%s %s: its beam centre is not used, because you "
                   "typed a convention or a beam centre",
@@ -258,11 +136,11 @@ static void tell(const opened *in, const nb_image *image, int is_mask, const cha
 }
 
 nb_status nb_image_load(const char *path, const char *flag, const nb_hooks *hooks,
-                        nb_config *cfg, nb_image *pixels, nb_error *err)
+                        nb_config *cfg, nb_image *pixels, unsigned *fields, nb_error *err)
 {
     nb_image image = {0};
-    opened in;
-    int own;
+    nb_opened_image in;
+    nb_header_found found = {0};
     nb_status st = open_image(&in, path, flag, cfg->max_read_MB, &image, err);
     if (!st && in.format == NB_FORMAT_FLOAT)
         st = set_float_size(&in, cfg, err);
@@ -271,7 +149,10 @@ nb_status nb_image_load(const char *path, const char *flag, const nb_hooks *hook
     if (!st)
         tell(&in, &image, pixels != NULL, flag, hooks, cfg);
     if (!st)
-        st = apply(&in, cfg, &own, &image.pedestal, err);
+        st = nb_header_apply(&in, flag, hooks, cfg, &found, err);
+    image.pedestal = found.pedestal;
+    if (!st && fields)
+        *fields |= found.fields;
     if (!st && in.format != NB_FORMAT_SMV)
         take_size(&image, cfg);
     nb_free(in.data);
@@ -288,7 +169,7 @@ nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *t
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(path && out);
     nb_image panels = {0}; /* its detector alone */
-    opened in;
+    nb_opened_image in;
     nb_status st;
     memset(out, 0, sizeof *out);
     if (fast < 0 || slow < 0)

@@ -18,6 +18,7 @@
 #include "detector_file.h"
 #include "factor_files.h"
 #include "image.h"
+#include "image_header.h"
 #include "noise.h"
 #include "sim.h"
 
@@ -25,12 +26,18 @@ static nb_status load_image_headers(nb_sim *sim, nb_error *err)
 {
     /* -img is read first, so it wins over -mask; a typed flag wins over both */
     nb_config *cfg = &sim->cfg;
+    unsigned of_image = 0, of_mask = 0;
     nb_status st = NB_OK;
     if (cfg->img_file[0])
-        st = nb_image_load(cfg->img_file, "-img", &sim->hooks, cfg, NULL, err);
+        st = nb_image_load(cfg->img_file, "-img", &sim->hooks, cfg, NULL, &of_image, err);
     if (!st && cfg->mask_file[0])
         st = nb_image_load(cfg->mask_file, "-mask", &sim->hooks, cfg, &sim->mask_image,
-                           err);
+                           &of_mask, err);
+    of_mask &= NB_OPEN_DISTANCE | NB_OPEN_PIXEL | NB_OPEN_CENTRE | NB_OPEN_WAVELENGTH;
+    if (!st && of_image)
+        nb_header_say_open(cfg, of_image, "-img", cfg->img_file, &sim->hooks);
+    else if (!st && of_mask)
+        nb_header_say_open(cfg, of_mask, "-mask", cfg->mask_file, &sim->hooks);
     return st;
 }
 

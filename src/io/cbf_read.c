@@ -3,12 +3,15 @@
  * int32 (CBFlib manual, "x-CBF_BYTE_OFFSET"). */
 #include "cbf_read.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/text.h"
+#include "../model/units.h"
 
 static const char section_mark[] = "--CIF-BINARY-FORMAT-SECTION--";
 static const char data_mark[] = "\f\x1a\x04\xd5";
@@ -69,14 +72,201 @@ static span header_of(const nb_image_file *file)
     return all;
 }
 
+/* --- the "# " lines --- */
+
+/** What may stand between a key and its number. */
+static int is_filler(char c)
+{
+    return nb_text_blank(c) || c == ':' || c == '=' || c == '(' || c == ',';
+}
+
+/** The rest of the line "# KEY ...", behind fillers; empty if there is none.  A longer key is another
+ * key. */
+static span line_of(span head, const char *key)
+{
+    size_t n = strlen(key);
+    while (head.p < head.end) {
+        const char *newline = memchr(head.p, '\n', (size_t)(head.end - head.p));
+        span line = {head.p, newline ? newline : head.end};
+        head.p = newline ? newline + 1 : head.end;
+        while (line.p < line.end && (nb_text_blank(*line.p) || *line.p == '#'))
+            line.p++;
+        if ((size_t)(line.end - line.p) <= n || memcmp(line.p, key, n) != 0 ||
+            !is_filler(line.p[n]))
+            continue;
+        for (line.p += n; line.p < line.end && is_filler(*line.p);)
+            line.p++;
+        return line;
+    }
+    return (span){head.end, head.end};
+}
+
+/** Does the line go on with this word? */
+static int is_word(span line, const char *word)
+{
+    size_t n = strlen(word);
+    return (size_t)(line.end - line.p) >= n && memcmp(line.p, word, n) == 0 &&
+           ((size_t)(line.end - line.p) == n || !isalnum((unsigned char)line.p[n]));
+}
+
+/** The next number of the line, and the line behind it and fillers. */
+static double take(span *line)
+{
+    double value;
+    const char *after = nb_text_double(line->p, line->end, &value);
+    if (!after)
+        return NAN;
+    for (line->p = after; line->p < line->end && is_filler(*line->p);)
+        line->p++;
+    return value;
+}
+
+/** A number with one of these units, which a NULL ends; the first one is for none. */
+typedef struct unit {
+    const char *name;
+    double scale;
+} unit;
+
+static double in_unit(span line, const unit *units)
+{
+    double value = take(&line);
+    if (line.p == line.end || *line.p == ')')
+        return value * units->scale;
+    for (; units->name; units++)
+        if (is_word(line, units->name))
+            return units->scale < 1 ? value / round(1 / units->scale)
+                                    : value * units->scale;
+    return NAN;
+}
+
+static double length_m(span line)
+{
+    static const unit units[] = {
+        {"m", 1}, {"mm", 1e-3}, {"cm", 1e-2}, {"um", 1e-6}, {NULL, 0}};
+    return in_unit(line, units);
+}
+
+static double angle_deg(span line)
+{
+    static const unit units[] = {{"deg", 1}, {"degrees", 1}, {"degree", 1}, {NULL, 0}};
+    return in_unit(line, units);
+}
+
+static double wavelength_A(span head)
+{
+    static const unit A[] = {{"A", 1},         {"Angstrom", 1}, {"angstrom", 1},
+                             {"Angstroms", 1}, {"nm", 10},      {"m", 1e10},
+                             {NULL, 0}};
+    static const unit eV[] = {{"eV", 1}, {"keV", 1e3}, {NULL, 0}};
+    static const char *const energies[] = {"Energy", "Photon_energy", "X-ray_energy",
+                                           "Incident_energy"};
+    double value = in_unit(line_of(head, "Wavelength"), A);
+    for (size_t i = 0; i < sizeof energies / sizeof *energies && !(value > 0); i++)
+        value = NB_HC_EV_ANGSTROM / in_unit(line_of(head, energies[i]), eV);
+    return value > 0 && isfinite(value) ? value : NAN;
+}
+
+/** "Beam_xy (1231.50, 1263.50) pixels", also in m or mm, or two lines. */
+static void read_beam(span head, double pixel_m, double beam_px[2])
+{
+    span line = line_of(head, "Beam_xy");
+    span one[2] = {line_of(head, "Beam_x"), line_of(head, "Beam_y")};
+    beam_px[0] = beam_px[1] = NAN;
+    if (line.p == line.end && one[0].p < one[0].end) {
+        beam_px[0] = take(&one[0]);
+        beam_px[1] = take(&one[1]);
+        line = one[1];
+    } else if (line.p < line.end) {
+        beam_px[0] = take(&line);
+        beam_px[1] = take(&line);
+    }
+    while (line.p < line.end && (*line.p == ')' || is_filler(*line.p)))
+        line.p++;
+    if (is_word(line, "m") || is_word(line, "mm"))
+        for (int i = 0; i < 2; i++)
+            beam_px[i] *= (is_word(line, "m") ? 1 : 1e-3) / pixel_m;
+}
+
+static const char *const axes[] = {"Phi", "Omega", "Chi", "Kappa"};
+
+/** The axis that turns: by its increment, else by name, else the first that has an angle. */
+static const char *turning_axis(span head)
+{
+    span named = line_of(head, "Oscillation_axis");
+    char key[32];
+    for (int i = 0; i < 4; i++) {
+        double step;
+        snprintf(key, sizeof key, "%s_increment", axes[i]);
+        step = angle_deg(line_of(head, key));
+        if (isfinite(step) && step != 0)
+            return axes[i];
+    }
+    for (int i = 0; i < 4; i++) {
+        snprintf(key, sizeof key, "%s", axes[i]);
+        key[0] = (char)tolower((unsigned char)key[0]);
+        if (is_word(named, axes[i]) || is_word(named, key))
+            return axes[i];
+    }
+    return isnan(angle_deg(line_of(head, "Phi"))) ? "Omega" : "Phi";
+}
+
+/** Start and width, and the angles of the axes that do not turn. */
+static void read_rotation(span head, nb_cbf_header *out)
+{
+    const char *axis = turning_axis(head);
+    char key[32];
+    out->phi_deg = angle_deg(line_of(head, "Start_angle"));
+    out->osc_deg = angle_deg(line_of(head, "Angle_increment"));
+    snprintf(key, sizeof key, "%s_increment", axis);
+    if (isnan(out->osc_deg))
+        out->osc_deg = angle_deg(line_of(head, key));
+    if (isnan(out->phi_deg))
+        out->phi_deg = angle_deg(line_of(head, axis));
+    out->kappa_deg = strcmp(axis, "Kappa") ? angle_deg(line_of(head, "Kappa")) : NAN;
+    out->chi_deg = strcmp(axis, "Chi") ? angle_deg(line_of(head, "Chi")) : NAN;
+}
+
+/** "Silicon sensor, thickness 0.000320 m". */
+static void read_sensor(span head, nb_cbf_header *out)
+{
+    static const char mark[] = " sensor, thickness";
+    const char *at = find(head, mark), *first = at;
+    size_t n;
+    out->thick_m = NAN;
+    out->material[0] = '\0';
+    if (!at)
+        return;
+    while (first > head.p && (isalnum((unsigned char)first[-1])))
+        first--;
+    n = (size_t)(at - first);
+    if (n > 0 && n < sizeof out->material) {
+        memcpy(out->material, first, n);
+        out->material[n] = '\0';
+    }
+    head.p = at;
+    head = line_behind(head, mark);
+    while (head.p < head.end && is_filler(*head.p))
+        head.p++;
+    out->thick_m = length_m(head);
+}
+
 void nb_cbf_read_header(const nb_image_file *file, nb_cbf_header *out)
 {
-    span head = header_of(file), beam = line_behind(head, "# Beam_xy");
-    out->pixel_m = number_behind(head, "# Pixel_size");
-    out->wavelength_A = number_behind(head, "# Wavelength");
-    out->distance_m = number_behind(head, "# Detector_distance");
-    out->beam_px[0] = number_of(beam);
-    out->beam_px[1] = number_behind(beam, ",");
+    span head = header_of(file), line;
+    memset(out, 0, sizeof *out);
+    out->own = is_word(line_of(head, "Detector"), "nanobragg");
+    out->full = find(head, "_axis.vector[1]") != NULL;
+    out->pixel_m = length_m(line_of(head, "Pixel_size"));
+    out->wavelength_A = wavelength_A(head);
+    out->distance_m = length_m(line_of(head, "Detector_distance"));
+    read_beam(head, out->pixel_m, out->beam_px);
+    out->twotheta_deg = angle_deg(line_of(head, "Detector_2theta"));
+    read_rotation(head, out);
+    line = line_of(head, "Polarization");
+    out->polarization = take(&line);
+    if (!(fabs(out->polarization) <= 1))
+        out->polarization = NAN;
+    read_sensor(head, out);
 }
 
 /** The header of the binary section, and its data. */

@@ -32,13 +32,14 @@ static nb_status choose(const nb_node *root, const nb_geometry_typed *typed,
 }
 
 static nb_status read_models(const nb_node *root, const nb_node *experiment,
-                             const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
+                             const nb_geometry_typed *typed, const nb_hooks *hooks,
+                             nb_detector_spec *out, nb_error *err)
 {
     double turned[9];
     nb_node model;
     nb_status st;
     if ((st = nb_node_model(root, experiment, "beam", &model, err)) ||
-        (st = nb_expt_beam(&model, out, err)) ||
+        (st = nb_expt_beam(&model, typed, out, err)) ||
         (st = nb_node_model(root, experiment, "goniometer", &model, err)) ||
         (st = nb_expt_goniometer(&model, out, turned, err)) ||
         (st = nb_node_model(root, experiment, "scan", &model, err)) ||
@@ -60,7 +61,7 @@ static nb_status read_root(const nb_node *root, const nb_geometry_typed *typed,
         return nb_node_fail(&experiment, "the experiment has no detector", err);
     if ((st = nb_expt_detector(&detector, out, err)))
         return st;
-    if ((st = read_models(root, &experiment, hooks, out, err)))
+    if ((st = read_models(root, &experiment, typed, hooks, out, err)))
         nb_detector_spec_free(out);
     return st;
 }

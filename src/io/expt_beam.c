@@ -46,7 +46,8 @@ static nb_status read_polarization(const nb_node *beam, const double along[3],
     nb_node fraction = nb_node_member(beam, "polarization_fraction");
     double normal[3], axis[3], p;
     nb_status st;
-    if (!fraction.json || !nb_node_has(beam, "polarization_normal"))
+    if (!nb_node_has(beam, "polarization_fraction") ||
+        !nb_node_has(beam, "polarization_normal"))
         return NB_OK;
     if ((st = nb_node_number(&fraction, &p, err)) ||
         (st = nb_node_member_numbers(beam, "polarization_normal", 3, normal, err)))
@@ -61,19 +62,54 @@ static nb_status read_polarization(const nb_node *beam, const double along[3],
     return NB_OK;
 }
 
-nb_status nb_expt_beam(const nb_node *beam, nb_detector_spec *out, nb_error *err)
+/** A wavelength that is typed wins, and then the file's need not be right. */
+static nb_status read_wavelength(const nb_node *beam, const nb_geometry_typed *typed,
+                                 nb_detector_spec *out, nb_error *err)
 {
     nb_node wavelength = nb_node_member(beam, "wavelength");
+    double range[2];
+    nb_status st;
+    if (!isnan(typed->wavelength_A) || typed->has_sources) {
+        if (nb_node_number(&wavelength, &out->wavelength_A, NULL))
+            out->wavelength_A = NAN;
+        return NB_OK;
+    }
+    if (!wavelength.json &&
+        !nb_node_member_numbers(beam, "wavelength_range", 2, range, NULL))
+        return nb_fail_at(err, NB_ERR_INPUT, beam->file, 0,
+                          "%s: a polychromatic beam, %.7g to %.7g A: type -lambda, "
+                          "-energy or -sourcefile",
+                          beam->pointer, range[0], range[1]);
+    if (!wavelength.json)
+        return nb_node_fail(beam, "no wavelength: type -lambda, -energy or -sourcefile",
+                            err);
+    if ((st = nb_node_number(&wavelength, &out->wavelength_A, err)))
+        return st;
+    if (!(out->wavelength_A > 1e-6 && out->wavelength_A < 1e6))
+        return nb_node_fail(&wavelength, "must be above 1e-6 and below 1e6 A", err);
+    return NB_OK;
+}
+
+/** Electrons and neutrons scatter otherwise. */
+static nb_status check_probe(const nb_node *beam, nb_error *err)
+{
+    nb_node probe = nb_node_member(beam, "probe");
+    const char *text = cJSON_IsString(probe.json) ? probe.json->valuestring : "x-ray";
+    if (strcmp(text, "x-ray") == 0 || strcmp(text, "xray") == 0 ||
+        strcmp(text, "X-ray") == 0)
+        return NB_OK;
+    return nb_node_fail(&probe, "is not x-ray: only X-rays are simulated", err);
+}
+
+nb_status nb_expt_beam(const nb_node *beam, const nb_geometry_typed *typed,
+                       nb_detector_spec *out, nb_error *err)
+{
     double along[3];
     nb_status st;
     if (!beam->json)
         return NB_OK;
-    if (wavelength.json) {
-        if ((st = nb_node_number(&wavelength, &out->wavelength_A, err)))
-            return st;
-        if (!(out->wavelength_A > 1e-6 && out->wavelength_A < 1e6))
-            return nb_node_fail(&wavelength, "must be above 1e-6 and below 1e6 A", err);
-    }
+    if ((st = check_probe(beam, err)) || (st = read_wavelength(beam, typed, out, err)))
+        return st;
     if (!nb_node_has(beam, "direction"))
         return NB_OK;
     if ((st = nb_node_member_numbers(beam, "direction", 3, along, err)))

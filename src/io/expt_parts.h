@@ -9,7 +9,8 @@
 /** The panels of a detector, their hierarchy multiplied out.  *out is zero after an error. */
 nb_status nb_expt_detector(const nb_node *detector, nb_detector_spec *out, nb_error *err);
 
-nb_status nb_expt_beam(const nb_node *beam, nb_detector_spec *out, nb_error *err);
+nb_status nb_expt_beam(const nb_node *beam, const nb_geometry_typed *typed,
+                       nb_detector_spec *out, nb_error *err);
 
 /** turned: the rotation of the crystal at phi 0, S F; of no goniometer the identity. */
 nb_status nb_expt_goniometer(const nb_node *goniometer, nb_detector_spec *out,

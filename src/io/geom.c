@@ -16,6 +16,7 @@
 typedef struct whole {
     double wavelength_A; /* in use */
     double clen;         /* typed, m; NaN */
+    double shared;       /* m, of the coffset of every panel: not added to a typed clen */
     double slab;         /* rows of one index of a further dimension */
     int one_array;       /* all panels lie in one array */
 } whole;
@@ -173,7 +174,7 @@ static nb_status set_origin(const nb_geom_text *text, const nb_geom_panel *p,
         return refuse(text, at, "clen", "must be a length in m or mm", err);
     out->origin[0] = p->corner_x / p->res + text->shift_m[0];
     out->origin[1] = p->corner_y / p->res + text->shift_m[1];
-    out->origin[2] = clen + p->coffset;
+    out->origin[2] = clen + (p->coffset - w->shared);
     return NB_OK;
 }
 
@@ -235,15 +236,39 @@ static void look_at_all(const nb_geom_text *text, whole *w)
     }
 }
 
-/** A distance that was typed is clen, so the panels stand elsewhere. */
-static void say_coffset(const nb_geom_text *text, const nb_geometry_typed *typed)
+/** The part of coffset that all panels share: with clen in the data it makes a distance of an encoder's
+ * value.  A typed distance needs none. */
+static double shared_coffset(const nb_geom_text *text)
 {
     double least = INFINITY, most = -INFINITY;
     for (int k = 0; k < text->n_panels; k++) {
-        least = fmin(least, text->panels[k].coffset);
-        most = fmax(most, text->panels[k].coffset);
+        const nb_geom_panel *p = &text->panels[k];
+        if (!is_place(p->clen.p ? p->clen : text->clen))
+            return 0;
+        least = fmin(least, p->coffset);
+        most = fmax(most, p->coffset);
     }
-    if (isnan(typed->distance_mm) || (least == 0 && most == 0))
+    return least > 0 ? least : most < 0 ? most : 0;
+}
+
+/** A distance that was typed is clen, so the panels stand elsewhere. */
+static void say_coffset(const nb_geom_text *text, const nb_geometry_typed *typed,
+                        double shared)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (int k = 0; k < text->n_panels; k++) {
+        least = fmin(least, text->panels[k].coffset - shared);
+        most = fmax(most, text->panels[k].coffset - shared);
+    }
+    if (isnan(typed->distance_mm))
+        return;
+    if (shared != 0)
+        nb_notice(
+            text->hooks,
+            "%s: clen is a place in a data file, so -distance %.7g is to the panels: "
+            "the %.7g mm of coffset that they share are not added",
+            text->name, typed->distance_mm, shared * 1e3);
+    if (least == 0 && most == 0)
         return;
     if (least == most)
         nb_notice(text->hooks,
@@ -267,6 +292,7 @@ nb_status nb_geom_build(nb_geom_text *text, const nb_geometry_typed *typed,
         st = set_shift(text, err);
     w.wavelength_A = nb_or(out->wavelength_A, 1);
     look_at_all(text, &w);
+    w.shared = isnan(w.clen) ? 0 : shared_coffset(text);
     for (int k = 0; !st && k < text->n_panels; k++)
         st = build_panel(text, &text->panels[k], &w, &out->panels[k], err);
     if (!st)
@@ -276,7 +302,7 @@ nb_status nb_geom_build(nb_geom_text *text, const nb_geometry_typed *typed,
     if (st)
         nb_detector_spec_free(out);
     else
-        say_coffset(text, typed);
+        say_coffset(text, typed, w.shared);
     return st;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Masked pixels of a CrystFEL geometry: regions and edges, and arrays in HDF5 files. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -141,13 +142,17 @@ static nb_status find_file(const nb_geom_text *text, nb_piece span,
     char beside[2 * NB_PATH_MAX];
     const char *slash = strrchr(text->name, '/');
     nb_status st = copy_span(text, span, path, NB_PATH_MAX, err);
-    if (st || path[0] == '/' || !slash || access(path, F_OK) == 0)
+    if (st || access(path, F_OK) == 0)
         return st;
-    if (snprintf(beside, sizeof beside, "%.*s/%s", (int)(slash - text->name), text->name,
+    if (path[0] != '/' && slash &&
+        snprintf(beside, sizeof beside, "%.*s/%s", (int)(slash - text->name), text->name,
                  path) < NB_PATH_MAX &&
-        access(beside, F_OK) == 0)
+        access(beside, F_OK) == 0) {
         memcpy(path, beside, strlen(beside) + 1);
-    return NB_OK;
+        return NB_OK;
+    }
+    return nb_fail_at(err, NB_ERR_INPUT, text->name, span.line, "the mask %s: %s", path,
+                      strerror(errno));
 }
 
 static void say_missing(const nb_geom_text *text, const nb_geom_mask_file *mask)

@@ -32,8 +32,8 @@ int nb_h5_there(const nb_h5_input *in, const char *path);
 
 enum { NB_H5_NAME = 256 }; /* bytes of a path that is listed */
 
-/** The groups in a group whose NX_class is nx_class, in the order of their names, as paths; at most
- * `most`, more are an error.  *paths is the caller's (nb_free), NULL when there are none. */
+/** The groups in a group ("/" too) whose NX_class is nx_class (NULL: all that is there), in the order of
+ * their names, as paths; at most `most`, more are an error.  *paths is the caller's (nb_free), NULL when there are none. */
 nb_status nb_h5_children(const nb_h5_input *in, const char *group, const char *nx_class,
                          int most, char (**paths)[NB_H5_NAME], int *n, nb_error *err);
 

@@ -227,17 +227,18 @@ static int child_of(const nb_h5_input *in, hid_t group, const char *parent, hsiz
     ssize_t n = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name,
                                    sizeof name, H5P_DEFAULT);
     if (n <= 0 || n >= (ssize_t)sizeof name ||
-        snprintf(path, NB_H5_NAME, "%s/%s", parent, name) >= NB_H5_NAME)
+        snprintf(path, NB_H5_NAME, "%s/%s", parent[1] ? parent : "", name) >= NB_H5_NAME)
         return 0;
-    return nb_h5_get_string(in, path, "NX_class", class, sizeof class) &&
-           strcmp(class, nx_class) == 0;
+    return !nx_class || (nb_h5_get_string(in, path, "NX_class", class, sizeof class) &&
+                         strcmp(class, nx_class) == 0);
 }
 
 nb_status nb_h5_children(const nb_h5_input *in, const char *group, const char *nx_class,
                          int most, char (**paths)[NB_H5_NAME], int *n, nb_error *err)
 {
     enum { MOST_LINKS = 20000 };
-    hid_t id = nb_h5_there(in, group) ? H5Gopen2(in->file, group, H5P_DEFAULT) : -1;
+    hid_t id =
+        !group[1] || nb_h5_there(in, group) ? H5Gopen2(in->file, group, H5P_DEFAULT) : -1;
     H5G_info_t info;
     char path[NB_H5_NAME];
     nb_status st = NB_OK;
@@ -255,7 +256,7 @@ nb_status nb_h5_children(const nb_h5_input *in, const char *group, const char *n
             st = NB_ERR_NOMEM;
         else if (*n == most)
             st = nb_fail_at(err, NB_ERR_INPUT, in->name, 0, "%s has more than %d %s",
-                            group, most, nx_class);
+                            group, most, nx_class ? nx_class : "groups");
         else
             memcpy((*paths)[(*n)++], path, sizeof path);
     }

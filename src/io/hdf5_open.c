@@ -2,6 +2,7 @@
 #include "hdf5_open.h"
 
 #ifdef NB_HAVE_HDF5
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,7 +33,9 @@ nb_status nb_h5_open(nb_h5_input *in, const char *path, nb_error *err)
 {
     nb_status st;
     memset(in, 0, sizeof *in);
-    if (access(path, F_OK) == 0 && !nb_is_regular_file(path))
+    if (access(path, F_OK) != 0)
+        return nb_fail_at(err, NB_ERR_INPUT, path, 0, "%s", strerror(errno));
+    if (!nb_is_regular_file(path))
         return nb_fail_at(err, NB_ERR_INPUT, path, 0,
                           "HDF5 cannot be read from a pipe; give a file");
     if ((st = nb_h5_begin(&in->quiet, err)))

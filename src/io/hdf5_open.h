@@ -18,6 +18,12 @@ typedef struct nb_h5_quiet {
 nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err);
 void nb_h5_end(const nb_h5_quiet *quiet);
 
+/** What a reader found odd, as names with commas between them, for a note. */
+typedef struct nb_h5_remarks {
+    char bare[160]; /* without a unit */
+    char odd[160];  /* with a unit that is not known */
+} nb_h5_remarks;
+
 /** An HDF5 file being read. */
 typedef struct nb_h5_input {
     hid_t file;
@@ -25,6 +31,7 @@ typedef struct nb_h5_input {
     double most_MB;   /* for nb_declared_check; nb_h5_open sets 0 */
     int depth;        /* 1: the source of a virtual data set of another, and so on */
     nb_h5_quiet quiet;
+    nb_h5_remarks *remarks; /* the caller's; NULL: nobody listens */
 } nb_h5_input;
 
 /** nb_h5_begin, and open the file. Call nb_h5_close only after success. Errors:

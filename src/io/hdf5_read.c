@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "../base/memory.h"
 #include "../base/outfile.h"
-#include "hdf5_file.h"
 #include "hdf5_get.h"
+#include "nx_fields.h"
+#include "nx_scan.h"
 #include "image_read.h"
 
 /** Tested by its first bytes. A pipe is not tested: the read bytes would be lost for other
@@ -50,29 +52,17 @@ int nb_hdf5_frame_of(const char *path, char *name, int *frame)
 
 #ifdef NB_HAVE_HDF5
 
-enum { PATH = 40 }; /* of a set of frames */
-
-/** Millimetres in the unit of the data set; NaN: unknown unit. */
-static double unit_mm(const nb_h5_input *in, const char *path)
-{
-    char text[16];
-    nb_h5_get_text(in, path, "units", text, sizeof text);
-    return !strcmp(text, "mm") ? 1 : !strcmp(text, "m") ? 1e3 : NAN;
-}
-
-static double read_length(const nb_h5_input *in, const char *path, int frame)
-{
-    return nb_h5_get_number(in, path, frame, 1) * unit_mm(in, path);
-}
+enum { PATH = NB_H5_NAME + 40 }; /* of a set of frames */
 
 /** The frame's vectors; only masters of nanobragg have them. */
 static void read_vectors(const nb_h5_input *in, int frame, nb_hdf5_geometry *g)
 {
 #define SIMULATION "/entry/simulation/"
-    double mm = unit_mm(in, SIMULATION "pix0_vector");
+    double mm = nb_nx_scale(in, SIMULATION "pix0_vector", "units", NB_NX_MILLIMETRES);
     for (int i = 0; i < 3; i++) {
         long long at = 3LL * frame + i;
-        g->pix0_mm[i] = nb_h5_get_number(in, SIMULATION "pix0_vector", at, 3) * mm;
+        g->pix0_mm[i] =
+            nb_h5_get_number(in, SIMULATION "pix0_vector", at, 3) * (mm > 0 ? mm : NAN);
         g->fast_axis[i] = nb_h5_get_number(in, SIMULATION "fdet_vector", at, 3);
         g->slow_axis[i] = nb_h5_get_number(in, SIMULATION "sdet_vector", at, 3);
         g->beam[i] = nb_h5_get_number(in, SIMULATION "beam_vector", at, 3);
@@ -82,17 +72,67 @@ static void read_vectors(const nb_h5_input *in, int frame, nb_hdf5_geometry *g)
 #undef SIMULATION
 }
 
-static void read_geometry(const nb_h5_input *in, int frame, nb_hdf5_geometry *g)
+/** The sensor, and the swing of the detector. */
+static void read_detector(const nb_h5_input *in, const char *detector, int frame,
+                          nb_hdf5_geometry *g)
 {
-#define DETECTOR "/entry/instrument/detector/"
-    g->pixel_mm = read_length(in, DETECTOR "x_pixel_size", 0);
-    g->distance_mm = read_length(in, DETECTOR "distance", frame);
-    g->beam_px[0] = nb_h5_get_number(in, DETECTOR "beam_center_x", frame, 1);
-    g->beam_px[1] = nb_h5_get_number(in, DETECTOR "beam_center_y", frame, 1);
-    g->wavelength_A =
-        nb_h5_get_number(in, "/entry/instrument/beam/incident_wavelength", frame, 1);
+    static const char *const pixels[] = {"x_pixel_size", "module/fast_pixel_direction",
+                                         NULL};
+    static const char *const swings[] = {"goniometer/two_theta",
+                                         "goniometer/two_theta_start",
+                                         "transformations/two_theta",
+                                         "transformations/twotheta",
+                                         "two_theta",
+                                         NULL};
+    static const char *const thick[] = {"sensor_thickness", NULL};
+    char path[PATH];
+    g->pixel_mm = nb_nx_first(in, detector, pixels, NB_NX_MILLIMETRES, 0);
+    g->distance_mm = nb_nx_distance_mm(in, detector, frame);
+    for (int i = 0; i < 2; i++)
+        g->beam_px[i] = nb_nx_beam_px(in, detector, i, g->pixel_mm, frame);
+    g->twotheta_deg = nb_nx_first(in, detector, swings, NB_NX_DEGREES, frame);
+    g->thick_mm = nb_nx_first(in, detector, thick, NB_NX_MILLIMETRES, 0);
+    if (g->thick_mm < NB_NX_THINNEST_M * 1e3)
+        g->thick_mm = 0;
+    snprintf(path, sizeof path, "%s/sensor_material", detector);
+    if (!nb_h5_there(in, path) ||
+        !nb_h5_get_string(in, path, NULL, g->material, sizeof g->material))
+        g->material[0] = '\0';
+}
+
+static nb_status read_geometry(const nb_h5_input *in, const char *entry, int frame,
+                               nb_hdf5_geometry *g, nb_error *err)
+{
+    char instrument[NB_H5_NAME], detector[NB_H5_NAME];
+    nb_h5_remarks remarks = {"", ""};
+    nb_h5_input heard = *in;
+    nb_nx_chain *chain = nb_alloc(1, sizeof *chain, "transformations", err);
+    nb_nx_scan scan;
+    nb_opt3 axis;
+    nb_status st = chain ? NB_OK : NB_ERR_NOMEM;
+    if (st)
+        return st;
+    heard.remarks = &remarks;
+    g->own = nb_h5_there(in, "/entry/simulation");
+    nb_nx_find_group(in, entry, "NXinstrument", "instrument", instrument);
+    nb_nx_find_group(in, instrument, "NXdetector", "detector", detector);
+    st = nb_nx_check_probe(in, entry, instrument, err);
+    read_detector(&heard, detector, frame, g);
+    g->wavelength_A = nb_nx_wavelength(&heard, entry, instrument, frame, NULL);
+    if (!nb_nx_polarization(in, entry, instrument, frame, &g->polarization, &axis))
+        g->polarization = NAN;
+    else if (g->own) /* with its sign, along the vector of the file */
+        g->polarization = nb_h5_get_number(
+            in, "/entry/instrument/beam/incident_polarization_factor", 0, 1);
+    (void)nb_nx_scan_read(&heard, entry, frame, chain, &scan, NULL);
+    g->phi_deg = scan.phi_deg;
+    g->osc_deg = scan.osc_deg;
+    g->axis = scan.spindle;
     read_vectors(in, frame, g);
-#undef DETECTOR
+    memcpy(g->bare, remarks.bare, sizeof g->bare);
+    memcpy(g->odd, remarks.odd, sizeof g->odd);
+    nb_free(chain);
+    return st;
 }
 
 /** A set of frames, [frame][slow][fast] or one [slow][fast]. */
@@ -106,31 +146,30 @@ static int open_frames(const nb_h5_input *in, const char *path, nb_h5_set *set)
     return ok;
 }
 
-/** The group with the links to the data files. Until version 0.1.0, and in files of
- * detectors, it is the group of the frames. NULL: there are none. */
-static const char *links_of(hid_t file)
+/** The group with the links to the data files, of this entry; 0: there are none.  Until version
+ * 0.1.0, and in files of detectors, it is the group of the frames. */
+static int find_links(const nb_h5_input *in, const char *entry, char group[PATH])
 {
-    static const char *const groups[] = {NB_HDF5_LINKS, "/entry/data"};
-    char path[PATH];
+    static const char *const groups[] = {"files", "data"};
+    char path[PATH + 16];
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-        snprintf(path, PATH, "%s/data_000001", groups[i]);
-        if (H5Lexists(file, "/entry", H5P_DEFAULT) > 0 &&
-            H5Lexists(file, groups[i], H5P_DEFAULT) > 0 &&
-            H5Lexists(file, path, H5P_DEFAULT) > 0)
-            return groups[i];
+        snprintf(group, PATH, "%s/%s", entry, groups[i]);
+        snprintf(path, sizeof path, "%s/data_000001", group);
+        if (nb_h5_there(in, path))
+            return 1;
     }
-    return NULL;
+    return 0;
 }
 
 /** The set that holds the frame; *frame becomes its number there.  The links to data files are
  * followed one by one, so that an error names the one that is missing.  path must outlive *set. */
-static nb_status find_frames(const nb_h5_input *in, char path[PATH], int *frame,
-                             nb_h5_set *set, nb_error *err)
+static nb_status find_frames(const nb_h5_input *in, const char *entry, char path[PATH],
+                             int *frame, nb_h5_set *set, nb_error *err)
 {
-    const char *links = links_of(in->file);
+    char group[PATH];
+    int links = find_links(in, entry, group);
     long long before = 0;
-    snprintf(path, PATH, "%s/data%s", links ? links : "/entry/data",
-             links ? "_000001" : "");
+    snprintf(path, PATH, "%.*s/data%s", NB_H5_NAME + 8, group, links ? "_000001" : "");
     for (int i = 1; i == 1 || (links && H5Lexists(in->file, path, H5P_DEFAULT) > 0);) {
         if (!open_frames(in, path, set))
             return nb_fail_at(
@@ -144,7 +183,7 @@ static nb_status find_frames(const nb_h5_input *in, char path[PATH], int *frame,
         }
         before += (long long)set->dims[0];
         nb_h5_set_close(set);
-        snprintf(path, PATH, "%s/data_%06d", links ? links : "", ++i);
+        snprintf(path, PATH, "%.*s/data_%06d", NB_H5_NAME + 8, group, ++i);
     }
     return nb_fail_at(err, NB_ERR_INPUT, in->name, 0,
                       "there is no frame %d: the file has %lld, counted from 0", *frame,
@@ -170,14 +209,18 @@ static nb_status read_pixels(const nb_h5_set *set, int frame, nb_image *out, nb_
 static nb_status read_file(const nb_h5_input *in, int frame, nb_image *out,
                            nb_hdf5_geometry *said, nb_error *err)
 {
-    char path[PATH];
+    char path[PATH], entry[NB_H5_NAME];
     nb_h5_set set;
     int there = frame;
-    nb_status st = find_frames(in, path, &there, &set, err);
-    if (st)
+    nb_status st = nb_nx_entry(in, entry, err);
+    if (st || (st = find_frames(in, entry, path, &there, &set, err)))
         return st;
     if (!(st = read_pixels(&set, there, out, err)))
-        read_geometry(in, frame, said);
+        st = read_geometry(in, entry, frame, said, err);
+    if (st) {
+        nb_free(out->pixels);
+        out->pixels = NULL;
+    }
     nb_h5_set_close(&set);
     return st;
 }

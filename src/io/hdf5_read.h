@@ -7,8 +7,15 @@
 
 /** The geometry of the file; NaN for missing values. */
 typedef struct nb_hdf5_geometry {
+    int own; /* a master of ours */
     double pixel_mm, wavelength_A, distance_mm;
     double beam_px[2]; /* fast, slow, from the outer corner of the first pixel */
+    double twotheta_deg, phi_deg, osc_deg; /* osc may be negative */
+    nb_opt3 axis;                          /* of the scan, in the frame of NeXus */
+    double polarization;                   /* Kahn's K */
+    double thick_mm;                       /* of the sensor */
+    char material[NB_MATERIAL_NAME];       /* of the sensor; "" */
+    char bare[160], odd[160]; /* names without a unit, and with one that is not known */
     /* lab; of a master of ours: the first pixel's outer corner, unit vectors */
     double pix0_mm[3], fast_axis[3], slow_axis[3], beam[3], spindle[3];
     double polar_axis[3]; /* NaN in files of version 0.1.0 */

@@ -10,20 +10,19 @@
 
 #ifdef NB_HAVE_HDF5
 #include "declared.h"
-#include "nxmx_chain.h"
+#include "nx_fields.h"
+#include "nx_scan.h"
 #include "nxmx_own.h"
-
-#define THINNEST 1e-8 /* m: below it there is no sensor */
 
 /** A file, its detector and its modules. */
 typedef struct reader {
     nb_h5_input in;
-    char instrument[NB_H5_NAME], detector[NB_H5_NAME];
+    char entry[NB_H5_NAME], instrument[NB_H5_NAME], detector[NB_H5_NAME];
     char (*modules)[NB_H5_NAME]; /* owned */
     int n;
     int (*slabs)[2]; /* owned, [n]: index of a further dimension, first row in it */
     int rows;        /* of a slab */
-    nb_convention convention;
+    const nb_geometry_typed *typed;
 } reader;
 
 typedef char place[2 * NB_H5_NAME];
@@ -33,36 +32,12 @@ static nb_status wrong(const reader *r, const char *path, const char *what, nb_e
     return nb_fail_at(err, NB_ERR_INPUT, r->in.name, 0, "%s: %s", path, what);
 }
 
-/** The one group of a class; an error that lists them where there are several. */
-static nb_status one_group(const reader *r, const char *parent, const char *nx_class,
-                           char path[NB_H5_NAME], nb_error *err)
-{
-    enum { MOST = 64 };
-    char(*paths)[NB_H5_NAME], list[200] = "";
-    int n;
-    nb_status st = nb_h5_children(&r->in, parent, nx_class, MOST, &paths, &n, err);
-    if (st)
-        return st;
-    if (n == 1)
-        memcpy(path, paths[0], NB_H5_NAME);
-    for (int i = 0; i < n; i++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "",
-                 strrchr(paths[i], '/') + 1);
-    nb_free(paths);
-    if (n == 0)
-        return nb_fail_at(err, NB_ERR_INPUT, r->in.name, 0, "%s has no group of class %s",
-                          parent, nx_class);
-    if (n > 1)
-        return nb_fail_at(err, NB_ERR_INPUT, r->in.name, 0,
-                          "%s has several groups of class %s: %s", parent, nx_class, list);
-    return NB_OK;
-}
-
 static nb_status find_modules(reader *r, nb_error *err)
 {
     nb_status st;
-    if ((st = one_group(r, "/entry", "NXinstrument", r->instrument, err)) ||
-        (st = one_group(r, r->instrument, "NXdetector", r->detector, err)) ||
+    if ((st = nb_nx_entry(&r->in, r->entry, err)) ||
+        (st = nb_nx_one_group(&r->in, r->entry, "NXinstrument", r->instrument, err)) ||
+        (st = nb_nx_one_group(&r->in, r->instrument, "NXdetector", r->detector, err)) ||
         (st = nb_h5_children(&r->in, r->detector, "NXdetector_module", NB_PANELS_MAX,
                              &r->modules, &r->n, err)))
         return st;
@@ -198,7 +173,7 @@ static nb_status read_sensor(const reader *r, nb_detector_spec *out, nb_error *e
     for (int k = 0; k < out->n_panels; k++) {
         nb_panel_spec *p = &out->panels[k];
         p->saturation = isfinite(most) ? most : NAN;
-        p->thickness = thickness < THINNEST ? 0 : thickness;
+        p->thickness = thickness < NB_NX_THINNEST_M ? 0 : thickness;
         p->attenuation = NAN;
         memcpy(p->material, material, sizeof material);
     }
@@ -279,105 +254,50 @@ static nb_status read_mask(const reader *r, nb_detector_spec *out, nb_error *err
 
 /* --- beam and scan --- */
 
-/** The mean of a spectrum, or its first wavelength; in the file's unit. */
-static double mean_wavelength(const reader *r, const char *path)
+static nb_status read_beam(const reader *r, nb_detector_spec *out, nb_error *err)
 {
-    char weights[sizeof(place) + 16];
-    nb_h5_set set;
-    double first = nb_h5_get_number(&r->in, path, 0, 1), *A = NULL, *w = NULL;
-    double sum = 0, total = 0;
-    size_t n = 0;
-    snprintf(weights, sizeof weights, "%s_weights", path);
-    if (nb_h5_set_open(&r->in, path, -1, &set)) {
-        n = set.rank == 1 && set.dims[2] <= 1000000 ? (size_t)set.dims[2] : 0;
-        nb_h5_set_close(&set);
-    }
-    if (n > 1) {
-        A = nb_alloc(n, sizeof *A, "spectrum", NULL);
-        w = nb_alloc(n, sizeof *w, "spectrum", NULL);
-    }
-    if (A && w && nb_h5_get_column(&r->in, path, H5T_NATIVE_DOUBLE, sizeof *A, n, A) &&
-        nb_h5_get_column(&r->in, weights, H5T_NATIVE_DOUBLE, sizeof *w, n, w))
-        for (size_t i = 0; i < n; i++) {
-            sum += w[i] * A[i];
-            total += w[i];
-        }
-    nb_free(A);
-    nb_free(w);
-    return total > 0 ? sum / total : first;
-}
-
-static nb_status read_wavelength(const reader *r, nb_detector_spec *out, nb_error *err)
-{
-    place path;
-    double scale;
-    snprintf(path, sizeof path, "%s/beam/incident_wavelength", r->instrument);
-    if (!nb_h5_there(&r->in, path))
-        snprintf(path, sizeof path, "/entry/sample/beam/incident_wavelength");
-    if (!nb_h5_there(&r->in, path))
+    place path = "";
+    nb_status st = nb_nx_check_probe(&r->in, r->entry, r->instrument, err);
+    if (st)
+        return st;
+    if (nb_nx_polarization(&r->in, r->entry, r->instrument, 0, &out->polarization,
+                           &out->polar_axis) == 0)
+        out->polarization = NAN;
+    out->wavelength_A = nb_nx_wavelength(&r->in, r->entry, r->instrument, 0, path);
+    if (!path[0] || (out->wavelength_A > 1e-6 && out->wavelength_A < 1e6))
         return NB_OK;
-    scale = nb_nx_length(&r->in, path, "units");
-    if (scale == 0)
-        return wrong(r, path, "the attribute units must name a length", err);
-    out->wavelength_A = mean_wavelength(r, path) * (scale * 1e10);
-    if (out->wavelength_A > 1e-6 && out->wavelength_A < 1e6)
+    if (!isnan(r->typed->wavelength_A) || r->typed->has_sources) {
+        out->wavelength_A = NAN;
         return NB_OK;
-    return wrong(r, path, "must be a number above 0", err);
+    }
+    return wrong(r, path,
+                 "must be a number above 0, and the attribute units must name a length, "
+                 "or an energy",
+                 err);
 }
 
-/** How many values an axis has, at most 2. */
-static int count_values(const reader *r, const char *path)
-{
-    nb_h5_set set;
-    int n;
-    if (!nb_h5_set_open(&r->in, path, -1, &set))
-        return 0;
-    n = set.dims[0] * set.dims[1] * set.dims[2] > 1 ? 2 : 1;
-    nb_h5_set_close(&set);
-    return n;
-}
-
-/** The rotation during a frame; a negative one turns the axis round. */
-static void read_width(const reader *r, const nb_nx_axis *axis, nb_detector_spec *out)
-{
-    char end[sizeof(place) + 16];
-    double unit = nb_nx_angle(&r->in, axis->path), last = NAN;
-    snprintf(end, sizeof end, "%s_end", axis->path);
-    if (nb_h5_there(&r->in, end))
-        last = nb_h5_get_number(&r->in, end, 0, 1);
-    if (!isfinite(last) && count_values(r, axis->path) > 1)
-        last = nb_h5_get_number(&r->in, axis->path, 1, 1);
-    out->phi_deg = axis->value;
-    out->osc_deg = isfinite(last) ? last * unit - axis->value : NAN;
-}
-
+/** A negative width turns the axis round. */
 static nb_status read_scan(const reader *r, nb_nx_chain *chain, nb_detector_spec *out,
                            nb_error *err)
 {
-    static const char start[] = "/entry/sample/depends_on";
-    char next[NB_H5_NAME];
-    int at = -1;
-    nb_status st;
-    if (!nb_h5_there(&r->in, start) ||
-        !nb_h5_get_string(&r->in, start, NULL, next, sizeof next))
-        return NB_OK;
-    if ((st = nb_nx_chain_read(&r->in, start, next, chain, err)))
+    nb_nx_scan scan;
+    nb_status st = nb_nx_scan_read(&r->in, r->entry, 0, chain, &scan, err);
+    if (st)
         return st;
-    for (int i = chain->n - 1; i >= 0; i--)
-        if (chain->axes[i].rotates)
-            at = i;
-    for (int i = chain->n - 1; i >= 0; i--)
-        if (chain->axes[i].rotates && count_values(r, chain->axes[i].path) > 1)
-            at = i;
-    if (at < 0)
-        return NB_OK;
-    memcpy(out->spindle.v, chain->axes[at].vector, sizeof out->spindle.v);
-    nb_unit3(out->spindle.v);
-    nb_nx_turn(chain, at + 1, out->spindle.v);
-    out->spindle.set = 1;
-    read_width(r, &chain->axes[at], out);
+    out->spindle = scan.spindle;
+    out->phi_deg = scan.phi_deg;
+    out->osc_deg = scan.osc_deg;
     nb_spec_positive_osc(out);
     return NB_OK;
+}
+
+/** What is odd in units. */
+static void say_remarks(const reader *r, const nb_hooks *hooks)
+{
+    const nb_h5_remarks *said = r->in.remarks;
+    if (said->bare[0])
+        nb_notice(hooks, "%s: without units, so m, A, eV or deg are taken: %s",
+                  r->in.name, said->bare);
 }
 
 static nb_status read_panels(reader *r, nb_nx_chain *chain, nb_detector_spec *out,
@@ -391,8 +311,8 @@ static nb_status read_panels(reader *r, nb_nx_chain *chain, nb_detector_spec *ou
     if (st || (st = nb_spec_check_size(out, r->in.name, err)) ||
         (st = read_sensor(r, out, err)) || (st = read_mask(r, out, err)) ||
         (st = set_places(r, out, err)) ||
-        (st = nb_nxmx_read_own(&r->in, (int)r->convention, out, err)) ||
-        (st = read_wavelength(r, out, err)))
+        (st = nb_nxmx_read_own(&r->in, (int)r->typed->convention, out, err)) ||
+        (st = read_beam(r, out, err)))
         return st;
     return read_scan(r, chain, out, err);
 }
@@ -401,14 +321,16 @@ nb_status nb_nxmx_read(const char *path, const nb_geometry_typed *typed,
                        const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
 {
     reader r = {.modules = NULL};
+    nb_h5_remarks remarks = {"", ""};
     nb_nx_chain *chain = nb_alloc(1, sizeof *chain, "transformations", err);
     nb_status st = chain ? nb_h5_open(&r.in, path, err) : NB_ERR_NOMEM;
-    (void)hooks;
     memset(out, 0, sizeof *out);
     if (!st) {
+        r.in.remarks = &remarks;
         r.in.most_MB = typed->max_read_MB;
-        r.convention = typed->convention;
+        r.typed = typed;
         st = read_panels(&r, chain, out, err);
+        say_remarks(&r, hooks);
         nb_h5_close(&r.in);
     }
     nb_free(chain);

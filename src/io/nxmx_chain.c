@@ -8,62 +8,7 @@
 
 #include "../base/error.h"
 #include "../physics/vec3.h"
-
-typedef struct unit {
-    const char *name;
-    double scale;
-} unit;
-
-static double scale_of(const char *text, const unit *units)
-{
-    for (; units->name; units++)
-        if (strcmp(text, units->name) == 0)
-            return units->scale;
-    return 0;
-}
-
-double nb_nx_length(const nb_h5_input *in, const char *path, const char *attribute)
-{
-    static const unit units[] = {{"m", 1},
-                                 {"mm", 1e-3},
-                                 {"um", 1e-6},
-                                 {"nm", 1e-9},
-                                 {"A", 1e-10},
-                                 {"cm", 1e-2},
-                                 {"meter", 1},
-                                 {"metre", 1},
-                                 {"meters", 1},
-                                 {"metres", 1},
-                                 {"micron", 1e-6},
-                                 {"microns", 1e-6},
-                                 {"angstrom", 1e-10},
-                                 {"Angstrom", 1e-10},
-                                 {"angstroms", 1e-10},
-                                 {"Angstroms", 1e-10},
-                                 {"millimeter", 1e-3},
-                                 {"millimetre", 1e-3},
-                                 {"\xC2\xB5m", 1e-6},
-                                 {"\xC3\x85", 1e-10},
-                                 {NULL, 0}};
-    char text[32];
-    return nb_h5_get_string(in, path, attribute, text, sizeof text) ? scale_of(text, units)
-                                                                    : 0;
-}
-
-double nb_nx_angle(const nb_h5_input *in, const char *path)
-{
-    static const unit units[] = {{"deg", 1},
-                                 {"degree", 1},
-                                 {"degrees", 1},
-                                 {"rad", 1 / NB_DEG},
-                                 {"radian", 1 / NB_DEG},
-                                 {"radians", 1 / NB_DEG},
-                                 {"mrad", 1e-3 / NB_DEG},
-                                 {NULL, 0}};
-    char text[32];
-    return nb_h5_get_string(in, path, "units", text, sizeof text) ? scale_of(text, units)
-                                                                  : 0;
-}
+#include "nx_fields.h"
 
 static nb_status wrong(const nb_h5_input *in, const char *path, const char *what,
                        nb_error *err)
@@ -74,32 +19,29 @@ static nb_status wrong(const nb_h5_input *in, const char *path, const char *what
 nb_status nb_nx_get_length(const nb_h5_input *in, const char *path, double *value,
                            nb_error *err)
 {
-    double scale = nb_nx_length(in, path, "units");
-    *value = nb_h5_get_number(in, path, 0, 1);
-    if (!isfinite(*value))
+    if (!isfinite(nb_h5_get_number(in, path, 0, 1)))
         return wrong(in, path, "must be a finite number", err);
-    if (scale == 0)
+    *value = nb_nx_number(in, path, NB_NX_METRES, 0);
+    if (!isfinite(*value))
         return wrong(in, path, "the attribute units must name a length", err);
-    /* 320 um: 320/1e6 is the nearest double, 320*1e-6 need not be */
-    *value = scale < 1 ? *value / round(1 / scale) : *value * scale;
     return NB_OK;
 }
 
 nb_status nb_nx_offset(const nb_h5_input *in, const char *path, double offset[3],
                        nb_error *err)
 {
-    double scale = nb_nx_length(in, path, "offset_units");
+    double scale = nb_nx_scale(in, path, "offset_units", NB_NX_METRES);
     int there = nb_h5_get_vector(in, path, "offset", 3, offset);
     if (!there)
         memset(offset, 0, 3 * sizeof *offset);
     if (!there || (offset[0] == 0 && offset[1] == 0 && offset[2] == 0))
         return NB_OK;
     if (scale == 0)
-        scale = nb_nx_length(in, path, "units");
+        scale = nb_nx_scale(in, path, "units", NB_NX_METRES);
     if (scale == 0)
         return wrong(in, path, "the attribute offset_units must name a length", err);
     for (int i = 0; i < 3; i++)
-        offset[i] = scale < 1 ? offset[i] / round(1 / scale) : offset[i] * scale;
+        offset[i] = nb_nx_in_unit(offset[i], scale);
     return NB_OK;
 }
 
@@ -128,27 +70,23 @@ static nb_status resolve(const nb_h5_input *in, const char *from, const char *na
 static nb_status read_axis(const nb_h5_input *in, nb_nx_axis *axis, nb_error *err)
 {
     char type[32];
-    double length = nb_nx_length(in, axis->path, "units");
-    double angle = nb_nx_angle(in, axis->path);
+    double angle = nb_nx_scale(in, axis->path, "units", NB_NX_DEGREES);
     int typed = nb_h5_get_string(in, axis->path, "transformation_type", type, sizeof type);
     axis->rotates = typed ? strcmp(type, "rotation") == 0 : angle != 0;
     if (typed && !axis->rotates && strcmp(type, "translation") != 0)
         return wrong(in, axis->path,
                      "transformation_type must be translation or rotation", err);
-    if ((axis->rotates ? angle : length) == 0)
+    if (!nb_h5_get_vector(in, axis->path, "vector", 3, axis->vector))
+        return wrong(in, axis->path, "the attribute vector must be three numbers", err);
+    if (!isfinite(nb_h5_get_number(in, axis->path, 0, 1)))
+        return wrong(in, axis->path, "must be a finite number", err);
+    axis->value =
+        nb_nx_number(in, axis->path, axis->rotates ? NB_NX_DEGREES : NB_NX_METRES, 0);
+    if (!isfinite(axis->value))
         return wrong(in, axis->path,
                      "the attribute units must name a length for a translation, an angle "
                      "for a rotation",
                      err);
-    if (!nb_h5_get_vector(in, axis->path, "vector", 3, axis->vector))
-        return wrong(in, axis->path, "the attribute vector must be three numbers", err);
-    axis->value = nb_h5_get_number(in, axis->path, 0, 1);
-    if (!isfinite(axis->value))
-        return wrong(in, axis->path, "must be a finite number", err);
-    if (axis->rotates)
-        axis->value *= angle;
-    else
-        axis->value = length < 1 ? axis->value / round(1 / length) : axis->value * length;
     if (axis->rotates && axis->vector[0] == 0 && axis->vector[1] == 0 &&
         axis->vector[2] == 0)
         return wrong(in, axis->path, "a rotation about the vector 0", err);

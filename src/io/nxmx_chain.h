@@ -19,11 +19,7 @@ typedef struct nb_nx_chain {
     nb_nx_axis axes[NB_NX_DEEPEST]; /* as they act */
 } nb_nx_chain;
 
-/** Metres or degrees in the unit at path (attribute, "units" or other); 0: no such unit. */
-double nb_nx_length(const nb_h5_input *in, const char *path, const char *attribute);
-double nb_nx_angle(const nb_h5_input *in, const char *path);
-
-/** Value 0 of a length, m; its unit must be there. */
+/** Value 0 of a length, m.  Errors: NB_ERR_INPUT for a number that is not finite, or an unknown unit. */
 nb_status nb_nx_get_length(const nb_h5_input *in, const char *path, double *value,
                            nb_error *err);
 

@@ -13,6 +13,7 @@ typedef struct nb_geometry_typed {
     int experiment;           /* of a DIALS file; -1: not typed */
     nb_convention convention; /* of the run */
     double max_read_MB;       /* for nb_declared_check; 0: its default */
+    int has_sources;          /* -sourcefile, which has wavelengths */
 } nb_geometry_typed;
 
 enum { NB_GEOMETRY_BYTES = 64 << 20 }; /* of a text file */

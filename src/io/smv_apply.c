@@ -55,7 +55,7 @@ static nb_status apply_documented(const nb_smv_header *h, nb_config *cfg, nb_err
         {"BEAM_CENTER_Y", NULL, &cfg->Ybeam_mm, 0, 0},
         {"ORGX", "XDS_ORGX", &cfg->orgx, 0, 0},
         {"ORGY", "XDS_ORGY", &cfg->orgy, 0, 0},
-        {"PHI", NULL, &cfg->phi_deg, 0, 0},
+        {"PHI", "OSC_START", &cfg->phi_deg, 0, 0},
         {"OSC_RANGE", NULL, &cfg->osc_deg, 0, 0},
         {"TWOTHETA", NULL, &cfg->twotheta_deg, 0, 0},
     };
@@ -70,12 +70,23 @@ static nb_status apply_documented(const nb_smv_header *h, nb_config *cfg, nb_err
     return status;
 }
 
+/** A scan that turns backwards turns forwards about the opposite axis. */
+static void turn_forwards(nb_config *cfg, int phi_unset)
+{
+    cfg->osc_deg = -cfg->osc_deg;
+    if (phi_unset && !isnan(cfg->phi_deg))
+        cfg->phi_deg = -cfg->phi_deg;
+    cfg->spindle_back = 1;
+}
+
 nb_status nb_smv_apply_header(const nb_smv_header *h, nb_config *cfg, nb_error *err)
 {
-    int osc_unset = isnan(cfg->osc_deg);
+    int osc_unset = isnan(cfg->osc_deg), phi_unset = isnan(cfg->phi_deg);
     nb_status status = nb_smv_find(h, NB_SMV_MARK) ? nb_smv_read_inputs(h, cfg, err)
                                                    : apply_documented(h, cfg, err);
     if (osc_unset && cfg->osc_deg == 0) /* a still of a header is not a typed -osc 0 */
         cfg->osc_deg = NAN;
+    if (!status && osc_unset && cfg->osc_deg < 0)
+        turn_forwards(cfg, phi_unset);
     return status;
 }

@@ -100,6 +100,16 @@ static nb_status read_line(reader *r, nb_spectra *s, size_t *used)
     return NB_OK;
 }
 
+/** Is there more than blanks and comments? */
+static int has_more(const char *p, const char *end)
+{
+    while (p < end && (nb_text_blank(*p) || *p == '\n' || *p == '#')) {
+        const char *newline = memchr(p, '\n', (size_t)(end - p));
+        p = *p != '#' ? p + 1 : newline ? newline : end;
+    }
+    return p < end;
+}
+
 static nb_status read_lines(reader *r, const char *data, const char *end, int needed,
                             nb_spectra *s)
 {
@@ -115,6 +125,7 @@ static nb_status read_lines(reader *r, const char *data, const char *end, int ne
         st = read_line(r, s, &used);
         data = newline ? newline + 1 : end;
     }
+    s->more = has_more(data, end);
     if (!st && s->count < needed)
         st = nb_fail_at(r->err, NB_ERR_INPUT, r->name, 0,
                         "%d spectra for %d stills; each still needs one", s->count,
@@ -195,6 +206,26 @@ nb_status nb_spectra_from_table(const nb_spectra_table *table, const char *name,
     else
         *out = s;
     return st;
+}
+
+void nb_spectra_say_odd(const nb_spectra *s, const char *name, const nb_hooks *hooks)
+{
+    const double longest = 100e-10; /* m; softer X-rays than any crystal's */
+    size_t n = s->count ? s->first[s->count] : 0;
+    int energies = n > 0;
+    for (size_t i = 0; i < n; i++)
+        energies &= s->lines[i].lambda > longest;
+    if (energies)
+        nb_notice(hooks,
+                  "-spectra %s: the first wavelength is %.7g A; the columns are "
+                  "wavelengths in A, not energies",
+                  name, s->lines[0].lambda * 1e10);
+    else if (s->more && n == (size_t)s->count)
+        nb_notice(hooks,
+                  "-spectra %s: each line is a spectrum, and here it is one wavelength; "
+                  "further lines are not read.  One spectrum stands in one line, "
+                  "wavelength weight wavelength weight ...",
+                  name);
 }
 
 void nb_spectra_free(nb_spectra *spectra)

@@ -11,6 +11,7 @@ typedef struct nb_spectra {
     nb_source_line *lines; /* owned */
     size_t *first;         /* owned, [count + 1] */
     int count;
+    int more; /* the file has further lines */
 } nb_spectra;
 
 /** Parse n bytes of text: each line that is not blank is a spectrum, `wavelength weight`
@@ -40,6 +41,11 @@ nb_status nb_spectra_from_table(const nb_spectra_table *table, const char *name,
  * nb_spectra_parse, NB_ERR_UNSUPPORTED. */
 nb_status nb_hdf5_read_spectra(const char *path, double most_MB, nb_vec3 position,
                                int needed, nb_spectra *out, nb_error *err);
+
+/** One note about a file that was read and does not look like spectra: a table with a wavelength and a
+ * weight a line, of which further lines are not read, or energies instead of wavelengths. */
+void nb_spectra_say_odd(const nb_spectra *spectra, const char *name,
+                        const nb_hooks *hooks);
 void nb_spectra_free(nb_spectra *spectra); /* NULL is fine */
 
 #endif

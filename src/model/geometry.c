@@ -71,6 +71,8 @@ static frame frame_of(const nb_config *cfg, const nb_geometry *g)
         standard_of(&d->polar_axis, frames[g->convention].polar, g, fr.polar);
         standard_of(&d->spindle, frames[g->convention].spindle, g, fr.spindle);
     }
+    for (int i = 0; i < 3 && cfg->spindle_back; i++)
+        fr.spindle[i] = 0 - fr.spindle[i]; /* no -0 */
     return fr;
 }
 

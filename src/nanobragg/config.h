@@ -313,9 +313,10 @@ typedef struct nb_config {
         noise_file[NB_PATH_MAX], png_file[NB_PATH_MAX], tiff_file[NB_PATH_MAX];
     int write_dump;                                     /* 1: the cache of -hkl */
     int write_float, write_int, write_pgm, write_noise; /* 1; png and tiff when named */
-    int typed_files;    /* files of one panel that were asked for: NB_TYPED_* */
-    int tiff_bits;      /* 32 (float) or 16 (unsigned) */
-    nb_png_options png; /* of png_file */
+    int spindle_back; /* the convention's spindle is reversed: a header turns backwards */
+    int typed_files;  /* files of one panel that were asked for: NB_TYPED_* */
+    int tiff_bits;    /* 32 (float) or 16 (unsigned) */
+    nb_png_options png;                 /* of png_file */
     char noise_float_file[NB_PATH_MAX]; /* ADU before rounding; written when named */
     double adc_offset;                  /* ADU, 40 */
     int adc_set; /* adc_offset holds in every file with noise, not only in SMV and floats */

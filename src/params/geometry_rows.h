@@ -25,6 +25,8 @@
 {"exptout", NULL, PATH(OUTPUT, exptout_file), \
     .help = "write detector, beam, goniometer, scan and crystal as DIALS JSON; also with " \
         "-show_config"}, \
+{"spindle_back", NULL, SWITCH(PIXELS | INNER, spindle_back), KEY(38, "SPINDLE_BACK"), \
+    .help = "a header's rotation is negative: the convention's spindle is reversed"}, \
 {"beam_shift", NULL, NUMBER_FROM(PIXELS | INNER, beam_shift_mm, 0), ANY, .unit = "mm", \
     .help = "-jitter_beam of a detector from a file: along fast and slow of the convention"}, \
 {"typed_files", NULL, WHOLE(INNER, typed_files), ANY, \

@@ -134,7 +134,8 @@ static nb_status check(const nb_series *s, const nb_sim *base, nb_error *err)
     return check_jitter(s, &base->cfg, err);
 }
 
-static nb_status load_spectra(nb_frames *f, const nb_geometry *g, nb_error *err)
+static nb_status load_spectra(nb_frames *f, const nb_geometry *g, const nb_hooks *hooks,
+                              nb_error *err)
 {
     const char *path = f->series->spectra;
     nb_vec3 from = nb_scale(-10, g->beam);
@@ -150,6 +151,8 @@ static nb_status load_spectra(nb_frames *f, const nb_geometry *g, nb_error *err)
                                     &f->spectra, err)
              : nb_spectra_parse(data, bytes, path, from, f->count, &f->spectra, err);
     nb_free(data);
+    if (!st)
+        nb_spectra_say_odd(&f->spectra, path, hooks);
     return st;
 }
 
@@ -196,7 +199,7 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     if (series->orientations[0] && strcmp(series->orientations, "random") != 0)
         st = nb_orientations_load(series->orientations, f->count, &f->missets,
                                   &f->n_missets, err);
-    return st ? st : load_spectra(f, g, err);
+    return st ? st : load_spectra(f, g, &base->hooks, err);
 }
 
 void nb_frames_free(nb_frames *f)

@@ -309,7 +309,7 @@ static void own_keys_there_and_back(void **state)
         else if (p->kind == NB_KIND_CHOICE)
             *(int *)field = 2;
     }
-    assert_int_equal(i, 37);
+    assert_int_equal(i, 38);
     typed.convention = NB_CONV_DIALS;
     typed.pivot = NB_PIVOT_SAMPLE;
     typed.pivot_implied = NB_PIVOT_BEAM;

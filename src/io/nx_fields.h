@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/** Numbers with units, names and groups of a NeXus file: one home for every reader of HDF5. */
+#ifndef NB_IO_NX_FIELDS_H
+#define NB_IO_NX_FIELDS_H
+
+#ifdef NB_HAVE_HDF5
+#include "hdf5_get.h"
+
+#define NB_NX_THINNEST_M                                                                 \
+    1e-8 /* below it there is no sensor: NXmx wants a number above 0 */
+
+/** What a number is, and with that the unit that it gets here.  A number without the attribute `units` is
+ * in this unit already; of NB_NX_EV the attribute names an energy, of NB_NX_DEGREES an angle, else a
+ * length. */
+typedef enum nb_nx_kind {
+    NB_NX_METRES,
+    NB_NX_MILLIMETRES, /* metres without the attribute */
+    NB_NX_ANGSTROM,
+    NB_NX_DEGREES,
+    NB_NX_EV
+} nb_nx_kind;
+
+/** Units of this kind in the unit of the attribute at path; 0: the attribute names no such unit. */
+double nb_nx_scale(const nb_h5_input *in, const char *path, const char *attribute,
+                   nb_nx_kind kind);
+
+/** value x scale, exactly where the scale is a power of ten. */
+double nb_nx_in_unit(double value, double scale);
+
+/** Number `at` of a data set in the unit of its kind.  NaN: it is not there, it is not finite, or its
+ * unit is not known (a remark says so). */
+double nb_nx_number(const nb_h5_input *in, const char *path, nb_nx_kind kind,
+                    long long at);
+
+/** The same of the first of these names, which a NULL ends, that is in the group. */
+double nb_nx_first(const nb_h5_input *in, const char *group, const char *const *names,
+                   nb_nx_kind kind, long long at);
+
+/** The distance from the sample to the detector, mm, and a coordinate of the beam centre (0 fast, 1
+ * slow), pixels; NaN where a detector group does not say. */
+double nb_nx_distance_mm(const nb_h5_input *in, const char *detector, long long at);
+double nb_nx_beam_px(const nb_h5_input *in, const char *detector, int axis,
+                     double pixel_mm, long long at);
+
+/** The wavelength, A, of an entry with this instrument: of its beam, of the sample's, of the
+ * monochromator, or from an energy.  A spectrum has its mean.  NaN: it does not say.  *path (may be
+ * NULL) gets the data set. */
+double nb_nx_wavelength(const nb_h5_input *in, const char *entry, const char *instrument,
+                        long long at, char path[2 * NB_H5_NAME]);
+
+/** The polarization of an entry by its Stokes parameters: Kahn's K, and its direction across the beam
+ * (x, y of NeXus; set only where K is not 0).  0: it does not say. */
+int nb_nx_polarization(const nb_h5_input *in, const char *entry, const char *instrument,
+                       long long at, double *K, nb_opt3 *axis);
+
+/** The entry: the only group of class NXentry, that of the attribute `default`, or /entry.  Errors:
+ * NB_ERR_INPUT that names what is there. */
+nb_status nb_nx_entry(const nb_h5_input *in, char entry[NB_H5_NAME], nb_error *err);
+
+/** The one group of a class; an error that lists them where there are several. */
+nb_status nb_nx_one_group(const nb_h5_input *in, const char *parent, const char *nx_class,
+                          char path[NB_H5_NAME], nb_error *err);
+
+/** The first group of a class, or else the one of this name; 0: none, path is then PARENT/NAME. */
+int nb_nx_find_group(const nb_h5_input *in, const char *parent, const char *nx_class,
+                     const char *name, char path[NB_H5_NAME]);
+
+/** Does the file say that its radiation is none of X-rays?  Errors: NB_ERR_INPUT then. */
+nb_status nb_nx_check_probe(const nb_h5_input *in, const char *entry,
+                            const char *instrument, nb_error *err);
+
+#endif
+#endif
