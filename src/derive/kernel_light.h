@@ -11,13 +11,9 @@
 
 /** The cases that the loop is compiled for; of sums there are all but those by the scattering vector. */
 #define NB_LIGHT_CASES(DO)                                                               \
-    DO(NB_PHASE_INDEX, 0)                                                                \
-    DO(NB_PHASE_INDEX, 1)                                                                \
-    DO(NB_PHASE_FRINGES, 0)                                                              \
-    DO(NB_PHASE_FRINGES, 1)                                                              \
-    DO(NB_PHASE_PARTS, 0)                                                                \
-    DO(NB_PHASE_PARTS, 1)
-#define NB_LIGHT_CASE(phase, table) (2 * (int)(phase) + (table))
+    DO(NB_PHASE_INDEX)                                                                   \
+    DO(NB_PHASE_FRINGES)                                                                 \
+    DO(NB_PHASE_PARTS)
 
 /** Where planes go: to one of the two, `stride` numbers apart. */
 typedef struct light_planes {
@@ -63,7 +59,7 @@ NB_INLINE void light_sums(const nb_vector_plan *p, const slope_constants *c,
                           const simple_block *block, vf *sum, const slope_case how)
 {
     slope_index x = slope_index_of(c, block->t, how);
-    const vf F2 = slope_square(p, squares_of_source(p, p->sources), &x, vf_set(1.0f), how);
+    const vf F2 = slope_square(p, squares_of_source(p, p->sources), &x, vf_set(1.0f));
     slope_term term;
     int i;
     for (i = 0; i < SLOPE_H; i++)
@@ -226,13 +222,12 @@ NB_INLINE double largest_loss(const double *dloss, int n)
 NB_STAGE void light_dot(const nb_vector_slopes *t, const nb_vector_plan *p, int s,
                         const double *fast, int n, const double *dloss, double *sums)
 {
-    const int table = p->table.kind != NB_F_CONST;
     const double most = largest_loss(dloss, n);
-    switch (NB_LIGHT_CASE(t->phase, table)) {
-#define NB_DO(phase, of_table)                                                           \
-    case NB_LIGHT_CASE(phase, of_table):                                                 \
+    switch (t->phase) {
+#define NB_DO(of_phase)                                                                  \
+    case of_phase:                                                                       \
         light_products(t, p, s, fast, n, dloss, most, sums,                              \
-                       (slope_case){NB_LATTICE_SQUARE, phase, of_table, NB_SLOPES_N});   \
+                       (slope_case){NB_LATTICE_SQUARE, of_phase, NB_SLOPES_N});          \
         break;
         NB_LIGHT_CASES(NB_DO)
 #undef NB_DO
@@ -244,12 +239,11 @@ NB_STAGE void light_dot(const nb_vector_slopes *t, const nb_vector_plan *p, int 
 NB_STAGE void light_slopes(const nb_vector_slopes *t, const nb_vector_plan *p, int s,
                            const double *fast, int n, const light_planes *to)
 {
-    const int table = p->table.kind != NB_F_CONST;
-    switch (NB_LIGHT_CASE(t->phase, table)) {
-#define NB_DO(phase, of_table)                                                           \
-    case NB_LIGHT_CASE(phase, of_table):                                                 \
+    switch (t->phase) {
+#define NB_DO(of_phase)                                                                  \
+    case of_phase:                                                                       \
         light_pixels(t, p, s, fast, n, to,                                               \
-                     (slope_case){NB_LATTICE_SQUARE, phase, of_table, NB_SLOPES_N});     \
+                     (slope_case){NB_LATTICE_SQUARE, of_phase, NB_SLOPES_N});            \
         break;
         NB_LIGHT_CASES(NB_DO)
 #undef NB_DO

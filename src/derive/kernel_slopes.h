@@ -32,17 +32,24 @@
 #define NB_SLOPE_CASE(shape, phase, level)                                               \
     (16 * (shape) + 4 * (int)(phase) + (int)(level))
 
+/* A function for each case: gcc is slower by far with one of them all. */
+#define NB_DO(shape, phase, level)                                                       \
+    NB_STAGE void sums_##shape##_##phase##_##level(                                      \
+        const nb_vector_slopes *t, const nb_vector_plan *p, const rays *ray,             \
+        const slope_sources *q, slope_run *r)                                            \
+    {                                                                                    \
+        slope_sums(t, p, ray, q, r, (slope_case){shape, phase, level});                  \
+    }
+NB_SLOPE_CASES(NB_DO)
+#undef NB_DO
+
 NB_STAGE void ray_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
                        const rays *ray, const slope_sources *q, slope_run *r)
 {
-    const int table = p->table.kind != NB_F_CONST;
     switch (NB_SLOPE_CASE(p->scene.lattice.shape, t->phase, t->level)) {
 #define NB_DO(shape, phase, level)                                                       \
     case NB_SLOPE_CASE(shape, phase, level):                                             \
-        if (table)                                                                       \
-            slope_sums(t, p, ray, q, r, (slope_case){shape, phase, 1, level});           \
-        else                                                                             \
-            slope_sums(t, p, ray, q, r, (slope_case){shape, phase, 0, level});           \
+        sums_##shape##_##phase##_##level(t, p, ray, q, r);                               \
         break;
         NB_SLOPE_CASES(NB_DO)
 #undef NB_DO

@@ -197,7 +197,7 @@ NB_INLINE vf slope_aim_at(const nb_vector_slopes *t, const nb_vector_plan *p,
     for (i = 0; i < 3; i++)
         index[i] = vd2_scale_add(D[i], b->inv_lambda, vd2_set(t->start));
     *x = slope_index_of(c, index, how);
-    return slope_square(p, squares_of_source(p, b), x, weight, how);
+    return slope_square(p, squares_of_source(p, b), x, weight);
 }
 
 /** A term's gradient to its part. */

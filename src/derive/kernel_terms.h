@@ -15,7 +15,6 @@ enum { SLOPE_BATCH = 16 }; /* blocks of a row that a kernel gets at once */
 typedef struct slope_case {
     int shape; /* NB_LATTICE_SQUARE or _GAUSS */
     int phase; /* nb_slope_phase */
-    int table; /* F^2 from a table */
     int sums;  /* nb_slope_level */
 } slope_case;
 
@@ -223,11 +222,11 @@ NB_INLINE const float *squares_of_source(const nb_vector_plan *p,
 
 /** F^2 of a term times its weight. */
 NB_INLINE vf slope_square(const nb_vector_plan *p, const float *F2, const slope_index *x,
-                          vf weight, const slope_case how)
+                          vf weight)
 {
     const nb_factor_squares *table = &p->table;
     vi index;
-    if (!how.table)
+    if (table->kind == NB_F_CONST)
         return weight;
     index = vi_add(vi_add(table_axis(table, 0, x->high[0], table->kind),
                           table_axis(table, 1, x->high[1], table->kind)),

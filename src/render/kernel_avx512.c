@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The vector kernels for AVX512. */
+/* The vector kernels of rows for AVX512. */
 #if !defined(__AVX512F__) || !defined(__AVX512DQ__) || !defined(__AVX512BW__)
 #error "kernel_avx512.c must be compiled with the flags of its instruction set"
 #endif
 #include "kernel_rows.h"
-#include "kernel_spots.h"
-#include "kernel_tiles.h"

@@ -21,8 +21,25 @@ typedef struct fixed_case {
     int kind;    /* nb_f_kind */
     int fastest; /* polynomials of degree 3 in the denominators */
     int mode;    /* nb_fixed_mode */
-    int factors; /* per-source factors in an array (structured sum only) */
 } fixed_case;
+
+/** Every case that the loops are compiled for: DO(kind, fastest, mode). */
+#define NB_FIXED_CASES_OF(DO, kind)                                                      \
+    DO(kind, 0, NB_FIXED_INDEX)                                                          \
+    DO(kind, 0, NB_FIXED_FRINGES)                                                        \
+    DO(kind, 0, NB_FIXED_REAL)                                                           \
+    DO(kind, 1, NB_FIXED_INDEX)                                                          \
+    DO(kind, 1, NB_FIXED_FRINGES)
+#define NB_FIXED_CASES(DO)                                                               \
+    NB_FIXED_CASES_OF(DO, NB_F_CONST)                                                    \
+    NB_FIXED_CASES_OF(DO, NB_F_BOX)                                                      \
+    NB_FIXED_CASES_OF(DO, NB_F_CLAMPED)
+#define NB_FIXED_CASES_OF_SOURCES(DO)                                                    \
+    NB_FIXED_CASES(DO)                                                                   \
+    NB_FIXED_CASES_OF(DO, NB_F_TABLES)                                                   \
+    NB_FIXED_CASES_OF(DO, NB_F_TABLES_CLAMPED)
+#define NB_CASE_NUMBER(kind, fastest, mode)                                              \
+    ((2 * (int)(kind) + (fastest)) * NB_FIXED_MODES + (int)(mode))
 
 /** A 2^-40 that keeps sines off 0/0: at w = 0 the ratio is then N, elsewhere it changes
  * nothing that 2^-32 steps could see; its cube is still a normal float. */
@@ -202,7 +219,7 @@ NB_INLINE void flush(vd2 *total, vf *run)
 
 /** Many sources: h = a.d/lambda - a.i/lambda, the first part a product of what the
  * pixel and orientation have and what the source has, the second from the plan's
- * table. */
+ * table.  factors: of each source, or NULL. */
 NB_INLINE vd2 fixed_structured(const nb_vector_plan *p, const rays *r, const vf *factors,
                                const fixed_case how)
 {
@@ -222,7 +239,7 @@ NB_INLINE vd2 fixed_structured(const nb_vector_plan *p, const rays *r, const vf 
             for (i = 0; i < 3; i++)
                 t[i] = vd2_scale_add(A[i], kappa, vd2_set(offset[i]));
             term = fixed_step(&p->table, squares_of(p, &p->sources[s], how), &c, t, how);
-            run = how.factors ? vf_fma(term, factors[s], run) : run + term;
+            run = factors ? vf_fma(term, factors[s], run) : run + term;
             if (++terms == NB_VECTOR_SUM_RUN) {
                 flush(&total, &run);
                 terms = 0;

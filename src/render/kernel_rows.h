@@ -42,35 +42,30 @@ NB_INLINE vd2 unculled(const nb_vector_plan *p, const nb_vector_source *b, const
                  (vd)(~culled(dmin, q.x.b, q.y.b, q.z.b) & (vl)factor.b)};
 }
 
-/** Every case that the loops are compiled for: DO(kind, fastest, mode). */
-#define NB_FIXED_CASES_OF(DO, kind)                                                      \
-    DO(kind, 0, NB_FIXED_INDEX)                                                          \
-    DO(kind, 0, NB_FIXED_FRINGES)                                                        \
-    DO(kind, 0, NB_FIXED_REAL)                                                           \
-    DO(kind, 1, NB_FIXED_INDEX)                                                          \
-    DO(kind, 1, NB_FIXED_FRINGES)
-#define NB_FIXED_CASES(DO)                                                               \
-    NB_FIXED_CASES_OF(DO, NB_F_CONST)                                                    \
-    NB_FIXED_CASES_OF(DO, NB_F_BOX)                                                      \
-    NB_FIXED_CASES_OF(DO, NB_F_CLAMPED)
-#define NB_FIXED_CASES_OF_SOURCES(DO)                                                    \
-    NB_FIXED_CASES(DO)                                                                   \
-    NB_FIXED_CASES_OF(DO, NB_F_TABLES)                                                   \
-    NB_FIXED_CASES_OF(DO, NB_F_TABLES_CLAMPED)
-#define NB_CASE_NUMBER(kind, fastest, mode)                                              \
-    ((2 * (int)(kind) + (fastest)) * NB_FIXED_MODES + (int)(mode))
+/* A function for each case: gcc is slower by far with one of them all. */
+#define NB_DO(kind, fastest, mode)                                                        \
+    NB_STAGE vd2 structured_##kind##_##fastest##_##mode(                                  \
+        const nb_vector_plan *p, const rays *r, const vf *factors)                        \
+    {                                                                                     \
+        return fixed_structured(p, r, factors, (fixed_case){kind, fastest, mode});        \
+    }                                                                                     \
+    NB_STAGE void direct_##kind##_##fastest##_##mode(const nb_vector_plan *p,             \
+                                                     const rays *r, int n,                \
+                                                     const nb_vector_source *b, vd2 *sum) \
+    {                                                                                     \
+        fixed_direct(p, r, n, b, (fixed_case){kind, fastest, mode}, sum);                 \
+    }
+NB_FIXED_CASES_OF_SOURCES(NB_DO)
+#undef NB_DO
 
-/** All sources at once. */
-NB_STAGE vd2 fixed_all_sources(const nb_vector_plan *p, const rays *r, const vf *factors)
+/** All sources at once; factors: of each, or NULL. */
+NB_INLINE vd2 fixed_all_sources(const nb_vector_plan *p, const rays *r, const vf *factors)
 {
     const vd2 none = vd2_set(0);
     switch (NB_CASE_NUMBER(p->table.kind, p->fastest, p->mode)) {
 #define NB_DO(kind, fastest, mode)                                                       \
     case NB_CASE_NUMBER(kind, fastest, mode):                                            \
-        return p->has_factors ? fixed_structured(p, r, factors,                          \
-                                                 (fixed_case){kind, fastest, mode, 1})   \
-                              : fixed_structured(p, r, factors,                          \
-                                                 (fixed_case){kind, fastest, mode, 0});
+        return structured_##kind##_##fastest##_##mode(p, r, factors);
         NB_FIXED_CASES_OF_SOURCES(NB_DO)
 #undef NB_DO
     default:
@@ -78,13 +73,13 @@ NB_STAGE vd2 fixed_all_sources(const nb_vector_plan *p, const rays *r, const vf 
     }
 }
 
-NB_STAGE void fixed_one_source(const nb_vector_plan *p, const rays *r, int n,
-                               const nb_vector_source *b, vd2 *sum)
+NB_INLINE void fixed_one_source(const nb_vector_plan *p, const rays *r, int n,
+                                const nb_vector_source *b, vd2 *sum)
 {
     switch (NB_CASE_NUMBER(p->table.kind, p->fastest, p->mode)) {
 #define NB_DO(kind, fastest, mode)                                                       \
     case NB_CASE_NUMBER(kind, fastest, mode):                                            \
-        fixed_direct(p, r, n, b, (fixed_case){kind, fastest, mode, 0}, sum);             \
+        direct_##kind##_##fastest##_##mode(p, r, n, b, sum);                             \
         break;
         NB_FIXED_CASES_OF_SOURCES(NB_DO)
 #undef NB_DO
@@ -106,7 +101,7 @@ NB_STAGE void simple_second(const nb_vector_plan *p, const simple_row *row,
     switch (NB_CASE_NUMBER(p->table.kind, p->fastest, p->mode)) {
 #define NB_DO(kind, fastest, mode)                                                       \
     case NB_CASE_NUMBER(kind, fastest, mode):                                            \
-        simple_photons(p, row, from, f0, n, (fixed_case){kind, fastest, mode, 0}, out);  \
+        simple_photons(p, row, from, f0, n, (fixed_case){kind, fastest, mode}, out);     \
         break;
         NB_FIXED_CASES(NB_DO)
 #undef NB_DO
@@ -189,8 +184,8 @@ NB_STAGE vd2 sources_together(const nb_vector_plan *p, const rays *r)
             factors[s] = vf_pack(crystal.a, crystal.b);
         }
     }
-    return vd2_scale_add(fixed_all_sources(p, r, factors), p->table.unit,
-                         vd2_scale(all, background));
+    return vd2_scale_add(fixed_all_sources(p, r, p->has_factors ? factors : NULL),
+                         p->table.unit, vd2_scale(all, background));
 }
 
 /** As nb_piece_of; most buckets hold one border at most, and a branch would be right every other

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The vector kernels for SSE2. */
+/* The vector kernels of rows for SSE2. */
 #if !defined(__SSE2__) || defined(__AVX2__)
 #error "kernel_sse2.c must be compiled with the flags of its instruction set"
 #endif
 #include "kernel_rows.h"
-#include "kernel_spots.h"
-#include "kernel_tiles.h"

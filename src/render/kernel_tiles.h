@@ -7,7 +7,8 @@
 #define NB_RENDER_KERNEL_TILES_H
 
 #include "../physics/pixel.h"
-#include "kernel_rows.h"
+#include "kernel_double.h"
+#include "kernel_fixed.h"
 #include "kernel_spots.h"
 #include "kernel_tile_bounds.h"
 
@@ -121,13 +122,23 @@ NB_INLINE double fixed_terms(const nb_ray_tile *tile, const tile_ray *ray,
     return vd_sum(total.a + total.b);
 }
 
-NB_STAGE double all_fixed_terms(const nb_ray_tile *tile, const tile_ray *ray)
+/* A function for each case: gcc is slower by far with one of them all. */
+#define NB_DO(kind, fastest, mode)                                                       \
+    NB_STAGE double terms_##kind##_##fastest##_##mode(const nb_ray_tile *tile,           \
+                                                      const tile_ray *ray)               \
+    {                                                                                    \
+        return fixed_terms(tile, ray, (fixed_case){kind, fastest, mode});                \
+    }
+NB_FIXED_CASES_OF_SOURCES(NB_DO)
+#undef NB_DO
+
+NB_INLINE double all_fixed_terms(const nb_ray_tile *tile, const tile_ray *ray)
 {
     const nb_vector_plan *p = tile->rays.plan;
     switch (NB_CASE_NUMBER(p->table.kind, p->fastest, p->mode)) {
 #define NB_DO(kind, fastest, mode)                                                       \
     case NB_CASE_NUMBER(kind, fastest, mode):                                            \
-        return fixed_terms(tile, ray, (fixed_case){kind, fastest, mode, 0});
+        return terms_##kind##_##fastest##_##mode(tile, ray);
         NB_FIXED_CASES_OF_SOURCES(NB_DO)
 #undef NB_DO
     default:
