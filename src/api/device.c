@@ -77,14 +77,6 @@ nb_status nb_sim_choose_backend(nb_sim *sim, nb_error *err)
     return st;
 }
 
-nb_status nb_sim_settle(nb_sim *sim, nb_error *err)
-{
-    if (!sim->options.hand_over || sim->state)
-        return NB_OK;
-    sim->options.hand_over = 0;
-    return nb_sim_choose_backend(sim, err);
-}
-
 void nb_sim_device_join(nb_sim *sim)
 {
     if (!sim->warming)

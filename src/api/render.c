@@ -33,22 +33,8 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
     return st;
 }
 
-/** The backend's options of a simulation, whose progress may be watched. */
-static nb_render_options begin(nb_sim *sim)
-{
-    nb_render_options options;
-    nb_sim_start_when_asked(sim);
-    options = sim->options;
-    if (sim->options.hand_over) {
-        nb_hand_over_begin(&sim->hand_over, &sim->model.scene, &sim->options);
-        options.hooks = nb_hand_over_hooks(&sim->hand_over);
-    }
-    return options;
-}
-
 static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
 {
-    const nb_render_options options = begin(sim);
     double t0 = nb_monotonic_seconds(), t1;
     const nb_request as = {.precision = sim->options.precision,
                            .tolerance = sim->options.tolerance};
@@ -58,12 +44,12 @@ static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
     st = nb_sim_end_loan(sim, err);
     if (!st)
         st = choose_home(sim, &image, err);
-    if (sim->backend->device) { /* one that was only asked starts beside the CPU */
+    if (sim->backend->device) {
         nb_sim_device_join(sim);
         nb_sim_sign_tables(sim);
     }
     if (!st && !sim->state)
-        st = sim->backend->open(&options, &sim->state, err);
+        st = sim->backend->open(&sim->options, &sim->state, err);
     t1 = nb_monotonic_seconds();
     sim->photons.state = sim->state;
     if (!st)
@@ -81,17 +67,6 @@ static void change_backend(nb_sim *sim, const nb_backend *to)
 {
     nb_sim_close_backend(sim);
     sim->backend = to;
-    sim->options.hand_over = 0;
-}
-
-/** The image by the backend, or by the device that it hands over to. */
-static nb_status render_somewhere(nb_sim *sim, float *image, nb_error *err)
-{
-    nb_status st = open_and_render(sim, image, err);
-    if (st != NB_ERR_CANCELLED || !sim->options.hand_over || !sim->hand_over.to)
-        return st;
-    change_backend(sim, sim->hand_over.to);
-    return open_and_render(sim, image, err);
 }
 
 /** An accelerator that nobody asked for by name may fail: the CPU renders instead. */
@@ -138,7 +113,7 @@ nb_status nb_sim_make(nb_sim *sim, const nb_rendering *wanted, nb_error *err)
     nb_stats own;
     nb_status st;
     nb_sim_say_long(sim, 1);
-    st = render_somewhere(sim, wanted->image, err ? err : &local);
+    st = open_and_render(sim, wanted->image, err ? err : &local);
     if (st == NB_ERR_DEVICE && nb_sim_device_is_automatic(sim))
         st = retry_on_cpu(sim, wanted->image, err ? err : &local);
     if (st)

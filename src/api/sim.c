@@ -171,9 +171,8 @@ static nb_status prepare(nb_sim *sim, nb_error *err)
     return st ? st : nb_sim_check_derivatives(sim, err);
 }
 
-/** hand_over: may a render on the CPU hand over to a device? */
-static nb_status create(const nb_config *cfg, int images, int hand_over,
-                        const nb_hooks *hooks, nb_sim **out, nb_error *err)
+nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *hooks,
+                            nb_sim **out, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(cfg && out);
@@ -185,7 +184,6 @@ static nb_status create(const nb_config *cfg, int images, int hand_over,
     sim->cfg = *cfg;
     nb_sim_hear(sim, hooks);
     sim->options.images = images;
-    sim->options.hand_over = hand_over;
     sim->seed = cfg->seed.set ? cfg->seed.value : nb_seed_from_clock();
     st = prepare(sim, err);
     if (st) {
@@ -202,13 +200,7 @@ static nb_status create(const nb_config *cfg, int images, int hand_over,
 nb_status nb_sim_create(const nb_config *cfg, const nb_hooks *hooks, nb_sim **out,
                         nb_error *err)
 {
-    return create(cfg, 1, 1, hooks, out, err);
-}
-
-nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *hooks,
-                            nb_sim **out, nb_error *err)
-{
-    return create(cfg, images, 0, hooks, out, err);
+    return nb_sim_create_for(cfg, 1, hooks, out, err);
 }
 
 void nb_sim_free(nb_sim *sim)

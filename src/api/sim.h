@@ -12,7 +12,7 @@
 #include "../model/scene_build.h"
 #include "../nanobragg.h"
 #include "../physics/limits.h"
-#include "../render/hand_over.h"
+#include "../render/backend.h"
 #include "factors.h"
 
 struct nb_sim {
@@ -56,7 +56,6 @@ struct nb_sim {
     const nb_backend *backend;
     nb_backend_state *state; /* owned; opened by the first render */
     nb_render_options options;
-    nb_hand_over hand_over; /* from the CPU to a device; the backend's state may point to it */
     const nb_image_kernels *kernels; /* as options.isa asks */
     nb_photons photons;              /* of nb_sim_render(sim, NULL, ...) */
     nb_device_image *lent;      /* over the last image, or NULL; see device_image.c */
@@ -75,10 +74,6 @@ nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *ho
 
 /** Choose the backend of the built model, and start its device. */
 nb_status nb_sim_choose_backend(nb_sim *sim, nb_error *err);
-
-/** Choose it by timing a few rows, before something else than a render that might hand over uses it.  Without effect
- * where the choice is made. */
-nb_status nb_sim_settle(nb_sim *sim, nb_error *err);
 
 /** A seed that nobody typed: from the clock, small enough to be typed again. */
 int64_t nb_seed_from_clock(void);

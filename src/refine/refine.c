@@ -76,8 +76,6 @@ nb_status nb_refine(nb_sim *sim, const nb_image *picture,
     if (!st)
         st = check_options(sim, options, err);
     if (!st)
-        st = nb_sim_settle(sim, err);
-    if (!st)
         st = open_fit(&fit, picture, err);
     if (!st)
         st = nb_fit_run(&fit, err);

@@ -22,7 +22,6 @@ typedef struct nb_render_options {
     /* Called before a device is asked, which may take 0.15 s, so that it is started meanwhile; may be NULL. */
     void (*asking)(void *user, const struct nb_backend *backend);
     void *asking_user;
-    int hand_over; /* the CPU's render may hand over to a device (hand_over.h), so nothing is timed before */
 } nb_render_options;
 
 /** What a word of -device asks of its backend. */

@@ -4,26 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../base/clock.h"
 #include "../base/error.h"
 #include "../base/fork.h"
 #include "../physics/limits.h"
-#include "pilot.h"
 #include "simd.h"
 
-/* Seconds.  A first guess of the CPU's time may be wrong by a factor of three: from here on a few rows
- * are timed. */
-#define WORTH_TIMING 0.1
-#define WORTH_TIMING_PART 0.2 /* where steps are left out */
 /* A process with a device takes 0.33 s at least, and to ask for one costs half of that: below this
  * time the device is not considered. */
 #define DEVICE_LEAST 0.36
 /* The part of a device's start that is needed to identify it; it is already spent after that. */
 #define ASKING 0.15
-/* So many times the guess may be off. */
-#define UNSURE 3
-/* From here on it is worth 2 ms to know how quick this CPU is, unless the guess is beyond doubt. */
-#define WORTH_PACING 0.14
 /* Frames that take longer have a renderer alone, seconds. */
 #define SHORT_FRAME 0.05
 /* Of a device's memory for all renderers, bytes. */
@@ -92,22 +82,6 @@ static nb_status take_named(const nb_scene *scene, const nb_render_options *opti
     return NB_OK;
 }
 
-/** Seconds of all images, by a few rows of one.  Where steps are left out rows say nothing, but those of every step say
- * how quick this CPU is. */
-static double time_cpu(const nb_backend *backend, const nb_scene *scene,
-                       const nb_render_options *options, double guess)
-{
-    const int images = options->images > 1 ? options->images : 1;
-    nb_render_options every = *options;
-    char unused[200];
-    double expected = guess, measured;
-    every.tolerance = (nb_tolerance){0};
-    if (options->tolerance.skip)
-        expected = backend->estimate(scene, &every, unused, sizeof unused);
-    measured = nb_pilot_seconds(backend, scene, &every, expected / images) * images;
-    return measured > 0 && expected > 0 ? guess * (measured / expected) : guess;
-}
-
 /** The estimate of a backend for a scene. */
 typedef struct offer {
     const nb_backend *backend; /* NULL: nobody offers */
@@ -146,47 +120,6 @@ static offer ask_devices(const nb_scene *scene, const nb_render_options *options
     return best;
 }
 
-/** The estimate by the pace of this CPU, where that is worth its time; so many times it may be off. */
-static double set_pace(const nb_scene *scene, const nb_render_options *options, offer *cpu)
-{
-    double pace = 0;
-    if (options->hand_over && cpu->seconds > WORTH_PACING &&
-        cpu->seconds < UNSURE * DEVICE_LEAST)
-        pace = nb_pilot_pace(cpu->backend, scene, options);
-    if (pace > 0)
-        cpu->seconds *= pace;
-    return pace > 0 ? 1 : UNSURE;
-}
-
-/** The device that there is a reason to ask.  Where a doubt is left the render will see, if it may hand over; else rows
- * are timed. */
-static offer compare(const nb_scene *scene, nb_render_options *options, offer *cpu)
-{
-    const double unsure = set_pace(scene, options, cpu);
-    const int asked = cpu->seconds < 0 || cpu->seconds > unsure * DEVICE_LEAST;
-    offer other = {NULL, -1, ""};
-    if (asked) {
-        other = ask_devices(scene, options);
-        options->hand_over &= other.backend != NULL;
-        if (cpu->seconds < 0 || !other.backend || unsure * other.seconds < cpu->seconds)
-            return other;
-    }
-    if (options->hand_over)
-        return (offer){NULL, -1, ""};
-    if (cpu->seconds > (options->tolerance.skip ? WORTH_TIMING_PART : WORTH_TIMING))
-        cpu->seconds = time_cpu(cpu->backend, scene, options, cpu->seconds);
-    return asked || cpu->seconds <= DEVICE_LEAST ? other : ask_devices(scene, options);
-}
-
-const nb_backend *nb_backend_quicker(const nb_scene *scene,
-                                     const nb_render_options *options, double left,
-                                     double now)
-{
-    const offer other = ask_devices(scene, options);
-    left -= nb_monotonic_seconds() - now; /* other threads went on */
-    return other.backend && other.seconds < left ? other.backend : NULL;
-}
-
 nb_status nb_backend_choose(const nb_scene *scene, const char *word,
                             nb_render_options *options, const nb_backend **backend,
                             char *reason, size_t reason_size, nb_error *err)
@@ -195,7 +128,6 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *word,
     const nb_backend *named = nb_backend_of(word, &device);
     const int may_ask = !named && options->isa == NB_ISA_AUTO && may_have_device();
     offer cpu = {nb_backend_cpu(options), 0, ""}, other = {NULL, -1, ""};
-    options->hand_over &= may_ask;
     options->device_index = device.index;
     if (!named && !is_automatic(word))
         return nb_device_check(word, err);
@@ -203,11 +135,10 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *word,
     if (*backend != cpu.backend)
         return take_named(scene, options, word, named, reason, reason_size, err);
     cpu.seconds = cpu.backend->estimate(scene, options, cpu.why, sizeof cpu.why);
-    if (may_ask)
-        other = compare(scene, options, &cpu);
+    if (may_ask && (cpu.seconds < 0 || cpu.seconds > DEVICE_LEAST))
+        other = ask_devices(scene, options);
     if (other.backend && (cpu.seconds < 0 || other.seconds < cpu.seconds)) {
         *backend = other.backend;
-        options->hand_over = 0;
         snprintf(reason, reason_size, "%s: about %.2g s against %.2g s on the CPU",
                  other.why, other.seconds, cpu.seconds);
         return NB_OK;

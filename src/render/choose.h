@@ -10,18 +10,11 @@
 const nb_backend *nb_backend_of(const char *word, nb_device *device);
 
 /** Choose for a word of -device. On success *backend is static; reason has the reason of
- * the choice in one line. options->device_index is set, and options->hand_over stays 1 only
- * if a device may be asked later. Errors: NB_ERR_INPUT for an unknown word,
+ * the choice in one line. options->device_index is set. Errors: NB_ERR_INPUT for an unknown word,
  * NB_ERR_UNSUPPORTED if the selected backend cannot render here. */
 nb_status nb_backend_choose(const nb_scene *scene, const char *word,
                             nb_render_options *options, const nb_backend **backend,
                             char *reason, size_t reason_size, nb_error *err);
-
-/** A device that takes less than the `left` seconds which were left on the CPU at `now` (nb_monotonic_seconds);
- * NULL: none.  Asking may take 0.15 s, which are spent of the device's start then. */
-const nb_backend *nb_backend_quicker(const nb_scene *scene,
-                                     const nb_render_options *options, double left,
-                                     double now);
 
 /** How many renderers should share a device, one for each frame that is under way.  A frame waits several
  * times for kernels and copies, and meanwhile others use the device; long ones keep it busy alone. */

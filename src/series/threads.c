@@ -97,7 +97,6 @@ static nb_status prepare(nb_run *run, nb_frame *f, int k, const nb_config *cfg,
         f->sim = fresh;
         f->inputs = nb_own_inputs(cfg, &run->frames.base);
         fresh->backend = run->base->backend; /* the pool's */
-        fresh->options.hand_over = 0;
         fresh->options.threads = fresh->cfg.threads = run->threads_each;
         if (run->frames.spectra.count) {
             nb_frames_give_spectrum(&run->frames, k, fresh);

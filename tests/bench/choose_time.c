@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What -device auto believes of the CPU, for the scenes of auto.py: the first estimate, what the pace of this machine makes of it, that of
- * some rows, and the time of the whole image, processor seconds of its threads, the least of three.  One line a scene, seconds.
+/* What -device auto believes of the CPU, for the scenes of auto.py: the estimate, and the time of the whole image, processor seconds of its threads, the least of three.  One line a scene, seconds.
  *
  *   choose_time [THREADS [DOMAINS...]]      (one thread, 100 300 1000 domains) */
 #include <stdio.h>
@@ -9,9 +8,7 @@
 #include <time.h>
 
 #include "api/sim.h"
-#include "base/clock.h"
 #include "render/choose.h"
-#include "render/pilot.h"
 
 typedef struct kind {
     const char *name;
@@ -77,14 +74,7 @@ static void scene(const kind *k, const char *threads, const char *domains)
     }
     const double guess =
         sim->backend->estimate(&sim->model.scene, &sim->options, why, sizeof why);
-    double start = nb_monotonic_seconds();
-    const double ratio = nb_pilot_pace(sim->backend, &sim->model.scene, &sim->options);
-    const double paced = ratio > 0 ? guess * ratio : guess;
-    const double pace = nb_monotonic_seconds() - start;
-    start = nb_monotonic_seconds();
-    const double rows =
-        nb_pilot_seconds(sim->backend, &sim->model.scene, &sim->options, guess);
-    const double pilot = nb_monotonic_seconds() - start;
+    double start;
     float *image = malloc(sim->model.scene.raster.pixels * sizeof *image);
     for (int i = 0; i < 3 && image; i++) {
         start = processor_seconds();
@@ -92,9 +82,8 @@ static void scene(const kind *k, const char *threads, const char *domains)
             exit(1);
         least = fmin(least, (processor_seconds() - start) / atoi(threads));
     }
-    printf("| %s | %s | %.3f (%.2f) | %.3f (%.2f) | %.4f | %.3f (%.2f) | %.4f | %.3f |\n",
-           k->name, domains, guess, guess / least, paced, paced / least, pace, rows,
-           rows / least, pilot, least);
+    printf("| %s | %s | %.3f (%.2f) | %.3f |\n", k->name, domains, guess, guess / least,
+           least);
     fflush(stdout);
     free(image);
     nb_sim_free(sim);
@@ -105,10 +94,8 @@ int main(int argc, char **argv)
     static const char *const some[] = {"100", "300", "1000"};
     const char *threads = argc > 1 ? argv[1] : "1";
     const int n = argc > 2 ? argc - 2 : 3;
-    puts("| scene | domains | guess (of the time) | with the pace (of the time) | its "
-         "cost | "
-         "rows (of the time) | their cost | time |\n"
-         "| --- | --- | --- | --- | --- | --- | --- | --- |");
+    puts("| scene | domains | guess (of the time) | time |\n"
+         "| --- | --- | --- | --- |");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         for (int j = 0; j < n; j++)
             scene(&kinds[i], threads, argc > 2 ? argv[2 + j] : some[j]);
