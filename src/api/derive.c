@@ -138,11 +138,11 @@ static void say_cpu(nb_sim *sim, const char *why)
 static nb_status choose_device(nb_sim *sim, const nb_slope_job *job, int numbers,
                                nb_slope_run *run, nb_error *err)
 {
-    const nb_backend_device *device;
+    const nb_backend_device *device = sim->backend->device;
     const char *why;
     nb_error local = {0};
-    nb_status st = NB_OK;
-    if (!(device = sim->backend->device))
+    nb_status st;
+    if (!device)
         return NB_OK;
     if (!device->slopes || !device->slopes->applies(job, numbers, &why)) {
         say_cpu(sim, device->slopes ? why : "the device has no kernels for them");

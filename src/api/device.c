@@ -60,18 +60,14 @@ void nb_sim_close_backend(nb_sim *sim)
     sim->state = NULL;
 }
 
-void nb_sim_start_when_asked(nb_sim *sim)
-{
-    sim->options.asking = start_asked;
-    sim->options.asking_user = sim;
-}
-
 nb_status nb_sim_choose_backend(nb_sim *sim, nb_error *err)
 {
-    nb_sim_start_when_asked(sim);
-    nb_status st = nb_backend_choose(&sim->model.scene, sim->cfg.device, &sim->options,
-                                     &sim->backend, sim->backend_line,
-                                     sizeof sim->backend_line, err);
+    nb_status st;
+    sim->options.asking = start_asked;
+    sim->options.asking_user = sim;
+    st = nb_backend_choose(&sim->model.scene, sim->cfg.device, &sim->options,
+                           &sim->backend, sim->backend_line, sizeof sim->backend_line,
+                           err);
     if (!st)
         nb_sim_device_warm(sim, sim->backend, sim->options.device_index);
     return st;

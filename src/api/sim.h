@@ -88,9 +88,6 @@ nb_status nb_sim_check_device(const nb_sim *sim, nb_error *err);
 /** Close its state, unless that is on a device that a fork has lost. */
 void nb_sim_close_backend(nb_sim *sim);
 
-/** From here on a device that is asked whether it is quicker starts meanwhile. */
-void nb_sim_start_when_asked(nb_sim *sim);
-
 /** Did nobody ask for the device by name? */
 int nb_sim_device_is_automatic(const nb_sim *sim);
 

@@ -14,6 +14,9 @@
 #define DEVICE_LEAST 0.36
 /* The part of a device's start that is needed to identify it; it is already spent after that. */
 #define ASKING 0.15
+/* The CPU's estimate is 0.6 to 2.2 times its time, so it is more often too long: so many times the
+ * device's seconds it must be. */
+#define MARGIN 1.1
 /* Frames that take longer have a renderer alone, seconds. */
 #define SHORT_FRAME 0.05
 /* Of a device's memory for all renderers, bytes. */
@@ -137,7 +140,7 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *word,
     cpu.seconds = cpu.backend->estimate(scene, options, cpu.why, sizeof cpu.why);
     if (may_ask && (cpu.seconds < 0 || cpu.seconds > DEVICE_LEAST))
         other = ask_devices(scene, options);
-    if (other.backend && (cpu.seconds < 0 || other.seconds < cpu.seconds)) {
+    if (other.backend && (cpu.seconds < 0 || MARGIN * other.seconds < cpu.seconds)) {
         *backend = other.backend;
         snprintf(reason, reason_size, "%s: about %.2g s against %.2g s on the CPU",
                  other.why, other.seconds, cpu.seconds);

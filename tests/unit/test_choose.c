@@ -10,7 +10,7 @@
 
 #include "render/choose.h"
 
-/** What is believed and measured, seconds, and what should follow. */
+/** What is believed, seconds, and what should follow. */
 typedef struct choice {
     double guess;  /* of the CPU */
     double device; /* < 0: it cannot */
@@ -69,10 +69,12 @@ static void check_choice(const choice *c)
 static void by_estimates(void **state)
 {
     static const choice choices[] = {
-        {0.1, 0.0, 0, 0},                                   /* short: nobody asks */
-        {0.3, 0.3, 0, 0}, {0.6, 0.3, 1, 1}, {0.6, 5, 0, 1}, /* the device is slower */
-        {2, -1, 0, 1},                                      /* no device can */
-        {-1, 5, 1, 1},                                      /* the CPU cannot */
+        {0.1, 0.0, 0, 0},                                    /* short: nobody asks */
+        {0.3, 0.3, 0, 0},  {0.6, 0.3, 1, 1}, {0.6, 5, 0, 1}, /* the device is slower */
+        {0.37, 0.5, 0, 1},                                   /* too little is gained */
+        {0.4, 0.5, 1, 1},                                    /* 0.15 s of it are spent */
+        {2, -1, 0, 1},                                       /* no device can */
+        {-1, 5, 1, 1},                                       /* the CPU cannot */
     };
     (void)state;
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
