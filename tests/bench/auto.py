@@ -6,7 +6,7 @@ usage: python3 tests/bench/auto.py PROGRAM [REPEATS [DOMAINS...]]
 Scenes from well below to well above the place where CPU and GPU take equally long, in several
 kinds.  Each runs as a process with -device cpu, cuda and auto, by turns; the table has the least
 time of each, what auto chose, and its time over the better one's.  Exit status 1 when auto is
-more than 10 % and 20 ms slower than the better device.
+more than 10 % and 0.35 s slower than the better device, as docs/performance.md promises.
 """
 import os
 import subprocess
@@ -27,6 +27,7 @@ KINDS = {
 }
 DOMAINS = (10, 40, 100, 300, 1000)
 WAYS = ("cpu", "cuda", "auto")
+PART, SECONDS = 1.1, 0.35  # of the better device, and behind it
 
 
 def one(program, words, folder):
@@ -48,7 +49,7 @@ def chosen(program, words, folder):
 def main(words):
     program, repeats = os.path.abspath(words[0]), int(words[1]) if len(words) > 1 else 3
     every = [int(word) for word in words[2:]] or DOMAINS
-    wrong = 0
+    wrong, latest = 0, 0
     print("| scene | domains | cpu, s | cuda, s | auto, s | takes | over the better |\n|" + " --- |" * 7)
     with tempfile.TemporaryDirectory() as folder:
         for kind, flags in KINDS.items():
@@ -62,10 +63,11 @@ def main(words):
                         best[way] = min(best[way], one(program, [*scene, "-device", way], folder))
                 ratio = best["auto"] / min(best["cpu"], best["cuda"])
                 late = best["auto"] - min(best["cpu"], best["cuda"])
-                wrong += ratio > 1.1 and late > 0.02
+                wrong += ratio > PART and late > SECONDS
+                latest = max(latest, late)
                 print(f"| {kind} | {domains} | {best['cpu']:.3f} | {best['cuda']:.3f} | {best['auto']:.3f} | "
                       f"{chosen(program, scene, folder)} | {ratio:.2f} |", flush=True)
-    print(f"\n{wrong} of {len(KINDS) * len(every)} more than 10 % and 20 ms behind the better device")
+    print(f"\n{wrong} of {len(KINDS) * len(every)} more than 10 % and {SECONDS} s behind the better device, at most {latest:.3f} s")
     return 1 if wrong else 0
 
 
