@@ -58,8 +58,9 @@ static int sees_back(const nb_scene *sc, const nb_panel *panel, nb_vec3 beam)
     if (panel->curved || nb_region_pixels(g) == 0 || !(to / along > 0))
         return 0;
     at = nb_sub(nb_scale(-to / along, beam), panel->pix0);
-    f = nb_dot(at, panel->fast) / panel->pixel_fast;
-    s = nb_dot(at, panel->slow) / panel->pixel_slow;
+    nb_panel_place_of(panel->fast, panel->slow, at, &f, &s);
+    f /= panel->pixel_fast;
+    s /= panel->pixel_slow;
     return f >= g.fmin && f <= g.fmax + 1 && s >= g.smin && s <= g.smax + 1;
 }
 

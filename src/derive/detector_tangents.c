@@ -2,6 +2,7 @@
 /* How the detector's place follows from its parameters: each moves a panel as a rigid body. */
 #include "../model/panels_geometry.h"
 #include "../model/units.h"
+#include "../physics/panels.h"
 #include "tangents.h"
 
 /** Rates of a panel's origin and of its axes; of the point of the panel in the beam. */
@@ -40,8 +41,7 @@ static nb_panel_slope rigid(const nb_panel *p, motion by)
     if (ratio != 0)
         s.distance = nb_dot(by.spot, p->normal) / ratio;
     along = nb_sub(nb_scale(s.distance, p->beam), by.spot);
-    s.Fbeam = nb_dot(p->fast, along);
-    s.Sbeam = nb_dot(p->slow, along);
+    nb_panel_place_of(p->fast, p->slow, along, &s.Fbeam, &s.Sbeam);
     if (p->curved) /* the fast axis, across the beam, turns towards the slow one */
         s.roll = nb_dot(s.fast, p->curved_slow) /
                  nb_norm(nb_sub(p->fast, nb_scale(nb_dot(p->fast, p->beam), p->beam)));

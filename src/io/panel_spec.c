@@ -10,7 +10,7 @@
 #include "../base/memory.h"
 #include "axes.h"
 
-#define LARGEST_SKEW 1e-3  /* |f.s| of a panel */
+#define LARGEST_SKEW 0.09  /* |f.s| of a panel, 5 deg; of real ones some thousandths */
 #define CLOSEST_PLANE 1e-9 /* m */
 #define LARGEST_LENGTH 1e6 /* m */
 

@@ -92,8 +92,10 @@ static void say_upstream(const nb_config *cfg, const nb_geometry *g, const nb_ho
 /** What flags say of every panel. */
 static void set_pixels(const nb_config *cfg, nb_panel *panel)
 {
+    int square = panel->curved || (cfg->compat && !cfg->detector); /* as in nanoBragg */
+    double c = square ? 0 : nb_dot(panel->fast, panel->slow);
     panel->point_pixel = cfg->point_pixel != 0;
-    panel->pixel_area = panel->pixel_fast * panel->pixel_slow;
+    panel->pixel_area = panel->pixel_fast * panel->pixel_slow * sqrt(1 - c * c);
     if (cfg->compat && panel->point_pixel && !panel->curved)
         panel->pixel_area = 1.0; /* -compat: photons per steradian-like unit */
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "../physics/panels.h"
 #include "frame.h"
 #include "panels_geometry.h"
 #include "units.h"
@@ -242,9 +243,8 @@ static nb_status measure(nb_geometry *g, nb_error *err)
 {
     double ratio;
     nb_vec3 R;
-    g->Fclose = -nb_dot(g->pix0, g->fast);
-    g->Sclose = -nb_dot(g->pix0, g->slow);
     g->close_distance = nb_dot(g->pix0, g->normal);
+    nb_panel_place_of(g->fast, g->slow, nb_scale(-1, g->pix0), &g->Fclose, &g->Sclose);
     if (g->close_distance < 0) {
         g->close_distance = -g->close_distance;
         g->normal = nb_scale(-1, g->normal);
@@ -260,8 +260,7 @@ static nb_status measure(nb_geometry *g, nb_error *err)
     if (!isfinite(g->distance)) /* beam along the plane: no point */
         g->distance = g->close_distance;
     R = nb_sub(nb_scale(g->distance, g->beam), g->pix0);
-    g->Fbeam = nb_dot(g->fast, R);
-    g->Sbeam = nb_dot(g->slow, R);
+    nb_panel_place_of(g->fast, g->slow, R, &g->Fbeam, &g->Sbeam);
     g->orgx = g->Fclose / g->pixel + 0.5;
     g->orgy = g->Sclose / g->pixel_slow + 0.5;
     return NB_OK;

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "../base/error.h"
+#include "../physics/panels.h"
 #include "frame.h"
 #include "units.h"
 
@@ -53,8 +54,7 @@ void nb_panel_place(const nb_geometry *g, const nb_panel_spec *spec, int k,
     if (!isfinite(panel->distance)) /* beam along the plane: no point */
         panel->distance = panel->close_distance;
     R = nb_sub(nb_scale(panel->distance, panel->beam), panel->pix0);
-    panel->Fbeam = nb_dot(panel->fast, R);
-    panel->Sbeam = nb_dot(panel->slow, R);
+    nb_panel_place_of(panel->fast, panel->slow, R, &panel->Fbeam, &panel->Sbeam);
 }
 
 /** How far the beam's point in a panel's plane is from the panel, m; larger than all else where the

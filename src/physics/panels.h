@@ -63,6 +63,17 @@ static inline int nb_stack_is_even(const nb_scene *sc)
     return 1;
 }
 
+/** Where a vector of a panel's plane ends, along its axes (unit): R = F fast + S slow.  They need not be
+ * at right angles. */
+static inline void nb_panel_place_of(nb_vec3 fast, nb_vec3 slow, nb_vec3 R, double *F,
+                                     double *S)
+{
+    double c = nb_dot(fast, slow), f = nb_dot(fast, R), s = nb_dot(slow, R);
+    int right = fabs(c) < 1e-9; /* but for rounding */
+    *F = right ? f : (f - c * s) / (1 - c * c);
+    *S = right ? s : (s - c * f) / (1 - c * c);
+}
+
 /** Pixels of a region. */
 static inline double nb_region_pixels(nb_region r)
 {
