@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "parallel.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include "../src/base/threads.h"
 
 int nb_cuda_thread_limit(void)
 {
-#ifdef _OPENMP
-    return omp_get_max_threads();
-#else
-    return 1;
-#endif
+    return nb_thread_count(0);
 }
 
 void nb_cuda_parallel(int threads, void (*work)(void *context, int thread, int threads),

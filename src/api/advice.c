@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "../base/threads.h"
 #include "../model/sampling_error.h"
 #include "../model/units.h"
 #include "../physics/limits.h"
@@ -48,6 +49,16 @@ static void advise_units(const nb_sim *sim)
         nb_notice(&sim->hooks, "%s", text);
 }
 
+/* --- threads --- */
+
+void nb_advise_threads(const nb_hooks *hooks, int asked)
+{
+    int n = nb_threads_asked(asked), most = nb_most_threads();
+    if (n > most)
+        nb_notice(hooks, "%s: %d threads are more than help; %d are started",
+                  asked > 0 ? "-threads" : "OMP_NUM_THREADS", n, most);
+}
+
 /* --- sampling --- */
 
 static void advise_sampling(const nb_sim *sim)
@@ -67,7 +78,61 @@ static void advise_sampling(const nb_sim *sim)
             typed, 100 * error, enough);
 }
 
+/** The least number of steps, in steps of a half, that resolves the reflections. */
+static int enough_steps(const nb_scene *sc, nb_steps by, double error)
+{
+    enum { MOST = 100000 };
+    while (by.count < MOST && nb_steps_error(sc, &by) > error)
+        by.count += by.count / 2 + 1;
+    return by.count;
+}
+
+/** Several wavelengths: of -dispersion, or of a file. */
+static int has_wavelengths(const nb_scene *sc)
+{
+    const nb_source *s = sc->beam.sources;
+    return s[0].lambda != s[sc->beam.n_sources - 1].lambda ||
+           s[0].lambda != s[sc->beam.n_sources / 2].lambda;
+}
+
+static void advise_steps(const nb_sim *sim)
+{
+    const nb_scene *sc = &sim->model.scene;
+    const double range = sim->model.phi_range > 0 ? sim->model.phi_range : 0;
+    const struct {
+        int count, there;
+        const char *what, *flag;
+    } axes[] = {
+        [NB_STEPS_PHI] = {sc->lattice.n_phi, range > 0, "spindle steps", "-phisteps"},
+        [NB_STEPS_SOURCES] = {sc->beam.n_sources, has_wavelengths(sc), "wavelengths",
+                              sim->cfg.dispersion_pct > 0 ? "-dispsteps" : "a list of"},
+        [NB_STEPS_DOMAINS] = {sc->lattice.n_domains, sc->lattice.n_domains > 1,
+                              "mosaic domains", "-mosaic_dom"}};
+    for (int i = 0; i < (int)(sizeof axes / sizeof *axes); i++) {
+        nb_steps by = {(nb_steps_axis)i, axes[i].count, range,
+                       sim->model.geometry.spindle};
+        double error = axes[i].there ? nb_steps_error(sc, &by) : 0;
+        if (error > spot_tolerance)
+            nb_notice(&sim->hooks,
+                      "%d %s are too few for the spots: the photons of a reflection are "
+                      "wrong by %.0f %% (root mean square); %s %d resolves them",
+                      by.count, axes[i].what, 100 * error, axes[i].flag,
+                      enough_steps(sc, by,
+                                   i == NB_STEPS_DOMAINS ? spot_tolerance
+                                                         : spot_tolerance / 2));
+    }
+}
+
 /* --- crystal --- */
+
+static void advise_hand(const nb_sim *sim)
+{
+    const nb_crystal *x = &sim->model.crystal;
+    if (nb_dot(x->a, nb_cross(x->b, x->c)) < 0)
+        nb_notice(&sim->hooks,
+                  "%s: the matrix is left-handed (a . b x c < 0); it is used as it is",
+                  sim->cfg.mat_file[0] ? sim->cfg.mat_file : "the crystal of the file");
+}
 
 static void advise_crystal(const nb_sim *sim)
 {
@@ -164,9 +229,12 @@ void nb_sim_advise(const nb_sim *sim)
 {
     if (!sim->hooks.notice)
         return;
+    nb_advise_threads(&sim->hooks, sim->cfg.threads);
     advise_units(sim);
+    advise_hand(sim);
     advise_crystal(sim);
     advise_sampling(sim);
+    advise_steps(sim);
     advise_factors(sim);
     advise_truth(sim);
 }

@@ -8,6 +8,9 @@
 /** For a new simulation: improbable units, one cell, sampling, structure factors, truth. */
 void nb_sim_advise(const nb_sim *sim);
 
+/** Is this number of threads (0: OpenMP's) more than are started? */
+void nb_advise_threads(const nb_hooks *hooks, int asked);
+
 /** For an image with less than one photon: the reason. */
 void nb_sim_say_dark(const nb_sim *sim, const nb_stats *stats);
 

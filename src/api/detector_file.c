@@ -69,7 +69,7 @@ static nb_status leave_out_files(nb_sim *sim, nb_error *err)
         return refuse_file(cfg, "-pgmfile", n, err);
     if (cfg->tiff_file[0])
         return refuse_file(cfg, "-tifffile", n, err);
-    sim->left_out = cfg->write_int || cfg->write_pgm || cfg->write_noise;
+    sim->left_out = cfg->write_noise; /* the others are by-products */
     cfg->write_int = cfg->write_pgm = 0;
     return NB_OK;
 }

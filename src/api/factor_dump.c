@@ -11,6 +11,7 @@
 #include "../io/fdump.h"
 #include "../model/units.h"
 #include "../params/params.h"
+#include "advice.h"
 #include "factor_report.h"
 #include "sim.h"
 
@@ -253,6 +254,7 @@ static nb_status make_standalone(const nb_config *cfg, const nb_hooks *hooks,
     nb_crystal_inputs in = {NULL, wavelength, 0};
     nb_crystal crystal;
     nb_status st = check_standalone(cfg, err);
+    nb_advise_threads(hooks, cfg->threads);
     if (!st && cfg->cell_count > 0)
         st = nb_crystal_build(cfg, &in, NULL, &crystal, err);
     if (!st)

@@ -9,6 +9,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/threads.h"
 #include "../model/units.h"
 #include "reach.h"
 #include "sim.h"
@@ -16,7 +17,7 @@
 int nb_threads_of(const nb_config *cfg)
 {
     long n = cfg->threads > 0 ? cfg->threads : sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (int)n : 1;
+    return n < 1 ? 1 : n < nb_most_threads() ? (int)n : nb_most_threads();
 }
 
 /* --- files --- */

@@ -9,18 +9,43 @@
 #include <omp.h>
 #endif
 
+/** More threads help nobody: a few times the processors. */
+static inline int nb_most_threads(void)
+{
+#ifdef _OPENMP
+    int few = 4 * omp_get_num_procs();
+    return few > 64 ? few : 64;
+#else
+    return 64;
+#endif
+}
+
+/** What is asked for, or OpenMP's number (OMP_NUM_THREADS; all processors) for 0; without a bound. */
+static inline int nb_threads_asked(int asked)
+{
+#ifdef _OPENMP
+    return asked > 0 ? asked : omp_get_max_threads();
+#else
+    return asked > 0 ? asked : 1;
+#endif
+}
+
+/** Threads of a parallel loop. */
+static inline int nb_thread_count(int asked)
+{
+#ifdef _OPENMP
+    int n = nb_threads_asked(asked), most = nb_most_threads();
+    return n < most ? n : most;
+#else
+    (void)asked;
+    return 1;
+#endif
+}
+
 /** `asked` threads (0: all), but one for a small image. */
 static inline int nb_image_threads(int asked, int64_t pixels)
 {
-#ifdef _OPENMP
-    if (pixels < 65536)
-        return 1;
-    return asked > 0 ? asked : omp_get_max_threads();
-#else
-    (void)asked;
-    (void)pixels;
-    return 1;
-#endif
+    return pixels < 65536 ? 1 : nb_thread_count(asked);
 }
 
 #endif

@@ -94,12 +94,12 @@ static nb_status real_from_reciprocal(const cell *typed, nb_crystal *x, nb_error
         bc = nb_scale(typed->a / typed->volume, nb_unit(bc));
         ca = nb_scale(typed->b / typed->volume, nb_unit(ca));
         ab = nb_scale(typed->c / typed->volume, nb_unit(ab));
-        Vstar = 1.0 / typed->volume;
+        Vstar = copysign(1.0 / typed->volume, Vstar);
     }
-    x->volume = 1.0 / Vstar;
-    a = nb_scale(x->volume, bc);
-    b = nb_scale(x->volume, ca);
-    c = nb_scale(x->volume, ab);
+    x->volume = fabs(1.0 / Vstar);
+    a = nb_scale(1.0 / Vstar, bc);
+    b = nb_scale(1.0 / Vstar, ca);
+    c = nb_scale(1.0 / Vstar, ab);
     x->astar = nb_scale(Vstar, nb_cross(b, c));
     x->bstar = nb_scale(Vstar, nb_cross(c, a));
     x->cstar = nb_scale(Vstar, nb_cross(a, b));

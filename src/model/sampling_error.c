@@ -14,7 +14,9 @@ enum {
     GRID = 4,           /* spots along each edge of the detector that are looked at */
     MOST_TERMS = 400,   /* orientations and sources of a spot */
     MOST_LOOKED = 4096, /* of which the best are taken */
-    MOST_SHIFTS = 200
+    MOST_SHIFTS = 200,
+    MOST_OFFSETS = 64,
+    MOST_WAVES = 64
 };
 
 /** One orientation and one source that light a spot. */
@@ -196,22 +198,176 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-double nb_sampling_error(const nb_scene *sc, int oversample)
+/** A place on the detector, cell `at` of GRID x GRID. */
+typedef struct place {
+    const nb_panel *panel;
+    double F, S; /* m */
+} place;
+
+static place place_of(const nb_scene *sc, int at)
 {
     const nb_region *roi = &sc->raster.roi;
-    const nb_orientation *u = &sc->lattice.orientations[(size_t)(sc->lattice.n_phi / 2) *
-                                                        (size_t)sc->lattice.n_domains];
-    double errors[GRID * GRID];
-    for (int i = 0; i < GRID * GRID; i++) {
-        double f = (i % GRID + 0.5) / GRID, s = (i / GRID + 0.5) / GRID;
-        double row = roi->smin + s * (roi->smax - roi->smin + 1);
-        const nb_panel *panel = &sc->panels[nb_panel_of_row(sc, (int)row)];
-        int last = panel->columns - 1 < roi->fmax ? panel->columns - 1 : roi->fmax;
-        double F = (roi->fmin + f * (last - roi->fmin + 1)) * panel->pixel_fast;
-        double S = (row - panel->first_row) * panel->pixel_slow;
-        spot p = spot_at(sc, panel, u, F, S, oversample);
-        errors[i] = spot_error(sc, &p, u);
-    }
+    double f = (at % GRID + 0.5) / GRID, s = (at / GRID + 0.5) / GRID;
+    double row = roi->smin + s * (roi->smax - roi->smin + 1);
+    const nb_panel *panel = &sc->panels[nb_panel_of_row(sc, (int)row)];
+    int last = panel->columns - 1 < roi->fmax ? panel->columns - 1 : roi->fmax;
+    return (place){panel, (roi->fmin + f * (last - roi->fmin + 1)) * panel->pixel_fast,
+                   (row - panel->first_row) * panel->pixel_slow};
+}
+
+static const nb_orientation *middle_of(const nb_scene *sc)
+{
+    return &sc->lattice.orientations[(size_t)(sc->lattice.n_phi / 2) *
+                                     (size_t)sc->lattice.n_domains];
+}
+
+/** Root of the median. */
+static double typical(double errors[GRID * GRID])
+{
     qsort(errors, GRID * GRID, sizeof *errors, ascending);
     return sqrt(errors[GRID * GRID / 2]);
+}
+
+double nb_sampling_error(const nb_scene *sc, int oversample)
+{
+    const nb_orientation *u = middle_of(sc);
+    double errors[GRID * GRID];
+    for (int i = 0; i < GRID * GRID; i++) {
+        place at = place_of(sc, i);
+        spot p = spot_at(sc, at.panel, u, at.F, at.S, oversample);
+        errors[i] = spot_error(sc, &p, u);
+    }
+    return typical(errors);
+}
+
+/* --- steps through the sphere --- */
+
+/** How far (1/m) sources and domains put the reflection of a spot from the sphere. */
+typedef struct offsets {
+    double at[MOST_OFFSETS], weight[MOST_OFFSETS];
+    int count;
+    double stride; /* of the list: each one stands for so many */
+} offsets;
+
+/** The domains (or the first), times the sources (or the first), at the middle of the rotation. */
+static offsets offsets_of(const nb_scene *sc, const spot *p, int domains, int sources)
+{
+    const nb_source *first = &sc->beam.sources[0];
+    const nb_orientation *u = middle_of(sc);
+    const nb_vec3 q = nb_scale(1 / first->lambda, nb_sub(p->towards, first->incident));
+    const double h = nb_dot(u->a, q), k = nb_dot(u->b, q), l = nb_dot(u->c, q);
+    const double all = (double)domains * sources;
+    offsets out = {.stride = fmax(1, all / MOST_OFFSETS)};
+    for (double at = 0; at < all && out.count < MOST_OFFSETS; at += out.stride) {
+        const int64_t i = (int64_t)at;
+        const nb_source *s = &sc->beam.sources[i % sources];
+        nb_vec3 r[3], v;
+        nb_reciprocal_cell(&u[i / sources], r);
+        v = nb_add(nb_add(nb_scale(h, r[0]), nb_scale(k, r[1])), nb_scale(l, r[2]));
+        v = nb_add(nb_scale(1 / s->lambda, s->incident), v);
+        out.at[out.count] = nb_norm(v) - 1 / s->lambda;
+        out.weight[out.count++] = s->weight;
+    }
+    return out;
+}
+
+/** Mean square of sum_j w_j exp(2 pi i z at_j) / sum_j w_j. */
+static double together(const offsets *o, double z)
+{
+    term list[MOST_OFFSETS];
+    for (int i = 0; i < o->count; i++)
+        list[i] = (term){o->weight[i], z * o->at[i], 0};
+    return coherence(list, o->count, o->stride, 1, 0);
+}
+
+/** Standard deviation. */
+static double spread_of(const offsets *o)
+{
+    double sum = 0, first = 0, second = 0;
+    for (int i = 0; i < o->count; i++) {
+        sum += o->weight[i];
+        first += o->weight[i] * o->at[i];
+        second += o->weight[i] * o->at[i] * o->at[i];
+    }
+    first /= sum;
+    return sqrt(fmax(0, second / sum - first * first));
+}
+
+/** What a rotation through `range` (1/m) leaves of a wave of z. */
+static double swept(double range, double z)
+{
+    double x = NB_PI * range * z, s = fabs(x) < 1e-6 ? 1 : sin(x) / x;
+    return s * s;
+}
+
+/** Overlap along the ray, squared: the rocking curve's transform. */
+static double rocking(const nb_lattice *lattice, const spot *p, double z)
+{
+    double common = overlap(lattice, p, nb_scale(z, p->towards));
+    return common * common;
+}
+
+/** The longest z that is worth a look, m. */
+static double farthest_along(const nb_lattice *lattice, const spot *p)
+{
+    double across =
+        fmax(fabs(nb_dot(p->towards, p->astar)),
+             fmax(fabs(nb_dot(p->towards, p->bstar)), fabs(nb_dot(p->towards, p->cstar))));
+    return reach(lattice) / across;
+}
+
+/** Equal steps (1/m) through the sphere: the sum of a rocking curve differs from its integral by the waves of
+ * z = m / step. */
+static double step_error(const nb_lattice *lattice, const spot *p, const offsets *others,
+                         double step, double range)
+{
+    double far = farthest_along(lattice, p), sum = 0;
+    for (int m = 1; m <= MOST_WAVES && m < far * step; m++)
+        sum += 2 * rocking(lattice, p, m / step) * together(others, m / step) *
+               swept(range, m / step);
+    return sum;
+}
+
+/** n domains at random: the variance of what one gives, over n. */
+static double random_error(const nb_lattice *lattice, const spot *p,
+                           const offsets *others, double spread, double range, double n)
+{
+    enum { POINTS = 48 };
+    double far = farthest_along(lattice, p), z = 1e-4 * far, sum = z;
+    double ratio = pow(1e4, 1.0 / POINTS);
+    for (int i = 0; i < POINTS; i++, z *= ratio)
+        sum += (ratio - 1) * z * rocking(lattice, p, z) * together(others, z) *
+               swept(range, z);
+    return fmax(0, sqrt(12.0) * spread * 2 * sum - 1) / n;
+}
+
+static double axis_error(const nb_scene *sc, const nb_steps *by, const spot *p)
+{
+    const nb_source *first = &sc->beam.sources[0];
+    const nb_vec3 q = nb_scale(1 / first->lambda, nb_sub(p->towards, first->incident));
+    const double rate = fabs(nb_dot(p->towards, nb_cross(by->spindle, q)));
+    const int domains = by->axis == NB_STEPS_DOMAINS ? 1 : sc->lattice.n_domains;
+    const int sources = by->axis == NB_STEPS_SOURCES ? 1 : sc->beam.n_sources;
+    const offsets others = offsets_of(sc, p, domains, sources);
+    offsets own;
+    if (by->axis == NB_STEPS_PHI)
+        return step_error(&sc->lattice, p, &others, rate * by->range / by->count, 0);
+    own = by->axis == NB_STEPS_SOURCES ? offsets_of(sc, p, 1, sc->beam.n_sources)
+                                       : offsets_of(sc, p, sc->lattice.n_domains, 1);
+    if (by->axis == NB_STEPS_SOURCES)
+        return step_error(&sc->lattice, p, &others,
+                          sqrt(12.0) * spread_of(&own) / by->count, rate * by->range);
+    return random_error(&sc->lattice, p, &others, spread_of(&own), rate * by->range,
+                        by->count);
+}
+
+double nb_steps_error(const nb_scene *sc, const nb_steps *by)
+{
+    double errors[GRID * GRID];
+    for (int i = 0; i < GRID * GRID; i++) {
+        place at = place_of(sc, i);
+        spot p = spot_at(sc, at.panel, middle_of(sc), at.F, at.S, 1);
+        errors[i] = axis_error(sc, by, &p);
+    }
+    return typical(errors);
 }

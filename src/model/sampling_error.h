@@ -10,4 +10,22 @@
  * exact. Takes milliseconds. */
 double nb_sampling_error(const nb_scene *scene, int oversample);
 
+/** What is sampled by steps: the rotation, the list of sources, the mosaic domains. */
+typedef enum nb_steps_axis {
+    NB_STEPS_PHI,
+    NB_STEPS_SOURCES,
+    NB_STEPS_DOMAINS
+} nb_steps_axis;
+
+typedef struct nb_steps {
+    nb_steps_axis axis;
+    int count;
+    double range;    /* of the rotation, rad */
+    nb_vec3 spindle; /* unit */
+} nb_steps;
+
+/** Relative error (root mean square) of a typical reflection's photons with this number of steps along one
+ * axis, with the spread of the others; sources as a continuous spectrum.  Takes milliseconds. */
+double nb_steps_error(const nb_scene *scene, const nb_steps *by);
+
 #endif

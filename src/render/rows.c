@@ -17,16 +17,6 @@
 
 enum { PAGES_AHEAD = 8 << 20 }; /* bytes a thread */
 
-int nb_thread_count(int asked)
-{
-#ifdef _OPENMP
-    return asked > 0 ? asked : omp_get_max_threads();
-#else
-    (void)asked;
-    return 1;
-#endif
-}
-
 static int first_thread(void)
 {
 #ifdef _OPENMP

@@ -3,10 +3,8 @@
 #ifndef NB_RENDER_ROWS_H
 #define NB_RENDER_ROWS_H
 
+#include "../base/threads.h"
 #include "backend.h"
-
-/** Threads that a request of `asked` (0: all that there are) gives. */
-int nb_thread_count(int asked);
 
 /** Start the threads that later calls from this thread will use. */
 void nb_threads_start(int threads);

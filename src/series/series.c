@@ -84,7 +84,9 @@ static void choose_threads(nb_run *run)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES);
     int asked = run->base->cfg.threads, here = nb_ranks_local_count(run->ranks);
-    int all = asked > 0 ? asked : processors > here ? (int)processors / here : 1;
+    int all = asked > 0           ? nb_threads_of(&run->base->cfg)
+              : processors > here ? (int)processors / here
+                                  : 1;
     double pixels = (double)run->layout.fast * run->layout.slow;
     double room = (double)pages * (double)sysconf(_SC_PAGESIZE) / 2 / (pixels * 32) / here;
     run->threads = all < run->frames.count ? all : run->frames.count;

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""A skewed panel against a direct sum; a left-handed matrix; any number of threads; too few steps.
+
+usage: NANOBRAGG=program python3 tests/cli/geometry_check.py
+"""
+import array
+import json
+import math
+import os
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from script import FAILED, ok, run  # noqa: E402
+
+QUIET = ["-noint", "-nonoise", "-nopgm", "-device", "cpu"]
+
+
+def floats(path):
+    image = array.array("f")
+    with open(path, "rb") as stream:
+        image.frombytes(stream.read())
+    return image
+
+
+def dot(a, b):
+    return sum(x * y for x, y in zip(a, b))
+
+
+def cross(a, b):
+    return [a[i - 2] * b[i - 1] - a[i - 1] * b[i - 2] for i in range(3)]
+
+
+def unit(a):
+    return [x / math.sqrt(dot(a, a)) for x in a]
+
+
+def plus(a, k, b):
+    return [x + k * y for x, y in zip(a, b)]
+
+
+# --- a panel whose axes are not at right angles ---
+
+FAST, SLOW, PIXEL, CLEN, CORNER = 24, 20, 1e-4, 0.08, (-9, 330)
+MU, LAYER, LAYERS, CELLS, F = 1 / 400e-6, 100e-6, 3, 5, 100
+CRYSTAL = ["-xds", "-cell", "50", "60", "70", "80", "95", "100", "-misset", "10", "20", "30", "-gauss_xtal", "-N",
+           str(CELLS), "-default_F", str(F), "-oversample", "1"]
+SENSOR = ["-detector_thick", "300", "-detector_abs", "400", "-detector_thicksteps", str(LAYERS), "-layer_depth", "front"]
+
+
+def skewed_axes(cosine):
+    f = unit([math.cos(.1), math.sin(.1), .02])
+    s = [-math.sin(.1), math.cos(.1), .03]
+    s = unit(plus(s, -dot(s, f), f))
+    return f, plus([cosine * x for x in f], math.sqrt(1 - cosine * cosine), s)
+
+
+def write_geom(path, f, s):
+    axis = "%+.17fx %+.17fy %+.17fz"
+    with open(path, "w") as out:
+        out.write("photon_energy = 12398.419843320026\nadu_per_photon = 1\nclen = %r\nres = %r\n" % (CLEN, 1 / PIXEL))
+        out.write("p/min_fs = 0\np/max_fs = %d\np/min_ss = 0\np/max_ss = %d\n" % (FAST - 1, SLOW - 1))
+        out.write("p/corner_x = %d\np/corner_y = %d\np/fs = %s\np/ss = %s\n"
+                  % (*CORNER, axis % tuple(f), axis % tuple(s)))
+
+
+def lab(v):
+    """From the frame of CrystFEL to that of -xds."""
+    return [-v[0], -v[1], v[2]]
+
+
+def direct(f, s, crystal):
+    """The image of the skewed panel: r = corner + i f + j s, area |f x s|, path along the normal."""
+    f, s = lab(f), lab(s)
+    n = cross(f, s)
+    sine = math.sqrt(dot(n, n))
+    corner = lab([CORNER[0] * PIXEL, CORNER[1] * PIXEL, CLEN])
+    n = [x / sine * math.copysign(1, dot(corner, n)) for x in n]
+    axes = [[x * 1e-10 for x in crystal[key]] for key in ("a_A", "b_A", "c_A")]
+    image = []
+    for j in range(SLOW):
+        for i in range(FAST):
+            front = plus(plus(corner, (i + .5) * PIXEL, f), (j + .5) * PIXEL, s)
+            total = 0
+            for t in range(LAYERS):
+                d = unit(plus(front, t * LAYER, n))
+                y = LAYER * MU / dot(d, n)
+                index = [dot(a, [d[0] / 1e-10, d[1] / 1e-10, (d[2] - 1) / 1e-10]) for a in axes]
+                r2 = sum((CELLS * (h - round(h))) ** 2 for h in index)
+                lattice = CELLS ** 3 * math.exp(-r2 / .63)
+                total += (math.exp(-t * y) - math.exp(-(t + 1) * y)) * (F * lattice) ** 2
+            R = math.sqrt(dot(front, front))
+            omega = PIXEL ** 2 * sine * dot(corner, n) / R ** 3
+            image.append(total * omega * .5 * (1 + (front[2] / R) ** 2))
+    return image
+
+
+def check_skew():
+    for cosine in (.0035, -.05):
+        f, s = skewed_axes(cosine)
+        write_geom("skew.geom", f, s)
+        image = {}
+        for isa in ("scalar", "auto"):
+            run("-geom", "skew.geom", *CRYSTAL, *SENSOR, *QUIET, "-isa", isa, "-floatfile", isa + ".bin")
+            image[isa] = floats(isa + ".bin")
+        said = json.loads(run("-geom", "skew.geom", *CRYSTAL, *SENSOR, "-show_config")[0])
+        right = direct(f, s, said["crystal"])
+        for isa, got in image.items():
+            off = max(abs(x / y - 1) for x, y in zip(got, right) if y > 1e-6 * max(right))
+            ok("skew-%g-%s" % (cosine, isa), off < (1e-6 if isa == "scalar" else 1e-4), "off by %g" % off)
+        f, s = lab(f), lab(s)
+        detector = said["detector"]
+        beam = plus(plus(lab([x * PIXEL for x in CORNER] + [CLEN]), detector["Fbeam_m"], f), detector["Sbeam_m"], s)
+        ok("skew-%g-beam" % cosine, max(abs(x) for x in beam[:2]) < 1e-12, beam)
+        for flag, suffix in (("-geomout", "geom"), ("-exptout", "expt")):
+            again = "again." + suffix
+            run("-geom", "skew.geom", *CRYSTAL, *SENSOR, *QUIET, flag, again, "-nofloat")
+            run("-" + suffix, again, *CRYSTAL, *SENSOR, *QUIET, "-isa", "scalar", "-floatfile", "again.bin")
+            off = max(abs(x - y) for x, y in zip(floats("again.bin"), image["scalar"])) / max(right)
+            ok("skew-%g-%s" % (cosine, suffix), off < 1e-6, "off by %g" % off)
+
+
+# --- a left-handed matrix ---
+
+def check_hand():
+    F = ["-lambda", "1", "-default_F", "10", "-N", "5", "-detpixels", "32", "-distance", "100", "-pixel", "1", *QUIET]
+    with open("right.mat", "w") as right, open("left.mat", "w") as left:
+        right.write("0.012 0.001 0.002\n0.001 0.015 -0.001\n-0.002 0.003 0.02\n")
+        left.write("0.012 0.001 -0.002\n0.001 0.015 0.001\n-0.002 0.003 -0.02\n")  # l becomes -l
+    image, said = {}, {}
+    for hand in ("right", "left"):
+        said[hand] = run("-mat", hand + ".mat", *F, "-floatfile", hand + ".bin")[1]
+        image[hand] = floats(hand + ".bin")
+    most = max(image["right"])
+    off = max(abs(x - y) for x, y in zip(image["right"], image["left"]))
+    ok("left-handed-pixels", most > 0 and off <= 1e-6 * most, off)
+    ok("left-handed-note", "left-handed" in said["left"] and "left-handed" not in said["right"], said)
+    config = json.loads(run("-mat", "left.mat", *F, "-show_config")[0])["crystal"]
+    ok("left-handed-volume", abs(config["volume_A3"] - 1 / 3.684e-6) < 1e-3, config["volume_A3"])
+    cell = "%r %r %r" % tuple(math.sqrt(dot(config[k], config[k])) for k in ("a_A", "b_A", "c_A"))
+    angles = ["%r" % math.degrees(math.acos(dot(unit(config[a]), unit(config[b]))))
+              for a, b in (("b_A", "c_A"), ("c_A", "a_A"), ("a_A", "b_A"))]
+    both = json.loads(run("-mat", "left.mat", "-cell", *cell.split(), *angles, *F, "-show_config")[0])["crystal"]
+    ok("left-handed-with-cell", max(abs(x - y) for x, y in zip(both["a_A"], config["a_A"])) < 1e-6, both["a_A"])
+
+
+# --- threads ---
+
+def check_threads():
+    small = ["-cell", "50", "-default_F", "10", "-N", "3", "-detpixels", "32", "-oversample", "1", *QUIET]
+    cases = {"OMP_NUM_THREADS": ("100000 threads", {"OMP_NUM_THREADS": "100000"}, []),
+             "-threads": ("4096 threads", {}, ["-threads", "4096"]),
+             "none": (None, {"OMP_NUM_THREADS": "1", "OMP_THREAD_LIMIT": "100000"}, ["-threads", "3"])}
+    for name, (number, more, flags) in cases.items():
+        notes = run(*small, *flags, "-floatfile", name + ".bin", env=more)[1]
+        good = name + ": " + number in notes if number else "threads" not in notes
+        ok("threads-" + name, good and os.path.getsize(name + ".bin") == 4096, notes)
+    notes = run(*small, "-threads", "4096", "-stills", "2", "-output", "s_%03d.img")[1]
+    ok("threads-series", "-threads: 4096 threads" in notes, notes)
+
+
+# --- too few steps ---
+
+def check_steps():
+    spots = ["-cell", "60", "-default_F", "100", "-N", "20", "-detpixels", "60", "-pixel", "1.5", "-misset", "10", "20",
+             "30", "-gauss_xtal", "-oversample", "1", "-tolerance", "1e-3", *QUIET, "-nofloat"]
+    cases = {"2 spindle steps": ["-osc", "1"], "4 spindle steps": ["-osc", "2", "-phistep", "0.5"],
+             "10 mosaic domains": ["-mosaic", "0.5"], "2 wavelengths": ["-dispersion", "20"]}
+    for words, flags in cases.items():
+        notes = run(*spots, *flags)[1]
+        ok("too-few-" + words.replace(" ", "-"), words + " are too few" in notes, notes)
+    for name, flags in {"steps": ["-osc", "1", "-phisteps", "10"], "still": [], "thin": ["-osc", "0.02"],
+                        "domains-of-a-rotation": ["-osc", "3", "-phisteps", "30", "-mosaic", "0.05"],
+                        "wavelengths": ["-dispersion", "1", "-dispsteps", "20"]}.items():
+        notes = run(*spots, *flags)[1]
+        ok("enough-" + name, "too few" not in notes, notes)
+
+
+def main():
+    work = tempfile.mkdtemp()
+    try:
+        os.chdir(work)
+        check_skew()
+        check_hand()
+        check_threads()
+        check_steps()
+    finally:
+        os.chdir("/")
+        shutil.rmtree(work)
+    sys.exit(bool(FAILED))
+
+
+if __name__ == "__main__":
+    main()
