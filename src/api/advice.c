@@ -15,7 +15,9 @@
 #include "../physics/ray.h"
 
 static const double spot_tolerance = 0.1; /* of a reflection's photons */
-static const double long_render = 600;    /* s */
+static const double domains_tolerance =
+    0.3;                               /* it falls with the root of their number alone */
+static const double long_render = 600; /* s */
 static const double few_steps =
     1e8; /* of all pixels: no renderer takes so long for them */
 static const double real_beams = 1e27; /* photons/m^2: the largest of any real beam */
@@ -111,15 +113,14 @@ static void advise_steps(const nb_sim *sim)
     for (int i = 0; i < (int)(sizeof axes / sizeof *axes); i++) {
         nb_steps by = {(nb_steps_axis)i, axes[i].count, range,
                        sim->model.geometry.spindle};
+        double most = i == NB_STEPS_DOMAINS ? domains_tolerance : spot_tolerance;
         double error = axes[i].there ? nb_steps_error(sc, &by) : 0;
-        if (error > spot_tolerance)
+        if (error > most)
             nb_notice(&sim->hooks,
                       "%d %s are too few for the spots: the photons of a reflection are "
                       "wrong by %.0f %% (root mean square); %s %d resolves them",
                       by.count, axes[i].what, 100 * error, axes[i].flag,
-                      enough_steps(sc, by,
-                                   i == NB_STEPS_DOMAINS ? spot_tolerance
-                                                         : spot_tolerance / 2));
+                      enough_steps(sc, by, most / 2));
     }
 }
 
@@ -174,7 +175,8 @@ static double table_end(const nb_sim *sim)
     const double *edge = sim->model.crystal.edge;
     const int first[3] = {sf->hmin, sf->kmin, sf->lmin}, n[3] = {sf->nh, sf->nk, sf->nl};
     double end = 0;
-    if (sf->nh <= 0)
+    if (sf->nh <= 0 ||
+        (sf->nh == 1 && sf->nk == 1 && sf->nl == 1)) /* none, or F(000) alone */
         return 0;
     for (int i = 0; i < 3; i++) { /* a sphere reaches index |a|/d along a */
         int most = first[i] + n[i] - 1;

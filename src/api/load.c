@@ -129,6 +129,15 @@ static nb_status load_dump(nb_sim *sim, nb_factor_file *table, nb_error *err)
     return st;
 }
 
+/** A table of one reflection; all others are -default_F. */
+static nb_status load_F000(double F, nb_factor_file *table, nb_error *err)
+{
+    nb_status st = nb_factor_file_alloc(table, "-F000", err);
+    if (!st)
+        table->F[0] = F;
+    return st;
+}
+
 /** -hkl, else the cache of -dump, else a cache in the current folder if no flag gives F. */
 static nb_status load_factors(nb_sim *sim, nb_factor_file *table, nb_error *err)
 {
@@ -136,6 +145,8 @@ static nb_status load_factors(nb_sim *sim, nb_factor_file *table, nb_error *err)
     char *data;
     size_t bytes;
     nb_status st;
+    if (nb_config_has_F000_alone(cfg))
+        return load_F000(cfg->F000, table, err);
     if (!cfg->hkl_file[0])
         return !cfg->dump_file[0] && !isnan(cfg->default_F) ? NB_OK
                                                             : load_dump(sim, table, err);

@@ -21,6 +21,7 @@
 #include "background.h"
 #include "derive.h"
 #include "device_image.h"
+#include "idle_flags.h"
 #include "noise.h"
 #include "notes.h"
 
@@ -153,6 +154,7 @@ static nb_status check_libraries(const nb_config *cfg, nb_error *err)
 static nb_status prepare(nb_sim *sim, nb_error *err)
 {
     double start = nb_monotonic_seconds();
+    const unsigned typed = nb_typed_place(&sim->cfg);
     const nb_backend *named;
     nb_device device;
     nb_isa isa;
@@ -168,6 +170,8 @@ static nb_status prepare(nb_sim *sim, nb_error *err)
         return st;
     sim->times.load = nb_monotonic_seconds() - start;
     st = build(sim, err);
+    if (!st)
+        nb_say_idle_flags(&sim->cfg, typed, &sim->model.scene, &sim->hooks);
     return st ? st : nb_sim_check_derivatives(sim, err);
 }
 

@@ -82,6 +82,12 @@ static nb_status check_list_flags(const nb_config *cfg, nb_error *err)
     return NB_OK;
 }
 
+int nb_config_has_F000_alone(const nb_config *cfg)
+{
+    return cfg->F000 >= 0 && !isnan(cfg->default_F) && !nb_config_has_factor_file(cfg) &&
+           !cfg->hkl_file[0] && !cfg->dump_file[0];
+}
+
 /** The first parameter that is set of those that act on whatever gives structure factors; NULL:
  * none. */
 static const nb_param *changes_factors(const nb_config *cfg)
@@ -90,7 +96,8 @@ static const nb_param *changes_factors(const nb_config *cfg)
                                         "fill", "dump_mtz", "dump_hkl"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const nb_param *p = nb_param_find(names[i]);
-        if (nb_param_is_set(p, cfg))
+        if (nb_param_is_set(p, cfg) &&
+            !(strcmp(names[i], "F000") == 0 && nb_config_has_F000_alone(cfg)))
             return p;
     }
     return NULL;

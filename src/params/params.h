@@ -47,6 +47,9 @@ nb_status nb_config_check_fields(const nb_config *cfg, nb_error *err);
 /** Is a file of a model or of reflections named, other than -hkl? */
 int nb_config_has_factor_file(const nb_config *cfg);
 
+/** Is F(000) given beside a constant F, without a list or model? */
+int nb_config_has_F000_alone(const nb_config *cfg);
+
 /** Are structure factors more than the plain list of -hkl, or of the cache? */
 int nb_config_makes_factors(const nb_config *cfg);
 

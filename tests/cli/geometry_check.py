@@ -177,6 +177,80 @@ def check_steps():
         ok("enough-" + name, "too few" not in notes, notes)
 
 
+# --- flags that have no effect ---
+
+PLACING = {"-distance": "120", "-close_distance": "130", "-Xbeam": "3", "-Ybeam": "3.5", "-Xclose": "3", "-Yclose": "3.5",
+           "-ORGX": "9", "-ORGY": "11", "-detsize": "6", "-detpixels": "12", "-pixel": "0.3", "-twotheta": "7",
+           "-detector_rotx": "5", "-detector_roty": "5", "-detector_rotz": "5", "-pivot": None,
+           "-fdet_vector": "0 0.1 1", "-sdet_vector": "0 -1 0.1", "-odet_vector": "1 0.1 0", "-beam_vector": "1 0.1 0",
+           "-polar_vector": "0 1 1", "-spindle_axis": "0 1 1", "-twotheta_axis": "0 1 1", "-pix0_vector": "0.09 0.01 0.01",
+           "-curved_det": "", "-point_pixel": "", "-detector_thick": "300", "-detector_abs": "200",
+           "-detector_thicksteps": "5", "-layer_depth": "front", "-layout": "file", "-phi": "3", "-osc": "2",
+           "-phistep": "0.7", "-phisteps": "7", "-curved_omega": "exact", "-roi": "0 3 0 3", "-panel": "0"}
+
+
+def detector_of(*args):
+    """What the program says of the scene, without what only echoes a flag; None: it refuses."""
+    out, notes = run(*args, "-show_config", status=None)
+    try:
+        config = json.loads(out)
+    except ValueError:
+        return None, notes
+    config["detector"].pop("twotheta_deg", None)
+    return {k: config.get(k) for k in ("detector", "crystal", "sampling", "spindle", "beam")}, notes
+
+
+def check_idle():
+    crystal = ["-cell", "60", "-default_F", "10", "-N", "3", "-oversample", "1", "-seed", "1", "-misset", "1", "2", "3"]
+    run(*crystal, "-detpixels", "20", "-pixel", "0.25", "-xds", *QUIET, "-nofloat", "-exptout", "a.expt", "-geomout", "a.geom")
+    run(*crystal, "-detpixels", "20", "-pixel", "0.25", "-nonoise", "-nopgm", "-nofloat", "-intfile", "a.img")
+    plain = ["-detpixels", "20", "-pixel", "0.25"]
+    with_ = {"mosflm": plain + ["-mosflm"], "xds": plain + ["-xds"], "dials": plain + ["-dials"],
+             "custom": plain + ["-fdet_vector", "0", "0", "1"], "close": plain + ["-close_distance", "90"],
+             "pix0": plain + ["-pix0_vector", "0.1", "0.0025", "-0.0025"], "geom": ["-geom", "a.geom"],
+             "expt": ["-expt", "a.expt"], "img": ["-img", "a.img"]}
+    silent = []
+    for base, words in with_.items():
+        args = [*(crystal[2:] if base == "expt" else crystal), *words, *QUIET]
+        before, _ = detector_of(*args)
+        image = None
+        for flag, value in PLACING.items():
+            if flag == "-layout" and base in ("geom", "expt"):
+                continue  # acts on HDF5 files
+            value = ("beam" if base in ("xds", "dials") else "sample") if value is None else value
+            typed = [*args[:-len(QUIET)], flag, *value.split(), *QUIET]
+            after, notes = detector_of(*typed)
+            if after is None:
+                silent += [] if flag[1:] in notes else [(base, flag, notes)]
+            elif after == before and flag not in notes:
+                if image is None:
+                    run(*args, "-floatfile", "before.bin")
+                    image = floats("before.bin")
+                run(*typed, "-floatfile", "after.bin")
+                silent += [(base, flag)] if floats("after.bin") == image else []
+    ok("idle-flags-are-named", not silent, silent)
+    for convention in ("-xds", "-dials"):
+        notes = run(*crystal, *plain, convention, "-Xbeam", "3", "-Ybeam", "4", *QUIET, "-nofloat")[1]
+        ok("idle-beam" + convention, "-Xbeam has no effect" in notes and "-Ybeam has no effect" in notes, notes)
+        notes = run(*crystal, *plain, convention, "-Xbeam", "3", "-Ybeam", "4", "-pivot", "beam", *QUIET, "-nofloat")[1]
+        ok("pivot-beam" + convention, "no effect" not in notes, notes)
+    notes = run(*crystal, *plain, "-distance", "100", "-Xbeam", "2.6", *QUIET, "-nofloat")[1]
+    ok("values-of-defaults-are-no-idle-flags", "no effect" not in notes, notes)
+
+
+def check_F000():
+    small = ["-cell", "60", "-N", "3", "-detpixels", "21", "-pixel", "0.25", "-oversample", "1", "-nopolar", "-xds", "-ORGX",
+             "11", "-ORGY", "11", "-distance", "1000", *QUIET]
+    image = {}
+    for name, flags in {"flat": ["-default_F", "10"], "dark": ["-default_F", "10", "-F000", "0"],
+                        "both": ["-default_F", "10", "-F000", "30"], "alone": ["-default_F", "0", "-F000", "10"]}.items():
+        run(*small, *flags, "-floatfile", name + ".bin")
+        image[name] = floats(name + ".bin")
+    centre = 10 * 21 + 10  # the direct beam
+    ok("F000-acts", abs(image["both"][centre] / image["flat"][centre] - 9) < 1e-5 and image["dark"][centre] == 0
+       and abs(image["alone"][centre] / image["flat"][centre] - 1) < 1e-5, image["both"][centre])
+
+
 def main():
     work = tempfile.mkdtemp()
     try:
@@ -185,6 +259,8 @@ def main():
         check_hand()
         check_threads()
         check_steps()
+        check_idle()
+        check_F000()
     finally:
         os.chdir("/")
         shutil.rmtree(work)

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* Typed flags of the geometry that move nothing: each is changed in turn, and a detector that stays where it
+ * was makes a note. */
+#include "idle_flags.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../model/detector.h"
+#include "../params/params.h"
+
+/** Flags that place a detector; a bit of nb_typed_place for each. */
+static const char *const placing[] = {
+    "distance",      "close_distance", "Xbeam",       "Ybeam",         "Xclose",
+    "Yclose",        "ORGX",           "ORGY",        "detsize_f",     "detsize_s",
+    "fdet_vector",   "sdet_vector",    "odet_vector", "beam_vector",   "polar_vector",
+    "spindle_axis",  "twotheta_axis",  "pivot",       "detector_rotx", "detector_roty",
+    "detector_rotz", "twotheta"};
+enum { PLACING = sizeof placing / sizeof *placing };
+
+unsigned nb_typed_place(const nb_config *cfg)
+{
+    unsigned typed = 0;
+    for (unsigned i = 0; i < PLACING; i++)
+        typed |= nb_param_is_set(nb_param_find(placing[i]), cfg) ? 1u << i : 0;
+    return typed;
+}
+
+/** Another value of a number, a direction, the pivot. */
+static void change(const nb_param *p, nb_config *cfg)
+{
+    void *field = (char *)cfg + p->offset;
+    double x;
+    nb_opt3 v;
+    if (p->kind == NB_KIND_NUMBER) {
+        memcpy(&x, field, sizeof x);
+        x += 1 + fabs(x) / 8;
+        memcpy(field, &x, sizeof x);
+    } else if (p->kind == NB_KIND_VECTOR) {
+        memcpy(&v, field, sizeof v);
+        v = (nb_opt3){1, {v.v[1] + 0.3, v.v[2] - 0.4, v.v[0] + 0.5}};
+        memcpy(field, &v, sizeof v);
+    } else {
+        cfg->pivot = cfg->pivot == NB_PIVOT_BEAM ? NB_PIVOT_SAMPLE : NB_PIVOT_BEAM;
+    }
+}
+
+static int same(nb_vec3 a, nb_vec3 b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+/** Is the detector where it was? */
+static int stays(const nb_geometry *a, const nb_geometry *b)
+{
+    return same(a->pix0, b->pix0) && same(a->fast, b->fast) && same(a->slow, b->slow) &&
+           same(a->normal, b->normal) && same(a->beam, b->beam) &&
+           same(a->polar, b->polar) && same(a->spindle, b->spindle) &&
+           a->fpixels == b->fpixels && a->spixels == b->spixels && a->pivot == b->pivot;
+}
+
+/** Why a flag moves nothing, and what does. */
+static const char *reason(const nb_config *cfg, const nb_geometry *g, const char *name)
+{
+    const nb_param *p = nb_param_find(name);
+    if (!strcmp(name, "twotheta_axis") && cfg->convention == NB_CONV_CUSTOM)
+        return "there is no -twotheta";
+    if (p->kind == NB_KIND_VECTOR)
+        return "the convention that is typed after it has its own axes";
+    if (!strncmp(name, "detsize", 7))
+        return "-detpixels says how large the detector is";
+    if (cfg->pix0_m.set)
+        return "-pix0_vector says where the detector is";
+    if (!strcmp(name, "distance"))
+        return "-close_distance says where the detector is";
+    if (!strncmp(name, "ORG", 3) && g->convention == NB_CONV_CUSTOM)
+        return "with typed axes -Xbeam -Ybeam are the beam centre";
+    if (g->pivot == NB_PIVOT_SAMPLE)
+        return "the pivot is the sample: type -ORGX -ORGY, or -pivot beam";
+    return "the pivot is the beam: type -Xbeam -Ybeam, or -pivot sample";
+}
+
+/** Those of `typed` that move nothing. */
+static void say_place(const nb_config *cfg, unsigned typed, nb_config *other,
+                      const nb_hooks *hooks)
+{
+    nb_geometry now, then;
+    nb_error err;
+    if (!typed || nb_geometry_build(cfg, &now, &err))
+        return;
+    for (unsigned i = 0; i < PLACING; i++) {
+        const nb_param *p = nb_param_find(placing[i]);
+        if (!(typed & 1u << i) || (cfg->detector && !strcmp(p->name, "distance")))
+            continue; /* the reader of a file takes the distance */
+        *other = *cfg;
+        change(p, other);
+        if (!nb_geometry_build(other, &then, &err) && stays(&now, &then))
+            nb_notice(hooks, "-%s has no effect: %s", p->name, reason(cfg, &now, p->name));
+    }
+    if (cfg->pix0_m.set && cfg->pivot)
+        nb_notice(hooks, "-pivot has no effect: -pix0_vector says where the detector is");
+}
+
+static int has_sensor(const nb_scene *sc)
+{
+    for (int k = 0; k < sc->n_panels; k++)
+        if (sc->sensors[sc->panels[k].sensor].absorb)
+            return 1;
+    return 0;
+}
+
+/** Flags of a sensor, of panels and of steps without what they act on. */
+static void say_rest(const nb_config *cfg, const nb_scene *sc, const nb_hooks *hooks)
+{
+    const int sensor = has_sensor(sc), off = cfg->abs_um == 0 || isinf(cfg->abs_um);
+    const int removed = off && (cfg->thick_um > 0 || cfg->detector);
+    const struct {
+        const char *name;
+        int acts;
+        const char *needs;
+    } rest[] = {
+        {"detector_thick", sensor || off || !(cfg->thick_um > 0),
+         ": the file says that nothing is absorbed; type -detector_abs"},
+        {"detector_abs", sensor || removed, " without -detector_thick"},
+        {"detector_thicksteps", sensor, " without a sensor (-detector_thick)"},
+        {"layer_depth", sensor, " without a sensor (-detector_thick)"},
+        {"curved_omega", !cfg->detector, " on panels of a file, which are flat"},
+        {"layout", cfg->detector != NULL, " without -geom, -expt or -nxmx"},
+        {"phistep", cfg->phi_steps <= 0 || cfg->compat, " beside -phisteps"},
+    };
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
+        if (!rest[i].acts && nb_param_is_set(nb_param_find(rest[i].name), cfg))
+            nb_notice(hooks, "-%s has no effect%s", rest[i].name, rest[i].needs);
+}
+
+void nb_say_idle_flags(const nb_config *cfg, unsigned typed, const nb_scene *sc,
+                       const nb_hooks *hooks)
+{
+    nb_config *other;
+    if (!hooks || !hooks->notice ||
+        !(other = nb_alloc_raw(1, sizeof *other, "flags", NULL)))
+        return;
+    say_place(cfg, typed, other, hooks);
+    say_rest(cfg, sc, hooks);
+    nb_free(other);
+}
