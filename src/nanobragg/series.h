@@ -81,7 +81,8 @@ typedef struct nb_series {
     double jitter_fluence_pct, jitter_lambda_pct, jitter_cell_pct, jitter_mosaic_pct;
     double jitter_beam_mm; /* standard deviations from shot to shot; 0 none */
     int resume;            /* keep the frames that an earlier, interrupted run finished */
-    nb_ranks *ranks; /* divide the frames among processes; NULL: this process makes all */
+    nb_ranks *ranks; /* divide the frames among processes; NULL: this process makes all, and under
+                        mpirun a notice says so */
     const nb_file_use *also; /* n_also files of the caller, for nb_check_files */
     int n_also;
     void *user;

@@ -21,7 +21,7 @@
 #ifdef OPEN_MPI
 #define NB_MPI_VARIABLES(X) \
     X(ompi_mpi_byte) X(ompi_mpi_comm_world) X(ompi_mpi_errors_return) X(ompi_mpi_info_null) \
-    X(ompi_mpi_op_max) X(ompi_mpi_unsigned_char)
+    X(ompi_mpi_op_bor)
 #else
 #define NB_MPI_VARIABLES(X)
 #endif
@@ -52,8 +52,7 @@ NB_LATE_LIBRARY_DECLARE(mpi, NB_MPI_NAMES)
 #define ompi_mpi_comm_world (*nb_mpi()->ompi_mpi_comm_world_)
 #define ompi_mpi_errors_return (*nb_mpi()->ompi_mpi_errors_return_)
 #define ompi_mpi_info_null (*nb_mpi()->ompi_mpi_info_null_)
-#define ompi_mpi_op_max (*nb_mpi()->ompi_mpi_op_max_)
-#define ompi_mpi_unsigned_char (*nb_mpi()->ompi_mpi_unsigned_char_)
+#define ompi_mpi_op_bor (*nb_mpi()->ompi_mpi_op_bor_)
 #endif
 #endif
 #endif

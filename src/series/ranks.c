@@ -188,11 +188,14 @@ void nb_ranks_share(nb_ranks *r, void *data, size_t bytes)
         MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
 }
 
-void nb_ranks_merge(nb_ranks *r, uint8_t *flags, size_t count)
+void nb_ranks_merge(nb_ranks *r, void *data, size_t bytes)
 {
-    if (r)
-        MPI_Allreduce(MPI_IN_PLACE, flags, (int)count, MPI_UNSIGNED_CHAR, MPI_MAX,
-                      MPI_COMM_WORLD);
+    enum { PIECE = 1 << 30 }; /* MPI counts with an int */
+    /* not a maximum: MPICH 4.0 compares unsigned bytes as signed ones */
+    for (size_t done = 0; r && done < bytes; done += PIECE)
+        MPI_Allreduce(MPI_IN_PLACE, (char *)data + done,
+                      (int)(bytes - done < PIECE ? bytes - done : PIECE), MPI_BYTE,
+                      MPI_BOR, MPI_COMM_WORLD);
 }
 
 static const char *rank_name(int rank, char name[32])
@@ -292,11 +295,11 @@ void nb_ranks_share(nb_ranks *ranks, void *data, size_t bytes)
     (void)bytes;
 }
 
-void nb_ranks_merge(nb_ranks *ranks, uint8_t *flags, size_t count)
+void nb_ranks_merge(nb_ranks *ranks, void *data, size_t bytes)
 {
     (void)ranks;
-    (void)flags;
-    (void)count;
+    (void)data;
+    (void)bytes;
 }
 
 nb_status nb_ranks_agree(nb_ranks *ranks, nb_status status, nb_error *err)

@@ -16,8 +16,8 @@ int nb_ranks_local_rank(const nb_ranks *ranks);
 
 /** Rank 0's bytes for all. */
 void nb_ranks_share(nb_ranks *ranks, void *data, size_t bytes);
-/** The largest flag of all ranks, for all. */
-void nb_ranks_merge(nb_ranks *ranks, uint8_t *flags, size_t count);
+/** The bits that are set on any rank, for all: bytes that are 0 except on one rank, or flags. */
+void nb_ranks_merge(nb_ranks *ranks, void *data, size_t bytes);
 /* nb_ranks_agree of nanobragg/series.h is one of them. */
 
 /* --- messages --- */

@@ -159,16 +159,12 @@ static void merge_finished(nb_run *run)
         nb_ranks_merge(run->ranks, run->files.done, n);
     if (run->hdf5.done)
         nb_ranks_merge(run->ranks, run->hdf5.done, n);
-    /* bytes that are 0 except in one process */
     if (run->hdf5.lists)
-        nb_ranks_merge(run->ranks, (uint8_t *)run->hdf5.lists,
-                       n * sizeof *run->hdf5.lists);
+        nb_ranks_merge(run->ranks, run->hdf5.lists, n * sizeof *run->hdf5.lists);
     if (run->hdf5.facts)
-        nb_ranks_merge(run->ranks, (uint8_t *)run->hdf5.facts,
-                       n * sizeof *run->hdf5.facts);
+        nb_ranks_merge(run->ranks, run->hdf5.facts, n * sizeof *run->hdf5.facts);
     if (run->files.facts)
-        nb_ranks_merge(run->ranks, (uint8_t *)run->files.facts,
-                       n * sizeof *run->files.facts);
+        nb_ranks_merge(run->ranks, run->files.facts, n * sizeof *run->files.facts);
 }
 
 static nb_status allocate(nb_run *run, nb_error *err)
@@ -388,6 +384,20 @@ static nb_status run_all(nb_run *run, nb_error *err)
     return nb_talk_result(run, st, err);
 }
 
+/** Under mpirun without `ranks`: each process makes all frames, which is right only for different
+ * series. */
+static void notice_alone(const nb_run *run)
+{
+    int rank, launched = nb_ranks_launched(&rank);
+    if (launched > 1 && !run->ranks)
+        nb_notice(
+            &run->hooks,
+            "mpirun started %d processes, and process %d makes all frames of this series "
+            "alone; "
+            "give each its own files, or start the program: mpirun shares its frames",
+            launched, rank);
+}
+
 static void tear_down(nb_run *run, nb_end end)
 {
     for (int i = 0; run->slots && i < run->window; i++)
@@ -428,6 +438,7 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
     pthread_mutex_init(&run.book_lock, NULL);
     pthread_cond_init(&run.moved, NULL);
     run.start = nb_monotonic_seconds();
+    notice_alone(&run);
     st = set_up(&run, cfg, err);
     if (!st && series->begin && nb_ranks_rank(series->ranks) == 0)
         series->begin(series->user, run.base);

@@ -15,6 +15,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from master import contents, differences  # noqa: E402
 from script import FAILED, PROGRAM, ok, read  # noqa: E402
 from small_disk import small_disk  # noqa: E402
 
@@ -51,11 +52,14 @@ def failures(error):
 
 
 def images(h5py, stem):
-    """Pixels and truth through the master, and the numbered files."""
-    with h5py.File(stem + "_master.h5") as h5:
-        return (h5["/entry/data/data"][...].tobytes(),
-                [h5["/entry/simulation/" + key][...].tobytes() for key in ("A", "seed", "phi")],
-                [read(f) for f in sorted(glob.glob(stem + "_*.cbf"))])
+    """All that the master holds, and the numbered files."""
+    return (contents(h5py, stem + "_master.h5"), [read(f) for f in sorted(glob.glob(stem + "_*.cbf"))])
+
+
+def wrong(h5py, stem, one):
+    """The names of what is not as in `one`."""
+    two = images(h5py, stem)
+    return differences(one[0], two[0]) + ([] if one[1] == two[1] else ["numbered files"])
 
 
 def clear(stem):
@@ -90,11 +94,31 @@ def equality(h5py, numpy):
         for ranks in (2, 3):
             clear(name)
             error = run(ranks, *ROTATION, *flags, *files)[1]
-            ok(f"{name}-{ranks}-ranks", images(h5py, name) == one and not ours(error) and
-               len(glob.glob(f"{name}_data_*.h5")) >= ranks and not glob.glob("*.resume"), error)
+            other = wrong(h5py, name, one)
+            ok(f"{name}-{ranks}-ranks", not other and not ours(error) and
+               len(glob.glob(f"{name}_data_*.h5")) >= ranks and not glob.glob("*.resume"), f"{other} {error}")
     run(3, *ROTATION, "-frames", 2, "-output", "few_%d.bin")  # fewer frames than processes
     raw = numpy.fromfile("few_2.bin", "f4")
     ok("fewer-frames-than-ranks", raw.size == 96 * 96 and raw.max() > 0)
+
+
+def resumed_truth(h5py):
+    """What a finished data file holds of its frames comes back whole, by any number of processes."""
+    with open("s.txt", "w", encoding="ascii") as out:
+        out.write("".join(f"1.0 {i + 1} 1.0{i} 1\n" for i in range(9)))
+    flags = [*ROTATION, "-detpixels", 40, "-phisteps", 1, "-stills", 9, "-orientations", "random", "-frames_per_file", 2, "-truth", "spots",
+             "-truth_min", "1e-30", "-gauss_xtal", "-mosaic_domains", 4, "-oversample", 1, "-jitter_fluence", 20, "-spectra", "s.txt",
+             "-hdf5", "t_master.h5"]
+    run(0, *flags)
+    one = images(h5py, "t")
+    for before, after in ((0, 3), (0, 2), (3, 0), (2, 3)):
+        clear("t")
+        run(before, *flags)
+        for name in ("t_master.h5", "t_data_000003.h5"):
+            os.remove(name)
+        run(after, *flags, "-resume")
+        other = wrong(h5py, "t", one)
+        ok(f"resumed-truth-{before}-{after}", not other, other)
 
 
 def panels(h5py):
@@ -297,6 +321,7 @@ def main():
             import numpy
             reports()
             equality(h5py, numpy)
+            resumed_truth(h5py)
             panels(h5py)
             failing_frame(h5py)
             killed(h5py, 10 if os.environ.get("NB_BIG") else 4)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""All that the master of a series holds."""
+
+RUN = ("command_line", "config", "start_time", "end_time", "end_time_estimated")  # of the run, not of the frames
+
+OF_FILES = ("/entry/data/data",)  # its attributes are those of a data file, or of a virtual set
+
+
+def contents(h5py, path):
+    """{name: (type, shape, bytes)} of every data set and attribute, through the links to the data files."""
+    found = {}
+
+    def look(name, place):
+        for key, value in place.attrs.items() if name not in OF_FILES else ():
+            found[f"{name}@{key}"] = (type(value).__name__, getattr(value, "shape", ()),
+                                      value.tobytes() if hasattr(value, "tobytes") else str(value))
+        if isinstance(place, h5py.Dataset):
+            if name.split("/")[-1] not in RUN:
+                value = place[()]
+                found[name] = (str(place.dtype), place.shape, value.tobytes() if hasattr(value, "tobytes") else value)
+            return
+        for key in place:
+            if not key.startswith("data_0"):  # the data files: as many as there are processes
+                look(f"{name}/{key}", place[key])
+
+    with h5py.File(path) as h5:
+        look("", h5)
+    return found
+
+
+def differences(one, two):
+    """Names in one master only, or with other values."""
+    return sorted(name for name in one.keys() | two.keys() if one.get(name) != two.get(name))
