@@ -120,7 +120,7 @@ static nb_status create_temp(nb_outfile *out, nb_error *err)
         if (out->fd >= 0)
             return NB_OK;
         forget(out->temp);
-        if (errno != EEXIST)
+        if (errno != EEXIST && errno != EINTR)
             break;
     }
     out->temp[0] = '\0';
@@ -277,6 +277,14 @@ nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes,
     return NB_OK;
 }
 
+nb_status nb_outfile_resize(nb_outfile *out, uint64_t bytes, nb_error *err)
+{
+    while (ftruncate(out->fd, (off_t)bytes) != 0)
+        if (errno != EINTR)
+            return fail_errno(err, "write", out->path);
+    return NB_OK;
+}
+
 void nb_outfile_sync_folder(const nb_outfile *out)
 {
     char folder[NB_PATH_MAX];
@@ -290,12 +298,26 @@ void nb_outfile_sync_folder(const nb_outfile *out)
     close(fd);
 }
 
+/** After EINTR Linux has closed it. */
+static int close_one(int fd)
+{
+    return close(fd) != 0 && errno != EINTR ? -1 : 0;
+}
+
 static int close_fd(nb_outfile *out)
 {
-    int fd = out->fd, failed = out->is_copied ? close(out->device) : 0;
+    int fd = out->fd, failed = out->is_copied ? close_one(out->device) : 0;
     out->fd = -1;
     out->is_copied = 0;
-    return fd >= 0 ? close(fd) | failed : 0;
+    return fd >= 0 ? close_one(fd) | failed : 0;
+}
+
+static int sync_file(int fd)
+{
+    int failed;
+    while ((failed = fsync(fd)) != 0 && errno == EINTR) {
+    }
+    return failed;
 }
 
 /** Copy the unnamed file to its destination. */
@@ -330,8 +352,10 @@ int nb_outfile_same_folder(const nb_outfile *a, const nb_outfile *b)
 static int replace(const nb_outfile *out)
 {
     int old = open(out->path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-    int failed = rename(out->temp, out->path);
-    int number = errno;
+    int failed, number;
+    while ((failed = rename(out->temp, out->path)) != 0 && errno == EINTR) {
+    }
+    number = errno;
     if (old >= 0)
         close(old);
     errno = number;
@@ -345,7 +369,7 @@ nb_status nb_outfile_name(nb_outfile *out, nb_error *err)
     if (out->fd < 0)
         return nb_fail(err, NB_ERR_INTERNAL, "commit of %.300s, which is not open",
                        out->path);
-    if (is_file && fsync(out->fd) != 0)
+    if (is_file && sync_file(out->fd) != 0)
         status = fail_errno(err, "write", out->path);
     if (out->is_copied)
         status = copy_to_device(out, err);

@@ -293,18 +293,41 @@ int nb_h5_get_rows(const nb_h5_input *in, const char *path, hid_t type, size_t t
     return ok;
 }
 
-size_t nb_h5_get_chunk(const nb_h5_set *set, const hsize_t *at, void *buffer, size_t room,
-                       unsigned *mask)
+int nb_h5_has_filters(const nb_h5_set *set)
+{
+    return H5Pget_nfilters(set->creation) > 0;
+}
+
+size_t nb_h5_chunk_bytes(const nb_h5_set *set, const hsize_t *at)
 {
     hsize_t bytes = 0;
     haddr_t address = HADDR_UNDEF;
+    unsigned mask;
+    if (nb_h5_has_filters(set)) /* a look into the tree */
+        return H5Dget_chunk_storage_size(set->id, at, &bytes) < 0 ? 0 : (size_t)bytes;
+    /* a walk through all, but this length is the stored one and not that of the layout */
+    if (H5Dget_chunk_info_by_coord(set->id, at, &mask, &address, &bytes) < 0 ||
+        address == HADDR_UNDEF)
+        return 0;
+    return (size_t)bytes;
+}
+
+size_t nb_h5_get_chunk(const nb_h5_set *set, const hsize_t *at, void *buffer, size_t room,
+                       unsigned *mask)
+{
+    size_t bytes = nb_h5_chunk_bytes(set, at);
     uint32_t left_out = 0;
-    if (H5Dget_chunk_info_by_coord(set->id, at, mask, &address, &bytes) < 0 ||
-        address == HADDR_UNDEF || bytes == 0 || bytes > room ||
+    if (bytes == 0 || bytes > room ||
         H5Dread_chunk(set->id, H5P_DEFAULT, at, &left_out, buffer) < 0)
         return 0;
     *mask = left_out;
-    return (size_t)bytes;
+    return bytes;
+}
+
+int nb_h5_get_plain_chunk(const nb_h5_set *set, const hsize_t *at, void *buffer)
+{
+    uint32_t left_out = 0;
+    return H5Dread_chunk(set->id, H5P_DEFAULT, at, &left_out, buffer) >= 0;
 }
 
 #else

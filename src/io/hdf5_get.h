@@ -87,10 +87,16 @@ int nb_h5_get_column(const nb_h5_input *in, const char *path, hid_t type,
 int nb_h5_get_rows(const nb_h5_input *in, const char *path, hid_t type, size_t type_bytes,
                    size_t n, void **rows);
 
+int nb_h5_has_filters(const nb_h5_set *set);
+/** The number of stored bytes of the chunk at these coordinates; 0: it is not there. */
+size_t nb_h5_chunk_bytes(const nb_h5_set *set, const hsize_t *at);
 /** The stored bytes of the chunk at these coordinates (set->rank of them), not decompressed, into
  * buffer[room]; their number, 0: it is not there, or does not fit.  *mask: the filters left out. */
 size_t nb_h5_get_chunk(const nb_h5_set *set, const hsize_t *at, void *buffer, size_t room,
                        unsigned *mask);
+/** The same for a chunk whose length is not known: buffer has room for all of the file. 0: it cannot
+ * be read. */
+int nb_h5_get_plain_chunk(const nb_h5_set *set, const hsize_t *at, void *buffer);
 
 #endif
 #endif

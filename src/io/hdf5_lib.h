@@ -7,6 +7,9 @@
 
 #ifdef NB_HAVE_HDF5
 #include <hdf5.h>
+#if H5_VERSION_GE(1, 13, 0)
+#include <H5FDdevelop.h>
+#endif
 
 #include "../base/late_library.h"
 
@@ -34,7 +37,8 @@
     X(H5Pset_fapl_core) X(H5Sget_regular_hyperslab) X(H5Sget_select_type) \
     X(H5Sis_regular_hyperslab) X(H5Tequal) X(H5Tget_cset) X(H5Tget_size) \
     X(H5Tis_variable_str) X(H5Gget_info) X(H5Gopen2) X(H5Lget_name_by_idx) \
-    X(H5Tregister) X(H5Tunregister) X(H5Tset_tag)
+    X(H5Tregister) X(H5Tunregister) X(H5Tset_tag) X(H5FDregister) X(H5FDunregister) \
+    X(H5Pset_driver) X(H5Pget_driver_info) X(H5Dget_chunk_storage_size)
 #define NB_HDF5_VARIABLES(X) \
     X(H5P_CLS_FILE_ACCESS_ID_g) X(H5P_CLS_DATASET_CREATE_ID_g) X(H5T_C_S1_g) \
     X(H5T_NATIVE_DOUBLE_g) X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT16_g) X(H5T_NATIVE_INT32_g) \
@@ -142,6 +146,11 @@ void nb_hdf5_leave(void);
 #define H5Tregister (nb_hdf5()->H5Tregister_)
 #define H5Tunregister (nb_hdf5()->H5Tunregister_)
 #define H5Tset_tag (nb_hdf5()->H5Tset_tag_)
+#define H5FDregister (nb_hdf5()->H5FDregister_)
+#define H5FDunregister (nb_hdf5()->H5FDunregister_)
+#define H5Pset_driver (nb_hdf5()->H5Pset_driver_)
+#define H5Pget_driver_info (nb_hdf5()->H5Pget_driver_info_)
+#define H5Dget_chunk_storage_size (nb_hdf5()->H5Dget_chunk_storage_size_)
 #define H5P_CLS_FILE_ACCESS_ID_g (*nb_hdf5()->H5P_CLS_FILE_ACCESS_ID_g_)
 #define H5P_CLS_DATASET_CREATE_ID_g (*nb_hdf5()->H5P_CLS_DATASET_CREATE_ID_g_)
 #define H5T_C_S1_g (*nb_hdf5()->H5T_C_S1_g_)

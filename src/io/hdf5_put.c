@@ -38,7 +38,8 @@ nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err)
             "cannot write %.300s: %.1f MB are needed, but the disk has only %.1f MB left",
             path, bytes / 1e6, (double)disk.f_bavail * (double)disk.f_frsize / 1e6);
     if (!st) {
-        h->file = H5Fcreate(h->out.temp, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+        h->driver.out = &h->out;
+        h->file = nb_h5_driver_create(&h->driver);
         if (h->file < 0) {
             H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, why);
             st = nb_fail(err, NB_ERR_IO, "cannot create %.200s: HDF5: %s", path, why);
@@ -69,6 +70,11 @@ static nb_status close_file(nb_h5 *h, nb_status st, nb_error *err)
         nb_h5_give_up(h);
     if (H5Fclose(h->file) < 0)
         h->ok = 0;
+    if (!st && h->driver.failed) {
+        st = h->driver.failed;
+        if (err)
+            *err = h->driver.error;
+    }
     if (!st && !h->ok)
         st = nb_fail(err, NB_ERR_IO,
                      "cannot write %.300s: HDF5 failed (disk or memory full?)",

@@ -6,6 +6,7 @@
 
 #ifdef NB_HAVE_HDF5
 #include "../base/outfile.h"
+#include "hdf5_driver.h"
 #include "hdf5_lib.h"
 
 /** A file being written. */
@@ -13,10 +14,10 @@ typedef struct nb_h5 {
     hid_t file;
     int ok;
     nb_outfile out;
+    nb_h5_driver driver; /* points to out: do not move the struct while the file is open */
 } nb_h5;
 
-/** Create the file beside its name, if the disk has about so many free bytes. If the disk
- * becomes full, the library cannot close its file and crashes at the end of the program. */
+/** Create the file beside its name, if the disk has about so many free bytes. */
 nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err);
 /** After a failure: empty the file, so that the library can close it. */
 void nb_h5_give_up(nb_h5 *h);

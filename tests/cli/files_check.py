@@ -261,6 +261,34 @@ def standard_output():
     ok("stdout-compare", done.stdout.startswith(b"\x89PNG") and b"passed" in done.stderr, done.stderr)
 
 
+def hdf5_limits(hdf5):
+    """The disk that is full while HDF5 is written; many small chunks."""
+    if not hdf5:
+        print("skip files hdf5-limits # no HDF5 in this build")
+        return
+    cases = {"planes": (8192, ["-detpixels", 200, *NONE, "-derivatives", "rot,cell", "-derivfile", "d.h5"]),
+             "master": (40000, ["-detpixels", 150, "-stills", 12, "-frames_per_file", 3, "-hdf5", "m_master.h5",
+                                "-orientations", "random", "-fluence", 1e29])}
+    for name, (limit, flags) in cases.items():
+        done = run(*F, "-quiet", *flags, preexec_fn=lambda most=limit: default_signals(most))
+        ok("hdf5-file-too-large-" + name, done.returncode == 1 and done.stderr.count(b"\n") == 1 and
+           b"File too large" in done.stderr and not any(n.endswith(("part", "d.h5")) for n in os.listdir(".")),
+           (done.returncode, done.stderr, os.listdir(".")))
+    try:
+        import h5py
+        import numpy
+    except ImportError:
+        print("skip files hdf5-chunks # no h5py")
+        return
+    for name, more in (("plain", {}), ("gzip", {"compression": "gzip"})):
+        with h5py.File("c.h5", "w") as h5:
+            h5.create_dataset("entry/data/data", data=numpy.ones((1, 150, 150), "u2"), chunks=(1, 1, 1), **more)
+        begin = time.monotonic()
+        done = run("view", "c.h5", "o.png")
+        took = time.monotonic() - begin
+        ok("hdf5-chunks-" + name, done.returncode == 0 and took < 8, (done.stderr, took))  # was 12 s
+
+
 def default_signals(limit=None):
     for number in (signal.SIGHUP, signal.SIGXFSZ, signal.SIGTERM, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
@@ -357,7 +385,7 @@ def wait_until(condition):
 def main():
     top = tempfile.mkdtemp()
     for number, check in enumerate((collisions, lambda: pipes(hdf5), lambda: formats(hdf5),
-                                    standard_output, packed, signals)):
+                                    standard_output, packed, signals, lambda: hdf5_limits(hdf5))):
         folder = os.path.join(top, str(number))
         os.mkdir(folder)
         os.chdir(folder)
