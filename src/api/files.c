@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "files.h"
+#include "named_files.h"
 
 #include <math.h>
 #include <string.h>
@@ -85,9 +85,12 @@ int nb_config_files(const nb_config *cfg, nb_file_use *list)
     return add_inputs(cfg, list, n);
 }
 
-int nb_series_config_files(const nb_config *cfg, nb_file_use *list)
+int nb_config_inputs(const nb_config *cfg, nb_file_use *list)
 {
-    int n = add(list, 0, 1, (nb_file_use){"-report", cfg->report_file, 1});
+    int n;
+    if (!cfg || !list)
+        return 0;
+    n = add(list, 0, 1, (nb_file_use){"-report", cfg->report_file, 1});
     n = add(list, n, 1, (nb_file_use){"-geomout", cfg->geomout_file, 1});
     n = add(list, n, 1, (nb_file_use){"-exptout", cfg->exptout_file, 1});
     n = add(list, n, 1, (nb_file_use){"-dump_mtz", cfg->dump_mtz_file, 1});
@@ -108,13 +111,33 @@ nb_status nb_check_files(const nb_config *cfg, const nb_file_use *more, int n,
     NB_REFUSE_NULL(n >= 0 && (more || n == 0));
     nb_file_use *list =
         nb_alloc((size_t)n + NB_FILES_MOST, sizeof *list, "names of files", err);
+    nb_named_files all = {0};
     int own = list && cfg ? nb_config_files(cfg, list) : 0;
     nb_status st = list ? NB_OK : NB_ERR_NOMEM;
-    if (!st && n > 0)
-        memcpy(list + own, more, (size_t)n * sizeof *list);
+    for (int i = 0; !st && i < n; i++)
+        own = add(list, own, 1, more[i]);
     if (!st)
-        st = nb_refuse_same_files(list, own + n, NULL, 0, err);
+        st = nb_named_files_find(&all, list, own, err);
+    if (!st)
+        st = nb_refuse_same_files(all.uses, all.n, NULL, 0, err);
+    nb_named_files_free(&all);
     nb_free(list);
+    return st;
+}
+
+nb_status nb_write_text(const char *path, const char *text, nb_error *err)
+{
+    NB_REFUSE_NULL(path && text);
+    nb_outfile out;
+    nb_status st = nb_outfile_open(&out, path, err);
+    if (!st)
+        st = nb_outfile_write(&out, text, strlen(text), err);
+    if (!st)
+        st = nb_outfile_write(&out, "\n", 1, err);
+    if (!st)
+        st = nb_outfile_commit(&out, err);
+    if (st)
+        nb_outfile_abort(&out);
     return st;
 }
 

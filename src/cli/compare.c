@@ -145,10 +145,12 @@ static nb_status both(const compare *c, const nb_sub_line *line, nb_image images
     nb_difference d;
     nb_compared what = {
         line->operands[0], line->operands[1], NULL, NULL, &d, &c->thresholds, 0};
-    const nb_file_use files[] = {{"A", line->operands[0], 0},
-                                 {"B", line->operands[1], 0},
-                                 {"-diff", c->picture, 1}};
-    nb_status st = nb_check_files(NULL, files, c->picture ? 3 : 2, err);
+    const nb_config *cfg = &line->cli.cfg;
+    const nb_file_use files[] = {
+        {"A", line->operands[0], 0},  {"B", line->operands[1], 0},
+        {"-geom", cfg->geom_file, 0}, {"-expt", cfg->expt_file, 0},
+        {"-nxmx", cfg->nxmx_file, 0}, {"-diff", c->picture, 1}};
+    nb_status st = nb_check_files(NULL, files, c->picture ? 6 : 5, err);
     for (int i = 0; i < 2 && !st; i++)
         st = nb_image_read(line->operands[i], c->size[0], c->size[1], &line->cli.cfg,
                            &images[i], err);

@@ -104,23 +104,34 @@ static nb_status list_images(run *r, nb_error *err)
     return NB_OK;
 }
 
+/** All files of the run into list: the images, what the configuration reads, the outputs. */
+static int list_files(const run *r, const char *const outputs[3], nb_file_use *list)
+{
+    static const char *const flags[] = {"-report", "-exptout", "-residual"};
+    int n = nb_config_inputs(&r->line->cli.cfg, list);
+    if (r->typed->orientations)
+        list[n++] = (nb_file_use){"-orientations", r->typed->orientations, 0};
+    for (int i = 0; i < r->count; i++)
+        list[n++] = (nb_file_use){"IMAGE", r->images[i], 0};
+    for (int i = 0; i < 3; i++)
+        if (outputs[i])
+            list[n++] = (nb_file_use){flags[i], outputs[i], 1};
+    return n;
+}
+
 /** The names of files: found before any work. */
 static nb_status check_files(const run *r, nb_error *err)
 {
     const nb_refine_typed *t = r->typed;
     const char *const outputs[] = {t->report, t->exptout, t->residual};
-    static const char *const flags[] = {"-report", "-exptout", "-residual"};
-    nb_file_use files[5];
-    int n = 0;
-    nb_status st = NB_OK;
-    files[n++] = (nb_file_use){"IMAGE", r->images[0], 0};
-    for (int i = 0; i < 3; i++)
-        if (outputs[i])
-            files[n++] = (nb_file_use){flags[i], outputs[i], 1};
-    st = nb_check_files(NULL, files, n, err);
+    nb_file_use *list = malloc(((size_t)r->count + NB_FILES_MOST + 4) * sizeof *list);
+    nb_status st = list ? NB_OK : no_memory(err);
+    if (!st)
+        st = nb_check_files(NULL, list, list_files(r, outputs, list), err);
     for (int i = 0; i < 3 && !st; i++)
         if (outputs[i])
             st = nb_check_output(outputs[i], err);
+    free(list);
     return st;
 }
 
@@ -128,14 +139,9 @@ static nb_status write_report(const run *r, const nb_refinement *result, nb_erro
 {
     char *json = NULL;
     nb_status st = nb_refinement_json(result, &json, err);
-    FILE *file;
     if (st)
         return st;
-    file = nb_is_stdout(r->typed->report) ? stdout : fopen(r->typed->report, "w");
-    if (!file || fprintf(file, "%s\n", json) < 0 || (file != stdout && fclose(file))) {
-        nb_cli_fail(err, "-report: cannot write %.300s", r->typed->report);
-        st = err->code = NB_ERR_IO;
-    }
+    st = nb_write_text(r->typed->report, json, err);
     nb_free(json);
     return st;
 }

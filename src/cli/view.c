@@ -39,14 +39,18 @@ static void defaults(void *target)
 static int run(void *target, const nb_sub_line *line)
 {
     const view *c = target;
+    const nb_config *cfg = &line->cli.cfg;
     const nb_file_use files[] = {{"the picture", line->operands[1], 1},
-                                 {"the image", line->operands[0], 0}};
+                                 {"the image", line->operands[0], 0},
+                                 {"-geom", cfg->geom_file, 0},
+                                 {"-expt", cfg->expt_file, 0},
+                                 {"-nxmx", cfg->nxmx_file, 0}};
     nb_image image;
     nb_error err;
     nb_status st;
     memset(&err, 0, sizeof err);
     memset(&image, 0, sizeof image);
-    st = nb_check_files(NULL, files, 2, &err);
+    st = nb_check_files(NULL, files, 5, &err);
     if (!st)
         st = nb_image_read(line->operands[0], c->size[0], c->size[1], &line->cli.cfg,
                            &image, &err);

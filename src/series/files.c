@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "../api/files.h"
+#include "../api/named_files.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
@@ -90,6 +90,7 @@ nb_status nb_series_check_files(const nb_config *cfg, const nb_series *s, int pe
                                 nb_error *err)
 {
     names *n = nb_alloc(1, sizeof *n, "names of files", err);
+    nb_named_files all = {0};
     nb_status st = n ? NB_OK : NB_ERR_NOMEM;
     if (nb_outfile_is_stdout(s->hdf5_file))
         st = nb_fail(
@@ -104,14 +105,17 @@ nb_status nb_series_check_files(const nb_config *cfg, const nb_series *s, int pe
     if (!st) {
         add_frames(n, s);
         add_hdf5(n, s, per_file > 0 ? per_file : 1);
-        n->n_uses += nb_series_config_files(cfg, n->uses + n->n_uses);
+        n->n_uses += nb_config_inputs(cfg, n->uses + n->n_uses);
         if (strcmp(s->orientations, "random") != 0)
             add(n, "-orientations", s->orientations, 0);
         add(n, "-spectra", s->spectra, 0);
         for (int i = 0; i < s->n_also; i++)
             add(n, s->also[i].flag, s->also[i].path, s->also[i].written);
-        st = nb_refuse_same_files(n->uses, n->n_uses, n->families, n->n_families, err);
+        st = nb_named_files_find(&all, n->uses, n->n_uses, err);
     }
+    if (!st)
+        st = nb_refuse_same_files(all.uses, all.n, n->families, n->n_families, err);
+    nb_named_files_free(&all);
     if (n)
         nb_free(n->uses);
     nb_free(n);

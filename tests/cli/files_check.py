@@ -23,6 +23,8 @@ X = ["-cell", "70", "80", "90", "-N", "3", "-detpixels", "16", "-pixel", "3", "-
      "-seed", "7"]
 F = [*X, "-default_F", "100"]
 NONE = ["-nofloat", "-noint", "-nonoise", "-nopgm"]
+GEOM = "clen = 0.1\nphoton_energy = 9000\np/min_fs = 0\np/max_fs = 15\np/min_ss = 0\np/max_ss = 15\np/fs = +1x +0y\n" \
+    "p/ss = +0x +1y\np/corner_x = -8\np/corner_y = -8\np/res = 10000\n"
 HKL = "0 0 0 100\n1 0 0 50\n0 1 0 70\n0 0 1 20\n"
 
 
@@ -49,7 +51,7 @@ def has_hdf5():
     return good
 
 
-def collisions():
+def collisions(hdf5):
     """(what is there, arguments, text of the message); all are refused and change nothing."""
     for name in ("a", "b", "x", "y", "Fdump.bin", "intimage.img", "data_data_000002.h5",
                  "s_2.img", "s_series.img.resume"):
@@ -87,6 +89,21 @@ def collisions():
         ("view-of-a-frame", ["view", "a:1", "a"]),
         ("compare", ["compare", "a", "b", "-diff", "loop/b"]),
     ]
+    write("g.geom", GEOM)
+    write("j1", '{"hkl":"s_2.img"}\n{}\n')
+    write("j2", '{}\n{"mat" : "loop/s_2.img"}\n')
+    write("k.geom", "mask_file = s_2.img\nmask = /mask\nmask_good = 0x0\nmask_bad = 0xffff\n" + GEOM)
+    run(*D, "-floatfile", "f.bin", "-noint", "-nonoise", "-nopgm")
+    R = ["refine", "f.bin", "-hkl", "a", "-cell", 70, 80, 90, "-N", 3, "-detpixels", 16, "-refine", "rot", "-quiet"]
+    cases += [("jobs-line-" + j, [*D, "-jobs", j, "-output", "s_%d.img"]) for j in ("j1", "j2")]
+    cases += [("mask-of-geom", [*D[:6], "-default_F", 1, "-geom", "k.geom", "-stills", 2, "-output", "s_%d.img"]),
+              ("view-geom", ["view", "f.bin", "g.geom", "-geom", "g.geom", "-size", 16, 16]),
+              ("compare-geom", ["compare", "f.bin", "f.bin", "-geom", "g.geom", "-diff", "loop/g.geom"])]
+    cases += [("refine-" + flag, [*R, "-" + flag, "hard"]) for flag in ("report", "residual", "exptout")]
+    if hdf5:
+        run(*D, "-stills", 2, "-frames_per_file", 1, "-hdf5", "t_master.h5")
+        cases += [("view-data-file", ["view", "t_master.h5", "t_data_000001.h5"]),
+                  ("mask-data-file", [*D, "-mask", "t_master.h5:0", "-stills", 2, "-hdf5", "t.h5"])]
     before = folder_state()
     for name, args in cases:
         done = run(*args)
@@ -384,7 +401,7 @@ def wait_until(condition):
 
 def main():
     top = tempfile.mkdtemp()
-    for number, check in enumerate((collisions, lambda: pipes(hdf5), lambda: formats(hdf5),
+    for number, check in enumerate((lambda: collisions(hdf5), lambda: pipes(hdf5), lambda: formats(hdf5),
                                     standard_output, packed, signals, lambda: hdf5_limits(hdf5))):
         folder = os.path.join(top, str(number))
         os.mkdir(folder)
