@@ -54,8 +54,8 @@ static nb_status add(nb_named_files *f, const nb_file_use *from, const char *nam
         st = keep(f, from->flag, path, err);
     if (st || !slash || path[0] == '/')
         return st;
-    snprintf(beside, sizeof beside, "%.*s%.1000s", (int)(slash + 1 - from->path), from->path,
-             path);
+    snprintf(beside, sizeof beside, "%.*s%.1000s", (int)(slash + 1 - from->path),
+             from->path, path);
     return access(beside, F_OK) == 0 ? keep(f, from->flag, beside, err) : NB_OK;
 }
 
