@@ -183,7 +183,7 @@ static int has_rotations(const nb_symmetry *b, const nb_symmetry *a)
 void nb_symmetry_beside(nb_symmetry *sg, const char *text, const double cell[6],
                         const char *name)
 {
-    nb_symmetry said;
+    nb_symmetry said = {0};
     nb_error ignored;
     char own[40], other[40];
     int agree;
