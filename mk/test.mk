@@ -13,7 +13,7 @@ DEMO_FLAGS := $(DEMO_CRYSTAL) -misset 10 20 30 -N 30 -mosaic 0.4 -mosaic_domains
     -distance 100 -detpixels $(DEMO_PIXELS) -pixel $(DEMO_PIXEL_MM) -seed 1
 DEMO_FILES := -floatfile $(DEMO_DIR)/lysozyme.bin -intfile $(DEMO_DIR)/lysozyme.img \
     -noisefile $(DEMO_DIR)/lysozyme_noise.img -pgmfile $(DEMO_DIR)/lysozyme.pgm \
-    -pngfile $(DEMO_DIR)/lysozyme.png -tifffile $(DEMO_DIR)/lysozyme.tif \
+    -pngfile $(DEMO_DIR)/lysozyme.png$(if $(HAVE_TIFF), -tifffile $(DEMO_DIR)/lysozyme.tif) \
     -dump $(DEMO_DIR)/Fdump.bin
 
 .PHONY: demo
