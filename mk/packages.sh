@@ -22,11 +22,13 @@ for group; do
     esac
 done
 
+native=$(dpkg --print-architecture)
 # installed A|B: one of these names is.
 installed() {
     for name in $(echo "$1" | tr '|' ' '); do
-        state=$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null || true)
-        [ "$state" != installed ] || return 0
+        # of this machine's architecture: another one's may be installed beside it
+        ! dpkg-query -W -f '${db:Status-Status} ${Architecture}\n' "$name" 2>/dev/null |
+            grep -qxE "installed (all|$native)" || return 0
     done
     return 1
 }
