@@ -10,8 +10,9 @@
 #include "../base/text.h"
 
 #define COLUMNS 5
-#define LONGEST_WAVE 1e-6 /* m; above: a wavelength in angstroms typed as metres */
-#define FARTHEST 1e100    /* m; keeps squared lengths finite */
+#define SHORTEST_WAVE 1e-16 /* m; as -lambda */
+#define LONGEST_WAVE 1e-6   /* m; above: a wavelength in angstroms typed as metres */
+#define FARTHEST 1e100      /* m; keeps squared lengths finite */
 
 static int delimiter(char c)
 {
@@ -39,12 +40,11 @@ static nb_status check_row(const source_reader *r, const nb_source_line *s)
     if (!(s->intensity >= 0))
         return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
                           "intensity %g is negative", s->intensity);
-    if (!(s->lambda > 0 && s->lambda < LONGEST_WAVE))
+    if (!(s->lambda >= SHORTEST_WAVE && s->lambda < LONGEST_WAVE))
         return nb_fail_at(
             r->err, NB_ERR_INPUT, r->name, r->line,
-            "wavelength %g m must be above 0 and below %g m (column 5 is in "
-            "metres)",
-            s->lambda, LONGEST_WAVE);
+            "wavelength %g m must be from %g to %g m (column 5 is in metres)", s->lambda,
+            SHORTEST_WAVE, LONGEST_WAVE);
     return NB_OK;
 }
 

@@ -10,7 +10,9 @@
 #include "../base/memory.h"
 #include "../base/text.h"
 
-#define LONGEST_A 1e4 /* as in a source list */
+/* as in a source list */
+#define SHORTEST_A 1e-6
+#define LONGEST_A 1e4
 
 typedef struct reader {
     const char *p, *end; /* of the line */
@@ -66,9 +68,10 @@ static nb_status next_pair(reader *r, nb_source_line *out, int *there)
         return NB_ERR_INPUT;
     if (got == 0)
         return NB_OK;
-    if (!(A > 0 && A < LONGEST_A))
+    if (!(A >= SHORTEST_A && A < LONGEST_A))
         return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
-                          "wavelength %g A must be above 0 and below %g", A, LONGEST_A);
+                          "wavelength %g A must be from %g to %g", A, SHORTEST_A,
+                          LONGEST_A);
     if ((got = next_number(r, &weight)) < 0)
         return NB_ERR_INPUT;
     if (got == 0)
@@ -168,7 +171,7 @@ static nb_status add_row(const nb_spectra_table *t, size_t row, const char *name
     size_t used = s->first[s->count], n = row_length(t, row);
     double sum = 0;
     for (size_t i = 0; i < n; i++, used++) {
-        if (!(A[i] > 0 && A[i] < LONGEST_A) || !(weight[i] >= 0))
+        if (!(A[i] >= SHORTEST_A && A[i] < LONGEST_A) || !(weight[i] >= 0))
             return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                               "spectrum %zu: wavelength %g A, weight %g", row, A[i],
                               weight[i]);
