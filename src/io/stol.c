@@ -54,9 +54,6 @@ static nb_status read_point(table_reader *r, nb_stol_point *point, int *found)
     if (!(point->stol >= 0))
         return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
                           "the first column is %g; it must be 0 or more", point->stol);
-    if (!(point->F >= 0))
-        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
-                          "F is %g; an amplitude is 0 or more", point->F);
     return NB_OK;
 }
 
