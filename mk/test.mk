@@ -18,7 +18,7 @@ DEMO_FILES := -floatfile $(DEMO_DIR)/lysozyme.bin -intfile $(DEMO_DIR)/lysozyme.
 
 .PHONY: demo
 ifneq ($(filter demo,$(MAKECMDGOALS)),)
-$(info demo: $(if $(wildcard $B/nanobragg),compiles what changed,compiles the program (about $(if $(HAVE_CUDA),4 minutes,2 minutes) on \
+$(info demo: $(if $(wildcard $B/nanobragg),compiles what changed,compiles the program (about $(if $(HAVE_CUDA),3 minutes,a minute) on \
     2 cores)) and renders lysozyme into $(DEMO_DIR) (a second))
 endif
 $(call stamp,demo,$(DEMO_FLAGS) $(DEMO_FILES))
@@ -32,7 +32,7 @@ $(DEMO_DIR)/lysozyme.png: $B/nanobragg $B/demo
 # --- tests --------------------------------------------------------------------------------------
 RUN := bash tests/run.sh
 .PHONY: test test-dials check bigtest reduced golden-report bench
-test: all test-programs python ## every test (about 4 minutes on 2 cores once compiled)
+test: all test-programs python ## every test (about 3 minutes on 2 cores once compiled)
 	@PYTHON=$(PYTHON) $(RUN) $B
 
 check: all $(UNIT_BIN) $(REPLAY_BIN) ## the quick tests: unit, command line, fuzz corpus
