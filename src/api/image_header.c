@@ -179,7 +179,7 @@ static nb_opt3 vector(const double v[3], double scale)
     return (nb_opt3){1, {v[0] * scale, v[1] * scale, v[2] * scale}};
 }
 
-/** Masters of ours say the place in vectors, which hold a tilt too. */
+/** A master of nanobragg gives the place of the detector by vectors, with its tilt. */
 static void take_vectors(const nb_hdf5_geometry *said, nb_config *cfg)
 {
     const double *f = said->fast_axis, *s = said->slow_axis;

@@ -34,10 +34,10 @@ typedef enum nb_header_field {
 
 /** What is known of a file besides its geometry. */
 typedef struct nb_header_found {
-    int own;         /* it is an SMV file of ours */
+    int own;         /* nanobragg wrote this SMV file */
     double pedestal; /* of SMV */
     unsigned fields; /* NB_OPEN_* that such a file has, without those that it gives and cfg need not show.
-                        A file of ours says what was typed, so it leaves none open. */
+                        A file of nanobragg has what was typed: it leaves none open. */
 } nb_header_found;
 
 /** Fill what cfg leaves open from the file.  hooks (may be NULL) hear what the file says and is not taken.

@@ -8,6 +8,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
+#include "../io/hdf5_read.h"
 
 enum { LOOK = 1 << 26 /* bytes of a file that are looked at */ };
 
@@ -128,28 +129,22 @@ static nb_status of_hdf5(nb_named_files *f, const nb_file_use *from, const char 
 
 static nb_status look_into(nb_named_files *f, const nb_file_use *from, nb_error *err)
 {
-    const char *colon = strrchr(from->path, ':');
-    char path[NB_PATH_MAX], *data = NULL;
-    size_t bytes = 0;
+    char master[NB_PATH_MAX], *data;
+    int frame;
+    const int hdf5 = nb_hdf5_frame_of(from->path, master, &frame),
+              jobs = strcmp(from->flag, "-jobs") == 0,
+              geom = strcmp(from->flag, "-geom") == 0;
+    const nb_file_use at = {from->flag, hdf5 ? master : from->path, 0};
+    size_t bytes;
     nb_input in;
     nb_status st = NB_OK;
-    snprintf(path, sizeof path, "%s", from->path);
-    if (colon && access(path, F_OK) != 0) /* file.h5:12 */
-        path[colon - from->path] = '\0';
-    if (!nb_is_regular_file(path) || nb_input_open(&in, path, from->flag, NULL))
+    if (!(hdf5 || jobs || geom) || !nb_is_regular_file(at.path) ||
+        nb_input_open(&in, at.path, at.flag, NULL))
         return NB_OK; /* its reader says more */
     bytes = in.bytes < LOOK ? (size_t)in.bytes : LOOK;
-    if (bytes >= 8 && (data = nb_alloc_raw(bytes, 1, "names of files", NULL)) &&
-        !nb_input_read(&in, 0, data, 8, NULL)) {
-        nb_file_use at = {from->flag, path, 0};
-        int hdf5 = memcmp(data, "\x89HDF\r\n\x1a\n", 8) == 0;
-        int jobs = strcmp(from->flag, "-jobs") == 0,
-            geom = strcmp(from->flag, "-geom") == 0;
-        if ((hdf5 || jobs || geom) && !nb_input_read(&in, 0, data, bytes, NULL))
-            st = (hdf5   ? of_hdf5
-                  : jobs ? of_jobs
-                         : of_geom)(f, &at, data, data + bytes, err);
-    }
+    data = bytes > 0 ? nb_alloc_raw(bytes, 1, "names of files", NULL) : NULL;
+    if (data && !nb_input_read(&in, 0, data, bytes, NULL))
+        st = (hdf5 ? of_hdf5 : jobs ? of_jobs : of_geom)(f, &at, data, data + bytes, err);
     nb_free(data);
     nb_input_close(&in);
     return st;

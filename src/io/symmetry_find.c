@@ -136,12 +136,13 @@ static nb_status find_symbol(const char *text, const double cell[6], const char 
     nb_status status = nb_symmetry_symbol(text, cell, name, out, err);
     char other[48];
     size_t n;
-    if (status == NB_ERR_INPUT && (mark_setting(text, other) || strchr(text, '/'))) {
+    int marked = status == NB_ERR_INPUT && mark_setting(text, other);
+    if (marked || (status == NB_ERR_INPUT && strchr(text, '/'))) {
         nb_error ignored;
-        if (!mark_setting(text, other))
-            shorten(text, other);
-        else
+        if (marked)
             text = other;
+        else
+            shorten(text, other);
         if (!nb_symmetry_symbol(other, cell, name, out, &ignored))
             status = NB_OK;
     }
