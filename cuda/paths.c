@@ -241,21 +241,16 @@ static double direct_seconds(const nb_plan *plan)
     return steps_seconds(NB_PATH_DIRECT, plan);
 }
 
-/** What a ray costs beside its steps.  It was measured as the number of steps from which on a kernel
+/** With what a ray costs beside its steps.  It was measured as the number of steps from which on this kernel
  * is quicker than the direct one: 24, or 8 where layers stand at their mean depth, for there the direct
  * kernel's steps cost a third more and those of the tensor cores do not. */
-static double rays_seconds(nb_cuda_path path, const nb_plan *plan)
-{
-    int deep = is_deep(plan->scene) && plan->engine.has_tensor;
-    double even = (deep ? 8 : 24) - 0.5; /* neither is quicker */
-    return plan->rays * even *
-           (1 / nb_cuda_step_rate(NB_PATH_DIRECT, plan) -
-            1 / nb_cuda_step_rate(path, plan));
-}
-
 static double tensor_seconds(const nb_plan *plan)
 {
-    return rays_seconds(NB_PATH_TENSOR, plan) + steps_seconds(NB_PATH_TENSOR, plan);
+    const double even = (is_deep(plan->scene) ? 8 : 24) - 0.5; /* neither is quicker */
+    return plan->rays * even *
+               (1 / nb_cuda_step_rate(NB_PATH_DIRECT, plan) -
+                1 / nb_cuda_step_rate(NB_PATH_TENSOR, plan)) +
+           steps_seconds(NB_PATH_TENSOR, plan);
 }
 
 /** With a pass over the table, which becomes cells. */
