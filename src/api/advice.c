@@ -80,21 +80,24 @@ static void advise_sampling(const nb_sim *sim)
             typed, 100 * error, enough);
 }
 
-/** The least number of steps, in steps of a half, that resolves the reflections. */
-static int enough_steps(const nb_scene *sc, nb_steps by, double error)
-{
-    enum { MOST = 100000 };
-    while (by.count < MOST && nb_steps_error(sc, &by) > error)
-        by.count += by.count / 2 + 1;
-    return by.count;
-}
-
 /** Several wavelengths: of -dispersion, or of a file. */
 static int has_wavelengths(const nb_scene *sc)
 {
     const nb_source *s = sc->beam.sources;
     return s[0].lambda != s[sc->beam.n_sources - 1].lambda ||
            s[0].lambda != s[sc->beam.n_sources / 2].lambda;
+}
+
+/** The automatic number of spindle steps is at its bound. */
+static void say_bound(const nb_sim *sim, double error)
+{
+    const nb_scene *sc = &sim->model.scene;
+    const int n = sim->model.auto_phi_steps;
+    nb_notice(&sim->hooks,
+              "%d spindle steps are the most of an automatic number: the photons of a "
+              "reflection are wrong by %.0f %% (root mean square); -phisteps %d resolves "
+              "them, and takes %.3g times as long",
+              sc->lattice.n_phi, 100 * error, n, (double)n / sc->lattice.n_phi);
 }
 
 static void advise_steps(const nb_sim *sim)
@@ -115,12 +118,14 @@ static void advise_steps(const nb_sim *sim)
                        sim->model.geometry.spindle};
         double most = i == NB_STEPS_DOMAINS ? domains_tolerance : spot_tolerance;
         double error = axes[i].there ? nb_steps_error(sc, &by) : 0;
-        if (error > most)
+        if (i == NB_STEPS_PHI && sim->model.auto_phi_steps > by.count)
+            say_bound(sim, error);
+        else if (error > most)
             nb_notice(&sim->hooks,
                       "%d %s are too few for the spots: the photons of a reflection are "
                       "wrong by %.0f %% (root mean square); %s %d resolves them",
                       by.count, axes[i].what, 100 * error, axes[i].flag,
-                      enough_steps(sc, by, most / 2));
+                      nb_steps_enough(sc, by, most / 2));
     }
 }
 

@@ -153,6 +153,7 @@ static void add_running(nb_json root, const nb_sim *sim)
     nb_json_number(p, "osc_deg", m->phi_range / NB_DEG);
     nb_json_number(p, "phistep_deg", m->phi_step / NB_DEG);
     nb_json_number(p, "phisteps", m->scene.lattice.n_phi);
+    nb_json_flag(p, "phisteps_automatic", m->auto_phi_steps > 0);
     s = nb_json_object(root, "sampling");
     nb_json_number(s, "oversample", m->scene.oversample);
     nb_json_number(s, "steps_per_pixel",

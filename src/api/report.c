@@ -128,9 +128,10 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
         m->fluence, sc->beam.polarization, sc->beam.nopolar ? " (off)" : "");
     report_polarization(&t, sim);
     report_crystal(&t, sim);
-    nb_report_put(&t, "spindle   phi %g deg, oscillation %g deg in %d step%s\n",
+    nb_report_put(&t, "spindle   phi %g deg, oscillation %g deg in %d step%s%s\n",
                   m->phi0 / NB_DEG, m->phi_range / NB_DEG, sc->lattice.n_phi,
-                  sc->lattice.n_phi == 1 ? "" : "s");
+                  sc->lattice.n_phi == 1 ? "" : "s",
+                  m->auto_phi_steps > 0 ? " (automatic)" : "");
     nb_report_put(
         &t,
         "detector  %d x %d pixels of %g mm, distance %.9g mm, %s convention, %s pivot\n",

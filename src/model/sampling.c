@@ -98,6 +98,11 @@ nb_sampling nb_sample_phi(double range, double step, int count, int compat)
     return s;
 }
 
+int nb_phi_open(double range, double step, int count, int compat)
+{
+    return range > 0 && !(step > 0) && count <= 0 && !compat;
+}
+
 int nb_mosaic_domains(double spread, int count)
 {
     if (isnan(spread) || spread <= 0)

@@ -23,6 +23,8 @@ nb_sampling nb_sample_layers(double thickness, int count);
  * `count` steps at the same angle. A step of 0 counts as unset. With -compat it uses a
  * typed step as the distance of the points. */
 nb_sampling nb_sample_phi(double range, double step, int count, int compat);
+/** The number of spindle steps is left open: a range without step and count. */
+int nb_phi_open(double range, double step, int count, int compat);
 /** Mosaic domains for a spread [rad, NaN unset]. */
 int nb_mosaic_domains(double spread, int count);
 

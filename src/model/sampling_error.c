@@ -204,9 +204,8 @@ typedef struct place {
     double F, S; /* m */
 } place;
 
-static place place_of(const nb_scene *sc, int at)
+static place place_of(const nb_scene *sc, const nb_region *roi, int at)
 {
-    const nb_region *roi = &sc->raster.roi;
     double f = (at % GRID + 0.5) / GRID, s = (at / GRID + 0.5) / GRID;
     double row = roi->smin + s * (roi->smax - roi->smin + 1);
     const nb_panel *panel = &sc->panels[nb_panel_of_row(sc, (int)row)];
@@ -233,7 +232,7 @@ double nb_sampling_error(const nb_scene *sc, int oversample)
     const nb_orientation *u = middle_of(sc);
     double errors[GRID * GRID];
     for (int i = 0; i < GRID * GRID; i++) {
-        place at = place_of(sc, i);
+        place at = place_of(sc, &sc->raster.roi, i);
         spot p = spot_at(sc, at.panel, u, at.F, at.S, oversample);
         errors[i] = spot_error(sc, &p, u);
     }
@@ -363,11 +362,37 @@ static double axis_error(const nb_scene *sc, const nb_steps *by, const spot *p)
 
 double nb_steps_error(const nb_scene *sc, const nb_steps *by)
 {
+    const nb_region whole = {0, sc->raster.columns - 1, 0, sc->raster.rows - 1};
     double errors[GRID * GRID];
-    for (int i = 0; i < GRID * GRID; i++) {
-        place at = place_of(sc, i);
+    for (int i = 0; i < GRID * GRID; i++) { /* no -roi: its pixels are those of the image */
+        place at = place_of(sc, &whole, i);
         spot p = spot_at(sc, at.panel, middle_of(sc), at.F, at.S, 1);
         errors[i] = axis_error(sc, by, &p);
     }
     return typical(errors);
+}
+
+int nb_steps_enough(const nb_scene *sc, nb_steps by, double most)
+{
+    enum { MOST = 100000 };
+    int low = by.count - 1;
+    while (by.count < MOST && nb_steps_error(sc, &by) > most) {
+        low = by.count;
+        by.count *= 2;
+    }
+    while (by.count - low > 1 + low / 64) {
+        nb_steps between = by;
+        between.count = low + (by.count - low) / 2;
+        if (nb_steps_error(sc, &between) > most)
+            low = between.count;
+        else
+            by.count = between.count;
+    }
+    return by.count < MOST ? by.count : MOST;
+}
+
+int nb_phi_steps_enough(const nb_scene *sc, double range, nb_vec3 spindle)
+{
+    const double most = 0.05;
+    return 2 * nb_steps_enough(sc, (nb_steps){NB_STEPS_PHI, 1, range, spindle}, most);
 }

@@ -28,4 +28,12 @@ typedef struct nb_steps {
  * axis, with the spread of the others; sources as a continuous spectrum.  Takes milliseconds. */
 double nb_steps_error(const nb_scene *scene, const nb_steps *by);
 
+/** The least number of steps, from by.count, with an error up to `most`; no more than 100000. */
+int nb_steps_enough(const nb_scene *scene, nb_steps by, double most);
+
+/** Spindle steps that resolve the rocking curves of a rotation by `range` (rad), at least 2: those of
+ * an error of 0.05, twice, for the reflections that the ends of the rotation cut. The scene's
+ * orientations are the domains at the middle of the rotation (n_phi 1). */
+int nb_phi_steps_enough(const nb_scene *scene, double range, nb_vec3 spindle);
+
 #endif

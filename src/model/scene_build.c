@@ -10,9 +10,13 @@
 #include "../physics/ray.h"
 #include "misset.h"
 #include "sampling.h"
+#include "sampling_error.h"
 #include "units.h"
 
 enum { MAX_ORIENTATIONS = 50000000, MAX_AUTO_OVERSAMPLE = 100 };
+enum {
+    MAX_AUTO_PHI_STEPS = 1000
+}; /* of a frame: an image of minutes stays one of minutes */
 
 /** The sensor's wavelength, A: the sources' weighted mean, for a list of them. */
 static double sensor_wavelength(const nb_config *cfg, const nb_model_inputs *in)
@@ -121,15 +125,75 @@ static void displace_crystal(const nb_displacement *moved, nb_crystal *x)
         *all[i] = nb_turn(w, *all[i]);
 }
 
+/** Spindle steps that resolve the crystal's rocking curves. */
+static nb_status auto_phi_steps(nb_model *m, const nb_mat3 *domains, nb_error *err)
+{
+    nb_lattice *lattice = &m->scene.lattice;
+    nb_vec3 axis = m->geometry.spindle;
+    const double middle = m->phi0 + m->phi_range / 2;
+    m->orientations = nb_alloc((size_t)lattice->n_domains, sizeof *m->orientations,
+                               "orientations", err);
+    if (!m->orientations)
+        return NB_ERR_NOMEM;
+    lattice->n_phi = 1;
+    lattice->n_orientations = lattice->n_domains;
+    lattice->orientations = m->orientations;
+    for (int j = 0; j < lattice->n_domains; j++) {
+        nb_orientation u = {m->crystal.a, m->crystal.b, m->crystal.c};
+        m->orientations[j] = turn_about(turn_by(u, &domains[j]), axis, middle);
+    }
+    m->auto_phi_steps = nb_phi_steps_enough(&m->scene, m->phi_range, axis);
+    nb_free(m->orientations);
+    m->orientations = NULL;
+    return NB_OK;
+}
+
+static nb_status fit_orientations(const nb_lattice *lattice, nb_error *err)
+{
+    double total = (double)lattice->n_phi * lattice->n_domains;
+    if (total <= MAX_ORIENTATIONS)
+        return NB_OK;
+    return nb_fail(err, NB_ERR_INPUT,
+                   "%d phi steps of %d mosaic domains are %.0f orientations (limit "
+                   "%d); type fewer -phisteps or -mosaic_dom",
+                   lattice->n_phi, lattice->n_domains, total, MAX_ORIENTATIONS);
+}
+
+/** The number of spindle steps, where it is open, and all orientations. */
+static nb_status place_domains(const nb_config *cfg, const nb_mat3 *domains, nb_model *m,
+                               nb_error *err)
+{
+    nb_lattice *lattice = &m->scene.lattice;
+    const double range = cfg->osc_deg * NB_DEG, step = cfg->phistep_deg * NB_DEG;
+    const int most = MAX_ORIENTATIONS / lattice->n_domains;
+    nb_status st;
+    if (nb_phi_open(range, step, cfg->phi_steps, cfg->compat)) {
+        int n;
+        if ((st = auto_phi_steps(m, domains, err)))
+            return st;
+        n = m->auto_phi_steps < MAX_AUTO_PHI_STEPS ? m->auto_phi_steps
+                                                   : MAX_AUTO_PHI_STEPS;
+        lattice->n_phi = n < most ? n : most;
+        m->phi_step = range / lattice->n_phi;
+    }
+    lattice->n_orientations = lattice->n_phi * lattice->n_domains;
+    m->orientations = nb_alloc((size_t)lattice->n_orientations, sizeof *m->orientations,
+                               "orientations", err);
+    if (!m->orientations)
+        return NB_ERR_NOMEM;
+    fill_orientations(cfg, m, domains);
+    lattice->orientations = m->orientations;
+    return NB_OK;
+}
+
 static nb_status build_orientations(const nb_config *cfg, const nb_model_inputs *in,
                                     const nb_hooks *hooks, nb_model *m, nb_error *err)
 {
-    nb_scene *sc = &m->scene;
+    nb_lattice *lattice = &m->scene.lattice;
     nb_sampling phi = nb_sample_phi(cfg->osc_deg * NB_DEG, cfg->phistep_deg * NB_DEG,
                                     cfg->phi_steps, cfg->compat);
     nb_mat3 *domains;
     nb_status st;
-    double total;
     if ((st = nb_mosaic_resolve(cfg, m->crystal.astar, m->crystal.c, &m->mosaic, err)))
         return st;
     if (in->moved)
@@ -142,23 +206,16 @@ static nb_status build_orientations(const nb_config *cfg, const nb_model_inputs 
     m->phi0 = nb_or(cfg->phi_deg, 0) * NB_DEG;
     m->phi_range = phi.range;
     m->phi_step = phi.step;
-    sc->lattice.n_phi = phi.count;
-    sc->lattice.n_domains = nb_mosaic_domains(m->mosaic.spread, cfg->mosaic_domains);
-    total = (double)sc->lattice.n_phi * sc->lattice.n_domains;
-    if (total > MAX_ORIENTATIONS)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "%d phi steps of %d mosaic domains are %.0f orientations (limit "
-                       "%d); type fewer -phisteps or -mosaic_dom",
-                       sc->lattice.n_phi, sc->lattice.n_domains, total, MAX_ORIENTATIONS);
-    sc->lattice.n_orientations = sc->lattice.n_phi * sc->lattice.n_domains;
-    domains =
-        nb_alloc((size_t)sc->lattice.n_domains, sizeof *domains, "mosaic domains", err);
-    m->orientations = nb_alloc((size_t)sc->lattice.n_orientations,
-                               sizeof *m->orientations, "orientations", err);
-    st = domains && m->orientations ? NB_OK : NB_ERR_NOMEM;
-    if (!st && !(st = nb_mosaic_draw(&m->mosaic, sc->lattice.n_domains, domains, err)))
-        fill_orientations(cfg, m, domains);
-    sc->lattice.orientations = m->orientations;
+    lattice->n_phi = phi.count;
+    lattice->n_domains = nb_mosaic_domains(m->mosaic.spread, cfg->mosaic_domains);
+    if ((st = fit_orientations(lattice, err)))
+        return st;
+    domains = nb_alloc((size_t)lattice->n_domains, sizeof *domains, "mosaic domains", err);
+    if (!domains)
+        return NB_ERR_NOMEM;
+    st = nb_mosaic_draw(&m->mosaic, lattice->n_domains, domains, err);
+    if (!st)
+        st = place_domains(cfg, domains, m, err);
     nb_free(domains);
     return st;
 }
@@ -230,9 +287,6 @@ static void build_crystal_terms(const nb_config *cfg, const nb_model_inputs *in,
                                 nb_model *m)
 {
     nb_scene *sc = &m->scene;
-    memcpy(sc->lattice.N, m->crystal.N, sizeof sc->lattice.N);
-    sc->lattice.shape = (int)cfg->shape;
-    sc->lattice.fudge = cfg->fudge;
     nb_crystal_shape_metric(&m->crystal, cfg->compat, sc->lattice.radius2);
     set_table(cfg, &in->table, m);
     sc->factors.dmin = cfg->dmin_A * NB_ANGSTROM;
@@ -271,8 +325,12 @@ static nb_status build_scene(const nb_config *cfg, const nb_model_inputs *in,
     if ((st = nb_geometry_build_moved(cfg, in->moved, &m->geometry, err)) ||
         (st = build_detector(cfg, in, hooks, m, err)) ||
         (st = nb_crystal_build(cfg, &crystal, hooks, &m->crystal, err)) ||
-        (st = build_sources(cfg, in, m, err)) ||
-        (st = build_orientations(cfg, in, hooks, m, err)))
+        (st = build_sources(cfg, in, m, err)))
+        return st;
+    memcpy(sc->lattice.N, m->crystal.N, sizeof sc->lattice.N);
+    sc->lattice.shape = (int)cfg->shape;
+    sc->lattice.fudge = cfg->fudge;
+    if ((st = build_orientations(cfg, in, hooks, m, err)))
         return st;
     m->auto_oversample = auto_oversample(cfg, m);
     if ((st = check_oversample(cfg, m, err)))

@@ -32,10 +32,11 @@ typedef struct nb_model {
     nb_scene scene; /* points into the arrays below and into the inputs */
     nb_geometry geometry;
     nb_crystal crystal;
-    double wavelength_A;              /* central */
-    double fluence;                   /* photons/m^2 */
-    double blocks;                    /* of the crystal */
-    int auto_oversample;              /* sub-pixels that resolve the crystal's fringes */
+    double wavelength_A; /* central */
+    double fluence;      /* photons/m^2 */
+    double blocks;       /* of the crystal */
+    int auto_oversample; /* sub-pixels that resolve the crystal's fringes */
+    int auto_phi_steps; /* that resolve the rocking curves; 0: their number is typed, or a rule's */
     double phi0, phi_range, phi_step; /* rad */
     nb_mosaic mosaic;
     nb_amorphous *amorphous;      /* owned; its tables are the inputs' */

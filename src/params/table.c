@@ -222,7 +222,7 @@ static const nb_param rows[] = {
 {"phistep", NULL, NUMBER(PIXELS, phistep_deg), WITHIN(0, 1e6), .value = "angle", .unit = "deg",
     .fallback = "from -osc and -phisteps", KEY(36, "PHISTEP"),
     .help = "rotation between two steps; 0 is unset"},
-{"phisteps", NULL, WHOLE(PIXELS, phi_steps), COUNTED, .fallback = "2 with -osc, else 1",
+{"phisteps", NULL, WHOLE(PIXELS, phi_steps), COUNTED, .fallback = "automatic with -osc, else 1",
     KEY(37, "PHISTEPS"), .help = "spindle angles in the exposure; without -osc all are at -phi"},
 {"spindle_axis", NULL, VECTOR(spindle_axis), .after = nb_after_custom,
     .fallback = "by convention", KEY(26, "SPINDLE"), .help = "spindle direction; convention CUSTOM"},

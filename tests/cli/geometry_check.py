@@ -165,16 +165,46 @@ def check_threads():
 def check_steps():
     spots = ["-cell", "60", "-default_F", "100", "-N", "20", "-detpixels", "60", "-pixel", "1.5", "-misset", "10", "20",
              "30", "-gauss_xtal", "-oversample", "1", "-tolerance", "1e-3", *QUIET, "-nofloat"]
-    cases = {"2 spindle steps": ["-osc", "1"], "4 spindle steps": ["-osc", "2", "-phistep", "0.5"],
+    cases = {"2 spindle steps": ["-osc", "1", "-phisteps", "2"], "4 spindle steps": ["-osc", "2", "-phistep", "0.5"],
              "10 mosaic domains": ["-mosaic", "0.5"], "2 wavelengths": ["-dispersion", "20"]}
     for words, flags in cases.items():
         notes = run(*spots, *flags)[1]
         ok("too-few-" + words.replace(" ", "-"), words + " are too few" in notes, notes)
-    for name, flags in {"steps": ["-osc", "1", "-phisteps", "10"], "still": [], "thin": ["-osc", "0.02"],
+    for name, flags in {"steps": ["-osc", "1", "-phisteps", "10"], "automatic-steps": ["-osc", "1"], "still": [], "thin": ["-osc", "0.02"],
                         "domains-of-a-rotation": ["-osc", "3", "-phisteps", "30", "-mosaic", "0.05"],
                         "wavelengths": ["-dispersion", "1", "-dispsteps", "20"]}.items():
         notes = run(*spots, *flags)[1]
         ok("enough-" + name, "too few" not in notes, notes)
+    check_automatic_steps(spots[:-1])
+
+
+def photons(name, *flags):
+    """Photons of each reflection of a list of -truth spots."""
+    run(*flags, "-truth", "spots", "-truth_min", "1e-6", "-truthfile", name)
+    with open(name) as lines:
+        rows = [line.split("\t") for line in lines if line[0] not in "#h"]
+    return {tuple(row[:3]): float(row[5]) for row in rows}
+
+
+def check_automatic_steps(spots):
+    """Two per width of the rocking curve; the same for a part of the image; -compat has nanoBragg's two."""
+    def steps(*flags):
+        spindle = json.loads(run(*spots, *flags, "-show_config")[0])["spindle"]
+        return spindle["phisteps"], spindle["phisteps_automatic"]
+    n, automatic = steps("-osc", "1")
+    ok("automatic-steps-count", 10 <= n <= 30 and automatic, n)
+    ok("automatic-steps-roi", steps("-osc", "1", "-roi", "0", "5", "3", "9") == (n, True))
+    ok("automatic-steps-typed", steps("-osc", "1", "-phisteps", "3") == (3, False))
+    ok("automatic-steps-step", steps("-osc", "1", "-phistep", "0.5") == (2, False))
+    ok("automatic-steps-compat", steps("-osc", "1", "-compat") == (2, False))
+    ok("automatic-steps-thin", steps("-osc", "0.01") == (2, True))
+    ok("automatic-steps-domains", steps("-osc", "1", "-mosaic", "0.3", "-mosaic_dom", "50")[0] < n)
+    ok("automatic-steps-bound", steps("-osc", "180")[0] == 1000)
+    notes = run(*spots, "-nofloat", "-osc", "180", "-roi", "0", "5", "0", "5")[1]
+    ok("automatic-steps-bound-said", "1000 spindle steps are the most of an automatic number" in notes, notes)
+    few, many = (photons("steps.tsv", *spots, "-nofloat", "-osc", "1", *f) for f in ([], ["-phisteps", str(8 * n)]))
+    error = math.sqrt(sum((few.get(k, 0) - x) ** 2 for k, x in many.items()) / sum(x * x for x in many.values()))
+    ok("automatic-steps-photons", error < 0.02, error)
 
 
 # --- flags that have no effect ---
