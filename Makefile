@@ -8,6 +8,7 @@
 #   CUDA_ARCH=all    every GPU; "80 90": these; default: the cards in this machine, else 8.0 and, at the first start, any other
 #   CXX=clang++      the C++ compiler (that of CC is the default), for src/io/gemmi.cc alone
 #   GEMMI=0          no gemmi even if it is here
+#   MPICC=mpicc.openmpi  this MPI, where there are several (MPICH is the default)
 #   OPTIONAL=0       none of the optional libraries but OpenMP
 #   WERROR=1         warnings are errors (CI)
 #   COMPILE_LOG=file write there what each compiler takes (mk/timed.py)
@@ -76,7 +77,7 @@ PACKAGE_RANDOM123 := librandom123-dev
 PACKAGE_ZLIB := zlib1g-dev
 COMPILES := $(if $(MAKECMDGOALS),$(filter-out list help clean format dist,$(MAKECMDGOALS)),all)
 ifneq ($(COMPILES),)
-$(shell mkdir -p $(B) && OPTIONAL='$(OPTIONAL)' sh mk/detect.sh '$(CC)' '$(CUDA)' '$(CXX)' '$(GEMMI)' $(SAN) >$(B)/config.$$PPID && \
+$(shell mkdir -p $(B) && OPTIONAL='$(OPTIONAL)' MPICC='$(MPICC)' sh mk/detect.sh '$(CC)' '$(CUDA)' '$(CXX)' '$(GEMMI)' $(SAN) >$(B)/config.$$PPID && \
     { cmp -s $(B)/config.$$PPID $(B)/config.mk || mv $(B)/config.$$PPID $(B)/config.mk; }; \
     rm -f $(B)/config.$$PPID)
 include $(B)/config.mk

@@ -61,9 +61,9 @@ if [ "${OPTIONAL:-auto}" != 0 ] && printf '#include <bzlib.h>\n' | $cc -E -x c -
     echo "BZIP2_VERSION := $(sed -n 's/.*libbzip2 version \([0-9.]*\).*/\1/p' "$header" | head -n 1)"
     soname BZIP2 bzip2 libbz2
 fi
-# MPI, loaded when mpirun started the program (src/series/mpi_lib.h).
-for mpi in mpich ompi-c ompi mpi; do
-    ! pkg-config --exists $mpi 2>/dev/null || break
+# MPI, loaded when mpirun started the program (src/series/mpi_lib.h).  MPICC=mpicc.openmpi chooses one of several.
+for mpi in ${MPICC:+of-mpicc} mpich ompi-c ompi mpi; do
+    if [ -n "${MPICC:-}" ] || pkg-config --exists $mpi 2>/dev/null; then break; fi
 done
 mpicc=${MPICC:-mpicc}
 mpi_flags=$(pkg-config --cflags-only-I $mpi 2>/dev/null || $mpicc -show 2>/dev/null)

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from series_check import FAILED, PROGRAM, ROTATION, X, ok, read, run
+from series_check import FAILED, PROGRAM, ROTATION, X, contents, differences, ok, read, run
 
 LOUD = [flag for flag in ROTATION if flag != "-quiet"]
 
@@ -46,9 +46,10 @@ def lists_are_kept(h5py):
     flags = LOUD + ["-frames", 7, "-frames_per_file", 3, "-truth", "spots", "-gauss_xtal", "-oversample", 1, "-detpixels", 40,
                     "-mosaic", 0, "-hdf5", "l_master.h5"]
     run(*flags)
-    before = data_files()
+    before, whole = data_files(), contents(h5py, "l_master.h5")
     out = run(*flags, "-resume")[0]
-    ok("resume-keeps-files-with-lists", kept(out) == 7 and data_files() == before, out)
+    ok("resume-keeps-files-with-lists", kept(out) == 7 and data_files() == before and
+       contents(h5py, "l_master.h5") == whole, out)
 
     def add_one(place):
         def change(h5):
@@ -80,7 +81,26 @@ def lists_are_kept(h5py):
         if kept(out) != 4 or {n: d for n, (_, d) in data_files().items()} != \
                 {n: d for n, (_, d) in before.items()}:
             wrong.append((name, kept(out)))
+        wrong += [(name, other) for other in differences(whole, contents(h5py, "l_master.h5"))]
     ok("damaged-lists-are-made-again", not wrong, wrong)
+
+
+def stills_are_kept(h5py):
+    """What only a master of stills holds (spectra and their weights, beams, cells) comes back, whichever file is left."""
+    write("s.txt", "".join(f"1.0 {k + 1} 1.0{k} 1\n" for k in range(6)))
+    flags = [*LOUD[:-6], "-detpixels", 40, "-oversample", 1, "-stills", 6, "-orientations", "random", "-frames_per_file", 2,
+             "-truth", "spots", "-truth_min", "1e-30", "-gauss_xtal", "-spectra", "s.txt", "-jitter_fluence", 20,
+             "-jitter_cell", 0.3, "-jitter_mosaic", 10, "-jitter_beam", 0.4, "-hdf5", "m_master.h5"]
+    run(*flags)
+    whole, wrong = contents(h5py, "m_master.h5"), []
+    for gone in ([], ["m_master.h5"], ["m_master.h5", "m_data_000001.h5"], ["m_data_000003.h5"]):
+        for name in gone:
+            os.remove(name)
+        out = run(*flags, "-resume")[0]
+        wrong += [(gone, name) for name in differences(whole, contents(h5py, "m_master.h5"))]
+        if kept(out) != (6 if len(gone) < 2 and gone != ["m_data_000003.h5"] else 4):
+            wrong.append((gone, kept(out)))
+    ok("resumed-master-of-stills", not wrong and any("weights" in name for name in whole), wrong)
 
 
 def write(path, text):
@@ -120,6 +140,7 @@ def what_counts(h5py):
               "-hdf5", "w_master.h5", "-frames_per_file", 2]
     run(*series)
     before = {name: read(name) for name in glob.glob("w_data_*.h5")}
+    whole = contents(h5py, "w_master.h5")
     os.mkdir("folder")
     for name in before:
         shutil.copy(name, "folder/" + name)
@@ -134,6 +155,7 @@ def what_counts(h5py):
         out = run(*series, *flags, "-resume")[0]
         if kept(out) != 3 or {n: read(n) for n in before} != before:
             wrong.append((name, kept(out)))
+        wrong += [(name, other) for other in differences(whole, contents(h5py, "w_master.h5"))]
     ok("resume-takes-what-changes-no-pixel", not wrong, wrong)
     image = bytearray(read("a.img"))
     with open("header.img", "wb") as out:
@@ -336,9 +358,10 @@ def longer_runs(h5py):
     run(*over, status=2)
     shutil.copy("a.src", "none")
     out = run(*over, "-resume")[0]
-    resumed = {name: read(name) for name in glob.glob("s_data_00000[1-4].h5")}
+    resumed, whole = {name: read(name) for name in glob.glob("s_data_00000[1-4].h5")}, contents(h5py, "s_master.h5")
     run(*over)
-    ok("begun-over-another", kept(out) >= 5 and resumed == {n: read(n) for n in resumed}, out)
+    ok("begun-over-another", kept(out) >= 5 and resumed == {n: read(n) for n in resumed} and
+       whole == contents(h5py, "s_master.h5"), out)
 
 
 def main():
@@ -356,6 +379,7 @@ def main():
         h5py = None
     if h5py:
         lists_are_kept(h5py)
+        stills_are_kept(h5py)
         what_counts(h5py)
         renderer_counts()
     files_of_jobs(h5py)

@@ -15,6 +15,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from master import contents, differences  # noqa: E402
 from script import FAILED, PROGRAM, ok, read, run  # noqa: E402
 from small_disk import small_disk  # noqa: E402
 
@@ -328,14 +329,9 @@ def centres_and_places(numpy, table, images, water, truth):
     ok("reflections-are-where-A-puts-them", alone >= 20 and max(far) < 0.5, far)
 
 
-def contents(h5py, name):
-    """The files that must be equal after a resumed run."""
-    with h5py.File(name) as h5:
-        return (h5["/entry/data/data"][...].tobytes(),
-                [h5["/entry/simulation/" + key][...].tobytes() for key in
-                 ("A", "seed", "phi", "clipped_pixels", "brightest", "brightest_fast", "photons")],
-                [h5["/entry/simulation/reflections/" + key][...].tobytes() for key in
-                 ("table", "first", "count", "background", "unassigned")])
+def whole_series(h5py, stem):
+    """All that the master holds, and the numbered files."""
+    return contents(h5py, stem + "_master.h5"), [read(f) for f in sorted(glob.glob(stem + "_*.cbf"))]
 
 
 def killed_runs_go_on(h5py):
@@ -345,9 +341,10 @@ def killed_runs_go_on(h5py):
     start = time.monotonic()
     run(*flags)
     seconds = time.monotonic() - start
-    whole = contents(h5py, "k_master.h5"), [read(f) for f in sorted(glob.glob("k_*.cbf"))]
+    whole = whole_series(h5py, "k")
     generator = random.Random(1)
     good = kept = 0
+    other = []
     for _ in range(10):
         for name in glob.glob("k_*"):
             os.remove(name)
@@ -360,17 +357,17 @@ def killed_runs_go_on(h5py):
                 h5["/entry/data/data"][0]
         text = run(*[f for f in flags if f != "-quiet"], "-resume")[0]
         kept += "kept from the earlier run" in text
-        good += (contents(h5py, "k_master.h5"),
-                 [read(f) for f in sorted(glob.glob("k_*.cbf"))]) == whole
-    ok("killed-and-resumed", good == 10, f"{good} of 10 as uninterrupted")
+        again = whole_series(h5py, "k")
+        other += differences(whole[0], again[0])
+        good += again == whole
+    ok("killed-and-resumed", good == 10, f"{good} of 10 as uninterrupted; {set(other)}")
     ok("resume-keeps-frames", kept >= 5, f"only {kept} of 10 runs kept any")
     with open("k_07.cbf", "r+b") as damaged:
         damaged.seek(3000)
         damaged.write(b"damage")
     os.remove("k_master.h5")
     run(*flags, "-resume")
-    ok("damaged-file-is-made-again",
-       [read(f) for f in sorted(glob.glob("k_*.cbf"))] == whole[1])
+    ok("damaged-file-is-made-again", whole_series(h5py, "k") == whole)
     error = run(*flags, "-resume", "-fluence", "1e20", status=2)[1]
     ok("other-flags-refused", "-resume" in error, error)
 

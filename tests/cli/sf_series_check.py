@@ -15,6 +15,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
+import mpi  # noqa: E402
 from script import FAILED, PROGRAM, ok, read, run  # noqa: E402
 
 MODEL = os.path.join(HERE, "..", "..", "golden_data", "structure_factors", "models", "1dur.pdb")
@@ -113,18 +114,15 @@ def resume():
 
 def processes():
     """mpirun: each process has all tables."""
-    version = run("-version")[0]
-    if not shutil.which("mpirun") or not any(line.split()[:2] == ["MPI", "yes"]
-                                             for line in version.splitlines()):
+    mpirun = mpi.mpirun(mpi.version())
+    if not mpirun:
         print("skip sf_series mpi # no mpirun, or not in this build")
         return
     flags = ["-pdb", MODEL, *X, *sources(), "-threads", 1, "-stills", 5, "-jitter_fluence", 5]
     run(*flags, "-output", "one_%d.bin")
-    allow = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-             "OMPI_MCA_rmaps_base_oversubscribe": "1"}
-    done = subprocess.run(["mpirun", "-n", "2", PROGRAM, *map(str, flags), "-output", "two_%d.bin"],
+    done = subprocess.run([mpirun, "-n", "2", PROGRAM, *map(str, flags), "-output", "two_%d.bin"],
                           capture_output=True, text=True, check=False, timeout=120,
-                          env={**os.environ, **allow})
+                          env={**os.environ, **mpi.ENVIRONMENT})
     if "does not find the others" in done.stderr:  # MPICH 4.2.0 of Ubuntu 24.04 in a bare root
         print("skip sf_series mpi # mpirun's processes do not find each other here")
         return

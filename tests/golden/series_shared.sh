@@ -10,9 +10,12 @@ program=$(realpath "$1") || exit 2
 small=${2:-60} large=${3:-24} failed=0
 work=$(mktemp -d "${SCRATCH:-${TMPDIR:-/tmp}}/nb-XXXXXX") || exit 2
 trap 'rm -rf "$work"' EXIT
+masters=$(realpath "$(dirname "$0")/../support/master.py")
 cd "$work" || exit 2
 gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
-mpirun=$(command -v mpirun || command -v mpiexec)
+kind=mpich
+! "$program" -version | grep -q '^ *MPI .*Open MPI' || kind=openmpi
+mpirun=$(command -v "mpirun.$kind" || command -v mpirun || command -v mpiexec)
 # Open MPI: as root, and more processes than cores
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
@@ -34,7 +37,7 @@ series() {
     (cd "$folder" && "$@" -quiet -seed 5 -osc 0.1 -phisteps 1 -phi 0 </dev/null) >"$folder.log" 2>&1
 }
 
-# Files of pixels that are not those of the first run; the master names the command line.
+# Files that are not those of the first run, and what differs in the master, which names the command line.
 differences() {
     local file name
     [ "$(ls one)" = "$(ls "$1")" ] || echo "other files"
@@ -42,6 +45,7 @@ differences() {
         name=${file#one/}
         [ "$name" = f_master.h5 ] || cmp -s "$file" "$1/$name" || echo "$name"
     done
+    [ ! -e one/f_master.h5 ] || python3 "$masters" one/f_master.h5 "$1/f_master.h5" 2>&1
 }
 
 # The words that a kind of file takes: files KIND FRAMES.

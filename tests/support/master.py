@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""All that the master of a series holds."""
+"""All that the master of a series holds.
+
+usage: python3 tests/support/master.py A B: names of what differs
+"""
+import sys
 
 RUN = ("command_line", "config", "start_time", "end_time", "end_time_estimated")  # of the run, not of the frames
 
@@ -31,3 +35,11 @@ def contents(h5py, path):
 def differences(one, two):
     """Names in one master only, or with other values."""
     return sorted(name for name in one.keys() | two.keys() if one.get(name) != two.get(name))
+
+
+if __name__ == "__main__":
+    try:
+        import h5py as library
+    except ImportError:
+        sys.exit(0)  # pixels alone are compared
+    print("\n".join(differences(*(contents(library, path) for path in sys.argv[1:3]))), end="")

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""The MPIs of this machine: the mpirun of a program, and programs with the other MPIs."""
+import glob
+import os
+import shlex
+import shutil
+import subprocess
+
+from script import PROGRAM, read
+
+# Open MPI: as root, more processes than cores, each with all cores
+ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
+SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+BUILD = os.environ.get("NB_BUILD", os.path.dirname(PROGRAM))
+OWN = ("src/series/ranks.c", "src/series/mpi_lib.c", "src/api/features.c")  # all that see <mpi.h> or name its version
+
+
+def version(program=PROGRAM):
+    """"MPICH 4.0.2", "Open MPI 4.1", or "": a build without MPI."""
+    said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False).stdout
+    return next((line.split(None, 2)[2] for line in said.splitlines() if line.split()[:2] == ["MPI", "yes"]), "")
+
+
+def mpirun(name):
+    """The mpirun of this version, whichever one is the system's own; None: there is none."""
+    kind = "openmpi" if name.startswith("Open MPI") else "mpich"
+    return shutil.which("mpirun." + kind) or shutil.which("mpirun") if name else None
+
+
+def _flags(own):
+    """The build's command to compile, with these flags of another MPI."""
+    words = shlex.split(read(os.path.join(BUILD, "flags")).decode())
+    first = next(i for i, word in enumerate(words) if word.startswith("-"))
+    words = [word for word in words if not word.startswith(("-DNB_MPI_", "-DNB_HAVE_MPI", "-M"))]
+    return words[:first] + shlex.split(own["MPI_CFLAGS"]) + [
+        "-DNB_HAVE_MPI=1", f'-DNB_MPI_VERSION="{own["MPI_VERSION"]}"', f'-DNB_MPI_SONAME="{own["MPI_SONAME"]}"'] + words[first:]
+
+
+def _link(own, folder):
+    """This build's program with that MPI: its objects, but for those that know the MPI."""
+    compiler, objects = _flags(own), []
+    for number, source in enumerate(OWN):
+        objects.append(os.path.join(folder, f"{number}.o"))
+        subprocess.run([*compiler, "-c", source, "-o", objects[-1]], check=True, cwd=SOURCE)
+    for room in ("cli", "bench"):
+        names = [os.path.basename(name)[:-2] for name in sorted(glob.glob(f"{SOURCE}/src/{room}/*.c"))]
+        objects += [f"{BUILD}/src/{room}/{name}.o" for name in names]
+    program = os.path.join(folder, "nanobragg")
+    libraries = shlex.split(read(os.path.join(BUILD, "libs")).decode())
+    subprocess.run([*compiler, *objects, os.path.join(BUILD, "libnanobragg.a"), *libraries, "-o", program], check=True)
+    return program
+
+
+def others(folder):
+    """(version, program) of each MPI of this machine but the build's own; the programs lie in folder."""
+    mine, made = version(), []
+    if not os.path.exists(os.path.join(BUILD, "flags")):
+        return made
+    for compiler in ("mpicc.mpich", "mpicc.openmpi"):
+        if not shutil.which(compiler):
+            continue
+        text = subprocess.run(["sh", "mk/detect.sh", "cc", "0", "c++", "0"], cwd=SOURCE, capture_output=True, text=True,
+                              check=True, env={**os.environ, "MPICC": compiler}).stdout
+        own = dict(line.split(" := ", 1) for line in text.splitlines() if line.startswith("MPI_"))
+        if own and own["MPI_VERSION"] != mine:
+            place = os.path.join(folder, compiler)
+            os.mkdir(place)
+            made.append((own["MPI_VERSION"], _link(own, place)))
+    return made
