@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common.h"
 #include "outputs.h"
@@ -18,7 +19,6 @@ typedef struct run {
     nb_refine_typed *typed;
     const nb_sub_line *line;
     FILE *text;    /* NULL: quiet */
-    FILE *report;  /* of several images */
     char **images; /* owned */
     int count, lost;
 } run;
@@ -104,33 +104,60 @@ static nb_status list_images(run *r, nb_error *err)
     return NB_OK;
 }
 
-/** All files of the run into list: the images, what the configuration reads, the outputs. */
-static int list_files(const run *r, const char *const outputs[3], nb_file_use *list)
+enum { PLOTS = 8, OWN = PLOTS + 4 };
+
+/** Paths of the pictures of -plots; their number. */
+static int plot_paths(const char *folder, char paths[PLOTS][NB_PATH_MAX])
 {
-    static const char *const flags[] = {"-report", "-exptout", "-residual"};
-    int n = nb_config_inputs(&r->line->cli.cfg, list);
-    if (r->typed->orientations)
-        list[n++] = (nb_file_use){"-orientations", r->typed->orientations, 0};
+    const char *name;
+    int n = 0;
+    for (; folder && n < PLOTS && (name = nb_refinement_plot_name(n)); n++)
+        snprintf(paths[n], NB_PATH_MAX, "%.1000s/%s", folder, name);
+    return n;
+}
+
+/** All files of the run into list: the outputs first, the images, what the configuration reads. */
+static int list_files(const run *r, char paths[PLOTS][NB_PATH_MAX], nb_file_use *list,
+                      int *outputs)
+{
+    const nb_refine_typed *t = r->typed;
+    const nb_file_use own[] = {{"-report", t->report, 1},
+                               {"-exptout", t->exptout, 1},
+                               {"-residual", t->residual, 1}};
+    int n = 0, plots = plot_paths(t->plots, paths);
+    for (int i = 0; i < 3; i++)
+        if (own[i].path)
+            list[n++] = own[i];
+    *outputs = n;
+    for (int i = 0; i < plots; i++)
+        list[n++] = (nb_file_use){"-plots", paths[i], 1};
+    if (t->orientations)
+        list[n++] = (nb_file_use){"-orientations", t->orientations, 0};
     for (int i = 0; i < r->count; i++)
         list[n++] = (nb_file_use){"IMAGE", r->images[i], 0};
-    for (int i = 0; i < 3; i++)
-        if (outputs[i])
-            list[n++] = (nb_file_use){flags[i], outputs[i], 1};
-    return n;
+    return n + nb_config_inputs(&r->line->cli.cfg, list + n);
+}
+
+/** Can the folder of -plots be made, or its first picture be written? */
+static nb_status check_plots(const char *folder, const char *first, nb_error *err)
+{
+    nb_status st = folder ? nb_check_output(first, err) : NB_OK;
+    return st && access(folder, F_OK) ? nb_check_output(folder, err) : st;
 }
 
 /** The names of files: found before any work. */
 static nb_status check_files(const run *r, nb_error *err)
 {
-    const nb_refine_typed *t = r->typed;
-    const char *const outputs[] = {t->report, t->exptout, t->residual};
-    nb_file_use *list = malloc(((size_t)r->count + NB_FILES_MOST + 4) * sizeof *list);
+    char paths[PLOTS][NB_PATH_MAX];
+    nb_file_use *list = malloc(((size_t)r->count + NB_FILES_MOST + OWN) * sizeof *list);
     nb_status st = list ? NB_OK : no_memory(err);
+    int outputs = 0;
     if (!st)
-        st = nb_check_files(NULL, list, list_files(r, outputs, list), err);
-    for (int i = 0; i < 3 && !st; i++)
-        if (outputs[i])
-            st = nb_check_output(outputs[i], err);
+        st = nb_check_files(NULL, list, list_files(r, paths, list, &outputs), err);
+    for (int i = 0; i < outputs && !st; i++)
+        st = nb_check_output(list[i].path, err);
+    if (!st)
+        st = check_plots(r->typed->plots, paths[0], err);
     free(list);
     return st;
 }
@@ -202,8 +229,6 @@ static nb_status refine_one(run *r, nb_error *err)
 static int frame_done(void *user, int frame, const nb_refinement *result, const char *why)
 {
     run *r = user;
-    char *json = NULL;
-    nb_error err;
     if (r->text && result)
         fprintf(r->text, "%s: %s, deviance per pixel %.4f, correlation %.4f, %.2f s\n",
                 r->images[frame], result->status, result->deviance_per_pixel,
@@ -211,9 +236,6 @@ static int frame_done(void *user, int frame, const nb_refinement *result, const 
     if (!result)
         nb_cli_say("error", why);
     r->lost += !result || !result->converged;
-    if (r->report && result && !nb_refinement_json(result, &json, &err))
-        fprintf(r->report, "%s\n", json);
-    nb_free(json);
     return nb_stop_requested();
 }
 
@@ -224,19 +246,9 @@ static nb_status refine_many(run *r, nb_error *err)
                                .count = r->count,
                                .orientations = t->orientations,
                                .user = r,
-                               .done = frame_done};
-    nb_status st;
-    if (t->report)
-        r->report = nb_is_stdout(t->report) ? stdout : fopen(t->report, "w");
-    if (t->report && !r->report) {
-        nb_cli_fail(err, "-report: cannot write %.300s", t->report);
-        return err->code = NB_ERR_IO;
-    }
-    st = nb_refine_series(&r->line->cli.cfg, &frames, &t->options, &hooks, err);
-    if (r->report && r->report != stdout && fclose(r->report) && !st) {
-        nb_cli_fail(err, "-report: cannot write %.300s", t->report);
-        st = err->code = NB_ERR_IO;
-    }
+                               .done = frame_done,
+                               .report = t->report};
+    nb_status st = nb_refine_series(&r->line->cli.cfg, &frames, &t->options, &hooks, err);
     if (!st && r->text)
         fprintf(r->text, "%d of %d images converged\n", r->count - r->lost, r->count);
     return st;

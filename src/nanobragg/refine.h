@@ -127,10 +127,12 @@ typedef struct nb_refine_frames {
     /** Called once an image, in any order, one call at a time.  result NULL: it failed, and `why` says
      * how.  Non-zero return: stop. */
     int (*done)(void *user, int frame, const nb_refinement *result, const char *why);
+    const char *report; /* file of a JSON line for each refined image, in the order of `done`; it gets its
+                         * name at the end, after a stop too; "-": standard output; NULL: none */
 } nb_refine_frames;
 
 /** Share the images out among the threads of cfg; each thread refines whole images.  options->stage is not
- * called.  Errors: those of the simulation and of `orientations`; those of an image go to `done`. */
+ * called.  Errors: those of the simulation, of `orientations` and of `report`; those of an image go to `done`. */
 nb_status nb_refine_series(const nb_config *cfg, const nb_refine_frames *frames,
                            const nb_refine_options *options, const nb_hooks *hooks,
                            nb_error *err);
@@ -143,6 +145,8 @@ nb_status nb_refinement_json(const nb_refinement *refinement, char **json, nb_er
  * Errors: NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no libpng). */
 nb_status nb_refinement_plots(const nb_refinement *refinement, const char *folder,
                               nb_error *err);
+/** The name of picture k (0, 1, ...) in that folder; NULL: there are no more.  Static. */
+const char *nb_refinement_plot_name(int k);
 
 /** The residuals as raw float32 [slow][fast]; NaN: not observed.  Errors: NB_ERR_IO. */
 nb_status nb_refinement_residual(const nb_refinement *refinement, const char *path,

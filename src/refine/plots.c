@@ -250,17 +250,23 @@ static nb_status plot_loss(const nb_refinement *r, const char *path, nb_error *e
     return finish(&g, path, err);
 }
 
+static const struct {
+    const char *name;
+    nb_status (*plot)(const nb_refinement *, const char *, nb_error *);
+} plots[] = {{"spots.png", plot_spots},
+             {"residuals.png", plot_residuals},
+             {"resolution.png", plot_resolution},
+             {"loss.png", plot_loss}};
+
+const char *nb_refinement_plot_name(int k)
+{
+    return k >= 0 && (size_t)k < sizeof plots / sizeof *plots ? plots[k].name : NULL;
+}
+
 nb_status nb_refinement_plots(const nb_refinement *r, const char *folder, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(r && r->model && folder);
-    static const struct {
-        const char *name;
-        nb_status (*plot)(const nb_refinement *, const char *, nb_error *);
-    } plots[] = {{"spots.png", plot_spots},
-                 {"residuals.png", plot_residuals},
-                 {"resolution.png", plot_resolution},
-                 {"loss.png", plot_loss}};
     nb_status st = NB_OK;
     if (mkdir(folder, 0777) && errno != EEXIST)
         return nb_fail(err, NB_ERR_IO, "-plots: cannot make %.300s: %s", folder,

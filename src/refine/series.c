@@ -8,6 +8,7 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/outfile.h"
 #include "../series/orientations.h"
 
 enum { DEVICE_WORKERS = 8 };
@@ -18,6 +19,10 @@ typedef struct shared {
     nb_refine_options options;
     nb_sim *base;
     double (*missets)[3]; /* owned; NULL: the start's */
+    nb_outfile report;
+    int lines;           /* in the report */
+    nb_status lost;      /* why the report cannot be written, */
+    nb_error lost_error; /* and what is said of it */
     atomic_int stop;
 } shared;
 
@@ -35,6 +40,37 @@ static nb_status begin(const shared *all, nb_sim *sim, int frame, nb_error *err)
     }
     st = nb_sim_rebuild(sim, cfg, err);
     nb_free(cfg);
+    return st;
+}
+
+/** A line of the report; one call at a time. */
+static void report_frame(shared *all, const nb_refinement *result)
+{
+    char *json = NULL;
+    nb_status st;
+    if (!all->frames->report || all->lost)
+        return;
+    st = nb_refinement_json(result, &json, &all->lost_error);
+    if (!st)
+        st = nb_outfile_write(&all->report, json, strlen(json), &all->lost_error);
+    if (!st)
+        st = nb_outfile_write(&all->report, "\n", 1, &all->lost_error);
+    nb_free(json);
+    all->lines += !st;
+    all->lost = st;
+}
+
+/** What was refined is kept after a stop or an error, too. */
+static nb_status end_report(shared *all, nb_status st, nb_error *err)
+{
+    if (all->lost && !st)
+        st = nb_fail(err, all->lost, "%s", all->lost_error.message);
+    if (all->frames->report && !all->lost && (all->lines || !st)) {
+        nb_error *said = st ? NULL : err; /* the first error counts */
+        nb_status end = nb_outfile_commit(&all->report, said);
+        st = st ? st : end;
+    }
+    nb_outfile_abort(&all->report);
     return st;
 }
 
@@ -61,7 +97,9 @@ static void refine_frame(shared *all, nb_sim *sim, int frame)
 #endif
     {
         stop = all->frames->done(all->frames->user, frame, st ? NULL : &result, why);
-        if (stop)
+        if (!st)
+            report_frame(all, &result);
+        if (stop || all->lost)
             atomic_store(&all->stop, 1);
     }
     nb_refinement_free(&result);
@@ -124,15 +162,18 @@ nb_status nb_refine_series(const nb_config *cfg, const nb_refine_frames *frames,
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(cfg && frames && frames->images && frames->done && options);
-    shared all = {.frames = frames, .options = *options};
+    shared all = {.frames = frames, .options = *options, .report = {.fd = -1}};
     nb_status st = nb_sim_create_for(cfg, frames->count, hooks, &all.base, err);
     int count = 0;
     all.options.stage = NULL;
     if (!st && frames->orientations)
         st = nb_orientations_load(frames->orientations, frames->count, &all.missets,
                                   &count, err);
+    if (!st && frames->report)
+        st = nb_outfile_open(&all.report, frames->report, err);
     if (!st)
         st = share_out(&all, hooks, err);
+    st = end_report(&all, st, err);
     nb_free(all.missets);
     nb_sim_free(all.base);
     return st;

@@ -53,7 +53,7 @@ def has_hdf5():
 
 def collisions(hdf5):
     """(what is there, arguments, text of the message); all are refused and change nothing."""
-    for name in ("a", "b", "x", "y", "Fdump.bin", "intimage.img", "data_data_000002.h5",
+    for name in ("a", "b", "x", "y", "loss.png", "Fdump.bin", "intimage.img", "data_data_000002.h5",
                  "s_2.img", "s_series.img.resume"):
         write(name, HKL)
     write("j_00001.img", '{"phi": 1}\n{"phi": 2}\n')
@@ -100,6 +100,13 @@ def collisions(hdf5):
               ("view-geom", ["view", "f.bin", "g.geom", "-geom", "g.geom", "-size", 16, 16]),
               ("compare-geom", ["compare", "f.bin", "f.bin", "-geom", "g.geom", "-diff", "loop/g.geom"])]
     cases += [("refine-" + flag, [*R, "-" + flag, "hard"]) for flag in ("report", "residual", "exptout")]
+    P = [*R[:2], *R[4:], "-default_F", 100]
+    cases += [(f"refine{flag}-{out}", [*P, flag, "b", f"-{out}", "loop/b"]) for out in ("report", "residual", "exptout")
+              for flag in ("-hkl", "-mat", "-mask", "-sourcefile", "-stol", "-gainmap", "-pdb", "-dump", "-img")]
+    cases += [("refine-orientations", [*P, "-orientations", "b", "-report", "loop/b"]),
+              ("refine-image", ["refine", "b", "f.bin", *P[2:], "-report", "hard", "-mat", "soft"]),
+              ("refine-plots", [*P, "-mask", "loss.png", "-plots", "loop"]),
+              ("refine-plots-and-report", [*P, "-report", "spots.png", "-plots", "loop"])]
     if hdf5:
         run(*D, "-stills", 2, "-frames_per_file", 1, "-hdf5", "t_master.h5")
         cases += [("view-data-file", ["view", "t_master.h5", "t_data_000001.h5"]),

@@ -17,7 +17,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from refine_cases import GOLDEN, ROWS, flags, rotation_vector  # noqa: E402
-from script import FAILED, PROGRAM, ok, run  # noqa: E402
+from script import FAILED, PROGRAM, ok, read, run  # noqa: E402
 
 BIG = os.environ.get("NB_BIG")
 DEVICE = ["-device", os.environ["NB_REFINE_DEVICE"]] if "NB_REFINE_DEVICE" in os.environ else []
@@ -269,6 +269,21 @@ def many_images(folder, picture):
     ok("many images are those alone", len(values) == 2 and min(abs(v / want - 1) for v in values) < 1e-9, (values, want))
 
 
+def report_is_whole(folder, picture):
+    """The report of many images gets its name at the end: a run that cannot begin leaves the old one."""
+    report, turns = os.path.join(folder, "old.jsonl"), os.path.join(folder, "few.txt")
+    flags_ = [*SMALL, *CRYSTAL, *START, "-refine", "scale", "-schedule", "none", "-quiet", "-report", report]
+    for path, text in ((report, "old\n"), (turns, "1 2 3\n")):
+        with open(path, "w", encoding="ascii") as stream:
+            stream.write(text)
+    run("refine", picture, picture, *flags_, "-orientations", turns, status=2)
+    ok("no fit leaves the report", read(report) == b"old\n")
+    run("refine", picture, picture + ".none", *flags_, status=3)
+    lines = read(report).splitlines()
+    ok("one of two images is reported", len(lines) == 1 and "parameters" in json.loads(lines[0]) and
+       not [name for name in os.listdir(folder) if name.endswith(".part")], lines)
+
+
 def two_panels(path, clen, turn):
     """A geometry of two panels side by side; the right one turned about its corner."""
     c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
@@ -390,7 +405,8 @@ def main():
         return
     with tempfile.TemporaryDirectory() as folder:
         picture = small_picture(folder)
-        for test in (refusals, ties_and_bounds, restraint_pulls, backgrounds, files_of_a_fit, many_images):
+        for test in (refusals, ties_and_bounds, restraint_pulls, backgrounds, files_of_a_fit, many_images,
+                     report_is_whole):
             test(folder, picture)
         for test in (lost_fit, saturated, measured_like, tilted_geometry, tables_of_F):
             test(folder)
