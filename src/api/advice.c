@@ -55,10 +55,19 @@ static void advise_units(const nb_sim *sim)
 
 void nb_advise_threads(const nb_hooks *hooks, int asked)
 {
-    int n = nb_threads_asked(asked), most = nb_most_threads();
+    const char *who = asked > 0 ? "-threads" : "OMP_NUM_THREADS";
+    int n = nb_threads_asked(asked), most = nb_most_threads(), count;
     if (n > most)
-        nb_notice(hooks, "%s: %d threads are more than help; %d are started",
-                  asked > 0 ? "-threads" : "OMP_NUM_THREADS", n, most);
+        nb_notice(hooks, "%s: %d threads are more than help; %d are started", who, n,
+                  most);
+    n = n < most ? n : most;
+    count = nb_threads_there(n);
+    if (count < n)
+        nb_notice(
+            hooks,
+            "%d threads cannot be started here (a limit of processes or memory); %d "
+            "%s used",
+            n, count, count == 1 ? "is" : "are");
 }
 
 /* --- sampling --- */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "fd.h"
 #include "memory.h"
 #include "outfile.h"
 #include "unpack.h"
@@ -19,8 +20,7 @@ int nb_is_regular_file(const char *path)
 static int is_packed(int fd)
 {
     char mark[NB_PACKED_MARK];
-    const ssize_t n = pread(fd, mark, sizeof mark, 0);
-    return n > 0 && nb_is_packed(mark, (size_t)n);
+    return nb_is_packed(mark, nb_fd_read(fd, mark, sizeof mark, 0));
 }
 
 nb_status nb_input_open(nb_input *in, const char *path, const char *flag, nb_error *err)
@@ -45,10 +45,11 @@ nb_status nb_input_open(nb_input *in, const char *path, const char *flag, nb_err
     return status;
 }
 
-static nb_status fail(const nb_input *in, ssize_t n, nb_error *err)
+/** errno 0: the file ended. */
+static nb_status fail(const nb_input *in, nb_error *err)
 {
     char why[128] = "it became shorter while it was read";
-    if (n < 0)
+    if (errno)
         (void)strerror_r(errno, why, sizeof why);
     return nb_fail(err, NB_ERR_IO, "%s %.300s: cannot read: %s", in->flag, in->path, why);
 }
@@ -56,24 +57,12 @@ static nb_status fail(const nb_input *in, ssize_t n, nb_error *err)
 nb_status nb_input_read(const nb_input *in, uint64_t offset, void *out, size_t bytes,
                         nb_error *err)
 {
-    const size_t most = (size_t)1 << 30;
-    char *next = out;
-    if (in->data && (offset > in->bytes || bytes > in->bytes - offset))
-        return fail(in, 0, err);
-    if (in->data) {
-        memcpy(out, in->data + offset, bytes);
-        return NB_OK;
-    }
-    while (bytes > 0) {
-        ssize_t n = pread(in->fd, next, bytes < most ? bytes : most, (off_t)offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return fail(in, n, err);
-        next += n;
-        offset += (uint64_t)n;
-        bytes -= (size_t)n;
-    }
+    errno = 0;
+    if (!in->data)
+        return nb_fd_read(in->fd, out, bytes, offset) == bytes ? NB_OK : fail(in, err);
+    if (offset > in->bytes || bytes > in->bytes - offset)
+        return fail(in, err);
+    memcpy(out, in->data + offset, bytes);
     return NB_OK;
 }
 

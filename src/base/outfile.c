@@ -14,6 +14,7 @@
 
 #include "coefficients.h"
 #include "error.h"
+#include "fd.h"
 #include "memory.h"
 
 /* --- temporary names that a signal handler must be able to remove
@@ -262,19 +263,9 @@ nb_status nb_outfile_write(nb_outfile *out, const void *data, size_t bytes, nb_e
 nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes,
                               uint64_t offset, nb_error *err)
 {
-    const char *next = data;
-    while (bytes > 0) {
-        size_t piece = bytes < ((size_t)1 << 30) ? bytes : (size_t)1 << 30;
-        ssize_t n = pwrite(out->fd, next, piece, (off_t)offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return fail_errno(err, "write", out->path);
-        next += n;
-        offset += (uint64_t)n;
-        bytes -= (size_t)n;
-    }
-    return NB_OK;
+    return nb_fd_write(out->fd, data, bytes, offset) == bytes
+               ? NB_OK
+               : fail_errno(err, "write", out->path);
 }
 
 nb_status nb_outfile_resize(nb_outfile *out, uint64_t bytes, nb_error *err)

@@ -30,17 +30,13 @@ static inline int nb_threads_asked(int asked)
 #endif
 }
 
+/** `wanted`, if this thread can start so many now: OpenMP's library ends the program where it cannot.
+ * Else half of what could be started, or 1.  Each thread of ours tries once, by starting them: 10 us
+ * for each. */
+int nb_threads_there(int wanted);
+
 /** Threads of a parallel loop. */
-static inline int nb_thread_count(int asked)
-{
-#ifdef _OPENMP
-    int n = nb_threads_asked(asked), most = nb_most_threads();
-    return n < most ? n : most;
-#else
-    (void)asked;
-    return 1;
-#endif
-}
+int nb_thread_count(int asked);
 
 /** `asked` threads (0: all), but one for a small image. */
 static inline int nb_image_threads(int asked, int64_t pixels)

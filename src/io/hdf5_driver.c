@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "../base/error.h"
+#include "../base/fd.h"
 #include "../base/memory.h"
 
 /** What the library's handle of the file points to. */
@@ -72,21 +72,14 @@ static haddr_t driver_get_eof(const H5FD_t *file, H5FD_mem_t type)
 static herr_t driver_read(H5FD_t *file, H5FD_mem_t type, hid_t list, haddr_t at,
                           size_t bytes, void *to)
 {
-    const nb_h5_driver *d = ((const handle *)file)->driver;
-    char *next = to;
+    nb_h5_driver *d = ((const handle *)file)->driver;
+    size_t n = nb_fd_read(d->out->fd, to, bytes, at);
     (void)type;
     (void)list;
-    while (bytes > 0) {
-        ssize_t n = pread(d->out->fd, next, bytes, (off_t)at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        next += n;
-        at += (haddr_t)n;
-        bytes -= (size_t)n;
-    }
-    memset(next, 0, bytes);
+    if (n < bytes && errno && !d->failed)
+        d->failed = nb_fail(&d->error, NB_ERR_IO, "cannot read back %.300s: %s",
+                            d->out->path, strerror(errno));
+    memset((char *)to + n, 0, bytes - n);
     return 0;
 }
 
@@ -140,14 +133,22 @@ static const H5FD_class_t driver_class = {
 hid_t nb_h5_driver_create(nb_h5_driver *driver)
 {
     const access_info info = {driver};
-    hid_t id = H5FDregister(&driver_class), list = H5Pcreate(H5P_FILE_ACCESS), file = -1;
-    if (id >= 0 && list >= 0 && H5Pset_driver(list, id, &info) >= 0)
+    hid_t list = H5Pcreate(H5P_FILE_ACCESS), file = -1;
+    driver->id = H5FDregister(&driver_class);
+    if (driver->id >= 0 && list >= 0 && H5Pset_driver(list, driver->id, &info) >= 0)
         file = H5Fcreate(driver->out->temp, H5F_ACC_TRUNC, H5P_DEFAULT, list);
     if (list >= 0)
         H5Pclose(list);
-    if (id >= 0)
-        H5FDunregister(id); /* the open file keeps it */
+    if (file < 0 && driver->id >= 0)
+        H5FDunregister(driver->id);
     return file;
+}
+
+int nb_h5_driver_close(nb_h5_driver *driver, hid_t file)
+{
+    int ok = H5Fclose(file) >= 0;
+    H5FDunregister(driver->id);
+    return ok;
 }
 
 #else

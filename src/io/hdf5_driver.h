@@ -12,11 +12,15 @@ typedef struct nb_h5_driver {
     nb_outfile *out; /* a file with a temporary name; not owned */
     nb_status failed;
     nb_error error; /* of the first failure; later bytes are dropped */
+    hid_t id;       /* of the driver's class, from create to close */
 } nb_h5_driver;
 
-/** Create the HDF5 file in driver->out, which must stay where it is until H5Fclose. Below 0: the
- * library cannot; its stack of errors says why. */
+/** Create the HDF5 file in driver->out, which must stay where it is until nb_h5_driver_close. Below 0:
+ * the library cannot; its stack of errors says why. */
 hid_t nb_h5_driver_create(nb_h5_driver *driver);
+/** Close the file, and then give up the driver: H5Fclose looks at it once more after the last file let
+ * it go. 0: the library failed. */
+int nb_h5_driver_close(nb_h5_driver *driver, hid_t file);
 
 #endif
 #endif

@@ -68,7 +68,7 @@ static nb_status close_file(nb_h5 *h, nb_status st, nb_error *err)
 {
     if (st || !h->ok || H5Fflush(h->file, H5F_SCOPE_GLOBAL) < 0)
         nb_h5_give_up(h);
-    if (H5Fclose(h->file) < 0)
+    if (!nb_h5_driver_close(&h->driver, h->file))
         h->ok = 0;
     if (!st && h->driver.failed) {
         st = h->driver.failed;

@@ -119,6 +119,16 @@ static nb_status fail_other(const char *path, nb_error *err)
         path);
 }
 
+/** After an error the record stays beside a data file that was made whole at the end. */
+static void remove_record(const nb_hdf5_sink *s, int block)
+{
+    char path[NB_PATH_MAX];
+    nb_journal_key key;
+    nb_hdf5_sink_record_path(s->stem, block, path);
+    if (nb_journal_key_of(path, &key) && !memcmp(&key, &s->key, sizeof key))
+        (void)unlink(path);
+}
+
 /** The files of an earlier run for a block: the whole data file, or a journal. Files made
  * with other flags are refused, unless this series replaces another one. */
 static nb_status find_block(nb_hdf5_sink *s, int block, nb_error *err)
@@ -132,6 +142,7 @@ static nb_status find_block(nb_hdf5_sink *s, int block, nb_error *err)
                             s->inputs + data.first)) {
         memset(s->done + data.first, 2, (size_t)data.frames);
         nb_hdf5_read_facts(path, data.frames, s->facts + data.first);
+        remove_record(s, block);
         return NB_OK;
     }
     if (s->fresh && nb_hdf5_data_key(path, &there) &&

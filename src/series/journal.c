@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../base/error.h"
+#include "../base/fd.h"
 #include "../base/hash.h"
 #include "../base/memory.h"
 #include "lock.h"
@@ -40,17 +41,9 @@ static nb_status fail_errno(nb_error *err, const char *what, const char *path)
 
 static nb_status put(nb_journal *j, const void *data, size_t bytes, nb_error *err)
 {
-    const char *next = data;
-    while (bytes > 0) {
-        ssize_t n = pwrite(j->fd, next, bytes, j->end);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return fail_errno(err, "write", j->path);
-        next += n;
-        bytes -= (size_t)n;
-        j->end += n;
-    }
+    if (nb_fd_write(j->fd, data, bytes, (uint64_t)j->end) < bytes)
+        return fail_errno(err, "write", j->path);
+    j->end += (int64_t)bytes;
     return NB_OK;
 }
 
@@ -61,18 +54,7 @@ static uint64_t hash_of(uint64_t frame, const void *data, size_t bytes)
 
 static int get(int fd, int64_t offset, void *data, size_t bytes)
 {
-    char *next = data;
-    while (bytes > 0) {
-        ssize_t n = pread(fd, next, bytes, offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return 0;
-        next += n;
-        bytes -= (size_t)n;
-        offset += n;
-    }
-    return 1;
+    return nb_fd_read(fd, data, bytes, (uint64_t)offset) == bytes;
 }
 
 /** The process that has locked the journal; it may not have written its name yet. */

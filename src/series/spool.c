@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../base/error.h"
+#include "../base/fd.h"
 
 static nb_status fail(const nb_spool *s, const char *what, nb_error *err)
 {
@@ -34,10 +35,10 @@ nb_status nb_spool_open(nb_spool *s, const char *path, nb_error *err)
 
 nb_status nb_spool_put(nb_spool *s, int frame, const nb_hdf5_frame *truth, nb_error *err)
 {
-    ssize_t n = pwrite(s->fd, truth, sizeof *truth, (off_t)frame * (off_t)sizeof *truth);
-    if (n >= 0 && n < (ssize_t)sizeof *truth)
-        errno = ENOSPC;
-    return n == (ssize_t)sizeof *truth ? NB_OK : fail(s, "write", err);
+    const uint64_t at = (uint64_t)frame * sizeof *truth;
+    return nb_fd_write(s->fd, truth, sizeof *truth, at) == sizeof *truth
+               ? NB_OK
+               : fail(s, "write", err);
 }
 
 nb_status nb_spool_get(void *user, int first, int count, nb_hdf5_frame *truth,
@@ -45,10 +46,11 @@ nb_status nb_spool_get(void *user, int first, int count, nb_hdf5_frame *truth,
 {
     const nb_spool *s = user;
     size_t bytes = (size_t)count * sizeof *truth;
-    ssize_t n = pread(s->fd, truth, bytes, (off_t)first * (off_t)sizeof *truth);
-    if (n >= 0 && n < (ssize_t)bytes)
-        errno = EIO;
-    return n == (ssize_t)bytes ? NB_OK : fail(s, "read", err);
+    if (nb_fd_read(s->fd, truth, bytes, (uint64_t)first * sizeof *truth) == bytes)
+        return NB_OK;
+    if (!errno)
+        errno = EIO; /* it is shorter than what was written */
+    return fail(s, "read", err);
 }
 
 void nb_spool_close(nb_spool *s)

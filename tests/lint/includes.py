@@ -31,7 +31,7 @@ LIBRARIES = {
     "libdeflate.h": {"io"},
     "lz4.h": {"io"},
     "dlfcn.h": {"base"},
-    "pthread.h": {"series", "api", "base", "image"},
+    "pthread.h": {"series", "api", "base", "image", "cli"},
     "cuda": {"cuda"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')

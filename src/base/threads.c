@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "threads.h"
+
+#include <pthread.h>
+
+static void *wait_at(void *gate)
+{
+    pthread_mutex_lock(gate);
+    pthread_mutex_unlock(gate);
+    return NULL;
+}
+
+/** How many of `wanted` threads can live at once. */
+static int try_threads(int wanted)
+{
+    enum { MOST = 1024 };
+    pthread_t threads[MOST];
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    int started = 0;
+    pthread_mutex_lock(&gate);
+    while (started < wanted && started < MOST &&
+           !pthread_create(&threads[started], NULL, wait_at, &gate))
+        started++;
+    pthread_mutex_unlock(&gate);
+    for (int i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    return started < MOST ? started : wanted;
+}
+
+int nb_threads_there(int wanted)
+{
+    static _Thread_local int known = 1;
+    int there;
+    if (wanted <= known)
+        return wanted;
+    there =
+        try_threads(wanted); /* one more than OpenMP starts: some may take long to end */
+    if (there == wanted)
+        known = wanted;
+    return there == wanted ? wanted : there > 3 ? there / 2 : 1;
+}
+
+int nb_thread_count(int asked)
+{
+#ifdef _OPENMP
+    int n = nb_threads_asked(asked), most = nb_most_threads();
+    return nb_threads_there(n < most ? n : most);
+#else
+    (void)asked;
+    return 1;
+#endif
+}
