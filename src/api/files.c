@@ -141,6 +141,15 @@ nb_status nb_write_text(const char *path, const char *text, nb_error *err)
     return st;
 }
 
+nb_status nb_read_text(const char *path, const char *flag, char **data, size_t *bytes,
+                       nb_error *err)
+{
+    NB_REFUSE_NULL(path && flag && data && bytes);
+    *data = NULL;
+    *bytes = 0;
+    return nb_read_file(path, flag, 0, data, bytes, err);
+}
+
 void nb_remove_temporary_files(void)
 {
     nb_outfile_abort_all();

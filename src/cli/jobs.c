@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "jobs.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -254,7 +253,7 @@ nb_status nb_jobs_parse(char *data, size_t bytes, const char *path, const nb_con
     nb_jobs *jobs = *out = calloc(1, sizeof *jobs);
 
     if (!jobs) {
-        free(data);
+        nb_free(data);
         return no_memory(err);
     }
     snprintf(jobs->path, sizeof jobs->path, "%s", path);
@@ -269,50 +268,16 @@ nb_status nb_jobs_parse(char *data, size_t bytes, const char *path, const nb_con
     return check_lines(jobs, base, err);
 }
 
-/** The whole file with a NUL behind it, NULL if it cannot be read. */
-static char *read_whole(const char *path, size_t *bytes)
-{
-    FILE *file = fopen(path, "rb");
-    size_t room = 1 << 16, used = 0, n = 1;
-    char *data = file ? malloc(room + 1) : NULL;
-
-    while (data && n > 0) {
-        n = fread(data + used, 1, room - used, file);
-        used += n;
-        if (used == room) {
-            char *more = realloc(data, 2 * room + 1);
-            if (!more)
-                free(data);
-            data = more;
-            room *= 2;
-        }
-    }
-    if (data && ferror(file)) {
-        free(data);
-        data = NULL;
-    }
-    if (file)
-        fclose(file);
-    if (data)
-        data[used] = '\0';
-    *bytes = used;
-    return data;
-}
-
 nb_status nb_jobs_load(const nb_cli *cli, nb_jobs **out, nb_error *err)
 {
     size_t bytes;
     char *data;
+    nb_status st;
 
     *out = NULL;
     nb_json_watch();
-    errno = 0;
-    data = read_whole(cli->jobs_file, &bytes);
-    if (!data && errno == ENOMEM)
-        return no_memory(err);
-    if (!data)
-        return nb_cli_fail(err, "-jobs %.300s: cannot be read", cli->jobs_file);
-    return nb_jobs_parse(data, bytes, cli->jobs_file, &cli->cfg, out, err);
+    st = nb_read_text(cli->jobs_file, "-jobs", &data, &bytes, err);
+    return st ? st : nb_jobs_parse(data, bytes, cli->jobs_file, &cli->cfg, out, err);
 }
 
 int nb_jobs_ignored(const nb_jobs *jobs, char *line, size_t size)
@@ -333,7 +298,7 @@ void nb_jobs_free(nb_jobs *jobs)
 {
     if (!jobs)
         return;
-    free(jobs->data);
+    nb_free(jobs->data);
     free(jobs->list);
     free(jobs);
 }

@@ -40,6 +40,12 @@ nb_status nb_check_files(const nb_config *cfg, const nb_file_use *more, int n,
 /** A file of one text and a newline, whole or not at all; "-" is standard output. Errors: NB_ERR_IO. */
 nb_status nb_write_text(const char *path, const char *text, nb_error *err);
 
+/** A whole file, unpacked if gzip or bzip2 packed it.  *data (nb_free, a NUL behind it) and *bytes are the caller's;
+ * NULL after an error.  `flag` names the option in messages.  Errors: NB_ERR_INPUT when it cannot be opened, is a folder,
+ * damaged or larger than 1 GB unpacked; NB_ERR_IO on a read error; NB_ERR_NOMEM; NB_ERR_UNSUPPORTED (no libbz2). */
+nb_status nb_read_text(const char *path, const char *flag, char **data, size_t *bytes,
+                       nb_error *err);
+
 /** Remove the temporary files of outputs that are being written, in all threads.  For handlers of
  * signals that end the process: async-signal-safe. */
 void nb_remove_temporary_files(void);

@@ -394,10 +394,37 @@ def packed():
     ok("packed-compare", done.returncode == 0 and b"correlation" in done.stdout, done.stderr)
     done = run("view", "i.img.gz", "v.png")
     ok("packed-view", done.returncode == 0 and os.path.exists("v.png"), done.stderr)
+    write("a.jobs", '{"phi": 3}\n{"phi": 4, "misset": [1, 2, 3]}\n')
+    series = [*F, "-quiet", "-output", "q%d.bin", "-jobs"]
+    run(*series, "a.jobs")
+    plain = read("q2.bin")
+    for kind, pack in kinds:
+        with open("packed", "wb") as out:
+            out.write(pack(read("a.jobs")))
+        os.remove("q2.bin")
+        done = run(*series, "packed")
+        ok(f"packed-jobs-{kind}", os.path.exists("q2.bin") and read("q2.bin") == plain, done.stderr)
+    if "HDF5         yes" in versions:
+        packed_hdf5()
     with open("a.mat", "wb") as out:
         out.write(gzip.compress(b" " * (2 << 20)))
     done = run(*F, "-quiet", "-mat", "a.mat")
     ok("packed-bomb", done.returncode == 2 and b"larger than 1048576 bytes unpacked" in done.stderr, done.stderr)
+
+
+def packed_hdf5():
+    """HDF5 is a library's: it must be a file, and one line says so."""
+    run(*F, "-quiet", "-stills", 1, "-hdf5", "h_master.h5", "-hdf5type", "float32")
+    with open("h.h5", "wb") as out:
+        out.write(gzip.compress(read("h_data_000001.h5")))
+    write("h.geom", "mask_file = h.h5\nmask = /mask\nmask_good = 0x0\nmask_bad = 0xffff\n" + GEOM)
+    for flag, name, more in (("-img", "h.h5", []), ("-mask", "h.h5", []), ("-nxmx", "h.h5", []), ("-geom", "h.geom", []),
+                             ("-spectra", "h.h5", ["-stills", 1, "-output", "h%d.bin"])):
+        crystal = F if flag in ("-mask", "-spectra") else [*F[:6], "-default_F", 100]
+        done = run(*crystal, "-quiet", *([] if more else NONE), flag, name, *more)
+        lines = [line for line in done.stderr.splitlines() if b": error: " in line]
+        ok(f"packed-hdf5{flag}", done.returncode == 2 and len(lines) == 1 and b"packed" in lines[0] and
+           b"h.h5" in lines[0], done.stderr)
 
 
 def wait_until(condition):
