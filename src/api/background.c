@@ -170,6 +170,11 @@ void nb_sim_advise_background(const nb_sim *sim)
                   isnan(cfg->density) ? "-MW" : "-density");
     if (sim->amorphous.tables.n == 0 || cfg->stolout_file[0])
         return;
+    if (sim->amorphous.negative)
+        nb_notice(
+            &sim->hooks,
+            "the table of the background has F < 0: there it takes photons away, and "
+            "pixels may be negative");
     seen(&sim->model.scene, range);
     if (range[1] > sim->amorphous.last || range[0] < sim->amorphous.first)
         nb_notice(

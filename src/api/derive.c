@@ -280,6 +280,30 @@ static nb_status pull_checked(const nb_sim *sim, const nb_slope_run *run, int al
     return st;
 }
 
+/** Errors: NB_ERR_INPUT, a number of the gradient that a double does not hold. */
+static nb_status check_gradient(const char *const *names, int count,
+                                const double *gradient, const nb_hkl_gradient *F,
+                                nb_error *err)
+{
+    const int i = not_finite_at(gradient, count);
+    size_t j = 0;
+    if (i < count)
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "the gradient by %s is not finite: the slope of the loss is too large, "
+            "or a value of the scene too close to 0",
+            names[i]);
+    while (F && j < F->count && isfinite(F->gradient[j]))
+        j++;
+    return F && j < F->count
+               ? nb_fail(
+                     err, NB_ERR_INPUT,
+                     "the gradient by F:%d:%d:%d is not finite: the slope of the loss is "
+                     "too large",
+                     (int)F->hkl[j][0], (int)F->hkl[j][1], (int)F->hkl[j][2])
+               : NB_OK;
+}
+
 nb_status nb_sim_pullback(nb_sim *sim, const char *const *names, int count,
                           nb_real_type type, const void *dloss, double *gradient,
                           nb_hkl_gradient *F, nb_error *err)
@@ -298,6 +322,10 @@ nb_status nb_sim_pullback(nb_sim *sim, const char *const *names, int count,
         st = pull_checked(sim, &run, F != NULL, type, dloss, gradient, err);
     if (!st && F)
         st = nb_slope_F(&run, type, dloss, F, err);
+    if (!st)
+        st = check_gradient(names, count, gradient, F, err);
+    if (st && F)
+        nb_hkl_gradient_free(F);
     nb_slope_job_free(&job);
     return st;
 }

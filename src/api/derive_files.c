@@ -98,6 +98,20 @@ nb_status nb_sim_check_derivatives(const nb_sim *sim, nb_error *err)
     return st;
 }
 
+/** Errors: NB_ERR_INPUT, a number of the plane of this parameter that is not finite. */
+static nb_status check_plane(const char *name, nb_real_type type, const void *planes,
+                             size_t pixels, size_t plane, nb_error *err)
+{
+    for (size_t i = plane * pixels; i < (plane + 1) * pixels; i++)
+        if (!isfinite(nb_real(type, planes, i)))
+            return nb_fail(
+                err, NB_ERR_INPUT,
+                "the derivative by %s is not finite at pixel %zu: a value of the "
+                "scene is too large, or too close to 0",
+                name, i - plane * pixels);
+    return NB_OK;
+}
+
 static nb_status write_planes(nb_sim *sim, const wanted *w, const char *path,
                               nb_error *err)
 {
@@ -115,6 +129,8 @@ static nb_status write_planes(nb_sim *sim, const wanted *w, const char *path,
     nb_status st = planes && image ? NB_OK : NB_ERR_NOMEM;
     if (!st)
         st = nb_sim_derivatives(sim, w->list, w->count, type, planes, image, err);
+    for (int i = 0; i < w->count && !st; i++)
+        st = check_plane(w->list[i], type, planes, raster->pixels, (size_t)i, err);
     file.planes = planes;
     file.image = image;
     if (!st)

@@ -29,17 +29,22 @@ static void report_mosaic(nb_report_text *t, const nb_sim *sim)
     nb_report_put(t, ", seed %lld\n", (long long)m->seed);
 }
 
+/** The angle between two edges, degrees; rounding may take its cosine beyond 1. */
+static double angle_of(nb_vec3 p, nb_vec3 q, double p_A, double q_A)
+{
+    const double c = nb_dot(p, q) / (p_A * q_A * 1e-20);
+    return acos(fmax(-1, fmin(1, c))) / NB_DEG;
+}
+
 static void report_crystal(nb_report_text *t, const nb_sim *sim)
 {
     const nb_crystal *x = &sim->model.crystal;
     const nb_scene *sc = &sim->model.scene;
-    const double cos_al = nb_dot(x->b, x->c) / (x->edge[1] * x->edge[2] * 1e-20);
-    const double cos_be = nb_dot(x->a, x->c) / (x->edge[0] * x->edge[2] * 1e-20);
-    const double cos_ga = nb_dot(x->a, x->b) / (x->edge[0] * x->edge[1] * 1e-20);
     nb_report_put(
         t, "crystal   cell %.7g %.7g %.7g A  %.7g %.7g %.7g deg, volume %.7g A^3\n",
-        x->edge[0], x->edge[1], x->edge[2], acos(cos_al) / NB_DEG, acos(cos_be) / NB_DEG,
-        acos(cos_ga) / NB_DEG, x->volume);
+        x->edge[0], x->edge[1], x->edge[2], angle_of(x->b, x->c, x->edge[1], x->edge[2]),
+        angle_of(x->a, x->c, x->edge[0], x->edge[2]),
+        angle_of(x->a, x->b, x->edge[0], x->edge[1]), x->volume);
     nb_report_put(t, "          %gx%gx%g cells, %s, misset %.9g %.9g %.9g deg\n", x->N[0],
                   x->N[1], x->N[2], nb_param_choice("shape", sc->lattice.shape),
                   x->misset[0] / NB_DEG, x->misset[1] / NB_DEG, x->misset[2] / NB_DEG);

@@ -112,6 +112,10 @@ int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST]);
  * they fit together.  cfg is completed. */
 nb_status nb_resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *err);
 
+/** Is the detector at a finite place, and has the cell a finite volume?  Errors: NB_ERR_INPUT. */
+nb_status nb_check_places(const nb_geometry *geometry, const nb_crystal *crystal,
+                          nb_error *err);
+
 /** Products of fields that a double does not hold.  Errors: NB_ERR_INPUT. */
 nb_status nb_check_model(const nb_config *cfg, const nb_model *model, nb_error *err);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The output files of a run. */
+#include <float.h>
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "../base/threads.h"
 #include "../io/reflections_write.h"
 #include "../io/writer.h"
+#include "../model/units.h"
 #include "../params/params.h"
 #include "../picture/preview.h"
 #include "derive.h"
@@ -129,6 +131,24 @@ static nb_status add_png(outputs *o, nb_error *err)
         view->pixels = o->picture;
     }
     return st;
+}
+
+/** Floats hold the noise image.  Generous: a bright pixel ten standard deviations up. */
+static nb_status check_noise_floats(const nb_config *cfg, const nb_stats *stats,
+                                    nb_error *err)
+{
+    const double gain = nb_or(cfg->gain, 1), readout = nb_or(cfg->readout_noise, 0);
+    const double spread =
+        1 + 10 * nb_or(cfg->flicker, 0) + 10 * nb_or(cfg->calibration, 0);
+    const double most = gain * (spread * stats->max + 10 * sqrt(fmax(stats->max, 1))) +
+                        10 * readout + cfg->adc_offset;
+    if (!cfg->noise_float_file[0] || most < FLT_MAX)
+        return NB_OK;
+    return nb_fail(
+        err, NB_ERR_INPUT,
+        "-noisefloat overflows: a pixel may have %.3g ADU; type a smaller -gain (%g) or "
+        "-readout_noise (%g)",
+        most, gain, readout);
 }
 
 static nb_status list_files(outputs *o, nb_error *err)
@@ -309,6 +329,8 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     nb_status st = nb_check_files(cfg, NULL, 0, err);
     if (!st && cfg->write_noise)
         st = nb_saturation_check(cfg, 65534, "-noisefile", err);
+    if (!st)
+        st = check_noise_floats(cfg, stats, err);
     o.sim = sim;
     o.meta = nb_sim_describe(sim);
     o.noise_meta = nb_sim_describe_noise(sim, o.meta, NB_NOISE_U16);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tangents.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,13 +19,27 @@ static int64_t entry_of(const nb_factor_table *sf, const int hkl[3])
            (hkl[2] - sf->lmin);
 }
 
+static int is_finite(const nb_panel_slope *p)
+{
+    const double sum = nb_norm(p->pix0) + nb_norm(p->fast) + nb_norm(p->slow) +
+                       nb_norm(p->normal) + p->close_distance + p->distance + p->Fbeam +
+                       p->Sbeam + p->roll + p->layer_step + p->mu;
+    return isfinite(sum);
+}
+
 static nb_status move_panels(const nb_subject *of, const nb_variable_name *v,
                              nb_tangent *t, nb_error *err)
 {
     int n = of->model->scene.n_panels;
     t->panels = nb_alloc((size_t)n, sizeof *t->panels, "slopes of panels", err);
-    for (int k = 0; t->panels && k < n; k++)
+    for (int k = 0; t->panels && k < n; k++) {
         t->panels[k] = nb_panel_tangent(of, v, k);
+        if (!is_finite(&t->panels[k]))
+            return nb_fail(err, NB_ERR_INPUT,
+                           "the derivative by a parameter of the detector is not finite: "
+                           "-distance %g mm or another length is too close to 0",
+                           of->model->geometry.distance * 1e3);
+    }
     return t->panels ? NB_OK : NB_ERR_NOMEM;
 }
 
@@ -149,6 +164,12 @@ static nb_status make_spectrum(const nb_subject *of, nb_slope_job *job, nb_error
     for (int j = 0; job->spectrum && j < beam->n_sources; j++) {
         double lambda = beam->sources[j].lambda;
         job->spectrum[j] = (lambda - middle) / (lambda * width);
+        if (!isfinite(job->spectrum[j]))
+            return nb_fail(
+                err, NB_ERR_INPUT,
+                "dispersion: an image of -dispersion %g %% tells nothing of its "
+                "slope; type a larger one, or 0",
+                width);
     }
     return job->spectrum ? NB_OK : NB_ERR_NOMEM;
 }

@@ -150,9 +150,26 @@ static nb_status check_rows(const work *w, nb_error *err)
     return NB_OK;
 }
 
+/** One damaged index makes a table of gigabytes, and no data set leaves out so much. */
+static nb_status check_box(const work *w, nb_error *err)
+{
+    const double many = 5e7, sparse = 10000; /* voxels; of each value */
+    double voxels = 1, values = 2.0 * (double)w->n * fmax(1, w->sg->count);
+    for (int i = 0; i < 3; i++)
+        voxels *= 2 * w->H[i] + 1;
+    if (voxels > many && voxels > sparse * values)
+        return nb_fail_at(
+            err, NB_ERR_INPUT, w->r->name, 0,
+            "its %zu reflections reach h k l of %d %d %d (%.3g A), a table that they "
+            "fill to less than 0.01 %%: is an index damaged? give a larger -dmin",
+            w->n, w->H[0], w->H[1], w->H[2], w->about->limit);
+    return NB_OK;
+}
+
 /** The limit of the table, and a grid for it. */
 static nb_status make_box(work *w, nb_factor_grid *out, nb_error *err)
 {
+    nb_status st;
     w->about->dmin = 1 / sqrt(w->s2_max);
     w->about->limit = w->r->dmin > 0 ? w->r->dmin : w->about->dmin;
     w->limit = nb_s_squared_limit(w->about->limit);
@@ -162,7 +179,8 @@ static nb_status make_box(work *w, nb_factor_grid *out, nb_error *err)
         for (int i = 0; i < 3; i++)
             w->H[i] = H[i] > w->H[i] ? H[i] : w->H[i];
     }
-    return nb_factor_grid_new(w->r->cell, w->H, out, err);
+    st = check_box(w, err);
+    return st ? st : nb_factor_grid_new(w->r->cell, w->H, out, err);
 }
 
 /* --- a file --- */

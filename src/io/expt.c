@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "../base/text.h"
 
 #include "expt_parts.h"
 
@@ -82,7 +83,12 @@ nb_status nb_expt_parse(const char *data, size_t n, const char *name,
         return nb_fail_at(err, NB_ERR_INPUT, name, line, "not valid JSON");
     }
     root.json = json;
-    st = read_root(&root, typed, hooks, out, err);
+    while (stop < data + n && (nb_text_blank(*stop) || *stop == '\n' || !*stop))
+        stop++;
+    st = stop < data + n
+             ? nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                          "text follows the JSON object at byte %td", stop - data)
+             : read_root(&root, typed, hooks, out, err);
     cJSON_Delete(json);
     return st;
 }

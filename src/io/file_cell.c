@@ -25,7 +25,7 @@ nb_status nb_file_cell_check(double cell[6], const char *name, nb_error *err)
         return NB_OK;
     }
     for (int i = 0; i < 3; i++)
-        good &= cell[i] > 0 && cell[i] < 1e6 && cell[3 + i] > 0 && cell[3 + i] < 180;
+        good &= cell[i] >= 0.1 && cell[i] < 1e6 && cell[3 + i] > 0 && cell[3 + i] < 180;
     if (!good || !(reduced_volume(cell) > 1e-6))
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "the cell %g %g %g %g %g %g has no volume: correct it", cell[0],

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "hkl.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "../base/error.h"
@@ -98,6 +99,9 @@ static nb_status read_reflection(hkl_reader *r, nb_hkl_row *out, int *is_end)
     after = nb_text_double(r->p, r->end, &out->F);
     if (!token_ends(r, after))
         return bad_token(r, "a finite number for F");
+    if (fabs(out->F) > NB_SF_MAX_F)
+        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                          "F = %g is beyond %g electrons", out->F, NB_SF_MAX_F);
     r->p = after;
     status = extra_columns(r, is_end);
     *is_end &= !out->index[0] && !out->index[1] && !out->index[2] && out->F == 0;

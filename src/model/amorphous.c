@@ -118,6 +118,8 @@ nb_status nb_amorphous_build(const nb_amorphous_source *list, int n,
         materials[i].per = last > 0 ? materials[i].n_buckets / last : 0;
         set->pieces += (size_t)pieces_of(&list[i]);
         n_buckets += (size_t)materials[i].n_buckets + 1;
+        for (int j = 0; j < list[i].n; j++)
+            set->negative |= list[i].points[j].F < 0;
         set->first = fmax(set->first, list[i].points[0].stol / NB_ANGSTROM);
         set->last = fmin(set->last, last);
     }

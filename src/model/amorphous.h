@@ -26,6 +26,7 @@ typedef struct nb_amorphous_set {
     double first, last; /* sin(theta)/lambda that every table covers, 1/m */
     size_t pieces;      /* in all */
     int leads;          /* the first material has a piece before its first point */
+    int negative;       /* some F is below 0 */
 } nb_amorphous_set;
 
 /** n > 0.  *set is the caller's (nb_amorphous_set_free), zero on error.  Errors: NB_ERR_NOMEM. */

@@ -431,9 +431,9 @@ NB_DERIVE_ROWS,
     .help = "the run as JSON: all settings, statistics, cut pixels, files, notes and times"},
 #undef GROUP
 #define GROUP "Series"
-{"frames", NULL, OF_SERIES(INTEGER, PIXELS, frames), COUNTED,
+{"frames", NULL, OF_SERIES(INTEGER, PIXELS, frames), WITHIN(1, 1e7),
     .help = "rotation series: so many frames, each of the width -osc"},
-{"stills", NULL, OF_SERIES(INTEGER, PIXELS, stills), COUNTED,
+{"stills", NULL, OF_SERIES(INTEGER, PIXELS, stills), WITHIN(1, 1e7),
     .help = "so many shots, each with its own seed"},
 {"output", NULL, OF_SERIES(FILE, OUTPUT, output), .value = "img_%05d.cbf",
     .help = "a file for each frame: .img .cbf .tif .png or .bin, numbered from 1"},

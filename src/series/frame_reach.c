@@ -51,18 +51,24 @@ static nb_status reach_of(const nb_frames *f, int k, const nb_sim *base,
     return st;
 }
 
-static nb_status limit_of(const nb_frames *f, int k, const nb_sim *base,
-                          const nb_config *cfg, double *dmin, nb_error *err)
+nb_status nb_frames_crystal(const nb_sim *base, const nb_config *cfg, nb_crystal *out,
+                            nb_error *err)
 {
     nb_crystal_inputs in = {base->has_matrix ? base->matrix : NULL,
                             base->matrix_lambda_A > 0 ? base->matrix_lambda_A
                                                       : nb_beam_wavelength(cfg),
                             base->seed};
+    return nb_crystal_build(cfg, &in, NULL, out, err);
+}
+
+static nb_status limit_of(const nb_frames *f, int k, const nb_sim *base,
+                          const nb_config *cfg, double *dmin, nb_error *err)
+{
     nb_crystal crystal;
     double q;
     nb_status st = reach_of(f, k, base, cfg, &q, err);
     if (!st)
-        st = nb_crystal_build(cfg, &in, NULL, &crystal, err);
+        st = nb_frames_crystal(base, cfg, &crystal, err);
     if (!st)
         *dmin = fmin(*dmin, nb_sim_table_limit(base, cfg, q, &crystal));
     return st;

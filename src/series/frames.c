@@ -13,6 +13,7 @@
 #include "../base/philox.h"
 #include "../model/units.h"
 #include "../params/params.h"
+#include "fingerprint.h"
 #include "orientations.h"
 #include "template.h"
 
@@ -389,28 +390,51 @@ static int moves(const nb_geometry *g, const nb_geometry *h)
     return memcmp(a, b, sizeof a) != 0;
 }
 
-nb_status nb_frames_survey(nb_frames *f, nb_error *err)
+/** Where the frame after the override has its detector, beside that without it. */
+static nb_status look_at_places(nb_frames *f, int k, const nb_config *before,
+                                const nb_config *cfg, nb_geometry *first, nb_error *err)
+{
+    nb_geometry g, h;
+    nb_status st = nb_geometry_build(before, &g, err);
+    if (st || (st = nb_geometry_build(cfg, &h, err)) ||
+        (st = nb_frames_check(f, k, &h, cfg, err)))
+        return st;
+    f->moving |= moves(&g, &h);
+    *first = k ? *first : h;
+    f->places_differ |= moves(first, &h);
+    return NB_OK;
+}
+
+/** What building the frame would refuse. */
+static nb_status check_frame(const nb_frames *f, int k, const nb_sim *base,
+                             const nb_config *cfg, nb_error *err)
+{
+    nb_geometry g;
+    nb_crystal crystal;
+    nb_error why = {0};
+    nb_status st = nb_config_check(cfg, &why);
+    if (!st && nb_same_inputs(cfg, &f->base) && !(st = nb_geometry_build(cfg, &g, &why)) &&
+        !(st = nb_frames_crystal(base, cfg, &crystal, &why)))
+        st = nb_check_places(&g, &crystal, &why);
+    return st ? nb_fail(err, st, "-jobs: frame %d (from 0): %.400s", k, why.message)
+              : NB_OK;
+}
+
+nb_status nb_frames_survey(nb_frames *f, const nb_sim *base, nb_error *err)
 {
     nb_config before, cfg;
-    nb_geometry g, h, first = f->geometry;
+    nb_geometry first = f->geometry;
     nb_status st = NB_OK;
-    for (int k = 0; !st && f->series->override && f->series->hdf5_file[0] && k < f->count;
-         k++) {
+    for (int k = 0; !st && f->series->override && k < f->count; k++) {
         plain_config(f, k, &before);
-        if ((st = nb_frames_config(f, k, &cfg, err)))
-            return st;
-        if (strcmp(cfg.img_file, before.img_file) != 0 ||
-            strcmp(cfg.mask_file, before.mask_file) != 0) {
-            f->moving = f->places_differ = 1; /* a header may say anything */
+        if ((st = nb_frames_config(f, k, &cfg, err)) ||
+            (st = check_frame(f, k, base, &cfg, err)) || !f->series->hdf5_file[0])
             continue;
-        }
-        if (!(st = nb_geometry_build(&before, &g, err)) &&
-            !(st = nb_geometry_build(&cfg, &h, err)) &&
-            !(st = nb_frames_check(f, k, &h, &cfg, err))) {
-            f->moving |= moves(&g, &h);
-            first = k ? first : h;
-            f->places_differ |= moves(&first, &h);
-        }
+        if (strcmp(cfg.img_file, before.img_file) != 0 ||
+            strcmp(cfg.mask_file, before.mask_file) != 0)
+            f->moving = f->places_differ = 1; /* a header may say anything */
+        else
+            st = look_at_places(f, k, &before, &cfg, &first, err);
     }
     return st;
 }

@@ -47,9 +47,14 @@ nb_status nb_frames_check(const nb_frames *f, int k, const nb_geometry *g,
  * nb_sim_make_factors. */
 nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *err);
 
-/** Before the first frame: calculate the geometry of all frames after the override, if no
- * file must be read for it, and set `moving` and `places_differ`. Errors: as
+/** The crystal of a configuration that names no other files than the base.  Errors: those of
+ * nb_crystal_build. */
+nb_status nb_frames_crystal(const nb_sim *base, const nb_config *cfg, nb_crystal *out,
+                            nb_error *err);
+
+/** Before the first frame: check the configuration, the geometry and the crystal of all frames after
+ * the override, if no file must be read for it, and set `moving` and `places_differ`. Errors: as
  * nb_frames_check, and the override's. */
-nb_status nb_frames_survey(nb_frames *f, nb_error *err);
+nb_status nb_frames_survey(nb_frames *f, const nb_sim *base, nb_error *err);
 
 #endif

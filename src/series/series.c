@@ -250,7 +250,8 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
     run->progress.seed = run->frames.base.seed.value;
     memcpy(run->progress.backend, run->base->backend_line, sizeof run->progress.backend);
     choose_threads(run);
-    if (nb_ranks_rank(run->ranks) == 0 && (st = nb_frames_survey(&run->frames, err)))
+    if (nb_ranks_rank(run->ranks) == 0 &&
+        (st = nb_frames_survey(&run->frames, run->base, err)))
         return st;
     if (run->frames.moving && run->frames.places_differ)
         nb_notice(&run->hooks, "-jobs moves the detector: the master has the geometry of "

@@ -56,6 +56,11 @@ make_fixtures() {
     printf '{"phi": 3, "phi": 4}\n' >twice.jobs
     printf '{"nopolar": ["-phi", 5]}\n' >flag.jobs
     printf '{"phi": 3}\n{"interpolat": false}\n' >false.jobs
+    printf '{"phi": 3}\n{"cell": [50, 60, 70, 80, 90, 10]}\n' >flat.jobs
+    printf '{"phi": 3}\n{"Xbeam": 1e308}\n' >far.jobs
+    printf '1 0 0 5\n0 1 0 1e200\n' >bright.hkl
+    { cat rot.expt && printf '{}\n'; } >two.expt
+    for _ in {1..64}; do printf '\234\165\000\210\074\344\067\176'; done >large.loss # doubles of 1e300
     head -c 256 /dev/zero >good.gain
     printf '# F of a molecule\n0 8\n0.1,7\n\t0.25 4 x\n0.5 2.5 # the end' >good.stol
     printf '0 8\n0.4 7\n1 4\r\n2 2.5\n' >four.stol
@@ -66,6 +71,7 @@ make_fixtures() {
     printf -- '-0.1 1\n0.2 1\n' >minus.stol
     printf '1e-320 1\n' >short.spectra
     printf '0 1\n0.1 nan\n' >nan.stol
+    printf '0 -8\n0.5 2\n' >dark.stol
     { head -c 252 good.gain && printf '\0\0\300\177'; } >nan.gain
     cp "$NB_SOURCE/golden_data/structure_factors/models/made-hydrogens.pdb" good.pdb
     cp "$NB_SOURCE/golden_data/structure_factors/models/made-small.cif" good.cif

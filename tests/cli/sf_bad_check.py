@@ -11,6 +11,7 @@ import os
 import platform
 import random
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -140,6 +141,7 @@ def contents():
             ("unknown-element", CRYST + ATOM + swap(swap(ATOM, "    1  CA ", "    2  XX "),
                                                     "          C  ", "          X  "), ["2"]),
             ("stars", CRYST + star, ["2"]),
+            ("tiny-cell", swap(CRYST, "   28.000", " 1.0e-150") + ATOM, ["cell"]),
             ("nan", CRYST + ATOM[:30] + "     nan" + ATOM[38:], ["2"]),
             ("occupancy", CRYST + swap(ATOM, "  1.00 20.00", " -1.00 20.00"), ["occupancy"]),
             ("B", CRYST + swap(ATOM, "  1.00 20.00", "  1.00-20.00"), ["B"])):
@@ -155,6 +157,10 @@ def contents():
            ["neither.cif"])
     mtz = read(PAIRS)
     refuse("mtz-cut", ["-mtz", write("cut.mtz", mtz[:len(mtz) // 2])], ["cut.mtz"])
+    wild = bytearray(mtz)
+    wild[80:84] = struct.pack("<f", 9000)  # h of the first row
+    wild[84:88] = struct.pack("<f", 900)
+    refuse("mtz-wild-index", ["-mtz", write("wild.mtz", bytes(wild))], ["wild.mtz", "damaged"])
     refuse("mtz-without-END", ["-mtz", write("noend.mtz", mtz.replace(b"END ", b"XXX "))], ["noend.mtz"])
     for name, text in (("words", "Fe seven 1 2\n"), ("three", "Fe 7112 1\n"), ("nothing", "# no\n"),
                        ("symbol", "Xx 7112 1 2\n")):
