@@ -267,7 +267,7 @@ PROG_LIBS := $(if $(and $(STDCXX_ARCHIVE),$(if $(SAN),,1)),$(LIBS:-lstdc++=$(STD
 $B/nanobragg: $(CLI_OBJ) $(STATIC)
 	$(call say,LD   $@)
 	$(Q)$(CC) $(if $(OPENMP_ARCHIVE),$(filter-out -fopenmp,$(ALL_LDFLAGS)),$(ALL_LDFLAGS)) \
-	    $^ $(if $(OPENMP_ARCHIVE),$(OPENMP_ARCHIVE) -Wl$(comma)--wrap=pthread_create) $(PROG_LIBS) -o $@
+	    $^ $(if $(OPENMP_ARCHIVE),$(OPENMP_ARCHIVE) -Wl$(comma)--wrap=pthread_create$(comma)--wrap=gomp_fatal) $(PROG_LIBS) -o $@
 
 # --- test programs ----------------------------------------------------------------------------
 # The program's own parts are no library: the tests of some are linked with its objects.

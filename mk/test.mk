@@ -30,15 +30,22 @@ $(DEMO_DIR)/lysozyme.png: $B/nanobragg $B/demo
 	$B/nanobragg $(DEMO_FLAGS) $(DEMO_FILES)
 
 # --- tests --------------------------------------------------------------------------------------
+# Makes calls of the system fail (tests/cli/fault_check.py).
+FAULT := $B/tests/fault.so
+$(FAULT): tests/fault/fault.c $B/flags
+	@mkdir -p $(@D)
+	$(call say,LD   $@)
+	$(Q)$(CC) -std=gnu11 -O1 -g1 $(WARN) -fPIC -shared $< -ldl -pthread -o $@
+
 RUN := bash tests/run.sh
 .PHONY: test test-dials check bigtest reduced golden-report bench
-test: all test-programs python ## every test (about 3 minutes on 2 cores once compiled)
+test: all test-programs $(FAULT) python ## every test (about 3 minutes on 2 cores once compiled)
 	@PYTHON=$(PYTHON) $(RUN) $B
 
-check: all $(UNIT_BIN) $(REPLAY_BIN) ## the quick tests: unit, command line, fuzz corpus
+check: all $(UNIT_BIN) $(REPLAY_BIN) $(FAULT) ## the quick tests: unit, command line, fuzz corpus
 	@PYTHON=$(PYTHON) $(RUN) --quick $B
 
-bigtest: all test-programs python ## every test in its long form
+bigtest: all test-programs $(FAULT) python ## every test in its long form
 	@PYTHON=$(PYTHON) NB_TEST_TIMEOUT=1800 $(RUN) --big $B
 
 test-dials: all ## DIALS imports, finds spots and indexes our series (packages: dials, python3-h5py)

@@ -65,7 +65,7 @@ static int run(void *target, const nb_sub_line *line)
     status = check_dumps(&cli->cfg, &to_stdout, &err);
     if (status) { /* found before any work: a bad name */
         nb_cli_say("error", err.message);
-        return 2;
+        return status == NB_ERR_NOMEM ? 1 : 2;
     }
     if (to_stdout)
         nb_ignore_broken_pipes();

@@ -69,13 +69,15 @@ static int run(const nb_sub_command *command, int argc, char **argv)
     } target;
     nb_sub_line line;
     nb_error err;
+    nb_status parsed;
     int help, status;
 
     memset(&err, 0, sizeof err);
     memset(&target, 0, sizeof target);
-    if (nb_sub_parse(command, argc, argv, &target, &line, &help, &err)) {
+    parsed = nb_sub_parse(command, argc, argv, &target, &line, &help, &err);
+    if (parsed) {
         nb_cli_say("error", err.message);
-        return 2;
+        return parsed == NB_ERR_NOMEM ? 1 : 2;
     }
     nb_end_on_signals();
     if (help)
