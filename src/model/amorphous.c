@@ -85,11 +85,12 @@ static int buckets_of(const nb_amorphous_source *s)
 }
 
 /** Fill the room of a material. */
-static void add_material(const nb_amorphous_source *s, const nb_scatterer *m,
+static void add_material(const nb_amorphous_source *s, nb_scatterer *m,
                          nb_table_piece *pieces, int32_t *buckets)
 {
     const int n = pieces_of(s), lead = n - s->n;
     for (int i = 0; i < s->n; i++) {
+        m->largest = fmax(m->largest, fabs(s->points[i].F));
         pieces[lead + i].x = s->points[i].stol / NB_ANGSTROM;
         pieces[lead + i].F = s->points[i].F;
     }
@@ -132,7 +133,7 @@ nb_status nb_amorphous_build(const nb_amorphous_source *list, int n,
         return NB_ERR_NOMEM;
     }
     for (int i = 0; i < n; i++) {
-        const nb_scatterer *m = &materials[i];
+        nb_scatterer *m = &materials[i];
         add_material(&list[i], m, pieces + m->first_piece, buckets + m->first_bucket);
         set->per_area[i] = list[i].per_area;
     }

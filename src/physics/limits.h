@@ -166,11 +166,7 @@ static inline double nb_largest_amorphous(const nb_amorphous *a)
     double sum = 0;
     for (int i = 0; a && i < a->n; i++) {
         const nb_scatterer *m = &a->materials[i];
-        const int *last = a->buckets + m->first_bucket + m->n_buckets;
-        double most = 0;
-        for (int k = 0; k <= *last; k++)
-            most = fmax(most, fabs(a->pieces[m->first_piece + k].F));
-        sum += m->molecules * most * most;
+        sum += m->molecules * m->largest * m->largest;
     }
     return sum;
 }

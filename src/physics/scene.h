@@ -121,6 +121,7 @@ typedef struct nb_table_piece {
 typedef struct nb_scatterer {
     int first_piece, first_bucket, n_buckets;
     double per;       /* m */
+    double largest;   /* |F| of its points, at most */
     double molecules; /* in the beam / blocks */
 } nb_scatterer;
 
