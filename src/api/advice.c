@@ -24,24 +24,96 @@ static const double real_beams = 1e27; /* photons/m^2: the largest of any real b
 
 /* --- units --- */
 
-int nb_sim_odd_unit(const nb_sim *sim, char *text, size_t size)
+/** The table has every reflection down to this spacing, A; 0: there is no table. */
+static double table_end(const nb_sim *sim)
 {
-    const nb_config *cfg = &sim->cfg;
+    const nb_factor_table *sf = &sim->model.scene.factors.table;
+    const double *edge = sim->model.crystal.edge;
+    const int first[3] = {sf->hmin, sf->kmin, sf->lmin}, n[3] = {sf->nh, sf->nk, sf->nl};
+    double end = 0;
+    if (sf->nh <= 0 ||
+        (sf->nh == 1 && sf->nk == 1 && sf->nl == 1)) /* none, or F(000) alone */
+        return 0;
+    for (int i = 0; i < 3; i++) { /* a sphere reaches index |a|/d along a */
+        int most = first[i] + n[i] - 1;
+        most = -first[i] > most ? -first[i] : most;
+        end = fmax(end, edge[i] / (most + 0.5));
+    }
+    return end;
+}
+
+/** A length that was given and is far from what it is at any beamline: another unit? */
+typedef struct odd_length {
+    double value;                            /* in the flag's unit; NaN: not given */
+    double from, to;                         /* what is usual */
+    const char *flag, *unit, *below, *above; /* the unit that it may be in; NULL: none */
+} odd_length;
+
+static int is_odd(const odd_length *l, char *text, size_t size)
+{
+    const int low = l->value > 0 && l->value<l->from, high = l->value> l->to;
+    const char *other = low ? l->below : l->above;
+    if ((!low && !high) || !other)
+        return 0;
+    snprintf(text, size, "%s %g %s is very %s: is it in %s? %s takes %s", l->flag,
+             l->value, l->unit, low ? "small" : "large", other, l->flag, l->unit);
+    return 1;
+}
+
+/** The finest reflection that any beamline has, A. */
+static const double finest_d = 0.25;
+
+static int odd_cell(const nb_sim *sim, char *text, size_t size)
+{
     const nb_crystal *x = &sim->model.crystal;
-    double edge = fmin(x->edge[0], fmin(x->edge[1], x->edge[2]));
-    double lambda = sim->model.wavelength_A;
-    text[0] = '\0';
+    const double edge = fmin(x->edge[0], fmin(x->edge[1], x->edge[2])),
+                 end = table_end(sim);
     if (edge < 0.5)
         snprintf(text, size,
                  "a cell edge of %.3g A is very short: is it in %s? -cell takes A", edge,
                  edge < 1e-5 ? "metres" : "nm");
-    else if (!isnan(cfg->energy_eV) && cfg->energy_eV < 100)
-        snprintf(text, size, "-energy %g eV is %.3g A: is it in keV? -energy takes eV",
-                 cfg->energy_eV, lambda);
-    else if (!isnan(cfg->lambda_A) && lambda < 1e-3)
+    else if (end > 0 && end < finest_d)
         snprintf(text, size,
-                 "-lambda %g A is very short: is it in metres? -lambda takes A", lambda);
+                 "the structure factors reach %.2g A with this cell: is it in nm? -cell "
+                 "takes A",
+                 end);
+    else
+        return 0;
+    return 1;
+}
+
+static int odd_of_config(const nb_config *cfg, char *text, size_t size)
+{
+    const odd_length lengths[] = {
+        {cfg->distance_mm, 1, 1e5, "-distance", "mm", "metres", "um"},
+        {cfg->close_distance_mm, 1, 1e5, "-close_distance", "mm", "metres", "um"},
+        {cfg->pixel_mm, 1e-3, 9, "-pixel", "mm", "metres", "um"},
+        {cfg->thick_um, 5, 1e5, "-detector_thick", "um", "mm", NULL},
+        {cfg->beamsize_mm, 1e-5, 5, "-beamsize", "mm", "metres", "um"},
+    };
+    text[0] = '\0';
+    if (!isnan(cfg->energy_eV) && cfg->energy_eV < 100)
+        snprintf(text, size, "-energy %g eV is %.3g A: is it in keV? -energy takes eV",
+                 cfg->energy_eV, NB_HC_EV_ANGSTROM / cfg->energy_eV);
+    else if (isnan(cfg->energy_eV) && cfg->lambda_A < 0.2)
+        snprintf(text, size, "-lambda %g A is very short: is it in %s? -lambda takes A",
+                 cfg->lambda_A, cfg->lambda_A < 1e-3 ? "metres" : "nm");
+    for (size_t i = 0; !text[0] && i < sizeof lengths / sizeof *lengths; i++)
+        is_odd(&lengths[i], text, size);
     return text[0] != '\0';
+}
+
+int nb_sim_odd_unit(const nb_sim *sim, char *text, size_t size)
+{
+    return odd_cell(sim, text, size) || odd_of_config(&sim->cfg, text, size);
+}
+
+void nb_error_odd_unit(const nb_config *cfg, nb_error *err)
+{
+    char text[120];
+    const size_t end = strlen(err->message);
+    if (odd_of_config(cfg, text, sizeof text))
+        snprintf(err->message + end, sizeof err->message - end, "; %s", text);
 }
 
 static void advise_units(const nb_sim *sim)
@@ -181,24 +253,6 @@ static void advise_truth(const nb_sim *sim)
 }
 
 /* --- structure factors --- */
-
-/** The table has every reflection down to this spacing, A; 0: there is no table. */
-static double table_end(const nb_sim *sim)
-{
-    const nb_factor_table *sf = &sim->model.scene.factors.table;
-    const double *edge = sim->model.crystal.edge;
-    const int first[3] = {sf->hmin, sf->kmin, sf->lmin}, n[3] = {sf->nh, sf->nk, sf->nl};
-    double end = 0;
-    if (sf->nh <= 0 ||
-        (sf->nh == 1 && sf->nk == 1 && sf->nl == 1)) /* none, or F(000) alone */
-        return 0;
-    for (int i = 0; i < 3; i++) { /* a sphere reaches index |a|/d along a */
-        int most = first[i] + n[i] - 1;
-        most = -first[i] > most ? -first[i] : most;
-        end = fmax(end, edge[i] / (most + 0.5));
-    }
-    return end;
-}
 
 /** The spacing at a point of a panel, A. */
 static double spacing(const nb_scene *sc, const nb_panel *panel, double f, double s)

@@ -77,6 +77,8 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     in.n_of_source = sim->n_of_source;
     in.table.default_F = isnan(cfg->default_F) ? 0 : cfg->default_F;
     st = nb_model_build(cfg, &in, &sim->hooks, &sim->model, err);
+    if (st == NB_ERR_INPUT)
+        nb_error_odd_unit(cfg, err);
     if (!st)
         st = nb_check_model(cfg, &sim->model, err);
     if (!st)
