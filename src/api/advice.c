@@ -13,6 +13,7 @@
 #include "../physics/limits.h"
 #include "../physics/panels.h"
 #include "../physics/ray.h"
+#include "background.h"
 
 static const double spot_tolerance = 0.1; /* of a reflection's photons */
 static const double domains_tolerance =
@@ -295,6 +296,17 @@ static void advise_factors(const nb_sim *sim)
                   end, finest, sc->factors.table.default_F);
 }
 
+/** Materials fill the beam, whose side the fluence does not say. */
+static void advise_background(const nb_sim *sim)
+{
+    const nb_config *cfg = &sim->cfg;
+    if (nb_config_has_background(cfg) && isnan(cfg->molecules) && !isnan(cfg->fluence) &&
+        isnan(cfg->beamsize_mm))
+        nb_notice(&sim->hooks,
+                  "-fluence without -beamsize: the background fills a beam of "
+                  "0.1 x 0.1 mm, and grows with this area; type -beamsize");
+}
+
 void nb_sim_advise(const nb_sim *sim)
 {
     if (!sim->hooks.notice)
@@ -306,6 +318,7 @@ void nb_sim_advise(const nb_sim *sim)
     advise_sampling(sim);
     advise_steps(sim);
     advise_factors(sim);
+    advise_background(sim);
     advise_truth(sim);
 }
 

@@ -115,6 +115,17 @@ static void report_noise(nb_report_text *t, const nb_sim *sim)
     nb_report_put(t, "\n");
 }
 
+/** Where the beam meets the detector if nobody said so. */
+static void report_default_centre(nb_report_text *t, const nb_sim *sim)
+{
+    const nb_config *cfg = &sim->cfg;
+    if (sim->model.geometry.convention == NB_CONV_MOSFLM &&
+        sim->model.scene.n_panels == 1 && isnan(cfg->Xbeam_mm) && isnan(cfg->Ybeam_mm))
+        nb_report_put(t,
+                      "          this is the default, a pixel off the middle: MOSFLM's "
+                      "centre is half a pixel off, and its origin another half\n");
+}
+
 nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
 {
     NB_IN_C_LOCALE;
@@ -146,6 +157,7 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
     nb_report_put(
         &t, "          beam at %.9g %.9g mm along fast, slow; origin %.9g %.9g %.9g mm\n",
         g->Fbeam * 1e3, g->Sbeam * 1e3, g->pix0.x * 1e3, g->pix0.y * 1e3, g->pix0.z * 1e3);
+    report_default_centre(&t, sim);
     if (sc->n_panels > 1)
         nb_report_put(
             &t,

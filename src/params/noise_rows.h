@@ -33,7 +33,7 @@
 {"adc_set", NULL, SWITCH(ADU | HDF5 | INNER, adc_set), .help = "an offset is given"}, \
 {"saturation", NULL, NUMBER(PIXELS, saturation), AT_LEAST(1), .value = "x", .unit = "ADU", \
     .fallback = "what the file's type holds", \
-    .help = "largest trusted value of noise images; brighter pixels hold one more"}, \
+    .help = "largest value of noise images that is trusted; a brighter pixel gets this value + 1"}, \
 {"noisefloat", NULL, PATH(OUTPUT | SINGLE, noise_float_file), \
     .help = "noise image before rounding and saturation, 32-bit floats, ADU"}
 /* clang-format on */

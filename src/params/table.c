@@ -89,8 +89,8 @@ static const nb_param rows[] = {
     .help = "scale of the shape function's width (round, gauss, tophat)"},
 {"mosaic", "mosaici mosaicity mosaic_spr mosaic_spread", NUMBER(PIXELS, mosaic_spread_deg),
     WITHIN(0, 180), .value = "angle", .unit = "deg", .fallback = "0",
-    .help = "mosaic spread: largest rotation of a domain; with -mosaic_model gauss the "
-        "standard deviation"},
+    .help = "mosaic spread: half width of a top hat, the largest rotation of a domain; with "
+        "-mosaic_model gauss, as real crystals are, the standard deviation"},
 {"mosaic_model", NULL, CHOICE(PIXELS, mosaic_model, mosaic_models),
     .help = "distribution of the domains' rotations: that of the old program, uniform (180 deg "
         "is a powder), or normal"},
@@ -180,7 +180,7 @@ static const nb_param rows[] = {
 {"exposure", NULL, NUMBER_FROM(PIXELS, exposure_s, 1), ABOVE(0), .value = "t", .unit = "s",
     .help = "exposure time"},
 {"beamsize", NULL, NUMBER(PIXELS, beamsize_mm), ABOVE(0), .value = "s", .unit = "mm",
-    .fallback = "0.1", .help = "side of the square beam; clips the crystal along b and c"},
+    .fallback = "0.1", .help = "side of the square beam; a crystal of -samplesize is cut to it along b and c"},
 {"polar", NULL, NUMBER_FROM(PIXELS, polarization, 0), WITHIN(-1, 1), .after = nb_after_polar,
     .value = "K", .fallback = "0", .help = "Kahn polarization factor, 0 unpolarized; undoes -nopolar"},
 {"polar_set", NULL, SWITCH(PIXELS | INNER, polar_set), .help = "a polarization is given"},
@@ -245,12 +245,12 @@ static const nb_param rows[] = {
 {"distance", NULL, NUMBER(PIXELS, distance_mm), ABOVE_TO(0, 1e12),
     .after = nb_after_pivot_beam, .value = "d", .unit = "mm", .fallback = "100",
     KEY(8, "DISTANCE"),
-    .help = "crystal to detector along the beam, before the -twotheta swing; -pivot beam keeps "
+    .help = "crystal to detector along the beam with the detector at two-theta 0; -pivot beam keeps "
         "it, -pivot sample keeps the close distance that follows from it"},
 {"close_distance", NULL, NUMBER(PIXELS, close_distance_mm), ABOVE_TO(0, 1e12),
     .after = nb_after_pivot_sample, .value = "d", .unit = "mm", .fallback = "from -distance",
     KEY(9, "CLOSE_DISTANCE"),
-    .help = "crystal to the nearest point of the detector plane, before the -twotheta swing; "
+    .help = "crystal to the nearest point of the detector plane with the detector at two-theta 0; "
         "-pivot sample keeps it, -pivot beam keeps the distance that follows from it"},
 {"close_twotheta", NULL, NUMBER(PIXELS | INNER, close_twotheta_deg), ANY, .value = "angle",
     .unit = "deg", KEY(10, "CLOSE_TWOTHETA"),
@@ -300,7 +300,7 @@ NB_GEOMETRY_ROWS,
 {"denzo", NULL, PRESET(convention, NB_CONV_DENZO), .after = nb_after_pivot_beam,
     .help = "DENZO: MOSFLM without its half pixel"},
 {"dials", NULL, PRESET(convention, NB_CONV_DIALS), .after = nb_after_pivot_beam,
-    .help = "DIALS axes and origin"},
+    .help = "axes and origin of a DIALS detector; spindle and polarization are vertical"},
 {"Xbeam", NULL, NUMBER(PIXELS, Xbeam_mm), ANY, .after = nb_after_pivot_beam, .value = "x",
     .unit = "mm", .fallback = "centre", KEY(11, "XBEAM"),
     .help = "beam centre x, meaning by convention"},
@@ -472,9 +472,9 @@ NB_DERIVE_ROWS,
 {"precision", NULL, CHOICE(PIXELS | RUNNING, precision, precisions),
     .help = "arithmetic of the pixel loop"},
 {"tolerance", NULL, NUMBER(PIXELS | RUNNING, tolerance), WITHIN(0, 0.1), .value = "x",
-    .fallback = "gauss 1e-11, else 0", .help = "part of the brightest pixel that a pixel may lack"},
+    .fallback = "gauss 1e-11, else 0", .help = "how much darker a pixel may be, as a part of the brightest pixel; larger is faster"},
 {"tolerance_photons", NULL, NUMBER(PIXELS | RUNNING, tolerance_photons), WITHIN(1e-30, 1e6),
-    .value = "n", .unit = "photons", .help = "photons that a pixel may lack, for speed"},
+    .value = "n", .unit = "photons", .help = "how many photons darker a pixel may be; larger is faster"},
 {"max_read", NULL, NUMBER_FROM(NONE, max_read_MB, 0), WITHIN(1, 1e9), .value = "m", .unit = "MB",
     .fallback = "500",
     .help = "memory that a small compressed input file may fill; ten times the file's size is "

@@ -407,9 +407,9 @@ void nb_spots_describe(const nb_spots_result *result, char *line, size_t size)
     const double part = nb_spots_part(result);
     if (part > 0)
         snprintf(line, size,
-                 "from its reflections, R <= %.2f, a pixel lacks at most %.2g of "
-                 "the brightest",
-                 result->reach, part);
+                 "from its reflections; no pixel is darker by more than %.2g of the "
+                 "brightest",
+                 part);
     else
         snprintf(line, size, "from its reflections");
 }

@@ -239,7 +239,8 @@ static void describe_tolerance(const nb_backend_state *state, char *line, size_t
         snprintf(line, size, "; %s", spots);
     else if (state->by_tiles)
         snprintf(line, size,
-                 "; in blocks of rays, a pixel lacks at most %.2g of the brightest",
+                 "; in blocks of rays; no pixel is darker by more than %.2g of the "
+                 "brightest",
                  nb_spots_part(&state->left));
     else if (state->asked && state->left.refused)
         snprintf(line, size, "; -tolerance has no effect: %s", state->left.refused);
