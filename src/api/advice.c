@@ -170,16 +170,29 @@ static int has_wavelengths(const nb_scene *sc)
            s[0].lambda != s[sc->beam.n_sources / 2].lambda;
 }
 
-/** The automatic number of spindle steps is at its bound. */
-static void say_bound(const nb_sim *sim, double error)
+/** No number of spindle steps was typed: what was taken.  by: the steps of the scene. */
+static void say_automatic(const nb_sim *sim, nb_steps by)
 {
     const nb_scene *sc = &sim->model.scene;
-    const int n = sim->model.auto_phi_steps;
-    nb_notice(&sim->hooks,
-              "%d spindle steps are the most of an automatic number: the photons of a "
-              "reflection are wrong by %.0f %% (root mean square); -phisteps %d resolves "
-              "them, and takes %.3g times as long",
-              sc->lattice.n_phi, 100 * error, n, (double)n / sc->lattice.n_phi);
+    const int enough = sim->model.auto_phi_steps, n = by.count;
+    double error = nb_steps_error(sc, &by);
+    if (enough > n) {
+        nb_notice(
+            &sim->hooks,
+            "%d spindle steps are the most of an automatic number: the photons of a "
+            "reflection are wrong by %.0f %% (root mean square); -phisteps %d resolves "
+            "them, and takes %.3g times as long",
+            n, 100 * error, enough, (double)enough / n);
+        return;
+    }
+    by.count = 2;
+    error = nb_steps_error(sc, &by);
+    if (n > by.count && error > spot_tolerance)
+        nb_notice(
+            &sim->hooks,
+            "no -phisteps: %d spindle steps resolve the spots; with -phisteps 2 the "
+            "photons of a reflection are wrong by %.0f %% (root mean square)",
+            n, 100 * error);
 }
 
 static void advise_steps(const nb_sim *sim)
@@ -199,9 +212,10 @@ static void advise_steps(const nb_sim *sim)
         nb_steps by = {(nb_steps_axis)i, axes[i].count, range,
                        sim->model.geometry.spindle};
         double most = i == NB_STEPS_DOMAINS ? domains_tolerance : spot_tolerance;
-        double error = axes[i].there ? nb_steps_error(sc, &by) : 0;
-        if (i == NB_STEPS_PHI && sim->model.auto_phi_steps > by.count)
-            say_bound(sim, error);
+        const int automatic = i == NB_STEPS_PHI && sim->model.auto_phi_steps > 0;
+        double error = axes[i].there && !automatic ? nb_steps_error(sc, &by) : 0;
+        if (automatic)
+            say_automatic(sim, by);
         else if (error > most)
             nb_notice(&sim->hooks,
                       "%d %s are too few for the spots: the photons of a reflection are "
