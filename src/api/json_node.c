@@ -2,10 +2,10 @@
 #include "json_node.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/text.h"
 
 static void note(nb_json to, const cJSON *added)
 {
@@ -59,9 +59,11 @@ void nb_json_flag(nb_json to, const char *key, int value)
 
 static cJSON *new_number(double value)
 {
-    char digits[40];
-    snprintf(digits, sizeof digits, "%.17g", value);
-    return isfinite(value) ? cJSON_CreateRaw(digits) : cJSON_CreateNull();
+    char digits[NB_TEXT_NUMBER];
+    if (!isfinite(value))
+        return cJSON_CreateNull();
+    nb_text_format(value, digits);
+    return cJSON_CreateRaw(digits);
 }
 
 void nb_json_number(nb_json to, const char *key, double value)

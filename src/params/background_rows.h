@@ -23,7 +23,7 @@
     .help = "molecules of the table in the beam, instead of path, density and mass"}, \
 {"background", NULL, FIELD(TEXT, PIXELS, background), .value = "name:path,...", .unit = "mm", \
     .fallback = "none", \
-    .help = "materials in the beam with tables of their own: water, air, ice, nanoice"}, \
+    .help = "materials in the beam with tables of their own: water, air, ice (its rings), nanoice"}, \
 {"stolout", NULL, PATH(OUTPUT, stolout_file), \
     .help = "write a table for -stol made of the image of -stolimage, and stop"}, \
 {"stolimage", NULL, PATH(INPUT, stolimage_file), .fallback = "that of -img", \

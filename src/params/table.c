@@ -280,8 +280,8 @@ static const nb_param rows[] = {
     .help = "render only these pixels (fast, slow), limits included"},
 {"roi_set", NULL, SWITCH(PIXELS | INNER, roi_set), .help = "a region of interest is given"},
 {"mask", NULL, PATH(INPUT, mask_file),
-    .help = "image (SMV, CBF, TIFF, PGM, HDF5, floats): pixels of 0 or below are not rendered; "
-        "its header gives defaults"},
+    .help = "image (SMV, CBF, TIFF, PGM, HDF5, floats): pixels of 0 or below (gaps, beamstop, dead "
+        "pixels) are not rendered; its header gives defaults"},
 {"img", NULL, PATH(INPUT, img_file),
     .help = "image (SMV, CBF, HDF5) whose header gives defaults; of others the size"},
 #undef GROUP
@@ -449,7 +449,7 @@ NB_DERIVE_ROWS,
     .fallback = "that of -misset",
     .help = "of stills: uniform over all rotations, or misset angles or matrices of a file"},
 {"spectra", NULL, OF_SERIES(FILE, INPUT, spectra),
-    .help = "of stills: a line for each shot, pairs of wavelength (A) and weight"},
+    .help = "of stills, as of an XFEL (SASE): a line for each shot, pairs of wavelength (A) and weight"},
 {"jitter_fluence", NULL, JITTER(jitter_fluence_pct), WITHIN(0, 1000), .value = "x", .unit = "%",
     .fallback = "0", .help = "standard deviation from still to still"},
 {"jitter_lambda", NULL, JITTER(jitter_lambda_pct), WITHIN(0, 20), .value = "x", .unit = "%",
