@@ -19,6 +19,7 @@ static const double spot_tolerance = 0.1; /* of a reflection's photons */
 static const double domains_tolerance =
     0.3;                               /* it falls with the root of their number alone */
 static const double long_render = 600; /* s */
+static const double long_steps = 10;   /* s, of which -osc alone is the reason */
 static const double few_steps =
     1e8; /* of all pixels: no renderer takes so long for them */
 static const double real_beams = 1e27; /* photons/m^2: the largest of any real beam */
@@ -414,6 +415,32 @@ void nb_sim_say_dark(const nb_sim *sim, const nb_stats *stats)
 
 /* --- time --- */
 
+static void say_seconds(double seconds, char *text, size_t size)
+{
+    if (seconds < 120)
+        snprintf(text, size, "%.0f seconds", seconds);
+    else if (seconds < 7200)
+        snprintf(text, size, "%.0f minutes", seconds / 60);
+    else if (seconds < 48 * 3600.)
+        snprintf(text, size, "%.1f hours", seconds / 3600);
+    else
+        snprintf(text, size, "%.3g days", seconds / 86400);
+}
+
+/** The automatic number of spindle steps makes the render long: what a third of them loses. */
+static void say_steps(const nb_sim *sim, const char *time)
+{
+    const nb_model *m = &sim->model;
+    const int third = m->scene.lattice.n_phi / 3;
+    const nb_steps by = {NB_STEPS_PHI, third, m->phi_range, m->geometry.spindle};
+    nb_notice(
+        &sim->hooks,
+        "rendering will take about %s, with %d spindle steps, an automatic number; "
+        "-phisteps %d is 3 times quicker, and the photons of a reflection are wrong "
+        "by %.0f %% (root mean square)",
+        time, m->scene.lattice.n_phi, third, 100 * nb_steps_error(&m->scene, &by));
+}
+
 void nb_sim_say_long(const nb_sim *sim, int frames)
 {
     char why[200] = "", text[40];
@@ -423,14 +450,14 @@ void nb_sim_say_long(const nb_sim *sim, int frames)
         return;
     options.images = frames;
     seconds = sim->backend->estimate(&sim->model.scene, &options, why, sizeof why);
+    say_seconds(seconds, text, sizeof text);
+    if (sim->model.auto_phi_steps > 0 && sim->model.scene.lattice.n_phi >= 6 &&
+        seconds > long_steps) {
+        say_steps(sim, text);
+        return;
+    }
     if (!(seconds > long_render))
         return;
-    if (seconds < 7200)
-        snprintf(text, sizeof text, "%.0f minutes", seconds / 60);
-    else if (seconds < 48 * 3600.)
-        snprintf(text, sizeof text, "%.1f hours", seconds / 3600);
-    else
-        snprintf(text, sizeof text, "%.3g days", seconds / 86400);
     nb_notice(&sim->hooks,
               "rendering will take about %s: %lld steps per pixel (sub-pixels x sources "
               "x spindle steps x domains x layers)",

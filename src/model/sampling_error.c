@@ -145,21 +145,37 @@ static double list_terms(const nb_scene *sc, const spot *p, const nb_orientation
     return stride * keep;
 }
 
+/** Sums over waves of the weights w_j. */
+typedef struct total {
+    double re, im, weight, squares;
+} total;
+
+static void add_wave(total *t, double weight, double re, double im)
+{
+    t->re += weight * re;
+    t->im += weight * im;
+    t->weight += weight;
+    t->squares += weight * weight;
+}
+
+/** Mean square of the waves' sum over that of the weights, when they are a sample of one in `stride`. */
+static double mean_square(const total *t, double stride)
+{
+    double all = t->weight * t->weight, alone = t->squares / all;
+    double both = (t->re * t->re + t->im * t->im) / all;
+    return stride <= 1 ? both : fmax(0, both - alone) + alone / stride;
+}
+
 /** Mean square of sum_j w_j exp(2 pi i (m, k).place_j) / sum_j w_j when the list is a sample of one
  * in `stride`. */
 static double coherence(const term *list, int count, double stride, int m, int k)
 {
-    double re = 0, im = 0, sum = 0, squares = 0, both, alone;
+    total t = {0};
     for (int i = 0; i < count; i++) {
         double phase = 2 * NB_PI * (m * list[i].fast + k * list[i].slow);
-        re += list[i].weight * cos(phase);
-        im += list[i].weight * sin(phase);
-        sum += list[i].weight;
-        squares += list[i].weight * list[i].weight;
+        add_wave(&t, list[i].weight, cos(phase), sin(phase));
     }
-    alone = squares / (sum * sum);
-    both = (re * re + im * im) / (sum * sum);
-    return stride <= 1 ? both : fmax(0, both - alone) + alone / stride;
+    return mean_square(&t, stride);
 }
 
 /** The largest shift along one edge that the crystal overlaps with. */
@@ -270,6 +286,34 @@ static offsets offsets_of(const nb_scene *sc, const spot *p, int domains, int so
     return out;
 }
 
+/** exp(2 pi i m z at_j), from m to m + 1 by one product. */
+typedef struct waves {
+    double re[MOST_OFFSETS], im[MOST_OFFSETS], by_re[MOST_OFFSETS], by_im[MOST_OFFSETS];
+} waves;
+
+static void start_waves(const offsets *o, double z, waves *w)
+{
+    for (int i = 0; i < o->count; i++) {
+        w->re[i] = 1;
+        w->im[i] = 0;
+        w->by_re[i] = cos(2 * NB_PI * z * o->at[i]);
+        w->by_im[i] = sin(2 * NB_PI * z * o->at[i]);
+    }
+}
+
+/** Mean square of sum_j w_j exp(2 pi i m z at_j) / sum_j w_j, for the next m. */
+static double next_wave(const offsets *o, waves *w)
+{
+    total t = {0};
+    for (int i = 0; i < o->count; i++) {
+        double re = w->re[i] * w->by_re[i] - w->im[i] * w->by_im[i];
+        w->im[i] = w->re[i] * w->by_im[i] + w->im[i] * w->by_re[i];
+        w->re[i] = re;
+        add_wave(&t, o->weight[i], re, w->im[i]);
+    }
+    return mean_square(&t, o->stride);
+}
+
 /** Mean square of sum_j w_j exp(2 pi i z at_j) / sum_j w_j. */
 static double together(const offsets *o, double z)
 {
@@ -321,8 +365,10 @@ static double step_error(const nb_lattice *lattice, const spot *p, const offsets
                          double step, double range)
 {
     double far = farthest_along(lattice, p), sum = 0;
+    waves w;
+    start_waves(others, 1 / step, &w);
     for (int m = 1; m <= MOST_WAVES && m < far * step; m++)
-        sum += 2 * rocking(lattice, p, m / step) * together(others, m / step) *
+        sum += 2 * rocking(lattice, p, m / step) * next_wave(others, &w) *
                swept(range, m / step);
     return sum;
 }

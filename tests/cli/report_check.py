@@ -257,6 +257,12 @@ def refused_and_long():
     done.kill()
     done.communicate()
     ok("long-render-announced", re.search(r"will take about \S+ (minutes|hours|days)", line), line)
+    done = subprocess.Popen([PROGRAM, *X[:4], "-N", "60", "-detpixels", "1000", "-osc", "10", "-device", "cpu", "-quiet"],
+                            stderr=subprocess.PIPE, text=True)
+    line = done.stderr.readline() + done.stderr.readline()
+    done.kill()
+    done.communicate()
+    ok("long-steps-announced", re.search(r"take about \S+ (seconds|minutes|hours), with \d+ spindle steps", line), line)
 
 
 def json_reports(h5py):

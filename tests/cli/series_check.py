@@ -42,6 +42,18 @@ def frames_equal_single_images():
     ok("no-record-left", not glob.glob("*.resume"), glob.glob("*.resume"))
 
 
+def automatic_steps():
+    """Each frame has the spindle steps of its own single image."""
+    flags = [*X, "-phi", "10", "-osc", "2"]
+    run(*flags, "-frames", 2, "-output", "a_%d.bin")
+    with open("a.jsonl", "w", encoding="ascii") as out:
+        out.write('{"phi": 10}\n{"phi": 12, "osc": 3}')
+    run(*flags, "-jobs", "a.jsonl", "-output", "b_%d.bin")
+    for name, frame in {"a_2.bin": ["-phi", 12], "b_1.bin": [], "b_2.bin": ["-phi", 12, "-osc", 3]}.items():
+        run(*flags, *frame, "-noint", "-nonoise", "-nopgm")
+        ok("automatic-steps-" + name, read("floatimage.bin") == read(name))
+
+
 def png_pixels(path):
     """The compressed pixels of a PNG, without its texts."""
     data, at, pixels = read(path), 8, b""
@@ -458,6 +470,7 @@ def main():
         h5py = None
     frames_equal_single_images()
     orientations_and_jobs()
+    automatic_steps()
     pictures()
     if h5py:
         stills_equal_single_images(h5py, numpy)
