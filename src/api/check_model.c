@@ -6,7 +6,8 @@
 #include "../physics/limits.h"
 #include "sim.h"
 
-nb_status nb_check_places(const nb_geometry *g, const nb_crystal *x, nb_error *err)
+/** Is the detector at a finite place, and has the cell a finite volume? */
+static nb_status check_places(const nb_geometry *g, const nb_crystal *x, nb_error *err)
 {
     double place = nb_norm(g->pix0) + fabs(g->distance) + fabs(g->close_distance);
     if (!isfinite(place + g->Fbeam + g->Sbeam))
@@ -34,5 +35,5 @@ nb_status nb_check_model(const nb_config *cfg, const nb_model *m, nb_error *err)
         return nb_fail(err, NB_ERR_INPUT,
                        "the amorphous background overflows; type a smaller -background, "
                        "-amorphous_thick or -molecules, or check the table");
-    return nb_check_places(&m->geometry, &m->crystal, err);
+    return check_places(&m->geometry, &m->crystal, err);
 }

@@ -59,11 +59,10 @@ static void flatten(nb_sim *sim)
     raster->roi = (nb_region){0, columns - 1, 0, raster->rows - 1};
 }
 
-nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
+/** What is loaded, but for the tables of F. */
+static nb_model_inputs inputs_of(const nb_sim *sim)
 {
-    const nb_config *cfg = &sim->cfg;
     nb_model_inputs in = {0};
-    nb_status st;
     in.matrix = sim->has_matrix ? sim->matrix : NULL;
     in.matrix_lambda_A = sim->matrix_lambda_A;
     in.sources = sim->spectrum ? sim->spectrum : sim->lines;
@@ -72,6 +71,44 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     in.amorphous = sim->amorphous.tables.n > 0 ? &sim->amorphous : NULL;
     in.default_seed = sim->seed;
     in.moved = nb_is_displaced(&sim->moved) ? &sim->moved : NULL;
+    return in;
+}
+
+static nb_status check_built(const nb_config *cfg, const nb_model *model, nb_error *err)
+{
+    nb_status st = nb_check_model(cfg, model, err);
+    return st ? st : check_memory(&model->scene.raster, err);
+}
+
+nb_status nb_sim_check_config(const nb_sim *sim, const nb_config *cfg,
+                              const nb_source_line *spectrum, int n,
+                              nb_geometry *geometry, nb_error *err)
+{
+    nb_model_inputs in = inputs_of(sim);
+    nb_model model;
+    nb_status st = nb_config_check_fields(cfg, err);
+    if (st)
+        return st;
+    if (spectrum) {
+        in.sources = spectrum;
+        in.n_sources = n;
+    }
+    if (cfg->seed.set)
+        in.default_seed = cfg->seed.value;
+    in.check_only = 1;
+    if ((st = nb_model_build(cfg, &in, NULL, &model, err)))
+        return st;
+    st = check_built(cfg, &model, err);
+    *geometry = model.geometry;
+    nb_model_free(&model);
+    return st;
+}
+
+nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
+{
+    const nb_config *cfg = &sim->cfg;
+    nb_model_inputs in = inputs_of(sim);
+    nb_status st;
     in.table = sim->factors;
     in.table_of_source = sim->table_of_source;
     in.n_of_source = sim->n_of_source;
@@ -80,9 +117,7 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     if (st == NB_ERR_INPUT)
         nb_error_odd_unit(cfg, err);
     if (!st)
-        st = nb_check_model(cfg, &sim->model, err);
-    if (!st)
-        st = check_memory(&sim->model.scene.raster, err);
+        st = check_built(cfg, &sim->model, err);
     if (!st) /* last: the old tables are freed */
         st = sim->borrows ? nb_sim_update_tables(sim, err)
                           : nb_sim_make_factors(sim, 0, err);

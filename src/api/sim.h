@@ -112,10 +112,6 @@ int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST]);
  * they fit together.  cfg is completed. */
 nb_status nb_resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *err);
 
-/** Is the detector at a finite place, and has the cell a finite volume?  Errors: NB_ERR_INPUT. */
-nb_status nb_check_places(const nb_geometry *geometry, const nb_crystal *crystal,
-                          nb_error *err);
-
 /** Products of fields that a double does not hold.  Errors: NB_ERR_INPUT. */
 nb_status nb_check_model(const nb_config *cfg, const nb_model *model, nb_error *err);
 
@@ -126,6 +122,12 @@ nb_status nb_load_inputs(nb_sim *sim, nb_error *err);
 /** The model of sim->cfg from the loaded files.  sim->model is written whole: an older one must
  * have been freed, or be kept elsewhere.  After an error it is zero, and the rest of sim is as before. */
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err);
+
+/** The errors of nb_sim_rebuild with this configuration, without a scene: no table, no orientation is
+ * made. spectrum[n]: instead of the loaded sources; NULL: those. geometry: what it would have. */
+nb_status nb_sim_check_config(const nb_sim *sim, const nb_config *cfg,
+                              const nb_source_line *spectrum, int n,
+                              nb_geometry *geometry, nb_error *err);
 
 /** Another simulation over the loaded files of `from`, which must outlive it; with a backend of
  * its own.  hooks may be NULL. */

@@ -85,10 +85,17 @@ static void add_member(arguments *a, const cJSON *member)
     }
 }
 
+void nb_jobs_place(const nb_jobs *jobs, int frame, char *text, size_t size)
+{
+    snprintf(text, size, "-jobs %.120s:%d", jobs->path, jobs->list[frame].line);
+}
+
 static nb_status fail(const nb_jobs *jobs, int frame, nb_error *err, const char *why)
 {
-    return nb_cli_fail(err, "-jobs %.120s:%d: %.300s", jobs->path, jobs->list[frame].line,
-                       why);
+    char place[160];
+
+    nb_jobs_place(jobs, frame, place, sizeof place);
+    return nb_cli_fail(err, "%s: %.300s", place, why);
 }
 
 static nb_status fail_member(const nb_jobs *jobs, int frame, nb_error *err,
@@ -218,10 +225,12 @@ static nb_status check_lines(nb_jobs *jobs, const nb_config *base, nb_error *err
         cli.cfg = *base;
         if ((status = apply_line(jobs, i, &cli, err)))
             return status;
-        for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
-            if (cli.typed[nb_flag_index(f)] && does_nothing(f))
-                jobs->ignored[nb_flag_index(f)] = 1;
+        for (int k = 0; k < NB_FLAG_MAX; k++)
+            jobs->ignored[k] |= cli.typed[k] != 0;
     }
+    for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
+        if (!does_nothing(f))
+            jobs->ignored[nb_flag_index(f)] = 0;
     return NB_OK;
 }
 

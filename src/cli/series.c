@@ -55,6 +55,12 @@ static nb_status on_frame(void *user, int frame, nb_config *cfg, nb_error *err)
     return nb_jobs_apply(run->jobs, frame, cfg, err);
 }
 
+static void place_of(void *user, int frame, char *text, size_t size)
+{
+    const series_run *run = user;
+    nb_jobs_place(run->jobs, frame, text, size);
+}
+
 /** Print the report that all frames share, as for a single image. */
 static void on_begin(void *user, const nb_sim *base)
 {
@@ -141,6 +147,7 @@ static nb_status use_jobs(const nb_cli *cli, nb_series *series, series_run *run,
         return nb_cli_fail(err, "-jobs %.200s has %d lines, but the series has %d frames",
                            cli->jobs_file, lines, frames);
     series->override = on_frame;
+    series->override_place = place_of;
     series->override_tag = nb_jobs_tag(run->jobs);
     series->override_text = nb_jobs_text(run->jobs);
     return NB_OK;

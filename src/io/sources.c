@@ -85,13 +85,11 @@ static size_t count_lines(const char *data, size_t n)
 
 static nb_status check_list(const source_reader *r, const nb_source_list *list)
 {
-    double sum = 0;
+    double sum;
     if (list->count == 0)
         return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
                           "no source in the file (X Y Z I lambda)");
-    for (int i = 0; i < list->count; i++)
-        sum += list->rows[i].intensity;
-    if (!(sum > 0 && isfinite(sum)))
+    if (!nb_beam_has_mean(list->rows, (size_t)list->count, &sum))
         return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
                           "the intensities (column 4) add up to %g", sum);
     return NB_OK;

@@ -88,15 +88,15 @@ static nb_status next_pair(reader *r, nb_source_line *out, int *there)
 /** Append the pairs of one line to *used others. */
 static nb_status read_line(reader *r, nb_spectra *s, size_t *used)
 {
-    double sum = 0;
+    double sum;
     size_t begin = *used;
     int there;
     nb_status st;
     while (!(st = next_pair(r, &s->lines[*used], &there)) && there)
-        sum += s->lines[(*used)++].intensity;
+        ++*used;
     if (st || *used == begin)
         return st;
-    if (!(sum > 0 && isfinite(sum)))
+    if (!nb_beam_has_mean(s->lines + begin, *used - begin, &sum))
         return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
                           "the weights add up to %g", sum);
     s->first[++s->count] = *used;
@@ -169,17 +169,16 @@ static nb_status add_row(const nb_spectra_table *t, size_t row, const char *name
     const double *A = t->A + (t->one_axis ? 0 : row * t->columns);
     const double *weight = t->weight + row * t->columns;
     size_t used = s->first[s->count], n = row_length(t, row);
-    double sum = 0;
+    double sum;
     for (size_t i = 0; i < n; i++, used++) {
         if (!(A[i] >= SHORTEST_A && A[i] < LONGEST_A) || !(weight[i] >= 0))
             return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                               "spectrum %zu: wavelength %g A, weight %g", row, A[i],
                               weight[i]);
-        sum += weight[i];
         s->lines[used] = (nb_source_line){position.x, position.y, position.z, weight[i],
                                           to_metres(A[i])};
     }
-    if (!(sum > 0 && isfinite(sum)))
+    if (!nb_beam_has_mean(s->lines + used - n, n, &sum))
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "spectrum %zu: the weights add up to %g", row, sum);
     s->first[++s->count] = used;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "beam.h"
 
+#include <math.h>
+
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "sampling.h"
@@ -99,18 +101,27 @@ nb_status nb_beam_grid(const nb_config *cfg, const nb_geometry *g, nb_source **o
     return NB_OK;
 }
 
+int nb_beam_has_mean(const nb_source_line *lines, size_t count, double *sum)
+{
+    double largest = 0;
+    *sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        *sum += lines[i].intensity;
+        largest = fmax(largest, lines[i].intensity);
+    }
+    return *sum > 0 && isfinite(*sum) && isfinite(largest * (double)count);
+}
+
 nb_status nb_beam_from_list(const nb_source_line *lines, int count, int compat,
                             nb_source **out, nb_error *err)
 {
     nb_source *sources = nb_alloc((size_t)count, sizeof *sources, "sources", err);
-    double total = 0;
+    double total;
     int i;
     *out = NULL;
     if (!sources)
         return NB_ERR_NOMEM;
-    for (i = 0; i < count; i++)
-        total += lines[i].intensity;
-    if (!(total > 0)) {
+    if (!nb_beam_has_mean(lines, (size_t)count, &total)) {
         nb_free(sources);
         return nb_fail(err, NB_ERR_INPUT, "-sourcefile: the intensities sum to %g", total);
     }

@@ -25,6 +25,9 @@ double nb_beam_fluence(const nb_config *cfg);
 nb_status nb_beam_grid(const nb_config *cfg, const nb_geometry *geometry,
                        nb_source **sources, int *count, nb_error *err);
 
+/** Can these intensities be scaled to a mean of 1?  *sum: what they add up to. */
+int nb_beam_has_mean(const nb_source_line *lines, size_t count, double *sum);
+
 /** Sources from a list; -compat ignores the intensities. Free *sources with nb_free. */
 nb_status nb_beam_from_list(const nb_source_line *lines, int count, int compat,
                             nb_source **sources, nb_error *err);

@@ -210,6 +210,9 @@ static nb_status build_orientations(const nb_config *cfg, const nb_model_inputs 
     lattice->n_domains = nb_mosaic_domains(m->mosaic.spread, cfg->mosaic_domains);
     if ((st = fit_orientations(lattice, err)))
         return st;
+    lattice->n_orientations = lattice->n_phi * lattice->n_domains;
+    if (in->check_only)
+        return NB_OK;
     domains = nb_alloc((size_t)lattice->n_domains, sizeof *domains, "mosaic domains", err);
     if (!domains)
         return NB_ERR_NOMEM;

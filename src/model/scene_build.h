@@ -25,6 +25,7 @@ typedef struct nb_model_inputs {
     const nb_displacement *moved;      /* NULL: nothing is displaced */
     const nb_amorphous_set *amorphous; /* NULL: no material */
     int64_t default_seed;              /* where -seed or -misset_seed is unset */
+    int check_only; /* orientations are counted, not made: the scene cannot be rendered */
 } nb_model_inputs;
 
 /** The scene, and the values behind it that reports and headers need. */

@@ -91,6 +91,9 @@ typedef struct nb_series {
     void (*begin)(void *user, const nb_sim *base);
     /** May change the configuration of a frame; may be NULL. Called from several threads. */
     nb_status (*override)(void *user, int frame, nb_config *cfg, nb_error *err);
+    /** Where the changes of a frame stand, for messages ("-jobs runs.jsonl:3"), into text[size]; may be
+     * NULL. Called from several threads. */
+    void (*override_place)(void *user, int frame, char *text, size_t size);
     uint64_t override_tag; /* different for different overrides: `resume` compares it */
     const char *override_text; /* its changes, a line per frame, for the master; may be NULL */
     /** Called after every frame, one call at a time; non-zero return: stop. May be NULL. */

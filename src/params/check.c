@@ -51,7 +51,8 @@ static nb_status check_doubles(const nb_param *p, const double *v, int n, nb_err
 static int has_choice(const nb_param *p, int value)
 {
     char text[16];
-    snprintf(text, sizeof text, "%d", value);
+    if (p->kind != NB_KIND_CHOICE)
+        snprintf(text, sizeof text, "%d", value);
     for (int i = 0; p->choices[i]; i++)
         if (p->kind == NB_KIND_CHOICE ? i == value : !strcmp(p->choices[i], text))
             return 1;

@@ -20,6 +20,11 @@ const char *nb_fingerprint_maker(uint64_t hash, uint64_t whole);
 /** Whether both name the same input files. */
 int nb_same_inputs(const nb_config *a, const nb_config *b);
 
+/** The first input file, from row *i of the table of parameters on, that cfg names and base does not:
+ * *i becomes its row.  0: there is none. */
+int nb_own_input(const nb_config *cfg, const nb_config *base, size_t *i,
+                 const char **flag, const char **path);
+
 /** The contents of the files that cfg names and base does not; 0: there are none. */
 uint64_t nb_own_inputs(const nb_config *cfg, const nb_config *base);
 

@@ -51,7 +51,8 @@ static nb_status reach_of(const nb_frames *f, int k, const nb_sim *base,
     return st;
 }
 
-nb_status nb_frames_crystal(const nb_sim *base, const nb_config *cfg, nb_crystal *out,
+/** The crystal of a configuration that names no other files than the base. */
+static nb_status crystal_of(const nb_sim *base, const nb_config *cfg, nb_crystal *out,
                             nb_error *err)
 {
     nb_crystal_inputs in = {base->has_matrix ? base->matrix : NULL,
@@ -68,7 +69,7 @@ static nb_status limit_of(const nb_frames *f, int k, const nb_sim *base,
     double q;
     nb_status st = reach_of(f, k, base, cfg, &q, err);
     if (!st)
-        st = nb_frames_crystal(base, cfg, &crystal, err);
+        st = crystal_of(base, cfg, &crystal, err);
     if (!st)
         *dmin = fmin(*dmin, nb_sim_table_limit(base, cfg, q, &crystal));
     return st;

@@ -278,8 +278,7 @@ static void apply_orientation(const nb_frames *f, int k, nb_config *cfg)
     }
 }
 
-/** The configuration of frame k before the override. */
-static void plain_config(const nb_frames *f, int k, nb_config *cfg)
+void nb_frames_plain_config(const nb_frames *f, int k, nb_config *cfg)
 {
     *cfg = f->base;
     cfg->seed.value = nb_series_seed(f->base.seed.value, k);
@@ -305,23 +304,37 @@ static nb_status check_detector(const nb_frames *f, const nb_config *cfg, nb_err
         cfg->expt_number != base->expt_number || strcmp(cfg->mask_file, base->mask_file) ||
         (base->detector && !(cfg->distance_mm == base->distance_mm) &&
          !isnan(cfg->distance_mm)))
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "-jobs: a line has -geom, -expt, -nxmx, -panel, -mask or -distance, "
-            "but a detector from a file is that of the whole series");
+        return nb_fail(err, NB_ERR_INPUT,
+                       "a line has -geom, -expt, -nxmx, -panel, -mask or -distance, "
+                       "but a detector from a file is that of the whole series");
     return NB_OK;
 }
 
 nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err)
 {
     nb_status st;
-    plain_config(f, k, cfg);
+    nb_frames_plain_config(f, k, cfg);
     if (!f->series->override)
         return NB_OK;
     st = f->series->override(f->series->user, k, cfg, err);
-    return st || !(f->base.detector || nb_config_geometry_flag(cfg))
-               ? st
-               : check_detector(f, cfg, err);
+    if (!st && (f->base.detector || nb_config_geometry_flag(cfg)))
+        st = check_detector(f, cfg, err);
+    return nb_frames_at(f, k, st, err);
+}
+
+nb_status nb_frames_at(const nb_frames *f, int k, nb_status st, nb_error *err)
+{
+    char place[NB_PATH_MAX / 2];
+    nb_error plain;
+    if (st != NB_ERR_INPUT || !err)
+        return st;
+    snprintf(place, sizeof place, "frame %d", k + 1);
+    if (f->series->override && f->series->override_place)
+        f->series->override_place(f->series->user, k, place, sizeof place);
+    if (strncmp(err->message, place, strlen(place)) == 0)
+        return st;
+    plain = *err;
+    return nb_fail(err, st, "%s: %s", place, plain.message);
 }
 
 static int same_direction(nb_vec3 a, nb_vec3 b)
@@ -366,75 +379,23 @@ static const char *two_in_a_master(const nb_frames *f, const nb_geometry *g,
     return NULL;
 }
 
-nb_status nb_frames_check(const nb_frames *f, int k, const nb_geometry *g,
-                          const nb_config *cfg, nb_error *err)
+nb_status nb_frames_check(const nb_frames *f, const nb_geometry *g, const nb_config *cfg,
+                          nb_error *err)
 {
     const char *what = f->series->hdf5_file[0] ? two_in_a_master(f, g, cfg) : NULL;
     if (g->fpixels != f->geometry.fpixels || g->spixels != f->geometry.spixels)
         return nb_fail(err, NB_ERR_INPUT,
-                       "-jobs: a frame has %d x %d pixels, but the series has %d x %d",
+                       "the frame has %d x %d pixels, but the series has %d x %d",
                        g->fpixels, g->spixels, f->geometry.fpixels, f->geometry.spixels);
     if (what)
         return nb_fail(err, NB_ERR_INPUT,
-                       "-jobs: frame %d (from 0) has %s than the series, but an -hdf5 "
-                       "master holds only one; use -output, or one series for each",
-                       k, what);
+                       "the frame has %s than the series, but an -hdf5 master holds "
+                       "only one; use -output, or one series for each",
+                       what);
+    if (f->spectra.count &&
+        (cfg->source_file[0] || memcmp(&g->beam, &f->geometry.beam, sizeof g->beam) != 0))
+        return nb_fail(
+            err,
+            NB_ERR_INPUT, "-spectra: the beam's direction and sources cannot change from frame to frame");
     return NB_OK;
-}
-
-/** Does the override move the detector from g to h? */
-static int moves(const nb_geometry *g, const nb_geometry *h)
-{
-    const nb_vec3 a[] = {g->beam, g->fast, g->slow, g->pix0};
-    const nb_vec3 b[] = {h->beam, h->fast, h->slow, h->pix0};
-    return memcmp(a, b, sizeof a) != 0;
-}
-
-/** Where the frame after the override has its detector, beside that without it. */
-static nb_status look_at_places(nb_frames *f, int k, const nb_config *before,
-                                const nb_config *cfg, nb_geometry *first, nb_error *err)
-{
-    nb_geometry g, h;
-    nb_status st = nb_geometry_build(before, &g, err);
-    if (st || (st = nb_geometry_build(cfg, &h, err)) ||
-        (st = nb_frames_check(f, k, &h, cfg, err)))
-        return st;
-    f->moving |= moves(&g, &h);
-    *first = k ? *first : h;
-    f->places_differ |= moves(first, &h);
-    return NB_OK;
-}
-
-/** What building the frame would refuse. */
-static nb_status check_frame(const nb_frames *f, int k, const nb_sim *base,
-                             const nb_config *cfg, nb_error *err)
-{
-    nb_geometry g;
-    nb_crystal crystal;
-    nb_error why = {0};
-    nb_status st = nb_config_check(cfg, &why);
-    if (!st && nb_same_inputs(cfg, &f->base) && !(st = nb_geometry_build(cfg, &g, &why)) &&
-        !(st = nb_frames_crystal(base, cfg, &crystal, &why)))
-        st = nb_check_places(&g, &crystal, &why);
-    return st ? nb_fail(err, st, "-jobs: frame %d (from 0): %.400s", k, why.message)
-              : NB_OK;
-}
-
-nb_status nb_frames_survey(nb_frames *f, const nb_sim *base, nb_error *err)
-{
-    nb_config before, cfg;
-    nb_geometry first = f->geometry;
-    nb_status st = NB_OK;
-    for (int k = 0; !st && f->series->override && k < f->count; k++) {
-        plain_config(f, k, &before);
-        if ((st = nb_frames_config(f, k, &cfg, err)) ||
-            (st = check_frame(f, k, base, &cfg, err)) || !f->series->hdf5_file[0])
-            continue;
-        if (strcmp(cfg.img_file, before.img_file) != 0 ||
-            strcmp(cfg.mask_file, before.mask_file) != 0)
-            f->moving = f->places_differ = 1; /* a header may say anything */
-        else
-            st = look_at_places(f, k, &before, &cfg, &first, err);
-    }
-    return st;
 }

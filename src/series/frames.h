@@ -34,27 +34,30 @@ void nb_frames_free(nb_frames *f);
  * built. */
 void nb_frames_give_spectrum(const nb_frames *f, int k, nb_sim *sim);
 
+/** The configuration of frame k before the override. */
+void nb_frames_plain_config(const nb_frames *f, int k, nb_config *cfg);
+
 /** The configuration of frame k, as for a single image. */
 nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err);
 
+/** Let the message of an NB_ERR_INPUT begin with the place of frame k: what the override says, else
+ * its number.  Returns st. */
+nb_status nb_frames_at(const nb_frames *f, int k, nb_status st, nb_error *err);
+
 /** Can the series have a frame of this geometry and configuration? All frames have the same
- * number of pixels, and a master has one pixel size, sensor, and rotation axis. Errors:
- * NB_ERR_INPUT. */
-nb_status nb_frames_check(const nb_frames *f, int k, const nb_geometry *g,
-                          const nb_config *cfg, nb_error *err);
+ * number of pixels, a master has one pixel size, sensor, and rotation axis, and spectra one
+ * beam. Errors: NB_ERR_INPUT. */
+nb_status nb_frames_check(const nb_frames *f, const nb_geometry *g, const nb_config *cfg,
+                          nb_error *err);
 
 /** Make the structure factors of the base again if a frame sees farther than it.  Errors: those of
  * nb_sim_make_factors. */
 nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *err);
 
-/** The crystal of a configuration that names no other files than the base.  Errors: those of
- * nb_crystal_build. */
-nb_status nb_frames_crystal(const nb_sim *base, const nb_config *cfg, nb_crystal *out,
-                            nb_error *err);
-
-/** Before the first frame: check the configuration, the geometry and the crystal of all frames after
- * the override, if no file must be read for it, and set `moving` and `places_differ`. Errors: as
- * nb_frames_check, and the override's. */
+/** Before the first frame and the first file: check all frames as they will be made, and set `moving`
+ * and `places_differ`.  Of a frame with input files of its own only what is known without
+ * reading them is checked, and that they are there.  Errors: as nb_frames_check and nb_sim_rebuild, and the
+ * override's, with the place of the frame. */
 nb_status nb_frames_survey(nb_frames *f, const nb_sim *base, nb_error *err);
 
 #endif

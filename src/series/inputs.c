@@ -76,31 +76,35 @@ static const char *own_input(const nb_config *cfg, const nb_config *base, size_t
                : NULL;
 }
 
-uint64_t nb_own_inputs(const nb_config *cfg, const nb_config *base)
+int nb_own_input(const nb_config *cfg, const nb_config *base, size_t *i,
+                 const char **flag, const char **path)
 {
-    uint64_t h = 0;
     size_t n;
     const nb_param *rows = nb_params(&n);
-    for (size_t i = 0; i < n; i++) {
-        const char *own = own_input(cfg, base, i);
-        if (own)
-            h = hash_file(
-                nb_hash_bytes(h ? h : NB_HASH_START, rows[i].name, strlen(rows[i].name)),
-                own);
-    }
+    for (; *i < n; ++*i)
+        if ((*path = own_input(cfg, base, *i))) {
+            *flag = rows[*i].name;
+            return 1;
+        }
+    return 0;
+}
+
+uint64_t nb_own_inputs(const nb_config *cfg, const nb_config *base)
+{
+    const char *flag, *path;
+    uint64_t h = 0;
+    for (size_t i = 0; nb_own_input(cfg, base, &i, &flag, &path); i++)
+        h = hash_file(nb_hash_bytes(h ? h : NB_HASH_START, flag, strlen(flag)), path);
     return h;
 }
 
 void nb_own_input_names(const nb_config *cfg, const nb_config *base, char *names,
                         size_t size)
 {
-    size_t used = 0, n;
-    nb_params(&n);
+    const char *flag, *path;
+    size_t used = 0;
     names[0] = '\0';
-    for (size_t i = 0; i < n && used < size; i++) {
-        const char *own = own_input(cfg, base, i);
-        if (own)
-            used += (size_t)snprintf(names + used, size - used, "%s%.100s",
-                                     used ? ", " : "", own);
-    }
+    for (size_t i = 0; used < size && nb_own_input(cfg, base, &i, &flag, &path); i++)
+        used += (size_t)snprintf(names + used, size - used, "%s%.100s", used ? ", " : "",
+                                 path);
 }

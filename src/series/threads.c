@@ -58,17 +58,6 @@ static int finished_before(const nb_run *run, int k)
            (!run->hdf5.done || run->hdf5.done[k]);
 }
 
-/** The sources of the spectra are along the beam of the series. */
-static nb_status check_beam(const nb_run *run, const nb_sim *sim, nb_error *err)
-{
-    nb_vec3 a = sim->model.geometry.beam, b = run->base->model.geometry.beam;
-    if (sim->cfg.source_file[0] || a.x != b.x || a.y != b.y || a.z != b.z)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-jobs with -spectra: the beam's direction and sources cannot "
-                       "change from frame to frame");
-    return NB_OK;
-}
-
 /** Give the thread's simulation the frame's configuration; load files only if they differ
  * from the loaded ones. */
 static nb_status prepare(nb_run *run, nb_frame *f, int k, const nb_config *cfg,
@@ -103,11 +92,8 @@ static nb_status prepare(nb_run *run, nb_frame *f, int k, const nb_config *cfg,
             st = nb_sim_rebuild(fresh, cfg, err);
         }
     }
-    if (!st && run->frames.spectra.count)
-        st = check_beam(run, f->sim, err);
-    if (st)
-        return st;
-    return nb_frames_check(&run->frames, k, &f->sim->model.geometry, &f->sim->cfg, err);
+    return st ? st
+              : nb_frames_check(&run->frames, &f->sim->model.geometry, &f->sim->cfg, err);
 }
 
 /** The frame's derivatives, if they are asked for. */
@@ -189,7 +175,7 @@ static nb_status make(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
     nb_status st = nb_frames_config(&run->frames, k, &cfg, err);
     slot->kept = finished_before(run, k);
     if (st || (st = prepare(run, f, k, &cfg, err)))
-        return st;
+        return nb_frames_at(&run->frames, k, st, err);
     slot->inputs = f->inputs;
     slot->truth = nb_frame_truth(f);
     recall(run, k, slot);

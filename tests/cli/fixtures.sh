@@ -56,11 +56,16 @@ make_fixtures() {
     printf '{"phi": 3, "phi": 4}\n' >twice.jobs
     printf '{"nopolar": ["-phi", 5]}\n' >flag.jobs
     printf '{"phi": 3}\n{"interpolat": false}\n' >false.jobs
-    printf '{"phi": 3}\n{"cell": [50, 60, 70, 80, 90, 10]}\n' >flat.jobs
     printf '{"phi": 3}\n{"Xbeam": 1e308}\n' >far.jobs
     printf '1 0 0 5\n0 1 0 1e200\n' >bright.hkl
     { cat rot.expt && printf '{}\n'; } >two.expt
     for _ in {1..64}; do printf '\234\165\000\210\074\344\067\176'; done >large.loss # doubles of 1e300
+    printf '{"phi": 3}\n{"phi": 4}\n\n{"cell": [50, 60, 70, 80, 90, 10]}\n' >cell.jobs
+    printf '{"phi": 3}\n{"mat": "nosuch.mat"}\n' >file.jobs
+    printf '{"phi": 3}\n{"mat": "."}\n' >folder.jobs
+    printf '{"phi": 3}\n{"detpixels": 9}\n' >size.jobs
+    printf '{"phi": 3}\n{"mosaic": 1, "mosaic_aniso": [1, 2, 3]}\n' >pair.jobs
+    printf '1 1\n1 1e308 1.1 1\n' >heavy.spectra
     head -c 256 /dev/zero >good.gain
     printf '# F of a molecule\n0 8\n0.1,7\n\t0.25 4 x\n0.5 2.5 # the end' >good.stol
     printf '0 8\n0.4 7\n1 4\r\n2 2.5\n' >four.stol

@@ -201,20 +201,21 @@ def renderer_counts():
 
 def pictures_count():
     """If frames are pictures, their colours are compared."""
-    write("p.jsonl", '{"phi": 1}\n{"sourcefile": "absent"}\n')
+    write("p.jsonl", '{"phi": 1}\n{"sourcefile": "late"}\n')
     flags = [*SMALL, "-default_F", 100, "-jobs", "p.jsonl"]
     for name, status in (("q_%d.png", 2), ("q_%d.cbf", 0)):
         if name.endswith("png") and "libpng" in run(*SMALL, "-default_F", 1, "-stills", 1, "-output",
                                                     "no_%d.png", status=None)[1]:
             print("skip series resume-pictures # no libpng in this build")
             continue
-        write("p.jsonl", '{"phi": 1}\n{"sourcefile": "absent"}\n')
+        write("p.jsonl", '{"phi": 1}\n{"sourcefile": "late"}\n')
+        write("late", "no sources\n")
         run(*flags, "-output", name, "-threads", 1, status=2)
-        shutil.copy("a.src", "absent")
+        shutil.copy("a.src", "late")
         out, error = run(*flags, "-output", name, "-colormap", "heat", "-resume", status=status)
         ok("resume-colours-of-" + name[-3:], "-resume: " in error if status else kept(out) == 1,
            out + error)
-        os.remove("absent")
+        os.remove("late")
 
 
 def files_of_jobs(h5py):
@@ -225,8 +226,13 @@ def files_of_jobs(h5py):
     if h5py:
         flags += ["-hdf5", "j_master.h5", "-frames_per_file", 1]
     write("j.hkl", hkl(factor=2))
+    there = os.listdir()
     error = run(*flags, status=2)[1]
-    ok("missing-file-of-a-job", "later.src" in error, error)
+    ok("missing-file-of-a-job", "-jobs j.jsonl:3: -sourcefile later.src: No such file" in error and
+       os.listdir() == there, error)
+    write("later.src", "no sources\n")
+    error = run(*flags, status=2)[1]
+    ok("bad-file-of-a-job", "-jobs j.jsonl:3: later.src:1" in error, error)
     before = read("j_2.cbf")
     write("j.hkl", hkl(factor=3))
     error = run(*flags, "-resume", status=2)[1]
@@ -355,6 +361,7 @@ def longer_runs(h5py):
     write("l.jsonl", "".join(f'{{"phi": {k}}}\n' for k in range(6)) + '{"sourcefile": "none"}\n')
     over = [*flags, "-jobs", "l.jsonl", "-stills", 7, "-threads", 1]
     over = over[:over.index("-frames")] + over[over.index("-frames") + 2:]
+    write("none", "no sources\n")
     run(*over, status=2)
     shutil.copy("a.src", "none")
     out = run(*over, "-resume")[0]

@@ -377,6 +377,7 @@ static void source_errors(void **state)
                {"-1 0 zero\n", 1, "'zero'"},
                {"-1 0 0 0\n-1 0 1 0\n", 2, "add up to 0"},
                {"-1 0 0 1.7e308\n-1 0 0 1.7e308", 2, "add up to inf"},
+               {"-1 0 0 1e308\n-1 0 0 1", 2, "add up to 1e+308"},
                {"1e300 0 0\n", 1, "direction"}};
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -43,6 +43,7 @@ static nb_config small(void)
 /** What the callbacks saw. */
 typedef struct watcher {
     int calls, last, stop_at, fail_at;
+    int later; /* it fails only when it is asked again, after the check of all frames */
 } watcher;
 
 static int watch(void *user, const nb_series_progress *p)
@@ -56,9 +57,9 @@ static int watch(void *user, const nb_series_progress *p)
 
 static nb_status change(void *user, int frame, nb_config *cfg, nb_error *err)
 {
-    const watcher *w = user;
+    watcher *w = user;
     (void)err;
-    if (w->fail_at && frame == w->fail_at)
+    if (w->fail_at && frame == w->fail_at && w->later-- <= 0)
         cfg->fluence = -1; /* refused */
     return NB_OK;
 }
@@ -117,6 +118,11 @@ static void a_frame_that_fails_stops_the_series(void **state)
     nb_series_progress result;
     nb_error err = {0};
     w.fail_at = 7;
+    assert_int_equal(nb_series_run(&cfg, &series, NULL, &result, &err), NB_ERR_INPUT);
+    assert_non_null(strstr(err.message, "frame 8: -fluence"));
+    assert_int_equal(result.done, 0); /* all are checked first */
+    assert_int_equal(scratch_count(*state, 0), 0);
+    w.later = 1;
     assert_int_equal(nb_series_run(&cfg, &series, NULL, &result, &err), NB_ERR_INPUT);
     assert_non_null(strstr(err.message, "-fluence"));
     assert_int_equal(result.done, 7); /* those before it are there */
