@@ -117,7 +117,7 @@ static nb_status of_hdf5(nb_named_files *f, const nb_file_use *from, const char 
         size_t length = (size_t)(p - begin);
         if ((unsigned char)*p >= ' ')
             continue;
-        for (int i = 0; !st && *p == '\0' && i < 4; i++) {
+        for (int i = 0; !st && *p == '\0' && length > 3 && i < 4; i++) {
             size_t n = strlen(endings[i]);
             if (length > n && memcmp(p - n, endings[i], n) == 0)
                 st = add(f, from, begin, length, err);
