@@ -26,11 +26,13 @@ static void load(nb_late_library *l)
 
 nb_status nb_late_library_load(nb_late_library *l, nb_error *err)
 {
-    pthread_mutex_lock(&l->lock);
-    if (!l->tried)
-        load(l);
-    l->tried = 1;
-    pthread_mutex_unlock(&l->lock);
+    if (!atomic_load(&l->tried)) {
+        pthread_mutex_lock(&l->lock);
+        if (!atomic_load(&l->tried))
+            load(l);
+        atomic_store(&l->tried, 1);
+        pthread_mutex_unlock(&l->lock);
+    }
     if (!l->failure[0])
         return NB_OK;
     return nb_fail(err, NB_ERR_UNSUPPORTED, "%s %s cannot be used: %s%s%s%s", l->what,

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#define _DEFAULT_SOURCE /* madvise */
 #include "memory.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -54,6 +56,19 @@ void *nb_alloc(size_t count, size_t size, const char *what, nb_error *err)
     void *memory = nb_alloc_raw(count, size, what, err);
     if (memory)
         memset(memory, 0, count * size);
+    return memory;
+}
+
+void *nb_alloc_large(size_t count, size_t size, const char *what, nb_error *err)
+{
+    void *memory = nb_alloc_raw(count, size, what, err);
+#ifdef MADV_HUGEPAGE
+    const uintptr_t large = (uintptr_t)2 << 20, begin = (uintptr_t)memory;
+    const uintptr_t from = (begin + large - 1) / large * large;
+    const uintptr_t to = (begin + count * size) / large * large;
+    if (memory && from < to)
+        (void)madvise((char *)memory + (from - begin), to - from, MADV_HUGEPAGE);
+#endif
     return memory;
 }
 

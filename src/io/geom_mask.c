@@ -248,33 +248,66 @@ static nb_status mask_set(const nb_geom_text *text, const nb_geom_mask_file *mas
     return st;
 }
 
-/** Panel k and all further ones with the same mask; files are not opened twice in a row. */
+/** The masks in one data set of a file. */
+typedef struct mask_task {
+    const nb_geom_text *text;
+    int k, number; /* the first panel, and which of its masks */
+    double most_MB;
+    nb_detector_spec *out;
+    char path[NB_PATH_MAX], name[NB_PATH_MAX];
+} mask_task;
+
+/** Panel k and all further ones with the same mask. */
+static nb_status mask_sets(const mask_task *t, const nb_h5_set *set, nb_error *err)
+{
+    const nb_geom_mask_file *mask = &t->text->panels[t->k].masks[t->number];
+    nb_status st = NB_OK;
+    for (int j = t->k; !st && j < t->text->n_panels; j++) {
+        const nb_geom_mask_file *other = &t->text->panels[j].masks[t->number];
+        if (nb_piece_equal(other->file, mask->file) &&
+            nb_piece_equal(other->data, mask->data))
+            st = mask_set(t->text, other, set, j, t->out, err);
+    }
+    return st;
+}
+
+static nb_status read_apart(void *user, nb_error *err)
+{
+    const mask_task *t = user;
+    nb_h5_input in;
+    nb_h5_set set;
+    nb_status st = nb_h5_open(&in, t->path, err);
+    if (st)
+        return st;
+    in.most_MB = t->most_MB;
+    if (nb_h5_set_open(&in, t->name, -1, &set)) {
+        st = mask_sets(t, &set, err);
+        nb_h5_set_close(&set);
+    } else {
+        st = nb_fail_at(err, NB_ERR_INPUT, t->path, 0, "no mask %s", t->name);
+    }
+    nb_h5_close(&in);
+    return st;
+}
+
+static void pass_mask(void *user, nb_passage *p)
+{
+    nb_detector_spec *out = ((mask_task *)user)->out;
+    nb_pass(p, out->mask, nb_spec_first_pixel(out, out->n_panels));
+}
+
+/** Files are not opened twice in a row. */
 static nb_status mask_file(const nb_geom_text *text, int k, int number, double most_MB,
                            nb_detector_spec *out, nb_error *err)
 {
     const nb_geom_mask_file *mask = &text->panels[k].masks[number];
-    char path[NB_PATH_MAX], name[NB_PATH_MAX];
-    nb_h5_input in;
-    nb_h5_set set;
+    mask_task t = {text, k, number, most_MB, out, "", ""};
+    const nb_apart_task task = {t.path, &t, read_apart, pass_mask};
     nb_status st;
-    if ((st = find_file(text, mask->file, path, err)) ||
-        (st = copy_span(text, mask->data, name, sizeof name, err)) ||
-        (st = nb_h5_open(&in, path, err)))
+    if ((st = find_file(text, mask->file, t.path, err)) ||
+        (st = copy_span(text, mask->data, t.name, sizeof t.name, err)))
         return st;
-    in.most_MB = most_MB;
-    if (nb_h5_set_open(&in, name, -1, &set)) {
-        for (int j = k; !st && j < text->n_panels; j++) {
-            const nb_geom_mask_file *other = &text->panels[j].masks[number];
-            if (nb_piece_equal(other->file, mask->file) &&
-                nb_piece_equal(other->data, mask->data))
-                st = mask_set(text, other, &set, j, out, err);
-        }
-        nb_h5_set_close(&set);
-    } else {
-        st = nb_fail_at(err, NB_ERR_INPUT, path, 0, "no mask %s", name);
-    }
-    nb_h5_close(&in);
-    return st;
+    return nb_h5_apart(&task, err);
 }
 
 #else

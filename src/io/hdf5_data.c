@@ -246,32 +246,68 @@ static int read_inputs(const nb_h5_input *in, int frames, uint64_t *inputs)
                             (size_t)frames, inputs);
 }
 
+/** What is read, and its results: those of a whole data file, or (lists and inputs NULL) its key. */
+typedef struct data_task {
+    const char *path;
+    nb_hdf5_data *data;
+    nb_hdf5_list *lists;
+    uint64_t *inputs;
+} data_task;
+
+static int read_key(const nb_h5_input *in, nb_hdf5_data *key)
+{
+    static const char where[] = "/entry";
+    return nb_h5_get_integer(in, where, "fingerprint", H5T_NATIVE_UINT64,
+                             &key->fingerprint) &&
+           nb_h5_get_integer(in, where, "seed", H5T_NATIVE_INT64, &key->seed) &&
+           nb_h5_get_integer(in, where, "frames_per_file", H5T_NATIVE_INT64,
+                             &key->per_file);
+}
+
+static nb_status read_apart(void *user, nb_error *err)
+{
+    const data_task *t = user;
+    nb_h5_input in;
+    int ok;
+    nb_status st = nb_h5_open(&in, t->path, err);
+    if (st)
+        return st;
+    ok = t->inputs ? verify(&in, t->data, t->lists) &&
+                         read_inputs(&in, t->data->frames, t->inputs)
+                   : read_key(&in, t->data);
+    nb_h5_close(&in);
+    return ok ? NB_OK : NB_ERR_INPUT;
+}
+
+static void pass_data(void *user, nb_passage *p)
+{
+    const data_task *t = user;
+    const size_t n = (size_t)t->data->frames;
+    if (!t->inputs) {
+        nb_pass(p, &t->data->fingerprint, sizeof t->data->fingerprint);
+        nb_pass(p, &t->data->seed, sizeof t->data->seed);
+        nb_pass(p, &t->data->per_file, sizeof t->data->per_file);
+        return;
+    }
+    nb_pass(p, t->inputs, n * sizeof *t->inputs);
+    if (t->data->layout.reflections)
+        nb_pass(p, t->lists, n * sizeof *t->lists);
+}
+
 int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists,
                         uint64_t *inputs)
 {
-    nb_h5_input in;
-    int ok;
-    if (nb_h5_open(&in, path, NULL))
-        return 0;
-    ok = verify(&in, data, lists) && read_inputs(&in, data->frames, inputs);
-    nb_h5_close(&in);
-    return ok;
+    nb_hdf5_data wanted = *data;
+    data_task t = {path, &wanted, lists, inputs};
+    const nb_apart_task task = {path, &t, read_apart, pass_data};
+    return !nb_h5_apart(&task, NULL);
 }
 
 int nb_hdf5_data_key(const char *path, nb_hdf5_data *key)
 {
-    static const char where[] = "/entry";
-    nb_h5_input in;
-    int ok;
-    if (nb_h5_open(&in, path, NULL))
-        return 0;
-    ok = nb_h5_get_integer(&in, where, "fingerprint", H5T_NATIVE_UINT64,
-                           &key->fingerprint) &&
-         nb_h5_get_integer(&in, where, "seed", H5T_NATIVE_INT64, &key->seed) &&
-         nb_h5_get_integer(&in, where, "frames_per_file", H5T_NATIVE_INT64,
-                           &key->per_file);
-    nb_h5_close(&in);
-    return ok;
+    data_task t = {path, key, NULL, NULL};
+    const nb_apart_task task = {path, &t, read_apart, pass_data};
+    return !nb_h5_apart(&task, NULL);
 }
 
 #else

@@ -29,15 +29,39 @@ void nb_h5_end(const nb_h5_quiet *quiet)
     nb_hdf5_leave();
 }
 
-nb_status nb_h5_open(nb_h5_input *in, const char *path, nb_error *err)
+static nb_status check_place(const char *path, nb_error *err)
 {
-    nb_status st;
-    memset(in, 0, sizeof *in);
     if (access(path, F_OK) != 0)
         return nb_fail_at(err, NB_ERR_INPUT, path, 0, "%s", strerror(errno));
     if (!nb_is_regular_file(path))
         return nb_fail_at(err, NB_ERR_INPUT, path, 0,
                           "HDF5 cannot be read from a pipe; give a file");
+    return NB_OK;
+}
+
+nb_status nb_h5_apart(const nb_apart_task *task, nb_error *err)
+{
+    nb_status st = check_place(task->file, err);
+    nb_apart a;
+    if (st || (st = nb_hdf5_load(err)))
+        return st;
+#ifdef NB_HDF5_HERE /* a fuzzer looks into the work */
+    (void)a;
+    return task->work(task->user, err);
+#else
+    nb_hdf5_enter(); /* the child gets the library as no other thread is using it */
+    st = nb_apart_fork(&a, err);
+    nb_hdf5_leave();
+    if (!st && !a.child)
+        nb_apart_serve(&a, task);
+    return st ? st : nb_apart_take(&a, task, err);
+#endif
+}
+
+nb_status nb_h5_open(nb_h5_input *in, const char *path, nb_error *err)
+{
+    nb_status st;
+    memset(in, 0, sizeof *in);
     if ((st = nb_h5_begin(&in->quiet, err)))
         return st;
     in->name = path;

@@ -4,6 +4,7 @@
 #define NB_IO_HDF5_OPEN_H
 
 #ifdef NB_HAVE_HDF5
+#include "../base/apart.h"
 #include "hdf5_lib.h"
 
 /** The library's own printing of errors, to restore it. */
@@ -34,7 +35,12 @@ typedef struct nb_h5_input {
     nb_h5_remarks *remarks; /* the caller's; NULL: nobody listens */
 } nb_h5_input;
 
-/** nb_h5_begin, and open the file. Call nb_h5_close only after success. Errors:
+/** Do what reads the HDF5 file task->file in a child process: a damaged file can crash the library.  The
+ * work begins with nb_h5_open.  Errors: those of the work, and NB_ERR_INPUT when the file is not
+ * there, is a pipe, or crashed the library; NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
+nb_status nb_h5_apart(const nb_apart_task *task, nb_error *err);
+
+/** nb_h5_begin, and open the file; in the child, or a file of our own. Call nb_h5_close only after success. Errors:
  * NB_ERR_UNSUPPORTED, NB_ERR_INPUT when it cannot be opened. */
 nb_status nb_h5_open(nb_h5_input *in, const char *path, nb_error *err);
 void nb_h5_close(nb_h5_input *in);

@@ -225,19 +225,54 @@ static nb_status read_file(const nb_h5_input *in, int frame, nb_image *out,
     return st;
 }
 
+/** What is read, and its results. */
+typedef struct image_task {
+    const char *path;
+    int frame;
+    double most_MB;
+    nb_image image;
+    nb_hdf5_geometry said;
+} image_task;
+
+static nb_status read_apart(void *user, nb_error *err)
+{
+    image_task *t = user;
+    nb_h5_input in;
+    nb_status st = nb_h5_open(&in, t->path, err);
+    if (st)
+        return st;
+    in.most_MB = t->most_MB;
+    st = read_file(&in, t->frame, &t->image, &t->said, err);
+    nb_h5_close(&in);
+    return st;
+}
+
+static void pass_image(void *user, nb_passage *p)
+{
+    image_task *t = user;
+    nb_pass(p, &t->said, sizeof t->said);
+    nb_pass(p, &t->image.fast, sizeof t->image.fast);
+    nb_pass(p, &t->image.slow, sizeof t->image.slow);
+    nb_pass_array(p, (void **)&t->image.pixels,
+                  (size_t)t->image.fast * (size_t)t->image.slow, sizeof *t->image.pixels,
+                  "pixels of an image");
+}
+
 nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_image *out,
                              nb_hdf5_geometry *said, nb_error *err)
 {
-    nb_h5_input in;
-    nb_status st = nb_h5_open(&in, path, err);
-    memset(out, 0, sizeof *out);
-    out->centre[0] = out->centre[1] = NAN;
-    snprintf(out->format, sizeof out->format, "HDF5");
-    if (st)
-        return st;
-    in.most_MB = most_MB;
-    st = read_file(&in, frame, out, said, err);
-    nb_h5_close(&in);
+    image_task t = {.path = path, .frame = frame, .most_MB = most_MB, .said = *said};
+    const nb_apart_task task = {path, &t, read_apart, pass_image};
+    nb_status st;
+    t.image.centre[0] = t.image.centre[1] = NAN;
+    snprintf(t.image.format, sizeof t.image.format, "HDF5");
+    st = nb_h5_apart(&task, err);
+    if (st) {
+        nb_free(t.image.pixels);
+        t.image.pixels = NULL;
+    }
+    *out = t.image;
+    *said = t.said;
     return st;
 }
 

@@ -62,17 +62,48 @@ static nb_status read_file(const nb_h5_input *in, nb_vec3 position, int needed,
     return st;
 }
 
+/** What is read, and its results. */
+typedef struct spectra_task {
+    const char *path;
+    double most_MB;
+    nb_vec3 position;
+    int needed;
+    nb_spectra spectra;
+} spectra_task;
+
+static nb_status read_apart(void *user, nb_error *err)
+{
+    spectra_task *t = user;
+    nb_h5_input in;
+    nb_status st = nb_h5_open(&in, t->path, err);
+    if (st)
+        return st;
+    in.most_MB = t->most_MB;
+    st = read_file(&in, t->position, t->needed, &t->spectra, err);
+    nb_h5_close(&in);
+    return st;
+}
+
+static void pass_spectra(void *user, nb_passage *p)
+{
+    nb_spectra *s = &((spectra_task *)user)->spectra;
+    nb_pass(p, &s->count, sizeof s->count);
+    nb_pass(p, &s->more, sizeof s->more);
+    nb_pass_array(p, (void **)&s->first, (size_t)s->count + 1, sizeof *s->first,
+                  "spectra");
+    nb_pass_array(p, (void **)&s->lines, s->first ? s->first[s->count] : 0,
+                  sizeof *s->lines, "spectra");
+}
+
 nb_status nb_hdf5_read_spectra(const char *path, double most_MB, nb_vec3 position,
                                int needed, nb_spectra *out, nb_error *err)
 {
-    nb_h5_input in;
-    nb_status st = nb_h5_open(&in, path, err);
-    memset(out, 0, sizeof *out);
+    spectra_task t = {path, most_MB, position, needed, {0}};
+    const nb_apart_task task = {path, &t, read_apart, pass_spectra};
+    nb_status st = nb_h5_apart(&task, err);
     if (st)
-        return st;
-    in.most_MB = most_MB;
-    st = read_file(&in, position, needed, out, err);
-    nb_h5_close(&in);
+        nb_spectra_free(&t.spectra);
+    *out = t.spectra;
     return st;
 }
 

@@ -18,6 +18,6 @@ nb_status nb_image_allocate(const nb_image_file *file, nb_image *out, nb_error *
     if ((st = nb_declared_check(file->name, (double)n * sizeof *out->pixels,
                                 (double)file->bytes, file->most_MB, err)))
         return st;
-    out->pixels = nb_alloc_raw(n, sizeof *out->pixels, "pixels of an image", err);
+    out->pixels = nb_alloc_large(n, sizeof *out->pixels, "pixels of an image", err);
     return out->pixels ? NB_OK : NB_ERR_NOMEM;
 }

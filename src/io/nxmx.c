@@ -292,12 +292,11 @@ static nb_status read_scan(const reader *r, nb_nx_chain *chain, nb_detector_spec
 }
 
 /** What is odd in units. */
-static void say_remarks(const reader *r, const nb_hooks *hooks)
+static void say_remarks(const char *path, const nb_h5_remarks *said, const nb_hooks *hooks)
 {
-    const nb_h5_remarks *said = r->in.remarks;
     if (said->bare[0])
-        nb_notice(hooks, "%s: without units, so m, A, eV or deg are taken: %s",
-                  r->in.name, said->bare);
+        nb_notice(hooks, "%s: without units, so m, A, eV or deg are taken: %s", path,
+                  said->bare);
 }
 
 static nb_status read_panels(reader *r, nb_nx_chain *chain, nb_detector_spec *out,
@@ -317,27 +316,60 @@ static nb_status read_panels(reader *r, nb_nx_chain *chain, nb_detector_spec *ou
     return read_scan(r, chain, out, err);
 }
 
-nb_status nb_nxmx_read(const char *path, const nb_geometry_typed *typed,
-                       const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
+/** What is read, and its results. */
+typedef struct nxmx_task {
+    const char *path;
+    const nb_geometry_typed *typed;
+    nb_h5_remarks remarks;
+    nb_detector_spec detector;
+} nxmx_task;
+
+static nb_status read_apart(void *user, nb_error *err)
 {
+    nxmx_task *t = user;
     reader r = {.modules = NULL};
-    nb_h5_remarks remarks = {"", ""};
     nb_nx_chain *chain = nb_alloc(1, sizeof *chain, "transformations", err);
-    nb_status st = chain ? nb_h5_open(&r.in, path, err) : NB_ERR_NOMEM;
-    memset(out, 0, sizeof *out);
+    nb_status st = chain ? nb_h5_open(&r.in, t->path, err) : NB_ERR_NOMEM;
     if (!st) {
-        r.in.remarks = &remarks;
-        r.in.most_MB = typed->max_read_MB;
-        r.typed = typed;
-        st = read_panels(&r, chain, out, err);
-        say_remarks(&r, hooks);
+        r.in.remarks = &t->remarks;
+        r.in.most_MB = t->typed->max_read_MB;
+        r.typed = t->typed;
+        st = read_panels(&r, chain, &t->detector, err);
         nb_h5_close(&r.in);
     }
     nb_free(chain);
     nb_free(r.modules);
     nb_free(r.slabs);
+    return st;
+}
+
+static void pass_detector(void *user, nb_passage *p)
+{
+    nxmx_task *t = user;
+    nb_detector_spec *d = &t->detector;
+    int masked = d->mask != NULL;
+    nb_pass(p, &t->remarks, sizeof t->remarks);
+    nb_pass(p, &masked, sizeof masked);
+    nb_pass(p, d, sizeof *d);
+    if (!p->writing) /* the pointers are the child's */
+        d->mask = NULL;
+    nb_pass_array(p, (void **)&d->panels, (size_t)d->n_panels, sizeof *d->panels,
+                  "panels");
+    if (masked && d->panels)
+        nb_pass_array(p, (void **)&d->mask, nb_spec_first_pixel(d, d->n_panels), 1,
+                      "mask of the detector");
+}
+
+nb_status nb_nxmx_read(const char *path, const nb_geometry_typed *typed,
+                       const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
+{
+    nxmx_task t = {path, typed, {"", ""}, {0}};
+    const nb_apart_task task = {path, &t, read_apart, pass_detector};
+    nb_status st = nb_h5_apart(&task, err);
+    say_remarks(path, &t.remarks, hooks);
     if (st)
-        nb_detector_spec_free(out);
+        nb_detector_spec_free(&t.detector);
+    *out = t.detector;
     return st;
 }
 #else

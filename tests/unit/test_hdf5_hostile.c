@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* HDF5 files with false values: numbers of points, sizes of chunks, sizes of images, other
  * files. */
+#include <signal.h>
+
 #include "scratch.h"
 
 #ifdef NB_HAVE_HDF5
@@ -8,6 +10,7 @@
 #include "io/hdf5_bitshuffle.h"
 #include "io/hdf5_file.h"
 #include "io/hdf5_lib.h"
+#include "io/hdf5_open.h"
 #include "io/spectra.h"
 #include "nanobragg.h"
 
@@ -401,9 +404,38 @@ static void virtual_files_that_are_missing(void **state)
     assert_non_null(strstr(err.message, "not_there.h5"));
 }
 
+/* --- files that crash the library --- */
+
+static nb_status crash(void *user, nb_error *err)
+{
+    (void)user;
+    (void)err;
+    raise(SIGSEGV);
+    return NB_OK;
+}
+
+static void pass_nothing(void *user, nb_passage *p)
+{
+    (void)user;
+    (void)p;
+}
+
+static void a_crash_is_one_line(void **state)
+{
+    const char *path = scratch_path(*state, "crash.h5");
+    const nb_apart_task task = {path, NULL, crash, pass_nothing};
+    nb_error err = {0};
+    hid_t file = create(path);
+    H5Fclose(file);
+    assert_int_equal(nb_h5_apart(&task, &err), NB_ERR_INPUT);
+    assert_non_null(
+        strstr(err.message, "crash.h5: is damaged: the HDF5 library crashed"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        SCRATCH_TEST(a_crash_is_one_line),
         SCRATCH_TEST(units_of_many_points),
         SCRATCH_TEST(key_of_many_points),
         SCRATCH_TEST(hash_of_many_points),

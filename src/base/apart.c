@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* pipe2 */
+#include "apart.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include "error.h"
+#include "memory.h"
+
+/* A reading that never ends: seconds of the processor, and of the clock (a link to a pipe). */
+enum { BUSY_SECONDS = 60, WAIT_SECONDS = 300 };
+enum { PIPE_BYTES = 1 << 20, END_MARK = 0x6e62656e };
+
+/* --- the passage --- */
+
+static int write_all(int fd, const char *data, size_t bytes)
+{
+    while (bytes > 0) {
+        ssize_t n = write(fd, data, bytes);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return 0;
+        data += n;
+        bytes -= (size_t)n;
+    }
+    return 1;
+}
+
+static int read_all(int fd, char *data, size_t bytes)
+{
+    while (bytes > 0) {
+        ssize_t n = read(fd, data, bytes);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return 0;
+        data += n;
+        bytes -= (size_t)n;
+    }
+    return 1;
+}
+
+void nb_pass(nb_passage *p, void *data, size_t bytes)
+{
+    if (!p->failed &&
+        !(p->writing ? write_all(p->fd, data, bytes) : read_all(p->fd, data, bytes)))
+        p->failed = NB_ERR_IO;
+    if (p->failed && !p->writing)
+        memset(data, 0, bytes);
+}
+
+void nb_pass_array(nb_passage *p, void **array, size_t count, size_t size,
+                   const char *what)
+{
+    if (!p->writing)
+        *array = NULL;
+    if (p->failed || count == 0)
+        return;
+    if (!p->writing && !(*array = nb_alloc_large(count, size, what, p->err))) {
+        p->failed = NB_ERR_NOMEM;
+        return;
+    }
+    nb_pass(p, *array, count * size);
+    if (p->failed && !p->writing) {
+        nb_free(*array);
+        *array = NULL;
+    }
+}
+
+/* --- the child --- */
+
+/** The caller's handlers are not for this process; who stops the parent stops the child with it. */
+static void reset_signals(void)
+{
+    struct sigaction action;
+    sigset_t none;
+    memset(&action, 0, sizeof action);
+    for (int i = 1; i < NSIG; i++) {
+        action.sa_handler = i == SIGINT || i == SIGTERM || i == SIGHUP ? SIG_IGN : SIG_DFL;
+        (void)sigaction(i, &action, NULL);
+    }
+    sigemptyset(&none);
+    (void)pthread_sigmask(SIG_SETMASK, &none, NULL);
+}
+
+static void limit(int resource, rlim_t most)
+{
+    struct rlimit now;
+    if (getrlimit(resource, &now) != 0)
+        return;
+    now.rlim_cur = now.rlim_max < most ? now.rlim_max : most;
+    (void)setrlimit(resource, &now);
+}
+
+/** No core, no line of the C library about a damaged heap, no end later than the parent's. */
+static void settle(pid_t parent)
+{
+    int null;
+#ifdef __linux__
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+    if (getppid() != parent)
+        _exit(1);
+    reset_signals();
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_CPU, BUSY_SECONDS);
+    alarm(WAIT_SECONDS);
+#ifndef __SANITIZE_ADDRESS__ /* whose reports are about our own code, too */
+    if ((null = open("/dev/null", O_WRONLY | O_CLOEXEC)) >= 0)
+        (void)dup2(null, STDERR_FILENO);
+#else
+    (void)null;
+#endif
+}
+
+nb_status nb_apart_fork(nb_apart *a, nb_error *err)
+{
+    const pid_t self = getpid();
+    int ends[2];
+    sigset_t all, before;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return nb_fail(err, NB_ERR_IO, "no pipe to a process that reads: %s",
+                       strerror(errno));
+    sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    a->child = fork();
+    if (a->child == 0) {
+        close(ends[0]);
+        a->fd = ends[1];
+        settle(self);
+        return NB_OK;
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(ends[1]);
+    a->fd = ends[0];
+    if (a->child > 0) {
+#ifdef F_SETPIPE_SZ
+        (void)fcntl(a->fd, F_SETPIPE_SZ, (int)PIPE_BYTES);
+#endif
+        return NB_OK;
+    }
+    close(a->fd);
+    return nb_fail(err, NB_ERR_NOMEM,
+                   "no process to read an HDF5 file could be started: %s; the limit of "
+                   "processes or of memory is reached",
+                   strerror(errno));
+}
+
+void nb_apart_serve(const nb_apart *a, const nb_apart_task *task)
+{
+    nb_error err;
+    nb_passage p = {a->fd, 1, NB_OK, NULL};
+    int mark = END_MARK;
+    memset(&err, 0, sizeof err);
+    err.code = task->work(task->user, &err);
+    nb_pass(&p, &err, sizeof err);
+    if (!err.code)
+        task->pass(task->user, &p);
+    nb_pass(&p, &mark, sizeof mark);
+    _exit(0);
+}
+
+/* --- the parent --- */
+
+/** How it ended, 0 where somebody else has asked first. */
+static int wait_for(pid_t child)
+{
+    int status = 0;
+    pid_t got;
+    do
+        got = waitpid(child, &status, 0);
+    while (got < 0 && errno == EINTR);
+    return got == child ? status : 0;
+}
+
+/** It did not come to its end. */
+static nb_status died(const char *file, int status, nb_error *err)
+{
+    const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (number == SIGKILL)
+        return nb_fail_at(err, NB_ERR_NOMEM, file, 0,
+                          "the process that read it was killed: not enough memory?");
+    if (number == SIGALRM || number == SIGXCPU)
+        return nb_fail_at(err, NB_ERR_INPUT, file, 0,
+                          "is damaged, or its disk does not answer: the HDF5 library was "
+                          "still reading it after %d s",
+                          (int)(number == SIGALRM ? WAIT_SECONDS : BUSY_SECONDS));
+    return nb_fail_at(err, NB_ERR_INPUT, file, 0,
+                      "is damaged: the HDF5 library crashed while reading it");
+}
+
+nb_status nb_apart_take(const nb_apart *a, const nb_apart_task *task, nb_error *err)
+{
+    nb_error said;
+    nb_passage p = {a->fd, 0, NB_OK, err};
+    int mark = 0, status;
+    nb_pass(&p, &said, sizeof said);
+    if (!p.failed && !said.code)
+        task->pass(task->user, &p);
+    nb_pass(&p, &mark, sizeof mark);
+    close(a->fd); /* a child that still writes ends */
+    status = wait_for(a->child);
+    if (p.failed == NB_ERR_NOMEM)
+        return p.failed;
+    if (p.failed || mark != END_MARK)
+        return died(task->file, status, err);
+    if (said.code && err)
+        *err = said;
+    return said.code;
+}
