@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* pipe2 */
+#define _GNU_SOURCE /* pipe2, vmsplice */
 #include "apart.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/prctl.h>
+#include <sys/uio.h>
 #endif
 
 #include "error.h"
@@ -20,7 +22,8 @@
 
 /* A reading that never ends: seconds of the processor, and of the clock (a link to a pipe). */
 enum { BUSY_SECONDS = 60, WAIT_SECONDS = 300 };
-enum { PIPE_BYTES = 1 << 20, END_MARK = 0x6e62656e };
+enum { PIPE_BYTES = 1 << 20, LARGE_BYTES = 1 << 16, END_MARK = 0x6e62656e };
+enum { NOT_PASSED = 97 }; /* the child's status: the results did not go into the pipe */
 
 /* --- the passage --- */
 
@@ -44,6 +47,8 @@ static int read_all(int fd, char *data, size_t bytes)
         ssize_t n = read(fd, data, bytes);
         if (n < 0 && errno == EINTR)
             continue;
+        if (n == 0)
+            errno = EPIPE; /* the child has ended */
         if (n <= 0)
             return 0;
         data += n;
@@ -55,15 +60,36 @@ static int read_all(int fd, char *data, size_t bytes)
 void nb_pass(nb_passage *p, void *data, size_t bytes)
 {
     if (!p->failed &&
-        !(p->writing ? write_all(p->fd, data, bytes) : read_all(p->fd, data, bytes)))
+        !(p->writing ? write_all(p->fd, data, bytes) : read_all(p->fd, data, bytes))) {
         p->failed = NB_ERR_IO;
+        p->number = errno;
+    }
     if (p->failed && !p->writing)
         memset(data, 0, bytes);
+}
+
+/** Hand whole pages over without a copy: nobody changes them until the child ends. */
+static size_t give_pages(int fd, const char *data, size_t bytes)
+{
+    size_t given = 0;
+#ifdef __linux__
+    while (bytes - given >= LARGE_BYTES) {
+        struct iovec rest = {(void *)(uintptr_t)(data + given), bytes - given};
+        ssize_t n = vmsplice(fd, &rest, 1, 0);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break; /* the rest is written, which also tells why */
+        given += (size_t)n;
+    }
+#endif
+    return given;
 }
 
 void nb_pass_array(nb_passage *p, void **array, size_t count, size_t size,
                    const char *what)
 {
+    size_t given = 0;
     if (!p->writing)
         *array = NULL;
     if (p->failed || count == 0)
@@ -72,7 +98,9 @@ void nb_pass_array(nb_passage *p, void **array, size_t count, size_t size,
         p->failed = NB_ERR_NOMEM;
         return;
     }
-    nb_pass(p, *array, count * size);
+    if (p->writing)
+        given = give_pages(p->fd, *array, count * size);
+    nb_pass(p, (char *)*array + given, count * size - given);
     if (p->failed && !p->writing) {
         nb_free(*array);
         *array = NULL;
@@ -161,7 +189,7 @@ nb_status nb_apart_fork(nb_apart *a, nb_error *err)
 void nb_apart_serve(const nb_apart *a, const nb_apart_task *task)
 {
     nb_error err;
-    nb_passage p = {a->fd, 1, NB_OK, NULL};
+    nb_passage p = {a->fd, 1, NB_OK, 0, NULL};
     int mark = END_MARK;
     memset(&err, 0, sizeof err);
     err.code = task->work(task->user, &err);
@@ -169,7 +197,7 @@ void nb_apart_serve(const nb_apart *a, const nb_apart_task *task)
     if (!err.code)
         task->pass(task->user, &p);
     nb_pass(&p, &mark, sizeof mark);
-    _exit(0);
+    _exit(p.failed ? NOT_PASSED : 0);
 }
 
 /* --- the parent --- */
@@ -185,10 +213,14 @@ static int wait_for(pid_t child)
     return got == child ? status : 0;
 }
 
-/** It did not come to its end. */
-static nb_status died(const char *file, int status, nb_error *err)
+/** It did not come to its end, or its results did not; pipe_number: errno of the pipe, EPIPE at its end. */
+static nb_status died(const char *file, int status, int pipe_number, nb_error *err)
 {
     const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (pipe_number != EPIPE || (WIFEXITED(status) && WEXITSTATUS(status) == NOT_PASSED))
+        return nb_fail_at(err, NB_ERR_IO, file, 0,
+                          "what a process read of it was not handed over: %s",
+                          strerror(pipe_number));
     if (number == SIGKILL)
         return nb_fail_at(err, NB_ERR_NOMEM, file, 0,
                           "the process that read it was killed: not enough memory?");
@@ -198,13 +230,14 @@ static nb_status died(const char *file, int status, nb_error *err)
                           "still reading it after %d s",
                           (int)(number == SIGALRM ? WAIT_SECONDS : BUSY_SECONDS));
     return nb_fail_at(err, NB_ERR_INPUT, file, 0,
-                      "is damaged: the HDF5 library crashed while reading it");
+                      "is damaged, or the memory is full: the HDF5 library crashed while "
+                      "reading it");
 }
 
 nb_status nb_apart_take(const nb_apart *a, const nb_apart_task *task, nb_error *err)
 {
     nb_error said;
-    nb_passage p = {a->fd, 0, NB_OK, err};
+    nb_passage p = {a->fd, 0, NB_OK, 0, err};
     int mark = 0, status;
     nb_pass(&p, &said, sizeof said);
     if (!p.failed && !said.code)
@@ -215,7 +248,7 @@ nb_status nb_apart_take(const nb_apart *a, const nb_apart_task *task, nb_error *
     if (p.failed == NB_ERR_NOMEM)
         return p.failed;
     if (p.failed || mark != END_MARK)
-        return died(task->file, status, err);
+        return died(task->file, status, p.failed ? p.number : EPIPE, err);
     if (said.code && err)
         *err = said;
     return said.code;

@@ -13,6 +13,7 @@
 typedef struct nb_passage {
     int fd, writing;
     nb_status failed; /* the rest is zero then */
+    int number;       /* its errno */
     nb_error *err;
 } nb_passage;
 

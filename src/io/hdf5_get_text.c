@@ -252,7 +252,7 @@ nb_status nb_h5_children(const nb_h5_input *in, const char *group, const char *n
         if (!child_of(in, id, group, i, nx_class, path))
             continue;
         if (!*paths &&
-            !(*paths = nb_alloc((size_t)most, sizeof **paths, "groups of HDF5", err)))
+            !(*paths = nb_alloc_raw((size_t)most, sizeof **paths, "groups of HDF5", err)))
             st = NB_ERR_NOMEM;
         else if (*n == most)
             st = nb_fail_at(err, NB_ERR_INPUT, in->name, 0, "%s has more than %d %s",

@@ -411,6 +411,26 @@ def spectra():
         ok("spectra-" + name, said in err and ("-spectra" in err) == bool(said), err)
 
 
+def damaged(h5py):
+    """A damaged HDF5 file is one line, wherever it is read."""
+    hdf5(h5py, {"entry/data/data": ([[[1] * 16] * 16], None)}, name="whole.h5")
+    with open("whole.h5", "rb") as stream:
+        whole = stream.read()
+    for name, old, new in (("superblock", b"HDF\r\n", b"HDF\r\n\x1a\n\x09"), ("tree", b"TREE", b"\xff" * 24),
+                           ("heap", b"HEAP", b"HEAP" + b"\xff" * 20), ("names", b"SNOD", b"\xff" * 40)):
+        at = whole.index(old)
+        with open("damaged.h5", "wb") as stream:
+            stream.write(whole[:at] + new + whole[at + len(new):])
+        for use in (["-nxmx"], ["-img"], ["-mask"], ["-spectra"], ["view"], ["compare", "damaged.h5"]):
+            more = CRYSTAL if use[0][0] == "-" else ["o.png"] if use[0] == "view" else []
+            more = [*CRYSTAL[:-1], "-output", "o_%d.bin", "-stills", 1] if use[0] == "-spectra" else more
+            try:
+                out, err = run(*use, "damaged.h5", *more, status=2)
+            except AssertionError as error:
+                out, err = "", str(error)
+            ok(f"damaged-{name}-{use[0]}", not out and err.count("\n") == 1 and "damaged.h5: " in err, err)
+
+
 def main():
     top = tempfile.mkdtemp()
     os.chdir(top)
@@ -429,6 +449,7 @@ def main():
     else:
         hdf5_images(h5py)
         nxmx_files(h5py)
+        damaged(h5py)
     os.chdir("/")
     shutil.rmtree(top)
     return 1 if FAILED else 0
