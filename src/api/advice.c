@@ -113,8 +113,8 @@ int nb_sim_odd_unit(const nb_sim *sim, char *text, size_t size)
 void nb_error_odd_unit(const nb_config *cfg, nb_error *err)
 {
     char text[120];
-    const size_t end = strlen(err->message);
-    if (odd_of_config(cfg, text, sizeof text))
+    const size_t end = err ? strlen(err->message) : 0;
+    if (err && odd_of_config(cfg, text, sizeof text))
         snprintf(err->message + end, sizeof err->message - end, "; %s", text);
 }
 

@@ -173,17 +173,20 @@ def stranger():
 
 
 def failing_frame(h5py):
+    """What a file of a line holds is known when its frame is made."""
+    with open("broken.src", "w", encoding="ascii") as out:
+        out.write("-10 0 0 1 no-wavelength\n")
     with open("f.jsonl", "w", encoding="ascii") as out:
         for i in range(24):
-            job = {"misset": [i, 2, 3]} if i != 17 else {"sourcefile": "absent.src"}
+            job = {"misset": [i, 2, 3]} if i != 17 else {"sourcefile": "broken.src"}
             out.write(json.dumps(job) + "\n")
     flags = ROTATION + ["-jobs", "f.jsonl", "-hdf5", "f_master.h5", "-frames_per_file", 4,
                         "-output", "f_%02d.cbf"]
     error = run(3, *flags, status=2)[1]
     frames = readable(h5py, "f")
-    ok("failing-frame", len(ours(error)) == 1 and "absent.src" in error and 0 < frames < 24,
+    ok("failing-frame", len(ours(error)) == 1 and "broken.src" in error and 0 < frames < 24,
        f"{frames} frames: {error}")
-    with open("absent.src", "w", encoding="ascii") as out:
+    with open("broken.src", "w", encoding="ascii") as out:
         out.write("-10 0 0 1 1e-10\n")
     run(2, *flags, "-resume")
     two = images(h5py, "f")

@@ -148,7 +148,7 @@ def two_in_a_master():
         with open("two.jsonl", "w", encoding="ascii") as out:
             out.write("{}\n" + json.dumps(line) + "\n")
         _, err = run(*X, *more, "-jobs", "two.jsonl", "-hdf5", "two.h5", status=2)
-        ok("refused-" + name.replace(" ", "-"), name in err and "frame 1" in err and
+        ok("refused-" + name.replace(" ", "-"), name in err and "two.jsonl:2" in err and
            not os.path.exists("two_data_000001.h5") and not os.path.exists("two.h5"), err)
     run(*X, "-jobs", "two.jsonl", "-output", "two_%d.cbf")
 
