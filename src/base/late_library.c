@@ -26,11 +26,11 @@ static void load(nb_late_library *l)
 
 nb_status nb_late_library_load(nb_late_library *l, nb_error *err)
 {
-    if (!atomic_load(&l->tried)) {
+    if (!__atomic_load_n(&l->tried, __ATOMIC_ACQUIRE)) {
         pthread_mutex_lock(&l->lock);
-        if (!atomic_load(&l->tried))
+        if (!__atomic_load_n(&l->tried, __ATOMIC_ACQUIRE))
             load(l);
-        atomic_store(&l->tried, 1);
+        __atomic_store_n(&l->tried, 1, __ATOMIC_RELEASE);
         pthread_mutex_unlock(&l->lock);
     }
     if (!l->failure[0])

@@ -6,7 +6,6 @@
 #define NB_BASE_LATE_LIBRARY_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stddef.h>
 
 #include "../nanobragg.h"
@@ -22,7 +21,7 @@ typedef struct nb_late_library {
     size_t count;
     void *slots; /* an array or a struct of `count` pointers in the order of the names */
     int global;  /* its symbols are visible to libraries that it loads */
-    atomic_int tried;  /* what was found is there */
+    int tried; /* what was found is there; by atomic built-ins: CUDA has this header, too */
     char failure[256]; /* why it cannot be used, or "" */
 } nb_late_library;
 
