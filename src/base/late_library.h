@@ -21,7 +21,7 @@ typedef struct nb_late_library {
     size_t count;
     void *slots; /* an array or a struct of `count` pointers in the order of the names */
     int global;  /* its symbols are visible to libraries that it loads */
-    int tried; /* what was found is there; by atomic built-ins: CUDA has this header, too */
+    int tried;   /* what was found is there; by atomic built-ins, which C++ has, too */
     char failure[256]; /* why it cannot be used, or "" */
 } nb_late_library;
 
