@@ -115,7 +115,7 @@ static void report_noise(nb_report_text *t, const nb_sim *sim)
     nb_report_put(t, "\n");
 }
 
-/** Where the beam meets the detector if nobody said so. */
+/** Says that the place of the beam is the default. */
 static void report_default_centre(nb_report_text *t, const nb_sim *sim)
 {
     const nb_config *cfg = &sim->cfg;

@@ -68,7 +68,7 @@ void nb_pass(nb_passage *p, void *data, size_t bytes)
         memset(data, 0, bytes);
 }
 
-/** Hand whole pages over without a copy: nobody changes them until the child ends. */
+/** The pipe takes whole pages without a copy: the child must not change them until it ends. */
 static size_t give_pages(int fd, const char *data, size_t bytes)
 {
     size_t given = 0;

@@ -31,8 +31,8 @@ static inline int nb_threads_asked(int asked)
 }
 
 /** `wanted`, if this thread can start so many now: OpenMP's library ends the program where it cannot.
- * Else half of what could be started, or 1.  Each thread of ours tries once, by starting them: 10 us
- * for each. */
+ * Else half of what could be started, or 1.  The first call in a thread starts and joins them, 10 us
+ * each. */
 int nb_threads_there(int wanted);
 
 /** Threads of a parallel loop. */

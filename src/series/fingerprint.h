@@ -21,7 +21,7 @@ const char *nb_fingerprint_maker(uint64_t hash, uint64_t whole);
 int nb_same_inputs(const nb_config *a, const nb_config *b);
 
 /** The first input file, from row *i of the table of parameters on, that cfg names and base does not:
- * *i becomes its row.  0: there is none. */
+ * *i becomes its row.  Returns 0 when there is no such file. */
 int nb_own_input(const nb_config *cfg, const nb_config *base, size_t *i,
                  const char **flag, const char **path);
 

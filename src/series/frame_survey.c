@@ -69,7 +69,7 @@ static int moves(const nb_geometry *g, const nb_geometry *h)
     return memcmp(a, b, sizeof a) != 0;
 }
 
-/** Frame k stands at h; *first: where the first known one stands. */
+/** h: the geometry of frame k; *first: that of the first known frame. */
 static nb_status compare_places(nb_frames *f, int k, const nb_geometry *h,
                                 nb_geometry *first, nb_error *err)
 {

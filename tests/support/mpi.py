@@ -23,7 +23,7 @@ def version(program=PROGRAM):
 
 
 def mpirun(name):
-    """The mpirun of this version, whichever one is the system's own; None: there is none."""
+    """The mpirun of this MPI, also when the system's default is another; None if it is not installed."""
     kind = "openmpi" if name.startswith("Open MPI") else "mpich"
     return shutil.which("mpirun." + kind) or shutil.which("mpirun") if name else None
 
