@@ -35,7 +35,8 @@ void nb_help_options(FILE *out)
     nb_help_usage(out);
     fputs("\nType one dash or two, and the whole name of a flag. If you type a flag "
           "twice, the last one\nis used. The unit is in [brackets], the default in "
-          "(parentheses).\n",
+          "(parentheses). nanobragg -help WORD lists\nwhat has a word in it, for example "
+          "-help mosaic.\n",
           out);
     for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
         if (nb_flag_begins_group(f)) {

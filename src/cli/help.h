@@ -9,8 +9,9 @@
 
 void nb_help_usage(FILE *out);   /* a few lines, for a call without arguments */
 void nb_help_options(FILE *out); /* -help */
-/** -help TOPIC: the groups whose title has this word, else the flags of that name, else the
- * flags with that word in their name or help. NB_ERR_INPUT if there are none. */
+/** -help TOPIC: the flag of that name, the groups whose title has this word, other flags with it
+ * in name, values or help, and subcommands. With a dash (-help -psf) that flag alone.
+ * NB_ERR_INPUT if there is nothing. */
 nb_status nb_help_topic(FILE *out, const char *topic, nb_error *err);
 /** Whether -help WORD would print something. */
 int nb_help_knows(const char *word);

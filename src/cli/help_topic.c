@@ -6,6 +6,7 @@
 
 #include "common.h"
 #include "help.h"
+#include "sub.h"
 
 /** Whether a word of the text begins with this one. */
 static int has_word(const char *text, const char *word)
@@ -17,11 +18,19 @@ static int has_word(const char *text, const char *word)
     return 0;
 }
 
-/** The groups with this word in their title. */
-static int print_groups(FILE *out, const char *topic)
+/** Whether the name, a synonym, the value or the help of a flag has this word. */
+static int speaks_of(const nb_flag *flag, const char *topic)
 {
-    int found = 0;
+    char value[200];
 
+    return has_word(flag->name, topic) || has_word(flag->synonyms, topic) ||
+           has_word(nb_param_value(flag, value, sizeof value), topic) ||
+           has_word(flag->help, topic);
+}
+
+/** The groups with this word in their title; returns how many with those printed before. */
+static int print_groups(FILE *out, const char *topic, int found)
+{
     for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
         if (nb_flag_begins_group(f) && has_word(f->group, topic)) {
             fprintf(out, "%s%s\n", found++ ? "\n" : "", f->group);
@@ -30,16 +39,32 @@ static int print_groups(FILE *out, const char *topic)
     return found;
 }
 
-/** The flags with this word in their name, their synonyms or their help. */
-static int print_flags(FILE *out, const char *topic)
+/** Flags with this word that are neither `printed` nor in a printed group; returns how many. */
+static int print_others(FILE *out, const char *topic, const nb_flag *printed, int before)
 {
     int found = 0;
 
     for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
-        if (has_word(f->name, topic) || has_word(f->synonyms, topic) ||
-            has_word(f->help, topic)) {
+        if (f != printed && speaks_of(f, topic) && !has_word(f->group, topic)) {
+            if (!found++ && before)
+                fprintf(out, "\nOther flags with this word\n");
             nb_help_flag(out, f);
-            found = 1;
+        }
+    return found;
+}
+
+/** The subcommands with this word in their name or purpose; returns how many. */
+static int print_commands(FILE *out, const char *topic, int before)
+{
+    size_t count;
+    const nb_sub_command *const *all = nb_sub_commands(&count);
+    int found = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (has_word(all[i]->name, topic) || has_word(all[i]->what, topic)) {
+            fprintf(out, "%s  nanobragg %s -help: %s\n", before && !found ? "\n" : "",
+                    all[i]->name, all[i]->what);
+            found++;
         }
     return found;
 }
@@ -47,29 +72,34 @@ static int print_flags(FILE *out, const char *topic)
 int nb_help_knows(const char *word)
 {
     for (const nb_flag *f = NULL; *word && (f = nb_flag_next(f));)
-        if (has_word(f->group, word) || has_word(f->name, word) || has_word(f->help, word))
+        if (has_word(f->group, word) || speaks_of(f, word))
             return 1;
     return 0;
 }
 
 nb_status nb_help_topic(FILE *out, const char *topic, nb_error *err)
 {
+    const char *word = topic + strspn(topic, "-");
     char dashed[64];
     const nb_flag *flag;
+    int found;
 
-    topic += strspn(topic, "-");
-    snprintf(dashed, sizeof dashed, "-%s", topic);
+    snprintf(dashed, sizeof dashed, "-%s", word);
     flag = nb_flag_find(dashed);
-    if (*topic && print_groups(out, topic))
-        return NB_OK;
-    if (flag) {
+    if (flag)
         nb_help_flag(out, flag);
+    if (flag && topic != word)
         return NB_OK;
+    found = flag != NULL;
+    if (*word) {
+        found = print_groups(out, word, found);
+        found += print_others(out, word, flag, found);
+        found += print_commands(out, word, found);
     }
-    if (*topic && print_flags(out, topic))
+    if (found)
         return NB_OK;
     return nb_cli_fail(err,
                        "-help '%.40s': no group, flag or help has this word; "
                        "nanobragg -help lists all",
-                       topic);
+                       word);
 }
