@@ -119,8 +119,8 @@ static void report_noise(nb_report_text *t, const nb_sim *sim)
 static void report_default_centre(nb_report_text *t, const nb_sim *sim)
 {
     const nb_config *cfg = &sim->cfg;
-    if (sim->model.geometry.convention == NB_CONV_MOSFLM &&
-        sim->model.scene.n_panels == 1 && isnan(cfg->Xbeam_mm) && isnan(cfg->Ybeam_mm))
+    if (sim->model.geometry.convention == NB_CONV_MOSFLM && !sim->detector.n_panels &&
+        !cfg->pix0_m.set && isnan(cfg->Xbeam_mm) && isnan(cfg->Ybeam_mm))
         nb_report_put(t,
                       "          this is the default, a pixel off the middle: MOSFLM's "
                       "centre is half a pixel off, and its origin another half\n");

@@ -159,6 +159,16 @@ def panel(lines):
     return ["-geom", name, "-default_F", 100, "-cell", 80, "-N", 5, "-seed", 1, "-nofloat"]
 
 
+def place_of_the_beam():
+    """The report says that the beam centre is the default, and only then."""
+    small = ["-noint", "-nopgm", "-nonoise"]
+    for name, flags, said in (("default", X, True), ("typed", X + ["-Xbeam", 20], False),
+                              ("corner", X + ["-pix0_vector_mm", 100, 20, -20], False),
+                              ("file", panel(""), False), ("xds", X + ["-xds"], False)):
+        text = run(*flags, *small)[0]
+        ok(f"place-of-the-beam-{name}", ("this is the default, a pixel off the middle" in text) == said, text)
+
+
 def notes():
     """One line for a probable mistake; otherwise nothing."""
     tiny = ["-default_F", 100, "-detpixels", 32, "-pixel", 1, "-lambda", 1, "-seed", 1]
@@ -329,6 +339,7 @@ def main():
         series(h5py, noise)
     blocks(h5py)
     json_reports(h5py)
+    place_of_the_beam()
     notes()
     sampling_error()
     refused_and_long()
