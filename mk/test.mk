@@ -8,8 +8,9 @@ DEMO_PIXELS ?= 1024
 DEMO_PIXEL_MM := $(shell awk 'BEGIN { print 102.4 / $(DEMO_PIXELS) }')
 DEMO_CRYSTAL := $(if $(HAVE_GEMMI),-pdb golden_data/structure_factors/models/1aki.pdb, \
     -hkl golden_data/lysozyme_P1.hkl -cell 79.1 79.1 37.9 90 90 90)
-DEMO_FLAGS := $(DEMO_CRYSTAL) -misset 10 20 30 -N 30 -mosaic 0.4 -mosaic_domains 20 -osc 1 -phisteps 20 \
-    -lambda 1 -fluence 5e25 -water 0.4 -oversample 1 \
+DEMO_FLAGS := $(DEMO_CRYSTAL) -misset 10 20 30 -N 30 -gauss_xtal \
+    -mosaic 0.1 -mosaic_model gauss -mosaic_domains 25 -osc 1 -phisteps 8 -lambda 1 \
+    -crystal_volume 125000 -flux 1e12 -exposure 0.02 -beamsize 0.05 -background water:0.05,air:30 \
     -distance 100 -detpixels $(DEMO_PIXELS) -pixel $(DEMO_PIXEL_MM) -seed 1
 DEMO_FILES := -floatfile $(DEMO_DIR)/lysozyme.bin -intfile $(DEMO_DIR)/lysozyme.img \
     -noisefile $(DEMO_DIR)/lysozyme_noise.img -pgmfile $(DEMO_DIR)/lysozyme.pgm \
@@ -122,7 +123,7 @@ VALGRIND := valgrind --quiet --error-exitcode=1 --leak-check=full \
 valgrind: all ## the demo at 64x64 pixels under valgrind
 	@mkdir -p $B/valgrind
 	$(VALGRIND) $B/nanobragg $(subst $(DEMO_DIR),$B/valgrind, \
-	    $(DEMO_FLAGS:$(DEMO_PIXELS)=64) $(DEMO_FILES)) -pixel 1.6 -threads 1 \
+	    $(DEMO_FLAGS:$(DEMO_PIXELS)=64) $(DEMO_FILES)) -pixel 1.6 -oversample 1 -threads 1 \
 	    >$B/valgrind/report.txt
 	@echo 'valgrind: clean'
 

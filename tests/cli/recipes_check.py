@@ -31,10 +31,16 @@ NO_IMAGE = {"-trace_pixel", "-show_config", "-frames"}  # or more than one
 
 # --- as `nanobragg` on the PATH of the blocks ---
 
+def without_background(flags):
+    """The flags without what would hide the errors of the spots."""
+    left_out = {"-background", "-stol", "-4stol", "-Q", "-water"}
+    return [word for i, word in enumerate(flags) if word not in left_out and not (i and flags[i - 1] in left_out)]
+
+
 def render(flags, *more):
-    """Sum and brightest pixel of the image without noise.  Water would hide the errors of the spots."""
-    subprocess.run([PROGRAM, *flags, *NO_FILES, *more, "-water", "0", "-floatfile", "recipe.bin"],
-                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    """Sum and brightest pixel of the image without noise and background."""
+    subprocess.run([PROGRAM, *without_background(flags), *NO_FILES, *more, "-floatfile", "recipe.bin"], check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     image = array.array("f")
     with open("recipe.bin", "rb") as stream:
         image.frombytes(stream.read())
