@@ -252,7 +252,6 @@ static nb_status mask_set(const nb_geom_text *text, const nb_geom_mask_file *mas
 typedef struct mask_task {
     const nb_geom_text *text;
     int k, number; /* the first panel, and which of its masks */
-    double most_MB;
     nb_detector_spec *out;
     char path[NB_PATH_MAX], name[NB_PATH_MAX];
 } mask_task;
@@ -271,22 +270,15 @@ static nb_status mask_sets(const mask_task *t, const nb_h5_set *set, nb_error *e
     return st;
 }
 
-static nb_status read_apart(void *user, nb_error *err)
+static nb_status read_mask(void *user, const nb_h5_input *in, nb_error *err)
 {
     const mask_task *t = user;
-    nb_h5_input in;
     nb_h5_set set;
-    nb_status st = nb_h5_open(&in, t->path, err);
-    if (st)
-        return st;
-    in.most_MB = t->most_MB;
-    if (nb_h5_set_open(&in, t->name, -1, &set)) {
-        st = mask_sets(t, &set, err);
-        nb_h5_set_close(&set);
-    } else {
-        st = nb_fail_at(err, NB_ERR_INPUT, t->path, 0, "no mask %s", t->name);
-    }
-    nb_h5_close(&in);
+    nb_status st;
+    if (!nb_h5_set_open(in, t->name, -1, &set))
+        return nb_fail_at(err, NB_ERR_INPUT, t->path, 0, "no mask %s", t->name);
+    st = mask_sets(t, &set, err);
+    nb_h5_set_close(&set);
     return st;
 }
 
@@ -301,13 +293,13 @@ static nb_status mask_file(const nb_geom_text *text, int k, int number, double m
                            nb_detector_spec *out, nb_error *err)
 {
     const nb_geom_mask_file *mask = &text->panels[k].masks[number];
-    mask_task t = {text, k, number, most_MB, out, "", ""};
-    const nb_apart_task task = {t.path, &t, read_apart, pass_mask};
+    mask_task t = {text, k, number, out, "", ""};
+    const nb_h5_job job = {t.path, most_MB, &t, read_mask, pass_mask};
     nb_status st;
     if ((st = find_file(text, mask->file, t.path, err)) ||
         (st = copy_span(text, mask->data, t.name, sizeof t.name, err)))
         return st;
-    return nb_h5_apart(&task, err);
+    return nb_h5_apart(&job, err);
 }
 
 #else

@@ -248,7 +248,6 @@ static int read_inputs(const nb_h5_input *in, int frames, uint64_t *inputs)
 
 /** What is read, and its results: those of a whole data file, or (lists and inputs NULL) its key. */
 typedef struct data_task {
-    const char *path;
     nb_hdf5_data *data;
     nb_hdf5_list *lists;
     uint64_t *inputs;
@@ -264,18 +263,13 @@ static int read_key(const nb_h5_input *in, nb_hdf5_data *key)
                              &key->per_file);
 }
 
-static nb_status read_apart(void *user, nb_error *err)
+static nb_status read_data(void *user, const nb_h5_input *in, nb_error *err)
 {
     const data_task *t = user;
-    nb_h5_input in;
-    int ok;
-    nb_status st = nb_h5_open(&in, t->path, err);
-    if (st)
-        return st;
-    ok = t->inputs ? verify(&in, t->data, t->lists) &&
-                         read_inputs(&in, t->data->frames, t->inputs)
-                   : read_key(&in, t->data);
-    nb_h5_close(&in);
+    int ok = t->inputs ? verify(in, t->data, t->lists) &&
+                             read_inputs(in, t->data->frames, t->inputs)
+                       : read_key(in, t->data);
+    (void)err; /* nobody reads it */
     return ok ? NB_OK : NB_ERR_INPUT;
 }
 
@@ -298,16 +292,16 @@ int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list
                         uint64_t *inputs)
 {
     nb_hdf5_data wanted = *data;
-    data_task t = {path, &wanted, lists, inputs};
-    const nb_apart_task task = {path, &t, read_apart, pass_data};
-    return !nb_h5_apart(&task, NULL);
+    data_task t = {&wanted, lists, inputs};
+    const nb_h5_job job = {path, 0, &t, read_data, pass_data};
+    return !nb_h5_apart(&job, NULL);
 }
 
 int nb_hdf5_data_key(const char *path, nb_hdf5_data *key)
 {
-    data_task t = {path, key, NULL, NULL};
-    const nb_apart_task task = {path, &t, read_apart, pass_data};
-    return !nb_h5_apart(&task, NULL);
+    data_task t = {key, NULL, NULL};
+    const nb_h5_job job = {path, 0, &t, read_data, pass_data};
+    return !nb_h5_apart(&job, NULL);
 }
 
 #else

@@ -52,21 +52,15 @@ static int read_table(const nb_h5_input *in, int frames, nb_hdf5_facts *facts)
 
 /** What is read, and its results. */
 typedef struct facts_task {
-    const char *path;
     int frames;
     nb_hdf5_facts *facts;
 } facts_task;
 
-static nb_status read_apart(void *user, nb_error *err)
+static nb_status read_facts(void *user, const nb_h5_input *in, nb_error *err)
 {
     const facts_task *t = user;
-    nb_h5_input in;
-    nb_status st = nb_h5_open(&in, t->path, err);
-    if (st)
-        return st;
-    st = read_table(&in, t->frames, t->facts) ? NB_OK : NB_ERR_INPUT;
-    nb_h5_close(&in);
-    return st;
+    (void)err; /* nobody reads it */
+    return read_table(in, t->frames, t->facts) ? NB_OK : NB_ERR_INPUT;
 }
 
 static void pass_facts(void *user, nb_passage *p)
@@ -77,9 +71,9 @@ static void pass_facts(void *user, nb_passage *p)
 
 int nb_hdf5_read_facts(const char *path, int frames, nb_hdf5_facts *facts)
 {
-    facts_task t = {path, frames, facts};
-    const nb_apart_task task = {path, &t, read_apart, pass_facts};
-    int ok = !nb_h5_apart(&task, NULL);
+    facts_task t = {frames, facts};
+    const nb_h5_job job = {path, 0, &t, read_facts, pass_facts};
+    int ok = !nb_h5_apart(&job, NULL);
     if (!ok)
         memset(facts, 0, (size_t)frames * sizeof *facts);
     return ok;

@@ -40,7 +40,7 @@
     X(H5Tregister) X(H5Tunregister) X(H5Tset_tag) X(H5FDregister) X(H5FDunregister) \
     X(H5Pset_driver) X(H5Pget_driver_info) X(H5Dget_chunk_storage_size)
 #define NB_HDF5_VARIABLES(X) \
-    X(H5P_CLS_FILE_ACCESS_ID_g) X(H5P_CLS_DATASET_CREATE_ID_g) X(H5T_C_S1_g) \
+    X(H5E_IO_g) X(H5E_RESOURCE_g) X(H5P_CLS_FILE_ACCESS_ID_g) X(H5P_CLS_DATASET_CREATE_ID_g) X(H5T_C_S1_g) \
     X(H5T_NATIVE_DOUBLE_g) X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT16_g) X(H5T_NATIVE_INT32_g) \
     X(H5T_NATIVE_INT64_g) X(H5T_NATIVE_UINT16_g) X(H5T_NATIVE_UINT32_g) \
     X(H5T_NATIVE_UINT64_g)
@@ -151,6 +151,8 @@ void nb_hdf5_leave(void);
 #define H5Pset_driver (nb_hdf5()->H5Pset_driver_)
 #define H5Pget_driver_info (nb_hdf5()->H5Pget_driver_info_)
 #define H5Dget_chunk_storage_size (nb_hdf5()->H5Dget_chunk_storage_size_)
+#define H5E_IO_g (*nb_hdf5()->H5E_IO_g_)
+#define H5E_RESOURCE_g (*nb_hdf5()->H5E_RESOURCE_g_)
 #define H5P_CLS_FILE_ACCESS_ID_g (*nb_hdf5()->H5P_CLS_FILE_ACCESS_ID_g_)
 #define H5P_CLS_DATASET_CREATE_ID_g (*nb_hdf5()->H5P_CLS_DATASET_CREATE_ID_g_)
 #define H5T_C_S1_g (*nb_hdf5()->H5T_C_S1_g_)

@@ -29,21 +29,25 @@ typedef struct nb_h5_remarks {
 typedef struct nb_h5_input {
     hid_t file;
     const char *name; /* the caller's */
-    double most_MB;   /* for nb_declared_check; nb_h5_open sets 0 */
+    double most_MB;   /* the job's */
     int depth;        /* 1: the source of a virtual data set of another, and so on */
-    nb_h5_quiet quiet;
     nb_h5_remarks *remarks; /* the caller's; NULL: nobody listens */
 } nb_h5_input;
 
-/** Do what reads the HDF5 file task->file in a child process: a damaged file can crash the library.  The
- * work begins with nb_h5_open.  Errors: those of the work, and NB_ERR_INPUT when the file is not
- * there, is a pipe, or crashed the library; NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
-nb_status nb_h5_apart(const nb_apart_task *task, nb_error *err);
+/** What is read of an HDF5 file. */
+typedef struct nb_h5_job {
+    const char *file;
+    double most_MB; /* for nb_declared_check; 0: no check */
+    void *user;
+    nb_status (*read)(void *user, const nb_h5_input *in, nb_error *err); /* in a child */
+    void (*pass)(void *user, nb_passage *p); /* as in nb_apart_task */
+} nb_h5_job;
 
-/** nb_h5_begin, and open the file; in the child, or a file of our own. Call nb_h5_close only after success. Errors:
- * NB_ERR_UNSUPPORTED, NB_ERR_INPUT when it cannot be opened. */
-nb_status nb_h5_open(nb_h5_input *in, const char *path, nb_error *err);
-void nb_h5_close(nb_h5_input *in);
+/** Open the file and read it in a child process: a damaged file can crash the library.  What the disk or the
+ * memory refused is an error, and not an entry that is absent.  Errors: those of job->read; NB_ERR_INPUT when the
+ * file is not there, is a pipe, cannot be opened or crashed the library; NB_ERR_IO, NB_ERR_NOMEM,
+ * NB_ERR_UNSUPPORTED. */
+nb_status nb_h5_apart(const nb_h5_job *job, nb_error *err);
 
 #endif
 #endif

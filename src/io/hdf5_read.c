@@ -227,24 +227,15 @@ static nb_status read_file(const nb_h5_input *in, int frame, nb_image *out,
 
 /** What is read, and its results. */
 typedef struct image_task {
-    const char *path;
     int frame;
-    double most_MB;
     nb_image image;
     nb_hdf5_geometry said;
 } image_task;
 
-static nb_status read_apart(void *user, nb_error *err)
+static nb_status read_image(void *user, const nb_h5_input *in, nb_error *err)
 {
     image_task *t = user;
-    nb_h5_input in;
-    nb_status st = nb_h5_open(&in, t->path, err);
-    if (st)
-        return st;
-    in.most_MB = t->most_MB;
-    st = read_file(&in, t->frame, &t->image, &t->said, err);
-    nb_h5_close(&in);
-    return st;
+    return read_file(in, t->frame, &t->image, &t->said, err);
 }
 
 static void pass_image(void *user, nb_passage *p)
@@ -261,12 +252,12 @@ static void pass_image(void *user, nb_passage *p)
 nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_image *out,
                              nb_hdf5_geometry *said, nb_error *err)
 {
-    image_task t = {.path = path, .frame = frame, .most_MB = most_MB, .said = *said};
-    const nb_apart_task task = {path, &t, read_apart, pass_image};
+    image_task t = {.frame = frame, .said = *said};
+    const nb_h5_job job = {path, most_MB, &t, read_image, pass_image};
     nb_status st;
     t.image.centre[0] = t.image.centre[1] = NAN;
     snprintf(t.image.format, sizeof t.image.format, "HDF5");
-    st = nb_h5_apart(&task, err);
+    st = nb_h5_apart(&job, err);
     if (st) {
         nb_free(t.image.pixels);
         t.image.pixels = NULL;

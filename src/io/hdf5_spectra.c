@@ -64,24 +64,15 @@ static nb_status read_file(const nb_h5_input *in, nb_vec3 position, int needed,
 
 /** What is read, and its results. */
 typedef struct spectra_task {
-    const char *path;
-    double most_MB;
     nb_vec3 position;
     int needed;
     nb_spectra spectra;
 } spectra_task;
 
-static nb_status read_apart(void *user, nb_error *err)
+static nb_status read_spectra(void *user, const nb_h5_input *in, nb_error *err)
 {
     spectra_task *t = user;
-    nb_h5_input in;
-    nb_status st = nb_h5_open(&in, t->path, err);
-    if (st)
-        return st;
-    in.most_MB = t->most_MB;
-    st = read_file(&in, t->position, t->needed, &t->spectra, err);
-    nb_h5_close(&in);
-    return st;
+    return read_file(in, t->position, t->needed, &t->spectra, err);
 }
 
 static void pass_spectra(void *user, nb_passage *p)
@@ -98,9 +89,9 @@ static void pass_spectra(void *user, nb_passage *p)
 nb_status nb_hdf5_read_spectra(const char *path, double most_MB, nb_vec3 position,
                                int needed, nb_spectra *out, nb_error *err)
 {
-    spectra_task t = {path, most_MB, position, needed, {0}};
-    const nb_apart_task task = {path, &t, read_apart, pass_spectra};
-    nb_status st = nb_h5_apart(&task, err);
+    spectra_task t = {position, needed, {0}};
+    const nb_h5_job job = {path, most_MB, &t, read_spectra, pass_spectra};
+    nb_status st = nb_h5_apart(&job, err);
     if (st)
         nb_spectra_free(&t.spectra);
     *out = t.spectra;

@@ -318,25 +318,20 @@ static nb_status read_panels(reader *r, nb_nx_chain *chain, nb_detector_spec *ou
 
 /** What is read, and its results. */
 typedef struct nxmx_task {
-    const char *path;
     const nb_geometry_typed *typed;
     nb_h5_remarks remarks;
     nb_detector_spec detector;
 } nxmx_task;
 
-static nb_status read_apart(void *user, nb_error *err)
+static nb_status read_detector(void *user, const nb_h5_input *in, nb_error *err)
 {
     nxmx_task *t = user;
-    reader r = {.modules = NULL};
+    reader r = {.in = *in, .typed = t->typed};
     nb_nx_chain *chain = nb_alloc(1, sizeof *chain, "transformations", err);
-    nb_status st = chain ? nb_h5_open(&r.in, t->path, err) : NB_ERR_NOMEM;
-    if (!st) {
-        r.in.remarks = &t->remarks;
-        r.in.most_MB = t->typed->max_read_MB;
-        r.typed = t->typed;
+    nb_status st = NB_ERR_NOMEM;
+    r.in.remarks = &t->remarks;
+    if (chain)
         st = read_panels(&r, chain, &t->detector, err);
-        nb_h5_close(&r.in);
-    }
     nb_free(chain);
     nb_free(r.modules);
     nb_free(r.slabs);
@@ -363,9 +358,9 @@ static void pass_detector(void *user, nb_passage *p)
 nb_status nb_nxmx_read(const char *path, const nb_geometry_typed *typed,
                        const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
 {
-    nxmx_task t = {path, typed, {"", ""}, {0}};
-    const nb_apart_task task = {path, &t, read_apart, pass_detector};
-    nb_status st = nb_h5_apart(&task, err);
+    nxmx_task t = {typed, {"", ""}, {0}};
+    const nb_h5_job job = {path, typed->max_read_MB, &t, read_detector, pass_detector};
+    nb_status st = nb_h5_apart(&job, err);
     say_remarks(path, &t.remarks, hooks);
     if (st)
         nb_detector_spec_free(&t.detector);

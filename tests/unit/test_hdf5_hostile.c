@@ -406,9 +406,10 @@ static void virtual_files_that_are_missing(void **state)
 
 /* --- files that crash the library --- */
 
-static nb_status crash(void *user, nb_error *err)
+static nb_status crash(void *user, const nb_h5_input *in, nb_error *err)
 {
     (void)user;
+    (void)in;
     (void)err;
     raise(SIGSEGV);
     return NB_OK;
@@ -423,11 +424,11 @@ static void pass_nothing(void *user, nb_passage *p)
 static void a_crash_is_one_line(void **state)
 {
     const char *path = scratch_path(*state, "crash.h5");
-    const nb_apart_task task = {path, NULL, crash, pass_nothing};
+    const nb_h5_job job = {path, 0, NULL, crash, pass_nothing};
     nb_error err = {0};
     hid_t file = create(path);
     H5Fclose(file);
-    assert_int_equal(nb_h5_apart(&task, &err), NB_ERR_INPUT);
+    assert_int_equal(nb_h5_apart(&job, &err), NB_ERR_INPUT);
     assert_non_null(
         strstr(err.message,
                "crash.h5: is damaged, or the memory is full: the HDF5 library crashed"));
