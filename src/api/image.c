@@ -97,9 +97,15 @@ static nb_status set_float_size(nb_opened_image *in, const nb_config *cfg, nb_er
     if (in->file.bytes &&
         (pixels > 0 ? pixels : side * side) * sizeof(float) == (double)in->file.bytes)
         return NB_OK;
+    if (pixels > 0)
+        return nb_fail_at(
+            err, NB_ERR_INPUT, in->file.name, 0,
+            "not an SMV, CBF, TIFF, PGM or HDF5 image, and its %zu bytes are "
+            "not %d x %d floats, the size that is given (-detpixels, or -size)",
+            in->file.bytes, cfg->detpixels[0], cfg->detpixels[1]);
     return nb_fail_at(err, NB_ERR_INPUT, in->file.name, 0,
                       "not an SMV, CBF, TIFF, PGM or HDF5 image, and its %zu bytes are "
-                      "neither a square image of floats nor an image of -detpixels",
+                      "no square image of floats; type its size (-detpixels, or -size)",
                       in->file.bytes);
 }
 

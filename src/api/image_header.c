@@ -287,8 +287,7 @@ nb_status nb_header_apply(const nb_opened_image *in, const char *flag,
 
 /* --- what is open --- */
 
-/** Which of all fields does cfg leave open? */
-static unsigned open_fields(const nb_config *c)
+unsigned nb_header_open(const nb_config *c)
 {
     unsigned open = 0;
     if (isnan(c->distance_mm) && isnan(c->close_distance_mm) && !c->pix0_m.set)
@@ -329,7 +328,7 @@ void nb_header_say_open(const nb_config *cfg, unsigned fields, const char *flag,
                  {NB_OPEN_SENSOR, "sensor (none: every photon counts, at the surface)"},
                  {NB_OPEN_POLARIZATION, "polarization (0)"}};
     char line[480] = "";
-    unsigned open = fields & (open_fields(cfg) | NB_OPEN_BEAM);
+    unsigned open = fields & (nb_header_open(cfg) | NB_OPEN_BEAM);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (open & texts[i].field)
             snprintf(line + strlen(line), sizeof line - strlen(line), "%s%s",

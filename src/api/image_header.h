@@ -46,6 +46,9 @@ nb_status nb_header_apply(const nb_opened_image *in, const char *flag,
                           const nb_hooks *hooks, nb_config *cfg, nb_header_found *found,
                           nb_error *err);
 
+/** The fields, of all, that cfg leaves open; NB_OPEN_BEAM is never among them. */
+unsigned nb_header_open(const nb_config *cfg);
+
 /** Of these fields those that cfg leaves open: one note with what is assumed, or none. */
 void nb_header_say_open(const nb_config *cfg, unsigned fields, const char *flag,
                         const char *name, const nb_hooks *hooks);

@@ -68,7 +68,14 @@ static void on_begin(void *user, const nb_sim *base)
     const nb_series *s = &run->cli->series;
     char *text = NULL;
 
-    if (run->cli->quiet || nb_sim_report(base, &text, NULL))
+    if (run->cli->quiet)
+        return;
+    if (s->input[0]) { /* nothing is rendered but a background */
+        fprintf(run->cli->text, "input     %s\n", s->input);
+        fflush(run->cli->text);
+        return;
+    }
+    if (nb_sim_report(base, &text, NULL))
         return;
     fputs(text, run->cli->text);
     nb_free(text);

@@ -7,6 +7,7 @@
 
 extern const nb_sub_command nb_command_bench; /* src/bench */
 extern const nb_sub_command nb_command_compare;
+extern const nb_sub_command nb_command_noise;
 extern const nb_sub_command nb_command_refine;
 extern const nb_sub_command nb_command_run_compare;
 extern const nb_sub_command nb_command_sf;

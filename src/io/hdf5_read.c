@@ -267,7 +267,83 @@ nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_ima
     return st;
 }
 
+/* --- how many --- */
+
+/** What the data files have, one after the other; *links: 0 when there is only one set. */
+static nb_status add_up(const nb_h5_input *in, const char *entry, int *links,
+                        long long *sum, nb_error *err)
+{
+    char group[PATH], path[PATH + 32];
+    nb_h5_set set;
+    *links = find_links(in, entry, group);
+    *sum = 0;
+    for (int i = 1;; i++) {
+        snprintf(path, sizeof path, *links ? "%s/data_%06d" : "%s/data", group, i);
+        if (i > 1 && (!*links || H5Lexists(in->file, path, H5P_DEFAULT) <= 0))
+            return NB_OK;
+        if (!open_frames(in, path, &set))
+            return nb_fail_at(
+                err, NB_ERR_INPUT, in->name, 0,
+                *links ? "%s, a link to a data file, cannot be opened"
+                       : "%s is missing, or it is not a set of images that can be read",
+                path);
+        *sum += (long long)set.dims[0];
+        nb_h5_set_close(&set);
+    }
+}
+
+/** user: where the number goes. */
+static nb_status count_frames(void *user, const nb_h5_input *in, nb_error *err)
+{
+    char entry[NB_H5_NAME], path[PATH];
+    nb_h5_set set;
+    long long sum, said;
+    int links, *frames = user;
+    nb_status st = nb_nx_entry(in, entry, err);
+    if (st || (st = add_up(in, entry, &links, &sum, err)))
+        return st;
+    said = sum;
+    snprintf(path, sizeof path, "%s/data/data", entry);
+    if (links && nb_h5_there(in, path) && open_frames(in, path, &set)) {
+        said = (long long)set.dims[0];
+        nb_h5_set_close(&set);
+    }
+    if (said != sum || sum < 1 || sum > 0x7fffffff)
+        return nb_fail_at(err, NB_ERR_INPUT, in->name, 0,
+                          "%s has %lld frames, but the data files have %lld", path, said,
+                          sum);
+    *frames = (int)sum;
+    return NB_OK;
+}
+
+static void pass_count(void *user, nb_passage *p)
+{
+    nb_pass(p, user, sizeof(int));
+}
+
+nb_status nb_hdf5_count_frames(const char *path, double most_MB, int *frames,
+                               nb_error *err)
+{
+    const nb_h5_job job = {path, most_MB, frames, count_frames, pass_count};
+    *frames = 0;
+    return nb_h5_apart(&job, err);
+}
+
 #else
+
+static nb_status no_hdf5(const char *path, nb_error *err)
+{
+    return nb_fail_at(err, NB_ERR_UNSUPPORTED, path, 0,
+                      "this build has no HDF5 (install libhdf5-dev and rebuild)");
+}
+
+nb_status nb_hdf5_count_frames(const char *path, double most_MB, int *frames,
+                               nb_error *err)
+{
+    (void)most_MB;
+    *frames = 0;
+    return no_hdf5(path, err);
+}
 
 nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_image *out,
                              nb_hdf5_geometry *said, nb_error *err)
@@ -276,7 +352,6 @@ nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_ima
     (void)most_MB;
     (void)said;
     memset(out, 0, sizeof *out);
-    return nb_fail_at(err, NB_ERR_UNSUPPORTED, path, 0,
-                      "this build has no HDF5 (install libhdf5-dev and rebuild)");
+    return no_hdf5(path, err);
 }
 #endif

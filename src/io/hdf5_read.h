@@ -34,4 +34,10 @@ int nb_hdf5_frame_of(const char *path, char *name, int *frame);
 nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_image *out,
                              nb_hdf5_geometry *said, nb_error *err);
 
+/** How many frames nb_hdf5_read_image finds there.  Every data file is opened, so that one that is missing
+ * or cut short is found.  Errors: those of nb_hdf5_read_image, and NB_ERR_INPUT when the master says
+ * another number than its data files have. */
+nb_status nb_hdf5_count_frames(const char *path, double most_MB, int *frames,
+                               nb_error *err);
+
 #endif

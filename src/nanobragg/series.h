@@ -80,7 +80,13 @@ typedef struct nb_series {
     char spectra[NB_PATH_MAX];      /* stills: a file with a spectrum for each shot */
     double jitter_fluence_pct, jitter_lambda_pct, jitter_cell_pct, jitter_mosaic_pct;
     double jitter_beam_mm; /* standard deviations from shot to shot; 0 none */
-    int resume;            /* keep the frames that an earlier, interrupted run finished */
+    char input[NB_PATH_MAX]; /* images that are given instead of rendered ones; "": frames are rendered.  See
+                                nb_series_run */
+    int input_size[2]; /* of headerless ones, pixels fast and slow; 0: square, or the detector's */
+    int input_pedestal_set;
+    double input_pedestal; /* their value without photons, when set; else that of their header */
+    double input_unit; /* photons of one unit of their pixels; 0: 1 */
+    int resume;        /* keep the frames that an earlier, interrupted run finished */
     nb_ranks *ranks; /* divide the frames among processes; NULL: this process makes all, and under
                         mpirun a notice says so */
     const nb_file_use *also; /* n_also files of the caller, for nb_check_files */
@@ -106,7 +112,15 @@ typedef struct nb_series {
  * function and end together. After an error of the series all except rank 0 have the status
  * and an empty message. Frame k has the pixels of a single image of the same configuration
  * with its own phi (orientation, ...) and seed. *result (may be NULL) is also filled on
- * errors: finished frames are kept on disk for `resume`. */
+ * errors: finished frames are kept on disk for `resume`.
+ *
+ * With series->input no crystal is rendered: the photons of frame k are those of image k of the input, plus
+ * the water and the materials of cfg. The input is a file that nb_image_read reads (all frames of an HDF5
+ * file, or "file.h5:k"), or numbered files ("in_%05d.bin", from 0 or 1 on). Frames and stills may be 0: the
+ * input says how many there are. The header of the first one completes cfg, as -img does; a file of several
+ * panels gives the detector. After an error no master is written, and no frame is kept. Errors besides:
+ * NB_ERR_INPUT for a crystal, a damaged or short input, another number of frames, a pixel that is not
+ * finite, or a background whose geometry or fluence nobody gives. */
 nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
                         const nb_hooks *hooks, nb_series_progress *result, nb_error *err);
 

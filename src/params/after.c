@@ -100,3 +100,9 @@ void nb_after_cell(void *config)
     nb_config *cfg = config;
     cfg->cell_from_file = 0;
 }
+
+void nb_after_input_pedestal(void *series)
+{
+    nb_series *s = series;
+    s->input_pedestal_set = 1;
+}

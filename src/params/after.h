@@ -18,5 +18,6 @@ void nb_after_noise_file(void *config);
 void nb_after_pgm(void *config);
 void nb_after_psf(void *config); /* one enumerator for both spellings */
 void nb_after_adc(void *config);
+void nb_after_input_pedestal(void *series); /* takes the nb_series */
 
 #endif

@@ -4,6 +4,7 @@
 #include "derive_rows.h"
 #include "background_rows.h"
 #include "geometry_rows.h"
+#include "input_rows.h"
 #include "noise_rows.h"
 #include "params.h"
 #include "rows.h"
@@ -460,6 +461,7 @@ NB_DERIVE_ROWS,
     .fallback = "0", .help = "standard deviation of the mosaic spread"},
 {"jitter_beam", NULL, JITTER(jitter_beam_mm), WITHIN(0, 1e12), .value = "x", .unit = "mm",
     .fallback = "0", .help = "standard deviation of the beam centre, along fast and slow"},
+NB_INPUT_ROWS,
 {"resume", NULL, OF_SERIES(SWITCH, NONE, resume),
     .help = "keep the frames that the same command finished before it was stopped"},
 #undef GROUP

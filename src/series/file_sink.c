@@ -83,7 +83,7 @@ static nb_status open_record(nb_file_sink *s, int resume, const nb_journal_key *
 nb_status nb_file_sink_open(nb_file_sink *s, const nb_series *series, int frames,
                             const nb_journal_key *key, nb_error *err)
 {
-    nb_status st = nb_template_parse(series->output, &s->name, err);
+    nb_status st = nb_template_of(series, &s->name, err);
     if (!st && s->name.format == NB_FRAME_PNG)
         st = nb_png_ready("-output", err);
     if (!st && s->name.format == NB_FRAME_TIFF)
@@ -143,6 +143,8 @@ void nb_file_sink_close(nb_file_sink *s, nb_end end)
 
 int nb_file_sink_stale(const nb_file_sink *s, char *first)
 {
+    if (s->name.is_name)
+        return 0;
     return nb_stale_count(s->name.before, s->name.digits, s->name.after,
                           s->frames - 1 + FIRST_NUMBER, first);
 }
@@ -151,6 +153,6 @@ int nb_file_sink_key(const nb_series *series, nb_journal_key *key)
 {
     char path[NB_PATH_MAX];
     nb_template t;
-    return !nb_template_parse(series->output, &t, NULL) &&
-           !nb_template_record(&t, path, NULL) && nb_journal_key_of(path, key);
+    return !nb_template_of(series, &t, NULL) && !nb_template_record(&t, path, NULL) &&
+           nb_journal_key_of(path, key);
 }

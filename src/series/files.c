@@ -10,7 +10,7 @@
 #include "../base/same_file.h"
 #include "sinks.h"
 
-enum { OWN = NB_FILES_MOST + 5, FAMILIES = 4, FIRST_NUMBER = 1 };
+enum { OWN = NB_FILES_MOST + 6, FAMILIES = 4, FIRST_NUMBER = 1 };
 
 typedef struct names {
     nb_template frames, slopes;
@@ -49,7 +49,7 @@ static void add(names *n, const char *flag, const char *path, int written)
 static void add_frames(names *n, const nb_series *s)
 {
     int count = s->frames + s->stills;
-    if (!s->output[0] || nb_template_parse(s->output, &n->frames, NULL) ||
+    if (!s->output[0] || nb_template_of(s, &n->frames, NULL) ||
         nb_template_record(&n->frames, n->record, NULL))
         return;
     add(n, "-output", n->record, 1);
@@ -109,6 +109,7 @@ nb_status nb_series_check_files(const nb_config *cfg, const nb_series *s, int pe
         if (strcmp(s->orientations, "random") != 0)
             add(n, "-orientations", s->orientations, 0);
         add(n, "-spectra", s->spectra, 0);
+        add(n, "the input", s->input, 0);
         for (int i = 0; i < s->n_also; i++)
             add(n, s->also[i].flag, s->also[i].path, s->also[i].written);
         st = nb_named_files_find(&all, n->uses, n->n_uses, err);

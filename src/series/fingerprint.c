@@ -51,7 +51,7 @@ static unsigned what_counts(const nb_series *s)
     nb_template t;
     if (s->hdf5_file[0])
         counts |= NB_PARAM_HDF5;
-    if (!s->output[0] || nb_template_parse(s->output, &t, NULL))
+    if (!s->output[0] || nb_template_of(s, &t, NULL))
         return counts;
     if (t.format == NB_FRAME_PNG)
         counts |= NB_PARAM_PNG;
@@ -142,7 +142,7 @@ static int only_counts(const nb_frames *f)
         return 0;
     if (!s->output[0])
         return 1;
-    return !nb_template_parse(s->output, &t, NULL) &&
+    return !nb_template_of(s, &t, NULL) &&
            (t.format == NB_FRAME_SMV || t.format == NB_FRAME_CBF ||
             (t.format == NB_FRAME_TIFF && f->base.tiff_bits == 16));
 }

@@ -96,7 +96,7 @@ static nb_status check_saturation(const nb_series *s, const nb_config *cfg, nb_e
              nb_param_choice("hdf5type", (int)s->hdf5_type));
     if (s->hdf5_file[0])
         st = nb_saturation_check(cfg, most[s->hdf5_type], where, err);
-    if (st || !s->output[0] || nb_template_parse(s->output, &t, NULL))
+    if (st || !s->output[0] || nb_template_of(s, &t, NULL))
         return st;
     if (t.format == NB_FRAME_CBF)
         return nb_saturation_check(cfg, 2147483645, "-output of CBF", err);

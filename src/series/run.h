@@ -9,6 +9,7 @@
 
 #include "dealer.h"
 #include "frames.h"
+#include "given.h"
 #include "pool.h"
 #include "sinks.h"
 #include "spool.h"
@@ -20,6 +21,7 @@ typedef struct nb_run {
     nb_ranks *ranks; /* the caller's; NULL: this process is alone */
     nb_sim *base;    /* owned; loaded files, configuration of the whole */
     nb_frames frames;
+    nb_given *given; /* owned; images instead of rendered ones, or NULL */
     nb_pool pool;
     nb_hdf5_layout layout;
     nb_file_sink files; /* when series->output */

@@ -185,7 +185,7 @@ static nb_status allocate(nb_run *run, nb_error *err)
 static void notice_lost(const nb_run *run)
 {
     nb_template name;
-    if (run->series->output[0] && !nb_template_parse(run->series->output, &name, NULL) &&
+    if (run->series->output[0] && !nb_template_of(run->series, &name, NULL) &&
         (name.format == NB_FRAME_SMV || name.format == NB_FRAME_CBF))
         nb_notice_lost(run->base, &run->hooks, name.format == NB_FRAME_CBF);
     if (run->series->hdf5_file[0])
@@ -198,8 +198,7 @@ static void notice_noise(const nb_run *run)
     const nb_config *cfg = &run->base->cfg;
     int hdf5 = run->series->hdf5_file[0] && run->layout.type != NB_HDF5_F32;
     nb_template name = {0};
-    int files =
-        run->series->output[0] && !nb_template_parse(run->series->output, &name, NULL);
+    int files = run->series->output[0] && !nb_template_of(run->series, &name, NULL);
     int cbf = files && name.format == NB_FRAME_CBF;
     int smv = files && name.format == NB_FRAME_SMV;
     double offset = cfg->adc_set || smv ? cfg->adc_offset : 0;
@@ -218,8 +217,7 @@ static nb_status check_panels(const nb_run *run, nb_error *err)
 {
     const int n = run->base->model.scene.n_panels;
     nb_template name;
-    if (n == 1 || !run->series->output[0] ||
-        nb_template_parse(run->series->output, &name, NULL) ||
+    if (n == 1 || !run->series->output[0] || nb_template_of(run->series, &name, NULL) ||
         name.format == NB_FRAME_PNG || name.format == NB_FRAME_FLOAT)
         return NB_OK;
     return nb_fail(
@@ -235,6 +233,8 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
 {
     nb_panel_canvas canvas;
     nb_status st = create_base(run, cfg, b, err);
+    if (!st && run->given)
+        st = nb_given_background(run->given, run->base, err);
     if (st || (st = check_panels(run, err)) ||
         (st = nb_cpu_choose(run->base->cfg.isa, &run->layout.isa, err)))
         return st;
@@ -328,6 +328,8 @@ static nb_status finish(nb_run *run, nb_status st, nb_error *err)
         return st;
     if (!st)
         return nb_master_write(run, run->frames.count, err);
+    if (run->given)
+        return st;
     readable = nb_hdf5_sink_there(&run->hdf5, nb_talk_readable(run));
     if (readable > 0)
         (void)nb_master_write(run, readable, NULL);
@@ -371,7 +373,7 @@ static nb_status run_all(nb_run *run, nb_error *err)
     if (st)
         stop_with(run, 0, st, &own);
     wait_for_files(run);
-    if (run->hdf5.done && atomic_load(&run->stop))
+    if (run->hdf5.done && atomic_load(&run->stop) && !run->given)
         partial = nb_hdf5_sink_partial(&run->hdf5, &block);
     nb_talk_end(run, block, partial);
     st = nb_run_outcome(run, err);
@@ -399,6 +401,28 @@ static void notice_alone(const nb_run *run)
             launched, rank);
 }
 
+/** Without its master nothing of an unfinished series of given images stays: nobody could go on with it. */
+static void remove_data(const nb_run *run)
+{
+    const nb_hdf5_sink *s = &run->hdf5;
+    char path[NB_PATH_MAX];
+    for (int first = 0; s->done && first < s->frames; first += s->per_file) {
+        int last = first + s->per_file < s->frames ? first + s->per_file : s->frames;
+        if (memchr(run->finished + first, 0, (size_t)(last - first)))
+            continue;
+        nb_hdf5_sink_data_path(s->stem, first / s->per_file, path);
+        (void)unlink(path);
+    }
+}
+
+/** What becomes of the records of finished frames. */
+static nb_end end_of(const nb_run *run, nb_status st)
+{
+    if (!st || run->given)
+        return NB_END_DONE;
+    return run->progress.done == 0 ? NB_END_UNUSED : NB_END_LATER;
+}
+
 static void tear_down(nb_run *run, nb_end end)
 {
     for (int i = 0; run->slots && i < run->window; i++)
@@ -412,10 +436,22 @@ static void tear_down(nb_run *run, nb_end end)
     nb_pool_close(&run->pool);
     nb_frames_free(&run->frames);
     nb_sim_free(run->base);
+    nb_given_free(run->given);
     pthread_mutex_destroy(&run->lock);
     pthread_mutex_destroy(&run->hook_lock);
     pthread_mutex_destroy(&run->book_lock);
     pthread_cond_destroy(&run->moved);
+}
+
+/** Images that are given: they say how many frames there are, and where the detector stands. */
+static nb_status open_input(nb_run *run, const nb_config **cfg, nb_error *err)
+{
+    nb_status st = nb_given_open(*cfg, run->series, &run->hooks, &run->given, err);
+    if ((st = nb_ranks_agree(run->ranks, st, err)))
+        return st;
+    run->series = &run->given->series;
+    *cfg = &run->given->cfg;
+    return NB_OK;
 }
 
 nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
@@ -440,7 +476,10 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
     pthread_cond_init(&run.moved, NULL);
     run.start = nb_monotonic_seconds();
     notice_alone(&run);
-    st = set_up(&run, cfg, err);
+    if (series->input[0])
+        st = open_input(&run, &cfg, err);
+    if (!st)
+        st = set_up(&run, cfg, err);
     if (!st && series->begin && nb_ranks_rank(series->ranks) == 0)
         series->begin(series->user, run.base);
     if (!st)
@@ -448,8 +487,8 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
     run.progress.seconds = nb_monotonic_seconds() - run.start;
     if (result)
         *result = run.progress;
-    tear_down(&run, !st                      ? NB_END_DONE
-                    : run.progress.done == 0 ? NB_END_UNUSED
-                                             : NB_END_LATER);
+    if (st && run.given && run.finished && nb_ranks_rank(run.ranks) == 0)
+        remove_data(&run);
+    tear_down(&run, end_of(&run, st));
     return st;
 }

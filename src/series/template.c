@@ -87,10 +87,30 @@ nb_status nb_template_parse(const char *text, nb_template *t, nb_error *err)
     return st ? st : choose_format(text, t, err);
 }
 
+/** One file: its name as it is, divided before the extension. */
+static nb_status take_name(const char *name, nb_template *t, nb_error *err)
+{
+    const char *dot = strrchr(name, '.'), *slash = strrchr(name, '/');
+    const size_t n = dot && (!slash || dot > slash) ? (size_t)(dot - name) : strlen(name);
+    memset(t, 0, sizeof *t);
+    t->is_name = 1;
+    memcpy(t->before, name, n);
+    snprintf(t->after, sizeof t->after, "%s", name + n);
+    return choose_format(name, t, err);
+}
+
+nb_status nb_template_of(const nb_series *s, nb_template *t, nb_error *err)
+{
+    if (s->input[0] && s->frames + s->stills == 1 && !strchr(s->output, '%'))
+        return take_name(s->output, t, err);
+    return nb_template_parse(s->output, t, err);
+}
+
 nb_status nb_template_name(const nb_template *t, int number, char *name, nb_error *err)
 {
-    int n =
-        snprintf(name, NB_PATH_MAX, "%s%0*d%s", t->before, t->digits, number, t->after);
+    int n = t->is_name ? snprintf(name, NB_PATH_MAX, "%s%s", t->before, t->after)
+                       : snprintf(name, NB_PATH_MAX, "%s%0*d%s", t->before, t->digits,
+                                  number, t->after);
     if (n < 0 || n >= NB_PATH_MAX)
         return nb_fail(err, NB_ERR_INPUT, "-output %.200s...: the file name is too long",
                        t->before);

@@ -15,13 +15,18 @@ typedef enum nb_frame_format {
 
 typedef struct nb_template {
     char before[NB_PATH_MAX], after[NB_PATH_MAX];
-    int digits; /* at least so many, zeros in front */
+    int digits;  /* at least so many, zeros in front */
+    int is_name; /* one file, without number: before and after are its name */
     nb_frame_format format;
 } nb_template;
 
 /** Read a template with one %d or %0Nd (%% is a percent sign). NB_ERR_INPUT if there is
  * none, another conversion, or an unknown extension. */
 nb_status nb_template_parse(const char *text, nb_template *out, nb_error *err);
+
+/** The template of series->output.  A series of given images with a single frame may leave the number out:
+ * the file then has just that name. */
+nb_status nb_template_of(const nb_series *series, nb_template *out, nb_error *err);
 
 /** The same for another flag, whose files need no format. */
 nb_status nb_template_read(const char *text, const char *flag, nb_template *out,

@@ -110,6 +110,13 @@ static nb_status write_slopes(nb_sim *sim, int k, nb_error *err)
     return st ? st : nb_sim_write_slopes(sim, path, err);
 }
 
+/** The frame's image of the input. */
+static nb_status take_given(const nb_run *run, nb_frame *f, int k, nb_error *err)
+{
+    nb_status st = nb_given_frame(run->given, k, f->sim, f->image, err);
+    return st ? st : nb_sim_statistics(f->sim, f->image, &f->stats, err);
+}
+
 static nb_status render(nb_run *run, nb_frame *f, int k, nb_error *err)
 {
     nb_frame_wants wants = {0};
@@ -122,7 +129,10 @@ static nb_status render(nb_run *run, nb_frame *f, int k, nb_error *err)
         nb_frame_want_hdf5(f, run->layout.type, &wants);
         wants.photons |= run->layout.reflections;
     }
+    wants.photons |= run->given != NULL;
     st = nb_frame_prepare(f, &wants, pixels, &rendering, err);
+    if (!st && run->given)
+        return take_given(run, f, k, err);
     if (!st)
         st = nb_pool_render(&run->pool, f->sim, &rendering, err);
     return st ? st : write_slopes(f->sim, k, err);

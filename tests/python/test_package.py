@@ -443,6 +443,27 @@ def test_series(tmp_path):
         nanobragg.run_series(SMALL, frames=-3, output=str(tmp_path / "g_%03d.img"))
 
 
+def test_noise_of_files(tmp_path):
+    """The counts of an image that exists are those of the simulation."""
+    sim = nanobragg.Simulation(**{**SMALL, "seed": 5}, precision="double", gain=1.5, readout_noise=2)
+    image = sim.render()
+    image.tofile(tmp_path / "f.bin")
+    slow, fast = image.shape
+    result = nanobragg.noise(tmp_path / "f.bin", tmp_path / "f.h5", size=(fast, slow), seed=5, gain=1.5,
+                             readout_noise=2, hdf5type="int32")
+    assert result["done"] == 1 and result["seed"] == 5
+    counts = nanobragg.read_image(tmp_path / "f.h5")
+    assert np.array_equal(counts, sim.noise(image, dtype=np.int32))
+    nanobragg.noise(tmp_path / "f.bin", tmp_path / "twice.bin", size=(fast, slow), unit=2)
+    assert np.array_equal(np.fromfile(tmp_path / "twice.bin", np.float32), 2 * image.ravel())
+    with pytest.raises(ValueError, match="size"):
+        nanobragg.noise(tmp_path / "f.bin", tmp_path / "g.img", size=(fast, slow + 1))
+    with pytest.raises(ValueError, match="fluence"):
+        nanobragg.noise(tmp_path / "f.bin", tmp_path / "g.img", size=(fast, slow), background="water:1", distance=100,
+                        pixel=0.1, wavelength=1)
+    assert not (tmp_path / "g.img").exists()
+
+
 def test_series_stops(tmp_path):
     seen = []
 

@@ -13,8 +13,8 @@ from ._nanobragg import DeviceError, features, version as __version__
 from ._device import DeviceImage
 from ._images import Image, compare, read_image
 from ._parameters import parameters
-from ._series import run_series
+from ._series import noise, run_series
 from ._simulation import Simulation
 
 __all__ = ["DeviceError", "DeviceImage", "Image", "Simulation", "__version__", "compare", "features",
-           "parameters", "read_image", "run_series"]
+           "noise", "parameters", "read_image", "run_series"]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Series of frames."""
 
+import os
 import threading
 
 from . import _memory, _nanobragg, _parameters, _progress
@@ -30,15 +31,36 @@ def run_series(config, progress=None, **keywords):
     config: a dict of parameters of a simulation.  keywords: parameters of the series and more of the
     simulation.  Returns a dict (frames, done, seconds, bytes, seed, ...).  Ctrl-C stops it; the frames
     that are done stay, and resume=True goes on."""
-    kept, own, base = {}, [], dict(config)
+    return _start(dict(config), keywords, [], progress)
+
+
+def noise(input, output, progress=None, size=None, pedestal=None, unit=None, **keywords):
+    """Background and noise onto images that exist, as `nanobragg noise` does: noise("photons.h5", "counts.h5",
+    seed=7, gain=1.2, readout_noise=3).
+
+    input: an image, an HDF5 file (all frames, or "file.h5:3"), or numbered files ("in_%05d.bin").  output:
+    the extension chooses the format; with "%05d" a file for each frame.  size: (fast, slow) of images without
+    header.  pedestal: their value without photons.  unit: photons of one unit of their pixels.  keywords: parameters
+    of noise, background and geometry, hdf5type and compress.  Returns the dict of run_series."""
+    words = [("noise_input", [os.fspath(input)])]
+    for name, value in (("noise_size", size), ("noise_pedestal", pedestal), ("noise_unit", unit)):
+        if value is not None:
+            words.append((name, [str(x) for x in _parameters._flat(value)]))
+    name = os.fspath(output)
+    kind = "hdf5" if os.path.splitext(name)[1].lower() in (".h5", ".hdf5", ".nxs", ".cxi") else "output"
+    return _start({}, {**keywords, kind: name}, words, progress)
+
+
+def _start(base, keywords, own, progress):
+    kept, ours = {}, {}
     for name, value in keywords.items():
         row = _parameters._BY_NAME.get(name)
         if row and row["flags"] & _nanobragg.SERIES:
-            own.append((name, value))
+            ours[name] = value
         else:
             base[name] = value
     words = _parameters.many(_memory.files_of(base, kept))
-    own = _parameters.many(dict(own), series=True)
+    own = _parameters.many(ours, series=True) + own
     show, stop, result = _progress.callback(progress, "series"), threading.Event(), {}
 
     def work():

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* nanobragg noise IN OUT: background and noise onto images that exist. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "common.h"
+#include "outputs.h"
+#include "progress.h"
+#include "series.h"
+#include "subcommands.h"
+
+typedef struct noise {
+    int size[2];
+    int pedestal_set;
+    double pedestal, unit;
+    nb_hdf5_type type;
+    nb_compression compress;
+    int frames_per_file;
+} noise;
+
+static nb_status take_size(void *target, char **v, nb_error *err)
+{
+    noise *c = target;
+    nb_status st = nb_sub_whole("-size", v[0], 1, 1000000, &c->size[0], err);
+    return st ? st : nb_sub_whole("-size", v[1], 1, 1000000, &c->size[1], err);
+}
+
+static nb_status take_pedestal(void *target, char **v, nb_error *err)
+{
+    noise *c = target;
+    c->pedestal_set = 1;
+    return nb_sub_number("-pedestal", v[0], -1e9, 1e9, &c->pedestal, err);
+}
+
+static nb_status take_unit(void *target, char **v, nb_error *err)
+{
+    return nb_sub_number("-unit", v[0], 1e-30, 1e30, &((noise *)target)->unit, err);
+}
+
+/** A flag of a series, as the main table has it. */
+static nb_status take_of_series(const char *name, void *target, char **v, nb_error *err)
+{
+    nb_series series = {0};
+    const nb_param *row = nb_param_find(name);
+    const char *const words[] = {v[0]};
+    noise *c = target;
+    nb_status st;
+    series.hdf5_type = c->type;
+    series.compress = c->compress;
+    series.frames_per_file = c->frames_per_file;
+    st = nb_param_set(row, &series, words, 1, err);
+    c->type = series.hdf5_type;
+    c->compress = series.compress;
+    c->frames_per_file = series.frames_per_file;
+    return st;
+}
+
+static nb_status take_type(void *target, char **v, nb_error *err)
+{
+    return take_of_series("hdf5type", target, v, err);
+}
+
+static nb_status take_compress(void *target, char **v, nb_error *err)
+{
+    return take_of_series("compress", target, v, err);
+}
+
+static nb_status take_per_file(void *target, char **v, nb_error *err)
+{
+    return take_of_series("frames_per_file", target, v, err);
+}
+
+static const nb_sub_option options[] = {
+    {"size", 2, "fast slow",
+     "pixels of float images without header (default: square, or the detector's)",
+     take_size},
+    {"pedestal", 1, "x",
+     "value of an input pixel without photons (default: that of the header, else 0)",
+     take_pedestal},
+    {"unit", 1, "x", "photons of one unit of the input (default: 1)", take_unit},
+    {"hdf5type", 1, "uint16|int16|int32|float32",
+     "pixels in HDF5 (default: uint16); float32: photons with background, without noise",
+     take_type},
+    {"compress", 1, "gzip|none|bslz4", "of HDF5 (default: gzip)", take_compress},
+    {"frames_per_file", 1, "n", "frames in an HDF5 data file (default: 100)",
+     take_per_file},
+    {NULL, 0, NULL, NULL, NULL}};
+
+static void defaults(void *target)
+{
+    memset(target, 0, sizeof(noise));
+}
+
+static int ends_with(const char *name, const char *ending)
+{
+    const size_t n = strlen(name), m = strlen(ending);
+    return n > m && !strcasecmp(name + n - m, ending);
+}
+
+/** The names of input and output. */
+static nb_status take_names(const nb_sub_line *line, nb_series *s, nb_error *err)
+{
+    const char *in = line->operands[0], *out = line->operands[1];
+    const int hdf5 = ends_with(out, ".h5") || ends_with(out, ".hdf5") ||
+                     ends_with(out, ".nxs") || ends_with(out, ".cxi");
+    const char *const names[] = {in, out};
+    for (int i = 0; i < 2; i++)
+        if (!names[i][0] || strlen(names[i]) >= NB_PATH_MAX)
+            return nb_cli_fail(err, "'%.60s': a file name has 1 to %d bytes", names[i],
+                               NB_PATH_MAX - 1);
+    snprintf(s->input, sizeof s->input, "%s", in);
+    snprintf(hdf5 ? s->hdf5_file : s->output, sizeof s->output, "%s", out);
+    return NB_OK;
+}
+
+static void notice(void *user, const char *line)
+{
+    nb_progress_end(user);
+    nb_cli_say("note", line);
+}
+
+/** Floats are written without noise. */
+static void say_floats(const nb_series *s)
+{
+    if (s->hdf5_file[0] ? s->hdf5_type == NB_HDF5_F32 : ends_with(s->output, ".bin"))
+        nb_cli_say("note", "floats hold the photons with background, but without noise; "
+                           "write uint16, int32, .img or .cbf for counts");
+}
+
+static nb_status make(const noise *c, const nb_sub_line *line, nb_error *err)
+{
+    nb_cli cli = line->cli;
+    nb_progress progress;
+    nb_ranks *ranks = NULL;
+    nb_status st = take_names(line, &cli.series, err);
+    cli.text = stdout;
+    memcpy(cli.series.input_size, c->size, sizeof c->size);
+    cli.series.input_pedestal_set = c->pedestal_set;
+    cli.series.input_pedestal = c->pedestal;
+    cli.series.input_unit = c->unit;
+    cli.series.hdf5_type = c->type;
+    cli.series.compress = c->compress;
+    cli.series.frames_per_file = c->frames_per_file;
+    nb_progress_init(&progress, cli.progress);
+    if (!st)
+        st = nb_ranks_join(&ranks, err);
+    if (!st) {
+        say_floats(&cli.series);
+        st = nb_cli_run_series(&cli, ranks, &progress, notice, err);
+    }
+    nb_ranks_leave(ranks);
+    return st;
+}
+
+static int run(void *target, const nb_sub_line *line)
+{
+    nb_error err;
+    nb_status st;
+    int rank;
+    memset(&err, 0, sizeof err);
+    nb_stop_on_signals();
+    st = make(target, line, &err);
+    nb_ranks_launched(&rank);
+    if (st && (rank == 0 || err.message[0]))
+        nb_cli_say("error", err.message[0] ? err.message : nb_status_name(st));
+    return nb_cli_exit_status(st);
+}
+
+_Static_assert(sizeof(noise) <= NB_SUB_TARGET, "raise NB_SUB_TARGET");
+
+const nb_sub_command nb_command_noise = {
+    .name = "noise",
+    .usage = "IN OUT [flags]",
+    .what = "Adds background and noise to images that exist",
+    .see = "series.md",
+    .options = options,
+    .borrowed =
+        "seed flicker deadtime exposure nopoisson psf psf_fwhm calibration calib_seed "
+        "gainmap gain readout_noise adc saturation background water stol 4stol Q "
+        "amorphous_thick density MW molecules fluence flux beamsize lambda energy "
+        "dispersion dispsteps sourcefile polar nopolar mask roi geom expt expt_number "
+        "nxmx panel layout pixel distance close_distance mosflm xds adxv denzo dials "
+        "Xbeam Ybeam Xclose Yclose ORGX ORGY detector_rotx detector_roty detector_rotz "
+        "twotheta twotheta_axis pivot fdet_vector sdet_vector odet_vector beam_vector "
+        "polar_vector spindle_axis pix0_vector_mm curved_det point_pixel sensor "
+        "detector_thick detector_abs detector_thicksteps oversample phi osc tiffbits "
+        "colormap pngscale pnggamma pnglog pngrings pngshow geomout exptout report "
+        "threads isa max_read progress noprogress quiet",
+    .operands = 2,
+    .statuses = "0 done, 1 a file cannot be written, or no memory, 2 bad input, 130 "
+                "interrupted",
+    .defaults = defaults,
+    .run = run,
+};

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+#include "given.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../api/background.h"
+#include "../api/image.h"
+#include "../api/image_header.h"
+#include "../api/stack.h"
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../io/hdf5_read.h"
+#include "../model/units.h"
+#include "../params/params.h"
+#include "../physics/panels.h"
+#include "stale.h"
+
+const char *nb_given_name(const nb_given *g, int k, char *name)
+{
+    if (g->kind == NB_GIVEN_NUMBERED)
+        (void)nb_template_name(&g->numbered, g->first + k, name, NULL);
+    else
+        snprintf(name, NB_PATH_MAX, "%s", g->name);
+    return name;
+}
+
+/* --- how many --- */
+
+static int is_there(const nb_template *t, int number)
+{
+    char name[NB_PATH_MAX];
+    return !nb_template_name(t, number, name, NULL) && access(name, F_OK) == 0;
+}
+
+/** Files from 0 or 1 on, without a gap. */
+static nb_status count_files(nb_given *g, const char *input, nb_error *err)
+{
+    const nb_template *t = &g->numbered;
+    char name[NB_PATH_MAX], later[NB_PATH_MAX];
+    nb_status st = nb_template_read(input, "the input", &g->numbered, err);
+    if (st)
+        return st;
+    g->first = !is_there(t, 0);
+    while (is_there(t, g->first + g->frames))
+        g->frames++;
+    if ((st = nb_template_name(t, g->first + g->frames, name, err)))
+        return st;
+    if (!g->frames)
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "the input %.300s: there is no file %.300s; the numbers begin at 0 "
+            "or 1",
+            input, name);
+    if (nb_stale_count(t->before, t->digits, t->after, g->first + g->frames, later))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "the input %.300s: %.300s is missing, but there is %.300s", input,
+                       name, later);
+    return NB_OK;
+}
+
+static nb_status count_frames(nb_given *g, const char *input, nb_error *err)
+{
+    int frame;
+    if (!nb_hdf5_frame_of(input, g->name, &frame)) {
+        if (strchr(input, '%')) {
+            g->kind = NB_GIVEN_NUMBERED;
+            return count_files(g, input, err);
+        }
+        snprintf(g->name, sizeof g->name, "%s", input);
+        g->frames = 1;
+        return NB_OK;
+    }
+    g->kind = NB_GIVEN_HDF5;
+    if (strcmp(g->name, input) == 0)
+        return nb_hdf5_count_frames(g->name, g->plain->max_read_MB, &g->frames, err);
+    g->first = frame;
+    g->frames = 1;
+    return NB_OK;
+}
+
+/** What a caller asks for must be what is there. */
+static nb_status check_count(const nb_given *g, const nb_series *s, nb_error *err)
+{
+    const int asked = s->frames + s->stills;
+    if (asked > 0 && asked != g->frames)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "the input %.300s has %d frame%s, but %d are asked for; leave "
+                       "the number out",
+                       s->input, g->frames, g->frames == 1 ? "" : "s", asked);
+    return NB_OK;
+}
+
+/* --- what is rendered --- */
+
+static int has_background(const nb_config *cfg)
+{
+    return nb_config_has_background(cfg) || cfg->water_um > 0;
+}
+
+/** A crystal without photons stands where a scene must have one. */
+static nb_status leave_crystal_out(nb_config *cfg, nb_error *err)
+{
+    const char *typed = cfg->cell_count > 0              ? "-cell"
+                        : cfg->mat_file[0]               ? "-mat"
+                        : cfg->hkl_file[0]               ? "-hkl"
+                        : nb_config_has_factor_file(cfg) ? "a file of the crystal"
+                        : !isnan(cfg->default_F)         ? "-default_F"
+                        : cfg->truth != NB_TRUTH_NONE    ? "-truth"
+                        : cfg->derivatives[0]            ? "-derivatives"
+                                                         : NULL;
+    if (typed)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "%s with an input: its photons are given, and no crystal is "
+                       "rendered; leave it out",
+                       typed);
+    cfg->cell_count = 6;
+    for (int i = 0; i < 6; i++)
+        cfg->cell[i] = i < 3 ? 100 : 90;
+    for (int i = 0; i < 3; i++)
+        cfg->N[i] = 1;
+    cfg->default_F = 0;
+    cfg->precision = NB_PRECISION_DOUBLE; /* counts belong to the pixels as they are */
+    cfg->write_noise = 1;
+    snprintf(cfg->device, sizeof cfg->device, "cpu");
+    return NB_OK;
+}
+
+/** A background is on an absolute scale: nothing of it is guessed. */
+static nb_status check_background(const nb_given *g, unsigned open, nb_error *err)
+{
+    static const struct {
+        unsigned field;
+        const char *flag;
+    } needs[] = {{NB_OPEN_DISTANCE, "-distance"},
+                 {NB_OPEN_PIXEL, "-pixel"},
+                 {NB_OPEN_WAVELENGTH, "-lambda"}};
+    const nb_config *cfg = &g->cfg;
+    char line[120] = "";
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        if (open & needs[i].field)
+            snprintf(line + strlen(line), sizeof line - strlen(line), " %s",
+                     needs[i].flag);
+    if (isnan(cfg->fluence) && !(cfg->flux > 0))
+        snprintf(line + strlen(line), sizeof line - strlen(line), " -fluence");
+    else if (cfg->flux > 0 && isnan(cfg->beamsize_mm))
+        snprintf(line + strlen(line), sizeof line - strlen(line), " -beamsize");
+    if (!line[0] || !has_background(cfg))
+        return NB_OK;
+    return nb_fail(err, NB_ERR_INPUT,
+                   "the background needs what the input %.300s does not give: type%s",
+                   g->series.input, line);
+}
+
+/** The header of the first image completes the configuration. */
+static nb_status take_header(nb_given *g, const nb_hooks *hooks, nb_error *err)
+{
+    nb_config *cfg = &g->cfg;
+    char name[NB_PATH_MAX + 16];
+    unsigned fields = 0, open;
+    nb_image image = {0};
+    nb_status st;
+    nb_given_name(g, 0, name);
+    if (g->kind == NB_GIVEN_HDF5)
+        snprintf(name + strlen(name), 16, ":%d", g->first);
+    if (g->size[0]) {
+        cfg->detpixels[0] = g->size[0];
+        cfg->detpixels[1] = g->size[1];
+    }
+    if ((st = nb_image_load(name, "the input", hooks, cfg, &image, &fields, err)))
+        return st;
+    if (!strcmp(image.format, "float") || !strcmp(image.format, "TIFF") ||
+        !strcmp(image.format, "PGM"))
+        fields = NB_OPEN_DISTANCE | NB_OPEN_PIXEL | NB_OPEN_CENTRE | NB_OPEN_WAVELENGTH;
+    nb_image_free(&image);
+    open = fields & nb_header_open(cfg);
+    if ((st = check_background(g, open, err)))
+        return st;
+    nb_header_say_open(cfg, fields, "the input", g->series.input, hooks);
+    return NB_OK;
+}
+
+/** An HDF5 file of several panels is the detector, unless another file is. */
+static nb_status find_detector(nb_given *g, const nb_hooks *hooks, nb_error *err)
+{
+    nb_image panels = {0};
+    nb_status st = NB_OK;
+    if (!nb_config_geometry_flag(&g->cfg) && !g->cfg.detector && g->kind == NB_GIVEN_HDF5) {
+        st = nb_image_find_panels(g->name, NULL, &panels, err);
+        if (!st && panels.detector)
+            snprintf(g->cfg.nxmx_file, sizeof g->cfg.nxmx_file, "%s", g->name);
+        nb_image_free(&panels);
+    }
+    if (st)
+        return st;
+    if (nb_config_geometry_flag(&g->cfg) || g->cfg.detector)
+        return check_background(g, 0, err);
+    return take_header(g, hooks, err);
+}
+
+nb_status nb_given_open(const nb_config *cfg, const nb_series *series,
+                        const nb_hooks *hooks, nb_given **given, nb_error *err)
+{
+    nb_given *g = *given = nb_alloc(1, sizeof *g, "input of a series", err);
+    nb_status st = g ? NB_OK : NB_ERR_NOMEM;
+    if (st || !(g->plain = nb_alloc(1, sizeof *g->plain, "configuration", err)))
+        return NB_ERR_NOMEM;
+    g->cfg = *cfg;
+    g->series = *series;
+    g->size[0] = series->input_size[0];
+    g->size[1] = series->input_size[1];
+    g->unit = series->input_unit > 0 ? series->input_unit : 1;
+    g->pedestal = series->input_pedestal_set ? series->input_pedestal : NAN;
+    nb_config_defaults(g->plain);
+    g->plain->max_read_MB = cfg->max_read_MB;
+    if (series->resume)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-resume with an input: such a series is made in one go");
+    if ((st = nb_config_check(cfg, err)) || (st = count_frames(g, series->input, err)) ||
+        (st = check_count(g, series, err)) || (st = leave_crystal_out(&g->cfg, err)) ||
+        (st = find_detector(g, hooks, err)))
+        return st;
+    g->series.frames = g->cfg.osc_deg > 0 ? g->frames : 0;
+    g->series.stills = g->frames - g->series.frames;
+    return NB_OK;
+}
+
+void nb_given_free(nb_given *g)
+{
+    if (!g)
+        return;
+    nb_free(g->plain);
+    nb_free(g->background);
+    nb_free(g);
+}
+
+nb_status nb_given_background(nb_given *g, nb_sim *base, nb_error *err)
+{
+    if (!g->size[0])
+        nb_sim_size(base, &g->size[0], &g->size[1]);
+    if (!has_background(&g->cfg))
+        return NB_OK;
+    g->background = nb_alloc_raw(base->model.scene.raster.pixels, sizeof *g->background,
+                                 "background", err);
+    return g->background ? nb_sim_render(base, g->background, NULL, err) : NB_ERR_NOMEM;
+}
+
+/* --- one frame --- */
+
+static nb_status read_image(const nb_given *g, int k, nb_image *image, nb_error *err)
+{
+    char name[NB_PATH_MAX];
+    nb_hdf5_geometry unused = {0};
+    nb_given_name(g, k, name);
+    if (g->kind == NB_GIVEN_HDF5)
+        return nb_hdf5_read_image(name, g->first + k, g->plain->max_read_MB, image,
+                                  &unused, err);
+    return nb_image_read(name, g->size[0], g->size[1], g->plain, image, err);
+}
+
+/** Where the panels of the detector lie in the image. */
+static nb_status find_panels(const nb_sim *sim, const nb_image *image, const char *name,
+                             nb_panel_pixels *where, nb_error *err)
+{
+    const nb_scene *sc = &sim->model.scene;
+    const nb_panel *p = sc->panels;
+    int fits;
+    if (sim->cfg.detector) {
+        fits = nb_panels_in_image(sim->cfg.detector, image, where);
+    } else {
+        where[0] = (nb_panel_pixels){image->pixels, (size_t)image->fast};
+        fits = image->fast == p->columns && image->slow == p->rows;
+    }
+    if (fits)
+        return NB_OK;
+    return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                      "it has %d x %d pixels, and the detector of the first frame or of "
+                      "its file has others",
+                      image->fast, image->slow);
+}
+
+/** A row of the image as photons; returns the first pixel that is not finite, or n. */
+static int take_row(const float *from, int n, double unit, double pedestal, float *to)
+{
+    int bad = n;
+    if (unit == 1 && pedestal == 0)
+        memcpy(to, from, (size_t)n * sizeof *to);
+    else
+        for (int i = 0; i < n; i++)
+            to[i] = (float)((from[i] - pedestal) * unit);
+    for (int i = n; i-- > 0;)
+        bad = isfinite(to[i]) ? bad : i;
+    return bad;
+}
+
+/** The rendered pixels of a row: with background, and 0 elsewhere. */
+static void finish_row(const nb_scene *sc, const nb_region *r, int row, size_t first,
+                       int columns, const float *background, float *to)
+{
+    const uint8_t *mask = sc->raster.mask ? sc->raster.mask + first : NULL;
+    const int inside = row >= r->smin && row <= r->smax;
+    if (background)
+        for (int i = 0; i < columns; i++)
+            to[i] += background[first + (size_t)i];
+    if (!mask && inside && r->fmin == 0 && r->fmax == columns - 1)
+        return;
+    for (int i = 0; i < columns; i++)
+        if (!inside || i < r->fmin || i > r->fmax || (mask && !mask[i]))
+            to[i] = 0;
+}
+
+static nb_status take_panel(const nb_given *g, const nb_scene *sc, int number,
+                            const nb_panel_pixels *from, double pedestal, float *image,
+                            int bad[2])
+{
+    const nb_panel *p = &sc->panels[number];
+    const nb_region r = nb_panel_region(sc, p);
+    for (int j = 0; j < p->rows; j++) {
+        const size_t first = p->first_pixel + (size_t)j * (size_t)p->columns;
+        const int i = take_row(from->first + (size_t)j * from->stride, p->columns,
+                               g->unit, pedestal, image + first);
+        if (i < p->columns) {
+            bad[0] = i;
+            bad[1] = j;
+            return NB_ERR_INPUT;
+        }
+        finish_row(sc, &r, j, first, p->columns, g->background, image + first);
+    }
+    return NB_OK;
+}
+
+nb_status nb_given_frame(const nb_given *g, int k, const nb_sim *sim, float *image,
+                         nb_error *err)
+{
+    const nb_scene *sc = &sim->model.scene;
+    nb_panel_pixels *where = nb_alloc((size_t)sc->n_panels, sizeof *where, "panels", err);
+    char name[NB_PATH_MAX];
+    nb_image in = {0};
+    int bad[2];
+    nb_status st = where ? read_image(g, k, &in, err) : NB_ERR_NOMEM;
+    nb_given_name(g, k, name);
+    if (!st)
+        st = find_panels(sim, &in, name, where, err);
+    for (int i = 0; !st && i < sc->n_panels; i++) {
+        st = take_panel(g, sc, i, &where[i], nb_or(g->pedestal, in.pedestal), image, bad);
+        if (st)
+            st = nb_fail_at(err, st, name, 0,
+                            "frame %d, panel %d: pixel %d %d (fast slow) is not a "
+                            "finite number",
+                            k + 1, i, bad[0], bad[1]);
+    }
+    nb_image_free(&in);
+    nb_free(where);
+    return st;
+}

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: MIT
+"""nanobragg noise: the counts of a float image are those that the program itself writes with noise, in every
+format, for series and panels; backgrounds; bad input; any number of threads.
+
+usage: NANOBRAGG=program python3 tests/cli/noise_verb_check.py
+"""
+import array
+import glob
+import json
+import os
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from script import FAILED, ok, read, run  # noqa: E402
+
+FAST, SLOW = 53, 41
+CRYSTAL = ["-cell", "60", "70", "50", "-N", "8", "-default_F", "80", "-fluence", "2e28", "-lambda", "1.2",
+           "-precision", "double", "-oversample", "1"]
+PLACE = ["-detpixels_f", FAST, "-detpixels_s", SLOW, "-pixel", "0.6", "-distance", "90"]
+CHAIN = ["-flicker", "0.05", "-deadtime", "40", "-exposure", "0.01", "-psf", "gauss", "-psf_fwhm", "900",
+         "-calibration", "0.03", "-calib_seed", "5", "-gain", "1.7", "-readout_noise", "2.5", "-gainmap", "gain.bin",
+         "-mask", "mask.pgm", "-adc", "17", "-saturation", "900"]
+QUIET = ["-quiet", "-noint", "-nopgm"]
+GEOM = """photon_energy = 10000
+clen = 0.09
+res = 2000
+adu_per_photon = 1.5
+{a}/min_fs = 0
+{a}/max_fs = 29
+{a}/min_ss = 0
+{a}/max_ss = 19
+{a}/fs = +1.0x +0.02y
+{a}/ss = -0.02x +1.0y
+{a}/corner_x = -32
+{a}/corner_y = -10
+{b}/min_fs = 0
+{b}/max_fs = 29
+{b}/min_ss = 20
+{b}/max_ss = 39
+{b}/fs = +1.0x
+{b}/ss = +1.0y
+{b}/corner_x = 2
+{b}/corner_y = -8
+bad_edge/panel = {b}
+bad_edge/min_fs = 0
+bad_edge/max_fs = 3
+bad_edge/min_ss = 20
+bad_edge/max_ss = 39
+"""
+
+
+def write(name, data):
+    with open(name, "wb") as out:
+        out.write(data if isinstance(data, bytes) else data.encode())
+
+
+def fixtures():
+    pixels = range(FAST * SLOW)
+    write("gain.bin", array.array("f", [1 + 0.001 * (i % 97) for i in pixels]).tobytes())
+    write("mask.pgm", b"P5\n%d %d\n255\n" % (FAST, SLOW) + bytes(0 if i % 31 == 4 else 255 for i in pixels))
+    write("two.geom", GEOM.format(a="left", b="right"))
+
+
+def equal(a, b):
+    """The pixels of two image files."""
+    return json.loads(run("compare", a, b, "-json", "-threshold", "none")[0])["max_difference"] == 0
+
+
+def smv_pixels(name):
+    return read(name)[-2 * FAST * SLOW:]
+
+
+def of_one_image():
+    """The whole chain, and counts alone."""
+    for name, chain in (("counts", []), ("chain", CHAIN)):
+        run(*CRYSTAL, *PLACE, *QUIET, *chain, "-seed", 11, "-floatfile", "f.bin", "-noisefile", "own.img")
+        run("noise", "f.bin", "made.img", "-size", FAST, SLOW, *chain, "-seed", 11, "-pixel", "0.6", "-quiet")
+        ok(name + "-smv", smv_pixels("own.img") == smv_pixels("made.img"))
+        run(*CRYSTAL, *PLACE, *QUIET, *chain, "-seed", 11, "-stills", 1, "-output", "own_%d.cbf", "-hdf5", "own.h5")
+        run("noise", "f.bin", "made.cbf", "-size", FAST, SLOW, *chain, "-seed", 11, "-pixel", "0.6", "-quiet")
+        ok(name + "-cbf", equal("own_1.cbf", "made.cbf"))
+        run("noise", "f.bin", "made.h5", "-size", FAST, SLOW, *chain, "-seed", 11, "-pixel", "0.6", "-quiet")
+        ok(name + "-hdf5", equal("own.h5", "made.h5"))
+    run("noise", "own.h5", "again.bin", "-seed", 1, "-pedestal", 17, "-unit", 0.5, "-quiet")
+    counts = array.array("f", read("again.bin"))
+    own = run("compare", "own.h5", "again.bin", "-size", FAST, SLOW, "-json", "-threshold", "none")[0]
+    ok("pedestal-and-unit", abs(sum(counts) - (json.loads(own)["sum_a"] - 17 * FAST * SLOW) / 2) < 1e-3 * sum(counts),
+       sum(counts))
+
+
+def series():
+    """Frames of an HDF5 file and numbered files: seeds by frame, any number of threads."""
+    rotation = ["-phi", "3", "-osc", "0.4", "-phisteps", "2", "-seed", 23]
+    run(*CRYSTAL, *PLACE, "-quiet", *rotation, "-frames", 7, "-hdf5", "photons.h5", "-hdf5type", "float32",
+        "-frames_per_file", 3, "-output", "p_%03d.bin")
+    run(*CRYSTAL, *PLACE, "-quiet", *rotation, *CHAIN, "-frames", 7, "-hdf5", "own.h5", "-output", "own_%02d.img")
+    for threads in (1, 2, 5):
+        run("noise", "photons.h5", f"h{threads}.h5", "-seed", 23, *CHAIN, "-threads", threads, "-quiet")
+        run("noise", "p_%03d.bin", f"n{threads}_%02d.img", "-size", FAST, SLOW, "-seed", 23, *CHAIN, "-pixel", "0.6",
+            "-threads", threads, "-quiet")
+        ok(f"hdf5-frames-{threads}-threads", all(equal(f"own.h5:{k}", f"h{threads}.h5:{k}") for k in range(7)))
+        ok(f"numbered-{threads}-threads", all(
+            smv_pixels(f"own_{k:02d}.img") == smv_pixels(f"n{threads}_{k:02d}.img") for k in range(1, 8)))
+    ok("threads-change-no-byte", read("n1_04.img") == read("n5_04.img"))
+    run("noise", "photons.h5:4", "fifth.img", "-seed", 3, "-quiet")
+    run("noise", "p_005.bin", "same.img", "-size", FAST, SLOW, "-seed", 3, "-quiet", "-pixel", "0.6")
+    ok("one-frame-of-hdf5", smv_pixels("fifth.img") == smv_pixels("same.img"))
+    head = read("n1_02.img")[:1024].decode("latin-1")
+    ok("seed-in-the-header", "NANOBRAGG_SEED=" in head and "NANOBRAGG_SEED=23;" not in head)
+    out, err = run("view", "h1.h5:6", "h.png")
+    said = json.loads(run("-img", "h1.h5:2", "-show_config", "-default_F", 1, "-cell", 60)[0])
+    ok("geometry-goes-along", abs(said["spindle"]["phi_deg"] - 3.8) < 1e-9, said["spindle"])
+    ok("no-record-left", not glob.glob("*.resume"), glob.glob("*.resume"))
+
+
+def panels():
+    """A detector of two panels, one of them partly masked: stack and HDF5 in, HDF5 out."""
+    flags = [*CRYSTAL[:-4], "-precision", "double", "-oversample", "1", "-geom", "two.geom", "-seed", 31]
+    noise = ["-psf", "gauss", "-psf_fwhm", "700", "-readout_noise", "3", "-calibration", "0.02"]
+    run(*flags, "-quiet", "-floatfile", "stack.bin", "-nonoise", "-noint", "-nopgm")
+    run(*flags, "-quiet", *noise, "-stills", 1, "-hdf5", "own.h5", "-hdf5type", "int32")
+    run(*flags, "-quiet", "-stills", 1, "-hdf5", "photons.h5", "-hdf5type", "float32")
+    run("noise", "stack.bin", "a.h5", "-geom", "two.geom", *noise, "-seed", 31, "-hdf5type", "int32", "-quiet")
+    run("noise", "photons.h5", "b.h5", *noise, "-seed", 31, "-hdf5type", "int32", "-quiet")
+    ok("panels-of-a-stack", equal("own.h5", "a.h5"))
+    ok("panels-of-hdf5", equal("own.h5", "b.h5"))
+    out, err = run("noise", "photons.h5", "p.img", "-seed", 1, status=2)
+    ok("panels-in-smv", "one panel" in err and not os.path.exists("p.img"), err)
+
+
+def background():
+    """Photons of the input and of the background, on the same scale as a rendered one."""
+    flags = ["-background", "water:0.5", "-fluence", "1e26", "-beamsize", "0.05"]
+    place = ["-distance", "90", "-pixel", "0.6", "-lambda", "1.2"]
+    write("zero.bin", bytes(4 * FAST * SLOW))
+    run(*flags, *place, "-detpixels_f", FAST, "-detpixels_s", SLOW, *QUIET, "-nonoise", "-precision", "double",
+        "-floatfile", "water.bin")
+    run("noise", "zero.bin", "sum.bin", "-size", FAST, SLOW, *flags, *place, "-quiet")
+    ok("background-alone", read("sum.bin") == read("water.bin"))
+    run("noise", "water.bin", "twice.bin", "-size", FAST, SLOW, *flags, *place, "-quiet")
+    one, two = array.array("f", read("water.bin")), array.array("f", read("twice.bin"))
+    ok("background-is-added", max(one) > 1 and all(b == 2 * a for a, b in zip(one, two)))
+    for missing in ("-distance", "-pixel", "-lambda", "-fluence"):
+        given = [*flags, *place]
+        at = given.index(missing)
+        err = run("noise", "zero.bin", "no.img", "-size", FAST, SLOW, *given[:at], *given[at + 2:], status=2)[1]
+        errors = [line for line in err.splitlines() if "error:" in line]
+        ok("background-names" + missing, len(errors) == 1 and missing in errors[0] and not os.path.exists("no.img"), err)
+
+
+def refused(name, why, *args):
+    before = sorted(os.listdir("."))
+    err = run("noise", *args, status=2)[1]
+    lines = [line for line in err.splitlines() if "error:" in line]
+    ok(name, len(lines) == 1 and why in lines[0] and sorted(os.listdir(".")) == before,
+       f"{err} {sorted(set(os.listdir('.')) ^ set(before))}")
+
+
+def bad_input():
+    run(*CRYSTAL, *PLACE, "-quiet", "-stills", 5, "-hdf5", "good.h5", "-hdf5type", "float32", "-frames_per_file", 2,
+        "-output", "g_%d.bin", "-seed", 1)
+    write("short.bin", read("g_1.bin")[:-4])
+    nan = array.array("f", read("g_1.bin"))
+    nan[FAST + 3] = float("nan")
+    write("nan.bin", nan.tobytes())
+    size = ["-size", FAST, SLOW]
+    refused("truncated-floats", "short.bin", "short.bin", "o.img", *size)
+    refused("not-finite", "3 1", "nan.bin", "o.img", *size)
+    refused("missing-file", "none.bin", "none.bin", "o.img", *size)
+    refused("no-extension", "o.xyz", "g_1.bin", "o.xyz", *size)
+    refused("frames-into-one-file", "%05d", "good.h5", "o.img")
+    refused("crystal", "-cell", "g_1.bin", "o.img", "-cell", 60)
+    refused("onto-itself", "the same file", "good.h5", "good.h5")
+    refused("frame-that-is-not-there", "no frame 7", "good.h5:7", "o.img")
+    shutil.copy("good_data_000002.h5", "kept")
+    write("good_data_000002.h5", read("kept")[:-200])
+    refused(
+        "truncated-hdf5", "data_000002", "good.h5", "o.h5")
+    os.remove("good_data_000002.h5")
+    refused("missing-data-file", "data_000002", "good.h5", "o.h5")
+    shutil.copy("good_data_000003.h5", "good_data_000002.h5")
+    refused("wrong-frame-count", "5 frames", "good.h5", "o.h5")
+    os.remove("g_3.bin")
+    refused("gap-in-numbers", "g_3.bin", "g_%d.bin", "o_%d.img", *size)
+    write("g_3.bin", read("g_1.bin")[:-4])
+    err = run("noise", "g_%d.bin", "o.h5", *size, "-threads", 1, "-frames_per_file", 1, status=2)[1]
+    ok("short-frame-of-five", "g_3.bin" in err and not glob.glob("o*"), f"{err} {glob.glob('o*')}")
+
+
+def main():
+    folder = tempfile.mkdtemp()
+    try:
+        for part in (of_one_image, series, panels, background, bad_input):
+            os.mkdir(os.path.join(folder, part.__name__))
+            os.chdir(os.path.join(folder, part.__name__))
+            fixtures()
+            part()
+    finally:
+        os.chdir("/")
+        shutil.rmtree(folder)
+    sys.exit(1 if FAILED else 0)
+
+
+if __name__ == "__main__":
+    main()
