@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # The examples of the documents work as typed: every ```sh block of docs/guide.md, derivatives.md and refine.md runs, in one
-# temporary folder in the order of the text, with `nanobragg` on the PATH and golden_data beside;
+# temporary folder in the order of the text, with `nanobragg` on the PATH and golden_data beside, which stays as it was;
 # the C program of docs/library.md compiles against the build folder and runs.
 # usage: NANOBRAGG=program [NB_BUILD=folder] tests/cli/check_docs.sh
 set -u
@@ -33,6 +33,31 @@ leave_out_absent() {
     done
 }
 
+# shorten FILE: a long series is made of three frames.
+shorten() { sed -i -E 's/-frames [0-9]{2,} /-frames 3 /' "$1"; }
+
+# The names in golden_data, which no page may change.
+reference() { (cd "$source/golden_data" && find . | sort); }
+
+# links_twice NAME: the links of a page, also those of its introduction, typed twice in one folder:
+# nothing may come to lie in golden_data.
+links_twice() {
+    local tree=$work/tree made
+    rm -rf "$tree" && mkdir -p "$tree/build/guide"
+    (cd "$source" && find golden_data -type d) | (cd "$tree" && xargs mkdir -p)
+    grep -E '^ln ' "$source/docs/$1" >"$work/links"
+    (cd "$tree/build/guide" && bash -e "$work/links" && bash -e "$work/links") >"$work/out" 2>&1 ||
+        echo "the links cannot be typed twice" >>"$work/out"
+    made=$(find "$tree/golden_data" ! -type d)
+    if [ ! -s "$work/out" ] && [ -z "$made" ] && [ -s "$work/links" ]; then
+        echo "ok docs/$1 links typed twice"
+    else
+        sed 's/^/# /' "$work/out" <(echo "$made")
+        echo "not ok docs/$1 links typed twice"
+        failed=1
+    fi
+}
+
 # run_page NAME LIBRARY...: the blocks of one page, in a build with these libraries.
 run_page() {
     local page=$1 n=0 file absent
@@ -50,6 +75,7 @@ run_page() {
     while [ -f "$work/blocks/$((n + 1))" ]; do
         n=$((n + 1)) file=$work/blocks/$n
         leave_out_absent "docs/$page block $n" "$file"
+        shorten "$file"
         if (cd "$work/run" && PATH=$work/bin:$PATH timeout 60 bash -e "$file") \
             >"$work/out" 2>&1 </dev/null; then
             echo "ok docs/$page block $n"
@@ -101,8 +127,17 @@ run_factors() {
     fi
 }
 
+reference >"$work/reference"
 run_page guide.md libpng cJSON
+links_twice guide.md
 run_page derivatives.md
 run_page refine.md libpng cJSON cminpack
 run_library
+if reference | cmp -s - "$work/reference"; then
+    echo "ok docs leave golden_data as it was"
+else
+    reference | diff "$work/reference" - | sed 's/^/# /'
+    echo "not ok docs leave golden_data as it was"
+    failed=1
+fi
 exit $failed
