@@ -68,9 +68,10 @@ installcheck: all ## install under build/, build a program against it, uninstall
 	@CC='$(CC)' bash tests/lint/install.sh '' $(CURDIR)/$B/home \
 	    $(MAKE) --no-print-directory uninstall PREFIX=$(CURDIR)/$B/home
 
-docs: $B/nanobragg ## write docs/options.md from the table of options, and draw the conventions
+docs: $B/nanobragg ## write docs/options.md from the table of options, tables of contents and the drawings of conventions
 	$< -help-markdown >docs/options.md.new && mv docs/options.md.new docs/options.md
 	NANOBRAGG=$(CURDIR)/$< $(PYTHON) docs/images/frames.py docs/images
+	$(PYTHON) tests/lint/contents.py --write
 
 .PHONY: deb
 deb: python install-texts ## dist/*.deb: program, library, headers, Python package, for every GPU (Debian, Ubuntu; dpkg-dev)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The flags as man page, markdown and bash completion. */
+#include <ctype.h>
 #include <string.h>
 
 #include "help.h"
@@ -43,6 +44,36 @@ static void markdown_row(FILE *out, const nb_flag *flag)
     fputs(" |\n", out);
 }
 
+/** A line of the table of contents: a heading, and its anchor as GitHub makes it. */
+static void markdown_entry(FILE *out, const char *heading)
+{
+    fprintf(out, "* [%s](#", heading);
+    for (const char *c = heading; *c; c++)
+        if (isalnum((unsigned char)*c) || strchr("_-", *c))
+            fputc(tolower((unsigned char)*c), out);
+        else if (*c == ' ')
+            fputc('-', out);
+    fputs(")\n", out);
+}
+
+/** The table of contents, between the lines that tests/lint/contents.py looks for. */
+static void markdown_contents(FILE *out)
+{
+    size_t count;
+    const nb_sub_command *const *all = nb_sub_commands(&count);
+    char heading[64];
+
+    fputs("\n<!-- contents -->\n\n", out);
+    for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
+        if (nb_flag_begins_group(f))
+            markdown_entry(out, f->group);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(heading, sizeof heading, "nanobragg %s", all[i]->name);
+        markdown_entry(out, heading);
+    }
+    fputs("\n<!-- end of contents -->\n", out);
+}
+
 void nb_help_markdown(FILE *out)
 {
     fputs("# Options\n\nThis page lists every flag. It is made by `nanobragg "
@@ -54,6 +85,7 @@ void nb_help_markdown(FILE *out)
           "the exit status is 2. Header values of\n`-img` and `-mask` are defaults: a "
           "flag wins over them, before or after `-img`.\n",
           out);
+    markdown_contents(out);
     for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
         if (nb_flag_begins_group(f)) {
             fprintf(out,
