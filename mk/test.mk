@@ -75,6 +75,10 @@ golden-report: all $B/tests/golden/golden ## errors of every golden image, as a 
 bench-series: all ## frames a second of series, and their memory; PEER=program: beside a loop over it
 	@NANOBRAGG=$(CURDIR)/$B/nanobragg $(PYTHON) tests/bench/series.py --memory 10000
 
+.PHONY: bench-noise
+bench-noise: all ## noise onto 1000 frames, and over a long table; NOISIFY=program NONBRAGG=program: beside them
+	@NANOBRAGG=$(CURDIR)/$B/nanobragg $(PYTHON) tests/bench/noise.py $(BENCH_ARGS)
+
 bench: all $(CHECK_BIN) $(BENCH_BIN) ## time the renderers
 	@$B/tests/check/check --bench
 	@for t in $(BENCH_BIN); do $$t || exit 1; done

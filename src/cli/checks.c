@@ -57,8 +57,7 @@ nb_status nb_cli_check_files(const nb_cli *cli, nb_error *err)
     return nb_check_files(&cli->cfg, NULL, 0, err);
 }
 
-/** Of a single image; a series has its own files. */
-static nb_status check_saturation(const nb_cli *cli, nb_error *err)
+nb_status nb_cli_check_saturation(const nb_cli *cli, nb_error *err)
 {
     nb_config plain;
     double most;
@@ -78,7 +77,5 @@ nb_status nb_cli_check_pairs(const nb_cli *cli, char **argv, nb_error *err)
     nb_status status = check_contradictions(cli, argv, err);
     if (!status)
         status = nb_config_check(&cli->cfg, err);
-    if (!status)
-        status = check_saturation(cli, err);
     return status || !names_a_file(cli) ? status : nb_cli_check_files(cli, err);
 }

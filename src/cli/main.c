@@ -202,6 +202,8 @@ static nb_status run(const nb_cli *cli, nb_ranks **ranks, nb_error *err)
         return run_series(cli, &progress, ranks, err);
     status = cli->show_config || cli->trace ? NB_OK : check_alone(err);
     if (!status)
+        status = nb_cli_check_saturation(cli, err);
+    if (!status)
         status = nb_cli_check_files(cli, err);
     if (!status)
         status = nb_sim_create(&cli->cfg, &hooks, &sim, err);

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "common.h"
+#include "options.h"
 #include "outputs.h"
 #include "progress.h"
 #include "series.h"
@@ -135,6 +136,8 @@ static nb_status make(const noise *c, const nb_sub_line *line, nb_error *err)
     nb_ranks *ranks = NULL;
     nb_status st = take_names(line, &cli.series, err);
     cli.text = stdout;
+    nb_cli_join(line->word_count + 2, line->words - 2, cli.cfg.command_line,
+                sizeof cli.cfg.command_line);
     memcpy(cli.series.input_size, c->size, sizeof c->size);
     cli.series.input_pedestal_set = c->pedestal_set;
     cli.series.input_pedestal = c->pedestal;

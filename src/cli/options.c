@@ -148,7 +148,7 @@ static void quote(char *line, size_t size, const char *argument)
 }
 
 /** argv as one line, for the headers of files. */
-static void join(int argc, char **argv, char *line, size_t size)
+void nb_cli_join(int argc, char **argv, char *line, size_t size)
 {
     snprintf(line, size, "nanobragg");
     for (int i = 1; i < argc && strlen(line) + 1 < size; i++)
@@ -192,7 +192,7 @@ nb_status nb_cli_parse(int argc, char **argv, nb_cli *cli, nb_error *err)
     nb_status status;
 
     defaults(cli);
-    join(argc, argv, cli->cfg.command_line, sizeof cli->cfg.command_line);
+    nb_cli_join(argc, argv, cli->cfg.command_line, sizeof cli->cfg.command_line);
     status = nb_cli_apply(argc, argv, cli, err);
     if (status || cli->action != NB_DO_RUN)
         return status;

@@ -22,6 +22,12 @@ int nb_cli_is_series(const nb_cli *cli);
 /** Contradictions between flags that are fine alone. */
 nb_status nb_cli_check_pairs(const nb_cli *cli, char **argv, nb_error *err);
 
+/** Does -noisefile of a single image hold -saturation?  A series has its own files. */
+nb_status nb_cli_check_saturation(const nb_cli *cli, nb_error *err);
+
+/** The words of a command line as one line, quoted where a shell needs it. */
+void nb_cli_join(int argc, char **argv, char *line, size_t size);
+
 /** Would the run write over one of its inputs, or one file twice? nb_cli_parse makes this
  * check if a flag named a file. A run makes it before it reads anything. */
 nb_status nb_cli_check_files(const nb_cli *cli, nb_error *err);

@@ -174,7 +174,10 @@ static nb_status take_header(nb_given *g, const nb_hooks *hooks, nb_error *err)
     if (!strcmp(image.format, "float") || !strcmp(image.format, "TIFF") ||
         !strcmp(image.format, "PGM"))
         fields = NB_OPEN_DISTANCE | NB_OPEN_PIXEL | NB_OPEN_CENTRE | NB_OPEN_WAVELENGTH;
-    nb_image_free(&image);
+    if (g->kind == NB_GIVEN_ONE) /* it may be a pipe */
+        g->image = image;
+    else
+        nb_image_free(&image);
     open = fields & nb_header_open(cfg);
     if ((st = check_background(g, open, err)))
         return st;
@@ -232,6 +235,7 @@ void nb_given_free(nb_given *g)
     if (!g)
         return;
     nb_free(g->plain);
+    nb_image_free(&g->image);
     nb_free(g->background);
     nb_free(g);
 }
@@ -249,15 +253,20 @@ nb_status nb_given_background(nb_given *g, nb_sim *base, nb_error *err)
 
 /* --- one frame --- */
 
-static nb_status read_image(const nb_given *g, int k, nb_image *image, nb_error *err)
+/** *in is the image; own holds it when it is read now. */
+static nb_status read_image(const nb_given *g, int k, nb_image *own, const nb_image **in,
+                            nb_error *err)
 {
     char name[NB_PATH_MAX];
     nb_hdf5_geometry unused = {0};
+    *in = g->image.pixels ? &g->image : own;
+    if (g->image.pixels)
+        return NB_OK;
     nb_given_name(g, k, name);
     if (g->kind == NB_GIVEN_HDF5)
-        return nb_hdf5_read_image(name, g->first + k, g->plain->max_read_MB, image,
-                                  &unused, err);
-    return nb_image_read(name, g->size[0], g->size[1], g->plain, image, err);
+        return nb_hdf5_read_image(name, g->first + k, g->plain->max_read_MB, own, &unused,
+                                  err);
+    return nb_image_read(name, g->size[0], g->size[1], g->plain, own, err);
 }
 
 /** Where the panels of the detector lie in the image. */
@@ -337,21 +346,22 @@ nb_status nb_given_frame(const nb_given *g, int k, const nb_sim *sim, float *ima
     const nb_scene *sc = &sim->model.scene;
     nb_panel_pixels *where = nb_alloc((size_t)sc->n_panels, sizeof *where, "panels", err);
     char name[NB_PATH_MAX];
-    nb_image in = {0};
+    nb_image own = {0};
+    const nb_image *in;
     int bad[2];
-    nb_status st = where ? read_image(g, k, &in, err) : NB_ERR_NOMEM;
+    nb_status st = where ? read_image(g, k, &own, &in, err) : NB_ERR_NOMEM;
     nb_given_name(g, k, name);
     if (!st)
-        st = find_panels(sim, &in, name, where, err);
+        st = find_panels(sim, in, name, where, err);
     for (int i = 0; !st && i < sc->n_panels; i++) {
-        st = take_panel(g, sc, i, &where[i], nb_or(g->pedestal, in.pedestal), image, bad);
+        st = take_panel(g, sc, i, &where[i], nb_or(g->pedestal, in->pedestal), image, bad);
         if (st)
             st = nb_fail_at(err, st, name, 0,
                             "frame %d, panel %d: pixel %d %d (fast slow) is not a "
                             "finite number",
                             k + 1, i, bad[0], bad[1]);
     }
-    nb_image_free(&in);
+    nb_image_free(&own);
     nb_free(where);
     return st;
 }

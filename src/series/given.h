@@ -23,6 +23,7 @@ typedef struct nb_given {
     double pedestal;   /* NaN: that of the header */
     nb_series series;  /* the caller's, with the number of frames */
     nb_config cfg;     /* the caller's, completed; without crystal, in double precision */
+    nb_image image;    /* owned; a single one, read with its header; else none */
     nb_config *plain;  /* owned; for readers, whose header nobody wants */
     float *background; /* owned; [pixels of the stack], photons; NULL: none */
 } nb_given;

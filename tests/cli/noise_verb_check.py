@@ -9,11 +9,12 @@ import glob
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from script import FAILED, ok, read, run  # noqa: E402
+from script import FAILED, PROGRAM, ok, read, run  # noqa: E402
 
 FAST, SLOW = 53, 41
 CRYSTAL = ["-cell", "60", "70", "50", "-N", "8", "-default_F", "80", "-fluence", "2e28", "-lambda", "1.2",
@@ -83,6 +84,11 @@ def of_one_image():
         ok(name + "-cbf", equal("own_1.cbf", "made.cbf"))
         run("noise", "f.bin", "made.h5", "-size", FAST, SLOW, *chain, "-seed", 11, "-pixel", "0.6", "-quiet")
         ok(name + "-hdf5", equal("own.h5", "made.h5"))
+    run("noise", "f.bin", "deep.cbf", "-size", FAST, SLOW, "-seed", 11, "-saturation", 1e6, "-gain", 1e4, "-quiet")
+    with open("f.bin", "rb") as pipe:
+        subprocess.run([PROGRAM, "noise", "/dev/stdin", "piped.cbf", "-size", str(FAST), str(SLOW), "-seed", "11", "-quiet",
+                        "-saturation", "1e6", "-gain", "1e4"], input=pipe.read(), check=True, capture_output=True)
+    ok("from-a-pipe", read("piped.cbf") == read("deep.cbf"))
     run("noise", "own.h5", "again.bin", "-seed", 1, "-pedestal", 17, "-unit", 0.5, "-quiet")
     counts = array.array("f", read("again.bin"))
     own = run("compare", "own.h5", "again.bin", "-size", FAST, SLOW, "-json", "-threshold", "none")[0]
@@ -112,6 +118,10 @@ def series():
     out, err = run("view", "h1.h5:6", "h.png")
     said = json.loads(run("-img", "h1.h5:2", "-show_config", "-default_F", 1, "-cell", 60)[0])
     ok("geometry-goes-along", abs(said["spindle"]["phi_deg"] - 3.8) < 1e-9, said["spindle"])
+    run("noise", "photons.h5", "said.h5", "-seed", 23, "-quiet", "-report", "said.json")
+    with open("said.json", encoding="utf-8") as stream:
+        said = json.load(stream)
+    ok("report", "noise photons.h5 said.h5 -seed 23" in json.dumps(said), list(said))
     ok("no-record-left", not glob.glob("*.resume"), glob.glob("*.resume"))
 
 
