@@ -403,8 +403,8 @@ static void why_dark(const nb_sim *sim, const nb_stats *stats, char *text, size_
 void nb_sim_say_dark(const nb_sim *sim, const nb_stats *stats)
 {
     char why[200];
-    if (!sim->hooks.notice || !(stats->sum < 1))
-        return;
+    if (!sim->hooks.notice || !(stats->sum < 1) || stats->sum < 0)
+        return; /* below 0: a background's F < 0, which has a note of its own */
     why_dark(sim, stats, why, sizeof why);
     if (stats->sum > 0)
         nb_notice(&sim->hooks, "only %.2g photons reached the detector: %s", stats->sum,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampling_error.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ enum {
     GRID = 4,           /* spots along each edge of the detector that are looked at */
     MOST_TERMS = 400,   /* orientations and sources of a spot */
     MOST_LOOKED = 4096, /* of which the best are taken */
+    MOST_TRIED = 20000,
     MOST_SHIFTS = 200,
     MOST_OFFSETS = 64,
     MOST_WAVES = 64
@@ -22,6 +24,7 @@ enum {
 /** One orientation and one source that light a spot. */
 typedef struct term {
     double weight, fast, slow; /* its place in sub-pixels */
+    double excitation;         /* 1/m */
 } term;
 
 /** A spot, and the displacements of the crystal that a step of a sub-pixel is blind to. */
@@ -140,7 +143,8 @@ static double list_terms(const nb_scene *sc, const spot *p, const nb_orientation
             keep *= 2;
         }
         v = nb_scale(1 / (size * first->lambda), v);
-        list[(*count)++] = (term){w, nb_dot(v, p->fast), nb_dot(v, p->slow)};
+        list[(*count)++] =
+            (term){w, nb_dot(v, p->fast), nb_dot(v, p->slow), (size - 1) / s->lambda};
     }
     return stride * keep;
 }
@@ -166,13 +170,22 @@ static double mean_square(const total *t, double stride)
     return stride <= 1 ? both : fmax(0, both - alone) + alone / stride;
 }
 
-/** Mean square of sum_j w_j exp(2 pi i (m, k).place_j) / sum_j w_j when the list is a sample of one
- * in `stride`. */
-static double coherence(const term *list, int count, double stride, int m, int k)
+/** A displacement by whole waves of the sub-pixels. */
+typedef struct shift {
+    int m, k;
+    double common; /* what the crystal has in common with itself, 1 for no shift */
+    double middle; /* m, along the ray: where it has that */
+} shift;
+
+/** Mean square of sum_j w_j exp(2 pi i ((m, k).place_j + middle e_j)) / sum_j w_j, e_j the excitation, when the
+ * list is a sample of one in `stride`. */
+static double coherence(const term *list, int count, double stride, const shift *by)
 {
     total t = {0};
     for (int i = 0; i < count; i++) {
-        double phase = 2 * NB_PI * (m * list[i].fast + k * list[i].slow);
+        double phase = 2 * NB_PI *
+                       (by->m * list[i].fast + by->k * list[i].slow +
+                        by->middle * list[i].excitation);
         add_wave(&t, list[i].weight, cos(phase), sin(phase));
     }
     return mean_square(&t, stride);
@@ -187,25 +200,102 @@ static int farthest(const nb_lattice *lattice, const nb_orientation *u, nb_vec3 
     return n < 1e4 ? (int)n : 10000;
 }
 
+/** Where the ray through x, moved by z along itself, is within reach: [z[0], z[1]]. */
+static int within_reach(const nb_lattice *lattice, const spot *p, nb_vec3 x, double z[2])
+{
+    const nb_vec3 axes[3] = {p->astar, p->bstar, p->cstar};
+    double far = reach(lattice), at = 0, along = 0, squares = -far * far, root;
+    z[0] = -DBL_MAX;
+    z[1] = DBL_MAX;
+    for (int i = 0; i < 3; i++) {
+        double u = nb_dot(x, axes[i]), d = nb_dot(p->towards, axes[i]);
+        squares += u * u;
+        at += u * d;
+        along += d * d;
+        if (lattice->shape == NB_LATTICE_SQUARE) {
+            z[0] = fmax(z[0], -u / d - far / fabs(d));
+            z[1] = fmin(z[1], -u / d + far / fabs(d));
+        }
+    }
+    if (lattice->shape == NB_LATTICE_SQUARE)
+        return z[0] < z[1];
+    root = at * at - along * squares;
+    if (!(root > 0))
+        return 0;
+    z[0] = (-at - sqrt(root)) / along;
+    z[1] = (-at + sqrt(root)) / along;
+    return 1;
+}
+
+/** The overlap in the middle of its part of the ray.  A reflection on the sphere shows the integral along the ray, but a
+ * quotient of integrals says a fifth too much for a parallelepiped. */
+static double overlap_along(const nb_lattice *lattice, const spot *p, nb_vec3 x,
+                            double *middle)
+{
+    enum { STEPS = 24 };
+    double z[2], sum = 0, first = 0;
+    if (!within_reach(lattice, p, x, z))
+        return 0;
+    for (int i = 0; i < STEPS; i++) {
+        double at = z[0] + (i + 0.5) / STEPS * (z[1] - z[0]);
+        double common = overlap(lattice, p, nb_add(x, nb_scale(at, p->towards)));
+        sum += common;
+        first += common * at;
+    }
+    *middle = fabs(sum) > 1e-9 ? first / sum : 0;
+    return overlap(lattice, p, nb_add(x, nb_scale(*middle, p->towards)));
+}
+
+static nb_vec3 displacement(const spot *p, int m, int k)
+{
+    return nb_add(nb_scale(m, p->fast), nb_scale(k, p->slow));
+}
+
+/** The shifts that are looked at. */
+typedef struct shifts {
+    int fast, slow; /* from 0 and from -slow */
+    int every;      /* of the grid, where it is large */
+    int64_t stride; /* one in so many of those within reach is taken */
+} shifts;
+
+/** A needle overlaps on a thin strip of the grid, so those within reach are counted. */
+static shifts shifts_of(const nb_scene *sc, const spot *p, const nb_orientation *u)
+{
+    shifts s = {farthest(&sc->lattice, u, p->step_f),
+                farthest(&sc->lattice, u, p->step_s), 1, 1};
+    const double all = (s.fast + 1.0) * (2.0 * s.slow + 1);
+    int64_t there = 0;
+    double z[2];
+    s.every = (int)ceil(sqrt(fmax(1, all / MOST_TRIED)));
+    for (int m = 0; m <= s.fast; m += s.every)
+        for (int k = m ? -s.slow : 1; k <= s.slow; k += s.every)
+            there += within_reach(&sc->lattice, p, displacement(p, m, k), z);
+    s.stride = there / MOST_SHIFTS + 1;
+    return s;
+}
+
 /** Mean square of the relative error of the spot's photons. */
 static double spot_error(const nb_scene *sc, const spot *p, const nb_orientation *u)
 {
-    int fast = farthest(&sc->lattice, u, p->step_f),
-        slow = farthest(&sc->lattice, u, p->step_s), count;
-    double shifts = (fast + 1.0) * (2.0 * slow + 1), sum = 0, stride;
-    int every = (int)ceil(sqrt(fmax(1, shifts / MOST_SHIFTS)));
+    const shifts s = shifts_of(sc, p, u);
+    double sum = 0, stride, z[2];
+    int64_t seen = 0;
     term list[MOST_TERMS];
-    if (fast == 0 && slow == 0)
+    int count;
+    if (s.fast == 0 && s.slow == 0)
         return 0;
     stride = list_terms(sc, p, u, list, &count);
-    for (int m = 0; m <= fast; m += every)
-        for (int k = m ? -slow : 1; k <= slow; k += every) {
-            nb_vec3 x = nb_add(nb_scale(m, p->fast), nb_scale(k, p->slow));
-            double common = overlap(&sc->lattice, p, x);
-            if (fabs(common) > 1e-3)
-                sum += 2 * common * common * coherence(list, count, stride, m, k);
+    for (int m = 0; m <= s.fast; m += s.every)
+        for (int k = m ? -s.slow : 1; k <= s.slow; k += s.every) {
+            const nb_vec3 x = displacement(p, m, k);
+            shift by = {m, k, 0, 0};
+            if (!within_reach(&sc->lattice, p, x, z) || seen++ % s.stride)
+                continue;
+            by.common = overlap_along(&sc->lattice, p, x, &by.middle);
+            if (fabs(by.common) > 1e-3)
+                sum += 2 * by.common * by.common * coherence(list, count, stride, &by);
         }
-    return sum * every * every;
+    return sum * s.every * s.every * (double)s.stride;
 }
 
 static int ascending(const void *a, const void *b)
@@ -319,8 +409,8 @@ static double together(const offsets *o, double z)
 {
     term list[MOST_OFFSETS];
     for (int i = 0; i < o->count; i++)
-        list[i] = (term){o->weight[i], z * o->at[i], 0};
-    return coherence(list, o->count, o->stride, 1, 0);
+        list[i] = (term){o->weight[i], 0, 0, o->at[i]};
+    return coherence(list, o->count, o->stride, &(shift){0, 0, 1, z});
 }
 
 /** Standard deviation. */

@@ -212,6 +212,9 @@ def notes():
         ("no-reflection", tiny + ["-cell", 80, "-gauss_xtal", "-N", 20, "-roi", 0, 3, 0, 3, "-pixel",
                                   0.1, "-misset", 4, 5, 6], "no reflection is near the Ewald sphere"),
         ("coarse", SPOTS + ["-N", 10, "-oversample", 1], "-oversample 1 is too coarse for the spots"),
+        ("coarse-streaks", ["-default_F", 100, "-cell", 80, "-misset", 10, 20, 30, "-Na", 10, "-Nb", 10, "-Nc", 200,
+                            "-gauss_xtal", "-osc", 1, "-detpixels", 40, "-pixel", 1, "-oversample", 40],
+         "-oversample 40 is too coarse for the spots"),
         ("not-typed", SPOTS + ["-N", 10], ""),
         ("fine-enough", SPOTS + ["-N", 10, "-oversample", 3], ""),
         ("wide-spots", SPOTS + ["-N", 3, "-oversample", 1], ""),
@@ -227,6 +230,10 @@ def notes():
                 if "cache" not in line]
         good = not said if not want else any(want in line for line in said)
         ok(f"note-{name}", good and len(said) <= 2, said)
+    with open("negative.stol", "w", encoding="ascii") as stream:
+        stream.write("0 -2.57\n0.5 -2\n1 -1\n")
+    said = run(*tiny, "-default_F", 0, "-cell", 80, "-N", 1, "-stol", "negative.stol", "-quiet", "-noint", "-nopgm", "-nonoise")[1]
+    ok("note-negative-sum", "takes photons away" in said and "nothing reached" not in said, said)
     said = run(*tiny, "-cell", 80, "-N", 5, "-stills", 2, "-output", "d_%d.bin", "-default_F", 0)[1]
     ok("note-dark-series", "nothing reached the detector: every structure factor is 0" in said, said)
 
