@@ -6,8 +6,8 @@
 #include "render_job.h"
 #include "spots.h"
 
-/** Do the materials have a kernel of their own: cells, flat panels whose layers stand alike, one factor
- * of polarization? */
+/** Whether the materials have a kernel of their own: they need cells, flat panels with layers at the same depths, and one
+ * factor of polarization. */
 static int has_cells(const nb_cuda_job *job)
 {
     const nb_scene *sc = job->scene;

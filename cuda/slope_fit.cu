@@ -50,8 +50,8 @@ template <typename T> struct __align__(16) four
     T at[4];
 };
 
-/** Of R blocks of rows from row `low` on, this lane's row, at the four pixels from number i on.  Knots have no plane: of
- * another one. */
+/** Load this lane's row of each of R blocks of rows, from row `low` on, at the four pixels from number i on.  A row behind
+ * the last plane (a knot has none) loads the last one; value_of leaves it out. */
 template <typename T, int R>
 static __device__ __forceinline__ void load(const nb_cuda_fit_job &p, const T *planes,
                                             int low, int64_t i, four<T> (&to)[R])

@@ -117,7 +117,7 @@ typedef struct nb_term_orientation {
     float place, unused2[3]; /* place: in the oscillation, 0 .. 1 */
 } __attribute__((aligned(16))) nb_term_orientation;
 
-/** A scene for these sums.  Arrays are another's.  Each lattice sum is a part of its peak, and gradients are parts of N
+/** A scene for these sums; it does not own its arrays.  Each lattice sum is a part of its peak, and gradients are parts of N
  * times it. */
 typedef struct nb_term_tables {
     const nb_term_orientation *orientations;

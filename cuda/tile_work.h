@@ -3,12 +3,12 @@
  * lanes of a warp one after the other.
  *
  *   item       a first block of rays of a panel, 4 x 4 or 8 x 8, at all layers
- *   purse      what the bounds of all that is left out may add to
+ *   purse      the limit of the sum of the bounds of everything that is left out
  *   stack      of the warp: lists of groups of steps, one for each size of block, and of steps
  *   sums       of terms, in whole units (spot_work.h): the order of the blocks changes no byte
  *
- * Between NB_LANES and its closing brace a lane stands alone; what lanes have of their own is NB_LANE_OF a
- * type and read by NB_LANE. */
+ * Between NB_LANES and its closing brace the code is that of one lane. Variables that differ between lanes have the type
+ * NB_LANE_OF and are read by NB_LANE. */
 #ifndef NB_CUDA_TILE_WORK_H
 #define NB_CUDA_TILE_WORK_H
 

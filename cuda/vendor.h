@@ -171,7 +171,7 @@ static __device__ __forceinline__ float gpuReciprocal(float x)
     return r;
 }
 
-/** *to = x, which nobody reads soon. */
+/** *to = x, past the caches: the value is not read soon. */
 template <typename T> static __device__ __forceinline__ void gpuStoreOnce(T *to, T x)
 {
     __stcs(to, x);

@@ -68,7 +68,7 @@ struct nb_sim {
     int said_cpu;        /* why derivatives are not on the device */
 };
 
-/** nb_sim_create for a simulation that makes so many images: what `-device auto` chooses hangs on it. */
+/** nb_sim_create for a simulation that will render `images` images. `-device auto` chooses by their number. */
 nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *hooks,
                             nb_sim **sim, nb_error *err);
 
@@ -154,7 +154,8 @@ nb_image_meta nb_sim_describe(const nb_sim *sim);
 nb_image_meta nb_sim_describe_noise(const nb_sim *sim, nb_image_meta meta,
                                     nb_noise_file file);
 
-/** Say once what of the geometry SMV files (or those of mini-CBF) do not tell DIALS. */
+/** Name, once, the parts of the geometry that SMV files (with `cbf`, mini-CBF files) cannot hold, so that DIALS
+ * does not know them. */
 void nb_notice_lost(const nb_sim *sim, const nb_hooks *hooks, int cbf);
 
 /** Say once that DIALS does not know the sensor's material in an HDF5 master. */

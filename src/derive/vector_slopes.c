@@ -125,7 +125,7 @@ static nb_status reserve(nb_vector_slopes *v, nb_error *err)
     return NB_OK;
 }
 
-/** Is a source of the direction of a group's? */
+/** Whether a source has the direction of the sources of a group. */
 static int goes_with(const nb_vector_source *s, const nb_slope_group *group,
                      const nb_vector_source *sources)
 {

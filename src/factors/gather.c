@@ -63,7 +63,7 @@ static int differs(const nb_gather *g, size_t at, double re, double im)
 static void put(nb_gather *g, size_t at, double re, double im)
 {
     if (g->count[at] & DONE || (g->count[at] & COUNT) == COUNT)
-        return; /* a thousand million values have their mean */
+        return; /* after 1e9 values the mean no longer changes */
     if (!(g->count[at] & COUNT)) {
         g->first[at] = (float)re;
         g->grid->F[at] = 0;

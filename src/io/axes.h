@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The axes of DIALS and of NeXus in the lab, and what of a geometry a simple header cannot say. */
+/** The axes of DIALS and of NeXus in the lab, and the parts of a geometry that a simple header
+ * cannot hold. */
 #ifndef NB_IO_AXES_H
 #define NB_IO_AXES_H
 

@@ -116,8 +116,8 @@ nb_status nb_cif_reflections(const nb_cif *cif, nb_reflection_file *out, nb_erro
 /** *out is the caller's (nb_cif_free), on error too; it points to `name`. */
 nb_status nb_cif_parse(const char *data, size_t n, const char *name, nb_cif *out,
                        nb_error *err);
-/** Atoms, cell, the symbol of the space group and NCS of what nb_pdb_prepare made, but what stands in its records;
- * out->atoms has room for all. */
+/** Read atoms, cell, the symbol of the space group and NCS from the text that nb_pdb_prepare made.
+ * out->atoms has room for all atoms. */
 nb_status nb_pdb_parse(const nb_pdb_text *text, const char *name, nb_structure *out,
                        nb_error *err);
 /** What nb_mtz_check found good; *out is the caller's (nb_mtz_free), on error too. */

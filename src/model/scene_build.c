@@ -295,8 +295,8 @@ static void build_crystal_terms(const nb_config *cfg, const nb_model_inputs *in,
     sc->factors.dmin = cfg->dmin_A * NB_ANGSTROM;
 }
 
-/** Background and scale: each step adds F_bg^2 for every water molecule.  The blocks multiply the
- * scale, and with it the crystal; the water is what it is, and so is divided by them. */
+/** Background and scale: each step adds F_bg^2 for every water molecule.  The number of
+ * blocks multiplies the scale, for the crystal's sake. The water does not depend on it, so its term is divided by it. */
 static nb_status build_scale(const nb_config *cfg, nb_model *m, nb_error *err)
 {
     const double F_water = 2.57; /* electrons, forward scattering of H2O in solution */

@@ -173,7 +173,7 @@ typedef struct nb_config {
     double N[3]; /* unit cells along a, b, c, at least 1, not only whole ones; 0 unset (1) */
     double xtal_size_mm[3];    /* crystal edge along a, b, c; NaN unset */
     double blocks;             /* of N cells that scatter independently; NaN unset (1) */
-    double crystal_volume_um3; /* that the beam lights: says the blocks instead; NaN unset */
+    double crystal_volume_um3; /* crystal in the beam; gives the blocks; NaN unset */
     nb_shape shape;
     double fudge; /* shape factor scale, 1 */
     nb_misset_mode misset_mode;
