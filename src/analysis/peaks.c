@@ -10,10 +10,16 @@
 /** The part of an image in which peaks are searched. */
 typedef struct field {
     const float *image;
+    const nb_pair *pair; /* its left-out pixels; NULL: none */
     int fast;
     const int *roi;
     int reach;
 } field;
+
+static int is_out(const field *w, int f, int s)
+{
+    return w->pair && nb_pair_leaves_out(w->pair, (size_t)s * (size_t)w->fast + (size_t)f);
+}
 
 static float pixel(const field *w, int f, int s)
 {
@@ -37,10 +43,19 @@ static int is_peak(const field *w, int f, int s)
     for (int y = most(s - w->reach, w->roi[2]); y <= last_s; y++)
         for (int x = most(f - w->reach, w->roi[0]); x <= last_f; x++) {
             float other = pixel(w, x, y);
+            if (is_out(w, x, y))
+                continue;
             if (other > v || (other == v && (y < s || (y == s && x < f))))
                 return 0;
         }
     return 1;
+}
+
+/** Is it left out, or one of the four that its parabolas need?  As on the edge there is no peak then. */
+static int is_beside_out(const field *w, int f, int s)
+{
+    return w->pair && (is_out(w, f, s) || is_out(w, f - 1, s) || is_out(w, f + 1, s) ||
+                       is_out(w, f, s - 1) || is_out(w, f, s + 1));
 }
 
 /** Position of the maximum of the parabola through three values; 0 is the middle one. */
@@ -78,7 +93,8 @@ static nb_status level(const field *w, double percent, double *out, nb_error *er
         return NB_ERR_NOMEM;
     for (int s = w->roi[2]; s <= w->roi[3]; s++)
         for (int f = w->roi[0]; f <= w->roi[1]; f++)
-            values[n++] = pixel(w, f, s);
+            if (!is_out(w, f, s))
+                values[n++] = pixel(w, f, s);
     *out = nb_percentile_of(values, n, percent);
     nb_free(values);
     return NB_OK;
@@ -112,18 +128,18 @@ static void keep_brightest(nb_spot_list *list, int wanted)
     list->count = wanted;
 }
 
-nb_status nb_spots_find(const float *image, int fast, const int roi[4],
-                        const nb_compare_options *options, nb_spot_list *out,
-                        nb_error *err)
+static nb_status find(field w, const nb_compare_options *options, nb_spot_list *out,
+                      nb_error *err)
 {
-    field w = {image, fast, roi, options->peak_exclusion};
+    const int *roi = w.roi;
     double threshold;
     int room = 0;
     nb_status st = level(&w, options->peak_percentile, &threshold, err);
     memset(out, 0, sizeof *out);
     for (int s = roi[2] + 1; s < roi[3] && !st; s++)
         for (int f = roi[0] + 1; f < roi[1] && !st; f++)
-            if (pixel(&w, f, s) > threshold && is_peak(&w, f, s))
+            if (pixel(&w, f, s) > threshold && !is_beside_out(&w, f, s) &&
+                is_peak(&w, f, s))
                 st = append(out, &room, spot_at(&w, f, s), err);
     if (st) {
         nb_free(out->spots);
@@ -134,6 +150,14 @@ nb_status nb_spots_find(const float *image, int fast, const int roi[4],
         qsort(out->spots, (size_t)out->count, sizeof *out->spots, brightest_first);
     keep_brightest(out, options->peak_count);
     return NB_OK;
+}
+
+nb_status nb_spots_find(const float *image, int fast, const int roi[4],
+                        const nb_compare_options *options, nb_spot_list *out,
+                        nb_error *err)
+{
+    const field w = {image, NULL, fast, roi, options->peak_exclusion};
+    return find(w, options, out, err);
 }
 
 /** Count, fraction and shifts of a pairing. */
@@ -167,9 +191,11 @@ nb_status nb_compare_peaks(const nb_pair *p, const nb_compare_options *options,
 {
     nb_spot_list a = {0}, b = {0};
     int *partner = NULL;
-    nb_status st = nb_spots_find(p->a, p->fast, p->roi, options, &a, err);
+    const field of_a = {p->a, p, p->fast, p->roi, options->peak_exclusion};
+    const field of_b = {p->b, p, p->fast, p->roi, options->peak_exclusion};
+    nb_status st = find(of_a, options, &a, err);
     if (!st)
-        st = nb_spots_find(p->b, p->fast, p->roi, options, &b, err);
+        st = find(of_b, options, &b, err);
     if (!st && !(partner = nb_alloc((size_t)a.count, sizeof *partner, "peak pairs", err)))
         st = NB_ERR_NOMEM;
     if (!st)

@@ -3,19 +3,27 @@
 
 #include <math.h>
 
+#include "../base/error.h"
 #include "../base/memory.h"
 
 /** One row of the rectangle. */
 typedef struct row {
     const float *a, *b;
+    const nb_pair *pair;
+    size_t start; /* of the row in the images */
     int n;
 } row;
 
 static row row_of(const nb_pair *p, int s)
 {
     size_t start = (size_t)s * (size_t)p->fast + (size_t)p->roi[0];
-    row r = {p->a + start, p->b + start, p->roi[1] - p->roi[0] + 1};
+    row r = {p->a + start, p->b + start, p, start, p->roi[1] - p->roi[0] + 1};
     return r;
+}
+
+static int is_out(const row *r, int f)
+{
+    return nb_pair_leaves_out(r->pair, r->start + (size_t)f);
 }
 
 static void note_bad(nb_difference *d, int f, int s)
@@ -35,6 +43,9 @@ static void first_pass(const nb_pair *p, nb_difference *d)
         row r = row_of(p, s);
         for (int f = 0; f < r.n; f++) {
             double a = r.a[f], b = r.b[f], diff = a - b;
+            if (is_out(&r, f))
+                continue;
+            d->pixels++;
             if (!isfinite(a) || !isfinite(b)) {
                 note_bad(d, p->roi[0] + f, s);
                 d->nonfinite_a += !isfinite(a);
@@ -71,6 +82,8 @@ static void second_pass(const nb_pair *p, nb_difference *d)
         row r = row_of(p, s);
         for (int f = 0; f < r.n; f++) {
             double a = r.a[f] - mean_a, b = r.b[f] - mean_b;
+            if (is_out(&r, f))
+                continue;
             aa += a * a;
             bb += b * b;
             ab += a * b;
@@ -84,7 +97,7 @@ static void second_pass(const nb_pair *p, nb_difference *d)
         row r = row_of(p, s);
         for (int f = 0; f < r.n; f++) {
             double rest = r.a[f] - d->scale * r.b[f];
-            left += rest * rest;
+            left += is_out(&r, f) ? 0 : rest * rest;
         }
     }
     d->scaled_rmse = sqrt(left / n);
@@ -101,7 +114,10 @@ static double transposed_correlation(const nb_pair *p, const nb_difference *d)
     for (int s = 0; s < side; s++) {
         row r = row_of(p, p->roi[2] + s);
         for (int f = 0; f < side; f++) {
-            double a = r.a[f] - mean_a, b = row_of(p, p->roi[2] + f).b[s] - mean_b;
+            row across = row_of(p, p->roi[2] + f);
+            double a = r.a[f] - mean_a, b = across.b[s] - mean_b;
+            if (is_out(&r, f) || is_out(&across, s))
+                continue;
             aa += a * a;
             bb += b * b;
             ab += a * b;
@@ -132,7 +148,7 @@ static nb_status relative_errors(const nb_pair *p, double floor, nb_difference *
     for (int s = p->roi[2]; s <= p->roi[3]; s++) {
         row r = row_of(p, s);
         for (int f = 0; f < r.n; f++)
-            if (r.b[f] > limit)
+            if (r.b[f] > limit && !is_out(&r, f))
                 errors[n++] = fabs((double)r.a[f] - r.b[f]) / r.b[f];
     }
     d->relative_pixels = (int64_t)n;
@@ -153,9 +169,13 @@ static void nothing_known(nb_difference *d)
 nb_status nb_compare_pixels(const nb_pair *p, double floor, nb_difference *d,
                             nb_error *err)
 {
-    d->pixels = (int64_t)(p->roi[1] - p->roi[0] + 1) * (p->roi[3] - p->roi[2] + 1);
     d->transposed_correlation = NAN;
     first_pass(p, d);
+    if (!d->pixels)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "no pixel is left to compare: all %lld are left "
+                       "out (%s)",
+                       (long long)d->left_out, d->left_out_why);
     if (d->nonfinite_a || d->nonfinite_b) {
         nothing_known(d);
         return NB_OK;

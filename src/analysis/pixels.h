@@ -9,13 +9,20 @@
 typedef struct nb_pair {
     const float *a, *b; /* [slow][fast]; b is the reference */
     int fast, slow;
-    int roi[4]; /* fast min, fast max, slow min, slow max, inclusive, inside */
+    int roi[4];            /* fast min, fast max, slow min, slow max, inclusive, inside */
+    const uint8_t *out[2]; /* of a and b, [slow][fast], not 0: left out; NULL: none */
 } nb_pair;
 
-/** Fill the pixel figures of *d: sums, maxima, counts of pixels that are not finite, and,
+/** Is pixel i left out in one of them? */
+static inline int nb_pair_leaves_out(const nb_pair *p, size_t i)
+{
+    return (p->out[0] && p->out[0][i]) || (p->out[1] && p->out[1][i]);
+}
+
+/** Fill the pixel figures of *d, over the pixels that are used: sums, maxima, counts of pixels that are not finite, and,
  * when there are none of these, correlation, rmse, largest difference, relative errors over
  * B > floor max(B), scale and, for a square ROI, the correlation with the axes swapped.
- * Errors: NB_ERR_NOMEM. */
+ * Errors: NB_ERR_NOMEM, NB_ERR_INPUT (all pixels are left out). */
 nb_status nb_compare_pixels(const nb_pair *pair, double floor, nb_difference *d,
                             nb_error *err);
 

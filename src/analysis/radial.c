@@ -31,6 +31,8 @@ static void fill(const nb_pair *p, const double centre[2], ring *rings)
         for (int f = p->roi[0]; f <= p->roi[1]; f++) {
             size_t at = (size_t)s * (size_t)p->fast + (size_t)f;
             ring *r = &rings[(size_t)radius(centre, f, s)];
+            if (nb_pair_leaves_out(p, at))
+                continue;
             r->a += p->a[at];
             r->b += p->b[at];
             r->pixels++;

@@ -9,6 +9,7 @@
 #include "../analysis/radial.h"
 #include "../base/c_locale.h"
 #include "../base/error.h"
+#include "../io/left_out.h"
 #include "pair.h"
 #include "stack.h"
 
@@ -29,7 +30,12 @@ nb_status nb_pair_of(const nb_image *a, const nb_image *b, const nb_compare_opti
                      nb_pair *pair, nb_error *err)
 {
     const int *r = o->roi;
-    nb_pair p = {a->pixels, b->pixels, b->fast, b->slow, {0, b->fast - 1, 0, b->slow - 1}};
+    nb_pair p = {a->pixels,
+                 b->pixels,
+                 b->fast,
+                 b->slow,
+                 {0, b->fast - 1, 0, b->slow - 1},
+                 {a->left_out, b->left_out}};
     NB_REFUSE_NULL(a->pixels && b->pixels);
     if (a->fast != b->fast || a->slow != b->slow)
         return nb_fail(err, NB_ERR_INPUT,
@@ -132,6 +138,24 @@ static void name_panel(const nb_image *a, const nb_image *b, nb_difference *d)
              with->detector->panels[d->max_panel].name);
 }
 
+/** How many pixels of the region are left out, and why: B's reason where A has none. */
+static void count_left_out(const nb_pair *p, nb_difference *d)
+{
+    static const char *const names[] = {"A", "B"};
+    int64_t counts[2][NB_LEFT_KINDS] = {{0}};
+    for (int s = p->roi[2]; s <= p->roi[3]; s++)
+        for (int f = p->roi[0]; f <= p->roi[1]; f++) {
+            const size_t at = (size_t)s * (size_t)p->fast + (size_t)f;
+            const int b = !(p->out[0] && p->out[0][at]);
+            if (!nb_pair_leaves_out(p, at))
+                continue;
+            counts[b][p->out[b][at]]++;
+            d->left_out++;
+        }
+    for (int i = 0; i < 2; i++)
+        nb_left_out_words(counts[i], names[i], d->left_out_why, sizeof d->left_out_why);
+}
+
 nb_status nb_image_compare(const nb_image *a, const nb_image *b,
                            const nb_compare_options *options, nb_difference *d,
                            nb_error *err)
@@ -152,6 +176,8 @@ nb_status nb_image_compare(const nb_image *a, const nb_image *b,
     d->slow = pair.slow;
     memcpy(d->roi, pair.roi, sizeof d->roi);
     choose_centre(a, b, options, d->radial_centre);
+    if (pair.out[0] || pair.out[1])
+        count_left_out(&pair, d);
     st = nb_compare_pixels(&pair, options->floor, d, err);
     if (!st && (d->nonfinite_a || d->nonfinite_b))
         nothing_measured(d);

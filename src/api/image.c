@@ -8,6 +8,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../io/image_read.h"
+#include "../io/left_out.h"
 #include "../io/smv_keys.h"
 #include "../model/beam.h"
 #include "../model/detector.h"
@@ -209,9 +210,42 @@ void nb_image_free(nb_image *image)
     if (!image)
         return;
     nb_free(image->pixels);
+    nb_free(image->left_out);
     nb_free(image->geometry);
     if (image->detector)
         nb_detector_spec_free(image->detector);
     nb_free(image->detector);
     memset(image, 0, sizeof *image);
+}
+
+nb_status nb_image_leave_out(nb_image *image, const nb_image *mask, const char *name,
+                             nb_error *err)
+{
+    NB_REFUSE_NULL(image && image->pixels && mask && mask->pixels && name);
+    if (mask->fast != image->fast || mask->slow != image->slow)
+        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                          "-mask has %d x %d pixels, but the image has %d x %d",
+                          mask->fast, mask->slow, image->fast, image->slow);
+    if (!nb_left_out_of(image, err))
+        return NB_ERR_NOMEM;
+    for (size_t i = 0, n = (size_t)image->fast * (size_t)image->slow; i < n; i++)
+        if (!(mask->pixels[i] > 0))
+            image->left_out[i] = NB_LEFT_TYPED;
+    return NB_OK;
+}
+
+int64_t nb_image_left_out(const nb_image *image, char *text, size_t size)
+{
+    int64_t counts[NB_LEFT_KINDS] = {0}, sum = 0;
+    if (text && size)
+        text[0] = '\0';
+    if (!image || !image->left_out)
+        return 0;
+    for (size_t i = 0, n = (size_t)image->fast * (size_t)image->slow; i < n; i++)
+        counts[image->left_out[i]]++;
+    for (int k = NB_LEFT_MASK; k < NB_LEFT_KINDS; k++)
+        sum += counts[k];
+    if (text && size)
+        nb_left_out_words(counts, "the file", text, size);
+    return sum;
 }

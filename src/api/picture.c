@@ -23,7 +23,7 @@ nb_status nb_picture_view(const nb_picture_job *job, nb_image_view *view, void *
     nb_status st = nb_picture_draw(job, pixels, err);
     view->fast = job->fast;
     view->slow = job->slow;
-    view->type = nb_picture_is_grey(job->options) ? NB_PIXEL_U8 : NB_PIXEL_RGB;
+    view->type = nb_picture_is_grey(job) ? NB_PIXEL_U8 : NB_PIXEL_RGB;
     view->pixels = *pixels;
     return st;
 }
@@ -76,8 +76,10 @@ static nb_status assemble(const nb_detector_spec *d, const nb_image *image,
 static nb_status assemble_sim(const nb_sim *sim, nb_picture_job *job, nb_picture_own *own,
                               nb_error *err)
 {
-    const nb_image stack = {
-        job->fast, job->slow, (float *)job->image, "float", NULL, {0, 0}, 0, NULL};
+    const nb_image stack = {.fast = job->fast,
+                            .slow = job->slow,
+                            .pixels = (float *)job->image,
+                            .format = "float"};
     nb_assembly all;
     nb_status st = assemble(sim->cfg.detector, &stack, job, &all, err);
     if (st)
@@ -114,9 +116,9 @@ void nb_picture_own_free(nb_picture_own *own)
     *own = (nb_picture_own){0};
 }
 
-const nb_writer *nb_picture_writer(const nb_png_options *options)
+const nb_writer *nb_picture_writer(const nb_picture_job *job)
 {
-    return nb_picture_is_grey(options) ? &nb_writer_png : &nb_writer_png_rgb;
+    return nb_picture_is_grey(job) ? &nb_writer_png : &nb_writer_png_rgb;
 }
 
 /** The detector of an image whose geometry is known. */
@@ -129,41 +131,78 @@ static nb_status detector_of(const nb_config *cfg, nb_detector *det, double *wav
     return st ? st : nb_detector_build(cfg, &g, nb_beam_wavelength(cfg), NULL, det, err);
 }
 
+/** A copy of an image to draw, whose left-out pixels are NaN.  Free its pixels with nb_free. */
+static nb_status mark_left_out(const nb_image *image, nb_image *marked, nb_error *err)
+{
+    const size_t n = (size_t)image->fast * (size_t)image->slow;
+    float *pixels = nb_alloc_large(n, sizeof *pixels, "picture", err);
+    *marked = *image;
+    marked->pixels = pixels;
+    for (size_t i = 0; pixels && i < n; i++)
+        pixels[i] = image->left_out[i] ? NAN : image->pixels[i];
+    return pixels ? NB_OK : NB_ERR_NOMEM;
+}
+
+/** Draw a job and write it. */
+static nb_status write_job(const nb_picture_job *job, const char *path, nb_error *err)
+{
+    nb_image_meta meta = {0};
+    nb_image_view view = {0};
+    void *pixels = NULL;
+    nb_status st = nb_picture_view(job, &view, &pixels, err);
+    if (!st)
+        st = nb_write_image(nb_picture_writer(job), path, &view, &meta, err);
+    nb_free(pixels);
+    return st;
+}
+
+/** An image without panels of its own, or with them, as a picture. */
+static nb_status picture_of(const nb_image *image, const nb_png_options *options,
+                            const char *path, nb_error *err)
+{
+    const nb_config *cfg = image->geometry;
+    nb_picture_job job = {.image = image->pixels,
+                          .fast = image->fast,
+                          .slow = image->slow,
+                          .options = options,
+                          .pedestal = image->pedestal,
+                          .marked = image->left_out != NULL};
+    nb_detector det = {0};
+    nb_assembly all = {0};
+    nb_status st = NB_OK;
+    if (image->detector) {
+        st = assemble(image->detector, image, &job, &all, err);
+        job.wavelength = image->detector->wavelength_A * NB_ANGSTROM;
+        if (!isfinite(job.wavelength))
+            job.panel = NULL;
+    } else if (cfg && options->rings && (!isnan(cfg->lambda_A) || !isnan(cfg->energy_eV))) {
+        st = detector_of(cfg, &det, &job.wavelength, err);
+        job.panel = det.panels;
+    }
+    if (!st)
+        st = write_job(&job, path, err);
+    nb_detector_free(&det);
+    nb_free(all.pixels);
+    return st;
+}
+
 nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
                            const char *path, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(image && image->pixels && path);
     static const nb_png_options standard;
-    nb_picture_job job = {
-        image->pixels, image->fast, image->slow,    options ? options : &standard,
-        NULL,          0,           image->pedestal};
-    const nb_config *cfg = image->geometry;
-    nb_image_meta meta = {0};
-    nb_image_view view = {0};
-    nb_detector det = {0};
-    nb_assembly all = {0};
-    void *pixels = NULL;
-    nb_status st = NB_OK;
-    if ((st = nb_png_check(job.options, err)))
+    nb_image marked = *image;
+    nb_status st;
+    options = options ? options : &standard;
+    if ((st = nb_png_check(options, err)))
         return st;
-    if (image->detector) {
-        st = assemble(image->detector, image, &job, &all, err);
-        job.wavelength = image->detector->wavelength_A * NB_ANGSTROM;
-        if (!isfinite(job.wavelength))
-            job.panel = NULL;
-    } else if (cfg && job.options->rings &&
-               (!isnan(cfg->lambda_A) || !isnan(cfg->energy_eV))) {
-        st = detector_of(cfg, &det, &job.wavelength, err);
-        job.panel = det.panels;
-    }
+    if (image->left_out)
+        st = mark_left_out(image, &marked, err);
     if (!st)
-        st = nb_picture_view(&job, &view, &pixels, err);
-    if (!st)
-        st = nb_write_image(nb_picture_writer(job.options), path, &view, &meta, err);
-    nb_detector_free(&det);
-    nb_free(all.pixels);
-    nb_free(pixels);
+        st = picture_of(&marked, options, path, err);
+    if (image->left_out)
+        nb_free(marked.pixels);
     return st;
 }
 
@@ -212,8 +251,26 @@ static nb_status assemble_pair(const nb_image *a, const nb_image *b, nb_pair *pa
                       all[1].pixels,
                       all[0].fast,
                       all[0].slow,
-                      {0, all[0].fast - 1, 0, all[0].slow - 1}};
+                      {0, all[0].fast - 1, 0, all[0].slow - 1},
+                      {NULL, NULL}};
     return NB_OK;
+}
+
+/** Both images and their difference; pixels without a value are NaN. */
+static nb_status draw_pair(const nb_image images[2], const nb_compare_options *options,
+                           const nb_png_options *colours, const char *path, nb_error *err)
+{
+    const nb_image *a = &images[0], *b = &images[1];
+    nb_assembly all[2] = {{0}};
+    nb_pair pair;
+    nb_status st = nb_pair_of(a, b, options, &pair, err);
+    if (!st && !options->roi_set)
+        st = assemble_pair(a, b, &pair, all, err);
+    if (!st)
+        st = write_sheet(&pair, colours, fmin(a->pedestal, b->pedestal), path, err);
+    nb_free(all[0].pixels);
+    nb_free(all[1].pixels);
+    return st;
 }
 
 nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
@@ -223,8 +280,8 @@ nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(a && b && path);
+    nb_image shown[2] = {*a, *b};
     nb_compare_options standard;
-    nb_assembly all[2] = {{0}};
     nb_pair pair;
     nb_status st;
     nb_compare_defaults(&standard);
@@ -233,11 +290,14 @@ nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
     if ((colours && (st = nb_png_check(colours, err))) ||
         (st = nb_pair_of(a, b, options, &pair, err)))
         return st;
-    if (!options->roi_set)
-        st = assemble_pair(a, b, &pair, all, err);
+    if (a->left_out)
+        st = mark_left_out(a, &shown[0], err);
+    if (b->left_out && !st)
+        st = mark_left_out(b, &shown[1], err);
     if (!st)
-        st = write_sheet(&pair, colours, fmin(a->pedestal, b->pedestal), path, err);
-    nb_free(all[0].pixels);
-    nb_free(all[1].pixels);
+        st = draw_pair(shown, options, colours, path, err);
+    for (int i = 0; i < 2; i++)
+        if (shown[i].pixels != (i ? b : a)->pixels)
+            nb_free(shown[i].pixels);
     return st;
 }

@@ -26,7 +26,7 @@ nb_status nb_picture_of_sim(const nb_sim *sim, const float *image, nb_picture_jo
                             nb_picture_own *own, nb_error *err);
 void nb_picture_own_free(nb_picture_own *own);
 
-/** The writer of a picture with these options. */
-const nb_writer *nb_picture_writer(const nb_png_options *options);
+/** The writer of a picture. */
+const nb_writer *nb_picture_writer(const nb_picture_job *job);
 
 #endif

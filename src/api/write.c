@@ -111,7 +111,7 @@ static nb_status add_png(outputs *o, nb_error *err)
     o->shown = job.image;
     o->shown_fast = job.fast;
     preview.pedestal = job.pedestal;
-    if (nb_picture_is_grey(&cfg->png)) {
+    if (nb_picture_is_grey(&job)) {
         st = nb_preview_choose(o->shown, (size_t)job.fast * (size_t)job.slow, &preview,
                                &o->preview, err);
         if (!st) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "difference_report.h"
+#include "left_out.h"
 #include "outputs.h"
 #include "subcommands.h"
 #include "common.h"
@@ -15,7 +16,7 @@ typedef struct compare {
     nb_thresholds thresholds;
     int size[2];
     int json;
-    const char *picture;
+    const char *picture, *mask;
 } compare;
 
 static nb_status take_size(void *target, char **v, nb_error *err)
@@ -52,6 +53,12 @@ static nb_status take_diff(void *target, char **v, nb_error *err)
 {
     ((compare *)target)->picture = v[0];
     return *v[0] ? NB_OK : nb_cli_fail(err, "-diff '': the file name is empty");
+}
+
+static nb_status take_mask(void *target, char **v, nb_error *err)
+{
+    ((compare *)target)->mask = v[0];
+    return *v[0] ? NB_OK : nb_cli_fail(err, "-mask '': the file name is empty");
 }
 
 static nb_status take_floor(void *target, char **v, nb_error *err)
@@ -102,6 +109,7 @@ static const nb_sub_option options[] = {
      "shift, radial at most; or none (default: " NB_THRESHOLD_DEFAULT ")",
      take_threshold},
     {"diff", 1, "file.png", "picture of A, B and A - B", take_diff},
+    {"mask", 1, "file", NB_CLI_MASK_HELP, take_mask},
     {"floor", 1, "x", "relative errors where B > x max(B) (default: 1e-6)", take_floor},
     {"peak_percentile", 1, "P", "peaks are above this percentile (default: 99)",
      take_percentile},
@@ -147,13 +155,16 @@ static nb_status both(const compare *c, const nb_sub_line *line, nb_image images
         line->operands[0], line->operands[1], NULL, NULL, &d, &c->thresholds, 0};
     const nb_config *cfg = &line->cli.cfg;
     const nb_file_use files[] = {
-        {"A", line->operands[0], 0},  {"B", line->operands[1], 0},
-        {"-geom", cfg->geom_file, 0}, {"-expt", cfg->expt_file, 0},
-        {"-nxmx", cfg->nxmx_file, 0}, {"-diff", c->picture, 1}};
-    nb_status st = nb_check_files(NULL, files, c->picture ? 6 : 5, err);
+        {"A", line->operands[0], 0},         {"B", line->operands[1], 0},
+        {"-geom", cfg->geom_file, 0},        {"-expt", cfg->expt_file, 0},
+        {"-nxmx", cfg->nxmx_file, 0},        {"-diff", c->picture ? c->picture : "", 1},
+        {"-mask", c->mask ? c->mask : "", 0}};
+    nb_status st = nb_check_files(NULL, files, 7, err);
     for (int i = 0; i < 2 && !st; i++)
         st = nb_image_read(line->operands[i], c->size[0], c->size[1], &line->cli.cfg,
                            &images[i], err);
+    if (!st)
+        st = nb_cli_leave_out(c->mask, cfg->max_read_MB, &images[1], err);
     if (!st)
         st = nb_image_compare(&images[0], &images[1], &c->options, &d, err);
     if (st)

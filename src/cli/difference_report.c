@@ -58,6 +58,9 @@ void nb_difference_text(FILE *out, const nb_compared *c)
     fprintf(out, "pixels      %lld of %d x %d, fast %d to %d, slow %d to %d\n",
             (long long)d->pixels, d->fast, d->slow, d->roi[0], d->roi[1], d->roi[2],
             d->roi[3]);
+    if (d->left_out)
+        fprintf(out, "left out    %lld pixels: %s\n", (long long)d->left_out,
+                d->left_out_why);
     if (!d->nonfinite_a && !d->nonfinite_b)
         print_figures(out, d);
     if (d->verdict[0])
@@ -103,6 +106,8 @@ static void add_pixels(cJSON *to, const nb_difference *d)
     for (int i = 0; i < 4; i++)
         cJSON_AddItemToArray(list, cJSON_CreateNumber(d->roi[i]));
     number(to, "pixels", (double)d->pixels);
+    number(to, "left_out", (double)d->left_out);
+    cJSON_AddStringToObject(to, "left_out_why", d->left_out_why);
     number(to, "nonfinite_a", (double)d->nonfinite_a);
     number(to, "nonfinite_b", (double)d->nonfinite_b);
     number(to, "correlation", d->correlation);

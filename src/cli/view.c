@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* nanobragg view FILE out.png */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common.h"
+#include "left_out.h"
 #include "subcommands.h"
 
 typedef struct view {
     int size[2];
     double pedestal; /* NaN: that of the header */
+    const char *mask;
 } view;
 
 static nb_status take_size(void *target, char **v, nb_error *err)
@@ -23,11 +26,18 @@ static nb_status take_pedestal(void *target, char **v, nb_error *err)
     return nb_sub_number("-pedestal", v[0], -1e9, 1e9, &((view *)target)->pedestal, err);
 }
 
+static nb_status take_mask(void *target, char **v, nb_error *err)
+{
+    ((view *)target)->mask = v[0];
+    return *v[0] ? NB_OK : nb_cli_fail(err, "-mask '': the file name is empty");
+}
+
 static const nb_sub_option options[] = {
     {"size", 2, "fast slow", "pixels of a float image without header (default: square)",
      take_size},
     {"pedestal", 1, "x", "value of a pixel without photons (default: that of the header)",
      take_pedestal},
+    {"mask", 1, "file", NB_CLI_MASK_HELP, take_mask},
     {NULL, 0, NULL, NULL, NULL}};
 
 static void defaults(void *target)
@@ -36,26 +46,40 @@ static void defaults(void *target)
     ((view *)target)->pedestal = NAN;
 }
 
+/** How many pixels show no counts, and why. */
+static void say_left_out(const nb_image *image)
+{
+    char why[240], line[320];
+    int64_t n = nb_image_left_out(image, why, sizeof why);
+    snprintf(line, sizeof line, "%lld of %lld pixels left out: %s", (long long)n,
+             (long long)image->fast * image->slow, why);
+    if (n)
+        nb_cli_say("note", line);
+}
+
 static int run(void *target, const nb_sub_line *line)
 {
     const view *c = target;
     const nb_config *cfg = &line->cli.cfg;
-    const nb_file_use files[] = {{"the picture", line->operands[1], 1},
-                                 {"the image", line->operands[0], 0},
-                                 {"-geom", cfg->geom_file, 0},
-                                 {"-expt", cfg->expt_file, 0},
-                                 {"-nxmx", cfg->nxmx_file, 0}};
+    const nb_file_use files[] = {
+        {"the picture", line->operands[1], 1}, {"the image", line->operands[0], 0},
+        {"-geom", cfg->geom_file, 0},          {"-expt", cfg->expt_file, 0},
+        {"-nxmx", cfg->nxmx_file, 0},          {"-mask", c->mask ? c->mask : "", 0}};
     nb_image image;
     nb_error err;
     nb_status st;
     memset(&err, 0, sizeof err);
     memset(&image, 0, sizeof image);
-    st = nb_check_files(NULL, files, 5, &err);
+    st = nb_check_files(NULL, files, 6, &err);
     if (!st)
         st = nb_image_read(line->operands[0], c->size[0], c->size[1], &line->cli.cfg,
                            &image, &err);
+    if (!st)
+        st = nb_cli_leave_out(c->mask, cfg->max_read_MB, &image, &err);
     if (!isnan(c->pedestal))
         image.pedestal = c->pedestal;
+    if (!st)
+        say_left_out(&image);
     if (!st)
         st = nb_image_picture(&image, &line->cli.cfg.png, line->operands[1], &err);
     nb_image_free(&image);

@@ -12,6 +12,7 @@
 #include "../base/memory.h"
 #include "../base/text.h"
 #include "../model/units.h"
+#include "left_out.h"
 
 static const char section_mark[] = "--CIF-BINARY-FORMAT-SECTION--";
 static const char data_mark[] = "\f\x1a\x04\xd5";
@@ -362,11 +363,14 @@ static nb_status decompress(const nb_image_file *file, span data, nb_image *out,
 
 nb_status nb_cbf_parse(const nb_image_file *file, nb_image *out, nb_error *err)
 {
+    static const nb_counts_of int32 = {.bits = 32, .is_signed = 1, .least = NAN};
     span mime = {0}, data = {0};
     nb_status st = find_section(file, &mime, &data, err);
     if (!st)
         st = check_section(file, mime, &data, out, err);
     if (!st)
         st = nb_image_allocate(file, out, err);
-    return st ? st : decompress(file, data, out, err);
+    if (!st)
+        st = decompress(file, data, out, err);
+    return st ? st : nb_leave_out_marks(out, &int32, err);
 }

@@ -66,14 +66,16 @@ int nb_h5_get_text(const nb_h5_input *in, const char *path, const char *name, ch
 
 /* --- data sets --- */
 
-static int has_type(hid_t set, hid_t row, size_t *bytes)
+static int has_type(nb_h5_set *set, hid_t row)
 {
-    hid_t type = H5Dget_type(set);
+    hid_t type = H5Dget_type(set->id);
     H5T_class_t class = H5Tget_class(type);
-    size_t n = *bytes = H5Tget_size(type);
+    size_t n = set->value_bytes = H5Tget_size(type);
     int ok = row >= 0 ? H5Tequal(type, row) > 0
                       : (class == H5T_INTEGER || class == H5T_FLOAT) &&
                             (n == 1 || n == 2 || n == 4 || n == 8);
+    set->is_integer = class == H5T_INTEGER;
+    set->is_signed = set->is_integer && H5Tget_sign(type) == H5T_SGN_2;
     H5Tclose(type);
     return ok;
 }
@@ -121,7 +123,7 @@ int nb_h5_set_open(const nb_h5_input *in, const char *path, hid_t row, nb_h5_set
     set->creation = H5Dget_create_plist(set->id);
     set->file_bytes = bytes_of_file(set->id);
     ok = set->creation >= 0 && H5Pget_external_count(set->creation) == 0 &&
-         has_type(set->id, row, &set->value_bytes) &&
+         has_type(set, row) &&
          (H5Pget_layout(set->creation) != H5D_VIRTUAL ||
           nb_h5_virtual_is_known(set->creation)) &&
          has_shape(set);

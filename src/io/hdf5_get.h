@@ -47,6 +47,7 @@ typedef struct nb_h5_set {
     hsize_t dims[NB_H5_RANK]; /* behind 1s for a smaller rank */
     double file_bytes;        /* of the file that it is in, which a link may name */
     size_t value_bytes;       /* of one number or row in the file */
+    int is_integer, is_signed;
 } nb_h5_set;
 
 /** Open the set at path; row -1: numbers, otherwise the required type. in and path must

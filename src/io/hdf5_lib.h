@@ -35,7 +35,7 @@
     X(H5Pget_nfilters) X(H5Pget_virtual_count) X(H5Pget_virtual_dsetname) \
     X(H5Pget_virtual_filename) X(H5Pget_virtual_srcspace) X(H5Pget_virtual_vspace) \
     X(H5Pset_fapl_core) X(H5Sget_regular_hyperslab) X(H5Sget_select_type) \
-    X(H5Sis_regular_hyperslab) X(H5Tequal) X(H5Tget_cset) X(H5Tget_size) \
+    X(H5Sis_regular_hyperslab) X(H5Tequal) X(H5Tget_cset) X(H5Tget_size) X(H5Tget_sign) \
     X(H5Tis_variable_str) X(H5Gget_info) X(H5Gopen2) X(H5Lget_name_by_idx) \
     X(H5Tregister) X(H5Tunregister) X(H5Tset_tag) X(H5FDregister) X(H5FDunregister) \
     X(H5Pset_driver) X(H5Pget_driver_info) X(H5Dget_chunk_storage_size)
@@ -139,6 +139,7 @@ void nb_hdf5_leave(void);
 #define H5Tequal (nb_hdf5()->H5Tequal_)
 #define H5Tget_cset (nb_hdf5()->H5Tget_cset_)
 #define H5Tget_size (nb_hdf5()->H5Tget_size_)
+#define H5Tget_sign (nb_hdf5()->H5Tget_sign_)
 #define H5Tis_variable_str (nb_hdf5()->H5Tis_variable_str_)
 #define H5Gget_info (nb_hdf5()->H5Gget_info_)
 #define H5Gopen2 (nb_hdf5()->H5Gopen2_)

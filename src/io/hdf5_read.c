@@ -9,10 +9,12 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
+#include "declared.h"
 #include "hdf5_get.h"
 #include "nx_fields.h"
 #include "nx_scan.h"
 #include "image_read.h"
+#include "left_out.h"
 
 /** Tested by its first bytes. A pipe is not tested: the read bytes would be lost for other
  * readers. The library cannot read what is packed. */
@@ -206,6 +208,75 @@ static nb_status read_pixels(const nb_h5_set *set, int frame, nb_image *out, nb_
                           err);
 }
 
+/** The pixels that the mask marks; every bit counts, as for DIALS. */
+static nb_status use_mask(const nb_h5_set *set, nb_image *out, nb_error *err)
+{
+    const size_t n = (size_t)out->fast * (size_t)out->slow;
+    const nb_h5_box all = nb_h5_whole(set);
+    int32_t *mask;
+    nb_status st = nb_declared_check(set->in->name, (double)n * sizeof *mask,
+                                     set->file_bytes, set->in->most_MB, err);
+    if (st)
+        return st;
+    if (!(mask = nb_alloc_raw(n, sizeof *mask, "pixel mask", err)) ||
+        !nb_left_out_of(out, err))
+        st = NB_ERR_NOMEM;
+    if (!st)
+        st = nb_h5_set_read(set, &all, H5T_NATIVE_INT32, sizeof *mask, mask, err);
+    for (size_t i = 0; !st && i < n; i++)
+        out->left_out[i] = mask[i] ? NB_LEFT_MASK : NB_LEFT_NONE;
+    nb_free(mask);
+    return st;
+}
+
+/** The mask of this detector, if there is one of the image's size (modules may be a dimension). */
+static nb_status read_mask(const nb_h5_input *in, const char *detector, nb_image *out,
+                           int *found, nb_error *err)
+{
+    static const char *const names[] = {"pixel_mask", "detectorSpecific/pixel_mask"};
+    nb_status st = NB_OK;
+    *found = 0;
+    for (size_t i = 0; !*found && i < sizeof names / sizeof *names; i++) {
+        char path[PATH];
+        nb_h5_set set;
+        snprintf(path, sizeof path, "%s/%s", detector, names[i]);
+        if (!nb_h5_there(in, path) || !nb_h5_set_open(in, path, -1, &set))
+            continue;
+        *found = set.dims[0] * set.dims[1] == (hsize_t)out->slow &&
+                 set.dims[2] == (hsize_t)out->fast;
+        if (*found)
+            st = use_mask(&set, out, err);
+        nb_h5_set_close(&set);
+    }
+    return st;
+}
+
+/** A limit of the counts; NaN: the file has none. */
+static double limit_of(const nb_h5_input *in, const char *detector, const char *name)
+{
+    char path[PATH];
+    snprintf(path, sizeof path, "%s/%s", detector, name);
+    return nb_h5_there(in, path) ? nb_h5_get_number(in, path, 0, 1) : NAN;
+}
+
+/** Which pixels hold no counts: by the mask, by the values of their type. */
+static nb_status leave_out(const nb_h5_input *in, const char *entry, int own,
+                           const nb_h5_set *frames, nb_image *out, nb_error *err)
+{
+    char instrument[NB_H5_NAME], detector[NB_H5_NAME];
+    nb_counts_of counts = {.is_signed = frames->is_signed};
+    nb_status st;
+    nb_nx_find_group(in, entry, "NXinstrument", "instrument", instrument);
+    nb_nx_find_group(in, instrument, "NXdetector", "detector", detector);
+    if ((st = read_mask(in, detector, out, &counts.highest_counts, err)))
+        return st;
+    counts.highest_counts |= own; /* ours have a mask where a pixel needs one */
+    counts.bits = frames->is_integer ? 8 * (int)frames->value_bytes : 0;
+    counts.least = limit_of(in, detector, "underload_value");
+    counts.most = limit_of(in, detector, "saturation_value");
+    return nb_leave_out_marks(out, &counts, err);
+}
+
 static nb_status read_file(const nb_h5_input *in, int frame, nb_image *out,
                            nb_hdf5_geometry *said, nb_error *err)
 {
@@ -217,9 +288,13 @@ static nb_status read_file(const nb_h5_input *in, int frame, nb_image *out,
         return st;
     if (!(st = read_pixels(&set, there, out, err)))
         st = read_geometry(in, entry, frame, said, err);
+    if (!st)
+        st = leave_out(in, entry, said->own, &set, out, err);
     if (st) {
         nb_free(out->pixels);
+        nb_free(out->left_out);
         out->pixels = NULL;
+        out->left_out = NULL;
     }
     nb_h5_set_close(&set);
     return st;
@@ -241,12 +316,17 @@ static nb_status read_image(void *user, const nb_h5_input *in, nb_error *err)
 static void pass_image(void *user, nb_passage *p)
 {
     image_task *t = user;
+    int marked = t->image.left_out != NULL;
     nb_pass(p, &t->said, sizeof t->said);
     nb_pass(p, &t->image.fast, sizeof t->image.fast);
     nb_pass(p, &t->image.slow, sizeof t->image.slow);
     nb_pass_array(p, (void **)&t->image.pixels,
                   (size_t)t->image.fast * (size_t)t->image.slow, sizeof *t->image.pixels,
                   "pixels of an image");
+    nb_pass(p, &marked, sizeof marked);
+    nb_pass_array(p, (void **)&t->image.left_out,
+                  marked ? (size_t)t->image.fast * (size_t)t->image.slow : 0, 1,
+                  "left-out pixels");
 }
 
 nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_image *out,
@@ -260,7 +340,9 @@ nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_ima
     st = nb_h5_apart(&job, err);
     if (st) {
         nb_free(t.image.pixels);
+        nb_free(t.image.left_out);
         t.image.pixels = NULL;
+        t.image.left_out = NULL;
     }
     *out = t.image;
     *said = t.said;

@@ -137,6 +137,7 @@ nb_status nb_image_parse(const nb_image_file *file, nb_image *out, nb_error *err
                         file->fast, file->slow);
     if (st) {
         nb_free(out->pixels);
+        nb_free(out->left_out);
         memset(out, 0, sizeof *out);
     }
     return st;

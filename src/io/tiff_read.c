@@ -4,10 +4,12 @@
 
 #ifdef NB_HAVE_TIFF
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../base/memory.h"
+#include "left_out.h"
 #include "tiff_open.h"
 
 typedef struct source {
@@ -108,11 +110,22 @@ static nb_status read_rows(TIFF *tiff, const source *s, sample k, nb_image *out,
     return ok ? NB_OK : unreadable(s, err);
 }
 
+/** 16 bits are those of charge-coupled detectors, where 65535 is an overload. */
+static nb_counts_of counts_of(sample k)
+{
+    return (nb_counts_of){.bits = k.format == SAMPLEFORMAT_IEEEFP ? 0 : k.bits,
+                          .is_signed = k.format == SAMPLEFORMAT_INT,
+                          .least = NAN,
+                          .most = NAN,
+                          .highest_counts = 1};
+}
+
 static nb_status parse(TIFF *tiff, source *s, nb_image *out, nb_error *err)
 {
     uint32_t width = 0, height = 0;
     uint16_t channels = 1;
     sample k = {1, SAMPLEFORMAT_UINT};
+    nb_counts_of counts;
     nb_status st;
     if (!TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width) ||
         !TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height))
@@ -132,9 +145,11 @@ static nb_status parse(TIFF *tiff, source *s, nb_image *out, nb_error *err)
         return nb_fail_at(err, NB_ERR_INPUT, s->file->name, 0,
                           "the pixels are cut short: %u x %u cannot come from %zu bytes",
                           (unsigned)width, (unsigned)height, s->file->bytes);
-    if ((st = nb_image_allocate(s->file, out, err)))
+    counts = counts_of(k);
+    if ((st = nb_image_allocate(s->file, out, err)) ||
+        (st = read_rows(tiff, s, k, out, err)))
         return st;
-    return read_rows(tiff, s, k, out, err);
+    return nb_leave_out_marks(out, &counts, err);
 }
 
 nb_status nb_tiff_parse(const nb_image_file *file, nb_image *out, nb_error *err)

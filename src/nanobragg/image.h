@@ -12,6 +12,16 @@
 extern "C" {
 #endif
 
+/** Why a pixel of an image file is left out. */
+typedef enum nb_left_out {
+    NB_LEFT_NONE = 0, /* it is used */
+    NB_LEFT_MASK,     /* the file's pixel mask */
+    NB_LEFT_NEGATIVE, /* -1 or -2 of signed integers */
+    NB_LEFT_HIGHEST,  /* the largest number of unsigned integers */
+    NB_LEFT_TYPED,    /* a mask that the user named */
+    NB_LEFT_KINDS
+} nb_left_out;
+
 /** An image read from a file. */
 typedef struct nb_image {
     int fast, slow;
@@ -23,12 +33,13 @@ typedef struct nb_image {
     double pedestal; /* value of a pixel without photons, from the header; 0 unknown */
     struct nb_detector_spec *detector; /* owned; of several panels, which the image holds as stack or
                                           canvas; NULL: one */
+    uint8_t *left_out; /* owned, [slow][fast]: nb_left_out of each pixel; NULL: all are used */
 } nb_image;
 
 /** Read SMV, TIFF (one channel, float or integer), PGM (P5), mini-CBF (byte-offset
  * compression), HDF5 (NXmx master or data file; "file.h5:k" is its frame k from 0),
  * recognised by their first bytes, or a headerless file of float32 in this machine's byte
- * order. fast, slow: the size of a headerless file; 0, 0: square. The geometry of the
+ * order. The pixels that the file's mask or values mark are left_out. fast, slow: the size of a headerless file; 0, 0: square. The geometry of the
  * header completes `typed` (may be NULL), as -img does. Panels are those of a geometry file in `typed`,
  * else of the HDF5 file. Free *out with nb_image_free; it is
  * zero on error. An image that is much larger than its file is refused; typed->max_read_MB
@@ -37,6 +48,14 @@ typedef struct nb_image {
 nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *typed,
                         nb_image *out, nb_error *err);
 void nb_image_free(nb_image *image); /* frees what it owns; NULL is allowed */
+
+/** Leave out the pixels where those of mask are 0 or below.  name: of the mask's file, for messages.
+ * Errors: NB_ERR_INPUT (another size), NB_ERR_NOMEM. */
+nb_status nb_image_leave_out(nb_image *image, const nb_image *mask, const char *name,
+                             nb_error *err);
+
+/** The number of pixels that are left out, and why in words (may be NULL): text[size]. */
+int64_t nb_image_left_out(const nb_image *image, char *text, size_t size);
 
 /** Write a PNG of an image.  options may be NULL.  Rings need image->geometry with distance
  * and wavelength.  Errors: NB_ERR_INPUT, _IO, _NOMEM, _UNSUPPORTED (no libpng). */
@@ -66,7 +85,9 @@ typedef struct nb_compare_options {
  * interest. If a pixel is not finite, every figure except the counts is NaN. */
 typedef struct nb_difference {
     int fast, slow, roi[4];
-    int64_t pixels;                     /* of the ROI */
+    int64_t pixels;                     /* of the ROI, without those that are left out */
+    int64_t left_out;                   /* of the ROI, in A or B */
+    char left_out_why[240];             /* in words; or "" */
     int64_t nonfinite_a, nonfinite_b;   /* NaN or infinite */
     int nonfinite_fast, nonfinite_slow; /* the first of them */
     double sum_a, sum_b, max_a, max_b;
@@ -98,7 +119,7 @@ typedef struct nb_difference {
 void nb_compare_defaults(nb_compare_options *options);
 
 /** Compare a with the reference b. options may be NULL. All of *out is written. Errors:
- * NB_ERR_INPUT (sizes differ, ROI off the image), NB_ERR_NOMEM. */
+ * NB_ERR_INPUT (sizes differ, ROI off the image, no pixel is left), NB_ERR_NOMEM. */
 nb_status nb_image_compare(const nb_image *a, const nb_image *b,
                            const nb_compare_options *options, nb_difference *out,
                            nb_error *err);

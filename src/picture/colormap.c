@@ -40,6 +40,12 @@ nb_rgb nb_colormap_at(nb_colormap map, int level)
     return c;
 }
 
+nb_rgb nb_left_out_colour(nb_colormap map)
+{
+    const nb_rgb grey = {128, 128, 128}, blue = {150, 180, 220};
+    return map == NB_MAP_VIRIDIS || map == NB_MAP_HEAT ? grey : blue;
+}
+
 nb_rgb nb_signed_colour(double x)
 {
     return along(signs, sizeof signs / sizeof *signs, isnan(x) ? 0.5 : (x + 1) / 2);

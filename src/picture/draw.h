@@ -14,10 +14,11 @@ typedef struct nb_picture_job {
     const nb_panel *panel; /* of the image, for rings; may be NULL without them */
     double wavelength;     /* m */
     double pedestal;       /* of the image; 0 none */
+    int marked; /* pixels that are NaN are left out and have a colour of their own */
 } nb_picture_job;
 
 /** Is one byte per pixel enough? */
-int nb_picture_is_grey(const nb_png_options *options);
+int nb_picture_is_grey(const nb_picture_job *job);
 
 /** The picture: one byte per pixel if it is grey, else an nb_rgb. Free *pixels [slow][fast]
  * with nb_free. Errors: NB_ERR_NOMEM, NB_ERR_INPUT (rings without a detector). */

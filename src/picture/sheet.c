@@ -21,7 +21,7 @@ typedef struct layout {
 /** What the parts show. */
 typedef struct shown {
     float *dots;       /* owned: a, b, each [height][width] */
-    float *difference; /* within dots: a - b */
+    float *difference; /* within dots, behind b: a - b */
     uint8_t *levels;   /* owned: of a, b */
     double limit;      /* end of the scale of a - b: a percentile of |a - b| */
     double largest;    /* |a - b| */
@@ -39,21 +39,22 @@ static layout plan(const nb_sheet *p)
     return l;
 }
 
-/** One dot: the brightest pixels of its block, and the difference of largest magnitude. */
+/** One dot: the brightest pixels of its block, and the difference of largest magnitude; NaN where the
+ * block has no value. */
 static void reduce(const nb_sheet *p, const layout *l, int x, int y, float out[3])
 {
     int last_f = (x + 1) * l->shrink, last_s = (y + 1) * l->shrink;
-    float a = -INFINITY, b = -INFINITY, d = 0;
+    float a = NAN, b = NAN, d = NAN;
     for (int s = y * l->shrink; s < last_s && s < p->slow; s++)
         for (int f = x * l->shrink; f < last_f && f < p->fast; f++) {
             size_t at = (size_t)s * (size_t)p->stride + (size_t)f;
             float diff = p->a[at] - p->b[at];
-            a = p->a[at] > a ? p->a[at] : a;
-            b = p->b[at] > b ? p->b[at] : b;
-            d = fabsf(diff) > fabsf(d) && isfinite(diff) ? diff : d;
+            a = fmaxf(a, p->a[at]); /* the number where one is NaN */
+            b = fmaxf(b, p->b[at]);
+            d = isfinite(diff) && !(fabsf(diff) <= fabsf(d)) ? diff : d;
         }
-    out[0] = isfinite(a) ? a : 0;
-    out[1] = isfinite(b) ? b : 0;
+    out[0] = isinf(a) ? 0 : a;
+    out[1] = isinf(b) ? 0 : b;
     out[2] = d;
 }
 
@@ -72,7 +73,7 @@ static nb_status find_limit(shown *s, size_t n, nb_error *err)
     if (!sizes)
         return NB_ERR_NOMEM;
     for (size_t i = 0; i < n; i++)
-        if (s->difference[i] != 0)
+        if (fabsf(s->difference[i]) > 0)
             sizes[differ++] = fabsf(s->difference[i]);
     qsort(sizes, differ, sizeof *sizes, by_value);
     if (differ) {
@@ -124,6 +125,15 @@ static int top(void)
     return 2 * MARGIN + nb_text_height(TEXT);
 }
 
+static nb_rgb dot_colour(nb_colormap map, const shown *s, int part, size_t n, size_t i)
+{
+    const size_t at = (size_t)part * n + i;
+    if (isnan(s->dots[at]))
+        return nb_left_out_colour(map);
+    return part < 2 ? nb_colormap_at(map, s->levels[at])
+                    : nb_signed_colour(s->dots[at] / (s->limit > 0 ? s->limit : 1));
+}
+
 static void draw_images(const nb_sheet *p, const layout *l, const shown *s, nb_canvas *c)
 {
     nb_colormap map = p->colours ? p->colours->colormap : NB_MAP_GREY;
@@ -132,10 +142,7 @@ static void draw_images(const nb_sheet *p, const layout *l, const shown *s, nb_c
         for (size_t i = 0; i < n; i++) {
             int x = left_of(l, part) + (int)(i % (size_t)l->width) * l->grow;
             int y = top() + (int)(i / (size_t)l->width) * l->grow;
-            nb_rgb colour =
-                part < 2
-                    ? nb_colormap_at(map, s->levels[(size_t)part * n + i])
-                    : nb_signed_colour(s->difference[i] / (s->limit > 0 ? s->limit : 1));
+            nb_rgb colour = dot_colour(map, s, part, n, i);
             nb_canvas_fill(c, x, y, l->grow, l->grow, colour);
         }
 }

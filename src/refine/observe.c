@@ -81,6 +81,8 @@ static void observe_panel(nb_fit *fit, const nb_image *picture, int k, double of
             double here = gain * (sim->gainmap ? sim->gainmap[at] : 1);
             double d = stol_of(panel, &sc->sensors[panel->sensor], wavelength, f, s);
             fit->stol[at] = (float)d;
+            if (picture->left_out && picture->left_out[at])
+                continue;
             if ((!sc->raster.mask || sc->raster.mask[at]) && here > 0 &&
                 is_full(picture, adu, most))
                 fit->full[at] = (float)((adu - offset) / here);

@@ -68,7 +68,7 @@ static nb_status write_picture(nb_frame *f, const char *path, const nb_image_met
     if (!st)
         st = nb_picture_view(&job, &view, &pixels, err);
     if (!st)
-        st = nb_write_image(nb_picture_writer(job.options), path, &view, meta, err);
+        st = nb_write_image(nb_picture_writer(&job), path, &view, meta, err);
     nb_free(pixels);
     nb_picture_own_free(&own);
     return st;

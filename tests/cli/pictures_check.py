@@ -8,45 +8,13 @@ import struct
 import subprocess
 import sys
 import tempfile
-import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from png import grey_levels  # noqa: E402
 from script import FAILED, PROGRAM, ok, run  # noqa: E402
 
 WEAK = ["-cell", "70", "80", "90", "-N", "8", "-default_F", "50", "-detpixels", "64", "-pixel", "1",
         "-distance", "100", "-fluence", "3e27", "-seed", "1", "-quiet", "-nofloat", "-noint", "-nopgm"]
-
-
-def chunks(path):
-    with open(path, "rb") as stream:
-        data = stream.read()
-    at = 8
-    while at < len(data):
-        size, kind = struct.unpack(">I4s", data[at:at + 8])
-        yield kind, data[at + 8:at + 8 + size]
-        at += size + 12
-
-
-def grey_levels(path):
-    """The pixels of an 8-bit grey PNG, row by row."""
-    width, height, depth, colour = 0, 0, 0, 0
-    packed = b""
-    for kind, body in chunks(path):
-        if kind == b"IHDR":
-            width, height, depth, colour = struct.unpack(">IIBB", body[:10])
-        if kind == b"IDAT":
-            packed += body
-    assert (depth, colour) == (8, 0), (depth, colour)
-    raw, rows, above = zlib.decompress(packed), [], bytearray(width)
-    for y in range(height):
-        kind, row = raw[y * (width + 1)], bytearray(raw[y * (width + 1) + 1:(y + 1) * (width + 1)])
-        for x in range(width):
-            a, b, c = row[x - 1] if x else 0, above[x], above[x - 1] if x else 0
-            paeth = min((abs(b - c), 0, a), (abs(a - c), 1, b), (abs(a + b - 2 * c), 2, c))[2]
-            row[x] = (row[x] + (0, a, b, (a + b) // 2, paeth)[kind]) & 255
-        rows.append(row)
-        above = row
-    return rows
 
 
 def counts(path):

@@ -17,6 +17,7 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
     if (status != NB_OK) {
         NB_FUZZ_CHECK(err.code == status && err.message[0]);
         nb_free(image.pixels);
+        nb_free(image.left_out);
         return 0;
     }
     NB_FUZZ_CHECK(image.fast > 0 && image.slow > 0);
@@ -24,6 +25,7 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
         NB_FUZZ_CHECK(image.pixels[i] >= -2147483648.0f &&
                       image.pixels[i] <= 2147483648.0f);
     nb_free(image.pixels);
+    nb_free(image.left_out);
     return 1;
 }
 

@@ -19,6 +19,7 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
         last = image.pixels[i];
     (void)last;
     nb_free(image.pixels);
+    nb_free(image.left_out);
     return 1;
 }
 
