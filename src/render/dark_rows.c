@@ -41,24 +41,6 @@ nb_status nb_plans_without_crystal(const nb_vector_plan *plans, int n,
     return NB_OK;
 }
 
-nb_status nb_plans_of_materials(const nb_vector_plan *plans, int n,
-                                nb_vector_plan **materials, nb_error *err)
-{
-    *materials = NULL;
-    if (!plans->scene.amorphous)
-        return NB_OK;
-    *materials = nb_alloc((size_t)n, sizeof **materials, "plan", err);
-    if (!*materials)
-        return NB_ERR_NOMEM;
-    for (int k = 0; k < n; k++) {
-        nb_vector_plan *p = &(*materials)[k];
-        *p = plans[k];
-        p->amorphous = 1;
-        p->simple = 0;
-    }
-    return NB_OK;
-}
-
 static nb_status build_lit(const nb_plan *plan, nb_dark_rows *rows, nb_error *err)
 {
     const nb_scene *sc = plan->scene;
@@ -78,8 +60,11 @@ static nb_status build_lit(const nb_plan *plan, nb_dark_rows *rows, nb_error *er
 
 nb_status nb_dark_rows_build(const nb_plan *plan, nb_dark_rows *rows, nb_error *err)
 {
-    nb_status st =
-        nb_plans_of_materials(rows->plans, plan->scene->n_panels, &rows->materials, err);
+    nb_status st;
+    rows->materials.kernel = rows->kernel;
+    rows->materials.smooth = rows->background;
+    st = nb_background_rows_build(plan->scene, rows->plans, rows->threads,
+                                  &rows->materials, err);
     return st ? st : build_lit(plan, rows, err);
 }
 
@@ -87,7 +72,7 @@ void nb_dark_rows_free(nb_dark_rows *rows)
 {
     nb_free(rows->lit);
     nb_free(rows->without);
-    nb_free(rows->materials);
+    nb_background_rows_free(&rows->materials);
 }
 
 /** Up to SOME spans from *next on, cut to the columns first..last; how many. */
@@ -155,16 +140,10 @@ static void render_row(const nb_dark_rows *rows, const nb_span *spans, size_t n,
         render_part(rows, spans, n, row, parts[i], i == 1);
 }
 
-void nb_material_row(void *context, const nb_span *spans, size_t n, float *row)
-{
-    const nb_dark_rows *rows = context;
-    rows->kernel(&rows->materials[spans->panel], spans, n, row);
-}
-
 void nb_dark_row(void *context, const nb_span *spans, size_t n, float *row)
 {
-    const nb_dark_rows *rows = context;
+    nb_dark_rows *rows = context;
     render_row(rows, spans, n, row);
-    if (rows->materials)
-        nb_material_row(context, spans, n, row);
+    if (rows->materials.plans)
+        nb_background_row(&rows->materials, spans, n, row);
 }

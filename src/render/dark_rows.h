@@ -4,36 +4,29 @@
 #define NB_RENDER_DARK_ROWS_H
 
 #include "../plan/dark.h"
-#include "kernel.h"
+#include "background_rows.h"
 
 typedef struct nb_dark_rows {
     nb_row_kernel *kernel;
-    const nb_vector_plan *plans; /* of each panel */
-    nb_lit_panel *lit;           /* of each panel, owned; NULL: every pixel may be lit */
+    nb_background_kernel *background; /* NULL: kernel for all pixels */
+    int threads;                      /* that prepare; 0: as 1 */
+    const nb_vector_plan *plans;      /* of each panel */
+    nb_lit_panel *lit;       /* of each panel, owned; NULL: every pixel may be lit */
     nb_vector_plan *without; /* of each panel, without the crystal; owned; NULL: what is dark
                                     is 0 */
-    nb_vector_plan *
-        materials; /* of each panel, nb_plans_of_materials; owned; NULL: there are none */
+    nb_background_rows materials;
 } nb_dark_rows;
 
-/** Plans must outlive the rows.  rows is zeroed but for kernel and plans.  Errors: NB_ERR_NOMEM. */
+/** Plans must outlive the rows.  rows is zeroed but for kernels, threads and plans.  Errors: NB_ERR_NOMEM. */
 nb_status nb_dark_rows_build(const nb_plan *plan, nb_dark_rows *rows, nb_error *err);
 void nb_dark_rows_free(nb_dark_rows *rows);
 
 /** For nb_row_job; context: a nb_dark_rows. */
 void nb_dark_row(void *context, const nb_span *spans, size_t n, float *row);
-/** The same, and only adds the materials, of which there are some. */
-void nb_material_row(void *context, const nb_span *spans, size_t n, float *row);
-
 /** Copies of plans that render the water alone: the bytes that the same plans give where every F is
  * 0.  The caller's (nb_free).  Errors: NB_ERR_NOMEM. */
 nb_status nb_plans_without_crystal(const nb_vector_plan *plans, int n,
                                    nb_vector_plan **without, nb_error *err);
-
-/** Copies of plans that add the materials of an amorphous background to what is there; NULL where the
- * scene has none.  The caller's (nb_free).  Errors: NB_ERR_NOMEM. */
-nb_status nb_plans_of_materials(const nb_vector_plan *plans, int n,
-                                nb_vector_plan **materials, nb_error *err);
 
 /** Is every pixel without crystal exactly 0? */
 int nb_dark_is_zero(const nb_scene *scene);

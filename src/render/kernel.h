@@ -4,6 +4,7 @@
 #ifndef NB_RENDER_KERNEL_H
 #define NB_RENDER_KERNEL_H
 
+#include "../plan/background_tiles.h"
 #include "backend.h"
 #include "vector_plan.h"
 
@@ -13,5 +14,20 @@ typedef void nb_row_kernel(const nb_vector_plan *plan, const nb_span *spans, siz
                            float *row);
 
 nb_row_kernel nb_row_sse2, nb_row_avx2, nb_row_avx512, nb_row_neon;
+
+/** A row of pixels in a tile of the background (../plan/background_tiles.h). */
+typedef struct nb_background_line {
+    nb_vec3 start, step;           /* the middle of pixel f: start + f step, m */
+    double scale, shift;           /* its place in the tile: f scale + shift */
+    double c[NB_BACKGROUND_ORDER]; /* of that place: the smooth factor */
+} nb_background_line;
+
+/** Add the materials to the pixels of a span, which is in one smooth tile; plan: one of materials with a table of
+ * the background; to: its first pixel. */
+typedef void nb_background_kernel(const nb_vector_plan *plan, const nb_span *span,
+                                  const nb_background_line *line, float *to);
+
+nb_background_kernel nb_background_sse2, nb_background_avx2, nb_background_avx512,
+    nb_background_neon;
 
 #endif

@@ -6,28 +6,12 @@
 
 #include "../physics/pixel.h"
 #include "kernel.h"
+#include "kernel_background.h"
 #include "kernel_double.h"
 #include "kernel_fixed.h"
 #include "kernel_simple.h"
 
-#define NB_PASTE2(a, b) a##b
-#define NB_PASTE(a, b) NB_PASTE2(a, b)
 #define NB_ROW_KERNEL NB_PASTE(nb_row_, NB_KERNEL_ISA)
-
-/* Blocks go through each stage (rays, crystal, factors) some at a time: the stages'
- * chains of dependent operations then overlap, and each stage keeps its constants in
- * registers. */
-enum { CHUNK = 256 / NB_W, SIMPLE_CHUNK = 512 / NB_W, MAX_LINES = 64 };
-
-/** w_source [polar] of one source. */
-NB_INLINE vd2 source_factor(const nb_vector_plan *p, const nb_vector_source *b,
-                            const rays *r)
-{
-    const nb_scene *sc = &p->scene;
-    if (!sc->oversample_polar || sc->beam.nopolar)
-        return vd2_set(b->weight);
-    return vd2_scale(polarization(sc->beam.polarization, b, r), b->weight);
-}
 
 /** The factor of the crystal's part: 0 where dmin culls it. */
 NB_INLINE vd2 unculled(const nb_vector_plan *p, const nb_vector_source *b, const rays *r,
@@ -188,82 +172,6 @@ NB_STAGE vd2 sources_together(const nb_vector_plan *p, const rays *r)
                          p->table.unit, vd2_scale(all, background));
 }
 
-/** As nb_piece_of; most buckets hold one border at most, and a branch would be right every other
- * time. */
-NB_INLINE const nb_table_piece *piece_of(const nb_table_piece *pieces,
-                                         const int32_t *bucket, double x)
-{
-    int low = bucket[0], high = bucket[1];
-    if (high - low <= 1)
-        return pieces + low + ((pieces[high].x <= x) & (high > low));
-    while (low < high) {
-        int middle = (low + high + 1) / 2;
-        if (pieces[middle].x <= x)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return pieces + low;
-}
-
-_Static_assert(sizeof(nb_table_piece) == 8 * sizeof(double) &&
-                   offsetof(nb_table_piece, F) == 3 * sizeof(double) &&
-                   offsetof(nb_table_piece, F_next) == 7 * sizeof(double),
-               "material_lanes reads pieces as rows of doubles");
-
-/** N F|F| of one material, as in nb_amorphous_at. */
-NB_INLINE vd material_lanes(const nb_amorphous *a, const nb_scatterer *m, vd x)
-{
-    const nb_table_piece *pieces = a->pieces + m->first_piece;
-    const int32_t *buckets = a->buckets + m->first_bucket;
-    const vd bucket = vd_min(x * m->per, vd_set(m->n_buckets - 1));
-    const double *rows[NB_H]; /* of the pieces' doubles */
-    vd c[8], F0, F1, F, low, high;
-    vl bits;
-    for (int i = 0; i < NB_H; i++)
-        rows[i] = &piece_of(pieces, buckets + (int)bucket[i], x[i])->x;
-    vd_columns(rows, c);
-    /* x next before F d1 d2 d3 F_next */
-    F0 = c[3];
-    F1 = c[7];
-    F = F0 + (x - c[0]) * (c[4] + (x - c[1]) * (c[5] + (x - c[2]) * c[6]));
-    low = vd_min(F0, F1);
-    high = vd_max(F0, F1);
-    bits = (vl)(F > low); /* not a number: low */
-    F = (vd)(((vl)F & bits) | ((vl)low & ~bits));
-    F = vd_min(F, high);
-    return vd_set(m->molecules) * F * (vd)((vl)F & INT64_MAX);
-}
-
-/** As nb_amorphous_at. */
-NB_INLINE vd amorphous_lanes(const nb_amorphous *a, vd x)
-{
-    vd sum = vd_set(0);
-    for (int i = 0; i < a->n; i++)
-        sum = sum + material_lanes(a, &a->materials[i], x);
-    return sum;
-}
-
-/** As nb_background_source_sum. */
-NB_STAGE void amorphous_sources(const nb_vector_plan *p, const rays *r, int n, vd2 *sum)
-{
-    const nb_scene *sc = &p->scene;
-    int s, i;
-    for (i = 0; i < n; i++)
-        sum[i] = vd2_set(0);
-    for (s = 0; s < sc->beam.n_sources; s++)
-        for (i = 0; i < n; i++) {
-            const nb_vector_source *b = &p->sources[s];
-            const q_vectors q = scattering_vector(b, &r[i]);
-            const vd2 q2 = vd2_fma(q.x, q.x, vd2_fma(q.y, q.y, vd2_mul(q.z, q.z)));
-            const vd2 B = {amorphous_lanes(sc->amorphous, 0.5 * vd_sqrt(q2.a)),
-                           amorphous_lanes(sc->amorphous, 0.5 * vd_sqrt(q2.b))};
-            sum[i] = vd2_fma(B, source_factor(p, b, &r[i]), sum[i]);
-        }
-    for (i = 0; i < n; i++)
-        sum[i] = vd2_scale(sum[i], sc->lattice.n_orientations);
-}
-
 /** Factors taken once a pixel, from its first ray. */
 NB_STAGE void cached_factors(const nb_vector_plan *p, const rays *r, int n, vd2 *factor)
 {
@@ -280,7 +188,9 @@ NB_STAGE void add_rays(const nb_vector_plan *p, const rays *r, const vd2 *captur
     const nb_scene *sc = &p->scene;
     vd2 sum[CHUNK];
     int i;
-    if (p->amorphous)
+    if (p->amorphous && p->background)
+        background_sources(p, r, n, sum);
+    else if (p->amorphous)
         amorphous_sources(p, r, n, sum);
     else if (p->offsets)
         for (i = 0; i < n; i++)

@@ -17,11 +17,12 @@ struct nb_backend_state {
     nb_render_options options;
     nb_isa isa;
     int threads;
-    nb_row_kernel *row;    /* NULL: none for isa */
-    nb_spot_kernel *spot;  /* NULL: none for isa */
-    nb_tile_kernel *tile;  /* NULL: none for isa */
-    const char *reference; /* why the last scene went to the reference; NULL */
-    int asked;             /* a tolerance, for the last scene */
+    nb_row_kernel *row;               /* NULL: none for isa */
+    nb_spot_kernel *spot;             /* NULL: none for isa */
+    nb_tile_kernel *tile;             /* NULL: none for isa */
+    nb_background_kernel *background; /* NULL: none for isa */
+    const char *reference;            /* why the last scene went to the reference; NULL */
+    int asked;                        /* a tolerance, for the last scene */
     int by_spots,
         by_tiles; /* the last scene was rendered from its reflections, in blocks */
     nb_spots_result left; /* what was left out of it, or why nothing was */
@@ -30,13 +31,13 @@ struct nb_backend_state {
 
 const nb_kernel_set nb_kernel_sets[] = {
 #if defined(__x86_64__)
-    {NB_ISA_SSE2, nb_row_sse2, nb_spots_sse2, nb_tiles_sse2},
-    {NB_ISA_AVX2, nb_row_avx2, nb_spots_avx2, nb_tiles_avx2},
-    {NB_ISA_AVX512, nb_row_avx512, nb_spots_avx512, nb_tiles_avx512},
+    {NB_ISA_SSE2, nb_row_sse2, nb_spots_sse2, nb_tiles_sse2, nb_background_sse2},
+    {NB_ISA_AVX2, nb_row_avx2, nb_spots_avx2, nb_tiles_avx2, nb_background_avx2},
+    {NB_ISA_AVX512, nb_row_avx512, nb_spots_avx512, nb_tiles_avx512, nb_background_avx512},
 #elif defined(__aarch64__)
-    {NB_ISA_NEON, nb_row_neon, nb_spots_neon, nb_tiles_neon},
+    {NB_ISA_NEON, nb_row_neon, nb_spots_neon, nb_tiles_neon, nb_background_neon},
 #endif
-    {NB_ISA_SCALAR, NULL, NULL, NULL}};
+    {NB_ISA_SCALAR, NULL, NULL, NULL, NULL}};
 
 static nb_kernel_set kernels_for(nb_isa isa)
 {
@@ -104,6 +105,7 @@ static nb_status open_simd(const nb_render_options *options, nb_backend_state **
     (*state)->row = kernels_for(isa).row;
     (*state)->spot = kernels_for(isa).spot;
     (*state)->tile = kernels_for(isa).tile;
+    (*state)->background = kernels_for(isa).background;
     nb_threads_start((*state)->threads);
     return NB_OK;
 }
@@ -135,7 +137,10 @@ typedef struct vector_render {
 /** Every step of the pixels that are not dark. */
 static nb_status render_steps(const vector_render *r, nb_error *err)
 {
-    nb_dark_rows rows = {.kernel = r->state->row, .plans = r->vectors};
+    nb_dark_rows rows = {.kernel = r->state->row,
+                         .background = r->state->background,
+                         .threads = r->state->threads,
+                         .plans = r->vectors};
     const nb_row_job job = {r->scene,
                             r->request,
                             r->planes,
@@ -154,14 +159,14 @@ static nb_status render_steps(const vector_render *r, nb_error *err)
 static nb_status add_materials(const vector_render *r, nb_error *err)
 {
     const nb_hooks quiet = {0};
-    nb_dark_rows rows = {.kernel = r->state->row, .plans = r->vectors};
-    const nb_row_job job = {r->scene,        r->request,        r->planes, &rows,
-                            nb_material_row, r->state->threads, &quiet};
-    nb_status st =
-        nb_plans_of_materials(r->vectors, r->scene->n_panels, &rows.materials, err);
-    if (!st && rows.materials)
+    nb_background_rows rows = {.kernel = r->state->row, .smooth = r->state->background};
+    const nb_row_job job = {r->scene,          r->request,        r->planes, &rows,
+                            nb_background_row, r->state->threads, &quiet};
+    nb_status st = nb_background_rows_build(r->plan->scene, r->vectors, r->state->threads,
+                                            &rows, err);
+    if (!st && rows.plans)
         st = nb_render_rows(&job, err);
-    nb_dark_rows_free(&rows);
+    nb_background_rows_free(&rows);
     return st;
 }
 

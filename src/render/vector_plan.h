@@ -10,6 +10,7 @@
 #ifndef NB_RENDER_VECTOR_PLAN_H
 #define NB_RENDER_VECTOR_PLAN_H
 
+#include "../plan/background_table.h"
 #include "../plan/fixed_point.h"
 #include "vector_paths.h"
 
@@ -80,7 +81,8 @@ typedef struct nb_vector_plan {
                                when there is one source or they would not fit */
     int simple;      /* FIXED: NB_VECTOR_SIMPLE */
     int has_factors; /* the sources' factors differ between sources or pixels */
-    int amorphous; /* the materials alone, added to what is there: nb_plans_of_materials */
+    int amorphous;   /* the materials alone, added to what is there: background_rows.h */
+    const nb_background_table *background; /* of the materials; NULL: source by source */
     /* of one panel */
     nb_panel panel;
     nb_sensor sensor;

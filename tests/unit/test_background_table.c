@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* Backgrounds by one table over the scattering angle and by smooth tiles, against the scalar renderer: any spectrum,
+ * divergence, sensor and sampling, and tables with kinks and changes of sign. */
+#include "../support/check.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "../support/picture.h"
+#include "api/sim.h"
+#include "plan/background_tiles.h"
+
+enum { SCENES = 12, EDGE = 448, SOME = 3 };
+
+/* Part of the largest photons below which nothing is asked. */
+#define DIM 1e-7
+/* Table, smooth factor, roundings to float: docs/physics.md, section 21.1. */
+#define LIMIT 6e-7
+
+static void sample(nb_config *cfg, int n)
+{
+    cfg->oversample = 1 + n % 3;
+    cfg->oversample_polar = n % 5 == 0;
+    cfg->oversample_omega = n % 7 == 0;
+    cfg->curved = n % 9 == 8;
+    if (n % 3) {
+        cfg->dispersion_pct = n % 2 ? 0.5 : 3;
+        cfg->dispersion_steps = 4;
+    }
+    if (n % 8 == 5) {
+        cfg->hdiv_range_mrad = 5;
+        cfg->hdiv_steps = 3;
+    }
+    if (n % 4 == 1) {
+        cfg->thick_um = 450;
+        cfg->abs_um = 300;
+        cfg->thick_steps = 2;
+        cfg->layer_depth = n % 8 == 1 ? NB_LAYER_MEAN : NB_LAYER_FRONT;
+    }
+    if (n % 5 == 2) {
+        cfg->polarization = 0.9;
+        cfg->polar_set = 1;
+    }
+}
+
+/** A background alone; table: a file's path. */
+static nb_config a_scene(int n, const char *table)
+{
+    static const char *const materials[] = {"water:0.01", "water:0.5,air:20", "ice:0.3",
+                                            "nanoice:0.2,water:0.1,air:3"};
+    nb_config cfg = nb_suite_config(1, 3, EDGE);
+    cfg.default_F = 0;
+    cfg.pixel_mm = n % 2 ? 0.172 : 0.3;
+    cfg.distance_mm = 60 + 20 * (n % 7);
+    cfg.lambda_A = 0.8 + 0.05 * (n % 11);
+    sample(&cfg, n);
+    if (n % 6 == 3)
+        snprintf(cfg.stol_file, sizeof cfg.stol_file, "%s", table);
+    else
+        snprintf(cfg.background, sizeof cfg.background, "%s", materials[n % 4]);
+    return cfg;
+}
+
+static nb_picture render(const nb_config *cfg, nb_isa isa, int threads)
+{
+    nb_config as = *cfg;
+    nb_picture p;
+    nb_error err = {0};
+    as.isa = isa;
+    as.precision = NB_PRECISION_MIXED;
+    as.threads = threads;
+    if (nb_picture_render(&as, &p, &err) != NB_OK)
+        fail_msg("%s", err.message);
+    return p;
+}
+
+/** Is each pixel what the scalar renderer says? */
+static double worst_of(const nb_picture *truth, const nb_picture *quick)
+{
+    double most = 0;
+    for (size_t i = 0; i < truth->n; i++) {
+        const double a = truth->pixels[i], b = quick->pixels[i];
+        if (fabs(a) > DIM * truth->stats.max)
+            most = fmax(most, fabs(a - b) / fabs(a));
+        else if (!(fabs(a - b) <= DIM * truth->stats.max))
+            most = INFINITY;
+    }
+    return most;
+}
+
+/** How many tiles of the scene are smooth. */
+static int smooth_tiles(const nb_scene *sc)
+{
+    nb_background_table *table;
+    nb_background_tiles tiles = {0};
+    int n = 0;
+    assert_int_equal(nb_background_table_build(sc, 2, &table, NULL), NB_OK);
+    if (!table)
+        return -1;
+    assert_int_equal(nb_background_tiles_build(sc, sc->panels, table, 2, &tiles, NULL),
+                     NB_OK);
+    for (int i = 0; tiles.tiles && i < tiles.across * tiles.down; i++)
+        n += tiles.tiles[i].smooth;
+    nb_background_tiles_free(&tiles);
+    nb_background_table_free(table);
+    return n;
+}
+
+static void write_table(char path[NB_PATH_MAX])
+{
+    const char *text = "0 5\n0.05 -3\n0.1 2\n0.11 9\n0.2 3\n0.35 3.5\n0.5 1\n";
+    nb_scratch_path(path, "kinks.stol");
+    assert_true(nb_scratch_write(path, text, strlen(text)));
+}
+
+static void the_table_is_the_sum_over_sources(void **state)
+{
+    char path[NB_PATH_MAX];
+    int smooth = 0, tables = 0;
+    (void)state;
+    write_table(path);
+    for (int n = 0; n < SCENES; n++) {
+        const nb_config cfg = a_scene(n, path);
+        nb_picture truth = render(&cfg, NB_ISA_SCALAR, 2);
+        nb_picture quick = render(&cfg, NB_ISA_AUTO, 2);
+        const double worst = worst_of(&truth, &quick);
+        const int tiles = smooth_tiles(&quick.sim->model.scene);
+        if (!(worst <= LIMIT))
+            fail_msg("scene %d (%s%s): %.2e off", n, cfg.background, cfg.stol_file, worst);
+        smooth += tiles > 0;
+        tables += tiles >= 0;
+        nb_picture_free(&truth);
+        nb_picture_free(&quick);
+    }
+    assert_true(tables >= SCENES * 2 / 3);
+    assert_true(smooth >= SCENES / 2);
+    unlink(path);
+}
+
+/** The same bytes with any number of threads and for any region. */
+static void a_region_has_the_same_bytes(void **state)
+{
+    char path[NB_PATH_MAX];
+    (void)state;
+    write_table(path);
+    for (int n = 0; n < SCENES; n += SOME) {
+        nb_config cfg = a_scene(n, path);
+        nb_picture whole = render(&cfg, NB_ISA_AUTO, 1), part;
+        cfg.roi_set = 1;
+        memcpy(cfg.roi, (const int[]){37, 300, 101, 203}, sizeof cfg.roi);
+        part = render(&cfg, NB_ISA_AUTO, 2);
+        for (int s = 101; s <= 203; s++)
+            assert_memory_equal(part.pixels + s * EDGE + 37, whole.pixels + s * EDGE + 37,
+                                (300 - 37 + 1) * sizeof(float));
+        nb_picture_free(&whole);
+        nb_picture_free(&part);
+    }
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table_is_the_sum_over_sources),
+        cmocka_unit_test(a_region_has_the_same_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
