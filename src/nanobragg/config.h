@@ -209,12 +209,12 @@ typedef struct nb_config {
     char dump_mtz_file[NB_PATH_MAX], dump_hkl_file[NB_PATH_MAX]; /* written */
 
     /* --- beam --- */
-    double lambda_A;    /* NaN unset (1); -lambda and -energy: last one wins */
-    double energy_eV;   /* NaN unset */
-    double fluence;     /* photons/m^2; NaN unset (1/r_e^2) */
-    double flux;        /* photons/s; 0 off */
-    double exposure_s;  /* 1 */
-    double beamsize_mm; /* NaN unset (0.1); also clips the crystal along b and c */
+    double lambda_A;   /* NaN unset (1); -lambda and -energy: last one wins */
+    double energy_eV;  /* NaN unset */
+    double fluence;    /* photons/m^2; NaN unset (1/r_e^2) */
+    double flux;       /* photons/s; 0 off */
+    double exposure_s; /* 1 */
+    double beamsize_mm; /* NaN unset (0.1); a crystal given by size is cut to it along b, c */
     int polar_set;
     double polarization; /* Kahn factor, 0 */
     int nopolar;
@@ -337,9 +337,9 @@ typedef struct nb_config {
     int threads; /* 0 auto */
     nb_isa isa;
     nb_precision precision;
-    double tolerance; /* part of the brightest pixel that a pixel may lack; NaN unset (what does
+    double tolerance; /* how much darker a pixel may be, a part of the brightest; NaN unset (what does
                          not show); 0: every step is calculated */
-    double tolerance_photons; /* photons that a pixel may lack; NaN unset */
+    double tolerance_photons; /* how many photons darker a pixel may be; NaN unset */
     char device[32]; /* one of nb_device_word; "" = auto.  Words that end in ":all" share the
                         frames of a series among the GPUs; one image is made by the first */
     double max_read_MB; /* memory for what a small input file declares; 0: 500.  Ten times the

@@ -83,6 +83,7 @@ check circles "${PYTHON:-python3}" tests/lint/circles.py "${BUILD:-build/gcc-rel
 check functions "${PYTHON:-python3}" tests/lint/functions.py
 check fields "${PYTHON:-python3}" tests/lint/fields.py
 check headers bash tests/lint/headers.sh
+check contents "${PYTHON:-python3}" tests/lint/contents.py
 check text "${PYTHON:-python3}" tests/lint/text.py
 check silent-library silent
 check hdf5-reads hdf5_reads
