@@ -25,7 +25,7 @@ endif
 $(call stamp,demo,$(DEMO_FLAGS) $(DEMO_FILES))
 demo: $(DEMO_DIR)/lysozyme.png link ## render lysozyme into build/demo/
 	@printf '%s\n' '' 'The picture: $(DEMO_DIR)/lysozyme.png' \
-	    'Next:        $(if $(filter gcc-release,$(SET)),build,$B)/nanobragg -help, and docs/guide.md has a first image of your own'
+	    'Next:        $(if $(filter gcc-release,$(SET)),build,$B)/nanobragg -help, and docs/guide.md begins with a frame as of a beamline'
 $(DEMO_DIR)/lysozyme.png: $B/nanobragg $B/demo
 	@mkdir -p $(DEMO_DIR)
 	$B/nanobragg $(DEMO_FLAGS) $(DEMO_FILES)

@@ -10,9 +10,10 @@ const nb_help_example nb_help_examples[] = {
     {"nanobragg -hkl P1.hkl -cell 79.1 79.1 37.9 90 90 90 -N 20 -lambda 1 -detpixels "
      "1024",
      "a still of a protein"},
-    {"nanobragg -hkl P1.hkl -mat A.mat -N 50 -osc 1 -phisteps 20 -mosaic 0.3 -mosaic_dom "
-     "20",
-     "a rotation image of a mosaic crystal"},
+    {"nanobragg -pdb 1aki.pdb -N 30 -gauss_xtal -osc 0.5 -crystal_volume 125000 -flux "
+     "1e10 "
+     "-background water:0.1",
+     "a rotation image of a crystal in water, in photons of a beamline"},
     {"nanobragg -default_F 100 -cell 100 -N 5 -trace_pixel 512 512",
      "every quantity of one pixel"},
     {"nanobragg compare new.bin reference.bin -diff difference.png",
