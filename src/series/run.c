@@ -101,8 +101,10 @@ nb_status nb_run_outcome(const nb_run *run, nb_error *err)
     if (nb_ranks_rank(run->ranks) == 0 ? run->progress.done < run->frames.count
                                        : atomic_load(&run->stop))
         return nb_fail(err, NB_ERR_CANCELLED,
-                       "interrupted: %d of %d frames are finished; type the same flags "
-                       "and -resume to continue",
+                       run->given
+                           ? "interrupted after %d of %d frames; no HDF5 is written"
+                           : "interrupted: %d of %d frames are finished; type the "
+                             "same flags and -resume to continue",
                        run->progress.done, run->frames.count);
     return NB_OK;
 }

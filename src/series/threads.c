@@ -3,6 +3,7 @@
  * next frame in order writes it and the following finished ones, while the others continue.
  * At most `window` frames are between the first unwritten and the last begun one, so memory
  * does not grow. */
+#include <math.h>
 #include <string.h>
 
 #ifdef _OPENMP
@@ -117,6 +118,16 @@ static nb_status take_given(const nb_run *run, nb_frame *f, int k, nb_error *err
     return st ? st : nb_sim_statistics(f->sim, f->image, &f->stats, err);
 }
 
+/** Nobody knows the crystal of a given image. */
+static void forget_crystal(nb_hdf5_frame *t)
+{
+    for (int i = 0; i < 9; i++)
+        t->A[i] = NAN;
+    for (int i = 0; i < 3; i++)
+        t->N[i] = NAN;
+    t->blocks = t->mosaic_deg = NAN;
+}
+
 static nb_status render(nb_run *run, nb_frame *f, int k, nb_error *err)
 {
     nb_frame_wants wants = {0};
@@ -188,6 +199,8 @@ static nb_status make(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
         return nb_frames_at(&run->frames, k, st, err);
     slot->inputs = f->inputs;
     slot->truth = nb_frame_truth(f);
+    if (run->given)
+        forget_crystal(&slot->truth);
     recall(run, k, slot);
     if (slot->kept)
         return NB_OK;

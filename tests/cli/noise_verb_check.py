@@ -121,6 +121,14 @@ def series():
     run("noise", "photons.h5", "said.h5", "-seed", 23, "-quiet", "-report", "said.json")
     with open("said.json", encoding="utf-8") as stream:
         said = json.load(stream)
+    try:
+        import h5py
+    except ImportError:
+        print("skip noise_verb crystal-is-not-known # no h5py")
+    else:
+        with h5py.File("said.h5") as h5:
+            ok("crystal-is-not-known", all((h5["/entry/simulation/" + n][()] != h5["/entry/simulation/" + n][()]).all()
+                                           for n in ("A", "U", "N", "mosaic")))
     ok("report", "noise photons.h5 said.h5 -seed 23" in json.dumps(said), list(said))
     ok("no-record-left", not glob.glob("*.resume"), glob.glob("*.resume"))
 
