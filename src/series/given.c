@@ -240,17 +240,6 @@ void nb_given_free(nb_given *g)
     nb_free(g);
 }
 
-nb_status nb_given_background(nb_given *g, nb_sim *base, nb_error *err)
-{
-    if (!g->size[0])
-        nb_sim_size(base, &g->size[0], &g->size[1]);
-    if (!has_background(&g->cfg))
-        return NB_OK;
-    g->background = nb_alloc_raw(base->model.scene.raster.pixels, sizeof *g->background,
-                                 "background", err);
-    return g->background ? nb_sim_render(base, g->background, NULL, err) : NB_ERR_NOMEM;
-}
-
 /* --- one frame --- */
 
 /** *in is the image; own holds it when it is read now. */
@@ -290,8 +279,10 @@ static nb_status find_panels(const nb_sim *sim, const nb_image *image, const cha
                       image->fast, image->slow);
 }
 
-/** A row of the image as photons; returns the first pixel that is not finite, or n. */
-static int take_row(const float *from, int n, double unit, double pedestal, float *to)
+/** A row of the image as photons, 0 in pixels that are left_out (NULL: none); returns the first pixel that is
+ * not finite, or n. */
+static int take_row(const float *from, const uint8_t *left_out, int n, double unit,
+                    double pedestal, float *to)
 {
     int bad = n;
     if (unit == 1 && pedestal == 0)
@@ -299,6 +290,8 @@ static int take_row(const float *from, int n, double unit, double pedestal, floa
     else
         for (int i = 0; i < n; i++)
             to[i] = (float)((from[i] - pedestal) * unit);
+    for (int i = 0; left_out && i < n; i++)
+        to[i] = left_out[i] ? 0 : to[i];
     for (int i = n; i-- > 0;)
         bad = isfinite(to[i]) ? bad : i;
     return bad;
@@ -320,16 +313,26 @@ static void finish_row(const nb_scene *sc, const nb_region *r, int row, size_t f
             to[i] = 0;
 }
 
+/** What an image marks in a row of a panel; NULL: nothing. */
+static const uint8_t *marks_of(const nb_image *in, const nb_panel_pixels *from, int row)
+{
+    return in->left_out
+               ? in->left_out + (from->first - in->pixels) + (size_t)row * from->stride
+               : NULL;
+}
+
 static nb_status take_panel(const nb_given *g, const nb_scene *sc, int number,
-                            const nb_panel_pixels *from, double pedestal, float *image,
+                            const nb_panel_pixels *from, const nb_image *in, float *image,
                             int bad[2])
 {
     const nb_panel *p = &sc->panels[number];
+    const double pedestal = nb_or(g->pedestal, in->pedestal);
     const nb_region r = nb_panel_region(sc, p);
     for (int j = 0; j < p->rows; j++) {
         const size_t first = p->first_pixel + (size_t)j * (size_t)p->columns;
-        const int i = take_row(from->first + (size_t)j * from->stride, p->columns,
-                               g->unit, pedestal, image + first);
+        const int i =
+            take_row(from->first + (size_t)j * from->stride, marks_of(in, from, j),
+                     p->columns, g->unit, pedestal, image + first);
         if (i < p->columns) {
             bad[0] = i;
             bad[1] = j;
@@ -354,7 +357,7 @@ nb_status nb_given_frame(const nb_given *g, int k, const nb_sim *sim, float *ima
     if (!st)
         st = find_panels(sim, in, name, where, err);
     for (int i = 0; !st && i < sc->n_panels; i++) {
-        st = take_panel(g, sc, i, &where[i], nb_or(g->pedestal, in->pedestal), image, bad);
+        st = take_panel(g, sc, i, &where[i], in, image, bad);
         if (st)
             st = nb_fail_at(err, st, name, 0,
                             "frame %d, panel %d: pixel %d %d (fast slow) is not a "
@@ -364,4 +367,59 @@ nb_status nb_given_frame(const nb_given *g, int k, const nb_sim *sim, float *ima
     nb_image_free(&own);
     nb_free(where);
     return st;
+}
+
+/* --- before the first frame --- */
+
+/** The pixels that the first image leaves out are masked, as those of -mask. */
+static nb_status take_mask(nb_sim *base, const nb_image *in, const nb_panel_pixels *where,
+                           nb_error *err)
+{
+    const nb_scene *sc = &base->model.scene;
+    const size_t n = sc->raster.pixels;
+    if (!base->mask) {
+        if (!(base->mask = nb_alloc_raw(n, 1, "mask", err)))
+            return NB_ERR_NOMEM;
+        memset(base->mask, 1, n);
+    }
+    for (int k = 0; k < sc->n_panels; k++)
+        for (int j = 0; j < sc->panels[k].rows; j++) {
+            const uint8_t *marks = marks_of(in, &where[k], j);
+            uint8_t *to = base->mask + sc->panels[k].first_pixel +
+                          (size_t)j * (size_t)sc->panels[k].columns;
+            for (int i = 0; i < sc->panels[k].columns; i++)
+                to[i] = to[i] && !marks[i];
+        }
+    return nb_sim_rebuild(base, &base->cfg, err);
+}
+
+/** By the first image. */
+static nb_status find_mask(const nb_given *g, nb_sim *base, nb_error *err)
+{
+    nb_panel_pixels *where =
+        nb_alloc((size_t)base->model.scene.n_panels, sizeof *where, "panels", err);
+    char name[NB_PATH_MAX];
+    nb_image own = {0};
+    const nb_image *in;
+    nb_status st = where ? read_image(g, 0, &own, &in, err) : NB_ERR_NOMEM;
+    if (!st)
+        st = find_panels(base, in, nb_given_name(g, 0, name), where, err);
+    if (!st && in->left_out)
+        st = take_mask(base, in, where, err);
+    nb_image_free(&own);
+    nb_free(where);
+    return st;
+}
+
+nb_status nb_given_prepare(nb_given *g, nb_sim *base, nb_error *err)
+{
+    nb_status st;
+    if (!g->size[0])
+        nb_sim_size(base, &g->size[0], &g->size[1]);
+    st = find_mask(g, base, err);
+    if (st || !has_background(&g->cfg))
+        return st;
+    g->background = nb_alloc_raw(base->model.scene.raster.pixels, sizeof *g->background,
+                                 "background", err);
+    return g->background ? nb_sim_render(base, g->background, NULL, err) : NB_ERR_NOMEM;
 }

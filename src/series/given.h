@@ -33,8 +33,9 @@ typedef struct nb_given {
 nb_status nb_given_open(const nb_config *cfg, const nb_series *series,
                         const nb_hooks *hooks, nb_given **given, nb_error *err);
 
-/** Render the background of cfg once.  base: the simulation of given->cfg. */
-nb_status nb_given_background(nb_given *given, nb_sim *base, nb_error *err);
+/** Mask the pixels that the first image leaves out, and render the background of cfg once.  base: the simulation
+ * of given->cfg. */
+nb_status nb_given_prepare(nb_given *given, nb_sim *base, nb_error *err);
 
 /** The photons of frame k with the background, into image[pixels of the stack]; 0 in pixels that sim does
  * not render.  From any thread.  Errors: NB_ERR_INPUT (damaged, another size, a pixel that is not

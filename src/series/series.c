@@ -234,7 +234,7 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
     nb_panel_canvas canvas;
     nb_status st = create_base(run, cfg, b, err);
     if (!st && run->given)
-        st = nb_given_background(run->given, run->base, err);
+        st = nb_given_prepare(run->given, run->base, err);
     if (st || (st = check_panels(run, err)) ||
         (st = nb_cpu_choose(run->base->cfg.isa, &run->layout.isa, err)))
         return st;

@@ -91,9 +91,8 @@ def of_one_image():
     ok("from-a-pipe", read("piped.cbf") == read("deep.cbf"))
     run("noise", "own.h5", "again.bin", "-seed", 1, "-pedestal", 17, "-unit", 0.5, "-quiet")
     counts = array.array("f", read("again.bin"))
-    own = run("compare", "own.h5", "again.bin", "-size", FAST, SLOW, "-json", "-threshold", "none")[0]
-    ok("pedestal-and-unit", abs(sum(counts) - (json.loads(own)["sum_a"] - 17 * FAST * SLOW) / 2) < 1e-3 * sum(counts),
-       sum(counts))
+    own = json.loads(run("compare", "own.h5", "again.bin", "-size", FAST, SLOW, "-json", "-threshold", "none")[0])
+    ok("pedestal-and-unit", abs(sum(counts) - (own["sum_a"] - 17 * own["pixels"]) / 2) < 1e-3 * sum(counts), sum(counts))
 
 
 def series():
@@ -146,6 +145,20 @@ def panels():
     ok("panels-of-hdf5", equal("own.h5", "b.h5"))
     out, err = run("noise", "photons.h5", "p.img", "-seed", 1, status=2)
     ok("panels-in-smv", "one panel" in err and not os.path.exists("p.img"), err)
+
+
+def masked_input():
+    """What an input marks is marked in the output, and its value is no photons."""
+    run(*CRYSTAL, *PLACE, "-quiet", "-seed", 2, "-mask", "mask.pgm", "-stills", 2, "-output", "c_%d.cbf", "-hdf5", "c.h5",
+        "-hdf5type", "int32")
+    for name in ("c_%d.cbf", "c.h5"):
+        run("noise", name, "d_%d.cbf", "-seed", 2, "-psf", "gauss", "-psf_fwhm", 800, "-quiet")
+        run("noise", name, "e_%d.bin", "-quiet")
+        marks = [i for i in range(FAST * SLOW) if i % 31 == 4]
+        photons = array.array("f", read("e_2.bin"))
+        said = json.loads(run("compare", "d_2.cbf", "c_2.cbf", "-json", "-threshold", "none")[0])
+        ok("marks-of-" + name[:3], said["left_out"] == len(marks) and all(photons[i] == 0 for i in marks)
+           and min(photons) == 0, said)
 
 
 def background():
@@ -210,7 +223,7 @@ def bad_input():
 def main():
     folder = tempfile.mkdtemp()
     try:
-        for part in (of_one_image, series, panels, background, bad_input):
+        for part in (of_one_image, series, panels, masked_input, background, bad_input):
             os.mkdir(os.path.join(folder, part.__name__))
             os.chdir(os.path.join(folder, part.__name__))
             fixtures()
