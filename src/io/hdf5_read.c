@@ -230,8 +230,8 @@ static nb_status use_mask(const nb_h5_set *set, nb_image *out, nb_error *err)
 }
 
 /** The mask of this detector, if there is one of the image's size (modules may be a dimension). */
-static nb_status read_mask(const nb_h5_input *in, const char *detector, nb_image *out,
-                           int *found, nb_error *err)
+static nb_status read_mask(const nb_h5_input *in, const char *detector, int wanted,
+                           nb_image *out, int *found, nb_error *err)
 {
     static const char *const names[] = {"pixel_mask", "detectorSpecific/pixel_mask"};
     nb_status st = NB_OK;
@@ -244,7 +244,7 @@ static nb_status read_mask(const nb_h5_input *in, const char *detector, nb_image
             continue;
         *found = set.dims[0] * set.dims[1] == (hsize_t)out->slow &&
                  set.dims[2] == (hsize_t)out->fast;
-        if (*found)
+        if (*found && wanted)
             st = use_mask(&set, out, err);
         nb_h5_set_close(&set);
     }
@@ -259,8 +259,8 @@ static double limit_of(const nb_h5_input *in, const char *detector, const char *
     return nb_h5_there(in, path) ? nb_h5_get_number(in, path, 0, 1) : NAN;
 }
 
-/** Which pixels hold no counts: by the mask, by the values of their type. */
-static nb_status leave_out(const nb_h5_input *in, const char *entry, int own,
+/** Which pixels hold no counts: by the mask (if wanted), by the values of their type. */
+static nb_status leave_out(const nb_h5_input *in, const char *entry, int mask_wanted,
                            const nb_h5_set *frames, nb_image *out, nb_error *err)
 {
     char instrument[NB_H5_NAME], detector[NB_H5_NAME];
@@ -268,9 +268,10 @@ static nb_status leave_out(const nb_h5_input *in, const char *entry, int own,
     nb_status st;
     nb_nx_find_group(in, entry, "NXinstrument", "instrument", instrument);
     nb_nx_find_group(in, instrument, "NXdetector", "detector", detector);
-    if ((st = read_mask(in, detector, out, &counts.highest_counts, err)))
+    if ((st = read_mask(in, detector, mask_wanted, out, &counts.highest_counts, err)))
         return st;
-    counts.highest_counts |= own; /* ours have a mask where a pixel needs one */
+    /* files of nanobragg have a mask where a pixel needs one */
+    counts.highest_counts |= nb_h5_there(in, "/entry/simulation");
     counts.bits = frames->is_integer ? 8 * (int)frames->value_bytes : 0;
     counts.least = limit_of(in, detector, "underload_value");
     counts.most = limit_of(in, detector, "saturation_value");
@@ -287,9 +288,9 @@ static nb_status read_file(const nb_h5_input *in, int frame, nb_image *out,
     if (st || (st = find_frames(in, entry, path, &there, &set, err)))
         return st;
     if (!(st = read_pixels(&set, there, out, err)))
-        st = read_geometry(in, entry, frame, said, err);
+        st = said ? read_geometry(in, entry, frame, said, err) : NB_OK;
     if (!st)
-        st = leave_out(in, entry, said->own, &set, out, err);
+        st = leave_out(in, entry, said != NULL, &set, out, err);
     if (st) {
         nb_free(out->pixels);
         nb_free(out->left_out);
@@ -303,6 +304,7 @@ static nb_status read_file(const nb_h5_input *in, int frame, nb_image *out,
 /** What is read, and its results. */
 typedef struct image_task {
     int frame;
+    int whole; /* with geometry and mask */
     nb_image image;
     nb_hdf5_geometry said;
 } image_task;
@@ -310,7 +312,7 @@ typedef struct image_task {
 static nb_status read_image(void *user, const nb_h5_input *in, nb_error *err)
 {
     image_task *t = user;
-    return read_file(in, t->frame, &t->image, &t->said, err);
+    return read_file(in, t->frame, &t->image, t->whole ? &t->said : NULL, err);
 }
 
 static void pass_image(void *user, nb_passage *p)
@@ -332,9 +334,11 @@ static void pass_image(void *user, nb_passage *p)
 nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_image *out,
                              nb_hdf5_geometry *said, nb_error *err)
 {
-    image_task t = {.frame = frame, .said = *said};
+    image_task t = {.frame = frame, .whole = said != NULL};
     const nb_h5_job job = {path, most_MB, &t, read_image, pass_image};
     nb_status st;
+    if (said)
+        t.said = *said;
     t.image.centre[0] = t.image.centre[1] = NAN;
     snprintf(t.image.format, sizeof t.image.format, "HDF5");
     st = nb_h5_apart(&job, err);
@@ -345,7 +349,8 @@ nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_ima
         t.image.left_out = NULL;
     }
     *out = t.image;
-    *said = t.said;
+    if (said)
+        *said = t.said;
     return st;
 }
 

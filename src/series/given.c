@@ -242,9 +242,9 @@ void nb_given_free(nb_given *g)
 
 /* --- one frame --- */
 
-/** *in is the image; own holds it when it is read now. */
-static nb_status read_image(const nb_given *g, int k, nb_image *own, const nb_image **in,
-                            nb_error *err)
+/** *in is the image; own holds it when it is read now.  with_mask: of the HDF5 file, too. */
+static nb_status read_image(const nb_given *g, int k, int with_mask, nb_image *own,
+                            const nb_image **in, nb_error *err)
 {
     char name[NB_PATH_MAX];
     nb_hdf5_geometry unused = {0};
@@ -253,8 +253,8 @@ static nb_status read_image(const nb_given *g, int k, nb_image *own, const nb_im
         return NB_OK;
     nb_given_name(g, k, name);
     if (g->kind == NB_GIVEN_HDF5)
-        return nb_hdf5_read_image(name, g->first + k, g->plain->max_read_MB, own, &unused,
-                                  err);
+        return nb_hdf5_read_image(name, g->first + k, g->plain->max_read_MB, own,
+                                  with_mask ? &unused : NULL, err);
     return nb_image_read(name, g->size[0], g->size[1], g->plain, own, err);
 }
 
@@ -352,7 +352,7 @@ nb_status nb_given_frame(const nb_given *g, int k, const nb_sim *sim, float *ima
     nb_image own = {0};
     const nb_image *in;
     int bad[2];
-    nb_status st = where ? read_image(g, k, &own, &in, err) : NB_ERR_NOMEM;
+    nb_status st = where ? read_image(g, k, 0, &own, &in, err) : NB_ERR_NOMEM;
     nb_given_name(g, k, name);
     if (!st)
         st = find_panels(sim, in, name, where, err);
@@ -401,7 +401,7 @@ static nb_status find_mask(const nb_given *g, nb_sim *base, nb_error *err)
     char name[NB_PATH_MAX];
     nb_image own = {0};
     const nb_image *in;
-    nb_status st = where ? read_image(g, 0, &own, &in, err) : NB_ERR_NOMEM;
+    nb_status st = where ? read_image(g, 0, 1, &own, &in, err) : NB_ERR_NOMEM;
     if (!st)
         st = find_panels(base, in, nb_given_name(g, 0, name), where, err);
     if (!st && in->left_out)
