@@ -329,7 +329,9 @@ nb_status nb_sim_detector_spec(const nb_sim *sim, nb_detector_spec *out, nb_erro
     out->phi_deg = sim->model.phi0 / NB_DEG;
     out->osc_deg = sim->model.phi_range / NB_DEG;
     out->exposure_s = sim->cfg.exposure_s;
-    if (sc->raster.mask && !(st = nb_spec_need_mask(out, err)))
+    if (from)
+        st = nb_spec_copy_groups(from, out, err);
+    if (!st && sc->raster.mask && !(st = nb_spec_need_mask(out, err)))
         memcpy(out->mask, sc->raster.mask, sc->raster.pixels);
     if (st)
         nb_detector_spec_free(out);

@@ -280,6 +280,28 @@ static void say_coffset(const nb_geom_text *text, const nb_geometry_typed *typed
                   text->name, least * 1e3, most * 1e3, typed->distance_mm);
 }
 
+/** The lines of rigid groups as one text. */
+static nb_status copy_groups(const nb_geom_text *text, nb_detector_spec *out,
+                             nb_error *err)
+{
+    size_t bytes = 1;
+    char *to;
+    for (int i = 0; i < text->n_groups; i++)
+        bytes += (size_t)(text->groups[i].end - text->groups[i].p) + 1;
+    if (!text->n_groups)
+        return NB_OK;
+    if (!(to = out->groups = nb_alloc_raw(bytes, 1, "groups of panels", err)))
+        return NB_ERR_NOMEM;
+    for (int i = 0; i < text->n_groups; i++) {
+        const nb_piece *line = &text->groups[i];
+        memcpy(to, line->p, (size_t)(line->end - line->p));
+        to += line->end - line->p;
+        *to++ = '\n';
+    }
+    *to = '\0';
+    return NB_OK;
+}
+
 nb_status nb_geom_build(nb_geom_text *text, const nb_geometry_typed *typed,
                         nb_detector_spec *out, nb_error *err)
 {
@@ -299,6 +321,8 @@ nb_status nb_geom_build(nb_geom_text *text, const nb_geometry_typed *typed,
         st = nb_spec_check_size(out, text->name, err);
     if (!st)
         st = nb_geom_mask(text, out, err);
+    if (!st)
+        st = copy_groups(text, out, err);
     if (st)
         nb_detector_spec_free(out);
     else

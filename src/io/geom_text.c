@@ -143,13 +143,24 @@ static void say_unknown(nb_geom_text *text, nb_piece key)
               text->name, key.line, quoted);
 }
 
+/** Keep the line for -geomout. */
+static nb_status add_group(nb_geom_text *text, nb_piece line, nb_error *err)
+{
+    void *list = text->groups;
+    if (!grow(&list, text->n_groups, &text->room_groups, sizeof *text->groups, err))
+        return NB_ERR_NOMEM;
+    text->groups = list;
+    text->groups[text->n_groups++] = line;
+    return NB_OK;
+}
+
 /** A key without panel: of the beam, or a default. */
 static nb_status plain_key(nb_geom_text *text, nb_piece key, nb_piece value, nb_error *err)
 {
     int known = 1;
     nb_status st = NB_OK;
     if (starts(key, "rigid_group") || starts(key, "group"))
-        return NB_OK;
+        return add_group(text, (nb_piece){key.p, value.end, key.line}, err);
     if (nb_piece_is(key, "electron_voltage"))
         return nb_geom_fail(text, key, "electron_voltage: electrons are not simulated",
                             err);
@@ -253,5 +264,6 @@ void nb_geom_text_free(nb_geom_text *text)
     nb_free(text->panels);
     nb_free(text->bad);
     nb_free(text->slots);
+    nb_free(text->groups);
     memset(text, 0, sizeof *text);
 }

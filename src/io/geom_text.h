@@ -56,7 +56,9 @@ typedef struct nb_geom_text {
     int n_bad, room_bad;
     nb_piece clen, photon_energy, wavelength, shift[2];
     double shift_m[2]; /* filled by nb_geom_build */
-    int *slots;        /* hash table of panel names: number + 1, 0 free */
+    nb_piece *groups;  /* lines that name rigid groups */
+    int n_groups, room_groups;
+    int *slots; /* hash table of panel names: number + 1, 0 free */
     const nb_hooks *hooks;
     nb_piece unknown[16]; /* keys that were named in a notice */
     int n_unknown;

@@ -20,22 +20,11 @@ typedef struct text {
     int failed;
 } text;
 
-static void put(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void put(text *t, const char *format, ...)
+static void put_bytes(text *t, const char *bytes, size_t n)
 {
-    char line[2 * NB_PATH_MAX], *larger;
-    va_list args;
-    int n;
-    va_start(args, format);
-    n = vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    if (t->failed || n < 0 || n >= (int)sizeof line) {
-        t->failed = 1;
-        return;
-    }
-    if (t->n + (size_t)n > t->room) {
-        t->room = 2 * t->room + 65536;
+    char *larger;
+    if (!t->failed && t->n + n > t->room) {
+        t->room = 2 * (t->n + n) + 65536;
         if (!(larger = nb_alloc_raw(t->room, 1, "geometry", NULL))) {
             t->failed = 1;
             return;
@@ -45,8 +34,26 @@ static void put(text *t, const char *format, ...)
         nb_free(t->data);
         t->data = larger;
     }
-    memcpy(t->data + t->n, line, (size_t)n);
-    t->n += (size_t)n;
+    if (t->failed)
+        return;
+    memcpy(t->data + t->n, bytes, n);
+    t->n += n;
+}
+
+static void put(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void put(text *t, const char *format, ...)
+{
+    char line[2 * NB_PATH_MAX];
+    va_list args;
+    int n;
+    va_start(args, format);
+    n = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    if (n < 0 || n >= (int)sizeof line)
+        t->failed = 1;
+    else
+        put_bytes(t, line, (size_t)n);
 }
 
 typedef char number[400];
@@ -134,6 +141,10 @@ nb_status nb_geom_write(const char *path, const nb_geom_job *job, nb_error *err)
     put_head(&t, job);
     for (int k = 0; k < d->n_panels; k++)
         put_panel(&t, &d->panels[k], job->place[k], d->panels[0].origin[2]);
+    if (d->groups) {
+        put(&t, "\n");
+        put_bytes(&t, d->groups, strlen(d->groups));
+    }
     if (d->mask && !job->mask)
         put_regions(&t, job);
     st = t.failed ? nb_fail_memory(err, t.room, "the geometry")

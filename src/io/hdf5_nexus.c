@@ -34,7 +34,7 @@ static void put_pixel_mask(nb_h5 *h, const nb_hdf5_master *master)
         mask[i] =
             master->bad[i] == 2 ? 256 : master->bad[i]; /* NXmx: 256 is masked by users */
     if (mask)
-        nb_h5_array(h, DETECTOR "/pixel_mask", H5T_NATIVE_UINT32, mask, 2, dims);
+        nb_h5_packed_array(h, DETECTOR "/pixel_mask", H5T_NATIVE_UINT32, mask, dims);
     nb_free(mask);
 }
 

@@ -123,9 +123,10 @@ static hid_t text_type(const char *text)
     return type;
 }
 
-static void put(nb_h5 *h, const char *path, hid_t type, hid_t space, const void *values)
+/** Write it all; list and space are closed. */
+static void put_as(nb_h5 *h, const char *path, hid_t type, hid_t list, hid_t space,
+                   const void *values)
 {
-    hid_t list = nb_h5_creation();
     hid_t set =
         h->ok ? H5Dcreate2(h->file, path, type, space, H5P_DEFAULT, list, H5P_DEFAULT)
               : -1;
@@ -135,6 +136,11 @@ static void put(nb_h5 *h, const char *path, hid_t type, hid_t space, const void 
         h->ok = 0;
     H5Pclose(list);
     H5Sclose(space);
+}
+
+static void put(nb_h5 *h, const char *path, hid_t type, hid_t space, const void *values)
+{
+    put_as(h, path, type, nb_h5_creation(), space, values);
 }
 
 static void put_attr(nb_h5 *h, const char *path, const char *name, hid_t type,
@@ -236,6 +242,20 @@ void nb_h5_array(nb_h5 *h, const char *path, hid_t type, const void *values, int
                  const hsize_t *dims)
 {
     put(h, path, type, H5Screate_simple(rank, dims, NULL), values);
+}
+
+void nb_h5_packed_array(nb_h5 *h, const char *path, hid_t type, const void *values,
+                        const hsize_t dims[2])
+{
+    enum { CHUNK = 1 << 20, LEVEL = 4 }; /* values */
+    const hsize_t rows = dims[1] < CHUNK ? CHUNK / dims[1] : 1;
+    const hsize_t chunk[2] = {rows < dims[0] ? rows : dims[0], dims[1]};
+    hid_t list = nb_h5_creation();
+    if (H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0 &&
+        (H5Pset_chunk(list, 2, chunk) < 0 || H5Pset_shuffle(list) < 0 ||
+         H5Pset_deflate(list, LEVEL) < 0))
+        h->ok = 0;
+    put_as(h, path, type, list, H5Screate_simple(2, dims, NULL), values);
 }
 
 /** Rows first..first+count-1 of an open data set. */

@@ -47,6 +47,9 @@ void nb_h5_integer(nb_h5 *h, const char *path, int64_t value);
 /** An array of rank 1..3. */
 void nb_h5_array(nb_h5 *h, const char *path, hid_t type, const void *values, int rank,
                  const hsize_t *dims);
+/** An array [slow][fast] of integers that deflate packs, if the library has it. */
+void nb_h5_packed_array(nb_h5 *h, const char *path, hid_t type, const void *values,
+                        const hsize_t dims[2]);
 /** `count` texts, each with the size of the longest. (Texts of variable length would leave
  * undefined bytes in the file.) */
 void nb_h5_texts(nb_h5 *h, const char *path, const char *const *texts, hsize_t count);

@@ -72,14 +72,25 @@ nb_status nb_detector_spec_copy(const nb_detector_spec *from, nb_detector_spec *
     *to = *from;
     to->panels = copy.panels;
     to->mask = NULL;
+    to->groups = NULL;
     memcpy(to->panels, from->panels, (size_t)from->n_panels * sizeof *to->panels);
-    if (!from->mask)
-        return NB_OK;
-    if ((st = nb_spec_need_mask(to, err)))
-        nb_detector_spec_free(to);
-    else
+    st = nb_spec_copy_groups(from, to, err);
+    if (!st && from->mask && !(st = nb_spec_need_mask(to, err)))
         memcpy(to->mask, from->mask, nb_spec_first_pixel(from, from->n_panels));
+    if (st)
+        nb_detector_spec_free(to);
     return st;
+}
+
+nb_status nb_spec_copy_groups(const nb_detector_spec *from, nb_detector_spec *to,
+                              nb_error *err)
+{
+    const size_t n = from->groups ? strlen(from->groups) + 1 : 0;
+    if (n && !(to->groups = nb_alloc_raw(n, 1, "groups of panels", err)))
+        return NB_ERR_NOMEM;
+    if (n)
+        memcpy(to->groups, from->groups, n);
+    return NB_OK;
 }
 
 void nb_detector_spec_free(nb_detector_spec *detector)
@@ -88,6 +99,7 @@ void nb_detector_spec_free(nb_detector_spec *detector)
         return;
     nb_free(detector->panels);
     nb_free(detector->mask);
+    nb_free(detector->groups);
     memset(detector, 0, sizeof *detector);
 }
 

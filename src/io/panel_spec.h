@@ -37,6 +37,10 @@ nb_status nb_spec_check_size(const nb_detector_spec *detector, const char *file,
 /** Pixels of the panels before panel k; of n_panels: all. */
 size_t nb_spec_first_pixel(const nb_detector_spec *detector, int k);
 
+/** Copy the lines of rigid groups.  Errors: NB_ERR_NOMEM. */
+nb_status nb_spec_copy_groups(const nb_detector_spec *from, nb_detector_spec *to,
+                              nb_error *err);
+
 /** Make the mask, with nothing masked, unless there is one. */
 nb_status nb_spec_need_mask(nb_detector_spec *detector, nb_error *err);
 

@@ -41,6 +41,7 @@ typedef struct nb_detector_spec {
     int n_panels;
     nb_panel_spec *panels; /* [n_panels]; owned */
     uint8_t *mask; /* [pixels of the stack], 0 = masked; owned; NULL: none is masked */
+    char *groups; /* lines `rigid_group_q0 = p0,p1` of CrystFEL, of panels by name; owned; NULL: none */
     double wavelength_A; /* NaN: not said, here and below */
     nb_opt3 beam;        /* direction of the beam, unit */
     nb_opt3 polar_axis;  /* of the polarization, unit */

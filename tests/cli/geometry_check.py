@@ -121,6 +121,24 @@ def check_skew():
             ok("skew-%g-%s" % (cosine, suffix), off < 1e-6, "off by %g" % off)
 
 
+# --- rigid groups ---
+
+def check_groups():
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "golden_data", "detectors", "geom",
+                          "quad.geom")
+    flags = ["-lambda", "1", "-cell", "50", "50", "50", "90", "90", "90", "-default_F", "1", "-N", "1", "-show_config"]
+    shutil.copy(source, "first.geom")
+    with open("first.geom", "a") as file:
+        file.write("  rigid_group_q1 = p2,p3 ; a comment\ngroup_half = q0, q1\n")
+    wanted = ["rigid_group_q0 = p0,p1", "rigid_group_collection_all = q0", "group_all = p0,p1,p2,p3", "rigid_group_q1 = p2,p3",
+              "group_half = q0, q1"]
+    for name, again in (("first.geom", "second.geom"), ("second.geom", "third.geom")):
+        run("-geom", name, *flags, "-geomout", again)
+        with open(again) as file:
+            lines = [line for line in file.read().split("\n") if "group" in line]
+        ok("groups-in-" + again, lines == wanted, lines)
+
+
 # --- a left-handed matrix ---
 
 def check_hand():
@@ -288,6 +306,7 @@ def main():
     try:
         os.chdir(work)
         check_skew()
+        check_groups()
         check_hand()
         check_threads()
         check_steps()

@@ -100,6 +100,10 @@ def formats():
         rows = pixels("out.png")
         ok(f"view-{name}", all((pixel == BLUE) == (8 <= y < 18) for y, row in enumerate(rows)
                                for pixel in row), rows[7:9])
+    with h5py.File("int32_master.h5") as file:
+        packed = file["/entry/instrument/detector/pixel_mask"]
+        ok("mask-is-packed", packed.compression == "gzip" and packed.id.get_storage_size() < packed.nbytes / 20 and
+           (packed[()] == np.where(mask > 0, 0, 1)).all(), packed.id.get_storage_size())
     d = difference("float32_master.h5", "int32_master.h5", "-threshold", "none")
     ok("floats-of-a-master", d["left_out"] == GAP, d)
     run("view", "int32_master.h5", "out.png", "-colormap", "viridis")
