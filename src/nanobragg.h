@@ -12,6 +12,7 @@
 #ifndef NANOBRAGG_H
 #define NANOBRAGG_H
 
+#include "nanobragg/arrays.h"
 #include "nanobragg/build.h"
 #include "nanobragg/config.h"
 #include "nanobragg/derivatives.h"

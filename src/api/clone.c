@@ -23,6 +23,8 @@ nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
     sim->n_notes = 0;
     memset(&sim->times, 0, sizeof sim->times);
     sim->borrows = sim->borrows_tables = 1;
+    sim->listed = NULL;
+    sim->n_listed = 0;
     sim->state = NULL;
     memset(&sim->photons, 0, sizeof sim->photons);
     memset(&sim->moved, 0,

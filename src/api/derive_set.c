@@ -116,9 +116,7 @@ static nb_status set_F(const nb_sim *sim, const int hkl[3], double value, change
     double by;
     if (st || !c->F)
         return st;
-    at = ((size_t)(hkl[0] - box->hmin) * (size_t)box->nk + (size_t)(hkl[1] - box->kmin)) *
-             (size_t)box->nl +
-         (size_t)(hkl[2] - box->lmin);
+    at = nb_factor_table_at(box, hkl[0], hkl[1], hkl[2]);
     by = value - c->F[at];
     c->F[at] = value;
     for (int n = 1; n < nb_table_count(box); n++)

@@ -8,6 +8,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/text.h"
+#include "../io/arrays.h"
 #include "../io/nxmx.h"
 #include "../model/frame.h"
 #include "../model/units.h"
@@ -219,7 +220,10 @@ static nb_status load_mask_image(nb_sim *sim, nb_error *err)
         return NB_ERR_NOMEM;
     nb_config_defaults(scratch);
     scratch->max_read_MB = sim->cfg.max_read_MB;
-    st = nb_image_load(sim->cfg.mask_file, "-mask", NULL, scratch, &image, NULL, err);
+    if (nb_in_memory(&sim->cfg, sim->cfg.mask_file, NB_MEMORY_MASK))
+        st = nb_arrays_mask(sim->cfg.arrays, &image, err);
+    else
+        st = nb_image_load(sim->cfg.mask_file, "-mask", NULL, scratch, &image, NULL, err);
     nb_free(scratch);
     if (st)
         return st;

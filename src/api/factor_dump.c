@@ -11,6 +11,7 @@
 #include "../io/fdump.h"
 #include "../model/units.h"
 #include "../params/params.h"
+#include "../physics/limits.h"
 #include "advice.h"
 #include "factor_report.h"
 #include "sim.h"
@@ -214,6 +215,10 @@ nb_status nb_sim_factors(const nb_sim *sim, int table, nb_factor_list *out, nb_e
     if (!st)
         st = list_grid(&grid, out, err);
     nb_factor_grid_free(&grid);
+    for (size_t i = 0; !st && sim->typed_F && i < out->count; i++)
+        out->F[i] =
+            sim->factors
+                .F[nb_factor_table_at(&sim->factors, out->h[i], out->k[i], out->l[i])];
     return st;
 }
 

@@ -12,6 +12,7 @@
 #include "../base/outfile.h"
 #include "../base/text.h"
 #include "../factors/special.h"
+#include "../io/arrays.h"
 #include "../io/hkl.h"
 #include "../params/params.h"
 #include "factor_files.h"
@@ -208,33 +209,54 @@ static nb_status read_one(nb_factor_maker *m, const char *flag, const char *path
     return st;
 }
 
-static nb_status read_hkl(nb_factor_maker *m, nb_error *err)
-{
-    char *data;
-    size_t bytes;
-    nb_status st;
-    if (!m->cfg.hkl_file[0])
-        return NB_OK;
-    if ((st = nb_read_file(m->cfg.hkl_file, "-hkl", 0, &data, &bytes, err)))
-        return st;
-    m->hash = nb_hash_bytes(m->hash, data, bytes);
-    st = nb_hkl_list_parse(data, bytes, m->cfg.hkl_file, &m->hkl, err);
-    if (st)
-        st = nb_hkl_refuse(data, bytes, m->cfg.hkl_file, st, err);
-    m->list_flag = "-hkl";
-    m->list_path = m->cfg.hkl_file;
-    nb_free(data);
-    return st;
-}
-
-nb_status nb_hkl_refuse(const char *data, size_t n, const char *path, nb_status st,
-                        nb_error *err)
+/** -hkl could not be read (st, err): if it is a file for another flag, say so instead. */
+static nb_status refuse_hkl(const char *data, size_t n, const char *path, nb_status st,
+                            nb_error *err)
 {
     const char *flag, *what = nb_content_means(nb_content_of(data, n), data, n, &flag);
     if (what && flag && flag[1] != 'h')
         st = nb_fail_at(err, NB_ERR_INPUT, path, 0, "-hkl: it is %s; give it to %s", what,
                         flag);
     return st;
+}
+
+nb_status nb_hkl_load(const nb_config *cfg, nb_hkl_list *list, uint64_t *hash,
+                      nb_error *err)
+{
+    const char *path = cfg->hkl_file;
+    const nb_arrays *memory = nb_in_memory(cfg, path, NB_MEMORY_HKL);
+    char *data;
+    size_t bytes;
+    nb_status st;
+    memset(list, 0, sizeof *list);
+    if (memory) {
+        if ((st = nb_arrays_hkl(memory, list, err)))
+            return st;
+        *hash =
+            nb_hash_bytes(*hash, memory->hkl, memory->reflections * sizeof *memory->hkl);
+        *hash = nb_hash_bytes(*hash, memory->F, memory->reflections * sizeof *memory->F);
+        return NB_OK;
+    }
+    if ((st = nb_read_file(path, "-hkl", 0, &data, &bytes, err)))
+        return st;
+    *hash = nb_hash_bytes(*hash, data, bytes);
+    st = nb_hkl_list_parse(data, bytes, path, list, err);
+    if (st == NB_ERR_INPUT)
+        st = refuse_hkl(data, bytes, path, st, err);
+    nb_free(data);
+    return st;
+}
+
+static nb_status read_hkl(nb_factor_maker *m, nb_error *err)
+{
+    nb_status st;
+    if (!m->cfg.hkl_file[0])
+        return NB_OK;
+    if ((st = nb_hkl_load(&m->cfg, &m->hkl, &m->hash, err)))
+        return st;
+    m->list_flag = "-hkl";
+    m->list_path = m->hkl.name;
+    return NB_OK;
 }
 
 static nb_status read_fprime(nb_factor_maker *m, nb_error *err)
@@ -434,7 +456,9 @@ nb_status nb_factor_maker_load(const nb_config *cfg, const nb_crystal *crystal,
     m->cfg = *cfg;
     m->hash = NB_HASH_START;
     m->scale_k = m->scale_B = NAN;
-    if ((st = load(m, crystal, hooks, err)))
+    st = load(m, crystal, hooks, err);
+    m->cfg.arrays = NULL; /* the caller's, and not used again */
+    if (st)
         nb_factor_maker_free(m);
     else
         *out = m;

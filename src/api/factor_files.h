@@ -4,13 +4,15 @@
 #define NB_API_FACTOR_FILES_H
 
 #include "../io/gemmi.h"
+#include "../io/hkl.h"
 
 /** "an MTZ file", and in *flag which flags take it (NULL: none); NULL: nothing that is known. */
 const char *nb_content_means(nb_content kind, const char *data, size_t n,
                              const char **flag);
 
-/** -hkl could not be read (st, err): if it is a file for another flag, say so instead. */
-nb_status nb_hkl_refuse(const char *data, size_t n, const char *path, nb_status st,
-                        nb_error *err);
+/** The rows of -hkl, a file or an array.  Its bytes go on with *hash.  *list is the caller's
+ * (nb_hkl_list_free); its name is static or cfg's.  Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
+nb_status nb_hkl_load(const nb_config *cfg, nb_hkl_list *list, uint64_t *hash,
+                      nb_error *err);
 
 #endif

@@ -235,6 +235,11 @@ static nb_status make_tables(nb_sim *sim, const nb_waves *waves, nb_error *err)
     tables.box.F = table_memory(voxels, (size_t)waves->n, err);
     st = tables.box.F ? fill_all(sim, waves, &grid, &tables, err) : NB_ERR_NOMEM;
     tables.box.reflections = (int64_t)sim->factor_stats.reflections;
+    if (!st && sim->typed_F)
+        nb_notice(&sim->hooks,
+                  "the table of structure factors was made again for another "
+                  "wavelength or limit: the F that were given as one array "
+                  "are gone");
     if (st)
         nb_factor_file_free(&tables.box);
     else

@@ -12,9 +12,20 @@
 #include "../params/params.h"
 #include "sim.h"
 
+/** Is it the name of an array (nb_config_use_arrays)? */
+static int is_memory(const char *path)
+{
+    static const char *const names[] = {NB_MEMORY_HKL, NB_MEMORY_MASK, NB_MEMORY_SOURCES,
+                                        NB_MEMORY_MATRIX};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(path, names[i]) == 0)
+            return 1;
+    return 0;
+}
+
 static int add(nb_file_use *list, int n, int wanted, nb_file_use use)
 {
-    if (!wanted || !use.path[0])
+    if (!wanted || !use.path[0] || is_memory(use.path))
         return n;
     list[n] = use;
     return n + 1;

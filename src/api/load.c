@@ -7,6 +7,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../image/fibre.h"
+#include "../io/arrays.h"
 #include "../io/fdump.h"
 #include "../io/hkl.h"
 #include "../io/matrix.h"
@@ -22,6 +23,18 @@
 #include "noise.h"
 #include "sim.h"
 
+/** A mask in memory says how large the detector is, as one in a file does, but no more. */
+static nb_status take_mask(nb_sim *sim, nb_error *err)
+{
+    nb_config *cfg = &sim->cfg;
+    const int size[2] = {cfg->arrays->mask_fast, cfg->arrays->mask_slow};
+    nb_status st = nb_arrays_mask(cfg->arrays, &sim->mask_image, err);
+    for (int i = 0; i < 2 && !st; i++)
+        if (cfg->detpixels[i] == 0 && isnan(cfg->detsize_mm[i]))
+            cfg->detpixels[i] = size[i];
+    return st;
+}
+
 static nb_status load_image_headers(nb_sim *sim, nb_error *err)
 {
     /* -img is read first, so it wins over -mask; a typed flag wins over both */
@@ -30,7 +43,9 @@ static nb_status load_image_headers(nb_sim *sim, nb_error *err)
     nb_status st = NB_OK;
     if (cfg->img_file[0])
         st = nb_image_load(cfg->img_file, "-img", &sim->hooks, cfg, NULL, &of_image, err);
-    if (!st && cfg->mask_file[0])
+    if (!st && nb_in_memory(cfg, cfg->mask_file, NB_MEMORY_MASK))
+        st = take_mask(sim, err);
+    else if (!st && cfg->mask_file[0])
         st = nb_image_load(cfg->mask_file, "-mask", &sim->hooks, cfg, &sim->mask_image,
                            &of_mask, err);
     of_mask &= NB_OPEN_DISTANCE | NB_OPEN_PIXEL | NB_OPEN_CENTRE | NB_OPEN_WAVELENGTH;
@@ -70,39 +85,56 @@ static nb_status make_mask(nb_sim *sim, const nb_geometry *g, nb_error *err)
     return NB_OK;
 }
 
-static nb_status load_matrix(nb_sim *sim, nb_error *err)
+nb_status nb_load_matrix(nb_sim *sim, nb_error *err)
 {
     const char *path = sim->cfg.mat_file;
-    char *data;
+    const nb_arrays *memory = nb_in_memory(&sim->cfg, path, NB_MEMORY_MATRIX);
+    char *data = NULL;
     size_t bytes;
     nb_status st;
     nb_load_file_crystal(sim);
     if (!path[0])
         return NB_OK;
-    if ((st = nb_read_file(path, "-mat", 1 << 20, &data, &bytes, err)))
+    if (memory)
+        st = nb_arrays_matrix(memory, sim->matrix, err);
+    else if (!(st = nb_read_file(path, "-mat", 1 << 20, &data, &bytes, err)))
+        st = nb_matrix_parse(data, bytes, path, sim->matrix, err);
+    nb_free(data);
+    if (st)
         return st;
-    st = nb_matrix_parse(data, bytes, path, sim->matrix, err);
-    sim->has_matrix = !st;
+    sim->has_matrix = 1;
+    sim->matrix_lambda_A = 0; /* it is in units of 1/the beam's */
+    return NB_OK;
+}
+
+/** Rows of -sourcefile; g: the beam, where a row does not say it. */
+static nb_status read_sources(const nb_sim *sim, const nb_geometry *g,
+                              nb_source_list *list, nb_error *err)
+{
+    const char *path = sim->cfg.source_file;
+    const nb_arrays *memory = nb_in_memory(&sim->cfg, path, NB_MEMORY_SOURCES);
+    nb_vec3 from = nb_scale(-10.0, g->beam);
+    nb_source_defaults standard = {{from.x, from.y, from.z},
+                                   nb_beam_wavelength(&sim->cfg) * NB_ANGSTROM};
+    char *data;
+    size_t bytes;
+    nb_status st;
+    if (memory)
+        return nb_arrays_sources(memory, standard.position, list, err);
+    if ((st = nb_read_file(path, "-sourcefile", 0, &data, &bytes, err)))
+        return st;
+    st = nb_sources_parse(data, bytes, path, &standard, list, err);
     nb_free(data);
     return st;
 }
 
-static nb_status load_sources(nb_sim *sim, const nb_geometry *g, nb_error *err)
+nb_status nb_load_sources(nb_sim *sim, nb_error *err)
 {
-    const char *path = sim->cfg.source_file;
-    nb_vec3 from = nb_scale(-10.0, g->beam);
-    nb_source_defaults standard = {{from.x, from.y, from.z},
-                                   nb_beam_wavelength(&sim->cfg) * NB_ANGSTROM};
     nb_source_list list = {0};
-    char *data;
-    size_t bytes;
-    nb_status st;
-    if (!path[0])
-        return NB_OK;
-    if ((st = nb_read_file(path, "-sourcefile", 0, &data, &bytes, err)))
-        return st;
-    st = nb_sources_parse(data, bytes, path, &standard, &list, err);
-    nb_free(data);
+    nb_geometry g;
+    nb_status st = nb_geometry_build(&sim->cfg, &g, err);
+    if (!st && sim->cfg.source_file[0])
+        st = read_sources(sim, &g, &list, err);
     if (st)
         return st;
     sim->lines = list.rows;
@@ -142,21 +174,21 @@ static nb_status load_F000(double F, nb_factor_file *table, nb_error *err)
 static nb_status load_factors(nb_sim *sim, nb_factor_file *table, nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
-    char *data;
-    size_t bytes;
+    nb_hkl_list list;
+    uint64_t hash = 0;
     nb_status st;
     if (nb_config_has_F000_alone(cfg))
         return load_F000(cfg->F000, table, err);
     if (!cfg->hkl_file[0])
         return !cfg->dump_file[0] && !isnan(cfg->default_F) ? NB_OK
                                                             : load_dump(sim, table, err);
-    if ((st = nb_read_file(cfg->hkl_file, "-hkl", 0, &data, &bytes, err)))
+    if ((st = nb_hkl_load(cfg, &list, &hash, err)))
         return st;
-    st = nb_hkl_parse(data, bytes, cfg->hkl_file, nb_or(cfg->default_F, 0), table, err);
-    if (st == NB_ERR_INPUT)
-        st = nb_hkl_refuse(data, bytes, cfg->hkl_file, st, err);
+    st = nb_hkl_box(&list, nb_or(cfg->default_F, 0), table, err);
+    if (!st)
+        nb_hkl_say(&list, table, nb_or(cfg->default_F, 0), &sim->hooks);
+    nb_hkl_list_free(&list);
     sim->table_from_hkl = !st;
-    nb_free(data);
     return st;
 }
 
@@ -176,8 +208,8 @@ nb_status nb_load_inputs(nb_sim *sim, nb_error *err)
     if ((st = nb_geometry_build(&sim->cfg, &g, err)) || (st = make_mask(sim, &g, err)) ||
         (st = nb_load_gainmap(sim, pixels_of(sim, &g), err)) ||
         (st = nb_load_panel_noise(sim, err)) || (st = nb_fibres_new(&sim->fibres, err)) ||
-        (st = nb_load_background(sim, err)) || (st = load_matrix(sim, err)) ||
-        (st = load_sources(sim, &g, err)))
+        (st = nb_load_background(sim, err)) || (st = nb_load_matrix(sim, err)) ||
+        (st = nb_load_sources(sim, err)))
         return st;
     if (nb_config_makes_factors(&sim->cfg))
         return nb_sim_load_factors(sim, err);

@@ -21,6 +21,40 @@ static int is_of_model(const nb_param *p)
     return strcmp(p->group, "Structure factors") != 0;
 }
 
+/** No header of a file completes the configuration where nothing else does. */
+static int has_headers(const nb_config *cfg)
+{
+    return cfg->detector || nb_config_geometry_flag(cfg) || cfg->img_file[0] ||
+           cfg->mask_file[0];
+}
+
+/** Inputs that are loaded alone when they change: a sum of nb_array_kind.  Other files, and what headers say,
+ * must not depend on them. */
+static unsigned loaded_alone(const nb_sim *sim, const nb_config *cfg)
+{
+    const nb_config *old = &sim->cfg;
+    unsigned kinds = 0;
+    if (sim->borrows)
+        return 0;
+    if ((old->source_file[0] && cfg->source_file[0]) ||
+        (!has_headers(old) && !has_headers(cfg)))
+        kinds |= NB_ARRAY_SOURCES;
+    if (old->mat_file[0] && cfg->mat_file[0] && !sim->maker)
+        kinds |= NB_ARRAY_MATRIX;
+    return kinds;
+}
+
+/** Those of them that are others in cfg: by name, or as arrays. */
+static unsigned changed_alone(const nb_sim *sim, const nb_config *cfg)
+{
+    unsigned changed = nb_arrays_changed(cfg, &sim->arrays);
+    if (strcmp(cfg->source_file, sim->cfg.source_file) != 0)
+        changed |= NB_ARRAY_SOURCES;
+    if (strcmp(cfg->mat_file, sim->cfg.mat_file) != 0)
+        changed |= NB_ARRAY_MATRIX;
+    return changed & loaded_alone(sim, cfg);
+}
+
 /** Does this parameter reach beyond the model: into files (a mask or gain map has the size of the
  * detector), or into the choice of a backend, or tables? */
 static int reaches_files(const nb_sim *sim, const nb_param *p)
@@ -30,6 +64,8 @@ static int reaches_files(const nb_sim *sim, const nb_param *p)
     for (size_t i = 0; i < sizeof backend / sizeof *backend; i++)
         if (strcmp(p->name, backend[i]) == 0)
             return 1;
+    if (strcmp(p->name, "sourcefile") == 0 || strcmp(p->name, "mat") == 0)
+        return 0; /* changed_alone, or needs_all */
     return p->flags & NB_PARAM_INPUT || !is_of_model(p) ||
            ((sim->mask || sim->gainmap) && strcmp(p->group, "Detector") == 0);
 }
@@ -55,6 +91,30 @@ static int differs(const nb_sim *sim, const nb_config *cfg,
     return 0;
 }
 
+/** Must everything be loaded again? */
+static int needs_all(const nb_sim *sim, const nb_config *cfg)
+{
+    const unsigned alone = loaded_alone(sim, cfg);
+    if (differs(sim, cfg, reaches_files) || nb_arrays_changed(cfg, &sim->arrays) & ~alone)
+        return 1;
+    return (!(alone & NB_ARRAY_SOURCES) &&
+            strcmp(cfg->source_file, sim->cfg.source_file) != 0) ||
+           (!(alone & NB_ARRAY_MATRIX) && strcmp(cfg->mat_file, sim->cfg.mat_file) != 0);
+}
+
+/** Would the table of F be the same again? */
+static int same_factors(const nb_sim *sim, const nb_config *cfg)
+{
+    size_t n;
+    const nb_param *p = nb_params(&n);
+    for (size_t i = 0; i < n; i++)
+        if (!(p[i].flags & NB_PARAM_SERIES) && !is_of_model(&p[i]) &&
+            memcmp((const char *)cfg + p[i].offset, (const char *)&sim->cfg + p[i].offset,
+                   p[i].size) != 0)
+            return 0;
+    return !(nb_arrays_changed(cfg, &sim->arrays) & NB_ARRAY_HKL);
+}
+
 /** Load everything again into a new simulation, and take its place. */
 static nb_status load_again(nb_sim *sim, const nb_config *cfg, nb_error *err)
 {
@@ -65,10 +125,15 @@ static nb_status load_again(nb_sim *sim, const nb_config *cfg, nb_error *err)
     if (st)
         return st;
     *again = *cfg;
+    if (!again->arrays)
+        again->arrays = sim->cfg.arrays;
     if (cfg->detector == &sim->detector && nb_config_geometry_flag(cfg))
         again->detector = NULL; /* its file may be another */
     st = nb_sim_create(again, &hooks, &fresh, err);
     nb_free(again);
+    if (!st && sim->typed_F && same_factors(sim, cfg) &&
+        (st = nb_sim_keep_typed_F(fresh, sim, err)))
+        nb_sim_free(fresh);
     if (st)
         return st;
     old = *sim;
@@ -76,6 +141,8 @@ static nb_status load_again(nb_sim *sim, const nb_config *cfg, nb_error *err)
     *fresh = old;
     if (sim->cfg.detector)
         sim->cfg.detector = &sim->detector;
+    if (sim->cfg.arrays)
+        sim->cfg.arrays = &sim->arrays;
     if (sim->hooks.user == fresh)
         sim->hooks.user = sim->options.hooks.user = sim;
     if (sim->options.asking_user == fresh)
@@ -93,22 +160,92 @@ static nb_status forget_memory(nb_sim *sim, nb_error *err)
     return st;
 }
 
+/** What a new configuration replaces. */
+typedef struct before {
+    nb_config cfg;
+    nb_model model;
+    nb_arrays arrays;
+    nb_source_line *lines;
+    int n_lines, has_matrix;
+    double matrix[9], matrix_lambda_A;
+} before;
+
+static void remember(const nb_sim *sim, before *b)
+{
+    b->cfg = sim->cfg;
+    b->model = sim->model;
+    b->arrays = sim->arrays;
+    b->lines = sim->lines;
+    b->n_lines = sim->n_lines;
+    b->has_matrix = sim->has_matrix;
+    memcpy(b->matrix, sim->matrix, sizeof b->matrix);
+    b->matrix_lambda_A = sim->matrix_lambda_A;
+}
+
+static void recall(nb_sim *sim, const before *b)
+{
+    sim->cfg = b->cfg;
+    sim->model = b->model;
+    sim->arrays = b->arrays;
+    sim->lines = b->lines;
+    sim->n_lines = b->n_lines;
+    sim->has_matrix = b->has_matrix;
+    memcpy(sim->matrix, b->matrix, sizeof sim->matrix);
+    sim->matrix_lambda_A = b->matrix_lambda_A;
+}
+
+/** Load these inputs of the new configuration.  On an error the old ones are back. */
+static nb_status load_alone(nb_sim *sim, unsigned kinds, const before *b, nb_error *err)
+{
+    const nb_arrays *given = sim->cfg.arrays;
+    const unsigned copies = nb_arrays_changed(&sim->cfg, &sim->arrays) & kinds;
+    nb_status st = copies ? nb_arrays_copy(given, copies, &sim->arrays, err) : NB_OK;
+    if (given || b->cfg.arrays)
+        sim->cfg.arrays = &sim->arrays;
+    if (!st && kinds & NB_ARRAY_MATRIX)
+        st = nb_load_matrix(sim, err);
+    if (!st && kinds & NB_ARRAY_SOURCES)
+        st = nb_load_sources(sim, err);
+    if (!st)
+        return NB_OK;
+    if (copies)
+        nb_arrays_free(&sim->arrays, copies);
+    recall(sim, b);
+    return st;
+}
+
+/** Free what the new inputs replaced, or with `old` the new ones. */
+static void release(nb_sim *sim, before *b, unsigned kinds, int old)
+{
+    nb_arrays *arrays = old ? &b->arrays : &sim->arrays;
+    const nb_arrays *kept = old ? &sim->arrays : &b->arrays;
+    unsigned copies = 0;
+    if (arrays->wavelength != kept->wavelength)
+        copies |= NB_ARRAY_SOURCES;
+    if (arrays->matrix != kept->matrix)
+        copies |= NB_ARRAY_MATRIX;
+    nb_arrays_free(arrays, copies);
+    if (kinds & NB_ARRAY_SOURCES)
+        nb_free(old ? b->lines : sim->lines);
+}
+
 /** A new model over the loaded files; on an error the old one stays. */
-static nb_status build_again(nb_sim *sim, nb_config *old, const nb_config *cfg,
-                             nb_error *err)
+static nb_status build_again(nb_sim *sim, before *b, const nb_config *cfg, nb_error *err)
 {
     const size_t pixels = sim->flat.raster.pixels;
-    nb_model model = sim->model;
+    const unsigned kinds = changed_alone(sim, cfg);
     nb_status st;
-    *old = sim->cfg;
+    remember(sim, b);
     sim->cfg = *cfg;
-    st = nb_sim_build_model(sim, err);
-    if (st) {
-        sim->cfg = *old;
-        sim->model = model;
+    if ((st = load_alone(sim, kinds, b, err)))
+        return st;
+    if ((st = nb_sim_build_model(sim, err))) {
+        release(sim, b, kinds, 0);
+        recall(sim, b);
         return st;
     }
-    nb_model_free(&model);
+    release(sim, b, kinds, 1);
+    nb_model_free(&b->model);
     if (cfg->seed.set)
         sim->seed = cfg->seed.value;
     nb_photons_forget(&sim->photons);
@@ -119,20 +256,23 @@ nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && cfg);
-    nb_config *old;
+    before *b;
     nb_status st;
-    if (differs(sim, cfg, reaches_files))
+    if (needs_all(sim, cfg))
         return load_again(sim, cfg, err);
     if ((st = nb_config_check(cfg, err)))
         return st;
-    if (cfg->detector == sim->cfg.detector && !differs(sim, cfg, reaches_model)) {
+    if (cfg->detector == sim->cfg.detector && !differs(sim, cfg, reaches_model) &&
+        !changed_alone(sim, cfg)) {
+        const nb_arrays *own = sim->cfg.arrays;
         sim->cfg = *cfg; /* no error can follow: nb_sim_write may be undone */
+        sim->cfg.arrays = own;
         return NB_OK;
     }
-    if (!(old = nb_alloc_raw(1, sizeof *old, "configuration", err)))
+    if (!(b = nb_alloc_raw(1, sizeof *b, "configuration", err)))
         return NB_ERR_NOMEM;
-    st = build_again(sim, old, cfg, err);
-    nb_free(old);
+    st = build_again(sim, b, cfg, err);
+    nb_free(b);
     return st;
 }
 

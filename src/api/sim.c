@@ -212,6 +212,15 @@ static nb_status prepare(nb_sim *sim, nb_error *err)
     return st ? st : nb_sim_check_derivatives(sim, err);
 }
 
+/** Copies of the caller's arrays. */
+static nb_status keep_arrays(nb_sim *sim, nb_error *err)
+{
+    const nb_arrays *given = sim->cfg.arrays;
+    const unsigned kinds = nb_arrays_of(&sim->cfg);
+    sim->cfg.arrays = kinds ? &sim->arrays : NULL;
+    return kinds ? nb_arrays_copy(given, kinds, &sim->arrays, err) : NB_OK;
+}
+
 nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *hooks,
                             nb_sim **out, nb_error *err)
 {
@@ -226,7 +235,9 @@ nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *ho
     nb_sim_hear(sim, hooks);
     sim->options.images = images;
     sim->seed = cfg->seed.set ? cfg->seed.value : nb_seed_from_clock();
-    st = prepare(sim, err);
+    st = keep_arrays(sim, err);
+    if (!st)
+        st = prepare(sim, err);
     if (st) {
         nb_sim_free(sim);
     } else {
@@ -266,6 +277,7 @@ void nb_sim_free(nb_sim *sim)
         nb_fibres_free(sim->fibres);
         nb_amorphous_set_free(&sim->amorphous);
         nb_image_free(&sim->mask_image);
+        nb_arrays_free(&sim->arrays, NB_ARRAYS_ALL);
     }
     nb_free(sim);
 }

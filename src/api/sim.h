@@ -13,6 +13,7 @@
 #include "../nanobragg.h"
 #include "../physics/limits.h"
 #include "../render/backend.h"
+#include "arrays.h"
 #include "factors.h"
 
 struct nb_sim {
@@ -32,6 +33,10 @@ struct nb_sim {
     nb_waves waves;                       /* owned; of the tables, without of_source */
     nb_factor_stats factor_stats;         /* of the first of them */
     double tables_dmin, tables_default_F; /* with which they were made */
+    nb_arrays arrays; /* owned copies; cfg.arrays points to them, or is NULL */
+    int typed_F;      /* F of the table are those of nb_sim_set_factors */
+    size_t *listed; /* owned; [n_listed] where nb_sim_factors' reflections are in the table, or NULL */
+    size_t n_listed;
     double matrix[9];
     int has_matrix;
     double matrix_lambda_A; /* it is in units of 1/this; 0: the beam's */
@@ -118,6 +123,9 @@ nb_status nb_check_model(const nb_config *cfg, const nb_model *model, nb_error *
 /** Read -img, -mask, -mat, -hkl or the cache, and -sourcefile into sim. */
 nb_status nb_load_headers(nb_sim *sim, nb_error *err);
 nb_status nb_load_inputs(nb_sim *sim, nb_error *err);
+/** The sources, or the matrix, alone.  On an error the loaded ones stay; else those are the caller's. */
+nb_status nb_load_sources(nb_sim *sim, nb_error *err);
+nb_status nb_load_matrix(nb_sim *sim, nb_error *err);
 
 /** The model of sim->cfg from the loaded files.  sim->model is written whole: an older one must
  * have been freed, or be kept elsewhere.  After an error it is zero, and the rest of sim is as before. */
@@ -177,6 +185,10 @@ typedef struct nb_sim_tables {
 /** Take them in the place of those that were there, with what they own; *tables is zero afterwards.
  * The model is not built again. */
 void nb_sim_take_tables(nb_sim *sim, nb_sim_tables *tables);
+
+/** Give another simulation's table, with the same box, the F that were typed in the place of its own; say so
+ * where the boxes differ.  Errors: NB_ERR_NOMEM; as nb_sim_build_model. */
+nb_status nb_sim_keep_typed_F(nb_sim *to, const nb_sim *from, nb_error *err);
 
 /** Give a single table of F a hash too, once: for devices, which are not sent a table that they have. */
 void nb_sim_sign_tables(nb_sim *sim);

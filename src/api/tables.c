@@ -36,6 +36,10 @@ void nb_sim_take_tables(nb_sim *sim, nb_sim_tables *tables)
     }
     memset(&sim->waves, 0, sizeof sim->waves);
     sim->borrows_tables = 0;
+    sim->typed_F = 0;
+    nb_free(sim->listed);
+    sim->listed = NULL;
+    sim->n_listed = 0;
     sim->table = tables->box;
     sim->factors = describe(tables);
     sim->table_of_source = tables->of_source;

@@ -260,6 +260,12 @@ static nb_status find_list_rows(work *w, nb_error *err)
     return st;
 }
 
+/** By more than 1 %? */
+static int differs(double a, double b)
+{
+    return fabs(a - b) > 0.01 * fabs(b);
+}
+
 /** The last row of a reflection counts, for itself, for its mates, and then for their inverses. */
 static void gather_list(work *w, nb_gather *g)
 {
@@ -270,6 +276,9 @@ static void gather_list(work *w, nb_gather *g)
         double F = list_row(list, w->rows[i], h)->F;
         if (nb_gather_set(g, h, F))
             w->rows[--kept] = w->rows[i];
+        else
+            w->about->replaced +=
+                differs(F, g->grid->F[nb_factor_grid_at(g->grid, h[0], h[1], h[2])]);
     }
     for (int lent = 0; lent < 2 && w->sg->count; lent++) {
         for (size_t i = kept; i < w->n; i++) {
@@ -290,6 +299,8 @@ static void say(const nb_expansion *about, const char *name, const nb_hooks *hoo
                   name, about->absent_with_value);
     if (about->negative)
         nb_notice(hooks, "%s: %zu negative amplitudes count as 0", name, about->negative);
+    if (about->replaced)
+        nb_notice(hooks, NB_REPLACED_F, name, about->replaced);
     if (about->conflicts)
         nb_notice(hooks,
                   "%s: %zu reflections have values that differ by more than 1 %% in "

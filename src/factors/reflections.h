@@ -49,8 +49,9 @@ typedef struct nb_expansion {
     size_t present,
         missing;      /* of P1 inside of the limit and the box; neither has absences */
     size_t conflicts; /* of P1: reached by values that differ by more than 1 % */
-    double dmin;      /* of the reflections with a value, A */
-    double limit;     /* of the table, A: the request's dmin, or this one */
+    size_t replaced; /* rows of a list whose value, another by more than 1 %, is not the last */
+    double dmin;  /* of the reflections with a value, A */
+    double limit; /* of the table, A: the request's dmin, or this one */
 } nb_expansion;
 
 /** Every reflection of the file by every operator into *out (nb_factor_grid_free): amplitudes as they

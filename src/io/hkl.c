@@ -207,20 +207,76 @@ void nb_hkl_list_free(nb_hkl_list *list)
     memset(list, 0, sizeof *list);
 }
 
+nb_status nb_hkl_box(const nb_hkl_list *list, double default_F, nb_factor_file *out,
+                     nb_error *err)
+{
+    nb_status status;
+    memset(out, 0, sizeof *out);
+    find_limits(list->rows, list->count, out);
+    status = nb_factor_file_alloc(out, list->name, err);
+    if (status == NB_OK)
+        fill_box(list->rows, list->count, default_F, out);
+    else
+        memset(out, 0, sizeof *out);
+    return status;
+}
+
 nb_status nb_hkl_parse(const char *data, size_t n, const char *name, double default_F,
                        nb_factor_file *out, nb_error *err)
 {
     nb_hkl_list list;
     nb_status status = nb_hkl_list_parse(data, n, name, &list, err);
     memset(out, 0, sizeof *out);
-    if (status != NB_OK)
-        return status;
-    find_limits(list.rows, list.count, out);
-    status = nb_factor_file_alloc(out, name, err);
     if (status == NB_OK)
-        fill_box(list.rows, list.count, default_F, out);
-    else
-        memset(out, 0, sizeof *out);
+        status = nb_hkl_box(&list, default_F, out, err);
     nb_hkl_list_free(&list);
     return status;
+}
+
+/* --- notes --- */
+
+/** F of sign times h k l in the box; default_F outside. */
+static double value_at(const nb_factor_file *t, const int16_t hkl[3], int sign,
+                       double default_F)
+{
+    const int h = sign * hkl[0], k = sign * hkl[1], l = sign * hkl[2];
+    const int64_t nk = t->kmax - t->kmin + 1, nl = t->lmax - t->lmin + 1;
+    if (h < t->hmin || h > t->hmax || k < t->kmin || k > t->kmax || l < t->lmin ||
+        l > t->lmax)
+        return default_F;
+    return t->F[((h - t->hmin) * nk + (k - t->kmin)) * nl + (l - t->lmin)];
+}
+
+/** Has no reflection but 0 0 0 its Friedel mate? */
+static int lacks_mates(const nb_hkl_list *list, const nb_factor_file *box,
+                       double default_F)
+{
+    enum { FEW = 20 }; /* reflections; a short list is there for itself */
+    if (list->count < FEW)
+        return 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const int16_t *h = list->rows[i].index;
+        if ((h[0] || h[1] || h[2]) && value_at(box, h, -1, default_F) != default_F)
+            return 0;
+    }
+    return 1;
+}
+
+void nb_hkl_say(const nb_hkl_list *list, const nb_factor_file *box, double default_F,
+                const nb_hooks *hooks)
+{
+    const double differs = 0.01; /* as in a file that is expanded */
+    size_t n = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const double F = value_at(box, list->rows[i].index, 1, default_F);
+        n += fabs(F - list->rows[i].F) > differs * fabs(F);
+    }
+    if (n)
+        nb_notice(hooks, NB_REPLACED_F, list->name, n);
+    if (lacks_mates(list, box, default_F))
+        nb_notice(
+            hooks,
+            "%s names no space group: P 1 is used, and no reflection has its Friedel "
+            "mate -h -k -l; if this is an asymmetric unit, give the space group (-sg)",
+            list->name);
 }

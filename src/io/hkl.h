@@ -43,4 +43,20 @@ nb_status nb_hkl_list_parse(const char *data, size_t n, const char *name,
                             nb_hkl_list *out, nb_error *err);
 void nb_hkl_list_free(nb_hkl_list *list);
 
+/** The smallest box that holds the rows of a list; rest as nb_hkl_parse.  Errors: NB_ERR_INPUT (too large),
+ * NB_ERR_NOMEM. */
+nb_status nb_hkl_box(const nb_hkl_list *list, double default_F, nb_factor_file *out,
+                     nb_error *err);
+
+/* A notice: the list's name, and how many of its rows (size_t) another row of the same reflection replaces. */
+#define NB_REPLACED_F                                                                    \
+    "%s: %zu reflections have another value further on, which differs by more than 1 "   \
+    "%%; "                                                                               \
+    "the last one is used"
+
+/** Say what looks wrong in a list that stands in a box as it is, without a space group: duplicates with
+ * another F, or no Friedel mate at all.  hooks may be NULL. */
+void nb_hkl_say(const nb_hkl_list *list, const nb_factor_file *box, double default_F,
+                const nb_hooks *hooks);
+
 #endif

@@ -22,6 +22,16 @@ static double relative_volume(const double m[9])
            v[2] * (v[3] * v[7] - v[4] * v[6]);
 }
 
+nb_status nb_matrix_take(const double v[9], const char *name, double m[9], nb_error *err)
+{
+    if (!(fabs(relative_volume(v)) > FLATTEST))
+        return nb_fail_at(
+            err, NB_ERR_INPUT, name, 0,
+            "the matrix is singular: a*, b* and c* (the columns) lie in one plane");
+    memcpy(m, v, 9 * sizeof *m);
+    return NB_OK;
+}
+
 nb_status nb_matrix_parse(const char *data, size_t n, const char *name, double m[9],
                           nb_error *err)
 {
@@ -45,10 +55,5 @@ nb_status nb_matrix_parse(const char *data, size_t n, const char *name, double m
         }
         p = after;
     }
-    if (!(fabs(relative_volume(v)) > FLATTEST))
-        return nb_fail_at(
-            err, NB_ERR_INPUT, name, 0,
-            "the matrix is singular: a*, b* and c* (the columns) lie in one plane");
-    memcpy(m, v, sizeof v);
-    return NB_OK;
+    return nb_matrix_take(v, name, m, err);
 }

@@ -13,4 +13,7 @@
 nb_status nb_matrix_parse(const char *data, size_t n, const char *name, double m[9],
                           nb_error *err);
 
+/** Nine finite numbers in memory into m, unless they are singular.  Errors as nb_matrix_parse. */
+nb_status nb_matrix_take(const double v[9], const char *name, double m[9], nb_error *err);
+
 #endif

@@ -31,18 +31,19 @@ typedef struct source_reader {
     nb_error *err;
 } source_reader;
 
-static nb_status check_row(const source_reader *r, const nb_source_line *s)
+nb_status nb_source_line_check(const nb_source_line *s, const char *name, long line,
+                               nb_error *err)
 {
     double longest = fmax(fmax(fabs(s->x), fabs(s->y)), fabs(s->z));
-    if (!(longest > 1 / FARTHEST && longest < FARTHEST))
-        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+    if (!(longest > 1 / FARTHEST && longest < FARTHEST && isfinite(s->x + s->y + s->z)))
+        return nb_fail_at(err, NB_ERR_INPUT, name, line,
                           "X Y Z = %g %g %g gives no direction", s->x, s->y, s->z);
-    if (!(s->intensity >= 0))
-        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
-                          "intensity %g is negative", s->intensity);
+    if (!(s->intensity >= 0 && isfinite(s->intensity)))
+        return nb_fail_at(err, NB_ERR_INPUT, name, line, "intensity %g is %s",
+                          s->intensity, s->intensity < 0 ? "negative" : "not finite");
     if (!(s->lambda >= SHORTEST_WAVE && s->lambda < LONGEST_WAVE))
         return nb_fail_at(
-            r->err, NB_ERR_INPUT, r->name, r->line,
+            err, NB_ERR_INPUT, name, line,
             "wavelength %g m must be from %g to %g m (column 5 is in metres)", s->lambda,
             SHORTEST_WAVE, LONGEST_WAVE);
     return NB_OK;
@@ -72,7 +73,7 @@ static nb_status read_row(source_reader *r, const nb_source_defaults *d,
     }
     *columns = n;
     *s = (nb_source_line){v[0], v[1], v[2], v[3], v[4]};
-    return n ? check_row(r, s) : NB_OK;
+    return n ? nb_source_line_check(s, r->name, r->line, r->err) : NB_OK;
 }
 
 static size_t count_lines(const char *data, size_t n)
@@ -83,14 +84,15 @@ static size_t count_lines(const char *data, size_t n)
     return lines;
 }
 
-static nb_status check_list(const source_reader *r, const nb_source_list *list)
+nb_status nb_source_list_check(const nb_source_list *list, const char *name, long line,
+                               nb_error *err)
 {
     double sum;
     if (list->count == 0)
-        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+        return nb_fail_at(err, NB_ERR_INPUT, name, line,
                           "no source in the file (X Y Z I lambda)");
     if (!nb_beam_has_mean(list->rows, (size_t)list->count, &sum))
-        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+        return nb_fail_at(err, NB_ERR_INPUT, name, line,
                           "the intensities (column 4) add up to %g", sum);
     return NB_OK;
 }
@@ -118,7 +120,7 @@ nb_status nb_sources_parse(const char *data, size_t n, const char *name,
         r.p = newline ? newline + 1 : r.end;
     }
     if (status == NB_OK)
-        status = check_list(&r, &list);
+        status = nb_source_list_check(&list, name, r.line, err);
     if (status == NB_OK)
         *out = list;
     else

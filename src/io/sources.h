@@ -26,6 +26,13 @@ typedef struct nb_source_list {
 nb_status nb_sources_parse(const char *data, size_t n, const char *name,
                            const nb_source_defaults *defaults, nb_source_list *out,
                            nb_error *err);
+/** One row: a direction, an intensity and a wavelength that a file may have.  name, line: for messages
+ * (line 0: none).  Errors: NB_ERR_INPUT. */
+nb_status nb_source_line_check(const nb_source_line *row, const char *name, long line,
+                               nb_error *err);
+/** All rows: is there one, and do the intensities have a mean?  Errors: NB_ERR_INPUT. */
+nb_status nb_source_list_check(const nb_source_list *list, const char *name, long line,
+                               nb_error *err);
 void nb_source_list_free(nb_source_list *list); /* NULL is fine */
 
 #endif

@@ -344,8 +344,10 @@ typedef struct nb_config {
                         frames of a series among the GPUs; one image is made by the first */
     double max_read_MB; /* memory for what a small input file declares; 0: 500.  Ten times the
                            file's own size is always allowed */
-    int device_alone;        /* of this process: nb_sim_write may shut it down */
-    char command_line[2048]; /* for file headers; may be empty */
+    int device_alone;               /* of this process: nb_sim_write may shut it down */
+    char command_line[2048];        /* for file headers; may be empty */
+    const struct nb_arrays *arrays; /* instead of files whose name is NB_MEMORY_...:
+                                       nb_config_use_arrays; NULL: none */
 #ifdef NB_TEST_PARAM
     double test_param; /* for tests/params */
 #endif

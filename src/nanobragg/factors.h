@@ -41,6 +41,13 @@ nb_status nb_sim_factors(const nb_sim *sim, int table, nb_factor_list *out, nb_e
 /** How many tables a simulation has: 0 if every reflection has the same F. */
 int nb_sim_factor_tables(const nb_sim *sim);
 
+/** Give a simulation other structure factors: F[count], electrons, with sign, in the number and order of
+ * nb_sim_factors(sim, 0, ...).  No file is read, and only the scene is built again.  They hold until a file or
+ * parameter of structure factors changes, or a model's table is made again for another limit of
+ * resolution or wavelength (a notice says so).  F is the caller's and copied.  On an error the simulation is as before.
+ * Errors: NB_ERR_INPUT (no table, or one for each of several wavelengths; another count; "F[5]: ..."), NB_ERR_NOMEM. */
+nb_status nb_sim_set_factors(nb_sim *sim, const double *F, size_t count, nb_error *err);
+
 void nb_factor_list_free(nb_factor_list *list); /* what it owns; NULL is allowed */
 
 /** What `nanobragg sf` does: make the structure factors, write the dumps that cfg names (-dump_mtz,

@@ -98,6 +98,14 @@ static inline void nb_factor_table_take(nb_factor_table *box, const nb_table_run
     box->measured = 1;
 }
 
+/** The place of h k l, which is in the box, in its first table. */
+static inline size_t nb_factor_table_at(const nb_factor_table *box, int h, int k, int l)
+{
+    return ((size_t)(h - box->hmin) * (size_t)box->nk + (size_t)(k - box->kmin)) *
+               (size_t)box->nl +
+           (size_t)(l - box->lmin);
+}
+
 /** Fill box->most, least and dimmest from all tables, and the hash of several. */
 static inline void nb_factor_table_measure(nb_factor_table *box)
 {

@@ -107,6 +107,7 @@ run_library() {
         failed=1
     fi
     run_factors
+    run_arrays
 }
 
 # The second program; without gemmi it must say so.
@@ -123,6 +124,21 @@ run_factors() {
     else
         sed 's/^/# /' "$work/out"
         echo "not ok docs/library.md factors"
+        failed=1
+    fi
+}
+
+# The third program: arrays in place of files.
+run_arrays() {
+    cp "$work/c/3" "$work/library/arrays.c"
+    if (cd "$work/library" && "${CC:-cc}" -std=c11 -Wall -Wextra -Werror arrays.c \
+        -I"$source/src" -L"$build" -lnanobragg -Wl,-rpath,"$build" -o arrays &&
+        timeout 60 ./arrays) >"$work/out" 2>&1 &&
+        grep -q "$(sed -n 's/^It prints `\(16256 pixels[^`]*\)`.*/\1/p' "$source/docs/library.md")" "$work/out"; then
+        echo "ok docs/library.md arrays"
+    else
+        sed 's/^/# /' "$work/out"
+        echo "not ok docs/library.md arrays"
         failed=1
     fi
 }

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "arrays.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+
+/** The name of a file that an array replaces. */
+static char *name_of(nb_config *cfg, nb_array_kind kind)
+{
+    return kind == NB_ARRAY_HKL       ? cfg->hkl_file
+           : kind == NB_ARRAY_MASK    ? cfg->mask_file
+           : kind == NB_ARRAY_SOURCES ? cfg->source_file
+                                      : cfg->mat_file;
+}
+
+static const char *memory_of(nb_array_kind kind)
+{
+    return kind == NB_ARRAY_HKL       ? NB_MEMORY_HKL
+           : kind == NB_ARRAY_MASK    ? NB_MEMORY_MASK
+           : kind == NB_ARRAY_SOURCES ? NB_MEMORY_SOURCES
+                                      : NB_MEMORY_MATRIX;
+}
+
+/** Those that are there. */
+static unsigned kinds_in(const nb_arrays *a)
+{
+    return (a->hkl ? NB_ARRAY_HKL : 0u) | (a->mask ? NB_ARRAY_MASK : 0u) |
+           (a->wavelength ? NB_ARRAY_SOURCES : 0u) | (a->matrix ? NB_ARRAY_MATRIX : 0u);
+}
+
+unsigned nb_arrays_of(const nb_config *cfg)
+{
+    unsigned kinds = 0;
+    for (unsigned kind = 1; cfg->arrays && kind < NB_ARRAYS_ALL; kind *= 2)
+        if (strcmp(name_of((nb_config *)cfg, kind), memory_of(kind)) == 0)
+            kinds |= kind;
+    return cfg->arrays ? kinds & kinds_in(cfg->arrays) : 0;
+}
+
+unsigned nb_arrays_changed(const nb_config *cfg, const nb_arrays *own)
+{
+    const nb_arrays *a = cfg->arrays;
+    unsigned changed = 0;
+    if (!a || a == own)
+        return 0;
+    if (a->hkl != own->hkl || a->F != own->F)
+        changed |= NB_ARRAY_HKL;
+    if (a->mask != own->mask)
+        changed |= NB_ARRAY_MASK;
+    if (a->wavelength != own->wavelength || a->weight != own->weight ||
+        a->position != own->position)
+        changed |= NB_ARRAY_SOURCES;
+    if (a->matrix != own->matrix)
+        changed |= NB_ARRAY_MATRIX;
+    return changed & nb_arrays_of(cfg);
+}
+
+static nb_status check(const nb_arrays *a, nb_error *err)
+{
+    if (!a->hkl != !a->F || (a->hkl && !a->reflections))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "hkl: Miller indices and F belong together, of at least one "
+                       "reflection");
+    if (a->mask &&
+        (a->mask_fast < 1 || a->mask_slow < 1 || a->mask_fast > INT32_MAX / a->mask_slow))
+        return nb_fail(err, NB_ERR_INPUT, "mask: %d x %d pixels are no image",
+                       a->mask_fast, a->mask_slow);
+    if ((a->weight || a->position) && !a->wavelength)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "sources: weights and positions need wavelengths");
+    if (a->wavelength && a->sources < 1)
+        return nb_fail(err, NB_ERR_INPUT, "sources: there is none");
+    return NB_OK;
+}
+
+nb_status nb_config_use_arrays(nb_config *cfg, const nb_arrays *arrays, nb_error *err)
+{
+    NB_REFUSE_NULL(cfg && arrays);
+    nb_status st = check(arrays, err);
+    if (st)
+        return st;
+    cfg->arrays = arrays;
+    for (unsigned kind = 1; kind < NB_ARRAYS_ALL; kind *= 2)
+        if (kinds_in(arrays) & kind)
+            snprintf(name_of(cfg, kind), NB_PATH_MAX, "%s", memory_of(kind));
+    return NB_OK;
+}
+
+/** NULL stays NULL; *st: NB_ERR_NOMEM. */
+static void *copy_of(const void *from, size_t count, size_t size, nb_status *st,
+                     nb_error *err)
+{
+    void *to = from && !*st ? nb_alloc_raw(count, size, "arrays", err) : NULL;
+    if (to)
+        memcpy(to, from, count * size);
+    else if (from)
+        *st = NB_ERR_NOMEM;
+    return to;
+}
+
+nb_status nb_arrays_copy(const nb_arrays *from, unsigned kinds, nb_arrays *to,
+                         nb_error *err)
+{
+    const size_t pixels = (size_t)from->mask_fast * (size_t)from->mask_slow;
+    const size_t n = from->reflections, sources = (size_t)from->sources;
+    nb_status st = NB_OK;
+    if (kinds & NB_ARRAY_HKL) {
+        to->hkl = copy_of(from->hkl, n, sizeof *to->hkl, &st, err);
+        to->F = copy_of(from->F, n, sizeof *to->F, &st, err);
+        to->reflections = n;
+    }
+    if (kinds & NB_ARRAY_MASK) {
+        to->mask = copy_of(from->mask, pixels, 1, &st, err);
+        to->mask_fast = from->mask_fast;
+        to->mask_slow = from->mask_slow;
+    }
+    if (kinds & NB_ARRAY_SOURCES) {
+        to->wavelength =
+            copy_of(from->wavelength, sources, sizeof *to->wavelength, &st, err);
+        to->weight = copy_of(from->weight, sources, sizeof *to->weight, &st, err);
+        to->position = copy_of(from->position, sources, sizeof *to->position, &st, err);
+        to->sources = from->sources;
+    }
+    if (kinds & NB_ARRAY_MATRIX)
+        to->matrix = copy_of(from->matrix, 9, sizeof *to->matrix, &st, err);
+    if (st)
+        nb_arrays_free(to, kinds);
+    return st;
+}
+
+void nb_arrays_free(nb_arrays *a, unsigned kinds)
+{
+    if (kinds & NB_ARRAY_HKL) {
+        nb_free((void *)a->hkl);
+        nb_free((void *)a->F);
+        a->hkl = NULL;
+        a->F = NULL;
+    }
+    if (kinds & NB_ARRAY_MASK) {
+        nb_free((void *)a->mask);
+        a->mask = NULL;
+    }
+    if (kinds & NB_ARRAY_SOURCES) {
+        nb_free((void *)a->wavelength);
+        nb_free((void *)a->weight);
+        nb_free((void *)a->position);
+        a->wavelength = a->weight = NULL;
+        a->position = NULL;
+    }
+    if (kinds & NB_ARRAY_MATRIX) {
+        nb_free((void *)a->matrix);
+        a->matrix = NULL;
+    }
+}

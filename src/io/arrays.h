@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/** What input files hold, from the arrays of a caller. */
+#ifndef NB_IO_ARRAYS_H
+#define NB_IO_ARRAYS_H
+
+#include "hkl.h"
+#include "sources.h"
+
+/** The arrays of cfg, if `name` (one of cfg's names of files) is that of an array, `memory`; else NULL. */
+const nb_arrays *nb_in_memory(const nb_config *cfg, const char *name, const char *memory);
+
+/** The reflections that have a value, checked as those of a file.  *out is the caller's
+ * (nb_hkl_list_free), zero on error.  Errors: NB_ERR_INPUT (an index or F is out of range, "hkl[5]: ..."; no
+ * value), NB_ERR_NOMEM. */
+nb_status nb_arrays_hkl(const nb_arrays *arrays, nb_hkl_list *out, nb_error *err);
+
+/** The sources, checked as those of a file.  position: of those without one, m.  *out is the caller's
+ * (nb_source_list_free), zero on error.  Errors: NB_ERR_INPUT ("sources[5]: ..."), NB_ERR_NOMEM. */
+nb_status nb_arrays_sources(const nb_arrays *arrays, const double position[3],
+                            nb_source_list *out, nb_error *err);
+
+/** The matrix into m[9].  Errors: NB_ERR_INPUT ("matrix[5]: ..."; singular); m is unchanged then. */
+nb_status nb_arrays_matrix(const nb_arrays *arrays, double m[9], nb_error *err);
+
+/** The mask as an image of 0 and 1.  *out is the caller's (nb_image_free), zero on error.  Errors:
+ * NB_ERR_NOMEM. */
+nb_status nb_arrays_mask(const nb_arrays *arrays, nb_image *out, nb_error *err);
+
+#endif

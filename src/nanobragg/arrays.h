@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/** Arrays in memory in place of input files: structure factors, mask, sources, orientation matrix. */
+#ifndef NANOBRAGG_ARRAYS_H
+#define NANOBRAGG_ARRAYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config.h"
+#include "error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The caller's arrays.  An array that is NULL is not given; start from `nb_arrays a = {0}`. */
+typedef struct nb_arrays {
+    /* structure factors, instead of hkl_file: both or neither */
+    const int32_t (*hkl)[3]; /* [reflections]; Miller indices, of P1 or with space_group of the
+                                asymmetric unit; at most 10000 in size */
+    const double *F; /* [reflections]; electrons, with sign; NaN: no value, left out */
+    size_t reflections;
+
+    /* instead of mask_file */
+    const uint8_t *mask; /* [mask_slow][mask_fast]; 0: this pixel is not rendered */
+    int mask_fast, mask_slow;
+
+    /* instead of source_file: wavelengths */
+    const double *wavelength; /* [sources]; m, as in column 5 of such a file: 1 A is 1e-10 */
+    const double *weight;     /* [sources]; relative, none negative; NULL: equal */
+    const double (
+        *position)[3]; /* [sources]; lab x y z of the source seen from the sample, m; any
+                                    length: only the direction counts.  NULL: all on the beam */
+    int sources;
+
+    /* instead of mat_file */
+    const double *matrix; /* [9], row by row: rows lab x y z, columns a* b* c*, times the wavelength
+                             (no unit), as MOSFLM has it */
+} nb_arrays;
+
+/* What the configuration's file names become. */
+#define NB_MEMORY_HKL "memory:hkl"
+#define NB_MEMORY_MASK "memory:mask"
+#define NB_MEMORY_SOURCES "memory:sources"
+#define NB_MEMORY_MATRIX "memory:matrix"
+
+/** Use the arrays in place of files: cfg->arrays points to *arrays, and each name of a file that an
+ * array replaces (hkl_file, mask_file, source_file, mat_file) becomes NB_MEMORY_...; another name, given
+ * later, replaces the array again.
+ *
+ * Ownership: the caller's.  *arrays and what it points to must live until nb_sim_create, nb_sim_change,
+ * nb_config_factors or nb_series_run has returned; a simulation keeps copies of its own.  To change
+ * one array of a simulation, take `nb_arrays a = *nb_sim_config(sim)->arrays` (NULL without arrays), replace one
+ * pointer, and call this and nb_sim_change: what has the simulation's own pointers is not loaded again.
+ * A mask or a matrix gives no header: where no other flag says the size of the detector, it is the mask's.
+ *
+ * Values are checked when they are loaded.  The message of a bad one begins with its place, "hkl[5]: ".
+ * Errors: NB_ERR_INPUT (one of two arrays that belong together is missing; a size is 0). */
+nb_status nb_config_use_arrays(nb_config *cfg, const nb_arrays *arrays, nb_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
