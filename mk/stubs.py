@@ -22,7 +22,9 @@ Path: TypeAlias = str | os.PathLike[str]
 Numbers: TypeAlias = float | str | Sequence[float] | npt.NDArray[Any]
 Names: TypeAlias = str | Sequence[str]
 Array: TypeAlias = npt.NDArray[Any]
-Indices: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike]
+Indices: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike] | tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike]
+# of factors(): all values, or (Miller indices, F) of some, or an array with the fields h k l F
+Factors: TypeAlias = npt.ArrayLike | Indices
 Progress: TypeAlias = bool | Callable[[float], object] | None
 
 class DeviceError(RuntimeError): ...
@@ -69,17 +71,20 @@ class Simulation:
     def times(self) -> dict[str, float]: ...
     @overload
     def render(self, out: Array | None = None, progress: Progress = None,
-               statistics: Literal[False] = False, where: Literal["host"] = "host") -> Image: ...
+               statistics: Literal[False] = False, where: Literal["host"] = "host",
+               F: Factors | None = None) -> Image: ...
     @overload
     def render(self, out: Array | None = None, progress: Progress = None, *,
-               statistics: Literal[True],
-               where: Literal["host"] = "host") -> tuple[Image, dict[str, Any]]: ...
+               statistics: Literal[True], where: Literal["host"] = "host",
+               F: Factors | None = None) -> tuple[Image, dict[str, Any]]: ...
     @overload
     def render(self, out: None = None, progress: Progress = None, statistics: Literal[False] = False,
-               *, where: Literal["device"]) -> DeviceImage: ...
+               *, where: Literal["device"], F: Factors | None = None) -> DeviceImage: ...
     @overload
     def render(self, out: None = None, progress: Progress = None, *, statistics: Literal[True],
-               where: Literal["device"]) -> tuple[DeviceImage, dict[str, Any]]: ...
+               where: Literal["device"],
+               F: Factors | None = None) -> tuple[DeviceImage, dict[str, Any]]: ...
+    def factors(self) -> tuple[Array, Array]: ...
     def noise(self, image: Array | DeviceImage | None = None, seed: int | None = None,
               dtype: npt.DTypeLike = ...) -> Image: ...
     def panels(self, image: npt.ArrayLike | DeviceImage) -> list[Image]: ...
@@ -149,6 +154,7 @@ def table(name, rows, module):
             out.append(f"    {word!r}: {type_of(row, module)} | None,")
     if name == "Parameters":
         out.append("    'sources': Path | npt.ArrayLike | Indices | None,")
+        out.append("    'F': Factors | None,")
     return "\n".join([*out, "}, total=False)", ""])
 
 

@@ -87,7 +87,7 @@ static PyMethodDef methods[] = {
     {"compare", nb_python_compare, METH_VARARGS, "compare(a, b, fast, slow) -> dict"},
     {"picture", nb_python_picture, METH_VARARGS, "picture(pixels, fast, slow, path)"},
     {"series", nb_python_series, METH_VARARGS,
-     "series(config words, series words, notice, progress) -> dict"},
+     "series(config words, arrays, series words, notice, progress) -> dict"},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {

@@ -27,6 +27,21 @@ nb_hooks nb_python_hooks(nb_python_calls *calls);
  * the nb_series.  0, or -1 with an exception. */
 int nb_python_set_words(PyObject *list, void *base, int series);
 
+/** Arrays in place of files, and the buffers that hold them. */
+enum { NB_PYTHON_VIEWS = 7 };
+typedef struct nb_python_arrays {
+    nb_arrays given;
+    Py_buffer views[NB_PYTHON_VIEWS];
+    int n_views;
+} nb_python_arrays;
+
+/** Use the arrays of a dict in cfg: {"hkl": (hkl int32 [n, 3], F float64 [n]), "mask": (uint8, fast, slow),
+ * "sourcefile": (wavelengths in m, weights or None, positions [n, 3] or None), "mat": float64 [9]}.
+ * Those that are in cfg already stay.  0, or -1 with an exception.  Both must live until the library has
+ * taken cfg; then nb_python_release_arrays. */
+int nb_python_use_arrays(PyObject *dict, nb_config *cfg, nb_python_arrays *arrays);
+void nb_python_release_arrays(nb_python_arrays *arrays);
+
 /** The characters of a text, which keeps them; NULL with an exception, also where it has a NUL. */
 const char *nb_python_text(PyObject *object);
 
@@ -60,6 +75,9 @@ void nb_python_leave(nb_python_sim *self);
 size_t nb_python_pixels(const nb_python_sim *self);
 
 PyObject *nb_python_sim_type(void); /* a new reference */
+PyObject *nb_python_arrays_of(PyObject *self, PyObject *unused);
+PyObject *nb_python_factors(PyObject *self, PyObject *unused);
+PyObject *nb_python_set_factors(PyObject *self, PyObject *F);
 PyObject *nb_python_variables(PyObject *self, PyObject *list);
 PyObject *nb_python_parameter(PyObject *self, PyObject *name);
 PyObject *nb_python_set_parameters(PyObject *self, PyObject *args);

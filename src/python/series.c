@@ -33,10 +33,11 @@ static PyObject *result_dict(const nb_series_progress *p)
         "clipped_hdf5", (long long)p->clipped_hdf5.pixels);
 }
 
-/** series(words, series words, notice, progress(done, frames) -> true to stop) */
+/** series(words, arrays, series words, notice, progress(done, frames) -> true to stop) */
 PyObject *nb_python_series(PyObject *self, PyObject *args)
 {
-    PyObject *words, *own;
+    PyObject *words, *own, *dict;
+    nb_python_arrays arrays = {0};
     nb_python_calls calls = {0};
     nb_series_progress result = {0};
     nb_series *series = calloc(1, sizeof *series);
@@ -48,10 +49,12 @@ PyObject *nb_python_series(PyObject *self, PyObject *args)
     (void)self;
     if (!series || !cfg) {
         PyErr_NoMemory();
-    } else if (PyArg_ParseTuple(args, "OOOO", &words, &own, &calls.notice,
+    } else if (PyArg_ParseTuple(args, "OOOOO", &words, &dict, &own, &calls.notice,
                                 &calls.progress)) {
         nb_config_defaults(cfg);
-        failed = nb_python_set_words(words, cfg, 0) || nb_python_set_words(own, series, 1);
+        failed = nb_python_set_words(words, cfg, 0) ||
+                 nb_python_set_words(own, series, 1) ||
+                 nb_python_use_arrays(dict, cfg, &arrays);
     }
     if (!failed) {
         hooks = nb_python_hooks(&calls);
@@ -61,6 +64,7 @@ PyObject *nb_python_series(PyObject *self, PyObject *args)
         Py_BEGIN_ALLOW_THREADS;
         st = nb_series_run(cfg, series, &hooks, &result, &err);
         Py_END_ALLOW_THREADS;
+        nb_python_release_arrays(&arrays);
     }
     free(series);
     free(cfg);

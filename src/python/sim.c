@@ -6,17 +6,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Sim(words, notice) */
+/** A simulation of a configuration whose words are set. */
+static int create(nb_python_sim *self, nb_config *cfg, PyObject *dict)
+{
+    nb_python_arrays arrays;
+    nb_hooks hooks = nb_python_hooks(&self->calls);
+    nb_error err = {0};
+    nb_status st;
+    if (nb_python_use_arrays(dict, cfg, &arrays))
+        return -1;
+    Py_BEGIN_ALLOW_THREADS;
+    st = nb_sim_create(cfg, &hooks, &self->sim, &err);
+    Py_END_ALLOW_THREADS;
+    nb_python_release_arrays(&arrays);
+    if (st)
+        nb_python_raise(&err, st);
+    else
+        nb_python_copy(self);
+    return st ? -1 : 0;
+}
+
+/** Sim(words, arrays, notice) */
 static int sim_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     nb_python_sim *self = (nb_python_sim *)object;
-    PyObject *words, *notice;
+    PyObject *words, *arrays, *notice;
     nb_config *cfg;
-    nb_hooks hooks;
-    nb_error err = {0};
-    nb_status st;
+    int failed;
     (void)kwargs;
-    if (self->sim || !PyArg_ParseTuple(args, "OO", &words, &notice))
+    if (self->sim || !PyArg_ParseTuple(args, "OOO", &words, &arrays, &notice))
         return -1;
     Py_INCREF(notice);
     self->notice = self->calls.notice = notice;
@@ -25,20 +43,9 @@ static int sim_init(PyObject *object, PyObject *args, PyObject *kwargs)
         return -1;
     }
     nb_config_defaults(cfg);
-    if (nb_python_set_words(words, cfg, 0)) {
-        free(cfg);
-        return -1;
-    }
-    hooks = nb_python_hooks(&self->calls);
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_sim_create(cfg, &hooks, &self->sim, &err);
-    Py_END_ALLOW_THREADS;
+    failed = nb_python_set_words(words, cfg, 0) || create(self, cfg, arrays);
     free(cfg);
-    if (st)
-        nb_python_raise(&err, st);
-    else
-        nb_python_copy(self);
-    return st ? -1 : 0;
+    return failed ? -1 : 0;
 }
 
 static void sim_dealloc(PyObject *object)
@@ -54,33 +61,42 @@ static void sim_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/** set(words): several parameters at once */
-static PyObject *sim_set(PyObject *object, PyObject *words)
+/** Another configuration and other arrays; 0, or -1 with an exception. */
+static int change(nb_python_sim *self, nb_config *cfg, PyObject *words, PyObject *dict)
+{
+    nb_python_arrays arrays;
+    nb_error err = {0};
+    nb_status st;
+    *cfg = *nb_sim_config(self->sim);
+    if (nb_python_set_words(words, cfg, 0) || nb_python_use_arrays(dict, cfg, &arrays))
+        return -1;
+    Py_BEGIN_ALLOW_THREADS;
+    st = nb_sim_change(self->sim, cfg, &err);
+    Py_END_ALLOW_THREADS;
+    nb_python_release_arrays(&arrays);
+    if (st)
+        nb_python_raise(&err, st);
+    return st ? -1 : 0;
+}
+
+/** set(words, arrays): several parameters at once */
+static PyObject *sim_set(PyObject *object, PyObject *args)
 {
     nb_python_sim *self = (nb_python_sim *)object;
-    nb_error err = {0};
-    nb_status st = NB_OK;
+    PyObject *words, *arrays;
     nb_config *cfg;
     int failed;
-    if (nb_python_enter(self))
+    if (!PyArg_ParseTuple(args, "OO", &words, &arrays) || nb_python_enter(self))
         return NULL;
     if (!(cfg = malloc(sizeof *cfg))) {
         nb_python_leave(self);
         return PyErr_NoMemory();
     }
-    *cfg = *nb_sim_config(self->sim);
-    failed = nb_python_set_words(words, cfg, 0);
-    if (!failed) {
-        Py_BEGIN_ALLOW_THREADS;
-        st = nb_sim_change(self->sim, cfg, &err);
-        Py_END_ALLOW_THREADS;
-    }
+    failed = change(self, cfg, words, arrays);
     free(cfg);
     nb_python_leave(self);
     if (failed)
         return NULL;
-    if (st)
-        return nb_python_raise(&err, st);
     Py_RETURN_NONE;
 }
 
@@ -377,7 +393,10 @@ static PyObject *get_times(PyObject *object, void *unused)
 }
 
 static PyMethodDef methods[] = {
-    {"set", sim_set, METH_O, "set(words)"},
+    {"set", sim_set, METH_VARARGS, "set(words, arrays)"},
+    {"arrays", nb_python_arrays_of, METH_NOARGS, "arrays() -> dict"},
+    {"factors", nb_python_factors, METH_NOARGS, "factors() -> (hkl, F)"},
+    {"set_factors", nb_python_set_factors, METH_O, "set_factors(F)"},
     {"get", sim_get, METH_O, "get(name) -> text"},
     {"render", sim_render, METH_VARARGS,
      "render(out, progress, want_stats) -> dict or None"},

@@ -46,7 +46,7 @@ def test_block_of_torch_runs(tmp_path, monkeypatch):
         monkeypatch.setattr(autograd, "set_multithreading_enabled", contextlib.nullcontext, raising=False)
     monkeypatch.setattr(__import__("builtins"), "nanobragg", nanobragg, raising=False)  # of the blocks before it
     blocks, names = run_blocks("python.md", tmp_path, monkeypatch, "python torch")
-    assert blocks == text.count("```python torch") == 4
+    assert blocks == text.count("```python torch") == 5
     assert [pictures.shape for pictures, _ in names["batches"]] == [(4, 64, 64)] * 2 and names["batches"][0][0].max() > 40
     assert abs(names["misset"].detach().numpy() - (10, 20, 30)).max() < 0.03
 

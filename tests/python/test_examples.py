@@ -46,3 +46,20 @@ def test_notebook(tmp_path):
     assert done.returncode == 0, done.stderr[-2000:]
     text = (tmp_path / "recover_orientation.ipynb").read_text()
     assert text.count('"image/png"') >= (2 if missing("matplotlib") else 3)
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_network_learns_from_a_data_loader(start, monkeypatch):
+    if missing("torch"):
+        pytest.skip("torch is not installed")
+    monkeypatch.syspath_prepend(EXAMPLES)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([EXAMPLES, os.environ.get("PYTHONPATH", "")]))
+    import train_on_frames as example
+
+    if start == "spawn":  # the frames of both are the same, so a few are enough
+        loader = example.DataLoader(example.Frames(4), batch_size=2, num_workers=1, multiprocessing_context="spawn")
+        here = [example.Frames(4)[i][0] for i in range(4)]
+        assert all((a == b).all() for a, b in zip(here, (x for frames, _ in loader for x in frames)))
+        return
+    before, after = example.train(128, 2, start)
+    assert after < 0.5 * before

@@ -68,7 +68,7 @@ def test_mypy_accepts_the_examples(tmp_path):
         "sim = nanobragg.Simulation(cell=(50, 50, 50, 90, 90, 90))\n"
         "render(sim, misset=torch.zeros(3)).sum().backward()\n"
         "print(sim.render(where='device').device, sim.derivatives(['N_a'])['N_a'].shape)\n")
-    files = [os.path.join(folder, "recover_orientation.py"), str(tmp_path / "torch_user.py")]
+    files = [os.path.join(folder, "recover_orientation.py"), os.path.join(folder, "train_on_frames.py"), str(tmp_path / "torch_user.py")]
     without = ["--ignore-missing-imports", "--disable-error-code", "no-untyped-call"]
     done = subprocess.run([sys.executable, "-m", "mypy", "--strict", *without, *files], cwd=tmp_path, check=False,
                           env={**os.environ, "MYPYPATH": os.path.dirname(PACKAGE)}, capture_output=True, text=True)

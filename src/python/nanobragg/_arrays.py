@@ -1,31 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Arrays in place of files: they are written to memory that has the name of a file, so that the
-library checks them as it checks a file."""
+"""Arrays in place of files: brought into the types of nb_arrays (src/nanobragg/arrays.h), which the library
+checks as it checks a file."""
 
 import os
 
 import numpy as np
 
-
-class MemoryFile:
-    """A file in memory; it lives as long as this object."""
-
-    def __init__(self, name, data):
-        self._fd = os.memfd_create(name)
-        with os.fdopen(os.dup(self._fd), "wb") as file:
-            file.write(data)
-        self.path = f"/proc/self/fd/{self._fd}"
-
-    def __del__(self):
-        try:
-            os.close(self._fd)
-        except (AttributeError, OSError):
-            pass
-
-
-def _rows(table, formats):
-    lines = (" ".join(f % x for f, x in zip(formats, row)) for row in table)
-    return ("\n".join(lines) + "\n").encode()
+ANGSTROM = 1e-10  # m
 
 
 def _real(value):
@@ -33,30 +14,53 @@ def _real(value):
     array = np.asarray(value)
     if np.iscomplexobj(array):
         raise TypeError("the values must be real, not complex")
-    return array.astype(float)
+    return np.ascontiguousarray(array, dtype=float)
 
 
-def _hkl(value):
-    """(indices [n, 3], F [n]); of a complex F its modulus"""
-    indices, F = value
-    indices, F = np.asarray(indices), np.asarray(F)
-    F = (np.abs(F) if np.iscomplexobj(F) else F).astype(float)
+def amplitudes(value):
+    """Structure factors as doubles; of a complex F its modulus, of a tensor its numbers."""
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+    F = np.asarray(value)
+    return np.ascontiguousarray(np.abs(F) if np.iscomplexobj(F) else F, dtype=float)
+
+
+def _whole(indices):
+    """Miller indices as int32; those of an MTZ file's array are float."""
+    if not np.issubdtype(indices.dtype, np.integer):
+        if not np.issubdtype(indices.dtype, np.floating):
+            raise ValueError(f"hkl: Miller indices must be integers, not {indices.dtype}")
+        bad = np.argwhere(~(indices == np.round(indices)))
+        if len(bad):
+            i, axis = bad[0]
+            raise ValueError(f"hkl[{i}]: Miller indices must be integers, not {indices[i, axis]}")
+    far = np.iinfo(np.int32).max
+    return np.ascontiguousarray(np.clip(indices, -far, far), dtype=np.int32)
+
+
+def reflections(value):
+    """(Miller indices int32 [n, 3], F [n]) of a pair, of an array with the fields h k l F, or of a Miller array of cctbx."""
+    if getattr(getattr(value, "dtype", None), "names", None):
+        indices, F = np.stack([value[x] for x in "hkl"], axis=-1), value["F"]
+    elif callable(getattr(value, "indices", None)) and callable(getattr(value, "data", None)):
+        indices, F = np.array(list(value.indices())), np.array(list(value.data()))
+    elif isinstance(value, (tuple, list)) and len(value) == 2:
+        indices, F = np.asarray(value[0]), value[1]
+    else:
+        raise TypeError(f"hkl: takes a path or (Miller indices [n, 3], F [n]), not {type_name(value)}")
+    F = amplitudes(F)
     if indices.ndim != 2 or indices.shape[1] != 3 or F.shape != indices.shape[:1]:
         raise ValueError(f"hkl: indices must be [n, 3] and F [n], not {indices.shape} and {F.shape}")
-    if not np.issubdtype(indices.dtype, np.integer):
-        raise ValueError("hkl: Miller indices must be integers")
-    return _rows(((*i, f) for i, f in zip(indices.tolist(), F.tolist())), ["%d"] * 3 + ["%.17g"])
+    return _whole(indices), F
 
 
 def _mask(value):
-    """[slow, fast], bool or uint8: an SMV image"""
+    """[slow, fast], bool or uint8"""
     mask = np.asarray(value)
     if mask.ndim != 2 or mask.dtype not in (np.dtype(bool), np.dtype(np.uint8)):
         raise ValueError(f"mask: must be a 2-D array of bool or uint8, not {mask.dtype} {mask.shape}")
     slow, fast = mask.shape
-    header = (f"{{\nHEADER_BYTES=512;\nDIM=2;\nBYTE_ORDER=little_endian;\nTYPE=unsigned_short;\n"
-              f"SIZE1={fast};\nSIZE2={slow};\n}}\n")
-    return header.encode().ljust(512) + (mask != 0).astype("<u2").tobytes()
+    return np.ascontiguousarray(mask).view(np.uint8), fast, slow
 
 
 def _matrix(value):
@@ -64,39 +68,46 @@ def _matrix(value):
     matrix = _real(value)
     if matrix.shape != (3, 3):
         raise ValueError(f"matrix: must be 3x3, not {matrix.shape}")
-    return _rows(matrix.tolist(), ["%.17g"] * 3)
+    return matrix
 
 
 def _sources(value):
-    """[n, 5]: x y z of the source, intensity, wavelength (m); or (wavelengths in A, weights)"""
-    if isinstance(value, tuple) and len(value) == 2:
-        wavelengths, weights = (_real(v) for v in value)
+    """[n, 5]: x y z of the source, intensity, wavelength (m); or (wavelengths in A, weights) and perhaps
+    directions [n, 3]"""
+    if isinstance(value, tuple) and (len(value) == 2 or (len(value) == 3 and np.ndim(value[2]) == 2)):
+        wavelengths, weights = (_real(v) for v in value[:2])
         if wavelengths.ndim != 1 or wavelengths.shape != weights.shape:
             raise ValueError("sources: wavelengths and weights must be two lists of one length")
-        rows = np.zeros((len(wavelengths), 5))
-        rows[:, 0] = -10.0
-        rows[:, 3], rows[:, 4] = weights, wavelengths * 1e-10
-        return _rows(rows.tolist(), ["%.17g"] * 5)
+        directions = _real(value[2]) if len(value) == 3 else None
+        if directions is not None and directions.shape != (len(wavelengths), 3):
+            raise ValueError(f"sources: directions must be [{len(wavelengths)}, 3], not {directions.shape}")
+        return np.ascontiguousarray(wavelengths * ANGSTROM), weights, directions
     rows = _real(value)
     if rows.ndim != 2 or rows.shape[1] != 5:
         raise ValueError(f"sources: must be [n, 5] or (wavelengths, weights), not {rows.shape}")
-    return _rows(rows.tolist(), ["%.17g"] * 5)
+    return tuple(np.ascontiguousarray(x) for x in (rows[:, 4], rows[:, 3], rows[:, :3]))
 
 
-ARRAYS = {"hkl": ("hkl", _hkl), "mask": ("mask", _mask), "sources": ("sourcefile", _sources),
-          "sourcefile": ("sourcefile", _sources), "matrix": ("mat", _matrix), "mat": ("mat", _matrix)}
+_ARRAYS = {"hkl": ("hkl", reflections), "mask": ("mask", _mask), "sources": ("sourcefile", _sources),
+           "sourcefile": ("sourcefile", _sources), "matrix": ("mat", _matrix), "mat": ("mat", _matrix)}
 
 
-def files_of(keywords, kept):
-    """Keywords with arrays replaced by names of files in memory; they go to kept, by flag."""
-    out = {}
+def type_name(value):
+    """The full name of its type, for messages."""
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def split(keywords):
+    """(keywords without arrays, arrays by flag)"""
+    rest, arrays = {}, {}
     for name, value in keywords.items():
-        flag, write = ARRAYS.get(name, (name, None))
-        if write and value is not None and not isinstance(value, (str, os.PathLike)):
-            kept[flag] = MemoryFile(flag, write(value))
-            out[flag] = kept[flag].path
+        flag, convert = _ARRAYS.get(name, (name, None))
+        if convert and value is not None and not isinstance(value, (str, os.PathLike)):
+            arrays[flag] = convert(value)
+            rest.pop(flag, None)
         elif name == "sources":
-            out[flag] = value
+            rest[flag] = value
         else:
-            out[name] = value
-    return out
+            rest[name] = value
+    return rest, arrays

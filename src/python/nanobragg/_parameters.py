@@ -4,7 +4,7 @@
 import os
 import sys
 
-from . import _nanobragg
+from . import _models, _nanobragg
 
 _BY_NAME = {}
 for _row in _nanobragg.params():
@@ -32,7 +32,7 @@ def find(name, series):
     raise TypeError(f"'{name}' is not a parameter of a {'series' if series else 'simulation'}{hint}")
 
 
-def _word(value):
+def _word(flag, value):
     if isinstance(value, bool):
         return "1" if value else "0"
     if isinstance(value, str):
@@ -45,7 +45,7 @@ def _word(value):
         return str(value)
     if isinstance(value, float):
         return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-    raise TypeError(f"{value!r} is no number, text, or path")
+    raise TypeError(_models.refusal(flag, value))
 
 
 def _flat(value):
@@ -60,15 +60,19 @@ def words(name, value, series=False):
     row = find(name, series)
     if value is None:
         return None
+    name = row["name"]
+    value = _models.plain(name, value)
     if row["kind"] in (_nanobragg.SWITCH, _nanobragg.PRESET):
         if not isinstance(value, bool) and value not in (0, 1):
             raise ValueError(f"-{row['name']} {value!r}: must be True or False")
         if row["kind"] == _nanobragg.PRESET and not value:
             return None
-        return name, [] if row["kind"] == _nanobragg.PRESET else [_word(bool(value))]
+        return name, [] if row["kind"] == _nanobragg.PRESET else [_word(name, bool(value))]
+    if row["kind"] == _nanobragg.FILE and not isinstance(value, (str, os.PathLike)):
+        raise TypeError(_models.refusal(name, value))
     if isinstance(value, str) and row["most"] > 1:
         return name, value.split()
-    return name, [_word(x) for x in _flat(value)]
+    return name, [_word(name, x) for x in _flat(value)]
 
 
 def many(keywords, series=False):
@@ -86,3 +90,13 @@ def log(line):
         logger.info(line)
     else:
         print(f"nanobragg: {line}", file=sys.stderr)
+
+
+class Notices:
+    """log, which can be told to be quiet."""
+
+    quiet = False
+
+    def __call__(self, line):
+        if not self.quiet:
+            log(line)

@@ -4,10 +4,10 @@
 import os
 import threading
 
-from . import _memory, _nanobragg, _parameters, _progress
+from . import _arrays, _nanobragg, _parameters, _progress
 
 
-def _run(words, own, show, stop):
+def _run(words, arrays, own, show, stop):
     errors = []
 
     def progress(done, frames):
@@ -18,7 +18,7 @@ def _run(words, own, show, stop):
             errors.append(error)
         return bool(errors) or stop.is_set()
 
-    value = _nanobragg.series(words, own, _parameters.log, progress)
+    value = _nanobragg.series(words, arrays, own, _parameters.log, progress)
     if errors:
         raise errors[0]
     return value
@@ -52,20 +52,21 @@ def noise(input, output, progress=None, size=None, pedestal=None, unit=None, **k
 
 
 def _start(base, keywords, own, progress):
-    kept, ours = {}, {}
+    ours = {}
     for name, value in keywords.items():
         row = _parameters._BY_NAME.get(name)
         if row and row["flags"] & _nanobragg.SERIES:
             ours[name] = value
         else:
             base[name] = value
-    words = _parameters.many(_memory.files_of(base, kept))
+    base, arrays = _arrays.split(base)
+    words = _parameters.many(base)
     own = _parameters.many(ours, series=True) + own
     show, stop, result = _progress.callback(progress, "series"), threading.Event(), {}
 
     def work():
         try:
-            result["value"] = _run(words, own, show, stop)
+            result["value"] = _run(words, arrays, own, show, stop)
         except BaseException as error:  # it belongs to the caller's thread
             result["error"] = error
 

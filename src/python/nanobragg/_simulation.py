@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """One simulation: files are loaded once, then parameters change and images are rendered."""
 
+import copy
 import json
 
 import numpy as np
 
-from . import _derivatives, _memory, _nanobragg, _parameters, _progress
+from . import _arrays, _derivatives, _nanobragg, _parameters, _progress
 from ._device import DeviceImage
+from ._history import FOLD, KEYWORD, History
 from ._images import Image
 
 # nb_reflection of src/nanobragg/sim.h; the name of a field that users know by another one
@@ -15,6 +17,15 @@ REFLECTION = np.dtype([("frame", "i4"), ("h", "i4"), ("k", "i4"), ("l", "i4"), (
                        ("wavelength", "f8"), ("excitation", "f8"), ("F", "f8")], align=True)
 
 _NO_NOISE, _NOISE_16, _NOISE_32 = range(3)  # of src/python/sim.c
+
+_FACTORS = "Structure factors"  # the group of their parameters, but for these, which need no new table
+_OF_MODEL = ("default_F", "interpolate", "nointerpolate")
+
+
+def _code(offsets, sizes):
+    """Of h k l in a box: one number, which grows as they do."""
+    return (offsets[:, 0] * sizes[1] + offsets[:, 1]) * sizes[2] + offsets[:, 2]
+
 
 # The program's default files belong to the program.
 _NO_FILES = [(name, []) for name in ("nofloat", "noint", "nonoise", "nopgm", "nodump")]
@@ -26,26 +37,152 @@ class Simulation:
     Vectors are tuples, switches booleans, files paths.  hkl=(indices [n, 3], F [n]), mask=array,
     sources=array [n, 5] or (wavelengths in A, weights), and matrix=3x3 take arrays in place of files.
     Errors: TypeError (no such parameter), ValueError (a bad value), OSError (a file),
-    NotImplementedError (not in this build), DeviceError."""
+    NotImplementedError (not in this build), DeviceError.
+
+    copy.copy, copy.deepcopy and pickle make another simulation the same way: with its parameters, arrays, F and seed;
+    files are read again."""
 
     def __init__(self, **keywords):
-        self._files, self._image = {}, None
-        # of the configuration; what nanobragg.torch gave last; its names by group
-        self._version, self._given, self._opened, self._double = 0, None, {}, None
-        words = _parameters.many(_memory.files_of(keywords, self._files))
-        self._sim = _nanobragg.Sim(_NO_FILES + words, _parameters.log)
+        keywords = dict(keywords)
+        F = keywords.pop("F", None)
+        keywords, arrays = _arrays.split(keywords)
+        self._open(_parameters.many(keywords), arrays)
+        if F is not None:
+            self._set_factors(F)
+
+    def _open(self, words, arrays):
+        self._image = None
+        # of the configuration; what nanobragg.torch gave last; its names by group; of factors()
+        self._version, self._given, self._opened, self._double, self._listed = 0, None, {}, None, None
+        self._history, self._has_F, self._notices = History(), False, _parameters.Notices()
+        self._own = None
+        self._sim = _nanobragg.Sim(_NO_FILES + words, arrays, self._notices)
+        self._history.words(words)
+        self._own = set(self.__dict__)
+
+    def __getstate__(self):
+        return {"history": self._history.entries(), "arrays": self._sim.arrays(), "seed": self.seed,
+                "F": self.factors()[1] if self._has_F else None,
+                "more": {name: value for name, value in self.__dict__.items() if name not in self._own}}
+
+    def __setstate__(self, state):
+        history = History(state["history"])
+        (_, words), *runs = history.runs()
+        if not any(name == "seed" for name, _ in words):  # of the clock: it may turn the crystal
+            words = [*words, ("seed", [str(state["seed"])])]
+        self._open(words, state["arrays"])
+        self._notices.quiet = True
+        for kind, pairs in runs:
+            if kind == KEYWORD:
+                self._sim.set(pairs, {})
+            elif kind == FOLD:
+                self._sim.fold_rotation()
+            else:
+                self._sim.set_parameters([name for name, _ in pairs], [number for _, number in pairs])
+        self._history = history
+        if state["F"] is not None:
+            self._set_factors(state["F"])
+        self._notices.quiet = False
+        self.__dict__.update(state["more"])
+
+    def __copy__(self):
+        other = object.__new__(type(self))
+        other.__setstate__(self.__getstate__())
+        return other
+
+    def __deepcopy__(self, memo):
+        other, state = object.__new__(type(self)), self.__getstate__()
+        memo[id(self)] = other
+        other.__setstate__({**state, "more": copy.deepcopy(state["more"], memo)})
+        return other
 
     def set(self, **keywords):
-        """Change parameters.  Files stay loaded; on an error nothing changes."""
-        kept = dict(self._files)
-        self._sim.set(_parameters.many(_memory.files_of(keywords, kept)))
-        self._files = kept
+        """Change parameters.  Files stay loaded; on an error nothing changes.
+
+        F: all structure factors, an array or a tensor in the number and order of factors(), or some of them:
+        (Miller indices [n, 3], F [n]), or an array with the fields h k l F."""
+        F = keywords.pop("F", None)
+        before = self.__getstate__() if F is not None and keywords else None
+        if keywords:
+            rest, arrays = _arrays.split(keywords)
+            words = _parameters.many(rest)
+            self._sim.set(words, arrays)
+            self._history.words(words)
+            self._has_F = self._has_F and not self._loads_factors(rest, arrays)
+            self._changed()
+        if F is not None:
+            try:
+                self._set_factors(F)
+            except BaseException:
+                if before:
+                    self.__setstate__(before)
+                raise
+
+    @staticmethod
+    def _loads_factors(keywords, arrays):
+        """Whether F that were given by themselves are gone."""
+        rows = [_parameters.find(name, False) for name in keywords]
+        return "hkl" in arrays or any(row["group"] == _FACTORS and row["name"] not in _OF_MODEL for row in rows)
+
+    def _set_factors(self, F):
+        listed = self._listed
+        self._give_factors(self._all_factors(F))
         self._changed()
+        self._listed = listed  # the reflections are the same
+
+    def _give_factors(self, F):
+        self._sim.set_factors(F)
+        self._has_F, self._image = True, None
+
+    def _all_factors(self, F):
+        """In the order of factors()."""
+        if not (isinstance(F, (tuple, list)) and len(F) == 2 and np.ndim(F[0]) == 2) \
+                and not getattr(getattr(F, "dtype", None), "names", None):
+            values = _arrays.amplitudes(F)
+            if values.ndim != 1:
+                raise ValueError(f"F: must be [n], the values of factors(), not {values.shape}")
+            return values
+        hkl, some = _arrays.reflections(F)
+        values = self.factors()[1]
+        values[self._places(hkl)[0]] = some
+        return values
+
+    def _list(self):
+        """Of factors(): lower limits and sizes of its box of indices, and where in it they are, in their order."""
+        if self._listed is None:
+            listed = self.factors()[0].astype(np.int64)
+            low = listed.min(axis=0)
+            sizes = listed.max(axis=0) - low + 1
+            self._listed = low, sizes, _code(listed - low, sizes)
+        return self._listed
+
+    def _count(self):
+        """How many reflections factors() has."""
+        return len(self._list()[2])
+
+    def _places(self, hkl, all_there=True):
+        """Where reflections are in factors(), and which of them are there; all_there: ValueError if one is not."""
+        low, sizes, codes = self._list()
+        hkl = np.asarray(hkl, dtype=np.int64)
+        inside = ((hkl >= low) & (hkl < low + sizes)).all(axis=1)
+        wanted = _code(np.where(inside[:, None], hkl - low, 0), sizes)
+        places = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
+        inside &= codes[places] == wanted
+        if all_there and not inside.all():
+            i = int(np.argmin(inside))
+            raise ValueError(f"F[{i}]: reflection {' '.join(map(str, hkl[i]))} has no structure factor here (factors())")
+        return places, inside
+
+    def factors(self):
+        """The structure factors of the images: (Miller indices int32 [n, 3], F [n] in electrons), by h, k, l."""
+        hkl, F = self._sim.factors()
+        return np.frombuffer(hkl, dtype=np.int32).reshape(-1, 3).copy(), np.frombuffer(F).copy()
 
     def _changed(self):
         self._version += 1
         self._given = self._image = self._double = None
         self._opened = {}
+        self._listed = None
 
     def _is_double(self):
         """Whether images are float64; asked for in each render of nanobragg.torch."""
@@ -99,12 +236,14 @@ class Simulation:
             raise ValueError("out: must be C-contiguous and writable")
         return out
 
-    def render(self, out=None, progress=None, statistics=False, where="host"):
+    def render(self, out=None, progress=None, statistics=False, where="host", F=None):
         """Render expected photons: float32 [slow, fast], into `out` if that is given.
 
         progress: a function of the fraction, or True for a bar.  statistics=True: returns the image
         and a dict (sum, max, mean, ...).  where="device": the image stays where it is rendered; returns
-        a DeviceImage, for torch.from_dlpack and the like."""
+        a DeviceImage, for torch.from_dlpack and the like.  F: other structure factors from now on, as in set()."""
+        if F is not None:
+            self.set(F=F)
         if where not in ("host", "device"):
             raise ValueError(f"where: must be 'host' or 'device', not {where!r}")
         if where == "device":
@@ -164,7 +303,9 @@ class Simulation:
             raise ValueError(f"dtype: must be uint16 or int32, not {dtype}")
         image, out = self._of(image), np.empty(self.shape, dtype=dtype)
         if seed is not None:
-            self._sim.set(_parameters.many({"seed": seed}))
+            words = _parameters.many({"seed": seed})
+            self._sim.set(words, {})
+            self._history.words(words)
         self._sim.integers(image, out, _NOISE_32 if dtype == np.int32 else _NOISE_16)
         return out.view(Image)
 
@@ -215,11 +356,13 @@ class Simulation:
 
     def _give_parameters(self, names, numbers):
         self._sim.set_parameters(names, numbers)
+        self._history.values(names, numbers)
         self._image = None
 
     def fold_rotation(self):
         """Fold the rotation rot_x, rot_y, rot_z into the crystal's orientation, and set it to 0."""
         self._sim.fold_rotation()
+        self._history.fold()
         self._changed()
 
     def write(self, image=None, **files):

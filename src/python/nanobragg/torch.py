@@ -5,22 +5,28 @@ tensor: nanobragg.torch.Renderer(sim, names)(values)."""
 import numpy as np
 import torch
 
-from . import _derivatives
+from . import _arrays, _derivatives
+from ._derivatives import ALL_F
 
 
 class _Values:
     """Names and numbers of parameters, which a simulation is given when an image needs them."""
 
-    def __init__(self, names, numbers, version):
-        self.names, self.numbers, self.version = names, numbers, version
+    def __init__(self, names, numbers, version, F=None):
+        self.names, self.numbers, self.version, self.F = names, numbers, version, F  # F: all, an array, or None
 
     def give(self, sim):
         if sim._version != self.version:
             raise RuntimeError("nanobragg.torch: the simulation was changed by set() after this image was "
                                "rendered; render it again before backward()")
-        if sim._given is None or sim._given.names != self.names or sim._given.numbers != self.numbers:
+        given = sim._given
+        if given is self:
+            return
+        if self.F is not None and (given is None or given.F is not self.F):
+            sim._give_factors(self.F)
+        if given is None or given.names != self.names or given.numbers != self.numbers:
             sim._give_parameters(self.names, self.numbers)
-            sim._given = self
+        sim._given = self
 
 
 def _image(sim):
@@ -41,11 +47,24 @@ def _pull_back(sim, values, names, slopes, dtype=torch.float64, device=None):
     before = sim._given
     values.give(sim)
     try:
-        numbers = _derivatives.numbers_of(sim._sim, sim.shape, slopes.detach(), names)[0]
+        single = [name for name in names if name != ALL_F]
+        numbers, F = _derivatives.numbers_of(sim._sim, sim.shape, slopes.detach(), single, want_F=len(single) < len(names))
+        if F is not None:
+            numbers = _with_all_F(sim, names, numbers, F)
     finally:
         if before is not None:
             before.give(sim)
     return torch.tensor(numbers, dtype=dtype, device=device)  # one transfer
+
+
+def _with_all_F(sim, names, numbers, gradient):
+    """The numbers of names, among which ALL_F stands for one number of each reflection of factors()."""
+    hkl, slopes = np.frombuffer(gradient[0], dtype=np.int32).reshape(-1, 3), np.frombuffer(gradient[1])
+    places, inside = sim._places(hkl, all_there=False)
+    all_F = np.zeros(sim._count())
+    all_F[places[inside]] = slopes[inside]
+    at = names.index(ALL_F)
+    return np.concatenate([numbers[:at], all_F, numbers[at:]])
 
 
 class _Pullback(torch.autograd.Function):
@@ -87,7 +106,7 @@ class _Render(torch.autograd.Function):
         alike = len({one[1:] for one in like}) == 1  # all in one transfer
         gradient = _gradient(ctx.tensors, ctx.sim, ctx.values, names, slopes,
                              *(like[0][1:] if alike else (torch.float64, None)))
-        pieces = list(gradient.split([len(part) for part in parts]))
+        pieces = list(gradient.split([_size(ctx.sim, part) for part in parts]))
         for i, (shape, dtype, device) in enumerate(like):
             if len(shape) != 1:
                 pieces[i] = pieces[i].reshape(shape)
@@ -117,6 +136,8 @@ def _numbers(tensors):
     """Their values: from a device in one transfer."""
     on_host = [not tensor.is_cuda for tensor in tensors]
     with torch.no_grad():
+        if not tensors:
+            return []
         if all(on_host):
             lists = [tensor.reshape(-1).tolist() if tensor.dim() != 1 else tensor.tolist() for tensor in tensors]
             return [number for numbers in lists for number in numbers]
@@ -126,9 +147,18 @@ def _numbers(tensors):
         return torch.cat(flat).tolist()  # a mixture of types becomes the widest
 
 
+def _size(sim, part):
+    """How many numbers a parameter has."""
+    return sim._count() if part == [ALL_F] else len(part)
+
+
 def _names_of(sim, key, value):
     if not value.is_floating_point():
         raise TypeError(f"{key}: must be floating point, not {value.dtype}")
+    if key == ALL_F:
+        if value.numel() != sim._count():
+            raise ValueError(f"F: needs {sim._count()} numbers, the values of factors(), not {tuple(value.shape)}")
+        return [ALL_F]
     part = sim._opened.get(key)
     if part is None:
         try:
@@ -144,13 +174,17 @@ def _names_of(sim, key, value):
 def render(sim, **parameters):
     """Render an image that can be differentiated by the parameters which are tensors.
 
-    parameters: names and groups of docs/derivatives.md: misset [3], cell [6], N [3], distance, ...  They
-    are given to `sim`.  Returns a tensor [slow, fast] on the simulation's device, float32, or float64 with
+    parameters: names and groups of docs/derivatives.md: misset [3], cell [6], N [3], distance, ...; F [n]: all
+    structure factors, in the number and order of sim.factors().  They are given to `sim`.  Returns a tensor [slow, fast] on the simulation's device, float32, or float64 with
     precision="double".  Double backward raises NotImplementedError."""
     tensors = [value if isinstance(value, torch.Tensor) else torch.as_tensor(value, dtype=torch.float64)
                for value in parameters.values()]
     parts = [_names_of(sim, key, tensor) for key, tensor in zip(parameters, tensors)]
-    values = _Values([name for part in parts for name in part], _numbers(tensors), sim._version)
+    plain = [(part, tensor) for part, tensor in zip(parts, tensors) if part != [ALL_F]]
+    F = None
+    if ALL_F in parameters:
+        F = _arrays.amplitudes(tensors[list(parameters).index(ALL_F)]).reshape(-1).copy()  # a step may change it in place
+    values = _Values([name for part, _ in plain for name in part], _numbers([t for _, t in plain]), sim._version, F)
     return _Render.apply(sim, values, parts, *tensors)
 
 

@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: MIT
+"""Arrays in place of files: errors name their place, missing values, notes, other packages' objects, F as one array."""
+import logging
+
+import numpy as np
+import pytest
+
+import nanobragg
+
+SMALL = dict(cell=(70, 80, 90, 90, 90, 90), N=5, distance=100, detpixels=48, pixel=1.5, fluence=1e26, oversample=1,
+             threads=1, device="cpu", misset=(10, 20, 30))
+H = np.array([(h, k, l) for h in range(-9, 10) for k in range(-9, 10) for l in range(-9, 10)])
+F = 50 + np.arange(len(H)) % 97 + 0.125
+
+
+def replaced(array, i, value):
+    other = np.array(array, dtype=float)
+    other[i] = value
+    return other
+
+
+@pytest.mark.parametrize("arrays, message", [
+    (dict(hkl=(replaced(H, (5, 1), 20000).astype(int), F)), r"^hkl\[5\]: Miller index 20000 is beyond"),
+    (dict(hkl=(replaced(H, (5, 1), 2**40).astype(int), F)), r"^hkl\[5\]: Miller index \d+ is beyond"),
+    (dict(hkl=(replaced(H, (5, 1), 1.5), F)), r"^hkl\[5\]: Miller indices must be integers, not 1.5"),
+    (dict(hkl=(replaced(H, (5, 1), np.nan), F)), r"^hkl\[5\]: Miller indices must be integers, not nan"),
+    (dict(hkl=(H, replaced(F, 7, np.inf))), r"^hkl\[7\]: F = inf is not a finite number"),
+    (dict(hkl=(H, replaced(F, 7, 1e200))), r"^hkl\[7\]: F = 1e\+200 is beyond"),
+    (dict(hkl=(H, np.full(len(H), np.nan))), "^hkl: none of the 6859 reflections has a value"),
+    (dict(hkl=(H[:0], F[:0])), "^hkl: "),
+    (dict(sources=([1.0, 0.0], [1, 1])), r"^sources\[1\]: wavelength 0 m"),
+    (dict(sources=([1.0, np.nan], [1, 1])), r"^sources\[1\]: wavelength nan m"),
+    (dict(sources=([1.0, 1.1], [1, -1])), r"^sources\[1\]: intensity -1 is negative"),
+    (dict(sources=([1.0, 1.1], [1, np.nan])), r"^sources\[1\]: intensity nan is not finite"),
+    (dict(sources=([1.0, 1.1], [1, 1], np.zeros((2, 3)))), r"^sources\[0\]: X Y Z = 0 0 0 gives no direction"),
+    (dict(sources=([1.0, 1.1], [1, 1], np.zeros((3, 3)))), r"^sources: directions must be \[2, 3\]"),
+    (dict(sources=([], [])), "^sources: there is none"),
+    (dict(matrix=np.diag([1, 1, np.nan])), r"^matrix\[8\]: nan is not a finite number"),
+    (dict(matrix=np.ones((3, 3))), "^matrix: the matrix is singular"),
+    (dict(mask=np.ones((9, 9), dtype=bool), detpixels=48), "^memory:mask: -mask has 9 x 9 pixels"),
+])
+def test_errors_name_the_place(arrays, message):
+    words = {**SMALL, "hkl": (H, F), **arrays}
+    if "matrix" in arrays:
+        words["cell"] = None
+    with pytest.raises(ValueError, match=message):
+        nanobragg.Simulation(**words)
+    sim = nanobragg.Simulation(**SMALL, hkl=(H, F), sources=([1.0, 1.02], [1, 1]))
+    before = sim.render()
+    with pytest.raises(ValueError, match=message):
+        sim.set(**arrays)
+    assert np.array_equal(sim.render(), before)  # nothing has changed
+
+
+def test_missing_values_are_left_out_as_of_mtz():
+    """Float indices and NaN: the columns of an MTZ file as gemmi gives them."""
+    gone = np.arange(len(F)) % 3 == 0
+    table = np.column_stack([H, np.where(gone, np.nan, F)]).astype(np.float32)
+    sim = nanobragg.Simulation(**SMALL, hkl=(table[:, :3], table[:, 3]))
+    less = nanobragg.Simulation(**SMALL, hkl=(H[~gone], F[~gone].astype(np.float32)))
+    assert np.array_equal(sim.render(), less.render())
+
+
+def test_fields_and_miller_arrays():
+    class MillerArray:  # of cctbx
+        def indices(self):
+            return [tuple(row) for row in H.tolist()]
+
+        def data(self):
+            return F.tolist()
+
+    table = np.zeros(len(H), dtype=[("h", int), ("k", int), ("l", int), ("F", float)])
+    table["h"], table["k"], table["l"], table["F"] = *H.T, F
+    image = nanobragg.Simulation(**SMALL, hkl=(H, F)).render()
+    for value in (table, MillerArray()):
+        assert np.array_equal(nanobragg.Simulation(**SMALL, hkl=value).render(), image)
+    with pytest.raises(TypeError, match="^hkl: takes a path or .*, not .*test_arrays.*object|^hkl: takes .* not object"):
+        nanobragg.Simulation(**SMALL, hkl=object())
+
+
+@pytest.mark.parametrize("as_file", [False, True])
+def test_notes_about_lists(as_file, caplog, tmp_path):
+    def notes(h, f, **more):
+        caplog.clear()
+        value = (h, f)
+        if as_file:
+            value = tmp_path / "a.hkl"
+            value.write_text("".join("%d %d %d %.17g\n" % (*i, x) for i, x in zip(h, f)))
+        nanobragg.Simulation(**SMALL, hkl=value, **more)
+        return " ".join(record.message for record in caplog.records)
+
+    caplog.set_level(logging.INFO, logger="nanobragg")
+    half = (H @ [361, 19, 1]) > 0
+    name = "a.hkl" if as_file else "hkl"
+    assert f"{name} names no space group: P 1 is used" in notes(H[half], F[half])
+    assert "space group" not in notes(H, F) and "space group" not in notes(H[half], F[half], sg="P 1")
+    twice = notes(np.vstack([H, H[:3]]), np.append(F, [F[0], F[1] * 1.005, F[2] * 1.5]))
+    assert f"{name}: 1 reflections have another value" in twice and "space group" not in twice
+    assert f"{name}: 1 reflections have another value" in notes(
+        np.vstack([H, H[:3]]), np.append(F, F[:3] * [1, 1, 1.5]), sg="P 1")
+    half = (H[:, 0] >= 0) & (H[:, 1] >= 0)  # twice the asymmetric unit
+    assert "mean is used" in notes(H[half], F[half], sg="P 2 2 2")
+
+
+def test_set_of_sources_reads_no_other_file(tmp_path):
+    path = tmp_path / "a.hkl"
+    path.write_text("".join("%d %d %d %.17g\n" % (*i, x) for i, x in zip(H, F)))
+    sim = nanobragg.Simulation(**SMALL, hkl=path)
+    path.unlink()
+    for sources in (([1.0, 1.02], [1, 3]), ([0.9], [1]), ([1, 1.1], [1, 1], [[-1, 0, 0], [-1, 0.01, 0]])):
+        sim.set(sources=sources)
+        assert np.array_equal(sim.render(), nanobragg.Simulation(**SMALL, hkl=(H, F), sources=sources).render())
+    lines = tmp_path / "s.txt"
+    lines.write_text("-10 0 0 1 1.05e-10\n")
+    sim.set(sources=lines)
+    assert np.array_equal(sim.render(), nanobragg.Simulation(**SMALL, hkl=(H, F), sources=([1.05], [1])).render())
+    lines.unlink()
+    sim.set(wavelength=1.0)  # nor that one
+
+
+def test_set_of_a_matrix_reads_no_other_file(tmp_path):
+    path = tmp_path / "a.hkl"
+    path.write_text("".join("%d %d %d %.17g\n" % (*i, x) for i, x in zip(H, F)))
+    words = {**SMALL, "cell": None, "misset": None}
+    matrix = np.diag([1 / 70, 1 / 80, 1 / 90])
+    sim = nanobragg.Simulation(**words, hkl=path, matrix=matrix)
+    path.unlink()
+    turn = np.array([[0.8, -0.6, 0], [0.6, 0.8, 0], [0, 0, 1]])
+    sim.set(matrix=turn @ matrix)
+    assert np.array_equal(sim.render(), nanobragg.Simulation(**words, hkl=(H, F), matrix=turn @ matrix).render())
+
+
+def test_sources_follow_the_beam_of_the_convention():
+    for convention in ("mosflm", "xds", "dials"):
+        words = {**SMALL, "hkl": (H, F), convention: True}
+        one = nanobragg.Simulation(**words, wavelength=1.0).render()
+        assert np.allclose(nanobragg.Simulation(**words, sources=([1.0], [1])).render(), one, rtol=1e-5, atol=1e-8)
+
+
+def test_array_and_file_take_each_others_place(tmp_path):
+    path = tmp_path / "a.hkl"
+    path.write_text("".join("%d %d %d %.17g\n" % (*i, 2 * x) for i, x in zip(H, F)))
+    sim = nanobragg.Simulation(**SMALL, hkl=(H, F))
+    image = sim.render()
+    sim.set(hkl=path)
+    assert np.allclose(sim.render(), 4 * image, rtol=1e-5, atol=0) and sim.get("hkl") == str(path)
+    sim.set(hkl=(H, F), mask=np.ones((48, 48), dtype=bool))
+    assert np.array_equal(sim.render(), image)
+    sim.set(threads=2)  # everything is loaded again, from the arrays that the simulation keeps
+    assert np.array_equal(sim.render(), image)
+
+
+def test_mask_gives_the_size():
+    words = {k: v for k, v in SMALL.items() if k != "detpixels"}
+    assert nanobragg.Simulation(**words, default_F=1, mask=np.ones((30, 40), dtype=np.uint8)).shape == (30, 40)
+
+
+def test_series_of_arrays(tmp_path):
+    words = {**SMALL, "hkl": (H, F), "mask": np.ones((48, 48), dtype=bool), "sources": ([1.0, 1.01], [1, 2])}
+    made = nanobragg.run_series(words, frames=2, osc=0.5, output=str(tmp_path / "f_%03d.cbf"), seed=3)
+    expected = nanobragg.Simulation(**words, osc=0.5).render().sum()
+    frames = [nanobragg.read_image(path) for path in sorted(tmp_path.glob("f_*.cbf"))]
+    assert made["done"] == len(frames) == 2 and frames[0].max() > 3
+    assert abs(frames[0].sum() - expected) < 6 * np.sqrt(expected)
+    with pytest.raises(ValueError, match=r"^hkl\[3\]: F = inf"):
+        nanobragg.run_series({**words, "hkl": (H, replaced(F, 3, np.inf))}, frames=2, osc=0.5, output="x_%d.cbf")
+
+
+# --- objects of other packages ---
+
+class UnitCell:  # of gemmi
+    a, b, c, alpha, beta, gamma = 70, 80, 90, 90, 90, 90
+
+
+class CctbxCell:
+    def parameters(self):
+        return (70, 80, 90, 90, 90, 90)
+
+
+class Crystal:  # of dxtbx
+    def get_unit_cell(self):
+        return CctbxCell()
+
+    def get_space_group(self):
+        return SpaceGroupInfo()
+
+
+class SpaceGroup:  # of gemmi
+    def xhm(self):
+        return "P 2 2 2"
+
+
+class SpaceGroupInfo:  # of cctbx
+    def type(self):
+        class Type:
+            def lookup_symbol(self):
+                return "P 2 2 2"
+        return Type()
+
+
+class Beam:  # of dxtbx
+    def get_wavelength(self):
+        return 1.1
+
+
+class Detector:
+    pass
+
+
+class ExperimentList:
+    def as_file(self, name):
+        raise AssertionError("it is not called")
+
+
+Detector.__module__ = ExperimentList.__module__ = "dxtbx.model"
+
+
+@pytest.mark.parametrize("cell", [UnitCell(), CctbxCell(), Crystal()])
+def test_cells_of_other_packages(cell):
+    sim = nanobragg.Simulation(**{**SMALL, "cell": cell}, default_F=1)
+    assert sim.get("cell").split() == ["70", "80", "90", "90", "90", "90"]
+
+
+def test_space_groups_and_beams_of_other_packages():
+    half = (H >= 0).all(axis=1)
+    for group in (SpaceGroup(), SpaceGroupInfo(), Crystal()):
+        assert nanobragg.Simulation(**SMALL, hkl=(H[half], F[half]), sg=group).get("sg") == "P 2 2 2"
+    assert float(nanobragg.Simulation(**SMALL, default_F=1, wavelength=Beam()).get("lambda")) == 1.1
+
+
+def test_gemmi_itself():
+    gemmi = pytest.importorskip("gemmi")
+    sim = nanobragg.Simulation(**{**SMALL, "cell": gemmi.UnitCell(70, 80, 90, 90, 90, 90)}, hkl=(H, F),
+                               sg=gemmi.SpaceGroup("P 21 21 21"))
+    assert sim.get("cell").split() == ["70", "80", "90", "90", "90", "90"] and sim.get("sg") == "P 21 21 21"
+    with pytest.raises(TypeError, match="^pdb: takes numbers, text or a path, not gemmi.Structure; write it"):
+        nanobragg.Simulation(pdb=gemmi.Structure())
+
+
+@pytest.mark.parametrize("name, value, message", [
+    ("expt", ExperimentList(), r"^expt: takes .*, not dxtbx.model.ExperimentList; .*as_file\(\)"),
+    ("distance", Detector(), r"^distance: takes numbers, text or a path, not dxtbx.model.Detector; put it into an Exp"),
+    ("cell", Detector(), "^cell: takes numbers, text or a path, not dxtbx.model.Detector"),
+    ("hkl", Detector(), "^hkl: takes a path or .*, not dxtbx.model.Detector"),
+])
+def test_other_objects_are_refused_by_their_type(name, value, message):
+    with pytest.raises(TypeError, match=message):
+        nanobragg.Simulation(**{name: value})
+
+
+# --- F as one array ---
+
+def test_all_F_at_once():
+    sim = nanobragg.Simulation(**SMALL, hkl=(H, F))
+    hkl, values = sim.factors()
+    assert np.array_equal(hkl, H) and np.array_equal(values, F)
+    sim.set(F=values * 2)
+    twice = nanobragg.Simulation(**SMALL, hkl=(H, 2 * F)).render()
+    assert np.array_equal(sim.render(), twice) and np.array_equal(sim.factors()[1], 2 * F)
+    sim.set(misset=(10, 20, 31))
+    sim.set(misset=(10, 20, 30), threads=2)  # a new device, with the same F
+    assert np.array_equal(sim.render(), twice)
+    assert np.array_equal(sim.render(F=values), nanobragg.Simulation(**SMALL, hkl=(H, F)).render())
+    sim.set(hkl=(H, F), F=2 * F)
+    assert np.array_equal(sim.render(), twice)
+    sim.set(hkl=(H, F))
+    assert np.array_equal(sim.factors()[1], F)
+
+
+def test_some_F():
+    sim = nanobragg.Simulation(**SMALL, hkl=(H, F))
+    sim.set(F=(H[[100, 7]], [1, 2]))
+    values = sim.factors()[1]
+    assert values[100] == 1 and values[7] == 2 and (values != F).sum() == 2
+    sim.set(F=F)
+    spots = sim.reflections()
+    assert len(spots) > 5 and np.allclose(spots["F"], F[sim._places(np.stack([spots[x] for x in "hkl"], 1))[0]])
+    brighter = spots.copy()
+    brighter["F"] *= 2
+    sim.set(F=brighter)  # in the order of the reflections
+    more = sim.reflections()
+    shared = {tuple(s[["h", "k", "l", "panel"]]): s["intensity"] for s in more}
+    ratios = [shared[tuple(s[["h", "k", "l", "panel"]])] / s["intensity"] for s in spots]
+    assert np.allclose(ratios, 4, rtol=0.01) and len(more) >= len(spots)
+
+
+@pytest.mark.parametrize("value, message", [
+    (F[:-1], r"^F: has 6858 values, but the simulation has 6859 reflections"),
+    (replaced(F, 9, np.nan), r"^F\[9\]: nan is not a finite number"),
+    (np.ones((3, 3)), r"^F: must be \[n\]"),
+    (([[1, 2, 3], [50, 0, 0]], [1, 1]), r"^F\[1\]: reflection 50 0 0 has no structure factor"),
+    (([[1, 2, 3]], [1, 1]), "^hkl: indices must be"),
+])
+def test_bad_F_changes_nothing(value, message):
+    sim = nanobragg.Simulation(**SMALL, hkl=(H, F))
+    image = sim.render()
+    with pytest.raises(ValueError, match=message):
+        sim.set(F=value)
+    with pytest.raises(ValueError, match=message):
+        sim.set(misset=(1, 2, 3), F=value)
+    assert np.array_equal(sim.render(), image)
+
+
+def test_F_needs_one_table():
+    with pytest.raises(ValueError, match="^F: .*every reflection is -default_F"):
+        nanobragg.Simulation(**SMALL, default_F=1).set(F=[1.0])
+
+
+def test_F_of_a_list_with_a_space_group():
+    half = (H >= 0).all(axis=1)
+    sim = nanobragg.Simulation(**SMALL, hkl=(H[half], F[half]), sg="P 2 2 2")
+    hkl, values = sim.factors()
+    assert len(values) > 2 * half.sum()
+    image = sim.render()
+    sim.set(F=2 * values)
+    assert np.allclose(sim.render(), 4 * image, rtol=1e-5, atol=0)
+    assert np.array_equal(sim.factors()[1], 2 * values)
+    sim.set(phi=0.1, distance=110)
+    assert np.array_equal(sim.factors()[1], 2 * values)
+
+
+def test_gradient_by_all_F():
+    torch = pytest.importorskip("torch")
+    from nanobragg.torch import render
+
+    sim = nanobragg.Simulation(**SMALL, hkl=(H, F), precision="double")
+    _, values = sim.factors()
+    F_all = torch.tensor(values, requires_grad=True)
+    misset = torch.tensor([10.0, 20.0, 30.0], dtype=torch.float64, requires_grad=True)
+    weights = torch.linspace(0, 1, 48 * 48, dtype=torch.float64).reshape(48, 48)
+    (render(sim, misset=misset, F=F_all) * weights).sum().backward()
+    gradient = F_all.grad.numpy()
+    assert gradient.shape == F.shape and (gradient != 0).sum() > 20 and misset.grad.abs().min() > 0
+    for i in np.argsort(-abs(gradient))[[0, 3, 10]]:
+        change = [(sim.render(F=replaced(F, i, F[i] + d)).astype(float) * weights.numpy()).sum() for d in (0.5, -0.5)]
+        assert abs(change[0] - change[1] - gradient[i]) < 1e-4 * abs(gradient[i])
+    with pytest.raises(ValueError, match="^F: needs 6859 numbers"):
+        render(sim, F=F_all[:5])
+    single = torch.tensor(values, dtype=torch.float32, requires_grad=True)
+    render(sim, F=single).sum().backward()
+    assert single.grad.dtype == torch.float32
