@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The examples of the documents work as typed: every ```sh block of docs/guide.md, derivatives.md and refine.md runs, in one
+# The examples of the documents work as typed: every ```sh block of docs/guide.md, series.md, derivatives.md and refine.md runs, in one
 # temporary folder in the order of the text, with `nanobragg` on the PATH and golden_data beside, which stays as it was;
 # the C program of docs/library.md compiles against the build folder and runs.
 # usage: NANOBRAGG=program [NB_BUILD=folder] tests/cli/check_docs.sh
@@ -144,8 +144,9 @@ run_arrays() {
 }
 
 reference >"$work/reference"
-run_page guide.md libpng cJSON
+run_page guide.md libpng cJSON HDF5 gemmi
 links_twice guide.md
+run_page series.md HDF5 libpng
 run_page derivatives.md
 run_page refine.md libpng cJSON cminpack
 run_library
