@@ -76,7 +76,7 @@ run_page() {
         n=$((n + 1)) file=$work/blocks/$n
         leave_out_absent "docs/$page block $n" "$file"
         shorten "$file"
-        if (cd "$work/run" && PATH=$work/bin:$PATH timeout 60 bash -e "$file") \
+        if (cd "$work/run" && PATH=$work/bin:$PATH timeout 150 bash -e "$file") \
             >"$work/out" 2>&1 </dev/null; then
             echo "ok docs/$page block $n"
         else
