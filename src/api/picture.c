@@ -13,6 +13,8 @@
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../picture/sheet.h"
+#include "../picture/shrink.h"
+#include "flatten.h"
 #include "pair.h"
 #include "sim.h"
 #include "stack.h"
@@ -106,13 +108,21 @@ nb_status nb_picture_of_sim(const nb_sim *sim, const float *image, nb_picture_jo
         st = noise_of(sim, image, &own->noise, err);
     if (own->noise)
         job->image = own->noise;
-    return st || sim->model.scene.n_panels == 1 ? st : assemble_sim(sim, job, own, err);
+    if (!st && sim->model.scene.n_panels > 1)
+        st = assemble_sim(sim, job, own, err);
+    if (!st)
+        st = nb_shrink(job, &own->blocks, &own->shrunk, err);
+    if (!st && own->noise)
+        st = nb_flatten(job, &own->levels, &own->flat, err);
+    return st;
 }
 
 void nb_picture_own_free(nb_picture_own *own)
 {
     nb_free(own->noise);
     nb_free(own->assembled);
+    nb_free(own->shrunk);
+    nb_free(own->flat);
     *own = (nb_picture_own){0};
 }
 
@@ -169,6 +179,9 @@ static nb_status picture_of(const nb_image *image, const nb_png_options *options
                           .marked = image->left_out != NULL};
     nb_detector det = {0};
     nb_assembly all = {0};
+    nb_panel blocks;
+    nb_png_options levels;
+    float *shrunk = NULL, *flat = NULL;
     nb_status st = NB_OK;
     if (image->detector) {
         st = assemble(image->detector, image, &job, &all, err);
@@ -180,7 +193,13 @@ static nb_status picture_of(const nb_image *image, const nb_png_options *options
         job.panel = det.panels;
     }
     if (!st)
+        st = nb_shrink(&job, &blocks, &shrunk, err);
+    if (!st)
+        st = nb_flatten(&job, &levels, &flat, err);
+    if (!st)
         st = write_job(&job, path, err);
+    nb_free(flat);
+    nb_free(shrunk);
     nb_detector_free(&det);
     nb_free(all.pixels);
     return st;

@@ -14,9 +14,13 @@ nb_status nb_picture_view(const nb_picture_job *job, nb_image_view *view, void *
 
 /** What a picture has of its own. */
 typedef struct nb_picture_own {
-    float *noise;     /* the counts that are shown in the image's place, or NULL */
-    float *assembled; /* several panels as one picture, or NULL */
-    nb_panel panel;   /* of the assembled picture */
+    float *noise;          /* the counts that are shown in the image's place, or NULL */
+    float *assembled;      /* several panels as one picture, or NULL */
+    float *shrunk;         /* blocks of a large image, or NULL */
+    float *flat;           /* counts above their background, or NULL */
+    nb_png_options levels; /* of these */
+    nb_panel panel;        /* of the assembled picture */
+    nb_panel blocks;       /* of the shrunk one */
 } nb_picture_own;
 
 /** What -pngfile shows of a simulation's image [slow][fast]; of several panels the assembled detector.

@@ -90,6 +90,7 @@ static void add_seconds(nb_json root, const nb_sim *sim)
     nb_json_number(o, "statistics", t.statistics);
     nb_json_number(o, "noise", t.noise);
     nb_json_number(o, "write", t.write);
+    nb_json_number(o, "truth", t.truth);
 }
 
 static void add_files(nb_json root, const nb_config *cfg)

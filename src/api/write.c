@@ -102,7 +102,7 @@ static void add_noise(outputs *o, const nb_writer *writer, const char *path)
 static nb_status add_png(outputs *o, nb_error *err)
 {
     const nb_config *cfg = &o->sim->cfg;
-    nb_preview_options preview = nb_preview_of(&cfg->png);
+    nb_preview_options preview;
     nb_picture_job job;
     nb_image_view *view;
     nb_status st = nb_picture_of_sim(o->sim, o->photons->pixels, &job, &o->own, err);
@@ -110,6 +110,7 @@ static nb_status add_png(outputs *o, nb_error *err)
         return st;
     o->shown = job.image;
     o->shown_fast = job.fast;
+    preview = nb_preview_of(job.options);
     preview.pedestal = job.pedestal;
     if (nb_picture_is_grey(&job)) {
         st = nb_preview_choose(o->shown, (size_t)job.fast * (size_t)job.slow, &preview,
@@ -304,8 +305,8 @@ void nb_sim_clipped(const nb_sim *sim, int64_t *integer, int64_t *noise)
         *noise = sim ? sim->clipped_noise : 0;
 }
 
-/** The wall time of the files, divided as their threads' time was. */
-static void divide_time(outputs *o, double wall)
+/** The wall time of the files without the list of reflections, divided as their threads' time was. */
+static void divide_time(outputs *o, double wall, double truth)
 {
     double noise = 0, all = 0;
     for (int i = 0; i < o->n; i++) {
@@ -313,7 +314,9 @@ static void divide_time(outputs *o, double wall)
         if (i == o->noise_job)
             noise = o->jobs[i].make_seconds;
     }
+    wall -= truth;
     noise = all > 0 ? wall * noise / all : 0;
+    o->sim->times.truth += truth;
     o->sim->times.noise += noise;
     o->sim->times.write += wall - noise;
 }
@@ -324,7 +327,7 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && stats);
     const nb_config *cfg = &sim->cfg;
-    double start = nb_monotonic_seconds();
+    double start = nb_monotonic_seconds(), truth;
     outputs o = {0};
     nb_status st = nb_check_files(cfg, NULL, 0, err);
     if (!st && cfg->write_noise)
@@ -353,12 +356,14 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
         st = nb_sim_write_detector(sim, NULL, err);
     if (!st)
         st = nb_sim_write_derivatives(sim, err);
+    truth = nb_monotonic_seconds();
     if (!st && cfg->truth == NB_TRUTH_SPOTS)
         st = write_spots(sim, o.photons->pixels, err);
+    truth = nb_monotonic_seconds() - truth;
     count_clipped(&o);
     nb_products_free(o.products, o.n_products);
     nb_free(o.picture);
     nb_picture_own_free(&o.own);
-    divide_time(&o, nb_monotonic_seconds() - start);
+    divide_time(&o, nb_monotonic_seconds() - start, truth);
     return st ? st : nb_report_write(sim, stats, err);
 }

@@ -148,8 +148,11 @@ static nb_status render(const nb_cli *cli, nb_sim *sim, nb_progress *progress,
         status = nb_sim_write(sim, NULL, &stats, err);
     if (!status && !cli->quiet)
         nb_report_results(cli, sim, &stats);
-    if (!status)
-        nb_report_times(cli, sim);
+    if (!status) {
+        nb_times times;
+        nb_sim_times(sim, &times);
+        nb_report_times(cli, &times, 0);
+    }
     return status;
 }
 

@@ -188,7 +188,8 @@ const nb_sub_command nb_command_noise = {
         "twotheta twotheta_axis pivot fdet_vector sdet_vector odet_vector beam_vector "
         "polar_vector spindle_axis pix0_vector_mm curved_det point_pixel sensor "
         "detector_thick detector_abs detector_thicksteps oversample phi osc tiffbits "
-        "colormap pngscale pnggamma pnglog pngrings pngshow geomout exptout report "
+        "colormap pngscale pnggamma pnglog pngmax pngblocks pngrings pngshow geomout "
+        "exptout report "
         "threads isa max_read progress noprogress quiet",
     .operands = 2,
     .statuses = "0 done, 1 a file cannot be written, or no memory, 2 bad input, 130 "

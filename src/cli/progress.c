@@ -101,7 +101,7 @@ static void rate_text(double rate, char *text, size_t size)
         snprintf(text, size, "%.1f pixel/s", rate);
 }
 
-static void left_text(double seconds, char *text, size_t size)
+void nb_progress_left(double seconds, char *text, size_t size)
 {
     if (!(seconds < 1e7))
         snprintf(text, size, "?");
@@ -123,8 +123,8 @@ static void draw(const nb_progress *progress, double fraction, double elapsed)
     memset(bar, '#', (size_t)full);
     bar[WIDTH] = '\0';
     rate_text(elapsed > 0 ? fraction * progress->pixels / elapsed : 0, rate, sizeof rate);
-    left_text(fraction > 0 ? elapsed * (1 - fraction) / fraction : INFINITY, left,
-              sizeof left);
+    nb_progress_left(fraction > 0 ? elapsed * (1 - fraction) / fraction : INFINITY, left,
+                     sizeof left);
     fprintf(stderr, "\r[%s] %3d%%  %s  %s left \033[K", bar, (int)(fraction * 100), rate,
             left);
     fflush(stderr);

@@ -3,6 +3,8 @@
 #ifndef NB_CLI_PROGRESS_H
 #define NB_CLI_PROGRESS_H
 
+#include <stddef.h>
+
 typedef struct nb_progress {
     int visible;        /* show a bar: standard error is a terminal */
     double pixels;      /* of the image, for the rate */
@@ -28,5 +30,8 @@ void nb_progress_init(nb_progress *progress, int wanted);
 int nb_progress_hook(void *user, double fraction);
 /** Wipe the bar. */
 void nb_progress_end(nb_progress *progress);
+
+/** A time left, in words: "2 min 05 s"; "?" when it is not known. */
+void nb_progress_left(double seconds, char *text, size_t size);
 
 #endif

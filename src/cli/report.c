@@ -9,7 +9,7 @@
 static double total(const nb_times *t)
 {
     return t->load + t->factors + t->scene + t->start + t->render + t->statistics +
-           t->noise + t->write;
+           t->noise + t->write + t->truth;
 }
 
 static void files(FILE *out, const nb_sim *sim)
@@ -47,47 +47,54 @@ void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *sta
     fprintf(out, "time      %.3f s, rendering %.3f s\n", total(&t), t.render);
 }
 
-void nb_report_times(const nb_cli *cli, const nb_sim *sim)
-{
-    static const char *const names[] = {"load",   "factors",    "scene", "start",
-                                        "render", "statistics", "noise", "write"};
-    /* from noise on the stages run in parallel and share one wall time */
-    enum { STAGES = sizeof names / sizeof *names, NOISE = 6 };
-    double seconds[STAGES];
-    FILE *out = cli->text;
-    nb_times t;
+enum { STAGES = 9, NOISE = 6, TRUTH = 8 };
 
-    nb_sim_times(sim, &t);
-    seconds[0] = t.load;
-    seconds[1] = t.factors;
-    seconds[2] = t.scene;
-    seconds[3] = t.start;
-    seconds[4] = t.render;
-    seconds[5] = t.statistics;
-    seconds[6] = t.noise;
-    seconds[7] = t.write;
-    if (cli->time == NB_TIME_TABLE) {
-        fputs("stage          seconds\n", out);
-        for (int i = 0; i < STAGES; i++)
+static void put_table(FILE *out, const char *const names[], const double *seconds,
+                      const nb_times *t, double wall)
+{
+    fprintf(out, "stage          seconds%s\n", wall > 0 ? " of all threads" : "");
+    for (int i = 0; i < STAGES; i++)
+        if (i < TRUTH || seconds[i] > 0)
             fprintf(out, "  %-12s %.6f%s\n", names[i], seconds[i],
-                    i < NOISE ? "" : " (overlapped: its share)");
-        fprintf(out, "  %-12s %.6f\n", "total", total(&t));
-        if (t.device_render > 0)
-            fprintf(out,
-                    "of these, on the device\n  %-12s %.6f\n  %-12s %.6f (statistics and "
-                    "integers)\n  %-12s %.6f (threads wait for pixels)\n",
-                    "render", t.device_render, "effects", t.device_effects, "download",
-                    t.device_download);
-    } else if (cli->time == NB_TIME_JSON) {
-        for (int i = 0; i < STAGES; i++)
-            fprintf(out, "%s\"%s\": %.6f", i ? ", " : "{", names[i], seconds[i]);
-        fprintf(out, ", \"total\": %.6f, \"overlapped\": [\"noise\", \"write\"]",
-                total(&t));
-        if (t.device_render > 0)
-            fprintf(
-                out,
+                    i < NOISE || i == TRUTH || wall > 0 ? "" : " (overlapped: its share)");
+    fprintf(out, "  %-12s %.6f\n", "total", total(t));
+    if (wall > 0)
+        fprintf(out, "  %-12s %.6f (of the clock)\n", "series", wall);
+    if (t->device_render > 0)
+        fprintf(out,
+                "of these, on the device\n  %-12s %.6f\n  %-12s %.6f (statistics and "
+                "integers)\n  %-12s %.6f (threads wait for pixels)\n",
+                "render", t->device_render, "effects", t->device_effects, "download",
+                t->device_download);
+}
+
+static void put_json(FILE *out, const char *const names[], const double *seconds,
+                     const nb_times *t, double wall)
+{
+    for (int i = 0; i < STAGES; i++)
+        fprintf(out, "%s\"%s\": %.6f", i ? ", " : "{", names[i], seconds[i]);
+    fprintf(out, ", \"total\": %.6f", total(t));
+    if (wall > 0)
+        fprintf(out, ", \"series\": %.6f", wall);
+    else
+        fputs(", \"overlapped\": [\"noise\", \"write\"]", out);
+    if (t->device_render > 0)
+        fprintf(out,
                 ", \"device\": {\"render\": %.6f, \"effects\": %.6f, \"download\": %.6f}",
-                t.device_render, t.device_effects, t.device_download);
-        fputs("}\n", out);
-    }
+                t->device_render, t->device_effects, t->device_download);
+    fputs("}\n", out);
+}
+
+void nb_report_times(const nb_cli *cli, const nb_times *t, double wall)
+{
+    static const char *const names[STAGES] = {"load",  "factors", "scene",
+                                              "start", "render",  "statistics",
+                                              "noise", "write",   "truth"};
+    const double seconds[STAGES] = {t->load,  t->factors, t->scene,
+                                    t->start, t->render,  t->statistics,
+                                    t->noise, t->write,   t->truth};
+    if (cli->time == NB_TIME_TABLE)
+        put_table(cli->text, names, seconds, t, wall);
+    else if (cli->time == NB_TIME_JSON)
+        put_json(cli->text, names, seconds, t, wall);
 }

@@ -8,7 +8,8 @@
 /** Statistics of the image, the files written, seed, backend and time. */
 void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *stats);
 
-/** The stage table of -time or -time json; nothing for NB_TIME_BRIEF. */
-void nb_report_times(const nb_cli *cli, const nb_sim *sim);
+/** The stage table of -time or -time json; nothing for NB_TIME_BRIEF.  wall: seconds of a series, whose times
+ * are those of all threads; 0: a single image. */
+void nb_report_times(const nb_cli *cli, const nb_times *times, double wall);
 
 #endif

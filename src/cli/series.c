@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "series.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "jobs.h"
 #include "options.h"
 #include "outputs.h"
+#include "report.h"
 
 /** Data of the callbacks of a running series. */
 typedef struct series_run {
@@ -17,29 +19,52 @@ typedef struct series_run {
     nb_jobs *jobs;
     const nb_cli *cli;
     int stills;
+    double start;              /* seconds of the clock */
+    double fraction;           /* that was shown */
+    nb_series_progress latest; /* frames 0: none is finished */
 } series_run;
+
+/** One line over the last one: the finished frames, how much is done with the begun ones, and the time left. */
+static void draw(series_run *run, double fraction)
+{
+    const nb_series_progress *p = &run->latest;
+    const nb_series *s = &run->cli->series;
+    const int frames = p->frames ? p->frames : s->frames + run->stills;
+    const double now = nb_clock(), elapsed = now - run->start;
+    const double made = fraction - (frames ? (double)p->kept / frames : 0);
+    char left[32] = "?";
+
+    run->progress->last = now;
+    run->fraction = fraction;
+    if (made > 0)
+        nb_progress_left(elapsed * (1 - fraction) / made, left, sizeof left);
+    fprintf(stderr, "\r\033[K%d of %d frames, %.0f %%, %.3g frames/s, %.1f MB, %s left",
+            p->done, frames, floor(100 * fraction),
+            elapsed > 0 && made > 0 ? made * frames / elapsed : 0, (double)p->bytes / 1e6,
+            left);
+    fflush(stderr);
+}
+
+static int is_due(const series_run *run)
+{
+    return run->progress->visible && nb_clock() - run->progress->last >= 0.1;
+}
 
 static int on_progress(void *user, const nb_series_progress *p)
 {
-    const series_run *run = user;
-    double now = nb_clock(), rate, left;
-
-    if (!run->progress->visible ||
-        (now - run->progress->last < 0.1 && p->done < p->frames))
-        return nb_stop_requested();
-    run->progress->last = now;
-    rate = p->done > p->kept && p->seconds > 0 ? (p->done - p->kept) / p->seconds : 0;
-    left = rate > 0 ? (p->frames - p->done) / rate : 0;
-    fprintf(stderr, "\r\033[K%d of %d frames, %.3g frames/s, %.1f MB, %.0f s left",
-            p->done, p->frames, rate, (double)p->bytes / 1e6, left);
-    fflush(stderr);
+    series_run *run = user;
+    run->latest = *p;
+    if (is_due(run) || (run->progress->visible && p->done == p->frames))
+        draw(run, fmax(run->fraction, p->frames ? (double)p->done / p->frames : 0));
     return nb_stop_requested();
 }
 
+/** The renderer calls it: the first frame may take minutes. */
 static int on_render(void *user, double fraction)
 {
-    (void)user;
-    (void)fraction;
+    series_run *run = user;
+    if (is_due(run))
+        draw(run, fmax(run->fraction, fraction));
     return nb_stop_requested();
 }
 
@@ -163,7 +188,8 @@ static nb_status use_jobs(const nb_cli *cli, nb_series *series, series_run *run,
 nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *progress,
                             void (*notice)(void *user, const char *line), nb_error *err)
 {
-    series_run run = {progress, notice, NULL, cli, 0};
+    series_run run = {
+        .progress = progress, .notice = notice, .cli = cli, .start = nb_clock()};
     const nb_file_use jobs = {"-jobs", cli->jobs_file, 0};
     nb_hooks hooks = {&run, on_notice, on_render};
     nb_series series = cli->series;
@@ -197,6 +223,8 @@ nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *pro
     nb_progress_end(progress);
     if (!status && !cli->quiet && rank == 0)
         report(cli, &result);
+    if (!status && rank == 0)
+        nb_report_times(cli, &result.times, result.seconds);
     nb_jobs_free(run.jobs);
     return status;
 }

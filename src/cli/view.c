@@ -94,7 +94,8 @@ const nb_sub_command nb_command_view = {
     .what = "Makes a picture of an image file",
     .see = "compare.md",
     .options = options,
-    .borrowed = "colormap pngscale pnggamma pnglog pngrings lambda energy distance "
+    .borrowed = "colormap pngscale pnggamma pnglog pngmax pngblocks pngrings lambda "
+                "energy distance "
                 "close_distance pixel mosflm xds adxv denzo dials Xbeam Ybeam ORGX ORGY "
                 "detector_rotx detector_roty detector_rotz twotheta pivot curved_det "
                 "max_read geom expt expt_number nxmx",

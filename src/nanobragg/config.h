@@ -140,14 +140,20 @@ typedef enum nb_png_show {
     NB_PNG_EXPECTED = 0, /* the expected photons */
     NB_PNG_NOISE         /* the counts of the noise image */
 } nb_png_show;
+typedef enum nb_png_blocks {
+    NB_PNG_BRIGHTEST = 0, /* pixel of each block */
+    NB_PNG_SUM            /* of its pixels */
+} nb_png_blocks;
 #define NB_RINGS_MAX 16
 typedef struct nb_png_options {
     nb_png_show show; /* of a simulation; the picture of a file shows what it holds */
     nb_colormap colormap;
     nb_png_scale scale;
     double percentile, low, high;
-    double gamma;                /* colour = value^gamma; 0 unset (0.5) */
-    int log;                     /* colour = log(value), instead of gamma */
+    double gamma; /* colour = value^gamma; 0 unset (0.5) */
+    int log;      /* colour = log(value), instead of gamma */
+    int most;     /* pixels along an edge; larger images are shown in blocks; 0 any */
+    nb_png_blocks blocks;        /* how */
     int rings;                   /* circles of equal resolution, and the beam centre */
     double ring_A[NB_RINGS_MAX]; /* d of each, A */
 } nb_png_options;

@@ -48,6 +48,7 @@ typedef struct nb_series_progress {
     double max;                        /* photons in the brightest pixel, before noise */
     int max_frame, max_fast, max_slow; /* its frame from 0, and position */
     nb_clipped clipped_output, clipped_hdf5;
+    nb_times times; /* of this process, summed over its threads */
 } nb_series_progress;
 
 /** The processes that mpirun started for a series (MPI). */

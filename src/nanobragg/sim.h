@@ -38,10 +38,10 @@ typedef struct nb_stats {
 
 /** The time of the stages, seconds; filled as they run. nb_sim_write makes the noise while
  * it writes: `noise` and `write` divide its wall time in proportion to the time of the
- * threads. The last three are parts of the others: a device's kernels for the image, its
+ * threads. truth: the list of reflections. The last three are parts of the others: a device's kernels for the image, its
  * kernels for statistics and integers, and waiting for its pixels, summed over threads. */
 typedef struct nb_times {
-    double load, factors, scene, start, render, statistics, noise, write;
+    double load, factors, scene, start, render, statistics, noise, write, truth;
     double device_render, device_effects, device_download;
 } nb_times;
 

@@ -20,6 +20,7 @@ static const char *const pivots[] = {"", "beam", "sample", NULL};
 static const char *const layer_depths[] = {"", "mean", "front", NULL};
 static const char *const curved_omegas[] = {"", "square", "exact", NULL};
 static const char *const png_shows[] = {"expected", "noise", NULL};
+static const char *const png_blocks[] = {"brightest", "sum", NULL};
 static const char *const colormaps[] = {"grey", "inverse", "viridis", "heat", NULL};
 static const char *const tiff_bits[] = {"16", "32", NULL};
 static const char *const truths[] = {"none", "spots", NULL};
@@ -414,6 +415,10 @@ NB_NOISE_ROWS,
 {"pnggamma", NULL, NUMBER_FROM(PNG, png.gamma, 0), WITHIN(0.01, 100), .value = "g",
     .fallback = "0.5", .help = "colour = value^g; 1 is linear"},
 {"pnglog", NULL, SWITCH(PNG, png.log), .help = "colour = logarithm of the value"},
+{"pngmax", NULL, WHOLE(PNG, png.most), WITHIN(0, 1000000), .value = "n", .fallback = "0 (any size)",
+    .help = "most pixels along an edge of the PNG picture: it shows a larger image in square blocks"},
+{"pngblocks", NULL, CHOICE(PNG, png.blocks, png_blocks),
+    .help = "what a block of -pngmax shows: its brightest pixel, or the sum of its pixels"},
 {"pngrings", NULL, FIELD(PNG_RINGS, PNG, png.ring_A), ABOVE(0), .value = "d,d,...", .unit = "A",
     .help = "circles of these resolutions (up to 16) and a cross at the beam centre"},
 {"png_ring_count", NULL, WHOLE(PNG | INNER, png.rings), WITHIN(0, NB_RINGS_MAX),

@@ -21,6 +21,7 @@ typedef struct nb_frame {
     void *canvas; /* owned; panels at their places in HDF5, where that is not the stack */
     void *scratch;  /* owned; of the compression */
     nb_stats stats; /* of the photons, but for the solid angle */
+    nb_times spent; /* on this frame so far */
 } nb_frame;
 
 void nb_frame_free(nb_frame *frame); /* what it holds; zeroed is fine */

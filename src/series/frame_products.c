@@ -152,11 +152,13 @@ nb_status nb_frame_pixels(nb_frame *f, const nb_product *wanted, const void **pi
 {
     nb_photons photons = nb_sim_photons(f->sim, f->image);
     nb_stage stages[NB_STAGES_MOST];
+    double start;
     nb_status st = NB_OK;
     *pixels = f->image;
     f->overloads = 0;
     if (wanted->type == NB_PIXEL_F32)
         return NB_OK;
+    start = nb_monotonic_seconds();
     if (!f->made || !is_same(&f->product, wanted)) {
         st = take(f, wanted, err);
         if (!st)
@@ -165,6 +167,7 @@ nb_status nb_frame_pixels(nb_frame *f, const nb_product *wanted, const void **pi
         nb_products_free(&f->product, 1);
         f->made = !st;
     }
+    f->spent.noise += nb_monotonic_seconds() - start;
     *pixels = f->product.pixels;
     f->overloads = f->product.overloads;
     return st;

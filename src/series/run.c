@@ -21,13 +21,20 @@ void nb_run_cancel(nb_run *run)
     atomic_store(&run->stop, 1);
 }
 
+/** Of all frames, with what is rendered of those that are being made. */
+static double fraction_of(nb_run *run)
+{
+    const double parts = (double)atomic_load(&run->parts) / NB_RUN_PARTS;
+    const double done = (atomic_load(&run->committed) + parts) / run->frames.count;
+    return done < 1 ? done : 1;
+}
+
 int nb_run_ask(nb_run *run)
 {
     int stop = atomic_load(&run->cancel);
     if (stop || !run->hooks.progress || pthread_mutex_trylock(&run->hook_lock) != 0)
         return stop;
-    stop = run->hooks.progress(run->hooks.user,
-                               (double)atomic_load(&run->committed) / run->frames.count);
+    stop = run->hooks.progress(run->hooks.user, fraction_of(run));
     if (stop)
         nb_run_cancel(run);
     pthread_mutex_unlock(&run->hook_lock);

@@ -42,13 +42,16 @@ typedef struct nb_run {
     nb_error error;
     int error_frame;
 
-    atomic_int stop;           /* begin no more frames */
-    atomic_int cancel;         /* the caller wants to stop: leave frames unfinished */
-    atomic_int committed;      /* frames that are finished */
+    atomic_int stop;      /* begin no more frames */
+    atomic_int cancel;    /* the caller wants to stop: leave frames unfinished */
+    atomic_int committed; /* frames that are finished */
+    atomic_int parts; /* of frames that are being made, and of made ones before that; NB_RUN_PARTS each */
     atomic_int working;        /* threads that make frames */
     pthread_mutex_t hook_lock; /* one call of the caller's hooks at a time */
     pthread_mutex_t book_lock; /* of the record of files, and of truth */
 } nb_run;
+
+#define NB_RUN_PARTS 1024
 
 /** The result of the series, after all processes have ended. */
 nb_status nb_run_outcome(const nb_run *run, nb_error *err);

@@ -247,6 +247,7 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
                               : run->base->model.scene.n_panels > 1    ? 2
                                                                        : 1;
     run->progress.frames = run->frames.count;
+    nb_sim_times(run->base, &run->progress.times);
     run->progress.seed = run->frames.base.seed.value;
     memcpy(run->progress.backend, run->base->backend_line, sizeof run->progress.backend);
     choose_threads(run);

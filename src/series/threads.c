@@ -22,15 +22,27 @@
 typedef struct worker {
     nb_run *run;
     nb_frame frame;
+    int parts; /* of its frame, in run->parts */
     pthread_t thread;
     int started;
 } worker;
 
+/** So much of the frame is made; a second pass over its pixels does not count down. */
+static void show_part(worker *w, double fraction)
+{
+    const int parts = fraction < 1 ? (int)(NB_RUN_PARTS * fraction) : NB_RUN_PARTS;
+    if (parts <= w->parts)
+        return;
+    atomic_fetch_add(&w->run->parts, parts - w->parts);
+    w->parts = parts;
+}
+
 /** The renderer asks whether to continue. After an error the begun frames are finished. */
 static int on_render(void *user, double fraction)
 {
-    (void)fraction;
-    return nb_run_ask(user);
+    worker *w = user;
+    show_part(w, fraction);
+    return nb_run_ask(w->run);
 }
 
 /** A slot for the next frame to make; NULL: there is none. */
@@ -61,10 +73,11 @@ static int finished_before(const nb_run *run, int k)
 
 /** Give the thread's simulation the frame's configuration; load files only if they differ
  * from the loaded ones. */
-static nb_status prepare(nb_run *run, nb_frame *f, int k, const nb_config *cfg,
-                         nb_error *err)
+static nb_status prepare(worker *w, int k, const nb_config *cfg, nb_error *err)
 {
-    nb_hooks hooks = {run, NULL, on_render};
+    nb_run *run = w->run;
+    nb_frame *f = &w->frame;
+    nb_hooks hooks = {w, NULL, on_render};
     nb_sim *fresh = NULL;
     nb_status st;
     if (f->sim && nb_same_inputs(cfg, &f->sim->cfg)) {
@@ -144,8 +157,13 @@ static nb_status render(nb_run *run, nb_frame *f, int k, nb_error *err)
     st = nb_frame_prepare(f, &wants, pixels, &rendering, err);
     if (!st && run->given)
         return take_given(run, f, k, err);
-    if (!st)
+    if (!st) {
+        const nb_times before = f->sim->times;
         st = nb_pool_render(&run->pool, f->sim, &rendering, err);
+        f->spent.start += f->sim->times.start - before.start;
+        f->spent.render += f->sim->times.render - before.render;
+        f->spent.statistics += f->sim->times.statistics - before.statistics;
+    }
     return st ? st : write_slopes(f->sim, k, err);
 }
 
@@ -177,10 +195,13 @@ static void look_at(const nb_stats *stats, nb_hdf5_facts *facts)
 static nb_status encode(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
 {
     nb_reflections list = {0};
+    double start;
     nb_status st = nb_frame_encode(f, &run->layout, slot->chunk, &slot->chunk_bytes, err);
+    start = nb_monotonic_seconds();
     slot->truth.facts.clipped = (double)f->overloads;
     if (!st && run->layout.reflections)
         st = nb_sim_reflections(f->sim, f->image, &list, err);
+    f->spent.truth += nb_monotonic_seconds() - start;
     for (size_t i = 0; i < list.count; i++)
         list.list[i].frame = slot->frame;
     if (!st)
@@ -189,14 +210,33 @@ static nb_status encode(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
     return st;
 }
 
-static nb_status make(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
+/** The frame for the outputs that lack it. */
+static nb_status make_outputs(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
 {
+    const double start = nb_monotonic_seconds(), before = f->spent.noise + f->spent.truth;
+    const int k = slot->frame;
+    nb_status st = NB_OK;
+    if (run->files.done && !run->files.done[k])
+        st = nb_file_sink_make(&run->files, f, k, slot, err);
+    if (!st && run->hdf5.done && !run->hdf5.done[k])
+        st = encode(run, f, slot, err);
+    f->spent.write +=
+        nb_monotonic_seconds() - start - (f->spent.noise + f->spent.truth - before);
+    return st;
+}
+
+static nb_status make(worker *w, nb_slot *slot, nb_error *err)
+{
+    nb_run *run = w->run;
+    nb_frame *f = &w->frame;
+    const double start = nb_monotonic_seconds();
     nb_config cfg;
     int k = slot->frame;
     nb_status st = nb_frames_config(&run->frames, k, &cfg, err);
     slot->kept = finished_before(run, k);
-    if (st || (st = prepare(run, f, k, &cfg, err)))
+    if (st || (st = prepare(w, k, &cfg, err)))
         return nb_frames_at(&run->frames, k, st, err);
+    f->spent.scene += nb_monotonic_seconds() - start;
     slot->inputs = f->inputs;
     slot->truth = nb_frame_truth(f);
     if (run->given)
@@ -206,11 +246,25 @@ static nb_status make(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
         return NB_OK;
     st = render(run, f, k, err);
     look_at(&f->stats, &slot->truth.facts);
-    if (!st && run->files.done && !run->files.done[k])
-        st = nb_file_sink_make(&run->files, f, k, slot, err);
-    if (!st && run->hdf5.done && !run->hdf5.done[k])
-        st = encode(run, f, slot, err);
+    if (!st)
+        st = make_outputs(run, f, slot, err);
+    if (!st)
+        show_part(w, 1);
+    w->parts = 0; /* those of the frame go when it is written */
     return st;
+}
+
+/** Book the times of a frame.  With the lock held. */
+static void add_times(nb_times *to, nb_times *spent)
+{
+    to->scene += spent->scene;
+    to->start += spent->start;
+    to->render += spent->render;
+    to->statistics += spent->statistics;
+    to->noise += spent->noise;
+    to->write += spent->write;
+    to->truth += spent->truth;
+    *spent = (nb_times){0};
 }
 
 static nb_status commit(nb_run *run, nb_slot *slot, nb_error *err)
@@ -233,9 +287,15 @@ static void drain(nb_run *run)
     while (slot->ready) {
         nb_error err = {0};
         nb_status st;
+        double start;
         pthread_mutex_unlock(&run->lock);
+        start = nb_monotonic_seconds();
         st = commit(run, slot, &err);
+        start = nb_monotonic_seconds() - start;
+        if (!slot->kept)
+            atomic_fetch_sub(&run->parts, NB_RUN_PARTS);
         pthread_mutex_lock(&run->lock);
+        run->progress.times.write += start;
         if (st) {
             nb_run_stop_with(run, slot->frame, st, &err);
             break;
@@ -262,8 +322,9 @@ static void *work(void *user)
 #endif
     while ((slot = take(run)) != NULL) {
         nb_error err = {0};
-        nb_status st = make(run, &w->frame, slot, &err);
+        nb_status st = make(w, slot, &err);
         pthread_mutex_lock(&run->lock);
+        add_times(&run->progress.times, &w->frame.spent);
         if (st)
             nb_run_stop_with(run, slot->frame, st, &err);
         else

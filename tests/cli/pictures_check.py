@@ -3,6 +3,7 @@
 
 usage: NANOBRAGG=program python3 tests/cli/pictures_check.py
 """
+import math
 import os
 import struct
 import subprocess
@@ -10,7 +11,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from png import grey_levels  # noqa: E402
+from png import grey_levels, pixels  # noqa: E402
 from script import FAILED, PROGRAM, ok, run  # noqa: E402
 
 WEAK = ["-cell", "70", "80", "90", "-N", "8", "-default_F", "50", "-detpixels", "64", "-pixel", "1",
@@ -47,6 +48,59 @@ def pedestal():
     ok("pngshow-of-a-series", grey_levels("f_1.png") == grey_levels("f.png"))
 
 
+def smv(name, rows):
+    """A list of rows of counts as SMV."""
+    size = f"SIZE1={len(rows[0])};\nSIZE2={len(rows)};"
+    header = f"{{\nHEADER_BYTES=512;\nDIM=2;\nBYTE_ORDER=little_endian;\nTYPE=unsigned_short;\n{size}\n}}"
+    with open(name, "wb") as stream:
+        stream.write(header.encode().ljust(512) + b"".join(struct.pack(f"<{len(row)}H", *row) for row in rows))
+
+
+def small_pictures():
+    """-pngmax: the brightest pixel of each block, or their sum."""
+    rows = [[0] * 100 for _ in range(50)]
+    rows[33][77] = 9
+    rows[34][78] = 3  # of the same block of 4 x 4
+    rows[8][8] = 5
+    smv("large.img", rows)
+    for blocks, spot in (("brightest", 9), ("sum", 12)):
+        run("view", "large.img", "s.png", "-pngmax", 26, "-pngblocks", blocks, "-pngscale", "0:12", "-pnggamma", 1)
+        small = grey_levels("s.png")
+        ok(f"pngmax-size-{blocks}", (len(small), len(small[0])) == (13, 25), (len(small), len(small[0])))
+        dark = {(y, x): level for y, row in enumerate(small) for x, level in enumerate(row) if level < 255}
+        ok(f"pngmax-{blocks}", dark == {(8, 19): 255 - round(255 * spot / 12), (2, 2): 255 - round(255 * 5 / 12)}, dark)
+    run("view", "large.img", "s.png", "-pngmax", 100)
+    run("view", "large.img", "whole.png")
+    ok("pngmax-large-enough", grey_levels("s.png") == grey_levels("whole.png"))
+    run(*WEAK, "-pngfile", "f.png", "-pngmax", 20, "-pngrings", 3)
+    ok("pngmax-of-a-simulation", len(pixels("f.png")) == 16, len(pixels("f.png")))
+
+
+def spots_on_a_background():
+    """A spot of 80 counts on 400 of a ring is dark; the ring, five times as bright as the rest, is not."""
+    state, spots = 1, [(130, 70), (96, 156), (20, 20), (150, 170)]
+    rows = []
+    for y in range(192):
+        rows.append([])
+        for x in range(192):
+            noise = 0
+            for _ in range(12):  # about normal
+                state = (1103515245 * state + 12345) % 2**31
+                noise += state / 2**31 - .5
+            level = 80 + 320 * math.exp(-((math.hypot(x - 96, y - 96) - 60) / 30) ** 2)
+            spot = sum(8 * math.sqrt(level) for v, u in spots if abs(v - y) < 2 and abs(u - x) < 2)
+            rows[-1].append(max(0, round(level + noise * math.sqrt(level) + spot)))
+    smv("ring.img", rows)
+    run("view", "ring.img", "r.png")
+    grey = grey_levels("r.png")
+    darkest = [max(grey[v + j][u + i] for j in (-1, 0, 1) for i in (-1, 0, 1)) for v, u in spots]
+    ok("spots-are-dark", max(darkest) < 140, darkest)
+    light = sorted(level for row in grey for level in row)
+    ok("background-is-white", light[len(light) // 10] > 230, light[len(light) // 10])
+    run("view", "ring.img", "r.png", "-pngscale", "0:500")
+    ok("a-typed-scale-shows-the-ring", grey_levels("r.png")[40][96] < 60, grey_levels("r.png")[40][96])
+
+
 def parts_of_help():
     text, _ = run("-help", "spindle")
     ok("help-group", text.startswith("Spindle\n") and "-phisteps" in text and "-lambda" not in text, text)
@@ -70,6 +124,8 @@ def main():
             print("skip pictures-pedestal # no libpng in this build")
         else:
             pedestal()
+        small_pictures()
+        spots_on_a_background()
         parts_of_help()
         os.chdir("/")
     return 1 if FAILED else 0

@@ -48,6 +48,8 @@ static void counts_and_enumerations(void **state)
         WHOLE(precision, -1, 3, "-precision"),
         WHOLE(png.colormap, -1, 4, "-colormap"),
         WHOLE(png.scale, -1, 3, "-pngscale"),
+        WHOLE(png.most, -1, 1000001, "-pngmax"),
+        WHOLE(png.blocks, -1, 2, "-pngblocks"),
         WHOLE(png.rings, -1, NB_RINGS_MAX + 1, "png_ring_count"),
     };
     (void)state;
