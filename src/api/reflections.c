@@ -35,6 +35,7 @@ nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflectio
                              step,
                              sim->options.tolerance.skip,
                              sim->options.threads,
+                             sim->options.isa,
                              &sim->hooks};
     nb_status st = nb_reflections_find(&job, out, err);
     for (size_t i = 0; i < out->count; i++)

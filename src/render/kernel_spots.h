@@ -6,12 +6,12 @@
 #define NB_RENDER_KERNEL_SPOTS_H
 
 #include "../plan/spot_terms.h"
-#include "kernel_rays.h"
-#include "spot_tile.h"
+#include "kernel_spot_boxes.h"
 
 #define NB_SPOT_PASTE2(a, b) a##b
 #define NB_SPOT_PASTE(a, b) NB_SPOT_PASTE2(a, b)
 #define NB_SPOT_KERNEL NB_SPOT_PASTE(nb_spots_, NB_KERNEL_ISA)
+#define NB_SPOT_DRAW NB_SPOT_PASTE(nb_draw_, NB_KERNEL_ISA)
 
 NB_INLINE vd vd_load(const double *from)
 {
@@ -103,8 +103,13 @@ NB_STAGE void aim_row(nb_spot_tile *t, int v)
         }
     }
     t->aimed[v] = 1;
-    if (!t->touched[v])
+    if (!t->touched[v]) {
         memset(t->sum + row, 0, t->pitch * sizeof *t->sum);
+        if (t->phi) {
+            memset(t->phi + row, 0, t->pitch * sizeof *t->phi);
+            memset(t->lambda + row, 0, t->pitch * sizeof *t->lambda);
+        }
+    }
     t->touched[v] = 1;
 }
 
@@ -125,40 +130,58 @@ typedef struct spot_lines {
     vd across2, slope2, shift, last, low, high;
 } spot_lines;
 
-/** Sum of weight exp(-2 R^2/width) over the sources within reach of ray i. */
-NB_INLINE double gauss_weights(const nb_spot_pair *pair, const spot_lines *lines, int i)
+/** Sum of weight exp(-2 R^2/width) over the sources within reach of ray i; *lambda: times the wavelength, or NULL. */
+NB_INLINE double gauss_weights(const nb_spot_pair *pair, const spot_lines *lines, int i,
+                               double *lambda)
 {
     const vd across = vd_set(lines->across2[i] * NB_SPOT_FALL),
              slope = vd_set(lines->slope2[i] * NB_SPOT_FALL);
     const double shift = lines->shift[i], high = lines->high[i];
-    vd sum = {0};
+    vd sum = {0}, long_sum = {0};
     for (int a = nb_spot_entry(pair, lines->low[i]); pair->offset[a] <= high; a += NB_H) {
         const vd offset = vd_load(pair->offset + a), k = offset + shift;
         const vl in = (vl)(offset <= vd_set(high));
         const vd power = vd_and(in, vd_fma(k * k, slope, across));
-        sum = vd_fma(spot_exp2(power), vd_and(in, vd_load(pair->weight + a)), sum);
+        const vd weight = vd_and(in, vd_load(pair->weight + a)), fall = spot_exp2(power);
+        sum = vd_fma(fall, weight, sum);
+        if (lambda) /* the padding's is not 0 */
+            long_sum = vd_fma(fall, weight / (offset + pair->run->middle), long_sum);
     }
+    if (lambda)
+        *lambda = vd_sum(long_sum);
     return vd_sum(sum);
 }
 
+/** As gauss_weights, of a ray u + i of row v. */
 NB_INLINE double tophat_weights(const nb_spot_tile *t, const nb_spot_pair *pair,
-                                const spot_lines *lines, int i, int u, int v)
+                                const spot_lines *lines, int i, int u, int v,
+                                double *lambda)
 {
     const nb_spot_line line = {lines->across2[i], lines->slope2[i], lines->shift[i],
                                lines->last[i], 0};
     const nb_spot_ray at = spot_ray_at(t, u + i, v);
+    if (lambda) {
+        *lambda = 0;
+        for (int a = nb_spot_entry(pair, lines->low[i]);
+             a < pair->run->n && pair->offset[a] <= lines->high[i]; a++)
+            *lambda += pair->weight[a] / (pair->offset[a] + pair->run->middle);
+    }
     return nb_spot_tophat_weights(pair, &at, &line);
 }
 
-/** Weights of the rays whose bits are set; 0 of the others. */
-static vd weights_of(const nb_spot_tile *t, const nb_spot_pair *pair,
-                     const spot_lines *lines, unsigned lanes, int u, int v)
+/** Weights of the rays whose bits are set; 0 of the others.  lambda: as in gauss_weights. */
+NB_INLINE vd weights_of(const nb_spot_tile *t, const nb_spot_pair *pair,
+                        const spot_lines *lines, unsigned lanes, const int at[2],
+                        vd *lambda)
 {
     vd sum = {0};
     for (; lanes; lanes &= lanes - 1) {
         const int i = __builtin_ctz(lanes);
-        sum[i] = t->tophat ? tophat_weights(t, pair, lines, i, u, v)
-                           : gauss_weights(pair, lines, i);
+        double wave = 0, *to = lambda ? &wave : NULL;
+        sum[i] = t->tophat ? tophat_weights(t, pair, lines, i, at[0], at[1], to)
+                           : gauss_weights(pair, lines, i, to);
+        if (lambda)
+            (*lambda)[i] = wave;
     }
     return sum;
 }
@@ -196,12 +219,13 @@ static vd one_source(const nb_spot_tile *t, const nb_spot_pair *pair, vd R2, vd 
     return sum;
 }
 
-/** Weighted F_latt^2/cells^2 of NB_H rays. */
-static vd pair_terms(const nb_spot_tile *t, const nb_spot_pair *pair, const vd q[3],
-                     int u, int v)
+/** Weighted F_latt^2/cells^2 of NB_H rays from at[0] on in row at[1]; *lambda: the same times the wavelengths, or
+ * NULL. */
+NB_INLINE vd pair_terms(const nb_spot_tile *t, const nb_spot_pair *pair, const vd q[3],
+                        const int at[2], vd *lambda)
 {
     const double kappa = pair->run->middle;
-    const int left = t->nu - u;
+    const int left = t->nu - at[0];
     spot_lines lines;
     vd G[3], U[3], reach;
     unsigned near;
@@ -211,9 +235,15 @@ static vd pair_terms(const nb_spot_tile *t, const nb_spot_pair *pair, const vd q
         G[i] = vd_fma(q[0], vd_set(A[0]), vd_fma(q[1], vd_set(A[1]), q[2] * A[2]));
         U[i] = vd_fma(G[i], vd_set(kappa), vd_set(-pair->Lh[i]));
     }
-    if (pair->run->n == 1)
-        return one_source(t, pair, vd_fma(U[0], U[0], vd_fma(U[1], U[1], U[2] * U[2])),
-                          lines.last, u, v);
+    if (pair->run->n == 1) {
+        const vd R2 = vd_fma(U[0], U[0], vd_fma(U[1], U[1], U[2] * U[2]));
+        const vd term = one_source(t, pair, R2, lines.last, at[0], at[1]);
+        if (lambda)
+            *lambda = term * (1 / (pair->offset[0] + kappa));
+        return term;
+    }
+    if (lambda)
+        *lambda = vd_set(0);
     lines.slope2 =
         vd_fma(G[0], G[0], vd_fma(G[1], G[1], vd_fma(G[2], G[2], vd_set(1e-60))));
     lines.shift = vd_fma(U[0], G[0], vd_fma(U[1], G[1], U[2] * G[2])) / lines.slope2;
@@ -229,11 +259,21 @@ static vd pair_terms(const nb_spot_tile *t, const nb_spot_pair *pair, const vd q
         vd_sqrt(vd_max(vd_set(0), (pair->spot->reach2 - lines.across2) / lines.slope2));
     lines.low = -lines.shift - reach;
     lines.high = vd_min(reach - lines.shift, lines.last);
-    return weights_of(t, pair, &lines, near, u, v);
+    return weights_of(t, pair, &lines, near, at, lambda);
 }
 
-/** Add a pair's terms to a box of sub-pixels. */
-static void add_pair(nb_spot_tile *t, const nb_spot_pair *pair, int box[2][2])
+/** Add a pair's terms to the sums at place `to`, and those of its phi step and wavelengths. */
+NB_INLINE void add_moments(nb_spot_tile *t, const nb_spot_pair *pair, size_t to, vd terms,
+                           vd lambda)
+{
+    const double phi = pair->m / t->plan->scene.lattice.n_domains;
+    vd_store(t->phi + to, vd_fma(terms, vd_set(phi), vd_load(t->phi + to)));
+    vd_store(t->lambda + to, vd_load(t->lambda + to) + lambda);
+}
+
+/** Add a pair's terms to a box of sub-pixels; moments: with those of phi and wavelength. */
+NB_INLINE void add_box(nb_spot_tile *t, const nb_spot_pair *pair, int box[2][2],
+                       const int moments)
 {
     const nb_scene *sc = &t->plan->scene;
     const nb_vec3 beam = pair->run->incident;
@@ -247,16 +287,46 @@ static void add_pair(nb_spot_tile *t, const nb_spot_pair *pair, int box[2][2])
             const size_t at = row + (size_t)u;
             const vd d[3] = {vd_load(t->x + at), vd_load(t->y + at), vd_load(t->z + at)};
             const vd q[3] = {d[0] - beam.x, d[1] - beam.y, d[2] - beam.z};
-            vd terms = pair_terms(t, pair, q, u, v) * pair->F2;
+            const int place[2] = {u, v};
+            vd lambda, terms = pair_terms(t, pair, q, place, moments ? &lambda : NULL);
+            vd factor = vd_set(pair->F2);
             if (t->has_factor)
-                terms *= vd_load(t->factor + at);
+                factor *= vd_load(t->factor + at);
             if (polar) {
                 const rays r = {{d[0], d[0]}, {d[1], d[1]}, {d[2], d[2]}, vd2_set(0)};
-                terms *= polarization(sc->beam.polarization, source, &r).a;
+                factor *= polarization(sc->beam.polarization, source, &r).a;
             }
+            terms *= factor;
             vd_store(t->sum + at, vd_load(t->sum + at) + terms);
+            if (moments)
+                add_moments(t, pair, at, terms, lambda * factor);
         }
     }
+}
+
+static void add_picture(nb_spot_tile *t, const nb_spot_pair *pair, int box[2][2])
+{
+    add_box(t, pair, box, 0);
+}
+
+static void add_share(nb_spot_tile *t, const nb_spot_pair *pair, int box[2][2])
+{
+    const int end[2] = {t->nu - 1, t->nv - 1};
+    add_box(t, pair, box, 1);
+    for (int k = 0; k < 2; k++) {
+        const int last = box[k][1] + (k ? 0 : NB_H - 1);
+        t->drawn[k][0] = box[k][0] < t->drawn[k][0] ? box[k][0] : t->drawn[k][0];
+        t->drawn[k][1] = last > t->drawn[k][1] ? last : t->drawn[k][1];
+        t->drawn[k][1] = t->drawn[k][1] > end[k] ? end[k] : t->drawn[k][1];
+    }
+}
+
+NB_INLINE void add_pair(nb_spot_tile *t, const nb_spot_pair *pair, int box[2][2])
+{
+    if (t->phi)
+        add_share(t, pair, box);
+    else
+        add_picture(t, pair, box);
 }
 
 static void draw_orientation(nb_spot_tile *t, const nb_spot *spot, int m)
@@ -275,145 +345,6 @@ static void draw_orientation(nb_spot_tile *t, const nb_spot *spot, int m)
         if (pair.F2 > 0)
             add_pair(t, &pair, box);
     }
-}
-
-/* ------------------------------------------------------------------ boxes of NB_H orientations */
-
-/** What all boxes of a group of orientations share on a panel, for one run of sources (nb_spot_seen). */
-typedef struct spot_view {
-    int group;           /* -1: none yet */
-    double axis_E[2][3]; /* the panel's vectors times the semi-axes of the group's first cell */
-    double n_E[3];
-    double spread; /* of these among the group's cells, for a unit vector */
-    double axis_length[2], incident[3], incident_n, incident_axis[2];
-    nb_spot_screen screen;
-} spot_view;
-
-static void look_at_group(const nb_spot_tile *t, int group, spot_view *view)
-{
-    const nb_spots *sp = t->spots;
-    const nb_spot_plane *plane = t->plane;
-    const nb_spot_cell *cell = &sp->cells[sp->groups[group].first];
-    view->group = group;
-    view->spread = sp->axis * sp->groups[group].chord;
-    view->screen = nb_spot_screen_of(plane, &t->plan->sensor, t->layer);
-    nb_spot_array(sp->runs->incident, view->incident);
-    view->incident_n = nb_spot_dot(view->incident, plane->n);
-    for (int i = 0; i < 3; i++) {
-        const double E[3] = {cell->E[0][i], cell->E[1][i], cell->E[2][i]};
-        view->n_E[i] = nb_spot_dot(plane->n, E);
-        for (int k = 0; k < 2; k++)
-            view->axis_E[k][i] = nb_spot_dot(plane->axis[k], E);
-    }
-    for (int k = 0; k < 2; k++) {
-        view->axis_length[k] = sqrt(nb_spot_dot(plane->axis[k], plane->axis[k]));
-        view->incident_axis[k] = nb_spot_dot(view->incident, plane->axis[k]);
-    }
-}
-
-NB_INLINE vd vd_dot(const vd a[3], const double b[3])
-{
-    return vd_fma(a[0], vd_set(b[0]), vd_fma(a[1], vd_set(b[1]), a[2] * b[2]));
-}
-
-/** g of a reflection in NB_H orientations. */
-NB_INLINE void points_of(const nb_spots *sp, const nb_spot *spot, const int *m, vd g[3])
-{
-    const double *row[NB_H];
-    vd b[9];
-    for (int i = 0; i < NB_H; i++) {
-        row[i] = sp->cells[m[i]].b[0];
-        b[8][i] = sp->cells[m[i]].b[2][2];
-    }
-    vd_columns(row, b);
-    for (int x = 0; x < 3; x++)
-        g[x] = vd_fma(b[x], vd_set(spot->h[0]),
-                      vd_fma(b[3 + x], vd_set(spot->h[1]), b[6 + x] * (double)spot->h[2]));
-}
-
-/** No less than nb_spot_width of the group's cells by sqrt(reach2). */
-NB_INLINE vd width_of(const spot_view *view, int k, vd ratio)
-{
-    vd sum = {0};
-    for (int i = 0; i < 3; i++) {
-        const vd y = vd_fnma(ratio, vd_set(view->n_E[i]), vd_set(view->axis_E[k][i]));
-        sum = vd_fma(y, y, sum);
-    }
-    return vd_sqrt(sum) + view->spread * (vd_max(ratio, -ratio) + view->axis_length[k]);
-}
-
-/** nb_spot_extent. */
-NB_INLINE void extent_of(const nb_spot_screen *screen, int k, const vd ratio[2],
-                         vd range[2])
-{
-    const nb_spot_plane *plane = screen->plane;
-    const double scale = 1 / plane->pixel[k];
-    const int depths = screen->depth[0] < screen->depth[1] ? 2 : 1;
-    for (int i = 0; i < 2 * depths; i++) {
-        const double O = screen->depth[i >> 1],
-                     z = (plane->height + O * plane->rise) * scale,
-                     start = (plane->start[k] + O * plane->lean[k]) * scale;
-        const vd x = ratio[i & 1] * z - start;
-        range[0] = i ? vd_min(range[0], x) : x;
-        range[1] = i ? vd_max(range[1], x) : x;
-    }
-}
-
-/** nb_spot_clip: whole numbers to[0] .. to[1]; empty where to[0] > to[1]. */
-NB_INLINE void clip_of(const vd range[2], int oversample, int first, int n, vd to[2])
-{
-    const double start = (double)first + 0.5;
-    const vd low = range[0] * (double)oversample - (start + NB_SPOT_ROOM),
-             high = range[1] * (double)oversample - (start - NB_SPOT_ROOM);
-    const vd a = vd_round(low), b = vd_round(high);
-    to[0] = vd_max(vd_pick((vl)(a < low), a + 1.0, a), vd_set(0));
-    to[1] = vd_min(vd_pick((vl)(b > high), b - 1.0, b), vd_set(n - 1));
-}
-
-/** nb_spot_box of NB_H orientations, where there is one run of sources: sub-pixels box[axis][0] ..
- * box[axis][1] of the tile.  Returns where there are any. */
-static vl boxes_of(const nb_spot_tile *t, const spot_view *view, const nb_spot *spot,
-                   const int *m, vd box[2][2])
-{
-    const nb_spots *sp = t->spots;
-    const nb_spot_plane *plane = t->plane;
-    const double slack = nb_spot_slack(sp, spot->reach2), os = t->plan->scene.oversample,
-                 rho = nb_spot_distance(sp, spot->reach2), per = 2 / spot->g2,
-                 reach = sqrt(spot->reach2) * (1 + NB_SPOT_ROOM);
-    const int first[2] = {t->f0, t->s0}, n[2] = {t->nu, t->nv};
-    vd g[3], e, l[2], w[2], far, least;
-    vl lit, anywhere;
-    points_of(sp, spot, m, g);
-    e = vd_dot(g, view->incident);
-    l[0] = vd_set(sp->runs->shortest);
-    l[1] = vd_set(sp->runs->longest);
-    if (spot->g2 > 0) {
-        l[0] = vd_max(l[0], (-e - slack) * per);
-        l[1] = vd_min(l[1], (slack - e) * per);
-    }
-    far = l[1] * rho;
-    for (int j = 0; j < 2; j++)
-        w[j] = vd_fma(l[j], vd_dot(g, plane->n), vd_set(view->incident_n));
-    lit = (vl)(l[0] <= l[1]) & (vl)(vd_max(w[0], w[1]) + far >= 0.0);
-    least = vd_min(w[0], w[1]) - far;
-    anywhere = ~(vl)(least > NB_SPOT_GRAZING);
-    for (int k = 0; k < 2; k++) {
-        const vd along = vd_dot(g, plane->axis[k]);
-        vd ratio[2], off = vd_set(0), ends[2], range[2];
-        for (int j = 0; j < 2; j++) {
-            ratio[j] = vd_fma(l[j], along, vd_set(view->incident_axis[k])) / w[j];
-            off = vd_max(off, width_of(view, k, ratio[j]));
-        }
-        off *= reach * l[1] / least;
-        ends[0] = vd_min(ratio[0], ratio[1]) - off;
-        ends[1] = vd_max(ratio[0], ratio[1]) + off;
-        extent_of(&view->screen, k, ends, range);
-        clip_of(range, (int)os, first[k] * (int)os, n[k], box[k]);
-        box[k][0] = vd_pick(anywhere, vd_set(0), box[k][0]);
-        box[k][1] = vd_pick(anywhere, vd_set(n[k] - 1), box[k][1]);
-        lit &= (vl)(box[k][0] <= box[k][1]);
-    }
-    return lit;
 }
 
 /** The orientations m[0] .. m[count - 1]; m has NB_H valid ones. */
@@ -487,6 +418,16 @@ void NB_SPOT_KERNEL(nb_spot_tile *t)
         for (size_t i = list->first[t->tile]; i < list->first[t->tile + 1]; i++)
             draw_spot(t, &view, &list->spots[list->of[i]]);
     }
+}
+
+void NB_SPOT_DRAW(nb_spot_tile *t, const nb_spot *spot)
+{
+    spot_view view = {.group = -1};
+    for (int k = 0; k < 2; k++) {
+        t->drawn[k][0] = k ? t->nv : t->nu;
+        t->drawn[k][1] = -1;
+    }
+    draw_spot(t, &view, spot);
 }
 
 #endif

@@ -18,6 +18,7 @@ typedef struct nb_kernel_set {
     nb_spot_kernel *spot;
     nb_tile_kernel *tile;
     nb_background_kernel *background;
+    nb_spot_draw *draw;
 } nb_kernel_set;
 
 /** Those of this build; the last one has NULL kernels. */

@@ -14,12 +14,15 @@ typedef struct nb_spot_tile {
     const nb_spot_plane *plane;
     size_t tile; /* of the list */
     int tophat, has_factor;
-    int f0, s0, nf, ns;             /* pixels: first and count */
-    int nu, nv;                     /* sub-pixels */
-    int layer;                      /* while it is drawn */
-    size_t pitch;                   /* of the arrays below: [nv][pitch] */
-    double *x, *y, *z, *factor;     /* directions, and what a ray counts */
-    double *sum;                    /* of terms, electrons^2 */
+    int f0, s0, nf, ns;         /* pixels: first and count */
+    int nu, nv;                 /* sub-pixels */
+    int layer;                  /* while it is drawn */
+    size_t pitch;               /* of the arrays below: [nv][pitch] */
+    double *x, *y, *z, *factor; /* directions, and what a ray counts */
+    double *sum;                /* of terms, electrons^2 */
+    double *phi,
+        *lambda; /* sums of terms times their phi step and wavelength; NULL: of pictures */
+    int drawn[2][2]; /* sub-pixels that nb_spot_draw may have added to: first and last */
     unsigned char *aimed, *touched; /* rows with rays of the layer; rows with a sum */
 } nb_spot_tile;
 
@@ -27,6 +30,12 @@ typedef struct nb_spot_tile {
 typedef void nb_spot_kernel(nb_spot_tile *tile);
 
 nb_spot_kernel nb_spots_sse2, nb_spots_avx2, nb_spots_avx512, nb_spots_neon;
+
+/** Sum the terms of one reflection and of the tile's layer, with phi and lambda, and set `drawn`; drawn[0][0] >
+ * drawn[0][1]: there are none.  `touched` and, with each layer, `aimed` begin as 0. */
+typedef void nb_spot_draw(nb_spot_tile *tile, const nb_spot *spot);
+
+nb_spot_draw nb_draw_sse2, nb_draw_avx2, nb_draw_avx512, nb_draw_neon;
 
 /** Sub-pixels of the tile whose rays of the layer a run of sources may light; g: of the reflection in the
  * orientation.  0: none. */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "reflections.h"
 
-#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/cpu.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../physics/pixel.h"
 #include "../render/request.h"
 #include "../render/rows.h"
+#include "../render/simd.h"
 #include "reflection_table.h"
 #include "spot_shares.h"
 
@@ -19,7 +20,7 @@ enum { BLOCK = 32 };
 /** Of a pixel's photons, the samples that may be left out carry at most this part. */
 #define OMITTED 1e-6
 
-/** Water and crystal of a pixel are told apart to this part of the water: the image is float. */
+/** Background and crystal of a pixel are told apart to this part of the background: the image is float. */
 #define TOLD_APART 1e-5
 
 /** A row of the image. */
@@ -34,43 +35,49 @@ typedef struct finder {
     const nb_span *spans; /* of the rendered pixels */
     const size_t *first;  /* [rows + 1]: the first span of each row */
     int rows;
-    nb_scene dark; /* the scene without its crystal */
-    double cut;    /* pixels with fewer photons of the crystal are not divided */
-    int divided;   /* the pixels are, by spots */
-    int plain;     /* without absorption a pixel's water goes with the cached factors */
-    double water;  /* of one ray, before them */
+    float *background; /* photons of each pixel; owned; NULL: there is none */
+    double cut;        /* pixels with fewer photons of the crystal are not divided */
+    int divided;       /* the pixels are, by spots */
 } finder;
 
-static finder prepare(const nb_reflection_job *job)
+/** Render water and materials, without the crystal. */
+static nb_status render_background(finder *f, const nb_request *request, nb_error *err)
 {
-    const nb_scene *sc = job->scene;
-    finder f = {.job = job, .dark = *sc, .cut = job->minimum / 1000};
-    double weights = 0;
-    f.dark.factors.dmin = DBL_MAX;
-    f.plain = !sc->oversample_omega && (sc->beam.nopolar || !sc->oversample_polar);
-    for (int i = 0; i < sc->beam.n_sources; i++)
-        weights += sc->beam.sources[i].weight;
-    f.water = sc->intensity_scale * sc->background * sc->lattice.n_orientations * weights;
-    return f;
+    const nb_reflection_job *job = f->job;
+    const nb_render_options options = {.isa = job->isa, .threads = job->threads};
+    nb_request as = *request;
+    nb_scene dark = *job->scene;
+    nb_backend_state *state;
+    nb_planes planes;
+    nb_status st;
+    if (dark.background == 0 && !dark.amorphous)
+        return NB_OK;
+    dark.factors.table = (nb_factor_table){0};
+    dark.factors.dmin = 0;
+    as.precision = NB_PRECISION_MIXED;
+    f->background = nb_alloc_large(dark.raster.pixels, sizeof *f->background,
+                                   "background of the image", err);
+    if (!f->background)
+        return NB_ERR_NOMEM;
+    planes = (nb_planes){f->background, dark.raster.pixels};
+    if ((st = nb_backend_simd.open(&options, &state, err)))
+        return st;
+    st = nb_backend_simd.render(state, &dark, &as, &planes, err);
+    nb_backend_simd.close(state);
+    return st;
 }
 
-static double water_in(const finder *f, const nb_panel *panel, int fast, int slow)
+static double background_in(const finder *f, size_t pixel)
 {
-    const nb_scene *sc = f->job->scene;
-    const nb_sensor *sensor = &sc->sensors[panel->sensor];
-    if (f->water == 0 && !sc->amorphous)
-        return 0;
-    if (!f->plain || sensor->absorb || sc->amorphous)
-        return nb_pixel_intensity(&f->dark, panel, sensor, fast, slow);
-    return f->water * sensor->layers * sc->oversample * sc->oversample *
-           nb_cached_factors(sc, panel, sensor, fast, slow);
+    return f->background ? f->background[pixel] : 0;
 }
 
 /** Photons of a pixel that are to be divided; 0: none. */
-static double crystal_in(const finder *f, double photons, double water)
+static double crystal_in(const finder *f, double photons, double background)
 {
-    photons -= water;
-    return photons > 0 && photons >= f->cut && photons > TOLD_APART * water ? photons : 0;
+    photons -= background;
+    return photons > 0 && photons >= f->cut && photons > TOLD_APART * background ? photons
+                                                                                 : 0;
 }
 
 /** A sample of less weight is left out. */
@@ -196,13 +203,12 @@ static int divide_pixel(const finder *f, const nb_span *span, int fast, double p
 static void divide_span(const finder *f, const nb_span *span, image_row *row)
 {
     const float *image = f->job->image + span->at;
-    const nb_panel *panel = &f->job->scene->panels[span->panel];
     row->table.panel = span->panel;
     for (int i = 0; i < span->n && !row->failed; i++) {
-        double water = water_in(f, panel, span->fast + i, span->slow);
-        double photons = crystal_in(f, image[i], water);
+        const double background = background_in(f, span->at + (size_t)i);
+        const double photons = crystal_in(f, image[i], background);
         row->photons += image[i];
-        row->background += water;
+        row->background += background;
         if (photons > 0 && !f->divided)
             row->failed = !divide_pixel(f, span, span->fast + i, photons, &row->table);
     }
@@ -240,7 +246,7 @@ static double photons_at(const void *user, int k, int fast, int slow, double *le
         panel->first_pixel + (size_t)slow * (size_t)panel->columns + (size_t)fast;
     double photons = 0;
     if (!sc->raster.mask || sc->raster.mask[pixel])
-        photons = crystal_in(f, f->job->image[pixel], water_in(f, panel, fast, slow));
+        photons = crystal_in(f, f->job->image[pixel], background_in(f, pixel));
     if (photons > 0)
         *least = least_weight(sc, panel, fast, slow, photons);
     return photons;
@@ -256,6 +262,18 @@ static double bound_of(const finder *f)
         most = fmax(most, beam->sources[i].weight);
     }
     return most > 0 ? OMITTED * f->cut * sum / (most * beam->n_sources) : 0;
+}
+
+/** The kernel of an instruction set; NULL: there is none. */
+static nb_spot_draw *draw_of(nb_isa isa)
+{
+    const nb_kernel_set *set = nb_kernel_sets;
+    nb_isa here;
+    if (nb_cpu_choose(isa, &here, NULL) != NB_OK)
+        return NULL;
+    while (set->isa != here && set->draw)
+        set++;
+    return set->draw;
 }
 
 /** Where its spots end, a crystal's pixels are divided by reflections; f->divided says so. */
@@ -280,10 +298,17 @@ static nb_status divide_by_spots(finder *f, nb_reflection_table *table, nb_error
     nb_spots_limit(&spots, &plan.tolerance, &limits, &result);
     f->divided = !result.refused;
     if (f->divided) {
-        const nb_spot_shares shares = {job->scene,     &spots,        &limits,
-                                       job->phi_first, job->phi_step, job->threads,
-                                       job->hooks,     photons_at,    f};
-        st = nb_spot_shares_add(&shares, table, err);
+        nb_spot_shares shares = {job->scene,        &spots,        &limits,
+                                 job->phi_first,    job->phi_step, job->threads,
+                                 job->hooks,        photons_at,    f,
+                                 draw_of(job->isa), NULL};
+        nb_vector_plan *plans = NULL;
+        if (shares.draw)
+            st = nb_vector_plans_build(&plan, NB_VECTOR_SPOTS, NULL, &plans, err);
+        shares.plans = plans;
+        if (!st)
+            st = nb_spot_shares_add(&shares, table, err);
+        nb_vector_plans_free(plans);
     }
     nb_spots_free(&spots);
     return st;
@@ -384,7 +409,7 @@ static nb_status divide_image(const finder *f, image_row *rows, image_row *all,
 nb_status nb_reflections_find(const nb_reflection_job *job, nb_reflections *out,
                               nb_error *err)
 {
-    finder f = prepare(job);
+    finder f = {.job = job, .cut = job->minimum / 1000};
     image_row *rows = nb_alloc(BLOCK, sizeof *rows, "spots", err), all = {0};
     nb_request request = {0};
     nb_span *spans = NULL;
@@ -397,12 +422,15 @@ nb_status nb_reflections_find(const nb_reflection_job *job, nb_reflections *out,
         st = nb_request_rows(&request, &first, &f.rows, err);
     f.first = first;
     if (!st)
+        st = render_background(&f, &request, err);
+    if (!st)
         st = divide_by_spots(&f, &all.table, err);
     if (!st)
         st = divide_image(&f, rows, &all, err);
     if (!st)
         st = make_list(job, &all, out, err);
     nb_reflection_table_free(&all.table);
+    nb_free(f.background);
     nb_free(first);
     nb_free(spans);
     nb_free(rows);

@@ -4,6 +4,9 @@
 #include "spot_shares.h"
 
 #include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include "../base/error.h"
 #include "../base/memory.h"
@@ -224,6 +227,108 @@ static int add_spot(tile *t, uint32_t number)
     return keep_shares(t, number);
 }
 
+/* ------------------------------------------------------------------ by vectors */
+
+/** What a pixel of the tile got of the reflection that `drawn` has. */
+static void take_pixel(tile *t, const nb_spot_tile *drawn, int i)
+{
+    const int os = t->of->scene->oversample;
+    const int u0 = i % t->nf * os, v0 = i / t->nf * os;
+    double sums[NB_SUMS] = {0}, phi = 0;
+    tile_pixel *p;
+    for (int v = v0; v < v0 + os; v++)
+        for (int u = u0; drawn->touched[v] && u < u0 + os; u++) {
+            const size_t at = (size_t)v * drawn->pitch + (size_t)u;
+            const double w = drawn->sum[at];
+            sums[NB_SUM_WEIGHT] += w;
+            sums[NB_SUM_FAST] += w * (u + 0.5);
+            sums[NB_SUM_SLOW] += w * (v + 0.5);
+            phi += drawn->phi[at];
+            sums[NB_SUM_LAMBDA] += drawn->lambda[at];
+        }
+    if (!(sums[NB_SUM_WEIGHT] > 0) || !(p = pixel_at(t, i)) ||
+        sums[NB_SUM_WEIGHT] < p->least)
+        return;
+    sums[NB_SUM_FAST] = t->f0 * sums[NB_SUM_WEIGHT] + sums[NB_SUM_FAST] / os;
+    sums[NB_SUM_SLOW] = t->s0 * sums[NB_SUM_WEIGHT] + sums[NB_SUM_SLOW] / os;
+    sums[NB_SUM_PHI] = t->of->phi_first * sums[NB_SUM_WEIGHT] + t->of->phi_step * phi;
+    memcpy(p->sums, sums, sizeof sums);
+    p->lit = 1;
+    t->lit[t->n_lit++] = i;
+}
+
+/** Zero what a reflection added. */
+static void clear_drawn(nb_spot_tile *drawn)
+{
+    const size_t n = (size_t)(drawn->drawn[0][1] - drawn->drawn[0][0] + 1 + NB_SPOT_PAD);
+    for (int v = drawn->drawn[1][0]; v <= drawn->drawn[1][1]; v++) {
+        const size_t at = (size_t)v * drawn->pitch + (size_t)drawn->drawn[0][0];
+        memset(drawn->sum + at, 0, n * sizeof *drawn->sum);
+        memset(drawn->phi + at, 0, n * sizeof *drawn->phi);
+        memset(drawn->lambda + at, 0, n * sizeof *drawn->lambda);
+    }
+}
+
+static int draw_one(tile *t, nb_spot_tile *drawn, uint32_t number)
+{
+    const int os = t->of->scene->oversample;
+    int(*box)[2] = drawn->drawn;
+    t->of->draw(drawn, &t->list->spots[number]);
+    if (box[0][0] > box[0][1])
+        return 1;
+    for (int s = box[1][0] / os; s <= box[1][1] / os; s++)
+        for (int f = box[0][0] / os; f <= box[0][1] / os; f++)
+            take_pixel(t, drawn, s * t->nf + f);
+    clear_drawn(drawn);
+    return keep_shares(t, number);
+}
+
+/** All reflections of the tile, by vectors; 0: out of memory. */
+static int draw_tile(tile *t, nb_spot_tile *drawn, size_t number)
+{
+    const nb_scene *sc = t->of->scene;
+    const nb_spot_list *list = t->list;
+    int ok = 1;
+    drawn->spots = t->of->spots;
+    drawn->list = list;
+    drawn->plan = &t->of->plans[t->panel];
+    drawn->plane = &list->planes[t->panel];
+    drawn->tile = number;
+    drawn->tophat = sc->lattice.shape == NB_LATTICE_TOPHAT;
+    drawn->has_factor = drawn->plan->sensor.absorb || sc->oversample_omega;
+    drawn->f0 = t->f0;
+    drawn->s0 = t->s0;
+    drawn->nf = t->nf;
+    drawn->ns = t->ns;
+    drawn->nu = t->nf * sc->oversample;
+    drawn->nv = t->ns * sc->oversample;
+    memset(drawn->touched, 0, (size_t)drawn->nv);
+    for (drawn->layer = 0; drawn->layer < drawn->plan->sensor.layers; drawn->layer++) {
+        memset(drawn->aimed, 0, (size_t)drawn->nv);
+        for (size_t i = list->first[number]; i < list->first[number + 1] && ok; i++)
+            ok = draw_one(t, drawn, list->of[i]);
+    }
+    return ok;
+}
+
+static void free_drawn(nb_spot_tile *drawn)
+{
+    nb_spot_tile_free(drawn);
+    nb_free(drawn->phi);
+    nb_free(drawn->lambda);
+}
+
+static nb_status alloc_drawn(nb_spot_tile *drawn, int edge, nb_error *err)
+{
+    nb_status st = nb_spot_tile_alloc(drawn, edge, err);
+    const size_t n = (size_t)edge * drawn->pitch;
+    if (st)
+        return st;
+    drawn->phi = nb_alloc(n, sizeof *drawn->phi, "tile", err);
+    drawn->lambda = nb_alloc(n, sizeof *drawn->lambda, "tile", err);
+    return drawn->phi && drawn->lambda ? NB_OK : NB_ERR_NOMEM;
+}
+
 /* ------------------------------------------------------------------ one tile */
 
 /** The shares of each pixel one behind the other; order: [n]. */
@@ -283,7 +388,7 @@ static tile tile_of(const nb_spot_shares *of, const nb_spot_list *list, size_t n
 
 /** Its reflections; 0: out of memory. */
 static int run_tile(const nb_spot_shares *of, const nb_spot_list *list, size_t number,
-                    nb_reflection_table *table)
+                    nb_spot_tile *drawn, nb_reflection_table *table)
 {
     tile t = tile_of(of, list, number);
     const size_t n = (size_t)t.nf * (size_t)t.ns;
@@ -293,7 +398,10 @@ static int run_tile(const nb_spot_shares *of, const nb_spot_list *list, size_t n
     t.pixels = nb_alloc(n, sizeof *t.pixels, "spots", NULL);
     t.lit = nb_alloc(n, sizeof *t.lit, "spots", NULL);
     ok = t.pixels && t.lit;
-    for (size_t i = list->first[number]; i < list->first[number + 1] && ok; i++)
+    if (ok && of->draw)
+        ok = draw_tile(&t, drawn, number);
+    for (size_t i = list->first[number]; i < list->first[number + 1] && ok && !of->draw;
+         i++)
         ok = add_spot(&t, list->of[i]);
     if (ok && t.n > 0)
         ok = divide(&t);
@@ -318,8 +426,18 @@ static int collect(nb_reflection_table *tables, const int *ok, int n,
     return whole;
 }
 
+static int thread_number(void)
+{
+#ifdef _OPENMP
+    return omp_get_thread_num();
+#else
+    return 0;
+#endif
+}
+
+/** drawn: of each thread. */
 static nb_status run_tiles(const nb_spot_shares *of, const nb_spot_list *list,
-                           nb_reflection_table *all, nb_error *err)
+                           nb_spot_tile *drawn, nb_reflection_table *all, nb_error *err)
 {
     const nb_hooks *hooks = of->hooks;
     const int threads = nb_thread_count(of->threads);
@@ -332,7 +450,8 @@ static nb_status run_tiles(const nb_spot_shares *of, const nb_spot_list *list,
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
 #endif
         for (int i = 0; i < n; i++)
-            ok[i] = run_tile(of, list, first + (size_t)i, &tables[i]);
+            ok[i] = run_tile(of, list, first + (size_t)i, &drawn[thread_number()],
+                             &tables[i]);
         if (!collect(tables, ok, n, all))
             return nb_fail_memory(err, 0, "spots");
         if (hooks && hooks->progress &&
@@ -348,6 +467,8 @@ nb_status nb_spot_shares_add(const nb_spot_shares *shares, nb_reflection_table *
     const nb_scene *sc = shares->scene;
     const int os = sc->oversample, edge = os < TILE ? TILE / os : 1;
     nb_region *regions = nb_alloc((size_t)sc->n_panels, sizeof *regions, "panels", err);
+    const int threads = nb_thread_count(shares->threads);
+    nb_spot_tile *drawn;
     nb_spot_list list;
     nb_status st = regions ? NB_OK : NB_ERR_NOMEM;
     for (int k = 0; k < sc->n_panels && !st; k++)
@@ -357,7 +478,15 @@ nb_status nb_spot_shares_add(const nb_spot_shares *shares, nb_reflection_table *
     nb_free(regions);
     if (st)
         return st;
-    st = run_tiles(shares, &list, table, err);
+    drawn = nb_alloc((size_t)threads, sizeof *drawn, "tiles", err);
+    st = drawn ? NB_OK : NB_ERR_NOMEM;
+    for (int i = 0; i < threads && shares->draw && !st; i++)
+        st = alloc_drawn(&drawn[i], edge * os, err);
+    if (!st)
+        st = run_tiles(shares, &list, drawn, table, err);
+    for (int i = 0; i < threads && drawn; i++)
+        free_drawn(&drawn[i]);
+    nb_free(drawn);
     nb_spot_list_free(&list);
     return st;
 }

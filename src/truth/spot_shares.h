@@ -5,6 +5,7 @@
 #define NB_TRUTH_SPOT_SHARES_H
 
 #include "../plan/spots.h"
+#include "../render/spot_tile.h"
 #include "reflection_table.h"
 
 typedef struct nb_spot_shares {
@@ -17,6 +18,8 @@ typedef struct nb_spot_shares {
     /** Photons of a pixel that are to be divided; 0: none. *least: a sample of less weight is left out. */
     double (*photons)(const void *user, int panel, int fast, int slow, double *least);
     const void *user;
+    nb_spot_draw *draw;          /* vectors; NULL: a ray at a time */
+    const nb_vector_plan *plans; /* of each panel, with draw */
 } nb_spot_shares;
 
 /** Add every reflection's sums to the table.  Errors: NB_ERR_NOMEM, NB_ERR_CANCELLED. */

@@ -19,7 +19,7 @@ LIBRARIES = {
     "cJSON.h": {"api", "io", "model", "cli", "bench"},
     "cjson/cJSON.h": {"api", "io", "model", "cli", "bench"},
     "Random123/": {"base", "image"},
-    "omp.h": {"base", "render", "derive", "api", "image", "cuda", "series", "factors"},
+    "omp.h": {"base", "render", "derive", "api", "image", "cuda", "series", "factors", "truth"},
     "hdf5.h": {"io"},
     "fftw3.h": {"base"},
     "xraylib": {"base"},
