@@ -118,6 +118,14 @@ def test_set_of_sources_reads_no_other_file(tmp_path):
     sim.set(wavelength=1.0)  # nor that one
 
 
+def test_set_of_sources_remakes_what_depends_on_the_wavelength():
+    words = {**SMALL, "hkl": (H, F), "background": "water:0.5", "beamsize": 0.1, "sources": ([1.0, 1.01], [1, 2])}
+    sim = nanobragg.Simulation(**words)
+    for sources in ((np.linspace(0.9, 1.1, 20), np.ones(20)), ([1.2], [1])):
+        sim.set(sources=sources)
+        assert np.array_equal(sim.render(), nanobragg.Simulation(**{**words, "sources": sources}).render())
+
+
 def test_set_of_a_matrix_reads_no_other_file(tmp_path):
     path = tmp_path / "a.hkl"
     path.write_text("".join("%d %d %d %.17g\n" % (*i, x) for i, x in zip(H, F)))
