@@ -205,6 +205,11 @@ nb_status nb_sim_factors(const nb_sim *sim, int table, nb_factor_list *out, nb_e
     nb_factor_grid grid;
     nb_status st;
     memset(out, 0, sizeof *out);
+    if (nb_sim_factor_tables(sim) == 0)
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "F: there is no table of structure factors, since every reflection is "
+            "-default_F; give -hkl, -mtz or a model");
     if (table < 0 || table >= nb_sim_factor_tables(sim))
         return nb_fail(err, NB_ERR_INPUT, "table %d of structure factors: there are %d",
                        table, nb_sim_factor_tables(sim));

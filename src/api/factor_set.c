@@ -76,14 +76,12 @@ nb_status nb_sim_set_factors(nb_sim *sim, const double *F, size_t count, nb_erro
     const int tables = nb_sim_factor_tables(sim);
     double *table;
     nb_status st;
-    if (tables != 1)
-        return nb_fail(err, NB_ERR_INPUT,
-                       tables
-                           ? "F: the simulation has %d tables, one for each group of "
-                             "wavelengths; one array gives one (-anomalous mean or off)"
-                           : "F: the simulation has %d tables, since every reflection is "
-                             "-default_F; give it -hkl, -mtz or a model",
-                       tables);
+    if (tables > 1)
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "F: the simulation has %d tables, one for each group of wavelengths; "
+            "one array gives one (-anomalous mean or off)",
+            tables);
     if ((st = find_places(sim, err)) || (st = check_F(sim, F, count, err)))
         return st;
     if (!(table = nb_alloc_raw(n, sizeof *table, "structure factors", err)))

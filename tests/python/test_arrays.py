@@ -283,6 +283,11 @@ def test_some_F():
     sim.set(F=F)
     spots = sim.reflections()
     assert len(spots) > 5 and np.allclose(spots["F"], F[sim._places(np.stack([spots[x] for x in "hkl"], 1))[0]])
+    image = sim.render()
+    sim.set(F=spots["F"] * 3)
+    assert (sim.factors()[1] == 3 * F).sum() == len({tuple(s[["h", "k", "l"]]) for s in spots})
+    sim.set(F=F)
+    assert np.array_equal(sim.render(), image)
     brighter = spots.copy()
     brighter["F"] *= 2
     sim.set(F=brighter)  # in the order of the reflections
@@ -342,8 +347,13 @@ def test_gradient_by_all_F():
     for i in np.argsort(-abs(gradient))[[0, 3, 10]]:
         change = [(sim.render(F=replaced(F, i, F[i] + d)).astype(float) * weights.numpy()).sum() for d in (0.5, -0.5)]
         assert abs(change[0] - change[1] - gradient[i]) < 1e-4 * abs(gradient[i])
-    with pytest.raises(ValueError, match="^F: needs 6859 numbers"):
+    with pytest.raises(ValueError, match="^F: has 5 values, but the simulation has 6859 reflections"):
         render(sim, F=F_all[:5])
+    sim.set(F=values)
+    spots = sim.reflections()
+    some = torch.tensor(spots["F"], requires_grad=True)  # in the order of the reflections
+    (render(sim, F=some) * weights).sum().backward()
+    assert np.allclose(some.grad, gradient[sim._places(np.stack([spots[x] for x in "hkl"], 1))[0]], rtol=1e-6)
     single = torch.tensor(values, dtype=torch.float32, requires_grad=True)
     render(sim, F=single).sum().backward()
     assert single.grad.dtype == torch.float32

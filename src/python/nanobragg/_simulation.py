@@ -55,6 +55,7 @@ class Simulation:
         # of the configuration; what nanobragg.torch gave last; its names by group; of factors()
         self._version, self._given, self._opened, self._double, self._listed = 0, None, {}, None, None
         self._history, self._has_F, self._notices = History(), False, _parameters.Notices()
+        self._spots = None  # the Miller indices of the last reflections()
         self._own = None
         self._sim = _nanobragg.Sim(_NO_FILES + words, arrays, self._notices)
         self._history.words(words)
@@ -99,8 +100,8 @@ class Simulation:
     def set(self, **keywords):
         """Change parameters.  Files stay loaded; on an error nothing changes.
 
-        F: all structure factors, an array or a tensor in the number and order of factors(), or some of them:
-        (Miller indices [n, 3], F [n]), or an array with the fields h k l F."""
+        F: all structure factors, an array or a tensor in the number and order of factors(); or some of them, in those of
+        the last reflections(), or as (Miller indices [n, 3], F [n]), or as an array with the fields h k l F."""
         F = keywords.pop("F", None)
         before = self.__getstate__() if F is not None and keywords else None
         if keywords:
@@ -141,11 +142,26 @@ class Simulation:
             values = _arrays.amplitudes(F)
             if values.ndim != 1:
                 raise ValueError(f"F: must be [n], the values of factors(), not {values.shape}")
-            return values
+            return self._put(self._places_of(len(values)), values)
         hkl, some = _arrays.reflections(F)
-        values = self.factors()[1]
-        values[self._places(hkl)[0]] = some
-        return values
+        return self._put(self._places(hkl)[0], some)
+
+    def _places_of(self, n):
+        """Where n values belong in factors(): None, all in its order; or those of the last reflections()."""
+        if n == self._count():
+            return None
+        if self._spots is None or n != len(self._spots):
+            spots = "" if self._spots is None else f", and the last reflections() had {len(self._spots)}"
+            raise ValueError(f"F: has {n} values, but the simulation has {self._count()} reflections (factors()){spots}")
+        return self._places(self._spots)[0]
+
+    def _put(self, places, values):
+        """The values of factors() with these in their places."""
+        if places is None:
+            return values
+        F = self.factors()[1]
+        F[places] = values
+        return F
 
     def _list(self):
         """Of factors(): lower limits and sizes of its box of indices, and where in it they are, in their order."""
@@ -318,7 +334,9 @@ class Simulation:
     def reflections(self, image=None):
         """The reflections of an image: a structured array (h k l fast slow intensity peak phi ...)."""
         records, _, _ = self._sim.reflections(self._of(image))
-        return np.frombuffer(records, dtype=REFLECTION).copy()
+        found = np.frombuffer(records, dtype=REFLECTION).copy()
+        self._spots = np.stack([found[x] for x in "hkl"], axis=-1)
+        return found
 
     def trace(self, fast, slow):
         """Every intermediate quantity of a pixel: lines of text."""

@@ -12,8 +12,9 @@ from ._derivatives import ALL_F
 class _Values:
     """Names and numbers of parameters, which a simulation is given when an image needs them."""
 
-    def __init__(self, names, numbers, version, F=None):
-        self.names, self.numbers, self.version, self.F = names, numbers, version, F  # F: all, an array, or None
+    def __init__(self, names, numbers, version, F=None, places=None):
+        # F: all, an array, or None; places: of those of the tensor in it, None: all
+        self.names, self.numbers, self.version, self.F, self.places = names, numbers, version, F, places
 
     def give(self, sim):
         if sim._version != self.version:
@@ -50,19 +51,25 @@ def _pull_back(sim, values, names, slopes, dtype=torch.float64, device=None):
         single = [name for name in names if name != ALL_F]
         numbers, F = _derivatives.numbers_of(sim._sim, sim.shape, slopes.detach(), single, want_F=len(single) < len(names))
         if F is not None:
-            numbers = _with_all_F(sim, names, numbers, F)
+            numbers = _with_all_F(sim, values.places, names, numbers, F)
     finally:
         if before is not None:
             before.give(sim)
     return torch.tensor(numbers, dtype=dtype, device=device)  # one transfer
 
 
-def _with_all_F(sim, names, numbers, gradient):
-    """The numbers of names, among which ALL_F stands for one number of each reflection of factors()."""
+def _with_all_F(sim, of_tensor, names, numbers, gradient):
+    """The numbers of names, among which ALL_F stands for one number of each reflection of factors(), or of those places;
+    of a place that is there twice the last holds."""
     hkl, slopes = np.frombuffer(gradient[0], dtype=np.int32).reshape(-1, 3), np.frombuffer(gradient[1])
     places, inside = sim._places(hkl, all_there=False)
     all_F = np.zeros(sim._count())
     all_F[places[inside]] = slopes[inside]
+    if of_tensor is not None:
+        _, last = np.unique(of_tensor[::-1], return_index=True)
+        holds = np.zeros(len(of_tensor), dtype=bool)
+        holds[len(of_tensor) - 1 - last] = True
+        all_F = np.where(holds, all_F[of_tensor], 0)
     at = names.index(ALL_F)
     return np.concatenate([numbers[:at], all_F, numbers[at:]])
 
@@ -106,7 +113,7 @@ class _Render(torch.autograd.Function):
         alike = len({one[1:] for one in like}) == 1  # all in one transfer
         gradient = _gradient(ctx.tensors, ctx.sim, ctx.values, names, slopes,
                              *(like[0][1:] if alike else (torch.float64, None)))
-        pieces = list(gradient.split([_size(ctx.sim, part) for part in parts]))
+        pieces = list(gradient.split([_size(one[0]) for one in like]))
         for i, (shape, dtype, device) in enumerate(like):
             if len(shape) != 1:
                 pieces[i] = pieces[i].reshape(shape)
@@ -147,17 +154,16 @@ def _numbers(tensors):
         return torch.cat(flat).tolist()  # a mixture of types becomes the widest
 
 
-def _size(sim, part):
-    """How many numbers a parameter has."""
-    return sim._count() if part == [ALL_F] else len(part)
+def _size(shape):
+    """How many numbers a tensor has."""
+    return int(np.prod(shape))
 
 
 def _names_of(sim, key, value):
     if not value.is_floating_point():
         raise TypeError(f"{key}: must be floating point, not {value.dtype}")
     if key == ALL_F:
-        if value.numel() != sim._count():
-            raise ValueError(f"F: needs {sim._count()} numbers, the values of factors(), not {tuple(value.shape)}")
+        sim._places_of(value.numel())
         return [ALL_F]
     part = sim._opened.get(key)
     if part is None:
@@ -174,17 +180,20 @@ def _names_of(sim, key, value):
 def render(sim, **parameters):
     """Render an image that can be differentiated by the parameters which are tensors.
 
-    parameters: names and groups of docs/derivatives.md: misset [3], cell [6], N [3], distance, ...; F [n]: all
-    structure factors, in the number and order of sim.factors().  They are given to `sim`.  Returns a tensor [slow, fast] on the simulation's device, float32, or float64 with
+    parameters: names and groups of docs/derivatives.md: misset [3], cell [6], N [3], distance, ...; F [n]: the
+    structure factors, in the number and order of sim.factors() or of the last sim.reflections().  They are given to `sim`.  Returns a tensor [slow, fast] on the simulation's device, float32, or float64 with
     precision="double".  Double backward raises NotImplementedError."""
     tensors = [value if isinstance(value, torch.Tensor) else torch.as_tensor(value, dtype=torch.float64)
                for value in parameters.values()]
     parts = [_names_of(sim, key, tensor) for key, tensor in zip(parameters, tensors)]
     plain = [(part, tensor) for part, tensor in zip(parts, tensors) if part != [ALL_F]]
-    F = None
+    F = places = None
     if ALL_F in parameters:
-        F = _arrays.amplitudes(tensors[list(parameters).index(ALL_F)]).reshape(-1).copy()  # a step may change it in place
-    values = _Values([name for part, _ in plain for name in part], _numbers([t for _, t in plain]), sim._version, F)
+        given = _arrays.amplitudes(tensors[list(parameters).index(ALL_F)]).reshape(-1)
+        places = sim._places_of(len(given))
+        F = sim._put(places, given).copy()  # a step may change the tensor in place
+    values = _Values([name for part, _ in plain for name in part], _numbers([t for _, t in plain]), sim._version, F,
+                     places)
     return _Render.apply(sim, values, parts, *tensors)
 
 
