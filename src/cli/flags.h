@@ -9,7 +9,7 @@
 
 #include "../nanobragg.h"
 
-#define NB_FLAG_MAX 256 /* rows of both tables; flags.c checks it */
+#define NB_FLAG_MAX 320 /* rows of both tables; flags.c checks it */
 
 typedef enum nb_cli_action {
     NB_DO_RUN = 0,

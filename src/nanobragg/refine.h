@@ -80,6 +80,14 @@ typedef struct nb_refined {
     int at_bound;
 } nb_refined;
 
+/** A spot of the refined model: the brightest pixel of a box of 7 x 7. */
+typedef struct nb_refined_spot {
+    int pixel[2];           /* fast, slow, of the stack */
+    int hkl[3];             /* the reflection nearest to it */
+    double model, observed; /* photons in this pixel, with the background */
+    double chi2;            /* sum of (observed - model)^2/sigma^2 over the box */
+} nb_refined_spot;
+
 /** What became of a fit. */
 typedef struct nb_refinement {
     int converged;
@@ -105,6 +113,8 @@ typedef struct nb_refinement {
     float *observed, *model, *residual; /* owned; residual: (observed - model)/sigma */
     float *stol;                        /* owned; sin theta/lambda, 1/A */
     uint8_t *used;                      /* owned; pixels of the last stage */
+    int n_spots;                        /* at most 1000, the brightest first */
+    nb_refined_spot *spots;             /* owned */
     int n_history;
     double *history; /* owned; the loss a pixel at each evaluation */
 } nb_refinement;

@@ -21,8 +21,8 @@ nb_status nb_canvas_create(nb_canvas *canvas, int width, int height, nb_rgb colo
 /** Fill a rectangle. Parts outside of the canvas are left out, here and below. */
 void nb_canvas_fill(nb_canvas *canvas, int x, int y, int width, int height, nb_rgb colour);
 
-/** Text of capitals, digits and + - . = % / ( ) in a 5 x 7 font, each dot size x size
- * pixels; other letters are drawn as capitals, other signs as blanks. x, y: the upper left
+/** Text of letters, digits and + - . , : ; = % / ( ) in a 5 x 7 font, each dot size x size
+ * pixels; other signs are blanks. x, y: the upper left
  * corner. */
 void nb_canvas_text(nb_canvas *canvas, int x, int y, int size, nb_rgb colour,
                     const char *text);

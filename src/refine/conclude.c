@@ -321,6 +321,8 @@ nb_status nb_fit_conclude(nb_fit *fit, nb_error *err)
         st = put_pictures(fit, err);
     if (st)
         return st;
+    if ((st = nb_fit_list_spots(fit, err)))
+        return st;
     out->pixels = fit->used;
     out->deviance_per_pixel = deviance(fit);
     out->picture_correlation = correlate(out, pixels);

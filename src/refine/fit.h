@@ -98,6 +98,9 @@ nb_status nb_fit_run(nb_fit *fit, nb_error *err);
 /** Errors, correlations, the verdict and the model of the finished fit. */
 nb_status nb_fit_conclude(nb_fit *fit, nb_error *err);
 
+/** Spots of the finished model into out->spots.  Errors: NB_ERR_NOMEM. */
+nb_status nb_fit_list_spots(const nb_fit *fit, nb_error *err);
+
 /** The stage is over: note and tell it. */
 void nb_fit_note_stage(nb_fit *fit, const char *name, int evaluations, double loss,
                        int converged, double seconds);

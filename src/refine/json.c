@@ -41,6 +41,22 @@ static void add_stages(nb_json root, const nb_refinement *r)
     }
 }
 
+static void add_spots(nb_json root, const nb_refinement *r)
+{
+    nb_json list = nb_json_array(root, "spots");
+    for (int i = 0; i < r->n_spots; i++) {
+        const nb_refined_spot *s = &r->spots[i];
+        const double pixel[2] = {s->pixel[0], s->pixel[1]};
+        const double hkl[3] = {s->hkl[0], s->hkl[1], s->hkl[2]};
+        nb_json one = nb_json_add_object(list);
+        nb_json_numbers(one, "hkl", hkl, 3);
+        nb_json_numbers(one, "pixel", pixel, 2);
+        nb_json_number(one, "model", s->model);
+        nb_json_number(one, "observed", s->observed);
+        nb_json_number(one, "chi2", s->chi2);
+    }
+}
+
 nb_status nb_refinement_json(const nb_refinement *r, char **json, nb_error *err)
 {
     NB_IN_C_LOCALE;
@@ -71,6 +87,7 @@ nb_status nb_refinement_json(const nb_refinement *r, char **json, nb_error *err)
     add_matrix(correlation, "matrix", r->correlation, r->n_correlated);
     nb_json_number(root, "picture_correlation", r->picture_correlation);
     add_stages(root, r);
+    add_spots(root, r);
     if ((st = nb_json_print(root, "the refinement", &text, err)))
         return st;
     line = nb_strdup(text, err);

@@ -25,63 +25,10 @@ enum {
 static const nb_rgb black = {0, 0, 0}, white = {255, 255, 255}, blue = {0, 114, 178},
                     orange = {213, 94, 0}, pale_blue = {160, 200, 230};
 
-/** A spot: its brightest pixel, and how strong or how wrong it is. */
-typedef struct spot {
-    size_t at;
-    double peak, wrong;
-} spot;
-
-static int by_peak(const void *a, const void *b)
+static int by_chi2(const void *a, const void *b)
 {
-    double x = ((const spot *)a)->peak, y = ((const spot *)b)->peak;
+    double x = ((const nb_refined_spot *)a)->chi2, y = ((const nb_refined_spot *)b)->chi2;
     return (x < y) - (x > y);
-}
-
-static int by_wrong(const void *a, const void *b)
-{
-    double x = ((const spot *)a)->wrong, y = ((const spot *)b)->wrong;
-    return (x < y) - (x > y);
-}
-
-/** Is the model's pixel the brightest of its box?  *wrong: the sum of squared residuals there. */
-static int is_peak(const nb_refinement *r, size_t at, double *wrong)
-{
-    enum { BOX = 3 };
-    int x = (int)(at % (size_t)r->fast), y = (int)(at / (size_t)r->fast);
-    *wrong = 0;
-    for (int s = y - BOX; s <= y + BOX; s++)
-        for (int f = x - BOX; f <= x + BOX; f++) {
-            size_t i = (size_t)s * (size_t)r->fast + (size_t)f;
-            if (s < 0 || f < 0 || s >= r->slow || f >= r->fast)
-                continue;
-            if (r->model[i] > r->model[at] || (i < at && r->model[i] == r->model[at]))
-                return 0;
-            if (isfinite(r->residual[i]))
-                *wrong += (double)r->residual[i] * r->residual[i];
-        }
-    return 1;
-}
-
-static nb_status find_spots(const nb_refinement *r, spot **spots, size_t *n, nb_error *err)
-{
-    size_t pixels = (size_t)r->fast * (size_t)r->slow;
-    *n = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        size_t found = 0;
-        for (size_t i = 0; i < pixels; i++) {
-            spot s = {.at = i};
-            if (!r->used[i] || !isfinite(r->model[i]) || !is_peak(r, i, &s.wrong))
-                continue;
-            s.peak = r->model[i];
-            if (pass)
-                (*spots)[found] = s;
-            found++;
-        }
-        if (!pass && !(*spots = nb_alloc_raw(found + 1, sizeof **spots, "spots", err)))
-            return NB_ERR_NOMEM;
-        *n = found;
-    }
-    return NB_OK;
 }
 
 /** One box of a spot at (x, y) of the canvas; what 0, 1: photons up to `most`, 2: residuals. */
@@ -108,45 +55,53 @@ static void draw_box(nb_canvas *c, const nb_refinement *r, size_t at, int what,
         }
 }
 
-static void draw_spot(nb_canvas *c, const nb_refinement *r, const spot *s, int x, int y)
+/** Its three boxes, and the reflection below the first. */
+static void draw_spot(nb_canvas *c, const nb_refinement *r, const nb_refined_spot *s,
+                      int x, int y)
 {
     const int side = (2 * HALF + 1) * DOT + GAP;
-    double most = fmax(1, fmax(s->peak, r->observed[s->at]));
+    const size_t at = (size_t)s->pixel[1] * (size_t)r->fast + (size_t)s->pixel[0];
+    const double most = fmax(1, fmax(s->model, s->observed));
+    char text[64];
     for (int what = 0; what < 3; what++)
-        draw_box(c, r, s->at, what, most, x + what * side, y);
+        draw_box(c, r, at, what, most, x + what * side, y);
+    snprintf(text, sizeof text, "%d %d %d at %d %d", s->hkl[0], s->hkl[1], s->hkl[2],
+             s->pixel[0], s->pixel[1]);
+    nb_canvas_text(c, x, y + side - GAP + 2, 1, black, text);
 }
 
 static nb_status plot_spots(const nb_refinement *r, const char *path, nb_error *err)
 {
     const int side = (2 * HALF + 1) * DOT + GAP, block = 3 * side + 3 * GAP;
-    static const char *const heads[] = {"STRONGEST SPOTS", "MODEL", "RESIDUAL",
-                                        "WORST SPOTS",     "MODEL", "RESIDUAL"};
+    static const char *const heads[] = {"Strongest spots", "Model", "Residual",
+                                        "Worst spots",     "Model", "Residual"};
+    const size_t n = (size_t)r->n_spots;
+    nb_refined_spot *worst = nb_alloc_raw(n + 1, sizeof *worst, "spots", err);
     nb_canvas c = {0};
-    spot *spots = NULL;
-    size_t n;
-    nb_status st = find_spots(r, &spots, &n, err);
+    nb_status st = worst ? NB_OK : NB_ERR_NOMEM;
     if (!st)
         st = nb_canvas_create(&c, 2 * block + GAP, HEAD + SHOWN * side + GAP + 20, white,
                               err);
     if (st) {
-        nb_free(spots);
+        nb_free(worst);
         return st;
     }
     for (int k = 0; k < 6; k++)
         nb_canvas_text(&c, GAP + (k / 3) * block + (k % 3) * side, 8, 1, black, heads[k]);
     nb_canvas_text(
         &c, GAP, HEAD + SHOWN * side + GAP, 1, black,
-        "GREY: SQUARE ROOT OF PHOTONS, THE SAME SCALE IN BOTH; RESIDUAL: RED +5 "
-        "SIGMA, BLUE -5 SIGMA");
-    qsort(spots, n, sizeof *spots, by_peak);
-    for (size_t k = 0; k < SHOWN && k < n; k++)
-        draw_spot(&c, r, &spots[k], GAP, HEAD + (int)k * side);
-    qsort(spots, n, sizeof *spots, by_wrong);
-    for (size_t k = 0; k < SHOWN && k < n; k++)
-        draw_spot(&c, r, &spots[k], GAP + block, HEAD + (int)k * side);
+        "Grey: square root of photons, the same scale in both; residual: red +5 "
+        "sigma, blue -5 sigma");
+    if (n)
+        memcpy(worst, r->spots, n * sizeof *worst);
+    qsort(worst, n, sizeof *worst, by_chi2);
+    for (size_t k = 0; k < SHOWN && k < n; k++) {
+        draw_spot(&c, r, &r->spots[k], GAP, HEAD + (int)k * side);
+        draw_spot(&c, r, &worst[k], GAP + block, HEAD + (int)k * side);
+    }
     st = nb_canvas_write(&c, path, err);
     nb_free(c.pixels);
-    nb_free(spots);
+    nb_free(worst);
     return st;
 }
 
@@ -177,8 +132,8 @@ static nb_status plot_residuals(const nb_refinement *r, const char *path, nb_err
         y[1] = fmax(y[1], count[k]);
     }
     y[1] = fmax(y[1], 0.42) * 1.05;
-    st = nb_graph_create(&g, x, y, "RESIDUALS AND THE NORMAL CURVE",
-                         "(OBSERVED - MODEL)/SIGMA", "DENSITY", err);
+    st = nb_graph_create(&g, x, y, "Residuals and the normal curve",
+                         "(observed - model)/sigma", "density", err);
     if (st)
         return st;
     for (int k = 0; k < BINS; k++)
@@ -209,7 +164,7 @@ static nb_status plot_resolution(const nb_refinement *r, const char *path, nb_er
         }
     for (int k = 0; k < RINGS; k++)
         y[1] = fmax(y[1], n[k] > 0 ? 1.1 * sqrt(sum[k] / n[k]) : 0);
-    st = nb_graph_create(&g, x, y, "RESIDUALS BY RESOLUTION", "1/D (1/A)", "RMS RESIDUAL",
+    st = nb_graph_create(&g, x, y, "Residuals by resolution", "1/d (1/A)", "rms residual",
                          err);
     if (st)
         return st;
@@ -241,8 +196,8 @@ static nb_status plot_loss(const nb_refinement *r, const char *path, nb_error *e
         y[0] = 0, y[1] = 1;
     y[1] += 0.05 * (y[1] - y[0]) + 0.01;
     y[0] -= 0.05 * (y[1] - y[0]) + 0.01;
-    st = nb_graph_create(&g, x, y, "LOSS OF ALL STAGES", "EVALUATION",
-                         "LOG10 OF LOSS A PIXEL", err);
+    st = nb_graph_create(&g, x, y, "Loss of all stages", "evaluation",
+                         "log10 of loss a pixel", err);
     if (st)
         return st;
     for (int i = 0; i < r->n_history; i++)

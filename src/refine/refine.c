@@ -100,6 +100,7 @@ void nb_refinement_free(nb_refinement *r)
     nb_free(r->residual);
     nb_free(r->stol);
     nb_free(r->used);
+    nb_free(r->spots);
     nb_free(r->history);
     memset(r, 0, sizeof *r);
 }

@@ -242,10 +242,26 @@ def saturated(folder):
        right["picture_correlation"] > 0.95, (wrong["status"], right["status"], right["picture_correlation"]))
 
 
+def spots_have_indices(folder, spots):
+    """The brightest spots of a report are reflections of the true image, where it has them."""
+    table = os.path.join(folder, "spots.tsv")
+    run(*SMALL, *CRYSTAL, *TRUTH, *QUIET, "-nofloat", "-nonoise", "-truth", "spots", "-truthfile", table)
+    with open(table, encoding="utf-8") as stream:
+        lines = [line.rstrip("\n").split("\t") for line in stream if not line.startswith("#")]
+    names, true = lines[0], {}
+    for line in lines[1:]:
+        row = dict(zip(names, line))
+        true[int(row["h"]), int(row["k"]), int(row["l"])] = float(row["fast"]), float(row["slow"])
+    off = [math.dist(true.get(tuple(s["hkl"]), (99, 99)), (s["pixel"][0] + .5, s["pixel"][1] + .5)) for s in spots[:12]]
+    ok("spots have their indices", len(spots) >= 12 and max(off) < 2, (off, spots[:12]))
+    ok("spots are in order", all(a["model"] >= b["model"] and b["chi2"] > 0 for a, b in zip(spots, spots[1:])), spots)
+
+
 def files_of_a_fit(folder, picture):
     plots, residual, expt = (os.path.join(folder, n) for n in ("plots", "residual.bin", "out.expt"))
-    small_fit(picture, folder, "-water", "0.05", "-schedule", "none", "-refine", "rot,scale", "-plots", plots,
-              "-residual", residual, "-exptout", expt)
+    fit = small_fit(picture, folder, "-water", "0.05", "-schedule", "none", "-refine", "rot,scale", "-plots", plots,
+                    "-residual", residual, "-exptout", expt)
+    spots_have_indices(folder, fit["spots"])
     found = sorted(os.listdir(plots))
     ok("pictures", found == ["loss.png", "residuals.png", "resolution.png", "spots.png"], found)
     ok("residual", os.path.getsize(residual) == 4 * 64 * 64)

@@ -101,7 +101,8 @@ static int ink(const nb_canvas *c)
 
 static void text_stays_inside(void **state)
 {
-    static const char all[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ+-.,=%/():";
+    static const char all[] =
+        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz;+-.,=%/():";
     const nb_rgb white = {255, 255, 255}, black = {0, 0, 0};
     nb_canvas c;
     nb_error err = {0};
@@ -109,7 +110,7 @@ static void text_stays_inside(void **state)
     for (const char *p = all; *p; p++)
         for (const char *q = p + 1; *q; q++) /* no two look alike */
             assert_true(memcmp(nb_glyph(*p), nb_glyph(*q), NB_GLYPH_HEIGHT) != 0);
-    assert_ptr_equal(nb_glyph('a'), nb_glyph('A'));
+    assert_true(memcmp(nb_glyph('a'), nb_glyph('A'), NB_GLYPH_HEIGHT) != 0);
     assert_int_equal(nb_canvas_create(&c, 20, 10, white, &err), NB_OK);
     nb_canvas_text(&c, -3, -2, 2, black, "8-8");
     nb_canvas_text(&c, 15, 7, 3, black, "8-8");
