@@ -10,6 +10,7 @@
 #include "../base/threads.h"
 #include "../model/sampling_error.h"
 #include "../model/units.h"
+#include "../params/params.h"
 #include "../physics/limits.h"
 #include "../physics/panels.h"
 #include "../physics/ray.h"
@@ -94,10 +95,10 @@ static int odd_of_config(const nb_config *cfg, char *text, size_t size)
         {cfg->beamsize_mm, 1e-5, 5, "-beamsize", "mm", "metres", "um"},
     };
     text[0] = '\0';
-    if (!isnan(cfg->energy_eV) && cfg->energy_eV < 100)
+    if (NB_GIVEN(cfg, energy_eV) && cfg->energy_eV < 100)
         snprintf(text, size, "-energy %g eV is %.3g A: is it in keV? -energy takes eV",
                  cfg->energy_eV, NB_HC_EV_ANGSTROM / cfg->energy_eV);
-    else if (isnan(cfg->energy_eV) && cfg->lambda_A < 0.2)
+    else if (!NB_GIVEN(cfg, energy_eV) && cfg->lambda_A < 0.2)
         snprintf(text, size, "-lambda %g A is very short: is it in %s? -lambda takes A",
                  cfg->lambda_A, cfg->lambda_A < 1e-3 ? "metres" : "nm");
     for (size_t i = 0; !text[0] && i < sizeof lengths / sizeof *lengths; i++)
@@ -315,8 +316,8 @@ static void advise_factors(const nb_sim *sim)
 static void advise_background(const nb_sim *sim)
 {
     const nb_config *cfg = &sim->cfg;
-    if (nb_config_has_background(cfg) && isnan(cfg->molecules) && !isnan(cfg->fluence) &&
-        isnan(cfg->beamsize_mm))
+    if (nb_config_has_background(cfg) && !NB_GIVEN(cfg, molecules) &&
+        NB_GIVEN(cfg, fluence) && !NB_GIVEN(cfg, beamsize_mm))
         nb_notice(&sim->hooks,
                   "-fluence without -beamsize: the background fills a beam of "
                   "0.1 x 0.1 mm, and grows with this area; type -beamsize");

@@ -129,12 +129,12 @@ const char *nb_background_words(const nb_config *cfg, char *text, size_t size)
     const char *flag = nb_config_stol_flag(cfg);
     int n = 0;
     text[0] = '\0';
-    if (flag && !isnan(cfg->molecules))
+    if (flag && NB_GIVEN(cfg, molecules))
         n = snprintf(text, size, "table:%g molecules", cfg->molecules);
     else if (flag)
         n = snprintf(text, size, "table:%g mm, %g g/cm3, %g g/mol",
-                     nb_or(cfg->amorphous_thick_mm, 0.1), nb_or(cfg->density, 1),
-                     nb_or(cfg->molecule_mass, 18));
+                     NB_VALUE(cfg, amorphous_thick_mm), NB_VALUE(cfg, density),
+                     NB_VALUE(cfg, molecule_mass));
     if (cfg->background[0] && n >= 0 && (size_t)n < size)
         snprintf(text + n, size - (size_t)n, "%s%s", n ? "; " : "", cfg->background);
     return text;
@@ -164,10 +164,10 @@ void nb_sim_advise_background(const nb_sim *sim)
     const nb_config *cfg = &sim->cfg;
     double range[2];
     if (!nb_config_stol_flag(cfg) && !cfg->stolout_file[0] &&
-        !(isnan(cfg->density) && isnan(cfg->molecule_mass)))
+        !(!NB_GIVEN(cfg, density) && !NB_GIVEN(cfg, molecule_mass)))
         nb_notice(&sim->hooks,
                   "%s has no effect: it belongs to a table of -stol, -4stol or -Q",
-                  isnan(cfg->density) ? "-MW" : "-density");
+                  NB_GIVEN(cfg, density) ? "-density" : "-MW");
     if (sim->amorphous.tables.n == 0 || cfg->stolout_file[0])
         return;
     if (sim->amorphous.negative)

@@ -36,7 +36,7 @@ static void freeze(const nb_sim *sim, changes *c)
     if (sc->lattice.n_domains > 1)
         cfg->mosaic_domains = sc->lattice.n_domains;
     if (m->phi_range > 0) {
-        cfg->osc_deg = nb_or(cfg->osc_deg, m->phi_range / NB_DEG);
+        cfg->osc_deg = NB_VALUE_OR(cfg, osc_deg, m->phi_range / NB_DEG);
         cfg->phi_steps = sc->lattice.n_phi;
         cfg->phistep_deg = NAN;
     }
@@ -270,7 +270,7 @@ static nb_status begin(const nb_sim *sim, changes *c, nb_error *err)
     c->cfg = sim->cfg;
     c->moved = sim->moved;
     c->lambda_factor = 1;
-    c->default_F = nb_or(sim->cfg.default_F, 0);
+    c->default_F = NB_VALUE(&sim->cfg, default_F);
     memcpy(c->matrix, sim->matrix, sizeof c->matrix);
     for (int i = 0; i < 6; i++) {
         nb_variable_name v = {.kind = NB_VAR_CELL, .axis = i, .panel = -1};

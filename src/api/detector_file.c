@@ -22,7 +22,8 @@ static void say_other_wavelength(const nb_sim *sim, double file_A)
     const nb_panel_spec *p = sim->detector.panels;
     double used = nb_beam_wavelength(cfg);
     if (cfg->expt_file[0] && p->thickness > 0 && !isnan(p->attenuation) &&
-        isnan(cfg->abs_um) && !(cfg->thick_um == 0) && fabs(used - file_A) > 1e-9 * file_A)
+        !NB_GIVEN(cfg, abs_um) && !(cfg->thick_um == 0) &&
+        fabs(used - file_A) > 1e-9 * file_A)
         nb_notice(&sim->hooks,
                   "the sensor's attenuation is that of the file's wavelength, %g A, not "
                   "of %g A; type -detector_abs for another",
@@ -34,14 +35,14 @@ static void complete(nb_sim *sim)
 {
     nb_config *cfg = &sim->cfg;
     const nb_detector_spec *d = &sim->detector;
-    if (isnan(cfg->lambda_A) && isnan(cfg->energy_eV))
+    if (!NB_GIVEN(cfg, lambda_A) && !NB_GIVEN(cfg, energy_eV))
         cfg->lambda_A = d->wavelength_A;
     else if (!isnan(d->wavelength_A))
         say_other_wavelength(sim, d->wavelength_A);
     if (!cfg->polar_set && !cfg->nopolar && !isnan(d->polarization))
         cfg->polarization = d->polarization;
-    cfg->phi_deg = nb_or(cfg->phi_deg, d->phi_deg);
-    cfg->osc_deg = nb_or(cfg->osc_deg, d->osc_deg);
+    cfg->phi_deg = NB_VALUE_OR(cfg, phi_deg, d->phi_deg);
+    cfg->osc_deg = NB_VALUE_OR(cfg, osc_deg, d->osc_deg);
     if (cfg->exposure_s == 1 && d->exposure_s > 0)
         cfg->exposure_s = d->exposure_s;
 }
@@ -285,7 +286,7 @@ static void spec_of(const nb_sim *sim, nb_convention c, const nb_panel *p,
     nb_nexus_of_lab(c, p->slow, out->slow);
     out->thickness = sensor->absorb ? sensor->layer_step * sensor->layers : 0;
     out->attenuation = sensor->absorb ? sensor->mu : 0;
-    if (from && sensor->absorb && isnan(sim->cfg.thick_um))
+    if (from && sensor->absorb && !NB_GIVEN(&sim->cfg, thick_um))
         out->thickness = from->thickness; /* not divided and multiplied */
 }
 
@@ -300,9 +301,9 @@ static nb_opt3 direction_of(nb_convention c, nb_vec3 v)
 static void use_typed(const nb_config *cfg, nb_detector_spec *d)
 {
     for (int k = 0; k < d->n_panels; k++) {
-        if (!isnan(cfg->gain))
+        if (NB_GIVEN(cfg, gain))
             d->panels[k].gain = cfg->gain;
-        if (!isnan(cfg->saturation))
+        if (NB_GIVEN(cfg, saturation))
             d->panels[k].saturation = cfg->saturation;
     }
 }

@@ -7,11 +7,10 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../model/units.h"
+#include "../params/params.h"
 #include "factors.h"
 #include "reach.h"
 
-#define K_SOL 0.435        /* e/A^3; P. V. Afonine et al., Acta Cryst. D61, 850 (2005) */
-#define B_SOL 46.0         /* A^2 */
 #define ELEMENTS_WITH_F 92 /* the tables of f' end with uranium */
 
 int nb_factor_maker_is_constant(const nb_factor_maker *m)
@@ -36,8 +35,9 @@ static nb_model_options options_of(const nb_factor_maker *m, double dmin, int th
     const nb_config *cfg = &m->cfg;
     int small = m->model.kind == NB_STRUCTURE_SMALL;
     return (nb_model_options){.dmin = dmin,
-                              .k_sol = nb_or(cfg->k_sol, small ? 0 : K_SOL),
-                              .B_sol = nb_or(cfg->B_sol, B_SOL),
+                              .k_sol = small ? NB_VALUE_OR(cfg, k_sol, 0)
+                                             : NB_VALUE(cfg, k_sol),
+                              .B_sol = NB_VALUE(cfg, B_sol),
                               .drop_hydrogens = cfg->hydrogens == NB_HYDROGENS_DROP,
                               .model = cfg->model == NB_MODEL_ALL ? 0
                                        : cfg->model               ? cfg->model

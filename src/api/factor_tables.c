@@ -11,6 +11,7 @@
 #include "../base/memory.h"
 #include "../base/threads.h"
 #include "../model/units.h"
+#include "../params/params.h"
 #include "reach.h"
 #include "sim.h"
 
@@ -110,12 +111,12 @@ static nb_status check_memory(size_t voxels, int tables, nb_error *err)
 static void fill_table(const nb_sim *sim, const nb_wave *wave, nb_factor_grid *grid,
                        nb_factor_stats *stats)
 {
-    double default_F = nb_or(sim->cfg.default_F, 0);
+    double default_F = NB_VALUE(&sim->cfg, default_F);
     size_t voxels = nb_factor_grid_voxels(grid);
     for (size_t i = 0; i < voxels; i++)
         grid->F[i] = NAN;
     nb_factor_maker_fill(sim->maker, wave, nb_threads_of(&sim->cfg), grid);
-    if (!sim->maker->list_path && isnan(sim->maker->cfg.F000)) /* in the direct beam */
+    if (!sim->maker->list_path && !NB_GIVEN(&sim->maker->cfg, F000)) /* in the direct beam */
         grid->F[voxels / 2] = 0;
     *stats = nb_factor_stats_of(grid);
     for (size_t i = 0; i < voxels; i++)
@@ -126,7 +127,7 @@ static void fill_table(const nb_sim *sim, const nb_wave *wave, nb_factor_grid *g
 static double origin_of(const nb_factor_maker *maker)
 {
     const nb_config *cfg = &maker->cfg;
-    if (isnan(cfg->F000)) /* in the direct beam */
+    if (!NB_GIVEN(cfg, F000)) /* in the direct beam */
         return 0;
     return cfg->F000 >= 0 ? nb_factor_maker_scale(maker) * cfg->F000 : NAN;
 }
@@ -187,7 +188,7 @@ static nb_status fill_more(const nb_sim *sim, const nb_waves *waves, const table
     st = nb_orbit_map_make(&maker->partials, H, maker->cfg.B_add,
                            nb_factor_maker_scale(maker), &map, err);
     for (int i = 1; i < waves->n && !st; i++) {
-        nb_orbit_map_combine(&map, waves->group[i].f, nb_or(sim->cfg.default_F, 0),
+        nb_orbit_map_combine(&map, waves->group[i].f, NB_VALUE(&sim->cfg, default_F),
                              r->threads);
         finish_table(r, &map, origin_of(maker), tables->box.F + (size_t)i * r->voxels,
                      &tables->extent);
@@ -252,7 +253,7 @@ static int fit(const nb_sim *sim, const nb_waves *waves)
 {
     return sim->factors.nh && nb_waves_equal(waves, &sim->waves) &&
            sim->tables_dmin == sim->maker->dmin &&
-           sim->tables_default_F == nb_or(sim->cfg.default_F, 0);
+           sim->tables_default_F == NB_VALUE(&sim->cfg, default_F);
 }
 
 nb_status nb_sim_update_tables(nb_sim *sim, nb_error *err)
@@ -270,11 +271,11 @@ nb_status nb_sim_update_tables(nb_sim *sim, nb_error *err)
     if (!fit(sim, &waves) && !(st = make_tables(sim, &waves, err))) {
         nb_waves_move(&waves, &sim->waves); /* nb_sim_take_tables has freed the others */
         sim->tables_dmin = sim->maker->dmin;
-        sim->tables_default_F = nb_or(sim->cfg.default_F, 0);
+        sim->tables_default_F = NB_VALUE(&sim->cfg, default_F);
     }
     if (!st) {
         table = sim->factors;
-        table.default_F = nb_or(sim->cfg.default_F, 0);
+        table.default_F = NB_VALUE(&sim->cfg, default_F);
         nb_model_set_tables(&sim->cfg, &table, waves.of_source, &sim->model);
     }
     nb_waves_free(&waves);

@@ -8,9 +8,9 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../model/units.h"
+#include "../params/params.h"
 #include "factors.h"
 
-#define TOLERANCE 0.1 /* electrons */
 #define EQUAL 1e-6
 
 static const nb_anomalous_mode default_mode = NB_ANOMALOUS_EACH;
@@ -168,7 +168,7 @@ static int is_near(const nb_wave *a, const nb_wave *b, int n, double tolerance)
 static int end_of_group(const nb_factor_maker *m, const entry *e, int n, int first,
                         nb_wave at[2])
 {
-    double tolerance = nb_or(m->cfg.anomalous_tol, TOLERANCE);
+    double tolerance = NB_VALUE(&m->cfg, anomalous_tol);
     int end = first + 1;
     if (mode_of(m) != NB_ANOMALOUS_EACH || !m->partials.n_elements)
         return n;

@@ -35,7 +35,7 @@ static int add(nb_file_use *list, int n, int wanted, nb_file_use use)
 static int reads_cache(const nb_config *cfg)
 {
     return !cfg->hkl_file[0] && !nb_config_has_factor_file(cfg) &&
-           (cfg->dump_file[0] || isnan(cfg->default_F));
+           (cfg->dump_file[0] || !NB_GIVEN(cfg, default_F));
 }
 
 /** Is it written? Of models and reflection files only if it is named. */

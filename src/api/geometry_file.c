@@ -18,7 +18,7 @@
 
 static nb_geometry_typed typed_of(const nb_config *cfg)
 {
-    int wavelength = !isnan(cfg->lambda_A) || !isnan(cfg->energy_eV);
+    int wavelength = NB_GIVEN(cfg, lambda_A) || NB_GIVEN(cfg, energy_eV);
     return (nb_geometry_typed){
         cfg->distance_mm,
         wavelength ? nb_beam_wavelength(cfg) : NAN,
@@ -63,8 +63,8 @@ static nb_status check_open(const nb_config *cfg, const char *flag, const char *
                             const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
 {
     unsigned open = open_fields(cfg, out);
-    if (open & NB_OPEN_WAVELENGTH && !cfg->geom_file[0] && isnan(cfg->lambda_A) &&
-        isnan(cfg->energy_eV) && !cfg->source_file[0]) {
+    if (open & NB_OPEN_WAVELENGTH && !cfg->geom_file[0] && !NB_GIVEN(cfg, lambda_A) &&
+        !NB_GIVEN(cfg, energy_eV) && !cfg->source_file[0]) {
         nb_detector_spec_free(out);
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "no wavelength: type -lambda, -energy or -sourcefile");

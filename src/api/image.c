@@ -22,8 +22,8 @@
 /** Do we know where the detector stands? */
 static int is_located(const nb_config *c)
 {
-    return (!isnan(c->distance_mm) || !isnan(c->close_distance_mm) || c->pix0_m.set) &&
-           !isnan(c->pixel_mm);
+    return (NB_GIVEN(c, distance_mm) || NB_GIVEN(c, close_distance_mm) || c->pix0_m.set) &&
+           NB_GIVEN(c, pixel_mm);
 }
 
 /** Our own files leave out what was not typed: the defaults hold then. */
@@ -31,9 +31,9 @@ static void fill_defaults(nb_config *c)
 {
     c->lambda_A = nb_beam_wavelength(c);
     c->energy_eV = NAN;
-    c->pixel_mm = nb_or(c->pixel_mm, 0.1);
-    if (isnan(c->close_distance_mm))
-        c->distance_mm = nb_or(c->distance_mm, 100);
+    c->pixel_mm = NB_VALUE(c, pixel_mm);
+    if (!NB_GIVEN(c, close_distance_mm))
+        c->distance_mm = NB_VALUE(c, distance_mm);
 }
 
 /** Read it once: an HDF5 frame into *out, of other formats the bytes.  most_MB: -max_read. */

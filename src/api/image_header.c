@@ -12,6 +12,7 @@
 #include "../model/frame.h"
 #include "../model/sensor.h"
 #include "../model/units.h"
+#include "../params/params.h"
 
 /** What SMV headers say: ours has IMAGE_PEDESTAL, as ADSC's detectors do. */
 static double pedestal_of(const nb_smv_header *header)
@@ -49,8 +50,9 @@ static nb_status apply_smv(const nb_image_file *file, nb_config *cfg,
 
 static int has_centre(const nb_config *c)
 {
-    return !isnan(c->Xbeam_mm) || !isnan(c->Ybeam_mm) || !isnan(c->Xclose_mm) ||
-           !isnan(c->Yclose_mm) || !isnan(c->orgx) || !isnan(c->orgy) || c->pix0_m.set;
+    return NB_GIVEN(c, Xbeam_mm) || NB_GIVEN(c, Ybeam_mm) || NB_GIVEN(c, Xclose_mm) ||
+           NB_GIVEN(c, Yclose_mm) || NB_GIVEN(c, orgx) || NB_GIVEN(c, orgy) ||
+           c->pix0_m.set;
 }
 
 int nb_header_loses_centre(const nb_config *c)
@@ -73,20 +75,20 @@ typedef struct sayings {
 /** Does the file swing the detector? */
 static int is_swung(const sayings *s, const nb_config *cfg)
 {
-    return isnan(cfg->twotheta_deg) && !cfg->pix0_m.set && s->twotheta_deg != 0 &&
+    return !NB_GIVEN(cfg, twotheta_deg) && !cfg->pix0_m.set && s->twotheta_deg != 0 &&
            !isnan(s->twotheta_deg);
 }
 
 /** The detector's place, where nothing was typed.  The DENZO convention has no half pixel. */
 static void take_place(const sayings *s, nb_config *cfg)
 {
-    cfg->pixel_mm = nb_or(cfg->pixel_mm, s->pixel_mm);
-    if (isnan(cfg->energy_eV))
-        cfg->lambda_A = nb_or(cfg->lambda_A, s->wavelength_A);
-    if (isnan(cfg->close_distance_mm))
-        cfg->distance_mm = nb_or(cfg->distance_mm, s->distance_mm);
-    if (cfg->convention == NB_CONV_UNSET && !has_centre(cfg) &&
-        !isnan(s->beam_px[0] + s->beam_px[1] + cfg->pixel_mm)) {
+    cfg->pixel_mm = NB_VALUE_OR(cfg, pixel_mm, s->pixel_mm);
+    if (!NB_GIVEN(cfg, energy_eV))
+        cfg->lambda_A = NB_VALUE_OR(cfg, lambda_A, s->wavelength_A);
+    if (!NB_GIVEN(cfg, close_distance_mm))
+        cfg->distance_mm = NB_VALUE_OR(cfg, distance_mm, s->distance_mm);
+    if (cfg->convention == NB_CONV_UNSET && !has_centre(cfg) && NB_GIVEN(cfg, pixel_mm) &&
+        !isnan(s->beam_px[0] + s->beam_px[1])) {
         cfg->convention = NB_CONV_DENZO;
         cfg->Xbeam_mm = s->beam_px[1] * cfg->pixel_mm;
         cfg->Ybeam_mm = s->beam_px[0] * cfg->pixel_mm;
@@ -97,16 +99,16 @@ static void take_place(const sayings *s, nb_config *cfg)
         }
     }
     if (!cfg->pix0_m.set)
-        cfg->twotheta_deg = nb_or(cfg->twotheta_deg, s->twotheta_deg);
+        cfg->twotheta_deg = NB_VALUE_OR(cfg, twotheta_deg, s->twotheta_deg);
 }
 
 /** Start and width of the rotation; a still is no typed -osc 0.  A scan that turns backwards turns
  * forwards about the opposite axis. */
 static void take_rotation(const sayings *s, nb_config *cfg)
 {
-    int back = isnan(cfg->osc_deg) && s->osc_deg < 0;
-    cfg->phi_deg = nb_or(cfg->phi_deg, back ? -s->phi_deg : s->phi_deg);
-    if (isnan(cfg->osc_deg) && s->osc_deg != 0)
+    int back = !NB_GIVEN(cfg, osc_deg) && s->osc_deg < 0;
+    cfg->phi_deg = NB_VALUE_OR(cfg, phi_deg, back ? -s->phi_deg : s->phi_deg);
+    if (!NB_GIVEN(cfg, osc_deg) && s->osc_deg != 0)
         cfg->osc_deg = fabs(s->osc_deg);
     cfg->spindle_back ^= back;
 }
@@ -117,7 +119,7 @@ static void take_sensor(const sayings *s, nb_config *cfg, const char *flag,
 {
     nb_material found;
     nb_error why = {0};
-    if (!isnan(cfg->thick_um) || !isnan(cfg->abs_um) || !(s->thick_mm > 0))
+    if (NB_GIVEN(cfg, thick_um) || NB_GIVEN(cfg, abs_um) || !(s->thick_mm > 0))
         return;
     if (!cfg->sensor[0]) {
         if (!s->material[0] ||
@@ -258,11 +260,11 @@ static unsigned apply_cbf(const nb_image_file *file, const char *flag,
                   h.material,
                   h.own ? NB_PIVOT_BEAM : NB_PIVOT_SAMPLE};
     take(&s, cfg, flag, file->name, hooks);
-    if (fabs(nb_or(h.kappa_deg, 0)) > 0 || fabs(nb_or(h.chi_deg, 0)) > 0)
+    if (fabs(nb_said_or(h.kappa_deg, 0)) > 0 || fabs(nb_said_or(h.chi_deg, 0)) > 0)
         nb_notice(hooks,
                   "%s %s: kappa %.7g and chi %.7g deg are not taken; they turn the "
                   "crystal (-misset) and the spindle",
-                  flag, file->name, nb_or(h.kappa_deg, 0), nb_or(h.chi_deg, 0));
+                  flag, file->name, nb_said_or(h.kappa_deg, 0), nb_said_or(h.chi_deg, 0));
     if (h.full)
         nb_notice(hooks,
                   "%s %s: the vectors of its imgCIF categories (tilt, spindle) are not "
@@ -290,21 +292,21 @@ nb_status nb_header_apply(const nb_opened_image *in, const char *flag,
 unsigned nb_header_open(const nb_config *c)
 {
     unsigned open = 0;
-    if (isnan(c->distance_mm) && isnan(c->close_distance_mm) && !c->pix0_m.set)
+    if (!NB_GIVEN(c, distance_mm) && !NB_GIVEN(c, close_distance_mm) && !c->pix0_m.set)
         open |= NB_OPEN_DISTANCE;
-    if (isnan(c->pixel_mm) && isnan(c->detsize_mm[0]))
+    if (!NB_GIVEN(c, pixel_mm) && !NB_GIVEN(c, detsize_mm[0]))
         open |= NB_OPEN_PIXEL;
     if (!has_centre(c))
         open |= NB_OPEN_CENTRE;
-    if (isnan(c->lambda_A) && isnan(c->energy_eV))
+    if (!NB_GIVEN(c, lambda_A) && !NB_GIVEN(c, energy_eV))
         open |= NB_OPEN_WAVELENGTH;
-    if (isnan(c->twotheta_deg) && !c->pix0_m.set)
+    if (!NB_GIVEN(c, twotheta_deg) && !c->pix0_m.set)
         open |= NB_OPEN_TWOTHETA;
-    if (isnan(c->phi_deg))
+    if (!NB_GIVEN(c, phi_deg))
         open |= NB_OPEN_START;
-    if (isnan(c->osc_deg))
+    if (!NB_GIVEN(c, osc_deg))
         open |= NB_OPEN_WIDTH;
-    if (isnan(c->thick_um) && isnan(c->abs_um) && !c->sensor[0])
+    if (!NB_GIVEN(c, thick_um) && !NB_GIVEN(c, abs_um) && !c->sensor[0])
         open |= NB_OPEN_SENSOR;
     if (!c->polar_set && !c->nopolar)
         open |= NB_OPEN_POLARIZATION;

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "../base/memory.h"
+#include "../params/params.h"
 #include "detector_file.h"
 
 static void vector(nb_json to, const char *key, double scale, nb_vec3 v)
@@ -48,13 +49,12 @@ static void add_panel(nb_json list, const nb_sim *sim, int k, const int place[2]
     nb_json_numbers(one, "size", size, 2);
     nb_json_number(one, "close_distance_mm", p->close_distance * 1e3);
     nb_json_number(one, "thickness_mm",
-                   sensor->absorb && isnan(sim->cfg.thick_um) && said.thickness > 0
+                   sensor->absorb && !NB_GIVEN(&sim->cfg, thick_um) && said.thickness > 0
                        ? said.thickness * 1e3
                        : thick);
     nb_json_number(one, "attenuation_per_mm", sensor->absorb ? sensor->mu * 1e-3 : 0);
-    nb_json_number(one, "gain", isnan(sim->cfg.gain) ? said.gain : sim->cfg.gain);
-    nb_json_number(one, "saturation",
-                   isnan(sim->cfg.saturation) ? said.saturation : sim->cfg.saturation);
+    nb_json_number(one, "gain", NB_VALUE_OR(&sim->cfg, gain, said.gain));
+    nb_json_number(one, "saturation", NB_VALUE_OR(&sim->cfg, saturation, said.saturation));
     nb_json_number(one, "masked", masked_pixels(sc, p));
     nb_json_numbers(one, "data", at, 2);
 }

@@ -30,7 +30,7 @@ static nb_status take_mask(nb_sim *sim, nb_error *err)
     const int size[2] = {cfg->arrays->mask_fast, cfg->arrays->mask_slow};
     nb_status st = nb_arrays_mask(cfg->arrays, &sim->mask_image, err);
     for (int i = 0; i < 2 && !st; i++)
-        if (cfg->detpixels[i] == 0 && isnan(cfg->detsize_mm[i]))
+        if (cfg->detpixels[i] == 0 && !NB_GIVEN(cfg, detsize_mm[i]))
             cfg->detpixels[i] = size[i];
     return st;
 }
@@ -180,13 +180,13 @@ static nb_status load_factors(nb_sim *sim, nb_factor_file *table, nb_error *err)
     if (nb_config_has_F000_alone(cfg))
         return load_F000(cfg->F000, table, err);
     if (!cfg->hkl_file[0])
-        return !cfg->dump_file[0] && !isnan(cfg->default_F) ? NB_OK
-                                                            : load_dump(sim, table, err);
+        return !cfg->dump_file[0] && NB_GIVEN(cfg, default_F) ? NB_OK
+                                                              : load_dump(sim, table, err);
     if ((st = nb_hkl_load(cfg, &list, &hash, err)))
         return st;
-    st = nb_hkl_box(&list, nb_or(cfg->default_F, 0), table, err);
+    st = nb_hkl_box(&list, NB_VALUE(cfg, default_F), table, err);
     if (!st)
-        nb_hkl_say(&list, table, nb_or(cfg->default_F, 0), &sim->hooks);
+        nb_hkl_say(&list, table, NB_VALUE(cfg, default_F), &sim->hooks);
     nb_hkl_list_free(&list);
     sim->table_from_hkl = !st;
     return st;

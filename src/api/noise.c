@@ -13,23 +13,23 @@
 #include "../model/units.h"
 #include "../params/params.h"
 
-static const double standard_width_um = 46;
 static const int64_t standard_calibration = 123456789;
 
 nb_noise nb_noise_of(const nb_config *cfg)
 {
     nb_noise n = {
-        .flicker = nb_or(cfg->flicker, 0),
-        .deadtime = nb_or(cfg->deadtime_ns, 0) * 1e-9,
+        .flicker = NB_VALUE(cfg, flicker),
+        .deadtime = NB_VALUE(cfg, deadtime_ns) * 1e-9,
         .counts = !cfg->nopoisson,
         .psf = cfg->psf == NB_PSF_FIBER ? NB_PSF_FIBRE : cfg->psf,
-        .fwhm = nb_or(cfg->psf_fwhm_um, standard_width_um) * 1e-6,
-        .calibration = nb_or(cfg->calibration, 0),
+        .fwhm = NB_VALUE(cfg, psf_fwhm_um) * 1e-6,
+        .calibration = NB_VALUE(cfg, calibration),
         .calib_seed = cfg->calib_seed.set ? cfg->calib_seed.value : standard_calibration,
-        .gain = nb_or(cfg->gain, cfg->detector && cfg->detector->n_panels && !cfg->compat
-                                     ? cfg->detector->panels[0].gain
-                                     : 1),
-        .readout = nb_or(cfg->readout_noise, 0)};
+        .gain = NB_VALUE_OR(cfg, gain,
+                            cfg->detector && cfg->detector->n_panels && !cfg->compat
+                                ? cfg->detector->panels[0].gain
+                                : 1),
+        .readout = NB_VALUE(cfg, readout_noise)};
     n.chained = nb_config_has_noise_chain(cfg);
     return n;
 }
@@ -42,7 +42,7 @@ static double trusted_of_type(nb_noise_file file)
 
 double nb_noise_trusted(const nb_config *cfg, nb_noise_file file)
 {
-    return fmin(trusted_of_type(file), nb_or(cfg->saturation, INFINITY));
+    return fmin(trusted_of_type(file), NB_VALUE_OR(cfg, saturation, INFINITY));
 }
 
 /** The least of the panels' largest trusted values; infinite without any. */
@@ -51,7 +51,7 @@ static double trusted_of_panels(const nb_config *cfg)
     const nb_detector_spec *d = cfg->detector;
     double least = INFINITY;
     for (int k = 0; d && k < d->n_panels; k++)
-        least = fmin(least, nb_or(d->panels[k].saturation, INFINITY));
+        least = fmin(least, nb_said_or(d->panels[k].saturation, INFINITY));
     return least;
 }
 
@@ -62,13 +62,13 @@ double nb_noise_largest(const nb_config *cfg, nb_noise_file file)
     if (cfg->compat || (file == NB_NOISE_HDF5_U16 && !chained))
         return file == NB_NOISE_HDF5_I16 ? 32767 : 65535;
     if (chained)
-        most = floor(fmin(most, nb_or(cfg->saturation, trusted_of_panels(cfg))));
+        most = floor(fmin(most, NB_VALUE_OR(cfg, saturation, trusted_of_panels(cfg))));
     return most + 1;
 }
 
 int nb_noise_bounded(const nb_config *cfg)
 {
-    return isfinite(nb_or(cfg->saturation, trusted_of_panels(cfg)));
+    return isfinite(NB_VALUE_OR(cfg, saturation, trusted_of_panels(cfg)));
 }
 
 double nb_sim_noise_largest(const nb_sim *sim, nb_noise_file file)
@@ -112,7 +112,7 @@ nb_status nb_load_panel_noise(nb_sim *sim, nb_error *err)
     sim->panel_gains = nb_alloc(2 * n, sizeof *sim->panel_gains, "panels", err);
     for (size_t k = 0; sim->panel_gains && k < n; k++) {
         sim->panel_gains[k] = d->panels[k].gain;
-        sim->panel_gains[n + k] = nb_or(d->panels[k].saturation, 0);
+        sim->panel_gains[n + k] = nb_said_or(d->panels[k].saturation, 0);
     }
     return sim->panel_gains ? NB_OK : NB_ERR_NOMEM;
 }
@@ -155,7 +155,7 @@ int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST])
     add(stages, &n, 1,
         (nb_stage){.kind = NB_STAGE_GAIN,
                    .amount = noise.gain,
-                   .of_panels = isnan(cfg->gain) ? sim->panel_gains : NULL});
+                   .of_panels = NB_GIVEN(cfg, gain) ? NULL : sim->panel_gains});
     add(stages, &n, noise.readout > 0,
         (nb_stage){.kind = NB_STAGE_READOUT, .seed = seed, .amount = noise.readout});
     return n;
@@ -163,7 +163,7 @@ int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST])
 
 double nb_sim_flicker(const nb_sim *sim)
 {
-    double rms = nb_or(sim->cfg.flicker, 0);
+    double rms = NB_VALUE(&sim->cfg, flicker);
     return rms > 0 ? nb_flicker_factor(sim->seed, 0, rms) : 1;
 }
 
@@ -177,8 +177,8 @@ nb_product nb_sim_noise_product(const nb_sim *sim, nb_pixel_type type, double ad
                         .stages = nb_sim_stages(sim, stages),
                         .scale = 1,
                         .adc_offset = adc_offset,
-                        .trusted = nb_or(cfg->saturation, 0),
-                        .trusted_of = isnan(cfg->saturation) ? most : NULL,
+                        .trusted = NB_VALUE_OR(cfg, saturation, 0),
+                        .trusted_of = NB_GIVEN(cfg, saturation) ? NULL : most,
                         .ends_at_16_bits = cfg->compat};
 }
 
@@ -192,7 +192,7 @@ void nb_sim_advise_noise(const nb_sim *sim)
 
 void nb_notice_readout(const nb_config *cfg, const nb_hooks *hooks, double adc_offset)
 {
-    double rms = nb_or(cfg->readout_noise, 0);
+    double rms = NB_VALUE(cfg, readout_noise);
     if (cfg->write_noise && adc_offset < 3 * rms)
         nb_notice(
             hooks,

@@ -188,7 +188,8 @@ static nb_status picture_of(const nb_image *image, const nb_png_options *options
         job.wavelength = image->detector->wavelength_A * NB_ANGSTROM;
         if (!isfinite(job.wavelength))
             job.panel = NULL;
-    } else if (cfg && options->rings && (!isnan(cfg->lambda_A) || !isnan(cfg->energy_eV))) {
+    } else if (cfg && options->rings &&
+               (NB_GIVEN(cfg, lambda_A) || NB_GIVEN(cfg, energy_eV))) {
         st = detector_of(cfg, &det, &job.wavelength, err);
         job.panel = det.panels;
     }

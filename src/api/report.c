@@ -110,7 +110,7 @@ static void report_noise(nb_report_text *t, const nb_sim *sim)
                       (long long)n.calib_seed);
     if (n.readout > 0)
         nb_report_put(t, ", read-out %g ADU", n.readout);
-    if (!isnan(sim->cfg.saturation))
+    if (NB_GIVEN(&sim->cfg, saturation))
         nb_report_put(t, ", trusted up to %g ADU", sim->cfg.saturation);
     nb_report_put(t, "\n");
 }
@@ -120,7 +120,7 @@ static void report_default_centre(nb_report_text *t, const nb_sim *sim)
 {
     const nb_config *cfg = &sim->cfg;
     if (sim->model.geometry.convention == NB_CONV_MOSFLM && !sim->detector.n_panels &&
-        !cfg->pix0_m.set && isnan(cfg->Xbeam_mm) && isnan(cfg->Ybeam_mm))
+        !cfg->pix0_m.set && !NB_GIVEN(cfg, Xbeam_mm) && !NB_GIVEN(cfg, Ybeam_mm))
         nb_report_put(t,
                       "          this is the default, a pixel off the middle: MOSFLM's "
                       "centre is half a pixel off, and its origin another half\n");

@@ -18,7 +18,7 @@ static int has_size(const nb_config *cfg)
 {
     int i, any = 0;
     for (i = 0; i < 3; i++)
-        any |= cfg->N[i] > 0 || !isnan(cfg->xtal_size_mm[i]);
+        any |= cfg->N[i] > 0 || NB_GIVEN(cfg, xtal_size_mm[i]);
     return any;
 }
 
@@ -38,7 +38,8 @@ nb_status nb_resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *er
     int file = nb_config_has_factor_file(cfg);
     int said = cfg->detector && cfg->detector->has_crystal;
     int lattice = cfg->cell_count > 0 || cfg->mat_file[0] || file || said;
-    int factors = file || cfg->hkl_file[0] || cfg->dump_file[0] || !isnan(cfg->default_F);
+    int factors =
+        file || cfg->hkl_file[0] || cfg->dump_file[0] || NB_GIVEN(cfg, default_F);
     if (!lattice && !factors && !has_size(cfg) &&
         (nb_config_has_background(cfg) || cfg->stolout_file[0])) {
         if (!cfg->stolout_file[0])

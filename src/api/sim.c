@@ -112,7 +112,7 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     in.table = sim->factors;
     in.table_of_source = sim->table_of_source;
     in.n_of_source = sim->n_of_source;
-    in.table.default_F = isnan(cfg->default_F) ? 0 : cfg->default_F;
+    in.table.default_F = NB_VALUE(cfg, default_F);
     st = nb_model_build(cfg, &in, &sim->hooks, &sim->model, err);
     if (st == NB_ERR_INPUT)
         nb_error_odd_unit(cfg, err);
@@ -138,9 +138,8 @@ static nb_tolerance tolerance_of(const nb_config *cfg)
 {
     nb_tolerance may = {.skip = 1,
                         .asked = 1,
-                        .part = isnan(cfg->tolerance) ? 0 : cfg->tolerance,
-                        .photons =
-                            isnan(cfg->tolerance_photons) ? 0 : cfg->tolerance_photons};
+                        .part = NB_VALUE_OR(cfg, tolerance, 0),
+                        .photons = NB_VALUE_OR(cfg, tolerance_photons, 0)};
     if (cfg->precision == NB_PRECISION_DOUBLE || cfg->isa == NB_ISA_SCALAR ||
         cfg->tolerance == 0)
         return (nb_tolerance){0};

@@ -138,9 +138,9 @@ static nb_status add_png(outputs *o, nb_error *err)
 static nb_status check_noise_floats(const nb_config *cfg, const nb_stats *stats,
                                     nb_error *err)
 {
-    const double gain = nb_or(cfg->gain, 1), readout = nb_or(cfg->readout_noise, 0);
+    const double gain = NB_VALUE(cfg, gain), readout = NB_VALUE(cfg, readout_noise);
     const double spread =
-        1 + 10 * nb_or(cfg->flicker, 0) + 10 * nb_or(cfg->calibration, 0);
+        1 + 10 * NB_VALUE(cfg, flicker) + 10 * NB_VALUE(cfg, calibration);
     const double most = gain * (spread * stats->max + 10 * sqrt(fmax(stats->max, 1))) +
                         10 * readout + cfg->adc_offset;
     if (!cfg->noise_float_file[0] || most < FLT_MAX)

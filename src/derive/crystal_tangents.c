@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The crystal's rotations and its cell: one constant matrix dh = E h for each. */
 #include "../model/units.h"
+#include "../params/params.h"
 #include "tangents.h"
 
 static const nb_vec3 unit_axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
@@ -81,7 +82,7 @@ void nb_crystal_tangent(const nb_subject *of, const nb_variable_name *v, nb_tang
 {
     const nb_crystal *x = &of->model->crystal;
     const double *r = of->moved->rot;
-    int in_volume = !isnan(of->cfg->crystal_volume_um3);
+    int in_volume = NB_GIVEN(of->cfg, crystal_volume_um3);
     switch (v->kind) {
     case NB_VAR_MISSET:
         turn_crystal(x, misset_axis(of, v->axis), t);

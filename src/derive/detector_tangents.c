@@ -2,6 +2,7 @@
 /* How the detector's place follows from its parameters: each moves a panel as a rigid body. */
 #include "../model/panels_geometry.h"
 #include "../model/units.h"
+#include "../params/params.h"
 #include "../physics/panels.h"
 #include "tangents.h"
 
@@ -75,7 +76,7 @@ static motion tilt(const nb_subject *of, int axis)
     const nb_geometry *g = &of->model->geometry;
     const nb_placement *at = &g->placed;
     const nb_body *body = &g->body;
-    double swung = nb_or(of->cfg->close_twotheta_deg, 0) * NB_DEG, dr, dC = 0, dD = 0;
+    double swung = NB_VALUE(of->cfg, close_twotheta_deg) * NB_DEG, dr, dC = 0, dD = 0;
     nb_vec3 n0 = zero, n = g->twotheta_axis,
             o = nb_rotate_xyz(at->typed_normal, g->rotx, g->roty, g->rotz);
     motion by;
@@ -86,9 +87,9 @@ static motion tilt(const nb_subject *of, int axis)
                             NB_SLOPE_MUTANT(TWOTHETA_ORDER, 0, g->twotheta));
     }
     dr = nb_dot(g->beam, nb_rotate_about(nb_cross(n0, o), g->twotheta_axis, swung));
-    if (isnan(of->cfg->close_distance_mm))
+    if (!NB_GIVEN(of->cfg, close_distance_mm))
         dC = NB_SLOPE_MUTANT(CLOSE_DISTANCE, 0, 1) *
-             fabs(nb_or(of->cfg->distance_mm, 100) * NB_MM) * sign(at->ratio) * dr;
+             fabs(NB_VALUE(of->cfg, distance_mm) * NB_MM) * sign(at->ratio) * dr;
     else
         dD = -at->close_distance / (at->ratio * at->ratio) * dr;
     by.spin = nb_scale(NB_DEG, n);
@@ -192,7 +193,7 @@ static motion displace_panel(const nb_subject *of, const nb_variable_name *v, in
 static int depth_follows(const nb_config *cfg, int k)
 {
     const nb_panel_spec *spec = cfg->detector ? &cfg->detector->panels[k] : NULL;
-    return isnan(cfg->abs_um) && !cfg->sensor[0] &&
+    return !NB_GIVEN(cfg, abs_um) && !cfg->sensor[0] &&
            (!spec || (isnan(spec->attenuation) && !spec->material[0]));
 }
 

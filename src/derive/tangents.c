@@ -9,6 +9,7 @@
 #include "../base/memory.h"
 #include "../model/beam.h"
 #include "../model/units.h"
+#include "../params/params.h"
 
 #define LEAST_FLUENCE 1e-100 /* photons/m^2; quotients by smaller ones are lost */
 
@@ -155,7 +156,7 @@ static nb_status make_turns(const nb_subject *of, nb_slope_job *job, nb_error *e
 static nb_status make_spectrum(const nb_subject *of, nb_slope_job *job, nb_error *err)
 {
     const nb_beam *beam = &of->model->scene.beam;
-    const double width = nb_or(of->cfg->dispersion_pct, 0),
+    const double width = NB_VALUE(of->cfg, dispersion_pct),
                  middle = nb_beam_wavelength(of->cfg) * NB_ANGSTROM;
     if (of->has_sources || !(width > 0))
         return NB_OK;

@@ -5,6 +5,7 @@
 
 #include "../base/error.h"
 #include "../model/units.h"
+#include "../params/params.h"
 #include "../physics/structure_factor.h"
 #include "variables.h"
 
@@ -47,7 +48,7 @@ static double centre_value(const nb_subject *of, int axis)
                           g->placed.Sclose / g->pixel + 0.5};
     const double typed[] = {of->cfg->Xbeam_mm, of->cfg->Ybeam_mm, of->cfg->orgx,
                             of->cfg->orgy};
-    return nb_or(typed[axis], now[axis]);
+    return nb_said_or(typed[axis], now[axis]);
 }
 
 nb_centre_rate nb_centre_rate_of(const nb_subject *of, int axis)
@@ -91,13 +92,13 @@ static double detector_value(const nb_subject *of, const nb_variable_name *v)
     const nb_place_change *change = change_of(of, v->panel);
     switch (v->kind) {
     case NB_VAR_DISTANCE:
-        return nb_or(cfg->distance_mm, 100);
+        return NB_VALUE(cfg, distance_mm);
     case NB_VAR_CLOSE_DISTANCE:
-        return nb_or(cfg->close_distance_mm, g->placed.close_distance / NB_MM);
+        return NB_VALUE_OR(cfg, close_distance_mm, g->placed.close_distance / NB_MM);
     case NB_VAR_CENTRE:
         return centre_value(of, v->axis);
     case NB_VAR_TILT:
-        return nb_or(tilt[v->axis], 0);
+        return nb_said_or(tilt[v->axis], 0);
     case NB_VAR_SHIFT:
         return change->shift[v->axis] / NB_MM;
     case NB_VAR_SHIFT_ALONG:
@@ -105,9 +106,9 @@ static double detector_value(const nb_subject *of, const nb_variable_name *v)
     case NB_VAR_TURN:
         return change->turn[v->axis] / NB_DEG;
     case NB_VAR_THICK:
-        return nb_or(cfg->thick_um, 0);
+        return NB_VALUE(cfg, thick_um);
     default:
-        return nb_or(cfg->abs_um, 0);
+        return NB_VALUE(cfg, abs_um);
     }
 }
 
@@ -133,15 +134,15 @@ double nb_variable_value(const nb_subject *of, const nb_variable_name *v)
         return m->crystal.N[v->axis];
     case NB_VAR_MOSAIC:
         return cfg->mosaic_aniso_deg.set ? m->mosaic.spread / NB_DEG
-                                         : nb_or(cfg->mosaic_spread_deg, 0);
+                                         : NB_VALUE(cfg, mosaic_spread_deg);
     case NB_VAR_PHI:
-        return nb_or(cfg->phi_deg, 0);
+        return NB_VALUE(cfg, phi_deg);
     case NB_VAR_OSC:
-        return nb_or(cfg->osc_deg, m->phi_range / NB_DEG);
+        return NB_VALUE_OR(cfg, osc_deg, m->phi_range / NB_DEG);
     case NB_VAR_LAMBDA:
         return of->wavelength_A;
     case NB_VAR_DISPERSION:
-        return nb_or(cfg->dispersion_pct, 0);
+        return NB_VALUE(cfg, dispersion_pct);
     case NB_VAR_POLAR:
         return cfg->polarization;
     case NB_VAR_FUDGE:
@@ -176,7 +177,7 @@ static nb_status check_F(const nb_subject *of, const nb_variable_name *v, nb_err
 static nb_status check_placement(const nb_subject *of, const nb_variable_name *v,
                                  nb_error *err)
 {
-    int close = !isnan(of->cfg->close_distance_mm);
+    int close = NB_GIVEN(of->cfg, close_distance_mm);
     if (of->cfg->detector || of->cfg->pix0_m.set)
         return nb_fail(err, NB_ERR_INPUT,
                        "%s: %s places the detector; use shift_x, shift_y, shift_z, "
@@ -196,8 +197,8 @@ static nb_status check_sensor(const nb_subject *of, const nb_variable_name *v,
 {
     const nb_model *m = of->model;
     int absorbs = 0, typed = v->kind == NB_VAR_THICK
-                                 ? !isnan(of->cfg->thick_um)
-                                 : !isnan(of->cfg->abs_um) && !of->cfg->sensor[0];
+                                 ? NB_GIVEN(of->cfg, thick_um)
+                                 : NB_GIVEN(of->cfg, abs_um) && !of->cfg->sensor[0];
     for (int k = 0; k < m->scene.n_panels; k++)
         absorbs |= m->scene.sensors[m->scene.panels[k].sensor].absorb;
     if (typed || !absorbs)

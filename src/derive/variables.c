@@ -9,6 +9,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../params/params.h"
 
 typedef struct row {
     const char *name, *synonym, *group;
@@ -238,7 +239,7 @@ static nb_status add_name(collection *c, const char *name, nb_error *err)
 static int pair_in_force(const nb_subject *of)
 {
     int mm = nb_centre_moves(of, 0), org = nb_centre_moves(of, 2);
-    int typed = isnan(of->cfg->Xbeam_mm) && !isnan(of->cfg->orgx);
+    int typed = !NB_GIVEN(of->cfg, Xbeam_mm) && NB_GIVEN(of->cfg, orgx);
     return org && (!mm || typed) ? 2 : 0;
 }
 

@@ -312,7 +312,7 @@ nb_status nb_geom_build(nb_geom_text *text, const nb_geometry_typed *typed,
     st = set_wavelength(text, typed, out, err);
     if (!st)
         st = set_shift(text, err);
-    w.wavelength_A = nb_or(out->wavelength_A, 1);
+    w.wavelength_A = nb_said_or(out->wavelength_A, 1);
     look_at_all(text, &w);
     w.shared = isnan(w.clen) ? 0 : shared_coffset(text);
     for (int k = 0; !st && k < text->n_panels; k++)

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "../base/error.h"
+#include "../params/params.h"
 #include "smv_keys.h"
 #include "smv_read.h"
 
@@ -74,14 +75,14 @@ static nb_status apply_documented(const nb_smv_header *h, nb_config *cfg, nb_err
 static void turn_forwards(nb_config *cfg, int phi_unset)
 {
     cfg->osc_deg = -cfg->osc_deg;
-    if (phi_unset && !isnan(cfg->phi_deg))
+    if (phi_unset && NB_GIVEN(cfg, phi_deg))
         cfg->phi_deg = -cfg->phi_deg;
     cfg->spindle_back = 1;
 }
 
 nb_status nb_smv_apply_header(const nb_smv_header *h, nb_config *cfg, nb_error *err)
 {
-    int osc_unset = isnan(cfg->osc_deg), phi_unset = isnan(cfg->phi_deg);
+    int osc_unset = !NB_GIVEN(cfg, osc_deg), phi_unset = !NB_GIVEN(cfg, phi_deg);
     nb_status status = nb_smv_find(h, NB_SMV_MARK) ? nb_smv_read_inputs(h, cfg, err)
                                                    : apply_documented(h, cfg, err);
     if (osc_unset && cfg->osc_deg == 0) /* a still of a header is not a typed -osc 0 */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/memory.h"
+#include "../params/params.h"
 #include "units.h"
 
 enum { BUCKETS_A_POINT = 2, MOST_BUCKETS = 1 << 16 };
@@ -16,17 +17,17 @@ double nb_molecules_per_area(double path_mm, double density, double mass)
 
 static double beam_area(const nb_config *cfg)
 {
-    double edge = nb_or(cfg->beamsize_mm, 0.1) * 1e-3;
+    double edge = NB_VALUE(cfg, beamsize_mm) * 1e-3;
     return edge * edge;
 }
 
 double nb_table_molecules(const nb_config *cfg)
 {
-    if (!isnan(cfg->molecules))
+    if (NB_GIVEN(cfg, molecules))
         return cfg->molecules;
-    return beam_area(cfg) * nb_molecules_per_area(nb_or(cfg->amorphous_thick_mm, 0.1),
-                                                  nb_or(cfg->density, 1),
-                                                  nb_or(cfg->molecule_mass, 18));
+    return beam_area(cfg) * nb_molecules_per_area(NB_VALUE(cfg, amorphous_thick_mm),
+                                                  NB_VALUE(cfg, density),
+                                                  NB_VALUE(cfg, molecule_mass));
 }
 
 /** The divided difference of F over the points i .. j of a table. */

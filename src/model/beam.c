@@ -5,6 +5,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../params/params.h"
 #include "sampling.h"
 #include "units.h"
 
@@ -12,18 +13,18 @@ enum { MAX_SOURCES = 10000000 };
 
 double nb_beam_wavelength(const nb_config *cfg)
 {
-    if (!isnan(cfg->energy_eV))
+    if (NB_GIVEN(cfg, energy_eV))
         return (cfg->compat ? NB_HC_EV_ANGSTROM_COMPAT : NB_HC_EV_ANGSTROM) /
                cfg->energy_eV;
-    return nb_or(cfg->lambda_A, 1.0);
+    return NB_VALUE(cfg, lambda_A);
 }
 
 double nb_beam_fluence(const nb_config *cfg)
 {
-    double beam = nb_or(cfg->beamsize_mm, 0.1) * NB_MM;
+    double beam = NB_VALUE(cfg, beamsize_mm) * NB_MM;
     if (cfg->flux != 0 && cfg->exposure_s > 0 && beam > 0)
         return cfg->flux * cfg->exposure_s / (beam * beam);
-    return nb_or(cfg->fluence, NB_DEFAULT_FLUENCE);
+    return NB_VALUE(cfg, fluence);
 }
 
 /** Offset of point i from the centre of its range. */

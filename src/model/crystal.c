@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "../params/params.h"
 #include "misset.h"
 #include "units.h"
 
@@ -134,12 +135,12 @@ static nb_status turn_by_misset(const nb_config *cfg, int64_t default_seed, nb_c
 static nb_status set_cell_counts(const nb_config *cfg, const nb_hooks *hooks,
                                  nb_crystal *x, nb_error *err)
 {
-    double beam = nb_or(cfg->beamsize_mm, 0.1), size;
+    double beam = NB_VALUE(cfg, beamsize_mm), size;
     char line[160];
     int i;
     for (i = 0; i < 3; i++) {
         x->N[i] = cfg->N[i] > 1 ? cfg->N[i] : 1;
-        size = nb_or(cfg->xtal_size_mm[i], 0);
+        size = NB_GIVEN(cfg, xtal_size_mm[i]) ? cfg->xtal_size_mm[i] : 0;
         if (!(size > 0))
             continue;
         if (i > 0 && size > beam) {
@@ -207,7 +208,7 @@ double nb_crystal_block_um3(const nb_crystal *x)
 
 double nb_crystal_blocks(const nb_config *cfg, const nb_crystal *x)
 {
-    if (!isnan(cfg->crystal_volume_um3))
+    if (NB_GIVEN(cfg, crystal_volume_um3))
         return cfg->crystal_volume_um3 / nb_crystal_block_um3(x);
-    return nb_or(cfg->blocks, 1);
+    return NB_VALUE(cfg, blocks);
 }

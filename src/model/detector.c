@@ -5,6 +5,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../params/params.h"
 #include "panel_sensor.h"
 #include "panels_geometry.h"
 #include "units.h"
@@ -66,12 +67,12 @@ static nb_status set_curvature(nb_panel *panel, nb_error *err)
 static nb_status find_material(const nb_config *cfg, double wavelength_A,
                                nb_material *out, nb_error *err)
 {
-    double thickest = nb_or(cfg->thick_um, 0);
+    double thickest = NB_VALUE(cfg, thick_um);
     if (!cfg->sensor[0])
         return NB_OK;
     for (int k = 0; cfg->detector && k < cfg->detector->n_panels; k++)
         thickest = fmax(thickest, cfg->detector->panels[k].thickness);
-    if (isnan(cfg->thick_um) && !(thickest > 0))
+    if (!NB_GIVEN(cfg, thick_um) && !(thickest > 0))
         return nb_fail(err, NB_ERR_INPUT,
                        "-sensor %s needs a thickness: add -detector_thick", cfg->sensor);
     return nb_material_find(cfg->sensor, wavelength_A, out, err);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "../params/params.h"
 #include "../physics/panels.h"
 #include "frame.h"
 #include "panels_geometry.h"
@@ -107,10 +108,10 @@ static nb_status set_size(const nb_config *cfg, nb_geometry *g, nb_error *err)
 {
     double size[2], pixels[2];
     int i;
-    g->pixel = nb_or(cfg->pixel_mm, 0.1) * NB_MM;
+    g->pixel = NB_VALUE(cfg, pixel_mm) * NB_MM;
     for (i = 0; i < 2; i++) {
         size[i] = cfg->detpixels[i] > 0 ? g->pixel * cfg->detpixels[i]
-                                        : nb_or(cfg->detsize_mm[i], 102.4) * NB_MM;
+                                        : NB_VALUE(cfg, detsize_mm[i]) * NB_MM;
         pixels[i] = ceil(size[i] / g->pixel - 0.5);
         if (!(pixels[i] >= 1 && pixels[i] <= 1000000))
             return nb_fail(
@@ -130,10 +131,10 @@ static nb_status set_size(const nb_config *cfg, nb_geometry *g, nb_error *err)
 void nb_geometry_centre(const nb_config *cfg, nb_geometry *g)
 {
     double p = g->pixel, F = g->detsize_f, S = g->detsize_s, x0, y0;
-    double orgF = isnan(cfg->orgx) ? F / 2 : (cfg->orgx - 0.5) * p;
-    double orgS = isnan(cfg->orgy) ? S / 2 : (cfg->orgy - 0.5) * p;
-    double Xclose = isnan(cfg->Xclose_mm) ? orgF : cfg->Xclose_mm * NB_MM;
-    double Yclose = isnan(cfg->Yclose_mm) ? orgS : cfg->Yclose_mm * NB_MM;
+    double orgF = NB_GIVEN(cfg, orgx) ? (cfg->orgx - 0.5) * p : F / 2;
+    double orgS = NB_GIVEN(cfg, orgy) ? (cfg->orgy - 0.5) * p : S / 2;
+    double Xclose = NB_GIVEN(cfg, Xclose_mm) ? cfg->Xclose_mm * NB_MM : orgF;
+    double Yclose = NB_GIVEN(cfg, Yclose_mm) ? cfg->Yclose_mm * NB_MM : orgS;
     nb_convention c = g->convention;
     x0 = Xclose;
     y0 = Yclose;
@@ -144,8 +145,8 @@ void nb_geometry_centre(const nb_config *cfg, nb_geometry *g)
         x0 = (S + p) / 2;
         y0 = (F + p) / 2;
     }
-    g->Xbeam = isnan(cfg->Xbeam_mm) ? x0 : cfg->Xbeam_mm * NB_MM;
-    g->Ybeam = isnan(cfg->Ybeam_mm) ? y0 : cfg->Ybeam_mm * NB_MM;
+    g->Xbeam = NB_GIVEN(cfg, Xbeam_mm) ? cfg->Xbeam_mm * NB_MM : x0;
+    g->Ybeam = NB_GIVEN(cfg, Ybeam_mm) ? cfg->Ybeam_mm * NB_MM : y0;
     g->Fclose = orgF;
     g->Sclose = orgS;
     g->Fbeam = g->Xbeam;
@@ -200,11 +201,11 @@ static double obliquity(const nb_geometry *g, double twotheta)
  * two-theta. */
 static void place(const nb_config *cfg, nb_geometry *g)
 {
-    double typed = nb_or(cfg->distance_mm, 100.0) * NB_MM;
-    double ratio = obliquity(g, nb_or(cfg->close_twotheta_deg, 0) * NB_DEG);
+    double typed = NB_VALUE(cfg, distance_mm) * NB_MM;
+    double ratio = obliquity(g, NB_VALUE(cfg, close_twotheta_deg) * NB_DEG);
     nb_vec3 corner;
-    g->close_distance = isnan(cfg->close_distance_mm) ? fabs(ratio * typed)
-                                                      : cfg->close_distance_mm * NB_MM;
+    g->close_distance = NB_GIVEN(cfg, close_distance_mm) ? cfg->close_distance_mm * NB_MM
+                                                         : fabs(ratio * typed);
     g->distance = g->close_distance / ratio;
     g->placed = (nb_placement){g->normal, ratio,    g->close_distance, g->distance,
                                g->Fbeam,  g->Sbeam, g->Fclose,         g->Sclose};
@@ -302,10 +303,10 @@ nb_status nb_geometry_build_moved(const nb_config *cfg, const nb_displacement *m
     if (cfg->detector)
         return build_of_file(cfg, moved, g, err);
     g->moved = moved;
-    g->rotx = nb_or(cfg->rot_deg[0], 0) * NB_DEG;
-    g->roty = nb_or(cfg->rot_deg[1], 0) * NB_DEG;
-    g->rotz = nb_or(cfg->rot_deg[2], 0) * NB_DEG;
-    g->twotheta = nb_or(cfg->twotheta_deg, 0) * NB_DEG;
+    g->rotx = NB_VALUE(cfg, rot_deg[0]) * NB_DEG;
+    g->roty = NB_VALUE(cfg, rot_deg[1]) * NB_DEG;
+    g->rotz = NB_VALUE(cfg, rot_deg[2]) * NB_DEG;
+    g->twotheta = NB_VALUE(cfg, twotheta_deg) * NB_DEG;
     nb_geometry_centre(cfg, g);
     place(cfg, g);
     displace(g);

@@ -17,7 +17,7 @@ static nb_status set_spreads(const nb_config *cfg, nb_mosaic *m, nb_error *err)
     const double *v = cfg->mosaic_aniso_deg.v;
     double square = 0;
     int i;
-    m->spread = nb_or(cfg->mosaic_spread_deg, 0) * NB_DEG;
+    m->spread = NB_VALUE(cfg, mosaic_spread_deg) * NB_DEG;
     for (i = 0; i < 3; i++)
         m->sigma[i] = m->spread;
     if (m->model == NB_MOSAIC_UNIFORM) /* no rotation is larger */
@@ -28,7 +28,7 @@ static nb_status set_spreads(const nb_config *cfg, nb_mosaic *m, nb_error *err)
         return nb_fail(err, NB_ERR_INPUT,
                        "-mosaic_aniso %g %g %g: needs -mosaic_model gauss", v[0], v[1],
                        v[2]);
-    if (!isnan(cfg->mosaic_spread_deg))
+    if (NB_GIVEN(cfg, mosaic_spread_deg))
         return nb_fail(err, NB_ERR_INPUT,
                        "-mosaic %g and -mosaic_aniso %g %g %g: give one of them",
                        cfg->mosaic_spread_deg, v[0], v[1], v[2]);

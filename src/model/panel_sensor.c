@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "../params/params.h"
 #include "sampling.h"
 #include "units.h"
 
@@ -50,7 +51,7 @@ static double default_mu(double thick, const nb_hooks *hooks)
 
 nb_sensor nb_sensor_typed(const nb_config *cfg, double material_mu, const nb_hooks *hooks)
 {
-    plate p = {nb_or(cfg->thick_um, 0) * NB_UM, nb_or(material_mu, typed_mu(cfg))};
+    plate p = {NB_VALUE(cfg, thick_um) * NB_UM, nb_said_or(material_mu, typed_mu(cfg))};
     if (isnan(p.mu))
         p.mu = default_mu(p.thick, hooks);
     return sensor_of(cfg, p);
@@ -76,7 +77,7 @@ nb_status nb_sensor_of_panel(const nb_config *cfg, const nb_panel_spec *spec,
                              const nb_sensor_inputs *in, const nb_hooks *hooks,
                              nb_material *found, nb_sensor *out, nb_error *err)
 {
-    plate p = {isnan(cfg->thick_um) ? spec->thickness : cfg->thick_um * NB_UM,
+    plate p = {NB_GIVEN(cfg, thick_um) ? cfg->thick_um * NB_UM : spec->thickness,
                in->typed->name[0] ? in->typed->mu : typed_mu(cfg)};
     nb_status st = NB_OK;
     if (isnan(p.mu))

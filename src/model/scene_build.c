@@ -5,6 +5,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../params/params.h"
 #include "../physics/limits.h"
 #include "../physics/panels.h"
 #include "../physics/ray.h"
@@ -203,7 +204,7 @@ static nb_status build_orientations(const nb_config *cfg, const nb_model_inputs 
                   "%d phi steps without -osc make a still: all steps have the same "
                   "angle; add -osc for a rotation",
                   phi.count);
-    m->phi0 = nb_or(cfg->phi_deg, 0) * NB_DEG;
+    m->phi0 = NB_VALUE(cfg, phi_deg) * NB_DEG;
     m->phi_range = phi.range;
     m->phi_step = phi.step;
     lattice->n_phi = phi.count;

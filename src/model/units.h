@@ -17,12 +17,11 @@
 #define NB_AVOGADRO 6.02214179e23            /* as in the reference program */
 #define NB_HC_EV_ANGSTROM 12398.419843320026 /* exact SI */
 #define NB_HC_EV_ANGSTROM_COMPAT 12398.42
-#define NB_DEFAULT_FLUENCE 125932015286227086360700780544.0 /* 1/r_e^2, so that I = F^2 */
 
-/** value, or fallback when value is unset (NaN). */
-static inline double nb_or(double value, double fallback)
+/** What a file says, or `other` where it says nothing (NaN). */
+static inline double nb_said_or(double said, double other)
 {
-    return isnan(value) ? fallback : value;
+    return isnan(said) ? other : said;
 }
 
 /** ceil of a ratio of measured quantities. Rounding does not add one to an exact integer. */

@@ -42,6 +42,21 @@ double nb_param_element(const nb_param *param, const void *base, int i);
 /** How many elements the field of an INTEGER, NUMBER, VECTOR or POINT has. */
 int nb_param_elements(const nb_param *param);
 
+/** A number of a configuration: its value, or what holds when it is unset, which is the number that a
+ * row's fallback begins with (NaN: none).  offset: of the element in the nb_config. */
+double nb_config_value(const nb_config *cfg, size_t offset);
+/** The same with another number when it is unset. */
+double nb_config_value_or(const nb_config *cfg, size_t offset, double other);
+/** Is the number set? */
+int nb_config_given(const nb_config *cfg, size_t offset);
+/* The same by the member's name, as in NB_VALUE(cfg, distance_mm). */
+#define NB_OFFSET(cfg, member)                                                           \
+    ((size_t)((const char *)&(cfg)->member - (const char *)(cfg)))
+#define NB_VALUE(cfg, member) nb_config_value(cfg, NB_OFFSET(cfg, member))
+#define NB_VALUE_OR(cfg, member, other)                                                  \
+    nb_config_value_or(cfg, NB_OFFSET(cfg, member), other)
+#define NB_GIVEN(cfg, member) nb_config_given(cfg, NB_OFFSET(cfg, member))
+
 /** Check every field of a configuration, without the pairs: headers may fill in both of a pair. */
 nb_status nb_config_check_fields(const nb_config *cfg, nb_error *err);
 /** Is a file of a model or of reflections named, other than -hkl? */

@@ -129,6 +129,7 @@ static const nb_param rows[] = {
     .fallback = "Cromer-Liberman", .help = "f' and f'' of elements, at all wavelengths"},
 {"fprime_table", NULL, PATH(INPUT, fprime_table),
     .help = "measured f' and f'': element, energy in eV, f', f'' a line"},
+/* P. V. Afonine et al., Acta Cryst. D61, 850 (2005) */
 {"ksol", "k_sol", NUMBER(PIXELS, k_sol), WITHIN(0, 100), .value = "k", .unit = "e/A^3",
     .fallback = "0.435; small-molecule CIF: 0", .help = "density of the bulk solvent; 0: none"},
 {"bsol", "b_sol", NUMBER(PIXELS, B_sol), WITHIN(0, 1e6), .value = "B", .unit = "A^2",
@@ -176,7 +177,7 @@ static const nb_param rows[] = {
 {"energy", NULL, NUMBER(PIXELS, energy_eV), WITHIN(1e-2, 1e10), .after = nb_after_energy,
     .value = "E", .unit = "eV", KEY(33, "ENERGY"), .help = "photon energy, instead of -lambda"},
 {"fluence", NULL, NUMBER(PIXELS, fluence), AT_LEAST(0), .value = "x", .unit = "photons/m2",
-    .fallback = "1.26e29, so that I = F^2", .help = "photons per area that pass the crystal"},
+    .fallback = "1.2593201528622709e29, so that I = F^2", .help = "photons per area that pass the crystal"},
 {"flux", NULL, NUMBER_FROM(PIXELS, flux, 0), AT_LEAST(0), .value = "x", .unit = "photons/s",
     .fallback = "0 (off)", .help = "with -exposure and -beamsize, instead of -fluence"},
 {"exposure", NULL, NUMBER_FROM(PIXELS, exposure_s, 1), ABOVE(0), .value = "t", .unit = "s",
@@ -255,7 +256,7 @@ static const nb_param rows[] = {
     .help = "crystal to the nearest point of the detector plane with the detector at two-theta 0; "
         "-pivot sample keeps it, -pivot beam keeps the distance that follows from it"},
 {"close_twotheta", NULL, NUMBER(PIXELS | INNER, close_twotheta_deg), ANY, .value = "angle",
-    .unit = "deg", KEY(10, "CLOSE_TWOTHETA"),
+    .unit = "deg", .fallback = "0", KEY(10, "CLOSE_TWOTHETA"),
     .help = "two-theta at which the close distance was measured, as an image's header says"},
 {"detector_thick", NULL, NUMBER(PIXELS, thick_um), WITHIN(0, 1e9), .value = "t", .unit = "um",
     .fallback = "0", .help = "thickness of the sensor"},

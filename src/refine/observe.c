@@ -5,6 +5,7 @@
 
 #include "../api/sim.h"
 #include "../base/memory.h"
+#include "../params/params.h"
 #include "../physics/panels.h"
 #include "../physics/ray.h"
 #include "fit.h"
@@ -70,7 +71,7 @@ static void observe_panel(nb_fit *fit, const nb_image *picture, int k, double of
     double wavelength = nb_sim_wavelength(sim);
     double gain = or_else(cfg->gain, sim->panel_gains ? sim->panel_gains[k] : 1);
     double most = or_else(cfg->saturation, INFINITY);
-    if (isnan(cfg->saturation) && sim->panel_gains &&
+    if (!NB_GIVEN(cfg, saturation) && sim->panel_gains &&
         sim->panel_gains[sim->detector.n_panels + k] > 0)
         most = sim->panel_gains[sim->detector.n_panels + k];
     for (int s = region.smin; s <= region.smax; s++)
@@ -150,7 +151,7 @@ nb_status nb_fit_observe(nb_fit *fit, const nb_image *picture, nb_error *err)
     if (!fit->stol || !fit->photons || !fit->chosen || !fit->expected || !fit->full ||
         !fit->spots)
         return NB_ERR_NOMEM;
-    if (fit->sim->panel_gains && isnan(cfg->gain))
+    if (fit->sim->panel_gains && !NB_GIVEN(cfg, gain))
         gain = fit->sim->panel_gains[0];
     fit->sigma = or_else(cfg->readout_noise, 0) / gain;
     for (size_t i = 0; i < fit->pixels; i++)

@@ -11,6 +11,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../model/units.h"
+#include "../params/params.h"
 
 /** Where the detector stands and how the beam is polarized. */
 static void put_geometry(const nb_sim *sim, nb_hdf5_frame *t)
@@ -44,13 +45,13 @@ nb_hdf5_frame nb_frame_truth(const nb_frame *f)
         t.N[c] = m->crystal.N[c];
     }
     t.blocks = m->blocks;
-    t.phi_deg = isnan(f->sim->cfg.phi_deg) ? 0 : f->sim->cfg.phi_deg;
+    t.phi_deg = NB_VALUE(&f->sim->cfg, phi_deg);
     t.osc_deg = m->phi_range / NB_DEG;
     t.wavelength_A = nb_sim_wavelength(f->sim);
     t.fluence = m->fluence;
     t.mosaic_deg = m->mosaic.spread / NB_DEG;
     t.exposure_s = f->sim->cfg.exposure_s;
-    t.beamsize_mm = nb_or(f->sim->cfg.beamsize_mm, 0.1);
+    t.beamsize_mm = NB_VALUE(&f->sim->cfg, beamsize_mm);
     t.seed = f->sim->seed;
     t.flicker = nb_sim_flicker(f->sim);
     return t;

@@ -186,13 +186,12 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     f->rotation = series->frames > 0;
     f->count = f->rotation ? series->frames : series->stills;
     f->geometry = *g;
-    f->thick_um = nb_or(base->cfg.thick_um, 0);
-    f->phi_deg = nb_or(base->cfg.phi_deg, 0);
-    f->osc_deg =
-        isnan(base->cfg.osc_deg) ? base->model.phi_range / NB_DEG : base->cfg.osc_deg;
+    f->thick_um = NB_VALUE(&base->cfg, thick_um);
+    f->phi_deg = NB_VALUE(&base->cfg, phi_deg);
+    f->osc_deg = NB_VALUE_OR(&base->cfg, osc_deg, base->model.phi_range / NB_DEG);
     f->wavelength_A = base->model.wavelength_A;
     f->fluence = base->model.fluence;
-    f->mosaic_deg = nb_or(base->cfg.mosaic_spread_deg, 0);
+    f->mosaic_deg = NB_VALUE(&base->cfg, mosaic_spread_deg);
     f->Xbeam_mm = g->Xbeam * 1e3;
     f->Ybeam_mm = g->Ybeam * 1e3;
     f->beam_swapped = c == NB_CONV_MOSFLM || c == NB_CONV_DENZO;
@@ -303,7 +302,7 @@ static nb_status check_detector(const nb_frames *f, const nb_config *cfg, nb_err
         strcmp(cfg->panel_list, base->panel_list) ||
         cfg->expt_number != base->expt_number || strcmp(cfg->mask_file, base->mask_file) ||
         (base->detector && !(cfg->distance_mm == base->distance_mm) &&
-         !isnan(cfg->distance_mm)))
+         NB_GIVEN(cfg, distance_mm)))
         return nb_fail(err, NB_ERR_INPUT,
                        "a line has -geom, -expt, -nxmx, -panel, -mask or -distance, "
                        "but a detector from a file is that of the whole series");
@@ -366,7 +365,7 @@ static const char *two_in_a_master(const nb_frames *f, const nb_geometry *g,
 {
     if (g->pixel != f->geometry.pixel)
         return "another pixel size";
-    if (nb_or(cfg->thick_um, 0) != f->thick_um)
+    if (NB_VALUE(cfg, thick_um) != f->thick_um)
         return "another sensor thickness";
     if (!same_noise(cfg, &f->base))
         return "another noise of the detector";

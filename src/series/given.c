@@ -107,7 +107,7 @@ static nb_status leave_crystal_out(nb_config *cfg, nb_error *err)
                         : cfg->mat_file[0]               ? "-mat"
                         : cfg->hkl_file[0]               ? "-hkl"
                         : nb_config_has_factor_file(cfg) ? "a file of the crystal"
-                        : !isnan(cfg->default_F)         ? "-default_F"
+                        : NB_GIVEN(cfg, default_F)       ? "-default_F"
                         : cfg->truth != NB_TRUTH_NONE    ? "-truth"
                         : cfg->derivatives[0]            ? "-derivatives"
                                                          : NULL;
@@ -143,9 +143,9 @@ static nb_status check_background(const nb_given *g, unsigned open, nb_error *er
         if (open & needs[i].field)
             snprintf(line + strlen(line), sizeof line - strlen(line), " %s",
                      needs[i].flag);
-    if (isnan(cfg->fluence) && !(cfg->flux > 0))
+    if (!NB_GIVEN(cfg, fluence) && !(cfg->flux > 0))
         snprintf(line + strlen(line), sizeof line - strlen(line), " -fluence");
-    else if (cfg->flux > 0 && isnan(cfg->beamsize_mm))
+    else if (cfg->flux > 0 && !NB_GIVEN(cfg, beamsize_mm))
         snprintf(line + strlen(line), sizeof line - strlen(line), " -beamsize");
     if (!line[0] || !has_background(cfg))
         return NB_OK;
@@ -326,7 +326,7 @@ static nb_status take_panel(const nb_given *g, const nb_scene *sc, int number,
                             int bad[2])
 {
     const nb_panel *p = &sc->panels[number];
-    const double pedestal = nb_or(g->pedestal, in->pedestal);
+    const double pedestal = nb_said_or(g->pedestal, in->pedestal);
     const nb_region r = nb_panel_region(sc, p);
     for (int j = 0; j < p->rows; j++) {
         const size_t first = p->first_pixel + (size_t)j * (size_t)p->columns;

@@ -44,6 +44,12 @@ hdf5_reads() {
         grep -vE '^src/io/hdf5_(get(_text)?\.c|lib\.h):' | sed 's/^/    /' | grep .
 }
 
+# What holds for a number that is not set is in the rows of the table; NB_VALUE and NB_GIVEN ask them.
+fallbacks() {
+    ! grep -nE '\bnb_or\(|\bisnan\([^)]*\b(cfg|config)(->|\.)' src/*.[ch] src/*/*.[ch] cuda/* |
+        grep -v '^src/params/' | sed 's/^/    /' | grep .
+}
+
 # C++ is for what has no C library.
 one_cxx_file() {
     ! find src tests -name '*.cc' -o -name '*.cpp' -o -name '*.cxx' -o -name '*.hpp' |
@@ -87,6 +93,7 @@ check contents "${PYTHON:-python3}" tests/lint/contents.py
 check text "${PYTHON:-python3}" tests/lint/text.py
 check silent-library silent
 check hdf5-reads hdf5_reads
+check fallbacks fallbacks
 check one-cxx-file one_cxx_file
 check registry registry
 check vendor-names vendor_names

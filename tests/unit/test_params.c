@@ -321,6 +321,23 @@ static void limits_hold_for_text_and_field(void **state)
     }
 }
 
+static void a_number_that_is_not_set_has_its_fallback(void **state)
+{
+    (void)state;
+    fresh();
+    assert_true(!NB_GIVEN(&cfg, distance_mm) && NB_VALUE(&cfg, distance_mm) == 100);
+    assert_true(NB_VALUE(&cfg, detsize_mm[1]) == 102.4);
+    assert_true(NB_VALUE(&cfg, rot_deg[2]) == 0); /* the row of all three has none */
+    assert_true(NB_VALUE(&cfg, k_sol) == 0.435);  /* words follow */
+    assert_true(NB_VALUE(&cfg, fluence) == 125932015286227086360700780544.0);
+    assert_true(isnan(NB_VALUE(&cfg, crystal_volume_um3))); /* "one block" */
+    assert_true(NB_VALUE_OR(&cfg, gain, 3) == 3);
+    cfg.rot_deg[2] = 5;
+    cfg.gain = 2;
+    assert_true(NB_GIVEN(&cfg, rot_deg[2]) && !NB_GIVEN(&cfg, rot_deg[1]));
+    assert_true(NB_VALUE(&cfg, rot_deg[2]) == 5 && NB_VALUE_OR(&cfg, gain, 3) == 2);
+}
+
 static void pointers(void **state)
 {
     char text[4];
@@ -347,7 +364,7 @@ int main(void)
         TEST(refusals),           TEST(numbers),
         TEST(numbers_are_strict), TEST(what_follows),
         TEST(check_refuses),      TEST(limits_hold_for_text_and_field),
-        TEST(pointers),
+        TEST(pointers),           TEST(a_number_that_is_not_set_has_its_fallback),
     };
     return RUN_TESTS("params", tests);
 }
