@@ -323,6 +323,29 @@ static void advise_background(const nb_sim *sim)
                   "0.1 x 0.1 mm, and grows with this area; type -beamsize");
 }
 
+/** A crystal that sticks out of the beam scatters as a whole, unless -clip_crystal. */
+static void advise_volume(const nb_sim *sim)
+{
+    const nb_crystal *x = &sim->model.crystal;
+    const double part = nb_crystal_in_beam(&sim->cfg, x),
+                 beam_um = NB_VALUE(&sim->cfg, beamsize_mm) * 1e3;
+    if (!(part < 1))
+        return;
+    if (sim->cfg.clip_crystal)
+        nb_notice(
+            &sim->hooks,
+            "the crystal, a cube with an edge of %.4g um, is wider than the beam of "
+            "%.4g um (-beamsize): %.3g %% of it are lit (-clip_crystal)",
+            beam_um / sqrt(part), beam_um, 100 * part);
+    else
+        nb_notice(
+            &sim->hooks,
+            "the crystal, a cube with an edge of %.4g um, is wider than the beam of "
+            "%.4g um (-beamsize), but all of it scatters; -clip_crystal keeps the "
+            "%.3g %% in the beam",
+            beam_um / sqrt(part), beam_um, 100 * part);
+}
+
 void nb_sim_advise(const nb_sim *sim)
 {
     if (!sim->hooks.notice)
@@ -331,6 +354,7 @@ void nb_sim_advise(const nb_sim *sim)
     advise_units(sim);
     advise_hand(sim);
     advise_crystal(sim);
+    advise_volume(sim);
     advise_sampling(sim);
     advise_steps(sim);
     advise_factors(sim);

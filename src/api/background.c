@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "background.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 #include "../io/stol.h"
 #include "../model/units.h"
 #include "../params/params.h"
-#include "../physics/amorphous.h"
+#include "../physics/panels.h"
+#include "../physics/pixel.h"
 
 enum { MOST = 33 }; /* materials of a run */
 
@@ -138,6 +140,32 @@ const char *nb_background_words(const nb_config *cfg, char *text, size_t size)
     if (cfg->background[0] && n >= 0 && (size_t)n < size)
         snprintf(text + n, size - (size_t)n, "%s%s", n ? "; " : "", cfg->background);
     return text;
+}
+
+/** Water and materials of a pixel's middle, one ray a pixel. */
+static double middle_photons(const nb_scene *dark, size_t pixel)
+{
+    const nb_panel *panel = &dark->panels[nb_panel_of_pixel(dark, pixel)];
+    const size_t at = pixel - panel->first_pixel, columns = (size_t)panel->columns;
+    return nb_pixel_intensity(dark, panel, &dark->sensors[panel->sensor],
+                              (int)(at % columns), (int)(at / columns));
+}
+
+double nb_sim_background_about(const nb_sim *sim)
+{
+    enum { SOME = 101 }; /* pixels */
+    nb_scene dark = sim->model.scene;
+    const double rays = (double)dark.oversample * dark.oversample;
+    double sum = 0;
+    if (dark.raster.pixels == 0)
+        return 0;
+    dark.factors.dmin = DBL_MAX; /* no crystal */
+    dark.oversample = 1;
+    dark.intensity_scale *= rays;
+    for (size_t i = 0; i < SOME; i++) /* spread by the golden section */
+        sum += middle_photons(&dark, (size_t)(fmod((double)i * 0.6180339887498949, 1.0) *
+                                              (double)dark.raster.pixels));
+    return sum / SOME * nb_rendered_pixels(&dark);
 }
 
 /** The smallest and largest sin(theta)/lambda (1/m) on a net of points over the panels. */

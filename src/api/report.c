@@ -10,6 +10,8 @@
 #include "../io/axes.h"
 #include "../model/units.h"
 #include "../params/params.h"
+#include "../physics/panels.h"
+#include "background.h"
 #include "factor_report.h"
 #include "noise.h"
 
@@ -110,9 +112,47 @@ static void report_noise(nb_report_text *t, const nb_sim *sim)
                       (long long)n.calib_seed);
     if (n.readout > 0)
         nb_report_put(t, ", read-out %g ADU", n.readout);
+    if (sim->cfg.gainmap_file[0])
+        nb_report_put(t, ", gain map %.300s", sim->cfg.gainmap_file);
     if (NB_GIVEN(&sim->cfg, saturation))
         nb_report_put(t, ", trusted up to %g ADU", sim->cfg.saturation);
     nb_report_put(t, "\n");
+}
+
+/** Shortest and longest wavelength, where there are several. */
+static void report_wavelengths(nb_report_text *t, const nb_beam *beam)
+{
+    double low = INFINITY, high = 0;
+    int n = 0;
+    for (int i = 0; i < beam->n_sources; i++) {
+        const double l = beam->sources[i].lambda;
+        int known = 0;
+        for (int k = 0; k < i && !known; k++)
+            known = beam->sources[k].lambda == l;
+        n += !known;
+        low = fmin(low, l);
+        high = fmax(high, l);
+    }
+    if (n > 1)
+        nb_report_put(t, "          %d wavelengths, %.7g to %.7g A\n", n, low * 1e10,
+                      high * 1e10);
+}
+
+static void report_background(nb_report_text *t, const nb_sim *sim)
+{
+    char materials[2 * NB_PATH_MAX] = "";
+    const double photons = nb_sim_background_about(sim);
+    nb_background_words(&sim->cfg, materials, sizeof materials);
+    if (!(sim->model.scene.background > 0) && !sim->model.scene.amorphous)
+        return;
+    nb_report_put(t, "background");
+    if (sim->model.scene.background > 0)
+        nb_report_put(t, " -water %g um", sim->cfg.water_um);
+    if (materials[0])
+        nb_report_put(t, "%s %.300s", sim->model.scene.background > 0 ? "," : "",
+                      materials);
+    nb_report_put(t, ": about %.3g photons, %.3g a pixel\n", photons,
+                  photons / nb_rendered_pixels(&sim->model.scene));
 }
 
 /** Says that the place of the beam is the default. */
@@ -142,6 +182,7 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
         &t, "beam      wavelength %.9g A, %d source%s, fluence %g photons/m^2, polarization %g%s\n",
         m->wavelength_A, sc->beam.n_sources, sc->beam.n_sources == 1 ? "" : "s",
         m->fluence, sc->beam.polarization, sc->beam.nopolar ? " (off)" : "");
+    report_wavelengths(&t, &sc->beam);
     report_polarization(&t, sim);
     report_crystal(&t, sim);
     nb_report_put(&t, "spindle   phi %g deg, oscillation %g deg in %d step%s%s\n",
@@ -176,6 +217,7 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
     nb_report_put(&t, "sampling  %d x %d sub-pixels, %lld steps per pixel\n",
                   sc->oversample, sc->oversample,
                   (long long)sc->samples * sc->sensors->layers);
+    report_background(&t, sim);
     report_noise(&t, sim);
     return nb_report_end(&t, out, err);
 }

@@ -8,9 +8,25 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
+#include "background.h"
 #include "json_node.h"
 
 static const double largest_u16 = 65535; /* of the integer image */
+
+/** Water and materials in the image. */
+static void add_background(const nb_sim *sim, nb_json root)
+{
+    const nb_scene *sc = &sim->model.scene;
+    char materials[2 * NB_PATH_MAX] = "";
+    nb_json o;
+    if (!(sc->background > 0) && !sc->amorphous)
+        return;
+    o = nb_json_object(root, "background");
+    nb_json_number(o, "water_um", sim->cfg.water_um);
+    nb_json_text(o, "materials",
+                 nb_background_words(&sim->cfg, materials, sizeof materials));
+    nb_json_number(o, "photons_about", nb_sim_background_about(sim));
+}
 
 static void add_common(const nb_sim *sim, const char *backend, nb_json root)
 {
@@ -20,6 +36,7 @@ static void add_common(const nb_sim *sim, const char *backend, nb_json root)
     nb_json_text(root, "command_line", sim->cfg.command_line);
     nb_json_text(root, "renderer", backend);
     nb_json_number(root, "seed", (double)sim->seed);
+    add_background(sim, root);
     notes = nb_json_array(root, "notes");
     for (int i = 0; i < sim->n_notes; i++)
         nb_json_add_text(notes, sim->notes[i]);

@@ -110,6 +110,10 @@ static void on_begin(void *user, const nb_sim *base)
         fprintf(run->cli->text, "frames    %d stills%s%s%s\n", run->stills,
                 s->orientations[0] ? ", orientations " : "", s->orientations,
                 run->jobs ? ", each changed by -jobs" : "");
+    if (s->spectra[0])
+        fprintf(run->cli->text,
+                "          with the spectra of %s instead of the beam above\n",
+                s->spectra);
     fflush(run->cli->text);
 }
 

@@ -78,11 +78,19 @@ static void stretch_crystal(const nb_crystal *x, int axis, nb_tangent *t)
     set_index(x, da, t);
 }
 
+/** The power of a block's volume by which the number of blocks in the beam falls. */
+static double blocks_fall(const nb_config *cfg, const nb_crystal *x)
+{
+    if (NB_GIVEN(cfg, crystal_volume_um3))
+        return 1;
+    return cfg->clip_crystal && nb_crystal_in_beam(cfg, x) < 1 ? 2.0 / 3 : 0;
+}
+
 void nb_crystal_tangent(const nb_subject *of, const nb_variable_name *v, nb_tangent *t)
 {
     const nb_crystal *x = &of->model->crystal;
     const double *r = of->moved->rot;
-    int in_volume = NB_GIVEN(of->cfg, crystal_volume_um3);
+    const double held = blocks_fall(of->cfg, x);
     switch (v->kind) {
     case NB_VAR_MISSET:
         turn_crystal(x, misset_axis(of, v->axis), t);
@@ -92,13 +100,13 @@ void nb_crystal_tangent(const nb_subject *of, const nb_variable_name *v, nb_tang
         break;
     case NB_VAR_CELL:
         stretch_crystal(x, v->axis, t);
-        if (in_volume) /* fewer blocks of a larger cell fill it */
-            t->crystal = -(t->index[0] + t->index[4] + t->index[8]);
+        if (held > 0) /* fewer blocks of a larger cell fill it */
+            t->crystal = -held * (t->index[0] + t->index[4] + t->index[8]);
         break;
     case NB_VAR_CELLS:
         t->cells[v->axis] = 1;
-        if (in_volume)
-            t->crystal = -1 / x->N[v->axis];
+        if (held > 0)
+            t->crystal = -held / x->N[v->axis];
         break;
     default:
         break;

@@ -206,9 +206,25 @@ double nb_crystal_block_um3(const nb_crystal *x)
     return fabs(x->volume) * x->N[0] * x->N[1] * x->N[2] * 1e-12;
 }
 
-double nb_crystal_blocks(const nb_config *cfg, const nb_crystal *x)
+/** Blocks of the whole crystal. */
+static double whole_blocks(const nb_config *cfg, const nb_crystal *x)
 {
     if (NB_GIVEN(cfg, crystal_volume_um3))
         return cfg->crystal_volume_um3 / nb_crystal_block_um3(x);
     return NB_VALUE(cfg, blocks);
+}
+
+double nb_crystal_in_beam(const nb_config *cfg, const nb_crystal *x)
+{
+    const double beam_um = NB_VALUE(cfg, beamsize_mm) * 1e3;
+    const double volume = whole_blocks(cfg, x) * nb_crystal_block_um3(x);
+    const double part = beam_um / cbrt(volume);
+    return NB_GIVEN(cfg, crystal_volume_um3) || NB_GIVEN(cfg, blocks)
+               ? fmin(1, part * part)
+               : 1;
+}
+
+double nb_crystal_blocks(const nb_config *cfg, const nb_crystal *x)
+{
+    return whole_blocks(cfg, x) * (cfg->clip_crystal ? nb_crystal_in_beam(cfg, x) : 1);
 }

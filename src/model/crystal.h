@@ -28,6 +28,10 @@ typedef struct nb_crystal_inputs {
 nb_status nb_crystal_build(const nb_config *cfg, const nb_crystal_inputs *inputs,
                            const nb_hooks *hooks, nb_crystal *out, nb_error *err);
 
+/** The part of a crystal of -crystal_volume or -blocks, a cube, that a square beam of -beamsize lights; 1 without these
+ * flags. */
+double nb_crystal_in_beam(const nb_config *cfg, const nb_crystal *x);
+
 /** Number of blocks of N cells in the beam: as typed, or the illuminated volume over the
  * volume of a block; default 1. */
 double nb_crystal_blocks(const nb_config *cfg, const nb_crystal *crystal);

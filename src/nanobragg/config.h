@@ -180,6 +180,7 @@ typedef struct nb_config {
     double xtal_size_mm[3];    /* crystal edge along a, b, c; NaN unset */
     double blocks;             /* of N cells that scatter independently; NaN unset (1) */
     double crystal_volume_um3; /* crystal in the beam; gives the blocks; NaN unset */
+    int clip_crystal; /* of a crystal wider than the beam only the part in it scatters */
     nb_shape shape;
     double fudge; /* shape factor scale, 1 */
     nb_misset_mode misset_mode;

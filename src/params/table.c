@@ -80,6 +80,9 @@ static const nb_param rows[] = {
         "multiplies the crystal's photons, not the water's"},
 {"blocks", NULL, NUMBER(PIXELS, blocks), ABOVE(0), .value = "n", .fallback = "1",
     .help = "number of such blocks, instead of -crystal_volume"},
+{"clip_crystal", NULL, SWITCH(PIXELS, clip_crystal),
+    .help = "a crystal of -crystal_volume or -blocks, a cube, that is wider than -beamsize: only the part in the "
+        "square beam scatters"},
 {"shape", NULL, CHOICE(PIXELS | INNER, shape, shapes), .help = "shape of the crystal"},
 {"square_xtal", NULL, PRESET(shape, NB_SHAPE_SQUARE), .fallback = "on",
     .help = "parallelepiped: grating function sin(pi N h)/sin(pi h)"},

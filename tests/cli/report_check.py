@@ -53,6 +53,40 @@ def single_images():
     return lines[0][0] if lines else 0
 
 
+def beam_and_background():
+    """Lines for the background, wavelengths, spectra and gain maps; a crystal wider than the beam."""
+    text = run(*X, "-dispersion", 1, "-dispsteps", 5, "-hdivrange", 1, "-hdivsteps", 2)[0]
+    ok("wavelengths", "10 sources" in text and "5 wavelengths, 0.995 to 1.005 A" in text, text)
+    alone = ["-default_F", 0, "-N", 2, "-cell", 80, "-detpixels", 120, "-pixel", 0.5, "-oversample", 2, "-fluence", 1e20,
+             "-beamsize", 0.01, "-nonoise", "-noint", "-background", "water:0.1", "-water", 3, "-report", "r.json"]
+    text = run(*alone)[0]
+    photons = re.search(r"^background +-water 3 um, water:0.1: about (\S+) photons, (\S+) a pixel$", text, re.M)
+    total = float(re.search(r"sum (\S+) photons", text)[1])
+    with open("r.json") as stream:
+        about = json.load(stream)["background"]
+    ok("background", photons and abs(float(photons[1]) / total - 1) < 0.1 and
+       abs(float(photons[2]) * 14400 / total - 1) < 0.1, text)
+    ok("background-in-json", about["materials"] == "water:0.1" and abs(about["photons_about"] / total - 1) < 0.1, about)
+    with open("gain.bin", "wb") as stream:
+        array.array("f", [1.0] * 48 * 48).tofile(stream)
+    text = run(*X, "-gainmap", "gain.bin", "-noint")[0]
+    ok("gain-map", "gain map gain.bin" in text and "background" not in text, text)
+    with open("shots.txt", "w") as stream:
+        stream.write("1.0 1 1.01 2\n")
+    text = run(*X, "-stills", 1, "-spectra", "shots.txt", "-output", "s_%d.bin")[0]
+    ok("spectra", "with the spectra of shots.txt" in text, text)
+    wide = [*X, "-noint", "-nonoise", "-beamsize", 0.005]
+    text, error = run(*wide, "-crystal_volume", 1000)
+    ok("crystal-wider-than-the-beam", "edge of 10 um, is wider than the beam of 5 um" in error and
+       "-clip_crystal keeps the 25 %" in error, error)
+    whole = floats("floatimage.bin")
+    text, error = run(*wide, "-crystal_volume", 1000, "-clip_crystal")
+    part = floats("floatimage.bin")
+    ok("clip_crystal", "25 % of it are lit" in error and abs(sum(part) / sum(whole) - 0.25) < 1e-6, error)
+    error = run(*wide, "-crystal_volume", 100, "-clip_crystal")[1]
+    ok("crystal-in-the-beam", "wider than" not in error, error)
+
+
 def series(h5py, noise_of_one):
     """Each output against the counts of int32."""
     text = run(*BRIGHT, "-stills", 3, "-orientations", "random", "-hdf5", "w.h5", "-hdf5type",
@@ -344,6 +378,7 @@ def main():
     noise = single_images()
     if h5py:
         series(h5py, noise)
+    beam_and_background()
     blocks(h5py)
     json_reports(h5py)
     place_of_the_beam()
