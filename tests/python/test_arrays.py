@@ -212,7 +212,8 @@ class Beam:  # of dxtbx
 
 
 class Detector:
-    pass
+    def __iter__(self):  # over panels
+        return iter([object()])
 
 
 class ExperimentList:
@@ -243,6 +244,26 @@ def test_gemmi_itself():
     assert sim.get("cell").split() == ["70", "80", "90", "90", "90", "90"] and sim.get("sg") == "P 21 21 21"
     with pytest.raises(TypeError, match="^pdb: takes numbers, text or a path, not gemmi.Structure; write it"):
         nanobragg.Simulation(pdb=gemmi.Structure())
+
+
+def test_cctbx_and_dxtbx_themselves():
+    models = pytest.importorskip("dxtbx.model")
+    crystal, miller = pytest.importorskip("cctbx.crystal"), pytest.importorskip("cctbx.miller")
+    flex = pytest.importorskip("cctbx.array_family.flex")
+    part = H[(H >= 0).all(axis=1)]
+    symmetry = crystal.symmetry((70, 80, 90, 90, 90, 90), "P 2 2 2")
+    indices = miller.set(symmetry, flex.miller_index([tuple(row) for row in part.tolist()]), anomalous_flag=False)
+    array = indices.array(flex.complex_double([30j] * len(part)))
+    words = {**SMALL, "cell": (70, 80, 90, 90, 90, 90), "sg": "P 2 2 2", "hkl": (part, np.full(len(part), 30.0))}
+    image = nanobragg.Simulation(**words).render()
+    dials = models.Crystal((70, 0, 0), (0, 80, 0), (0, 0, 90), space_group_symbol="P 2 2 2")
+    for cell, group in ((symmetry, symmetry), (symmetry.unit_cell(), symmetry.space_group_info()), (array, array),
+                        (dials, dials), (dials, dials.get_space_group())):
+        sim = nanobragg.Simulation(**{**words, "cell": cell, "sg": group, "hkl": array})
+        assert np.array_equal(sim.render(), image)
+    for name, value, kind in (("distance", models.Detector(), "Detector"), ("expt", models.ExperimentList(), "ExperimentList")):
+        with pytest.raises(TypeError, match=f"^{name}: takes numbers, text or a path, not dxtbx.*{kind};"):
+            nanobragg.Simulation(**{name: value})
 
 
 @pytest.mark.parametrize("name, value, message", [

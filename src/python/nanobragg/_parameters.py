@@ -55,6 +55,15 @@ def _flat(value):
     return [x for part in value for x in _flat(part)]
 
 
+def _numbers(name, value):
+    """The words of a value; an object of another package that holds no numbers is refused by its own type."""
+    flat = _flat(value)
+    if not isinstance(value, (str, os.PathLike, list, tuple, range)) and hasattr(value, "__iter__"):
+        if not flat or not all(isinstance(x, (str, int, float)) or hasattr(x, "item") for x in flat):
+            raise TypeError(_models.refusal(name, value))
+    return [_word(name, x) for x in flat]
+
+
 def words(name, value, series=False):
     """(name, words) for the library, or None where the value says nothing."""
     row = find(name, series)
@@ -72,7 +81,7 @@ def words(name, value, series=False):
         raise TypeError(_models.refusal(name, value))
     if isinstance(value, str) and row["most"] > 1:
         return name, value.split()
-    return name, [_word(name, x) for x in _flat(value)]
+    return name, _numbers(name, value)
 
 
 def many(keywords, series=False):
