@@ -61,7 +61,8 @@ const nb_config *nb_sim_config(const nb_sim *sim);
 
 /** Give sim another configuration: a changed copy of nb_sim_config.  Files stay loaded and a device
  * keeps its tables; they are read again only if a parameter that names a file, or one of structure
- * factors, of the device, of threads or of precision changes.  The kept image is gone.  On an error
+ * factors, of the device, of threads or of precision changes.  Sources and a matrix are loaded alone, unless a
+ * header of another file depends on them.  cfg->arrays: see nanobragg/arrays.h.  The kept image is gone.  On an error
  * sim is as before.  Errors as nb_sim_create. */
 nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err);
 
