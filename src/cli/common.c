@@ -4,6 +4,7 @@
 #include <float.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int nb_cli_exit_status(nb_status status)
@@ -52,6 +53,14 @@ int nb_read_number(const char *text, double *out)
                           .low = -DBL_MAX,
                           .high = DBL_MAX};
     return nb_param_set(&any, out, &text, 1, NULL) == NB_OK;
+}
+
+void nb_write_number(double value, char *text)
+{
+    int digits = 15;
+    do
+        snprintf(text, NB_CLI_NUMBER, "%.*g", digits, value);
+    while (digits++ < 17 && strtod(text, NULL) != value);
 }
 
 int nb_read_whole(const char *text, int low, int high, int *out)

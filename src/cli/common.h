@@ -17,6 +17,9 @@ nb_status nb_cli_fail(nb_error *err, const char *format, ...)
 
 /** A finite decimal number, and nothing before or after it; 0: the text is none. */
 int nb_read_number(const char *text, double *out);
+/** The shortest decimal number that reads as this double, into text[NB_CLI_NUMBER]: 0.1. */
+#define NB_CLI_NUMBER 32
+void nb_write_number(double value, char *text);
 /** A whole number from low to high; 0: the text is none. */
 int nb_read_whole(const char *text, int low, int high, int *out);
 

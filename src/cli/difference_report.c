@@ -70,17 +70,18 @@ void nb_difference_text(FILE *out, const nb_compared *c)
 }
 
 #include <cjson/cJSON.h>
+#include "common.h"
 #include "json_memory.h"
 
 static void number(cJSON *to, const char *name, double value)
 {
-    char text[40];
+    char text[NB_CLI_NUMBER];
 
     if (!isfinite(value)) {
         cJSON_AddNullToObject(to, name);
         return;
     }
-    snprintf(text, sizeof text, "%.17g", value);
+    nb_write_number(value, text);
     cJSON_AddRawToObject(to, name, text);
 }
 
@@ -90,8 +91,8 @@ static void pair(cJSON *to, const char *name, double x, double y)
     double values[2] = {x, y};
 
     for (int i = 0; i < 2; i++) {
-        char text[40];
-        snprintf(text, sizeof text, "%.17g", values[i]);
+        char text[NB_CLI_NUMBER];
+        nb_write_number(values[i], text);
         cJSON_AddItemToArray(list, isfinite(values[i]) ? cJSON_CreateRaw(text)
                                                        : cJSON_CreateNull());
     }

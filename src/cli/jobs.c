@@ -61,9 +61,9 @@ static void add(arguments *a, const char *before, const char *text)
 
 static void add_value(arguments *a, const cJSON *value)
 {
-    char text[40];
+    char text[NB_CLI_NUMBER];
     if (cJSON_IsNumber(value)) {
-        snprintf(text, sizeof text, "%.17g", value->valuedouble);
+        nb_write_number(value->valuedouble, text);
         add(a, "", text);
     } else if (!cJSON_IsString(value)) {
         a->wrong = "a value must be a number, text, a list of them, true or false";

@@ -7,6 +7,7 @@ usage: NANOBRAGG=program compare_check.py
 """
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -199,6 +200,8 @@ def against_scipy(folder):
         want = expected(a, b, roi, **extra)
         paired += want["peaks.matched"]
         result(f"compare-pair-{seed}", check_figures(json.loads(out), want))
+        long = [text for text in re.findall(r"[-+.e0-9]{17,}", out) if len(text) > len(repr(float(text)))]
+        result(f"compare-short-numbers-{seed}", long)
     result("compare-pairs-have-peaks", [] if paired > 200 else [f"only {paired} peaks paired"])
 
 
