@@ -2,8 +2,10 @@
 /* The program's own flags, and all flags one after the other. */
 #include "flags.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 /** A flag that is no parameter of the library. */
 typedef struct own_flag {
@@ -196,4 +198,31 @@ const char *nb_flag_default(const nb_flag *flag, char *text, size_t size)
 int nb_flag_is_switch(const nb_flag *flag)
 {
     return flag->kind == NB_KIND_SWITCH || flag->kind == NB_KIND_PRESET;
+}
+
+int nb_flag_text_has(const char *text, const char *word)
+{
+    for (const char *at = text; text && *at; at++)
+        if ((at == text || !isalnum((unsigned char)at[-1])) &&
+            !strncasecmp(at, word, strlen(word)))
+            return 1;
+    return 0;
+}
+
+int nb_flag_speaks_of(const nb_flag *flag, const char *topic)
+{
+    char value[200];
+
+    return nb_flag_text_has(flag->name, topic) ||
+           nb_flag_text_has(flag->synonyms, topic) ||
+           nb_flag_text_has(nb_param_value(flag, value, sizeof value), topic) ||
+           nb_flag_text_has(flag->help, topic);
+}
+
+int nb_flag_is_about(const char *word)
+{
+    for (const nb_flag *f = NULL; *word && (f = nb_flag_next(f));)
+        if (nb_flag_text_has(f->group, word) || nb_flag_speaks_of(f, word))
+            return 1;
+    return 0;
 }

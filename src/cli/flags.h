@@ -66,6 +66,13 @@ const nb_flag *nb_flag_next(const nb_flag *flag);
 /** Is it the first flag of its group? */
 int nb_flag_begins_group(const nb_flag *flag);
 
+/** Does a word of the text (may be NULL) begin with this one? */
+int nb_flag_text_has(const char *text, const char *word);
+/** Does the name, a synonym, the value or the help of the flag have this word? */
+int nb_flag_speaks_of(const nb_flag *flag, const char *word);
+/** Has any flag this word there, or in its group's title? */
+int nb_flag_is_about(const char *word);
+
 /** Number of a flag, below NB_FLAG_MAX. */
 size_t nb_flag_index(const nb_flag *flag);
 

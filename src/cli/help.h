@@ -13,8 +13,6 @@ void nb_help_options(FILE *out); /* -help */
  * in name, values or help, and subcommands. With a dash (-help -psf) that flag alone.
  * NB_ERR_INPUT if there is nothing. */
 nb_status nb_help_topic(FILE *out, const char *topic, nb_error *err);
-/** Whether -help WORD would print something. */
-int nb_help_knows(const char *word);
 void nb_help_flags(FILE *out);    /* every spelling, one a line */
 void nb_help_markdown(FILE *out); /* docs/options.md */
 void nb_help_man(FILE *out);      /* nanobragg.1 */

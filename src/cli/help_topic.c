@@ -1,38 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* -help TOPIC: a part of the help. */
-#include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 #include "common.h"
 #include "help.h"
 #include "sub.h"
 
-/** Whether a word of the text begins with this one. */
-static int has_word(const char *text, const char *word)
-{
-    for (const char *at = text; text && *at; at++)
-        if ((at == text || !isalnum((unsigned char)at[-1])) &&
-            !strncasecmp(at, word, strlen(word)))
-            return 1;
-    return 0;
-}
-
-/** Whether the name, a synonym, the value or the help of a flag has this word. */
-static int speaks_of(const nb_flag *flag, const char *topic)
-{
-    char value[200];
-
-    return has_word(flag->name, topic) || has_word(flag->synonyms, topic) ||
-           has_word(nb_param_value(flag, value, sizeof value), topic) ||
-           has_word(flag->help, topic);
-}
-
 /** The groups with this word in their title; returns how many with those printed before. */
 static int print_groups(FILE *out, const char *topic, int found)
 {
     for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
-        if (nb_flag_begins_group(f) && has_word(f->group, topic)) {
+        if (nb_flag_begins_group(f) && nb_flag_text_has(f->group, topic)) {
             fprintf(out, "%s%s\n", found++ ? "\n" : "", f->group);
             nb_help_group(out, f->group, nb_help_flag);
         }
@@ -45,7 +23,8 @@ static int print_others(FILE *out, const char *topic, const nb_flag *printed, in
     int found = 0;
 
     for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
-        if (f != printed && speaks_of(f, topic) && !has_word(f->group, topic)) {
+        if (f != printed && nb_flag_speaks_of(f, topic) &&
+            !nb_flag_text_has(f->group, topic)) {
             if (!found++ && before)
                 fprintf(out, "\nOther flags with this word\n");
             nb_help_flag(out, f);
@@ -61,20 +40,13 @@ static int print_commands(FILE *out, const char *topic, int before)
     int found = 0;
 
     for (size_t i = 0; i < count; i++)
-        if (has_word(all[i]->name, topic) || has_word(all[i]->what, topic)) {
+        if (nb_flag_text_has(all[i]->name, topic) ||
+            nb_flag_text_has(all[i]->what, topic)) {
             fprintf(out, "%s  nanobragg %s -help: %s\n", before && !found ? "\n" : "",
                     all[i]->name, all[i]->what);
             found++;
         }
     return found;
-}
-
-int nb_help_knows(const char *word)
-{
-    for (const nb_flag *f = NULL; *word && (f = nb_flag_next(f));)
-        if (has_word(f->group, word) || speaks_of(f, word))
-            return 1;
-    return 0;
 }
 
 nb_status nb_help_topic(FILE *out, const char *topic, nb_error *err)

@@ -130,7 +130,7 @@ static nb_status unknown(nb_error *err, const char *argument, const char *previo
     }
     if (nb_flag_nearest(argument, near, sizeof near))
         return nb_cli_fail(err, "unknown flag '%.60s'; did you mean -%s?", argument, near);
-    if (nb_bare_name(argument) && nb_help_knows(nb_bare_name(argument)))
+    if (nb_bare_name(argument) && nb_flag_is_about(nb_bare_name(argument)))
         return nb_cli_fail(err, "unknown flag '%.60s'; see nanobragg -help %.40s",
                            argument, nb_bare_name(argument));
     return nb_cli_fail(err, "unknown flag '%.60s'; nanobragg -help lists all", argument);

@@ -6,6 +6,7 @@
 #include "config.h"
 #include "error.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Text rules: licence line, at most 500 lines, no tabs or trailing blanks, no machine paths."""
+"""Text rules: licence line, at most 800 lines, no tabs or trailing blanks, no machine paths."""
 import os
 import re
 import subprocess
@@ -8,7 +8,7 @@ import sys
 SOURCE = (".c", ".h", ".cc", ".cu", ".cuh", ".py", ".sh", ".mk")
 SOURCE_NAMES = ("Makefile", ".ci/run")
 C_SOURCE = (".c", ".h", ".cc", ".cu", ".cuh")
-MAX_LINES = 500
+MAX_LINES = 800
 MAX_LINES_OF = {"src/io/gemmi.cc": 400}
 # Paths that only exist on one person's machine.
 LOCAL_PATH = re.compile(r"(?<![\w.])/(work|root|home|Users|mnt|tmp/\w+)/\w")
