@@ -201,7 +201,8 @@ static nb_status encode(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
     slot->truth.facts.clipped = (double)f->overloads;
     if (!st && run->layout.reflections)
         st = nb_sim_reflections(f->sim, f->image, &list, err);
-    f->spent.truth += nb_monotonic_seconds() - start;
+    if (run->layout.reflections)
+        f->spent.truth += nb_monotonic_seconds() - start;
     for (size_t i = 0; i < list.count; i++)
         list.list[i].frame = slot->frame;
     if (!st)
