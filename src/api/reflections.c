@@ -8,6 +8,15 @@
 
 #include "sim.h"
 
+/** Spacing of the planes, A; of 0 0 0: 0. */
+static double spacing(const nb_crystal *x, const nb_reflection *s)
+{
+    const double g =
+        nb_norm(nb_add(nb_add(nb_scale(s->h, x->astar), nb_scale(s->k, x->bstar)),
+                       nb_scale(s->l, x->cstar)));
+    return g > 0 ? 1 / g : 0;
+}
+
 /** Distance of the lattice point from the Ewald sphere of the central beam, 1/A: above 0
  * outside. */
 static double excitation(const nb_model *m, const nb_reflection *s)
@@ -20,26 +29,34 @@ static double excitation(const nb_model *m, const nb_reflection *s)
     return nb_norm(nb_add(nb_scale(k, m->geometry.beam), g)) - k;
 }
 
+double nb_sim_first_phi(const nb_sim *sim)
+{
+    const nb_model *m = &sim->model;
+    const double middle = sim->cfg.compat ? 0.0 : 0.5;
+    return m->phi0 + (m->phi_range > 0 ? middle * m->phi_step : 0);
+}
+
 nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflections *out,
                              nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && image && out);
     const nb_model *m = &sim->model;
-    double middle = sim->cfg.compat ? 0.0 : 0.5;
     double step = m->phi_range > 0 ? m->phi_step : 0;
     nb_reflection_job job = {&m->scene,
                              image,
                              sim->cfg.truth_min,
-                             m->phi0 + middle * step,
+                             nb_sim_first_phi(sim),
                              step,
                              sim->options.tolerance.skip,
                              sim->options.threads,
                              sim->options.isa,
                              &sim->hooks};
     nb_status st = nb_reflections_find(&job, out, err);
-    for (size_t i = 0; i < out->count; i++)
+    for (size_t i = 0; i < out->count; i++) {
         out->list[i].excitation = excitation(m, &out->list[i]);
+        out->list[i].d = spacing(&m->crystal, &out->list[i]);
+    }
     return st;
 }
 

@@ -8,6 +8,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../io/axes.h"
+#include "../model/drawn.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../physics/panels.h"
@@ -19,6 +20,7 @@
 static void report_mosaic(nb_report_text *t, const nb_sim *sim)
 {
     const nb_mosaic *m = &sim->model.mosaic;
+    nb_vec3 drawn[3];
     const double *three = sim->cfg.mosaic_aniso_deg.v;
     int n = sim->model.scene.lattice.n_domains, named = m->model != NB_MOSAIC_NANOBRAGG;
     nb_report_put(t, "          %d mosaic domain%s%s%s, ", n, n == 1 ? "" : "s",
@@ -29,6 +31,9 @@ static void report_mosaic(nb_report_text *t, const nb_sim *sim)
     else
         nb_report_put(t, "spread %g deg", m->spread / NB_DEG);
     nb_report_put(t, ", seed %lld\n", (long long)m->seed);
+    if (n > 1)
+        nb_report_put(t, "          their mean is turned by %.4g deg\n",
+                      nb_model_drawn(&sim->model, nb_sim_first_phi(sim), drawn) / NB_DEG);
 }
 
 /** The angle between two edges, degrees; rounding may take its cosine beyond 1. */

@@ -212,4 +212,7 @@ nb_status nb_sim_write_dumps(const nb_sim *sim, int cache, nb_error *err);
 /** The cache's file name. */
 const char *nb_dump_name(const nb_config *cfg);
 
+/** Angle of the first spindle step, rad. */
+double nb_sim_first_phi(const nb_sim *sim);
+
 #endif

@@ -85,8 +85,9 @@ int nb_hdf5_data_key(const char *path, nb_hdf5_data *key);
 
 /** The true values of one frame. */
 typedef struct nb_hdf5_frame {
-    double A[9]; /* 1/Angstrom, row major, columns a* b* c*; lab, phi = 0 */
-    double N[3]; /* cells along a, b, c */
+    double A[9];       /* 1/Angstrom, row major, columns a* b* c*; lab, phi = 0 */
+    double A_drawn[9]; /* likewise, of the mean of the mosaic domains that were drawn */
+    double N[3];       /* cells along a, b, c */
     double blocks;
     double phi_deg, osc_deg;
     double wavelength_A, fluence, mosaic_deg;

@@ -15,11 +15,13 @@ enum { CHUNK_ROWS = 4096 };
 
 _Static_assert(offsetof(nb_reflection, panel) == 4 * sizeof(int32_t) &&
                    offsetof(nb_reflection, F) ==
-                       offsetof(nb_reflection, fast) + 7 * sizeof(double),
+                       offsetof(nb_reflection, fast) + 7 * sizeof(double) &&
+                   sizeof(nb_reflection) ==
+                       offsetof(nb_reflection, fast) + 12 * sizeof(double),
                "the table's columns are the members in their order");
 
 /** layout.reflections of a detector of several panels: rows have the panel. */
-enum { WITH_PANEL = 2, WHOLE = 4, REAL = 8, ONE_PANEL_ROW = 4 * WHOLE + 8 * REAL };
+enum { WITH_PANEL = 2, WHOLE = 4, REAL = 12, ONE_PANEL_ROW = 4 * WHOLE + 8 * REAL };
 
 /** A row of the table, as the file has it: that of several panels is an nb_reflection, that of one
  * has no column of the panel and no room for it. */
@@ -27,7 +29,8 @@ static hid_t row_type(int reflections)
 {
     static const char *const whole[] = {"frame", "h", "k", "l", "panel"};
     static const char *const real[] = {"fast", "slow",       "intensity",  "peak",
-                                       "phi",  "wavelength", "excitation", "F"};
+                                       "phi",  "wavelength", "excitation", "F",
+                                       "d",    "background", "pixels",     "sigma"};
     const int several = reflections == WITH_PANEL;
     const size_t first = several ? offsetof(nb_reflection, fast) : 4 * WHOLE;
     hid_t type = H5Tcreate(H5T_COMPOUND, several ? sizeof(nb_reflection) : ONE_PANEL_ROW);
@@ -115,9 +118,12 @@ static void put_columns(nb_h5 *h, int frames, const nb_hdf5_list *lists)
 static void put_units(nb_h5 *h, int reflections)
 {
     static const char *const units[] = {
-        "1",      "1",      "1",   "1",        "1", /* frame h k l panel */
-        "pixel",  "pixel", /* from the outer corner of the first one */
-        "photon", "photon", "deg", "angstrom", "1/angstrom", "electron"};
+        "1",          "1",        "1",        "1",
+        "1",                   /* frame h k l panel */
+        "pixel",      "pixel", /* from the outer corner of the first one */
+        "photon",     "photon",   "deg",      "angstrom",
+        "1/angstrom", "electron", "angstrom", "photon/pixel",
+        "pixel",      "photon"};
     const size_t skip = reflections == WITH_PANEL ? 0 : 1;
     nb_h5_attr_texts(h, TABLE, "units", units + skip, sizeof units / sizeof *units - skip);
 }

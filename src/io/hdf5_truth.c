@@ -44,10 +44,11 @@ static void split(const double A[9], double U[9], double B[9])
         }
 }
 
-/** The nth of A, U and B. */
+/** The nth of A, U, B and A_drawn. */
 static void matrix(const nb_hdf5_frame *frame, size_t n, void *row)
 {
-    double all[3][9];
+    double all[4][9];
+    memcpy(all[3], frame->A_drawn, sizeof all[3]);
     memcpy(all[0], frame->A, sizeof all[0]);
     split(frame->A, all[1], all[2]);
     memcpy(row, all[n], sizeof all[n]);
@@ -62,6 +63,10 @@ static void put_matrices(nb_h5 *h, const nb_hdf5_master *master)
     nb_hdf5_put_rows(h, master, SIMULATION "/U", H5T_NATIVE_DOUBLE, 9, matrix, 1);
     nb_hdf5_put_rows(h, master, SIMULATION "/B", H5T_NATIVE_DOUBLE, 9, matrix, 2);
     nb_h5_attr_text(h, SIMULATION "/B", "units", "1/angstrom");
+    nb_hdf5_put_rows(h, master, SIMULATION "/A_drawn", H5T_NATIVE_DOUBLE, 9, matrix, 3);
+    nb_h5_attr_text(h, SIMULATION "/A_drawn", "units", "1/angstrom");
+    nb_h5_attr_text(h, SIMULATION "/A_drawn", "about",
+                    "as A, of the mean of the mosaic domains that were drawn");
 }
 
 /** One double of each frame's truth. */

@@ -145,6 +145,11 @@ typedef struct nb_reflection {
                         * outside) of the mean wavelength and beam, at the middle of the
                         * rotation; 1/A */
     double F;            /* of the nearest table entry, electrons */
+    double d;            /* spacing of its planes, A; 0 0 0: 0 */
+    double background; /* photons of water and materials a pixel, mean over its photons */
+    double pixels; /* how many it covers: (sum s)^2/sum s^2, s photons of it in a pixel */
+    double sigma; /* photons: standard deviation of the intensity that a fit of its true profile finds in the
+                   * counts, 1/sqrt(sum p^2/m), p = s/sum s, m all photons of a pixel */
 } nb_reflection;
 
 typedef struct nb_reflections {

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../model/drawn.h"
 #include "../api/noise.h"
 #include "../api/picture.h"
 #include "../base/error.h"
@@ -37,12 +38,19 @@ nb_hdf5_frame nb_frame_truth(const nb_frame *f)
     const nb_model *m = &f->sim->model;
     const nb_vec3 columns[3] = {m->crystal.astar, m->crystal.bstar, m->crystal.cstar};
     nb_hdf5_frame t = {0};
+    nb_vec3 drawn[3];
     put_geometry(f->sim, &t);
     for (int c = 0; c < 3; c++) {
         t.A[c] = columns[c].x;
         t.A[3 + c] = columns[c].y;
         t.A[6 + c] = columns[c].z;
         t.N[c] = m->crystal.N[c];
+    }
+    nb_model_drawn(m, nb_sim_first_phi(f->sim), drawn);
+    for (int c = 0; c < 3; c++) {
+        t.A_drawn[c] = drawn[c].x;
+        t.A_drawn[3 + c] = drawn[c].y;
+        t.A_drawn[6 + c] = drawn[c].z;
     }
     t.blocks = m->blocks;
     t.phi_deg = NB_VALUE(&f->sim->cfg, phi_deg);

@@ -135,7 +135,7 @@ static nb_status take_given(const nb_run *run, nb_frame *f, int k, nb_error *err
 static void forget_crystal(nb_hdf5_frame *t)
 {
     for (int i = 0; i < 9; i++)
-        t->A[i] = NAN;
+        t->A[i] = t->A_drawn[i] = NAN;
     for (int i = 0; i < 3; i++)
         t->N[i] = NAN;
     t->blocks = t->mosaic_deg = NAN;

@@ -88,8 +88,9 @@ int nb_reflection_add(nb_reflection_table *t, const int hkl[3], const double sum
     return 1;
 }
 
-void nb_reflection_end_pixel(nb_reflection_table *t, double photons)
+void nb_reflection_end_pixel(nb_reflection_table *t, double photons, double background)
 {
+    const double all = photons + (background > 0 ? background : 0);
     double total = 0;
     for (int i = 0; i < t->n_touched; i++)
         total += t->list[t->touched[i]].pixel[NB_SUM_WEIGHT];
@@ -99,6 +100,9 @@ void nb_reflection_end_pixel(nb_reflection_table *t, double photons)
         for (int j = 0; j < NB_SUMS; j++)
             e->sum[j] += share * e->pixel[j];
         e->peak = here > e->peak ? here : e->peak;
+        e->square += here * here;
+        e->under += here * background;
+        e->fit += here * here / all;
         memset(e->pixel, 0, sizeof e->pixel);
     }
     t->n_touched = 0;
@@ -116,6 +120,9 @@ int nb_reflection_merge(nb_reflection_table *t, const nb_reflection_table *from)
         for (int j = 0; j < NB_SUMS; j++)
             to->sum[j] += e->sum[j];
         to->peak = e->peak > to->peak ? e->peak : to->peak;
+        to->square += e->square;
+        to->under += e->under;
+        to->fit += e->fit;
     }
     return 1;
 }

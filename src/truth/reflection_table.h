@@ -12,6 +12,8 @@ typedef struct nb_reflection_entry {
     double pixel[NB_SUMS]; /* of the present pixel: weight, weight times ... */
     double sum[NB_SUMS];   /* of the pixels before it, in photons */
     double peak;           /* photons of its brightest pixel */
+    /* sums over its pixels, s photons of it in one: s^2, s times the background, s^2 by all photons of the pixel */
+    double square, under, fit;
 } nb_reflection_entry;
 
 /** Zero-initialised: empty. */
@@ -33,8 +35,9 @@ nb_reflection_entry *nb_reflection_entry_of(nb_reflection_table *t, int h, int k
 int nb_reflection_add(nb_reflection_table *t, const int hkl[3],
                       const double sums[NB_SUMS]);
 
-/** Divide the pixel's photons among the reflections that have samples in it, and begin another. */
-void nb_reflection_end_pixel(nb_reflection_table *t, double photons);
+/** Divide the pixel's photons among the reflections that have samples in it, and begin another; background: photons
+ * that it has beside them. */
+void nb_reflection_end_pixel(nb_reflection_table *t, double photons, double background);
 
 /** Add the sums of `from`; 0: out of memory. */
 int nb_reflection_merge(nb_reflection_table *t, const nb_reflection_table *from);

@@ -196,7 +196,8 @@ static int divide_pixel(const finder *f, const nb_span *span, int fast, double p
                 if (!add_sources(f, &ray, at, t))
                     return 0;
             }
-    nb_reflection_end_pixel(t, photons);
+    nb_reflection_end_pixel(t, photons,
+                            background_in(f, span->at + (size_t)(fast - span->fast)));
     return 1;
 }
 
@@ -237,7 +238,8 @@ static int collect(image_row *rows, int n, image_row *all)
 /* ------------------------------------------------------------------ by spots */
 
 /** As nb_spot_shares.photons. */
-static double photons_at(const void *user, int k, int fast, int slow, double *least)
+static double photons_at(const void *user, int k, int fast, int slow, double *least,
+                         double *background)
 {
     const finder *f = user;
     const nb_scene *sc = f->job->scene;
@@ -245,8 +247,9 @@ static double photons_at(const void *user, int k, int fast, int slow, double *le
     const size_t pixel =
         panel->first_pixel + (size_t)slow * (size_t)panel->columns + (size_t)fast;
     double photons = 0;
+    *background = background_in(f, pixel);
     if (!sc->raster.mask || sc->raster.mask[pixel])
-        photons = crystal_in(f, f->job->image[pixel], background_in(f, pixel));
+        photons = crystal_in(f, f->job->image[pixel], *background);
     if (photons > 0)
         *least = least_weight(sc, panel, fast, slow, photons);
     return photons;
@@ -350,6 +353,9 @@ static nb_reflection reflection_of(const nb_scene *sc, const nb_reflection_entry
     spot.slow = e->sum[NB_SUM_SLOW] / n;
     spot.intensity = n;
     spot.peak = e->peak;
+    spot.background = e->under / n;
+    spot.pixels = n * n / e->square;
+    spot.sigma = n / sqrt(e->fit);
     spot.phi_deg = e->sum[NB_SUM_PHI] / n / NB_DEG;
     spot.wavelength_A = e->sum[NB_SUM_LAMBDA] / n * 1e10;
     spot.F = nb_F_nearest(&sc->factors.table,

@@ -19,7 +19,7 @@ typedef struct nb_reflection_job {
     const nb_hooks *hooks; /* progress is called by the calling thread only */
 } nb_reflection_job;
 
-/** List the reflections by h, k, l. All of nb_reflection but `excitation` and `frame` is
+/** List the reflections by h, k, l. All of nb_reflection but `excitation`, `d` and `frame` is
  * filled. Free *out with nb_reflections_free; it is zero on error. Errors: NB_ERR_NOMEM,
  * NB_ERR_CANCELLED. */
 nb_status nb_reflections_find(const nb_reflection_job *job, nb_reflections *out,

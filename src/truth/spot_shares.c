@@ -26,10 +26,10 @@ typedef struct share {
 
 /** A pixel of the tile. */
 typedef struct tile_pixel {
-    int known, lit;        /* photons and least are set; has a sum */
-    double photons, least; /* as nb_spot_shares.photons */
-    double sums[NB_SUMS];  /* of the present reflection */
-    size_t shares;         /* in the list, as it is sorted: where the next goes */
+    int known, lit;                    /* photons and least are set; has a sum */
+    double photons, least, background; /* as nb_spot_shares.photons */
+    double sums[NB_SUMS];              /* of the present reflection */
+    size_t shares; /* in the list, as it is sorted: where the next goes */
 } tile_pixel;
 
 typedef struct tile {
@@ -98,7 +98,7 @@ static tile_pixel *pixel_at(const tile *t, int i)
     if (!p->known) {
         p->known = 1;
         p->photons = t->of->photons(t->of->user, t->panel, t->f0 + i % t->nf,
-                                    t->s0 + i / t->nf, &p->least);
+                                    t->s0 + i / t->nf, &p->least, &p->background);
     }
     return p->photons > 0 ? p : NULL;
 }
@@ -360,7 +360,8 @@ static int divide(tile *t)
         const int32_t *h = t->list->spots[s->spot].h;
         ok = nb_reflection_add(&t->table, (const int[]){h[0], h[1], h[2]}, s->sums);
         if (ok && (i + 1 == t->n || t->shares[order[i + 1]].pixel != s->pixel))
-            nb_reflection_end_pixel(&t->table, t->pixels[s->pixel].photons);
+            nb_reflection_end_pixel(&t->table, t->pixels[s->pixel].photons,
+                                    t->pixels[s->pixel].background);
     }
     nb_free(order);
     return ok;

@@ -15,8 +15,10 @@ typedef struct nb_spot_shares {
     double phi_first, phi_step; /* rad, of the scene's phi steps */
     int threads;                /* the sums do not depend on it */
     const nb_hooks *hooks;      /* progress is called by the calling thread only */
-    /** Photons of a pixel that are to be divided; 0: none. *least: a sample of less weight is left out. */
-    double (*photons)(const void *user, int panel, int fast, int slow, double *least);
+    /** Photons of a pixel that are to be divided; 0: none. *least: a sample of less weight is left out;
+     * *background: the pixel's other photons. */
+    double (*photons)(const void *user, int panel, int fast, int slow, double *least,
+                      double *background);
     const void *user;
     nb_spot_draw *draw;          /* vectors; NULL: a ray at a time */
     const nb_vector_plan *plans; /* of each panel, with draw */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "drawn.h"
+
+#include "units.h"
+
+enum { NEWTON_STEPS = 20 };
+
+/* Determinant of a mean of rotations below which no rotation is near it. */
+#define NO_MEAN 0.3
+
+/** A matrix, by its columns, times a vector. */
+static nb_vec3 times(const nb_vec3 m[3], nb_vec3 v)
+{
+    return nb_add(nb_scale(v.x, m[0]), nb_add(nb_scale(v.y, m[1]), nb_scale(v.z, m[2])));
+}
+
+/** The mean of the domains' rotations: it takes a, b, c to the means of theirs. */
+static void mean_rotation(const nb_model *m, double phi, nb_vec3 mean[3])
+{
+    const nb_lattice *lattice = &m->scene.lattice;
+    const nb_crystal *x = &m->crystal;
+    const nb_vec3 star[3] = {x->astar, x->bstar, x->cstar};
+    nb_vec3 sum[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    for (int j = 0; j < lattice->n_domains; j++) {
+        const nb_orientation *u = &lattice->orientations[j];
+        sum[0] = nb_add(sum[0], u->a);
+        sum[1] = nb_add(sum[1], u->b);
+        sum[2] = nb_add(sum[2], u->c);
+    }
+    for (int i = 0; i < 3; i++)
+        sum[i] = nb_scale(1 / NB_ANGSTROM / lattice->n_domains,
+                          nb_rotate_about(sum[i], m->geometry.spindle, -phi));
+    mean[0] = times(sum, nb_v3(star[0].x, star[1].x, star[2].x));
+    mean[1] = times(sum, nb_v3(star[0].y, star[1].y, star[2].y));
+    mean[2] = times(sum, nb_v3(star[0].z, star[1].z, star[2].z));
+}
+
+/** The nearest rotation, by Newton's iteration for the polar decomposition; 0: there is none. */
+static int make_rotation(nb_vec3 r[3])
+{
+    if (!(nb_dot(r[0], nb_cross(r[1], r[2])) > NO_MEAN))
+        return 0;
+    for (int step = 0; step < NEWTON_STEPS; step++) {
+        const double volume = nb_dot(r[0], nb_cross(r[1], r[2]));
+        const nb_vec3 inverse[3] = {nb_cross(r[1], r[2]), nb_cross(r[2], r[0]),
+                                    nb_cross(r[0], r[1])};
+        for (int i = 0; i < 3; i++)
+            r[i] = nb_scale(0.5, nb_add(r[i], nb_scale(1 / volume, inverse[i])));
+    }
+    return 1;
+}
+
+double nb_model_drawn(const nb_model *m, double phi, nb_vec3 reciprocal[3])
+{
+    const nb_crystal *x = &m->crystal;
+    const nb_vec3 star[3] = {x->astar, x->bstar, x->cstar};
+    nb_vec3 r[3], twice;
+    mean_rotation(m, phi, r);
+    if (!make_rotation(r)) {
+        for (int i = 0; i < 3; i++)
+            reciprocal[i] = nb_v3(NAN, NAN, NAN);
+        return NAN;
+    }
+    for (int i = 0; i < 3; i++)
+        reciprocal[i] = times(r, star[i]);
+    twice = nb_v3(r[1].z - r[2].y, r[2].x - r[0].z, r[0].y - r[1].x); /* sines */
+    return atan2(nb_norm(twice), r[0].x + r[1].y + r[2].z - 1);
+}
