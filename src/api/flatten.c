@@ -19,14 +19,14 @@ static float pixel(const nb_picture_job *job, int f, int s)
     return job->image[(size_t)s * (size_t)job->fast + (size_t)f];
 }
 
-/** The median of a part of the image; work has room for its pixels. */
+/** The median of a part of the image, of pixels above `least`; work has room for them. */
 static double median_of(const nb_picture_job *job, const int first[2], const int end[2],
-                        double *work)
+                        double least, double *work)
 {
     size_t n = 0;
     for (int s = first[1]; s < end[1] && s < job->slow; s++)
         for (int f = first[0]; f < end[0] && f < job->fast; f++)
-            if (isfinite(pixel(job, f, s)))
+            if (isfinite(pixel(job, f, s)) && pixel(job, f, s) > least)
                 work[n++] = pixel(job, f, s);
     return nb_percentile_of(work, n, 50);
 }
@@ -53,6 +53,7 @@ static void fill_empty(blocks *b, double *work)
             b->medians[i] = middle;
 }
 
+/** Gaps without a mark hold no counts, which few pixels of the background do. */
 static nb_status measure(const nb_picture_job *job, blocks *b, double *work, nb_error *err)
 {
     b->fast = (job->fast - 1) / SIDE + 1;
@@ -65,7 +66,7 @@ static nb_status measure(const nb_picture_job *job, blocks *b, double *work, nb_
         for (int x = 0; x < b->fast; x++)
             b->medians[y * b->fast + x] =
                 median_of(job, (int[2]){x * SIDE, y * SIDE},
-                          (int[2]){(x + 1) * SIDE, (y + 1) * SIDE}, work);
+                          (int[2]){(x + 1) * SIDE, (y + 1) * SIDE}, job->pedestal, work);
     fill_empty(b, work);
     return NB_OK;
 }
@@ -133,7 +134,7 @@ nb_status nb_flatten(nb_picture_job *job, nb_png_options *options, float **pixel
         return NB_OK;
     if (!(work = nb_alloc_raw(n + 1, sizeof *work, "background of a picture", err)))
         return NB_ERR_NOMEM;
-    if (median_of(job, (int[2]){0, 0}, whole, work) >= job->pedestal + least) {
+    if (median_of(job, (int[2]){0, 0}, whole, -INFINITY, work) >= job->pedestal + least) {
         st = measure(job, &b, work, err);
         if (!st && !(*pixels = nb_alloc_raw(n, sizeof **pixels, "picture", err)))
             st = NB_ERR_NOMEM;
