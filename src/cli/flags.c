@@ -56,7 +56,7 @@ static const own_flag own[] = {
     .help = "progress bar, if standard error is a terminal"}},
 {.row = {"noprogress", NULL, ROW(PRESET, NB_PARAM_RUNNING, progress), .help = "no progress bar"}},
 {.row = {"quiet", NULL, ROW(SWITCH, NB_PARAM_RUNNING, quiet), .help = "no report"}},
-{.row = {"time", NULL, ROW(TEXT, 0, time), .value = "[json]",
+{.row = {"time", NULL, ROW(TEXT, NB_PARAM_RUNNING, time), .value = "[json]",
     .help = "print the time of each stage, as a table or as JSON"}, .special = NB_FLAG_TIME},
 #undef GROUP
 #define GROUP "Help"
