@@ -30,8 +30,8 @@ static int format_one(const nb_reflection *s, int panels, char *text)
     if (panels > 1)
         snprintf(panel, sizeof panel, "%d\t", s->panel);
     return snprintf(text, LINE,
-                    "%d\t%d\t%d\t%s%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.6g\t%.9g\t%.6g\t"
-                    "%.6g\t%.6g\t%.6g\n",
+                    "%d\t%d\t%d\t%s%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.6g\t%.9g\t%.9g\t"
+                    "%.9g\t%.9g\t%.9g\n",
                     s->h, s->k, s->l, panel, s->fast, s->slow, s->intensity, s->peak,
                     s->phi_deg, s->wavelength_A, s->excitation, s->F, s->d, s->background,
                     s->pixels, s->sigma);

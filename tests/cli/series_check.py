@@ -280,7 +280,7 @@ def reflections(h5py, numpy):
         units = [file["/entry/simulation/reflections/table"].attrs["units"].tolist()
                  for file in (h5, h5["/entry/files/data_000001"].file)]
         ok("reflections-have-units", units[0] == units[1] == b"1 1 1 1 pixel pixel photon photon deg "
-           b"angstrom 1/angstrom electron".split(), units)
+           b"angstrom 1/angstrom electron angstrom photon/pixel pixel photon".split(), units)
         table, water = lists["table"][...], lists["background"][0] / data[0].size
         truth = {key: h5["/entry/simulation/" + key][...] for key in
                  ("A", "beam_vector", "fdet_vector", "sdet_vector", "pix0_vector",
