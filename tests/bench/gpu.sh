@@ -287,20 +287,39 @@ series() {
 }
 
 # Frames a minute of one GPU and of several: frames that cost much more than their files.
+# One series, timed: rate NAME FRAMES CARDS PREFIX WORDS...
+rate() {
+    local name=$1 n=$2 cards=$3 prefix=$4 t
+    shift 4
+    t=$(now)
+    # shellcheck disable=SC2086
+    (cd "$scratch" && CUDA_VISIBLE_DEVICES=$(seq -s, 0 $((cards - 1))) $prefix "$program" "$@" \
+        -hdf5 r_master.h5 -compress bslz4 -device cuda:all) >"$out/shared.log" 2>&1 && [ -s "$scratch/r_master.h5" ] || {
+        note "not ok shared, $name, $cards cards $prefix: $(tail -n 1 "$out/shared.log")"
+        failed=1
+    }
+    t=$(since "$t")
+    note "shared, $n $name, $cards cards${prefix:+, $prefix}, $(nproc) cores, $(grep -oE '^backend .*' "$out/shared.log" | head -n 1):" \
+        "$t s, $(awk -v n="$n" -v t="$t" 'BEGIN { printf "%.0f", 60 * n / t }') frames a minute"
+    rm -rf "${scratch:?}"/*
+}
+
+# Costly frames, and frames that the writers limit.
 shared_rate() {
-    local scratch n=48 way t
-    local flags="$heavy_flags -mosaic_domains 2000 -quiet -osc 0.1 -frames $n -frames_per_file 6
-        -hdf5 r_master.h5 -compress bslz4"
-    flags=${flags// -noint -nopgm -nonoise/}
+    local scratch cards
+    local costly="$heavy_flags -mosaic_domains 2000 -osc 0.1 -phisteps 2 -frames 96 -frames_per_file 6"
+    local quick="-cell 79 79 38 -default_F 100 -N 20 -gauss_xtal -detpixels 1024 -pixel 0.1 -distance 100
+        -fluence 1e21 -crystal_volume 1e4 -stills 4000 -misset random -seed 1 -frames_per_file 100"
+    costly=${costly// -noint -nopgm -nonoise/}
     scratch=$(mktemp -d /dev/shm/nb-XXXXXX)
-    for way in "cuda:0|" "cuda:all|" "cuda:0|" "cuda:all|" "cuda:all|mpirun -n 2"; do
-        t=$(now)
-        # shellcheck disable=SC2086
-        (cd "$scratch" && ${way#*|} "$program" $flags -device "${way%|*}") >"$out/shared.log" 2>&1 || failed=1
-        t=$(since "$t")
-        note "shared, $n frames of 2048^2, 20000 steps a pixel, ${way/|/ }: $t s," \
-            "$(awk -v n=$n -v t="$t" 'BEGIN { printf "%.0f", 60 * n / t }') frames a minute"
-        rm -rf "${scratch:?}"/*
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    # shellcheck disable=SC2086
+    for cards in 1 2 4 8; do
+        [ "$cards" -le "$(nvidia-smi -L | grep -c '^GPU')" ] || continue
+        rate "frames of 2048^2, 40000 steps a pixel" 96 "$cards" "" $costly
+        rate "stills of 1024^2 with noise" 4000 "$cards" "" $quick
+        [ "$cards" -lt 2 ] || ! command -v mpirun >/dev/null ||
+            rate "frames of 2048^2, 40000 steps a pixel" 96 "$cards" "mpirun -n $cards" $costly
     done
     rmdir "$scratch"
 }
