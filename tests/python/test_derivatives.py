@@ -33,12 +33,10 @@ def test_planes_are_the_programs(tmp_path):
         assert np.isfinite(plane).all() and plane.any(), name
 
 
-def test_planes_are_differences():
-    sim = nanobragg.Simulation(**SMALL, precision="double")
-    J = sim.derivatives(NAMES, dtype=np.float64)
-    for name in ("misset_y", "cell_b", "N_a", "distance"):
+def check_differences(sim, steps):
+    J = sim.derivatives(list(steps), dtype=np.float64)
+    for name, step in steps.items():
         value = sim.parameter(name)["value"]
-        step = {"misset_y": 1e-2, "cell_b": 3e-3, "N_a": 3e-3, "distance": 1e-2}[name]
         images = []
         for sign in (1, -1):
             sim.set_parameters({name: value + sign * step})
@@ -46,6 +44,20 @@ def test_planes_are_differences():
         sim.set_parameters({name: value})
         difference = (images[0] - images[1]) / (2 * step)
         assert abs(difference - J[name]).max() < 1e-3 * abs(J[name]).max(), name
+
+
+def test_planes_are_differences():
+    check_differences(nanobragg.Simulation(**SMALL, precision="double"),
+                      {"misset_y": 1e-2, "cell_b": 3e-3, "N_a": 3e-3, "distance": 1e-2})
+
+
+@pytest.mark.parametrize("size", [{"blocks": 1e9}, {"crystal_volume": 464000}])
+def test_a_crystal_clipped_to_the_beam(size):
+    """With -blocks the crystal's volume, and so the part of it in the beam, moves with cell and N."""
+    whole = nanobragg.Simulation(**SMALL, **size, precision="double", beamsize=0.005)
+    sim = nanobragg.Simulation(**SMALL, **size, precision="double", beamsize=0.005, clip_crystal=True)
+    assert sim.render().sum() < 0.1 * whole.render().sum()
+    check_differences(sim, {"cell_b": 3e-3, "N_a": 3e-3})
 
 
 def test_groups_synonyms_and_the_image():
