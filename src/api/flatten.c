@@ -39,7 +39,7 @@ static int is_whole(const nb_picture_job *job)
     return 1;
 }
 
-/** The median of the medians stands in where a block has no value. */
+/** Blocks without a value get the median of all medians. */
 static void fill_empty(blocks *b, double *work)
 {
     size_t n = 0, all = (size_t)b->fast * (size_t)b->slow;

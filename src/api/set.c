@@ -102,17 +102,17 @@ static int needs_all(const nb_sim *sim, const nb_config *cfg)
            (!(alone & NB_ARRAY_MATRIX) && strcmp(cfg->mat_file, sim->cfg.mat_file) != 0);
 }
 
+static int is_outside_model(const nb_sim *sim, const nb_param *p)
+{
+    (void)sim;
+    return !is_of_model(p);
+}
+
 /** Would the table of F be the same again? */
 static int same_factors(const nb_sim *sim, const nb_config *cfg)
 {
-    size_t n;
-    const nb_param *p = nb_params(&n);
-    for (size_t i = 0; i < n; i++)
-        if (!(p[i].flags & NB_PARAM_SERIES) && !is_of_model(&p[i]) &&
-            memcmp((const char *)cfg + p[i].offset, (const char *)&sim->cfg + p[i].offset,
-                   p[i].size) != 0)
-            return 0;
-    return !(nb_arrays_changed(cfg, &sim->arrays) & NB_ARRAY_HKL);
+    return !differs(sim, cfg, is_outside_model) &&
+           !(nb_arrays_changed(cfg, &sim->arrays) & NB_ARRAY_HKL);
 }
 
 /** Load everything again into a new simulation, and take its place. */

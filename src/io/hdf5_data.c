@@ -269,7 +269,7 @@ static nb_status read_data(void *user, const nb_h5_input *in, nb_error *err)
     int ok = t->inputs ? verify(in, t->data, t->lists) &&
                              read_inputs(in, t->data->frames, t->inputs)
                        : read_key(in, t->data);
-    (void)err; /* nobody reads it */
+    (void)err; /* the caller asks only whether it is right */
     return ok ? NB_OK : NB_ERR_INPUT;
 }
 

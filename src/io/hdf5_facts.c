@@ -59,7 +59,7 @@ typedef struct facts_task {
 static nb_status read_facts(void *user, const nb_h5_input *in, nb_error *err)
 {
     const facts_task *t = user;
-    (void)err; /* nobody reads it */
+    (void)err; /* the caller asks only whether it is right */
     return read_table(in, t->frames, t->facts) ? NB_OK : NB_ERR_INPUT;
 }
 

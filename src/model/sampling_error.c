@@ -227,15 +227,13 @@ static int within_reach(const nb_lattice *lattice, const spot *p, nb_vec3 x, dou
     return 1;
 }
 
-/** The overlap in the middle of its part of the ray.  A reflection on the sphere shows the integral along the ray, but a
+/** The overlap in the middle of its part z of the ray (within_reach).  A reflection on the sphere shows the integral along the ray, but a
  * quotient of integrals says a fifth too much for a parallelepiped. */
 static double overlap_along(const nb_lattice *lattice, const spot *p, nb_vec3 x,
-                            double *middle)
+                            const double z[2], double *middle)
 {
     enum { STEPS = 24 };
-    double z[2], sum = 0, first = 0;
-    if (!within_reach(lattice, p, x, z))
-        return 0;
+    double sum = 0, first = 0;
     for (int i = 0; i < STEPS; i++) {
         double at = z[0] + (i + 0.5) / STEPS * (z[1] - z[0]);
         double common = overlap(lattice, p, nb_add(x, nb_scale(at, p->towards)));
@@ -291,7 +289,7 @@ static double spot_error(const nb_scene *sc, const spot *p, const nb_orientation
             shift by = {m, k, 0, 0};
             if (!within_reach(&sc->lattice, p, x, z) || seen++ % s.stride)
                 continue;
-            by.common = overlap_along(&sc->lattice, p, x, &by.middle);
+            by.common = overlap_along(&sc->lattice, p, x, z, &by.middle);
             if (fabs(by.common) > 1e-3)
                 sum += 2 * by.common * by.common * coherence(list, count, stride, &by);
         }
